@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Raw system calls: one assembly stub each (syscall.S), named arch_<call>.
+ * They return what the kernel returns: a value, or minus an errno number in
+ * the range -4095..-1.  Nobody above sys/ and tests/runtime calls them.
+ */
+#ifndef ARCH_SYSCALL_H
+#define ARCH_SYSCALL_H
+
+#include <stddef.h>
+
+/* What sys/ needs. */
+long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
+long arch_munmap(void *address, size_t length);
+long arch_madvise(void *address, size_t length, long advice);
+long arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
+long arch_mincore(void *address, size_t length, unsigned char *residency);
+long arch_write(long fd, const void *bytes, size_t length);
+long arch_getpid(void);
+long arch_gettid(void);
+
+/* What the runtime of tests and demo needs besides. */
+long arch_read(long fd, void *bytes, size_t length);
+long arch_open(const char *path, long flags, long mode);
+long arch_close(long fd);
+long arch_lseek(long fd, long offset, long whence);
+long arch_pipe2(int *fds, long flags);
+long arch_dup2(long from, long to);
+long arch_poll(void *fds, size_t count, long milliseconds);
+long arch_mprotect(void *address, size_t length, long protection);
+long arch_mlock(const void *address, size_t length);
+long arch_exit(long status);
+long arch_exit_group(long status);
+long arch_fork(void);
+long arch_execve(const char *path, char *const *argv, char *const *envp);
+long arch_wait4(long pid, int *status, long options, void *usage);
+long arch_kill(long pid, long signal);
+long arch_tgkill(long pid, long tid, long signal);
+long arch_ptrace(long request, long pid, void *address, void *data);
+long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_size);
+long arch_rt_sigprocmask(long how, const void *set, void *old, size_t set_size);
+long arch_sigaltstack(const void *stack, void *old);
+long arch_setitimer(long which, const void *value, void *old);
+long arch_futex(void *word, long operation, long value, const void *timeout, void *word2, long value3);
+long arch_arch_prctl(long code, void *address);
+long arch_set_tid_address(int *word);
+long arch_clock_gettime(long clock, void *timespec);
+long arch_nanosleep(const void *timespec, void *remaining);
+long arch_sched_yield(void);
+long arch_sched_setaffinity(long pid, size_t length, const void *mask);
+long arch_getrusage(long who, void *usage);
+long arch_setrlimit(long resource, const void *limit);
+long arch_getrlimit(long resource, void *limit);
+long arch_prctl(long option, long a, long b, long c, long d);
+long arch_memfd_create(const char *name, long flags);
+long arch_ftruncate(long fd, long length);
+long arch_unlink(const char *path);
+
+/*
+ * clone with a start: the child runs entry(argument) on the new stack and
+ * must not return.  Returns in the parent only (thread.S).
+ */
+long arch_clone(long flags, void *stack_top, int *parent_tid, int *child_tid, void *tls,
+		void (*entry)(void *), void *argument);
+
+/* Return path of signal handlers (syscall.S), for sa_restorer. */
+void arch_sigreturn(void);
+
+/*
+ * Ends the thread and unmaps its own stack, touching no memory in between
+ * (thread.S).
+ */
+void arch_unmap_exit(void *stack, size_t length);
+
+#endif
