@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw system calls: one assembly stub each (syscall.S), named arch_<call>.
- * They return what the kernel returns: a value, or minus an errno number in
- * the range -4095..-1.  Nobody above sys/ and tests/runtime calls them.
+ * Raw system calls: one assembly stub each, named arch_<call>.  They return what
+ * the kernel returns: a value, or minus an errno number in the range
+ * -4095..-1.  Nobody above sys/ and tests/runtime calls them.
  */
 #ifndef ARCH_SYSCALL_H
 #define ARCH_SYSCALL_H
 
 #include <stddef.h>
 
-/* What sys/ needs. */
+/* What sys/ needs (syscall.S, in libashlar.a). */
 long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
 long arch_munmap(void *address, size_t length);
 long arch_madvise(void *address, size_t length, long advice);
@@ -19,7 +19,7 @@ long arch_write(long fd, const void *bytes, size_t length);
 long arch_getpid(void);
 long arch_gettid(void);
 
-/* What the runtime of tests and demo needs besides. */
+/* What the runtime of tests and demo needs besides (syscall_runtime.S). */
 long arch_read(long fd, void *bytes, size_t length);
 long arch_open(const char *path, long flags, long mode);
 long arch_close(long fd);
@@ -35,6 +35,7 @@ long arch_fork(void);
 long arch_execve(const char *path, char *const *argv, char *const *envp);
 long arch_wait4(long pid, int *status, long options, void *usage);
 long arch_kill(long pid, long signal);
+long arch_setpgid(long pid, long group);
 long arch_tgkill(long pid, long tid, long signal);
 long arch_ptrace(long request, long pid, void *address, void *data);
 long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_size);
@@ -63,12 +64,12 @@ long arch_unlink(const char *path);
 long arch_clone(long flags, void *stack_top, int *parent_tid, int *child_tid, void *tls,
 		void (*entry)(void *), void *argument);
 
-/* Return path of signal handlers (syscall.S), for sa_restorer. */
+/* Return path of signal handlers (syscall_runtime.S), for sa_restorer. */
 void arch_sigreturn(void);
 
 /*
- * Ends the thread and unmaps its own stack, touching no memory in between
- * (thread.S).
+ * Ends the thread and unmaps its own stack, touching no memory in between; all
+ * signals must be blocked (thread.S).
  */
 void arch_unmap_exit(void *stack, size_t length);
 
