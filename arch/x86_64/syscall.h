@@ -27,6 +27,7 @@ long arch_lseek(long fd, long offset, long whence);
 long arch_pipe2(int *fds, long flags);
 long arch_dup2(long from, long to);
 long arch_poll(void *fds, size_t count, long milliseconds);
+long arch_ioctl(long fd, long request, void *argument);
 long arch_mprotect(void *address, size_t length, long protection);
 long arch_mlock(const void *address, size_t length);
 long arch_exit(long status);

@@ -10,6 +10,7 @@
 	CALL	mprotect, 10
 	CALL	rt_sigaction, 13
 	CALL	rt_sigprocmask, 14
+	CALL	ioctl, 16
 	CALL	sched_yield, 24
 	CALL	dup2, 33
 	CALL	nanosleep, 35

@@ -29,9 +29,9 @@ arch_clone:
 	mov	$56, %eax
 	syscall
 	test	%rax, %rax
-	jz	child
+	jz	1f
 	ret
-child:
+1:
 	xor	%ebp, %ebp		/* the outermost frame, for debuggers */
 	pop	%rax
 	pop	%rdi

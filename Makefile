@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+#
+#	make            the library: build/libashlar.a, build/include/ashlar.h
+#	make test       everything that is checked, natively and under QEMU
+#	make demo       the demonstration, natively and under QEMU
+#	make clean      removes build/
+#
+# Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
+# A source file is found by its place and name; there is no list to keep.
+
+CC    = clang
+AR    = ar
+BUILD = build
+
+WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wcast-align -Werror
+# -nostdlibinc: the compiler's own headers (stdint.h and such) and no others.
+BASE = -std=c17 -ffreestanding -nostdlib -nostdlibinc -O2 -g -fno-stack-protector \
+	-fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
+
+# The library goes into static programs, position independent or not; local-exec
+# makes its thread-local words one instruction, and keeps it out of shared objects.
+LIB_FLAGS   = $(BASE) -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
+# Programs see the staged header and the runtime.  INNER is for the library itself and
+# for tests of its insides (tests/t_inner_*, tests/x_*, tests/s_inner_*).
+PROG_FLAGS  = $(BASE) -fno-pie -I$(BUILD)/include -Itests/runtime
+INNER       = -Iarch/x86_64 -Isys -Icore
+ASM_FLAGS   = -g -MMD -MP -nostdlibinc -Iarch/x86_64
+
+# -u: the runtime refers to ash_thread_detach only weakly, which draws nothing out of
+# an archive.
+LINK = $(CC) -static -nostdlib -fuse-ld=lld -Wl,-T,linker.ld -Wl,--gc-sections \
+	-Wl,-z,max-page-size=4096 -Wl,--build-id=none -Wl,--orphan-handling=error \
+	-Wl,--fatal-warnings
+LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
+
+RUNTIME_ASM = $(addprefix arch/x86_64/,start.S thread.S syscall_runtime.S)
+LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/x86_64/*.[cS])) \
+	$(wildcard sys/*.c core/*.c)
+RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
+
+# One object folder per set of flags; assembly has the same everywhere.
+objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
+	$(patsubst %.S,$(BUILD)/asm/%.o,$(filter %.S,$2))
+LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
+ONE_OBJECTS  = $(call objects,one,$(LIB_SOURCES))
+RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
+TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c)
+SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/main.c)
+DEMO_OBJECTS = $(call objects,prog,$(wildcard tools/demo/*.c))
+
+LIBRARY  = $(BUILD)/libashlar.a
+SINGLE   = $(BUILD)/libashlar-single.a
+RUNTIME  = $(BUILD)/librt.a
+HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar.h core/ashlar_names.h))
+PROGRAMS = $(BUILD)/tests/all $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
+	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c)) \
+	$(if $(wildcard tools/demo/*.c),$(BUILD)/demo)
+
+all: $(LIBRARY) $(SINGLE) $(HEADERS)
+
+programs: all $(PROGRAMS)
+
+setup:
+	sh tools/setup
+
+# The tools must be there before anything is compiled: hence the second make.
+test: setup
+	$(MAKE) --no-print-directory programs
+	BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/test
+
+demo: setup
+	$(MAKE) --no-print-directory $(BUILD)/demo
+	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v arch/x86_64/stub.h)
+
+clean:
+	rm -rf $(BUILD)
+
+# ---- the library: many threads, and one (no locked instructions) ----
+
+$(LIBRARY): $(LIB_OBJECTS)
+$(SINGLE): $(ONE_OBJECTS)
+$(RUNTIME): $(RT_OBJECTS)
+
+# Anew each time, or members whose source is gone would stay; q and not r, which would
+# replace one member by another of the same name from another folder.
+$(LIBRARY) $(SINGLE) $(RUNTIME):
+	mkdir -p $(@D)
+	echo 'AR   $@'
+	rm -f $@
+	$(AR) qcs $@ $^
+
+$(BUILD)/include/%.h: core/%.h
+	mkdir -p $(@D)
+	echo 'COPY $@'
+	cp $< $@
+
+$(BUILD)/lib/%.o: %.c
+	mkdir -p $(@D)
+	echo 'CC   $<'
+	$(CC) $(LIB_FLAGS) -c $< -o $@
+
+$(BUILD)/one/%.o: %.c
+	mkdir -p $(@D)
+	echo 'CC   $< (single thread)'
+	$(CC) $(LIB_FLAGS) -DASH_SINGLE_THREAD -c $< -o $@
+
+$(BUILD)/asm/%.o: %.S
+	mkdir -p $(@D)
+	echo 'AS   $<'
+	$(CC) $(ASM_FLAGS) -c $< -o $@
+
+# ---- programs ----
+
+# The runtime's own folder sees the raw system calls; so do tests of the insides.
+$(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
+$(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/t_inner_%.o: PROG_FLAGS += $(INNER)
+$(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASH_SINGLE_THREAD
+
+$(BUILD)/prog/%.o: %.c | $(HEADERS)
+	mkdir -p $(@D)
+	echo 'CC   $<'
+	$(CC) $(PROG_FLAGS) -c $< -o $@
+
+$(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@
+
+$(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@
+
+$(BUILD)/demo: $(DEMO_OBJECTS) $(RUNTIME) $(LIBRARY) linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@
+
+# A test that is a program of its own; it may ask for flags by a line in its source:
+# /* LDFLAGS: -Wl,--wrap=arch_mmap */
+$(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@ \
+		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
+
+.PHONY: all programs setup test demo format clean
+.SECONDARY:
+$(if $(V),,.SILENT:)
+.DELETE_ON_ERROR:
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

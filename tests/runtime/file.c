@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Raw memory and whole files. */
+#include "kernel.h"
+#include "rt.h"
+#include "syscall.h"
+
+void *rt_map(size_t bytes)
+{
+	long p = arch_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return KERNEL_FAILED(p) ? NULL : (void *)p;
+}
+
+void rt_unmap(void *p, size_t bytes)
+{
+	arch_munmap(p, bytes);
+}
+
+const void *rt_map_file(const char *path, size_t *length)
+{
+	long fd = arch_open(path, O_RDONLY | O_CLOEXEC, 0);
+	long size, p;
+
+	if (KERNEL_FAILED(fd))
+		return NULL;
+	size = arch_lseek(fd, 0, SEEK_END);
+	p = KERNEL_FAILED(size)
+		    ? size
+		    : arch_mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+	arch_close(fd);
+	if (KERNEL_FAILED(p))
+		return NULL;
+	*length = (size_t)size;
+	return (const void *)p;
+}
+
+long rt_read_file(const char *path, char *out, size_t size)
+{
+	long fd = arch_open(path, O_RDONLY | O_CLOEXEC, 0);
+	size_t used = 0;
+	long n;
+
+	if (KERNEL_FAILED(fd))
+		return fd;
+	/* Files of /proc come in pieces: only 0 is their end. */
+	while (used + 1 < size) {
+		n = arch_read(fd, out + used, size - 1 - used);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+	}
+	arch_close(fd);
+	out[used] = '\0';
+	return (long)used;
+}

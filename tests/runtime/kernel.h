@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of Linux's binary interface that the runtime uses: numbers and
+ * layouts as x86_64 has them.  System headers are not to be had without a
+ * libc's packaging, so they stand here.
+ */
+#ifndef RT_KERNEL_H
+#define RT_KERNEL_H
+
+#include <stdint.h>
+
+#define KERNEL_PAGE 4096u
+
+/* Results of system calls: -4095..-1 is minus an error number. */
+#define KERNEL_FAILED(result) ((unsigned long)(result) > -4096ul)
+#define EINTR		      4
+#define EAGAIN		      11
+
+enum { PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2 };
+enum {
+	MAP_SHARED = 0x01,
+	MAP_PRIVATE = 0x02,
+	MAP_ANONYMOUS = 0x20,
+	MAP_NORESERVE = 0x4000,
+	MAP_STACK = 0x20000
+};
+
+enum { O_RDONLY = 0, O_WRONLY = 1, O_CLOEXEC = 02000000 };
+enum { SEEK_END = 2 };
+enum { TCGETS = 0x5401 }; /* ioctl that only terminals answer */
+
+enum { CLOCK_MONOTONIC = 1 };
+struct timespec {
+	int64_t seconds, nanoseconds;
+};
+struct timeval {
+	int64_t seconds, microseconds;
+};
+struct itimerval {
+	struct timeval interval, value;
+};
+enum { ITIMER_REAL = 0 };
+
+/* Auxiliary vector and program headers (ELF). */
+enum { AT_NULL = 0, AT_PHDR = 3, AT_PHNUM = 5 };
+enum { PT_TLS = 7 };
+struct program_header {
+	uint32_t type, flags;
+	uint64_t offset, address, physical, file_size, memory_size, alignment;
+};
+
+enum { ARCH_SET_FS = 0x1002 };
+enum {
+	CLONE_VM = 0x100,
+	CLONE_FS = 0x200,
+	CLONE_FILES = 0x400,
+	CLONE_SIGHAND = 0x800,
+	CLONE_THREAD = 0x10000,
+	CLONE_SYSVSEM = 0x40000,
+	CLONE_SETTLS = 0x80000,
+	CLONE_PARENT_SETTID = 0x100000,
+	CLONE_CHILD_CLEARTID = 0x200000
+};
+enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1 };
+
+enum { SIGILL = 4, SIGTRAP = 5, SIGABRT = 6, SIGBUS = 7, SIGFPE = 8, SIGKILL = 9, SIGSEGV = 11 };
+enum { SIGPIPE = 13, SIGALRM = 14, SIGTERM = 15 };
+#define SA_SIGINFO  0x00000004ul
+#define SA_RESTORER 0x04000000ul
+#define SA_RESTART  0x10000000ul
+/* What rt_sigaction takes; libc's struct of the same name is another one. */
+struct kernel_sigaction {
+	void (*handler)(int, void *, void *);
+	uint64_t flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+enum { WNOHANG = 1 };
+enum { PR_SET_PDEATHSIG = 1 };
+enum { RLIMIT_CORE = 4, RLIMIT_AS = 9 };
+struct rlimit {
+	uint64_t soft, hard;
+};
+enum { RUSAGE_SELF = 0 };
+struct rusage {
+	struct timeval user, system;
+	int64_t max_resident, shared, data, stack, minor_faults, major_faults, rest[8];
+};
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* One call, one write: lines of several threads and processes do not mix. */
+#include "kernel.h"
+#include "rt.h"
+#include "syscall.h"
+
+enum { LINE = 2048 }; /* most bytes of one call, the rest is cut */
+
+static void write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		long n = arch_write(fd, text, length);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return; /* nobody left to tell */
+		text += n;
+		length -= (size_t)n;
+	}
+}
+
+void rt_print(const char *format, ...)
+{
+	char text[LINE];
+	va_list list;
+
+	va_start(list, format);
+	write_all(1, text, rt_vformat(text, sizeof(text), format, list));
+	va_end(list);
+}
+
+void rt_fprint(int fd, const char *format, ...)
+{
+	char text[LINE];
+	va_list list;
+
+	va_start(list, format);
+	write_all(fd, text, rt_vformat(text, sizeof(text), format, list));
+	va_end(list);
+}
+
+bool rt_is_terminal(int fd)
+{
+	char settings[64];
+
+	return !KERNEL_FAILED(arch_ioctl(fd, TCGETS, settings));
+}

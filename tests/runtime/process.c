@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel.h"
+#include "rt.h"
+#include "syscall.h"
+
+long rt_fork(void)
+{
+	return arch_fork();
+}
+
+int rt_wait(long pid)
+{
+	int status = 0;
+
+	while (arch_wait4(pid, &status, 0, NULL) == -EINTR)
+		;
+	return (status & 0x7f) != 0 ? 1000 + (status & 0x7f) : status >> 8 & 0xff;
+}
+
+/* Reads to the end; what does not fit is dropped, or the writer would block. */
+static void read_text(long fd, char *text, size_t size)
+{
+	char dropped[256];
+	size_t used = 0;
+	long n;
+
+	for (;;) {
+		bool fits = used + 1 < size;
+
+		n = fits ? arch_read(fd, text + used, size - 1 - used)
+			 : arch_read(fd, dropped, sizeof(dropped));
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		if (fits)
+			used += (size_t)n;
+	}
+	if (size > 0)
+		text[used] = '\0';
+}
+
+/* QEMU announces a guest's death on the same fd; that is not the guest's text. */
+static void cut_qemu_notice(char *text)
+{
+	char *notice = rt_strstr(text, "qemu: uncaught target signal");
+
+	if (notice != NULL)
+		*notice = '\0';
+}
+
+int rt_run_child(void (*body)(void *), void *argument, char *text, size_t size)
+{
+	int ends[2];
+	long pid;
+
+	if (KERNEL_FAILED(arch_pipe2(ends, O_CLOEXEC)))
+		rt_fail(__FILE__, __LINE__, "no pipe for a child");
+	pid = rt_fork();
+	if (KERNEL_FAILED(pid))
+		rt_fail(__FILE__, __LINE__, "no child process");
+	if (pid == 0) {
+		arch_dup2(ends[1], 2);
+		arch_close(ends[0]);
+		arch_close(ends[1]);
+		body(argument);
+		rt_exit(0);
+	}
+	arch_close(ends[1]);
+	read_text(ends[0], text, size);
+	arch_close(ends[0]);
+	if (size > 0)
+		cut_qemu_notice(text);
+	return rt_wait(pid);
+}
+
+/* Read back, because QEMU accepts this limit and ignores it. */
+bool rt_limit_address_space(size_t bytes)
+{
+	struct rlimit limit = {bytes, bytes}, now = {0, 0};
+
+	return arch_setrlimit(RLIMIT_AS, &limit) == 0 && arch_getrlimit(RLIMIT_AS, &now) == 0 &&
+	       now.soft == bytes;
+}

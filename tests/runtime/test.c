@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test runner.  The registry is the section rt_tests; the linker marks
+ * its borders.  Each test is a child that leads a process group of its own,
+ * so that a test which hangs takes what it started with it.
+ */
+#include "kernel.h"
+#include "rt.h"
+#include "syscall.h"
+
+/* Exit statuses by which a child reports; away from what tests use. */
+enum { STATUS_PASSED = 0, STATUS_SKIPPED = 98, STATUS_FAILED = 99 };
+
+enum {
+	RT_QEMU_FACTOR = 20,
+	MILLISECOND = 1000000,
+	SHORTEST_NAP = MILLISECOND / 20,
+	LONGEST_NAP = 5 * MILLISECOND
+};
+#define SECOND 1000000000ull
+
+extern const struct rt_test __start_rt_tests[], __stop_rt_tests[];
+
+struct totals {
+	unsigned passed, failed, skipped;
+};
+
+static const char *current = "main"; /* the test that this process is */
+
+static _Noreturn void fail_with(const char *file, int line, const char *text)
+{
+	rt_print("     %s: %s:%d: %s (RT_SEED=%lu)\n", current, file, line, text, rt_test_seed());
+	rt_exit(STATUS_FAILED);
+}
+
+_Noreturn void rt_fail(const char *file, int line, const char *what)
+{
+	fail_with(file, line, what);
+}
+
+_Noreturn void rt_fail_values(const char *file, int line, const char *what, unsigned long long a,
+			      unsigned long long b)
+{
+	char text[512];
+
+	rt_format(text, sizeof(text), "%s: %llu (0x%llx) and %llu (0x%llx)", what, a, a, b, b);
+	fail_with(file, line, text);
+}
+
+_Noreturn void rt_skip(const char *reason)
+{
+	rt_print("skip %s: %s\n", current, reason);
+	rt_exit(STATUS_SKIPPED);
+}
+
+static const char *signal_name(int number)
+{
+	static const struct {
+		int number;
+		const char *name;
+	} names[] = {
+		{SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
+		{SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
+		{SIGSEGV, "SIGSEGV"}, {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},
+		{SIGTERM, "SIGTERM"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].number == number)
+			return names[i].name;
+	return "signal";
+}
+
+static _Noreturn void run_child(const struct rt_test *test)
+{
+	static const struct rlimit no_core = {0, 0};
+
+	arch_setpgid(0, 0);
+	arch_prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	arch_setrlimit(RLIMIT_CORE, &no_core);
+	current = test->name;
+	test->body(test->argument);
+	rt_exit(STATUS_PASSED);
+}
+
+/*
+ * Waits with naps that double: no signal handler and no timer, which belong
+ * to the tests.  False: the time was up; all is killed and reaped either way.
+ */
+static bool wait_until(long pid, uint64_t deadline, int *status)
+{
+	uint64_t nap = SHORTEST_NAP;
+	bool in_time = true;
+
+	while (arch_wait4(pid, status, WNOHANG, NULL) != pid) {
+		if (rt_now() >= deadline) {
+			in_time = false;
+			arch_kill(-pid, SIGKILL);
+			arch_kill(pid, SIGKILL);
+			*status = rt_wait(pid);
+			break;
+		}
+		rt_sleep(nap);
+		if (nap < LONGEST_NAP)
+			nap *= 2;
+	}
+	arch_kill(-pid, SIGKILL); /* what the test left behind */
+	return in_time;
+}
+
+static void report(const struct rt_test *test, bool in_time, int status, uint64_t milliseconds,
+		   struct totals *totals)
+{
+	int ended_by = status & 0x7f, code = status >> 8 & 0xff;
+
+	if (in_time && ended_by == 0 && code == STATUS_SKIPPED) {
+		totals->skipped++; /* the child has told why */
+		return;
+	}
+	if (in_time && ended_by == 0 && code == STATUS_PASSED) {
+		totals->passed++;
+		rt_print("ok   %s (%lu ms)\n", test->name, milliseconds);
+		return;
+	}
+	totals->failed++;
+	if (!in_time)
+		rt_print("FAIL %s: timeout (%lu ms)\n", test->name, milliseconds);
+	else if (ended_by != 0)
+		rt_print("FAIL %s: %s %d (%lu ms)\n", test->name, signal_name(ended_by), ended_by,
+			 milliseconds);
+	else if (code == STATUS_FAILED)
+		rt_print("FAIL %s (%lu ms)\n", test->name, milliseconds);
+	else
+		rt_print("FAIL %s: exit status %d (%lu ms)\n", test->name, code, milliseconds);
+}
+
+static void run_test(const struct rt_test *test, struct totals *totals)
+{
+	uint64_t limit = test->seconds * SECOND * (rt_under_qemu() ? RT_QEMU_FACTOR : 1);
+	uint64_t start = rt_now();
+	int status = 0;
+	bool in_time;
+	long pid = rt_fork();
+
+	if (pid == 0)
+		run_child(test);
+	if (KERNEL_FAILED(pid)) {
+		totals->failed++;
+		rt_print("FAIL %s: no process\n", test->name);
+		return;
+	}
+	arch_setpgid(pid, pid); /* child and parent: whoever comes first */
+	in_time = wait_until(pid, start + limit, &status);
+	report(test, in_time, status, (rt_now() - start) / MILLISECOND, totals);
+}
+
+int rt_run_tests(int argc, char **argv)
+{
+	struct totals totals = {0};
+
+	for (const struct rt_test *t = __start_rt_tests; t < __stop_rt_tests; t++)
+		if (argc < 2 || rt_strstr(t->name, argv[1]) != NULL)
+			run_test(t, &totals);
+	rt_print("%u passed, %u failed, %u skipped\n", totals.passed, totals.failed,
+		 totals.skipped);
+	return totals.failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel.h"
+#include "rt.h"
+#include "syscall.h"
+
+enum { BILLION = 1000000000 };
+
+uint64_t rt_now(void)
+{
+	struct timespec t = {0};
+
+	arch_clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.seconds * BILLION + (uint64_t)t.nanoseconds;
+}
+
+void rt_sleep(uint64_t nanoseconds)
+{
+	struct timespec t = {(int64_t)(nanoseconds / BILLION), (int64_t)(nanoseconds % BILLION)};
+
+	/* Interrupted: t is then what was left. */
+	while (arch_nanosleep(&t, &t) == -EINTR)
+		;
+}

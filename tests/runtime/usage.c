@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the process uses, as Linux counts it.  Under QEMU most of these are
+ * figures of the emulator: good for differences at best.
+ */
+#include "kernel.h"
+#include "rt.h"
+#include "syscall.h"
+
+static uint64_t number_in(const char *text)
+{
+	uint64_t value = 0;
+
+	while (*text != '\0' && (*text < '0' || *text > '9'))
+		text++;
+	for (; *text >= '0' && *text <= '9'; text++)
+		value = value * 10 + (uint64_t)(*text - '0');
+	return value;
+}
+
+/* A line of /proc/self/status, which counts in KiB. */
+static size_t status_bytes(const char *name)
+{
+	char text[4096];
+	const char *line;
+
+	if (rt_read_file("/proc/self/status", text, sizeof(text)) <= 0)
+		return 0;
+	line = rt_strstr(text, name);
+	return line != NULL ? number_in(line) * 1024 : 0;
+}
+
+size_t rt_resident(void)
+{
+	char text[128], *second;
+
+	if (rt_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
+		return 0;
+	second = rt_strstr(text, " ");
+	return second != NULL ? number_in(second) * KERNEL_PAGE : 0;
+}
+
+size_t rt_resident_peak(void)
+{
+	return status_bytes("VmHWM:");
+}
+
+void rt_resident_peak_reset(void)
+{
+	long fd = arch_open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC, 0);
+
+	if (KERNEL_FAILED(fd))
+		return;
+	arch_write(fd, "5", 1);
+	arch_close(fd);
+}
+
+size_t rt_address_space(void)
+{
+	return status_bytes("VmSize:");
+}
+
+size_t rt_mappings(void)
+{
+	long fd = arch_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	char part[2048];
+	size_t lines = 0;
+	long n;
+
+	if (KERNEL_FAILED(fd))
+		return 0;
+	while ((n = arch_read(fd, part, sizeof(part))) > 0)
+		for (long i = 0; i < n; i++)
+			lines += part[i] == '\n';
+	arch_close(fd);
+	return lines;
+}
+
+unsigned long rt_faults(void)
+{
+	struct rusage usage = {0};
+
+	arch_getrusage(RUSAGE_SELF, &usage);
+	return (unsigned long)usage.minor_faults;
+}
