@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the layers above must know of this CPU and of Linux on it.  Another
+ * CPU is another arch/ folder with the same file names.
+ */
+#ifndef ARCH_CPU_H
+#define ARCH_CPU_H
+
+#define CPU_PAGE_SHIFT	  12 /* smallest page                                 */
+#define CPU_HUGE_SHIFT	  21 /* pages mapped by one entry one level up        */
+#define CPU_LINE	  64 /* bytes that move between caches as one         */
+#define CPU_ADDRESS_BITS  47 /* of user space                                 */
+
+#endif

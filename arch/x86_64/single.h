@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Read-modify-write for programs of a single thread: one instruction each,
+ * without the lock prefix.  An interrupt falls between instructions, never
+ * inside one, so these are atomic for a signal handler on the same thread;
+ * they are nothing to another thread.
+ */
+#ifndef ARCH_SINGLE_H
+#define ARCH_SINGLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool single_compare_swap(volatile uint64_t *word, uint64_t *expected,
+				       uint64_t desired)
+{
+	bool done;
+
+	__asm__ volatile("cmpxchgq %3, %1"
+			 : "=@ccz"(done), "+m"(*word), "+a"(*expected)
+			 : "r"(desired)
+			 : "memory");
+	return done;
+}
+
+#endif

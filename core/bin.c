@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The slow path of a bin: the next group, the next slab, a new slab. */
+#include "owner.h"
+
+/* The word of a bin that has no slab.  Nobody ever writes it: it has no bit to clear. */
+static uint64_t no_slots;
+
+void slabs_append(struct slabs *l, struct slab *s)
+{
+	s->next = NULL;
+	s->previous = l->tail;
+	if (l->tail != NULL)
+		l->tail->next = s;
+	else
+		l->head = s;
+	l->tail = s;
+}
+
+void slabs_remove(struct slabs *l, struct slab *s)
+{
+	if (s->previous != NULL)
+		s->previous->next = s->next;
+	else
+		l->head = s->next;
+	if (s->next != NULL)
+		s->next->previous = s->previous;
+	else
+		l->tail = s->previous;
+	s->next = s->previous = NULL;
+}
+
+void bin_init(struct bin *b, unsigned class)
+{
+	b->word = &no_slots;
+	b->base = NULL;
+	b->size = class_size(class);
+	b->slab = NULL;
+}
+
+static void spare_forget(struct owner *o, struct shelf *f)
+{
+	o->spare_units -= f->spare->units;
+	f->spare = NULL;
+}
+
+/* Group g of the current slab becomes the bin's. */
+static void bin_point(struct bin *b, unsigned g)
+{
+	b->word = &b->slab->free[g];
+	b->base = b->slab->base + (size_t)g * GROUP_SLOTS * b->slab->slot_size;
+}
+
+/* The next group of the current slab that has a free slot. */
+static bool bin_next_group(struct bin *b)
+{
+	struct slab *s = b->slab;
+	uint64_t summary = load_relaxed(&s->summary);
+	unsigned g = (unsigned)(b->word - s->free);
+	uint64_t groups;
+
+	/* Round robin: by the time it comes round, a group has gathered slots. */
+	while ((groups = summary & bits_run(0, SLAB_GROUPS)) != 0) {
+		uint64_t after = groups & ~bits_run(0, g + 1);
+
+		g = bits_lowest(after != 0 ? after : groups);
+		if (load_relaxed(&s->free[g]) != 0) {
+			store_relaxed(&s->summary, summary);
+			bin_point(b, g);
+			return true;
+		}
+		summary &= ~((uint64_t)1 << g);
+	}
+	store_relaxed(&s->summary, summary);
+	return false;
+}
+
+void bin_rest(struct owner *o, unsigned class)
+{
+	struct bin *b = &o->bins[class];
+	struct slab *s = b->slab;
+
+	if (s == NULL)
+		return;
+	b->slab = NULL;
+	b->word = &no_slots;
+	s->full = slab_full_mask(s);
+	slab_resummarise(s);
+	if ((load_relaxed(&s->summary) & bits_run(0, SLAB_GROUPS)) == 0)
+		slabs_append(&o->shelves[class].exhausted, s);
+	else
+		slabs_append(&o->shelves[class].partial, s);
+}
+
+static void bin_take(struct owner *o, unsigned class, struct slab *s)
+{
+	struct bin *b = &o->bins[class];
+
+	s->full = 0; /* a current slab may become empty without more ado */
+	b->slab = s;
+	bin_point(b, bits_lowest(load_relaxed(&s->summary)));
+}
+
+/* The next slab on the shelf becomes current; the spare only if it is alone. */
+static bool bin_next_slab(struct owner *o, unsigned class)
+{
+	struct shelf *f = &o->shelves[class];
+	struct slab *s = f->partial.head;
+
+	if (s != NULL && s == f->spare && s->next != NULL)
+		s = s->next;
+	if (s == NULL)
+		return false;
+	slabs_remove(&f->partial, s);
+	if (s == f->spare)
+		spare_forget(o, f);
+	bin_take(o, class, s);
+	return true;
+}
+
+static bool bin_new_slab(struct owner *o, unsigned class, bool grow)
+{
+	struct slab *s = slab_make(o->heap, class, (uint64_t)(uintptr_t)o, grow);
+
+	if (s != NULL)
+		bin_take(o, class, s);
+	return s != NULL;
+}
+
+/* The current slab has no free slot left, unless others released some. */
+static bool bin_exhausted(struct owner *o, unsigned class)
+{
+	struct bin *b = &o->bins[class];
+	struct slab *s = b->slab;
+
+	if ((load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false) &&
+	    bin_next_group(b))
+		return false;
+	b->slab = NULL;
+	b->word = &no_slots;
+	s->full = slab_full_mask(s);
+	slabs_append(&o->shelves[class].exhausted, s);
+	return true;
+}
+
+/* Finds the bin a free slot, from the cheapest source to the dearest. */
+static bool bin_refill(struct owner *o, unsigned class)
+{
+	struct bin *b = &o->bins[class];
+	struct shelf *f = &o->shelves[class];
+
+	if (b->slab != NULL && (bin_next_group(b) || !bin_exhausted(o, class)))
+		return true;
+	if (f->partial.head == f->spare) /* nothing, or only the spare */
+		owner_collect(o);
+	if (bin_next_slab(o, class) || bin_new_slab(o, class, false))
+		return true;
+	if (owner_adopt(o, class) && bin_next_slab(o, class))
+		return true;
+	if (bin_new_slab(o, class, true))
+		return true;
+	/* Before the answer is NULL: whatever was released, and every empty slab. */
+	owner_collect_all(o);
+	owner_shrink(o);
+	return bin_next_slab(o, class) || bin_new_slab(o, class, true);
+}
+
+void *owner_slot(struct owner *o, unsigned class, bool *clean)
+{
+	struct bin *b = &o->bins[class];
+	uint64_t word;
+	unsigned g;
+
+	while (unlikely((word = load_relaxed(b->word)) == 0))
+		if (!bin_refill(o, class))
+			return NULL;
+	g = (unsigned)(b->word - b->slab->free);
+	*clean = ((load_relaxed(&b->slab->summary) >> (SLAB_GROUPS + g)) & 1) == 0;
+	store_relaxed(b->word, bits_without_lowest(word));
+	return b->base + bits_lowest(word) * b->size;
+}
+
+bool owner_free(struct owner *o, struct place at)
+{
+	struct slab *s = at.slab;
+	uint64_t word = load_relaxed(&s->free[at.group]);
+	uint64_t summary = load_relaxed(&s->summary);
+
+	if (unlikely((word & at.bit) != 0))
+		return false;
+	store_relaxed(&s->summary,
+		      summary | (((uint64_t)1 << SLAB_GROUPS | 1) << at.group));
+	store_relaxed(&s->free[at.group], word | at.bit);
+	if (unlikely((uint32_t)summary == 0 || (word | at.bit) == s->full))
+		owner_settle(o, s, (uint32_t)summary == 0);
+	return true;
+}
+
+void owner_settle(struct owner *o, struct slab *s, bool was_exhausted)
+{
+	struct shelf *f = &o->shelves[s->class];
+
+	if (was_exhausted && s != o->bins[s->class].slab) {
+		slabs_remove(&f->exhausted, s);
+		slabs_append(&f->partial, s);
+	}
+	if (s->full == 0 || !slab_is_empty(s))
+		return;
+	/* Empty: one is kept at the far end, so that the border costs nothing. */
+	slabs_remove(&f->partial, s);
+	if (f->spare == NULL && o->spare_units + s->units <= SPARE_UNITS) {
+		f->spare = s;
+		o->spare_units += s->units;
+		s->full = 0;
+		slabs_append(&f->partial, s);
+		return;
+	}
+	slab_unmake(o->heap, s);
+}
+
+static void shrink_class(struct owner *o, unsigned class)
+{
+	struct shelf *f = &o->shelves[class];
+	struct slab *s, *next;
+
+	if (f->spare != NULL) {
+		f->spare->full = slab_full_mask(f->spare);
+		spare_forget(o, f);
+	}
+	bin_rest(o, class);
+	for (s = f->partial.head; s != NULL; s = next) {
+		next = s->next;
+		if (slab_is_empty(s)) {
+			slabs_remove(&f->partial, s);
+			slab_unmake(o->heap, s);
+		}
+	}
+}
+
+void owner_shrink(struct owner *o)
+{
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++)
+		shrink_class(o, class);
+}

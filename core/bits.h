@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Arithmetic on bitmap words. */
+#ifndef CORE_BITS_H
+#define CORE_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define BITS_NONE SIZE_MAX
+
+/* The lowest set bit; the word must not be 0. */
+static inline unsigned bits_lowest(uint64_t word)
+{
+	return (unsigned)__builtin_ctzll(word);
+}
+
+static inline unsigned bits_highest(uint64_t word)
+{
+	return 63u - (unsigned)__builtin_clzll(word);
+}
+
+static inline uint64_t bits_without_lowest(uint64_t word)
+{
+	return word & (word - 1);
+}
+
+/* `n` set bits from `first` on; n from 1 to 64 - first. */
+static inline uint64_t bits_run(unsigned first, unsigned n)
+{
+	return (~(uint64_t)0 >> (64 - n)) << first;
+}
+
+/* Not the popcnt instruction, which the oldest x86-64 lacks, nor libgcc's table. */
+static inline unsigned bits_count(uint64_t x)
+{
+	x -= (x >> 1) & 0x5555555555555555u;
+	x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (unsigned)((x * 0x0101010101010101u) >> 56);
+}
+
+/*
+ * The starts of runs of `n` set bits (n a power of two) that are aligned to
+ * n: fold the word n-1 times onto itself, keep the aligned places.
+ */
+static inline uint64_t bits_aligned_runs(uint64_t word, unsigned n)
+{
+	unsigned width;
+
+	for (width = 1; width < n; width *= 2)
+		word &= word >> width;
+	/* 2^n - 1 divides 2^64 - 1: the quotient has every n-th bit set. */
+	return n == 64 ? word & 1 : word & (~(uint64_t)0 / (((uint64_t)1 << n) - 1));
+}
+
+/* Words that hold `n` bits. */
+static inline size_t bits_words(size_t n)
+{
+	return (n + 63) / 64;
+}
+
+/*
+ * Runs in bitmaps of many words that other threads change meanwhile.  All
+ * lock-free: whoever loses a swap lost it to somebody who got on.
+ */
+
+/* The lowest run of n set bits whose start is `offset` modulo `alignment` (power of two). */
+size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment, size_t offset);
+/* Takes the run (clears its bits), all or nothing. */
+bool bits_claim(uint64_t *words, size_t first, size_t n);
+/* Sets the bits again, with release order. */
+void bits_release(uint64_t *words, size_t first, size_t n);
+/* Clears bits that are hints, whether set or not. */
+void bits_clear(uint64_t *words, size_t first, size_t n);
+/* True: all n bits are set. */
+bool bits_all(const uint64_t *words, size_t first, size_t n);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The checker: walks every structure and compares it with the bitmaps.  The
+ * numbers are those of the invariants in DESIGN.md.
+ */
+#include "ashlar.h"
+#include "owner.h"
+#include "region.h"
+
+enum invariant {
+	HOLDS,
+	I1_FREE_CHUNK_HAS_NO_KIND,
+	I2_UNITS_ONLY_IN_SLAB_CHUNKS,
+	I3_FREE_UNIT_HAS_NO_SLAB,
+	I4_SLAB_GEOMETRY,
+	I5_NO_BITS_BEYOND_THE_SLOTS,
+	I6_FREE_AND_REMOTE_DISJOINT,
+	I7_SUMMARY_COVERS_FREE_GROUPS,
+	I8_SLAB_ON_ITS_LIST,
+	I9_MAP_KNOWS_EVERY_CHUNK,
+	I10_SPAN_HOLDS_ITS_CHUNKS
+};
+
+static enum invariant check_slab(struct chunk *c, struct slab *s, unsigned unit)
+{
+	size_t size = class_size(s->class);
+	uint64_t owner = load_acquire(&s->owner);
+	unsigned g, u;
+
+	if (s->class >= CLASSES || s->chunk != c || s->unit != unit || s->slot_size != size ||
+	    s->units != class_units(s->class) || s->slots != class_slots(s->class) ||
+	    s->reciprocal != class_reciprocal(size) || unit % s->units != 0 ||
+	    s->base != c->base + ((size_t)unit << UNIT_SHIFT) || owner == 0)
+		return I4_SLAB_GEOMETRY;
+	for (u = 0; u < s->units; u++)
+		if (load_acquire(&c->head[unit + u]) != record_place(unit))
+			return I4_SLAB_GEOMETRY;
+	for (g = 0; g < s->groups; g++) {
+		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&s->remote[g]);
+
+		if (((word | remote) & ~slab_group_mask(s, g)) != 0)
+			return I5_NO_BITS_BEYOND_THE_SLOTS;
+		/* Only its own thread can be sure not to see a collection half done. */
+		if (owner != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self) {
+			if ((word & remote) != 0)
+				return I6_FREE_AND_REMOTE_DISJOINT;
+			if (word != 0 && ((load_relaxed(&s->summary) >> g) & 1) == 0)
+				return I7_SUMMARY_COVERS_FREE_GROUPS;
+		}
+	}
+	return HOLDS;
+}
+
+static enum invariant check_slab_chunk(struct chunk *c)
+{
+	unsigned u;
+
+	for (u = 0; u < CHUNK_UNITS; u++) {
+		unsigned place = load_acquire(&c->head[u]);
+		enum invariant broken;
+
+		if (place == 0)
+			continue;
+		/* A unit that came free since then has no slab any more. */
+		if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
+			return I3_FREE_UNIT_HAS_NO_SLAB;
+		if (place != record_place(u))
+			continue;
+		broken = check_slab(c, chunk_record(c, u), u);
+		/* A slab that was unmade or made anew meanwhile proves nothing. */
+		if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
+		    check_slab(c, chunk_record(c, u), u) == broken)
+			return broken;
+	}
+	return HOLDS;
+}
+
+static enum invariant check_region(struct region *r)
+{
+	size_t i, span_left = 0;
+
+	for (i = 0; i < r->chunks; i++) {
+		struct chunk *c = region_chunk(r, i);
+		bool is_free = bits_all(r->free, i, 1);
+		enum invariant broken = HOLDS;
+
+		if (map_find(r->base + (i << CHUNK_SHIFT)) != c)
+			return I9_MAP_KNOWS_EVERY_CHUNK;
+		if (span_left > 0) {
+			if (is_free && bits_all(r->free, i, 1))
+				return I10_SPAN_HOLDS_ITS_CHUNKS;
+			span_left--;
+			continue;
+		}
+		if (is_free && !chunk_is(c, CHUNK_FREE) && bits_all(r->free, i, 1))
+			return I1_FREE_CHUNK_HAS_NO_KIND;
+		if (load_acquire(&c->units) != 0 && chunk_is(c, CHUNK_SPAN))
+			return I2_UNITS_ONLY_IN_SLAB_CHUNKS;
+		if (chunk_is(c, CHUNK_SLABS))
+			broken = check_slab_chunk(c);
+		else if (chunk_is(c, CHUNK_SPAN))
+			span_left = c->span_chunks - 1;
+		if (broken != HOLDS)
+			return broken;
+	}
+	return HOLDS;
+}
+
+static enum invariant check_list(const struct owner *o, const struct slabs *l, bool some_free)
+{
+	const struct slab *s, *before = NULL;
+
+	for (s = l->head; s != NULL; before = s, s = s->next) {
+		bool has = ((uint32_t)load_relaxed(&s->summary)) != 0;
+
+		if ((load_relaxed(&s->owner) & ~OWNER_PENDING) != (uint64_t)(uintptr_t)o ||
+		    s->previous != before || has != some_free)
+			return I8_SLAB_ON_ITS_LIST;
+	}
+	return l->tail == before ? HOLDS : I8_SLAB_ON_ITS_LIST;
+}
+
+static enum invariant check_owner(const struct owner *o)
+{
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++) {
+		enum invariant broken = check_list(o, &o->shelves[class].partial, true);
+
+		if (broken == HOLDS)
+			broken = check_list(o, &o->shelves[class].exhausted, false);
+		if (broken != HOLDS)
+			return broken;
+	}
+	return HOLDS;
+}
+
+int ash_check(void)
+{
+	struct region *r;
+	struct owner *o = seat.owner;
+	enum invariant broken = HOLDS;
+
+	for (r = load_acquire(&heap_default.regions); r != NULL && broken == HOLDS; r = r->next)
+		if (load_acquire(&r->state) == REGION_LIVE)
+			broken = check_region(r);
+	/* The lists of others are theirs alone to look at. */
+	if (broken == HOLDS && o != NULL)
+		broken = check_owner(o);
+	return (int)broken;
+}

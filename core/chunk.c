@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "chunk.h"
+
+#include "pages.h"
+#include "region.h"
+
+#define ALL_UNITS (~(uint64_t)0)
+
+static struct run chunk_run(const struct chunk *c)
+{
+	struct run run = {c->region, c->index};
+
+	return run;
+}
+
+static void chunk_hint(struct chunk *c, bool partial)
+{
+	uint64_t *word = &c->region->partial[c->index / 64];
+	uint64_t bit = (uint64_t)1 << (c->index % 64);
+
+	if (partial)
+		fetch_or_release(word, bit);
+	else
+		fetch_and_acq_rel(word, ~bit);
+}
+
+/* Units of this chunk, if it has them. */
+static struct units claim_in(struct heap *h, struct chunk *c, unsigned count)
+{
+	struct units u = {NULL, 0, count, false};
+	/* Acquire pairs with units_give: the last user is done with the memory. */
+	uint64_t word = load_acquire(&c->units), runs, mask, clean;
+
+	do {
+		runs = bits_aligned_runs(word, count);
+		if (runs == 0) {
+			if (word != 0)
+				return u;
+			/* The hint goes, unless something came free meanwhile. */
+			chunk_hint(c, false);
+			if (load_acquire(&c->units) != 0)
+				chunk_hint(c, true);
+			return u;
+		}
+		u.first = bits_lowest(runs);
+		mask = bits_run(u.first, count);
+	} while (!swap_acquire(&c->units, &word, word & ~mask));
+
+	u.chunk = c;
+	clean = load_relaxed(&c->clean) & mask;
+	u.clean = clean == mask;
+	if (clean != 0)
+		fetch_and_acq_rel(&c->clean, ~mask);
+	if (!u.clean)
+		heap_cleaned(h, count - bits_count(clean));
+	return u;
+}
+
+static struct chunk *chunk_make(struct heap *h)
+{
+	struct run run = region_claim(h, 1, 1, true);
+	struct chunk *c;
+	bool clean;
+
+	if (run.region == NULL)
+		return NULL;
+	c = run_chunk(run);
+	clean = region_is_clean(run, 1);
+	region_advise(run, 1, h->options->huge == ASH_HUGE_ALWAYS);
+	c->base = run_base(run);
+	c->region = run.region;
+	c->index = run.first;
+	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
+	store_release(&c->kind, CHUNK_SLABS);
+	store_release(&c->units, ALL_UNITS);
+	chunk_hint(c, true);
+	return c;
+}
+
+struct units units_claim(struct heap *h, unsigned count, bool grow)
+{
+	struct units u = {NULL, 0, count, false};
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		size_t w, words = bits_words(r->chunks);
+
+		for (w = 0; w < words; w++) {
+			uint64_t some = load_acquire(&r->partial[w]);
+
+			for (; some != 0; some = bits_without_lowest(some)) {
+				struct chunk *c = region_chunk(r, w * 64 + bits_lowest(some));
+
+				u = claim_in(h, c, count);
+				if (u.chunk != NULL)
+					return u;
+			}
+		}
+	}
+	while (grow && u.chunk == NULL) {
+		struct chunk *c = chunk_make(h);
+
+		if (c == NULL)
+			break;
+		/* Others may empty it before us: then they got on, and we try again. */
+		u = claim_in(h, c, count);
+	}
+	return u;
+}
+
+/* The chunk back to its region, if it is free throughout. */
+static bool chunk_return(struct heap *h, struct chunk *c)
+{
+	uint64_t all = ALL_UNITS;
+	bool clean;
+
+	/* Whoever wins this swap holds the chunk: no unit of it can be claimed. */
+	if (!swap_acq_rel(&c->units, &all, 0))
+		return false;
+	clean = load_relaxed(&c->clean) == ALL_UNITS;
+	if (!clean) {
+		/* A chunk is counted dirty as a whole. */
+		heap_dirtied(h, bits_count(load_relaxed(&c->clean)));
+		if (heap_over(h) && pages_purge(c->base, CHUNK_SIZE, PAGES_PRIVATE)) {
+			clean = true;
+			heap_cleaned(h, CHUNK_UNITS);
+		}
+	}
+	chunk_hint(c, false);
+	store_release(&c->kind, CHUNK_FREE);
+	region_give(chunk_run(c), 1, clean);
+	return true;
+}
+
+size_t chunk_purge(struct heap *h, struct chunk *c)
+{
+	uint64_t word = load_acquire(&c->units), held, left, purged = 0;
+
+	/* Hold the dirty ones while they are purged, so that nobody is given them. */
+	do {
+		held = word & ~load_relaxed(&c->clean);
+		if (held == 0)
+			return 0;
+	} while (!swap_acquire(&c->units, &word, word & ~held));
+	/* Another purge may have been faster with some of them. */
+	for (left = held & ~load_relaxed(&c->clean); left != 0;) {
+		unsigned first = bits_lowest(left), n;
+		uint64_t above = ~(left >> first);
+
+		/* Zeros come in from the left, so that `above` is 0 only for a whole word. */
+		n = above == 0 ? 64 : bits_lowest(above);
+		if (pages_purge(c->base + ((size_t)first << UNIT_SHIFT), (size_t)n << UNIT_SHIFT,
+				PAGES_PRIVATE))
+			purged |= bits_run(first, n);
+		left &= ~bits_run(first, n);
+	}
+	if (purged != 0) {
+		fetch_or_acq_rel(&c->clean, purged);
+		heap_cleaned(h, bits_count(purged));
+	}
+	if ((fetch_or_release(&c->units, held) | held) == ALL_UNITS)
+		(void)chunk_return(h, c);
+	return (size_t)bits_count(purged) << UNIT_SHIFT;
+}
+
+void units_give(struct heap *h, struct units u)
+{
+	struct chunk *c = u.chunk;
+	uint64_t mask = bits_run(u.first, u.count);
+
+	heap_dirtied(h, u.count);
+	/* Pairs with the acquire of claim_in. */
+	if ((fetch_or_release(&c->units, mask) | mask) == ALL_UNITS && chunk_return(h, c))
+		return;
+	chunk_hint(c, true);
+	if (heap_over(h))
+		(void)chunk_purge(h, c);
+}

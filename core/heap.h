@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A heap: what its regions and owners hang from. */
+#ifndef CORE_HEAP_H
+#define CORE_HEAP_H
+
+#include "ashlar.h"
+#include "atomic.h"
+#include "class.h"
+
+struct owner;
+
+struct heap {
+	struct region *regions; /* pushed, never taken off: records are for ever */
+	struct owner *owners;	/* the same                                     */
+	const struct ash_defaults *options;
+
+	/* Written on slow paths by all threads, so not beside what they read. */
+	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean     */
+	uint64_t reserved;		   /* chunks of address space            */
+	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
+};
+
+extern struct heap heap_default;
+
+/* True: more free memory is dirty than the heap wants to keep. */
+static inline bool heap_over(const struct heap *h)
+{
+	return load_relaxed(&h->dirty) > h->options->retain / UNIT_SIZE;
+}
+
+static inline void heap_dirtied(struct heap *h, size_t units)
+{
+	fetch_add_relaxed(&h->dirty, units);
+}
+
+static inline void heap_cleaned(struct heap *h, size_t units)
+{
+	fetch_add_relaxed(&h->dirty, (uint64_t)0 - units);
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "misuse.h"
+
+#include "heap.h"
+#include "map.h"
+#include "memory.h"
+#include "owner.h"
+#include "panic.h"
+#include "region.h"
+#include "slab.h"
+
+struct line {
+	char text[160];
+	size_t length;
+};
+
+static void line_text(struct line *l, const char *s)
+{
+	while (*s != '\0' && l->length < sizeof l->text)
+		l->text[l->length++] = *s++;
+}
+
+static void line_number(struct line *l, uint64_t n, unsigned base)
+{
+	char digits[20];
+	unsigned i = 0;
+
+	do
+		digits[i++] = "0123456789abcdef"[n % base];
+	while ((n /= base) != 0);
+	while (i > 0 && l->length < sizeof l->text)
+		l->text[l->length++] = digits[--i];
+}
+
+/* bytes 0: no block to speak of. */
+static _Noreturn void report(enum call call, const void *p, const char *fault, size_t bytes)
+{
+	static const char names[][16] = {"release", "release_sized", "resize", "usable_size"};
+	struct line l = {.length = 0};
+
+	line_text(&l, "ashlar: ");
+	line_text(&l, names[call]);
+	line_text(&l, "(0x");
+	line_number(&l, (uintptr_t)p, 16);
+	line_text(&l, "): ");
+	line_text(&l, fault);
+	if (bytes > 0) {
+		line_text(&l, ", ");
+		line_number(&l, bytes, 10);
+		line_text(&l, "-byte block");
+	}
+	line_text(&l, "\n");
+	panic_line(l.text, l.length);
+}
+
+static bool static_holds(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)&heap_default < sizeof heap_default;
+}
+
+/* The span that holds the address in its interior; 0: none, else its bytes. */
+static size_t span_around(const struct region *r, const void *p)
+{
+	size_t i = (size_t)((const char *)p - r->base) >> CHUNK_SHIFT, first;
+
+	/* Chunks inside a span have no kind: look back for its first one. */
+	for (first = i + 1; first-- > 0;) {
+		struct chunk *c = region_chunk(r, first);
+
+		if (chunk_is(c, CHUNK_SPAN))
+			return first + c->span_chunks > i ? c->span_bytes : 0;
+		if (chunk_is(c, CHUNK_SLABS))
+			break;
+	}
+	return 0;
+}
+
+_Noreturn void misuse(enum call call, const void *p)
+{
+	struct heap *h = &heap_default;
+	struct region *r = region_of(h, p);
+	const char *gone = call <= CALL_RELEASE_SIZED ? "double free" : "block already released";
+	struct chunk *c;
+	struct slab *s;
+	size_t bytes;
+	uint32_t index;
+
+	if (r == NULL) {
+		if (region_metadata_holds(h, p) || map_holds(p) || owner_holds(h, p) ||
+		    static_holds(p))
+			report(call, p, "pointer to the allocator's own records", 0);
+		report(call, p, "not a block of this allocator", 0);
+	}
+	c = region_chunk(r, (size_t)((const char *)p - r->base) >> CHUNK_SHIFT);
+	s = chunk_is(c, CHUNK_SLABS) ? slab_find(c, p) : NULL;
+	if (s != NULL) {
+		if ((uintptr_t)p % 8 != 0)
+			report(call, p, "misaligned pointer", s->slot_size);
+		if (!slab_index(s, p, &index))
+			report(call, p, "interior pointer", s->slot_size);
+		report(call, p, gone, s->slot_size);
+	}
+	if (chunk_is(c, CHUNK_SLABS) || (bytes = span_around(r, p)) == 0)
+		report(call, p, "memory already returned", 0);
+	if ((uintptr_t)p % 8 != 0)
+		report(call, p, "misaligned pointer", bytes);
+	if (p != c->base)
+		report(call, p, "interior pointer", bytes);
+	report(call, p, gone, bytes);
+}
+
+_Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit)
+{
+	report(CALL_RELEASE, s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size,
+	       "double free", s->slot_size);
+}
+
+_Noreturn void misuse_size(const void *p, size_t bytes)
+{
+	report(CALL_RELEASE_SIZED, p, "wrong size", bytes);
+}

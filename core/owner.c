@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "owner.h"
+
+#include "pages.h"
+
+#ifdef ASH_SINGLE_THREAD
+struct seat seat;
+#else
+_Thread_local struct seat seat;
+#endif
+
+/* The first thread's record costs no system call. */
+static struct owner first_owner;
+static uint64_t first_owner_used;
+
+#define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+
+bool owner_hold(struct owner *o)
+{
+	uint64_t vacant = OWNER_VACANT;
+
+	/* Acquire pairs with owner_vacate: the last holder's plain stores are seen. */
+	return load_relaxed(&o->state) == OWNER_VACANT &&
+	       swap_acquire(&o->state, &vacant, OWNER_HELD);
+}
+
+void owner_vacate(struct owner *o)
+{
+	/* Without a thread no spares are kept: what gets empty goes back. */
+	o->spare_units = SPARE_UNITS;
+	store_release(&o->state, OWNER_VACANT);
+}
+
+static struct owner *owner_make(struct heap *h)
+{
+	struct owner *o;
+	uint64_t top;
+	unsigned class;
+
+	if (exchange_ordered(&first_owner_used, 1) == 0)
+		o = &first_owner;
+	else
+		o = pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
+	if (o == NULL)
+		return NULL;
+	o->heap = h;
+	o->state = OWNER_HELD;
+	for (class = 0; class < CLASSES; class++)
+		bin_init(&o->bins[class], class);
+	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
+	do
+		o->next = (struct owner *)(uintptr_t)top;
+	/* Pairs with the loads of heap.owners: a record is complete when seen. */
+	while (!swap_acq_rel((uint64_t *)(void *)&h->owners, &top, (uint64_t)(uintptr_t)o));
+	return o;
+}
+
+static struct owner *owner_acquire(struct heap *h)
+{
+	struct owner *o;
+
+	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
+		if (owner_hold(o)) {
+			o->spare_units = 0;
+			return o;
+		}
+	return owner_make(h);
+}
+
+struct owner *seat_slow(void)
+{
+	struct owner *o;
+
+	if (seat.self != NULL)
+		return NULL; /* we interrupted a call of this thread */
+	seat.self = SEAT_BUSY;
+	signal_fence();
+	o = owner_acquire(&heap_default);
+	signal_fence();
+	seat.self = o;
+	return o; /* checked out: seat.owner is still NULL */
+}
+
+/* A slab that may have remote bits; the holder's. */
+static void collect_slab(struct owner *o, struct slab *s, bool taken_over)
+{
+	bool exhausted = (uint32_t)load_relaxed(&s->summary) == 0;
+
+	if (slab_collect(s, taken_over))
+		owner_settle(o, s, exhausted);
+}
+
+static bool owns(const struct owner *o, const struct slab *s)
+{
+	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
+}
+
+static void collect_list(struct owner *o, struct slabs *l, bool all)
+{
+	struct slab *s, *next;
+
+	for (s = l->head; s != NULL; s = next) {
+		next = s->next; /* s may move to the other list, or go */
+		if (all || (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
+			collect_slab(o, s, false);
+	}
+}
+
+static void collect_class(struct owner *o, unsigned class, bool all)
+{
+	struct slab *current = o->bins[class].slab;
+
+	/* Partial ones first: those that come from the other list have been done. */
+	collect_list(o, &o->shelves[class].partial, all);
+	collect_list(o, &o->shelves[class].exhausted, all);
+	if (current != NULL)
+		(void)slab_collect(current, false);
+}
+
+void owner_collect(struct owner *o)
+{
+	unsigned i;
+
+	for (i = 0; i < INBOX_SLOTS; i++) {
+		struct slab *s;
+
+		if (load_relaxed(&o->inbox[i]) == 0)
+			continue;
+		s = (struct slab *)(uintptr_t)exchange_ordered(&o->inbox[i], 0);
+		/* It may have changed hands, or be another slab by now: a hint. */
+		if (owns(o, s))
+			collect_slab(o, s, false);
+	}
+	for (i = 0; i < 2; i++) {
+		uint64_t marked = load_relaxed(&o->marked[i]);
+
+		if (marked != 0)
+			marked = exchange_ordered(&o->marked[i], 0);
+		for (; marked != 0; marked = bits_without_lowest(marked))
+			collect_class(o, i * 64 + bits_lowest(marked), false);
+	}
+}
+
+void owner_collect_all(struct owner *o)
+{
+	unsigned class;
+
+	owner_collect(o);
+	for (class = 0; class < CLASSES; class++)
+		collect_class(o, class, true);
+}
+
+void owner_notify(uint64_t owner, struct slab *s)
+{
+	struct owner *o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
+	unsigned start = (unsigned)((uintptr_t)s / CPU_LINE), i;
+
+	for (i = 0; i < 4; i++) {
+		uint64_t *slot = &o->inbox[(start + i * 7) % INBOX_SLOTS];
+		uint64_t empty = 0;
+
+		/* Pairs with the exchange in owner_collect. */
+		if (load_relaxed(slot) == 0 && swap_acq_rel(slot, &empty, (uint64_t)(uintptr_t)s))
+			return;
+	}
+	fetch_or_ordered(&o->marked[s->class / 64], (uint64_t)1 << (s->class % 64));
+}
+
+static bool has_mail(const struct owner *o)
+{
+	uint64_t any = load_ordered(&o->marked[0]) | load_ordered(&o->marked[1]);
+	unsigned i;
+
+	for (i = 0; i < INBOX_SLOTS; i++)
+		any |= load_ordered(&o->inbox[i]);
+	return any != 0;
+}
+
+void owner_visit(struct owner *o)
+{
+	/* Mail that comes after our last look is its sender's to deliver: it visits, too. */
+	while (has_mail(o) && owner_hold(o)) {
+		owner_collect(o);
+		owner_vacate(o);
+	}
+}
+
+/* A partial slab of v becomes one of o's; both are held. */
+static void owner_move(struct owner *v, struct owner *o, struct slab *s)
+{
+	uint64_t old;
+
+	slabs_remove(&v->shelves[s->class].partial, s);
+	slabs_append(&o->shelves[s->class].partial, s);
+	s->full = slab_full_mask(s);
+	/*
+	 * Releasing threads that saw the pending mark told nobody.  If it was
+	 * set, we take the mark off with the owner, so we must look ourselves.
+	 */
+	old = exchange_ordered(&s->owner, (uint64_t)(uintptr_t)o);
+	if ((old & OWNER_PENDING) != 0)
+		collect_slab(o, s, false);
+}
+
+bool owner_adopt(struct owner *o, unsigned class)
+{
+	struct owner *v;
+	bool any = false;
+
+	for (v = load_acquire(&o->heap->owners); v != NULL; v = v->next) {
+		struct slab *s;
+
+		if (v == o || !owner_hold(v))
+			continue;
+		owner_collect(v);
+		while ((s = v->shelves[class].partial.head) != NULL) {
+			owner_move(v, o, s);
+			any = true;
+		}
+		owner_vacate(v);
+		owner_visit(v);
+	}
+	return any;
+}
+
+void ash_thread_detach(void)
+{
+	struct owner *o = seat.owner;
+
+	if (o == NULL)
+		return; /* no record, or called by a handler that interrupted a call */
+	seat.owner = NULL;
+	signal_fence();
+	owner_collect(o);
+	owner_shrink(o);
+	signal_fence();
+	seat.self = NULL;
+	owner_vacate(o);
+	/* What was released since the last look found the record held: it is ours to do. */
+	owner_visit(o);
+}
+
+bool owner_holds(struct heap *h, const void *p)
+{
+	struct owner *o;
+
+	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
+		if ((uintptr_t)p - (uintptr_t)o < sizeof *o)
+			return true;
+	return false;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owners: one record for each live thread, with a bin for each class.
+ *
+ *   seat (TLS)          .self ----> owner ----> bins[class]
+ *     .owner: the same, or NULL while one of the thread's calls is at work
+ *
+ *   bin:  word ---> free word of the current group of the current slab
+ *         partial   slabs with free slots (tail: an empty one, the spare)
+ *         exhausted slabs without, until something is released into them
+ *
+ * Checking out.  A call takes seat.owner, sets it NULL, and puts it back at
+ * its end: two plain stores.  A signal handler that interrupts it, or a child
+ * forked from there, finds NULL with .self set and takes the shared route
+ * (shared.h), which uses atomic operations only.  So the owner's structures
+ * need none.
+ *
+ * The inbox.  A thread that releases into another owner's slab sets the
+ * slab's pending mark and, if it was not set, leaves the slab's address in
+ * the owner's inbox; if that is full, it marks the class.  Inbox and marks
+ * are hints: what they lose is found by owner_collect_all.
+ *
+ * A thread that ends leaves its record vacant; the next thread takes it over
+ * with all its slabs.  Until then any thread may hold it for a moment, as a
+ * guest, to collect what was released into it.
+ */
+#ifndef CORE_OWNER_H
+#define CORE_OWNER_H
+
+#include "slab.h"
+
+#define INBOX_SLOTS 32
+#define SPARE_UNITS 64 /* an owner keeps empty slabs of at most 2 MiB in all */
+
+struct bin {
+	uint64_t *word; /* never NULL: a word of 0 when there is no current slab */
+	char *base;	/* of the group's first slot                             */
+	size_t size;
+	struct slab *slab; /* current; NULL: none                                */
+};
+
+struct slabs { /* a list through next and previous */
+	struct slab *head, *tail;
+};
+
+struct shelf { /* what a bin needs on its slow path */
+	struct slabs partial, exhausted;
+	struct slab *spare; /* empty; in `partial` */
+};
+
+enum owner_state { OWNER_VACANT, OWNER_HELD };
+
+struct owner {
+	struct owner *next; /* in heap.owners; never changes once set */
+	struct heap *heap;
+	/* Written by other threads. */
+	_Alignas(CPU_LINE) uint64_t state;
+	uint64_t marked[2];	      /* classes whose pending slabs the inbox lost */
+	uint64_t inbox[INBOX_SLOTS];  /* struct slab *, 0: empty                    */
+	/* Written by the owner. */
+	_Alignas(CPU_LINE) struct bin bins[CLASSES];
+	struct shelf shelves[CLASSES];
+	unsigned spare_units;	     /* SPARE_UNITS: no spares, see owner_vacate */
+};
+
+struct seat {
+	struct owner *owner;
+	struct owner *self;
+};
+
+/* While a thread gets its first record, its handlers must not get another. */
+#define SEAT_BUSY ((struct owner *)1)
+
+#ifdef ASH_SINGLE_THREAD
+extern struct seat seat;
+#else
+extern _Thread_local struct seat seat;
+#endif
+
+/* Checks the thread's owner out; NULL: interrupted call, or no memory. */
+struct owner *seat_slow(void);
+
+static inline struct owner *seat_take(void)
+{
+	struct owner *o = seat.owner;
+
+	if (unlikely(o == NULL))
+		return seat_slow();
+	seat.owner = NULL;
+	signal_fence(); /* the handler must see NULL before we touch a word */
+	return o;
+}
+
+static inline void seat_give(struct owner *o)
+{
+	signal_fence(); /* and must see all we wrote once it sees the owner */
+	seat.owner = o;
+}
+
+/* ---- for the holder of the record ---- */
+
+/* A slot of the class; NULL: no memory.  clean: it is known to read zero. */
+void *owner_slot(struct owner *o, unsigned class, bool *clean);
+
+/* After a slot of an exhausted slab, or the last one of a group, was freed. */
+void owner_settle(struct owner *o, struct slab *s, bool was_exhausted);
+
+/* Frees the slot: plain stores.  False: it was free already. */
+bool owner_free(struct owner *o, struct place at);
+
+/* Collects what others released: what the inbox tells, or everything. */
+void owner_collect(struct owner *o);
+void owner_collect_all(struct owner *o);
+
+/* Gives back every slab that is empty. */
+void owner_shrink(struct owner *o);
+
+/* ---- for anybody ---- */
+
+/* Tells the owner (a slab's owner word) that the slab has remote bits. */
+void owner_notify(uint64_t owner, struct slab *s);
+
+/* If the record is vacant: collects and shrinks it, as a guest. */
+void owner_visit(struct owner *o);
+
+/* Takes slabs of the class with free slots from vacant records. */
+bool owner_adopt(struct owner *o, unsigned class);
+
+/* True: the address lies in an owner record. */
+bool owner_holds(struct heap *h, const void *p);
+
+/* Vacant record -> held. */
+bool owner_hold(struct owner *o);
+void owner_vacate(struct owner *o);
+
+/* ---- slabs of an owner (bin.c) ---- */
+void slabs_append(struct slabs *l, struct slab *s);
+void slabs_remove(struct slabs *l, struct slab *s);
+void bin_init(struct bin *b, unsigned class);
+/* The bin lets go of its current slab, wherever that belongs now. */
+void bin_rest(struct owner *o, unsigned class);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "region.h"
+
+#include "map.h"
+#include "pages.h"
+
+#define STRIDE_SLABS  (sizeof(struct chunk) + CHUNK_UNITS * sizeof(struct slab))
+#define STRIDE_SPANS  sizeof(struct chunk)
+#define REMOTE_BYTES  (CHUNK_UNITS * REMOTE_STRIDE)
+#define ROUND(n, to)  (((n) + (to) - 1) / (to) * (to))
+
+#define STEP_MAX      ((size_t)256) /* chunks: the heap grows by at most 512 MiB at a time */
+#define SPAN_REGION   ((size_t)16)  /* chunks: from here a span gets a region of its size  */
+
+/* Offsets in the metadata of a region for `n` chunks. */
+#define HEAD_BYTES(n) ROUND(sizeof(struct region) + 4 * (((n) + 63) / 64) * sizeof(uint64_t), CPU_LINE)
+#define SLABS_BYTES(n) (HEAD_BYTES(n) + (n) * (STRIDE_SLABS + REMOTE_BYTES))
+#define SPANS_BYTES(n) (HEAD_BYTES(n) + (n) * STRIDE_SPANS)
+
+/* The first region of a small program costs one system call and few pages. */
+static _Alignas(CPU_LINE) char first_metadata[SLABS_BYTES((size_t)1)];
+static uint64_t first_metadata_used;
+
+static void region_push(struct heap *h, struct region *r)
+{
+	uint64_t top = (uint64_t)(uintptr_t)load_relaxed(&h->regions);
+
+	do
+		r->next = (struct region *)(uintptr_t)top;
+	/* Pairs with the loads of heap.regions: a region is complete when seen. */
+	while (!swap_acq_rel((uint64_t *)(void *)&h->regions, &top, (uint64_t)(uintptr_t)r));
+}
+
+/* Metadata for n chunks, all of it zero or left by an earlier region; claimed. */
+static struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
+{
+	size_t bytes = ROUND(slabs ? SLABS_BYTES(n) : SPANS_BYTES(n), PAGE_SIZE);
+	struct region *r;
+	char *after;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		uint64_t vacant = REGION_VACANT;
+
+		if (r->capacity >= n && r->capacity / 4 <= n && (r->remote != NULL) == slabs &&
+		    load_relaxed(&r->state) == REGION_VACANT &&
+		    swap_acq_rel(&r->state, &vacant, REGION_CLAIMED)) {
+			*old = true;
+			return r;
+		}
+	}
+	*old = false;
+	if (slabs && n == 1 && exchange_ordered(&first_metadata_used, 1) == 0) {
+		r = (struct region *)(void *)first_metadata;
+		bytes = sizeof first_metadata;
+	} else {
+		r = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
+	}
+	if (r == NULL)
+		return NULL;
+	r->heap = h;
+	r->state = REGION_CLAIMED;
+	r->capacity = n;
+	r->metadata = bytes;
+	r->free = (uint64_t *)(void *)(r + 1);
+	r->clean = r->free + bits_words(n);
+	r->huge = r->clean + bits_words(n);
+	r->partial = r->huge + bits_words(n);
+	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
+	r->records = (char *)r + HEAD_BYTES(n);
+	after = r->records + n * r->stride;
+	r->remote = slabs ? after : NULL;
+	return r;
+}
+
+static bool cap_allows(struct heap *h, size_t n)
+{
+	size_t cap = h->options->cap >> CHUNK_SHIFT;
+	size_t reserved = load_relaxed(&h->reserved);
+
+	return h->options->cap == 0 || (reserved <= cap && n <= cap - reserved);
+}
+
+/*
+ * A new region of n chunks, the first `claimed` of which belong to the
+ * caller, so that growth is certain to be growth for the one who grows.
+ */
+static struct region *region_create(struct heap *h, size_t n, size_t alignment, size_t claimed,
+				    bool slabs)
+{
+	struct region *r;
+	bool old;
+
+	if (!cap_allows(h, n))
+		return NULL;
+	r = metadata_make(h, n, slabs, &old);
+	if (r == NULL)
+		return NULL;
+	r->chunks = n;
+	r->base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
+	if (r->base != NULL && !map_enter(r)) {
+		(void)pages_release(r->base, n << CHUNK_SHIFT);
+		r->base = NULL;
+	}
+	if (r->base == NULL) {
+		/* The metadata waits for the next attempt. */
+		r->chunks = 0;
+		store_release(&r->state, REGION_VACANT);
+		if (!old)
+			region_push(h, r);
+		return NULL;
+	}
+	fetch_add_relaxed(&h->reserved, n);
+	bits_release(r->clean, 0, n);
+	if (n > claimed)
+		bits_release(r->free, claimed, n - claimed);
+	store_release(&r->state, REGION_LIVE);
+	if (!old)
+		region_push(h, r);
+	return r;
+}
+
+static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_slabs)
+{
+	struct run run = {NULL, 0};
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		size_t first, offset;
+
+		if (load_acquire(&r->state) != REGION_LIVE || (for_slabs && r->remote == NULL))
+			continue;
+		do {
+			offset = (size_t)0 - ((uintptr_t)r->base >> CHUNK_SHIFT);
+			first = bits_find(r->free, r->chunks, n, alignment, offset);
+			/* A lost claim means that somebody else took chunks: look again. */
+		} while (first != BITS_NONE && !bits_claim(r->free, first, n));
+		if (first == BITS_NONE)
+			continue;
+		run.region = r;
+		run.first = first;
+		/*
+		 * The region may have been retired and made anew, elsewhere, since
+		 * its base was read; now that we hold chunks of it, it stays.
+		 */
+		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0)
+			return run;
+		bits_release(r->free, first, n);
+		run.region = NULL;
+	}
+	return run;
+}
+
+struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs)
+{
+	struct run run = run_find(h, n, alignment, for_slabs);
+	bool slabs = for_slabs || (n < SPAN_REGION && alignment == 1);
+	size_t step;
+
+	if (run.region != NULL)
+		return run;
+	if (slabs) {
+		/* Doubling keeps mappings few; halving gets on under tight limits. */
+		step = load_relaxed(&h->reserved);
+		if (step == 0)
+			step = h->options->initial >> CHUNK_SHIFT;
+		step = step < STEP_MAX ? step : STEP_MAX;
+		for (; step > n && run.region == NULL; step /= 2)
+			run.region = region_create(h, step, alignment, n, true);
+	}
+	if (run.region == NULL)
+		run.region = region_create(h, n, alignment, n, slabs);
+	if (run.region == NULL && region_trim(h) > 0)
+		run.region = region_create(h, n, alignment, n, slabs);
+	return run;
+}
+
+bool region_claim_at(struct run at, size_t n)
+{
+	return at.first + n <= at.region->chunks && bits_claim(at.region->free, at.first, n);
+}
+
+void region_give(struct run run, size_t n, bool clean)
+{
+	if (clean)
+		bits_release(run.region->clean, run.first, n);
+	else
+		bits_clear(run.region->clean, run.first, n);
+	bits_release(run.region->free, run.first, n);
+}
+
+bool region_is_clean(struct run run, size_t n)
+{
+	return bits_all(run.region->clean, run.first, n);
+}
+
+void region_advise(struct run run, size_t n, bool huge)
+{
+	uint64_t *bits = run.region->huge;
+	size_t i;
+
+	if (huge) {
+		if (bits_all(bits, run.first, n))
+			return;
+		pages_huge(run_base(run), n << CHUNK_SHIFT, true);
+		bits_release(bits, run.first, n);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		struct run one = {run.region, run.first + i};
+
+		if (!bits_all(bits, one.first, 1))
+			continue;
+		pages_huge(run_base(one), CHUNK_SIZE, false);
+		bits_clear(bits, one.first, 1);
+	}
+}
+
+bool region_initial(struct heap *h, size_t chunks)
+{
+	if (load_acquire(&h->regions) != NULL)
+		return true;
+	return chunks == 0 || region_create(h, chunks, 1, 0, true) != NULL;
+}
+
+static bool region_retire(struct heap *h, struct region *r)
+{
+	size_t n = r->chunks, i, dirty = 0;
+
+	if (!bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
+		return false;
+	if (r->chunks != n) {
+		/* Retired and made anew, larger, by others since n was read. */
+		bits_release(r->free, 0, n);
+		return false;
+	}
+	/* All chunks are ours now, so nobody else holds anything of this region. */
+	for (i = 0; i < n; i++)
+		dirty += !bits_all(r->clean, i, 1);
+	store_release(&r->state, REGION_CLAIMED);
+	map_leave(r);
+	if (!pages_release(r->base, n << CHUNK_SHIFT)) {
+		(void)map_enter(r); /* cannot fail: the leaves are there */
+		store_release(&r->state, REGION_LIVE);
+		bits_release(r->free, 0, n);
+		return false;
+	}
+	heap_cleaned(h, dirty * CHUNK_UNITS);
+	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
+	bits_clear(r->clean, 0, n);
+	bits_clear(r->huge, 0, n);
+	r->base = NULL;
+	r->chunks = 0;
+	/* Pairs with the swap in metadata_make. */
+	store_release(&r->state, REGION_VACANT);
+	return true;
+}
+
+size_t region_trim(struct heap *h)
+{
+	size_t bytes = 0;
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		size_t n = r->chunks;
+
+		if (load_acquire(&r->state) == REGION_LIVE && region_retire(h, r))
+			bytes += n << CHUNK_SHIFT;
+	}
+	return bytes;
+}
+
+struct region *region_of(struct heap *h, const void *p)
+{
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
+		if (load_acquire(&r->state) == REGION_LIVE &&
+		    (uintptr_t)p - (uintptr_t)r->base < r->chunks << CHUNK_SHIFT)
+			return r;
+	return NULL;
+}
+
+bool region_metadata_holds(struct heap *h, const void *p)
+{
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
+		if ((uintptr_t)p - (uintptr_t)r < r->metadata)
+			return true;
+	return false;
+}

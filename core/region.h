@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions: address space, reserved in steps that grow with the heap, and the
+ * runs of chunks in it.  Lock-free: a run is claimed by swaps on the words of
+ * region.free; who loses one lost it to a thread that got on.
+ */
+#ifndef CORE_REGION_H
+#define CORE_REGION_H
+
+#include "heap.h"
+
+struct run {
+	struct region *region; /* NULL: none */
+	size_t first;	       /* chunk      */
+};
+
+/*
+ * `n` free chunks in a row, the first aligned to `alignment` chunks (a power
+ * of two).  for_slabs: where slab records exist.  Grows the heap by a region
+ * if it must.
+ */
+struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs);
+
+/* A particular run, for growth in place. */
+bool region_claim_at(struct run at, size_t n);
+
+/* Gives the chunks back.  clean: they read zero. */
+void region_give(struct run run, size_t n, bool clean);
+
+/* The run reads zero.  For whoever holds it. */
+bool region_is_clean(struct run run, size_t n);
+
+/*
+ * Huge pages for the run, or no longer; a system call only where that changes
+ * something.  For whoever holds the run.
+ */
+void region_advise(struct run run, size_t n, bool huge);
+
+static inline char *run_base(struct run run)
+{
+	return run.region->base + (run.first << CHUNK_SHIFT);
+}
+
+static inline struct chunk *run_chunk(struct run run)
+{
+	return region_chunk(run.region, run.first);
+}
+
+/* Makes sure that the first region exists, of at least so many chunks. */
+bool region_initial(struct heap *h, size_t chunks);
+
+/* Returns to the system each region that is free throughout; the bytes returned. */
+size_t region_trim(struct heap *h);
+
+/* The region whose chunks hold the address, for reports; NULL: none. */
+struct region *region_of(struct heap *h, const void *p);
+/* True: the address is in some region's metadata. */
+bool region_metadata_holds(struct heap *h, const void *p);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "release.h"
+
+#include "ashlar.h"
+#include "misuse.h"
+#include "shared.h"
+#include "span.h"
+
+bool place_find(const struct chunk *c, const void *p, struct place *at)
+{
+	at->slab = slab_find(c, p);
+	if (unlikely(at->slab == NULL) || unlikely(!slab_index(at->slab, p, &at->index)))
+		return false;
+	at->group = at->index / GROUP_SLOTS;
+	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
+	return true;
+}
+
+bool place_is_taken(struct place at)
+{
+	if ((load_relaxed(&at.slab->free[at.group]) & at.bit) != 0)
+		return false;
+	return (load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0 ||
+	       (load_relaxed(&at.slab->remote[at.group]) & at.bit) == 0;
+}
+
+/* Into another owner's slab.  False: it was free already. */
+static bool remote_free(struct place at)
+{
+	struct slab *s = at.slab;
+	uint64_t owner;
+
+	/*
+	 * The block is ours until the next line, so the slab is what it seems.
+	 * Ordered, as the load below: first the word, then the mark, as the owner
+	 * clears first the mark and then reads the words (slab_collect).
+	 */
+	if ((load_acquire(&s->free[at.group]) & at.bit) != 0 ||
+	    (fetch_or_ordered(&s->remote[at.group], at.bit) & at.bit) != 0)
+		return false;
+	/*
+	 * From here on the slab may be collected, emptied, even made anew: what
+	 * we do to it now are hints that hurt no other slab.
+	 */
+	owner = load_ordered(&s->owner);
+	if ((owner & OWNER_PENDING) != 0)
+		return true;
+	owner = fetch_or_ordered(&s->owner, OWNER_PENDING);
+	if (owner == 0 || (owner & (OWNER_PENDING | OWNER_SHARED)) != 0)
+		return true;
+	owner_notify(owner, s);
+	if (unlikely(load_ordered(&((struct owner *)(uintptr_t)owner)->state) == OWNER_VACANT))
+		owner_visit((struct owner *)(uintptr_t)owner);
+	return true;
+}
+
+/* Everything but a block of one's own slab. */
+static __attribute__((noinline)) void release_slow(void *p, enum call call)
+{
+	struct chunk *c = map_find(p);
+	struct place at;
+	struct owner *o;
+	bool done;
+
+	if (p == NULL)
+		return;
+	if (c == NULL || !place_find(c, p, &at)) {
+		if (c == NULL || !span_release(c, p))
+			misuse(call, p);
+		return;
+	}
+	o = seat.owner;
+	if (o != NULL && (load_relaxed(&at.slab->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
+		seat.owner = NULL;
+		signal_fence();
+		done = place_is_taken(at) && owner_free(o, at);
+		seat_give(o);
+	} else if (load_relaxed(&at.slab->owner) == OWNER_SHARED) {
+		done = shared_free(at);
+	} else {
+		done = remote_free(at);
+	}
+	if (!done)
+		misuse(call, p);
+}
+
+/*
+ * The fast path: pointer to slab, slab to bit.  It must stay free of calls
+ * and of locked instructions; tests/golden holds its instructions.
+ *
+ * The comparison of owners tells four things at once: the slab is ours, it is
+ * not shared, no remote bits wait in it (they might be this slot's), and we
+ * did not interrupt another call of this thread.
+ */
+static inline void block_release(void *p, enum call call)
+{
+	struct chunk *c = map_find(p);
+	struct owner *o = seat.owner;
+	struct slab *s;
+	struct place at;
+	uint64_t word, summary;
+
+	if (unlikely(c == NULL) || unlikely((s = slab_find(c, p)) == NULL) ||
+	    unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
+	    unlikely(!slab_index(s, p, &at.index))) {
+		release_slow(p, call);
+		return;
+	}
+	seat.owner = NULL;
+	signal_fence(); /* see seat_take */
+	at.group = at.index / GROUP_SLOTS;
+	at.bit = (uint64_t)1 << (at.index % GROUP_SLOTS);
+	word = load_relaxed(&s->free[at.group]);
+	if (unlikely((word & at.bit) != 0))
+		misuse(call, p);
+	summary = load_relaxed(&s->summary);
+	store_relaxed(&s->summary, summary | (((uint64_t)1 << SLAB_GROUPS | 1) << at.group));
+	store_relaxed(&s->free[at.group], word | at.bit);
+	if (unlikely((uint32_t)summary == 0 || (word | at.bit) == s->full))
+		owner_settle(o, s, (uint32_t)summary == 0);
+	seat_give(o);
+}
+
+void ash_release(void *p)
+{
+	block_release(p, CALL_RELEASE);
+}
+
+void ash_release_sized(void *p, size_t size)
+{
+	size_t have = block_bytes(CALL_RELEASE_SIZED, p);
+
+	/*
+	 * Aligned blocks may come from a larger class than their size alone
+	 * would choose: only a size the block cannot hold is a lie for certain.
+	 */
+	if (p != NULL && size > have)
+		misuse_size(p, have);
+	block_release(p, CALL_RELEASE_SIZED);
+}
+
+size_t block_bytes(enum call call, const void *p)
+{
+	struct chunk *c = map_find(p);
+	struct place at;
+
+	if (p == NULL)
+		return 0;
+	if (likely(c != NULL)) {
+		if (place_find(c, p, &at) && place_is_taken(at))
+			return at.slab->slot_size;
+		if (span_is(c, p))
+			return c->span_bytes;
+	}
+	misuse(call, p);
+}
+
+size_t ash_usable_size(const void *p)
+{
+	return block_bytes(CALL_USABLE_SIZE, p);
+}

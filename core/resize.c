@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "ashlar.h"
+#include "memory.h"
+#include "release.h"
+#include "span.h"
+
+/*
+ * A block stays where it is while its size class does not change.  When it
+ * shrinks within a slab it stays, too, as long as at least half is used:
+ * growing buffers are often trimmed and grown again.
+ */
+static bool fits(size_t have, size_t size)
+{
+	return size <= have && (size >= have / 2 || have == class_size(0));
+}
+
+void *ash_resize(void *p, size_t size)
+{
+	size_t have = block_bytes(CALL_RESIZE, p);
+	struct chunk *c;
+	void *moved;
+
+	if (p == NULL)
+		return ash_alloc(size);
+	if (size > PTRDIFF_MAX)
+		return NULL;
+	c = map_find(p);
+	if (span_is(c, p)) {
+		if (size > SLOT_MAX) {
+			return span_resize(c, p, size);
+		}
+	} else if (fits(have, size)) {
+		return p;
+	}
+	moved = ash_alloc(size);
+	if (moved == NULL)
+		return size <= have ? p : NULL; /* a smaller block needs no memory */
+	memcpy(moved, p, size < have ? size : have);
+	ash_release(p);
+	return moved;
+}

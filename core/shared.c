@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "shared.h"
+
+static void *slot_in(struct slab *s)
+{
+	unsigned g;
+
+	for (g = 0; g < s->groups; g++) {
+		uint64_t word = load_relaxed(&s->free[g]);
+
+		while (word != 0)
+			/* Pairs with shared_free: the last user is done with the slot. */
+			if (swap_acquire(&s->free[g], &word, bits_without_lowest(word)))
+				return s->base + (size_t)(g * GROUP_SLOTS + bits_lowest(word)) *
+							 s->slot_size;
+	}
+	return NULL;
+}
+
+/* Looks through all shared slabs of the class: the hint knows only one. */
+static void *slot_anywhere(struct heap *h, unsigned class)
+{
+	struct region *r;
+	size_t i;
+	unsigned u;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		for (i = 0; r->remote != NULL && i < r->chunks; i++) {
+			struct chunk *c = region_chunk(r, i);
+
+			if (!chunk_is(c, CHUNK_SLABS))
+				continue;
+			for (u = 0; u < CHUNK_UNITS; u++) {
+				struct slab *s = chunk_record(c, u);
+				void *p;
+
+				if (load_acquire(&c->head[u]) != record_place(u) ||
+				    load_relaxed(&s->owner) != OWNER_SHARED || s->class != class)
+					continue;
+				p = slot_in(s);
+				if (p != NULL) {
+					store_release(&h->shared[class], s);
+					return p;
+				}
+			}
+		}
+	}
+	return NULL;
+}
+
+void *shared_slot(struct heap *h, unsigned class)
+{
+	struct slab *s = load_acquire(&h->shared[class]);
+	void *p = s == NULL ? NULL : slot_in(s);
+
+	if (p == NULL)
+		p = slot_anywhere(h, class);
+	while (p == NULL) {
+		s = slab_make(h, class, OWNER_SHARED, true);
+		if (s == NULL)
+			return NULL;
+		/* Pairs with the load above.  A slab overwritten here is found by a walk. */
+		store_release(&h->shared[class], s);
+		p = slot_in(s);
+	}
+	return p;
+}
+
+bool shared_free(struct place at)
+{
+	return (fetch_or_release(&at.slab->free[at.group], at.bit) & at.bit) == 0;
+}

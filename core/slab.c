@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "slab.h"
+
+#include "misuse.h"
+
+static void slab_publish(struct slab *s, uint16_t place)
+{
+	unsigned i;
+
+	/* Pairs with slab_find. */
+	for (i = 0; i < s->units; i++)
+		store_release(&s->chunk->head[s->unit + i], place);
+}
+
+struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow)
+{
+	struct units u = units_claim(h, class_units(class), grow);
+	struct slab *s;
+	unsigned g;
+
+	if (u.chunk == NULL)
+		return NULL;
+	s = chunk_record(u.chunk, u.first);
+	s->base = units_base(u);
+	s->slot_size = (uint32_t)class_size(class);
+	s->reciprocal = class_reciprocal(s->slot_size);
+	s->remote = (uint64_t *)(void *)(u.chunk->region->remote +
+					 (u.chunk->index * CHUNK_UNITS + u.first) * REMOTE_STRIDE);
+	s->chunk = u.chunk;
+	s->slots = class_slots(class);
+	s->groups = (s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS;
+	s->class = (uint8_t)class;
+	s->unit = (uint8_t)u.first;
+	s->units = (uint8_t)u.count;
+	s->full = 0;
+	s->next = s->previous = NULL;
+	for (g = 0; g < s->groups; g++)
+		store_relaxed(&s->free[g], slab_group_mask(s, g));
+	store_relaxed(&s->summary,
+		      bits_run(0, s->groups) | (u.clean ? 0 : bits_run(SLAB_GROUPS, SLAB_GROUPS)));
+	store_relaxed(&s->owner, owner);
+	slab_publish(s, record_place(u.first));
+	return s;
+}
+
+void slab_unmake(struct heap *h, struct slab *s)
+{
+	struct units u = {s->chunk, s->unit, s->units, false};
+
+	slab_publish(s, 0);
+	store_relaxed(&s->owner, 0);
+	units_give(h, u);
+}
+
+bool slab_is_empty(const struct slab *s)
+{
+	unsigned g;
+
+	for (g = 0; g < s->groups; g++)
+		if (load_relaxed(&s->free[g]) != slab_group_mask(s, g))
+			return false;
+	return true;
+}
+
+bool slab_collect(struct slab *s, bool taken_over)
+{
+	uint64_t summary = load_relaxed(&s->summary);
+	bool any = false;
+	unsigned g;
+
+	/*
+	 * First the mark, then the words, as a releasing thread does first the
+	 * word, then the mark: one of the two sees the other (release.c).
+	 */
+	fetch_and_ordered(&s->owner, ~OWNER_PENDING);
+	for (g = 0; g < s->groups; g++) {
+		uint64_t remote = load_ordered(&s->remote[g]), word;
+
+		if (remote == 0)
+			continue;
+		word = load_relaxed(&s->free[g]);
+		if (unlikely((word & remote) != 0) && !taken_over)
+			misuse_double(s, g, bits_lowest(word & remote));
+		/* The summary first: it must never lack a group that has a free slot. */
+		summary |= ((uint64_t)1 << g) | ((uint64_t)1 << (SLAB_GROUPS + g));
+		store_relaxed(&s->summary, summary);
+		store_relaxed(&s->free[g], word | remote);
+		/*
+		 * Release: whoever sees the remote bit gone sees the free bit set.
+		 * Acquire (with the load above): the releasing threads are done with
+		 * the slots before anybody is given them.
+		 */
+		fetch_and_acq_rel(&s->remote[g], ~remote);
+		any = true;
+	}
+	return any;
+}
+
+void slab_resummarise(struct slab *s)
+{
+	uint64_t summary = load_relaxed(&s->summary) & bits_run(SLAB_GROUPS, SLAB_GROUPS);
+	unsigned g;
+
+	for (g = 0; g < s->groups; g++)
+		if (load_relaxed(&s->free[g]) != 0)
+			summary |= (uint64_t)1 << g;
+	store_relaxed(&s->summary, summary);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slabs: slots of one class.  A slab belongs to one owner, who alone writes
+ * its free words, or it is shared and all change them by swaps.
+ *
+ *                     slot taken
+ *      owner's store /    |    \ fetch_or by anyone else
+ *                   v     |     v
+ *               free=1    |   remote=1
+ *                   ^     |     |
+ *                   +-----+-----+ owner collects: free |= remote, then remote &= ~
+ *
+ * While a collecting owner is between its two stores both bits are set: the
+ * slot is free then, and whoever takes over clears the remote bit.
+ */
+#ifndef CORE_SLAB_H
+#define CORE_SLAB_H
+
+#include "atomic.h"
+#include "chunk.h"
+#include "map.h"
+
+/* A place in a slab; the pointer decides all of it. */
+struct place {
+	struct slab *slab;
+	uint32_t group;
+	uint32_t index; /* of the slot */
+	uint64_t bit;
+};
+
+static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
+{
+	unsigned slots = s->slots - group * GROUP_SLOTS;
+
+	return slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
+}
+
+/* What `full` is for a slab whose emptiness matters: the word of its first group. */
+static inline uint64_t slab_full_mask(const struct slab *s)
+{
+	return slab_group_mask(s, 0);
+}
+
+static inline struct slab *slab_find(const struct chunk *c, const void *p)
+{
+	/* Pairs with slab_publish: the record is complete when its place is seen. */
+	unsigned place = load_acquire(&c->head[((uintptr_t)p >> UNIT_SHIFT) % CHUNK_UNITS]);
+
+	if (unlikely(place == 0))
+		return NULL;
+	return record_at((struct chunk *)(uintptr_t)c, place);
+}
+
+/*
+ * Slot index of an address; false: not the start of a slot.
+ *
+ * With r = ceil(2^64 / size) the high half of offset * r is offset / size,
+ * and the low half is below r exactly when size divides offset (offset below
+ * 2^21, size at most 2^20: the excess of r adds up to less than one step).
+ * After Lemire, Kaser and Kurz, "Faster remainder by direct computation".
+ */
+static inline bool slab_index(const struct slab *s, const void *p, uint32_t *index)
+{
+	uint64_t offset = (uintptr_t)p - (uintptr_t)s->base;
+	unsigned __int128 product = (unsigned __int128)offset * s->reciprocal;
+
+	*index = (uint32_t)(product >> 64);
+	return (uint64_t)product < s->reciprocal && (uint64_t)(product >> 64) < s->slots;
+}
+
+/* A slab of this class for the owner word (see layout.h); NULL: no memory. */
+struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow);
+
+/* The memory back to the chunk; the caller holds every slot and the record. */
+void slab_unmake(struct heap *h, struct slab *s);
+
+/* True: every slot is free (remote ones do not count).  For the owner. */
+bool slab_is_empty(const struct slab *s);
+
+/*
+ * Owner: moves remote bits to the free words.  True: there were some.
+ * `taken_over`: an owner that died between the two stores may have left both
+ * bits of a slot set; otherwise that is a slot released twice, and reported.
+ */
+bool slab_collect(struct slab *s, bool taken_over);
+
+/* Recomputes the summary's groups from the bitmaps. */
+void slab_resummarise(struct slab *s);
+
+#endif

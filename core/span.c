@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "span.h"
+
+#include "memory.h"
+#include "pages.h"
+#include "region.h"
+
+#define HUGE_FROM ((size_t)4 << 20)
+
+static size_t chunks_for(size_t bytes)
+{
+	return (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
+}
+
+static struct run run_of(const struct chunk *c)
+{
+	struct run run = {c->region, c->index};
+
+	return run;
+}
+
+/* Chunks of the run that are not known to be zero. */
+static size_t run_dirty(struct run run, size_t n)
+{
+	size_t i, dirty = 0;
+
+	for (i = 0; i < n; i++) {
+		struct run one = {run.region, run.first + i};
+
+		dirty += !region_is_clean(one, 1);
+	}
+	return dirty;
+}
+
+/* Takes the run out of the count of dirty memory; it is in use now. */
+static void run_used(struct heap *h, struct run run, size_t n)
+{
+	size_t dirty = region_is_clean(run, n) ? 0 : run_dirty(run, n);
+
+	if (dirty > 0)
+		heap_cleaned(h, dirty * CHUNK_UNITS);
+}
+
+/* Makes the first `bytes` of the run zero; chunks known to be so are left alone. */
+static void run_zero(struct run run, size_t bytes)
+{
+	size_t n = chunks_for(bytes), i;
+
+	if (region_is_clean(run, n))
+		return;
+	for (i = 0; i < n; i++) {
+		struct run one = {run.region, run.first + i};
+		size_t left = bytes - (i << CHUNK_SHIFT);
+
+		if (!region_is_clean(one, 1))
+			pages_zero(run_base(one), left < CHUNK_SIZE ? left : CHUNK_SIZE);
+	}
+}
+
+/* The run back to the region, purged if the heap keeps enough already. */
+static void run_return(struct heap *h, struct run run, size_t n)
+{
+	bool clean = false;
+
+	heap_dirtied(h, n * CHUNK_UNITS);
+	if (heap_over(h) && pages_purge(run_base(run), n << CHUNK_SHIFT, PAGES_PRIVATE)) {
+		clean = true;
+		heap_cleaned(h, n * CHUNK_UNITS);
+	}
+	region_give(run, n, clean);
+}
+
+/* Huge pages at once where the block will be filled; never where it may stay sparse. */
+static bool wants_huge(const struct heap *h, size_t bytes, bool zero)
+{
+	if (h->options->huge == ASH_HUGE_ALWAYS)
+		return true;
+	return h->options->huge == ASH_HUGE_DEFAULT && bytes >= HUGE_FROM && !zero;
+}
+
+void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
+{
+	size_t n = chunks_for(bytes);
+	struct run run;
+	struct chunk *c;
+
+	alignment = alignment <= CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT;
+	run = region_claim(h, n, alignment, false);
+	if (run.region == NULL)
+		return NULL;
+	run_used(h, run, n);
+	region_advise(run, n, wants_huge(h, bytes, zero));
+	if (zero)
+		run_zero(run, bytes);
+	c = run_chunk(run);
+	c->base = run_base(run);
+	c->region = run.region;
+	c->index = run.first;
+	c->span_bytes = span_size(bytes);
+	c->span_chunks = n;
+	/* Pairs with chunk_is: the rest is set. */
+	store_release(&c->kind, CHUNK_SPAN);
+	return c->base;
+}
+
+bool span_release(struct chunk *c, void *p)
+{
+	uint64_t kind = CHUNK_SPAN;
+
+	/* Of several threads that release it, one wins this swap. */
+	if (!span_is(c, p) || !swap_acq_rel(&c->kind, &kind, CHUNK_FREE))
+		return false;
+	run_return(c->region->heap, run_of(c), c->span_chunks);
+	return true;
+}
+
+void *span_resize(struct chunk *c, void *p, size_t bytes)
+{
+	struct heap *h = c->region->heap;
+	size_t have = c->span_chunks, n = chunks_for(bytes);
+	struct run rest = {c->region, c->index + have};
+	char *moved;
+
+	if (n < have) {
+		/* Shrinks where it stands: the chunks behind go back. */
+		rest.first = c->index + n;
+		c->span_chunks = n;
+		c->span_bytes = span_size(bytes);
+		run_return(h, rest, have - n);
+		return p;
+	}
+	if (n == have || region_claim_at(rest, n - have)) {
+		if (n > have)
+			run_used(h, rest, n - have);
+		c->span_chunks = n;
+		c->span_bytes = span_size(bytes);
+		return p;
+	}
+	moved = span_alloc(h, bytes, CHUNK_SIZE, false);
+	if (moved == NULL)
+		return NULL;
+	/* Pages move when the kernel can; else the bytes do. */
+	if (!pages_move(p, moved, c->span_bytes))
+		memcpy(moved, p, c->span_bytes);
+	(void)span_release(c, p);
+	return moved;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures, counted from the bitmaps when asked for. */
+#include "ashlar.h"
+#include "memory.h"
+#include "owner.h"
+#include "region.h"
+
+static void stats_slab(struct ash_stats *out, const struct slab *s)
+{
+	bool shared = load_relaxed(&s->owner) == OWNER_SHARED;
+	size_t taken = 0;
+	unsigned g;
+
+	for (g = 0; g < s->groups; g++) {
+		uint64_t word = load_relaxed(&s->free[g]);
+		uint64_t remote = shared ? 0 : load_relaxed(&s->remote[g]);
+
+		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
+		out->pending += bits_count(remote & ~word);
+	}
+	out->slabs += (size_t)s->units << UNIT_SHIFT;
+	out->blocks += taken;
+	out->block_bytes += taken * s->slot_size;
+}
+
+static void stats_chunk(struct ash_stats *out, struct chunk *c)
+{
+	unsigned u;
+
+	if (chunk_is(c, CHUNK_SPAN)) {
+		out->spans += c->span_chunks << CHUNK_SHIFT;
+		out->blocks++;
+		out->block_bytes += c->span_bytes;
+	} else if (chunk_is(c, CHUNK_SLABS)) {
+		for (u = 0; u < CHUNK_UNITS; u++)
+			if (load_acquire(&c->head[u]) == record_place(u))
+				stats_slab(out, chunk_record(c, u));
+		out->dirty += (size_t)bits_count(load_acquire(&c->units) &
+						 ~load_relaxed(&c->clean))
+			      << UNIT_SHIFT;
+	}
+}
+
+void ash_stats(struct ash_stats *out)
+{
+	struct heap *h = &heap_default;
+	struct region *r;
+	struct owner *o;
+	size_t i;
+
+	memset(out, 0, sizeof *out);
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		if (load_acquire(&r->state) != REGION_LIVE)
+			continue;
+		out->reserved += r->chunks << CHUNK_SHIFT;
+		for (i = 0; i < r->chunks; i++) {
+			struct run run = {r, i};
+
+			stats_chunk(out, region_chunk(r, i));
+			if (bits_all(r->free, i, 1) && !region_is_clean(run, 1))
+				out->dirty += CHUNK_SIZE;
+		}
+	}
+	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
+		out->owners++;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Atomic operations, each with its memory order in its name.  DESIGN.md has
+ * the table that tells for each use what it pairs with.
+ *
+ * Loads and stores work on any scalar; read-modify-write on 64-bit words
+ * only.  With ASH_SINGLE_THREAD they become instructions without a lock
+ * prefix, still atomic for a signal handler on the same thread.
+ */
+#ifndef SYS_ATOMIC_H
+#define SYS_ATOMIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Order for the compiler only: between a thread and its own signal handlers. */
+#define signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+
+#ifndef ASH_SINGLE_THREAD
+
+#define load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+
+/* True: swapped.  False: *expected is what was there.  Never fails spuriously. */
+static inline bool swap_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
+{
+	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static inline bool swap_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
+{
+	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE);
+}
+
+/* The fetch family returns the word as it was. */
+static inline uint64_t fetch_or_release(uint64_t *word, uint64_t bits)
+{
+	return __atomic_fetch_or(word, bits, __ATOMIC_RELEASE);
+}
+
+static inline uint64_t fetch_or_acq_rel(uint64_t *word, uint64_t bits)
+{
+	return __atomic_fetch_or(word, bits, __ATOMIC_ACQ_REL);
+}
+
+static inline uint64_t fetch_or_ordered(uint64_t *word, uint64_t bits)
+{
+	return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t fetch_and_acq_rel(uint64_t *word, uint64_t bits)
+{
+	return __atomic_fetch_and(word, bits, __ATOMIC_ACQ_REL);
+}
+
+static inline uint64_t fetch_and_ordered(uint64_t *word, uint64_t bits)
+{
+	return __atomic_fetch_and(word, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t fetch_add_relaxed(uint64_t *word, uint64_t n)
+{
+	return __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t exchange_ordered(uint64_t *word, uint64_t value)
+{
+	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+#else
+
+#include "single.h"
+
+#define load_ordered(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+
+static inline bool swap_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
+{
+	return single_compare_swap(word, expected, desired);
+}
+
+#define swap_acquire(word, expected, desired) swap_acq_rel((word), (expected), (desired))
+
+#define SINGLE_FETCH(name, operation)                                                              \
+	static inline uint64_t name(uint64_t *word, uint64_t n)                                    \
+	{                                                                                          \
+		uint64_t old = load_relaxed(word);                                                 \
+		while (!single_compare_swap(word, &old, operation))                                \
+			;                                                                          \
+		return old;                                                                        \
+	}
+SINGLE_FETCH(fetch_or_acq_rel, old | n)
+SINGLE_FETCH(fetch_and_acq_rel, old &n)
+SINGLE_FETCH(fetch_add_relaxed, old + n)
+SINGLE_FETCH(exchange_ordered, n)
+#undef SINGLE_FETCH
+#define fetch_or_release(word, bits)  fetch_or_acq_rel((word), (bits))
+#define fetch_or_ordered(word, bits)  fetch_or_acq_rel((word), (bits))
+#define fetch_and_ordered(word, bits) fetch_and_acq_rel((word), (bits))
+
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of the operating system.  Addresses and lengths are multiples of
+ * PAGE_SIZE unless said otherwise.
+ *
+ *            reserve            first touch / commit
+ *   (none) ----------> reserved ----------------> backed
+ *      ^                  ^                         |
+ *      |     release      |          purge          |
+ *      +------------------+<------------------------+
+ *
+ * Reserved memory reads zero; so does purged memory if, and only if,
+ * pages_purge says so.  Running out of memory or of mappings is an answer
+ * (NULL, false).  Any other error of the kernel can only come from a bug of
+ * ours and is a panic.
+ */
+#ifndef SYS_PAGES_H
+#define SYS_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cpu.h"
+
+#define PAGE_SIZE ((size_t)1 << CPU_PAGE_SHIFT)
+
+enum sharing {
+	PAGES_PRIVATE,
+	PAGES_SHARED /* with the children of fork */
+};
+
+/* `alignment`: a power of two.  Readable and writable, zero; NULL: none. */
+void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing);
+
+/* Backs the range now instead of at its first touch.  A wish: false, if not granted. */
+bool pages_commit(void *p, size_t bytes);
+
+/*
+ * Gives the memory back and keeps the addresses.  True: the range reads zero
+ * from now on.  False: it reads as before, or nobody knows (locked memory, a
+ * kernel or emulator whose advice does nothing).
+ */
+bool pages_purge(void *p, size_t bytes, enum sharing sharing);
+
+/* Gives memory and addresses back.  False: the kernel had no room to do it. */
+bool pages_release(void *p, size_t bytes);
+
+/* Grows a private reservation where it stands.  False: the addresses behind it are taken. */
+bool pages_grow(void *p, size_t bytes, size_t larger);
+
+/*
+ * Moves the pages of a private range to another one of ours, not the bytes.
+ * The old range stays ours and reads zero.  False: nothing has happened.
+ */
+bool pages_move(void *from, void *to, size_t bytes);
+
+/* Asks for huge pages in the range, or for none; a wish. */
+void pages_huge(void *p, size_t bytes, bool wanted);
+
+/*
+ * Makes a private range read zero, at the smallest price: pages that are
+ * there are cleared, the others are purged (what is not there may be in
+ * swap).  Any address, any length.
+ */
+void pages_zero(void *p, size_t bytes);
+
+#endif
