@@ -39,9 +39,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_MAGIC	 0x3130454341525441ull /* "ATRACE01" */
-#define TRACE_EVENT_MAX	 20ull		       /* bytes: two numbers of 64 bits */
-#define TRACE_SHIFT_MAX	 30u		       /* Ashlar aligns up to 1 GiB */
+#define TRACE_MAGIC      0x3130454341525441ull /* "ATRACE01" */
+#define TRACE_EVENT_MAX  20ull                 /* bytes: two numbers of 64 bits */
+#define TRACE_SHIFT_MAX  30u                   /* Ashlar aligns up to 1 GiB */
 #define TRACE_THREAD_MAX 0xffffu
 
 enum trace_op {
@@ -54,12 +54,12 @@ enum trace_op {
 };
 
 struct trace_header {
-	uint64_t magic;	  /* written last: an interrupted recording has none */
-	uint64_t bytes;	  /* of events */
-	uint64_t sum;	  /* trace_sum of them */
+	uint64_t magic;   /* written last: an interrupted recording has none */
+	uint64_t bytes;   /* of events */
+	uint64_t sum;     /* trace_sum of them */
 	uint64_t events;  /* a number */
-	uint64_t peak;	  /* most bytes live at a time, as asked for */
-	uint32_t slots;	  /* a number: most blocks live at a time */
+	uint64_t peak;    /* most bytes live at a time, as asked for */
+	uint32_t slots;   /* a number: most blocks live at a time */
 	uint32_t threads; /* a number */
 };
 _Static_assert(sizeof(struct trace_header) == 48, "the header of the file format");

@@ -16,10 +16,10 @@
  */
 static struct {
 	char path[PATH_MAX]; /* absolute */
-	uint8_t *out;	     /* the file itself, mapped; header first */
+	uint8_t *out;        /* the file itself, mapped; header first */
 	size_t used, limit;
 	uint64_t events_max, live;
-	uint32_t last;	 /* slot named or taken by the event before */
+	uint32_t last;   /* slot named or taken by the event before */
 	uint32_t thread; /* of the event before */
 	struct trace_header header;
 
@@ -31,7 +31,7 @@ static struct {
 	struct place {
 		const void *address;
 		uint32_t slot;
-	} *places;
+	} * places;
 	unsigned places_shift; /* 64 - log2(number of places) */
 } book;
 
