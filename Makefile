@@ -47,19 +47,19 @@ ONE_OBJECTS  = $(call objects,one,$(LIB_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c)
 SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/main.c)
-DEMO_OBJECTS = $(call objects,prog,$(wildcard tools/demo/*.c))
+DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
 SINGLE   = $(BUILD)/libashlar-single.a
 RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar.h core/ashlar_names.h))
-PROGRAMS = $(BUILD)/tests/all $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
-	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c)) \
-	$(if $(wildcard tools/demo/*.c),$(BUILD)/demo)
+TESTS    = $(BUILD)/tests/all $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
+	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
+DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor)
 
 all: $(LIBRARY) $(SINGLE) $(HEADERS)
 
-programs: all $(PROGRAMS)
+programs: all $(TESTS) $(DEMO)
 
 setup:
 	sh tools/setup
@@ -67,10 +67,10 @@ setup:
 # The tools must be there before anything is compiled: hence the second make.
 test: setup
 	$(MAKE) --no-print-directory programs
-	BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/test
+	BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" sh tools/test
 
 demo: setup
-	$(MAKE) --no-print-directory $(BUILD)/demo
+	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
 	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
 
 format:
@@ -135,7 +135,10 @@ $(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@
 
-$(BUILD)/demo: $(DEMO_OBJECTS) $(RUNTIME) $(LIBRARY) linker.ld
+# Ashlar's ancestor's example, a program of its own beside the demonstration.
+$(BUILD)/demo: $(DEMO_OBJECTS)
+$(BUILD)/ancestor: $(BUILD)/prog/tools/demo/ancestor.o
+$(BUILD)/demo $(BUILD)/ancestor: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@

@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-enum { STACK = 256 * 1024, SPINS = 200 };
+enum { STACK = 256 * 1024, YIELDS = 50 };
 
 struct rt_thread {
 	void (*body)(void *);
@@ -103,9 +103,9 @@ int rt_thread_tid(const struct rt_thread *thread)
 }
 
 /*
- * A short spin lets the threads of a race start within nanoseconds of each
- * other.  Not a private futex: the barrier may lie in memory shared by
- * processes.
+ * Yielding first: threads that are awake start a race closer to each other
+ * than threads that a futex wakes one by one.  Not a private futex: the barrier
+ * may lie in memory shared by processes.
  */
 void rt_barrier_wait(struct rt_barrier *b)
 {
@@ -117,8 +117,8 @@ void rt_barrier_wait(struct rt_barrier *b)
 		arch_futex(&b->round, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 		return;
 	}
-	for (int i = 0; i < SPINS && atomic_load(&b->round) == round; i++)
-		__builtin_ia32_pause();
+	for (int i = 0; i < YIELDS && atomic_load(&b->round) == round; i++)
+		arch_sched_yield();
 	while (atomic_load(&b->round) == round)
 		arch_futex(&b->round, FUTEX_WAIT, (long)round, NULL, NULL, 0);
 }

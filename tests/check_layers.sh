@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Plants each fault that tools/layers looks for in a small tree, and sees it caught.
+set -u
+
+tools=$(pwd)/tools
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+status=0
+
+spdx='/* SPDX-License-Identifier: MIT */'
+
+# A clean tree with one file of each layer.
+fresh() {
+	rm -rf "${tree:?}"/*
+	cd "$tree" || exit 1
+	mkdir -p arch/x86_64 sys core/facade tests/runtime tools/demo
+	echo "$spdx" | tee arch/x86_64/cpu.h arch/x86_64/syscall.h sys/pages.h core/heap.h \
+		core/ashlar.h tests/runtime/rt.h tests/runtime/tls.h >linker.ld
+	source arch/x86_64/memory.c '#include <stddef.h>' '#ifdef __x86_64__'
+	source sys/pages.c '#include "pages.h"' '#include "syscall.h"' '#include "cpu.h"'
+	source core/heap.c '#include "heap.h"' '#include "pages.h"' '#include "cpu.h"' '#include "ashlar.h"'
+	source core/facade/malloc.c '#include "ashlar.h"'
+	source tests/runtime/start.c '#include "rt.h"' '#include "syscall.h"'
+	source tests/t_alloc.c '#include "ashlar.h"' '#include "rt.h"'
+	source tests/t_inner_heap.c '#include "heap.h"' '#include "rt.h"'
+	source tests/x_fault.c '#include "syscall.h"' '#include "pages.h"'
+	source tools/demo/demo.c '#include <ashlar.h>' '#include "rt.h"'
+	source tools/host.c '#include <stdio.h>'
+}
+
+# source FILE LINE...
+source() {
+	file=$1
+	shift
+	printf '%s\n' "$spdx" "$@" >"$file"
+}
+
+# verdict NAME: of the last command
+verdict() {
+	if [ $? = 0 ]; then
+		echo "ok   layers finds: $1"
+	else
+		echo "FAIL layers finds: $1"
+		status=1
+	fi
+}
+
+# caught NAME RULE: exactly this rule fails.
+caught() {
+	[ "$(sh "$tools/layers" "$tree" 2>&1 | grep '^FAIL')" = "FAIL layers: $2" ]
+	verdict "$1"
+}
+
+# planted NAME FILE LINE: an include where it must not be.
+planted() {
+	fresh
+	echo "$3" >>"$2"
+	caught "$1" 'includes go downwards'
+}
+
+fresh
+sh "$tools/layers" "$tree" >/dev/null
+verdict 'nothing in a clean tree'
+
+planted 'arch that includes sys' arch/x86_64/memory.c '#include "pages.h"'
+planted 'sys that includes core' sys/pages.c '#include "heap.h"'
+planted 'core that includes a system call' core/heap.c '#include "syscall.h"'
+planted 'core that includes the runtime' core/heap.c '#include "../tests/runtime/rt.h"'
+planted 'a public header that includes an inner one' core/ashlar.h '#include "heap.h"'
+planted 'a facade that includes core' core/facade/malloc.c '#include "../heap.h"'
+planted 'a runtime that includes Ashlar' tests/runtime/start.c '#include "ashlar.h"'
+planted 'a test that includes core' tests/t_alloc.c '#include "heap.h"'
+planted 'a tool that includes core' tools/host.c '# include "../core/heap.h"'
+planted 'a demo that includes a libc' tools/demo/demo.c '#include <stdio.h>'
+planted 'core that includes a libc' core/heap.c '#include <string.h>'
+planted 'a header that is nowhere' core/heap.c '#include "gone.h"'
+
+fresh
+echo '#if defined(__x86_64__)' >>core/heap.c
+caught 'a CPU named in core' 'no CPU is named outside arch/'
+
+fresh
+echo 'int x;' >sys/bare.c
+caught 'a source without licence' 'every source has its SPDX line'
+
+fresh
+printf '#!/bin/sh\n' >tools/bare
+caught 'a script without licence' 'every source has its SPDX line'
+
+fresh
+touch notes.txt
+caught 'a stray file at the top' 'the top level has nothing else'
+
+fresh
+source core/heap.c 'void gone(void);' 'void heap(void) {gone();}'
+clang -c core/heap.c -o "$tree/heap.o" && ar qcs "$tree/build.a" heap.o
+[ "$(sh "$tools/layers" "$tree" "$tree/build.a" | grep -c 'build.a needs no symbol\|     gone')" = 2 ]
+verdict 'an undefined symbol'
+
+fresh
+for i in $(seq 300); do echo; done >>core/heap.c
+sh "$tools/layers" "$tree" | grep -q '^note: core/heap.c'
+verdict 'a long file'
+
+exit $status
