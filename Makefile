@@ -45,7 +45,9 @@ objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
 ONE_OBJECTS  = $(call objects,one,$(LIB_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
-TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c)
+# The traces are replayed by a test too.
+TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
+	tools/demo/replay.c)
 SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/main.c)
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
@@ -119,6 +121,7 @@ $(BUILD)/asm/%.o: %.S
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
 $(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/t_inner_%.o: PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASH_SINGLE_THREAD
+$(BUILD)/prog/tests/t_traces.o: PROG_FLAGS += -Itools/demo
 
 $(BUILD)/prog/%.o: %.c | $(HEADERS)
 	mkdir -p $(@D)
