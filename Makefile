@@ -75,6 +75,10 @@ demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
 	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
 
+# For scripts that build programs of their own: eval "$(make -s flags)"
+flags:
+	echo 'COMPILE="$(CC) $(PROG_FLAGS)" LINK="$(LINK_ASHLAR)"'
+
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v arch/x86_64/stub.h)
 
@@ -154,7 +158,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test demo format clean
+.PHONY: all programs setup test demo flags format clean
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

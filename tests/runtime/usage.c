@@ -21,7 +21,7 @@ static uint64_t number_in(const char *text)
 /* A line of /proc/self/status, which counts in KiB. */
 static size_t status_bytes(const char *name)
 {
-	char text[4096];
+	char text[1536]; /* Vm lines stand in the first half of the file */
 	const char *line;
 
 	if (rt_read_file("/proc/self/status", text, sizeof(text)) <= 0)

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The test runner's bad news: a test that fails, crashes, hangs or skips must
+# be reported as what it is, or all other tests prove nothing.
+set -u
+
+build=${BUILD:-build}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+
+cat >"$folder/bad.c" <<'C'
+#include "rt.h"
+
+TEST(good, 5) {}
+TEST(skipping, 5) { rt_skip("no reason"); }
+TEST(failing, 5) { CHECK(1 > 2); }
+TEST(differing, 5) { CHECK_EQ(6 * 7, 0x2b); }
+TEST(crashing, 5) { *(volatile char *)8 = 1; }
+TEST(trapping, 5) { __builtin_trap(); }
+TEST(exiting, 5) { rt_exit(3); }
+TEST(hanging, 1)
+{
+	if (rt_fork() == 0)
+		rt_sleep(30000000000); /* holds the output open: killed with its group */
+	for (;;)
+		;
+}
+static void body(void *p) { CHECK(p != NULL); }
+TEST(failing_in_a_thread, 5) { rt_thread_join(rt_thread_start(body, NULL)); }
+int main(int argc, char **argv, char **envp) { (void)envp; return rt_run_tests(argc, argv); }
+C
+eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+$COMPILE -w -c "$folder/bad.c" -o "$folder/bad.o" || exit 1
+$LINK "$folder/bad.o" "$build/librt.a" "$build/libashlar.a" -o "$folder/bad" || exit 1
+
+# Through a pipe, which ends only when every process that holds it has ended.
+{
+	RT_SEED=5 "$folder/bad"
+	echo "exit $?"
+} | cat >"$folder/out"
+
+# expect NAME PATTERN: a line of the output.
+expect() {
+	if grep -qE "$2" "$folder/out"; then
+		echo "ok   runner: $1"
+	else
+		sed 's/^/     | /' "$folder/out"
+		echo "FAIL runner: $1"
+		status=1
+	fi
+}
+
+ms='\([0-9]+ ms\)$'
+expect 'passes a good test' "^ok   good $ms"
+expect 'gives the reason of a skip' '^skip skipping: no reason$'
+expect 'names the place and the expression' '^     failing: .*/bad\.c:5: 1 > 2 \(RT_SEED=5\)$'
+expect 'fails a failing test' "^FAIL failing $ms"
+expect 'shows both values' ': 6 \* 7 == 0x2b: 42 \(0x2a\) and 43 \(0x2b\)'
+expect 'names the signal of a fault' "^FAIL crashing: SIGSEGV 11 $ms"
+expect 'names the signal of a trap' "^FAIL trapping: SIGILL 4 $ms"
+expect 'reports a strange exit' "^FAIL exiting: exit status 3 $ms"
+expect 'ends a test that hangs' '^FAIL hanging: timeout \(1[0-9]{3} ms\)$'
+expect 'hears of a failure in a thread' "^FAIL failing_in_a_thread $ms"
+expect 'sums up' '^1 passed, 7 failed, 1 skipped$'
+
+expect 'exits with 1' '^exit 1$'
+
+"$folder/bad" good >"$folder/out"
+echo "exit $?" >>"$folder/out"
+expect 'runs by name, and exits with 0' '^1 passed, 0 failed, 0 skipped$'
+expect 'exits with 0 when all is well' '^exit 0$'
+exit $status
