@@ -87,7 +87,7 @@ static bool small_blocks(const void *argument)
 static bool one_large(const void *argument)
 {
 	size_t size = rt_under_qemu() ? 64 * MIB : 1024 * MIB;
-	uint64_t start;
+	uint64_t start, best = UINT64_MAX;
 	void *p;
 
 	(void)argument;
@@ -99,17 +99,23 @@ static bool one_large(const void *argument)
 	rt_print("   %4zu MiB ash_zalloc, ash_release, untouched     %12.1f us\n", size / MIB,
 		 microseconds(rt_now() - start));
 
-	progress("clearing", 0, 1);
-	start = rt_now();
-	p = ash_alloc(size);
-	if (p == NULL)
-		return fail("no memory");
-	memset(p, 0, size);
-	ash_release(p);
-	start = rt_now() - start;
+	/* The first touch of memory that the host itself has not got yet is slow: best of three. */
+	for (size_t i = 0; i < 3; i++) {
+		progress("clearing", i, 3);
+		ash_trim(0);
+		start = rt_now();
+		p = ash_alloc(size);
+		if (p == NULL)
+			return fail("no memory");
+		memset(p, 0, size);
+		ash_release(p);
+		start = rt_now() - start;
+		if (start < best)
+			best = start;
+	}
 	progress_end();
 	rt_print("   %4zu MiB ash_alloc, cleared, ash_release        %12.1f us\n", size / MIB,
-		 microseconds(start));
+		 microseconds(best));
 	return true;
 }
 
