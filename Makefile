@@ -91,30 +91,37 @@ $(LIBRARY): $(LIB_OBJECTS)
 $(SINGLE): $(ONE_OBJECTS)
 $(RUNTIME): $(RT_OBJECTS)
 
+# Changes when a source comes or goes: what is made of all of them is then made anew.
+$(BUILD)/sources: FORCE
+	mkdir -p $(@D)
+	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(SOLO_OBJECTS) $(DEMO_OBJECTS) >$@.new
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+FORCE:
+
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(SINGLE) $(RUNTIME):
+$(LIBRARY) $(SINGLE) $(RUNTIME): $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
-	$(AR) qcs $@ $^
+	$(AR) qcs $@ $(filter %.o,$^)
 
 $(BUILD)/include/%.h: core/%.h
 	mkdir -p $(@D)
 	echo 'COPY $@'
 	cp $< $@
 
-$(BUILD)/lib/%.o: %.c
+$(BUILD)/lib/%.o: %.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $<'
 	$(CC) $(LIB_FLAGS) -c $< -o $@
 
-$(BUILD)/one/%.o: %.c
+$(BUILD)/one/%.o: %.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $< (single thread)'
 	$(CC) $(LIB_FLAGS) -DASH_SINGLE_THREAD -c $< -o $@
 
-$(BUILD)/asm/%.o: %.S
+$(BUILD)/asm/%.o: %.S Makefile
 	mkdir -p $(@D)
 	echo 'AS   $<'
 	$(CC) $(ASM_FLAGS) -c $< -o $@
@@ -127,35 +134,35 @@ $(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/t_inner_%.o: PROG_FLAGS += $(INNER
 $(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASH_SINGLE_THREAD
 $(BUILD)/prog/tests/t_traces.o: PROG_FLAGS += -Itools/demo
 
-$(BUILD)/prog/%.o: %.c | $(HEADERS)
+$(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	mkdir -p $(@D)
 	echo 'CC   $<'
 	$(CC) $(PROG_FLAGS) -c $< -o $@
 
-$(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) linker.ld
+$(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
 # Ashlar's ancestor's example, a program of its own beside the demonstration.
-$(BUILD)/demo: $(DEMO_OBJECTS)
+$(BUILD)/demo: $(DEMO_OBJECTS) $(BUILD)/sources
 $(BUILD)/ancestor: $(BUILD)/prog/tools/demo/ancestor.o
 $(BUILD)/demo $(BUILD)/ancestor: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
 # A test that is a program of its own; it may ask for flags by a line in its source:
 # /* LDFLAGS: -Wl,--wrap=arch_mmap */
 $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter-out linker.ld,$^) -o $@ \
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
 .PHONY: all programs setup test demo flags format clean

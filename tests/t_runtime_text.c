@@ -44,7 +44,7 @@ TEST(runtime_format_cuts_what_does_not_fit, 5)
 	char text[8] = "1234567";
 
 	CHECK_EQ(rt_format(text, 4, "%s", "abcdef"), 3);
-	CHECK(memcmp(text, "abc\0" "567", 8) == 0);
+	CHECK(memcmp(text, "abc\000567", 8) == 0);
 	CHECK_EQ(rt_format(text, 0, "x"), 0);
 }
 

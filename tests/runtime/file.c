@@ -24,9 +24,8 @@ const void *rt_map_file(const char *path, size_t *length)
 	if (KERNEL_FAILED(fd))
 		return NULL;
 	size = arch_lseek(fd, 0, SEEK_END);
-	p = KERNEL_FAILED(size)
-		    ? size
-		    : arch_mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+	p = KERNEL_FAILED(size) ? size
+				: arch_mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	arch_close(fd);
 	if (KERNEL_FAILED(p))
 		return NULL;

@@ -13,8 +13,8 @@
 
 /* Results of system calls: -4095..-1 is minus an error number. */
 #define KERNEL_FAILED(result) ((unsigned long)(result) > -4096ul)
-#define EINTR		      4
-#define EAGAIN		      11
+#define EINTR                 4
+#define EAGAIN                11
 
 enum { PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2 };
 enum {

@@ -63,7 +63,8 @@ struct rt_random {
 void rt_seed(struct rt_random *r, uint64_t seed);
 uint64_t rt_next(struct rt_random *r);			 /* 64 random bits       */
 uint64_t rt_below(struct rt_random *r, uint64_t bound);	 /* 0 ... bound-1        */
-uint64_t rt_test_seed(void); /* RT_SEED from the environment, else a fixed one; printed by failing tests */
+/* RT_SEED from the environment, else a fixed one; failing tests print it. */
+uint64_t rt_test_seed(void);
 
 /* ---- threads: raw clone, own stack with a guard page, own TLS block ---- */
 struct rt_thread;
@@ -103,8 +104,8 @@ struct rt_test {
 };
 #define RT_ENTRY(id, test_name, function, arg, limit)                                              \
 	static const struct rt_test rt_test_##id                                                   \
-		__attribute__((used, section("rt_tests"), aligned(8))) = {        \
-			test_name, function, arg, limit}
+		__attribute__((used, section("rt_tests"), aligned(8))) = {test_name, function,     \
+									  arg, limit}
 /* TEST(name, seconds) { body }: each runs in a child process of its own. */
 #define TEST(id, limit)                                                                            \
 	static void rt_body_##id(const void *);                                                    \

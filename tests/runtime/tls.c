@@ -7,7 +7,7 @@
 static struct {
 	const void *image;     /* initial values       */
 	size_t image_size;     /* of .tdata            */
-	size_t below;	       /* block and padding    */
+	size_t below;          /* block and padding    */
 	size_t alignment_mask; /* of the thread pointer */
 } tls;
 
