@@ -8,6 +8,8 @@
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
 # A source file is found by its place and name; there is no list to keep.
 
+MAKEFLAGS += --no-builtin-rules
+
 CC    = clang
 AR    = ar
 BUILD = build
@@ -96,7 +98,6 @@ $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
 	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(SOLO_OBJECTS) $(DEMO_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-FORCE:
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
@@ -165,7 +166,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test demo flags format clean
+.PHONY: all programs setup test demo flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
