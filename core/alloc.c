@@ -42,7 +42,7 @@ void *ash_alloc(size_t size)
 	uint64_t word;
 	char *p;
 
-	if (unlikely(size > SLOT_SMALL || o == NULL))
+	if (unlikely(size > SLOT_SMALL) || unlikely(o == NULL))
 		return alloc_slow(size);
 	seat.owner = NULL;
 	signal_fence(); /* see seat_take */
@@ -53,7 +53,7 @@ void *ash_alloc(size_t size)
 		return alloc_slow(size);
 	}
 	store_relaxed(b->word, bits_without_lowest(word));
-	p = b->base + bits_lowest(word) * b->size;
+	p = b->base + cpu_lowest_bit(word) * b->size;
 	seat_give(o);
 	return p;
 }

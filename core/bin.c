@@ -46,6 +46,8 @@ static void spare_forget(struct owner *o, struct shelf *f)
 /* Group g of the current slab becomes the bin's. */
 static void bin_point(struct bin *b, unsigned g)
 {
+	if (g >= b->slab->opened)
+		b->slab->opened = g + 1;
 	b->word = &b->slab->free[g];
 	b->base = b->slab->base + (size_t)g * GROUP_SLOTS * b->slab->slot_size;
 }
@@ -58,11 +60,16 @@ static bool bin_next_group(struct bin *b)
 	unsigned g = (unsigned)(b->word - s->free);
 	uint64_t groups;
 
-	/* Round robin: by the time it comes round, a group has gathered slots. */
+	/*
+	 * Round robin among groups in use: by the time it comes round, a group
+	 * has gathered slots.  Memory never used before is touched only when
+	 * there is nothing else.
+	 */
 	while ((groups = summary & bits_run(0, SLAB_GROUPS)) != 0) {
-		uint64_t after = groups & ~bits_run(0, g + 1);
+		uint64_t used = s->opened > 0 ? groups & bits_run(0, s->opened) : 0;
+		uint64_t after = used & ~bits_run(0, g + 1);
 
-		g = bits_lowest(after != 0 ? after : groups);
+		g = bits_lowest(after != 0 ? after : used != 0 ? used : groups);
 		if (load_relaxed(&s->free[g]) != 0) {
 			store_relaxed(&s->summary, summary);
 			bin_point(b, g);
@@ -187,8 +194,7 @@ bool owner_free(struct owner *o, struct place at)
 
 	if (unlikely((word & at.bit) != 0))
 		return false;
-	store_relaxed(&s->summary,
-		      summary | (((uint64_t)1 << SLAB_GROUPS | 1) << at.group));
+	store_relaxed(&s->summary, summary | SUMMARY_BITS << at.group);
 	store_relaxed(&s->free[at.group], word | at.bit);
 	if (unlikely((uint32_t)summary == 0 || (word | at.bit) == s->full))
 		owner_settle(o, s, (uint32_t)summary == 0);

@@ -7,15 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu.h"
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Data of ours: reached directly, never through a table of the dynamic linker. */
+#define INTERNAL __attribute__((visibility("hidden")))
 
 #define BITS_NONE SIZE_MAX
 
 /* The lowest set bit; the word must not be 0. */
 static inline unsigned bits_lowest(uint64_t word)
 {
-	return (unsigned)__builtin_ctzll(word);
+	return (unsigned)cpu_lowest_bit(word);
 }
 
 static inline unsigned bits_highest(uint64_t word)

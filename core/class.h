@@ -25,7 +25,7 @@
 	 (((m) >> ((m) >= 512 ? 6 : (m) >= 256 ? 5 : 4)) & 7))
 
 /* Class of a size up to SLOT_SMALL, by eights: class_small[(size + 7) / 8]. */
-extern const uint8_t class_small[SLOT_SMALL / 8 + 1];
+extern INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1];
 
 static inline unsigned class_of(size_t size)
 {

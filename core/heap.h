@@ -20,7 +20,7 @@ struct heap {
 	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
 };
 
-extern struct heap heap_default;
+extern INTERNAL struct heap heap_default;
 
 /* True: more free memory is dirty than the heap wants to keep. */
 static inline bool heap_over(const struct heap *h)

@@ -105,6 +105,7 @@ struct slab {
 	uint64_t full;	       /* a group's word when all is free; 0: don't ask */
 	struct slab *next, *previous;
 	uint64_t free[SLAB_GROUPS];
+	unsigned opened;       /* groups from here on were never allocated from */
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
 _Static_assert(offsetof(struct slab, summary) == CPU_LINE, "owner's words on lines of their own");

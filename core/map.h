@@ -9,6 +9,7 @@
 #define CORE_MAP_H
 
 #include "atomic.h"
+#include "bits.h"
 #include "layout.h"
 
 #define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2)
@@ -18,7 +19,7 @@ _Static_assert(2 * MAP_BITS + CHUNK_SHIFT == CPU_ADDRESS_BITS, "two equal levels
 struct map_leaf {
 	struct chunk *chunk[MAP_SIZE];
 };
-extern struct map_leaf *map_root[MAP_SIZE];
+extern INTERNAL struct map_leaf *map_root[MAP_SIZE];
 
 /*
  * Addresses above the user's half alias into it here; the slab's bounds or

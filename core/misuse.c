@@ -92,8 +92,7 @@ _Noreturn void misuse(enum call call, const void *p)
 		report(call, p, "not a block of this allocator", 0);
 	}
 	c = region_chunk(r, (size_t)((const char *)p - r->base) >> CHUNK_SHIFT);
-	s = chunk_is(c, CHUNK_SLABS) ? slab_find(c, p) : NULL;
-	if (s != NULL) {
+	if (chunk_is(c, CHUNK_SLABS) && slab_find(c, p, &s)) {
 		if ((uintptr_t)p % 8 != 0)
 			report(call, p, "misaligned pointer", s->slot_size);
 		if (!slab_index(s, p, &index))

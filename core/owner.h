@@ -72,9 +72,9 @@ struct seat {
 #define SEAT_BUSY ((struct owner *)1)
 
 #ifdef ASH_SINGLE_THREAD
-extern struct seat seat;
+extern INTERNAL struct seat seat;
 #else
-extern _Thread_local struct seat seat;
+extern INTERNAL _Thread_local struct seat seat;
 #endif
 
 /* Checks the thread's owner out; NULL: interrupted call, or no memory. */

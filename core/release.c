@@ -8,8 +8,8 @@
 
 bool place_find(const struct chunk *c, const void *p, struct place *at)
 {
-	at->slab = slab_find(c, p);
-	if (unlikely(at->slab == NULL) || unlikely(!slab_index(at->slab, p, &at->index)))
+	if (unlikely(!slab_find(c, p, &at->slab)) ||
+	    unlikely(!slab_index(at->slab, p, &at->index)))
 		return false;
 	at->group = at->index / GROUP_SLOTS;
 	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
@@ -55,7 +55,7 @@ static bool remote_free(struct place at)
 }
 
 /* Everything but a block of one's own slab. */
-static __attribute__((noinline)) void release_slow(void *p, enum call call)
+static __attribute__((noinline)) void release_slow(void *p)
 {
 	struct chunk *c = map_find(p);
 	struct place at;
@@ -66,7 +66,7 @@ static __attribute__((noinline)) void release_slow(void *p, enum call call)
 		return;
 	if (c == NULL || !place_find(c, p, &at)) {
 		if (c == NULL || !span_release(c, p))
-			misuse(call, p);
+			misuse(CALL_RELEASE, p);
 		return;
 	}
 	o = seat.owner;
@@ -81,7 +81,26 @@ static __attribute__((noinline)) void release_slow(void *p, enum call call)
 		done = remote_free(at);
 	}
 	if (!done)
-		misuse(call, p);
+		misuse(CALL_RELEASE, p);
+}
+
+/* The first release into a group since the summary was last cleared of it. */
+static __attribute__((noinline)) void release_first(struct owner *o, struct slab *s, uint64_t told,
+						    uint32_t group, uint64_t word)
+{
+	uint64_t summary = load_relaxed(&s->summary);
+
+	store_relaxed(&s->summary, summary | told);
+	store_relaxed(&s->free[group], word);
+	owner_settle(o, s, (uint32_t)summary == 0);
+	seat_give(o);
+}
+
+/* A group became free throughout, and perhaps the slab. */
+static __attribute__((noinline)) void release_empty(struct owner *o, struct slab *s)
+{
+	owner_settle(o, s, false);
+	seat_give(o);
 }
 
 /*
@@ -92,38 +111,42 @@ static __attribute__((noinline)) void release_slow(void *p, enum call call)
  * not shared, no remote bits wait in it (they might be this slot's), and we
  * did not interrupt another call of this thread.
  */
-static inline void block_release(void *p, enum call call)
+void ash_release(void *p)
 {
 	struct chunk *c = map_find(p);
 	struct owner *o = seat.owner;
 	struct slab *s;
-	struct place at;
-	uint64_t word, summary;
+	uint64_t word, bit, told;
+	uint32_t index, group;
 
-	if (unlikely(c == NULL) || unlikely((s = slab_find(c, p)) == NULL) ||
+	if (unlikely(c == NULL) || unlikely(!slab_find(c, p, &s)) ||
 	    unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
-	    unlikely(!slab_index(s, p, &at.index))) {
-		release_slow(p, call);
+	    unlikely(!slab_index(s, p, &index))) {
+		release_slow(p);
 		return;
 	}
 	seat.owner = NULL;
 	signal_fence(); /* see seat_take */
-	at.group = at.index / GROUP_SLOTS;
-	at.bit = (uint64_t)1 << (at.index % GROUP_SLOTS);
-	word = load_relaxed(&s->free[at.group]);
-	if (unlikely((word & at.bit) != 0))
-		misuse(call, p);
-	summary = load_relaxed(&s->summary);
-	store_relaxed(&s->summary, summary | (((uint64_t)1 << SLAB_GROUPS | 1) << at.group));
-	store_relaxed(&s->free[at.group], word | at.bit);
-	if (unlikely((uint32_t)summary == 0 || (word | at.bit) == s->full))
-		owner_settle(o, s, (uint32_t)summary == 0);
+	group = index / GROUP_SLOTS;
+	bit = (uint64_t)1 << (index % GROUP_SLOTS);
+	word = load_relaxed(&s->free[group]);
+	if (unlikely((word & bit) != 0)) {
+		seat_give(o);
+		release_slow(p); /* finds it free, too */
+		return;
+	}
+	/* Only looked at: a store here each time would be one more chain through memory. */
+	told = SUMMARY_BITS << group;
+	if (unlikely((~load_relaxed(&s->summary) & told) != 0)) {
+		release_first(o, s, told, group, word | bit);
+		return;
+	}
+	store_relaxed(&s->free[group], word | bit);
+	if (unlikely((word | bit) == s->full)) {
+		release_empty(o, s);
+		return;
+	}
 	seat_give(o);
-}
-
-void ash_release(void *p)
-{
-	block_release(p, CALL_RELEASE);
 }
 
 void ash_release_sized(void *p, size_t size)
@@ -136,7 +159,7 @@ void ash_release_sized(void *p, size_t size)
 	 */
 	if (p != NULL && size > have)
 		misuse_size(p, have);
-	block_release(p, CALL_RELEASE_SIZED);
+	ash_release(p);
 }
 
 size_t block_bytes(enum call call, const void *p)

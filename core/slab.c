@@ -33,6 +33,7 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 	s->unit = (uint8_t)u.first;
 	s->units = (uint8_t)u.count;
 	s->full = 0;
+	s->opened = 0;
 	s->next = s->previous = NULL;
 	for (g = 0; g < s->groups; g++)
 		store_relaxed(&s->free[g], slab_group_mask(s, g));
@@ -82,7 +83,7 @@ bool slab_collect(struct slab *s, bool taken_over)
 		if (unlikely((word & remote) != 0) && !taken_over)
 			misuse_double(s, g, bits_lowest(word & remote));
 		/* The summary first: it must never lack a group that has a free slot. */
-		summary |= ((uint64_t)1 << g) | ((uint64_t)1 << (SLAB_GROUPS + g));
+		summary |= SUMMARY_BITS << g;
 		store_relaxed(&s->summary, summary);
 		store_relaxed(&s->free[g], word | remote);
 		/*

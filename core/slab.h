@@ -28,6 +28,9 @@ struct place {
 	uint64_t bit;
 };
 
+/* What a release into group 0 sets in the summary. */
+#define SUMMARY_BITS ((uint64_t)1 << SLAB_GROUPS | 1)
+
 static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 {
 	unsigned slots = s->slots - group * GROUP_SLOTS;
@@ -41,14 +44,14 @@ static inline uint64_t slab_full_mask(const struct slab *s)
 	return slab_group_mask(s, 0);
 }
 
-static inline struct slab *slab_find(const struct chunk *c, const void *p)
+/* The slab of an address in a chunk; false: there is none. */
+static inline bool slab_find(const struct chunk *c, const void *p, struct slab **s)
 {
 	/* Pairs with slab_publish: the record is complete when its place is seen. */
 	unsigned place = load_acquire(&c->head[((uintptr_t)p >> UNIT_SHIFT) % CHUNK_UNITS]);
 
-	if (unlikely(place == 0))
-		return NULL;
-	return record_at((struct chunk *)(uintptr_t)c, place);
+	*s = record_at((struct chunk *)(uintptr_t)c, place);
+	return place != 0;
 }
 
 /*

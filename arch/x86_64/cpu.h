@@ -11,4 +11,17 @@
 #define CPU_LINE	  64 /* bytes that move between caches as one         */
 #define CPU_ADDRESS_BITS  47 /* of user space                                 */
 
+/*
+ * The lowest set bit of a word that is not 0.  These bytes are tzcnt where
+ * the CPU has it and bsf where not; for such words the two agree, and tzcnt
+ * is much the faster on several of them.
+ */
+static inline unsigned long cpu_lowest_bit(unsigned long word)
+{
+	unsigned long n;
+
+	__asm__("rep bsfq %1, %0" : "=r"(n) : "r"(word) : "cc");
+	return n;
+}
+
 #endif
