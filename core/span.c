@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "span.h"
 
-#include "memory.h"
 #include "pages.h"
 #include "region.h"
 
@@ -139,9 +138,7 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 	moved = span_alloc(h, bytes, CHUNK_SIZE, false);
 	if (moved == NULL)
 		return NULL;
-	/* Pages move when the kernel can; else the bytes do. */
-	if (!pages_move(p, moved, c->span_bytes))
-		memcpy(moved, p, c->span_bytes);
+	pages_move(p, moved, c->span_bytes);
 	(void)span_release(c, p);
 	return moved;
 }

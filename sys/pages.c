@@ -13,6 +13,7 @@ enum {
 	PROT_READ_WRITE = 3,
 	MAP_SHARED = 0x01,
 	MAP_PRIVATE = 0x02,
+	MAP_FIXED = 0x10,
 	MAP_ANONYMOUS = 0x20,
 	MAP_NORESERVE = 0x4000,
 	MADV_DONTNEED = 4,
@@ -94,13 +95,15 @@ static bool purge(void *p, size_t bytes, enum sharing sharing)
 	return arch_madvise(p, bytes, sharing == PAGES_PRIVATE ? MADV_DONTNEED : MADV_REMOVE) == 0;
 }
 
+/* What is found out once, by a try: emulators promise more than they do. */
+enum { UNKNOWN, TRUSTED, NOT_TRUSTED };
+
 /*
  * Advice that answers 0 and does nothing is common under emulators, so one
  * dirtied page is purged and read once, for each kind of memory.
  */
 static bool purge_zeroes(enum sharing sharing)
 {
-	enum { UNKNOWN, ZEROES, KEEPS };
 	static unsigned char verdict[2];
 	unsigned char known = load_relaxed(&verdict[sharing]);
 
@@ -110,15 +113,15 @@ static bool purge_zeroes(enum sharing sharing)
 		if (page == NULL)
 			return false; /* asked again next time */
 		page[0] = page[PAGE_SIZE - 1] = 1;
-		known = KEEPS;
+		known = NOT_TRUSTED;
 		if (purge((void *)page, PAGE_SIZE, sharing) && page[0] == 0 &&
 		    page[PAGE_SIZE - 1] == 0)
-			known = ZEROES;
+			known = TRUSTED;
 		(void)pages_release((void *)page, PAGE_SIZE);
 		/* Two threads may both probe: they find the same. */
 		store_relaxed(&verdict[sharing], known);
 	}
-	return known == ZEROES;
+	return known == TRUSTED;
 }
 
 bool pages_purge(void *p, size_t bytes, enum sharing sharing)
@@ -131,21 +134,77 @@ bool pages_grow(void *p, size_t bytes, size_t larger)
 	return arch_mremap(p, bytes, larger, 0, NULL) == (long)p;
 }
 
-bool pages_move(void *from, void *to, size_t bytes)
+static long move(void *from, void *to, size_t bytes)
 {
-	/*
-	 * DONTUNMAP leaves the old range mapped and empty in the same call, so
-	 * that nobody's mmap can slip into a hole.  It refuses (EINVAL before
-	 * Linux 5.7, EFAULT for a range of several mappings): the caller copies.
-	 */
-	long r = arch_mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-			     to);
+	/* DONTUNMAP: nobody's mmap can slip into a hole where the old range was. */
+	return arch_mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+			   to);
+}
 
+/*
+ * QEMU 7.2 moves the pages and then takes the old range for unmapped: it gives
+ * the addresses to the next mmap, and its advice there is a lie.  A range that
+ * mincore does not know is one.
+ */
+static bool move_keeps_range(void)
+{
+	static unsigned char verdict;
+	unsigned char known = load_relaxed(&verdict), there;
+
+	if (known == UNKNOWN) {
+		char *page = map(2 * PAGE_SIZE, PAGES_PRIVATE);
+
+		if (page == NULL)
+			return false; /* asked again next time */
+		known = NOT_TRUSTED;
+		if (move(page, page + PAGE_SIZE, PAGE_SIZE) == (long)(page + PAGE_SIZE) &&
+		    arch_mincore(page, PAGE_SIZE, &there) == 0)
+			known = TRUSTED;
+		(void)pages_release(page, 2 * PAGE_SIZE);
+		store_relaxed(&verdict, known);
+	}
+	return known == TRUSTED;
+}
+
+#define PIECE ((size_t)1 << CPU_HUGE_SHIFT)
+
+/* False: the piece is where it was, and the target is mapped. */
+static bool move_piece(char *from, char *to)
+{
+	unsigned char there[PIECE / PAGE_SIZE];
+	long r;
+
+	/*
+	 * From Linux 6.17 on a range of several mappings is moved one by one, and
+	 * at the limit of mappings only the first of them.  Such a range has no
+	 * "new" size, not even its own: this asks, and changes nothing.
+	 */
+	if (arch_mremap(from, PIECE, PIECE, 0, NULL) != (long)from)
+		return false;
+	r = move(from, to, PIECE);
 	if (r == (long)to)
 		return true;
 	if (r != -ENOMEM && r != -EAGAIN && r != -EINVAL && r != -EFAULT)
 		panic("mremap failed for another reason than lack of memory");
+	/* Older ones unmap the target before they look at the source, and refuse (EFAULT). */
+	if (arch_mincore(to, PIECE, there) == -ENOMEM &&
+	    arch_mmap(to, PIECE, PROT_READ_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != (long)to)
+		panic("mremap unmapped its target");
 	return false;
+}
+
+void pages_move(void *from, void *to, size_t bytes)
+{
+	bool keeps = move_keeps_range();
+	size_t done;
+
+	for (done = 0; done < bytes; done += PIECE) {
+		char *f = (char *)from + done, *t = (char *)to + done;
+
+		if (!keeps || !move_piece(f, t))
+			memcpy(t, f, bytes - done < PIECE ? bytes - done : PIECE);
+	}
 }
 
 void pages_huge(void *p, size_t bytes, bool wanted)

@@ -49,10 +49,14 @@ bool pages_release(void *p, size_t bytes);
 bool pages_grow(void *p, size_t bytes, size_t larger);
 
 /*
- * Moves the pages of a private range to another one of ours, not the bytes.
- * The old range stays ours and reads zero.  False: nothing has happened.
+ * Moves what a private range holds to another one: the pages where the kernel
+ * can, the bytes where it cannot.  Both are ours up to the next multiple of a
+ * huge page and aligned to one; what moves is whole huge pages, so that the
+ * borders between mappings stay where the next move does not mind them.  The
+ * old range stays ours, and so does the target; nobody knows what the old
+ * one reads.
  */
-bool pages_move(void *from, void *to, size_t bytes);
+void pages_move(void *from, void *to, size_t bytes);
 
 /* Asks for huge pages in the range, or for none; a wish. */
 void pages_huge(void *p, size_t bytes, bool wanted);
