@@ -28,7 +28,12 @@ void owner_vacate(struct owner *o)
 {
 	/* Without a thread no spares are kept: what gets empty goes back. */
 	o->spare_units = SPARE_UNITS;
-	store_release(&o->state, OWNER_VACANT);
+	/*
+	 * Ordered, and so is the letter of owner_notify: the leaver looks for mail
+	 * after this, the sender at the state after its letter, and one of the two
+	 * must see the other.  A plain store could still wait in its buffer.
+	 */
+	(void)exchange_ordered(&o->state, OWNER_VACANT);
 }
 
 static struct owner *owner_make(struct heap *h)
@@ -70,11 +75,16 @@ static struct owner *owner_acquire(struct heap *h)
 struct owner *seat_slow(void)
 {
 	struct owner *o;
+	uint64_t nobody = 0;
 
-	if (seat.self != NULL)
+	/*
+	 * One instruction: a handler between a look and a store would get itself
+	 * a record, and ours would take its place in the seat; nobody would ever
+	 * leave the first one.
+	 */
+	if (!swap_acquire((uint64_t *)(void *)&seat.self, &nobody,
+			  (uint64_t)(uintptr_t)SEAT_BUSY))
 		return NULL; /* we interrupted a call of this thread */
-	seat.self = SEAT_BUSY;
-	signal_fence();
 	o = owner_acquire(&heap_default);
 	signal_fence();
 	seat.self = o;
@@ -159,8 +169,8 @@ void owner_notify(uint64_t owner, struct slab *s)
 		uint64_t *slot = &o->inbox[(start + i * 7) % INBOX_SLOTS];
 		uint64_t empty = 0;
 
-		/* Pairs with the exchange in owner_collect. */
-		if (load_relaxed(slot) == 0 && swap_acq_rel(slot, &empty, (uint64_t)(uintptr_t)s))
+		/* Pairs with the exchange in owner_collect and that in owner_vacate. */
+		if (load_relaxed(slot) == 0 && swap_ordered(slot, &empty, (uint64_t)(uintptr_t)s))
 			return;
 	}
 	fetch_or_ordered(&o->marked[s->class / 64], (uint64_t)1 << (s->class % 64));
@@ -233,11 +243,12 @@ void ash_thread_detach(void)
 	signal_fence();
 	owner_collect(o);
 	owner_shrink(o);
-	signal_fence();
-	seat.self = NULL;
 	owner_vacate(o);
 	/* What was released since the last look found the record held: it is ours to do. */
 	owner_visit(o);
+	/* Last: until here a handler's calls take the shared route, or they would seat us anew. */
+	signal_fence();
+	seat.self = NULL;
 }
 
 bool owner_holds(struct heap *h, const void *p)

@@ -38,6 +38,12 @@ static inline bool swap_acq_rel(uint64_t *word, uint64_t *expected, uint64_t des
 					   __ATOMIC_ACQUIRE);
 }
 
+static inline bool swap_ordered(uint64_t *word, uint64_t *expected, uint64_t desired)
+{
+	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
+
 /* The fetch family returns the word as it was. */
 static inline uint64_t fetch_or_release(uint64_t *word, uint64_t bits)
 {
@@ -86,6 +92,7 @@ static inline bool swap_acq_rel(uint64_t *word, uint64_t *expected, uint64_t des
 }
 
 #define swap_acquire(word, expected, desired) swap_acq_rel((word), (expected), (desired))
+#define swap_ordered(word, expected, desired) swap_acq_rel((word), (expected), (desired))
 
 #define SINGLE_FETCH(name, operation)                                                              \
 	static inline uint64_t name(uint64_t *word, uint64_t n)                                    \
