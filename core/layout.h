@@ -82,7 +82,9 @@ _Static_assert(CHUNK_UNITS == 64, "the units of a chunk are one word");
 _Static_assert(2 * SLAB_GROUPS == 64, "summary and clearing bits are one word");
 
 /* Of slab.owner: the owner's address, and in its lowest bits: */
-#define OWNER_PENDING ((uint64_t)1) /* remote bits wait to be collected        */
+#define OWNER_PENDING ((uint64_t)1) /* remote bits wait to be collected, or a thread that
+				       released here long ago says so only now: any
+				       slab may have it, also a shared one           */
 #define OWNER_SHARED  ((uint64_t)2) /* instead of an address: nobody's slab,
 				       all use its free words by swaps         */
 

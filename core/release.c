@@ -75,7 +75,7 @@ static __attribute__((noinline)) void release_slow(void *p)
 		signal_fence();
 		done = place_is_taken(at) && owner_free(o, at);
 		seat_give(o);
-	} else if (load_relaxed(&at.slab->owner) == OWNER_SHARED) {
+	} else if ((load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0) {
 		done = shared_free(at);
 	} else {
 		done = remote_free(at);

@@ -34,8 +34,13 @@ static void *slot_anywhere(struct heap *h, unsigned class)
 				struct slab *s = chunk_record(c, u);
 				void *p;
 
+				/*
+				 * Pairs with slab_make: the place alone may be that of
+				 * the slab before, while this one's class is being set.
+				 */
 				if (load_acquire(&c->head[u]) != record_place(u) ||
-				    load_relaxed(&s->owner) != OWNER_SHARED || s->class != class)
+				    (load_acquire(&s->owner) & OWNER_SHARED) == 0 ||
+				    s->class != class)
 					continue;
 				p = slot_in(s);
 				if (p != NULL) {

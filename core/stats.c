@@ -7,7 +7,7 @@
 
 static void stats_slab(struct ash_stats *out, const struct slab *s)
 {
-	bool shared = load_relaxed(&s->owner) == OWNER_SHARED;
+	bool shared = (load_relaxed(&s->owner) & OWNER_SHARED) != 0;
 	size_t taken = 0;
 	unsigned g;
 
