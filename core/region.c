@@ -72,12 +72,22 @@ static struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *
 	return r;
 }
 
-static bool cap_allows(struct heap *h, size_t n)
+/* Counted before it is done, or two threads would both find room below the cap. */
+static bool cap_take(struct heap *h, size_t n)
 {
-	size_t cap = h->options->cap >> CHUNK_SHIFT;
-	size_t reserved = load_relaxed(&h->reserved);
+	size_t cap = h->options->cap == 0 ? SIZE_MAX : h->options->cap >> CHUNK_SHIFT;
+	uint64_t reserved = load_relaxed(&h->reserved);
 
-	return h->options->cap == 0 || (reserved <= cap && n <= cap - reserved);
+	do {
+		if (reserved > cap || n > cap - reserved)
+			return false;
+	} while (!swap_acquire(&h->reserved, &reserved, reserved + n));
+	return true;
+}
+
+static void cap_give(struct heap *h, size_t n)
+{
+	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
 }
 
 /*
@@ -90,11 +100,13 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 	struct region *r;
 	bool old;
 
-	if (!cap_allows(h, n))
+	if (!cap_take(h, n))
 		return NULL;
 	r = metadata_make(h, n, slabs, &old);
-	if (r == NULL)
+	if (r == NULL) {
+		cap_give(h, n);
 		return NULL;
+	}
 	r->chunks = n;
 	r->base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
 	if (r->base != NULL && !map_enter(r)) {
@@ -103,13 +115,13 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 	}
 	if (r->base == NULL) {
 		/* The metadata waits for the next attempt. */
+		cap_give(h, n);
 		r->chunks = 0;
 		store_release(&r->state, REGION_VACANT);
 		if (!old)
 			region_push(h, r);
 		return NULL;
 	}
-	fetch_add_relaxed(&h->reserved, n);
 	bits_release(r->clean, 0, n);
 	if (n > claimed)
 		bits_release(r->free, claimed, n - claimed);
@@ -226,7 +238,8 @@ static bool region_retire(struct heap *h, struct region *r)
 {
 	size_t n = r->chunks, i, dirty = 0;
 
-	if (!bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
+	/* 0: somebody else was faster, since the state was read. */
+	if (n == 0 || !bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
 		return false;
 	if (r->chunks != n) {
 		/* Retired and made anew, larger, by others since n was read. */
@@ -245,7 +258,7 @@ static bool region_retire(struct heap *h, struct region *r)
 		return false;
 	}
 	heap_cleaned(h, dirty * CHUNK_UNITS);
-	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
+	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
 	bits_clear(r->huge, 0, n);
 	r->base = NULL;
