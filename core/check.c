@@ -21,7 +21,9 @@ enum invariant {
 	I10_SPAN_HOLDS_ITS_CHUNKS
 };
 
-static enum invariant check_slab(struct chunk *c, struct slab *s, unsigned unit)
+/* o: checked out by the caller, or NULL. */
+static enum invariant check_slab(const struct owner *o, struct chunk *c, struct slab *s,
+				 unsigned unit)
 {
 	size_t size = class_size(s->class);
 	uint64_t owner = load_acquire(&s->owner);
@@ -40,8 +42,8 @@ static enum invariant check_slab(struct chunk *c, struct slab *s, unsigned unit)
 
 		if (((word | remote) & ~slab_group_mask(s, g)) != 0)
 			return I5_NO_BITS_BEYOND_THE_SLOTS;
-		/* Only its own thread can be sure not to see a collection half done. */
-		if (owner != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self) {
+		/* Only its holder can be sure not to see a collection half done. */
+		if (o != NULL && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
 			if ((word & remote) != 0)
 				return I6_FREE_AND_REMOTE_DISJOINT;
 			if (word != 0 && ((load_relaxed(&s->summary) >> g) & 1) == 0)
@@ -51,7 +53,7 @@ static enum invariant check_slab(struct chunk *c, struct slab *s, unsigned unit)
 	return HOLDS;
 }
 
-static enum invariant check_slab_chunk(struct chunk *c)
+static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 {
 	unsigned u;
 
@@ -66,16 +68,16 @@ static enum invariant check_slab_chunk(struct chunk *c)
 			return I3_FREE_UNIT_HAS_NO_SLAB;
 		if (place != record_place(u))
 			continue;
-		broken = check_slab(c, chunk_record(c, u), u);
+		broken = check_slab(o, c, chunk_record(c, u), u);
 		/* A slab that was unmade or made anew meanwhile proves nothing. */
 		if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
-		    check_slab(c, chunk_record(c, u), u) == broken)
+		    check_slab(o, c, chunk_record(c, u), u) == broken)
 			return broken;
 	}
 	return HOLDS;
 }
 
-static enum invariant check_region(struct region *r)
+static enum invariant look_at_region(const struct owner *o, struct region *r)
 {
 	size_t i, span_left = 0;
 
@@ -97,13 +99,34 @@ static enum invariant check_region(struct region *r)
 		if (load_acquire(&c->units) != 0 && chunk_is(c, CHUNK_SPAN))
 			return I2_UNITS_ONLY_IN_SLAB_CHUNKS;
 		if (chunk_is(c, CHUNK_SLABS))
-			broken = check_slab_chunk(c);
+			broken = check_slab_chunk(o, c);
 		else if (chunk_is(c, CHUNK_SPAN))
 			span_left = c->span_chunks - 1;
 		if (broken != HOLDS)
 			return broken;
 	}
 	return HOLDS;
+}
+
+/*
+ * A look takes time in which others claim and give back: a span seen at its
+ * first chunk may be gone at its last.  So what looks broken is looked at
+ * again; what is broken stays so.
+ */
+static enum invariant check_region(const struct owner *o, struct region *r)
+{
+	enum { LOOKS = 8 };
+	enum invariant broken = HOLDS;
+	unsigned i;
+
+	for (i = 0; i < LOOKS; i++) {
+		if (load_acquire(&r->state) != REGION_LIVE)
+			return HOLDS;
+		broken = look_at_region(o, r);
+		if (broken == HOLDS)
+			break;
+	}
+	return broken;
 }
 
 static enum invariant check_list(const struct owner *o, const struct slabs *l, bool some_free)
@@ -141,11 +164,14 @@ int ash_check(void)
 	struct owner *o = seat.owner;
 	enum invariant broken = HOLDS;
 
+	/* Checked out: handlers must not touch what we look at. */
+	seat.owner = NULL;
+	signal_fence();
 	for (r = load_acquire(&heap_default.regions); r != NULL && broken == HOLDS; r = r->next)
-		if (load_acquire(&r->state) == REGION_LIVE)
-			broken = check_region(r);
+		broken = check_region(o, r);
 	/* The lists of others are theirs alone to look at. */
 	if (broken == HOLDS && o != NULL)
 		broken = check_owner(o);
+	seat_give(o);
 	return (int)broken;
 }

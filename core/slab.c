@@ -3,13 +3,14 @@
 
 #include "misuse.h"
 
-static void slab_publish(struct slab *s, uint16_t place)
+/* The first unit last, and in slab_unmake first: while it is there, all are (ash_check). */
+static void slab_publish(struct slab *s)
 {
 	unsigned i;
 
 	/* Pairs with slab_find. */
-	for (i = 0; i < s->units; i++)
-		store_release(&s->chunk->head[s->unit + i], place);
+	for (i = s->units; i-- > 0;)
+		store_release(&s->chunk->head[s->unit + i], record_place(s->unit));
 }
 
 struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow)
@@ -39,16 +40,30 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 		store_relaxed(&s->free[g], slab_group_mask(s, g));
 	store_relaxed(&s->summary,
 		      bits_run(0, s->groups) | (u.clean ? 0 : bits_run(SLAB_GROUPS, SLAB_GROUPS)));
-	store_relaxed(&s->owner, owner);
-	slab_publish(s, record_place(u.first));
+	/* Pairs with the walk in shared.c. */
+	store_release(&s->owner, owner);
+	slab_publish(s);
 	return s;
 }
 
 void slab_unmake(struct heap *h, struct slab *s)
 {
 	struct units u = {s->chunk, s->unit, s->units, false};
+	unsigned i;
 
-	slab_publish(s, 0);
+	/*
+	 * All slots are free, so a remote bit is a second release that raced with
+	 * the first.  This is the last moment to see it; left there, it would free
+	 * a slot of the next slab.
+	 */
+	for (i = 0; i < s->groups; i++) {
+		uint64_t remote = load_relaxed(&s->remote[i]);
+
+		if (unlikely(remote != 0))
+			misuse_double(s, i, bits_lowest(remote));
+	}
+	for (i = 0; i < s->units; i++)
+		store_release(&s->chunk->head[s->unit + i], (uint16_t)0);
 	store_relaxed(&s->owner, 0);
 	units_give(h, u);
 }
