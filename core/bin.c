@@ -37,12 +37,6 @@ void bin_init(struct bin *b, unsigned class)
 	b->slab = NULL;
 }
 
-static void spare_forget(struct owner *o, struct shelf *f)
-{
-	o->spare_units -= f->spare->units;
-	f->spare = NULL;
-}
-
 /* Group g of the current slab becomes the bin's. */
 static void bin_point(struct bin *b, unsigned g)
 {
@@ -90,7 +84,7 @@ void bin_rest(struct owner *o, unsigned class)
 		return;
 	b->slab = NULL;
 	b->word = &no_slots;
-	s->full = slab_full_mask(s);
+	(void)slab_watch(s);
 	slab_resummarise(s);
 	if ((load_relaxed(&s->summary) & bits_run(0, SLAB_GROUPS)) == 0)
 		slabs_append(&o->shelves[class].exhausted, s);
@@ -102,24 +96,26 @@ static void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
 	struct bin *b = &o->bins[class];
 
-	s->full = 0; /* a current slab may become empty without more ado */
 	b->slab = s;
 	bin_point(b, bits_lowest(load_relaxed(&s->summary)));
+	/* Small blocks: their current slab may get empty without more ado. */
+	if (b->size <= SPARE_FREE || s->spare)
+		s->full = 0;
+	else
+		(void)slab_watch(s);
 }
 
-/* The next slab on the shelf becomes current; the spare only if it is alone. */
+/* The next slab on the shelf becomes current; a spare only if there is no other. */
 static bool bin_next_slab(struct owner *o, unsigned class)
 {
 	struct shelf *f = &o->shelves[class];
 	struct slab *s = f->partial.head;
 
-	if (s != NULL && s == f->spare && s->next != NULL)
+	if (s != NULL && s->spare && s->next != NULL)
 		s = s->next;
 	if (s == NULL)
 		return false;
 	slabs_remove(&f->partial, s);
-	if (s == f->spare)
-		spare_forget(o, f);
 	bin_take(o, class, s);
 	return true;
 }
@@ -144,7 +140,9 @@ static bool bin_exhausted(struct owner *o, unsigned class)
 		return false;
 	b->slab = NULL;
 	b->word = &no_slots;
-	s->full = slab_full_mask(s);
+	if (s->spare)
+		spares_forget(o, s);
+	(void)slab_watch(s);
 	slabs_append(&o->shelves[class].exhausted, s);
 	return true;
 }
@@ -157,7 +155,7 @@ static bool bin_refill(struct owner *o, unsigned class)
 
 	if (b->slab != NULL && (bin_next_group(b) || !bin_exhausted(o, class)))
 		return true;
-	if (f->partial.head == f->spare) /* nothing, or only the spare */
+	if (f->partial.head == NULL || f->partial.head->spare)
 		owner_collect(o);
 	if (bin_next_slab(o, class) || bin_new_slab(o, class, false))
 		return true;
@@ -209,18 +207,8 @@ void owner_settle(struct owner *o, struct slab *s, bool was_exhausted)
 		slabs_remove(&f->exhausted, s);
 		slabs_append(&f->partial, s);
 	}
-	if (s->full == 0 || !slab_is_empty(s))
-		return;
-	/* Empty: one is kept at the far end, so that the border costs nothing. */
-	slabs_remove(&f->partial, s);
-	if (f->spare == NULL && o->spare_units + s->units <= SPARE_UNITS) {
-		f->spare = s;
-		o->spare_units += s->units;
-		s->full = 0;
-		slabs_append(&f->partial, s);
-		return;
-	}
-	slab_unmake(o->heap, s);
+	if (s->full != 0 && slab_watch(s))
+		spares_add(o, s);
 }
 
 static void shrink_class(struct owner *o, unsigned class)
@@ -228,10 +216,6 @@ static void shrink_class(struct owner *o, unsigned class)
 	struct shelf *f = &o->shelves[class];
 	struct slab *s, *next;
 
-	if (f->spare != NULL) {
-		f->spare->full = slab_full_mask(f->spare);
-		spare_forget(o, f);
-	}
 	bin_rest(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;
@@ -246,6 +230,7 @@ void owner_shrink(struct owner *o)
 {
 	unsigned class;
 
+	spares_keep(o, 0);
 	for (class = 0; class < CLASSES; class++)
 		shrink_class(o, class);
 }

@@ -49,15 +49,22 @@ static inline unsigned bits_count(uint64_t x)
 }
 
 /*
- * The starts of runs of `n` set bits (n a power of two) that are aligned to
- * n: fold the word n-1 times onto itself, keep the aligned places.
+ * The starts of runs of `n` set bits: the word folded n-1 times onto itself,
+ * in steps that double.  Where n is a power of two, only starts that are a
+ * multiple of it.
  */
-static inline uint64_t bits_aligned_runs(uint64_t word, unsigned n)
+static inline uint64_t bits_runs(uint64_t word, unsigned n)
 {
-	unsigned width;
+	unsigned have = 1;
 
-	for (width = 1; width < n; width *= 2)
-		word &= word >> width;
+	while (have < n) {
+		unsigned step = n - have < have ? n - have : have;
+
+		word &= word >> step;
+		have += step;
+	}
+	if ((n & (n - 1)) != 0)
+		return word;
 	/* 2^n - 1 divides 2^64 - 1: the quotient has every n-th bit set. */
 	return n == 64 ? word & 1 : word & (~(uint64_t)0 / (((uint64_t)1 << n) - 1));
 }

@@ -31,7 +31,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, struct 
 
 	if (s->class >= CLASSES || s->chunk != c || s->unit != unit || s->slot_size != size ||
 	    s->units != class_units(s->class) || s->slots != class_slots(s->class) ||
-	    s->reciprocal != class_reciprocal(size) || unit % s->units != 0 ||
+	    s->reciprocal != class_reciprocal(size) || ((s->units & (s->units - 1)) == 0 && unit % s->units != 0) ||
 	    s->base != c->base + ((size_t)unit << UNIT_SHIFT) || owner == 0)
 		return I4_SLAB_GEOMETRY;
 	for (u = 0; u < s->units; u++)

@@ -32,7 +32,7 @@ static struct units claim_in(struct heap *h, struct chunk *c, unsigned count)
 	uint64_t word = load_acquire(&c->units), runs, mask, clean;
 
 	do {
-		runs = bits_aligned_runs(word, count);
+		runs = bits_runs(word, count);
 		if (runs == 0) {
 			if (word != 0)
 				return u;
@@ -118,14 +118,8 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 	if (!swap_acq_rel(&c->units, &all, 0))
 		return false;
 	clean = load_relaxed(&c->clean) == ALL_UNITS;
-	if (!clean) {
-		/* A chunk is counted dirty as a whole. */
+	if (!clean) /* a chunk is counted dirty as a whole */
 		heap_dirtied(h, bits_count(load_relaxed(&c->clean)));
-		if (heap_over(h) && pages_purge(c->base, CHUNK_SIZE, PAGES_PRIVATE)) {
-			clean = true;
-			heap_cleaned(h, CHUNK_UNITS);
-		}
-	}
 	chunk_hint(c, false);
 	store_release(&c->kind, CHUNK_FREE);
 	region_give(chunk_run(c), 1, clean);
@@ -170,9 +164,7 @@ void units_give(struct heap *h, struct units u)
 
 	heap_dirtied(h, u.count);
 	/* Pairs with the acquire of claim_in. */
-	if ((fetch_or_release(&c->units, mask) | mask) == ALL_UNITS && chunk_return(h, c))
-		return;
-	chunk_hint(c, true);
-	if (heap_over(h))
-		(void)chunk_purge(h, c);
+	if ((fetch_or_release(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
+		chunk_hint(c, true);
+	heap_settle(h);
 }

@@ -20,10 +20,10 @@ struct units {
 	bool clean;	     /* they read zero */
 };
 
-/* `count` units (a power of two), aligned to their number; from a new chunk only if `grow`. */
+/* `count` units in a row (aligned if a power of two); from a new chunk only if `grow`. */
 struct units units_claim(struct heap *h, unsigned count, bool grow);
 
-/* Gives them back, dirty; returns or purges the chunk when the rules say so. */
+/* Gives them back, dirty; the chunk too, if that was the last of it. */
 void units_give(struct heap *h, struct units u);
 
 static inline char *units_base(struct units u)

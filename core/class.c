@@ -19,10 +19,14 @@ unsigned class_aligned(size_t size, size_t alignment)
 		size = alignment; /* a power of two has a class of its own */
 	if (size > SLOT_MAX)
 		return CLASSES;
-	/* At most eight steps: the next power of two is a multiple. */
-	for (class = class_of(size); class < CLASSES; class++)
-		if ((class_size(class) & (alignment - 1)) == 0)
+	/* At most eight steps: the next power of two is a multiple, its slabs aligned. */
+	for (class = class_of(size); class < CLASSES; class++) {
+		unsigned units = class_units(class);
+		size_t start = (units & (units - 1)) == 0 ? units * UNIT_SIZE : UNIT_SIZE;
+
+		if ((class_size(class) & (alignment - 1)) == 0 && start >= alignment)
 			break;
+	}
 	return class;
 }
 
@@ -33,7 +37,9 @@ unsigned class_units(unsigned class)
 
 	if (size <= 16)
 		return 1;
-	while (units < CHUNK_UNITS && units * UNIT_SIZE < 8 * size)
+	if (size > CLASS_SINGLE)
+		return (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
+	while (units * UNIT_SIZE < (units == 2 ? 8 : 4) * size && units * UNIT_SIZE < 4 * size)
 		units *= 2;
 	return units;
 }

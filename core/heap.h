@@ -28,6 +28,25 @@ static inline bool heap_over(const struct heap *h)
 	return load_relaxed(&h->dirty) > h->options->retain / UNIT_SIZE;
 }
 
+/*
+ * Gives memory back until at most `keep` bytes of what is free may still be
+ * backed: whole chunks and free units, the newest regions and the highest
+ * addresses first, as allocation prefers the lowest.  Returns the bytes.
+ */
+size_t heap_trim(struct heap *h, size_t keep);
+
+/*
+ * The rule of giving back.  Free memory stays as it is up to options.retain
+ * bytes.  When it gets more, half of that stays and the rest goes, so that
+ * each byte purged was dirtied since the last time, and a program that goes
+ * to and fro below the limit never purges at all.
+ */
+static inline void heap_settle(struct heap *h)
+{
+	if (heap_over(h))
+		(void)heap_trim(h, h->options->retain / 2);
+}
+
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);

@@ -7,7 +7,7 @@
  *   region   |........|........|........|........|     n chunks, one mapping
  *            2 MiB-aligned
  *   chunk    |s|s|s s|s s s s|.................s|      64 units of 32 KiB
- *   slab     [slot][slot][slot][slot]...[slot]  tail   1, 2, 4 ... 64 units
+ *   slab     [slot][slot][slot][slot]...[slot]  tail   1 ... 32 units
  *   span     |======================|                  a run of whole chunks
  *
  * METADATA                                        in mappings of its own
@@ -104,10 +104,11 @@ struct slab {
 	_Alignas(CPU_LINE)
 	/* Written by the owner only. */
 	uint64_t summary;
-	uint64_t full;	       /* a group's word when all is free; 0: don't ask */
+	uint64_t full;	       /* the word to watch for, see slab_watch        */
 	struct slab *next, *previous;
 	uint64_t free[SLAB_GROUPS];
 	unsigned opened;       /* groups from here on were never allocated from */
+	bool spare;	       /* in owner.spares                              */
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
 _Static_assert(offsetof(struct slab, summary) == CPU_LINE, "owner's words on lines of their own");

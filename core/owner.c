@@ -26,8 +26,7 @@ bool owner_hold(struct owner *o)
 
 void owner_vacate(struct owner *o)
 {
-	/* Without a thread no spares are kept: what gets empty goes back. */
-	o->spare_units = SPARE_UNITS;
+	o->vacant = true;
 	/*
 	 * Ordered, and so is the letter of owner_notify: the leaver looks for mail
 	 * after this, the sender at the state after its letter, and one of the two
@@ -66,7 +65,7 @@ static struct owner *owner_acquire(struct heap *h)
 
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
 		if (owner_hold(o)) {
-			o->spare_units = 0;
+			o->vacant = false;
 			return o;
 		}
 	return owner_make(h);
@@ -202,7 +201,6 @@ static void owner_move(struct owner *v, struct owner *o, struct slab *s)
 
 	slabs_remove(&v->shelves[s->class].partial, s);
 	slabs_append(&o->shelves[s->class].partial, s);
-	s->full = slab_full_mask(s);
 	/*
 	 * Releasing threads that saw the pending mark told nobody.  If it was
 	 * set, we take the mark off with the owner, so we must look ourselves.

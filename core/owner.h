@@ -6,7 +6,7 @@
  *     .owner: the same, or NULL while one of the thread's calls is at work
  *
  *   bin:  word ---> free word of the current group of the current slab
- *         partial   slabs with free slots (tail: an empty one, the spare)
+ *         partial   slabs with free slots
  *         exhausted slabs without, until something is released into them
  *
  * Checking out.  A call takes seat.owner, sets it NULL, and puts it back at
@@ -30,7 +30,14 @@
 #include "slab.h"
 
 #define INBOX_SLOTS 32
-#define SPARE_UNITS 64 /* an owner keeps empty slabs of at most 2 MiB in all */
+/*
+ * Spares: slabs that got empty a short while ago and are kept, so that a
+ * program which goes to and fro over the border of a slab pays nothing for
+ * it.  They stay where they are, current or on their shelf.
+ */
+#define SPARES	    8
+#define SPARE_UNITS 16 /* in all, but for one that is larger by itself */
+#define SPARE_FREE  ((size_t)1024) /* current slabs of blocks up to here need no spare's place */
 
 struct bin {
 	uint64_t *word; /* never NULL: a word of 0 when there is no current slab */
@@ -45,7 +52,6 @@ struct slabs { /* a list through next and previous */
 
 struct shelf { /* what a bin needs on its slow path */
 	struct slabs partial, exhausted;
-	struct slab *spare; /* empty; in `partial` */
 };
 
 enum owner_state { OWNER_VACANT, OWNER_HELD };
@@ -60,7 +66,9 @@ struct owner {
 	/* Written by the owner. */
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct shelf shelves[CLASSES];
-	unsigned spare_units;	     /* SPARE_UNITS: no spares, see owner_vacate */
+	struct slab *spares[SPARES]; /* oldest first */
+	unsigned spare_count;
+	bool vacant; /* no thread: nothing is kept */
 };
 
 struct seat {
@@ -104,6 +112,13 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean);
 
 /* After a slot of an exhausted slab, or the last one of a group, was freed. */
 void owner_settle(struct owner *o, struct slab *s, bool was_exhausted);
+
+/* Spares down to so many units; what is still empty goes back to the heap. */
+void spares_keep(struct owner *o, unsigned units);
+/* The slab is in use again, or has another place: no spare any more. */
+void spares_forget(struct owner *o, struct slab *s);
+/* The slab is empty: keeps it, at the cost of older ones, or gives it back. */
+void spares_add(struct owner *o, struct slab *s);
 
 /* Frees the slot: plain stores.  False: it was free already. */
 bool owner_free(struct owner *o, struct place at);

@@ -35,6 +35,7 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 	s->units = (uint8_t)u.count;
 	s->full = 0;
 	s->opened = 0;
+	s->spare = false;
 	s->next = s->previous = NULL;
 	for (g = 0; g < s->groups; g++)
 		store_relaxed(&s->free[g], slab_group_mask(s, g));
@@ -75,6 +76,18 @@ bool slab_is_empty(const struct slab *s)
 	for (g = 0; g < s->groups; g++)
 		if (load_relaxed(&s->free[g]) != slab_group_mask(s, g))
 			return false;
+	return true;
+}
+
+bool slab_watch(struct slab *s)
+{
+	unsigned g;
+
+	for (g = 0; g < s->groups; g++) {
+		s->full = slab_group_mask(s, g);
+		if (load_relaxed(&s->free[g]) != s->full)
+			return false;
+	}
 	return true;
 }
 

@@ -38,12 +38,6 @@ static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 	return slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
 }
 
-/* What `full` is for a slab whose emptiness matters: the word of its first group. */
-static inline uint64_t slab_full_mask(const struct slab *s)
-{
-	return slab_group_mask(s, 0);
-}
-
 /* The slab of an address in a chunk; false: there is none. */
 static inline bool slab_find(const struct chunk *c, const void *p, struct slab **s)
 {
@@ -79,6 +73,13 @@ void slab_unmake(struct heap *h, struct slab *s);
 
 /* True: every slot is free (remote ones do not count).  For the owner. */
 bool slab_is_empty(const struct slab *s);
+
+/*
+ * Sets s->full to the word of a group whose getting full is worth a look: one
+ * that is not yet free throughout.  A slab from which nothing is allocated
+ * only fills up, so the last look finds it empty.  True: it is now.
+ */
+bool slab_watch(struct slab *s);
 
 /*
  * Owner: moves remote bits to the free words.  True: there were some.

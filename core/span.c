@@ -56,17 +56,18 @@ static void run_zero(struct run run, size_t bytes)
 	}
 }
 
-/* The run back to the region, purged if the heap keeps enough already. */
+/* The run back to the region; at once purged if it is much of what may be kept. */
 static void run_return(struct heap *h, struct run run, size_t n)
 {
-	bool clean = false;
+	bool much = n << CHUNK_SHIFT > h->options->retain / 2;
 
-	heap_dirtied(h, n * CHUNK_UNITS);
-	if (heap_over(h) && pages_purge(run_base(run), n << CHUNK_SHIFT, PAGES_PRIVATE)) {
-		clean = true;
-		heap_cleaned(h, n * CHUNK_UNITS);
+	if (much && pages_purge(run_base(run), n << CHUNK_SHIFT, PAGES_PRIVATE)) {
+		region_give(run, n, true);
+		return;
 	}
-	region_give(run, n, clean);
+	heap_dirtied(h, n * CHUNK_UNITS);
+	region_give(run, n, false);
+	heap_settle(h);
 }
 
 /* Huge pages at once where the block will be filled; never where it may stay sparse. */

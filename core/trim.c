@@ -22,33 +22,47 @@ static size_t trim_chunk(struct heap *h, struct run run)
 	return bytes;
 }
 
+static size_t trim_region(struct heap *h, struct region *r, size_t keep)
+{
+	size_t bytes = 0, i;
+
+	for (i = r->chunks; i-- > 0;) {
+		struct run run = {r, i};
+		struct chunk *c = region_chunk(r, i);
+
+		if (load_relaxed(&h->dirty) * UNIT_SIZE <= keep)
+			break;
+		if (chunk_is(c, CHUNK_SLABS))
+			bytes += chunk_purge(h, c);
+		else if (bits_all(r->free, i, 1))
+			bytes += trim_chunk(h, run);
+	}
+	return bytes;
+}
+
+size_t heap_trim(struct heap *h, size_t keep)
+{
+	struct region *r;
+	size_t bytes = 0;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
+		if (load_acquire(&r->state) == REGION_LIVE)
+			bytes += trim_region(h, r, keep);
+	return bytes;
+}
+
 size_t ash_trim(size_t keep)
 {
 	struct heap *h = &heap_default;
 	struct owner *o = seat_take();
-	size_t bytes = 0, i;
-	struct region *r;
+	size_t bytes;
 
 	if (o != NULL) {
 		owner_collect_all(o);
 		owner_shrink(o);
 		seat_give(o);
 	}
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
-		if (load_acquire(&r->state) != REGION_LIVE)
-			continue;
-		for (i = 0; i < r->chunks; i++) {
-			struct run run = {r, i};
-			struct chunk *c = region_chunk(r, i);
-
-			if (load_relaxed(&h->dirty) * UNIT_SIZE <= keep)
-				return bytes;
-			if (chunk_is(c, CHUNK_SLABS))
-				bytes += chunk_purge(h, c);
-			else if (!chunk_is(c, CHUNK_SPAN))
-				bytes += trim_chunk(h, run);
-		}
-	}
+	bytes = heap_trim(h, keep);
 	if (keep == 0)
 		(void)region_trim(h);
 	return bytes;

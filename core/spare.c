@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Spares: empty slabs that an owner keeps for a while. */
+#include "owner.h"
+
+/* Empty and no spare any more: out of its place, back to the heap. */
+static void slab_leave(struct owner *o, struct slab *s)
+{
+	struct bin *b = &o->bins[s->class];
+
+	if (s == b->slab)
+		bin_rest(o, s->class); /* to the shelf */
+	slabs_remove(&o->shelves[s->class].partial, s);
+	slab_unmake(o->heap, s);
+}
+
+static void spares_drop(struct owner *o, unsigned i)
+{
+	o->spares[i]->spare = false;
+	for (o->spare_count--; i < o->spare_count; i++)
+		o->spares[i] = o->spares[i + 1];
+}
+
+void spares_forget(struct owner *o, struct slab *s)
+{
+	unsigned i;
+
+	for (i = 0; i < o->spare_count; i++)
+		if (o->spares[i] == s) {
+			spares_drop(o, i);
+			return;
+		}
+}
+
+void spares_keep(struct owner *o, unsigned units)
+{
+	unsigned have = 0, i;
+
+	/* From the youngest to the oldest: the first ones that fit stay. */
+	for (i = o->spare_count; i-- > 0;) {
+		struct slab *s = o->spares[i];
+
+		if (units > 0 && (have == 0 || have + s->units <= units)) {
+			have += s->units;
+			continue;
+		}
+		spares_drop(o, i);
+		/* It may have been allocated from since, if it is a current one. */
+		if (slab_watch(s))
+			slab_leave(o, s);
+	}
+}
+
+void spares_add(struct owner *o, struct slab *s)
+{
+	if (o->vacant) {
+		slab_leave(o, s); /* no thread to come back over the border */
+		return;
+	}
+	if (o->spare_count == SPARES) {
+		struct slab *oldest = o->spares[0];
+
+		spares_drop(o, 0);
+		if (slab_watch(oldest))
+			slab_leave(o, oldest);
+	}
+	o->spares[o->spare_count++] = s;
+	s->spare = true;
+	s->full = 0; /* watched no more: it may be used and get empty again */
+	spares_keep(o, SPARE_UNITS);
+}
