@@ -168,25 +168,35 @@ static bool move_keeps_range(void)
 
 #define PIECE ((size_t)1 << CPU_HUGE_SHIFT)
 
+/*
+ * A range of several mappings must not be moved: Linux 6.17 does it one by
+ * one, and at the limit of mappings only the first of them; earlier kernels
+ * unmap the target and then refuse.  Nor can such a range grow (EFAULT); one
+ * mapping can, or there is no room (ENOMEM).
+ */
+static bool in_one_mapping(char *p)
+{
+	long r = arch_mremap(p, PIECE, PIECE + PAGE_SIZE, 0, NULL);
+
+	if (r == (long)p)
+		(void)pages_release(p + PIECE, PAGE_SIZE); /* it did grow */
+	return r == (long)p || r == -ENOMEM || r == -EAGAIN;
+}
+
 /* False: the piece is where it was, and the target is mapped. */
 static bool move_piece(char *from, char *to)
 {
 	unsigned char there[PIECE / PAGE_SIZE];
 	long r;
 
-	/*
-	 * From Linux 6.17 on a range of several mappings is moved one by one, and
-	 * at the limit of mappings only the first of them.  Such a range has no
-	 * "new" size, not even its own: this asks, and changes nothing.
-	 */
-	if (arch_mremap(from, PIECE, PIECE, 0, NULL) != (long)from)
+	if (!in_one_mapping(from))
 		return false;
 	r = move(from, to, PIECE);
 	if (r == (long)to)
 		return true;
 	if (r != -ENOMEM && r != -EAGAIN && r != -EINVAL && r != -EFAULT)
 		panic("mremap failed for another reason than lack of memory");
-	/* Older ones unmap the target before they look at the source, and refuse (EFAULT). */
+	/* A refusal may come after the target was unmapped. */
 	if (arch_mincore(to, PIECE, there) == -ENOMEM &&
 	    arch_mmap(to, PIECE, PROT_READ_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != (long)to)
