@@ -26,7 +26,7 @@ bool owner_hold(struct owner *o)
 
 void owner_vacate(struct owner *o)
 {
-	o->vacant = true;
+	o->no_spares = true; /* no thread to come back over the border of a slab */
 	/*
 	 * Ordered, and so is the letter of owner_notify: the leaver looks for mail
 	 * after this, the sender at the state after its letter, and one of the two
@@ -65,7 +65,7 @@ static struct owner *owner_acquire(struct heap *h)
 
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
 		if (owner_hold(o)) {
-			o->vacant = false;
+			o->no_spares = false;
 			return o;
 		}
 	return owner_make(h);
@@ -118,10 +118,14 @@ static void collect_list(struct owner *o, struct slabs *l, bool all)
 static void collect_class(struct owner *o, unsigned class, bool all)
 {
 	struct slab *current = o->bins[class].slab;
+	bool no_spares = o->no_spares;
 
+	/* A new spare could drive an old one out: the walk's next slab, or the current one. */
+	o->no_spares = true;
 	/* Partial ones first: those that come from the other list have been done. */
 	collect_list(o, &o->shelves[class].partial, all);
 	collect_list(o, &o->shelves[class].exhausted, all);
+	o->no_spares = no_spares;
 	if (current != NULL)
 		(void)slab_collect(current, false);
 }

@@ -68,7 +68,7 @@ struct owner {
 	struct shelf shelves[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
 	unsigned spare_count;
-	bool vacant; /* no thread: nothing is kept */
+	bool no_spares; /* no thread, or the shelves are being walked: nothing is kept */
 };
 
 struct seat {

@@ -52,8 +52,8 @@ void spares_keep(struct owner *o, unsigned units)
 
 void spares_add(struct owner *o, struct slab *s)
 {
-	if (o->vacant) {
-		slab_leave(o, s); /* no thread to come back over the border */
+	if (o->no_spares) {
+		slab_leave(o, s);
 		return;
 	}
 	if (o->spare_count == SPARES) {
