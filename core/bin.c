@@ -40,8 +40,6 @@ void bin_init(struct bin *b, unsigned class)
 /* Group g of the current slab becomes the bin's. */
 static void bin_point(struct bin *b, unsigned g)
 {
-	if (g >= b->slab->opened)
-		b->slab->opened = g + 1;
 	b->word = &b->slab->free[g];
 	b->base = b->slab->base + (size_t)g * GROUP_SLOTS * b->slab->slot_size;
 }
@@ -50,29 +48,27 @@ static void bin_point(struct bin *b, unsigned g)
 static bool bin_next_group(struct bin *b)
 {
 	struct slab *s = b->slab;
-	uint64_t summary = load_relaxed(&s->summary);
 	unsigned g = (unsigned)(b->word - s->free);
-	uint64_t groups;
 
 	/*
 	 * Round robin among groups in use: by the time it comes round, a group
 	 * has gathered slots.  Memory never used before is touched only when
 	 * there is nothing else.
 	 */
-	while ((groups = summary & bits_run(0, SLAB_GROUPS)) != 0) {
-		uint64_t used = s->opened > 0 ? groups & bits_run(0, s->opened) : 0;
-		uint64_t after = used & ~bits_run(0, g + 1);
+	while (s->ready != 0) {
+		uint64_t after = s->ready & ~bits_run(0, g + 1);
 
-		g = bits_lowest(after != 0 ? after : used != 0 ? used : groups);
+		g = bits_lowest(after != 0 ? after : s->ready);
 		if (load_relaxed(&s->free[g]) != 0) {
-			store_relaxed(&s->summary, summary);
 			bin_point(b, g);
 			return true;
 		}
-		summary &= ~((uint64_t)1 << g);
+		store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
 	}
-	store_relaxed(&s->summary, summary);
-	return false;
+	if (s->opened == s->groups)
+		return false;
+	bin_point(b, s->opened++);
+	return true;
 }
 
 void bin_rest(struct owner *o, unsigned class)
@@ -85,11 +81,11 @@ void bin_rest(struct owner *o, unsigned class)
 	b->slab = NULL;
 	b->word = &no_slots;
 	(void)slab_watch(s);
-	slab_resummarise(s);
-	if ((load_relaxed(&s->summary) & bits_run(0, SLAB_GROUPS)) == 0)
-		slabs_append(&o->shelves[class].exhausted, s);
-	else
+	slab_refresh(s);
+	if (slab_is_ready(s))
 		slabs_append(&o->shelves[class].partial, s);
+	else
+		slabs_append(&o->shelves[class].exhausted, s);
 }
 
 static void bin_take(struct owner *o, unsigned class, struct slab *s)
@@ -97,7 +93,8 @@ static void bin_take(struct owner *o, unsigned class, struct slab *s)
 	struct bin *b = &o->bins[class];
 
 	b->slab = s;
-	bin_point(b, bits_lowest(load_relaxed(&s->summary)));
+	b->word = s->free;
+	(void)bin_next_group(b); /* should there be none, owner_slot asks again */
 	/* Small blocks: their current slab may get empty without more ado. */
 	if (b->size <= SPARE_FREE || s->spare)
 		s->full = 0;
@@ -179,7 +176,7 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 		if (!bin_refill(o, class))
 			return NULL;
 	g = (unsigned)(b->word - b->slab->free);
-	*clean = ((load_relaxed(&b->slab->summary) >> (SLAB_GROUPS + g)) & 1) == 0;
+	*clean = ((b->slab->soiled >> g) & 1) == 0;
 	store_relaxed(b->word, bits_without_lowest(word));
 	return b->base + bits_lowest(word) * b->size;
 }
@@ -188,14 +185,14 @@ bool owner_free(struct owner *o, struct place at)
 {
 	struct slab *s = at.slab;
 	uint64_t word = load_relaxed(&s->free[at.group]);
-	uint64_t summary = load_relaxed(&s->summary);
+	bool exhausted = !slab_is_ready(s);
 
 	if (unlikely((word & at.bit) != 0))
 		return false;
-	store_relaxed(&s->summary, summary | SUMMARY_BITS << at.group);
+	slab_make_ready(s, (uint32_t)1 << at.group);
 	store_relaxed(&s->free[at.group], word | at.bit);
-	if (unlikely((uint32_t)summary == 0 || (word | at.bit) == s->full))
-		owner_settle(o, s, (uint32_t)summary == 0);
+	if (exhausted || (word | at.bit) == s->full)
+		owner_settle(o, s, exhausted);
 	return true;
 }
 

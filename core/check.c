@@ -15,11 +15,21 @@ enum invariant {
 	I4_SLAB_GEOMETRY,
 	I5_NO_BITS_BEYOND_THE_SLOTS,
 	I6_FREE_AND_REMOTE_DISJOINT,
-	I7_SUMMARY_COVERS_FREE_GROUPS,
+	I7_HINTS_COVER_FREE_GROUPS,
 	I8_SLAB_ON_ITS_LIST,
 	I9_MAP_KNOWS_EVERY_CHUNK,
 	I10_SPAN_HOLDS_ITS_CHUNKS
 };
+
+/* A group with free slots is ready, untouched, or the one that its bin allocates from. */
+static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g, uint64_t word)
+{
+	if ((s->ready & ~s->soiled) != 0)
+		return false;
+	if (g >= s->opened)
+		return word == slab_group_mask(s, g);
+	return word == 0 || ((s->ready >> g) & 1) != 0 || o->bins[s->class].word == &s->free[g];
+}
 
 /* o: checked out by the caller, or NULL. */
 static enum invariant check_slab(const struct owner *o, struct chunk *c, struct slab *s,
@@ -31,7 +41,8 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, struct 
 
 	if (s->class >= CLASSES || s->chunk != c || s->unit != unit || s->slot_size != size ||
 	    s->units != class_units(s->class) || s->slots != class_slots(s->class) ||
-	    s->reciprocal != class_reciprocal(size) || ((s->units & (s->units - 1)) == 0 && unit % s->units != 0) ||
+	    s->reciprocal != class_reciprocal(size) ||
+	    ((s->units & (s->units - 1)) == 0 && unit % s->units != 0) ||
 	    s->base != c->base + ((size_t)unit << UNIT_SHIFT) || owner == 0)
 		return I4_SLAB_GEOMETRY;
 	for (u = 0; u < s->units; u++)
@@ -46,8 +57,8 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, struct 
 		if (o != NULL && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
 			if ((word & remote) != 0)
 				return I6_FREE_AND_REMOTE_DISJOINT;
-			if (word != 0 && ((load_relaxed(&s->summary) >> g) & 1) == 0)
-				return I7_SUMMARY_COVERS_FREE_GROUPS;
+			if (!hints_cover(o, s, g, word))
+				return I7_HINTS_COVER_FREE_GROUPS;
 		}
 	}
 	return HOLDS;
@@ -86,7 +97,7 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 		bool is_free = bits_all(r->free, i, 1);
 		enum invariant broken = HOLDS;
 
-		if (map_find(r->base + (i << CHUNK_SHIFT)) != c)
+		if (!map_has(r->base + (i << CHUNK_SHIFT), c))
 			return I9_MAP_KNOWS_EVERY_CHUNK;
 		if (span_left > 0) {
 			if (is_free && bits_all(r->free, i, 1))
@@ -134,10 +145,8 @@ static enum invariant check_list(const struct owner *o, const struct slabs *l, b
 	const struct slab *s, *before = NULL;
 
 	for (s = l->head; s != NULL; before = s, s = s->next) {
-		bool has = ((uint32_t)load_relaxed(&s->summary)) != 0;
-
 		if ((load_relaxed(&s->owner) & ~OWNER_PENDING) != (uint64_t)(uintptr_t)o ||
-		    s->previous != before || has != some_free)
+		    s->previous != before || slab_is_ready(s) != some_free)
 			return I8_SLAB_ON_ITS_LIST;
 	}
 	return l->tail == before ? HOLDS : I8_SLAB_ON_ITS_LIST;

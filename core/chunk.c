@@ -67,9 +67,9 @@ static struct chunk *chunk_make(struct heap *h)
 	c = run_chunk(run);
 	clean = region_is_clean(run, 1);
 	region_advise(run, 1, h->options->huge == ASH_HUGE_ALWAYS);
-	c->base = run_base(run);
+	store_relaxed(&c->base, run_base(run)); /* looked at by map_find */
 	c->region = run.region;
-	c->index = run.first;
+	c->index = (uint32_t)run.first;
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
 	store_release(&c->units, ALL_UNITS);

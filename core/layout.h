@@ -12,10 +12,10 @@
  *
  * METADATA                                        in mappings of its own
  *
- *   map      address -> chunk record, two levels: 13 + 13 bits of 2 MiB
+ *   map      address -> chunk record, see map.h
  *   region   [region | bitmaps | chunk 0 | chunk 1 | ... | remote words]
  *   chunk    [header | head of each unit | slab 0 | slab 1 | ... | slab 63]
- *   slab     [constants, owner][summary, links, free words]
+ *   slab     [constants, owner][hints, links, free words]
  *
  *   The slab record of a unit stands at a fixed place, so records are never
  *   allocated, never freed and never another type: a thread that comes late
@@ -23,9 +23,9 @@
  *
  * A RELEASE, from pointer to bit
  *
- *   p = 0 .. 0 | 13 bits | 13 bits | 6 bits | 15 bits
- *              |  root   |  leaf   |  unit  |  inside the unit
- *              root[..]->leaf[..]->chunk.head[..]->slab
+ *   p = 0 .. 0 | 11 bits | 15 bits | 6 bits | 15 bits
+ *                        |  table  |  unit  |  inside the unit
+ *                        map_table[..]->chunk.head[..]->slab
  *   index = (p - slab.base) / slot size        one multiplication
  *   group = index / 64, bit = index % 64
  *
@@ -38,18 +38,22 @@
  *                    has not collected it yet
  *
  *   A slot is taken if and only if both its bits are 0.  Everything else (the
- *   summary, the lists, the inbox, the cursor of a bin, region.partial, the
+ *   hints of slabs, the lists, the inbox, the cursor of a bin, region.partial, the
  *   counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
  *   A lost clean bit costs time; a wrong one would hand out dirt, so it is set
  *   only by whoever holds the memory, and cleared before anything is given out.
  *
- * THE SUMMARY OF A SLAB (one word, its owner's)
+ * THE HINTS OF A SLAB (its owner's)
  *
- *   bit g       group g may have a free slot    (always set when it has one)
- *   bit 32 + g  a slot of group g was released since the slab was made, or
- *               the slab's memory was not zero: zeroed blocks must be cleared
+ *   groups     0 ............ opened ............ last
+ *              | allocated from  |  untouched: all slots free
+ *   ready      bit g: group g < opened may have a free slot.  Set by the first
+ *              release into the group, cleared when it is found exhausted.
+ *   soiled     bit g: a slot of group g was released since the slab was made,
+ *              or its memory was not zero to begin with: zeroed blocks from
+ *              here must be cleared.  ready is a part of soiled.
  *
  * EQUATIONS
  *
@@ -79,7 +83,7 @@
 
 _Static_assert(CHUNK_SHIFT == CPU_HUGE_SHIFT, "a chunk is one huge page");
 _Static_assert(CHUNK_UNITS == 64, "the units of a chunk are one word");
-_Static_assert(2 * SLAB_GROUPS == 64, "summary and clearing bits are one word");
+_Static_assert(SLAB_GROUPS == 32, "ready and soiled are words of 32 bits");
 
 /* Of slab.owner: the owner's address, and in its lowest bits: */
 #define OWNER_PENDING ((uint64_t)1) /* remote bits wait to be collected, or a thread that
@@ -93,25 +97,24 @@ struct slab {
 	uint64_t owner;	       /* 0: no slab here                              */
 	char *base;
 	uint64_t reciprocal;   /* ceil(2^64 / slot_size)                       */
+	uint64_t slots;
 	uint64_t *remote;      /* `groups` words, on lines of their own        */
 	struct chunk *chunk;
 	uint32_t slot_size;
-	uint32_t slots;
 	uint32_t groups;
 	uint8_t class;
 	uint8_t unit;	       /* first one, in its chunk                      */
 	uint8_t units;
 	_Alignas(CPU_LINE)
 	/* Written by the owner only. */
-	uint64_t summary;
 	uint64_t full;	       /* the word to watch for, see slab_watch        */
 	struct slab *next, *previous;
-	uint64_t free[SLAB_GROUPS];
-	unsigned opened;       /* groups from here on were never allocated from */
+	uint32_t ready, soiled, opened;
 	bool spare;	       /* in owner.spares                              */
+	uint64_t free[SLAB_GROUPS];
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
-_Static_assert(offsetof(struct slab, summary) == CPU_LINE, "owner's words on lines of their own");
+_Static_assert(offsetof(struct slab, full) == CPU_LINE, "owner's words on lines of their own");
 
 /* Remote words of one slab record; again no power of two. */
 #define REMOTE_STRIDE (SLAB_GROUPS * sizeof(uint64_t) + CPU_LINE)
@@ -123,35 +126,42 @@ enum chunk_kind {
 };
 
 struct chunk {
+	/*
+	 * Where a unit has no slab, head[] leads back to here, and a release takes
+	 * what stands here for a slab: kind is never the address of an owner, and
+	 * a reciprocal of 0 rejects every pointer.  So it need not ask for 0.
+	 */
+	uint64_t kind;	       /* enum chunk_kind; published last              */
+	char *base;	       /* NULL until the chunk is first used           */
+	uint64_t no_reciprocal;
+	struct region *region;
 	uint64_t units;	       /* bit = 1: free                                */
 	uint64_t clean;	       /* bit = 1: free and zero                       */
-	uint64_t kind;	       /* enum chunk_kind; published last              */
-	char *base;
-	struct region *region;
-	size_t index;	       /* in its region                                */
+	uint32_t index;	       /* in its region                                */
+	uint32_t span_chunks;
 	size_t span_bytes;     /* what the user may use                        */
-	size_t span_chunks;
-	/* Unit -> slab record, in lines from here; 0: no slab. */
-	uint16_t head[CHUNK_UNITS];
+	/* Unit -> slab record, in bytes from here; 0: no slab. */
+	uint32_t head[CHUNK_UNITS];
 	/* struct slab slabs[CHUNK_UNITS], in regions that have them */
 };
-_Static_assert(sizeof(struct chunk) == 3 * CPU_LINE, "slab records begin on a line");
-_Static_assert((sizeof(struct chunk) + CHUNK_UNITS * sizeof(struct slab)) / CPU_LINE < 1 << 16,
-	       "a record's place fits head[]");
+_Static_assert(sizeof(struct chunk) == 5 * CPU_LINE, "slab records begin on a line");
+_Static_assert(offsetof(struct chunk, kind) == offsetof(struct slab, owner) &&
+		       offsetof(struct chunk, no_reciprocal) == offsetof(struct slab, reciprocal),
+	       "see above");
 
 static inline struct slab *chunk_record(struct chunk *c, unsigned unit)
 {
 	return (struct slab *)(void *)(c + 1) + unit;
 }
 
-static inline uint16_t record_place(unsigned unit)
+static inline uint32_t record_place(unsigned unit)
 {
-	return (uint16_t)((sizeof(struct chunk) + unit * sizeof(struct slab)) / CPU_LINE);
+	return (uint32_t)(sizeof(struct chunk) + unit * sizeof(struct slab));
 }
 
-static inline struct slab *record_at(struct chunk *c, unsigned place)
+static inline struct slab *record_at(struct chunk *c, uint32_t place)
 {
-	return (struct slab *)(void *)((char *)c + place * CPU_LINE);
+	return (struct slab *)(void *)((char *)c + place);
 }
 
 enum region_state {

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The chunk map: address -> chunk record, for every chunk of every region of
- * every heap in this process.  Two levels over 2 MiB granules; leaves are
- * made on demand and stay.  Whatever the pointer, a lookup reads only memory
- * of ours: what is foreign is an answer (NULL), not a crash.
+ * The chunk map: address -> chunk record, for every chunk of every region in
+ * this process.  What is foreign is an answer (NULL), not a crash: whatever
+ * the pointer, a lookup reads only memory of ours.
+ *
+ *   table     one entry for each 2 MiB of 64 GiB of address space; addresses
+ *             64 GiB apart share an entry, which is the first comer's
+ *   overflow  two levels over all of the address space, for the others
+ *
+ * So nearly every program has its whole heap one load away.
  */
 #ifndef CORE_MAP_H
 #define CORE_MAP_H
@@ -12,35 +17,30 @@
 #include "bits.h"
 #include "layout.h"
 
-#define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2)
-#define MAP_SIZE ((size_t)1 << MAP_BITS)
-_Static_assert(2 * MAP_BITS + CHUNK_SHIFT == CPU_ADDRESS_BITS, "two equal levels");
+#define MAP_TABLE ((size_t)1 << 15)
 
-struct map_leaf {
-	struct chunk *chunk[MAP_SIZE];
-};
-extern INTERNAL struct map_leaf *map_root[MAP_SIZE];
+extern INTERNAL struct chunk *map_table[MAP_TABLE];
 
 /*
- * Addresses above the user's half alias into it here; the slab's bounds or
- * the span's base reject them afterwards.
+ * The chunk that has this address, or another one, or NULL.  For callers
+ * that compare the address with the base of a slab anyway.
  */
-static inline struct chunk *map_find(const void *p)
+static inline struct chunk *map_guess(const void *p)
 {
-	uintptr_t address = (uintptr_t)p;
-	/* Both pair with the releases in map_set: what hangs below is initialised. */
-	struct map_leaf *leaf =
-		load_acquire(&map_root[(address >> (CHUNK_SHIFT + MAP_BITS)) & (MAP_SIZE - 1)]);
-
-	if (__builtin_expect(leaf == NULL, 0))
-		return NULL;
-	return load_acquire(&leaf->chunk[(address >> CHUNK_SHIFT) & (MAP_SIZE - 1)]);
+	/* Pairs with map_enter: the record is valid before it can be found. */
+	return load_acquire(&map_table[((uintptr_t)p >> CHUNK_SHIFT) % MAP_TABLE]);
 }
 
-/* Enters all chunks of the region.  False: no memory for a leaf; nothing is entered. */
+/* The chunk in use that has this address; NULL: none. */
+struct chunk *map_find(const void *p);
+
+/* Enters all chunks of the region.  False: no memory for it; nothing is entered. */
 bool map_enter(struct region *r);
 /* Takes them out again. */
 void map_leave(struct region *r);
+
+/* True: the map leads from the address to the record, in use or not. */
+bool map_has(const void *p, const struct chunk *c);
 /* True: the address is one of the map's own. */
 bool map_holds(const void *p);
 

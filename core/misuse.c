@@ -83,7 +83,7 @@ _Noreturn void misuse(enum call call, const void *p)
 	struct chunk *c;
 	struct slab *s;
 	size_t bytes;
-	uint32_t index;
+	uint64_t index;
 
 	if (r == NULL) {
 		if (region_metadata_holds(h, p) || map_holds(p) || owner_holds(h, p) ||

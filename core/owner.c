@@ -93,7 +93,7 @@ struct owner *seat_slow(void)
 /* A slab that may have remote bits; the holder's. */
 static void collect_slab(struct owner *o, struct slab *s, bool taken_over)
 {
-	bool exhausted = (uint32_t)load_relaxed(&s->summary) == 0;
+	bool exhausted = !slab_is_ready(s);
 
 	if (slab_collect(s, taken_over))
 		owner_settle(o, s, exhausted);

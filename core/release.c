@@ -11,7 +11,7 @@ bool place_find(const struct chunk *c, const void *p, struct place *at)
 	if (unlikely(!slab_find(c, p, &at->slab)) ||
 	    unlikely(!slab_index(at->slab, p, &at->index)))
 		return false;
-	at->group = at->index / GROUP_SLOTS;
+	at->group = (uint32_t)(at->index / GROUP_SLOTS);
 	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
 	return true;
 }
@@ -84,22 +84,16 @@ static __attribute__((noinline)) void release_slow(void *p)
 		misuse(CALL_RELEASE, p);
 }
 
-/* The first release into a group since the summary was last cleared of it. */
-static __attribute__((noinline)) void release_first(struct owner *o, struct slab *s, uint64_t told,
-						    uint32_t group, uint64_t word)
+/* What seldom happens: the group was not ready, or got free throughout. */
+static __attribute__((noinline)) void release_event(struct owner *o, struct slab *s,
+						    uint64_t group, uint64_t word)
 {
-	uint64_t summary = load_relaxed(&s->summary);
+	bool exhausted = !slab_is_ready(s);
 
-	store_relaxed(&s->summary, summary | told);
+	slab_make_ready(s, (uint32_t)1 << group);
 	store_relaxed(&s->free[group], word);
-	owner_settle(o, s, (uint32_t)summary == 0);
-	seat_give(o);
-}
-
-/* A group became free throughout, and perhaps the slab. */
-static __attribute__((noinline)) void release_empty(struct owner *o, struct slab *s)
-{
-	owner_settle(o, s, false);
+	if (exhausted || word == s->full)
+		owner_settle(o, s, exhausted);
 	seat_give(o);
 }
 
@@ -113,14 +107,17 @@ static __attribute__((noinline)) void release_empty(struct owner *o, struct slab
  */
 void ash_release(void *p)
 {
-	struct chunk *c = map_find(p);
+	struct chunk *c = map_guess(p);
 	struct owner *o = seat.owner;
 	struct slab *s;
-	uint64_t word, bit, told;
-	uint32_t index, group;
+	uint64_t word, index, group;
 
-	if (unlikely(c == NULL) || unlikely(!slab_find(c, p, &s)) ||
-	    unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
+	if (unlikely(c == NULL)) {
+		release_slow(p);
+		return;
+	}
+	s = slab_record(c, p);
+	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
 	    unlikely(!slab_index(s, p, &index))) {
 		release_slow(p);
 		return;
@@ -128,24 +125,18 @@ void ash_release(void *p)
 	seat.owner = NULL;
 	signal_fence(); /* see seat_take */
 	group = index / GROUP_SLOTS;
-	bit = (uint64_t)1 << (index % GROUP_SLOTS);
 	word = load_relaxed(&s->free[group]);
-	if (unlikely((word & bit) != 0)) {
+	if (unlikely(cpu_set_bit(&word, index))) {
 		seat_give(o);
 		release_slow(p); /* finds it free, too */
 		return;
 	}
 	/* Only looked at: a store here each time would be one more chain through memory. */
-	told = SUMMARY_BITS << group;
-	if (unlikely((~load_relaxed(&s->summary) & told) != 0)) {
-		release_first(o, s, told, group, word | bit);
+	if (unlikely(((s->ready >> group) & 1) == 0) || unlikely(word == s->full)) {
+		release_event(o, s, group, word);
 		return;
 	}
-	store_relaxed(&s->free[group], word | bit);
-	if (unlikely((word | bit) == s->full)) {
-		release_empty(o, s);
-		return;
-	}
+	store_relaxed(&s->free[group], word);
 	seat_give(o);
 }
 

@@ -29,7 +29,7 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 					 (u.chunk->index * CHUNK_UNITS + u.first) * REMOTE_STRIDE);
 	s->chunk = u.chunk;
 	s->slots = class_slots(class);
-	s->groups = (s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS;
+	s->groups = (class_slots(class) + GROUP_SLOTS - 1) / GROUP_SLOTS;
 	s->class = (uint8_t)class;
 	s->unit = (uint8_t)u.first;
 	s->units = (uint8_t)u.count;
@@ -39,8 +39,8 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 	s->next = s->previous = NULL;
 	for (g = 0; g < s->groups; g++)
 		store_relaxed(&s->free[g], slab_group_mask(s, g));
-	store_relaxed(&s->summary,
-		      bits_run(0, s->groups) | (u.clean ? 0 : bits_run(SLAB_GROUPS, SLAB_GROUPS)));
+	s->ready = 0;
+	s->soiled = u.clean ? 0 : UINT32_MAX;
 	/* Pairs with the walk in shared.c. */
 	store_release(&s->owner, owner);
 	slab_publish(s);
@@ -64,7 +64,7 @@ void slab_unmake(struct heap *h, struct slab *s)
 			misuse_double(s, i, bits_lowest(remote));
 	}
 	for (i = 0; i < s->units; i++)
-		store_release(&s->chunk->head[s->unit + i], (uint16_t)0);
+		store_release(&s->chunk->head[s->unit + i], (uint32_t)0);
 	store_relaxed(&s->owner, 0);
 	units_give(h, u);
 }
@@ -93,7 +93,6 @@ bool slab_watch(struct slab *s)
 
 bool slab_collect(struct slab *s, bool taken_over)
 {
-	uint64_t summary = load_relaxed(&s->summary);
 	bool any = false;
 	unsigned g;
 
@@ -110,9 +109,7 @@ bool slab_collect(struct slab *s, bool taken_over)
 		word = load_relaxed(&s->free[g]);
 		if (unlikely((word & remote) != 0) && !taken_over)
 			misuse_double(s, g, bits_lowest(word & remote));
-		/* The summary first: it must never lack a group that has a free slot. */
-		summary |= SUMMARY_BITS << g;
-		store_relaxed(&s->summary, summary);
+		slab_make_ready(s, (uint32_t)1 << g);
 		store_relaxed(&s->free[g], word | remote);
 		/*
 		 * Release: whoever sees the remote bit gone sees the free bit set.
@@ -125,13 +122,14 @@ bool slab_collect(struct slab *s, bool taken_over)
 	return any;
 }
 
-void slab_resummarise(struct slab *s)
+void slab_refresh(struct slab *s)
 {
-	uint64_t summary = load_relaxed(&s->summary) & bits_run(SLAB_GROUPS, SLAB_GROUPS);
+	uint32_t ready = 0;
 	unsigned g;
 
-	for (g = 0; g < s->groups; g++)
+	for (g = 0; g < s->opened; g++)
 		if (load_relaxed(&s->free[g]) != 0)
-			summary |= (uint64_t)1 << g;
-	store_relaxed(&s->summary, summary);
+			ready |= (uint32_t)1 << g;
+	store_relaxed(&s->ready, 0);
+	slab_make_ready(s, ready);
 }

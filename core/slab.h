@@ -23,29 +23,50 @@
 /* A place in a slab; the pointer decides all of it. */
 struct place {
 	struct slab *slab;
+	uint64_t index; /* of the slot */
 	uint32_t group;
-	uint32_t index; /* of the slot */
 	uint64_t bit;
 };
 
-/* What a release into group 0 sets in the summary. */
-#define SUMMARY_BITS ((uint64_t)1 << SLAB_GROUPS | 1)
+/* True: the owner has a free slot here, as far as it knows. */
+static inline bool slab_is_ready(const struct slab *s)
+{
+	return s->ready != 0 || s->opened < s->groups;
+}
+
+/* A slot of the group is about to be free again. */
+static inline void slab_make_ready(struct slab *s, uint32_t groups)
+{
+	/* In this order: ready is a part of soiled at every instant. */
+	store_relaxed(&s->soiled, s->soiled | groups);
+	signal_fence();
+	store_relaxed(&s->ready, s->ready | groups);
+	signal_fence();
+}
 
 static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 {
-	unsigned slots = s->slots - group * GROUP_SLOTS;
+	unsigned slots = (unsigned)s->slots - group * GROUP_SLOTS;
 
 	return slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
+}
+
+/*
+ * The slab record of an address in a chunk; where there is no slab, the chunk
+ * itself, which passes for a slab of nobody without a single slot (layout.h).
+ */
+static inline struct slab *slab_record(const struct chunk *c, const void *p)
+{
+	/* Pairs with slab_publish: the record is complete when its place is seen. */
+	return record_at((struct chunk *)(uintptr_t)c,
+			 load_acquire(&c->head[((uintptr_t)p >> UNIT_SHIFT) % CHUNK_UNITS]));
 }
 
 /* The slab of an address in a chunk; false: there is none. */
 static inline bool slab_find(const struct chunk *c, const void *p, struct slab **s)
 {
-	/* Pairs with slab_publish: the record is complete when its place is seen. */
-	unsigned place = load_acquire(&c->head[((uintptr_t)p >> UNIT_SHIFT) % CHUNK_UNITS]);
-
-	*s = record_at((struct chunk *)(uintptr_t)c, place);
-	return place != 0;
+	*s = slab_record(c, p);
+	return (const void *)*s != (const void *)c;
 }
 
 /*
@@ -56,13 +77,13 @@ static inline bool slab_find(const struct chunk *c, const void *p, struct slab *
  * 2^21, size at most 2^20: the excess of r adds up to less than one step).
  * After Lemire, Kaser and Kurz, "Faster remainder by direct computation".
  */
-static inline bool slab_index(const struct slab *s, const void *p, uint32_t *index)
+static inline bool slab_index(const struct slab *s, const void *p, uint64_t *index)
 {
 	uint64_t offset = (uintptr_t)p - (uintptr_t)s->base;
 	unsigned __int128 product = (unsigned __int128)offset * s->reciprocal;
 
-	*index = (uint32_t)(product >> 64);
-	return (uint64_t)product < s->reciprocal && (uint64_t)(product >> 64) < s->slots;
+	*index = (uint64_t)(product >> 64);
+	return (uint64_t)product < s->reciprocal && *index < s->slots;
 }
 
 /* A slab of this class for the owner word (see layout.h); NULL: no memory. */
@@ -88,7 +109,7 @@ bool slab_watch(struct slab *s);
  */
 bool slab_collect(struct slab *s, bool taken_over);
 
-/* Recomputes the summary's groups from the bitmaps. */
-void slab_resummarise(struct slab *s);
+/* Finds the ready groups anew, from the bitmaps. */
+void slab_refresh(struct slab *s);
 
 #endif

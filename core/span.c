@@ -93,11 +93,11 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 	if (zero)
 		run_zero(run, bytes);
 	c = run_chunk(run);
-	c->base = run_base(run);
+	store_relaxed(&c->base, run_base(run)); /* looked at by map_find */
 	c->region = run.region;
-	c->index = run.first;
+	c->index = (uint32_t)run.first;
 	c->span_bytes = span_size(bytes);
-	c->span_chunks = n;
+	c->span_chunks = (uint32_t)n;
 	/* Pairs with chunk_is: the rest is set. */
 	store_release(&c->kind, CHUNK_SPAN);
 	return c->base;
@@ -124,7 +124,7 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 	if (n < have) {
 		/* Shrinks where it stands: the chunks behind go back. */
 		rest.first = c->index + n;
-		c->span_chunks = n;
+		c->span_chunks = (uint32_t)n;
 		c->span_bytes = span_size(bytes);
 		run_return(h, rest, have - n);
 		return p;
@@ -132,7 +132,7 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 	if (n == have || region_claim_at(rest, n - have)) {
 		if (n > have)
 			run_used(h, rest, n - have);
-		c->span_chunks = n;
+		c->span_chunks = (uint32_t)n;
 		c->span_bytes = span_size(bytes);
 		return p;
 	}

@@ -101,7 +101,7 @@ static void fake_slab(struct slab *s, unsigned class, char *base)
 	s->base = base;
 	s->slot_size = (uint32_t)class_size(class);
 	s->slots = class_slots(class);
-	s->groups = (s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS;
+	s->groups = (uint32_t)((s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
 	s->reciprocal = class_reciprocal(s->slot_size);
 }
 
@@ -117,7 +117,7 @@ TEST(slab_index_every_offset, 60)
 
 		fake_slab(&s, class, base);
 		for (size_t offset = 0; offset < bytes; offset++, rest++) {
-			uint32_t found;
+			uint64_t found;
 			bool start;
 
 			if (rest == size) {
@@ -142,7 +142,7 @@ TEST(slab_index_elsewhere, 30)
 	rt_seed(&random, rt_test_seed());
 	for (unsigned class = 0; class < CLASSES; class ++) {
 		size_t used = class_slots(class) * class_size(class);
-		uint32_t found;
+		uint64_t found;
 
 		fake_slab(&s, class, base);
 		for (size_t n = 1; n < 3 * SLAB_SLOTS; n++) {

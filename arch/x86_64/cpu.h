@@ -11,6 +11,9 @@
 #define CPU_LINE	  64 /* bytes that move between caches as one         */
 #define CPU_ADDRESS_BITS  47 /* of user space                                 */
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
  * The lowest set bit of a word that is not 0.  These bytes are tzcnt where
  * the CPU has it and bsf where not; for such words the two agree, and tzcnt
@@ -22,6 +25,15 @@ static inline unsigned long cpu_lowest_bit(unsigned long word)
 
 	__asm__("rep bsfq %1, %0" : "=r"(n) : "r"(word) : "cc");
 	return n;
+}
+
+/* Sets bit n % 64 of the word; was it set before?  One instruction. */
+static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
+{
+	bool was;
+
+	__asm__("btsq %2, %0" : "+r"(*word), "=@ccc"(was) : "r"(n));
+	return was;
 }
 
 #endif

@@ -47,7 +47,7 @@ static unsigned long faults(void)
 #define same(a, b)  (rt_strcmp(a, b) == 0)
 #endif
 
-enum { BATCH = 1000, ROUNDS = 4000 };
+enum { BATCH = 1000, ROUNDS = 1000 };
 #define MIB ((size_t)1 << 20)
 
 /* The compiler must neither drop a pair of calls nor the writes between them. */
@@ -56,16 +56,18 @@ static void keep(void *p)
 	__asm__ volatile("" : : "r"(p) : "memory");
 }
 
-static uint64_t batch_round(void **p)
+static uint64_t batch_rounds(void **p, int rounds)
 {
 	uint64_t start = now();
 	int i;
 
-	for (i = 0; i < BATCH; i++)
-		p[i] = take(128);
-	keep(p);
-	for (i = 0; i < BATCH; i++)
-		give(p[i]);
+	while (rounds-- > 0) {
+		for (i = 0; i < BATCH; i++)
+			p[i] = take(128);
+		keep(p);
+		for (i = 0; i < BATCH; i++)
+			give(p[i]);
+	}
 	return now() - start;
 }
 
@@ -78,9 +80,10 @@ static void batch(void)
 
 	(void)now(); /* the vdso's or the call's own first fault is not ours */
 	keep(memset(p, 1, sizeof p));
-	cold = batch_round(p);
+	cold = batch_rounds(p, 1);
 	for (i = 0; i < ROUNDS; i++) {
-		t = batch_round(p);
+		/* Ten at a time: reading the clock is a system call for one of the two. */
+		t = batch_rounds(p, 10) / 10;
 		best = t < best ? t : best;
 	}
 	print("batch-cold %llu ns\n", (unsigned long long)cold);
