@@ -18,10 +18,14 @@ static inline void *stamp_block(uint64_t stamp)
 	return (void *)(uintptr_t)((stamp & (((uint64_t)1 << 44) - 1)) << 3);
 }
 
-/* Words that are looked at: all of a small block, a few in each line's reach of a large one. */
+/* Words that are looked at: all of a small block, both ends and some of a large one. */
 static inline size_t stamp_step(size_t words, size_t i)
 {
-	return words <= 32 || i < 16 || i + 16 >= words ? 1 : i + 32 + 16 < words ? 32 : words - 16 - i;
+	size_t step = words <= 8192 ? 32 : words / 32; /* few pages of a span */
+
+	if (words <= 32 || i < 16 || i + 16 >= words)
+		return 1;
+	return i + step + 16 < words ? step : words - 16 - i;
 }
 
 /* Fills p (of at least 8 bytes). */
