@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A handler at each instruction boundary of a call, by the CPU's trap flag:
+ * SIGTRAP after every instruction.  For each k the call runs again and the
+ * handler acts at the k-th boundary.
+ */
+#include "stamp.h"
+
+enum { SIGTRAP = 5, EFLAGS = 176, TRAP_FLAG = 0x100 }; /* EFLAGS: place in the ucontext */
+
+static volatile bool stepping;
+static volatile size_t step, act_at, acted;
+static void (*volatile act)(void);
+
+static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		 void *context)
+{
+	uint64_t *flags = (uint64_t *)(void *)((char *)context + EFLAGS);
+
+	*flags &= ~(uint64_t)TRAP_FLAG;
+	if (!stepping)
+		return;
+	if (step++ == act_at) {
+		act();
+		acted++;
+		return;
+	}
+	*flags |= TRAP_FLAG;
+}
+
+/* int3 calls the handler, which sets the flag; clearing `stepping` ends it. */
+static bool with_act_at(size_t k, void (*call)(void))
+{
+	acted = step = 0;
+	act_at = k;
+	stepping = true;
+	__asm__ volatile("int3" ::: "memory");
+	call();
+	stepping = false;
+	return acted > 0;
+}
+
+/* ---- calls; each leaves the number of blocks as it was ---- */
+
+enum { FEW = 7 };
+
+static uint64_t held[FEW + 1], foreign;
+static size_t the_size;
+static bool detach_first;
+
+static void call_alloc_release(void)
+{
+	ash_release(ash_alloc(the_size));
+}
+
+static void call_resize(void)
+{
+	ash_release(ash_resize(ash_zalloc(1, the_size), 3 * the_size));
+}
+
+/* More blocks than fit a slab: slabs are made, exhausted, given back. */
+static void call_slabs(void)
+{
+	for (size_t i = 0; i < FEW; i++)
+		held[i] = (uintptr_t)ash_alloc(the_size);
+	for (size_t i = 0; i < FEW; i++)
+		ash_release((void *)(uintptr_t)held[i]);
+}
+
+/* A block of a thread that is no more. */
+static void call_release_foreign(void)
+{
+	ash_release(stamp_block(foreign));
+}
+
+static void call_trim(void)
+{
+	ash_trim(0);
+}
+
+/* ---- acts ---- */
+
+static void act_alloc(void)
+{
+	uint64_t own = stamp_set(ash_alloc(40), 40, 1), large = stamp_set(ash_alloc(40000), 40000, 2);
+
+	CHECK_EQ(ash_check(), 0);
+	own = stamp_resize(own, 300, 3);
+	stamp_release(large);
+	stamp_release(own);
+}
+
+/* The handler releases what the interrupted thread allocated before. */
+static void act_release_held(void)
+{
+	stamp_release(held[FEW]);
+	held[FEW] = stamp_set(ash_alloc(the_size), the_size, step);
+}
+
+static void act_fork(void)
+{
+	long child = rt_fork();
+
+	if (child == 0) {
+		act_alloc();
+		ash_release(stamp_block(held[FEW]));
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK(child > 0);
+	CHECK_EQ(rt_wait(child), 0);
+}
+
+/* ---- */
+
+static void leave_body(void *size)
+{
+	foreign = stamp_set(ash_alloc(*(const size_t *)size), *(const size_t *)size, 5);
+}
+
+static void check_left(size_t blocks)
+{
+	struct ash_stats st;
+
+	CHECK_EQ(ash_check(), 0);
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, blocks);
+	CHECK(st.owners <= 2);
+}
+
+/* Every `stride`-th boundary of the call; how many there are. */
+static size_t at_each_step(void (*call)(void), void (*acting)(void), size_t size, size_t stride)
+{
+	size_t k;
+	bool more = true;
+
+	rt_signal(SIGTRAP, trap);
+	act = acting;
+	the_size = size;
+	for (k = 0; more; k += stride) {
+		if (call == call_release_foreign)
+			rt_thread_join(rt_thread_start(leave_body, &the_size));
+		held[FEW] = stamp_set(ash_alloc(size), size, k);
+		if (detach_first)
+			ash_thread_detach();
+		more = with_act_at(k, call);
+		stamp_release(held[FEW]);
+		if (k % 8 == 0 || !more)
+			check_left(0);
+	}
+	return k;
+}
+
+/*
+ * A trap takes 10 us on the virtual machine this was written on, and the k-th
+ * run has k of them: long calls are acted in at some boundaries only.  QEMU
+ * is faster at it.
+ */
+static size_t stride(size_t native)
+{
+	return rt_under_qemu() ? (native + 2) / 3 : native;
+}
+
+TEST(signal_at_each_step_of_fast_calls, 30)
+{
+	CHECK(at_each_step(call_alloc_release, act_alloc, 48, 1) > 30);
+	CHECK(at_each_step(call_alloc_release, act_release_held, 48, 1) > 30);
+	CHECK(at_each_step(call_resize, act_alloc, 100, stride(2)) > 100);
+	CHECK(at_each_step(call_resize, act_release_held, 100, stride(3)) > 100);
+}
+
+TEST(signal_at_each_step_of_slow_calls, 30)
+{
+	CHECK(at_each_step(call_slabs, act_alloc, 12000, stride(11)) > 500);
+	CHECK(at_each_step(call_slabs, act_release_held, 12000, stride(11)) > 500);
+	CHECK(at_each_step(call_slabs, act_alloc, 300000, stride(311)) > 500);
+	CHECK(at_each_step(call_alloc_release, act_alloc, 3 << 20, stride(3)) > 200);
+	CHECK(at_each_step(call_trim, act_release_held, 5000, stride(211)) > 1000);
+}
+
+TEST(signal_at_each_step_of_a_first_call, 30)
+{
+	detach_first = true;
+	CHECK(at_each_step(call_alloc_release, act_alloc, 48, 1) > 100);
+	CHECK(at_each_step(call_alloc_release, act_release_held, 48, 1) > 100);
+}
+
+TEST(signal_at_each_step_of_a_detach, 30)
+{
+	CHECK(at_each_step(ash_thread_detach, act_alloc, 48, stride(13)) > 1000);
+	CHECK(at_each_step(ash_thread_detach, act_release_held, 48, stride(17)) > 1000);
+}
+
+TEST(signal_at_each_step_of_a_remote_release, 30)
+{
+	CHECK(at_each_step(call_release_foreign, act_alloc, 48, stride(7)) > 100);
+	CHECK(at_each_step(call_release_foreign, act_release_held, 48, stride(8)) > 100);
+}
+
+TEST(fork_at_each_step, 60)
+{
+	CHECK(at_each_step(call_alloc_release, act_fork, 48, 1) > 30);
+	CHECK(at_each_step(call_slabs, act_fork, 12000, stride(23)) > 500);
+	CHECK(at_each_step(call_release_foreign, act_fork, 48, stride(13)) > 100);
+	detach_first = true;
+	CHECK(at_each_step(call_alloc_release, act_fork, 48, stride(7)) > 100);
+}
