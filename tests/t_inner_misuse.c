@@ -25,17 +25,10 @@ MISUSE(heap_record_end)
 	bad_says(bad, (char *)(&heap_default + 1) - 8, RECORDS, 0);
 }
 
-MISUSE(map_root)
+MISUSE(map_table)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, &map_root[MAP_SIZE - 1], RECORDS, 0);
-}
-
-MISUSE(map_leaf)
-{
-	char *p = ash_alloc(1);
-
-	bad_says(bad, map_root[(uintptr_t)p >> (CHUNK_SHIFT + MAP_BITS)], RECORDS, 0);
+	bad_says(bad, &map_table[MAP_TABLE - 1], RECORDS, 0);
 }
 
 MISUSE(region_record)
@@ -145,12 +138,12 @@ TEST(misuse_found_when_collected, 10)
 {
 	struct bad bad;
 	char *p = block_among(100);
-	uint32_t index;
+	uint64_t index;
 
 	damaged = slab_of(p);
 	CHECK(slab_index(damaged, p, &index));
 	ash_release(p);
-	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << (index % 64));
+	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
 	CHECK_EQ(ash_check(), 6); /* I6: free and remote are disjoint */
 	fetch_or_ordered(&damaged->owner, OWNER_PENDING);
 	bad_says(&bad, p, "double free", 112);
@@ -170,12 +163,12 @@ TEST(misuse_found_when_slab_goes, 10)
 {
 	struct bad bad;
 	char *p = ash_alloc(100);
-	uint32_t index;
+	uint64_t index;
 
 	damaged = slab_of(p);
 	CHECK(slab_index(damaged, p, &index));
 	ash_release(p);
-	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << (index % 64));
+	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
 	bad_says(&bad, p, "double free", 112);
 	misuse_expect("release", detach, &bad);
 }
