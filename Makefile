@@ -3,6 +3,7 @@
 #	make            the library: build/libashlar.a, build/include/ashlar.h
 #	make test       everything that is checked, natively and under QEMU
 #	make demo       the demonstration, natively and under QEMU
+#	make bench-seeds  the experiments against the mallocs that are installed
 #	make clean      removes build/
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
@@ -76,6 +77,13 @@ test: setup
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
 	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
+
+# Against the peers that are installed; the hosted twin needs the host's headers.
+bench-seeds: setup
+	$(MAKE) --no-print-directory $(BUILD)/bench/seeds
+	$(CC) -O2 -fno-builtin -DHOSTED tools/bench/seeds.c -o $(BUILD)/bench/seeds-hosted || \
+		rm -f $(BUILD)/bench/seeds-hosted
+	BUILD=$(BUILD) sh tools/bench/run $(ROUNDS)
 
 # For scripts that build programs of their own: eval "$(make -s flags)"
 flags:
@@ -153,7 +161,8 @@ $(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) $(BUILD)/sources lin
 # Ashlar's ancestor's example, a program of its own beside the demonstration.
 $(BUILD)/demo: $(DEMO_OBJECTS) $(BUILD)/sources
 $(BUILD)/ancestor: $(BUILD)/prog/tools/demo/ancestor.o
-$(BUILD)/demo $(BUILD)/ancestor: $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/bench/seeds: $(BUILD)/prog/tools/bench/seeds.o
+$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/bench/seeds: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
@@ -166,7 +175,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test demo flags format clean FORCE
+.PHONY: all programs setup test demo bench-seeds flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -31,11 +31,21 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
 	return span_alloc(&heap_default, size, 1, false);
 }
 
+/* The group is exhausted; o is checked out. */
+static __attribute__((noinline)) void *alloc_refill(struct owner *o, struct bin *b)
+{
+	bool clean;
+	void *p = owner_slot(o, (unsigned)(b - o->bins), &clean);
+
+	seat_give(o);
+	return p;
+}
+
 /*
  * The fast path: seat, class, word, lowest bit.  It must stay free of calls
  * and of locked instructions; tests/golden holds its instructions.
  */
-void *ash_alloc(size_t size)
+FAST void *ash_alloc(size_t size)
 {
 	struct owner *o = seat.owner;
 	struct bin *b;
@@ -48,10 +58,8 @@ void *ash_alloc(size_t size)
 	signal_fence(); /* see seat_take */
 	b = &o->bins[class_small[(size + 7) / 8]];
 	word = load_relaxed(b->word);
-	if (unlikely(word == 0)) {
-		seat.owner = o;
-		return alloc_slow(size);
-	}
+	if (unlikely(word == 0))
+		return alloc_refill(o, b);
 	store_relaxed(b->word, bits_without_lowest(word));
 	p = b->base + cpu_lowest_bit(word) * b->size;
 	seat_give(o);

@@ -15,6 +15,9 @@
 /* Data of ours: reached directly, never through a table of the dynamic linker. */
 #define INTERNAL __attribute__((visibility("hidden")))
 
+/* A fast path begins on a cache line: a tenth of its time, measured. */
+#define FAST __attribute__((aligned(CPU_LINE)))
+
 #define BITS_NONE SIZE_MAX
 
 /* The lowest set bit; the word must not be 0. */

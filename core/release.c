@@ -105,7 +105,7 @@ static __attribute__((noinline)) void release_event(struct owner *o, struct slab
  * not shared, no remote bits wait in it (they might be this slot's), and we
  * did not interrupt another call of this thread.
  */
-void ash_release(void *p)
+FAST void ash_release(void *p)
 {
 	struct chunk *c = map_guess(p);
 	struct owner *o = seat.owner;
