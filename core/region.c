@@ -99,23 +99,25 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 {
 	struct region *r;
 	bool old;
+	char *base;
 
 	if (!cap_take(h, n))
 		return NULL;
-	r = metadata_make(h, n, slabs, &old);
-	if (r == NULL) {
+	/* Before the metadata, which is never given back: a hopeless request leaves none. */
+	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
+	r = base == NULL ? NULL : metadata_make(h, n, slabs, &old);
+	if (r != NULL) {
+		r->base = base;
+		r->chunks = n;
+	}
+	if (r == NULL || !map_enter(r)) {
+		if (base != NULL)
+			(void)pages_release(base, n << CHUNK_SHIFT);
 		cap_give(h, n);
-		return NULL;
-	}
-	r->chunks = n;
-	r->base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
-	if (r->base != NULL && !map_enter(r)) {
-		(void)pages_release(r->base, n << CHUNK_SHIFT);
-		r->base = NULL;
-	}
-	if (r->base == NULL) {
+		if (r == NULL)
+			return NULL;
 		/* The metadata waits for the next attempt. */
-		cap_give(h, n);
+		r->base = NULL;
 		r->chunks = 0;
 		store_release(&r->state, REGION_VACANT);
 		if (!old)
