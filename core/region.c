@@ -160,6 +160,7 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 			return run;
 		bits_release(r->free, first, n);
 		run.region = NULL;
+		run.first = 0; /* where a new region's run begins, see region_claim */
 	}
 	return run;
 }
