@@ -255,9 +255,11 @@ static bool region_retire(struct heap *h, struct region *r)
 	store_release(&r->state, REGION_CLAIMED);
 	map_leave(r);
 	if (!pages_release(r->base, n << CHUNK_SHIFT)) {
-		(void)map_enter(r); /* cannot fail: the leaves are there */
-		store_release(&r->state, REGION_LIVE);
-		bits_release(r->free, 0, n);
+		/* Neither mappings nor memory for the map: the addresses stay claimed. */
+		if (map_enter(r)) {
+			store_release(&r->state, REGION_LIVE);
+			bits_release(r->free, 0, n);
+		}
 		return false;
 	}
 	heap_cleaned(h, dirty * CHUNK_UNITS);
