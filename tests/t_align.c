@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Aligned blocks: each power of two up to 1 GiB, and what is none. */
+#include "ashlar.h"
+#include "rt.h"
+
+#define MIB ((size_t)1 << 20)
+#define GIB ((size_t)1 << 30)
+
+static size_t largest(void)
+{
+	if (!rt_under_qemu())
+		return GIB;
+	/* Addresses cost the emulator 6.5 MiB of the host for each GiB, and time. */
+	rt_print("     alignments up to 64 MiB only: address space is dear under QEMU\n");
+	return 64 * MIB;
+}
+
+/* First, last and some bytes in between: to touch all would take a machine. */
+static void touch(unsigned char *p, size_t size, unsigned char value)
+{
+	for (size_t i = 0; i < size; i += size / 7 + 1)
+		p[i] = value;
+	if (size > 0)
+		p[size - 1] = value;
+}
+
+static void touched(const unsigned char *p, size_t size, unsigned char value)
+{
+	for (size_t i = 0; i < size; i += size / 7 + 1)
+		CHECK_EQ(p[i], value);
+	if (size > 0)
+		CHECK_EQ(p[size - 1], value);
+}
+
+static void *aligned(size_t alignment, size_t size)
+{
+	void *p = ash_aligned_alloc(alignment, size);
+
+	CHECK(p != NULL);
+	CHECK_EQ((uintptr_t)p & (alignment - 1), 0);
+	CHECK(ash_usable_size(p) >= size);
+	CHECK(size < 16 || (uintptr_t)p % 16 == 0);
+	return p;
+}
+
+TEST(align_all, 60)
+{
+	size_t most = largest(), before;
+
+	ash_release(ash_alloc(1));
+	for (size_t alignment = 1; alignment <= most; alignment *= 2) {
+		const size_t sizes[] = {0, 1, alignment - 1, alignment, alignment + 1};
+		unsigned char *p[5];
+
+		before = rt_resident();
+		for (unsigned i = 0; i < 5; i++) {
+			p[i] = aligned(alignment, sizes[i]);
+			touch(p[i], sizes[i], (unsigned char)(i + 1));
+		}
+		CHECK_EQ(ash_check(), 0);
+		for (unsigned i = 0; i < 5; i++)
+			touched(p[i], sizes[i], (unsigned char)(i + 1));
+		/* Each touch may cost a huge page of 2 MiB; the alignment must cost nothing. */
+		if (!rt_under_qemu() && rt_resident() > before)
+			CHECK(rt_resident() - before < 5 * 9 * 2 * MIB);
+		for (unsigned i = 0; i < 5; i++)
+			ash_release(p[i]);
+		ash_trim(0);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A small block at a large alignment costs memory for itself alone. */
+TEST(align_costs_no_memory, 60)
+{
+	size_t before, most = largest();
+	unsigned char *p[32];
+	unsigned n = 0;
+
+	ash_release(ash_alloc(1));
+	before = rt_resident();
+	for (size_t alignment = 4096; alignment <= most; alignment *= 2) {
+		p[n] = aligned(alignment, 10);
+		p[n][9] = 1;
+		n++;
+	}
+	if (!rt_under_qemu())
+		CHECK(rt_resident() < before + MIB);
+	while (n > 0)
+		ash_release(p[--n]);
+}
+
+TEST(align_bad, 10)
+{
+	static const size_t bad[] = {0,
+				     3,
+				     5,
+				     6,
+				     7,
+				     12,
+				     24,
+				     48,
+				     4095,
+				     4097,
+				     3 * MIB,
+				     GIB + 1,
+				     GIB + 4096,
+				     2 * GIB,
+				     4 * GIB,
+				     (size_t)1 << 47,
+				     (size_t)1 << 63,
+				     ((size_t)1 << 63) + 1,
+				     SIZE_MAX};
+	struct ash_stats st;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		for (size_t size = 0; size < 10 * MIB; size = size * 9 + 1)
+			CHECK(ash_aligned_alloc(bad[i], size) == NULL);
+	for (size_t alignment = 1; alignment <= GIB; alignment *= 2) {
+		CHECK(ash_aligned_alloc(alignment, (size_t)PTRDIFF_MAX + 1) == NULL);
+		CHECK(ash_aligned_alloc(alignment, PTRDIFF_MAX) == NULL);
+		CHECK(ash_aligned_alloc(alignment, SIZE_MAX) == NULL);
+		CHECK(ash_aligned_alloc(alignment, SIZE_MAX - alignment + 1) == NULL);
+	}
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Sizes that are no multiple of their alignment, many at a time, no two overlapping. */
+TEST(align_random, 60)
+{
+	enum { LIVE = 200 };
+	static struct {
+		unsigned char *p;
+		size_t size;
+	} live[LIVE];
+	size_t rounds = rt_under_qemu() ? 3000 : 50000;
+	struct rt_random random;
+
+	rt_seed(&random, rt_test_seed());
+	for (size_t n = 0; n < rounds; n++) {
+		unsigned i = (unsigned)rt_below(&random, LIVE);
+		unsigned shift = (unsigned)rt_below(&random, 18);
+
+		if (live[i].p != NULL) {
+			touched(live[i].p, live[i].size, (unsigned char)i);
+			ash_release_sized(live[i].p, live[i].size);
+		}
+		live[i].size = rt_below(&random, (size_t)2 << rt_below(&random, 18));
+		live[i].p = aligned((size_t)1 << shift, live[i].size);
+		touch(live[i].p, live[i].size, (unsigned char)i);
+		if (n % 500 == 0)
+			CHECK_EQ(ash_check(), 0);
+	}
+	for (unsigned i = 0; i < LIVE; i++)
+		ash_release(live[i].p);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(align_resize, 60)
+{
+	size_t most = largest();
+
+	for (size_t alignment = 8; alignment <= most; alignment *= 2) {
+		static const size_t sizes[] = {10, 100, 5000, 300000, 3 << 20};
+
+		for (unsigned i = 0; i < 5; i++)
+			for (unsigned j = 0; j < 5; j++) {
+				unsigned char *p = aligned(alignment, sizes[i]), *q;
+				size_t kept = sizes[i] < sizes[j] ? sizes[i] : sizes[j];
+
+				for (size_t at = 0; at < sizes[i]; at += 997)
+					p[at] = (unsigned char)(at / 997 + i);
+				q = ash_resize(p, sizes[j]);
+				CHECK(q != NULL);
+				for (size_t at = 0; at < kept; at += 997)
+					CHECK_EQ(q[at], (unsigned char)(at / 997 + i));
+				ash_release(q);
+			}
+		if (alignment > MIB)
+			ash_trim(0);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Aligned blocks come out of free memory too, not only out of new. */
+TEST(align_reuses, 30)
+{
+	size_t alignment = 32 * MIB, blocks = rt_under_qemu() ? 3 : 12;
+	struct ash_stats before, after;
+	void *p[12];
+
+	ash_release(ash_alloc((blocks + 1) * alignment + 7 * MIB));
+	ash_stats(&before);
+	for (size_t i = 0; i < blocks; i++)
+		p[i] = aligned(alignment, 3 * MIB);
+	ash_stats(&after);
+	CHECK_EQ(before.reserved, after.reserved);
+	for (size_t i = 0; i < blocks; i++)
+		ash_release(p[i]);
+}
