@@ -152,8 +152,8 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 		fetch_or_acq_rel(&c->clean, purged);
 		heap_cleaned(h, bits_count(purged));
 	}
-	if ((fetch_or_release(&c->units, held) | held) == ALL_UNITS)
-		(void)chunk_return(h, c);
+	if ((fetch_or_release(&c->units, held) | held) != ALL_UNITS || !chunk_return(h, c))
+		chunk_hint(c, true); /* who found nothing meanwhile took it away */
 	return (size_t)bits_count(purged) << UNIT_SHIFT;
 }
 
