@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The slow path of a bin: the next group, the next slab, a new slab. */
+#include "fork.h"
 #include "owner.h"
 
 /* The word of a bin that has no slab.  Nobody ever writes it: it has no bit to clear. */
@@ -29,12 +30,12 @@ void slabs_remove(struct slabs *l, struct slab *s)
 	s->next = s->previous = NULL;
 }
 
-void bin_init(struct bin *b, unsigned class)
+void bins_init(struct owner *o)
 {
-	b->word = &no_slots;
-	b->base = NULL;
-	b->size = class_size(class);
-	b->slab = NULL;
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++)
+		o->bins[class] = (struct bin){&no_slots, NULL, class_size(class), NULL};
 }
 
 /* Group g of the current slab becomes the bin's. */
@@ -152,6 +153,7 @@ static bool bin_refill(struct owner *o, unsigned class)
 
 	if (b->slab != NULL && (bin_next_group(b) || !bin_exhausted(o, class)))
 		return true;
+	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
 		owner_collect(o);
 	if (bin_next_slab(o, class) || bin_new_slab(o, class, false))

@@ -13,6 +13,8 @@ struct heap {
 	struct region *regions; /* pushed, never taken off: records are for ever */
 	struct owner *owners;	/* the same                                     */
 	const struct ash_defaults *options;
+	uint64_t *mark;	     /* wiped by fork, see fork.h; NULL: one owner so far */
+	uint64_t generation; /* forks that were noticed                          */
 
 	/* Written on slow paths by all threads, so not beside what they read. */
 	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean     */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "owner.h"
 
+#include "fork.h"
 #include "pages.h"
 
 #ifdef ASH_SINGLE_THREAD
@@ -21,7 +22,7 @@ bool owner_hold(struct owner *o)
 
 	/* Acquire pairs with owner_vacate: the last holder's plain stores are seen. */
 	return load_relaxed(&o->state) == OWNER_VACANT &&
-	       swap_acquire(&o->state, &vacant, OWNER_HELD);
+	       swap_acquire(&o->state, &vacant, fork_held(o->heap));
 }
 
 void owner_vacate(struct owner *o)
@@ -35,11 +36,24 @@ void owner_vacate(struct owner *o)
 	(void)exchange_ordered(&o->state, OWNER_VACANT);
 }
 
+void owner_reset(struct owner *o)
+{
+	unsigned i;
+
+	bins_init(o);
+	for (i = 0; i < CLASSES; i++)
+		o->shelves[i] = (struct shelf){{NULL, NULL}, {NULL, NULL}};
+	o->spare_count = 0;
+	for (i = 0; i < INBOX_SLOTS; i++)
+		store_relaxed(&o->inbox[i], 0);
+	store_relaxed(&o->marked[0], 0);
+	store_relaxed(&o->marked[1], 0);
+}
+
 static struct owner *owner_make(struct heap *h)
 {
 	struct owner *o;
 	uint64_t top;
-	unsigned class;
 
 	if (exchange_ordered(&first_owner_used, 1) == 0)
 		o = &first_owner;
@@ -48,9 +62,10 @@ static struct owner *owner_make(struct heap *h)
 	if (o == NULL)
 		return NULL;
 	o->heap = h;
-	o->state = OWNER_HELD;
-	for (class = 0; class < CLASSES; class++)
-		bin_init(&o->bins[class], class);
+	if (load_acquire(&h->owners) != NULL)
+		fork_watch(h); /* before there is somebody who could vanish */
+	o->state = fork_held(h);
+	bins_init(o); /* the rest is zero, and zero is right: its pages stay untouched */
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
@@ -99,11 +114,6 @@ static void collect_slab(struct owner *o, struct slab *s, bool taken_over)
 		owner_settle(o, s, exhausted);
 }
 
-static bool owns(const struct owner *o, const struct slab *s)
-{
-	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
-}
-
 static void collect_list(struct owner *o, struct slabs *l, bool all)
 {
 	struct slab *s, *next;
@@ -141,7 +151,7 @@ void owner_collect(struct owner *o)
 			continue;
 		s = (struct slab *)(uintptr_t)exchange_ordered(&o->inbox[i], 0);
 		/* It may have changed hands, or be another slab by now: a hint. */
-		if (owns(o, s))
+		if (owner_has(o, s))
 			collect_slab(o, s, false);
 	}
 	for (i = 0; i < 2; i++) {
@@ -191,11 +201,19 @@ static bool has_mail(const struct owner *o)
 
 void owner_visit(struct owner *o)
 {
+	/*
+	 * A handler that interrupts us may fork: its child must not think the
+	 * record lost that we hold here (fork_settle).
+	 */
+	seat.guest++;
+	signal_fence();
 	/* Mail that comes after our last look is its sender's to deliver: it visits, too. */
 	while (has_mail(o) && owner_hold(o)) {
 		owner_collect(o);
 		owner_vacate(o);
 	}
+	signal_fence();
+	seat.guest--;
 }
 
 /* A partial slab of v becomes one of o's; both are held. */

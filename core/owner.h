@@ -54,7 +54,9 @@ struct shelf { /* what a bin needs on its slow path */
 	struct slabs partial, exhausted;
 };
 
-enum owner_state { OWNER_VACANT, OWNER_HELD };
+/* Vacant, or held: the generation of the holder (fork.h) and this bit. */
+#define OWNER_VACANT ((uint64_t)0)
+#define OWNER_HELD   ((uint64_t)1)
 
 struct owner {
 	struct owner *next; /* in heap.owners; never changes once set */
@@ -74,6 +76,8 @@ struct owner {
 struct seat {
 	struct owner *owner;
 	struct owner *self;
+	/* Not 0: a frame of this thread holds a record that is not in its seat. */
+	unsigned guest;
 };
 
 /* While a thread gets its first record, its handlers must not get another. */
@@ -144,6 +148,15 @@ bool owner_adopt(struct owner *o, unsigned class);
 /* True: the address lies in an owner record. */
 bool owner_holds(struct heap *h, const void *p);
 
+/* True: the slab is this owner's. */
+static inline bool owner_has(const struct owner *o, const struct slab *s)
+{
+	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
+}
+
+/* Forgets all slabs, spares and mail; the bitmaps know better. */
+void owner_reset(struct owner *o);
+
 /* Vacant record -> held. */
 bool owner_hold(struct owner *o);
 void owner_vacate(struct owner *o);
@@ -151,7 +164,7 @@ void owner_vacate(struct owner *o);
 /* ---- slabs of an owner (bin.c) ---- */
 void slabs_append(struct slabs *l, struct slab *s);
 void slabs_remove(struct slabs *l, struct slab *s);
-void bin_init(struct bin *b, unsigned class);
+void bins_init(struct owner *o);
 /* The bin lets go of its current slab, wherever that belongs now. */
 void bin_rest(struct owner *o, unsigned class);
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "fork.h"
+
+#include "pages.h"
+#include "region.h"
+
+static uint64_t held(uint64_t generation)
+{
+	return generation << 1 | OWNER_HELD;
+}
+
+uint64_t fork_held(const struct heap *h)
+{
+	const uint64_t *mark = load_acquire(&h->mark);
+	/*
+	 * Generation after the mark, as fork_settle sets the mark before it: who
+	 * sees the mark set may see the old generation, which is the right one
+	 * until the next fork.
+	 */
+	bool forked = mark != NULL && process_has_forked(mark);
+
+	return held(load_acquire(&h->generation) + (forked ? 1 : 0));
+}
+
+void fork_watch(struct heap *h)
+{
+	uint64_t *mark, none = 0;
+
+	if (load_acquire(&h->mark) != NULL)
+		return;
+	mark = process_mark();
+	if (mark != NULL &&
+	    !swap_acq_rel((uint64_t *)(void *)&h->mark, &none, (uint64_t)(uintptr_t)mark))
+		(void)pages_release(mark, PAGE_SIZE);
+}
+
+/* A slab of a vanished owner, wherever that was in the middle of: from its bitmaps anew. */
+static void rebuild_slab(struct owner *v, struct slab *s)
+{
+	struct shelf *f = &v->shelves[s->class];
+
+	s->spare = false;
+	s->opened = s->groups; /* unknown: then none is untouched, */
+	s->soiled = UINT32_MAX; /* nor known to be zero */
+	(void)slab_collect(s, true);
+	slab_refresh(s);
+	if (slab_watch(s))
+		slab_unmake(v->heap, s);
+	else
+		slabs_append(slab_is_ready(s) ? &f->partial : &f->exhausted, s);
+}
+
+static void rebuild(struct owner *v)
+{
+	struct region *r;
+	size_t i;
+	unsigned u;
+
+	owner_reset(v);
+	for (r = load_acquire(&v->heap->regions); r != NULL; r = r->next) {
+		for (i = 0; r->remote != NULL && i < r->chunks; i++) {
+			struct chunk *c = region_chunk(r, i);
+
+			for (u = 0; chunk_is(c, CHUNK_SLABS) && u < CHUNK_UNITS; u++) {
+				struct slab *s = chunk_record(c, u);
+
+				if (load_acquire(&c->head[u]) == record_place(u) && owner_has(v, s))
+					rebuild_slab(v, s);
+			}
+		}
+	}
+}
+
+void fork_settle(struct owner *o)
+{
+	struct heap *h = o->heap;
+	uint64_t generation = load_acquire(&h->generation);
+	struct owner *v;
+
+	/* It is for the one that forked, and not in the middle of a visit. */
+	if (seat.guest != 0 || !process_is_first_thread())
+		return;
+	/* Ours first: should we be forked in the middle of this, it must not look lost. */
+	store_release(&o->state, held(generation + 1));
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+		uint64_t state = load_acquire(&v->state);
+
+		if (v == o || state == OWNER_VACANT || state >> 1 > generation ||
+		    !swap_acquire(&v->state, &state, held(generation + 1)))
+			continue;
+		rebuild(v);
+		owner_vacate(v);
+	}
+	/* What vanished threads had released to us, but had not told yet. */
+	owner_collect_all(o);
+	process_set_mark(h->mark);
+	store_release(&h->generation, generation + 1);
+}

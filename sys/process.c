@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "process.h"
+
+#include "atomic.h"
+#include "pages.h"
+#include "syscall.h"
+
+enum { MADV_WIPEONFORK = 18, MADV_NOTHING_AT_ALL = 0x5a5a };
+
+/*
+ * An emulator that accepts advice which does not exist wipes nothing either.
+ * Such ones make vfork a fork, so there the process number tells.
+ */
+static unsigned char advice_lies;
+
+uint64_t *process_mark(void)
+{
+	uint64_t *mark = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
+
+	if (mark == NULL)
+		return NULL;
+	if (arch_madvise(mark, PAGE_SIZE, MADV_WIPEONFORK) != 0) {
+		(void)pages_release(mark, PAGE_SIZE);
+		return NULL;
+	}
+	if (arch_madvise(mark, PAGE_SIZE, MADV_NOTHING_AT_ALL) == 0)
+		store_relaxed(&advice_lies, 1);
+	process_set_mark(mark);
+	return mark;
+}
+
+void process_set_mark(uint64_t *mark)
+{
+	store_release(mark, (uint64_t)arch_getpid());
+}
+
+bool process_has_forked(const uint64_t *mark)
+{
+	uint64_t pid = load_acquire(mark);
+
+	return pid == 0 || (load_relaxed(&advice_lies) != 0 && pid != (uint64_t)arch_getpid());
+}
+
+bool process_is_first_thread(void)
+{
+	return arch_gettid() == arch_getpid();
+}

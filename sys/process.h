@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Telling a forked child from its parent without a handler of fork.
+ *
+ * The mark is a word in a page that the kernel wipes in a child with memory
+ * of its own.  A child of vfork shares the memory, and so, rightly, the mark.
+ */
+#ifndef SYS_PROCESS_H
+#define SYS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A mark, set; NULL: this kernel cannot, or there is no memory. */
+uint64_t *process_mark(void);
+
+/* True: since the mark was set, this memory was forked. */
+bool process_has_forked(const uint64_t *mark);
+
+/* Sets it again, in the child. */
+void process_set_mark(uint64_t *mark);
+
+/* True: the caller is the first thread of its process: in a child, the one that forked. */
+bool process_is_first_thread(void);
+
+#endif

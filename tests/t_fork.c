@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* A child of fork takes over what the threads of its parent held. */
+#include "ashlar.h"
+#include "rt.h"
+
+enum { THREADS = 4, BLOCKS = 20000 };
+
+static void *blocks[THREADS][BLOCKS];
+static struct rt_barrier together;
+static _Atomic bool stop;
+
+/* Fills slabs of its own, and then works until it is told to stop. */
+static void worker(void *argument)
+{
+	void **mine = blocks[(uintptr_t)argument];
+	size_t i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		mine[i] = ash_alloc(64);
+		CHECK(mine[i] != NULL);
+	}
+	rt_barrier_wait(&together);
+	while (!stop)
+		ash_release(ash_alloc(200));
+}
+
+static void in_every_class(void)
+{
+	size_t size;
+
+	for (size = 1; size < (3u << 20); size += size / 9 + 1) {
+		char *p = ash_zalloc(1, size);
+
+		CHECK(p != NULL);
+		for (size_t i = 0; i < size; i += 511)
+			CHECK_EQ(p[i], 0);
+		memset(p, 0xa5, size);
+		ash_release(p);
+	}
+}
+
+static void child(bool nested)
+{
+	struct ash_stats before, after;
+	size_t i, t;
+	long pid;
+
+	ash_stats(&before);
+	for (t = 0; t < THREADS; t++)
+		for (i = 0; i < BLOCKS; i++)
+			ash_release(blocks[t][i]);
+	/* As many again fit into what the others held: the heap does not grow. */
+	for (i = 0; i < THREADS * BLOCKS; i++)
+		blocks[0][i] = ash_alloc(64);
+	ash_stats(&after);
+	CHECK(after.reserved == before.reserved);
+	in_every_class();
+	CHECK_EQ(ash_check(), 0);
+	if (nested) {
+		pid = rt_fork();
+		if (pid == 0) {
+			in_every_class();
+			CHECK_EQ(ash_check(), 0);
+			rt_exit(0);
+		}
+		CHECK_EQ(rt_wait(pid), 0);
+	}
+	for (i = 0; i < THREADS * BLOCKS; i++)
+		ash_release(blocks[0][i]);
+	CHECK_EQ(ash_check(), 0);
+	ash_stats(&after);
+	/* At most the one slot that each vanished thread had in hand. */
+	CHECK(after.blocks <= THREADS);
+	CHECK_EQ(after.pending, 0);
+	rt_exit(0);
+}
+
+TEST(fork_takes_over, 60)
+{
+	struct rt_thread *threads[THREADS];
+	unsigned rounds = rt_under_qemu() ? 3 : 20, i;
+
+	together.count = THREADS + 1;
+	for (i = 0; i < THREADS; i++)
+		threads[i] = rt_thread_start(worker, (void *)(uintptr_t)i);
+	rt_barrier_wait(&together);
+	for (i = 0; i < rounds; i++) {
+		long pid = rt_fork();
+
+		if (pid == 0)
+			child(i % 2 != 0);
+		CHECK_EQ(rt_wait(pid), 0);
+	}
+	stop = true;
+	for (i = 0; i < THREADS; i++)
+		rt_thread_join(threads[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The child's own threads are not mistaken for vanished ones. */
+static void child_worker(void *argument)
+{
+	void *p[100];
+	unsigned n, i;
+
+	(void)argument;
+	for (n = 0; n < 200; n++) {
+		for (i = 0; i < 100; i++) {
+			p[i] = ash_alloc(1000 + 16 * i);
+			memset(p[i], (int)n, 1000);
+		}
+		for (i = 0; i < 100; i++) {
+			CHECK_EQ(((unsigned char *)p[i])[999], (unsigned char)n);
+			ash_release(p[i]);
+		}
+	}
+}
+
+TEST(fork_then_threads, 60)
+{
+	struct rt_thread *threads[THREADS];
+	unsigned i;
+	long pid;
+
+	if (rt_under_qemu())
+		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
+	together.count = 2;
+	threads[0] = rt_thread_start(worker, NULL);
+	rt_barrier_wait(&together);
+	pid = rt_fork();
+	if (pid == 0) {
+		for (i = 0; i < THREADS; i++)
+			threads[i] = rt_thread_start(child_worker, NULL);
+		child_worker(NULL);
+		for (i = 0; i < THREADS; i++)
+			rt_thread_join(threads[i]);
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	stop = true;
+	rt_thread_join(threads[0]);
+}
