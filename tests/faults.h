@@ -30,8 +30,8 @@ static struct {
 	long advice_error; /* madvise does nothing and answers this             */
 	long munmap_error;
 	long mremap_error;
-	bool mremap_unmaps;      /* ... and has unmapped the target before     */
-	void (*in_advice)(void); /* called once, in the midst of madvise        */
+	bool mremap_unmaps;               /* ... and has unmapped the target before     */
+	void (*in_advice)(void *address); /* called in the midst of a purge */
 } faults;
 
 static bool fault(void)
@@ -103,14 +103,10 @@ long __wrap_arch_munmap(void *address, size_t length)
 
 long __wrap_arch_madvise(void *address, size_t length, long advice)
 {
-	void (*hook)(void) = faults.in_advice;
-
 	if (fault())
 		return -FAULT_ENOMEM;
-	if (hook != NULL && advice == 4) {
-		faults.in_advice = NULL;
-		hook();
-	}
+	if (faults.in_advice != NULL && advice == 4)
+		faults.in_advice(address);
 	if (faults.advice_lies)
 		return 0;
 	if (faults.advice_error != 0)
