@@ -101,16 +101,19 @@ TEST(fork_takes_over, 60)
 static void child_worker(void *argument)
 {
 	void *p[100];
-	unsigned n, i;
+	unsigned n, i, me = (unsigned)((uintptr_t)p >> 12); /* each stack is another */
 
-	(void)argument;
-	for (n = 0; n < 200; n++) {
+	/* Each has a record before the thread that forked does anything at all. */
+	if (argument != NULL)
+		ash_release(ash_alloc(5000));
+	rt_barrier_wait(&together);
+	for (n = 0; n < 1000; n++) {
 		for (i = 0; i < 100; i++) {
 			p[i] = ash_alloc(1000 + 16 * i);
-			memset(p[i], (int)n, 1000);
+			memset(p[i], (int)(n ^ me), 1000);
 		}
 		for (i = 0; i < 100; i++) {
-			CHECK_EQ(((unsigned char *)p[i])[999], (unsigned char)n);
+			CHECK_EQ(((unsigned char *)p[i])[999], (unsigned char)(n ^ me));
 			ash_release(p[i]);
 		}
 	}
@@ -124,13 +127,15 @@ TEST(fork_then_threads, 60)
 
 	if (rt_under_qemu())
 		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
+	ash_release(ash_alloc(5000)); /* the one that forks has a record, too */
 	together.count = 2;
 	threads[0] = rt_thread_start(worker, NULL);
 	rt_barrier_wait(&together);
 	pid = rt_fork();
 	if (pid == 0) {
+		together = (struct rt_barrier){.count = THREADS + 1};
 		for (i = 0; i < THREADS; i++)
-			threads[i] = rt_thread_start(child_worker, NULL);
+			threads[i] = rt_thread_start(child_worker, &together);
 		child_worker(NULL);
 		for (i = 0; i < THREADS; i++)
 			rt_thread_join(threads[i]);
