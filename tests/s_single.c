@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* The library for programs of one thread: the same promises without a locked instruction. */
+#include "stamp.h"
+
+enum { SIGALRM = 14, LIVE = 2000, OWN = 8 };
+
+TEST(single_smoke, 10)
+{
+	unsigned char *p = ash_alloc(100), *q = ash_zalloc(3, 50), *r, *s;
+	struct ash_stats st;
+
+	CHECK(p != NULL && q != NULL && p != q);
+	for (int i = 0; i < 150; i++)
+		CHECK(q[i] == 0);
+	memset(p, 1, 100);
+	r = ash_resize(p, 5000);
+	CHECK(r != NULL && r[0] == 1 && r[99] == 1);
+	s = ash_aligned_alloc(4096, 10);
+	CHECK(s != NULL && (uintptr_t)s % 4096 == 0);
+	CHECK(ash_usable_size(q) >= 150 && ash_good_size(150) >= 150);
+	CHECK_EQ(ash_check(), 0);
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 3);
+	ash_release(r);
+	ash_release_sized(q, 150);
+	ash_release(s);
+	r = ash_alloc(10 << 20);
+	CHECK(r != NULL);
+	r[0] = r[(10 << 20) - 1] = 1;
+	r = ash_resize(r, 20 << 20);
+	CHECK(r != NULL && r[0] == 1 && r[(10 << 20) - 1] == 1);
+	ash_release(r);
+	ash_trim(0);
+	stamp_check_nothing_left();
+	CHECK(ash_alloc(SIZE_MAX) == NULL && ash_zalloc(SIZE_MAX / 2, 3) == NULL);
+}
+
+static void release_twice(void *p)
+{
+	ash_release(p);
+	ash_release(p);
+}
+
+TEST(single_double_free, 10)
+{
+	char text[256];
+	void *p = ash_alloc(50), *other = ash_alloc(50);
+
+	CHECK_EQ(rt_run_child(release_twice, p, text, sizeof text), 1000 + 4);
+	CHECK(rt_strstr(text, "double free") != NULL);
+	ash_release(other);
+	ash_release(p);
+}
+
+/* One random call; the number of stamps that are set is what the heap must count. */
+static void step(struct rt_random *r, uint64_t *stamps, size_t n)
+{
+	uint64_t *at = &stamps[rt_below(r, n)], mine = *at;
+
+	*at = 0; /* not to be found by a handler meanwhile */
+	if (mine == 0)
+		mine = stamp_alloc(r, true);
+	else if (rt_below(r, 4) == 0)
+		mine = stamp_resize(mine, stamp_random_size(r, true), rt_next(r));
+	else {
+		stamp_release(mine);
+		mine = 0;
+	}
+	*at = mine;
+}
+
+static size_t count(const uint64_t *stamps, size_t n)
+{
+	size_t set = 0;
+
+	while (n > 0)
+		set += stamps[--n] != 0;
+	return set;
+}
+
+static void release_all(uint64_t *stamps, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (stamps[i] != 0)
+			stamp_release(stamps[i]);
+	stamp_check_nothing_left();
+}
+
+TEST(single_shadow_model, 60)
+{
+	static uint64_t stamps[LIVE];
+	size_t operations = rt_under_qemu() ? 100000 : 1000000;
+	struct rt_random random;
+	struct ash_stats st;
+
+	rt_seed(&random, rt_test_seed());
+	for (size_t n = 0; n < operations; n++) {
+		/* Waves: many are live, then few. */
+		step(&random, stamps, (n >> 16) & 1 ? LIVE / 20 : LIVE);
+		if (n % 1000 == 0) {
+			CHECK_EQ(ash_check(), 0);
+			ash_stats(&st);
+			CHECK_EQ(st.blocks, count(stamps, LIVE));
+			CHECK_EQ(st.owners, 1);
+		}
+		if (n % 50000 == 0)
+			ash_trim(0);
+	}
+	release_all(stamps, LIVE);
+}
+
+static volatile uint64_t shared[64]; /* both the handler and what it interrupts work on these */
+static volatile uint64_t handlers;
+
+/* One instruction, so that a handler falls before or after it. */
+static uint64_t exchange(volatile uint64_t *word, uint64_t value)
+{
+	__asm__ volatile("xchg %0, %1" : "+r"(value), "+m"(*word)::"memory");
+	return value;
+}
+
+static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		    __attribute__((unused)) void *context)
+{
+	static const size_t sizes[OWN] = {8, 16, 100, 1000, 9000, 33000, 200000, 3 << 20};
+	static struct rt_random random;
+	uint64_t own[OWN], other;
+
+	if (handlers == 0)
+		rt_seed(&random, rt_test_seed());
+	for (size_t i = 0; i < OWN; i++) {
+		void *p = i % 2 ? ash_alloc(sizes[i]) : ash_zalloc(1, sizes[i]);
+
+		CHECK(p != NULL);
+		own[i] = stamp_set(p, sizes[i], rt_next(&random));
+	}
+	own[1] = stamp_resize(own[1], 777, 3);
+	for (size_t i = 0; i < OWN; i++) {
+		other = own[i];
+		if (i < OWN / 2)
+			other = exchange(&shared[rt_below(&random, 64)], other);
+		if (other != 0)
+			stamp_release(other);
+	}
+	if (handlers % 16 == 0)
+		CHECK_EQ(ash_check(), 0);
+	handlers++;
+}
+
+TEST(single_handlers_work_the_heap, 60)
+{
+	static uint64_t stamps[200];
+	uint64_t until = rt_now() + 2000000000, mine;
+	struct rt_random random;
+	size_t n;
+
+	rt_seed(&random, rt_test_seed() + 1);
+	rt_signal(SIGALRM, handler);
+	rt_timer(rt_under_qemu() ? 1000 : 100);
+	for (n = 0; n % 256 != 0 || rt_now() < until; n++) {
+		step(&random, stamps, 200);
+		mine = exchange(&shared[rt_below(&random, 64)], stamp_alloc(&random, false));
+		if (mine != 0)
+			stamp_release(mine);
+		if (n % 65536 == 65535)
+			ash_trim(0);
+	}
+	rt_timer(0);
+	CHECK(handlers > (rt_under_qemu() ? 200 : 2000));
+	CHECK_EQ(ash_check(), 0);
+	for (size_t i = 0; i < 64; i++)
+		if (shared[i] != 0)
+			stamp_release(shared[i]);
+	release_all(stamps, 200);
+}
+
+TEST(single_fork, 10)
+{
+	long child = -1;
+	uint64_t mine = stamp_set(ash_alloc(1000), 1000, 1);
+
+	for (int i = 0; i < 10; i++) {
+		child = rt_fork();
+		if (child == 0) {
+			stamp_release(mine);
+			stamp_check_nothing_left();
+			rt_exit(0);
+		}
+		CHECK_EQ(rt_wait(child), 0);
+	}
+	stamp_release(mine);
+	stamp_check_nothing_left();
+}
