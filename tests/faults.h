@@ -28,6 +28,7 @@ static struct {
 	bool odd;          /* mmap comes back at addresses of odd pages         */
 	bool advice_lies;  /* madvise does nothing and answers 0                */
 	long advice_error; /* madvise does nothing and answers this             */
+	bool swapped;      /* mincore finds no page, as if all were in swap */
 	long munmap_error;
 	long mremap_error;
 	bool mremap_unmaps;               /* ... and has unmapped the target before     */
@@ -131,6 +132,12 @@ long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
 {
 	if (fault())
 		return -FAULT_EAGAIN; /* the other one says that there is a hole */
+	if (faults.swapped && residency != NULL) {
+		long r = __real_arch_mincore(address, length, residency);
+
+		memset(residency, 0, length / FAULT_PAGE);
+		return r;
+	}
 	return __real_arch_mincore(address, length, residency);
 }
 

@@ -89,7 +89,7 @@ static void act(struct live *l, struct rt_random *r)
 /* Waves of blocks, all dirtied throughout, with a trim here and there. */
 static void churn(void)
 {
-	size_t rounds = rt_under_qemu() ? 1000 : 10000;
+	size_t rounds = rt_under_qemu() ? 1000 : 5000;
 	struct rt_random random;
 
 	rt_seed(&random, rt_test_seed());
@@ -162,6 +162,22 @@ TEST(advice_refused_later, 60)
 	CHECK(ash_trim(1) > 0 || rt_under_qemu());
 	faults.advice_error = -FAULT_EINVAL;
 	faults.munmap_error = -FAULT_ENOMEM;
+	churn();
+}
+
+/* Pages that are not there may be in swap: not there is not zero. */
+TEST(advice_swapped, 60)
+{
+	faults.swapped = true;
+	churn();
+}
+
+TEST(advice_refused_swapped, 60)
+{
+	ash_release(ash_alloc(3 * MIB));
+	(void)ash_trim(1);
+	faults.swapped = true;
+	faults.advice_error = -FAULT_EINVAL;
 	churn();
 }
 
