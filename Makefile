@@ -23,7 +23,7 @@ BASE = -std=c17 -ffreestanding -nostdlib -nostdlibinc -O2 -g -fno-stack-protecto
 
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
-LIB_FLAGS   = $(BASE) -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
+LIB_FLAGS   = $(BASE) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
 # Programs see the staged header and the runtime.  INNER is for the library itself and
 # for tests of its insides (tests/t_inner_*, tests/x_*, tests/s_inner_*).
 PROG_FLAGS  = $(BASE) -fno-pie -I$(BUILD)/include -Itests/runtime
@@ -134,6 +134,12 @@ $(BUILD)/asm/%.o: %.S Makefile
 	mkdir -p $(@D)
 	echo 'AS   $<'
 	$(CC) $(ASM_FLAGS) -c $< -o $@
+
+# What is called once in 64 allocations or less is built for size: the four main calls
+# must stay below 16 KiB (tests/check_size.sh).
+FAST = core/alloc core/release
+SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
+$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz
 
 # ---- programs ----
 

@@ -150,13 +150,13 @@ byte ended, stopped, reports;
 
 /* A thread may stop before each of its steps. */
 #if STOPS > 0
-#define STEP(x) if :: atomic { x } :: atomic { stopped < STOPS -> goto stop } fi
+#define STEP(x) if :: atomic { x } :: atomic { stopped < STOPS -> stopped++; goto stop } fi
 #else
 #define STEP(x) atomic { x }
 #endif
 
 /* The lowest bit of a word that has two. */
-#define LOWEST(w) ((w & 1) -> 1 : 2)
+#define LOWEST(w) (((w) & 1) -> 1 : 2)
 /* The slab is on a shelf, or current in a bin, of the record. */
 #define HAS(r, s) ((owner[s] & ~PENDING) == (r))
 
@@ -273,12 +273,12 @@ inline collect_words()
 	STEP(w = remote[s]);
 	if
 	:: w != 0 ->
-		STEP(f = free_[s]; if :: BUG != 15 && (f & w) -> REPORT :: else fi);
 #if BUG == 1
 		STEP(remote[s] = remote[s] & ~w);
-		STEP(f = f | w; free_[s] = f)
+		STEP(f = free_[s] | w; free_[s] = f)
 #else
-		STEP(f = f | w; free_[s] = f);
+		STEP(if :: BUG != 15 && (free_[s] & w) -> REPORT :: else fi;
+		     f = free_[s] | w; free_[s] = f);
 		STEP(if :: BUG != 13 -> remote[s] = remote[s] & ~w :: else -> remote[s] = 0 fi)
 #endif
 	:: else
@@ -304,30 +304,36 @@ inline collect_slab()
 	fi
 }
 
+/* The record's next slab, or its first one of which `is` is true; else SLABS. */
+#define NEXT(r, n)	do :: n < SLABS && !HAS(r, n) -> n++ :: else -> break od
+#define FIRST(r, s, is) s = 0; do :: s < SLABS && !(HAS(r, s) && (is)) -> s++ :: else -> break od
+
 /* Slabs of the record h: those with a mark, or all. */
 inline collect_marked(all)
 {
 	n = 0;
 	do
-	:: n < SLABS ->
-		s = n;
-		STEP(w = (HAS(h, s) && (all || (owner[s] & PENDING) != 0)));
-		if
-		:: w -> collect_slab()
-		:: else
-		fi;
-		n++
-	:: else -> break
+	:: STEP(NEXT(h, n); w = (n < SLABS && (all || (owner[n] & PENDING) != 0)));
+	   s = n;
+	   if
+	   :: w -> collect_slab()
+	   :: else
+	   fi;
+	   if
+	   :: n < SLABS -> n++
+	   :: else -> break
+	   fi
 	od;
 	w = 0; n = 0; s = 0
 }
 
 inline collect()
 {
-	STEP(w = inbox[h]);
+	/* What is there stays, but for us: the look and the exchange are one. */
+	STEP(w = inbox[h]; inbox[h] = 0);
 	if
 	:: w != 0 ->
-		STEP(s = inbox[h] - 1; inbox[h] = 0);
+		s = w - 1;
 		/* It may have changed hands, or be another slab by now. */
 		STEP(w = (BUG == 14 || HAS(h, s)));
 		if
@@ -336,11 +342,9 @@ inline collect()
 		fi
 	:: else
 	fi;
-	STEP(w = marked[h]);
+	STEP(w = marked[h]; marked[h] = 0);
 	if
-	:: w != 0 ->
-		STEP(marked[h] = 0);
-		collect_marked(false)
+	:: w != 0 -> collect_marked(false)
 	:: else
 	fi;
 	w = 0; s = 0
@@ -352,15 +356,10 @@ inline collect()
 inline hold()
 {
 #if BUG == 12
-	STEP(state[h] == VACANT -> ok = 1; state[h] = HELD);
+	STEP(state[h] == VACANT -> ok = 1; state[h] = HELD)
 #else
-	STEP(ok = (state[h] == VACANT));
-	if
-	:: ok -> STEP(ok = (state[h] == VACANT); state[h] = HELD)
-	:: else
-	fi;
+	STEP(ok = (state[h] == VACANT); state[h] = HELD)
 #endif
-	skip
 }
 
 inline vacate()
@@ -420,25 +419,23 @@ inline adopt()
 		:: ok ->
 			ok = 0;
 			collect();
-			n = 0;
 			do
-			:: n < SLABS ->
-				s = n;
-				STEP(w = (HAS(v, s) && free_[s] != 0));
+			:: STEP(FIRST(v, s, free_[s] != 0);
+				/* Who saw the mark that we take off told nobody. */
 				if
-				:: w ->
-					/* Who saw the mark that we take off told nobody. */
-					STEP(w = owner[s] & PENDING; owner[s] = o);
-					if
-					:: w && BUG != 6 -> h = o; collect_slab(); h = v
-					:: else
-					fi
+				:: s < SLABS -> w = owner[s] & PENDING; owner[s] = o
 				:: else
-				fi;
-				n++
-			:: else -> break
+				fi);
+			   if
+			   :: s == SLABS -> break
+			   :: else
+			   fi;
+			   if
+			   :: w && BUG != 6 -> h = o; collect_slab(); h = v
+			   :: else
+			   fi
 			od;
-			w = 0; n = 0; s = 0;
+			w = 0; s = 0;
 			vacate();
 			visit()
 		:: else
@@ -452,19 +449,14 @@ inline adopt()
 
 inline shrink()
 {
-	n = 0;
 	do
-	:: n < SLABS ->
-		s = n;
-		STEP(w = (HAS(h, s) && free_[s] == ALL));
-		if
-		:: w -> slab_unmake()
-		:: else
-		fi;
-		n++
-	:: else -> break
+	:: STEP(FIRST(h, s, free_[s] == ALL));
+	   if
+	   :: s < SLABS -> slab_unmake()
+	   :: else -> break
+	   fi
 	od;
-	w = 0; n = 0; s = 0
+	s = 0
 }
 
 inline detach()
@@ -480,36 +472,374 @@ inline detach()
 
 /* ---- allocation ---- */
 
-/* A free slot of the slabs that o has: a load, as nobody else stores there, and a store. */
+/* A free slot of the slabs that o has. */
 inline claim_slot()
 {
-	STEP(s = 0;
-	     do
-	     :: s < SLABS && !(HAS(o, s) && free_[s] != 0) -> s++
-	     :: else -> break
-	     od;
-	     w = (s < SLABS -> free_[s] : 0));
-	if
-	:: w != 0 ->
+	STEP(FIRST(o, s, free_[s] != 0);
+	     if
+	     :: s < SLABS -> b = LOWEST(free_[s]); free_[s] = free_[s] & ~b; CLAIMED; got = 1
+	     :: else
+	     fi);
+	b = 0; s = 0
+}
+
+/* From the cheapest source to the dearest.  got: a slot is in flight. */
+inline owner_slot()
+{
+	h = o;
+	do
+	:: claim_slot();
+	   if
+	   :: got || stage == 5 -> break
+	   :: else
+	   fi;
+	   if
+	   :: stage == 0 ->
+		collect_marked(false); /* the code: the current slab only */
+		collect(); stage = 1
+	   :: stage == 1 -> slab_make(o, false); stage = (ok -> 1 : 2)
+	   :: stage == 2 -> adopt(); h = o; stage = 3
+	   :: stage == 3 -> slab_make(o, true); stage = (ok -> 3 : 4)
+	   :: stage == 4 -> collect_marked(true); shrink(); slab_make(o, true); stage = 5
+	   fi;
+	   ok = 0; s = 0
+	od;
+	stage = 0; h = 0
+}
+
+/* In the slab s. */
+inline slot_in()
+{
+	STEP(w = free_[s]);
+	do
+	:: w != 0 && !got ->
 		b = LOWEST(w);
-		STEP(free_[s] = w & ~b; CLAIMED);
-		got = 1
+#if BUG == 5
+		STEP(free_[s] = w & ~b; CLAIMED; got = 1);
+#else
+		STEP(if
+		     :: free_[s] == w -> free_[s] = w & ~b; CLAIMED; got = 1
+		     :: else -> w = free_[s]
+		     fi);
+#endif
+		b = 0
+	:: else -> break
+	od;
+	w = 0
+}
+
+inline slot_anywhere()
+{
+	n = 0;
+	do
+	:: n < SLABS && !got ->
+		s = n;
+#if BUG == 11
+		STEP(w = head[s]);
+		if
+		:: w -> STEP(w = owner[s] & SHARED)
+		:: else
+		fi;
+#else
+		/* A shared slab stays one for ever, and its head: in this order, both are its. */
+		STEP(w = owner[s] & SHARED);
+		if
+		:: w -> STEP(w = head[s])
+		:: else
+		fi;
+#endif
+		if
+		:: w -> slot_in();
+			if
+			:: got -> STEP(hint = s + 1)
+			:: else
+			fi
+		:: else
+		fi;
+		n++
+	:: else -> break
+	od;
+	n = 0; w = 0; s = 0
+}
+
+inline shared_slot()
+{
+	STEP(s = hint);
+	if
+	:: s != 0 -> s--; slot_in()
 	:: else
+	fi;
+	if
+	:: !got -> slot_anywhere()
+	:: else
+	fi;
+	do
+	:: !got ->
+		slab_make(SHARED, true);
+		if
+		:: !ok -> break
+		:: else -> ok = 0
+		fi;
+		STEP(hint = s + 1);
+		slot_in()
+	:: else -> break
+	od;
+	s = 0
+}
+
+inline allocate()
+{
+	if
+	:: o == 0 && may_attach -> attach()
+	:: else
+	fi;
+	if
+	:: o != 0 -> owner_slot()
+	:: else -> shared_slot()
+	fi;
+	if
+	:: got ->
+		/* To the program, and any thread of it may release the slot. */
+		STEP(pool[flight[t] / 4] = pool[flight[t] / 4] | (flight[t] % 4); flight[t] = 0);
+		got = 0
+	:: else
+	fi
+}
+
+/* ---- release ---- */
+
+/* The slot b of a slab of one's own; w: its owner word. */
+inline owner_free()
+{
+	if
+	:: w == o -> f = 0
+	:: else -> /* remote bits wait, which might be this slot's */
+		STEP(f = free_[s] & b);
+		if
+		:: f == 0 -> STEP(f = remote[s] & b)
+		:: else
+		fi
+	fi;
+#ifdef DOUBLE
+	STEP(f = f | (free_[s] & b); w = free_[s] | b;
+	     if
+	     :: f == 0 -> buffer = w; buffered = 1
+	     :: else
+	     fi);
+#else
+	STEP(f = f | (free_[s] & b); w = free_[s] | b;
+	     if
+	     :: f == 0 -> free_[s] = w; flight[t] = 0
+	     :: else
+	     fi);
+#endif
+	if
+	:: f != 0 -> REPORT
+	:: else ->
+		f = w; w = 0; b = 0;
+		if
+		:: f != ALL
+		:: f == ALL -> f = 0 /* a spare */
+#ifndef DOUBLE
+		:: f == ALL -> f = 0; slab_unmake()
+#endif
+		fi
+	fi;
+	w = 0; f = 0
+}
+
+/* The slab s has remote bits: to the record h. */
+inline notify()
+{
+	STEP(w = inbox[h]; if :: w == 0 -> inbox[h] = s + 1 :: else fi);
+	if
+	:: w != 0 -> STEP(marked[h] = 1)
+	:: else
+	fi
+}
+
+/* The slot b of another owner's slab. */
+inline remote_free()
+{
+#if BUG != 3
+	STEP(w = free_[s] & b);
+#else
+	w = 0;
+#endif
+	if
+	:: w == 0 ->
+#if BUG == 9
+		STEP(w = remote[s]);
+		STEP(remote[s] = w | b; w = w & b; flight[t] = 0);
+#else
+		STEP(w = remote[s] & b; remote[s] = remote[s] | b; flight[t] = 0);
+#endif
+	:: else
+	fi;
+#if BUG == 3
+	STEP(w = free_[s] & b);
+#endif
+	b = 0;
+	if
+	:: w != 0 -> REPORT; w = 0
+	:: else ->
+		/* From here on the slab may be another one: what follows are hints. */
+		STEP(w = owner[s]; owner[s] = owner[s] | PENDING);
+		if
+		:: w == 0 || (w & (PENDING | SHARED)) != 0
+		:: else ->
+			h = w;
+			notify();
+			s = 0;
+			STEP(w = (BUG != 17 && state[h] == VACANT));
+			if
+			:: w -> visit()
+			:: else
+			fi
+		fi
+	fi;
+	w = 0; h = 0
+}
+
+inline shared_free()
+{
+	STEP(w = free_[s] & b; free_[s] = free_[s] | b; flight[t] = 0);
+	if
+	:: w -> REPORT
+	:: else
+	fi;
+	w = 0; b = 0
+}
+
+/* The slot that is in flight, b of s. */
+inline release()
+{
+	STEP(w = head[s]);
+	if
+	:: !w -> REPORT
+	:: else -> STEP(w = owner[s])
+	fi;
+	if
+	:: o != 0 && (w & ~PENDING) == o -> owner_free()
+	:: else ->
+#if BUG == 10
+		STEP(w = (owner[s] == SHARED));
+#else
+		STEP(w = owner[s] & SHARED);
+#endif
+		if
+		:: w -> shared_free()
+		:: else -> remote_free()
+		fi
 	fi;
 	w = 0; b = 0; s = 0
 }
 
-/* From the cheapest source to the dearest. */
-inline refill()
+/* ---- the end ---- */
+
+#define PLACED(s, b) assert(((free_[s] | remote[s]) & (b)) != 0 || TAKEN(s, b)); \
+		     assert(((free_[s] | remote[s]) & (b)) == 0 || !TAKEN(s, b))
+#define TOLD(s) (state[owner[s] - PENDING] == HELD && \
+		 (inbox[owner[s] - PENDING] == s + 1 || marked[owner[s] - PENDING]))
+
+/* Each thread has ended or stopped. */
+inline referee()
 {
-	h = o;
+	n = 0;
 	do
-	:: stage == 0 -> collect_marked(false) /* what is exhausted, if it has a mark */
-	:: stage == 1 -> collect()
-	:: stage == 2 -> slab_make(o, false); ok = 0; s = 0
-	:: stage == 3 -> adopt(); h = o
-	:: stage == 4 -> slab_make(o, true); ok = 0; s = 0
-	:: stage == 5 -> collect_marked(true); shrink(); slab_make(o, true); ok = 0; s = 0
-	:: stage == 6 -> break /* no memory */
+	:: n < SLABS ->
+		if
+		:: (owner[n] & ~PENDING) != 0 ->
+			PLACED(n, 1);
+			PLACED(n, 2);
+			assert((units & (1 << n)) == 0);
+			assert(head[n] || made[n]);
+			assert(stopped || (free_[n] & remote[n]) == 0);
+			assert((owner[n] & SHARED) == 0 || remote[n] == 0);
+			assert(stopped || remote[n] == 0 || (owner[n] > PENDING && TOLD(n)))
+		:: else ->
+			EMPTY(n);
+			assert(!head[n]);
+			assert(remote[n] == 0);
+			assert((units & (1 << n)) != 0 || made[n] || !slabs_kind || chunk_by)
+		fi;
+		n++
+	:: else -> break
 	od;
+	assert(!slabs_kind || !chunk_free);
+	assert(slabs_kind || chunk_free || chunk_by);
+	assert(made[0] == 0 || made[0] != made[1]); /* no more than one thing in hand */
+	n = 0
 }
+
+#ifndef DOUBLE
+
+proctype Thread(byte t; byte o; bit may_attach)
+{
+	byte h, v, s, b, w, f, n, stage, round;
+	bit ok, got;
+
+	do
+	:: round < ROUNDS ->
+		if
+		:: allocate()
+		:: d_step { pool[0] & 1 -> s = 0; b = 1; pool[0] = pool[0] & ~1; flight[t] = IN_FLIGHT(0, 1) };
+			release()
+		:: d_step { pool[0] & 2 -> s = 0; b = 2; pool[0] = pool[0] & ~2; flight[t] = IN_FLIGHT(0, 2) };
+			release()
+		:: d_step { pool[1] & 1 -> s = 1; b = 1; pool[1] = pool[1] & ~1; flight[t] = IN_FLIGHT(1, 1) };
+			release()
+		:: d_step { pool[1] & 2 -> s = 1; b = 2; pool[1] = pool[1] & ~2; flight[t] = IN_FLIGHT(1, 2) };
+			release()
+		:: o != 0 -> detach()
+		fi;
+		round++
+	:: else -> break
+	od;
+	assert(flight[t] == 0 && made[0] != t + 1 && made[1] != t + 1 && chunk_by != t + 1);
+stop:
+	d_step {
+		o = 0; h = 0; v = 0; s = 0; b = 0; w = 0; f = 0; n = 0;
+		stage = 0; round = 0; ok = 0; got = 0; may_attach = 0;
+		ended++;
+		if
+		:: ended == THREADS -> referee()
+		:: else
+		fi
+	}
+}
+
+init
+{
+	atomic {
+		state[1] = HELD;
+		state[2] = HELD;
+		state[3] = HELD;
+#if START == 0
+		/* A slab of record 1, full; the other unit is free. */
+		chunk_free = 0; slabs_kind = 1; units = 2;
+		owner[0] = 1; head[0] = 1; pool[0] = ALL;
+#elif START == 1
+		/* Nothing at all. */
+#elif START == 2
+		/* One full slab of record 1, one half full of record 2. */
+		chunk_free = 0; slabs_kind = 1; units = 0;
+		owner[0] = 1; head[0] = 1; pool[0] = ALL;
+		owner[1] = 2; head[1] = 1; pool[1] = 1; free_[1] = 2;
+#elif START == 3
+		/* Record 1 is vacant and has a full slab. */
+		state[1] = VACANT;
+		chunk_free = 0; slabs_kind = 1; units = 2;
+		owner[0] = 1; head[0] = 1; pool[0] = ALL;
+#endif
+		run Thread(0, (state[1] -> 1 : 0), 1);
+		run Thread(1, 2, 1);
+#ifdef NOBODY
+		run Thread(2, 0, 0);
+#else
+		run Thread(2, 3, 1);
+#endif
+	}
+}
+
+#endif
