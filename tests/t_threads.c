@@ -34,6 +34,8 @@ static void work_body(void *argument)
 		uint64_t *mine = &local[rt_below(&random, LOCAL)];
 		unsigned what = (unsigned)rt_below(&random, 8);
 
+		if (rt_below(&random, 5000) == 0)
+			ash_trim(rt_below(&random, 2) << 22); /* regions go while others come */
 		if (*mine == 0) {
 			*mine = stamp_alloc(&random, true);
 		} else if (what < 3) {
