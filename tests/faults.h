@@ -25,6 +25,7 @@ static struct {
 	size_t failed;     /* so far                                            */
 	/* Whole families of calls, armed or not: */
 	size_t mmap_most;  /* mmap of more fails; 0: none does */
+	size_t budget;     /* bytes that may be mapped in all; 0: no limit          */
 	bool odd;          /* mmap comes back at addresses of odd pages         */
 	bool advice_lies;  /* madvise does nothing and answers 0                */
 	long advice_error; /* madvise does nothing and answers this             */
@@ -90,6 +91,11 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 		return -FAULT_ENOMEM;
 	if (faults.odd && address == NULL && fd == -1)
 		return odd_mmap(length, protection, flags);
+	if (faults.budget == 0 || address != NULL)
+		return __real_arch_mmap(address, length, protection, flags, fd, offset);
+	if (length > faults.budget)
+		return -FAULT_ENOMEM;
+	faults.budget -= length;
 	return __real_arch_mmap(address, length, protection, flags, fd, offset);
 }
 
@@ -99,6 +105,8 @@ long __wrap_arch_munmap(void *address, size_t length)
 		return -FAULT_ENOMEM;
 	if (faults.munmap_error != 0)
 		return faults.munmap_error;
+	if (faults.budget != 0)
+		faults.budget += length;
 	return __real_arch_munmap(address, length);
 }
 
