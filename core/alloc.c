@@ -6,7 +6,7 @@
 #include "span.h"
 
 /* A block from a slab: the thread's own, or anybody's where that cannot be. */
-static void *slot_alloc(unsigned class, bool *clean)
+static __attribute__((noinline)) void *slot_alloc(unsigned class, bool *clean)
 {
 	struct owner *o = seat_take();
 	void *p;

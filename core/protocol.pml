@@ -104,6 +104,15 @@
 #ifndef START
 #define START 0
 #endif
+#ifndef DO0
+#define DO0 7
+#endif
+#ifndef DO1
+#define DO1 7
+#endif
+#ifndef DO2
+#define DO2 7
+#endif
 #ifndef STOPS
 #define STOPS 0
 #endif
@@ -774,6 +783,11 @@ inline referee()
 
 #ifndef DOUBLE
 
+#define ALLOCATE 1
+#define RELEASE	 2
+#define DETACH	 4
+#define MAY(what) (((t == 0 -> DO0 : (t == 1 -> DO1 : DO2)) & (what)) != 0)
+
 proctype Thread(byte t; byte o; bit may_attach)
 {
 	byte h, v, s, b, w, f, n, stage, round;
@@ -782,16 +796,17 @@ proctype Thread(byte t; byte o; bit may_attach)
 	do
 	:: round < ROUNDS ->
 		if
-		:: allocate()
-		:: d_step { pool[0] & 1 -> s = 0; b = 1; pool[0] = pool[0] & ~1; flight[t] = IN_FLIGHT(0, 1) };
+		:: MAY(ALLOCATE) -> allocate()
+		:: d_step { (pool[0] & 1) && MAY(RELEASE) -> s = 0; b = 1; pool[0] = pool[0] & ~1; flight[t] = IN_FLIGHT(0, 1) };
 			release()
-		:: d_step { pool[0] & 2 -> s = 0; b = 2; pool[0] = pool[0] & ~2; flight[t] = IN_FLIGHT(0, 2) };
+		:: d_step { (pool[0] & 2) && MAY(RELEASE) -> s = 0; b = 2; pool[0] = pool[0] & ~2; flight[t] = IN_FLIGHT(0, 2) };
 			release()
-		:: d_step { pool[1] & 1 -> s = 1; b = 1; pool[1] = pool[1] & ~1; flight[t] = IN_FLIGHT(1, 1) };
+		:: d_step { (pool[1] & 1) && MAY(RELEASE) -> s = 1; b = 1; pool[1] = pool[1] & ~1; flight[t] = IN_FLIGHT(1, 1) };
 			release()
-		:: d_step { pool[1] & 2 -> s = 1; b = 2; pool[1] = pool[1] & ~2; flight[t] = IN_FLIGHT(1, 2) };
+		:: d_step { (pool[1] & 2) && MAY(RELEASE) -> s = 1; b = 2; pool[1] = pool[1] & ~2; flight[t] = IN_FLIGHT(1, 2) };
 			release()
-		:: o != 0 -> detach()
+		:: o != 0 && MAY(DETACH) -> detach()
+		:: else -> skip
 		fi;
 		round++
 	:: else -> break

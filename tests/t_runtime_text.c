@@ -79,3 +79,25 @@ TEST(runtime_memory_family_at_every_small_length, 20)
 		CHECK(b[0] == 0 && (n == 0 || (b[1] == 0x5a && b[n] == 0x5a)) && b[n + 1] == 1);
 	}
 }
+
+/* Overlaps to both sides, and lengths beyond the one where the method changes. */
+TEST(runtime_memmove_by_every_distance, 60)
+{
+	static unsigned char a[1400], want[1400];
+
+	for (size_t n = 0; n < 640; n += n < 80 ? 1 : 37)
+		for (int distance = -70; distance <= 70; distance++) {
+			unsigned char *to = a + 400 + distance;
+
+			for (size_t i = 0; i < sizeof(a); i++)
+				want[i] = a[i] = (unsigned char)(i * 13 + i / 251);
+			for (size_t i = 0; i < n; i++)
+				want[400 + (size_t)distance + i] = (unsigned char)((400 + i) * 13 + (400 + i) / 251);
+			CHECK(memmove(to, a + 400, n) == to);
+			for (size_t i = 0; i < sizeof(a); i++)
+				CHECK_EQ(a[i], want[i]);
+			memset(a + 100, distance, n);
+			for (size_t i = 0; i < sizeof(a); i++)
+				CHECK_EQ(a[i], i >= 100 && i < 100 + n ? (unsigned char)distance : want[i]);
+		}
+}

@@ -6,16 +6,20 @@
  * brings its own links none of these.
  *
  * The string instructions move whole cache lines by microcode from some
- * hundred bytes up; below that a loop over words starts sooner.
+ * hundred bytes up; below that a loop over sixteen bytes starts sooner.  The
+ * end that does not fill sixteen is written by a last step that overlaps the
+ * one before it, so there is no loop over bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #define FAMILY	   __attribute__((weak, visibility("hidden")))
-#define WORD_LIMIT 256 /* bytes up to which the word loop wins */
+#define LOOP_LIMIT 512 /* bytes up to which the loop wins */
 
 /* Unaligned and free of the aliasing rules, as memory is. */
 typedef uint64_t __attribute__((may_alias, aligned(1))) word;
+typedef uint32_t __attribute__((may_alias, aligned(1))) half;
+typedef uint64_t __attribute__((may_alias, aligned(1), vector_size(16))) line;
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n);
 void *memmove(void *to, const void *from, size_t n);
@@ -25,23 +29,47 @@ int memcmp(const void *a, const void *b, size_t n);
 /* The compiler must not turn these loops back into calls to themselves. */
 #define PLAIN_LOOP __asm__ volatile("" ::: "memory")
 
+/* Up to 16 bytes: all of them are read before any is written, so they may overlap. */
+static void copy_few(unsigned char *t, const unsigned char *f, size_t n)
+{
+	if (n >= 8) {
+		uint64_t first = *(const word *)f, last = *(const word *)(f + n - 8);
+
+		*(word *)t = first;
+		*(word *)(t + n - 8) = last;
+	} else if (n >= 4) {
+		uint32_t first = *(const half *)f, last = *(const half *)(f + n - 4);
+
+		*(half *)t = first;
+		*(half *)(t + n - 4) = last;
+	} else if (n > 0) {
+		unsigned char first = f[0], middle = f[n / 2], last = f[n - 1];
+
+		t[0] = first;
+		t[n / 2] = middle;
+		t[n - 1] = last;
+	}
+}
+
 FAMILY void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
 	unsigned char *t = to;
 	const unsigned char *f = from;
+	size_t i;
 
-	if (n > WORD_LIMIT) {
+	if (n > LOOP_LIMIT) {
 		__asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
 		return to;
 	}
-	for (; n >= 8; n -= 8, t += 8, f += 8) {
-		*(word *)t = *(const word *)f;
+	if (n <= 16) {
+		copy_few(t, f, n);
+		return to;
+	}
+	for (i = 0; i < n - 16; i += 16) {
+		*(line *)(t + i) = *(const line *)(f + i);
 		PLAIN_LOOP;
 	}
-	for (; n > 0; n--, t++, f++) {
-		*t = *f;
-		PLAIN_LOOP;
-	}
+	*(line *)(t + n - 16) = *(const line *)(f + n - 16);
 	return to;
 }
 
@@ -49,18 +77,26 @@ FAMILY void *memmove(void *to, const void *from, size_t n)
 {
 	unsigned char *t = to;
 	const unsigned char *f = from;
+	line first;
 
 	/* Only a target inside the source must go backwards. */
-	if ((uintptr_t)t - (uintptr_t)f >= n)
-		return memcpy(to, from, n);
-	for (; n >= 8; n -= 8) {
-		*(word *)(t + n - 8) = *(const word *)(f + n - 8);
+	if ((uintptr_t)t - (uintptr_t)f >= n) {
+		if ((uintptr_t)f - (uintptr_t)t >= n)
+			return memcpy(to, from, n);
+		/* Forwards; the string instruction is right for overlaps of this kind. */
+		__asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
+		return to;
+	}
+	if (n <= 16) {
+		copy_few(t, f, n);
+		return to;
+	}
+	first = *(const line *)f;
+	for (; n > 16; n -= 16) {
+		*(line *)(t + n - 16) = *(const line *)(f + n - 16);
 		PLAIN_LOOP;
 	}
-	for (; n > 0; n--) {
-		t[n - 1] = f[n - 1];
-		PLAIN_LOOP;
-	}
+	*(line *)t = first;
 	return to;
 }
 
@@ -68,19 +104,22 @@ FAMILY void *memset(void *to, int byte, size_t n)
 {
 	unsigned char *t = to;
 	uint64_t pattern = 0x0101010101010101u * (unsigned char)byte;
+	line wide = {pattern, pattern};
+	size_t i;
 
-	if (n > WORD_LIMIT) {
+	if (n > LOOP_LIMIT) {
 		__asm__ volatile("rep stosb" : "+D"(t), "+c"(n) : "a"(byte) : "memory");
 		return to;
 	}
-	for (; n >= 8; n -= 8, t += 8) {
-		*(word *)t = pattern;
+	if (n < 16) {
+		copy_few(t, (const unsigned char *)&wide, n);
+		return to;
+	}
+	for (i = 0; i < n - 16; i += 16) {
+		*(line *)(t + i) = wide;
 		PLAIN_LOOP;
 	}
-	for (; n > 0; n--, t++) {
-		*t = (unsigned char)byte;
-		PLAIN_LOOP;
-	}
+	*(line *)(t + n - 16) = wide;
 	return to;
 }
 
