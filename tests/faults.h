@@ -25,10 +25,13 @@ static struct {
 	size_t failed;     /* so far                                            */
 	/* Whole families of calls, armed or not: */
 	size_t mmap_most;  /* mmap of more fails; 0: none does */
+	size_t mmap_not;   /* mmap of just so many bytes fails; 0: none does     */
 	size_t budget;     /* bytes that may be mapped in all; 0: no limit          */
 	bool odd;          /* mmap comes back at addresses of odd pages         */
 	bool advice_lies;  /* madvise does nothing and answers 0                */
 	long advice_error; /* madvise does nothing and answers this             */
+	char *place;       /* where the next large mapping is to lie; once            */
+	void *last_mapped; /* by mmap                                               */
 	bool swapped;      /* mincore finds no page, as if all were in swap */
 	long munmap_error;
 	long mremap_error;
@@ -82,21 +85,34 @@ static long odd_mmap(size_t length, long protection, long flags)
 	return (long)at;
 }
 
+static long faults_mapped(long r)
+{
+	faults.last_mapped = (void *)r;
+	return r;
+}
+
 long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
 		      long offset)
 {
 	if (fault())
 		return -FAULT_ENOMEM;
-	if (faults.mmap_most != 0 && length > faults.mmap_most)
+	if ((faults.mmap_most != 0 && length > faults.mmap_most) ||
+	    (faults.mmap_not != 0 && length == faults.mmap_not))
 		return -FAULT_ENOMEM;
+	if (faults.place != NULL && address == NULL && length >= 1ul << 21) {
+		address = faults.place;
+		faults.place = NULL;
+		flags |= 0x100000; /* MAP_FIXED_NOREPLACE */
+	}
 	if (faults.odd && address == NULL && fd == -1)
 		return odd_mmap(length, protection, flags);
 	if (faults.budget == 0 || address != NULL)
-		return __real_arch_mmap(address, length, protection, flags, fd, offset);
+		return faults_mapped(
+			__real_arch_mmap(address, length, protection, flags, fd, offset));
 	if (length > faults.budget)
 		return -FAULT_ENOMEM;
 	faults.budget -= length;
-	return __real_arch_mmap(address, length, protection, flags, fd, offset);
+	return faults_mapped(__real_arch_mmap(address, length, protection, flags, fd, offset));
 }
 
 long __wrap_arch_munmap(void *address, size_t length)
