@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library for programs of one thread: the same promises without a locked instruction. */
 #include "stamp.h"
+#include "step.h"
 
 enum { SIGALRM = 14, LIVE = 2000, OWN = 8 };
 
@@ -119,8 +120,8 @@ static uint64_t exchange(volatile uint64_t *word, uint64_t value)
 	return value;
 }
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+HANDLER handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		__attribute__((unused)) void *context)
 {
 	static const size_t sizes[OWN] = {8, 16, 100, 1000, 9000, 33000, 200000, 3 << 20};
 	static struct rt_random random;
@@ -190,4 +191,55 @@ TEST(single_fork, 10)
 	}
 	stamp_release(mine);
 	stamp_check_nothing_left();
+}
+
+static size_t the_size;
+
+static void call_slabs(void)
+{
+	size_t n = the_size < 100000 ? 7 : 2;
+	void *blocks[7];
+
+	for (size_t i = 0; i < n; i++)
+		blocks[i] = ash_alloc(the_size);
+	for (size_t i = 0; i < n; i++)
+		ash_release(blocks[i]);
+}
+
+/* Of the same class: what is in the middle of being taken. */
+static void act_same_class(void)
+{
+	uint64_t one = stamp_set(ash_alloc(the_size), the_size, 1), two = 0;
+
+	if (the_size <= 1 << 20) /* a slab and its units, if it makes one */
+		two = stamp_set(ash_zalloc(1, 200000), 200000, 2);
+	shared[0] = exchange(&shared[1], one);
+	if (shared[0] != 0)
+		stamp_release(shared[0]);
+	if (two != 0)
+		stamp_release(two);
+}
+
+static void at_each_step(size_t size, size_t stride)
+{
+	bool more = true;
+
+	the_size = size;
+	shared[0] = shared[1] = 0;
+	step_begin(act_same_class);
+	for (size_t k = 0; more; k += stride) {
+		more = with_act_at(k, call_slabs);
+		CHECK_EQ(ash_check(), 0);
+	}
+	if (shared[1] != 0)
+		stamp_release(shared[1]);
+	stamp_check_nothing_left();
+}
+
+TEST(single_handler_at_each_step, 60)
+{
+	at_each_step(48, rt_under_qemu() ? 1 : 5);
+	at_each_step(12000, rt_under_qemu() ? 7 : 37);
+	at_each_step(200000, rt_under_qemu() ? 11 : 61);
+	at_each_step(3 << 20, rt_under_qemu() ? 11 : 61);
 }

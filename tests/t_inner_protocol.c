@@ -142,34 +142,122 @@ TEST(protocol_more_letters_than_the_inbox_holds, 10)
 	stamp_check_nothing_left();
 }
 
-/* Empty slabs of many classes at once: old spares go while shelves are walked. */
-TEST(protocol_spares_go_during_a_collection, 10)
+static void alloc_all(size_t size, void **blocks, size_t n)
 {
-	enum { EACH = 40 };
-	static const size_t sizes[] = {2000, 3000, 5000, 9000, 16000, 20000, 30000, 32000};
-	static void *blocks[8][EACH];
-	struct owner *o;
-	struct ash_stats st;
+	while (n > 0)
+		CHECK((blocks[--n] = ash_alloc(size)) != NULL);
+}
 
-	for (size_t round = 0; round < 4; round++) {
-		for (size_t c = 0; c < 8; c++)
-			for (size_t i = 0; i < EACH; i++)
-				blocks[c][i] = ash_alloc(sizes[c]);
-		o = seat_take();
-		for (size_t c = 0; c < 8; c++)
-			for (size_t i = 0; i < EACH; i++)
-				ash_release(blocks[c][i]);
-		if (round % 2)
-			owner_collect_all(o);
-		else
-			owner_collect(o);
-		seat_give(o);
-		CHECK_EQ(ash_check(), 0);
-		ash_stats(&st);
-		CHECK_EQ(st.blocks + st.pending, 0);
+static void release_some(void *const *blocks, size_t n)
+{
+	while (n > 0)
+		ash_release(blocks[--n]);
+}
+
+/*
+ * A walk over [first, spare, last]: first gets empty and is a spare, too; that
+ * must not drive out the old one, where the walk goes on.
+ */
+TEST(protocol_walk_over_a_spare, 10)
+{
+	enum { SIZE = 20000, SLOTS = 6 };
+	static const size_t others[] = {18000, 24000, 30000, 17000, 22000};
+	void *blocks[4 * SLOTS], *other[SLOTS];
+	struct ash_stats st;
+	struct owner *o;
+	struct slab *s;
+
+	alloc_all(SIZE, blocks, 4 * SLOTS);
+	s = place_of(blocks[0]).slab;
+	CHECK_EQ(s->slots, SLOTS);
+	CHECK(s == place_of(blocks[SLOTS - 1]).slab);
+	release_some(blocks, 1);
+	release_some(blocks + SLOTS, SLOTS);
+	release_some(blocks + 2 * SLOTS, 1);
+	CHECK(place_of(blocks[SLOTS + 1]).slab->spare);
+	/* The spares' places are all taken. */
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		s = place_of(blocks[SLOTS + 1]).slab;
+		if (seat.owner->spares[0] != s || seat.owner->spare_count * s->units >= SPARE_UNITS)
+			break;
+		alloc_all(others[i], other, 4);
+		release_some(other, 4);
 	}
-	ash_thread_detach();
+	CHECK(seat.owner->spares[0] == place_of(blocks[SLOTS + 1]).slab);
+	o = seat_take();
+	release_some(blocks + 1, SLOTS - 1);
+	release_some(blocks + 2 * SLOTS + 1, 1);
+	/* The letters are lost. */
+	memset(o->inbox, 0, sizeof o->inbox);
+	owner_collect_all(o);
+	seat_give(o);
 	ash_stats(&st);
-	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(ash_check(), 0);
+	release_some(blocks + 2 * SLOTS + 2, 2 * SLOTS - 2);
 	stamp_check_nothing_left();
+}
+
+/* ---- leaving and writing at the same instant ---- */
+
+static struct {
+	size_t round[2];
+	struct owner *o;
+	void *p;
+} meeting;
+
+static void meet(unsigned self, size_t round, uint64_t delay)
+{
+	__atomic_store_n(&meeting.round[self], round, __ATOMIC_SEQ_CST);
+	for (size_t i = 0; __atomic_load_n(&meeting.round[1 - self], __ATOMIC_SEQ_CST) < round; i++)
+		if (i > 20000)
+			rt_sleep(1);
+	while (delay-- > 0)
+		__asm__ volatile("");
+}
+
+static size_t meetings(void)
+{
+	return rt_under_qemu() ? 5000 : 60000;
+}
+
+static void sender_body(__attribute__((unused)) void *argument)
+{
+	struct rt_random random;
+
+	rt_seed(&random, 1);
+	for (size_t i = 1; i <= meetings(); i++) {
+		meet(1, 2 * i - 1, rt_below(&random, 30));
+		ash_release(meeting.p);
+		meet(1, 2 * i, 0);
+	}
+}
+
+/* Neither may overlook the other: what was released is always collected by one of them. */
+TEST(protocol_letter_at_the_moment_of_leaving, 60)
+{
+	struct rt_thread *sender;
+	struct rt_random random;
+	struct place at;
+
+	rt_seed(&random, 2);
+	CHECK(ash_alloc(48) != NULL); /* so that the slab does not go */
+	sender = rt_thread_start(sender_body, NULL);
+	for (size_t i = 1; i <= meetings(); i++) {
+		struct owner *o = seat_take();
+
+		bin_rest(o, 3);
+		seat_give(o);
+		meeting.p = ash_alloc(48);
+		at = place_of(meeting.p);
+		o = seat_take();
+		meet(0, 2 * i - 1, rt_below(&random, 30));
+		owner_vacate(o);
+		owner_visit(o);
+		meet(0, 2 * i, 0);
+		CHECK_EQ(at.slab->remote[at.group], 0);
+		CHECK(owner_hold(o));
+		seat_give(o);
+	}
+	rt_thread_join(sender);
 }

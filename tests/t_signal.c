@@ -23,8 +23,8 @@ static uint64_t pool_take(struct rt_random *r, unsigned pool)
 	return atomic_exchange(&pools[pool][rt_below(r, POOL)], 0);
 }
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+HANDLER handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		__attribute__((unused)) void *context)
 {
 	static const size_t sizes[OWN] = {8,	16,   48,    200,	   1000,
 					  3000, 9000, 33000, (size_t)200 << 10, (size_t)3 << 20};
@@ -203,8 +203,8 @@ TEST(signal_handlers_in_short_threads, 60)
 
 static _Atomic unsigned forks;
 
-static void fork_handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-			 __attribute__((unused)) void *context)
+HANDLER fork_handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		     __attribute__((unused)) void *context)
 {
 	long child;
 

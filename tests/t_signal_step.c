@@ -5,40 +5,7 @@
  * handler acts at the k-th boundary.
  */
 #include "stamp.h"
-
-enum { SIGTRAP = 5, EFLAGS = 176, TRAP_FLAG = 0x100 }; /* EFLAGS: place in the ucontext */
-
-static volatile bool stepping;
-static volatile size_t step, act_at, acted;
-static void (*volatile act)(void);
-
-static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		 void *context)
-{
-	uint64_t *flags = (uint64_t *)(void *)((char *)context + EFLAGS);
-
-	*flags &= ~(uint64_t)TRAP_FLAG;
-	if (!stepping)
-		return;
-	if (step++ == act_at) {
-		act();
-		acted++;
-		return;
-	}
-	*flags |= TRAP_FLAG;
-}
-
-/* int3 calls the handler, which sets the flag; clearing `stepping` ends it. */
-static bool with_act_at(size_t k, void (*call)(void))
-{
-	acted = step = 0;
-	act_at = k;
-	stepping = true;
-	__asm__ volatile("int3" ::: "memory");
-	call();
-	stepping = false;
-	return acted > 0;
-}
+#include "step.h"
 
 /* ---- calls; each leaves the number of blocks as it was ---- */
 
@@ -94,7 +61,7 @@ static void act_alloc(void)
 static void act_release_held(void)
 {
 	stamp_release(held[FEW]);
-	held[FEW] = stamp_set(ash_alloc(the_size), the_size, step);
+	held[FEW] = stamp_set(ash_alloc(the_size), the_size, boundary);
 }
 
 static void act_fork(void)
@@ -134,8 +101,7 @@ static size_t at_each_step(void (*call)(void), void (*acting)(void), size_t size
 	size_t k;
 	bool more = true;
 
-	rt_signal(SIGTRAP, trap);
-	act = acting;
+	step_begin(acting);
 	the_size = size;
 	for (k = 0; more; k += stride) {
 		if (call == call_release_foreign)

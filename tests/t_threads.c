@@ -152,3 +152,39 @@ TEST(threads_share_no_line, 20)
 			ash_release(fresh[t][i]);
 	stamp_check_nothing_left();
 }
+
+/* ---- looking while others change what is looked at ---- */
+
+static void spans_body(void *seed)
+{
+	struct rt_random random;
+
+	rt_seed(&random, *(const uint64_t *)seed);
+	while (!atomic_load(&done)) {
+		void *p = ash_alloc(((size_t)2 << 20) * (1 + rt_below(&random, 12)));
+
+		if (rt_below(&random, 2))
+			p = ash_resize(p, ((size_t)2 << 20) * (1 + rt_below(&random, 12)));
+		CHECK(p != NULL);
+		ash_release(p);
+		ash_release(ash_alloc((size_t)40000 << rt_below(&random, 4)));
+		if (rt_below(&random, 100) == 0)
+			ash_trim(0);
+	}
+}
+
+TEST(threads_check_while_spans_come_and_go, 30)
+{
+	static const uint64_t seeds[2] = {1, 2};
+	size_t looks = rt_under_qemu() ? 5000 : 300000;
+	struct rt_thread *threads[2];
+
+	for (size_t i = 0; i < 2; i++)
+		threads[i] = rt_thread_start(spans_body, (void *)(uintptr_t)&seeds[i]);
+	for (size_t i = 0; i < looks; i++)
+		CHECK_EQ(ash_check(), 0);
+	atomic_store(&done, true);
+	for (size_t i = 0; i < 2; i++)
+		rt_thread_join(threads[i]);
+	stamp_check_nothing_left();
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A handler at a chosen instruction boundary of a call, by the CPU's trap
+ * flag: SIGTRAP after every instruction.
+ */
+#ifndef STEP_H
+#define STEP_H
+
+#include "stamp.h"
+
+enum { SIGTRAP = 5, EFLAGS = 176, TRAP_FLAG = 0x100 }; /* EFLAGS: place in the ucontext */
+
+static volatile bool stepping;
+static volatile size_t boundary, act_at, acted;
+static void (*volatile act)(void);
+
+HANDLER trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+	     void *context)
+{
+	uint64_t *flags = (uint64_t *)(void *)((char *)context + EFLAGS);
+
+	*flags &= ~(uint64_t)TRAP_FLAG;
+	if (!stepping)
+		return;
+	if (boundary++ == act_at) {
+		act();
+		acted++;
+		return;
+	}
+	*flags |= TRAP_FLAG;
+}
+
+/* int3 calls the handler, which sets the flag; clearing `stepping` ends it. */
+static inline bool with_act_at(size_t k, void (*call)(void))
+{
+	acted = boundary = 0;
+	act_at = k;
+	stepping = true;
+	__asm__ volatile("int3" ::: "memory");
+	call();
+	stepping = false;
+	return acted > 0;
+}
+
+static inline void step_begin(void (*acting)(void))
+{
+	rt_signal(SIGTRAP, trap);
+	act = acting;
+}
+
+#endif
