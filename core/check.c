@@ -35,21 +35,27 @@ static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g,
 static enum invariant check_slab(const struct owner *o, struct chunk *c, struct slab *s,
 				 unsigned unit)
 {
-	size_t size = class_size(s->class);
-	uint64_t owner = load_acquire(&s->owner);
-	unsigned g, u;
+	unsigned class = load_relaxed(&s->class), units = load_relaxed(&s->units), g, u;
+	uint64_t owner = load_acquire(&s->owner), slots = load_relaxed(&s->slots);
+	const uint64_t *others = load_relaxed(&s->remote);
+	size_t size;
 
-	if (s->class >= CLASSES || s->chunk != c || s->unit != unit || s->slot_size != size ||
-	    s->units != class_units(s->class) || s->slots != class_slots(s->class) ||
-	    s->reciprocal != class_reciprocal(size) ||
-	    ((s->units & (s->units - 1)) == 0 && unit % s->units != 0) ||
-	    s->base != c->base + ((size_t)unit << UNIT_SHIFT) || owner == 0)
+	if (class >= CLASSES || owner == 0)
 		return I4_SLAB_GEOMETRY;
-	for (u = 0; u < s->units; u++)
+	size = class_size(class);
+	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
+	    load_relaxed(&s->slot_size) != size || units != class_units(class) ||
+	    slots != class_slots(class) ||
+	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
+	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||
+	    ((units & (units - 1)) == 0 && unit % units != 0) ||
+	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT))
+		return I4_SLAB_GEOMETRY;
+	for (u = 0; u < units; u++)
 		if (load_acquire(&c->head[unit + u]) != record_place(unit))
 			return I4_SLAB_GEOMETRY;
-	for (g = 0; g < s->groups; g++) {
-		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&s->remote[g]);
+	for (g = 0; g * GROUP_SLOTS < slots; g++) {
+		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&others[g]);
 
 		if (((word | remote) & ~slab_group_mask(s, g)) != 0)
 			return I5_NO_BITS_BEYOND_THE_SLOTS;
@@ -90,14 +96,15 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 
 static enum invariant look_at_region(const struct owner *o, struct region *r)
 {
-	size_t i, span_left = 0;
+	size_t chunks = load_relaxed(&r->chunks), i, span_left = 0;
+	const char *base = load_relaxed(&r->base);
 
-	for (i = 0; i < r->chunks; i++) {
+	for (i = 0; i < chunks; i++) {
 		struct chunk *c = region_chunk(r, i);
 		bool is_free = bits_all(r->free, i, 1);
 		enum invariant broken = HOLDS;
 
-		if (!map_has(r->base + (i << CHUNK_SHIFT), c))
+		if (!map_has(base + (i << CHUNK_SHIFT), c))
 			return I9_MAP_KNOWS_EVERY_CHUNK;
 		if (span_left > 0) {
 			if (is_free && bits_all(r->free, i, 1))
@@ -112,7 +119,7 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 		if (chunk_is(c, CHUNK_SLABS))
 			broken = check_slab_chunk(o, c);
 		else if (chunk_is(c, CHUNK_SPAN))
-			span_left = c->span_chunks - 1;
+			span_left = load_relaxed(&c->span_chunks) - 1;
 		if (broken != HOLDS)
 			return broken;
 	}

@@ -15,8 +15,10 @@ static struct run chunk_run(const struct chunk *c)
 
 static void chunk_hint(struct chunk *c, bool partial)
 {
-	uint64_t *word = &c->region->partial[c->index / 64];
-	uint64_t bit = (uint64_t)1 << (c->index % 64);
+	/* Not only for the chunk's holder; region and index of a record never change. */
+	uint32_t index = load_relaxed(&c->index);
+	uint64_t *word = &load_relaxed(&c->region)->partial[index / 64];
+	uint64_t bit = (uint64_t)1 << (index % 64);
 
 	if (partial)
 		fetch_or_release(word, bit);
@@ -67,9 +69,10 @@ static struct chunk *chunk_make(struct heap *h)
 	c = run_chunk(run);
 	clean = region_is_clean(run, 1);
 	region_advise(run, 1, h->options->huge == ASH_HUGE_ALWAYS);
-	store_relaxed(&c->base, run_base(run)); /* looked at by map_find */
-	c->region = run.region;
-	c->index = (uint32_t)run.first;
+	/* Relaxed: looked at by map_find, and by those with an old hint. */
+	store_relaxed(&c->base, run_base(run));
+	store_relaxed(&c->region, run.region);
+	store_relaxed(&c->index, (uint32_t)run.first);
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
 	store_release(&c->units, ALL_UNITS);
@@ -83,7 +86,7 @@ struct units units_claim(struct heap *h, unsigned count, bool grow)
 	struct region *r;
 
 	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
-		size_t w, words = bits_words(r->chunks);
+		size_t w, words = bits_words(load_relaxed(&r->chunks));
 
 		for (w = 0; w < words; w++) {
 			uint64_t some = load_acquire(&r->partial[w]);

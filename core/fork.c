@@ -58,7 +58,7 @@ static void rebuild(struct owner *v)
 
 	owner_reset(v);
 	for (r = load_acquire(&v->heap->regions); r != NULL; r = r->next) {
-		for (i = 0; r->remote != NULL && i < r->chunks; i++) {
+		for (i = 0; r->remote != NULL && i < load_relaxed(&r->chunks); i++) {
 			struct chunk *c = region_chunk(r, i);
 
 			for (u = 0; chunk_is(c, CHUNK_SLABS) && u < CHUNK_UNITS; u++) {

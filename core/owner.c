@@ -176,7 +176,7 @@ void owner_collect_all(struct owner *o)
 void owner_notify(uint64_t owner, struct slab *s)
 {
 	struct owner *o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
-	unsigned start = (unsigned)((uintptr_t)s / CPU_LINE), i;
+	unsigned start = (unsigned)((uintptr_t)s / CPU_LINE), class, i;
 
 	for (i = 0; i < 4; i++) {
 		uint64_t *slot = &o->inbox[(start + i * 7) % INBOX_SLOTS];
@@ -186,7 +186,9 @@ void owner_notify(uint64_t owner, struct slab *s)
 		if (load_relaxed(slot) == 0 && swap_ordered(slot, &empty, (uint64_t)(uintptr_t)s))
 			return;
 	}
-	fetch_or_ordered(&o->marked[s->class / 64], (uint64_t)1 << (s->class % 64));
+	/* Should it be another slab by now: a mark too many. */
+	class = load_relaxed(&s->class);
+	fetch_or_ordered(&o->marked[class / 64], (uint64_t)1 << (class % 64));
 }
 
 static bool has_mail(const struct owner *o)

@@ -107,8 +107,9 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
 	r = base == NULL ? NULL : metadata_make(h, n, slabs, &old);
 	if (r != NULL) {
-		r->base = base;
-		r->chunks = n;
+		/* Relaxed, as all stores to the two: walks look at them at any time. */
+		store_relaxed(&r->base, base);
+		store_relaxed(&r->chunks, n);
 	}
 	if (r == NULL || !map_enter(r)) {
 		if (base != NULL)
@@ -117,8 +118,8 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 		if (r == NULL)
 			return NULL;
 		/* The metadata waits for the next attempt. */
-		r->base = NULL;
-		r->chunks = 0;
+		store_relaxed(&r->base, (char *)NULL);
+		store_relaxed(&r->chunks, (size_t)0);
 		store_release(&r->state, REGION_VACANT);
 		if (!old)
 			region_push(h, r);
@@ -144,8 +145,8 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 		if (load_acquire(&r->state) != REGION_LIVE || (for_slabs && r->remote == NULL))
 			continue;
 		do {
-			offset = (size_t)0 - ((uintptr_t)r->base >> CHUNK_SHIFT);
-			first = bits_find(r->free, r->chunks, n, alignment, offset);
+			offset = (size_t)0 - ((uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT);
+			first = bits_find(r->free, load_relaxed(&r->chunks), n, alignment, offset);
 			/* A lost claim means that somebody else took chunks: look again. */
 		} while (first != BITS_NONE && !bits_claim(r->free, first, n));
 		if (first == BITS_NONE)
@@ -239,12 +240,12 @@ bool region_initial(struct heap *h, size_t chunks)
 
 static bool region_retire(struct heap *h, struct region *r)
 {
-	size_t n = r->chunks, i, dirty = 0;
+	size_t n = load_relaxed(&r->chunks), i, dirty = 0;
 
 	/* 0: somebody else was faster, since the state was read. */
 	if (n == 0 || !bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
 		return false;
-	if (r->chunks != n) {
+	if (load_relaxed(&r->chunks) != n) {
 		/* Retired and made anew, larger, by others since n was read. */
 		bits_release(r->free, 0, n);
 		return false;
@@ -266,8 +267,8 @@ static bool region_retire(struct heap *h, struct region *r)
 	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
 	bits_clear(r->huge, 0, n);
-	r->base = NULL;
-	r->chunks = 0;
+	store_relaxed(&r->base, (char *)NULL);
+	store_relaxed(&r->chunks, (size_t)0);
 	/* Pairs with the swap in metadata_make. */
 	store_release(&r->state, REGION_VACANT);
 	return true;
@@ -279,7 +280,7 @@ size_t region_trim(struct heap *h)
 	struct region *r;
 
 	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
-		size_t n = r->chunks;
+		size_t n = load_relaxed(&r->chunks);
 
 		if (load_acquire(&r->state) == REGION_LIVE && region_retire(h, r))
 			bytes += n << CHUNK_SHIFT;
@@ -293,7 +294,8 @@ struct region *region_of(struct heap *h, const void *p)
 
 	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
 		if (load_acquire(&r->state) == REGION_LIVE &&
-		    (uintptr_t)p - (uintptr_t)r->base < r->chunks << CHUNK_SHIFT)
+		    (uintptr_t)p - (uintptr_t)load_relaxed(&r->base) <
+			    load_relaxed(&r->chunks) << CHUNK_SHIFT)
 			return r;
 	return NULL;
 }

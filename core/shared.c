@@ -25,7 +25,7 @@ static void *slot_anywhere(struct heap *h, unsigned class)
 	unsigned u;
 
 	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
-		for (i = 0; r->remote != NULL && i < r->chunks; i++) {
+		for (i = 0; r->remote != NULL && i < load_relaxed(&r->chunks); i++) {
 			struct chunk *c = region_chunk(r, i);
 
 			if (!chunk_is(c, CHUNK_SLABS))

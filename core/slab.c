@@ -16,23 +16,30 @@ static void slab_publish(struct slab *s)
 struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow)
 {
 	struct units u = units_claim(h, class_units(class), grow);
+	size_t size = class_size(class);
+	uint64_t *remote;
 	struct slab *s;
 	unsigned g;
 
 	if (u.chunk == NULL)
 		return NULL;
 	s = chunk_record(u.chunk, u.first);
-	s->base = units_base(u);
-	s->slot_size = (uint32_t)class_size(class);
-	s->reciprocal = class_reciprocal(s->slot_size);
-	s->remote = (uint64_t *)(void *)(u.chunk->region->remote +
-					 (u.chunk->index * CHUNK_UNITS + u.first) * REMOTE_STRIDE);
-	s->chunk = u.chunk;
-	s->slots = class_slots(class);
-	s->groups = (class_slots(class) + GROUP_SLOTS - 1) / GROUP_SLOTS;
-	s->class = (uint8_t)class;
-	s->unit = (uint8_t)u.first;
-	s->units = (uint8_t)u.count;
+	remote = (uint64_t *)(void *)(u.chunk->region->remote +
+				      (u.chunk->index * CHUNK_UNITS + u.first) * REMOTE_STRIDE);
+	/*
+	 * By relaxed stores: a walk or a late hint may still look at the slab that
+	 * was here before, and then finds out that it is not.
+	 */
+	store_relaxed(&s->base, units_base(u));
+	store_relaxed(&s->slot_size, (uint32_t)size);
+	store_relaxed(&s->reciprocal, class_reciprocal(size));
+	store_relaxed(&s->remote, remote);
+	store_relaxed(&s->chunk, u.chunk);
+	store_relaxed(&s->slots, class_slots(class));
+	store_relaxed(&s->groups, (class_slots(class) + GROUP_SLOTS - 1) / GROUP_SLOTS);
+	store_relaxed(&s->class, (uint8_t)class);
+	store_relaxed(&s->unit, (uint8_t)u.first);
+	store_relaxed(&s->units, (uint8_t)u.count);
 	s->full = 0;
 	s->opened = 0;
 	s->spare = false;

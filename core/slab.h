@@ -46,7 +46,7 @@ static inline void slab_make_ready(struct slab *s, uint32_t groups)
 
 static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 {
-	unsigned slots = (unsigned)s->slots - group * GROUP_SLOTS;
+	unsigned slots = (unsigned)load_relaxed(&s->slots) - group * GROUP_SLOTS;
 
 	return slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
 }

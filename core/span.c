@@ -78,6 +78,13 @@ static bool wants_huge(const struct heap *h, size_t bytes, bool zero)
 	return h->options->huge == ASH_HUGE_DEFAULT && bytes >= HUGE_FROM && !zero;
 }
 
+/* By relaxed stores: others may walk over it. */
+static void span_set(struct chunk *c, size_t n, size_t bytes)
+{
+	store_relaxed(&c->span_chunks, (uint32_t)n);
+	store_relaxed(&c->span_bytes, span_size(bytes));
+}
+
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = chunks_for(bytes);
@@ -93,11 +100,11 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 	if (zero)
 		run_zero(run, bytes);
 	c = run_chunk(run);
-	store_relaxed(&c->base, run_base(run)); /* looked at by map_find */
-	c->region = run.region;
-	c->index = (uint32_t)run.first;
-	c->span_bytes = span_size(bytes);
-	c->span_chunks = (uint32_t)n;
+	/* Relaxed: looked at by map_find, and by those with an old hint. */
+	store_relaxed(&c->base, run_base(run));
+	store_relaxed(&c->region, run.region);
+	store_relaxed(&c->index, (uint32_t)run.first);
+	span_set(c, n, bytes);
 	/* Pairs with chunk_is: the rest is set. */
 	store_release(&c->kind, CHUNK_SPAN);
 	return c->base;
@@ -124,16 +131,14 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 	if (n < have) {
 		/* Shrinks where it stands: the chunks behind go back. */
 		rest.first = c->index + n;
-		c->span_chunks = (uint32_t)n;
-		c->span_bytes = span_size(bytes);
+		span_set(c, n, bytes);
 		run_return(h, rest, have - n);
 		return p;
 	}
 	if (n == have || region_claim_at(rest, n - have)) {
 		if (n > have)
 			run_used(h, rest, n - have);
-		c->span_chunks = (uint32_t)n;
-		c->span_bytes = span_size(bytes);
+		span_set(c, n, bytes);
 		return p;
 	}
 	moved = span_alloc(h, bytes, CHUNK_SIZE, false);

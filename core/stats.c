@@ -9,18 +9,19 @@ static void stats_slab(struct ash_stats *out, const struct slab *s)
 {
 	bool shared = (load_relaxed(&s->owner) & OWNER_SHARED) != 0;
 	size_t taken = 0;
-	unsigned g;
+	unsigned groups = load_relaxed(&s->groups), g;
+	const uint64_t *others = load_relaxed(&s->remote);
 
-	for (g = 0; g < s->groups; g++) {
+	for (g = 0; g < groups; g++) {
 		uint64_t word = load_relaxed(&s->free[g]);
-		uint64_t remote = shared ? 0 : load_relaxed(&s->remote[g]);
+		uint64_t remote = shared ? 0 : load_relaxed(&others[g]);
 
 		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
 		out->pending += bits_count(remote & ~word);
 	}
-	out->slabs += (size_t)s->units << UNIT_SHIFT;
+	out->slabs += (size_t)load_relaxed(&s->units) << UNIT_SHIFT;
 	out->blocks += taken;
-	out->block_bytes += taken * s->slot_size;
+	out->block_bytes += taken * load_relaxed(&s->slot_size);
 }
 
 static void stats_chunk(struct ash_stats *out, struct chunk *c)
@@ -28,9 +29,9 @@ static void stats_chunk(struct ash_stats *out, struct chunk *c)
 	unsigned u;
 
 	if (chunk_is(c, CHUNK_SPAN)) {
-		out->spans += c->span_chunks << CHUNK_SHIFT;
+		out->spans += (size_t)load_relaxed(&c->span_chunks) << CHUNK_SHIFT;
 		out->blocks++;
-		out->block_bytes += c->span_bytes;
+		out->block_bytes += load_relaxed(&c->span_bytes);
 	} else if (chunk_is(c, CHUNK_SLABS)) {
 		for (u = 0; u < CHUNK_UNITS; u++)
 			if (load_acquire(&c->head[u]) == record_place(u))
@@ -46,14 +47,15 @@ void ash_stats(struct ash_stats *out)
 	struct heap *h = &heap_default;
 	struct region *r;
 	struct owner *o;
-	size_t i;
+	size_t chunks, i;
 
 	memset(out, 0, sizeof *out);
 	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
 		if (load_acquire(&r->state) != REGION_LIVE)
 			continue;
-		out->reserved += r->chunks << CHUNK_SHIFT;
-		for (i = 0; i < r->chunks; i++) {
+		chunks = load_relaxed(&r->chunks);
+		out->reserved += chunks << CHUNK_SHIFT;
+		for (i = 0; i < chunks; i++) {
 			struct run run = {r, i};
 
 			stats_chunk(out, region_chunk(r, i));

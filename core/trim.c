@@ -26,7 +26,7 @@ static size_t trim_region(struct heap *h, struct region *r, size_t keep)
 {
 	size_t bytes = 0, i;
 
-	for (i = r->chunks; i-- > 0;) {
+	for (i = load_relaxed(&r->chunks); i-- > 0;) {
 		struct run run = {r, i};
 		struct chunk *c = region_chunk(r, i);
 
