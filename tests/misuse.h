@@ -24,23 +24,23 @@ struct misuse_case {
 	void (*make)(struct bad *);
 };
 
-static void use_release(void *p)
+static inline void use_release(void *p)
 {
 	ash_release(p);
 }
 
-static void use_release_sized(void *p)
+static inline void use_release_sized(void *p)
 {
 	ash_release_sized(p, 1);
 }
 
-static void use_resize(void *p)
+static inline void use_resize(void *p)
 {
 	if (ash_resize(p, 50) != NULL)
 		rt_exit(7);
 }
 
-static void use_usable_size(void *p)
+static inline void use_usable_size(void *p)
 {
 	if (ash_usable_size(p) > 0)
 		rt_exit(8);
@@ -110,6 +110,15 @@ static inline char *block_among(size_t size)
 			p = other;
 	}
 	return p;
+}
+
+/* Released, so that this function finds it gone. */
+static inline void released(struct bad *bad, char *p)
+{
+	size_t bytes = ash_usable_size(p);
+
+	ash_release(p);
+	bad_says(bad, p, bad->gone, bytes);
 }
 
 #endif

@@ -7,8 +7,8 @@
  * all of them intact, all released; then as much again, of other sizes too.
  */
 #include "ashlar.h"
-#include "faults.h"
 #include "owner.h"
+#include "x_faults.h"
 
 #define MIB ((size_t)1 << 20)
 

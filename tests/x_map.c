@@ -8,10 +8,10 @@
  * The system is made to place the regions just so.
  */
 #include "ashlar.h"
-#include "faults.h"
 #include "misuse.h"
 #include "region.h"
 #include "slab.h"
+#include "x_faults.h"
 
 #define MIB      ((size_t)1 << 20)
 #define DISTANCE ((size_t)MAP_TABLE << CHUNK_SHIFT)

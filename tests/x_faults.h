@@ -3,11 +3,10 @@
  * A system that misbehaves on demand, for programs whose LDFLAGS wrap the five
  * calls below.  While it is armed, each of these calls counts.
  */
-#ifndef TESTS_FAULTS_H
-#define TESTS_FAULTS_H
+#ifndef TESTS_X_FAULTS_H
+#define TESTS_X_FAULTS_H
 
 #include "rt.h"
-#include "syscall.h"
 
 enum {
 	FAULT_EAGAIN = 11,
