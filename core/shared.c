@@ -35,11 +35,13 @@ static void *slot_anywhere(struct heap *h, unsigned class)
 				void *p;
 
 				/*
-				 * Pairs with slab_make: the place alone may be that of
-				 * the slab before, while this one's class is being set.
+				 * Pairs with slab_make.  First the owner: shared, it stays
+				 * so, and the place is this slab's.  The other way round
+				 * the place may be that of the slab before, and a block be
+				 * given out that release does not find (protocol.pml).
 				 */
-				if (load_acquire(&c->head[u]) != record_place(u) ||
-				    (load_acquire(&s->owner) & OWNER_SHARED) == 0 ||
+				if ((load_acquire(&s->owner) & OWNER_SHARED) == 0 ||
+				    load_acquire(&c->head[u]) != record_place(u) ||
 				    s->class != class)
 					continue;
 				p = slot_in(s);
