@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The harness of single steps.  A victim performs one call; by the CPU's trap
+ * flag it is stopped after every instruction, and something nasty is done
+ * there: others work on while it is frozen, a handler runs on its thread, the
+ * process forks.  Then it goes on.
+ *
+ *   victim    call: i i i i i i i i ... i            (i: one instruction)
+ *                   |   |   |                         each boundary:
+ *   act             A   A   A       ...               A, then the count of blocks
+ *
+ * Every path of every call is a row of steps_paths (t_inner_steps_paths.c); a
+ * row names the function of the library that tells that the path was taken.
+ * Each row runs in a process of its own.
+ */
+#ifndef STEPS_H
+#define STEPS_H
+
+#include "ashlar.h"
+#include "rt.h"
+
+struct path {
+	const char *name;
+	void (*prepare)(void); /* not stepped; may be NULL */
+	void (*call)(void);    /* stepped: one call of the library */
+	void (*passes)(void);  /* a function whose first instruction is met; NULL: any */
+	size_t size;	       /* for those three, in step_size */
+};
+
+extern const struct path steps_paths[];
+extern const size_t steps_path_count;
+
+extern size_t step_size;
+extern void *step_block;   /* what the call works on */
+
+/* Blocks that are held now, by anybody; the call itself may change it by one. */
+extern _Atomic long steps_held;
+
+/* For prepare: blocks that stay until the end, of the victim. */
+void *steps_take(size_t size);
+
+/* For prepare: the other thread does this, and is waited for. */
+void steps_other(void (*work)(void));
+
+/* For prepare: a thread that does this and ends. */
+void steps_passing_thread(void (*work)(void));
+
+#endif

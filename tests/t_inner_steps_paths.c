@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* The paths of each call that the harness of single steps walks. */
+#include "steps.h"
+
+#include "owner.h"
+#include "pages.h"
+#include "region.h"
+#include "shared.h"
+#include "span.h"
+#include "syscall.h"
+
+#define PASSES(function) ((void (*)(void))(uintptr_t)(function))
+
+/* ---- calls ---- */
+
+static void do_alloc(void)
+{
+	step_block = ash_alloc(step_size);
+	steps_held++;
+}
+
+static void do_zalloc(void)
+{
+	step_block = ash_zalloc(1, step_size);
+	steps_held++;
+}
+
+static void do_aligned(void)
+{
+	step_block = ash_aligned_alloc(step_size, step_size + 1);
+	steps_held++;
+}
+
+static void do_release(void)
+{
+	ash_release(step_block);
+	steps_held--;
+}
+
+static void do_shrink(void)
+{
+	step_block = ash_resize(step_block, step_size / 3);
+}
+
+static void do_grow(void)
+{
+	step_block = ash_resize(step_block, step_size * 3);
+}
+
+static void do_trim(void)
+{
+	(void)ash_trim(0);
+}
+
+/* ---- what goes before ---- */
+
+static void *reserve[4096];
+static unsigned reserved;
+
+/* What the call is about to release or resize: no child may count on it. */
+static void take(void)
+{
+	step_block = ash_alloc(step_size);
+	steps_held++;
+}
+
+static void take_from_other(void)
+{
+	steps_other(take);
+}
+
+static void take_from_passing(void)
+{
+	steps_passing_thread(take);
+}
+
+/* From the shared route, as a handler that interrupts a call would. */
+static void take_shared(void)
+{
+	struct owner *o = seat_take();
+
+	take();
+	seat_give(o);
+}
+
+/* The current slab of the class is used up to its last slot, or nearly. */
+static void exhaust(unsigned but)
+{
+	struct slab *s;
+	unsigned left;
+
+	for (steps_take(step_size);; steps_take(step_size)) {
+		struct bin *b = &seat.self->bins[class_of(step_size)];
+
+		s = b->slab;
+		left = 0;
+		for (unsigned g = 0; s != NULL && g < s->groups; g++)
+			left += bits_count(s->free[g]);
+		if (left <= but)
+			break;
+	}
+}
+
+static void exhaust_slab(void)
+{
+	exhaust(0);
+}
+
+static void exhaust_group(void)
+{
+	steps_take(step_size);
+	while (*seat.self->bins[class_of(step_size)].word != 0)
+		steps_take(step_size);
+}
+
+/* Two slabs; the first has free slots again, the second is exhausted. */
+static void shelve(void)
+{
+	void *first = ash_alloc(step_size);
+
+	exhaust(0);
+	steps_take(step_size);
+	exhaust(0);
+	ash_release(first);
+}
+
+/* The slab is exhausted; the other thread has released some of it. */
+static void release_some(void)
+{
+	for (unsigned i = 0; i < reserved; i++, steps_held--)
+		ash_release(reserve[i]);
+}
+
+static void mail(void)
+{
+	for (; reserved < 5; reserved++, steps_held++)
+		reserve[reserved] = ash_alloc(step_size);
+	exhaust(0);
+	steps_other(release_some);
+}
+
+/* A slab of a thread that is gone has free slots, and no chunk has units. */
+static void leave_slab(void)
+{
+	for (unsigned i = 0; i < 3; i++)
+		steps_take(step_size);
+}
+
+static void fill_units(void)
+{
+	struct units u;
+
+	/* Claimed and never published: in use, for all that others can tell. */
+	do
+		u = units_claim(&heap_default, 1, false);
+	while (u.chunk != NULL);
+}
+
+static void adoptable(void)
+{
+	exhaust(0);
+	steps_passing_thread(leave_slab);
+	fill_units();
+}
+
+static void full_chunks(void)
+{
+	exhaust(0);
+	fill_units();
+}
+
+/* The slab has one block, and as many spares as can be are there already. */
+static void spares_full(void)
+{
+	unsigned i;
+
+	for (i = 1; i <= SPARES + 1; i++)
+		ash_release(ash_alloc(1500 + 900 * i));
+	take();
+}
+
+/* One slab of the class besides the current one, with one block in it. */
+static void last_of_slab(void)
+{
+	unsigned first = 0, i;
+
+	reserve[first++] = ash_alloc(step_size);
+	steps_held++;
+	while (seat.self->bins[class_of(step_size)].slab->base ==
+	       (char *)((uintptr_t)reserve[0] & ~((uintptr_t)UNIT_SIZE * 2 - 1))) {
+		reserve[first++] = ash_alloc(step_size);
+		steps_held++;
+	}
+	for (i = 1; i + 1 < first; i++, steps_held--)
+		ash_release(reserve[i]);
+	step_block = reserve[0];
+}
+
+static void dirty_span(void)
+{
+	char *p = ash_alloc(step_size);
+
+	memset(p, 1, step_size);
+	ash_release(p);
+}
+
+/* Nothing is free behind the span. */
+static void hemmed_span(void)
+{
+	struct run behind;
+	struct chunk *c;
+
+	take();
+	memset(step_block, 1, step_size);
+	c = map_find(step_block);
+	behind = (struct run){c->region, c->index + c->span_chunks};
+	(void)region_claim_at(behind, 1);
+}
+
+static void roomy_span(void)
+{
+	(void)region_initial(&heap_default, 64);
+	for (unsigned i = 0; i < 12; i++)
+		(void)ash_alloc(step_size), steps_held++;
+	take();
+}
+
+/* As much is dirty as may be kept, so that the next release makes it too much. */
+static void nearly_over(void)
+{
+	static void *block[600];
+	unsigned n = 0;
+
+	take();
+	while (load_relaxed(&heap_default.dirty) < ash_defaults.retain / UNIT_SIZE - 1 && n < 600) {
+		for (n = 0; n < 600; n++)
+			block[n] = ash_alloc(100 << 10);
+		for (n = 0; n < 600 && !heap_over(&heap_default); n++) {
+			ash_release(block[n]);
+			block[n] = NULL;
+			if (load_relaxed(&heap_default.dirty) >=
+			    ash_defaults.retain / UNIT_SIZE - 8)
+				break;
+		}
+		for (; n < 600; n++)
+			if (block[n] != NULL)
+				steps_held++;
+	}
+}
+
+static void detached(void)
+{
+	ash_thread_detach();
+}
+
+const struct path steps_paths[] = {
+	{"allocate: fast", take, do_alloc, NULL, 48},
+	{"allocate: fast, 1024 bytes", take, do_alloc, NULL, 1024},
+	{"allocate: next group", exhaust_group, do_alloc, PASSES(owner_slot), 48},
+	{"allocate: next slab on the shelf", shelve, do_alloc, PASSES(slabs_remove), 700},
+	{"allocate: new slab", exhaust_slab, do_alloc, PASSES(slab_make), 700},
+	{"allocate: new slab of 64 KiB slots", exhaust_slab, do_alloc, PASSES(slab_make), 65536},
+	{"allocate: new chunk", full_chunks, do_alloc, PASSES(region_claim), 700},
+	{"allocate: first call of the thread", detached, do_alloc, PASSES(seat_slow), 48},
+	{"allocate: collect remote releases", mail, do_alloc, PASSES(slab_collect), 320},
+	{"allocate: adopt a slab", adoptable, do_alloc, PASSES(owner_adopt), 2000},
+	{"allocate: aligned", take, do_aligned, PASSES(owner_slot), 4096},
+	{"allocate: aligned span", take, do_aligned, PASSES(span_alloc), 4 << 20},
+	{"zero-allocate: fast", take, do_zalloc, PASSES(owner_slot), 100},
+	{"zero-allocate: new slab", exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
+	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
+	{"zero-allocate: span that was written", dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
+	{"release: own, fast", take, do_release, NULL, 48},
+	{"release: own, slab exhausted before", shelve, do_release, NULL, 700},
+	{"release: own, slab gets empty, kept", last_of_slab, do_release, PASSES(spares_add), 900},
+	{"release: own, an older spare goes back", spares_full, do_release, PASSES(slab_unmake), 60000},
+	{"release: own, purge", nearly_over, do_release, PASSES(pages_purge), 3 << 20},
+	{"release: another thread's block", take_from_other, do_release, PASSES(owner_notify), 48},
+	{"release: block of a thread that ended", take_from_passing, do_release, PASSES(owner_visit), 48},
+	{"release: shared slab's block", take_shared, do_release, PASSES(shared_free), 200},
+	{"release: span", take, do_release, PASSES(span_release), 3 << 20},
+	{"release: large span, purged", take, do_release, PASSES(pages_purge), 40 << 20},
+	{"resize: same class", take, do_shrink, NULL, 8},
+	{"resize: moves", take, do_grow, NULL, 100},
+	{"resize: slot to span", take, do_grow, PASSES(span_alloc), 900 << 10},
+	{"resize: another thread's block", take_from_other, do_grow, PASSES(owner_notify), 100},
+	{"resize: span shrinks", take, do_shrink, PASSES(span_resize), 9 << 20},
+	{"resize: span grows in place", roomy_span, do_grow, PASSES(region_claim_at), 3 << 20},
+	{"resize: span moves", hemmed_span, do_grow, PASSES(pages_move), 3 << 20},
+	{"detach", mail, ash_thread_detach, PASSES(owner_shrink), 320},
+	{"trim", dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
+};
+const size_t steps_path_count = sizeof(steps_paths) / sizeof(steps_paths[0]);
