@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef STRESS_H
+#define STRESS_H
+
+/* Called within system calls: now and then works the heap as a signal handler would. */
+void stress_interrupt(void);
+
+#endif

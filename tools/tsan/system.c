@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system calls of the allocator, by way of the host's libc, where
+ * ThreadSanitizer sees them (compiled with arch/x86_64/syscall.h on the command
+ * line, which checks the types).
+ *
+ * Mapping and unmapping it knows: fresh memory counts as written by the thread
+ * that maps it, so a record in it that is found by a plain store is a race,
+ * and what was done at the same addresses before is forgotten.  The kernel's
+ * other writes into our memory are told to it here; they make a purge that
+ * overlaps somebody's use of the memory a race.
+ *
+ * The kernel's answers are also made less kind than they are: regions lie so
+ * that they share entries of the map's table, and a call that maps or purges
+ * may be "interrupted" by more calls (stress.c), as by a signal handler.
+ */
+#define _GNU_SOURCE
+#include "stress.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void __tsan_read_range(void *address, unsigned long size);
+void __tsan_write_range(void *address, unsigned long size);
+
+/* As the kernel says it. */
+static long result(long r)
+{
+	return r == -1 ? -(long)errno : r;
+}
+
+/*
+ * 64 GiB apart, where addresses share an entry.  Far below the kernel's own
+ * choices, and among the addresses that ThreadSanitizer gives to programs.
+ */
+#define FAR	  ((uintptr_t)0x7e9000000000)
+#define FAR_STEP  ((uintptr_t)1 << 36)
+#define HUGE_SIZE ((size_t)2 << 20)
+
+static void *somewhere(void)
+{
+	static _Atomic unsigned turn;
+	unsigned n = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed);
+
+	return n % 4 != 3 ? NULL
+			  : (void *)(FAR + n / 4 % 8 * FAR_STEP + n / 32 % 16 * 64 * HUGE_SIZE);
+}
+
+long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset)
+{
+	void *p;
+	long r;
+
+	if (address == NULL && length % HUGE_SIZE == 0)
+		address = somewhere();
+	p = mmap(address, length, (int)protection, (int)flags, (int)fd, offset);
+	r = result((long)p);
+	stress_interrupt();
+	return r;
+}
+
+long arch_munmap(void *address, size_t length)
+{
+	long r;
+
+	__tsan_write_range(address, length);
+	r = result(munmap(address, length));
+	stress_interrupt();
+	return r;
+}
+
+long arch_madvise(void *address, size_t length, long advice)
+{
+	if (advice == MADV_DONTNEED)
+		__tsan_write_range(address, length);
+	stress_interrupt();
+	return result(madvise(address, length, (int)advice));
+}
+
+long arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target)
+{
+	if ((flags & MREMAP_FIXED) != 0) {
+		__tsan_write_range(old, old_length);
+		__tsan_write_range(target, length);
+	}
+	return result((long)mremap(old, old_length, length, (int)flags, target));
+}
+
+long arch_mincore(void *address, size_t length, unsigned char *residency)
+{
+	return result(mincore(address, length, residency));
+}
+
+long arch_write(long fd, const void *bytes, size_t length)
+{
+	return result(write((int)fd, bytes, length));
+}
+
+long arch_getpid(void)
+{
+	return getpid();
+}
+
+long arch_gettid(void)
+{
+	return gettid();
+}
