@@ -4,6 +4,9 @@
 #	make test       everything that is checked, natively and under QEMU
 #	make demo       the demonstration, natively and under QEMU
 #	make bench-seeds  the experiments against the mallocs that are installed
+#	make bench-threads  threads, the same way
+#	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
+#	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make clean      removes build/
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
@@ -84,6 +87,21 @@ bench-seeds: setup
 	$(CC) -O2 -fno-builtin -DHOSTED tools/bench/seeds.c -o $(BUILD)/bench/seeds-hosted || \
 		rm -f $(BUILD)/bench/seeds-hosted
 	BUILD=$(BUILD) sh tools/bench/run $(ROUNDS)
+
+bench-threads: setup
+	$(MAKE) --no-print-directory $(BUILD)/bench/threads $(BUILD)/bench/threads-count
+	CC="$(CC)" BUILD=$(BUILD) sh tools/bench/threads $(ROUNDS)
+
+tsan:
+	CC="$(CC)" BUILD=$(BUILD) sh tools/tsan/run $(SECONDS)
+
+tsan-plant:
+	CC="$(CC)" sh tools/tsan/plant
+
+golden-accept: all
+	! command -v clang-19 >/dev/null || \
+		$(MAKE) --no-print-directory CC=clang-19 BUILD=$(BUILD)/clang-19 all
+	sh tools/golden accept $(BUILD) $(BUILD)/clang-19
 
 # For scripts that build programs of their own: eval "$(make -s flags)"
 flags:
@@ -181,7 +199,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test demo bench-seeds flags format clean FORCE
+.PHONY: all programs setup test demo bench-seeds bench-threads tsan tsan-plant golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
