@@ -197,7 +197,7 @@ static size_t the_size;
 
 static void call_slabs(void)
 {
-	size_t n = the_size < 100000 ? 7 : 2;
+	size_t n = the_size < 100000 ? 7 : 1;
 	void *blocks[7];
 
 	for (size_t i = 0; i < n; i++)
@@ -240,6 +240,6 @@ TEST(single_handler_at_each_step, 60)
 {
 	at_each_step(48, rt_under_qemu() ? 1 : 5);
 	at_each_step(12000, rt_under_qemu() ? 7 : 37);
-	at_each_step(200000, rt_under_qemu() ? 11 : 61);
-	at_each_step(3 << 20, rt_under_qemu() ? 11 : 61);
+	at_each_step(200000, rt_under_qemu() ? 1 : 2);
+	at_each_step(3 << 20, rt_under_qemu() ? 3 : 7);
 }

@@ -110,6 +110,40 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 	stamp_check_nothing_left();
 }
 
+/* Two threads, as if both had been interrupted: all that they do is by swaps. */
+static void interrupted_body(void *seed)
+{
+	uint64_t mine[32] = {0};
+	struct rt_random random;
+	struct owner *o = seat_take();
+
+	rt_seed(&random, *(const uint64_t *)seed);
+	for (size_t n = rt_under_qemu() ? 20000 : 2000000; n > 0; n--) {
+		uint64_t *at = &mine[rt_below(&random, 32)];
+		size_t size = (size_t)16 << rt_below(&random, 8);
+
+		if (*at != 0)
+			stamp_release(*at);
+		*at = stamp_set(ash_alloc(size), size, n);
+	}
+	for (size_t i = 0; i < 32; i++)
+		if (mine[i] != 0)
+			stamp_release(mine[i]);
+	seat_give(o);
+}
+
+TEST(protocol_two_threads_on_the_shared_route, 30)
+{
+	static const uint64_t seeds[2] = {3, 4};
+	struct rt_thread *threads[2];
+
+	for (size_t i = 0; i < 2; i++)
+		threads[i] = rt_thread_start(interrupted_body, (void *)(uintptr_t)&seeds[i]);
+	for (size_t i = 0; i < 2; i++)
+		rt_thread_join(threads[i]);
+	stamp_check_nothing_left();
+}
+
 /* The inbox is full: the class is marked; nothing gets lost. */
 TEST(protocol_more_letters_than_the_inbox_holds, 10)
 {
@@ -144,8 +178,8 @@ TEST(protocol_more_letters_than_the_inbox_holds, 10)
 
 static void alloc_all(size_t size, void **blocks, size_t n)
 {
-	while (n > 0)
-		CHECK((blocks[--n] = ash_alloc(size)) != NULL);
+	for (size_t i = 0; i < n; i++)
+		CHECK((blocks[i] = ash_alloc(size)) != NULL);
 }
 
 static void release_some(void *const *blocks, size_t n)
@@ -251,7 +285,7 @@ TEST(protocol_letter_at_the_moment_of_leaving, 60)
 		meeting.p = ash_alloc(48);
 		at = place_of(meeting.p);
 		o = seat_take();
-		meet(0, 2 * i - 1, rt_below(&random, 30));
+		meet(0, 2 * i - 1, rt_below(&random, 500));
 		owner_vacate(o);
 		owner_visit(o);
 		meet(0, 2 * i, 0);

@@ -45,6 +45,11 @@ static void call_trim(void)
 	ash_trim(0);
 }
 
+static void call_check(void)
+{
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* ---- acts ---- */
 
 static void act_alloc(void)
@@ -62,6 +67,17 @@ static void act_release_held(void)
 {
 	stamp_release(held[FEW]);
 	held[FEW] = stamp_set(ash_alloc(the_size), the_size, boundary);
+}
+
+/* Slabs go from shelf to shelf. */
+static void act_slabs(void)
+{
+	void *blocks[2 * FEW];
+
+	for (size_t i = 0; i < 2 * FEW; i++)
+		blocks[i] = ash_alloc(the_size);
+	for (size_t i = 0; i < 2 * FEW; i++)
+		ash_release(blocks[i]);
 }
 
 static void act_fork(void)
@@ -161,6 +177,11 @@ TEST(signal_at_each_step_of_a_remote_release, 30)
 {
 	CHECK(at_each_step(call_release_foreign, act_alloc, 48, stride(7)) > 100);
 	CHECK(at_each_step(call_release_foreign, act_release_held, 48, stride(8)) > 100);
+}
+
+TEST(signal_at_each_step_of_a_check, 30)
+{
+	CHECK(at_each_step(call_check, act_slabs, 12000, stride(79)) > 1000);
 }
 
 TEST(fork_at_each_step, 60)
