@@ -12,6 +12,7 @@ enum { SIGTRAP = 5, EFLAGS = 176, TRAP_FLAG = 0x100 }; /* EFLAGS: place in the u
 
 static volatile bool stepping;
 static volatile size_t boundary, act_at, acted;
+static volatile size_t act_again; /* so many boundaries later; 0: only once */
 static void (*volatile act)(void);
 
 HANDLER trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
@@ -25,7 +26,9 @@ HANDLER trap(__attribute__((unused)) int number, __attribute__((unused)) void *i
 	if (boundary++ == act_at) {
 		act();
 		acted++;
-		return;
+		if (act_again == 0)
+			return;
+		act_at += act_again;
 	}
 	*flags |= TRAP_FLAG;
 }

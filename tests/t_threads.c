@@ -172,6 +172,14 @@ static void spans_body(void *seed)
 				      : stamp_resize(span, size, n);
 		}
 		stamp_release(span);
+		for (size_t n = 0; n < 50; n++) {
+			volatile uint64_t *p = ash_alloc((size_t)3 << 19);
+
+			*p = (uintptr_t)&random + n;
+			ash_release(ash_alloc((size_t)5 << 19));
+			CHECK_EQ(*p, (uintptr_t)&random + n);
+			ash_release((void *)(uintptr_t)p);
+		}
 		ash_release(ash_alloc((size_t)40000 << rt_below(&random, 4)));
 		if (rt_below(&random, 100) == 0)
 			ash_trim(0);
