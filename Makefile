@@ -89,7 +89,7 @@ bench-seeds: setup
 	BUILD=$(BUILD) sh tools/bench/run $(ROUNDS)
 
 bench-threads: setup
-	$(MAKE) --no-print-directory $(BUILD)/bench/threads $(BUILD)/bench/threads-count
+	$(MAKE) --no-print-directory $(BUILD)/bench/threads
 	CC="$(CC)" BUILD=$(BUILD) sh tools/bench/threads $(ROUNDS)
 
 tsan:
@@ -185,8 +185,12 @@ $(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) $(BUILD)/sources lin
 # Ashlar's ancestor's example, a program of its own beside the demonstration.
 $(BUILD)/demo: $(DEMO_OBJECTS) $(BUILD)/sources
 $(BUILD)/ancestor: $(BUILD)/prog/tools/demo/ancestor.o
-$(BUILD)/bench/seeds: $(BUILD)/prog/tools/bench/seeds.o
-$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/bench/seeds: $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+
+$(BUILD)/demo $(BUILD)/ancestor: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

@@ -76,6 +76,7 @@ struct rt_barrier {
 	unsigned count;
 };
 void rt_barrier_wait(struct rt_barrier *b); /* set count, zero the rest */
+void rt_yield(void);			    /* lets another thread have the CPU */
 void rt_pin(unsigned cpu);		    /* this thread to one CPU; ignored when refused */
 
 /* ---- processes ---- */

@@ -123,6 +123,11 @@ void rt_barrier_wait(struct rt_barrier *b)
 		arch_futex(&b->round, FUTEX_WAIT, (long)round, NULL, NULL, 0);
 }
 
+void rt_yield(void)
+{
+	arch_sched_yield();
+}
+
 void rt_pin(unsigned cpu)
 {
 	uint64_t mask[16] = {0};

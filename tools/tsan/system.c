@@ -36,7 +36,7 @@ static long result(long r)
  * 64 GiB apart, where addresses share an entry.  Far below the kernel's own
  * choices, and among the addresses that ThreadSanitizer gives to programs.
  */
-#define FAR	  ((uintptr_t)0x7e9000000000)
+#define FAR       ((uintptr_t)0x7e9000000000)
 #define FAR_STEP  ((uintptr_t)1 << 36)
 #define HUGE_SIZE ((size_t)2 << 20)
 

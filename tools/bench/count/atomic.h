@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stands before sys/atomic.h in the include path of a library that is built
+ * to be measured (tools/bench/threads): counts the swaps, and those that were
+ * lost.  A swap that asks a question (is this record vacant?) counts as lost when the
+ * answer is no, so the figure is an upper bound of the retries.
+ */
+#ifndef BENCH_COUNT_ATOMIC_H
+#define BENCH_COUNT_ATOMIC_H
+
+#include_next "atomic.h"
+
+/* In threads.c; of the thread, so that counting makes no contention of its own. */
+extern _Thread_local uint64_t count_swaps, count_lost;
+
+#define COUNTED(name)                                                                              \
+	static inline bool counted_##name(uint64_t *word, uint64_t *expected, uint64_t desired)    \
+	{                                                                                          \
+		bool done = name(word, expected, desired);                                         \
+		count_swaps++;                                                                     \
+		count_lost += !done;                                                               \
+		return done;                                                                       \
+	}
+COUNTED(swap_acquire)
+COUNTED(swap_acq_rel)
+COUNTED(swap_ordered)
+#undef COUNTED
+#define swap_acquire counted_swap_acquire
+#define swap_acq_rel counted_swap_acq_rel
+#define swap_ordered counted_swap_ordered
+
+#endif
