@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "alloc.h"
+
 #include "ashlar.h"
-#include "memory.h"
 #include "owner.h"
 #include "shared.h"
 #include "span.h"
 
-/* A block from a slab: the thread's own, or anybody's where that cannot be. */
-static __attribute__((noinline)) void *slot_alloc(unsigned class, bool *clean)
+void *slot_alloc(unsigned class, bool *clean)
 {
 	struct owner *o = seat_take();
 	void *p;
@@ -64,41 +64,4 @@ FAST void *ash_alloc(size_t size)
 	p = b->base + cpu_lowest_bit(word) * b->size;
 	seat_give(o);
 	return p;
-}
-
-void *ash_zalloc(size_t count, size_t size)
-{
-	bool clean;
-	size_t bytes;
-	void *p;
-
-	if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
-		return NULL;
-	if (bytes > SLOT_MAX)
-		return span_alloc(&heap_default, bytes, 1, true);
-	p = slot_alloc(class_of(bytes), &clean);
-	if (p != NULL && !clean)
-		memset(p, 0, bytes);
-	return p;
-}
-
-void *ash_aligned_alloc(size_t alignment, size_t size)
-{
-	unsigned class;
-	bool clean;
-
-	if (alignment == 0 || (alignment & (alignment - 1)) != 0 ||
-	    alignment > SPAN_ALIGNMENT_MAX || size > PTRDIFF_MAX)
-		return NULL;
-	class = class_aligned(size, alignment);
-	if (class < CLASSES)
-		return slot_alloc(class, &clean);
-	return span_alloc(&heap_default, size > 0 ? size : 1, alignment, false);
-}
-
-size_t ash_good_size(size_t size)
-{
-	if (size > PTRDIFF_MAX)
-		return 0;
-	return size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size);
 }

@@ -218,7 +218,7 @@ static void shrink_class(struct owner *o, unsigned class)
 	bin_rest(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;
-		if (slab_is_empty(s)) {
+		if (slab_watch(s)) {
 			slabs_remove(&f->partial, s);
 			slab_unmake(o->heap, s);
 		}

@@ -82,27 +82,28 @@ bool bits_claim(uint64_t *words, size_t first, size_t n)
 	return true;
 }
 
-void bits_release(uint64_t *words, size_t first, size_t n)
+static void change(uint64_t *words, size_t first, size_t n, bool set)
 {
 	while (n > 0) {
 		struct part p = part_of(first, n);
 
-		/* Pairs with bits_claim. */
-		fetch_or_release(&words[p.word], p.mask);
+		if (set)
+			fetch_or_release(&words[p.word], p.mask); /* pairs with bits_claim */
+		else
+			fetch_and_acq_rel(&words[p.word], ~p.mask);
 		first += p.bits;
 		n -= p.bits;
 	}
 }
 
+void bits_release(uint64_t *words, size_t first, size_t n)
+{
+	change(words, first, n, true);
+}
+
 void bits_clear(uint64_t *words, size_t first, size_t n)
 {
-	while (n > 0) {
-		struct part p = part_of(first, n);
-
-		fetch_and_acq_rel(&words[p.word], ~p.mask);
-		first += p.bits;
-		n -= p.bits;
-	}
+	change(words, first, n, false);
 }
 
 bool bits_all(const uint64_t *words, size_t first, size_t n)

@@ -42,13 +42,14 @@ static inline uint64_t bits_run(unsigned first, unsigned n)
 	return (~(uint64_t)0 >> (64 - n)) << first;
 }
 
-/* Not the popcnt instruction, which the oldest x86-64 lacks, nor libgcc's table. */
+/* Only on slow paths: short, and not popcnt, which the oldest x86-64 lacks. */
 static inline unsigned bits_count(uint64_t x)
 {
-	x -= (x >> 1) & 0x5555555555555555u;
-	x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
-	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-	return (unsigned)((x * 0x0101010101010101u) >> 56);
+	unsigned n = 0;
+
+	for (; x != 0; x = bits_without_lowest(x))
+		n++;
+	return n;
 }
 
 /*

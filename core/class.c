@@ -39,7 +39,7 @@ unsigned class_units(unsigned class)
 		return 1;
 	if (size > CLASS_SINGLE)
 		return (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
-	while (units * UNIT_SIZE < (units == 2 ? 8 : 4) * size && units * UNIT_SIZE < 4 * size)
+	while (units * UNIT_SIZE < 4 * size)
 		units *= 2;
 	return units;
 }

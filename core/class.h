@@ -50,11 +50,10 @@ static inline size_t class_size(unsigned class)
 unsigned class_aligned(size_t size, size_t alignment);
 
 /*
- * Units of a slab: one (32 KiB) for the two smallest classes, two as long as
- * eight slots fit, then what four slots need.  Above CLASS_SINGLE a slab is
- * one slot, so that memory of one size can serve another at once.  A slab of
- * 2^n units is aligned to its size, and so are its slots if they are a power
- * of two.
+ * Units of a slab: one (32 KiB) for the two smallest classes, else two or
+ * what four slots need.  Above CLASS_SINGLE a slab is one slot, so that
+ * memory of one size can serve another at once.  A slab of 2^n units is
+ * aligned to its size, and so are its slots if they are a power of two.
  */
 #define CLASS_SINGLE ((size_t)32 << 10)
 unsigned class_units(unsigned class);

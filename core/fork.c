@@ -2,7 +2,7 @@
 #include "fork.h"
 
 #include "pages.h"
-#include "region.h"
+#include "walk.h"
 
 static uint64_t held(uint64_t generation)
 {
@@ -52,23 +52,13 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 
 static void rebuild(struct owner *v)
 {
-	struct region *r;
-	size_t i;
-	unsigned u;
+	struct walk w = walk_from(v->heap);
+	struct slab *s;
 
 	owner_reset(v);
-	for (r = load_acquire(&v->heap->regions); r != NULL; r = r->next) {
-		for (i = 0; r->remote != NULL && i < load_relaxed(&r->chunks); i++) {
-			struct chunk *c = region_chunk(r, i);
-
-			for (u = 0; chunk_is(c, CHUNK_SLABS) && u < CHUNK_UNITS; u++) {
-				struct slab *s = chunk_record(c, u);
-
-				if (load_acquire(&c->head[u]) == record_place(u) && owner_has(v, s))
-					rebuild_slab(v, s);
-			}
-		}
-	}
+	while ((s = walk_next(&w)) != NULL)
+		if (walk_at_slab(&w) && owner_has(v, s))
+			rebuild_slab(v, s);
 }
 
 void fork_settle(struct owner *o)

@@ -35,7 +35,7 @@ static void line_number(struct line *l, uint64_t n, unsigned base)
 /* bytes 0: no block to speak of. */
 static _Noreturn void report(enum call call, const void *p, const char *fault, size_t bytes)
 {
-	static const char names[][16] = {"release", "release_sized", "resize", "usable_size"};
+	static const char names[][14] = {"release", "release_sized", "resize", "usable_size"};
 	struct line l = {.length = 0};
 
 	line_text(&l, "ashlar: ");
@@ -79,33 +79,35 @@ _Noreturn void misuse(enum call call, const void *p)
 {
 	struct heap *h = &heap_default;
 	struct region *r = region_of(h, p);
-	const char *gone = call <= CALL_RELEASE_SIZED ? "double free" : "block already released";
+	const char *fault = call <= CALL_RELEASE_SIZED ? "double free" : "block already released";
 	struct chunk *c;
 	struct slab *s;
-	size_t bytes;
+	size_t bytes = 0;
 	uint64_t index;
+	bool start = false;
 
 	if (r == NULL) {
+		fault = "not a block of this allocator";
 		if (region_metadata_holds(h, p) || map_holds(p) || owner_holds(h, p) ||
 		    static_holds(p))
-			report(call, p, "pointer to the allocator's own records", 0);
-		report(call, p, "not a block of this allocator", 0);
+			fault = "pointer to the allocator's own records";
+		report(call, p, fault, 0);
 	}
 	c = region_chunk(r, (size_t)((const char *)p - r->base) >> CHUNK_SHIFT);
-	if (chunk_is(c, CHUNK_SLABS) && slab_find(c, p, &s)) {
-		if ((uintptr_t)p % 8 != 0)
-			report(call, p, "misaligned pointer", s->slot_size);
-		if (!slab_index(s, p, &index))
-			report(call, p, "interior pointer", s->slot_size);
-		report(call, p, gone, s->slot_size);
+	if (!chunk_is(c, CHUNK_SLABS)) {
+		bytes = span_around(r, p);
+		start = p == c->base;
+	} else if (slab_find(c, p, &s)) {
+		bytes = s->slot_size;
+		start = slab_index(s, p, &index);
 	}
-	if (chunk_is(c, CHUNK_SLABS) || (bytes = span_around(r, p)) == 0)
-		report(call, p, "memory already returned", 0);
-	if ((uintptr_t)p % 8 != 0)
-		report(call, p, "misaligned pointer", bytes);
-	if (p != c->base)
-		report(call, p, "interior pointer", bytes);
-	report(call, p, gone, bytes);
+	if (bytes == 0)
+		fault = "memory already returned";
+	else if ((uintptr_t)p % 8 != 0)
+		fault = "misaligned pointer";
+	else if (!start)
+		fault = "interior pointer";
+	report(call, p, fault, bytes);
 }
 
 _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit)

@@ -6,24 +6,6 @@
 #include "shared.h"
 #include "span.h"
 
-bool place_find(const struct chunk *c, const void *p, struct place *at)
-{
-	if (unlikely(!slab_find(c, p, &at->slab)) ||
-	    unlikely(!slab_index(at->slab, p, &at->index)))
-		return false;
-	at->group = (uint32_t)(at->index / GROUP_SLOTS);
-	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
-	return true;
-}
-
-bool place_is_taken(struct place at)
-{
-	if ((load_relaxed(&at.slab->free[at.group]) & at.bit) != 0)
-		return false;
-	return (load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0 ||
-	       (load_relaxed(&at.slab->remote[at.group]) & at.bit) == 0;
-}
-
 /* Into another owner's slab.  False: it was free already. */
 static bool remote_free(struct place at)
 {
@@ -55,7 +37,7 @@ static bool remote_free(struct place at)
 }
 
 /* Everything but a block of one's own slab. */
-static __attribute__((noinline)) void release_slow(void *p)
+static __attribute__((noinline, minsize)) void release_slow(void *p)
 {
 	struct chunk *c = map_find(p);
 	struct place at;
@@ -85,7 +67,7 @@ static __attribute__((noinline)) void release_slow(void *p)
 }
 
 /* What seldom happens: the group was not ready, or got free throughout. */
-static __attribute__((noinline)) void release_event(struct owner *o, struct slab *s,
+static __attribute__((noinline, minsize)) void release_event(struct owner *o, struct slab *s,
 						    uint64_t group, uint64_t word)
 {
 	bool exhausted = !slab_is_ready(s);
@@ -138,38 +120,4 @@ FAST void ash_release(void *p)
 	}
 	store_relaxed(&s->free[group], word);
 	seat_give(o);
-}
-
-void ash_release_sized(void *p, size_t size)
-{
-	size_t have = block_bytes(CALL_RELEASE_SIZED, p);
-
-	/*
-	 * Aligned blocks may come from a larger class than their size alone
-	 * would choose: only a size the block cannot hold is a lie for certain.
-	 */
-	if (p != NULL && size > have)
-		misuse_size(p, have);
-	ash_release(p);
-}
-
-size_t block_bytes(enum call call, const void *p)
-{
-	struct chunk *c = map_find(p);
-	struct place at;
-
-	if (p == NULL)
-		return 0;
-	if (likely(c != NULL)) {
-		if (place_find(c, p, &at) && place_is_taken(at))
-			return at.slab->slot_size;
-		if (span_is(c, p))
-			return c->span_bytes;
-	}
-	misuse(call, p);
-}
-
-size_t ash_usable_size(const void *p)
-{
-	return block_bytes(CALL_USABLE_SIZE, p);
 }

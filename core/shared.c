@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shared.h"
 
+#include "walk.h"
+
 static void *slot_in(struct slab *s)
 {
 	unsigned g;
@@ -20,39 +22,25 @@ static void *slot_in(struct slab *s)
 /* Looks through all shared slabs of the class: the hint knows only one. */
 static void *slot_anywhere(struct heap *h, unsigned class)
 {
-	struct region *r;
-	size_t i;
-	unsigned u;
+	struct walk w = walk_from(h);
+	struct slab *s;
+	void *p = NULL;
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
-		for (i = 0; r->remote != NULL && i < load_relaxed(&r->chunks); i++) {
-			struct chunk *c = region_chunk(r, i);
-
-			if (!chunk_is(c, CHUNK_SLABS))
-				continue;
-			for (u = 0; u < CHUNK_UNITS; u++) {
-				struct slab *s = chunk_record(c, u);
-				void *p;
-
-				/*
-				 * Pairs with slab_make.  First the owner: shared, it stays
-				 * so, and the place is this slab's.  The other way round
-				 * the place may be that of the slab before, and a block be
-				 * given out that release does not find (protocol.pml).
-				 */
-				if ((load_acquire(&s->owner) & OWNER_SHARED) == 0 ||
-				    load_acquire(&c->head[u]) != record_place(u) ||
-				    s->class != class)
-					continue;
-				p = slot_in(s);
-				if (p != NULL) {
-					store_release(&h->shared[class], s);
-					return p;
-				}
-			}
-		}
+	while (p == NULL && (s = walk_next(&w)) != NULL) {
+		/*
+		 * Pairs with slab_make.  First the owner: shared, it stays so, and
+		 * the place is this slab's.  The other way round the place may be
+		 * that of the slab before, and a block be given out that release
+		 * does not find (protocol.pml).
+		 */
+		if ((load_acquire(&s->owner) & OWNER_SHARED) == 0 || !walk_at_slab(&w) ||
+		    s->class != class)
+			continue;
+		p = slot_in(s);
+		if (p != NULL)
+			store_release(&h->shared[class], s);
 	}
-	return NULL;
+	return p;
 }
 
 void *shared_slot(struct heap *h, unsigned class)

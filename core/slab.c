@@ -76,16 +76,6 @@ void slab_unmake(struct heap *h, struct slab *s)
 	units_give(h, u);
 }
 
-bool slab_is_empty(const struct slab *s)
-{
-	unsigned g;
-
-	for (g = 0; g < s->groups; g++)
-		if (load_relaxed(&s->free[g]) != slab_group_mask(s, g))
-			return false;
-	return true;
-}
-
 bool slab_watch(struct slab *s)
 {
 	unsigned g;

@@ -92,13 +92,11 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 /* The memory back to the chunk; the caller holds every slot and the record. */
 void slab_unmake(struct heap *h, struct slab *s);
 
-/* True: every slot is free (remote ones do not count).  For the owner. */
-bool slab_is_empty(const struct slab *s);
-
 /*
  * Sets s->full to the word of a group whose getting full is worth a look: one
  * that is not yet free throughout.  A slab from which nothing is allocated
- * only fills up, so the last look finds it empty.  True: it is now.
+ * only fills up, so the last look finds it empty.  True: it is now (remote
+ * slots do not count).
  */
 bool slab_watch(struct slab *s);
 

@@ -35,14 +35,13 @@ void spares_keep(struct owner *o, unsigned units)
 {
 	unsigned have = 0, i;
 
-	/* From the youngest to the oldest: the first ones that fit stay. */
+	/* From the youngest to the oldest: what fits stays, and leaves a place for one more. */
 	for (i = o->spare_count; i-- > 0;) {
 		struct slab *s = o->spares[i];
 
-		if (units > 0 && (have == 0 || have + s->units <= units)) {
-			have += s->units;
+		have += s->units;
+		if (have <= units && (i > 0 || o->spare_count < SPARES))
 			continue;
-		}
 		spares_drop(o, i);
 		/* It may have been allocated from since, if it is a current one. */
 		if (slab_watch(s))
@@ -56,15 +55,9 @@ void spares_add(struct owner *o, struct slab *s)
 		slab_leave(o, s);
 		return;
 	}
-	if (o->spare_count == SPARES) {
-		struct slab *oldest = o->spares[0];
-
-		spares_drop(o, 0);
-		if (slab_watch(oldest))
-			slab_leave(o, oldest);
-	}
+	/* The youngest stays, however large. */
+	spares_keep(o, s->units < SPARE_UNITS ? SPARE_UNITS - s->units : 0);
 	o->spares[o->spare_count++] = s;
 	s->spare = true;
 	s->full = 0; /* watched no more: it may be used and get empty again */
-	spares_keep(o, SPARE_UNITS);
 }

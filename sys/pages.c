@@ -37,7 +37,7 @@ static void *map(size_t bytes, enum sharing sharing)
 	if (r < 0 && r >= -4095) {
 		if (r == -ENOMEM || r == -EAGAIN)
 			return NULL;
-		panic("mmap failed for another reason than lack of memory");
+		panic("mmap: kernel error");
 	}
 	return (void *)r; /* NOLINT: the kernel's word is an address */
 }
@@ -47,7 +47,7 @@ bool pages_release(void *p, size_t bytes)
 	long r = arch_munmap(p, bytes);
 
 	if (r != 0 && r != -ENOMEM)
-		panic("munmap failed for another reason than lack of mappings");
+		panic("munmap: kernel error");
 	return r == 0;
 }
 
@@ -195,12 +195,12 @@ static bool move_piece(char *from, char *to)
 	if (r == (long)to)
 		return true;
 	if (r != -ENOMEM && r != -EAGAIN && r != -EINVAL && r != -EFAULT)
-		panic("mremap failed for another reason than lack of memory");
+		panic("mremap: kernel error");
 	/* A refusal may come after the target was unmapped. */
 	if (arch_mincore(to, PIECE, there) == -ENOMEM &&
 	    arch_mmap(to, PIECE, PROT_READ_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != (long)to)
-		panic("mremap unmapped its target");
+		panic("mremap: target lost");
 	return false;
 }
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* From a pointer to the block it names: built for size, see Makefile. */
+#include "ashlar.h"
+#include "misuse.h"
+#include "release.h"
+#include "span.h"
+
+bool place_find(const struct chunk *c, const void *p, struct place *at)
+{
+	if (unlikely(!slab_find(c, p, &at->slab)) ||
+	    unlikely(!slab_index(at->slab, p, &at->index)))
+		return false;
+	at->group = (uint32_t)(at->index / GROUP_SLOTS);
+	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
+	return true;
+}
+
+bool place_is_taken(struct place at)
+{
+	if ((load_relaxed(&at.slab->free[at.group]) & at.bit) != 0)
+		return false;
+	return (load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0 ||
+	       (load_relaxed(&at.slab->remote[at.group]) & at.bit) == 0;
+}
+
+void ash_release_sized(void *p, size_t size)
+{
+	size_t have = block_bytes(CALL_RELEASE_SIZED, p);
+
+	/*
+	 * Aligned blocks may come from a larger class than their size alone
+	 * would choose: only a size the block cannot hold is a lie for certain.
+	 */
+	if (p != NULL && size > have)
+		misuse_size(p, have);
+	ash_release(p);
+}
+
+size_t block_bytes(enum call call, const void *p)
+{
+	struct chunk *c = map_find(p);
+	struct place at;
+
+	if (p == NULL)
+		return 0;
+	if (likely(c != NULL)) {
+		if (place_find(c, p, &at) && place_is_taken(at))
+			return at.slab->slot_size;
+		if (span_is(c, p))
+			return c->span_bytes;
+	}
+	misuse(call, p);
+}
+
+size_t ash_usable_size(const void *p)
+{
+	return block_bytes(CALL_USABLE_SIZE, p);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "walk.h"
+
+struct slab *walk_next(struct walk *w)
+{
+	while (++w->unit >= CHUNK_UNITS) {
+		/* The next slab chunk; its unit 0 comes from the condition above. */
+		w->unit = CHUNK_UNITS;
+		while (w->region != NULL && (w->region->remote == NULL ||
+					     w->index >= load_relaxed(&w->region->chunks))) {
+			w->region = w->region->next;
+			w->index = 0;
+		}
+		if (w->region == NULL)
+			return NULL;
+		w->chunk = region_chunk(w->region, w->index++);
+		if (chunk_is(w->chunk, CHUNK_SLABS))
+			w->unit = ~0u;
+	}
+	return chunk_record(w->chunk, w->unit);
+}
