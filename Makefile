@@ -7,6 +7,7 @@
 #	make bench-threads  threads, the same way
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
+#	make model      the protocol of the bitmaps, by the model checker spin
 #	make clean      removes build/
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
@@ -102,6 +103,9 @@ golden-accept: all
 	! command -v clang-19 >/dev/null || \
 		$(MAKE) --no-print-directory CC=clang-19 BUILD=$(BUILD)/clang-19 all
 	sh tools/golden accept $(BUILD) $(BUILD)/clang-19
+
+model:
+	BUILD=$(BUILD) CC="$(CC)" sh tools/model
 
 # For scripts that build programs of their own: eval "$(make -s flags)"
 flags:
@@ -203,7 +207,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test demo bench-seeds bench-threads tsan tsan-plant golden-accept flags format clean FORCE
+.PHONY: all programs setup test model demo bench-seeds bench-threads tsan tsan-plant golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

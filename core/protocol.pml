@@ -6,26 +6,33 @@
  * Three threads, each with an owner record, and one chunk of two units: a
  * slab takes one unit and has two slots, so it is one group and one word.
  * Each thread does two rounds; in a round it allocates, releases a block that
- * anybody allocated, or detaches.  It may stop for ever before any step.
- * All orders of all steps are looked at.
+ * anybody allocated, or detaches, and it may stop for ever before any step.
+ * All orders of all steps are looked at.  All of that for all three threads
+ * at once is too much for half a minute: the runs in tools/model divide it
+ * (DO0, DO1, DO2, STOPS).
  *
  * A STEP is one load, store or read-modify-write of the code.  Between steps
  * there is only what a thread does with its own variables, or with what
  * belongs to the holder of a record alone: its shelves, its bins, its seat.
  * Which slabs are on the shelves is not kept: they are those whose owner
- * word names the record.
+ * word names the record.  Two kinds of pairs in the code are one step here, as
+ * nothing that others do between the two changes what comes of them:
+ *
+ *   - a holder's load of a free word and its store there: it alone stores
+ *   - a load that only saves a swap or an exchange which would fail or find
+ *     nothing (owner_hold, owner_notify, owner_collect, the mark in remote_free)
  *
  *   here                 in the code
  *   -------------------  ----------------------------------------------------
- *   claim_slot           bin.c: owner_slot (alloc.c: ash_alloc does the same)
- *   refill               bin.c: bin_refill, bin_exhausted
+ *   claim_slot           bin.c: owner_slot; alloc.c: ash_alloc
+ *   owner_slot           bin.c: owner_slot, bin_refill, bin_exhausted, bin_next_slab,
+ *                        bin_new_slab
  *   hold, vacate         owner.c: owner_hold, owner_vacate
  *   attach               owner.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
  *   collect_slab         owner.c: collect_slab; bin.c: owner_settle;
  *                        spare.c: spares_add, slab_leave
- *   collect_marked       owner.c: collect_class, with and without `all`
- *   collect              owner.c: owner_collect
+ *   collect              owner.c: owner_collect, owner_collect_all, collect_class
  *   visit                owner.c: has_mail, owner_visit
  *   adopt                owner.c: owner_adopt, owner_move
  *   detach               owner.c: ash_thread_detach; bin.c: owner_shrink
@@ -47,22 +54,25 @@
  *   2  no report of misuse for programs that release each block once  REPORT
  *   3  nothing is lost: when all have ended or stopped, each slot of each slab
  *      is free, remote, held by the program, or the one slot in flight of a
- *      thread that stopped; the same of units and of the chunk   Referee
+ *      thread that stopped; the same of units and of the chunk   referee
  *   4  a unit is given back, and a chunk returned, only with no slot of it
  *      taken                                                     EMPTY
  *   5  whatever the others do, stop included, each thread comes to its end: no
  *      state without a next step, and (tools/model: progress) no cycle of
  *      steps at all
  *   6  if nobody stopped, somebody has been told of each remote bit: no vacant
- *      record has any, and where a record is held, there is mail    Referee
+ *      record has any, and where a record is held, there is mail    referee
+ *      (one that stops between mark and mail keeps the news to itself: time, and
+ *      for a slab of a vacant record nobody else looks until it is held again)
  *   7  a block released by two threads at once is reported exactly once (DOUBLE)
  *
  * VARIANTS, by -D
  *
  *   STOPS=n   up to n threads stop, anywhere
- *   NOBODY    thread 2 has no record and gets none, like a handler that
- *             interrupted a call: it takes the shared route
+ *   NOBODY=n  the last n threads have no record and get none, like handlers that
+ *             interrupted a call: they take the shared route
  *   START=n   what there is at first, see init
+ *   DO0, DO1, DO2  what the threads may do: sums of ALLOCATE, RELEASE, DETACH
  *   DOUBLE=n  two threads release the same block: the owner and another (1), or
  *             two others (2)
  *
@@ -75,22 +85,23 @@
  *    5  a shared slot is claimed by a store instead of a swap            1
  *    6  owner_move does not look at the mark it takes off                6
  *    7  a vacated record is not looked at again                          6
- *    8  chunk_return looks at the units, then stores 0                   4
- *    9  remote release by a load and a store                             3
+ *    8  chunk_return looks at the units, then stores 0                   3, 4
+ *    9  remote release by a load and a store                             2, 3
  *   10  a late mark makes a shared slab nobody's                         3
  *   11  the walk of shared slabs reads the head before the owner         2
  *   12  a holder waits for a record that another holds                   5
  *   13  collect clears the whole remote word, not what it took           3
- *   14  mail is believed: the slab is not asked whose it is              1, 2, 3
+ *   14  mail is believed: the slab is not asked whose it is              4
  *   15  collect finds both bits set and says nothing                     7
- *   16  a thread that loses the swap for a unit tries it with the old word 5
+ *   16  who loses the swap for a unit tries again with the old word      5
  *   17  a sender does not look whether the record is vacant              6
  *
  * NOT HERE: weak orders (each step is seen by all at once; only the owner's
- * plain stores of a release may wait in its store buffer, in DOUBLE, the one
- * place where another thread acts upon what it read of them); more than one
- * group, class or chunk; spans, purges and the hint region.partial; spares
- * (an empty slab stays or goes, as if by chance); fork.
+ * plain store of a release may wait in its store buffer, in DOUBLE, the one
+ * place where another thread acts upon a free word that the owner may be
+ * changing); more than one group, class or chunk; spans, purges and the hint
+ * region.partial; spares (an empty slab stays or goes, as if by chance); fork;
+ * a second release so late that the slot was given out again, or the slab unmade.
  */
 
 #define THREADS 3
@@ -112,6 +123,9 @@
 #endif
 #ifndef DO2
 #define DO2 7
+#endif
+#ifndef NOBODY
+#define NOBODY 0
 #endif
 #ifndef STOPS
 #define STOPS 0
@@ -142,15 +156,18 @@ bit marked[THREADS + 1]; /* owner.marked, of our one class             */
 
 byte pool[SLABS];	 /* slots that the program holds               */
 byte flight[THREADS];	 /* the slot that a call has in hand: IN_FLIGHT */
+byte taken[SLABS];	 /* both of these                              */
 byte made[SLABS];	 /* the unit is on its way to be a slab or free: thread and 1 */
 byte chunk_by;		 /* the chunk is on its way: thread and 1      */
-byte ended, stopped, reports;
+byte ended, halted, reports;
+byte buffer;
+bit buffered;
 
 #define IN_FLIGHT(s, b) ((s) * 4 + (b))
-#define TAKEN(s, b) ((pool[s] & (b)) || flight[0] == IN_FLIGHT(s, b) || \
-		     flight[1] == IN_FLIGHT(s, b) || flight[2] == IN_FLIGHT(s, b))
-#define EMPTY(s) assert(!TAKEN(s, 1) && !TAKEN(s, 2))
-#define CLAIMED assert(!TAKEN(s, b)); flight[t] = IN_FLIGHT(s, b)
+#define LANDED(s, b)	taken[s] = taken[s] & ~(b); flight[t] = 0
+#define TAKEN(s, b)	((taken[s] & (b)) != 0)
+#define EMPTY(s)	assert(taken[s] == 0)
+#define CLAIMED		assert(!TAKEN(s, b)); taken[s] = taken[s] | b; flight[t] = IN_FLIGHT(s, b)
 #ifdef DOUBLE
 #define REPORT reports++
 #else
@@ -159,7 +176,7 @@ byte ended, stopped, reports;
 
 /* A thread may stop before each of its steps. */
 #if STOPS > 0
-#define STEP(x) if :: atomic { x } :: atomic { stopped < STOPS -> stopped++; goto stop } fi
+#define STEP(x) if :: atomic { x } :: atomic { halted < STOPS -> halted++; goto stop } fi
 #else
 #define STEP(x) atomic { x }
 #endif
@@ -276,6 +293,9 @@ inline slab_unmake()
 /* w: what was collected of the slab s; f: the free word then. */
 inline collect_words()
 {
+#ifdef DOUBLE
+	!buffered; /* a locked instruction waits for the stores before it */
+#endif
 #if BUG != 2
 	STEP(owner[s] = owner[s] & ~PENDING);
 #endif
@@ -313,50 +333,49 @@ inline collect_slab()
 	fi
 }
 
-/* The record's next slab, or its first one of which `is` is true; else SLABS. */
-#define NEXT(r, n)	do :: n < SLABS && !HAS(r, n) -> n++ :: else -> break od
+/* The record's first slab of which `is` is true, else SLABS. */
 #define FIRST(r, s, is) s = 0; do :: s < SLABS && !(HAS(r, s) && (is)) -> s++ :: else -> break od
 
-/* Slabs of the record h: those with a mark, or all. */
-inline collect_marked(all)
+#define TOLD   0
+#define MARKED 1
+#define ALL_OF 2
+
+/*
+ * Of the record h, what mail tells; MARKED, also each slab with a mark; ALL_OF,
+ * every slab.  n: 0, the mail; or a slab and 1.
+ */
+inline collect(what)
 {
+	/* What is there stays, but for us: the look and the exchange are one. */
+	STEP(w = inbox[h]; inbox[h] = 0);
 	n = 0;
 	do
-	:: STEP(NEXT(h, n); w = (n < SLABS && (all || (owner[n] & PENDING) != 0)));
-	   s = n;
+	:: if
+	   :: n == 0 && w == 0
+	   :: n == 0 && w != 0 ->
+		s = w - 1;
+		/* It may have changed hands, or be another slab by now. */
+		STEP(w = (BUG == 14 || HAS(h, s)))
+	   :: n > 0 ->
+		STEP(do :: n <= SLABS && !HAS(h, n - 1) -> n++ :: else -> break od;
+		     w = (n <= SLABS && (what == ALL_OF || (owner[n - 1] & PENDING))));
+		s = n - 1
+	   fi;
 	   if
 	   :: w -> collect_slab()
 	   :: else
 	   fi;
 	   if
-	   :: n < SLABS -> n++
-	   :: else -> break
+	   :: n == 0 ->
+		STEP(n = (what != TOLD || marked[h] -> 1 : SLABS + 1); marked[h] = 0)
+	   :: else -> n++
+	   fi;
+	   if
+	   :: n > SLABS -> break
+	   :: else
 	   fi
 	od;
 	w = 0; n = 0; s = 0
-}
-
-inline collect()
-{
-	/* What is there stays, but for us: the look and the exchange are one. */
-	STEP(w = inbox[h]; inbox[h] = 0);
-	if
-	:: w != 0 ->
-		s = w - 1;
-		/* It may have changed hands, or be another slab by now. */
-		STEP(w = (BUG == 14 || HAS(h, s)));
-		if
-		:: w -> collect_slab()
-		:: else
-		fi
-	:: else
-	fi;
-	STEP(w = marked[h]; marked[h] = 0);
-	if
-	:: w != 0 -> collect_marked(false)
-	:: else
-	fi;
-	w = 0; s = 0
 }
 
 /* ---- records ---- */
@@ -394,7 +413,7 @@ inline visit()
 	   :: !ok -> break
 	   :: else -> ok = 0
 	   fi;
-	   collect();
+	   collect(TOLD);
 	   vacate()
 	od;
 	w = 0; ok = 0
@@ -427,7 +446,7 @@ inline adopt()
 		if
 		:: ok ->
 			ok = 0;
-			collect();
+			collect(TOLD);
 			do
 			:: STEP(FIRST(v, s, free_[s] != 0);
 				/* Who saw the mark that we take off told nobody. */
@@ -471,7 +490,7 @@ inline shrink()
 inline detach()
 {
 	h = o;
-	collect();
+	collect(TOLD);
 	shrink();
 	vacate();
 	o = 0;
@@ -504,12 +523,12 @@ inline owner_slot()
 	   fi;
 	   if
 	   :: stage == 0 ->
-		collect_marked(false); /* the code: the current slab only */
-		collect(); stage = 1
+		collect(MARKED); /* the code: of the slabs, only the current one */
+		stage = 1
 	   :: stage == 1 -> slab_make(o, false); stage = (ok -> 1 : 2)
 	   :: stage == 2 -> adopt(); h = o; stage = 3
 	   :: stage == 3 -> slab_make(o, true); stage = (ok -> 3 : 4)
-	   :: stage == 4 -> collect_marked(true); shrink(); slab_make(o, true); stage = 5
+	   :: stage == 4 -> collect(ALL_OF); shrink(); slab_make(o, true); stage = 5
 	   fi;
 	   ok = 0; s = 0
 	od;
@@ -638,7 +657,7 @@ inline owner_free()
 #else
 	STEP(f = f | (free_[s] & b); w = free_[s] | b;
 	     if
-	     :: f == 0 -> free_[s] = w; flight[t] = 0
+	     :: f == 0 -> free_[s] = w; LANDED(s, b)
 	     :: else
 	     fi);
 #endif
@@ -679,9 +698,9 @@ inline remote_free()
 	:: w == 0 ->
 #if BUG == 9
 		STEP(w = remote[s]);
-		STEP(remote[s] = w | b; w = w & b; flight[t] = 0);
+		STEP(remote[s] = w | b; w = w & b; LANDED(s, b));
 #else
-		STEP(w = remote[s] & b; remote[s] = remote[s] | b; flight[t] = 0);
+		STEP(w = remote[s] & b; remote[s] = remote[s] | b; LANDED(s, b));
 #endif
 	:: else
 	fi;
@@ -712,7 +731,7 @@ inline remote_free()
 
 inline shared_free()
 {
-	STEP(w = free_[s] & b; free_[s] = free_[s] | b; flight[t] = 0);
+	STEP(w = free_[s] & b; free_[s] = free_[s] | b; LANDED(s, b));
 	if
 	:: w -> REPORT
 	:: else
@@ -748,7 +767,7 @@ inline release()
 
 #define PLACED(s, b) assert(((free_[s] | remote[s]) & (b)) != 0 || TAKEN(s, b)); \
 		     assert(((free_[s] | remote[s]) & (b)) == 0 || !TAKEN(s, b))
-#define TOLD(s) (state[owner[s] - PENDING] == HELD && \
+#define HEARD(s) (state[owner[s] - PENDING] == HELD && \
 		 (inbox[owner[s] - PENDING] == s + 1 || marked[owner[s] - PENDING]))
 
 /* Each thread has ended or stopped. */
@@ -763,9 +782,9 @@ inline referee()
 			PLACED(n, 2);
 			assert((units & (1 << n)) == 0);
 			assert(head[n] || made[n]);
-			assert(stopped || (free_[n] & remote[n]) == 0);
+			assert(halted || (free_[n] & remote[n]) == 0);
 			assert((owner[n] & SHARED) == 0 || remote[n] == 0);
-			assert(stopped || remote[n] == 0 || (owner[n] > PENDING && TOLD(n)))
+			assert(halted || remote[n] == 0 || (owner[n] > PENDING && HEARD(n)))
 		:: else ->
 			EMPTY(n);
 			assert(!head[n]);
@@ -812,7 +831,7 @@ proctype Thread(byte t; byte o; bit may_attach)
 	:: else -> break
 	od;
 	assert(flight[t] == 0 && made[0] != t + 1 && made[1] != t + 1 && chunk_by != t + 1);
-stop:
+stop:	skip;
 	d_step {
 		o = 0; h = 0; v = 0; s = 0; b = 0; w = 0; f = 0; n = 0;
 		stage = 0; round = 0; ok = 0; got = 0; may_attach = 0;
@@ -833,27 +852,78 @@ init
 #if START == 0
 		/* A slab of record 1, full; the other unit is free. */
 		chunk_free = 0; slabs_kind = 1; units = 2;
-		owner[0] = 1; head[0] = 1; pool[0] = ALL;
+		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
 #elif START == 1
 		/* Nothing at all. */
 #elif START == 2
 		/* One full slab of record 1, one half full of record 2. */
 		chunk_free = 0; slabs_kind = 1; units = 0;
-		owner[0] = 1; head[0] = 1; pool[0] = ALL;
-		owner[1] = 2; head[1] = 1; pool[1] = 1; free_[1] = 2;
+		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
+		owner[1] = 2; head[1] = 1; pool[1] = 1; taken[1] = 1; free_[1] = 2;
 #elif START == 3
 		/* Record 1 is vacant and has a full slab. */
 		state[1] = VACANT;
 		chunk_free = 0; slabs_kind = 1; units = 2;
-		owner[0] = 1; head[0] = 1; pool[0] = ALL;
+		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
+#elif START == 4
+		/* An empty slab of record 1, a spare. */
+		chunk_free = 0; slabs_kind = 1; units = 2;
+		owner[0] = 1; head[0] = 1; free_[0] = ALL;
 #endif
 		run Thread(0, (state[1] -> 1 : 0), 1);
-		run Thread(1, 2, 1);
-#ifdef NOBODY
-		run Thread(2, 0, 0);
+		run Thread(1, (NOBODY < 2 -> 2 : 0), NOBODY < 2);
+		run Thread(2, (NOBODY < 1 -> 3 : 0), NOBODY < 1)
+	}
+}
+
 #else
-		run Thread(2, 3, 1);
-#endif
+
+/* What the store of the first owner's release left in its store buffer. */
+active proctype Buffer()
+{
+end:	do
+	:: atomic { buffered -> free_[0] = buffer; buffered = 0 }
+	od
+}
+
+/* Two release the slot 1 of slab 0; the owner looks for what was released, twice. */
+proctype Thread(byte t; byte o)
+{
+	byte h, v, s, b, w, f, n;
+	bit ok;
+
+	if
+	:: t + DOUBLE == 1 || t == 1 || t == DOUBLE -> s = 0; b = 1; release()
+	:: else
+	fi;
+	if
+	:: t == 0 -> h = o; collect(ALL_OF); collect(ALL_OF)
+	:: else
+	fi;
+	ended++
+}
+
+init
+{
+	atomic {
+		state[1] = HELD;
+		state[2] = HELD;
+		state[3] = HELD;
+		chunk_free = 0; slabs_kind = 1; units = 2;
+		owner[0] = 1; head[0] = 1; pool[0] = 2;
+		run Thread(0, 1);
+		run Thread(1, 2);
+		run Thread(2, 3)
+	}
+	atomic {
+		ended == THREADS && !buffered ->
+		/* The next collection. */
+		if
+		:: BUG != 15 && (free_[0] & remote[0]) -> REPORT
+		:: else
+		fi;
+		assert(reports == 1);
+		assert((free_[0] | remote[0]) == 1)
 	}
 }
 
