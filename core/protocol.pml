@@ -41,10 +41,11 @@
  *   units_claim          chunk.c: units_claim, claim_in, chunk_make;
  *                        region.c: region_claim (bits.c: bits_claim)
  *   units_give           chunk.c: units_give, chunk_return; region.c: region_give
- *   release              release.c: ash_release, release_slow, place_find
- *   owner_free           bin.c: owner_free; release.c: place_is_taken, release_event
+ *   release              release.c: ash_release, release_slow; block.c: place_find
+ *   owner_free           bin.c: owner_free; block.c: place_is_taken;
+ *                        release.c: release_event
  *   remote_free, notify  release.c: remote_free; owner.c: owner_notify
- *   shared_slot          shared.c: shared_slot, slot_in, slot_anywhere
+ *   shared_slot          shared.c: shared_slot, slot_in, slot_anywhere; walk.c
  *   shared_free          shared.c: shared_free
  *   REPORT               misuse.c: misuse, misuse_double
  *
