@@ -120,8 +120,8 @@ static uint64_t exchange(volatile uint64_t *word, uint64_t value)
 	return value;
 }
 
-HANDLER handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		__attribute__((unused)) void *context)
+static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		    __attribute__((unused)) void *context)
 {
 	static const size_t sizes[OWN] = {8, 16, 100, 1000, 9000, 33000, 200000, 3 << 20};
 	static struct rt_random random;

@@ -11,9 +11,6 @@
 #include "ashlar.h"
 #include "rt.h"
 
-/* QEMU 7.2 calls handlers on a stack of any alignment; SSE stores then fault. */
-#define HANDLER static __attribute__((force_align_arg_pointer, unused)) void
-
 #define STAMP_KEYS ((uint64_t)1 << 20)
 
 static inline void *stamp_block(uint64_t stamp)

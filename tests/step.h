@@ -15,8 +15,8 @@ static volatile size_t boundary, act_at, acted;
 static volatile size_t act_again; /* so many boundaries later; 0: only once */
 static void (*volatile act)(void);
 
-HANDLER trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-	     void *context)
+static inline void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+			void *context)
 {
 	uint64_t *flags = (uint64_t *)(void *)((char *)context + EFLAGS);
 

@@ -252,7 +252,7 @@ static void meet(unsigned self, size_t round, uint64_t delay)
 
 static size_t meetings(void)
 {
-	return rt_under_qemu() ? 5000 : 200000;
+	return rt_under_qemu() ? 5000 : 100000;
 }
 
 static void sender_body(__attribute__((unused)) void *argument)

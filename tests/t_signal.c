@@ -23,8 +23,8 @@ static uint64_t pool_take(struct rt_random *r, unsigned pool)
 	return atomic_exchange(&pools[pool][rt_below(r, POOL)], 0);
 }
 
-HANDLER handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		__attribute__((unused)) void *context)
+static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		    __attribute__((unused)) void *context)
 {
 	static const size_t sizes[OWN] = {8,	16,   48,    200,	   1000,
 					  3000, 9000, 33000, (size_t)200 << 10, (size_t)3 << 20};
@@ -156,11 +156,11 @@ TEST(signal_handlers_work_the_heap, 60)
 
 	rt_signal(SIGALRM, handler);
 	rt_timer(rt_under_qemu() ? 1000 : 100);
-	work(0, 3000000000);
+	work(0, 2000000000);
 	rt_timer(0);
 	atomic_store(&done, true);
 	rt_thread_join(other);
-	CHECK(atomic_load(&handlers) > (rt_under_qemu() ? 200 : 3000));
+	CHECK(atomic_load(&handlers) > (rt_under_qemu() ? 100 : 1000));
 	release_pools();
 }
 
@@ -203,8 +203,8 @@ TEST(signal_handlers_in_short_threads, 60)
 
 static _Atomic unsigned forks;
 
-HANDLER fork_handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		     __attribute__((unused)) void *context)
+static void fork_handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+			 __attribute__((unused)) void *context)
 {
 	long child;
 
@@ -224,11 +224,11 @@ TEST(signal_handlers_fork, 60)
 
 	rt_signal(SIGALRM, fork_handler);
 	rt_timer(1000);
-	work(0, 3000000000);
+	work(0, 2000000000);
 	rt_timer(0);
 	atomic_store(&done, true);
 	rt_thread_join(other);
-	CHECK(atomic_load(&forks) > 20);
+	CHECK(atomic_load(&forks) > 10);
 	release_pools();
 }
 
@@ -236,7 +236,7 @@ TEST(fork_in_the_middle_of_threads, 60)
 {
 	enum { THREADS = 4 };
 	struct rt_thread *threads[THREADS];
-	size_t n = rt_under_qemu() ? 40 : 200;
+	size_t n = rt_under_qemu() ? 40 : 100;
 	uint64_t mine[64];
 
 	for (size_t i = 0; i < THREADS; i++)
