@@ -2,8 +2,9 @@
 /*
  * Ashlar: a memory allocator for Linux programs without a libc.
  *
- * Every function here may be called from any thread, and from a signal
- * handler that interrupted any of them on the same thread.  A child of fork
+ * Every function here may be called from any thread, and (ash_thread_detach
+ * excepted) from a signal handler that interrupted any of them on the same
+ * thread.  A child of fork
  * may call all of them at once; there is no atfork handler to install.  None
  * takes a lock and none waits for another thread.
  *
@@ -90,7 +91,8 @@ size_t ash_trim(size_t keep);
 /*
  * The calling thread gives up what it holds: its empty slabs go back to the
  * heap, the others wait for the next thread.  For the end of a thread; a
- * later call of the same thread starts anew.
+ * later call of the same thread starts anew.  Not for signal handlers: the
+ * call they interrupt may have what is given up in its hands.
  */
 void ash_thread_detach(void);
 
