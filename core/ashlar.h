@@ -4,9 +4,8 @@
  *
  * Every function here may be called from any thread, and (ash_thread_detach
  * excepted) from a signal handler that interrupted any of them on the same
- * thread.  A child of fork
- * may call all of them at once; there is no atfork handler to install.  None
- * takes a lock and none waits for another thread.
+ * thread.  A child of fork may call all of them at once; there is no atfork
+ * handler to install.  None takes a lock and none waits for another thread.
  *
  * Out of memory is NULL; nothing is printed and no errno exists at this
  * level.  Misuse that is detected (a pointer that is not the start of a live
