@@ -30,7 +30,7 @@ enum { ENOUGH = 600, APART = 67, NEVER = 1 << 30 };
 /* make soak: every one of those runs; make test: some. */
 static size_t thin(void)
 {
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : 9;
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 60 : 9;
 }
 
 size_t step_size;
@@ -378,22 +378,28 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 	rt_print("     %s: at %zu boundaries of %zu paths\n", name, sum, steps_path_count);
 }
 
-TEST(steps_stop, 200)
+/* A fork costs a thousand times what a step does. */
+static size_t forks_apart(void)
 {
-	run_all("stop", act_stop, 1);
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 400 : 40;
 }
 
-TEST(steps_signal, 200)
+TEST(steps_stop, 3600)
 {
-	run_all("signal", act_signal, 1);
+	run_all("stop", act_stop, rt_under_qemu() ? 7 : 1);
 }
 
-TEST(steps_fork, 200)
+TEST(steps_signal, 3600)
 {
-	run_all("fork", act_fork, 16);
+	run_all("signal", act_signal, rt_under_qemu() ? 7 : 1);
 }
 
-TEST(steps_fork_by_other, 200)
+TEST(steps_fork, 3600)
 {
-	run_all("fork by another", act_fork_by_other, 16);
+	run_all("fork", act_fork, forks_apart());
+}
+
+TEST(steps_fork_by_other, 3600)
+{
+	run_all("fork by another", act_fork_by_other, forks_apart());
 }
