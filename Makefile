@@ -82,6 +82,16 @@ demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
 	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
 
+# What make test does thinly, in full and with other seeds: make soak SEEDS="1 2 3"
+SEEDS = 1 2
+soak: setup
+	$(MAKE) --no-print-directory programs
+	for seed in $(SEEDS); do \
+		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all steps_ && \
+		RT_SEED=$$seed $(BUILD)/tests/all shadow && \
+		RT_SEED=$$seed $(BUILD)/tests/all threads_ || exit 1; \
+	done
+
 # Against the peers that are installed; the hosted twin needs the host's headers.
 bench-seeds: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/seeds
@@ -207,7 +217,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test model demo bench-seeds bench-threads tsan tsan-plant golden-accept flags format clean FORCE
+.PHONY: all programs setup test model demo soak bench-seeds bench-threads tsan tsan-plant golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -25,7 +25,7 @@ enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000 };
  * alone; its later boundaries are then met in runs of their own, with room for
  * a retry between two acts.
  */
-enum { ENOUGH = 600, APART = 67, NEVER = 1 << 30 };
+enum { ENOUGH = 3800, APART = 67, NEVER = 1 << 30 };
 
 /* make soak: every one of those runs; make test: some. */
 static size_t thin(void)
@@ -381,7 +381,7 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 /* A fork costs a thousand times what a step does. */
 static size_t forks_apart(void)
 {
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 400 : 40;
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 400 : 30;
 }
 
 TEST(steps_stop, 3600)
