@@ -183,19 +183,14 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 	return b->base + bits_lowest(word) * b->size;
 }
 
-bool owner_free(struct owner *o, struct place at)
+void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	struct slab *s = at.slab;
-	uint64_t word = load_relaxed(&s->free[at.group]);
 	bool exhausted = !slab_is_ready(s);
 
-	if (unlikely((word & at.bit) != 0))
-		return false;
-	slab_make_ready(s, (uint32_t)1 << at.group);
-	store_relaxed(&s->free[at.group], word | at.bit);
-	if (exhausted || (word | at.bit) == s->full)
+	slab_make_ready(s, (uint32_t)1 << group);
+	store_relaxed(&s->free[group], word);
+	if (exhausted || word == s->full)
 		owner_settle(o, s, exhausted);
-	return true;
 }
 
 void owner_settle(struct owner *o, struct slab *s, bool was_exhausted)

@@ -124,8 +124,8 @@ void spares_forget(struct owner *o, struct slab *s);
 /* The slab is empty: keeps it, at the cost of older ones, or gives it back. */
 void spares_add(struct owner *o, struct slab *s);
 
-/* Frees the slot: plain stores.  False: it was free already. */
-bool owner_free(struct owner *o, struct place at);
+/* A slot of the group was freed, `word` is what its word becomes: with all that may follow. */
+void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 /* Collects what others released: what the inbox tells, or everything. */
 void owner_collect(struct owner *o);

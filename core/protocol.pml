@@ -42,7 +42,7 @@
  *                        region.c: region_claim (bits.c: bits_claim)
  *   units_give           chunk.c: units_give, chunk_return; region.c: region_give
  *   release              release.c: ash_release, release_slow; block.c: place_find
- *   owner_free           bin.c: owner_free; block.c: place_is_taken;
+ *   owner_freed           bin.c: owner_freed; block.c: place_is_taken;
  *                        release.c: release_event
  *   remote_free, notify  release.c: remote_free; owner.c: owner_notify
  *   shared_slot          shared.c: shared_slot, slot_in, slot_anywhere; walk.c
@@ -638,7 +638,7 @@ inline allocate()
 /* ---- release ---- */
 
 /* The slot b of a slab of one's own; w: its owner word. */
-inline owner_free()
+inline owner_freed()
 {
 	if
 	:: w == o -> f = 0
@@ -749,7 +749,7 @@ inline release()
 	:: else -> STEP(w = owner[s])
 	fi;
 	if
-	:: o != 0 && (w & ~PENDING) == o -> owner_free()
+	:: o != 0 && (w & ~PENDING) == o -> owner_freed()
 	:: else ->
 #if BUG == 10
 		STEP(w = (owner[s] == SHARED));

@@ -52,10 +52,13 @@ static __attribute__((noinline, minsize)) void release_slow(void *p)
 		return;
 	}
 	o = seat.owner;
-	if (o != NULL && (load_relaxed(&at.slab->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
+	if (o != NULL && owner_has(o, at.slab)) {
 		seat.owner = NULL;
-		signal_fence();
-		done = place_is_taken(at) && owner_free(o, at);
+		signal_fence(); /* see seat_take */
+		done = place_is_taken(at);
+		if (done)
+			owner_freed(o, at.slab, at.group,
+				    load_relaxed(&at.slab->free[at.group]) | at.bit);
 		seat_give(o);
 	} else if ((load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0) {
 		done = shared_free(at);
@@ -70,12 +73,7 @@ static __attribute__((noinline, minsize)) void release_slow(void *p)
 static __attribute__((noinline, minsize)) void release_event(struct owner *o, struct slab *s,
 						    uint64_t group, uint64_t word)
 {
-	bool exhausted = !slab_is_ready(s);
-
-	slab_make_ready(s, (uint32_t)1 << group);
-	store_relaxed(&s->free[group], word);
-	if (exhausted || word == s->full)
-		owner_settle(o, s, exhausted);
+	owner_freed(o, s, group, word);
 	seat_give(o);
 }
 

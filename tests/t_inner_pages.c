@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* sys/pages: what its header promises of the system's memory. */
+#include "filled.h"
 #include "pages.h"
 #include "rt.h"
 #include "syscall.h"
 
 #define MIB ((size_t)1 << 20)
-
-/* What a byte of a filled range must be: its own address decides, and a key. */
-static unsigned char pattern(size_t i, unsigned key)
-{
-	return (unsigned char)((i * 0x9e3779b97f4a7c15u >> 52) + key) | 1;
-}
-
-static void fill(char *p, size_t bytes, unsigned key)
-{
-	for (size_t i = 0; i < bytes; i++)
-		p[i] = (char)pattern(i, key);
-}
-
-static void holds(const char *p, size_t bytes, unsigned key)
-{
-	for (size_t i = 0; i < bytes; i++)
-		CHECK_EQ((unsigned char)p[i], pattern(i, key));
-}
-
-static void is_zero(const char *p, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++)
-		CHECK_EQ(p[i], 0);
-}
 
 static char *reserve(size_t bytes)
 {

@@ -4,6 +4,7 @@
  * respect: an emulator that believes it unmapped gives it to the next mmap,
  * or answers advice on it with a lie.
  */
+#include "filled.h"
 #include "pages.h"
 #include "rt.h"
 #include "syscall.h"
@@ -13,29 +14,6 @@ enum { N = 2 };
 #define HUGE  ((size_t)1 << CPU_HUGE_SHIFT)
 #define RANGE (N * HUGE)
 #define BYTES (RANGE - 5 * PAGE_SIZE)
-
-static unsigned char pattern(size_t i, unsigned key)
-{
-	return (unsigned char)((i * 0x9e3779b97f4a7c15u >> 52) + key) | 1;
-}
-
-static void fill(char *p, size_t bytes, unsigned key)
-{
-	for (size_t i = 0; i < bytes; i++)
-		p[i] = (char)pattern(i, key);
-}
-
-static void holds(const char *p, size_t bytes, unsigned key)
-{
-	for (size_t i = 0; i < bytes; i++)
-		CHECK_EQ((unsigned char)p[i], pattern(i, key));
-}
-
-static void is_zero(const char *p, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++)
-		CHECK_EQ(p[i], 0);
-}
 
 static char *reserve(size_t bytes)
 {
