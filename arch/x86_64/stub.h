@@ -11,7 +11,6 @@
  */
 .macro CALL name, number
 	.section .text.arch_\name, "ax", @progbits
-	.balign	16
 	.globl	arch_\name
 	.type	arch_\name, @function
 arch_\name:
