@@ -20,7 +20,7 @@ void *slot_alloc(unsigned class, bool *clean)
 	return p;
 }
 
-static __attribute__((noinline)) void *alloc_slow(size_t size)
+static SLOW void *alloc_slow(size_t size)
 {
 	bool clean;
 
@@ -32,7 +32,7 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
 }
 
 /* The group is exhausted; o is checked out. */
-static __attribute__((noinline)) void *alloc_refill(struct owner *o, struct bin *b)
+static SLOW void *alloc_refill(struct owner *o, struct bin *b)
 {
 	bool clean;
 	void *p = owner_slot(o, (unsigned)(b - o->bins), &clean);

@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
+#include "bits.h"
+
 /*
  * From the thread's own slab, or from anybody's where that cannot be.  NULL:
  * no memory.  clean: the slot is known to read zero.
  */
-__attribute__((noinline)) void *slot_alloc(unsigned class, bool *clean);
+SLOW void *slot_alloc(unsigned class, bool *clean);
 
 #endif

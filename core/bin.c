@@ -6,7 +6,7 @@
 /* The word of a bin that has no slab.  Nobody ever writes it: it has no bit to clear. */
 static uint64_t no_slots;
 
-void slabs_append(struct slabs *l, struct slab *s)
+__attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
 	s->next = NULL;
 	s->previous = l->tail;
@@ -83,10 +83,8 @@ void bin_rest(struct owner *o, unsigned class)
 	b->word = &no_slots;
 	(void)slab_watch(s);
 	slab_refresh(s);
-	if (slab_is_ready(s))
-		slabs_append(&o->shelves[class].partial, s);
-	else
-		slabs_append(&o->shelves[class].exhausted, s);
+	slabs_append(slab_is_ready(s) ? &o->shelves[class].partial : &o->shelves[class].exhausted,
+		     s);
 }
 
 static void bin_take(struct owner *o, unsigned class, struct slab *s)
@@ -118,10 +116,14 @@ static bool bin_next_slab(struct owner *o, unsigned class)
 	return true;
 }
 
-static bool bin_new_slab(struct owner *o, unsigned class, bool grow)
+/* One from the shelf, or a new one. */
+static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
-	struct slab *s = slab_make(o->heap, class, (uint64_t)(uintptr_t)o, grow);
+	struct slab *s;
 
+	if (bin_next_slab(o, class))
+		return true;
+	s = slab_make(o->heap, class, (uint64_t)(uintptr_t)o, grow);
 	if (s != NULL)
 		bin_take(o, class, s);
 	return s != NULL;
@@ -156,16 +158,15 @@ static bool bin_refill(struct owner *o, unsigned class)
 	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
 		owner_collect(o);
-	if (bin_next_slab(o, class) || bin_new_slab(o, class, false))
+	if (bin_find_slab(o, class, false))
 		return true;
-	if (owner_adopt(o, class) && bin_next_slab(o, class))
-		return true;
-	if (bin_new_slab(o, class, true))
+	(void)owner_adopt(o, class);
+	if (bin_find_slab(o, class, true))
 		return true;
 	/* Before the answer is NULL: whatever was released, and every empty slab. */
 	owner_collect_all(o);
 	owner_shrink(o);
-	return bin_next_slab(o, class) || bin_new_slab(o, class, true);
+	return bin_find_slab(o, class, true);
 }
 
 void *owner_slot(struct owner *o, unsigned class, bool *clean)

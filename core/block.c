@@ -15,12 +15,13 @@ bool place_find(const struct chunk *c, const void *p, struct place *at)
 	return true;
 }
 
-bool place_is_taken(struct place at)
+bool place_is_taken(const struct place *at)
 {
-	if ((load_relaxed(&at.slab->free[at.group]) & at.bit) != 0)
-		return false;
-	return (load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0 ||
-	       (load_relaxed(&at.slab->remote[at.group]) & at.bit) == 0;
+	uint64_t word = load_relaxed(&at->slab->free[at->group]);
+
+	if ((load_relaxed(&at->slab->owner) & OWNER_SHARED) == 0)
+		word |= load_relaxed(&at->slab->remote[at->group]);
+	return (word & at->bit) == 0;
 }
 
 void ash_release_sized(void *p, size_t size)
@@ -44,7 +45,7 @@ size_t block_bytes(enum call call, const void *p)
 	if (p == NULL)
 		return 0;
 	if (likely(c != NULL)) {
-		if (place_find(c, p, &at) && place_is_taken(at))
+		if (place_find(c, p, &at) && place_is_taken(&at))
 			return at.slab->slot_size;
 		if (span_is(c, p))
 			return c->span_bytes;

@@ -13,7 +13,7 @@ static struct run chunk_run(const struct chunk *c)
 	return run;
 }
 
-static void chunk_hint(struct chunk *c, bool partial)
+static __attribute__((noinline)) void chunk_hint(struct chunk *c, bool partial)
 {
 	/* Not only for the chunk's holder; region and index of a record never change. */
 	uint32_t index = load_relaxed(&c->index);

@@ -11,6 +11,25 @@ const uint8_t class_small[SLOT_SMALL / 8 + 1] = {C64(0), C64(64), C1(128)};
 
 _Static_assert(SLOT_SMALL / 8 == 128, "the table above");
 
+unsigned class_of(size_t size)
+{
+	size_t m;
+	unsigned e;
+
+	if (size <= SLOT_SMALL)
+		return class_small[(size + 7) / 8];
+	m = size - 1;
+	e = bits_highest(m);
+	return 9 + (e - 7) * 8 + (unsigned)((m >> (e - 3)) & 7);
+}
+
+size_t class_size(unsigned class)
+{
+	if (class <= 8)
+		return class == 0 ? 8 : (size_t)class * 16;
+	return (size_t)(9 + ((class - 9) & 7)) << (((class - 9) >> 3) + 4);
+}
+
 unsigned class_aligned(size_t size, size_t alignment)
 {
 	unsigned class;

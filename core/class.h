@@ -14,6 +14,7 @@
 #include "layout.h"
 
 #define CLASSES	      113
+#define SLOT_MIN      ((size_t)8)
 #define SLOT_MAX      ((size_t)1 << 20)
 #define SLOT_SMALL    ((size_t)1024) /* up to here the class comes from a table */
 #define CLASS_LINEAR  128	     /* up to here classes are 16 bytes apart   */
@@ -27,24 +28,9 @@
 /* Class of a size up to SLOT_SMALL, by eights: class_small[(size + 7) / 8]. */
 extern INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1];
 
-static inline unsigned class_of(size_t size)
-{
-	size_t m;
-	unsigned e;
-
-	if (size <= SLOT_SMALL)
-		return class_small[(size + 7) / 8];
-	m = size - 1;
-	e = bits_highest(m);
-	return 9 + (e - 7) * 8 + (unsigned)((m >> (e - 3)) & 7);
-}
-
-static inline size_t class_size(unsigned class)
-{
-	if (class <= 8)
-		return class == 0 ? 8 : (size_t)class * 16;
-	return (size_t)(9 + ((class - 9) & 7)) << (((class - 9) >> 3) + 4);
-}
+/* The class of a size up to SLOT_MAX, and what its slots have. */
+unsigned class_of(size_t size);
+size_t class_size(unsigned class);
 
 /* The smallest class of at least `size` whose slots are all aligned; CLASSES: none. */
 unsigned class_aligned(size_t size, size_t alignment);

@@ -3,54 +3,49 @@
 
 #include "heap.h"
 #include "map.h"
-#include "memory.h"
 #include "owner.h"
 #include "panic.h"
 #include "region.h"
 #include "slab.h"
 
-struct line {
-	char text[160];
-	size_t length;
-};
-
-static void line_text(struct line *l, const char *s)
+/* Both write at `to` and return where they end. */
+static char *add_text(char *to, const char *s)
 {
-	while (*s != '\0' && l->length < sizeof l->text)
-		l->text[l->length++] = *s++;
+	while (*s != '\0')
+		*to++ = *s++;
+	return to;
 }
 
-static void line_number(struct line *l, uint64_t n, unsigned base)
+static char *add_number(char *to, uint64_t n, unsigned base)
 {
-	char digits[20];
-	unsigned i = 0;
+	unsigned digit = (unsigned)(n % base);
 
-	do
-		digits[i++] = "0123456789abcdef"[n % base];
-	while ((n /= base) != 0);
-	while (i > 0 && l->length < sizeof l->text)
-		l->text[l->length++] = digits[--i];
+	if (n >= base)
+		to = add_number(to, n / base, base);
+	*to = (char)(digit + (digit < 10 ? '0' : 'a' - 10));
+	return to + 1;
 }
 
 /* bytes 0: no block to speak of. */
 static _Noreturn void report(enum call call, const void *p, const char *fault, size_t bytes)
 {
 	static const char names[][14] = {"release", "release_sized", "resize", "usable_size"};
-	struct line l = {.length = 0};
+	/* The longest name, fault and numbers make 117 bytes. */
+	char text[160], *end = text;
 
-	line_text(&l, "ashlar: ");
-	line_text(&l, names[call]);
-	line_text(&l, "(0x");
-	line_number(&l, (uintptr_t)p, 16);
-	line_text(&l, "): ");
-	line_text(&l, fault);
+	end = add_text(end, "ashlar: ");
+	end = add_text(end, names[call]);
+	end = add_text(end, "(0x");
+	end = add_number(end, (uintptr_t)p, 16);
+	end = add_text(end, "): ");
+	end = add_text(end, fault);
 	if (bytes > 0) {
-		line_text(&l, ", ");
-		line_number(&l, bytes, 10);
-		line_text(&l, "-byte block");
+		end = add_text(end, ", ");
+		end = add_number(end, bytes, 10);
+		end = add_text(end, "-byte block");
 	}
-	line_text(&l, "\n");
-	panic_line(l.text, l.length);
+	*end++ = '\n';
+	panic_line(text, (size_t)(end - text));
 }
 
 static bool static_holds(const void *p)

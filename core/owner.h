@@ -61,6 +61,9 @@ struct shelf { /* what a bin needs on its slow path */
 struct owner {
 	struct owner *next; /* in heap.owners; never changes once set */
 	struct heap *heap;
+	/* The owner's. */
+	unsigned spare_count;
+	bool no_spares; /* no thread, or the shelves are being walked: nothing is kept */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state;
 	uint64_t marked[2];	      /* classes whose pending slabs the inbox lost */
@@ -69,8 +72,6 @@ struct owner {
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct shelf shelves[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
-	unsigned spare_count;
-	bool no_spares; /* no thread, or the shelves are being walked: nothing is kept */
 };
 
 struct seat {

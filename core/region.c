@@ -183,10 +183,11 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 		for (; step > n && run.region == NULL; step /= 2)
 			run.region = region_create(h, step, alignment, n, true);
 	}
-	if (run.region == NULL)
+	while (run.region == NULL) {
 		run.region = region_create(h, n, alignment, n, slabs);
-	if (run.region == NULL && region_trim(h) > 0)
-		run.region = region_create(h, n, alignment, n, slabs);
+		if (run.region != NULL || region_trim(h) == 0)
+			break;
+	}
 	return run;
 }
 

@@ -37,7 +37,7 @@ static bool remote_free(struct place at)
 }
 
 /* Everything but a block of one's own slab. */
-static __attribute__((noinline, minsize)) void release_slow(void *p)
+static SLOW void release_slow(void *p)
 {
 	struct chunk *c = map_find(p);
 	struct place at;
@@ -55,13 +55,13 @@ static __attribute__((noinline, minsize)) void release_slow(void *p)
 	if (o != NULL && owner_has(o, at.slab)) {
 		seat.owner = NULL;
 		signal_fence(); /* see seat_take */
-		done = place_is_taken(at);
+		done = place_is_taken(&at);
 		if (done)
 			owner_freed(o, at.slab, at.group,
 				    load_relaxed(&at.slab->free[at.group]) | at.bit);
 		seat_give(o);
 	} else if ((load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0) {
-		done = shared_free(at);
+		done = shared_free(&at);
 	} else {
 		done = remote_free(at);
 	}
@@ -70,8 +70,8 @@ static __attribute__((noinline, minsize)) void release_slow(void *p)
 }
 
 /* What seldom happens: the group was not ready, or got free throughout. */
-static __attribute__((noinline, minsize)) void release_event(struct owner *o, struct slab *s,
-						    uint64_t group, uint64_t word)
+static SLOW void release_event(struct owner *o, struct slab *s, uint64_t group,
+				 uint64_t word)
 {
 	owner_freed(o, s, group, word);
 	seat_give(o);

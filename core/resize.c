@@ -11,7 +11,7 @@
  */
 static bool fits(size_t have, size_t size)
 {
-	return size <= have && (size >= have / 2 || have == class_size(0));
+	return size <= have && (size >= have / 2 || have == SLOT_MIN);
 }
 
 void *ash_resize(void *p, size_t size)

@@ -16,6 +16,7 @@ static void slab_publish(struct slab *s)
 struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow)
 {
 	struct units u = units_claim(h, class_units(class), grow);
+	unsigned slots = class_slots(class);
 	size_t size = class_size(class);
 	uint64_t *remote;
 	struct slab *s;
@@ -35,8 +36,8 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 	store_relaxed(&s->reciprocal, class_reciprocal(size));
 	store_relaxed(&s->remote, remote);
 	store_relaxed(&s->chunk, u.chunk);
-	store_relaxed(&s->slots, class_slots(class));
-	store_relaxed(&s->groups, (class_slots(class) + GROUP_SLOTS - 1) / GROUP_SLOTS);
+	store_relaxed(&s->slots, slots);
+	store_relaxed(&s->groups, (slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
 	store_relaxed(&s->class, (uint8_t)class);
 	store_relaxed(&s->unit, (uint8_t)u.first);
 	store_relaxed(&s->units, (uint8_t)u.count);
