@@ -147,8 +147,7 @@ static bool bin_exhausted(struct owner *o, unsigned class)
 	return true;
 }
 
-/* Finds the bin a free slot, from the cheapest source to the dearest. */
-static bool bin_refill(struct owner *o, unsigned class)
+bool bin_refill(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct shelf *f = &o->shelves[class];
@@ -161,6 +160,7 @@ static bool bin_refill(struct owner *o, unsigned class)
 	if (bin_find_slab(o, class, false))
 		return true;
 	(void)owner_adopt(o, class);
+	(void)owner_reap(o->heap, o);
 	if (bin_find_slab(o, class, true))
 		return true;
 	/* Before the answer is NULL: whatever was released, and every empty slab. */

@@ -37,20 +37,30 @@ void ash_release_sized(void *p, size_t size)
 	ash_release(p);
 }
 
+size_t chunk_block(const struct chunk *c, const void *p)
+{
+	struct place at;
+
+	if (unlikely(c == NULL))
+		return 0;
+	if (place_find(c, p, &at) && place_is_taken(&at))
+		return at.slab->slot_size;
+	return span_is(c, p) ? c->span_bytes : 0;
+}
+
 size_t block_bytes(enum call call, const void *p)
 {
 	struct chunk *c = map_find(p);
-	struct place at;
+	size_t bytes;
 
 	if (p == NULL)
 		return 0;
-	if (likely(c != NULL)) {
-		if (place_find(c, p, &at) && place_is_taken(&at))
-			return at.slab->slot_size;
-		if (span_is(c, p))
-			return c->span_bytes;
-	}
-	misuse(call, p);
+	bytes = chunk_block(c, p);
+	if (unlikely(bytes == 0) && heap_hooks != NULL)
+		bytes = heap_hooks->bytes(c, p);
+	if (unlikely(bytes == 0))
+		misuse(call, p);
+	return bytes;
 }
 
 size_t ash_usable_size(const void *p)

@@ -174,20 +174,28 @@ static enum invariant check_owner(const struct owner *o)
 	return HOLDS;
 }
 
-int ash_check(void)
+int heap_check(struct heap *h, const struct owner *o)
 {
 	struct region *r;
-	struct owner *o = seat.owner;
 	enum invariant broken = HOLDS;
 
-	/* Checked out: handlers must not touch what we look at. */
-	seat.owner = NULL;
-	signal_fence();
-	for (r = load_acquire(&heap_default.regions); r != NULL && broken == HOLDS; r = r->next)
+	for (r = load_acquire(&h->regions); r != NULL && broken == HOLDS; r = r->next)
 		broken = check_region(o, r);
 	/* The lists of others are theirs alone to look at. */
 	if (broken == HOLDS && o != NULL)
 		broken = check_owner(o);
-	seat_give(o);
 	return (int)broken;
+}
+
+int ash_check(void)
+{
+	struct owner *o = seat.owner;
+	int broken;
+
+	/* Checked out: handlers must not touch what we look at. */
+	seat.owner = NULL;
+	signal_fence();
+	broken = heap_check(&heap_default, o);
+	seat_give(o);
+	return broken;
 }

@@ -147,7 +147,7 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 		/* Zeros come in from the left, so that `above` is 0 only for a whole word. */
 		n = above == 0 ? 64 : bits_lowest(above);
 		if (pages_purge(c->base + ((size_t)first << UNIT_SHIFT), (size_t)n << UNIT_SHIFT,
-				PAGES_PRIVATE))
+				h->sharing))
 			purged |= bits_run(first, n);
 		left &= ~bits_run(first, n);
 	}

@@ -4,12 +4,12 @@
 #include "pages.h"
 #include "walk.h"
 
-static uint64_t held(uint64_t generation)
+static uint64_t held(uint64_t generation, uint64_t thread)
 {
-	return generation << 1 | OWNER_HELD;
+	return generation << OWNER_STAMP | thread << OWNER_THREAD | OWNER_HELD;
 }
 
-uint64_t fork_held(const struct heap *h)
+static uint64_t generation_now(const struct heap *h)
 {
 	const uint64_t *mark = load_acquire(&h->mark);
 	/*
@@ -19,14 +19,29 @@ uint64_t fork_held(const struct heap *h)
 	 */
 	bool forked = mark != NULL && process_has_forked(mark);
 
-	return held(load_acquire(&h->generation) + (forked ? 1 : 0));
+	return load_acquire(&h->generation) + (forked ? 1 : 0);
+}
+
+uint64_t holder_seated(const struct heap *h)
+{
+	if (unlikely(h->sharing != PAGES_PRIVATE))
+		return heap_hooks->holder();
+	return held(generation_now(h), process_thread());
+}
+
+uint64_t holder_guest(const struct heap *h)
+{
+	if (unlikely(h->sharing != PAGES_PRIVATE))
+		return heap_hooks->holder() | OWNER_GUEST;
+	/* No thread: it is about to let go, and in a process of its own cannot die first. */
+	return held(generation_now(h), 0) | OWNER_GUEST;
 }
 
 void fork_watch(struct heap *h)
 {
 	uint64_t *mark, none = 0;
 
-	if (load_acquire(&h->mark) != NULL)
+	if (load_acquire(&h->mark) != NULL || h->sharing != PAGES_PRIVATE)
 		return;
 	mark = process_mark();
 	if (mark != NULL &&
@@ -61,6 +76,44 @@ static void rebuild(struct owner *v)
 			rebuild_slab(v, s);
 }
 
+bool owner_take_over(struct owner *v, uint64_t state)
+{
+	if (!swap_acquire(&v->state, &state, holder_guest(v->heap)))
+		return false;
+	if (unlikely(v->heap->sharing != PAGES_PRIVATE))
+		heap_hooks->settle(v);
+	rebuild(v);
+	owner_vacate(v);
+	owner_visit(v);
+	return true;
+}
+
+static bool holder_is_gone(const struct heap *h, const struct owner *o, uint64_t state)
+{
+	uint64_t thread = state >> OWNER_THREAD & OWNER_THREAD_MASK;
+
+	if (unlikely(h->sharing != PAGES_PRIVATE))
+		return heap_hooks->is_dead(state);
+	/* Records from before a fork are for fork_settle. */
+	return thread != 0 && o != NULL &&
+	       state >> OWNER_STAMP == load_relaxed(&o->state) >> OWNER_STAMP &&
+	       process_thread_is_gone(thread);
+}
+
+size_t owner_reap(struct heap *h, struct owner *o)
+{
+	struct owner *v;
+	size_t n = 0;
+
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+		uint64_t state = load_acquire(&v->state);
+
+		if (v != o && state != OWNER_VACANT && holder_is_gone(h, o, state))
+			n += owner_take_over(v, state);
+	}
+	return n;
+}
+
 void fork_settle(struct owner *o)
 {
 	struct heap *h = o->heap;
@@ -71,15 +124,12 @@ void fork_settle(struct owner *o)
 	if (seat.guest != 0 || !process_is_first_thread())
 		return;
 	/* Ours first: should we be forked in the middle of this, it must not look lost. */
-	store_release(&o->state, held(generation + 1));
+	store_release(&o->state, held(generation + 1, process_thread()));
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		uint64_t state = load_acquire(&v->state);
 
-		if (v == o || state == OWNER_VACANT || state >> 1 > generation ||
-		    !swap_acquire(&v->state, &state, held(generation + 1)))
-			continue;
-		rebuild(v);
-		owner_vacate(v);
+		if (v != o && state != OWNER_VACANT && state >> OWNER_STAMP <= generation)
+			(void)owner_take_over(v, state);
 	}
 	/* What vanished threads had released to us, but had not told yet. */
 	owner_collect_all(o);

@@ -33,7 +33,22 @@ static inline void fork_notice(struct owner *o)
 /* Makes the mark: from the second owner on somebody can vanish. */
 void fork_watch(struct heap *h);
 
-/* The state of a record that a thread holds from now on. */
-uint64_t fork_held(const struct heap *h);
+/* The state of a record that the calling thread holds from now on. */
+uint64_t holder_seated(const struct heap *h);
+uint64_t holder_guest(const struct heap *h);
+
+/*
+ * From a holder that is gone: what it owned is found anew from the bitmaps,
+ * and the record is left vacant.  False: the state is another by now.
+ */
+bool owner_take_over(struct owner *v, uint64_t state);
+
+/*
+ * Takes over the records of threads that ended without a word.  Whether one
+ * did is asked by its thread id; if another thread has it by now, the record
+ * waits until that one is gone, too.  o: the caller's
+ * own, or NULL.  Returns the number of records.
+ */
+size_t owner_reap(struct heap *h, struct owner *o);
 
 #endif

@@ -6,15 +6,23 @@
 #include "ashlar.h"
 #include "atomic.h"
 #include "class.h"
+#include "pages.h"
 
+struct chunk;
 struct owner;
+struct slab;
 
 struct heap {
 	struct region *regions; /* pushed, never taken off: records are for ever */
 	struct owner *owners;	/* the same                                     */
 	const struct ash_defaults *options;
+	uint64_t id;	     /* 0: the default heap; no two heaps of a process share one */
+	enum sharing sharing;
+	bool fixed;	     /* one region, made with the heap: it neither grows nor shrinks */
 	uint64_t *mark;	     /* wiped by fork, see fork.h; NULL: one owner so far */
 	uint64_t generation; /* forks that were noticed                          */
+	uint64_t root;	     /* the program's, see ash_heap_root                 */
+	struct ash_defaults own; /* options, of a heap that has its own         */
 
 	/* Written on slow paths by all threads, so not beside what they read. */
 	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean     */
@@ -24,6 +32,36 @@ struct heap {
 };
 
 extern INTERNAL struct heap heap_default;
+
+#define HEAP_BYTES ((sizeof(struct heap) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+
+/*
+ * What only heaps made by the program need.  The code of the default heap
+ * reaches it through here, so that a program without such heaps is not linked
+ * with it.  Set before the first such heap exists.
+ */
+struct heap_hooks {
+	/* Of a pointer that the default heap does not have; c: its chunk or NULL. */
+	void (*release)(struct chunk *c, void *p);
+	void *(*resize)(struct chunk *c, void *p, size_t size);
+	size_t (*bytes)(struct chunk *c, const void *p); /* 0: no block of theirs either */
+	/* A slab is about to be published in a heap shared by processes. */
+	void (*slab_made)(struct slab *s);
+	/* Memory for one more owner record, zero; NULL: none. */
+	void *(*owner_memory)(struct heap *h);
+	/* The holder word (owner.h) of the calling thread in a heap shared by processes. */
+	uint64_t (*holder)(void);
+	/* True: the holder has died.  For heaps shared by processes. */
+	bool (*is_dead)(uint64_t holder);
+	/* What a dead holder of the record was in the middle of; the caller holds it now. */
+	void (*settle)(struct owner *v);
+	/* A thread's seats in such heaps, when it is about to end. */
+	void (*thread_ends)(void);
+};
+extern INTERNAL const struct heap_hooks *heap_hooks;
+
+/* An id that no other heap of this process has, nor another process's shared one. */
+uint64_t heap_new_id(bool shared);
 
 /* True: more free memory is dirty than the heap wants to keep. */
 static inline bool heap_over(const struct heap *h)
@@ -37,6 +75,12 @@ static inline bool heap_over(const struct heap *h)
  * addresses first, as allocation prefers the lowest.  Returns the bytes.
  */
 size_t heap_trim(struct heap *h, size_t keep);
+/* The same after what an owner, if not NULL, keeps for itself. */
+size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
+
+/* What ash_stats and ash_check tell; o: the caller's record, checked out, or NULL. */
+void heap_stats(struct heap *h, struct ash_stats *out);
+int heap_check(struct heap *h, const struct owner *o);
 
 /*
  * The rule of giving back.  Free memory stays as it is up to options.retain

@@ -136,7 +136,7 @@ struct chunk {
 	uint64_t no_reciprocal;
 	struct region *region;
 	uint64_t units;	       /* bit = 1: free                                */
-	uint64_t clean;	       /* bit = 1: free and zero                       */
+	uint64_t clean;	       /* bit = 1: free and zero; of a span: census.h  */
 	uint32_t index;	       /* in its region                                */
 	uint32_t span_chunks;
 	size_t span_bytes;     /* what the user may use                        */
@@ -157,6 +157,11 @@ static inline struct slab *chunk_record(struct chunk *c, unsigned unit)
 static inline uint32_t record_place(unsigned unit)
 {
 	return (uint32_t)(sizeof(struct chunk) + unit * sizeof(struct slab));
+}
+
+static inline unsigned record_unit(uint32_t place)
+{
+	return (unsigned)((place - sizeof(struct chunk)) / sizeof(struct slab));
 }
 
 static inline struct slab *record_at(struct chunk *c, uint32_t place)
@@ -180,6 +185,7 @@ struct region {
 	size_t stride;	       /* from one chunk record to the next            */
 	char *records;
 	char *remote;	       /* NULL: a region for spans only                */
+	size_t remote_stride;  /* from one slab record's remote words to the next */
 	uint64_t *free;	       /* bit = 1: the chunk is free                   */
 	uint64_t *clean;       /* bit = 1: free and zero                       */
 	uint64_t *huge;	       /* bit = 1: the kernel was asked for huge pages */

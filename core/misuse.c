@@ -72,10 +72,10 @@ static size_t span_around(const struct region *r, const void *p)
 
 _Noreturn void misuse(enum call call, const void *p)
 {
-	struct heap *h = &heap_default;
+	struct chunk *c = map_find(p);
+	struct heap *h = c == NULL ? &heap_default : c->region->heap;
 	struct region *r = region_of(h, p);
 	const char *fault = call <= CALL_RELEASE_SIZED ? "double free" : "block already released";
-	struct chunk *c;
 	struct slab *s;
 	size_t bytes = 0;
 	uint64_t index;
@@ -109,6 +109,11 @@ _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit)
 {
 	report(CALL_RELEASE, s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size,
 	       "double free", s->slot_size);
+}
+
+_Noreturn void misuse_heap(enum call call, const void *p)
+{
+	report(call, p, "not a block of this heap", 0);
 }
 
 _Noreturn void misuse_size(const void *p, size_t bytes)

@@ -15,6 +15,9 @@ enum call { CALL_RELEASE, CALL_RELEASE_SIZED, CALL_RESIZE, CALL_USABLE_SIZE };
  */
 _Noreturn void misuse(enum call call, const void *p);
 
+/* A call for one heap, with a block of another or of none. */
+_Noreturn void misuse_heap(enum call call, const void *p);
+
 /* A slot found released twice when its remote bit was collected. */
 _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit);
 

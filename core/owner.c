@@ -14,15 +14,18 @@ _Thread_local struct seat seat;
 static struct owner first_owner;
 static uint64_t first_owner_used;
 
-#define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
-
-bool owner_hold(struct owner *o)
+static bool hold(struct owner *o, uint64_t holder)
 {
 	uint64_t vacant = OWNER_VACANT;
 
 	/* Acquire pairs with owner_vacate: the last holder's plain stores are seen. */
 	return load_relaxed(&o->state) == OWNER_VACANT &&
-	       swap_acquire(&o->state, &vacant, fork_held(o->heap));
+	       swap_acquire(&o->state, &vacant, holder);
+}
+
+bool owner_hold(struct owner *o)
+{
+	return hold(o, holder_guest(o->heap));
 }
 
 void owner_vacate(struct owner *o)
@@ -50,43 +53,62 @@ void owner_reset(struct owner *o)
 	store_relaxed(&o->marked[1], 0);
 }
 
+static struct owner *owner_memory(struct heap *h)
+{
+	if (unlikely(h->sharing != PAGES_PRIVATE))
+		return heap_hooks->owner_memory(h);
+	if (h == &heap_default && exchange_ordered(&first_owner_used, 1) == 0)
+		return &first_owner;
+	return pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
+}
+
 static struct owner *owner_make(struct heap *h)
 {
-	struct owner *o;
-	uint64_t top;
+	struct owner *o = owner_memory(h);
 
-	if (exchange_ordered(&first_owner_used, 1) == 0)
-		o = &first_owner;
-	else
-		o = pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
 	if (o == NULL)
 		return NULL;
-	o->heap = h;
 	if (load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before there is somebody who could vanish */
-	o->state = fork_held(h);
 	bins_init(o); /* the rest is zero, and zero is right: its pages stay untouched */
+	owner_enter(h, o, holder_seated(h));
+	return o;
+}
+
+void owner_enter(struct heap *h, struct owner *o, uint64_t state)
+{
+	uint64_t top;
+
+	o->heap = h;
+	o->state = state;
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
 	/* Pairs with the loads of heap.owners: a record is complete when seen. */
 	while (!swap_acq_rel((uint64_t *)(void *)&h->owners, &top, (uint64_t)(uintptr_t)o));
-	return o;
 }
 
 static struct owner *owner_acquire(struct heap *h)
 {
 	struct owner *o;
+	uint64_t me = holder_seated(h);
 
-	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
-		if (owner_hold(o)) {
+	for (o = load_acquire(&h->owners); o != NULL; o = o->next) {
+		/*
+		 * Ours, but in no seat: it was displaced (seats.h), or is left from an
+		 * ended thread with our id, who knows in the middle of what.
+		 */
+		if (unlikely(load_relaxed(&o->state) == me))
+			(void)owner_take_over(o, me);
+		if (hold(o, me)) {
 			o->no_spares = false;
 			return o;
 		}
+	}
 	return owner_make(h);
 }
 
-struct owner *seat_slow(void)
+struct owner *seat_fill(struct seat *t, struct heap *h)
 {
 	struct owner *o;
 	uint64_t nobody = 0;
@@ -96,13 +118,17 @@ struct owner *seat_slow(void)
 	 * a record, and ours would take its place in the seat; nobody would ever
 	 * leave the first one.
 	 */
-	if (!swap_acquire((uint64_t *)(void *)&seat.self, &nobody,
-			  (uint64_t)(uintptr_t)SEAT_BUSY))
+	if (!swap_acquire((uint64_t *)(void *)&t->self, &nobody, (uint64_t)(uintptr_t)SEAT_BUSY))
 		return NULL; /* we interrupted a call of this thread */
-	o = owner_acquire(&heap_default);
+	o = owner_acquire(h);
 	signal_fence();
-	seat.self = o;
-	return o; /* checked out: seat.owner is still NULL */
+	t->self = o;
+	return o; /* checked out: the seat's owner is still NULL */
+}
+
+struct owner *seat_slow(void)
+{
+	return seat_fill(&seat, &heap_default);
 }
 
 /* A slab that may have remote bits; the holder's. */
@@ -255,22 +281,34 @@ bool owner_adopt(struct owner *o, unsigned class)
 	return any;
 }
 
-void ash_thread_detach(void)
+void owner_rest(struct owner *o)
 {
-	struct owner *o = seat.owner;
+	owner_collect(o);
+	owner_shrink(o);
+}
+
+void seat_leave(struct seat *t)
+{
+	struct owner *o = t->owner;
 
 	if (o == NULL)
 		return; /* no record, or called by a handler that interrupted a call */
-	seat.owner = NULL;
+	t->owner = NULL;
 	signal_fence();
-	owner_collect(o);
-	owner_shrink(o);
+	owner_rest(o);
 	owner_vacate(o);
 	/* What was released since the last look found the record held: it is ours to do. */
 	owner_visit(o);
 	/* Last: until here a handler's calls take the shared route, or they would seat us anew. */
 	signal_fence();
-	seat.self = NULL;
+	t->self = NULL;
+}
+
+void ash_thread_detach(void)
+{
+	seat_leave(&seat);
+	if (unlikely(heap_hooks != NULL))
+		heap_hooks->thread_ends();
 }
 
 bool owner_holds(struct heap *h, const void *p)

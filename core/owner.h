@@ -54,9 +54,23 @@ struct shelf { /* what a bin needs on its slow path */
 	struct slabs partial, exhausted;
 };
 
-/* Vacant, or held: the generation of the holder (fork.h) and this bit. */
-#define OWNER_VACANT ((uint64_t)0)
-#define OWNER_HELD   ((uint64_t)1)
+/*
+ * The state of a record: vacant, or its holder.
+ *
+ *   63 .......... 24 | 23 ......... 2 |   1   |  0
+ *   stamp            | thread id      | guest | held
+ *
+ *   stamp   tells lives of one thread id apart: in a heap of one process the
+ *           generation (fork.h), in a heap shared by processes the thread's
+ *           birth
+ *   guest   held for a moment only, by a thread that sits elsewhere
+ */
+#define OWNER_VACANT	  ((uint64_t)0)
+#define OWNER_HELD	  ((uint64_t)1)
+#define OWNER_GUEST	  ((uint64_t)2)
+#define OWNER_THREAD	  2
+#define OWNER_THREAD_MASK (((uint64_t)1 << 22) - 1)
+#define OWNER_STAMP	  24
 
 struct owner {
 	struct owner *next; /* in heap.owners; never changes once set */
@@ -72,6 +86,10 @@ struct owner {
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct shelf shelves[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
+	/* In heaps shared by processes, see recover.h: */
+	uint64_t building; /* odd: the holder is changing more than slots               */
+	uint64_t flight;   /* address of the slot being given out or taken back         */
+	uint64_t census;   /* the process, in the heap's census                         */
 };
 
 struct seat {
@@ -89,6 +107,11 @@ extern INTERNAL struct seat seat;
 #else
 extern INTERNAL _Thread_local struct seat seat;
 #endif
+
+/* The same for a seat that has nothing to check out; NULL: interrupted call, or no memory. */
+struct owner *seat_fill(struct seat *t, struct heap *h);
+/* The seat's owner is given up, with all it holds. */
+void seat_leave(struct seat *t);
 
 /* Checks the thread's owner out; NULL: interrupted call, or no memory. */
 struct owner *seat_slow(void);
@@ -135,6 +158,9 @@ void owner_collect_all(struct owner *o);
 /* Gives back every slab that is empty. */
 void owner_shrink(struct owner *o);
 
+/* Both, for a record that is about to be left. */
+void owner_rest(struct owner *o);
+
 /* ---- for anybody ---- */
 
 /* Tells the owner (a slab's owner word) that the slab has remote bits. */
@@ -158,11 +184,20 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 /* Forgets all slabs, spares and mail; the bitmaps know better. */
 void owner_reset(struct owner *o);
 
-/* Vacant record -> held. */
+/* A record that is set up, in this state, becomes one of the heap's. */
+void owner_enter(struct heap *h, struct owner *o, uint64_t state);
+
+/* Vacant record -> held by a guest. */
 bool owner_hold(struct owner *o);
 void owner_vacate(struct owner *o);
 
+#define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+
 /* ---- slabs of an owner (bin.c) ---- */
+
+/* Finds the bin a free slot, from the cheapest source to the dearest. */
+bool bin_refill(struct owner *o, unsigned class);
+
 void slabs_append(struct slabs *l, struct slab *s);
 void slabs_remove(struct slabs *l, struct slab *s);
 void bins_init(struct owner *o);

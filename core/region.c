@@ -2,24 +2,11 @@
 #include "region.h"
 
 #include "map.h"
+#include "metadata.h"
 #include "pages.h"
-
-#define STRIDE_SLABS  (sizeof(struct chunk) + CHUNK_UNITS * sizeof(struct slab))
-#define STRIDE_SPANS  sizeof(struct chunk)
-#define REMOTE_BYTES  (CHUNK_UNITS * REMOTE_STRIDE)
-#define ROUND(n, to)  (((n) + (to) - 1) / (to) * (to))
 
 #define STEP_MAX      ((size_t)256) /* chunks: the heap grows by at most 512 MiB at a time */
 #define SPAN_REGION   ((size_t)16)  /* chunks: from here a span gets a region of its size  */
-
-/* Offsets in the metadata of a region for `n` chunks. */
-#define HEAD_BYTES(n) ROUND(sizeof(struct region) + 4 * (((n) + 63) / 64) * sizeof(uint64_t), CPU_LINE)
-#define SLABS_BYTES(n) (HEAD_BYTES(n) + (n) * (STRIDE_SLABS + REMOTE_BYTES))
-#define SPANS_BYTES(n) (HEAD_BYTES(n) + (n) * STRIDE_SPANS)
-
-/* The first region of a small program costs one system call and few pages. */
-static _Alignas(CPU_LINE) char first_metadata[SLABS_BYTES((size_t)1)];
-static uint64_t first_metadata_used;
 
 static void region_push(struct heap *h, struct region *r)
 {
@@ -29,47 +16,6 @@ static void region_push(struct heap *h, struct region *r)
 		r->next = (struct region *)(uintptr_t)top;
 	/* Pairs with the loads of heap.regions: a region is complete when seen. */
 	while (!swap_acq_rel((uint64_t *)(void *)&h->regions, &top, (uint64_t)(uintptr_t)r));
-}
-
-/* Metadata for n chunks, all of it zero or left by an earlier region; claimed. */
-static struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
-{
-	size_t bytes = ROUND(slabs ? SLABS_BYTES(n) : SPANS_BYTES(n), PAGE_SIZE);
-	struct region *r;
-	char *after;
-
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
-		uint64_t vacant = REGION_VACANT;
-
-		if (r->capacity >= n && r->capacity / 4 <= n && (r->remote != NULL) == slabs &&
-		    load_relaxed(&r->state) == REGION_VACANT &&
-		    swap_acq_rel(&r->state, &vacant, REGION_CLAIMED)) {
-			*old = true;
-			return r;
-		}
-	}
-	*old = false;
-	if (slabs && n == 1 && exchange_ordered(&first_metadata_used, 1) == 0) {
-		r = (struct region *)(void *)first_metadata;
-		bytes = sizeof first_metadata;
-	} else {
-		r = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
-	}
-	if (r == NULL)
-		return NULL;
-	r->heap = h;
-	r->state = REGION_CLAIMED;
-	r->capacity = n;
-	r->metadata = bytes;
-	r->free = (uint64_t *)(void *)(r + 1);
-	r->clean = r->free + bits_words(n);
-	r->huge = r->clean + bits_words(n);
-	r->partial = r->huge + bits_words(n);
-	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
-	r->records = (char *)r + HEAD_BYTES(n);
-	after = r->records + n * r->stride;
-	r->remote = slabs ? after : NULL;
-	return r;
 }
 
 /* Counted before it is done, or two threads would both find room below the cap. */
@@ -232,6 +178,22 @@ void region_advise(struct run run, size_t n, bool huge)
 	}
 }
 
+bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remote_stride)
+{
+	struct region *r = metadata_init(memory, h, n, true, remote_stride);
+
+	r->base = base;
+	r->chunks = n;
+	if (!map_enter(r))
+		return false;
+	bits_release(r->clean, 0, n);
+	bits_release(r->free, 0, n);
+	store_relaxed(&h->reserved, n);
+	store_release(&r->state, REGION_LIVE);
+	region_push(h, r);
+	return true;
+}
+
 bool region_initial(struct heap *h, size_t chunks)
 {
 	if (load_acquire(&h->regions) != NULL)
@@ -280,7 +242,7 @@ size_t region_trim(struct heap *h)
 	size_t bytes = 0;
 	struct region *r;
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+	for (r = load_acquire(&h->regions); r != NULL && !h->fixed; r = r->next) {
 		size_t n = load_relaxed(&r->chunks);
 
 		if (load_acquire(&r->state) == REGION_LIVE && region_retire(h, r))

@@ -46,6 +46,12 @@ static inline struct chunk *run_chunk(struct run run)
 	return region_chunk(run.region, run.first);
 }
 
+/*
+ * The one region of a heap that does not grow, its records in zeroed memory of
+ * the heap's; the chunks are zero, too.  False: no memory for the map.
+ */
+bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remote_stride);
+
 /* Makes sure that the first region exists, of at least so many chunks. */
 bool region_initial(struct heap *h, size_t chunks);
 

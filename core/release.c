@@ -6,11 +6,12 @@
 #include "shared.h"
 #include "span.h"
 
-/* Into another owner's slab.  False: it was free already. */
-static bool remote_free(struct place at)
+bool remote_free(struct place at, struct owner **vacant)
 {
 	struct slab *s = at.slab;
 	uint64_t owner;
+
+	*vacant = NULL;
 
 	/*
 	 * The block is ours until the next line, so the slab is what it seems.
@@ -32,7 +33,7 @@ static bool remote_free(struct place at)
 		return true;
 	owner_notify(owner, s);
 	if (unlikely(load_ordered(&((struct owner *)(uintptr_t)owner)->state) == OWNER_VACANT))
-		owner_visit((struct owner *)(uintptr_t)owner);
+		*vacant = (struct owner *)(uintptr_t)owner;
 	return true;
 }
 
@@ -46,6 +47,10 @@ static SLOW void release_slow(void *p)
 
 	if (p == NULL)
 		return;
+	if (unlikely(heap_hooks != NULL) && (c == NULL || c->region->heap != &heap_default)) {
+		heap_hooks->release(c, p);
+		return;
+	}
 	if (c == NULL || !place_find(c, p, &at)) {
 		if (c == NULL || !span_release(c, p))
 			misuse(CALL_RELEASE, p);
@@ -63,7 +68,9 @@ static SLOW void release_slow(void *p)
 	} else if ((load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0) {
 		done = shared_free(&at);
 	} else {
-		done = remote_free(at);
+		done = remote_free(at, &o);
+		if (o != NULL)
+			owner_visit(o);
 	}
 	if (!done)
 		misuse(CALL_RELEASE, p);

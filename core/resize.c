@@ -9,7 +9,7 @@
  * shrinks within a slab it stays, too, as long as at least half is used:
  * growing buffers are often trimmed and grown again.
  */
-static bool fits(size_t have, size_t size)
+bool block_fits(size_t have, size_t size)
 {
 	return size <= have && (size >= have / 2 || have == SLOT_MIN);
 }
@@ -25,11 +25,13 @@ void *ash_resize(void *p, size_t size)
 	if (size > PTRDIFF_MAX)
 		return NULL;
 	c = map_find(p);
+	if (unlikely(heap_hooks != NULL) && (c == NULL || c->region->heap != &heap_default))
+		return heap_hooks->resize(c, p, size);
 	if (span_is(c, p)) {
 		if (size > SLOT_MAX) {
 			return span_resize(c, p, size);
 		}
-	} else if (fits(have, size)) {
+	} else if (block_fits(have, size)) {
 		return p;
 	}
 	moved = ash_alloc(size);

@@ -26,7 +26,8 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 		return NULL;
 	s = chunk_record(u.chunk, u.first);
 	remote = (uint64_t *)(void *)(u.chunk->region->remote +
-				      (u.chunk->index * CHUNK_UNITS + u.first) * REMOTE_STRIDE);
+				      (u.chunk->index * CHUNK_UNITS + u.first) *
+					      u.chunk->region->remote_stride);
 	/*
 	 * By relaxed stores: a walk or a late hint may still look at the slab that
 	 * was here before, and then finds out that it is not.
@@ -47,6 +48,8 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 	s->next = s->previous = NULL;
 	for (g = 0; g < s->groups; g++)
 		store_relaxed(&s->free[g], slab_group_mask(s, g));
+	if (unlikely(h->sharing == PAGES_SHARED))
+		heap_hooks->slab_made(s);
 	s->ready = 0;
 	s->soiled = u.clean ? 0 : UINT32_MAX;
 	/* Pairs with the walk in shared.c. */

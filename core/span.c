@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "span.h"
 
+#include "memory.h"
 #include "pages.h"
 #include "region.h"
 
@@ -51,8 +52,13 @@ static void run_zero(struct run run, size_t bytes)
 		struct run one = {run.region, run.first + i};
 		size_t left = bytes - (i << CHUNK_SHIFT);
 
-		if (!region_is_clean(one, 1))
-			pages_zero(run_base(one), left < CHUNK_SIZE ? left : CHUNK_SIZE);
+		left = left < CHUNK_SIZE ? left : CHUNK_SIZE;
+		if (region_is_clean(one, 1))
+			continue;
+		if (run.region->heap->sharing == PAGES_PRIVATE)
+			pages_zero(run_base(one), left);
+		else
+			memset(run_base(one), 0, left);
 	}
 }
 
@@ -61,7 +67,7 @@ static void run_return(struct heap *h, struct run run, size_t n)
 {
 	bool much = n << CHUNK_SHIFT > h->options->retain / 2;
 
-	if (much && pages_purge(run_base(run), n << CHUNK_SHIFT, PAGES_PRIVATE)) {
+	if (much && pages_purge(run_base(run), n << CHUNK_SHIFT, h->sharing)) {
 		region_give(run, n, true);
 		return;
 	}
@@ -85,6 +91,28 @@ static void span_set(struct chunk *c, size_t n, size_t bytes)
 	store_relaxed(&c->span_bytes, span_size(bytes));
 }
 
+bool span_fit(struct chunk *c, size_t bytes)
+{
+	struct heap *h = c->region->heap;
+	size_t have = c->span_chunks, n = chunks_for(bytes);
+	struct run rest = {c->region, c->index + have};
+
+	if (n < have) {
+		/* Shrinks where it stands: the chunks behind go back. */
+		rest.first = c->index + n;
+		span_set(c, n, bytes);
+		run_return(h, rest, have - n);
+		return true;
+	}
+	if (n > have) {
+		if (!region_claim_at(rest, n - have))
+			return false;
+		run_used(h, rest, n - have);
+	}
+	span_set(c, n, bytes);
+	return true;
+}
+
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = chunks_for(bytes);
@@ -104,6 +132,7 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
+	store_relaxed(&c->clean, 0); /* nobody's yet, see census.h */
 	span_set(c, n, bytes);
 	/* Pairs with chunk_is: the rest is set. */
 	store_release(&c->kind, CHUNK_SPAN);
@@ -123,25 +152,11 @@ bool span_release(struct chunk *c, void *p)
 
 void *span_resize(struct chunk *c, void *p, size_t bytes)
 {
-	struct heap *h = c->region->heap;
-	size_t have = c->span_chunks, n = chunks_for(bytes);
-	struct run rest = {c->region, c->index + have};
 	char *moved;
 
-	if (n < have) {
-		/* Shrinks where it stands: the chunks behind go back. */
-		rest.first = c->index + n;
-		span_set(c, n, bytes);
-		run_return(h, rest, have - n);
+	if (span_fit(c, bytes))
 		return p;
-	}
-	if (n == have || region_claim_at(rest, n - have)) {
-		if (n > have)
-			run_used(h, rest, n - have);
-		span_set(c, n, bytes);
-		return p;
-	}
-	moved = span_alloc(h, bytes, CHUNK_SIZE, false);
+	moved = span_alloc(c->region->heap, bytes, CHUNK_SIZE, false);
 	if (moved == NULL)
 		return NULL;
 	pages_move(p, moved, c->span_bytes);

@@ -20,7 +20,10 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
 /* c: the record the map gave for p.  False: not a span, or p is not its start. */
 bool span_release(struct chunk *c, void *p);
 
-/* Resizes where it stands or by moving pages.  NULL: neither can be had. */
+/* Resizes where it stands; false: it cannot. */
+bool span_fit(struct chunk *c, size_t bytes);
+
+/* In a heap of one process.  Resizes where it stands or by moving pages.  NULL: neither can be had. */
 void *span_resize(struct chunk *c, void *p, size_t bytes);
 
 /* True: p is the start of a live span. */

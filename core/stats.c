@@ -44,7 +44,11 @@ static void stats_chunk(struct ash_stats *out, struct chunk *c)
 
 void ash_stats(struct ash_stats *out)
 {
-	struct heap *h = &heap_default;
+	heap_stats(&heap_default, out);
+}
+
+void heap_stats(struct heap *h, struct ash_stats *out)
+{
 	struct region *r;
 	struct owner *o;
 	size_t chunks, i;

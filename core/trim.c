@@ -14,7 +14,7 @@ static size_t trim_chunk(struct heap *h, struct run run)
 		return 0;
 	/* Now that we hold it, nobody else changes it; was it cleaned meanwhile? */
 	if (!region_is_clean(run, 1) &&
-	    pages_purge(run_base(run), CHUNK_SIZE, PAGES_PRIVATE)) {
+	    pages_purge(run_base(run), CHUNK_SIZE, h->sharing)) {
 		heap_cleaned(h, CHUNK_UNITS);
 		bytes = CHUNK_SIZE;
 	}
@@ -51,19 +51,26 @@ size_t heap_trim(struct heap *h, size_t keep)
 	return bytes;
 }
 
-size_t ash_trim(size_t keep)
+size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {
-	struct heap *h = &heap_default;
-	struct owner *o = seat_take();
 	size_t bytes;
 
 	if (o != NULL) {
 		owner_collect_all(o);
 		owner_shrink(o);
-		seat_give(o);
 	}
 	bytes = heap_trim(h, keep);
 	if (keep == 0)
 		(void)region_trim(h);
+	return bytes;
+}
+
+size_t ash_trim(size_t keep)
+{
+	struct owner *o = seat_take();
+	size_t bytes = heap_give_back(&heap_default, o, keep);
+
+	if (o != NULL)
+		seat_give(o);
 	return bytes;
 }

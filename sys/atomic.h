@@ -75,6 +75,11 @@ static inline uint64_t fetch_add_relaxed(uint64_t *word, uint64_t n)
 	return __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t fetch_add_acq_rel(uint64_t *word, uint64_t n)
+{
+	return __atomic_fetch_add(word, n, __ATOMIC_ACQ_REL);
+}
+
 static inline uint64_t exchange_ordered(uint64_t *word, uint64_t value)
 {
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
@@ -107,6 +112,7 @@ SINGLE_FETCH(fetch_and_acq_rel, old &n)
 SINGLE_FETCH(fetch_add_relaxed, old + n)
 SINGLE_FETCH(exchange_ordered, n)
 #undef SINGLE_FETCH
+#define fetch_add_acq_rel(word, n)    fetch_add_relaxed((word), (n))
 #define fetch_or_release(word, bits)  fetch_or_acq_rel((word), (bits))
 #define fetch_or_ordered(word, bits)  fetch_or_acq_rel((word), (bits))
 #define fetch_and_ordered(word, bits) fetch_and_acq_rel((word), (bits))

@@ -126,7 +126,7 @@ static bool purge_zeroes(enum sharing sharing)
 
 bool pages_purge(void *p, size_t bytes, enum sharing sharing)
 {
-	return purge(p, bytes, sharing) && purge_zeroes(sharing);
+	return sharing != PAGES_CALLERS && purge(p, bytes, sharing) && purge_zeroes(sharing);
 }
 
 bool pages_grow(void *p, size_t bytes, size_t larger)

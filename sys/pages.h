@@ -26,7 +26,8 @@
 
 enum sharing {
 	PAGES_PRIVATE,
-	PAGES_SHARED /* with the children of fork */
+	PAGES_SHARED, /* with the children of fork, or with whoever has the file */
+	PAGES_CALLERS /* given by the caller: no system call touches it         */
 };
 
 /* `alignment`: a power of two.  Readable and writable, zero; NULL: none. */

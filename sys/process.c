@@ -6,6 +6,7 @@
 #include "syscall.h"
 
 enum { MADV_WIPEONFORK = 18, MADV_NOTHING_AT_ALL = 0x5a5a };
+enum { ESRCH = 3 };
 
 /*
  * An emulator that accepts advice which does not exist wipes nothing either.
@@ -39,6 +40,21 @@ bool process_has_forked(const uint64_t *mark)
 	uint64_t pid = load_acquire(mark);
 
 	return pid == 0 || (load_relaxed(&advice_lies) != 0 && pid != (uint64_t)arch_getpid());
+}
+
+uint64_t process_number(void)
+{
+	return (uint64_t)arch_getpid();
+}
+
+uint64_t process_thread(void)
+{
+	return (uint64_t)arch_gettid();
+}
+
+bool process_thread_is_gone(uint64_t thread)
+{
+	return arch_tkill((long)thread, 0) == -ESRCH;
 }
 
 bool process_is_first_thread(void)

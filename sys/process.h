@@ -20,6 +20,13 @@ bool process_has_forked(const uint64_t *mark);
 /* Sets it again, in the child. */
 void process_set_mark(uint64_t *mark);
 
+/* The process's id. */
+uint64_t process_number(void);
+
+/* The calling thread's id, and whether no thread of the system has this id. */
+uint64_t process_thread(void);
+bool process_thread_is_gone(uint64_t thread);
+
 /* True: the caller is the first thread of its process: in a child, the one that forked. */
 bool process_is_first_thread(void);
 

@@ -25,7 +25,7 @@ static void childs_thread(void *argument)
 	CHECK(load_acquire(&other->state) != OWNER_VACANT);
 	CHECK_EQ(heap_default.generation, 0);
 	/* Its own record is of the next generation, and will not look lost. */
-	CHECK_EQ(seat.self->state >> 1, 1);
+	CHECK_EQ(seat.self->state >> OWNER_STAMP, 1);
 	rt_barrier_wait(&together);
 	rt_barrier_wait(&together);
 	CHECK(load_acquire(&seat.self->state) != OWNER_VACANT);
@@ -51,7 +51,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 		ash_release(ash_alloc(9000));
 		CHECK_EQ(heap_default.generation, 1);
 		CHECK_EQ(load_acquire(&other->state), OWNER_VACANT);
-		CHECK_EQ(first->state >> 1, 1);
+		CHECK_EQ(first->state >> OWNER_STAMP, 1);
 		CHECK_EQ(ash_check(), 0);
 		rt_barrier_wait(&together);
 		rt_thread_join(thread);

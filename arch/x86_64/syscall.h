@@ -15,15 +15,18 @@ long arch_munmap(void *address, size_t length);
 long arch_madvise(void *address, size_t length, long advice);
 long arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
 long arch_mincore(void *address, size_t length, unsigned char *residency);
+long arch_open(const char *path, long flags, long mode);
+long arch_close(long fd);
+long arch_read(long fd, void *bytes, size_t length);
+long arch_pread64(long fd, void *bytes, size_t length, long offset);
+long arch_lseek(long fd, long offset, long whence);
+long arch_ftruncate(long fd, long length);
 long arch_write(long fd, const void *bytes, size_t length);
 long arch_getpid(void);
 long arch_gettid(void);
+long arch_tkill(long tid, long signal);
 
 /* What the runtime of tests and demo needs besides (syscall_runtime.S). */
-long arch_read(long fd, void *bytes, size_t length);
-long arch_open(const char *path, long flags, long mode);
-long arch_close(long fd);
-long arch_lseek(long fd, long offset, long whence);
 long arch_pipe2(int *fds, long flags);
 long arch_dup2(long from, long to);
 long arch_poll(void *fds, size_t count, long milliseconds);
@@ -55,7 +58,6 @@ long arch_setrlimit(long resource, const void *limit);
 long arch_getrlimit(long resource, void *limit);
 long arch_prctl(long option, long a, long b, long c, long d);
 long arch_memfd_create(const char *name, long flags);
-long arch_ftruncate(long fd, long length);
 long arch_unlink(const char *path);
 
 /*

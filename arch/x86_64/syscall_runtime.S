@@ -2,11 +2,7 @@
 /* The system calls of the test runtime; none of these is in libashlar.a. */
 #include "stub.h"
 
-	CALL	read, 0
-	CALL	open, 2
-	CALL	close, 3
 	CALL	poll, 7
-	CALL	lseek, 8
 	CALL	mprotect, 10
 	CALL	rt_sigaction, 13
 	CALL	rt_sigprocmask, 14
@@ -20,7 +16,6 @@
 	CALL	exit, 60
 	CALL	wait4, 61
 	CALL	kill, 62
-	CALL	ftruncate, 77
 	CALL	unlink, 87
 	CALL	getrlimit, 97
 	CALL	getrusage, 98

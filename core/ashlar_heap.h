@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ashlar: heaps as objects.
+ *
+ * Beside the default heap of ashlar.h a program may have heaps of its own: to
+ * give all of a subsystem's memory back at once, to bound it, to keep it
+ * inside memory of the caller's, or to share it with other processes.
+ *
+ * Every call has the contract of its namesake in ashlar.h, also as to threads,
+ * signal handlers and fork, unless it says otherwise.  A heap is used from any
+ * number of threads.  ash_release, ash_resize, ash_usable_size and
+ * ash_release_sized take blocks of every heap.
+ */
+#ifndef ASHLAR_HEAP_H
+#define ASHLAR_HEAP_H
+
+#include <stdbool.h>
+
+#include "ashlar.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ash_heap ash_heap;
+
+/* Zero everywhere is a good choice; so is NULL for the whole. */
+struct ash_heap_options {
+	size_t cap;         /* most bytes of address space for blocks, in steps of 2 MiB; 0: no cap */
+	size_t retain;      /* free bytes that may stay resident; 0: as ash_defaults            */
+	enum ash_huge huge; /* as in ash_defaults                                               */
+	uintptr_t address;  /* shared heaps: where to put it, a multiple of 2 MiB; 0: anywhere  */
+};
+
+/*
+ * A heap of this process: its blocks come from mappings of its own.  NULL: no
+ * memory.  Costs two mappings, and at the first allocation of each thread
+ * another two or so.
+ */
+ash_heap *ash_heap_create(const struct ash_heap_options *options);
+
+/*
+ * A heap inside memory of the caller's (an array, a mapping): no system call,
+ * now or later.  From 64 KiB up; no alignment is asked for.  NULL: too small.
+ *
+ * What is lost: below 8 MiB, one part in 30 for bitmaps and up to 1 KiB; each
+ * block is rounded up to 16 bytes.  From 8 MiB on, one part in 43 for records,
+ * and what lies outside whole, aligned chunks of 2 MiB.
+ */
+ash_heap *ash_heap_create_in(void *memory, size_t bytes);
+
+/*
+ * A heap for this process and the children it forks from now on: all see the
+ * same blocks at the same addresses, any of them may allocate, and release
+ * what another allocated.
+ *
+ * `capacity` bytes of address space are taken, and half as much for records;
+ * memory only where it is touched.  NULL: no memory, or the address is taken.
+ *
+ * A signal handler that forks must not return, in the child, into a call on a
+ * shared heap that it interrupted: parent and child would both finish it.
+ */
+ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options);
+
+/*
+ * The same in a file or memfd, which is made as long as needed, and may be
+ * closed afterwards.  Other processes attach to it, at the same address, and
+ * it is there again after all of them have ended: attaching recovers it.
+ * Whoever attaches first after a crash finds the heap as it was left, one
+ * block per ended thread at most in doubt (ash_heap_recover).
+ */
+ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options);
+
+enum ash_attach {
+	ASH_ATTACHED,
+	ASH_ATTACH_NO_HEAP,  /* not a heap of this version, or cut short          */
+	ASH_ATTACH_TAKEN,    /* its addresses are in use in this process          */
+	ASH_ATTACH_NO_MEMORY /* the kernel refused                                */
+};
+/* NULL: *why (if why is not NULL) tells the reason. */
+ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
+
+/*
+ * Gives everything back at once; blocks of the heap are gone.  No other thread
+ * may be in a call on this heap.  A heap shared by processes is taken out of
+ * this process only.
+ */
+void ash_heap_destroy(ash_heap *heap);
+
+void *ash_heap_alloc(ash_heap *heap, size_t size) __attribute__((malloc, warn_unused_result));
+void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)
+	__attribute__((malloc, warn_unused_result));
+void *ash_heap_aligned_alloc(ash_heap *heap, size_t alignment, size_t size)
+	__attribute__((malloc, warn_unused_result));
+
+/* For blocks of this heap: one of another is reported as misuse. */
+void *ash_heap_resize(ash_heap *heap, void *p, size_t size) __attribute__((warn_unused_result));
+void ash_heap_release(ash_heap *heap, void *p);
+void ash_heap_release_sized(ash_heap *heap, void *p, size_t size);
+size_t ash_heap_usable_size(ash_heap *heap, const void *p);
+size_t ash_heap_good_size(ash_heap *heap, size_t size);
+
+size_t ash_heap_trim(ash_heap *heap, size_t keep);
+void ash_heap_stats(ash_heap *heap, struct ash_stats *out);
+int ash_heap_check(ash_heap *heap);
+
+/*
+ * ash_thread_detach for one heap.  A thread that ends without it leaves its
+ * slabs to whoever needs memory next.
+ */
+void ash_heap_thread_detach(ash_heap *heap);
+
+/* ---- heaps shared by processes; of the others, the answer for one process ---- */
+
+/* One pointer by which to find one's data; NULL at first.  Set with release order. */
+void *ash_heap_root(ash_heap *heap);
+void ash_heap_set_root(ash_heap *heap, void *root);
+
+/*
+ * Takes over what ended threads and processes held, besides their blocks:
+ * their slabs, and memory that they were about to set up.  Also done when the
+ * heap would otherwise return NULL.  Returns the number of records taken over.
+ */
+size_t ash_heap_recover(ash_heap *heap);
+
+struct ash_heap_owner {
+	uint64_t id;  /* for ash_heap_release_owner; 0: nobody knows, see ash_heap_walk */
+	int pid;      /* process id; may be another process's by now, if not live      */
+	bool live;
+};
+
+/*
+ * Calls visit for every taken block, with the process that allocated it, until
+ * it returns other than 0; returns what it returned last.  Blocks that come and
+ * go meanwhile may be seen or not.  Owner 0: a block that a process died over
+ * before it was handed out, or that is being handed out right now.
+ */
+int ash_heap_walk(ash_heap *heap,
+		  int (*visit)(void *context, void *block, size_t size,
+			       const struct ash_heap_owner *owner),
+		  void *context);
+
+/*
+ * Releases every block of an owner, which must not be live; returns their
+ * number.  Nobody else may release these blocks at the same time.
+ */
+size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "census.h"
+
+#include "ashlar_heap.h"
+#include "instance.h"
+#include "process.h"
+
+/* The tag 0 and the unknown have no place. */
+#define PLACES (CENSUS_PLACES - 2)
+
+static int note_tag(void *used, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)block;
+	(void)size;
+	((uint64_t *)used)[owner->id / 64] |= (uint64_t)1 << (owner->id % 64);
+	return 0;
+}
+
+/* The place of a process that died and left no block. */
+static uint16_t census_reuse(struct store *s, uint64_t me)
+{
+	uint64_t used[CENSUS_PLACES / 64] = {0};
+	uint16_t tag;
+
+	(void)ash_heap_walk(heap_public(&s->heap), note_tag, used);
+	for (tag = 1; tag <= PLACES; tag++) {
+		uint64_t life = load_acquire(&s->census[tag - 1]);
+
+		if (((used[tag / 64] >> (tag % 64)) & 1) == 0 && life_process_is_over(life) &&
+		    swap_acq_rel(&s->census[tag - 1], &life, me))
+			return tag;
+	}
+	return TAG_UNKNOWN;
+}
+
+uint16_t census_join(struct store *s)
+{
+	uint64_t me = life_of_process(), life;
+	unsigned i;
+
+	for (i = 0; i < PLACES; i++) {
+		life = load_acquire(&s->census[i]);
+		if (life == me || (life == 0 && swap_acq_rel(&s->census[i], &life, me)) ||
+		    life == me)
+			return (uint16_t)(i + 1);
+	}
+	return census_reuse(s, me);
+}
+
+/* One walk for the public calls. */
+struct visit {
+	struct heap *heap;
+	int (*see)(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
+	void *context;
+	/* The last owner seen: whether it lives is a question to the system. */
+	uint16_t tag;
+	struct ash_heap_owner owner;
+};
+
+static void visit_owner(struct visit *v, uint16_t tag)
+{
+	uint64_t life;
+
+	tag &= (uint16_t)~TAG_LEAVING;
+	if (v->owner.pid != -1 && tag == v->tag)
+		return;
+	v->tag = tag;
+	v->owner = (struct ash_heap_owner){tag, 0, false};
+	if (v->heap->sharing != PAGES_SHARED) {
+		v->owner = (struct ash_heap_owner){1, (int)process_number(), true};
+	} else if (tag != TAG_NONE && tag != TAG_UNKNOWN) {
+		life = load_acquire(&store_of(v->heap)->census[tag - 1]);
+		v->owner.pid = (int)LIFE_ID(life);
+		v->owner.live = life != 0 && !life_process_is_over(life);
+	}
+}
+
+static int visit_slab(struct visit *v, const struct slab *s)
+{
+	bool nobodys = (load_acquire(&s->owner) & OWNER_SHARED) != 0;
+	size_t size = load_relaxed(&s->slot_size);
+	unsigned g;
+
+	for (g = 0; g < load_relaxed(&s->groups); g++) {
+		uint64_t taken = slab_group_mask(s, g) & ~load_acquire(&s->free[g]);
+
+		if (!nobodys)
+			taken &= ~load_relaxed(&load_relaxed(&s->remote)[g]);
+		for (; taken != 0; taken = bits_without_lowest(taken)) {
+			size_t index = g * GROUP_SLOTS + bits_lowest(taken);
+			int answer;
+
+			visit_owner(v, v->heap->sharing == PAGES_SHARED
+					       ? load_relaxed(census_tag(s, index))
+					       : TAG_NONE);
+			answer = v->see(v->context, load_relaxed(&s->base) + index * size, size,
+					&v->owner);
+			if (answer != 0)
+				return answer;
+		}
+	}
+	return 0;
+}
+
+static int visit_region(struct visit *v, struct region *r)
+{
+	size_t chunks = load_relaxed(&r->chunks), i;
+	unsigned u;
+	int answer = 0;
+
+	for (i = 0; i < chunks && answer == 0; i++) {
+		struct chunk *c = region_chunk(r, i);
+
+		if (chunk_is(c, CHUNK_SPAN)) {
+			visit_owner(v, (uint16_t)load_relaxed(&c->clean));
+			answer = v->see(v->context, load_relaxed(&c->base),
+					load_relaxed(&c->span_bytes), &v->owner);
+		} else if (chunk_is(c, CHUNK_SLABS)) {
+			for (u = 0; u < CHUNK_UNITS && answer == 0; u++)
+				if (load_acquire(&c->head[u]) == record_place(u))
+					answer = visit_slab(v, chunk_record(c, u));
+		}
+	}
+	return answer;
+}
+
+int ash_heap_walk(ash_heap *heap,
+		  int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
+{
+	struct visit v = {heap_of(heap), see, context, TAG_NONE, {0, -1, false}};
+	struct region *r;
+	int answer = 0;
+
+	for (r = load_acquire(&v.heap->regions); r != NULL && answer == 0; r = r->next)
+		if (load_acquire(&r->state) == REGION_LIVE)
+			answer = visit_region(&v, r);
+	return answer;
+}
+
+struct leavings {
+	ash_heap *heap;
+	uint64_t owner;
+	size_t released;
+};
+
+static int release_if_left(void *context, void *block, size_t size,
+			   const struct ash_heap_owner *owner)
+{
+	struct leavings *l = context;
+
+	(void)size;
+	if (owner->id == l->owner && !owner->live) {
+		ash_heap_release(l->heap, block);
+		l->released++;
+	}
+	return 0;
+}
+
+size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
+{
+	struct heap *h = heap_of(heap);
+	struct leavings l = {heap, owner, 0};
+	uint64_t life;
+
+	if (h->sharing != PAGES_SHARED || owner == 0 || owner > PLACES)
+		return 0;
+	life = load_acquire(&store_of(h)->census[owner - 1]);
+	if (life == 0 || !life_process_is_over(life))
+		return 0;
+	/* What it was in the middle of is settled first. */
+	(void)ash_heap_recover(heap);
+	(void)ash_heap_walk(heap, release_if_left, &l);
+	/* The place is free for another process. */
+	(void)swap_acq_rel(&store_of(h)->census[owner - 1], &life, 0);
+	return l.released;
+}

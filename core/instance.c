@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps that the program made: how they come, go and are looked at. */
+#include "instance.h"
+
+#include "census.h"
+#include "map.h"
+#include "memory.h"
+#include "metadata.h"
+#include "recover.h"
+#include "region.h"
+#include "seats.h"
+#include "share.h"
+
+static size_t no_block(struct chunk *c, const void *p)
+{
+	(void)c;
+	(void)p;
+	return 0;
+}
+
+static void tags_clear(struct slab *s)
+{
+	memset(census_tag(s, 0), 0, s->slots * sizeof(uint16_t));
+}
+
+static const struct heap_hooks hooks = {
+	.release = instance_release,
+	.resize = instance_resize,
+	.bytes = no_block,
+	.slab_made = tags_clear,
+	.owner_memory = store_owner,
+	.holder = recover_holder,
+	.is_dead = recover_is_dead,
+	.settle = recover_settle,
+	.thread_ends = seats_end,
+};
+
+uint64_t heap_new_id(bool shared)
+{
+	static uint64_t count;
+	uint64_t n = fetch_add_relaxed(&count, 1) + 1;
+
+	/* Other processes attach to shared heaps, so their ids must differ, too. */
+	if (shared)
+		n = (n + life_of_process()) * UINT64_C(0x9e3779b97f4a7c15);
+	return n << 1 | shared;
+}
+
+ash_heap *ash_heap_create(const struct ash_heap_options *options)
+{
+	struct heap *h = pages_reserve(HEAP_BYTES, PAGE_SIZE, PAGES_PRIVATE);
+
+	if (h == NULL)
+		return NULL;
+	h->own = ash_defaults;
+	if (options != NULL) {
+		h->own.cap = (options->cap + CHUNK_SIZE - 1) & ~(CHUNK_SIZE - 1);
+		h->own.huge = options->huge;
+		if (options->retain != 0)
+			h->own.retain = options->retain;
+	}
+	h->options = &h->own;
+	h->id = heap_new_id(false);
+	h->sharing = PAGES_PRIVATE;
+	heap_hooks = &hooks;
+	return heap_public(h);
+}
+
+static ash_heap *shared(struct store *s)
+{
+	if (s == NULL)
+		return NULL;
+	heap_hooks = &hooks;
+	return heap_public(&s->heap);
+}
+
+static size_t chunks_for(size_t capacity)
+{
+	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
+}
+
+ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options)
+{
+	return shared(store_create(SHARE_NO_FILE, chunks_for(capacity),
+				   options == NULL ? 0 : options->address, options));
+}
+
+ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options)
+{
+	return shared(store_create(fd, chunks_for(capacity),
+				   options == NULL ? 0 : options->address, options));
+}
+
+ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
+{
+	enum ash_attach reason;
+	struct store *s = store_attach(fd, &reason);
+
+	if (why != NULL)
+		*why = reason;
+	(void)shared(s);
+	if (s == NULL)
+		return NULL;
+	(void)ash_heap_recover(heap_public(&s->heap));
+	return heap_public(&s->heap);
+}
+
+void ash_heap_destroy(ash_heap *heap)
+{
+	struct heap *h = heap_of(heap);
+	struct region *r, *next_region;
+	struct owner *o, *next_owner;
+
+	if (h->sharing == PAGES_SHARED) {
+		ash_heap_thread_detach(heap);
+		store_leave(store_of(h));
+		return;
+	}
+	for (r = h->regions; r != NULL; r = next_region) {
+		next_region = r->next;
+		if (r->state == REGION_LIVE) {
+			map_leave(r);
+			(void)pages_release(r->base, r->chunks << CHUNK_SHIFT);
+		}
+		(void)pages_release(r, metadata_bytes(r->capacity, r->remote != NULL, r->remote_stride));
+	}
+	for (o = h->owners; o != NULL; o = next_owner) {
+		next_owner = o->next;
+		(void)pages_release(o, OWNER_BYTES);
+	}
+	if (h->mark != NULL)
+		(void)pages_release(h->mark, PAGE_SIZE);
+	(void)pages_release(h, HEAP_BYTES);
+}
+
+void ash_heap_thread_detach(ash_heap *heap)
+{
+	struct heap *h = heap_of(heap);
+	struct seat *t;
+	struct owner *o = seats_take(h, &t);
+	struct building b;
+
+	if (o == NULL)
+		return;
+	(void)building_begin(h, o, &b);
+	owner_rest(o);
+	building_end(b);
+	/* From here on the record and its counter may be another thread's. */
+	owner_vacate(o);
+	if (building_begin(h, NULL, &b)) {
+		owner_visit(o);
+		building_end(b);
+	}
+	signal_fence(); /* see seat_leave */
+	t->self = NULL;
+}
+
+size_t ash_heap_trim(ash_heap *heap, size_t keep)
+{
+	struct heap *h = heap_of(heap);
+	struct seat *t;
+	struct owner *o = seats_take(h, &t);
+	struct building b;
+	size_t bytes = 0;
+
+	if (building_begin(h, o != NULL ? o : seats_self(h), &b)) {
+		bytes = heap_give_back(h, o, keep);
+		building_end(b);
+	}
+	if (o != NULL)
+		seats_give(t, o);
+	return bytes;
+}
+
+void ash_heap_stats(ash_heap *heap, struct ash_stats *out)
+{
+	heap_stats(heap_of(heap), out);
+}
+
+int ash_heap_check(ash_heap *heap)
+{
+	struct heap *h = heap_of(heap);
+	struct seat *t;
+	struct owner *o = seats_take(h, &t);
+	int broken = heap_check(h, o);
+
+	if (o != NULL)
+		seats_give(t, o);
+	return broken;
+}
+
+size_t ash_heap_recover(ash_heap *heap)
+{
+	struct heap *h = heap_of(heap);
+	struct seat *t;
+	struct owner *o = seats_take(h, &t);
+	size_t records = heap_recover(h, o);
+
+	if (o != NULL)
+		seats_give(t, o);
+	return records;
+}
+
+void *ash_heap_root(ash_heap *heap)
+{
+	/* Pairs with ash_heap_set_root: what the root leads to is complete. */
+	return (void *)load_acquire(&heap_of(heap)->root); /* NOLINT: an address */
+}
+
+void ash_heap_set_root(ash_heap *heap, void *root)
+{
+	store_release(&heap_of(heap)->root, (uint64_t)(uintptr_t)root);
+}

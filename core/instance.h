@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps that the program made. */
+#ifndef CORE_INSTANCE_H
+#define CORE_INSTANCE_H
+
+#include "ashlar_heap.h"
+#include "heap.h"
+
+static inline struct heap *heap_of(ash_heap *heap)
+{
+	return (struct heap *)(void *)heap;
+}
+
+static inline ash_heap *heap_public(struct heap *h)
+{
+	return (ash_heap *)(void *)h;
+}
+
+/* A block of h, or of the chunk's heap whichever that is. */
+void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
+void *instance_resize(struct chunk *c, void *p, size_t size);
+void instance_release(struct chunk *c, void *p);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks of heaps that the program made: giving them out. */
+#include "census.h"
+#include "instance.h"
+#include "map.h"
+#include "memory.h"
+#include "recover.h"
+#include "release.h"
+#include "seats.h"
+#include "shared.h"
+#include "span.h"
+
+/* Takes the bin's lowest free slot, whose word is not 0. */
+static void *slot_take(struct heap *h, struct owner *o, struct bin *b, bool *clean)
+{
+	uint64_t word = load_relaxed(b->word);
+	unsigned g = (unsigned)(b->word - b->slab->free), bit = bits_lowest(word);
+	char *p = b->base + bit * b->size;
+
+	*clean = ((b->slab->soiled >> g) & 1) == 0;
+	if (h->sharing != PAGES_SHARED) {
+		store_relaxed(b->word, bits_without_lowest(word));
+		return p;
+	}
+	/*
+	 * In this order, for whoever survives us: first the note that the slot is
+	 * in flight, then whose it is, then that it is taken.
+	 */
+	store_release(&o->flight, (uint64_t)(uintptr_t)p);
+	store_release(census_tag(b->slab, g * GROUP_SLOTS + bit), (uint16_t)o->census);
+	store_release(b->word, bits_without_lowest(word));
+	return p;
+}
+
+/* For whom there is no record to be had. */
+static void *slot_of_nobody(struct heap *h, unsigned class)
+{
+	struct owner *self = seats_self(h);
+	struct building b;
+	struct place at;
+	void *p;
+
+	if (!building_begin(h, self, &b))
+		return NULL;
+	p = shared_slot(h, class);
+	if (p != NULL && h->sharing == PAGES_SHARED && place_find(map_find(p), p, &at))
+		/* Pairs with lost_slots: with a tag it is no more in flight. */
+		store_release(census_tag(at.slab, at.index),
+			      self != NULL ? (uint16_t)self->census : TAG_UNKNOWN);
+	building_end(b);
+	return p;
+}
+
+static void *slot(struct heap *h, unsigned class, bool *clean)
+{
+	struct seat *t;
+	struct owner *o = seats_take(h, &t);
+	struct bin *bin;
+	void *p = NULL;
+	bool more = true;
+
+	if (unlikely(o == NULL)) {
+		*clean = false;
+		return slot_of_nobody(h, class);
+	}
+	bin = &o->bins[class];
+	while (unlikely(load_relaxed(bin->word) == 0) && more) {
+		struct building b;
+
+		(void)building_begin(h, o, &b);
+		more = bin_refill(o, class);
+		building_end(b);
+	}
+	if (more)
+		p = slot_take(h, o, bin, clean);
+	store_release(&o->flight, 0);
+	seats_give(t, o);
+	return p;
+}
+
+static void *span(struct heap *h, size_t size, size_t alignment, bool zero)
+{
+	struct seat *t;
+	struct owner *o = seats_take(h, &t), *self = o != NULL ? o : seats_self(h);
+	struct building b;
+	char *p = NULL;
+
+	if (building_begin(h, self, &b)) {
+		p = span_alloc(h, size, alignment, zero);
+		if (p != NULL && h->sharing == PAGES_SHARED)
+			store_release(&map_find(p)->clean,
+				      self != NULL ? self->census : TAG_UNKNOWN);
+		building_end(b);
+	}
+	if (o != NULL)
+		seats_give(t, o);
+	return p;
+}
+
+static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero)
+{
+	unsigned class = class_aligned(size, alignment);
+	bool clean;
+	void *p;
+
+	if (class == CLASSES)
+		return span(h, size > 0 ? size : 1, alignment, zero);
+	p = slot(h, class, &clean);
+	if (p != NULL && zero && !clean)
+		memset(p, 0, size);
+	return p;
+}
+
+void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
+{
+	void *p;
+
+	if (alignment == 0 || (alignment & (alignment - 1)) != 0 ||
+	    alignment > SPAN_ALIGNMENT_MAX || size > PTRDIFF_MAX)
+		return NULL;
+	p = attempt(h, size, alignment, zero);
+	/* What the dead have left, before the answer is NULL. */
+	if (p == NULL && h->sharing == PAGES_SHARED && ash_heap_recover(heap_public(h)) > 0)
+		p = attempt(h, size, alignment, zero);
+	return p;
+}
+
+void *ash_heap_alloc(ash_heap *heap, size_t size)
+{
+	struct heap *h = heap_of(heap);
+	bool clean;
+	void *p;
+
+	if (likely(size <= SLOT_MAX) && likely((p = slot(h, class_of(size), &clean)) != NULL))
+		return p;
+	return instance_alloc(h, size, 1, false);
+}
+
+void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	return instance_alloc(heap_of(heap), bytes, 1, true);
+}
+
+void *ash_heap_aligned_alloc(ash_heap *heap, size_t alignment, size_t size)
+{
+	return instance_alloc(heap_of(heap), size, alignment, false);
+}
+
+size_t ash_heap_good_size(ash_heap *heap, size_t size)
+{
+	(void)heap;
+	return ash_good_size(size);
+}

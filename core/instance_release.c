@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks of heaps that the program made: taking them back. */
+#include "census.h"
+#include "instance.h"
+#include "map.h"
+#include "memory.h"
+#include "recover.h"
+#include "release.h"
+#include "seats.h"
+#include "shared.h"
+#include "span.h"
+
+/* A slot of the caller's own slab; o is checked out.  False: it is free. */
+static bool free_own(struct heap *h, struct owner *o, struct place at)
+{
+	struct slab *s = at.slab;
+	uint64_t word = load_relaxed(&s->free[at.group]) | at.bit;
+	struct building b;
+
+	if (!place_is_taken(&at))
+		return false;
+	if (((s->ready >> at.group) & 1) != 0 && word != s->full) {
+		store_release(&s->free[at.group], word);
+		return true;
+	}
+	/* Lists, and perhaps the whole slab. */
+	(void)building_begin(h, o, &b);
+	owner_freed(o, s, at.group, word);
+	building_end(b);
+	return true;
+}
+
+/* A slot of nobody's slab. */
+static bool free_nobodys(struct heap *h, struct owner *self, struct place at)
+{
+	struct building b;
+	bool done;
+
+	if (h->sharing != PAGES_SHARED)
+		return shared_free(at);
+	if (!place_is_taken(&at))
+		return false;
+	/* Without a place among the strangers: a death in here loses the slot. */
+	if (!building_begin(h, self, &b))
+		b.word = NULL;
+	store_release(census_tag(at.slab, at.index), TAG_NONE);
+	done = shared_free(at);
+	building_end(b);
+	return done;
+}
+
+/* A slot of another owner's slab. */
+static bool free_remote(struct heap *h, struct owner *self, struct place at)
+{
+	struct owner *vacant;
+	struct building b;
+
+	if (h->sharing == PAGES_SHARED) {
+		if (!place_is_taken(&at))
+			return false;
+		if (self != NULL)
+			store_release(census_tag(at.slab, at.index),
+				      (uint16_t)(self->census | TAG_LEAVING));
+	}
+	if (!remote_free(at, &vacant))
+		return false;
+	/* As a guest; with too many strangers the next visitor does it. */
+	if (vacant != NULL && building_begin(h, self, &b)) {
+		owner_visit(vacant);
+		building_end(b);
+	}
+	return true;
+}
+
+static bool span_free(struct heap *h, struct owner *self, struct chunk *c, void *p)
+{
+	struct building b;
+	bool done;
+
+	if (!building_begin(h, self, &b))
+		b.word = NULL;
+	done = span_release(c, p);
+	building_end(b);
+	return done;
+}
+
+static bool block_free(struct heap *h, struct owner *o, struct owner *self, struct chunk *c,
+		       void *p)
+{
+	struct place at;
+
+	if (!place_find(c, p, &at))
+		return span_free(h, self, c, p);
+	if (o != NULL && owner_has(o, at.slab))
+		return free_own(h, o, at);
+	if ((load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0)
+		return free_nobodys(h, self, at);
+	return free_remote(h, self, at);
+}
+
+void instance_release(struct chunk *c, void *p)
+{
+	struct heap *h = c == NULL ? NULL : c->region->heap;
+	struct owner *o, *self;
+	struct seat *t;
+	bool done;
+
+	if (h == NULL)
+		misuse(CALL_RELEASE, p);
+	o = seats_take(h, &t);
+	self = o != NULL ? o : seats_self(h);
+	if (o != NULL)
+		store_release(&o->flight, (uint64_t)(uintptr_t)p);
+	done = block_free(h, o, self, c, p);
+	if (o != NULL) {
+		store_release(&o->flight, 0);
+		seats_give(t, o);
+	}
+	if (!done)
+		misuse(CALL_RELEASE, p);
+}
+
+void *instance_resize(struct chunk *c, void *p, size_t size)
+{
+	struct heap *h = c->region->heap;
+	size_t have = chunk_block(c, p);
+	bool fits;
+	void *moved;
+
+	if (h->sharing == PAGES_PRIVATE && span_is(c, p) && size > SLOT_MAX)
+		return span_resize(c, p, size);
+	if (span_is(c, p) && size > SLOT_MAX) {
+		struct owner *self = seats_self(h);
+		struct building b;
+
+		fits = building_begin(h, self, &b);
+		if (fits) {
+			fits = span_fit(c, size);
+			building_end(b);
+		}
+	} else {
+		fits = !span_is(c, p) && block_fits(have, size);
+	}
+	if (fits)
+		return p;
+	moved = instance_alloc(h, size, 1, false);
+	if (moved == NULL)
+		return size <= have ? p : NULL; /* a smaller block needs no memory */
+	memcpy(moved, p, size < have ? size : have);
+	instance_release(c, p);
+	return moved;
+}
+
+/* The chunk of a block that must be the heap's. */
+static struct chunk *chunk_in(ash_heap *heap, enum call call, const void *p)
+{
+	struct chunk *c = map_find(p);
+
+	if (c == NULL || c->region->heap != heap_of(heap))
+		misuse_heap(call, p);
+	return c;
+}
+
+void ash_heap_release(ash_heap *heap, void *p)
+{
+	if (likely(p != NULL))
+		instance_release(chunk_in(heap, CALL_RELEASE, p), p);
+}
+
+void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)
+{
+	if (p == NULL)
+		return;
+	(void)chunk_in(heap, CALL_RELEASE_SIZED, p);
+	ash_release_sized(p, size);
+}
+
+void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
+{
+	if (p == NULL)
+		return ash_heap_alloc(heap, size);
+	(void)chunk_in(heap, CALL_RESIZE, p);
+	return ash_resize(p, size);
+}
+
+size_t ash_heap_usable_size(ash_heap *heap, const void *p)
+{
+	if (p == NULL)
+		return 0;
+	(void)chunk_in(heap, CALL_USABLE_SIZE, p);
+	return ash_usable_size(p);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The records of a region: how large they are and where they come from. */
+#ifndef CORE_METADATA_H
+#define CORE_METADATA_H
+
+#include "heap.h"
+
+/* Records for n chunks; `slabs`: with slab records and remote words of this stride. */
+size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride);
+
+/* The memory reads zero; the region is claimed by the caller. */
+struct region *metadata_init(void *memory, struct heap *h, size_t n, bool slabs,
+			     size_t remote_stride);
+
+/*
+ * Records for n chunks, new or (*old) left by an earlier region; claimed by
+ * the caller.  NULL: no memory.
+ */
+struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old);
+
+#endif

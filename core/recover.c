@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "recover.h"
+
+#include "census.h"
+#include "fork.h"
+#include "map.h"
+#include "region.h"
+#include "release.h"
+#include "seats.h"
+#include "span.h"
+
+uint64_t recover_holder(void)
+{
+	return seats_life() << OWNER_THREAD | OWNER_HELD;
+}
+
+bool recover_is_dead(uint64_t holder)
+{
+	return life_thread_is_over(holder >> OWNER_THREAD);
+}
+
+bool building_begin(struct heap *h, struct owner *o, struct building *b)
+{
+	uint64_t *places, free = 0;
+	unsigned i;
+
+	b->word = NULL;
+	b->stranger = false;
+	if (h->sharing != PAGES_SHARED)
+		return true;
+	if (o != NULL) {
+		if ((load_relaxed(&o->building) & 1) == 0) {
+			b->word = &o->building;
+			/* Pairs with quiet: who sees what we build sees that we do. */
+			fetch_add_acq_rel(b->word, 1);
+		}
+		return true;
+	}
+	b->stranger = true;
+	places = store_of(h)->strangers;
+	for (i = 0; i < STRANGERS; i++, free = 0)
+		if (load_relaxed(&places[i]) == 0 &&
+		    swap_acq_rel(&places[i], &free, seats_life())) {
+			b->word = &places[i];
+			fetch_add_acq_rel(&store_of(h)->visits, 1);
+			return true;
+		}
+	return false;
+}
+
+void building_end(struct building b)
+{
+	if (b.word == NULL)
+		return;
+	/* Pairs with quiet: what was built is there when we are seen to have ended. */
+	if (b.stranger)
+		store_release(b.word, 0);
+	else
+		fetch_add_acq_rel(b.word, 1);
+}
+
+/* The slot in flight: nobody else knows of it, so it is released. */
+static void land(struct owner *v, void *p)
+{
+	struct chunk *c = map_find(p);
+	struct owner *vacant;
+	struct place at;
+
+	if (c == NULL || !place_find(c, p, &at) || !place_is_taken(&at))
+		return;
+	if (owner_has(v, at.slab)) {
+		/* Its words are ours to write now; their hints are made anew. */
+		store_relaxed(&at.slab->free[at.group],
+			      load_relaxed(&at.slab->free[at.group]) | at.bit);
+		return;
+	}
+	/* Only a release can have got so far that others own the slab. */
+	if (load_relaxed(census_tag(at.slab, at.index)) != (v->census | TAG_LEAVING) ||
+	    (load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0)
+		return;
+	(void)remote_free(at, &vacant);
+	if (vacant != NULL)
+		owner_visit(vacant);
+}
+
+void recover_settle(struct owner *v)
+{
+	/* Each step can be done twice: we may die here, too. */
+	if (v->flight != 0)
+		land(v, (void *)v->flight); /* NOLINT: an address */
+	v->flight = 0;
+	if ((load_relaxed(&v->building) & 1) != 0) {
+		fetch_add_acq_rel(&store_of(v->heap)->lost, 1);
+		fetch_add_acq_rel(&v->building, 1);
+	}
+}
+
+/*
+ * True: no live thread is building.  *sum: grows with each time that one
+ * begins, so if it is the same later on, none did.
+ */
+static bool quiet(struct store *s, uint64_t *sum)
+{
+	struct owner *o;
+	unsigned i;
+
+	*sum = load_acquire(&s->visits);
+	for (i = 0; i < STRANGERS; i++) {
+		uint64_t life = load_acquire(&s->strangers[i]);
+
+		if (life == 0)
+			continue;
+		if (!life_thread_is_over(life))
+			return false;
+		(void)swap_acq_rel(&s->strangers[i], &life, 0);
+	}
+	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
+		uint64_t building = load_acquire(&o->building);
+
+		if ((building & 1) != 0)
+			return false;
+		*sum += building;
+	}
+	return true;
+}
+
+/* The units of a slab chunk that are neither free nor a slab's. */
+static uint64_t lost_units(struct chunk *c)
+{
+	uint64_t used = load_acquire(&c->units);
+	unsigned u;
+
+	for (u = 0; u < CHUNK_UNITS; u++) {
+		uint32_t place = load_acquire(&c->head[u]);
+		/* A slab's first unit is entered last and taken out first. */
+		if (place != 0 && load_acquire(&c->head[record_unit(place)]) == place)
+			used |= (uint64_t)1 << u;
+	}
+	return ~used;
+}
+
+static void give_units(struct heap *h, struct chunk *c, uint64_t lost)
+{
+	while (lost != 0) {
+		struct units u = {c, bits_lowest(lost), 1, false};
+
+		store_release(&c->head[u.first], (uint32_t)0);
+		units_give(h, u);
+		lost = bits_without_lowest(lost);
+	}
+}
+
+/* Slots of a slab of nobody that are taken and were never handed out. */
+static void give_slots(struct slab *s, unsigned group, uint64_t lost)
+{
+	fetch_or_release(&s->free[group], lost);
+}
+
+static uint64_t lost_slots(const struct slab *s, unsigned group)
+{
+	uint64_t taken = slab_group_mask(s, group) & ~load_acquire(&s->free[group]), lost = 0;
+
+	for (; taken != 0; taken = bits_without_lowest(taken)) {
+		unsigned bit = bits_lowest(taken);
+
+		if (load_relaxed(census_tag(s, group * GROUP_SLOTS + bit)) == TAG_NONE)
+			lost |= (uint64_t)1 << bit;
+	}
+	return lost;
+}
+
+/* What a look has found; taken back only if nobody was building meanwhile. */
+struct look {
+	struct store *s;
+	uint64_t sum;
+	bool disturbed;
+};
+
+/* True: what was just seen to be lost is lost. */
+static bool look_holds(struct look *l)
+{
+	uint64_t sum;
+
+	if (!quiet(l->s, &sum) || sum != l->sum)
+		l->disturbed = true;
+	return !l->disturbed;
+}
+
+static void look_at_slab(struct look *l, struct slab *s)
+{
+	unsigned g;
+
+	if ((load_acquire(&s->owner) & OWNER_SHARED) == 0)
+		return;
+	for (g = 0; g < load_relaxed(&s->groups); g++) {
+		uint64_t lost = lost_slots(s, g);
+
+		if (lost != 0 && look_holds(l))
+			give_slots(s, g, lost);
+	}
+}
+
+/* Chunk i of the region; returns how many chunks were looked at. */
+static size_t look_at_chunk(struct look *l, struct region *r, size_t i)
+{
+	struct heap *h = &l->s->heap;
+	struct run run = {r, i};
+	struct chunk *c = region_chunk(r, i);
+	size_t n = 1;
+	uint64_t lost;
+	unsigned u;
+
+	if (bits_all(r->free, i, 1))
+		return n;
+	if (chunk_is(c, CHUNK_SPAN)) {
+		n = load_relaxed(&c->span_chunks);
+		if (load_relaxed(&c->clean) == TAG_NONE && look_holds(l))
+			(void)span_release(c, c->base);
+	} else if (chunk_is(c, CHUNK_SLABS)) {
+		lost = lost_units(c);
+		if (lost != 0 && look_holds(l))
+			give_units(h, c, lost);
+		for (u = 0; u < CHUNK_UNITS; u++)
+			if (load_acquire(&c->head[u]) == record_place(u))
+				look_at_slab(l, chunk_record(c, u));
+	} else if (look_holds(l)) {
+		heap_dirtied(h, CHUNK_UNITS);
+		region_give(run, 1, false);
+	}
+	return n;
+}
+
+/* Records that were taken and never entered: their makers died over it. */
+static void look_at_records(struct look *l)
+{
+	struct heap *h = &l->s->heap;
+	uint64_t used = load_acquire(&l->s->records_used), entered = 0, i;
+	struct owner *o;
+
+	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
+		entered++;
+	if (entered == used)
+		return;
+	for (i = 0; i < used; i++) {
+		struct owner *r = (struct owner *)(void *)(l->s->records + i * OWNER_BYTES);
+
+		for (o = load_acquire(&h->owners); o != NULL && o != r; o = o->next)
+			;
+		if (o == NULL && look_holds(l)) {
+			owner_reset(r);
+			owner_enter(h, r, OWNER_VACANT);
+		}
+	}
+}
+
+/* False: somebody was building each time. */
+static bool look(struct store *s)
+{
+	struct look l = {s, 0, false};
+	struct region *r = load_acquire(&s->heap.regions);
+	size_t i;
+
+	if (!quiet(s, &l.sum))
+		return false;
+	for (i = 0; i < load_relaxed(&r->chunks) && !l.disturbed;)
+		i += look_at_chunk(&l, r, i);
+	if (!l.disturbed)
+		look_at_records(&l);
+	return !l.disturbed;
+}
+
+static void look_for_lost(struct store *s)
+{
+	enum { ATTEMPTS = 64 };
+	uint64_t me = seats_life(), who = load_acquire(&s->recoverer), lost;
+	unsigned i;
+	bool done = false;
+
+	/* Ourselves: we are a handler that interrupted a look. */
+	if (who == me || (who != 0 && !life_thread_is_over(who)) ||
+	    !swap_acq_rel(&s->recoverer, &who, me))
+		return;
+	lost = load_acquire(&s->lost);
+	for (i = 0; i < ATTEMPTS && !done; i++)
+		done = look(s);
+	/* Only now: should we die in the middle, the next one looks again. */
+	if (done)
+		fetch_add_acq_rel(&s->lost, (uint64_t)0 - lost);
+	store_release(&s->recoverer, 0);
+}
+
+size_t heap_recover(struct heap *h, struct owner *o)
+{
+	struct building b;
+	size_t records = 0;
+
+	if (building_begin(h, o, &b)) {
+		records = owner_reap(h, o);
+		building_end(b);
+	}
+	if (h->sharing == PAGES_SHARED && load_acquire(&store_of(h)->lost) != 0)
+		look_for_lost(store_of(h));
+	return records;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Death in a heap shared by processes.
+ *
+ * A thread may be killed at any instruction.  What it was doing is found out
+ * by those who go on living, from its owner record:
+ *
+ *   flight     the one slot it was about to hand out or to take back.  Nobody
+ *              else has that slot's address or may use it, so whoever takes
+ *              over the record releases it.
+ *   building   odd while it changes more than slots: units, chunks, slabs.
+ *              Memory that such a change has in its hands is in no bitmap and
+ *              in no slab.  It is looked for over the whole heap, in a moment
+ *              in which no live thread is building (its counter is even, and
+ *              the same after the look as before): what is nobody's then was
+ *              lost, and goes back.
+ *
+ * One thread at a time looks; if it dies, another one does.  Who finds a live
+ * thread building every time it looks gives up until the next time: nobody
+ * waits, and what is lost stays lost a while longer.
+ *
+ * A thread without a record (more than STORE_RECORDS threads; a record about
+ * to be made) registers its life as a stranger while it builds.
+ */
+#ifndef CORE_RECOVER_H
+#define CORE_RECOVER_H
+
+#include "owner.h"
+#include "store.h"
+
+/*
+ * From here to building_end the caller may change units, chunks and slabs.  o:
+ * its record, or NULL.  True: go on; false: too many strangers, it must not.
+ */
+struct building {
+	uint64_t *word; /* NULL: nothing to undo */
+	bool stranger;
+};
+bool building_begin(struct heap *h, struct owner *o, struct building *b);
+void building_end(struct building b);
+
+/* Of heap_hooks. */
+uint64_t recover_holder(void);
+bool recover_is_dead(uint64_t holder);
+/* A dead holder's record is ours, as a guest: lands its flight, notes its building. */
+void recover_settle(struct owner *v);
+
+/* Takes over all dead holders' records, then looks for lost memory.  The records. */
+size_t heap_recover(struct heap *h, struct owner *o);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "life.h"
+
+#include <stddef.h>
+
+#include "atomic.h"
+#include "syscall.h"
+
+enum { O_RDONLY_CLOEXEC = 02000000, ESRCH = 3 };
+
+/* Of proc_pid_stat(5), counted from 1. */
+enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_BIRTH = 22 };
+
+/* A path of proc: "/proc/<id>/task/<id>/stat". */
+struct path {
+	char text[64];
+	size_t length;
+};
+
+static void path_text(struct path *p, const char *s)
+{
+	while (*s != '\0')
+		p->text[p->length++] = *s++;
+	p->text[p->length] = '\0';
+}
+
+static void path_number(struct path *p, uint64_t n)
+{
+	char digits[21];
+	size_t i = sizeof digits - 1;
+
+	digits[i] = '\0';
+	do
+		digits[--i] = (char)('0' + n % 10);
+	while ((n /= 10) != 0);
+	path_text(p, digits + i);
+}
+
+/* The file's first bytes; 0: none. */
+static size_t read_file(const char *path, char *out, size_t size)
+{
+	long fd = arch_open(path, O_RDONLY_CLOEXEC, 0), n;
+
+	if (fd < 0)
+		return 0;
+	n = arch_read(fd, out, size);
+	(void)arch_close(fd);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+struct status {
+	char state;
+	uint64_t threads, birth;
+};
+
+/* False: there is no such thread, or nobody may know. */
+static bool status_read(uint64_t id, struct status *out)
+{
+	/* The first 22 fields: at most 64 bytes of name and 20 numbers. */
+	char text[512];
+	struct path p = {.length = 0};
+	size_t n, at, field = 2;
+	uint64_t number = 0;
+
+	/* By way of task: emulators replace what stands in the process's own file. */
+	path_text(&p, "/proc/");
+	path_number(&p, id);
+	path_text(&p, "/task/");
+	path_number(&p, id);
+	path_text(&p, "/stat");
+	n = read_file(p.text, text, sizeof text);
+	/* The name may hold anything, also parentheses: its end is the last one. */
+	for (at = n; at > 0 && text[at - 1] != ')'; at--)
+		;
+	if (at == 0)
+		return false;
+	for (; at < n; at++) {
+		if (text[at] == ' ') {
+			if (field == FIELD_THREADS)
+				out->threads = number;
+			if (field == FIELD_BIRTH) {
+				out->birth = number;
+				return true;
+			}
+			field++;
+			number = 0;
+		} else if (field == FIELD_STATE) {
+			out->state = text[at];
+		} else {
+			number = number * 10 + (uint64_t)(text[at] - '0');
+		}
+	}
+	return false;
+}
+
+#define BIRTH_SHIFT 22
+#define BIRTH_MASK  (((uint64_t)1 << 28) - 1)
+#define BOOT_SHIFT  50
+#define BOOT_MASK   (((uint64_t)1 << 12) - 1)
+
+/* A number for this start of the system; 0: unknown. */
+static uint64_t boot(void)
+{
+	static uint64_t known; /* the same for all who find it out */
+	uint64_t n = load_relaxed(&known);
+	char text[36]; /* 8-4-4-4-12 hexadecimal digits */
+	size_t length, i;
+
+	if (n != 0)
+		return n;
+	length = read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
+	for (i = 0; i < length; i++)
+		n = n * 31 + (unsigned char)text[i];
+	n = (n ^ n >> 32) & BOOT_MASK;
+	if (length > 0 && n == 0)
+		n = 1;
+	store_relaxed(&known, n);
+	return n;
+}
+
+static uint64_t life_now(long id)
+{
+	uint64_t life = (uint64_t)id;
+	struct status s;
+
+	if (status_read(life, &s))
+		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT;
+	return life;
+}
+
+uint64_t life_of_thread(void)
+{
+	return life_now(arch_gettid());
+}
+
+uint64_t life_of_process(void)
+{
+	return life_now(arch_getpid());
+}
+
+/* `threads`: so many are left of a process whose first thread ended. */
+static bool is_over(uint64_t life, uint64_t threads)
+{
+	uint64_t id = LIFE_ID(life), birth = life >> BIRTH_SHIFT & BIRTH_MASK;
+	uint64_t started = life >> BOOT_SHIFT & BOOT_MASK;
+	struct status s;
+
+	if (!status_read(id, &s))
+		return arch_tkill((long)id, 0) == -ESRCH;
+	if (birth != 0 && birth != (s.birth & BIRTH_MASK))
+		return true; /* another one has the id now */
+	if (started != 0 && boot() != 0 && started != boot())
+		return true;
+	/* Ended, and its parent has not asked yet. */
+	return (s.state == 'Z' || s.state == 'X') && s.threads <= threads;
+}
+
+bool life_thread_is_over(uint64_t life)
+{
+	return is_over(life, UINT64_MAX);
+}
+
+bool life_process_is_over(uint64_t life)
+{
+	return is_over(life, 1);
+}
