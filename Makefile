@@ -61,7 +61,7 @@ DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/de
 LIBRARY  = $(BUILD)/libashlar.a
 SINGLE   = $(BUILD)/libashlar-single.a
 RUNTIME  = $(BUILD)/librt.a
-HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar.h core/ashlar_names.h))
+HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar*.h))
 TESTS    = $(BUILD)/tests/all $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
 	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor)

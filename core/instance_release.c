@@ -37,14 +37,14 @@ static bool free_nobodys(struct heap *h, struct owner *self, struct place at)
 	bool done;
 
 	if (h->sharing != PAGES_SHARED)
-		return shared_free(at);
+		return shared_free(&at);
 	if (!place_is_taken(&at))
 		return false;
 	/* Without a place among the strangers: a death in here loses the slot. */
 	if (!building_begin(h, self, &b))
 		b.word = NULL;
 	store_release(census_tag(at.slab, at.index), TAG_NONE);
-	done = shared_free(at);
+	done = shared_free(&at);
 	building_end(b);
 	return done;
 }
