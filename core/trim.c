@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Giving memory back on request. */
 #include "ashlar.h"
+#include "fork.h"
 #include "owner.h"
 #include "pages.h"
 #include "region.h"
@@ -55,6 +56,7 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {
 	size_t bytes;
 
+	(void)owner_reap(h, o);
 	if (o != NULL) {
 		owner_collect_all(o);
 		owner_shrink(o);

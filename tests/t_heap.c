@@ -2,75 +2,289 @@
 /* Heaps that the program made, in one process. */
 #include "ashlar_heap.h"
 #include "filled.h"
+#include "misuse.h"
 #include "rt.h"
 
-static struct rt_random random;
+enum { LIVE = 200 };
 
-static void use(ash_heap *h, unsigned rounds)
+struct user {
+	ash_heap *heap;
+	unsigned rounds, key;
+	struct {
+		char *p;
+		size_t size;
+	} block[LIVE];
+};
+
+/* Random replacement of filled blocks; what it leaves is released, or not. */
+static void work(struct user *u, bool leave)
 {
-	enum { LIVE = 300 };
-	static struct { unsigned char *p; size_t size; } block[LIVE];
-	unsigned i, r;
-
-	for (r = 0; r < rounds; r++) {
-		unsigned at = (unsigned)(rt_next(&random) % LIVE);
-		size_t size = rt_next(&random) % (r % 64 == 0 ? (size_t)3 << 20 : 5000);
-
-		if (block[at].p != NULL)
-			ash_heap_release(h, block[at].p);
-		block[at].p = ash_heap_alloc(h, size);
-		CHECK(block[at].p != NULL);
-		block[at].size = size;
-	}
-	for (i = 0; i < LIVE; i++) {
-		ash_heap_release(h, block[i].p);
-		block[i].p = NULL;
-	}
-}
-
-TEST(heap_basic, 20)
-{
-	ash_heap *h = ash_heap_create(NULL);
-
-	CHECK(h != NULL);
-	use(h, 20000);
-	CHECK_EQ(ash_heap_check(h), 0);
-	CHECK_EQ(ash_check(), 0);
-	ash_heap_destroy(h);
-}
-
-TEST(heap_shared_basic, 20)
-{
-	ash_heap *h = ash_heap_create_shared((size_t)64 << 20, NULL);
-	struct ash_stats st;
-
-	CHECK(h != NULL);
-	use(h, 20000);
-	CHECK_EQ(ash_heap_check(h), 0);
-	ash_heap_stats(h, &st);
-	CHECK_EQ(st.blocks, 0);
-	ash_heap_destroy(h);
-}
-
-TEST(heap_shared_child, 20)
-{
-	ash_heap *h = ash_heap_create_shared((size_t)64 << 20, NULL);
+	struct rt_random random;
 	unsigned i;
-	long pid[4];
+
+	rt_seed(&random, rt_test_seed() + u->key);
+	for (i = 0; i < u->rounds; i++) {
+		size_t at = rt_below(&random, LIVE);
+		size_t size = rt_below(&random, i % 100 == 0 ? (size_t)3 << 20 : 3000);
+
+		if (u->block[at].p != NULL) {
+			holds(u->block[at].p, u->block[at].size, u->key);
+			if (i % 3 == 0)
+				ash_release(u->block[at].p);
+			else
+				ash_heap_release(u->heap, u->block[at].p);
+		}
+		u->block[at].p = i % 2 == 0 ? ash_heap_alloc(u->heap, size)
+					    : ash_heap_zalloc(u->heap, 1, size);
+		u->block[at].size = size;
+		CHECK(u->block[at].p != NULL);
+		if (i % 2 == 1)
+			is_zero(u->block[at].p, size);
+		fill(u->block[at].p, size, u->key);
+	}
+	for (i = 0; i < LIVE && !leave; i++) {
+		if (u->block[i].p != NULL)
+			holds(u->block[i].p, u->block[i].size, u->key);
+		ash_heap_release(u->heap, u->block[i].p);
+		u->block[i].p = NULL;
+	}
+}
+
+static void work_in_thread(void *argument)
+{
+	work(argument, false);
+}
+
+static ash_heap *heap_of_kind(bool shared)
+{
+	ash_heap *h = shared ? ash_heap_create_shared((size_t)1 << 30, NULL) : ash_heap_create(NULL);
 
 	CHECK(h != NULL);
-	use(h, 2000);
+	return h;
+}
+
+static void threads_in(bool shared)
+{
+	static struct user users[4];
+	struct rt_thread *thread[4];
+	struct ash_stats st;
+	unsigned i;
+
 	for (i = 0; i < 4; i++) {
-		pid[i] = rt_fork();
-		if (pid[i] == 0) {
-			use(h, 50000);
-			CHECK_EQ(ash_heap_check(h), 0);
-			rt_exit(0);
-		}
+		users[i] = (struct user){.heap = heap_of_kind(shared), .key = i, .rounds = 4000};
+		users[i].heap = users[0].heap;
+		thread[i] = rt_thread_start(work_in_thread, &users[i]);
 	}
-	use(h, 50000);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(rt_wait(pid[i]), 0);
-	CHECK_EQ(ash_heap_recover(h), 4);
-	CHECK_EQ(ash_heap_check(h), 0);
+		rt_thread_join(thread[i]);
+	CHECK_EQ(ash_heap_check(users[0].heap), 0);
+	(void)ash_heap_trim(users[0].heap, 0);
+	ash_heap_stats(users[0].heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(heap_threads, 30)
+{
+	threads_in(false);
+}
+
+TEST(heap_shared_threads, 30)
+{
+	threads_in(true);
+}
+
+/* Blocks of one heap never come from another, and destroying gives all back. */
+TEST(heap_destroy_gives_back, 20)
+{
+	static struct user a, b;
+	size_t mappings, space;
+	unsigned i;
+
+	ash_release(ash_alloc(1));
+	ash_release(ash_alloc(100000));
+	for (i = 0; i < 20; i++) {
+		/* The first rounds make what stays: seats, leaves of the map. */
+		if (i == 3) {
+			mappings = rt_mappings();
+			space = rt_address_space();
+		}
+		a = (struct user){.heap = ash_heap_create(NULL), .key = 1, .rounds = 500};
+		b = (struct user){.heap = ash_heap_create(NULL), .key = 2, .rounds = 500};
+		work(&a, true);
+		work(&b, true);
+		ash_heap_destroy(a.heap);
+		work(&b, true);
+		CHECK_EQ(ash_heap_check(b.heap), 0);
+		ash_heap_destroy(b.heap);
+	}
+	CHECK(rt_mappings() <= mappings + 1);
+	if (!rt_under_qemu()) /* whose own mappings come and go */
+		CHECK(rt_address_space() <= space + ((size_t)1 << 20));
+}
+
+TEST(heap_cap, 20)
+{
+	struct ash_heap_options options = {.cap = (size_t)8 << 20};
+	ash_heap *h = ash_heap_create(&options);
+	struct ash_stats st;
+	char *block[100], *p;
+	size_t n = 0;
+
+	for (n = 0; n < 100 && (block[n] = ash_heap_alloc(h, 300000)) != NULL; n++)
+		fill(block[n], 300000, (unsigned)n);
+	CHECK(n >= 18 && n <= 27);
+	CHECK(ash_heap_alloc(h, (size_t)3 << 20) == NULL);
+	p = ash_heap_resize(h, block[0], (size_t)1 << 20);
+	CHECK(p == NULL);
+	for (size_t i = 0; i < n; i++)
+		holds(block[i], 300000, (unsigned)i);
+	ash_heap_stats(h, &st);
+	CHECK_EQ(st.reserved, (size_t)8 << 20);
+	for (size_t i = 0; i < n; i++)
+		ash_heap_release(h, block[i]);
+	/* Other heaps do not mind, and this one goes on. */
+	CHECK((p = ash_alloc((size_t)20 << 20)) != NULL);
+	ash_release(p);
+	CHECK((p = ash_heap_alloc(h, (size_t)3 << 20)) != NULL);
+	ash_heap_release(h, p);
+	ash_heap_destroy(h);
+}
+
+/* More heaps than a thread has seats for: then records are found again. */
+TEST(heap_many, 60)
+{
+	enum { HEAPS = 700 };
+	static ash_heap *heap[HEAPS];
+	static char *block[HEAPS];
+	struct ash_stats st;
+	unsigned i, round;
+
+	for (i = 0; i < HEAPS; i++) {
+		heap[i] = ash_heap_create(NULL);
+		CHECK(heap[i] != NULL);
+		block[i] = ash_heap_alloc(heap[i], 1000);
+		fill(block[i], 1000, i);
+	}
+	for (round = 0; round < 3; round++)
+		for (i = 0; i < HEAPS; i++) {
+			holds(block[i], 1000, i);
+			ash_heap_release(heap[i], block[i]);
+			block[i] = ash_heap_alloc(heap[i], 1000);
+			fill(block[i], 1000, i);
+		}
+	for (i = 0; i < HEAPS; i++) {
+		CHECK_EQ(ash_heap_check(heap[i]), 0);
+		ash_heap_stats(heap[i], &st);
+		CHECK_EQ(st.blocks, 1);
+		CHECK_EQ(st.owners, 1);
+		ash_heap_destroy(heap[i]);
+	}
+}
+
+static struct user interrupter;
+static _Atomic unsigned interrupts;
+
+static void on_alarm(int number, void *info, void *context)
+{
+	char *p[6];
+	unsigned i;
+
+	(void)number;
+	(void)info;
+	(void)context;
+	for (i = 0; i < 6; i++) {
+		p[i] = ash_heap_alloc(interrupter.heap, (size_t)40 << i);
+		CHECK(p[i] != NULL);
+		fill(p[i], (size_t)40 << i, i);
+	}
+	for (i = 0; i < 6; i++) {
+		holds(p[i], (size_t)40 << i, i);
+		ash_heap_release(interrupter.heap, p[i]);
+	}
+	interrupts++;
+}
+
+static void signals_in(bool shared)
+{
+	static struct user u;
+	struct ash_stats st;
+	uint64_t end = rt_now() + 1000000000;
+
+	u = (struct user){.heap = heap_of_kind(shared), .key = 3, .rounds = 1000};
+	interrupter.heap = u.heap;
+	rt_signal(14, on_alarm);
+	rt_timer(100);
+	while (rt_now() < end)
+		work(&u, false);
+	rt_timer(0);
+	CHECK(interrupts > 100);
+	CHECK_EQ(ash_heap_check(u.heap), 0);
+	ash_heap_stats(u.heap, &st);
+	CHECK_EQ(st.blocks, 0);
+}
+
+TEST(heap_signals, 20)
+{
+	signals_in(false);
+}
+
+TEST(heap_shared_signals, 20)
+{
+	signals_in(true);
+}
+
+/* In a heap of one process the child has a copy. */
+TEST(heap_fork_copies, 20)
+{
+	static struct user u;
+	struct ash_stats before, after;
+	long pid;
+
+	u = (struct user){.heap = ash_heap_create(NULL), .key = 4, .rounds = 3000};
+	work(&u, true);
+	ash_heap_stats(u.heap, &before);
+	pid = rt_fork();
+	if (pid == 0) {
+		work(&u, false);
+		CHECK_EQ(ash_heap_check(u.heap), 0);
+		ash_heap_destroy(u.heap);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	ash_heap_stats(u.heap, &after);
+	CHECK_EQ(before.block_bytes, after.block_bytes);
+	CHECK_EQ(ash_heap_check(u.heap), 0);
+	work(&u, false);
+}
+
+static ash_heap *one;
+
+static void release_in_one(void *p)
+{
+	ash_heap_release(one, p);
+}
+
+TEST(heap_misuse, 10)
+{
+	struct bad bad;
+	char *p;
+
+	one = ash_heap_create(NULL);
+	p = ash_heap_alloc(one, 100);
+	CHECK(ash_heap_alloc(one, 100) != NULL);
+	bad_says(&bad, p + 16, "interior pointer", 112);
+	misuse_expect("release", release_in_one, &bad);
+	misuse_expect("release", ash_release, &bad);
+	ash_heap_release(one, p);
+	bad_says(&bad, p, "double free", 112);
+	misuse_expect("release", release_in_one, &bad);
+	misuse_expect("release", ash_release, &bad);
+	bad_says(&bad, ash_alloc(100), "not a block of this heap", 0);
+	misuse_expect("release", release_in_one, &bad);
+	bad_says(&bad, &bad, "not a block of this heap", 0);
+	misuse_expect("release", release_in_one, &bad);
+	ash_heap_release(one, NULL);
+	CHECK_EQ(ash_heap_check(one), 0);
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that end without ash_thread_detach: others take over what they held. */
+#include "ashlar.h"
+#include "fork.h"
+#include "rt.h"
+#include "syscall.h"
+
+enum { BLOCKS = 20000 };
+
+static void *blocks[BLOCKS];
+static struct owner *record;
+
+static void ends_without_a_word(void *argument)
+{
+	size_t i;
+
+	(void)argument;
+	for (i = 0; i < BLOCKS; i++) {
+		blocks[i] = ash_alloc(200);
+		CHECK(blocks[i] != NULL);
+	}
+	record = seat.self;
+	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
+}
+
+TEST(reap_ended_thread, 20)
+{
+	struct ash_stats before, after;
+	struct rt_thread *thread;
+	size_t i;
+
+	ash_release(ash_alloc(1));
+	thread = rt_thread_start(ends_without_a_word, NULL);
+	rt_thread_join(thread);
+	CHECK(load_acquire(&record->state) != OWNER_VACANT);
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	ash_stats(&before);
+	/* As many again fit into the slabs of the ended thread. */
+	for (i = 0; i < BLOCKS; i++) {
+		blocks[i] = ash_alloc(200);
+		CHECK(blocks[i] != NULL);
+	}
+	ash_stats(&after);
+	CHECK_EQ(after.slabs, before.slabs);
+	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static _Atomic bool stop;
+static struct rt_barrier together;
+
+static void lives(void *argument)
+{
+	(void)argument;
+	ash_release(ash_alloc(200));
+	record = seat.self;
+	rt_barrier_wait(&together);
+	while (!stop)
+		rt_yield();
+}
+
+/* A live thread's record is left alone, whatever it does. */
+TEST(reap_spares_the_living, 20)
+{
+	struct rt_thread *thread;
+
+	ash_release(ash_alloc(1));
+	together.count = 2;
+	thread = rt_thread_start(lives, NULL);
+	rt_barrier_wait(&together);
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK(load_acquire(&record->state) != OWNER_VACANT);
+	stop = true;
+	rt_thread_join(thread);
+}
+
+/* The id of an ended thread comes back: its record is taken over, not taken for one's own. */
+TEST(reap_own_id_again, 20)
+{
+	struct rt_thread *thread;
+	size_t i;
+
+	ash_release(ash_alloc(1));
+	thread = rt_thread_start(ends_without_a_word, NULL);
+	rt_thread_join(thread);
+	/* As if the system had given the id to this thread; and the record was left in a mess. */
+	ash_thread_detach();
+	store_relaxed(&record->state, holder_seated(&heap_default));
+	record->bins[0].slab = NULL;
+	record->shelves[5].partial.head = (struct slab *)16;
+	CHECK(ash_alloc(1) != NULL);
+	CHECK_EQ(seat.self, record);
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	CHECK_EQ(ash_check(), 0);
+}
