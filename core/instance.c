@@ -151,8 +151,7 @@ void ash_heap_thread_detach(ash_heap *heap)
 		owner_visit(o);
 		building_end(b);
 	}
-	signal_fence(); /* see seat_leave */
-	t->self = NULL;
+	seats_leave(t);
 }
 
 size_t ash_heap_trim(ash_heap *heap, size_t keep)

@@ -10,25 +10,29 @@
 #include "shared.h"
 #include "span.h"
 
-/* Takes the bin's lowest free slot, whose word is not 0. */
-static void *slot_take(struct heap *h, struct owner *o, struct bin *b, bool *clean)
+/* The bin's lowest free slot changes hands; `word` is its word, not 0. */
+static inline void *slot_take(const struct heap *h, struct owner *o, struct bin *b, uint64_t word)
 {
-	uint64_t word = load_relaxed(b->word);
-	unsigned g = (unsigned)(b->word - b->slab->free), bit = bits_lowest(word);
+	unsigned bit = (unsigned)cpu_lowest_bit(word);
 	char *p = b->base + bit * b->size;
+	struct slab *s;
+	uint16_t *tags;
 
-	*clean = ((b->slab->soiled >> g) & 1) == 0;
 	if (h->sharing != PAGES_SHARED) {
 		store_relaxed(b->word, bits_without_lowest(word));
 		return p;
 	}
+	s = b->slab;
+	tags = census_tag(s, (uint64_t)(b->word - s->free) * GROUP_SLOTS);
 	/*
 	 * In this order, for whoever survives us: first the note that the slot is
-	 * in flight, then whose it is, then that it is taken.
+	 * in flight, then whose it is, then that it is taken.  Last, by when
+	 * nothing is left to undo, that it has landed.
 	 */
 	store_release(&o->flight, (uint64_t)(uintptr_t)p);
-	store_release(census_tag(b->slab, g * GROUP_SLOTS + bit), (uint16_t)o->census);
+	store_release(&tags[bit], (uint16_t)o->census);
 	store_release(b->word, bits_without_lowest(word));
+	store_release(&o->flight, 0);
 	return p;
 }
 
@@ -71,9 +75,10 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 		more = bin_refill(o, class);
 		building_end(b);
 	}
-	if (more)
-		p = slot_take(h, o, bin, clean);
-	store_release(&o->flight, 0);
+	if (more) {
+		*clean = ((bin->slab->soiled >> (bin->word - bin->slab->free)) & 1) == 0;
+		p = slot_take(h, o, bin, load_relaxed(bin->word));
+	}
 	seats_give(t, o);
 	return p;
 }
@@ -125,15 +130,37 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 	return p;
 }
 
-void *ash_heap_alloc(ash_heap *heap, size_t size)
+static __attribute__((noinline)) void *alloc_slow(struct heap *h, size_t size)
 {
-	struct heap *h = heap_of(heap);
 	bool clean;
 	void *p;
 
 	if (likely(size <= SLOT_MAX) && likely((p = slot(h, class_of(size), &clean)) != NULL))
 		return p;
 	return instance_alloc(h, size, 1, false);
+}
+
+/* The fast path is ash_alloc's, but for the seat and for what survivors must know. */
+FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
+{
+	struct heap *h = heap_of(heap);
+	struct owner *o;
+	struct seat *t;
+	struct bin *b;
+	uint64_t word;
+	void *p;
+
+	if (unlikely(size > SLOT_SMALL) || unlikely((o = seats_guess(h, &t)) == NULL))
+		return alloc_slow(h, size);
+	b = &o->bins[class_small[(size + 7) / 8]];
+	word = load_relaxed(b->word);
+	if (unlikely(word == 0)) {
+		seats_give(t, o);
+		return alloc_slow(h, size);
+	}
+	p = slot_take(h, o, b, word);
+	seats_give(t, o);
+	return p;
 }
 
 void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)

@@ -98,15 +98,47 @@ static bool block_free(struct heap *h, struct owner *o, struct owner *self, stru
 	return free_remote(h, self, at);
 }
 
-void instance_release(struct chunk *c, void *p)
+/*
+ * The common case: a slot of a slab of the caller's own.  False: nothing was
+ * done.  As in ash_release the comparison of owners tells four things at once;
+ * here also that the slab is one of this heap's.
+ */
+static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 {
-	struct heap *h = c == NULL ? NULL : c->region->heap;
+	struct slab *s = slab_record(c, p);
+	uint64_t word, index, group;
+	struct owner *o;
+	struct seat *t;
+	bool done = false;
+
+	o = seats_guess(h, &t);
+	if (unlikely(o == NULL))
+		return false;
+	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
+	    unlikely(!slab_index(s, p, &index)))
+		goto out;
+	group = index / GROUP_SLOTS;
+	word = load_relaxed(&s->free[group]);
+	if (unlikely(cpu_set_bit(&word, index)) || unlikely(((s->ready >> group) & 1) == 0) ||
+	    unlikely(word == s->full))
+		goto out;
+	/* In this order: who takes over from us finishes the release. */
+	store_release(&o->flight, (uint64_t)(uintptr_t)p);
+	store_release(&s->free[group], word);
+	store_release(&o->flight, 0);
+	done = true;
+out:
+	seats_give(t, o);
+	return done;
+}
+
+static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
+{
+	struct heap *h = c->region->heap;
 	struct owner *o, *self;
 	struct seat *t;
 	bool done;
 
-	if (h == NULL)
-		misuse(CALL_RELEASE, p);
 	o = seats_take(h, &t);
 	self = o != NULL ? o : seats_self(h);
 	if (o != NULL)
@@ -118,6 +150,14 @@ void instance_release(struct chunk *c, void *p)
 	}
 	if (!done)
 		misuse(CALL_RELEASE, p);
+}
+
+void instance_release(struct chunk *c, void *p)
+{
+	if (unlikely(c == NULL))
+		misuse(CALL_RELEASE, p);
+	if (unlikely(!release_own(c->region->heap, c, p)))
+		release_slow(c, p);
 }
 
 void *instance_resize(struct chunk *c, void *p, size_t size)
@@ -161,10 +201,20 @@ static struct chunk *chunk_in(ash_heap *heap, enum call call, const void *p)
 	return c;
 }
 
-void ash_heap_release(ash_heap *heap, void *p)
+/* Not the caller's own, or something is to be done besides. */
+static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 {
-	if (likely(p != NULL))
-		instance_release(chunk_in(heap, CALL_RELEASE, p), p);
+	if (p != NULL)
+		release_slow(chunk_in(heap, CALL_RELEASE, p), p);
+}
+
+FAST void ash_heap_release(ash_heap *heap, void *p)
+{
+	/* Whatever chunk this is: a slab in it that is ours is compared with p. */
+	struct chunk *c = map_guess(p);
+
+	if (unlikely(c == NULL) || unlikely(!release_own(heap_of(heap), c, p)))
+		heap_release_slow(heap, p);
 }
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)

@@ -5,83 +5,73 @@
 #include "process.h"
 #include "recover.h"
 
-struct entry {
-	uint64_t id; /* of the heap; 0: empty */
-	struct seat seat;
-};
-
-#define ENTRIES ((PAGE_SIZE - CPU_LINE) / sizeof(struct entry))
 #define PROBES	4
 #define ID_BUSY (~(uint64_t)0) /* being given to a heap */
 
-struct page {
-	uint64_t mark; /* see process.h */
-	uint64_t life; /* of this thread, or 0; in the page for shared heaps */
-	_Alignas(CPU_LINE) struct entry entry[ENTRIES];
-};
-_Static_assert(sizeof(struct page) <= PAGE_SIZE, "one page");
-
-enum { OF_PROCESS, SHARED, KINDS };
-
 #ifdef ASH_SINGLE_THREAD
-static struct page *pages[KINDS];
+struct seat_page *seats_open[SEAT_KINDS];
+static struct seat_page *pages[SEAT_KINDS];
 #else
-static _Thread_local struct page *pages[KINDS];
+_Thread_local struct seat_page *seats_open[SEAT_KINDS];
+static _Thread_local struct seat_page *pages[SEAT_KINDS];
 #endif
 
-static struct page *page_make(unsigned kind)
+static struct seat_page *page_make(unsigned kind)
 {
 	uint64_t none = 0;
 	/* Also the page that is not wiped has a mark: nobody asks for it. */
-	struct page *t = kind == SHARED ? (struct page *)(void *)process_mark()
-					: pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
+	struct seat_page *t = kind == SEATS_SHARED
+				      ? (struct seat_page *)(void *)process_mark()
+				      : pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
 
 	if (t == NULL)
 		return NULL;
 	/* One instruction: a handler may do the same. */
 	if (!swap_acquire((uint64_t *)(void *)&pages[kind], &none, (uint64_t)(uintptr_t)t)) {
 		(void)pages_release(t, PAGE_SIZE);
-		t = (struct page *)(uintptr_t)none;
+		return (struct seat_page *)(uintptr_t)none;
 	}
+	if (kind != SEATS_SHARED || process_mark_is_wiped())
+		seats_open[kind] = t;
 	return t;
 }
 
 /* Where fork does not wipe: what was inherited goes. */
-static void page_clear(struct page *t)
+static void page_clear(struct seat_page *t)
 {
 	size_t i;
 
 	t->life = 0;
-	for (i = 0; i < ENTRIES; i++)
-		t->entry[i] = (struct entry){0};
+	for (i = 0; i < SEAT_ENTRIES; i++)
+		t->entry[i] = (struct seat_entry){0};
 	signal_fence();
 	process_set_mark(&t->mark);
 }
 
 static unsigned kind_of(const struct heap *h)
 {
-	return h->sharing == PAGES_SHARED ? SHARED : OF_PROCESS;
+	return h->id & 1;
 }
 
-static struct page *page_of(unsigned kind)
+static struct seat_page *page_of(unsigned kind)
 {
-	struct page *t = pages[kind];
+	struct seat_page *t = pages[kind];
 
 	if (unlikely(t == NULL))
 		return page_make(kind);
-	if (kind == SHARED && unlikely(process_has_forked(&t->mark)))
+	if (kind == SEATS_SHARED && unlikely(process_has_forked(&t->mark)))
 		page_clear(t);
 	return t;
 }
 
 /* An entry without a heap, at the cost of another heap if need be; marked busy. */
-static struct entry *entry_claim(struct page *t, size_t at)
+static struct seat_entry *entry_claim(struct seat_page *t, size_t at)
 {
 	unsigned i, pass;
 
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < PROBES; i++) {
-			struct entry *e = &t->entry[(at + i) % ENTRIES];
+			struct seat_entry *e = &t->entry[(at + i) % SEAT_ENTRIES];
 			uint64_t id = load_relaxed(&e->id);
 
 			/* Not one that a call which we interrupted has checked out. */
@@ -94,33 +84,33 @@ static struct entry *entry_claim(struct page *t, size_t at)
 	return NULL;
 }
 
-static struct entry *entry_find(const struct page *t, const struct heap *h)
+static struct seat_entry *entry_find(const struct seat_page *t, const struct heap *h)
 {
-	size_t at = h->id % ENTRIES, i;
+	size_t at = seat_home(h->id), i;
 
 	for (i = 0; i < PROBES; i++)
-		if (t->entry[(at + i) % ENTRIES].id == h->id)
-			return (struct entry *)(uintptr_t)&t->entry[(at + i) % ENTRIES];
+		if (t->entry[(at + i) % SEAT_ENTRIES].id == h->id)
+			return (struct seat_entry *)(uintptr_t)&t->entry[(at + i) % SEAT_ENTRIES];
 	return NULL;
 }
 
-static struct seat *seat_find(struct heap *h)
+static struct seat_entry *entry_for(struct heap *h)
 {
-	struct page *t = page_of(kind_of(h));
-	struct entry *e;
+	struct seat_page *t = page_of(kind_of(h));
+	struct seat_entry *e;
 
 	if (unlikely(t == NULL))
 		return NULL;
 	e = entry_find(t, h);
 	if (likely(e != NULL))
-		return &e->seat;
-	e = entry_claim(t, h->id % ENTRIES);
+		return e;
+	e = entry_claim(t, seat_home(h->id));
 	if (e == NULL)
 		return NULL;
 	e->seat = (struct seat){NULL, NULL, 0};
 	signal_fence();
 	store_relaxed(&e->id, h->id);
-	return &e->seat;
+	return e;
 }
 
 /* A record for the seat: until there is one we build as a stranger. */
@@ -140,22 +130,29 @@ static struct owner *fill(struct seat *t, struct heap *h)
 
 struct owner *seats_take(struct heap *h, struct seat **t)
 {
+	struct seat_entry *e = entry_for(h);
 	struct owner *o;
 
-	*t = seat_find(h);
-	if (unlikely(*t == NULL))
+	if (unlikely(e == NULL))
 		return NULL;
-	o = (*t)->owner;
-	if (unlikely(o == NULL))
-		return fill(*t, h);
-	(*t)->owner = NULL;
-	signal_fence(); /* see seat_take */
-	return o;
+	*t = &e->seat;
+	o = seat_checkout(e, h->id);
+	return likely(o != NULL) ? o : fill(*t, h);
+}
+
+void seats_leave(struct seat *t)
+{
+	struct seat_entry *e = (struct seat_entry *)(void *)((char *)t - offsetof(struct seat_entry, seat));
+
+	signal_fence(); /* see seat_leave */
+	t->self = NULL;
+	signal_fence();
+	e->id = 0;
 }
 
 uint64_t seats_life(void)
 {
-	struct page *t = page_of(SHARED);
+	struct seat_page *t = page_of(SEATS_SHARED);
 
 	if (t == NULL)
 		return life_of_thread();
@@ -168,9 +165,10 @@ void seats_end(void)
 {
 	unsigned kind;
 
-	for (kind = 0; kind < KINDS; kind++) {
-		struct page *t = pages[kind];
+	for (kind = 0; kind < SEAT_KINDS; kind++) {
+		struct seat_page *t = pages[kind];
 
+		seats_open[kind] = NULL;
 		pages[kind] = NULL;
 		signal_fence();
 		if (t != NULL)
@@ -180,8 +178,8 @@ void seats_end(void)
 
 struct owner *seats_self(struct heap *h)
 {
-	struct page *t = pages[kind_of(h)];
-	struct entry *e = t == NULL ? NULL : entry_find(t, h);
+	struct seat_page *t = pages[kind_of(h)];
+	struct seat_entry *e = t == NULL ? NULL : entry_find(t, h);
 	struct owner *o = e == NULL ? NULL : e->seat.self;
 
 	return o == SEAT_BUSY ? NULL : o;
@@ -191,7 +189,7 @@ void seats_forget(void)
 {
 	unsigned kind;
 
-	for (kind = 0; kind < KINDS; kind++)
+	for (kind = 0; kind < SEAT_KINDS; kind++)
 		if (pages[kind] != NULL)
 			page_clear(pages[kind]);
 }

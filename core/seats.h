@@ -15,6 +15,74 @@
 
 #include "owner.h"
 
+struct seat_entry {
+	uint64_t id; /* of the heap; 0: empty */
+	struct seat seat;
+};
+_Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
+
+#define SEAT_ENTRIES 64
+
+struct seat_page {
+	uint64_t mark; /* see process.h */
+	uint64_t life; /* of this thread, or 0; in the page for shared heaps */
+	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
+};
+_Static_assert(sizeof(struct seat_page) <= PAGE_SIZE, "one page");
+
+/* Also the lowest bit of a heap's id (heap_new_id). */
+enum { SEATS_OF_PROCESS, SEATS_SHARED, SEAT_KINDS };
+
+/*
+ * The thread's pages for seats_guess.  NULL: none yet, or one that fork does
+ * not wipe here (an emulator), which must be looked at first.
+ */
+#ifdef ASH_SINGLE_THREAD
+extern INTERNAL struct seat_page *seats_open[SEAT_KINDS];
+#else
+extern INTERNAL _Thread_local struct seat_page *seats_open[SEAT_KINDS];
+#endif
+
+/*
+ * Checks a record out of an entry; NULL: it is not there, or not this heap's.
+ *
+ * First it is taken, then looked at: until it is taken, a handler may give the
+ * entry to another heap.  What we then took, or overwrote, is what .self says:
+ * so that goes back.
+ */
+static inline struct owner *seat_checkout(struct seat_entry *e, uint64_t id)
+{
+	struct owner *o = e->seat.owner;
+
+	if (unlikely(o == NULL))
+		return NULL;
+	e->seat.owner = NULL;
+	signal_fence(); /* see seat_take */
+	if (likely(e->id == id) && likely(e->seat.self == o))
+		return o;
+	signal_fence();
+	e->seat.owner = e->seat.self;
+	return NULL;
+}
+
+static inline size_t seat_home(uint64_t id)
+{
+	return (id >> 1) % SEAT_ENTRIES;
+}
+
+/* As seats_take, where that costs no call; NULL: ask seats_take. */
+static inline struct owner *seats_guess(const struct heap *h, struct seat **t)
+{
+	struct seat_page *page = seats_open[h->id & 1];
+	struct seat_entry *e;
+
+	if (unlikely(page == NULL))
+		return NULL;
+	e = &page->entry[seat_home(h->id)];
+	*t = &e->seat;
+	return seat_checkout(e, h->id);
+}
+
 /*
  * Checks the thread's record out of its seat, *t; NULL: no memory, no place, or
  * an interrupted call: the shared route.
@@ -26,6 +94,9 @@ static inline void seats_give(struct seat *t, struct owner *o)
 	signal_fence(); /* see seat_give */
 	t->owner = o;
 }
+
+/* The seat, whose record was checked out and left, is for any heap again. */
+void seats_leave(struct seat *t);
 
 /* The life of the calling thread, see life.h. */
 uint64_t seats_life(void);

@@ -42,6 +42,11 @@ bool process_has_forked(const uint64_t *mark)
 	return pid == 0 || (load_relaxed(&advice_lies) != 0 && pid != (uint64_t)arch_getpid());
 }
 
+bool process_mark_is_wiped(void)
+{
+	return load_relaxed(&advice_lies) == 0;
+}
+
 uint64_t process_number(void)
 {
 	return (uint64_t)arch_getpid();

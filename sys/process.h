@@ -17,6 +17,9 @@ uint64_t *process_mark(void);
 /* True: since the mark was set, this memory was forked. */
 bool process_has_forked(const uint64_t *mark);
 
+/* True: in a forked child every mark reads 0.  Known once there is a mark. */
+bool process_mark_is_wiped(void);
+
 /* Sets it again, in the child. */
 void process_set_mark(uint64_t *mark);
 
