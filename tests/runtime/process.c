@@ -8,13 +8,35 @@ long rt_fork(void)
 	return arch_fork();
 }
 
+static int how_ended(int status)
+{
+	return (status & 0x7f) != 0 ? 1000 + (status & 0x7f) : status >> 8 & 0xff;
+}
+
 int rt_wait(long pid)
 {
 	int status = 0;
 
 	while (arch_wait4(pid, &status, 0, NULL) == -EINTR)
 		;
-	return (status & 0x7f) != 0 ? 1000 + (status & 0x7f) : status >> 8 & 0xff;
+	return how_ended(status);
+}
+
+long rt_wait_any(int *status)
+{
+	int raw = 0;
+	long pid;
+
+	do
+		pid = arch_wait4(-1, &raw, 0, NULL);
+	while (pid == -EINTR);
+	*status = how_ended(raw);
+	return pid;
+}
+
+void rt_kill(long pid, int signal)
+{
+	(void)arch_kill(pid, signal);
 }
 
 /* Reads to the end; what does not fit is dropped, or the writer would block. */

@@ -83,6 +83,9 @@ void rt_pin(unsigned cpu);		    /* this thread to one CPU; ignored when refused 
 long rt_fork(void);
 /* Waits; returns the exit status 0..255, or 1000 + signal number. */
 int rt_wait(long pid);
+/* The same for the next child that ends; returns its pid, negative: there is none. */
+long rt_wait_any(int *status);
+void rt_kill(long pid, int signal);
 /*
  * Runs body(argument) in a child whose fd 2 is caught.  Returns as rt_wait;
  * *text (of `size` bytes, NUL-terminated) is what it wrote there.  A body
