@@ -17,7 +17,7 @@ __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 	l->tail = s;
 }
 
-void slabs_remove(struct slabs *l, struct slab *s)
+__attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
 {
 	if (s->previous != NULL)
 		s->previous->next = s->next;
@@ -159,12 +159,20 @@ bool bin_refill(struct owner *o, unsigned class)
 		owner_collect(o);
 	if (bin_find_slab(o, class, false))
 		return true;
-	(void)owner_adopt(o, class);
+	(void)owner_adopt(o, class, false);
 	(void)owner_reap(o->heap, o);
-	if (bin_find_slab(o, class, true))
+	if (bin_find_slab(o, class, false))
 		return true;
-	/* Before the answer is NULL: whatever was released, and every empty slab. */
+	/*
+	 * News of a release may have been lost.  So each time that the slabs may
+	 * have doubled in number, and before the answer is NULL, all of them are
+	 * looked at, and those of vacant records: at most a chunk's worth for each
+	 * chunk that the heap grew by.
+	 */
+	if (o->grown++ * (uint32_t)CHUNK_UNITS <= o->looked && bin_find_slab(o, class, true))
+		return true;
 	owner_collect_all(o);
+	(void)owner_adopt(o, class, true);
 	owner_shrink(o);
 	return bin_find_slab(o, class, true);
 }

@@ -131,12 +131,11 @@ struct owner *seat_slow(void)
 	return seat_fill(&seat, &heap_default);
 }
 
-/* A slab that may have remote bits; the holder's. */
-static void collect_slab(struct owner *o, struct slab *s, bool taken_over)
+void owner_collect_slab(struct owner *o, struct slab *s)
 {
 	bool exhausted = !slab_is_ready(s);
 
-	if (slab_collect(s, taken_over))
+	if (slab_collect(s, false))
 		owner_settle(o, s, exhausted);
 }
 
@@ -146,8 +145,9 @@ static void collect_list(struct owner *o, struct slabs *l, bool all)
 
 	for (s = l->head; s != NULL; s = next) {
 		next = s->next; /* s may move to the other list, or go */
+		o->looked += all;
 		if (all || (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
-			collect_slab(o, s, false);
+			owner_collect_slab(o, s);
 	}
 }
 
@@ -178,7 +178,7 @@ void owner_collect(struct owner *o)
 		s = (struct slab *)(uintptr_t)exchange_ordered(&o->inbox[i], 0);
 		/* It may have changed hands, or be another slab by now: a hint. */
 		if (owner_has(o, s))
-			collect_slab(o, s, false);
+			owner_collect_slab(o, s);
 	}
 	for (i = 0; i < 2; i++) {
 		uint64_t marked = load_relaxed(&o->marked[i]);
@@ -194,6 +194,7 @@ void owner_collect_all(struct owner *o)
 {
 	unsigned class;
 
+	o->looked = o->grown = 0;
 	owner_collect(o);
 	for (class = 0; class < CLASSES; class++)
 		collect_class(o, class, true);
@@ -206,10 +207,14 @@ void owner_notify(uint64_t owner, struct slab *s)
 
 	for (i = 0; i < 4; i++) {
 		uint64_t *slot = &o->inbox[(start + i * 7) % INBOX_SLOTS];
-		uint64_t empty = 0;
+		uint64_t there = load_ordered(slot);
 
-		/* Pairs with the exchange in owner_collect and that in owner_vacate. */
-		if (load_relaxed(slot) == 0 && swap_ordered(slot, &empty, (uint64_t)(uintptr_t)s))
+		/*
+		 * Pairs with the exchange in owner_collect and that in owner_vacate.
+		 * A letter still there will be read after this, so it tells of us, too.
+		 */
+		if (there == (uint64_t)(uintptr_t)s ||
+		    (there == 0 && swap_ordered(slot, &there, (uint64_t)(uintptr_t)s)))
 			return;
 	}
 	/* Should it be another slab by now: a mark too many. */
@@ -257,10 +262,10 @@ static void owner_move(struct owner *v, struct owner *o, struct slab *s)
 	 */
 	old = exchange_ordered(&s->owner, (uint64_t)(uintptr_t)o);
 	if ((old & OWNER_PENDING) != 0)
-		collect_slab(o, s, false);
+		owner_collect_slab(o, s);
 }
 
-bool owner_adopt(struct owner *o, unsigned class)
+bool owner_adopt(struct owner *o, unsigned class, bool all)
 {
 	struct owner *v;
 	bool any = false;
@@ -270,6 +275,10 @@ bool owner_adopt(struct owner *o, unsigned class)
 
 		if (v == o || !owner_hold(v))
 			continue;
+		if (all) {
+			owner_collect_all(v);
+			o->looked += v->looked;
+		}
 		owner_collect(v);
 		while ((s = v->shelves[class].partial.head) != NULL) {
 			owner_move(v, o, s);

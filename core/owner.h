@@ -77,7 +77,10 @@ struct owner {
 	struct heap *heap;
 	/* The owner's. */
 	unsigned spare_count;
-	bool no_spares; /* no thread, or the shelves are being walked: nothing is kept */
+	uint32_t looked;  /* slabs, by the last owner_collect_all; bin_refill:  */
+	uint32_t grown;	  /* times that the heap had to grow since              */
+	uint32_t delayed; /* releases that found a pending mark, see release_slow */
+	bool no_spares;	  /* no thread, or the shelves are being walked: nothing is kept */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state;
 	uint64_t marked[2];	      /* classes whose pending slabs the inbox lost */
@@ -151,7 +154,8 @@ void spares_add(struct owner *o, struct slab *s);
 /* A slot of the group was freed, `word` is what its word becomes: with all that may follow. */
 void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
-/* Collects what others released: what the inbox tells, or everything. */
+/* Collects what others released: into one slab, what the inbox tells, or everything. */
+void owner_collect_slab(struct owner *o, struct slab *s);
 void owner_collect(struct owner *o);
 void owner_collect_all(struct owner *o);
 
@@ -169,8 +173,8 @@ void owner_notify(uint64_t owner, struct slab *s);
 /* If the record is vacant: collects and shrinks it, as a guest. */
 void owner_visit(struct owner *o);
 
-/* Takes slabs of the class with free slots from vacant records. */
-bool owner_adopt(struct owner *o, unsigned class);
+/* Takes slabs of the class with free slots from vacant records; `all`: looks into every slab. */
+bool owner_adopt(struct owner *o, unsigned class, bool all);
 
 /* True: the address lies in an owner record. */
 bool owner_holds(struct heap *h, const void *p);

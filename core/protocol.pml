@@ -30,7 +30,7 @@
  *   hold, vacate         owner.c: owner_hold, owner_vacate
  *   attach               owner.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         owner.c: collect_slab; bin.c: owner_settle;
+ *   collect_slab         owner.c: owner_collect_slab; bin.c: owner_settle;
  *                        spare.c: spares_add, slab_leave
  *   collect              owner.c: owner_collect, owner_collect_all, collect_class
  *   visit                owner.c: has_mail, owner_visit
@@ -437,7 +437,7 @@ inline attach()
 }
 
 /* Slabs with free slots of vacant records become o's. */
-inline adopt()
+inline adopt(what)
 {
 	v = 1;
 	do
@@ -447,7 +447,7 @@ inline adopt()
 		if
 		:: ok ->
 			ok = 0;
-			collect(TOLD);
+			collect(what);
 			do
 			:: STEP(FIRST(v, s, free_[s] != 0);
 				/* Who saw the mark that we take off told nobody. */
@@ -527,9 +527,10 @@ inline owner_slot()
 		collect(MARKED); /* the code: of the slabs, only the current one */
 		stage = 1
 	   :: stage == 1 -> slab_make(o, false); stage = (ok -> 1 : 2)
-	   :: stage == 2 -> adopt(); h = o; stage = 3
+	   :: stage == 2 -> adopt(TOLD); h = o; stage = 3
 	   :: stage == 3 -> slab_make(o, true); stage = (ok -> 3 : 4)
-	   :: stage == 4 -> collect(ALL_OF); shrink(); slab_make(o, true); stage = 5
+	   :: stage >= 3 -> /* now and then before the heap grows, and before NULL */
+		collect(ALL_OF); adopt(ALL_OF); h = o; shrink(); slab_make(o, true); stage = 5
 	   fi;
 	   ok = 0; s = 0
 	od;
@@ -643,6 +644,10 @@ inline owner_freed()
 	if
 	:: w == o -> f = 0
 	:: else -> /* remote bits wait, which might be this slot's */
+		if
+		:: collect_words() /* one time in COLLECT_AFTER */
+		:: skip
+		fi;
 		STEP(f = free_[s] & b);
 		if
 		:: f == 0 -> STEP(f = remote[s] & b)
@@ -682,7 +687,7 @@ inline notify()
 {
 	STEP(w = inbox[h]; if :: w == 0 -> inbox[h] = s + 1 :: else fi);
 	if
-	:: w != 0 -> STEP(marked[h] = 1)
+	:: w != 0 && w != s + 1 -> STEP(marked[h] = 1) /* else another's is not read yet */
 	:: else
 	fi
 }

@@ -37,6 +37,9 @@ bool remote_free(struct place at, struct owner **vacant)
 	return true;
 }
 
+/* To collect costs as much as some ten of the looks that it saves. */
+#define COLLECT_AFTER 64u
+
 /* Everything but a block of one's own slab. */
 static SLOW void release_slow(void *p)
 {
@@ -60,6 +63,9 @@ static SLOW void release_slow(void *p)
 	if (o != NULL && owner_has(o, at.slab)) {
 		seat.owner = NULL;
 		signal_fence(); /* see seat_take */
+		/* Or each release into this slab would have to look until the next refill. */
+		if (o->delayed++ % COLLECT_AFTER == 0)
+			owner_collect_slab(o, at.slab);
 		done = place_is_taken(&at);
 		if (done)
 			owner_freed(o, at.slab, at.group,

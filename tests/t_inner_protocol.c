@@ -98,7 +98,7 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 	at = place_of(left);
 	owner = remote_until_mark(at);
 	o = seat_take();
-	CHECK(owner_adopt(o, at.slab->class));
+	CHECK(owner_adopt(o, at.slab->class, false));
 	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)o); /* and the mark is off */
 	seat_give(o);
 	ash_stats(&st);
