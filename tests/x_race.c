@@ -79,12 +79,20 @@ static void forget_double(void *p)
 
 static void release(void *p)
 {
-	if (mark_set(back) == 0) {
-		ash_release(p);
-	} else {
+	struct place at;
+
+	if (mark_set(back) != 0) {
 		seat_mend();
-		forget_double(reported); /* if it was a visit to a slab left behind that told */
+		forget_double(reported);
+		/*
+		 * A visit to a slab left behind that tells of another block comes
+		 * after the release; an owner that collects its slab, before it.
+		 */
+		if (reported == p || !place_find(map_find(p), p, &at) ||
+		    seat.owner == NULL || !owner_has(seat.owner, at.slab))
+			return;
 	}
+	ash_release(p);
 }
 
 /* Collects everything; a slot found released twice ends a collection, so again. */
