@@ -46,6 +46,9 @@ long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_si
 long arch_rt_sigprocmask(long how, const void *set, void *old, size_t set_size);
 long arch_sigaltstack(const void *stack, void *old);
 long arch_setitimer(long which, const void *value, void *old);
+long arch_timer_create(long clock, const void *event, int *timer);
+long arch_timer_settime(long timer, long flags, const void *value, void *old);
+long arch_timer_delete(long timer);
 long arch_futex(void *word, long operation, long value, const void *timeout, void *word2, long value3);
 long arch_arch_prctl(long code, void *address);
 long arch_set_tid_address(int *word);

@@ -29,6 +29,9 @@
 	CALL	futex, 202
 	CALL	sched_setaffinity, 203
 	CALL	set_tid_address, 218
+	CALL	timer_create, 222
+	CALL	timer_settime, 223
+	CALL	timer_delete, 226
 	CALL	clock_gettime, 228
 	CALL	exit_group, 231
 	CALL	tgkill, 234

@@ -40,6 +40,15 @@ struct itimerval {
 	struct timeval interval, value;
 };
 enum { ITIMER_REAL = 0 };
+struct itimerspec {
+	struct timespec interval, value;
+};
+enum { SIGEV_THREAD_ID = 4 };
+struct sigevent {
+	uint64_t value;
+	int signal, notify, thread, rest[11];
+};
+_Static_assert(sizeof(struct sigevent) == 64, "as the kernel has it");
 
 /* Auxiliary vector and program headers (ELF). */
 enum { AT_NULL = 0, AT_PHDR = 3, AT_PHNUM = 5 };

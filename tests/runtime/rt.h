@@ -98,6 +98,9 @@ bool rt_limit_address_space(size_t bytes);
 /* ---- signals ---- */
 void rt_signal(int number, void (*handler)(int number, void *info, void *context));
 void rt_timer(unsigned microseconds); /* SIGALRM every so often; 0 stops it */
+/* The same for the calling thread alone; what ends it, from any thread, or -1. */
+long rt_timer_here(unsigned microseconds);
+void rt_timer_end(long timer);
 
 /* ---- tests: a registry in a linker section, no list to keep ---- */
 struct rt_test {

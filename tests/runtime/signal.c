@@ -35,3 +35,26 @@ void rt_timer(unsigned microseconds)
 
 	arch_setitimer(ITIMER_REAL, &timer, NULL);
 }
+
+long rt_timer_here(unsigned microseconds)
+{
+	struct sigevent event = {.signal = SIGALRM,
+				 .notify = SIGEV_THREAD_ID,
+				 .thread = (int)arch_gettid()};
+	struct timespec period = {microseconds / 1000000, microseconds % 1000000 * 1000};
+	struct itimerspec every = {period, period};
+	int timer;
+
+	if (arch_timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+		return -1;
+	if (arch_timer_settime(timer, 0, &every, NULL) != 0) {
+		arch_timer_delete(timer);
+		return -1;
+	}
+	return timer;
+}
+
+void rt_timer_end(long timer)
+{
+	arch_timer_delete(timer);
+}
