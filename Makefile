@@ -5,6 +5,7 @@
 #	make demo       the demonstration, natively and under QEMU
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
+#	make bench-shared  heaps shared by processes, against private ones and Boost's
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
@@ -102,6 +103,10 @@ bench-seeds: setup
 bench-threads: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/threads
 	CC="$(CC)" BUILD=$(BUILD) sh tools/bench/threads $(ROUNDS)
+
+bench-shared: setup
+	$(MAKE) --no-print-directory $(BUILD)/bench/shared
+	BUILD=$(BUILD) sh tools/bench/shared $(ROUNDS)
 
 tsan:
 	CC="$(CC)" BUILD=$(BUILD) sh tools/tsan/run $(SECONDS)
@@ -219,7 +224,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test model demo soak bench-seeds bench-threads tsan tsan-plant golden-accept flags format clean FORCE
+.PHONY: all programs setup test model demo soak bench-seeds bench-threads bench-shared tsan tsan-plant golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -15,15 +15,14 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 {
 	unsigned bit = (unsigned)cpu_lowest_bit(word);
 	char *p = b->base + bit * b->size;
-	struct slab *s;
+	uint64_t *at = b->word;
 	uint16_t *tags;
 
 	if (h->sharing != PAGES_SHARED) {
-		store_relaxed(b->word, bits_without_lowest(word));
+		store_relaxed(at, bits_without_lowest(word));
 		return p;
 	}
-	s = b->slab;
-	tags = census_tag(s, (uint64_t)(b->word - s->free) * GROUP_SLOTS);
+	tags = census_tag(b->slab, (uint64_t)(at - b->slab->free) * GROUP_SLOTS);
 	/*
 	 * In this order, for whoever survives us: first the note that the slot is
 	 * in flight, then whose it is, then that it is taken.  Last, by when
@@ -31,7 +30,7 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 	 */
 	store_release(&o->flight, (uint64_t)(uintptr_t)p);
 	store_release(&tags[bit], (uint16_t)o->census);
-	store_release(b->word, bits_without_lowest(word));
+	store_release(at, bits_without_lowest(word));
 	store_release(&o->flight, 0);
 	return p;
 }
