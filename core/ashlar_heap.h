@@ -55,7 +55,8 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * what another allocated.
  *
  * `capacity` bytes of address space are taken, and half as much for records;
- * memory only where it is touched.  NULL: no memory, or the address is taken.
+ * memory only where it is touched.  NULL: no memory, or the address is taken;
+ * and always in libashlar-single.a, which has no locked instructions.
  *
  * A signal handler that forks must not return, in the child, into a call on a
  * shared heap that it interrupted: parent and child would both finish it.

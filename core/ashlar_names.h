@@ -9,7 +9,8 @@
  *             return 0;
  *     }
  *
- * Contracts are those of ashlar.h.
+ * Contracts are those of ashlar.h.  As there, release and resize find the heap
+ * of a block by themselves: blocks of ashlar.h and ashlar_heap.h will do, too.
  */
 #ifndef ASHLAR_NAMES_H
 #define ASHLAR_NAMES_H
@@ -23,9 +24,15 @@ extern "C" {
 #endif
 
 /*
- * Sizes the heap: reserves num_chunks chunks of 2 MiB of address space.
- * Before the first allocation; afterwards, and if it is never called, the
- * heap just grows by itself.  False: no address space.
+ * From now on alloc, and resize of NULL, use a heap of num_chunks chunks of
+ * 2 MiB that this process shares with the children it forks: all see the same
+ * blocks at the same addresses, and any of them may release what another
+ * allocated (ash_heap_create_shared).  Address space is taken at once, memory
+ * where it is touched.  The heap does not grow: when it is full, NULL.
+ *
+ * Before, and if it is never called, they use the default heap, which each
+ * process has for itself.  A second call changes nothing.  False: no memory,
+ * or num_chunks is 0; the default heap goes on.
  */
 bool init_global_allocator(size_t num_chunks);
 

@@ -9,6 +9,13 @@
 
 #define MAGIC ((uint64_t)0x3130726c68736100) /* "\0ashlr01" */
 
+/* Words that change without a lock prefix are not for two processes. */
+#ifdef ASH_SINGLE_THREAD
+enum { CAN_SHARE = 0 };
+#else
+enum { CAN_SHARE = 1 };
+#endif
+
 #define ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
 #define CENSUS_AT    ROUND(sizeof(struct store), PAGE_SIZE)
 #define RECORDS_AT   (CENSUS_AT + CENSUS_PLACES * sizeof(uint64_t))
@@ -49,7 +56,7 @@ struct store *store_create(int fd, size_t n, uintptr_t address,
 	size_t at, bytes;
 	struct store *s;
 
-	if (n == 0 || n > (size_t)1 << (CPU_ADDRESS_BITS - CHUNK_SHIFT))
+	if (!CAN_SHARE || n == 0 || n > (size_t)1 << (CPU_ADDRESS_BITS - CHUNK_SHIFT))
 		return NULL;
 	at = chunks_at(n);
 	bytes = at + (n << CHUNK_SHIFT);
@@ -88,8 +95,8 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	struct store head, *s;
 	bool refused;
 
-	*why = ASH_ATTACH_NO_HEAP;
-	if (!share_read(fd, &head, sizeof head) || head.magic != MAGIC ||
+	*why = CAN_SHARE ? ASH_ATTACH_NO_HEAP : ASH_ATTACH_NO_MEMORY;
+	if (!CAN_SHARE || !share_read(fd, &head, sizeof head) || head.magic != MAGIC ||
 	    share_length(fd) < head.bytes)
 		return NULL;
 	s = head.base;

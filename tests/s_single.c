@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The library for programs of one thread: the same promises without a locked instruction. */
+#include <ashlar_heap.h>
+#include <ashlar_names.h>
+
 #include "stamp.h"
 #include "step.h"
 
@@ -242,4 +245,17 @@ TEST(single_handler_at_each_step, 60)
 	at_each_step(12000, rt_under_qemu() ? 7 : 37);
 	at_each_step(200000, rt_under_qemu() ? 1 : 2);
 	at_each_step(3 << 20, rt_under_qemu() ? 3 : 7);
+}
+
+/* Two processes would need locked instructions: no heap that lies. */
+TEST(single_shares_nothing, 10)
+{
+	void *p;
+
+	CHECK(ash_heap_create_shared((size_t)16 << 20, NULL) == NULL);
+	CHECK(!init_global_allocator(8));
+	p = alloc(100); /* the default heap's */
+	CHECK(p != NULL);
+	release(p);
+	stamp_check_nothing_left();
 }
