@@ -9,6 +9,9 @@
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
+#	make single     build/single/ashlar.c and ashlar.h: the library as one source
+#	make test-programs  real programs with Ashlar as their malloc; needs what make setup-programs installs
+#	make install    PREFIX=/usr/local DESTDIR=
 #	make clean      removes build/
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
@@ -67,9 +70,23 @@ TESTS    = $(BUILD)/tests/all $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single
 	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor)
 
-all: $(LIBRARY) $(SINGLE) $(HEADERS)
+# Ashlar as malloc: one object, made of the single source, and the operators of C++.
+ONE_SOURCE     = $(BUILD)/single/ashlar.c
+MALLOC         = $(BUILD)/libashlar_malloc.a
+MALLOC_SHARED  = $(BUILD)/libashlar_malloc.so
+MALLOC_OBJECTS = $(BUILD)/malloc/ashlar_malloc.o $(BUILD)/malloc/ashlar_new.o
+SHARED_OBJECTS = $(BUILD)/shared/ashlar_malloc.o $(BUILD)/shared/ashlar_new.o
+
+all: $(LIBRARY) $(SINGLE) $(HEADERS) $(MALLOC) $(MALLOC_SHARED)
+
+single: $(ONE_SOURCE)
 
 programs: all $(TESTS) $(DEMO)
+
+PREFIX  = /usr/local
+DESTDIR =
+install: all
+	BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) sh tools/install/install
 
 setup:
 	sh tools/setup
@@ -137,6 +154,48 @@ clean:
 $(LIBRARY): $(LIB_OBJECTS)
 $(SINGLE): $(ONE_OBJECTS)
 $(RUNTIME): $(RT_OBJECTS)
+
+# ---- Ashlar as malloc ----
+
+.PHONY: single install test-programs setup-programs
+
+$(ONE_SOURCE): tools/single $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
+		$(addsuffix /*.[chS],arch/x86_64 sys core core/facade)))
+	mkdir -p $(@D)
+	echo 'MAKE $@'
+	sh tools/single $(@D) $(FAST) core/facade/malloc
+
+# Its warnings were given when the sources were compiled one by one.
+MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) -fno-vectorize -fno-slp-vectorize \
+	-fno-unroll-loops -falign-functions=1 -DASHLAR_MALLOC
+$(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec
+$(BUILD)/shared/%.o: KIND = -fPIC -ftls-model=initial-exec -DASHLAR_SHARED
+
+$(BUILD)/malloc/ashlar_malloc.o $(BUILD)/shared/ashlar_malloc.o: $(ONE_SOURCE) Makefile
+	mkdir -p $(@D)
+	echo 'CC   $@'
+	$(CC) $(MALLOC_FLAGS) $(KIND) -c $< -o $@
+
+# With the tables that an exception needs on its way through.
+$(BUILD)/malloc/ashlar_new.o $(BUILD)/shared/ashlar_new.o: core/facade/new.c Makefile
+	mkdir -p $(@D)
+	echo 'CC   $@'
+	$(CC) $(BASE) -Icore -fexceptions $(KIND) -c $< -o $@
+
+$(MALLOC): $(MALLOC_OBJECTS)
+	echo 'AR   $@'
+	rm -f $@
+	$(AR) qcs $@ $^
+
+# nodelete: threads hold the address of a destructor of ours.
+$(MALLOC_SHARED): $(SHARED_OBJECTS) core/facade/exports core/facade/asked tools/early \
+		arch/x86_64/cpu.h
+	echo 'LINK $@'
+	$(CC) -shared -nostdlib -fuse-ld=lld -Wl,-soname,libashlar_malloc.so.0 \
+		-Wl,--version-script=core/facade/exports -Wl,--dynamic-list=core/facade/asked \
+		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
+		-Wl,--fatal-warnings $(SHARED_OBJECTS) -o $@
+	sh tools/early $@
 
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE

@@ -22,13 +22,16 @@ void *slot_alloc(unsigned class, bool *clean)
 
 static SLOW void *alloc_slow(size_t size)
 {
+	void *p = NULL;
 	bool clean;
 
 	if (size <= SLOT_MAX)
-		return slot_alloc(class_of(size), &clean);
-	if (size > PTRDIFF_MAX)
-		return NULL;
-	return span_alloc(&heap_default, size, 1, false);
+		p = slot_alloc(class_of(size), &clean);
+	else if (size <= PTRDIFF_MAX)
+		p = span_alloc(&heap_default, size, 1, false);
+	if (p == NULL)
+		ash_on_no_memory();
+	return p;
 }
 
 /* The group is exhausted; o is checked out. */
@@ -38,6 +41,8 @@ static SLOW void *alloc_refill(struct owner *o, struct bin *b)
 	void *p = owner_slot(o, (unsigned)(b - o->bins), &clean);
 
 	seat_give(o);
+	if (p == NULL)
+		ash_on_no_memory();
 	return p;
 }
 

@@ -96,6 +96,19 @@ size_t ash_trim(size_t keep);
 void ash_thread_detach(void);
 
 /*
+ * For programs to define, not to call: each thread calls it once it holds
+ * something that ash_thread_detach gives up, from inside its allocation.
+ * It may allocate.  This is where a runtime notes that it has to detach.
+ */
+void ash_on_thread(void);
+
+/*
+ * The same: called when ash_alloc, ash_zalloc, ash_aligned_alloc or ash_resize
+ * finds no memory, before it returns.
+ */
+void ash_on_no_memory(void);
+
+/*
  * Figures of the heap, in bytes unless said otherwise.  Counted from the
  * bitmaps at the time of the call: exact when no other thread is at work, a
  * sum over slightly different moments otherwise.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "owner.h"
 
+#include "ashlar.h"
+#include "early.h"
 #include "fork.h"
 #include "pages.h"
 
@@ -128,7 +130,16 @@ struct owner *seat_fill(struct seat *t, struct heap *h)
 
 struct owner *seat_slow(void)
 {
-	return seat_fill(&seat, &heap_default);
+	struct owner *o;
+
+	if (early_call(&seat))
+		return NULL; /* the shared route needs no seat */
+	o = seat_fill(&seat, &heap_default);
+	if (o == NULL)
+		return NULL;
+	seat_give(o); /* the program's function may allocate */
+	ash_on_thread();
+	return seat_take(); /* checked out again */
 }
 
 void owner_collect_slab(struct owner *o, struct slab *s)

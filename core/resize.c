@@ -22,14 +22,19 @@ void *ash_resize(void *p, size_t size)
 
 	if (p == NULL)
 		return ash_alloc(size);
-	if (size > PTRDIFF_MAX)
+	if (size > PTRDIFF_MAX) {
+		ash_on_no_memory();
 		return NULL;
+	}
 	c = map_find(p);
 	if (unlikely(heap_hooks != NULL) && (c == NULL || c->region->heap != &heap_default))
 		return heap_hooks->resize(c, p, size);
 	if (span_is(c, p)) {
 		if (size > SLOT_MAX) {
-			return span_resize(c, p, size);
+			moved = span_resize(c, p, size);
+			if (moved == NULL)
+				ash_on_no_memory();
+			return moved;
 		}
 	} else if (block_fits(have, size)) {
 		return p;

@@ -10,30 +10,36 @@ void *ash_zalloc(size_t count, size_t size)
 {
 	bool clean;
 	size_t bytes;
-	void *p;
+	void *p = NULL;
 
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
-		return NULL;
-	if (bytes > SLOT_MAX)
-		return span_alloc(&heap_default, bytes, 1, true);
-	p = slot_alloc(class_of(bytes), &clean);
-	if (p != NULL && !clean)
+		; /* no memory for that */
+	else if (bytes > SLOT_MAX)
+		p = span_alloc(&heap_default, bytes, 1, true);
+	else if ((p = slot_alloc(class_of(bytes), &clean)) != NULL && !clean)
 		memset(p, 0, bytes);
+	if (p == NULL)
+		ash_on_no_memory();
 	return p;
 }
 
 void *ash_aligned_alloc(size_t alignment, size_t size)
 {
+	void *p = NULL;
 	unsigned class;
 	bool clean;
 
-	if (alignment == 0 || (alignment & (alignment - 1)) != 0 ||
-	    alignment > SPAN_ALIGNMENT_MAX || size > PTRDIFF_MAX)
-		return NULL;
-	class = class_aligned(size, alignment);
-	if (class < CLASSES)
-		return slot_alloc(class, &clean);
-	return span_alloc(&heap_default, size > 0 ? size : 1, alignment, false);
+	if (alignment != 0 && (alignment & (alignment - 1)) == 0 &&
+	    alignment <= SPAN_ALIGNMENT_MAX && size <= PTRDIFF_MAX) {
+		class = class_aligned(size, alignment);
+		if (class < CLASSES)
+			p = slot_alloc(class, &clean);
+		else
+			p = span_alloc(&heap_default, size > 0 ? size : 1, alignment, false);
+	}
+	if (p == NULL)
+		ash_on_no_memory();
+	return p;
 }
 
 size_t ash_good_size(size_t size)

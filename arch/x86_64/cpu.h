@@ -11,6 +11,13 @@
 #define CPU_LINE	  64 /* bytes that move between caches as one         */
 #define CPU_ADDRESS_BITS  47 /* of user space                                 */
 
+/*
+ * From the thread pointer: 32 bytes that are zero in every C library that
+ * makes early calls (glibc's tcbhead_t, unused since it stopped saving vector
+ * registers there).  Thread-local words lie below the thread pointer.
+ */
+#define CPU_EARLY_OFFSET 0x100
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +32,14 @@ static inline unsigned long cpu_lowest_bit(unsigned long word)
 
 	__asm__("rep bsfq %1, %0" : "=r"(n) : "r"(word) : "cc");
 	return n;
+}
+
+static inline const char *cpu_thread_pointer(void)
+{
+	const char *p;
+
+	__asm__("movq %%fs:0, %0" : "=r"(p));
+	return p;
 }
 
 /* Sets bit n % 64 of the word; was it set before?  One instruction. */

@@ -16,10 +16,10 @@
 #define FAMILY	   __attribute__((weak, visibility("hidden")))
 #define LOOP_LIMIT 512 /* bytes up to which the loop wins */
 
-/* Unaligned and free of the aliasing rules, as memory is. */
+/* Unaligned and free of the aliasing rules, as memory is.  For gcc aligned must come last. */
 typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 typedef uint32_t __attribute__((may_alias, aligned(1))) half;
-typedef uint64_t __attribute__((may_alias, aligned(1), vector_size(16))) line;
+typedef uint64_t __attribute__((vector_size(16), may_alias, aligned(1))) line;
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n);
 void *memmove(void *to, const void *from, size_t n);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The four names of malloc; what they promise beyond ashlar.h is C's, POSIX's and glibc's. */
+#include "facade.h"
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* One call less on the way: the library's fast path becomes a part of the caller. */
+#define FLAT __attribute__((flatten, aligned(64)))
+
+void *facade_fail(enum facade_error error)
+{
+	if (__errno_location != NULL)
+		*__errno_location() = (int)error;
+	return NULL;
+}
+
+/* Called by the library (ashlar.h): so the way to a block need not ask for NULL. */
+void ash_on_no_memory(void)
+{
+	facade_tell(FACADE_MALLOC);
+	(void)facade_fail(FACADE_ENOMEM);
+}
+
+FLAT void *malloc(size_t size)
+{
+	return ash_alloc(size);
+}
+
+FLAT void free(void *p)
+{
+	if (unlikely(p == NULL)) {
+		facade_tell(FACADE_FREE);
+		return;
+	}
+	ash_release(p);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return ash_zalloc(count, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+	if (p != NULL && unlikely(size == 0)) {
+		ash_release(p); /* as glibc does; the answer is no error */
+		return NULL;
+	}
+	facade_tell(FACADE_REALLOC);
+	return ash_resize(p, size);
+}
+
+void *facade_malloc(size_t size) __attribute__((alias("malloc")));
+void *facade_realloc(void *p, size_t size) __attribute__((alias("realloc")));
+void facade_free(void *p) __attribute__((alias("free")));

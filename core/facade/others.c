@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What else allocates and releases, by names of C, POSIX and glibc. */
+#include "facade.h"
+
+#define PAGE ((size_t)4096)
+
+void *reallocarray(void *p, size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return facade_fail(FACADE_ENOMEM);
+	return realloc(p, bytes);
+}
+
+static int is_power(size_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	return is_power(alignment) ? ash_aligned_alloc(alignment, size) : facade_fail(FACADE_EINVAL);
+}
+
+/* The error is its value; errno, and on failure *out, stay as they were. */
+int posix_memalign(void **out, size_t alignment, size_t size)
+{
+	void *p;
+
+	if (!is_power(alignment) || alignment < sizeof(void *))
+		return FACADE_EINVAL;
+	p = ash_aligned_alloc(alignment, size);
+	if (p == NULL)
+		return FACADE_ENOMEM;
+	*out = p;
+	return 0;
+}
+
+/* Any alignment: the next power of two, as in glibc. */
+void *memalign(size_t alignment, size_t size)
+{
+	size_t power = 1;
+
+	if (alignment > SIZE_MAX / 2 + 1)
+		return facade_fail(FACADE_EINVAL);
+	while (power < alignment)
+		power *= 2;
+	return ash_aligned_alloc(power, size);
+}
+
+void *valloc(size_t size)
+{
+	return ash_aligned_alloc(PAGE, size);
+}
+
+void *pvalloc(size_t size)
+{
+	if (size > SIZE_MAX - (PAGE - 1))
+		return facade_fail(FACADE_ENOMEM);
+	return ash_aligned_alloc(PAGE, (size + PAGE - 1) & ~(PAGE - 1));
+}
+
+size_t malloc_usable_size(void *p)
+{
+	return ash_usable_size(p);
+}
+
+void cfree(void *p)
+{
+	ash_release(p);
+}
+
+void free_sized(void *p, size_t size)
+{
+	ash_release_sized(p, size);
+}
+
+void free_aligned_sized(void *p, size_t alignment, size_t size)
+{
+	(void)alignment;
+	ash_release_sized(p, size);
+}
