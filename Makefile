@@ -3,6 +3,7 @@
 #	make            the library: build/libashlar.a, build/include/ashlar.h
 #	make test       everything that is checked, natively and under QEMU
 #	make demo       the demonstration, natively and under QEMU
+#	make demo-shared  a heap shared by processes that are killed; SECONDS=60 for longer
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
 #	make bench-shared  heaps shared by processes, against private ones and Boost's
@@ -60,6 +61,7 @@ RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
 	tools/demo/replay.c)
 SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/main.c)
+SHARED_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
@@ -68,7 +70,7 @@ RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar*.h))
 TESTS    = $(BUILD)/tests/all $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
 	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
-DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor)
+DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the single source, and the operators of C++.
 ONE_SOURCE     = $(BUILD)/single/ashlar.c
@@ -99,6 +101,10 @@ test: setup
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
 	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
+
+demo-shared: setup
+	$(MAKE) --no-print-directory $(BUILD)/demo-shared
+	BUILD=$(BUILD) sh tools/shared/run $(SECONDS)
 
 # What make test does thinly, in full and with other seeds: make soak SEEDS="1 2 3"
 SEEDS = 1 2
@@ -200,7 +206,7 @@ $(MALLOC_SHARED): $(SHARED_OBJECTS) core/facade/exports core/facade/asked tools/
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(SOLO_OBJECTS) $(DEMO_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(SOLO_OBJECTS) $(DEMO_OBJECTS) $(SHARED_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
@@ -270,7 +276,8 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/demo $(BUILD)/ancestor: $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/demo-shared: $(SHARED_OBJECTS) $(BUILD)/sources
+$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
@@ -283,7 +290,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test model demo soak bench-seeds bench-threads bench-shared tsan tsan-plant golden-accept flags format clean FORCE
+.PHONY: all programs setup test model demo demo-shared soak bench-seeds bench-threads bench-shared tsan tsan-plant golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -31,7 +31,7 @@ static struct common {
 	struct worker worker[PROCESSES];
 	_Alignas(128) uint64_t ready;
 	_Alignas(128) void *mail[MAIL];
-} *common;
+} * common;
 
 static unsigned processes = 1, scale = 1; /* short runs: a tenth */
 static uint64_t operations;

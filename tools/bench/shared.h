@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 #define _Alignas(n) alignas(n)
-#define print	    printf
-#define yield()	    sched_yield()
-#define same(a, b)  (strcmp(a, b) == 0)
+#define print      printf
+#define yield()    sched_yield()
+#define same(a, b) (strcmp(a, b) == 0)
 
 static boost::interprocess::managed_shared_memory *segment;
 static char segment_name[64];
@@ -36,8 +36,8 @@ static char segment_name[64];
 static bool heap_open(const char *)
 {
 	snprintf(segment_name, sizeof segment_name, "ashlar-bench-%ld", (long)getpid());
-	segment = new boost::interprocess::managed_shared_memory(
-		boost::interprocess::create_only, segment_name, CAPACITY);
+	segment = new boost::interprocess::managed_shared_memory(boost::interprocess::create_only,
+								 segment_name, CAPACITY);
 	boost::interprocess::shared_memory_object::remove(segment_name);
 	return true;
 }
@@ -85,9 +85,9 @@ static bool process_ended_well(void)
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#define print	   rt_print
-#define now	   rt_now
-#define yield()	   rt_yield()
+#define print      rt_print
+#define now        rt_now
+#define yield()    rt_yield()
 #define same(a, b) (rt_strcmp(a, b) == 0)
 #define leave(n)   rt_exit(n)
 
@@ -110,8 +110,7 @@ static bool heap_open(const char *of)
 {
 	if (same(of, "default"))
 		return true;
-	heap = same(of, "private") ? ash_heap_create(NULL)
-				   : ash_heap_create_shared(CAPACITY, NULL);
+	heap = same(of, "private") ? ash_heap_create(NULL) : ash_heap_create_shared(CAPACITY, NULL);
 	return heap != NULL;
 }
 

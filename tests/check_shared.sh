@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The demonstration of the shared heap, short: workers are killed, nothing is lost.
+set -u
+
+demo=${BUILD:-build}/demo-shared
+case $demo in /*) ;; *) demo=./$demo ;; esac
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+
+# figure NAME: of the report.
+figure() {
+	sed -n "s/^  $1  *\([0-9 ]*[0-9]\)   .*/\1/p" "$folder/report" | tr -d ' '
+}
+
+# shared HOW SECONDS KILLS COMMAND...: at least so many kills, and each figure counts.
+shared() {
+	how=$1 seconds=$2 kills=$3
+	shift 3
+	"$@" "$seconds" DESIGN.md >"$folder/report" 2>&1
+	result=$?
+	killed=$(figure 'kills survived') recovered=$(figure 'blocks recovered')
+	verified=$(figure 'entries verified') lost=$(figure 'blocks lost')
+	if [ $result = 0 ] && [ "${killed:-0}" -ge "$kills" ] && [ "${recovered:-0}" -gt 0 ] &&
+	   [ "${verified:-0}" -gt 100 ] && [ "${lost:-1}" = 0 ]; then
+		echo "ok   shared heap $how: $killed workers killed, $recovered blocks recovered, $verified entries verified, none lost"
+	else
+		sed 's/^/     /' "$folder/report"
+		echo "FAIL shared heap $how: exit status $result"
+		status=1
+	fi
+}
+
+shared natively 2 20 "$demo"
+RT_QEMU=1
+export RT_QEMU
+shared 'under QEMU' 3 5 qemu-x86_64 "$demo"
+exit $status
