@@ -61,7 +61,7 @@ RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
 	tools/demo/replay.c)
 SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/main.c)
-SHARED_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
+SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
@@ -206,7 +206,7 @@ $(MALLOC_SHARED): $(SHARED_OBJECTS) core/facade/exports core/facade/asked tools/
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(SOLO_OBJECTS) $(DEMO_OBJECTS) $(SHARED_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(SOLO_OBJECTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
@@ -276,7 +276,7 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/demo-shared: $(SHARED_OBJECTS) $(BUILD)/sources
+$(BUILD)/demo-shared: $(SERVER_OBJECTS) $(BUILD)/sources
 $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
