@@ -45,4 +45,18 @@ void steps_other(void (*work)(void));
 /* For prepare: a thread that does this and ends. */
 void steps_passing_thread(void (*work)(void));
 
+/* ---- acts (t_inner_steps_acts.c) ---- */
+
+/* Starts the other thread; blocks that others release at some boundary, one each. */
+void acts_begin(uint64_t seed, size_t gift_count);
+void acts_end(void);
+
+void act_stop(void);
+void act_signal(void);
+void act_fork(void);
+void act_fork_by_other(void);
+
+/* The bitmaps and the books agree, but for the one that the call has in hand. */
+void steps_count_blocks(void);
+
 #endif
