@@ -9,6 +9,8 @@
  *	threads pair [short]        one allocates batches of 256 x 64 B, one releases them
  *	threads retries N [short]   N threads on one class, slabs come and go, half
  *	                            of the blocks are released by others
+ *	threads shared N [short]    the same where all are handlers that interrupted a
+ *	                            call (-DCOUNT only): nobody's slabs, swaps alone
  *
  * Prints "name value unit" lines.  Time is that of the wall, from the moment when all are
  * ready until the last one is done, over all operations of all threads.
@@ -58,6 +60,7 @@ typedef struct rt_thread *thread;
 #endif
 
 #ifdef COUNT
+#include "owner.h"
 extern _Thread_local uint64_t count_swaps, count_lost;
 _Thread_local uint64_t count_swaps, count_lost;
 #endif
@@ -248,19 +251,33 @@ static void picoseconds(const char *name, uint64_t time, uint64_t operations)
 	print("%s %llu ps\n", name, (unsigned long long)(time * 1000 / operations));
 }
 
-static void retries(void)
+#ifdef COUNT
+/* The seat is empty all the while, as a handler finds it in the midst of a call. */
+BODY(shared_body)
+{
+	struct owner *o = seat_take();
+
+	retries_body(argument);
+	seat_give(o);
+	BODY_END;
+}
+#else
+#define shared_body retries_body
+#endif
+
+static void retries(const char *route, RESULT (*body)(void *))
 {
 	uint64_t all, swaps = 0, lost = 0;
 	unsigned i;
 
-	(void)run(retries_body, 4000000, &all);
+	(void)run(body, 4000000, &all);
 	for (i = 0; i < threads; i++) {
 		swaps += workers[i].swaps;
 		lost += workers[i].lost;
 	}
-	print("retries-%u %llu per-million-operations\n", threads,
+	print("%s-retries-%u %llu per-million-operations\n", route, threads,
 	      (unsigned long long)(lost * 1000000 / all));
-	print("swaps-%u %llu per-million-operations\n", threads,
+	print("%s-swaps-%u %llu per-million-operations\n", route, threads,
 	      (unsigned long long)(swaps * 1000000 / all));
 }
 
@@ -291,7 +308,9 @@ int main(int argc, char **argv
 		time = run(pair_body, 20000 * BATCH, &all);
 		picoseconds("pair", time, all / 2);
 	} else if (same(what, "retries")) {
-		retries();
+		retries("owner", retries_body);
+	} else if (same(what, "shared")) {
+		retries("shared", shared_body);
 	} else {
 		return 2;
 	}

@@ -3,7 +3,8 @@
  * Stands before sys/atomic.h in the include path of a library that is built
  * to be measured (tools/bench/threads): counts the swaps, and those that were
  * lost.  A swap that asks a question (is this record vacant?) counts as lost when the
- * answer is no, so the figure is an upper bound of the retries.
+ * answer is no, so the figure is an upper bound of the retries.  Swaps of a thread's
+ * own words (the seat) are left out: nobody can win those.
  */
 #ifndef BENCH_COUNT_ATOMIC_H
 #define BENCH_COUNT_ATOMIC_H
@@ -17,8 +18,10 @@ extern _Thread_local uint64_t count_swaps, count_lost;
 	static inline bool counted_##name(uint64_t *word, uint64_t *expected, uint64_t desired)    \
 	{                                                                                          \
 		bool done = name(word, expected, desired);                                         \
-		count_swaps++;                                                                     \
-		count_lost += !done;                                                               \
+		/* The thread's words stand together, few as they are. */                          \
+		bool own = (uintptr_t)word - (uintptr_t)&count_lost + 512 < 1024;                  \
+		count_swaps += !own;                                                               \
+		count_lost += !own && !done;                                                       \
 		return done;                                                                       \
 	}
 COUNTED(swap_acquire)
