@@ -6,7 +6,7 @@
 #include "stamp.h"
 #include "syscall.h"
 
-enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000, YIELDS = 20 };
+enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000, YIELDS = 100 };
 
 size_t step_size;
 void *step_block;
