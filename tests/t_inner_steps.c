@@ -191,10 +191,10 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 		 steps_path_count);
 }
 
-/* A fork costs a thousand times what a step does. */
+/* A fork costs as much as some 100 steps. */
 static size_t forks_apart(void)
 {
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 300 : 5;
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 100 : 3;
 }
 
 TEST(steps_stop, 3600)
