@@ -195,7 +195,7 @@ TEST(storm_of_signals, 60)
 		 "%llu operations beside them\n",
 		 (unsigned long long)handlers, (unsigned long long)(handlers * 1000 / time),
 		 (unsigned long long)in_calls, (unsigned long long)operations);
-	CHECK(handlers >= (rt_under_qemu() ? 4000 : 20000));
+	CHECK(handlers >= (rt_under_qemu() ? 2000 : 8000));
 	CHECK(in_calls >= handlers / 50);
 	CHECK(operations >= 1000);
 	CHECK_EQ(ash_check(), 0);
