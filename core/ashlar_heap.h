@@ -41,12 +41,24 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
 
 /*
  * A heap inside memory of the caller's (an array, a mapping): no system call,
- * now or later.  From 64 KiB up; no alignment is asked for.  NULL: too small.
+ * now or later.  From 64 KiB up; no alignment is asked for, and nothing of what
+ * the memory reads.  NULL: too small, or ASH_HEAPS_IN_MAX such heaps are there.
  *
- * What is lost: below 8 MiB, one part in 30 for bitmaps and up to 1 KiB; each
- * block is rounded up to 16 bytes.  From 8 MiB on, one part in 43 for records,
- * and what lies outside whole, aligned chunks of 2 MiB.
+ * What is lost: one part in 65 for bitmaps, which are written now, and up to
+ * 512 bytes; each block is rounded up to 16 bytes.  A block may be as large as
+ * the rest.  Freed neighbours are one free piece at once, and memory is full
+ * when no piece is large enough: NULL.  What another call is about to take or
+ * give back counts as taken.  Searching takes time in proportion to the memory
+ * where it is nearly full: some 40 us for 16 MiB.
+ *
+ * The memory may be shared with children of fork (MAP_SHARED): then parent and
+ * children share the heap.  A process that is killed within a call keeps the
+ * one block it had in hand from the others for good.
+ *
+ * The memory is the heap's until ash_heap_destroy, or until a heap is created
+ * at the same address again.
  */
+#define ASH_HEAPS_IN_MAX 1024
 ash_heap *ash_heap_create_in(void *memory, size_t bytes);
 
 /*
@@ -84,7 +96,8 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 /*
  * Gives everything back at once; blocks of the heap are gone.  No other thread
  * may be in a call on this heap.  A heap shared by processes is taken out of
- * this process only.
+ * this process only; memory of the caller's is the caller's again, as far as
+ * this process is concerned.
  */
 void ash_heap_destroy(ash_heap *heap);
 
@@ -134,7 +147,8 @@ struct ash_heap_owner {
  * Calls visit for every taken block, with the process that allocated it, until
  * it returns other than 0; returns what it returned last.  Blocks that come and
  * go meanwhile may be seen or not.  Owner 0: a block that a process died over
- * before it was handed out, or that is being handed out right now.
+ * before it was handed out, or that is being handed out right now.  A heap in
+ * memory of the caller's knows only this, and says 1 of all others, with pid 0.
  */
 int ash_heap_walk(ash_heap *heap,
 		  int (*visit)(void *context, void *block, size_t size,

@@ -57,7 +57,7 @@ size_t block_bytes(enum call call, const void *p)
 		return 0;
 	bytes = chunk_block(c, p);
 	if (unlikely(bytes == 0) && heap_hooks != NULL)
-		bytes = heap_hooks->bytes(c, p);
+		bytes = heap_hooks->bytes(p);
 	if (unlikely(bytes == 0))
 		misuse(call, p);
 	return bytes;

@@ -2,6 +2,7 @@
 #include "census.h"
 
 #include "ashlar_heap.h"
+#include "field.h"
 #include "instance.h"
 #include "process.h"
 
@@ -131,6 +132,8 @@ int ash_heap_walk(ash_heap *heap,
 	struct region *r;
 	int answer = 0;
 
+	if (field_of(heap) != NULL)
+		return field_walk(field_of(heap), see, context);
 	for (r = load_acquire(&v.heap->regions); r != NULL && answer == 0; r = r->next)
 		if (load_acquire(&r->state) == REGION_LIVE)
 			answer = visit_region(&v, r);

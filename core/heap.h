@@ -6,6 +6,7 @@
 #include "ashlar.h"
 #include "atomic.h"
 #include "class.h"
+#include "misuse.h"
 #include "pages.h"
 
 struct chunk;
@@ -41,10 +42,12 @@ extern INTERNAL struct heap heap_default;
  * with it.  Set before the first such heap exists.
  */
 struct heap_hooks {
-	/* Of a pointer that the default heap does not have; c: its chunk or NULL. */
-	void (*release)(struct chunk *c, void *p);
-	void *(*resize)(struct chunk *c, void *p, size_t size);
-	size_t (*bytes)(struct chunk *c, const void *p); /* 0: no block of theirs either */
+	/* False: not theirs.  c: the chunk that has p, or NULL. */
+	bool (*release)(struct chunk *c, void *p);
+	bool (*resize)(struct chunk *c, void **p, size_t size);
+	size_t (*bytes)(const void *p); /* of a block that no chunk has; 0: there is none */
+	/* Reports it, if they know more of the pointer. */
+	void (*misuse)(enum call call, const void *p);
 	/* A slab is about to be published in a heap shared by processes. */
 	void (*slab_made)(struct slab *s);
 	/* Memory for one more owner record, zero; NULL: none. */

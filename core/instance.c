@@ -2,7 +2,7 @@
 /* Heaps that the program made: how they come, go and are looked at. */
 #include "instance.h"
 
-#include "census.h"
+#include "field.h"
 #include "map.h"
 #include "memory.h"
 #include "metadata.h"
@@ -10,30 +10,6 @@
 #include "region.h"
 #include "seats.h"
 #include "share.h"
-
-static size_t no_block(struct chunk *c, const void *p)
-{
-	(void)c;
-	(void)p;
-	return 0;
-}
-
-static void tags_clear(struct slab *s)
-{
-	memset(census_tag(s, 0), 0, s->slots * sizeof(uint16_t));
-}
-
-static const struct heap_hooks hooks = {
-	.release = instance_release,
-	.resize = instance_resize,
-	.bytes = no_block,
-	.slab_made = tags_clear,
-	.owner_memory = store_owner,
-	.holder = recover_holder,
-	.is_dead = recover_is_dead,
-	.settle = recover_settle,
-	.thread_ends = seats_end,
-};
 
 uint64_t heap_new_id(bool shared)
 {
@@ -62,7 +38,7 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	h->options = &h->own;
 	h->id = heap_new_id(false);
 	h->sharing = PAGES_PRIVATE;
-	heap_hooks = &hooks;
+	heap_hooks = &instance_hooks;
 	return heap_public(h);
 }
 
@@ -70,7 +46,7 @@ static ash_heap *shared(struct store *s)
 {
 	if (s == NULL)
 		return NULL;
-	heap_hooks = &hooks;
+	heap_hooks = &instance_hooks;
 	return heap_public(&s->heap);
 }
 
@@ -111,6 +87,10 @@ void ash_heap_destroy(ash_heap *heap)
 	struct region *r, *next_region;
 	struct owner *o, *next_owner;
 
+	if (field_of(heap) != NULL) {
+		fields_leave(field_of(heap));
+		return;
+	}
 	if (h->sharing == PAGES_SHARED) {
 		ash_heap_thread_detach(heap);
 		store_leave(store_of(h));
@@ -137,10 +117,10 @@ void ash_heap_thread_detach(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
 	struct seat *t;
-	struct owner *o = seats_take(h, &t);
+	struct owner *o;
 	struct building b;
 
-	if (o == NULL)
+	if (field_of(heap) != NULL || (o = seats_take(h, &t)) == NULL)
 		return;
 	(void)building_begin(h, o, &b);
 	owner_rest(o);
@@ -158,10 +138,13 @@ size_t ash_heap_trim(ash_heap *heap, size_t keep)
 {
 	struct heap *h = heap_of(heap);
 	struct seat *t;
-	struct owner *o = seats_take(h, &t);
+	struct owner *o;
 	struct building b;
 	size_t bytes = 0;
 
+	if (field_of(heap) != NULL)
+		return 0;
+	o = seats_take(h, &t);
 	if (building_begin(h, o != NULL ? o : seats_self(h), &b)) {
 		bytes = heap_give_back(h, o, keep);
 		building_end(b);
@@ -173,16 +156,23 @@ size_t ash_heap_trim(ash_heap *heap, size_t keep)
 
 void ash_heap_stats(ash_heap *heap, struct ash_stats *out)
 {
-	heap_stats(heap_of(heap), out);
+	if (field_of(heap) != NULL)
+		field_stats(field_of(heap), out);
+	else
+		heap_stats(heap_of(heap), out);
 }
 
 int ash_heap_check(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
 	struct seat *t;
-	struct owner *o = seats_take(h, &t);
-	int broken = heap_check(h, o);
+	struct owner *o;
+	int broken;
 
+	if (field_of(heap) != NULL)
+		return field_check(field_of(heap));
+	o = seats_take(h, &t);
+	broken = heap_check(h, o);
 	if (o != NULL)
 		seats_give(t, o);
 	return broken;
@@ -192,9 +182,13 @@ size_t ash_heap_recover(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
 	struct seat *t;
-	struct owner *o = seats_take(h, &t);
-	size_t records = heap_recover(h, o);
+	struct owner *o;
+	size_t records;
 
+	if (field_of(heap) != NULL)
+		return 0;
+	o = seats_take(h, &t);
+	records = heap_recover(h, o);
 	if (o != NULL)
 		seats_give(t, o);
 	return records;
@@ -202,11 +196,15 @@ size_t ash_heap_recover(ash_heap *heap)
 
 void *ash_heap_root(ash_heap *heap)
 {
+	struct field *f = field_of(heap);
+
 	/* Pairs with ash_heap_set_root: what the root leads to is complete. */
-	return (void *)load_acquire(&heap_of(heap)->root); /* NOLINT: an address */
+	return (void *)load_acquire(f != NULL ? &f->root : &heap_of(heap)->root); /* NOLINT: an address */
 }
 
 void ash_heap_set_root(ash_heap *heap, void *root)
 {
-	store_release(&heap_of(heap)->root, (uint64_t)(uintptr_t)root);
+	struct field *f = field_of(heap);
+
+	store_release(f != NULL ? &f->root : &heap_of(heap)->root, (uint64_t)(uintptr_t)root);
 }

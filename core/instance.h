@@ -21,4 +21,6 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
 void *instance_resize(struct chunk *c, void *p, size_t size);
 void instance_release(struct chunk *c, void *p);
 
+extern INTERNAL const struct heap_hooks instance_hooks; /* instance_hooks.c */
+
 #endif

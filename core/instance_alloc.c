@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of heaps that the program made: giving them out. */
 #include "census.h"
+#include "field.h"
 #include "instance.h"
 #include "map.h"
 #include "memory.h"
@@ -122,6 +123,12 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 	if (alignment == 0 || (alignment & (alignment - 1)) != 0 ||
 	    alignment > SPAN_ALIGNMENT_MAX || size > PTRDIFF_MAX)
 		return NULL;
+	if (h->sharing == PAGES_CALLERS) {
+		p = field_alloc(field_of(heap_public(h)), size, alignment);
+		if (p != NULL && zero)
+			memset(p, 0, size);
+		return p;
+	}
 	p = attempt(h, size, alignment, zero);
 	/* What the dead have left, before the answer is NULL. */
 	if (p == NULL && h->sharing == PAGES_SHARED && ash_heap_recover(heap_public(h)) > 0)
@@ -134,12 +141,17 @@ static __attribute__((noinline)) void *alloc_slow(struct heap *h, size_t size)
 	bool clean;
 	void *p;
 
+	if (unlikely(h->sharing == PAGES_CALLERS))
+		return instance_alloc(h, size, 1, false);
 	if (likely(size <= SLOT_MAX) && likely((p = slot(h, class_of(size), &clean)) != NULL))
 		return p;
 	return instance_alloc(h, size, 1, false);
 }
 
-/* The fast path is ash_alloc's, but for the seat and for what survivors must know. */
+/*
+ * No thread has a seat in a field (field.h): its id makes that the slow path.
+ * Else the fast path is ash_alloc's, but for the seat and for what survivors must know.
+ */
 FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 {
 	struct heap *h = heap_of(heap);
@@ -178,6 +190,7 @@ void *ash_heap_aligned_alloc(ash_heap *heap, size_t alignment, size_t size)
 
 size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
-	(void)heap;
+	if (field_of(heap) != NULL && size <= PTRDIFF_MAX)
+		return size <= GRANULE ? GRANULE : (size + GRANULE - 1) & ~(GRANULE - 1);
 	return ash_good_size(size);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of heaps that the program made: taking them back. */
 #include "census.h"
+#include "field.h"
 #include "instance.h"
 #include "map.h"
 #include "memory.h"
@@ -201,11 +202,41 @@ static struct chunk *chunk_in(ash_heap *heap, enum call call, const void *p)
 	return c;
 }
 
+/* Bytes of a block that must be the heap's; 0 for NULL. */
+static size_t bytes_in(ash_heap *heap, enum call call, const void *p)
+{
+	struct field *f = field_of(heap);
+	size_t bytes;
+
+	if (p == NULL)
+		return 0;
+	if (f != NULL) {
+		if (!field_has(f, p))
+			misuse_heap(call, p);
+		bytes = field_bytes(f, p);
+		if (bytes == 0)
+			field_misuse(f, call, p);
+		return bytes;
+	}
+	bytes = chunk_block(chunk_in(heap, call, p), p);
+	if (bytes == 0)
+		misuse(call, p);
+	return bytes;
+}
+
 /* Not the caller's own, or something is to be done besides. */
 static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 {
-	if (p != NULL)
+	struct field *f = field_of(heap);
+
+	if (p == NULL)
+		return;
+	if (f == NULL)
 		release_slow(chunk_in(heap, CALL_RELEASE, p), p);
+	else if (!field_has(f, p))
+		misuse_heap(CALL_RELEASE, p);
+	else if (!field_release(f, p))
+		field_misuse(f, CALL_RELEASE, p);
 }
 
 FAST void ash_heap_release(ash_heap *heap, void *p)
@@ -219,24 +250,26 @@ FAST void ash_heap_release(ash_heap *heap, void *p)
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)
 {
-	if (p == NULL)
-		return;
-	(void)chunk_in(heap, CALL_RELEASE_SIZED, p);
-	ash_release_sized(p, size);
+	size_t have = bytes_in(heap, CALL_RELEASE_SIZED, p);
+
+	if (size > have && p != NULL)
+		misuse_size(p, have);
+	ash_heap_release(heap, p);
 }
 
 void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
 {
+	struct field *f = field_of(heap);
+
 	if (p == NULL)
 		return ash_heap_alloc(heap, size);
-	(void)chunk_in(heap, CALL_RESIZE, p);
-	return ash_resize(p, size);
+	(void)bytes_in(heap, CALL_RESIZE, p);
+	if (size > PTRDIFF_MAX)
+		return NULL;
+	return f != NULL ? field_resize(f, p, size) : instance_resize(map_find(p), p, size);
 }
 
 size_t ash_heap_usable_size(ash_heap *heap, const void *p)
 {
-	if (p == NULL)
-		return 0;
-	(void)chunk_in(heap, CALL_USABLE_SIZE, p);
-	return ash_usable_size(p);
+	return bytes_in(heap, CALL_USABLE_SIZE, p);
 }

@@ -26,8 +26,7 @@ static char *add_number(char *to, uint64_t n, unsigned base)
 	return to + 1;
 }
 
-/* bytes 0: no block to speak of. */
-static _Noreturn void report(enum call call, const void *p, const char *fault, size_t bytes)
+_Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes)
 {
 	static const char names[][14] = {"release", "release_sized", "resize", "usable_size"};
 	/* The longest name, fault and numbers make 117 bytes. */
@@ -81,12 +80,14 @@ _Noreturn void misuse(enum call call, const void *p)
 	uint64_t index;
 	bool start = false;
 
+	if (heap_hooks != NULL)
+		heap_hooks->misuse(call, p);
 	if (r == NULL) {
 		fault = "not a block of this allocator";
 		if (region_metadata_holds(h, p) || map_holds(p) || owner_holds(h, p) ||
 		    static_holds(p))
 			fault = "pointer to the allocator's own records";
-		report(call, p, fault, 0);
+		misuse_report(call, p, fault, 0);
 	}
 	c = region_chunk(r, (size_t)((const char *)p - r->base) >> CHUNK_SHIFT);
 	if (!chunk_is(c, CHUNK_SLABS)) {
@@ -102,21 +103,21 @@ _Noreturn void misuse(enum call call, const void *p)
 		fault = "misaligned pointer";
 	else if (!start)
 		fault = "interior pointer";
-	report(call, p, fault, bytes);
+	misuse_report(call, p, fault, bytes);
 }
 
 _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit)
 {
-	report(CALL_RELEASE, s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size,
+	misuse_report(CALL_RELEASE, s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size,
 	       "double free", s->slot_size);
 }
 
 _Noreturn void misuse_heap(enum call call, const void *p)
 {
-	report(call, p, "not a block of this heap", 0);
+	misuse_report(call, p, "not a block of this heap", 0);
 }
 
 _Noreturn void misuse_size(const void *p, size_t bytes)
 {
-	report(CALL_RELEASE_SIZED, p, "wrong size", bytes);
+	misuse_report(CALL_RELEASE_SIZED, p, "wrong size", bytes);
 }

@@ -15,6 +15,9 @@ enum call { CALL_RELEASE, CALL_RELEASE_SIZED, CALL_RESIZE, CALL_USABLE_SIZE };
  */
 _Noreturn void misuse(enum call call, const void *p);
 
+/* The line and the end; bytes 0: no block to speak of. */
+_Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes);
+
 /* A call for one heap, with a block of another or of none. */
 _Noreturn void misuse_heap(enum call call, const void *p);
 

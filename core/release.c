@@ -50,10 +50,8 @@ static SLOW void release_slow(void *p)
 
 	if (p == NULL)
 		return;
-	if (unlikely(heap_hooks != NULL) && (c == NULL || c->region->heap != &heap_default)) {
-		heap_hooks->release(c, p);
+	if (unlikely(heap_hooks != NULL) && heap_hooks->release(c, p))
 		return;
-	}
 	if (c == NULL || !place_find(c, p, &at)) {
 		if (c == NULL || !span_release(c, p))
 			misuse(CALL_RELEASE, p);

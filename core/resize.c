@@ -27,8 +27,8 @@ void *ash_resize(void *p, size_t size)
 		return NULL;
 	}
 	c = map_find(p);
-	if (unlikely(heap_hooks != NULL) && (c == NULL || c->region->heap != &heap_default))
-		return heap_hooks->resize(c, p, size);
+	if (unlikely(heap_hooks != NULL) && heap_hooks->resize(c, &p, size))
+		return p;
 	if (span_is(c, p)) {
 		if (size > SLOT_MAX) {
 			moved = span_resize(c, p, size);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* What the code of the default heap asks the other heaps: mostly, whose a pointer is. */
+#include "census.h"
+#include "field.h"
+#include "instance.h"
+#include "map.h"
+#include "memory.h"
+#include "recover.h"
+#include "seats.h"
+
+/*
+ * Fields first: their memory may be a block of any heap, and then both know
+ * the address.
+ */
+static bool release(struct chunk *c, void *p)
+{
+	struct field *f = fields_find(p);
+
+	if (f != NULL) {
+		if (!field_release(f, p))
+			field_misuse(f, CALL_RELEASE, p);
+		return true;
+	}
+	if (c == NULL || c->region->heap == &heap_default)
+		return false;
+	instance_release(c, p);
+	return true;
+}
+
+static bool resize(struct chunk *c, void **p, size_t size)
+{
+	struct field *f = fields_find(*p);
+
+	if (f != NULL)
+		*p = field_resize(f, *p, size);
+	else if (c == NULL || c->region->heap == &heap_default)
+		return false;
+	else
+		*p = instance_resize(c, *p, size);
+	return true;
+}
+
+static size_t bytes(const void *p)
+{
+	struct field *f = fields_find(p);
+
+	return f == NULL ? 0 : field_bytes(f, p);
+}
+
+static void report(enum call call, const void *p)
+{
+	struct field *f = fields_find(p);
+
+	/* Records of a field may lie in a block of a chunk, which then tells more. */
+	if (f == NULL && map_find(p) == NULL)
+		f = fields_around(p);
+	if (f != NULL)
+		field_misuse(f, call, p);
+}
+
+static void tags_clear(struct slab *s)
+{
+	memset(census_tag(s, 0), 0, s->slots * sizeof(uint16_t));
+}
+
+const struct heap_hooks instance_hooks = {
+	.release = release,
+	.resize = resize,
+	.bytes = bytes,
+	.misuse = report,
+	.slab_made = tags_clear,
+	.owner_memory = store_owner,
+	.holder = recover_holder,
+	.is_dead = recover_is_dead,
+	.settle = recover_settle,
+	.thread_ends = seats_end,
+};
