@@ -116,6 +116,19 @@ soak: setup
 		RT_SEED=$$seed $(BUILD)/tests/all threads_ || exit 1; \
 	done
 
+bench bench-footprint: setup
+	$(MAKE) --no-print-directory all $(RUNTIME) $(BUILD)/tests/hello
+	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
+	$(if $(filter bench,$@),BUILD=$(BUILD) sh tools/bench/compare $(ROUNDS))
+	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/footprint
+
+# Puts what `make bench` left into README.md, between its marks.
+bench-accept:
+	for mark in bench:compare footprint:footprint; do \
+		sed -i -e "/^<!-- $${mark%:*} -->/,/^<!-- .$${mark%:*} -->/{//!d}" \
+			-e "/^<!-- $${mark%:*} -->/r $(BUILD)/bench/$${mark#*:}.md" README.md || exit 1; \
+	done
+
 # Against the peers that are installed; the hosted twin needs the host's headers.
 bench-seeds: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/seeds
@@ -147,7 +160,7 @@ model:
 
 # For scripts that build programs of their own: eval "$(make -s flags)"
 flags:
-	echo 'COMPILE="$(CC) $(PROG_FLAGS)" LINK="$(LINK_ASHLAR)"'
+	echo 'COMPILE="$(CC) $(PROG_FLAGS)" LINK="$(LINK_ASHLAR)" LIBRARY_FLAGS="$(LIB_FLAGS)"'
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v arch/x86_64/stub.h)
@@ -290,7 +303,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
 
-.PHONY: all programs setup test model demo demo-shared soak bench-seeds bench-threads bench-shared tsan tsan-plant golden-accept flags format clean FORCE
+.PHONY: all programs setup test model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

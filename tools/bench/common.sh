@@ -7,23 +7,31 @@ work=$build/bench/results
 mkdir -p "$work"
 rm -f "$work"/*
 
-# name and library of each peer; glibc is what is there without LD_PRELOAD
-peers="glibc:- mimalloc:libmimalloc.so.2.0 jemalloc:libjemalloc.so.2 tcmalloc:libtcmalloc_minimal.so.4"
+# name and library of each peer; glibc is what is there without LD_PRELOAD.  PEERS names
+# others: PEERS="snmalloc:/opt/libsnmallocshim.so ..."
+peers="glibc:- mimalloc:libmimalloc.so.2.0 jemalloc:libjemalloc.so.2 tcmalloc:libtcmalloc_minimal.so.4 ${PEERS:-}"
 there=
 names=ashlar
+absent= # "name: reason" lines
+
+not_there() { # NAME REASON
+	absent="$absent$1: $2
+"
+	echo "skip $1: $2" >&2
+}
 
 # find_peers HOSTED: sets `there` and `names`.  A peer that is not there is named as such.
 find_peers() {
 	for peer in $peers; do
 		name=${peer%%:*} library=${peer#*:}
 		if [ ! -x "$1" ]; then
-			echo "skip $name: no hosted compiler and C library here" >&2
+			not_there "$name" "no hosted compiler and C library here"
 		elif [ "$library" = - ] ||
 		     [ -z "$(LD_PRELOAD=$library /bin/true 2>&1)" ]; then
 			there="$there $peer"
 			names="$names $name"
 		else
-			echo "skip $name: $library is not installed" >&2
+			not_there "$name" "$library is not installed"
 		fi
 	done
 }

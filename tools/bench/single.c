@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of one thread. */
+#include "row.h"
+
+enum { PAIRS = 500000, BATCH = 1000, MANY = 10000, ZEROED = 1000000, OPERATIONS = 200000 };
+#define MIB ((size_t)1 << 20)
+
+/* ---- pairs and the batch of 1000: nothing is written, the size is a constant ---- */
+
+#define PAIR_ROUND(size)                                                                           \
+	static uint64_t pair_##size(void)                                                          \
+	{                                                                                          \
+		for (unsigned i = 0; i < PAIRS; i++) {                                             \
+			void *p = take(size);                                                      \
+                                                                                                   \
+			keep(p);                                                                   \
+			give(p);                                                                   \
+		}                                                                                  \
+		return PAIRS;                                                                      \
+	}
+PAIR_ROUND(16)
+PAIR_ROUND(128)
+PAIR_ROUND(1024)
+
+static void **blocks;
+static uint32_t *order;
+
+static uint64_t batch_1000(void)
+{
+	for (unsigned round = 0; round < 100; round++) {
+		for (unsigned i = 0; i < BATCH; i++)
+			blocks[i] = take(128);
+		keep(blocks);
+		for (unsigned i = 0; i < BATCH; i++)
+			give(blocks[i]);
+	}
+	return 100 * BATCH;
+}
+
+static const char *prepare_batch(const char *file)
+{
+	(void)file;
+	blocks = row_table(BATCH * sizeof(*blocks));
+	return NULL;
+}
+
+/* ---- 10 000 blocks of 64 B, first bytes written, released in an order ---- */
+
+static uint64_t batch_ordered(void)
+{
+	for (unsigned round = 0; round < 10; round++) {
+		for (unsigned i = 0; i < MANY; i++) {
+			blocks[i] = take(64);
+			*(volatile char *)blocks[i] = 1;
+		}
+		for (unsigned i = 0; i < MANY; i++)
+			give(blocks[order[i]]);
+	}
+	return 10 * MANY;
+}
+
+static void prepare_order(void)
+{
+	blocks = row_table(MANY * sizeof(*blocks));
+	order = row_table(MANY * sizeof(*order));
+	for (uint32_t i = 0; i < MANY; i++)
+		order[i] = i;
+}
+
+static const char *prepare_fifo(const char *file)
+{
+	(void)file;
+	prepare_order();
+	return NULL;
+}
+
+static const char *prepare_lifo(const char *file)
+{
+	(void)file;
+	prepare_order();
+	for (uint32_t i = 0; i < MANY; i++)
+		order[i] = MANY - 1 - i;
+	return NULL;
+}
+
+static const char *prepare_shuffled(const char *file)
+{
+	uint64_t state = 88172645463325252u;
+
+	(void)file;
+	prepare_order();
+	for (uint32_t i = MANY - 1; i > 0; i--) {
+		uint32_t k = (uint32_t)(row_random(&state) >> 11) % (i + 1), t = order[i];
+
+		order[i] = order[k];
+		order[k] = t;
+	}
+	return NULL;
+}
+
+/* ---- random replacement ---- */
+
+static uint32_t *sizes;
+static uint64_t live, state = 88172645463325252u;
+
+static void *fresh(uint64_t random)
+{
+	char *p = take(sizes[random % ROW_SIZES]);
+
+	*(volatile char *)p = 1;
+	return p;
+}
+
+static uint64_t replace(void)
+{
+	for (unsigned i = 0; i < OPERATIONS; i++) {
+		uint64_t random = row_random(&state);
+		void **p = &blocks[(random & 0xffffffff) * live >> 32];
+
+		give(*p);
+		*p = fresh(random >> 40);
+	}
+	return OPERATIONS;
+}
+
+static void prepare_live(unsigned count, uint32_t most)
+{
+	live = count;
+	sizes = row_table(ROW_SIZES * sizeof(*sizes));
+	row_sizes(sizes, 8, most);
+	blocks = row_table(live * sizeof(*blocks));
+	for (unsigned i = 0; i < live; i++)
+		blocks[i] = fresh(row_random(&state) >> 40);
+}
+
+static const char *prepare_small(const char *file)
+{
+	(void)file;
+	prepare_live(10000, 4096);
+	return NULL;
+}
+
+static const char *prepare_large(const char *file)
+{
+	(void)file;
+	prepare_live(1000, 256 * 1024);
+	return NULL;
+}
+
+/* ---- zeroed: a fresh process, all blocks live at the end, none written ---- */
+
+static uint64_t zeroed_blocks(void)
+{
+	unsigned count = ZEROED / row_scale;
+
+	for (unsigned i = 0; i < count; i++)
+		keep(blocks[i] = take_zero(sizes[i % ROW_SIZES]));
+	return count;
+}
+
+static const char *prepare_zeroed(const char *file)
+{
+	(void)file;
+	sizes = row_table(ROW_SIZES * sizeof(*sizes));
+	row_sizes(sizes, 64, 4096);
+	blocks = row_table(ZEROED / row_scale * sizeof(*blocks));
+	return NULL;
+}
+
+/* 100 MiB zeroed, untouched, given back: some peers clear it each time, 40 ms a round. */
+static uint64_t zeroed_100m(void)
+{
+	for (unsigned i = 0; i < 10; i++) {
+		void *p = take_zero(100 * MIB);
+
+		keep(p);
+		give(p);
+	}
+	return 10;
+}
+
+const struct row single_rows[] = {
+	{"pair-16", pair_16, 100, false, NULL},
+	{"pair-128", pair_128, 100, false, NULL},
+	{"pair-1024", pair_1024, 100, false, NULL},
+	{"batch-1000", batch_1000, 400, false, prepare_batch},
+	{"batch-lifo", batch_ordered, 300, false, prepare_lifo},
+	{"batch-fifo", batch_ordered, 300, false, prepare_fifo},
+	{"batch-random", batch_ordered, 200, false, prepare_shuffled},
+	{"random-4k", replace, 100, false, prepare_small},
+	{"random-256k", replace, 60, false, prepare_large},
+	{"zeroed-1m", zeroed_blocks, 1, true, prepare_zeroed},
+	{"zeroed-100m", zeroed_100m, 2000, false, NULL},
+	{NULL, NULL, 0, false, NULL},
+};
