@@ -4,6 +4,9 @@
 #	make test       everything that is checked, natively and under QEMU
 #	make demo       the demonstration, natively and under QEMU
 #	make demo-shared  a heap shared by processes that are killed; SECONDS=60 for longer
+#	make bench      Ashlar against every malloc that is installed: SHORT=1, ROUNDS=n, PEERS=name:library
+#	make bench-accept  takes the last figures into README.md
+#	make bench-footprint  text, memory and mappings of the smallest programs
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
 #	make bench-shared  heaps shared by processes, against private ones and Boost's
