@@ -17,11 +17,7 @@
 #define change(p, n)       realloc(p, n)
 #define give(p)            free(p)
 #else
-#ifdef INLINE
-#include <ashlar_inline.h>
-#else
 #include <ashlar.h>
-#endif
 #define take(n)            ash_alloc(n)
 #define take_zero(n)       ash_zalloc(1, n)
 #define take_aligned(a, n) ash_aligned_alloc(a, n)
