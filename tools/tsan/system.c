@@ -18,9 +18,11 @@
 #include "stress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void __tsan_read_range(void *address, unsigned long size);
@@ -107,4 +109,41 @@ long arch_getpid(void)
 long arch_gettid(void)
 {
 	return gettid();
+}
+
+long arch_tkill(long tid, long signal)
+{
+	return result(syscall(SYS_tkill, tid, signal));
+}
+
+/* Of heaps shared by processes, which the stress leaves alone. */
+
+long arch_open(const char *path, long flags, long mode)
+{
+	return result(open(path, (int)flags, (mode_t)mode));
+}
+
+long arch_close(long fd)
+{
+	return result(close((int)fd));
+}
+
+long arch_read(long fd, void *bytes, size_t length)
+{
+	return result(read((int)fd, bytes, length));
+}
+
+long arch_pread64(long fd, void *bytes, size_t length, long offset)
+{
+	return result(pread((int)fd, bytes, length, offset));
+}
+
+long arch_lseek(long fd, long offset, long whence)
+{
+	return result(lseek((int)fd, offset, (int)whence));
+}
+
+long arch_ftruncate(long fd, long length)
+{
+	return result(ftruncate((int)fd, length));
 }
