@@ -322,6 +322,8 @@ TEST(heap_shared_children, 20)
 		CHECK_EQ(rt_wait(pid[i]), 0);
 	ash_heap_stats(u[0].heap, &st);
 	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(ash_heap_recover(u[0].heap), CHILDREN);
+	/* A child that needed memory may have taken over one that had ended. */
+	CHECK(ash_heap_recover(u[0].heap) <= CHILDREN);
+	CHECK_EQ(ash_heap_recover(u[0].heap), 0);
 	CHECK_EQ(ash_heap_check(u[0].heap), 0);
 }

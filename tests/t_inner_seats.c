@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread's seats in heaps: who gets them, and what a handler may do to them. */
+#include "seats.h"
+
+#include "ashlar_heap.h"
+#include "instance.h"
+#include "rt.h"
+#include "step.h"
+
+enum { RIVALS = 6 }; /* more than the entries that are looked at */
+
+/* The first one is worked on, the others have its place in the page, too. */
+static ash_heap *heap[1 + RIVALS];
+
+static ash_heap *make(bool shared)
+{
+	ash_heap *h =
+		shared ? ash_heap_create_shared((size_t)4 << 20, NULL) : ash_heap_create(NULL);
+
+	CHECK(h != NULL);
+	return h;
+}
+
+static void make_rivals(bool shared)
+{
+	unsigned n = 1;
+
+	heap[0] = make(shared);
+	while (n <= RIVALS) {
+		ash_heap *h = make(shared);
+
+		if (seat_home(heap_of(h)->id) == seat_home(heap_of(heap[0])->id))
+			heap[n++] = h;
+		else
+			ash_heap_destroy(h);
+	}
+}
+
+static void use(ash_heap *h)
+{
+	void *p = ash_heap_alloc(h, 100);
+
+	CHECK(p != NULL);
+	ash_heap_release(h, p); /* a trap, were it another heap's */
+}
+
+static void call(void)
+{
+	use(heap[0]);
+}
+
+/* They all want the entries where the interrupted call has its seat. */
+static void displace(void)
+{
+	unsigned i;
+
+	for (i = 1; i <= RIVALS; i++)
+		use(heap[i]);
+}
+
+static void displace_and_return(void)
+{
+	displace();
+	use(heap[0]);
+}
+
+static void at_each_boundary(void (*acting)(void))
+{
+	struct ash_stats st;
+	size_t k = 0;
+	unsigned i;
+
+	displace();
+	call();
+	step_begin(acting);
+	while (with_act_at(k, call)) {
+		for (i = 0; i <= RIVALS; i++) {
+			use(heap[i]);
+			CHECK_EQ(ash_heap_check(heap[i]), 0);
+			ash_heap_stats(heap[i], &st);
+			CHECK_EQ(st.blocks, 0);
+		}
+		/* Again seated, as at the beginning. */
+		call();
+		CHECK(seats_self(heap_of(heap[0])) != NULL);
+		k++;
+	}
+	CHECK(k > 80);
+}
+
+TEST(inner_seats_displaced_by_handler, 60)
+{
+	make_rivals(false);
+	at_each_boundary(displace);
+}
+
+TEST(inner_seats_displaced_and_back, 60)
+{
+	make_rivals(false);
+	at_each_boundary(displace_and_return);
+}
+
+TEST(inner_seats_displaced_shared, 60)
+{
+	make_rivals(true);
+	at_each_boundary(displace);
+}
+
+/* Heaps come and go: the seats of those that are gone are for others. */
+TEST(inner_seats_of_destroyed_heaps, 20)
+{
+	unsigned i;
+
+	for (i = 0; i < 4 * SEAT_ENTRIES; i++) {
+		ash_heap *h = make(i % 2 == 0);
+
+		use(h);
+		CHECK(seats_self(heap_of(h)) != NULL);
+		if (i % 4 == 1)
+			ash_heap_thread_detach(h);
+		ash_heap_destroy(h);
+	}
+}
+
+/* What is in the entry of another heap goes back where it was. */
+TEST(inner_seats_checkout, 10)
+{
+	static struct owner one, other;
+	struct seat_entry e = {.id = 6, .seat = {.owner = &one, .self = &one}};
+
+	CHECK(seat_checkout(&e, 8) == NULL);
+	CHECK(e.seat.owner == &one);
+	CHECK(seat_checkout(&e, 6) == &one);
+	CHECK(e.seat.owner == NULL);
+	CHECK(seat_checkout(&e, 6) == NULL); /* it is out */
+	e.seat.owner = &one;
+	e.seat.self = &other; /* as after a handler that seated anew */
+	CHECK(seat_checkout(&e, 6) == NULL);
+	CHECK(e.seat.owner == &other);
+}
