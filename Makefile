@@ -125,9 +125,10 @@ bench bench-footprint: setup
 	$(if $(filter bench,$@),BUILD=$(BUILD) sh tools/bench/compare $(ROUNDS))
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/footprint
 
-# Puts what `make bench` left into README.md, between its marks.
+# Puts what `make bench` and `make bench-shared` left into README.md, between their marks.
 bench-accept:
-	for mark in bench:compare footprint:footprint; do \
+	for mark in bench:compare footprint:footprint shared:shared; do \
+		[ -f $(BUILD)/bench/$${mark#*:}.md ] || continue; \
 		sed -i -e "/^<!-- $${mark%:*} -->/,/^<!-- .$${mark%:*} -->/{//!d}" \
 			-e "/^<!-- $${mark%:*} -->/r $(BUILD)/bench/$${mark#*:}.md" README.md || exit 1; \
 	done
