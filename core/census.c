@@ -48,32 +48,40 @@ uint16_t census_join(struct store *s)
 	return census_reuse(s, me);
 }
 
+#define SEEN 32
+
 /* One walk for the public calls. */
 struct visit {
 	struct heap *heap;
 	int (*see)(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
 	void *context;
-	/* The last owner seen: whether it lives is a question to the system. */
-	uint16_t tag;
-	struct ash_heap_owner owner;
+	struct ash_heap_owner owner; /* of the block that is looked at */
+	/*
+	 * Whether a process lives is a question to the system: asked once a walk.
+	 * Kept by life and not by tag, which may be another process's meanwhile.
+	 */
+	struct seen {
+		uint64_t life;
+		bool live;
+	} seen[SEEN];
 };
 
 static void visit_owner(struct visit *v, uint16_t tag)
 {
+	struct seen *seen = &v->seen[tag % SEEN];
 	uint64_t life;
 
-	tag &= (uint16_t)~TAG_LEAVING;
-	if (v->owner.pid != -1 && tag == v->tag)
+	if (v->heap->sharing != PAGES_SHARED)
 		return;
-	v->tag = tag;
+	tag &= (uint16_t)~TAG_LEAVING;
 	v->owner = (struct ash_heap_owner){tag, 0, false};
-	if (v->heap->sharing != PAGES_SHARED) {
-		v->owner = (struct ash_heap_owner){1, (int)process_number(), true};
-	} else if (tag != TAG_NONE && tag != TAG_UNKNOWN) {
-		life = load_acquire(&store_of(v->heap)->census[tag - 1]);
-		v->owner.pid = (int)LIFE_ID(life);
-		v->owner.live = life != 0 && !life_process_is_over(life);
-	}
+	if (tag == TAG_NONE || tag == TAG_UNKNOWN)
+		return;
+	life = load_acquire(&store_of(v->heap)->census[tag - 1]);
+	if (life != 0 && seen->life != life)
+		*seen = (struct seen){life, !life_process_is_over(life)};
+	v->owner.pid = (int)LIFE_ID(life);
+	v->owner.live = life != 0 && seen->live;
 }
 
 static int visit_slab(struct visit *v, const struct slab *s)
@@ -128,12 +136,13 @@ static int visit_region(struct visit *v, struct region *r)
 int ash_heap_walk(ash_heap *heap,
 		  int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
 {
-	struct visit v = {heap_of(heap), see, context, TAG_NONE, {0, -1, false}};
+	struct visit v = {.heap = heap_of(heap), .see = see, .context = context};
 	struct region *r;
 	int answer = 0;
 
 	if (field_of(heap) != NULL)
 		return field_walk(field_of(heap), see, context);
+	v.owner = (struct ash_heap_owner){1, (int)process_number(), true};
 	for (r = load_acquire(&v.heap->regions); r != NULL && answer == 0; r = r->next)
 		if (load_acquire(&r->state) == REGION_LIVE)
 			answer = visit_region(&v, r);
