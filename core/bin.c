@@ -3,9 +3,6 @@
 #include "fork.h"
 #include "owner.h"
 
-/* The word of a bin that has no slab.  Nobody ever writes it: it has no bit to clear. */
-static uint64_t no_slots;
-
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
 	s->next = NULL;
@@ -35,7 +32,7 @@ void bins_init(struct owner *o)
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++)
-		o->bins[class] = (struct bin){&no_slots, NULL, class_size(class), NULL};
+		o->bins[class] = (struct bin){&o->no_slots, NULL, class_size(class), NULL};
 }
 
 /* Group g of the current slab becomes the bin's. */
@@ -80,7 +77,7 @@ void bin_rest(struct owner *o, unsigned class)
 	if (s == NULL)
 		return;
 	b->slab = NULL;
-	b->word = &no_slots;
+	b->word = &o->no_slots;
 	(void)slab_watch(s);
 	slab_refresh(s);
 	slabs_append(slab_is_ready(s) ? &o->shelves[class].partial : &o->shelves[class].exhausted,
@@ -139,7 +136,7 @@ static bool bin_exhausted(struct owner *o, unsigned class)
 	    bin_next_group(b))
 		return false;
 	b->slab = NULL;
-	b->word = &no_slots;
+	b->word = &o->no_slots;
 	if (s->spare)
 		spares_forget(o, s);
 	(void)slab_watch(s);

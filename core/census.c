@@ -5,6 +5,7 @@
 #include "field.h"
 #include "instance.h"
 #include "process.h"
+#include "seats.h"
 
 /* The tag 0 and the unknown have no place. */
 #define PLACES (CENSUS_PLACES - 2)
@@ -17,7 +18,18 @@ static int note_tag(void *used, void *block, size_t size, const struct ash_heap_
 	return 0;
 }
 
-/* The place of a process that died and left no block. */
+/* True: a record that is somebody's, or a dead one's, still speaks of this place. */
+static bool is_held(struct store *s, uint16_t tag)
+{
+	const struct owner *o;
+
+	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
+		if (load_acquire(&o->state) != OWNER_VACANT && o->census == tag)
+			return true;
+	return false;
+}
+
+/* The place of a process that died and left no block, nor anything in flight. */
 static uint16_t census_reuse(struct store *s, uint64_t me)
 {
 	uint64_t used[CENSUS_PLACES / 64] = {0};
@@ -28,7 +40,7 @@ static uint16_t census_reuse(struct store *s, uint64_t me)
 		uint64_t life = load_acquire(&s->census[tag - 1]);
 
 		if (((used[tag / 64] >> (tag % 64)) & 1) == 0 && life_process_is_over(life) &&
-		    swap_acq_rel(&s->census[tag - 1], &life, me))
+		    !is_held(s, tag) && swap_acq_rel(&s->census[tag - 1], &life, me))
 			return tag;
 	}
 	return TAG_UNKNOWN;
@@ -36,7 +48,7 @@ static uint16_t census_reuse(struct store *s, uint64_t me)
 
 uint16_t census_join(struct store *s)
 {
-	uint64_t me = life_of_process(), life;
+	uint64_t me = seats_process(), life;
 	unsigned i;
 
 	for (i = 0; i < PLACES; i++) {
@@ -46,6 +58,16 @@ uint16_t census_join(struct store *s)
 			return (uint16_t)(i + 1);
 	}
 	return census_reuse(s, me);
+}
+
+uint16_t census_mine(struct store *s, const struct owner *o)
+{
+	uint64_t tag = o == NULL ? TAG_NONE : o->census;
+
+	/* A handler may find a record that has been taken, and not yet been given its place. */
+	if (tag != TAG_NONE && tag <= PLACES && load_acquire(&s->census[tag - 1]) == seats_process())
+		return (uint16_t)tag;
+	return census_join(s);
 }
 
 #define SEEN 32
@@ -183,6 +205,7 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
 	(void)ash_heap_recover(heap);
 	(void)ash_heap_walk(heap, release_if_left, &l);
 	/* The place is free for another process. */
-	(void)swap_acq_rel(&store_of(h)->census[owner - 1], &life, 0);
+	if (!is_held(store_of(h), (uint16_t)owner))
+		(void)swap_acq_rel(&store_of(h)->census[owner - 1], &life, 0);
 	return l.released;
 }

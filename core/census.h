@@ -27,5 +27,7 @@ static inline uint16_t *census_tag(const struct slab *s, uint64_t index)
 
 /* The calling process's tag, or TAG_UNKNOWN. */
 uint16_t census_join(struct store *s);
+/* The same for a thread whose record, or NULL, is o. */
+uint16_t census_mine(struct store *s, const struct owner *o);
 
 #endif

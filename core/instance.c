@@ -16,9 +16,13 @@ uint64_t heap_new_id(bool shared)
 	static uint64_t count;
 	uint64_t n = fetch_add_relaxed(&count, 1) + 1;
 
-	/* Other processes attach to shared heaps, so their ids must differ, too. */
+	/*
+	 * Other processes attach to shared heaps, so their ids must differ, too.  A
+	 * factor for each: lives of neighbours differ by 1, as counts do.
+	 */
 	if (shared)
-		n = (n + life_of_process()) * UINT64_C(0x9e3779b97f4a7c15);
+		n = n * UINT64_C(0xd1342543de82ef95) +
+		    life_of_process() * UINT64_C(0x9e3779b97f4a7c15);
 	return n << 1 | shared;
 }
 
@@ -122,15 +126,16 @@ void ash_heap_thread_detach(ash_heap *heap)
 
 	if (field_of(heap) != NULL || (o = seats_take(h, &t)) == NULL)
 		return;
-	(void)building_begin(h, o, &b);
+	b = building_begin(h, o);
 	owner_rest(o);
 	building_end(b);
-	/* From here on the record and its counter may be another thread's. */
+	/* From here on the record and its counter may be another thread's: not our handlers'. */
+	t->self = SEAT_BUSY;
+	signal_fence();
 	owner_vacate(o);
-	if (building_begin(h, NULL, &b)) {
-		owner_visit(o);
-		building_end(b);
-	}
+	b = building_begin(h, NULL);
+	owner_visit(o);
+	building_end(b);
 	seats_leave(t);
 }
 
@@ -140,15 +145,14 @@ size_t ash_heap_trim(ash_heap *heap, size_t keep)
 	struct seat *t;
 	struct owner *o;
 	struct building b;
-	size_t bytes = 0;
+	size_t bytes;
 
 	if (field_of(heap) != NULL)
 		return 0;
 	o = seats_take(h, &t);
-	if (building_begin(h, o != NULL ? o : seats_self(h), &b)) {
-		bytes = heap_give_back(h, o, keep);
-		building_end(b);
-	}
+	b = building_begin(h, o != NULL ? o : seats_self(h));
+	bytes = heap_give_back(h, o, keep);
+	building_end(b);
 	if (o != NULL)
 		seats_give(t, o);
 	return bytes;

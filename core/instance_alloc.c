@@ -40,17 +40,14 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 static void *slot_of_nobody(struct heap *h, unsigned class)
 {
 	struct owner *self = seats_self(h);
-	struct building b;
+	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
+	struct building b = building_begin(h, self);
+	void *p = shared_slot(h, class);
 	struct place at;
-	void *p;
 
-	if (!building_begin(h, self, &b))
-		return NULL;
-	p = shared_slot(h, class);
 	if (p != NULL && h->sharing == PAGES_SHARED && place_find(map_find(p), p, &at))
 		/* Pairs with lost_slots: with a tag it is no more in flight. */
-		store_release(census_tag(at.slab, at.index),
-			      self != NULL ? (uint16_t)self->census : TAG_UNKNOWN);
+		store_release(census_tag(at.slab, at.index), tag);
 	building_end(b);
 	return p;
 }
@@ -69,9 +66,8 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 	}
 	bin = &o->bins[class];
 	while (unlikely(load_relaxed(bin->word) == 0) && more) {
-		struct building b;
+		struct building b = building_begin(h, o);
 
-		(void)building_begin(h, o, &b);
 		more = bin_refill(o, class);
 		building_end(b);
 	}
@@ -87,16 +83,14 @@ static void *span(struct heap *h, size_t size, size_t alignment, bool zero)
 {
 	struct seat *t;
 	struct owner *o = seats_take(h, &t), *self = o != NULL ? o : seats_self(h);
-	struct building b;
-	char *p = NULL;
+	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
+	struct building b = building_begin(h, self);
+	char *p = span_alloc(h, size, alignment, zero);
 
-	if (building_begin(h, self, &b)) {
-		p = span_alloc(h, size, alignment, zero);
-		if (p != NULL && h->sharing == PAGES_SHARED)
-			store_release(&map_find(p)->clean,
-				      self != NULL ? self->census : TAG_UNKNOWN);
-		building_end(b);
-	}
+	/* Pairs with look_at_chunk: a span without a tag has not been handed out. */
+	if (p != NULL && h->sharing == PAGES_SHARED)
+		store_release(&map_find(p)->clean, tag);
+	building_end(b);
 	if (o != NULL)
 		seats_give(t, o);
 	return p;
@@ -131,8 +125,10 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 	}
 	p = attempt(h, size, alignment, zero);
 	/* What the dead have left, before the answer is NULL. */
-	if (p == NULL && h->sharing == PAGES_SHARED && ash_heap_recover(heap_public(h)) > 0)
+	if (p == NULL && h->sharing == PAGES_SHARED) {
+		(void)ash_heap_recover(heap_public(h));
 		p = attempt(h, size, alignment, zero);
+	}
 	return p;
 }
 

@@ -25,7 +25,7 @@ static bool free_own(struct heap *h, struct owner *o, struct place at)
 		return true;
 	}
 	/* Lists, and perhaps the whole slab. */
-	(void)building_begin(h, o, &b);
+	b = building_begin(h, o);
 	owner_freed(o, s, at.group, word);
 	building_end(b);
 	return true;
@@ -41,9 +41,8 @@ static bool free_nobodys(struct heap *h, struct owner *self, struct place at)
 		return shared_free(&at);
 	if (!place_is_taken(&at))
 		return false;
-	/* Without a place among the strangers: a death in here loses the slot. */
-	if (!building_begin(h, self, &b))
-		b.word = NULL;
+	/* Without a tag it is in flight: only while we build, or it would seem lost. */
+	b = building_begin(h, self);
 	store_release(census_tag(at.slab, at.index), TAG_NONE);
 	done = shared_free(&at);
 	building_end(b);
@@ -59,14 +58,13 @@ static bool free_remote(struct heap *h, struct owner *self, struct place at)
 	if (h->sharing == PAGES_SHARED) {
 		if (!place_is_taken(&at))
 			return false;
-		if (self != NULL)
-			store_release(census_tag(at.slab, at.index),
-				      (uint16_t)(self->census | TAG_LEAVING));
+		store_release(census_tag(at.slab, at.index),
+			      (uint16_t)(census_mine(store_of(h), self) | TAG_LEAVING));
 	}
 	if (!remote_free(at, &vacant))
 		return false;
-	/* As a guest; with too many strangers the next visitor does it. */
-	if (vacant != NULL && building_begin(h, self, &b)) {
+	if (vacant != NULL) {
+		b = building_begin(h, self);
 		owner_visit(vacant);
 		building_end(b);
 	}
@@ -75,12 +73,9 @@ static bool free_remote(struct heap *h, struct owner *self, struct place at)
 
 static bool span_free(struct heap *h, struct owner *self, struct chunk *c, void *p)
 {
-	struct building b;
-	bool done;
+	struct building b = building_begin(h, self);
+	bool done = span_release(c, p);
 
-	if (!building_begin(h, self, &b))
-		b.word = NULL;
-	done = span_release(c, p);
 	building_end(b);
 	return done;
 }
@@ -171,14 +166,10 @@ void *instance_resize(struct chunk *c, void *p, size_t size)
 	if (h->sharing == PAGES_PRIVATE && span_is(c, p) && size > SLOT_MAX)
 		return span_resize(c, p, size);
 	if (span_is(c, p) && size > SLOT_MAX) {
-		struct owner *self = seats_self(h);
-		struct building b;
+		struct building b = building_begin(h, seats_self(h));
 
-		fits = building_begin(h, self, &b);
-		if (fits) {
-			fits = span_fit(c, size);
-			building_end(b);
-		}
+		fits = span_fit(c, size);
+		building_end(b);
 	} else {
 		fits = !span_is(c, p) && block_fits(have, size);
 	}

@@ -75,6 +75,11 @@ struct shelf { /* what a bin needs on its slow path */
 struct owner {
 	struct owner *next; /* in heap.owners; never changes once set */
 	struct heap *heap;
+	/*
+	 * The word of bins without a slab: 0, for ever.  In the record, so that in a
+	 * heap in a file it means the same to every program.
+	 */
+	uint64_t no_slots;
 	/* The owner's. */
 	unsigned spare_count;
 	uint32_t looked;  /* slabs, by the last owner_collect_all; bin_refill:  */

@@ -19,33 +19,35 @@ bool recover_is_dead(uint64_t holder)
 	return life_thread_is_over(holder >> OWNER_THREAD);
 }
 
-bool building_begin(struct heap *h, struct owner *o, struct building *b)
+struct building building_begin(struct heap *h, struct owner *o)
 {
-	uint64_t *places, free = 0;
+	struct building b = {NULL, BUILDER_OWNER};
+	struct store *s;
 	unsigned i;
 
-	b->word = NULL;
-	b->stranger = false;
 	if (h->sharing != PAGES_SHARED)
-		return true;
+		return b;
+	s = store_of(h);
 	if (o != NULL) {
-		if ((load_relaxed(&o->building) & 1) == 0) {
-			b->word = &o->building;
-			/* Pairs with quiet: who sees what we build sees that we do. */
-			fetch_add_acq_rel(b->word, 1);
+		if ((load_relaxed(&o->building) & 1) == 0)
+			b.word = &o->building;
+	} else {
+		b = (struct building){&s->crowd, BUILDER_CROWD};
+		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD; i++) {
+			uint64_t nobody = 0;
+
+			if (load_relaxed(&s->strangers[i]) == 0 &&
+			    swap_acq_rel(&s->strangers[i], &nobody, seats_life()))
+				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
 		}
-		return true;
 	}
-	b->stranger = true;
-	places = store_of(h)->strangers;
-	for (i = 0; i < STRANGERS; i++, free = 0)
-		if (load_relaxed(&places[i]) == 0 &&
-		    swap_acq_rel(&places[i], &free, seats_life())) {
-			b->word = &places[i];
-			fetch_add_acq_rel(&store_of(h)->visits, 1);
-			return true;
-		}
-	return false;
+	/* Pairs with quiet: who sees what we build sees that we do. */
+	if (b.word != NULL && b.as != BUILDER_STRANGER)
+		fetch_add_acq_rel(b.word, 1);
+	if (o == NULL)
+		fetch_add_acq_rel(&s->visits, 1);
+	fence_release();
+	return b;
 }
 
 void building_end(struct building b)
@@ -53,10 +55,10 @@ void building_end(struct building b)
 	if (b.word == NULL)
 		return;
 	/* Pairs with quiet: what was built is there when we are seen to have ended. */
-	if (b.stranger)
+	if (b.as == BUILDER_STRANGER)
 		store_release(b.word, 0);
 	else
-		fetch_add_acq_rel(b.word, 1);
+		fetch_add_acq_rel(b.word, b.as == BUILDER_OWNER ? 1 : (uint64_t)-1);
 }
 
 /* The slot in flight: nobody else knows of it, so it is released. */
@@ -95,6 +97,20 @@ void recover_settle(struct owner *v)
 	}
 }
 
+/* True: nobody builds at this stranger's place.  One who died there is noted first. */
+static bool stranger_is_gone(struct store *s, unsigned i)
+{
+	uint64_t life = load_acquire(&s->strangers[i]);
+
+	if (life == 0)
+		return true;
+	if (!life_thread_is_over(life))
+		return false;
+	fetch_add_acq_rel(&s->lost, 1);
+	(void)swap_acq_rel(&s->strangers[i], &life, 0);
+	return true;
+}
+
 /*
  * True: no live thread is building.  *sum: grows with each time that one
  * begins, so if it is the same later on, none did.
@@ -105,15 +121,11 @@ static bool quiet(struct store *s, uint64_t *sum)
 	unsigned i;
 
 	*sum = load_acquire(&s->visits);
-	for (i = 0; i < STRANGERS; i++) {
-		uint64_t life = load_acquire(&s->strangers[i]);
-
-		if (life == 0)
-			continue;
-		if (!life_thread_is_over(life))
+	if (load_acquire(&s->crowd) != 0)
+		return false;
+	for (i = 0; i < STRANGERS; i++)
+		if (!stranger_is_gone(s, i))
 			return false;
-		(void)swap_acq_rel(&s->strangers[i], &life, 0);
-	}
 	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
 		uint64_t building = load_acquire(&o->building);
 
@@ -169,11 +181,16 @@ static uint64_t lost_slots(const struct slab *s, unsigned group)
 	return lost;
 }
 
-/* What a look has found; taken back only if nobody was building meanwhile. */
+/*
+ * A look at one thing.  What is lost stays lost until it is given back, so the
+ * first look needs no quiet; only what it suspects is looked at again, in
+ * moments that are.
+ */
 struct look {
 	struct store *s;
 	uint64_t sum;
-	bool disturbed;
+	bool calm;	/* nobody was building when this look began */
+	bool disturbed; /* it found something, and does not know    */
 };
 
 /* True: what was just seen to be lost is lost. */
@@ -181,7 +198,9 @@ static bool look_holds(struct look *l)
 {
 	uint64_t sum;
 
-	if (!quiet(l->s, &sum) || sum != l->sum)
+	/* What was looked at before, and then the counters: see building_begin. */
+	fence_acquire();
+	if (!l->calm || !quiet(l->s, &sum) || sum != l->sum)
 		l->disturbed = true;
 	return !l->disturbed;
 }
@@ -253,52 +272,79 @@ static void look_at_records(struct look *l)
 	}
 }
 
-/* False: somebody was building each time. */
+/* The dead have counted and not done, or done and not counted. */
+static void recount(struct look *l)
+{
+	struct heap *h = &l->s->heap;
+	uint64_t before = load_relaxed(&h->dirty);
+	struct ash_stats st;
+
+	heap_stats(h, &st);
+	if (st.dirty >> UNIT_SHIFT != before && look_holds(l))
+		fetch_add_relaxed(&h->dirty, (st.dirty >> UNIT_SHIFT) - before);
+}
+
+enum { ATTEMPTS = 32 };
+
+/* The first attempt is no calm one: it is enough where nothing is lost. */
+static void look_begin(struct look *l, unsigned attempt)
+{
+	l->disturbed = false;
+	l->calm = attempt > 0 && quiet(l->s, &l->sum);
+}
+
+/* True: all that was lost before is back. */
 static bool look(struct store *s)
 {
-	struct look l = {s, 0, false};
+	struct look l = {s, 0, false, true};
 	struct region *r = load_acquire(&s->heap.regions);
-	size_t i;
+	bool all = true;
+	unsigned attempt;
+	size_t i, n = 1;
 
-	if (!quiet(s, &l.sum))
-		return false;
-	for (i = 0; i < load_relaxed(&r->chunks) && !l.disturbed;)
-		i += look_at_chunk(&l, r, i);
-	if (!l.disturbed)
+	for (i = 0; i < load_relaxed(&r->chunks); i += n) {
+		for (attempt = 0, l.disturbed = true; attempt < ATTEMPTS && l.disturbed; attempt++) {
+			look_begin(&l, attempt);
+			n = look_at_chunk(&l, r, i);
+		}
+		all = all && !l.disturbed;
+	}
+	for (attempt = 0, l.disturbed = true; attempt < ATTEMPTS && l.disturbed; attempt++) {
+		look_begin(&l, attempt);
 		look_at_records(&l);
-	return !l.disturbed;
+		recount(&l);
+	}
+	return all && !l.disturbed;
 }
 
 static void look_for_lost(struct store *s)
 {
-	enum { ATTEMPTS = 64 };
 	uint64_t me = seats_life(), who = load_acquire(&s->recoverer), lost;
-	unsigned i;
-	bool done = false;
 
 	/* Ourselves: we are a handler that interrupted a look. */
 	if (who == me || (who != 0 && !life_thread_is_over(who)) ||
 	    !swap_acq_rel(&s->recoverer, &who, me))
 		return;
 	lost = load_acquire(&s->lost);
-	for (i = 0; i < ATTEMPTS && !done; i++)
-		done = look(s);
 	/* Only now: should we die in the middle, the next one looks again. */
-	if (done)
+	if (look(s))
 		fetch_add_acq_rel(&s->lost, (uint64_t)0 - lost);
 	store_release(&s->recoverer, 0);
 }
 
 size_t heap_recover(struct heap *h, struct owner *o)
 {
-	struct building b;
-	size_t records = 0;
+	struct building b = building_begin(h, o);
+	size_t records = owner_reap(h, o);
+	struct store *s = store_of(h);
+	unsigned i;
 
-	if (building_begin(h, o, &b)) {
-		records = owner_reap(h, o);
-		building_end(b);
-	}
-	if (h->sharing == PAGES_SHARED && load_acquire(&store_of(h)->lost) != 0)
-		look_for_lost(store_of(h));
+	building_end(b);
+	if (h->sharing != PAGES_SHARED)
+		return records;
+	for (i = 0; i < STRANGERS; i++)
+		(void)stranger_is_gone(s, i);
+	if (load_acquire(&s->lost) != 0)
+		look_for_lost(s);
 	return records;
 }

@@ -20,7 +20,9 @@
  * waits, and what is lost stays lost a while longer.
  *
  * A thread without a record (more than STORE_RECORDS threads; a record about
- * to be made) registers its life as a stranger while it builds.
+ * to be made) registers its life as a stranger while it builds.  If more of
+ * them than STRANGERS do so at one time, the rest are only counted: should one
+ * of those die just then, what is lost from then on stays lost.
  */
 #ifndef CORE_RECOVER_H
 #define CORE_RECOVER_H
@@ -30,13 +32,13 @@
 
 /*
  * From here to building_end the caller may change units, chunks and slabs.  o:
- * its record, or NULL.  True: go on; false: too many strangers, it must not.
+ * its record, or NULL.
  */
 struct building {
 	uint64_t *word; /* NULL: nothing to undo */
-	bool stranger;
+	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD } as;
 };
-bool building_begin(struct heap *h, struct owner *o, struct building *b);
+struct building building_begin(struct heap *h, struct owner *o);
 void building_end(struct building b);
 
 /* Of heap_hooks. */

@@ -2,6 +2,7 @@
 #include "seats.h"
 
 #include "census.h"
+#include "fork.h"
 #include "process.h"
 #include "recover.h"
 
@@ -41,7 +42,7 @@ static void page_clear(struct seat_page *t)
 {
 	size_t i;
 
-	t->life = 0;
+	t->life = t->process = 0;
 	for (i = 0; i < SEAT_ENTRIES; i++)
 		t->entry[i] = (struct seat_entry){0};
 	signal_fence();
@@ -74,8 +75,11 @@ static struct seat_entry *entry_claim(struct seat_page *t, size_t at)
 			struct seat_entry *e = &t->entry[(at + i) % SEAT_ENTRIES];
 			uint64_t id = load_relaxed(&e->id);
 
-			/* Not one that a call which we interrupted has checked out. */
-			if (id == ID_BUSY || (id != 0 && (pass == 0 || e->seat.owner == NULL)))
+			/* A call that we interrupted is about to enter this heap, perhaps. */
+			if (id == ID_BUSY)
+				return NULL;
+			/* Not one that such a call has checked out. */
+			if (id != 0 && (pass == 0 || e->seat.owner == NULL))
 				continue;
 			/* One instruction, as handlers claim entries, too. */
 			if (swap_acquire(&e->id, &id, ID_BUSY))
@@ -97,7 +101,7 @@ static struct seat_entry *entry_find(const struct seat_page *t, const struct hea
 static struct seat_entry *entry_for(struct heap *h)
 {
 	struct seat_page *t = page_of(kind_of(h));
-	struct seat_entry *e;
+	struct seat_entry *e, *other;
 
 	if (unlikely(t == NULL))
 		return NULL;
@@ -109,8 +113,25 @@ static struct seat_entry *entry_for(struct heap *h)
 		return NULL;
 	e->seat = (struct seat){NULL, NULL, 0};
 	signal_fence();
-	store_relaxed(&e->id, h->id);
-	return e;
+	/* A handler may have entered the heap before we claimed a place; never two. */
+	other = entry_find(t, h);
+	store_relaxed(&e->id, other == NULL ? h->id : 0);
+	return other == NULL ? e : other;
+}
+
+/*
+ * All records are in use, perhaps by the dead: asked now and then, since in a
+ * heap of more threads than records each call comes here.
+ */
+static struct owner *fill_after_reaping(struct seat *t, struct heap *h)
+{
+	enum { NOW_AND_THEN = 1024 };
+
+	if (t->self != NULL || h->sharing != PAGES_SHARED ||
+	    fetch_add_relaxed(&store_of(h)->refused, 1) % NOW_AND_THEN != 0 ||
+	    owner_reap(h, NULL) == 0)
+		return NULL;
+	return seat_fill(t, h);
 }
 
 /* A record for the seat: until there is one we build as a stranger. */
@@ -119,9 +140,12 @@ static struct owner *fill(struct seat *t, struct heap *h)
 	struct building b;
 	struct owner *o;
 
-	if (t->self != NULL || !building_begin(h, NULL, &b))
+	if (t->self != NULL)
 		return NULL;
+	b = building_begin(h, NULL);
 	o = seat_fill(t, h);
+	if (o == NULL)
+		o = fill_after_reaping(t, h);
 	if (o != NULL && h->sharing == PAGES_SHARED)
 		o->census = census_join(store_of(h));
 	building_end(b);
@@ -159,6 +183,17 @@ uint64_t seats_life(void)
 	if (t->life == 0)
 		t->life = life_of_thread();
 	return t->life;
+}
+
+uint64_t seats_process(void)
+{
+	struct seat_page *t = page_of(SEATS_SHARED);
+
+	if (t == NULL)
+		return life_of_process();
+	if (t->process == 0)
+		t->process = life_of_process();
+	return t->process;
 }
 
 void seats_end(void)

@@ -26,6 +26,7 @@ _Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
 struct seat_page {
 	uint64_t mark; /* see process.h */
 	uint64_t life; /* of this thread, or 0; in the page for shared heaps */
+	uint64_t process; /* its process's                                  */
 	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
 };
 _Static_assert(sizeof(struct seat_page) <= PAGE_SIZE, "one page");
@@ -98,8 +99,9 @@ static inline void seats_give(struct seat *t, struct owner *o)
 /* The seat, whose record was checked out and left, is for any heap again. */
 void seats_leave(struct seat *t);
 
-/* The life of the calling thread, see life.h. */
+/* The lives of the calling thread and of its process, see life.h. */
 uint64_t seats_life(void);
+uint64_t seats_process(void);
 
 /* The thread's pages go back; records that sit there wait for owner_reap. */
 void seats_end(void);

@@ -100,6 +100,8 @@ bool span_fit(struct chunk *c, size_t bytes)
 	if (n < have) {
 		/* Shrinks where it stands: the chunks behind go back. */
 		rest.first = c->index + n;
+		/* At no instant more bytes than chunks: others may walk, and we may die. */
+		store_relaxed(&c->span_bytes, span_size(bytes));
 		span_set(c, n, bytes);
 		run_return(h, rest, have - n);
 		return true;

@@ -21,6 +21,13 @@
 #define store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
+/*
+ * For words that many others vouch for, as a count that changed: a store
+ * behind the release, and a load before the acquire, keep to their side.
+ */
+#define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+
 #ifndef ASH_SINGLE_THREAD
 
 #define load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
