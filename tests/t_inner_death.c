@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness of deaths: the book, the others, the steps. */
-#include "death.h"
+#include "t_inner_death.h"
 #include "trap.h"
 
 #include "life.h"
 #include "syscall.h"
 
-enum { CHUNKS = 28, ENOUGH = 3500, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
+enum { CHUNKS = 28, ENOUGH = 6000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
 
 ash_heap *death_heap;
 size_t death_size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a survivor finds if the victim dies now. */
-#include "death.h"
+#include "t_inner_death.h"
 
 #include "census.h"
 #include "instance.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The paths on which the harness of deaths walks. */
-#include "death.h"
+#include "t_inner_death.h"
 
 #include "census.h"
 #include "fork.h"
