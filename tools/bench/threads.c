@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What threads cost.  Built as seeds.c is: without a libc against Ashlar, and with the
- * host's libc (-DHOSTED) against malloc; and once more (-DCOUNT) with a
- * library that counts its swaps, see count/atomic.h.
+ * host's libc (-DHOSTED) against malloc.  Lost swaps: count/retries.c.
  *
  *	threads random N [short]    each of N threads: 10 000 live blocks of 8 B ... 1 KiB,
  *	                            replaced at random, first bytes written
  *	threads pair [short]        one allocates batches of 256 x 64 B, one releases them
- *	threads retries N [short]   N threads on one class, slabs come and go, half
- *	                            of the blocks are released by others
- *	threads shared N [short]    the same where all are handlers that interrupted a
- *	                            call (-DCOUNT only): nobody's slabs, swaps alone
  *
  * Prints "name value unit" lines.  Time is that of the wall, from the moment when all are
  * ready until the last one is done, over all operations of all threads.
@@ -59,18 +54,12 @@ typedef struct rt_thread *thread;
 #define join(t)                  rt_thread_join(t)
 #endif
 
-#ifdef COUNT
-#include "owner.h"
-extern _Thread_local uint64_t count_swaps, count_lost;
-_Thread_local uint64_t count_swaps, count_lost;
-#endif
-
 #define BODY(name) static RESULT name(void *argument)
 
-enum { THREADS = 8, LIVE = 10000, BATCH = 256, DEPTH = 8, BURST = 2000, TABLE = 256 };
+enum { THREADS = 8, LIVE = 10000, BATCH = 256, DEPTH = 8 };
 
 static struct worker {
-	_Alignas(128) uint64_t seed, started, ended, operations, swaps, lost;
+	_Alignas(128) uint64_t seed, started, ended, operations;
 	void *live[LIVE];
 } workers[THREADS];
 
@@ -97,10 +86,6 @@ static void begin(struct worker *w)
 static void end(struct worker *w)
 {
 	w->ended = now();
-#ifdef COUNT
-	w->swaps = count_swaps;
-	w->lost = count_lost;
-#endif
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -198,29 +183,6 @@ BODY(pair_body)
 	BODY_END;
 }
 
-BODY(retries_body)
-{
-	static void *_Atomic table[TABLE];
-	struct worker *w = argument;
-	uint64_t state = w->seed, n, i;
-
-	begin(w);
-	for (n = 0; n < w->operations / (2 * BURST); n++) {
-		for (i = 0; i < BURST; i++)
-			w->live[i] = take(64);
-		for (i = 0; i < BURST; i++) {
-			void *p = w->live[i];
-
-			if (i % 2 == 0)
-				p = atomic_exchange(&table[next_random(&state) % TABLE], p);
-			if (p != NULL)
-				give(p);
-		}
-	}
-	end(w);
-	BODY_END;
-}
-
 /* Per operation of all threads together. */
 static uint64_t run(RESULT (*body)(void *), uint64_t operations, uint64_t *all)
 {
@@ -251,36 +213,6 @@ static void picoseconds(const char *name, uint64_t time, uint64_t operations)
 	print("%s %llu ps\n", name, (unsigned long long)(time * 1000 / operations));
 }
 
-#ifdef COUNT
-/* The seat is empty all the while, as a handler finds it in the midst of a call. */
-BODY(shared_body)
-{
-	struct owner *o = seat_take();
-
-	retries_body(argument);
-	seat_give(o);
-	BODY_END;
-}
-#else
-#define shared_body retries_body
-#endif
-
-static void retries(const char *route, RESULT (*body)(void *))
-{
-	uint64_t all, swaps = 0, lost = 0;
-	unsigned i;
-
-	(void)run(body, 4000000, &all);
-	for (i = 0; i < threads; i++) {
-		swaps += workers[i].swaps;
-		lost += workers[i].lost;
-	}
-	print("%s-retries-%u %llu per-million-operations\n", route, threads,
-	      (unsigned long long)(lost * 1000000 / all));
-	print("%s-swaps-%u %llu per-million-operations\n", route, threads,
-	      (unsigned long long)(swaps * 1000000 / all));
-}
-
 int main(int argc, char **argv
 #ifndef HOSTED
 	 ,
@@ -307,10 +239,6 @@ int main(int argc, char **argv
 		threads = 2;
 		time = run(pair_body, 20000 * BATCH, &all);
 		picoseconds("pair", time, all / 2);
-	} else if (same(what, "retries")) {
-		retries("owner", retries_body);
-	} else if (same(what, "shared")) {
-		retries("shared", shared_body);
 	} else {
 		return 2;
 	}

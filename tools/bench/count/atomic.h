@@ -11,7 +11,7 @@
 
 #include_next "atomic.h"
 
-/* In threads.c; of the thread, so that counting makes no contention of its own. */
+/* In retries.c; of the thread, so that counting makes no contention of its own. */
 extern _Thread_local uint64_t count_swaps, count_lost;
 
 #define COUNTED(name)                                                                              \
