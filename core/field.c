@@ -107,6 +107,10 @@ static size_t look(const struct field *f, const struct wish *wish, size_t from, 
 		uint64_t rest = field_free(load_relaxed(&f->words[w]));
 		unsigned at = 0;
 
+		if (rest == 0) {
+			start = (w + 1) * FIELD_WORD;
+			continue;
+		}
 		while (at < FIELD_WORD) {
 			size_t first = start + ((wish->offset - start) & (wish->alignment - 1));
 
