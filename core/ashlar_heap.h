@@ -49,7 +49,7 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
  * the rest.  Freed neighbours are one free piece at once, and memory is full
  * when no piece is large enough: NULL.  What another call is about to take or
  * give back counts as taken.  Searching takes time in proportion to the memory
- * where it is nearly full: some 40 us for 16 MiB.
+ * where it is nearly full: some 20 us for 16 MiB.
  *
  * The memory may be shared with children of fork (MAP_SHARED): then parent and
  * children share the heap.  A process that is killed within a call keeps the

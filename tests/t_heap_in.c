@@ -272,7 +272,12 @@ TEST(heap_in_a_block, 10)
 	static char memory[1 << 20];
 	size_t sizes[] = {100000, 3 << 20}, i, k;
 
+	static char early[65536];
+	ash_heap *first = ash_heap_create_in(early, sizeof early);
+
+	/* Then the one inside comes before the one outside in the list, too. */
 	outer[2] = ash_heap_create_in(memory, sizeof memory);
+	ash_heap_destroy(first);
 	for (i = 0; i < 4; i++)
 		for (k = 0; k < (i == 2 ? 1 : 2); k++) {
 			char *block = i < 3 ? ash_heap_alloc(outer[i], sizes[k])
