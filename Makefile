@@ -109,6 +109,15 @@ demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
 	BUILD=$(BUILD) sh tools/shared/run $(SECONDS)
 
+# With the C libraries and programs that are here; PARTS="linked real"
+PARTS =
+test-programs: setup
+	$(MAKE) --no-print-directory programs
+	BUILD=$(BUILD) sh tools/programs/run $(PARTS)
+
+setup-programs:
+	sh tools/programs/setup
+
 # What make test does thinly, in full and with other seeds: make soak SEEDS="1 2 3"
 SEEDS = 1 2
 soak: setup

@@ -41,7 +41,7 @@ api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/ashlar.h)
 hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/ashlar.h)
 absent='__errno_location pthread_key_create pthread_key_delete pthread_setspecific write'
 cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
-	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort'
+	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
 
 # list WORD...: one a line, sorted
 list() {

@@ -25,6 +25,8 @@ IF_PRESENT extern const char bad_alloc_type[] NAMED("_ZTISt9bad_alloc");
 IF_PRESENT extern const char bad_alloc_table[] NAMED("_ZTVSt9bad_alloc");
 IF_PRESENT void bad_alloc_destroy(void *self) NAMED("_ZNSt9bad_allocD1Ev");
 IF_PRESENT void abort(void);
+IF_PRESENT void *dlsym(void *handle, const char *name);
+#define NEXT ((void *)-1) /* RTLD_NEXT */
 
 static _Noreturn COLD void no_memory(void)
 {
@@ -59,6 +61,27 @@ static COLD void *try_again(size_t alignment, size_t size)
 	return p;
 }
 
+/*
+ * A handler may throw, and who called a nothrow form has no place to catch it.
+ * Nor has C: so the C++ library's own form does, which calls our throwing one.
+ * In a static program it was not linked, and what the handler throws goes on.
+ */
+typedef void *nothrow_new(size_t size, size_t alignment_or_tag, const void *tag);
+
+static COLD void *nothrow(const char *name, size_t alignment, size_t size)
+{
+	static const char tag;
+	nothrow_new *theirs = NULL;
+
+	if (get_new_handler == NULL || get_new_handler() == NULL)
+		return NULL;
+	if (dlsym != NULL)
+		theirs = (nothrow_new *)dlsym(NEXT, name);
+	if (theirs == NULL)
+		return try_again(alignment, size);
+	return theirs(size, alignment > 1 ? alignment : (size_t)&tag, &tag);
+}
+
 static COLD void *must(size_t alignment, size_t size)
 {
 	void *p = try_again(alignment, size);
@@ -89,7 +112,7 @@ void *new_nothrow(size_t size)
 {
 	void *p = ash_alloc(size);
 
-	return likely(p != NULL) ? p : try_again(1, size);
+	return likely(p != NULL) ? p : nothrow("_ZnwmRKSt9nothrow_t", 1, size);
 }
 
 void *new_aligned(size_t size, size_t alignment)
@@ -103,7 +126,9 @@ void *new_aligned_nothrow(size_t size, size_t alignment)
 {
 	void *p = ash_aligned_alloc(alignment, size);
 
-	return likely(p != NULL) ? p : try_again(alignment, size);
+	return likely(p != NULL)
+		       ? p
+		       : nothrow("_ZnwmSt11align_val_tRKSt9nothrow_t", alignment, size);
 }
 
 SAME(new_many, "_Znam", "_Znwm", size_t);

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Programs of ours with Ashlar as their malloc: by LD_PRELOAD, linked, and static, with glibc
+# and musl, in C and C++.
+. tools/programs/common.sh
+
+CC_HOST=$(command -v gcc || command -v clang || command -v cc)
+CXX_HOST=$(command -v g++ || command -v clang++)
+musl=/usr/lib/x86_64-linux-musl
+warn='-Wall -Wextra -Wno-unused-result'
+
+# compiled NAME COMMAND...: makes $folder/program, or says why not.
+compiled() {
+	rm -f "$folder/program"
+	"$@" -o "$folder/program" 2>"$folder/errors" >"$folder/out"
+	[ -x "$folder/program" ]
+}
+
+# kinds RUN SOURCE FLAG...: the program in each way to link it; RUN is called with its name.
+# shellcheck disable=SC2086 # lists of words, here and below
+kinds() {
+	run=$1 source=$2 name=${2##*/}
+	shift 2
+	flags="-O1 -g -fno-builtin $warn -Icore -Icore/facade -pthread $*"
+	if [ -z "$CC_HOST" ]; then
+		skip "$name with glibc: no compiler for it is here"
+	else
+		compiled "$CC_HOST" $flags "$source" && $run preload "$name by LD_PRELOAD"
+		compiled "$CC_HOST" $flags -fno-pie -no-pie -DFIXED "$source" &&
+			$run preload "$name at fixed addresses, by LD_PRELOAD"
+		compiled "$CC_HOST" $flags "$source" "$archive" && $run linked "$name with glibc, the archive linked in"
+		for how in -static -static-pie; do
+			if compiled "$CC_HOST" $flags $how -DSTATIC "$source" "$archive"; then
+				$run linked "$name with glibc, $how"
+			else
+				skip "$name with glibc, $how: no such libc here"
+			fi
+		done
+	fi
+	if compiled musl-gcc $flags -static -DSTATIC "$source" "$archive"; then
+		$run linked "$name with musl, by musl-gcc"
+	else
+		skip "$name with musl: musl-gcc cannot link it here"
+	fi
+	if [ ! -f "$musl/libc.a" ]; then
+		skip "$name with musl, by clang: no musl here"
+		return
+	fi
+	compiled clang --target=x86_64-linux-musl -nostdinc -isystem "$(clang -print-resource-dir)/include" \
+		-isystem /usr/include/x86_64-linux-musl -nostdlib -static -fuse-ld=lld $flags -DSTATIC \
+		"$musl/crt1.o" "$source" "$archive" "$musl/libc.a"
+	$run linked "$name with musl, by clang"
+}
+
+# says TEXT: the run that `kinds` asks for; the last line must be this.
+wanted=
+says() {
+	how=$1
+	shift
+	if [ "$how" = preload ]; then
+		quiet with "$folder/program"
+	else
+		quiet plain "$folder/program"
+	fi
+	[ $? = 0 ] && [ "$(tail -n 1 "$folder/out")" = "$wanted" ] &&
+		{ [ "$how" = preload ] || quiet sh tools/ashlar-check "$folder/program"; }
+	verdict "$*"
+}
+
+wanted='all is well'
+kinds says "$here/names.c" -ldl
+wanted='1024 destructors, 1000 guests'
+kinds says "$here/threads.c"
+wanted='1000 forks'
+if [ -n "$CC_HOST" ] && compiled "$CC_HOST" -O1 -pthread "$here/fork.c"; then
+	says preload 'fork 1000 times beside eight threads that allocate'
+else
+	skip 'fork: no compiler here'
+fi
+
+# ---- C++ ----
+
+wanted='0 failures'
+if [ -z "$CXX_HOST" ]; then
+	skip 'operators.cc: no C++ compiler here'
+else
+	flags="-std=c++17 -O1 -g $warn -pthread"
+	compiled "$CXX_HOST" $flags "$here/operators.cc" && says preload 'operators.cc by LD_PRELOAD'
+	compiled "$CXX_HOST" $flags "$here/operators.cc" "$archive" &&
+		says linked 'operators.cc with glibc, the archive linked in'
+	if compiled "$CXX_HOST" $flags -static -DSTATIC "$here/operators.cc" "$archive"; then
+		says linked 'operators.cc with glibc, -static'
+	else
+		skip 'operators.cc with glibc, -static: no such library here'
+	fi
+fi
+flags='-std=c++17 -O1 -fno-exceptions -fno-rtti -nostdinc++'
+if compiled musl-gcc $flags -static -x c++ "$here/bare.cc" -x none "$archive"; then
+	says linked 'bare.cc with musl, by musl-gcc'
+else
+	skip 'bare.cc with musl: musl-gcc cannot link it here'
+fi
+if [ -f "$musl/libc.a" ]; then
+	compiled clang --target=x86_64-linux-musl -nostdinc -isystem "$(clang -print-resource-dir)/include" \
+		-isystem /usr/include/x86_64-linux-musl -nostdlib -static -fuse-ld=lld $flags \
+		"$musl/crt1.o" -x c++ "$here/bare.cc" -x none "$archive" "$musl/libc.a"
+	says linked 'bare.cc with musl, by clang'
+else
+	skip 'bare.cc with musl, by clang: no musl here'
+fi
+
+# ---- the first call, and dlopen ----
+
+if [ -z "$CC_HOST" ]; then
+	skip 'ifunc resolver, dlopen: no compiler here'
+	exit $status
+fi
+compiled "$CC_HOST" -O1 -fno-builtin -fPIC -shared -fno-plt "$here/early.c" &&
+	mv "$folder/program" "$folder/libearly.so" &&
+	compiled "$CC_HOST" -DPROGRAM -O1 "$here/early.c" -L"$folder" -learly -Wl,-rpath,"$folder" &&
+	same 'ifunc resolver of a library that is relocated first, and its constructor' "$folder/program"
+
+compiled "$CC_HOST" -O1 -pthread "$here/opened.c" -ldl
+mv "$folder/program" "$folder/opened"
+quiet plain "$folder/opened" "$library"
+verdict 'dlopen, threads that end, dlclose'
+others=
+for kind in 512:8 64:12 8:16; do
+	for i in $(seq ${kind#*:}); do
+		other=$folder/tls_${kind%:*}_$i.so
+		echo "__thread char bytes[${kind%:*}] __attribute__((tls_model(\"initial-exec\"))) = {1};
+			char *get(void) { return bytes; }" |
+			"$CC_HOST" -shared -fPIC -x c - -o "$other"
+		others="$others $other"
+	done
+done
+quiet plain "$folder/opened" "$library" $others
+[ $? = 3 ] && grep -q 'cannot allocate memory in static TLS block' "$folder/out"
+verdict 'dlopen where static TLS is used up: refused, with a message'
+
+# ---- ashlar-check ----
+
+cat >"$folder/small.c" <<'C'
+#include <stdlib.h>
+int main(int c, char **v) { (void)v; free(realloc(malloc((size_t)c), 100)); free(calloc(1, 9)); return 0; }
+C
+make_small() {
+	compiled "$CC_HOST" -fno-builtin "$@"
+}
+# told STATUS PATTERN NAME
+told() {
+	quiet sh tools/ashlar-check "$folder/program"
+	[ $? = "$1" ] && grep -q "$2" "$folder/out"
+	verdict "ashlar-check: $3"
+}
+mkdir "$folder/lib"
+cp "$library" "$folder/lib/libashlar_malloc.so"
+make_small "$folder/small.c" && told 1 'NOT.*left to: libc.so' 'nothing linked'
+make_small "$folder/small.c" "$archive" && told 0 'linked in' 'the archive in its place'
+make_small "$archive" "$folder/small.c" && told 1 'NOT.*left to: libc.so' 'the archive before the objects'
+if make_small -static "$folder/small.c"; then
+	told 1 'the C library brought its own' 'static, nothing linked'
+	make_small -static "$folder/small.c" -Wl,--start-group -lc -lgcc -lgcc_eh "$archive" -Wl,--end-group &&
+		told 1 'the C library brought its own' 'static, the archive behind the C library'
+	make_small -static "$folder/small.c" "$archive" && told 0 'linked in' 'static, the archive in its place' &&
+		strip "$folder/program" && told 2 'nobody can tell' 'static and stripped'
+fi
+make_small "$folder/small.c" -L"$folder/lib" -lashlar_malloc && told 0 'by libashlar_malloc' 'the shared object'
+make_small "$folder/small.c" -lc -L"$folder/lib" -Wl,--no-as-needed -lashlar_malloc &&
+	told 1 'comes before libashlar_malloc' 'the shared object behind the C library'
+exit $status
