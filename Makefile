@@ -124,6 +124,8 @@ soak: setup
 	$(MAKE) --no-print-directory programs
 	for seed in $(SEEDS); do \
 		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all steps_ && \
+		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all death_ && \
+		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all shared_sums && \
 		RT_SEED=$$seed $(BUILD)/tests/all shadow && \
 		RT_SEED=$$seed $(BUILD)/tests/all threads_ || exit 1; \
 	done
