@@ -6,7 +6,7 @@
 #include "life.h"
 #include "syscall.h"
 
-enum { CHUNKS = 28, ENOUGH = 6000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
+enum { CHUNKS = 28, ENOUGH = 7000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
 
 ash_heap *death_heap;
 size_t death_size;
