@@ -190,6 +190,16 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
 }
 
+/*
+ * False: the thread id in its state may be one of before a fork.  The first
+ * record (the last of the list) is held before there is a mark to tell; a
+ * kernel without marks is told by the heap.
+ */
+static inline bool owner_is_marked(const struct owner *o)
+{
+	return o->next != NULL && load_relaxed(&o->heap->mark) != NULL;
+}
+
 /* Forgets all slabs, spares and mail; the bitmaps know better. */
 void owner_reset(struct owner *o);
 
