@@ -220,6 +220,8 @@ bool bin_refill(struct owner *o, unsigned class);
 void slabs_append(struct slabs *l, struct slab *s);
 void slabs_remove(struct slabs *l, struct slab *s);
 void bins_init(struct owner *o);
+/* A large block was released: a slow operation.  Lets all bins go if keep_tick says so. */
+void bins_hurry(void);
 /* The bin lets go of its current slab, wherever that belongs now. */
 void bin_rest(struct owner *o, unsigned class);
 
