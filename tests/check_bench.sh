@@ -35,7 +35,7 @@ expect 'a row that is not won is counted' time \
 	'Ashlar first, or within 1 %, in 1 of 2 rows; not in: lost 0.25 (peer).'
 expect 'a row that did not run is shown' time '| a third | did not run | did not run |'
 expect 'static programs have a table of their own' time '| a row, ns | **5 / 5** |'
-expect 'a reason is given for each that did not run' peak '* did not run: none, peer: not_here'
+expect 'a reason is given for each that did not run' peak '* did not run: a third, Ashlar, peer: not_here'
 expect 'the plot has ratios of medians' plot "$(printf 'time\tfast\tpeer\t2.0000')"
 awk -f tools/bench/plot "$folder/plot" >"$folder/svg"
 expect 'the plot is an SVG' svg '</svg>'
