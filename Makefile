@@ -124,6 +124,8 @@ soak: setup
 	$(MAKE) --no-print-directory programs
 	for seed in $(SEEDS); do \
 		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all steps_ && \
+		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all death_ && \
+		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all shared_sums && \
 		RT_SEED=$$seed $(BUILD)/tests/all shadow && \
 		RT_SEED=$$seed $(BUILD)/tests/all threads_ || exit 1; \
 	done
@@ -264,12 +266,14 @@ $(BUILD)/asm/%.o: %.S Makefile
 	$(CC) $(ASM_FLAGS) -c $< -o $@
 
 # What is called once in 64 allocations or less is built for size: the four main calls
-# must stay below 16 KiB (tests/check_size.sh).  The two passes that are left out keep
-# addresses and sums in registers over a loop, which there means saving registers.
+# must stay below 16 KiB (tests/check_size.sh).  The passes that are left out keep
+# addresses and sums in registers over a loop, which there means saving registers, and
+# align or double code to save a jump.
 FAST = core/alloc core/release core/field core/instance_alloc core/instance_release
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
-	-mllvm -disable-machine-licm -mllvm -disable-lsr
+	-mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \
+	-mllvm -two-entry-phi-node-folding-threshold=0 -mllvm -bonus-inst-threshold=0 -mno-red-zone
 
 # ---- programs ----
 

@@ -141,14 +141,21 @@ const char *ash_version(void);
  * overrides them.  No environment variable is read.
  */
 enum ash_huge {
-	ASH_HUGE_NEVER,   /* no advice at all                                 */
-	ASH_HUGE_DEFAULT, /* blocks of 4 MiB and more that will be filled     */
-	ASH_HUGE_ALWAYS   /* every chunk                                      */
+	ASH_HUGE_NEVER,   /* advised against: none, whatever the machine's setting */
+	ASH_HUGE_DEFAULT, /* blocks of 4 MiB and more that will be filled, and small
+			     ones once there are 32 MiB of them; never zeroed blocks */
+	ASH_HUGE_ALWAYS,  /* everything                                       */
+	ASH_HUGE_POPULATE /* the same, and blocks above 1 MiB that will be filled
+			     get their memory when allocated, not when touched */
 };
 struct ash_defaults {
 	size_t initial; /* bytes of address space reserved by the first call  */
 	size_t cap;     /* most bytes of address space for blocks; 0: no cap  */
-	size_t retain;  /* free bytes that may stay resident, see ash_trim    */
+	/*
+	 * Free bytes that stay resident for good.  More stays for a while: what
+	 * nobody needed throughout 512 slow operations goes then.
+	 */
+	size_t retain;
 	enum ash_huge huge;
 };
 extern const struct ash_defaults ash_defaults;

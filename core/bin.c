@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The slow path of a bin: the next group, the next slab, a new slab. */
 #include "fork.h"
+#include "keep.h"
 #include "owner.h"
 
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
@@ -78,7 +79,8 @@ void bin_rest(struct owner *o, unsigned class)
 		return;
 	b->slab = NULL;
 	b->word = &o->no_slots;
-	(void)slab_watch(s);
+	if (!s->spare) /* spares are not watched */
+		(void)slab_watch(s);
 	slab_refresh(s);
 	slabs_append(slab_is_ready(s) ? &o->shelves[class].partial : &o->shelves[class].exhausted,
 		     s);
@@ -177,16 +179,35 @@ bool bin_refill(struct owner *o, unsigned class)
 void *owner_slot(struct owner *o, unsigned class, bool *clean)
 {
 	struct bin *b = &o->bins[class];
+	bool refilled = false;
 	uint64_t word;
 	unsigned g;
+	char *p;
 
-	while (unlikely((word = load_relaxed(b->word)) == 0))
+	for (; unlikely((word = load_relaxed(b->word)) == 0); refilled = true)
 		if (!bin_refill(o, class))
 			return NULL;
 	g = (unsigned)(b->word - b->slab->free);
 	*clean = ((b->slab->soiled >> g) & 1) == 0;
 	store_relaxed(b->word, bits_without_lowest(word));
-	return b->base + bits_lowest(word) * b->size;
+	p = b->base + bits_lowest(word) * b->size;
+	if (unlikely(refilled) && unlikely(keep_tick(o->heap, 1)))
+		bin_rest(o, class);
+	return p;
+}
+
+void bins_hurry(void)
+{
+	struct owner *o = seat.owner;
+	unsigned class;
+
+	if (o == NULL || !keep_tick(o->heap, 1))
+		return;
+	seat.owner = NULL;
+	signal_fence(); /* see seat_take */
+	for (class = 0; class < CLASSES; class++)
+		bin_rest(o, class);
+	seat_give(o);
 }
 
 void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)

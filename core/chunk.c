@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "chunk.h"
 
+#include "keep.h"
 #include "pages.h"
 #include "region.h"
 
@@ -51,10 +52,8 @@ static struct units claim_in(struct heap *h, struct chunk *c, unsigned count)
 	u.chunk = c;
 	clean = load_relaxed(&c->clean) & mask;
 	u.clean = clean == mask;
-	if (clean != 0)
-		fetch_and_acq_rel(&c->clean, ~mask);
-	if (!u.clean)
-		heap_cleaned(h, count - bits_count(clean));
+	fetch_and_acq_rel(&c->clean, ~mask);
+	heap_cleaned(h, count - bits_count(clean));
 	return u;
 }
 
@@ -68,7 +67,10 @@ static struct chunk *chunk_make(struct heap *h)
 		return NULL;
 	c = run_chunk(run);
 	clean = region_is_clean(run, 1);
-	region_advise(run, 1, h->options->huge == ASH_HUGE_ALWAYS);
+	if (clean)
+		keep_fresh(h, CHUNK_UNITS);
+	region_advise(run, 1, huge_policy(h, HUGE_SLABS, CHUNK_SIZE));
+	fetch_add_relaxed(&h->slab_chunks, 1);
 	/* Relaxed: looked at by map_find, and by those with an old hint. */
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);
@@ -124,6 +126,7 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 	if (!clean) /* a chunk is counted dirty as a whole */
 		heap_dirtied(h, bits_count(load_relaxed(&c->clean)));
 	chunk_hint(c, false);
+	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
 	store_release(&c->kind, CHUNK_FREE);
 	region_give(chunk_run(c), 1, clean);
 	return true;
@@ -151,10 +154,8 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 			purged |= bits_run(first, n);
 		left &= ~bits_run(first, n);
 	}
-	if (purged != 0) {
-		fetch_or_acq_rel(&c->clean, purged);
-		heap_cleaned(h, bits_count(purged));
-	}
+	fetch_or_acq_rel(&c->clean, purged);
+	heap_cleaned(h, bits_count(purged));
 	if ((fetch_or_release(&c->units, held) | held) != ALL_UNITS || !chunk_return(h, c))
 		chunk_hint(c, true); /* who found nothing meanwhile took it away */
 	return (size_t)bits_count(purged) << UNIT_SHIFT;
@@ -165,9 +166,9 @@ void units_give(struct heap *h, struct units u)
 	struct chunk *c = u.chunk;
 	uint64_t mask = bits_run(u.first, u.count);
 
+	(void)keep_tick(h, u.count); /* before: what came just now was not idle */
 	heap_dirtied(h, u.count);
 	/* Pairs with the acquire of claim_in. */
 	if ((fetch_or_release(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
 		chunk_hint(c, true);
-	heap_settle(h);
 }

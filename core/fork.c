@@ -88,14 +88,18 @@ bool owner_take_over(struct owner *v, uint64_t state)
 	return true;
 }
 
-static bool holder_is_gone(const struct heap *h, const struct owner *o, uint64_t state)
+static bool holder_is_gone(const struct owner *v, const struct owner *o, uint64_t state)
 {
 	uint64_t thread = state >> OWNER_THREAD & OWNER_THREAD_MASK;
 
-	if (unlikely(h->sharing != PAGES_PRIVATE))
+	if (unlikely(v->heap->sharing != PAGES_PRIVATE))
 		return heap_hooks->is_dead(state);
-	/* Records from before a fork are for fork_settle. */
-	return thread != 0 && o != NULL &&
+	/*
+	 * Records from before a fork are for fork_settle.  The heap's first record
+	 * may be from before a fork that no mark tells of: then its thread id is
+	 * the parent's, and its holder is the child's first thread, which lives.
+	 */
+	return owner_is_marked(v) && thread != 0 && o != NULL &&
 	       state >> OWNER_STAMP == load_relaxed(&o->state) >> OWNER_STAMP &&
 	       process_thread_is_gone(thread);
 }
@@ -108,7 +112,7 @@ size_t owner_reap(struct heap *h, struct owner *o)
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		uint64_t state = load_acquire(&v->state);
 
-		if (v != o && state != OWNER_VACANT && holder_is_gone(h, o, state))
+		if (v != o && state != OWNER_VACANT && holder_is_gone(v, o, state))
 			n += owner_take_over(v, state);
 	}
 	return n;

@@ -23,13 +23,17 @@ struct heap {
 	uint64_t *mark;	     /* wiped by fork, see fork.h; NULL: one owner so far */
 	uint64_t generation; /* forks that were noticed                          */
 	uint64_t root;	     /* the program's, see ash_heap_root                 */
-	struct ash_defaults own; /* options, of a heap that has its own         */
 
 	/* Written on slow paths by all threads, so not beside what they read. */
 	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean     */
 	uint64_t reserved;		   /* chunks of address space            */
 	uint64_t refused;		   /* hint: units that could not be purged */
+	uint64_t low;			   /* hint: the least that `dirty` was, see keep.h */
+	uint64_t clock;			   /* slow operations, while much is kept          */
+	uint64_t hurry;			   /* allocations still to be made slow            */
+	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
 	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
+	struct ash_defaults own; /* options, of a heap that has its own         */
 };
 
 extern INTERNAL struct heap heap_default;
@@ -66,12 +70,6 @@ extern INTERNAL const struct heap_hooks *heap_hooks;
 /* An id that no other heap of this process has, nor another process's shared one. */
 uint64_t heap_new_id(bool shared);
 
-/* True: more free memory is dirty than the heap wants to keep. */
-static inline bool heap_over(const struct heap *h)
-{
-	return load_relaxed(&h->dirty) > h->options->retain / UNIT_SIZE + load_relaxed(&h->refused);
-}
-
 /*
  * Gives memory back until at most `keep` bytes of what is free may still be
  * backed: whole chunks and free units, the newest regions and the highest
@@ -85,32 +83,11 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
 void heap_stats(struct heap *h, struct ash_stats *out);
 int heap_check(struct heap *h, const struct owner *o);
 
-/*
- * The rule of giving back.  Free memory stays as it is up to options.retain
- * bytes.  When it gets more, half of that stays and the rest goes, so that
- * each byte purged was dirtied since the last time, and a program that goes
- * to and fro below the limit never purges at all.  What the system refuses to
- * take (locked memory) is tried again only when as much again came free.
- */
-static inline void heap_settle(struct heap *h)
-{
-	uint64_t half = h->options->retain / 2 / UNIT_SIZE, left;
-
-	if (!heap_over(h))
-		return;
-	(void)heap_trim(h, h->options->retain / 2);
-	left = load_relaxed(&h->dirty);
-	store_relaxed(&h->refused, left > half ? left - half : 0);
-}
-
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);
 }
 
-static inline void heap_cleaned(struct heap *h, size_t units)
-{
-	fetch_add_relaxed(&h->dirty, (uint64_t)0 - units);
-}
+void heap_cleaned(struct heap *h, size_t units);
 
 #endif

@@ -188,8 +188,8 @@ struct region {
 	size_t remote_stride;  /* from one slab record's remote words to the next */
 	uint64_t *free;	       /* bit = 1: the chunk is free                   */
 	uint64_t *clean;       /* bit = 1: free and zero                       */
-	uint64_t *huge;	       /* bit = 1: the kernel was asked for huge pages */
 	uint64_t *partial;     /* hint: a slab chunk that may have free units  */
+	uint8_t *advice;       /* a chunk: enum advice, what the kernel was told */
 	size_t metadata;       /* bytes of the mapping this stands in          */
 };
 

@@ -7,7 +7,8 @@
 #define STRIDE_SPANS sizeof(struct chunk)
 #define ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
 
-#define HEAD_BYTES(n) ROUND(sizeof(struct region) + 4 * (((n) + 63) / 64) * sizeof(uint64_t), CPU_LINE)
+#define HEAD_BYTES(n)                                                                              \
+	ROUND(sizeof(struct region) + 3 * (((n) + 63) / 64) * sizeof(uint64_t) + (n), CPU_LINE)
 #define BYTES(n, slabs, remote)                                                                    \
 	(HEAD_BYTES(n) +                                                                           \
 	 (n) * ((slabs) ? STRIDE_SLABS + CHUNK_UNITS * (remote) : STRIDE_SPANS))
@@ -32,8 +33,8 @@ struct region *metadata_init(void *memory, struct heap *h, size_t n, bool slabs,
 	r->metadata = BYTES(n, slabs, remote_stride);
 	r->free = (uint64_t *)(void *)(r + 1);
 	r->clean = r->free + bits_words(n);
-	r->huge = r->clean + bits_words(n);
-	r->partial = r->huge + bits_words(n);
+	r->partial = r->clean + bits_words(n);
+	r->advice = (uint8_t *)(r->partial + bits_words(n));
 	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
 	r->records = (char *)r + HEAD_BYTES(n);
 	r->remote = slabs ? r->records + n * r->stride : NULL;

@@ -190,6 +190,16 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
 }
 
+/*
+ * False: the thread id in its state may be one of before a fork.  The first
+ * record (the last of the list) is held before there is a mark to tell; a
+ * kernel without marks is told by the heap.
+ */
+static inline bool owner_is_marked(const struct owner *o)
+{
+	return o->next != NULL && load_relaxed(&o->heap->mark) != NULL;
+}
+
 /* Forgets all slabs, spares and mail; the bitmaps know better. */
 void owner_reset(struct owner *o);
 
@@ -210,6 +220,8 @@ bool bin_refill(struct owner *o, unsigned class);
 void slabs_append(struct slabs *l, struct slab *s);
 void slabs_remove(struct slabs *l, struct slab *s);
 void bins_init(struct owner *o);
+/* A large block was released: a slow operation.  Lets all bins go if keep_tick says so. */
+void bins_hurry(void);
 /* The bin lets go of its current slab, wherever that belongs now. */
 void bin_rest(struct owner *o, unsigned class);
 

@@ -2,6 +2,7 @@
 #include "region.h"
 
 #include "map.h"
+#include "memory.h"
 #include "metadata.h"
 #include "pages.h"
 
@@ -120,21 +121,23 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 
 	if (run.region != NULL)
 		return run;
+	/*
+	 * Doubling keeps mappings few, and half as much again gives a large span
+	 * room to grow; halving gets on under tight limits.
+	 */
+	step = n + n / 2;
 	if (slabs) {
-		/* Doubling keeps mappings few; halving gets on under tight limits. */
 		step = load_relaxed(&h->reserved);
 		if (step == 0)
 			step = h->options->initial >> CHUNK_SHIFT;
 		step = step < STEP_MAX ? step : STEP_MAX;
-		for (; step > n && run.region == NULL; step /= 2)
-			run.region = region_create(h, step, alignment, n, true);
 	}
-	while (run.region == NULL) {
-		run.region = region_create(h, n, alignment, n, slabs);
-		if (run.region != NULL || region_trim(h) == 0)
-			break;
+	for (;; step /= 2) {
+		step = step > n ? step : n;
+		run.region = region_create(h, step, alignment, n, slabs);
+		if (run.region != NULL || (step == n && region_trim(h) == 0))
+			return run;
 	}
-	return run;
 }
 
 bool region_claim_at(struct run at, size_t n)
@@ -156,26 +159,18 @@ bool region_is_clean(struct run run, size_t n)
 	return bits_all(run.region->clean, run.first, n);
 }
 
-void region_advise(struct run run, size_t n, bool huge)
+void region_advise(struct run run, size_t n, enum advice advice)
 {
-	uint64_t *bits = run.region->huge;
-	size_t i;
+	uint8_t *known = &run.region->advice[run.first];
+	size_t i, same = 0;
 
-	if (huge) {
-		if (bits_all(bits, run.first, n))
-			return;
-		pages_huge(run_base(run), n << CHUNK_SHIFT, true);
-		bits_release(bits, run.first, n);
+	/* None in particular: but not what an earlier block wished, either. */
+	for (i = 0; i < n; i++)
+		same += known[i] == advice || (advice == ADVICE_NONE && known[i] != ADVICE_HUGE);
+	if (same == n)
 		return;
-	}
-	for (i = 0; i < n; i++) {
-		struct run one = {run.region, run.first + i};
-
-		if (!bits_all(bits, one.first, 1))
-			continue;
-		pages_huge(run_base(one), CHUNK_SIZE, false);
-		bits_clear(bits, one.first, 1);
-	}
+	pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE);
+	memset(known, (int)advice, n);
 }
 
 bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remote_stride)
@@ -229,7 +224,7 @@ static bool region_retire(struct heap *h, struct region *r)
 	heap_cleaned(h, dirty * CHUNK_UNITS);
 	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
-	bits_clear(r->huge, 0, n);
+	memset(r->advice, ADVICE_NONE, n);
 	store_relaxed(&r->base, (char *)NULL);
 	store_relaxed(&r->chunks, (size_t)0);
 	/* Pairs with the swap in metadata_make. */

@@ -7,7 +7,7 @@
 #ifndef CORE_REGION_H
 #define CORE_REGION_H
 
-#include "heap.h"
+#include "huge.h"
 
 struct run {
 	struct region *region; /* NULL: none */
@@ -31,11 +31,11 @@ void region_give(struct run run, size_t n, bool clean);
 bool region_is_clean(struct run run, size_t n);
 
 /*
- * Huge pages for the run, or no longer; a system call only where that changes
- * something.  For whoever holds the run.
+ * The advice of huge.h for the run; a system call only where that changes
+ * something.  For whoever holds the run.  Of no advice what remains is that
+ * huge pages are not asked for any more.
  */
-void region_advise(struct run run, size_t n, bool huge);
-
+void region_advise(struct run run, size_t n, enum advice advice);
 static inline char *run_base(struct run run)
 {
 	return run.region->base + (run.first << CHUNK_SHIFT);

@@ -55,6 +55,7 @@ static SLOW void release_slow(void *p)
 	if (c == NULL || !place_find(c, p, &at)) {
 		if (c == NULL || !span_release(c, p))
 			misuse(CALL_RELEASE, p);
+		bins_hurry();
 		return;
 	}
 	o = seat.owner;

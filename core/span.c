@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "span.h"
 
-#include "memory.h"
+#include "keep.h"
 #include "pages.h"
 #include "region.h"
-
-#define HUGE_FROM ((size_t)4 << 20)
 
 static size_t chunks_for(size_t bytes)
 {
@@ -19,126 +17,98 @@ static struct run run_of(const struct chunk *c)
 	return run;
 }
 
-/* Chunks of the run that are not known to be zero. */
-static size_t run_dirty(struct run run, size_t n)
+/*
+ * The run is in use now: what of it was kept is so no longer, the rest is
+ * paid for.  zero: it is made to read zero; chunks known to do so are left
+ * alone.
+ */
+static void run_used(struct run run, size_t n, bool zero)
 {
-	size_t i, dirty = 0;
+	struct heap *h = run.region->heap;
+	size_t dirty = 0, fresh = 0;
 
-	for (i = 0; i < n; i++) {
-		struct run one = {run.region, run.first + i};
-
-		dirty += !region_is_clean(one, 1);
-	}
-	return dirty;
-}
-
-/* Takes the run out of the count of dirty memory; it is in use now. */
-static void run_used(struct heap *h, struct run run, size_t n)
-{
-	size_t dirty = region_is_clean(run, n) ? 0 : run_dirty(run, n);
-
-	if (dirty > 0)
-		heap_cleaned(h, dirty * CHUNK_UNITS);
-}
-
-/* Makes the first `bytes` of the run zero; chunks known to be so are left alone. */
-static void run_zero(struct run run, size_t bytes)
-{
-	size_t n = chunks_for(bytes), i;
-
-	if (region_is_clean(run, n))
-		return;
-	for (i = 0; i < n; i++) {
-		struct run one = {run.region, run.first + i};
-		size_t left = bytes - (i << CHUNK_SHIFT);
-
-		left = left < CHUNK_SIZE ? left : CHUNK_SIZE;
-		if (region_is_clean(one, 1))
+	for (; n > 0; n--, run.first++) {
+		if (region_is_clean(run, 1)) {
+			fresh += CHUNK_UNITS;
 			continue;
-		if (run.region->heap->sharing == PAGES_PRIVATE)
-			pages_zero(run_base(one), left);
-		else
-			memset(run_base(one), 0, left);
+		}
+		dirty += CHUNK_UNITS;
+		if (zero)
+			pages_zero(run_base(run), h->sharing);
 	}
+	heap_cleaned(h, dirty);
+	keep_fresh(h, fresh);
 }
 
-/* The run back to the region; at once purged if it is much of what may be kept. */
-static void run_return(struct heap *h, struct run run, size_t n)
+/*
+ * The run back to the region.  It is not kept if it is much, if all of it
+ * were there, and it is not, to judge by the page in the middle: nothing was
+ * written, or its pages were moved away.  Then to purge it costs next to
+ * nothing, and a zeroed block from there will cost nothing at all.
+ */
+static void run_return(struct run run, size_t n)
 {
-	bool much = n << CHUNK_SHIFT > h->options->retain / 2;
+	struct heap *h = run.region->heap;
+	size_t bytes = n << CHUNK_SHIFT;
+	char *base = run_base(run);
+	bool clean = bytes > h->options->retain / 2 && !pages_there(base + bytes / 2) &&
+		     pages_purge(base, bytes, h->sharing);
 
-	if (much && pages_purge(run_base(run), n << CHUNK_SHIFT, h->sharing)) {
-		region_give(run, n, true);
-		return;
-	}
-	heap_dirtied(h, n * CHUNK_UNITS);
-	region_give(run, n, false);
-	heap_settle(h);
+	if (!clean)
+		heap_dirtied(h, n * CHUNK_UNITS);
+	region_give(run, n, clean);
 }
 
-/* Huge pages at once where the block will be filled; never where it may stay sparse. */
-static bool wants_huge(const struct heap *h, size_t bytes, bool zero)
+/*
+ * The span's record, its advice, its tail.  A tail of more than an eighth of
+ * the block has no huge page, and loses the memory that it had when the block
+ * was larger, or its chunk another's: nobody else will use it.
+ */
+static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 {
-	if (h->options->huge == ASH_HUGE_ALWAYS)
-		return true;
-	return h->options->huge == ASH_HUGE_DEFAULT && bytes >= HUGE_FROM && !zero;
-}
+	size_t n = chunks_for(bytes), size = span_size(bytes), tail = (n << CHUNK_SHIFT) - size;
+	enum advice advice = huge_policy(run.region->heap, use, bytes);
+	struct chunk *c = run_chunk(run);
+	char *base = run_base(run);
 
-/* By relaxed stores: others may walk over it. */
-static void span_set(struct chunk *c, size_t n, size_t bytes)
-{
+	/* Relaxed: looked at by walks, by map_find, and by those with an old hint. */
+	store_relaxed(&c->base, base);
+	store_relaxed(&c->region, run.region);
+	store_relaxed(&c->index, (uint32_t)run.first);
 	store_relaxed(&c->span_chunks, (uint32_t)n);
-	store_relaxed(&c->span_bytes, span_size(bytes));
+	store_relaxed(&c->span_bytes, size);
+	if (tail > bytes / 8) {
+		(void)pages_purge(base + size, tail, run.region->heap->sharing);
+		n -= advice == ADVICE_HUGE;
+	}
+	region_advise(run, n, advice);
+	return c;
 }
 
-bool span_fit(struct chunk *c, size_t bytes)
+/* In use and set, it becomes a live span. */
+static void *span_publish(struct chunk *c)
 {
-	struct heap *h = c->region->heap;
-	size_t have = c->span_chunks, n = chunks_for(bytes);
-	struct run rest = {c->region, c->index + have};
-
-	if (n < have) {
-		/* Shrinks where it stands: the chunks behind go back. */
-		rest.first = c->index + n;
-		/* At no instant more bytes than chunks: others may walk, and we may die. */
-		store_relaxed(&c->span_bytes, span_size(bytes));
-		span_set(c, n, bytes);
-		run_return(h, rest, have - n);
-		return true;
-	}
-	if (n > have) {
-		if (!region_claim_at(rest, n - have))
-			return false;
-		run_used(h, rest, n - have);
-	}
-	span_set(c, n, bytes);
-	return true;
+	store_relaxed(&c->clean, 0); /* nobody's yet, see census.h */
+	/* Pairs with chunk_is: the rest is set. */
+	store_release(&c->kind, CHUNK_SPAN);
+	return c->base;
 }
 
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = chunks_for(bytes);
-	struct run run;
+	struct run run = region_claim(h, n, alignment < CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT,
+				      false);
+
 	struct chunk *c;
 
-	alignment = alignment <= CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT;
-	run = region_claim(h, n, alignment, false);
 	if (run.region == NULL)
 		return NULL;
-	run_used(h, run, n);
-	region_advise(run, n, wants_huge(h, bytes, zero));
-	if (zero)
-		run_zero(run, bytes);
-	c = run_chunk(run);
-	/* Relaxed: looked at by map_find, and by those with an old hint. */
-	store_relaxed(&c->base, run_base(run));
-	store_relaxed(&c->region, run.region);
-	store_relaxed(&c->index, (uint32_t)run.first);
-	store_relaxed(&c->clean, 0); /* nobody's yet, see census.h */
-	span_set(c, n, bytes);
-	/* Pairs with chunk_is: the rest is set. */
-	store_release(&c->kind, CHUNK_SPAN);
-	return c->base;
+	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED);
+	run_used(run, n, zero); /* after the tail was purged */
+	if (!zero && h->options->huge == ASH_HUGE_POPULATE)
+		(void)pages_commit(c->base, c->span_bytes);
+	return span_publish(c);
 }
 
 bool span_release(struct chunk *c, void *p)
@@ -148,20 +118,53 @@ bool span_release(struct chunk *c, void *p)
 	/* Of several threads that release it, one wins this swap. */
 	if (!span_is(c, p) || !swap_acq_rel(&c->kind, &kind, CHUNK_FREE))
 		return false;
-	run_return(c->region->heap, run_of(c), c->span_chunks);
+	run_return(run_of(c), c->span_chunks);
+	return true;
+}
+
+/* What grows is written, unless it was made for a sparse block. */
+static enum huge_use use_of(const struct chunk *c)
+{
+	return c->region->advice[c->index] == ADVICE_PLAIN ? HUGE_ZEROED : HUGE_FILLED;
+}
+
+bool span_fit(struct chunk *c, size_t bytes)
+{
+	size_t have = c->span_chunks, n = chunks_for(bytes);
+	struct run rest = run_of(c);
+
+	rest.first += have;
+	if (n > have) {
+		if (!region_claim_at(rest, n - have))
+			return false;
+		run_used(rest, n - have, false);
+	}
+	/* At no instant more bytes than chunks: others may walk, and we may die. */
+	if (n < have)
+		store_relaxed(&c->span_bytes, span_size(bytes));
+	(void)span_set(run_of(c), bytes, use_of(c));
+	/* Shrinks where it stands: the chunks behind go back. */
+	rest.first -= have - n;
+	if (n < have)
+		run_return(rest, have - n);
 	return true;
 }
 
 void *span_resize(struct chunk *c, void *p, size_t bytes)
 {
-	char *moved;
+	size_t n = chunks_for(bytes);
+	struct run run;
 
 	if (span_fit(c, bytes))
 		return p;
-	moved = span_alloc(c->region->heap, bytes, CHUNK_SIZE, false);
-	if (moved == NULL)
+	run = region_claim(c->region->heap, n, 1, false);
+	if (run.region == NULL)
 		return NULL;
-	pages_move(p, moved, c->span_bytes);
-	(void)span_release(c, p);
-	return moved;
+	run_used(run, n, false);
+	pages_move(p, run_base(run), c->span_bytes);
+	/* Advice moves with the pages: it must be given anew. */
+	run.region->advice[run.first] = ADVICE_NONE;
+	p = span_publish(span_set(run, bytes, use_of(c)));
+	(void)span_release(c, c->base);
+	return p;
 }

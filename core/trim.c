@@ -2,66 +2,50 @@
 /* Giving memory back on request. */
 #include "ashlar.h"
 #include "fork.h"
-#include "owner.h"
-#include "pages.h"
+#include "hollow.h"
 #include "region.h"
 
-/* Purges one free dirty chunk; its bytes. */
-static size_t trim_chunk(struct heap *h, struct run run)
+/* Records that no thread holds: what can come free in them does. */
+static size_t trim_vacant(struct heap *h, size_t *room, bool inside)
 {
+	struct owner *v;
 	size_t bytes = 0;
 
-	if (region_is_clean(run, 1) || !region_claim_at(run, 1))
-		return 0;
-	/* Now that we hold it, nobody else changes it; was it cleaned meanwhile? */
-	if (!region_is_clean(run, 1) &&
-	    pages_purge(run_base(run), CHUNK_SIZE, h->sharing)) {
-		heap_cleaned(h, CHUNK_UNITS);
-		bytes = CHUNK_SIZE;
+	if (h->sharing != PAGES_PRIVATE)
+		return 0; /* there, who holds a record may be dead: recover.h's business */
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+		if (!owner_hold(v))
+			continue;
+		if (inside) {
+			bytes += hollow_purge(v, room);
+		} else {
+			owner_collect_all(v);
+			owner_shrink(v);
+		}
+		owner_vacate(v);
+		owner_visit(v);
 	}
-	region_give(run, 1, bytes > 0 || region_is_clean(run, 1));
-	return bytes;
-}
-
-static size_t trim_region(struct heap *h, struct region *r, size_t keep)
-{
-	size_t bytes = 0, i;
-
-	for (i = load_relaxed(&r->chunks); i-- > 0;) {
-		struct run run = {r, i};
-		struct chunk *c = region_chunk(r, i);
-
-		if (load_relaxed(&h->dirty) * UNIT_SIZE <= keep)
-			break;
-		if (chunk_is(c, CHUNK_SLABS))
-			bytes += chunk_purge(h, c);
-		else if (bits_all(r->free, i, 1))
-			bytes += trim_chunk(h, run);
-	}
-	return bytes;
-}
-
-size_t heap_trim(struct heap *h, size_t keep)
-{
-	struct region *r;
-	size_t bytes = 0;
-
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
-		if (load_acquire(&r->state) == REGION_LIVE)
-			bytes += trim_region(h, r, keep);
 	return bytes;
 }
 
 size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {
-	size_t bytes;
+	size_t bytes, left, room = 0;
 
 	(void)owner_reap(h, o);
 	if (o != NULL) {
 		owner_collect_all(o);
 		owner_shrink(o);
+		(void)trim_vacant(h, &room, false);
 	}
 	bytes = heap_trim(h, keep);
+	store_relaxed(&h->refused, 0); /* it may be asked again */
+	left = load_relaxed(&h->dirty) * UNIT_SIZE;
+	room = keep > left ? keep - left : 0;
+	if (o != NULL) {
+		bytes += hollow_purge(o, &room);
+		bytes += trim_vacant(h, &room, true);
+	}
 	if (keep == 0)
 		(void)region_trim(h);
 	return bytes;

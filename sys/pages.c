@@ -25,7 +25,7 @@ enum {
 	MREMAP_FIXED = 2,
 	MREMAP_DONTUNMAP = 4
 };
-enum { EAGAIN = 11, ENOMEM = 12, EFAULT = 14, EINVAL = 22 };
+enum { EAGAIN = 11, ENOMEM = 12 };
 
 static void *map(size_t bytes, enum sharing sharing)
 {
@@ -174,47 +174,48 @@ static bool move_keeps_range(void)
  * unmap the target and then refuse.  Nor can such a range grow (EFAULT); one
  * mapping can, or there is no room (ENOMEM).
  */
-static bool in_one_mapping(char *p)
+static bool in_one_mapping(char *p, size_t bytes)
 {
-	long r = arch_mremap(p, PIECE, PIECE + PAGE_SIZE, 0, NULL);
+	long r = arch_mremap(p, bytes, bytes + PAGE_SIZE, 0, NULL);
 
 	if (r == (long)p)
-		(void)pages_release(p + PIECE, PAGE_SIZE); /* it did grow */
+		(void)pages_release(p + bytes, PAGE_SIZE); /* it did grow */
 	return r == (long)p || r == -ENOMEM || r == -EAGAIN;
 }
 
-/* False: the piece is where it was, and the target is mapped. */
-static bool move_piece(char *from, char *to)
+/* False: the bytes are where they were, and the target is mapped. */
+static bool move_run(char *from, char *to, size_t bytes)
 {
-	unsigned char there[PIECE / PAGE_SIZE];
-	long r;
+	unsigned char there;
 
-	if (!in_one_mapping(from))
+	if (!in_one_mapping(from, bytes))
 		return false;
-	r = move(from, to, PIECE);
-	if (r == (long)to)
+	if (move(from, to, bytes) == (long)to)
 		return true;
-	if (r != -ENOMEM && r != -EAGAIN && r != -EINVAL && r != -EFAULT)
-		panic("mremap: kernel error");
-	/* A refusal may come after the target was unmapped. */
-	if (arch_mincore(to, PIECE, there) == -ENOMEM &&
-	    arch_mmap(to, PIECE, PROT_READ_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != (long)to)
-		panic("mremap: target lost");
+	/*
+	 * A refusal may come after the target was unmapped, all of it or nothing.
+	 * There is room for one mapping then; if not, the copy that follows traps.
+	 */
+	if (arch_mincore(to, PAGE_SIZE, &there) == -ENOMEM)
+		(void)arch_mmap(to, bytes, PROT_READ_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	return false;
 }
 
 void pages_move(void *from, void *to, size_t bytes)
 {
-	bool keeps = move_keeps_range();
-	size_t done;
+	size_t whole = (bytes + PIECE - 1) & ~(PIECE - 1), half;
 
-	for (done = 0; done < bytes; done += PIECE) {
-		char *f = (char *)from + done, *t = (char *)to + done;
-
-		if (!keeps || !move_piece(f, t))
-			memcpy(t, f, bytes - done < PIECE ? bytes - done : PIECE);
+	/* All of it in one call; where that cannot be, its halves. */
+	if (move_keeps_range() && move_run(from, to, whole))
+		return;
+	half = (whole / 2 + PIECE - 1) & ~(PIECE - 1);
+	if (half == whole) {
+		memcpy(to, from, bytes);
+		return;
 	}
+	pages_move(from, to, half);
+	pages_move((char *)from + half, (char *)to + half, bytes - half);
 }
 
 void pages_huge(void *p, size_t bytes, bool wanted)
@@ -222,40 +223,46 @@ void pages_huge(void *p, size_t bytes, bool wanted)
 	(void)arch_madvise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
-void pages_zero(void *p, size_t bytes)
+size_t pages_count(void *p, size_t bytes)
 {
-	enum { BATCH = 512 }; /* pages asked about at a time: the answer fits the stack */
-	unsigned char there[BATCH];
-	char *at = p, *end = at + bytes;
-	char *whole = (char *)(((uintptr_t)at + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1));
-	char *whole_end = (char *)((uintptr_t)end & ~(PAGE_SIZE - 1));
+	unsigned char there[512];
+	size_t done, n, count = 0;
 
-	if (whole >= whole_end || !purge_zeroes(PAGES_PRIVATE)) {
-		memset(at, 0, bytes);
-		return;
+	for (done = 0; done < bytes; done += n * PAGE_SIZE) {
+		n = (bytes - done) / PAGE_SIZE;
+		if (n > sizeof there)
+			n = sizeof there;
+		if (arch_mincore((char *)p + done, n * PAGE_SIZE, there) != 0)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			count += there[i] & 1;
 	}
-	memset(at, 0, (size_t)(whole - at));
-	memset(whole_end, 0, (size_t)(end - whole_end));
-	for (at = whole; at < whole_end;) {
-		size_t pages = (size_t)(whole_end - at) / PAGE_SIZE, i = 0, run;
+	return count * PAGE_SIZE;
+}
 
-		if (pages > BATCH)
-			pages = BATCH;
-		if (arch_mincore(at, pages * PAGE_SIZE, there) != 0) {
-			memset(at, 0, pages * PAGE_SIZE);
-			i = pages;
-		}
-		for (; i < pages; i += run) {
-			char *from = at + i * PAGE_SIZE;
-			size_t length;
+bool pages_there(void *page)
+{
+	unsigned char there;
 
-			for (run = 1; i + run < pages; run++)
-				if ((there[i + run] ^ there[i]) & 1)
-					break;
-			length = run * PAGE_SIZE;
-			if ((there[i] & 1) != 0 || !purge(from, length, PAGES_PRIVATE))
-				memset(from, 0, length);
-		}
-		at += pages * PAGE_SIZE;
+	return arch_mincore(page, PAGE_SIZE, &there) == 0 && (there & 1) != 0;
+}
+
+void pages_zero(void *p, enum sharing sharing)
+{
+	unsigned char there[PIECE / PAGE_SIZE];
+	size_t i, run;
+
+	/* Where nobody knows, all of it is there. */
+	if (sharing == PAGES_SHARED || !purge_zeroes(sharing) ||
+	    arch_mincore(p, PIECE, there) != 0)
+		memset(there, 1, sizeof there);
+	for (i = 0; i < sizeof there; i += run) {
+		char *from = (char *)p + i * PAGE_SIZE;
+
+		for (run = 1; i + run < sizeof there; run++)
+			if (((there[i + run] ^ there[i]) & 1) != 0)
+				break;
+		if ((there[i] & 1) != 0 || !purge(from, run * PAGE_SIZE, sharing))
+			memset(from, 0, run * PAGE_SIZE);
 	}
 }

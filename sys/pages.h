@@ -62,11 +62,17 @@ void pages_move(void *from, void *to, size_t bytes);
 /* Asks for huge pages in the range, or for none; a wish. */
 void pages_huge(void *p, size_t bytes, bool wanted);
 
+/* Bytes of the range that have memory (none, if nobody knows). */
+size_t pages_count(void *p, size_t bytes);
+
+/* True: the page has memory. */
+bool pages_there(void *page);
+
 /*
- * Makes a private range read zero, at the smallest price: pages that are
- * there are cleared, the others are purged (what is not there may be in
- * swap).  Any address, any length.
+ * Makes the memory of one huge page read zero, at the smallest price: pages
+ * that are there are cleared, the others are purged (what is not there may be
+ * in swap).  Shared memory is cleared.
  */
-void pages_zero(void *p, size_t bytes);
+void pages_zero(void *p, enum sharing sharing);
 
 #endif

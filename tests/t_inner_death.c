@@ -6,7 +6,7 @@
 #include "life.h"
 #include "syscall.h"
 
-enum { CHUNKS = 28, ENOUGH = 6000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
+enum { CHUNKS = 28, ENOUGH = 7000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
 
 ash_heap *death_heap;
 size_t death_size;
@@ -188,7 +188,7 @@ static size_t walk_path(const struct death_path *path)
 {
 	size_t enough = rt_getenv("STEPS_SOAK") != NULL ? SIZE_MAX
 			: rt_under_qemu()		? 12
-							: rt_getenv("DEATH_FEW") != NULL ? 400 : ENOUGH;
+							: rt_getenv("STEPS_FEW") != NULL ? 400 : ENOUGH;
 	size_t every;
 
 	run_child(path, SIZE_MAX, SIZE_MAX - 1);

@@ -23,6 +23,7 @@ static unsigned state;
 static struct entry extra;
 static uint64_t victims_owner;
 static size_t extras, found, of_victim;
+static bool in_flight; /* a new block, when the victim died */
 
 static struct store *store(void)
 {
@@ -84,8 +85,12 @@ static void victim_dies(void)
 	struct owner *o;
 	unsigned i;
 
-	for (o = s->heap.owners; o != NULL; o = o->next)
+	in_flight = false;
+	for (o = s->heap.owners; o != NULL; o = o->next) {
+		if (o->state >> OWNER_THREAD == death_victim && o->flight != 0)
+			in_flight |= *slot_of((void *)o->flight) == NULL; /* NOLINT: an address */
 		die(&o->state, OWNER_THREAD);
+	}
 	for (i = 0; i < STRANGERS; i++)
 		die(&s->strangers[i], 0);
 	die(&s->recoverer, 0);
@@ -197,6 +202,7 @@ static void whole(void)
 {
 	CHECK_EQ(ash_heap_check(death_heap), 0);
 	count();
+	CHECK(!in_flight || extras == 0); /* it has landed */
 	contents();
 	nothing_lost();
 	records_settled();

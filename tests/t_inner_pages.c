@@ -134,7 +134,7 @@ TEST(pages_purge_shared_by_processes, 10)
 /* Locked memory refuses the advice: the answer must be no, and the bytes stay. */
 TEST(pages_purge_locked, 10)
 {
-	char *p = reserve(4 * PAGE_SIZE), *q = reserve(PAGE_SIZE);
+	char *p = reserve(2 * MIB), *q = reserve(PAGE_SIZE);
 
 	CHECK(pages_purge(q, PAGE_SIZE, PAGES_PRIVATE)); /* the probe is done now */
 	fill(p, 4 * PAGE_SIZE, 2);
@@ -144,8 +144,9 @@ TEST(pages_purge_locked, 10)
 		holds(p, 4 * PAGE_SIZE, 2);
 	else
 		is_zero(p, 4 * PAGE_SIZE);
-	pages_zero(p + 5, 4 * PAGE_SIZE - 10);
-	is_zero(p + 5, 4 * PAGE_SIZE - 10);
+	fill(p, 4 * PAGE_SIZE, 2);
+	pages_zero(p, PAGES_PRIVATE);
+	is_zero(p, 2 * MIB);
 }
 
 TEST(pages_commit_backs, 10)

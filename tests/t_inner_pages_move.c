@@ -108,13 +108,15 @@ TEST(pages_move_old_can_be_purged, 20)
 		if (pages_purge(a, RANGE, PAGES_PRIVATE))
 			is_zero(a, RANGE);
 		fill(a, RANGE, 9);
-		pages_zero(a, RANGE);
+		for (size_t i = 0; i < RANGE; i += HUGE)
+			pages_zero(a + i, PAGES_PRIVATE);
 		is_zero(a, RANGE);
 		fill(b, RANGE, 9);
 		if (pages_purge(b, RANGE, PAGES_PRIVATE))
 			is_zero(b, RANGE);
 		fill(b, RANGE, 9);
-		pages_zero(b, RANGE);
+		for (size_t i = 0; i < RANGE; i += HUGE)
+			pages_zero(b + i, PAGES_PRIVATE);
 		is_zero(b, RANGE);
 	}
 }
@@ -146,82 +148,53 @@ TEST(pages_move_several_mappings, 20)
 	move(b, a, BYTES, 8);
 }
 
-/* Random pages are dirty, the others holes: after the call the range is zero and no other byte. */
-static void zero_once(char *p, size_t pages, size_t from, size_t bytes, struct rt_random *r)
+/* Random pages are dirty, the others holes: after the call all is zero, and nothing beside it. */
+static void zero_once(enum sharing sharing, unsigned dirty_of_8)
 {
-	enum { PAGES_MAX = 1100 };
-	bool dirty[PAGES_MAX];
-
-	CHECK(pages <= PAGES_MAX);
-	CHECK(pages_purge(p, pages * PAGE_SIZE, PAGES_PRIVATE));
-	for (size_t i = 0; i < pages; i++) {
-		dirty[i] = rt_below(r, 2) != 0;
-		if (dirty[i])
-			fill(p + i * PAGE_SIZE, PAGE_SIZE, 1);
-	}
-	pages_zero(p + from, bytes);
-	is_zero(p + from, bytes);
-	for (size_t i = 0; i < pages * PAGE_SIZE; i++)
-		if (i < from || i >= from + bytes)
-			CHECK_EQ((unsigned char)p[i],
-				 dirty[i / PAGE_SIZE] ? pattern(i % PAGE_SIZE, 1) : 0);
-}
-
-TEST(pages_zero_odd_ranges, 30)
-{
-	enum { PAGES = 6 };
-	static const size_t ends[] = {0, 1, 7, 8, 2047, 4088, 4095};
-	char *p = reserve(PAGES * PAGE_SIZE);
+	char *p = pages_reserve(3 * HUGE, HUGE, sharing);
 	struct rt_random random;
 
-	rt_seed(&random, rt_test_seed());
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++)
-			for (size_t n = 0; n < 4; n++) {
-				size_t from = PAGE_SIZE + ends[i];
-				size_t end = PAGE_SIZE + n * PAGE_SIZE + ends[j];
-
-				if (end >= from)
-					zero_once(p, PAGES, from, end - from, &random);
-			}
+	CHECK(p != NULL);
+	rt_seed(&random, rt_test_seed() + dirty_of_8);
+	memset(p, 0xee, HUGE);
+	memset(p + 2 * HUGE, 0xee, HUGE);
+	for (size_t i = HUGE; i < 2 * HUGE; i += PAGE_SIZE)
+		if (rt_below(&random, 8) < dirty_of_8)
+			fill(p + i, PAGE_SIZE, 1);
+	pages_zero(p + HUGE, sharing);
+	is_zero(p + HUGE, HUGE);
+	for (size_t i = 0; i < HUGE; i++) {
+		CHECK_EQ((unsigned char)p[i], 0xee);
+		CHECK_EQ((unsigned char)p[2 * HUGE + i], 0xee);
+	}
+	CHECK(pages_release(p, 3 * HUGE));
 }
 
-TEST(pages_zero_random_ranges, 60)
+TEST(pages_zero_random_pages, 60)
 {
-	/* More pages than one answer of mincore holds. */
-	size_t pages = 1100, rounds = rt_under_qemu() ? 4 : 40;
-	char *p = reserve(pages * PAGE_SIZE);
-	struct rt_random random;
-
-	rt_seed(&random, rt_test_seed());
-	for (size_t i = 0; i < rounds; i++) {
-		size_t from = rt_below(&random, pages * PAGE_SIZE);
-		size_t bytes = rt_below(&random, pages * PAGE_SIZE - from + 1);
-
-		zero_once(p, pages, from, bytes, &random);
+	for (unsigned dirty_of_8 = 0; dirty_of_8 <= 8; dirty_of_8 += rt_under_qemu() ? 4 : 1) {
+		zero_once(PAGES_PRIVATE, dirty_of_8);
+		zero_once(PAGES_SHARED, dirty_of_8);
 	}
-	zero_once(p, pages, 0, pages * PAGE_SIZE, &random);
 }
 
 /* What was never touched must not be touched to make it zero. */
 TEST(pages_zero_leaves_holes, 10)
 {
-	size_t pages = 4096;
-	char *p = reserve(pages * PAGE_SIZE);
-	unsigned char there[64];
+	char *p = reserve(HUGE);
+	unsigned char there[HUGE / PAGE_SIZE];
 	size_t present = 0;
 
-	for (size_t i = 0; i < pages; i += 64)
-		p[i * PAGE_SIZE] = 1;
-	pages_zero(p, pages * PAGE_SIZE);
-	for (size_t i = 0; i < pages; i += 64) {
-		CHECK_EQ(arch_mincore(p + i * PAGE_SIZE, sizeof(there) * PAGE_SIZE, there), 0);
-		for (size_t j = 0; j < sizeof(there); j++)
-			present += there[j] & 1;
-	}
-	CHECK(present <= pages / 64);
-	for (size_t i = 0; i < pages; i++)
-		CHECK_EQ(p[i * PAGE_SIZE], 0);
+	for (size_t i = 0; i < HUGE; i += 64 * PAGE_SIZE)
+		p[i] = 1;
+	CHECK(pages_there(p) && !pages_there(p + 7 * PAGE_SIZE));
+	CHECK_EQ(pages_count(p, HUGE), HUGE / 64);
+	pages_zero(p, PAGES_PRIVATE);
+	CHECK_EQ(arch_mincore(p, HUGE, there), 0);
+	for (size_t i = 0; i < sizeof(there); i++)
+		present += there[i] & 1;
+	CHECK(present <= sizeof(there) / 64);
+	is_zero(p, HUGE);
 }
 
 /*

@@ -31,6 +31,7 @@ static struct {
 	long advice_error; /* madvise does nothing and answers this             */
 	char *place;       /* where the next large mapping is to lie; once            */
 	void *last_mapped; /* by mmap                                               */
+	bool always;       /* new mappings get huge pages, as where the setting is "always" */
 	bool swapped;      /* mincore finds no page, as if all were in swap */
 	long munmap_error;
 	long mremap_error;
@@ -84,9 +85,11 @@ static long odd_mmap(size_t length, long protection, long flags)
 	return (long)at;
 }
 
-static long faults_mapped(long r)
+static long faults_mapped(long r, size_t length)
 {
 	faults.last_mapped = (void *)r;
+	if (faults.always && r > 0)
+		(void)__real_arch_madvise((void *)r, length, 14);
 	return r;
 }
 
@@ -107,11 +110,12 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 		return odd_mmap(length, protection, flags);
 	if (faults.budget == 0 || address != NULL)
 		return faults_mapped(
-			__real_arch_mmap(address, length, protection, flags, fd, offset));
+			__real_arch_mmap(address, length, protection, flags, fd, offset), length);
 	if (length > faults.budget)
 		return -FAULT_ENOMEM;
 	faults.budget -= length;
-	return faults_mapped(__real_arch_mmap(address, length, protection, flags, fd, offset));
+	return faults_mapped(__real_arch_mmap(address, length, protection, flags, fd, offset),
+			     length);
 }
 
 long __wrap_arch_munmap(void *address, size_t length)

@@ -132,6 +132,7 @@ TEST(map_overflow_without_memory, 10)
 	/* Its first chunks find their entries free, the others taken. */
 	where = first - DISTANCE - APART * CHUNK_SIZE;
 	faults.mmap_not = LEAF;
+	faults.mmap_most = SPAN; /* no room to grow: it would be asked for first */
 	for (int i = 0; i < 50; i++) {
 		faults.place = where;
 		CHECK(ash_alloc(SPAN) == NULL);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Huge pages: who gets them. */
+#ifndef CORE_HUGE_H
+#define CORE_HUGE_H
+
+#include "heap.h"
+
+enum advice {
+	ADVICE_NONE,  /* as the machine's setting has it */
+	ADVICE_HUGE,
+	ADVICE_PLAIN  /* no huge pages, whatever the setting */
+};
+
+enum huge_use {
+	HUGE_SLABS,
+	HUGE_FILLED, /* a span that will be written        */
+	HUGE_ZEROED  /* a zeroed span, which may stay sparse */
+};
+
+/*
+ * The policy, all of it.  A huge page costs 2 MiB at its first byte, and saves
+ * 511 faults and as many entries of the TLB when all of it is used.
+ */
+enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Who is dead: reused ids, zombies, stopped processes, first threads that end. */
+#include "rt.h"
+
+#include "life.h"
+#include "syscall.h"
+
+enum { SIGKILL = 9, SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 50 };
+
+static struct told {
+	_Atomic uint64_t thread, process;
+	_Atomic bool first_ended;
+} *told;
+
+static void told_make(void)
+{
+	long at = arch_mmap(NULL, 4096, 3, 0x21, -1, 0);
+
+	CHECK(at > 0);
+	told = (void *)at; /* NOLINT: the kernel's word is an address */
+}
+
+/* A child that tells its lives and stays until it is killed. */
+static long child(void)
+{
+	long pid;
+
+	told->process = 0;
+	pid = rt_fork();
+	if (pid == 0) {
+		told->thread = life_of_thread();
+		told->process = life_of_process();
+		for (;;)
+			rt_sleep(1000000000);
+	}
+	while (told->process == 0)
+		rt_yield();
+	return pid;
+}
+
+static void kill_and_wait(long pid)
+{
+	CHECK_EQ(arch_kill(pid, SIGKILL), 0);
+	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
+}
+
+TEST(life_plain, 10)
+{
+	long pid;
+
+	told_make();
+	CHECK(!life_thread_is_over(life_of_thread()));
+	CHECK(!life_process_is_over(life_of_process()));
+	pid = child();
+	CHECK(!life_thread_is_over(told->thread));
+	CHECK(!life_process_is_over(told->process));
+	kill_and_wait(pid);
+	CHECK(life_thread_is_over(told->thread));
+	CHECK(life_process_is_over(told->process));
+}
+
+TEST(life_forged, 10)
+{
+	uint64_t me = life_of_thread();
+
+	/* The same id, born at another time, or before the system started anew. */
+	CHECK(life_thread_is_over(me ^ (uint64_t)1 << BIRTH));
+	CHECK(life_process_is_over(me ^ (uint64_t)1 << BIRTH));
+	CHECK(life_thread_is_over(me ^ (uint64_t)1 << BOOT));
+	/* Nothing is known of the birth: whoever has the id counts as it. */
+	CHECK(!life_thread_is_over(LIFE_ID(me)));
+	/* No id is that large. */
+	CHECK(life_thread_is_over((me & ~LIFE_ID(~(uint64_t)0)) | LIFE_ID(~(uint64_t)0)));
+}
+
+TEST(life_zombie, 10)
+{
+	long pid;
+
+	told_make();
+	pid = child();
+	CHECK_EQ(arch_kill(pid, SIGKILL), 0);
+	/* It is dead some time soon, though nobody waits for it. */
+	while (!life_thread_is_over(told->thread) || !life_process_is_over(told->process))
+		rt_yield();
+	CHECK_EQ(arch_kill(pid, 0), 0); /* the id is still there */
+	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
+}
+
+TEST(life_stopped, 10)
+{
+	int status;
+	long pid;
+
+	told_make();
+	pid = child();
+	CHECK_EQ(arch_kill(pid, SIGSTOP), 0);
+	CHECK_EQ(arch_wait4(pid, &status, WUNTRACED, NULL), pid);
+	CHECK_EQ(status & 0xff, 0x7f);
+	CHECK(!life_thread_is_over(told->thread));
+	CHECK(!life_process_is_over(told->process));
+	kill_and_wait(pid);
+}
+
+static void second_thread(__attribute__((unused)) void *argument)
+{
+	for (;;)
+		rt_sleep(1000000000);
+}
+
+TEST(life_first_thread_ends, 10)
+{
+	long pid;
+
+	if (rt_under_qemu())
+		rt_skip("QEMU ends the process with its first thread");
+	told_make();
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(rt_thread_start(second_thread, NULL) != NULL);
+		told->thread = life_of_thread();
+		told->process = life_of_process();
+		for (;;)
+			arch_exit(0); /* this thread only */
+	}
+	while (told->process == 0 || !life_thread_is_over(told->thread))
+		rt_yield();
+	CHECK(!life_process_is_over(told->process));
+	kill_and_wait(pid);
+	CHECK(life_process_is_over(told->process));
+}
+
+TEST(life_without_proc, 10)
+{
+	static const struct { uint64_t soft, hard; } none = {0, 0};
+	uint64_t me = life_of_thread();
+	long pid;
+
+	told_make();
+	pid = child();
+	CHECK_EQ(arch_setrlimit(7, &none), 0); /* RLIMIT_NOFILE: nothing can be opened */
+	if (arch_open("/proc/self/stat", 0, 0) >= 0)
+		rt_skip("files can be opened whatever the limit (an emulator)");
+	CHECK_EQ(life_of_thread(), LIFE_ID(me));
+	CHECK(!life_thread_is_over(me));
+	CHECK(!life_thread_is_over(told->thread));
+	/* Another one may have the id: nobody knows, so it counts as alive. */
+	CHECK(!life_thread_is_over(me ^ (uint64_t)1 << BIRTH));
+	kill_and_wait(pid);
+	CHECK(life_thread_is_over(told->thread));
+	CHECK(life_process_is_over(told->process));
+}
+
+/* True: the next process gets the id. */
+static bool choose_next(uint64_t id)
+{
+	char text[24];
+	size_t n = rt_format(text, sizeof text, "%lu", id - 1);
+	long fd = arch_open("/proc/sys/kernel/ns_last_pid", 1, 0), r;
+
+	if (fd < 0)
+		return false;
+	r = arch_write(fd, text, n);
+	(void)arch_close(fd);
+	return r == (long)n;
+}
+
+TEST(life_reused_id, 30)
+{
+	uint64_t before, id;
+	unsigned i;
+	long pid;
+
+	told_make();
+	pid = child();
+	before = told->thread;
+	id = LIFE_ID(before);
+	kill_and_wait(pid);
+	CHECK(life_thread_is_over(before));
+	rt_sleep(30000000); /* births are told in hundredths of a second */
+	for (i = 0; i < 1000; i++) {
+		if (!choose_next(id))
+			rt_skip("ids cannot be chosen here (needs root)");
+		pid = child();
+		if ((uint64_t)pid == id)
+			break;
+		kill_and_wait(pid); /* somebody was faster */
+	}
+	if (i == 1000)
+		rt_skip("the id was never to be had");
+	CHECK(life_thread_is_over(before));
+	CHECK(life_process_is_over(before));
+	CHECK(!life_thread_is_over(told->thread));
+	CHECK_EQ(LIFE_ID(told->thread), id);
+	kill_and_wait(pid);
+}
