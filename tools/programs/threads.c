@@ -97,6 +97,23 @@ static void *visit(void *number)
 	return NULL;
 }
 
+/* Of every size a slab or more, and nothing is left of them. */
+static void *fill(void *unused)
+{
+	static void *blocks[3000];
+	size_t size;
+	unsigned i;
+
+	(void)unused;
+	for (size = 8; size <= 1024; size *= 2) {
+		for (i = 0; i < 3000; i++)
+			blocks[i] = malloc(size);
+		for (i = 0; i < 3000; i++)
+			free(blocks[i]);
+	}
+	return NULL;
+}
+
 static void start(pthread_t *t, void *(*body)(void *), uintptr_t number)
 {
 	pthread_attr_t attributes;
@@ -121,7 +138,7 @@ static void at_the_end(void)
 int main(void)
 {
 	pthread_t t[THREADS];
-	struct ash_stats s = {0};
+	struct ash_stats s = {0}, before;
 	unsigned i, k;
 
 	atexit(at_the_end);
@@ -145,6 +162,12 @@ int main(void)
 		/* Threads that ended gave theirs back: no more than ran at a time, and some. */
 		if (s.owners > 2 * THREADS)
 			fail("records pile up");
+		before = s;
+		start(&t[0], fill, 0);
+		pthread_join(t[0], NULL);
+		ash_stats(&s);
+		if (s.slabs > before.slabs)
+			fail("a thread that ended kept its empty slabs");
 	}
 	printf("%u destructors, %u guests\n", destroyed, GUESTS);
 	return 0;
