@@ -6,7 +6,7 @@
 #include "metadata.h"
 #include "pages.h"
 
-#define STEP_MAX      ((size_t)256) /* chunks: the heap grows by at most 512 MiB at a time */
+#define STEP_MAX      ((size_t)512) /* chunks: the heap grows by at most a GiB at a time   */
 #define SPAN_REGION   ((size_t)16)  /* chunks: from here a span gets a region of its size  */
 
 static void region_push(struct heap *h, struct region *r)
