@@ -141,9 +141,9 @@ const char *ash_version(void);
  * overrides them.  No environment variable is read.
  */
 enum ash_huge {
-	ASH_HUGE_NEVER,   /* advised against: none, whatever the machine's setting */
 	ASH_HUGE_DEFAULT, /* blocks of 4 MiB and more that will be filled, and small
 			     ones once there are 32 MiB of them; never zeroed blocks */
+	ASH_HUGE_NEVER,   /* advised against: none, whatever the machine's setting */
 	ASH_HUGE_ALWAYS,  /* everything                                       */
 	ASH_HUGE_POPULATE /* the same, and blocks above 1 MiB that will be filled
 			     get their memory when allocated, not when touched */

@@ -162,13 +162,12 @@ bool region_is_clean(struct run run, size_t n)
 void region_advise(struct run run, size_t n, enum advice advice)
 {
 	uint8_t *known = &run.region->advice[run.first];
-	size_t i, same = 0;
+	size_t i = 0;
 
 	/* None in particular: but not what an earlier block wished, either. */
-	for (i = 0; i < n; i++)
-		same += known[i] == advice || (advice == ADVICE_NONE && known[i] != ADVICE_HUGE);
-	if (same == n)
-		return;
+	while (known[i] == advice || (advice == ADVICE_NONE && known[i] != ADVICE_HUGE))
+		if (++i >= n)
+			return;
 	pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE);
 	memset(known, (int)advice, n);
 }

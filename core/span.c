@@ -19,25 +19,19 @@ static struct run run_of(const struct chunk *c)
 
 /*
  * The run is in use now: what of it was kept is so no longer, the rest is
- * paid for.  zero: it is made to read zero; chunks known to do so are left
- * alone.
+ * paid for.  zero: it is made to read zero, if it is not known to do so.
  */
 static void run_used(struct run run, size_t n, bool zero)
 {
 	struct heap *h = run.region->heap;
-	size_t dirty = 0, fresh = 0;
+	size_t dirty = 0, i;
 
-	for (; n > 0; n--, run.first++) {
-		if (region_is_clean(run, 1)) {
-			fresh += CHUNK_UNITS;
-			continue;
-		}
-		dirty += CHUNK_UNITS;
-		if (zero)
-			pages_zero(run_base(run), h->sharing);
-	}
-	heap_cleaned(h, dirty);
-	keep_fresh(h, fresh);
+	for (i = 0; i < n; i++)
+		dirty += !bits_all(run.region->clean, run.first + i, 1);
+	if (zero && dirty > 0)
+		pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
+	heap_cleaned(h, dirty * CHUNK_UNITS);
+	keep_fresh(h, (n - dirty) * CHUNK_UNITS);
 }
 
 /*

@@ -69,10 +69,9 @@ size_t pages_count(void *p, size_t bytes);
 bool pages_there(void *page);
 
 /*
- * Makes the memory of one huge page read zero, at the smallest price: pages
- * that are there are cleared, the others are purged (what is not there may be
- * in swap).  Shared memory is cleared.
+ * Makes memory of whole huge pages read zero, at the smallest price: pages that are there
+ * are cleared, the others are purged (what is not there may be in swap).
  */
-void pages_zero(void *p, enum sharing sharing);
+void pages_zero(void *p, size_t bytes, enum sharing sharing);
 
 #endif

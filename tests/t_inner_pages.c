@@ -145,7 +145,7 @@ TEST(pages_purge_locked, 10)
 	else
 		is_zero(p, 4 * PAGE_SIZE);
 	fill(p, 4 * PAGE_SIZE, 2);
-	pages_zero(p, PAGES_PRIVATE);
+	pages_zero(p, 2 * MIB, PAGES_PRIVATE);
 	is_zero(p, 2 * MIB);
 }
 

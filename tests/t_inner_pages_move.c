@@ -108,15 +108,13 @@ TEST(pages_move_old_can_be_purged, 20)
 		if (pages_purge(a, RANGE, PAGES_PRIVATE))
 			is_zero(a, RANGE);
 		fill(a, RANGE, 9);
-		for (size_t i = 0; i < RANGE; i += HUGE)
-			pages_zero(a + i, PAGES_PRIVATE);
+		pages_zero(a, RANGE, PAGES_PRIVATE);
 		is_zero(a, RANGE);
 		fill(b, RANGE, 9);
 		if (pages_purge(b, RANGE, PAGES_PRIVATE))
 			is_zero(b, RANGE);
 		fill(b, RANGE, 9);
-		for (size_t i = 0; i < RANGE; i += HUGE)
-			pages_zero(b + i, PAGES_PRIVATE);
+		pages_zero(b, RANGE, PAGES_PRIVATE);
 		is_zero(b, RANGE);
 	}
 }
@@ -151,23 +149,23 @@ TEST(pages_move_several_mappings, 20)
 /* Random pages are dirty, the others holes: after the call all is zero, and nothing beside it. */
 static void zero_once(enum sharing sharing, unsigned dirty_of_8)
 {
-	char *p = pages_reserve(3 * HUGE, HUGE, sharing);
+	char *p = pages_reserve(4 * HUGE, HUGE, sharing);
 	struct rt_random random;
 
 	CHECK(p != NULL);
 	rt_seed(&random, rt_test_seed() + dirty_of_8);
 	memset(p, 0xee, HUGE);
-	memset(p + 2 * HUGE, 0xee, HUGE);
-	for (size_t i = HUGE; i < 2 * HUGE; i += PAGE_SIZE)
+	memset(p + 3 * HUGE, 0xee, HUGE);
+	for (size_t i = HUGE; i < 3 * HUGE; i += PAGE_SIZE)
 		if (rt_below(&random, 8) < dirty_of_8)
 			fill(p + i, PAGE_SIZE, 1);
-	pages_zero(p + HUGE, sharing);
-	is_zero(p + HUGE, HUGE);
+	pages_zero(p + HUGE, 2 * HUGE, sharing);
+	is_zero(p + HUGE, 2 * HUGE);
 	for (size_t i = 0; i < HUGE; i++) {
 		CHECK_EQ((unsigned char)p[i], 0xee);
-		CHECK_EQ((unsigned char)p[2 * HUGE + i], 0xee);
+		CHECK_EQ((unsigned char)p[3 * HUGE + i], 0xee);
 	}
-	CHECK(pages_release(p, 3 * HUGE));
+	CHECK(pages_release(p, 4 * HUGE));
 }
 
 TEST(pages_zero_random_pages, 60)
@@ -189,7 +187,7 @@ TEST(pages_zero_leaves_holes, 10)
 		p[i] = 1;
 	CHECK(pages_there(p) && !pages_there(p + 7 * PAGE_SIZE));
 	CHECK_EQ(pages_count(p, HUGE), HUGE / 64);
-	pages_zero(p, PAGES_PRIVATE);
+	pages_zero(p, HUGE, PAGES_PRIVATE);
 	CHECK_EQ(arch_mincore(p, HUGE, there), 0);
 	for (size_t i = 0; i < sizeof(there); i++)
 		present += there[i] & 1;

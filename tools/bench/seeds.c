@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #define take(n)	    malloc(n)
+#define change(p, n) realloc(p, n)
 #define take_zero(n) calloc(1, n)
 #define give(p)	    free(p)
 #define print	    printf
@@ -35,16 +36,47 @@ static unsigned long faults(void)
 	getrusage(RUSAGE_SELF, &u);
 	return (unsigned long)u.ru_minflt;
 }
+
+static size_t resident(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (f == NULL || fscanf(f, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (f != NULL)
+		fclose(f);
+	return pages * 4096;
+}
+
+#include <sys/mman.h>
+/* What no allocator can beat: a mapping with the same advice. */
+static void *bare(size_t bytes)
+{
+	char *p = mmap(NULL, bytes + 2097152, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	p += -(uintptr_t)p & 2097151;
+	(void)madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
 #else
 #include "ashlar.h"
 #include "rt.h"
 #define take(n)	    ash_alloc(n)
+#define change(p, n) ash_resize(p, n)
 #define take_zero(n) ash_zalloc(1, n)
 #define give(p)	    ash_release(p)
 #define print	    rt_print
 #define now	    rt_now
 #define faults	    rt_faults
+#define resident    rt_resident
 #define same(a, b)  (rt_strcmp(a, b) == 0)
+#endif
+
+#ifdef NEVER /* Ashlar without huge pages, for the rows that show what they are worth */
+const struct ash_defaults ash_defaults = {
+	.initial = 2097152, .cap = 0, .retain = 16777216, .huge = ASH_HUGE_NEVER};
 #endif
 
 enum { BATCH = 1000, ROUNDS = 1000 };
@@ -156,6 +188,184 @@ static void overflow(void)
 	print("overflow %d null\n", p == NULL);
 }
 
+/* ... every page of it written each time, and what clearing and writing take by themselves. */
+static void written(int rounds)
+{
+	volatile char *p;
+	uint64_t start;
+	size_t k;
+	int i;
+
+	rounds = rounds > 40 ? 40 : 10;
+	p = take(100 * MIB);
+	for (i = -1; i < rounds; i++) {
+		if (i == 0)
+			start = now();
+		keep(memset((void *)p, 0, 100 * MIB));
+		for (k = 0; k < 100 * MIB; k += 4096)
+			p[k] = 1;
+	}
+	print("clear-100m %llu ns\n", (unsigned long long)(now() - start) / (unsigned)rounds);
+	give((void *)p);
+	for (i = -2; i < rounds; i++) {
+		if (i == 0)
+			start = now();
+		p = take_zero(100 * MIB);
+		for (k = 0; k < 100 * MIB; k += 4096)
+			p[k] = 1;
+		keep((void *)p);
+		give((void *)p);
+	}
+	print("zero-100m-all %llu ns\n", (unsigned long long)(now() - start) / (unsigned)rounds);
+}
+
+/* 16384 x 16384 doubles, the diagonal written. */
+static void sparse(void)
+{
+	size_t n = 16384, before = resident(), i;
+	uint64_t start = now();
+	double *m = take_zero(n * n * sizeof(*m));
+
+	for (i = 0; i < n; i++)
+		m[i * n + i] = 1;
+	keep(m);
+	print("sparse %llu ns\n", (unsigned long long)(now() - start));
+	print("sparse-resident %llu bytes\n", (unsigned long long)(resident() - before));
+}
+
+static uint64_t write_pages(char *p, size_t bytes)
+{
+	uint64_t start = now();
+	size_t i;
+
+	for (i = 0; i < bytes; i += 4096)
+		((volatile char *)p)[i] = 1;
+	return now() - start;
+}
+
+/* 512 MiB, a byte of each page: the first time, and after it was released. */
+static void fill(void)
+{
+	size_t bytes = 512 * MIB;
+	uint64_t start = now();
+	char *p = take(bytes);
+
+	(void)write_pages(p, bytes);
+	print("fill %llu ns\n", (unsigned long long)(now() - start));
+	start = now();
+	keep(memset(p, 0, bytes));
+	print("fill-clear %llu ns\n", (unsigned long long)(now() - start));
+	give(p);
+	start = now();
+	p = take(bytes);
+	(void)write_pages(p, bytes);
+	print("fill-again %llu ns\n", (unsigned long long)(now() - start));
+	give(p);
+#ifdef HOSTED
+	start = now();
+	p = bare(bytes);
+	(void)write_pages(p, bytes);
+	print("fill-bare %llu ns\n", (unsigned long long)(now() - start));
+#endif
+}
+
+/* From 1 MiB to 1 GiB by steps of 1 MiB, each filled. */
+static void grow(void)
+{
+	uint64_t start = now(), t;
+	char *p = NULL, *way;
+	size_t i;
+
+	for (i = 1; i <= 1024; i++) {
+		p = change(p, i * MIB);
+		keep(memset(p + (i - 1) * MIB, 1, MIB));
+	}
+	print("grow %llu ns\n", (unsigned long long)(now() - start));
+	way = take(2 * MIB);
+	keep(way);
+	t = now();
+	p = change(p, 2048 * MIB);
+	print("grow-1g-2g %llu ns\n", (unsigned long long)(now() - t));
+	give(p);
+	give(way);
+}
+
+/* A million zeroed blocks of 64 ... 4096 bytes, from a fresh heap. */
+static void zeroed(void)
+{
+	uint64_t start = now(), state = 88172645463325252u;
+	int i;
+
+	for (i = 0; i < 1000000; i++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		keep(take_zero(64 + state % 4033));
+	}
+	print("zeroed %llu ns\n", (unsigned long long)(now() - start));
+}
+
+/* 8 MiB filled and released again and again, and the same block filled by hand. */
+static void loop(void)
+{
+	uint64_t start;
+	char *p = take(8 * MIB);
+	int i;
+
+	(void)write_pages(p, 8 * MIB);
+	start = now();
+	for (i = 0; i < 500; i++)
+		keep(memset(p, i, 8 * MIB));
+	print("loop-by-hand %llu ns\n", (unsigned long long)(now() - start) / 500);
+	give(p);
+	p = take(512 * MIB); /* a peak that is to go meanwhile */
+	(void)write_pages(p, 512 * MIB);
+	give(p);
+	for (i = -20; i < 500; i++) {
+		if (i == 0)
+			start = now();
+		p = take(8 * MIB);
+		keep(memset(p, i, 8 * MIB));
+		give(p);
+	}
+	print("loop %llu ns\n", (unsigned long long)(now() - start) / 500);
+}
+
+/* A random walk over 256 MiB of blocks of 64 bytes. */
+static void walk(void)
+{
+	enum { N = 4194304 };
+	struct link {
+		struct link *next;
+		char rest[56];
+	} **all = take(N * sizeof(*all)), *at;
+	uint64_t start, state = 88172645463325252u;
+	int i;
+
+	for (i = 0; i < N; i++)
+		all[i] = take(sizeof(**all));
+	for (i = N - 1; i > 0; i--) {
+		struct link *other;
+		int k;
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		k = (int)(state % (unsigned)i);
+		other = all[i];
+		all[i] = all[k];
+		all[k] = other;
+	}
+	for (i = 0; i < N; i++)
+		all[i]->next = all[(i + 1) % N];
+	at = all[0];
+	start = now();
+	for (i = 0; i < N; i++)
+		at = at->next;
+	keep(at);
+	print("walk %llu ns\n", (unsigned long long)(now() - start) * 1000 / N);
+}
+
 int main(int argc, char **argv
 #ifndef HOSTED
 	 ,
@@ -182,6 +392,20 @@ int main(int argc, char **argv
 		recycle("zero-100m-page", 1, rounds);
 	else if (same(what, "overflow"))
 		overflow();
+	else if (same(what, "written"))
+		written(rounds);
+	else if (same(what, "sparse"))
+		sparse();
+	else if (same(what, "fill"))
+		fill();
+	else if (same(what, "grow"))
+		grow();
+	else if (same(what, "zeroed"))
+		zeroed();
+	else if (same(what, "loop"))
+		loop();
+	else if (same(what, "walk"))
+		walk();
 	else
 		return 2;
 	return 0;
