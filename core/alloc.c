@@ -3,47 +3,46 @@
 
 #include "ashlar.h"
 #include "owner.h"
-#include "shared.h"
 #include "span.h"
 
-void *slot_alloc(unsigned class, bool *clean)
+static SLOW void *alloc_class(unsigned class)
 {
-	struct owner *o = seat_take();
-	void *p;
+	bool clean;
+	void *p = slot_alloc(class, &clean);
 
-	if (unlikely(o == NULL)) {
-		*clean = false;
-		return shared_slot(&heap_default, class);
-	}
-	p = owner_slot(o, class, clean);
-	seat_give(o);
+	if (p == NULL)
+		ash_on_no_memory();
 	return p;
 }
 
 static SLOW void *alloc_slow(size_t size)
 {
 	void *p = NULL;
-	bool clean;
 
 	if (size <= SLOT_MAX)
-		p = slot_alloc(class_of(size), &clean);
-	else if (size <= PTRDIFF_MAX)
+		return alloc_class(class_of(size));
+	if (size <= PTRDIFF_MAX)
 		p = span_alloc(&heap_default, size, 1, false);
 	if (p == NULL)
 		ash_on_no_memory();
 	return p;
 }
 
-/* The group is exhausted; o is checked out. */
-static SLOW void *alloc_refill(struct owner *o, struct bin *b)
+/*
+ * What the sum of ash_alloc had no carry for.  With the word out of it again it
+ * tells what the seat was: nobody but the seat's holder changes the word.
+ *
+ * o is owner_none: the thread had no record then.  If it has one now, a handler
+ * came between that got it, and may have opened the seat before ash_alloc closed
+ * it.  No frame below had a record to hold, and those above have ended.
+ */
+static SLOW void *alloc_refill(unsigned small, uint64_t sum, struct owner *o)
 {
-	bool clean;
-	void *p = owner_slot(o, (unsigned)(b - o->bins), &clean);
+	unsigned class = small / CLASS_SMALL;
 
-	seat_give(o);
-	if (p == NULL)
-		ash_on_no_memory();
-	return p;
+	if (o == &owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
+		seat_give(); /* it was open */
+	return alloc_class(class);
 }
 
 /*
@@ -52,21 +51,27 @@ static SLOW void *alloc_refill(struct owner *o, struct bin *b)
  */
 FAST void *ash_alloc(size_t size)
 {
-	struct owner *o = seat.owner;
+	struct owner *o = seat.self;
+	uint64_t *at, word, sum;
+	unsigned small;
 	struct bin *b;
-	uint64_t word;
 	char *p;
 
-	if (unlikely(size > SLOT_SMALL) || unlikely(o == NULL))
+	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
-	seat.owner = NULL;
+	signal_fence(); /* first self, see alloc_refill */
+	sum = seat.open;
+	seat.open = 0;
 	signal_fence(); /* see seat_take */
-	b = &o->bins[class_small[(size + 7) / 8]];
-	word = load_relaxed(b->word);
-	if (unlikely(word == 0))
-		return alloc_refill(o, b);
-	store_relaxed(b->word, bits_without_lowest(word));
+	small = class_small[(size + 7) / 8];
+	b = bin_small(o, small);
+	at = bin_word(o, b);
+	word = load_relaxed(at);
+	/* ~0 if the seat was open: the word less 1, that is without its lowest bit, and a carry. */
+	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
+		return alloc_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;
-	seat_give(o);
+	cpu_and(at, sum);
+	seat_give();
 	return p;
 }

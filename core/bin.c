@@ -28,26 +28,18 @@ __attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
 	s->next = s->previous = NULL;
 }
 
-void bins_init(struct owner *o)
-{
-	unsigned class;
-
-	for (class = 0; class < CLASSES; class++)
-		o->bins[class] = (struct bin){&o->no_slots, NULL, class_size(class), NULL};
-}
-
 /* Group g of the current slab becomes the bin's. */
-static void bin_point(struct bin *b, unsigned g)
+static void bin_point(const struct owner *o, struct bin *b, unsigned g)
 {
-	b->word = &b->slab->free[g];
+	b->word = (uintptr_t)&b->slab->free[g] - (uintptr_t)o;
 	b->base = b->slab->base + (size_t)g * GROUP_SLOTS * b->slab->slot_size;
 }
 
 /* The next group of the current slab that has a free slot. */
-static bool bin_next_group(struct bin *b)
+static bool bin_next_group(const struct owner *o, struct bin *b)
 {
 	struct slab *s = b->slab;
-	unsigned g = (unsigned)(b->word - s->free);
+	unsigned g = (unsigned)(bin_word(o, b) - s->free);
 
 	/*
 	 * Round robin among groups in use: by the time it comes round, a group
@@ -59,14 +51,14 @@ static bool bin_next_group(struct bin *b)
 
 		g = bits_lowest(after != 0 ? after : s->ready);
 		if (load_relaxed(&s->free[g]) != 0) {
-			bin_point(b, g);
+			bin_point(o, b, g);
 			return true;
 		}
 		store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
 	}
 	if (s->opened == s->groups)
 		return false;
-	bin_point(b, s->opened++);
+	bin_point(o, b, s->opened++);
 	return true;
 }
 
@@ -78,7 +70,7 @@ void bin_rest(struct owner *o, unsigned class)
 	if (s == NULL)
 		return;
 	b->slab = NULL;
-	b->word = &o->no_slots;
+	b->word = 0;
 	if (!s->spare) /* spares are not watched */
 		(void)slab_watch(s);
 	slab_refresh(s);
@@ -91,8 +83,9 @@ static void bin_take(struct owner *o, unsigned class, struct slab *s)
 	struct bin *b = &o->bins[class];
 
 	b->slab = s;
-	b->word = s->free;
-	(void)bin_next_group(b); /* should there be none, owner_slot asks again */
+	b->size = s->slot_size;
+	b->word = (uintptr_t)s->free - (uintptr_t)o;
+	(void)bin_next_group(o, b); /* should there be none, owner_slot asks again */
 	/* Small blocks: their current slab may get empty without more ado. */
 	if (b->size <= SPARE_FREE || s->spare)
 		s->full = 0;
@@ -135,10 +128,10 @@ static bool bin_exhausted(struct owner *o, unsigned class)
 	struct slab *s = b->slab;
 
 	if ((load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false) &&
-	    bin_next_group(b))
+	    bin_next_group(o, b))
 		return false;
 	b->slab = NULL;
-	b->word = &o->no_slots;
+	b->word = 0;
 	if (s->spare)
 		spares_forget(o, s);
 	(void)slab_watch(s);
@@ -151,7 +144,7 @@ bool bin_refill(struct owner *o, unsigned class)
 	struct bin *b = &o->bins[class];
 	struct shelf *f = &o->shelves[class];
 
-	if (b->slab != NULL && (bin_next_group(b) || !bin_exhausted(o, class)))
+	if (b->slab != NULL && (bin_next_group(o, b) || !bin_exhausted(o, class)))
 		return true;
 	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
@@ -184,12 +177,12 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 	unsigned g;
 	char *p;
 
-	for (; unlikely((word = load_relaxed(b->word)) == 0); refilled = true)
+	for (; unlikely((word = load_relaxed(bin_word(o, b))) == 0); refilled = true)
 		if (!bin_refill(o, class))
 			return NULL;
-	g = (unsigned)(b->word - b->slab->free);
+	g = (unsigned)(bin_word(o, b) - b->slab->free);
 	*clean = ((b->slab->soiled >> g) & 1) == 0;
-	store_relaxed(b->word, bits_without_lowest(word));
+	store_relaxed(bin_word(o, b), bits_without_lowest(word));
 	p = b->base + bits_lowest(word) * b->size;
 	if (unlikely(refilled) && unlikely(keep_tick(o->heap, 1)))
 		bin_rest(o, class);
@@ -198,16 +191,16 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 
 void bins_hurry(void)
 {
-	struct owner *o = seat.owner;
+	struct owner *o = seat.self;
 	unsigned class;
 
-	if (o == NULL || !keep_tick(o->heap, 1))
+	if (seat.open == 0 || !keep_tick(o->heap, 1))
 		return;
-	seat.owner = NULL;
+	seat.open = 0;
 	signal_fence(); /* see seat_take */
 	for (class = 0; class < CLASSES; class++)
 		bin_rest(o, class);
-	seat_give(o);
+	seat_give();
 }
 
 void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)

@@ -24,6 +24,36 @@ bool place_is_taken(const struct place *at)
 	return (word & at->bit) == 0;
 }
 
+bool remote_free(const struct place *at, struct owner **vacant)
+{
+	struct slab *s = at->slab;
+	uint64_t owner;
+
+	*vacant = NULL;
+	/*
+	 * The block is ours until the next line, so the slab is what it seems.
+	 * Ordered, as the load below: first the word, then the mark, as the owner
+	 * clears first the mark and then reads the words (slab_collect).
+	 */
+	if ((load_acquire(&s->free[at->group]) & at->bit) != 0 ||
+	    (fetch_or_ordered(&s->remote[at->group], at->bit) & at->bit) != 0)
+		return false;
+	/*
+	 * From here on the slab may be collected, emptied, even made anew: what
+	 * we do to it now are hints that hurt no other slab.
+	 */
+	owner = load_ordered(&s->owner);
+	if ((owner & OWNER_PENDING) != 0)
+		return true;
+	owner = fetch_or_ordered(&s->owner, OWNER_PENDING);
+	if (owner == 0 || (owner & (OWNER_PENDING | OWNER_SHARED)) != 0)
+		return true;
+	owner_notify(owner, s);
+	if (unlikely(load_ordered(&((struct owner *)(uintptr_t)owner)->state) == OWNER_VACANT))
+		*vacant = (struct owner *)(uintptr_t)owner;
+	return true;
+}
+
 void ash_release_sized(void *p, size_t size)
 {
 	size_t have = block_bytes(CALL_RELEASE_SIZED, p);

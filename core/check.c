@@ -28,7 +28,7 @@ static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g,
 		return false;
 	if (g >= s->opened)
 		return word == slab_group_mask(s, g);
-	return word == 0 || ((s->ready >> g) & 1) != 0 || o->bins[s->class].word == &s->free[g];
+	return word == 0 || ((s->ready >> g) & 1) != 0 || bin_word(o, &o->bins[s->class]) == &s->free[g];
 }
 
 /* o: checked out by the caller, or NULL. */
@@ -189,13 +189,14 @@ int heap_check(struct heap *h, const struct owner *o)
 
 int ash_check(void)
 {
-	struct owner *o = seat.owner;
+	struct owner *o = seat.open == 0 ? NULL : seat.self;
 	int broken;
 
 	/* Checked out: handlers must not touch what we look at. */
-	seat.owner = NULL;
+	seat.open = 0;
 	signal_fence();
 	broken = heap_check(&heap_default, o);
-	seat_give(o);
+	if (o != NULL)
+		seat_give();
 	return broken;
 }

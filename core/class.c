@@ -2,7 +2,7 @@
 #include "class.h"
 
 /* One entry per eight bytes, computed by the compiler. */
-#define C1(i)  CLASS_OF((i) * 8)
+#define C1(i)  CLASS_OF((i) * 8) * CLASS_SMALL
 #define C4(i)  C1(i), C1((i) + 1), C1((i) + 2), C1((i) + 3)
 #define C16(i) C4(i), C4((i) + 4), C4((i) + 8), C4((i) + 12)
 #define C64(i) C16(i), C16((i) + 16), C16((i) + 32), C16((i) + 48)
@@ -17,7 +17,7 @@ unsigned class_of(size_t size)
 	unsigned e;
 
 	if (size <= SLOT_SMALL)
-		return class_small[(size + 7) / 8];
+		return class_small[(size + 7) / 8] / CLASS_SMALL;
 	m = size - 1;
 	e = bits_highest(m);
 	return 9 + (e - 7) * 8 + (unsigned)((m >> (e - 3)) & 7);

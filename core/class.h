@@ -25,7 +25,8 @@
 	(9 + ((m) >= 512 ? 16 : (m) >= 256 ? 8 : 0) +                                              \
 	 (((m) >> ((m) >= 512 ? 6 : (m) >= 256 ? 5 : 4)) & 7))
 
-/* Class of a size up to SLOT_SMALL, by eights: class_small[(size + 7) / 8]. */
+/* Of a size up to SLOT_SMALL, by eights, its class times CLASS_SMALL: class_small[(size + 7) / 8]. */
+#define CLASS_SMALL 4
 extern INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1];
 
 /* The class of a size up to SLOT_MAX, and what its slots have. */

@@ -120,7 +120,7 @@ void ash_heap_destroy(ash_heap *heap)
 void ash_heap_thread_detach(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
-	struct seat *t;
+	struct seat_entry *t;
 	struct owner *o;
 	struct building b;
 
@@ -142,7 +142,7 @@ void ash_heap_thread_detach(ash_heap *heap)
 size_t ash_heap_trim(ash_heap *heap, size_t keep)
 {
 	struct heap *h = heap_of(heap);
-	struct seat *t;
+	struct seat_entry *t;
 	struct owner *o;
 	struct building b;
 	size_t bytes;
@@ -169,7 +169,7 @@ void ash_heap_stats(ash_heap *heap, struct ash_stats *out)
 int ash_heap_check(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
-	struct seat *t;
+	struct seat_entry *t;
 	struct owner *o;
 	int broken;
 
@@ -185,7 +185,7 @@ int ash_heap_check(ash_heap *heap)
 size_t ash_heap_recover(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
-	struct seat *t;
+	struct seat_entry *t;
 	struct owner *o;
 	size_t records;
 

@@ -11,12 +11,12 @@
 #include "shared.h"
 #include "span.h"
 
-/* The bin's lowest free slot changes hands; `word` is its word, not 0. */
-static inline void *slot_take(const struct heap *h, struct owner *o, struct bin *b, uint64_t word)
+/* The bin's lowest free slot changes hands; `at` is where its word is, which is not 0. */
+static inline void *slot_take(const struct heap *h, struct owner *o, struct bin *b, uint64_t *at)
 {
+	uint64_t word = load_relaxed(at);
 	unsigned bit = (unsigned)cpu_lowest_bit(word);
 	char *p = b->base + bit * b->size;
-	uint64_t *at = b->word;
 	uint16_t *tags;
 
 	if (h->sharing != PAGES_SHARED) {
@@ -54,7 +54,7 @@ static void *slot_of_nobody(struct heap *h, unsigned class)
 
 static void *slot(struct heap *h, unsigned class, bool *clean)
 {
-	struct seat *t;
+	struct seat_entry *t;
 	struct owner *o = seats_take(h, &t);
 	struct bin *bin;
 	void *p = NULL;
@@ -65,15 +65,15 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 		return slot_of_nobody(h, class);
 	}
 	bin = &o->bins[class];
-	while (unlikely(load_relaxed(bin->word) == 0) && more) {
+	while (unlikely(load_relaxed(bin_word(o, bin)) == 0) && more) {
 		struct building b = building_begin(h, o);
 
 		more = bin_refill(o, class);
 		building_end(b);
 	}
 	if (more) {
-		*clean = ((bin->slab->soiled >> (bin->word - bin->slab->free)) & 1) == 0;
-		p = slot_take(h, o, bin, load_relaxed(bin->word));
+		*clean = ((bin->slab->soiled >> (bin_word(o, bin) - bin->slab->free)) & 1) == 0;
+		p = slot_take(h, o, bin, bin_word(o, bin));
 	}
 	seats_give(t, o);
 	return p;
@@ -81,7 +81,7 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 
 static void *span(struct heap *h, size_t size, size_t alignment, bool zero)
 {
-	struct seat *t;
+	struct seat_entry *t;
 	struct owner *o = seats_take(h, &t), *self = o != NULL ? o : seats_self(h);
 	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
 	struct building b = building_begin(h, self);
@@ -152,16 +152,16 @@ FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 {
 	struct heap *h = heap_of(heap);
 	struct owner *o;
-	struct seat *t;
+	struct seat_entry *t;
 	struct bin *b;
-	uint64_t word;
+	uint64_t *word;
 	void *p;
 
 	if (unlikely(size > SLOT_SMALL) || unlikely((o = seats_guess(h, &t)) == NULL))
 		return alloc_slow(h, size);
-	b = &o->bins[class_small[(size + 7) / 8]];
-	word = load_relaxed(b->word);
-	if (unlikely(word == 0)) {
+	b = bin_small(o, class_small[(size + 7) / 8]);
+	word = bin_word(o, b);
+	if (unlikely(load_relaxed(word) == 0)) {
 		seats_give(t, o);
 		return alloc_slow(h, size);
 	}

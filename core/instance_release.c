@@ -61,7 +61,7 @@ static bool free_remote(struct heap *h, struct owner *self, struct place at)
 		store_release(census_tag(at.slab, at.index),
 			      (uint16_t)(census_mine(store_of(h), self) | TAG_LEAVING));
 	}
-	if (!remote_free(at, &vacant))
+	if (!remote_free(&at, &vacant))
 		return false;
 	if (vacant != NULL) {
 		b = building_begin(h, self);
@@ -104,7 +104,7 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 	struct slab *s = slab_record(c, p);
 	uint64_t word, index, group;
 	struct owner *o;
-	struct seat *t;
+	struct seat_entry *t;
 	bool done = false;
 
 	o = seats_guess(h, &t);
@@ -132,7 +132,7 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
 {
 	struct heap *h = c->region->heap;
 	struct owner *o, *self;
-	struct seat *t;
+	struct seat_entry *t;
 	bool done;
 
 	o = seats_take(h, &t);

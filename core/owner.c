@@ -6,10 +6,11 @@
 #include "fork.h"
 #include "pages.h"
 
+struct owner owner_none;
 #ifdef ASH_SINGLE_THREAD
-struct seat seat;
+struct seat seat = {.self = &owner_none};
 #else
-_Thread_local struct seat seat;
+_Thread_local struct seat seat = {.self = &owner_none};
 #endif
 
 /* The first thread's record costs no system call. */
@@ -45,9 +46,10 @@ void owner_reset(struct owner *o)
 {
 	unsigned i;
 
-	bins_init(o);
-	for (i = 0; i < CLASSES; i++)
+	for (i = 0; i < CLASSES; i++) {
+		o->bins[i] = (struct bin){0, NULL, 0, NULL};
 		o->shelves[i] = (struct shelf){{NULL, NULL}, {NULL, NULL}};
+	}
 	o->spare_count = 0;
 	for (i = 0; i < INBOX_SLOTS; i++)
 		store_relaxed(&o->inbox[i], 0);
@@ -72,7 +74,7 @@ static struct owner *owner_make(struct heap *h)
 		return NULL;
 	if (load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before there is somebody who could vanish */
-	bins_init(o); /* the rest is zero, and zero is right: its pages stay untouched */
+	/* The rest is zero, and zero is right: its pages stay untouched. */
 	owner_enter(h, o, holder_seated(h));
 	return o;
 }
@@ -110,22 +112,22 @@ static struct owner *owner_acquire(struct heap *h)
 	return owner_make(h);
 }
 
-struct owner *seat_fill(struct seat *t, struct heap *h)
+struct owner *seat_fill(struct owner **self, struct heap *h)
 {
+	uint64_t none = 0;
 	struct owner *o;
-	uint64_t nobody = 0;
 
 	/*
 	 * One instruction: a handler between a look and a store would get itself
 	 * a record, and ours would take its place in the seat; nobody would ever
 	 * leave the first one.
 	 */
-	if (!swap_acquire((uint64_t *)(void *)&t->self, &nobody, (uint64_t)(uintptr_t)SEAT_BUSY))
+	if (!swap_acquire((uint64_t *)(void *)self, &none, (uint64_t)(uintptr_t)SEAT_BUSY))
 		return NULL; /* we interrupted a call of this thread */
 	o = owner_acquire(h);
 	signal_fence();
-	t->self = o;
-	return o; /* checked out: the seat's owner is still NULL */
+	*self = o;
+	return o; /* checked out */
 }
 
 struct owner *seat_slow(void)
@@ -134,10 +136,11 @@ struct owner *seat_slow(void)
 
 	if (early_call(&seat))
 		return NULL; /* the shared route needs no seat */
-	o = seat_fill(&seat, &heap_default);
+	o = seat_fill(&seat.record, &heap_default);
 	if (o == NULL)
 		return NULL;
-	seat_give(o); /* the program's function may allocate */
+	seat.self = o;
+	seat_give(); /* the program's function may allocate */
 	ash_on_thread();
 	return seat_take(); /* checked out again */
 }
@@ -307,26 +310,29 @@ void owner_rest(struct owner *o)
 	owner_shrink(o);
 }
 
-void seat_leave(struct seat *t)
+static void seat_leave(void)
 {
-	struct owner *o = t->owner;
+	struct owner *o = seat.self;
 
-	if (o == NULL)
+	if (seat.open == 0)
 		return; /* no record, or called by a handler that interrupted a call */
-	t->owner = NULL;
+	seat.open = 0;
 	signal_fence();
 	owner_rest(o);
+	/* Before others may hold it: a handler's ash_alloc looks twice at a word of self. */
+	seat.self = &owner_none;
+	signal_fence();
 	owner_vacate(o);
 	/* What was released since the last look found the record held: it is ours to do. */
 	owner_visit(o);
 	/* Last: until here a handler's calls take the shared route, or they would seat us anew. */
 	signal_fence();
-	t->self = NULL;
+	seat.record = NULL;
 }
 
 void ash_thread_detach(void)
 {
-	seat_leave(&seat);
+	seat_leave();
 	if (unlikely(heap_hooks != NULL))
 		heap_hooks->thread_ends();
 }

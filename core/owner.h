@@ -3,17 +3,21 @@
  * Owners: one record for each live thread, with a bin for each class.
  *
  *   seat (TLS)          .self ----> owner ----> bins[class]
- *     .owner: the same, or NULL while one of the thread's calls is at work
+ *     .open: ~0, or 0 while one of the thread's calls is at work
  *
  *   bin:  word ---> free word of the current group of the current slab
  *         partial   slabs with free slots
  *         exhausted slabs without, until something is released into them
  *
- * Checking out.  A call takes seat.owner, sets it NULL, and puts it back at
- * its end: two plain stores.  A signal handler that interrupts it, or a child
- * forked from there, finds NULL with .self set and takes the shared route
- * (shared.h), which uses atomic operations only.  So the owner's structures
- * need none.
+ * Checking out.  A call reads seat.open, sets it 0, and ~0 again at its end:
+ * two plain stores.  A signal handler that interrupts it, or a child forked
+ * from there, finds 0 and takes the shared route (shared.h), which uses atomic
+ * operations only.  So the owner's structures need none.
+ *
+ * ash_alloc tests neither for a closed seat nor for an empty word, but adds
+ * the two: ~0 + word is word - 1 with a carry, and there is none when either
+ * is 0.  A thread without a record has the seat of `owner_none`, whose bytes are
+ * all 0: bins that lead to a word of 0.
  *
  * The inbox.  A thread that releases into another owner's slab sets the
  * slab's pending mark and, if it was not set, leaves the slab's address in
@@ -40,11 +44,14 @@
 #define SPARE_FREE  ((size_t)1024) /* current slabs of blocks up to here need no spare's place */
 
 struct bin {
-	uint64_t *word; /* never NULL: a word of 0 when there is no current slab */
-	char *base;	/* of the group's first slot                             */
-	size_t size;
+	uintptr_t word; /* less the owner's address: see bin_word; 0: a word of 0 */
+	char *base;	/* of the group's first slot                              */
+	size_t size;	/* of a slot; set with the slab                           */
 	struct slab *slab; /* current; NULL: none                                */
 };
+
+#define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
+_Static_assert(BIN_STEP == 8, "a factor that an address can have");
 
 struct slabs { /* a list through next and previous */
 	struct slab *head, *tail;
@@ -73,13 +80,9 @@ struct shelf { /* what a bin needs on its slow path */
 #define OWNER_STAMP	  24
 
 struct owner {
+	uint64_t no_slots;  /* the word of bins without a slab: 0, for ever */
 	struct owner *next; /* in heap.owners; never changes once set */
 	struct heap *heap;
-	/*
-	 * The word of bins without a slab: 0, for ever.  In the record, so that in a
-	 * heap in a file it means the same to every program.
-	 */
-	uint64_t no_slots;
 	/* The owner's. */
 	unsigned spare_count;
 	uint32_t looked;  /* slabs, by the last owner_collect_all; bin_refill:  */
@@ -101,14 +104,27 @@ struct owner {
 };
 
 struct seat {
-	struct owner *owner;
-	struct owner *self;
+	uint64_t open;	      /* ~0: self may be taken; 0: it is taken, or none    */
+	struct owner *self;   /* never NULL                                        */
+	struct owner *record; /* the same, NULL or SEAT_BUSY                       */
 	/* Not 0: a frame of this thread holds a record that is not in its seat. */
 	unsigned guest;
 };
 
-/* While a thread gets its first record, its handlers must not get another. */
+/* While a thread gets a first record, its handlers must not get another. */
 #define SEAT_BUSY ((struct owner *)1)
+
+#define SEAT_OPEN (~(uint64_t)0)
+
+/* Before it is relocated, a shared object finds a seat of zeros (early.h). */
+#ifdef ASHLAR_SHARED
+#define SEAT_MAY_BE_NULL true
+#else
+#define SEAT_MAY_BE_NULL false
+#endif
+
+/* The record of a thread without one.  Nobody ever writes it: it has no bit to clear. */
+extern INTERNAL struct owner owner_none;
 
 #ifdef ASH_SINGLE_THREAD
 extern INTERNAL struct seat seat;
@@ -116,29 +132,37 @@ extern INTERNAL struct seat seat;
 extern INTERNAL _Thread_local struct seat seat;
 #endif
 
-/* The same for a seat that has nothing to check out; NULL: interrupted call, or no memory. */
-struct owner *seat_fill(struct seat *t, struct heap *h);
-/* The seat's owner is given up, with all it holds. */
-void seat_leave(struct seat *t);
+/* A record of the heap for a thread without one, checked out; NULL: interrupted call, or no memory. */
+struct owner *seat_fill(struct owner **self, struct heap *h);
 
 /* Checks the thread's owner out; NULL: interrupted call, or no memory. */
 struct owner *seat_slow(void);
 
 static inline struct owner *seat_take(void)
 {
-	struct owner *o = seat.owner;
-
-	if (unlikely(o == NULL))
+	if (unlikely(seat.open == 0))
 		return seat_slow();
-	seat.owner = NULL;
-	signal_fence(); /* the handler must see NULL before we touch a word */
-	return o;
+	seat.open = 0;
+	signal_fence(); /* the handler must see 0 before we touch a word */
+	return seat.self;
 }
 
-static inline void seat_give(struct owner *o)
+static inline void seat_give(void)
 {
-	signal_fence(); /* and must see all we wrote once it sees the owner */
-	seat.owner = o;
+	signal_fence(); /* and must see all we wrote once it sees the seat open */
+	seat.open = SEAT_OPEN;
+}
+
+/* The bin that an entry of class_small means. */
+static inline struct bin *bin_small(struct owner *o, unsigned small)
+{
+	return (struct bin *)(void *)((char *)o->bins + small * BIN_STEP);
+}
+
+/* The free word of the bin's group. */
+static inline uint64_t *bin_word(const struct owner *o, const struct bin *b)
+{
+	return (uint64_t *)((uintptr_t)o + b->word);
 }
 
 /* ---- for the holder of the record ---- */
@@ -219,7 +243,6 @@ bool bin_refill(struct owner *o, unsigned class);
 
 void slabs_append(struct slabs *l, struct slab *s);
 void slabs_remove(struct slabs *l, struct slab *s);
-void bins_init(struct owner *o);
 /* A large block was released: a slow operation.  Lets all bins go if keep_tick says so. */
 void bins_hurry(void);
 /* The bin lets go of its current slab, wherever that belongs now. */

@@ -80,7 +80,7 @@ static void land(struct owner *v, void *p)
 	if (load_relaxed(census_tag(at.slab, at.index)) != (v->census | TAG_LEAVING) ||
 	    (load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0)
 		return;
-	(void)remote_free(at, &vacant);
+	(void)remote_free(&at, &vacant);
 	if (vacant != NULL)
 		owner_visit(vacant);
 }

@@ -6,37 +6,6 @@
 #include "shared.h"
 #include "span.h"
 
-bool remote_free(struct place at, struct owner **vacant)
-{
-	struct slab *s = at.slab;
-	uint64_t owner;
-
-	*vacant = NULL;
-
-	/*
-	 * The block is ours until the next line, so the slab is what it seems.
-	 * Ordered, as the load below: first the word, then the mark, as the owner
-	 * clears first the mark and then reads the words (slab_collect).
-	 */
-	if ((load_acquire(&s->free[at.group]) & at.bit) != 0 ||
-	    (fetch_or_ordered(&s->remote[at.group], at.bit) & at.bit) != 0)
-		return false;
-	/*
-	 * From here on the slab may be collected, emptied, even made anew: what
-	 * we do to it now are hints that hurt no other slab.
-	 */
-	owner = load_ordered(&s->owner);
-	if ((owner & OWNER_PENDING) != 0)
-		return true;
-	owner = fetch_or_ordered(&s->owner, OWNER_PENDING);
-	if (owner == 0 || (owner & (OWNER_PENDING | OWNER_SHARED)) != 0)
-		return true;
-	owner_notify(owner, s);
-	if (unlikely(load_ordered(&((struct owner *)(uintptr_t)owner)->state) == OWNER_VACANT))
-		*vacant = (struct owner *)(uintptr_t)owner;
-	return true;
-}
-
 /* To collect costs as much as some ten of the looks that it saves. */
 #define COLLECT_AFTER 64u
 
@@ -44,8 +13,8 @@ bool remote_free(struct place at, struct owner **vacant)
 static SLOW void release_slow(void *p)
 {
 	struct chunk *c = map_find(p);
+	struct owner *o = seat.self;
 	struct place at;
-	struct owner *o;
 	bool done;
 
 	if (p == NULL)
@@ -58,9 +27,8 @@ static SLOW void release_slow(void *p)
 		bins_hurry();
 		return;
 	}
-	o = seat.owner;
-	if (o != NULL && owner_has(o, at.slab)) {
-		seat.owner = NULL;
+	if (seat.open != 0 && owner_has(o, at.slab)) {
+		seat.open = 0;
 		signal_fence(); /* see seat_take */
 		/* Or each release into this slab would have to look until the next refill. */
 		if (o->delayed++ % COLLECT_AFTER == 0)
@@ -69,11 +37,11 @@ static SLOW void release_slow(void *p)
 		if (done)
 			owner_freed(o, at.slab, at.group,
 				    load_relaxed(&at.slab->free[at.group]) | at.bit);
-		seat_give(o);
+		seat_give();
 	} else if ((load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0) {
 		done = shared_free(&at);
 	} else {
-		done = remote_free(at, &o);
+		done = remote_free(&at, &o);
 		if (o != NULL)
 			owner_visit(o);
 	}
@@ -86,7 +54,7 @@ static SLOW void release_event(struct owner *o, struct slab *s, uint64_t group,
 				 uint64_t word)
 {
 	owner_freed(o, s, group, word);
-	seat_give(o);
+	seat_give();
 }
 
 /*
@@ -100,7 +68,6 @@ static SLOW void release_event(struct owner *o, struct slab *s, uint64_t group,
 FAST void ash_release(void *p)
 {
 	struct chunk *c = map_guess(p);
-	struct owner *o = seat.owner;
 	struct slab *s;
 	uint64_t word, index, group;
 
@@ -109,25 +76,26 @@ FAST void ash_release(void *p)
 		return;
 	}
 	s = slab_record(c, p);
-	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
-	    unlikely(!slab_index(s, p, &index))) {
+	/* A closed seat is one more reciprocal of 0, which rejects every pointer. */
+	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)seat.self) ||
+	    unlikely(!slab_index_by(s, p, s->reciprocal & seat.open, &index))) {
 		release_slow(p);
 		return;
 	}
-	seat.owner = NULL;
+	seat.open = 0;
 	signal_fence(); /* see seat_take */
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index))) {
-		seat_give(o);
+		seat_give();
 		release_slow(p); /* finds it free, too */
 		return;
 	}
 	/* Only looked at: a store here each time would be one more chain through memory. */
 	if (unlikely(((s->ready >> group) & 1) == 0) || unlikely(word == s->full)) {
-		release_event(o, s, group, word);
+		release_event(seat.self, s, group, word);
 		return;
 	}
 	store_relaxed(&s->free[group], word);
-	seat_give(o);
+	seat_give();
 }

@@ -14,7 +14,7 @@ bool place_is_taken(const struct place *at);
  * Into another owner's slab.  False: it was free already.  *vacant: NULL, or a
  * record without a thread, which the caller must visit (owner_visit).
  */
-bool remote_free(struct place at, struct owner **vacant);
+bool remote_free(const struct place *at, struct owner **vacant);
 
 /* Usable bytes of the live block at p in this chunk; 0: there is none, or c is NULL. */
 size_t chunk_block(const struct chunk *c, const void *p);

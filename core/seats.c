@@ -79,7 +79,7 @@ static struct seat_entry *entry_claim(struct seat_page *t, size_t at)
 			if (id == ID_BUSY)
 				return NULL;
 			/* Not one that such a call has checked out. */
-			if (id != 0 && (pass == 0 || e->seat.owner == NULL))
+			if (id != 0 && (pass == 0 || e->owner == NULL))
 				continue;
 			/* One instruction, as handlers claim entries, too. */
 			if (swap_acquire(&e->id, &id, ID_BUSY))
@@ -111,7 +111,7 @@ static struct seat_entry *entry_for(struct heap *h)
 	e = entry_claim(t, seat_home(h->id));
 	if (e == NULL)
 		return NULL;
-	e->seat = (struct seat){NULL, NULL, 0};
+	e->owner = e->self = NULL;
 	signal_fence();
 	/* A handler may have entered the heap before we claimed a place; never two. */
 	other = entry_find(t, h);
@@ -123,7 +123,7 @@ static struct seat_entry *entry_for(struct heap *h)
  * All records are in use, perhaps by the dead: asked now and then, since in a
  * heap of more threads than records each call comes here.
  */
-static struct owner *fill_after_reaping(struct seat *t, struct heap *h)
+static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 {
 	enum { NOW_AND_THEN = 1024 };
 
@@ -131,11 +131,11 @@ static struct owner *fill_after_reaping(struct seat *t, struct heap *h)
 	    fetch_add_relaxed(&store_of(h)->refused, 1) % NOW_AND_THEN != 0 ||
 	    owner_reap(h, NULL) == 0)
 		return NULL;
-	return seat_fill(t, h);
+	return seat_fill(&t->self, h);
 }
 
 /* A record for the seat: until there is one we build as a stranger. */
-static struct owner *fill(struct seat *t, struct heap *h)
+static struct owner *fill(struct seat_entry *t, struct heap *h)
 {
 	struct building b;
 	struct owner *o;
@@ -143,7 +143,7 @@ static struct owner *fill(struct seat *t, struct heap *h)
 	if (t->self != NULL)
 		return NULL;
 	b = building_begin(h, NULL);
-	o = seat_fill(t, h);
+	o = seat_fill(&t->self, h);
 	if (o == NULL)
 		o = fill_after_reaping(t, h);
 	if (o != NULL && h->sharing == PAGES_SHARED)
@@ -152,26 +152,24 @@ static struct owner *fill(struct seat *t, struct heap *h)
 	return o;
 }
 
-struct owner *seats_take(struct heap *h, struct seat **t)
+struct owner *seats_take(struct heap *h, struct seat_entry **t)
 {
 	struct seat_entry *e = entry_for(h);
 	struct owner *o;
 
 	if (unlikely(e == NULL))
 		return NULL;
-	*t = &e->seat;
+	*t = e;
 	o = seat_checkout(e, h->id);
 	return likely(o != NULL) ? o : fill(*t, h);
 }
 
-void seats_leave(struct seat *t)
+void seats_leave(struct seat_entry *t)
 {
-	struct seat_entry *e = (struct seat_entry *)(void *)((char *)t - offsetof(struct seat_entry, seat));
-
 	signal_fence(); /* see seat_leave */
 	t->self = NULL;
 	signal_fence();
-	e->id = 0;
+	t->id = 0;
 }
 
 uint64_t seats_life(void)
@@ -215,7 +213,7 @@ struct owner *seats_self(struct heap *h)
 {
 	struct seat_page *t = pages[kind_of(h)];
 	struct seat_entry *e = t == NULL ? NULL : entry_find(t, h);
-	struct owner *o = e == NULL ? NULL : e->seat.self;
+	struct owner *o = e == NULL ? NULL : e->self;
 
 	return o == SEAT_BUSY ? NULL : o;
 }

@@ -16,8 +16,10 @@
 #include "owner.h"
 
 struct seat_entry {
-	uint64_t id; /* of the heap; 0: empty */
-	struct seat seat;
+	uint64_t id;	     /* of the heap; 0: empty                    */
+	struct owner *owner; /* as self; NULL: a call has it checked out */
+	struct owner *self;  /* NULL: none yet; or SEAT_BUSY             */
+	uint64_t unused;
 };
 _Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
 
@@ -53,16 +55,16 @@ extern INTERNAL _Thread_local struct seat_page *seats_open[SEAT_KINDS];
  */
 static inline struct owner *seat_checkout(struct seat_entry *e, uint64_t id)
 {
-	struct owner *o = e->seat.owner;
+	struct owner *o = e->owner;
 
 	if (unlikely(o == NULL))
 		return NULL;
-	e->seat.owner = NULL;
+	e->owner = NULL;
 	signal_fence(); /* see seat_take */
-	if (likely(e->id == id) && likely(e->seat.self == o))
+	if (likely(e->id == id) && likely(e->self == o))
 		return o;
 	signal_fence();
-	e->seat.owner = e->seat.self;
+	e->owner = e->self;
 	return NULL;
 }
 
@@ -72,7 +74,7 @@ static inline size_t seat_home(uint64_t id)
 }
 
 /* As seats_take, where that costs no call; NULL: ask seats_take. */
-static inline struct owner *seats_guess(const struct heap *h, struct seat **t)
+static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
 {
 	struct seat_page *page = seats_open[h->id & 1];
 	struct seat_entry *e;
@@ -80,7 +82,7 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat **t)
 	if (unlikely(page == NULL))
 		return NULL;
 	e = &page->entry[seat_home(h->id)];
-	*t = &e->seat;
+	*t = e;
 	return seat_checkout(e, h->id);
 }
 
@@ -88,16 +90,16 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat **t)
  * Checks the thread's record out of its seat, *t; NULL: no memory, no place, or
  * an interrupted call: the shared route.
  */
-struct owner *seats_take(struct heap *h, struct seat **t);
+struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
-static inline void seats_give(struct seat *t, struct owner *o)
+static inline void seats_give(struct seat_entry *t, struct owner *o)
 {
 	signal_fence(); /* see seat_give */
 	t->owner = o;
 }
 
 /* The seat, whose record was checked out and left, is for any heap again. */
-void seats_leave(struct seat *t);
+void seats_leave(struct seat_entry *t);
 
 /* The lives of the calling thread and of its process, see life.h. */
 uint64_t seats_life(void);

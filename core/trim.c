@@ -57,6 +57,6 @@ size_t ash_trim(size_t keep)
 	size_t bytes = heap_give_back(&heap_default, o, keep);
 
 	if (o != NULL)
-		seat_give(o);
+		seat_give();
 	return bytes;
 }

@@ -4,7 +4,23 @@
 
 #include "ashlar.h"
 #include "memory.h"
+#include "owner.h"
+#include "shared.h"
 #include "span.h"
+
+void *slot_alloc(unsigned class, bool *clean)
+{
+	struct owner *o = seat_take();
+	void *p;
+
+	if (unlikely(o == NULL)) {
+		*clean = false;
+		return shared_slot(&heap_default, class);
+	}
+	p = owner_slot(o, class, clean);
+	seat_give();
+	return p;
+}
 
 void *ash_zalloc(size_t count, size_t size)
 {

@@ -132,7 +132,7 @@ static void to_last_of_group(void)
 	unsigned class = class_of(death_size);
 
 	three();
-	while (*seats_self(heap())->bins[class].word != 0)
+	while (*bin_word(seats_self(heap()), &seats_self(heap())->bins[class]) != 0)
 		(void)book_take(death_size);
 }
 
@@ -287,7 +287,7 @@ static void hemmed(void)
 /* The record is checked out: calls take the shared route, as in a handler. */
 static void check_out(void)
 {
-	struct seat *t;
+	struct seat_entry *t;
 
 	record();
 	CHECK(seats_take(heap(), &t) != NULL);

@@ -100,14 +100,12 @@ MISUSE(owner_record_of_thread)
 /* As if this call had interrupted another one of the thread. */
 static char *shared_block(size_t size)
 {
-	struct owner *o;
 	char *p;
 
 	CHECK(ash_alloc(1) != NULL); /* so that there is a seat */
-	o = seat.owner;
-	seat.owner = NULL;
+	seat.open = 0;
 	p = ash_alloc(size);
-	seat.owner = o;
+	seat.open = SEAT_OPEN;
 	CHECK(p != NULL && load_relaxed(&slab_of(p)->owner) == OWNER_SHARED);
 	return p;
 }

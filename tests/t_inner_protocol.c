@@ -23,7 +23,7 @@ static void *shared_alloc(size_t size)
 	void *p = ash_alloc(size); /* the seat is empty, but it is somebody's */
 
 	CHECK(o != NULL && p != NULL);
-	seat_give(o);
+	seat_give();
 	CHECK((place_of(p).slab->owner & OWNER_SHARED) != 0);
 	return p;
 }
@@ -100,7 +100,7 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 	o = seat_take();
 	CHECK(owner_adopt(o, at.slab->class, false));
 	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)o); /* and the mark is off */
-	seat_give(o);
+	seat_give();
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	/* The letter comes to the old owner, where it means nothing. */
@@ -115,7 +115,7 @@ static void interrupted_body(void *seed)
 {
 	uint64_t mine[32] = {0};
 	struct rt_random random;
-	struct owner *o = seat_take();
+	(void)seat_take();
 
 	rt_seed(&random, *(const uint64_t *)seed);
 	for (size_t n = rt_under_qemu() ? 20000 : 2000000; n > 0; n--) {
@@ -129,7 +129,7 @@ static void interrupted_body(void *seed)
 	for (size_t i = 0; i < 32; i++)
 		if (mine[i] != 0)
 			stamp_release(mine[i]);
-	seat_give(o);
+	seat_give();
 }
 
 TEST(protocol_two_threads_on_the_shared_route, 30)
@@ -165,7 +165,7 @@ TEST(protocol_more_letters_than_the_inbox_holds, 10)
 	}
 	CHECK((o->marked[0] | o->marked[1]) != 0);
 	owner_collect(o);
-	seat_give(o);
+	seat_give();
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(st.blocks, 0);
@@ -212,19 +212,19 @@ TEST(protocol_walk_over_a_spare, 10)
 	/* The spares' places are all taken. */
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
 		s = place_of(blocks[SLOTS + 1]).slab;
-		if (seat.owner->spares[0] != s || seat.owner->spare_count * s->units >= SPARE_UNITS)
+		if (seat.self->spares[0] != s || seat.self->spare_count * s->units >= SPARE_UNITS)
 			break;
 		alloc_all(others[i], other, 4);
 		release_some(other, 4);
 	}
-	CHECK(seat.owner->spares[0] == place_of(blocks[SLOTS + 1]).slab);
+	CHECK(seat.self->spares[0] == place_of(blocks[SLOTS + 1]).slab);
 	o = seat_take();
 	release_some(blocks + 1, SLOTS - 1);
 	release_some(blocks + 2 * SLOTS + 1, 1);
 	/* The letters are lost. */
 	memset(o->inbox, 0, sizeof o->inbox);
 	owner_collect_all(o);
-	seat_give(o);
+	seat_give();
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(ash_check(), 0);
@@ -281,7 +281,7 @@ TEST(protocol_letter_at_the_moment_of_leaving, 60)
 		struct owner *o = seat_take();
 
 		bin_rest(o, 3);
-		seat_give(o);
+		seat_give();
 		meeting.p = ash_alloc(48);
 		at = place_of(meeting.p);
 		o = seat_take();
@@ -291,7 +291,7 @@ TEST(protocol_letter_at_the_moment_of_leaving, 60)
 		meet(0, 2 * i, 0);
 		CHECK_EQ(at.slab->remote[at.group], 0);
 		CHECK(owner_hold(o));
-		seat_give(o);
+		seat_give();
 	}
 	rt_thread_join(sender);
 }

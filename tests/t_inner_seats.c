@@ -140,15 +140,15 @@ TEST(inner_seats_of_destroyed_heaps, 20)
 TEST(inner_seats_checkout, 10)
 {
 	static struct owner one, other;
-	struct seat_entry e = {.id = 6, .seat = {.owner = &one, .self = &one}};
+	struct seat_entry e = {.id = 6, .owner = &one, .self = &one};
 
 	CHECK(seat_checkout(&e, 8) == NULL);
-	CHECK(e.seat.owner == &one);
+	CHECK(e.owner == &one);
 	CHECK(seat_checkout(&e, 6) == &one);
-	CHECK(e.seat.owner == NULL);
+	CHECK(e.owner == NULL);
 	CHECK(seat_checkout(&e, 6) == NULL); /* it is out */
-	e.seat.owner = &one;
-	e.seat.self = &other; /* as after a handler that seated anew */
+	e.owner = &one;
+	e.self = &other; /* as after a handler that seated anew */
 	CHECK(seat_checkout(&e, 6) == NULL);
-	CHECK(e.seat.owner == &other);
+	CHECK(e.owner == &other);
 }

@@ -78,10 +78,9 @@ static void take_from_passing(void)
 /* From the shared route, as a handler that interrupts a call would. */
 static void take_shared(void)
 {
-	struct owner *o = seat_take();
-
+	(void)seat_take();
 	take();
-	seat_give(o);
+	seat_give();
 }
 
 /* The current slab of the class is used up to its last slot, or nearly. */
@@ -110,7 +109,7 @@ static void exhaust_slab(void)
 static void exhaust_group(void)
 {
 	steps_take(step_size);
-	while (*seat.self->bins[class_of(step_size)].word != 0)
+	while (*bin_word(seat.self, &seat.self->bins[class_of(step_size)]) != 0)
 		steps_take(step_size);
 }
 

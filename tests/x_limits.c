@@ -201,8 +201,8 @@ static void released_by_another(bool lose_mail)
 	rt_barrier_wait(&released);
 	if (lose_mail) {
 		/* Inbox and marks are hints: what they lose must be found by looking. */
-		memset(seat.owner->inbox, 0, sizeof(seat.owner->inbox));
-		memset(seat.owner->marked, 0, sizeof(seat.owner->marked));
+		memset(seat.self->inbox, 0, sizeof(seat.self->inbox));
+		memset(seat.self->marked, 0, sizeof(seat.self->marked));
 	}
 	total = fill_with(60000);
 	rt_print("     of 64 MiB: %zu KiB after another thread released all\n", total / 1024);

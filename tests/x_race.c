@@ -63,8 +63,8 @@ _Noreturn void __wrap_panic_line(const char *line, size_t length)
 /* The report may have come from the middle of a call that had its owner checked out. */
 static void seat_mend(void)
 {
-	if (seat.self != NULL && seat.self != SEAT_BUSY)
-		seat_give(seat.self);
+	if (seat.self != &owner_none)
+		seat_give();
 }
 
 /* Takes back the remote bit of a slot that is free, too: that has been counted. */
@@ -89,7 +89,7 @@ static void release(void *p)
 		 * after the release; an owner that collects its slab, before it.
 		 */
 		if (reported == p || !place_find(map_find(p), p, &at) ||
-		    seat.owner == NULL || !owner_has(seat.owner, at.slab))
+		    seat.open == 0 || !owner_has(seat.self, at.slab))
 			return;
 	}
 	ash_release(p);
@@ -106,7 +106,7 @@ static void collect(void)
 	struct owner *o = seat_take();
 
 	owner_collect_all(o);
-	seat_give(o);
+	seat_give();
 }
 
 /* In step with the other racer, block by block. */

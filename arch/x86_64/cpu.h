@@ -42,6 +42,15 @@ static inline const char *cpu_thread_pointer(void)
 	return p;
 }
 
+/*
+ * *word &= mask, by one instruction.  It loads again what the caller has looked
+ * at; that load is not on the way from the last store to the next.
+ */
+static inline void cpu_and(uint64_t *word, uint64_t mask)
+{
+	__asm__("andq %1, %0" : "+m"(*word) : "r"(mask) : "cc");
+}
+
 /* Sets bit n % 64 of the word; was it set before?  One instruction. */
 static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 {
