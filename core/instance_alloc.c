@@ -3,6 +3,7 @@
 #include "census.h"
 #include "field.h"
 #include "instance.h"
+#include "keep.h"
 #include "map.h"
 #include "memory.h"
 #include "recover.h"
@@ -58,7 +59,7 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 	struct owner *o = seats_take(h, &t);
 	struct bin *bin;
 	void *p = NULL;
-	bool more = true;
+	bool more = true, hurry = false;
 
 	if (unlikely(o == NULL)) {
 		*clean = false;
@@ -69,12 +70,15 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 		struct building b = building_begin(h, o);
 
 		more = bin_refill(o, class);
+		hurry = keep_tick(h, 1);
 		building_end(b);
 	}
 	if (more) {
 		*clean = ((bin->slab->soiled >> (bin_word(o, bin) - bin->slab->free)) & 1) == 0;
 		p = slot_take(h, o, bin, bin_word(o, bin));
 	}
+	if (unlikely(hurry))
+		bin_rest(o, class);
 	seats_give(t, o);
 	return p;
 }

@@ -3,6 +3,7 @@
 #include "census.h"
 #include "field.h"
 #include "instance.h"
+#include "keep.h"
 #include "map.h"
 #include "memory.h"
 #include "recover.h"
@@ -76,6 +77,7 @@ static bool span_free(struct heap *h, struct owner *self, struct chunk *c, void 
 	struct building b = building_begin(h, self);
 	bool done = span_release(c, p);
 
+	(void)keep_tick(h, 1);
 	building_end(b);
 	return done;
 }

@@ -72,7 +72,7 @@ static struct owner *owner_make(struct heap *h)
 
 	if (o == NULL)
 		return NULL;
-	if (load_acquire(&h->owners) != NULL)
+	if (load_acquire(&h->owners) != NULL || h->id != 0)
 		fork_watch(h); /* before there is somebody who could vanish */
 	/* The rest is zero, and zero is right: its pages stay untouched. */
 	owner_enter(h, o, holder_seated(h));

@@ -221,7 +221,7 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
  */
 static inline bool owner_is_marked(const struct owner *o)
 {
-	return o->next != NULL && load_relaxed(&o->heap->mark) != NULL;
+	return (o->next != NULL || o->heap->id != 0) && load_relaxed(&o->heap->mark) != NULL;
 }
 
 /* Forgets all slabs, spares and mail; the bitmaps know better. */

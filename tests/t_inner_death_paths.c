@@ -5,6 +5,7 @@
 #include "census.h"
 #include "fork.h"
 #include "instance.h"
+#include "keep.h"
 #include "map.h"
 #include "pages.h"
 #include "recover.h"
@@ -276,6 +277,20 @@ static void nearly_over(void)
 		ash_heap_release(death_heap, p[i]);
 }
 
+/* What was kept throughout a period is more than may be kept. */
+static void period_over(void)
+{
+	void *p = ash_heap_alloc(death_heap, (size_t)10 << 20);
+
+	CHECK(p != NULL);
+	memset(p, 1, (size_t)10 << 20);
+	take_one();
+	heap()->own.retain = (size_t)4 << 20;
+	ash_heap_release(death_heap, p);
+	store_relaxed(&heap()->low, load_relaxed(&heap()->dirty));
+	store_relaxed(&heap()->clock, KEEP_PERIOD - 1);
+}
+
 /* Something is taken behind the span. */
 static void hemmed(void)
 {
@@ -428,7 +443,7 @@ const struct death_path death_paths[] = {
 	{"release: into a dead process's slab", take_from_ended, do_release, PASSES(owner_notify), 48, 0},
 	{"release: of nobody", take_of_nobody, do_release, PASSES(shared_free), 96, 0},
 	{"release: span", take_one, do_release, PASSES(span_release), 3 << 20, 0},
-	{"release: large span, purged", take_one, do_release, PASSES(pages_purge), 10 << 20, 0},
+	{"release: own, purge", period_over, do_release, PASSES(pages_purge), 3 << 20, 0},
 	{"release: span, too much is dirty", nearly_over, do_release, PASSES(pages_purge), 3 << 20, 0},
 	{"resize: same class", take, do_shrink, NULL, 8, 0},
 	{"resize: moves", take, do_grow, NULL, 100, 0},

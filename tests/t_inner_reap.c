@@ -23,6 +23,13 @@ static void ends_without_a_word(void *argument)
 	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
 }
 
+/* The system frees a thread's id some time after it has told that the thread ended. */
+static void wait_for_the_end(const struct owner *o)
+{
+	while (!process_thread_is_gone(o->state >> OWNER_THREAD & OWNER_THREAD_MASK))
+		rt_yield();
+}
+
 TEST(reap_ended_thread, 20)
 {
 	struct ash_stats before, after;
@@ -33,6 +40,7 @@ TEST(reap_ended_thread, 20)
 	thread = rt_thread_start(ends_without_a_word, NULL);
 	rt_thread_join(thread);
 	CHECK(load_acquire(&record->state) != OWNER_VACANT);
+	wait_for_the_end(record);
 	for (i = 0; i < BLOCKS; i++)
 		ash_release(blocks[i]);
 	ash_stats(&before);
