@@ -99,7 +99,7 @@ static bool holder_is_gone(const struct owner *v, const struct owner *o, uint64_
 	 * may be from before a fork that no mark tells of: then its thread id is
 	 * the parent's, and its holder is the child's first thread, which lives.
 	 */
-	return owner_is_marked(v) && thread != 0 && o != NULL &&
+	return v->of_process && thread != 0 && o != NULL &&
 	       state >> OWNER_STAMP == load_relaxed(&o->state) >> OWNER_STAMP &&
 	       process_thread_is_gone(thread);
 }

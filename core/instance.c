@@ -3,6 +3,7 @@
 #include "instance.h"
 
 #include "field.h"
+#include "fork.h"
 #include "map.h"
 #include "memory.h"
 #include "metadata.h"
@@ -42,6 +43,7 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	h->options = &h->own;
 	h->id = heap_new_id(false);
 	h->sharing = PAGES_PRIVATE;
+	fork_watch(h); /* now, so that all records are made when there is a mark */
 	heap_hooks = &instance_hooks;
 	return heap_public(h);
 }

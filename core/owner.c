@@ -72,7 +72,7 @@ static struct owner *owner_make(struct heap *h)
 
 	if (o == NULL)
 		return NULL;
-	if (load_acquire(&h->owners) != NULL || h->id != 0)
+	if (load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before there is somebody who could vanish */
 	/* The rest is zero, and zero is right: its pages stay untouched. */
 	owner_enter(h, o, holder_seated(h));
@@ -85,6 +85,7 @@ void owner_enter(struct heap *h, struct owner *o, uint64_t state)
 
 	o->heap = h;
 	o->state = state;
+	o->of_process = h->mark != NULL;
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;

@@ -88,6 +88,7 @@ struct owner {
 	uint32_t looked;  /* slabs, by the last owner_collect_all; bin_refill:  */
 	uint32_t grown;	  /* times that the heap had to grow since              */
 	uint32_t delayed; /* releases that found a pending mark, see release_slow */
+	bool of_process; /* made when there was a mark: its state's thread id is of this process */
 	bool no_spares;	  /* no thread, or the shelves are being walked: nothing is kept */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state;
@@ -212,16 +213,6 @@ bool owner_holds(struct heap *h, const void *p);
 static inline bool owner_has(const struct owner *o, const struct slab *s)
 {
 	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
-}
-
-/*
- * False: the thread id in its state may be one of before a fork.  The first
- * record (the last of the list) is held before there is a mark to tell; a
- * kernel without marks is told by the heap.
- */
-static inline bool owner_is_marked(const struct owner *o)
-{
-	return (o->next != NULL || o->heap->id != 0) && load_relaxed(&o->heap->mark) != NULL;
 }
 
 /* Forgets all slabs, spares and mail; the bitmaps know better. */
