@@ -66,7 +66,7 @@ static void keep_down(struct heap *h, uint64_t units)
 /* All of this are hints: what a race spoils is right again a period later. */
 bool keep_tick(struct heap *h, uint64_t n)
 {
-	uint64_t kept = load_relaxed(&h->dirty), most, clock, low, hurry;
+	uint64_t kept = load_relaxed(&h->dirty), most, clock, low;
 
 	most = h->options->retain / UNIT_SIZE + load_relaxed(&h->refused);
 	if (likely(kept <= most))
@@ -78,10 +78,9 @@ bool keep_tick(struct heap *h, uint64_t n)
 		if (low <= kept && low > most)
 			keep_down(h, kept - low + half(h));
 	}
-	hurry = load_relaxed(&h->hurry);
-	if (hurry == 0)
+	if (load_relaxed(&h->hurry) == 0)
 		return false;
-	store_relaxed(&h->hurry, hurry - 1);
+	fetch_add_relaxed(&h->hurry, ~(uint64_t)0); /* should it go below 0: a long hurry */
 	return true;
 }
 
@@ -89,8 +88,8 @@ void keep_fresh(struct heap *h, uint64_t units)
 {
 	uint64_t kept = load_relaxed(&h->dirty), least = half(h);
 
-	store_relaxed(&h->hurry, load_relaxed(&h->hurry) + units);
+	fetch_add_relaxed(&h->hurry, units);
 	if (kept <= least + load_relaxed(&h->refused))
 		return;
-	keep_down(h, kept > least + units ? kept - units : least);
+	keep_down(h, kept - least > units ? kept - units : least);
 }

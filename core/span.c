@@ -26,10 +26,13 @@ static void run_used(struct run run, size_t n, bool zero)
 	struct heap *h = run.region->heap;
 	size_t dirty = 0, i;
 
-	for (i = 0; i < n; i++)
-		dirty += !bits_all(run.region->clean, run.first + i, 1);
-	if (zero && dirty > 0)
-		pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
+	/* All at once first: most of what is large is clean. */
+	if (!region_is_clean(run, n)) {
+		for (i = 0; i < n; i++)
+			dirty += !bits_all(run.region->clean, run.first + i, 1);
+		if (zero)
+			pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
+	}
 	heap_cleaned(h, dirty * CHUNK_UNITS);
 	keep_fresh(h, (n - dirty) * CHUNK_UNITS);
 }

@@ -180,7 +180,7 @@ static bool in_one_mapping(char *p, size_t bytes)
 
 	if (r == (long)p)
 		(void)pages_release(p + bytes, PAGE_SIZE); /* it did grow */
-	return r == (long)p || r == -ENOMEM || r == -EAGAIN;
+	return r == (long)p || r == -ENOMEM; /* EAGAIN, of locked memory: copied, then */
 }
 
 /* False: the bytes are where they were, and the target is mapped. */
