@@ -63,7 +63,7 @@ static void run_return(struct run run, size_t n)
  */
 static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 {
-	size_t n = chunks_for(bytes), size = span_size(bytes), tail = (n << CHUNK_SHIFT) - size;
+	size_t n = chunks_for(bytes), size = span_size(bytes), tail = -size % CHUNK_SIZE;
 	enum advice advice = huge_policy(run.region->heap, use, bytes);
 	struct chunk *c = run_chunk(run);
 	char *base = run_base(run);
@@ -112,8 +112,8 @@ bool span_release(struct chunk *c, void *p)
 {
 	uint64_t kind = CHUNK_SPAN;
 
-	/* Of several threads that release it, one wins this swap. */
-	if (!span_is(c, p) || !swap_acq_rel(&c->kind, &kind, CHUNK_FREE))
+	/* Of several threads that release it, one wins this swap; no other kind does. */
+	if (p != load_relaxed(&c->base) || !swap_acq_rel(&c->kind, &kind, CHUNK_FREE))
 		return false;
 	run_return(run_of(c), c->span_chunks);
 	return true;
