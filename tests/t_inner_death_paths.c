@@ -260,23 +260,6 @@ static void last_of_chunk(void)
 	take_one();
 }
 
-/* As much is dirty as may be kept. */
-static void nearly_over(void)
-{
-	void *p[6];
-	unsigned i;
-
-	for (i = 0; i < 6; i++) {
-		p[i] = ash_heap_alloc(death_heap, (size_t)2 << 20);
-		CHECK(p[i] != NULL);
-		memset(p[i], 1, (size_t)2 << 20);
-	}
-	take_one();
-	heap()->own.retain = (size_t)13 << 20;
-	for (i = 0; i < 6; i++)
-		ash_heap_release(death_heap, p[i]);
-}
-
 /* What was kept throughout a period is more than may be kept. */
 static void period_over(void)
 {
@@ -444,7 +427,6 @@ const struct death_path death_paths[] = {
 	{"release: of nobody", take_of_nobody, do_release, PASSES(shared_free), 96, 0},
 	{"release: span", take_one, do_release, PASSES(span_release), 3 << 20, 0},
 	{"release: own, purge", period_over, do_release, PASSES(pages_purge), 3 << 20, 0},
-	{"release: span, too much is dirty", nearly_over, do_release, PASSES(pages_purge), 3 << 20, 0},
 	{"resize: same class", take, do_shrink, NULL, 8, 0},
 	{"resize: moves", take, do_grow, NULL, 100, 0},
 	{"resize: slot to span", take, do_grow, PASSES(span_alloc), 900 << 10, 0},
