@@ -36,8 +36,9 @@ static SLOW void *alloc_slow(size_t size)
  * came between that got it, and may have opened the seat before ash_alloc closed
  * it.  No frame below had a record to hold, and those above have ended.
  */
-static SLOW void *alloc_refill(unsigned small, uint64_t sum, struct owner *o)
+SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 {
+	struct owner *o = owner;
 	unsigned class = small / CLASS_SMALL;
 
 	if (o == &owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
@@ -59,7 +60,7 @@ FAST void *ash_alloc(size_t size)
 
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
-	signal_fence(); /* first self, see alloc_refill */
+	signal_fence(); /* first self, see ash_inline_refill */
 	sum = seat.open;
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
@@ -69,7 +70,7 @@ FAST void *ash_alloc(size_t size)
 	word = load_relaxed(at);
 	/* ~0 if the seat was open: the word less 1, that is without its lowest bit, and a carry. */
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
-		return alloc_refill(small, sum, o);
+		return ash_inline_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;
 	cpu_and(at, sum);
 	seat_give();

@@ -13,4 +13,7 @@
  */
 SLOW void *slot_alloc(unsigned class, bool *clean);
 
+/* ash_alloc when its sum had no carry; also for ashlar_inline.h. */
+SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner);
+
 #endif

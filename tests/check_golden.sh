@@ -19,6 +19,7 @@ planted() {
 	sed "$3" core/alloc.c >"$folder/alloc.c"
 	$COMPILE -fPIE -ftls-model=local-exec -fvisibility=hidden -Iarch/x86_64 -Isys -Icore \
 		-w -c "$folder/alloc.c" -o "$folder/lib/core/alloc.o" || exit 1
+	mkdir -p "$folder/prog/tests" && cp "$build/prog/tests/t_inner_inline.o" "$folder/prog/tests"
 	if sh tools/golden check "$folder" 2>&1 | grep -q "^     .*$2"; then
 		echo "ok   golden finds: $1"
 	else
