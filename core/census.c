@@ -148,7 +148,7 @@ static int visit_region(struct visit *v, struct region *r)
 					load_relaxed(&c->span_bytes), &v->owner);
 		} else if (chunk_is(c, CHUNK_SLABS)) {
 			for (u = 0; u < CHUNK_UNITS && answer == 0; u++)
-				if (load_acquire(&c->head[u]) == record_place(u))
+				if (slab_begins(c, u))
 					answer = visit_slab(v, chunk_record(c, u));
 		}
 	}

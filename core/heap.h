@@ -19,7 +19,6 @@ struct heap {
 	const struct ash_defaults *options;
 	uint64_t id;	     /* 0: the default heap; no two heaps of a process share one */
 	enum sharing sharing;
-	bool fixed;	     /* one region, made with the heap: it neither grows nor shrinks */
 	uint64_t *mark;	     /* wiped by fork, see fork.h; NULL: one owner so far */
 	uint64_t generation; /* forks that were noticed                          */
 	uint64_t root;	     /* the program's, see ash_heap_root                 */

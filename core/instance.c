@@ -27,20 +27,32 @@ uint64_t heap_new_id(bool shared)
 	return n << 1 | shared;
 }
 
+static size_t chunks_for(size_t capacity)
+{
+	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
+}
+
+void instance_configure(struct heap *h, size_t cap, const struct ash_heap_options *options)
+{
+	h->own = ash_defaults;
+	h->own.cap = cap;
+	if (options != NULL) {
+		h->own.huge = options->huge;
+		if (options->retain != 0)
+			h->own.retain = options->retain;
+	}
+	h->options = &h->own;
+}
+
 ash_heap *ash_heap_create(const struct ash_heap_options *options)
 {
 	struct heap *h = pages_reserve(HEAP_BYTES, PAGE_SIZE, PAGES_PRIVATE);
 
 	if (h == NULL)
 		return NULL;
-	h->own = ash_defaults;
-	if (options != NULL) {
-		h->own.cap = (options->cap + CHUNK_SIZE - 1) & ~(CHUNK_SIZE - 1);
-		h->own.huge = options->huge;
-		if (options->retain != 0)
-			h->own.retain = options->retain;
-	}
-	h->options = &h->own;
+	instance_configure(
+		h, options == NULL ? ash_defaults.cap : chunks_for(options->cap) << CHUNK_SHIFT,
+		options);
 	h->id = heap_new_id(false);
 	h->sharing = PAGES_PRIVATE;
 	fork_watch(h); /* now, so that all records are made when there is a mark */
@@ -54,11 +66,6 @@ static ash_heap *shared(struct store *s)
 		return NULL;
 	heap_hooks = &instance_hooks;
 	return heap_public(&s->heap);
-}
-
-static size_t chunks_for(size_t capacity)
-{
-	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
 }
 
 ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options)

@@ -16,6 +16,9 @@ static inline ash_heap *heap_public(struct heap *h)
 	return (ash_heap *)(void *)h;
 }
 
+/* The heap's options: those of the program, with this cap. */
+void instance_configure(struct heap *h, size_t cap, const struct ash_heap_options *options);
+
 /* A block of h, or of the chunk's heap whichever that is. */
 void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
 void *instance_resize(struct chunk *c, void *p, size_t size);

@@ -118,8 +118,7 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 {
 	void *p;
 
-	if (alignment == 0 || (alignment & (alignment - 1)) != 0 ||
-	    alignment > SPAN_ALIGNMENT_MAX || size > PTRDIFF_MAX)
+	if (!span_may_align(alignment) || size > PTRDIFF_MAX)
 		return NULL;
 	if (h->sharing == PAGES_CALLERS) {
 		p = field_alloc(field_of(heap_public(h)), size, alignment);

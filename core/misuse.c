@@ -7,24 +7,7 @@
 #include "panic.h"
 #include "region.h"
 #include "slab.h"
-
-/* Both write at `to` and return where they end. */
-static char *add_text(char *to, const char *s)
-{
-	while (*s != '\0')
-		*to++ = *s++;
-	return to;
-}
-
-static char *add_number(char *to, uint64_t n, unsigned base)
-{
-	unsigned digit = (unsigned)(n % base);
-
-	if (n >= base)
-		to = add_number(to, n / base, base);
-	*to = (char)(digit + (digit < 10 ? '0' : 'a' - 10));
-	return to + 1;
-}
+#include "text.h"
 
 _Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes)
 {
@@ -32,16 +15,16 @@ _Noreturn void misuse_report(enum call call, const void *p, const char *fault, s
 	/* The longest name, fault and numbers make 117 bytes. */
 	char text[160], *end = text;
 
-	end = add_text(end, "ashlar: ");
-	end = add_text(end, names[call]);
-	end = add_text(end, "(0x");
-	end = add_number(end, (uintptr_t)p, 16);
-	end = add_text(end, "): ");
-	end = add_text(end, fault);
+	end = text_add(end, "ashlar: ");
+	end = text_add(end, names[call]);
+	end = text_add(end, "(0x");
+	end = text_add_number(end, (uintptr_t)p, 16);
+	end = text_add(end, "): ");
+	end = text_add(end, fault);
 	if (bytes > 0) {
-		end = add_text(end, ", ");
-		end = add_number(end, bytes, 10);
-		end = add_text(end, "-byte block");
+		end = text_add(end, ", ");
+		end = text_add_number(end, bytes, 10);
+		end = text_add(end, "-byte block");
 	}
 	*end++ = '\n';
 	panic_line(text, (size_t)(end - text));

@@ -293,8 +293,9 @@ bool owner_adopt(struct owner *o, unsigned class, bool all)
 		if (all) {
 			owner_collect_all(v);
 			o->looked += v->looked;
+		} else {
+			owner_collect(v);
 		}
-		owner_collect(v);
 		while ((s = v->shelves[class].partial.head) != NULL) {
 			owner_move(v, o, s);
 			any = true;

@@ -240,7 +240,7 @@ static size_t look_at_chunk(struct look *l, struct region *r, size_t i)
 		if (lost != 0 && look_holds(l))
 			give_units(h, c, lost);
 		for (u = 0; u < CHUNK_UNITS; u++)
-			if (load_acquire(&c->head[u]) == record_place(u))
+			if (slab_begins(c, u))
 				look_at_slab(l, chunk_record(c, u));
 	} else if (look_holds(l)) {
 		heap_dirtied(h, CHUNK_UNITS);
@@ -336,12 +336,13 @@ size_t heap_recover(struct heap *h, struct owner *o)
 {
 	struct building b = building_begin(h, o);
 	size_t records = owner_reap(h, o);
-	struct store *s = store_of(h);
+	struct store *s;
 	unsigned i;
 
 	building_end(b);
 	if (h->sharing != PAGES_SHARED)
 		return records;
+	s = store_of(h);
 	for (i = 0; i < STRANGERS; i++)
 		(void)stranger_is_gone(s, i);
 	if (load_acquire(&s->lost) != 0)

@@ -159,6 +159,15 @@ bool region_is_clean(struct run run, size_t n)
 	return bits_all(run.region->clean, run.first, n);
 }
 
+size_t region_dirty(struct run run, size_t n)
+{
+	size_t i, dirty = 0;
+
+	for (i = 0; i < n; i++)
+		dirty += !bits_all(run.region->clean, run.first + i, 1);
+	return dirty;
+}
+
 void region_advise(struct run run, size_t n, enum advice advice)
 {
 	uint8_t *known = &run.region->advice[run.first];
@@ -188,16 +197,9 @@ bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remot
 	return true;
 }
 
-bool region_initial(struct heap *h, size_t chunks)
-{
-	if (load_acquire(&h->regions) != NULL)
-		return true;
-	return chunks == 0 || region_create(h, chunks, 1, 0, true) != NULL;
-}
-
 static bool region_retire(struct heap *h, struct region *r)
 {
-	size_t n = load_relaxed(&r->chunks), i, dirty = 0;
+	size_t n = load_relaxed(&r->chunks), dirty;
 
 	/* 0: somebody else was faster, since the state was read. */
 	if (n == 0 || !bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
@@ -208,8 +210,7 @@ static bool region_retire(struct heap *h, struct region *r)
 		return false;
 	}
 	/* All chunks are ours now, so nobody else holds anything of this region. */
-	for (i = 0; i < n; i++)
-		dirty += !bits_all(r->clean, i, 1);
+	dirty = region_dirty((struct run){r, 0}, n);
 	store_release(&r->state, REGION_CLAIMED);
 	map_leave(r);
 	if (!pages_release(r->base, n << CHUNK_SHIFT)) {
@@ -236,7 +237,7 @@ size_t region_trim(struct heap *h)
 	size_t bytes = 0;
 	struct region *r;
 
-	for (r = load_acquire(&h->regions); r != NULL && !h->fixed; r = r->next) {
+	for (r = load_acquire(&h->regions); r != NULL && h->sharing == PAGES_PRIVATE; r = r->next) {
 		size_t n = load_relaxed(&r->chunks);
 
 		if (load_acquire(&r->state) == REGION_LIVE && region_retire(h, r))

@@ -29,6 +29,8 @@ void region_give(struct run run, size_t n, bool clean);
 
 /* The run reads zero.  For whoever holds it. */
 bool region_is_clean(struct run run, size_t n);
+/* Chunks of it that may not. */
+size_t region_dirty(struct run run, size_t n);
 
 /*
  * The advice of huge.h for the run; a system call only where that changes
@@ -36,6 +38,7 @@ bool region_is_clean(struct run run, size_t n);
  * huge pages are not asked for any more.
  */
 void region_advise(struct run run, size_t n, enum advice advice);
+
 static inline char *run_base(struct run run)
 {
 	return run.region->base + (run.first << CHUNK_SHIFT);
@@ -51,9 +54,6 @@ static inline struct chunk *run_chunk(struct run run)
  * the heap's; the chunks are zero, too.  False: no memory for the map.
  */
 bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remote_stride);
-
-/* Makes sure that the first region exists, of at least so many chunks. */
-bool region_initial(struct heap *h, size_t chunks);
 
 /* Returns to the system each region that is free throughout; the bytes returned. */
 size_t region_trim(struct heap *h);

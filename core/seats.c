@@ -172,26 +172,28 @@ void seats_leave(struct seat_entry *t)
 	t->id = 0;
 }
 
+/* Asked of the system once, and kept in the page if there is one. */
+static uint64_t life_kept(uint64_t *kept, uint64_t (*ask)(void))
+{
+	if (kept == NULL)
+		return ask();
+	if (*kept == 0)
+		*kept = ask();
+	return *kept;
+}
+
 uint64_t seats_life(void)
 {
 	struct seat_page *t = page_of(SEATS_SHARED);
 
-	if (t == NULL)
-		return life_of_thread();
-	if (t->life == 0)
-		t->life = life_of_thread();
-	return t->life;
+	return life_kept(t == NULL ? NULL : &t->life, life_of_thread);
 }
 
 uint64_t seats_process(void)
 {
 	struct seat_page *t = page_of(SEATS_SHARED);
 
-	if (t == NULL)
-		return life_of_process();
-	if (t->process == 0)
-		t->process = life_of_process();
-	return t->process;
+	return life_kept(t == NULL ? NULL : &t->process, life_of_process);
 }
 
 void seats_end(void)

@@ -62,6 +62,12 @@ static inline struct slab *slab_record(const struct chunk *c, const void *p)
 			 load_acquire(&c->head[((uintptr_t)p >> UNIT_SHIFT) % CHUNK_UNITS]));
 }
 
+/* True: a slab begins in this unit.  Pairs with slab_publish: its record is complete. */
+static inline bool slab_begins(const struct chunk *c, unsigned unit)
+{
+	return load_acquire(&c->head[unit]) == record_place(unit);
+}
+
 /* The slab of an address in a chunk; false: there is none. */
 static inline bool slab_find(const struct chunk *c, const void *p, struct slab **s)
 {

@@ -24,12 +24,11 @@ static struct run run_of(const struct chunk *c)
 static void run_used(struct run run, size_t n, bool zero)
 {
 	struct heap *h = run.region->heap;
-	size_t dirty = 0, i;
+	size_t dirty = 0;
 
 	/* All at once first: most of what is large is clean. */
 	if (!region_is_clean(run, n)) {
-		for (i = 0; i < n; i++)
-			dirty += !bits_all(run.region->clean, run.first + i, 1);
+		dirty = region_dirty(run, n);
 		if (zero)
 			pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
 	}

@@ -15,6 +15,12 @@
 
 /* alignment: a power of two, of bytes; at most SPAN_ALIGNMENT_MAX. */
 #define SPAN_ALIGNMENT_MAX ((size_t)1 << 30)
+static inline bool span_may_align(size_t alignment)
+{
+	return alignment != 0 && (alignment & (alignment - 1)) == 0 &&
+	       alignment <= SPAN_ALIGNMENT_MAX;
+}
+
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
 
 /* c: the record the map gave for p.  False: not a span, or p is not its start. */

@@ -34,7 +34,7 @@ static void stats_chunk(struct ash_stats *out, struct chunk *c)
 		out->block_bytes += load_relaxed(&c->span_bytes);
 	} else if (chunk_is(c, CHUNK_SLABS)) {
 		for (u = 0; u < CHUNK_UNITS; u++)
-			if (load_acquire(&c->head[u]) == record_place(u))
+			if (slab_begins(c, u))
 				stats_slab(out, chunk_record(c, u));
 		out->dirty += (size_t)bits_count(load_acquire(&c->units) &
 						 ~load_relaxed(&c->clean))

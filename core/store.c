@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store.h"
 
+#include "instance.h"
 #include "map.h"
 #include "metadata.h"
 #include "pages.h"
@@ -68,19 +69,11 @@ struct store *store_create(int fd, size_t n, uintptr_t address,
 		return NULL;
 	s->base = s;
 	s->bytes = bytes;
-	s->heap.own = ash_defaults;
-	s->heap.own.cap = n << CHUNK_SHIFT;
-	if (options != NULL) {
-		s->heap.own.huge = options->huge;
-		if (options->retain != 0)
-			s->heap.own.retain = options->retain;
-	}
+	instance_configure(&s->heap, n << CHUNK_SHIFT, options);
 	s->records = (char *)s + RECORDS_AT;
 	s->census = (uint64_t *)(void *)((char *)s + CENSUS_AT);
-	s->heap.options = &s->heap.own;
 	s->heap.id = heap_new_id(true);
 	s->heap.sharing = PAGES_SHARED;
-	s->heap.fixed = true;
 	if (!region_fix(&s->heap, (char *)s + REGION_AT, (char *)s + at, n, STORE_REMOTE_STRIDE)) {
 		(void)pages_release(s, bytes);
 		return NULL;

@@ -23,7 +23,7 @@ struct slab *walk_next(struct walk *w);
 /* True: a slab begins in the unit the walk is at. */
 static inline bool walk_at_slab(const struct walk *w)
 {
-	return load_acquire(&w->chunk->head[w->unit]) == record_place(w->unit);
+	return slab_begins(w->chunk, w->unit);
 }
 
 #endif

@@ -45,8 +45,7 @@ void *ash_aligned_alloc(size_t alignment, size_t size)
 	unsigned class;
 	bool clean;
 
-	if (alignment != 0 && (alignment & (alignment - 1)) == 0 &&
-	    alignment <= SPAN_ALIGNMENT_MAX && size <= PTRDIFF_MAX) {
+	if (span_may_align(alignment) && size <= PTRDIFF_MAX) {
 		class = class_aligned(size, alignment);
 		if (class < CLASSES)
 			p = slot_alloc(class, &clean);

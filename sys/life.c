@@ -4,37 +4,14 @@
 #include <stddef.h>
 
 #include "atomic.h"
+#include "process.h"
 #include "syscall.h"
+#include "text.h"
 
-enum { O_RDONLY_CLOEXEC = 02000000, ESRCH = 3 };
+enum { O_RDONLY_CLOEXEC = 02000000 };
 
 /* Of proc_pid_stat(5), counted from 1. */
 enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_BIRTH = 22 };
-
-/* A path of proc: "/proc/<id>/task/<id>/stat". */
-struct path {
-	char text[64];
-	size_t length;
-};
-
-static void path_text(struct path *p, const char *s)
-{
-	while (*s != '\0')
-		p->text[p->length++] = *s++;
-	p->text[p->length] = '\0';
-}
-
-static void path_number(struct path *p, uint64_t n)
-{
-	char digits[21];
-	size_t i = sizeof digits - 1;
-
-	digits[i] = '\0';
-	do
-		digits[--i] = (char)('0' + n % 10);
-	while ((n /= 10) != 0);
-	path_text(p, digits + i);
-}
 
 /* The file's first bytes; 0: none. */
 static size_t read_file(const char *path, char *out, size_t size)
@@ -57,18 +34,18 @@ struct status {
 static bool status_read(uint64_t id, struct status *out)
 {
 	/* The first 22 fields: at most 64 bytes of name and 20 numbers. */
-	char text[512];
-	struct path p = {.length = 0};
+	char text[512], path[64], *end = path;
 	size_t n, at, field = 2;
 	uint64_t number = 0;
 
 	/* By way of task: emulators replace what stands in the process's own file. */
-	path_text(&p, "/proc/");
-	path_number(&p, id);
-	path_text(&p, "/task/");
-	path_number(&p, id);
-	path_text(&p, "/stat");
-	n = read_file(p.text, text, sizeof text);
+	end = text_add(end, "/proc/");
+	end = text_add_number(end, id, 10);
+	end = text_add(end, "/task/");
+	end = text_add_number(end, id, 10);
+	end = text_add(end, "/stat");
+	*end = '\0';
+	n = read_file(path, text, sizeof text);
 	/* The name may hold anything, also parentheses: its end is the last one. */
 	for (at = n; at > 0 && text[at - 1] != ')'; at--)
 		;
@@ -118,24 +95,24 @@ static uint64_t boot(void)
 	return n;
 }
 
-static uint64_t life_now(long id)
+static uint64_t life_now(uint64_t id)
 {
-	uint64_t life = (uint64_t)id;
+	uint64_t life = id;
 	struct status s;
 
-	if (status_read(life, &s))
+	if (status_read(id, &s))
 		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT;
 	return life;
 }
 
 uint64_t life_of_thread(void)
 {
-	return life_now(arch_gettid());
+	return life_now(process_thread());
 }
 
 uint64_t life_of_process(void)
 {
-	return life_now(arch_getpid());
+	return life_now(process_number());
 }
 
 /* `threads`: so many are left of a process whose first thread ended. */
@@ -146,7 +123,7 @@ static bool is_over(uint64_t life, uint64_t threads)
 	struct status s;
 
 	if (!status_read(id, &s))
-		return arch_tkill((long)id, 0) == -ESRCH;
+		return process_thread_is_gone(id);
 	if (birth != 0 && birth != (s.birth & BIRTH_MASK))
 		return true; /* another one has the id now */
 	if (started != 0 && boot() != 0 && started != boot())

@@ -6,7 +6,6 @@ set -u
 tools=$(pwd)/tools
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-status=0
 
 spdx='/* SPDX-License-Identifier: MIT */'
 
@@ -36,15 +35,8 @@ source() {
 	printf '%s\n' "$spdx" "$@" >"$file"
 }
 
-# verdict NAME: of the last command
-verdict() {
-	if [ $? = 0 ]; then
-		echo "ok   layers finds: $1"
-	else
-		echo "FAIL layers finds: $1"
-		status=1
-	fi
-}
+subject='layers finds'
+. tests/verdict.sh
 
 # caught NAME RULE: exactly this rule fails.
 caught() {

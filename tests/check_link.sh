@@ -6,17 +6,9 @@ set -u
 build=${BUILD:-build}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-status=0
 
-# verdict NAME: of the last command
-verdict() {
-	if [ $? = 0 ]; then
-		echo "ok   link: $1"
-	else
-		echo "FAIL link: $1"
-		status=1
-	fi
-}
+subject='link'
+. tests/verdict.sh
 
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 

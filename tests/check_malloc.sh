@@ -7,17 +7,9 @@ set -u
 build=${BUILD:-build}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-status=0
 
-# verdict NAME: of the last command
-verdict() {
-	if [ $? = 0 ]; then
-		echo "ok   malloc: $1"
-	else
-		echo "FAIL malloc: $1"
-		status=1
-	fi
-}
+subject='malloc'
+. tests/verdict.sh
 
 # same NAME: the two lists are equal.
 same() {

@@ -7,21 +7,13 @@ set -u
 build=${BUILD:-build}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-status=0
 
 # An exchange with memory is locked without saying so; between registers it is not.
 locked='[[:space:]](lock|xacquire|xrelease)[[:space:]]|[[:space:]]xchg[a-z]*[[:space:]].*\('
 local='%fs|%gs'
 
-# verdict NAME: of the last command
-verdict() {
-	if [ $? = 0 ]; then
-		echo "ok   single: $1"
-	else
-		echo "FAIL single: $1"
-		status=1
-	fi
-}
+subject='single'
+. tests/verdict.sh
 
 for library in libashlar libashlar-single; do
 	objdump -d --no-show-raw-insn "$build/$library.a" >"$folder/$library" &&

@@ -7,8 +7,7 @@
 #define STEP_H
 
 #include "stamp.h"
-
-enum { SIGTRAP = 5, EFLAGS = 176, TRAP_FLAG = 0x100 }; /* EFLAGS: place in the ucontext */
+#include "trap.h"
 
 static volatile bool stepping;
 static volatile size_t boundary, act_at, acted;
@@ -18,7 +17,7 @@ static void (*volatile act)(void);
 static inline void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 			void *context)
 {
-	uint64_t *flags = (uint64_t *)(void *)((char *)context + EFLAGS);
+	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
 
 	*flags &= ~(uint64_t)TRAP_FLAG;
 	if (!stepping)
@@ -33,13 +32,13 @@ static inline void trap(__attribute__((unused)) int number, __attribute__((unuse
 	*flags |= TRAP_FLAG;
 }
 
-/* int3 calls the handler, which sets the flag; clearing `stepping` ends it. */
+/* Clearing `stepping` ends what trap_begin began. */
 static inline bool with_act_at(size_t k, void (*call)(void))
 {
 	acted = boundary = 0;
 	act_at = k;
 	stepping = true;
-	__asm__ volatile("int3" ::: "memory");
+	trap_begin();
 	call();
 	stepping = false;
 	return acted > 0;
@@ -47,7 +46,7 @@ static inline bool with_act_at(size_t k, void (*call)(void))
 
 static inline void step_begin(void (*acting)(void))
 {
-	rt_signal(SIGTRAP, trap);
+	rt_signal(SIGTRAP_NUMBER, trap);
 	act = acting;
 }
 

@@ -3,18 +3,7 @@
 #include "steps.h"
 
 #include "syscall.h"
-
-/* Places in the ucontext of a signal on x86_64. */
-enum {
-	SIGTRAP = 5,
-	TRAP_FLAG = 0x100,
-	CONTEXT_RDI = 104,
-	CONTEXT_RSI = 112,
-	CONTEXT_RAX = 144,
-	CONTEXT_RCX = 152,
-	CONTEXT_RIP = 168,
-	CONTEXT_FLAGS = 176
-};
+#include "trap.h"
 
 /*
  * A call that retries is lock-free, not wait-free: others who come between at
@@ -39,36 +28,11 @@ static size_t boundaries, stride, offset, acted;
 static volatile bool stepping;
 static bool passed;
 
-static uint64_t *place(void *context, size_t at)
-{
-	return (uint64_t *)(void *)((char *)context + at);
-}
-
-/* A repeated string instruction traps once for each byte: we do all of them at once. */
-static void do_string(void *context)
-{
-	uint64_t *rdi = place(context, CONTEXT_RDI), *rsi = place(context, CONTEXT_RSI);
-	uint64_t *rcx = place(context, CONTEXT_RCX), *rip = place(context, CONTEXT_RIP);
-	const unsigned char *code = (const unsigned char *)(uintptr_t)*rip;
-
-	if (code[0] != 0xf3 || (code[1] != 0xaa && code[1] != 0xa4))
-		return;
-	if (code[1] == 0xaa) {
-		memset((void *)(uintptr_t)*rdi, (int)*place(context, CONTEXT_RAX), *rcx);
-	} else {
-		memmove((void *)(uintptr_t)*rdi, (void *)(uintptr_t)*rsi, *rcx);
-		*rsi += *rcx;
-	}
-	*rdi += *rcx;
-	*rcx = 0;
-	*rip += 2;
-}
-
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
-	uint64_t *flags = place(context, CONTEXT_FLAGS);
-	uint64_t rip = *place(context, CONTEXT_RIP);
+	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
+	uint64_t rip = *trap_place(context, CONTEXT_RIP);
 
 	*flags &= ~(uint64_t)TRAP_FLAG;
 	if (!stepping)
@@ -80,7 +44,7 @@ static void trap(__attribute__((unused)) int number, __attribute__((unused)) voi
 		steps_count_blocks();
 		acted++;
 	}
-	do_string(context);
+	trap_string(context);
 }
 
 struct result {
@@ -94,13 +58,13 @@ static void run_path(const struct path *path, size_t every, size_t from, struct 
 	step_size = path->size;
 	stride = every;
 	offset = from;
-	rt_signal(SIGTRAP, trap);
+	rt_signal(SIGTRAP_NUMBER, trap);
 	acts_begin(rt_test_seed() + path->size, every < 10 ? 3000 : 300);
 	if (path->prepare != NULL)
 		path->prepare();
 	passed = path->passes == NULL;
 	stepping = true;
-	__asm__ volatile("int3" ::: "memory");
+	trap_begin();
 	path->call();
 	stepping = false;
 	steps_count_blocks();

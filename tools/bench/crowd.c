@@ -58,7 +58,7 @@ static void larson_body(void *argument)
 	struct worker *w = argument;
 
 	for (unsigned i = 0; i < LARSON_STEPS; i++) {
-		uint64_t random = row_random(&w->state);
+		uint64_t random = next_random(&w->state);
 		void **p = &w->blocks[(random & 0xffffffff) * LARSON_LIVE >> 32];
 		char *q;
 
@@ -160,7 +160,7 @@ static void exchange_body(void *argument)
 	struct parcel *mine = (struct parcel *)(void *)w->blocks;
 
 	for (unsigned n = 0; n < SWAPS; n++) {
-		uint64_t random = row_random(&w->state);
+		uint64_t random = next_random(&w->state);
 
 		for (unsigned i = 0; i < SWAP_BATCH; i++) {
 			char *p = take(16 + (random + i * 37) % 497);
@@ -253,7 +253,7 @@ static void guest_body(void *argument)
 		if (w->blocks[i] != NULL)
 			give(w->blocks[i]);
 	for (unsigned i = 0; i < GUEST_BLOCKS; i++) {
-		w->blocks[i] = take(16 + row_random(&w->state) % 1009);
+		w->blocks[i] = take(16 + next_random(&w->state) % 1009);
 		*(volatile char *)w->blocks[i] = 1;
 	}
 	for (unsigned i = 0; i < GUEST_BLOCKS; i += 2) {

@@ -40,7 +40,7 @@ void row_sizes(uint32_t sizes[ROW_SIZES], uint32_t least, uint32_t most)
 	for (scaled = (uint64_t)least << 16; scaled >> 16 < most; steps++)
 		scaled = (uint64_t)((unsigned __int128)scaled * step >> 32);
 	for (unsigned i = 0; i < ROW_SIZES; i++) {
-		uint64_t random = row_random(&state) >> 11;
+		uint64_t random = next_random(&state) >> 11;
 		uint32_t size;
 
 		n = (unsigned)(random % steps);

@@ -8,6 +8,7 @@
 #define ROW_H
 
 #include "host.h"
+#include "random.h"
 
 struct row {
 	const char *name;
@@ -37,16 +38,6 @@ static inline void row_touch(void *p, size_t size)
 		byte[at] = 1;
 	if (size > 0)
 		byte[size - 1] = 1;
-}
-
-static inline uint64_t row_random(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return *state = x;
 }
 
 /* 4096 sizes, log-uniform: each doubling from least to most is as likely as the others. */

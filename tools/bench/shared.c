@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "random.h"
 #include "shared.h"
 
 enum { PROCESSES = 4, BATCH = 1000, LIVE = 10000, MAIL = 512 };
@@ -35,16 +36,6 @@ static struct common {
 
 static unsigned processes = 1, scale = 1; /* short runs: a tenth */
 static uint64_t operations;
-
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return *state = x;
-}
 
 static uint64_t seed_of(const struct worker *w)
 {

@@ -90,7 +90,7 @@ static const char *prepare_shuffled(const char *file)
 	(void)file;
 	prepare_order();
 	for (uint32_t i = MANY - 1; i > 0; i--) {
-		uint32_t k = (uint32_t)(row_random(&state) >> 11) % (i + 1), t = order[i];
+		uint32_t k = (uint32_t)(next_random(&state) >> 11) % (i + 1), t = order[i];
 
 		order[i] = order[k];
 		order[k] = t;
@@ -114,7 +114,7 @@ static void *fresh(uint64_t random)
 static uint64_t replace(void)
 {
 	for (unsigned i = 0; i < OPERATIONS; i++) {
-		uint64_t random = row_random(&state);
+		uint64_t random = next_random(&state);
 		void **p = &blocks[(random & 0xffffffff) * live >> 32];
 
 		give(*p);
@@ -130,7 +130,7 @@ static void prepare_live(unsigned count, uint32_t most)
 	row_sizes(sizes, 8, most);
 	blocks = row_table(live * sizeof(*blocks));
 	for (unsigned i = 0; i < live; i++)
-		blocks[i] = fresh(row_random(&state) >> 40);
+		blocks[i] = fresh(next_random(&state) >> 40);
 }
 
 static const char *prepare_small(const char *file)

@@ -12,6 +12,8 @@
  */
 #include <stdatomic.h>
 
+#include "random.h"
+
 #ifdef HOSTED
 #include <pthread.h>
 #include <sched.h>
@@ -86,16 +88,6 @@ static void begin(struct worker *w)
 static void end(struct worker *w)
 {
 	w->ended = now();
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return *state = x;
 }
 
 static char *fresh(uint64_t random)

@@ -12,6 +12,8 @@
  */
 #include "stress.h"
 
+#include "../bench/random.h"
+
 #include "ashlar.h"
 
 #include <pthread.h>
@@ -52,16 +54,6 @@ static void fail(const char *what)
 {
 	fprintf(stderr, "FAIL tsan: %s\n", what);
 	abort();
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return *state = x;
 }
 
 static uint64_t below(uint64_t *state, uint64_t bound)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Text without a libc.  Both write at `to`, without an end mark, and return where they end. */
+#ifndef SYS_TEXT_H
+#define SYS_TEXT_H
+
+#include <stdint.h>
+
+char *text_add(char *to, const char *s);
+char *text_add_number(char *to, uint64_t n, unsigned base);
+
+#endif

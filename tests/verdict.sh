@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# Sourced by the scripts beside it, which set `subject`: a line for each thing checked.
+# shellcheck shell=sh disable=SC2034,SC2154
+
+status=0
+
+# verdict NAME: of the last command
+verdict() {
+	if [ $? = 0 ]; then
+		echo "ok   $subject: $1"
+	else
+		echo "FAIL $subject: $1"
+		status=1
+	fi
+}
