@@ -3,8 +3,9 @@
  *	spawn LIBRARY FILE PROGRAM [ARGUMENT...]
  *
  * Runs the program with LD_PRELOAD=LIBRARY (-: without) and appends to FILE what it took,
- * the children it waited for included: "time" of the wall, "peak" of the one that was
- * largest.  Exits as the program does.
+ * the children it waited for included: "time" of the wall, "cpu" of all threads in the
+ * program and in the kernel, "peak" of the one that was largest, "faults" of pages.  Exits
+ * as the program does.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,6 +23,11 @@ static unsigned long long now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
+}
+
+static unsigned long long micros(struct timeval t)
+{
+	return (unsigned long long)t.tv_sec * 1000000u + (unsigned long long)t.tv_usec;
 }
 
 int main(int argc, char **argv)
@@ -57,7 +63,9 @@ int main(int argc, char **argv)
 		out = fopen(argv[2], "a");
 		if (out == NULL)
 			return 1;
-		fprintf(out, "time %llu ps\npeak %ld KiB\n", time * 1000, usage.ru_maxrss);
+		fprintf(out, "time %llu ps\ncpu %llu ps\npeak %ld KiB\nfaults %ld\n", time * 1000,
+			(micros(usage.ru_utime) + micros(usage.ru_stime)) * 1000000,
+			usage.ru_maxrss, usage.ru_minflt);
 		fclose(out);
 	}
 	return WEXITSTATUS(status);
