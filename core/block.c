@@ -7,8 +7,9 @@
 
 bool place_find(const struct chunk *c, const void *p, struct place *at)
 {
-	if (unlikely(!slab_find(c, p, &at->slab)) ||
-	    unlikely(!slab_index(at->slab, p, &at->index)))
+	/* Where no slab is, a chunk that has no slot (layout.h). */
+	at->slab = slab_record(c, p);
+	if (unlikely(!slab_index(at->slab, p, &at->index)))
 		return false;
 	at->group = (uint32_t)(at->index / GROUP_SLOTS);
 	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
@@ -24,33 +25,24 @@ bool place_is_taken(const struct place *at)
 	return (word & at->bit) == 0;
 }
 
+struct owner *remote_tell(struct slab *s)
+{
+	uint64_t owner = fetch_or_ordered(&s->owner, OWNER_PENDING);
+	struct owner *o = (struct owner *)(uintptr_t)owner;
+
+	if (owner == 0 || (owner & (OWNER_PENDING | OWNER_SHARED)) != 0)
+		return NULL;
+	owner_notify(o, s);
+	return load_ordered(&o->state) == OWNER_VACANT ? o : NULL;
+}
+
 bool remote_free(const struct place *at, struct owner **vacant)
 {
-	struct slab *s = at->slab;
-	uint64_t owner;
-
 	*vacant = NULL;
-	/*
-	 * The block is ours until the next line, so the slab is what it seems.
-	 * Ordered, as the load below: first the word, then the mark, as the owner
-	 * clears first the mark and then reads the words (slab_collect).
-	 */
-	if ((load_acquire(&s->free[at->group]) & at->bit) != 0 ||
-	    (fetch_or_ordered(&s->remote[at->group], at->bit) & at->bit) != 0)
+	if (!remote_set(at->slab, at->index))
 		return false;
-	/*
-	 * From here on the slab may be collected, emptied, even made anew: what
-	 * we do to it now are hints that hurt no other slab.
-	 */
-	owner = load_ordered(&s->owner);
-	if ((owner & OWNER_PENDING) != 0)
-		return true;
-	owner = fetch_or_ordered(&s->owner, OWNER_PENDING);
-	if (owner == 0 || (owner & (OWNER_PENDING | OWNER_SHARED)) != 0)
-		return true;
-	owner_notify(owner, s);
-	if (unlikely(load_ordered(&((struct owner *)(uintptr_t)owner)->state) == OWNER_VACANT))
-		*vacant = (struct owner *)(uintptr_t)owner;
+	if (!remote_is_told(at->slab))
+		*vacant = remote_tell(at->slab);
 	return true;
 }
 

@@ -39,13 +39,13 @@ static bool free_nobodys(struct heap *h, struct owner *self, struct place at)
 	bool done;
 
 	if (h->sharing != PAGES_SHARED)
-		return shared_free(&at);
+		return shared_free(at.slab, at.index);
 	if (!place_is_taken(&at))
 		return false;
 	/* Without a tag it is in flight: only while we build, or it would seem lost. */
 	b = building_begin(h, self);
 	store_release(census_tag(at.slab, at.index), TAG_NONE);
-	done = shared_free(&at);
+	done = shared_free(at.slab, at.index);
 	building_end(b);
 	return done;
 }

@@ -215,9 +215,8 @@ void owner_collect_all(struct owner *o)
 		collect_class(o, class, true);
 }
 
-void owner_notify(uint64_t owner, struct slab *s)
+void owner_notify(struct owner *o, struct slab *s)
 {
-	struct owner *o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
 	unsigned start = (unsigned)((uintptr_t)s / CPU_LINE), class, i;
 
 	for (i = 0; i < 4; i++) {

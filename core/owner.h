@@ -197,8 +197,8 @@ void owner_rest(struct owner *o);
 
 /* ---- for anybody ---- */
 
-/* Tells the owner (a slab's owner word) that the slab has remote bits. */
-void owner_notify(uint64_t owner, struct slab *s);
+/* Tells the owner that the slab has remote bits. */
+void owner_notify(struct owner *o, struct slab *s);
 
 /* If the record is vacant: collects and shrinks it, as a guest. */
 void owner_visit(struct owner *o);

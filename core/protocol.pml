@@ -20,7 +20,7 @@
  *
  *   - a holder's load of a free word and its store there: it alone stores
  *   - a load that only saves a swap or an exchange which would fail or find
- *     nothing (owner_hold, owner_notify, owner_collect, the mark in remote_free)
+ *     nothing (owner_hold, owner_notify, owner_collect, remote_is_told)
  *
  *   here                 in the code
  *   -------------------  ----------------------------------------------------
@@ -44,7 +44,8 @@
  *   release              release.c: ash_release, release_slow; block.c: place_find
  *   owner_freed           bin.c: owner_freed; block.c: place_is_taken;
  *                        release.c: release_event
- *   remote_free, notify  release.c: remote_free; owner.c: owner_notify
+ *   remote_free, notify  release.h: remote_set, remote_is_told; block.c: remote_tell;
+ *                        owner.c: owner_notify
  *   shared_slot          shared.c: shared_slot, slot_in, slot_anywhere; walk.c
  *   shared_free          shared.c: shared_free
  *   REPORT               misuse.c: misuse, misuse_double

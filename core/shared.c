@@ -61,7 +61,7 @@ void *shared_slot(struct heap *h, unsigned class)
 	return p;
 }
 
-bool shared_free(const struct place *at)
+bool shared_free(struct slab *s, uint64_t index)
 {
-	return (fetch_or_release(&at->slab->free[at->group], at->bit) & at->bit) == 0;
+	return !set_bit_ordered(s->free, index);
 }

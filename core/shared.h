@@ -17,6 +17,6 @@
 void *shared_slot(struct heap *h, unsigned class);
 
 /* False: it was free already. */
-bool shared_free(const struct place *at);
+bool shared_free(struct slab *s, uint64_t index);
 
 #endif

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cpu.h"
+
 /* Order for the compiler only: between a thread and its own signal handlers. */
 #define signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -92,6 +94,19 @@ static inline uint64_t exchange_ordered(uint64_t *word, uint64_t value)
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * Sets bit n of a bitmap; was it set before?  A compiler makes this fetch_or a
+ * loop around a compare-and-swap; ThreadSanitizer sees only what it compiles.
+ */
+static inline bool set_bit_ordered(uint64_t *words, uint64_t n)
+{
+#ifdef ASH_THREAD_SANITIZER
+	return (fetch_or_ordered(&words[n / 64], (uint64_t)1 << (n % 64)) >> (n % 64)) & 1;
+#else
+	return cpu_set_bit_locked(words, n);
+#endif
+}
+
 #else
 
 #include "single.h"
@@ -105,6 +120,8 @@ static inline bool swap_acq_rel(uint64_t *word, uint64_t *expected, uint64_t des
 
 #define swap_acquire(word, expected, desired) swap_acq_rel((word), (expected), (desired))
 #define swap_ordered(word, expected, desired) swap_acq_rel((word), (expected), (desired))
+
+#define set_bit_ordered(words, n) single_set_bit((words), (n))
 
 #define SINGLE_FETCH(name, operation)                                                              \
 	static inline uint64_t name(uint64_t *word, uint64_t n)                                    \

@@ -76,7 +76,7 @@ TEST(protocol_letter_to_a_vacant_record, 10)
 	at = place_of(left);
 	owner = remote_until_mark(at);
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
-	owner_notify(owner, at.slab);
+	owner_notify((struct owner *)owner, at.slab);
 	owner_visit((struct owner *)owner);
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
@@ -104,7 +104,7 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	/* The letter comes to the old owner, where it means nothing. */
-	owner_notify(owner, at.slab);
+	owner_notify((struct owner *)owner, at.slab);
 	owner_visit((struct owner *)owner);
 	ash_release(own);
 	stamp_check_nothing_left();

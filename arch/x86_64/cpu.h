@@ -60,4 +60,13 @@ static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 	return was;
 }
 
+/* The same of bit n of many words, in memory, as one step for all threads. */
+static inline bool cpu_set_bit_locked(uint64_t *words, uint64_t n)
+{
+	bool was;
+
+	__asm__ volatile("lock btsq %2, %1" : "=@ccc"(was), "+m"(*words) : "r"(n) : "memory");
+	return was;
+}
+
 #endif

@@ -23,4 +23,13 @@ static inline bool single_compare_swap(volatile uint64_t *word, uint64_t *expect
 	return done;
 }
 
+/* Sets bit n of many words; was it set before? */
+static inline bool single_set_bit(uint64_t *words, uint64_t n)
+{
+	bool was;
+
+	__asm__ volatile("btsq %2, %1" : "=@ccc"(was), "+m"(*words) : "r"(n) : "memory");
+	return was;
+}
+
 #endif
