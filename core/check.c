@@ -104,7 +104,7 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 		bool is_free = bits_all(r->free, i, 1);
 		enum invariant broken = HOLDS;
 
-		if (!map_has(base + (i << CHUNK_SHIFT), c))
+		if (map_guess(base + (i << CHUNK_SHIFT)) != c)
 			return I9_MAP_KNOWS_EVERY_CHUNK;
 		if (span_left > 0) {
 			if (is_free && bits_all(r->free, i, 1))

@@ -26,6 +26,9 @@
  *   p = 0 .. 0 | 11 bits | 15 bits | 6 bits | 15 bits
  *                        |  table  |  unit  |  inside the unit
  *                        map_table[..]->chunk.head[..]->slab
+ *
+ *   p = 0 .. 0 | 14 bits |     18 bits      | 15 bits
+ *                        | map_units[..]->slab           a guess, first
  *   index = (p - slab.base) / slot size        one multiplication
  *   group = index / 64, bit = index % 64
  *

@@ -3,100 +3,68 @@
 
 #include "pages.h"
 
-#define LEVEL_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2)
-#define LEVEL_SIZE ((size_t)1 << LEVEL_BITS)
-_Static_assert(2 * LEVEL_BITS + CHUNK_SHIFT == CPU_ADDRESS_BITS, "two equal levels");
+struct map_leaf *map_root[MAP_SIZE];
+struct slab *map_units[MAP_UNITS];
 
-struct leaf {
-	struct chunk *chunk[LEVEL_SIZE];
-};
+/* The first leaf costs no system call, and few programs need another. */
+static struct map_leaf first_leaf;
+static uint64_t first_leaf_used;
 
-struct chunk *map_table[MAP_TABLE];
-static struct leaf *overflow[LEVEL_SIZE];
-
-static size_t leaf_index(const void *p)
+static struct map_leaf *leaf_memory(void)
 {
-	return ((uintptr_t)p >> CHUNK_SHIFT) % LEVEL_SIZE;
+	if (exchange_ordered(&first_leaf_used, 1) == 0)
+		return &first_leaf;
+	return pages_reserve(sizeof first_leaf, PAGE_SIZE, PAGES_PRIVATE);
 }
 
-/* The leaf for an address, made if need be and wanted; NULL: there is none. */
-static struct leaf *leaf_of(const void *p, bool make)
+static bool leaf_make(struct map_leaf **place)
 {
-	uintptr_t top = (uintptr_t)p >> (CHUNK_SHIFT + LEVEL_BITS);
-	struct leaf *leaf, *other;
+	struct map_leaf *leaf;
 	uint64_t none = 0;
 
-	if (top >= LEVEL_SIZE)
-		return NULL; /* not an address of user space */
-	/* Pairs with the swap below: a leaf begins all zero, which is empty. */
-	leaf = load_acquire(&overflow[top]);
-	if (leaf != NULL || !make)
-		return leaf;
-	leaf = pages_reserve(sizeof *leaf, PAGE_SIZE, PAGES_PRIVATE);
-	if (leaf == NULL ||
-	    swap_acq_rel((uint64_t *)(void *)&overflow[top], &none, (uint64_t)(uintptr_t)leaf))
-		return leaf;
-	other = (struct leaf *)(uintptr_t)none;
-	(void)pages_release(leaf, sizeof *leaf);
-	return other;
+	if (load_acquire(place) != NULL)
+		return true;
+	leaf = leaf_memory();
+	if (leaf == NULL)
+		return false;
+	/* Pairs with map_guess. */
+	if (!swap_acq_rel((uint64_t *)(void *)place, &none, (uint64_t)(uintptr_t)leaf) &&
+	    leaf != &first_leaf)
+		(void)pages_release(leaf, sizeof *leaf);
+	return true;
 }
 
 struct chunk *map_find(const void *p)
 {
-	const char *base = (const char *)p - ((uintptr_t)p & (CHUNK_SIZE - 1));
 	struct chunk *c = map_guess(p);
-	struct leaf *leaf;
 
 	/* The base is unset, and so unequal, in chunks that were never used. */
-	if (likely(c != NULL) && likely(load_relaxed(&c->base) == base))
+	if (likely(c != NULL) &&
+	    likely((uintptr_t)p - (uintptr_t)load_relaxed(&c->base) < CHUNK_SIZE))
 		return c;
-	leaf = leaf_of(p, false);
-	if (leaf == NULL)
-		return NULL;
-	c = load_acquire(&leaf->chunk[leaf_index(p)]);
-	return c != NULL && load_relaxed(&c->base) == base ? c : NULL;
+	return NULL;
 }
 
-static bool enter(const char *base, struct chunk *c)
+/* The map's entry for chunk i of the region, whose leaf is there. */
+static struct chunk **entry(const struct region *r, size_t i)
 {
-	struct chunk **entry = &map_table[((uintptr_t)base >> CHUNK_SHIFT) % MAP_TABLE];
-	struct leaf *leaf;
-	uint64_t none = 0;
+	const char *base = r->base + (i << CHUNK_SHIFT);
 
-	/* Pairs with map_guess. */
-	if (swap_acq_rel((uint64_t *)(void *)entry, &none, (uint64_t)(uintptr_t)c))
-		return true;
-	leaf = leaf_of(base, true);
-	if (leaf == NULL)
-		return false;
-	store_release(&leaf->chunk[leaf_index(base)], c);
-	return true;
-}
-
-static void leave(const char *base, struct chunk *c)
-{
-	struct chunk **entry = &map_table[((uintptr_t)base >> CHUNK_SHIFT) % MAP_TABLE];
-	uint64_t mine = (uint64_t)(uintptr_t)c;
-	struct leaf *leaf;
-
-	if (swap_acq_rel((uint64_t *)(void *)entry, &mine, 0))
-		return;
-	leaf = leaf_of(base, false);
-	if (leaf != NULL)
-		store_release(&leaf->chunk[leaf_index(base)], (struct chunk *)NULL);
+	return &load_relaxed(&map_root[(uintptr_t)base >> (CHUNK_SHIFT + MAP_BITS)])
+			->chunk[map_index(base)];
 }
 
 bool map_enter(struct region *r)
 {
+	uintptr_t first = (uintptr_t)r->base >> CHUNK_SHIFT, last = first + r->chunks - 1;
 	size_t i;
 
-	for (i = 0; i < r->chunks; i++) {
-		if (enter(r->base + (i << CHUNK_SHIFT), region_chunk(r, i)))
-			continue;
-		while (i-- > 0)
-			leave(r->base + (i << CHUNK_SHIFT), region_chunk(r, i));
-		return false;
-	}
+	/* A leaf without entries, should the next one fail, hurts nobody. */
+	for (i = first >> MAP_BITS; i <= last >> MAP_BITS; i++)
+		if (!leaf_make(&map_root[i]))
+			return false;
+	for (i = 0; i < r->chunks; i++)
+		store_release(entry(r, i), region_chunk(r, i)); /* with map_guess */
 	return true;
 }
 
@@ -105,17 +73,7 @@ void map_leave(struct region *r)
 	size_t i;
 
 	for (i = 0; i < r->chunks; i++)
-		leave(r->base + (i << CHUNK_SHIFT), region_chunk(r, i));
-}
-
-bool map_has(const void *p, const struct chunk *c)
-{
-	struct leaf *leaf;
-
-	if (map_guess(p) == c)
-		return true;
-	leaf = leaf_of(p, false);
-	return leaf != NULL && load_acquire(&leaf->chunk[leaf_index(p)]) == c;
+		store_release(entry(r, i), (struct chunk *)NULL);
 }
 
 bool map_holds(const void *p)
@@ -123,11 +81,11 @@ bool map_holds(const void *p)
 	uintptr_t address = (uintptr_t)p;
 	size_t i;
 
-	if (address - (uintptr_t)map_table < sizeof map_table ||
-	    address - (uintptr_t)overflow < sizeof overflow)
+	if (address - (uintptr_t)map_units < sizeof map_units ||
+	    address - (uintptr_t)map_root < sizeof map_root)
 		return true;
-	for (i = 0; i < LEVEL_SIZE; i++) {
-		const struct leaf *leaf = load_acquire(&overflow[i]);
+	for (i = 0; i < MAP_SIZE; i++) {
+		const struct map_leaf *leaf = load_acquire(&map_root[i]);
 
 		if (leaf != NULL && address - (uintptr_t)leaf < sizeof *leaf)
 			return true;

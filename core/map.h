@@ -4,11 +4,16 @@
  * this process.  What is foreign is an answer (NULL), not a crash: whatever
  * the pointer, a lookup reads only memory of ours.
  *
- *   table     one entry for each 2 MiB of 64 GiB of address space; addresses
- *             64 GiB apart share an entry, which is the first comer's
- *   overflow  two levels over all of the address space, for the others
+ *   p = 0 | 13 bits | 13 bits | 21 bits
+ *         |  root   |  leaf   |  inside the chunk
  *
- * So nearly every program has its whole heap one load away.
+ * Beside it a hint, for releases into the default heap:
+ *
+ *   units   unit -> slab record, one entry for each 32 KiB of 8 GiB; addresses
+ *           8 GiB apart share an entry, which is the last comer's.  Nothing is
+ *           taken out: what it names may be another slab by now, or none.
+ *
+ * So nearly every program has all its slabs one load away.
  */
 #ifndef CORE_MAP_H
 #define CORE_MAP_H
@@ -17,18 +22,52 @@
 #include "bits.h"
 #include "layout.h"
 
-#define MAP_TABLE ((size_t)1 << 15)
+#define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2)
+#define MAP_SIZE ((size_t)1 << MAP_BITS)
+_Static_assert(2 * MAP_BITS + CHUNK_SHIFT == CPU_ADDRESS_BITS, "two equal levels");
 
-extern INTERNAL struct chunk *map_table[MAP_TABLE];
+struct map_leaf {
+	struct chunk *chunk[MAP_SIZE];
+};
 
-/*
- * The chunk that has this address, or another one, or NULL.  For callers
- * that compare the address with the base of a slab anyway.
- */
+extern INTERNAL struct map_leaf *map_root[MAP_SIZE];
+
+#define MAP_UNITS ((size_t)1 << 18)
+
+extern INTERNAL struct slab *map_units[MAP_UNITS];
+
+static inline size_t map_index(const void *p)
+{
+	return ((uintptr_t)p >> CHUNK_SHIFT) % MAP_SIZE;
+}
+
+/* The chunk that has this address, whether in use or not; NULL: none. */
 static inline struct chunk *map_guess(const void *p)
 {
+	uintptr_t top = (uintptr_t)p >> (CHUNK_SHIFT + MAP_BITS);
+	struct map_leaf *leaf;
+
+	if (unlikely(top >= MAP_SIZE))
+		return NULL; /* not an address of user space */
+	/* Pairs with leaf_make: a leaf begins all zero, which is empty. */
+	leaf = load_acquire(&map_root[top]);
 	/* Pairs with map_enter: the record is valid before it can be found. */
-	return load_acquire(&map_table[((uintptr_t)p >> CHUNK_SHIFT) % MAP_TABLE]);
+	return unlikely(leaf == NULL) ? NULL : load_acquire(&leaf->chunk[map_index(p)]);
+}
+
+static inline struct slab **map_unit(const void *p)
+{
+	return &map_units[((uintptr_t)p >> UNIT_SHIFT) % MAP_UNITS];
+}
+
+/*
+ * The slab record of this address, or another one, or NULL.  For callers that
+ * compare the record's owner with themselves, and the address with its base.
+ */
+static inline struct slab *map_guess_slab(const void *p)
+{
+	/* Pairs with slab_publish: the record is complete when it is found. */
+	return load_acquire(map_unit(p));
 }
 
 /* The chunk in use that has this address; NULL: none. */
@@ -39,8 +78,6 @@ bool map_enter(struct region *r);
 /* Takes them out again. */
 void map_leave(struct region *r);
 
-/* True: the map leads from the address to the record, in use or not. */
-bool map_has(const void *p, const struct chunk *c);
 /* True: the address is one of the map's own. */
 bool map_holds(const void *p);
 

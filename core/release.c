@@ -26,7 +26,10 @@ static SLOW bool release_other(void *p, struct place *at)
 	return false;
 }
 
-/* Everything but a block of one's own slab; s: what slab_record gave, or NULL. */
+/*
+ * Everything but a block of one's own slab; s: what map_guess_slab gave.  A
+ * guess without an owner is no slab any more, and its memory may be a span's.
+ */
 static SLOW void release_slow(void *p, struct slab *s)
 {
 	struct owner *o = seat.self;
@@ -34,7 +37,8 @@ static SLOW void release_slow(void *p, struct slab *s)
 	struct place at;
 	bool done;
 
-	if (s == NULL || unlikely(heap_hooks != NULL) || unlikely(!slab_index(s, p, &index))) {
+	if (s == NULL || load_relaxed(&s->owner) == 0 || unlikely(heap_hooks != NULL) ||
+	    unlikely(!slab_index(s, p, &index))) {
 		if (!release_other(p, &at))
 			return;
 		s = at.slab;
@@ -82,15 +86,13 @@ static SLOW void release_event(struct owner *o, struct slab *s, uint64_t group,
  */
 FAST void ash_release(void *p)
 {
-	struct chunk *c = map_guess(p);
-	struct slab *s;
+	struct slab *s = map_guess_slab(p);
 	uint64_t word, index, group;
 
-	if (unlikely(c == NULL)) {
+	if (unlikely(s == NULL)) {
 		release_slow(p, NULL);
 		return;
 	}
-	s = slab_record(c, p);
 	/* A closed seat is one more reciprocal of 0, which rejects every pointer. */
 	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)seat.self) ||
 	    unlikely(!slab_index_by(s, p, s->reciprocal & seat.open, &index))) {

@@ -4,13 +4,16 @@
 #include "misuse.h"
 
 /* The first unit last, and in slab_unmake first: while it is there, all are (ash_check). */
-static void slab_publish(struct slab *s)
+static void slab_publish(const struct heap *h, struct slab *s)
 {
 	unsigned i;
 
-	/* Pairs with slab_find. */
-	for (i = s->units; i-- > 0;)
+	for (i = s->units; i-- > 0;) {
+		if (h == &heap_default)
+			store_release(map_unit(s->base + i * UNIT_SIZE), s); /* with map_guess_slab */
+		/* Pairs with slab_find. */
 		store_release(&s->chunk->head[s->unit + i], record_place(s->unit));
+	}
 }
 
 struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow)
@@ -54,7 +57,7 @@ struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow
 	s->soiled = u.clean ? 0 : UINT32_MAX;
 	/* Pairs with the walk in shared.c. */
 	store_release(&s->owner, owner);
-	slab_publish(s);
+	slab_publish(h, s);
 	return s;
 }
 

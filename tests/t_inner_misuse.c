@@ -25,10 +25,16 @@ MISUSE(heap_record_end)
 	bad_says(bad, (char *)(&heap_default + 1) - 8, RECORDS, 0);
 }
 
-MISUSE(map_table)
+MISUSE(map_root)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, &map_table[MAP_TABLE - 1], RECORDS, 0);
+	bad_says(bad, &map_root[MAP_SIZE - 1], RECORDS, 0);
+}
+
+MISUSE(map_units)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, &map_units[MAP_UNITS - 1], RECORDS, 0);
 }
 
 MISUSE(region_record)

@@ -3,9 +3,8 @@
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /*
- * The map's second way: chunks that lie a multiple of 64 GiB apart share an
- * entry of the table, so the later one must be found through the overflow.
- * The system is made to place the regions just so.
+ * Regions far apart: in leaves of the map of their own, and with units that share
+ * their entries in the map's hint.  The system is made to place them just so.
  */
 #include "ashlar.h"
 #include "misuse.h"
@@ -14,7 +13,9 @@
 #include "x_faults.h"
 
 #define MIB      ((size_t)1 << 20)
-#define DISTANCE ((size_t)MAP_TABLE << CHUNK_SHIFT)
+#define LEAF	 (MAP_SIZE << CHUNK_SHIFT) /* bytes that a leaf has the chunks of */
+#define DISTANCE (4 * LEAF)
+_Static_assert(DISTANCE % (MAP_UNITS << UNIT_SHIFT) == 0, "the same entry of the hint");
 
 /* The first block, and one whose chunk is `n` distances below it. */
 static char *first, *second;
@@ -40,19 +41,20 @@ static void place_two(void)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(map_overflow_finds, 10)
+TEST(map_leaves_find, 10)
 {
 	char *third;
 
 	place_two();
 	third = span_at(first - 3 * DISTANCE);
-	CHECK(map_guess(second) == map_guess(first));
+	CHECK(map_unit(second) == map_unit(first));
 	CHECK(map_find(first) != map_find(second) && map_find(second) != map_find(third));
 	CHECK(map_find(second)->base == second);
 	CHECK(ash_usable_size(first) == SPAN && ash_usable_size(second) == SPAN);
 	/* A pointer of the right entry, in no region. */
 	CHECK(map_find(first - 2 * DISTANCE) == NULL);
 	CHECK(map_find(first + DISTANCE) == NULL);
+	CHECK(map_find(first - LEAF) == NULL);
 	ash_release(second);
 	CHECK_EQ(ash_check(), 0);
 	CHECK_EQ(ash_usable_size(first), SPAN);
@@ -62,8 +64,44 @@ TEST(map_overflow_finds, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* The table's own goes first, and comes again as a later one. */
-TEST(map_overflow_survives_the_first, 10)
+/* Each unit of each slab of the default heap leads to its record. */
+TEST(map_units_know_every_slab, 10)
+{
+	for (size_t size = 8; size <= SLOT_MAX; size += size / 4 + 8) {
+		char *p = ash_alloc(size);
+
+		CHECK(p != NULL);
+		CHECK(map_guess_slab(p) == slab_record(map_find(p), p));
+		CHECK(map_guess_slab(p + size - 1) == map_guess_slab(p));
+		ash_release(p);
+	}
+}
+
+/* The hint still leads to the slab that was there before the span. */
+TEST(map_span_where_a_slab_was, 10)
+{
+	enum { BLOCKS = 20 };
+	char *p[BLOCKS];
+	size_t was = 0;
+
+	for (size_t i = 0; i < BLOCKS; i++)
+		p[i] = ash_alloc(SLOT_MAX);
+	for (size_t i = 0; i < BLOCKS; i++)
+		ash_release(p[i]);
+	ash_trim(0);
+	for (size_t i = 0; i < BLOCKS / 2; i++) {
+		p[i] = ash_alloc(CHUNK_SIZE);
+		CHECK(p[i] != NULL);
+		was += map_guess_slab(p[i]) != NULL && map_guess_slab(p[i])->base == p[i];
+	}
+	CHECK(was > 0);
+	for (size_t i = 0; i < BLOCKS / 2; i++)
+		ash_release(p[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* One goes, the others stay; it comes again, and its leaf is there. */
+TEST(map_leaves_survive_the_first, 10)
 {
 	char *again;
 
@@ -85,8 +123,8 @@ TEST(map_overflow_survives_the_first, 10)
 	CHECK(map_find(again) == NULL);
 }
 
-/* Small blocks of two regions that share all entries. */
-TEST(map_overflow_slabs, 30)
+/* Small blocks of two regions that share all entries of the hint. */
+TEST(map_units_of_two_slabs, 30)
 {
 	enum { BLOCKS = 40000 };
 	static unsigned char *p[BLOCKS];
@@ -102,8 +140,9 @@ TEST(map_overflow_slabs, 30)
 		p[i] = ash_alloc(100);
 		CHECK(p[i] != NULL);
 		memset(p[i], (int)i, 100);
-		shared += map_guess(p[i])->base != (char *)((uintptr_t)p[i] & ~(CHUNK_SIZE - 1));
 	}
+	for (size_t i = 0; i < BLOCKS; i++)
+		shared += map_guess_slab(p[i]) != slab_record(map_find(p[i]), p[i]);
 	CHECK_EQ(faults.place, 0);
 	CHECK(shared > 1000);
 	CHECK_EQ(ash_check(), 0);
@@ -119,19 +158,22 @@ TEST(map_overflow_slabs, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* No memory for the overflow: no region, and all as before; later it works. */
-TEST(map_overflow_without_memory, 10)
+/* No memory for a leaf: no region, and all as before; later it works. */
+TEST(map_leaf_without_memory, 10)
 {
-	enum { LEAF = 64 << 10, APART = 10 };
+	enum { APART = 10 };
 	struct ash_stats before, after;
 	size_t space = 0;
-	char *where;
+	char *border, *where;
 
+	/* Just below where a leaf ends; the one above is not there. */
 	first = ash_alloc(SPAN);
+	CHECK(first != NULL);
+	border = first - DISTANCE - (uintptr_t)first % LEAF;
+	second = span_at(border - 100 * CHUNK_SIZE);
 	ash_stats(&before);
-	/* Its first chunks find their entries free, the others taken. */
-	where = first - DISTANCE - APART * CHUNK_SIZE;
-	faults.mmap_not = LEAF;
+	where = border - APART * CHUNK_SIZE;
+	faults.mmap_not = sizeof(struct map_leaf);
 	faults.mmap_most = SPAN; /* no room to grow: it would be asked for first */
 	for (int i = 0; i < 50; i++) {
 		faults.place = where;
@@ -140,32 +182,32 @@ TEST(map_overflow_without_memory, 10)
 		CHECK_EQ(ash_check(), 0);
 		ash_stats(&after);
 		CHECK_EQ(before.reserved, after.reserved);
-		for (size_t c = 0; c < SPAN / CHUNK_SIZE; c++) {
-			CHECK(map_find(where + c * CHUNK_SIZE) == NULL);
-			CHECK(c >= APART || map_guess(where + c * CHUNK_SIZE) == NULL);
-		}
+		for (size_t c = 0; c < SPAN / CHUNK_SIZE; c++)
+			CHECK(map_guess(where + c * CHUNK_SIZE) == NULL);
 		/* The metadata of the first attempt serves the others. */
 		if (i == 0)
 			space = rt_address_space();
 	}
 	CHECK(rt_under_qemu() || rt_address_space() == space);
 	faults.mmap_not = 0;
-	second = span_at(where);
+	where = span_at(where);
+	CHECK_EQ(ash_usable_size(where), SPAN);
 	CHECK_EQ(ash_usable_size(second), SPAN);
 	CHECK_EQ(ash_check(), 0);
 	ash_release(first);
 	ash_release(second);
+	ash_release(where);
 }
 
 /* ---- misuse there ---- */
 
-MISUSE(overflow_interior)
+MISUSE(leaves_interior)
 {
 	place_two();
 	bad_says(bad, second + 4096, "interior pointer", SPAN);
 }
 
-MISUSE(overflow_released)
+MISUSE(leaves_released)
 {
 	place_two();
 	span_at(first - 2 * DISTANCE); /* the region stays */
@@ -173,19 +215,19 @@ MISUSE(overflow_released)
 	bad_says(bad, second, RETURNED, 0);
 }
 
-/* The entry's pointer, but 64 GiB from it nothing is ours. */
-MISUSE(overflow_nowhere)
+/* The hint's entry, but 64 GiB from it nothing is ours. */
+MISUSE(leaves_nowhere)
 {
 	place_two();
 	bad_says(bad, first - 2 * DISTANCE, FOREIGN, 0);
 }
 
-MISUSE(overflow_slab_nowhere)
+MISUSE(leaves_slab_nowhere)
 {
 	bad_says(bad, block_among(100) - DISTANCE, FOREIGN, 0);
 }
 
-MISUSE(overflow_leaf)
+MISUSE(leaf)
 {
 	faults.last_mapped = NULL;
 	place_two();
