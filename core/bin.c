@@ -44,18 +44,20 @@ static bool bin_next_group(const struct owner *o, struct bin *b)
 	/*
 	 * Round robin among groups in use: by the time it comes round, a group
 	 * has gathered slots.  Memory never used before is touched only when
-	 * there is nothing else.
+	 * there is nothing else, not even what others released.
 	 */
-	while (s->ready != 0) {
-		uint64_t after = s->ready & ~bits_run(0, g + 1);
+	do
+		while (s->ready != 0) {
+			uint64_t after = s->ready & ~bits_run(0, g + 1);
 
-		g = bits_lowest(after != 0 ? after : s->ready);
-		if (load_relaxed(&s->free[g]) != 0) {
-			bin_point(o, b, g);
-			return true;
+			g = bits_lowest(after != 0 ? after : s->ready);
+			if (load_relaxed(&s->free[g]) != 0) {
+				bin_point(o, b, g);
+				return true;
+			}
+			store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
 		}
-		store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
-	}
+	while ((load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false));
 	if (s->opened == s->groups)
 		return false;
 	bin_point(o, b, s->opened++);
@@ -111,32 +113,29 @@ static bool bin_next_slab(struct owner *o, unsigned class)
 /* One from the shelf, or a new one. */
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
+	const struct slabs *l = &o->shelves[class].exhausted; /* by now all that there are */
 	struct slab *s;
 
 	if (bin_next_slab(o, class))
 		return true;
-	s = slab_make(o->heap, class, (uint64_t)(uintptr_t)o, grow);
+	s = slab_make(o->heap, class, l->head == l->tail, (uint64_t)(uintptr_t)o, grow);
 	if (s != NULL)
 		bin_take(o, class, s);
 	return s != NULL;
 }
 
-/* The current slab has no free slot left, unless others released some. */
-static bool bin_exhausted(struct owner *o, unsigned class)
+/* The current slab has no free slot left. */
+static void bin_exhausted(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct slab *s = b->slab;
 
-	if ((load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false) &&
-	    bin_next_group(o, b))
-		return false;
 	b->slab = NULL;
 	b->word = 0;
 	if (s->spare)
 		spares_forget(o, s);
 	(void)slab_watch(s);
 	slabs_append(&o->shelves[class].exhausted, s);
-	return true;
 }
 
 bool bin_refill(struct owner *o, unsigned class)
@@ -144,8 +143,11 @@ bool bin_refill(struct owner *o, unsigned class)
 	struct bin *b = &o->bins[class];
 	struct shelf *f = &o->shelves[class];
 
-	if (b->slab != NULL && (bin_next_group(o, b) || !bin_exhausted(o, class)))
-		return true;
+	if (b->slab != NULL) {
+		if (bin_next_group(o, b))
+			return true;
+		bin_exhausted(o, class);
+	}
 	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
 		owner_collect(o);

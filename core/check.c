@@ -44,8 +44,9 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, struct 
 		return I4_SLAB_GEOMETRY;
 	size = class_size(class);
 	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
-	    load_relaxed(&s->slot_size) != size || units != class_units(class) ||
-	    slots != class_slots(class) ||
+	    load_relaxed(&s->slot_size) != size ||
+	    (units != class_units(class, true) && units != class_units(class, false)) ||
+	    slots != class_slots(class, units) ||
 	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||
 	    ((units & (units - 1)) == 0 && unit % units != 0) ||

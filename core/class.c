@@ -40,7 +40,7 @@ unsigned class_aligned(size_t size, size_t alignment)
 		return CLASSES;
 	/* At most eight steps: the next power of two is a multiple, its slabs aligned. */
 	for (class = class_of(size); class < CLASSES; class++) {
-		unsigned units = class_units(class);
+		unsigned units = class_units(class, true);
 		size_t start = (units & (units - 1)) == 0 ? units * UNIT_SIZE : UNIT_SIZE;
 
 		if ((class_size(class) & (alignment - 1)) == 0 && start >= alignment)
@@ -49,23 +49,23 @@ unsigned class_aligned(size_t size, size_t alignment)
 	return class;
 }
 
-unsigned class_units(unsigned class)
+unsigned class_units(unsigned class, bool few)
 {
 	size_t size = class_size(class);
 	unsigned units = 2;
 
-	if (size <= 16)
-		return 1;
 	if (size > CLASS_SINGLE)
 		return (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
+	if (few || size <= 16)
+		return 1;
 	while (units * UNIT_SIZE < 4 * size)
 		units *= 2;
 	return units;
 }
 
-unsigned class_slots(unsigned class)
+unsigned class_slots(unsigned class, unsigned units)
 {
-	size_t slots = class_units(class) * UNIT_SIZE / class_size(class);
+	size_t slots = units * UNIT_SIZE / class_size(class);
 
 	return slots < SLAB_SLOTS ? (unsigned)slots : SLAB_SLOTS;
 }

@@ -51,7 +51,7 @@ void *shared_slot(struct heap *h, unsigned class)
 	if (p == NULL)
 		p = slot_anywhere(h, class);
 	while (p == NULL) {
-		s = slab_make(h, class, OWNER_SHARED, true);
+		s = slab_make(h, class, true, OWNER_SHARED, true);
 		if (s == NULL)
 			return NULL;
 		/* Pairs with the load above.  A slab overwritten here is found by a walk. */

@@ -16,10 +16,10 @@ static void slab_publish(const struct heap *h, struct slab *s)
 	}
 }
 
-struct slab *slab_make(struct heap *h, unsigned class, uint64_t owner, bool grow)
+struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
-	struct units u = units_claim(h, class_units(class), grow);
-	unsigned slots = class_slots(class);
+	struct units u = units_claim(h, class_units(class, few), grow);
+	unsigned slots = class_slots(class, u.count);
 	size_t size = class_size(class);
 	uint64_t *remote;
 	struct slab *s;

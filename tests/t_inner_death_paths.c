@@ -185,6 +185,8 @@ static size_t free_units(void)
 static void fill_chunks(void)
 {
 	exhaust();
+	if (free_units() % 2 != 0) /* the first slab of its class: one unit */
+		book_enter(ash_heap_alloc(death_heap, UNIT_SIZE - 1), 64);
 	while (free_units() > 0)
 		book_enter(ash_heap_alloc(death_heap, UNIT_SIZE + 1), 64);
 }

@@ -45,24 +45,26 @@ TEST(class_of_every_size, 10)
 	}
 }
 
-static size_t slab_bytes(unsigned class)
+static size_t slab_bytes(unsigned class, bool few)
 {
-	return class_units(class) * UNIT_SIZE;
+	return class_units(class, few) * UNIT_SIZE;
 }
 
 /* Where a slab of the class may begin, as a multiple of bytes. */
-static size_t slab_start(unsigned class)
+static size_t slab_start(unsigned class, bool few)
 {
-	unsigned units = class_units(class);
+	unsigned units = class_units(class, few);
 
-	return (units & (units - 1)) == 0 ? slab_bytes(class) : UNIT_SIZE;
+	return (units & (units - 1)) == 0 ? slab_bytes(class, few) : UNIT_SIZE;
 }
 
 TEST(class_slabs, 10)
 {
-	for (unsigned class = 0; class < CLASSES; class ++) {
-		size_t size = class_size(class), bytes = slab_bytes(class);
-		size_t slots = class_slots(class);
+	for (unsigned n = 0; n < 2 * CLASSES; n++) {
+		unsigned class = n / 2;
+		bool few = n % 2;
+		size_t size = class_size(class), bytes = slab_bytes(class, few);
+		size_t slots = class_slots(class, class_units(class, few));
 
 		CHECK(bytes >= UNIT_SIZE && bytes <= CHUNK_SIZE);
 		CHECK(slots <= SLAB_SLOTS);
@@ -70,11 +72,13 @@ TEST(class_slabs, 10)
 		CHECK(slots == SLAB_SLOTS || (slots + 1) * size > bytes);
 		if (size > CLASS_SINGLE)
 			CHECK(slots == 1 && bytes - size < UNIT_SIZE);
+		else if (few)
+			CHECK(slots >= 1 && bytes == UNIT_SIZE);
 		else
 			CHECK(slots >= 4);
 		/* Slots whose size is a power of two are aligned to it. */
 		if ((size & (size - 1)) == 0)
-			CHECK_EQ(slab_start(class) % size, 0);
+			CHECK_EQ(slab_start(class, few) % size, 0);
 	}
 }
 
@@ -87,7 +91,8 @@ TEST(class_aligned_all, 20)
 
 			while (class < CLASSES &&
 			       (class_size(class) < size || class_size(class) % alignment != 0 ||
-				slab_start(class) % alignment != 0))
+				slab_start(class, true) % alignment != 0 ||
+				slab_start(class, false) % alignment != 0))
 				class ++;
 			CHECK_EQ(class_aligned(size, alignment), class);
 		}
@@ -96,11 +101,11 @@ TEST(class_aligned_all, 20)
 	CHECK_EQ(class_aligned(PTRDIFF_MAX, 4096), CLASSES);
 }
 
-static void fake_slab(struct slab *s, unsigned class, char *base)
+static void fake_slab(struct slab *s, unsigned class, bool few, char *base)
 {
 	s->base = base;
 	s->slot_size = (uint32_t)class_size(class);
-	s->slots = class_slots(class);
+	s->slots = class_slots(class, class_units(class, few));
 	s->groups = (uint32_t)((s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
 	s->reciprocal = class_reciprocal(s->slot_size);
 }
@@ -111,11 +116,12 @@ TEST(slab_index_every_offset, 60)
 	static struct slab s;
 	char *base = (char *)0x7f0000200000;
 
-	for (unsigned class = 0; class < CLASSES; class ++) {
-		size_t bytes = slab_bytes(class), size = class_size(class);
+	for (unsigned n = 0; n < 2 * CLASSES; n++) {
+		unsigned class = n / 2;
+		size_t bytes = slab_bytes(class, n % 2), size = class_size(class);
 		size_t index = 0, rest = 0;
 
-		fake_slab(&s, class, base);
+		fake_slab(&s, class, n % 2, base);
 		for (size_t offset = 0; offset < bytes; offset++, rest++) {
 			uint64_t found;
 			bool start;
@@ -141,10 +147,11 @@ TEST(slab_index_elsewhere, 30)
 
 	rt_seed(&random, rt_test_seed());
 	for (unsigned class = 0; class < CLASSES; class ++) {
-		size_t used = class_slots(class) * class_size(class);
+		size_t used;
 		uint64_t found;
 
-		fake_slab(&s, class, base);
+		fake_slab(&s, class, class % 2, base);
+		used = s.slots * s.slot_size;
 		for (size_t n = 1; n < 3 * SLAB_SLOTS; n++) {
 			CHECK(!slab_index(&s, base - n * s.slot_size, &found));
 			CHECK(!slab_index(&s, base + used + (n - 1) * s.slot_size, &found));
@@ -169,8 +176,8 @@ TEST(slab_group_masks, 10)
 {
 	static struct slab s;
 
-	for (unsigned class = 0; class < CLASSES; class ++) {
-		fake_slab(&s, class, NULL);
+	for (unsigned n = 0; n < 2 * CLASSES; n++) {
+		fake_slab(&s, n / 2, n % 2, NULL);
 		for (unsigned slot = 0; slot < s.groups * GROUP_SLOTS; slot++)
 			CHECK_EQ(slab_group_mask(&s, slot / GROUP_SLOTS) >> (slot % GROUP_SLOTS) &
 					 1,

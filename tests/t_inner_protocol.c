@@ -196,11 +196,16 @@ TEST(protocol_walk_over_a_spare, 10)
 {
 	enum { SIZE = 20000, SLOTS = 6 };
 	static const size_t others[] = {18000, 24000, 30000, 17000, 22000};
-	void *blocks[4 * SLOTS], *other[SLOTS];
+	enum { OTHERS = sizeof others / sizeof others[0] };
+	void *blocks[4 * SLOTS], *other[SLOTS], *few[OTHERS + 1][2];
 	struct ash_stats st;
 	struct owner *o;
 	struct slab *s;
 
+	/* The first slabs of a class are smaller: they stay full. */
+	for (size_t i = 0; i < OTHERS; i++)
+		alloc_all(others[i], few[i], 2);
+	alloc_all(SIZE, few[OTHERS], 2);
 	alloc_all(SIZE, blocks, 4 * SLOTS);
 	s = place_of(blocks[0]).slab;
 	CHECK_EQ(s->slots, SLOTS);
@@ -210,7 +215,7 @@ TEST(protocol_walk_over_a_spare, 10)
 	release_some(blocks + 2 * SLOTS, 1);
 	CHECK(place_of(blocks[SLOTS + 1]).slab->spare);
 	/* The spares' places are all taken. */
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+	for (size_t i = 0; i < OTHERS; i++) {
 		s = place_of(blocks[SLOTS + 1]).slab;
 		if (seat.self->spares[0] != s || seat.self->spare_count * s->units >= SPARE_UNITS)
 			break;
@@ -229,6 +234,8 @@ TEST(protocol_walk_over_a_spare, 10)
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(ash_check(), 0);
 	release_some(blocks + 2 * SLOTS + 2, 2 * SLOTS - 2);
+	for (size_t i = 0; i <= OTHERS; i++)
+		release_some(few[i], 2);
 	stamp_check_nothing_left();
 }
 

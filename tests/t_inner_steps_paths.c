@@ -182,12 +182,13 @@ static void spares_full(void)
 /* One slab of the class besides the current one, with one block in it. */
 static void last_of_slab(void)
 {
+	struct bin *b = &seat.self->bins[class_of(step_size)];
 	unsigned first = 0, i;
+	struct slab *s;
 
 	reserve[first++] = ash_alloc(step_size);
 	steps_held++;
-	while (seat.self->bins[class_of(step_size)].slab->base ==
-	       (char *)((uintptr_t)reserve[0] & ~((uintptr_t)UNIT_SIZE * 2 - 1))) {
+	for (s = b->slab; b->slab == s;) {
 		reserve[first++] = ash_alloc(step_size);
 		steps_held++;
 	}

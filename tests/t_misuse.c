@@ -86,7 +86,8 @@ MISUSE(tail_of_slab)
 	char *p = ash_alloc(48);
 
 	CHECK_EQ(ash_usable_size(p), 48);
-	bad_says(bad, (char *)((uintptr_t)p | 65535) - 15, "interior pointer", 48);
+	/* Where slot 682 of a slab of 32 KiB would be, which has 682. */
+	bad_says(bad, (char *)((uintptr_t)p | 32767) - 31, "interior pointer", 48);
 }
 
 /* ---- memory of others ---- */
