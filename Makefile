@@ -64,6 +64,11 @@ RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
 	tools/demo/replay.c)
 SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/main.c)
+# The fast paths that only malloc has, in the library; tests of what they change.
+QUICK_LIB    = $(FAST:%=$(BUILD)/quick/%.o) $(QUICK:%=$(BUILD)/quick/%.o)
+QUICK_TESTS  = $(call objects,prog,$(wildcard tests/q_*.c) tests/main.c $(addprefix tests/t_,api.c \
+	align.c zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c inner_steps.c \
+	inner_steps_acts.c))
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
@@ -71,7 +76,7 @@ LIBRARY  = $(BUILD)/libashlar.a
 SINGLE   = $(BUILD)/libashlar-single.a
 RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar*.h))
-TESTS    = $(BUILD)/tests/all $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
+TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
 	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
@@ -197,7 +202,7 @@ $(ONE_SOURCE): tools/single $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard
 		$(addsuffix /*.[chS],arch/x86_64 sys core core/facade)))
 	mkdir -p $(@D)
 	echo 'MAKE $@'
-	sh tools/single $(@D) $(FAST) core/facade/malloc
+	sh tools/single $(@D) $(FAST) $(QUICK) core/facade/malloc
 
 # Its warnings were given when the sources were compiled one by one.
 MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) -fno-vectorize -fno-slp-vectorize \
@@ -260,6 +265,11 @@ $(BUILD)/one/%.o: %.c Makefile
 	echo 'CC   $< (single thread)'
 	$(CC) $(LIB_FLAGS) -DASH_SINGLE_THREAD -c $< -o $@
 
+$(BUILD)/quick/%.o: %.c Makefile
+	mkdir -p $(@D)
+	echo 'CC   $< (as malloc has it)'
+	$(CC) $(LIB_FLAGS) -DASHLAR_MALLOC -c $< -o $@
+
 $(BUILD)/asm/%.o: %.S Makefile
 	mkdir -p $(@D)
 	echo 'AS   $<'
@@ -270,6 +280,8 @@ $(BUILD)/asm/%.o: %.S Makefile
 # addresses and sums in registers over a loop, which there means saving registers, and
 # align or double code to save a jump.
 FAST = core/alloc core/release core/field core/instance_alloc core/instance_release
+# What has fast paths only where there are the names of malloc (core/quick.h).
+QUICK = core/zalloc core/resize core/block
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
 	-mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \
@@ -279,7 +291,7 @@ $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
 
 # The runtime's own folder sees the raw system calls; so do tests of the insides.
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
-$(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/t_inner_%.o: PROG_FLAGS += $(INNER)
+$(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/t_inner_%.o $(BUILD)/prog/tests/q_inner_%.o: PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASH_SINGLE_THREAD
 $(BUILD)/prog/tests/t_traces.o: PROG_FLAGS += -Itools/demo
 
@@ -289,6 +301,11 @@ $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	$(CC) $(PROG_FLAGS) -c $< -o $@
 
 $(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+
+$(BUILD)/tests/quick: $(QUICK_TESTS) $(QUICK_LIB) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

@@ -3,6 +3,7 @@
 
 #include "ashlar.h"
 #include "owner.h"
+#include "quick.h"
 #include "span.h"
 
 static SLOW void *alloc_class(unsigned class)
@@ -15,7 +16,7 @@ static SLOW void *alloc_class(unsigned class)
 	return p;
 }
 
-static SLOW void *alloc_slow(size_t size)
+static BESIDE void *alloc_rest(size_t size)
 {
 	void *p = NULL;
 
@@ -26,6 +27,20 @@ static SLOW void *alloc_slow(size_t size)
 	if (p == NULL)
 		ash_on_no_memory();
 	return p;
+}
+
+/* Above SLOT_SMALL. */
+static QUICK_SLOW void *alloc_slow(size_t size)
+{
+	bool clean;
+	void *p;
+
+	if (QUICK && likely(size <= SLOT_MAX)) {
+		p = quick_slot(quick_larger(size), &clean);
+		if (likely(p != NULL))
+			return p;
+	}
+	return alloc_rest(size);
 }
 
 /*

@@ -2,18 +2,24 @@
 /* From a pointer to the block it names: built for size, see Makefile. */
 #include "ashlar.h"
 #include "misuse.h"
+#include "quick.h"
 #include "release.h"
 #include "span.h"
 
-bool place_find(const struct chunk *c, const void *p, struct place *at)
+static inline bool place_in(struct slab *s, const void *p, struct place *at)
 {
-	/* Where no slab is, a chunk that has no slot (layout.h). */
-	at->slab = slab_record(c, p);
-	if (unlikely(!slab_index(at->slab, p, &at->index)))
+	at->slab = s;
+	if (unlikely(!slab_index(s, p, &at->index)))
 		return false;
 	at->group = (uint32_t)(at->index / GROUP_SLOTS);
 	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
 	return true;
+}
+
+bool place_find(const struct chunk *c, const void *p, struct place *at)
+{
+	/* Where no slab is, a chunk that has no slot (layout.h). */
+	return place_in(slab_record(c, p), p, at);
 }
 
 bool place_is_taken(const struct place *at)
@@ -85,7 +91,14 @@ size_t block_bytes(enum call call, const void *p)
 	return bytes;
 }
 
-size_t ash_usable_size(const void *p)
+QUICK_FAST size_t ash_usable_size(const void *p)
 {
+	struct slab *s = QUICK ? map_guess_slab(p) : NULL;
+	struct place at;
+
+	/* A guess without an owner is no slab any more, and its memory may be a span's. */
+	if (likely(s != NULL) && likely(load_relaxed(&s->owner) != 0) && place_in(s, p, &at) &&
+	    place_is_taken(&at))
+		return s->slot_size;
 	return block_bytes(CALL_USABLE_SIZE, p);
 }

@@ -13,14 +13,7 @@ _Static_assert(SLOT_SMALL / 8 == 128, "the table above");
 
 unsigned class_of(size_t size)
 {
-	size_t m;
-	unsigned e;
-
-	if (size <= SLOT_SMALL)
-		return class_small[(size + 7) / 8] / CLASS_SMALL;
-	m = size - 1;
-	e = bits_highest(m);
-	return 9 + (e - 7) * 8 + (unsigned)((m >> (e - 3)) & 7);
+	return size <= SLOT_SMALL ? class_small[(size + 7) / 8] / CLASS_SMALL : class_larger(size);
 }
 
 size_t class_size(unsigned class)

@@ -29,6 +29,15 @@
 #define CLASS_SMALL 4
 extern INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1];
 
+/* Of one from 129 bytes to SLOT_MAX, by its highest bit and the next three: see CLASS_LARGER. */
+static inline unsigned class_larger(size_t size)
+{
+	size_t m = size - 1;
+	unsigned e = bits_highest(m);
+
+	return 9 + (e - 7) * 8 + (unsigned)((m >> (e - 3)) & 7);
+}
+
 /* The class of a size up to SLOT_MAX, and what its slots have. */
 unsigned class_of(size_t size);
 size_t class_size(unsigned class);

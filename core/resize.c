@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ashlar.h"
+#include "lines.h"
 #include "memory.h"
+#include "quick.h"
 #include "release.h"
 #include "span.h"
 
@@ -14,7 +16,7 @@ bool block_fits(size_t have, size_t size)
 	return size <= have && (size >= have / 2 || have == SLOT_MIN);
 }
 
-void *ash_resize(void *p, size_t size)
+static BESIDE void *resize_rest(void *p, size_t size)
 {
 	size_t have = block_bytes(CALL_RESIZE, p);
 	struct chunk *c;
@@ -44,5 +46,58 @@ void *ash_resize(void *p, size_t size)
 		return size <= have ? p : NULL; /* a smaller block needs no memory */
 	memcpy(moved, p, size < have ? size : have);
 	ash_release(p);
+	return moved;
+}
+
+/* As release_event. */
+static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
+{
+	owner_freed(seat.self, s, group, word);
+	seat_give();
+	/* Or the compiler sees what is returned, and the fast path saves it across this call. */
+	__asm__("" : "+r"(moved));
+	return moved;
+}
+
+/*
+ * A block of one's own slab, found once: it stays, or moves to another of
+ * one's own.  What each test stands for is said at ash_release.
+ */
+QUICK_FAST void *ash_resize(void *p, size_t size)
+{
+	struct slab *s = QUICK ? map_guess_slab(p) : NULL;
+	uint64_t index, group, word;
+	size_t have;
+	void *moved;
+	bool clean;
+
+	if (unlikely(s == NULL))
+		return resize_rest(p, size);
+	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)seat.self) ||
+	    unlikely(!slab_index_by(s, p, s->reciprocal & seat.open, &index)))
+		return resize_rest(p, size);
+	group = index / GROUP_SLOTS;
+	if (unlikely(((load_relaxed(&s->free[group]) >> (index % GROUP_SLOTS)) & 1) != 0))
+		return resize_rest(p, size); /* which reports it */
+	have = s->slot_size;
+	if (block_fits(have, size))
+		return p;
+	have = size < have ? size : have;
+	if (unlikely(size > SLOT_SMALL) || unlikely(have > QUICK_BYTES))
+		return resize_rest(p, size);
+	seat.open = 0;
+	signal_fence(); /* see seat_take */
+	moved = quick_take(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
+	if (unlikely(moved == NULL)) {
+		seat_give();
+		return resize_rest(p, size);
+	}
+	lines_copy(moved, p, have);
+	word = load_relaxed(&s->free[group]);
+	(void)cpu_set_bit(&word, index);
+	if (unlikely(((s->ready >> group) & 1) == 0) || unlikely(word == s->full))
+		return resize_event(moved, s, group, word);
+	store_relaxed(&s->free[group], word);
+	seat_give();
 	return moved;
 }

@@ -3,8 +3,10 @@
 #include "alloc.h"
 
 #include "ashlar.h"
+#include "lines.h"
 #include "memory.h"
 #include "owner.h"
+#include "quick.h"
 #include "shared.h"
 #include "span.h"
 
@@ -22,7 +24,7 @@ void *slot_alloc(unsigned class, bool *clean)
 	return p;
 }
 
-void *ash_zalloc(size_t count, size_t size)
+static BESIDE void *zalloc_rest(size_t count, size_t size)
 {
 	bool clean;
 	size_t bytes;
@@ -39,7 +41,37 @@ void *ash_zalloc(size_t count, size_t size)
 	return p;
 }
 
-void *ash_aligned_alloc(size_t alignment, size_t size)
+/* By the string instruction. */
+static QUICK_SLOW void *zalloc_long(size_t bytes)
+{
+	unsigned small = bytes <= SLOT_SMALL ? class_small[(bytes + 7) / 8] : quick_larger(bytes);
+	bool clean;
+	void *p = quick_slot(small, &clean);
+
+	if (unlikely(p == NULL))
+		return zalloc_rest(1, bytes);
+	return clean ? p : memset(p, 0, bytes);
+}
+
+QUICK_FAST void *ash_zalloc(size_t count, size_t size)
+{
+	size_t bytes;
+	bool clean;
+	void *p;
+
+	if (!QUICK || __builtin_mul_overflow(count, size, &bytes) || unlikely(bytes > SLOT_MAX))
+		return zalloc_rest(count, size);
+	if (unlikely(bytes > QUICK_BYTES))
+		return zalloc_long(bytes);
+	p = quick_slot(class_small[(bytes + 7) / 8], &clean);
+	if (unlikely(p == NULL))
+		return zalloc_rest(1, bytes);
+	if (!clean)
+		lines_clear(p, bytes);
+	return p;
+}
+
+static BESIDE void *aligned_rest(size_t alignment, size_t size)
 {
 	void *p = NULL;
 	unsigned class;
@@ -55,6 +87,20 @@ void *ash_aligned_alloc(size_t alignment, size_t size)
 	if (p == NULL)
 		ash_on_no_memory();
 	return p;
+}
+
+/*
+ * Up to where it is not more than a unit, a block of a multiple of the alignment is
+ * aligned: such a multiple is a class, or all classes that large are multiples.
+ */
+QUICK_FAST void *ash_aligned_alloc(size_t alignment, size_t size)
+{
+	size_t most = alignment - 1; /* alignment ^ most > most: it is a power of two */
+
+	if (QUICK && likely(most < UNIT_SIZE) && likely((alignment ^ most) > most) &&
+	    likely(size <= SLOT_MAX - UNIT_SIZE))
+		return ash_alloc(size > 0 ? (size + most) & ~most : alignment);
+	return aligned_rest(alignment, size);
 }
 
 size_t ash_good_size(size_t size)

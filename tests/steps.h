@@ -9,8 +9,9 @@
  *                   |   |   |                         each boundary:
  *   act             A   A   A       ...               A, then the count of blocks
  *
- * Every path of every call is a row of steps_paths (t_inner_steps_paths.c); a
- * row names the function of the library that tells that the path was taken.
+ * Every path of every call is a row of steps_paths (t_inner_steps_paths.c, and
+ * q_inner_steps.c for those that only malloc has); a row names the function of
+ * the library that tells that the path was taken.
  * Each row runs in a process of its own.
  */
 #ifndef STEPS_H
@@ -24,20 +25,29 @@ struct path {
 	void (*prepare)(void); /* not stepped; may be NULL */
 	void (*call)(void);    /* stepped: one call of the library */
 	void (*passes)(void);  /* a function whose first instruction is met; NULL: any */
-	size_t size;	       /* for those three, in step_size */
+	void (*avoids)(void);  /* one whose is not met; NULL: none */
+	size_t size;           /* for those three, in step_size */
 };
+
+/* Of the fields above. */
+#define FUNCTION(name)            ((void (*)(void))(uintptr_t)(name))
+#define PASSES(name)              FUNCTION(name), NULL
+#define AVOIDS(name)              NULL, FUNCTION(name)
+#define PASSES_AVOIDS(one, other) FUNCTION(one), FUNCTION(other)
+#define ANYWHERE                  NULL, NULL
 
 extern const struct path steps_paths[];
 extern const size_t steps_path_count;
 
-extern size_t step_size;
-extern void *step_block;   /* what the call works on */
+extern size_t step_size, step_stays; /* stays: blocks that handlers shall keep */
+extern void *step_block; /* what the call works on */
 
 /* Blocks that are held now, by anybody; the call itself may change it by one. */
 extern _Atomic long steps_held;
 
 /* For prepare: blocks that stay until the end, of the victim. */
 void *steps_take(size_t size);
+bool steps_is_kept(const void *p);
 
 /* For prepare: the other thread does this, and is waited for. */
 void steps_other(void (*work)(void));

@@ -2,6 +2,7 @@
 /* The harness: the victim, stepped through each path. */
 #include "steps.h"
 
+#include "owner.h"
 #include "syscall.h"
 #include "trap.h"
 
@@ -26,7 +27,7 @@ static void (*act)(void);
 static const struct path *current;
 static size_t boundaries, stride, offset, acted;
 static volatile bool stepping;
-static bool passed;
+static bool passed, strayed;
 
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
@@ -39,6 +40,7 @@ static void trap(__attribute__((unused)) int number, __attribute__((unused)) voi
 		return;
 	*flags |= TRAP_FLAG;
 	passed |= rip == (uint64_t)(uintptr_t)current->passes;
+	strayed |= rip == (uint64_t)(uintptr_t)current->avoids;
 	if (boundaries++ % stride == offset && acted < ENOUGH) {
 		act();
 		steps_count_blocks();
@@ -56,6 +58,7 @@ static void run_path(const struct path *path, size_t every, size_t from, struct 
 {
 	current = path;
 	step_size = path->size;
+	step_stays = path->passes == NULL ? 200 : 0;
 	stride = every;
 	offset = from;
 	rt_signal(SIGTRAP_NUMBER, trap);
@@ -63,13 +66,16 @@ static void run_path(const struct path *path, size_t every, size_t from, struct 
 	if (path->prepare != NULL)
 		path->prepare();
 	passed = path->passes == NULL;
+	strayed = false;
 	stepping = true;
 	trap_begin();
 	path->call();
 	stepping = false;
+	CHECK(seat.open != 0 || seat.record == NULL);
+	CHECK(!steps_is_kept(step_block));
 	steps_count_blocks();
 	acts_end();
-	*result = (struct result){boundaries, acted, passed};
+	*result = (struct result){boundaries, acted, passed && !strayed};
 }
 
 /* One path in a process of its own; the number of acts. */
@@ -94,7 +100,7 @@ static size_t run_child(const char *name, size_t i, size_t every, size_t from,
 static struct shared {
 	_Atomic size_t next, acts; /* the path that nobody took yet; of all */
 	struct result results[PATHS];
-} *shared;
+} * shared;
 
 static void do_path(const char *name, size_t i, size_t every)
 {
@@ -124,8 +130,8 @@ static void do_path(const char *name, size_t i, size_t every)
 		rt_print("     path \"%s\" was not taken\n", steps_paths[i].name);
 	CHECK(passed_any);
 	if (rt_getenv("STEPS_TABLE") != NULL)
-		rt_print("| %s | %s | %zu | %zu |\n", name, steps_paths[i].name,
-			 result->boundaries, acts);
+		rt_print("| %s | %s | %zu | %zu |\n", name, steps_paths[i].name, result->boundaries,
+			 acts);
 	shared->acts += acts;
 }
 

@@ -10,8 +10,6 @@
 #include "span.h"
 #include "syscall.h"
 
-#define PASSES(function) ((void (*)(void))(uintptr_t)(function))
-
 /* ---- calls ---- */
 
 static void do_alloc(void)
@@ -34,7 +32,10 @@ static void do_aligned(void)
 
 static void do_release(void)
 {
-	ash_release(step_block);
+	void *p = step_block;
+
+	step_block = NULL;
+	ash_release(p);
 	steps_held--;
 }
 
@@ -252,8 +253,8 @@ static void detached(void)
 }
 
 const struct path steps_paths[] = {
-	{"allocate: fast", take, do_alloc, NULL, 48},
-	{"allocate: fast, 1024 bytes", take, do_alloc, NULL, 1024},
+	{"allocate: fast", take, do_alloc, ANYWHERE, 48},
+	{"allocate: fast, 1024 bytes", take, do_alloc, ANYWHERE, 1024},
 	{"allocate: next group", exhaust_group, do_alloc, PASSES(owner_slot), 48},
 	{"allocate: next slab on the shelf", shelve, do_alloc, PASSES(slabs_remove), 700},
 	{"allocate: new slab", exhaust_slab, do_alloc, PASSES(slab_make), 700},
@@ -268,8 +269,8 @@ const struct path steps_paths[] = {
 	{"zero-allocate: new slab", exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
 	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
 	{"zero-allocate: span that was written", dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
-	{"release: own, fast", take, do_release, NULL, 48},
-	{"release: own, slab exhausted before", shelve, do_release, NULL, 700},
+	{"release: own, fast", take, do_release, ANYWHERE, 48},
+	{"release: own, slab exhausted before", shelve, do_release, ANYWHERE, 700},
 	{"release: own, slab gets empty, kept", last_of_slab, do_release, PASSES(spares_add), 900},
 	{"release: own, an older spare goes back", spares_full, do_release, PASSES(slab_unmake), 60000},
 	{"release: own, purge", period_over, do_release, PASSES(pages_purge), 3 << 20},
@@ -278,8 +279,8 @@ const struct path steps_paths[] = {
 	{"release: shared slab's block", take_shared, do_release, PASSES(shared_free), 200},
 	{"release: span", take, do_release, PASSES(span_release), 3 << 20},
 	{"release: large span, sparse", sparse_span, do_release, PASSES(pages_purge), 40 << 20},
-	{"resize: same class", take, do_shrink, NULL, 8},
-	{"resize: moves", take, do_grow, NULL, 100},
+	{"resize: same class", take, do_shrink, ANYWHERE, 8},
+	{"resize: moves", take, do_grow, ANYWHERE, 100},
 	{"resize: slot to span", take, do_grow, PASSES(span_alloc), 900 << 10},
 	{"resize: another thread's block", take_from_other, do_grow, PASSES(owner_notify), 100},
 	{"resize: span shrinks", take, do_shrink, PASSES(span_resize), 9 << 20},

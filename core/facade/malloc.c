@@ -6,6 +6,7 @@
 
 /* One call less on the way: the library's fast path becomes a part of the caller. */
 #define FLAT __attribute__((flatten, aligned(64)))
+#define REST __attribute__((noinline))
 
 void *facade_fail(enum facade_error error)
 {
@@ -35,18 +36,24 @@ FLAT void free(void *p)
 	ash_release(p);
 }
 
-void *calloc(size_t count, size_t size)
+FLAT void *calloc(size_t count, size_t size)
 {
 	return ash_zalloc(count, size);
 }
 
-void *realloc(void *p, size_t size)
+static REST void *realloc_rest(void *p, size_t size)
 {
-	if (p != NULL && unlikely(size == 0)) {
-		ash_release(p); /* as glibc does; the answer is no error */
-		return NULL;
-	}
 	facade_tell(FACADE_REALLOC);
+	if (p == NULL)
+		return ash_alloc(size);
+	ash_release(p); /* as glibc does with size 0; the answer is no error */
+	return NULL;
+}
+
+FLAT void *realloc(void *p, size_t size)
+{
+	if (unlikely(p == NULL) || unlikely(size == 0))
+		return realloc_rest(p, size);
 	return ash_resize(p, size);
 }
 

@@ -15,7 +15,7 @@ void *reallocarray(void *p, size_t count, size_t size)
 
 static int is_power(size_t n)
 {
-	return n != 0 && (n & (n - 1)) == 0;
+	return (n ^ (n - 1)) > n - 1; /* not by n & (n - 1): compilers make it popcnt */
 }
 
 void *aligned_alloc(size_t alignment, size_t size)

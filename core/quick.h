@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fast paths beside those of ash_alloc and ash_release, for programs that have
+ * the names of malloc: they call calloc, realloc and malloc of more than 1 KiB
+ * often.  libashlar.a does without them, as its four calls must stay small
+ * (tests/check_size.sh).
+ *
+ * A fast path is a leaf: what it cannot do at once it leaves, having changed
+ * nothing, to the code that every build has.
+ */
+#ifndef CORE_QUICK_H
+#define CORE_QUICK_H
+
+#include "memory.h"
+#include "owner.h"
+
+#ifdef ASHLAR_MALLOC
+#define QUICK      true
+#define QUICK_FAST FAST
+/* What a fast path leaves to others; where there is none, a part of the function itself. */
+#define BESIDE     SLOW
+#define QUICK_SLOW __attribute__((noinline)) FAST
+#else
+#define QUICK false
+#define QUICK_FAST
+#define BESIDE
+#define QUICK_SLOW SLOW
+#endif
+
+/* Bytes that are copied or cleared by lines; for more the string instructions are better. */
+#define QUICK_BYTES ((size_t)512)
+_Static_assert(QUICK_BYTES <= SLOT_SMALL, "the class comes from a table");
+
+/* The bin of a size above SLOT_SMALL, as class_small has it. */
+static inline unsigned quick_larger(size_t size)
+{
+	return class_larger(size) * CLASS_SMALL;
+}
+
+/* A slot of the bin's group, for the holder of the record; NULL: it has none left. */
+static inline void *quick_take(struct owner *o, const struct bin *b, bool *clean)
+{
+	uint64_t *at = bin_word(o, b), word = load_relaxed(at);
+	char *p;
+
+	if (unlikely(word == 0))
+		return NULL;
+	*clean = ((b->slab->soiled >> (at - b->slab->free)) & 1) == 0;
+	p = b->base + cpu_lowest_bit(word) * b->size;
+	store_relaxed(at, bits_without_lowest(word));
+	if (p == NULL)
+		__builtin_unreachable();
+	return p;
+}
+
+/* The same for whoever calls; NULL: not at once. */
+static inline void *quick_slot(unsigned small, bool *clean)
+{
+	struct owner *o;
+	void *p;
+
+	if (unlikely(seat.open == 0))
+		return NULL;
+	seat.open = 0;
+	signal_fence(); /* see seat_take */
+	o = seat.self;
+	p = quick_take(o, bin_small(o, small), clean);
+	seat_give();
+	return p;
+}
+
+#endif
