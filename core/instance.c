@@ -7,6 +7,7 @@
 #include "map.h"
 #include "memory.h"
 #include "metadata.h"
+#include "building.h"
 #include "recover.h"
 #include "region.h"
 #include "seats.h"

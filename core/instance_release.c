@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of heaps that the program made: taking them back. */
+#include "building.h"
 #include "census.h"
 #include "field.h"
 #include "instance.h"
 #include "keep.h"
 #include "map.h"
 #include "memory.h"
-#include "recover.h"
 #include "release.h"
 #include "seats.h"
 #include "shared.h"

@@ -18,28 +18,12 @@
  * One thread at a time looks; if it dies, another one does.  Who finds a live
  * thread building every time it looks gives up until the next time: nobody
  * waits, and what is lost stays lost a while longer.
- *
- * A thread without a record (more than STORE_RECORDS threads; a record about
- * to be made) registers its life as a stranger while it builds.  If more of
- * them than STRANGERS do so at one time, the rest are only counted: should one
- * of those die just then, what is lost from then on stays lost.
  */
 #ifndef CORE_RECOVER_H
 #define CORE_RECOVER_H
 
 #include "owner.h"
 #include "store.h"
-
-/*
- * From here to building_end the caller may change units, chunks and slabs.  o:
- * its record, or NULL.
- */
-struct building {
-	uint64_t *word; /* NULL: nothing to undo */
-	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD } as;
-};
-struct building building_begin(struct heap *h, struct owner *o);
-void building_end(struct building b);
 
 /* Of heap_hooks. */
 uint64_t recover_holder(void);

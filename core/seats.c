@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "seats.h"
 
+#include "building.h"
 #include "census.h"
 #include "fork.h"
 #include "process.h"
-#include "recover.h"
 
 #define PROBES	4
 #define ID_BUSY (~(uint64_t)0) /* being given to a heap */

@@ -2,10 +2,10 @@
 /* What a survivor finds if the victim dies now. */
 #include "t_inner_death.h"
 
+#include "building.h"
 #include "census.h"
 #include "instance.h"
 #include "life.h"
-#include "recover.h"
 #include "seats.h"
 #include "syscall.h"
 #include "tls.h"
