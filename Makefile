@@ -198,7 +198,7 @@ $(RUNTIME): $(RT_OBJECTS)
 
 .PHONY: single install test-programs setup-programs
 
-$(ONE_SOURCE): tools/single $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
+$(ONE_SOURCE): tools/single Makefile $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
 		$(addsuffix /*.[chS],arch/x86_64 sys core core/facade)))
 	mkdir -p $(@D)
 	echo 'MAKE $@'

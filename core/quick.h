@@ -27,10 +27,6 @@
 #define QUICK_SLOW SLOW
 #endif
 
-/* Bytes that are copied or cleared by lines; for more the string instructions are better. */
-#define QUICK_BYTES ((size_t)512)
-_Static_assert(QUICK_BYTES <= SLOT_SMALL, "the class comes from a table");
-
 /* The bin of a size above SLOT_SMALL, as class_small has it. */
 static inline unsigned quick_larger(size_t size)
 {

@@ -82,9 +82,8 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	have = s->slot_size;
 	if (block_fits(have, size))
 		return p;
-	have = size < have ? size : have;
-	if (unlikely(size > SLOT_SMALL) || unlikely(have > QUICK_BYTES))
-		return resize_rest(p, size);
+	if (unlikely(size > SLOT_SMALL))
+		return resize_rest(p, size); /* from there on the string instruction is faster */
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
 	moved = quick_take(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
@@ -92,7 +91,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 		seat_give();
 		return resize_rest(p, size);
 	}
-	lines_copy(moved, p, have);
+	lines_copy(moved, p, size < have ? size : have);
 	word = load_relaxed(&s->free[group]);
 	(void)cpu_set_bit(&word, index);
 	if (unlikely(((s->ready >> group) & 1) == 0) || unlikely(word == s->full))

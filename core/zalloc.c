@@ -41,12 +41,11 @@ static BESIDE void *zalloc_rest(size_t count, size_t size)
 	return p;
 }
 
-/* By the string instruction. */
+/* Above SLOT_SMALL: from there on the string instruction is faster than lines. */
 static QUICK_SLOW void *zalloc_long(size_t bytes)
 {
-	unsigned small = bytes <= SLOT_SMALL ? class_small[(bytes + 7) / 8] : quick_larger(bytes);
 	bool clean;
-	void *p = quick_slot(small, &clean);
+	void *p = quick_slot(quick_larger(bytes), &clean);
 
 	if (unlikely(p == NULL))
 		return zalloc_rest(1, bytes);
@@ -61,7 +60,7 @@ QUICK_FAST void *ash_zalloc(size_t count, size_t size)
 
 	if (!QUICK || __builtin_mul_overflow(count, size, &bytes) || unlikely(bytes > SLOT_MAX))
 		return zalloc_rest(count, size);
-	if (unlikely(bytes > QUICK_BYTES))
+	if (unlikely(bytes > SLOT_SMALL))
 		return zalloc_long(bytes);
 	p = quick_slot(class_small[(bytes + 7) / 8], &clean);
 	if (unlikely(p == NULL))
