@@ -135,34 +135,6 @@ TEST(heap_destroy_gives_back, 20)
 		CHECK(rt_address_space() <= space + 65536);
 }
 
-TEST(heap_cap, 20)
-{
-	struct ash_heap_options options = {.cap = (size_t)8 << 20};
-	ash_heap *h = ash_heap_create(&options);
-	struct ash_stats st;
-	char *block[100], *p;
-	size_t n = 0;
-
-	for (n = 0; n < 100 && (block[n] = ash_heap_alloc(h, 300000)) != NULL; n++)
-		fill(block[n], 300000, (unsigned)n);
-	CHECK(n >= 18 && n <= 27);
-	CHECK(ash_heap_alloc(h, (size_t)3 << 20) == NULL);
-	p = ash_heap_resize(h, block[0], (size_t)1 << 20);
-	CHECK(p == NULL);
-	for (size_t i = 0; i < n; i++)
-		holds(block[i], 300000, (unsigned)i);
-	ash_heap_stats(h, &st);
-	CHECK_EQ(st.reserved, (size_t)8 << 20);
-	for (size_t i = 0; i < n; i++)
-		ash_heap_release(h, block[i]);
-	/* Other heaps do not mind, and this one goes on. */
-	CHECK((p = ash_alloc((size_t)20 << 20)) != NULL);
-	ash_release(p);
-	CHECK((p = ash_heap_alloc(h, (size_t)3 << 20)) != NULL);
-	ash_heap_release(h, p);
-	ash_heap_destroy(h);
-}
-
 /* More heaps than a thread has seats for: then records are found again. */
 TEST(heap_many, 60)
 {
@@ -268,36 +240,6 @@ TEST(heap_fork_copies, 20)
 	CHECK_EQ(before.block_bytes, after.block_bytes);
 	CHECK_EQ(ash_heap_check(u.heap), 0);
 	work(&u, false);
-}
-
-static ash_heap *one;
-
-static void release_in_one(void *p)
-{
-	ash_heap_release(one, p);
-}
-
-TEST(heap_misuse, 10)
-{
-	struct bad bad;
-	char *p;
-
-	one = ash_heap_create(NULL);
-	p = ash_heap_alloc(one, 100);
-	CHECK(ash_heap_alloc(one, 100) != NULL);
-	bad_says(&bad, p + 16, "interior pointer", 112);
-	misuse_expect("release", release_in_one, &bad);
-	misuse_expect("release", ash_release, &bad);
-	ash_heap_release(one, p);
-	bad_says(&bad, p, "double free", 112);
-	misuse_expect("release", release_in_one, &bad);
-	misuse_expect("release", ash_release, &bad);
-	bad_says(&bad, ash_alloc(100), "not a block of this heap", 0);
-	misuse_expect("release", release_in_one, &bad);
-	bad_says(&bad, &bad, "not a block of this heap", 0);
-	misuse_expect("release", release_in_one, &bad);
-	ash_heap_release(one, NULL);
-	CHECK_EQ(ash_heap_check(one), 0);
 }
 
 /* All work at once on one heap, and release what the parent allocated. */
