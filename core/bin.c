@@ -191,17 +191,23 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 	return p;
 }
 
+void bins_rest(struct owner *o)
+{
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++)
+		bin_rest(o, class);
+}
+
 void bins_hurry(void)
 {
 	struct owner *o = seat.self;
-	unsigned class;
 
 	if (seat.open == 0 || !keep_tick(o->heap, 1))
 		return;
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
-	for (class = 0; class < CLASSES; class++)
-		bin_rest(o, class);
+	bins_rest(o);
 	seat_give();
 }
 
@@ -230,9 +236,11 @@ void owner_settle(struct owner *o, struct slab *s, bool was_exhausted)
 static void shrink_class(struct owner *o, unsigned class)
 {
 	struct shelf *f = &o->shelves[class];
-	struct slab *s, *next;
+	struct slab *s = o->bins[class].slab, *next;
 
-	bin_rest(o, class);
+	/* One in use stays current: at rest, its group counts as soiled. */
+	if (s != NULL && slab_watch(s))
+		bin_rest(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;
 		if (slab_watch(s)) {

@@ -308,6 +308,7 @@ bool owner_adopt(struct owner *o, unsigned class, bool all)
 void owner_rest(struct owner *o)
 {
 	owner_collect(o);
+	bins_rest(o);
 	owner_shrink(o);
 }
 

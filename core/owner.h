@@ -192,7 +192,7 @@ void owner_collect_all(struct owner *o);
 /* Gives back every slab that is empty. */
 void owner_shrink(struct owner *o);
 
-/* Both, for a record that is about to be left. */
+/* Both, and all bins rest: for a record that is about to be left. */
 void owner_rest(struct owner *o);
 
 /* ---- for anybody ---- */
@@ -238,5 +238,7 @@ void slabs_remove(struct slabs *l, struct slab *s);
 void bins_hurry(void);
 /* The bin lets go of its current slab, wherever that belongs now. */
 void bin_rest(struct owner *o, unsigned class);
+/* All do. */
+void bins_rest(struct owner *o);
 
 #endif

@@ -245,3 +245,16 @@ TEST(zalloc_stays_sparse, 60)
 		CHECK(rt_resident() - before < 2 * MIB);
 	ash_release(p);
 }
+
+/* So do small ones, in a heap that grows: none is cleared that was never used. */
+TEST(zalloc_small_stays_untouched, 60)
+{
+	size_t bytes = 0, size = 100, before;
+
+	ash_release(ash_alloc(100));
+	before = rt_resident();
+	for (; bytes < 128 * MIB; bytes += size, size = size * 9 / 8 % 4000 + 50)
+		CHECK(ash_zalloc(1, size) != NULL);
+	if (!rt_under_qemu())
+		CHECK(rt_resident() - before < bytes / 32); /* metadata: a fiftieth */
+}
