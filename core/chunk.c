@@ -57,7 +57,7 @@ static struct units claim_in(struct heap *h, struct chunk *c, unsigned count)
 	return u;
 }
 
-static struct chunk *chunk_make(struct heap *h)
+static struct chunk *chunk_make(struct heap *h, bool dense)
 {
 	struct run run = region_claim(h, 1, 1, true);
 	struct chunk *c;
@@ -69,7 +69,7 @@ static struct chunk *chunk_make(struct heap *h)
 	clean = region_is_clean(run, 1);
 	if (clean)
 		keep_fresh(h, CHUNK_UNITS);
-	region_advise(run, 1, huge_policy(h, HUGE_SLABS, CHUNK_SIZE));
+	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
 	fetch_add_relaxed(&h->slab_chunks, 1);
 	/* Relaxed: looked at by map_find, and by those with an old hint. */
 	store_relaxed(&c->base, run_base(run));
@@ -82,7 +82,7 @@ static struct chunk *chunk_make(struct heap *h)
 	return c;
 }
 
-struct units units_claim(struct heap *h, unsigned count, bool grow)
+struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense)
 {
 	struct units u = {NULL, 0, count, false};
 	struct region *r;
@@ -103,7 +103,7 @@ struct units units_claim(struct heap *h, unsigned count, bool grow)
 		}
 	}
 	while (grow && u.chunk == NULL) {
-		struct chunk *c = chunk_make(h);
+		struct chunk *c = chunk_make(h, dense);
 
 		if (c == NULL)
 			break;

@@ -20,8 +20,11 @@ struct units {
 	bool clean;	     /* they read zero */
 };
 
-/* `count` units in a row (aligned if a power of two); from a new chunk only if `grow`. */
-struct units units_claim(struct heap *h, unsigned count, bool grow);
+/*
+ * `count` units in a row (aligned if a power of two); from a new chunk only if
+ * `grow`.  dense: such a chunk will be full before long.
+ */
+struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
 
 /* Gives them back, dirty; the chunk too, if that was the last of it. */
 void units_give(struct heap *h, struct units u);

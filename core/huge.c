@@ -10,9 +10,9 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 
 	if (option != ASH_HUGE_DEFAULT)
 		return option == ASH_HUGE_NEVER ? ADVICE_PLAIN : ADVICE_HUGE;
-	if (use == HUGE_SLABS)
-		return load_relaxed(&h->slab_chunks) >= HUGE_CHUNKS ? ADVICE_HUGE : ADVICE_NONE;
-	if (bytes < HUGE_FROM)
+	if (use == HUGE_SLABS && load_relaxed(&h->slab_chunks) >= HUGE_CHUNKS)
+		return ADVICE_HUGE;
+	if (bytes < HUGE_FROM) /* 0 for slabs */
 		return ADVICE_NONE;
 	return use == HUGE_FILLED ? ADVICE_HUGE : ADVICE_PLAIN;
 }

@@ -12,14 +12,16 @@ enum advice {
 };
 
 enum huge_use {
-	HUGE_SLABS,
+	HUGE_MIXED,  /* a chunk of slabs of which parts may never be touched */
+	HUGE_SLABS,  /* one that will be full              */
 	HUGE_FILLED, /* a span that will be written        */
 	HUGE_ZEROED  /* a zeroed span, which may stay sparse */
 };
 
 /*
  * The policy, all of it.  A huge page costs 2 MiB at its first byte, and saves
- * 511 faults and as many entries of the TLB when all of it is used.
+ * 511 faults and as many entries of the TLB when all of it is used.  bytes: of
+ * a span.
  */
 enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes);
 

@@ -18,15 +18,22 @@ static void slab_publish(const struct heap *h, struct slab *s)
 
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
-	struct units u = units_claim(h, class_units(class, few), grow);
-	unsigned slots = class_slots(class, u.count);
+	unsigned slots, g, count = class_units(class, few);
 	size_t size = class_size(class);
+	/*
+	 * Who has several slabs of a class needs more of them; and small slabs find
+	 * room in any chunk that is not full, so one made for them fills up.  Large
+	 * blocks leave the ends of their units and of the chunk untouched: at most an
+	 * eighth of each here.
+	 */
+	bool dense = !few && (size <= CLASS_SINGLE || (count > 4 && CHUNK_UNITS % count <= 8));
+	struct units u = units_claim(h, count, grow, dense);
 	uint64_t *remote;
 	struct slab *s;
-	unsigned g;
 
 	if (u.chunk == NULL)
 		return NULL;
+	slots = class_slots(class, count);
 	s = chunk_record(u.chunk, u.first);
 	remote = (uint64_t *)(void *)(u.chunk->region->remote +
 				      (u.chunk->index * CHUNK_UNITS + u.first) *

@@ -71,7 +71,7 @@ static void die_over_units(void)
 {
 	before_three();
 	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(units_claim(heap(), 3, true).chunk != NULL);
+	CHECK(units_claim(heap(), 3, true, false).chunk != NULL);
 }
 
 static void die_over_chunks(void)

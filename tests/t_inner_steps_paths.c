@@ -153,7 +153,7 @@ static void fill_units(void)
 
 	/* Claimed and never published: in use, for all that others can tell. */
 	do
-		u = units_claim(&heap_default, 1, false);
+		u = units_claim(&heap_default, 1, false, false);
 	while (u.chunk != NULL);
 }
 

@@ -103,7 +103,8 @@ TEST(huge_default, 20)
 	CHECK_EQ(huge_of_zeroed(16 * MIB), 0);
 }
 
-TEST(huge_default_small_span, 20)
+/* And they are there where they are asked for, only. */
+static void needs_advice(void)
 {
 	char text[64];
 
@@ -111,6 +112,11 @@ TEST(huge_default_small_span, 20)
 	(void)rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text));
 	if (rt_strstr(text, "[always]") != NULL)
 		rt_skip("the machine's setting is always");
+}
+
+TEST(huge_default_small_span, 20)
+{
+	needs_advice();
 	CHECK_EQ(huge_of_filled(3 * MIB), 0);
 }
 
@@ -173,6 +179,36 @@ TEST(huge_slabs, 20)
 	if (heap_default.options->huge == ASH_HUGE_DEFAULT)
 		CHECK_EQ(few, 0);
 	CHECK(many >= 32 * MIB);
+}
+
+/* Bytes that a heap of many such blocks has resident for each 100 that are written. */
+static size_t resident_of(size_t block)
+{
+	size_t before = rt_resident(), n = 96 * MIB / block, i;
+
+	for (i = 0; i < n; i++) {
+		unsigned char *p = ash_alloc(block);
+
+		CHECK(p != NULL);
+		memset(p, 1, block);
+	}
+	return (rt_resident() - before) * 100 / (n * block);
+}
+
+/* Of units that their block fills by half, and of ends of chunks, nothing is resident. */
+TEST(huge_not_for_holes, 20)
+{
+	size_t blocks[] = {36, 72, 100, 520}, i, percent;
+
+	needs_advice();
+	for (i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+		percent = resident_of(blocks[i] * KIB);
+		rt_print("     %zu KiB: %zu %% resident\n", blocks[i], percent);
+		CHECK(percent < 112);
+	}
+	CHECK_EQ(huge_in((void *)(KIB * 4), (size_t)1 << 47), 0);
+	(void)resident_of(160 * KIB);
+	CHECK(huge_in((void *)(KIB * 4), (size_t)1 << 47) >= 32 * MIB);
 }
 
 /* The chunk that a block ends in is not advised when the block uses little of it. */
