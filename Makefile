@@ -51,7 +51,7 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 
 RUNTIME_ASM = $(addprefix arch/x86_64/,start.S thread.S syscall_runtime.S)
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/x86_64/*.[cS])) \
-	$(wildcard sys/*.c core/*.c)
+	$(filter-out core/quick.c,$(wildcard sys/*.c core/*.c))
 RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
 
 # One object folder per set of flags; assembly has the same everywhere.
@@ -281,7 +281,7 @@ $(BUILD)/asm/%.o: %.S Makefile
 # align or double code to save a jump.
 FAST = core/alloc core/release core/field core/instance_alloc core/instance_release
 # What has fast paths only where there are the names of malloc (core/quick.h).
-QUICK = core/zalloc core/resize core/block
+QUICK = core/zalloc core/resize core/block core/quick
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
 	-mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \

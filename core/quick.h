@@ -65,4 +65,11 @@ static inline void *quick_slot(unsigned small, bool *clean)
 	return p;
 }
 
+/*
+ * A block that is there at once, or else what `rest` gives.  That is a jump: rest
+ * may throw, and what it throws need not pass through here (core/facade/new.c).
+ */
+typedef void *ash_rest(size_t size);
+void *ash_alloc_or(size_t size, ash_rest *rest);
+
 #endif

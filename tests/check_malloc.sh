@@ -48,7 +48,7 @@ members() {
 verdict 'the archive has one object for malloc, and one for C++'
 
 # shellcheck disable=SC2086
-list $names $api ash_defaults >"$folder/expected"
+list $names $api ash_defaults ash_alloc_or >"$folder/expected"
 nm -g --defined-only "$build/malloc/ashlar_malloc.o" | awk '{print $3}' | sort >"$folder/found"
 same 'the object shows the public names and no others'
 

@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 #include "owner.h"
+#include "quick.h"
 #include "release.h"
 
 #define WORD 0x0123456789abcdefu
@@ -82,6 +83,12 @@ static void do_alloc(void)
 	steps_held++;
 }
 
+static void do_alloc_or(void)
+{
+	step_block = ash_alloc_or(step_size, ash_alloc);
+	steps_held++;
+}
+
 static void do_zalloc(void)
 {
 	uint64_t *p = ash_zalloc(1, step_size);
@@ -130,6 +137,8 @@ static void do_ask(void)
 const struct path steps_paths[] = {
 	{"allocate: 3000 bytes, fast", take, do_alloc, AVOIDS(slot_alloc), 3000},
 	{"allocate: 3000 bytes, next group", exhaust_group, do_alloc, PASSES(slot_alloc), 3000},
+	{"allocate, or: fast", take, do_alloc_or, AVOIDS(slot_alloc), 104},
+	{"allocate, or: next group", exhaust_group, do_alloc_or, PASSES(slot_alloc), 104},
 	{"zero-allocate: fast", take, do_zalloc, AVOIDS(slot_alloc), 104},
 	{"zero-allocate: fast, soiled", soil, do_zalloc, AVOIDS(slot_alloc), 104},
 	{"zero-allocate: 3000 bytes, fast, soiled", soil, do_zalloc, AVOIDS(slot_alloc), 3000},

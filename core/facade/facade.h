@@ -17,6 +17,9 @@
 /* What programs call: seen from outside, whatever the objects are built with. */
 #define EXPORT __attribute__((visibility("default")))
 
+/* One object of ours calls it in the other: nobody else sees it. */
+#define BETWEEN __attribute__((visibility("hidden")))
+
 /* The kernel's and every libc's numbers on Linux. */
 enum facade_error { FACADE_ENOMEM = 12, FACADE_EINVAL = 22 };
 

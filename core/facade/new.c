@@ -6,10 +6,10 @@
  */
 #include "facade.h"
 
-#define likely(x)    __builtin_expect(!!(x), 1)
-#define OPERATOR     EXPORT __attribute__((weak))
-#define NAMED(name)  __asm__(name)
-#define COLD	     __attribute__((noinline, cold))
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define OPERATOR    EXPORT __attribute__((weak))
+#define NAMED(name) __asm__(name)
+#define COLD        __attribute__((noinline, cold))
 
 typedef void handler(void);
 IF_PRESENT handler *get_new_handler(void) NAMED("_ZSt15get_new_handlerv");
@@ -101,18 +101,31 @@ OPERATOR void *new_aligned(size_t size, size_t alignment) NAMED("_ZnwmSt11align_
 OPERATOR void *new_aligned_nothrow(size_t size, size_t alignment)
 	NAMED("_ZnwmSt11align_val_tRKSt9nothrow_t");
 
-void *new_one(size_t size)
+/* The one thing here that is not of ashlar.h: see core/quick.h. */
+BETWEEN void *ash_alloc_or(size_t size, void *rest(size_t size));
+
+static void *one_rest(size_t size)
 {
 	void *p = ash_alloc(size);
 
 	return likely(p != NULL) ? p : must(1, size);
 }
 
-void *new_nothrow(size_t size)
+static void *nothrow_rest(size_t size)
 {
 	void *p = ash_alloc(size);
 
 	return likely(p != NULL) ? p : nothrow("_ZnwmRKSt9nothrow_t", 1, size);
+}
+
+void *new_one(size_t size)
+{
+	return ash_alloc_or(size, one_rest);
+}
+
+void *new_nothrow(size_t size)
+{
+	return ash_alloc_or(size, nothrow_rest);
 }
 
 void *new_aligned(size_t size, size_t alignment)
@@ -126,9 +139,8 @@ void *new_aligned_nothrow(size_t size, size_t alignment)
 {
 	void *p = ash_aligned_alloc(alignment, size);
 
-	return likely(p != NULL)
-		       ? p
-		       : nothrow("_ZnwmSt11align_val_tRKSt9nothrow_t", alignment, size);
+	return likely(p != NULL) ? p
+				 : nothrow("_ZnwmSt11align_val_tRKSt9nothrow_t", alignment, size);
 }
 
 SAME(new_many, "_Znam", "_Znwm", size_t);
