@@ -68,9 +68,14 @@ void bin_rest(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct slab *s = b->slab;
+	unsigned g;
 
 	if (s == NULL)
 		return;
+	/* Nothing was released into its group, so it is the last one: its other slots stay clean. */
+	g = (unsigned)(bin_word(o, b) - s->free);
+	if (((s->soiled >> g) & 1) == 0)
+		s->opened = g;
 	b->slab = NULL;
 	b->word = 0;
 	if (!s->spare) /* spares are not watched */
@@ -191,23 +196,17 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 	return p;
 }
 
-void bins_rest(struct owner *o)
-{
-	unsigned class;
-
-	for (class = 0; class < CLASSES; class++)
-		bin_rest(o, class);
-}
-
 void bins_hurry(void)
 {
 	struct owner *o = seat.self;
+	unsigned class;
 
 	if (seat.open == 0 || !keep_tick(o->heap, 1))
 		return;
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
-	bins_rest(o);
+	for (class = 0; class < CLASSES; class++)
+		bin_rest(o, class);
 	seat_give();
 }
 
@@ -236,11 +235,10 @@ void owner_settle(struct owner *o, struct slab *s, bool was_exhausted)
 static void shrink_class(struct owner *o, unsigned class)
 {
 	struct shelf *f = &o->shelves[class];
-	struct slab *s = o->bins[class].slab, *next;
+	struct slab *s, *next;
 
-	/* One in use stays current: at rest, its group counts as soiled. */
-	if (s != NULL && slab_watch(s))
-		bin_rest(o, class);
+	/* One in use rests, too: slots of older slabs come first, and the heap stays dense. */
+	bin_rest(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;
 		if (slab_watch(s)) {

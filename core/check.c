@@ -27,7 +27,7 @@ static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g,
 	if ((s->ready & ~s->soiled) != 0)
 		return false;
 	if (g >= s->opened)
-		return word == slab_group_mask(s, g);
+		return g == s->opened || word == slab_group_mask(s, g);
 	return word == 0 || ((s->ready >> g) & 1) != 0 || bin_word(o, &o->bins[s->class]) == &s->free[g];
 }
 

@@ -51,7 +51,8 @@
  * THE HINTS OF A SLAB (its owner's)
  *
  *   groups     0 ............ opened ............ last
- *              | allocated from  |  untouched: all slots free
+ *              | allocated from  |  untouched: all slots free, but for the first
+ *                                   one's where its bin left it before its end
  *   ready      bit g: group g < opened may have a free slot.  Set by the first
  *              release into the group, cleared when it is found exhausted.
  *   soiled     bit g: a slot of group g was released since the slab was made,

@@ -308,7 +308,6 @@ bool owner_adopt(struct owner *o, unsigned class, bool all)
 void owner_rest(struct owner *o)
 {
 	owner_collect(o);
-	bins_rest(o);
 	owner_shrink(o);
 }
 

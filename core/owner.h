@@ -189,10 +189,10 @@ void owner_collect_slab(struct owner *o, struct slab *s);
 void owner_collect(struct owner *o);
 void owner_collect_all(struct owner *o);
 
-/* Gives back every slab that is empty. */
+/* Gives back every slab that is empty; all bins rest. */
 void owner_shrink(struct owner *o);
 
-/* Both, and all bins rest: for a record that is about to be left. */
+/* Both, for a record that is about to be left. */
 void owner_rest(struct owner *o);
 
 /* ---- for anybody ---- */
@@ -238,7 +238,5 @@ void slabs_remove(struct slabs *l, struct slab *s);
 void bins_hurry(void);
 /* The bin lets go of its current slab, wherever that belongs now. */
 void bin_rest(struct owner *o, unsigned class);
-/* All do. */
-void bins_rest(struct owner *o);
 
 #endif

@@ -246,6 +246,30 @@ TEST(zalloc_stays_sparse, 60)
 	ash_release(p);
 }
 
+/* A heap that grows first fills the holes of older slabs. */
+TEST(growth_rests_bins, 30)
+{
+	enum { BLOCKS = 4000, SIZE = 200 };
+	static char *p[BLOCKS];
+	struct ash_stats before, after;
+	char *last, *next;
+	size_t i;
+
+	for (i = 0; i < BLOCKS; i++)
+		p[i] = ash_alloc(SIZE);
+	/* The bin stays in the last slab, which has room; so have all others now. */
+	for (i = 0; i < BLOCKS; i += 2)
+		ash_release(p[i]);
+	last = ash_alloc(SIZE);
+	ash_stats(&before);
+	do {
+		CHECK(ash_alloc(32000) != NULL);
+		ash_stats(&after);
+	} while (after.reserved == before.reserved);
+	next = ash_alloc(SIZE);
+	CHECK((next > last ? next - last : last - next) > (64 << 10));
+}
+
 /* So do small ones, in a heap that grows: none is cleared that was never used. */
 TEST(zalloc_small_stays_untouched, 60)
 {
