@@ -21,6 +21,9 @@
 /* What a fast path leaves to others. */
 #define SLOW __attribute__((noinline, minsize))
 
+/* A part of its callers also where these are built for size: no way through memory. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 #define BITS_NONE SIZE_MAX
 
 /* The lowest set bit; the word must not be 0. */

@@ -31,24 +31,15 @@ bool place_is_taken(const struct place *at)
 	return (word & at->bit) == 0;
 }
 
-struct owner *remote_tell(struct slab *s)
-{
-	uint64_t owner = fetch_or_ordered(&s->owner, OWNER_PENDING);
-	struct owner *o = (struct owner *)(uintptr_t)owner;
-
-	if (owner == 0 || (owner & (OWNER_PENDING | OWNER_SHARED)) != 0)
-		return NULL;
-	owner_notify(o, s);
-	return load_ordered(&o->state) == OWNER_VACANT ? o : NULL;
-}
-
 bool remote_free(const struct place *at, struct owner **vacant)
 {
+	uint64_t owner = load_relaxed(&at->slab->owner);
+
 	*vacant = NULL;
 	if (!remote_set(at->slab, at->index))
 		return false;
-	if (!remote_is_told(at->slab))
-		*vacant = remote_tell(at->slab);
+	if (!remote_is_told(at->slab, owner))
+		*vacant = remote_tell(at->slab, at->group);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include "ashlar.h"
 #include "early.h"
 #include "fork.h"
+#include "memory.h"
 #include "pages.h"
 
 struct owner owner_none;
@@ -46,15 +47,13 @@ void owner_reset(struct owner *o)
 {
 	unsigned i;
 
-	for (i = 0; i < CLASSES; i++) {
-		o->bins[i] = (struct bin){0, NULL, 0, NULL};
-		o->shelves[i] = (struct shelf){{NULL, NULL}, {NULL, NULL}};
-	}
+	_Static_assert(offsetof(struct owner, shelves) ==
+			       offsetof(struct owner, bins) + sizeof o->bins,
+		       "both at once");
+	memset((char *)o + offsetof(struct owner, bins), 0, sizeof o->bins + sizeof o->shelves);
 	o->spare_count = 0;
-	for (i = 0; i < INBOX_SLOTS; i++)
-		store_relaxed(&o->inbox[i], 0);
-	store_relaxed(&o->marked[0], 0);
-	store_relaxed(&o->marked[1], 0);
+	for (i = 0; i < MAIL; i++)
+		store_relaxed(&o->mail[i], 0);
 }
 
 static struct owner *owner_memory(struct heap *h)
@@ -185,23 +184,22 @@ void owner_collect(struct owner *o)
 {
 	unsigned i;
 
-	for (i = 0; i < INBOX_SLOTS; i++) {
+	for (i = 0; i < MAIL; i++) {
+		uint64_t word = load_relaxed(&o->mail[i]);
 		struct slab *s;
 
-		if (load_relaxed(&o->inbox[i]) == 0)
+		if (word == 0)
 			continue;
-		s = (struct slab *)(uintptr_t)exchange_ordered(&o->inbox[i], 0);
+		word = exchange_ordered(&o->mail[i], 0);
+		if (i < MAIL_MARKED) {
+			for (; word != 0; word = bits_without_lowest(word))
+				collect_class(o, i * 64 + bits_lowest(word), false);
+			continue;
+		}
+		s = (struct slab *)(uintptr_t)word;
 		/* It may have changed hands, or be another slab by now: a hint. */
 		if (owner_has(o, s))
 			owner_collect_slab(o, s);
-	}
-	for (i = 0; i < 2; i++) {
-		uint64_t marked = load_relaxed(&o->marked[i]);
-
-		if (marked != 0)
-			marked = exchange_ordered(&o->marked[i], 0);
-		for (; marked != 0; marked = bits_without_lowest(marked))
-			collect_class(o, i * 64 + bits_lowest(marked), false);
 	}
 }
 
@@ -217,10 +215,10 @@ void owner_collect_all(struct owner *o)
 
 void owner_notify(struct owner *o, struct slab *s)
 {
-	unsigned start = (unsigned)((uintptr_t)s / CPU_LINE), class, i;
+	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), class, i;
 
-	for (i = 0; i < 4; i++) {
-		uint64_t *slot = &o->inbox[(start + i * 7) % INBOX_SLOTS];
+	for (i = 0; i < 4; i++, at += 7) {
+		uint64_t *slot = &o->inbox[at % INBOX_SLOTS];
 		uint64_t there = load_ordered(slot);
 
 		/*
@@ -238,11 +236,11 @@ void owner_notify(struct owner *o, struct slab *s)
 
 static bool has_mail(const struct owner *o)
 {
-	uint64_t any = load_ordered(&o->marked[0]) | load_ordered(&o->marked[1]);
+	uint64_t any = 0;
 	unsigned i;
 
-	for (i = 0; i < INBOX_SLOTS; i++)
-		any |= load_ordered(&o->inbox[i]);
+	for (i = 0; i < MAIL; i++)
+		any |= load_ordered(&o->mail[i]);
 	return any != 0;
 }
 

@@ -25,8 +25,8 @@
  * are hints: what they lose is found by owner_collect_all.
  *
  * A thread that ends leaves its record vacant; the next thread takes it over
- * with all its slabs.  Until then any thread may hold it for a moment, as a
- * guest, to collect what was released into it.
+ * with all its slabs.  Until then who frees the last slot of a group holds it
+ * for a moment, as a guest, to collect what was released into it.
  */
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
@@ -34,6 +34,8 @@
 #include "slab.h"
 
 #define INBOX_SLOTS 32
+#define MAIL_MARKED 2
+#define MAIL	    (MAIL_MARKED + INBOX_SLOTS)
 /*
  * Spares: slabs that got empty a short while ago and are kept, so that a
  * program which goes to and fro over the border of a slab pays nothing for
@@ -87,13 +89,18 @@ struct owner {
 	unsigned spare_count;
 	uint32_t looked;  /* slabs, by the last owner_collect_all; bin_refill:  */
 	uint32_t grown;	  /* times that the heap had to grow since              */
-	uint32_t delayed; /* releases that found a pending mark, see release_slow */
+	uint32_t delayed; /* releases that found a pending mark, see release_marked */
 	bool of_process; /* made when there was a mark: its state's thread id is of this process */
 	bool no_spares;	  /* no thread, or the shelves are being walked: nothing is kept */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state;
-	uint64_t marked[2];	      /* classes whose pending slabs the inbox lost */
-	uint64_t inbox[INBOX_SLOTS];  /* struct slab *, 0: empty                    */
+	union {
+		uint64_t mail[MAIL];
+		struct {
+			uint64_t marked[MAIL_MARKED]; /* classes whose pending slabs the inbox lost */
+			uint64_t inbox[INBOX_SLOTS];  /* struct slab *, 0: empty                    */
+		};
+	};
 	/* Written by the owner. */
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct shelf shelves[CLASSES];

@@ -41,11 +41,12 @@
  *   units_claim          chunk.c: units_claim, claim_in, chunk_make;
  *                        region.c: region_claim (bits.c: bits_claim)
  *   units_give           chunk.c: units_give, chunk_return; region.c: region_give
- *   release              release.c: ash_release, release_slow; block.c: place_find
- *   owner_freed           bin.c: owner_freed; block.c: place_is_taken;
- *                        release.c: release_event
- *   remote_free, notify  release.h: remote_set, remote_is_told; block.c: remote_tell;
- *                        owner.c: owner_notify
+ *   release              release.c: ash_release; remote.c: release_rest, release_slot,
+ *                        release_other; block.c: place_find
+ *   owner_freed          bin.c: owner_freed; remote.c: release_marked,
+ *                        release_event
+ *   remote_free, notify  release.h: remote_set, remote_is_told; remote.c: remote_tell,
+ *                        group_is_free; owner.c: owner_notify
  *   shared_slot          shared.c: shared_slot, slot_in, slot_anywhere; walk.c
  *   shared_free          shared.c: shared_free
  *   REPORT               misuse.c: misuse, misuse_double
@@ -62,8 +63,8 @@
  *   5  whatever the others do, stop included, each thread comes to its end: no
  *      state without a next step, and (tools/model: progress) no cycle of
  *      steps at all
- *   6  if nobody stopped, somebody has been told of each remote bit: no vacant
- *      record has any, and where a record is held, there is mail    referee
+ *   6  if nobody stopped, each record has mail that tells of its remote bits,
+ *      and no vacant one has a slab that is empty with them      referee
  *      (one that stops between mark and mail keeps the news to itself: time, and
  *      for a slab of a vacant record nobody else looks until it is held again)
  *   7  a block released by two threads at once is reported exactly once (DOUBLE)
@@ -97,6 +98,7 @@
  *   15  collect finds both bits set and says nothing                     7
  *   16  who loses the swap for a unit tries again with the old word      5
  *   17  a sender does not look whether the record is vacant              6
+ *   18  ... looks whether the slab is empty before its letter is there   6
  *
  * NOT HERE: weak orders (each step is seen by all at once; only the owner's
  * plain store of a release may wait in its store buffer, in DOUBLE, the one
@@ -693,6 +695,9 @@ inline notify()
 	fi
 }
 
+/* w: the slots of the slab s that are free. */
+#define FILLED STEP(w = remote[s]); STEP(w = w | free_[s])
+
 /* The slot b of another owner's slab. */
 inline remote_free()
 {
@@ -721,15 +726,35 @@ inline remote_free()
 		/* From here on the slab may be another one: what follows are hints. */
 		STEP(w = owner[s]; owner[s] = owner[s] | PENDING);
 		if
-		:: w == 0 || (w & (PENDING | SHARED)) != 0
+		:: (w & ~PENDING) == 0 || (w & SHARED) != 0
 		:: else ->
-			h = w;
-			notify();
-			s = 0;
-			STEP(w = (BUG != 17 && state[h] == VACANT));
+			h = w & ~PENDING;
+#if BUG == 18
+			f = w; FILLED; n = w; w = f; f = 0;
+#endif
 			if
-			:: w -> visit()
-			:: else
+			:: (w & PENDING) != 0 -> STEP(w = (state[h] == HELD))
+			:: else -> notify(); w = 0
+			fi;
+			if
+			:: w /* told */
+			:: else ->
+#if BUG == 18
+				w = n; n = 0;
+#else
+				FILLED;
+#endif
+				s = 0;
+				if
+				:: w == ALL ->
+					w = 0;
+					STEP(w = (BUG != 17 && state[h] == VACANT));
+					if
+					:: w -> visit()
+					:: else
+					fi
+				:: else
+				fi
 			fi
 		fi
 	fi;
@@ -774,8 +799,7 @@ inline release()
 
 #define PLACED(s, b) assert(((free_[s] | remote[s]) & (b)) != 0 || TAKEN(s, b)); \
 		     assert(((free_[s] | remote[s]) & (b)) == 0 || !TAKEN(s, b))
-#define HEARD(s) (state[owner[s] - PENDING] == HELD && \
-		 (inbox[owner[s] - PENDING] == s + 1 || marked[owner[s] - PENDING]))
+#define HEARD(s) (inbox[owner[s] - PENDING] == s + 1 || marked[owner[s] - PENDING])
 
 /* Each thread has ended or stopped. */
 inline referee()
@@ -791,7 +815,12 @@ inline referee()
 			assert(head[n] || made[n]);
 			assert(halted || (free_[n] & remote[n]) == 0);
 			assert((owner[n] & SHARED) == 0 || remote[n] == 0);
-			assert(halted || remote[n] == 0 || (owner[n] > PENDING && HEARD(n)))
+			assert(halted || remote[n] == 0 || (owner[n] > PENDING && HEARD(n)));
+			if
+			:: (owner[n] & SHARED) == 0 && state[owner[n] & ~PENDING] == VACANT ->
+				assert(halted || (free_[n] | remote[n]) != ALL)
+			:: else
+			fi
 		:: else ->
 			EMPTY(n);
 			assert(!head[n]);
@@ -872,6 +901,12 @@ init
 		state[1] = VACANT;
 		chunk_free = 0; slabs_kind = 1; units = 2;
 		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
+#elif START == 5
+		/* The same, and a slab of record 2 that stays full. */
+		state[1] = VACANT;
+		chunk_free = 0; slabs_kind = 1; units = 0;
+		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
+		owner[1] = 2; head[1] = 1; taken[1] = ALL;
 #elif START == 4
 		/* An empty slab of record 1, a spare. */
 		chunk_free = 0; slabs_kind = 1; units = 2;

@@ -12,12 +12,13 @@ bool place_is_taken(const struct place *at);
 
 /*
  * Into another owner's slab.  False: it was free already.  *vacant: NULL, or a
- * record without a thread, which the caller must visit (owner_visit).
+ * record without a thread, whose slab may be empty now, for all that its mail
+ * tells: the caller must visit it (owner_visit).
  */
 bool remote_free(const struct place *at, struct owner **vacant);
 
 /* Its first part.  False: the slot was free already. */
-static inline bool remote_set(struct slab *s, uint64_t index)
+static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 {
 	/*
 	 * The block is ours until the next line, so the slab is what it seems.
@@ -29,16 +30,37 @@ static inline bool remote_set(struct slab *s, uint64_t index)
 }
 
 /*
- * From here on the slab may be collected, emptied, even made anew: what is done
- * to it now are hints that hurt no other slab.
+ * Its second part: nothing more is to be done, as the slab has its mark, and
+ * its owner (its word, read before) a thread; else remote_news.  From here on
+ * the slab may be collected, emptied, even made anew: what is done to it now are
+ * hints that hurt no other slab.
  */
-static inline bool remote_is_told(const struct slab *s)
+static ALWAYS_INLINE bool remote_is_told(const struct slab *s, uint64_t owner)
 {
-	return (load_ordered(&s->owner) & OWNER_PENDING) != 0;
+	const struct owner *o = (const struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
+
+	return load_ordered(&s->owner) == (owner | OWNER_PENDING) &&
+	       load_ordered(&o->state) != OWNER_VACANT;
 }
 
-/* The mark and the letter; the same record as remote_free has, or NULL. */
-struct owner *remote_tell(struct slab *s);
+/* The mark and the letter; what remote_free has in *vacant. */
+struct owner *remote_tell(struct slab *s, uint64_t group);
+
+/* The same, and the visit. */
+SLOW void remote_news(struct slab *s, uint64_t group);
+
+/*
+ * Everything but a block of one's own slab; s: what map_guess_slab gave.  A
+ * guess without an owner is no slab any more, and its memory may be a span's;
+ * it may have the mark of somebody who was late.
+ */
+SLOW void release_rest(void *p, struct slab *s);
+
+/*
+ * What seldom happens to a block of one's own slab: the group was not ready, or
+ * got free throughout.  Opens the seat.
+ */
+SLOW void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 /* Usable bytes of the live block at p in this chunk; 0: there is none, or c is NULL. */
 size_t chunk_block(const struct chunk *c, const void *p);

@@ -83,8 +83,8 @@ static inline bool slab_find(const struct chunk *c, const void *p, struct slab *
  * 2^21, size at most 2^20: the excess of r adds up to less than one step).
  * After Lemire, Kaser and Kurz, "Faster remainder by direct computation".
  */
-static inline bool slab_index_by(const struct slab *s, const void *p, uint64_t reciprocal,
-				 uint64_t *index)
+static ALWAYS_INLINE bool slab_index_by(const struct slab *s, const void *p, uint64_t reciprocal,
+					uint64_t *index)
 {
 	uint64_t offset = (uintptr_t)p - (uintptr_t)s->base;
 	unsigned __int128 product = (unsigned __int128)offset * reciprocal;
@@ -93,7 +93,7 @@ static inline bool slab_index_by(const struct slab *s, const void *p, uint64_t r
 	return (uint64_t)product < reciprocal && *index < s->slots;
 }
 
-static inline bool slab_index(const struct slab *s, const void *p, uint64_t *index)
+static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64_t *index)
 {
 	return slab_index_by(s, p, s->reciprocal, index);
 }

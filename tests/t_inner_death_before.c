@@ -68,6 +68,18 @@ void before_take_from_detached(void)
 	choose();
 }
 
+static void one(void)
+{
+	(void)book_take(death_size);
+}
+
+void before_last_from_detached(void)
+{
+	before_record();
+	death_by_detached(one);
+	choose();
+}
+
 void before_take_from_ended(void)
 {
 	before_record();

@@ -11,6 +11,7 @@ void before_take(void);
 void before_take_one(void);
 void before_take_from_live(void);
 void before_take_from_detached(void);
+void before_last_from_detached(void);
 void before_take_from_ended(void);
 void before_to_last_of_group(void);
 void before_exhaust(void);

@@ -110,6 +110,34 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 	stamp_check_nothing_left();
 }
 
+/* A mark comes to a slab that is gone, and a span lies there by now. */
+TEST(protocol_late_mark_where_a_span_is, 10)
+{
+	enum { BLOCKS = 20 };
+	void *blocks[BLOCKS];
+	size_t marks = 0;
+
+	for (size_t i = 0; i < BLOCKS; i++)
+		blocks[i] = ash_alloc(SLOT_MAX);
+	for (size_t i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	ash_trim(1); /* the region stays */
+	for (size_t i = 0; i < BLOCKS / 2; i++) {
+		struct slab *s;
+
+		blocks[i] = ash_alloc(CHUNK_SIZE);
+		s = map_guess_slab(blocks[i]);
+		if (s == NULL || s->base != blocks[i])
+			continue;
+		CHECK_EQ(fetch_or_ordered(&s->owner, OWNER_PENDING), 0);
+		marks++;
+	}
+	CHECK(marks > 0);
+	for (size_t i = 0; i < BLOCKS / 2; i++)
+		ash_release(blocks[i]);
+	stamp_check_nothing_left();
+}
+
 /* Two threads, as if both had been interrupted: all that they do is by swaps. */
 static void interrupted_body(void *seed)
 {
@@ -236,68 +264,4 @@ TEST(protocol_walk_over_a_spare, 10)
 	release_some(blocks + 2 * SLOTS + 2, 2 * SLOTS - 2);
 	release_some(first, OTHERS + 1);
 	stamp_check_nothing_left();
-}
-
-/* ---- leaving and writing at the same instant ---- */
-
-static struct {
-	size_t round[2];
-	struct owner *o;
-	void *p;
-} meeting;
-
-static void meet(unsigned self, size_t round, uint64_t delay)
-{
-	__atomic_store_n(&meeting.round[self], round, __ATOMIC_SEQ_CST);
-	for (size_t i = 0; __atomic_load_n(&meeting.round[1 - self], __ATOMIC_SEQ_CST) < round; i++)
-		if (i > 20000)
-			rt_sleep(1);
-	while (delay-- > 0)
-		__asm__ volatile("");
-}
-
-static size_t meetings(void)
-{
-	return rt_under_qemu() ? 5000 : 100000;
-}
-
-static void sender_body(__attribute__((unused)) void *argument)
-{
-	struct rt_random random;
-
-	rt_seed(&random, 1);
-	for (size_t i = 1; i <= meetings(); i++) {
-		meet(1, 2 * i - 1, rt_below(&random, 30));
-		ash_release(meeting.p);
-		meet(1, 2 * i, 0);
-	}
-}
-
-/* Neither may overlook the other: what was released is always collected by one of them. */
-TEST(protocol_letter_at_the_moment_of_leaving, 60)
-{
-	struct rt_thread *sender;
-	struct rt_random random;
-	struct place at;
-
-	rt_seed(&random, 2);
-	CHECK(ash_alloc(48) != NULL); /* so that the slab does not go */
-	sender = rt_thread_start(sender_body, NULL);
-	for (size_t i = 1; i <= meetings(); i++) {
-		struct owner *o = seat_take();
-
-		bin_rest(o, 3);
-		seat_give();
-		meeting.p = ash_alloc(48);
-		at = place_of(meeting.p);
-		o = seat_take();
-		meet(0, 2 * i - 1, rt_below(&random, 500));
-		owner_vacate(o);
-		owner_visit(o);
-		meet(0, 2 * i, 0);
-		CHECK_EQ(at.slab->remote[at.group], 0);
-		CHECK(owner_hold(o));
-		seat_give();
-	}
-	rt_thread_join(sender);
 }

@@ -135,14 +135,14 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 
 /* ---- a letter while fork_settle holds the record ---- */
 
-enum { VANISHING = 200 };
+enum { VANISHING = 5 };
 static void *vanished[VANISHING];
 static struct rt_barrier together;
 
 static void vanishing_body(__attribute__((unused)) void *argument)
 {
 	for (size_t i = 0; i < VANISHING; i++)
-		CHECK((vanished[i] = ash_alloc(500)) != NULL);
+		CHECK((vanished[i] = ash_alloc(40000)) != NULL); /* alone in its slab */
 	rt_barrier_wait(&together);
 	rt_barrier_wait(&together); /* there until the forks are over */
 }
