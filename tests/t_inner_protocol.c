@@ -265,3 +265,22 @@ TEST(protocol_walk_over_a_spare, 10)
 	release_some(first, OTHERS + 1);
 	stamp_check_nothing_left();
 }
+
+/* What others released into the current slab comes before groups that were never touched. */
+TEST(protocol_remote_before_untouched, 10)
+{
+	void *blocks[GROUP_SLOTS];
+	struct slab *s;
+
+	alloc_all(48, blocks, GROUP_SLOTS);
+	s = place_of(blocks[0]).slab;
+	CHECK(s->opened == 1 && s->groups > 1);
+	(void)seat_take();
+	release_some(blocks, 3);
+	seat_give();
+	alloc_all(48, blocks, 3);
+	CHECK_EQ(s->opened, 1);
+	CHECK_EQ(ash_check(), 0);
+	release_some(blocks, GROUP_SLOTS);
+	stamp_check_nothing_left();
+}
