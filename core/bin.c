@@ -118,13 +118,14 @@ static bool bin_next_slab(struct owner *o, unsigned class)
 /* One from the shelf, or a new one. */
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
-	/* By now it has all slabs that there are. */
-	bool first = o->shelves[class].exhausted.head == NULL;
+	const struct slabs *l = &o->shelves[class].exhausted; /* by now all that there are */
 	struct slab *s;
 
 	if (bin_next_slab(o, class))
 		return true;
-	s = slab_make(o->heap, class, first, (uint64_t)(uintptr_t)o, grow);
+	s = slab_make(o->heap, class, l->head == l->tail, (uint64_t)(uintptr_t)o, grow);
+	if (s == NULL && grow) /* where memory ends, a small one may still have room */
+		s = slab_make(o->heap, class, true, (uint64_t)(uintptr_t)o, grow);
 	if (s != NULL)
 		bin_take(o, class, s);
 	return s != NULL;

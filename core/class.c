@@ -42,14 +42,14 @@ unsigned class_aligned(size_t size, size_t alignment)
 	return class;
 }
 
-unsigned class_units(unsigned class, bool first)
+unsigned class_units(unsigned class, bool few)
 {
 	size_t size = class_size(class);
 	unsigned units = 2;
 
 	if (size > CLASS_SINGLE)
 		return (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
-	if (first || size <= 16)
+	if (few || size <= 16)
 		return 1;
 	while (units * UNIT_SIZE < 4 * size)
 		units *= 2;

@@ -46,14 +46,14 @@ size_t class_size(unsigned class);
 unsigned class_aligned(size_t size, size_t alignment);
 
 /*
- * Units of a slab: one (32 KiB) for the two smallest classes and for a thread's
- * first slab of a class (most need no other), else two or what four slots need.
- * Above CLASS_SINGLE a slab is one slot, so that memory of one size can serve
- * another at once.  A slab of 2^n units is aligned to its size, and so are its
- * slots if they are a power of two.
+ * Units of a slab: one (32 KiB) for the two smallest classes and wherever few
+ * slabs are in use (most classes of most programs), else two or what four
+ * slots need.  Above CLASS_SINGLE a slab is one slot, so that memory of one
+ * size can serve another at once.  A slab of 2^n units is aligned to its size,
+ * and so are its slots if they are a power of two.
  */
 #define CLASS_SINGLE UNIT_SIZE
-unsigned class_units(unsigned class, bool first);
+unsigned class_units(unsigned class, bool few);
 unsigned class_slots(unsigned class, unsigned units);
 
 /* ceil(2^64 / size): (offset * reciprocal) >> 64 is offset / size, see slab_index. */

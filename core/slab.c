@@ -16,9 +16,9 @@ static void slab_publish(const struct heap *h, struct slab *s)
 	}
 }
 
-struct slab *slab_make(struct heap *h, unsigned class, bool first, uint64_t owner, bool grow)
+struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
-	unsigned slots, g, count = class_units(class, first);
+	unsigned slots, g, count = class_units(class, few);
 	size_t size = class_size(class);
 	/*
 	 * Who has several slabs of a class needs more of them; and small slabs find
@@ -26,7 +26,7 @@ struct slab *slab_make(struct heap *h, unsigned class, bool first, uint64_t owne
 	 * blocks leave the ends of their units and of the chunk untouched: at most an
 	 * eighth of each here.
 	 */
-	bool dense = !first && (size <= CLASS_SINGLE || (count > 4 && CHUNK_UNITS % count <= 8));
+	bool dense = !few && (size <= CLASS_SINGLE || (count > 4 && CHUNK_UNITS % count <= 8));
 	struct units u = units_claim(h, count, grow, dense);
 	uint64_t *remote;
 	struct slab *s;

@@ -45,26 +45,26 @@ TEST(class_of_every_size, 10)
 	}
 }
 
-static size_t slab_bytes(unsigned class, bool first)
+static size_t slab_bytes(unsigned class, bool few)
 {
-	return class_units(class, first) * UNIT_SIZE;
+	return class_units(class, few) * UNIT_SIZE;
 }
 
 /* Where a slab of the class may begin, as a multiple of bytes. */
-static size_t slab_start(unsigned class, bool first)
+static size_t slab_start(unsigned class, bool few)
 {
-	unsigned units = class_units(class, first);
+	unsigned units = class_units(class, few);
 
-	return (units & (units - 1)) == 0 ? slab_bytes(class, first) : UNIT_SIZE;
+	return (units & (units - 1)) == 0 ? slab_bytes(class, few) : UNIT_SIZE;
 }
 
 TEST(class_slabs, 10)
 {
 	for (unsigned n = 0; n < 2 * CLASSES; n++) {
 		unsigned class = n / 2;
-		bool first = n % 2;
-		size_t size = class_size(class), bytes = slab_bytes(class, first);
-		size_t slots = class_slots(class, class_units(class, first));
+		bool few = n % 2;
+		size_t size = class_size(class), bytes = slab_bytes(class, few);
+		size_t slots = class_slots(class, class_units(class, few));
 
 		CHECK(bytes >= UNIT_SIZE && bytes <= CHUNK_SIZE);
 		CHECK(slots <= SLAB_SLOTS);
@@ -72,13 +72,13 @@ TEST(class_slabs, 10)
 		CHECK(slots == SLAB_SLOTS || (slots + 1) * size > bytes);
 		if (size > CLASS_SINGLE)
 			CHECK(slots == 1 && bytes - size < UNIT_SIZE);
-		else if (first)
+		else if (few)
 			CHECK(slots >= 1 && bytes == UNIT_SIZE);
 		else
 			CHECK(slots >= 4);
 		/* Slots whose size is a power of two are aligned to it. */
 		if ((size & (size - 1)) == 0)
-			CHECK_EQ(slab_start(class, first) % size, 0);
+			CHECK_EQ(slab_start(class, few) % size, 0);
 	}
 }
 
@@ -101,11 +101,11 @@ TEST(class_aligned_all, 20)
 	CHECK_EQ(class_aligned(PTRDIFF_MAX, 4096), CLASSES);
 }
 
-static void fake_slab(struct slab *s, unsigned class, bool first, char *base)
+static void fake_slab(struct slab *s, unsigned class, bool few, char *base)
 {
 	s->base = base;
 	s->slot_size = (uint32_t)class_size(class);
-	s->slots = class_slots(class, class_units(class, first));
+	s->slots = class_slots(class, class_units(class, few));
 	s->groups = (uint32_t)((s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
 	s->reciprocal = class_reciprocal(s->slot_size);
 }

@@ -225,15 +225,15 @@ TEST(protocol_walk_over_a_spare, 10)
 	enum { SIZE = 20000, SLOTS = 6 };
 	static const size_t others[] = {18000, 24000, 30000, 17000, 22000};
 	enum { OTHERS = sizeof others / sizeof others[0] };
-	void *blocks[4 * SLOTS], *other[SLOTS], *first[OTHERS + 1];
+	void *blocks[4 * SLOTS], *other[SLOTS], *few[OTHERS + 1][2];
 	struct ash_stats st;
 	struct owner *o;
 	struct slab *s;
 
-	/* The first slab of a class is smaller: it stays full. */
+	/* The first slabs of a class are smaller: they stay full. */
 	for (size_t i = 0; i < OTHERS; i++)
-		alloc_all(others[i], &first[i], 1);
-	alloc_all(SIZE, &first[OTHERS], 1);
+		alloc_all(others[i], few[i], 2);
+	alloc_all(SIZE, few[OTHERS], 2);
 	alloc_all(SIZE, blocks, 4 * SLOTS);
 	s = place_of(blocks[0]).slab;
 	CHECK_EQ(s->slots, SLOTS);
@@ -262,7 +262,8 @@ TEST(protocol_walk_over_a_spare, 10)
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(ash_check(), 0);
 	release_some(blocks + 2 * SLOTS + 2, 2 * SLOTS - 2);
-	release_some(first, OTHERS + 1);
+	for (size_t i = 0; i <= OTHERS; i++)
+		release_some(few[i], 2);
 	stamp_check_nothing_left();
 }
 
