@@ -28,7 +28,7 @@
  *                        map_table[..]->chunk.head[..]->slab
  *
  *   p = 0 .. 0 | 14 bits |     18 bits      | 15 bits
- *                        | map_units[..]->slab           a guess, first
+ *                        | chunk_map.units[..]->slab     a guess, first
  *   index = (p - slab.base) / slot size        one multiplication
  *   group = index / 64, bit = index % 64
  *

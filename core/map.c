@@ -3,18 +3,14 @@
 
 #include "pages.h"
 
-struct map_leaf *map_root[MAP_SIZE];
-struct slab *map_units[MAP_UNITS];
-
-/* The first leaf costs no system call, and few programs need another. */
-static struct map_leaf first_leaf;
+struct map chunk_map;
 static uint64_t first_leaf_used;
 
 static struct map_leaf *leaf_memory(void)
 {
 	if (exchange_ordered(&first_leaf_used, 1) == 0)
-		return &first_leaf;
-	return pages_reserve(sizeof first_leaf, PAGE_SIZE, PAGES_PRIVATE);
+		return &chunk_map.first;
+	return pages_reserve(sizeof chunk_map.first, PAGE_SIZE, PAGES_PRIVATE);
 }
 
 static bool leaf_make(struct map_leaf **place)
@@ -29,7 +25,7 @@ static bool leaf_make(struct map_leaf **place)
 		return false;
 	/* Pairs with map_guess. */
 	if (!swap_acq_rel((uint64_t *)(void *)place, &none, (uint64_t)(uintptr_t)leaf) &&
-	    leaf != &first_leaf)
+	    leaf != &chunk_map.first)
 		(void)pages_release(leaf, sizeof *leaf);
 	return true;
 }
@@ -50,7 +46,7 @@ static struct chunk **entry(const struct region *r, size_t i)
 {
 	const char *base = r->base + (i << CHUNK_SHIFT);
 
-	return &load_relaxed(&map_root[(uintptr_t)base >> (CHUNK_SHIFT + MAP_BITS)])
+	return &load_relaxed(&chunk_map.root[(uintptr_t)base >> (CHUNK_SHIFT + MAP_BITS)])
 			->chunk[map_index(base)];
 }
 
@@ -61,7 +57,7 @@ bool map_enter(struct region *r)
 
 	/* A leaf without entries, should the next one fail, hurts nobody. */
 	for (i = first >> MAP_BITS; i <= last >> MAP_BITS; i++)
-		if (!leaf_make(&map_root[i]))
+		if (!leaf_make(&chunk_map.root[i]))
 			return false;
 	for (i = 0; i < r->chunks; i++)
 		store_release(entry(r, i), region_chunk(r, i)); /* with map_guess */
@@ -81,11 +77,10 @@ bool map_holds(const void *p)
 	uintptr_t address = (uintptr_t)p;
 	size_t i;
 
-	if (address - (uintptr_t)map_units < sizeof map_units ||
-	    address - (uintptr_t)map_root < sizeof map_root)
+	if (address - (uintptr_t)&chunk_map < sizeof chunk_map)
 		return true;
 	for (i = 0; i < MAP_SIZE; i++) {
-		const struct map_leaf *leaf = load_acquire(&map_root[i]);
+		const struct map_leaf *leaf = load_acquire(&chunk_map.root[i]);
 
 		if (leaf != NULL && address - (uintptr_t)leaf < sizeof *leaf)
 			return true;

@@ -30,11 +30,18 @@ struct map_leaf {
 	struct chunk *chunk[MAP_SIZE];
 };
 
-extern INTERNAL struct map_leaf *map_root[MAP_SIZE];
-
 #define MAP_UNITS ((size_t)1 << 18)
 
-extern INTERNAL struct slab *map_units[MAP_UNITS];
+/*
+ * The root's last entries are those of where the kernel maps first.  So it comes
+ * last: they share a page with what follows, in the smallest programs, too.
+ */
+struct map {
+	struct slab *units[MAP_UNITS];
+	struct map_leaf first; /* costs no system call, and few programs need another */
+	struct map_leaf *root[MAP_SIZE];
+};
+extern INTERNAL struct map chunk_map;
 
 static inline size_t map_index(const void *p)
 {
@@ -50,14 +57,14 @@ static inline struct chunk *map_guess(const void *p)
 	if (unlikely(top >= MAP_SIZE))
 		return NULL; /* not an address of user space */
 	/* Pairs with leaf_make: a leaf begins all zero, which is empty. */
-	leaf = load_acquire(&map_root[top]);
+	leaf = load_acquire(&chunk_map.root[top]);
 	/* Pairs with map_enter: the record is valid before it can be found. */
 	return unlikely(leaf == NULL) ? NULL : load_acquire(&leaf->chunk[map_index(p)]);
 }
 
 static inline struct slab **map_unit(const void *p)
 {
-	return &map_units[((uintptr_t)p >> UNIT_SHIFT) % MAP_UNITS];
+	return &chunk_map.units[((uintptr_t)p >> UNIT_SHIFT) % MAP_UNITS];
 }
 
 /*

@@ -28,13 +28,13 @@ MISUSE(heap_record_end)
 MISUSE(map_root)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, &map_root[MAP_SIZE - 1], RECORDS, 0);
+	bad_says(bad, &chunk_map.root[MAP_SIZE - 1], RECORDS, 0);
 }
 
 MISUSE(map_units)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, &map_units[MAP_UNITS - 1], RECORDS, 0);
+	bad_says(bad, &chunk_map.units[MAP_UNITS - 1], RECORDS, 0);
 }
 
 MISUSE(region_record)
