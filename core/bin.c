@@ -182,17 +182,11 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 {
 	struct bin *b = &o->bins[class];
 	bool refilled = false;
-	uint64_t word;
-	unsigned g;
-	char *p;
+	void *p;
 
-	for (; unlikely((word = load_relaxed(bin_word(o, b))) == 0); refilled = true)
+	for (; unlikely((p = bin_slot(o, b, clean)) == NULL); refilled = true)
 		if (!bin_refill(o, class))
 			return NULL;
-	g = (unsigned)(bin_word(o, b) - b->slab->free);
-	*clean = ((b->slab->soiled >> g) & 1) == 0;
-	store_relaxed(bin_word(o, b), bits_without_lowest(word));
-	p = b->base + bits_lowest(word) * b->size;
 	if (unlikely(refilled) && unlikely(keep_tick(o->heap, 1)))
 		bin_rest(o, class);
 	return p;

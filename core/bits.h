@@ -26,6 +26,12 @@
 
 #define BITS_NONE SIZE_MAX
 
+/* A power of two (not by n & (n - 1): compilers make it popcnt). */
+static inline bool bits_is_power(size_t n)
+{
+	return (n ^ (n - 1)) > n - 1;
+}
+
 /* The lowest set bit; the word must not be 0. */
 static inline unsigned bits_lowest(uint64_t word)
 {

@@ -87,9 +87,7 @@ QUICK_FAST size_t ash_usable_size(const void *p)
 	struct slab *s = QUICK ? map_guess_slab(p) : NULL;
 	struct place at;
 
-	/* A guess without an owner is no slab any more, and its memory may be a span's. */
-	if (likely(s != NULL) && likely(load_relaxed(&s->owner) != 0) && place_in(s, p, &at) &&
-	    place_is_taken(&at))
+	if (likely(slab_is_there(s)) && place_in(s, p, &at) && place_is_taken(&at))
 		return s->slot_size;
 	return block_bytes(CALL_USABLE_SIZE, p);
 }

@@ -21,7 +21,7 @@ static bool free_own(struct heap *h, struct owner *o, struct place at)
 
 	if (!place_is_taken(&at))
 		return false;
-	if (((s->ready >> at.group) & 1) != 0 && word != s->full) {
+	if (!slab_has_event(s, at.group, word)) {
 		store_release(&s->free[at.group], word);
 		return true;
 	}
@@ -117,8 +117,7 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 		goto out;
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
-	if (unlikely(cpu_set_bit(&word, index)) || unlikely(((s->ready >> group) & 1) == 0) ||
-	    unlikely(word == s->full))
+	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, group, word)))
 		goto out;
 	/* In this order: who takes over from us finishes the release. */
 	store_release(&o->flight, (uint64_t)(uintptr_t)p);

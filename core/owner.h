@@ -175,6 +175,22 @@ static inline uint64_t *bin_word(const struct owner *o, const struct bin *b)
 
 /* ---- for the holder of the record ---- */
 
+/* The lowest slot of the bin's group; NULL: it has none left.  clean: as owner_slot. */
+static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *clean)
+{
+	uint64_t *at = bin_word(o, b), word = load_relaxed(at);
+	char *p;
+
+	if (unlikely(word == 0))
+		return NULL;
+	*clean = ((b->slab->soiled >> (at - b->slab->free)) & 1) == 0;
+	p = b->base + cpu_lowest_bit(word) * b->size;
+	store_relaxed(at, bits_without_lowest(word));
+	if (p == NULL)
+		__builtin_unreachable(); /* or callers ask for it again */
+	return p;
+}
+
 /* A slot of the class; NULL: no memory.  clean: it is known to read zero. */
 void *owner_slot(struct owner *o, unsigned class, bool *clean);
 

@@ -33,23 +33,7 @@ static inline unsigned quick_larger(size_t size)
 	return class_larger(size) * CLASS_SMALL;
 }
 
-/* A slot of the bin's group, for the holder of the record; NULL: it has none left. */
-static inline void *quick_take(struct owner *o, const struct bin *b, bool *clean)
-{
-	uint64_t *at = bin_word(o, b), word = load_relaxed(at);
-	char *p;
-
-	if (unlikely(word == 0))
-		return NULL;
-	*clean = ((b->slab->soiled >> (at - b->slab->free)) & 1) == 0;
-	p = b->base + cpu_lowest_bit(word) * b->size;
-	store_relaxed(at, bits_without_lowest(word));
-	if (p == NULL)
-		__builtin_unreachable();
-	return p;
-}
-
-/* The same for whoever calls; NULL: not at once. */
+/* As bin_slot, for whoever calls; NULL: not at once. */
 static inline void *quick_slot(unsigned small, bool *clean)
 {
 	struct owner *o;
@@ -60,7 +44,7 @@ static inline void *quick_slot(unsigned small, bool *clean)
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
 	o = seat.self;
-	p = quick_take(o, bin_small(o, small), clean);
+	p = bin_slot(o, bin_small(o, small), clean);
 	seat_give();
 	return p;
 }

@@ -68,6 +68,24 @@ size_t chunk_block(const struct chunk *c, const void *p);
 /* Usable bytes of a live block, 0 for NULL; anything else is misuse by `call`. */
 size_t block_bytes(enum call call, const void *p);
 
+/*
+ * The slot of a pointer, if it is one of the caller's own slab and the seat is
+ * open.  *s is what the map led to, whatever the answer.
+ *
+ * The comparison of owners tells four things at once: the slab is ours, it is
+ * not shared, no remote bits wait in it (they might be this slot's), and we
+ * did not interrupt another call of this thread.
+ */
+static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
+{
+	*s = map_guess_slab(p);
+	if (unlikely(*s == NULL) ||
+	    unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
+		return false;
+	/* A closed seat is one more reciprocal of 0, which rejects every pointer. */
+	return slab_index_by(*s, p, (*s)->reciprocal & seat.open, index);
+}
+
 /* A block of `have` bytes can stay where it is when it gets this size. */
 bool block_fits(size_t have, size_t size);
 

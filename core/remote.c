@@ -117,7 +117,7 @@ void release_rest(void *p, struct slab *s)
 {
 	uint64_t index;
 
-	if (s == NULL || load_relaxed(&s->owner) <= OWNER_PENDING || unlikely(heap_hooks != NULL) ||
+	if (!slab_is_there(s) || unlikely(heap_hooks != NULL) ||
 	    unlikely(!slab_index(s, p, &index)))
 		release_other(p);
 	else

@@ -65,16 +65,13 @@ static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint
  */
 QUICK_FAST void *ash_resize(void *p, size_t size)
 {
-	struct slab *s = QUICK ? map_guess_slab(p) : NULL;
 	uint64_t index, group, word;
+	struct slab *s;
 	size_t have;
 	void *moved;
 	bool clean;
 
-	if (unlikely(s == NULL))
-		return resize_rest(p, size);
-	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)seat.self) ||
-	    unlikely(!slab_index_by(s, p, s->reciprocal & seat.open, &index)))
+	if (!QUICK || unlikely(!own_slot(p, &s, &index)))
 		return resize_rest(p, size);
 	group = index / GROUP_SLOTS;
 	if (unlikely(((load_relaxed(&s->free[group]) >> (index % GROUP_SLOTS)) & 1) != 0))
@@ -86,7 +83,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 		return resize_rest(p, size); /* from there on the string instruction is faster */
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
-	moved = quick_take(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
+	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
 	if (unlikely(moved == NULL)) {
 		seat_give();
 		return resize_rest(p, size);
@@ -94,7 +91,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	lines_copy(moved, p, size < have ? size : have);
 	word = load_relaxed(&s->free[group]);
 	(void)cpu_set_bit(&word, index);
-	if (unlikely(((s->ready >> group) & 1) == 0) || unlikely(word == s->full))
+	if (unlikely(slab_has_event(s, group, word)))
 		return resize_event(moved, s, group, word);
 	store_relaxed(&s->free[group], word);
 	seat_give();

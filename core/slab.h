@@ -44,6 +44,21 @@ static inline void slab_make_ready(struct slab *s, uint32_t groups)
 	signal_fence();
 }
 
+/* What becomes the group's word tells that it was not ready, or is free throughout: owner_freed. */
+static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, uint64_t word)
+{
+	return ((s->ready >> group) & 1) == 0 || word == s->full;
+}
+
+/*
+ * False: a record without a slab, whose memory may be a span's by now.  It may
+ * have the mark of somebody who was late.
+ */
+static inline bool slab_is_there(const struct slab *s)
+{
+	return s != NULL && load_relaxed(&s->owner) > OWNER_PENDING;
+}
+
 static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 {
 	unsigned slots = (unsigned)load_relaxed(&s->slots) - group * GROUP_SLOTS;

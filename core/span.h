@@ -17,8 +17,7 @@
 #define SPAN_ALIGNMENT_MAX ((size_t)1 << 30)
 static inline bool span_may_align(size_t alignment)
 {
-	return alignment != 0 && (alignment & (alignment - 1)) == 0 &&
-	       alignment <= SPAN_ALIGNMENT_MAX;
+	return bits_is_power(alignment) && alignment <= SPAN_ALIGNMENT_MAX;
 }
 
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);

@@ -94,9 +94,9 @@ static BESIDE void *aligned_rest(size_t alignment, size_t size)
  */
 QUICK_FAST void *ash_aligned_alloc(size_t alignment, size_t size)
 {
-	size_t most = alignment - 1; /* alignment ^ most > most: it is a power of two */
+	size_t most = alignment - 1;
 
-	if (QUICK && likely(most < UNIT_SIZE) && likely((alignment ^ most) > most) &&
+	if (QUICK && likely(most < UNIT_SIZE) && likely(bits_is_power(alignment)) &&
 	    likely(size <= SLOT_MAX - UNIT_SIZE))
 		return ash_alloc(size > 0 ? (size + most) & ~most : alignment);
 	return aligned_rest(alignment, size);

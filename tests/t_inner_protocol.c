@@ -4,17 +4,8 @@
  * hand: one thread plays both, stopping where the other might be stopped.
  */
 #include "owner.h"
-#include "release.h"
-#include "rt.h"
+#include "place.h"
 #include "stamp.h"
-
-static struct place place_of(void *p)
-{
-	struct place at;
-
-	CHECK(place_find(map_find(p), p, &at));
-	return at;
-}
 
 /* A block of a slab that nobody owns: what a handler gets that interrupted a call. */
 static void *shared_alloc(size_t size)
@@ -113,28 +104,21 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 /* A mark comes to a slab that is gone, and a span lies there by now. */
 TEST(protocol_late_mark_where_a_span_is, 10)
 {
-	enum { BLOCKS = 20 };
-	void *blocks[BLOCKS];
+	void *spans[SPANS];
 	size_t marks = 0;
 
-	for (size_t i = 0; i < BLOCKS; i++)
-		blocks[i] = ash_alloc(SLOT_MAX);
-	for (size_t i = 0; i < BLOCKS; i++)
-		ash_release(blocks[i]);
-	ash_trim(1); /* the region stays */
-	for (size_t i = 0; i < BLOCKS / 2; i++) {
-		struct slab *s;
+	spans_over_slabs(spans);
+	for (size_t i = 0; i < SPANS; i++) {
+		struct slab *s = map_guess_slab(spans[i]);
 
-		blocks[i] = ash_alloc(CHUNK_SIZE);
-		s = map_guess_slab(blocks[i]);
-		if (s == NULL || s->base != blocks[i])
+		if (s == NULL || s->base != spans[i])
 			continue;
 		CHECK_EQ(fetch_or_ordered(&s->owner, OWNER_PENDING), 0);
 		marks++;
 	}
 	CHECK(marks > 0);
-	for (size_t i = 0; i < BLOCKS / 2; i++)
-		ash_release(blocks[i]);
+	for (size_t i = 0; i < SPANS; i++)
+		ash_release(spans[i]);
 	stamp_check_nothing_left();
 }
 

@@ -4,18 +4,9 @@
  * between its mark and its letter: they cost time, never memory.
  */
 #include "owner.h"
-#include "release.h"
-#include "rt.h"
+#include "place.h"
 #include "stamp.h"
 #include "step.h"
-
-static struct place place_of(void *p)
-{
-	struct place at;
-
-	CHECK(place_find(map_find(p), p, &at));
-	return at;
-}
 
 /* A release by another thread that stops before it tells anybody. */
 static void release_untold(void *p)

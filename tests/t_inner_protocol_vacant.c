@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases into records that become vacant, or are. */
 #include "owner.h"
-#include "release.h"
-#include "rt.h"
+#include "place.h"
 #include "stamp.h"
-
-static struct place place_of(void *p)
-{
-	struct place at;
-
-	CHECK(place_find(map_find(p), p, &at));
-	return at;
-}
 
 /* ---- leaving and writing at the same instant ---- */
 

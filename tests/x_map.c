@@ -8,6 +8,7 @@
  */
 #include "ashlar.h"
 #include "misuse.h"
+#include "place.h"
 #include "region.h"
 #include "slab.h"
 #include "x_faults.h"
@@ -80,25 +81,15 @@ TEST(map_units_know_every_slab, 10)
 /* The hint still leads to the slab that was there before the span. */
 TEST(map_span_where_a_slab_was, 10)
 {
-	enum { BLOCKS = 20 };
-	char *p[BLOCKS];
+	void *spans[SPANS];
 	size_t was = 0;
 
-	for (size_t i = 0; i < BLOCKS; i++)
-		p[i] = ash_alloc(SLOT_MAX);
-	/* One stays, and so does its region. */
-	for (size_t i = 0; i < BLOCKS - 1; i++)
-		ash_release(p[i]);
-	ash_trim(0);
-	for (size_t i = 0; i < BLOCKS / 2; i++) {
-		p[i] = ash_alloc(CHUNK_SIZE);
-		CHECK(p[i] != NULL);
-		was += map_guess_slab(p[i]) != NULL && map_guess_slab(p[i])->base == p[i];
-	}
+	spans_over_slabs(spans);
+	for (size_t i = 0; i < SPANS; i++)
+		was += map_guess_slab(spans[i]) != NULL && map_guess_slab(spans[i])->base == spans[i];
 	CHECK(was > 0);
-	for (size_t i = 0; i < BLOCKS / 2; i++)
-		ash_release(p[i]);
-	ash_release(p[BLOCKS - 1]);
+	for (size_t i = 0; i < SPANS; i++)
+		ash_release(spans[i]);
 	CHECK_EQ(ash_check(), 0);
 }
 

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#define take(n)	    malloc(n)
+#define take(n)      malloc(n)
 #define change(p, n) realloc(p, n)
 #define take_zero(n) calloc(1, n)
-#define give(p)	    free(p)
-#define print	    printf
-#define same(a, b)  (strcmp(a, b) == 0)
+#define give(p)      free(p)
+#define print        printf
+#define same(a, b)   (strcmp(a, b) == 0)
 
 static uint64_t now(void)
 {
@@ -63,21 +63,23 @@ static void *bare(size_t bytes)
 #else
 #include "ashlar.h"
 #include "rt.h"
-#define take(n)	    ash_alloc(n)
+#define take(n)      ash_alloc(n)
 #define change(p, n) ash_resize(p, n)
 #define take_zero(n) ash_zalloc(1, n)
-#define give(p)	    ash_release(p)
-#define print	    rt_print
-#define now	    rt_now
-#define faults	    rt_faults
-#define resident    rt_resident
-#define same(a, b)  (rt_strcmp(a, b) == 0)
+#define give(p)      ash_release(p)
+#define print        rt_print
+#define now          rt_now
+#define faults       rt_faults
+#define resident     rt_resident
+#define same(a, b)   (rt_strcmp(a, b) == 0)
 #endif
 
 #ifdef NEVER /* Ashlar without huge pages, for the rows that show what they are worth */
 const struct ash_defaults ash_defaults = {
 	.initial = 2097152, .cap = 0, .retain = 16777216, .huge = ASH_HUGE_NEVER};
 #endif
+
+#include "random.h"
 
 enum { BATCH = 1000, ROUNDS = 1000 };
 #define MIB ((size_t)1 << 20)
@@ -150,15 +152,18 @@ static void gigabyte(void)
 	print("clear-1g %llu ns\n", (unsigned long long)best);
 }
 
-/* 100 MiB zeroed and released, ten thousand times. */
-static void recycle(const char *name, int pages, int rounds)
+/* Peers that clear 100 MiB each time take minutes for the full count. */
+static int repeats = 10000;
+
+/* 100 MiB zeroed and released, so many times. */
+static void recycle(const char *name, int pages)
 {
 	unsigned long before;
 	uint64_t start = 0, t;
 	int i, k;
 
 	before = 0;
-	for (i = -20; i < rounds; i++) {
+	for (i = -20; i < repeats; i++) {
 		volatile char *p;
 
 		if (i == 0) {
@@ -172,9 +177,19 @@ static void recycle(const char *name, int pages, int rounds)
 		give((void *)p);
 	}
 	t = now() - start;
-	print("%s %llu ns\n", name, (unsigned long long)(t / (unsigned)rounds));
+	print("%s %llu ns\n", name, (unsigned long long)(t / (unsigned)repeats));
 	print("%s-faults %llu per-1000\n", name,
-	      (unsigned long long)((faults() - before) * 1000 / (unsigned)rounds));
+	      (unsigned long long)((faults() - before) * 1000 / (unsigned)repeats));
+}
+
+static void untouched(void)
+{
+	recycle("zero-100m", 0);
+}
+
+static void touched(void)
+{
+	recycle("zero-100m-page", 1);
 }
 
 static void overflow(void)
@@ -189,14 +204,13 @@ static void overflow(void)
 }
 
 /* ... every page of it written each time, and what clearing and writing take by themselves. */
-static void written(int rounds)
+static void written(void)
 {
 	volatile char *p;
 	uint64_t start;
 	size_t k;
-	int i;
+	int rounds = repeats > 40 ? 40 : 10, i;
 
-	rounds = rounds > 40 ? 40 : 10;
 	p = take(100 * MIB);
 	for (i = -1; i < rounds; i++) {
 		if (i == 0)
@@ -306,10 +320,7 @@ static void zeroed(void)
 	int i;
 
 	for (i = 0; i < 1000000; i++) {
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
-		keep(take_zero(64 + state % 4033));
+		keep(take_zero(64 + next_random(&state) % 4033));
 	}
 	print("zeroed %llu ns\n", (unsigned long long)(now() - start));
 }
@@ -357,10 +368,7 @@ static void walk(void)
 		struct link *other;
 		int k;
 
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
-		k = (int)(state % (unsigned)i);
+		k = (int)(next_random(&state) % (unsigned)i);
 		other = all[i];
 		all[i] = all[k];
 		all[k] = other;
@@ -375,6 +383,17 @@ static void walk(void)
 	print("walk %llu ns\n", (unsigned long long)(now() - start) * 1000 / N);
 }
 
+static const struct {
+	const char *name;
+	void (*run)(void);
+} experiments[] = {
+	{"batch", batch},     {"gigabyte", gigabyte}, {"untouched", untouched},
+	{"touched", touched}, {"overflow", overflow}, {"written", written},
+	{"sparse", sparse},   {"warm", warm},         {"fill", fill},
+	{"grow", grow},       {"zeroed", zeroed},     {"loop", loop},
+	{"walk", walk},
+};
+
 int main(int argc, char **argv
 #ifndef HOSTED
 	 ,
@@ -382,42 +401,17 @@ int main(int argc, char **argv
 #endif
 )
 {
-	const char *what = argc > 1 ? argv[1] : "";
-	int rounds = 10000;
+	size_t i;
 
 #ifndef HOSTED
 	(void)envp;
 #endif
-	/* Peers that clear 100 MiB each time take minutes for the full count. */
 	if (argc > 2 && same(argv[2], "short"))
-		rounds = 40;
-	if (same(what, "batch"))
-		batch();
-	else if (same(what, "gigabyte"))
-		gigabyte();
-	else if (same(what, "untouched"))
-		recycle("zero-100m", 0, rounds);
-	else if (same(what, "touched"))
-		recycle("zero-100m-page", 1, rounds);
-	else if (same(what, "overflow"))
-		overflow();
-	else if (same(what, "written"))
-		written(rounds);
-	else if (same(what, "sparse"))
-		sparse();
-	else if (same(what, "warm"))
-		warm();
-	else if (same(what, "fill"))
-		fill();
-	else if (same(what, "grow"))
-		grow();
-	else if (same(what, "zeroed"))
-		zeroed();
-	else if (same(what, "loop"))
-		loop();
-	else if (same(what, "walk"))
-		walk();
-	else
-		return 2;
-	return 0;
+		repeats = 40;
+	for (i = 0; argc > 1 && i < sizeof(experiments) / sizeof(experiments[0]); i++)
+		if (same(argv[1], experiments[i].name)) {
+			experiments[i].run();
+			return 0;
+		}
+	return 2;
 }
