@@ -4,8 +4,8 @@
  * hand: one thread plays both, stopping where the other might be stopped.
  */
 #include "owner.h"
-#include "place.h"
 #include "stamp.h"
+#include "t_inner_place.h"
 
 /* A block of a slab that nobody owns: what a handler gets that interrupted a call. */
 static void *shared_alloc(size_t size)

@@ -4,9 +4,9 @@
  * between its mark and its letter: they cost time, never memory.
  */
 #include "owner.h"
-#include "place.h"
 #include "stamp.h"
 #include "step.h"
+#include "t_inner_place.h"
 
 /* A release by another thread that stops before it tells anybody. */
 static void release_untold(void *p)

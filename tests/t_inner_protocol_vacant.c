@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases into records that become vacant, or are. */
 #include "owner.h"
-#include "place.h"
 #include "stamp.h"
+#include "t_inner_place.h"
 
 /* ---- leaving and writing at the same instant ---- */
 

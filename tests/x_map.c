@@ -8,9 +8,9 @@
  */
 #include "ashlar.h"
 #include "misuse.h"
-#include "place.h"
 #include "region.h"
 #include "slab.h"
+#include "t_inner_place.h"
 #include "x_faults.h"
 
 #define MIB      ((size_t)1 << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What tests of slabs and their records have in common. */
-#ifndef TESTS_PLACE_H
-#define TESTS_PLACE_H
+#ifndef TESTS_T_INNER_PLACE_H
+#define TESTS_T_INNER_PLACE_H
 
 #include "ashlar.h"
 #include "release.h"
