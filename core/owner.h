@@ -207,7 +207,7 @@ void spares_add(struct owner *o, struct slab *s);
 /* A slot of the group was freed, `word` is what its word becomes: with all that may follow. */
 void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
-/* Collects what others released: into one slab, what the inbox tells, or everything. */
+/* Collects what others released (mail.c): into one slab, what the inbox tells, or everything. */
 void owner_collect_slab(struct owner *o, struct slab *s);
 void owner_collect(struct owner *o);
 void owner_collect_all(struct owner *o);
@@ -220,10 +220,10 @@ void owner_rest(struct owner *o);
 
 /* ---- for anybody ---- */
 
-/* Tells the owner that the slab has remote bits. */
+/* Tells the owner that the slab has remote bits (mail.c). */
 void owner_notify(struct owner *o, struct slab *s);
 
-/* If the record is vacant: collects and shrinks it, as a guest. */
+/* If the record is vacant and has mail: collects, as a guest (mail.c). */
 void owner_visit(struct owner *o);
 
 /* Takes slabs of the class with free slots from vacant records; `all`: looks into every slab. */

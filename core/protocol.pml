@@ -30,10 +30,10 @@
  *   hold, vacate         owner.c: owner_hold, owner_vacate
  *   attach               owner.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         owner.c: owner_collect_slab; bin.c: owner_settle;
+ *   collect_slab         mail.c: owner_collect_slab; bin.c: owner_settle;
  *                        spare.c: spares_add, slab_leave
- *   collect              owner.c: owner_collect, owner_collect_all, collect_class
- *   visit                owner.c: has_mail, owner_visit
+ *   collect              mail.c: owner_collect, owner_collect_all, collect_class
+ *   visit                mail.c: has_mail, owner_visit
  *   adopt                owner.c: owner_adopt, owner_move
  *   detach               owner.c: ash_thread_detach; bin.c: owner_shrink
  *   slab_make            slab.c: slab_make, slab_publish
@@ -46,7 +46,7 @@
  *   owner_freed          bin.c: owner_freed; remote.c: release_marked,
  *                        release_event
  *   remote_free, notify  release.h: remote_set, remote_is_told; remote.c: remote_tell,
- *                        group_is_free; owner.c: owner_notify
+ *                        group_is_free; mail.c: owner_notify
  *   shared_slot          shared.c: shared_slot, slot_in, slot_anywhere; walk.c
  *   shared_free          shared.c: shared_free
  *   REPORT               misuse.c: misuse, misuse_double
