@@ -3,7 +3,6 @@
 #include "ashlar.h"
 #include "rt.h"
 
-#define MIB ((size_t)1 << 20)
 #define GIB ((size_t)1 << 30)
 
 static size_t largest(void)

@@ -2,9 +2,6 @@
 /* Heaps inside memory of the caller's: what it costs, that it stays inside. */
 #include "in.h"
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
 /* Fills it with blocks of one size; their number.  They are chained, and released again. */
 static size_t fill_and_empty(ash_heap *h, size_t size)
 {

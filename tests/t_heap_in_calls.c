@@ -2,8 +2,6 @@
 /* Heaps inside memory of the caller's: looking at them, one inside another, many. */
 #include "in.h"
 
-#define MIB ((size_t)1 << 20)
-
 struct seen {
 	size_t blocks, bytes, in_flight, stop_at;
 	ash_heap *release_in;

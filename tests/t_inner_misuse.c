@@ -133,6 +133,17 @@ MISUSE(interior_shared)
 
 static struct slab *damaged;
 
+/* As if another thread had released the block at the same time, and not told yet. */
+static void release_with_another(char *p)
+{
+	uint64_t index;
+
+	damaged = slab_of(p);
+	CHECK(slab_index(damaged, p, &index));
+	ash_release(p);
+	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
+}
+
 static void collect(__attribute__((unused)) void *p)
 {
 	ash_trim(SIZE_MAX);
@@ -142,12 +153,8 @@ TEST(misuse_found_when_collected, 10)
 {
 	struct bad bad;
 	char *p = block_among(100);
-	uint64_t index;
 
-	damaged = slab_of(p);
-	CHECK(slab_index(damaged, p, &index));
-	ash_release(p);
-	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
+	release_with_another(p);
 	CHECK_EQ(ash_check(), 6); /* I6: free and remote are disjoint */
 	fetch_or_ordered(&damaged->owner, OWNER_PENDING);
 	bad_says(&bad, p, "double free", 112);
@@ -167,12 +174,8 @@ TEST(misuse_found_when_slab_goes, 10)
 {
 	struct bad bad;
 	char *p = ash_alloc(100);
-	uint64_t index;
 
-	damaged = slab_of(p);
-	CHECK(slab_index(damaged, p, &index));
-	ash_release(p);
-	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
+	release_with_another(p);
 	bad_says(&bad, p, "double free", 112);
 	misuse_expect("release", detach, &bad);
 }

@@ -5,8 +5,6 @@
 #include "rt.h"
 #include "syscall.h"
 
-#define MIB ((size_t)1 << 20)
-
 static char *reserve(size_t bytes)
 {
 	char *p = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Large blocks: what they cost in memory, mappings and faults. */
-#include "ashlar.h"
-#include "rt.h"
-
-#define KIB  ((size_t)1 << 10)
-#define MIB  ((size_t)1 << 20)
-
-/* Under QEMU resident memory is the emulator's: the code runs, the figures are not looked at. */
-static bool figures(void)
-{
-	return !rt_under_qemu();
-}
+#include "resident.h"
 
 /* What is not used of the last chunk costs nothing, be it new or another block's of before. */
 TEST(large_tail_costs_nothing, 20)
@@ -44,7 +34,7 @@ TEST(large_many_blocks_few_mappings, 60)
 {
 	enum { MOST = 20000 };
 	static unsigned char *p[MOST];
-	size_t n = rt_under_qemu() ? 200 : MOST, before = rt_mappings(), i;
+	size_t n = scaled(MOST, 200), before = rt_mappings(), i;
 
 	for (i = 0; i < n; i++) {
 		p[i] = ash_alloc(3 * MIB);
@@ -60,7 +50,7 @@ TEST(large_many_blocks_few_mappings, 60)
 /* Over-aligned: addresses, and no memory. */
 TEST(large_aligned_costs_no_memory, 20)
 {
-	size_t alignment = rt_under_qemu() ? 16 * MIB : 1024 * MIB, before;
+	size_t alignment = scaled(1024 * MIB, 16 * MIB), before;
 	unsigned char *p;
 
 	ash_release(ash_alloc(1));
@@ -77,7 +67,7 @@ TEST(large_aligned_costs_no_memory, 20)
 /* A GiB that must move is moved, not copied: no fault, and the pages with it. */
 TEST(large_moves_without_faults, 20)
 {
-	size_t bytes = rt_under_qemu() ? 32 * MIB : 512 * MIB, i;
+	size_t bytes = scaled(512 * MIB, 32 * MIB), i;
 	unsigned char *p = ash_alloc(bytes), *q;
 	unsigned long faults;
 	void *way;
@@ -108,7 +98,7 @@ TEST(large_moves_without_faults, 20)
 /* Untouched again and again: neither faults nor memory; touched throughout: no more faults. */
 TEST(large_zeroed_again, 20)
 {
-	size_t bytes = rt_under_qemu() ? 10 * MIB : 100 * MIB, before, round, i;
+	size_t bytes = scaled(100 * MIB, 10 * MIB), before, round, i;
 	unsigned long faults = 0;
 	unsigned char *p;
 
@@ -136,7 +126,7 @@ TEST(large_zeroed_again, 20)
 /* By steps of a MiB, each part filled: what is filled is what was filled. */
 TEST(large_growth_by_steps, 30)
 {
-	size_t most = rt_under_qemu() ? 40 : 400, mib, moves = 0;
+	size_t most = scaled(400, 40), mib, moves = 0;
 	unsigned char *p = NULL, *q;
 
 	for (mib = 1; mib <= most; mib++) {

@@ -3,9 +3,6 @@
 #include "ashlar.h"
 #include "rt.h"
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
 enum { SIZES_MAX = 512 };
 static size_t sizes[SIZES_MAX];
 static unsigned size_count;

@@ -3,8 +3,6 @@
 #include "ashlar.h"
 #include "rt.h"
 
-#define MIB ((size_t)1 << 20)
-
 static size_t affordable(void)
 {
 	return rt_under_qemu() ? MIB : 4 * MIB;

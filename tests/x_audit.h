@@ -7,8 +7,6 @@
 #include "heap.h"
 #include "rt.h"
 
-#define MIB ((size_t)1 << 20)
-
 /* Each byte is `value`. */
 static void holds(const unsigned char *p, size_t size, unsigned char value)
 {

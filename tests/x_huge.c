@@ -7,9 +7,6 @@
 #include "heap.h"
 #include "x_faults.h"
 
-#define KIB  ((size_t)1 << 10)
-#define MIB  ((size_t)1 << 20)
-
 static struct ash_defaults options;
 
 static void use(enum ash_huge huge)

@@ -10,8 +10,6 @@
 #include "owner.h"
 #include "x_faults.h"
 
-#define MIB ((size_t)1 << 20)
-
 /* Blocks are chained through themselves: the test must need no memory of its own. */
 struct block {
 	struct block *next;

@@ -13,7 +13,6 @@
 #include "t_inner_place.h"
 #include "x_faults.h"
 
-#define MIB      ((size_t)1 << 20)
 #define LEAF	 (MAP_SIZE << CHUNK_SHIFT) /* bytes that a leaf has the chunks of */
 #define DISTANCE (4 * LEAF)
 _Static_assert(DISTANCE % (MAP_UNITS << UNIT_SHIFT) == 0, "the same entry of the hint");

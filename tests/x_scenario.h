@@ -12,8 +12,6 @@
 #include "x_faults.h"
 
 enum { KEPT_MAX = 200 };
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
 
 static struct kept {
 	unsigned char *p;

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
 /* ---- start-up (start.c): the program defines main ---- */
 int main(int argc, char **argv, char **envp);
 extern char **rt_envp;

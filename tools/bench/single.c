@@ -3,7 +3,6 @@
 #include "row.h"
 
 enum { PAIRS = 500000, BATCH = 1000, MANY = 10000, ZEROED = 1000000, OPERATIONS = 200000 };
-#define MIB ((size_t)1 << 20)
 
 /* ---- pairs and the batch of 1000: nothing is written, the size is a constant ---- */
 

@@ -4,7 +4,6 @@
 #include "demo.h"
 #include "rt.h"
 
-#define MIB  ((size_t)1 << 20)
 #define PAGE ((size_t)4096)
 
 static double microseconds(uint64_t nanoseconds)

@@ -3,8 +3,6 @@
 #include "replay.h"
 #include "rt.h"
 
-#define MIB 1048576.0
-
 struct subject {
 	const char *name;
 	struct steps steps;

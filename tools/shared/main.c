@@ -17,8 +17,6 @@
 #include "table.h"
 #include "worker.h"
 
-#define MIB ((size_t)1 << 20)
-
 enum { CAPACITY = 64, SWEEP_EVERY = 16 };
 #define KILLED (1000 + 9)
 
