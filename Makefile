@@ -63,7 +63,7 @@ RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
 	tools/demo/replay.c)
-SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/main.c)
+SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/t_api.c tests/main.c)
 # The fast paths that only malloc has, in the library; tests of what they change.
 QUICK_LIB    = $(FAST:%=$(BUILD)/quick/%.o) $(QUICK:%=$(BUILD)/quick/%.o)
 QUICK_TESTS  = $(call objects,prog,$(wildcard tests/q_*.c) tests/main.c $(addprefix tests/t_,api.c \
