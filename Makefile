@@ -152,8 +152,8 @@ bench-accept:
 # Against the peers that are installed; the hosted twin needs the host's headers.
 bench-seeds: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/seeds
-	$(CC) -O2 -fno-builtin -DHOSTED tools/bench/seeds.c -o $(BUILD)/bench/seeds-hosted || \
-		rm -f $(BUILD)/bench/seeds-hosted
+	$(CC) -O2 -fno-builtin -DHOSTED -Itests/runtime -pthread tools/bench/seeds*.c tools/bench/host.c \
+		-o $(BUILD)/bench/seeds-hosted || rm -f $(BUILD)/bench/seeds-hosted
 	BUILD=$(BUILD) sh tools/bench/run $(ROUNDS)
 
 bench-threads: setup
@@ -318,6 +318,7 @@ $(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) $(BUILD)/sources lin
 # Ashlar's ancestor's example, a program of its own beside the demonstration.
 $(BUILD)/demo: $(DEMO_OBJECTS) $(BUILD)/sources
 $(BUILD)/ancestor: $(BUILD)/prog/tools/demo/ancestor.o
+$(BUILD)/bench/seeds: $(call objects,prog,$(wildcard tools/bench/seeds_*.c))
 $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'

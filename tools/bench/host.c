@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -87,23 +88,42 @@ const void *rt_map_file(const char *path, size_t *length)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-size_t rt_resident_peak(void)
+/* The bytes of a line of /proc/self/status; 0: there is none. */
+static size_t status(const char *name)
 {
 	char text[4096];
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	const char *line;
-	size_t peak = 0;
+	size_t kib = 0;
 
 	close(fd);
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	line = strstr(text, "VmHWM:");
-	for (line = line != NULL ? line + 6 : ""; *line != '\n' && *line != '\0'; line++)
+	line = strstr(text, name);
+	for (line = line != NULL ? line + strlen(name) : ""; *line != '\n' && *line != '\0'; line++)
 		if (*line >= '0' && *line <= '9')
-			peak = peak * 10 + (size_t)(*line - '0');
-	return peak * 1024;
+			kib = kib * 10 + (size_t)(*line - '0');
+	return kib * 1024;
+}
+
+size_t rt_resident(void)
+{
+	return status("VmRSS:");
+}
+
+size_t rt_resident_peak(void)
+{
+	return status("VmHWM:");
+}
+
+unsigned long rt_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (unsigned long)usage.ru_minflt;
 }
 
 void rt_resident_peak_reset(void)

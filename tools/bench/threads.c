@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What threads cost.  Built as seeds.c is: without a libc against Ashlar, and with the
- * host's libc (-DHOSTED) against malloc.  Lost swaps: count/retries.c.
+ * What threads cost, with each malloc (host.h).  Lost swaps: count/retries.c.
  *
  *	threads random N [short]    each of N threads: 10 000 live blocks of 8 B ... 1 KiB,
  *	                            replaced at random, first bytes written
@@ -12,51 +11,8 @@
  */
 #include <stdatomic.h>
 
+#include "host.h"
 #include "random.h"
-
-#ifdef HOSTED
-#include <pthread.h>
-#include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#define take(n)    malloc(n)
-#define give(p)    free(p)
-#define print      printf
-#define same(a, b) (strcmp(a, b) == 0)
-#define yield()    sched_yield()
-typedef pthread_t thread;
-#define RESULT                   void *
-#define BODY_END                 return NULL
-#define start(t, body, argument) (pthread_create(&(t), NULL, body, argument) == 0)
-#define join(t)                  pthread_join(t, NULL)
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-#else
-#include "ashlar.h"
-#include "rt.h"
-#define take(n)                  ash_alloc(n)
-#define give(p)                  ash_release(p)
-#define print                    rt_print
-#define now                      rt_now
-#define same(a, b)               (rt_strcmp(a, b) == 0)
-#define yield()                  rt_yield()
-typedef struct rt_thread *thread;
-#define RESULT                   void
-#define BODY_END                 return
-#define start(t, body, argument) (((t) = rt_thread_start(body, argument)) != NULL)
-#define join(t)                  rt_thread_join(t)
-#endif
-
-#define BODY(name) static RESULT name(void *argument)
 
 enum { THREADS = 8, LIVE = 10000, BATCH = 256, DEPTH = 8 };
 
@@ -72,7 +28,7 @@ static _Atomic unsigned ready;
 static void wait_some(unsigned *n)
 {
 	if (++*n % 64 == 0)
-		yield();
+		rt_yield();
 }
 
 static void begin(struct worker *w)
@@ -82,12 +38,12 @@ static void begin(struct worker *w)
 	atomic_fetch_add(&ready, 1);
 	while (atomic_load(&ready) < threads)
 		wait_some(&n);
-	w->started = now();
+	w->started = rt_now();
 }
 
 static void end(struct worker *w)
 {
-	w->ended = now();
+	w->ended = rt_now();
 }
 
 static char *fresh(uint64_t random)
@@ -98,7 +54,7 @@ static char *fresh(uint64_t random)
 	return p;
 }
 
-BODY(random_body)
+static void random_body(void *argument)
 {
 	struct worker *w = argument;
 	uint64_t state = w->seed, n;
@@ -116,7 +72,6 @@ BODY(random_body)
 	end(w);
 	for (n = 0; n < LIVE; n++)
 		give(w->live[n]);
-	BODY_END;
 }
 
 /* A bounded queue of batches: the slot says whether its batch is full or to be filled. */
@@ -162,7 +117,7 @@ static void consume(struct worker *w)
 	}
 }
 
-BODY(pair_body)
+static void pair_body(void *argument)
 {
 	struct worker *w = argument;
 
@@ -172,13 +127,12 @@ BODY(pair_body)
 	else
 		consume(w);
 	end(w);
-	BODY_END;
 }
 
 /* Per operation of all threads together. */
-static uint64_t run(RESULT (*body)(void *), uint64_t operations, uint64_t *all)
+static uint64_t run(void (*body)(void *), uint64_t operations, uint64_t *all)
 {
-	static thread running[THREADS];
+	struct rt_thread *running[THREADS];
 	uint64_t first = UINT64_MAX, last = 0;
 	unsigned i;
 
@@ -186,13 +140,14 @@ static uint64_t run(RESULT (*body)(void *), uint64_t operations, uint64_t *all)
 	for (i = 0; i < threads; i++) {
 		workers[i].seed = 88172645463325252u + i * 7919;
 		workers[i].operations = operations / scale;
-		if (!start(running[i], body, &workers[i])) {
-			print("no thread\n");
+		running[i] = rt_thread_start(body, &workers[i]);
+		if (running[i] == NULL) {
+			rt_print("no thread\n");
 			return 0;
 		}
 	}
 	for (i = 0; i < threads; i++) {
-		join(running[i]);
+		rt_thread_join(running[i]);
 		first = workers[i].started < first ? workers[i].started : first;
 		last = workers[i].ended > last ? workers[i].ended : last;
 		*all += workers[i].operations;
@@ -202,32 +157,25 @@ static uint64_t run(RESULT (*body)(void *), uint64_t operations, uint64_t *all)
 
 static void picoseconds(const char *name, uint64_t time, uint64_t operations)
 {
-	print("%s %llu ps\n", name, (unsigned long long)(time * 1000 / operations));
+	rt_print("%s %llu ps\n", name, (unsigned long long)(time * 1000 / operations));
 }
 
-int main(int argc, char **argv
-#ifndef HOSTED
-	 ,
-	 char **envp
-#endif
-)
+int main(int argc, char **argv, char **envp)
 {
 	static char name[] = "random-0";
 	const char *what = argc > 1 ? argv[1] : "";
 	uint64_t all, time;
 
-#ifndef HOSTED
 	(void)envp;
-#endif
-	if (argc > 1 && same(argv[argc - 1], "short"))
+	if (argc > 1 && rt_strcmp(argv[argc - 1], "short") == 0)
 		scale = 10;
 	if (argc > 2 && argv[2][0] >= '1' && argv[2][0] <= '0' + THREADS)
 		threads = (unsigned)(argv[2][0] - '0');
-	if (same(what, "random")) {
+	if (rt_strcmp(what, "random") == 0) {
 		time = run(random_body, 4000000, &all);
 		name[7] = (char)('0' + threads);
 		picoseconds(name, time, all);
-	} else if (same(what, "pair")) {
+	} else if (rt_strcmp(what, "pair") == 0) {
 		threads = 2;
 		time = run(pair_body, 20000 * BATCH, &all);
 		picoseconds("pair", time, all / 2);
