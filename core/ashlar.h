@@ -6,6 +6,7 @@
  * excepted) from a signal handler that interrupted any of them on the same
  * thread.  A child of fork may call all of them at once; there is no atfork
  * handler to install.  None takes a lock and none waits for another thread.
+ * Sizes are in bytes.
  *
  * Out of memory is NULL; nothing is printed and no errno exists at this
  * level.  Misuse that is detected (a pointer that is not the start of a live
@@ -53,7 +54,8 @@ void *ash_aligned_alloc(size_t alignment, size_t size)
 /*
  * The block p with a new size: contents kept up to the smaller of the two
  * sizes, the rest undefined; the address may change.  p == NULL: ash_alloc.
- * Size 0 keeps a unique block.  NULL: no memory, and p is as it was.
+ * Size 0 keeps a unique block.  NULL: no memory, or size above PTRDIFF_MAX;
+ * then p is as it was.
  * Alignment is that of ash_alloc, also for blocks of ash_aligned_alloc.
  */
 void *ash_resize(void *p, size_t size) __attribute__((warn_unused_result));
@@ -67,7 +69,8 @@ void ash_release(void *p);
 
 /*
  * The same for callers that know the size they asked for; it is checked: a
- * size that the block cannot have been asked for is reported as misuse.
+ * size that the block cannot have been asked for (above ash_usable_size) is
+ * reported as misuse.
  */
 void ash_release_sized(void *p, size_t size);
 
@@ -82,8 +85,9 @@ size_t ash_good_size(size_t size);
 
 /*
  * Gives free memory back to the system until at most `keep` bytes of it are
- * left resident; trim(0) gives back all that can be.  Returns the bytes given
- * back.  Live blocks are not touched.
+ * left resident; ash_trim(0) gives back all that can be.  Returns the bytes
+ * given back.  Live blocks are not touched, nor is what is free in slabs of
+ * other live threads.
  */
 size_t ash_trim(size_t keep);
 
@@ -104,7 +108,7 @@ void ash_on_thread(void);
 
 /*
  * The same: called when ash_alloc, ash_zalloc, ash_aligned_alloc or ash_resize
- * finds no memory, before it returns.
+ * is about to return NULL, but for blocks of the heaps of ashlar_heap.h.
  */
 void ash_on_no_memory(void);
 
@@ -120,7 +124,7 @@ struct ash_stats {
 	size_t blocks;     /* taken blocks (a number)                         */
 	size_t block_bytes;/* their bytes, as ash_usable_size counts them     */
 	size_t pending;    /* released by other threads, not yet collected (a number) */
-	size_t dirty;      /* free, but perhaps still backed by memory        */
+	size_t dirty;      /* free and no slab's, but perhaps still backed by memory */
 	size_t owners;     /* owner records, one a live thread at most (a number) */
 };
 void ash_stats(struct ash_stats *out);

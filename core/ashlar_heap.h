@@ -9,7 +9,7 @@
  * Every call has the contract of its namesake in ashlar.h, also as to threads,
  * signal handlers and fork, unless it says otherwise.  A heap is used from any
  * number of threads.  ash_release, ash_resize, ash_usable_size and
- * ash_release_sized take blocks of every heap.
+ * ash_release_sized take blocks of every heap; a block stays in its heap.
  */
 #ifndef ASHLAR_HEAP_H
 #define ASHLAR_HEAP_H
@@ -26,7 +26,8 @@ typedef struct ash_heap ash_heap;
 
 /* Zero everywhere is a good choice; so is NULL for the whole. */
 struct ash_heap_options {
-	size_t cap;         /* most bytes of address space for blocks, in steps of 2 MiB; 0: no cap */
+	size_t cap;         /* most bytes of address space for blocks, in steps of 2 MiB; 0: no cap;
+			       of shared heaps the capacity decides                             */
 	size_t retain;      /* free bytes that may stay resident; 0: as ash_defaults            */
 	enum ash_huge huge; /* as in ash_defaults                                               */
 	uintptr_t address;  /* shared heaps: where to put it, a multiple of 2 MiB; 0: anywhere  */
@@ -66,9 +67,11 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * same blocks at the same addresses, any of them may allocate, and release
  * what another allocated.
  *
- * `capacity` bytes of address space are taken, and half as much for records;
- * memory only where it is touched.  NULL: no memory, or the address is taken;
- * and always in libashlar-single.a, which has no locked instructions.
+ * `capacity` bytes of address space are taken, in steps of 2 MiB, and for records
+ * up to a sixth of that and 10 MiB; memory only where it is touched.  The heap does not
+ * grow: when it is full, ash_heap_alloc gives NULL.  NULL here: no memory, the
+ * address is taken, or capacity is 0; and always in libashlar-single.a, which has
+ * no locked instructions.
  *
  * A signal handler that forks must not return, in the child, into a call on a
  * shared heap that it interrupted: parent and child would both finish it.
@@ -76,8 +79,8 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
 ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options);
 
 /*
- * The same in a file or memfd, which is made as long as needed, and may be
- * closed afterwards.  Other processes attach to it, at the same address, and
+ * The same in a file or memfd, which must be empty (else NULL), is made as long
+ * as needed, and may be closed afterwards.  Other processes attach to it, at the same address, and
  * it is there again after all of them have ended: attaching recovers it.
  * Whoever attaches first after a crash finds the heap as it was left, one
  * block per ended thread at most in doubt (ash_heap_recover).
@@ -94,8 +97,8 @@ enum ash_attach {
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 
 /*
- * Gives everything back at once; blocks of the heap are gone.  No other thread
- * may be in a call on this heap.  A heap shared by processes is taken out of
+ * Gives everything back at once; blocks of the heap are gone.  No thread may
+ * be in a call on this heap, nor this one in a call that a handler interrupted.  A heap shared by processes is taken out of
  * this process only; memory of the caller's is the caller's again, as far as
  * this process is concerned.
  */

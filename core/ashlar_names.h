@@ -31,8 +31,9 @@ extern "C" {
  * where it is touched.  The heap does not grow: when it is full, NULL.
  *
  * Before, and if it is never called, they use the default heap, which each
- * process has for itself.  A second call changes nothing.  False: no memory,
- * or num_chunks is 0; the default heap goes on.
+ * process has for itself.  A second call changes nothing, and is true.  False:
+ * no memory, num_chunks is 0, or the library is libashlar-single.a; the default
+ * heap goes on.
  */
 bool init_global_allocator(size_t num_chunks);
 

@@ -3,7 +3,7 @@
 
 #include "atomic.h"
 
-/* The part of the run [first, first + n) that lies in one word; see for_parts. */
+/* The part of the run [first, first + n) that lies in its first word. */
 struct part {
 	size_t word;
 	uint64_t mask;

@@ -23,12 +23,13 @@
  *
  * A RELEASE, from pointer to bit
  *
- *   p = 0 .. 0 | 11 bits | 15 bits | 6 bits | 15 bits
- *                        |  table  |  unit  |  inside the unit
- *                        map_table[..]->chunk.head[..]->slab
- *
  *   p = 0 .. 0 | 14 bits |     18 bits      | 15 bits
  *                        | chunk_map.units[..]->slab     a guess, first
+ *
+ *   p = 0 .. 0 | 13 bits | 13 bits | 6 bits | 15 bits
+ *              |  root   |  leaf   |  unit  |  inside the unit
+ *              chunk_map.root[..]->chunk[..]->head[..]->slab
+ *
  *   index = (p - slab.base) / slot size        one multiplication
  *   group = index / 64, bit = index % 64
  *

@@ -26,7 +26,7 @@
  *   -------------------  ----------------------------------------------------
  *   claim_slot           bin.c: owner_slot; alloc.c: ash_alloc
  *   owner_slot           bin.c: owner_slot, bin_refill, bin_exhausted, bin_next_slab,
- *                        bin_new_slab
+ *                        bin_find_slab
  *   hold, vacate         owner.c: owner_hold, owner_vacate
  *   attach               owner.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect

@@ -11,7 +11,7 @@ static void slab_publish(const struct heap *h, struct slab *s)
 	for (i = s->units; i-- > 0;) {
 		if (h == &heap_default)
 			store_release(map_unit(s->base + i * UNIT_SIZE), s); /* with map_guess_slab */
-		/* Pairs with slab_find. */
+		/* Pairs with slab_record and slab_begins. */
 		store_release(&s->chunk->head[s->unit + i], record_place(s->unit));
 	}
 }
@@ -62,7 +62,7 @@ struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
 		heap_hooks->slab_made(s);
 	s->ready = 0;
 	s->soiled = u.clean ? 0 : UINT32_MAX;
-	/* Pairs with the walk in shared.c. */
+	/* Pairs with slot_anywhere (shared.c). */
 	store_release(&s->owner, owner);
 	slab_publish(h, s);
 	return s;
@@ -109,7 +109,7 @@ bool slab_collect(struct slab *s, bool taken_over)
 
 	/*
 	 * First the mark, then the words, as a releasing thread does first the
-	 * word, then the mark: one of the two sees the other (release.c).
+	 * word, then the mark: one of the two sees the other (remote_set).
 	 */
 	fetch_and_ordered(&s->owner, ~OWNER_PENDING);
 	for (g = 0; g < s->groups; g++) {

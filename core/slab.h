@@ -113,7 +113,10 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 	return slab_index_by(s, p, s->reciprocal, index);
 }
 
-/* A slab of this class (few: see class_units) for the owner word (see layout.h); NULL: no memory. */
+/*
+ * A slab of this class (few: see class_units) for the owner word (see layout.h).
+ * NULL: no memory, or the heap would have to grow and may not.
+ */
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow);
 
 /* The memory back to the chunk; the caller holds every slot and the record. */

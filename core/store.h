@@ -33,7 +33,7 @@ struct store {
 	uint64_t *census;
 	_Alignas(CPU_LINE) uint64_t records_used;
 	uint64_t refused; /* calls that found no record */
-	uint64_t strangers[STRANGERS]; /* lives of threads without a record, see recover.h */
+	uint64_t strangers[STRANGERS]; /* lives of threads without a record, see building.h */
 	uint64_t visits;    /* how often strangers began                               */
 	uint64_t crowd;	    /* those who found no place                                */
 	uint64_t recoverer; /* life of the thread that looks for lost memory; 0: nobody */

@@ -62,3 +62,24 @@ TEST(heap_misuse, 10)
 	ash_heap_release(one, NULL);
 	CHECK_EQ(ash_heap_check(one), 0);
 }
+
+/* Addresses for the records of a shared heap: up to a sixth of its own and 10 MiB. */
+TEST(heap_shared_capacity, 20)
+{
+	struct ash_heap_options options = {.address = (size_t)1 << 45 | 4096};
+
+	CHECK(ash_heap_create_shared(0, NULL) == NULL);
+	CHECK(ash_heap_create_shared(MIB, &options) == NULL);
+	for (size_t capacity = 1; capacity <= (rt_under_qemu() ? MIB : 1024 * MIB); capacity *= 16) {
+		size_t before = rt_address_space(), whole = (capacity + 2 * MIB - 1) & ~(2 * MIB - 1);
+		ash_heap *h = ash_heap_create_shared(capacity, NULL);
+		struct ash_stats st;
+
+		CHECK(h != NULL);
+		ash_heap_stats(h, &st);
+		CHECK_EQ(st.reserved, whole);
+		if (!rt_under_qemu()) /* there the figure is the emulator's */
+			CHECK(rt_address_space() - before <= whole + whole / 6 + 10 * MIB);
+		ash_heap_destroy(h);
+	}
+}

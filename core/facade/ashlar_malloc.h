@@ -13,7 +13,8 @@ extern "C" {
 /*
  * 1: malloc, free and realloc of this process are Ashlar's.  0: at least one
  * is not; a mixture is a crash to come.  Asks those functions themselves, so
- * it sees what the linkers made of the program, not what was meant.
+ * it sees what the linkers made of the program, not what was meant.  errno is
+ * kept.  From any thread; where another malloc answers, that one must allow it.
  */
 int ashlar_is_malloc(void);
 

@@ -8,7 +8,7 @@
  * A destructor that runs after ours and allocates seats the thread anew, and
  * so registers it for the next round.  What is left after the last one, and
  * threads of programs that link without these functions, is found by the
- * thread's number (core/gone.c).
+ * thread's id (owner_reap in core/fork.c).
  */
 #include <stdint.h>
 
