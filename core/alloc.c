@@ -36,7 +36,7 @@ static QUICK_SLOW void *alloc_slow(size_t size)
 	void *p;
 
 	if (QUICK && likely(size <= SLOT_MAX)) {
-		p = quick_slot(quick_larger(size), &clean);
+		p = quick_slot(quick_larger(size), &clean, true);
 		if (likely(p != NULL))
 			return p;
 	}
@@ -71,7 +71,7 @@ FAST void *ash_alloc(size_t size)
 	uint64_t *at, word, sum;
 	unsigned small;
 	struct bin *b;
-	char *p;
+	void *p;
 
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
@@ -88,6 +88,8 @@ FAST void *ash_alloc(size_t size)
 		return ash_inline_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;
 	cpu_and(at, sum);
+	if (QUICK)
+		p = quick_predicted(p);
 	seat_give();
 	return p;
 }

@@ -117,6 +117,7 @@ struct seat {
 	struct owner *record; /* the same, NULL or SEAT_BUSY                       */
 	/* Not 0: a frame of this thread holds a record that is not in its seat. */
 	unsigned guest;
+	void *latest; /* what malloc's free took last, see quick_predicted         */
 };
 
 /* While a thread gets a first record, its handlers must not get another. */

@@ -9,6 +9,6 @@ FAST void *ash_alloc_or(size_t size, ash_rest *rest)
 
 	if (unlikely(size > SLOT_SMALL))
 		return rest(size);
-	p = quick_slot(class_small[(size + 7) / 8], &clean);
+	p = quick_slot(class_small[(size + 7) / 8], &clean, true);
 	return likely(p != NULL) ? p : rest(size);
 }

@@ -2,6 +2,7 @@
 #include "release.h"
 
 #include "ashlar.h"
+#include "quick.h"
 
 /*
  * The fast path: pointer to slab, slab to bit.  It must stay free of calls
@@ -31,5 +32,7 @@ FAST void ash_release(void *p)
 		return;
 	}
 	store_relaxed(&s->free[group], word);
+	if (QUICK)
+		seat.latest = p; /* see quick_predicted */
 	seat_give();
 }

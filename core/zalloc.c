@@ -45,7 +45,7 @@ static BESIDE void *zalloc_rest(size_t count, size_t size)
 static QUICK_SLOW void *zalloc_long(size_t bytes)
 {
 	bool clean;
-	void *p = quick_slot(quick_larger(bytes), &clean);
+	void *p = quick_slot(quick_larger(bytes), &clean, false);
 
 	if (unlikely(p == NULL))
 		return zalloc_rest(1, bytes);
@@ -62,7 +62,7 @@ QUICK_FAST void *ash_zalloc(size_t count, size_t size)
 		return zalloc_rest(count, size);
 	if (unlikely(bytes > SLOT_SMALL))
 		return zalloc_long(bytes);
-	p = quick_slot(class_small[(bytes + 7) / 8], &clean);
+	p = quick_slot(class_small[(bytes + 7) / 8], &clean, false);
 	if (unlikely(p == NULL))
 		return zalloc_rest(1, bytes);
 	if (!clean)

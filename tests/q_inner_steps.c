@@ -32,6 +32,14 @@ static void soil(void)
 	steps_held--;
 }
 
+/* ... and it was released last: not for the first time in its group, which is an event. */
+static void soil_twice(void)
+{
+	soil();
+	soil();
+	CHECK(seat.latest == step_block);
+}
+
 /* For aligned blocks: of the class that twice the size has. */
 static void take_twice(void)
 {
@@ -137,6 +145,9 @@ static void do_ask(void)
 const struct path steps_paths[] = {
 	{"allocate: 3000 bytes, fast", take, do_alloc, AVOIDS(slot_alloc), 3000},
 	{"allocate: 3000 bytes, next group", exhaust_group, do_alloc, PASSES(slot_alloc), 3000},
+	{"allocate: what was released last", soil_twice, do_alloc, AVOIDS_ONCE(slot_alloc), 104},
+	{"allocate, or: what was released last", soil_twice, do_alloc_or, AVOIDS_ONCE(slot_alloc),
+	 104},
 	{"allocate, or: fast", take, do_alloc_or, AVOIDS(slot_alloc), 104},
 	{"allocate, or: next group", exhaust_group, do_alloc_or, PASSES(slot_alloc), 104},
 	{"zero-allocate: fast", take, do_zalloc, AVOIDS(slot_alloc), 104},

@@ -26,15 +26,17 @@ struct path {
 	void (*call)(void);    /* stepped: one call of the library */
 	void (*passes)(void);  /* a function whose first instruction is met; NULL: any */
 	void (*avoids)(void);  /* one whose is not met; NULL: none */
-	size_t size;           /* for those three, in step_size */
+	bool once;             /* what one act changes leads the call elsewhere */
+	size_t size;           /* for the functions, in step_size */
 };
 
 /* Of the fields above. */
 #define FUNCTION(name)            ((void (*)(void))(uintptr_t)(name))
-#define PASSES(name)              FUNCTION(name), NULL
-#define AVOIDS(name)              NULL, FUNCTION(name)
-#define PASSES_AVOIDS(one, other) FUNCTION(one), FUNCTION(other)
-#define ANYWHERE                  NULL, NULL
+#define PASSES(name)              FUNCTION(name), NULL, false
+#define AVOIDS(name)              NULL, FUNCTION(name), false
+#define AVOIDS_ONCE(name)         NULL, FUNCTION(name), true
+#define PASSES_AVOIDS(one, other) FUNCTION(one), FUNCTION(other), false
+#define ANYWHERE                  NULL, NULL, false
 
 extern const struct path steps_paths[];
 extern const size_t steps_path_count;

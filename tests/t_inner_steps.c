@@ -113,6 +113,8 @@ static void do_path(const char *name, size_t i, size_t every)
 			acts += run_child(name, i, APART, from, result);
 			passed_any |= result->passed;
 		}
+	for (from = 1; steps_paths[i].once && from < result->boundaries; from += every)
+		acts += run_child(name, i, NEVER, from, result);
 	/*
 	 * The others' doings may lead the call elsewhere: they grow the heap
 	 * before it can.  Then one act a run, ever later.
