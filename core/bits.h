@@ -79,7 +79,7 @@ static inline uint64_t bits_runs(uint64_t word, unsigned n)
 		word &= word >> step;
 		have += step;
 	}
-	if (bits_lowest(n) != bits_highest(n)) /* not by n & (n - 1): compilers make it popcnt */
+	if (!bits_is_power(n))
 		return word;
 	/* 2^n - 1 divides 2^64 - 1: the quotient has every n-th bit set. */
 	return n == 64 ? word & 1 : word & (~(uint64_t)0 / (((uint64_t)1 << n) - 1));

@@ -49,7 +49,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, struct 
 	    slots != class_slots(class, units) ||
 	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||
-	    ((units & (units - 1)) == 0 && unit % units != 0) ||
+	    (bits_is_power(units) && unit % units != 0) ||
 	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT))
 		return I4_SLAB_GEOMETRY;
 	for (u = 0; u < units; u++)

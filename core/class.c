@@ -34,7 +34,7 @@ unsigned class_aligned(size_t size, size_t alignment)
 	/* At most eight steps: the next power of two is a multiple, its slabs aligned. */
 	for (class = class_of(size); class < CLASSES; class++) {
 		unsigned units = class_units(class, true);
-		size_t start = (units & (units - 1)) == 0 ? units * UNIT_SIZE : UNIT_SIZE;
+		size_t start = bits_is_power(units) ? units * UNIT_SIZE : UNIT_SIZE;
 
 		if ((class_size(class) & (alignment - 1)) == 0 && start >= alignment)
 			break;
