@@ -157,7 +157,7 @@ struct ash_defaults {
 	size_t cap;     /* most bytes of address space for blocks; 0: no cap  */
 	/*
 	 * Free bytes that stay resident for good.  More stays for a while: what
-	 * nobody needed throughout 512 slow operations goes then.
+	 * nobody needed throughout 8192 slow operations goes then.
 	 */
 	size_t retain;
 	enum ash_huge huge;

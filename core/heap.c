@@ -5,7 +5,7 @@
 __attribute__((weak)) const struct ash_defaults ash_defaults = {
 	.initial = CHUNK_SIZE,
 	.cap = 0,
-	.retain = (size_t)16 << 20,
+	.retain = (size_t)10 << 20,
 	.huge = ASH_HUGE_DEFAULT,
 };
 

@@ -46,8 +46,10 @@ void heap_cleaned(struct heap *h, size_t units)
 {
 	uint64_t left = fetch_add_relaxed(&h->dirty, (uint64_t)0 - units) - units;
 
-	if (left < load_relaxed(&h->low))
+	if (left < load_relaxed(&h->low)) {
 		store_relaxed(&h->low, left);
+		store_relaxed(&h->clock, 0); /* what is kept is in demand: a new period */
+	}
 }
 
 static uint64_t half(const struct heap *h)
@@ -88,7 +90,7 @@ void keep_fresh(struct heap *h, uint64_t units)
 {
 	uint64_t kept = load_relaxed(&h->dirty), least = half(h);
 
-	fetch_add_relaxed(&h->hurry, units);
+	fetch_add_relaxed(&h->hurry, units * KEEP_HURRY);
 	if (kept <= least + load_relaxed(&h->refused))
 		return;
 	keep_down(h, kept - least > units ? kept - units : least);

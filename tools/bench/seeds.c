@@ -8,7 +8,7 @@
 
 #ifdef NEVER /* Ashlar without huge pages, for the rows that show what they are worth */
 const struct ash_defaults ash_defaults = {
-	.initial = 2097152, .cap = 0, .retain = 16777216, .huge = ASH_HUGE_NEVER};
+	.initial = 2097152, .cap = 0, .retain = 10485760, .huge = ASH_HUGE_NEVER};
 #endif
 
 enum { BATCH = 1000, ROUNDS = 1000 };
