@@ -84,9 +84,14 @@ size_t block_bytes(enum call call, const void *p)
 
 QUICK_FAST size_t ash_usable_size(const void *p)
 {
-	struct slab *s = QUICK ? map_guess_slab(p) : NULL;
+	struct slab *s = NULL;
 	struct place at;
 
+	/* No remote word is looked at, as in ash_release: it stands on a page of its own. */
+	if (QUICK && likely(own_slot(p, &s, &at.index)) &&
+	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
+		    1) == 0))
+		return s->slot_size;
 	if (likely(slab_is_there(s)) && place_in(s, p, &at) && place_is_taken(&at))
 		return s->slot_size;
 	return block_bytes(CALL_USABLE_SIZE, p);
