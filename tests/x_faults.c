@@ -194,7 +194,7 @@ TEST(faults_hopeless_requests, 60)
 
 			CHECK(ash_alloc(size + 4 * MIB) == NULL);
 			CHECK(ash_zalloc(size / 64 + MIB, 64) == NULL);
-			CHECK(ash_aligned_alloc(64 * MIB, size) == NULL);
+			CHECK(ash_aligned_alloc(64 * MIB, size + 4 * MIB) == NULL);
 			CHECK(ash_resize(kept[0].p, size + 4 * MIB) == NULL);
 		}
 	grown = rt_address_space() - space;
