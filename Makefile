@@ -51,7 +51,7 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 
 RUNTIME_ASM = $(addprefix arch/x86_64/,start.S thread.S syscall_runtime.S)
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/x86_64/*.[cS])) \
-	$(filter-out core/quick.c,$(wildcard sys/*.c core/*.c))
+	$(filter-out core/quick.c core/whole.c,$(wildcard sys/*.c core/*.c))
 RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
 
 # One object folder per set of flags; assembly has the same everywhere.
@@ -65,7 +65,7 @@ TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/de
 	tools/demo/replay.c)
 SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/t_api.c tests/main.c)
 # The fast paths that only malloc has, in the library; tests of what they change.
-QUICK_LIB    = $(FAST:%=$(BUILD)/quick/%.o) $(QUICK:%=$(BUILD)/quick/%.o)
+QUICK_LIB    = $(patsubst %,$(BUILD)/quick/%.o,$(FAST) $(QUICK) $(QUICK_CALLERS))
 QUICK_TESTS  = $(call objects,prog,$(wildcard tests/q_*.c) tests/main.c $(addprefix tests/t_,api.c \
 	align.c zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c inner_steps.c \
 	inner_steps_acts.c))
@@ -281,7 +281,9 @@ $(BUILD)/asm/%.o: %.S Makefile
 # align or double code to save a jump.
 FAST = core/alloc core/release core/field core/instance_alloc core/instance_release
 # What has fast paths only where there are the names of malloc (core/quick.h).
-QUICK = core/zalloc core/resize core/block core/quick
+QUICK = core/zalloc core/resize core/block core/quick core/whole
+# What leads there, and knows of it.
+QUICK_CALLERS = core/bin core/remote core/check
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
 	-mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \

@@ -36,7 +36,7 @@ static QUICK_SLOW void *alloc_slow(size_t size)
 	void *p;
 
 	if (QUICK && likely(size <= SLOT_MAX)) {
-		p = quick_slot(quick_larger(size), &clean, true);
+		p = quick_long(size, &clean, true);
 		if (likely(p != NULL))
 			return p;
 	}

@@ -3,6 +3,7 @@
 #include "fork.h"
 #include "keep.h"
 #include "owner.h"
+#include "quick.h"
 
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
@@ -184,9 +185,13 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 	bool refilled = false;
 	void *p;
 
+	if (QUICK && class > CLASS_ONE && (p = whole_take(o, class, clean)) != NULL)
+		return p;
 	for (; unlikely((p = bin_slot(o, b, clean)) == NULL); refilled = true)
 		if (!bin_refill(o, class))
 			return NULL;
+	if (QUICK && class > CLASS_ONE && !bin_next_group(o, b))
+		bin_exhausted(o, class); /* no bin keeps a slab of one slot, see whole.c */
 	if (unlikely(refilled) && unlikely(keep_tick(o->heap, 1)))
 		bin_rest(o, class);
 	return p;
@@ -249,6 +254,8 @@ void owner_shrink(struct owner *o)
 	unsigned class;
 
 	spares_keep(o, 0);
+	if (QUICK)
+		whole_leave(o);
 	for (class = 0; class < CLASSES; class++)
 		shrink_class(o, class);
 }

@@ -24,6 +24,13 @@
 /* A part of its callers also where these are built for size: no way through memory. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
+/* Built with the fast paths that only malloc has, see quick.h. */
+#ifdef ASHLAR_MALLOC
+#define QUICK true
+#else
+#define QUICK false
+#endif
+
 #define BITS_NONE SIZE_MAX
 
 /* A power of two (not by n & (n - 1): compilers make it popcnt). */
@@ -65,11 +72,10 @@ static inline unsigned bits_count(uint64_t x)
 }
 
 /*
- * The starts of runs of `n` set bits: the word folded n-1 times onto itself,
- * in steps that double.  Where n is a power of two, only starts that are a
- * multiple of it.
+ * The starts of runs of `n` set bits: the word folded n-1 times onto itself, in
+ * steps that double.
  */
-static inline uint64_t bits_runs(uint64_t word, unsigned n)
+static inline uint64_t bits_folded(uint64_t word, unsigned n)
 {
 	unsigned have = 1;
 
@@ -79,6 +85,13 @@ static inline uint64_t bits_runs(uint64_t word, unsigned n)
 		word &= word >> step;
 		have += step;
 	}
+	return word;
+}
+
+/* The same; where n is a power of two, only starts that are a multiple of it. */
+static inline uint64_t bits_runs(uint64_t word, unsigned n)
+{
+	word = bits_folded(word, n);
 	if (!bits_is_power(n))
 		return word;
 	/* 2^n - 1 divides 2^64 - 1: the quotient has every n-th bit set. */

@@ -5,6 +5,7 @@
  */
 #include "ashlar.h"
 #include "owner.h"
+#include "quick.h"
 #include "region.h"
 
 enum invariant {
@@ -21,14 +22,15 @@ enum invariant {
 	I10_SPAN_HOLDS_ITS_CHUNKS
 };
 
-/* A group with free slots is ready, untouched, or the one that its bin allocates from. */
+/* A group with free slots is ready, untouched, or the one that its bin allocates from, or parked. */
 static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g, uint64_t word)
 {
 	if ((s->ready & ~s->soiled) != 0)
 		return false;
 	if (g >= s->opened)
 		return g == s->opened || word == slab_group_mask(s, g);
-	return word == 0 || ((s->ready >> g) & 1) != 0 || bin_word(o, &o->bins[s->class]) == &s->free[g];
+	return word == 0 || ((s->ready >> g) & 1) != 0 ||
+	       bin_word(o, &o->bins[s->class]) == &s->free[g] || (QUICK && whole_is_parked(o, s));
 }
 
 /* o: checked out by the caller, or NULL. */

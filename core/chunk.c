@@ -14,47 +14,27 @@ static struct run chunk_run(const struct chunk *c)
 	return run;
 }
 
-static __attribute__((noinline)) void chunk_hint(struct chunk *c, bool partial)
+__attribute__((noinline)) void chunk_hint(struct chunk *c, bool partial)
 {
 	/* Not only for the chunk's holder; region and index of a record never change. */
 	uint32_t index = load_relaxed(&c->index);
 	uint64_t *word = &load_relaxed(&c->region)->partial[index / 64];
 	uint64_t bit = (uint64_t)1 << (index % 64);
 
-	if (partial)
-		fetch_or_release(word, bit);
-	else
-		fetch_and_acq_rel(word, ~bit);
+	/*
+	 * Ordered, and so is what is done to c->units before and looked at after: who
+	 * gives units and finds the hint, or who takes it away, sees the other.
+	 */
+	if (!partial)
+		fetch_and_ordered(word, ~bit);
+	else if ((load_ordered(word) & bit) == 0)
+		fetch_or_ordered(word, bit);
 }
 
-/* Units of this chunk, if it has them. */
-static struct units claim_in(struct heap *h, struct chunk *c, unsigned count)
+static __attribute__((noinline)) struct units claim_in(struct heap *h, struct chunk *c,
+						       unsigned count)
 {
-	struct units u = {NULL, 0, count, false};
-	/* Acquire pairs with units_give: the last user is done with the memory. */
-	uint64_t word = load_acquire(&c->units), runs, mask, clean;
-
-	do {
-		runs = bits_runs(word, count);
-		if (runs == 0) {
-			if (word != 0)
-				return u;
-			/* The hint goes, unless something came free meanwhile. */
-			chunk_hint(c, false);
-			if (load_acquire(&c->units) != 0)
-				chunk_hint(c, true);
-			return u;
-		}
-		u.first = bits_lowest(runs);
-		mask = bits_run(u.first, count);
-	} while (!swap_acquire(&c->units, &word, word & ~mask));
-
-	u.chunk = c;
-	clean = load_relaxed(&c->clean) & mask;
-	u.clean = clean == mask;
-	fetch_and_acq_rel(&c->clean, ~mask);
-	heap_cleaned(h, count - bits_count(clean));
-	return u;
+	return units_claim_in(h, c, count, bits_runs);
 }
 
 static struct chunk *chunk_make(struct heap *h, bool dense)
@@ -77,31 +57,15 @@ static struct chunk *chunk_make(struct heap *h, bool dense)
 	store_relaxed(&c->index, (uint32_t)run.first);
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
-	store_release(&c->units, ALL_UNITS);
+	(void)exchange_ordered(&c->units, ALL_UNITS);
 	chunk_hint(c, true);
 	return c;
 }
 
 struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense)
 {
-	struct units u = {NULL, 0, count, false};
-	struct region *r;
+	struct units u = units_find(h, count, claim_in);
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
-		size_t w, words = bits_words(load_relaxed(&r->chunks));
-
-		for (w = 0; w < words; w++) {
-			uint64_t some = load_acquire(&r->partial[w]);
-
-			for (; some != 0; some = bits_without_lowest(some)) {
-				struct chunk *c = region_chunk(r, w * 64 + bits_lowest(some));
-
-				u = claim_in(h, c, count);
-				if (u.chunk != NULL)
-					return u;
-			}
-		}
-	}
 	while (grow && u.chunk == NULL) {
 		struct chunk *c = chunk_make(h, dense);
 
@@ -156,7 +120,7 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	}
 	fetch_or_acq_rel(&c->clean, purged);
 	heap_cleaned(h, bits_count(purged));
-	if ((fetch_or_release(&c->units, held) | held) != ALL_UNITS || !chunk_return(h, c))
+	if ((fetch_or_ordered(&c->units, held) | held) != ALL_UNITS || !chunk_return(h, c))
 		chunk_hint(c, true); /* who found nothing meanwhile took it away */
 	return (size_t)bits_count(purged) << UNIT_SHIFT;
 }
@@ -169,6 +133,6 @@ void units_give(struct heap *h, struct units u)
 	(void)keep_tick(h, u.count); /* before: what came just now was not idle */
 	heap_dirtied(h, u.count);
 	/* Pairs with the acquire of claim_in. */
-	if ((fetch_or_release(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
+	if ((fetch_or_ordered(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
 		chunk_hint(c, true);
 }

@@ -53,6 +53,7 @@ unsigned class_aligned(size_t size, size_t alignment);
  * and so are its slots if they are a power of two.
  */
 #define CLASS_SINGLE UNIT_SIZE
+#define CLASS_ONE    (8 + 8 * (UNIT_SHIFT - 7)) /* its class */
 unsigned class_units(unsigned class, bool few);
 unsigned class_slots(unsigned class, unsigned units);
 

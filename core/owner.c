@@ -47,10 +47,8 @@ void owner_reset(struct owner *o)
 {
 	unsigned i;
 
-	_Static_assert(offsetof(struct owner, shelves) ==
-			       offsetof(struct owner, bins) + sizeof o->bins,
-		       "both at once");
-	memset((char *)o + offsetof(struct owner, bins), 0, sizeof o->bins + sizeof o->shelves);
+	/* Bins, shelves, spares, what is parked. */
+	memset(o->bins, 0, offsetof(struct owner, building) - offsetof(struct owner, bins));
 	o->spare_count = 0;
 	for (i = 0; i < MAIL; i++)
 		store_relaxed(&o->mail[i], 0);

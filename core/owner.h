@@ -45,6 +45,8 @@
 #define SPARE_UNITS 16 /* in all, but for one that is larger by itself */
 #define SPARE_FREE  ((size_t)1024) /* current slabs of blocks up to here need no spare's place */
 
+#define ROOMS 8 /* see whole.c */
+
 struct bin {
 	uintptr_t word; /* less the owner's address: see bin_word; 0: a word of 0 */
 	char *base;	/* of the group's first slot                              */
@@ -105,6 +107,9 @@ struct owner {
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct shelf shelves[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
+	/* Of slabs of one slot, by their units; only where there is malloc, see whole.c: */
+	struct slab *parked[ROOMS];
+	uint32_t parked_units, parked_next;
 	/* In heaps shared by processes, see recover.h: */
 	uint64_t building; /* odd: the holder is changing more than slots               */
 	uint64_t flight;   /* address of the slot being given out or taken back         */

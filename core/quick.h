@@ -15,23 +15,15 @@
 #include "owner.h"
 
 #ifdef ASHLAR_MALLOC
-#define QUICK      true
 #define QUICK_FAST FAST
 /* What a fast path leaves to others; where there is none, a part of the function itself. */
 #define BESIDE     SLOW
 #define QUICK_SLOW __attribute__((noinline)) FAST
 #else
-#define QUICK false
 #define QUICK_FAST
 #define BESIDE
 #define QUICK_SLOW SLOW
 #endif
-
-/* The bin of a size above SLOT_SMALL, as class_small has it. */
-static inline unsigned quick_larger(size_t size)
-{
-	return class_larger(size) * CLASS_SMALL;
-}
 
 /*
  * A prediction.  Where a program gets what it has just released, each call would wait
@@ -66,6 +58,27 @@ static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 		p = quick_predicted(p);
 	seat_give();
 	return p;
+}
+
+/*
+ * A slot above CLASS_SINGLE, for the holder of the record: a slab that is parked,
+ * or made of free units.  NULL: it needs more than that.
+ */
+QUICK_SLOW void *whole_take(struct owner *o, unsigned class, bool *clean);
+/* The same, for whoever calls. */
+QUICK_SLOW void *whole_slot(size_t size, bool *clean);
+/* The only slot of the slab is released; see owner_freed. */
+void whole_freed(struct owner *o, struct slab *s);
+bool whole_is_parked(const struct owner *o, const struct slab *s);
+/* What is parked goes back to the heap. */
+void whole_leave(struct owner *o);
+
+/* As quick_slot, for a size above SLOT_SMALL. */
+static inline void *quick_long(size_t size, bool *clean, bool predicted)
+{
+	if (size > CLASS_SINGLE)
+		return whole_slot(size, clean);
+	return quick_slot(class_larger(size) * CLASS_SMALL, clean, predicted);
 }
 
 /*

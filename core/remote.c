@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases that are not simply into a slab of one's own: built for size, see Makefile. */
 #include "misuse.h"
+#include "quick.h"
 #include "release.h"
 #include "shared.h"
 #include "span.h"
@@ -126,6 +127,9 @@ void release_rest(void *p, struct slab *s)
 
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	owner_freed(o, s, group, word);
+	if (QUICK && s->slot_size > CLASS_SINGLE && !slab_is_ready(s))
+		whole_freed(o, s);
+	else
+		owner_freed(o, s, group, word);
 	seat_give();
 }

@@ -19,6 +19,7 @@
 #include "atomic.h"
 #include "chunk.h"
 #include "map.h"
+#include "misuse.h"
 
 /* A place in a slab; the pointer decides all of it. */
 struct place {
@@ -111,6 +112,83 @@ static ALWAYS_INLINE bool slab_index_by(const struct slab *s, const void *p, uin
 static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64_t *index)
 {
 	return slab_index_by(s, p, s->reciprocal, index);
+}
+
+/* The first unit last, and in slab_unmake first: while it is there, all are (ash_check). */
+static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s)
+{
+	struct slab **hint = map_unit(s->base); /* of a chunk's units all are in a row */
+	uint32_t *head = &s->chunk->head[s->unit], place = record_place(s->unit);
+	unsigned i;
+
+	for (i = s->units; i-- > 0;) {
+		if (h == &heap_default)
+			store_release(&hint[i], s); /* with map_guess_slab */
+		store_release(&head[i], place);     /* pairs with slab_record and slab_begins */
+	}
+}
+
+/* A slab in units that are the caller's. */
+static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsigned class,
+					    size_t size, unsigned slots, uint64_t owner)
+{
+	struct slab *s = chunk_record(u.chunk, u.first);
+	uint64_t *remote = (uint64_t *)(void *)(u.chunk->region->remote +
+						(u.chunk->index * CHUNK_UNITS + u.first) *
+							u.chunk->region->remote_stride);
+	unsigned g;
+
+	/*
+	 * By relaxed stores: a walk or a late hint may still look at the slab that
+	 * was here before, and then finds out that it is not.
+	 */
+	store_relaxed(&s->base, units_base(u));
+	store_relaxed(&s->slot_size, (uint32_t)size);
+	store_relaxed(&s->reciprocal, class_reciprocal(size));
+	store_relaxed(&s->remote, remote);
+	store_relaxed(&s->chunk, u.chunk);
+	store_relaxed(&s->slots, slots);
+	store_relaxed(&s->groups, (slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
+	store_relaxed(&s->class, (uint8_t)class);
+	store_relaxed(&s->unit, (uint8_t)u.first);
+	store_relaxed(&s->units, (uint8_t)u.count);
+	s->full = 0;
+	s->opened = 0;
+	s->spare = false;
+	s->next = s->previous = NULL;
+	for (g = 0; g < s->groups; g++)
+		store_relaxed(&s->free[g], slab_group_mask(s, g));
+	if (unlikely(h->sharing == PAGES_SHARED))
+		heap_hooks->slab_made(s);
+	s->ready = 0;
+	s->soiled = u.clean ? 0 : UINT32_MAX;
+	/* Pairs with slot_anywhere (shared.c). */
+	store_release(&s->owner, owner);
+	slab_publish(h, s);
+	return s;
+}
+
+/* Its units become the caller's, who holds every slot and the record. */
+static ALWAYS_INLINE struct units slab_close(struct slab *s)
+{
+	struct units u = {s->chunk, s->unit, s->units, false};
+	unsigned i;
+
+	/*
+	 * All slots are free, so a remote bit is a second release that raced with
+	 * the first.  This is the last moment to see it; left there, it would free
+	 * a slot of the next slab.
+	 */
+	for (i = 0; i < s->groups; i++) {
+		uint64_t remote = load_relaxed(&s->remote[i]);
+
+		if (unlikely(remote != 0))
+			misuse_double(s, i, bits_lowest(remote));
+	}
+	for (i = 0; i < u.count; i++)
+		store_release(&u.chunk->head[u.first + i], (uint32_t)0);
+	store_relaxed(&s->owner, 0);
+	return u;
 }
 
 /*

@@ -45,7 +45,7 @@ static BESIDE void *zalloc_rest(size_t count, size_t size)
 static QUICK_SLOW void *zalloc_long(size_t bytes)
 {
 	bool clean;
-	void *p = quick_slot(quick_larger(bytes), &clean, false);
+	void *p = quick_long(bytes, &clean, false);
 
 	if (unlikely(p == NULL))
 		return zalloc_rest(1, bytes);

@@ -85,10 +85,63 @@ static void take_to_move(void)
 	take();
 }
 
+/* An empty slab of this size is parked. */
+static void park(size_t size)
+{
+	void *p = ash_alloc(size);
+
+	((char *)p)[0] = ((char *)p)[size - 1] = 1;
+	ash_release(p);
+}
+
+static void park_it(void)
+{
+	park(step_size);
+}
+
+/* Of another class, but of as many units. */
+static void park_another(void)
+{
+	park(step_size + UNIT_SIZE / 4);
+}
+
+static void take_and_park_another(void)
+{
+	take();
+	park_another();
+}
+
+static void take_and_park_many(void)
+{
+	take();
+	for (unsigned i = 3; i <= 6; i++)
+		park(i * UNIT_SIZE);
+}
+
+/* No unit is free: the next one is of a new chunk. */
+static void fill_chunks(void)
+{
+	struct units u;
+
+	/* Claimed and never published: in use, for all that others can tell. */
+	do
+		u = units_claim(&heap_default, 1, false, false);
+	while (u.chunk != NULL);
+}
+
 static void do_alloc(void)
 {
 	step_block = ash_alloc(step_size);
 	steps_held++;
+}
+
+static void do_release(void)
+{
+	void *p = step_block;
+
+	step_block = NULL;
+	ash_release(p);
+	steps_held--;
 }
 
 static void do_alloc_or(void)
@@ -148,6 +201,19 @@ const struct path steps_paths[] = {
 	{"allocate: what was released last", soil_twice, do_alloc, AVOIDS_ONCE(slot_alloc), 104},
 	{"allocate, or: what was released last", soil_twice, do_alloc_or, AVOIDS_ONCE(slot_alloc),
 	 104},
+	{"allocate: whole", NULL, do_alloc, PASSES_AVOIDS(whole_take, slot_alloc), 40000},
+	{"allocate: whole, parked", park_it, do_alloc, PASSES_AVOIDS(whole_take, slabs_append),
+	 40000},
+	{"allocate: whole, another parked", park_another, do_alloc, PASSES(slabs_remove), 40000},
+	{"allocate: whole, no room", fill_chunks, do_alloc, PASSES(whole_leave), 40000},
+	{"zero-allocate: whole, parked", park_it, do_zalloc,
+	 PASSES_AVOIDS(whole_take, slabs_append), 40000},
+	{"release: whole, parked", take, do_release, PASSES_AVOIDS(whole_freed, units_give), 40000},
+	{"release: whole, another goes", take_and_park_another, do_release, PASSES(units_give),
+	 40000},
+	{"release: whole, too many parked", take_and_park_many, do_release, PASSES(units_give),
+	 150000},
+	{"detach: some parked", take_and_park_many, ash_thread_detach, PASSES(whole_leave), 40000},
 	{"allocate, or: fast", take, do_alloc_or, AVOIDS(slot_alloc), 104},
 	{"allocate, or: next group", exhaust_group, do_alloc_or, PASSES(slot_alloc), 104},
 	{"zero-allocate: fast", take, do_zalloc, AVOIDS(slot_alloc), 104},

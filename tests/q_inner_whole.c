@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks above 32 KiB where there is malloc (core/whole.c). */
+#include "ashlar.h"
+#include "keep.h"
+#include "owner.h"
+#include "quick.h"
+#include "rt.h"
+
+#define UNITS(n) ((n)*UNIT_SIZE)
+
+static size_t parked(void)
+{
+	size_t units = 0;
+	unsigned room;
+
+	for (room = 0; room < ROOMS; room++)
+		if (seat.self->parked[room] != NULL)
+			units += seat.self->parked[room]->units;
+	CHECK_EQ(units, seat.self->parked_units);
+	return units;
+}
+
+static void park(size_t size)
+{
+	ash_release(ash_alloc(size));
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(whole_parked_serves_its_class, 10)
+{
+	char *p = ash_alloc(40000), *q;
+
+	memset(p, 1, 40000);
+	ash_release(p);
+	CHECK_EQ(parked(), 2);
+	q = ash_alloc(40000);
+	CHECK(q == p);
+	CHECK_EQ(parked(), 0);
+	ash_release(q);
+	q = ash_zalloc(1, 40000);
+	CHECK(q == p);
+	for (size_t i = 0; i < 40000; i++)
+		CHECK_EQ(q[i], 0);
+	ash_release(q);
+}
+
+/* The slab is made anew: the block may use what its own class has, and no more. */
+TEST(whole_parked_serves_another_class, 10)
+{
+	char *p = ash_alloc(40000), *q;
+
+	memset(p, 1, 40000);
+	ash_release(p);
+	q = ash_zalloc(1, 60000);
+	CHECK(q == p);
+	CHECK_EQ(ash_usable_size(q), ash_good_size(60000));
+	for (size_t i = 0; i < 60000; i++)
+		CHECK_EQ(q[i], 0);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(q);
+	/* Other units: it stays parked. */
+	q = ash_alloc(UNITS(3));
+	CHECK(q != p);
+	CHECK_EQ(parked(), 2);
+	ash_release(q);
+	CHECK_EQ(parked(), 5);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void park_one_of(unsigned units)
+{
+	park(UNITS(units));
+	units = (unsigned)(ash_good_size(UNITS(units)) / UNIT_SIZE);
+	CHECK(parked() <= SPARE_UNITS || parked() == units);
+	CHECK(seat.self->parked[units < ROOMS ? units - 1 : ROOMS - 1]->units == units);
+}
+
+TEST(whole_parked_are_few, 10)
+{
+	unsigned n;
+
+	for (n = 2; n <= 32; n++)
+		park_one_of(n);
+	for (n = 32; n >= 2; n--)
+		park_one_of(n);
+	CHECK(parked() > SPARE_UNITS / 2);
+	(void)ash_trim(0);
+	CHECK_EQ(parked(), 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* What is parked goes before the heap grows. */
+TEST(whole_parked_go_before_growth, 10)
+{
+	struct chunk *c;
+	char *p;
+
+	p = ash_alloc(UNITS(32));
+	c = map_find(p);
+	CHECK(ash_alloc(UNITS(24)) != NULL);
+	park(UNITS(2));
+	park(UNITS(3));
+	/* Eight units are free or parked, the two of the first being in their midst. */
+	CHECK(map_find(ash_alloc(UNITS(4))) == c);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+}
+
+static void release_it(void *p)
+{
+	ash_release(p);
+}
+
+/* Released by another thread: it comes back by the letter and the shelf, and is parked later. */
+TEST(whole_released_by_another, 10)
+{
+	char *p = ash_alloc(40000), *other = ash_alloc(40000), *q, *r;
+	struct rt_thread *thread = rt_thread_start(release_it, p);
+
+	CHECK(thread != NULL);
+	rt_thread_join(thread);
+	q = ash_alloc(40000);
+	CHECK(q == p);
+	CHECK_EQ(ash_check(), 0);
+	CHECK(seat.self->bins[class_of(40000)].slab == NULL);
+	ash_release(q);
+	CHECK_EQ(parked(), 2);
+	CHECK_EQ(ash_check(), 0);
+	q = ash_alloc(40000);
+	r = ash_alloc(40000);
+	CHECK(q == p && r != p && r != other);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(q);
+	ash_release(r);
+	ash_release(other);
+	CHECK_EQ(ash_check(), 0);
+	(void)ash_trim(0);
+	CHECK_EQ(parked(), 0);
+	CHECK_EQ(ash_check(), 0);
+}
