@@ -142,6 +142,8 @@ void *whole_slot(size_t size, bool *clean)
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
 	p = whole_take(seat.self, class_larger(size), clean);
+	if (likely(p != NULL))
+		p = quick_predicted(p);
 	seat_give();
 	return p;
 }
@@ -154,6 +156,7 @@ void whole_freed(struct owner *o, struct slab *s)
 	if (o->parked[room] != NULL)
 		room_clear(o, room);
 	o->parked[room] = s;
+	seat.latest = s->base; /* see quick_predicted */
 	o->parked_units += s->units;
 	/* As spares: the youngest stays, however large.  Others go in turn. */
 	while (o->parked_units > SPARE_UNITS && o->parked_units > s->units) {
