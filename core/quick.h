@@ -60,6 +60,15 @@ static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 	return p;
 }
 
+/* NULL was released, says malloc's side (core/facade/malloc.c): so free need not ask first. */
+#ifdef ASHLAR_MALLOC
+void quick_null(void);
+#else
+static inline void quick_null(void)
+{
+}
+#endif
+
 /*
  * A slot above CLASS_SINGLE, for the holder of the record: a slab that is parked,
  * or made of free units.  NULL: it needs more than that.

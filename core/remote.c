@@ -103,6 +103,8 @@ static SLOW void release_other(void *p)
 	struct chunk *c = map_find(p);
 	struct place at;
 
+	if (p == NULL)
+		quick_null();
 	if (p == NULL || (unlikely(heap_hooks != NULL) && heap_hooks->release(c, p)))
 		return;
 	if (c != NULL && place_find(c, p, &at)) {
