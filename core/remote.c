@@ -103,8 +103,6 @@ static SLOW void release_other(void *p)
 	struct chunk *c = map_find(p);
 	struct place at;
 
-	if (p == NULL)
-		quick_null();
 	if (p == NULL || (unlikely(heap_hooks != NULL) && heap_hooks->release(c, p)))
 		return;
 	if (c != NULL && place_find(c, p, &at)) {
@@ -120,8 +118,10 @@ void release_rest(void *p, struct slab *s)
 {
 	uint64_t index;
 
-	if (!slab_is_there(s) || unlikely(heap_hooks != NULL) ||
-	    unlikely(!slab_index(s, p, &index)))
+	if (QUICK && p == NULL) /* some programs do that often */
+		quick_null();
+	else if (!slab_is_there(s) || unlikely(heap_hooks != NULL) ||
+		 unlikely(!slab_index(s, p, &index)))
 		release_other(p);
 	else
 		release_slot(p, s, index);
