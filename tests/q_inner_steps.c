@@ -118,32 +118,6 @@ static void take_and_park_many(void)
 		park(i * UNIT_SIZE);
 }
 
-/* No unit is free: the next one is of a new chunk. */
-static void fill_chunks(void)
-{
-	struct units u;
-
-	/* Claimed and never published: in use, for all that others can tell. */
-	do
-		u = units_claim(&heap_default, 1, false, false);
-	while (u.chunk != NULL);
-}
-
-static void do_alloc(void)
-{
-	step_block = ash_alloc(step_size);
-	steps_held++;
-}
-
-static void do_release(void)
-{
-	void *p = step_block;
-
-	step_block = NULL;
-	ash_release(p);
-	steps_held--;
-}
-
 static void do_alloc_or(void)
 {
 	step_block = ash_alloc_or(step_size, ash_alloc);
@@ -196,22 +170,22 @@ static void do_ask(void)
 }
 
 const struct path steps_paths[] = {
-	{"allocate: 3000 bytes, fast", take, do_alloc, AVOIDS(slot_alloc), 3000},
-	{"allocate: 3000 bytes, next group", exhaust_group, do_alloc, PASSES(slot_alloc), 3000},
-	{"allocate: what was released last", soil_twice, do_alloc, AVOIDS_ONCE(slot_alloc), 104},
+	{"allocate: 3000 bytes, fast", take, steps_alloc, AVOIDS(slot_alloc), 3000},
+	{"allocate: 3000 bytes, next group", exhaust_group, steps_alloc, PASSES(slot_alloc), 3000},
+	{"allocate: what was released last", soil_twice, steps_alloc, AVOIDS_ONCE(slot_alloc), 104},
 	{"allocate, or: what was released last", soil_twice, do_alloc_or, AVOIDS_ONCE(slot_alloc),
 	 104},
-	{"allocate: whole", NULL, do_alloc, PASSES_AVOIDS(whole_take, slot_alloc), 40000},
-	{"allocate: whole, parked", park_it, do_alloc, PASSES_AVOIDS(whole_take, slabs_append),
+	{"allocate: whole", NULL, steps_alloc, PASSES_AVOIDS(whole_take, slot_alloc), 40000},
+	{"allocate: whole, parked", park_it, steps_alloc, PASSES_AVOIDS(whole_take, slabs_append),
 	 40000},
-	{"allocate: whole, another parked", park_another, do_alloc, PASSES(slabs_remove), 40000},
-	{"allocate: whole, no room", fill_chunks, do_alloc, PASSES(whole_leave), 40000},
+	{"allocate: whole, another parked", park_another, steps_alloc, PASSES(slabs_remove), 40000},
+	{"allocate: whole, no room", steps_fill_units, steps_alloc, PASSES(whole_leave), 40000},
 	{"zero-allocate: whole, parked", park_it, do_zalloc,
 	 PASSES_AVOIDS(whole_take, slabs_append), 40000},
-	{"release: whole, parked", take, do_release, PASSES_AVOIDS(whole_freed, units_give), 40000},
-	{"release: whole, another goes", take_and_park_another, do_release, PASSES(units_give),
+	{"release: whole, parked", take, steps_release, PASSES_AVOIDS(whole_freed, units_give), 40000},
+	{"release: whole, another goes", take_and_park_another, steps_release, PASSES(units_give),
 	 40000},
-	{"release: whole, too many parked", take_and_park_many, do_release, PASSES(units_give),
+	{"release: whole, too many parked", take_and_park_many, steps_release, PASSES(units_give),
 	 150000},
 	{"detach: some parked", take_and_park_many, ash_thread_detach, PASSES(whole_leave), 40000},
 	{"allocate, or: fast", take, do_alloc_or, AVOIDS(slot_alloc), 104},

@@ -57,6 +57,15 @@ void steps_other(void (*work)(void));
 /* For prepare: a thread that does this and ends. */
 void steps_passing_thread(void (*work)(void));
 
+/* ---- paths' common parts (t_inner_steps_calls.c) ---- */
+
+/* For prepare: no unit is free: the next one is of a new chunk. */
+void steps_fill_units(void);
+
+/* Calls: ash_alloc of the size; ash_release of the block. */
+void steps_alloc(void);
+void steps_release(void);
+
 /* ---- acts (t_inner_steps_acts.c) ---- */
 
 /* Starts the other thread; blocks that others release at some boundary, one each. */

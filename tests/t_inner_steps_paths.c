@@ -12,12 +12,6 @@
 
 /* ---- calls ---- */
 
-static void do_alloc(void)
-{
-	step_block = ash_alloc(step_size);
-	steps_held++;
-}
-
 static void do_zalloc(void)
 {
 	step_block = ash_zalloc(1, step_size);
@@ -28,15 +22,6 @@ static void do_aligned(void)
 {
 	step_block = ash_aligned_alloc(step_size, step_size + 1);
 	steps_held++;
-}
-
-static void do_release(void)
-{
-	void *p = step_block;
-
-	step_block = NULL;
-	ash_release(p);
-	steps_held--;
 }
 
 static void do_shrink(void)
@@ -147,27 +132,17 @@ static void leave_slab(void)
 		steps_take(step_size);
 }
 
-static void fill_units(void)
-{
-	struct units u;
-
-	/* Claimed and never published: in use, for all that others can tell. */
-	do
-		u = units_claim(&heap_default, 1, false, false);
-	while (u.chunk != NULL);
-}
-
 static void adoptable(void)
 {
 	exhaust(0);
 	steps_passing_thread(leave_slab);
-	fill_units();
+	steps_fill_units();
 }
 
 static void full_chunks(void)
 {
 	exhaust(0);
-	fill_units();
+	steps_fill_units();
 }
 
 /* The slab has one block, and as many spares as can be are there already. */
@@ -253,32 +228,33 @@ static void detached(void)
 }
 
 const struct path steps_paths[] = {
-	{"allocate: fast", take, do_alloc, ANYWHERE, 48},
-	{"allocate: fast, 1024 bytes", take, do_alloc, ANYWHERE, 1024},
-	{"allocate: next group", exhaust_group, do_alloc, PASSES(owner_slot), 48},
-	{"allocate: next slab on the shelf", shelve, do_alloc, PASSES(slabs_remove), 700},
-	{"allocate: new slab", exhaust_slab, do_alloc, PASSES(slab_make), 700},
-	{"allocate: new slab of 64 KiB slots", exhaust_slab, do_alloc, PASSES(slab_make), 65536},
-	{"allocate: new chunk", full_chunks, do_alloc, PASSES(region_claim), 700},
-	{"allocate: first call of the thread", detached, do_alloc, PASSES(seat_slow), 48},
-	{"allocate: collect remote releases", mail, do_alloc, PASSES(slab_collect), 320},
-	{"allocate: adopt a slab", adoptable, do_alloc, PASSES(owner_adopt), 2000},
+	{"allocate: fast", take, steps_alloc, ANYWHERE, 48},
+	{"allocate: fast, 1024 bytes", take, steps_alloc, ANYWHERE, 1024},
+	{"allocate: next group", exhaust_group, steps_alloc, PASSES(owner_slot), 48},
+	{"allocate: next slab on the shelf", shelve, steps_alloc, PASSES(slabs_remove), 700},
+	{"allocate: new slab", exhaust_slab, steps_alloc, PASSES(slab_make), 700},
+	{"allocate: new slab of 64 KiB slots", exhaust_slab, steps_alloc, PASSES(slab_make), 65536},
+	{"allocate: new chunk", full_chunks, steps_alloc, PASSES(region_claim), 700},
+	{"allocate: first call of the thread", detached, steps_alloc, PASSES(seat_slow), 48},
+	{"allocate: collect remote releases", mail, steps_alloc, PASSES(slab_collect), 320},
+	{"allocate: adopt a slab", adoptable, steps_alloc, PASSES(owner_adopt), 2000},
 	{"allocate: aligned", take, do_aligned, PASSES(owner_slot), 4096},
 	{"allocate: aligned span", take, do_aligned, PASSES(span_alloc), 4 << 20},
 	{"zero-allocate: fast", take, do_zalloc, PASSES(owner_slot), 100},
 	{"zero-allocate: new slab", exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
 	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
 	{"zero-allocate: span that was written", dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
-	{"release: own, fast", take, do_release, ANYWHERE, 48},
-	{"release: own, slab exhausted before", shelve, do_release, ANYWHERE, 700},
-	{"release: own, slab gets empty, kept", last_of_slab, do_release, PASSES(spares_add), 900},
-	{"release: own, an older spare goes back", spares_full, do_release, PASSES(slab_unmake), 60000},
-	{"release: own, purge", period_over, do_release, PASSES(pages_purge), 3 << 20},
-	{"release: another thread's block", take_from_other, do_release, PASSES(owner_notify), 48},
-	{"release: block of a thread that ended", take_from_passing, do_release, PASSES(owner_visit), 48},
-	{"release: shared slab's block", take_shared, do_release, PASSES(shared_free), 200},
-	{"release: span", take, do_release, PASSES(span_release), 3 << 20},
-	{"release: large span, sparse", sparse_span, do_release, PASSES(pages_purge), 40 << 20},
+	{"release: own, fast", take, steps_release, ANYWHERE, 48},
+	{"release: own, slab exhausted before", shelve, steps_release, ANYWHERE, 700},
+	{"release: own, slab gets empty, kept", last_of_slab, steps_release, PASSES(spares_add), 900},
+	{"release: own, an older spare goes back", spares_full, steps_release, PASSES(slab_unmake), 60000},
+	{"release: own, purge", period_over, steps_release, PASSES(pages_purge), 3 << 20},
+	{"release: another thread's block", take_from_other, steps_release, PASSES(owner_notify), 48},
+	{"release: block of a thread that ended", take_from_passing, steps_release,
+	 PASSES(owner_visit), 48},
+	{"release: shared slab's block", take_shared, steps_release, PASSES(shared_free), 200},
+	{"release: span", take, steps_release, PASSES(span_release), 3 << 20},
+	{"release: large span, sparse", sparse_span, steps_release, PASSES(pages_purge), 40 << 20},
 	{"resize: same class", take, do_shrink, ANYWHERE, 8},
 	{"resize: moves", take, do_grow, ANYWHERE, 100},
 	{"resize: slot to span", take, do_grow, PASSES(span_alloc), 900 << 10},
