@@ -4,7 +4,7 @@
 set -u
 
 build=${BUILD:-build}
-limit=16384
+limit=24576
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
