@@ -15,7 +15,9 @@
 	CALL	madvise, 28
 	CALL	getpid, 39
 	CALL	ftruncate, 77
+	CALL	getppid, 110
 	CALL	gettid, 186
 	CALL	tkill, 200
+	CALL	unshare, 272
 
 	.section .note.GNU-stack, "", @progbits

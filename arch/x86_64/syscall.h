@@ -23,8 +23,10 @@ long arch_lseek(long fd, long offset, long whence);
 long arch_ftruncate(long fd, long length);
 long arch_write(long fd, const void *bytes, size_t length);
 long arch_getpid(void);
+long arch_getppid(void);
 long arch_gettid(void);
 long arch_tkill(long tid, long signal);
+long arch_unshare(long flags);
 
 /* What the runtime of tests and demo needs besides (syscall_runtime.S). */
 long arch_pipe2(int *fds, long flags);
