@@ -4,6 +4,7 @@
 #include "keep.h"
 #include "owner.h"
 #include "quick.h"
+#include "reap.h"
 
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
@@ -162,7 +163,7 @@ bool bin_refill(struct owner *o, unsigned class)
 	if (bin_find_slab(o, class, false))
 		return true;
 	(void)owner_adopt(o, class, false);
-	(void)owner_reap(o->heap, o);
+	owner_reap_some(o->heap, o);
 	if (bin_find_slab(o, class, false))
 		return true;
 	/*

@@ -19,8 +19,7 @@ struct heap {
 	const struct ash_defaults *options;
 	uint64_t id;	     /* 0: the default heap; no two heaps of a process share one */
 	enum sharing sharing;
-	uint64_t *mark;	     /* wiped by fork, see fork.h; NULL: one owner so far */
-	uint64_t generation; /* forks that were noticed                          */
+	uint64_t settled;    /* the generation whose lost records were taken over, see fork.h */
 	uint64_t root;	     /* the program's, see ash_heap_root                 */
 
 	/* Written on slow paths by all threads, so not beside what they read. */
@@ -31,6 +30,11 @@ struct heap {
 	uint64_t clock;			   /* slow operations, while much is kept          */
 	uint64_t hurry;			   /* allocations still to be made slow            */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
+	uint64_t asked;			   /* hint: slab_chunks, when owner_reap asked about all */
+	uint64_t turn;			   /* hint: the record to ask about next           */
+	uint64_t takeovers;		   /* numbers given to batches, see takeover.h     */
+	uint64_t vacated;		   /* hint: how often a record got vacant          */
+	uint64_t searched;		   /* hint: `vacated`, when none was to be had     */
 	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };

@@ -56,7 +56,8 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 		options);
 	h->id = heap_new_id(false);
 	h->sharing = PAGES_PRIVATE;
-	fork_watch(h); /* now, so that all records are made when there is a mark */
+	fork_watch(h); /* now, so that all records are of a known generation */
+	h->settled = generation_now();
 	heap_hooks = &instance_hooks;
 	return heap_public(h);
 }
@@ -122,8 +123,6 @@ void ash_heap_destroy(ash_heap *heap)
 		next_owner = o->next;
 		(void)pages_release(o, OWNER_BYTES);
 	}
-	if (h->mark != NULL)
-		(void)pages_release(h->mark, PAGE_SIZE);
 	(void)pages_release(h, HEAP_BYTES);
 }
 

@@ -6,6 +6,7 @@
 #include "fork.h"
 #include "memory.h"
 #include "pages.h"
+#include "takeover.h"
 
 struct owner owner_none;
 #ifdef ASH_SINGLE_THREAD
@@ -35,12 +36,15 @@ bool owner_hold(struct owner *o)
 void owner_vacate(struct owner *o)
 {
 	o->no_spares = true; /* no thread to come back over the border of a slab */
+	store_relaxed(&o->identity, 0); /* before it can be another thread's: see owner_reap */
 	/*
 	 * Ordered, and so is the letter of owner_notify: the leaver looks for mail
 	 * after this, the sender at the state after its letter, and one of the two
 	 * must see the other.  A plain store could still wait in its buffer.
 	 */
 	(void)exchange_ordered(&o->state, OWNER_VACANT);
+	/* Pairs with owner_find: who sees the count sees the record vacant. */
+	(void)fetch_add_acq_rel(&o->heap->vacated, 1);
 }
 
 void owner_reset(struct owner *o)
@@ -82,7 +86,6 @@ void owner_enter(struct heap *h, struct owner *o, uint64_t state)
 
 	o->heap = h;
 	o->state = state;
-	o->of_process = h->mark != NULL;
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
@@ -90,24 +93,47 @@ void owner_enter(struct heap *h, struct owner *o, uint64_t state)
 	while (!swap_acq_rel((uint64_t *)(void *)&h->owners, &top, (uint64_t)(uintptr_t)o));
 }
 
-static struct owner *owner_acquire(struct heap *h)
+/* The caller's own record that is in no seat of it, or a vacant one; NULL: there is none. */
+static struct owner *owner_find(struct heap *h, uint64_t me)
 {
+	/* No record was vacated since all were found held: a walk less for each thread that starts. */
+	uint64_t vacated = load_acquire(&h->vacated);
 	struct owner *o;
-	uint64_t me = holder_seated(h);
 
+	if (h == &heap_default && load_relaxed(&h->searched) == vacated)
+		return NULL;
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next) {
 		/*
-		 * Ours, but in no seat: it was displaced (seats.h), or is left from an
-		 * ended thread with our id, who knows in the middle of what.
+		 * Ours, and in no call: its seat is another heap's by now (seats.h).  In a
+		 * heap shared by processes it may be left from a program that this process
+		 * was before it called exec, which knows in the middle of what.
 		 */
-		if (unlikely(load_relaxed(&o->state) == me))
-			(void)owner_take_over(o, me);
-		if (hold(o, me)) {
-			o->no_spares = false;
-			return o;
+		if (unlikely(load_relaxed(&o->state) == me)) {
+			struct takeover t = takeover_begin(h);
+
+			if (h->sharing == PAGES_PRIVATE)
+				return o;
+			if (takeover_add(&t, o, me))
+				(void)takeover_end(&t);
 		}
+		if (hold(o, me))
+			return o;
 	}
-	return owner_make(h);
+	store_relaxed(&h->searched, vacated);
+	return NULL;
+}
+
+static struct owner *owner_acquire(struct heap *h)
+{
+	struct owner *o = owner_find(h, holder_seated(h));
+
+	if (o == NULL)
+		o = owner_make(h);
+	if (o == NULL)
+		return NULL;
+	o->no_spares = false;
+	holder_identify(o);
+	return o;
 }
 
 struct owner *seat_fill(struct owner **self, struct heap *h)

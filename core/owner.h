@@ -65,23 +65,11 @@ struct shelf { /* what a bin needs on its slow path */
 	struct slabs partial, exhausted;
 };
 
-/*
- * The state of a record: vacant, or its holder.
- *
- *   63 .......... 24 | 23 ......... 2 |   1   |  0
- *   stamp            | thread id      | guest | held
- *
- *   stamp   tells lives of one thread id apart: in a heap of one process the
- *           generation (fork.h), in a heap shared by processes the thread's
- *           birth
- *   guest   held for a moment only, by a thread that sits elsewhere
- */
-#define OWNER_VACANT	  ((uint64_t)0)
-#define OWNER_HELD	  ((uint64_t)1)
-#define OWNER_GUEST	  ((uint64_t)2)
-#define OWNER_THREAD	  2
-#define OWNER_THREAD_MASK (((uint64_t)1 << 22) - 1)
-#define OWNER_STAMP	  24
+/* A record's state: vacant, or its holder, see holder.h. */
+#define OWNER_VACANT ((uint64_t)0)
+#define OWNER_HELD   ((uint64_t)1)
+#define OWNER_GUEST  ((uint64_t)2)
+#define OWNER_THREAD 2 /* where the rest begins */
 
 struct owner {
 	uint64_t no_slots;  /* the word of bins without a slab: 0, for ever */
@@ -92,10 +80,11 @@ struct owner {
 	uint32_t looked;  /* slabs, by the last owner_collect_all; bin_refill:  */
 	uint32_t grown;	  /* times that the heap had to grow since              */
 	uint32_t delayed; /* releases that found a pending mark, see release_marked */
-	bool of_process; /* made when there was a mark: its state's thread id is of this process */
 	bool no_spares;	  /* no thread, or the shelves are being walked: nothing is kept */
+	uint64_t identity; /* the holder's, to the kernel; 0: unknown, see identity.h */
+	uint64_t gather;   /* of the batch that takes it over, see takeover.h         */
 	/* Written by other threads. */
-	_Alignas(CPU_LINE) uint64_t state;
+	_Alignas(CPU_LINE) uint64_t state; /* vacant, or its holder */
 	union {
 		uint64_t mail[MAIL];
 		struct {
@@ -123,6 +112,7 @@ struct seat {
 	/* Not 0: a frame of this thread holds a record that is not in its seat. */
 	unsigned guest;
 	void *latest; /* what malloc's free took last, see quick_predicted         */
+	uint64_t drawn; /* the thread's number, see holder.c; 0: none yet          */
 };
 
 /* While a thread gets a first record, its handlers must not get another. */

@@ -3,9 +3,10 @@
 
 #include "building.h"
 #include "census.h"
-#include "fork.h"
+#include "holder.h"
 #include "lost.h"
 #include "map.h"
+#include "reap.h"
 #include "release.h"
 #include "seats.h"
 

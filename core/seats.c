@@ -3,8 +3,8 @@
 
 #include "building.h"
 #include "census.h"
-#include "fork.h"
 #include "process.h"
+#include "reap.h"
 
 #define PROBES	4
 #define ID_BUSY (~(uint64_t)0) /* being given to a heap */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Giving memory back on request. */
 #include "ashlar.h"
-#include "fork.h"
 #include "hollow.h"
+#include "reap.h"
 #include "region.h"
 
 /* Records that no thread holds: what can come free in them does. */

@@ -57,12 +57,8 @@ uint64_t process_thread(void)
 	return (uint64_t)arch_gettid();
 }
 
+/* By a call that works for a thread which is there: a filter may answer with any error. */
 bool process_thread_is_gone(uint64_t thread)
 {
-	return arch_tkill((long)thread, 0) == -ESRCH;
-}
-
-bool process_is_first_thread(void)
-{
-	return arch_gettid() == arch_getpid();
+	return arch_tkill((long)thread, 0) == -ESRCH && arch_tkill(arch_gettid(), 0) == 0;
 }

@@ -2,7 +2,7 @@
 /* What goes before the calls on the paths of the harness of deaths. */
 #include "t_inner_death_before.h"
 
-#include "fork.h"
+#include "takeover.h"
 #include "instance.h"
 #include "keep.h"
 #include "map.h"

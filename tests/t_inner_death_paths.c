@@ -2,7 +2,7 @@
 /* The paths on which the harness of deaths walks. */
 #include "t_inner_death_before.h"
 
-#include "fork.h"
+#include "takeover.h"
 #include "instance.h"
 #include "building.h"
 #include "recover.h"
@@ -158,7 +158,7 @@ const struct death_path death_paths[] = {
 	{"allocate: first call, a record left by another", before_take_from_detached, do_alloc, NULL, 48, 0},
 	{"allocate: collect remote releases", before_mail, do_alloc, PASSES(slab_collect), 640, 0},
 	{"allocate: adopt a slab", before_adopt, do_alloc, PASSES(owner_adopt), 2000, 0},
-	{"allocate: take over from a dead process", before_take_over, do_alloc, PASSES(owner_take_over), 2000, 0},
+	{"allocate: take over from a dead process", before_take_over, do_alloc, PASSES(takeover_end), 2000, 0},
 	{"allocate: aligned", before_take, do_aligned, NULL, 4096, 0},
 	{"allocate: span", before_record, do_alloc, PASSES(span_alloc), 3 << 20, 0},
 	{"allocate: of nobody, new slab", before_check_out, do_alloc, PASSES(shared_slot), 96, 0},
@@ -188,7 +188,7 @@ const struct death_path death_paths[] = {
 	{"resize: span moves", before_hemmed, do_grow, PASSES(span_release), 3 << 20, 0},
 	{"detach", before_mail, do_detach, PASSES(owner_shrink), 640, 0},
 	{"trim", before_dirty, do_trim, PASSES(heap_trim), 3 << 20, 0},
-	{"recover: a dead process's slabs", before_take_from_ended, do_recover, PASSES(owner_take_over), 48, 0},
+	{"recover: a dead process's slabs", before_take_from_ended, do_recover, PASSES(takeover_end), 48, 0},
 	{"recover: a slot in flight", ended_over_slot, do_recover, PASSES(recover_settle), 48, 0},
 	{"recover: units", ended_over_units, do_recover, PASSES(units_give), 48, 0},
 	{"recover: chunks", ended_over_chunks, do_recover, PASSES(region_give), 48, 0},

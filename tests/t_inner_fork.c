@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may take over after a fork, and what: seen in the records' states. */
 #include "ashlar.h"
-#include "fork.h"
+#include "holder.h"
 #include "rt.h"
 
 static struct owner *first, *other;
@@ -23,7 +23,7 @@ static void childs_thread(void *argument)
 	ash_release(ash_alloc(5000));
 	CHECK(load_acquire(&first->state) != OWNER_VACANT);
 	CHECK(load_acquire(&other->state) != OWNER_VACANT);
-	CHECK_EQ(heap_default.generation, 0);
+	CHECK_EQ(heap_default.settled, 0);
 	/* Its own record is of the next generation, and will not look lost. */
 	CHECK_EQ(seat.self->state >> OWNER_STAMP, 1);
 	rt_barrier_wait(&together);
@@ -49,7 +49,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 		thread = rt_thread_start(childs_thread, NULL);
 		rt_barrier_wait(&together);
 		ash_release(ash_alloc(9000));
-		CHECK_EQ(heap_default.generation, 1);
+		CHECK_EQ(heap_default.settled, 1);
 		CHECK_EQ(load_acquire(&other->state), OWNER_VACANT);
 		CHECK_EQ(first->state >> OWNER_STAMP, 1);
 		CHECK_EQ(ash_check(), 0);
@@ -59,7 +59,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 	}
 	CHECK_EQ(rt_wait(pid), 0);
 	/* Nothing of this happened here. */
-	CHECK_EQ(heap_default.generation, 0);
+	CHECK_EQ(heap_default.settled, 0);
 	CHECK(load_acquire(&other->state) != OWNER_VACANT);
 	rt_barrier_wait(&together);
 	rt_thread_join(thread);

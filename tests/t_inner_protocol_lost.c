@@ -166,7 +166,7 @@ TEST(protocol_letter_in_the_midst_of_settling, 60)
 		if (pid == 0) {
 			bool done = with_act_at(k, need_a_slab);
 
-			CHECK_EQ(heap_default.generation, 1);
+			CHECK_EQ(heap_default.settled, 1);
 			CHECK_EQ(pending(), 0);
 			CHECK_EQ(ash_check(), 0);
 			rt_exit(done ? 2 : 3);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that end without ash_thread_detach: others take over what they held. */
 #include "ashlar.h"
-#include "fork.h"
+#include "holder.h"
+#include "reap.h"
+#include "process.h"
 #include "rt.h"
 #include "syscall.h"
 
@@ -26,7 +28,7 @@ static void ends_without_a_word(void *argument)
 /* The system frees a thread's id some time after it has told that the thread ended. */
 static void wait_for_the_end(const struct owner *o)
 {
-	while (!process_thread_is_gone(o->state >> OWNER_THREAD & OWNER_THREAD_MASK))
+	while (!process_thread_is_gone(o->identity & UINT32_MAX))
 		rt_yield();
 }
 
@@ -83,7 +85,7 @@ TEST(reap_spares_the_living, 20)
 	rt_thread_join(thread);
 }
 
-/* The id of an ended thread comes back: its record is taken over, not taken for one's own. */
+/* The id of an ended thread comes back as the caller's: then that thread has ended for certain. */
 TEST(reap_own_id_again, 20)
 {
 	struct rt_thread *thread;
@@ -92,13 +94,15 @@ TEST(reap_own_id_again, 20)
 	ash_release(ash_alloc(1));
 	thread = rt_thread_start(ends_without_a_word, NULL);
 	rt_thread_join(thread);
-	/* As if the system had given the id to this thread; and the record was left in a mess. */
-	ash_thread_detach();
-	store_relaxed(&record->state, holder_seated(&heap_default));
+	CHECK(record != seat.self);
+	/* As if the system had given it to this thread; and the record was left in a mess. */
+	CHECK(seat.self->identity != 0);
+	record->identity = seat.self->identity;
 	record->bins[0].slab = NULL;
 	record->shelves[5].partial.head = (struct slab *)16;
-	CHECK(ash_alloc(1) != NULL);
-	CHECK_EQ(seat.self, record);
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 1);
+	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
+	CHECK_EQ(record->identity, 0);
 	for (i = 0; i < BLOCKS; i++)
 		ash_release(blocks[i]);
 	CHECK_EQ(ash_check(), 0);
@@ -127,11 +131,13 @@ TEST(reap_spares_a_daemon, 20)
 	CHECK_EQ(arch_prctl(subreaper, 1, 0, 0, 0), 0);
 	parent = rt_fork();
 	if (parent == 0) {
+		long process = arch_gettid();
+
 		ash_release(ash_alloc(1));
 		firsts = seat.self;
 		if (rt_fork() > 0)
 			rt_exit(0);
-		while (process_thread_is_gone(firsts->state >> OWNER_THREAD & OWNER_THREAD_MASK) == 0)
+		while (!process_thread_is_gone((uint64_t)process))
 			rt_yield();
 		rt_thread_join(rt_thread_start(reaps, NULL));
 		rt_exit(0);

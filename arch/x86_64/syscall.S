@@ -18,6 +18,7 @@
 	CALL	getppid, 110
 	CALL	gettid, 186
 	CALL	tkill, 200
+	CALL	tgkill, 234
 	CALL	unshare, 272
 
 	.section .note.GNU-stack, "", @progbits

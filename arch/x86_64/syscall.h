@@ -26,6 +26,7 @@ long arch_getpid(void);
 long arch_getppid(void);
 long arch_gettid(void);
 long arch_tkill(long tid, long signal);
+long arch_tgkill(long pid, long tid, long signal);
 long arch_unshare(long flags);
 
 /* What the runtime of tests and demo needs besides (syscall_runtime.S). */
@@ -42,7 +43,6 @@ long arch_execve(const char *path, char *const *argv, char *const *envp);
 long arch_wait4(long pid, int *status, long options, void *usage);
 long arch_kill(long pid, long signal);
 long arch_setpgid(long pid, long group);
-long arch_tgkill(long pid, long tid, long signal);
 long arch_ptrace(long request, long pid, void *address, void *data);
 long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_size);
 long arch_rt_sigprocmask(long how, const void *set, void *old, size_t set_size);

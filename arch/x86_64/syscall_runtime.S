@@ -34,7 +34,6 @@
 	CALL	timer_delete, 226
 	CALL	clock_gettime, 228
 	CALL	exit_group, 231
-	CALL	tgkill, 234
 	CALL	pipe2, 293
 	CALL	memfd_create, 319
 
