@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "holder.h"
 
+#include "borrow.h"
 #include "identity.h"
+#include "process.h"
 
 static uint64_t held(uint64_t generation, uint64_t number)
 {
@@ -37,7 +39,13 @@ uint64_t holder_guest(const struct heap *h)
 
 bool holder_has_forked(void)
 {
-	return holder_generation(drawn()) < generation_now();
+	/*
+	 * Its number is from before the fork.  Or it had none then: in a child the
+	 * first thread is the one that forked, but for a child of vfork, whose first
+	 * thread sits in the seat of any thread of its parent.
+	 */
+	return holder_generation(drawn()) < generation_now() ||
+	       (process_is_first_thread() && !memory_is_borrowed());
 }
 
 void holder_identify(struct owner *o)

@@ -62,3 +62,8 @@ bool process_thread_is_gone(uint64_t thread)
 {
 	return arch_tkill((long)thread, 0) == -ESRCH && arch_tkill(arch_gettid(), 0) == 0;
 }
+
+bool process_is_first_thread(void)
+{
+	return arch_gettid() == arch_getpid();
+}

@@ -30,4 +30,7 @@ uint64_t process_number(void);
 uint64_t process_thread(void);
 bool process_thread_is_gone(uint64_t thread);
 
+/* True: the caller is the first thread of its process. */
+bool process_is_first_thread(void);
+
 #endif

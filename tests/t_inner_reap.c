@@ -81,6 +81,9 @@ TEST(reap_spares_the_living, 20)
 	rt_barrier_wait(&together);
 	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
 	CHECK(load_acquire(&record->state) != OWNER_VACANT);
+	/* Nor is one's own, by a handler that does not know it. */
+	CHECK(seat.self->identity != 0);
+	CHECK_EQ(owner_reap(&heap_default, NULL), 0);
 	stop = true;
 	rt_thread_join(thread);
 }
@@ -96,6 +99,7 @@ TEST(reap_own_id_again, 20)
 	rt_thread_join(thread);
 	CHECK(record != seat.self);
 	/* As if the system had given it to this thread; and the record was left in a mess. */
+	ash_release(ash_alloc(5000)); /* looks at itself, now that there was another one */
 	CHECK(seat.self->identity != 0);
 	record->identity = seat.self->identity;
 	record->bins[0].slab = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_gettid,--wrap=arch_getpid */
+/* LDFLAGS: -Wl,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_tgkill */
 /* clang-format on */
 /*
  * Identities that collide: thread ids come round, repeat in pid namespaces, and
@@ -16,8 +16,10 @@
 
 long __real_arch_gettid(void);
 long __real_arch_getpid(void);
+long __real_arch_tgkill(long pid, long tid, long signal);
 long __wrap_arch_gettid(void);
 long __wrap_arch_getpid(void);
+long __wrap_arch_tgkill(long pid, long tid, long signal);
 
 /* What the calling thread is told instead of its id; 0: the truth. */
 static _Thread_local long told_thread;
@@ -31,6 +33,18 @@ long __wrap_arch_gettid(void)
 long __wrap_arch_getpid(void)
 {
 	return told_process != 0 ? told_process : __real_arch_getpid();
+}
+
+/* A filter's answer to all, or a namespace's, which knows only the caller. */
+static enum { TRUTH, NOBODY_IS_THERE, ONLY_ME } told_kill;
+
+long __wrap_arch_tgkill(long pid, long tid, long signal)
+{
+	const long esrch = -3;
+
+	if (told_kill == TRUTH)
+		return __real_arch_tgkill(pid, tid, signal);
+	return told_kill == ONLY_ME && tid == arch_gettid() ? 0 : esrch;
 }
 
 enum { BLOCKS = 3000 };
@@ -145,6 +159,35 @@ TEST(identity_refused, 20)
 	}
 }
 
+static void waits(void *argument)
+{
+	struct other *o = argument;
+
+	ash_release(ash_alloc(300));
+	o->record = seat.self;
+	rt_barrier_wait(o->turns);
+	rt_barrier_wait(o->turns);
+}
+
+/* A filter that answers ESRCH says nothing of the thread. */
+TEST(identity_filter_says_all_have_ended, 20)
+{
+	struct rt_barrier turns = {.count = 2};
+	struct other o = {0, NULL, NULL, &turns};
+	struct rt_thread *thread;
+
+	fill(0, NULL);
+	thread = rt_thread_start(waits, &o);
+	rt_barrier_wait(&turns);
+	told_kill = NOBODY_IS_THERE;
+	CHECK(o.record->identity != 0);
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	verify_and_release(0);
+	told_kill = TRUTH;
+	rt_barrier_wait(&turns);
+	rt_thread_join(thread);
+}
+
 /* A daemon: forked by the only thread; in the child another thread gets that one's id. */
 static void daemon_child(void *argument)
 {
@@ -160,20 +203,13 @@ TEST(identity_of_the_parent_comes_round, 20)
 	verify_and_release(1);
 }
 
-static void parents_other_thread(void *argument)
-{
-	struct rt_barrier *turns = argument;
-
-	ash_release(ash_alloc(300));
-	rt_barrier_wait(turns);
-	rt_barrier_wait(turns);
-}
 
 /* The same, forked by a process of two threads. */
 TEST(identity_of_a_parents_thread_comes_round, 20)
 {
 	struct rt_barrier turns = {.count = 2};
-	struct rt_thread *thread = rt_thread_start(parents_other_thread, &turns);
+	struct other o = {0, NULL, NULL, &turns};
+	struct rt_thread *thread = rt_thread_start(waits, &o);
 	long parent = arch_gettid();
 
 	if (rt_under_qemu())
@@ -182,6 +218,54 @@ TEST(identity_of_a_parents_thread_comes_round, 20)
 	fill(1, NULL);
 	CHECK_EQ(in_child(daemon_child, &parent), 0);
 	verify_and_release(1);
+	rt_barrier_wait(&turns);
+	rt_thread_join(thread);
+}
+
+/*
+ * And in a namespace in which the child has its parent's number, and the ids of
+ * the parent's threads are nobody's: the child's second thread looks first.
+ */
+static struct owner *forkers;
+
+static void reaps(void *argument)
+{
+	struct other *o = argument;
+
+	ash_release(ash_alloc(300));
+	CHECK(seat.self->identity != 0);
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK(load_acquire(&forkers->state) != OWNER_VACANT);
+	CHECK(load_acquire(&o->record->state) != OWNER_VACANT);
+}
+
+static void namesake_child(void *argument)
+{
+	struct other *o = argument;
+
+	told_kill = ONLY_ME;
+	rt_thread_join(rt_thread_start(reaps, argument));
+	verify_and_release(0);
+	fill(0, NULL);
+	verify_and_release(0);
+	CHECK(seat.self == forkers);
+	CHECK_EQ(load_acquire(&o->record->state), OWNER_VACANT);
+}
+
+TEST(identity_child_of_the_parents_number, 20)
+{
+	struct rt_barrier turns = {.count = 2};
+	struct other o = {0, NULL, NULL, &turns};
+	struct rt_thread *thread = rt_thread_start(waits, &o);
+
+	if (rt_under_qemu())
+		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
+	rt_barrier_wait(&turns);
+	told_process = arch_getpid();
+	fill(0, NULL);
+	forkers = seat.self;
+	CHECK(forkers->identity != 0);
+	CHECK_EQ(in_child(namesake_child, &o), 0);
 	rt_barrier_wait(&turns);
 	rt_thread_join(thread);
 }

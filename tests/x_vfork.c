@@ -264,6 +264,31 @@ TEST(vfork_by_another_thread_of_an_unsettled_child, 20)
 	end_other(thread);
 }
 
+/* And the thread that forked had not called yet: nothing tells it from others but the kernel. */
+static void forked_without_a_number(void *argument)
+{
+	(void)argument;
+	CHECK(seat.self == &owner_none);
+	rt_thread_join(rt_thread_start(second_thread_vforks, NULL));
+	CHECK_EQ(in_vfork_child(0, settles_for_nobody, NULL), 0);
+	CHECK_EQ(heap_default.settled, 0);
+	ash_release(ash_alloc(9000)); /* of a class that the child of vfork did not use */
+	CHECK_EQ(heap_default.settled, 1);
+	CHECK_EQ(load_acquire(&others->state), OWNER_VACANT);
+	audit();
+}
+
+TEST(vfork_in_a_child_whose_thread_never_called, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	thread = start_other();
+	forkers = others;
+	CHECK_EQ(in_child(forked_without_a_number, NULL), 0);
+	end_other(thread);
+}
+
 /* ---- in pid namespaces ---- */
 
 static void new_namespace(void)
