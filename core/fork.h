@@ -19,7 +19,11 @@
 #include "generation.h"
 #include "holder.h"
 
-/* From the second owner on somebody can vanish: forks are noticed from now on. */
+/*
+ * Forks are noticed from the second record on.  Of an earlier one a child could
+ * only lose the first, should another thread than its holder fork: that stays
+ * taken there.
+ */
 void fork_watch(struct heap *h);
 
 /* Takes over the records of vanished threads; o: the caller's, checked out. */
