@@ -289,7 +289,7 @@ FAST = core/alloc core/release core/field core/instance_alloc core/instance_rele
 # What has fast paths only where there are the names of malloc (core/quick.h).
 QUICK = core/zalloc core/resize core/block core/quick core/whole
 # What leads there, and knows of it.
-QUICK_CALLERS = core/bin core/remote core/check
+QUICK_CALLERS = core/bin core/remote core/check core/owner core/intact
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
 	-mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \

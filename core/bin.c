@@ -177,7 +177,11 @@ bool bin_refill(struct owner *o, unsigned class)
 	owner_collect_all(o);
 	(void)owner_adopt(o, class, true);
 	owner_shrink(o);
-	return bin_find_slab(o, class, true);
+	if (bin_find_slab(o, class, true))
+		return true;
+	/* What vanished threads left in other classes comes back only where memory ends. */
+	return o->heap->sharing == PAGES_PRIVATE && owner_shrink_vacant(o->heap) &&
+	       bin_find_slab(o, class, true);
 }
 
 void *owner_slot(struct owner *o, unsigned class, bool *clean)

@@ -6,6 +6,7 @@
 #include "fork.h"
 #include "memory.h"
 #include "pages.h"
+#include "quick.h"
 #include "takeover.h"
 
 struct owner owner_none;
@@ -198,15 +199,35 @@ bool owner_adopt(struct owner *o, unsigned class, bool all)
 		if (all) {
 			owner_collect_all(v);
 			o->looked += v->looked;
+			spares_keep(v, 0); /* those that a vanished thread left */
+			if (QUICK)
+				whole_leave(v);
 		} else {
 			owner_collect(v);
 		}
+		bin_rest(v, class);
 		while ((s = v->shelves[class].partial.head) != NULL) {
 			owner_move(v, o, s);
 			any = true;
 		}
 		owner_vacate(v);
 		owner_visit(v);
+	}
+	return any;
+}
+
+bool owner_shrink_vacant(struct heap *h)
+{
+	struct owner *v;
+	bool any = false;
+
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+		if (!owner_hold(v))
+			continue;
+		owner_shrink(v);
+		owner_vacate(v);
+		owner_visit(v);
+		any = true;
 	}
 	return any;
 }

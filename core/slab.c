@@ -43,9 +43,11 @@ bool slab_collect(struct slab *s, bool taken_over)
 
 	/*
 	 * First the mark, then the words, as a releasing thread does first the
-	 * word, then the mark: one of the two sees the other (remote_set).
+	 * word, then the mark: one of the two sees the other (remote_set).  A mark
+	 * that is not there is not taken off: who finds none tells us anyway.
 	 */
-	fetch_and_ordered(&s->owner, ~OWNER_PENDING);
+	if ((load_ordered(&s->owner) & OWNER_PENDING) != 0)
+		fetch_and_ordered(&s->owner, ~OWNER_PENDING);
 	for (g = 0; g < s->groups; g++) {
 		uint64_t remote = load_ordered(&s->remote[g]), word;
 

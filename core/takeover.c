@@ -2,6 +2,7 @@
 #include "takeover.h"
 
 #include "holder.h"
+#include "intact.h"
 #include "walk.h"
 
 struct takeover takeover_begin(struct heap *h)
@@ -14,10 +15,10 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	if (!swap_acquire(&v->state, &state, holder_guest(t->heap)))
 		return false;
 	if (t->number == 0)
-		t->number = fetch_add_relaxed(&t->heap->takeovers, 1) + 1;
+		t->number = (fetch_add_relaxed(&t->heap->takeovers, 1) + 1) << 1;
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
 		heap_hooks->settle(v);
-	owner_reset(v);
+	v->looked = 0;
 	store_relaxed(&v->gather, t->number);
 	t->records++;
 	return true;
@@ -39,30 +40,76 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 		slabs_append(slab_is_ready(s) ? &f->partial : &f->exhausted, s);
 }
 
-static void rebuild(const struct takeover *t)
+/* Of a record with this in `gather`: the next slab that names it; NULL: the end. */
+static struct slab *next_slab(struct walk *w, uint64_t gather, struct owner **v)
 {
-	struct walk w = walk_from(t->heap);
 	struct slab *s;
 
-	while ((s = walk_next(&w)) != NULL) {
-		uint64_t word = walk_at_slab(&w) ? load_acquire(&s->owner) & ~OWNER_PENDING : 0;
-		struct owner *v = (struct owner *)(uintptr_t)word;
+	while ((s = walk_next(w)) != NULL) {
+		uint64_t word = walk_at_slab(w) ? load_acquire(&s->owner) & ~OWNER_PENDING : 0;
 
+		*v = (struct owner *)(uintptr_t)word;
 		/* While the record is in the batch, nobody else moves its slabs. */
-		if (word > OWNER_SHARED && load_relaxed(&v->gather) == t->number)
-			rebuild_slab(v, s);
+		if (word > OWNER_SHARED && load_relaxed(&(*v)->gather) == gather)
+			return s;
 	}
+	return NULL;
+}
+
+/*
+ * Of heaps of this process only: there a record is left at a boundary of this
+ * thread's own program order.  Where a thread is killed, settle has changed free words.
+ */
+static bool is_intact(const struct owner *v)
+{
+	return v->heap->sharing == PAGES_PRIVATE && owner_is_intact(v, v->looked);
+}
+
+/* What waits to be collected, and of which the letter may be lost. */
+static void remind(struct owner *v)
+{
+	unsigned i;
+
+	for (i = 0; i < MAIL_MARKED; i++)
+		(void)fetch_or_ordered(&v->marked[i], bits_run(0, i == 0 ? 64 : CLASSES - 64));
+}
+
+/* True: there are records whose lists must be made anew; in `gather` they have the next number. */
+static bool sort(const struct takeover *t)
+{
+	struct walk w = walk_from(t->heap);
+	struct owner *v;
+	bool any = false;
+
+	while (next_slab(&w, t->number, &v) != NULL)
+		v->looked++;
+	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
+		if (load_relaxed(&v->gather) != t->number)
+			continue;
+		if (is_intact(v)) {
+			remind(v);
+			continue;
+		}
+		owner_reset(v);
+		store_relaxed(&v->gather, t->number | 1);
+		any = true;
+	}
+	return any;
 }
 
 size_t takeover_end(struct takeover *t)
 {
+	struct walk w = walk_from(t->heap);
 	struct owner *v;
+	struct slab *s;
 
 	if (t->records == 0)
 		return 0;
-	rebuild(t);
+	if (sort(t))
+		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
+			rebuild_slab(v, s);
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->gather) != t->number)
+		if (load_relaxed(&v->gather) >> 1 != t->number >> 1)
 			continue;
 		store_relaxed(&v->gather, 0);
 		owner_vacate(v);
