@@ -8,7 +8,7 @@
 #include "rt.h"
 
 /* Each byte is `value`. */
-static void holds(const unsigned char *p, size_t size, unsigned char value)
+static inline void holds(const unsigned char *p, size_t size, unsigned char value)
 {
 	uint64_t word = value * 0x0101010101010101u;
 	size_t i = 0;
@@ -21,7 +21,7 @@ static void holds(const unsigned char *p, size_t size, unsigned char value)
 }
 
 /* Checks it, and the counters, which are hints but exact when nothing races. */
-static void audit(void)
+static inline void audit(void)
 {
 	struct ash_stats st;
 
