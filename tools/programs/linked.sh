@@ -71,6 +71,79 @@ wanted='all is well'
 kinds says "$here/names.c" -ldl
 wanted='1024 destructors, 1000 guests'
 kinds says "$here/threads.c"
+# ---- names ----
+
+if [ -n "$CC_HOST" ] && echo '#include <malloc.h>' | "$CC_HOST" -E - >"$folder/header" 2>"$folder/errors"; then
+	# What the header itself declares, and not those it includes.
+	awk '/^# / { mine = $3 ~ /malloc\.h"$/; next } mine' "$folder/header" | tr '\n' ' ' | tr ';' '\n' |
+		sed -n 's/^ *extern [^(]*[ *]\([a-z_][a-z_0-9]*\) *(.*/\1/p' | sort -u >"$folder/names"
+	nm -D --defined-only "$library" | awk '{print $3}' | sort >"$folder/shown"
+	comm -23 "$folder/names" "$folder/shown" >"$folder/errors"
+	[ "$(wc -l <"$folder/names")" -gt 10 ] && [ ! -s "$folder/errors" ]
+	verdict "each function of this C library's <malloc.h> ($(wc -l <"$folder/names"))"
+else
+	skip 'names of <malloc.h>: no compiler, or no such header here'
+fi
+
+# ---- the stack is walked from each instruction ----
+
+# unwound NAME COMMAND...: says so
+unwound() {
+	name=$1
+	shift
+	quiet "$@" && [ "$(tail -n 1 "$folder/out")" = 'every step led home' ]
+	verdict "$name"
+}
+flags="-O1 -g -fno-builtin $warn -Icore -pthread"
+if [ "$(uname -m)" != x86_64 ] || [ -z "$CC_HOST" ] || ! compiled "$CC_HOST" $flags "$here/unwind.c"; then
+	skip 'the stack at each step: no compiler, or no <unwind.h> here'
+else
+	quiet with "$folder/program" plant && [ "$(tail -n 1 "$folder/out")" = found ]
+	verdict 'the stack at each step: a function without its entry is found'
+	unwound 'the stack at each step, by LD_PRELOAD' with "$folder/program"
+	cp "$library" "$folder/stripped.so" && strip "$folder/stripped.so"
+	unwound 'the stack at each step, the shared object stripped' \
+		env LD_PRELOAD="$folder/stripped.so" timeout $limit "$folder/program"
+	compiled "$CC_HOST" $flags -DNAMES "$here/unwind.c" "$build/libashlar.a"
+	unwound 'the stack at each step, libashlar.a' plain "$folder/program"
+	if compiled "$CC_HOST" $flags -static -s -DSTATIC "$here/unwind.c" "$archive"; then
+		unwound 'the stack at each step, static and stripped' plain "$folder/program"
+	else
+		skip 'the stack at each step, static: no such libc here'
+	fi
+fi
+
+# ---- valgrind ----
+
+# memcheck NAME COMMAND...: finds what is planted in memory.c
+memcheck() {
+	name=$1
+	shift
+	plain valgrind --leak-check=full --error-exitcode=7 --num-callers=20 "$@" >"$folder/out" 2>"$folder/errors"
+	[ $? = 7 ] && grep -q 'Invalid write of size 1' "$folder/errors" &&
+		grep -q 'is 0 bytes after a block of size 40 alloc.d' "$folder/errors" &&
+		grep -q '77 bytes in 1 blocks are definitely lost' "$folder/errors" &&
+		grep -q 'by 0x.*: leak (memory.c:' "$folder/errors"
+	verdict "valgrind: an invalid write and a leak are found, $name"
+}
+if ! have valgrind; then
+	skip 'valgrind: not installed'
+elif [ -z "$CC_HOST" ]; then
+	skip 'valgrind: no compiler here'
+else
+	compiled "$CC_HOST" -O0 -g "$here/memory.c" &&
+		LD_PRELOAD=$library memcheck 'by LD_PRELOAD' "$folder/program"
+	compiled "$CC_HOST" -O0 -g "$here/memory.c" "$archive" &&
+		memcheck 'the archive linked in' --soname-synonyms=somalloc=NONE "$folder/program"
+	# There it has no place for its own malloc, whosever is linked.
+	if compiled "$CC_HOST" -O0 -g -static "$here/memory.c" "$archive"; then
+		quiet plain valgrind "$folder/program" && grep -q 'ERROR SUMMARY' "$folder/errors"
+		verdict 'valgrind: a static program runs'
+	else
+		skip 'valgrind: static: no such libc here'
+	fi
+fi
+
 wanted='1000 forks'
 if [ -n "$CC_HOST" ] && compiled "$CC_HOST" -O1 -pthread "$here/fork.c"; then
 	says preload 'fork 1000 times beside eight threads that allocate'
