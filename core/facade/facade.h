@@ -77,6 +77,7 @@ static inline char *facade_add_number(char *at, size_t n)
 
 /* Our own, whatever the dynamic linker makes of the names. */
 void *facade_malloc(size_t size);
+void *facade_calloc(size_t count, size_t size);
 void *facade_realloc(void *p, size_t size);
 void facade_free(void *p);
 
