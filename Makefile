@@ -31,17 +31,22 @@ BUILD = build
 WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wcast-align -Werror
 # -nostdlibinc: the compiler's own headers (stdint.h and such) and no others.
-BASE = -std=c17 -ffreestanding -nostdlib -nostdlibinc -O2 -g -fno-stack-protector \
-	-fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
+# Unwind tables: profilers, crash reporters and debuggers walk the stack from each instruction
+# of the library; its tests and tools do without.
+# DWARF 4: valgrind before 3.20 gives up on the DWARF 5 of clang.
+BASE = -std=c17 -ffreestanding -nostdlib -nostdlibinc -O2 $(DEBUG) -fno-stack-protector \
+	$(UNWIND) -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
+DEBUG  = -gdwarf-4
+UNWIND = -fasynchronous-unwind-tables
 
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
 LIB_FLAGS   = $(BASE) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
 # Programs see the staged header and the runtime.  INNER is for the library itself and
 # for tests of its insides (tests/t_inner_*, tests/x_*, tests/s_inner_*).
-PROG_FLAGS  = $(BASE) -fno-pie -I$(BUILD)/include -Itests/runtime
+PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include -Itests/runtime
 INNER       = -Iarch/x86_64 -Isys -Icore
-ASM_FLAGS   = -g -MMD -MP -nostdlibinc -Iarch/x86_64
+ASM_FLAGS   = $(DEBUG) -MMD -MP -nostdlibinc -Iarch/x86_64
 
 # -u: the runtime refers to ash_thread_detach only weakly, which draws nothing out of
 # an archive.
@@ -82,11 +87,12 @@ TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/s_*.c),
 LONG     = $(patsubst tests/l_%.c,$(BUILD)/long/%,$(wildcard tests/l_*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
-# Ashlar as malloc: one object, made of the single source, and the operators of C++.
+# Ashlar as malloc: one object, made of the single source; the operators of C++; in the archive
+# malloc_info, which alone needs something of a C library.
 ONE_SOURCE     = $(BUILD)/single/ashlar.c
 MALLOC         = $(BUILD)/libashlar_malloc.a
 MALLOC_SHARED  = $(BUILD)/libashlar_malloc.so
-MALLOC_OBJECTS = $(BUILD)/malloc/ashlar_malloc.o $(BUILD)/malloc/ashlar_new.o
+MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
 SHARED_OBJECTS = $(BUILD)/shared/ashlar_malloc.o $(BUILD)/shared/ashlar_new.o
 
 all: $(LIBRARY) $(SINGLE) $(HEADERS) $(MALLOC) $(MALLOC_SHARED)
@@ -214,8 +220,10 @@ $(ONE_SOURCE): tools/single Makefile $(BUILD)/sources $(filter-out %_runtime.S,$
 MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) -fno-vectorize -fno-slp-vectorize \
 	-fno-unroll-loops -falign-functions=1 -DASHLAR_MALLOC
 $(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec
-$(BUILD)/shared/%.o: KIND = -fPIC -ftls-model=initial-exec -DASHLAR_SHARED
+# No table of jumps: the linker makes those without unwind tables.
+$(BUILD)/shared/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SHARED
 
+$(BUILD)/malloc/ashlar_malloc.o: KIND += -DASHLAR_WITHOUT_XML
 $(BUILD)/malloc/ashlar_malloc.o $(BUILD)/shared/ashlar_malloc.o: $(ONE_SOURCE) Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
@@ -226,6 +234,11 @@ $(BUILD)/malloc/ashlar_new.o $(BUILD)/shared/ashlar_new.o: core/facade/new.c Mak
 	mkdir -p $(@D)
 	echo 'CC   $@'
 	$(CC) $(BASE) -Icore -fexceptions $(KIND) -c $< -o $@
+
+$(BUILD)/malloc/ashlar_xml.o: core/facade/xml.c Makefile
+	mkdir -p $(@D)
+	echo 'CC   $@'
+	$(CC) $(BASE) -Icore $(KIND) -DASHLAR_XML_ALONE -c $< -o $@
 
 $(MALLOC): $(MALLOC_OBJECTS)
 	echo 'AR   $@'

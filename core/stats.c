@@ -4,8 +4,10 @@
 #include "memory.h"
 #include "owner.h"
 #include "region.h"
+#include "text.h"
 
-static void stats_slab(struct ash_stats *out, const struct slab *s)
+/* Slots that are taken; *pending: how many of the others the owner has yet to collect. */
+static size_t stats_taken(const struct slab *s, size_t *pending)
 {
 	bool shared = (load_relaxed(&s->owner) & OWNER_SHARED) != 0;
 	size_t taken = 0;
@@ -17,8 +19,15 @@ static void stats_slab(struct ash_stats *out, const struct slab *s)
 		uint64_t remote = shared ? 0 : load_relaxed(&others[g]);
 
 		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
-		out->pending += bits_count(remote & ~word);
+		*pending += bits_count(remote & ~word);
 	}
+	return taken;
+}
+
+static void stats_slab(struct ash_stats *out, const struct slab *s)
+{
+	size_t taken = stats_taken(s, &out->pending);
+
 	out->slabs += (size_t)load_relaxed(&s->units) << UNIT_SHIFT;
 	out->blocks += taken;
 	out->block_bytes += taken * load_relaxed(&s->slot_size);
@@ -70,3 +79,71 @@ void heap_stats(struct heap *h, struct ash_stats *out)
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
 		out->owners++;
 }
+
+#ifdef ASHLAR_MALLOC
+/*
+ * What follows is for malloc's side, which declares it (core/facade/facade.h) as it
+ * sees nothing of the library but ashlar.h.
+ */
+void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken, size_t bytes),
+		    void *to);
+void ash_say(const char *text, size_t length);
+
+/* Slots, those that are taken, and the bytes of it all. */
+struct stats_row {
+	size_t slots, taken, bytes;
+};
+
+static void stats_add(struct stats_row *r, size_t slots, size_t taken, size_t bytes)
+{
+	r->slots += slots;
+	r->taken += taken;
+	r->bytes += bytes;
+}
+
+/* The slabs of the chunk, each in the row of its class; behind the classes the spans. */
+static void stats_sort(struct stats_row *rows, struct chunk *c)
+{
+	size_t pending = 0;
+	unsigned u;
+
+	if (chunk_is(c, CHUNK_SPAN)) {
+		stats_add(&rows[CLASSES], 1, 1, (size_t)load_relaxed(&c->span_chunks) << CHUNK_SHIFT);
+	} else if (chunk_is(c, CHUNK_SLABS)) {
+		for (u = 0; u < CHUNK_UNITS; u++) {
+			const struct slab *s = chunk_record(c, u);
+			size_t size;
+
+			if (!slab_begins(c, u))
+				continue;
+			size = load_relaxed(&s->slot_size);
+			/* A slab that is made anew meanwhile may have any. */
+			if (size - 1 < SLOT_MAX)
+				stats_add(&rows[class_of(size)], load_relaxed(&s->slots),
+					  stats_taken(s, &pending),
+					  (size_t)load_relaxed(&s->units) << UNIT_SHIFT);
+		}
+	}
+}
+
+void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken, size_t bytes),
+		    void *to)
+{
+	struct stats_row rows[CLASSES + 1];
+	struct region *r;
+	size_t i;
+
+	memset(rows, 0, sizeof rows);
+	for (r = load_acquire(&heap_default.regions); r != NULL; r = r->next)
+		for (i = 0; load_acquire(&r->state) == REGION_LIVE && i < load_relaxed(&r->chunks); i++)
+			stats_sort(rows, region_chunk(r, i));
+	for (i = 0; i <= CLASSES; i++)
+		row(to, i < CLASSES ? class_size((unsigned)i) : 0, rows[i].slots, rows[i].taken,
+		    rows[i].bytes);
+}
+
+void ash_say(const char *text, size_t length)
+{
+	text_say(text, length);
+}
+#endif

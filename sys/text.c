@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 
+#include "syscall.h"
+
 char *text_add(char *to, const char *s)
 {
 	while (*s != '\0')
@@ -16,4 +18,10 @@ char *text_add_number(char *to, uint64_t n, unsigned base)
 		to = text_add_number(to, n / base, base);
 	*to = (char)(digit + (digit < 10 ? '0' : 'a' - 10));
 	return to + 1;
+}
+
+void text_say(const char *text, size_t length)
+{
+	/* What cannot be written is lost: nobody waits for it. */
+	(void)arch_write(2, text, length);
 }

@@ -27,11 +27,15 @@ operators='_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_va
 	_ZdaPvmSt11align_val_t _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t
 	_ZdlPvSt11align_val_tRKSt9nothrow_t _ZdaPvSt11align_val_tRKSt9nothrow_t'
 names='malloc calloc realloc reallocarray free cfree free_sized free_aligned_sized aligned_alloc
-	posix_memalign memalign valloc pvalloc malloc_usable_size mallopt malloc_trim mallinfo2
+	posix_memalign memalign valloc pvalloc malloc_usable_size mallopt malloc_trim mallinfo mallinfo2
 	malloc_stats ashlar_is_malloc'
+xml=malloc_info
 api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/ashlar.h)
 hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/ashlar.h)
-absent='__errno_location pthread_key_create pthread_key_delete pthread_setspecific write'
+absent='__errno_location pthread_key_create pthread_key_delete pthread_setspecific'
+absent_xml='fwrite pthread_setcancelstate'
+# What one object of ours calls in the other; hidden from all others.
+between='ash_alloc_or ash_say ash_stats_rows'
 cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
 	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
 
@@ -44,11 +48,11 @@ list() {
 members() {
 	ar t "$build/libashlar_malloc.a" | tr '\n' ' '
 }
-[ "$(members)" = 'ashlar_malloc.o ashlar_new.o ' ]
-verdict 'the archive has one object for malloc, and one for C++'
+[ "$(members)" = 'ashlar_malloc.o ashlar_new.o ashlar_xml.o ' ]
+verdict 'the archive has one object for malloc, one for C++, and one for malloc_info'
 
 # shellcheck disable=SC2086
-list $names $api ash_defaults ash_alloc_or >"$folder/expected"
+list $names $api $between ash_defaults >"$folder/expected"
 nm -g --defined-only "$build/malloc/ashlar_malloc.o" | awk '{print $3}' | sort >"$folder/found"
 same 'the object shows the public names and no others'
 
@@ -63,13 +67,20 @@ nm -u "$build/malloc/ashlar_malloc.o" | awk '$1 == "w" {print $2} $1 != "w"' |
 	grep -v _GLOBAL_OFFSET_TABLE_ | sort >"$folder/found"
 same 'of a C library only names that may be absent'
 
+list $xml >"$folder/expected"
+nm -g --defined-only "$build/malloc/ashlar_xml.o" | awk '{print $3}' >"$folder/found"
+same 'malloc_info is alone'
+list 'U ash_stats' 'U ash_stats_rows' 'U fwrite' 'w pthread_setcancelstate' >"$folder/expected"
+nm -u "$build/malloc/ashlar_xml.o" | grep -v _GLOBAL_OFFSET_TABLE_ | sed 's/^ *//' | sort >"$folder/found"
+same 'it needs fwrite, and nothing else of a C library must be there'
+
 # shellcheck disable=SC2086
-list $names $operators $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
+list $names $xml $operators $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
 nm -D --defined-only "$build/libashlar_malloc.so" | awk '{print $3}' | sort >"$folder/found"
 same 'the shared object shows the same, without hooks'
 
 # shellcheck disable=SC2086
-list $absent $cxx >"$folder/expected"
+list $absent $absent_xml $cxx >"$folder/expected"
 nm -D -u "$build/libashlar_malloc.so" | awk '$1 == "w" {print $2} $1 != "w"' | sort >"$folder/found"
 same 'the shared object asks for nothing that must be there'
 

@@ -7,11 +7,14 @@
 	.globl	_start
 	.type	_start, @function
 _start:
-	xor	%ebp, %ebp		/* the outermost frame, for debuggers */
+	.cfi_startproc
+	.cfi_undefined rip		/* the outermost frame: nobody called */
+	xor	%ebp, %ebp		/* the same, for those who follow rbp */
 	mov	%rsp, %rdi
 	and	$-16, %rsp		/* what a C function may count on     */
 	call	rt_start
 	ud2				/* rt_start does not return           */
+	.cfi_endproc
 	.size	_start, . - _start
 
 	.section .note.GNU-stack, "", @progbits

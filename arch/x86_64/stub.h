@@ -7,6 +7,9 @@
  * instruction itself overwrites rcx and r11, both free for a callee to use;
  * all others are kept.
  *
+ * The stack pointer never moves, so the entry of the unwind tables (cfi) is the one that each
+ * function begins with.
+ *
  * A section each, so that --gc-sections leaves only the calls in use.
  */
 .macro CALL name, number
@@ -14,9 +17,11 @@
 	.globl	arch_\name
 	.type	arch_\name, @function
 arch_\name:
+	.cfi_startproc
 	mov	%rcx, %r10
 	mov	$\number, %eax
 	syscall
 	ret
+	.cfi_endproc
 	.size	arch_\name, . - arch_\name
 .endm

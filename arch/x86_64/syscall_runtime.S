@@ -40,10 +40,12 @@
 /*
  * Signal handlers return to here with the stack as the kernel laid it out, so
  * this must push nothing.  Debuggers know a signal frame by these exact bytes
- * (mov into the whole of rax, then syscall): do not shorten them.
+ * (mov into the whole of rax, then syscall): do not shorten them.  They look so
+ * only where the unwind tables have no entry, one byte before it, too: the nop.
  */
 	.section .text.arch_sigreturn, "ax", @progbits
 	.balign	16
+	nop
 	.globl	arch_sigreturn
 	.type	arch_sigreturn, @function
 arch_sigreturn:

@@ -9,22 +9,26 @@
  *
  * Parent and child return from the same instruction with the same registers,
  * except rax (tid or 0) and rsp.  Entry and argument reach the child on top
- * of its own stack:
+ * of its own stack, above a return address that ends a walk of the stack: for
+ * two instructions the child has the parent's entry in the unwind tables.
  *
  *	stack_top (16-aligned) ->	+----------+
  *					| argument |
- *					| entry    | <- rsp of the child
+ *					| entry    |
+ *					| 0        | <- rsp of the child
  */
 	.section .text.arch_clone, "ax", @progbits
 	.balign	16
 	.globl	arch_clone
 	.type	arch_clone, @function
 arch_clone:
+	.cfi_startproc
 	mov	8(%rsp), %rax		/* the seventh argument comes on the stack */
 	and	$-16, %rsi
 	mov	%rax, -8(%rsi)
 	mov	%r9, -16(%rsi)
-	sub	$16, %rsi
+	movq	$0, -24(%rsi)
+	sub	$24, %rsi
 	mov	%rcx, %r10
 	mov	$56, %eax
 	syscall
@@ -32,11 +36,14 @@ arch_clone:
 	jz	1f
 	ret
 1:
-	xor	%ebp, %ebp		/* the outermost frame, for debuggers */
+	.cfi_undefined rip		/* the outermost frame: nobody called */
+	xor	%ebp, %ebp		/* the same, for those who follow rbp */
+	pop	%rax
 	pop	%rax
 	pop	%rdi
 	call	*%rax
 	ud2				/* entry does not return              */
+	.cfi_endproc
 	.size	arch_clone, . - arch_clone
 
 /*
@@ -49,12 +56,15 @@ arch_clone:
 	.globl	arch_unmap_exit
 	.type	arch_unmap_exit, @function
 arch_unmap_exit:
+	.cfi_startproc
 	mov	$11, %eax		/* munmap */
 	syscall
+	.cfi_undefined rip		/* where it stood is no memory now    */
 	mov	$60, %eax		/* exit, of this thread alone */
 	xor	%edi, %edi
 	syscall
 	ud2
+	.cfi_endproc
 	.size	arch_unmap_exit, . - arch_unmap_exit
 
 	.section .note.GNU-stack, "", @progbits

@@ -6,6 +6,7 @@
 #ifndef FACADE_H
 #define FACADE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@
 #define BETWEEN __attribute__((visibility("hidden")))
 
 /* The kernel's and every libc's numbers on Linux. */
-enum facade_error { FACADE_ENOMEM = 12, FACADE_EINVAL = 22 };
+enum facade_error { FACADE_ENOMEM = 12, FACADE_EINVAL = 22, FACADE_ENOSYS = 38 };
 
 /* Sets errno, where there is one; returns NULL. */
 void *facade_fail(enum facade_error error);
@@ -41,8 +42,42 @@ EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *p);
 
+/*
+ * Of the library, beside ashlar.h (core/stats.c).  ash_stats_rows counts the default
+ * heap and then calls `row` for each size class, the smallest first, with the bytes of
+ * a slot, how many there are and are taken, and the bytes that all of this holds; in
+ * the end with size 0 for the blocks that have chunks of their own.
+ */
+BETWEEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
+					size_t bytes),
+			    void *to);
+/* Writes on fd 2, by one system call. */
+BETWEEN void ash_say(const char *text, size_t length);
+
+/* Text and numbers at `at`; where they end.  No end mark. */
+static inline char *facade_add(char *at, const char *text)
+{
+	while (*text != '\0')
+		*at++ = *text++;
+	return at;
+}
+
+static inline char *facade_add_number(char *at, size_t n)
+{
+	char digits[20];
+	unsigned i = 0;
+
+	do
+		digits[i++] = (char)('0' + n % 10);
+	while ((n /= 10) != 0);
+	while (i > 0)
+		*at++ = digits[--i];
+	return at;
+}
+
 /* Our own, whatever the dynamic linker makes of the names. */
 void *facade_malloc(size_t size);
+void *facade_calloc(size_t count, size_t size);
 void *facade_realloc(void *p, size_t size);
 void facade_free(void *p);
 

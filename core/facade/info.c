@@ -2,18 +2,20 @@
 /* <malloc.h> beside allocation: questions, and wishes that are granted or need not be. */
 #include "facade.h"
 
-/* As in glibc's <malloc.h>. */
+/* As in glibc's <malloc.h>; in the older one the numbers are too short. */
 struct mallinfo2 {
 	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks,
 		keepcost;
+};
+struct mallinfo {
+	int arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
 
 EXPORT int mallopt(int parameter, int value);
 EXPORT int malloc_trim(size_t pad);
 EXPORT struct mallinfo2 mallinfo2(void);
+EXPORT struct mallinfo mallinfo(void);
 EXPORT void malloc_stats(void);
-
-IF_PRESENT long write(int fd, const void *bytes, size_t length);
 
 /* What it would set is glibc's; 1 is success. */
 int mallopt(int parameter, int value)
@@ -27,53 +29,76 @@ int malloc_trim(size_t pad)
 	return ash_trim(pad) > 0;
 }
 
+static void info_row(void *free, size_t size, size_t slots, size_t taken, size_t bytes)
+{
+	(void)size, (void)bytes;
+	*(size_t *)free += slots - taken;
+}
+
+/*
+ * No block has a mapping of its own, so all are the arena's, and hblks is 0:
+ * arena = uordblks + fordblks, whichever of them a program adds up.
+ */
 struct mallinfo2 mallinfo2(void)
 {
 	struct mallinfo2 info = {0};
 	struct ash_stats s;
 
 	ash_stats(&s);
-	info.arena = s.slabs + s.dirty;
-	info.hblkhd = s.spans;
-	info.ordblks = s.pending;
+	ash_stats_rows(info_row, &info.ordblks);
+	info.arena = s.slabs + s.spans + s.dirty;
 	info.uordblks = s.block_bytes;
-	info.fordblks = s.slabs + s.spans + s.dirty - s.block_bytes;
+	info.fordblks = info.arena - s.block_bytes;
 	info.keepcost = s.dirty;
 	return info;
 }
 
-/* "name: value" for each figure, on fd 2, in one piece and without stdio. */
-static char *put(char *at, const char *name, size_t value)
+/* The largest number there is for what is larger: glibc's would begin anew at 0. */
+static int info_short(size_t n)
 {
-	char digits[20];
-	unsigned n = 0;
-
-	while (*name != '\0')
-		*at++ = *name++;
-	do
-		digits[n++] = (char)('0' + value % 10);
-	while ((value /= 10) != 0);
-	while (n > 0)
-		*at++ = digits[--n];
-	*at++ = '\n';
-	return at;
+	return n < INT32_MAX ? (int)n : INT32_MAX;
 }
 
+struct mallinfo mallinfo(void)
+{
+	struct mallinfo2 all = mallinfo2();
+
+	return (struct mallinfo){
+		.arena = info_short(all.arena),
+		.ordblks = info_short(all.ordblks),
+		.uordblks = info_short(all.uordblks),
+		.fordblks = info_short(all.fordblks),
+		.keepcost = info_short(all.keepcost),
+	};
+}
+
+/* On fd 2, in one piece, without stdio, and by a system call that is no cancellation point. */
 void malloc_stats(void)
 {
+	static const char names[][25] = {
+		"ashlar: reserved bytes: ", "ashlar: in slabs:       ",
+		"ashlar: in spans:       ", "ashlar: blocks:         ",
+		"ashlar: their bytes:    ", "ashlar: to collect:     ",
+		"ashlar: free and dirty: ", "ashlar: owner records:  ",
+	};
 	struct ash_stats s;
+	size_t values[sizeof names / sizeof *names];
 	char text[512], *at = text;
+	unsigned i;
 
-	if (write == NULL)
-		return;
 	ash_stats(&s);
-	at = put(at, "ashlar: reserved bytes: ", s.reserved);
-	at = put(at, "ashlar: in slabs:       ", s.slabs);
-	at = put(at, "ashlar: in spans:       ", s.spans);
-	at = put(at, "ashlar: blocks:         ", s.blocks);
-	at = put(at, "ashlar: their bytes:    ", s.block_bytes);
-	at = put(at, "ashlar: to collect:     ", s.pending);
-	at = put(at, "ashlar: free and dirty: ", s.dirty);
-	at = put(at, "ashlar: owner records:  ", s.owners);
-	(void)!write(2, text, (size_t)(at - text));
+	values[0] = s.reserved;
+	values[1] = s.slabs;
+	values[2] = s.spans;
+	values[3] = s.blocks;
+	values[4] = s.block_bytes;
+	values[5] = s.pending;
+	values[6] = s.dirty;
+	values[7] = s.owners;
+	for (i = 0; i < sizeof names / sizeof *names; i++) {
+		at = facade_add(at, names[i]);
+		at = facade_add_number(at, values[i]);
+		*at++ = '\n';
+	}
+	ash_say(text, (size_t)(at - text));
 }

@@ -60,6 +60,8 @@ FLAT void *realloc(void *p, size_t size)
 	return ash_resize(p, size);
 }
 
-void *facade_malloc(size_t size) __attribute__((alias("malloc")));
-void *facade_realloc(void *p, size_t size) __attribute__((alias("realloc")));
-void facade_free(void *p) __attribute__((alias("free")));
+/* Used: tools/ashlar-check looks for them, whoever calls them. */
+void *facade_malloc(size_t size) __attribute__((used, alias("malloc")));
+void *facade_calloc(size_t count, size_t size) __attribute__((used, alias("calloc")));
+void *facade_realloc(void *p, size_t size) __attribute__((used, alias("realloc")));
+void facade_free(void *p) __attribute__((used, alias("free")));

@@ -10,7 +10,7 @@ void *reallocarray(void *p, size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return facade_fail(FACADE_ENOMEM);
-	return realloc(p, bytes);
+	return facade_realloc(p, bytes);
 }
 
 static int is_power(size_t n)
@@ -23,7 +23,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 	return is_power(alignment) ? ash_aligned_alloc(alignment, size) : facade_fail(FACADE_EINVAL);
 }
 
-/* The error is its value; errno, and on failure *out, stay as they were. */
+/* The error is its value; on failure *out stays as it was, and errno is ENOMEM if that is it. */
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
 	void *p;

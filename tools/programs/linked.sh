@@ -69,8 +69,83 @@ says() {
 
 wanted='all is well'
 kinds says "$here/names.c" -ldl
+wanted='all is told'
+kinds says "$here/info.c"
 wanted='1024 destructors, 1000 guests'
 kinds says "$here/threads.c"
+# ---- names ----
+
+if [ -n "$CC_HOST" ] && echo '#include <malloc.h>' | "$CC_HOST" -E - >"$folder/header" 2>"$folder/errors"; then
+	# What the header itself declares, and not those it includes.
+	awk '/^# / { mine = $3 ~ /malloc\.h"$/; next } mine' "$folder/header" | tr '\n' ' ' | tr ';' '\n' |
+		sed -n 's/^ *extern [^(]*[ *]\([a-z_][a-z_0-9]*\) *(.*/\1/p' | sort -u >"$folder/names"
+	nm -D --defined-only "$library" | awk '{print $3}' | sort >"$folder/shown"
+	comm -23 "$folder/names" "$folder/shown" >"$folder/errors"
+	[ "$(wc -l <"$folder/names")" -gt 10 ] && [ ! -s "$folder/errors" ]
+	verdict "each function of this C library's <malloc.h> ($(wc -l <"$folder/names"))"
+else
+	skip 'names of <malloc.h>: no compiler, or no such header here'
+fi
+
+# ---- the stack is walked from each instruction ----
+
+# unwound NAME COMMAND...: says so
+unwound() {
+	name=$1
+	shift
+	quiet "$@" && [ "$(tail -n 1 "$folder/out")" = 'every step led home' ]
+	verdict "$name"
+}
+flags="-O1 -g -fno-builtin $warn -Icore -pthread"
+if [ "$(uname -m)" != x86_64 ] || [ -z "$CC_HOST" ] || ! compiled "$CC_HOST" $flags "$here/unwind.c"; then
+	skip 'the stack at each step: no compiler, or no <unwind.h> here'
+else
+	quiet with "$folder/program" plant && [ "$(tail -n 1 "$folder/out")" = found ]
+	verdict 'the stack at each step: a function without its entry is found'
+	unwound 'the stack at each step, by LD_PRELOAD' with "$folder/program"
+	cp "$library" "$folder/stripped.so" && strip "$folder/stripped.so"
+	unwound 'the stack at each step, the shared object stripped' \
+		env LD_PRELOAD="$folder/stripped.so" timeout $limit "$folder/program"
+	compiled "$CC_HOST" $flags -DNAMES "$here/unwind.c" "$build/libashlar.a"
+	unwound 'the stack at each step, libashlar.a' plain "$folder/program"
+	if compiled "$CC_HOST" $flags -static -s -DSTATIC "$here/unwind.c" "$archive"; then
+		unwound 'the stack at each step, static and stripped' plain "$folder/program"
+	else
+		skip 'the stack at each step, static: no such libc here'
+	fi
+fi
+
+# ---- valgrind ----
+
+# memcheck NAME COMMAND...: finds what is planted in memory.c
+memcheck() {
+	name=$1
+	shift
+	plain valgrind --leak-check=full --error-exitcode=7 --num-callers=20 "$@" >"$folder/out" 2>"$folder/errors"
+	[ $? = 7 ] && grep -q 'Invalid write of size 1' "$folder/errors" &&
+		grep -q 'is 0 bytes after a block of size 40 alloc.d' "$folder/errors" &&
+		grep -q '77 bytes in 1 blocks are definitely lost' "$folder/errors" &&
+		grep -q 'by 0x.*: leak (memory.c:' "$folder/errors"
+	verdict "valgrind: an invalid write and a leak are found, $name"
+}
+if ! have valgrind; then
+	skip 'valgrind: not installed'
+elif [ -z "$CC_HOST" ]; then
+	skip 'valgrind: no compiler here'
+else
+	compiled "$CC_HOST" -O0 -g "$here/memory.c" &&
+		LD_PRELOAD=$library memcheck 'by LD_PRELOAD' "$folder/program"
+	compiled "$CC_HOST" -O0 -g "$here/memory.c" "$archive" &&
+		memcheck 'the archive linked in' --soname-synonyms=somalloc=NONE "$folder/program"
+	# There it has no place for its own malloc, whosever is linked.
+	if compiled "$CC_HOST" -O0 -g -static "$here/memory.c" "$archive"; then
+		quiet plain valgrind "$folder/program" && grep -q 'ERROR SUMMARY' "$folder/errors"
+		verdict 'valgrind: a static program runs'
+	else
+		skip 'valgrind: static: no such libc here'
+	fi
+fi
+
 wanted='1000 forks'
 if [ -n "$CC_HOST" ] && compiled "$CC_HOST" -O1 -pthread "$here/fork.c"; then
 	says preload 'fork 1000 times beside eight threads that allocate'
@@ -165,6 +240,65 @@ if make_small -static "$folder/small.c"; then
 	make_small -static "$folder/small.c" "$archive" && told 0 'linked in' 'static, the archive in its place' &&
 		strip "$folder/program" && told 2 'nobody can tell' 'static and stripped'
 fi
+# Two names of the four, and no question whose they are: the linker drops the rest.
+cat >"$folder/two.c" <<'C'
+#include <stdlib.h>
+int main(int c, char **v) { (void)v; free(malloc((size_t)c)); return 0; }
+C
+cat >"$folder/own.c" <<'C'
+#include <stdlib.h>
+#include <string.h>
+static char bytes[1 << 20], *at = bytes;
+void *malloc(size_t n) { return (at += (n + 31) / 16 * 16) - (n + 15) / 16 * 16; }
+void *calloc(size_t n, size_t m) { return malloc(n * m); }
+void *realloc(void *p, size_t n) { return memcpy(malloc(n), p, n); }
+void free(void *p) { (void)p; }
+int main(int c, char **v) { (void)v; free(realloc(malloc((size_t)c), 9)); free(calloc(1, 9)); return 0; }
+C
+cat >"$folder/mixed.c" <<'C'
+#include <stdlib.h>
+int ashlar_is_malloc(void);
+void free(void *p) { (void)p; }
+int main(int c, char **v) { (void)v; free(realloc(malloc((size_t)c), 9)); free(calloc(1, 9)); return ashlar_is_malloc(); }
+C
+for how in "$CC_HOST" musl-gcc; do
+	lib=${how##*/}
+	if ! have "$how" || ! CC_HOST=$how make_small -static "$folder/two.c"; then
+		skip "ashlar-check: static, by $lib: it cannot link so here"
+		continue
+	fi
+	for linker in bfd lld; do
+		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/two.c" "$archive" ||
+			continue
+		told 0 'linked in' "static, by $lib and $linker, --gc-sections"
+		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/small.c" "$archive"
+		told 0 'linked in' "static, by $lib and $linker, --gc-sections, all four names"
+		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/own.c"
+		told 1 'NOT' "static, by $lib and $linker, a malloc of the program's own"
+		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections,--allow-multiple-definition \
+			-fuse-ld=$linker "$folder/mixed.c" "$archive"
+		told 1 'NOT.*free is another' "static, by $lib and $linker, a mixture"
+	done
+done
+echo 'fn main() { println!("{}", (0..1000).map(|i| i.to_string()).collect::<Vec<_>>().join(",").len()); }' >"$folder/small.rs"
+# rust FLAG...: a static program of Rust's, which brings musl.
+rust() {
+	compiled rustc --target x86_64-unknown-linux-musl -O "$folder/small.rs" "$@"
+}
+if have rustc && rust; then
+	told 1 'the C library brought its own' 'Rust with musl, nothing linked'
+	rust -L "$build" -l static:+whole-archive=ashlar_malloc
+	told 0 'linked in' 'Rust with musl, the archive linked in' &&
+		[ "$("$folder/program")" = 3889 ] || status=1
+else
+	skip 'ashlar-check: Rust with musl: no rustc here, or not for that target'
+fi
+make_small -ffunction-sections -Wl,--gc-sections "$folder/two.c" "$archive" &&
+	told 0 'linked in' 'the archive, --gc-sections' && strip "$folder/program" &&
+	told 2 'nobody can tell' 'the archive, stripped'
+make_small -Wl,--exclude-libs,ALL "$folder/small.c" "$archive" &&
+	told 1 'NOT.*libraries do not see' 'the archive, hidden from the C library: a mixture'
+make_small "$folder/own.c" && told 1 'NOT.*itself, or another' 'a malloc of the program itself'
 make_small "$folder/small.c" -L"$folder/lib" -lashlar_malloc && told 0 'by libashlar_malloc' 'the shared object'
 make_small "$folder/small.c" -lc -L"$folder/lib" -Wl,--no-as-needed -lashlar_malloc &&
 	told 1 'comes before libashlar_malloc' 'the shared object behind the C library'

@@ -73,7 +73,8 @@ static void too_large(void)
 	FAILS(valloc(most), ENOMEM);
 	FAILS(pvalloc(most), ENOMEM);
 	FAILS(pvalloc(huge), ENOMEM);
-	CHECK(posix_memalign(&out, 64, huge) == ENOMEM && out == p);
+	errno = 0;
+	CHECK(posix_memalign(&out, 64, huge) == ENOMEM && out == p && errno == ENOMEM);
 	p = realloc(p, (size_t)3 << 20);
 	FAILS(realloc(p, huge), ENOMEM);
 	FAILS(realloc(p, (size_t)1 << 47), ENOMEM);
@@ -108,8 +109,9 @@ static void alignments(void)
 	FAILS(aligned_alloc(none, 8), EINVAL);
 	FAILS(aligned_alloc(odd, 48), EINVAL);
 	FAILS(memalign(most, 8), EINVAL);
-	CHECK(posix_memalign(&p, 24, 8) == EINVAL);
-	CHECK(posix_memalign(&p, 4, 8) == EINVAL);
+	errno = 0;
+	CHECK(posix_memalign(&p, 24, 8) == EINVAL && errno == 0);
+	CHECK(posix_memalign(&p, 4, 8) == EINVAL && errno == 0);
 	p = valloc(10);
 	CHECK(aligned(p, 4096));
 	free(p);

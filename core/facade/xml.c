@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * malloc_info: the figures as XML, in glibc's form.  It writes by the program's
+ * stdio, and so is an object of its own in the archive, which draws fwrite into
+ * a static program that calls it; elsewhere fwrite may be absent.
+ */
+#include "facade.h"
+
+#ifdef ASHLAR_XML_ALONE
+#define IF_CALLED
+#define xml_can_write true
+#else
+#define IF_CALLED     IF_PRESENT
+#define xml_can_write (xml_write != NULL)
+#endif
+
+IF_CALLED size_t xml_write(const void *bytes, size_t size, size_t count, void *file)
+	__asm__("fwrite");
+IF_PRESENT int pthread_setcancelstate(int state, int *old);
+
+EXPORT int malloc_info(int options, void *file);
+
+#define XML_NO_CANCEL 1 /* PTHREAD_CANCEL_DISABLE, in every C library on Linux */
+#define XML_ROW	      256 /* no line is longer */
+
+struct xml {
+	void *file;
+	char *at;
+	size_t last; /* size of the row before */
+	size_t slots, taken, bytes;
+	char text[1024];
+};
+
+static void xml_flush(struct xml *x)
+{
+	(void)xml_write(x->text, 1, (size_t)(x->at - x->text), x->file);
+	x->at = x->text;
+}
+
+static void xml_add(struct xml *x, const char *text)
+{
+	if (x->at + XML_ROW > x->text + sizeof x->text)
+		xml_flush(x);
+	x->at = facade_add(x->at, text);
+}
+
+static void xml_number(struct xml *x, const char *before, size_t n)
+{
+	xml_add(x, before);
+	x->at = facade_add_number(x->at, n);
+	*x->at++ = '"';
+}
+
+/* from, to, total and count as in glibc: what is free.  Then what glibc does not tell. */
+static void xml_row(void *to, size_t size, size_t slots, size_t taken, size_t bytes)
+{
+	struct xml *x = to;
+	size_t one = size != 0 ? size : bytes; /* spans have all sizes, and nothing free */
+
+	x->slots += slots;
+	x->taken += taken;
+	x->bytes += bytes;
+	if (slots > 0) {
+		xml_number(x, "  <size from=\"", x->last + 1);
+		xml_number(x, " to=\"", one);
+		xml_number(x, " total=\"", (slots - taken) * size);
+		xml_number(x, " count=\"", slots - taken);
+		xml_number(x, " slots=\"", slots);
+		xml_number(x, " taken=\"", taken);
+		xml_number(x, " bytes=\"", bytes);
+		xml_add(x, "/>\n");
+	}
+	x->last = size;
+}
+
+/* The most that was ever told. */
+static size_t xml_most(size_t now)
+{
+	static size_t most;
+	size_t seen = __atomic_load_n(&most, __ATOMIC_RELAXED);
+
+	/* A number, no memory behind it: nothing to pair with.  The swap fails if it grew. */
+	while (seen < now && !__atomic_compare_exchange_n(&most, &seen, now, 0, __ATOMIC_RELAXED,
+							  __ATOMIC_RELAXED))
+		;
+	return seen > now ? seen : now;
+}
+
+static void xml_totals(struct xml *x, const struct ash_stats *s, bool whole)
+{
+	size_t now = s->slabs + s->spans + s->dirty;
+
+	xml_add(x, "<total type=\"fast\" count=\"0\" size=\"0\"/>\n");
+	xml_number(x, "<total type=\"rest\" count=\"", x->slots - x->taken);
+	xml_number(x, " size=\"", now - s->block_bytes);
+	xml_add(x, "/>\n");
+	if (whole) /* no block has a mapping of its own */
+		xml_add(x, "<total type=\"mmap\" count=\"0\" size=\"0\"/>\n");
+	xml_number(x, "<system type=\"current\" size=\"", now);
+	xml_add(x, "/>\n");
+	xml_number(x, "<system type=\"max\" size=\"", xml_most(now));
+	xml_add(x, "/>\n");
+	xml_number(x, "<aspace type=\"total\" size=\"", s->reserved);
+	xml_add(x, "/>\n");
+	xml_number(x, "<aspace type=\"mprotect\" size=\"", s->reserved);
+	xml_add(x, "/>\n");
+}
+
+int malloc_info(int options, void *file)
+{
+	struct ash_stats s;
+	struct xml x;
+	int state = 0;
+
+	if (options != 0)
+		return FACADE_EINVAL;
+	if (!xml_can_write)
+		return FACADE_ENOSYS;
+	x.file = file;
+	x.at = x.text;
+	x.last = x.slots = x.taken = x.bytes = 0;
+	/* Else a thread that is cancelled may end in what stdio does. */
+	if (pthread_setcancelstate != NULL)
+		(void)pthread_setcancelstate(XML_NO_CANCEL, &state);
+	xml_add(&x, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n");
+	/* All is counted before anything is written, as writing may allocate. */
+	ash_stats(&s);
+	ash_stats_rows(xml_row, &x);
+	xml_add(&x, "</sizes>\n");
+	xml_totals(&x, &s, false);
+	xml_add(&x, "</heap>\n");
+	xml_totals(&x, &s, true);
+	xml_add(&x, "</malloc>\n");
+	xml_flush(&x);
+	if (pthread_setcancelstate != NULL)
+		(void)pthread_setcancelstate(state, NULL);
+	return 0;
+}
