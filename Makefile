@@ -14,6 +14,7 @@
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
+#	make setup-checkers  installs what tsan and model need, where it may
 #	make single     build/single/ashlar.c and ashlar.h: the library as one source
 #	make test-programs  real programs with Ashlar as their malloc; needs what make setup-programs installs
 #	make install    PREFIX=/usr/local DESTDIR=
@@ -129,6 +130,10 @@ test-programs: setup
 setup-programs:
 	sh tools/programs/setup
 
+# What tsan and model need besides; without it they are skipped.
+setup-checkers:
+	CC="$(CC)" sh tools/setup checkers
+
 # What make test does thinly, in full and with other seeds: make soak SEEDS="1 2 3"
 SEEDS = 1 2
 soak: setup
@@ -202,7 +207,7 @@ $(RUNTIME): $(RT_OBJECTS)
 
 # ---- Ashlar as malloc ----
 
-.PHONY: single install test-programs setup-programs
+.PHONY: single install test-programs setup-programs setup-checkers
 
 $(ONE_SOURCE): tools/single Makefile $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
 		$(addsuffix /*.[chS],arch/x86_64 sys core core/facade)))
