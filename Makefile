@@ -14,6 +14,7 @@
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
+#	make setup-checkers  installs what tsan and model need, where it may
 #	make single     build/single/ashlar.c and ashlar.h: the library as one source
 #	make test-programs  real programs with Ashlar as their malloc; needs what make setup-programs installs
 #	make install    PREFIX=/usr/local DESTDIR=
@@ -70,8 +71,8 @@ RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
 	tools/demo/replay.c)
 SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/t_api.c tests/main.c)
-# The fast paths that only malloc has, in the library; tests of what they change.
-QUICK_LIB    = $(patsubst %,$(BUILD)/quick/%.o,$(FAST) $(QUICK) $(QUICK_CALLERS))
+# The library as malloc has it, all of it: no list that could miss a file; tests of what differs.
+QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) core/quick.c core/whole.c)
 QUICK_TESTS  = $(call objects,prog,$(wildcard tests/q_*.c) tests/main.c $(addprefix tests/t_,api.c \
 	align.c zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c inner_steps.c \
 	inner_steps_acts.c inner_steps_calls.c))
@@ -80,6 +81,7 @@ DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/de
 
 LIBRARY  = $(BUILD)/libashlar.a
 SINGLE   = $(BUILD)/libashlar-single.a
+QUICK_LIB = $(BUILD)/libashlar-quick.a
 RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar*.h))
 TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
@@ -134,6 +136,10 @@ test-programs: setup
 
 setup-programs:
 	sh tools/programs/setup
+
+# What tsan and model need besides; without it they are skipped.
+setup-checkers:
+	CC="$(CC)" sh tools/setup checkers
 
 # What make test does thinly, in full and with other seeds: make soak SEEDS="1 2 3"
 SEEDS = 1 2
@@ -204,11 +210,12 @@ clean:
 
 $(LIBRARY): $(LIB_OBJECTS)
 $(SINGLE): $(ONE_OBJECTS)
+$(QUICK_LIB): $(QUICK_OBJECTS)
 $(RUNTIME): $(RT_OBJECTS)
 
 # ---- Ashlar as malloc ----
 
-.PHONY: single install test-programs setup-programs
+.PHONY: single install test-programs setup-programs setup-checkers
 
 $(ONE_SOURCE): tools/single Makefile $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
 		$(addsuffix /*.[chS],arch/x86_64 sys core core/facade)))
@@ -263,7 +270,7 @@ $(BUILD)/sources: FORCE
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(SINGLE) $(RUNTIME): $(BUILD)/sources
+$(LIBRARY) $(SINGLE) $(QUICK_LIB) $(RUNTIME): $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
@@ -301,8 +308,6 @@ $(BUILD)/asm/%.o: %.S Makefile
 FAST = core/alloc core/release core/field core/instance_alloc core/instance_release
 # What has fast paths only where there are the names of malloc (core/quick.h).
 QUICK = core/zalloc core/resize core/block core/quick core/whole
-# What leads there, and knows of it.
-QUICK_CALLERS = core/bin core/remote core/check core/owner core/intact
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
 	-mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \
@@ -326,7 +331,7 @@ $(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linke
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/tests/quick: $(QUICK_TESTS) $(QUICK_LIB) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linker.ld
+$(BUILD)/tests/quick: $(QUICK_TESTS) $(RUNTIME) $(QUICK_LIB) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

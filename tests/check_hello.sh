@@ -24,7 +24,7 @@ mkfifo "$folder/input"
 pid=$!
 exec 3>"$folder/input"
 tries=0
-until grep -q 'hello, world' "$folder/output" || [ $tries = 100 ]; do
+until grep -q 'hello, world' "$folder/output" || [ $tries = 12000 ]; do
 	sleep 0.05
 	tries=$((tries + 1))
 done

@@ -205,12 +205,8 @@ static size_t compare_books(void)
 
 static void wait_for(_Atomic uint64_t *word, uint64_t beyond)
 {
-	uint64_t deadline = rt_now() + 30000000000ull * (rt_under_qemu() ? 5 : 1);
-
-	while (*word <= beyond) {
-		CHECK(rt_now() < deadline); /* it hangs */
+	while (*word <= beyond) /* or it hangs, and the test's limit ends it */
 		rt_sleep(100000);
-	}
 }
 
 static size_t pause_and_compare(void)

@@ -2,7 +2,9 @@
 /* The harness: the victim, stepped through each path. */
 #include "steps.h"
 
+#include "map.h"
 #include "owner.h"
+#include "release.h"
 #include "syscall.h"
 #include "trap.h"
 
@@ -73,6 +75,8 @@ static void run_path(const struct path *path, size_t every, size_t from, struct 
 	stepping = false;
 	CHECK(seat.open != 0 || seat.record == NULL);
 	CHECK(!steps_is_kept(step_block));
+	/* It may count as one block and be another, or a block that was released. */
+	CHECK(step_block == NULL || chunk_block(map_find(step_block), step_block) > 0);
 	steps_count_blocks();
 	acts_end();
 	*result = (struct result){boundaries, acted, passed && !strayed};

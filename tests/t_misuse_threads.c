@@ -88,6 +88,32 @@ TEST(misuse_other_thread_twice, 10)
 	by_two_threads(BEFORE_COLLECTION, THE_SAME);
 }
 
+/*
+ * Only one in many of such releases collects: of the others each must look at what others
+ * released.  `before` releases of blocks of a slab with the mark come first.
+ */
+static void use_release_after(unsigned before)
+{
+	struct bad bad = {.gone = "double free"};
+
+	for (; before > 0; before--) {
+		char *other = block_among(100), *own = block_among(100);
+
+		use_release_by_thread(other);
+		ash_release(own);
+	}
+	bad_says(&bad, block_among(100), "double free", 112);
+	use_release_by_thread(bad.p);
+	misuse_expect("release", use_release, &bad);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(misuse_other_thread_then_owner_again_and_again, 10)
+{
+	for (unsigned before = 1; before < 5; before++)
+		use_release_after(before);
+}
+
 TEST(misuse_owner_then_another, 10)
 {
 	struct bad bad = {.gone = "double free"};

@@ -11,7 +11,7 @@
 
 enum { FEW = 7 };
 
-static uint64_t held[FEW + 1], foreign;
+static uint64_t held[FEW + 1], foreign, foreign_too;
 static size_t the_size;
 static bool detach_first, slabs_taken;
 
@@ -69,6 +69,12 @@ static void act_release_held(void)
 	held[FEW] = stamp_set(ash_alloc(the_size), the_size, boundary);
 }
 
+/* Of the same thread that is no more: news for whoever is its record's guest just now. */
+static void act_release_foreign(void)
+{
+	stamp_release(foreign_too);
+}
+
 /* Slabs go from shelf to shelf, in every second act back again. */
 static void act_slabs(void)
 {
@@ -89,6 +95,19 @@ static void act_slabs(void)
 static void leave_body(void *size)
 {
 	foreign = stamp_set(ash_alloc(*(const size_t *)size), *(const size_t *)size, 5);
+	if (act == act_release_foreign)
+		foreign_too = stamp_set(ash_alloc(9000), 9000, 6);
+}
+
+/* Of two threads that release what a third one left, one has seen to it that all is collected. */
+static void check_collected(bool acted_once)
+{
+	struct ash_stats st;
+
+	if (!acted_once)
+		stamp_release(foreign_too);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
 }
 
 static void check_left(size_t blocks)
@@ -116,6 +135,8 @@ static size_t at_each_step(void (*call)(void), void (*acting)(void), size_t size
 		if (detach_first)
 			ash_thread_detach();
 		more = with_act_at(k, call);
+		if (acting == act_release_foreign)
+			check_collected(more);
 		if (slabs_taken)
 			act_slabs();
 		stamp_release(held[FEW]);
@@ -169,6 +190,11 @@ TEST(signal_at_each_step_of_a_remote_release, 30)
 {
 	CHECK(at_each_step(call_release_foreign, act_alloc, 48, stride(13)) > 100);
 	CHECK(at_each_step(call_release_foreign, act_release_held, 48, stride(17)) > 100);
+}
+
+TEST(signal_at_each_step_of_a_visit, 30)
+{
+	CHECK(at_each_step(call_release_foreign, act_release_foreign, 48, stride(29)) > 100);
 }
 
 TEST(signal_at_each_step_of_a_check, 30)

@@ -59,6 +59,7 @@ unsigned long rt_faults(void);	 /* minor page faults of this process so far     
 
 /* ---- time and chance ---- */
 uint64_t rt_now(void); /* monotonic nanoseconds */
+uint64_t rt_cpu_time(long pid); /* nanoseconds that its threads had so far; 0: nobody knows */
 void rt_sleep(uint64_t nanoseconds);
 struct rt_random {
 	uint64_t state[2];
@@ -110,7 +111,7 @@ struct rt_test {
 	const char *name;
 	void (*body)(const void *argument);
 	const void *argument;
-	unsigned seconds; /* limit natively; QEMU gets RT_QEMU_FACTOR times as much */
+	unsigned seconds; /* of CPU time; test.c has the factors for QEMU and for the clock */
 };
 #define RT_ENTRY(id, test_name, function, arg, limit)                                              \
 	static const struct rt_test rt_test_##id                                                   \

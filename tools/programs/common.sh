@@ -12,7 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 status=0
-limit=300 # seconds for one command
+limit=1800 # seconds for one command: ends what hangs, judges nothing
 
 # verdict NAME: of the last command
 verdict() {

@@ -137,7 +137,7 @@ if have redis-server redis-cli redis-benchmark; then
 			--enable-debug-command yes >"$folder/errors" 2>&1 &
 		server=$!
 		tries=0
-		until [ "$(ask ping)" = PONG ] || [ $tries = 100 ]; do
+		until [ "$(ask ping)" = PONG ] || [ $tries = 6000 ]; do
 			sleep 0.1
 			tries=$((tries + 1))
 		done
@@ -150,7 +150,7 @@ if have redis-server redis-cli redis-benchmark; then
 	# The child of fork walks all of it while the parent goes on.
 	quiet plain redis-benchmark -q -p $port -n 20000 -c 20 -d 300 -r 1000 -t set,lpush,hset
 	tries=0
-	until ask info persistence | grep -q 'rdb_bgsave_in_progress:0' || [ $tries = 300 ]; do
+	until ask info persistence | grep -q 'rdb_bgsave_in_progress:0' || [ $tries = 6000 ]; do
 		sleep 0.1
 		tries=$((tries + 1))
 	done
