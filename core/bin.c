@@ -4,6 +4,7 @@
 #include "keep.h"
 #include "owner.h"
 #include "quick.h"
+#include "shared.h"
 
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
@@ -176,7 +177,8 @@ bool bin_refill(struct owner *o, unsigned class)
 	owner_collect_all(o);
 	(void)owner_adopt(o, class, true);
 	owner_shrink(o);
-	return bin_find_slab(o, class, true);
+	return bin_find_slab(o, class, true) ||
+	       (shared_shrink(o->heap) > 0 && bin_find_slab(o, class, true));
 }
 
 void *owner_slot(struct owner *o, unsigned class, bool *clean)

@@ -71,9 +71,12 @@ static void rebuild(struct owner *v)
 	struct slab *s;
 
 	owner_reset(v);
-	while ((s = walk_next(&w)) != NULL)
+	while ((s = walk_next(&w)) != NULL) {
+		if (w.unit == 0)
+			chunk_mend(v->heap, w.chunk);
 		if (walk_at_slab(&w) && owner_has(v, s))
 			rebuild_slab(v, s);
+	}
 }
 
 bool owner_take_over(struct owner *v, uint64_t state)

@@ -26,6 +26,7 @@ static void stats_slab(struct ash_stats *out, const struct slab *s)
 
 static void stats_chunk(struct ash_stats *out, struct chunk *c)
 {
+	const struct slab *s;
 	unsigned u;
 
 	if (chunk_is(c, CHUNK_SPAN)) {
@@ -34,8 +35,8 @@ static void stats_chunk(struct ash_stats *out, struct chunk *c)
 		out->block_bytes += load_relaxed(&c->span_bytes);
 	} else if (chunk_is(c, CHUNK_SLABS)) {
 		for (u = 0; u < CHUNK_UNITS; u++)
-			if (slab_begins(c, u))
-				stats_slab(out, chunk_record(c, u));
+			if ((s = slab_beginning(c, u)) != NULL)
+				stats_slab(out, s);
 		out->dirty += (size_t)bits_count(load_acquire(&c->units) &
 						 ~load_relaxed(&c->clean))
 			      << UNIT_SHIFT;
