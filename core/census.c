@@ -112,6 +112,8 @@ static int visit_slab(struct visit *v, const struct slab *s)
 	size_t size = load_relaxed(&s->slot_size);
 	unsigned g;
 
+	if ((load_acquire(&s->owner) & OWNER_CLOSING) != 0)
+		return 0; /* as in stats_slab */
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t taken = slab_group_mask(s, g) & ~load_acquire(&s->free[g]);
 

@@ -77,25 +77,37 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 	return HOLDS;
 }
 
+static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigned u)
+{
+	uint32_t place = load_acquire(&c->head[u]);
+	enum invariant broken;
+
+	if (place == 0)
+		return HOLDS;
+	/* A unit that came free since then has no slab any more. */
+	if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
+		return I3_FREE_UNIT_HAS_NO_SLAB;
+	if (!record_begins(place, u))
+		return HOLDS;
+	broken = check_slab(o, c, place);
+	/* A slab that was unmade or made anew meanwhile proves nothing. */
+	if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
+	    check_slab(o, c, place) == broken)
+		return broken;
+	return HOLDS;
+}
+
 static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 {
+	const uint64_t *made = &load_relaxed(&c->region)->heap->made;
 	unsigned u;
 
 	for (u = 0; u < CHUNK_UNITS; u++) {
-		uint32_t place = load_acquire(&c->head[u]);
-		enum invariant broken;
+		uint64_t before = load_acquire(made);
+		enum invariant broken = check_unit(o, c, u);
 
-		if (place == 0)
-			continue;
-		/* A unit that came free since then has no slab any more. */
-		if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
-			return I3_FREE_UNIT_HAS_NO_SLAB;
-		if (!record_begins(place, u))
-			continue;
-		broken = check_slab(o, c, place);
-		/* A slab that was unmade or made anew meanwhile proves nothing. */
-		if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
-		    check_slab(o, c, place) == broken)
+		/* A handler may unmake and make nobody's slabs between any two looks. */
+		if (broken != HOLDS && load_acquire(made) == before)
 			return broken;
 	}
 	return HOLDS;

@@ -32,9 +32,10 @@ struct heap {
 	uint64_t hurry;			   /* allocations still to be made slow            */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
 	/* Nobody's slabs, see shared.h. */
-	_Alignas(CPU_LINE) uint64_t nobodys; /* how many; with those that died, more       */
-	struct slab *shared[CLASSES];	     /* hint: one that has room                     */
-	uint64_t sought[CLASSES];	     /* hint: chunk where to look for others        */
+	_Alignas(CPU_LINE) uint64_t made; /* so far, or about to be; those that went:    */
+	uint64_t gone;			  /* the same number means that there is none    */
+	struct slab *shared[CLASSES];	  /* hint: one that has room                     */
+	uint64_t sought[CLASSES];	  /* hint: chunk where to look for others        */
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };
 

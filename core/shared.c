@@ -10,6 +10,11 @@ static struct heap *heap_of_slab(const struct slab *s)
 	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
 }
 
+static bool there_are_none(const struct heap *h)
+{
+	return load_relaxed(&h->made) == load_relaxed(&h->gone);
+}
+
 /* ---- slabs come and go ---- */
 
 /* True: it seems so. */
@@ -26,28 +31,25 @@ static bool is_empty(const struct slab *s)
 /* All slots of the slab become the caller's; false: not all are free, or it is not there. */
 static bool slots_take_all(struct slab *s)
 {
-	uint64_t word = load_relaxed(&s->free[0]), mask;
-	unsigned groups, g = 0;
+	uint64_t owner = OWNER_SHARED, mask;
+	unsigned groups, g;
 
-	/* First a look: slots that are taken to no purpose are hidden from others. */
-	if (!is_empty(s))
+	/* A look first: what is held in vain is hidden from others for a moment. */
+	if (!is_empty(s) || !swap_acq_rel(&s->owner, &owner, OWNER_SHARED | OWNER_CLOSING))
 		return false;
-	/* Acquire: the last users are done with the slots. */
-	if (word == 0 || !swap_acq_rel(&s->free[0], &word, 0))
-		return false;
-	/* Only now it stays what it is. */
+	/* It is there, and only we can unmake it: so it stays what it is. */
 	groups = load_relaxed(&s->groups);
-	if (word == slab_group_mask(s, 0))
-		for (g = 1; g < groups; g++) {
-			mask = slab_group_mask(s, g);
-			if (!swap_acq_rel(&s->free[g], &mask, 0))
-				break;
-		}
+	for (g = 0; g < groups; g++) {
+		mask = slab_group_mask(s, g);
+		/* Acquire: the last users are done with the slots. */
+		if (!swap_acq_rel(&s->free[g], &mask, 0))
+			break;
+	}
 	if (g == groups)
 		return true;
-	while (g-- > 1)
+	while (g-- > 0)
 		fetch_or_release(&s->free[g], slab_group_mask(s, g));
-	fetch_or_release(&s->free[0], word);
+	fetch_and_acq_rel(&s->owner, ~OWNER_CLOSING);
 	return false;
 }
 
@@ -60,7 +62,7 @@ static bool shared_unmake(struct heap *h, struct slab *s)
 		return false;
 	(void)swap_acq_rel((uint64_t *)(void *)&h->shared[s->class], &hint, 0);
 	units_give(h, slab_close(s));
-	fetch_add_relaxed(&h->nobodys, ~(uint64_t)0);
+	fetch_add_relaxed(&h->gone, 1);
 	return true;
 }
 
@@ -83,10 +85,10 @@ static struct slab *shared_make(struct heap *h, unsigned class)
 	struct slab *s;
 
 	/* Before it is there: who sees none need not look. */
-	fetch_add_relaxed(&h->nobodys, 1);
+	fetch_add_acq_rel(&h->made, 1);
 	u = units_claim(h, count, true, false);
 	if (u.chunk == NULL) {
-		fetch_add_relaxed(&h->nobodys, ~(uint64_t)0);
+		fetch_add_relaxed(&h->gone, 1);
 		return NULL;
 	}
 	s = record_at(u.chunk, record_place_of_nobody(u.first));
@@ -124,6 +126,8 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 {
 	unsigned g, bit;
 
+	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0)
+		return NULL; /* what is allocated there now would be counted nowhere */
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t word = load_relaxed(&s->free[g]);
 
@@ -166,12 +170,10 @@ static void *slot_in_chunk(struct heap *h, struct chunk *c, unsigned class)
 }
 
 /*
- * Looks through so many chunks, from where the last look for the class ended.  So
- * while n slabs are made the class's slots in 4 n chunks are found again, whatever
- * the size of the heap: what lies idle is a small part of it, and a call takes
- * no longer.
+ * Looks through so many chunks, from where the last look for the class ended: one
+ * for each slab that is made.  So a call takes no longer in a large heap, and while
+ * that grows by a unit a chunk all slots of the class are found again.
  */
-#define CHUNKS_A_LOOK 4
 
 static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 {
@@ -179,7 +181,7 @@ static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 	struct region *r = load_acquire(&h->regions);
 	void *p = NULL;
 
-	if (load_relaxed(&h->nobodys) == 0)
+	if (there_are_none(h))
 		return NULL;
 	for (; r != NULL && i >= load_relaxed(&r->chunks); r = r->next)
 		i -= load_relaxed(&r->chunks);
@@ -209,7 +211,7 @@ void *shared_slot(struct heap *h, unsigned class)
 	void *p = s == NULL ? NULL : slot_in(h, s, class);
 
 	if (p == NULL)
-		p = slot_nearby(h, class, CHUNKS_A_LOOK);
+		p = slot_nearby(h, class, 1);
 	while (p == NULL) {
 		s = shared_make(h, class);
 		if (s == NULL && shared_shrink(h) > 0)
@@ -243,7 +245,7 @@ size_t shared_shrink(struct heap *h)
 	struct slab *s;
 	size_t n = 0;
 
-	if (load_relaxed(&h->nobodys) == 0)
+	if (there_are_none(h))
 		return 0;
 	while ((s = walk_next(&w)) != NULL)
 		if (record_is_nobodys(w.place))

@@ -19,6 +19,11 @@
  * Who takes a bit, however late, therefore has a slot of the slab that is there
  * now, which stays what it is until the bit is given back.  Only its class may be
  * another than the one that was looked for: asked when the slot is taken.
+ *
+ * Who unmakes marks the owner word first: one at a time, and others need not take
+ * for blocks what it holds, nor allocate there.  Who vanishes there, in a child of
+ * fork or by a jump out of a handler, keeps this one slab; of one that dies in a heap
+ * shared by processes it is found (lost.h).
  */
 #ifndef CORE_SHARED_H
 #define CORE_SHARED_H
