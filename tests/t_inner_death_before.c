@@ -306,3 +306,15 @@ void before_no_record(void)
 	death_by_live(use_records);
 	store_of(heap())->refused = 1; /* or it asks of each whether its holder lives */
 }
+
+/* A handler that interrupted the thread's first call; and no chunk has units. */
+void before_busy(void)
+{
+	struct seat_entry *t;
+
+	before_record();
+	death_by_live(before_fill_chunks);
+	CHECK(seats_take(heap(), &t) != NULL);
+	owner_vacate(t->self);
+	t->self = SEAT_BUSY;
+}

@@ -33,5 +33,6 @@ void before_last_of_nobody(void);
 void before_another_is_preferred(void);
 void before_empty_of_nobody(void);
 void before_no_record(void);
+void before_busy(void);
 
 #endif

@@ -182,6 +182,7 @@ const struct death_path death_paths[] = {
 	{"allocate: of nobody, new slab", before_check_out, do_alloc, PASSES(shared_slot), 96, 0},
 	{"allocate: of nobody", before_take_of_nobody, do_alloc, PASSES(shared_slot), 96, 0},
 	{"allocate: no record to be had", before_no_record, do_alloc, PASSES(shared_slot), 96, 60},
+	{"allocate: no record yet, new chunk", before_busy, do_alloc, PASSES(region_claim), 700, 0},
 	{"zero-allocate: fast", before_take, do_zalloc, NULL, 100, 0},
 	{"zero-allocate: of nobody", before_take_of_nobody, do_zalloc, PASSES(shared_slot), 100, 0},
 	{"zero-allocate: span that was written", before_dirty, do_zalloc, PASSES(span_alloc), 3 << 20, 0},
