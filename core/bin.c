@@ -5,6 +5,7 @@
 #include "owner.h"
 #include "quick.h"
 #include "reap.h"
+#include "shared.h"
 
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
@@ -179,9 +180,11 @@ bool bin_refill(struct owner *o, unsigned class)
 	owner_shrink(o);
 	if (bin_find_slab(o, class, true))
 		return true;
-	/* What vanished threads left in other classes comes back only where memory ends. */
-	return o->heap->sharing == PAGES_PRIVATE && owner_shrink_vacant(o->heap) &&
-	       bin_find_slab(o, class, true);
+	/* Where memory ends: what vanished threads left in other classes, and what nobody owns. */
+	if (o->heap->sharing == PAGES_PRIVATE)
+		(void)owner_shrink_vacant(o->heap);
+	(void)shared_shrink(o->heap);
+	return bin_find_slab(o, class, true);
 }
 
 void *owner_slot(struct owner *o, unsigned class, bool *clean)

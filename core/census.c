@@ -112,6 +112,8 @@ static int visit_slab(struct visit *v, const struct slab *s)
 	size_t size = load_relaxed(&s->slot_size);
 	unsigned g;
 
+	if ((load_acquire(&s->owner) & OWNER_CLOSING) != 0)
+		return 0; /* as in stats_slab */
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t taken = slab_group_mask(s, g) & ~load_acquire(&s->free[g]);
 
@@ -136,6 +138,7 @@ static int visit_slab(struct visit *v, const struct slab *s)
 static int visit_region(struct visit *v, struct region *r)
 {
 	size_t chunks = load_relaxed(&r->chunks), i;
+	const struct slab *s;
 	unsigned u;
 	int answer = 0;
 
@@ -148,8 +151,8 @@ static int visit_region(struct visit *v, struct region *r)
 					load_relaxed(&c->span_bytes), &v->owner);
 		} else if (chunk_is(c, CHUNK_SLABS)) {
 			for (u = 0; u < CHUNK_UNITS && answer == 0; u++)
-				if (slab_begins(c, u))
-					answer = visit_slab(v, chunk_record(c, u));
+				if ((s = slab_beginning(c, u)) != NULL)
+					answer = visit_slab(v, s);
 		}
 	}
 	return answer;

@@ -19,7 +19,9 @@ enum invariant {
 	I7_HINTS_COVER_FREE_GROUPS,
 	I8_SLAB_ON_ITS_LIST,
 	I9_MAP_KNOWS_EVERY_CHUNK,
-	I10_SPAN_HOLDS_ITS_CHUNKS
+	I10_SPAN_HOLDS_ITS_CHUNKS,
+	/* 11 and 12 are of fields */
+	I13_FREE_UNITS_ARE_FOUND = 13
 };
 
 /* A group with free slots is ready, untouched, or the one that its bin allocates from, or parked. */
@@ -34,15 +36,17 @@ static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g,
 }
 
 /* o: checked out by the caller, or NULL. */
-static enum invariant check_slab(const struct owner *o, struct chunk *c, struct slab *s,
-				 unsigned unit)
+static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_t place)
 {
+	const struct slab *s = record_at(c, place);
+	unsigned unit = record_unit(place);
 	unsigned class = load_relaxed(&s->class), units = load_relaxed(&s->units), g, u;
 	uint64_t owner = load_acquire(&s->owner), slots = load_relaxed(&s->slots);
 	const uint64_t *others = load_relaxed(&s->remote);
 	size_t size;
 
-	if (class >= CLASSES || owner == 0)
+	if (class >= CLASSES || owner == 0 ||
+	    ((owner & OWNER_SHARED) != 0) != record_is_nobodys(place))
 		return I4_SLAB_GEOMETRY;
 	size = class_size(class);
 	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
@@ -55,7 +59,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, struct 
 	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT))
 		return I4_SLAB_GEOMETRY;
 	for (u = 0; u < units; u++)
-		if (load_acquire(&c->head[unit + u]) != record_place(unit))
+		if (load_acquire(&c->head[unit + u]) != place)
 			return I4_SLAB_GEOMETRY;
 	for (g = 0; g * GROUP_SLOTS < slots; g++) {
 		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&others[g]);
@@ -73,28 +77,63 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, struct 
 	return HOLDS;
 }
 
+static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigned u)
+{
+	uint32_t place = load_acquire(&c->head[u]);
+	enum invariant broken;
+
+	if (place == 0)
+		return HOLDS;
+	/* A unit that came free since then has no slab any more. */
+	if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
+		return I3_FREE_UNIT_HAS_NO_SLAB;
+	if (!record_begins(place, u))
+		return HOLDS;
+	broken = check_slab(o, c, place);
+	/* A slab that was unmade or made anew meanwhile proves nothing. */
+	if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
+	    check_slab(o, c, place) == broken)
+		return broken;
+	return HOLDS;
+}
+
 static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 {
+	const uint64_t *made = &load_relaxed(&c->region)->heap->made;
 	unsigned u;
 
 	for (u = 0; u < CHUNK_UNITS; u++) {
-		unsigned place = load_acquire(&c->head[u]);
-		enum invariant broken;
+		uint64_t before = load_acquire(made);
+		enum invariant broken = check_unit(o, c, u);
 
-		if (place == 0)
-			continue;
-		/* A unit that came free since then has no slab any more. */
-		if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
-			return I3_FREE_UNIT_HAS_NO_SLAB;
-		if (place != record_place(u))
-			continue;
-		broken = check_slab(o, c, chunk_record(c, u), u);
-		/* A slab that was unmade or made anew meanwhile proves nothing. */
-		if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
-		    check_slab(o, c, chunk_record(c, u), u) == broken)
+		/* A handler may unmake and make nobody's slabs between any two looks. */
+		if (broken != HOLDS && load_acquire(made) == before)
 			return broken;
 	}
 	return HOLDS;
+}
+
+/*
+ * True: nobody but the caller changes units now.  Who does is for a moment between
+ * the units and the hint.
+ */
+static bool nobody_changes(struct heap *h, const struct owner *o)
+{
+	struct owner *v;
+
+	if (h->sharing == PAGES_SHARED)
+		return heap_hooks->is_quiet(h);
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next)
+		if (v != o && load_acquire(&v->state) != OWNER_VACANT)
+			return false;
+	return o != NULL;
+}
+
+static bool units_are_found(const struct chunk *c)
+{
+	size_t i = load_relaxed(&c->index);
+
+	return load_ordered(&c->units) == 0 || bits_all(load_relaxed(&c->region)->partial, i, 1);
 }
 
 static enum invariant look_at_region(const struct owner *o, struct region *r)
@@ -123,6 +162,9 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 			broken = check_slab_chunk(o, c);
 		else if (chunk_is(c, CHUNK_SPAN))
 			span_left = load_relaxed(&c->span_chunks) - 1;
+		if (broken == HOLDS && chunk_is(c, CHUNK_SLABS) && !units_are_found(c) &&
+		    nobody_changes(r->heap, o) && !units_are_found(c))
+			broken = I13_FREE_UNITS_ARE_FOUND;
 		if (broken != HOLDS)
 			return broken;
 	}

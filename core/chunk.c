@@ -96,6 +96,15 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 	return true;
 }
 
+void chunk_mend(struct heap *h, struct chunk *c)
+{
+	uint64_t word = load_ordered(&c->units);
+
+	/* Who is about to claim of a chunk that it has just made makes another. */
+	if (word != 0 && (word != ALL_UNITS || !chunk_return(h, c)))
+		chunk_hint(c, true);
+}
+
 size_t chunk_purge(struct heap *h, struct chunk *c)
 {
 	uint64_t word = load_acquire(&c->units), held, left, purged = 0;

@@ -96,6 +96,12 @@ static inline char *units_base(struct units u)
 	return u.chunk->base + ((size_t)u.first << UNIT_SHIFT);
 }
 
+/*
+ * Does what somebody who vanished has left undone: the hint to free units, the way
+ * back of a chunk that is free throughout.
+ */
+void chunk_mend(struct heap *h, struct chunk *c);
+
 /* Purges the free dirty units of the chunk; the bytes given back. */
 size_t chunk_purge(struct heap *h, struct chunk *c);
 

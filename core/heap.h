@@ -35,7 +35,11 @@ struct heap {
 	uint64_t takeovers;		   /* numbers given to batches, see takeover.h     */
 	uint64_t vacated;		   /* hint: how often a record got vacant          */
 	uint64_t searched;		   /* hint: `vacated`, when none was to be had     */
-	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
+	/* Nobody's slabs, see shared.h. */
+	_Alignas(CPU_LINE) uint64_t made; /* so far, or about to be; those that went:    */
+	uint64_t gone;			  /* the same number means that there is none    */
+	struct slab *shared[CLASSES];	  /* hint: one that has room                     */
+	uint64_t sought[CLASSES];	  /* hint: chunk where to look for others        */
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };
 
@@ -65,6 +69,8 @@ struct heap_hooks {
 	bool (*is_dead)(uint64_t holder);
 	/* What a dead holder of the record was in the middle of; the caller holds it now. */
 	void (*settle)(struct owner *v);
+	/* True: no live thread is changing units, chunks or slabs of a heap shared by processes. */
+	bool (*is_quiet)(struct heap *h);
 	/* A thread's seats in such heaps, when it is about to end. */
 	void (*thread_ends)(void);
 };
@@ -81,6 +87,8 @@ uint64_t heap_new_id(bool shared);
 size_t heap_trim(struct heap *h, size_t keep);
 /* The same after what an owner, if not NULL, keeps for itself. */
 size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
+/* Slabs that are empty back to their chunks: the owner's, if not NULL, ended threads', nobody's. */
+void heap_gather(struct heap *h, struct owner *o);
 
 /* What ash_stats and ash_check tell; o: the caller's record, checked out, or NULL. */
 void heap_stats(struct heap *h, struct ash_stats *out);

@@ -37,13 +37,13 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 	return p;
 }
 
-/* For whom there is no record to be had. */
-static void *slot_of_nobody(struct heap *h, unsigned class)
+/* For whom there is no record to be had, or (`rest`) no slot of their own. */
+static void *slot_of_nobody(struct heap *h, unsigned class, bool rest)
 {
 	struct owner *self = seats_self(h);
 	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
 	struct building b = building_begin(h, self);
-	void *p = shared_slot(h, class);
+	void *p = rest ? shared_rest(h, class) : shared_slot(h, class);
 	struct place at;
 
 	if (p != NULL && h->sharing == PAGES_SHARED && place_find(map_find(p), p, &at))
@@ -63,7 +63,7 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 
 	if (unlikely(o == NULL)) {
 		*clean = false;
-		return slot_of_nobody(h, class);
+		return slot_of_nobody(h, class, false);
 	}
 	bin = &o->bins[class];
 	while (unlikely(load_relaxed(bin_word(o, bin)) == 0) && more) {
@@ -80,6 +80,10 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 	if (unlikely(hurry))
 		bin_rest(o, class);
 	seats_give(t, o);
+	if (unlikely(p == NULL)) {
+		*clean = false;
+		p = slot_of_nobody(h, class, true);
+	}
 	return p;
 }
 
@@ -114,6 +118,18 @@ static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero)
 	return p;
 }
 
+static void gather(struct heap *h)
+{
+	struct seat_entry *t;
+	struct owner *o = seats_take(h, &t);
+	struct building b = building_begin(h, o != NULL ? o : seats_self(h));
+
+	heap_gather(h, o);
+	building_end(b);
+	if (o != NULL)
+		seats_give(t, o);
+}
+
 void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 {
 	void *p;
@@ -127,9 +143,10 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 		return p;
 	}
 	p = attempt(h, size, alignment, zero);
-	/* What the dead have left, before the answer is NULL. */
+	/* What the dead have left, and what is empty, before the answer is NULL. */
 	if (p == NULL && h->sharing == PAGES_SHARED) {
 		(void)ash_heap_recover(heap_public(h));
+		gather(h);
 		p = attempt(h, size, alignment, zero);
 	}
 	return p;

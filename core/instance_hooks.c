@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the code of the default heap asks the other heaps: mostly, whose a pointer is. */
+#include "building.h"
 #include "census.h"
 #include "field.h"
 #include "instance.h"
@@ -63,6 +64,13 @@ static void tags_clear(struct slab *s)
 	memset(census_tag(s, 0), 0, s->slots * sizeof(uint16_t));
 }
 
+static bool is_quiet(struct heap *h)
+{
+	uint64_t sum;
+
+	return building_quiet(store_of(h), &sum);
+}
+
 const struct heap_hooks instance_hooks = {
 	.release = release,
 	.resize = resize,
@@ -73,5 +81,6 @@ const struct heap_hooks instance_hooks = {
 	.holder = recover_holder,
 	.is_dead = recover_is_dead,
 	.settle = recover_settle,
+	.is_quiet = is_quiet,
 	.thread_ends = seats_end,
 };

@@ -14,12 +14,14 @@
  *
  *   map      address -> chunk record, see map.h
  *   region   [region | bitmaps | chunk 0 | chunk 1 | ... | remote words]
- *   chunk    [header | head of each unit | slab 0 | slab 1 | ... | slab 63]
+ *   chunk    [header | head of each unit | slab 0 | ... | slab 63 | 0 ... 63 of nobody]
  *   slab     [constants, owner][hints, links, free words]
  *
  *   The slab record of a unit stands at a fixed place, so records are never
  *   allocated, never freed and never another type: a thread that comes late
- *   reads an old record, not garbage.  Metadata is never unmapped.
+ *   reads an old record, not garbage.  Metadata is never unmapped.  Slabs of nobody
+ *   have records of their own: a swap that comes late never meets a word that an
+ *   owner changes by plain stores (shared.h).
  *
  * A RELEASE, from pointer to bit
  *
@@ -94,8 +96,11 @@ _Static_assert(SLAB_GROUPS == 32, "ready and soiled are words of 32 bits");
 #define OWNER_PENDING ((uint64_t)1) /* remote bits wait to be collected, or a thread that
 				       released here long ago says so only now: any
 				       slab may have it, also a shared one           */
-#define OWNER_SHARED  ((uint64_t)2) /* instead of an address: nobody's slab,
-				       all use its free words by swaps         */
+#define OWNER_SHARED  ((uint64_t)2) /* instead of an address: nobody's slab, see
+				       shared.h                                */
+#define OWNER_CLOSING ((uint64_t)4) /* with OWNER_SHARED: one thread is taking all slots,
+				       to unmake the slab                      */
+#define OWNER_MARKS   ((uint64_t)7) /* all of these                            */
 
 struct slab {
 	/* Constant while the slab lives, but for the owner; read by everybody. */
@@ -147,13 +152,16 @@ struct chunk {
 	size_t span_bytes;     /* what the user may use                        */
 	/* Unit -> slab record, in bytes from here; 0: no slab. */
 	uint32_t head[CHUNK_UNITS];
-	/* struct slab slabs[CHUNK_UNITS], in regions that have them */
+	/* struct slab slabs[CHUNK_UNITS], nobodys[CHUNK_UNITS], in regions that have them */
 };
 _Static_assert(sizeof(struct chunk) == 5 * CPU_LINE, "slab records begin on a line");
 _Static_assert(offsetof(struct chunk, kind) == offsetof(struct slab, owner) &&
 		       offsetof(struct chunk, no_reciprocal) == offsetof(struct slab, reciprocal),
 	       "see above");
 
+#define CHUNK_RECORDS (2 * CHUNK_UNITS)
+
+/* The record of an owner's slab that begins in the unit. */
 static inline struct slab *chunk_record(struct chunk *c, unsigned unit)
 {
 	return (struct slab *)(void *)(c + 1) + unit;
@@ -164,9 +172,26 @@ static inline uint32_t record_place(unsigned unit)
 	return (uint32_t)(sizeof(struct chunk) + unit * sizeof(struct slab));
 }
 
+/* The same of nobody's. */
+static inline uint32_t record_place_of_nobody(unsigned unit)
+{
+	return record_place(CHUNK_UNITS + unit);
+}
+
+static inline bool record_is_nobodys(uint32_t place)
+{
+	return place >= record_place(CHUNK_UNITS);
+}
+
 static inline unsigned record_unit(uint32_t place)
 {
-	return (unsigned)((place - sizeof(struct chunk)) / sizeof(struct slab));
+	return (unsigned)((place - sizeof(struct chunk)) / sizeof(struct slab)) % CHUNK_UNITS;
+}
+
+/* True: what stands in head[unit] says that a slab begins there. */
+static inline bool record_begins(uint32_t place, unsigned unit)
+{
+	return place == record_place(unit) || place == record_place_of_nobody(unit);
 }
 
 static inline struct slab *record_at(struct chunk *c, uint32_t place)

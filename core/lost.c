@@ -83,6 +83,8 @@ static void look_at_slab(struct look *l, struct slab *s)
 
 	if ((load_acquire(&s->owner) & OWNER_SHARED) == 0)
 		return;
+	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0 && look_holds(l))
+		fetch_and_acq_rel(&s->owner, ~OWNER_CLOSING);
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t lost = lost_slots(s, g);
 
@@ -97,6 +99,7 @@ static size_t look_at_chunk(struct look *l, struct region *r, size_t i)
 	struct heap *h = &l->s->heap;
 	struct run run = {r, i};
 	struct chunk *c = region_chunk(r, i);
+	struct slab *s;
 	size_t n = 1;
 	uint64_t lost;
 	unsigned u;
@@ -112,8 +115,9 @@ static size_t look_at_chunk(struct look *l, struct region *r, size_t i)
 		if (lost != 0 && look_holds(l))
 			give_units(h, c, lost);
 		for (u = 0; u < CHUNK_UNITS; u++)
-			if (slab_begins(c, u))
-				look_at_slab(l, chunk_record(c, u));
+			if ((s = slab_beginning(c, u)) != NULL)
+				look_at_slab(l, s);
+		chunk_mend(h, c);
 	} else if (look_holds(l)) {
 		heap_dirtied(h, CHUNK_UNITS);
 		region_give(run, 1, false);

@@ -3,7 +3,7 @@
 
 #include "bits.h"
 
-#define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_UNITS * sizeof(struct slab))
+#define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_RECORDS * sizeof(struct slab))
 #define STRIDE_SPANS sizeof(struct chunk)
 #define ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
 

@@ -9,6 +9,7 @@
 #include "reap.h"
 #include "release.h"
 #include "seats.h"
+#include "shared.h"
 
 uint64_t recover_holder(void)
 {
@@ -63,11 +64,14 @@ size_t heap_recover(struct heap *h, struct owner *o)
 	struct store *s;
 
 	building_end(b);
-	if (h->sharing != PAGES_SHARED)
-		return records;
-	s = store_of(h);
-	strangers_bury(s);
-	if (load_acquire(&s->lost) != 0)
-		lost_look(s);
+	if (h->sharing == PAGES_SHARED) {
+		s = store_of(h);
+		strangers_bury(s);
+		if (load_acquire(&s->lost) != 0)
+			lost_look(s);
+	}
+	b = building_begin(h, o);
+	(void)shared_shrink(h);
+	building_end(b);
 	return records;
 }

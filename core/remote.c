@@ -24,7 +24,7 @@ struct owner *remote_tell(struct slab *s, uint64_t group)
 
 	if ((owner & OWNER_PENDING) == 0)
 		owner = fetch_or_ordered(&s->owner, OWNER_PENDING);
-	if (owner <= (OWNER_PENDING | OWNER_SHARED))
+	if (owner <= OWNER_MARKS)
 		return NULL; /* it is nobody's by now */
 	o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
 	if ((owner & OWNER_PENDING) == 0)

@@ -1,67 +1,254 @@
 /* SPDX-License-Identifier: MIT */
 #include "shared.h"
 
+#include "region.h"
 #include "walk.h"
 
-static void *slot_in(struct slab *s)
+static struct heap *heap_of_slab(const struct slab *s)
+{
+	/* Of a record these never change. */
+	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
+}
+
+static bool there_are_none(const struct heap *h)
+{
+	return load_relaxed(&h->made) == load_relaxed(&h->gone);
+}
+
+/* ---- slabs come and go ---- */
+
+/* True: it seems so. */
+static bool is_empty(const struct slab *s)
 {
 	unsigned g;
 
-	for (g = 0; g < s->groups; g++) {
+	for (g = 0; g < load_relaxed(&s->groups); g++)
+		if (load_relaxed(&s->free[g]) != slab_group_mask(s, g))
+			return false;
+	return true;
+}
+
+/* All slots of the slab become the caller's; false: not all are free, or it is not there. */
+static bool slots_take_all(struct slab *s)
+{
+	uint64_t owner = OWNER_SHARED, mask;
+	unsigned groups, g;
+
+	/* A look first: what is held in vain is hidden from others for a moment. */
+	if (!is_empty(s) || !swap_acq_rel(&s->owner, &owner, OWNER_SHARED | OWNER_CLOSING))
+		return false;
+	/* It is there, and only we can unmake it: so it stays what it is. */
+	groups = load_relaxed(&s->groups);
+	for (g = 0; g < groups; g++) {
+		mask = slab_group_mask(s, g);
+		/* Acquire: the last users are done with the slots. */
+		if (!swap_acq_rel(&s->free[g], &mask, 0))
+			break;
+	}
+	if (g == groups)
+		return true;
+	while (g-- > 0)
+		fetch_or_release(&s->free[g], slab_group_mask(s, g));
+	fetch_and_acq_rel(&s->owner, ~OWNER_CLOSING);
+	return false;
+}
+
+/* Back to the chunk, if it is empty. */
+static bool shared_unmake(struct heap *h, struct slab *s)
+{
+	uint64_t hint = (uint64_t)(uintptr_t)s;
+
+	if (!slots_take_all(s))
+		return false;
+	(void)swap_acq_rel((uint64_t *)(void *)&h->shared[s->class], &hint, 0);
+	units_give(h, slab_close(s));
+	fetch_add_relaxed(&h->gone, 1);
+	return true;
+}
+
+/* The class's next slots are looked for here first. */
+static void shared_prefer(struct heap *h, unsigned class, struct slab *s)
+{
+	/* Release pairs with the load in shared_slot. */
+	struct slab *old = (struct slab *)exchange_ordered(
+		(uint64_t *)(void *)&h->shared[class], (uint64_t)(uintptr_t)s); /* NOLINT: an address */
+
+	/* It was kept though it was empty, perhaps. */
+	if (old != NULL && old != s)
+		(void)shared_unmake(h, old);
+}
+
+static struct slab *shared_make(struct heap *h, unsigned class)
+{
+	unsigned count = class_units(class, true), slots = class_slots(class, count), groups, g;
+	struct units u;
+	struct slab *s;
+
+	/* Before it is there: who sees none need not look. */
+	fetch_add_acq_rel(&h->made, 1);
+	u = units_claim(h, count, true, false);
+	if (u.chunk == NULL) {
+		fetch_add_relaxed(&h->gone, 1);
+		return NULL;
+	}
+	s = record_at(u.chunk, record_place_of_nobody(u.first));
+	slab_shape(s, u, class, class_size(class), slots);
+	if (unlikely(h->sharing == PAGES_SHARED))
+		heap_hooks->slab_made(s);
+	store_release(&s->owner, OWNER_SHARED);
+	slab_publish(h, s, record_place_of_nobody(u.first));
+	groups = s->groups;
+	for (g = 0; g < groups; g++) {
+		/*
+		 * Pairs with slot_in.  What is set already was released twice, the second
+		 * time late.  With the last bits it may be another slab before we go on.
+		 */
+		uint64_t old = fetch_or_release(&s->free[g], slab_group_mask(s, g));
+
+		if (unlikely(old != 0))
+			misuse_double(s, g, bits_lowest(old));
+	}
+	return s;
+}
+
+/* ---- slots ---- */
+
+/* A slot of the group was given back: the slab may be empty. */
+static void shared_settle(struct heap *h, struct slab *s, unsigned g)
+{
+	/* From here on it may be another slab: what it seems is a hint. */
+	if (load_relaxed(&s->free[g]) == slab_group_mask(s, g) &&
+	    s != load_relaxed(&h->shared[load_relaxed(&s->class)]))
+		(void)shared_unmake(h, s);
+}
+
+static void *slot_in(struct heap *h, struct slab *s, unsigned class)
+{
+	unsigned g, bit;
+
+	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0)
+		return NULL; /* what is allocated there now would be counted nowhere */
+	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t word = load_relaxed(&s->free[g]);
 
-		while (word != 0)
-			/* Pairs with shared_free: the last user is done with the slot. */
-			if (swap_acquire(&s->free[g], &word, bits_without_lowest(word)))
-				return s->base + (size_t)(g * GROUP_SLOTS + bits_lowest(word)) *
-							 s->slot_size;
+		while (word != 0) {
+			bit = bits_lowest(word);
+			/* Pairs with shared_make, and with shared_free: the last user is done with it. */
+			if (!swap_acquire(&s->free[g], &word, bits_without_lowest(word)))
+				continue;
+			if (unlikely(load_relaxed(&s->chunk->head[s->unit]) !=
+				     record_place_of_nobody(s->unit)))
+				misuse_double(s, g, bit); /* set where no slab is */
+			if (likely(s->class == class))
+				return s->base + (size_t)(g * GROUP_SLOTS + bit) * s->slot_size;
+			fetch_or_release(&s->free[g], (uint64_t)1 << bit);
+			shared_settle(h, s, g);
+			return NULL;
+		}
 	}
 	return NULL;
 }
 
-/* Looks through all shared slabs of the class: the hint knows only one. */
-static void *slot_anywhere(struct heap *h, unsigned class)
+static void *slot_in_chunk(struct heap *h, struct chunk *c, unsigned class)
 {
-	struct walk w = walk_from(h);
-	struct slab *s;
+	unsigned u;
+
+	for (u = 0; u < CHUNK_UNITS; u++) {
+		struct slab *s;
+		void *p;
+
+		if (load_acquire(&c->head[u]) != record_place_of_nobody(u))
+			continue;
+		s = record_at(c, record_place_of_nobody(u));
+		p = load_relaxed(&s->class) != class ? NULL : slot_in(h, s, class);
+		if (p != NULL) {
+			shared_prefer(h, class, s);
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Looks through so many chunks, from where the last look for the class ended: one
+ * for each slab that is made.  So a call takes no longer in a large heap, and while
+ * that grows by a unit a chunk all slots of the class are found again.
+ */
+
+static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
+{
+	size_t at = load_relaxed(&h->sought[class]), i = at;
+	struct region *r = load_acquire(&h->regions);
 	void *p = NULL;
 
-	while (p == NULL && (s = walk_next(&w)) != NULL) {
-		/*
-		 * Pairs with slab_make.  First the owner: shared, it stays so, and
-		 * the place is this slab's.  The other way round the place may be
-		 * that of the slab before, and a block be given out that release
-		 * does not find (protocol.pml).
-		 */
-		if ((load_acquire(&s->owner) & OWNER_SHARED) == 0 || !walk_at_slab(&w) ||
-		    s->class != class)
-			continue;
-		p = slot_in(s);
-		if (p != NULL)
-			store_release(&h->shared[class], s);
+	if (there_are_none(h))
+		return NULL;
+	for (; r != NULL && i >= load_relaxed(&r->chunks); r = r->next)
+		i -= load_relaxed(&r->chunks);
+	while (r != NULL && p == NULL && chunks > 0) {
+		struct chunk *c = region_chunk(r, i);
+
+		chunks--;
+		if (r->remote != NULL && chunk_is(c, CHUNK_SLABS))
+			p = slot_in_chunk(h, c, class);
+		at++;
+		for (i++; r != NULL && i >= load_relaxed(&r->chunks); i = 0)
+			r = r->next;
 	}
+	store_relaxed(&h->sought[class], r == NULL ? 0 : at);
 	return p;
+}
+
+void *shared_rest(struct heap *h, unsigned class)
+{
+	store_relaxed(&h->sought[class], 0);
+	return slot_nearby(h, class, SIZE_MAX);
 }
 
 void *shared_slot(struct heap *h, unsigned class)
 {
 	struct slab *s = load_acquire(&h->shared[class]);
-	void *p = s == NULL ? NULL : slot_in(s);
+	void *p = s == NULL ? NULL : slot_in(h, s, class);
 
 	if (p == NULL)
-		p = slot_anywhere(h, class);
+		p = slot_nearby(h, class, 1);
 	while (p == NULL) {
-		s = slab_make(h, class, true, OWNER_SHARED, true);
+		s = shared_make(h, class);
+		if (s == NULL && shared_shrink(h) > 0)
+			s = shared_make(h, class);
 		if (s == NULL)
-			return NULL;
-		/* Pairs with the load above.  A slab overwritten here is found by a walk. */
-		store_release(&h->shared[class], s);
-		p = slot_in(s);
+			return shared_rest(h, class);
+		p = slot_in(h, s, class);
+		shared_prefer(h, class, s);
 	}
 	return p;
 }
 
 bool shared_free(struct slab *s, uint64_t index)
 {
-	return !set_bit_ordered(s->free, index);
+	struct heap *h = heap_of_slab(s);
+	unsigned g = (unsigned)(index / GROUP_SLOTS), class = load_relaxed(&s->class);
+	bool first = load_relaxed(&s->free[g]) == 0;
+
+	if (set_bit_ordered(s->free, index))
+		return false;
+	if (first)
+		shared_prefer(h, class, s);
+	else
+		shared_settle(h, s, g);
+	return true;
+}
+
+size_t shared_shrink(struct heap *h)
+{
+	struct walk w = walk_from(h);
+	struct slab *s;
+	size_t n = 0;
+
+	if (there_are_none(h))
+		return 0;
+	while ((s = walk_next(&w)) != NULL)
+		if (record_is_nobodys(w.place))
+			n += shared_unmake(h, s);
+	return n;
 }

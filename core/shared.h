@@ -5,8 +5,25 @@
  * owner record could not be made.  Swaps on bitmap words and nothing else, so
  * it may itself be interrupted anywhere.
  *
- * A shared slab stays one for ever: a caller that was stopped with its
- * address in hand must find it such when it goes on.
+ *   no slab: words 0 --publish--> head entered, then bits set
+ *        ^                             |   slots come and go by swaps
+ *        +---- head taken out <--- all bits taken by one thread
+ *
+ * A caller may be stopped with the slab's address in hand, for any time.  So
+ * these slabs have records of their own, and their words change by
+ * read-modify-writes only, of which holds:
+ *
+ *   a free bit is set only while the slab is there: it is set after the slab is
+ *   published, and whoever unmakes the slab has taken all bits first
+ *
+ * Who takes a bit, however late, therefore has a slot of the slab that is there
+ * now, which stays what it is until the bit is given back.  Only its class may be
+ * another than the one that was looked for: asked when the slot is taken.
+ *
+ * Who unmakes marks the owner word first: one at a time, and others need not take
+ * for blocks what it holds, nor allocate there.  Who vanishes there, in a child of
+ * fork or by a jump out of a handler, keeps this one slab; of one that dies in a heap
+ * shared by processes it is found (lost.h).
  */
 #ifndef CORE_SHARED_H
 #define CORE_SHARED_H
@@ -16,7 +33,16 @@
 /* A slot; NULL: no memory. */
 void *shared_slot(struct heap *h, unsigned class);
 
-/* False: it was free already. */
+/* A slot of the slabs that there are; NULL: none is free. */
+void *shared_rest(struct heap *h, unsigned class);
+
+/*
+ * False: it was free already.  A slab that is empty then goes back, but for one
+ * that is about to be used again.
+ */
 bool shared_free(struct slab *s, uint64_t index);
+
+/* All that are empty go back; how many. */
+size_t shared_shrink(struct heap *h);
 
 #endif

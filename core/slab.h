@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Slabs: slots of one class.  A slab belongs to one owner, who alone writes
- * its free words, or it is shared and all change them by swaps.
+ * its free words, or it is shared and all change them by swaps (shared.h).
  *
  *                     slot taken
  *      owner's store /    |    \ fetch_or by anyone else
@@ -81,7 +81,15 @@ static inline struct slab *slab_record(const struct chunk *c, const void *p)
 /* True: a slab begins in this unit.  Pairs with slab_publish: its record is complete. */
 static inline bool slab_begins(const struct chunk *c, unsigned unit)
 {
-	return load_acquire(&c->head[unit]) == record_place(unit);
+	return record_begins(load_acquire(&c->head[unit]), unit);
+}
+
+/* The slab that begins in this unit; NULL: none. */
+static inline struct slab *slab_beginning(struct chunk *c, unsigned unit)
+{
+	uint32_t place = load_acquire(&c->head[unit]);
+
+	return record_begins(place, unit) ? record_at(c, place) : NULL;
 }
 
 /* The slab of an address in a chunk; false: there is none. */
@@ -115,10 +123,10 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 }
 
 /* The first unit last, and in slab_unmake first: while it is there, all are (ash_check). */
-static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s)
+static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s, uint32_t place)
 {
 	struct slab **hint = map_unit(s->base); /* of a chunk's units all are in a row */
-	uint32_t *head = &s->chunk->head[s->unit], place = record_place(s->unit);
+	uint32_t *head = &s->chunk->head[s->unit];
 	unsigned i;
 
 	for (i = s->units; i-- > 0;) {
@@ -128,15 +136,13 @@ static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s)
 	}
 }
 
-/* A slab in units that are the caller's. */
-static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsigned class,
-					    size_t size, unsigned slots, uint64_t owner)
+/* What is constant of a slab in units that are the caller's. */
+static ALWAYS_INLINE void slab_shape(struct slab *s, struct units u, unsigned class, size_t size,
+				     unsigned slots)
 {
-	struct slab *s = chunk_record(u.chunk, u.first);
 	uint64_t *remote = (uint64_t *)(void *)(u.chunk->region->remote +
 						(u.chunk->index * CHUNK_UNITS + u.first) *
 							u.chunk->region->remote_stride);
-	unsigned g;
 
 	/*
 	 * By relaxed stores: a walk or a late hint may still look at the slab that
@@ -152,6 +158,16 @@ static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsi
 	store_relaxed(&s->class, (uint8_t)class);
 	store_relaxed(&s->unit, (uint8_t)u.first);
 	store_relaxed(&s->units, (uint8_t)u.count);
+}
+
+/* A slab of an owner in units that are the caller's. */
+static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsigned class,
+					    size_t size, unsigned slots, uint64_t owner)
+{
+	struct slab *s = chunk_record(u.chunk, u.first);
+	unsigned g;
+
+	slab_shape(s, u, class, size, slots);
 	s->full = 0;
 	s->opened = 0;
 	s->spare = false;
@@ -162,9 +178,9 @@ static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsi
 		heap_hooks->slab_made(s);
 	s->ready = 0;
 	s->soiled = u.clean ? 0 : UINT32_MAX;
-	/* Pairs with slot_anywhere (shared.c). */
+	/* Pairs with walks, which look at the owner first. */
 	store_release(&s->owner, owner);
-	slab_publish(h, s);
+	slab_publish(h, s, record_place(u.first));
 	return s;
 }
 
@@ -192,7 +208,7 @@ static ALWAYS_INLINE struct units slab_close(struct slab *s)
 }
 
 /*
- * A slab of this class (few: see class_units) for the owner word (see layout.h).
+ * A slab of this class (few: see class_units) for the owner.
  * NULL: no memory, or the heap would have to grow and may not.
  */
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow);

@@ -4,6 +4,7 @@
 #include "keep.h"
 #include "pages.h"
 #include "region.h"
+#include "shared.h"
 
 static size_t chunks_for(size_t bytes)
 {
@@ -93,11 +94,12 @@ static void *span_publish(struct chunk *c)
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = chunks_for(bytes);
-	struct run run = region_claim(h, n, alignment < CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT,
-				      false);
-
+	size_t chunks = alignment < CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT;
+	struct run run = region_claim(h, n, chunks, false);
 	struct chunk *c;
 
+	if (run.region == NULL && shared_shrink(h) > 0)
+		run = region_claim(h, n, chunks, false);
 	if (run.region == NULL)
 		return NULL;
 	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED);

@@ -14,6 +14,8 @@ static size_t stats_taken(const struct slab *s, size_t *pending)
 	unsigned groups = load_relaxed(&s->groups), g;
 	const uint64_t *others = load_relaxed(&s->remote);
 
+	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0)
+		return 0; /* it is empty: all slots are its unmaker's */
 	for (g = 0; g < groups; g++) {
 		uint64_t word = load_relaxed(&s->free[g]);
 		uint64_t remote = shared ? 0 : load_relaxed(&others[g]);
@@ -35,6 +37,7 @@ static void stats_slab(struct ash_stats *out, const struct slab *s)
 
 static void stats_chunk(struct ash_stats *out, struct chunk *c)
 {
+	const struct slab *s;
 	unsigned u;
 
 	if (chunk_is(c, CHUNK_SPAN)) {
@@ -43,8 +46,8 @@ static void stats_chunk(struct ash_stats *out, struct chunk *c)
 		out->block_bytes += load_relaxed(&c->span_bytes);
 	} else if (chunk_is(c, CHUNK_SLABS)) {
 		for (u = 0; u < CHUNK_UNITS; u++)
-			if (slab_begins(c, u))
-				stats_slab(out, chunk_record(c, u));
+			if ((s = slab_beginning(c, u)) != NULL)
+				stats_slab(out, s);
 		out->dirty += (size_t)bits_count(load_acquire(&c->units) &
 						 ~load_relaxed(&c->clean))
 			      << UNIT_SHIFT;
@@ -111,10 +114,10 @@ static void stats_sort(struct stats_row *rows, struct chunk *c)
 		stats_add(&rows[CLASSES], 1, 1, (size_t)load_relaxed(&c->span_chunks) << CHUNK_SHIFT);
 	} else if (chunk_is(c, CHUNK_SLABS)) {
 		for (u = 0; u < CHUNK_UNITS; u++) {
-			const struct slab *s = chunk_record(c, u);
+			const struct slab *s = slab_beginning(c, u);
 			size_t size;
 
-			if (!slab_begins(c, u))
+			if (s == NULL)
 				continue;
 			size = load_relaxed(&s->slot_size);
 			/* A slab that is made anew meanwhile may have any. */

@@ -48,6 +48,8 @@ static struct slab *next_slab(struct walk *w, uint64_t gather, struct owner **v)
 	while ((s = walk_next(w)) != NULL) {
 		uint64_t word = walk_at_slab(w) ? load_acquire(&s->owner) & ~OWNER_PENDING : 0;
 
+		if (w->unit == 0) /* who vanished may have left free units that no hint tells of */
+			chunk_mend(w->chunk->region->heap, w->chunk);
 		*v = (struct owner *)(uintptr_t)word;
 		/* While the record is in the batch, nobody else moves its slabs. */
 		if (word > OWNER_SHARED && load_relaxed(&(*v)->gather) == gather)

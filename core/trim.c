@@ -4,6 +4,7 @@
 #include "hollow.h"
 #include "reap.h"
 #include "region.h"
+#include "shared.h"
 
 /* Records that no thread holds: what can come free in them does. */
 static size_t trim_vacant(struct heap *h, size_t *room, bool inside)
@@ -11,8 +12,8 @@ static size_t trim_vacant(struct heap *h, size_t *room, bool inside)
 	struct owner *v;
 	size_t bytes = 0;
 
-	if (h->sharing != PAGES_PRIVATE)
-		return 0; /* there, who holds a record may be dead: recover.h's business */
+	if (inside && h->sharing != PAGES_PRIVATE)
+		return 0;
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		if (!owner_hold(v))
 			continue;
@@ -28,9 +29,9 @@ static size_t trim_vacant(struct heap *h, size_t *room, bool inside)
 	return bytes;
 }
 
-size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
+void heap_gather(struct heap *h, struct owner *o)
 {
-	size_t bytes, left, room = 0;
+	size_t room = 0;
 
 	(void)owner_reap(h, o);
 	if (o != NULL) {
@@ -38,6 +39,14 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 		owner_shrink(o);
 		(void)trim_vacant(h, &room, false);
 	}
+	(void)shared_shrink(h);
+}
+
+size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
+{
+	size_t bytes, left, room;
+
+	heap_gather(h, o);
 	bytes = heap_trim(h, keep);
 	store_relaxed(&h->refused, 0); /* it may be asked again */
 	left = load_relaxed(&h->dirty) * UNIT_SIZE;

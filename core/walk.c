@@ -17,5 +17,8 @@ struct slab *walk_next(struct walk *w)
 		if (chunk_is(w->chunk, CHUNK_SLABS))
 			w->unit = ~0u;
 	}
-	return chunk_record(w->chunk, w->unit);
+	w->place = load_acquire(&w->chunk->head[w->unit]);
+	if (w->place != record_place_of_nobody(w->unit))
+		w->place = record_place(w->unit);
+	return record_at(w->chunk, w->place);
 }

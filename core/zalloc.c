@@ -21,6 +21,10 @@ void *slot_alloc(unsigned class, bool *clean)
 	}
 	p = owner_slot(o, class, clean);
 	seat_give();
+	if (unlikely(p == NULL)) {
+		*clean = false;
+		p = shared_rest(&heap_default, class);
+	}
 	return p;
 }
 

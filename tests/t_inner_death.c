@@ -6,7 +6,7 @@
 #include "life.h"
 #include "syscall.h"
 
-enum { CHUNKS = 28, ENOUGH = 7000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
+enum { ENOUGH = 7000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
 
 ash_heap *death_heap;
 size_t death_size;
@@ -17,7 +17,7 @@ struct book *book;
 
 /* What a path and its runs tell each other; in memory that all of them see. */
 struct result {
-	size_t boundaries, looks;
+	size_t boundaries, looks, fills;
 	bool passed;
 };
 static struct shared {
@@ -122,7 +122,7 @@ static void heap_make(void)
 {
 	death_fd = (int)arch_memfd_create("death", 0);
 	CHECK(death_fd >= 0);
-	death_heap = ash_heap_create_file(death_fd, (size_t)CHUNKS << CHUNK_SHIFT, NULL);
+	death_heap = ash_heap_create_file(death_fd, (size_t)DEATH_CHUNKS << CHUNK_SHIFT, NULL);
 	CHECK(death_heap != NULL);
 }
 
@@ -145,7 +145,7 @@ static void run_path(const struct death_path *path, size_t every, size_t from)
 	stepping = false;
 	if (every != SIZE_MAX)
 		look();
-	shared->result = (struct result){boundaries, looks, passed};
+	shared->result = (struct result){boundaries, looks, look_fills(), passed};
 }
 
 static void run_child(const struct death_path *path, size_t every, size_t from)
@@ -201,8 +201,8 @@ static size_t walk_path(const struct death_path *path)
 	every = every > 0 ? every : 1;
 	run_child(path, every, rt_test_seed() % every);
 	if (rt_getenv("STEPS_TABLE") != NULL)
-		rt_print("| death | %s | %zu | %zu |\n", path->name, shared->result.boundaries,
-			 shared->result.looks);
+		rt_print("| death | %s | %zu | %zu | %zu |\n", path->name,
+			 shared->result.boundaries, shared->result.looks, shared->result.fills);
 	return shared->result.looks;
 }
 

@@ -37,6 +37,7 @@ extern const size_t death_path_count;
 
 extern ash_heap *death_heap;
 extern size_t death_size;
+enum { DEATH_CHUNKS = 28 };
 extern void *death_block; /* what the call works on: it may be gone afterwards */
 extern int death_fd;
 extern uint64_t death_victim, death_ended; /* lives */
@@ -69,5 +70,16 @@ void death_by_live(void (*work)(void));
 /* One look at the copy (t_inner_death_look.c). */
 void look_prepare(void);
 void look(void);
+
+/* ---- all memory is there (t_inner_death_memory.c) ---- */
+
+/* True: what rules chunks, units and slabs is not as it was at the last look. */
+bool look_is_new(void);
+/* The survivor fills the heap: no unit and no slot is left that nobody gets. */
+void look_fill(void);
+/* All is released: the heap is one block of all its capacity again. */
+void look_empty(void);
+/* How often that was. */
+size_t look_fills(void);
 
 #endif

@@ -71,11 +71,13 @@ void look_prepare(void)
 
 /* ---- the victim is dead ---- */
 
+static bool all_die; /* not only the victim */
+
 static void die(uint64_t *word, unsigned shift)
 {
 	uint64_t flags = *word & (((uint64_t)1 << shift) - 1);
 
-	if (*word >> shift == death_victim)
+	if (*word >> shift == death_victim || (all_die && *word >> shift != 0))
 		*word = death_ended << shift | flags;
 }
 
@@ -96,6 +98,13 @@ static void victim_dies(void)
 	die(&s->recoverer, 0);
 	for (i = 0; i < 8; i++)
 		die(&s->census[i], 0);
+}
+
+static void everybody_dies(void)
+{
+	all_die = true;
+	victim_dies();
+	all_die = false;
 }
 
 /* ---- the heap is whole ---- */
@@ -161,8 +170,8 @@ static void nothing_lost(void)
 			CHECK(chunk_is(c, CHUNK_SLABS));
 			n = bits_count(c->units);
 			for (u = 0; u < CHUNK_UNITS; u++)
-				if (c->head[u] == record_place(u))
-					n += chunk_record(c, u)->units;
+				if (slab_begins(c, u))
+					n += slab_beginning(c, u)->units;
 			CHECK_EQ(n, CHUNK_UNITS);
 		}
 	}
@@ -255,6 +264,7 @@ static void release_victims(void)
 void look(void)
 {
 	static unsigned looks;
+	bool new = look_is_new();
 
 	CHECK_EQ(arch_arch_prctl(SET_FS, tls_of_survivor), 0);
 	map_as(PRIVATE);
@@ -267,6 +277,18 @@ void look(void)
 	if (looks++ % 8 == 0)
 		release_victims();
 	seats_forget();
+	if (new) {
+		map_as(PRIVATE);
+		victim_dies();
+		(void)ash_heap_recover(death_heap);
+		look_fill();
+		seats_forget();
+		map_as(PRIVATE);
+		everybody_dies();
+		(void)ash_heap_recover(death_heap);
+		look_empty();
+		seats_forget();
+	}
 	map_as(SHARED);
 	CHECK_EQ(arch_arch_prctl(SET_FS, tls_of_victim), 0);
 }

@@ -95,6 +95,18 @@ static void die_over_slot_of_nobody(void)
 	CHECK(shared_slot(heap(), class_of(death_size)) != NULL);
 }
 
+static void die_unmaking_of_nobody(void)
+{
+	struct slab *s;
+
+	before_record();
+	(void)building_begin(heap(), seats_self(heap()));
+	CHECK(shared_slot(heap(), class_of(death_size)) != NULL);
+	s = heap()->shared[class_of(death_size)];
+	s->free[0] = 0;
+	s->owner |= OWNER_CLOSING;
+}
+
 static void die_over_record(void)
 {
 	(void)building_begin(heap(), NULL);
@@ -134,6 +146,12 @@ static void ended_over_slot_of_nobody(void)
 	death_by_ended(die_over_slot_of_nobody);
 }
 
+static void ended_unmaking_of_nobody(void)
+{
+	before_record();
+	death_by_ended(die_unmaking_of_nobody);
+}
+
 static void ended_over_record(void)
 {
 	before_record();
@@ -164,6 +182,7 @@ const struct death_path death_paths[] = {
 	{"allocate: of nobody, new slab", before_check_out, do_alloc, PASSES(shared_slot), 96, 0},
 	{"allocate: of nobody", before_take_of_nobody, do_alloc, PASSES(shared_slot), 96, 0},
 	{"allocate: no record to be had", before_no_record, do_alloc, PASSES(shared_slot), 96, 60},
+	{"allocate: no record yet, new chunk", before_busy, do_alloc, PASSES(region_claim), 700, 0},
 	{"zero-allocate: fast", before_take, do_zalloc, NULL, 100, 0},
 	{"zero-allocate: of nobody", before_take_of_nobody, do_zalloc, PASSES(shared_slot), 100, 0},
 	{"zero-allocate: span that was written", before_dirty, do_zalloc, PASSES(span_alloc), 3 << 20, 0},
@@ -177,6 +196,8 @@ const struct death_path death_paths[] = {
 	{"release: a vacant record's slab gets empty", before_last_from_detached, do_release, PASSES(owner_visit), 48, 0},
 	{"release: into a dead process's slab", before_take_from_ended, do_release, PASSES(owner_notify), 48, 0},
 	{"release: of nobody", before_take_of_nobody, do_release, PASSES(shared_free), 96, 0},
+	{"release: of nobody, the slab goes back", before_last_of_nobody, do_release, PASSES(units_give), 9000, 0},
+	{"release: of nobody, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
 	{"release: span", before_take_one, do_release, PASSES(span_release), 3 << 20, 0},
 	{"release: own, purge", before_period_over, do_release, PASSES(pages_purge), 3 << 20, 0},
 	{"resize: same class", before_take, do_shrink, NULL, 8, 0},
@@ -194,6 +215,8 @@ const struct death_path death_paths[] = {
 	{"recover: chunks", ended_over_chunks, do_recover, PASSES(region_give), 48, 0},
 	{"recover: a span", ended_over_span, do_recover, PASSES(span_release), 48, 0},
 	{"recover: a slot of nobody", ended_over_slot_of_nobody, do_recover, NULL, 48, 0},
+	{"recover: an empty slab of nobody", before_empty_of_nobody, do_recover, PASSES(units_give), 9000, 3},
+	{"recover: a slab half unmade", ended_unmaking_of_nobody, do_recover, PASSES(units_give), 9000, 6},
 	{"recover: a record", ended_over_record, do_recover, PASSES(owner_enter), 48, 0},
 };
 const size_t death_path_count = sizeof(death_paths) / sizeof(death_paths[0]);

@@ -124,6 +124,63 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 	stamp_check_nothing_left();
 }
 
+/* ---- units that are free, and no hint tells of them ---- */
+
+static struct rt_barrier two;
+
+static void holder_body(__attribute__((unused)) void *argument)
+{
+	CHECK(ash_alloc(100) != NULL);
+	rt_barrier_wait(&two);
+	rt_barrier_wait(&two);
+}
+
+TEST(protocol_check_knows_of_units_without_hint, 10)
+{
+	void *p = ash_alloc(40000);
+	struct chunk *c = map_find(p);
+	struct rt_thread *thread;
+
+	CHECK_EQ(ash_check(), 0);
+	chunk_hint(c, false);
+	CHECK_EQ(ash_check(), 13);
+	/* Another thread may be just between the two. */
+	two.count = 2;
+	thread = rt_thread_start(holder_body, NULL);
+	rt_barrier_wait(&two);
+	chunk_hint(c, false);
+	CHECK_EQ(ash_check(), 0);
+	rt_barrier_wait(&two);
+	rt_thread_join(thread);
+	CHECK_EQ(ash_check(), 13);
+	chunk_mend(&heap_default, c);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+}
+
+/* A chunk whose units are all free goes back, whoever should have seen to it. */
+TEST(protocol_mended_chunk_goes_back, 10)
+{
+	void *p = ash_alloc(40000);
+	struct chunk *c = map_find(p);
+	uint64_t units = exchange_ordered(&c->units, 0);
+
+	chunk_mend(&heap_default, c);
+	CHECK(chunk_is(c, CHUNK_SLABS) && c->units == 0);
+	store_release(&c->units, units);
+	chunk_mend(&heap_default, c);
+	CHECK(chunk_is(c, CHUNK_SLABS));
+	ash_release(p);
+	ash_thread_detach();
+	CHECK(chunk_is(c, CHUNK_FREE));
+	store_release(&c->kind, CHUNK_SLABS);
+	CHECK(region_claim_at((struct run){c->region, c->index}, 1));
+	store_release(&c->units, ~(uint64_t)0);
+	chunk_mend(&heap_default, c);
+	CHECK(chunk_is(c, CHUNK_FREE) && bits_all(c->region->free, c->index, 1));
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* ---- a letter while fork_settle holds the record ---- */
 
 enum { VANISHING = 5 };

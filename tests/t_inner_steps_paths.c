@@ -69,6 +69,38 @@ static void take_shared(void)
 	seat_give();
 }
 
+/* The same, the only block of its slab, of the class's two. */
+static void take_shared_last(void)
+{
+	void *first;
+
+	(void)seat_take();
+	first = ash_alloc(step_size);
+	for (unsigned i = 1; i < class_slots(class_of(step_size), 1); i++)
+		steps_take(step_size);
+	take();
+	ash_release(first); /* that one's slab is preferred now */
+	seat_give();
+}
+
+static void dirty_span(void)
+{
+	char *p = ash_alloc(step_size);
+
+	memset(p, 1, step_size);
+	ash_release(p);
+}
+
+/* Empty slabs of some classes, each its class's preferred one. */
+static void empty_shared(void)
+{
+	(void)seat_take();
+	for (size_t size = 100; size < 10000; size *= 3)
+		ash_release(ash_alloc(size));
+	seat_give();
+	dirty_span();
+}
+
 /* The current slab of the class is used up to its last slot, or nearly. */
 static void exhaust(unsigned but)
 {
@@ -173,14 +205,6 @@ static void last_of_slab(void)
 	step_block = reserve[0];
 }
 
-static void dirty_span(void)
-{
-	char *p = ash_alloc(step_size);
-
-	memset(p, 1, step_size);
-	ash_release(p);
-}
-
 /* Nothing is free behind the span. */
 static void hemmed_span(void)
 {
@@ -253,6 +277,7 @@ const struct path steps_paths[] = {
 	{"release: block of a thread that ended", take_from_passing, steps_release,
 	 PASSES(owner_visit), 48},
 	{"release: shared slab's block", take_shared, steps_release, PASSES(shared_free), 200},
+	{"release: shared slab's last block", take_shared_last, steps_release, PASSES(units_give), 9000},
 	{"release: span", take, steps_release, PASSES(span_release), 3 << 20},
 	{"release: large span, sparse", sparse_span, steps_release, PASSES(pages_purge), 40 << 20},
 	{"resize: same class", take, do_shrink, ANYWHERE, 8},
@@ -264,5 +289,6 @@ const struct path steps_paths[] = {
 	{"resize: span moves", hemmed_span, do_grow, PASSES(pages_move), 3 << 20},
 	{"detach", mail, ash_thread_detach, PASSES(owner_shrink), 320},
 	{"trim", dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
+	{"trim: shared slabs", empty_shared, do_trim, PASSES(shared_shrink), 3 << 20},
 };
 const size_t steps_path_count = sizeof(steps_paths) / sizeof(steps_paths[0]);
