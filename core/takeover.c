@@ -52,7 +52,8 @@ static struct slab *next_slab(struct walk *w, uint64_t gather, struct owner **v)
 			chunk_mend(w->chunk->region->heap, w->chunk);
 		*v = (struct owner *)(uintptr_t)word;
 		/* While the record is in the batch, nobody else moves its slabs. */
-		if (word > OWNER_SHARED && load_relaxed(&(*v)->gather) == gather)
+		if (word != 0 && (word & OWNER_SHARED) == 0 &&
+		    load_relaxed(&(*v)->gather) == gather)
 			return s;
 	}
 	return NULL;
