@@ -14,7 +14,7 @@
 #include "instance.h"
 #include "syscall.h"
 
-enum { CAPACITY = 8 << 20, EIO = 5, ENOMEM = 12, ENOSPC = 28, EOPNOTSUPP = 95, SEEK_SET = 0, SEEK_END = 2 };
+enum { CAPACITY = 8 << 20, EIO = 5, ENOMEM = 12, ENOSPC = 28, EOPNOTSUPP = 95, SEEK_SET = 0, SEEK_CUR = 1, SEEK_END = 2 };
 
 /* ---- system calls ---- */
 
@@ -61,6 +61,7 @@ enum outcome { MADE, ATTACHED, UNFINISHED, NOTHING };
 
 static int file;
 static bool by_open; /* ash_heap_open_file, or ash_heap_create_file */
+static ash_heap *heap_made;
 
 /* Two of them in their own way: the first to set the root has made it. */
 static enum outcome make_one(void)
@@ -71,6 +72,7 @@ static enum outcome make_one(void)
 	enum outcome made;
 	void *p;
 
+	heap_made = h;
 	if (h == NULL)
 		return why == ASH_ATTACH_UNFINISHED ? UNFINISHED : NOTHING;
 	CHECK(!by_open || why == ASH_ATTACHED);
@@ -111,8 +113,8 @@ static void nothing(void)
 {
 }
 
-/* The whole capacity is there, and one heap. */
-static void heap_is_good(void)
+/* The capacity is there: so many blocks of a chunk, beside a chunk of slabs, or two of a race. */
+static void heap_has(size_t blocks)
 {
 	long pid = rt_fork();
 
@@ -124,13 +126,19 @@ static void heap_is_good(void)
 		stopped = NULL;
 		CHECK_EQ(why, ASH_ATTACHED);
 		CHECK_EQ(ash_heap_check(h), 0);
-		for (i = 0; i < CAPACITY / CHUNK_SIZE - 1; i++)
+		for (i = 0; i < blocks; i++)
 			CHECK(ash_heap_alloc(h, CHUNK_SIZE) != NULL);
-		CHECK(ash_heap_alloc(h, CHUNK_SIZE) == NULL);
+		if (blocks == CAPACITY / CHUNK_SIZE - 1)
+			CHECK(ash_heap_alloc(h, CHUNK_SIZE) == NULL);
 		CHECK(ash_heap_alloc(h, 1000) != NULL);
 		rt_exit(0);
 	}
 	CHECK_EQ(rt_wait(pid), 0);
+}
+
+static void heap_is_good(void)
+{
+	heap_has(CAPACITY / CHUNK_SIZE - 1);
 }
 
 static void begin(void)
@@ -321,38 +329,70 @@ TEST(claim_without_fallocate, 60)
 	deaths();
 }
 
-/* All at once, for chance to find what the others do not name. */
+/* All at once, for chance to find what the others do not name: they get one heap. */
 TEST(claim_race, 60)
 {
 	enum { MAKERS = 3 };
+	struct race {
+		_Atomic unsigned ready;
+		ash_heap *heap[MAKERS];
+	} *race = (void *)arch_mmap(NULL, sizeof *race, 3, 0x21, -1, 0); /* NOLINT */
 	unsigned rounds = rt_under_qemu() ? 10 : 60, round, i;
-	_Atomic unsigned *ready = (void *)arch_mmap(NULL, 4096, 3, 0x21, -1, 0); /* NOLINT */
 
 	by_open = true;
 	for (round = 0; round < rounds; round++) {
-		unsigned made = 0, attached = 0;
+		ash_heap *one = NULL;
 		long pid[MAKERS];
 
 		begin();
-		*ready = 0;
+		*race = (struct race){0};
 		for (i = 0; i < MAKERS; i++) {
 			pid[i] = rt_fork();
 			if (pid[i] == 0) {
-				for (++*ready; *ready < MAKERS;)
+				for (++race->ready; race->ready < MAKERS;)
 					rt_yield();
-				rt_exit((int)make_one());
+				CHECK(make_one() != NOTHING);
+				race->heap[i] = heap_made;
+				rt_exit(0);
 			}
 		}
 		for (i = 0; i < MAKERS; i++) {
-			int status = rt_wait(pid[i]);
-
-			CHECK(status == MADE || status == ATTACHED || status == UNFINISHED);
-			made += status == MADE;
-			attached += status == ATTACHED;
+			CHECK_EQ(rt_wait(pid[i]), 0);
+			CHECK(one == NULL || race->heap[i] == NULL || one == race->heap[i]);
+			one = race->heap[i] != NULL ? race->heap[i] : one;
 		}
-		/* Two may be made before either has set the root. */
-		CHECK(made >= 1 && made + attached <= MAKERS);
-		heap_is_good();
+		CHECK(one != NULL);
+		heap_has(1);
+		arch_close(file);
+	}
+}
+
+/* S18: the offset of the caller's file stays where it is, at each moment of it. */
+static long offset_moved;
+
+static void look_at_offset(void)
+{
+	offset_moved |= arch_lseek(file, 0, SEEK_CUR) != 77;
+}
+
+TEST(claim_offset, 20)
+{
+	size_t k;
+
+	for (k = 1; k < 40; k++) {
+		begin();
+		CHECK_EQ(arch_lseek(file, 77, SEEK_SET), 77);
+		by_open = true;
+		stop_at = k;
+		stopped = look_at_offset;
+		CHECK_EQ(make_one(), MADE);
+		ash_heap_destroy(heap_made);
+		stopped = look_at_offset;
+		calls = 0;
+		CHECK_EQ(make_one(), ATTACHED);
+		ash_heap_destroy(heap_made);
+		stopped = NULL;
+		CHECK_EQ(offset_moved, 0);
 		arch_close(file);
 	}
 }
