@@ -303,8 +303,10 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	if (!head_is_right(&head, n) || !share_status(fd, &file) || file.length < head.bytes ||
 	    !region_is_right(fd, &head, n))
 		return NULL;
+	if (!sound(fd, &head, why))
+		return NULL;
 	*why = ASH_ATTACH_NO_MEMORY;
-	if (!sound(fd, &head, why) || !take_for_attach(fd, &head))
+	if (!take_for_attach(fd, &head))
 		return NULL;
 	s = map_at(fd, head.bytes, (uintptr_t)head.base, why);
 	if (s == NULL)

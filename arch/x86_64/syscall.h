@@ -46,6 +46,7 @@ long arch_dup2(long from, long to);
 long arch_poll(void *fds, size_t count, long milliseconds);
 long arch_lseek(long fd, long offset, long whence);
 long arch_personality(long flags);
+long arch_unshare(long flags);
 long arch_mount(const char *what, const char *where, const char *type, long flags, const char *options);
 long arch_ioctl(long fd, long request, void *argument);
 long arch_mprotect(void *address, size_t length, long protection);

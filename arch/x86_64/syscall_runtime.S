@@ -38,6 +38,7 @@
 	CALL	clock_gettime, 228
 	CALL	exit_group, 231
 	CALL	tgkill, 234
+	CALL	unshare, 272
 	CALL	pipe2, 293
 	CALL	memfd_create, 319
 
