@@ -30,7 +30,8 @@ struct ash_heap_options {
 			       of shared heaps the capacity decides                             */
 	size_t retain;      /* free bytes that may stay resident; 0: as ash_defaults            */
 	enum ash_huge huge; /* as in ash_defaults                                               */
-	uintptr_t address;  /* shared heaps: where to put it, a multiple of 2 MiB; 0: anywhere  */
+	uintptr_t address;  /* shared heaps: where to put it, a multiple of 2 MiB; 0: see below */
+	bool allocate;	    /* of files: take the memory for all of it now, see below           */
 };
 
 /*
@@ -79,22 +80,59 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
 ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options);
 
 /*
- * The same in a file or memfd, which must be empty (else NULL), is made as long
- * as needed, and may be closed afterwards.  Other processes attach to it, at the same address, and
- * it is there again after all of them have ended: attaching recovers it.
- * Whoever attaches first after a crash finds the heap as it was left, one
- * block per ended thread at most in doubt (ash_heap_recover).
+ * The same in a file or memfd, which must be empty (a page of zeros counts as
+ * empty, too), is made as long as needed, and may be closed afterwards.  Other
+ * processes attach to it, at the same address, and it is there again after all
+ * of them have ended: attaching recovers it.  Whoever attaches first after a
+ * crash finds the heap as it was left, one block per ended thread at most in
+ * doubt (ash_heap_recover).
+ *
+ * Of several processes or threads that do this at the same time one makes the
+ * heap, and the others get NULL; nobody waits.  If the maker dies half-way, the
+ * next one begins anew.  NULL leaves the file as it was, but where the disk
+ * was full: then it has a page of zeros.
+ *
+ * Where it stands: options->address, or far from where the kernel puts mappings
+ * by itself, between 0x110000000000 and 0x500000000000, by chance: other programs
+ * hardly ever have anything there, so it can be attached.  A program that
+ * chooses addresses itself best takes multiples of 1 GiB in the same range.
+ *
+ * The file is sparse: memory of the disk is taken where the heap is first
+ * touched.  On a full disk (or tmpfs, or hugetlb quota) such a touch ends the
+ * process by SIGBUS, in whatever call or program; only creating and attaching
+ * take what they write beforehand, and give NULL.  options->allocate takes all
+ * of it now: then only what ash_heap_trim and the rule of `retain` gave back can
+ * be missing later (retain SIZE_MAX: nothing is).  A limit of file sizes
+ * (RLIMIT_FSIZE) is told by SIGXFSZ, as for any file.
  */
 ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options);
 
 enum ash_attach {
 	ASH_ATTACHED,
-	ASH_ATTACH_NO_HEAP,  /* not a heap of this version, or cut short          */
+	ASH_ATTACH_NO_HEAP,  /* not a heap of this version, cut short or damaged  */
 	ASH_ATTACH_TAKEN,    /* its addresses are in use in this process          */
-	ASH_ATTACH_NO_MEMORY /* the kernel refused                                */
+	ASH_ATTACH_NO_MEMORY, /* the kernel refused, the disk is full, or what was
+				 asked for cannot be: no capacity, a bad address  */
+	ASH_ATTACH_UNFINISHED /* somebody is making it right now, or died over it */
 };
-/* NULL: *why (if why is not NULL) tells the reason. */
+/*
+ * NULL: *why (if why is not NULL) tells the reason.
+ *
+ * What the file says is not believed: each word that the allocator follows is
+ * compared with what it must be, or must lead into the heap.  What cannot be told
+ * is a changed bit that says taken or free, and what the program's own blocks
+ * hold.  And whoever may write the file later, while it is attached, may do to
+ * the processes that have it what he likes: attach only what your own programs
+ * may write.
+ */
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
+
+/*
+ * Attaches, or creates if the file is empty or was left half-made: what processes
+ * call that start in any order.
+ */
+ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
+			     enum ash_attach *why);
 
 /*
  * Gives everything back at once; blocks of the heap are gone.  No thread may

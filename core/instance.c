@@ -11,7 +11,6 @@
 #include "recover.h"
 #include "region.h"
 #include "seats.h"
-#include "share.h"
 
 uint64_t heap_new_id(bool shared)
 {
@@ -72,14 +71,14 @@ static ash_heap *shared(struct store *s)
 
 ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options)
 {
-	return shared(store_create(SHARE_NO_FILE, chunks_for(capacity),
-				   options == NULL ? 0 : options->address, options));
+	return shared(store_create(chunks_for(capacity), options));
 }
 
 ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options)
 {
-	return shared(store_create(fd, chunks_for(capacity),
-				   options == NULL ? 0 : options->address, options));
+	enum ash_attach why;
+
+	return shared(store_create_file(fd, chunks_for(capacity), options, &why));
 }
 
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
@@ -94,6 +93,26 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
 		return NULL;
 	(void)ash_heap_recover(heap_public(&s->heap));
 	return heap_public(&s->heap);
+}
+
+ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
+			     enum ash_attach *why)
+{
+	enum ash_attach reason;
+	struct store *s;
+	ash_heap *heap = ash_heap_attach_file(fd, &reason);
+
+	/* What no heap is may become one. */
+	if (heap == NULL && (reason == ASH_ATTACH_NO_HEAP || reason == ASH_ATTACH_UNFINISHED)) {
+		s = store_create_file(fd, chunks_for(capacity), options, &reason);
+		heap = shared(s);
+		/* Somebody was faster. */
+		if (heap == NULL && reason == ASH_ATTACH_NO_HEAP)
+			heap = ash_heap_attach_file(fd, &reason);
+	}
+	if (why != NULL)
+		*why = reason;
+	return heap;
 }
 
 void ash_heap_destroy(ash_heap *heap)

@@ -22,24 +22,21 @@ size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride)
 	return ROUND(BYTES(n, slabs, remote_stride), PAGE_SIZE);
 }
 
-struct region *metadata_init(void *memory, struct heap *h, size_t n, bool slabs,
-			     size_t remote_stride)
+void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n, bool slabs,
+		   size_t remote_stride)
 {
-	struct region *r = memory;
-
 	r->heap = h;
 	r->state = REGION_CLAIMED;
 	r->capacity = n;
 	r->metadata = BYTES(n, slabs, remote_stride);
-	r->free = (uint64_t *)(void *)(r + 1);
+	r->free = (uint64_t *)(void *)(at + 1);
 	r->clean = r->free + bits_words(n);
 	r->partial = r->clean + bits_words(n);
 	r->advice = (uint8_t *)(r->partial + bits_words(n));
 	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
-	r->records = (char *)r + HEAD_BYTES(n);
+	r->records = (char *)at + HEAD_BYTES(n);
 	r->remote = slabs ? r->records + n * r->stride : NULL;
 	r->remote_stride = remote_stride;
-	return r;
 }
 
 struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
@@ -64,5 +61,8 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 	else
 		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_SIZE,
 				       PAGES_PRIVATE);
-	return memory == NULL ? NULL : metadata_init(memory, h, n, slabs, REMOTE_STRIDE);
+	r = memory;
+	if (r != NULL)
+		metadata_init(r, r, h, n, slabs, REMOTE_STRIDE);
+	return r;
 }

@@ -8,9 +8,12 @@
 /* Records for n chunks; `slabs`: with slab records and remote words of this stride. */
 size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride);
 
-/* The memory reads zero; the region is claimed by the caller. */
-struct region *metadata_init(void *memory, struct heap *h, size_t n, bool slabs,
-			     size_t remote_stride);
+/*
+ * Writes the region that will stand at `at`, in zeroed memory there or
+ * elsewhere; it is claimed by the caller.
+ */
+void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n, bool slabs,
+		   size_t remote_stride);
 
 /*
  * Records for n chunks, new or (*old) left by an earlier region; claimed by

@@ -48,7 +48,8 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 	bool old;
 	char *base;
 
-	if (!cap_take(h, n))
+	/* A store has one region; what its words say of the cap, others may have written. */
+	if (h->sharing != PAGES_PRIVATE || !cap_take(h, n))
 		return NULL;
 	/* Before the metadata, which is never given back: a hopeless request leaves none. */
 	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
@@ -181,20 +182,20 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	memset(known, (int)advice, n);
 }
 
-bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remote_stride)
+void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
+		size_t remote_stride)
 {
-	struct region *r = metadata_init(memory, h, n, true, remote_stride);
-
+	metadata_init(r, at, h, n, true, remote_stride);
+	r->next = NULL;
 	r->base = base;
 	r->chunks = n;
-	if (!map_enter(r))
-		return false;
-	bits_release(r->clean, 0, n);
-	bits_release(r->free, 0, n);
-	store_relaxed(&h->reserved, n);
-	store_release(&r->state, REGION_LIVE);
-	region_push(h, r);
-	return true;
+	r->state = REGION_LIVE;
+}
+
+void region_open(struct region *r)
+{
+	bits_release(r->clean, 0, r->chunks);
+	bits_release(r->free, 0, r->chunks);
 }
 
 static bool region_retire(struct heap *h, struct region *r)

@@ -50,10 +50,13 @@ static inline struct chunk *run_chunk(struct run run)
 }
 
 /*
- * The one region of a heap that does not grow, its records in zeroed memory of
- * the heap's; the chunks are zero, too.  False: no memory for the map.
+ * Writes the one region of a heap that does not grow, which will stand at `at`;
+ * r: zeroed memory there or elsewhere.  All of it follows from the arguments.
  */
-bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remote_stride);
+void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
+		size_t remote_stride);
+/* All its chunks are free and zero from now on. */
+void region_open(struct region *r);
 
 /* Returns to the system each region that is free throughout; the bytes returned. */
 size_t region_trim(struct heap *h);

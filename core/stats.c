@@ -74,8 +74,10 @@ void heap_stats(struct heap *h, struct ash_stats *out)
 		for (i = 0; i < chunks; i++) {
 			struct run run = {r, i};
 
-			stats_chunk(out, region_chunk(r, i));
-			if (bits_all(r->free, i, 1) && !region_is_clean(run, 1))
+			/* See walk_next. */
+			if (!bits_all(r->free, i, 1))
+				stats_chunk(out, region_chunk(r, i));
+			else if (!region_is_clean(run, 1))
 				out->dirty += CHUNK_SIZE;
 		}
 	}

@@ -14,7 +14,8 @@ struct slab *walk_next(struct walk *w)
 		if (w->region == NULL)
 			return NULL;
 		w->chunk = region_chunk(w->region, w->index++);
-		if (chunk_is(w->chunk, CHUNK_SLABS))
+		/* Of a chunk that was never used the record has no memory, and gets none by a look. */
+		if (!bits_all(w->region->free, w->index - 1, 1) && chunk_is(w->chunk, CHUNK_SLABS))
 			w->unit = ~0u;
 	}
 	w->place = load_acquire(&w->chunk->head[w->unit]);

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+int memcmp(const void *a, const void *b, size_t n);
 void *memcpy(void *restrict to, const void *restrict from, size_t n);
 void *memset(void *to, int byte, size_t n);
 

@@ -10,8 +10,8 @@ enum {
 	MAP_NORESERVE = 0x4000,
 	MAP_FIXED_NOREPLACE = 0x100000
 };
-enum { EEXIST = 17 };
-enum { FROM_HERE = 1, FROM_THE_END = 2, FROM_THE_START = 0 };
+enum { EINTR = 4, EIO = 5, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
+enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };
 
 bool share_map(void *at, size_t bytes, int fd, bool *refused)
 {
@@ -26,14 +26,43 @@ bool share_map(void *at, size_t bytes, int fd, bool *refused)
 	return r == (long)at;
 }
 
-size_t share_length(int fd)
+bool share_status(int fd, struct share_file *out)
 {
-	long here = arch_lseek(fd, 0, FROM_HERE);
-	long end = arch_lseek(fd, 0, FROM_THE_END);
+	struct arch_stat st;
 
-	if (here >= 0)
-		(void)arch_lseek(fd, here, FROM_THE_START);
-	return end < 0 ? 0 : (size_t)end;
+	/* Not lseek: the offset belongs to the caller, and to whoever shares the file with it. */
+	if (fd < 0 || arch_fstat(fd, &st) != 0 || (st.mode & TYPE_MASK) != TYPE_REGULAR)
+		return false;
+	out->length = (size_t)st.length;
+	out->chance = (st.device * 31 + st.inode) * 0x9e3779b97f4a7c15 ^ st.changed[0] << 30 ^
+		      st.changed[1];
+	return true;
+}
+
+/* False: there is no room.  *done: the range has memory now, and the file reaches to its end. */
+static bool take(int fd, size_t at, size_t bytes, bool *done)
+{
+	enum { ATTEMPTS = 1000 };
+	unsigned i;
+	long r = -EINTR;
+
+	/* tmpfs gives up for any signal, and begins anew. */
+	for (i = 0; i < ATTEMPTS && r == -EINTR; i++)
+		r = arch_fallocate(fd, 0, (long)at, (long)bytes);
+	*done = r == 0;
+	return r != -ENOSPC && r != -EDQUOT && r != -EFBIG && r != -EIO && r != -EINTR;
+}
+
+bool share_grow(int fd, size_t bytes)
+{
+	struct share_file now = {0, 0};
+	bool done;
+
+	/* Both only lengthen; ftruncate could cut what another process made longer. */
+	if (!take(fd, 0, bytes, &done) ||
+	    (!done && arch_pwrite64(fd, "", 1, (long)bytes - 1) != 1))
+		return false;
+	return share_status(fd, &now) && now.length >= bytes;
 }
 
 bool share_set_length(int fd, size_t bytes)
@@ -41,7 +70,25 @@ bool share_set_length(int fd, size_t bytes)
 	return arch_ftruncate(fd, (long)bytes) == 0;
 }
 
-bool share_read(int fd, void *out, size_t bytes)
+bool share_take(int fd, size_t at, size_t bytes)
 {
-	return arch_pread64(fd, out, bytes, 0) == (long)bytes;
+	size_t piece = (size_t)64 << 20, end = at + bytes; /* soon done: see take */
+	bool done = true;
+
+	for (; at < end && done; at += piece)
+		if (!take(fd, at, end - at < piece ? end - at : piece, &done))
+			return false;
+	return true;
+}
+
+size_t share_read(int fd, void *out, size_t bytes, size_t at)
+{
+	size_t had = 0;
+	long n = 1;
+
+	while (had < bytes && (n > 0 || n == -EINTR)) {
+		n = arch_pread64(fd, (char *)out + had, bytes - had, (long)(at + had));
+		had += n > 0 ? (size_t)n : 0;
+	}
+	return had;
 }

@@ -15,11 +15,10 @@
 
 #include "instance.h"
 #include "owner.h"
-#include "share.h"
 #include "store.h"
 #include "syscall.h"
 
-enum { WRITERS = 3, RDWR_CREATE = 0102, SIGKILL = 9, PR_SET_PDEATHSIG = 1, IN_HAND = 2 };
+enum { WRITERS = 3, RDWR_CREATE = 0102, SIGKILL = 9, PR_SET_PDEATHSIG = 1, IN_HAND = 2, SEEK_END = 2 };
 
 struct node {
 	struct node *next;
@@ -246,7 +245,7 @@ TEST(reopen_refusals, 20)
 	CHECK_EQ(arch_write(other, garbage, sizeof garbage), sizeof garbage);
 	CHECK(ash_heap_attach_file(other, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
-	CHECK_EQ(arch_ftruncate(fd, (long)share_length(fd) / 2), 0);
+	CHECK_EQ(arch_ftruncate(fd, arch_lseek(fd, 0, SEEK_END) / 2), 0);
 	CHECK(ash_heap_attach_file(fd, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
 	CHECK(ash_heap_attach_file(-1, &why) == NULL);

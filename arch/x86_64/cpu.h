@@ -10,6 +10,13 @@
 #define CPU_HUGE_SHIFT	  21 /* pages mapped by one entry one level up        */
 #define CPU_LINE	  64 /* bytes that move between caches as one         */
 #define CPU_ADDRESS_BITS  47 /* of user space                                 */
+/*
+ * Addresses where neither the kernel nor a program puts anything by itself:
+ * mappings come down from the top of user space, position independent
+ * programs and their heap go up from two thirds of it, others from 4 MiB.
+ */
+#define CPU_APART_FROM 0x110000000000
+#define CPU_APART_TO   0x500000000000
 
 /*
  * From the thread pointer: 32 bytes that are zero in every C library that

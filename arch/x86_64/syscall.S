@@ -6,10 +6,11 @@
 	CALL	write, 1
 	CALL	open, 2
 	CALL	close, 3
-	CALL	lseek, 8
+	CALL	fstat, 5
 	CALL	mmap, 9
 	CALL	munmap, 11
 	CALL	pread64, 17
+	CALL	pwrite64, 18
 	CALL	mremap, 25
 	CALL	mincore, 27
 	CALL	madvise, 28
@@ -20,5 +21,6 @@
 	CALL	tkill, 200
 	CALL	tgkill, 234
 	CALL	unshare, 272
+	CALL	fallocate, 285
 
 	.section .note.GNU-stack, "", @progbits

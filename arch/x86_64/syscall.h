@@ -8,6 +8,18 @@
 #define ARCH_SYSCALL_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* What fstat tells, as this CPU has it. */
+struct arch_stat {
+	uint64_t device, inode, links;
+	uint32_t mode, user, group, unused;
+	uint64_t special;
+	int64_t length, block_bytes, blocks;
+	uint64_t accessed[2], modified[2], changed[2]; /* seconds, nanoseconds */
+	int64_t rest[3];
+};
+_Static_assert(sizeof(struct arch_stat) == 144, "as the kernel has it");
 
 /* What sys/ needs (syscall.S, in libashlar.a). */
 long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
@@ -19,7 +31,9 @@ long arch_open(const char *path, long flags, long mode);
 long arch_close(long fd);
 long arch_read(long fd, void *bytes, size_t length);
 long arch_pread64(long fd, void *bytes, size_t length, long offset);
-long arch_lseek(long fd, long offset, long whence);
+long arch_pwrite64(long fd, const void *bytes, size_t length, long offset);
+long arch_fstat(long fd, struct arch_stat *out);
+long arch_fallocate(long fd, long mode, long offset, long length);
 long arch_ftruncate(long fd, long length);
 long arch_write(long fd, const void *bytes, size_t length);
 long arch_getpid(void);
@@ -33,6 +47,10 @@ long arch_unshare(long flags);
 long arch_pipe2(int *fds, long flags);
 long arch_dup2(long from, long to);
 long arch_poll(void *fds, size_t count, long milliseconds);
+long arch_lseek(long fd, long offset, long whence);
+long arch_personality(long flags);
+long arch_unshare(long flags);
+long arch_mount(const char *what, const char *where, const char *type, long flags, const char *options);
 long arch_ioctl(long fd, long request, void *argument);
 long arch_mprotect(void *address, size_t length, long protection);
 long arch_mlock(const void *address, size_t length);

@@ -3,6 +3,7 @@
 #include "stub.h"
 
 	CALL	poll, 7
+	CALL	lseek, 8
 	CALL	mprotect, 10
 	CALL	rt_sigaction, 13
 	CALL	rt_sigprocmask, 14
@@ -22,10 +23,12 @@
 	CALL	ptrace, 101
 	CALL	setpgid, 109
 	CALL	sigaltstack, 131
+	CALL	personality, 135
 	CALL	mlock, 149
 	CALL	prctl, 157
 	CALL	arch_prctl, 158
 	CALL	setrlimit, 160
+	CALL	mount, 165
 	CALL	futex, 202
 	CALL	sched_setaffinity, 203
 	CALL	set_tid_address, 218

@@ -138,9 +138,19 @@ long arch_pread64(long fd, void *bytes, size_t length, long offset)
 	return result(pread((int)fd, bytes, length, offset));
 }
 
-long arch_lseek(long fd, long offset, long whence)
+long arch_pwrite64(long fd, const void *bytes, size_t length, long offset)
 {
-	return result(lseek((int)fd, offset, (int)whence));
+	return result(pwrite((int)fd, bytes, length, offset));
+}
+
+long arch_fstat(long fd, struct arch_stat *out)
+{
+	return result(syscall(SYS_fstat, fd, out));
+}
+
+long arch_fallocate(long fd, long mode, long offset, long length)
+{
+	return result(fallocate((int)fd, (int)mode, offset, length));
 }
 
 long arch_ftruncate(long fd, long length)

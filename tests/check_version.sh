@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each layout of a store has a version word of its own: constants that decide it
+# are changed in a copy of the headers, one at a time.
+set -u
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+
+# word: of the headers in the copy.
+word() {
+	printf '#include "store.h"\nunsigned long word = STORE_VERSION;\n' |
+		${CC:-clang} -std=c17 -ffreestanding -nostdlibinc -I"$folder/core" -Isys -Iarch/x86_64 \
+			-S -o - -x c - | awk '$1 == ".quad" { print $2 }'
+}
+
+fresh() {
+	rm -rf "$folder/core"
+	mkdir "$folder/core"
+	cp core/*.h "$folder/core"
+}
+
+fresh
+right=$(word)
+[ -n "$right" ] || { echo "FAIL version: core/store.h does not compile"; exit 1; }
+
+# other FILE PATTERN REPLACEMENT: must give another word.
+others=$right
+other() {
+	fresh
+	sed "s/$2/$3/" "core/$1" >"$folder/core/$1"
+	if cmp -s "core/$1" "$folder/core/$1"; then
+		echo "FAIL version: nothing in core/$1 is '$2'"
+		status=1
+		return
+	fi
+	new=$(word)
+	[ -n "$new" ] || { echo "FAIL version: core/$1 with '$3' does not compile"; status=1; }
+	case " $others " in
+	*" $new "*)
+		echo "FAIL version: core/$1 with '$3' has the word of another layout"
+		status=1
+		;;
+	esac
+	others="$others $new"
+}
+
+other store.h '^#define STORE_RECORDS 1024' '#define STORE_RECORDS 2048'
+other store.h '^#define STRANGERS     64' '#define STRANGERS     72'
+other store.h '^#define CENSUS_PLACES 32768' '#define CENSUS_PLACES 16384'
+other store.h 'STORE_FORMAT	2' 'STORE_FORMAT	3'
+other store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
+other store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
+other owner.h '^#define SPARES	    8' '#define SPARES	    16'
+other owner.h '^#define INBOX_SLOTS 32' '#define INBOX_SLOTS 64'
+other owner.h '^#define OWNER_STAMP	  24' '#define OWNER_STAMP	  25'
+other owner.h '^	uint64_t building;' '	uint64_t moved, building;'
+other layout.h '^	size_t metadata;' '	size_t metadata, more;'
+other heap.h '^	uint64_t root;' '	uint64_t root, more[8];'
+other class.h '^#define CLASSES	      113' '#define CLASSES	      105'
+other class.h '^#define CLASS_LINEAR  128' '#define CLASS_LINEAR  256'
+[ $status -eq 0 ] && echo "ok   version: $(echo "$others" | wc -w) layouts have as many words"
+exit $status

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64 */
+/* clang-format on */
+/*
+ * Two that make a heap in one file.  One of them is stopped at each of its system
+ * calls in turn; there the other one makes it, or the first one dies, or the
+ * call fails.
+ */
+#include "ashlar_heap.h"
+#include "rt.h"
+
+#include "claim.h"
+#include "instance.h"
+#include "syscall.h"
+
+enum { CAPACITY = 8 << 20, EIO = 5, ENOMEM = 12, ENOSPC = 28, EOPNOTSUPP = 95, SEEK_SET = 0, SEEK_CUR = 1, SEEK_END = 2 };
+
+/* ---- system calls ---- */
+
+static size_t calls, stop_at;
+static void (*stopped)(void);
+static long fallocate_fails, failing;
+
+static bool counted(void)
+{
+	if (stopped == NULL || ++calls != stop_at)
+		return false;
+	stopped();
+	return failing != 0;
+}
+
+#define CALL(name, parameters, arguments, error)                                                   \
+	long __real_arch_##name parameters;                                                        \
+	long __wrap_arch_##name parameters;                                                        \
+	long __wrap_arch_##name parameters                                                         \
+	{                                                                                          \
+		if (counted())                                                                     \
+			return -(error);                                                           \
+		return __real_arch_##name arguments;                                               \
+	}
+CALL(mmap, (void *a, size_t l, long p, long f, long fd, long o), (a, l, p, f, fd, o), ENOMEM)
+CALL(munmap, (void *a, size_t l), (a, l), ENOMEM)
+CALL(fstat, (long fd, struct arch_stat *out), (fd, out), failing)
+CALL(pwrite64, (long fd, const void *b, size_t l, long o), (fd, b, l, o), failing)
+CALL(ftruncate, (long fd, long l), (fd, l), failing)
+CALL(pread64, (long fd, void *b, size_t l, long o), (fd, b, l, o), failing)
+long __real_arch_fallocate(long fd, long mode, long offset, long length);
+long __wrap_arch_fallocate(long fd, long mode, long offset, long length);
+long __wrap_arch_fallocate(long fd, long mode, long offset, long length)
+{
+	if (counted())
+		return -failing;
+	return fallocate_fails != 0 ? -fallocate_fails
+				    : __real_arch_fallocate(fd, mode, offset, length);
+}
+
+/* ---- makers ---- */
+
+enum outcome { MADE, ATTACHED, UNFINISHED, NOTHING };
+
+static int file;
+static bool by_open; /* ash_heap_open_file, or ash_heap_create_file */
+static ash_heap *heap_made;
+
+/* Two of them in their own way: the first to set the root has made it. */
+static enum outcome make_one(void)
+{
+	enum ash_attach why = ASH_ATTACH_NO_HEAP;
+	ash_heap *h = by_open ? ash_heap_open_file(file, CAPACITY, NULL, &why)
+			      : ash_heap_create_file(file, CAPACITY, NULL);
+	enum outcome made;
+	void *p;
+
+	heap_made = h;
+	if (h == NULL)
+		return why == ASH_ATTACH_UNFINISHED ? UNFINISHED : NOTHING;
+	CHECK(!by_open || why == ASH_ATTACHED);
+	made = ash_heap_root(h) == NULL ? MADE : ATTACHED;
+	p = ash_heap_alloc(h, 1000);
+	CHECK(p != NULL);
+	if (made == MADE)
+		ash_heap_set_root(h, p);
+	CHECK_EQ(ash_heap_check(h), 0);
+	return made;
+}
+
+/* Another process does so, now. */
+static enum outcome make_beside(void)
+{
+	long pid = rt_fork();
+
+	if (pid == 0) {
+		stopped = NULL;
+		rt_exit((int)make_one());
+	}
+	return (enum outcome)rt_wait(pid);
+}
+
+static enum outcome other;
+
+static void other_makes(void)
+{
+	other = make_beside();
+}
+
+static void dies(void)
+{
+	rt_exit(50);
+}
+
+static void nothing(void)
+{
+}
+
+/* The capacity is there: so many blocks of a chunk, beside a chunk of slabs, or two of a race. */
+static void heap_has(size_t blocks)
+{
+	long pid = rt_fork();
+
+	if (pid == 0) {
+		enum ash_attach why;
+		ash_heap *h = ash_heap_attach_file(file, &why);
+		size_t i;
+
+		stopped = NULL;
+		CHECK_EQ(why, ASH_ATTACHED);
+		CHECK_EQ(ash_heap_check(h), 0);
+		for (i = 0; i < blocks; i++)
+			CHECK(ash_heap_alloc(h, CHUNK_SIZE) != NULL);
+		if (blocks == CAPACITY / CHUNK_SIZE - 1)
+			CHECK(ash_heap_alloc(h, CHUNK_SIZE) == NULL);
+		CHECK(ash_heap_alloc(h, 1000) != NULL);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+}
+
+static void heap_is_good(void)
+{
+	heap_has(CAPACITY / CHUNK_SIZE - 1);
+}
+
+static void begin(void)
+{
+	file = (int)arch_memfd_create("claim", 0);
+	CHECK(file >= 0);
+	calls = 0;
+}
+
+static size_t calls_of_one(void)
+{
+	long pid;
+
+	begin();
+	stopped = nothing;
+	stop_at = SIZE_MAX;
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK_EQ(make_one(), MADE);
+		rt_exit((int)calls);
+	}
+	arch_close(file);
+	stopped = NULL;
+	return (size_t)rt_wait(pid);
+}
+
+/* At each call of the one the other makes it. */
+static void between(bool open)
+{
+	size_t k, count;
+
+	by_open = open;
+	count = calls_of_one();
+	CHECK(count > 5 && count < 100);
+	for (k = 1; k <= count; k++) {
+		enum outcome one;
+		long pid;
+
+		begin();
+		stop_at = k;
+		pid = rt_fork();
+		if (pid == 0) {
+			stopped = other_makes;
+			one = make_one();
+			/* Exactly one of the two has made it. */
+			CHECK((one == MADE) + (other == MADE) == 1);
+			if (open)
+				CHECK(one != NOTHING && other != NOTHING);
+			rt_exit(0);
+		}
+		if (rt_wait(pid) != 0) {
+			rt_print("     at call %zu of %zu\n", k, count);
+			CHECK(false);
+		}
+		heap_is_good();
+		arch_close(file);
+	}
+	rt_print("     %zu calls\n", count);
+}
+
+TEST(claim_two_create, 60)
+{
+	between(false);
+}
+
+TEST(claim_two_open, 60)
+{
+	between(true);
+}
+
+/* It dies there: the file is empty, half-made or done, and the next one goes on from there. */
+static void deaths(void)
+{
+	size_t k, count = calls_of_one(), half = 0, done = 0;
+
+	for (k = 1; k <= count; k++) {
+		enum ash_attach why = ASH_ATTACHED;
+		long pid;
+
+		begin();
+		stop_at = k;
+		pid = rt_fork();
+		if (pid == 0) {
+			stopped = dies;
+			(void)make_one();
+			rt_exit(51);
+		}
+		CHECK_EQ(rt_wait(pid), 50);
+		if (ash_heap_attach_file(file, &why) == NULL) {
+			CHECK(why == ASH_ATTACH_NO_HEAP || why == ASH_ATTACH_UNFINISHED);
+			half += why == ASH_ATTACH_UNFINISHED;
+			CHECK_EQ(make_beside(), MADE);
+			heap_is_good();
+		}
+		done += why == ASH_ATTACHED;
+		arch_close(file);
+	}
+	rt_print("     %zu deaths: %zu half-made, %zu done\n", count, half, done);
+	CHECK(half > 0);
+}
+
+TEST(claim_dies, 60)
+{
+	by_open = false;
+	deaths();
+	by_open = true;
+	deaths();
+}
+
+/* Who makes it twice from what a dead one left has not what that one wrote. */
+TEST(claim_after_death_is_zero, 20)
+{
+	char page[4096];
+	struct store *s = (struct store *)(void *)page;
+	enum ash_attach why;
+	long pid;
+
+	begin();
+	memset(page, 0x77, sizeof page);
+	s->magic = CLAIM_MAKING;
+	pid = rt_fork();
+	if (pid == 0)
+		rt_exit(0);
+	CHECK_EQ(rt_wait(pid), 0);
+	s->claim = (uint64_t)pid; /* ended */
+	for (long at = 0; at < 400 * 4096; at += 4096)
+		CHECK_EQ(arch_pwrite64(file, page, sizeof page, at), sizeof page);
+	CHECK(ash_heap_attach_file(file, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_UNFINISHED);
+	by_open = false;
+	CHECK_EQ(make_beside(), MADE);
+	heap_is_good();
+	/* A live one's is left alone. */
+	begin();
+	s->claim = life_of_thread();
+	CHECK_EQ(arch_pwrite64(file, page, sizeof page, 0), sizeof page);
+	CHECK_EQ(make_beside(), NOTHING);
+	by_open = true;
+	CHECK_EQ(make_beside(), UNFINISHED);
+	CHECK_EQ(arch_lseek(file, 0, SEEK_END), sizeof page);
+}
+
+/* Each call in turn fails: NULL, and the file can be used as if nothing had been. */
+static void failures(long with)
+{
+	size_t k, count = calls_of_one();
+
+	for (k = 1; k <= count; k++) {
+		enum outcome one;
+		long pid;
+
+		begin();
+		stop_at = k;
+		pid = rt_fork();
+		if (pid == 0) {
+			failing = with;
+			stopped = nothing;
+			one = make_one();
+			stopped = NULL;
+			if (one != MADE) {
+				CHECK(arch_lseek(file, 0, SEEK_END) <= 4096);
+				one = make_one();
+			}
+			CHECK_EQ(one, MADE);
+			rt_exit(0);
+		}
+		if (rt_wait(pid) != 0) {
+			rt_print("     at call %zu of %zu\n", k, count);
+			CHECK(false);
+		}
+		heap_is_good();
+		arch_close(file);
+	}
+}
+
+TEST(claim_calls_fail, 60)
+{
+	by_open = false;
+	failures(ENOSPC);
+	by_open = true;
+	failures(EIO);
+}
+
+TEST(claim_without_fallocate, 60)
+{
+	fallocate_fails = EOPNOTSUPP;
+	between(true);
+	deaths();
+}
+
+/* All at once, for chance to find what the others do not name: they get one heap. */
+TEST(claim_race, 60)
+{
+	enum { MAKERS = 3 };
+	struct race {
+		_Atomic unsigned ready;
+		ash_heap *heap[MAKERS];
+	} *race = (void *)arch_mmap(NULL, sizeof *race, 3, 0x21, -1, 0); /* NOLINT */
+	unsigned rounds = rt_under_qemu() ? 10 : 60, round, i;
+
+	by_open = true;
+	for (round = 0; round < rounds; round++) {
+		ash_heap *one = NULL;
+		long pid[MAKERS];
+
+		begin();
+		*race = (struct race){0};
+		for (i = 0; i < MAKERS; i++) {
+			pid[i] = rt_fork();
+			if (pid[i] == 0) {
+				for (++race->ready; race->ready < MAKERS;)
+					rt_yield();
+				CHECK(make_one() != NOTHING);
+				race->heap[i] = heap_made;
+				rt_exit(0);
+			}
+		}
+		for (i = 0; i < MAKERS; i++) {
+			CHECK_EQ(rt_wait(pid[i]), 0);
+			CHECK(one == NULL || race->heap[i] == NULL || one == race->heap[i]);
+			one = race->heap[i] != NULL ? race->heap[i] : one;
+		}
+		CHECK(one != NULL);
+		heap_has(1);
+		arch_close(file);
+	}
+}
+
+/* S18: the offset of the caller's file stays where it is, at each moment of it. */
+static long offset_moved;
+
+static void look_at_offset(void)
+{
+	offset_moved |= arch_lseek(file, 0, SEEK_CUR) != 77;
+}
+
+TEST(claim_offset, 20)
+{
+	size_t k;
+
+	for (k = 1; k < 40; k++) {
+		begin();
+		CHECK_EQ(arch_lseek(file, 77, SEEK_SET), 77);
+		by_open = true;
+		stop_at = k;
+		stopped = look_at_offset;
+		CHECK_EQ(make_one(), MADE);
+		ash_heap_destroy(heap_made);
+		stopped = look_at_offset;
+		calls = 0;
+		CHECK_EQ(make_one(), ATTACHED);
+		ash_heap_destroy(heap_made);
+		stopped = NULL;
+		CHECK_EQ(offset_moved, 0);
+		arch_close(file);
+	}
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}
