@@ -45,7 +45,7 @@ void store_set(struct store *s, struct store *base, size_t n)
 	s->heap.regions = (struct region *)(void *)((char *)base + REGION_AT);
 	s->heap.options = &base->heap.own;
 	s->heap.sharing = PAGES_SHARED;
-	s->heap.mark = NULL;
+	s->heap.settled = 0;
 	s->heap.reserved = n;
 	s->heap.own.cap = n << CHUNK_SHIFT;
 }

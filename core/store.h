@@ -68,7 +68,7 @@ _Static_assert(sizeof(struct store) < PAGE_SIZE, "share_grow writes the page's l
 		STORE_RECORDS), STRANGERS), CENSUS_PLACES), SLAB_GROUPS), MAIL), SPARES)
 #define STORE_SHIFTS                                                                               \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_COUNTS,                  \
-		CHUNK_SHIFT), UNIT_SHIFT), GROUP_SHIFT), PAGE_SIZE), OWNER_THREAD), OWNER_STAMP)
+		CHUNK_SHIFT), UNIT_SHIFT), GROUP_SHIFT), PAGE_SIZE), OWNER_THREAD), OWNER_BYTES)
 #define STORE_VERSION                                                                              \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_SHIFTS,                  \
 		CLASSES), SLOT_MAX), CLASS_LINEAR), CLASS_SINGLE), STORE_REMOTE_STRIDE), LIFE_BITS)
