@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls of the allocator; this list is all that it asks of Linux. */
+#include "host.h"
+#ifdef ARCH_HOST
 #include "stub.h"
 
 	CALL	read, 0
@@ -19,3 +21,4 @@
 	CALL	tkill, 200
 
 	.section .note.GNU-stack, "", @progbits
+#endif
