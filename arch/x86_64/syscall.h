@@ -7,6 +7,9 @@
 #ifndef ARCH_SYSCALL_H
 #define ARCH_SYSCALL_H
 
+#include "host.h"
+#ifdef ARCH_HOST
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -99,4 +102,5 @@ void arch_sigreturn(void);
  */
 void arch_unmap_exit(void *stack, size_t length);
 
+#endif
 #endif
