@@ -199,7 +199,7 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
 	struct leavings l = {heap, owner, 0};
 	uint64_t life;
 
-	if (h->sharing != PAGES_SHARED || owner == 0 || owner > PLACES)
+	if (field_of(heap) != NULL || h->sharing != PAGES_SHARED || owner == 0 || owner > PLACES)
 		return 0;
 	life = load_acquire(&store_of(h)->census[owner - 1]);
 	if (life == 0 || !life_process_is_over(life))
