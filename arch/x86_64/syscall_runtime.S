@@ -24,6 +24,7 @@
 	CALL	sigaltstack, 131
 	CALL	mlock, 149
 	CALL	prctl, 157
+	CALL	setuid, 105
 	CALL	arch_prctl, 158
 	CALL	setrlimit, 160
 	CALL	futex, 202
