@@ -91,7 +91,8 @@ enum ash_attach {
 	ASH_ATTACHED,
 	ASH_ATTACH_NO_HEAP,  /* not a heap of this version, or cut short          */
 	ASH_ATTACH_TAKEN,    /* its addresses are in use in this process          */
-	ASH_ATTACH_NO_MEMORY /* the kernel refused                                */
+	ASH_ATTACH_NO_MEMORY,/* the kernel refused                                */
+	ASH_ATTACH_NAMESPACE /* made in another pid or time namespace             */
 };
 /* NULL: *why (if why is not NULL) tells the reason. */
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);

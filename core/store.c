@@ -7,6 +7,7 @@
 #include "pages.h"
 #include "region.h"
 #include "share.h"
+#include "world.h"
 
 #define MAGIC ((uint64_t)0x3130726c68736100) /* "\0ashlr01" */
 
@@ -74,6 +75,7 @@ struct store *store_create(int fd, size_t n, uintptr_t address,
 	s->census = (uint64_t *)(void *)((char *)s + CENSUS_AT);
 	s->heap.id = heap_new_id(true);
 	s->heap.sharing = PAGES_SHARED;
+	s->world = world_now();
 	if (!region_fix(&s->heap, (char *)s + REGION_AT, (char *)s + at, n, STORE_REMOTE_STRIDE)) {
 		(void)pages_release(s, bytes);
 		return NULL;
@@ -91,6 +93,9 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	*why = CAN_SHARE ? ASH_ATTACH_NO_HEAP : ASH_ATTACH_NO_MEMORY;
 	if (!CAN_SHARE || !share_read(fd, &head, sizeof head) || head.magic != MAGIC ||
 	    share_length(fd) < head.bytes)
+		return NULL;
+	*why = ASH_ATTACH_NAMESPACE;
+	if (!world_is(head.world, world_now()))
 		return NULL;
 	s = head.base;
 	if (!share_map(s, head.bytes, fd, &refused)) {
