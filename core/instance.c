@@ -96,6 +96,11 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
 	return heap_public(&s->heap);
 }
 
+bool ash_heap_adopt_file(int fd)
+{
+	return store_adopt(fd);
+}
+
 void ash_heap_destroy(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);

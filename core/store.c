@@ -111,6 +111,15 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	return s;
 }
 
+bool store_adopt(int fd)
+{
+	struct store head;
+	uint64_t world = world_now();
+
+	return CAN_SHARE && share_read(fd, &head, sizeof head) && head.magic == MAGIC &&
+	       share_write(fd, &world, sizeof world, offsetof(struct store, world));
+}
+
 void store_leave(struct store *s)
 {
 	map_leave(s->heap.regions);

@@ -52,6 +52,8 @@ static inline struct store *store_of(struct heap *h)
 struct store *store_create(int fd, size_t n, uintptr_t address,
 			   const struct ash_heap_options *options);
 struct store *store_attach(int fd, enum ash_attach *why);
+/* The caller's namespaces are those of the heap in the file, in which no process is. */
+bool store_adopt(int fd);
 /* Out of this process. */
 void store_leave(struct store *s);
 

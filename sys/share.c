@@ -45,3 +45,8 @@ bool share_read(int fd, void *out, size_t bytes)
 {
 	return arch_pread64(fd, out, bytes, 0) == (long)bytes;
 }
+
+bool share_write(int fd, const void *bytes, size_t length, size_t at)
+{
+	return arch_pwrite64(fd, bytes, length, (long)at) == (long)length;
+}

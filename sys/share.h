@@ -22,4 +22,7 @@ bool share_set_length(int fd, size_t bytes);
 /* The file's first bytes, as they are now.  False: cut short. */
 bool share_read(int fd, void *out, size_t bytes);
 
+/* Puts bytes into the file, at this place of it.  False: not all. */
+bool share_write(int fd, const void *bytes, size_t length, size_t at);
+
 #endif

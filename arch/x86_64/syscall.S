@@ -10,6 +10,7 @@
 	CALL	mmap, 9
 	CALL	munmap, 11
 	CALL	pread64, 17
+	CALL	pwrite64, 18
 	CALL	mremap, 25
 	CALL	mincore, 27
 	CALL	madvise, 28

@@ -19,6 +19,7 @@ long arch_open(const char *path, long flags, long mode);
 long arch_close(long fd);
 long arch_read(long fd, void *bytes, size_t length);
 long arch_pread64(long fd, void *bytes, size_t length, long offset);
+long arch_pwrite64(long fd, const void *bytes, size_t length, long offset);
 long arch_lseek(long fd, long offset, long whence);
 long arch_ftruncate(long fd, long length);
 long arch_readlink(const char *path, char *out, size_t length);
