@@ -117,7 +117,8 @@ enum ash_attach {
 	ASH_ATTACH_TAKEN,    /* its addresses are in use in this process          */
 	ASH_ATTACH_NO_MEMORY, /* the kernel refused, the disk is full, or what was
 				 asked for cannot be: no capacity, a bad address  */
-	ASH_ATTACH_UNFINISHED /* somebody is making it right now, or died over it */
+	ASH_ATTACH_UNFINISHED, /* somebody is making it right now, or died over it */
+	ASH_ATTACH_NAMESPACE  /* made in another pid or time namespace             */
 };
 /*
  * NULL: *why (if why is not NULL) tells the reason.
@@ -137,6 +138,14 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
  */
 ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
 			     enum ash_attach *why);
+
+/*
+ * The caller knows that no process has the heap of this file, as its namespaces
+ * are gone (a container that was started anew): from now on the caller's are those
+ * where one may attach.  False: not a heap of this version.  If a process of the other
+ * ones has it still, blocks are given out twice.
+ */
+bool ash_heap_adopt_file(int fd);
 
 /*
  * Gives everything back at once; blocks of the heap are gone, and so are heaps

@@ -53,7 +53,7 @@ enum claim claim_take(struct store *s)
 	if (!swap_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
 	claim = load_acquire(&s->claim);
-	if (is_live(claim) || !swap_acq_rel(&s->claim, &claim, seats_life()))
+	if (is_live(claim) || !swap_acq_rel(&s->claim, &claim, life_of_thread()))
 		return CLAIM_BUSY;
 	/* Whose claim we took may have been done with it before he died. */
 	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;

@@ -134,6 +134,11 @@ static void leave_mark(struct heap *h)
 		(void)pages_release(h, HEAP_BYTES);
 }
 
+bool ash_heap_adopt_file(int fd)
+{
+	return store_adopt(fd);
+}
+
 void ash_heap_destroy(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
@@ -147,9 +152,11 @@ void ash_heap_destroy(ash_heap *heap)
 	if (h->sharing == PAGES_SHARED) {
 		ash_heap_thread_detach(heap);
 		fields_gone(store_of(h), store_of(h)->bytes);
+		seats_close(h);
 		store_leave(store_of(h));
 		return;
 	}
+	seats_close(h);
 	for (r = h->regions; r != NULL; r = next_region) {
 		next_region = r->next;
 		if (r->state == REGION_LIVE) {

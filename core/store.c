@@ -10,6 +10,7 @@
 #include "region.h"
 #include "share.h"
 #include "sound.h"
+#include "world.h"
 
 /* Words that change without a lock prefix are not for two processes. */
 #ifdef ASH_SINGLE_THREAD
@@ -116,6 +117,7 @@ static bool set_up(struct store *s, size_t n, const struct ash_heap_options *opt
 
 	instance_configure(&s->heap, n << CHUNK_SHIFT, options);
 	s->heap.id = heap_new_id(true);
+	s->world = world_now();
 	store_set(s, s, n);
 	r = s->heap.regions;
 	store_set_region(r, s, n);
@@ -303,6 +305,10 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	if (!head_is_right(&head, n) || !share_status(fd, &file) || file.length < head.bytes ||
 	    !region_is_right(fd, &head, n))
 		return NULL;
+	*why = ASH_ATTACH_NAMESPACE;
+	if (!world_is(head.world, world_now()))
+		return NULL;
+	*why = ASH_ATTACH_NO_HEAP;
 	if (!sound(fd, &head, why))
 		return NULL;
 	*why = ASH_ATTACH_NO_MEMORY;
@@ -319,6 +325,15 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	clear_hints(&s->heap);
 	*why = ASH_ATTACHED;
 	return s;
+}
+
+bool store_adopt(int fd)
+{
+	uint64_t world = world_now();
+	bool half;
+
+	return CAN_SHARE && claim_look(fd, &half) == CLAIM_HEAP &&
+	       share_write(fd, &world, sizeof world, offsetof(struct store, world));
 }
 
 void store_leave(struct store *s)

@@ -40,6 +40,8 @@ struct store {
 	uint64_t visits;    /* how often strangers began                               */
 	uint64_t crowd;	    /* those who found no place                                */
 	uint64_t recoverer; /* life of the thread that looks for lost memory; 0: nobody */
+	uint64_t world;     /* the namespaces of those who made it, see world.h             */
+	uint64_t full;	    /* hint: newcomers who found the census full, see census.c      */
 	uint64_t lost;	    /* deaths in the middle of such changes, not yet looked after */
 	_Alignas(CPU_LINE) struct heap heap;
 };
@@ -85,6 +87,8 @@ struct store *store_create_file(int fd, size_t n, const struct ash_heap_options 
 				enum ash_attach *why);
 /* The one in a file; ASH_ATTACH_NO_HEAP: there may be room for one. */
 struct store *store_attach(int fd, enum ash_attach *why);
+/* The caller's namespaces are those of the heap in the file, in which no process is. */
+bool store_adopt(int fd);
 /* Out of this process. */
 void store_leave(struct store *s);
 

@@ -38,6 +38,7 @@ long arch_pwrite64(long fd, const void *bytes, size_t length, long offset);
 long arch_fstat(long fd, struct arch_stat *out);
 long arch_fallocate(long fd, long mode, long offset, long length);
 long arch_ftruncate(long fd, long length);
+long arch_readlink(const char *path, char *out, size_t length);
 long arch_write(long fd, const void *bytes, size_t length);
 long arch_getpid(void);
 long arch_getppid(void);
@@ -48,9 +49,9 @@ long arch_unshare(long flags);
 
 /* What the runtime of tests and demo needs besides (syscall_runtime.S). */
 long arch_pipe2(int *fds, long flags);
+long arch_lseek(long fd, long offset, long whence);
 long arch_dup2(long from, long to);
 long arch_poll(void *fds, size_t count, long milliseconds);
-long arch_lseek(long fd, long offset, long whence);
 long arch_personality(long flags);
 long arch_unshare(long flags);
 long arch_mount(const char *what, const char *where, const char *type, long flags, const char *options);
@@ -82,6 +83,7 @@ long arch_sched_setaffinity(long pid, size_t length, const void *mask);
 long arch_getrusage(long who, void *usage);
 long arch_setrlimit(long resource, const void *limit);
 long arch_getrlimit(long resource, void *limit);
+long arch_setuid(long user);
 long arch_prctl(long option, long a, long b, long c, long d);
 long arch_memfd_create(const char *name, long flags);
 long arch_unlink(const char *path);
