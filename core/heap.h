@@ -28,8 +28,9 @@ struct heap {
 	uint64_t reserved;		   /* chunks of address space            */
 	uint64_t refused;		   /* hint: units that could not be purged */
 	uint64_t low;			   /* hint: the least that `dirty` was, see keep.h */
+	uint64_t from;			   /* hint: `dirty` when the period began          */
 	uint64_t clock;			   /* slow operations, while much is kept          */
-	uint64_t hurry;			   /* allocations still to be made slow            */
+	uint64_t running;		   /* not 0: the clock runs                        */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
 	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
 	struct ash_defaults own; /* options, of a heap that has its own         */

@@ -47,6 +47,8 @@
 
 #define ROOMS 8 /* see whole.c */
 
+enum { WATCH_NONE, WATCH_ALL, WATCH_TOLD }; /* see watch.h */
+
 struct bin {
 	uintptr_t word; /* less the owner's address: see bin_word; 0: a word of 0 */
 	char *base;	/* of the group's first slot                              */
@@ -94,6 +96,8 @@ struct owner {
 	uint32_t delayed; /* releases that found a pending mark, see release_marked */
 	bool of_process; /* made when there was a mark: its state's thread id is of this process */
 	bool no_spares;	  /* no thread, or the shelves are being walked: nothing is kept */
+	uint8_t watch;	  /* see watch.h; others write it, too                           */
+	uint32_t events, strays; /* releases that were events while it was watched        */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state;
 	union {
@@ -263,8 +267,8 @@ bool bin_refill(struct owner *o, unsigned class);
 
 void slabs_append(struct slabs *l, struct slab *s);
 void slabs_remove(struct slabs *l, struct slab *s);
-/* A large block was released: a slow operation.  Lets all bins go if keep_tick says so. */
-void bins_hurry(void);
+/* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
+void owner_ticks(void);
 /* The bin lets go of its current slab, wherever that belongs now. */
 void bin_rest(struct owner *o, unsigned class);
 
