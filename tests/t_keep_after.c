@@ -148,23 +148,6 @@ TEST(keep_after_releases, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* A peak that goes down a little, again and again, is not needed for that. */
-TEST(keep_after_little_growth, 30)
-{
-	struct ash_stats st;
-
-	pairs();
-	peak_of(64 * MIB, 1000);
-	for (int i = 0; i < 40; i++) {
-		(void)ash_alloc(60000);
-		for (int k = 0; k < 4000; k++)
-			ash_release(ash_alloc(100));
-	}
-	ash_stats(&st);
-	rt_print("     %zu KiB kept\n", st.dirty / KIB);
-	CHECK(st.dirty <= retained());
-}
-
 /* Another thread has the peak and then sleeps: this one does only what is fast. */
 static struct rt_barrier both = {.count = 2};
 
