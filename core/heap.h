@@ -32,6 +32,7 @@ struct heap {
 	uint64_t clock;			   /* slow operations, while much is kept          */
 	uint64_t running;		   /* not 0: the clock runs                        */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
+	uint64_t borders;		   /* hint: between chunks of different advice     */
 	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };

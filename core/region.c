@@ -168,17 +168,58 @@ size_t region_dirty(struct run run, size_t n)
 	return dirty;
 }
 
+static enum advice advice_at(const struct region *r, size_t i)
+{
+	return load_relaxed(&r->advice[i]) & ~ADVICE_SPARSE;
+}
+
+/* Chunks from `first` to `last` whose advice is not that of the chunk before. */
+static size_t borders(const struct region *r, size_t first, size_t last)
+{
+	size_t i, n = 0;
+
+	for (i = first > 0 ? first : 1; i <= last && i < load_relaxed(&r->chunks); i++)
+		n += advice_at(r, i) != advice_at(r, i - 1);
+	return n;
+}
+
+static void region_advised(struct run run, size_t n, enum advice advice)
+{
+	size_t i, before = borders(run.region, run.first, run.first + n);
+
+	for (i = run.first; i < run.first + n; i++)
+		store_relaxed(&run.region->advice[i], (uint8_t)advice);
+	fetch_add_relaxed(&run.region->heap->borders,
+			  borders(run.region, run.first, run.first + n) - before);
+}
+
 void region_advise(struct run run, size_t n, enum advice advice)
 {
-	uint8_t *known = &run.region->advice[run.first];
-	size_t i = 0;
+	struct region *r = run.region;
+	uint64_t *all = &r->heap->borders;
+	size_t i = 0, before, end = run.first + n;
 
 	/* None in particular: but not what an earlier block wished, either. */
-	while (known[i] == advice || (advice == ADVICE_NONE && known[i] != ADVICE_HUGE))
+	while (advice_at(r, run.first + i) == advice ||
+	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
 		if (++i >= n)
 			return;
-	pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE);
-	memset(known, (int)advice, n);
+	if (advice == ADVICE_NONE) /* the kernel cannot forget */
+		advice = ADVICE_PLAIN;
+	before = borders(r, run.first, end);
+	i = (run.first > 0 && advice_at(r, run.first - 1) != advice) +
+	    (end < load_relaxed(&r->chunks) && advice_at(r, end) != advice);
+	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
+	    !pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE))
+		return;
+	region_advised(run, n, advice);
+}
+
+void region_moved(struct run from, struct run to, size_t n)
+{
+	for (; n-- > 0; from.first++, to.first++)
+		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
+			region_advised(to, 1, ADVICE_UNKNOWN);
 }
 
 bool region_fix(struct heap *h, void *memory, char *base, size_t n, size_t remote_stride)
@@ -224,7 +265,7 @@ static bool region_retire(struct heap *h, struct region *r)
 	heap_cleaned(h, dirty * CHUNK_UNITS);
 	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
-	memset(r->advice, ADVICE_NONE, n);
+	region_advised((struct run){r, 0}, n, ADVICE_NONE); /* new mappings, next time */
 	store_relaxed(&r->base, (char *)NULL);
 	store_relaxed(&r->chunks, (size_t)0);
 	/* Pairs with the swap in metadata_make. */

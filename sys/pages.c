@@ -18,8 +18,6 @@ enum {
 	MAP_NORESERVE = 0x4000,
 	MADV_DONTNEED = 4,
 	MADV_REMOVE = 9,
-	MADV_HUGEPAGE = 14,
-	MADV_NOHUGEPAGE = 15,
 	MADV_POPULATE_WRITE = 23,
 	MREMAP_MAYMOVE = 1,
 	MREMAP_FIXED = 2,
@@ -216,11 +214,6 @@ void pages_move(void *from, void *to, size_t bytes)
 	}
 	pages_move(from, to, half);
 	pages_move((char *)from + half, (char *)to + half, bytes - half);
-}
-
-void pages_huge(void *p, size_t bytes, bool wanted)
-{
-	(void)arch_madvise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 size_t pages_count(void *p, size_t bytes)

@@ -59,8 +59,11 @@ bool pages_grow(void *p, size_t bytes, size_t larger);
  */
 void pages_move(void *from, void *to, size_t bytes);
 
-/* Asks for huge pages in the range, or for none; a wish. */
-void pages_huge(void *p, size_t bytes, bool wanted);
+/* Asks for huge pages in the range, or for none.  False: refused, all is as before. */
+bool pages_huge(void *p, size_t bytes, bool wanted);
+
+/* True: huge pages come where nobody asks for them, or nobody knows. */
+bool pages_huge_unasked(void);
 
 /* Bytes of the range that have memory (none, if nobody knows). */
 size_t pages_count(void *p, size_t bytes);
