@@ -33,6 +33,7 @@ struct heap {
 	uint64_t running;		   /* not 0: the clock runs                        */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
 	uint64_t borders;		   /* hint: between chunks of different advice     */
+	uint64_t locked;		   /* hint: not 0: all that is mapped has memory   */
 	_Alignas(CPU_LINE) struct slab *shared[CLASSES]; /* hint: nobody's slabs, see shared.h */
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };

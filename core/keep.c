@@ -72,8 +72,12 @@ static uint64_t half(const struct heap *h)
 static void keep_down(struct heap *h, uint64_t units)
 {
 	size_t bytes = heap_trim(h, units * UNIT_SIZE);
+	uint64_t left;
 
-	store_relaxed(&h->refused, bytes == 0 ? load_relaxed(&h->dirty) - units : 0);
+	if (bytes == 0 && load_relaxed(&h->locked) != 0)
+		(void)region_trim(h); /* what cannot be purged can be unmapped */
+	left = load_relaxed(&h->dirty);
+	store_relaxed(&h->refused, bytes == 0 && left > units ? left - units : 0);
 }
 
 /* From now on, so much is kept, and nothing of it known to be in demand. */

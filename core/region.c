@@ -7,7 +7,7 @@
 #include "pages.h"
 
 #define STEP_MAX      ((size_t)512) /* chunks: the heap grows by at most a GiB at a time   */
-#define SPAN_REGION   ((size_t)16)  /* chunks: from here a span gets a region of its size  */
+#define LOCKED_PART   32	     /* what is ahead of a locked heap is a part of it      */
 
 static void region_push(struct heap *h, struct region *r)
 {
@@ -123,7 +123,8 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 		return run;
 	/*
 	 * Doubling keeps mappings few, and half as much again gives a large span
-	 * room to grow; halving gets on under tight limits.
+	 * room to grow; halving gets on under tight limits.  Locked memory is there
+	 * from the first moment on.
 	 */
 	step = n + n / 2;
 	if (slabs) {
@@ -131,6 +132,11 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 		if (step == 0)
 			step = h->options->initial >> CHUNK_SHIFT;
 		step = step < STEP_MAX ? step : STEP_MAX;
+	}
+	if (step > n) {
+		store_relaxed(&h->locked, (uint64_t)pages_are_locked());
+		if (load_relaxed(&h->locked) != 0)
+			step = n + (for_slabs ? load_relaxed(&h->reserved) / LOCKED_PART : 0);
 	}
 	for (;; step /= 2) {
 		step = step > n ? step : n;

@@ -9,6 +9,8 @@
 
 #include "huge.h"
 
+#define SPAN_REGION ((size_t)16) /* chunks: from here on a span gets a region of its size */
+
 struct run {
 	struct region *region; /* NULL: none */
 	size_t first;	       /* chunk      */

@@ -53,6 +53,8 @@ static void run_return(struct run run, size_t n)
 	if (!clean)
 		heap_dirtied(h, n * CHUNK_UNITS);
 	region_give(run, n, clean);
+	if (n >= SPAN_REGION && load_relaxed(&h->locked) != 0)
+		(void)region_trim(h); /* it cannot be purged, and is not kept */
 }
 
 /*

@@ -240,6 +240,16 @@ bool pages_there(void *page)
 	return arch_mincore(page, PAGE_SIZE, &there) == 0 && (there & 1) != 0;
 }
 
+bool pages_are_locked(void)
+{
+	char *page = map(PAGE_SIZE, PAGES_PRIVATE);
+	bool locked = page != NULL && pages_there(page);
+
+	if (page != NULL)
+		(void)pages_release(page, PAGE_SIZE);
+	return locked;
+}
+
 /* Pages from ... to, which are all there or all not; where the next run begins. */
 static char *zero_run(char *from, char *to, unsigned there, enum sharing sharing)
 {

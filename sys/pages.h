@@ -71,6 +71,9 @@ size_t pages_count(void *p, size_t bytes);
 /* True: the page has memory. */
 bool pages_there(void *page);
 
+/* True: what is mapped has its memory at once (mlockall): to reserve ahead would cost some. */
+bool pages_are_locked(void);
+
 /*
  * Makes memory of whole huge pages read zero, at the smallest price: pages that are there
  * are cleared, the others are purged (what is not there may be in swap).

@@ -23,6 +23,8 @@
 	CALL	setpgid, 109
 	CALL	sigaltstack, 131
 	CALL	mlock, 149
+	CALL	mlockall, 151
+	CALL	munlockall, 152
 	CALL	prctl, 157
 	CALL	arch_prctl, 158
 	CALL	setrlimit, 160
