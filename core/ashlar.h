@@ -145,7 +145,7 @@ const char *ash_version(void);
  * overrides them.  No environment variable is read.
  */
 enum ash_huge {
-	ASH_HUGE_DEFAULT, /* blocks of 4 MiB and more that will be filled, and small
+	ASH_HUGE_DEFAULT, /* blocks of 32 MiB and more that are not zeroed, and small
 			     ones once there are 32 MiB of them; never zeroed blocks */
 	ASH_HUGE_NEVER,   /* advised against: none, whatever the machine's setting */
 	ASH_HUGE_ALWAYS,  /* everything                                       */

@@ -6,6 +6,7 @@
 #include "quick.h"
 #include "reap.h"
 #include "shared.h"
+#include "watch.h"
 
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
@@ -32,14 +33,15 @@ __attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
 }
 
 /* Group g of the current slab becomes the bin's. */
-static void bin_point(const struct owner *o, struct bin *b, unsigned g)
+static void bin_point(struct owner *o, struct bin *b, unsigned g)
 {
+	watch_group(o, b->slab, g);
 	b->word = (uintptr_t)&b->slab->free[g] - (uintptr_t)o;
 	b->base = b->slab->base + (size_t)g * GROUP_SLOTS * b->slab->slot_size;
 }
 
 /* The next group of the current slab that has a free slot. */
-static bool bin_next_group(const struct owner *o, struct bin *b)
+static bool bin_next_group(struct owner *o, struct bin *b)
 {
 	struct slab *s = b->slab;
 	unsigned g = (unsigned)(bin_word(o, b) - s->free);
@@ -79,7 +81,7 @@ void bin_rest(struct owner *o, unsigned class)
 	g = (unsigned)(bin_word(o, b) - s->free);
 	if (((s->soiled >> g) & 1) == 0)
 		s->opened = g;
-	b->slab = NULL;
+	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
 	b->word = 0;
 	if (!s->spare) /* spares are not watched */
 		(void)slab_watch(s);
@@ -92,7 +94,7 @@ static void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
 	struct bin *b = &o->bins[class];
 
-	b->slab = s;
+	store_relaxed(&b->slab, s);
 	b->size = s->slot_size;
 	b->word = (uintptr_t)s->free - (uintptr_t)o;
 	(void)bin_next_group(o, b); /* should there be none, owner_slot asks again */
@@ -140,7 +142,7 @@ static void bin_exhausted(struct owner *o, unsigned class)
 	struct bin *b = &o->bins[class];
 	struct slab *s = b->slab;
 
-	b->slab = NULL;
+	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
 	b->word = 0;
 	if (s->spare)
 		spares_forget(o, s);
@@ -200,22 +202,22 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 			return NULL;
 	if (QUICK && class > CLASS_ONE && !bin_next_group(o, b))
 		bin_exhausted(o, class); /* no bin keeps a slab of one slot, see whole.c */
-	if (unlikely(refilled) && unlikely(keep_tick(o->heap, 1)))
-		bin_rest(o, class);
+	if (unlikely(refilled))
+		watch_heed(o, keep_tick(o->heap, 1));
 	return p;
 }
 
-void bins_hurry(void)
+void owner_ticks(void)
 {
-	struct owner *o = seat.self;
-	unsigned class;
+	bool running = keep_tick(&heap_default, 1);
 
-	if (seat.open == 0 || !keep_tick(o->heap, 1))
+	if (seat.open == 0) {
+		watch_tell_one(seat.self); /* it was interrupted in a call that may be a fast one */
 		return;
+	}
 	seat.open = 0;
 	signal_fence(); /* see seat_take */
-	for (class = 0; class < CLASSES; class++)
-		bin_rest(o, class);
+	watch_heed(seat.self, running);
 	seat_give();
 }
 
@@ -227,6 +229,8 @@ void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 	store_relaxed(&s->free[group], word);
 	if (exhausted || word == s->full)
 		owner_settle(o, s, exhausted);
+	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE))
+		watch_event(o, s, (unsigned)group);
 }
 
 void owner_settle(struct owner *o, struct slab *s, bool was_exhausted)
@@ -266,4 +270,5 @@ void owner_shrink(struct owner *o)
 		whole_leave(o);
 	for (class = 0; class < CLASSES; class++)
 		shrink_class(o, class);
+	watch_look(o);
 }

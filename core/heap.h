@@ -27,14 +27,17 @@ struct heap {
 	uint64_t reserved;		   /* chunks of address space            */
 	uint64_t refused;		   /* hint: units that could not be purged */
 	uint64_t low;			   /* hint: the least that `dirty` was, see keep.h */
+	uint64_t from;			   /* hint: `dirty` when the period began          */
 	uint64_t clock;			   /* slow operations, while much is kept          */
-	uint64_t hurry;			   /* allocations still to be made slow            */
+	uint64_t running;		   /* not 0: the clock runs                        */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
 	uint64_t asked;			   /* hint: slab_chunks, when owner_reap asked about all */
 	uint64_t turn;			   /* hint: the record to ask about next           */
 	uint64_t takeovers;		   /* numbers given to batches, see takeover.h     */
 	uint64_t vacated;		   /* hint: how often a record got vacant          */
 	uint64_t searched;		   /* hint: `vacated`, when none was to be had     */
+	uint64_t borders;		   /* hint: between chunks of different advice     */
+	uint64_t locked;		   /* hint: not 0: all that is mapped has memory   */
 	/* Nobody's slabs, see shared.h. */
 	_Alignas(CPU_LINE) uint64_t made; /* so far, or about to be; those that went:    */
 	uint64_t gone;			  /* the same number means that there is none    */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "huge.h"
 
-#define HUGE_FROM   ((size_t)4 << 20)
+#define HUGE_FROM   ((size_t)32 << 20) /* its first byte costs a sixteenth at most */
+#define PLAIN_FROM  ((size_t)4 << 20)
 #define HUGE_CHUNKS 16 /* so many chunks of slabs: one more is a sixteenth at stake */
 
 enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
@@ -12,7 +13,9 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 		return option == ASH_HUGE_NEVER ? ADVICE_PLAIN : ADVICE_HUGE;
 	if (use == HUGE_SLABS && load_relaxed(&h->slab_chunks) >= HUGE_CHUNKS)
 		return ADVICE_HUGE;
-	if (bytes < HUGE_FROM) /* 0 for slabs */
-		return ADVICE_NONE;
-	return use == HUGE_FILLED ? ADVICE_HUGE : ADVICE_PLAIN;
+	if (use == HUGE_FILLED && bytes >= HUGE_FROM)
+		return ADVICE_HUGE;
+	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM && pages_huge_unasked())
+		return ADVICE_PLAIN;
+	return ADVICE_NONE;
 }

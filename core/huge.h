@@ -8,8 +8,12 @@
 enum advice {
 	ADVICE_NONE,  /* as the machine's setting has it */
 	ADVICE_HUGE,
-	ADVICE_PLAIN  /* no huge pages, whatever the setting */
+	ADVICE_PLAIN, /* no huge pages, whatever the setting */
+	ADVICE_UNKNOWN
 };
+
+/* In region.advice, of a span's first chunk: it may stay sparse, and so may what it grows by. */
+#define ADVICE_SPARSE 0x80
 
 enum huge_use {
 	HUGE_MIXED,  /* a chunk of slabs of which parts may never be touched */
@@ -24,5 +28,12 @@ enum huge_use {
  * a span.
  */
 enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes);
+
+/*
+ * Advice splits mappings, whose number is limited (65 530 by default): so many
+ * borders between chunks of different advice may a heap have.  What would be
+ * more goes without.
+ */
+#define HUGE_BORDERS 100
 
 #endif

@@ -11,6 +11,7 @@
 #include "seats.h"
 #include "shared.h"
 #include "span.h"
+#include "watch.h"
 
 /* The bin's lowest free slot changes hands; `at` is where its word is, which is not 0. */
 static inline void *slot_take(const struct heap *h, struct owner *o, struct bin *b, uint64_t *at)
@@ -59,7 +60,7 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 	struct owner *o = seats_take(h, &t);
 	struct bin *bin;
 	void *p = NULL;
-	bool more = true, hurry = false;
+	bool more = true;
 
 	if (unlikely(o == NULL)) {
 		*clean = false;
@@ -70,15 +71,13 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 		struct building b = building_begin(h, o);
 
 		more = bin_refill(o, class);
-		hurry = keep_tick(h, 1);
+		watch_heed(o, keep_tick(h, 1));
 		building_end(b);
 	}
 	if (more) {
 		*clean = ((bin->slab->soiled >> (bin_word(o, bin) - bin->slab->free)) & 1) == 0;
 		p = slot_take(h, o, bin, bin_word(o, bin));
 	}
-	if (unlikely(hurry))
-		bin_rest(o, class);
 	seats_give(t, o);
 	if (unlikely(p == NULL)) {
 		*clean = false;

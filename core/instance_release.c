@@ -11,6 +11,7 @@
 #include "seats.h"
 #include "shared.h"
 #include "span.h"
+#include "watch.h"
 
 /* A slot of the caller's own slab; o is checked out.  False: it is free. */
 static bool free_own(struct heap *h, struct owner *o, struct place at)
@@ -72,12 +73,13 @@ static bool free_remote(struct heap *h, struct owner *self, struct place at)
 	return true;
 }
 
-static bool span_free(struct heap *h, struct owner *self, struct chunk *c, void *p)
+static bool span_free(struct heap *h, struct owner *o, struct owner *self, struct chunk *c, void *p)
 {
 	struct building b = building_begin(h, self);
-	bool done = span_release(c, p);
+	bool done = span_release(c, p), running = keep_tick(h, 1);
 
-	(void)keep_tick(h, 1);
+	if (o != NULL)
+		watch_heed(o, running);
 	building_end(b);
 	return done;
 }
@@ -88,7 +90,7 @@ static bool block_free(struct heap *h, struct owner *o, struct owner *self, stru
 	struct place at;
 
 	if (!place_find(c, p, &at))
-		return span_free(h, self, c, p);
+		return span_free(h, o, self, c, p);
 	if (o != NULL && owner_has(o, at.slab))
 		return free_own(h, o, at);
 	if ((load_relaxed(&at.slab->owner) & OWNER_SHARED) != 0)
@@ -166,12 +168,16 @@ void *instance_resize(struct chunk *c, void *p, size_t size)
 	void *moved;
 
 	fields_gone_with(c, p);
-	if (h->sharing == PAGES_PRIVATE && span_is(c, p) && size > SLOT_MAX)
-		return span_resize(c, p, size);
+	if (h->sharing == PAGES_PRIVATE && span_is(c, p) && size > SLOT_MAX) {
+		moved = span_resize(c, p, size);
+		(void)keep_tick(h, 1); /* it may have got smaller */
+		return moved;
+	}
 	if (span_is(c, p) && size > SLOT_MAX) {
 		struct building b = building_begin(h, seats_self(h));
 
 		fits = span_fit(c, size);
+		(void)keep_tick(h, 1);
 		building_end(b);
 	} else {
 		fits = !span_is(c, p) && block_fits(have, size);

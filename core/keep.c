@@ -4,6 +4,9 @@
 #include "chunk.h"
 #include "pages.h"
 #include "region.h"
+#include "watch.h"
+
+#define FEW 128 /* units, see heap_cleaned */
 
 /* Gives back what of the chunk is free and dirty; its bytes. */
 static size_t trim_chunk(struct heap *h, struct run run)
@@ -42,13 +45,21 @@ size_t heap_trim(struct heap *h, size_t keep)
 	return bytes;
 }
 
+/*
+ * Kept memory that was taken is in demand: a new period.  Not so for a few units of
+ * many, or who takes one a period would keep all of them for ever.
+ */
 void heap_cleaned(struct heap *h, size_t units)
 {
 	uint64_t left = fetch_add_relaxed(&h->dirty, (uint64_t)0 - units) - units;
+	uint64_t from = load_relaxed(&h->from), few = from / 64 < FEW ? from / 64 : FEW;
 
-	if (left < load_relaxed(&h->low)) {
-		store_relaxed(&h->low, left);
-		store_relaxed(&h->clock, 0); /* what is kept is in demand: a new period */
+	if (left >= load_relaxed(&h->low))
+		return;
+	store_relaxed(&h->low, left);
+	if (left + few < from) {
+		store_relaxed(&h->from, left);
+		store_relaxed(&h->clock, 0);
 	}
 }
 
@@ -61,28 +72,51 @@ static uint64_t half(const struct heap *h)
 static void keep_down(struct heap *h, uint64_t units)
 {
 	size_t bytes = heap_trim(h, units * UNIT_SIZE);
+	uint64_t left;
 
-	store_relaxed(&h->refused, bytes == 0 ? load_relaxed(&h->dirty) - units : 0);
+	if (bytes == 0 && load_relaxed(&h->locked) != 0)
+		(void)region_trim(h); /* what cannot be purged can be unmapped */
+	left = load_relaxed(&h->dirty);
+	store_relaxed(&h->refused, bytes == 0 && left > units ? left - units : 0);
+}
+
+/* From now on, so much is kept, and nothing of it known to be in demand. */
+static void period_begin(struct heap *h, uint64_t kept)
+{
+	store_relaxed(&h->low, kept);
+	store_relaxed(&h->from, kept);
+}
+
+static void clock_start(struct heap *h, uint64_t kept)
+{
+	if (exchange_ordered(&h->running, 1) != 0)
+		return;
+	store_relaxed(&h->clock, 0);
+	period_begin(h, kept);
+	watch_tell(h);
 }
 
 /* All of this are hints: what a race spoils is right again a period later. */
 bool keep_tick(struct heap *h, uint64_t n)
 {
-	uint64_t kept = load_relaxed(&h->dirty), most, clock, low;
+	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused), clock, low;
 
-	most = h->options->retain / UNIT_SIZE + load_relaxed(&h->refused);
-	if (likely(kept <= most))
+	if (likely(load_relaxed(&h->running) == 0)) {
+		if (likely(kept <= h->options->retain / UNIT_SIZE + refused))
+			return false;
+		clock_start(h, kept);
+	} else if (kept <= half(h) + refused) {
+		store_relaxed(&h->running, 0);
 		return false;
+	}
 	clock = fetch_add_relaxed(&h->clock, n) % KEEP_PERIOD;
 	if (clock + n >= KEEP_PERIOD) {
 		low = load_relaxed(&h->low);
-		store_relaxed(&h->low, kept);
-		if (low <= kept && low > most)
+		period_begin(h, kept);
+		if (low <= kept && low > half(h) + refused)
 			keep_down(h, kept - low + half(h));
+		watch_tell(h); /* should one have missed it */
 	}
-	if (load_relaxed(&h->hurry) == 0)
-		return false;
-	fetch_add_relaxed(&h->hurry, ~(uint64_t)0); /* should it go below 0: a long hurry */
 	return true;
 }
 
@@ -90,8 +124,6 @@ void keep_fresh(struct heap *h, uint64_t units)
 {
 	uint64_t kept = load_relaxed(&h->dirty), least = half(h);
 
-	fetch_add_relaxed(&h->hurry, units * KEEP_HURRY);
-	if (kept <= least + load_relaxed(&h->refused))
-		return;
-	keep_down(h, kept - least > units ? kept - units : least);
+	if (kept > least + load_relaxed(&h->refused))
+		keep_down(h, kept - least > units ? kept - units : least);
 }

@@ -4,8 +4,8 @@
  *
  *   Released memory stays backed: it is kept.  What nobody needed throughout
  *   a period (KEEP_PERIOD slow operations since somebody last needed more) goes
- *   at its end, if that is more than options.retain, until half of that is
- *   kept; blocks of which little was written go at once.  And what is taken
+ *   at its end, if more than options.retain is kept, until half of that is
+ *   left; blocks of which little was written go at once.  And what is taken
  *   fresh from the system is paid for with kept memory, down to the same half,
  *   so that keeping adds nothing to the peak.
  *
@@ -17,15 +17,18 @@
  * So a program that goes to and fro between two sizes faults nothing in
  * again, whatever the sizes, and one that is done with a peak is rid of it
  * two periods later.  A period costs about what is at stake: to fault in
- * 10 MiB takes 2 ms and more, 8192 slow operations take 0.5 ms and more.  A new
- * low begins it anew: who takes kept memory, however slow its operations were
- * made (see below), is about to take the rest.
+ * 10 MiB takes 2 ms and more, 8192 slow operations take 0.2 ms and more.  A new
+ * low begins it anew, if much was taken since it began: then who takes kept
+ * memory is about to take the rest.
  *
- * The clock stands while no more than options.retain is kept.  There is no
- * background thread, and the fast paths tell nobody, so while the clock runs,
- * bins let go of their slab after each allocation: the next one is slow, and
- * counts.  That is done at most KEEP_HURRY times for each unit that was taken
- * fresh: two periods for 64 MiB, and a tenth of what their faults took.
+ * The clock runs from when more than options.retain is kept until half of that
+ * is.  There is no background thread, and the fast paths tell nobody, so
+ * meanwhile owners watch the group that a bin allocates from: it is not marked
+ * ready, so that each release into it is an event (slab_has_event), and counts.
+ * A program that goes on can do without events for as long only as it finds
+ * slots taken before in other groups, or free ones in the current groups: there
+ * are at most 64 for each class.  So whatever it does, the clock runs; and who
+ * takes memory without releasing any pays nothing for that.
  *
  * What the system refuses to take (locked memory) is not asked for again
  * until much more is kept.
@@ -36,9 +39,8 @@
 #include "heap.h"
 
 #define KEEP_PERIOD ((uint64_t)8192)
-#define KEEP_HURRY  8
 
-/* So many slow operations were done.  True: bins are to let go of their slabs. */
+/* So many slow operations were done.  True: the clock runs. */
 bool keep_tick(struct heap *h, uint64_t n);
 
 /* So many units were taken that no process memory stands behind yet. */

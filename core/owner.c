@@ -52,6 +52,9 @@ void owner_reset(struct owner *o)
 {
 	unsigned i;
 
+	/* At once, each of them: watch_tell may look. */
+	for (i = 0; i < CLASSES; i++)
+		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
 	/* Bins, shelves, spares, what is parked. */
 	memset(o->bins, 0, offsetof(struct owner, building) - offsetof(struct owner, bins));
 	o->spare_count = 0;

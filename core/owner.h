@@ -47,6 +47,8 @@
 
 #define ROOMS 8 /* see whole.c */
 
+enum { WATCH_NONE, WATCH_ALL, WATCH_TOLD }; /* see watch.h */
+
 struct bin {
 	uintptr_t word; /* less the owner's address: see bin_word; 0: a word of 0 */
 	char *base;	/* of the group's first slot                              */
@@ -76,11 +78,13 @@ struct owner {
 	struct owner *next; /* in heap.owners; never changes once set */
 	struct heap *heap;
 	/* The owner's. */
-	unsigned spare_count;
 	uint32_t looked;  /* slabs, by the last owner_collect_all; bin_refill:  */
 	uint32_t grown;	  /* times that the heap had to grow since              */
-	uint32_t delayed; /* releases that found a pending mark, see release_marked */
+	uint8_t spare_count;
 	bool no_spares;	  /* no thread, or the shelves are being walked: nothing is kept */
+	uint8_t watch;	  /* see watch.h; others write it, too                           */
+	uint16_t events, strays; /* releases that were events while it was watched       */
+	uint16_t delayed; /* releases that found a pending mark, see release_marked      */
 	uint64_t identity; /* the holder's, to the kernel; 0: unknown, see identity.h */
 	uint64_t gather;   /* of the batch that takes it over, see takeover.h         */
 	/* Written by other threads. */
@@ -256,8 +260,8 @@ bool bin_refill(struct owner *o, unsigned class);
 
 void slabs_append(struct slabs *l, struct slab *s);
 void slabs_remove(struct slabs *l, struct slab *s);
-/* A large block was released: a slow operation.  Lets all bins go if keep_tick says so. */
-void bins_hurry(void);
+/* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
+void owner_ticks(void);
 /* The bin lets go of its current slab, wherever that belongs now. */
 void bin_rest(struct owner *o, unsigned class);
 

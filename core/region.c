@@ -7,7 +7,7 @@
 #include "pages.h"
 
 #define STEP_MAX      ((size_t)512) /* chunks: the heap grows by at most a GiB at a time   */
-#define SPAN_REGION   ((size_t)16)  /* chunks: from here a span gets a region of its size  */
+#define LOCKED_PART   32	     /* what is ahead of a locked heap is a part of it      */
 
 static void region_push(struct heap *h, struct region *r)
 {
@@ -124,7 +124,8 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 		return run;
 	/*
 	 * Doubling keeps mappings few, and half as much again gives a large span
-	 * room to grow; halving gets on under tight limits.
+	 * room to grow; halving gets on under tight limits.  Locked memory is there
+	 * from the first moment on.
 	 */
 	step = n + n / 2;
 	if (slabs) {
@@ -132,6 +133,11 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 		if (step == 0)
 			step = h->options->initial >> CHUNK_SHIFT;
 		step = step < STEP_MAX ? step : STEP_MAX;
+	}
+	if (step > n) {
+		store_relaxed(&h->locked, (uint64_t)pages_are_locked());
+		if (load_relaxed(&h->locked) != 0)
+			step = n + (for_slabs ? load_relaxed(&h->reserved) / LOCKED_PART : 0);
 	}
 	for (;; step /= 2) {
 		step = step > n ? step : n;
@@ -169,17 +175,58 @@ size_t region_dirty(struct run run, size_t n)
 	return dirty;
 }
 
+static enum advice advice_at(const struct region *r, size_t i)
+{
+	return load_relaxed(&r->advice[i]) & ~ADVICE_SPARSE;
+}
+
+/* Chunks from `first` to `last` whose advice is not that of the chunk before. */
+static size_t borders(const struct region *r, size_t first, size_t last)
+{
+	size_t i, n = 0;
+
+	for (i = first > 0 ? first : 1; i <= last && i < load_relaxed(&r->chunks); i++)
+		n += advice_at(r, i) != advice_at(r, i - 1);
+	return n;
+}
+
+static void region_advised(struct run run, size_t n, enum advice advice)
+{
+	size_t i, before = borders(run.region, run.first, run.first + n);
+
+	for (i = run.first; i < run.first + n; i++)
+		store_relaxed(&run.region->advice[i], (uint8_t)advice);
+	fetch_add_relaxed(&run.region->heap->borders,
+			  borders(run.region, run.first, run.first + n) - before);
+}
+
 void region_advise(struct run run, size_t n, enum advice advice)
 {
-	uint8_t *known = &run.region->advice[run.first];
-	size_t i = 0;
+	struct region *r = run.region;
+	uint64_t *all = &r->heap->borders;
+	size_t i = 0, before, end = run.first + n;
 
 	/* None in particular: but not what an earlier block wished, either. */
-	while (known[i] == advice || (advice == ADVICE_NONE && known[i] != ADVICE_HUGE))
+	while (advice_at(r, run.first + i) == advice ||
+	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
 		if (++i >= n)
 			return;
-	pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE);
-	memset(known, (int)advice, n);
+	if (advice == ADVICE_NONE) /* the kernel cannot forget */
+		advice = ADVICE_PLAIN;
+	before = borders(r, run.first, end);
+	i = (run.first > 0 && advice_at(r, run.first - 1) != advice) +
+	    (end < load_relaxed(&r->chunks) && advice_at(r, end) != advice);
+	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
+	    !pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE))
+		return;
+	region_advised(run, n, advice);
+}
+
+void region_moved(struct run from, struct run to, size_t n)
+{
+	for (; n-- > 0; from.first++, to.first++)
+		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
+			region_advised(to, 1, ADVICE_UNKNOWN);
 }
 
 void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
@@ -225,7 +272,7 @@ static bool region_retire(struct heap *h, struct region *r)
 	heap_cleaned(h, dirty * CHUNK_UNITS);
 	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
-	memset(r->advice, ADVICE_NONE, n);
+	region_advised((struct run){r, 0}, n, ADVICE_NONE); /* new mappings, next time */
 	store_relaxed(&r->base, (char *)NULL);
 	store_relaxed(&r->chunks, (size_t)0);
 	/* Pairs with the swap in metadata_make. */

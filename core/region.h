@@ -9,6 +9,8 @@
 
 #include "huge.h"
 
+#define SPAN_REGION ((size_t)16) /* chunks: from here on a span gets a region of its size */
+
 struct run {
 	struct region *region; /* NULL: none */
 	size_t first;	       /* chunk      */
@@ -34,10 +36,12 @@ size_t region_dirty(struct run run, size_t n);
 
 /*
  * The advice of huge.h for the run; a system call only where that changes
- * something.  For whoever holds the run.  Of no advice what remains is that
- * huge pages are not asked for any more.
+ * something, and adds no border too many.  For whoever holds the run.  Of no
+ * advice what remains is that huge pages are not asked for any more.
  */
 void region_advise(struct run run, size_t n, enum advice advice);
+/* The memory was moved there, and the advice with it, or not, if it was copied. */
+void region_moved(struct run from, struct run to, size_t n);
 
 static inline char *run_base(struct run run)
 {

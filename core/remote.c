@@ -111,7 +111,7 @@ static SLOW void release_other(void *p)
 	}
 	if (c == NULL || !span_release(c, p))
 		misuse(CALL_RELEASE, p);
-	bins_hurry();
+	owner_ticks();
 }
 
 void release_rest(void *p, struct slab *s)

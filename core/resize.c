@@ -36,6 +36,7 @@ static BESIDE void *resize_rest(void *p, size_t size)
 			moved = span_resize(c, p, size);
 			if (moved == NULL)
 				ash_on_no_memory();
+			owner_ticks(); /* it may have got smaller */
 			return moved;
 		}
 	} else if (block_fits(have, size)) {

@@ -54,12 +54,14 @@ static void run_return(struct run run, size_t n)
 	if (!clean)
 		heap_dirtied(h, n * CHUNK_UNITS);
 	region_give(run, n, clean);
+	if (n >= SPAN_REGION && load_relaxed(&h->locked) != 0)
+		(void)region_trim(h); /* it cannot be purged, and is not kept */
 }
 
 /*
  * The span's record, its advice, its tail.  A tail of more than an eighth of
- * the block has no huge page, and loses the memory that it had when the block
- * was larger, or its chunk another's: nobody else will use it.
+ * the block loses the memory that it had when the block was larger, or its chunk
+ * another's: nobody else will use it.  No huge page for an eighth of one.
  */
 static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 {
@@ -67,6 +69,7 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 	enum advice advice = huge_policy(run.region->heap, use, bytes);
 	struct chunk *c = run_chunk(run);
 	char *base = run_base(run);
+	uint8_t *sparse;
 
 	/* Relaxed: looked at by walks, by map_find, and by those with an old hint. */
 	store_relaxed(&c->base, base);
@@ -74,11 +77,14 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 	store_relaxed(&c->index, (uint32_t)run.first);
 	store_relaxed(&c->span_chunks, (uint32_t)n);
 	store_relaxed(&c->span_bytes, size);
-	if (tail > bytes / 8) {
+	if (tail > bytes / 8)
 		(void)pages_purge(base + size, tail, run.region->heap->sharing);
-		n -= advice == ADVICE_HUGE;
-	}
+	if (advice == ADVICE_HUGE && n > 1)
+		n -= tail > CHUNK_SIZE / 8 * 7;
 	region_advise(run, n, advice);
+	sparse = &run.region->advice[run.first];
+	store_relaxed(sparse, (uint8_t)((*sparse & ~ADVICE_SPARSE) |
+					(use == HUGE_ZEROED ? ADVICE_SPARSE : 0)));
 	return c;
 }
 
@@ -123,7 +129,7 @@ bool span_release(struct chunk *c, void *p)
 /* What grows is written, unless it was made for a sparse block. */
 static enum huge_use use_of(const struct chunk *c)
 {
-	return c->region->advice[c->index] == ADVICE_PLAIN ? HUGE_ZEROED : HUGE_FILLED;
+	return (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
 }
 
 bool span_fit(struct chunk *c, size_t bytes)
@@ -160,8 +166,7 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 		return NULL;
 	run_used(run, n, false);
 	pages_move(p, run_base(run), c->span_bytes);
-	/* Advice moves with the pages: it must be given anew. */
-	run.region->advice[run.first] = ADVICE_NONE;
+	region_moved(run_of(c), run, c->span_chunks);
 	p = span_publish(span_set(run, bytes, use_of(c)));
 	(void)span_release(c, c->base);
 	return p;

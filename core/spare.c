@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Spares: empty slabs that an owner keeps for a while. */
-#include "owner.h"
+#include "watch.h"
 
 /* Empty and no spare any more: out of its place, back to the heap. */
 static void slab_leave(struct owner *o, struct slab *s)
@@ -11,6 +11,8 @@ static void slab_leave(struct owner *o, struct slab *s)
 		bin_rest(o, s->class); /* to the shelf */
 	slabs_remove(&o->shelves[s->class].partial, s);
 	slab_unmake(o->heap, s);
+	o->strays = 0; /* see watch_event */
+	watch_look(o);
 }
 
 static void spares_drop(struct owner *o, unsigned i)

@@ -15,6 +15,7 @@
 #include "fork.h"
 #include "keep.h"
 #include "quick.h"
+#include "watch.h"
 
 /* One place for each number of units, the last for all larger ones. */
 static unsigned room_of(unsigned units)
@@ -94,6 +95,7 @@ static __attribute__((noinline)) void room_clear(struct owner *o, unsigned room)
 	struct slab *s = unpark(o, room);
 
 	units_give(o->heap, unlist(o, s));
+	watch_look(o);
 }
 
 void *whole_take(struct owner *o, unsigned class, bool *clean)
@@ -103,7 +105,7 @@ void *whole_take(struct owner *o, unsigned class, bool *clean)
 	struct slab *s = o->parked[room];
 	struct units u;
 
-	(void)keep_tick(o->heap, 1);
+	watch_heed(o, keep_tick(o->heap, 1));
 	if (s != NULL && s->units == count) {
 		(void)unpark(o, room);
 		if (s->class == class) {

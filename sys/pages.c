@@ -18,8 +18,6 @@ enum {
 	MAP_NORESERVE = 0x4000,
 	MADV_DONTNEED = 4,
 	MADV_REMOVE = 9,
-	MADV_HUGEPAGE = 14,
-	MADV_NOHUGEPAGE = 15,
 	MADV_POPULATE_WRITE = 23,
 	MREMAP_MAYMOVE = 1,
 	MREMAP_FIXED = 2,
@@ -218,11 +216,6 @@ void pages_move(void *from, void *to, size_t bytes)
 	pages_move((char *)from + half, (char *)to + half, bytes - half);
 }
 
-void pages_huge(void *p, size_t bytes, bool wanted)
-{
-	(void)arch_madvise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-}
-
 size_t pages_count(void *p, size_t bytes)
 {
 	unsigned char there[512];
@@ -253,6 +246,16 @@ bool pages_mapped(const void *p)
 	uintptr_t page = (uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1);
 
 	return arch_mincore((void *)page, PAGE_SIZE, &there) != -ENOMEM; /* NOLINT: an address */
+}
+
+bool pages_are_locked(void)
+{
+	char *page = map(PAGE_SIZE, PAGES_PRIVATE);
+	bool locked = page != NULL && pages_there(page);
+
+	if (page != NULL)
+		(void)pages_release(page, PAGE_SIZE);
+	return locked;
 }
 
 /* Pages from ... to, which are all there or all not; where the next run begins. */

@@ -60,8 +60,11 @@ bool pages_grow(void *p, size_t bytes, size_t larger);
  */
 void pages_move(void *from, void *to, size_t bytes);
 
-/* Asks for huge pages in the range, or for none; a wish. */
-void pages_huge(void *p, size_t bytes, bool wanted);
+/* Asks for huge pages in the range, or for none.  False: refused, all is as before. */
+bool pages_huge(void *p, size_t bytes, bool wanted);
+
+/* True: huge pages come where nobody asks for them, or nobody knows. */
+bool pages_huge_unasked(void);
 
 /* Bytes of the range that have memory (none, if nobody knows). */
 size_t pages_count(void *p, size_t bytes);
@@ -71,6 +74,9 @@ bool pages_there(void *page);
 
 /* False: nothing is mapped where the page of this address would be. */
 bool pages_mapped(const void *p);
+
+/* True: what is mapped has its memory at once (mlockall): to reserve ahead would cost some. */
+bool pages_are_locked(void);
 
 /*
  * Makes memory of whole huge pages read zero, at the smallest price: pages that are there

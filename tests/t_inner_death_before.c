@@ -231,6 +231,7 @@ void before_period_over(void)
 	before_take_one();
 	heap()->own.retain = (size_t)4 << 20;
 	ash_heap_release(death_heap, p);
+	store_relaxed(&heap()->running, 1);
 	store_relaxed(&heap()->low, load_relaxed(&heap()->dirty));
 	store_relaxed(&heap()->clock, KEEP_PERIOD - 1);
 }

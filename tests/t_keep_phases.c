@@ -39,6 +39,11 @@ static void phases(size_t bytes)
 	CHECK_EQ(ash_check(), 0);
 }
 
+TEST(keep_small_phases, 20)
+{
+	phases(14 * MIB);
+}
+
 TEST(keep_phases, 20)
 {
 	phases(48 * MIB);

@@ -6,6 +6,7 @@
 #include "ashlar.h"
 #include "heap.h"
 #include "x_faults.h"
+#include "x_smaps.h"
 
 static struct ash_defaults options;
 
@@ -25,47 +26,6 @@ static void needs_huge_pages(void)
 	if (rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) <= 0 ||
 	    rt_strstr(text, "[never]") != NULL)
 		rt_skip("this machine has no transparent huge pages");
-}
-
-static uint64_t number(const char **at, unsigned base)
-{
-	uint64_t n = 0;
-
-	for (;; (*at)++) {
-		unsigned digit = **at >= 'a' ? (unsigned)(**at - 'a') + 10 : (unsigned)(**at - '0');
-
-		if (digit >= base)
-			return n;
-		n = n * base + digit;
-	}
-}
-
-/* Bytes of huge pages in the mappings that the range lies in. */
-static size_t huge_in(const void *p, size_t bytes)
-{
-	static char text[1 << 20];
-	const char *at = text;
-	bool ours = false;
-	size_t sum = 0;
-
-	CHECK(rt_read_file("/proc/self/smaps", text, sizeof(text)) > 0);
-	while (*at != 0) {
-		const char *line = at;
-		uint64_t from = number(&at, 16), to;
-
-		if (*at == '-' && at > line) {
-			at++;
-			to = number(&at, 16);
-			ours = from < (uintptr_t)p + bytes && to > (uintptr_t)p;
-		} else if (ours && rt_strstr(line, "AnonHugePages:") == line) {
-			for (at = line + 14; *at == ' ';)
-				at++;
-			sum += number(&at, 10) * KIB;
-		}
-		while (*at != 0 && *at++ != '\n')
-			;
-	}
-	return sum;
 }
 
 static void write_pages(unsigned char *p, size_t bytes)
@@ -96,7 +56,7 @@ static size_t huge_of_zeroed(size_t bytes)
 TEST(huge_default, 20)
 {
 	needs_huge_pages();
-	CHECK(huge_of_filled(16 * MIB) >= 8 * MIB);
+	CHECK(huge_of_filled(32 * MIB) >= 16 * MIB);
 	CHECK_EQ(huge_of_zeroed(16 * MIB), 0);
 }
 
@@ -114,7 +74,7 @@ static void needs_advice(void)
 TEST(huge_default_small_span, 20)
 {
 	needs_advice();
-	CHECK_EQ(huge_of_filled(3 * MIB), 0);
+	CHECK_EQ(huge_of_filled(31 * MIB), 0);
 }
 
 TEST(huge_never, 20)
@@ -211,13 +171,13 @@ TEST(huge_not_for_holes, 20)
 /* The chunk that a block ends in is not advised when the block uses little of it. */
 TEST(huge_not_for_a_tail, 20)
 {
-	size_t before, bytes = 8 * MIB + 64;
+	size_t before, bytes = 32 * MIB + 64;
 	unsigned char *p = ash_alloc(bytes);
 
 	needs_huge_pages();
 	CHECK(p != NULL);
 	before = rt_resident();
-	memset(p + 8 * MIB, 1, 64);
+	memset(p + 32 * MIB, 1, 64);
 	CHECK(rt_resident() - before <= 16 * KIB);
 }
 
@@ -227,11 +187,11 @@ TEST(huge_grown, 20)
 	unsigned char *p, *way;
 
 	needs_huge_pages();
-	p = ash_alloc(20 * MIB);
-	write_pages(p, 20 * MIB);
-	p = ash_resize(p, 24 * MIB); /* there is room behind a new span of this size */
-	write_pages(p, 24 * MIB);
-	CHECK(huge_in(p, 24 * MIB) >= 16 * MIB);
+	p = ash_alloc(40 * MIB);
+	write_pages(p, 40 * MIB);
+	p = ash_resize(p, 48 * MIB); /* there is room behind a new span of this size */
+	write_pages(p, 48 * MIB);
+	CHECK(huge_in(p, 48 * MIB) >= 32 * MIB);
 	way = ash_alloc(3 * MIB);
 	write_pages(way, 3 * MIB);
 	p = ash_resize(p, 200 * MIB);

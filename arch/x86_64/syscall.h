@@ -58,6 +58,8 @@ long arch_mount(const char *what, const char *where, const char *type, long flag
 long arch_ioctl(long fd, long request, void *argument);
 long arch_mprotect(void *address, size_t length, long protection);
 long arch_mlock(const void *address, size_t length);
+long arch_mlockall(long flags);
+long arch_munlockall(void);
 long arch_exit(long status);
 long arch_exit_group(long status);
 long arch_fork(void);

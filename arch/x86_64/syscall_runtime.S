@@ -27,6 +27,8 @@
 	CALL	sigaltstack, 131
 	CALL	personality, 135
 	CALL	mlock, 149
+	CALL	mlockall, 151
+	CALL	munlockall, 152
 	CALL	prctl, 157
 	CALL	setuid, 105
 	CALL	arch_prctl, 158
