@@ -6,11 +6,16 @@
 #include "atomic.h"
 #include "process.h"
 #include "status.h"
+#include "world.h"
 
-#define BIRTH_SHIFT 22
-#define BIRTH_MASK  (((uint64_t)1 << 28) - 1)
-#define BOOT_SHIFT  50
-#define BOOT_MASK   (((uint64_t)1 << 12) - 1)
+#define BITS(n)      (((uint64_t)1 << (n)) - 1)
+#define BIRTH_SHIFT  22
+#define BIRTH_MASK   BITS(21)
+#define BOOT_SHIFT   43
+#define BOOT_MASK    BITS(6)
+#define IMAGE_SHIFT  49
+#define IMAGE_MASK   BITS(12)
+#define FORKED_SHIFT 61
 
 /* A number for this start of the system; 0: unknown. */
 static uint64_t boot(void)
@@ -24,12 +29,18 @@ static uint64_t boot(void)
 		return n;
 	length = status_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
 	for (i = 0; i < length; i++)
-		n = n * 31 + (unsigned char)text[i];
-	n = (n ^ n >> 32) & BOOT_MASK;
-	if (length > 0 && n == 0)
-		n = 1;
+		n = status_mix(n, (unsigned char)text[i]);
+	if (length > 0)
+		n = (n & BOOT_MASK) == 0 ? 1 : n & BOOT_MASK;
 	store_relaxed(&known, n);
 	return n;
+}
+
+static uint64_t image(const struct status *s)
+{
+	uint64_t n = s->image & IMAGE_MASK;
+
+	return s->image != 0 && n == 0 ? 1 : n;
 }
 
 static uint64_t life_now(uint64_t id)
@@ -37,8 +48,9 @@ static uint64_t life_now(uint64_t id)
 	uint64_t life = id;
 	struct status s;
 
-	if (status_read(id, &s))
-		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT;
+	if (world_has_proc() && status_read(id, &s))
+		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT |
+			image(&s) << IMAGE_SHIFT | (uint64_t)s.forked << FORKED_SHIFT;
 	return life;
 }
 
@@ -52,21 +64,39 @@ uint64_t life_of_process(void)
 	return life_now(process_number());
 }
 
-/* `threads`: so many are left of a process whose first thread ended. */
-static bool is_over(uint64_t life, uint64_t threads)
+/* What both know they know the same. */
+static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 {
-	uint64_t id = LIFE_ID(life), birth = life >> BIRTH_SHIFT & BIRTH_MASK;
-	uint64_t started = life >> BOOT_SHIFT & BOOT_MASK;
-	struct status s;
+	uint64_t then = life >> shift & mask;
 
-	if (!status_read(id, &s))
-		return process_thread_is_gone(id);
-	if (birth != 0 && birth != (s.birth & BIRTH_MASK))
-		return true; /* another one has the id now */
-	if (started != 0 && boot() != 0 && started != boot())
+	return then != 0 && now != 0 && then != now;
+}
+
+/* `threads`: so many are left of a process whose first thread ended. */
+static bool has_ended(uint64_t life, uint64_t threads, const struct status *s)
+{
+	/* Another one has the id now, or the system was started anew. */
+	if (differ(life, BIRTH_SHIFT, BIRTH_MASK, s->birth & BIRTH_MASK) ||
+	    differ(life, BOOT_SHIFT, BOOT_MASK, boot()))
 		return true;
 	/* Ended, and its parent has not asked yet. */
-	return (s.state == 'Z' || s.state == 'X') && s.threads <= threads;
+	if (s->state == 'Z' || s->state == 'X')
+		return s->threads <= threads;
+	/* exec: the id lives on with another program.  Who is about to end has no image. */
+	return (life >> FORKED_SHIFT == 1 && !s->forked) ||
+	       differ(life, IMAGE_SHIFT, IMAGE_MASK, image(s));
+}
+
+static bool is_over(uint64_t life, uint64_t threads)
+{
+	uint64_t id = LIFE_ID(life);
+	struct status s;
+
+	if (id == 0)
+		return false; /* nobody may judge it */
+	if (!status_read(id, &s))
+		return process_thread_is_gone(id);
+	return has_ended(life, threads, &s) && (world_has_proc() || process_thread_is_gone(id));
 }
 
 bool life_thread_is_over(uint64_t life)

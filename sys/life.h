@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lives of threads and processes.  An id alone is no proof: the system gives
- * it to another one some day.  So a life is an id and the time of birth.
+ * Lives of threads and processes, in one program each.  An id alone is no
+ * proof: the system gives it to another one some day, and exec keeps it.  So a
+ * life is an id, the time of birth, and what exec changes.
  *
- *   61 ........ 50 | 49 ............... 22 | 21 ..... 0
- *   which start of | birth, in ticks since | thread id
- *   the system     | then, modulo a month  |
+ *     61   | 60 ..... 49 | 48 ........ 43 | 42 ............. 22 | 21 ..... 0
+ *   forked | image of    | which start of | birth, in ticks     | thread id
+ *          | the program | the system     | since then, modulo  |
  *
- * Births come from /proc; 0: unknown.  Where /proc cannot be read, an id that
- * exists counts as the life that had it.
+ *   image    of where code and stack of the program begin, which exec chooses
+ *            anew where addresses are random.  Not seen of other users'
+ *            processes; who changes it (PR_SET_MM) counts as ended.
+ *   forked   a thread, or a child that fork made: not so any more after exec
+ *
+ * All of it comes from /proc; 0: unknown.  Where /proc cannot be read, an id
+ * that exists counts as the life that had it.  What is left: a process that was
+ * made by exec and executes itself again, without random addresses.  That
+ * life is over when the process ends.
+ *
+ * A robust futex or a lock on a file would tell of exec, too.  But the list of
+ * the former is the C library's, and emulators have none; and a lock needs a
+ * descriptor, which daemons close with all others: then the living seem dead.
  */
 #ifndef SYS_LIFE_H
 #define SYS_LIFE_H
@@ -23,7 +35,7 @@
 uint64_t life_of_thread(void);
 uint64_t life_of_process(void);
 
-/* True: it is over for certain. */
+/* True: it is over for certain.  A life with the id 0 never is. */
 bool life_thread_is_over(uint64_t life);
 bool life_process_is_over(uint64_t life);
 

@@ -5,7 +5,7 @@
 #include "life.h"
 #include "syscall.h"
 
-enum { SIGKILL = 9, SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 50 };
+enum { SIGKILL = 9, SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 43, IMAGE = 49, FORKED = 61 };
 
 static struct told {
 	_Atomic uint64_t thread, process;
@@ -69,6 +69,12 @@ TEST(life_forged, 10)
 	CHECK(life_thread_is_over(me ^ (uint64_t)1 << BOOT));
 	/* Nothing is known of the birth: whoever has the id counts as it. */
 	CHECK(!life_thread_is_over(LIFE_ID(me)));
+	/* Another program now; or it was seen when it had just been forked. */
+	CHECK(life_thread_is_over(me ^ (uint64_t)1 << IMAGE));
+	CHECK(me >> FORKED == 1); /* tests run in children */
+	CHECK(!life_thread_is_over(me ^ (uint64_t)1 << FORKED));
+	/* Nobody may judge it. */
+	CHECK(!life_thread_is_over(0) && !life_process_is_over(0));
 	/* No id is that large. */
 	CHECK(life_thread_is_over((me & ~LIFE_ID(~(uint64_t)0)) | LIFE_ID(~(uint64_t)0)));
 }
@@ -128,6 +134,94 @@ TEST(life_first_thread_ends, 10)
 	CHECK(!life_process_is_over(told->process));
 	kill_and_wait(pid);
 	CHECK(life_process_is_over(told->process));
+}
+
+/* A child that tells its lives and becomes another program, by its first thread or by another. */
+static void sleep_as_program(__attribute__((unused)) void *argument)
+{
+	char *const words[] = {"sleep", "1000", NULL};
+
+	CHECK_EQ(arch_execve("/bin/sleep", words, rt_envp), 0); /* it does not return */
+}
+
+static long child_that_execs(bool by_thread)
+{
+	long pid;
+
+	told->process = 0;
+	pid = rt_fork();
+	if (pid == 0) {
+		told->thread = life_of_thread();
+		told->process = life_of_process();
+		if (!by_thread)
+			sleep_as_program(NULL);
+		CHECK(rt_thread_start(sleep_as_program, NULL) != NULL);
+		for (;;)
+			rt_sleep(1000000000);
+	}
+	while (told->process == 0)
+		rt_yield();
+	return pid;
+}
+
+static void ends_with_exec(bool by_thread)
+{
+	const uint64_t forked = (uint64_t)1 << FORKED;
+	long pid;
+
+	told_make();
+	pid = child_that_execs(by_thread);
+	while (!life_thread_is_over(told->thread) || !life_process_is_over(told->process))
+		rt_yield();
+	CHECK_EQ(arch_kill(pid, 0), 0);
+	/* The same, had it been made by exec: this is not seen in its flags. */
+	CHECK(life_process_is_over(told->process & ~forked));
+	CHECK(life_thread_is_over(told->thread & ~forked));
+	kill_and_wait(pid);
+}
+
+TEST(life_ends_with_exec, 20)
+{
+	ends_with_exec(false);
+}
+
+TEST(life_ends_with_exec_by_thread, 20)
+{
+	ends_with_exec(true);
+}
+
+enum { NO_SUCH_USER = 77 };
+
+/* What may not be seen counts as the same. */
+static void judge_as_another(uint64_t root)
+{
+	if (arch_setuid(65534) != 0)
+		rt_exit(NO_SUCH_USER);
+	CHECK(!life_thread_is_over(root) && !life_process_is_over(told->process));
+	CHECK(!life_thread_is_over(root ^ (uint64_t)1 << IMAGE));
+	CHECK(life_thread_is_over(root ^ (uint64_t)1 << BIRTH));
+	/* One's own is seen all the same. */
+	CHECK(!life_thread_is_over(life_of_thread()));
+	CHECK(life_thread_is_over(life_of_thread() ^ (uint64_t)1 << IMAGE));
+	rt_exit(0);
+}
+
+TEST(life_of_other_user, 10)
+{
+	uint64_t root = life_of_thread();
+	long pid, other;
+	int status;
+
+	told_make();
+	pid = child();
+	other = rt_fork();
+	if (other == 0)
+		judge_as_another(root);
+	status = rt_wait(other);
+	kill_and_wait(pid);
+	if (status == NO_SUCH_USER)
+		rt_skip("needs root");
+	CHECK_EQ(status, 0);
 }
 
 TEST(life_without_proc, 10)

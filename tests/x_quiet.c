@@ -5,7 +5,7 @@
  * such filter is watched from within: every stub of the library is wrapped.
  */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_pread64,--wrap=arch_lseek,--wrap=arch_ftruncate,--wrap=arch_write,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_unshare,--wrap=arch_gettid,--wrap=arch_tkill */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_pread64,--wrap=arch_lseek,--wrap=arch_ftruncate,--wrap=arch_write,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_unshare,--wrap=arch_readlink,--wrap=arch_gettid,--wrap=arch_tkill */
 /* clang-format on */
 #include "ashlar_heap.h"
 #include "rt.h"
@@ -38,6 +38,7 @@ WATCH(write)
 WATCH(getpid)
 WATCH(getppid)
 WATCH(unshare)
+WATCH(readlink)
 WATCH(gettid)
 WATCH(tkill)
 

@@ -16,6 +16,7 @@
 	CALL	madvise, 28
 	CALL	getpid, 39
 	CALL	ftruncate, 77
+	CALL	readlink, 89
 	CALL	getppid, 110
 	CALL	gettid, 186
 	CALL	tkill, 200

@@ -26,6 +26,7 @@
 	CALL	personality, 135
 	CALL	mlock, 149
 	CALL	prctl, 157
+	CALL	setuid, 105
 	CALL	arch_prctl, 158
 	CALL	setrlimit, 160
 	CALL	mount, 165

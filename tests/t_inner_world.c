@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Namespaces, and lives as they are seen from others. */
+#include "world.h"
+
+#include "kernel.h"
+#include "life.h"
+#include "rt.h"
+#include "syscall.h"
+
+enum { NEW_TIME = 0x80, NEW_PID = 0x20000000 };
+
+TEST(inner_world_same, 10)
+{
+	uint64_t here = world_now();
+	long pid = rt_fork();
+
+	if (pid == 0)
+		rt_exit(here == world_now() && world_has_proc() ? 0 : 1);
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK(here >> 32 != 0 && world_is(here, here));
+	CHECK(world_is(here, 0) && world_is(0, here));
+	CHECK(!world_is(here, here ^ 1) && !world_is(here ^ (uint64_t)1 << 32, here));
+	/* Of each half by itself. */
+	CHECK(world_is(here >> 32 << 32, here) && world_is(here, here & UINT32_MAX));
+}
+
+/* A child in a new namespace. */
+static long fork_into(long flags)
+{
+	if (arch_unshare(flags) != 0)
+		rt_skip("no new namespaces here (needs root)");
+	return rt_fork();
+}
+
+TEST(inner_world_other_ids, 10)
+{
+	uint64_t here = world_now();
+	long pid = fork_into(NEW_PID);
+
+	if (pid == 0) {
+		CHECK(!world_is(here, world_now()));
+		/* This /proc tells of the parent's namespace, where our id is another's. */
+		CHECK_EQ(arch_getpid(), 1);
+		CHECK(!world_has_proc());
+		CHECK_EQ(life_of_thread(), 1);
+		CHECK(!life_thread_is_over(life_of_thread()));
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(here, world_now());
+	CHECK(world_has_proc());
+}
+
+TEST(inner_world_other_time, 10)
+{
+	uint64_t here = world_now();
+	long pid = fork_into(NEW_TIME);
+
+	if (pid == 0) {
+		CHECK(!world_is(here, world_now()));
+		CHECK(world_has_proc());
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(here, world_now());
+}
