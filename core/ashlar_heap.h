@@ -113,7 +113,8 @@ enum ash_attach {
 	ASH_ATTACH_TAKEN,    /* its addresses are in use in this process          */
 	ASH_ATTACH_NO_MEMORY, /* the kernel refused, the disk is full, or what was
 				 asked for cannot be: no capacity, a bad address  */
-	ASH_ATTACH_UNFINISHED /* somebody is making it right now, or died over it */
+	ASH_ATTACH_UNFINISHED, /* somebody is making it right now, or died over it */
+	ASH_ATTACH_NAMESPACE /* made in another pid or time namespace             */
 };
 /*
  * NULL: *why (if why is not NULL) tells the reason.

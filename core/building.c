@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "building.h"
 
+#include "recover.h"
 #include "seats.h"
 
 struct building building_begin(struct heap *h, struct owner *o)
 {
 	struct building b = {NULL, BUILDER_OWNER};
 	struct store *s;
+	uint64_t life;
 	unsigned i;
 
 	if (h->sharing != PAGES_SHARED)
@@ -17,11 +19,13 @@ struct building building_begin(struct heap *h, struct owner *o)
 			b.word = &o->building;
 	} else {
 		b = (struct building){&s->crowd, BUILDER_CROWD};
-		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD; i++) {
+		life = seats_life(h);
+		/* Whose life nobody can judge is in the crowd: its place would never be free again. */
+		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD && life != 0; i++) {
 			uint64_t nobody = 0;
 
 			if (load_relaxed(&s->strangers[i]) == 0 &&
-			    swap_acq_rel(&s->strangers[i], &nobody, seats_life()))
+			    swap_acq_rel(&s->strangers[i], &nobody, life))
 				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
 		}
 	}
@@ -52,7 +56,7 @@ static bool stranger_is_gone(struct store *s, unsigned i)
 
 	if (life == 0)
 		return true;
-	if (!life_thread_is_over(life))
+	if (!recover_thread_is_over(s, life))
 		return false;
 	fetch_add_acq_rel(&s->lost, 1);
 	(void)swap_acq_rel(&s->strangers[i], &life, 0);

@@ -5,78 +5,184 @@
 #include "field.h"
 #include "instance.h"
 #include "process.h"
+#include "recover.h"
 #include "seats.h"
 
 /* The tag 0 and the unknown have no place. */
 #define PLACES (CENSUS_PLACES - 2)
 
-static int note_tag(void *used, void *block, size_t size, const struct ash_heap_owner *owner)
+/* In a place: its process was found to be over, which is asked of the system only once. */
+#define OVER ((uint64_t)1 << 63)
+_Static_assert(LIFE_BITS < 63, "a bit is left");
+
+/* True: the process in the place is over.  word: what stands there. */
+static bool is_over(struct store *s, unsigned i, uint64_t word)
+{
+	if ((word & OVER) != 0 || word == 0)
+		return word != 0;
+	if (!recover_process_is_over(s, word))
+		return false;
+	(void)swap_acq_rel(&s->census[i], &word, word | OVER);
+	return true;
+}
+
+/* ---- joining ---- */
+
+/* Tags of places that may be free, a bit each. */
+struct tags {
+	uint64_t word[CENSUS_PLACES / 64];
+};
+
+static uint64_t *tags_at(struct tags *t, uint64_t tag, uint64_t *bit)
+{
+	*bit = (uint64_t)1 << (tag % 64);
+	return &t->word[tag / 64 % (CENSUS_PLACES / 64)];
+}
+
+static void tags_drop(struct tags *t, uint64_t tag)
+{
+	uint64_t bit, *word = tags_at(t, tag, &bit);
+
+	*word &= ~bit;
+}
+
+/* A block speaks of its owner's place. */
+static int drop_named(void *tags, void *block, size_t size, const struct ash_heap_owner *owner)
 {
 	(void)block;
 	(void)size;
-	((uint64_t *)used)[owner->id / 64] |= (uint64_t)1 << (owner->id % 64);
+	tags_drop(tags, owner->id);
 	return 0;
 }
 
 /* True: a record that is somebody's, or a dead one's, still speaks of this place. */
-static bool is_held(struct store *s, uint16_t tag)
+static bool is_held(struct store *s, uint64_t tag)
 {
 	const struct owner *o;
 
 	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
-		if (load_acquire(&o->state) != OWNER_VACANT && o->census == tag)
+		if (load_acquire(&o->state) != OWNER_VACANT && load_relaxed(&o->census) == tag)
 			return true;
 	return false;
 }
 
-/* The place of a process that died and left no block, nor anything in flight. */
-static uint16_t census_reuse(struct store *s, uint64_t me)
+static int walk(struct heap *h, bool ask,
+		int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context);
+
+static void drop_held(struct store *s, struct tags *t)
 {
-	uint64_t used[CENSUS_PLACES / 64] = {0};
-	uint16_t tag;
+	const struct owner *o;
 
-	(void)ash_heap_walk(heap_public(&s->heap), note_tag, used);
+	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
+		if (load_acquire(&o->state) != OWNER_VACANT)
+			tags_drop(t, load_relaxed(&o->census));
+}
+
+/*
+ * Frees the places of all processes that are over and left no block, nor
+ * anything in flight; the first of them becomes the caller's.  In this order:
+ * first the deaths, then the names, of which the dead make no new ones.
+ */
+static uint16_t reuse(struct store *s, uint64_t me)
+{
+	uint16_t tag, mine = TAG_UNKNOWN;
+	struct tags over = {{0}};
+	uint64_t *at, bit, word;
+
+	for (tag = 1; tag <= PLACES; tag++)
+		if (is_over(s, tag - 1u, load_acquire(&s->census[tag - 1]))) {
+			at = tags_at(&over, tag, &bit);
+			*at |= bit;
+		}
+	(void)walk(&s->heap, false, drop_named, &over);
+	drop_held(s, &over);
 	for (tag = 1; tag <= PLACES; tag++) {
-		uint64_t life = load_acquire(&s->census[tag - 1]);
-
-		if (((used[tag / 64] >> (tag % 64)) & 1) == 0 && life_process_is_over(life) &&
-		    !is_held(s, tag) && swap_acq_rel(&s->census[tag - 1], &life, me))
-			return tag;
+		at = tags_at(&over, tag, &bit);
+		word = load_acquire(&s->census[tag - 1]);
+		/* A place that is another process's by now has another word, without the bit. */
+		if ((*at & bit) != 0 && (word & OVER) != 0 &&
+		    swap_acq_rel(&s->census[tag - 1], &word, mine == TAG_UNKNOWN ? me : 0) &&
+		    mine == TAG_UNKNOWN)
+			mine = tag;
 	}
-	return TAG_UNKNOWN;
+	return mine;
+}
+
+/* The walk is for one newcomer in so many: else each would pay for it. */
+enum { REUSE_EACH = 16 };
+
+static uint16_t join_full(struct store *s, uint64_t me)
+{
+	uint16_t tag = TAG_UNKNOWN;
+
+	if (fetch_add_relaxed(&s->full, 1) % REUSE_EACH == 0)
+		tag = reuse(s, me);
+	if (tag != TAG_UNKNOWN)
+		store_relaxed(&s->full, (uint64_t)0);
+	return tag;
+}
+
+/* A newcomer asks about another one: so few are left to be asked about when the census is full. */
+static void ask_about_next(struct store *s)
+{
+	unsigned i = fetch_add_relaxed(&s->asked, 1) % PLACES;
+
+	(void)is_over(s, i, load_acquire(&s->census[i]));
 }
 
 uint16_t census_join(struct store *s)
 {
-	uint64_t me = seats_process(), life;
+	uint64_t me = seats_process(&s->heap);
 	unsigned i;
 
+	if (me == 0)
+		return TAG_UNKNOWN;
 	for (i = 0; i < PLACES; i++) {
-		life = load_acquire(&s->census[i]);
-		if (life == me || (life == 0 && swap_acq_rel(&s->census[i], &life, me)) ||
-		    life == me)
+		uint64_t life = load_acquire(&s->census[i]);
+
+		if (life == 0 && swap_acq_rel(&s->census[i], &life, me)) {
+			ask_about_next(s);
+			return (uint16_t)(i + 1);
+		}
+		if (life == me)
 			return (uint16_t)(i + 1);
 	}
-	return census_reuse(s, me);
+	return join_full(s, me);
+}
+
+/* True: the tag is an answer that this process was given. */
+static bool is_mine(struct store *s, uint64_t tag)
+{
+	return tag == TAG_UNKNOWN || (tag != TAG_NONE && tag <= PLACES &&
+				      load_acquire(&s->census[tag - 1]) == seats_process(&s->heap));
 }
 
 uint16_t census_mine(struct store *s, const struct owner *o)
 {
-	uint64_t tag = o == NULL ? TAG_NONE : o->census;
+	uint64_t tag = o == NULL ? TAG_NONE : load_relaxed(&o->census), *kept;
 
 	/* A handler may find a record that has been taken, and not yet been given its place. */
-	if (tag != TAG_NONE && tag <= PLACES && load_acquire(&s->census[tag - 1]) == seats_process())
+	if (is_mine(s, tag))
 		return (uint16_t)tag;
-	return census_join(s);
+	kept = seats_census(&s->heap);
+	if (kept != NULL && is_mine(s, load_relaxed(kept)))
+		return (uint16_t)load_relaxed(kept);
+	tag = census_join(s);
+	if (kept != NULL)
+		store_relaxed(kept, tag);
+	return (uint16_t)tag;
 }
 
-#define SEEN 32
+/* ---- walking ---- */
+
+#define SEEN 64
 
 /* One walk for the public calls. */
 struct visit {
 	struct heap *heap;
 	int (*see)(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
 	void *context;
+	bool ask;		     /* whether owners live                */
 	struct ash_heap_owner owner; /* of the block that is looked at */
 	/*
 	 * Whether a process lives is a question to the system: asked once a walk.
@@ -99,11 +205,15 @@ static void visit_owner(struct visit *v, uint16_t tag)
 	v->owner = (struct ash_heap_owner){tag, 0, false};
 	if (tag == TAG_NONE || tag == TAG_UNKNOWN)
 		return;
+	if (!v->ask)
+		return;
 	life = load_acquire(&store_of(v->heap)->census[tag - 1]);
-	if (life != 0 && seen->life != life)
-		*seen = (struct seen){life, !life_process_is_over(life)};
 	v->owner.pid = (int)LIFE_ID(life);
-	v->owner.live = life != 0 && seen->live;
+	if (life == 0 || (life & OVER) != 0)
+		return;
+	if (seen->life != life)
+		*seen = (struct seen){life, !is_over(store_of(v->heap), tag - 1u, life)};
+	v->owner.live = seen->live;
 }
 
 static int visit_slab(struct visit *v, const struct slab *s)
@@ -158,20 +268,26 @@ static int visit_region(struct visit *v, struct region *r)
 	return answer;
 }
 
-int ash_heap_walk(ash_heap *heap,
-		  int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
+static int walk(struct heap *h, bool ask,
+		int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
 {
-	struct visit v = {.heap = heap_of(heap), .see = see, .context = context};
+	struct visit v = {.heap = h, .see = see, .context = context, .ask = ask};
 	struct region *r;
 	int answer = 0;
 
-	if (field_of(heap) != NULL)
-		return field_walk(field_of(heap), see, context);
 	v.owner = (struct ash_heap_owner){1, (int)process_number(), true};
 	for (r = load_acquire(&v.heap->regions); r != NULL && answer == 0; r = r->next)
 		if (load_acquire(&r->state) == REGION_LIVE)
 			answer = visit_region(&v, r);
 	return answer;
+}
+
+int ash_heap_walk(ash_heap *heap,
+		  int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
+{
+	if (field_of(heap) != NULL)
+		return field_walk(field_of(heap), see, context);
+	return walk(heap_of(heap), true, see, context);
 }
 
 struct leavings {
@@ -197,18 +313,21 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
 {
 	struct heap *h = heap_of(heap);
 	struct leavings l = {heap, owner, 0};
-	uint64_t life;
+	struct store *s;
+	uint64_t word;
 
 	if (h->sharing != PAGES_SHARED || owner == 0 || owner > PLACES)
 		return 0;
-	life = load_acquire(&store_of(h)->census[owner - 1]);
-	if (life == 0 || !life_process_is_over(life))
+	s = store_of(h);
+	if (!is_over(s, (unsigned)owner - 1, load_acquire(&s->census[owner - 1])))
 		return 0;
 	/* What it was in the middle of is settled first. */
 	(void)ash_heap_recover(heap);
 	(void)ash_heap_walk(heap, release_if_left, &l);
 	/* The place is free for another process. */
-	if (!is_held(store_of(h), (uint16_t)owner))
-		(void)swap_acq_rel(&store_of(h)->census[owner - 1], &life, 0);
+	word = load_acquire(&s->census[owner - 1]);
+	if (!is_held(s, owner) && (word & OVER) != 0 &&
+	    swap_acq_rel(&s->census[owner - 1], &word, 0))
+		store_relaxed(&s->full, (uint64_t)0);
 	return l.released;
 }

@@ -64,9 +64,9 @@ struct heap_hooks {
 	/* Memory for one more owner record, zero; NULL: none. */
 	void *(*owner_memory)(struct heap *h);
 	/* The holder word (owner.h) of the calling thread in a heap shared by processes. */
-	uint64_t (*holder)(void);
+	uint64_t (*holder)(struct heap *h);
 	/* True: the holder has died.  For heaps shared by processes. */
-	bool (*is_dead)(uint64_t holder);
+	bool (*is_dead)(struct heap *h, uint64_t holder);
 	/* What a dead holder of the record was in the middle of; the caller holds it now. */
 	void (*settle)(struct owner *v);
 	/* True: no live thread is changing units, chunks or slabs of a heap shared by processes. */

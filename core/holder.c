@@ -28,7 +28,7 @@ static uint64_t drawn(void)
 uint64_t holder_seated(const struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
-		return heap_hooks->holder();
+		return heap_hooks->holder((struct heap *)(uintptr_t)h);
 	return held(generation_now(), drawn() >> OWNER_THREAD & NUMBER_MASK);
 }
 

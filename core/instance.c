@@ -127,9 +127,11 @@ void ash_heap_destroy(ash_heap *heap)
 	}
 	if (h->sharing == PAGES_SHARED) {
 		ash_heap_thread_detach(heap);
+		seats_close(h);
 		store_leave(store_of(h));
 		return;
 	}
+	seats_close(h);
 	for (r = h->regions; r != NULL; r = next_region) {
 		next_region = r->next;
 		if (r->state == REGION_LIVE) {

@@ -4,6 +4,7 @@
 #include "ashlar.h"
 #include "building.h"
 #include "census.h"
+#include "recover.h"
 #include "region.h"
 #include "seats.h"
 #include "span.h"
@@ -195,10 +196,10 @@ static bool look(struct store *s)
 
 void lost_look(struct store *s)
 {
-	uint64_t me = seats_life(), who = load_acquire(&s->recoverer), lost;
+	uint64_t me = seats_life(&s->heap), who = load_acquire(&s->recoverer), lost;
 
 	/* Ourselves: we are a handler that interrupted a look. */
-	if (who == me || (who != 0 && !life_thread_is_over(who)) ||
+	if (me == 0 || who == me || (who != 0 && !recover_thread_is_over(s, who)) ||
 	    !swap_acq_rel(&s->recoverer, &who, me))
 		return;
 	lost = load_acquire(&s->lost);

@@ -10,15 +10,27 @@
 #include "release.h"
 #include "seats.h"
 #include "shared.h"
+#include "world.h"
 
-uint64_t recover_holder(void)
+uint64_t recover_holder(struct heap *h)
 {
-	return seats_life() << OWNER_THREAD | OWNER_HELD;
+	return seats_life(h) << OWNER_THREAD | OWNER_HELD;
 }
 
-bool recover_is_dead(uint64_t holder)
+bool recover_is_dead(struct heap *h, uint64_t holder)
 {
-	return life_thread_is_over(holder >> OWNER_THREAD);
+	return recover_thread_is_over(store_of(h), holder >> OWNER_THREAD);
+}
+
+/* Asked only when something is said to be dead, which is rare, and never remembered. */
+bool recover_thread_is_over(const struct store *s, uint64_t life)
+{
+	return life_thread_is_over(life) && world_is(s->world, world_now());
+}
+
+bool recover_process_is_over(const struct store *s, uint64_t life)
+{
+	return life_process_is_over(life) && world_is(s->world, world_now());
 }
 
 /* The slot in flight: nobody else knows of it, so it is released. */
@@ -64,6 +76,7 @@ size_t heap_recover(struct heap *h, struct owner *o)
 	struct store *s;
 
 	building_end(b);
+	seats_reap();
 	if (h->sharing == PAGES_SHARED) {
 		s = store_of(h);
 		strangers_bury(s);

@@ -1,52 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 #include "seats.h"
 
+#include "benches.h"
+#include "borrow.h"
 #include "building.h"
 #include "census.h"
+#include "holder.h"
 #include "process.h"
 #include "reap.h"
+#include "takeover.h"
+#include "world.h"
 
-#define PROBES	4
-#define ID_BUSY (~(uint64_t)0) /* being given to a heap */
+#define PROBES 4
 
 #ifdef ASH_SINGLE_THREAD
 struct seat_page *seats_open[SEAT_KINDS];
-static struct seat_page *pages[SEAT_KINDS];
+static struct bench *benches[SEAT_KINDS];
 #else
 _Thread_local struct seat_page *seats_open[SEAT_KINDS];
-static _Thread_local struct seat_page *pages[SEAT_KINDS];
+static _Thread_local struct bench *benches[SEAT_KINDS];
 #endif
 
-static struct seat_page *page_make(unsigned kind)
+static struct bench *bench_make(unsigned kind)
 {
 	uint64_t none = 0;
-	/* Also the page that is not wiped has a mark: nobody asks for it. */
-	struct seat_page *t = kind == SEATS_SHARED
-				      ? (struct seat_page *)(void *)process_mark()
-				      : pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
+	struct bench *b = bench_take(kind);
 
-	if (t == NULL)
+	if (b == NULL)
 		return NULL;
 	/* One instruction: a handler may do the same. */
-	if (!swap_acquire((uint64_t *)(void *)&pages[kind], &none, (uint64_t)(uintptr_t)t)) {
-		(void)pages_release(t, PAGE_SIZE);
-		return (struct seat_page *)(uintptr_t)none;
+	if (!swap_acquire((uint64_t *)(void *)&benches[kind], &none, (uint64_t)(uintptr_t)b)) {
+		bench_leave(b);
+		return (struct bench *)(uintptr_t)none;
 	}
 	if (kind != SEATS_SHARED || process_mark_is_wiped())
-		seats_open[kind] = t;
-	return t;
+		seats_open[kind] = b->page;
+	return b;
 }
 
-/* Where fork does not wipe: what was inherited goes. */
-static void page_clear(struct seat_page *t)
+/* What was inherited goes; where fork does not wipe, all of it. */
+static void inherited_clear(struct bench *b)
 {
-	size_t i;
+	struct seat_entry *e;
+	size_t entries, at;
+	unsigned i;
 
-	t->life = t->process = 0;
-	for (i = 0; i < SEAT_ENTRIES; i++)
-		t->entry[i] = (struct seat_entry){0};
+	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
+		for (at = 0; at < entries; at++)
+			e[at] = (struct seat_entry){0};
+	b->page->life = b->page->process = b->page->world = 0;
+	bench_keep(b);
 	signal_fence();
-	process_set_mark(&t->mark);
+	process_set_mark(&b->page->mark);
 }
 
 static unsigned kind_of(const struct heap *h)
@@ -54,70 +59,158 @@ static unsigned kind_of(const struct heap *h)
 	return h->id & 1;
 }
 
-static struct seat_page *page_of(unsigned kind)
+static struct bench *bench_of(unsigned kind)
 {
-	struct seat_page *t = pages[kind];
+	struct bench *b = benches[kind];
 
-	if (unlikely(t == NULL))
-		return page_make(kind);
-	if (kind == SEATS_SHARED && unlikely(process_has_forked(&t->mark)))
-		page_clear(t);
-	return t;
+	if (unlikely(b == NULL))
+		return bench_make(kind);
+	if (kind == SEATS_SHARED && unlikely(process_has_forked(&b->page->mark)))
+		inherited_clear(b);
+	return b;
 }
 
-/* An entry without a heap, at the cost of another heap if need be; marked busy. */
-static struct seat_entry *entry_claim(struct seat_page *t, size_t at)
+/* The i-th place to look at for a heap in a part of so many entries. */
+static struct seat_entry *probe(struct seat_entry *part, size_t entries, uint64_t id, size_t i)
 {
-	unsigned i, pass;
+	return &part[((id >> 1) + i) % entries];
+}
 
-	for (pass = 0; pass < 2; pass++)
-		for (i = 0; i < PROBES; i++) {
-			struct seat_entry *e = &t->entry[(at + i) % SEAT_ENTRIES];
-			uint64_t id = load_relaxed(&e->id);
+/* An entry of the part without a heap, marked busy.  *stop: a call that we interrupted is at it. */
+static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, uint64_t id, bool *stop)
+{
+	size_t i;
 
-			/* A call that we interrupted is about to enter this heap, perhaps. */
-			if (id == ID_BUSY)
-				return NULL;
-			/* Not one that such a call has checked out. */
-			if (id != 0 && (pass == 0 || e->owner == NULL))
-				continue;
-			/* One instruction, as handlers claim entries, too. */
-			if (swap_acquire(&e->id, &id, ID_BUSY))
-				return e;
-		}
+	for (i = 0; i < PROBES; i++) {
+		struct seat_entry *e = probe(part, entries, id, i);
+		uint64_t there = load_relaxed(&e->id);
+
+		/* It is about to enter this heap, perhaps. */
+		if (there == ID_BUSY)
+			*stop = true;
+		/* One instruction, as handlers claim entries, too. */
+		else if (there == 0 && swap_acq_rel(&e->id, &there, ID_BUSY))
+			return e;
+		if (*stop)
+			break;
+	}
 	return NULL;
 }
 
-static struct seat_entry *entry_find(const struct seat_page *t, const struct heap *h)
+/* Where there is no memory for more: at the cost of a heap that no call has checked out. */
+static struct seat_entry *entry_displace(struct bench *b, uint64_t id)
 {
-	size_t at = seat_home(h->id), i;
+	size_t i;
 
-	for (i = 0; i < PROBES; i++)
-		if (t->entry[(at + i) % SEAT_ENTRIES].id == h->id)
-			return (struct seat_entry *)(uintptr_t)&t->entry[(at + i) % SEAT_ENTRIES];
+	for (i = 0; i < PROBES; i++) {
+		struct seat_entry *e = probe(b->page->entry, SEAT_ENTRIES, id, i);
+		uint64_t there = load_relaxed(&e->id);
+
+		if (there == ID_BUSY)
+			return NULL;
+		if (there != ID_CLOSING && (there == 0 || load_relaxed(&e->owner) != NULL) &&
+		    swap_acq_rel(&e->id, &there, ID_BUSY))
+			return e;
+	}
+	return NULL;
+}
+
+/* An entry without a heap; marked busy. */
+static struct seat_entry *entry_claim(struct bench *b, uint64_t id)
+{
+	struct seat_entry *part, *e;
+	bool stop = false;
+	size_t entries;
+	unsigned i;
+
+	for (i = 0; i < BENCH_PARTS && !stop; i++) {
+		part = bench_part(b, i, &entries);
+		if (part == NULL) {
+			if (!bench_grow(b))
+				break;
+			part = bench_part(b, i, &entries);
+		}
+		e = part_claim(part, entries, id, &stop);
+		if (e != NULL)
+			return e;
+	}
+	return stop ? NULL : entry_displace(b, id);
+}
+
+static struct seat_entry *entry_find(const struct bench *b, uint64_t id)
+{
+	struct seat_entry *part;
+	size_t entries, n;
+	unsigned i;
+
+	for (i = 0; i < BENCH_PARTS && (part = bench_part(b, i, &entries)) != NULL; i++)
+		for (n = 0; n < PROBES; n++)
+			if (load_relaxed(&probe(part, entries, id, n)->id) == id)
+				return probe(part, entries, id, n);
 	return NULL;
 }
 
 static struct seat_entry *entry_for(struct heap *h)
 {
-	struct seat_page *t = page_of(kind_of(h));
+	struct bench *b = bench_of(kind_of(h));
 	struct seat_entry *e, *other;
 
-	if (unlikely(t == NULL))
+	if (unlikely(b == NULL))
 		return NULL;
-	e = entry_find(t, h);
+	e = entry_find(b, h->id);
 	if (likely(e != NULL))
 		return e;
-	e = entry_claim(t, seat_home(h->id));
+	e = entry_claim(b, h->id);
 	if (e == NULL)
 		return NULL;
-	e->owner = e->self = NULL;
+	store_relaxed(&e->owner, (struct owner *)NULL);
+	store_relaxed(&e->self, (struct owner *)NULL);
+	e->census = 0;
 	signal_fence();
 	/* A handler may have entered the heap before we claimed a place; never two. */
-	other = entry_find(t, h);
+	other = entry_find(b, h->id);
 	store_relaxed(&e->id, other == NULL ? h->id : 0);
 	return other == NULL ? e : other;
 }
+
+/* ---- lives ---- */
+
+/* The page with the lives of the thread and its process; NULL: they cannot be kept. */
+static struct seat_page *lives(void)
+{
+	struct bench *b = bench_of(SEATS_SHARED);
+	struct seat_page *page = b == NULL ? NULL : b->page;
+
+	if (page == NULL || page->life != 0)
+		return page;
+	/* The page is our parent's, and names its thread some day. */
+	if (memory_is_borrowed())
+		return NULL;
+	page->process = life_of_process();
+	page->world = world_now();
+	signal_fence(); /* a handler finds all or asks again */
+	page->life = life_of_thread();
+	return page;
+}
+
+uint64_t seats_life(struct heap *h)
+{
+	const struct seat_page *page = lives();
+	uint64_t world = page != NULL ? page->world : world_now();
+
+	if (!world_is(store_of(h)->world, world))
+		return 0;
+	return page != NULL ? page->life : life_of_thread();
+}
+
+uint64_t seats_process(struct heap *h)
+{
+	const struct seat_page *page = lives();
+
+	return page != NULL && world_is(store_of(h)->world, page->world) ? page->process : 0;
+}
+
+/* ---- records ---- */
 
 /*
  * All records are in use, perhaps by the dead: asked now and then, since in a
@@ -127,7 +220,7 @@ static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 {
 	enum { NOW_AND_THEN = 1024 };
 
-	if (t->self != NULL || h->sharing != PAGES_SHARED ||
+	if (load_relaxed(&t->self) != NULL || h->sharing != PAGES_SHARED ||
 	    fetch_add_relaxed(&store_of(h)->refused, 1) % NOW_AND_THEN != 0 ||
 	    owner_reap(h, NULL) == 0)
 		return NULL;
@@ -140,7 +233,10 @@ static struct owner *fill(struct seat_entry *t, struct heap *h)
 	struct building b;
 	struct owner *o;
 
-	if (t->self != NULL)
+	if (load_relaxed(&t->self) != NULL)
+		return NULL;
+	/* Nobody could tell when the thread is dead, or all would too soon. */
+	if (h->sharing == PAGES_SHARED && seats_process(h) == 0)
 		return NULL;
 	b = building_begin(h, NULL);
 	o = seat_fill(&t->self, h);
@@ -167,33 +263,25 @@ struct owner *seats_take(struct heap *h, struct seat_entry **t)
 void seats_leave(struct seat_entry *t)
 {
 	signal_fence(); /* see seat_leave */
-	t->self = NULL;
+	store_relaxed(&t->self, (struct owner *)NULL);
 	signal_fence();
-	t->id = 0;
+	store_relaxed(&t->id, 0);
 }
 
-/* Asked of the system once, and kept in the page if there is one. */
-static uint64_t life_kept(uint64_t *kept, uint64_t (*ask)(void))
+uint64_t *seats_census(struct heap *h)
 {
-	if (kept == NULL)
-		return ask();
-	if (*kept == 0)
-		*kept = ask();
-	return *kept;
+	struct seat_entry *e = entry_for(h);
+
+	return e == NULL ? NULL : &e->census;
 }
 
-uint64_t seats_life(void)
+struct owner *seats_self(struct heap *h)
 {
-	struct seat_page *t = page_of(SEATS_SHARED);
+	struct bench *b = benches[kind_of(h)];
+	struct seat_entry *e = b == NULL ? NULL : entry_find(b, h->id);
+	struct owner *o = e == NULL ? NULL : load_relaxed(&e->self);
 
-	return life_kept(t == NULL ? NULL : &t->life, life_of_thread);
-}
-
-uint64_t seats_process(void)
-{
-	struct seat_page *t = page_of(SEATS_SHARED);
-
-	return life_kept(t == NULL ? NULL : &t->process, life_of_process);
+	return o == SEAT_BUSY ? NULL : o;
 }
 
 void seats_end(void)
@@ -201,23 +289,77 @@ void seats_end(void)
 	unsigned kind;
 
 	for (kind = 0; kind < SEAT_KINDS; kind++) {
-		struct seat_page *t = pages[kind];
+		struct bench *b = benches[kind];
 
 		seats_open[kind] = NULL;
-		pages[kind] = NULL;
+		benches[kind] = NULL;
 		signal_fence();
-		if (t != NULL)
-			(void)pages_release(t, PAGE_SIZE);
+		if (b != NULL)
+			bench_leave(b);
 	}
 }
 
-struct owner *seats_self(struct heap *h)
+/* A record that another thread of this process held, which was not in a call. */
+static void vacate(struct heap *h, struct owner *o, uint64_t life)
 {
-	struct seat_page *t = pages[kind_of(h)];
-	struct seat_entry *e = t == NULL ? NULL : entry_find(t, h);
-	struct owner *o = e == NULL ? NULL : e->self;
+	uint64_t state = life << OWNER_THREAD | OWNER_HELD;
+	struct takeover t = takeover_begin(h);
+	struct building b;
 
-	return o == SEAT_BUSY ? NULL : o;
+	/* In a call it was, as its thread ended there, or jumped out of it. */
+	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&o->flight) != 0) {
+		if (takeover_add(&t, o, state))
+			(void)takeover_end(&t);
+		return;
+	}
+	/* Others may have seen its thread end, and have it by now. */
+	if (!swap_acquire(&o->state, &state, holder_guest(h)))
+		return;
+	b = building_begin(h, o);
+	owner_rest(o);
+	building_end(b);
+	owner_vacate(o);
+	b = building_begin(h, NULL);
+	owner_visit(o);
+	building_end(b);
+}
+
+/* True: the address is that of one of the heap's records. */
+static bool is_record(struct heap *h, const struct owner *o)
+{
+	const struct store *s = store_of(h);
+
+	return ((uintptr_t)o - (uintptr_t)s->records) / OWNER_BYTES < STORE_RECORDS;
+}
+
+void seats_close(struct heap *h)
+{
+	unsigned kind = kind_of(h);
+	struct seat_entry *e;
+	struct bench *b;
+
+	for (b = benches_first(kind); b != NULL; b = b->next) {
+		struct seat_page *page = load_acquire(&b->page);
+		uint64_t id = h->id, closing = ID_CLOSING, life;
+		struct owner *o;
+
+		/* Inherited ones are their parents', and wiped or about to be. */
+		if (page == NULL || (kind == SEATS_SHARED && process_has_forked(&page->mark)))
+			continue;
+		life = load_relaxed(&page->life);
+		e = entry_find(b, id);
+		if (e == NULL || !swap_acq_rel(&e->id, &id, ID_CLOSING))
+			continue;
+		o = load_relaxed(&e->self);
+		(void)swap_acq_rel(&e->id, &closing, 0);
+		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY && life != 0 && is_record(h, o))
+			vacate(h, o, life);
+	}
+}
+
+void seats_reap(void)
+{
+	benches_reap();
 }
 
 void seats_forget(void)
@@ -225,6 +367,6 @@ void seats_forget(void)
 	unsigned kind;
 
 	for (kind = 0; kind < SEAT_KINDS; kind++)
-		if (pages[kind] != NULL)
-			page_clear(pages[kind]);
+		if (benches[kind] != NULL)
+			inherited_clear(benches[kind]);
 }

@@ -10,6 +10,7 @@
 #include "region.h"
 #include "share.h"
 #include "sound.h"
+#include "world.h"
 
 /* Words that change without a lock prefix are not for two processes. */
 #ifdef ASH_SINGLE_THREAD
@@ -137,7 +138,10 @@ struct store *store_create(size_t n, const struct ash_heap_options *options)
 	s = options != NULL && options->address != 0
 		    ? map_at(SHARE_NO_FILE, bytes_of(n), options->address, &why)
 		    : pages_reserve(bytes_of(n), CHUNK_SIZE, PAGES_SHARED);
-	if (s == NULL || set_up(s, n, options))
+	if (s == NULL)
+		return NULL;
+	s->world = world_now();
+	if (set_up(s, n, options))
 		return s;
 	(void)pages_release(s, bytes_of(n));
 	return NULL;
@@ -303,6 +307,10 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	if (!head_is_right(&head, n) || !share_status(fd, &file) || file.length < head.bytes ||
 	    !region_is_right(fd, &head, n))
 		return NULL;
+	*why = ASH_ATTACH_NAMESPACE;
+	if (!world_is(head.world, world_now()))
+		return NULL;
+	*why = ASH_ATTACH_NO_HEAP;
 	if (!sound(fd, &head, why))
 		return NULL;
 	*why = ASH_ATTACH_NO_MEMORY;

@@ -48,6 +48,8 @@ static uint64_t life_now(uint64_t id)
 	uint64_t life = id;
 	struct status s;
 
+	if (id != LIFE_ID(id))
+		return 0; /* the kernel refuses to tell */
 	if (world_has_proc() && status_read(id, &s))
 		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT |
 			image(&s) << IMAGE_SHIFT | (uint64_t)s.forked << FORKED_SHIFT;

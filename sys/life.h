@@ -31,7 +31,7 @@
 #define LIFE_BITS     62
 #define LIFE_ID(life) ((life) & (((uint64_t)1 << 22) - 1))
 
-/* The calling thread's, and its process's. */
+/* The calling thread's, and its process's; 0: unknown. */
 uint64_t life_of_thread(void);
 uint64_t life_of_process(void);
 

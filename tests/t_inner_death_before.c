@@ -297,7 +297,7 @@ static void use_records(void)
 
 	while ((o = store_owner(heap())) != NULL) {
 		owner_reset(o);
-		owner_enter(heap(), o, recover_holder());
+		owner_enter(heap(), o, recover_holder(heap()));
 	}
 }
 
