@@ -7,7 +7,8 @@
 #include "process.h"
 
 static struct bench *first[SEAT_KINDS];
-static uint64_t vacant[SEAT_KINDS]; /* hint: how many are nobody's */
+/* Hints: how many are nobody's, without a page and with one. */
+static uint64_t vacant[SEAT_KINDS][2];
 
 #define THREAD_BITS   22
 #define THREAD_MASK   (((uint64_t)1 << THREAD_BITS) - 1)
@@ -58,22 +59,23 @@ struct bench *benches_first(unsigned kind)
 	return load_acquire(&first[kind]);
 }
 
-static struct bench *take_vacant(unsigned kind)
+/* paged: one that has a page already. */
+static struct bench *take_vacant(unsigned kind, bool paged)
 {
 	struct bench *b;
 
-	if (load_relaxed(&vacant[kind]) == 0)
+	if (load_relaxed(&vacant[kind][paged]) == 0)
 		return NULL;
 	for (b = benches_first(kind); b != NULL; b = b->next) {
 		uint64_t word = load_acquire(&b->holder);
 
-		if (THREAD(word) == 0 && take(b, word)) {
-			fetch_add_relaxed(&vacant[kind], (uint64_t)-1);
+		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged && take(b, word)) {
+			fetch_add_relaxed(&vacant[kind][paged], (uint64_t)-1);
 			return b;
 		}
 	}
 	/* Counted by threads that a fork has ended. */
-	store_relaxed(&vacant[kind], 0);
+	store_relaxed(&vacant[kind][paged], (uint64_t)0);
 	return NULL;
 }
 
@@ -105,11 +107,12 @@ static void bench_clear(struct bench *b)
 /* Two are asked about each time: so there are at most as many left ones as others, or so. */
 static struct bench *take_left(unsigned kind)
 {
+	enum { STEPS = 64, ASKED = 2 };
 	static struct bench *turn[SEAT_KINDS];
 	struct bench *b = load_relaxed(&turn[kind]);
-	unsigned i;
+	unsigned i, asked = 0;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < STEPS && asked < ASKED; i++) {
 		uint64_t word;
 
 		b = b == NULL || b->next == NULL ? benches_first(kind) : b->next;
@@ -117,6 +120,9 @@ static struct bench *take_left(unsigned kind)
 			return NULL;
 		store_relaxed(&turn[kind], b);
 		word = load_acquire(&b->holder);
+		if (THREAD(word) == 0)
+			continue;
+		asked++;
 		if (is_left(b, word) && take(b, word)) {
 			bench_clear(b);
 			return b;
@@ -148,7 +154,7 @@ static struct bench *make(unsigned kind)
 		b[i].kind = kind;
 		enter(kind, &b[i]);
 	}
-	fetch_add_relaxed(&vacant[kind], i - 1);
+	fetch_add_relaxed(&vacant[kind][false], i - 1);
 	return b;
 }
 
@@ -172,9 +178,11 @@ struct bench *bench_take(unsigned kind)
 	struct bench *b;
 
 	generation_watch();
-	b = take_vacant(kind);
+	b = take_vacant(kind, true);
 	if (b == NULL)
 		b = take_left(kind);
+	if (b == NULL)
+		b = take_vacant(kind, false);
 	if (b == NULL)
 		b = make(kind);
 	if (b != NULL && !has_page(b)) {
@@ -228,7 +236,7 @@ void bench_leave(struct bench *b)
 {
 	bench_purge(b);
 	store_release(&b->holder, load_relaxed(&b->holder) & ~THREAD_MASK);
-	fetch_add_relaxed(&vacant[b->kind], 1);
+	fetch_add_relaxed(&vacant[b->kind][b->page != NULL], 1);
 }
 
 void benches_reap(void)

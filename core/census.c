@@ -122,11 +122,9 @@ static uint16_t join_full(struct store *s, uint64_t me)
 	return tag;
 }
 
-/* A newcomer asks about another one: so few are left to be asked about when the census is full. */
-static void ask_about_next(struct store *s)
+/* A newcomer asks about who came before: so few are left to be asked about when the census is full. */
+static void ask_about(struct store *s, unsigned i)
 {
-	unsigned i = fetch_add_relaxed(&s->asked, 1) % PLACES;
-
 	(void)is_over(s, i, load_acquire(&s->census[i]));
 }
 
@@ -141,7 +139,7 @@ uint16_t census_join(struct store *s)
 		uint64_t life = load_acquire(&s->census[i]);
 
 		if (life == 0 && swap_acq_rel(&s->census[i], &life, me)) {
-			ask_about_next(s);
+			ask_about(s, (i + PLACES - 1) % PLACES);
 			return (uint16_t)(i + 1);
 		}
 		if (life == me)

@@ -42,7 +42,6 @@ struct store {
 	uint64_t crowd;	    /* those who found no place                                */
 	uint64_t recoverer; /* life of the thread that looks for lost memory; 0: nobody */
 	uint64_t full;	    /* hint: newcomers who found the census full, see census.c      */
-	uint64_t asked;	    /* hint: the place of the census whose life is asked about next */
 	uint64_t lost;	    /* deaths in the middle of such changes, not yet looked after */
 	_Alignas(CPU_LINE) struct heap heap;
 };

@@ -3,9 +3,11 @@
 #include "seats.h"
 
 #include "ashlar_heap.h"
+#include "benches.h"
 #include "instance.h"
 #include "rt.h"
 #include "step.h"
+#include "syscall.h"
 
 enum { RIVALS = 6 }; /* more than the entries that are looked at */
 
@@ -96,7 +98,7 @@ static void at_each_boundary(void (*acting)(void))
 		/* Again seated, as at the beginning. */
 		use(heap[0]);
 		CHECK(seats_self(heap_of(heap[0])) != NULL);
-		k++;
+		k += k < 80 ? 1 : 7; /* then it is among what all slow paths do */
 	}
 	call_done();
 	CHECK(k > 40);
@@ -118,6 +120,152 @@ TEST(inner_seats_displaced_shared, 60)
 {
 	make_rivals(true);
 	at_each_boundary(displace);
+}
+
+/* Heaps, each with a seat: whatever their number, none displaces another. */
+static void seats_for_many(bool shared)
+{
+	enum { MANY = 4 * SEAT_ENTRIES };
+	static ash_heap *many[MANY];
+	unsigned i, round;
+
+	for (i = 0; i < MANY; i++)
+		many[i] = make(shared);
+	for (round = 0; round < 3; round++)
+		for (i = 0; i < MANY; i++) {
+			CHECK(round == 0 || seats_self(heap_of(many[i])) != NULL);
+			use(many[i]);
+		}
+	for (i = 0; i < MANY; i++) {
+		CHECK(heap_of(many[i])->owners != NULL && heap_of(many[i])->owners->next == NULL);
+		CHECK_EQ(ash_heap_check(many[i]), 0);
+		ash_heap_destroy(many[i]);
+	}
+	/* And their entries are empty again. */
+	for (i = 0; i < MANY; i++) {
+		many[i] = make(shared);
+		use(many[i]);
+	}
+	CHECK(benches_first(shared)->more[2] == NULL);
+}
+
+TEST(inner_seats_many, 20)
+{
+	seats_for_many(false);
+}
+
+TEST(inner_seats_many_shared, 20)
+{
+	seats_for_many(true);
+}
+
+/* ---- threads that end without a word ---- */
+
+static struct rt_barrier together;
+
+static void use_and_end(void *shared)
+{
+	use(heap[0]);
+	if (shared != NULL)
+		ash_heap_thread_detach(heap[0]);
+	if (together.count != 0)
+		rt_barrier_wait(&together);
+	for (;;)
+		arch_exit(0); /* without ash_thread_detach */
+}
+
+static size_t benches(unsigned kind, bool resident)
+{
+	const struct bench *b;
+	size_t n = 0;
+
+	for (b = benches_first(kind); b != NULL; b = b->next)
+		n += b->page != NULL && (!resident || pages_there(b->page));
+	return n;
+}
+
+static void threads_one_by_one(bool shared)
+{
+	struct rt_thread *t;
+	unsigned i;
+
+	heap[0] = make(shared);
+	for (i = 0; i < 200; i++) {
+		t = rt_thread_start(use_and_end, i % 2 == 0 ? NULL : heap[0]);
+		CHECK(t != NULL);
+		rt_thread_join(t);
+	}
+	/* The id that a thread had may be another one's for a while. */
+	CHECK(benches(shared, false) < 20);
+}
+
+TEST(inner_seats_of_ended_threads, 20)
+{
+	threads_one_by_one(false);
+}
+
+TEST(inner_seats_of_ended_threads_shared, 20)
+{
+	threads_one_by_one(true);
+}
+
+TEST(inner_seats_of_many_ended_threads, 20)
+{
+	enum { THREADS = 40 };
+	struct rt_thread *t[THREADS];
+	unsigned i;
+
+	heap[0] = make(true);
+	together.count = THREADS;
+	for (i = 0; i < THREADS; i++)
+		CHECK((t[i] = rt_thread_start(use_and_end, NULL)) != NULL);
+	for (i = 0; i < THREADS; i++)
+		rt_thread_join(t[i]);
+	CHECK(benches(SEATS_SHARED, true) >= THREADS);
+	(void)ash_heap_recover(heap[0]);
+	if (rt_under_qemu())
+		rt_skip("whether pages are there is not to be seen (an emulator)");
+	CHECK(benches(SEATS_SHARED, true) <= 1); /* our own */
+	/* Those are for the next threads. */
+	for (i = 0; i < THREADS; i++)
+		CHECK((t[i] = rt_thread_start(use_and_end, NULL)) != NULL);
+	for (i = 0; i < THREADS; i++)
+		rt_thread_join(t[i]);
+	CHECK(benches(SEATS_SHARED, false) <= THREADS + 2);
+}
+
+/* A thread that lives keeps its bench, whatever its id is to others: in a child, and its child. */
+static void child_of_threads(unsigned depth)
+{
+	struct owner *before;
+	struct rt_thread *t;
+	unsigned i;
+	long pid;
+
+	use(heap[0]);
+	before = seats_self(heap_of(heap[0]));
+	for (i = 0; i < 8; i++) {
+		t = rt_thread_start(use_and_end, NULL);
+		CHECK(t != NULL);
+		rt_thread_join(t);
+		CHECK(seats_self(heap_of(heap[0])) == before);
+	}
+	if (depth > 0) {
+		pid = rt_fork();
+		if (pid == 0) {
+			child_of_threads(depth - 1);
+			rt_exit(0);
+		}
+		CHECK_EQ(rt_wait(pid), 0);
+	}
+	use(heap[0]);
+	CHECK(seats_self(heap_of(heap[0])) == before);
+}
+
+TEST(inner_seats_of_children, 20)
+{
+	heap[0] = make(false);
+	child_of_threads(3);
 }
 
 /* Heaps come and go: the seats of those that are gone are for others. */
