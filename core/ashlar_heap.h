@@ -136,6 +136,14 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 			     enum ash_attach *why);
 
 /*
+ * The caller knows that no process has the heap of this file, as its namespaces
+ * are gone (a container that was started anew): from now on the caller's are those
+ * where one may attach.  False: not a heap of this version.  If a process of the other
+ * ones has it still, blocks are given out twice.
+ */
+bool ash_heap_adopt_file(int fd);
+
+/*
  * Gives everything back at once; blocks of the heap are gone.  No thread may
  * be in a call on this heap, nor this one in a call that a handler interrupted.  A heap shared by processes is taken out of
  * this process only; memory of the caller's is the caller's again, as far as

@@ -51,7 +51,7 @@ enum claim claim_look(int fd, bool *half)
 
 enum claim claim_take(struct store *s)
 {
-	uint64_t magic = 0, claim, world = 0, here = world_now();
+	uint64_t magic = 0, claim, world = 0, here = world_now(), me = seats_life(&s->heap);
 
 	if (!swap_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
@@ -59,7 +59,7 @@ enum claim claim_take(struct store *s)
 	if (!swap_acq_rel(&s->world, &world, here) && !world_is(world, here))
 		return CLAIM_BUSY;
 	claim = load_acquire(&s->claim);
-	if (is_live(claim, world) || !swap_acq_rel(&s->claim, &claim, seats_life(&s->heap)))
+	if (me == 0 || is_live(claim, world) || !swap_acq_rel(&s->claim, &claim, me))
 		return CLAIM_BUSY;
 	/* Whose claim we took may have been done with it before he died. */
 	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;

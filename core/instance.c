@@ -115,6 +115,11 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 	return heap;
 }
 
+bool ash_heap_adopt_file(int fd)
+{
+	return store_adopt(fd);
+}
+
 void ash_heap_destroy(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);

@@ -87,6 +87,8 @@ struct store *store_create_file(int fd, size_t n, const struct ash_heap_options 
 				enum ash_attach *why);
 /* The one in a file; ASH_ATTACH_NO_HEAP: there may be room for one. */
 struct store *store_attach(int fd, enum ash_attach *why);
+/* The caller's namespaces are those of the heap in the file, in which no process is. */
+bool store_adopt(int fd);
 /* Out of this process. */
 void store_leave(struct store *s);
 

@@ -92,3 +92,8 @@ size_t share_read(int fd, void *out, size_t bytes, size_t at)
 	}
 	return had;
 }
+
+bool share_write(int fd, const void *bytes, size_t length, size_t at)
+{
+	return arch_pwrite64(fd, bytes, length, (long)at) == (long)length;
+}

@@ -44,4 +44,7 @@ bool share_take(int fd, size_t at, size_t bytes);
 /* Bytes of the file as they are now; returns how many there are. */
 size_t share_read(int fd, void *out, size_t bytes, size_t at);
 
+/* Puts bytes into the file, at this place of it.  False: not all. */
+bool share_write(int fd, const void *bytes, size_t length, size_t at);
+
 #endif

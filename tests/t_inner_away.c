@@ -11,7 +11,7 @@
 #include "seats.h"
 #include "syscall.h"
 
-enum { VFORK = 0x4000 | CLONE_VM | 17 /* SIGCHLD */, STACK = 64 * 1024, NEW_PID = 0x20000000 };
+enum { VFORK = 0x4000 | CLONE_VM | 17 /* SIGCHLD */, STACK = 64 * 1024, NEW_PID = 0x20000000, NEW_TIME = 0x80 };
 
 /* ---- a heap in a file ---- */
 
@@ -438,4 +438,50 @@ TEST(inner_away_fork_new_pids, 20)
 		CHECK_EQ(*(size_t *)p[i], 1000 + i);
 	work(5);
 	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+static void refused_then_adopted(int fd, long flags)
+{
+	enum ash_attach why;
+	long pid;
+
+	if (arch_unshare(flags) != 0)
+		rt_skip("no new namespaces here (needs root)");
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(ash_heap_attach_file(fd, &why) == NULL);
+		CHECK_EQ(why, ASH_ATTACH_NAMESPACE);
+		CHECK(ash_heap_adopt_file(fd));
+		heap = attach(fd);
+		work(1);
+		CHECK_EQ(ash_heap_check(heap), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	/* Now it is us who are elsewhere. */
+	CHECK(ash_heap_attach_file(fd, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_NAMESPACE);
+	CHECK(ash_heap_adopt_file(fd));
+	heap = attach(fd);
+	work(2);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(inner_away_attach_new_pids, 20)
+{
+	refused_then_adopted(make_file(8 * MIB), NEW_PID);
+}
+
+TEST(inner_away_attach_new_time, 20)
+{
+	refused_then_adopted(make_file(8 * MIB), NEW_TIME);
+}
+
+TEST(inner_away_adopt_no_heap, 20)
+{
+	long fd = arch_memfd_create("nothing", 0);
+
+	CHECK(!ash_heap_adopt_file((int)fd) && !ash_heap_adopt_file(-1));
+	CHECK_EQ(arch_ftruncate(fd, 1 << 20), 0);
+	CHECK(!ash_heap_adopt_file((int)fd));
 }

@@ -5,7 +5,7 @@
  * such filter is watched from within: every stub of the library is wrapped.
  */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_pread64,--wrap=arch_lseek,--wrap=arch_ftruncate,--wrap=arch_write,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_unshare,--wrap=arch_readlink,--wrap=arch_gettid,--wrap=arch_tkill */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_pread64,--wrap=arch_pwrite64,--wrap=arch_lseek,--wrap=arch_ftruncate,--wrap=arch_write,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_unshare,--wrap=arch_readlink,--wrap=arch_gettid,--wrap=arch_tkill */
 /* clang-format on */
 #include "ashlar_heap.h"
 #include "rt.h"
@@ -32,6 +32,7 @@ WATCH(open)
 WATCH(close)
 WATCH(read)
 WATCH(pread64)
+WATCH(pwrite64)
 WATCH(lseek)
 WATCH(ftruncate)
 WATCH(write)
