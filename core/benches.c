@@ -197,6 +197,19 @@ void bench_keep(struct bench *b)
 	(void)take(b, load_relaxed(&b->holder));
 }
 
+struct seat_entry *bench_find(const struct bench *b, uint64_t id)
+{
+	struct seat_entry *part;
+	size_t entries, n;
+	unsigned i;
+
+	for (i = 0; i < BENCH_PARTS && (part = bench_part(b, i, &entries)) != NULL; i++)
+		for (n = 0; n < BENCH_PROBES; n++)
+			if (load_relaxed(&bench_probe(part, entries, id, n)->id) == id)
+				return bench_probe(part, entries, id, n);
+	return NULL;
+}
+
 bool bench_grow(struct bench *b)
 {
 	uint64_t none = 0;

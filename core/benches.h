@@ -55,6 +55,17 @@ static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, s
 	return page == NULL ? NULL : page->entry;
 }
 
+/* The i-th of the places to look at for a heap in a part of so many entries. */
+#define BENCH_PROBES 4
+static inline struct seat_entry *bench_probe(struct seat_entry *part, size_t entries, uint64_t id,
+					     size_t i)
+{
+	return &part[((id >> 1) + i) % entries];
+}
+
+/* The heap's entry; NULL: it has none. */
+struct seat_entry *bench_find(const struct bench *b, uint64_t id);
+
 /* One more part; false: no memory. */
 bool bench_grow(struct bench *b);
 

@@ -5,13 +5,9 @@
 #include "borrow.h"
 #include "building.h"
 #include "census.h"
-#include "holder.h"
 #include "process.h"
 #include "reap.h"
-#include "takeover.h"
 #include "world.h"
-
-#define PROBES 4
 
 #ifdef ASH_SINGLE_THREAD
 struct seat_page *seats_open[SEAT_KINDS];
@@ -54,11 +50,6 @@ static void inherited_clear(struct bench *b)
 	process_set_mark(&b->page->mark);
 }
 
-static unsigned kind_of(const struct heap *h)
-{
-	return h->id & 1;
-}
-
 static struct bench *bench_of(unsigned kind)
 {
 	struct bench *b = benches[kind];
@@ -70,19 +61,13 @@ static struct bench *bench_of(unsigned kind)
 	return b;
 }
 
-/* The i-th place to look at for a heap in a part of so many entries. */
-static struct seat_entry *probe(struct seat_entry *part, size_t entries, uint64_t id, size_t i)
-{
-	return &part[((id >> 1) + i) % entries];
-}
-
 /* An entry of the part without a heap, marked busy.  *stop: a call that we interrupted is at it. */
 static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, uint64_t id, bool *stop)
 {
 	size_t i;
 
-	for (i = 0; i < PROBES; i++) {
-		struct seat_entry *e = probe(part, entries, id, i);
+	for (i = 0; i < BENCH_PROBES; i++) {
+		struct seat_entry *e = bench_probe(part, entries, id, i);
 		uint64_t there = load_relaxed(&e->id);
 
 		/* It is about to enter this heap, perhaps. */
@@ -102,8 +87,8 @@ static struct seat_entry *entry_displace(struct bench *b, uint64_t id)
 {
 	size_t i;
 
-	for (i = 0; i < PROBES; i++) {
-		struct seat_entry *e = probe(b->page->entry, SEAT_ENTRIES, id, i);
+	for (i = 0; i < BENCH_PROBES; i++) {
+		struct seat_entry *e = bench_probe(b->page->entry, SEAT_ENTRIES, id, i);
 		uint64_t there = load_relaxed(&e->id);
 
 		if (there == ID_BUSY)
@@ -137,27 +122,14 @@ static struct seat_entry *entry_claim(struct bench *b, uint64_t id)
 	return stop ? NULL : entry_displace(b, id);
 }
 
-static struct seat_entry *entry_find(const struct bench *b, uint64_t id)
-{
-	struct seat_entry *part;
-	size_t entries, n;
-	unsigned i;
-
-	for (i = 0; i < BENCH_PARTS && (part = bench_part(b, i, &entries)) != NULL; i++)
-		for (n = 0; n < PROBES; n++)
-			if (load_relaxed(&probe(part, entries, id, n)->id) == id)
-				return probe(part, entries, id, n);
-	return NULL;
-}
-
 static struct seat_entry *entry_for(struct heap *h)
 {
-	struct bench *b = bench_of(kind_of(h));
+	struct bench *b = bench_of(seats_kind(h));
 	struct seat_entry *e, *other;
 
 	if (unlikely(b == NULL))
 		return NULL;
-	e = entry_find(b, h->id);
+	e = bench_find(b, h->id);
 	if (likely(e != NULL))
 		return e;
 	e = entry_claim(b, h->id);
@@ -168,7 +140,7 @@ static struct seat_entry *entry_for(struct heap *h)
 	e->census = 0;
 	signal_fence();
 	/* A handler may have entered the heap before we claimed a place; never two. */
-	other = entry_find(b, h->id);
+	other = bench_find(b, h->id);
 	store_relaxed(&e->id, other == NULL ? h->id : 0);
 	return other == NULL ? e : other;
 }
@@ -277,8 +249,8 @@ uint64_t *seats_census(struct heap *h)
 
 struct owner *seats_self(struct heap *h)
 {
-	struct bench *b = benches[kind_of(h)];
-	struct seat_entry *e = b == NULL ? NULL : entry_find(b, h->id);
+	struct bench *b = benches[seats_kind(h)];
+	struct seat_entry *e = b == NULL ? NULL : bench_find(b, h->id);
 	struct owner *o = e == NULL ? NULL : load_relaxed(&e->self);
 
 	return o == SEAT_BUSY ? NULL : o;
@@ -296,64 +268,6 @@ void seats_end(void)
 		signal_fence();
 		if (b != NULL)
 			bench_leave(b);
-	}
-}
-
-/* A record that another thread of this process held, which was not in a call. */
-static void vacate(struct heap *h, struct owner *o, uint64_t life)
-{
-	uint64_t state = life << OWNER_THREAD | OWNER_HELD;
-	struct takeover t = takeover_begin(h);
-	struct building b;
-
-	/* In a call it was, as its thread ended there, or jumped out of it. */
-	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&o->flight) != 0) {
-		if (takeover_add(&t, o, state))
-			(void)takeover_end(&t);
-		return;
-	}
-	/* Others may have seen its thread end, and have it by now. */
-	if (!swap_acquire(&o->state, &state, holder_guest(h)))
-		return;
-	b = building_begin(h, o);
-	owner_rest(o);
-	building_end(b);
-	owner_vacate(o);
-	b = building_begin(h, NULL);
-	owner_visit(o);
-	building_end(b);
-}
-
-/* True: the address is that of one of the heap's records. */
-static bool is_record(struct heap *h, const struct owner *o)
-{
-	const struct store *s = store_of(h);
-
-	return ((uintptr_t)o - (uintptr_t)s->records) / OWNER_BYTES < STORE_RECORDS;
-}
-
-void seats_close(struct heap *h)
-{
-	unsigned kind = kind_of(h);
-	struct seat_entry *e;
-	struct bench *b;
-
-	for (b = benches_first(kind); b != NULL; b = b->next) {
-		struct seat_page *page = load_acquire(&b->page);
-		uint64_t id = h->id, closing = ID_CLOSING, life;
-		struct owner *o;
-
-		/* Inherited ones are their parents', and wiped or about to be. */
-		if (page == NULL || (kind == SEATS_SHARED && process_has_forked(&page->mark)))
-			continue;
-		life = load_relaxed(&page->life);
-		e = entry_find(b, id);
-		if (e == NULL || !swap_acq_rel(&e->id, &id, ID_CLOSING))
-			continue;
-		o = load_relaxed(&e->self);
-		(void)swap_acq_rel(&e->id, &closing, 0);
-		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY && life != 0 && is_record(h, o))
-			vacate(h, o, life);
 	}
 }
 

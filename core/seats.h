@@ -41,6 +41,11 @@ _Static_assert(sizeof(struct seat_page) <= PAGE_SIZE, "one page");
 /* Also the lowest bit of a heap's id (heap_new_id). */
 enum { SEATS_OF_PROCESS, SEATS_SHARED, SEAT_KINDS };
 
+static inline unsigned seats_kind(const struct heap *h)
+{
+	return h->id & 1;
+}
+
 /*
  * The thread's pages for seats_guess.  NULL: none yet, or one that fork does
  * not wipe here (an emulator), which must be looked at first.

@@ -10,7 +10,7 @@
 #include "seats.h"
 #include "rt.h"
 
-enum { PLACES = CENSUS_PLACES - 2, BIRTH = 22 };
+enum { BIRTH = 22 };
 
 static ash_heap *heap;
 static struct store *store;
@@ -41,7 +41,7 @@ static void census_fill(void)
 	CHECK(heap != NULL);
 	store = store_of(heap_of(heap));
 	(void)dead(0); /* we have the first place */
-	for (i = 1; i < PLACES; i++)
+	for (i = 1; i < CENSUS_LAST; i++)
 		store->census[i] = dead(i);
 }
 
@@ -70,7 +70,7 @@ static size_t places_free(void)
 {
 	size_t i, n = 0;
 
-	for (i = 0; i < PLACES; i++)
+	for (i = 0; i < CENSUS_LAST; i++)
 		n += store->census[i] == 0;
 	return n;
 }
@@ -80,7 +80,7 @@ TEST(inner_census_reused, 30)
 	census_fill();
 	CHECK_EQ(newcomer(), 2);
 	/* All at once, so that the next ones need no walk. */
-	CHECK_EQ(places_free(), PLACES - 2);
+	CHECK_EQ(places_free(), CENSUS_LAST - 2);
 }
 
 static int count_unknown(void *context, __attribute__((unused)) void *block,
@@ -94,13 +94,13 @@ static int count_unknown(void *context, __attribute__((unused)) void *block,
 /* Each left a block: newcomers are unknown, at no price, until some of the blocks go. */
 TEST(inner_census_full, 30)
 {
-	static void *left[PLACES];
+	static void *left[CENSUS_LAST];
 	size_t i, counts[2] = {0, 0};
 	unsigned n, unknown;
 	uint64_t full;
 
 	census_fill();
-	for (i = 1; i < PLACES; i++) {
+	for (i = 1; i < CENSUS_LAST; i++) {
 		left[i] = ash_heap_alloc(heap, 16);
 		CHECK(left[i] != NULL);
 		*tag_of(left[i]) = (uint16_t)(i + 1);
@@ -108,7 +108,7 @@ TEST(inner_census_full, 30)
 	CHECK_EQ(newcomer(), 1);
 	CHECK_EQ(places_free(), 0);
 	/* Nobody is asked about twice. */
-	for (i = 1; i < PLACES; i++)
+	for (i = 1; i < CENSUS_LAST; i++)
 		CHECK(store->census[i] >> 63 == 1);
 	(void)ash_heap_walk(heap, count_unknown, counts);
 	CHECK_EQ(counts[1], 1);
