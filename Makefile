@@ -29,25 +29,44 @@ CC    = clang
 AR    = ar
 BUILD = build
 
+# What gcc calls otherwise.  It builds the library; the tests, the figures and the limits of
+# size are for clang.
+ifeq ($(shell $(CC) --version 2>/dev/null | grep -c clang),0)
+NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
+PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
+FOR_SIZE    = -Os -mno-red-zone
+NOT_THERE   = -Wno-attributes
+else
+NO_HEADERS  = -nostdlibinc
+PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+FOR_SIZE    = -Oz -mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \
+	-mllvm -two-entry-phi-node-folding-threshold=0 -mllvm -bonus-inst-threshold=0 -mno-red-zone
+endif
+
+# Here once, or each file would say it and more.
+ifneq ($(findstring Ashlar is for,$(shell $(CC) -fsyntax-only -x c arch/x86_64/host.h 2>&1)),)
+$(error Ashlar is for x86_64 Linux, in C; $(CC) is for something else)
+endif
+
 WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes \
-	-Wmissing-prototypes -Wcast-align -Werror
+	-Wmissing-prototypes -Wcast-align -Werror $(NOT_THERE)
 # -nostdlibinc: the compiler's own headers (stdint.h and such) and no others.
 # Unwind tables: profilers, crash reporters and debuggers walk the stack from each instruction
 # of the library; its tests and tools do without.
 # DWARF 4: valgrind before 3.20 gives up on the DWARF 5 of clang.
-BASE = -std=c17 -ffreestanding -nostdlib -nostdlibinc -O2 $(DEBUG) -fno-stack-protector \
+BASE = -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(DEBUG) -fno-stack-protector \
 	$(UNWIND) -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
 DEBUG  = -gdwarf-4
 UNWIND = -fasynchronous-unwind-tables
 
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
-LIB_FLAGS   = $(BASE) -fno-vectorize -fno-slp-vectorize -fno-unroll-loops -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
+LIB_FLAGS   = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
 # Programs see the staged header and the runtime.  INNER is for the library itself and
 # for tests of its insides (tests/t_inner_*, tests/x_*, tests/s_inner_*).
 PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include -Itests/runtime
 INNER       = -Iarch/x86_64 -Isys -Icore
-ASM_FLAGS   = $(DEBUG) -MMD -MP -nostdlibinc -Iarch/x86_64
+ASM_FLAGS   = $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/x86_64
 
 # -u: the runtime refers to ash_thread_detach only weakly, which draws nothing out of
 # an archive.
@@ -224,8 +243,7 @@ $(ONE_SOURCE): tools/single Makefile $(BUILD)/sources $(filter-out %_runtime.S,$
 	sh tools/single $(@D) $(FAST) $(QUICK) core/facade/malloc
 
 # Its warnings were given when the sources were compiled one by one.
-MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) -fno-vectorize -fno-slp-vectorize \
-	-fno-unroll-loops -falign-functions=1 -DASHLAR_MALLOC
+MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
 $(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec
 # No table of jumps: the linker makes those without unwind tables.
 $(BUILD)/shared/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SHARED
@@ -309,9 +327,7 @@ FAST = core/alloc core/release core/field core/instance_alloc core/instance_rele
 # What has fast paths only where there are the names of malloc (core/quick.h).
 QUICK = core/zalloc core/resize core/block core/quick core/whole
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
-$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += -Oz \
-	-mllvm -disable-machine-licm -mllvm -disable-lsr -mllvm -disable-block-placement \
-	-mllvm -two-entry-phi-node-folding-threshold=0 -mllvm -bonus-inst-threshold=0 -mno-red-zone
+$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += $(FOR_SIZE)
 
 # ---- programs ----
 

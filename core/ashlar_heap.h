@@ -58,7 +58,11 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
  * one block it had in hand from the others for good.
  *
  * The memory is the heap's until ash_heap_destroy, or until a heap is created
- * at the same address again.
+ * at the same address again.  It may be a block of another heap: then it is the
+ * heap's until that block is released or resized, or that heap is destroyed.
+ * Memory that another such heap has already, otherwise than in one of its
+ * blocks, is refused: NULL.  Memory must not be unmapped before the heap is
+ * destroyed: nobody would tell us, and ash_release looks there.
  */
 #define ASH_HEAPS_IN_MAX 1024
 ash_heap *ash_heap_create_in(void *memory, size_t bytes);
@@ -120,7 +124,7 @@ enum ash_attach {
 	ASH_ATTACH_NO_MEMORY, /* the kernel refused, the disk is full, or what was
 				 asked for cannot be: no capacity, a bad address  */
 	ASH_ATTACH_UNFINISHED, /* somebody is making it right now, or died over it */
-	ASH_ATTACH_NAMESPACE /* made in another pid or time namespace             */
+	ASH_ATTACH_NAMESPACE  /* made in another pid or time namespace             */
 };
 /*
  * NULL: *why (if why is not NULL) tells the reason.
@@ -150,7 +154,10 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 bool ash_heap_adopt_file(int fd);
 
 /*
- * Gives everything back at once; blocks of the heap are gone.  No thread may
+ * Gives everything back at once; blocks of the heap are gone, and so are heaps
+ * inside them.  NULL is allowed.  A heap that is gone already is reported as misuse,
+ * and so is any call for one of the last four heaps of ash_heap_create that were
+ * destroyed; what else is used after its end, nobody knows.  No thread may
  * be in a call on this heap, nor this one in a call that a handler interrupted.  A heap shared by processes is taken out of
  * this process only, with what its threads held besides blocks; memory of the caller's is the caller's again, as far as
  * this process is concerned.

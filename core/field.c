@@ -237,6 +237,9 @@ bool field_release(struct field *f, void *p)
 			return false;
 		n = field_length(f, first);
 		part = part_of(f, first, n);
+		/* Before others can have the memory. */
+		if (unlikely(n >= FIELD_MIN / GRANULE))
+			fields_gone(p, n * GRANULE);
 		left = word & ~(part.granules == n ? part.run | part.run << FIELD_WORD : start);
 	} while (!swap_acq_rel(part.word, &word, left)); /* pairs with turn */
 	if (part.granules < n)
@@ -260,6 +263,8 @@ void *field_resize(struct field *f, void *p, size_t size)
 	size_t first = field_index(f, p), have = field_length(f, first), n = granules_for(size);
 	void *moved;
 
+	if (have >= FIELD_MIN / GRANULE && n != have)
+		fields_gone(p, have * GRANULE);
 	if (n < have) {
 		give(f, first + n, have - n);
 		note_release(f, first + n, have - n);

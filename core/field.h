@@ -71,11 +71,14 @@ _Static_assert(offsetof(struct field, sharing) == offsetof(struct heap, sharing)
 static inline struct field *field_of(ash_heap *heap)
 {
 	const char *at = (const char *)heap + offsetof(struct heap, sharing);
-
 	/* Read as what it is in both structures. */
-	return *(const enum sharing *)(const void *)at == PAGES_CALLERS
-		       ? (struct field *)(void *)heap
-		       : NULL;
+	enum sharing sharing = *(const enum sharing *)(const void *)at;
+
+	if (likely(sharing < PAGES_CALLERS))
+		return NULL;
+	if (unlikely(sharing == PAGES_GONE))
+		misuse_report(CALL_HEAP, heap, "heap already destroyed", 0);
+	return (struct field *)(void *)heap;
 }
 
 /* The granules of a word that are free, in the lower half. */
@@ -109,6 +112,8 @@ static inline size_t field_index(const struct field *f, const void *p)
 	return ((uintptr_t)p - (uintptr_t)f->base) / GRANULE;
 }
 
+/* The granule that begins what this one belongs to. */
+size_t field_begin(const struct field *f, size_t at);
 /* Granules from the one that begins something to its end. */
 size_t field_length(const struct field *f, size_t first);
 
@@ -136,6 +141,12 @@ _Noreturn void field_misuse(const struct field *f, enum call call, const void *p
 struct field *fields_find(const void *p);
 /* The same, where records of a field count, too. */
 struct field *fields_around(const void *p);
-void fields_leave(struct field *f);
+/* Out of this process, with the fields in its memory.  False: it is none of its fields. */
+bool fields_leave(const void *f);
+
+/* The memory becomes somebody else's: fields in it are no more. */
+void fields_gone(const void *from, size_t bytes);
+/* The same of a live block's, which is about to be released or resized; no block: nothing. */
+void fields_gone_with(const struct chunk *c, const void *p);
 
 #endif

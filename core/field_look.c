@@ -96,8 +96,7 @@ int field_check(const struct field *f)
 	return 0;
 }
 
-/* The granule that begins what this one belongs to. */
-static size_t begin_of(const struct field *f, size_t at)
+size_t field_begin(const struct field *f, size_t at)
 {
 	while (at > 0 &&
 	       ((field_further(load_acquire(&f->words[at / FIELD_WORD])) >> (at % FIELD_WORD)) & 1))
@@ -112,7 +111,7 @@ _Noreturn void field_misuse(const struct field *f, enum call call, const void *p
 
 	if (!field_has(f, p))
 		misuse_report(call, p, "pointer to the allocator's own records", 0);
-	first = begin_of(f, at);
+	first = field_begin(f, at);
 	bytes = field_bytes(f, f->base + first * GRANULE);
 	if ((uintptr_t)p % GRANULE != 0)
 		fault = "misaligned pointer";

@@ -5,14 +5,21 @@
  */
 #include "field.h"
 #include "instance.h"
+#include "map.h"
 #include "memory.h"
+#include "release.h"
+#include "seats.h"
 
 /*
- * A place is somebody's from the swap of `begin` from 0 on, and can be found
- * when `begin` is an address.
+ * A place is somebody's from the swap of `begin` from 0 on.  It keeps that memory
+ * for itself once `begin` is an address, and can be found once `base` is set.
+ *
+ * What is here is believed, and not what stands in the memory: that may be
+ * another block's by now, if its owner released it without telling us.
  */
-static struct {
+static struct place_of {
 	uint64_t begin, end;
+	uint64_t base; /* of the granules; 0: not yet */
 } places[ASH_HEAPS_IN_MAX];
 static uint64_t places_used; /* none at or above this one was ever taken */
 
@@ -21,6 +28,32 @@ enum { NOT_YET = 1 };
 static struct field *field_in(uint64_t memory)
 {
 	return (struct field *)(uintptr_t)((memory + CPU_LINE - 1) & ~(uint64_t)(CPU_LINE - 1));
+}
+
+static size_t words_for(size_t granules)
+{
+	return (granules + FIELD_WORD - 1) / FIELD_WORD;
+}
+
+/* A copy of a place as it was at one moment.  False: nobody's, or it changed meanwhile. */
+static bool place_read(uint64_t i, struct place_of *out)
+{
+	/* Pairs with enter; read again, as the place may come to be another's. */
+	out->begin = load_acquire(&places[i].begin);
+	out->end = load_acquire(&places[i].end);
+	out->base = load_acquire(&places[i].base);
+	return out->begin > NOT_YET && load_acquire(&places[i].begin) == out->begin;
+}
+
+/* The field still stands in its memory. */
+static bool is_there(const struct place_of *at)
+{
+	const struct field *f = field_in(at->begin);
+	size_t granules = (at->end - at->base) / GRANULE;
+
+	return f->memory == at->begin && f->sharing == PAGES_CALLERS &&
+	       (uintptr_t)f->base == at->base && f->granules == granules &&
+	       f->word_count == words_for(granules);
 }
 
 /*
@@ -32,19 +65,15 @@ static struct field *find(const void *p, bool granule)
 	uint64_t address = (uintptr_t)p, best = UINT64_MAX, i;
 	uint64_t used = load_acquire(&places_used); /* pairs with enter */
 	struct field *f = NULL;
+	struct place_of at;
 
-	for (i = 0; i < used; i++) {
-		/* Pairs with enter; read again, as the place may come to be another's. */
-		uint64_t begin = load_acquire(&places[i].begin);
-		uint64_t end = load_acquire(&places[i].end);
-
-		if (begin > NOT_YET && address - begin < end - begin && end - begin < best &&
-		    load_acquire(&places[i].begin) == begin &&
-		    (!granule || field_has(field_in(begin), p))) {
-			best = end - begin;
-			f = field_in(begin);
+	for (i = 0; i < used; i++)
+		if (place_read(i, &at) && at.base != 0 && address - at.begin < at.end - at.begin &&
+		    at.end - at.begin < best && (!granule || address >= at.base) &&
+		    is_there(&at) && (!granule || field_has(field_in(at.begin), p))) {
+			best = at.end - at.begin;
+			f = field_in(at.begin);
 		}
-	}
 	return f;
 }
 
@@ -58,16 +87,68 @@ struct field *fields_around(const void *p)
 	return find(p, false);
 }
 
-static void forget(uint64_t memory)
+/* Nobody finds it any more.  False: it was gone. */
+static bool leave(uint64_t i, uint64_t begin)
 {
-	uint64_t used = load_acquire(&places_used), i;
-
-	for (i = 0; i < used; i++)
-		if (load_relaxed(&places[i].begin) == memory)
-			store_release(&places[i].begin, 0);
+	return swap_acq_rel(&places[i].begin, &begin, 0);
 }
 
-static bool enter(uint64_t begin, uint64_t end)
+/* The fields whose memory lies in this one. */
+static bool forget(uint64_t begin, uint64_t end, uint64_t but)
+{
+	uint64_t used = load_acquire(&places_used), i;
+	struct place_of at;
+	bool any = false;
+
+	for (i = 0; i < used; i++)
+		if (i != but && place_read(i, &at) && at.begin >= begin && at.end <= end)
+			any |= leave(i, at.begin);
+	return any;
+}
+
+void fields_gone(const void *from, size_t bytes)
+{
+	uint64_t begin = (uintptr_t)from;
+
+	if (bytes >= FIELD_MIN)
+		(void)forget(begin, begin + bytes, ASH_HEAPS_IN_MAX);
+}
+
+void fields_gone_with(const struct chunk *c, const void *p)
+{
+	if (load_relaxed(&places_used) != 0)
+		fields_gone(p, chunk_block(c, p));
+}
+
+/* True: all of it lies in one block of the field. */
+static bool is_in_block(const struct place_of *at, uint64_t begin, uint64_t end)
+{
+	struct field *f = field_in(at->begin);
+	const char *p = (const char *)(uintptr_t)begin;
+	size_t first;
+
+	if (!is_there(at) || !field_has(f, p))
+		return false;
+	first = field_begin(f, field_index(f, p));
+	p = f->base + first * GRANULE;
+	return end - (uintptr_t)p <= field_bytes(f, p);
+}
+
+/* The memory of another field, but for one that has it in a block. */
+static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
+{
+	uint64_t used = load_acquire(&places_used), i;
+	struct place_of at;
+
+	for (i = 0; i < used; i++)
+		if (i != mine && place_read(i, &at) && at.begin < end && begin < at.end &&
+		    (at.base == 0 || !is_in_block(&at, begin, end)))
+			return true;
+	return false;
+}
+
+/* A place that keeps this memory; ASH_HEAPS_IN_MAX: there is none. */
+static uint64_t enter(uint64_t begin, uint64_t end)
 {
 	uint64_t i, used = load_acquire(&places_used);
 
@@ -79,30 +160,71 @@ static bool enter(uint64_t begin, uint64_t end)
 			break;
 	}
 	if (i == ASH_HEAPS_IN_MAX)
-		return false;
+		return i;
+	store_release(&places[i].base, 0);
 	store_release(&places[i].end, end);
-	store_release(&places[i].begin, begin); /* pairs with fields_around */
-	while (used <= i && !swap_acq_rel(&places_used, &used, i + 1))
+	/* Ordered: of two that want the same memory one sees the other (overlaps). */
+	(void)exchange_ordered(&places[i].begin, begin);
+	while (used <= i && !swap_ordered(&places_used, &used, i + 1))
 		;
-	return true;
+	return i;
 }
 
-void fields_leave(struct field *f)
+bool fields_leave(const void *f)
 {
-	forget(f->memory);
+	uint64_t used = load_acquire(&places_used), i;
+	struct place_of at;
+
+	for (i = 0; i < used; i++)
+		if (place_read(i, &at) && at.base != 0 && field_in(at.begin) == f &&
+		    leave(i, at.begin)) {
+			(void)forget(at.begin, at.end, i);
+			return true;
+		}
+	return false;
 }
 
-ash_heap *ash_heap_create_in(void *memory, size_t bytes)
+/*
+ * If the memory lies in a block of the calling thread's slab, its release must
+ * come by where fields are looked for: a slab that is watched does (slab_watch), and
+ * one that was a spare is not.
+ */
+static void watch(const void *memory)
 {
-	uint64_t begin = (uintptr_t)memory, end = begin + bytes, base;
-	struct field *f = field_in(begin);
-	size_t room, beyond;
+	struct chunk *c = map_find(memory);
+	struct heap *h = c == NULL ? NULL : c->region->heap;
+	struct seat_entry *t = NULL;
+	struct owner *o;
+	struct slab *s;
 
-	if (memory == NULL || bytes < FIELD_MIN || bytes > PTRDIFF_MAX || end < begin)
-		return NULL;
-	/* A word and its granules take 8 + 512 bytes. */
-	room = end - (uintptr_t)f - sizeof *f;
+	if (c == NULL || !slab_find(c, memory, &s) || s->slot_size < FIELD_MIN)
+		return;
+	if (h != &heap_default)
+		o = seats_guess(h, &t);
+	else if ((o = seat.open == 0 ? NULL : seat.self) != NULL)
+		seat.open = 0;
+	if (o == NULL)
+		return;
+	signal_fence(); /* see seat_take */
+	if (owner_has(o, s)) {
+		if (s->spare)
+			spares_forget(o, s);
+		(void)slab_watch(s);
+	}
+	if (t != NULL)
+		seats_give(t, o);
+	else
+		seat_give();
+}
+
+/* The field that such memory has room for. */
+static void set_up(struct field *f, uint64_t begin, uint64_t end)
+{
+	uint64_t base;
+	size_t beyond, room = end - (uintptr_t)f - sizeof *f;
+
 	memset(f, 0, sizeof *f);
+	/* A word and its granules take 8 + 512 bytes. */
 	f->word_count = (room + 8 + FIELD_WORD * GRANULE - 1) / (8 + FIELD_WORD * GRANULE);
 	base = ((uintptr_t)&f->words[f->word_count] + GRANULE - 1) & ~(uint64_t)(GRANULE - 1);
 	f->base = (char *)(uintptr_t)base;
@@ -111,15 +233,42 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 	f->sharing = PAGES_CALLERS;
 	memset(f->words, 0, f->word_count * sizeof f->words[0]);
 	/* What rounding left over may have been the last word's. */
-	f->word_count = (f->granules + FIELD_WORD - 1) / FIELD_WORD;
+	f->word_count = words_for(f->granules);
 	beyond = f->word_count * FIELD_WORD - f->granules;
 	if (beyond > 0)
 		f->words[f->word_count - 1] =
 			bits_run(2 * FIELD_WORD - (unsigned)beyond, (unsigned)beyond);
-	/* The same memory made anew, without a destroy before. */
-	forget(begin);
-	if (!enter(begin, end))
+}
+
+/* The same memory made anew, without a destroy before: what was there is gone, and all in it. */
+static void forget_at(uint64_t begin)
+{
+	uint64_t used = load_acquire(&places_used), i;
+	struct place_of at;
+
+	for (i = 0; i < used; i++)
+		if (place_read(i, &at) && at.begin == begin && at.base != 0)
+			(void)forget(at.begin, at.end, ASH_HEAPS_IN_MAX);
+}
+
+ash_heap *ash_heap_create_in(void *memory, size_t bytes)
+{
+	uint64_t begin = (uintptr_t)memory, end = begin + bytes, i;
+	struct field *f = field_in(begin);
+
+	if (memory == NULL || bytes < FIELD_MIN || bytes > PTRDIFF_MAX || end < begin)
 		return NULL;
+	forget_at(begin);
+	i = enter(begin, end);
+	if (i == ASH_HEAPS_IN_MAX)
+		return NULL;
+	if (overlaps(begin, end, i)) {
+		(void)leave(i, begin);
+		return NULL;
+	}
+	watch(memory);
+	set_up(f, begin, end);
+	store_release(&places[i].base, (uint64_t)(uintptr_t)f->base); /* pairs with place_read */
 	heap_hooks = &instance_hooks;
 	return (ash_heap *)(void *)f;
 }

@@ -57,6 +57,8 @@ struct heap_hooks {
 	bool (*release)(struct chunk *c, void *p);
 	bool (*resize)(struct chunk *c, void **p, size_t size);
 	size_t (*bytes)(const void *p); /* of a block that no chunk has; 0: there is none */
+	/* A block of the default heap that may have a heap in it is about to be released. */
+	void (*gone)(const void *p, size_t bytes);
 	/* Reports it, if they know more of the pointer. */
 	void (*misuse)(enum call call, const void *p);
 	/* A slab is about to be published in a heap shared by processes. */

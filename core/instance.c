@@ -115,6 +115,25 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 	return heap;
 }
 
+/*
+ * The last heaps that were destroyed: their first page stays for a while, with a
+ * mark, so that a call that comes too late finds it and says so.
+ */
+enum { GONE = 4 };
+static uint64_t gone[GONE], gone_count;
+
+static void leave_mark(struct heap *h)
+{
+	uint64_t *place = &gone[fetch_add_relaxed(&gone_count, 1) % GONE];
+
+	/* No seat has the id 0, so that no fast path takes it. */
+	memset(h, 0, sizeof *h);
+	store_release(&h->sharing, PAGES_GONE);
+	h = (struct heap *)(uintptr_t)exchange_ordered(place, (uint64_t)(uintptr_t)h);
+	if (h != NULL)
+		(void)pages_release(h, HEAP_BYTES);
+}
+
 bool ash_heap_adopt_file(int fd)
 {
 	return store_adopt(fd);
@@ -126,12 +145,13 @@ void ash_heap_destroy(ash_heap *heap)
 	struct region *r, *next_region;
 	struct owner *o, *next_owner;
 
-	if (field_of(heap) != NULL) {
-		fields_leave(field_of(heap));
+	if (heap == NULL || fields_leave(heap))
 		return;
-	}
+	if (!pages_mapped(heap) || h->sharing > PAGES_SHARED)
+		misuse_report(CALL_HEAP_DESTROY, heap, "heap already destroyed", 0);
 	if (h->sharing == PAGES_SHARED) {
 		ash_heap_thread_detach(heap);
+		fields_gone(store_of(h), store_of(h)->bytes);
 		seats_close(h);
 		store_leave(store_of(h));
 		return;
@@ -140,6 +160,7 @@ void ash_heap_destroy(ash_heap *heap)
 	for (r = h->regions; r != NULL; r = next_region) {
 		next_region = r->next;
 		if (r->state == REGION_LIVE) {
+			fields_gone(r->base, r->chunks << CHUNK_SHIFT);
 			map_leave(r);
 			(void)pages_release(r->base, r->chunks << CHUNK_SHIFT);
 		}
@@ -149,7 +170,7 @@ void ash_heap_destroy(ash_heap *heap)
 		next_owner = o->next;
 		(void)pages_release(o, OWNER_BYTES);
 	}
-	(void)pages_release(h, HEAP_BYTES);
+	leave_mark(h);
 }
 
 void ash_heap_thread_detach(ash_heap *heap)

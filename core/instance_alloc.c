@@ -136,7 +136,7 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 
 	if (!span_may_align(alignment) || size > PTRDIFF_MAX)
 		return NULL;
-	if (h->sharing == PAGES_CALLERS) {
+	if (field_of(heap_public(h)) != NULL) {
 		p = field_alloc(field_of(heap_public(h)), size, alignment);
 		if (p != NULL && zero)
 			memset(p, 0, size);
@@ -157,7 +157,7 @@ static __attribute__((noinline)) void *alloc_slow(struct heap *h, size_t size)
 	bool clean;
 	void *p;
 
-	if (unlikely(h->sharing == PAGES_CALLERS))
+	if (unlikely(h->sharing >= PAGES_CALLERS))
 		return instance_alloc(h, size, 1, false);
 	if (likely(size <= SLOT_MAX) && likely((p = slot(h, class_of(size), &clean)) != NULL))
 		return p;

@@ -22,8 +22,12 @@ static bool release(struct chunk *c, void *p)
 			field_misuse(f, CALL_RELEASE, p);
 		return true;
 	}
-	if (c == NULL || c->region->heap == &heap_default)
+	if (c == NULL)
 		return false;
+	if (c->region->heap == &heap_default) {
+		fields_gone_with(c, p);
+		return false;
+	}
 	instance_release(c, p);
 	return true;
 }
@@ -34,9 +38,12 @@ static bool resize(struct chunk *c, void **p, size_t size)
 
 	if (f != NULL)
 		*p = field_resize(f, *p, size);
-	else if (c == NULL || c->region->heap == &heap_default)
+	else if (c == NULL)
 		return false;
-	else
+	else if (c->region->heap == &heap_default) {
+		fields_gone_with(c, *p);
+		return false;
+	} else
 		*p = instance_resize(c, *p, size);
 	return true;
 }
@@ -80,6 +87,7 @@ const struct heap_hooks instance_hooks = {
 	.release = release,
 	.resize = resize,
 	.bytes = bytes,
+	.gone = fields_gone,
 	.misuse = report,
 	.slab_made = tags_clear,
 	.owner_memory = store_owner,

@@ -136,6 +136,7 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
 	struct seat_entry *t;
 	bool done;
 
+	fields_gone_with(c, p);
 	o = seats_take(h, &t);
 	self = o != NULL ? o : seats_self(h);
 	if (o != NULL)
@@ -164,6 +165,7 @@ void *instance_resize(struct chunk *c, void *p, size_t size)
 	bool fits;
 	void *moved;
 
+	fields_gone_with(c, p);
 	if (h->sharing == PAGES_PRIVATE && span_is(c, p) && size > SLOT_MAX)
 		return span_resize(c, p, size);
 	if (span_is(c, p) && size > SLOT_MAX) {

@@ -11,7 +11,8 @@
 
 _Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes)
 {
-	static const char names[][14] = {"release", "release_sized", "resize", "usable_size"};
+	static const char names[][14] = {"release", "release_sized", "resize", "usable_size",
+					    "heap_destroy", "heap"};
 	/* The longest name, fault and numbers make 117 bytes. */
 	char text[160], *end = text;
 

@@ -6,7 +6,14 @@
 #include "layout.h"
 
 /* The public function that was misused. */
-enum call { CALL_RELEASE, CALL_RELEASE_SIZED, CALL_RESIZE, CALL_USABLE_SIZE };
+enum call {
+	CALL_RELEASE,
+	CALL_RELEASE_SIZED,
+	CALL_RESIZE,
+	CALL_USABLE_SIZE,
+	CALL_HEAP_DESTROY,
+	CALL_HEAP /* any other call for a heap; the pointer is the heap's */
+};
 
 /*
  * Finds out what is wrong with a pointer that the call could not accept,

@@ -47,8 +47,10 @@
  *                        release_event
  *   remote_free, notify  release.h: remote_set, remote_is_told; remote.c: remote_tell,
  *                        group_is_free; mail.c: owner_notify
- *   shared_slot          shared.c: shared_slot, slot_in, slot_anywhere; walk.c
- *   shared_free          shared.c: shared_free
+ *   shared_slot          shared.c: shared_slot, slot_in, slot_nearby
+ *   shared_make          shared.c: shared_make
+ *   shared_unmake        shared.c: shared_unmake, slots_take_all
+ *   shared_free          shared.c: shared_free, shared_settle
  *   REPORT               misuse.c: misuse, misuse_double
  *
  * WHAT IS ASSERTED
@@ -90,8 +92,8 @@
  *    7  a vacated record is not looked at again                          6
  *    8  chunk_return looks at the units, then stores 0                   3, 4
  *    9  remote release by a load and a store                             2, 3
- *   10  a late mark makes a shared slab nobody's                         3
- *   11  the walk of shared slabs reads the head before the owner         2
+ *   10  a release asks for SHARED alone, and meets CLOSING               3
+ *   11  the slots of a shared slab are free before its head is entered   3
  *   12  a holder waits for a record that another holds                   5
  *   13  collect clears the whole remote word, not what it took           3
  *   14  mail is believed: the slab is not asked whose it is              4
@@ -99,6 +101,9 @@
  *   16  who loses the swap for a unit tries again with the old word      5
  *   17  a sender does not look whether the record is vacant              6
  *   18  ... looks whether the slab is empty before its letter is there   6
+ *   19  a shared slab goes back when it seems empty                      4
+ *   20  shared slabs use the records of owners' slabs                    2
+ *   21  two may unmake a shared slab                                     4
  *
  * NOT HERE: weak orders (each step is seen by all at once; only the owner's
  * plain store of a release may wait in its store buffer, in DOUBLE, the one
@@ -135,9 +140,17 @@
 #define STOPS 0
 #endif
 
-/* Owner words: 0, a record 1 ... 3, or SHARED; with it, or not, PENDING. */
+/* Owner words: 0, or a record 1 ... 3; with it, or not, PENDING.  Of nobody's: SHARED, CLOSING. */
 #define SHARED	4
 #define PENDING 8
+#define CLOSING 16
+#define OWNED	1
+#define NOBODYS 2
+#if BUG == 20
+#define NFREE	free_
+#else
+#define NFREE	nfree
+#endif
 #define VACANT	0
 #define HELD	1
 
@@ -146,7 +159,9 @@
 byte owner[SLABS];
 byte free_[SLABS];
 byte remote[SLABS];
-bit head[SLABS];	 /* chunk.head: the unit has a slab            */
+byte head[SLABS];	 /* chunk.head: the unit has a slab: OWNED, NOBODYS */
+byte nowner[SLABS];	 /* owner and free in the records of nobody's slabs */
+byte nfree[SLABS];
 byte units;		 /* chunk.units: bit = 1, the unit is free     */
 bit slabs_kind;		 /* chunk.kind: CHUNK_SLABS                    */
 bit chunk_free = 1;	 /* region.free                                */
@@ -273,9 +288,70 @@ inline slab_make(word, grow)
 		STEP(free_[s] = ALL);
 		/* A mark that came to the record while it had no slab is gone with this. */
 		STEP(owner[s] = word);
-		STEP(head[s] = 1; made[s] = 0)
+		STEP(head[s] = OWNED; made[s] = 0)
 	:: else
 	fi
+}
+
+/* The same of nobody. */
+inline shared_make(grow)
+{
+	units_claim(grow);
+	if
+	:: ok ->
+		STEP(nowner[s] = SHARED);
+#if BUG == 11
+		STEP(NFREE[s] = NFREE[s] | ALL);
+		STEP(head[s] = NOBODYS; made[s] = 0)
+#else
+		STEP(head[s] = NOBODYS);
+		STEP(if :: NFREE[s] != 0 && BUG != 20 -> REPORT :: else fi;
+		     NFREE[s] = NFREE[s] | ALL; made[s] = 0)
+#endif
+	:: else
+	fi
+}
+
+/* The slab s of nobody back to its chunk, if it is empty. */
+inline shared_unmake()
+{
+	STEP(ok = (NFREE[s] == ALL));
+	if
+	:: ok ->
+#if BUG == 21
+		STEP(ok = ((nowner[s] & SHARED) != 0); nowner[s] = nowner[s] | CLOSING);
+#else
+		STEP(ok = (nowner[s] == SHARED);
+		     if
+		     :: ok -> nowner[s] = SHARED | CLOSING
+		     :: else
+		     fi);
+#endif
+		if
+		:: ok ->
+#if BUG == 19 || BUG == 21
+			STEP(NFREE[s] = 0; made[s] = t + 1);
+#else
+			STEP(ok = (NFREE[s] == ALL);
+			     if
+			     :: ok -> NFREE[s] = 0; made[s] = t + 1
+			     :: else
+			     fi);
+#endif
+			if
+			:: ok ->
+				STEP(if :: hint == s + 1 -> hint = 0 :: else fi);
+				STEP(w = remote[s]; if :: w != 0 -> REPORT :: else fi);
+				STEP(head[s] = 0);
+				STEP(nowner[s] = 0);
+				units_give()
+			:: else -> STEP(nowner[s] = nowner[s] & ~CLOSING)
+			fi
+		:: else
+		fi
+	:: else
+	fi;
+	w = 0; ok = 0
 }
 
 /* The slab s, of which all slots are free, back to its chunk. */
@@ -540,21 +616,29 @@ inline owner_slot()
 	stage = 0; h = 0
 }
 
-/* In the slab s. */
+/* In the slab s of nobody, or what it was. */
 inline slot_in()
 {
-	STEP(w = free_[s]);
+	STEP(w = (nowner[s] & CLOSING));
+	if
+	:: w -> w = 0
+	:: else -> STEP(w = NFREE[s])
+	fi;
 	do
 	:: w != 0 && !got ->
 		b = LOWEST(w);
 #if BUG == 5
-		STEP(free_[s] = w & ~b; CLAIMED; got = 1);
+		STEP(NFREE[s] = w & ~b; CLAIMED; got = 1);
 #else
 		STEP(if
-		     :: free_[s] == w -> free_[s] = w & ~b; CLAIMED; got = 1
-		     :: else -> w = free_[s]
+		     :: NFREE[s] == w -> NFREE[s] = w & ~b; CLAIMED; got = 1
+		     :: else -> w = NFREE[s]
 		     fi);
 #endif
+		if
+		:: got -> STEP(if :: head[s] != NOBODYS && BUG != 11 -> REPORT :: else fi)
+		:: else
+		fi;
 		b = 0
 	:: else -> break
 	od;
@@ -567,20 +651,7 @@ inline slot_anywhere()
 	do
 	:: n < SLABS && !got ->
 		s = n;
-#if BUG == 11
-		STEP(w = head[s]);
-		if
-		:: w -> STEP(w = owner[s] & SHARED)
-		:: else
-		fi;
-#else
-		/* A shared slab stays one for ever, and its head: in this order, both are its. */
-		STEP(w = owner[s] & SHARED);
-		if
-		:: w -> STEP(w = head[s])
-		:: else
-		fi;
-#endif
+		STEP(w = (head[s] == NOBODYS));
 		if
 		:: w -> slot_in();
 			if
@@ -608,7 +679,7 @@ inline shared_slot()
 	fi;
 	do
 	:: !got ->
-		slab_make(SHARED, true);
+		shared_make(true);
 		if
 		:: !ok -> break
 		:: else -> ok = 0
@@ -763,12 +834,16 @@ inline remote_free()
 
 inline shared_free()
 {
-	STEP(w = free_[s] & b; free_[s] = free_[s] | b; LANDED(s, b));
+	STEP(w = NFREE[s] & b; NFREE[s] = NFREE[s] | b; LANDED(s, b));
 	if
 	:: w -> REPORT
 	:: else
 	fi;
-	w = 0; b = 0
+	w = 0; b = 0;
+	if
+	:: shared_unmake()
+	:: skip /* the preferred one */
+	fi
 }
 
 /* The slot that is in flight, b of s. */
@@ -776,19 +851,21 @@ inline release()
 {
 	STEP(w = head[s]);
 	if
-	:: !w -> REPORT
-	:: else -> STEP(w = owner[s])
-	fi;
-	if
-	:: o != 0 && (w & ~PENDING) == o -> owner_freed()
-	:: else ->
+	:: w == 0 -> REPORT
+	:: w == NOBODYS ->
 #if BUG == 10
-		STEP(w = (owner[s] == SHARED));
+		STEP(w = (nowner[s] == SHARED));
 #else
-		STEP(w = owner[s] & SHARED);
+		STEP(w = nowner[s] & SHARED);
 #endif
 		if
 		:: w -> shared_free()
+		:: else -> remote_free()
+		fi
+	:: w == OWNED ->
+		STEP(w = owner[s]);
+		if
+		:: o != 0 && (w & ~PENDING) == o -> owner_freed()
 		:: else -> remote_free()
 		fi
 	fi;
@@ -797,8 +874,9 @@ inline release()
 
 /* ---- the end ---- */
 
-#define PLACED(s, b) assert(((free_[s] | remote[s]) & (b)) != 0 || TAKEN(s, b)); \
-		     assert(((free_[s] | remote[s]) & (b)) == 0 || !TAKEN(s, b))
+#define FREE(s) (head[s] == NOBODYS -> NFREE[s] : free_[s] | remote[s])
+#define PLACED(s, b) assert((FREE(s) & (b)) != 0 || TAKEN(s, b)); \
+		     assert((FREE(s) & (b)) == 0 || !TAKEN(s, b))
 #define HEARD(s) (inbox[owner[s] - PENDING] == s + 1 || marked[owner[s] - PENDING])
 
 /* Each thread has ended or stopped. */
@@ -813,17 +891,25 @@ inline referee()
 			PLACED(n, 2);
 			assert((units & (1 << n)) == 0);
 			assert(head[n] || made[n]);
+			assert(head[n] != NOBODYS);
 			assert(halted || (free_[n] & remote[n]) == 0);
-			assert((owner[n] & SHARED) == 0 || remote[n] == 0);
 			assert(halted || remote[n] == 0 || (owner[n] > PENDING && HEARD(n)));
 			if
-			:: (owner[n] & SHARED) == 0 && state[owner[n] & ~PENDING] == VACANT ->
+			:: state[owner[n] & ~PENDING] == VACANT ->
 				assert(halted || (free_[n] | remote[n]) != ALL)
 			:: else
 			fi
+		:: (owner[n] & ~PENDING) == 0 && head[n] == NOBODYS ->
+			if
+			:: made[n] == 0 -> PLACED(n, 1); PLACED(n, 2)
+			:: else -> EMPTY(n)
+			fi;
+			assert((units & (1 << n)) == 0);
+			assert((nowner[n] & SHARED) != 0 && (halted || nowner[n] == SHARED));
+			assert(remote[n] == 0)
 		:: else ->
 			EMPTY(n);
-			assert(!head[n]);
+			assert(!head[n] && (NFREE[n] == 0 || BUG == 20));
 			assert(remote[n] == 0);
 			assert((units & (1 << n)) != 0 || made[n] || !slabs_kind || chunk_by)
 		fi;
@@ -911,6 +997,10 @@ init
 		/* An empty slab of record 1, a spare. */
 		chunk_free = 0; slabs_kind = 1; units = 2;
 		owner[0] = 1; head[0] = 1; free_[0] = ALL;
+#elif START == 6
+		/* A slab of nobody, half full. */
+		chunk_free = 0; slabs_kind = 1; units = 2;
+		nowner[0] = SHARED; head[0] = NOBODYS; pool[0] = 1; taken[0] = 1; NFREE[0] = 2; hint = 1;
 #endif
 		run Thread(0, (state[1] -> 1 : 0), 1);
 		run Thread(1, (NOBODY < 2 -> 2 : 0), NOBODY < 2);

@@ -129,6 +129,9 @@ void release_rest(void *p, struct slab *s)
 
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
+	/* From there on a slab is one slot, and always watched where a heap is in it. */
+	if (unlikely(heap_hooks != NULL) && s->slot_size > CLASS_SINGLE)
+		heap_hooks->gone(s->base, s->slot_size);
 	if (QUICK && s->slot_size > CLASS_SINGLE && !slab_is_ready(s))
 		whole_freed(o, s);
 	else

@@ -147,7 +147,8 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
 	struct store *s;
 	uint64_t word;
 
-	if (h->sharing != PAGES_SHARED || owner == 0 || owner > CENSUS_LAST)
+	if (field_of(heap) != NULL || h->sharing != PAGES_SHARED || owner == 0 ||
+	    owner > CENSUS_LAST)
 		return 0;
 	s = store_of(h);
 	if (!census_is_over(s, (unsigned)owner - 1, load_acquire(&s->census[owner - 1])))

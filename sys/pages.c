@@ -247,6 +247,14 @@ bool pages_there(void *page)
 	return arch_mincore(page, PAGE_SIZE, &there) == 0 && (there & 1) != 0;
 }
 
+bool pages_mapped(const void *p)
+{
+	unsigned char there;
+	uintptr_t page = (uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1);
+
+	return arch_mincore((void *)page, PAGE_SIZE, &there) != -ENOMEM; /* NOLINT: an address */
+}
+
 /* Pages from ... to, which are all there or all not; where the next run begins. */
 static char *zero_run(char *from, char *to, unsigned there, enum sharing sharing)
 {

@@ -27,7 +27,8 @@
 enum sharing {
 	PAGES_PRIVATE,
 	PAGES_SHARED, /* with the children of fork, or with whoever has the file */
-	PAGES_CALLERS /* given by the caller: no system call touches it         */
+	PAGES_CALLERS, /* given by the caller: no system call touches it        */
+	PAGES_GONE     /* of a heap that was destroyed, see instance.c          */
 };
 
 /* `alignment`: a power of two.  Readable and writable, zero; NULL: none. */
@@ -67,6 +68,9 @@ size_t pages_count(void *p, size_t bytes);
 
 /* True: the page has memory. */
 bool pages_there(void *page);
+
+/* False: nothing is mapped where the page of this address would be. */
+bool pages_mapped(const void *p);
 
 /*
  * Makes memory of whole huge pages read zero, at the smallest price: pages that are there

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The library for one thread has no locked instruction and no thread-local
-# storage; neither library needs a symbol from elsewhere.
+# storage; neither library needs a symbol from elsewhere.  The same of the single
+# source for one thread, by each compiler that is here (tests/check_malloc.sh has
+# the others).
 set -u
 
 build=${BUILD:-build}
@@ -33,4 +35,49 @@ verdict 'libashlar.a has locked instructions and thread-local words'
 verdict 'libashlar-single.a has no locked instruction'
 ! grep -nE "$local" "$folder/libashlar-single"
 verdict 'libashlar-single.a has no thread-local word'
+
+# ---- the single source ----
+
+if [ ! -f "$build/prog/tests/main.o" ]; then
+	echo "skip single: the single source: no tests in $build"
+	exit $status
+fi
+eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+cp "$build/single/ashlar.c" "$build"/single/ashlar*.h "$folder"
+
+# passes NAME OBJECT...: the tests, linked with the single source and these.
+passes() {
+	name=$1
+	shift
+	# GNU's assembler asks for a table that nothing refers to.
+	objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
+	${LINK% -Wl,-u,*} "$build/prog/tests/main.o" "$@" "$folder/one.o" "$build/librt.a" \
+		"$build/asm/arch/x86_64/syscall.o" "$build/lib/arch/x86_64/memory.o" -o "$folder/program" &&
+		"$folder/program" >"$folder/log" 2>&1 && RT_QEMU=1 qemu-x86_64 "$folder/program" >>"$folder/log" 2>&1
+	verdict "$name passes its tests, natively and under QEMU"
+	grep '^FAIL' "$folder/log" | sed 's/^/     /'
+}
+
+for compiler in clang clang-19 gcc; do
+	if ! command -v $compiler >/dev/null; then
+		echo "skip single: the single source by $compiler: it is not here"
+		continue
+	fi
+	for flags in -DASH_SINGLE_THREAD '-DASH_SINGLE_THREAD -DASHLAR_MALLOC'; do
+		name="the single source by $compiler $flags"
+		# shellcheck disable=SC2086 # a list of flags
+		(cd "$folder" && $compiler -O2 -Wall -Wextra -ffreestanding -fno-pie -fno-stack-protector $flags \
+			-c ashlar.c -o one.o) 2>"$folder/errors" && ! [ -s "$folder/errors" ]
+		verdict "$name: not a warning"
+		head -n 5 "$folder/errors" | sed 's/^/     /'
+		if [ "$flags" != -DASH_SINGLE_THREAD ]; then # without ashlar_heap.h, and so without s_single.c
+			passes "$name" "$build/prog/tests/t_api.o"
+			continue
+		fi
+		passes "$name" "$build/prog/tests/t_api.o" "$build/prog/tests/s_single.o" "$build/one/core/names.o"
+		objdump -d --no-show-raw-insn "$folder/one.o" >"$folder/code"
+		grep -q 'ash_alloc>:' "$folder/code" && ! grep -nE "$locked" "$folder/code" && ! grep -nE "$local" "$folder/code"
+		verdict "$name: no locked instruction, no thread-local word"
+	done
+done
 exit $status

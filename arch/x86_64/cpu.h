@@ -6,6 +6,9 @@
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
 
+#include "host.h"
+#ifdef ARCH_HOST
+
 #define CPU_PAGE_SHIFT	  12 /* smallest page                                 */
 #define CPU_HUGE_SHIFT	  21 /* pages mapped by one entry one level up        */
 #define CPU_LINE	  64 /* bytes that move between caches as one         */
@@ -76,4 +79,5 @@ static inline bool cpu_set_bit_locked(uint64_t *words, uint64_t n)
 	return was;
 }
 
+#endif
 #endif

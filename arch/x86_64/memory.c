@@ -10,6 +10,9 @@
  * end that does not fill sixteen is written by a last step that overlaps the
  * one before it, so there is no loop over bytes.
  */
+#include "host.h"
+#ifdef ARCH_HOST
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -136,3 +139,4 @@ FAMILY int memcmp(const void *a, const void *b, size_t n)
 	}
 	return 0;
 }
+#endif

@@ -8,6 +8,9 @@
 #ifndef ARCH_SINGLE_H
 #define ARCH_SINGLE_H
 
+#include "host.h"
+#ifdef ARCH_HOST
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,4 +35,5 @@ static inline bool single_set_bit(uint64_t *words, uint64_t n)
 	return was;
 }
 
+#endif
 #endif

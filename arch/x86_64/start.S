@@ -3,6 +3,8 @@
  * The first instruction of a program: hands the stack pointer to C, which
  * finds argc, argv, envp and the auxiliary vector above it.
  */
+#include "host.h"
+#ifdef ARCH_HOST
 	.section .text._start, "ax", @progbits
 	.globl	_start
 	.type	_start, @function
@@ -18,3 +20,4 @@ _start:
 	.size	_start, . - _start
 
 	.section .note.GNU-stack, "", @progbits
+#endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls of the allocator; this list is all that it asks of Linux. */
+#include "host.h"
+#ifdef ARCH_HOST
 #include "stub.h"
 
 	CALL	read, 0
@@ -25,3 +27,4 @@
 	CALL	fallocate, 285
 
 	.section .note.GNU-stack, "", @progbits
+#endif

@@ -7,6 +7,9 @@
 #ifndef ARCH_SYSCALL_H
 #define ARCH_SYSCALL_H
 
+#include "host.h"
+#ifdef ARCH_HOST
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,9 +49,9 @@ long arch_unshare(long flags);
 
 /* What the runtime of tests and demo needs besides (syscall_runtime.S). */
 long arch_pipe2(int *fds, long flags);
+long arch_lseek(long fd, long offset, long whence);
 long arch_dup2(long from, long to);
 long arch_poll(void *fds, size_t count, long milliseconds);
-long arch_lseek(long fd, long offset, long whence);
 long arch_personality(long flags);
 long arch_unshare(long flags);
 long arch_mount(const char *what, const char *where, const char *type, long flags, const char *options);
@@ -101,4 +104,5 @@ void arch_sigreturn(void);
  */
 void arch_unmap_exit(void *stack, size_t length);
 
+#endif
 #endif

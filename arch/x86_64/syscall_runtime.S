@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls of the test runtime; none of these is in libashlar.a. */
+#include "host.h"
+#ifdef ARCH_HOST
 #include "stub.h"
 
 	CALL	poll, 7
@@ -58,3 +60,4 @@ arch_sigreturn:
 	.size	arch_sigreturn, . - arch_sigreturn
 
 	.section .note.GNU-stack, "", @progbits
+#endif

@@ -3,6 +3,8 @@
  * Start and end of a thread: the two places where the stack changes under the
  * code's feet, so C cannot write them.
  */
+#include "host.h"
+#ifdef ARCH_HOST
 
 /*
  * arch_clone(flags, stack_top, parent_tid, child_tid, tls, entry, argument)
@@ -68,3 +70,4 @@ arch_unmap_exit:
 	.size	arch_unmap_exit, . - arch_unmap_exit
 
 	.section .note.GNU-stack, "", @progbits
+#endif
