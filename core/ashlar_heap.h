@@ -78,6 +78,12 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * address is taken, or capacity is 0; and always in libashlar-single.a, which has
  * no locked instructions.
  *
+ * Who is alive is told by thread ids and /proc, and ends by exit, kill and exec;
+ * ash_heap_destroy, in any thread, before exec gives all back at once, whatever /proc
+ * tells.  A child of vfork may use the heap; its blocks may have the owner 32767.
+ * So have the blocks of a child in another pid or time namespace, which takes the slower
+ * route of threads without a record, and recovers nobody.
+ *
  * A signal handler that forks must not return, in the child, into a call on a
  * shared heap that it interrupted: parent and child would both finish it.
  */
@@ -153,7 +159,7 @@ bool ash_heap_adopt_file(int fd);
  * and so is any call for one of the last four heaps of ash_heap_create that were
  * destroyed; what else is used after its end, nobody knows.  No thread may
  * be in a call on this heap, nor this one in a call that a handler interrupted.  A heap shared by processes is taken out of
- * this process only; memory of the caller's is the caller's again, as far as
+ * this process only, with what its threads held besides blocks; memory of the caller's is the caller's again, as far as
  * this process is concerned.
  */
 void ash_heap_destroy(ash_heap *heap);
@@ -195,7 +201,8 @@ void ash_heap_set_root(ash_heap *heap, void *root);
 size_t ash_heap_recover(ash_heap *heap);
 
 struct ash_heap_owner {
-	uint64_t id;  /* for ash_heap_release_owner; 0: nobody knows, see ash_heap_walk */
+	uint64_t id;  /* for ash_heap_release_owner; 0: nobody knows, see ash_heap_walk;
+			 32767: one who came when 32766 others had blocks or lived       */
 	int pid;      /* process id; may be another process's by now, if not live      */
 	bool live;
 };

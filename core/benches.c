@@ -86,8 +86,11 @@ static void part_clear(struct seat_entry *e, size_t entries)
 	for (i = 0; i < entries; i++) {
 		uint64_t id = load_relaxed(&e[i].id);
 
-		if (id != 0 && id != ID_CLOSING)
-			(void)swap_acq_rel(&e[i].id, &id, 0);
+		if (id == 0 || id == ID_CLOSING)
+			continue;
+		/* First: 0 is the id of fields, which must find no record. */
+		store_relaxed(&e[i].self, (struct owner *)NULL);
+		(void)swap_acq_rel(&e[i].id, &id, 0);
 	}
 }
 

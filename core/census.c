@@ -125,7 +125,8 @@ uint16_t census_join(struct store *s)
 		uint64_t life = load_acquire(&s->census[i]);
 
 		if (life == 0 && swap_acq_rel(&s->census[i], &life, me)) {
-			ask_about(s, (i + CENSUS_LAST - 1) % CENSUS_LAST);
+			if (i > 0)
+				ask_about(s, i - 1);
 			return (uint16_t)(i + 1);
 		}
 		if (life == me)

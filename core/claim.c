@@ -4,13 +4,15 @@
 #include "memory.h"
 #include "seats.h"
 #include "share.h"
+#include "world.h"
 
-#define AFTER (offsetof(struct store, claim) + sizeof(uint64_t))
+#define AFTER (offsetof(struct store, world) + sizeof(uint64_t))
 
 /* A thread is at work there.  Ourselves, too: we are a handler that interrupted it. */
-static bool is_live(uint64_t claim)
+static bool is_live(uint64_t claim, uint64_t world)
 {
-	return claim != 0 && !life_thread_is_over(claim);
+	/* In other namespaces than ours: nobody here can tell. */
+	return claim != 0 && (!world_is(world, world_now()) || !life_thread_is_over(claim));
 }
 
 /* True: a page of zeros at most, but for a claim. */
@@ -22,6 +24,7 @@ static bool is_blank(const struct store *head, size_t length, int fd)
 	if (length > PAGE_SIZE || share_read(fd, page, PAGE_SIZE, 0) > length)
 		return false;
 	page[offsetof(struct store, claim) / sizeof(uint64_t)] ^= head->claim;
+	page[offsetof(struct store, world) / sizeof(uint64_t)] ^= head->world;
 	for (i = 0; i < PAGE_SIZE / sizeof(uint64_t); i++)
 		if (page[i] != 0)
 			return false;
@@ -43,17 +46,20 @@ enum claim claim_look(int fd, bool *half)
 	*half = head.magic == CLAIM_MAKING;
 	if (!*half && !is_blank(&head, file.length, fd))
 		return CLAIM_FOREIGN;
-	return is_live(head.claim) ? CLAIM_BUSY : CLAIM_FREE;
+	return is_live(head.claim, head.world) ? CLAIM_BUSY : CLAIM_FREE;
 }
 
 enum claim claim_take(struct store *s)
 {
-	uint64_t magic = 0, claim;
+	uint64_t magic = 0, claim, world = 0, here = world_now(), me = seats_life(&s->heap);
 
 	if (!swap_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
+	/* First, so that who sees a claim sees where its life means something. */
+	if (!swap_acq_rel(&s->world, &world, here) && !world_is(world, here))
+		return CLAIM_BUSY;
 	claim = load_acquire(&s->claim);
-	if (is_live(claim) || !swap_acq_rel(&s->claim, &claim, life_of_thread()))
+	if (me == 0 || is_live(claim, world) || !swap_acq_rel(&s->claim, &claim, me))
 		return CLAIM_BUSY;
 	/* Whose claim we took may have been done with it before he died. */
 	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;
@@ -67,10 +73,12 @@ void claim_clear(struct store *s)
 
 void claim_give(struct store *s)
 {
-	uint64_t making = CLAIM_MAKING;
+	uint64_t making = CLAIM_MAKING, mine = load_relaxed(&s->claim);
 
 	claim_clear(s);
+	store_relaxed(&s->world, (uint64_t)0);
 	/* In this order: who sees no claim may begin, and needs the word for itself. */
 	(void)swap_acq_rel(&s->magic, &making, 0);
-	store_release(&s->claim, 0);
+	/* Somebody in other namespaces may have begun when he saw ours gone. */
+	(void)swap_acq_rel(&s->claim, &mine, 0);
 }

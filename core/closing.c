@@ -47,7 +47,7 @@ void seats_close(struct heap *h)
 
 	for (b = benches_first(kind); b != NULL; b = b->next) {
 		struct seat_page *page = load_acquire(&b->page);
-		uint64_t id = h->id, closing = ID_CLOSING, life;
+		uint64_t id = h->id, closing = ID_CLOSING, life, left;
 		struct owner *o;
 
 		/* Inherited ones are their parents', and wiped or about to be. */
@@ -57,7 +57,13 @@ void seats_close(struct heap *h)
 		e = bench_find(b, id);
 		if (e == NULL || !swap_acq_rel(&e->id, &id, ID_CLOSING))
 			continue;
+		/*
+		 * An empty entry has no record: 0 is the id of fields.  By a swap, as the
+		 * thread may end just now and its bench be another one's.
+		 */
 		o = load_relaxed(&e->self);
+		left = (uint64_t)(uintptr_t)o;
+		(void)swap_acq_rel((uint64_t *)(void *)&e->self, &left, 0);
 		(void)swap_acq_rel(&e->id, &closing, 0);
 		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY && life != 0 && is_record(h, o))
 			vacate(h, o, life);

@@ -139,7 +139,10 @@ struct store *store_create(size_t n, const struct ash_heap_options *options)
 	s = options != NULL && options->address != 0
 		    ? map_at(SHARE_NO_FILE, bytes_of(n), options->address, &why)
 		    : pages_reserve(bytes_of(n), CHUNK_SIZE, PAGES_SHARED);
-	if (s == NULL || set_up(s, n, options))
+	if (s == NULL)
+		return NULL;
+	s->world = world_now();
+	if (set_up(s, n, options))
 		return s;
 	(void)pages_release(s, bytes_of(n));
 	return NULL;
@@ -329,10 +332,11 @@ struct store *store_attach(int fd, enum ash_attach *why)
 
 bool store_adopt(int fd)
 {
+	struct store head;
 	uint64_t world = world_now();
-	bool half;
+	bool is_there = CAN_SHARE && share_read(fd, &head, sizeof head, 0) == sizeof head;
 
-	return CAN_SHARE && claim_look(fd, &half) == CLAIM_HEAP &&
+	return is_there && (head.magic == STORE_MAGIC || head.magic == CLAIM_MAKING) &&
 	       share_write(fd, &world, sizeof world, offsetof(struct store, world));
 }
 

@@ -26,10 +26,11 @@
 #define STORE_REMOTE_STRIDE (REMOTE_STRIDE + SLAB_SLOTS * sizeof(uint16_t))
 
 struct store {
-	/* These three have this place in every version. */
+	/* These four have this place in every version. */
 	uint64_t magic;	  /* see claim.h; STORE_MAGIC is set last            */
 	uint64_t version; /* STORE_VERSION                                   */
 	uint64_t claim;	  /* life of the thread that made it, or is about to */
+	uint64_t world;	  /* its namespaces, see world.h                     */
 	struct store *base;
 	size_t bytes;
 	char *records; /* owner records, STORE_RECORDS of OWNER_BYTES */
@@ -40,7 +41,6 @@ struct store {
 	uint64_t visits;    /* how often strangers began                               */
 	uint64_t crowd;	    /* those who found no place                                */
 	uint64_t recoverer; /* life of the thread that looks for lost memory; 0: nobody */
-	uint64_t world;     /* the namespaces of those who made it, see world.h             */
 	uint64_t full;	    /* hint: newcomers who found the census full, see census.c      */
 	uint64_t lost;	    /* deaths in the middle of such changes, not yet looked after */
 	_Alignas(CPU_LINE) struct heap heap;
@@ -54,7 +54,7 @@ _Static_assert(sizeof(struct store) < PAGE_SIZE, "share_grow writes the page's l
  * forgotten.  STORE_FORMAT is for what no size tells: raise it when words of a
  * store mean something else.
  */
-#define STORE_FORMAT	2
+#define STORE_FORMAT	3
 #define STORE_MIX(h, x) ((h) * UINT64_C(0xd1342543de82ef95) + (uint64_t)(x))
 #define STORE_SIZES                                                                                \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_FORMAT,                  \

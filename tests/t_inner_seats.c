@@ -122,6 +122,16 @@ TEST(inner_seats_displaced_shared, 60)
 	at_each_boundary(displace);
 }
 
+/* The only one that has a page. */
+static const struct bench *own_bench(unsigned kind)
+{
+	const struct bench *b = benches_first(kind);
+
+	while (b->page == NULL)
+		b = b->next;
+	return b;
+}
+
 /* Heaps, each with a seat: whatever their number, none displaces another. */
 static void seats_for_many(bool shared)
 {
@@ -141,12 +151,15 @@ static void seats_for_many(bool shared)
 		CHECK_EQ(ash_heap_check(many[i]), 0);
 		ash_heap_destroy(many[i]);
 	}
-	/* And their entries are empty again. */
+	/* And their entries are empty again; nothing has the id 0 (fields, heaps that are gone). */
+	for (i = 0; i < SEAT_ENTRIES; i++)
+		CHECK(own_bench(shared)->page->entry[i].id == 0 &&
+		      own_bench(shared)->page->entry[i].self == NULL);
 	for (i = 0; i < MANY; i++) {
 		many[i] = make(shared);
 		use(many[i]);
 	}
-	CHECK(benches_first(shared)->more[2] == NULL);
+	CHECK(own_bench(shared)->more[1] != NULL && own_bench(shared)->more[3] == NULL);
 }
 
 TEST(inner_seats_many, 20)

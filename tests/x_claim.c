@@ -13,6 +13,7 @@
 #include "claim.h"
 #include "instance.h"
 #include "syscall.h"
+#include "world.h"
 
 enum { CAPACITY = 8 << 20, EIO = 5, ENOMEM = 12, ENOSPC = 28, EOPNOTSUPP = 95, SEEK_SET = 0, SEEK_CUR = 1, SEEK_END = 2 };
 
@@ -264,6 +265,7 @@ TEST(claim_after_death_is_zero, 20)
 		rt_exit(0);
 	CHECK_EQ(rt_wait(pid), 0);
 	s->claim = (uint64_t)pid; /* ended */
+	s->world = world_now();
 	for (long at = 0; at < 400 * 4096; at += 4096)
 		CHECK_EQ(arch_pwrite64(file, page, sizeof page, at), sizeof page);
 	CHECK(ash_heap_attach_file(file, &why) == NULL);
@@ -271,8 +273,17 @@ TEST(claim_after_death_is_zero, 20)
 	by_open = false;
 	CHECK_EQ(make_beside(), MADE);
 	heap_is_good();
+	/* So is one that nobody here can judge, until somebody says that it is over. */
+	begin();
+	s->world ^= 1;
+	CHECK_EQ(arch_pwrite64(file, page, sizeof page, 0), sizeof page);
+	CHECK_EQ(make_beside(), NOTHING);
+	CHECK(ash_heap_adopt_file(file));
+	CHECK_EQ(make_beside(), MADE);
+	heap_is_good();
 	/* A live one's is left alone. */
 	begin();
+	s->world ^= 1;
 	s->claim = life_of_thread();
 	CHECK_EQ(arch_pwrite64(file, page, sizeof page, 0), sizeof page);
 	CHECK_EQ(make_beside(), NOTHING);
