@@ -72,7 +72,7 @@ ASM_FLAGS   = $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/x86_64
 # an archive.
 LINK = $(CC) -static -nostdlib -fuse-ld=lld -Wl,-T,linker.ld -Wl,--gc-sections \
 	-Wl,-z,max-page-size=4096 -Wl,--build-id=none -Wl,--orphan-handling=error \
-	-Wl,--fatal-warnings
+	-Wl,--no-eh-frame-hdr -Wl,--fatal-warnings
 LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 
 RUNTIME_ASM = $(addprefix arch/x86_64/,start.S thread.S syscall_runtime.S)

@@ -40,7 +40,7 @@ if command -v gcc >/dev/null; then
 	eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 	objcopy -N _GLOBAL_OFFSET_TABLE_ "$there/libashlar.a" "$folder/libashlar.a"
 	tests="$build/prog/tests/main.o"
-	for name in api align zalloc resize misuse signal threads; do
+	for name in api align zalloc resize misuse; do
 		tests="$tests $build/prog/tests/t_$name.o"
 	done
 	# shellcheck disable=SC2086 # a list
@@ -74,13 +74,11 @@ cc=${CC:-clang}
 case $($cc --version) in *clang*) ;; *) cc=clang ;; esac
 for target in aarch64-linux-gnu riscv64-linux-gnu i386-linux-gnu x86_64-linux-gnux32 x86_64-apple-darwin \
 	x86_64-unknown-freebsd x86_64-windows-gnu; do
-	for flag in '' -DASHLAR_MALLOC -DASH_SINGLE_THREAD; do
-		# shellcheck disable=SC2086 # a flag or none
-		refused "the single source for $target $flag: one error" "$build/single/ashlar.c" $cc --target=$target $flag
-	done
-	for file in cpu.h single.h syscall.h memory.c syscall.S; do
-		refused "$file for $target: one error" "arch/x86_64/$file" $cc --target=$target -Iarch/x86_64
-	done
+	refused "the single source for $target: one error" "$build/single/ashlar.c" $cc --target=$target
+done
+for file in arch/x86_64/*.[chS]; do
+	case $file in */stub.h | */host.h) continue ;; esac
+	refused "$file for aarch64: one error" "$file" $cc --target=aarch64-linux-gnu -Iarch/x86_64
 done
 refused 'the single source by a compiler of C++: one error' "$build/single/ashlar.c" $cc -x c++
 ! command -v gcc >/dev/null ||
