@@ -12,6 +12,7 @@
 #	make bench-threads  threads, the same way
 #	make bench-shared  heaps shared by processes, against private ones and Boost's
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
+#	make mutants    each thing of the sources changed in turn: FILES=... SHARD=i/n JOBS=n
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
 #	make setup-checkers  installs what tsan and model need, where it may
@@ -207,6 +208,11 @@ tsan:
 tsan-plant:
 	CC="$(CC)" sh tools/tsan/plant
 
+# FILES="core/bits.c core/map.c" SHARD=1/4 JOBS=2; see tools/mutants/run
+FILES =
+mutants: setup
+	BUILD=$(BUILD) python3 tools/mutants/run $(FILES)
+
 golden-accept: programs
 	! command -v clang-19 >/dev/null || \
 		$(MAKE) --no-print-directory CC=clang-19 BUILD=$(BUILD)/clang-19 programs
@@ -387,7 +393,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/l_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/l_$*.c)
 
-.PHONY: all programs setup test test-long model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant golden-accept flags format clean FORCE
+.PHONY: all programs setup test test-long model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

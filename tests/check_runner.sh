@@ -72,4 +72,6 @@ expect 'exits with 1' '^exit 1$'
 echo "exit $?" >>"$folder/out"
 expect 'runs by name, and exits with 0' '^1 passed, 0 failed, 0 skipped$'
 expect 'exits with 0 when all is well' '^exit 0$'
+"$folder/bad" good exit -goo >"$folder/out"
+expect 'runs by several names, and not by some' '^0 passed, 1 failed, 0 skipped$'
 exit $status

@@ -139,8 +139,9 @@ _Noreturn void rt_fail_values(const char *file, int line, const char *what, unsi
 			      unsigned long long b);
 _Noreturn void rt_skip(const char *reason); /* this test: printed and counted as skipped */
 /*
- * Runs all registered tests (or those whose name contains argv[1]), each in
- * a child with its limit; prints one line for each and last
+ * Runs all registered tests (or those whose name contains an argument, and
+ * none of the arguments that begin with a minus), each in a child with its
+ * limit; prints one line for each and last
  * "N passed, N failed, N skipped".  Returns 0 only when none failed.
  */
 int rt_run_tests(int argc, char **argv);

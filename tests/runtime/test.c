@@ -167,12 +167,27 @@ static void run_test(const struct rt_test *test, struct totals *totals)
 	report(test, in_time, status, (rt_now() - start) / MILLISECOND, totals);
 }
 
+/* Named by some argument, or there is none that names; and by none with a minus. */
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+	bool named = false, names = false;
+
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] != '-') {
+			names = true;
+			named |= rt_strstr(name, argv[i]) != NULL;
+		} else if (rt_strstr(name, argv[i] + 1) != NULL) {
+			return false;
+		}
+	return named || !names;
+}
+
 int rt_run_tests(int argc, char **argv)
 {
 	struct totals totals = {0};
 
 	for (const struct rt_test *t = __start_rt_tests; t < __stop_rt_tests; t++)
-		if (argc < 2 || rt_strstr(t->name, argv[1]) != NULL)
+		if (is_wanted(t->name, argc, argv))
 			run_test(t, &totals);
 	rt_print("%u passed, %u failed, %u skipped\n", totals.passed, totals.failed,
 		 totals.skipped);
