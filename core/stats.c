@@ -7,22 +7,21 @@
 
 static void stats_slab(struct ash_stats *out, const struct slab *s)
 {
-	bool shared = (load_relaxed(&s->owner) & OWNER_SHARED) != 0;
+	bool nobodys = slab_is_nobodys(s);
 	size_t taken = 0;
 	unsigned groups = load_relaxed(&s->groups), g;
 	const uint64_t *others = load_relaxed(&s->remote);
 
-	out->slabs += (size_t)load_relaxed(&s->units) << UNIT_SHIFT;
-	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0)
-		return; /* it is empty: all slots are its unmaker's */
-
 	for (g = 0; g < groups; g++) {
 		uint64_t word = load_relaxed(&s->free[g]);
-		uint64_t remote = shared ? 0 : load_relaxed(&others[g]);
+		uint64_t remote = nobodys ? 0 : load_relaxed(&others[g]);
 
 		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
 		out->pending += bits_count(remote & ~word);
 	}
+	out->slabs += (size_t)load_relaxed(&s->units) << UNIT_SHIFT;
+	if (!slab_tells(s))
+		return;
 	out->blocks += taken;
 	out->block_bytes += taken * load_relaxed(&s->slot_size);
 }

@@ -73,7 +73,9 @@ TEST(nobody_burst_in_a_small_heap, 20)
 {
 	const struct ash_heap_options small = {.cap = 16 * MIB};
 	ash_heap *heap = ash_heap_create(&small), *fresh = ash_heap_create(&small);
+	static const size_t sizes[] = {4096, CHUNK_SIZE, 16 * MIB, UNIT_SIZE};
 	struct ash_stats st;
+	size_t i;
 
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	burst(heap, 1000, 12288);
@@ -86,6 +88,18 @@ TEST(nobody_burst_in_a_small_heap, 20)
 	(void)ash_heap_trim(heap, 0);
 	ash_heap_stats(heap, &st);
 	CHECK_EQ(st.slabs, 0);
+	/* The preferred slab of a class does not stand in the way of others. */
+	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		ash_heap_release(heap, ash_heap_alloc(heap, 16));
+		burst(heap, 1000, 1);
+		ash_heap_release(heap, blocks[0]);
+		ash_heap_thread_detach(heap);
+		ash_heap_stats(heap, &st);
+		CHECK_EQ(st.slabs, UNIT_SIZE);
+		CHECK_EQ(fit(heap, sizes[i]), fit(fresh, sizes[i]));
+		(void)ash_heap_trim(heap, 0);
+		(void)ash_heap_trim(fresh, 0);
+	}
 	ash_heap_destroy(heap);
 	ash_heap_destroy(fresh);
 }
@@ -110,6 +124,24 @@ TEST(nobody_slots_before_null, 20)
 	ash_heap_destroy(heap);
 }
 
+TEST(nobody_slots_before_null_of_the_default_heap, 20)
+{
+	size_t n = 0, i;
+
+	ash_release(ash_alloc(16));
+	burst(NULL, 200, 2000);
+	if (!rt_limit_address_space(4096))
+		rt_skip("no limit of address space to be had under QEMU 7.2");
+	while (ash_alloc(UNIT_SIZE) != NULL)
+		;
+	for (i = 0; i < 2000; i += 2)
+		ash_release(blocks[i]);
+	while (ash_alloc(200) != NULL)
+		n++;
+	CHECK(n >= 1000);
+	CHECK_EQ(ash_check(), 0);
+}
+
 TEST(nobody_burst_is_not_resident, 20)
 {
 	size_t n = scaled(64000, 4000), before, after;
@@ -128,6 +160,32 @@ TEST(nobody_burst_is_not_resident, 20)
 	CHECK_EQ(st.slabs, 0);
 	CHECK(!figures() || after < before + 4 * MIB);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* What is called for each block releases it, and so unmakes the slab that the walk is in. */
+static int release_it(void *count, void *p, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)owner;
+	CHECK_EQ(size, 64);
+	ash_release(p);
+	++*(size_t *)count;
+	return 0;
+}
+
+TEST(nobody_walk_that_releases, 10)
+{
+	ash_heap *heap = ash_heap_create(NULL);
+	size_t n = 0, all = UNIT_SIZE / 64 + 1; /* one in a slab of its own */
+	struct ash_stats st;
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 16));
+	burst(heap, 64, all);
+	CHECK_EQ(ash_heap_walk(heap, release_it, &n), 0);
+	CHECK_EQ(n, all);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(st.slabs, 2 * UNIT_SIZE); /* the thread's, and the preferred one */
+	ash_heap_destroy(heap);
 }
 
 /* ---- a heap in a file, of which all records are in use ---- */
@@ -316,13 +374,13 @@ TEST(nobody_while_it_is_unmade, 10)
 	p = shared_one(3000);
 	s = place_of(p).slab;
 	ash_release(p);
-	s->owner |= OWNER_CLOSING;
+	s->owner |= OWNER_CHANGING;
 	s->free[0] = 0;
 	ash_stats(&st);
 	CHECK_EQ(st.blocks, 0);
 	q = shared_one(3000);
 	CHECK(place_of(q).slab != s);
 	ash_trim(0);
-	CHECK_EQ(s->owner, OWNER_SHARED | OWNER_CLOSING);
+	CHECK_EQ(s->owner, OWNER_SHARED | OWNER_CHANGING);
 	ash_release(q);
 }
