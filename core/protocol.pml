@@ -93,7 +93,7 @@
  *    8  chunk_return looks at the units, then stores 0                   3, 4
  *    9  remote release by a load and a store                             2, 3
  *   10  a release asks for SHARED alone, and meets CHANGING               3
- *   11  the slots of a shared slab are free before its head is entered   3
+ *   11  the slots of a shared slab are free before its head is entered   2
  *   12  a holder waits for a record that another holds                   5
  *   13  collect clears the whole remote word, not what it took           3
  *   14  mail is believed: the slab is not asked whose it is              4
