@@ -98,9 +98,9 @@ _Static_assert(SLAB_GROUPS == 32, "ready and soiled are words of 32 bits");
 				       slab may have it, also a shared one           */
 #define OWNER_SHARED  ((uint64_t)2) /* instead of an address: nobody's slab, see
 				       shared.h                                */
-#define OWNER_CLOSING ((uint64_t)4) /* with OWNER_SHARED: one thread is taking all slots,
-				       to unmake the slab                      */
-#define OWNER_MARKS   ((uint64_t)7) /* all of these                            */
+/* With OWNER_SHARED: one thread is making or unmaking the slab, and has slots of it. */
+#define OWNER_CHANGING ((uint64_t)4)
+#define OWNER_MARKS    ((uint64_t)7) /* all of these */
 
 struct slab {
 	/* Constant while the slab lives, but for the owner; read by everybody. */

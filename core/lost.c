@@ -84,8 +84,8 @@ static void look_at_slab(struct look *l, struct slab *s)
 
 	if ((load_acquire(&s->owner) & OWNER_SHARED) == 0)
 		return;
-	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0 && look_holds(l))
-		fetch_and_acq_rel(&s->owner, ~OWNER_CLOSING);
+	if ((load_relaxed(&s->owner) & OWNER_CHANGING) != 0 && look_holds(l))
+		fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t lost = lost_slots(s, g);
 

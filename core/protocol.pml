@@ -92,8 +92,8 @@
  *    7  a vacated record is not looked at again                          6
  *    8  chunk_return looks at the units, then stores 0                   3, 4
  *    9  remote release by a load and a store                             2, 3
- *   10  a release asks for SHARED alone, and meets CLOSING               3
- *   11  the slots of a shared slab are free before its head is entered   3
+ *   10  a release asks for SHARED alone, and meets CHANGING               3
+ *   11  the slots of a shared slab are free before its head is entered   2
  *   12  a holder waits for a record that another holds                   5
  *   13  collect clears the whole remote word, not what it took           3
  *   14  mail is believed: the slab is not asked whose it is              4
@@ -140,10 +140,10 @@
 #define STOPS 0
 #endif
 
-/* Owner words: 0, or a record 1 ... 3; with it, or not, PENDING.  Of nobody's: SHARED, CLOSING. */
+/* Owner words: 0, or a record 1 ... 3; with it, or not, PENDING.  Of nobody's: SHARED, CHANGING. */
 #define SHARED	4
 #define PENDING 8
-#define CLOSING 16
+#define CHANGING 16
 #define OWNED	1
 #define NOBODYS 2
 #if BUG == 20
@@ -299,15 +299,16 @@ inline shared_make(grow)
 	units_claim(grow);
 	if
 	:: ok ->
-		STEP(nowner[s] = SHARED);
+		STEP(nowner[s] = SHARED | CHANGING);
 #if BUG == 11
 		STEP(NFREE[s] = NFREE[s] | ALL);
-		STEP(head[s] = NOBODYS; made[s] = 0)
+		STEP(head[s] = NOBODYS);
 #else
 		STEP(head[s] = NOBODYS);
 		STEP(if :: NFREE[s] != 0 && BUG != 20 -> REPORT :: else fi;
-		     NFREE[s] = NFREE[s] | ALL; made[s] = 0)
+		     NFREE[s] = NFREE[s] | ALL);
 #endif
+		STEP(nowner[s] = nowner[s] & ~CHANGING; made[s] = 0)
 	:: else
 	fi
 }
@@ -319,11 +320,11 @@ inline shared_unmake()
 	if
 	:: ok ->
 #if BUG == 21
-		STEP(ok = ((nowner[s] & SHARED) != 0); nowner[s] = nowner[s] | CLOSING);
+		STEP(ok = ((nowner[s] & SHARED) != 0); nowner[s] = nowner[s] | CHANGING);
 #else
 		STEP(ok = (nowner[s] == SHARED);
 		     if
-		     :: ok -> nowner[s] = SHARED | CLOSING
+		     :: ok -> nowner[s] = SHARED | CHANGING
 		     :: else
 		     fi);
 #endif
@@ -345,7 +346,7 @@ inline shared_unmake()
 				STEP(head[s] = 0);
 				STEP(nowner[s] = 0);
 				units_give()
-			:: else -> STEP(nowner[s] = nowner[s] & ~CLOSING)
+			:: else -> STEP(nowner[s] = nowner[s] & ~CHANGING)
 			fi
 		:: else
 		fi
@@ -619,7 +620,7 @@ inline owner_slot()
 /* In the slab s of nobody, or what it was. */
 inline slot_in()
 {
-	STEP(w = (nowner[s] & CLOSING));
+	STEP(w = (nowner[s] & CHANGING));
 	if
 	:: w -> w = 0
 	:: else -> STEP(w = NFREE[s])
@@ -901,7 +902,7 @@ inline referee()
 			fi
 		:: (owner[n] & ~PENDING) == 0 && head[n] == NOBODYS ->
 			if
-			:: made[n] == 0 -> PLACED(n, 1); PLACED(n, 2)
+			:: made[n] == 0 || NFREE[n] != 0 -> PLACED(n, 1); PLACED(n, 2)
 			:: else -> EMPTY(n)
 			fi;
 			assert((units & (1 << n)) == 0);

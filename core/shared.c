@@ -35,7 +35,7 @@ static bool slots_take_all(struct slab *s)
 	unsigned groups, g;
 
 	/* A look first: what is held in vain is hidden from others for a moment. */
-	if (!is_empty(s) || !swap_acq_rel(&s->owner, &owner, OWNER_SHARED | OWNER_CLOSING))
+	if (!is_empty(s) || !swap_acq_rel(&s->owner, &owner, OWNER_SHARED | OWNER_CHANGING))
 		return false;
 	/* It is there, and only we can unmake it: so it stays what it is. */
 	groups = load_relaxed(&s->groups);
@@ -49,7 +49,7 @@ static bool slots_take_all(struct slab *s)
 		return true;
 	while (g-- > 0)
 		fetch_or_release(&s->free[g], slab_group_mask(s, g));
-	fetch_and_acq_rel(&s->owner, ~OWNER_CLOSING);
+	fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
 	return false;
 }
 
@@ -80,7 +80,7 @@ static void shared_prefer(struct heap *h, unsigned class, struct slab *s)
 
 static struct slab *shared_make(struct heap *h, unsigned class)
 {
-	unsigned count = class_units(class, true), slots = class_slots(class, count), groups, g;
+	unsigned count = class_units(class, true), slots = class_slots(class, count), g;
 	struct units u;
 	struct slab *s;
 
@@ -95,19 +95,16 @@ static struct slab *shared_make(struct heap *h, unsigned class)
 	slab_shape(s, u, class, class_size(class), slots);
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks->slab_made(s);
-	store_release(&s->owner, OWNER_SHARED);
+	store_release(&s->owner, OWNER_SHARED | OWNER_CHANGING);
 	slab_publish(h, s, record_place_of_nobody(u.first));
-	groups = s->groups;
-	for (g = 0; g < groups; g++) {
-		/*
-		 * Pairs with slot_in.  What is set already was released twice, the second
-		 * time late.  With the last bits it may be another slab before we go on.
-		 */
+	for (g = 0; g < s->groups; g++) {
+		/* Pairs with slot_in.  What is set already was released twice, the second time late. */
 		uint64_t old = fetch_or_release(&s->free[g], slab_group_mask(s, g));
 
 		if (unlikely(old != 0))
 			misuse_double(s, g, bits_lowest(old));
 	}
+	fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
 	return s;
 }
 
@@ -126,7 +123,7 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 {
 	unsigned g, bit;
 
-	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0)
+	if ((load_relaxed(&s->owner) & OWNER_CHANGING) != 0)
 		return NULL; /* what is allocated there now would be counted nowhere */
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t word = load_relaxed(&s->free[g]);

@@ -5,9 +5,9 @@
  * owner record could not be made.  Swaps on bitmap words and nothing else, so
  * it may itself be interrupted anywhere.
  *
- *   no slab: words 0 --publish--> head entered, then bits set
- *        ^                             |   slots come and go by swaps
- *        +---- head taken out <--- all bits taken by one thread
+ *   no slab: words 0 --mark--> head entered, then bits set --mark off--> there
+ *        ^                                                                |
+ *        +------- head taken out <--- all bits taken by one thread <--mark-+
  *
  * A caller may be stopped with the slab's address in hand, for any time.  So
  * these slabs have records of their own, and their words change by
@@ -20,8 +20,8 @@
  * now, which stays what it is until the bit is given back.  Only its class may be
  * another than the one that was looked for: asked when the slot is taken.
  *
- * Who unmakes marks the owner word first: one at a time, and others need not take
- * for blocks what it holds, nor allocate there.  Who vanishes there, in a child of
+ * Who makes or unmakes marks the owner word meanwhile: one at a time, and others need
+ * not take for blocks what it holds, nor allocate there.  Who vanishes there, in a child of
  * fork or by a jump out of a handler, keeps this one slab; of one that dies in a heap
  * shared by processes it is found (lost.h).
  */

@@ -67,6 +67,23 @@ static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 	return slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
 }
 
+/* True: the record is one of nobody's slabs, whether it has one or not. */
+static inline bool slab_is_nobodys(const struct slab *s)
+{
+	return record_is_nobodys((uint32_t)((const char *)s - (const char *)load_relaxed(&s->chunk)));
+}
+
+/*
+ * True: what was read of its free words tells of slots.  Not so of nobody's slab
+ * that has gone meanwhile, or is about to: all bits of its record are 0.
+ */
+static inline bool slab_tells(const struct slab *s)
+{
+	fence_acquire();
+	return !slab_is_nobodys(s) ||
+	       (load_relaxed(&s->owner) & (OWNER_SHARED | OWNER_CHANGING)) == OWNER_SHARED;
+}
+
 /*
  * The slab record of an address in a chunk; where there is no slab, the chunk
  * itself, which passes for a slab of nobody without a single slot (layout.h).

@@ -9,21 +9,19 @@
 /* Slots that are taken; *pending: how many of the others the owner has yet to collect. */
 static size_t stats_taken(const struct slab *s, size_t *pending)
 {
-	bool shared = (load_relaxed(&s->owner) & OWNER_SHARED) != 0;
+	bool nobodys = slab_is_nobodys(s);
 	size_t taken = 0;
 	unsigned groups = load_relaxed(&s->groups), g;
 	const uint64_t *others = load_relaxed(&s->remote);
 
-	if ((load_relaxed(&s->owner) & OWNER_CLOSING) != 0)
-		return 0; /* it is empty: all slots are its unmaker's */
 	for (g = 0; g < groups; g++) {
 		uint64_t word = load_relaxed(&s->free[g]);
-		uint64_t remote = shared ? 0 : load_relaxed(&others[g]);
+		uint64_t remote = nobodys ? 0 : load_relaxed(&others[g]);
 
 		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
 		*pending += bits_count(remote & ~word);
 	}
-	return taken;
+	return slab_tells(s) ? taken : 0;
 }
 
 static void stats_slab(struct ash_stats *out, const struct slab *s)

@@ -49,17 +49,18 @@ static void visit_owner(struct visit *v, uint16_t tag)
 
 static int visit_slab(struct visit *v, const struct slab *s)
 {
-	bool nobodys = (load_acquire(&s->owner) & OWNER_SHARED) != 0;
+	bool nobodys = slab_is_nobodys(s);
 	size_t size = load_relaxed(&s->slot_size);
 	unsigned g;
 
-	if ((load_acquire(&s->owner) & OWNER_CLOSING) != 0)
-		return 0; /* as in stats_slab */
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t taken = slab_group_mask(s, g) & ~load_acquire(&s->free[g]);
 
 		if (!nobodys)
 			taken &= ~load_relaxed(&load_relaxed(&s->remote)[g]);
+		/* Who is told of a block may release it, and so unmake the slab. */
+		if (!slab_tells(s))
+			return 0;
 		for (; taken != 0; taken = bits_without_lowest(taken)) {
 			size_t index = g * GROUP_SLOTS + bits_lowest(taken);
 			int answer;

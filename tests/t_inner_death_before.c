@@ -29,8 +29,7 @@ void before_record(void)
 	ash_heap_release(death_heap, ash_heap_alloc(death_heap, 16));
 }
 
-/* The block to be released or resized. */
-static void choose_at(size_t i)
+void before_choose(size_t i)
 {
 	before_record();
 	book->entry[i].loose = true;
@@ -39,7 +38,7 @@ static void choose_at(size_t i)
 
 static void choose(void)
 {
-	choose_at(book->count - 1);
+	before_choose(book->count - 1);
 }
 
 void before_take(void)
@@ -127,7 +126,7 @@ void before_exhausted(void)
 	before_exhaust();
 	(void)book_take(death_size);
 	before_exhaust();
-	choose_at(0);
+	before_choose(0);
 }
 
 static size_t free_units(void)
@@ -198,7 +197,7 @@ void before_last_of_slab(void)
 		if (place_find(map_find(book->entry[i].p), book->entry[i].p, &other) &&
 		    other.slab == at.slab)
 			book_release(&book->entry[i]);
-	choose_at(0);
+	before_choose(0);
 }
 
 /* The same, and spares enough that an older one goes back, and its chunk. */
@@ -241,81 +240,5 @@ void before_hemmed(void)
 {
 	(void)book_take(death_size);
 	(void)book_take(death_size);
-	choose_at(0);
-}
-
-/* The record is checked out: calls take the shared route, as in a handler. */
-void before_check_out(void)
-{
-	struct seat_entry *t;
-
-	before_record();
-	CHECK(seats_take(heap(), &t) != NULL);
-}
-
-void before_take_of_nobody(void)
-{
-	before_check_out();
-	before_take();
-}
-
-/* Of nobody: one slab that is preferred, and another with one block, or none. */
-static void two_of_nobody(bool empty_is_preferred)
-{
-	size_t i, slots = class_slots(class_of(death_size), 1);
-
-	before_check_out();
-	for (i = 0; i <= slots; i++)
-		(void)book_take(death_size);
-	if (empty_is_preferred)
-		book_release(&book->entry[slots]);
-	else
-		book_release(&book->entry[1]); /* its slab was full: it is preferred now */
-}
-
-/* The entry that was the last one stands where the released one was. */
-void before_last_of_nobody(void)
-{
-	two_of_nobody(false);
-	choose_at(1);
-}
-
-void before_another_is_preferred(void)
-{
-	two_of_nobody(true);
-	choose_at(0);
-}
-
-void before_empty_of_nobody(void)
-{
-	two_of_nobody(true);
-}
-
-/* A thread without a record: all are in use. */
-static void use_records(void)
-{
-	struct owner *o;
-
-	while ((o = store_owner(heap())) != NULL) {
-		owner_reset(o);
-		owner_enter(heap(), o, recover_holder(heap()));
-	}
-}
-
-void before_no_record(void)
-{
-	death_by_live(use_records);
-	store_of(heap())->refused = 1; /* or it asks of each whether its holder lives */
-}
-
-/* A handler that interrupted the thread's first call; and no chunk has units. */
-void before_busy(void)
-{
-	struct seat_entry *t;
-
-	before_record();
-	death_by_live(before_fill_chunks);
-	CHECK(seats_take(heap(), &t) != NULL);
-	owner_vacate(t->self);
-	t->self = SEAT_BUSY;
+	before_choose(0);
 }

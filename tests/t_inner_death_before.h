@@ -5,6 +5,9 @@
 
 #include "t_inner_death.h"
 
+/* Entry i of the book is the block to be released or resized. */
+void before_choose(size_t i);
+
 void before_three(void);
 void before_record(void);
 void before_take(void);

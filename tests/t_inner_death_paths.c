@@ -104,7 +104,7 @@ static void die_unmaking_of_nobody(void)
 	CHECK(shared_slot(heap(), class_of(death_size)) != NULL);
 	s = heap()->shared[class_of(death_size)];
 	s->free[0] = 0;
-	s->owner |= OWNER_CLOSING;
+	s->owner |= OWNER_CHANGING;
 }
 
 static void die_over_record(void)
