@@ -247,6 +247,20 @@ TEST(sound_owners, 10)
 	LIE(o->shelves[class + 1].exhausted.head, (uintptr_t)slab_of_block());
 }
 
+/* A hint may be old: one that leads to somebody's slab is not followed. */
+TEST(sound_hint_of_a_slab, 10)
+{
+	struct slab *b;
+	ash_heap *h;
+
+	make();
+	b = slab_of_block();
+	put(&s->heap.shared[7], &b, sizeof b);
+	h = ash_heap_attach_file(fd, NULL);
+	CHECK(h != NULL);
+	CHECK(s->heap.shared[7] == NULL);
+}
+
 /* A record that was never used, and what it says: it is set up anew. */
 TEST(sound_unused_record, 10)
 {
