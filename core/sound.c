@@ -364,7 +364,8 @@ static bool records_are_right(struct survey *q)
 
 /* ---- lists of vacant records ---- */
 
-static bool list_is_right(struct survey *q, size_t i, unsigned class, const struct slabs *l)
+static bool list_is_right(struct survey *q, size_t i, unsigned class, const struct slabs *l,
+			  bool some_free)
 {
 	const struct slab *s, *before = NULL;
 	struct slab *there = &q->copy.slab[0];
@@ -375,7 +376,7 @@ static bool list_is_right(struct survey *q, size_t i, unsigned class, const stru
 		if (q->slabs[i]-- == 0 || !slab_find_at(q, s, &chunk, &unit) ||
 		    !get(q, s, there, sizeof *there) || there->previous != before ||
 		    (there->owner & ~OWNER_PENDING) != (uintptr_t)record_at_index(q, i) ||
-		    there->class != class)
+		    there->class != class || slab_is_ready(there) != some_free)
 			return false;
 	}
 	return l->tail == before;
@@ -393,8 +394,10 @@ static bool lists_are_right(struct survey *q)
 			return false;
 		for (class = 0; class < CLASSES && !q->listed_wrong; class++)
 			q->listed_wrong =
-				!list_is_right(q, i, class, &q->record.shelves[class].partial) ||
-				!list_is_right(q, i, class, &q->record.shelves[class].exhausted);
+				!list_is_right(q, i, class, &q->record.shelves[class].partial,
+					       true) ||
+				!list_is_right(q, i, class, &q->record.shelves[class].exhausted,
+					       false);
 		q->listed_wrong |= q->slabs[i] != 0;
 	}
 	return !q->listed_wrong;

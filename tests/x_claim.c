@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64 */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over */
 /* clang-format on */
 /*
  * Two that make a heap in one file.  One of them is stopped at each of its system
@@ -54,6 +54,16 @@ long __wrap_arch_fallocate(long fd, long mode, long offset, long length)
 		return -failing;
 	return fallocate_fails != 0 ? -fallocate_fails
 				    : __real_arch_fallocate(fd, mode, offset, length);
+}
+
+static void (*asked_for_life)(uint64_t life);
+bool __real_life_thread_is_over(uint64_t life);
+bool __wrap_life_thread_is_over(uint64_t life);
+bool __wrap_life_thread_is_over(uint64_t life)
+{
+	if (asked_for_life != NULL)
+		asked_for_life(life);
+	return __real_life_thread_is_over(life);
 }
 
 /* ---- makers ---- */
@@ -266,7 +276,7 @@ TEST(claim_after_death_is_zero, 20)
 	CHECK_EQ(rt_wait(pid), 0);
 	s->claim = (uint64_t)pid; /* ended */
 	s->world = world_now();
-	for (long at = 0; at < 400 * 4096; at += 4096)
+	for (long at = 0; at < 24 << 20; at += 4096)
 		CHECK_EQ(arch_pwrite64(file, page, sizeof page, at), sizeof page);
 	CHECK(ash_heap_attach_file(file, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_UNFINISHED);
@@ -290,6 +300,48 @@ TEST(claim_after_death_is_zero, 20)
 	by_open = true;
 	CHECK_EQ(make_beside(), UNFINISHED);
 	CHECK_EQ(arch_lseek(file, 0, SEEK_END), sizeof page);
+}
+
+/*
+ * A maker that is seen at work, gets done, and dies before he is asked for: what he
+ * made is a heap, and nobody begins anew.
+ */
+static uint64_t maker;
+static unsigned asked, gets_done_at;
+
+static void gets_done(uint64_t life)
+{
+	uint64_t magic = STORE_MAGIC;
+
+	if (life == maker && ++asked == gets_done_at)
+		CHECK_EQ(arch_pwrite64(file, &magic, sizeof magic, 0), sizeof magic);
+}
+
+TEST(claim_done_before_death, 20)
+{
+	uint64_t head[3] = {CLAIM_MAKING, STORE_VERSION, 0};
+	long pid = rt_fork();
+
+	if (pid == 0)
+		rt_exit(0);
+	CHECK_EQ(rt_wait(pid), 0);
+	maker = head[2] = (uint64_t)pid;
+	by_open = false;
+	asked_for_life = gets_done;
+	for (gets_done_at = 1;; gets_done_at++) {
+		enum outcome one;
+
+		begin();
+		CHECK_EQ(arch_pwrite64(file, head, sizeof head, 0), sizeof head);
+		asked = 0;
+		one = make_one();
+		if (asked < gets_done_at) {
+			CHECK_EQ(one, MADE); /* he never got done */
+			break;
+		}
+		CHECK_EQ(one, NOTHING);
+	}
+	CHECK(gets_done_at > 2);
 }
 
 /* Each call in turn fails: NULL, and the file can be used as if nothing had been. */

@@ -138,6 +138,7 @@ static void forged_note_pages(void)
 	static const char none[4096];
 	size_t page;
 
+	forged_pages = 0;
 	for (page = 0; page < forged->bytes / 4096; page++) {
 		if (page * 4096 == forged->metadata)
 			forged_page_of_metadata = forged_pages;
@@ -278,6 +279,8 @@ static uint64_t forged_value(struct rt_random *r, uint64_t was)
 	}
 }
 
+static uint64_t forged_at, forged_was, forged_is; /* the word that was changed last */
+
 /* True: what was changed may be the truth about some block. */
 static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 {
@@ -327,7 +330,8 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 	default:
 		break;
 	}
-	word = forged_word(fd, at);
+	forged_at = at;
+	word = forged_was = forged_word(fd, at);
 	if (kind == FORGED_BIT)
 		word ^= (uint64_t)1 << rt_below(r, 64);
 	else if (kind == FORGED_STEP)
@@ -336,6 +340,7 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 		word = rt_next(r);
 	else
 		word = forged_value(r, word);
+	forged_is = word;
 	CHECK_EQ(arch_pwrite64(fd, &word, 8, (long)at), 8);
 	return forged_is_truth(at);
 }
@@ -468,8 +473,9 @@ static void forged_all(uint64_t seed, unsigned each)
 			table[kind][out]++;
 			if (out >= OUT_DAMAGED) {
 				bad++;
-				rt_print("     %s, number %u: %s\n", forged_names[kind], i,
-					 forged_outcomes[out]);
+				rt_print("     %s, number %u: %s; 0x%lx: 0x%lx is 0x%lx\n",
+					 forged_names[kind], i, forged_outcomes[out], forged_at,
+					 forged_was, forged_is);
 			}
 		}
 	rt_print("     %38s", "");
