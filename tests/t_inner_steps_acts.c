@@ -6,9 +6,9 @@
 #include "stamp.h"
 #include "syscall.h"
 
-enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000, YIELDS = 100 };
+enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000, YIELDS = 100, BURST = 200 };
 
-size_t step_size, step_stays;
+size_t step_size, step_stays, steps_burst;
 void *step_block;
 _Atomic long steps_held;
 
@@ -102,12 +102,30 @@ static void release_gift(void)
 	}
 }
 
+/* Several slabs full, which must be what they were at the last act. */
+static void other_bursts(void)
+{
+	static uint64_t blocks[BURST];
+
+	CHECK(steps_burst <= BURST);
+	for (size_t i = 0; i < steps_burst; i++) {
+		if (blocks[i] != 0)
+			stamp_release(blocks[i]);
+		else
+			steps_held++;
+		blocks[i] = 0;
+	}
+	for (size_t i = 0; i < steps_burst; i++)
+		blocks[i] = stamp_set(ash_alloc(step_size), step_size, i);
+}
+
 /* A thousand calls of all kinds; no block is left over. */
 static void other_works(void)
 {
 	static uint64_t mine[40];
 	unsigned n;
 
+	other_bursts();
 	for (n = 0; n < OPERATIONS; n++) {
 		uint64_t *slot = &mine[rt_below(&chance, 40)];
 

@@ -2,6 +2,7 @@
 /* The paths of each call that the harness of single steps walks. */
 #include "steps.h"
 
+#include "hollow.h"
 #include "keep.h"
 #include "owner.h"
 #include "pages.h"
@@ -215,6 +216,27 @@ static void period_over(void)
 	store_relaxed(&heap_default.clock, KEEP_PERIOD - 1);
 }
 
+/* The other thread, which sleeps, has slabs of which all is released, and one in use. */
+static void other_fills(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 200; i++)
+		reserve[i] = memset(ash_alloc(step_size), 1, step_size);
+	reserved = 200;
+}
+
+static void sleeping_owner(void)
+{
+	unsigned i;
+
+	steps_other(other_fills);
+	for (i = 0; i < reserved; i++)
+		ash_release(reserve[i]);
+	reserved = 0;
+	steps_burst = 150;
+}
+
 /* Nothing of it was written: it is not kept. */
 static void sparse_span(void)
 {
@@ -264,5 +286,7 @@ const struct path steps_paths[] = {
 	{"resize: span moves", hemmed_span, do_grow, PASSES(pages_move), 3 << 20},
 	{"detach", mail, ash_thread_detach, PASSES(owner_shrink), 320},
 	{"trim", dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
+	{"trim: slabs of a thread that sleeps", sleeping_owner, do_trim, PASSES(hollow_purge_held),
+	 1500},
 };
 const size_t steps_path_count = sizeof(steps_paths) / sizeof(steps_paths[0]);
