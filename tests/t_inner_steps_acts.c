@@ -102,21 +102,21 @@ static void release_gift(void)
 	}
 }
 
-/* Several slabs full, which must be what they were at the last act. */
+/* Several slabs full, from one act to the next, where they must be what they were; or empty. */
 static void other_bursts(void)
 {
 	static uint64_t blocks[BURST];
 
 	CHECK(steps_burst <= BURST);
-	for (size_t i = 0; i < steps_burst; i++) {
-		if (blocks[i] != 0)
-			stamp_release(blocks[i]);
-		else
-			steps_held++;
-		blocks[i] = 0;
-	}
 	for (size_t i = 0; i < steps_burst; i++)
-		blocks[i] = stamp_set(ash_alloc(step_size), step_size, i);
+		if (blocks[i] != 0) {
+			stamp_release(blocks[i]);
+			blocks[i] = 0;
+			steps_held--;
+		} else {
+			blocks[i] = stamp_set(ash_alloc(step_size), step_size, i);
+			steps_held++;
+		}
 }
 
 /* A thousand calls of all kinds; no block is left over. */

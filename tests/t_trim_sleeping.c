@@ -113,13 +113,13 @@ static void trimmer(__attribute__((unused)) void *argument)
 static void works(unsigned seed, int operations)
 {
 	enum { LIVE = 400 };
-	static struct {
+	static struct live {
 		unsigned char *p;
 		size_t size;
-	} all[2][LIVE], *live;
+	} all[2][LIVE];
+	struct live *live = all[seed % 2];
 	struct rt_random random;
 
-	live = all[seed % 2];
 	rt_seed(&random, seed);
 	for (int n = 0; n < operations; n++) {
 		size_t at = rt_below(&random, LIVE), size;
