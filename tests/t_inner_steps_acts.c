@@ -293,6 +293,8 @@ void acts_begin(uint64_t seed, size_t gift_count)
 void acts_end(void)
 {
 	children_end();
+	if (steps_burst > 0)
+		steps_other(other_bursts); /* what it holds is what it was */
 	task = NULL;
 	give_turn(1);
 	rt_thread_join(other);

@@ -40,6 +40,16 @@ static void do_trim(void)
 	(void)ash_trim(0);
 }
 
+/* The part of a trim that its owner may meet. */
+static struct slab *sleepers;
+
+static void do_purge(void)
+{
+	size_t room = 0;
+
+	(void)hollow_purge_held(&heap_default, sleepers, &room);
+}
+
 /* ---- what goes before ---- */
 
 static void *reserve[4096];
@@ -221,9 +231,9 @@ static void other_fills(void)
 {
 	unsigned i;
 
-	for (i = 0; i < 200; i++)
+	for (i = 0; i < 14; i++)
 		reserve[i] = memset(ash_alloc(step_size), 1, step_size);
-	reserved = 200;
+	reserved = 14;
 }
 
 static void sleeping_owner(void)
@@ -231,10 +241,11 @@ static void sleeping_owner(void)
 	unsigned i;
 
 	steps_other(other_fills);
+	CHECK(slab_find(map_find(reserve[1]), reserve[1], &sleepers));
 	for (i = 0; i < reserved; i++)
 		ash_release(reserve[i]);
 	reserved = 0;
-	steps_burst = 150;
+	steps_burst = 14;
 }
 
 /* Nothing of it was written: it is not kept. */
@@ -286,7 +297,7 @@ const struct path steps_paths[] = {
 	{"resize: span moves", hemmed_span, do_grow, PASSES(pages_move), 3 << 20},
 	{"detach", mail, ash_thread_detach, PASSES(owner_shrink), 320},
 	{"trim", dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
-	{"trim: slabs of a thread that sleeps", sleeping_owner, do_trim, PASSES(hollow_purge_held),
-	 1500},
+	{"trim: a slab of a thread that sleeps", sleeping_owner, do_purge,
+	 FUNCTION(pages_purge), NULL, true, 20000},
 };
 const size_t steps_path_count = sizeof(steps_paths) / sizeof(steps_paths[0]);
