@@ -140,11 +140,6 @@ TEST(whole_released_by_another, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void release_it(void *p)
-{
-	ash_release(p);
-}
-
 /*
  * What is parked is taken again without asking, so a trim must leave it alone; what
  * others released is not parked, and goes.
