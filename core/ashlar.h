@@ -86,8 +86,9 @@ size_t ash_good_size(size_t size);
 /*
  * Gives free memory back to the system until at most `keep` bytes of it are
  * left resident; ash_trim(0) gives back all that can be.  Returns the bytes
- * given back.  Live blocks are not touched, nor is what is free in slabs of
- * other live threads.
+ * given back.  Live blocks are not touched.  Of other live threads, asleep or
+ * not, what is free goes, too, but for the slabs that they allocate from now (one
+ * for each size class that they use) and some empty ones that they keep.
  */
 size_t ash_trim(size_t keep);
 

@@ -83,6 +83,7 @@ void bin_rest(struct owner *o, unsigned class)
 		s->opened = g;
 	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
 	b->word = 0;
+	slab_let_go(s);
 	if (!s->spare) /* spares are not watched */
 		(void)slab_watch(s);
 	slab_refresh(s);
@@ -113,6 +114,8 @@ static bool bin_next_slab(struct owner *o, unsigned class)
 
 	if (s != NULL && s->spare && s->next != NULL)
 		s = s->next;
+	while (s != NULL && unlikely(!slab_take(s)))
+		s = s->next;
 	if (s == NULL)
 		return false;
 	slabs_remove(&f->partial, s);
@@ -128,12 +131,19 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 
 	if (bin_next_slab(o, class))
 		return true;
-	s = slab_make(o->heap, class, l->head == l->tail, (uint64_t)(uintptr_t)o, grow);
-	if (s == NULL && grow) /* where memory ends, a small one may still have room */
-		s = slab_make(o->heap, class, true, (uint64_t)(uintptr_t)o, grow);
-	if (s != NULL)
-		bin_take(o, class, s);
-	return s != NULL;
+	for (;;) {
+		s = slab_make(o->heap, class, l->head == l->tail, (uint64_t)(uintptr_t)o, grow);
+		if (s == NULL && grow) /* where memory ends, a small one may still have room */
+			s = slab_make(o->heap, class, true, (uint64_t)(uintptr_t)o, grow);
+		if (s == NULL)
+			return false;
+		if (likely(slab_take(s)))
+			break;
+		/* Somebody looks for what he may purge, since before this was a slab. */
+		slabs_append(&o->shelves[class].partial, s);
+	}
+	bin_take(o, class, s);
+	return true;
 }
 
 /* The current slab has no free slot left. */
@@ -144,6 +154,7 @@ static void bin_exhausted(struct owner *o, unsigned class)
 
 	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
 	b->word = 0;
+	slab_let_go(s);
 	if (s->spare)
 		spares_forget(o, s);
 	(void)slab_watch(s);
@@ -254,7 +265,7 @@ static void shrink_class(struct owner *o, unsigned class)
 	bin_rest(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;
-		if (slab_watch(s)) {
+		if (slab_watch(s) && slab_take(s)) {
 			slabs_remove(&f->partial, s);
 			slab_unmake(o->heap, s);
 		}

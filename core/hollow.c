@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "hollow.h"
 
+#include "holder.h"
 #include "pages.h"
+#include "walk.h"
 
 /* The pages that are there in a range without taken slots; its ends need not be pages. */
 static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *room)
@@ -20,26 +22,86 @@ static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *ro
 	return bytes;
 }
 
+/* In this order: the owner sets the free bits before it clears the others. */
+static uint64_t free_word(const struct slab *s, unsigned g)
+{
+	uint64_t remote = load_acquire(&load_relaxed(&s->remote)[g]);
+
+	return remote | load_relaxed(&s->free[g]);
+}
+
 static bool slot_is_free(const struct slab *s, size_t slot)
 {
-	return (load_relaxed(&s->free[slot / GROUP_SLOTS]) >> (slot % GROUP_SLOTS)) & 1;
+	return (free_word(s, (unsigned)(slot / GROUP_SLOTS)) >> (slot % GROUP_SLOTS)) & 1;
 }
 
 /* Runs of free slots; the last one has the slab's tail, too. */
 static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *room)
 {
-	size_t bytes = 0, slots = load_relaxed(&s->slots), i, start;
+	size_t bytes = 0, slots = load_relaxed(&s->slots), size = load_relaxed(&s->slot_size);
+	char *base = load_relaxed(&s->base);
+	size_t i, start;
 
 	for (i = 0; i < slots; i++) {
 		if (!slot_is_free(s, i))
 			continue;
 		for (start = i; i < slots && slot_is_free(s, i);)
 			i++;
-		bytes += range_purge(sharing, s->base + start * s->slot_size,
-				     i == slots ? s->base + s->units * UNIT_SIZE
-						: s->base + i * s->slot_size,
+		bytes += range_purge(sharing, base + start * size,
+				     i == slots ? base + load_relaxed(&s->units) * UNIT_SIZE
+						: base + i * size,
 				     room);
 	}
+	return bytes;
+}
+
+/*
+ * True: no free slot of the slab is taken from now on, and it stays this slab, until
+ * it is let go.  Its owner may have made it into another one since it was found, so
+ * all of it is read now, when it is held.
+ *
+ * Of a slab of one slot, only what others released: what its owner did may be parked
+ * (whole.c), and is then taken, closed and made anew without asking.  But a slot
+ * whose bit is in the remote word is no one's to park.
+ */
+static bool is_purgeable(const struct slab *s)
+{
+	/* Pairs with slab_open: the rest is this slab's. */
+	uint64_t owner = load_acquire(&s->owner);
+
+	if (owner <= OWNER_PENDING || (owner & OWNER_SHARED) != 0)
+		return false;
+	if (load_relaxed(&s->slots) > 1)
+		return true;
+	return (load_acquire(&load_relaxed(&s->remote)[0]) & 1) != 0 &&
+	       load_relaxed(&s->free[0]) == 0 && load_relaxed(&s->slots) == 1;
+}
+
+size_t hollow_purge_held(struct heap *h, struct slab *s, size_t *room)
+{
+	uint64_t idle = SLAB_IDLE;
+	size_t bytes = 0;
+
+	/* Acquire pairs with slab_let_go.  Not idle: in use, or another purges it. */
+	if (load_relaxed(&s->hold) != SLAB_IDLE || !swap_acquire(&s->hold, &idle, holder_guest(h)))
+		return 0;
+	if (is_purgeable(s))
+		bytes = slab_purge(h->sharing, s, room);
+	slab_let_go(s);
+	return bytes;
+}
+
+size_t hollow_purge_others(struct heap *h, const struct owner *o, size_t *room)
+{
+	struct walk w = walk_from(h);
+	struct slab *s;
+	size_t bytes = 0;
+
+	if (h->sharing != PAGES_PRIVATE)
+		return 0; /* who holds a slab may be dead there */
+	while ((s = walk_next(&w)) != NULL)
+		if (walk_at_slab(&w) && !owner_has(o, s))
+			bytes += hollow_purge_held(h, s, room);
 	return bytes;
 }
 

@@ -19,6 +19,7 @@ static bool slab_is_intact(struct look *l, const struct slab *s, unsigned class)
 	unsigned g;
 
 	if (++l->slabs > l->limit || !owner_has(v, s) || s->class != class ||
+	    (load_relaxed(&s->hold) == SLAB_IN_USE) != (v->bins[class].slab == s) ||
 	    !slab_begins(s->chunk, s->unit) || (s->ready & ~s->soiled) != 0 ||
 	    s->opened > s->groups)
 		return false;

@@ -122,6 +122,7 @@ struct slab {
 	uint32_t ready, soiled, opened;
 	bool spare;	       /* in owner.spares                              */
 	uint64_t free[SLAB_GROUPS];
+	uint64_t hold;	       /* who may take slots or the slab, see slab.h   */
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
 _Static_assert(offsetof(struct slab, full) == CPU_LINE, "owner's words on lines of their own");

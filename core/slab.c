@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "slab.h"
 
+#include "fork.h"
+
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
 	unsigned count = class_units(class, few);
@@ -19,9 +21,24 @@ struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
 	return slab_open(h, u, class, size, class_slots(class, count), owner);
 }
 
+bool slab_take(struct slab *s)
+{
+	uint64_t hold = load_relaxed(&s->hold);
+
+	do {
+		/* In use: by one of the owner's that died, or vanished. */
+		if (unlikely(hold > SLAB_IN_USE) && holder_generation(hold) == generation_now())
+			return false;
+	} while (!swap_acquire(&s->hold, &hold, SLAB_IN_USE));
+	return true;
+}
+
 void slab_unmake(struct heap *h, struct slab *s)
 {
-	units_give(h, slab_close(s));
+	struct units u = slab_close(s);
+
+	slab_let_go(s);
+	units_give(h, u);
 }
 
 bool slab_watch(struct slab *s)

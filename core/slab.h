@@ -225,12 +225,39 @@ static ALWAYS_INLINE struct units slab_close(struct slab *s)
 }
 
 /*
+ * Holding.  Its owner takes slots of a slab only while it is the current one of a bin,
+ * and the slab itself only when it is none.  So somebody else may hold one that is
+ * not current: until he lets go, a slot of it that is free stays so, and its memory
+ * may be purged while the owner sleeps (hollow.h).
+ *
+ *   SLAB_IDLE     nobody: on a shelf
+ *   SLAB_IN_USE   the owner: current, or about to be closed.  Not so a slab of
+ *                 whole.c: what is said there makes it safe
+ *   other         holder_guest (holder.h) of a thread that purges; that of an older
+ *                 generation vanished in a fork
+ *
+ * The word belongs to the record: it outlives the slab.  Whoever finds a slab held
+ * takes another; nobody waits.
+ */
+#define SLAB_IDLE   ((uint64_t)0)
+#define SLAB_IN_USE ((uint64_t)1)
+
+/* For its owner.  False: somebody else holds it. */
+bool slab_take(struct slab *s);
+
+static inline void slab_let_go(struct slab *s)
+{
+	/* Pairs with the swaps that hold it: slots taken are seen as taken. */
+	store_release(&s->hold, SLAB_IDLE);
+}
+
+/*
  * A slab of this class (few: see class_units) for the owner.
  * NULL: no memory, or the heap would have to grow and may not.
  */
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow);
 
-/* The memory back to the chunk; the caller holds every slot and the record. */
+/* The memory back to the chunk; the caller holds every slot and the record, and took the slab. */
 void slab_unmake(struct heap *h, struct slab *s);
 
 /*

@@ -9,6 +9,8 @@ static void slab_leave(struct owner *o, struct slab *s)
 
 	if (s == b->slab)
 		bin_rest(o, s->class); /* to the shelf */
+	if (!slab_take(s))
+		return; /* somebody purges it: it stays on its shelf */
 	slabs_remove(&o->shelves[s->class].partial, s);
 	slab_unmake(o->heap, s);
 	o->strays = 0; /* see watch_event */

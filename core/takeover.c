@@ -28,13 +28,15 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 static void rebuild_slab(struct owner *v, struct slab *s)
 {
 	struct shelf *f = &v->shelves[s->class];
+	uint64_t used = SLAB_IN_USE;
 
+	(void)swap_acq_rel(&s->hold, &used, SLAB_IDLE);
 	s->spare = false;
 	s->opened = s->groups; /* unknown: then none is untouched, */
 	s->soiled = UINT32_MAX; /* nor known to be zero */
 	(void)slab_collect(s, true);
 	slab_refresh(s);
-	if (slab_watch(s))
+	if (slab_watch(s) && slab_take(s))
 		slab_unmake(v->heap, s);
 	else
 		slabs_append(slab_is_ready(s) ? &f->partial : &f->exhausted, s);

@@ -7,37 +7,28 @@
 #include "shared.h"
 
 /* Records that no thread holds: what can come free in them does. */
-static size_t trim_vacant(struct heap *h, size_t *room, bool inside)
+static void trim_vacant(struct heap *h)
 {
 	struct owner *v;
-	size_t bytes = 0;
 
-	if (inside && h->sharing != PAGES_PRIVATE)
-		return 0;
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		if (!owner_hold(v))
 			continue;
-		if (inside) {
-			bytes += hollow_purge(v, room);
-		} else {
-			owner_collect_all(v);
-			owner_shrink(v);
-		}
+		owner_collect_all(v);
+		owner_shrink(v);
 		owner_vacate(v);
 		owner_visit(v);
 	}
-	return bytes;
 }
 
 void heap_gather(struct heap *h, struct owner *o)
 {
-	size_t room = 0;
 
 	(void)owner_reap(h, o);
 	if (o != NULL) {
 		owner_collect_all(o);
 		owner_shrink(o);
-		(void)trim_vacant(h, &room, false);
+		trim_vacant(h);
 	}
 	(void)shared_shrink(h);
 }
@@ -53,7 +44,7 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 	room = keep > left ? keep - left : 0;
 	if (o != NULL) {
 		bytes += hollow_purge(o, &room);
-		bytes += trim_vacant(h, &room, true);
+		bytes += hollow_purge_others(h, o, &room);
 	}
 	if (keep == 0)
 		(void)region_trim(h);

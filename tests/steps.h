@@ -42,6 +42,7 @@ extern const struct path steps_paths[];
 extern const size_t steps_path_count;
 
 extern size_t step_size, step_stays; /* stays: blocks that handlers shall keep */
+extern size_t steps_burst; /* so many of the size the other thread holds from act to act */
 extern void *step_block; /* what the call works on */
 
 /* Blocks that are held now, by anybody; the call itself may change it by one. */

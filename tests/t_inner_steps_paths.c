@@ -2,6 +2,7 @@
 /* The paths of each call that the harness of single steps walks. */
 #include "steps.h"
 
+#include "hollow.h"
 #include "keep.h"
 #include "owner.h"
 #include "pages.h"
@@ -37,6 +38,16 @@ static void do_grow(void)
 static void do_trim(void)
 {
 	(void)ash_trim(0);
+}
+
+/* The part of a trim that its owner may meet. */
+static struct slab *sleepers;
+
+static void do_purge(void)
+{
+	size_t room = 0;
+
+	(void)hollow_purge_held(&heap_default, sleepers, &room);
 }
 
 /* ---- what goes before ---- */
@@ -239,6 +250,28 @@ static void period_over(void)
 	store_relaxed(&heap_default.clock, KEEP_PERIOD - 1);
 }
 
+/* The other thread, which sleeps, has slabs of which all is released, and one in use. */
+static void other_fills(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 14; i++)
+		reserve[i] = memset(ash_alloc(step_size), 1, step_size);
+	reserved = 14;
+}
+
+static void sleeping_owner(void)
+{
+	unsigned i;
+
+	steps_other(other_fills);
+	CHECK(slab_find(map_find(reserve[1]), reserve[1], &sleepers));
+	for (i = 0; i < reserved; i++)
+		ash_release(reserve[i]);
+	reserved = 0;
+	steps_burst = 14;
+}
+
 /* Nothing of it was written: it is not kept. */
 static void sparse_span(void)
 {
@@ -290,5 +323,7 @@ const struct path steps_paths[] = {
 	{"detach", mail, ash_thread_detach, PASSES(owner_shrink), 320},
 	{"trim", dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
 	{"trim: shared slabs", empty_shared, do_trim, PASSES(shared_shrink), 3 << 20},
+	{"trim: a slab of a thread that sleeps", sleeping_owner, do_purge,
+	 FUNCTION(pages_purge), NULL, true, 20000},
 };
 const size_t steps_path_count = sizeof(steps_paths) / sizeof(steps_paths[0]);
