@@ -114,7 +114,7 @@ TEST(sound_store, 10)
 	LIE(s->heap.id, image.heap.id - 1);
 	LIE(s->heap.id, ~(uint64_t)0);
 	LIE(s->heap.sharing, PAGES_PRIVATE);
-	LIE(s->heap.mark, (uintptr_t)&fd);
+	LIE(s->heap.settled, 77);
 	LIE(s->heap.reserved, 1);
 	LIE(s->heap.own.cap, CAPACITY * 2);
 	LIE(s->heap.own.huge, 77);
