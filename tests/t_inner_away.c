@@ -404,6 +404,7 @@ static void child_in_new_pids(void)
 	turn(2);
 	/* It judges nobody, and has left nothing that could be taken over. */
 	CHECK_EQ(ash_heap_recover(heap), 0);
+	CHECK_EQ(seats_life(heap_of(heap)), 0);
 	for (i = 0; i < 100; i++) {
 		CHECK_EQ(*(size_t *)p[i], i);
 		ash_heap_release(heap, p[i]);

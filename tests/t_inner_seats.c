@@ -4,6 +4,7 @@
 
 #include "ashlar_heap.h"
 #include "benches.h"
+#include "holder.h"
 #include "instance.h"
 #include "rt.h"
 #include "step.h"
@@ -179,6 +180,8 @@ static struct rt_barrier together;
 static void use_and_end(void *shared)
 {
 	use(heap[0]);
+	/* Not by the seat of a thread that had the bench before. */
+	CHECK_EQ(seats_self(heap_of(heap[0]))->state, holder_seated(heap_of(heap[0])));
 	if (shared != NULL)
 		ash_heap_thread_detach(heap[0]);
 	if (together.count != 0)
