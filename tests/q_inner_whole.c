@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks above 32 KiB where there is malloc (core/whole.c). */
 #include "ashlar.h"
+#include "hollow.h"
 #include "keep.h"
 #include "owner.h"
 #include "quick.h"
@@ -136,5 +137,33 @@ TEST(whole_released_by_another, 10)
 	CHECK_EQ(ash_check(), 0);
 	(void)ash_trim(0);
 	CHECK_EQ(parked(), 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/*
+ * What is parked is taken again without asking, so a trim must leave it alone; what
+ * others released is not parked, and goes.
+ */
+TEST(whole_parked_is_not_purged_by_others, 20)
+{
+	unsigned char *p = ash_alloc(100000);
+	struct rt_thread *thread;
+	struct slab *s;
+	size_t room = 0;
+
+	CHECK(slab_find(map_find(p), p, &s));
+	memset(p, 7, 100000);
+	ash_release(p);
+	CHECK(whole_is_parked(seat.self, s));
+	CHECK_EQ(hollow_purge_held(&heap_default, s, &room), 0);
+	CHECK(p[50000] == 7);
+	CHECK(ash_alloc(100000) == (void *)p);
+	CHECK_EQ(hollow_purge_held(&heap_default, s, &room), 0);
+	CHECK(p[50000] == 7);
+	thread = rt_thread_start(release_it, p);
+	CHECK(thread != NULL);
+	rt_thread_join(thread);
+	if (!rt_under_qemu())
+		CHECK(hollow_purge_held(&heap_default, s, &room) >= 96 * KIB);
 	CHECK_EQ(ash_check(), 0);
 }
