@@ -11,7 +11,7 @@ enum { LOOKS = 8, SURVEYS = 4 };
 /* A chunk's record as the file has it. */
 struct copy {
 	struct chunk chunk;
-	struct slab slab[CHUNK_UNITS];
+	struct slab slab[CHUNK_RECORDS]; /* owners', then nobody's */
 };
 
 struct survey {
@@ -74,16 +74,15 @@ static bool record_find(struct survey *q, uint64_t address, size_t *i)
 	return q->known[*i];
 }
 
-/* The slab record at the address; false: none stands there. */
-static bool slab_find_at(const struct survey *q, const struct slab *s, size_t *chunk, unsigned *unit)
+/* The address is that of a record for an owner's slab, or for one of nobody's. */
+static bool is_slab_record(const struct survey *q, const struct slab *s, bool nobodys)
 {
-	size_t offset = (uintptr_t)s - (uintptr_t)q->region.records, inner;
+	size_t offset = (uintptr_t)s - (uintptr_t)q->region.records;
+	size_t place = offset % q->region.stride, inner = place - sizeof(struct chunk);
 
-	*chunk = offset / q->region.stride;
-	inner = offset % q->region.stride - sizeof(struct chunk);
-	*unit = (unsigned)(inner / sizeof(struct slab));
-	return *chunk < q->region.chunks && inner < CHUNK_UNITS * sizeof(struct slab) &&
-	       inner % sizeof(struct slab) == 0;
+	return offset / q->region.stride < q->region.chunks &&
+	       inner < CHUNK_RECORDS * sizeof(struct slab) && inner % sizeof(struct slab) == 0 &&
+	       record_is_nobodys((uint32_t)place) == nobodys;
 }
 
 /* ---- slabs ---- */
@@ -93,10 +92,17 @@ static uint64_t mask_of(const struct slab *s, unsigned g)
 	return slab_group_mask(s, g);
 }
 
-/* What follows from class, units and place; its words stay below its slots. */
-static bool slab_is_right(struct survey *q, size_t i, unsigned u)
+/* The record that stands at this place of the chunk's records, and the unit it is for. */
+static const struct slab *slab_of(const struct survey *q, uint32_t place)
 {
-	const struct slab *s = &q->copy.slab[u];
+	return (const struct slab *)(const void *)((const char *)&q->copy + place);
+}
+
+/* What follows from class, units and place; its words stay below its slots. */
+static bool slab_is_right(struct survey *q, size_t i, uint32_t place)
+{
+	const struct slab *s = slab_of(q, place);
+	unsigned u = record_unit(place);
 	uint64_t remote[SLAB_GROUPS];
 	const char *at;
 	unsigned g;
@@ -129,35 +135,46 @@ static bool is_all_free(const struct slab *s)
 	return true;
 }
 
-/* A slab that begins here: owned, and all its units lead to it. */
-static bool slab_is_there_right(struct survey *q, unsigned u)
+/* A slab that begins here: an owner's or nobody's, and all its units lead to it. */
+static bool slab_is_there_right(struct survey *q, uint32_t place)
 {
-	const struct slab *s = &q->copy.slab[u];
+	const struct slab *s = slab_of(q, place);
 	uint64_t owner = s->owner & ~OWNER_PENDING;
-	unsigned i;
+	unsigned u = record_unit(place), i;
 	size_t record;
 
 	for (i = 0; i < s->units; i++)
-		if (q->copy.chunk.head[u + i] != record_place(u))
+		if (q->copy.chunk.head[u + i] != place)
 			return false;
-	if (owner == OWNER_SHARED)
-		return true;
+	if (record_is_nobodys(place))
+		return (owner & ~OWNER_CHANGING) == OWNER_SHARED;
 	if (!record_find(q, owner, &record))
 		return false;
 	q->slabs[record]++;
 	return true;
 }
 
+static bool has_free(const struct slab *s)
+{
+	uint64_t any = 0;
+	unsigned g;
+
+	for (g = 0; g < SLAB_GROUPS; g++)
+		any |= s->free[g];
+	return any != 0;
+}
+
 /*
- * A unit without a slab.  Where one comes or goes right now all its slots are
- * free; if some are taken, it was there.
+ * A unit without a slab.  Where an owner's comes or goes right now all its slots
+ * are free; if some are taken, it was there.  Of nobody's none is, while it is not there.
  */
 static bool unit_is_right(struct survey *q, size_t i, unsigned u)
 {
-	const struct slab *s = &q->copy.slab[u];
+	const struct slab *s = slab_of(q, record_place(u));
 
-	return ((q->copy.chunk.units >> u) & 1) != 0 || s->owner <= OWNER_PENDING ||
-	       s->groups > SLAB_GROUPS || s->chunk != chunk_at(q, i) || is_all_free(s);
+	return !has_free(slab_of(q, record_place_of_nobody(u))) &&
+	       (((q->copy.chunk.units >> u) & 1) != 0 || s->owner <= OWNER_PENDING ||
+		s->groups > SLAB_GROUPS || s->chunk != chunk_at(q, i) || is_all_free(s));
 }
 
 static bool slab_chunk_is_right(struct survey *q, size_t i)
@@ -174,14 +191,14 @@ static bool slab_chunk_is_right(struct survey *q, size_t i)
 			continue;
 		}
 		first = record_unit(place);
-		if (first > u || place != record_place(first) || ((c->units >> u) & 1) != 0)
+		if (first > u || !record_begins(place, first) || ((c->units >> u) & 1) != 0)
 			return false;
 		/* Of a slab that comes or goes some units lead to it, and the first does not. */
-		if ((first == u || c->head[first] != place) && !slab_is_right(q, i, first))
+		if ((first == u || c->head[first] != place) && !slab_is_right(q, i, place))
 			return false;
-		if (first == u && !slab_is_there_right(q, u))
+		if (first == u && !slab_is_there_right(q, place))
 			return false;
-		if (first != u && u >= first + q->copy.slab[first].units)
+		if (first != u && u >= first + slab_of(q, place)->units)
 			return false;
 	}
 	return true;
@@ -288,14 +305,13 @@ static void note_lists(struct survey *q, size_t i)
 static bool letters_are_right(struct survey *q)
 {
 	const struct owner *o = &q->record;
-	unsigned i, unit;
-	size_t chunk;
+	unsigned i;
 
 	if ((o->marked[1] & ~bits_run(0, CLASSES - 64)) != 0)
 		return false;
 	for (i = 0; i < INBOX_SLOTS; i++)
 		if (o->inbox[i] != 0 &&
-		    !slab_find_at(q, (const struct slab *)(uintptr_t)o->inbox[i], &chunk, &unit))
+		    !is_slab_record(q, (const struct slab *)(uintptr_t)o->inbox[i], false))
 			return false;
 	return true;
 }
@@ -334,12 +350,11 @@ static bool owners_are_right(struct survey *q)
 
 static bool hints_are_right(const struct survey *q)
 {
-	unsigned class, unit;
-	size_t chunk;
+	unsigned class;
 
 	for (class = 0; class < CLASSES; class++)
 		if (q->head.heap.shared[class] != NULL &&
-		    !slab_find_at(q, q->head.heap.shared[class], &chunk, &unit))
+		    !is_slab_record(q, q->head.heap.shared[class], true))
 			return false;
 	return true;
 }
@@ -369,11 +384,9 @@ static bool list_is_right(struct survey *q, size_t i, unsigned class, const stru
 {
 	const struct slab *s, *before = NULL;
 	struct slab *there = &q->copy.slab[0];
-	size_t chunk;
-	unsigned unit;
 
 	for (s = l->head; s != NULL; before = s, s = there->next) {
-		if (q->slabs[i]-- == 0 || !slab_find_at(q, s, &chunk, &unit) ||
+		if (q->slabs[i]-- == 0 || !is_slab_record(q, s, false) ||
 		    !get(q, s, there, sizeof *there) || there->previous != before ||
 		    (there->owner & ~OWNER_PENDING) != (uintptr_t)record_at_index(q, i) ||
 		    there->class != class || slab_is_ready(there) != some_free)
