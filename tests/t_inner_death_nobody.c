@@ -82,8 +82,9 @@ void before_busy(void)
 	struct seat_entry *t;
 
 	before_record();
-	death_by_live(before_fill_chunks);
 	CHECK(seats_take(heap(), &t) != NULL);
+	owner_rest(t->self); /* as a record is left */
 	owner_vacate(t->self);
 	t->self = SEAT_BUSY;
+	death_by_live(before_fill_chunks);
 }

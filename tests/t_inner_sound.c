@@ -247,7 +247,7 @@ TEST(sound_owners, 10)
 	LIE(o->shelves[class + 1].exhausted.head, (uintptr_t)slab_of_block());
 }
 
-/* A hint may be old: one that leads to somebody's slab is not followed. */
+/* A hint may be old: of a slab of nobody that is gone it is not followed. */
 TEST(sound_hint_of_a_slab, 10)
 {
 	struct slab *b;
@@ -255,6 +255,8 @@ TEST(sound_hint_of_a_slab, 10)
 
 	make();
 	b = slab_of_block();
+	LIE(s->heap.shared[7], (uintptr_t)b); /* that is somebody's */
+	b += CHUNK_UNITS; /* its unit's other record */
 	put(&s->heap.shared[7], &b, sizeof b);
 	h = ash_heap_attach_file(fd, NULL);
 	CHECK(h != NULL);
