@@ -140,10 +140,15 @@ static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 	uint64_t used = load_acquire(&places_used), i;
 	struct place_of at;
 
-	for (i = 0; i < used; i++)
-		if (i != mine && place_read(i, &at) && at.begin < end && begin < at.end &&
-		    (at.base == 0 || !is_in_block(&at, begin, end)))
+	for (i = 0; i < used; i++) {
+		if (i == mine || !place_read(i, &at) || at.begin >= end || begin >= at.end)
+			continue;
+		/* Unmapped without a word, and mapped anew: what is left lies in the caller's memory. */
+		if (at.base != 0 && at.begin >= begin && at.end <= end && !is_there(&at))
+			(void)leave(i, at.begin);
+		else if (at.base == 0 || !is_in_block(&at, begin, end))
 			return true;
+	}
 	return false;
 }
 

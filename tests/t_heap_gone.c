@@ -69,6 +69,26 @@ TEST(heap_gone_outer_destroyed, 60)
 	outer_destroyed(make_in);
 }
 
+/* Memory that was unmapped with its heap in it, and mapped anew as a part of more. */
+TEST(heap_gone_unmapped, 10)
+{
+	char *memory = rt_map(4 * MIB);
+	unsigned i;
+
+	for (i = 0; i < TIMES; i++) {
+		ash_heap *inner = ash_heap_create_in(memory + MIB, MIB), *outer;
+
+		CHECK(inner != NULL && ash_heap_alloc(inner, 100) != NULL);
+		/* While it is there, nobody else's may stand over it. */
+		CHECK(ash_heap_create_in(memory, 4 * MIB) == NULL);
+		memset(memory + MIB, 0, MIB); /* as if it were fresh */
+		outer = ash_heap_create_in(memory, 4 * MIB);
+		CHECK(outer != NULL && ash_heap_alloc(outer, 2 * MIB) != NULL);
+		ash_heap_destroy(outer);
+	}
+	places_are_free();
+}
+
 /* The same by a release, in each of the ways to release. */
 static ash_heap *outer; /* NULL: the default heap */
 static enum { BY_RELEASE, BY_HEAP, BY_SIZED, BY_RESIZE, BY_THREAD, WAYS } way;

@@ -184,8 +184,11 @@ TEST(heap_in_fills_at_linear_cost, 60)
 	for (k = 0; k < 2; k++) {
 		size_t bytes = (k == 0 ? 1 : large) * MIB;
 		void *memory = rt_map(bytes);
+		ash_heap *h = ash_heap_create_in(memory, bytes);
 
-		cost[k] = cost_of_a_call(ash_heap_create_in(memory, bytes), bytes / MIB * 241);
+		CHECK(h != NULL);
+		cost[k] = cost_of_a_call(h, bytes / MIB * 241);
+		ash_heap_destroy(h);
 		rt_unmap(memory, bytes);
 	}
 	rt_print("     1 MiB: %.2f instructions a call; %zu MiB: %.2f\n", (double)cost[0] / 100,
