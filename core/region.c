@@ -214,8 +214,8 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	if (advice == ADVICE_NONE) /* the kernel cannot forget */
 		advice = ADVICE_PLAIN;
 	before = borders(r, run.first, end);
-	i = (run.first > 0 && advice_at(r, run.first - 1) != advice) +
-	    (end < load_relaxed(&r->chunks) && advice_at(r, end) != advice);
+	i = run.first > 0 && advice_at(r, run.first - 1) != advice;
+	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != advice;
 	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
 	    !pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE))
 		return;

@@ -83,10 +83,13 @@ bool share_take(int fd, size_t at, size_t bytes)
 
 size_t share_read(int fd, void *out, size_t bytes, size_t at)
 {
+	enum { ATTEMPTS = 1000 };
 	size_t had = 0;
+	unsigned interrupted = 0;
 	long n = 1;
 
-	while (had < bytes && (n > 0 || n == -EINTR)) {
+	/* Not for ever: a filter may answer so each time. */
+	while (had < bytes && (n > 0 || (n == -EINTR && interrupted++ < ATTEMPTS))) {
 		n = arch_pread64(fd, (char *)out + had, bytes - had, (long)(at + had));
 		had += n > 0 ? (size_t)n : 0;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_read */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_read,--wrap=arch_readlink,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_pwrite64 */
 /* clang-format on */
 /*
  * A filter of system calls that is put on while the program runs: one call of the
@@ -25,7 +25,13 @@
 	X(tgkill, (long a, long b, long c), (a, b, c))                                             \
 	X(unshare, (long a), (a))                                                                  \
 	X(open, (const char *a, long b, long c), (a, b, c))                                        \
-	X(read, (long a, void *b, size_t c), (a, b, c))
+	X(read, (long a, void *b, size_t c), (a, b, c))                                            \
+	X(readlink, (const char *a, char *b, size_t c), (a, b, c))                                 \
+	X(fstat, (long a, struct arch_stat *b), (a, b))                                            \
+	X(fallocate, (long a, long b, long c, long d), (a, b, c, d))                               \
+	X(ftruncate, (long a, long b), (a, b))                                                     \
+	X(pread64, (long a, void *b, size_t c, long d), (a, b, c, d))                              \
+	X(pwrite64, (long a, const void *b, size_t c, long d), (a, b, c, d))
 
 #define CALL_NAME(name, parameters, arguments) CALL_##name,
 enum call_of_list { CALLS(CALL_NAME) CALLS_OF_LIST };
@@ -113,11 +119,54 @@ static void thread_body(void *argument)
 		(void)arch_exit(0); /* without a word */
 }
 
+/* Heaps beside the default one; any may be NULL. */
+static void work_in(ash_heap *heap)
+{
+	unsigned char *p[20];
+
+	if (heap == NULL)
+		return;
+	for (unsigned i = 0; i < 20; i++) {
+		p[i] = ash_heap_alloc(heap, 100 + 3000 * i);
+		if (p[i] != NULL)
+			memset(p[i], byte_of(7, i), 100);
+	}
+	for (unsigned i = 0; i < 20; i++) {
+		if (p[i] == NULL)
+			continue;
+		holds(p[i], 100, byte_of(7, i));
+		ash_heap_release(heap, p[i]);
+	}
+	(void)ash_heap_recover(heap);
+	(void)ash_heap_trim(heap, 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+static void work_in_others(void)
+{
+	long fd = arch_memfd_create("heap", 0);
+	enum ash_attach why;
+	ash_heap *heaps[3];
+
+	heaps[0] = ash_heap_create(NULL);
+	heaps[1] = ash_heap_create_shared(8 * MIB, NULL);
+	heaps[2] = ash_heap_open_file((int)fd, 8 * MIB, NULL, &why);
+	for (unsigned i = 0; i < 3; i++) {
+		work_in(heaps[i]);
+		ash_heap_destroy(heaps[i]);
+	}
+	heaps[2] = ash_heap_attach_file((int)fd, &why);
+	work_in(heaps[2]);
+	ash_heap_destroy(heaps[2]);
+	(void)arch_close(fd);
+}
+
 static void in_forked_child(void *argument)
 {
 	(void)argument;
 	take(0);
 	give(0);
+	work_in_others();
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -125,7 +174,7 @@ static void program(void *argument)
 {
 	struct rt_thread *threads[THREADS];
 	struct ash_stats stats;
-	ash_heap *heap;
+	int status;
 
 	(void)argument;
 	ash_release(ash_alloc(1));
@@ -133,14 +182,13 @@ static void program(void *argument)
 	for (size_t t = 0; t < THREADS; t++)
 		CHECK((threads[t] = rt_thread_start(thread_body, (void *)(uintptr_t)t)) != NULL);
 	filter.on = true;
-	heap = ash_heap_create(NULL);
-	if (heap != NULL) {
-		ash_heap_release(heap, ash_heap_alloc(heap, 700));
-		ash_heap_destroy(heap);
-	}
+	work_in_others();
 	for (size_t t = 0; t < THREADS; t++)
 		rt_thread_join(threads[t]);
-	CHECK_EQ(in_child(in_forked_child, NULL), 0);
+	status = in_child(in_forked_child, NULL);
+	if (status == 1000 + SIGILL)
+		__builtin_trap(); /* with the line that the child wrote */
+	CHECK_EQ(status, 0);
 	take(0);
 	give(0);
 	(void)ash_trim(0);
