@@ -106,7 +106,7 @@ RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar*.h))
 TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
 	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
-LONG     = $(patsubst tests/l_%.c,$(BUILD)/long/%,$(wildcard tests/l_*.c))
+LONG     = $(BUILD)/long/steps $(patsubst tests/l_%.c,$(BUILD)/long/%,$(wildcard tests/l_*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the single source; the operators of C++; in the archive
@@ -385,6 +385,13 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
+
+# The single steps and the deaths, at every boundary.
+$(BUILD)/long/steps: $(BUILD)/tests/all Makefile
+	mkdir -p $(@D)
+	echo '#!/bin/sh' >$@
+	echo 'STEPS_FULL=1 exec $(BUILD)/tests/all steps_ death_' >>$@
+	chmod +x $@
 
 # The same, but it takes minutes.
 $(BUILD)/long/%: $(BUILD)/prog/tests/l_%.o $(RUNTIME) $(LIBRARY) linker.ld

@@ -187,8 +187,10 @@ static void shared_make(void)
 static size_t walk_path(const struct death_path *path)
 {
 	size_t enough = rt_getenv("STEPS_SOAK") != NULL ? SIZE_MAX
-			: rt_under_qemu()		? 12
-							: rt_getenv("STEPS_FEW") != NULL ? 400 : ENOUGH;
+			: rt_getenv("STEPS_FULL") != NULL ? ENOUGH
+			: rt_under_qemu()		  ? 12
+			: rt_getenv("STEPS_FEW") != NULL  ? 400
+							  : 800;
 	size_t every;
 
 	run_child(path, SIZE_MAX, SIZE_MAX - 1);
