@@ -237,7 +237,7 @@ void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 	bool exhausted = !slab_is_ready(s);
 
 	slab_make_ready(s, (uint32_t)1 << group);
-	store_relaxed(&s->free[group], word);
+	store_release(&s->free[group], word);
 	if (exhausted || word == s->full)
 		owner_settle(o, s, exhausted);
 	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE))

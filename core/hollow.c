@@ -27,7 +27,8 @@ static uint64_t free_word(const struct slab *s, unsigned g)
 {
 	uint64_t remote = load_acquire(&load_relaxed(&s->remote)[g]);
 
-	return remote | load_relaxed(&s->free[g]);
+	/* Acquire pairs with the owner's releases, which it makes while we hold the slab, too. */
+	return remote | load_acquire(&s->free[g]);
 }
 
 static bool slot_is_free(const struct slab *s, size_t slot)
@@ -107,15 +108,19 @@ size_t hollow_purge_others(struct heap *h, const struct owner *o, size_t *room)
 
 size_t hollow_purge(struct owner *o, size_t *room)
 {
-	const struct slab *s;
+	struct slab *s;
 	size_t bytes = 0;
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++) {
 		if (o->bins[class].slab != NULL)
 			bytes += slab_purge(o->heap->sharing, o->bins[class].slab, room);
-		for (s = o->shelves[class].partial.head; s != NULL; s = s->next)
+		for (s = o->shelves[class].partial.head; s != NULL; s = s->next) {
+			if (!slab_take(s))
+				continue; /* another thread purges it */
 			bytes += slab_purge(o->heap->sharing, s, room);
+			slab_let_go(s);
+		}
 	}
 	return bytes;
 }

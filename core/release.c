@@ -31,7 +31,7 @@ FAST void ash_release(void *p)
 		release_event(seat.self, s, group, word);
 		return;
 	}
-	store_relaxed(&s->free[group], word);
+	store_release(&s->free[group], word);
 	if (QUICK)
 		seat.latest = p; /* see quick_predicted */
 	seat_give();

@@ -94,7 +94,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	(void)cpu_set_bit(&word, index);
 	if (unlikely(slab_has_event(s, group, word)))
 		return resize_event(moved, s, group, word);
-	store_relaxed(&s->free[group], word);
+	store_release(&s->free[group], word);
 	seat_give();
 	return moved;
 }

@@ -74,7 +74,7 @@ bool slab_collect(struct slab *s, bool taken_over)
 		if (unlikely((word & remote) != 0) && !taken_over)
 			misuse_double(s, g, bits_lowest(word & remote));
 		slab_make_ready(s, (uint32_t)1 << g);
-		store_relaxed(&s->free[g], word | remote);
+		store_release(&s->free[g], word | remote);
 		/*
 		 * Release: whoever sees the remote bit gone sees the free bit set.
 		 * Acquire (with the load above): the releasing threads are done with

@@ -154,7 +154,7 @@ void whole_freed(struct owner *o, struct slab *s)
 {
 	unsigned room = room_of(s->units), other;
 
-	store_relaxed(&s->free[0], 1);
+	store_release(&s->free[0], 1);
 	if (o->parked[room] != NULL)
 		room_clear(o, room);
 	o->parked[room] = s;

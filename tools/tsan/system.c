@@ -14,7 +14,6 @@
  * that they share entries of the map's table, and a call that maps or purges
  * may be "interrupted" by more calls (stress.c), as by a signal handler.
  */
-#define _GNU_SOURCE
 #include "stress.h"
 
 #include <errno.h>
@@ -111,6 +110,21 @@ long arch_gettid(void)
 	return gettid();
 }
 
+long arch_getppid(void)
+{
+	return getppid();
+}
+
+long arch_tgkill(long pid, long tid, long signal)
+{
+	return result(syscall(SYS_tgkill, pid, tid, signal));
+}
+
+long arch_unshare(long flags)
+{
+	return result(syscall(SYS_unshare, flags));
+}
+
 long arch_tkill(long tid, long signal)
 {
 	return result(syscall(SYS_tkill, tid, signal));
@@ -121,6 +135,11 @@ long arch_tkill(long tid, long signal)
 long arch_open(const char *path, long flags, long mode)
 {
 	return result(open(path, (int)flags, (mode_t)mode));
+}
+
+long arch_readlink(const char *path, char *out, size_t length)
+{
+	return result(readlink(path, out, length));
 }
 
 long arch_close(long fd)
