@@ -223,7 +223,9 @@ void owner_ticks(void)
 	bool running = keep_tick(&heap_default, 1);
 
 	if (seat.open == 0) {
-		watch_tell_one(seat.self); /* it was interrupted in a call that may be a fast one */
+		/* It was interrupted in a call that may be a fast one; or comes too early (early.h). */
+		if (!SEAT_MAY_BE_NULL || seat.self != NULL)
+			watch_tell_one(seat.self);
 		return;
 	}
 	seat.open = 0;
