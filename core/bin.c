@@ -195,7 +195,7 @@ bool bin_refill(struct owner *o, unsigned class)
 		return true;
 	/* Where memory ends: what vanished threads left in other classes, and what nobody owns. */
 	if (o->heap->sharing == PAGES_PRIVATE)
-		(void)owner_shrink_vacant(o->heap);
+		owner_shrink_vacant(o->heap);
 	(void)shared_shrink(o->heap);
 	return bin_find_slab(o, class, true);
 }

@@ -219,20 +219,18 @@ bool owner_adopt(struct owner *o, unsigned class, bool all)
 	return any;
 }
 
-bool owner_shrink_vacant(struct heap *h)
+void owner_shrink_vacant(struct heap *h)
 {
 	struct owner *v;
-	bool any = false;
 
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		if (!owner_hold(v))
 			continue;
+		owner_collect_all(v);
 		owner_shrink(v);
 		owner_vacate(v);
 		owner_visit(v);
-		any = true;
 	}
-	return any;
 }
 
 void owner_rest(struct owner *o)

@@ -215,8 +215,8 @@ void owner_collect_all(struct owner *o);
 /* Gives back every slab that is empty; all bins rest. */
 void owner_shrink(struct owner *o);
 
-/* The same for all vacant records, as vanished threads may have left them.  True: there were some. */
-bool owner_shrink_vacant(struct heap *h);
+/* The same for all vacant records, as vanished threads may have left them, once all is collected. */
+void owner_shrink_vacant(struct heap *h);
 
 /* Both, for a record that is about to be left. */
 void owner_rest(struct owner *o);

@@ -6,29 +6,13 @@
 #include "region.h"
 #include "shared.h"
 
-/* Records that no thread holds: what can come free in them does. */
-static void trim_vacant(struct heap *h)
-{
-	struct owner *v;
-
-	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
-		if (!owner_hold(v))
-			continue;
-		owner_collect_all(v);
-		owner_shrink(v);
-		owner_vacate(v);
-		owner_visit(v);
-	}
-}
-
 void heap_gather(struct heap *h, struct owner *o)
 {
-
 	(void)owner_reap(h, o);
 	if (o != NULL) {
 		owner_collect_all(o);
 		owner_shrink(o);
-		trim_vacant(h);
+		owner_shrink_vacant(h);
 	}
 	(void)shared_shrink(h);
 }
