@@ -56,7 +56,7 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 	struct owner *o = owner;
 	unsigned class = small / CLASS_SMALL;
 
-	if (o == &owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
+	if (o == owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
 		seat_give(); /* it was open */
 	return alloc_class(class);
 }

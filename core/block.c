@@ -92,7 +92,7 @@ QUICK_FAST size_t ash_usable_size(const void *p)
 	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
 		    1) == 0))
 		return s->slot_size;
-	if (likely(slab_is_there(s)) && place_in(s, p, &at) && place_is_taken(&at))
+	if (likely(slab_is_of(s, p)) && place_in(s, p, &at) && place_is_taken(&at))
 		return s->slot_size;
 	return block_bytes(CALL_USABLE_SIZE, p);
 }

@@ -9,16 +9,14 @@
 #include "quick.h"
 #include "takeover.h"
 
-struct owner owner_none;
-#ifdef ASH_SINGLE_THREAD
-struct seat seat = {.self = &owner_none};
-#else
-_Thread_local struct seat seat = {.self = &owner_none};
-#endif
-
-/* The first thread's record costs no system call. */
-static struct owner first_owner;
+struct owner owner_static[2];
 static uint64_t first_owner_used;
+
+#ifdef ASH_SINGLE_THREAD
+struct seat seat = {.self = owner_none};
+#else
+_Thread_local struct seat seat = {.self = owner_none};
+#endif
 
 static bool hold(struct owner *o, uint64_t holder)
 {
@@ -67,7 +65,7 @@ static struct owner *owner_memory(struct heap *h)
 	if (unlikely(h->sharing != PAGES_PRIVATE))
 		return heap_hooks->owner_memory(h);
 	if (h == &heap_default && exchange_ordered(&first_owner_used, 1) == 0)
-		return &first_owner;
+		return owner_first;
 	return pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
 }
 
@@ -249,7 +247,7 @@ static void seat_leave(void)
 	signal_fence();
 	owner_rest(o);
 	/* Before others may hold it: a handler's ash_alloc looks twice at a word of self. */
-	seat.self = &owner_none;
+	seat.self = owner_none;
 	signal_fence();
 	owner_vacate(o);
 	/* What was released since the last look found the record held: it is ours to do. */

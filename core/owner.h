@@ -131,8 +131,15 @@ struct seat {
 #define SEAT_MAY_BE_NULL false
 #endif
 
-/* The record of a thread without one.  Nobody ever writes it: it has no bit to clear. */
-extern INTERNAL struct owner owner_none;
+/*
+ * Two records that cost no system call: the first thread's, and the one that stands for
+ * "none" in the seat of a thread without a record.  Nobody writes to the second: it has
+ * no bit to clear.  So it comes last: what a small program writes of the first shares a
+ * page with its other data.
+ */
+extern INTERNAL struct owner owner_static[2];
+#define owner_first (&owner_static[0])
+#define owner_none  (&owner_static[1])
 
 #ifdef ASH_SINGLE_THREAD
 extern INTERNAL struct seat seat;

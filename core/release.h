@@ -49,11 +49,7 @@ struct owner *remote_tell(struct slab *s, uint64_t group);
 /* The same, and the visit. */
 SLOW void remote_news(struct slab *s, uint64_t group);
 
-/*
- * Everything but a block of one's own slab; s: what map_guess_slab gave.  A
- * guess without an owner is no slab any more, and its memory may be a span's;
- * it may have the mark of somebody who was late.
- */
+/* Everything but a block of one's own slab; s: what map_guess_slab gave. */
 SLOW void release_rest(void *p, struct slab *s);
 
 /*

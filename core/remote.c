@@ -120,7 +120,7 @@ void release_rest(void *p, struct slab *s)
 
 	if (QUICK && p == NULL) /* some programs do that often */
 		quick_null();
-	else if (!slab_is_there(s) || unlikely(heap_hooks != NULL) ||
+	else if (unlikely(heap_hooks != NULL) || !slab_is_of(s, p) ||
 		 unlikely(!slab_index(s, p, &index)))
 		release_other(p);
 	else

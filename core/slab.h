@@ -51,15 +51,6 @@ static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, u
 	return ((s->ready >> group) & 1) == 0 || word == s->full;
 }
 
-/*
- * False: a record without a slab, whose memory may be a span's by now.  It may
- * have the mark of somebody who was late.
- */
-static inline bool slab_is_there(const struct slab *s)
-{
-	return s != NULL && load_relaxed(&s->owner) > OWNER_PENDING;
-}
-
 static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 {
 	unsigned slots = (unsigned)load_relaxed(&s->slots) - group * GROUP_SLOTS;
@@ -107,6 +98,19 @@ static inline struct slab *slab_beginning(struct chunk *c, unsigned unit)
 	uint32_t place = load_acquire(&c->head[unit]);
 
 	return record_begins(place, unit) ? record_at(c, place) : NULL;
+}
+
+/*
+ * True: s, which map_guess_slab gave or NULL, is the slab of this address.  The hint
+ * may name a record that another thread makes anew at this moment, so that what is
+ * read of it is half of one slab and half of another; the chunk's head tells.  It
+ * stays true while a block at the address lives.
+ */
+static inline bool slab_is_of(const struct slab *s, const void *p)
+{
+	const struct chunk *c = map_guess(p);
+
+	return c != NULL && slab_record(c, p) == s;
 }
 
 /* The slab of an address in a chunk; false: there is none. */

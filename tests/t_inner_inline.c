@@ -97,7 +97,7 @@ TEST(inner_inline_handlers, 30)
 			if (first == 1)
 				ash_thread_detach();
 			more = with_act_at(k, take_mine);
-			CHECK(seat.open == SEAT_OPEN && seat.self != &owner_none);
+			CHECK(seat.open == SEAT_OPEN && seat.self != owner_none);
 			for (i = 0; i < 4 && more; i++) {
 				CHECK(theirs[i] != mine);
 				ash_release(theirs[i]);

@@ -122,6 +122,37 @@ TEST(protocol_late_mark_where_a_span_is, 10)
 	stamp_check_nothing_left();
 }
 
+/*
+ * The hint of a span's unit names a record that another thread makes anew: what is
+ * read of it is of two slabs, and together they seem to have a slot at the address.
+ */
+TEST(protocol_hint_of_a_span_that_seems_a_slab, 10)
+{
+	void *spans[SPANS];
+	size_t seen = 0;
+
+	spans_over_slabs(spans);
+	for (size_t i = 0; i < SPANS; i++) {
+		struct slab *s = map_guess_slab(spans[i]), was;
+
+		if (s == NULL || s->base != spans[i])
+			continue;
+		was = *s;
+		s->slots = SLAB_SLOTS;
+		s->owner = OWNER_SHARED;
+		CHECK_EQ(ash_usable_size(spans[i]), CHUNK_SIZE);
+		ash_release(spans[i]);
+		spans[i] = NULL;
+		CHECK_EQ(s->free[0], was.free[0]);
+		*s = was;
+		seen++;
+	}
+	CHECK(seen > 0);
+	for (size_t i = 0; i < SPANS; i++)
+		ash_release(spans[i]);
+	stamp_check_nothing_left();
+}
+
 /* Two threads, as if both had been interrupted: all that they do is by swaps. */
 static void interrupted_body(void *seed)
 {

@@ -25,7 +25,7 @@ TEST(inner_seat_is_open_after_a_handlers_first_call, 30)
 	for (k = 0; more; k += k < 200 ? 1 : 23) { /* the first steps are those of ash_alloc itself */
 		ash_thread_detach();
 		more = with_act_at(k, first_call);
-		CHECK(seat.open == SEAT_OPEN && seat.self != &owner_none);
+		CHECK(seat.open == SEAT_OPEN && seat.self != owner_none);
 		ash_release(block);
 	}
 	CHECK(k > 100);

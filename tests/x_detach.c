@@ -10,7 +10,7 @@ static size_t seated;
 static void act_call(void)
 {
 	ash_release(ash_alloc(48));
-	seated += seat.self != &owner_none && seat.open == SEAT_OPEN;
+	seated += seat.self != owner_none && seat.open == SEAT_OPEN;
 }
 
 /* What is stepped begins with the last that the leaving thread does with its slabs. */
@@ -37,8 +37,8 @@ static bool detach_with_act_at(size_t k)
 static void the_seat_is_held(void)
 {
 	CHECK(seat.record == NULL || seat.record == seat.self);
-	CHECK((seat.open == SEAT_OPEN) == (seat.self != &owner_none));
-	if (seat.self != &owner_none)
+	CHECK((seat.open == SEAT_OPEN) == (seat.self != owner_none));
+	if (seat.self != owner_none)
 		CHECK(load_relaxed(&seat.self->state) != OWNER_VACANT);
 }
 

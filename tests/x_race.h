@@ -62,7 +62,7 @@ _Noreturn void __wrap_panic_line(const char *line, size_t length)
 /* The report may have come from the middle of a call that had its owner checked out. */
 static void seat_mend(void)
 {
-	if (seat.self != &owner_none)
+	if (seat.self != owner_none)
 		seat_give();
 }
 

@@ -96,7 +96,7 @@ static void handler(__attribute__((unused)) int number, __attribute__((unused)) 
 {
 	struct rt_random *r = &handlers_chance;
 	/* A call has the owner checked out: it is what we came between. */
-	bool in_call = seat.self != &owner_none && seat.open == 0;
+	bool in_call = seat.self != owner_none && seat.open == 0;
 	uint64_t own[OWN];
 
 	for (size_t i = 0; i < OWN; i++)

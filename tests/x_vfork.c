@@ -116,7 +116,7 @@ static void parent_goes_on(void)
 {
 	struct owner *mine = seat.self;
 
-	CHECK(mine != &owner_none);
+	CHECK(mine != owner_none);
 	CHECK(load_acquire(&mine->state) != OWNER_VACANT);
 	ash_release(from_child);
 	work(4);
@@ -277,7 +277,7 @@ static void works_alone(void *argument)
 static void forked_without_a_number(void *argument)
 {
 	(void)argument;
-	CHECK(seat.self == &owner_none);
+	CHECK(seat.self == owner_none);
 	rt_thread_join(rt_thread_start(second_thread_vforks, NULL));
 	CHECK_EQ(in_vfork_child(0, settles_for_nobody, NULL), 0);
 	CHECK_EQ(heap_default.settled, 0);
