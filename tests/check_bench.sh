@@ -17,10 +17,13 @@ for line in 'fast ashlar time 9000' 'fast ashlar time 2000' 'fast ashlar time 30
 	'fast ashlar cpu 7000' 'fast peer cpu 14000'; do
 	echo "$line"
 done | tr ' ' '\t' >"$folder/results"
-awk -f tools/bench/table -v what=time "$folder/rows" "$folder/results" >"$folder/time"
-awk -f tools/bench/table -v what=cpu "$folder/rows" "$folder/results" >"$folder/cpu"
-awk -f tools/bench/table -v what=peak "$folder/rows" "$folder/results" >"$folder/peak"
-awk -f tools/bench/table -v what=plot "$folder/rows" "$folder/results" >"$folder/plot"
+tables() { # WHAT
+	awk -v what="$1" -f tools/bench/titles -f tools/bench/table "$folder/rows" "$folder/results"
+}
+tables time >"$folder/time"
+tables cpu >"$folder/cpu"
+tables peak >"$folder/peak"
+tables plot >"$folder/plot"
 
 # expect NAME FILE LINE
 expect() {
@@ -34,13 +37,13 @@ expect() {
 }
 expect 'minimum / median, the best is bold' time '| a row, ns | **2 / 3** | 2.00 / 2.00 |'
 expect 'a row that is not won is counted' time \
-	'Ashlar first, or within 1 %, in 1 of 2 rows; not in: lost 0.25 (peer).'
+	'Ashlar first, or within 1 %, in 1 of 2 rows. Not in: another 0.25 (peer).'
 expect 'a row that did not run is shown' time '| a third | did not run | did not run |'
 expect 'static programs have a table of their own' time '| a row, ns | **5 / 5** |'
 expect 'processor time is a table of its own' cpu '| a row, ns | **7 / 7** | 2.00 / 2.00 |'
 expect '... of what was measured only' cpu 'Ashlar first, or within 1 %, in 1 of 1 rows.'
 expect 'a reason is given for each that did not run' peak '* did not run: a third, Ashlar, peer: not_here'
-expect 'the plot has ratios of medians' plot "$(printf 'time\tfast\tpeer\t2.0000')"
+expect 'the plot has ratios of medians' plot "$(printf 'time\ta row\tpeer\t2.0000')"
 awk -f tools/bench/plot "$folder/plot" >"$folder/svg"
 expect 'the plot is an SVG' svg '</svg>'
 
