@@ -16,7 +16,7 @@
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
 #	make setup-checkers  installs what tsan and model need, where it may
-#	make single     build/single/ashlar.c and ashlar.h: the library as one source
+#	make amalgamation  build/amalgamation/ashlar.c and ashlar.h: the library as one source
 #	make test-programs  real programs with Ashlar as their malloc; needs what make setup-programs installs
 #	make install    PREFIX=/usr/local DESTDIR=
 #	make clean      removes build/
@@ -66,7 +66,7 @@ LIB_FLAGS   = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local
 # Programs see the staged header and the runtime.  INNER is for the library itself and
 # for tests of its insides (tests/t_inner_*, tests/x_*, tests/s_inner_*).
 PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include -Itests/runtime
-INNER       = -Iarch/x86_64 -Isys -Icore
+INNER       = -Iarch/x86_64 -Isys -Icore -Icore/include
 ASM_FLAGS   = $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/x86_64
 
 # -u: the runtime refers to ash_thread_detach only weakly, which draws nothing out of
@@ -78,21 +78,21 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 
 RUNTIME_ASM = $(addprefix arch/x86_64/,start.S thread.S syscall_runtime.S)
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/x86_64/*.[cS])) \
-	$(filter-out core/quick.c core/whole.c,$(wildcard sys/*.c core/*.c))
+	$(filter-out core/front/quick.c core/thread/large.c,$(filter-out core/malloc/%,$(wildcard sys/*.c core/*/*.c)))
 RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
 
 # One object folder per set of flags; assembly has the same everywhere.
 objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 	$(patsubst %.S,$(BUILD)/asm/%.o,$(filter %.S,$2))
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
-ONE_OBJECTS  = $(call objects,one,$(LIB_SOURCES))
+ST_OBJECTS  = $(call objects,st,$(LIB_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
 	tools/demo/replay.c)
-SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/t_api.c tests/main.c)
+ST_TESTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/t_api.c tests/main.c)
 # The library as malloc has it, all of it: no list that could miss a file; tests of what differs.
-QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) core/quick.c core/whole.c)
+QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) core/front/quick.c core/thread/large.c)
 QUICK_TESTS  = $(call objects,prog,$(wildcard tests/q_*.c) tests/main.c $(addprefix tests/t_,api.c \
 	align.c zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c inner_steps.c \
 	inner_steps_acts.c inner_steps_calls.c trim_sleeping.c))
@@ -100,26 +100,26 @@ SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
-SINGLE   = $(BUILD)/libashlar-single.a
+ST_LIBRARY = $(BUILD)/libashlar-st.a
 QUICK_LIB = $(BUILD)/libashlar-quick.a
 RUNTIME  = $(BUILD)/librt.a
-HEADERS  = $(patsubst core/%,$(BUILD)/include/%,$(wildcard core/ashlar*.h))
-TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/s_*.c),$(BUILD)/tests/single) \
+HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h)))
+TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/s_*.c),$(BUILD)/tests/st) \
 	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
 LONG     = $(BUILD)/long/steps $(patsubst tests/l_%.c,$(BUILD)/long/%,$(wildcard tests/l_*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
-# Ashlar as malloc: one object, made of the single source; the operators of C++; in the archive
+# Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
 # malloc_info, which alone needs something of a C library.
-ONE_SOURCE     = $(BUILD)/single/ashlar.c
+AMALGAMATION     = $(BUILD)/amalgamation/ashlar.c
 MALLOC         = $(BUILD)/libashlar_malloc.a
-MALLOC_SHARED  = $(BUILD)/libashlar_malloc.so
+MALLOC_SO  = $(BUILD)/libashlar_malloc.so
 MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
-SHARED_OBJECTS = $(BUILD)/shared/ashlar_malloc.o $(BUILD)/shared/ashlar_new.o
+SO_OBJECTS = $(BUILD)/so/ashlar_malloc.o $(BUILD)/so/ashlar_new.o
 
-all: $(LIBRARY) $(SINGLE) $(HEADERS) $(MALLOC) $(MALLOC_SHARED)
+all: $(LIBRARY) $(ST_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO)
 
-single: $(ONE_SOURCE)
+amalgamation: $(AMALGAMATION)
 
 programs: all $(TESTS) $(DEMO)
 
@@ -204,7 +204,7 @@ tsan:
 tsan-plant:
 	CC="$(CC)" sh tools/tsan/plant
 
-# FILES="core/bits.c core/map.c" SHARD=1/4 JOBS=2; see tools/mutants/run
+# FILES="core/base/bits.c core/backend/map.c" SHARD=1/4 JOBS=2; see tools/mutants/run
 FILES =
 mutants: setup
 	BUILD=$(BUILD) python3 tools/mutants/run $(FILES)
@@ -230,42 +230,42 @@ clean:
 # ---- the library: many threads, and one (no locked instructions) ----
 
 $(LIBRARY): $(LIB_OBJECTS)
-$(SINGLE): $(ONE_OBJECTS)
+$(ST_LIBRARY): $(ST_OBJECTS)
 $(QUICK_LIB): $(QUICK_OBJECTS)
 $(RUNTIME): $(RT_OBJECTS)
 
 # ---- Ashlar as malloc ----
 
-.PHONY: single install test-programs setup-programs setup-checkers
+.PHONY: amalgamation install test-programs setup-programs setup-checkers
 
-$(ONE_SOURCE): tools/single Makefile $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
-		$(addsuffix /*.[chS],arch/x86_64 sys core core/facade)))
+$(AMALGAMATION): tools/amalgamate Makefile $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
+		$(addsuffix /*.[chS],arch/x86_64 sys core/*)))
 	mkdir -p $(@D)
 	echo 'MAKE $@'
-	sh tools/single $(@D) $(FAST) $(QUICK) core/facade/malloc
+	sh tools/amalgamate $(@D) $(FAST) $(QUICK) core/malloc/malloc
 
 # Its warnings were given when the sources were compiled one by one.
 MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
 $(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec
 # No table of jumps: the linker makes those without unwind tables.
-$(BUILD)/shared/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SHARED
+$(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SHARED
 
 $(BUILD)/malloc/ashlar_malloc.o: KIND += -DASHLAR_WITHOUT_XML
-$(BUILD)/malloc/ashlar_malloc.o $(BUILD)/shared/ashlar_malloc.o: $(ONE_SOURCE) Makefile
+$(BUILD)/malloc/ashlar_malloc.o $(BUILD)/so/ashlar_malloc.o: $(AMALGAMATION) Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
 	$(CC) $(MALLOC_FLAGS) $(KIND) -c $< -o $@
 
 # With the tables that an exception needs on its way through.
-$(BUILD)/malloc/ashlar_new.o $(BUILD)/shared/ashlar_new.o: core/facade/new.c Makefile
+$(BUILD)/malloc/ashlar_new.o $(BUILD)/so/ashlar_new.o: core/malloc/new.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
-	$(CC) $(BASE) -Icore -fexceptions $(KIND) -c $< -o $@
+	$(CC) $(BASE) -Icore/include -fexceptions $(KIND) -c $< -o $@
 
-$(BUILD)/malloc/ashlar_xml.o: core/facade/xml.c Makefile
+$(BUILD)/malloc/ashlar_xml.o: core/malloc/xml.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
-	$(CC) $(BASE) -Icore $(KIND) -DASHLAR_XML_ALONE -c $< -o $@
+	$(CC) $(BASE) -Icore/include $(KIND) -DASHLAR_XML_ALONE -c $< -o $@
 
 $(MALLOC): $(MALLOC_OBJECTS)
 	echo 'AR   $@'
@@ -273,30 +273,30 @@ $(MALLOC): $(MALLOC_OBJECTS)
 	$(AR) qcs $@ $^
 
 # nodelete: threads hold the address of a destructor of ours.
-$(MALLOC_SHARED): $(SHARED_OBJECTS) core/facade/exports core/facade/asked tools/early \
+$(MALLOC_SO): $(SO_OBJECTS) core/malloc/version.map core/malloc/dynamic.list tools/prereloc \
 		arch/x86_64/cpu.h
 	echo 'LINK $@'
 	$(CC) -shared -nostdlib -fuse-ld=lld -Wl,-soname,libashlar_malloc.so.0 \
-		-Wl,--version-script=core/facade/exports -Wl,--dynamic-list=core/facade/asked \
+		-Wl,--version-script=core/malloc/version.map -Wl,--dynamic-list=core/malloc/dynamic.list \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
-		-Wl,--fatal-warnings $(SHARED_OBJECTS) -o $@
-	sh tools/early $@
+		-Wl,--fatal-warnings $(SO_OBJECTS) -o $@
+	sh tools/prereloc $@
 
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(SOLO_OBJECTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(SINGLE) $(QUICK_LIB) $(RUNTIME): $(BUILD)/sources
+$(LIBRARY) $(ST_LIBRARY) $(QUICK_LIB) $(RUNTIME): $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
 	$(AR) qcs $@ $(filter %.o,$^)
 
-$(BUILD)/include/%.h: core/%.h
+$(BUILD)/include/%.h: core/include/%.h
 	mkdir -p $(@D)
 	echo 'COPY $@'
 	cp $< $@
@@ -306,7 +306,7 @@ $(BUILD)/lib/%.o: %.c Makefile
 	echo 'CC   $<'
 	$(CC) $(LIB_FLAGS) -c $< -o $@
 
-$(BUILD)/one/%.o: %.c Makefile
+$(BUILD)/st/%.o: %.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $< (single thread)'
 	$(CC) $(LIB_FLAGS) -DASH_SINGLE_THREAD -c $< -o $@
@@ -325,11 +325,11 @@ $(BUILD)/asm/%.o: %.S Makefile
 # must stay below 24 KiB (tests/check_size.sh).  The passes that are left out keep
 # addresses and sums in registers over a loop, which there means saving registers, and
 # align or double code to save a jump.
-FAST = core/alloc core/release core/field core/instance_alloc core/instance_release
-# What has fast paths only where there are the names of malloc (core/quick.h).
-QUICK = core/zalloc core/resize core/block core/quick core/whole
+FAST = core/front/alloc core/front/release core/arena/arena core/heaps/instance_alloc core/heaps/instance_release
+# What has fast paths only where there are the names of malloc (core/front/quick.h).
+QUICK = core/front/zalloc core/front/resize core/front/block core/front/quick core/thread/large
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
-$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/one/%.o): LIB_FLAGS += $(FOR_SIZE)
+$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/st/%.o): LIB_FLAGS += $(FOR_SIZE)
 
 # ---- programs ----
 
@@ -354,7 +354,7 @@ $(BUILD)/tests/quick: $(QUICK_TESTS) $(RUNTIME) $(QUICK_LIB) $(BUILD)/sources li
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/tests/single: $(SOLO_OBJECTS) $(RUNTIME) $(SINGLE) $(BUILD)/sources linker.ld
+$(BUILD)/tests/st: $(ST_TESTS) $(RUNTIME) $(ST_LIBRARY) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

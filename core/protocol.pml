@@ -13,14 +13,14 @@
  *
  * A STEP is one load, store or read-modify-write of the code.  Between steps
  * there is only what a thread does with its own variables, or with what
- * belongs to the holder of a record alone: its shelves, its bins, its seat.
- * Which slabs are on the shelves is not kept: they are those whose owner
+ * belongs to the holder of a record alone: its lists, its bins, its seat.
+ * Which slabs are on the lists is not kept: they are those whose owner
  * word names the record.  Two kinds of pairs in the code are one step here, as
  * nothing that others do between the two changes what comes of them:
  *
  *   - a holder's load of a free word and its store there: it alone stores
  *   - a load that only saves a swap or an exchange which would fail or find
- *     nothing (owner_hold, owner_notify, owner_collect, remote_is_told)
+ *     nothing (owner_hold, owner_notify, owner_collect, remote_is_notified)
  *
  *   here                 in the code
  *   -------------------  ----------------------------------------------------
@@ -30,10 +30,10 @@
  *   hold, vacate         owner.c: owner_hold, owner_vacate
  *   attach               owner.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         mail.c: owner_collect_slab; bin.c: owner_settle;
+ *   collect_slab         inbox.c: owner_collect_slab; bin.c: owner_settle;
  *                        spare.c: spares_add, slab_leave
- *   collect              mail.c: owner_collect, owner_collect_all, collect_class
- *   visit                mail.c: has_mail, owner_visit
+ *   collect              inbox.c: owner_collect, owner_collect_all, collect_class
+ *   visit                inbox.c: has_inbox, owner_visit
  *   adopt                owner.c: owner_adopt, owner_move
  *   detach               owner.c: ash_thread_detach; bin.c: owner_shrink
  *   slab_make            slab.c: slab_make, slab_publish
@@ -42,15 +42,15 @@
  *                        region.c: region_claim (bits.c: bits_claim)
  *   units_give           chunk.c: units_give, chunk_return; region.c: region_give
  *   release              release.c: ash_release; remote.c: release_rest, release_slot,
- *                        release_other; block.c: place_find
+ *                        release_other; block.c: slot_find
  *   owner_freed          bin.c: owner_freed; remote.c: release_marked,
  *                        release_event
- *   remote_free, notify  release.h: remote_set, remote_is_told; remote.c: remote_tell,
- *                        group_is_free; mail.c: owner_notify
- *   shared_slot          shared.c: shared_slot, slot_in, slot_nearby
- *   shared_make          shared.c: shared_make
- *   shared_unmake        shared.c: shared_unmake, slots_take_all
- *   shared_free          shared.c: shared_free, shared_settle
+ *   remote_free, notify  release.h: remote_set, remote_is_notified; remote.c: remote_notify,
+ *                        group_is_free; inbox.c: owner_notify
+ *   unowned_slot          shared.c: unowned_slot, slot_in, slot_nearby
+ *   unowned_make          shared.c: unowned_make
+ *   unowned_unmake        shared.c: unowned_unmake, slots_take_all
+ *   unowned_free          shared.c: unowned_free, unowned_settle
  *   REPORT               misuse.c: misuse, misuse_double
  *
  * WHAT IS ASSERTED
@@ -65,9 +65,9 @@
  *   5  whatever the others do, stop included, each thread comes to its end: no
  *      state without a next step, and (tools/model: progress) no cycle of
  *      steps at all
- *   6  if nobody stopped, each record has mail that tells of its remote bits,
+ *   6  if nobody stopped, each record has inbox that tells of its remote bits,
  *      and no vacant one has a slab that is empty with them      referee
- *      (one that stops between mark and mail keeps the news to itself: time, and
+ *      (one that stops between mark and inbox keeps the news to itself: time, and
  *      for a slab of a vacant record nobody else looks until it is held again)
  *   7  a block released by two threads at once is reported exactly once (DOUBLE)
  *
@@ -75,7 +75,7 @@
  *
  *   STOPS=n   up to n threads stop, anywhere
  *   NOBODY=n  the last n threads have no record and get none, like handlers that
- *             interrupted a call: they take the shared route
+ *             interrupted a call: they take the unowned slabs
  *   START=n   what there is at first, see init
  *   DO0, DO1, DO2  what the threads may do: sums of ALLOCATE, RELEASE, DETACH
  *   DOUBLE=n  two threads release the same block: the owner and another (1), or
@@ -96,7 +96,7 @@
  *   11  the slots of a shared slab are free before its head is entered   2
  *   12  a holder waits for a record that another holds                   5
  *   13  collect clears the whole remote word, not what it took           3
- *   14  mail is believed: the slab is not asked whose it is              4
+ *   14  inbox is believed: the slab is not asked whose it is              4
  *   15  collect finds both bits set and says nothing                     7
  *   16  who loses the swap for a unit tries again with the old word      5
  *   17  a sender does not look whether the record is vacant              6
@@ -160,7 +160,7 @@ byte owner[SLABS];
 byte free_[SLABS];
 byte remote[SLABS];
 byte head[SLABS];	 /* chunk.head: the unit has a slab: OWNED, NOBODYS */
-byte nowner[SLABS];	 /* owner and free in the records of nobody's slabs */
+byte nowner[SLABS];	 /* owner and free in the records of unowned slabs */
 byte nfree[SLABS];
 byte units;		 /* chunk.units: bit = 1, the unit is free     */
 bit slabs_kind;		 /* chunk.kind: CHUNK_SLABS                    */
@@ -202,7 +202,7 @@ bit buffered;
 
 /* The lowest bit of a word that has two. */
 #define LOWEST(w) (((w) & 1) -> 1 : 2)
-/* The slab is on a shelf, or current in a bin, of the record. */
+/* The slab is on a list, or current in a bin, of the record. */
 #define HAS(r, s) ((owner[s] & ~PENDING) == (r))
 
 /*
@@ -294,7 +294,7 @@ inline slab_make(word, grow)
 }
 
 /* The same of nobody. */
-inline shared_make(grow)
+inline unowned_make(grow)
 {
 	units_claim(grow);
 	if
@@ -314,7 +314,7 @@ inline shared_make(grow)
 }
 
 /* The slab s of nobody back to its chunk, if it is empty. */
-inline shared_unmake()
+inline unowned_unmake()
 {
 	STEP(ok = (NFREE[s] == ALL));
 	if
@@ -422,8 +422,8 @@ inline collect_slab()
 #define ALL_OF 2
 
 /*
- * Of the record h, what mail tells; MARKED, also each slab with a mark; ALL_OF,
- * every slab.  n: 0, the mail; or a slab and 1.
+ * Of the record h, what inbox tells; MARKED, also each slab with a mark; ALL_OF,
+ * every slab.  n: 0, the inbox; or a slab and 1.
  */
 inline collect(what)
 {
@@ -667,7 +667,7 @@ inline slot_anywhere()
 	n = 0; w = 0; s = 0
 }
 
-inline shared_slot()
+inline unowned_slot()
 {
 	STEP(s = hint);
 	if
@@ -680,7 +680,7 @@ inline shared_slot()
 	fi;
 	do
 	:: !got ->
-		shared_make(true);
+		unowned_make(true);
 		if
 		:: !ok -> break
 		:: else -> ok = 0
@@ -700,7 +700,7 @@ inline allocate()
 	fi;
 	if
 	:: o != 0 -> owner_slot()
-	:: else -> shared_slot()
+	:: else -> unowned_slot()
 	fi;
 	if
 	:: got ->
@@ -833,7 +833,7 @@ inline remote_free()
 	w = 0; h = 0
 }
 
-inline shared_free()
+inline unowned_free()
 {
 	STEP(w = NFREE[s] & b; NFREE[s] = NFREE[s] | b; LANDED(s, b));
 	if
@@ -842,7 +842,7 @@ inline shared_free()
 	fi;
 	w = 0; b = 0;
 	if
-	:: shared_unmake()
+	:: unowned_unmake()
 	:: skip /* the preferred one */
 	fi
 }
@@ -860,7 +860,7 @@ inline release()
 		STEP(w = nowner[s] & SHARED);
 #endif
 		if
-		:: w -> shared_free()
+		:: w -> unowned_free()
 		:: else -> remote_free()
 		fi
 	:: w == OWNED ->
@@ -999,7 +999,7 @@ init
 		chunk_free = 0; slabs_kind = 1; units = 2;
 		owner[0] = 1; head[0] = 1; free_[0] = ALL;
 #elif START == 6
-		/* A slab of nobody, half full. */
+		/* A unowned slab, half full. */
 		chunk_free = 0; slabs_kind = 1; units = 2;
 		nowner[0] = SHARED; head[0] = NOBODYS; pool[0] = 1; taken[0] = 1; NFREE[0] = 2; hint = 1;
 #endif

@@ -4,7 +4,7 @@
  * the table that tells for each use what it pairs with.
  *
  * Loads and stores work on any scalar; read-modify-write on 64-bit words
- * only.  With ASH_SINGLE_THREAD they become instructions without a lock
+ * only.  With ASHLAR_SINGLE_THREAD they become instructions without a lock
  * prefix, still atomic for a signal handler on the same thread.
  */
 #ifndef SYS_ATOMIC_H
@@ -30,24 +30,24 @@
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 
-#ifndef ASH_SINGLE_THREAD
+#ifndef ASHLAR_SINGLE_THREAD
 
-#define load_ordered(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define load_seq_cst(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 
 /* True: swapped.  False: *expected is what was there.  Never fails spuriously. */
-static inline bool swap_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline bool cas_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
 }
 
-static inline bool swap_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline bool cas_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_ACQUIRE);
 }
 
-static inline bool swap_ordered(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline bool cas_seq_cst(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
@@ -64,7 +64,7 @@ static inline uint64_t fetch_or_acq_rel(uint64_t *word, uint64_t bits)
 	return __atomic_fetch_or(word, bits, __ATOMIC_ACQ_REL);
 }
 
-static inline uint64_t fetch_or_ordered(uint64_t *word, uint64_t bits)
+static inline uint64_t fetch_or_seq_cst(uint64_t *word, uint64_t bits)
 {
 	return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
 }
@@ -74,7 +74,7 @@ static inline uint64_t fetch_and_acq_rel(uint64_t *word, uint64_t bits)
 	return __atomic_fetch_and(word, bits, __ATOMIC_ACQ_REL);
 }
 
-static inline uint64_t fetch_and_ordered(uint64_t *word, uint64_t bits)
+static inline uint64_t fetch_and_seq_cst(uint64_t *word, uint64_t bits)
 {
 	return __atomic_fetch_and(word, bits, __ATOMIC_SEQ_CST);
 }
@@ -89,7 +89,7 @@ static inline uint64_t fetch_add_acq_rel(uint64_t *word, uint64_t n)
 	return __atomic_fetch_add(word, n, __ATOMIC_ACQ_REL);
 }
 
-static inline uint64_t exchange_ordered(uint64_t *word, uint64_t value)
+static inline uint64_t exchange_seq_cst(uint64_t *word, uint64_t value)
 {
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
@@ -98,10 +98,10 @@ static inline uint64_t exchange_ordered(uint64_t *word, uint64_t value)
  * Sets bit n of a bitmap; was it set before?  A compiler makes this fetch_or a
  * loop around a compare-and-swap; ThreadSanitizer sees only what it compiles.
  */
-static inline bool set_bit_ordered(uint64_t *words, uint64_t n)
+static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 {
-#ifdef ASH_THREAD_SANITIZER
-	return (fetch_or_ordered(&words[n / 64], (uint64_t)1 << (n % 64)) >> (n % 64)) & 1;
+#ifdef ASHLAR_THREAD_SANITIZER
+	return (fetch_or_seq_cst(&words[n / 64], (uint64_t)1 << (n % 64)) >> (n % 64)) & 1;
 #else
 	return cpu_set_bit_locked(words, n);
 #endif
@@ -111,35 +111,35 @@ static inline bool set_bit_ordered(uint64_t *words, uint64_t n)
 
 #include "single.h"
 
-#define load_ordered(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_seq_cst(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 
-static inline bool swap_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline bool cas_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
-	return single_compare_swap(word, expected, desired);
+	return st_cas(word, expected, desired);
 }
 
-#define swap_acquire(word, expected, desired) swap_acq_rel((word), (expected), (desired))
-#define swap_ordered(word, expected, desired) swap_acq_rel((word), (expected), (desired))
+#define cas_acquire(word, expected, desired) cas_acq_rel((word), (expected), (desired))
+#define cas_seq_cst(word, expected, desired) cas_acq_rel((word), (expected), (desired))
 
-#define set_bit_ordered(words, n) single_set_bit((words), (n))
+#define set_bit_seq_cst(words, n) st_set_bit((words), (n))
 
 #define SINGLE_FETCH(name, operation)                                                              \
 	static inline uint64_t name(uint64_t *word, uint64_t n)                                    \
 	{                                                                                          \
 		uint64_t old = load_relaxed(word);                                                 \
-		while (!single_compare_swap(word, &old, operation))                                \
+		while (!st_cas(word, &old, operation))                                \
 			;                                                                          \
 		return old;                                                                        \
 	}
 SINGLE_FETCH(fetch_or_acq_rel, old | n)
 SINGLE_FETCH(fetch_and_acq_rel, old &n)
 SINGLE_FETCH(fetch_add_relaxed, old + n)
-SINGLE_FETCH(exchange_ordered, n)
+SINGLE_FETCH(exchange_seq_cst, n)
 #undef SINGLE_FETCH
 #define fetch_add_acq_rel(word, n)    fetch_add_relaxed((word), (n))
 #define fetch_or_release(word, bits)  fetch_or_acq_rel((word), (bits))
-#define fetch_or_ordered(word, bits)  fetch_or_acq_rel((word), (bits))
-#define fetch_and_ordered(word, bits) fetch_and_acq_rel((word), (bits))
+#define fetch_or_seq_cst(word, bits)  fetch_or_acq_rel((word), (bits))
+#define fetch_and_seq_cst(word, bits) fetch_and_acq_rel((word), (bits))
 
 #endif
 #endif

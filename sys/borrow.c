@@ -35,7 +35,7 @@ static bool borrowed_by_number(void)
 	mark = process_mark();
 	/* Pairs with the load above: the page has been marked. */
 	if (mark != NULL &&
-	    !swap_acq_rel((uint64_t *)(void *)&kept, &none, (uint64_t)(uintptr_t)mark))
+	    !cas_acq_rel((uint64_t *)(void *)&kept, &none, (uint64_t)(uintptr_t)mark))
 		(void)pages_release(mark, PAGE_SIZE);
 	return false;
 }

@@ -38,7 +38,7 @@ void generation_watch(void)
 		return;
 	store_relaxed(mark, entry(load_relaxed(&told)));
 	/* Pairs with the loads of watch: the page has been marked. */
-	if (!swap_acq_rel((uint64_t *)(void *)&watch, &none, (uint64_t)(uintptr_t)mark))
+	if (!cas_acq_rel((uint64_t *)(void *)&watch, &none, (uint64_t)(uintptr_t)mark))
 		(void)pages_release(mark, PAGE_SIZE);
 }
 
@@ -59,7 +59,7 @@ uint64_t generation_now(void)
 		/* Who loses to another thread of this process is told what that one entered. */
 		uint64_t next = entry(load_acquire(&told) + 1);
 
-		if (swap_acq_rel(mark, &word, next))
+		if (cas_acq_rel(mark, &word, next))
 			word = next;
 	}
 	generation = word >> NUMBER_BITS;
@@ -68,7 +68,7 @@ uint64_t generation_now(void)
 	 * wiped, and counts on from `told`.
 	 */
 	known = load_acquire(&told);
-	while (known < generation && !swap_acq_rel(&told, &known, generation))
+	while (known < generation && !cas_acq_rel(&told, &known, generation))
 		;
 	return generation;
 }

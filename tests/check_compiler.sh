@@ -74,17 +74,17 @@ cc=${CC:-clang}
 case $($cc --version) in *clang*) ;; *) cc=clang ;; esac
 for target in aarch64-linux-gnu riscv64-linux-gnu i386-linux-gnu x86_64-linux-gnux32 x86_64-apple-darwin \
 	x86_64-unknown-freebsd x86_64-windows-gnu; do
-	refused "the single source for $target: one error" "$build/single/ashlar.c" $cc --target=$target
+	refused "the amalgamation for $target: one error" "$build/amalgamation/ashlar.c" $cc --target=$target
 done
 for file in arch/x86_64/*.[chS]; do
 	case $file in */stub.h | */host.h) continue ;; esac
 	refused "$file for aarch64: one error" "$file" $cc --target=aarch64-linux-gnu -Iarch/x86_64
 done
-refused 'the single source by a compiler of C++: one error' "$build/single/ashlar.c" $cc -x c++
+refused 'the amalgamation by a compiler of C++: one error' "$build/amalgamation/ashlar.c" $cc -x c++
 ! command -v gcc >/dev/null ||
-	refused 'the single source by gcc -m32: one error' "$build/single/ashlar.c" gcc -m32
+	refused 'the amalgamation by gcc -m32: one error' "$build/amalgamation/ashlar.c" gcc -m32
 ! command -v g++ >/dev/null ||
-	refused 'the single source by g++: one error' "$build/single/ashlar.c" g++ -x c++
-"$cc" -ffreestanding -fsyntax-only "$build/single/ashlar.c" 2>"$log" && [ ! -s "$log" ]
+	refused 'the amalgamation by g++: one error' "$build/amalgamation/ashlar.c" g++ -x c++
+"$cc" -ffreestanding -fsyntax-only "$build/amalgamation/ashlar.c" 2>"$log" && [ ! -s "$log" ]
 verdict 'and none where it belongs'
 exit $status

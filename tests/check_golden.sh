@@ -14,11 +14,11 @@ sh tools/golden check "$build" "$build/clang-19" || status=1
 # planted NAME REASON SED: a change to the source that must be reported.
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 planted() {
-	mkdir -p "$folder/lib/core"
-	cp "$build/lib/core/release.o" "$folder/lib/core"
-	sed "$3" core/alloc.c >"$folder/alloc.c"
-	$COMPILE -fPIE -ftls-model=local-exec -fvisibility=hidden -Iarch/x86_64 -Isys -Icore \
-		-w -c "$folder/alloc.c" -o "$folder/lib/core/alloc.o" || exit 1
+	mkdir -p "$folder/lib/core/front"
+	cp "$build/lib/core/front/release.o" "$folder/lib/core/front"
+	sed "$3" core/front/alloc.c >"$folder/alloc.c"
+	$COMPILE -fPIE -ftls-model=local-exec -fvisibility=hidden -Iarch/x86_64 -Isys -Icore -Icore/include \
+		-w -c "$folder/alloc.c" -o "$folder/lib/core/front/alloc.o" || exit 1
 	mkdir -p "$folder/prog/tests" && cp "$build/prog/tests/t_inner_inline.o" "$folder/prog/tests"
 	if sh tools/golden check "$folder" 2>&1 | grep -q "^     .*$2"; then
 		echo "ok   golden finds: $1"
@@ -33,8 +33,8 @@ planted 'a call' 'a call: ' "$fast s/return p;/memset(p, (int)size, size); retur
 planted 'a locked instruction' 'a locked instruction: ' \
 	"$fast s/seat_give();/fetch_or_acq_rel(\&heap_default.dirty, size); &/"
 planted 'an exchange' 'an exchange with memory: ' \
-	"$fast s/seat_give();/p += exchange_ordered(\&heap_default.dirty, size); &/"
-[ -f tests/golden/alloc-"$(readelf -p .comment "$build/lib/core/alloc.o" |
+	"$fast s/seat_give();/p += exchange_seq_cst(\&heap_default.dirty, size); &/"
+[ -f tests/golden/alloc-"$(readelf -p .comment "$build/lib/core/front/alloc.o" |
 	sed -n 's/.*clang version \([0-9]*\)\..*/\1/p' | head -n 1)".txt ] &&
 	planted 'one more instruction' '[+-]load' \
 		"$fast s/seat_give();/p += *(volatile char *)p; &/"

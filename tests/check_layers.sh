@@ -13,16 +13,16 @@ spdx='/* SPDX-License-Identifier: MIT */'
 fresh() {
 	rm -rf "${tree:?}"/*
 	cd "$tree" || exit 1
-	mkdir -p arch/x86_64 sys core/facade tests/runtime tools/demo
-	echo "$spdx" | tee arch/x86_64/cpu.h arch/x86_64/syscall.h sys/pages.h core/heap.h \
-		core/ashlar.h tests/runtime/rt.h tests/runtime/tls.h >linker.ld
+	mkdir -p arch/x86_64 sys core/base core/backend core/include core/malloc tests/runtime tools/demo
+	echo "$spdx" | tee arch/x86_64/cpu.h arch/x86_64/syscall.h sys/pages.h core/backend/heap.h \
+		core/include/ashlar.h tests/runtime/rt.h tests/runtime/tls.h >linker.ld
 	source arch/x86_64/memory.c '#include <stddef.h>' '#ifdef __x86_64__'
 	source sys/pages.c '#include "pages.h"' '#include "syscall.h"' '#include "cpu.h"'
-	source core/heap.c '#include "heap.h"' '#include "pages.h"' '#include "cpu.h"' '#include "ashlar.h"'
-	source core/facade/malloc.c '#include "ashlar.h"'
+	source core/backend/heap.c '#include "backend/heap.h"' '#include "pages.h"' '#include "cpu.h"' '#include "ashlar.h"'
+	source core/malloc/malloc.c '#include "ashlar.h"'
 	source tests/runtime/start.c '#include "rt.h"' '#include "syscall.h"'
 	source tests/t_alloc.c '#include "ashlar.h"' '#include "rt.h"'
-	source tests/t_inner_heap.c '#include "heap.h"' '#include "rt.h"'
+	source tests/t_inner_heap.c '#include "backend/heap.h"' '#include "rt.h"'
 	source tests/x_fault.c '#include "syscall.h"' '#include "pages.h"'
 	source tools/demo/demo.c '#include <ashlar.h>' '#include "rt.h"'
 	source tools/host.c '#include <stdio.h>'
@@ -56,20 +56,20 @@ sh "$tools/layers" "$tree" >/dev/null
 verdict 'nothing in a clean tree'
 
 planted 'arch that includes sys' arch/x86_64/memory.c '#include "pages.h"'
-planted 'sys that includes core' sys/pages.c '#include "heap.h"'
-planted 'core that includes a system call' core/heap.c '#include "syscall.h"'
-planted 'core that includes the runtime' core/heap.c '#include "../tests/runtime/rt.h"'
-planted 'a public header that includes an inner one' core/ashlar.h '#include "heap.h"'
-planted 'a facade that includes core' core/facade/malloc.c '#include "../heap.h"'
+planted 'sys that includes core' sys/pages.c '#include "backend/heap.h"'
+planted 'core that includes a system call' core/backend/heap.c '#include "syscall.h"'
+planted 'core that includes the runtime' core/backend/heap.c '#include "../tests/runtime/rt.h"'
+planted 'a public header that includes an inner one' core/include/ashlar.h '#include "backend/heap.h"'
+planted 'a facade that includes core' core/malloc/malloc.c '#include "../backend/heap.h"'
 planted 'a runtime that includes Ashlar' tests/runtime/start.c '#include "ashlar.h"'
-planted 'a test that includes core' tests/t_alloc.c '#include "heap.h"'
-planted 'a tool that includes core' tools/host.c '# include "../core/heap.h"'
+planted 'a test that includes core' tests/t_alloc.c '#include "backend/heap.h"'
+planted 'a tool that includes core' tools/host.c '# include "../core/backend/heap.h"'
 planted 'a demo that includes a libc' tools/demo/demo.c '#include <stdio.h>'
-planted 'core that includes a libc' core/heap.c '#include <string.h>'
-planted 'a header that is nowhere' core/heap.c '#include "gone.h"'
+planted 'core that includes a libc' core/backend/heap.c '#include <string.h>'
+planted 'a header that is nowhere' core/backend/heap.c '#include "gone.h"'
 
 fresh
-echo '#if defined(__x86_64__)' >>core/heap.c
+echo '#if defined(__x86_64__)' >>core/backend/heap.c
 caught 'a CPU named in core' 'no CPU is named outside arch/'
 
 fresh
@@ -85,14 +85,14 @@ touch notes.txt
 caught 'a stray file at the top' 'the top level has nothing else'
 
 fresh
-source core/heap.c 'void gone(void);' 'void heap(void) {gone();}'
-clang -c core/heap.c -o "$tree/heap.o" && ar qcs "$tree/build.a" heap.o
+source core/backend/heap.c 'void gone(void);' 'void heap(void) {gone();}'
+clang -c core/backend/heap.c -o "$tree/heap.o" && ar qcs "$tree/build.a" heap.o
 [ "$(sh "$tools/layers" "$tree" "$tree/build.a" | grep -c 'build.a needs no symbol\|     gone')" = 2 ]
 verdict 'an undefined symbol'
 
 fresh
-for i in $(seq 300); do echo; done >>core/heap.c
-sh "$tools/layers" "$tree" | grep -q '^note: core/heap.c'
+for i in $(seq 300); do echo; done >>core/backend/heap.c
+sh "$tools/layers" "$tree" | grep -q '^note: core/backend/heap.c'
 verdict 'a long file'
 
 exit $status

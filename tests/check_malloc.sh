@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Ashlar as malloc, as far as no C library is needed to look at it: what the archive and
-# the shared object show, and the single source, by each compiler that is here.
+# the shared object show, and the amalgamation, by each compiler that is here.
 set -u
 
 build=${BUILD:-build}
@@ -30,8 +30,8 @@ names='malloc calloc realloc reallocarray free cfree free_sized free_aligned_siz
 	posix_memalign memalign valloc pvalloc malloc_usable_size mallopt malloc_trim mallinfo mallinfo2
 	malloc_stats ashlar_is_malloc'
 xml=malloc_info
-api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/ashlar.h)
-hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/ashlar.h)
+api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
+hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 absent='__errno_location pthread_key_create pthread_key_delete pthread_setspecific'
 absent_xml='fwrite pthread_setcancelstate'
 # What one object of ours calls in the other; hidden from all others.
@@ -99,9 +99,9 @@ readelf -rW "$build/libashlar_malloc.so" >"$folder/relocations"
 ! grep -qE 'DTPMOD|DTPOFF|TLSDESC' "$folder/relocations"
 verdict 'no function is called to find thread-local words'
 readelf -x .got "$build/libashlar_malloc.so" | grep -q ' 00010000 00000000 '
-verdict 'calls before it is relocated find no owner (tools/early)'
+verdict 'calls before it is relocated find no owner (tools/prereloc)'
 
-# ---- the single source, and malloc without any library ----
+# ---- the amalgamation, and malloc without any library ----
 
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 cat >"$folder/program.c" <<'C'
@@ -158,23 +158,23 @@ works 'libashlar_malloc.a without a C library' "$build/libashlar_malloc.a"
 one_call() {
 	(cd "$folder" && "$@" -c ashlar.c -o one.o) 2>"$folder/errors"
 }
-cp "$build/single/ashlar.c" "$build"/single/ashlar*.h "$folder"
+cp "$build/amalgamation/ashlar.c" "$build"/amalgamation/ashlar*.h "$folder"
 for compiler in clang clang-19 gcc; do
 	if ! command -v $compiler >/dev/null; then
-		echo "skip malloc: single source by $compiler: it is not here"
+		echo "skip malloc: amalgamation by $compiler: it is not here"
 		continue
 	fi
 	# shellcheck disable=SC2086 # a flag or none
 	for flag in '' -DASHLAR_MALLOC; do
 		one_call $compiler -O2 -Wall -Wextra $flag && ! [ -s "$folder/errors" ]
-		verdict "single source by $compiler $flag: not a warning"
+		verdict "amalgamation by $compiler $flag: not a warning"
 		head -n 20 "$folder/errors" | sed 's/^/     /'
 		# As the test programs are: linker.ld has no place for other things.
 		one_call $compiler -O2 -ffreestanding -fno-pie -fno-stack-protector \
 			-fno-asynchronous-unwind-tables $flag
 		# GNU's assembler asks for a table that nothing refers to.
 		[ $compiler != gcc ] || objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
-		works "single source by $compiler $flag" "$folder/one.o"
+		works "amalgamation by $compiler $flag" "$folder/one.o"
 	done
 done
 exit $status

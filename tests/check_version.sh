@@ -10,20 +10,20 @@ status=0
 
 # word: of the headers in the copy.
 word() {
-	printf '#include "store.h"\nunsigned long word = STORE_VERSION;\n' |
-		${CC:-clang} -std=c17 -ffreestanding -nostdlibinc -I"$folder/core" -Isys -Iarch/x86_64 \
+	printf '#include "shm/store.h"\nunsigned long word = STORE_VERSION;\n' |
+		${CC:-clang} -std=c17 -ffreestanding -nostdlibinc -I"$folder/core" -I"$folder/core/include" -Isys -Iarch/x86_64 \
 			-S -o - -x c - | awk '$1 == ".quad" { print $2 }'
 }
 
 fresh() {
 	rm -rf "$folder/core"
 	mkdir "$folder/core"
-	cp core/*.h "$folder/core"
+	cp -r core/*/ "$folder/core"
 }
 
 fresh
 right=$(word)
-[ -n "$right" ] || { echo "FAIL version: core/store.h does not compile"; exit 1; }
+[ -n "$right" ] || { echo "FAIL version: core/shm/store.h does not compile"; exit 1; }
 
 # other FILE PATTERN REPLACEMENT: must give another word.
 others=$right
@@ -46,19 +46,19 @@ other() {
 	others="$others $new"
 }
 
-other store.h '^#define STORE_RECORDS 1024' '#define STORE_RECORDS 2048'
-other store.h '^#define STRANGERS     64' '#define STRANGERS     72'
-other store.h '^#define CENSUS_PLACES 32768' '#define CENSUS_PLACES 16384'
-other store.h 'STORE_FORMAT	3' 'STORE_FORMAT	4'
-other store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
-other store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
-other owner.h '^#define SPARES	    8' '#define SPARES	    16'
-other owner.h '^#define INBOX_SLOTS 32' '#define INBOX_SLOTS 64'
-other owner.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
-other owner.h '^	uint64_t building;' '	uint64_t moved, building;'
-other layout.h '^	size_t metadata;' '	size_t metadata, more;'
-other heap.h '^	uint64_t root;' '	uint64_t root, more[8];'
-other class.h '^#define CLASSES	      113' '#define CLASSES	      105'
-other class.h '^#define CLASS_LINEAR  128' '#define CLASS_LINEAR  256'
+other shm/store.h '^#define STORE_RECORDS 1024' '#define STORE_RECORDS 2048'
+other shm/store.h '^#define STRANGERS     64' '#define STRANGERS     72'
+other shm/store.h '^#define CENSUS_ENTRIES 32768' '#define CENSUS_ENTRIES 16384'
+other shm/store.h 'STORE_FORMAT	3' 'STORE_FORMAT	4'
+other shm/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
+other shm/store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
+other thread/owner.h '^#define SPARES	    8' '#define SPARES	    16'
+other thread/owner.h '^#define INBOX_SLABS 32' '#define INBOX_SLABS 64'
+other thread/owner.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
+other thread/owner.h '^	uint64_t building;' '	uint64_t moved, building;'
+other base/layout.h '^	size_t metadata;' '	size_t metadata, more;'
+other backend/heap.h '^	uint64_t root;' '	uint64_t root, more[8];'
+other base/class.h '^#define CLASSES	      113' '#define CLASSES	      105'
+other base/class.h '^#define CLASS_LINEAR  128' '#define CLASS_LINEAR  256'
 [ $status -eq 0 ] && echo "ok   version: $(echo "$others" | wc -w) layouts have as many words"
 exit $status

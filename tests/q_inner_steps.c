@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast paths that only malloc has (core/quick.h), for the harness of single steps. */
+/* The fast paths that only malloc has (core/front/quick.h), for the harness of single steps. */
 #include "steps.h"
 
-#include "alloc.h"
-#include "owner.h"
-#include "quick.h"
-#include "release.h"
+#include "front/alloc.h"
+#include "thread/owner.h"
+#include "front/quick.h"
+#include "front/release.h"
 
 #define WORD 0x0123456789abcdefu
 
@@ -85,7 +85,7 @@ static void take_to_move(void)
 	take();
 }
 
-/* An empty slab of this size is parked. */
+/* An empty slab of this size is cached. */
 static void park(size_t size)
 {
 	void *p = ash_alloc(size);
@@ -175,30 +175,30 @@ const struct path steps_paths[] = {
 	{"allocate: what was released last", soil_twice, steps_alloc, AVOIDS_ONCE(slot_alloc), 104},
 	{"allocate, or: what was released last", soil_twice, do_alloc_or, AVOIDS_ONCE(slot_alloc),
 	 104},
-	{"allocate: whole", NULL, steps_alloc, PASSES_AVOIDS(whole_take, slot_alloc), 40000},
-	{"allocate: whole, parked", park_it, steps_alloc, PASSES_AVOIDS(whole_take, slabs_append),
+	{"allocate: whole", NULL, steps_alloc, PASSES_AVOIDS(large_take, slot_alloc), 40000},
+	{"allocate: whole, cached", park_it, steps_alloc, PASSES_AVOIDS(large_take, slabs_append),
 	 40000},
-	{"allocate: whole, another parked", park_another, steps_alloc, PASSES(slabs_remove), 40000},
-	{"allocate: whole, no room", steps_fill_units, steps_alloc, PASSES(whole_leave), 40000},
-	{"zero-allocate: whole, parked", park_it, do_zalloc,
-	 PASSES_AVOIDS(whole_take, slabs_append), 40000},
-	{"release: whole, parked", take, steps_release, PASSES_AVOIDS(whole_freed, units_give), 40000},
+	{"allocate: whole, another cached", park_another, steps_alloc, PASSES(slabs_remove), 40000},
+	{"allocate: whole, no room", steps_fill_units, steps_alloc, PASSES(large_leave), 40000},
+	{"zero-allocate: whole, cached", park_it, do_zalloc,
+	 PASSES_AVOIDS(large_take, slabs_append), 40000},
+	{"release: whole, cached", take, steps_release, PASSES_AVOIDS(large_freed, units_give), 40000},
 	{"release: whole, another goes", take_and_park_another, steps_release, PASSES(units_give),
 	 40000},
-	{"release: whole, too many parked", take_and_park_many, steps_release, PASSES(units_give),
+	{"release: whole, too many cached", take_and_park_many, steps_release, PASSES(units_give),
 	 150000},
-	{"detach: some parked", take_and_park_many, ash_thread_detach, PASSES(whole_leave), 40000},
+	{"detach: some cached", take_and_park_many, ash_thread_detach, PASSES(large_leave), 40000},
 	{"allocate, or: fast", take, do_alloc_or, AVOIDS(slot_alloc), 104},
 	{"allocate, or: next group", exhaust_group, do_alloc_or, PASSES(slot_alloc), 104},
 	{"zero-allocate: fast", take, do_zalloc, AVOIDS(slot_alloc), 104},
-	{"zero-allocate: fast, soiled", soil, do_zalloc, AVOIDS(slot_alloc), 104},
-	{"zero-allocate: 3000 bytes, fast, soiled", soil, do_zalloc, AVOIDS(slot_alloc), 3000},
+	{"zero-allocate: fast, dirty", soil, do_zalloc, AVOIDS(slot_alloc), 104},
+	{"zero-allocate: 3000 bytes, fast, dirty", soil, do_zalloc, AVOIDS(slot_alloc), 3000},
 	{"zero-allocate: next group", exhaust_group, do_zalloc, PASSES(slot_alloc), 104},
 	{"allocate: aligned, fast", take_twice, do_aligned, AVOIDS(slot_alloc), 64},
 	{"resize: stays, fast", take, do_nothing, AVOIDS(block_bytes), 104},
 	{"resize: grows, fast", take_to_move, do_grow, AVOIDS(block_bytes), 104},
 	{"resize: shrinks, fast", take_to_move, do_shrink, AVOIDS(block_bytes), 312},
-	{"resize: its slab was exhausted", take_exhausted, do_grow,
+	{"resize: its slab was full", take_exhausted, do_grow,
 	 PASSES_AVOIDS(owner_freed, block_bytes), 104},
 	{"resize: no room at once", take_where_no_room, do_grow, PASSES(block_bytes), 104},
 	{"resize: another thread's block", take_from_other, do_grow, PASSES(block_bytes), 104},

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks above 32 KiB where there is malloc (core/whole.c). */
+/* Blocks above 32 KiB where there is malloc (core/thread/large.c). */
 #include "ashlar.h"
-#include "hollow.h"
-#include "keep.h"
-#include "owner.h"
-#include "quick.h"
+#include "thread/slab_purge.h"
+#include "backend/retain.h"
+#include "thread/owner.h"
+#include "front/quick.h"
 #include "rt.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 
-static size_t parked(void)
+static size_t cached(void)
 {
 	size_t units = 0;
 	unsigned room;
 
-	for (room = 0; room < ROOMS; room++)
-		if (seat.self->parked[room] != NULL)
-			units += seat.self->parked[room]->units;
-	CHECK_EQ(units, seat.self->parked_units);
+	for (room = 0; room < LARGE_CACHE; room++)
+		if (seat.self->cached[room] != NULL)
+			units += seat.self->cached[room]->units;
+	CHECK_EQ(units, seat.self->cached_units);
 	return units;
 }
 
@@ -33,10 +33,10 @@ TEST(whole_parked_serves_its_class, 10)
 
 	memset(p, 1, 40000);
 	ash_release(p);
-	CHECK_EQ(parked(), 2);
+	CHECK_EQ(cached(), 2);
 	q = ash_alloc(40000);
 	CHECK(q == p);
-	CHECK_EQ(parked(), 0);
+	CHECK_EQ(cached(), 0);
 	ash_release(q);
 	q = ash_zalloc(1, 40000);
 	CHECK(q == p);
@@ -59,12 +59,12 @@ TEST(whole_parked_serves_another_class, 10)
 		CHECK_EQ(q[i], 0);
 	CHECK_EQ(ash_check(), 0);
 	ash_release(q);
-	/* Other units: it stays parked. */
+	/* Other units: it stays cached. */
 	q = ash_alloc(UNITS(3));
 	CHECK(q != p);
-	CHECK_EQ(parked(), 2);
+	CHECK_EQ(cached(), 2);
 	ash_release(q);
-	CHECK_EQ(parked(), 5);
+	CHECK_EQ(cached(), 5);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -72,8 +72,8 @@ static void park_one_of(unsigned units)
 {
 	park(UNITS(units));
 	units = (unsigned)(ash_good_size(UNITS(units)) / UNIT_SIZE);
-	CHECK(parked() <= SPARE_UNITS || parked() == units);
-	CHECK(seat.self->parked[units < ROOMS ? units - 1 : ROOMS - 1]->units == units);
+	CHECK(cached() <= SPARE_UNITS || cached() == units);
+	CHECK(seat.self->cached[units < LARGE_CACHE ? units - 1 : LARGE_CACHE - 1]->units == units);
 }
 
 TEST(whole_parked_are_few, 10)
@@ -84,13 +84,13 @@ TEST(whole_parked_are_few, 10)
 		park_one_of(n);
 	for (n = 32; n >= 2; n--)
 		park_one_of(n);
-	CHECK(parked() > SPARE_UNITS / 2);
+	CHECK(cached() > SPARE_UNITS / 2);
 	(void)ash_trim(0);
-	CHECK_EQ(parked(), 0);
+	CHECK_EQ(cached(), 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What is parked goes before the heap grows. */
+/* What is cached goes before the heap grows. */
 TEST(whole_parked_go_before_growth, 10)
 {
 	struct chunk *c;
@@ -101,7 +101,7 @@ TEST(whole_parked_go_before_growth, 10)
 	CHECK(ash_alloc(UNITS(24)) != NULL);
 	park(UNITS(2));
 	park(UNITS(3));
-	/* Eight units are free or parked, the two of the first being in their midst. */
+	/* Eight units are free or cached, the two of the first being in their midst. */
 	CHECK(map_find(ash_alloc(UNITS(4))) == c);
 	CHECK_EQ(ash_check(), 0);
 	ash_release(p);
@@ -112,7 +112,7 @@ static void release_it(void *p)
 	ash_release(p);
 }
 
-/* Released by another thread: it comes back by the letter and the shelf, and is parked later. */
+/* Released by another thread: it comes back by the letter and the list, and is cached later. */
 TEST(whole_released_by_another, 10)
 {
 	char *p = ash_alloc(40000), *other = ash_alloc(40000), *q, *r;
@@ -125,7 +125,7 @@ TEST(whole_released_by_another, 10)
 	CHECK_EQ(ash_check(), 0);
 	CHECK(seat.self->bins[class_of(40000)].slab == NULL);
 	ash_release(q);
-	CHECK_EQ(parked(), 2);
+	CHECK_EQ(cached(), 2);
 	CHECK_EQ(ash_check(), 0);
 	q = ash_alloc(40000);
 	r = ash_alloc(40000);
@@ -136,13 +136,13 @@ TEST(whole_released_by_another, 10)
 	ash_release(other);
 	CHECK_EQ(ash_check(), 0);
 	(void)ash_trim(0);
-	CHECK_EQ(parked(), 0);
+	CHECK_EQ(cached(), 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
 /*
- * What is parked is taken again without asking, so a trim must leave it alone; what
- * others released is not parked, and goes.
+ * What is cached is taken again without asking, so a trim must leave it alone; what
+ * others released is not cached, and goes.
  */
 TEST(whole_parked_is_not_purged_by_others, 20)
 {
@@ -154,16 +154,16 @@ TEST(whole_parked_is_not_purged_by_others, 20)
 	CHECK(slab_find(map_find(p), p, &s));
 	memset(p, 7, 100000);
 	ash_release(p);
-	CHECK(whole_is_parked(seat.self, s));
-	CHECK_EQ(hollow_purge_held(&heap_default, s, &room), 0);
+	CHECK(large_is_cached(seat.self, s));
+	CHECK_EQ(slabs_purge_held(&heap_default, s, &room), 0);
 	CHECK(p[50000] == 7);
 	CHECK(ash_alloc(100000) == (void *)p);
-	CHECK_EQ(hollow_purge_held(&heap_default, s, &room), 0);
+	CHECK_EQ(slabs_purge_held(&heap_default, s, &room), 0);
 	CHECK(p[50000] == 7);
 	thread = rt_thread_start(release_it, p);
 	CHECK(thread != NULL);
 	rt_thread_join(thread);
 	if (!rt_under_qemu())
-		CHECK(hollow_purge_held(&heap_default, s, &room) >= 96 * KIB);
+		CHECK(slabs_purge_held(&heap_default, s, &room) >= 96 * KIB);
 	CHECK_EQ(ash_check(), 0);
 }

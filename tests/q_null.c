@@ -5,7 +5,7 @@
 
 static unsigned told;
 
-/* core/quick.h */
+/* core/front/quick.h */
 void quick_null(void);
 void quick_null(void)
 {

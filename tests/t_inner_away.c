@@ -5,10 +5,10 @@
  * program, or was only ever borrowed (vfork).
  */
 #include "ashlar_heap.h"
-#include "instance.h"
+#include "heaps/instance.h"
 #include "kernel.h"
 #include "rt.h"
-#include "seats.h"
+#include "shm/seats.h"
 #include "syscall.h"
 
 enum { VFORK = 0x4000 | CLONE_VM | 17 /* SIGCHLD */, STACK = 64 * 1024, NEW_PID = 0x20000000, NEW_TIME = 0x80 };

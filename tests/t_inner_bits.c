@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bitmap arithmetic against models that look at one bit at a time. */
-#include "bits.h"
+#include "base/bits.h"
 #include "rt.h"
 
 enum { WORDS = 6, BITS = WORDS * 64 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The census of a shared heap that is full of processes which are over. */
-#include "census.h"
+#include "shm/census.h"
 
 #include "ashlar_heap.h"
-#include "instance.h"
+#include "heaps/instance.h"
 #include "life.h"
-#include "map.h"
-#include "release.h"
-#include "seats.h"
+#include "backend/map.h"
+#include "front/release.h"
+#include "shm/seats.h"
 #include "rt.h"
 
 enum { BIRTH = 22 };
@@ -47,9 +47,9 @@ static void census_fill(void)
 
 static uint16_t *tag_of(void *p)
 {
-	struct place at;
+	struct slot_ref at;
 
-	CHECK(place_find(map_find(p), p, &at));
+	CHECK(slot_find(map_find(p), p, &at));
 	return census_tag(at.slab, at.index);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a slab of each class holds: its units, but for less than a slot. */
-#include "class.h"
+#include "base/class.h"
 #include "rt.h"
 
 TEST(class_slabs_are_used, 10)
@@ -13,11 +13,11 @@ TEST(class_slabs_are_used, 10)
 			CHECK(slots > 0 && slots <= SLAB_SLOTS && slots * size <= units * UNIT_SIZE);
 			if (size == 8) /* as many as a slab can have fill half a unit */
 				CHECK(units == 1 && slots == SLAB_SLOTS);
-			else if (size <= CLASS_SINGLE)
+			else if (size <= SLOT_LARGE)
 				CHECK(units * UNIT_SIZE - slots * size < size);
 			else
 				CHECK(slots == 1 && units * UNIT_SIZE - size < UNIT_SIZE);
-			if (size <= CLASS_SINGLE && !few && size > 16)
+			if (size <= SLOT_LARGE && !few && size > 16)
 				CHECK(slots >= 4 && (units == 2 || units / 2 * UNIT_SIZE < 4 * size));
 		}
 }

@@ -166,7 +166,7 @@ static void run_child(const struct death_path *path, size_t every, size_t from)
 	CHECK_EQ(status, 0);
 }
 
-static void shared_make(void)
+static void unowned_make(void)
 {
 	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS. */
 	long at = arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0), pid;
@@ -213,7 +213,7 @@ TEST(death_steps, 3600)
 	const char *only = rt_getenv("STEPS_ONLY");
 	size_t i, sum = 0;
 
-	shared_make();
+	unowned_make();
 	for (i = 0; i < death_path_count; i++)
 		if (only == NULL || rt_strstr(death_paths[i].name, only) != NULL)
 			sum += walk_path(&death_paths[i]);

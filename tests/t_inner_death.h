@@ -20,9 +20,9 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "heap.h"
-#include "owner.h"
-#include "store.h"
+#include "backend/heap.h"
+#include "thread/owner.h"
+#include "shm/store.h"
 
 struct death_path {
 	const char *name;

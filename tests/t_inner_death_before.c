@@ -2,16 +2,16 @@
 /* What goes before the calls on the paths of the harness of deaths. */
 #include "t_inner_death_before.h"
 
-#include "takeover.h"
-#include "instance.h"
-#include "keep.h"
-#include "map.h"
+#include "thread/takeover.h"
+#include "heaps/instance.h"
+#include "backend/retain.h"
+#include "backend/map.h"
 #include "pages.h"
-#include "recover.h"
-#include "region.h"
-#include "release.h"
-#include "seats.h"
-#include "span.h"
+#include "shm/recover.h"
+#include "backend/region.h"
+#include "front/release.h"
+#include "shm/seats.h"
+#include "backend/span.h"
 
 static struct heap *heap(void)
 {
@@ -186,15 +186,15 @@ void before_dirty(void)
 void before_last_of_slab(void)
 {
 	struct chunk *c;
-	struct place at, other;
+	struct slot_ref at, other;
 	size_t i;
 
 	before_exhaust();
 	(void)book_take(death_size);
 	c = map_find(book->entry[0].p);
-	CHECK(place_find(c, book->entry[0].p, &at));
+	CHECK(slot_find(c, book->entry[0].p, &at));
 	for (i = book->count; i-- > 1;)
-		if (place_find(map_find(book->entry[i].p), book->entry[i].p, &other) &&
+		if (slot_find(map_find(book->entry[i].p), book->entry[i].p, &other) &&
 		    other.slab == at.slab)
 			book_release(&book->entry[i]);
 	before_choose(0);
@@ -232,7 +232,7 @@ void before_period_over(void)
 	ash_heap_release(death_heap, p);
 	store_relaxed(&heap()->running, 1);
 	store_relaxed(&heap()->low, load_relaxed(&heap()->dirty));
-	store_relaxed(&heap()->clock, KEEP_PERIOD - 1);
+	store_relaxed(&heap()->clock, RETAIN_PERIOD - 1);
 }
 
 /* Something is taken behind the span. */

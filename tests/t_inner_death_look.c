@@ -2,15 +2,15 @@
 /* What a survivor finds if the victim dies now. */
 #include "t_inner_death.h"
 
-#include "building.h"
-#include "census.h"
-#include "instance.h"
+#include "shm/building.h"
+#include "shm/census.h"
+#include "heaps/instance.h"
 #include "life.h"
-#include "seats.h"
-#include "sound.h"
+#include "shm/seats.h"
+#include "shm/sound.h"
 #include "syscall.h"
 #include "tls.h"
-#include "walk.h"
+#include "slab/walk.h"
 
 enum { READ_WRITE = 3, SHARED = 0x01, PRIVATE = 0x02, FIXED = 0x10, NORESERVE = 0x4000 };
 enum { SET_FS = 0x1002 };

@@ -8,10 +8,10 @@
  */
 #include "t_inner_death.h"
 
-#include "instance.h"
-#include "region.h"
-#include "seats.h"
-#include "walk.h"
+#include "heaps/instance.h"
+#include "backend/region.h"
+#include "shm/seats.h"
+#include "slab/walk.h"
 
 static size_t fills;
 
@@ -68,7 +68,7 @@ bool look_is_new(void)
 	for (o = heap()->owners; o != NULL; o = o->next) {
 		sum = mix(sum, &o->state, sizeof o->state);
 		sum = mix(sum, &o->building, sizeof o->building);
-		sum = mix(sum, o->mail, sizeof o->mail);
+		sum = mix(sum, o->inbox, sizeof o->inbox);
 	}
 	if (sum == last)
 		return false;
@@ -95,7 +95,7 @@ static bool is_of_live(const struct slab *s)
 {
 	const struct owner *o = (const struct owner *)(uintptr_t)(s->owner & ~OWNER_PENDING);
 
-	return s->owner > (OWNER_PENDING | OWNER_SHARED) && o->state != OWNER_VACANT &&
+	return s->owner > (OWNER_PENDING | OWNER_UNOWNED) && o->state != OWNER_VACANT &&
 	       o != seats_self(heap());
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes before the calls on paths without a record: the shared route. */
+/* What goes before the calls on paths without a record: the unowned slabs. */
 #include "t_inner_death_before.h"
 
-#include "fork.h"
-#include "instance.h"
-#include "recover.h"
-#include "seats.h"
+#include "thread/fork.h"
+#include "heaps/instance.h"
+#include "shm/recover.h"
+#include "shm/seats.h"
 
 static struct heap *heap(void)
 {
 	return heap_of(death_heap);
 }
 
-/* The record is checked out: calls take the shared route, as in a handler. */
+/* The record is checked out: calls take the unowned slabs, as in a handler. */
 void before_check_out(void)
 {
 	struct seat_entry *t;

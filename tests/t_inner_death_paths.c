@@ -2,14 +2,14 @@
 /* The paths on which the harness of deaths walks. */
 #include "t_inner_death_before.h"
 
-#include "takeover.h"
-#include "instance.h"
-#include "building.h"
-#include "recover.h"
-#include "region.h"
-#include "seats.h"
-#include "shared.h"
-#include "span.h"
+#include "thread/takeover.h"
+#include "heaps/instance.h"
+#include "shm/building.h"
+#include "shm/recover.h"
+#include "backend/region.h"
+#include "shm/seats.h"
+#include "slab/unowned.h"
+#include "backend/span.h"
 
 #define PASSES(function) ((void (*)(void))(uintptr_t)(function))
 
@@ -92,7 +92,7 @@ static void die_over_slot_of_nobody(void)
 {
 	before_three();
 	(void)building_begin(heap(), NULL);
-	CHECK(shared_slot(heap(), class_of(death_size)) != NULL);
+	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
 }
 
 static void die_unmaking_of_nobody(void)
@@ -101,8 +101,8 @@ static void die_unmaking_of_nobody(void)
 
 	before_record();
 	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(shared_slot(heap(), class_of(death_size)) != NULL);
-	s = heap()->shared[class_of(death_size)];
+	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
+	s = heap()->unowned[class_of(death_size)];
 	s->free[0] = 0;
 	s->owner |= OWNER_CHANGING;
 }
@@ -167,7 +167,7 @@ static void ended_over_slot(void)
 const struct death_path death_paths[] = {
 	{"allocate: fast", before_take, do_alloc, NULL, 48, 0},
 	{"allocate: next group", before_to_last_of_group, do_alloc, PASSES(bin_refill), 48, 0},
-	{"allocate: next slab on the shelf", before_shelve, do_alloc, PASSES(slabs_remove), 700, 0},
+	{"allocate: next slab on the list", before_shelve, do_alloc, PASSES(slabs_remove), 700, 0},
 	{"allocate: new slab", before_exhaust, do_alloc, PASSES(slab_make), 700, 0},
 	{"allocate: new slab of small slots", before_exhaust, do_alloc, PASSES(slab_make), 128, 0},
 	{"allocate: new slab of one slot", before_take, do_alloc, PASSES(slab_make), 70000, 0},
@@ -179,15 +179,15 @@ const struct death_path death_paths[] = {
 	{"allocate: take over from a dead process", before_take_over, do_alloc, PASSES(takeover_end), 2000, 0},
 	{"allocate: aligned", before_take, do_aligned, NULL, 4096, 0},
 	{"allocate: span", before_record, do_alloc, PASSES(span_alloc), 3 << 20, 0},
-	{"allocate: of nobody, new slab", before_check_out, do_alloc, PASSES(shared_slot), 96, 0},
-	{"allocate: of nobody", before_take_of_nobody, do_alloc, PASSES(shared_slot), 96, 0},
-	{"allocate: no record to be had", before_no_record, do_alloc, PASSES(shared_slot), 96, 60},
+	{"allocate: of nobody, new slab", before_check_out, do_alloc, PASSES(unowned_slot), 96, 0},
+	{"allocate: of nobody", before_take_of_nobody, do_alloc, PASSES(unowned_slot), 96, 0},
+	{"allocate: no record to be had", before_no_record, do_alloc, PASSES(unowned_slot), 96, 60},
 	{"allocate: no record yet, new chunk", before_busy, do_alloc, PASSES(region_claim), 700, 0},
 	{"zero-allocate: fast", before_take, do_zalloc, NULL, 100, 0},
-	{"zero-allocate: of nobody", before_take_of_nobody, do_zalloc, PASSES(shared_slot), 100, 0},
+	{"zero-allocate: of nobody", before_take_of_nobody, do_zalloc, PASSES(unowned_slot), 100, 0},
 	{"zero-allocate: span that was written", before_dirty, do_zalloc, PASSES(span_alloc), 3 << 20, 0},
 	{"release: own, fast", before_take, do_release, NULL, 48, 0},
-	{"release: own, slab exhausted before", before_exhausted, do_release, NULL, 700, 0},
+	{"release: own, slab full before", before_exhausted, do_release, NULL, 700, 0},
 	{"release: own, slab gets empty, kept", before_last_of_slab, do_release, PASSES(spares_add), 900, 0},
 	{"release: own, an older spare goes back", before_last_of_slab_with_spares, do_release, PASSES(slab_unmake), 60000, 0},
 	{"release: own, the chunk goes back", before_last_of_chunk, do_release, NULL, 1 << 20, 0},
@@ -195,7 +195,7 @@ const struct death_path death_paths[] = {
 	{"release: into a vacant record's slab", before_take_from_detached, do_release, PASSES(owner_notify), 48, 0},
 	{"release: a vacant record's slab gets empty", before_last_from_detached, do_release, PASSES(owner_visit), 48, 0},
 	{"release: into a dead process's slab", before_take_from_ended, do_release, PASSES(owner_notify), 48, 0},
-	{"release: of nobody", before_take_of_nobody, do_release, PASSES(shared_free), 96, 0},
+	{"release: of nobody", before_take_of_nobody, do_release, PASSES(unowned_free), 96, 0},
 	{"release: of nobody, the slab goes back", before_last_of_nobody, do_release, PASSES(units_give), 9000, 0},
 	{"release: of nobody, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
 	{"release: span", before_take_one, do_release, PASSES(span_release), 3 << 20, 0},
@@ -215,7 +215,7 @@ const struct death_path death_paths[] = {
 	{"recover: chunks", ended_over_chunks, do_recover, PASSES(region_give), 48, 0},
 	{"recover: a span", ended_over_span, do_recover, PASSES(span_release), 48, 0},
 	{"recover: a slot of nobody", ended_over_slot_of_nobody, do_recover, NULL, 48, 0},
-	{"recover: an empty slab of nobody", before_empty_of_nobody, do_recover, PASSES(units_give), 9000, 3},
+	{"recover: an empty unowned slab", before_empty_of_nobody, do_recover, PASSES(units_give), 9000, 3},
 	{"recover: a slab half unmade", ended_unmaking_of_nobody, do_recover, PASSES(units_give), 9000, 6},
 	{"recover: a record", ended_over_record, do_recover, PASSES(owner_enter), 48, 0},
 };

@@ -3,7 +3,7 @@
  * Heaps inside memory of the caller's, looked at after every instruction of
  * every path, interrupted there, and killed there.
  */
-#include "field.h"
+#include "arena/arena.h"
 #include "in.h"
 #include "pages.h"
 #include "step.h"
@@ -13,7 +13,7 @@ enum { SIGKILL = 9 };
 enum { BYTES = 64 << 10, HELD = 40, SIZE = 5000 };
 
 static char *memory; /* shared with children */
-static struct field *f;
+static struct arena *f;
 static ash_heap *h;
 
 /* Blocks that the call under test has nothing to do with. */
@@ -27,7 +27,7 @@ static void hold(size_t size)
 	char *p = ash_heap_alloc(h, size);
 
 	CHECK(p != NULL && held_count < HELD);
-	held[held_count].first = field_index(f, p);
+	held[held_count].first = arena_index(f, p);
 	held[held_count++].n = (size + GRANULE - 1) / GRANULE;
 }
 
@@ -36,23 +36,23 @@ static size_t strangers(size_t most)
 {
 	size_t at = 0, found = 0, others = 0;
 
-	CHECK_EQ(field_check(f), 0);
+	CHECK_EQ(arena_check(f), 0);
 	while (at < f->granules) {
-		uint64_t word = load_acquire(&f->words[at / FIELD_WORD]);
-		unsigned bit = (unsigned)(at % FIELD_WORD);
+		uint64_t word = load_acquire(&f->words[at / ARENA_WORD]);
+		unsigned bit = (unsigned)(at % ARENA_WORD);
 		size_t n, i;
 
-		if ((field_free(word) >> bit) & 1) {
+		if ((arena_free(word) >> bit) & 1) {
 			at++;
 			continue;
 		}
-		CHECK(((field_further(word) >> bit) & 1) == 0); /* of nobody's */
-		n = field_length(f, at);
+		CHECK(((arena_further(word) >> bit) & 1) == 0); /* of nobody's */
+		n = arena_length(f, at);
 		for (i = 0; i < held_count && held[i].first != at; i++)
 			;
 		if (i < held_count) {
 			CHECK_EQ(n, held[i].n);
-			CHECK((field_first(word) >> bit) & 1);
+			CHECK((arena_first(word) >> bit) & 1);
 			found++;
 		} else {
 			others++;
@@ -141,7 +141,7 @@ static void prepare(const struct path *path)
 	held_count = 0;
 	h = ash_heap_create_in(memory, BYTES);
 	CHECK(h != NULL);
-	f = field_of(h);
+	f = arena_of(h);
 	for (unsigned i = 0; i < 9; i++)
 		hold(200 + 90 * i);
 	block = path->before == 0 ? NULL : ash_heap_alloc(h, path->before);
@@ -173,7 +173,7 @@ static void act_look(void)
 	(void)strangers(current->runs);
 }
 
-TEST(field_is_whole_at_each_step, 60)
+TEST(arena_is_whole_at_each_step, 60)
 {
 	step_begin(act_look);
 	act_again = 1;
@@ -202,7 +202,7 @@ static void act_take(void)
 	(void)strangers(current->runs);
 }
 
-TEST(field_interrupted_at_each_step, 120)
+TEST(arena_interrupted_at_each_step, 120)
 {
 	static const size_t sizes[] = {16, 600};
 	struct rt_random random;
@@ -230,7 +230,7 @@ static void act_die(void)
 	rt_kill(arch_getpid(), SIGKILL);
 }
 
-TEST(field_survives_death_at_each_step, 120)
+TEST(arena_survives_death_at_each_step, 120)
 {
 	struct rt_random random;
 	size_t k, deaths = 0, in_flight = 0;

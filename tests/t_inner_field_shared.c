@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's that processes share, some of which are killed. */
-#include "field.h"
+#include "arena/arena.h"
 #include "in.h"
 #include "pages.h"
 #include "stamp.h"
 
 enum { SIGKILL = 9 };
 
-static struct field *f;
+static struct arena *f;
 static ash_heap *h;
 
 enum { SHARED = 1 << 20, SLOTS = 200, WORKERS = 4 };
@@ -32,7 +32,7 @@ static uint64_t *share(void)
 
 	CHECK(p != NULL);
 	h = ash_heap_create_in(p + PAGE_SIZE, SHARED);
-	f = field_of(h);
+	f = arena_of(h);
 	return (uint64_t *)(void *)p;
 }
 
@@ -48,7 +48,7 @@ static long worker(uint64_t *slots, size_t number, size_t rounds)
 	rt_exit(0);
 }
 
-TEST(field_shared_by_processes, 60)
+TEST(arena_shared_by_processes, 60)
 {
 	uint64_t *slots = share();
 	struct rt_random random;
@@ -65,13 +65,13 @@ TEST(field_shared_by_processes, 60)
 	for (i = 0; i < SLOTS; i++)
 		if (slots[i] != 0)
 			stamp_release(slots[i]);
-	CHECK_EQ(field_check(f), 0);
+	CHECK_EQ(arena_check(f), 0);
 	ash_heap_stats(h, &st);
 	CHECK_EQ(st.blocks, 0);
 	CHECK_EQ(st.dirty, st.reserved);
 }
 
-TEST(field_survives_random_kills, 60)
+TEST(arena_survives_random_kills, 60)
 {
 	enum { KILLS = 60 };
 	uint64_t *slots = share();
@@ -88,7 +88,7 @@ TEST(field_survives_random_kills, 60)
 
 		work(slots, &random, 1 + rt_below(&random, 300));
 		rt_sleep(rt_below(&random, 2000000));
-		CHECK_EQ(field_check(f), 0);
+		CHECK_EQ(arena_check(f), 0);
 		rt_kill(pid[who], SIGKILL);
 		CHECK_EQ(rt_wait(pid[who]), 1000 + SIGKILL);
 		if (i < KILLS)
@@ -98,7 +98,7 @@ TEST(field_survives_random_kills, 60)
 	for (i = 0; i < SLOTS; i++)
 		if (slots[i] != 0)
 			stamp_release(slots[i]);
-	CHECK_EQ(field_check(f), 0);
+	CHECK_EQ(arena_check(f), 0);
 	(void)ash_heap_walk(h, count_flight, &in_flight);
 	ash_heap_stats(h, &st);
 	rt_print("     %d kills: %zu blocks in hand, %zu in flight\n", KILLS + WORKERS, st.blocks,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may take over after a fork, and what: seen in the records' states. */
 #include "ashlar.h"
-#include "holder.h"
+#include "thread/holder.h"
 #include "rt.h"
 
 static struct owner *first, *other;

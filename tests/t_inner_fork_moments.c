@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Forks at moments that chance seldom shows; what the child must find, and must leave alone. */
-#include "owner.h"
+#include "thread/owner.h"
 #include "step.h"
 #include "syscall.h"
 #include "t_inner_place.h"
@@ -28,7 +28,7 @@ static void start_another(void)
 TEST(fork_between_word_and_mark, 20)
 {
 	struct ash_stats st;
-	struct place at;
+	struct slot_ref at;
 	long pid;
 	void *p;
 
@@ -37,7 +37,7 @@ TEST(fork_between_word_and_mark, 20)
 	p = ash_alloc(200);
 	(void)ash_alloc(200);
 	at = place_of(p);
-	fetch_or_ordered(&at.slab->remote[at.group], at.bit);
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	CHECK((at.slab->owner & OWNER_PENDING) == 0);
 	pid = rt_fork();
 	if (pid == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Size classes and slot indexes, against the plain arithmetic they stand for. */
 #include "rt.h"
-#include "slab.h"
+#include "slab/slab.h"
 
 /* What class.h says in words: 8; 16 ... 128 by sixteens; then eight to a doubling. */
 static size_t naive_class_size(unsigned class)
@@ -70,7 +70,7 @@ TEST(class_slabs, 10)
 		CHECK(slots <= SLAB_SLOTS);
 		CHECK(slots * size <= bytes);
 		CHECK(slots == SLAB_SLOTS || (slots + 1) * size > bytes);
-		if (size > CLASS_SINGLE)
+		if (size > SLOT_LARGE)
 			CHECK(slots == 1 && bytes - size < UNIT_SIZE);
 		else if (few)
 			CHECK(slots >= 1 && bytes == UNIT_SIZE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ash_alloc inlined from the header: the layout it knows, its blocks, handlers in it. */
-#include "class.h"
-#include "owner.h"
+#include "base/class.h"
+#include "thread/owner.h"
 #include "step.h"
 
 #include "ashlar_inline.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that decide what is given back, and when (core/keep.h). */
+/* The words that decide what is given back, and when (core/backend/retain.h). */
 #include "ashlar.h"
-#include "heap.h"
+#include "backend/heap.h"
 #include "rt.h"
 
 /* Who takes a few units of many, again and again, does not put the end of the period off. */

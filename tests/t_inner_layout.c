@@ -3,9 +3,9 @@
  * Who writes what on which line of memory: words that one thread writes at
  * every call must not share a line with words that others read or write.
  */
-#include "map.h"
-#include "owner.h"
-#include "region.h"
+#include "backend/map.h"
+#include "thread/owner.h"
+#include "backend/region.h"
 #include "rt.h"
 
 #define LINE(type, member) (offsetof(type, member) / CPU_LINE)
@@ -16,7 +16,7 @@
 _Static_assert(LAST_LINE(struct owner, heap) < LINE(struct owner, state), "read | others");
 _Static_assert(LAST_LINE(struct owner, inbox) < LINE(struct owner, bins), "others | own");
 _Static_assert(offsetof(struct owner, inbox) < offsetof(struct owner, bins), "order");
-_Static_assert(LINE(struct owner, state) <= LINE(struct owner, marked), "order");
+_Static_assert(LINE(struct owner, state) <= LINE(struct owner, pending_classes), "order");
 _Static_assert(sizeof(struct owner) % CPU_LINE == 0, "nobody else's words behind it");
 
 /* Of a slab: what every release reads (and, seldom, marks); what its owner writes. */
@@ -25,7 +25,7 @@ _Static_assert(LINE(struct slab, owner) == 0 && LAST_LINE(struct slab, reciproca
 		       LAST_LINE(struct slab, base) == 0 && LAST_LINE(struct slab, slots) == 0,
 	       "a release reads one line of constants");
 _Static_assert(LAST_LINE(struct slab, units) < LINE(struct slab, free), "constants | own");
-_Static_assert(LINE(struct slab, ready) > 0 && LINE(struct slab, full) > 0, "constants | own");
+_Static_assert(LINE(struct slab, ready) > 0 && LINE(struct slab, all_free) > 0, "constants | own");
 _Static_assert((sizeof(struct slab) & (sizeof(struct slab) - 1)) != 0, "spread over cache sets");
 _Static_assert((REMOTE_STRIDE & (REMOTE_STRIDE - 1)) != 0 && REMOTE_STRIDE % CPU_LINE == 0,
 	       "spread, on lines of their own");
@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct chunk) % CPU_LINE == 0, "slab records begin on a li
 
 /* Of the heap: what every thread reads; what slow paths write. */
 _Static_assert(LAST_LINE(struct heap, options) < LINE(struct heap, dirty), "read | written");
-_Static_assert(LAST_LINE(struct heap, reserved) < LINE(struct heap, shared), "written | hints");
+_Static_assert(LAST_LINE(struct heap, reserved) < LINE(struct heap, unowned), "written | hints");
 
 enum { THREADS = 3, SIZES = 4 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pointers to the allocator's own records, and damage that only its insides can show. */
 #include "misuse.h"
-#include "owner.h"
-#include "region.h"
+#include "thread/owner.h"
+#include "backend/region.h"
 
 /* The chunk, and the slab, of a block. */
 static struct slab *slab_of(void *p)
@@ -112,7 +112,7 @@ static char *shared_block(size_t size)
 	seat.open = 0;
 	p = ash_alloc(size);
 	seat.open = SEAT_OPEN;
-	CHECK(p != NULL && load_relaxed(&slab_of(p)->owner) == OWNER_SHARED);
+	CHECK(p != NULL && load_relaxed(&slab_of(p)->owner) == OWNER_UNOWNED);
 	return p;
 }
 
@@ -141,7 +141,7 @@ static void release_with_another(char *p)
 	damaged = slab_of(p);
 	CHECK(slab_index(damaged, p, &index));
 	ash_release(p);
-	fetch_or_ordered(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
+	fetch_or_seq_cst(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
 }
 
 static void collect(__attribute__((unused)) void *p)
@@ -156,11 +156,11 @@ TEST(misuse_found_when_collected, 10)
 
 	release_with_another(p);
 	CHECK_EQ(ash_check(), 6); /* I6: free and remote are disjoint */
-	fetch_or_ordered(&damaged->owner, OWNER_PENDING);
+	fetch_or_seq_cst(&damaged->owner, OWNER_PENDING);
 	bad_says(&bad, p, "double free", 112);
 	misuse_expect("release", collect, &bad);
 	/* Without the mark, it is found when everything is collected. */
-	fetch_and_ordered(&damaged->owner, ~OWNER_PENDING);
+	fetch_and_seq_cst(&damaged->owner, ~OWNER_PENDING);
 	misuse_expect("release", collect, &bad);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Slabs of nobody (shared.h): they go back, and nothing is in their way. */
+/* Unowned slabs (shared.h): they go back, and nothing is in their way. */
 #include "ashlar_heap.h"
 #include "resident.h"
 #include "t_inner_nobody.h"
 #include "t_inner_place.h"
 
-#include "fork.h"
-#include "instance.h"
-#include "recover.h"
-#include "seats.h"
-#include "store.h"
+#include "thread/fork.h"
+#include "heaps/instance.h"
+#include "shm/recover.h"
+#include "shm/seats.h"
+#include "shm/store.h"
 #include "syscall.h"
 
 
@@ -84,7 +84,7 @@ TEST(nobody_burst_in_a_small_heap, 20)
 	ash_heap_destroy(fresh);
 }
 
-/* All that is free in the heap is in slabs of nobody: the thread gets that, before NULL. */
+/* All that is free in the heap is in unowned slabs: the thread gets that, before NULL. */
 TEST(nobody_slots_before_null, 20)
 {
 	const struct ash_heap_options small = {.cap = 4 * MIB};
@@ -176,7 +176,7 @@ static void fill_it(void *heap)
 
 	while ((blocks[n] = ash_heap_alloc(heap, 1024)) != NULL)
 		n++;
-	CHECK(n > 15000 && (place_of(blocks[0]).slab->owner & OWNER_SHARED) != 0);
+	CHECK(n > 15000 && (place_of(blocks[0]).slab->owner & OWNER_UNOWNED) != 0);
 	release_all(n);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of nobody's slabs have in common. */
+/* What tests of unowned slabs have in common. */
 #ifndef TESTS_T_INNER_NOBODY_H
 #define TESTS_T_INNER_NOBODY_H
 
@@ -7,8 +7,8 @@
 #include "rt.h"
 #include "t_inner_place.h"
 
-#include "instance.h"
-#include "seats.h"
+#include "heaps/instance.h"
+#include "shm/seats.h"
 
 enum { BLOCKS = 1 << 18 };
 
@@ -23,7 +23,7 @@ static inline void burst(ash_heap *heap, size_t size, size_t n)
 	CHECK(o != NULL && n <= BLOCKS);
 	for (size_t i = 0; i < n; i++)
 		CHECK((blocks[i] = heap == NULL ? ash_alloc(size) : ash_heap_alloc(heap, size)) != NULL);
-	CHECK((place_of(blocks[n - 1]).slab->owner & OWNER_SHARED) != 0);
+	CHECK((place_of(blocks[n - 1]).slab->owner & OWNER_UNOWNED) != 0);
 	if (heap == NULL)
 		seat_give();
 	else

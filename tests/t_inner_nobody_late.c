@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slabs of nobody (shared.h): the next slot is found soon; callers that come late. */
+/* Unowned slabs (shared.h): the next slot is found soon; callers that come late. */
 #include "resident.h"
 #include "step.h"
 #include "t_inner_nobody.h"
@@ -20,7 +20,7 @@ static void nothing(void)
 {
 }
 
-/* Instructions of the longest of so many calls on the shared route. */
+/* Instructions of the longest of so many calls on the unowned slabs. */
 static size_t longest(unsigned calls)
 {
 	size_t most = 0;
@@ -116,7 +116,7 @@ TEST(nobody_late_caller, 10)
 	CHECK_EQ(s->owner, 0);
 	q = ash_alloc(9000);
 	CHECK(q != NULL && q == p && place_of(q).slab != s); /* the same units */
-	heap_default.shared[class] = s;
+	heap_default.unowned[class] = s;
 	r = shared_one(3000);
 	CHECK((char *)r < (char *)q || (char *)r >= (char *)q + UNIT_SIZE);
 	ash_release(r);
@@ -125,7 +125,7 @@ TEST(nobody_late_caller, 10)
 	CHECK(shared_one(500) == p);
 	s = place_of(p).slab;
 	CHECK(s->class != class);
-	heap_default.shared[class] = s;
+	heap_default.unowned[class] = s;
 	r = shared_one(3000);
 	CHECK(place_of(r).slab != s && place_of(r).slab->class == class);
 	CHECK_EQ(bits_count(s->free[0]), 63); /* given back */
@@ -153,6 +153,6 @@ TEST(nobody_while_it_is_unmade, 10)
 	q = shared_one(3000);
 	CHECK(place_of(q).slab != s);
 	ash_trim(0);
-	CHECK_EQ(s->owner, OWNER_SHARED | OWNER_CHANGING);
+	CHECK_EQ(s->owner, OWNER_UNOWNED | OWNER_CHANGING);
 	ash_release(q);
 }

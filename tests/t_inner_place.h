@@ -4,14 +4,14 @@
 #define TESTS_T_INNER_PLACE_H
 
 #include "ashlar.h"
-#include "release.h"
+#include "front/release.h"
 #include "rt.h"
 
-static inline struct place place_of(void *p)
+static inline struct slot_ref place_of(void *p)
 {
-	struct place at;
+	struct slot_ref at;
 
-	CHECK(place_find(map_find(p), p, &at));
+	CHECK(slot_find(map_find(p), p, &at));
 	return at;
 }
 

@@ -3,7 +3,7 @@
  * Moments of the protocol between threads that chance seldom shows, made by
  * hand: one thread plays both, stopping where the other might be stopped.
  */
-#include "owner.h"
+#include "thread/owner.h"
 #include "stamp.h"
 #include "t_inner_place.h"
 
@@ -15,18 +15,18 @@ static void *shared_alloc(size_t size)
 
 	CHECK(o != NULL && p != NULL);
 	seat_give();
-	CHECK((place_of(p).slab->owner & OWNER_SHARED) != 0);
+	CHECK((place_of(p).slab->owner & OWNER_UNOWNED) != 0);
 	return p;
 }
 
 TEST(protocol_late_mark_on_a_shared_slab, 10)
 {
 	void *p = shared_alloc(100);
-	struct place at = place_of(p);
+	struct slot_ref at = place_of(p);
 	struct ash_stats st;
 
 	/* Of a thread that released into the slab which was here before. */
-	fetch_or_ordered(&at.slab->owner, OWNER_PENDING);
+	fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
 	ash_release(p);
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
@@ -36,17 +36,17 @@ TEST(protocol_late_mark_on_a_shared_slab, 10)
 	CHECK(shared_alloc(100) == p);
 	ash_release(p);
 	/* And a walk finds the slab, without the hint. */
-	heap_default.shared[at.slab->class] = NULL;
+	heap_default.unowned[at.slab->class] = NULL;
 	CHECK(shared_alloc(100) == p);
 	ash_release(p);
 	stamp_check_nothing_left();
 }
 
 /* What a releasing thread does up to a certain point. */
-static uint64_t remote_until_mark(struct place at)
+static uint64_t remote_until_mark(struct slot_ref at)
 {
-	fetch_or_ordered(&at.slab->remote[at.group], at.bit);
-	return fetch_or_ordered(&at.slab->owner, OWNER_PENDING);
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	return fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
 }
 
 static void *left;
@@ -60,7 +60,7 @@ static void leave_body(__attribute__((unused)) void *argument)
 TEST(protocol_letter_to_a_vacant_record, 10)
 {
 	struct ash_stats st;
-	struct place at;
+	struct slot_ref at;
 	uint64_t owner;
 
 	rt_thread_join(rt_thread_start(leave_body, NULL));
@@ -82,7 +82,7 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 	void *own = ash_alloc(5000); /* so that the record left behind is not taken as ours */
 	struct ash_stats st;
 	struct owner *o;
-	struct place at;
+	struct slot_ref at;
 	uint64_t owner;
 
 	rt_thread_join(rt_thread_start(leave_body, NULL));
@@ -113,7 +113,7 @@ TEST(protocol_late_mark_where_a_span_is, 10)
 
 		if (s == NULL || s->base != spans[i])
 			continue;
-		CHECK_EQ(fetch_or_ordered(&s->owner, OWNER_PENDING), 0);
+		CHECK_EQ(fetch_or_seq_cst(&s->owner, OWNER_PENDING), 0);
 		marks++;
 	}
 	CHECK(marks > 0);
@@ -139,7 +139,7 @@ TEST(protocol_hint_of_a_span_that_seems_a_slab, 10)
 			continue;
 		was = *s;
 		s->slots = SLAB_SLOTS;
-		s->owner = OWNER_SHARED;
+		s->owner = OWNER_UNOWNED;
 		CHECK_EQ(ash_usable_size(spans[i]), CHUNK_SIZE);
 		ash_release(spans[i]);
 		spans[i] = NULL;
@@ -190,7 +190,7 @@ TEST(protocol_two_threads_on_the_shared_route, 30)
 /* The inbox is full: the class is marked; nothing gets lost. */
 TEST(protocol_more_letters_than_the_inbox_holds, 10)
 {
-	enum { SLABS = 3 * INBOX_SLOTS, SIZE = 20000 };
+	enum { SLABS = 3 * INBOX_SLABS, SIZE = 20000 };
 	void *blocks[SLABS * 5];
 	struct slab *seen = NULL;
 	struct ash_stats st;
@@ -206,7 +206,7 @@ TEST(protocol_more_letters_than_the_inbox_holds, 10)
 		seen = place_of(blocks[i]).slab;
 		CHECK((seen->owner & OWNER_PENDING) != 0);
 	}
-	CHECK((o->marked[0] | o->marked[1]) != 0);
+	CHECK((o->pending_classes[0] | o->pending_classes[1]) != 0);
 	owner_collect(o);
 	seat_give();
 	ash_stats(&st);
@@ -270,7 +270,7 @@ TEST(protocol_walk_over_a_spare, 10)
 	release_some(blocks + 1, SLOTS - 1);
 	release_some(blocks + 2 * SLOTS + 1, 1);
 	/* The letters are lost. */
-	memset(o->inbox, 0, sizeof o->inbox);
+	memset(o->pending_slabs, 0, sizeof o->pending_slabs);
 	owner_collect_all(o);
 	seat_give();
 	ash_stats(&st);

@@ -3,7 +3,7 @@
  * News of releases that reach nobody, as of a thread that was stopped for good
  * between its mark and its letter: they cost time, never memory.
  */
-#include "owner.h"
+#include "thread/owner.h"
 #include "stamp.h"
 #include "step.h"
 #include "t_inner_place.h"
@@ -11,10 +11,10 @@
 /* A release by another thread that stops before it tells anybody. */
 static void release_untold(void *p)
 {
-	struct place at = place_of(p);
+	struct slot_ref at = place_of(p);
 
-	CHECK((fetch_or_ordered(&at.slab->remote[at.group], at.bit) & at.bit) == 0);
-	(void)fetch_or_ordered(&at.slab->owner, OWNER_PENDING);
+	CHECK((fetch_or_seq_cst(&at.slab->remote[at.group], at.bit) & at.bit) == 0);
+	(void)fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
 }
 
 static size_t pending(void)
@@ -52,16 +52,16 @@ TEST(protocol_growth_is_not_quadratic, 60)
 
 	CHECK(ash_alloc(SIZE) != NULL);
 	for (o = seat.self; grown < CHUNKS; n++) {
-		uint32_t before = o->grown, looked = o->looked;
+		uint32_t before = o->growths, looked = o->slabs_seen;
 
 		CHECK(ash_alloc(SIZE) != NULL && n < (size_t)CHUNKS * CHUNK_SIZE / SIZE);
-		if (o->looked != looked) {
+		if (o->slabs_seen != looked) {
 			scans++;
-			looks += o->looked;
-			CHECK(o->looked > last); /* all of them were looked at */
-			last = o->looked;
+			looks += o->slabs_seen;
+			CHECK(o->slabs_seen > last); /* all of them were looked at */
+			last = o->slabs_seen;
 		}
-		grown += o->grown != before;
+		grown += o->growths != before;
 	}
 	CHECK(scans >= 5 && scans < CHUNKS / 4);
 	CHECK(looks <= grown * CHUNK_UNITS + last);
@@ -118,7 +118,7 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 		CHECK(place_of(other).slab == s);
 	}
 	/* Its letters, of which only the first was left in the inbox, took no other's place. */
-	CHECK_EQ(seat.self->marked[0] | seat.self->marked[1], 0);
+	CHECK_EQ(seat.self->pending_classes[0] | seat.self->pending_classes[1], 0);
 	ash_release(kept);
 	ash_release(other);
 	stamp_check_nothing_left();
@@ -163,7 +163,7 @@ TEST(protocol_mended_chunk_goes_back, 10)
 {
 	void *p = ash_alloc(40000);
 	struct chunk *c = map_find(p);
-	uint64_t units = exchange_ordered(&c->units, 0);
+	uint64_t units = exchange_seq_cst(&c->units, 0);
 
 	chunk_mend(&heap_default, c);
 	CHECK(chunk_is(c, CHUNK_SLABS) && c->units == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases into records that become vacant, or are. */
-#include "owner.h"
+#include "thread/owner.h"
 #include "stamp.h"
 #include "t_inner_place.h"
 
@@ -44,7 +44,7 @@ TEST(protocol_letter_at_the_moment_of_leaving, 60)
 {
 	struct rt_thread *sender;
 	struct rt_random random;
-	struct place at;
+	struct slot_ref at;
 
 	rt_seed(&random, 2);
 	/* So that the slab does not go, and each block is the only one in its group. */
@@ -83,11 +83,11 @@ static void leave_many(__attribute__((unused)) void *argument)
 		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
 }
 
-/* Only who frees the last slot of a group visits; what the others released is told by mail. */
+/* Only who frees the last slot of a group visits; what the others released is told by inbox. */
 TEST(protocol_vacant_record_is_visited_by_groups, 10)
 {
 	struct ash_stats st;
-	struct place at;
+	struct slot_ref at;
 	struct owner *o;
 	size_t i, slabs;
 

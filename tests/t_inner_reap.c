@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that end without ash_thread_detach: others take over what they held. */
 #include "ashlar.h"
-#include "holder.h"
-#include "reap.h"
+#include "thread/holder.h"
+#include "thread/reap.h"
 #include "process.h"
 #include "rt.h"
 #include "syscall.h"
@@ -103,8 +103,8 @@ TEST(reap_own_id_again, 20)
 	CHECK(seat.self->identity != 0);
 	record->identity = seat.self->identity;
 	record->bins[0].slab = NULL;
-	record->shelves[5].partial.head = record->shelves[6].exhausted.head;
-	record->shelves[7].partial.tail = seat.self->bins[7].slab;
+	record->lists[5].partial.head = record->lists[6].full.head;
+	record->lists[7].partial.tail = seat.self->bins[7].slab;
 	CHECK_EQ(owner_reap(&heap_default, seat.self), 1);
 	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
 	CHECK_EQ(record->identity, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The seat after a thread's first call, in which a handler made its own first call. */
-#include "owner.h"
+#include "thread/owner.h"
 #include "step.h"
 
 static void *block;
@@ -15,7 +15,7 @@ static void act_first(void)
 	ash_release(ash_alloc(48));
 }
 
-/* A seat that stays closed is seen by nobody: all goes by the shared route, and works. */
+/* A seat that stays closed is seen by nobody: all goes by the unowned slabs, and works. */
 TEST(inner_seat_is_open_after_a_handlers_first_call, 30)
 {
 	bool more = true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread's seats in heaps: who gets them, and what a handler may do to them. */
-#include "seats.h"
+#include "shm/seats.h"
 
 #include "ashlar_heap.h"
-#include "benches.h"
-#include "holder.h"
-#include "instance.h"
+#include "shm/benches.h"
+#include "thread/holder.h"
+#include "heaps/instance.h"
 #include "rt.h"
 #include "step.h"
 #include "syscall.h"

@@ -3,9 +3,9 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "instance.h"
-#include "region.h"
-#include "store.h"
+#include "heaps/instance.h"
+#include "backend/region.h"
+#include "shm/store.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40 };
@@ -121,8 +121,8 @@ TEST(sound_store, 10)
 	LIE(s->heap.owners, (uintptr_t)&fd);
 	LIE(s->heap.owners, (uintptr_t)image.heap.owners + 8);
 	LIE(s->heap.owners, image.records + OWNER_BYTES);
-	LIE(s->heap.shared[7], (uintptr_t)&fd);
-	LIE(s->heap.shared[7], (uintptr_t)slab_of_block() + 8);
+	LIE(s->heap.unowned[7], (uintptr_t)&fd);
+	LIE(s->heap.unowned[7], (uintptr_t)slab_of_block() + 8);
 }
 
 TEST(sound_region, 10)
@@ -167,8 +167,8 @@ TEST(sound_chunks, 10)
 	LIE(c->units, ~(uint64_t)0);
 	LIE(c->head[unit], 0);
 	LIE(c->head[unit], 8);
-	LIE(c->head[unit], record_place(63));
-	LIE(c->head[63], record_place(unit));
+	LIE(c->head[unit], record_offset(63));
+	LIE(c->head[63], record_offset(unit));
 	LIE(p->units, 1);
 	LIE(p->span_chunks, 0);
 	LIE(p->span_chunks, 1);
@@ -176,9 +176,9 @@ TEST(sound_chunks, 10)
 	LIE(p->span_bytes, 0);
 	LIE(p->span_bytes, (size_t)4 << 21);
 	LIE(p->span_bytes, span_chunk.span_bytes + 1);
-	LIE(p->head[5], record_place(5));
+	LIE(p->head[5], record_offset(5));
 	LIE(n->kind, CHUNK_SPAN);
-	LIE(n->head[0], record_place(0));
+	LIE(n->head[0], record_offset(0));
 	LIE(n->no_reciprocal, 1);
 }
 
@@ -227,27 +227,27 @@ TEST(sound_owners, 10)
 	make();
 	o = image.heap.owners;
 	get(o, &was, sizeof was);
-	for (class = 0; was.shelves[class].partial.head == NULL; class++)
+	for (class = 0; was.lists[class].partial.head == NULL; class++)
 		;
 	LIE(o->no_slots, 1);
 	LIE(o->next, (uintptr_t)o);
 	LIE(o->next, (uintptr_t)&fd);
 	LIE(o->heap, (uintptr_t)&fd);
-	LIE(o->marked[1], ~(uint64_t)0);
-	LIE(o->inbox[3], (uintptr_t)&fd);
-	LIE(o->inbox[3], (uintptr_t)slab_of_block() + 8);
+	LIE(o->pending_classes[1], ~(uint64_t)0);
+	LIE(o->pending_slabs[3], (uintptr_t)&fd);
+	LIE(o->pending_slabs[3], (uintptr_t)slab_of_block() + 8);
 	LIE(o->flight, (uintptr_t)&fd);
 	LIE(o->flight, (uintptr_t)s);
 	LIE(o->spare_count, 1);
 	LIE(o->bins[5].slab, (uintptr_t)slab_of_block());
 	LIE(o->bins[5].word, 8);
-	LIE(o->shelves[class].partial.head, 0);
-	LIE(o->shelves[class].partial.tail, 0);
-	LIE(o->shelves[class].partial.head, (uintptr_t)&fd);
-	LIE(o->shelves[class + 1].exhausted.head, (uintptr_t)slab_of_block());
+	LIE(o->lists[class].partial.head, 0);
+	LIE(o->lists[class].partial.tail, 0);
+	LIE(o->lists[class].partial.head, (uintptr_t)&fd);
+	LIE(o->lists[class + 1].full.head, (uintptr_t)slab_of_block());
 }
 
-/* A hint may be old: of a slab of nobody that is gone it is not followed. */
+/* A hint may be old: of a unowned slab that is gone it is not followed. */
 TEST(sound_hint_of_a_slab, 10)
 {
 	struct slab *b;
@@ -255,12 +255,12 @@ TEST(sound_hint_of_a_slab, 10)
 
 	make();
 	b = slab_of_block();
-	LIE(s->heap.shared[7], (uintptr_t)b); /* that is somebody's */
+	LIE(s->heap.unowned[7], (uintptr_t)b); /* that is somebody's */
 	b += CHUNK_UNITS; /* its unit's other record */
-	put(&s->heap.shared[7], &b, sizeof b);
+	put(&s->heap.unowned[7], &b, sizeof b);
 	h = ash_heap_attach_file(fd, NULL);
 	CHECK(h != NULL);
-	CHECK(s->heap.shared[7] == NULL);
+	CHECK(s->heap.unowned[7] == NULL);
 }
 
 /* A record that was never used, and what it says: it is set up anew. */

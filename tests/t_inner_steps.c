@@ -2,9 +2,9 @@
 /* The harness: the victim, stepped through each path. */
 #include "steps.h"
 
-#include "map.h"
-#include "owner.h"
-#include "release.h"
+#include "backend/map.h"
+#include "thread/owner.h"
+#include "front/release.h"
 #include "syscall.h"
 #include "trap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What paths of more than one program have in common. */
-#include "chunk.h"
+#include "backend/chunk.h"
 #include "steps.h"
 
 void steps_fill_units(void)

@@ -2,13 +2,13 @@
 /* The paths of each call that the harness of single steps walks. */
 #include "steps.h"
 
-#include "hollow.h"
-#include "keep.h"
-#include "owner.h"
+#include "thread/slab_purge.h"
+#include "backend/retain.h"
+#include "thread/owner.h"
 #include "pages.h"
-#include "region.h"
-#include "shared.h"
-#include "span.h"
+#include "backend/region.h"
+#include "slab/unowned.h"
+#include "backend/span.h"
 #include "syscall.h"
 
 /* ---- calls ---- */
@@ -47,7 +47,7 @@ static void do_purge(void)
 {
 	size_t room = 0;
 
-	(void)hollow_purge_held(&heap_default, sleepers, &room);
+	(void)slabs_purge_held(&heap_default, sleepers, &room);
 }
 
 /* ---- what goes before ---- */
@@ -72,7 +72,7 @@ static void take_from_passing(void)
 	steps_passing_thread(take);
 }
 
-/* From the shared route, as a handler that interrupts a call would. */
+/* From the unowned slabs, as a handler that interrupts a call would. */
 static void take_shared(void)
 {
 	(void)seat_take();
@@ -142,7 +142,7 @@ static void exhaust_group(void)
 		steps_take(step_size);
 }
 
-/* Two slabs; the first has free slots again, the second is exhausted. */
+/* Two slabs; the first has free slots again, the second is full. */
 static void shelve(void)
 {
 	void *first = ash_alloc(step_size);
@@ -153,14 +153,14 @@ static void shelve(void)
 	ash_release(first);
 }
 
-/* The slab is exhausted; the other thread has released some of it. */
+/* The slab is full; the other thread has released some of it. */
 static void release_some(void)
 {
 	for (unsigned i = 0; i < reserved; i++, steps_held--)
 		ash_release(reserve[i]);
 }
 
-static void mail(void)
+static void inbox(void)
 {
 	for (; reserved < 5; reserved++, steps_held++)
 		reserve[reserved] = ash_alloc(step_size);
@@ -247,7 +247,7 @@ static void period_over(void)
 	take();
 	ash_release(p);
 	store_relaxed(&heap_default.low, load_relaxed(&heap_default.dirty));
-	store_relaxed(&heap_default.clock, KEEP_PERIOD - 1);
+	store_relaxed(&heap_default.clock, RETAIN_PERIOD - 1);
 }
 
 /* The other thread, which sleeps, has slabs of which all is released, and one in use. */
@@ -288,12 +288,12 @@ const struct path steps_paths[] = {
 	{"allocate: fast", take, steps_alloc, ANYWHERE, 48},
 	{"allocate: fast, 1024 bytes", take, steps_alloc, ANYWHERE, 1024},
 	{"allocate: next group", exhaust_group, steps_alloc, PASSES(owner_slot), 48},
-	{"allocate: next slab on the shelf", shelve, steps_alloc, PASSES(slabs_remove), 700},
+	{"allocate: next slab on the list", shelve, steps_alloc, PASSES(slabs_remove), 700},
 	{"allocate: new slab", exhaust_slab, steps_alloc, PASSES(slab_make), 700},
 	{"allocate: new slab of 64 KiB slots", exhaust_slab, steps_alloc, PASSES(slab_make), 65536},
 	{"allocate: new chunk", full_chunks, steps_alloc, PASSES(region_claim), 700},
 	{"allocate: first call of the thread", detached, steps_alloc, PASSES(seat_slow), 48},
-	{"allocate: collect remote releases", mail, steps_alloc, PASSES(slab_collect), 320},
+	{"allocate: collect remote releases", inbox, steps_alloc, PASSES(slab_collect), 320},
 	{"allocate: adopt a slab", adoptable, steps_alloc, PASSES(owner_adopt), 2000},
 	{"allocate: aligned", take, do_aligned, PASSES(owner_slot), 4096},
 	{"allocate: aligned span", take, do_aligned, PASSES(span_alloc), 4 << 20},
@@ -302,14 +302,14 @@ const struct path steps_paths[] = {
 	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
 	{"zero-allocate: span that was written", dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
 	{"release: own, fast", take, steps_release, ANYWHERE, 48},
-	{"release: own, slab exhausted before", shelve, steps_release, ANYWHERE, 700},
+	{"release: own, slab full before", shelve, steps_release, ANYWHERE, 700},
 	{"release: own, slab gets empty, kept", last_of_slab, steps_release, PASSES(spares_add), 900},
 	{"release: own, an older spare goes back", spares_full, steps_release, PASSES(slab_unmake), 60000},
 	{"release: own, purge", period_over, steps_release, PASSES(pages_purge), 3 << 20},
 	{"release: another thread's block", take_from_other, steps_release, PASSES(owner_notify), 48},
 	{"release: block of a thread that ended", take_from_passing, steps_release,
 	 PASSES(owner_visit), 48},
-	{"release: shared slab's block", take_shared, steps_release, PASSES(shared_free), 200},
+	{"release: shared slab's block", take_shared, steps_release, PASSES(unowned_free), 200},
 	{"release: shared slab's last block", take_shared_last, steps_release, PASSES(units_give), 9000},
 	{"release: span", take, steps_release, PASSES(span_release), 3 << 20},
 	{"release: large span, sparse", sparse_span, steps_release, PASSES(pages_purge), 40 << 20},
@@ -320,9 +320,9 @@ const struct path steps_paths[] = {
 	{"resize: span shrinks", take, do_shrink, PASSES(span_resize), 9 << 20},
 	{"resize: span grows in place", roomy_span, do_grow, PASSES(region_claim_at), 3 << 20},
 	{"resize: span moves", hemmed_span, do_grow, PASSES(pages_move), 3 << 20},
-	{"detach", mail, ash_thread_detach, PASSES(owner_shrink), 320},
+	{"detach", inbox, ash_thread_detach, PASSES(owner_shrink), 320},
 	{"trim", dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
-	{"trim: shared slabs", empty_shared, do_trim, PASSES(shared_shrink), 3 << 20},
+	{"trim: shared slabs", empty_shared, do_trim, PASSES(unowned_shrink), 3 << 20},
 	{"trim: a slab of a thread that sleeps", sleeping_owner, do_purge,
 	 FUNCTION(pages_purge), NULL, true, 20000},
 };

@@ -3,8 +3,8 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "instance.h"
-#include "store.h"
+#include "heaps/instance.h"
+#include "shm/store.h"
 #include "syscall.h"
 
 enum { SEEK_SET = 0, SEEK_CUR = 1, SEEK_END = 2, CAPACITY = 8 << 20 };

@@ -3,8 +3,8 @@
  * Units that come and go at each instruction of another's claim, gift and purge:
  * none is overlooked afterwards, and a chunk that is free throughout goes back.
  */
-#include "chunk.h"
-#include "map.h"
+#include "backend/chunk.h"
+#include "backend/map.h"
 #include "step.h"
 
 static struct units stock[4 * CHUNK_UNITS];

@@ -25,7 +25,7 @@ static void call_resize(void)
 	ash_release(ash_resize(ash_zalloc(1, the_size), 3 * the_size));
 }
 
-/* More blocks than fit a slab: slabs are made, exhausted, given back. */
+/* More blocks than fit a slab: slabs are made, full, given back. */
 static void call_slabs(void)
 {
 	for (size_t i = 0; i < FEW; i++)
@@ -75,7 +75,7 @@ static void act_release_foreign(void)
 	stamp_release(foreign_too);
 }
 
-/* Slabs go from shelf to shelf, in every second act back again. */
+/* Slabs go from list to list, in every second act back again. */
 static void act_slabs(void)
 {
 	static void *blocks[3 * FEW];

@@ -4,7 +4,7 @@
 #define TESTS_X_AUDIT_H
 
 #include "ashlar.h"
-#include "heap.h"
+#include "backend/heap.h"
 #include "rt.h"
 
 /* Each byte is `value`. */

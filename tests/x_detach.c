@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* LDFLAGS: -Wl,--wrap=owner_shrink */
 /* The end of a detach: the seat, and the record that others may have by then. */
-#include "owner.h"
+#include "thread/owner.h"
 #include "step.h"
 
 static size_t seated;
 
-/* A handler's call: it gets a record of its own, or takes the shared route. */
+/* A handler's call: it gets a record of its own, or takes the unowned slabs. */
 static void act_call(void)
 {
 	ash_release(ash_alloc(48));

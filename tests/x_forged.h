@@ -19,10 +19,10 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "instance.h"
-#include "owner.h"
-#include "region.h"
-#include "store.h"
+#include "heaps/instance.h"
+#include "thread/owner.h"
+#include "backend/region.h"
+#include "shm/store.h"
 #include "syscall.h"
 
 enum { FORGED_CAPACITY = 16 << 20, FORGED_BLOCKS = 300, FORGED_NEW = 200, FORGED_PAGES = 8192 };

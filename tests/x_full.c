@@ -6,8 +6,8 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "instance.h"
-#include "store.h"
+#include "heaps/instance.h"
+#include "shm/store.h"
 #include "syscall.h"
 
 enum { NEW_MOUNTS = 0x20000, PRIVATE_MOUNTS = 0x44000, RDWR_CREATE = 0102, SEEK_END = 2 };

@@ -4,7 +4,7 @@
 /* clang-format on */
 /* Huge pages: who gets them, as /proc/self/smaps has it, and who must not. */
 #include "ashlar.h"
-#include "heap.h"
+#include "backend/heap.h"
 #include "x_faults.h"
 #include "x_smaps.h"
 

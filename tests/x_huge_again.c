@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Advice is believed only of the memory that it was given for: not of what came to its place. */
-#include "region.h"
+#include "backend/region.h"
 #include "rt.h"
 
 static void needs_huge_pages(void)

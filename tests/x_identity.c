@@ -7,9 +7,9 @@
  * may not be told at all.  A record of a live thread stays that thread's.
  * What the system would say some day is said here at once, by wrappers.
  */
-#include "instance.h"
-#include "reap.h"
-#include "seats.h"
+#include "heaps/instance.h"
+#include "thread/reap.h"
+#include "shm/seats.h"
 #include "syscall.h"
 #include "x_audit.h"
 #include "x_child.h"

@@ -3,8 +3,8 @@
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /* A system that refuses to take memory back for a while: afterwards it is asked again. */
-#include "heap.h"
-#include "keep.h"
+#include "backend/heap.h"
+#include "backend/retain.h"
 #include "ashlar.h"
 #include "x_faults.h"
 
@@ -27,7 +27,7 @@ static void peak(void)
 /* As many slow operations as three periods have. */
 static void periods(void)
 {
-	for (uint64_t i = 0; i < 3 * KEEP_PERIOD; i++)
+	for (uint64_t i = 0; i < 3 * RETAIN_PERIOD; i++)
 		ash_release(ash_alloc(MIB + MIB / 2));
 }
 

@@ -7,7 +7,7 @@
  * all of them intact, all released; then as much again, of other sizes too.
  */
 #include "ashlar.h"
-#include "owner.h"
+#include "thread/owner.h"
 #include "x_faults.h"
 
 /* Blocks are chained through themselves: the test must need no memory of its own. */
@@ -199,8 +199,8 @@ static void released_by_another(bool lose_mail)
 	rt_barrier_wait(&released);
 	if (lose_mail) {
 		/* Inbox and marks are hints: what they lose must be found by looking. */
-		memset(seat.self->inbox, 0, sizeof(seat.self->inbox));
-		memset(seat.self->marked, 0, sizeof(seat.self->marked));
+		memset(seat.self->pending_slabs, 0, sizeof(seat.self->pending_slabs));
+		memset(seat.self->pending_classes, 0, sizeof(seat.self->pending_classes));
 	}
 	total = fill_with(60000);
 	rt_print("     of 64 MiB: %zu KiB after another thread released all\n", total / 1024);

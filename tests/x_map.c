@@ -8,8 +8,8 @@
  */
 #include "ashlar.h"
 #include "misuse.h"
-#include "region.h"
-#include "slab.h"
+#include "backend/region.h"
+#include "slab/slab.h"
 #include "t_inner_place.h"
 #include "x_faults.h"
 

@@ -79,12 +79,12 @@ TEST(race_of_owner_and_stranger, 60)
 /* The stranger has set its bit and not yet the mark when the owner releases: both win. */
 static void both_win(size_t size)
 {
-	struct place at;
+	struct slot_ref at;
 
 	race.size = size;
 	batch_make();
-	CHECK(place_find(map_find(race.blocks[0]), race.blocks[0], &at));
-	fetch_or_ordered(&at.slab->remote[at.group], at.bit);
+	CHECK(slot_find(map_find(race.blocks[0]), race.blocks[0], &at));
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	release(race.blocks[0]);
 	CHECK_EQ(atomic_load(&race.reports[0]), 0);
 }
@@ -103,7 +103,7 @@ TEST(race_that_both_win_is_told_by_the_next_collection, 10)
 TEST(race_that_both_win_is_told_when_the_slab_goes, 10)
 {
 	both_win((size_t)40 << 10); /* a slab of its own */
-	if (mark_set(back) == 0)
+	if (jump_set(back) == 0)
 		ash_thread_detach();
 	seat_mend();
 	CHECK_EQ(atomic_load(&race.reports[0]), 1);

@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 
 #include "ashlar.h"
-#include "mark.h"
-#include "owner.h"
-#include "release.h"
+#include "jump.h"
+#include "thread/owner.h"
+#include "front/release.h"
 #include "rt.h"
 #include "syscall.h"
 
@@ -56,7 +56,7 @@ _Noreturn void __wrap_panic_line(const char *line, size_t length)
 		;
 	CHECK(i < BATCH);
 	atomic_fetch_add(&race.reports[i], 1);
-	mark_jump(back);
+	jump_jump(back);
 }
 
 /* The report may have come from the middle of a call that had its owner checked out. */
@@ -69,25 +69,25 @@ static void seat_mend(void)
 /* Takes back the remote bit of a slot that is free, too: that has been counted. */
 static void forget_double(void *p)
 {
-	struct place at;
+	struct slot_ref at;
 
-	CHECK(place_find(map_find(p), p, &at));
+	CHECK(slot_find(map_find(p), p, &at));
 	fetch_and_acq_rel(&at.slab->remote[at.group],
 			  ~(load_relaxed(&at.slab->free[at.group]) & at.bit));
 }
 
 static void release(void *p)
 {
-	struct place at;
+	struct slot_ref at;
 
-	if (mark_set(back) != 0) {
+	if (jump_set(back) != 0) {
 		seat_mend();
 		forget_double(reported);
 		/*
 		 * A visit to a slab left behind that tells of another block comes
 		 * after the release; an owner that collects its slab, before it.
 		 */
-		if (reported == p || !place_find(map_find(p), p, &at) ||
+		if (reported == p || !slot_find(map_find(p), p, &at) ||
 		    seat.open == 0 || !owner_has(seat.self, at.slab))
 			return;
 	}
@@ -97,7 +97,7 @@ static void release(void *p)
 /* Collects everything; a slot found released twice ends a collection, so again. */
 static void collect(void)
 {
-	while (mark_set(back) != 0) {
+	while (jump_set(back) != 0) {
 		seat_mend();
 		forget_double(reported);
 		late_reports++;

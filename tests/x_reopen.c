@@ -13,9 +13,9 @@
 #include "filled.h"
 #include "rt.h"
 
-#include "instance.h"
-#include "owner.h"
-#include "store.h"
+#include "heaps/instance.h"
+#include "thread/owner.h"
+#include "shm/store.h"
 #include "syscall.h"
 
 enum { WRITERS = 3, RDWR_CREATE = 0102, SIGKILL = 9, PR_SET_PDEATHSIG = 1, IN_HAND = 2, SEEK_END = 2 };

@@ -8,7 +8,7 @@
 #define TESTS_X_SCENARIO_H
 
 #include "ashlar.h"
-#include "heap.h"
+#include "backend/heap.h"
 #include "x_faults.h"
 
 enum { KEPT_MAX = 200 };

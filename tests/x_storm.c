@@ -4,7 +4,7 @@
  * timer of its own at 10 kHz, whose handler works the same heap.  A program
  * of its own because it takes its ten seconds, whatever the machine.
  */
-#include "owner.h"
+#include "thread/owner.h"
 #include "stamp.h"
 
 #include <stdatomic.h>

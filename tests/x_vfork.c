@@ -7,11 +7,11 @@
  * its thread's seat.  What they allocate, release and take over must hold in
  * the parent, which goes on when they are gone.
  */
-#include "instance.h"
-#include "map.h"
-#include "reap.h"
-#include "seats.h"
-#include "slab.h"
+#include "heaps/instance.h"
+#include "backend/map.h"
+#include "thread/reap.h"
+#include "shm/seats.h"
+#include "slab/slab.h"
 #include "x_audit.h"
 #include "x_child.h"
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline bool single_compare_swap(volatile uint64_t *word, uint64_t *expected,
+static inline bool st_cas(volatile uint64_t *word, uint64_t *expected,
 				       uint64_t desired)
 {
 	bool done;
@@ -27,7 +27,7 @@ static inline bool single_compare_swap(volatile uint64_t *word, uint64_t *expect
 }
 
 /* Sets bit n of many words; was it set before? */
-static inline bool single_set_bit(uint64_t *words, uint64_t n)
+static inline bool st_set_bit(uint64_t *words, uint64_t n)
 {
 	bool was;
 

@@ -22,7 +22,7 @@
 #include "random.h"
 #include "shared.h"
 
-enum { PROCESSES = 4, BATCH = 1000, LIVE = 10000, MAIL = 512 };
+enum { PROCESSES = 4, BATCH = 1000, LIVE = 10000, INBOX_WORDS = 512 };
 
 /* Seen by all processes. */
 struct worker {
@@ -31,7 +31,7 @@ struct worker {
 static struct common {
 	struct worker worker[PROCESSES];
 	_Alignas(128) uint64_t ready;
-	_Alignas(128) void *mail[MAIL];
+	_Alignas(128) void *inbox[INBOX_WORDS];
 } * common;
 
 static unsigned processes = 1, scale = 1; /* short runs: a tenth */
@@ -130,7 +130,7 @@ static void exact(struct worker *w)
 
 		*p = random;
 		w->given += random;
-		p = (uint64_t *)__atomic_exchange_n(&common->mail[random % MAIL], (void *)p,
+		p = (uint64_t *)__atomic_exchange_n(&common->inbox[random % INBOX_WORDS], (void *)p,
 						    __ATOMIC_ACQ_REL);
 		if (p != NULL) {
 			w->taken += *p;
@@ -180,8 +180,8 @@ static int exact_sums(void)
 		given += common->worker[i].given;
 		taken += common->worker[i].taken;
 	}
-	for (i = 0; i < MAIL; i++) {
-		uint64_t *p = (uint64_t *)common->mail[i];
+	for (i = 0; i < INBOX_WORDS; i++) {
+		uint64_t *p = (uint64_t *)common->inbox[i];
 
 		if (p != NULL) {
 			taken += *p;

@@ -45,7 +45,7 @@ static const char *prepare_batch(const char *file)
 
 /* ---- 10 000 blocks of 64 B, first bytes written, released in an order ---- */
 
-static uint64_t batch_ordered(void)
+static uint64_t batch_seq_cst(void)
 {
 	for (unsigned round = 0; round < 10; round++) {
 		for (unsigned i = 0; i < MANY; i++) {
@@ -183,9 +183,9 @@ const struct row single_rows[] = {
 	{"pair-128", pair_128, 100, false, NULL},
 	{"pair-1024", pair_1024, 100, false, NULL},
 	{"batch-1000", batch_1000, 400, false, prepare_batch},
-	{"batch-lifo", batch_ordered, 300, false, prepare_lifo},
-	{"batch-fifo", batch_ordered, 300, false, prepare_fifo},
-	{"batch-random", batch_ordered, 200, false, prepare_shuffled},
+	{"batch-lifo", batch_seq_cst, 300, false, prepare_lifo},
+	{"batch-fifo", batch_seq_cst, 300, false, prepare_fifo},
+	{"batch-random", batch_seq_cst, 200, false, prepare_shuffled},
 	{"random-4k", replace, 100, false, prepare_small},
 	{"random-256k", replace, 60, false, prepare_large},
 	{"zeroed-1m", zeroed_blocks, 1, true, prepare_zeroed},

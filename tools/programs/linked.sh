@@ -21,7 +21,7 @@ compiled() {
 kinds() {
 	run=$1 source=$2 name=${2##*/}
 	shift 2
-	flags="-O1 -g -fno-builtin $warn -Icore -Icore/facade -pthread $*"
+	flags="-O1 -g -fno-builtin $warn -Icore/include -pthread $*"
 	if [ -z "$CC_HOST" ]; then
 		skip "$name with glibc: no compiler for it is here"
 	else
@@ -96,7 +96,7 @@ unwound() {
 	quiet "$@" && [ "$(tail -n 1 "$folder/out")" = 'every step led home' ]
 	verdict "$name"
 }
-flags="-O1 -g -fno-builtin $warn -Icore -pthread"
+flags="-O1 -g -fno-builtin $warn -Icore/include -pthread"
 if [ "$(uname -m)" != x86_64 ] || [ -z "$CC_HOST" ] || ! compiled "$CC_HOST" $flags "$here/unwind.c"; then
 	skip 'the stack at each step: no compiler, or no <unwind.h> here'
 else

@@ -119,8 +119,8 @@ for compiler in gcc clang; do
 		skip "$compiler: not installed"
 		continue
 	fi
-	plain $compiler -O2 -g -c "$build/single/ashlar.c" -o "$folder/plain.o" &&
-		quiet with $compiler -O2 -g -c "$build/single/ashlar.c" -o "$folder/with.o" &&
+	plain $compiler -O2 -g -c "$build/amalgamation/ashlar.c" -o "$folder/plain.o" &&
+		quiet with $compiler -O2 -g -c "$build/amalgamation/ashlar.c" -o "$folder/with.o" &&
 		cmp -s "$folder/plain.o" "$folder/with.o"
 	verdict "$compiler: all of Ashlar in one source, the same object byte for byte"
 done
@@ -183,7 +183,7 @@ else
 	skip 'stress-ng: not installed'
 fi
 
-packed="$build/single/ashlar.c $build/tests/all $build/libashlar.a"
+packed="$build/amalgamation/ashlar.c $build/tests/all $build/libashlar.a"
 # shellcheck disable=SC2086 # a list
 for tool in xz zstd; do
 	if ! have $tool; then

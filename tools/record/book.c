@@ -28,7 +28,7 @@ static struct {
 	uint64_t *size; /* of the block in each slot */
 
 	/* Address to slot: open addressing, linear probing, at most half full. */
-	struct place {
+	struct slot_ref {
 		const void *address;
 		uint32_t slot;
 	} * places;
@@ -46,7 +46,7 @@ static size_t place_home(const void *address)
 }
 
 /* Where the address is or would be. */
-static size_t place_find(const void *address)
+static size_t slot_find(const void *address)
 {
 	size_t i = place_home(address);
 
@@ -100,14 +100,14 @@ bool book_open(const char *path, size_t bytes, uint64_t events)
 		return false;
 	}
 	book.out = map(bytes, MAP_SHARED, file);
-	tables = map((sizeof(struct place) << log) + bytes * 12,
+	tables = map((sizeof(struct slot_ref) << log) + bytes * 12,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	/* Kept open, it would be a descriptor that the program may close or reuse. */
 	close(file);
 	if (book.out == MAP_FAILED || tables == MAP_FAILED)
 		return false;
-	book.places = (struct place *)tables;
-	book.size = (uint64_t *)(tables + (sizeof(struct place) << log));
+	book.places = (struct slot_ref *)tables;
+	book.size = (uint64_t *)(tables + (sizeof(struct slot_ref) << log));
 	book.free = (uint32_t *)(book.size + bytes);
 	book.header.threads = 1;
 	return true;
@@ -166,7 +166,7 @@ static void count(uint64_t more, uint64_t less)
 
 static void settle(const void *p, uint32_t slot, size_t size)
 {
-	book.places[place_find(p)] = (struct place){p, slot};
+	book.places[slot_find(p)] = (struct slot_ref){p, slot};
 	book.size[slot] = size;
 }
 
@@ -185,7 +185,7 @@ bool book_alloc(enum trace_op op, uint32_t thread, const void *p, size_t size, s
 
 bool book_resize(uint32_t thread, const void *old, const void *p, size_t size)
 {
-	size_t place = place_find(old);
+	size_t place = slot_find(old);
 	uint32_t slot = book.places[place].slot;
 
 	if (!book.places[place].address)
@@ -200,7 +200,7 @@ bool book_resize(uint32_t thread, const void *old, const void *p, size_t size)
 
 bool book_release(uint32_t thread, const void *p)
 {
-	size_t place = place_find(p);
+	size_t place = slot_find(p);
 	uint32_t slot = book.places[place].slot;
 
 	if (!book.places[place].address)

@@ -24,12 +24,12 @@ extern _Thread_local uint64_t count_swaps, count_lost;
 		count_lost += !own && !done;                                                       \
 		return done;                                                                       \
 	}
-COUNTED(swap_acquire)
-COUNTED(swap_acq_rel)
-COUNTED(swap_ordered)
+COUNTED(cas_acquire)
+COUNTED(cas_acq_rel)
+COUNTED(cas_seq_cst)
 #undef COUNTED
-#define swap_acquire counted_swap_acquire
-#define swap_acq_rel counted_swap_acq_rel
-#define swap_ordered counted_swap_ordered
+#define cas_acquire counted_swap_acquire
+#define cas_acq_rel counted_swap_acq_rel
+#define cas_seq_cst counted_cas_seq_cst
 
 #endif

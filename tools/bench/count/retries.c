@@ -7,14 +7,14 @@
  *	retries owner N [short]    N threads with records of their own
  *	retries shared N [short]   N threads whose seats are empty all the while, as
  *	                           handlers find them in the midst of a call:
- *	                           nobody's slabs, swaps alone
+ *	                           unowned slabs, swaps alone
  *
  * Prints "name value unit" lines.
  */
 #include <stdatomic.h>
 
 #include "ashlar.h"
-#include "owner.h"
+#include "thread/owner.h"
 #include "rt.h"
 
 _Thread_local uint64_t count_swaps, count_lost;

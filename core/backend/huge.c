@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/huge.h"
+
+#define HUGE_FROM   ((size_t)32 << 20) /* its first byte costs a sixteenth at most */
+#define PLAIN_FROM  ((size_t)4 << 20)
+#define HUGE_CHUNKS 16 /* so many chunks of slabs: one more is a sixteenth at stake */
+
+enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
+{
+	enum ash_huge option = h->options->huge;
+
+	if (option != ASH_HUGE_DEFAULT)
+		return option == ASH_HUGE_NEVER ? ADVICE_PLAIN : ADVICE_HUGE;
+	if (use == HUGE_SLABS && load_relaxed(&h->slab_chunks) >= HUGE_CHUNKS)
+		return ADVICE_HUGE;
+	if (use == HUGE_FILLED && bytes >= HUGE_FROM)
+		return ADVICE_HUGE;
+	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM && pages_huge_unasked())
+		return ADVICE_PLAIN;
+	return ADVICE_NONE;
+}

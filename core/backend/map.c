@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/map.h"
+
+#include "pages.h"
+
+struct map chunk_map;
+static uint64_t first_leaf_used;
+
+static struct map_leaf *leaf_memory(void)
+{
+	if (exchange_seq_cst(&first_leaf_used, 1) == 0)
+		return &chunk_map.first;
+	return pages_reserve(sizeof chunk_map.first, PAGE_SIZE, PAGES_PRIVATE);
+}
+
+static bool leaf_make(struct map_leaf **place)
+{
+	struct map_leaf *leaf;
+	uint64_t none = 0;
+
+	if (load_acquire(place) != NULL)
+		return true;
+	leaf = leaf_memory();
+	if (leaf == NULL)
+		return false;
+	/* Pairs with map_guess. */
+	if (!cas_acq_rel((uint64_t *)(void *)place, &none, (uint64_t)(uintptr_t)leaf) &&
+	    leaf != &chunk_map.first)
+		(void)pages_release(leaf, sizeof *leaf);
+	return true;
+}
+
+struct chunk *map_find(const void *p)
+{
+	struct chunk *c = map_guess(p);
+
+	/* The base is unset, and so unequal, in chunks that were never used. */
+	if (likely(c != NULL) &&
+	    likely((uintptr_t)p - (uintptr_t)load_relaxed(&c->base) < CHUNK_SIZE))
+		return c;
+	return NULL;
+}
+
+/* The map's entry for chunk i of the region, whose leaf is there. */
+static struct chunk **entry(const struct region *r, size_t i)
+{
+	const char *base = r->base + (i << CHUNK_SHIFT);
+
+	return &load_relaxed(&chunk_map.root[(uintptr_t)base >> (CHUNK_SHIFT + MAP_BITS)])
+			->chunk[map_index(base)];
+}
+
+bool map_enter(struct region *r)
+{
+	uintptr_t first = (uintptr_t)r->base >> CHUNK_SHIFT, last = first + r->chunks - 1;
+	size_t i;
+
+	/* A leaf without entries, should the next one fail, hurts nobody. */
+	for (i = first >> MAP_BITS; i <= last >> MAP_BITS; i++)
+		if (!leaf_make(&chunk_map.root[i]))
+			return false;
+	for (i = 0; i < r->chunks; i++)
+		store_release(entry(r, i), region_chunk(r, i)); /* with map_guess */
+	return true;
+}
+
+void map_leave(struct region *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->chunks; i++)
+		store_release(entry(r, i), (struct chunk *)NULL);
+}
+
+bool map_holds(const void *p)
+{
+	uintptr_t address = (uintptr_t)p;
+	size_t i;
+
+	if (address - (uintptr_t)&chunk_map < sizeof chunk_map)
+		return true;
+	for (i = 0; i < MAP_SIZE; i++) {
+		const struct map_leaf *leaf = load_acquire(&chunk_map.root[i]);
+
+		if (leaf != NULL && address - (uintptr_t)leaf < sizeof *leaf)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/metadata.h"
+
+#include "base/bits.h"
+
+#define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_RECORDS * sizeof(struct slab))
+#define STRIDE_SPANS sizeof(struct chunk)
+#define ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
+
+#define HEAD_BYTES(n)                                                                              \
+	ROUND(sizeof(struct region) + 3 * (((n) + 63) / 64) * sizeof(uint64_t) + (n), CPU_LINE)
+#define BYTES(n, slabs, remote)                                                                    \
+	(HEAD_BYTES(n) +                                                                           \
+	 (n) * ((slabs) ? STRIDE_SLABS + CHUNK_UNITS * (remote) : STRIDE_SPANS))
+
+/* The first region of a small program costs one system call and few pages. */
+static _Alignas(CPU_LINE) char first_metadata[BYTES((size_t)1, true, REMOTE_STRIDE)];
+static uint64_t first_metadata_used;
+
+size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride)
+{
+	return ROUND(BYTES(n, slabs, remote_stride), PAGE_SIZE);
+}
+
+void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n, bool slabs,
+		   size_t remote_stride)
+{
+	r->heap = h;
+	r->state = REGION_CLAIMED;
+	r->capacity = n;
+	r->metadata = BYTES(n, slabs, remote_stride);
+	r->free = (uint64_t *)(void *)(at + 1);
+	r->clean = r->free + bits_words(n);
+	r->partial = r->clean + bits_words(n);
+	r->advice = (uint8_t *)(r->partial + bits_words(n));
+	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
+	r->records = (char *)at + HEAD_BYTES(n);
+	r->remote = slabs ? r->records + n * r->stride : NULL;
+	r->remote_stride = remote_stride;
+}
+
+struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
+{
+	struct region *r;
+	void *memory;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		uint64_t vacant = REGION_VACANT;
+
+		if (r->capacity >= n && r->capacity / 4 <= n && (r->remote != NULL) == slabs &&
+		    load_relaxed(&r->state) == REGION_VACANT &&
+		    cas_acq_rel(&r->state, &vacant, REGION_CLAIMED)) {
+			*old = true;
+			return r;
+		}
+	}
+	*old = false;
+	if (h == &heap_default && slabs && n == 1 &&
+	    exchange_seq_cst(&first_metadata_used, 1) == 0)
+		memory = first_metadata;
+	else
+		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_SIZE,
+				       PAGES_PRIVATE);
+	r = memory;
+	if (r != NULL)
+		metadata_init(r, r, h, n, slabs, REMOTE_STRIDE);
+	return r;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/region.h"
+
+#include "backend/map.h"
+#include "memory.h"
+#include "backend/metadata.h"
+#include "pages.h"
+
+#define STEP_MAX      ((size_t)512) /* chunks: the heap grows by at most a GiB at a time   */
+#define LOCKED_PART   32	     /* what is ahead of a locked heap is a part of it      */
+
+static void region_push(struct heap *h, struct region *r)
+{
+	uint64_t top = (uint64_t)(uintptr_t)load_relaxed(&h->regions);
+
+	do
+		r->next = (struct region *)(uintptr_t)top;
+	/* Pairs with the loads of heap.regions: a region is complete when seen. */
+	while (!cas_acq_rel((uint64_t *)(void *)&h->regions, &top, (uint64_t)(uintptr_t)r));
+}
+
+/* Counted before it is done, or two threads would both find room below the cap. */
+static bool cap_take(struct heap *h, size_t n)
+{
+	size_t cap = h->options->cap == 0 ? SIZE_MAX : h->options->cap >> CHUNK_SHIFT;
+	uint64_t reserved = load_relaxed(&h->reserved);
+
+	do {
+		if (reserved > cap || n > cap - reserved)
+			return false;
+	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
+	return true;
+}
+
+static void cap_give(struct heap *h, size_t n)
+{
+	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
+}
+
+/*
+ * A new region of n chunks, the first `claimed` of which belong to the
+ * caller, so that growth is certain to be growth for the one who grows.
+ */
+static struct region *region_create(struct heap *h, size_t n, size_t alignment, size_t claimed,
+				    bool slabs)
+{
+	struct region *r;
+	bool old;
+	char *base;
+
+	/* A store has one region; what its words say of the cap, others may have written. */
+	if (h->sharing != PAGES_PRIVATE || !cap_take(h, n))
+		return NULL;
+	/* Before the metadata, which is never given back: a hopeless request leaves none. */
+	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
+	r = base == NULL ? NULL : metadata_make(h, n, slabs, &old);
+	if (r != NULL) {
+		/* Relaxed, as all stores to the two: walks look at them at any time. */
+		store_relaxed(&r->base, base);
+		store_relaxed(&r->chunks, n);
+	}
+	if (r == NULL || !map_enter(r)) {
+		if (base != NULL)
+			(void)pages_release(base, n << CHUNK_SHIFT);
+		cap_give(h, n);
+		if (r == NULL)
+			return NULL;
+		/* The metadata waits for the next attempt. */
+		store_relaxed(&r->base, (char *)NULL);
+		store_relaxed(&r->chunks, (size_t)0);
+		store_release(&r->state, REGION_VACANT);
+		if (!old)
+			region_push(h, r);
+		return NULL;
+	}
+	bits_release(r->clean, 0, n);
+	if (n > claimed)
+		bits_release(r->free, claimed, n - claimed);
+	store_release(&r->state, REGION_LIVE);
+	if (!old)
+		region_push(h, r);
+	return r;
+}
+
+static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_slabs)
+{
+	struct run run = {NULL, 0};
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		size_t first, offset;
+
+		if (load_acquire(&r->state) != REGION_LIVE || (for_slabs && r->remote == NULL))
+			continue;
+		do {
+			offset = (size_t)0 - ((uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT);
+			first = bits_find(r->free, load_relaxed(&r->chunks), n, alignment, offset);
+			/* A lost claim means that somebody else took chunks: look again. */
+		} while (first != BITS_NONE && !bits_claim(r->free, first, n));
+		if (first == BITS_NONE)
+			continue;
+		run.region = r;
+		run.first = first;
+		/*
+		 * The region may have been retired and made anew, elsewhere, since
+		 * its base was read; now that we hold chunks of it, it stays.
+		 */
+		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0)
+			return run;
+		bits_release(r->free, first, n);
+		run.region = NULL;
+		run.first = 0; /* where a new region's run begins, see region_claim */
+	}
+	return run;
+}
+
+struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs)
+{
+	struct run run = run_find(h, n, alignment, for_slabs);
+	bool slabs = for_slabs || (n < SPAN_REGION && alignment == 1);
+	size_t step;
+
+	if (run.region != NULL)
+		return run;
+	/*
+	 * Doubling keeps mappings few, and half as much again gives a large span
+	 * room to grow; halving gets on under tight limits.  Locked memory is there
+	 * from the first moment on.
+	 */
+	step = n + n / 2;
+	if (slabs) {
+		step = load_relaxed(&h->reserved);
+		if (step == 0)
+			step = h->options->initial >> CHUNK_SHIFT;
+		step = step < STEP_MAX ? step : STEP_MAX;
+	}
+	if (step > n) {
+		store_relaxed(&h->locked, (uint64_t)pages_are_locked());
+		if (load_relaxed(&h->locked) != 0)
+			step = n + (for_slabs ? load_relaxed(&h->reserved) / LOCKED_PART : 0);
+	}
+	for (;; step /= 2) {
+		step = step > n ? step : n;
+		run.region = region_create(h, step, alignment, n, slabs);
+		if (run.region != NULL || (step == n && region_trim(h) == 0))
+			return run;
+	}
+}
+
+bool region_claim_at(struct run at, size_t n)
+{
+	return at.first + n <= at.region->chunks && bits_claim(at.region->free, at.first, n);
+}
+
+void region_give(struct run run, size_t n, bool clean)
+{
+	if (clean)
+		bits_release(run.region->clean, run.first, n);
+	else
+		bits_clear(run.region->clean, run.first, n);
+	bits_release(run.region->free, run.first, n);
+}
+
+bool region_is_clean(struct run run, size_t n)
+{
+	return bits_all(run.region->clean, run.first, n);
+}
+
+size_t region_dirty(struct run run, size_t n)
+{
+	size_t i, dirty = 0;
+
+	for (i = 0; i < n; i++)
+		dirty += !bits_all(run.region->clean, run.first + i, 1);
+	return dirty;
+}
+
+static enum advice advice_at(const struct region *r, size_t i)
+{
+	return load_relaxed(&r->advice[i]) & ~ADVICE_SPARSE;
+}
+
+/* Chunks from `first` to `last` whose advice is not that of the chunk before. */
+static size_t borders(const struct region *r, size_t first, size_t last)
+{
+	size_t i, n = 0;
+
+	for (i = first > 0 ? first : 1; i <= last && i < load_relaxed(&r->chunks); i++)
+		n += advice_at(r, i) != advice_at(r, i - 1);
+	return n;
+}
+
+static void region_advised(struct run run, size_t n, enum advice advice)
+{
+	size_t i, before = borders(run.region, run.first, run.first + n);
+
+	for (i = run.first; i < run.first + n; i++)
+		store_relaxed(&run.region->advice[i], (uint8_t)advice);
+	fetch_add_relaxed(&run.region->heap->borders,
+			  borders(run.region, run.first, run.first + n) - before);
+}
+
+void region_advise(struct run run, size_t n, enum advice advice)
+{
+	struct region *r = run.region;
+	uint64_t *all = &r->heap->borders;
+	size_t i = 0, before, end = run.first + n;
+
+	/* None in particular: but not what an earlier block wished, either. */
+	while (advice_at(r, run.first + i) == advice ||
+	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
+		if (++i >= n)
+			return;
+	if (advice == ADVICE_NONE) /* the kernel cannot forget */
+		advice = ADVICE_PLAIN;
+	before = borders(r, run.first, end);
+	i = run.first > 0 && advice_at(r, run.first - 1) != advice;
+	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != advice;
+	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
+	    !pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE))
+		return;
+	region_advised(run, n, advice);
+}
+
+void region_moved(struct run from, struct run to, size_t n)
+{
+	for (; n-- > 0; from.first++, to.first++)
+		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
+			region_advised(to, 1, ADVICE_UNKNOWN);
+}
+
+void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
+		size_t remote_stride)
+{
+	metadata_init(r, at, h, n, true, remote_stride);
+	r->next = NULL;
+	r->base = base;
+	r->chunks = n;
+	r->state = REGION_LIVE;
+}
+
+void region_open(struct region *r)
+{
+	bits_release(r->clean, 0, r->chunks);
+	bits_release(r->free, 0, r->chunks);
+}
+
+static bool region_retire(struct heap *h, struct region *r)
+{
+	size_t n = load_relaxed(&r->chunks), dirty;
+
+	/* 0: somebody else was faster, since the state was read. */
+	if (n == 0 || !bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
+		return false;
+	if (load_relaxed(&r->chunks) != n) {
+		/* Retired and made anew, larger, by others since n was read. */
+		bits_release(r->free, 0, n);
+		return false;
+	}
+	/* All chunks are ours now, so nobody else holds anything of this region. */
+	dirty = region_dirty((struct run){r, 0}, n);
+	store_release(&r->state, REGION_CLAIMED);
+	map_leave(r);
+	if (!pages_release(r->base, n << CHUNK_SHIFT)) {
+		/* Neither mappings nor memory for the map: the addresses stay claimed. */
+		if (map_enter(r)) {
+			store_release(&r->state, REGION_LIVE);
+			bits_release(r->free, 0, n);
+		}
+		return false;
+	}
+	heap_cleaned(h, dirty * CHUNK_UNITS);
+	cap_give(h, n);
+	bits_clear(r->clean, 0, n);
+	region_advised((struct run){r, 0}, n, ADVICE_NONE); /* new mappings, next time */
+	store_relaxed(&r->base, (char *)NULL);
+	store_relaxed(&r->chunks, (size_t)0);
+	/* Pairs with the swap in metadata_make. */
+	store_release(&r->state, REGION_VACANT);
+	return true;
+}
+
+size_t region_trim(struct heap *h)
+{
+	size_t bytes = 0;
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL && h->sharing == PAGES_PRIVATE; r = r->next) {
+		size_t n = load_relaxed(&r->chunks);
+
+		if (load_acquire(&r->state) == REGION_LIVE && region_retire(h, r))
+			bytes += n << CHUNK_SHIFT;
+	}
+	return bytes;
+}
+
+struct region *region_of(struct heap *h, const void *p)
+{
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
+		if (load_acquire(&r->state) == REGION_LIVE &&
+		    (uintptr_t)p - (uintptr_t)load_relaxed(&r->base) <
+			    load_relaxed(&r->chunks) << CHUNK_SHIFT)
+			return r;
+	return NULL;
+}
+
+bool region_metadata_holds(struct heap *h, const void *p)
+{
+	struct region *r;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
+		if ((uintptr_t)p - (uintptr_t)r < r->metadata)
+			return true;
+	return false;
+}

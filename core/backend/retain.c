@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/retain.h"
+
+#include "backend/chunk.h"
+#include "pages.h"
+#include "backend/region.h"
+#include "thread/watch.h"
+
+#define FEW 128 /* units, see heap_cleaned */
+
+/* Gives back what of the chunk is free and dirty; its bytes. */
+static size_t trim_chunk(struct heap *h, struct run run)
+{
+	struct chunk *c = run_chunk(run);
+	bool clean;
+
+	if (chunk_is(c, CHUNK_SLABS))
+		return chunk_purge(h, c);
+	if (region_is_clean(run, 1) || !region_claim_at(run, 1))
+		return 0;
+	/* Now that we hold it, nobody else changes it; was it cleaned meanwhile? */
+	clean = region_is_clean(run, 1);
+	if (clean || !pages_purge(run_base(run), CHUNK_SIZE, h->sharing)) {
+		region_give(run, 1, clean);
+		return 0;
+	}
+	heap_cleaned(h, CHUNK_UNITS);
+	region_give(run, 1, true);
+	return CHUNK_SIZE;
+}
+
+size_t heap_trim(struct heap *h, size_t keep)
+{
+	struct region *r;
+	size_t bytes = 0, i;
+
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		i = load_acquire(&r->state) == REGION_LIVE ? load_relaxed(&r->chunks) : 0;
+		while (i-- > 0) {
+			if (load_relaxed(&h->dirty) * UNIT_SIZE <= keep)
+				return bytes;
+			bytes += trim_chunk(h, (struct run){r, i});
+		}
+	}
+	return bytes;
+}
+
+/*
+ * Kept memory that was taken is in demand: a new period.  Not so for a few units of
+ * many, or who takes one a period would keep all of them for ever.
+ */
+void heap_cleaned(struct heap *h, size_t units)
+{
+	uint64_t left = fetch_add_relaxed(&h->dirty, (uint64_t)0 - units) - units;
+	uint64_t from = load_relaxed(&h->from), few = from / 64 < FEW ? from / 64 : FEW;
+
+	if (left >= load_relaxed(&h->low))
+		return;
+	store_relaxed(&h->low, left);
+	if (left + few < from) {
+		store_relaxed(&h->from, left);
+		store_relaxed(&h->clock, 0);
+	}
+}
+
+static uint64_t half(const struct heap *h)
+{
+	return h->options->retain / 2 / UNIT_SIZE;
+}
+
+/* Gives back until so many units are kept; what is refused is not asked for again. */
+static void retain_down(struct heap *h, uint64_t units)
+{
+	size_t bytes = heap_trim(h, units * UNIT_SIZE);
+	uint64_t left;
+
+	if (bytes == 0 && load_relaxed(&h->locked) != 0)
+		(void)region_trim(h); /* what cannot be purged can be unmapped */
+	left = load_relaxed(&h->dirty);
+	store_relaxed(&h->refused, bytes == 0 && left > units ? left - units : 0);
+}
+
+/* From now on, so much is kept, and nothing of it known to be in demand. */
+static void period_begin(struct heap *h, uint64_t kept)
+{
+	store_relaxed(&h->low, kept);
+	store_relaxed(&h->from, kept);
+}
+
+static void clock_start(struct heap *h, uint64_t kept)
+{
+	if (exchange_seq_cst(&h->running, 1) != 0)
+		return;
+	store_relaxed(&h->clock, 0);
+	period_begin(h, kept);
+	watch_tell(h);
+}
+
+/* All of this are hints: what a race spoils is right again a period later. */
+bool retain_tick(struct heap *h, uint64_t n)
+{
+	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused), clock, low;
+
+	if (likely(load_relaxed(&h->running) == 0)) {
+		if (likely(kept <= h->options->retain / UNIT_SIZE + refused))
+			return false;
+		clock_start(h, kept);
+	} else if (kept <= half(h) + refused) {
+		store_relaxed(&h->running, 0);
+		return false;
+	}
+	clock = fetch_add_relaxed(&h->clock, n) % RETAIN_PERIOD;
+	if (clock + n >= RETAIN_PERIOD) {
+		low = load_relaxed(&h->low);
+		period_begin(h, kept);
+		if (low <= kept && low > half(h) + refused)
+			retain_down(h, kept - low + half(h));
+		watch_tell(h); /* should one have missed it */
+	}
+	return true;
+}
+
+void retain_fresh(struct heap *h, uint64_t units)
+{
+	uint64_t kept = load_relaxed(&h->dirty), least = half(h);
+
+	if (kept > least + load_relaxed(&h->refused))
+		retain_down(h, kept - least > units ? kept - units : least);
+}

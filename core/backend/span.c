@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/span.h"
+
+#include "backend/retain.h"
+#include "pages.h"
+#include "backend/region.h"
+#include "slab/unowned.h"
+
+static size_t chunks_for(size_t bytes)
+{
+	return (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
+}
+
+static struct run run_of(const struct chunk *c)
+{
+	struct run run = {c->region, c->index};
+
+	return run;
+}
+
+/*
+ * The run is in use now: what of it was kept is so no longer, the rest is
+ * paid for.  zero: it is made to read zero, if it is not known to do so.
+ */
+static void run_used(struct run run, size_t n, bool zero)
+{
+	struct heap *h = run.region->heap;
+	size_t dirty = 0;
+
+	/* All at once first: most of what is large is clean. */
+	if (!region_is_clean(run, n)) {
+		dirty = region_dirty(run, n);
+		if (zero)
+			pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
+	}
+	heap_cleaned(h, dirty * CHUNK_UNITS);
+	retain_fresh(h, (n - dirty) * CHUNK_UNITS);
+}
+
+/*
+ * The run back to the region.  It is not kept if it is much, if all of it
+ * were there, and it is not, to judge by the page in the middle: nothing was
+ * written, or its pages were moved away.  Then to purge it costs next to
+ * nothing, and a zeroed block from there will cost nothing at all.
+ */
+static void run_return(struct run run, size_t n)
+{
+	struct heap *h = run.region->heap;
+	size_t bytes = n << CHUNK_SHIFT;
+	char *base = run_base(run);
+	bool clean = bytes > h->options->retain / 2 && !pages_there(base + bytes / 2) &&
+		     pages_purge(base, bytes, h->sharing);
+
+	if (!clean)
+		heap_dirtied(h, n * CHUNK_UNITS);
+	region_give(run, n, clean);
+	if (n >= SPAN_REGION && load_relaxed(&h->locked) != 0)
+		(void)region_trim(h); /* it cannot be purged, and is not kept */
+}
+
+/*
+ * The span's record, its advice, its tail.  A tail of more than an eighth of
+ * the block loses the memory that it had when the block was larger, or its chunk
+ * another's: nobody else will use it.  No huge page for an eighth of one.
+ */
+static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
+{
+	size_t n = chunks_for(bytes), size = span_size(bytes), tail = -size % CHUNK_SIZE;
+	enum advice advice = huge_policy(run.region->heap, use, bytes);
+	struct chunk *c = run_chunk(run);
+	char *base = run_base(run);
+	uint8_t *sparse;
+
+	/* Relaxed: looked at by walks, by map_find, and by those with an old hint. */
+	store_relaxed(&c->base, base);
+	store_relaxed(&c->region, run.region);
+	store_relaxed(&c->index, (uint32_t)run.first);
+	store_relaxed(&c->span_chunks, (uint32_t)n);
+	store_relaxed(&c->span_bytes, size);
+	if (tail > bytes / 8)
+		(void)pages_purge(base + size, tail, run.region->heap->sharing);
+	if (advice == ADVICE_HUGE && n > 1)
+		n -= tail > CHUNK_SIZE / 8 * 7;
+	region_advise(run, n, advice);
+	sparse = &run.region->advice[run.first];
+	store_relaxed(sparse, (uint8_t)((*sparse & ~ADVICE_SPARSE) |
+					(use == HUGE_ZEROED ? ADVICE_SPARSE : 0)));
+	return c;
+}
+
+/* In use and set, it becomes a live span. */
+static void *span_publish(struct chunk *c)
+{
+	store_relaxed(&c->clean, 0); /* nobody's yet, see census.h */
+	/* Pairs with chunk_is: the rest is set. */
+	store_release(&c->kind, CHUNK_SPAN);
+	return c->base;
+}
+
+void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
+{
+	size_t n = chunks_for(bytes);
+	size_t chunks = alignment < CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT;
+	struct run run = region_claim(h, n, chunks, false);
+	struct chunk *c;
+
+	if (run.region == NULL && unowned_shrink(h) > 0)
+		run = region_claim(h, n, chunks, false);
+	if (run.region == NULL)
+		return NULL;
+	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED);
+	run_used(run, n, zero); /* after the tail was purged */
+	if (!zero && h->options->huge == ASH_HUGE_POPULATE)
+		(void)pages_commit(c->base, c->span_bytes);
+	return span_publish(c);
+}
+
+bool span_release(struct chunk *c, void *p)
+{
+	uint64_t kind = CHUNK_SPAN;
+
+	/* Of several threads that release it, one wins this swap; no other kind does. */
+	if (p != load_relaxed(&c->base) || !cas_acq_rel(&c->kind, &kind, CHUNK_FREE))
+		return false;
+	run_return(run_of(c), c->span_chunks);
+	return true;
+}
+
+/* What grows is written, unless it was made for a sparse block. */
+static enum huge_use use_of(const struct chunk *c)
+{
+	return (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
+}
+
+bool span_fit(struct chunk *c, size_t bytes)
+{
+	size_t have = c->span_chunks, n = chunks_for(bytes);
+	struct run rest = run_of(c);
+
+	rest.first += have;
+	if (n > have) {
+		if (!region_claim_at(rest, n - have))
+			return false;
+		run_used(rest, n - have, false);
+	}
+	/* At no instant more bytes than chunks: others may walk, and we may die. */
+	if (n < have)
+		store_relaxed(&c->span_bytes, span_size(bytes));
+	(void)span_set(run_of(c), bytes, use_of(c));
+	/* Shrinks where it stands: the chunks behind go back. */
+	rest.first -= have - n;
+	if (n < have)
+		run_return(rest, have - n);
+	return true;
+}
+
+void *span_resize(struct chunk *c, void *p, size_t bytes)
+{
+	size_t n = chunks_for(bytes);
+	struct run run;
+
+	if (span_fit(c, bytes))
+		return p;
+	run = region_claim(c->region->heap, n, 1, false);
+	if (run.region == NULL)
+		return NULL;
+	run_used(run, n, false);
+	pages_move(p, run_base(run), c->span_bytes);
+	region_moved(run_of(c), run, c->span_chunks);
+	p = span_publish(span_set(run, bytes, use_of(c)));
+	(void)span_release(c, c->base);
+	return p;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/bits.h"
+
+#include "atomic.h"
+
+/* The part of the run [first, first + n) that lies in its first word. */
+struct part {
+	size_t word;
+	uint64_t mask;
+	size_t bits;
+};
+
+static struct part part_of(size_t first, size_t n)
+{
+	unsigned low = (unsigned)(first % 64);
+	size_t bits = 64 - low < n ? 64 - low : n;
+	struct part p = {first / 64, bits_run(low, (unsigned)bits), bits};
+
+	return p;
+}
+
+static bool bit_at(const uint64_t *words, size_t i)
+{
+	return (load_relaxed(&words[i / 64]) >> (i % 64)) & 1;
+}
+
+size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment, size_t offset)
+{
+	size_t first = offset & (alignment - 1);
+
+	while (first <= size && n <= size - first) {
+		size_t i, last_hole = BITS_NONE;
+
+		/* From the far end: the first hole met lets us skip furthest. */
+		for (i = n; i-- > 0;) {
+			size_t at = first + i;
+			uint64_t word = load_relaxed(&words[at / 64]);
+
+			if (word == ~(uint64_t)0) {
+				/* A word full of free chunks is passed at once. */
+				size_t below = at % 64;
+				i = i > below ? i - below : 0;
+				continue;
+			}
+			if (!((word >> (at % 64)) & 1)) {
+				last_hole = at;
+				break;
+			}
+		}
+		if (last_hole == BITS_NONE)
+			return first;
+		first = last_hole + 1;
+		/* Words without a free bit are passed at once, too. */
+		while (first % 64 == 0 && first < size && load_relaxed(&words[first / 64]) == 0)
+			first += 64;
+		while (first < size && !bit_at(words, first))
+			first++;
+		first += (offset - first) & (alignment - 1);
+	}
+	return BITS_NONE;
+}
+
+bool bits_claim(uint64_t *words, size_t first, size_t n)
+{
+	size_t at = first, left = n;
+
+	while (left > 0) {
+		struct part p = part_of(at, left);
+		uint64_t word = load_relaxed(&words[p.word]);
+
+		do {
+			if ((word & p.mask) != p.mask) {
+				if (at > first)
+					bits_release(words, first, at - first);
+				return false;
+			}
+			/* Pairs with bits_release: who freed the chunk is done with it. */
+		} while (!cas_acquire(&words[p.word], &word, word & ~p.mask));
+		at += p.bits;
+		left -= p.bits;
+	}
+	return true;
+}
+
+static void change(uint64_t *words, size_t first, size_t n, bool set)
+{
+	while (n > 0) {
+		struct part p = part_of(first, n);
+
+		if (set)
+			fetch_or_release(&words[p.word], p.mask); /* pairs with bits_claim */
+		else
+			fetch_and_acq_rel(&words[p.word], ~p.mask);
+		first += p.bits;
+		n -= p.bits;
+	}
+}
+
+void bits_release(uint64_t *words, size_t first, size_t n)
+{
+	change(words, first, n, true);
+}
+
+void bits_clear(uint64_t *words, size_t first, size_t n)
+{
+	change(words, first, n, false);
+}
+
+bool bits_all(const uint64_t *words, size_t first, size_t n)
+{
+	while (n > 0) {
+		struct part p = part_of(first, n);
+
+		if ((load_acquire(&words[p.word]) & p.mask) != p.mask)
+			return false;
+		first += p.bits;
+		n -= p.bits;
+	}
+	return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/class.h"
+
+/* One entry per eight bytes, computed by the compiler. */
+#define C1(i)  CLASS_OF((i) * 8) * CLASS_SMALL
+#define C4(i)  C1(i), C1((i) + 1), C1((i) + 2), C1((i) + 3)
+#define C16(i) C4(i), C4((i) + 4), C4((i) + 8), C4((i) + 12)
+#define C64(i) C16(i), C16((i) + 16), C16((i) + 32), C16((i) + 48)
+
+const uint8_t class_small[SLOT_SMALL / 8 + 1] = {C64(0), C64(64), C1(128)};
+
+_Static_assert(SLOT_SMALL / 8 == 128, "the table above");
+
+unsigned class_of(size_t size)
+{
+	return size <= SLOT_SMALL ? class_small[(size + 7) / 8] / CLASS_SMALL : class_larger(size);
+}
+
+size_t class_size(unsigned class)
+{
+	if (class <= 8)
+		return class == 0 ? 8 : (size_t)class * 16;
+	return (size_t)(9 + ((class - 9) & 7)) << (((class - 9) >> 3) + 4);
+}
+
+unsigned class_aligned(size_t size, size_t alignment)
+{
+	unsigned class;
+
+	if (size < alignment)
+		size = alignment; /* a power of two has a class of its own */
+	if (size > SLOT_MAX)
+		return CLASSES;
+	/* At most eight steps: the next power of two is a multiple, its slabs aligned. */
+	for (class = class_of(size); class < CLASSES; class++) {
+		unsigned units = class_units(class, true);
+		size_t start = bits_is_power(units) ? units * UNIT_SIZE : UNIT_SIZE;
+
+		if ((class_size(class) & (alignment - 1)) == 0 && start >= alignment)
+			break;
+	}
+	return class;
+}
+
+unsigned class_units(unsigned class, bool few)
+{
+	size_t size = class_size(class);
+	unsigned units = 2;
+
+	if (size > SLOT_LARGE)
+		return (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
+	if (few || size <= 16)
+		return 1;
+	while (units * UNIT_SIZE < 4 * size)
+		units *= 2;
+	return units;
+}
+
+unsigned class_slots(unsigned class, unsigned units)
+{
+	size_t slots = units * UNIT_SIZE / class_size(class);
+
+	return slots < SLAB_SLOTS ? (unsigned)slots : SLAB_SLOTS;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shape of the heap, before any code.
+ *
+ * USER MEMORY                                     nothing of ours lies in it
+ *
+ *   region   |........|........|........|........|     n chunks, one mapping
+ *            2 MiB-aligned
+ *   chunk    |s|s|s s|s s s s|.................s|      64 units of 32 KiB
+ *   slab     [slot][slot][slot][slot]...[slot]  tail   1 ... 32 units
+ *   span     |======================|                  a run of whole chunks
+ *
+ * METADATA                                        in mappings of its own
+ *
+ *   map      address -> chunk record, see map.h
+ *   region   [region | bitmaps | chunk 0 | chunk 1 | ... | remote words]
+ *   chunk    [header | head of each unit | slab 0 | ... | slab 63 | 0 ... 63 of nobody]
+ *   slab     [constants, owner][hints, links, free words]
+ *
+ *   The slab record of a unit stands at a fixed place, so records are never
+ *   allocated, never freed and never another type: a thread that comes late
+ *   reads an old record, not garbage.  Metadata is never unmapped.  Unowned slabs
+ *   have records of their own: a swap that comes late never meets a word that an
+ *   owner changes by plain stores (shared.h).
+ *
+ * A RELEASE, from pointer to bit
+ *
+ *   p = 0 .. 0 | 14 bits |     18 bits      | 15 bits
+ *                        | chunk_map.units[..]->slab     a guess, first
+ *
+ *   p = 0 .. 0 | 13 bits | 13 bits | 6 bits | 15 bits
+ *              |  root   |  leaf   |  unit  |  inside the unit
+ *              chunk_map.root[..]->chunk[..]->head[..]->slab
+ *
+ *   index = (p - slab.base) / slot size        one multiplication
+ *   group = index / 64, bit = index % 64
+ *
+ * THE BITMAPS ARE THE TRUTH
+ *
+ *   region.free      bit = 1: the chunk is free
+ *   chunk.units      bit = 1: the unit is free (0 in all that is no slab chunk)
+ *   slab.free        bit = 1: the slot is free
+ *   slab.remote      bit = 1: another thread released the slot; the owner
+ *                    has not collected it yet
+ *
+ *   A slot is taken if and only if both its bits are 0.  Everything else (the
+ *   hints of slabs, the lists, the inbox, the cursor of a bin, region.partial, the
+ *   counters) is a hint that only saves time.
+ *
+ *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
+ *   A lost clean bit costs time; a wrong one would hand out dirt, so it is set
+ *   only by whoever holds the memory, and cleared before anything is given out.
+ *
+ * THE HINTS OF A SLAB (its owner's)
+ *
+ *   groups     0 ............ opened ............ last
+ *              | allocated from  |  untouched: all slots free, but for the first
+ *                                   one's where its bin left it before its end
+ *   ready      bit g: group g < opened may have a free slot.  Set by the first
+ *              release into the group, cleared when it is found full.
+ *   dirty     bit g: a slot of group g was released since the slab was made,
+ *              or its memory was not zero to begin with: zeroed blocks from
+ *              here must be cleared.  ready is a part of dirty.
+ *
+ * EQUATIONS
+ *
+ *   slots of a slab  = slots free + slots remote + slots taken
+ *   units of a chunk = units free + sum of its slabs' units (+ in flight)
+ *   chunks of a region = chunks free + slab chunks + spans' chunks (+ in flight)
+ */
+#ifndef CORE_LAYOUT_H
+#define CORE_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu.h"
+
+#define CHUNK_SHIFT 21
+#define CHUNK_SIZE  ((size_t)1 << CHUNK_SHIFT)
+#define UNIT_SHIFT  15
+#define UNIT_SIZE   ((size_t)1 << UNIT_SHIFT)
+#define CHUNK_UNITS (1 << (CHUNK_SHIFT - UNIT_SHIFT))
+
+#define GROUP_SHIFT 6
+#define GROUP_SLOTS (1 << GROUP_SHIFT)
+#define SLAB_GROUPS 32
+#define SLAB_SLOTS  (SLAB_GROUPS * GROUP_SLOTS)
+
+_Static_assert(CHUNK_SHIFT == CPU_HUGE_SHIFT, "a chunk is one huge page");
+_Static_assert(CHUNK_UNITS == 64, "the units of a chunk are one word");
+_Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
+
+/* Of slab.owner: the owner's address, and in its lowest bits: */
+#define OWNER_PENDING ((uint64_t)1) /* remote bits wait to be collected, or a thread that
+				       released here long ago says so only now: any
+				       slab may have it, also a shared one           */
+#define OWNER_UNOWNED  ((uint64_t)2) /* instead of an address: unowned slab, see
+				       shared.h                                */
+/* With OWNER_UNOWNED: one thread is making or unmaking the slab, and has slots of it. */
+#define OWNER_CHANGING ((uint64_t)4)
+#define OWNER_MARKS    ((uint64_t)7) /* all of these */
+
+struct slab {
+	/* Constant while the slab lives, but for the owner; read by everybody. */
+	uint64_t owner;	       /* 0: no slab here                              */
+	char *base;
+	uint64_t reciprocal;   /* ceil(2^64 / slot_size)                       */
+	uint64_t slots;
+	uint64_t *remote;      /* `groups` words, on lines of their own        */
+	struct chunk *chunk;
+	uint32_t slot_size;
+	uint32_t groups;
+	uint8_t class;
+	uint8_t unit;	       /* first one, in its chunk                      */
+	uint8_t units;
+	_Alignas(CPU_LINE)
+	/* Written by the owner only. */
+	uint64_t all_free;     /* the word to watch for, see slab_watch        */
+	struct slab *next, *previous;
+	uint32_t ready, dirty, opened;
+	bool spare;	       /* in owner.spares                              */
+	uint64_t free[SLAB_GROUPS];
+	uint64_t hold;	       /* who may take slots or the slab, see slab.h   */
+};
+_Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
+_Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on lines of their own");
+
+/* Remote words of one slab record; again no power of two. */
+#define REMOTE_STRIDE (SLAB_GROUPS * sizeof(uint64_t) + CPU_LINE)
+
+enum chunk_kind {
+	CHUNK_FREE,  /* or in flight, or inside a span                      */
+	CHUNK_SLABS,
+	CHUNK_SPAN   /* the first chunk of a span                           */
+};
+
+struct chunk {
+	/*
+	 * Where a unit has no slab, head[] leads back to here, and a release takes
+	 * what stands here for a slab: kind is never the address of an owner, and
+	 * a reciprocal of 0 rejects every pointer.  So it need not ask for 0.
+	 */
+	uint64_t kind;	       /* enum chunk_kind; published last              */
+	char *base;	       /* NULL until the chunk is first used           */
+	uint64_t no_reciprocal;
+	struct region *region;
+	uint64_t units;	       /* bit = 1: free                                */
+	uint64_t clean;	       /* bit = 1: free and zero; of a span: census.h  */
+	uint32_t index;	       /* in its region                                */
+	uint32_t span_chunks;
+	size_t span_bytes;     /* what the user may use                        */
+	/* Unit -> slab record, in bytes from here; 0: no slab. */
+	uint32_t head[CHUNK_UNITS];
+	/* struct slab slabs[CHUNK_UNITS], unowned[CHUNK_UNITS], in regions that have them */
+};
+_Static_assert(sizeof(struct chunk) == 5 * CPU_LINE, "slab records begin on a line");
+_Static_assert(offsetof(struct chunk, kind) == offsetof(struct slab, owner) &&
+		       offsetof(struct chunk, no_reciprocal) == offsetof(struct slab, reciprocal),
+	       "see above");
+
+#define CHUNK_RECORDS (2 * CHUNK_UNITS)
+
+/* The record of an owner's slab that begins in the unit. */
+static inline struct slab *chunk_record(struct chunk *c, unsigned unit)
+{
+	return (struct slab *)(void *)(c + 1) + unit;
+}
+
+static inline uint32_t record_offset(unsigned unit)
+{
+	return (uint32_t)(sizeof(struct chunk) + unit * sizeof(struct slab));
+}
+
+/* The same of nobody's. */
+static inline uint32_t record_offset_unowned(unsigned unit)
+{
+	return record_offset(CHUNK_UNITS + unit);
+}
+
+static inline bool record_is_unowned(uint32_t place)
+{
+	return place >= record_offset(CHUNK_UNITS);
+}
+
+static inline unsigned record_unit(uint32_t place)
+{
+	return (unsigned)((place - sizeof(struct chunk)) / sizeof(struct slab)) % CHUNK_UNITS;
+}
+
+/* True: what stands in head[unit] says that a slab begins there. */
+static inline bool record_begins(uint32_t place, unsigned unit)
+{
+	return place == record_offset(unit) || place == record_offset_unowned(unit);
+}
+
+static inline struct slab *record_at(struct chunk *c, uint32_t place)
+{
+	return (struct slab *)(void *)((char *)c + place);
+}
+
+enum region_state {
+	REGION_VACANT, /* metadata only: no address space                     */
+	REGION_LIVE,
+	REGION_CLAIMED /* being set up or taken down by one thread            */
+};
+
+struct region {
+	struct region *next;   /* in heap.regions; never changes once set      */
+	struct heap *heap;
+	uint64_t state;	       /* enum region_state                            */
+	char *base;
+	size_t chunks;	       /* in use                                       */
+	size_t capacity;       /* that the metadata has room for               */
+	size_t stride;	       /* from one chunk record to the next            */
+	char *records;
+	char *remote;	       /* NULL: a region for spans only                */
+	size_t remote_stride;  /* from one slab record's remote words to the next */
+	uint64_t *free;	       /* bit = 1: the chunk is free                   */
+	uint64_t *clean;       /* bit = 1: free and zero                       */
+	uint64_t *partial;     /* hint: a slab chunk that may have free units  */
+	uint8_t *advice;       /* a chunk: enum advice, what the kernel was told */
+	size_t metadata;       /* bytes of the mapping this stands in          */
+};
+
+static inline struct chunk *region_chunk(const struct region *r, size_t index)
+{
+	return (struct chunk *)(void *)(r->records + index * r->stride);
+}
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The checker: walks every structure and compares it with the bitmaps.  The
+ * numbers are those of the invariants in DESIGN.md.
+ */
+#include "ashlar.h"
+#include "thread/owner.h"
+#include "front/quick.h"
+#include "backend/region.h"
+
+enum invariant {
+	HOLDS,
+	I1_FREE_CHUNK_HAS_NO_KIND,
+	I2_UNITS_ONLY_IN_SLAB_CHUNKS,
+	I3_FREE_UNIT_HAS_NO_SLAB,
+	I4_SLAB_GEOMETRY,
+	I5_NO_BITS_BEYOND_THE_SLOTS,
+	I6_FREE_AND_REMOTE_DISJOINT,
+	I7_HINTS_COVER_FREE_GROUPS,
+	I8_SLAB_ON_ITS_LIST,
+	I9_MAP_KNOWS_EVERY_CHUNK,
+	I10_SPAN_HOLDS_ITS_CHUNKS,
+	/* 11 and 12 are of fields */
+	I13_FREE_UNITS_ARE_FOUND = 13
+};
+
+/* A group with free slots is ready, untouched, or the one that its bin allocates from, or cached. */
+static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g, uint64_t word)
+{
+	if ((s->ready & ~s->dirty) != 0)
+		return false;
+	if (g >= s->opened)
+		return g == s->opened || word == slab_group_mask(s, g);
+	return word == 0 || ((s->ready >> g) & 1) != 0 ||
+	       bin_word(o, &o->bins[s->class]) == &s->free[g] || (QUICK && large_is_cached(o, s));
+}
+
+/* o: checked out by the caller, or NULL. */
+static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_t place)
+{
+	const struct slab *s = record_at(c, place);
+	unsigned unit = record_unit(place);
+	unsigned class = load_relaxed(&s->class), units = load_relaxed(&s->units), g, u;
+	uint64_t owner = load_acquire(&s->owner), slots = load_relaxed(&s->slots);
+	const uint64_t *others = load_relaxed(&s->remote);
+	size_t size;
+
+	if (class >= CLASSES || owner == 0 ||
+	    ((owner & OWNER_UNOWNED) != 0) != record_is_unowned(place))
+		return I4_SLAB_GEOMETRY;
+	size = class_size(class);
+	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
+	    load_relaxed(&s->slot_size) != size ||
+	    (units != class_units(class, true) && units != class_units(class, false)) ||
+	    slots != class_slots(class, units) ||
+	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
+	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||
+	    (bits_is_power(units) && unit % units != 0) ||
+	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT))
+		return I4_SLAB_GEOMETRY;
+	for (u = 0; u < units; u++)
+		if (load_acquire(&c->head[unit + u]) != place)
+			return I4_SLAB_GEOMETRY;
+	for (g = 0; g * GROUP_SLOTS < slots; g++) {
+		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&others[g]);
+
+		if (((word | remote) & ~slab_group_mask(s, g)) != 0)
+			return I5_NO_BITS_BEYOND_THE_SLOTS;
+		/* Only its holder can be sure not to see a collection half done. */
+		if (o != NULL && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
+			if ((word & remote) != 0)
+				return I6_FREE_AND_REMOTE_DISJOINT;
+			if (!hints_cover(o, s, g, word))
+				return I7_HINTS_COVER_FREE_GROUPS;
+		}
+	}
+	return HOLDS;
+}
+
+static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigned u)
+{
+	uint32_t place = load_acquire(&c->head[u]);
+	enum invariant broken;
+
+	if (place == 0)
+		return HOLDS;
+	/* A unit that came free since then has no slab any more. */
+	if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
+		return I3_FREE_UNIT_HAS_NO_SLAB;
+	if (!record_begins(place, u))
+		return HOLDS;
+	broken = check_slab(o, c, place);
+	/* A slab that was unmade or made anew meanwhile proves nothing. */
+	if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
+	    check_slab(o, c, place) == broken)
+		return broken;
+	return HOLDS;
+}
+
+static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
+{
+	const uint64_t *made = &load_relaxed(&c->region)->heap->made;
+	unsigned u;
+
+	for (u = 0; u < CHUNK_UNITS; u++) {
+		uint64_t before = load_acquire(made);
+		enum invariant broken = check_unit(o, c, u);
+
+		/* A handler may unmake and make unowned slabs between any two looks. */
+		if (broken != HOLDS && load_acquire(made) == before)
+			return broken;
+	}
+	return HOLDS;
+}
+
+/*
+ * True: nobody but the caller changes units now.  Who does is for a moment between
+ * the units and the hint.
+ */
+static bool nobody_changes(struct heap *h, const struct owner *o)
+{
+	struct owner *v;
+
+	if (h->sharing == PAGES_SHARED)
+		return heap_hooks->is_quiet(h);
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next)
+		if (v != o && load_acquire(&v->state) != OWNER_VACANT)
+			return false;
+	return o != NULL;
+}
+
+static bool units_are_found(const struct chunk *c)
+{
+	size_t i = load_relaxed(&c->index);
+
+	return load_seq_cst(&c->units) == 0 || bits_all(load_relaxed(&c->region)->partial, i, 1);
+}
+
+static enum invariant look_at_region(const struct owner *o, struct region *r)
+{
+	size_t chunks = load_relaxed(&r->chunks), i, span_left = 0;
+	const char *base = load_relaxed(&r->base);
+
+	for (i = 0; i < chunks; i++) {
+		struct chunk *c = region_chunk(r, i);
+		bool is_free = bits_all(r->free, i, 1);
+		enum invariant broken = HOLDS;
+
+		if (map_guess(base + (i << CHUNK_SHIFT)) != c)
+			return I9_MAP_KNOWS_EVERY_CHUNK;
+		if (span_left > 0) {
+			if (is_free && bits_all(r->free, i, 1))
+				return I10_SPAN_HOLDS_ITS_CHUNKS;
+			span_left--;
+			continue;
+		}
+		if (is_free && !chunk_is(c, CHUNK_FREE) && bits_all(r->free, i, 1))
+			return I1_FREE_CHUNK_HAS_NO_KIND;
+		if (load_acquire(&c->units) != 0 && chunk_is(c, CHUNK_SPAN))
+			return I2_UNITS_ONLY_IN_SLAB_CHUNKS;
+		if (chunk_is(c, CHUNK_SLABS))
+			broken = check_slab_chunk(o, c);
+		else if (chunk_is(c, CHUNK_SPAN))
+			span_left = load_relaxed(&c->span_chunks) - 1;
+		if (broken == HOLDS && chunk_is(c, CHUNK_SLABS) && !units_are_found(c) &&
+		    nobody_changes(r->heap, o) && !units_are_found(c))
+			broken = I13_FREE_UNITS_ARE_FOUND;
+		if (broken != HOLDS)
+			return broken;
+	}
+	return HOLDS;
+}
+
+/*
+ * A look takes time in which others claim and give back: a span seen at its
+ * first chunk may be gone at its last.  So what looks broken is looked at
+ * again; what is broken stays so.
+ */
+static enum invariant check_region(const struct owner *o, struct region *r)
+{
+	enum { LOOKS = 8 };
+	enum invariant broken = HOLDS;
+	unsigned i;
+
+	for (i = 0; i < LOOKS; i++) {
+		if (load_acquire(&r->state) != REGION_LIVE)
+			return HOLDS;
+		broken = look_at_region(o, r);
+		if (broken == HOLDS)
+			break;
+	}
+	return broken;
+}
+
+static enum invariant check_list(const struct owner *o, const struct slabs *l, bool some_free)
+{
+	const struct slab *s, *before = NULL;
+
+	for (s = l->head; s != NULL; before = s, s = s->next) {
+		if ((load_relaxed(&s->owner) & ~OWNER_PENDING) != (uint64_t)(uintptr_t)o ||
+		    s->previous != before || slab_is_ready(s) != some_free)
+			return I8_SLAB_ON_ITS_LIST;
+	}
+	return l->tail == before ? HOLDS : I8_SLAB_ON_ITS_LIST;
+}
+
+static enum invariant check_owner(const struct owner *o)
+{
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++) {
+		enum invariant broken = check_list(o, &o->lists[class].partial, true);
+
+		if (broken == HOLDS)
+			broken = check_list(o, &o->lists[class].full, false);
+		if (broken != HOLDS)
+			return broken;
+	}
+	return HOLDS;
+}
+
+int heap_check(struct heap *h, const struct owner *o)
+{
+	struct region *r;
+	enum invariant broken = HOLDS;
+
+	for (r = load_acquire(&h->regions); r != NULL && broken == HOLDS; r = r->next)
+		broken = check_region(o, r);
+	/* The lists of others are theirs alone to look at. */
+	if (broken == HOLDS && o != NULL)
+		broken = check_owner(o);
+	return (int)broken;
+}
+
+int ash_check(void)
+{
+	struct owner *o = seat.open == 0 ? NULL : seat.self;
+	int broken;
+
+	/* Checked out: handlers must not touch what we look at. */
+	seat.open = 0;
+	signal_fence();
+	broken = heap_check(&heap_default, o);
+	if (o != NULL)
+		seat_give();
+	return broken;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "front/alloc.h"
+
+#include "ashlar.h"
+#include "thread/owner.h"
+#include "front/quick.h"
+#include "backend/span.h"
+
+static SLOW void *alloc_class(unsigned class)
+{
+	bool clean;
+	void *p = slot_alloc(class, &clean);
+
+	if (p == NULL)
+		ash_on_no_memory();
+	return p;
+}
+
+static OUTLINE void *alloc_rest(size_t size)
+{
+	void *p = NULL;
+
+	if (size <= SLOT_MAX)
+		return alloc_class(class_of(size));
+	if (size <= PTRDIFF_MAX)
+		p = span_alloc(&heap_default, size, 1, false);
+	if (p == NULL)
+		ash_on_no_memory();
+	return p;
+}
+
+/* Above SLOT_SMALL. */
+static QUICK_SLOW void *alloc_slow(size_t size)
+{
+	bool clean;
+	void *p;
+
+	if (QUICK && likely(size <= SLOT_MAX)) {
+		p = quick_long(size, &clean, true);
+		if (likely(p != NULL))
+			return p;
+	}
+	return alloc_rest(size);
+}
+
+/*
+ * What the sum of ash_alloc had no carry for.  With the word out of it again it
+ * tells what the seat was: nobody but the seat's holder changes the word.
+ *
+ * o is owner_none: the thread had no record then.  If it has one now, a handler
+ * came between that got it, and may have opened the seat before ash_alloc closed
+ * it.  No frame below had a record to hold, and those above have ended.
+ */
+SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
+{
+	struct owner *o = owner;
+	unsigned class = small / CLASS_SMALL;
+
+	if (o == owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
+		seat_give(); /* it was open */
+	return alloc_class(class);
+}
+
+/*
+ * The fast path: seat, class, word, lowest bit.  It must stay free of calls
+ * and of locked instructions; tests/golden holds its instructions.
+ */
+FAST void *ash_alloc(size_t size)
+{
+	struct owner *o = seat.self;
+	uint64_t *at, word, sum;
+	unsigned small;
+	struct bin *b;
+	void *p;
+
+	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
+		return alloc_slow(size);
+	signal_fence(); /* first self, see ash_inline_refill */
+	sum = seat.open;
+	seat.open = 0;
+	signal_fence(); /* see seat_take */
+	small = class_small[(size + 7) / 8];
+	b = bin_small(o, small);
+	at = bin_word(o, b);
+	word = load_relaxed(at);
+	/* ~0 if the seat was open: the word less 1, that is without its lowest bit, and a carry. */
+	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
+		return ash_inline_refill(small, sum, o);
+	p = b->base + cpu_lowest_bit(word) * b->size;
+	cpu_and(at, sum);
+	if (QUICK)
+		p = quick_predicted(p);
+	seat_give();
+	return p;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "front/release.h"
+
+#include "ashlar.h"
+#include "front/quick.h"
+
+/*
+ * The fast path: pointer to slab, slab to bit.  It must stay free of calls
+ * and of locked instructions; tests/golden holds its instructions.
+ */
+FAST void ash_release(void *p)
+{
+	uint64_t word, index, group;
+	struct slab *s;
+
+	if (unlikely(!own_slot(p, &s, &index))) {
+		release_rest(p, s);
+		return;
+	}
+	seat.open = 0;
+	signal_fence(); /* see seat_take */
+	group = index / GROUP_SLOTS;
+	word = load_relaxed(&s->free[group]);
+	if (unlikely(cpu_set_bit(&word, index))) {
+		seat_give();
+		release_rest(p, s); /* finds it free, too */
+		return;
+	}
+	/* Only looked at: a store here each time would be one more chain through memory. */
+	if (unlikely(slab_has_event(s, group, word))) {
+		release_event(seat.self, s, group, word);
+		return;
+	}
+	store_release(&s->free[group], word);
+	if (QUICK)
+		seat.latest = p; /* see quick_predicted */
+	seat_give();
+}

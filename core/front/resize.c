@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "ashlar.h"
+#include "vec16.h"
+#include "memory.h"
+#include "front/quick.h"
+#include "front/release.h"
+#include "backend/span.h"
+
+/*
+ * A block stays where it is while its size class does not change.  When it
+ * shrinks within a slab it stays, too, as long as at least half is used:
+ * growing buffers are often trimmed and grown again.
+ */
+bool block_fits(size_t have, size_t size)
+{
+	return size <= have && (size >= have / 2 || have == SLOT_MIN);
+}
+
+static OUTLINE void *resize_rest(void *p, size_t size)
+{
+	size_t have = block_bytes(CALL_RESIZE, p);
+	struct chunk *c;
+	void *moved;
+
+	if (p == NULL)
+		return ash_alloc(size);
+	if (size > PTRDIFF_MAX) {
+		ash_on_no_memory();
+		return NULL;
+	}
+	c = map_find(p);
+	if (unlikely(heap_hooks != NULL) && heap_hooks->resize(c, &p, size))
+		return p;
+	if (span_is(c, p)) {
+		if (size > SLOT_MAX) {
+			moved = span_resize(c, p, size);
+			if (moved == NULL)
+				ash_on_no_memory();
+			owner_ticks(); /* it may have got smaller */
+			return moved;
+		}
+	} else if (block_fits(have, size)) {
+		return p;
+	}
+	moved = ash_alloc(size);
+	if (moved == NULL)
+		return size <= have ? p : NULL; /* a smaller block needs no memory */
+	memcpy(moved, p, size < have ? size : have);
+	ash_release(p);
+	return moved;
+}
+
+/* As release_event. */
+static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
+{
+	owner_freed(seat.self, s, group, word);
+	seat_give();
+	/* Or the compiler sees what is returned, and the fast path saves it across this call. */
+	__asm__("" : "+r"(moved));
+	return moved;
+}
+
+/*
+ * A block of one's own slab, found once: it stays, or moves to another of
+ * one's own.  What each test stands for is said at ash_release.
+ */
+QUICK_FAST void *ash_resize(void *p, size_t size)
+{
+	uint64_t index, group, word;
+	struct slab *s;
+	size_t have;
+	void *moved;
+	bool clean;
+
+	if (!QUICK || unlikely(!own_slot(p, &s, &index)))
+		return resize_rest(p, size);
+	group = index / GROUP_SLOTS;
+	if (unlikely(((load_relaxed(&s->free[group]) >> (index % GROUP_SLOTS)) & 1) != 0))
+		return resize_rest(p, size); /* which reports it */
+	have = s->slot_size;
+	if (block_fits(have, size))
+		return p;
+	if (unlikely(size > SLOT_SMALL))
+		return resize_rest(p, size); /* from there on the string instruction is faster */
+	seat.open = 0;
+	signal_fence(); /* see seat_take */
+	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
+	if (unlikely(moved == NULL)) {
+		seat_give();
+		return resize_rest(p, size);
+	}
+	vec16_copy(moved, p, size < have ? size : have);
+	word = load_relaxed(&s->free[group]);
+	(void)cpu_set_bit(&word, index);
+	if (unlikely(slab_has_event(s, group, word)))
+		return resize_event(moved, s, group, word);
+	store_release(&s->free[group], word);
+	seat_give();
+	return moved;
+}

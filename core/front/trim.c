@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Giving memory back on request. */
+#include "ashlar.h"
+#include "thread/slab_purge.h"
+#include "thread/reap.h"
+#include "backend/region.h"
+#include "slab/unowned.h"
+
+void heap_gather(struct heap *h, struct owner *o)
+{
+	(void)owner_reap(h, o);
+	if (o != NULL) {
+		owner_collect_all(o);
+		owner_shrink(o);
+		owner_shrink_vacant(h);
+	}
+	(void)unowned_shrink(h);
+}
+
+size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
+{
+	size_t bytes, left, room;
+
+	heap_gather(h, o);
+	bytes = heap_trim(h, keep);
+	store_relaxed(&h->refused, 0); /* it may be asked again */
+	left = load_relaxed(&h->dirty) * UNIT_SIZE;
+	room = keep > left ? keep - left : 0;
+	if (o != NULL) {
+		bytes += slabs_purge(o, &room);
+		bytes += slabs_purge_others(h, o, &room);
+	}
+	if (keep == 0)
+		(void)region_trim(h);
+	return bytes;
+}
+
+size_t ash_trim(size_t keep)
+{
+	struct owner *o = seat_take();
+	size_t bytes = heap_give_back(&heap_default, o, keep);
+
+	if (o != NULL)
+		seat_give();
+	return bytes;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls beside ash_alloc that give a block: built for size, see Makefile. */
+#include "front/alloc.h"
+
+#include "ashlar.h"
+#include "vec16.h"
+#include "memory.h"
+#include "thread/owner.h"
+#include "front/quick.h"
+#include "slab/unowned.h"
+#include "backend/span.h"
+
+void *slot_alloc(unsigned class, bool *clean)
+{
+	struct owner *o = seat_take();
+	void *p;
+
+	if (unlikely(o == NULL)) {
+		*clean = false;
+		return unowned_slot(&heap_default, class);
+	}
+	p = owner_slot(o, class, clean);
+	seat_give();
+	if (unlikely(p == NULL)) {
+		*clean = false;
+		p = shared_rest(&heap_default, class);
+	}
+	return p;
+}
+
+static OUTLINE void *zalloc_rest(size_t count, size_t size)
+{
+	bool clean;
+	size_t bytes;
+	void *p = NULL;
+
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
+		; /* no memory for that */
+	else if (bytes > SLOT_MAX)
+		p = span_alloc(&heap_default, bytes, 1, true);
+	else if ((p = slot_alloc(class_of(bytes), &clean)) != NULL && !clean)
+		memset(p, 0, bytes);
+	if (p == NULL)
+		ash_on_no_memory();
+	return p;
+}
+
+/* Above SLOT_SMALL: from there on the string instruction is faster than lines. */
+static QUICK_SLOW void *zalloc_long(size_t bytes)
+{
+	bool clean;
+	void *p = quick_long(bytes, &clean, false);
+
+	if (unlikely(p == NULL))
+		return zalloc_rest(1, bytes);
+	return clean ? p : memset(p, 0, bytes);
+}
+
+QUICK_FAST void *ash_zalloc(size_t count, size_t size)
+{
+	size_t bytes;
+	bool clean;
+	void *p;
+
+	if (!QUICK || __builtin_mul_overflow(count, size, &bytes) || unlikely(bytes > SLOT_MAX))
+		return zalloc_rest(count, size);
+	if (unlikely(bytes > SLOT_SMALL))
+		return zalloc_long(bytes);
+	p = quick_slot(class_small[(bytes + 7) / 8], &clean, false);
+	if (unlikely(p == NULL))
+		return zalloc_rest(1, bytes);
+	if (!clean)
+		vec16_clear(p, bytes);
+	return p;
+}
+
+static OUTLINE void *aligned_rest(size_t alignment, size_t size)
+{
+	void *p = NULL;
+	unsigned class;
+	bool clean;
+
+	if (span_may_align(alignment) && size <= PTRDIFF_MAX) {
+		class = class_aligned(size, alignment);
+		if (class < CLASSES)
+			p = slot_alloc(class, &clean);
+		else
+			p = span_alloc(&heap_default, size > 0 ? size : 1, alignment, false);
+	}
+	if (p == NULL)
+		ash_on_no_memory();
+	return p;
+}
+
+/*
+ * Up to where it is not more than a unit, a block of a multiple of the alignment is
+ * aligned: such a multiple is a class, or all classes that large are multiples.
+ */
+QUICK_FAST void *ash_aligned_alloc(size_t alignment, size_t size)
+{
+	size_t most = alignment - 1;
+
+	if (QUICK && likely(most < UNIT_SIZE) && likely(bits_is_power(alignment)) &&
+	    likely(size <= SLOT_MAX - UNIT_SIZE))
+		return ash_alloc(size > 0 ? (size + most) & ~most : alignment);
+	return aligned_rest(alignment, size);
+}
+
+size_t ash_good_size(size_t size)
+{
+	if (size > PTRDIFF_MAX)
+		return 0;
+	return size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size);
+}

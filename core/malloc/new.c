@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * operator new and delete, all forms, by their names in the C++ ABI, so that
+ * neither a C++ compiler nor its library is needed.  Weak: a program's own
+ * replacement of any of them wins, as C++ promises.
+ */
+#include "facade.h"
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define OPERATOR    EXPORT __attribute__((weak))
+#define NAMED(name) __asm__(name)
+#define COLD        __attribute__((noinline, cold))
+
+typedef void handler(void);
+IF_PRESENT handler *get_new_handler(void) NAMED("_ZSt15get_new_handlerv");
+
+/* Throws std::bad_alloc; a static program need not have linked it. */
+IF_PRESENT void throw_bad_alloc(void) NAMED("_ZSt17__throw_bad_allocv");
+
+/* What it is made of: whoever catches one has linked these. */
+IF_PRESENT void *allocate_exception(size_t size) NAMED("__cxa_allocate_exception");
+IF_PRESENT void throw_exception(void *exception, const void *type, void (*destroy)(void *))
+	NAMED("__cxa_throw");
+IF_PRESENT extern const char bad_alloc_type[] NAMED("_ZTISt9bad_alloc");
+IF_PRESENT extern const char bad_alloc_table[] NAMED("_ZTVSt9bad_alloc");
+IF_PRESENT void bad_alloc_destroy(void *self) NAMED("_ZNSt9bad_allocD1Ev");
+IF_PRESENT void abort(void);
+IF_PRESENT void *dlsym(void *handle, const char *name);
+#define NEXT ((void *)-1) /* RTLD_NEXT */
+
+static _Noreturn COLD void no_memory(void)
+{
+	if (throw_bad_alloc != NULL)
+		throw_bad_alloc();
+	if (allocate_exception != NULL && throw_exception != NULL && bad_alloc_type != NULL &&
+	    bad_alloc_table != NULL && bad_alloc_destroy != NULL) {
+		/* An object of one word: its table of virtual functions, behind two others. */
+		const char **exception = allocate_exception(sizeof *exception);
+
+		*exception = bad_alloc_table + 2 * sizeof(void *);
+		throw_exception((void *)exception, bad_alloc_type, bad_alloc_destroy);
+	}
+	if (abort != NULL)
+		abort();
+	__builtin_trap();
+}
+
+/* NULL only if there is no handler; it may throw, or end the program. */
+static COLD void *try_again(size_t alignment, size_t size)
+{
+	void *p;
+
+	do {
+		handler *h = get_new_handler != NULL ? get_new_handler() : NULL;
+
+		if (h == NULL)
+			return NULL;
+		h();
+		p = ash_aligned_alloc(alignment, size);
+	} while (p == NULL);
+	return p;
+}
+
+/*
+ * A handler may throw, and who called a nothrow form has no place to catch it.
+ * Nor has C: so the C++ library's own form does, which calls our throwing one.
+ * In a static program it was not linked, and what the handler throws goes on.
+ */
+typedef void *nothrow_new(size_t size, size_t alignment_or_tag, const void *tag);
+
+static COLD void *nothrow(const char *name, size_t alignment, size_t size)
+{
+	static const char tag;
+	nothrow_new *theirs = NULL;
+
+	if (get_new_handler == NULL || get_new_handler() == NULL)
+		return NULL;
+	if (dlsym != NULL)
+		theirs = (nothrow_new *)dlsym(NEXT, name);
+	if (theirs == NULL)
+		return try_again(alignment, size);
+	return theirs(size, alignment > 1 ? alignment : (size_t)&tag, &tag);
+}
+
+static COLD void *must(size_t alignment, size_t size)
+{
+	void *p = try_again(alignment, size);
+
+	if (p == NULL)
+		no_memory();
+	return p;
+}
+
+/* Another name for the same code: what a form is told beyond that is not looked at. */
+#define SAME(name, symbol, as, ...)                                                                \
+	OPERATOR void *name(__VA_ARGS__) NAMED(symbol) __attribute__((alias(as)))
+
+OPERATOR void *new_one(size_t size) NAMED("_Znwm");
+OPERATOR void *new_nothrow(size_t size) NAMED("_ZnwmRKSt9nothrow_t");
+OPERATOR void *new_aligned(size_t size, size_t alignment) NAMED("_ZnwmSt11align_val_t");
+OPERATOR void *new_aligned_nothrow(size_t size, size_t alignment)
+	NAMED("_ZnwmSt11align_val_tRKSt9nothrow_t");
+
+/* The one thing here that is not of ashlar.h: see core/front/quick.h. */
+BETWEEN void *ash_alloc_or(size_t size, void *rest(size_t size));
+
+static void *one_rest(size_t size)
+{
+	void *p = ash_alloc(size);
+
+	return likely(p != NULL) ? p : must(1, size);
+}
+
+static void *nothrow_rest(size_t size)
+{
+	void *p = ash_alloc(size);
+
+	return likely(p != NULL) ? p : nothrow("_ZnwmRKSt9nothrow_t", 1, size);
+}
+
+void *new_one(size_t size)
+{
+	return ash_alloc_or(size, one_rest);
+}
+
+void *new_nothrow(size_t size)
+{
+	return ash_alloc_or(size, nothrow_rest);
+}
+
+void *new_aligned(size_t size, size_t alignment)
+{
+	void *p = ash_aligned_alloc(alignment, size);
+
+	return likely(p != NULL) ? p : must(alignment, size);
+}
+
+void *new_aligned_nothrow(size_t size, size_t alignment)
+{
+	void *p = ash_aligned_alloc(alignment, size);
+
+	return likely(p != NULL) ? p
+				 : nothrow("_ZnwmSt11align_val_tRKSt9nothrow_t", alignment, size);
+}
+
+SAME(new_many, "_Znam", "_Znwm", size_t);
+SAME(new_many_nothrow, "_ZnamRKSt9nothrow_t", "_ZnwmRKSt9nothrow_t", size_t);
+SAME(new_many_aligned, "_ZnamSt11align_val_t", "_ZnwmSt11align_val_t", size_t, size_t);
+SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
+     "_ZnwmSt11align_val_tRKSt9nothrow_t", size_t, size_t);
+
+/*
+ * All forms have the block first, and the rest the allocator knows better.
+ * Sizes are not checked: a base class without a virtual destructor makes
+ * wrong ones, which no other malloc minds.
+ */
+OPERATOR void delete_one(void *p) NAMED("_ZdlPv");
+
+void delete_one(void *p)
+{
+	ash_release(p);
+}
+
+#define DELETE(name, symbol)                                                                       \
+	OPERATOR void name(void *p) NAMED(symbol) __attribute__((alias("_ZdlPv")))
+
+DELETE(delete_many, "_ZdaPv");
+DELETE(delete_one_sized, "_ZdlPvm");
+DELETE(delete_many_sized, "_ZdaPvm");
+DELETE(delete_one_aligned, "_ZdlPvSt11align_val_t");
+DELETE(delete_many_aligned, "_ZdaPvSt11align_val_t");
+DELETE(delete_one_sized_aligned, "_ZdlPvmSt11align_val_t");
+DELETE(delete_many_sized_aligned, "_ZdaPvmSt11align_val_t");
+DELETE(delete_one_nothrow, "_ZdlPvRKSt9nothrow_t");
+DELETE(delete_many_nothrow, "_ZdaPvRKSt9nothrow_t");
+DELETE(delete_one_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t");
+DELETE(delete_many_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t");

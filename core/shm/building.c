@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "shm/building.h"
+
+#include "shm/recover.h"
+#include "shm/seats.h"
+
+struct building building_begin(struct heap *h, struct owner *o)
+{
+	struct building b = {NULL, BUILDER_OWNER};
+	struct store *s;
+	uint64_t life;
+	unsigned i;
+
+	if (h->sharing != PAGES_SHARED)
+		return b;
+	s = store_of(h);
+	if (o != NULL) {
+		if ((load_relaxed(&o->building) & 1) == 0)
+			b.word = &o->building;
+	} else {
+		b = (struct building){&s->crowd, BUILDER_CROWD};
+		life = seats_life(h);
+		/* Whose life nobody can judge is in the crowd: its place would never be free again. */
+		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD && life != 0; i++) {
+			uint64_t nobody = 0;
+
+			if (load_relaxed(&s->strangers[i]) == 0 &&
+			    cas_acq_rel(&s->strangers[i], &nobody, life))
+				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
+		}
+	}
+	/* Pairs with building_quiet: who sees what we build sees that we do. */
+	if (b.word != NULL && b.as != BUILDER_STRANGER)
+		fetch_add_acq_rel(b.word, 1);
+	if (o == NULL)
+		fetch_add_acq_rel(&s->visits, 1);
+	fence_release();
+	return b;
+}
+
+void building_end(struct building b)
+{
+	if (b.word == NULL)
+		return;
+	/* Pairs with building_quiet: what was built is there when we are seen to have ended. */
+	if (b.as == BUILDER_STRANGER)
+		store_release(b.word, 0);
+	else
+		fetch_add_acq_rel(b.word, b.as == BUILDER_OWNER ? 1 : (uint64_t)-1);
+}
+
+/* True: nobody builds at this stranger's place.  One who died there is noted first. */
+static bool stranger_is_gone(struct store *s, unsigned i)
+{
+	uint64_t life = load_acquire(&s->strangers[i]);
+
+	if (life == 0)
+		return true;
+	if (!recover_thread_is_over(s, life))
+		return false;
+	fetch_add_acq_rel(&s->lost, 1);
+	(void)cas_acq_rel(&s->strangers[i], &life, 0);
+	return true;
+}
+
+bool building_quiet(struct store *s, uint64_t *sum)
+{
+	struct owner *o;
+	unsigned i;
+
+	*sum = load_acquire(&s->visits);
+	if (load_acquire(&s->crowd) != 0)
+		return false;
+	for (i = 0; i < STRANGERS; i++)
+		if (!stranger_is_gone(s, i))
+			return false;
+	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
+		uint64_t building = load_acquire(&o->building);
+
+		if ((building & 1) != 0)
+			return false;
+		*sum += building;
+	}
+	return true;
+}
+
+void strangers_bury(struct store *s)
+{
+	unsigned i;
+
+	for (i = 0; i < STRANGERS; i++)
+		(void)stranger_is_gone(s, i);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "shm/claim.h"
+
+#include "memory.h"
+#include "shm/seats.h"
+#include "share.h"
+#include "world.h"
+
+#define AFTER (offsetof(struct store, world) + sizeof(uint64_t))
+
+/* A thread is at work there.  Ourselves, too: we are a handler that interrupted it. */
+static bool is_live(uint64_t claim, uint64_t world)
+{
+	/* In other namespaces than ours: nobody here can tell. */
+	return claim != 0 && (!world_is(world, world_now()) || !life_thread_is_over(claim));
+}
+
+/* True: a page of zeros at most, but for a claim. */
+static bool is_blank(const struct store *head, size_t length, int fd)
+{
+	uint64_t page[PAGE_SIZE / sizeof(uint64_t)] = {0};
+	size_t i;
+
+	if (length > PAGE_SIZE || share_read(fd, page, PAGE_SIZE, 0) > length)
+		return false;
+	page[offsetof(struct store, claim) / sizeof(uint64_t)] ^= head->claim;
+	page[offsetof(struct store, world) / sizeof(uint64_t)] ^= head->world;
+	for (i = 0; i < PAGE_SIZE / sizeof(uint64_t); i++)
+		if (page[i] != 0)
+			return false;
+	return true;
+}
+
+enum claim claim_look(int fd, bool *half)
+{
+	struct store head;
+	struct share_file file;
+
+	memset(&head, 0, sizeof head);
+	*half = false;
+	if (!share_status(fd, &file))
+		return CLAIM_FOREIGN;
+	(void)share_read(fd, &head, AFTER, 0);
+	if (head.magic == STORE_MAGIC)
+		return CLAIM_HEAP;
+	*half = head.magic == CLAIM_MAKING;
+	if (!*half && !is_blank(&head, file.length, fd))
+		return CLAIM_FOREIGN;
+	return is_live(head.claim, head.world) ? CLAIM_BUSY : CLAIM_FREE;
+}
+
+enum claim claim_take(struct store *s)
+{
+	uint64_t magic = 0, claim, world = 0, here = world_now(), me = seats_life(&s->heap);
+
+	if (!cas_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
+		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
+	/* First, so that who sees a claim sees where its life means something. */
+	if (!cas_acq_rel(&s->world, &world, here) && !world_is(world, here))
+		return CLAIM_BUSY;
+	claim = load_acquire(&s->claim);
+	if (me == 0 || is_live(claim, world) || !cas_acq_rel(&s->claim, &claim, me))
+		return CLAIM_BUSY;
+	/* Whose claim we took may have been done with it before he died. */
+	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;
+}
+
+void claim_clear(struct store *s)
+{
+	memset((char *)s + AFTER, 0, PAGE_SIZE - AFTER);
+	s->version = 0;
+}
+
+void claim_give(struct store *s)
+{
+	uint64_t making = CLAIM_MAKING, mine = load_relaxed(&s->claim);
+
+	claim_clear(s);
+	store_relaxed(&s->world, (uint64_t)0);
+	/* In this order: who sees no claim may begin, and needs the word for itself. */
+	(void)cas_acq_rel(&s->magic, &making, 0);
+	/* Somebody in other namespaces may have begun when he saw ours gone. */
+	(void)cas_acq_rel(&s->claim, &mine, 0);
+}

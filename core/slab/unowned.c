@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "slab/unowned.h"
+
+#include "backend/region.h"
+#include "slab/walk.h"
+
+static struct heap *heap_of_slab(const struct slab *s)
+{
+	/* Of a record these never change. */
+	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
+}
+
+static bool there_are_none(const struct heap *h)
+{
+	return load_relaxed(&h->made) == load_relaxed(&h->gone);
+}
+
+/* ---- slabs come and go ---- */
+
+/* True: it seems so. */
+static bool is_empty(const struct slab *s)
+{
+	unsigned g;
+
+	for (g = 0; g < load_relaxed(&s->groups); g++)
+		if (load_relaxed(&s->free[g]) != slab_group_mask(s, g))
+			return false;
+	return true;
+}
+
+/* All slots of the slab become the caller's; false: not all are free, or it is not there. */
+static bool slots_take_all(struct slab *s)
+{
+	uint64_t owner = OWNER_UNOWNED, mask;
+	unsigned groups, g;
+
+	/* A look first: what is held in vain is hidden from others for a moment. */
+	if (!is_empty(s) || !cas_acq_rel(&s->owner, &owner, OWNER_UNOWNED | OWNER_CHANGING))
+		return false;
+	/* It is there, and only we can unmake it: so it stays what it is. */
+	groups = load_relaxed(&s->groups);
+	for (g = 0; g < groups; g++) {
+		mask = slab_group_mask(s, g);
+		/* Acquire: the last users are done with the slots. */
+		if (!cas_acq_rel(&s->free[g], &mask, 0))
+			break;
+	}
+	if (g == groups)
+		return true;
+	while (g-- > 0)
+		fetch_or_release(&s->free[g], slab_group_mask(s, g));
+	fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
+	return false;
+}
+
+/* Back to the chunk, if it is empty. */
+static bool unowned_unmake(struct heap *h, struct slab *s)
+{
+	uint64_t hint = (uint64_t)(uintptr_t)s;
+
+	if (!slots_take_all(s))
+		return false;
+	(void)cas_acq_rel((uint64_t *)(void *)&h->unowned[s->class], &hint, 0);
+	units_give(h, slab_close(s));
+	fetch_add_relaxed(&h->gone, 1);
+	return true;
+}
+
+/* The class's next slots are looked for here first. */
+static void unowned_prefer(struct heap *h, unsigned class, struct slab *s)
+{
+	/* Release pairs with the load in unowned_slot. */
+	struct slab *old = (struct slab *)exchange_seq_cst(
+		(uint64_t *)(void *)&h->unowned[class], (uint64_t)(uintptr_t)s); /* NOLINT: an address */
+
+	/* It was kept though it was empty, perhaps. */
+	if (old != NULL && old != s)
+		(void)unowned_unmake(h, old);
+}
+
+static struct slab *unowned_make(struct heap *h, unsigned class)
+{
+	unsigned count = class_units(class, true), slots = class_slots(class, count), g;
+	struct units u;
+	struct slab *s;
+
+	/* Before it is there: who sees none need not look. */
+	fetch_add_acq_rel(&h->made, 1);
+	u = units_claim(h, count, true, false);
+	if (u.chunk == NULL) {
+		fetch_add_relaxed(&h->gone, 1);
+		return NULL;
+	}
+	s = record_at(u.chunk, record_offset_unowned(u.first));
+	slab_shape(s, u, class, class_size(class), slots);
+	if (unlikely(h->sharing == PAGES_SHARED))
+		heap_hooks->slab_made(s);
+	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);
+	slab_publish(h, s, record_offset_unowned(u.first));
+	for (g = 0; g < s->groups; g++) {
+		/* Pairs with slot_in.  What is set already was released twice, the second time late. */
+		uint64_t old = fetch_or_release(&s->free[g], slab_group_mask(s, g));
+
+		if (unlikely(old != 0))
+			misuse_double(s, g, bits_lowest(old));
+	}
+	fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
+	return s;
+}
+
+/* ---- slots ---- */
+
+/* A slot of the group was given back: the slab may be empty. */
+static void unowned_settle(struct heap *h, struct slab *s, unsigned g)
+{
+	/* From here on it may be another slab: what it seems is a hint. */
+	if (load_relaxed(&s->free[g]) == slab_group_mask(s, g) &&
+	    s != load_relaxed(&h->unowned[load_relaxed(&s->class)]))
+		(void)unowned_unmake(h, s);
+}
+
+static void *slot_in(struct heap *h, struct slab *s, unsigned class)
+{
+	unsigned g, bit;
+
+	if ((load_relaxed(&s->owner) & OWNER_CHANGING) != 0)
+		return NULL; /* what is allocated there now would be counted nowhere */
+	for (g = 0; g < load_relaxed(&s->groups); g++) {
+		uint64_t word = load_relaxed(&s->free[g]);
+
+		while (word != 0) {
+			bit = bits_lowest(word);
+			/* Pairs with unowned_make, and with unowned_free: the last user is done with it. */
+			if (!cas_acquire(&s->free[g], &word, bits_without_lowest(word)))
+				continue;
+			if (unlikely(load_relaxed(&s->chunk->head[s->unit]) !=
+				     record_offset_unowned(s->unit)))
+				misuse_double(s, g, bit); /* set where no slab is */
+			if (likely(s->class == class))
+				return s->base + (size_t)(g * GROUP_SLOTS + bit) * s->slot_size;
+			fetch_or_release(&s->free[g], (uint64_t)1 << bit);
+			unowned_settle(h, s, g);
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+static void *slot_in_chunk(struct heap *h, struct chunk *c, unsigned class)
+{
+	unsigned u;
+
+	for (u = 0; u < CHUNK_UNITS; u++) {
+		struct slab *s;
+		void *p;
+
+		if (load_acquire(&c->head[u]) != record_offset_unowned(u))
+			continue;
+		s = record_at(c, record_offset_unowned(u));
+		p = load_relaxed(&s->class) != class ? NULL : slot_in(h, s, class);
+		if (p != NULL) {
+			unowned_prefer(h, class, s);
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Looks through so many chunks, from where the last look for the class ended: one
+ * for each slab that is made.  So a call takes no longer in a large heap, and while
+ * that grows by a unit a chunk all slots of the class are found again.
+ */
+
+static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
+{
+	size_t at = load_relaxed(&h->sought[class]), i = at;
+	struct region *r = load_acquire(&h->regions);
+	void *p = NULL;
+
+	if (there_are_none(h))
+		return NULL;
+	for (; r != NULL && i >= load_relaxed(&r->chunks); r = r->next)
+		i -= load_relaxed(&r->chunks);
+	while (r != NULL && p == NULL && chunks > 0) {
+		struct chunk *c = region_chunk(r, i);
+
+		chunks--;
+		if (r->remote != NULL && chunk_is(c, CHUNK_SLABS))
+			p = slot_in_chunk(h, c, class);
+		at++;
+		for (i++; r != NULL && i >= load_relaxed(&r->chunks); i = 0)
+			r = r->next;
+	}
+	store_relaxed(&h->sought[class], r == NULL ? 0 : at);
+	return p;
+}
+
+void *shared_rest(struct heap *h, unsigned class)
+{
+	store_relaxed(&h->sought[class], 0);
+	return slot_nearby(h, class, SIZE_MAX);
+}
+
+void *unowned_slot(struct heap *h, unsigned class)
+{
+	struct slab *s = load_acquire(&h->unowned[class]);
+	void *p = s == NULL ? NULL : slot_in(h, s, class);
+
+	if (p == NULL)
+		p = slot_nearby(h, class, 1);
+	while (p == NULL) {
+		s = unowned_make(h, class);
+		if (s == NULL && unowned_shrink(h) > 0)
+			s = unowned_make(h, class);
+		if (s == NULL)
+			return shared_rest(h, class);
+		p = slot_in(h, s, class);
+		unowned_prefer(h, class, s);
+	}
+	return p;
+}
+
+bool unowned_free(struct slab *s, uint64_t index)
+{
+	struct heap *h = heap_of_slab(s);
+	unsigned g = (unsigned)(index / GROUP_SLOTS), class = load_relaxed(&s->class);
+	bool first = load_relaxed(&s->free[g]) == 0;
+
+	if (set_bit_seq_cst(s->free, index))
+		return false;
+	if (first)
+		unowned_prefer(h, class, s);
+	else
+		unowned_settle(h, s, g);
+	return true;
+}
+
+size_t unowned_shrink(struct heap *h)
+{
+	struct walk w = walk_from(h);
+	struct slab *s;
+	size_t n = 0;
+
+	if (there_are_none(h))
+		return 0;
+	while ((s = walk_next(&w)) != NULL)
+		if (record_is_unowned(w.place))
+			n += unowned_unmake(h, s);
+	return n;
+}

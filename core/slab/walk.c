@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "slab/walk.h"
+
+struct slab *walk_next(struct walk *w)
+{
+	while (++w->unit >= CHUNK_UNITS) {
+		/* The next slab chunk; its unit 0 comes from the condition above. */
+		w->unit = CHUNK_UNITS;
+		while (w->region != NULL && (w->region->remote == NULL ||
+					     w->index >= load_relaxed(&w->region->chunks))) {
+			w->region = w->region->next;
+			w->index = 0;
+		}
+		if (w->region == NULL)
+			return NULL;
+		w->chunk = region_chunk(w->region, w->index++);
+		/* Of a chunk that was never used the record has no memory, and gets none by a look. */
+		if (!bits_all(w->region->free, w->index - 1, 1) && chunk_is(w->chunk, CHUNK_SLABS))
+			w->unit = ~0u;
+	}
+	w->place = load_acquire(&w->chunk->head[w->unit]);
+	if (w->place != record_offset_unowned(w->unit))
+		w->place = record_offset(w->unit);
+	return record_at(w->chunk, w->place);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A walk over all slabs of a heap, for what has no hint to go by. */
+#ifndef CORE_WALK_H
+#define CORE_WALK_H
+
+#include "slab/slab.h"
+
+struct walk {
+	struct region *region;
+	size_t index; /* of the chunk after this one */
+	struct chunk *chunk;
+	unsigned unit;
+	uint32_t place; /* what stood in its head */
+};
+
+static inline struct walk walk_from(struct heap *h)
+{
+	return (struct walk){load_acquire(&h->regions), 0, NULL, CHUNK_UNITS, 0};
+}
+
+/* The record of the next unit of a slab chunk, with or without a slab; NULL: the end. */
+struct slab *walk_next(struct walk *w);
+
+/* True: a slab begins in the unit the walk is at, still the one whose record it gave. */
+static inline bool walk_at_slab(const struct walk *w)
+{
+	return load_acquire(&w->chunk->head[w->unit]) == w->place;
+}
+
+#endif

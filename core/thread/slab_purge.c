@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "thread/slab_purge.h"
+
+#include "thread/holder.h"
+#include "pages.h"
+#include "slab/walk.h"
+
+/* The pages that are there in a range without taken slots; its ends need not be pages. */
+static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *room)
+{
+	size_t bytes = 0, there;
+
+	from += -(uintptr_t)from & (PAGE_SIZE - 1);
+	to -= (uintptr_t)to & (PAGE_SIZE - 1);
+	if (from >= to)
+		return 0;
+	there = pages_count(from, (size_t)(to - from));
+	if (there <= *room)
+		*room -= there;
+	else if (pages_purge(from, (size_t)(to - from), sharing))
+		bytes = there;
+	return bytes;
+}
+
+/* In this order: the owner sets the free bits before it clears the others. */
+static uint64_t free_word(const struct slab *s, unsigned g)
+{
+	uint64_t remote = load_acquire(&load_relaxed(&s->remote)[g]);
+
+	/* Acquire pairs with the owner's releases, which it makes while we hold the slab, too. */
+	return remote | load_acquire(&s->free[g]);
+}
+
+static bool slot_is_free(const struct slab *s, size_t slot)
+{
+	return (free_word(s, (unsigned)(slot / GROUP_SLOTS)) >> (slot % GROUP_SLOTS)) & 1;
+}
+
+/* Runs of free slots; the last one has the slab's tail, too. */
+static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *room)
+{
+	size_t bytes = 0, slots = load_relaxed(&s->slots), size = load_relaxed(&s->slot_size);
+	char *base = load_relaxed(&s->base);
+	size_t i, start;
+
+	for (i = 0; i < slots; i++) {
+		if (!slot_is_free(s, i))
+			continue;
+		for (start = i; i < slots && slot_is_free(s, i);)
+			i++;
+		bytes += range_purge(sharing, base + start * size,
+				     i == slots ? base + load_relaxed(&s->units) * UNIT_SIZE
+						: base + i * size,
+				     room);
+	}
+	return bytes;
+}
+
+/*
+ * True: no free slot of the slab is taken from now on, and it stays this slab, until
+ * it is let go.  Its owner may have made it into another one since it was found, so
+ * all of it is read now, when it is held.
+ *
+ * Of a slab of one slot, only what others released: what its owner did may be cached
+ * (whole.c), and is then taken, closed and made anew without asking.  But a slot
+ * whose bit is in the remote word is no one's to park.
+ */
+static bool is_purgeable(const struct slab *s)
+{
+	/* Pairs with slab_open: the rest is this slab's. */
+	uint64_t owner = load_acquire(&s->owner);
+
+	if (owner <= OWNER_PENDING || (owner & OWNER_UNOWNED) != 0)
+		return false;
+	if (load_relaxed(&s->slots) > 1)
+		return true;
+	return (load_acquire(&load_relaxed(&s->remote)[0]) & 1) != 0 &&
+	       load_relaxed(&s->free[0]) == 0 && load_relaxed(&s->slots) == 1;
+}
+
+size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
+{
+	uint64_t idle = SLAB_IDLE;
+	size_t bytes = 0;
+
+	/* Acquire pairs with slab_let_go.  Not idle: in use, or another purges it. */
+	if (load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, holder_guest(h)))
+		return 0;
+	if (is_purgeable(s))
+		bytes = slab_purge(h->sharing, s, room);
+	slab_let_go(s);
+	return bytes;
+}
+
+size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room)
+{
+	struct walk w = walk_from(h);
+	struct slab *s;
+	size_t bytes = 0;
+
+	if (h->sharing != PAGES_PRIVATE)
+		return 0; /* who holds a slab may be dead there */
+	while ((s = walk_next(&w)) != NULL)
+		if (walk_at_slab(&w) && !owner_has(o, s))
+			bytes += slabs_purge_held(h, s, room);
+	return bytes;
+}
+
+size_t slabs_purge(struct owner *o, size_t *room)
+{
+	struct slab *s;
+	size_t bytes = 0;
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++) {
+		if (o->bins[class].slab != NULL)
+			bytes += slab_purge(o->heap->sharing, o->bins[class].slab, room);
+		for (s = o->lists[class].partial.head; s != NULL; s = s->next) {
+			if (!slab_take(s))
+				continue; /* another thread purges it */
+			bytes += slab_purge(o->heap->sharing, s, room);
+			slab_let_go(s);
+		}
+	}
+	return bytes;
+}

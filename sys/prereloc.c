@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "prereloc.h"
+
+#ifdef ASHLAR_SO
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu.h"
+
+/* The ELF format's. */
+enum { DT_NULL = 0, DT_RELA = 7, DT_RELACOUNT = 0x6ffffff9 };
+
+struct dynamic {
+	int64_t tag;
+	uint64_t value;
+};
+
+struct rela {
+	uint64_t place, info;
+	int64_t addend;
+};
+
+/* Made by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden")));
+
+bool prereloc_call(const void *word)
+{
+	const struct dynamic *d;
+	uint64_t base = (uint64_t)(uintptr_t)__ehdr_start, table = 0, count = 0, i;
+
+	if ((const char *)word - cpu_thread_pointer() != CPU_EARLY_OFFSET)
+		return false;
+	for (d = _DYNAMIC; d->tag != DT_NULL; d++) {
+		if (d->tag == DT_RELA) /* some linkers have made it an address already */
+			table = d->value < base ? d->value + base : d->value;
+		else if (d->tag == DT_RELACOUNT)
+			count = d->value;
+	}
+	/* Relative ones stand first.  Done again, they come out the same. */
+	for (i = 0; i < count; i++) {
+		const struct rela *r = (const struct rela *)(uintptr_t)table + i;
+
+		*(uint64_t *)(uintptr_t)(base + r->place) = base + (uint64_t)r->addend;
+	}
+	return true;
+}
+
+#endif
