@@ -5,7 +5,8 @@ set -u
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-status=0
+subject='bench'
+. tests/verdict.sh
 
 printf '%s\n' 'fast|micro fast|1000|a row|ns' 'lost|micro lost|1000|another|' \
 	'none|program none|1000|a third|' >"$folder/rows"
@@ -46,6 +47,55 @@ expect 'a reason is given for each that did not run' peak '* did not run: a thir
 expect 'the plot has ratios of medians' plot "$(printf 'time\ta row\tpeer\t2.0000')"
 awk -f tools/bench/plot "$folder/plot" >"$folder/svg"
 expect 'the plot is an SVG' svg '</svg>'
+
+# A title that goes on where another began stands alone in the plot; the legend has its place.
+printf '%s\n' '| | ashlar | a peer with a long name | b | c | d | e | f | another long name |' '|---|' \
+	'| blocks, old: first, µs | 1 | 2 (x 2.00) | 30 (x 30.00) | 3 (x 3.00) | 4 (x 4.00) | 1 (x 1.00) | 0 | 2 (x 2.00) |' \
+	'| ... new, ns a block | 1 | 2 (x 2.50) | 1 | did not run | 1 | 2 (x 1.00) | 1 | 2 |' \
+	'| ... filled by hand, ms | 1 | 2 (x 2.50) | 1 | 1 | 1 | 1 | 1 | 2 |' >"$folder/ratios.md"
+awk -f tools/bench/titles -f tools/bench/ratios "$folder/ratios.md" >"$folder/ratios"
+expect 'a row is plotted by its title' ratios "$(printf 'time\tblocks, new\ta peer with a long name\t2.50')"
+! grep -q 'by hand' "$folder/ratios" && [ "$(wc -l <"$folder/ratios")" = 8 ]
+verdict 'what was done by hand is not plotted'
+awk -f tools/bench/plot "$folder/ratios" >"$folder/svg"
+for picture in "$folder/svg" tools/bench/seeds.svg; do
+	# Six units a letter are more than any usual font of this size takes.
+	awk -F'"' '
+	/^<svg/ { width = $4; height = $6 }
+	/^<circle/ && $4 + 4 > width { bad = 1 }
+	/^<text/ {
+		text = $0
+		gsub(/<[^>]*>/, "", text)
+		gsub(/µ/, "u", text)
+		wide = length(text) * 6
+		left = $6 == "end" ? $2 - wide : $6 == "middle" ? $2 - wide / 2 : $2
+		texts++
+		if (left < 0 || left + wide > width || $4 > height) { print text; bad = 1 }
+	}
+	END { exit bad || texts < 10 }' "$picture" >"$folder/outside"
+	verdict "all text of ${picture##*/} lies inside the picture"
+	sed 's/^/     /' "$folder/outside"
+done
+
+# make bench-accept, in a tree of its own: date and CPU above each table, and no table without.
+accepting=$folder/accept
+mkdir -p "$accepting/build/bench" "$accepting/tools"
+cp -r tools/bench "$accepting/tools/"
+cp BENCHMARKS.md README.md "$accepting"
+printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| a |' '|---|' '| 1 |' '' '| b |' '|---|' '| 2 |' '' \
+	'text' >"$accepting/build/bench/threads.md"
+(cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null) &&
+	sed -n '/^<!-- threads -->/,/^<!-- .threads -->/p' "$accepting/BENCHMARKS.md" >"$folder/accepted"
+[ "$(grep -c '^.`make x`, 2026-01-02, a CPU' "$folder/accepted")" = 2 ] &&
+	[ "$(grep -c '^|' "$folder/accepted")" = 6 ] && grep -qx text "$folder/accepted"
+verdict 'make bench-accept stamps each table with date and CPU'
+cmp -s README.md "$accepting/README.md"
+verdict 'make bench-accept makes the same summary of the same figures'
+sed 1d "$accepting/build/bench/threads.md" >"$accepting/build/bench/shared.md"
+cp "$accepting/BENCHMARKS.md" "$folder/before"
+! (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null 2>"$folder/errors") &&
+	grep -q 'no date and CPU' "$folder/errors" && cmp -s "$folder/before" "$accepting/BENCHMARKS.md"
+verdict 'make bench-accept refuses a table without them'
 
 # Each row of the list is one that the program has; the program is not built here.
 awk -F'|' '$2 ~ /^micro / { split($2, w, " "); print w[2] }' tools/bench/rows | sort -u >"$folder/listed"
