@@ -96,6 +96,12 @@ cp "$accepting/BENCHMARKS.md" "$folder/before"
 ! (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null 2>"$folder/errors") &&
 	grep -q 'no date and CPU' "$folder/errors" && cmp -s "$folder/before" "$accepting/BENCHMARKS.md"
 verdict 'make bench-accept refuses a table without them'
+printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| time | Ashlar | b |' '|---|' '| 1 |' \
+	>"$accepting/build/bench/compare.md"
+rm "$accepting/build/bench/shared.md"
+! (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null 2>"$folder/errors") &&
+	grep -q 'no row: time|pair of 128 B' "$folder/errors" && cmp -s "$folder/before" "$accepting/BENCHMARKS.md"
+verdict 'make bench-accept refuses tables that lack a row of the summary'
 
 # Each row of the list is one that the program has; the program is not built here.
 awk -F'|' '$2 ~ /^micro / { split($2, w, " "); print w[2] }' tools/bench/rows | sort -u >"$folder/listed"
