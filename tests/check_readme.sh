@@ -37,7 +37,6 @@ extract() {
 		print $3 >(folder "/" n ".tool")
 		next
 	}
-	/^#/ && out == "" { print >(folder "/" (n + 1) ".heading") }
 	out != "" { print >out }
 	' "$1"
 	for script in "$folder"/*.sh; do
@@ -51,7 +50,7 @@ compiles() {
 }
 
 extract README.md
-[ "$(wc -l <"$folder/programs")" -ge 3 ] && [ -f "$folder/5.sh" ]
+[ "$(wc -l <"$folder/programs")" -ge 3 ] && [ -f "$folder/6.sh" ]
 verdict "has three programs and the commands to build them: $(tr '\n' ' ' <"$folder/programs")"
 
 unset MAKEFLAGS MFLAGS MAKELEVEL BUILD CC # the commands are the reader's
@@ -59,12 +58,13 @@ number=1
 while [ -f "$folder/$number.sh" ]; do
 	script=$folder/$number.sh
 	read -r tool <"$folder/$number.tool"
-	name="commands $number ($(sed -n 's/^.* -o build\///p' "$script" | tr '\n' ' ' | sed 's/ $//'))"
+	name="commands $number ($(sed -n 's/^.* -o build\///p; s/^make .*/&/p' "$script" | head -n 1))"
 	if [ -n "$tool" ] && ! compiles "$tool"; then
 		echo "skip readme: $name: $tool is not here, or finds no C library"
 	else
-		(cd "$tree" && sh -eu "$script") >"$folder/printed" 2>"$folder/errors" </dev/null
-		verdict "$name run"
+		(cd "$tree" && sh -eu "$script") >"$folder/printed" 2>"$folder/errors" </dev/null &&
+			! grep -q 'warning' "$folder/errors"
+		verdict "$name run, without a warning"
 		[ $status = 0 ] || sed 's/^/     /' "$folder/errors"
 		# What make says, should it have something to do, is no output of the programs.
 		grep -vE '^(CC|AS|AR|LINK|MAKE|COPY) |^make' "$folder/printed" >"$folder/said"
