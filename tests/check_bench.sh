@@ -87,7 +87,7 @@ printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| a |' '
 (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null) &&
 	sed -n '/^<!-- threads -->/,/^<!-- .threads -->/p' "$accepting/BENCHMARKS.md" >"$folder/accepted"
 [ "$(grep -c '^.`make x`, 2026-01-02, a CPU' "$folder/accepted")" = 2 ] &&
-	[ "$(grep -c '^|' "$folder/accepted")" = 6 ] && grep -qx text "$folder/accepted"
+	[ "$(sed -n 2p "$folder/accepted" | cut -c 1)" = '*' ] && [ "$(grep -c '^|' "$folder/accepted")" = 6 ] && grep -qx text "$folder/accepted"
 verdict 'make bench-accept stamps each table with date and CPU'
 cmp -s README.md "$accepting/README.md"
 verdict 'make bench-accept makes the same summary of the same figures'

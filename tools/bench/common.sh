@@ -73,7 +73,9 @@ stamp() {
 #	count   the median
 #	answer  the minimum
 table() {
-	if [ "$1" -lt 3 ]; then
+	if [ "$1" = 1 ]; then
+		stamp "$2" "1 round."
+	elif [ "$1" -lt 3 ]; then
 		stamp "$2" "minimum of $1 rounds, interleaved."
 	else
 		stamp "$2" "$1 rounds, interleaved; minimum / median."
