@@ -22,7 +22,7 @@ struct units {
 };
 
 /* The hint that the chunk may have free units. */
-void chunk_hint(struct chunk *c, bool partial);
+INTERNAL void chunk_hint(struct chunk *c, bool partial);
 
 /* Units of this chunk, if it has them. */
 static ALWAYS_INLINE struct units units_claim_in(struct heap *h, struct chunk *c, unsigned count,
@@ -86,10 +86,10 @@ static ALWAYS_INLINE struct units units_find(struct heap *h, unsigned count,
  * `count` units in a row (aligned if a power of two); from a new chunk only if
  * `grow`.  dense: such a chunk will be full before long.
  */
-struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
+INTERNAL struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
 
 /* Gives them back, dirty; the chunk too, if that was the last of it. */
-void units_give(struct heap *h, struct units u);
+INTERNAL void units_give(struct heap *h, struct units u);
 
 static inline char *units_base(struct units u)
 {
@@ -100,10 +100,10 @@ static inline char *units_base(struct units u)
  * Does what somebody who vanished has left undone: the hint to free units, the way
  * back of a chunk that is free throughout.
  */
-void chunk_mend(struct heap *h, struct chunk *c);
+INTERNAL void chunk_mend(struct heap *h, struct chunk *c);
 
 /* Purges the free dirty units of the chunk; the bytes given back. */
-size_t chunk_purge(struct heap *h, struct chunk *c);
+INTERNAL size_t chunk_purge(struct heap *h, struct chunk *c);
 
 /* The record of a slab chunk or of a span's first chunk, as the map or a walk finds it. */
 static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)

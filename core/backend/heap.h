@@ -46,7 +46,7 @@ struct heap {
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };
 
-extern INTERNAL struct heap heap_default;
+INTERNAL_EXTERN struct heap heap_default;
 
 #define HEAP_BYTES ((sizeof(struct heap) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 
@@ -79,31 +79,31 @@ struct heap_hooks {
 	/* A thread's seats in such heaps, when it is about to end. */
 	void (*thread_ends)(void);
 };
-extern INTERNAL const struct heap_hooks *heap_hooks;
+INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 
 /* An id that no other heap of this process has, nor another process's shared one. */
-uint64_t heap_new_id(bool shared);
+INTERNAL uint64_t heap_new_id(bool shared);
 
 /*
  * Gives memory back until at most `keep` bytes of what is free may still be
  * backed: whole chunks and free units, the newest regions and the highest
  * addresses first, as allocation prefers the lowest.  Returns the bytes.
  */
-size_t heap_trim(struct heap *h, size_t keep);
+INTERNAL size_t heap_trim(struct heap *h, size_t keep);
 /* The same after what an owner, if not NULL, keeps for itself. */
-size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
+INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
 /* Slabs that are empty back to their chunks: the owner's, if not NULL, ended threads', nobody's. */
-void heap_gather(struct heap *h, struct owner *o);
+INTERNAL void heap_gather(struct heap *h, struct owner *o);
 
 /* What ash_stats and ash_check tell; o: the caller's record, checked out, or NULL. */
-void heap_stats(struct heap *h, struct ash_stats *out);
-int heap_check(struct heap *h, const struct owner *o);
+INTERNAL void heap_stats(struct heap *h, struct ash_stats *out);
+INTERNAL int heap_check(struct heap *h, const struct owner *o);
 
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);
 }
 
-void heap_cleaned(struct heap *h, size_t units);
+INTERNAL void heap_cleaned(struct heap *h, size_t units);
 
 #endif

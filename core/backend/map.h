@@ -41,7 +41,7 @@ struct map {
 	struct map_leaf first; /* costs no system call, and few programs need another */
 	struct map_leaf *root[MAP_SIZE];
 };
-extern INTERNAL struct map chunk_map;
+INTERNAL_EXTERN struct map chunk_map;
 
 static inline size_t map_index(const void *p)
 {
@@ -78,14 +78,14 @@ static inline struct slab *map_guess_slab(const void *p)
 }
 
 /* The chunk in use that has this address; NULL: none. */
-struct chunk *map_find(const void *p);
+INTERNAL struct chunk *map_find(const void *p);
 
 /* Enters all chunks of the region.  False: no memory for it; nothing is entered. */
-bool map_enter(struct region *r);
+INTERNAL bool map_enter(struct region *r);
 /* Takes them out again. */
-void map_leave(struct region *r);
+INTERNAL void map_leave(struct region *r);
 
 /* True: the address is one of the map's own. */
-bool map_holds(const void *p);
+INTERNAL bool map_holds(const void *p);
 
 #endif

@@ -41,9 +41,9 @@
 #define RETAIN_PERIOD ((uint64_t)8192)
 
 /* So many slow operations were done.  True: the clock runs. */
-bool retain_tick(struct heap *h, uint64_t n);
+INTERNAL bool retain_tick(struct heap *h, uint64_t n);
 
 /* So many units were taken that no process memory stands behind yet. */
-void retain_fresh(struct heap *h, uint64_t units);
+INTERNAL void retain_fresh(struct heap *h, uint64_t units);
 
 #endif

@@ -62,7 +62,7 @@ static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 
 /* NULL was released, says malloc's side (core/malloc/malloc.c): so free need not ask first. */
 #ifdef ASHLAR_MALLOC
-void quick_null(void);
+INTERNAL void quick_null(void);
 #else
 static inline void quick_null(void)
 {
@@ -73,14 +73,14 @@ static inline void quick_null(void)
  * A slot above SLOT_LARGE, for the holder of the record: a slab that is cached,
  * or made of free units.  NULL: it needs more than that.
  */
-QUICK_SLOW void *large_take(struct owner *o, unsigned class, bool *clean);
+INTERNAL QUICK_SLOW void *large_take(struct owner *o, unsigned class, bool *clean);
 /* The same, for whoever calls. */
-QUICK_SLOW void *large_slot(size_t size, bool *clean);
+INTERNAL QUICK_SLOW void *large_slot(size_t size, bool *clean);
 /* The only slot of the slab is released; see owner_freed. */
-void large_freed(struct owner *o, struct slab *s);
-bool large_is_cached(const struct owner *o, const struct slab *s);
+INTERNAL void large_freed(struct owner *o, struct slab *s);
+INTERNAL bool large_is_cached(const struct owner *o, const struct slab *s);
 /* What is cached goes back to the heap. */
-void large_leave(struct owner *o);
+INTERNAL void large_leave(struct owner *o);
 
 /* As quick_slot, for a size above SLOT_SMALL. */
 static inline void *quick_long(size_t size, bool *clean, bool predicted)
@@ -95,6 +95,6 @@ static inline void *quick_long(size_t size, bool *clean, bool predicted)
  * may throw, and what it throws need not pass through here (core/malloc/new.c).
  */
 typedef void *ash_rest(size_t size);
-void *ash_alloc_or(size_t size, ash_rest *rest);
+HIDDEN void *ash_alloc_or(size_t size, ash_rest *rest);
 
 #endif

@@ -10,6 +10,6 @@
  * back.  Does nothing while another live thread looks; gives up what it
  * cannot look at in a moment in which nobody builds, until the next time.
  */
-void lost_look(struct store *s);
+INTERNAL void lost_look(struct store *s);
 
 #endif

@@ -21,6 +21,6 @@
  * head: read from the file; what store_set writes has been compared.  False: *why
  * is ASH_ATTACH_NO_HEAP, or ASH_ATTACH_NO_MEMORY.
  */
-bool sound(int fd, const struct store *head, enum ash_attach *why);
+INTERNAL bool sound(int fd, const struct store *head, enum ash_attach *why);
 
 #endif

@@ -24,10 +24,10 @@
  * only lose the first, should another thread than its holder fork: that stays
  * taken there.
  */
-void fork_watch(struct heap *h);
+INTERNAL void fork_watch(struct heap *h);
 
 /* Takes over the records of vanished threads; o: the caller's, checked out. */
-void fork_settle(struct owner *o, uint64_t generation);
+INTERNAL void fork_settle(struct owner *o, uint64_t generation);
 
 static inline void fork_notice(struct owner *o)
 {

@@ -31,13 +31,13 @@ static inline uint64_t holder_generation(uint64_t state)
 }
 
 /* The state of a record that the calling thread holds from now on, as its own or as a guest. */
-uint64_t holder_seated(const struct heap *h);
-uint64_t holder_guest(const struct heap *h);
+INTERNAL uint64_t holder_seated(const struct heap *h);
+INTERNAL uint64_t holder_guest(const struct heap *h);
 
 /* True: the caller is the thread that forked this process, or one of its ancestors. */
-bool holder_has_forked(void);
+INTERNAL bool holder_has_forked(void);
 
 /* The record is the caller's: what the kernel calls the caller is entered in it, if it can be told. */
-void holder_identify(struct owner *o);
+INTERNAL void holder_identify(struct owner *o);
 
 #endif

@@ -39,7 +39,7 @@ static ALWAYS_INLINE uint64_t runs_of(uint64_t word, unsigned n)
 	return word & starts[n];
 }
 
-static __attribute__((noinline)) struct units claim_in(struct heap *h, struct chunk *c,
+static __attribute__((noinline)) struct units large_claim_in(struct heap *h, struct chunk *c,
 						       unsigned count)
 {
 	return units_claim_in(h, c, count, runs_of);
@@ -52,11 +52,11 @@ static ALWAYS_INLINE struct units claim_if_room(struct heap *h, struct chunk *c,
 
 	if (word != 0 && runs_of(word, count) == 0)
 		return (struct units){NULL, 0, count, false};
-	return claim_in(h, c, count);
+	return large_claim_in(h, c, count);
 }
 
 /* By eights: a look at each in turn would be a third of all that is done here. */
-static ALWAYS_INLINE bool has_inbox(const struct owner *o)
+static ALWAYS_INLINE bool large_has_inbox(const struct owner *o)
 {
 	uint64_t any = load_relaxed(&o->pending_classes[0]) | load_relaxed(&o->pending_classes[1]);
 	const uint64_t *m;
@@ -116,7 +116,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		u = unlist(o, s);
 	} else {
 		fork_notice(o);
-		if (unlikely(has_inbox(o)))
+		if (unlikely(large_has_inbox(o)))
 			collect(o);
 		if (unlikely(o->lists[class].partial.head != NULL))
 			return NULL; /* that one comes first */

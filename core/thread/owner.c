@@ -9,14 +9,10 @@
 #include "front/quick.h"
 #include "thread/takeover.h"
 
-struct owner owner_static[2];
+INTERNAL struct owner owner_static[2];
 static uint64_t first_owner_used;
 
-#ifdef ASHLAR_SINGLE_THREAD
-struct seat seat = {.self = owner_none};
-#else
-_Thread_local struct seat seat = {.self = owner_none};
-#endif
+INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none};
 
 static bool hold(struct owner *o, uint64_t holder)
 {

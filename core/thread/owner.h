@@ -137,21 +137,17 @@ struct seat {
  * no bit to clear.  So it comes last: what a small program writes of the first shares a
  * page with its other data.
  */
-extern INTERNAL struct owner owner_static[2];
+INTERNAL_EXTERN struct owner owner_static[2];
 #define owner_first (&owner_static[0])
 #define owner_none  (&owner_static[1])
 
-#ifdef ASHLAR_SINGLE_THREAD
-extern INTERNAL struct seat seat;
-#else
-extern INTERNAL _Thread_local struct seat seat;
-#endif
+INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
 
 /* A record of the heap for a thread without one, checked out; NULL: interrupted call, or no memory. */
-struct owner *seat_fill(struct owner **self, struct heap *h);
+INTERNAL struct owner *seat_fill(struct owner **self, struct heap *h);
 
 /* Checks the thread's owner out; NULL: interrupted call, or no memory. */
-struct owner *seat_slow(void);
+INTERNAL struct owner *seat_slow(void);
 
 static inline struct owner *seat_take(void)
 {
@@ -199,48 +195,48 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 }
 
 /* A slot of the class; NULL: no memory.  clean: it is known to read zero. */
-void *owner_slot(struct owner *o, unsigned class, bool *clean);
+INTERNAL void *owner_slot(struct owner *o, unsigned class, bool *clean);
 
 /* After a slot of an full slab, or the last one of a group, was freed. */
-void owner_settle(struct owner *o, struct slab *s, bool was_full);
+INTERNAL void owner_settle(struct owner *o, struct slab *s, bool was_full);
 
 /* Spares down to so many units; what is still empty goes back to the heap. */
-void spares_keep(struct owner *o, unsigned units);
+INTERNAL void spares_keep(struct owner *o, unsigned units);
 /* The slab is in use again, or has another place: no spare any more. */
-void spares_forget(struct owner *o, struct slab *s);
+INTERNAL void spares_forget(struct owner *o, struct slab *s);
 /* The slab is empty: keeps it, at the cost of older ones, or gives it back. */
-void spares_add(struct owner *o, struct slab *s);
+INTERNAL void spares_add(struct owner *o, struct slab *s);
 
 /* A slot of the group was freed, `word` is what its word becomes: with all that may follow. */
-void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
+INTERNAL void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 /* Collects what others released (inbox.c): into one slab, what the inbox tells, or everything. */
-void owner_collect_slab(struct owner *o, struct slab *s);
-void owner_collect(struct owner *o);
-void owner_collect_all(struct owner *o);
+INTERNAL void owner_collect_slab(struct owner *o, struct slab *s);
+INTERNAL void owner_collect(struct owner *o);
+INTERNAL void owner_collect_all(struct owner *o);
 
 /* Gives back every slab that is empty; all bins rest. */
-void owner_shrink(struct owner *o);
+INTERNAL void owner_shrink(struct owner *o);
 
 /* The same for all vacant records, as vanished threads may have left them, once all is collected. */
-void owner_shrink_vacant(struct heap *h);
+INTERNAL void owner_shrink_vacant(struct heap *h);
 
 /* Both, for a record that is about to be left. */
-void owner_rest(struct owner *o);
+INTERNAL void owner_rest(struct owner *o);
 
 /* ---- for anybody ---- */
 
 /* Tells the owner that the slab has remote bits (inbox.c). */
-void owner_notify(struct owner *o, struct slab *s);
+INTERNAL void owner_notify(struct owner *o, struct slab *s);
 
 /* If the record is vacant and has inbox: collects, as a guest (inbox.c). */
-void owner_visit(struct owner *o);
+INTERNAL void owner_visit(struct owner *o);
 
 /* Takes slabs of the class with free slots from vacant records; `all`: looks into every slab. */
-bool owner_adopt(struct owner *o, unsigned class, bool all);
+INTERNAL bool owner_adopt(struct owner *o, unsigned class, bool all);
 
 /* True: the address lies in an owner record. */
-bool owner_holds(struct heap *h, const void *p);
+INTERNAL bool owner_holds(struct heap *h, const void *p);
 
 /* True: the slab is this owner's. */
 static inline bool owner_has(const struct owner *o, const struct slab *s)
@@ -249,27 +245,27 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 }
 
 /* Forgets all slabs, spares and inbox; the bitmaps know better. */
-void owner_reset(struct owner *o);
+INTERNAL void owner_reset(struct owner *o);
 
 /* A record that is set up, in this state, becomes one of the heap's. */
-void owner_enter(struct heap *h, struct owner *o, uint64_t state);
+INTERNAL void owner_enter(struct heap *h, struct owner *o, uint64_t state);
 
 /* Vacant record -> held by a guest. */
-bool owner_hold(struct owner *o);
-void owner_vacate(struct owner *o);
+INTERNAL bool owner_hold(struct owner *o);
+INTERNAL void owner_vacate(struct owner *o);
 
 #define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 
 /* ---- slabs of an owner (bin.c) ---- */
 
 /* Finds the bin a free slot, from the cheapest source to the dearest. */
-bool bin_refill(struct owner *o, unsigned class);
+INTERNAL bool bin_refill(struct owner *o, unsigned class);
 
-void slabs_append(struct slabs *l, struct slab *s);
-void slabs_remove(struct slabs *l, struct slab *s);
+INTERNAL void slabs_append(struct slabs *l, struct slab *s);
+INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 /* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
-void owner_ticks(void);
+INTERNAL void owner_ticks(void);
 /* The bin lets go of its current slab, wherever that belongs now. */
-void bin_rest(struct owner *o, unsigned class);
+INTERNAL void bin_rest(struct owner *o, unsigned class);
 
 #endif

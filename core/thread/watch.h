@@ -20,10 +20,10 @@
  * The clock started: the owners learn of it that do nothing slow themselves.  A
  * thread that is in a call of the default heap heeds it at the end of that.
  */
-void watch_tell(struct heap *h);
-void watch_tell_one(struct owner *v);
+INTERNAL void watch_tell(struct heap *h);
+INTERNAL void watch_tell_one(struct owner *v);
 
-void watch_change(struct owner *o, bool running);
+INTERNAL void watch_change(struct owner *o, bool running);
 
 /* After retain_tick, for the holder of the record. */
 static inline void watch_heed(struct owner *o, bool running)
@@ -47,6 +47,6 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 }
 
 /* A slot of the group was released, which was an event. */
-void watch_event(struct owner *o, struct slab *s, unsigned g);
+INTERNAL void watch_event(struct owner *o, struct slab *s, unsigned g);
 
 #endif
