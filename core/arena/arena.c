@@ -71,7 +71,7 @@ static bool extend(struct arena *f, size_t first, size_t n)
 	return true;
 }
 
-static bool take(struct arena *f, size_t first, size_t n)
+static bool arena_take(struct arena *f, size_t first, size_t n)
 {
 	struct part part = part_of(f, first, n);
 	uint64_t start = part.run & -part.run;
@@ -99,7 +99,7 @@ struct wish {
  * The lowest run of free granules that serves the wish and begins (before
  * alignment) in the words [from, to).
  */
-static size_t look(const struct arena *f, const struct wish *wish, size_t from, size_t to)
+static size_t arena_look(const struct arena *f, const struct wish *wish, size_t from, size_t to)
 {
 	size_t w, start = from * ARENA_WORD; /* of the free run we are in */
 
@@ -153,9 +153,9 @@ static size_t look_from(struct arena *f, struct arena_hint *hint)
 static size_t take_between(struct arena *f, const struct wish *wish, size_t from, size_t to)
 {
 	for (;;) {
-		size_t first = look(f, wish, from, to);
+		size_t first = arena_look(f, wish, from, to);
 
-		if (first == BITS_NONE || take(f, first, wish->n))
+		if (first == BITS_NONE || arena_take(f, first, wish->n))
 			return first;
 		/* Lost to somebody who got on; what is below does not serve, either way. */
 		if (from < first / ARENA_WORD)
@@ -251,7 +251,7 @@ bool arena_release(struct arena *f, void *p)
 size_t arena_bytes(const struct arena *f, const void *p)
 {
 	size_t first = arena_index(f, p);
-	uint64_t word = load_acquire(&f->words[first / ARENA_WORD]); /* pairs with take */
+	uint64_t word = load_acquire(&f->words[first / ARENA_WORD]); /* pairs with arena_take */
 
 	if ((uintptr_t)p % GRANULE != 0 || ((arena_first(word) >> (first % ARENA_WORD)) & 1) == 0)
 		return 0;

@@ -37,6 +37,7 @@
 #include "ashlar_heap.h"
 #include "backend/heap.h"
 #include "base/misuse.h"
+#include "internal.h"
 
 #define GRANULE     ((size_t)16)
 #define ARENA_WORD  32u /* granules of a word */
@@ -113,40 +114,41 @@ static inline size_t arena_index(const struct arena *f, const void *p)
 }
 
 /* The granule that begins what this one belongs to. */
-size_t arena_begin(const struct arena *f, size_t at);
+INTERNAL size_t arena_begin(const struct arena *f, size_t at);
 /* Granules from the one that begins something to its end. */
-size_t arena_length(const struct arena *f, size_t first);
+INTERNAL size_t arena_length(const struct arena *f, size_t first);
 
 /* NULL: no run of free granules is long enough.  alignment: a power of two. */
-void *arena_alloc(struct arena *f, size_t size, size_t alignment);
+INTERNAL void *arena_alloc(struct arena *f, size_t size, size_t alignment);
 /* False: p is not a block. */
-bool arena_release(struct arena *f, void *p);
+INTERNAL bool arena_release(struct arena *f, void *p);
 /* Of a block; size at most PTRDIFF_MAX. */
-void *arena_resize(struct arena *f, void *p, size_t size);
+INTERNAL void *arena_resize(struct arena *f, void *p, size_t size);
 /* Bytes of the block at p; 0: there is none. */
-size_t arena_bytes(const struct arena *f, const void *p);
+INTERNAL size_t arena_bytes(const struct arena *f, const void *p);
 
 /* What the public calls of the same names tell. */
-int arena_walk(struct arena *f, int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
-	       void *context);
-void arena_stats(struct arena *f, struct ash_stats *out);
-int arena_check(const struct arena *f);
+INTERNAL int arena_walk(struct arena *f,
+			int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
+			void *context);
+INTERNAL void arena_stats(struct arena *f, struct ash_stats *out);
+INTERNAL int arena_check(const struct arena *f);
 
 /* What is wrong with the pointer, which lies in the arena's memory. */
-_Noreturn void arena_misuse(const struct arena *f, enum call call, const void *p);
+INTERNAL _Noreturn void arena_misuse(const struct arena *f, enum call call, const void *p);
 
 /* ---- all arenas of this process (arenas.c) ---- */
 
 /* The one that has this granule, the innermost of several; NULL: none. */
-struct arena *arenas_find(const void *p);
+INTERNAL struct arena *arenas_find(const void *p);
 /* The same, where records of a arena count, too. */
-struct arena *arenas_around(const void *p);
+INTERNAL struct arena *arenas_around(const void *p);
 /* Out of this process, with the arenas in its memory.  False: it is none of its arenas. */
-bool arenas_leave(const void *f);
+INTERNAL bool arenas_leave(const void *f);
 
 /* The memory becomes somebody else's: arenas in it are no more. */
-void arenas_gone(const void *from, size_t bytes);
+INTERNAL void arenas_gone(const void *from, size_t bytes);
 /* The same of a live block's, which is about to be released or resized; no block: nothing. */
-void arenas_gone_with(const struct chunk *c, const void *p);
+INTERNAL void arenas_gone_with(const struct chunk *c, const void *p);
 
 #endif

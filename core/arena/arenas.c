@@ -225,7 +225,7 @@ static void watch(const void *memory)
 }
 
 /* The arena that such memory has room for. */
-static void set_up(struct arena *f, uint64_t begin, uint64_t end)
+static void arenas_set_up(struct arena *f, uint64_t begin, uint64_t end)
 {
 	uint64_t base;
 	size_t beyond, room = end - (uintptr_t)f - sizeof *f;
@@ -274,7 +274,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 		return NULL;
 	}
 	watch(memory);
-	set_up(f, begin, end);
+	arenas_set_up(f, begin, end);
 	store_release(&places[i].base, (uint64_t)(uintptr_t)f->base); /* pairs with place_read */
 	heap_hooks = &instance_hooks;
 	return (ash_heap *)(void *)f;

@@ -12,6 +12,7 @@
 #ifndef CORE_CHUNK_H
 #define CORE_CHUNK_H
 
+#include "internal.h"
 #include "backend/heap.h"
 #include "backend/region.h"
 
@@ -23,21 +24,21 @@ static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)
 }
 
 /* The hint that the chunk may have free units. */
-void chunk_hint(struct chunk *c, bool partial);
+INTERNAL void chunk_hint(struct chunk *c, bool partial);
 
 /* Free chunks of the run become a slab chunk, all of whose units are free. */
-struct chunk *chunk_open(struct heap *h, struct run run, bool clean);
+INTERNAL struct chunk *chunk_open(struct heap *h, struct run run, bool clean);
 
 /* Units of the mask, which the caller holds, are free again; the chunk goes back if that was the last of it. */
-void chunk_put(struct heap *h, struct chunk *c, uint64_t mask);
+INTERNAL void chunk_put(struct heap *h, struct chunk *c, uint64_t mask);
 
 /*
  * Does what somebody who vanished has left undone: the hint to free units, the way
  * back of a chunk that is free throughout.
  */
-void chunk_mend(struct heap *h, struct chunk *c);
+INTERNAL void chunk_mend(struct heap *h, struct chunk *c);
 
 /* Purges the free dirty units of the chunk; the bytes given back. */
-size_t chunk_purge(struct heap *h, struct chunk *c);
+INTERNAL size_t chunk_purge(struct heap *h, struct chunk *c);
 
 #endif

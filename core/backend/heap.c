@@ -9,8 +9,8 @@ __attribute__((weak)) const struct ash_defaults ash_defaults = {
 	.huge = ASH_HUGE_DEFAULT,
 };
 
-struct heap heap_default = {.options = &ash_defaults, .sharing = PAGES_PRIVATE};
-const struct heap_hooks *heap_hooks;
+INTERNAL struct heap heap_default = {.options = &ash_defaults, .sharing = PAGES_PRIVATE};
+INTERNAL const struct heap_hooks *heap_hooks;
 
 #define FEW 128 /* units, see heap_cleaned */
 

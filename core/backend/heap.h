@@ -8,6 +8,7 @@
 #include "base/class.h"
 #include "base/misuse.h"
 #include "pages.h"
+#include "internal.h"
 
 struct chunk;
 struct owner;
@@ -50,7 +51,7 @@ struct heap {
 #define CLOCK_RUNS   ((uint64_t)1)
 #define CLOCK_UNTOLD ((uint64_t)2)
 
-extern INTERNAL struct heap heap_default;
+INTERNAL_EXTERN struct heap heap_default;
 
 #define HEAP_BYTES ((sizeof(struct heap) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 
@@ -83,20 +84,20 @@ struct heap_hooks {
 	/* A thread's seats in such heaps, when it is about to end. */
 	void (*thread_ends)(void);
 };
-extern INTERNAL const struct heap_hooks *heap_hooks;
+INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 
 /* An id that no other heap of this process has, nor another process's shared one. */
-uint64_t heap_new_id(bool shared);
+INTERNAL uint64_t heap_new_id(bool shared);
 
 /* What ash_stats and ash_check tell; o: the caller's record, checked out, or NULL. */
-void heap_stats(struct heap *h, struct ash_stats *out);
-int heap_check(struct heap *h, const struct owner *o);
+INTERNAL void heap_stats(struct heap *h, struct ash_stats *out);
+INTERNAL int heap_check(struct heap *h, const struct owner *o);
 
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);
 }
 
-void heap_cleaned(struct heap *h, size_t units);
+INTERNAL void heap_cleaned(struct heap *h, size_t units);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef CORE_HUGE_H
 #define CORE_HUGE_H
 
+#include "internal.h"
 #include "backend/heap.h"
 
 enum advice {
@@ -27,7 +28,7 @@ enum huge_use {
  * 511 faults and as many entries of the TLB when all of it is used.  bytes: of
  * a span.
  */
-enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes);
+INTERNAL enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes);
 
 /*
  * Advice splits mappings, whose number is limited (65 530 by default): so many

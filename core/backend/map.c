@@ -3,7 +3,7 @@
 
 #include "pages.h"
 
-struct map chunk_map;
+INTERNAL struct map chunk_map;
 static uint64_t first_leaf_used;
 
 static struct map_leaf *leaf_memory(void)

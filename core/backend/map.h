@@ -21,6 +21,7 @@
 #include "atomic.h"
 #include "base/bits.h"
 #include "base/layout.h"
+#include "internal.h"
 
 #define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2)
 #define MAP_SIZE ((size_t)1 << MAP_BITS)
@@ -41,7 +42,7 @@ struct map {
 	struct map_leaf first; /* costs no system call, and few programs need another */
 	struct map_leaf *root[MAP_SIZE];
 };
-extern INTERNAL struct map chunk_map;
+INTERNAL_EXTERN struct map chunk_map;
 
 static inline size_t map_index(const void *p)
 {
@@ -78,14 +79,14 @@ static inline struct slab *map_guess_slab(const void *p)
 }
 
 /* The chunk in use that has this address; NULL: none. */
-struct chunk *map_find(const void *p);
+INTERNAL struct chunk *map_find(const void *p);
 
 /* Enters all chunks of the region.  False: no memory for it; nothing is entered. */
-bool map_enter(struct region *r);
+INTERNAL bool map_enter(struct region *r);
 /* Takes them out again. */
-void map_leave(struct region *r);
+INTERNAL void map_leave(struct region *r);
 
 /* True: the address is one of the map's own. */
-bool map_holds(const void *p);
+INTERNAL bool map_holds(const void *p);
 
 #endif

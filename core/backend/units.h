@@ -3,6 +3,7 @@
 #ifndef CORE_UNITS_H
 #define CORE_UNITS_H
 
+#include "internal.h"
 #include "backend/chunk.h"
 
 struct units {
@@ -73,10 +74,10 @@ static ALWAYS_INLINE struct units units_find(struct heap *h, unsigned count,
  * `count` units in a row (aligned if a power of two); from a new chunk only if
  * `grow`.  dense: such a chunk will be full before long.
  */
-struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
+INTERNAL struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
 
 /* Gives them back, dirty; the chunk too, if that was the last of it. */
-void units_give(struct heap *h, struct units u);
+INTERNAL void units_give(struct heap *h, struct units u);
 
 static inline char *units_base(struct units u)
 {

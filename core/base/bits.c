@@ -4,17 +4,17 @@
 #include "atomic.h"
 
 /* The part of the run [first, first + n) that lies in its first word. */
-struct part {
+struct bits_part {
 	size_t word;
 	uint64_t mask;
 	size_t bits;
 };
 
-static struct part part_of(size_t first, size_t n)
+static struct bits_part bits_part_of(size_t first, size_t n)
 {
 	unsigned low = (unsigned)(first % 64);
 	size_t bits = 64 - low < n ? 64 - low : n;
-	struct part p = {first / 64, bits_run(low, (unsigned)bits), bits};
+	struct bits_part p = {first / 64, bits_run(low, (unsigned)bits), bits};
 
 	return p;
 }
@@ -65,7 +65,7 @@ bool bits_claim(uint64_t *words, size_t first, size_t n)
 	size_t at = first, left = n;
 
 	while (left > 0) {
-		struct part p = part_of(at, left);
+		struct bits_part p = bits_part_of(at, left);
 		uint64_t word = load_relaxed(&words[p.word]);
 
 		do {
@@ -85,7 +85,7 @@ bool bits_claim(uint64_t *words, size_t first, size_t n)
 static void change(uint64_t *words, size_t first, size_t n, bool set)
 {
 	while (n > 0) {
-		struct part p = part_of(first, n);
+		struct bits_part p = bits_part_of(first, n);
 
 		if (set)
 			fetch_or_release(&words[p.word], p.mask); /* pairs with bits_claim */
@@ -109,7 +109,7 @@ void bits_clear(uint64_t *words, size_t first, size_t n)
 bool bits_all(const uint64_t *words, size_t first, size_t n)
 {
 	while (n > 0) {
-		struct part p = part_of(first, n);
+		struct bits_part p = bits_part_of(first, n);
 
 		if ((load_acquire(&words[p.word]) & p.mask) != p.mask)
 			return false;

@@ -7,7 +7,7 @@
 #define C16(i) C4(i), C4((i) + 4), C4((i) + 8), C4((i) + 12)
 #define C64(i) C16(i), C16((i) + 16), C16((i) + 32), C16((i) + 48)
 
-const uint8_t class_small[SLOT_SMALL / 8 + 1] = {C64(0), C64(64), C1(128)};
+INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1] = {C64(0), C64(64), C1(128)};
 
 _Static_assert(SLOT_SMALL / 8 == 128, "the table above");
 

@@ -10,6 +10,7 @@
 #ifndef CORE_CLASS_H
 #define CORE_CLASS_H
 
+#include "internal.h"
 #include "base/bits.h"
 #include "base/layout.h"
 
@@ -27,7 +28,7 @@
 
 /* Of a size up to SLOT_SMALL, by eights, its class times CLASS_SMALL: class_small[(size + 7) / 8]. */
 #define CLASS_SMALL 4
-extern INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1];
+INTERNAL_EXTERN const uint8_t class_small[SLOT_SMALL / 8 + 1];
 
 /* Of one from 129 bytes to SLOT_MAX, by its highest bit and the next three: see CLASS_LARGER. */
 static inline unsigned class_larger(size_t size)
@@ -39,11 +40,11 @@ static inline unsigned class_larger(size_t size)
 }
 
 /* The class of a size up to SLOT_MAX, and what its slots have. */
-unsigned class_of(size_t size);
-size_t class_size(unsigned class);
+INTERNAL unsigned class_of(size_t size);
+INTERNAL size_t class_size(unsigned class);
 
 /* The smallest class of at least `size` whose slots are all aligned; CLASSES: none. */
-unsigned class_aligned(size_t size, size_t alignment);
+INTERNAL unsigned class_aligned(size_t size, size_t alignment);
 
 /*
  * Units of a slab: one (32 KiB) for the two smallest classes and wherever few
@@ -54,8 +55,8 @@ unsigned class_aligned(size_t size, size_t alignment);
  */
 #define SLOT_LARGE UNIT_SIZE
 #define CLASS_ONE    (8 + 8 * (UNIT_SHIFT - 7)) /* its class */
-unsigned class_units(unsigned class, bool few);
-unsigned class_slots(unsigned class, unsigned units);
+INTERNAL unsigned class_units(unsigned class, bool few);
+INTERNAL unsigned class_slots(unsigned class, unsigned units);
 
 /* ceil(2^64 / size): (offset * reciprocal) >> 64 is offset / size, see slab_index. */
 static inline uint64_t class_reciprocal(size_t size)

@@ -4,6 +4,7 @@
 #define CORE_MISUSE_H
 
 #include "base/layout.h"
+#include "internal.h"
 
 /* The public function that was misused. */
 enum call {
@@ -20,15 +21,15 @@ enum call {
  *     ashlar: function(0xpointer): fault[, 48-byte block]
  * bytes 0: no block to speak of.
  */
-_Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes);
+INTERNAL _Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes);
 
 /* A call for one heap, with a block of another or of none. */
-_Noreturn void misuse_heap(enum call call, const void *p);
+INTERNAL _Noreturn void misuse_heap(enum call call, const void *p);
 
 /* A slot found released twice when its remote bit was collected. */
-_Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit);
+INTERNAL _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit);
 
 /* ash_release_sized with a size the block cannot have. */
-_Noreturn void misuse_size(const void *p, size_t bytes);
+INTERNAL _Noreturn void misuse_size(const void *p, size_t bytes);
 
 #endif

@@ -88,9 +88,10 @@ void heap_stats(struct heap *h, struct ash_stats *out)
  * What follows is for malloc's side, which declares it (core/malloc/facade.h) as it
  * sees nothing of the library but ashlar.h.
  */
-void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken, size_t bytes),
-		    void *to);
-void ash_say(const char *text, size_t length);
+HIDDEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
+				       size_t bytes),
+			   void *to);
+HIDDEN void ash_say(const char *text, size_t length);
 
 /* Slots, those that are taken, and the bytes of it all. */
 struct stats_row {

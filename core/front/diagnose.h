@@ -3,9 +3,10 @@
 #ifndef CORE_DIAGNOSE_H
 #define CORE_DIAGNOSE_H
 
+#include "internal.h"
 #include "base/misuse.h"
 
 /* Finds it out, says so (misuse.h) and traps. */
-_Noreturn void diagnose(enum call call, const void *p);
+INTERNAL _Noreturn void diagnose(enum call call, const void *p);
 
 #endif

@@ -6,7 +6,7 @@
 #include "backend/region.h"
 #include "slab/unowned.h"
 
-static size_t chunks_for(size_t bytes)
+static size_t span_chunks_for(size_t bytes)
 {
 	return (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
 }
@@ -65,7 +65,7 @@ static void run_return(struct run run, size_t n)
  */
 static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 {
-	size_t n = chunks_for(bytes), size = span_size(bytes), tail = -size % CHUNK_SIZE;
+	size_t n = span_chunks_for(bytes), size = span_size(bytes), tail = -size % CHUNK_SIZE;
 	enum advice advice = huge_policy(run.region->heap, use, bytes);
 	struct chunk *c = run_chunk(run);
 	char *base = run_base(run);
@@ -99,7 +99,7 @@ static void *span_publish(struct chunk *c)
 
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
-	size_t n = chunks_for(bytes);
+	size_t n = span_chunks_for(bytes);
 	size_t chunks = alignment < CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT;
 	struct run run = region_claim(h, n, chunks, false);
 	struct chunk *c;
@@ -134,7 +134,7 @@ static enum huge_use use_of(const struct chunk *c)
 
 bool span_fit(struct chunk *c, size_t bytes)
 {
-	size_t have = c->span_chunks, n = chunks_for(bytes);
+	size_t have = c->span_chunks, n = span_chunks_for(bytes);
 	struct run rest = run_of(c);
 
 	rest.first += have;
@@ -156,7 +156,7 @@ bool span_fit(struct chunk *c, size_t bytes)
 
 void *span_resize(struct chunk *c, void *p, size_t bytes)
 {
-	size_t n = chunks_for(bytes);
+	size_t n = span_chunks_for(bytes);
 	struct run run;
 
 	if (span_fit(c, bytes))

@@ -11,6 +11,7 @@
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H
 
+#include "internal.h"
 #include "backend/chunk.h"
 
 /* alignment: a power of two, of bytes; at most SPAN_ALIGNMENT_MAX. */
@@ -20,16 +21,16 @@ static inline bool span_may_align(size_t alignment)
 	return bits_is_power(alignment) && alignment <= SPAN_ALIGNMENT_MAX;
 }
 
-void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
+INTERNAL void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
 
 /* c: the record the map gave for p.  False: not a span, or p is not its start. */
-bool span_release(struct chunk *c, void *p);
+INTERNAL bool span_release(struct chunk *c, void *p);
 
 /* Resizes where it stands; false: it cannot. */
-bool span_fit(struct chunk *c, size_t bytes);
+INTERNAL bool span_fit(struct chunk *c, size_t bytes);
 
 /* In a heap of one process.  Resizes where it stands or by moving pages.  NULL: neither can be had. */
-void *span_resize(struct chunk *c, void *p, size_t bytes);
+INTERNAL void *span_resize(struct chunk *c, void *p, size_t bytes);
 
 /* True: p is the start of a live span. */
 static inline bool span_is(const struct chunk *c, const void *p)

@@ -55,7 +55,7 @@ static bool is_left(const struct bench *b, uint64_t word)
 
 struct bench *benches_first(unsigned kind)
 {
-	/* Pairs with enter. */
+	/* Pairs with bench_enter. */
 	return load_acquire(&first[kind]);
 }
 
@@ -134,7 +134,7 @@ static struct bench *take_left(unsigned kind)
 	return NULL;
 }
 
-static void enter(unsigned kind, struct bench *b)
+static void bench_enter(unsigned kind, struct bench *b)
 {
 	uint64_t top = (uint64_t)(uintptr_t)load_relaxed(&first[kind]);
 
@@ -145,7 +145,7 @@ static void enter(unsigned kind, struct bench *b)
 }
 
 /* A page of benches; the caller has the first one. */
-static struct bench *make(unsigned kind)
+static struct bench *benches_make(unsigned kind)
 {
 	struct bench *b = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
 	size_t i;
@@ -155,7 +155,7 @@ static struct bench *make(unsigned kind)
 	(void)take(b, 0);
 	for (i = 0; i < PAGE_SIZE / sizeof *b; i++) {
 		b[i].kind = kind;
-		enter(kind, &b[i]);
+		bench_enter(kind, &b[i]);
 	}
 	fetch_add_relaxed(&vacant[kind][false], i - 1);
 	return b;
@@ -187,7 +187,7 @@ struct bench *bench_take(unsigned kind)
 	if (b == NULL)
 		b = take_vacant(kind, false);
 	if (b == NULL)
-		b = make(kind);
+		b = benches_make(kind);
 	if (b != NULL && !has_page(b)) {
 		bench_leave(b);
 		b = NULL;

@@ -13,6 +13,7 @@
 #ifndef CORE_BENCHES_H
 #define CORE_BENCHES_H
 
+#include "internal.h"
 #include "shm/seats.h"
 
 /* Entries of a bench: SEAT_ENTRIES in the page, twice as many in each part that follows. */
@@ -32,17 +33,17 @@ struct bench {
 };
 
 /* One for the calling thread, empty; NULL: no memory. */
-struct bench *bench_take(unsigned kind);
+INTERNAL struct bench *bench_take(unsigned kind);
 /* After a fork, in the child: it is the calling thread's of this process. */
-void bench_keep(struct bench *b);
+INTERNAL void bench_keep(struct bench *b);
 /* The holder has ended, or is about to: entries and their memory go. */
-void bench_leave(struct bench *b);
+INTERNAL void bench_leave(struct bench *b);
 
 /* Those whose threads ended are left for them. */
-void benches_reap(void);
+INTERNAL void benches_reap(void);
 
 /* All of a kind. */
-struct bench *benches_first(unsigned kind);
+INTERNAL struct bench *benches_first(unsigned kind);
 
 /* Part `i`, or NULL, and its number of entries. */
 static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, size_t *entries)
@@ -64,10 +65,10 @@ static inline struct seat_entry *bench_probe(struct seat_entry *part, size_t ent
 }
 
 /* The heap's entry; NULL: it has none. */
-struct seat_entry *bench_find(const struct bench *b, uint64_t id);
+INTERNAL struct seat_entry *bench_find(const struct bench *b, uint64_t id);
 
 /* One more part; false: no memory. */
-bool bench_grow(struct bench *b);
+INTERNAL bool bench_grow(struct bench *b);
 
 /* What stands for an id meanwhile: no heap of this kind has it. */
 #define ID_BUSY	   (~(uint64_t)0) /* being given to a heap by its thread, or by a handler */

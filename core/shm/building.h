@@ -12,6 +12,7 @@
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H
 
+#include "internal.h"
 #include "thread/owner.h"
 #include "shm/store.h"
 
@@ -23,16 +24,16 @@ struct building {
 	uint64_t *word; /* NULL: nothing to undo */
 	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD } as;
 };
-struct building building_begin(struct heap *h, struct owner *o);
-void building_end(struct building b);
+INTERNAL struct building building_begin(struct heap *h, struct owner *o);
+INTERNAL void building_end(struct building b);
 
 /*
  * True: no live thread is building.  *sum: grows with each time that one
  * begins, so if it is the same later on, none did.
  */
-bool building_quiet(struct store *s, uint64_t *sum);
+INTERNAL bool building_quiet(struct store *s, uint64_t *sum);
 
 /* Notes that strangers died in the middle of something, and frees their places. */
-void strangers_bury(struct store *s);
+INTERNAL void strangers_bury(struct store *s);
 
 #endif

@@ -14,6 +14,7 @@
 #ifndef CORE_CENSUS_H
 #define CORE_CENSUS_H
 
+#include "internal.h"
 #include "slab/slab.h"
 #include "shm/store.h"
 
@@ -37,17 +38,18 @@ static inline uint16_t *census_tag(const struct slab *s, uint64_t index)
  * The calling process's tag, or TAG_UNKNOWN: the census is full of processes
  * that live, or left a block, or nobody could judge the caller's life (seats.h).
  */
-uint16_t census_join(struct store *s);
+INTERNAL uint16_t census_join(struct store *s);
 /* The same for a thread whose record, or NULL, is o. */
-uint16_t census_mine(struct store *s, const struct owner *o);
+INTERNAL uint16_t census_mine(struct store *s, const struct owner *o);
 
 /* True: the process in the i-th place is over.  word: what stands there. */
-bool census_is_over(struct store *s, unsigned i, uint64_t word);
+INTERNAL bool census_is_over(struct store *s, unsigned i, uint64_t word);
 /* True: a record that is somebody's, or a dead one's, still speaks of this place. */
-bool census_is_held(struct store *s, uint64_t tag);
+INTERNAL bool census_is_held(struct store *s, uint64_t tag);
 
 /* As ash_heap_walk; ask: also whether owners live (visit.c). */
-int census_walk(struct heap *h, bool ask,
-		int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context);
+INTERNAL int census_walk(struct heap *h, bool ask,
+			 int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
+			 void *context);
 
 #endif

@@ -18,6 +18,7 @@
 #ifndef CORE_CLAIM_H
 #define CORE_CLAIM_H
 
+#include "internal.h"
 #include "shm/store.h"
 
 #define CLAIM_MAKING ((uint64_t)0x65646e616d736100) /* "\0asmande" */
@@ -30,15 +31,15 @@ enum claim {
 };
 
 /* A look at the file; *half: of one that is free, somebody had begun. */
-enum claim claim_look(int fd, bool *half);
+INTERNAL enum claim claim_look(int fd, bool *half);
 
 /* CLAIM_FREE: it is the caller's.  s: the file is mapped there, and has a page. */
-enum claim claim_take(struct store *s);
+INTERNAL enum claim claim_take(struct store *s);
 
 /* The page is zero but for magic and claim: for whoever has it. */
-void claim_clear(struct store *s);
+INTERNAL void claim_clear(struct store *s);
 
 /* The caller's is free again, and the page zero. */
-void claim_give(struct store *s);
+INTERNAL void claim_give(struct store *s);
 
 #endif

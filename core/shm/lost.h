@@ -3,6 +3,7 @@
 #ifndef CORE_LOST_H
 #define CORE_LOST_H
 
+#include "internal.h"
 #include "shm/store.h"
 
 /*
@@ -10,6 +11,6 @@
  * back.  Does nothing while another live thread looks; gives up what it
  * cannot look at in a moment in which nobody builds, until the next time.
  */
-void lost_look(struct store *s);
+INTERNAL void lost_look(struct store *s);
 
 #endif

@@ -22,23 +22,24 @@
 #ifndef CORE_RECOVER_H
 #define CORE_RECOVER_H
 
+#include "internal.h"
 #include "thread/owner.h"
 #include "shm/store.h"
 
 /* Of heap_hooks. */
-uint64_t recover_holder(struct heap *h);
-bool recover_is_dead(struct heap *h, uint64_t holder);
+INTERNAL uint64_t recover_holder(struct heap *h);
+INTERNAL bool recover_is_dead(struct heap *h, uint64_t holder);
 /* A dead holder's record is ours, as a guest: lands its flight, notes its building. */
-void recover_settle(struct owner *v);
+INTERNAL void recover_settle(struct owner *v);
 
 /*
  * True: it is over for certain, see life.h.  Never for a caller in other
  * namespaces than those who made the heap: there other lives have these ids.
  */
-bool recover_thread_is_over(const struct store *s, uint64_t life);
-bool recover_process_is_over(const struct store *s, uint64_t life);
+INTERNAL bool recover_thread_is_over(const struct store *s, uint64_t life);
+INTERNAL bool recover_process_is_over(const struct store *s, uint64_t life);
 
 /* Takes over all dead holders' records, then looks for lost memory.  The records. */
-size_t heap_recover(struct heap *h, struct owner *o);
+INTERNAL size_t heap_recover(struct heap *h, struct owner *o);
 
 #endif

@@ -17,6 +17,7 @@
 #ifndef CORE_SEATS_H
 #define CORE_SEATS_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 struct seat_entry {
@@ -50,11 +51,7 @@ static inline unsigned seats_kind(const struct heap *h)
  * The thread's pages for seats_guess.  NULL: none yet, or one that fork does
  * not wipe here (an emulator), which must be looked at first.
  */
-#ifdef ASHLAR_SINGLE_THREAD
-extern INTERNAL struct seat_page *seats_open[SEAT_KINDS];
-#else
-extern INTERNAL _Thread_local struct seat_page *seats_open[SEAT_KINDS];
-#endif
+INTERNAL_EXTERN THREAD_LOCAL struct seat_page *seats_open[SEAT_KINDS];
 
 /*
  * Checks a record out of an entry; NULL: it is not there, or not this heap's.
@@ -100,7 +97,7 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat_entry 
  * Checks the thread's record out of its seat, *t; NULL: no memory, no place, or
  * an interrupted call: the unowned slabs.
  */
-struct owner *seats_take(struct heap *h, struct seat_entry **t);
+INTERNAL struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
 static inline void seats_give(struct seat_entry *t, struct owner *o)
 {
@@ -109,7 +106,7 @@ static inline void seats_give(struct seat_entry *t, struct owner *o)
 }
 
 /* The seat, whose record was checked out and left, is for any heap again. */
-void seats_leave(struct seat_entry *t);
+INTERNAL void seats_leave(struct seat_entry *t);
 
 /*
  * The lives of the calling thread and of its process, for words of a shared
@@ -117,28 +114,28 @@ void seats_leave(struct seat_entry *t);
  * caller is in other namespaces than those who made the heap; of the process
  * also in a child of vfork, which has no memory of its own.
  */
-uint64_t seats_life(struct heap *h);
-uint64_t seats_process(struct heap *h);
+INTERNAL uint64_t seats_life(struct heap *h);
+INTERNAL uint64_t seats_process(struct heap *h);
 
 /* Where to keep the process's tag in this heap; NULL: nowhere. */
-uint64_t *seats_census(struct heap *h);
+INTERNAL uint64_t *seats_census(struct heap *h);
 
 /* The thread's pages are others' from now on; records that sit there wait for owner_reap. */
-void seats_end(void);
+INTERNAL void seats_end(void);
 
 /*
  * The heap leaves the process: no thread of it is in a call on the heap, and
  * none has a seat there any more.  Shared: also their records are vacated.
  */
-void seats_close(struct heap *h);
+INTERNAL void seats_close(struct heap *h);
 
 /* Pages of threads that ended without a word are given back. */
-void seats_reap(void);
+INTERNAL void seats_reap(void);
 
 /* The record of the calling thread, also when it is checked out; NULL: none. */
-struct owner *seats_self(struct heap *h);
+INTERNAL struct owner *seats_self(struct heap *h);
 
 /* In tests: as in a process that was just forked. */
-void seats_forget(void);
+INTERNAL void seats_forget(void);
 
 #endif

@@ -15,12 +15,13 @@
 #ifndef CORE_SOUND_H
 #define CORE_SOUND_H
 
+#include "internal.h"
 #include "shm/store.h"
 
 /*
  * head: read from the file; what store_set writes has been compared.  False: *why
  * is ASH_ATTACH_NO_HEAP, or ASH_ATTACH_NO_MEMORY.
  */
-bool sound(int fd, const struct store *head, enum ash_attach *why);
+INTERNAL bool sound(int fd, const struct store *head, enum ash_attach *why);
 
 #endif

@@ -17,6 +17,7 @@
 #include "backend/heap.h"
 #include "life.h"
 #include "thread/owner.h"
+#include "internal.h"
 
 #define STORE_RECORDS 1024 /* owner records: threads beyond that take the unowned slabs */
 #define STRANGERS     64
@@ -81,19 +82,19 @@ static inline struct store *store_of(struct heap *h)
 }
 
 /* A new one of n chunks without a file; NULL: no memory, or options->address is taken. */
-struct store *store_create(size_t n, const struct ash_heap_options *options);
+INTERNAL struct store *store_create(size_t n, const struct ash_heap_options *options);
 /* The same in a file that is empty or was left half-made. */
-struct store *store_create_file(int fd, size_t n, const struct ash_heap_options *options,
-				enum ash_attach *why);
+INTERNAL struct store *store_create_file(int fd, size_t n, const struct ash_heap_options *options,
+					 enum ash_attach *why);
 /* The one in a file; ASH_ATTACH_NO_HEAP: there may be room for one. */
-struct store *store_attach(int fd, enum ash_attach *why);
+INTERNAL struct store *store_attach(int fd, enum ash_attach *why);
 /* The caller's namespaces are those of the heap in the file, in which no process is. */
-bool store_adopt(int fd);
+INTERNAL bool store_adopt(int fd);
 /* Out of this process. */
-void store_leave(struct store *s);
+INTERNAL void store_leave(struct store *s);
 
 /* Memory for an owner record; NULL: all are in use. */
-void *store_owner(struct heap *h);
+INTERNAL void *store_owner(struct heap *h);
 
 /* Where its parts begin, from its base. */
 #define STORE_ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
@@ -106,7 +107,7 @@ void *store_owner(struct heap *h);
  * many chunks it has: for one that is made, and to compare with one that is
  * said to be there.
  */
-void store_set(struct store *s, struct store *base, size_t n);
-void store_set_region(struct region *r, struct store *base, size_t n);
+INTERNAL void store_set(struct store *s, struct store *base, size_t n);
+INTERNAL void store_set_region(struct region *r, struct store *base, size_t n);
 
 #endif

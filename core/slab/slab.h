@@ -20,6 +20,7 @@
 #include "backend/units.h"
 #include "backend/map.h"
 #include "base/misuse.h"
+#include "internal.h"
 
 /* A place in a slab; the pointer decides all of it. */
 struct slot_ref {
@@ -247,7 +248,7 @@ static ALWAYS_INLINE struct units slab_close(struct slab *s)
 #define SLAB_IN_USE ((uint64_t)1)
 
 /* For its owner.  False: somebody else holds it. */
-bool slab_take(struct slab *s);
+INTERNAL bool slab_take(struct slab *s);
 
 static inline void slab_let_go(struct slab *s)
 {
@@ -259,10 +260,11 @@ static inline void slab_let_go(struct slab *s)
  * A slab of this class (few: see class_units) for the owner.
  * NULL: no memory, or the heap would have to grow and may not.
  */
-struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow);
+INTERNAL struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
+				bool grow);
 
 /* The memory back to the chunk; the caller holds every slot and the record, and took the slab. */
-void slab_unmake(struct heap *h, struct slab *s);
+INTERNAL void slab_unmake(struct heap *h, struct slab *s);
 
 /*
  * Sets s->all_free to the word of a group whose getting full is worth a look: one
@@ -270,16 +272,16 @@ void slab_unmake(struct heap *h, struct slab *s);
  * only fills up, so the last look finds it empty.  True: it is now (remote
  * slots do not count).
  */
-bool slab_watch(struct slab *s);
+INTERNAL bool slab_watch(struct slab *s);
 
 /*
  * Owner: moves remote bits to the free words.  True: there were some.
  * `taken_over`: an owner that died between the two stores may have left both
  * bits of a slot set; otherwise that is a slot released twice, and reported.
  */
-bool slab_collect(struct slab *s, bool taken_over);
+INTERNAL bool slab_collect(struct slab *s, bool taken_over);
 
 /* Finds the ready groups anew, from the bitmaps. */
-void slab_refresh(struct slab *s);
+INTERNAL void slab_refresh(struct slab *s);
 
 #endif

@@ -28,21 +28,22 @@
 #ifndef CORE_SHARED_H
 #define CORE_SHARED_H
 
+#include "internal.h"
 #include "slab/slab.h"
 
 /* A slot; NULL: no memory. */
-void *unowned_slot(struct heap *h, unsigned class);
+INTERNAL void *unowned_slot(struct heap *h, unsigned class);
 
 /* A slot of the slabs that there are; NULL: none is free. */
-void *shared_rest(struct heap *h, unsigned class);
+INTERNAL void *shared_rest(struct heap *h, unsigned class);
 
 /*
  * False: it was free already.  A slab that is empty then goes back, but for one
  * that is about to be used again.
  */
-bool unowned_free(struct slab *s, uint64_t index);
+INTERNAL bool unowned_free(struct slab *s, uint64_t index);
 
 /* All that are empty go back; how many. */
-size_t unowned_shrink(struct heap *h);
+INTERNAL size_t unowned_shrink(struct heap *h);
 
 #endif

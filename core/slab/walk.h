@@ -3,6 +3,7 @@
 #ifndef CORE_WALK_H
 #define CORE_WALK_H
 
+#include "internal.h"
 #include "slab/slab.h"
 
 struct walk {
@@ -19,7 +20,7 @@ static inline struct walk walk_from(struct heap *h)
 }
 
 /* The record of the next unit of a slab chunk, with or without a slab; NULL: the end. */
-struct slab *walk_next(struct walk *w);
+INTERNAL struct slab *walk_next(struct walk *w);
 
 /* True: a slab begins in the unit the walk is at, still the one whose record it gave. */
 static inline bool walk_at_slab(const struct walk *w)
