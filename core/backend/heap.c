@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/heap.h"
 
-/* Weak: a program that defines ash_defaults itself wins. */
+/* Weak: a program may define its own ash_defaults. */
 __attribute__((weak)) const struct ash_defaults ash_defaults = {
 	.initial = CHUNK_SIZE,
 	.cap = 0,
@@ -15,8 +15,8 @@ const struct heap_hooks *heap_hooks;
 #define FEW 128 /* units, see heap_cleaned */
 
 /*
- * Kept memory that was taken is in demand: a new period.  Not so for a few units of
- * many, or who takes one a period would keep all of them for ever.
+ * Reuse of retained memory shows demand and begins a new period.  A few units of many
+ * do not, or a program that takes one unit a period would retain all of them for ever.
  */
 void heap_cleaned(struct heap *h, size_t units)
 {
