@@ -31,7 +31,7 @@ struct heap {
 	uint64_t clock;			   /* slow operations of the period                   */
 	uint64_t running;		   /* 0, or CLOCK_... while the clock runs            */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                           */
-	uint64_t asked;			   /* hint: slab_chunks at the last full owner_reap   */
+	uint64_t asked;			   /* hint: slab_chunks at the last full reap         */
 	uint64_t turn;			   /* hint: index of the record to be checked next    */
 	uint64_t takeovers;		   /* counter that numbers batches, see takeover.h    */
 	uint64_t vacated;		   /* hint: how often a record became vacant          */
@@ -46,7 +46,7 @@ struct heap {
 	struct ash_defaults own; /* options, if the heap has its own  */
 };
 
-/* Values of heap.running.  Untold: the owners are not yet notified, see thread/watch.h. */
+/* Values of heap.running.  The latter: the owners are not yet notified, see thread/watch.h. */
 #define CLOCK_RUNS   ((uint64_t)1)
 #define CLOCK_UNTOLD ((uint64_t)2)
 

@@ -119,7 +119,7 @@ struct slab {
 	uint8_t units;
 	_Alignas(CPU_LINE)
 	/* Written by the owner only. */
-	uint64_t all_free;     /* free word that triggers owner_settle, see
+	uint64_t all_free;     /* the free word that slab_has_event detects, see
 				  slab_watch; 0: none                          */
 	struct slab *next, *previous;
 	uint32_t ready, dirty, opened;

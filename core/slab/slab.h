@@ -46,7 +46,7 @@ static inline void slab_make_ready(struct slab *s, uint32_t groups)
 	signal_fence();
 }
 
-/* True: storing `word` needs owner_freed, as the group was not ready or becomes all free. */
+/* True: storing `word` needs settle_freed, as the group was not ready or becomes all free. */
 static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, uint64_t word)
 {
 	return ((s->ready >> group) & 1) == 0 || word == s->all_free;
