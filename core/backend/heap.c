@@ -21,13 +21,13 @@ const struct heap_hooks *heap_hooks;
 void heap_cleaned(struct heap *h, size_t units)
 {
 	uint64_t left = fetch_add_relaxed(&h->dirty, (uint64_t)0 - units) - units;
-	uint64_t from = load_relaxed(&h->from), few = from / 64 < FEW ? from / 64 : FEW;
+	uint64_t from = load_relaxed(&h->period_start), few = from / 64 < FEW ? from / 64 : FEW;
 
-	if (left >= load_relaxed(&h->low))
+	if (left >= load_relaxed(&h->period_low))
 		return;
-	store_relaxed(&h->low, left);
+	store_relaxed(&h->period_low, left);
 	if (left + few < from) {
-		store_relaxed(&h->from, left);
+		store_relaxed(&h->period_start, left);
 		store_relaxed(&h->clock, 0);
 	}
 }

@@ -14,36 +14,39 @@ struct owner;
 struct slab;
 
 struct heap {
-	struct region *regions; /* pushed, never removed: records are permanent */
-	struct owner *owners;	/* the same                                    */
+	struct region *regions; /* pushed, never removed: records are permanent    */
+	struct owner *owners;	/* the same                                        */
 	const struct ash_defaults *options;
-	uint64_t id;	     /* 0: the default heap; unique among the heaps of a process */
+	uint64_t id;		/* 0: the default heap; unique within a process    */
 	enum sharing sharing;
-	uint64_t settled;    /* the fork generation whose lost records were taken over, see fork.h */
-	uint64_t root;	     /* the program's, see ash_heap_root                */
+	uint64_t settled;	/* the fork generation whose lost records were taken
+				   over, see thread/fork.h                         */
+	uint64_t root;		/* the program's, see ash_heap_root                */
 
 	/* Written on slow paths by all threads, so on other cache lines than the above. */
-	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean                  */
-	uint64_t reserved;		   /* chunks of address space                         */
-	uint64_t refused;		   /* hint: units that could not be purged            */
-	uint64_t low;			   /* hint: least `dirty` of the period, see retain.h */
-	uint64_t from;			   /* hint: `dirty` when the period began          */
-	uint64_t clock;			   /* slow operations of the period                   */
-	uint64_t running;		   /* 0, or CLOCK_... while the clock runs            */
-	uint64_t slab_chunks;		   /* hint: chunks of slabs                           */
-	uint64_t asked;			   /* hint: slab_chunks at the last full reap         */
-	uint64_t turn;			   /* hint: index of the record to be checked next    */
-	uint64_t takeovers;		   /* counter that numbers batches, see takeover.h    */
-	uint64_t vacated;		   /* hint: how often a record became vacant          */
-	uint64_t searched;		   /* hint: `vacated` when none was found             */
-	uint64_t borders;		   /* hint: pairs of adjacent chunks whose advice differs */
-	uint64_t locked;		   /* hint: not 0: mlockall, mapped memory is resident */
-	/* Unowned slabs, see unowned.h. */
-	_Alignas(CPU_LINE) uint64_t made; /* counts slabs before they are made, and    */
-	uint64_t gone;			  /* after they went: if equal, there is none    */
-	struct slab *unowned[CLASSES];	  /* hint: one with free slots                   */
-	uint64_t sought[CLASSES];	  /* hint: chunk where the next search begins    */
-	struct ash_defaults own; /* options, if the heap has its own  */
+	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean                */
+	uint64_t reserved;		   /* chunks of address space                       */
+	uint64_t refused;		   /* hint: units that could not be purged          */
+	/* See retain.h. */
+	uint64_t period_low;   /* hint: the least value of `dirty` in the period            */
+	uint64_t period_start; /* hint: `dirty` when the period began                       */
+	uint64_t clock;	       /* slow operations of the period                             */
+	uint64_t running;      /* CLOCK_... while the clock runs, else 0                    */
+	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
+	/* See thread/reap.h, takeover.h and seating.c. */
+	uint64_t chunks_reaped; /* hint: slab_chunks when all records were last checked     */
+	uint64_t reap_next;	/* hint: index of the record to be checked next             */
+	uint64_t takeovers;	/* counter that numbers batches of records                  */
+	uint64_t vacated;	/* hint: how often a record became vacant                   */
+	uint64_t vacated_seen;	/* hint: `vacated` when no vacant record was found          */
+	uint64_t borders;	/* hint: neighbouring chunks whose advice differs           */
+	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall)   */
+	/* Unowned slabs, see slab/unowned.h. */
+	_Alignas(CPU_LINE) uint64_t unowned_made; /* counts a slab before it is made, and   */
+	uint64_t unowned_gone;			  /* after it went; equal: there is none    */
+	struct slab *unowned[CLASSES];		  /* hint: one with free slots              */
+	uint64_t unowned_next[CLASSES]; /* hint: the chunk where the next search begins     */
+	struct ash_defaults own;	/* options, of a heap that has its own              */
 };
 
 /* Values of heap.running.  The latter: the owners are not yet notified, see thread/watch.h. */

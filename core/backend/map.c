@@ -13,18 +13,18 @@ static struct map_leaf *leaf_memory(void)
 	return pages_reserve(sizeof chunk_map.first, PAGE_SIZE, PAGES_PRIVATE);
 }
 
-static bool leaf_make(struct map_leaf **place)
+static bool leaf_make(struct map_leaf **root_entry)
 {
 	struct map_leaf *leaf;
 	uint64_t none = 0;
 
-	if (load_acquire(place) != NULL)
+	if (load_acquire(root_entry) != NULL)
 		return true;
 	leaf = leaf_memory();
 	if (leaf == NULL)
 		return false;
 	/* Release pairs with map_guess. */
-	if (!cas_acq_rel((uint64_t *)(void *)place, &none, (uint64_t)(uintptr_t)leaf) &&
+	if (!cas_acq_rel((uint64_t *)(void *)root_entry, &none, (uint64_t)(uintptr_t)leaf) &&
 	    leaf != &chunk_map.first)
 		(void)pages_release(leaf, sizeof *leaf);
 	return true;

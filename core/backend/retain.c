@@ -62,8 +62,8 @@ static void retain_down(struct heap *h, uint64_t units)
 /* Begins a period: so much is retained, none of it known to be in demand. */
 static void period_begin(struct heap *h, uint64_t kept)
 {
-	store_relaxed(&h->low, kept);
-	store_relaxed(&h->from, kept);
+	store_relaxed(&h->period_low, kept);
+	store_relaxed(&h->period_start, kept);
 }
 
 static void clock_start(struct heap *h, uint64_t kept)
@@ -89,7 +89,7 @@ bool retain_tick(struct heap *h, uint64_t n)
 	}
 	clock = fetch_add_relaxed(&h->clock, n) % RETAIN_PERIOD;
 	if (clock + n >= RETAIN_PERIOD) {
-		low = load_relaxed(&h->low);
+		low = load_relaxed(&h->period_low);
 		period_begin(h, kept);
 		if (low <= kept && low > half(h) + refused)
 			retain_down(h, kept - low + half(h));

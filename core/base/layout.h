@@ -182,25 +182,25 @@ static inline uint32_t record_offset_unowned(unsigned unit)
 	return record_offset(CHUNK_UNITS + unit);
 }
 
-static inline bool record_is_unowned(uint32_t place)
+static inline bool record_is_unowned(uint32_t offset)
 {
-	return place >= record_offset(CHUNK_UNITS);
+	return offset >= record_offset(CHUNK_UNITS);
 }
 
-static inline unsigned record_unit(uint32_t place)
+static inline unsigned record_unit(uint32_t offset)
 {
-	return (unsigned)((place - sizeof(struct chunk)) / sizeof(struct slab)) % CHUNK_UNITS;
+	return (unsigned)((offset - sizeof(struct chunk)) / sizeof(struct slab)) % CHUNK_UNITS;
 }
 
 /* True: this value of head[unit] means that a slab begins in the unit. */
-static inline bool record_begins(uint32_t place, unsigned unit)
+static inline bool record_begins(uint32_t offset, unsigned unit)
 {
-	return place == record_offset(unit) || place == record_offset_unowned(unit);
+	return offset == record_offset(unit) || offset == record_offset_unowned(unit);
 }
 
-static inline struct slab *record_at(struct chunk *c, uint32_t place)
+static inline struct slab *record_at(struct chunk *c, uint32_t offset)
 {
-	return (struct slab *)(void *)((char *)c + place);
+	return (struct slab *)(void *)((char *)c + offset);
 }
 
 enum region_state {

@@ -70,7 +70,7 @@ static inline bool slab_is_unowned(const struct slab *s)
  * record of an unowned slab that has gone, or is being made or unmade: 0 in its words
  * does not mean a taken slot.
  */
-static inline bool slab_tells(const struct slab *s)
+static inline bool slab_words_valid(const struct slab *s)
 {
 	fence_acquire();
 	return !slab_is_unowned(s) ||
@@ -97,9 +97,9 @@ static inline bool slab_begins(const struct chunk *c, unsigned unit)
 /* The slab that begins in this unit; NULL: none. */
 static inline struct slab *slab_beginning(struct chunk *c, unsigned unit)
 {
-	uint32_t place = load_acquire(&c->head[unit]);
+	uint32_t offset = load_acquire(&c->head[unit]);
 
-	return record_begins(place, unit) ? record_at(c, place) : NULL;
+	return record_begins(offset, unit) ? record_at(c, offset) : NULL;
 }
 
 /*
@@ -146,7 +146,7 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 }
 
 /* Publishes the first unit last (slab_close clears it first): it implies the others (ash_check). */
-static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s, uint32_t place)
+static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
 {
 	struct slab **hint = map_unit(s->base); /* the units of a chunk have adjacent hints */
 	uint32_t *head = &s->chunk->head[s->unit];
@@ -155,7 +155,7 @@ static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s, uin
 	for (i = s->units; i-- > 0;) {
 		if (h == &heap_default)
 			store_release(&hint[i], s); /* pairs with map_guess_slab */
-		store_release(&head[i], place);     /* pairs with slab_record and slab_begins */
+		store_release(&head[i], offset);    /* pairs with slab_record and slab_begins */
 	}
 }
 

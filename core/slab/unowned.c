@@ -10,9 +10,9 @@ static struct heap *heap_of_slab(const struct slab *s)
 	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
 }
 
-static bool there_are_none(const struct heap *h)
+static bool no_unowned(const struct heap *h)
 {
-	return load_relaxed(&h->made) == load_relaxed(&h->gone);
+	return load_relaxed(&h->unowned_made) == load_relaxed(&h->unowned_gone);
 }
 
 /* ---- slabs come and go ---- */
@@ -62,7 +62,7 @@ static bool unowned_unmake(struct heap *h, struct slab *s)
 		return false;
 	(void)cas_acq_rel((uint64_t *)(void *)&h->unowned[s->class], &hint, 0);
 	units_give(h, slab_close(s));
-	fetch_add_relaxed(&h->gone, 1);
+	fetch_add_relaxed(&h->unowned_gone, 1);
 	return true;
 }
 
@@ -85,10 +85,10 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	struct slab *s;
 
 	/* Before the slab exists: a thread that sees made == gone need not search. */
-	fetch_add_acq_rel(&h->made, 1);
+	fetch_add_acq_rel(&h->unowned_made, 1);
 	u = units_claim(h, count, true, false);
 	if (u.chunk == NULL) {
-		fetch_add_relaxed(&h->gone, 1);
+		fetch_add_relaxed(&h->unowned_gone, 1);
 		return NULL;
 	}
 	s = record_at(u.chunk, record_offset_unowned(u.first));
@@ -173,11 +173,11 @@ static void *slot_in_chunk(struct heap *h, struct chunk *c, unsigned class)
  */
 static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 {
-	size_t at = load_relaxed(&h->sought[class]), i = at;
+	size_t at = load_relaxed(&h->unowned_next[class]), i = at;
 	struct region *r = load_acquire(&h->regions);
 	void *p = NULL;
 
-	if (there_are_none(h))
+	if (no_unowned(h))
 		return NULL;
 	for (; r != NULL && i >= load_relaxed(&r->chunks); r = r->next)
 		i -= load_relaxed(&r->chunks);
@@ -191,13 +191,13 @@ static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 		for (i++; r != NULL && i >= load_relaxed(&r->chunks); i = 0)
 			r = r->next;
 	}
-	store_relaxed(&h->sought[class], r == NULL ? 0 : at);
+	store_relaxed(&h->unowned_next[class], r == NULL ? 0 : at);
 	return p;
 }
 
-void *shared_rest(struct heap *h, unsigned class)
+void *unowned_rest(struct heap *h, unsigned class)
 {
-	store_relaxed(&h->sought[class], 0);
+	store_relaxed(&h->unowned_next[class], 0);
 	return slot_nearby(h, class, SIZE_MAX);
 }
 
@@ -213,7 +213,7 @@ void *unowned_slot(struct heap *h, unsigned class)
 		if (s == NULL && unowned_shrink(h) > 0)
 			s = unowned_make(h, class);
 		if (s == NULL)
-			return shared_rest(h, class);
+			return unowned_rest(h, class);
 		p = slot_in(h, s, class);
 		unowned_prefer(h, class, s);
 	}
@@ -241,10 +241,10 @@ size_t unowned_shrink(struct heap *h)
 	struct slab *s;
 	size_t n = 0;
 
-	if (there_are_none(h))
+	if (no_unowned(h))
 		return 0;
 	while ((s = walk_next(&w)) != NULL)
-		if (record_is_unowned(w.place))
+		if (record_is_unowned(w.offset))
 			n += unowned_unmake(h, s);
 	return n;
 }

@@ -34,7 +34,7 @@
 void *unowned_slot(struct heap *h, unsigned class);
 
 /* A slot of an existing slab, without making one; NULL: none is free. */
-void *shared_rest(struct heap *h, unsigned class);
+void *unowned_rest(struct heap *h, unsigned class);
 
 /*
  * Frees a slot.  False: it was free already.  A slab that is empty then is unmade,

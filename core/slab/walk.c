@@ -18,8 +18,8 @@ struct slab *walk_next(struct walk *w)
 		if (!bits_all(w->region->free, w->index - 1, 1) && chunk_is(w->chunk, CHUNK_SLABS))
 			w->unit = ~0u;
 	}
-	w->place = load_acquire(&w->chunk->head[w->unit]);
-	if (w->place != record_offset_unowned(w->unit))
-		w->place = record_offset(w->unit);
-	return record_at(w->chunk, w->place);
+	w->offset = load_acquire(&w->chunk->head[w->unit]);
+	if (w->offset != record_offset_unowned(w->unit))
+		w->offset = record_offset(w->unit);
+	return record_at(w->chunk, w->offset);
 }

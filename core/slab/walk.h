@@ -10,7 +10,7 @@ struct walk {
 	size_t index; /* of the chunk after this one */
 	struct chunk *chunk;
 	unsigned unit;
-	uint32_t place; /* of the record, from the unit's head */
+	uint32_t offset; /* of the record, from its chunk record */
 };
 
 static inline struct walk walk_from(struct heap *h)
@@ -24,7 +24,7 @@ struct slab *walk_next(struct walk *w);
 /* True: the slab whose record walk_next returned (still) begins in the walk's unit. */
 static inline bool walk_at_slab(const struct walk *w)
 {
-	return load_acquire(&w->chunk->head[w->unit]) == w->place;
+	return load_acquire(&w->chunk->head[w->unit]) == w->offset;
 }
 
 #endif
