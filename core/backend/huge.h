@@ -8,7 +8,7 @@
 enum advice {
 	ADVICE_NONE,  /* the system's setting decides */
 	ADVICE_HUGE,
-	ADVICE_PLAIN, /* no huge pages */
+	ADVICE_PLAIN, /* no huge pages, whatever the setting */
 	ADVICE_UNKNOWN
 };
 

@@ -7,7 +7,7 @@
 #include "pages.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
-#define LOCKED_PART 32	  /* a locked heap reserves ahead at most 1/32 of itself */
+#define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
 
 static void region_push(struct heap *h, struct region *r)
 {
@@ -103,7 +103,7 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 		run.first = first;
 		/*
 		 * The region may have been retired and reused at another address since
-		 * its base was read; now that we hold chunks of it, it stays.
+		 * its base was read; now that chunks of it are held, it stays.
 		 */
 		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0)
 			return run;

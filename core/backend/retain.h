@@ -21,14 +21,14 @@
  * if much was taken since it began: a thread that reuses retained memory will
  * probably reuse the rest soon.
  *
- * The clock counts slow operations.  It starts when more than options.retain is
- * retained and stops when half of that is.  There is no background thread, and the
- * fast paths do not count, so meanwhile owners watch the group that a bin allocates
- * from (thread/watch.h): it is not marked ready, so each release into it is an event
- * (slab_has_event), which counts.  A program that continues causes no event only
- * while it releases older slots of other groups or takes free slots of the current
- * groups, of which each class has at most 64.  So the clock advances whatever the
- * program does; and one that allocates without releasing pays nothing for that.
+ * The clock counts slow operations (calls that leave the fast path).  It starts when
+ * more than options.retain is retained and stops when half of that is.  There is no
+ * background thread, and the fast paths do not count, so meanwhile owners watch the
+ * group that a bin allocates from (thread/watch.h): it is not marked ready, so each
+ * release into it is an event (slab_has_event), which counts.  A program that continues
+ * causes no event only while it releases older slots of other groups or takes free slots
+ * of the current groups, of which each class has at most 64.  So the clock advances
+ * whatever the program does; and one that allocates without releasing pays nothing.
  *
  * Memory that the system refuses to purge (locked memory) is not tried again until
  * much more is retained.

@@ -96,8 +96,8 @@ _Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
 /* slab.owner is the owner's address, with flags in its lowest bits: */
 #define OWNER_PENDING ((uint64_t)1) /* pending bit: remote bits are to be collected.  Also
 				       set late by a thread that released into an
-				       earlier slab of this record: any slab may have
-				       it, even an unowned one                       */
+				       earlier slab of this record: any record of an
+				       owner's slab may have it, even without a slab */
 #define OWNER_UNOWNED  ((uint64_t)2) /* instead of an address: an unowned slab, see
 				       unowned.h                                     */
 /* With OWNER_UNOWNED: one thread is making or unmaking the slab, and holds slots of it. */
@@ -118,7 +118,7 @@ struct slab {
 	uint8_t unit;	       /* the first one, within the chunk              */
 	uint8_t units;
 	_Alignas(CPU_LINE)
-	/* Written by the owner only. */
+	/* Written by the owner only, except `hold` and if unowned. */
 	uint64_t all_free;     /* the free word that slab_has_event detects, see
 				  slab_watch; 0: none                          */
 	struct slab *next, *previous;
@@ -128,7 +128,7 @@ struct slab {
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
-_Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on lines of their own");
+_Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on separate cache lines");
 
 /* Bytes from one slab's remote words to the next slab's; again not a power of two. */
 #define REMOTE_STRIDE (SLAB_GROUPS * sizeof(uint64_t) + CPU_LINE)
@@ -150,7 +150,8 @@ struct chunk {
 	uint64_t no_reciprocal;
 	struct region *region;
 	uint64_t units;	       /* bit = 1: free                                */
-	uint64_t clean;	       /* bit = 1: free and zero; in a span: census.h  */
+	uint64_t clean;	       /* bit = 1: free and zero; of a span: the tag of
+				  its process, see shm/census.h                */
 	uint32_t index;	       /* in its region                                */
 	uint32_t span_chunks;
 	size_t span_bytes;     /* usable bytes                                 */

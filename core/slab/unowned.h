@@ -20,7 +20,7 @@
  * now, and the slab does not change until the bit is set again.  Only its class may
  * differ from the one that was searched for; it is checked after the claim.
  *
- * A thread that makes or unmakes a slab sets OWNER_CHANGING meanwhile: only one can, and
+ * A thread that makes or unmakes a slab sets OWNER_CHANGING while it does: only one can, and
  * others neither count the slots that it holds as blocks nor allocate there.  If it
  * vanishes, in a child of fork or by a jump out of a handler, this one slab is leaked;
  * one of a process that died in a shared heap is recovered (shm/lost.h).
