@@ -215,7 +215,7 @@ struct region {
 	struct heap *heap;
 	uint64_t state;	       /* enum region_state                            */
 	char *base;
-	size_t chunks;	       /* in use                                       */
+	size_t chunks;	       /* that it has now; 0: vacant                   */
 	size_t capacity;       /* chunks that the metadata has room for        */
 	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;
