@@ -21,7 +21,7 @@ static size_t stats_taken(const struct slab *s, size_t *pending)
 		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
 		*pending += bits_count(remote & ~word);
 	}
-	return slab_tells(s) ? taken : 0;
+	return slab_words_valid(s) ? taken : 0;
 }
 
 static void stats_slab(struct ash_stats *out, const struct slab *s)
