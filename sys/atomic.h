@@ -109,7 +109,7 @@ static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 
 #else
 
-#include "single.h"
+#include "atomic_st.h"
 
 #define load_seq_cst(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 

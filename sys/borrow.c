@@ -4,7 +4,7 @@
 #include "atomic.h"
 #include "pages.h"
 #include "process.h"
-#include "status.h"
+#include "proc_stat.h"
 #include "syscall.h"
 
 enum { CLONE_VM = 0x100, CLONE_THREAD = 0x10000 };
@@ -13,9 +13,9 @@ enum { EINVAL = 22 };
 /* True: the parent, were its child one of vfork, would be seen like this.  Or it waits for a disk. */
 static bool parent_waits(void)
 {
-	struct status s;
+	struct proc_stat s;
 
-	return status_read((uint64_t)arch_getppid(), &s) && s.state == 'D';
+	return proc_stat_read((uint64_t)arch_getppid(), &s) && s.state == 'D';
 }
 
 /* By who asked first in this memory since it was forked. */

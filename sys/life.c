@@ -5,7 +5,7 @@
 
 #include "atomic.h"
 #include "process.h"
-#include "status.h"
+#include "proc_stat.h"
 #include "world.h"
 
 #define BITS(n)      (((uint64_t)1 << (n)) - 1)
@@ -27,16 +27,16 @@ static uint64_t boot(void)
 
 	if (n != 0)
 		return n;
-	length = status_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
+	length = proc_file_read("/proc/sys/kernel/random/boot_id", text, sizeof text);
 	for (i = 0; i < length; i++)
-		n = status_mix(n, (unsigned char)text[i]);
+		n = proc_stat_mix(n, (unsigned char)text[i]);
 	if (length > 0)
 		n = (n & BOOT_MASK) == 0 ? 1 : n & BOOT_MASK;
 	store_relaxed(&known, n);
 	return n;
 }
 
-static uint64_t image(const struct status *s)
+static uint64_t image(const struct proc_stat *s)
 {
 	uint64_t n = s->image & IMAGE_MASK;
 
@@ -46,11 +46,11 @@ static uint64_t image(const struct status *s)
 static uint64_t life_now(uint64_t id)
 {
 	uint64_t life = id;
-	struct status s;
+	struct proc_stat s;
 
 	if (id != LIFE_ID(id))
 		return 0; /* the kernel refuses to tell */
-	if (world_has_proc() && status_read(id, &s))
+	if (world_has_proc() && proc_stat_read(id, &s))
 		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT |
 			image(&s) << IMAGE_SHIFT | (uint64_t)s.forked << FORKED_SHIFT;
 	return life;
@@ -75,7 +75,7 @@ static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 }
 
 /* `threads`: so many are left of a process whose first thread ended. */
-static bool has_ended(uint64_t life, uint64_t threads, const struct status *s)
+static bool has_ended(uint64_t life, uint64_t threads, const struct proc_stat *s)
 {
 	/* Another one has the id now, or the system was started anew. */
 	if (differ(life, BIRTH_SHIFT, BIRTH_MASK, s->birth & BIRTH_MASK) ||
@@ -92,11 +92,11 @@ static bool has_ended(uint64_t life, uint64_t threads, const struct status *s)
 static bool is_over(uint64_t life, uint64_t threads)
 {
 	uint64_t id = LIFE_ID(life);
-	struct status s;
+	struct proc_stat s;
 
 	if (id == 0)
 		return false; /* nobody may judge it */
-	if (!status_read(id, &s))
+	if (!proc_stat_read(id, &s))
 		return process_thread_is_gone(id);
 	return has_ended(life, threads, &s) && (world_has_proc() || process_thread_is_gone(id));
 }

@@ -30,7 +30,7 @@ bool prereloc_call(const void *word)
 	const struct dynamic *d;
 	uint64_t base = (uint64_t)(uintptr_t)__ehdr_start, table = 0, count = 0, i;
 
-	if ((const char *)word - cpu_thread_pointer() != CPU_EARLY_OFFSET)
+	if ((const char *)word - cpu_thread_pointer() != CPU_PRERELOC_OFFSET)
 		return false;
 	for (d = _DYNAMIC; d->tag != DT_NULL; d++) {
 		if (d->tag == DT_RELA) /* some linkers have made it an address already */

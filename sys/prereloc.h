@@ -14,8 +14,8 @@
  *   pointers in data   set here, to what the dynamic linker will set them to
  *   weak functions     absent
  */
-#ifndef SYS_EARLY_H
-#define SYS_EARLY_H
+#ifndef SYS_PRERELOC_H
+#define SYS_PRERELOC_H
 
 #include <stdbool.h>
 

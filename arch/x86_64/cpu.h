@@ -26,7 +26,7 @@
  * makes early calls (glibc's tcbhead_t, unused since it stopped saving vector
  * registers there).  Thread-local words lie below the thread pointer.
  */
-#define CPU_EARLY_OFFSET 0x100
+#define CPU_PRERELOC_OFFSET 0x100
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the system tells of a thread, also of another process's: /proc/PID/task/PID/stat. */
-#ifndef SYS_STATUS_H
-#define SYS_STATUS_H
+#ifndef SYS_PROC_STAT_H
+#define SYS_PROC_STAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct status {
+struct proc_stat {
 	char state;	 /* a letter of proc_pid_stat(5)                   */
 	uint64_t threads; /* of its process                                 */
 	uint64_t birth;	 /* in ticks since the system started              */
@@ -22,13 +22,13 @@ struct status {
  */
 
 /* False: there is no such thread, or nobody may know. */
-bool status_read(uint64_t thread, struct status *out);
+bool proc_stat_read(uint64_t thread, struct proc_stat *out);
 
 /* The file's first bytes; 0: none. */
-size_t status_file(const char *path, char *out, size_t size);
+size_t proc_file_read(const char *path, char *out, size_t size);
 
 /* A number mixed into another one. */
-static inline uint64_t status_mix(uint64_t a, uint64_t b)
+static inline uint64_t proc_stat_mix(uint64_t a, uint64_t b)
 {
 	a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
 	return a ^ a >> 32;

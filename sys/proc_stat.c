@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "status.h"
+#include "proc_stat.h"
 
 #include "syscall.h"
 #include "text.h"
@@ -18,7 +18,7 @@ enum {
 };
 enum { FORKED_AND_NO_EXEC = 0x40 }; /* of the flags */
 
-size_t status_file(const char *path, char *out, size_t size)
+size_t proc_file_read(const char *path, char *out, size_t size)
 {
 	long fd = arch_open(path, O_RDONLY_CLOEXEC, 0), n;
 
@@ -30,7 +30,7 @@ size_t status_file(const char *path, char *out, size_t size)
 }
 
 /* The numbers of the line, by their fields; false: it has less. */
-static bool fields_read(const char *text, size_t length, struct status *out, uint64_t *number)
+static bool fields_read(const char *text, size_t length, struct proc_stat *out, uint64_t *number)
 {
 	size_t at, field = FIELD_STATE - 1;
 
@@ -53,7 +53,7 @@ static bool fields_read(const char *text, size_t length, struct status *out, uin
 	return false;
 }
 
-bool status_read(uint64_t thread, struct status *out)
+bool proc_stat_read(uint64_t thread, struct proc_stat *out)
 {
 	/* At most 64 bytes of name and 27 numbers. */
 	char text[768], path[64], *end = path;
@@ -66,13 +66,13 @@ bool status_read(uint64_t thread, struct status *out)
 	end = text_add_number(end, thread, 10);
 	end = text_add(end, "/stat");
 	*end = '\0';
-	if (!fields_read(text, status_file(path, text, sizeof text), out, number))
+	if (!fields_read(text, proc_file_read(path, text, sizeof text), out, number))
 		return false;
 	out->threads = number[FIELD_THREADS];
 	out->birth = number[FIELD_BIRTH];
 	out->forked = (number[FIELD_FLAGS] & FORKED_AND_NO_EXEC) != 0;
 	out->image = 0;
 	if (number[FIELD_CODE] > 1 && number[FIELD_STACK] > 1)
-		out->image = status_mix(status_mix(0, number[FIELD_CODE]), number[FIELD_STACK]);
+		out->image = proc_stat_mix(proc_stat_mix(0, number[FIELD_CODE]), number[FIELD_STACK]);
 	return true;
 }

@@ -5,8 +5,8 @@
  * inside one, so these are atomic for a signal handler on the same thread;
  * they are nothing to another thread.
  */
-#ifndef ARCH_SINGLE_H
-#define ARCH_SINGLE_H
+#ifndef ARCH_ATOMIC_ST_H
+#define ARCH_ATOMIC_ST_H
 
 #include "host.h"
 #ifdef ARCH_HOST

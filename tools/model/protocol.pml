@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The protocol of the bitmap words, for the model checker spin.
- * tools/model runs it (make model); tools/model --bugs shows what it catches.
+ * tools/model/run checks it (make model); tools/model/run --bugs shows what it catches.
  *
  * Three threads, each with an owner record, and one chunk of two units: a
  * slab takes one unit and has two slots, so it is one group and one word.
  * Each thread does two rounds; in a round it allocates, releases a block that
  * anybody allocated, or detaches, and it may stop for ever before any step.
  * All orders of all steps are looked at.  All of that for all three threads
- * at once is too much for half a minute: the runs in tools/model divide it
+ * at once is too much for half a minute: the runs in tools/model/run divide it
  * (DO0, DO1, DO2, STOPS).
  *
  * A STEP is one load, store or read-modify-write of the code.  Between steps
@@ -63,7 +63,7 @@
  *   4  a unit is given back, and a chunk returned, only with no slot of it
  *      taken                                                     EMPTY
  *   5  whatever the others do, stop included, each thread comes to its end: no
- *      state without a next step, and (tools/model: progress) no cycle of
+ *      state without a next step, and (tools/model/run: progress) no cycle of
  *      steps at all
  *   6  if nobody stopped, each record has inbox that tells of its remote bits,
  *      and no vacant one has a slab that is empty with them      referee
