@@ -6,7 +6,7 @@
 
 enum { O_RDONLY_CLOEXEC = 02000000 };
 
-/* Of proc_pid_stat(5), counted from 1. */
+/* Fields of proc_pid_stat(5), counted from 1. */
 enum {
 	FIELD_STATE = 3,
 	FIELD_FLAGS = 9,
@@ -16,7 +16,7 @@ enum {
 	FIELD_STACK = 28,
 	FIELDS
 };
-enum { FORKED_AND_NO_EXEC = 0x40 }; /* of the flags */
+enum { FORKED_AND_NO_EXEC = 0x40 }; /* PF_FORKNOEXEC, of the flags */
 
 size_t proc_file_read(const char *path, char *out, size_t size)
 {
@@ -29,12 +29,12 @@ size_t proc_file_read(const char *path, char *out, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* The numbers of the line, by their fields; false: it has less. */
+/* number[]: the line's numbers by field.  False: the line has fewer fields. */
 static bool fields_read(const char *text, size_t length, struct proc_stat *out, uint64_t *number)
 {
 	size_t at, field = FIELD_STATE - 1;
 
-	/* The name may hold anything, also parentheses: its end is the last one. */
+	/* The name may contain any character, also ')': it ends at the last one. */
 	for (at = length; at > 0 && text[at - 1] != ')'; at--)
 		;
 	if (at == 0)
@@ -55,11 +55,11 @@ static bool fields_read(const char *text, size_t length, struct proc_stat *out, 
 
 bool proc_stat_read(uint64_t thread, struct proc_stat *out)
 {
-	/* At most 64 bytes of name and 27 numbers. */
+	/* The fields up to FIELD_STACK: at most 64 bytes of name and 26 numbers. */
 	char text[768], path[64], *end = path;
 	uint64_t number[FIELDS] = {0};
 
-	/* By way of task: emulators replace what stands in the process's own file. */
+	/* The file in task/: emulators replace the contents of /proc/PID/stat. */
 	end = text_add(end, "/proc/");
 	end = text_add_number(end, thread, 10);
 	end = text_add(end, "/task/");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system tells of a thread, also of another process's: /proc/PID/task/PID/stat. */
+/* State of a thread of any process, from /proc/TID/task/TID/stat. */
 #ifndef SYS_PROC_STAT_H
 #define SYS_PROC_STAT_H
 
@@ -11,23 +11,23 @@ struct proc_stat {
 	char state;	 /* a letter of proc_pid_stat(5)                   */
 	uint64_t threads; /* of its process                                 */
 	uint64_t birth;	 /* in ticks since the system started              */
-	bool forked;	 /* a thread, or a child of fork; exec ends that   */
-	uint64_t image;	 /* of its program, see below; 0: none, or not to be seen by us */
+	bool forked;	 /* a thread, or a child of fork, and no exec since */
+	uint64_t image;	 /* of its program, see below; 0: none, or hidden  */
 };
 
 /*
- * The image is where code and stack of the program begin, which exec chooses
- * anew; fork and threads share it.  Whom ptrace would not be allowed sees it as
- * 1 and 0, which are no such places.
+ * The image is a hash of the addresses where the program's code and stack begin.
+ * exec changes it if addresses are random; fork and threads keep it.  Readers that
+ * ptrace would refuse see 1 and 0 instead of these addresses.
  */
 
-/* False: there is no such thread, or nobody may know. */
+/* False: no such thread, or /proc cannot be read. */
 bool proc_stat_read(uint64_t thread, struct proc_stat *out);
 
-/* The file's first bytes; 0: none. */
+/* Reads the file's first bytes, by one read; returns their number, 0 on any error. */
 size_t proc_file_read(const char *path, char *out, size_t size);
 
-/* A number mixed into another one. */
+/* Hashes b into a. */
 static inline uint64_t proc_stat_mix(uint64_t a, uint64_t b)
 {
 	a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks, cleared and copied by whole lines of 16 bytes: short ones without a
- * loop.  A block of more than 8 bytes is aligned to a line and has room for
- * whole ones, so what is written goes beyond n, but not beyond the block.
+ * Clearing and copying blocks by vectors of 16 bytes, short blocks without a
+ * loop.  A block of more than 8 bytes is aligned to 16 and a multiple of 16
+ * long, so writes may go beyond n, but not beyond the block.
  *
  *   |a a|b b|c c c c|  . . .  |c c c c|b b|a a|     the two ends meet or overlap
  */
@@ -42,7 +42,7 @@ static inline void vec16_clear(void *block, size_t n)
 	}
 }
 
-/* To another block. */
+/* The blocks must not overlap. */
 static inline void vec16_copy(void *to, const void *from, size_t n)
 {
 	size_t last = (n - 1) & ~(size_t)15, i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read-modify-write for programs of a single thread: one instruction each,
- * without the lock prefix.  An interrupt falls between instructions, never
- * inside one, so these are atomic for a signal handler on the same thread;
- * they are nothing to another thread.
+ * One-thread forms of the atomic operations (ASHLAR_SINGLE_THREAD): one instruction
+ * each, without the lock prefix.  A signal arrives between instructions, so these
+ * are atomic with regard to a signal handler of the same thread.  They are not
+ * atomic with regard to other threads.
  */
 #ifndef ARCH_ATOMIC_ST_H
 #define ARCH_ATOMIC_ST_H
@@ -26,7 +26,7 @@ static inline bool st_cas(volatile uint64_t *word, uint64_t *expected,
 	return done;
 }
 
-/* Sets bit n of many words; was it set before? */
+/* Sets bit n of an array of words; returns its previous value. */
 static inline bool st_set_bit(uint64_t *words, uint64_t n)
 {
 	bool was;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls of the allocator; this list is all that it asks of Linux. */
+/* The system calls of the allocator: a complete list. */
 #include "host.h"
 #ifdef ARCH_HOST
 #include "stub.h"
