@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs of ours with Ashlar as their malloc: by LD_PRELOAD, linked, and static, with glibc
-# and musl, in C and C++.
+# The programs of this folder with Ashlar as their malloc: by LD_PRELOAD, linked, and static,
+# with glibc and musl, in C and C++.
 . tools/programs/common.sh
 
 CC_HOST=$(command -v gcc || command -v clang || command -v cc)
@@ -9,14 +9,14 @@ CXX_HOST=$(command -v g++ || command -v clang++)
 musl=/usr/lib/x86_64-linux-musl
 warn='-Wall -Wextra -Wno-unused-result'
 
-# compiled NAME COMMAND...: makes $folder/program, or says why not.
+# compiled COMMAND...: makes $folder/program; false: it could not.
 compiled() {
 	rm -f "$folder/program"
 	"$@" -o "$folder/program" 2>"$folder/errors" >"$folder/out"
 	[ -x "$folder/program" ]
 }
 
-# kinds RUN SOURCE FLAG...: the program in each way to link it; RUN is called with its name.
+# kinds RUN SOURCE FLAG...: links the program in each way and calls RUN with the way's name.
 # shellcheck disable=SC2086 # lists of words, here and below
 kinds() {
 	run=$1 source=$2 name=${2##*/}
@@ -52,7 +52,7 @@ kinds() {
 	$run linked "$name with musl, by clang"
 }
 
-# says TEXT: the run that `kinds` asks for; the last line must be this.
+# says HOW NAME...: a RUN for `kinds`; the program's last line must be $wanted.
 wanted=
 says() {
 	how=$1
@@ -76,7 +76,7 @@ kinds says "$here/threads.c"
 # ---- names ----
 
 if [ -n "$CC_HOST" ] && echo '#include <malloc.h>' | "$CC_HOST" -E - >"$folder/header" 2>"$folder/errors"; then
-	# What the header itself declares, and not those it includes.
+	# Only declarations of the header itself, not of headers it includes.
 	awk '/^# / { mine = $3 ~ /malloc\.h"$/; next } mine' "$folder/header" | tr '\n' ' ' | tr ';' '\n' |
 		sed -n 's/^ *extern [^(]*[ *]\([a-z_][a-z_0-9]*\) *(.*/\1/p' | sort -u >"$folder/names"
 	nm -D --defined-only "$library" | awk '{print $3}' | sort >"$folder/shown"
@@ -87,9 +87,9 @@ else
 	skip 'names of <malloc.h>: no compiler, or no such header here'
 fi
 
-# ---- the stack is walked from each instruction ----
+# ---- unwinding from each instruction ----
 
-# unwound NAME COMMAND...: says so
+# unwound NAME COMMAND...: runs unwind.c's program
 unwound() {
 	name=$1
 	shift
@@ -117,7 +117,7 @@ fi
 
 # ---- valgrind ----
 
-# memcheck NAME COMMAND...: finds what is planted in memory.c
+# memcheck NAME COMMAND...: valgrind must find both faults of memory.c
 memcheck() {
 	name=$1
 	shift
@@ -137,7 +137,7 @@ else
 		LD_PRELOAD=$library memcheck 'by LD_PRELOAD' "$folder/program"
 	compiled "$CC_HOST" -O0 -g "$here/memory.c" "$archive" &&
 		memcheck 'the archive linked in' --soname-synonyms=somalloc=NONE "$folder/program"
-	# There it has no place for its own malloc, whosever is linked.
+	# In a static program valgrind cannot replace any malloc, so it only has to run.
 	if compiled "$CC_HOST" -O0 -g -static "$here/memory.c" "$archive"; then
 		quiet plain valgrind "$folder/program" && grep -q 'ERROR SUMMARY' "$folder/errors"
 		verdict 'valgrind: a static program runs'
@@ -184,7 +184,7 @@ else
 	skip 'bare.cc with musl, by clang: no musl here'
 fi
 
-# ---- the first call, and dlopen ----
+# ---- calls before relocation, and dlopen ----
 
 if [ -z "$CC_HOST" ]; then
 	skip 'ifunc resolver, dlopen: no compiler here'
@@ -222,7 +222,7 @@ C
 make_small() {
 	compiled "$CC_HOST" -fno-builtin "$@"
 }
-# told STATUS PATTERN NAME
+# told STATUS PATTERN NAME: exit status and output of ashlar-check
 told() {
 	quiet sh tools/ashlar-check "$folder/program"
 	[ $? = "$1" ] && grep -q "$2" "$folder/out"
@@ -240,7 +240,7 @@ if make_small -static "$folder/small.c"; then
 	make_small -static "$folder/small.c" "$archive" && told 0 'linked in' 'static, the archive in its place' &&
 		strip "$folder/program" && told 2 'nobody can tell' 'static and stripped'
 fi
-# Two names of the four, and no question whose they are: the linker drops the rest.
+# Calls only two of the four functions and not ashlar_is_malloc: the linker drops the rest.
 cat >"$folder/two.c" <<'C'
 #include <stdlib.h>
 int main(int c, char **v) { (void)v; free(malloc((size_t)c)); return 0; }
@@ -281,7 +281,7 @@ for how in "$CC_HOST" musl-gcc; do
 	done
 done
 echo 'fn main() { println!("{}", (0..1000).map(|i| i.to_string()).collect::<Vec<_>>().join(",").len()); }' >"$folder/small.rs"
-# rust FLAG...: a static program of Rust's, which brings musl.
+# rust FLAG...: compiles a static Rust program, which contains musl.
 rust() {
 	compiled rustc --target x86_64-unknown-linux-musl -O "$folder/small.rs" "$@"
 }
