@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A fast path for operator new; only malloc is built with it. */
+/* A fast path for operator new; only in malloc's builds. */
 #include "front/quick.h"
 
 FAST void *ash_alloc_or(size_t size, ash_rest *rest)

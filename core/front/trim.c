@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving memory back on request. */
+/* ash_trim: giving memory back to the system on request. */
 #include "ashlar.h"
 #include "thread/slab_purge.h"
 #include "thread/reap.h"
@@ -23,7 +23,7 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 
 	heap_gather(h, o);
 	bytes = heap_trim(h, keep);
-	store_relaxed(&h->refused, 0); /* it may be asked again */
+	store_relaxed(&h->refused, 0); /* memory that could not be purged may be tried again */
 	left = load_relaxed(&h->dirty) * UNIT_SIZE;
 	room = keep > left ? keep - left : 0;
 	if (o != NULL) {
