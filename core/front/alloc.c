@@ -84,7 +84,7 @@ FAST void *ash_alloc(size_t size)
 	b = bin_small(o, small);
 	at = bin_word(o, b);
 	word = load_relaxed(at);
-	/* If the seat was open (~0): word - 1, whose AND with the word clears the lowest bit; a carry. */
+	/* If the seat was open (~0): a carry, and word - 1, whose AND clears the word's lowest bit. */
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
 		return ash_inline_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;

@@ -69,7 +69,7 @@ says() {
 
 wanted='all is well'
 kinds says "$here/names.c" -ldl
-wanted='all is told'
+wanted='the figures agree'
 kinds says "$here/info.c"
 wanted='1024 destructors, 1000 guests'
 kinds says "$here/threads.c"
@@ -93,7 +93,7 @@ fi
 unwound() {
 	name=$1
 	shift
-	quiet "$@" && [ "$(tail -n 1 "$folder/out")" = 'every step led home' ]
+	quiet "$@" && [ "$(tail -n 1 "$folder/out")" = 'every walk was complete' ]
 	verdict "$name"
 }
 flags="-O1 -g -fno-builtin $warn -Icore/include -pthread"
@@ -222,23 +222,23 @@ C
 make_small() {
 	compiled "$CC_HOST" -fno-builtin "$@"
 }
-# told STATUS PATTERN NAME: exit status and output of ashlar-check
-told() {
+# checked STATUS PATTERN NAME: exit status and output of ashlar-check
+checked() {
 	quiet sh tools/ashlar-check "$folder/program"
 	[ $? = "$1" ] && grep -q "$2" "$folder/out"
 	verdict "ashlar-check: $3"
 }
 mkdir "$folder/lib"
 cp "$library" "$folder/lib/libashlar_malloc.so"
-make_small "$folder/small.c" && told 1 'NOT.*left to: libc.so' 'nothing linked'
-make_small "$folder/small.c" "$archive" && told 0 'linked in' 'the archive in its place'
-make_small "$archive" "$folder/small.c" && told 1 'NOT.*left to: libc.so' 'the archive before the objects'
+make_small "$folder/small.c" && checked 1 'NOT.*left to: libc.so' 'nothing linked'
+make_small "$folder/small.c" "$archive" && checked 0 'linked in' 'the archive in its place'
+make_small "$archive" "$folder/small.c" && checked 1 'NOT.*left to: libc.so' 'the archive before the objects'
 if make_small -static "$folder/small.c"; then
-	told 1 'the C library brought its own' 'static, nothing linked'
+	checked 1 'the C library brought its own' 'static, nothing linked'
 	make_small -static "$folder/small.c" -Wl,--start-group -lc -lgcc -lgcc_eh "$archive" -Wl,--end-group &&
-		told 1 'the C library brought its own' 'static, the archive behind the C library'
-	make_small -static "$folder/small.c" "$archive" && told 0 'linked in' 'static, the archive in its place' &&
-		strip "$folder/program" && told 2 'nobody can tell' 'static and stripped'
+		checked 1 'the C library brought its own' 'static, the archive behind the C library'
+	make_small -static "$folder/small.c" "$archive" && checked 0 'linked in' 'static, the archive in its place' &&
+		strip "$folder/program" && checked 2 'undecidable' 'static and stripped'
 fi
 # Calls only two of the four functions and not ashlar_is_malloc: the linker drops the rest.
 cat >"$folder/two.c" <<'C'
@@ -270,14 +270,14 @@ for how in "$CC_HOST" musl-gcc; do
 	for linker in bfd lld; do
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/two.c" "$archive" ||
 			continue
-		told 0 'linked in' "static, by $lib and $linker, --gc-sections"
+		checked 0 'linked in' "static, by $lib and $linker, --gc-sections"
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/small.c" "$archive"
-		told 0 'linked in' "static, by $lib and $linker, --gc-sections, all four names"
+		checked 0 'linked in' "static, by $lib and $linker, --gc-sections, all four names"
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/own.c"
-		told 1 'NOT' "static, by $lib and $linker, a malloc of the program's own"
+		checked 1 'NOT' "static, by $lib and $linker, a malloc of the program's own"
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections,--allow-multiple-definition \
 			-fuse-ld=$linker "$folder/mixed.c" "$archive"
-		told 1 'NOT.*free is another' "static, by $lib and $linker, a mixture"
+		checked 1 'NOT.*free is another' "static, by $lib and $linker, a mixture"
 	done
 done
 echo 'fn main() { println!("{}", (0..1000).map(|i| i.to_string()).collect::<Vec<_>>().join(",").len()); }' >"$folder/small.rs"
@@ -286,21 +286,21 @@ rust() {
 	compiled rustc --target x86_64-unknown-linux-musl -O "$folder/small.rs" "$@"
 }
 if have rustc && rust; then
-	told 1 'the C library brought its own' 'Rust with musl, nothing linked'
+	checked 1 'the C library brought its own' 'Rust with musl, nothing linked'
 	rust -L "$build" -l static:+whole-archive=ashlar_malloc
-	told 0 'linked in' 'Rust with musl, the archive linked in'
+	checked 0 'linked in' 'Rust with musl, the archive linked in'
 	[ "$("$folder/program")" = 3889 ]
 	verdict 'Rust with musl: it runs'
 else
 	skip 'ashlar-check: Rust with musl: no rustc here, or not for that target'
 fi
 make_small -ffunction-sections -Wl,--gc-sections "$folder/two.c" "$archive" &&
-	told 0 'linked in' 'the archive, --gc-sections' && strip "$folder/program" &&
-	told 2 'nobody can tell' 'the archive, stripped'
+	checked 0 'linked in' 'the archive, --gc-sections' && strip "$folder/program" &&
+	checked 2 'undecidable' 'the archive, stripped'
 make_small -Wl,--exclude-libs,ALL "$folder/small.c" "$archive" &&
-	told 1 'NOT.*libraries do not see' 'the archive, hidden from the C library: a mixture'
-make_small "$folder/own.c" && told 1 'NOT.*itself, or another' 'a malloc of the program itself'
-make_small "$folder/small.c" -L"$folder/lib" -lashlar_malloc && told 0 'by libashlar_malloc' 'the shared object'
+	checked 1 'NOT.*libraries do not see' 'the archive, hidden from the C library: a mixture'
+make_small "$folder/own.c" && checked 1 'NOT.*itself, or another' 'a malloc of the program itself'
+make_small "$folder/small.c" -L"$folder/lib" -lashlar_malloc && checked 0 'by libashlar_malloc' 'the shared object'
 make_small "$folder/small.c" -lc -L"$folder/lib" -Wl,--no-as-needed -lashlar_malloc &&
-	told 1 'comes before libashlar_malloc' 'the shared object behind the C library'
+	checked 1 'comes before libashlar_malloc' 'the shared object behind the C library'
 exit $status

@@ -182,7 +182,7 @@ static void walk_from_here(uintptr_t pc)
 		return;
 	if (state.wrong++ >= 10)
 		return;
-	snprintf(line, sizeof line, "%s: no way home from %p (malloc is at %p): %u frames, %s\n", state.path,
+	snprintf(line, sizeof line, "%s: incomplete walk from %p (malloc is at %p): %u frames, %s\n", state.path,
 		 (void *)pc, (void *)(uintptr_t)malloc, w.frames, w.main ? "main" : "not main");
 	say(line);
 }
@@ -317,9 +317,9 @@ int main(int argc, char **argv)
 	DETACH();
 	if (!misuse()) {
 		state.wrong++;
-		puts("no way home from a trap");
+		puts("incomplete walk from a trap");
 	}
 	printf("%lu steps, %lu walks, %lu wrong\n", state.steps, state.walks, state.wrong);
-	puts(state.wrong == 0 && state.walks > 20000 ? "every step led home" : "lost");
+	puts(state.wrong == 0 && state.walks > 20000 ? "every walk was complete" : "incomplete walks");
 	return 0;
 }
