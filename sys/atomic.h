@@ -129,7 +129,7 @@ static inline bool cas_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desi
 	static inline uint64_t name(uint64_t *word, uint64_t n)                                    \
 	{                                                                                          \
 		uint64_t old = load_relaxed(word);                                                 \
-		while (!st_cas(word, &old, operation))                                \
+		while (!st_cas(word, &old, operation))                                             \
 			;                                                                          \
 		return old;                                                                        \
 	}

@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline bool st_cas(volatile uint64_t *word, uint64_t *expected,
-				       uint64_t desired)
+static inline bool st_cas(volatile uint64_t *word, uint64_t *expected, uint64_t desired)
 {
 	bool done;
 

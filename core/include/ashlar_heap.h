@@ -40,8 +40,8 @@ struct ash_heap_options {
 
 /*
  * Creates a heap of this process; its blocks come from mappings of its own.
- * NULL: no memory.  Costs one mapping (the first heap: two), and for each thread
- * that allocates from it about two more.  (mimalloc: mi_heap_new, which ties a
+ * NULL: no memory.  Costs one mapping (the first heap: two), and two or three more
+ * for each thread that allocates from it.  (mimalloc: mi_heap_new, which ties a
  * heap to one thread.)
  */
 ash_heap *ash_heap_create(const struct ash_heap_options *options);
