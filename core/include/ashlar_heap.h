@@ -194,8 +194,8 @@ void ash_heap_stats(ash_heap *heap, struct ash_stats *out);
 int ash_heap_check(ash_heap *heap);
 
 /*
- * As ash_thread_detach, for one heap (ash_thread_detach does it for all).  The
- * slabs of a thread that ends without either are reused when memory is needed.
+ * As ash_thread_detach, for one heap.  If a thread ends without it, or calls only
+ * ash_thread_detach, its slabs in the heap are reused later, when memory is needed.
  */
 void ash_heap_thread_detach(ash_heap *heap);
 
@@ -225,8 +225,8 @@ struct ash_heap_owner {
 
 /*
  * Calls visit for each live block, with the process that allocated it, until visit
- * returns a value other than 0; returns the last such value, or 0.  visit may call
- * functions of this heap.  Blocks that are allocated or released during the walk may
+ * returns a value other than 0; returns the last value.  visit may allocate and release
+ * blocks of this heap.  Blocks that are allocated or released during the walk may
  * be missed.  Owner 0: the block is just being handed out, or its process died while
  * that was done.  A heap in memory of the caller knows only this difference: all other
  * blocks have owner 1 and pid 0.  A heap of ash_heap_create: owner 1, this process.
