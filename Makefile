@@ -243,7 +243,7 @@ golden-accept: programs
 	sh tools/golden accept $(BUILD) $(BUILD)/clang-19
 
 model:
-	BUILD=$(BUILD) CC="$(CC)" sh tools/model
+	BUILD=$(BUILD) CC="$(CC)" sh tools/model/run
 
 # For scripts that build programs of their own: eval "$(make -s flags)"
 flags:

@@ -54,7 +54,7 @@
 #include "sys/prereloc.h"
 #include "sys/process.h"
 #include "sys/share.h"
-#include "sys/status.h"
+#include "sys/proc_stat.h"
 #include "sys/text.h"
 #include "sys/vec16.h"
 #include "sys/world.h"
@@ -127,7 +127,7 @@ ASHLAR_SMALL
 #include "sys/pages_huge.c"
 #include "sys/panic.c"
 #include "sys/process.c"
-#include "sys/status.c"
+#include "sys/proc_stat.c"
 #include "sys/text.c"
 #ifdef ASHLAR_HEAPS
 #include "sys/life.c"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Atomic operations, each with its memory order in its name.  DESIGN.md has
- * the table that tells for each use what it pairs with.
+ * Atomic operations of the C11 memory model, each with its memory order in its
+ * name.  What a use pairs with is said at the use and in DESIGN.md.
  *
- * Loads and stores work on any scalar; read-modify-write on 64-bit words
- * only.  With ASHLAR_SINGLE_THREAD they become instructions without a lock
- * prefix, still atomic for a signal handler on the same thread.
+ * Loads and stores accept any scalar, read-modify-write operations 64-bit words
+ * only.  With ASHLAR_SINGLE_THREAD they are instructions without a lock prefix,
+ * which are atomic with regard to a signal handler of the same thread.
  */
 #ifndef SYS_ATOMIC_H
 #define SYS_ATOMIC_H
@@ -15,7 +15,7 @@
 
 #include "cpu.h"
 
-/* Order for the compiler only: between a thread and its own signal handlers. */
+/* Orders for the compiler only: between a thread and its own signal handlers. */
 #define signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
@@ -24,8 +24,9 @@
 #define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
 /*
- * For words that many others vouch for, as a count that changed: a store
- * behind the release, and a load before the acquire, keep to their side.
+ * Fences for data that a separate counter guards: earlier accesses stay before
+ * the stores that follow a release fence, and later accesses stay after the
+ * loads that precede an acquire fence.
  */
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
@@ -34,7 +35,7 @@
 
 #define load_seq_cst(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 
-/* True: swapped.  False: *expected is what was there.  Never fails spuriously. */
+/* True: stored.  False: *expected is now the word's value.  Never fails spuriously. */
 static inline bool cas_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQUIRE,
@@ -53,7 +54,7 @@ static inline bool cas_seq_cst(uint64_t *word, uint64_t *expected, uint64_t desi
 					   __ATOMIC_SEQ_CST);
 }
 
-/* The fetch family returns the word as it was. */
+/* The fetch operations return the previous value. */
 static inline uint64_t fetch_or_release(uint64_t *word, uint64_t bits)
 {
 	return __atomic_fetch_or(word, bits, __ATOMIC_RELEASE);
@@ -95,8 +96,9 @@ static inline uint64_t exchange_seq_cst(uint64_t *word, uint64_t value)
 }
 
 /*
- * Sets bit n of a bitmap; was it set before?  A compiler makes this fetch_or a
- * loop around a compare-and-swap; ThreadSanitizer sees only what it compiles.
+ * Sets bit n of a bitmap and returns its previous value.  Not a fetch_or: compilers
+ * turn that into a compare-and-swap loop.  ThreadSanitizer cannot see assembly, so
+ * for it the operation is a fetch_or.
  */
 static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 {
@@ -109,7 +111,7 @@ static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 
 #else
 
-#include "single.h"
+#include "atomic_st.h"
 
 #define load_seq_cst(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 
@@ -127,7 +129,7 @@ static inline bool cas_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desi
 	static inline uint64_t name(uint64_t *word, uint64_t n)                                    \
 	{                                                                                          \
 		uint64_t old = load_relaxed(word);                                                 \
-		while (!st_cas(word, &old, operation))                                \
+		while (!st_cas(word, &old, operation))                                             \
 			;                                                                          \
 		return old;                                                                        \
 	}

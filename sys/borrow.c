@@ -4,24 +4,24 @@
 #include "atomic.h"
 #include "pages.h"
 #include "process.h"
-#include "status.h"
+#include "proc_stat.h"
 #include "syscall.h"
 
 enum { CLONE_VM = 0x100, CLONE_THREAD = 0x10000 };
 enum { EINVAL = 22 };
 
-/* True: the parent, were its child one of vfork, would be seen like this.  Or it waits for a disk. */
+/* True: the parent is in an uninterruptible wait, as for a child of vfork (or for a disk). */
 static bool parent_waits(void)
 {
-	struct status s;
+	struct proc_stat s;
 
-	return status_read((uint64_t)arch_getppid(), &s) && s.state == 'D';
+	return proc_stat_read((uint64_t)arch_getppid(), &s) && s.state == 'D';
 }
 
-/* By who asked first in this memory since it was forked. */
+/* Compares process numbers: the first process that asked since this memory was forked owns it. */
 static bool borrowed_by_number(void)
 {
-	static uint64_t *kept; /* a mark: it holds that process's number */
+	static uint64_t *kept; /* a fork mark (process.h) with that process's number */
 	uint64_t *mark = load_acquire(&kept), none = 0;
 
 	if (mark != NULL && !process_has_forked(mark))
@@ -33,7 +33,7 @@ static bool borrowed_by_number(void)
 		return false;
 	}
 	mark = process_mark();
-	/* Pairs with the load above: the page has been marked. */
+	/* Pairs with the load of `kept`: its page has been set up. */
 	if (mark != NULL &&
 	    !cas_acq_rel((uint64_t *)(void *)&kept, &none, (uint64_t)(uintptr_t)mark))
 		(void)pages_release(mark, PAGE_SIZE);
@@ -43,9 +43,9 @@ static bool borrowed_by_number(void)
 bool memory_is_borrowed(void)
 {
 	/*
-	 * Neither changes anything: who has nothing to part with is told so by 0,
-	 * the others by EINVAL.  The first asks for other threads of the process,
-	 * the second for other processes besides.
+	 * Neither call changes anything: it returns 0 if there is nothing to
+	 * unshare, else EINVAL.  The first asks whether the process has other
+	 * threads, the second also whether other processes use this memory.
 	 */
 	long alone = arch_unshare(CLONE_THREAD), sole;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Borrowed memory: a child of vfork runs in its parent's, until it execs or
- * ends; the parent then goes on with all that the child left there.  So what
- * would name the child as the one who holds something must not be written.
+ * Borrowed memory: a child of vfork runs in its parent's memory until it calls
+ * exec or ends.  The parent then continues with everything that the child wrote
+ * there, so the child must not record itself as the holder of anything.
  */
 #ifndef SYS_BORROW_H
 #define SYS_BORROW_H
@@ -13,12 +13,12 @@
 
 /*
  * True: the caller's process has one thread, and another process uses the same
- * memory.  Also said of that one, if it is not suspended (clone with CLONE_VM
- * and without CLONE_VFORK).  One or two system calls.
+ * memory.  With clone(CLONE_VM) without CLONE_VFORK this holds for both
+ * processes.  Makes one or two system calls.
  *
- * Where the kernel or a filter refuses to tell, process numbers decide; a child
- * of vfork of a forked child that never asked before is then known by its
- * parent's waiting.
+ * If the kernel or a seccomp filter refuses these calls, process numbers decide.
+ * A child of vfork whose parent, itself a forked child, has never asked is then
+ * recognised by the parent's state (uninterruptible wait).
  */
 INTERNAL bool memory_is_borrowed(void);
 

@@ -6,15 +6,15 @@
 #include "process.h"
 
 /*
- * The page that fork wipes holds the generation, and the number of the process
- * that entered it there, for where fork does not wipe.
+ * A fork mark (process.h) holds the generation and the number of the process that
+ * stored it.  The number is needed where the kernel does not wipe the mark's page.
  */
 #define PROCESS_BITS 22
 #define PROCESS_MASK (((uint64_t)1 << PROCESS_BITS) - 1)
 _Static_assert(GENERATION_BITS + PROCESS_BITS <= 64, "one word");
 
 static uint64_t *generation_mark;
-/* No less than the generation that any thread of this process or an ancestor was ever told. */
+/* At least every generation returned so far in this process or its ancestors. */
 static uint64_t told;
 
 static uint64_t generation_entry(uint64_t generation)
@@ -56,7 +56,7 @@ uint64_t generation_now(void)
 		return 0;
 	word = load_acquire(mark);
 	if (entry_is_old(word)) {
-		/* Who loses to another thread of this process is told what that one entered. */
+		/* If another thread was first, the failed CAS loads that thread's entry into `word`. */
 		uint64_t next = generation_entry(load_acquire(&told) + 1);
 
 		if (cas_acq_rel(mark, &word, next))
@@ -64,8 +64,8 @@ uint64_t generation_now(void)
 	}
 	generation = word >> PROCESS_BITS;
 	/*
-	 * Before anybody acts on it: a child forked from here on has the mark
-	 * wiped, and counts on from `told`.
+	 * Before the generation is used: in a child forked from here on the mark is
+	 * wiped, and the child counts on from `told`.
 	 */
 	known = load_acquire(&told);
 	while (known < generation && !cas_acq_rel(&told, &known, generation))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Generations: how many forks lie behind this memory.
+ * The fork generation: how many times this memory was copied by fork.
  *
  *   process     first        child          its child
  *   generation    0     fork   1        fork    2
  *
- * Counted from generation_watch on, for the whole process, and moved on by
- * whichever thread asks first after a fork.  So a thread that finds the
- * generation moved on since it asked for the first time is the one that
- * forked: of its parent's threads a child has no other.  A child of vfork is
- * in its parent's memory, and of its generation.
+ * It is counted from generation_watch on, for the whole process, and advanced
+ * by the first thread that asks after a fork.  A thread that sees a later
+ * generation than at its first call is therefore the thread that called fork:
+ * the child has no other thread of its parent.  A child of vfork uses its
+ * parent's memory and has its parent's generation.
  */
 #ifndef SYS_GENERATION_H
 #define SYS_GENERATION_H
@@ -21,7 +21,7 @@
 
 #define GENERATION_BITS 26
 
-/* From now on forks are noticed, unless the kernel cannot tell, or there is no memory. */
+/* Starts the count.  No effect if the kernel lacks MADV_WIPEONFORK or there is no memory. */
 INTERNAL void generation_watch(void);
 INTERNAL bool generation_is_watched(void);
 

@@ -20,9 +20,9 @@ uint64_t identity_here(void)
 }
 
 /*
- * A child of vfork has one thread, so thread id and process id are the same; its
- * identity can be that of the thread it borrows from only where it is in
- * another pid namespace than its parent, which then it cannot see.
+ * False: the caller may be a child of vfork with the same identity as the parent's
+ * thread.  Such a child has one thread, so its thread id equals its process id, and
+ * it is in another pid namespace than its parent, so getppid gives 0.
  */
 static bool may_judge(long process, long thread)
 {
@@ -36,7 +36,10 @@ bool identity_has_ended(uint64_t identity, uint64_t me)
 
 	if (identity == 0 || me == 0 || identity >> IDENTITY_SHIFT != me >> IDENTITY_SHIFT)
 		return false;
-	/* Its id is the caller's by now; or the kernel knows of no such thread, but of the caller. */
+	/*
+	 * The caller has the id now, or no thread has it.  That tgkill finds the caller shows
+	 * that ESRCH is the kernel's answer, not that of a seccomp filter.
+	 */
 	return (other == thread || (arch_tgkill(process, other, 0) == -ESRCH &&
 				    arch_tgkill(process, thread, 0) == 0)) &&
 	       may_judge(process, thread);

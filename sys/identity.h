@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who a thread is to the kernel, and whether it has ended.
+ * Identity of a thread within its process, and whether that thread has ended.
+ * (life.h answers the same across processes.)
  *
  *   63 ...... 32 | 31 ..... 0
  *   process id   | thread id       0: unknown
  *
- * An id alone proves nothing: after fork, in a child of vfork and in a pid
- * namespace it is another thread's or nobody's.  So only threads of the
- * caller's own process and generation are judged, and never by a child of
- * vfork.  Wherever the kernel does not tell, the thread lives.
+ * An id alone is not enough: after fork, in a child of vfork and in another pid
+ * namespace it may belong to another thread or to none.  So only threads of the
+ * caller's own process and fork generation are tested, and never by a child of
+ * vfork.  If the kernel does not answer, the thread counts as alive.
  */
 #ifndef SYS_IDENTITY_H
 #define SYS_IDENTITY_H
@@ -19,14 +20,14 @@
 #include "internal.h"
 
 /*
- * The caller's; 0 where a call is refused, and while forks cannot be noticed:
- * after one the parent's ids would be taken for the child's.
+ * The caller's identity.  0 if a system call is refused, or while forks are not
+ * watched (generation.h): after a fork the parent's ids would pass for the child's.
  */
 INTERNAL uint64_t identity_here(void);
 
 /*
- * True: another thread than the caller, with this identity and of the caller's
- * generation, has ended for certain.  me: the caller's identity.
+ * True: the thread with this identity, which is of the caller's generation and not
+ * the caller, has certainly ended.  me: the caller's identity.
  */
 INTERNAL bool identity_has_ended(uint64_t identity, uint64_t me);
 

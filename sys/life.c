@@ -5,7 +5,7 @@
 
 #include "atomic.h"
 #include "process.h"
-#include "status.h"
+#include "proc_stat.h"
 #include "world.h"
 
 #define BITS(n)      (((uint64_t)1 << (n)) - 1)
@@ -17,26 +17,26 @@
 #define IMAGE_MASK   BITS(12)
 #define FORKED_SHIFT 61
 
-/* A number for this start of the system; 0: unknown. */
+/* A number derived from the system's boot id; 0: unknown. */
 static uint64_t boot(void)
 {
-	static uint64_t known; /* the same for all who find it out */
+	static uint64_t known; /* every thread computes the same value */
 	uint64_t n = load_relaxed(&known);
 	char text[36]; /* 8-4-4-4-12 hexadecimal digits */
 	size_t length, i;
 
 	if (n != 0)
 		return n;
-	length = status_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
+	length = proc_file_read("/proc/sys/kernel/random/boot_id", text, sizeof text);
 	for (i = 0; i < length; i++)
-		n = status_mix(n, (unsigned char)text[i]);
+		n = proc_stat_mix(n, (unsigned char)text[i]);
 	if (length > 0)
 		n = (n & BOOT_MASK) == 0 ? 1 : n & BOOT_MASK;
 	store_relaxed(&known, n);
 	return n;
 }
 
-static uint64_t image(const struct status *s)
+static uint64_t image(const struct proc_stat *s)
 {
 	uint64_t n = s->image & IMAGE_MASK;
 
@@ -46,11 +46,11 @@ static uint64_t image(const struct status *s)
 static uint64_t life_now(uint64_t id)
 {
 	uint64_t life = id;
-	struct status s;
+	struct proc_stat s;
 
 	if (id != LIFE_ID(id))
-		return 0; /* the kernel refuses to tell */
-	if (world_has_proc() && status_read(id, &s))
+		return 0; /* a negative result: the kernel refused */
+	if (world_has_proc() && proc_stat_read(id, &s))
 		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT |
 			image(&s) << IMAGE_SHIFT | (uint64_t)s.forked << FORKED_SHIFT;
 	return life;
@@ -66,7 +66,7 @@ uint64_t life_of_process(void)
 	return life_now(process_number());
 }
 
-/* What both know they know the same. */
+/* True: the field is known in both, and differs. */
 static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 {
 	uint64_t then = life >> shift & mask;
@@ -74,17 +74,17 @@ static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 	return then != 0 && now != 0 && then != now;
 }
 
-/* `threads`: so many are left of a process whose first thread ended. */
-static bool has_ended(uint64_t life, uint64_t threads, const struct status *s)
+/* `threads`: a process whose first thread is a zombie has ended if at most so many are left. */
+static bool has_ended(uint64_t life, uint64_t threads, const struct proc_stat *s)
 {
-	/* Another one has the id now, or the system was started anew. */
+	/* The id was reused, or the system was restarted. */
 	if (differ(life, BIRTH_SHIFT, BIRTH_MASK, s->birth & BIRTH_MASK) ||
 	    differ(life, BOOT_SHIFT, BOOT_MASK, boot()))
 		return true;
-	/* Ended, and its parent has not asked yet. */
+	/* Ended, and not yet waited for by its parent. */
 	if (s->state == 'Z' || s->state == 'X')
 		return s->threads <= threads;
-	/* exec: the id lives on with another program.  Who is about to end has no image. */
+	/* exec keeps the id but changes the program.  A thread that is ending has no image. */
 	return (life >> FORKED_SHIFT == 1 && !s->forked) ||
 	       differ(life, IMAGE_SHIFT, IMAGE_MASK, image(s));
 }
@@ -92,11 +92,11 @@ static bool has_ended(uint64_t life, uint64_t threads, const struct status *s)
 static bool is_over(uint64_t life, uint64_t threads)
 {
 	uint64_t id = LIFE_ID(life);
-	struct status s;
+	struct proc_stat s;
 
 	if (id == 0)
-		return false; /* nobody may judge it */
-	if (!status_read(id, &s))
+		return false; /* unknown */
+	if (!proc_stat_read(id, &s))
 		return process_thread_is_gone(id);
 	return has_ended(life, threads, &s) && (world_has_proc() || process_thread_is_gone(id));
 }

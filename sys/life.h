@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lives of threads and processes, in one program each.  An id alone is no
- * proof: the system gives it to another one some day, and exec keeps it.  So a
- * life is an id, the time of birth, and what exec changes.
+ * A life: the identity of a thread or process, valid across processes and over
+ * time, from its start to its end or exec.  An id alone is not enough: the
+ * kernel reuses ids, and exec keeps them.  So a life holds the id, the start
+ * time, and what exec changes.
  *
  *     61   | 60 ..... 49 | 48 ........ 43 | 42 ............. 22 | 21 ..... 0
- *   forked | image of    | which start of | birth, in ticks     | thread id
- *          | the program | the system     | since then, modulo  |
+ *   forked | image of    | boot of the    | start time in ticks | thread id
+ *          | the program | system         | since boot, modulo  |
  *
- *   image    of where code and stack of the program begin, which exec chooses
- *            anew where addresses are random.  Not seen of other users'
- *            processes; who changes it (PR_SET_MM) counts as ended.
- *   forked   a thread, or a child that fork made: not so any more after exec
+ *   image    a hash of the start addresses of the program's code and stack,
+ *            which exec changes if address randomisation is on.  Hidden for
+ *            processes of other users.  A process that changes these addresses
+ *            (PR_SET_MM) counts as ended.
+ *   forked   true of threads and of children of fork until they call exec
  *
- * All of it comes from /proc; 0: unknown.  Where /proc cannot be read, an id
- * that exists counts as the life that had it.  What is left: a process that was
- * made by exec and executes itself again, without random addresses.  That
- * life is over when the process ends.
+ * All fields come from /proc; 0 means unknown.  If /proc cannot be read, any
+ * thread with the id counts as the same life.  One case is missed: a process
+ * that was started by exec and executes itself again without address
+ * randomisation.  That life is over when the process ends.
  *
- * A robust futex or a lock on a file would tell of exec, too.  But the list of
- * the former is the C library's, and emulators have none; and a lock needs a
- * descriptor, which daemons close with all others: then the living seem dead.
+ * A robust futex or a file lock would detect exec, too.  But the robust list
+ * belongs to the C library and is missing in emulators, and a lock needs a file
+ * descriptor: daemons close all of theirs, and would then seem dead.
  */
 #ifndef SYS_LIFE_H
 #define SYS_LIFE_H
@@ -33,11 +35,11 @@
 #define LIFE_BITS     62
 #define LIFE_ID(life) ((life) & (((uint64_t)1 << 22) - 1))
 
-/* The calling thread's, and its process's; 0: unknown. */
+/* The life of the calling thread, and of its process; 0: unknown. */
 INTERNAL uint64_t life_of_thread(void);
 INTERNAL uint64_t life_of_process(void);
 
-/* True: it is over for certain.  A life with the id 0 never is. */
+/* True: the life has certainly ended.  Always false for an id of 0. */
 INTERNAL bool life_thread_is_over(uint64_t life);
 INTERNAL bool life_process_is_over(uint64_t life);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations of the memcpy family (arch/<cpu>/memory.c, or the program's own). */
+/* Declarations of the memcpy family, defined in arch/<cpu>/memory.c or by the program. */
 #ifndef SYS_MEMORY_H
 #define SYS_MEMORY_H
 

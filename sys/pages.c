@@ -9,7 +9,7 @@
 #include "panic.h"
 #include "syscall.h"
 
-/* The kernel's numbers: there are no system headers here. */
+/* Constants of the kernel's interface: there are no system headers here. */
 enum {
 	MAP_PRIVATE = 0x02,
 	MAP_FIXED = 0x10,
@@ -55,9 +55,9 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 	if (p == NULL || ((uintptr_t)p & (alignment - 1)) == 0)
 		return p;
 	/*
-	 * Natively a private mapping of whole huge pages comes back aligned to
-	 * one, so this seldom runs; under QEMU, for shared memory and for larger
-	 * alignments it does.  Both ends are cut off again.
+	 * Linux aligns a private mapping of whole huge pages to a huge page, so
+	 * this is needed only under QEMU, for shared memory and for larger
+	 * alignments: map more and cut off both ends.
 	 */
 	(void)pages_release(p, bytes);
 	if (bytes > (size_t)PTRDIFF_MAX - alignment)
@@ -68,7 +68,7 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 	aligned = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
 	head = (size_t)(aligned - p);
 	tail = alignment - PAGE_SIZE - head;
-	/* An end that cannot be cut off for lack of mappings stays, untouched. */
+	/* An end that cannot be unmapped (limit of mappings) stays, untouched. */
 	if (head > 0)
 		(void)pages_release(p, head);
 	if (tail > 0)
@@ -84,18 +84,18 @@ bool pages_commit(void *p, size_t bytes)
 static bool purge(void *p, size_t bytes, enum sharing sharing)
 {
 	/*
-	 * Locked memory (EINVAL) and kernels without the advice refuse: then the
-	 * memory simply stays.  No error of advice is fatal.
+	 * Refused for locked memory (EINVAL) and by kernels without the advice:
+	 * then the memory stays resident.  No error of madvise is fatal.
 	 */
 	return arch_madvise(p, bytes, sharing == PAGES_PRIVATE ? MADV_DONTNEED : MADV_REMOVE) == 0;
 }
 
-/* What is found out once, by a try: emulators promise more than they do. */
+/* Results of a probe that is made once: emulators claim more than they do. */
 enum { UNKNOWN, TRUSTED, NOT_TRUSTED };
 
 /*
- * Advice that answers 0 and does nothing is common under emulators, so one
- * dirtied page is purged and read once, for each kind of memory.
+ * Under emulators madvise often returns 0 and does nothing.  So, once for each
+ * kind of memory, a page is dirtied, purged and read back.
  */
 static bool purge_zeroes(enum sharing sharing)
 {
@@ -106,14 +106,14 @@ static bool purge_zeroes(enum sharing sharing)
 		volatile char *page = map(PAGE_SIZE, sharing);
 
 		if (page == NULL)
-			return false; /* asked again next time */
+			return false; /* probed again at the next call */
 		page[0] = page[PAGE_SIZE - 1] = 1;
 		known = NOT_TRUSTED;
 		if (purge((void *)page, PAGE_SIZE, sharing) && page[0] == 0 &&
 		    page[PAGE_SIZE - 1] == 0)
 			known = TRUSTED;
 		(void)pages_release((void *)page, PAGE_SIZE);
-		/* Two threads may both probe: they find the same. */
+		/* Two threads may both probe; their results are equal. */
 		store_relaxed(&verdict[sharing], known);
 	}
 	return known == TRUSTED;
@@ -131,15 +131,15 @@ bool pages_grow(void *p, size_t bytes, size_t larger)
 
 static long move(void *from, void *to, size_t bytes)
 {
-	/* DONTUNMAP: nobody's mmap can slip into a hole where the old range was. */
+	/* DONTUNMAP: otherwise another thread's mmap could take the old range. */
 	return arch_mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 			   to);
 }
 
 /*
- * QEMU 7.2 moves the pages and then takes the old range for unmapped: it gives
- * the addresses to the next mmap, and its advice there is a lie.  A range that
- * mincore does not know is one.
+ * QEMU 7.2 moves the pages, but then treats the old range as unmapped: it gives
+ * the addresses to the next mmap, and madvise there has no effect.  mincore
+ * reports such a range as unmapped.
  */
 static bool move_keeps_range(void)
 {
@@ -150,7 +150,7 @@ static bool move_keeps_range(void)
 		char *page = map(2 * PAGE_SIZE, PAGES_PRIVATE);
 
 		if (page == NULL)
-			return false; /* asked again next time */
+			return false; /* probed again at the next call */
 		known = NOT_TRUSTED;
 		if (move(page, page + PAGE_SIZE, PAGE_SIZE) == (long)(page + PAGE_SIZE) &&
 		    arch_mincore(page, PAGE_SIZE, &there) == 0)
@@ -164,21 +164,21 @@ static bool move_keeps_range(void)
 #define PIECE ((size_t)1 << CPU_HUGE_SHIFT)
 
 /*
- * A range of several mappings must not be moved: Linux 6.17 does it one by
- * one, and at the limit of mappings only the first of them; earlier kernels
- * unmap the target and then refuse.  Nor can such a range grow (EFAULT); one
- * mapping can, or there is no room (ENOMEM).
+ * A range of several mappings must not be moved by mremap: Linux 6.17 moves them
+ * one by one and may stop at the limit of mappings; earlier kernels unmap the
+ * target and then refuse.  Growing detects the case: it fails with EFAULT for
+ * several mappings, and with ENOMEM for one mapping without room behind it.
  */
 static bool in_one_mapping(char *p, size_t bytes)
 {
 	long r = arch_mremap(p, bytes, bytes + PAGE_SIZE, 0, NULL);
 
 	if (r == (long)p)
-		(void)pages_release(p + bytes, PAGE_SIZE); /* it did grow */
-	return r == (long)p || r == -ENOMEM; /* EAGAIN, of locked memory: copied, then */
+		(void)pages_release(p + bytes, PAGE_SIZE); /* undo the growth */
+	return r == (long)p || r == -ENOMEM; /* EAGAIN: locked memory, which is copied */
 }
 
-/* False: the bytes are where they were, and the target is mapped. */
+/* False: nothing was moved, and the target is mapped. */
 static bool move_run(char *from, char *to, size_t bytes)
 {
 	unsigned char there;
@@ -188,8 +188,8 @@ static bool move_run(char *from, char *to, size_t bytes)
 	if (move(from, to, bytes) == (long)to)
 		return true;
 	/*
-	 * A refusal may come after the target was unmapped, all of it or nothing.
-	 * There is room for one mapping then; if not, the copy that follows traps.
+	 * The kernel may refuse after unmapping the whole target.  Then there is room
+	 * for one more mapping; if there is none, the copy that follows faults.
 	 */
 	if (arch_mincore(to, PAGE_SIZE, &there) == -ENOMEM)
 		(void)arch_mmap(to, bytes, PROT_READ_WRITE,
@@ -201,7 +201,7 @@ void pages_move(void *from, void *to, size_t bytes)
 {
 	size_t whole = (bytes + PIECE - 1) & ~(PIECE - 1), half;
 
-	/* All of it in one call; where that cannot be, its halves. */
+	/* The whole range in one call; if that is impossible, each half. */
 	if (move_keeps_range() && move_run(from, to, whole))
 		return;
 	half = (whole / 2 + PIECE - 1) & ~(PIECE - 1);
@@ -244,7 +244,7 @@ bool pages_mapped(const void *p)
 	void *page = (void *)((uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1));	 /* NOLINT: an address */
 	void *other = (void *)((uintptr_t)&mapped & ~(uintptr_t)(PAGE_SIZE - 1)); /* NOLINT */
 
-	/* By a call that works for what is mapped: a filter may answer with any error. */
+	/* The second call, on mapped memory, tells whether ENOMEM comes from a seccomp filter. */
 	return arch_mincore(page, PAGE_SIZE, &there) != -ENOMEM ||
 	       arch_mincore(other, PAGE_SIZE, &there) != 0;
 }
@@ -259,7 +259,7 @@ bool pages_are_locked(void)
 	return locked;
 }
 
-/* Pages from ... to, which are all there or all not; where the next run begins. */
+/* Clears a run of pages that are all resident (there != 0) or all not; returns its end. */
 static char *zero_run(char *from, char *to, unsigned there, enum sharing sharing)
 {
 	size_t bytes = (size_t)(to - from);
@@ -275,9 +275,9 @@ void pages_zero(void *p, size_t bytes, enum sharing sharing)
 	char *from = p, *at = p, *end = at + bytes;
 	unsigned i, was = 0, is;
 
-	/* Runs as long as they come: to clear 2 MiB at a time takes a third longer. */
+	/* Runs of any length: clearing 2 MiB at a time takes a third longer. */
 	do {
-		/* Where nobody knows, all of it is there. */
+		/* If residency is unknown, all pages count as resident. */
 		if (!purge_zeroes(sharing) || arch_mincore(at, PIECE, there) != 0)
 			memset(there, 1, sizeof there);
 		for (i = 0; i < sizeof there; i++, at += PAGE_SIZE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Huge pages of the operating system. */
+/* Transparent huge pages. */
 #include "atomic.h"
 #include "pages.h"
 #include "syscall.h"
@@ -13,7 +13,7 @@ bool pages_huge(void *p, size_t bytes, bool wanted)
 	return arch_madvise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
 }
 
-/* A byte is written; if a page far from it is there then, it came with a huge one. */
+/* Writes one byte: if a page far from it is resident then, the kernel used a huge page. */
 static bool comes_unasked(char *p)
 {
 	*(volatile char *)p = 1;
@@ -30,10 +30,10 @@ bool pages_huge_unasked(void)
 	if (known == UNKNOWN) {
 		p = pages_reserve(HUGE, HUGE, PAGES_PRIVATE);
 		if (p == NULL)
-			return true; /* asked again next time */
+			return true; /* probed again at the next call */
 		known = comes_unasked(p) ? YES : NO;
 		(void)pages_release(p, HUGE);
-		/* Two threads may both probe: they find the same. */
+		/* Two threads may both probe; their results are equal. */
 		store_relaxed(&verdict, known);
 	}
 	return known == YES;

@@ -5,7 +5,7 @@
 
 _Noreturn void panic_line(const char *line, size_t length)
 {
-	/* What cannot be written is lost: there is nobody left to tell. */
+	/* A failed write is ignored: there is nowhere else to report to. */
 	(void)arch_write(2, line, length);
 	__builtin_trap();
 }

@@ -8,7 +8,7 @@
 
 #include "cpu.h"
 
-/* The ELF format's. */
+/* Of the ELF format. */
 enum { DT_NULL = 0, DT_RELA = 7, DT_RELACOUNT = 0x6ffffff9 };
 
 struct dynamic {
@@ -21,7 +21,7 @@ struct rela {
 	int64_t addend;
 };
 
-/* Made by the linker. */
+/* Defined by the linker. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden")));
 
@@ -30,15 +30,15 @@ bool prereloc_call(const void *word)
 	const struct dynamic *d;
 	uint64_t base = (uint64_t)(uintptr_t)__ehdr_start, table = 0, count = 0, i;
 
-	if ((const char *)word - cpu_thread_pointer() != CPU_EARLY_OFFSET)
+	if ((const char *)word - cpu_thread_pointer() != CPU_PRERELOC_OFFSET)
 		return false;
 	for (d = _DYNAMIC; d->tag != DT_NULL; d++) {
-		if (d->tag == DT_RELA) /* some linkers have made it an address already */
+		if (d->tag == DT_RELA) /* some dynamic linkers have already made it an address */
 			table = d->value < base ? d->value + base : d->value;
 		else if (d->tag == DT_RELACOUNT)
 			count = d->value;
 	}
-	/* Relative ones stand first.  Done again, they come out the same. */
+	/* The relative relocations come first.  Applying them again gives the same result. */
 	for (i = 0; i < count; i++) {
 		const struct rela *r = (const struct rela *)(uintptr_t)table + i;
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that come too early: into a shared library that the dynamic linker has
- * mapped but not relocated.  An ifunc resolver of another library makes them
- * when that library is relocated first.
+ * Calls into a shared library that the dynamic linker has mapped but not yet
+ * relocated.  Cause: another library is relocated first, and one of its ifunc
+ * resolvers allocates.
  *
- * What such a call finds, and why it works all the same:
+ * What such a call finds, and why it works:
  *
- *   code, own data     reached relative to the instruction: needs nobody
- *   thread-local words the offset to the thread pointer is not there yet.  What
- *                      tools/prereloc has put in its place leads to words of the
- *                      C library that are always zero: "no owner".  They must
- *                      not be written.
- *   pointers in data   set here, to what the dynamic linker will set them to
+ *   code, own data     addressed relative to the program counter: no relocation
+ *   thread-local words their offset from the thread pointer is not yet known.
+ *                      tools/prereloc has stored one in the file that points to
+ *                      words of the C library that are always zero: "no owner".
+ *                      They must not be written.
+ *   pointers in data   set here, to the values the dynamic linker will give them
  *   weak functions     absent
  */
-#ifndef SYS_EARLY_H
-#define SYS_EARLY_H
+#ifndef SYS_PRERELOC_H
+#define SYS_PRERELOC_H
 
 #include <stdbool.h>
 
 #include "internal.h"
 
 #ifdef ASHLAR_SO
-/* True: this is such a call.  word: any thread-local one. */
+/* True: this is such a call; the pointers in data are set now.  word: any thread-local word. */
 INTERNAL bool prereloc_call(const void *word);
 #else
 #define prereloc_call(word) false

@@ -9,8 +9,8 @@
 enum { MADV_WIPEONFORK = 18, MADV_NOTHING_AT_ALL = 0x5a5a };
 
 /*
- * An emulator that accepts advice which does not exist wipes nothing either.
- * Such ones make vfork a fork, so there the process number tells.
+ * An emulator that accepts advice which does not exist does not wipe either.  Such
+ * emulators also turn vfork into fork, so process numbers are compared instead.
  */
 static unsigned char advice_lies;
 
@@ -57,7 +57,7 @@ uint64_t process_thread(void)
 	return (uint64_t)arch_gettid();
 }
 
-/* By a call that works for a thread which is there: a filter may answer with any error. */
+/* The second call, for an existing thread, shows that ESRCH is the kernel's, not a filter's. */
 bool process_thread_is_gone(uint64_t thread)
 {
 	return arch_tkill((long)thread, 0) == -ESRCH && arch_tkill(arch_gettid(), 0) == 0;

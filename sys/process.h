@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling a forked child from its parent without a handler of fork.
+ * Recognising a forked child without an atfork handler; ids of the caller.
  *
- * The mark is a word in a page that the kernel wipes in a child with memory
- * of its own.  A child of vfork shares the memory, and so, rightly, the mark.
+ * A fork mark is a word in a page that the kernel wipes in a child of fork
+ * (MADV_WIPEONFORK).  A child of vfork shares its parent's memory and mark.
  */
 #ifndef SYS_PROCESS_H
 #define SYS_PROCESS_H
@@ -13,22 +13,22 @@
 
 #include "internal.h"
 
-/* A mark, set; NULL: this kernel cannot, or there is no memory. */
+/* A new mark, set.  NULL: the kernel does not support it, or there is no memory. */
 INTERNAL uint64_t *process_mark(void);
 
-/* True: since the mark was set, this memory was forked. */
+/* True: this is a forked child, in which the mark has not been set again. */
 INTERNAL bool process_has_forked(const uint64_t *mark);
 
-/* True: in a forked child every mark reads 0.  Known once there is a mark. */
+/* True: in a forked child every mark reads 0.  Valid once a mark was made. */
 INTERNAL bool process_mark_is_wiped(void);
 
-/* Sets it again, in the child. */
+/* Sets the mark again, in the child. */
 INTERNAL void process_set_mark(uint64_t *mark);
 
-/* The process's id. */
+/* The id of the process. */
 INTERNAL uint64_t process_number(void);
 
-/* The calling thread's id, and whether no thread of the system has this id. */
+/* The id of the calling thread; true: no thread in the caller's pid namespace has this id. */
 INTERNAL uint64_t process_thread(void);
 INTERNAL bool process_thread_is_gone(uint64_t thread);
 

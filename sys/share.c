@@ -15,7 +15,7 @@ bool share_map(void *at, size_t bytes, int fd, bool *refused)
 			   fd == SHARE_NO_FILE ? flags | MAP_ANONYMOUS : flags, fd, 0);
 
 	*refused = r < 0 && r >= -4095 && r != -EEXIST;
-	/* To old kernels and emulators NOREPLACE is a hint: compare. */
+	/* Old kernels and emulators treat the address as a hint, so the result is compared. */
 	if (r != (long)at && !(r < 0 && r >= -4095))
 		(void)arch_munmap((void *)r, bytes); /* NOLINT: the kernel's word is an address */
 	return r == (long)at;
@@ -25,7 +25,7 @@ bool share_status(int fd, struct share_file *out)
 {
 	struct arch_stat st;
 
-	/* Not lseek: the offset belongs to the caller, and to whoever shares the file with it. */
+	/* Not lseek: the file offset belongs to the caller and may be shared with other processes. */
 	if (fd < 0 || arch_fstat(fd, &st) != 0 || (st.mode & TYPE_MASK) != TYPE_REGULAR)
 		return false;
 	out->length = (size_t)st.length;
@@ -34,14 +34,14 @@ bool share_status(int fd, struct share_file *out)
 	return true;
 }
 
-/* False: there is no room.  *done: the range has memory now, and the file reaches to its end. */
+/* False: no room.  *done: the range is backed now, and the file is at least that long. */
 static bool share_take_some(int fd, size_t at, size_t bytes, bool *done)
 {
 	enum { ATTEMPTS = 1000 };
 	unsigned i;
 	long r = -EINTR;
 
-	/* tmpfs gives up for any signal, and begins anew. */
+	/* tmpfs stops at any signal and undoes what was done. */
 	for (i = 0; i < ATTEMPTS && r == -EINTR; i++)
 		r = arch_fallocate(fd, 0, (long)at, (long)bytes);
 	*done = r == 0;
@@ -53,7 +53,7 @@ bool share_grow(int fd, size_t bytes)
 	struct share_file now = {0, 0};
 	bool done;
 
-	/* Both only lengthen; ftruncate could cut what another process made longer. */
+	/* fallocate and pwrite never shorten; ftruncate could undo another process's growth. */
 	if (!share_take_some(fd, 0, bytes, &done) ||
 	    (!done && arch_pwrite64(fd, "", 1, (long)bytes - 1) != 1))
 		return false;
@@ -83,7 +83,7 @@ size_t share_read(int fd, void *out, size_t bytes, size_t at)
 	unsigned interrupted = 0;
 	long n = 1;
 
-	/* Not for ever: a filter may answer so each time. */
+	/* Bounded, as a seccomp filter may return EINTR each time. */
 	while (had < bytes && (n > 0 || (n == -EINTR && interrupted++ < ATTEMPTS))) {
 		n = arch_pread64(fd, (char *)out + had, bytes - had, (long)(at + had));
 		had += n > 0 ? (size_t)n : 0;

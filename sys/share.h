@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that processes share, without a name or by way of a file. */
+/* Memory that processes share: anonymous, or by way of a file. */
 #ifndef SYS_SHARE_H
 #define SYS_SHARE_H
 
@@ -12,41 +12,40 @@
 #define SHARE_NO_FILE (-1)
 
 /*
- * Maps `bytes` of the file (or fresh memory) at this address and no other; the
- * file may be shorter.  False: the address is taken, or *refused: the kernel
- * has no memory or does not map this file.
+ * Maps `bytes` of the file (SHARE_NO_FILE: fresh memory) at exactly this address;
+ * the file may be shorter.  False: the address is taken or, if *refused, the
+ * kernel has no memory or does not map this file.
  */
 INTERNAL bool share_map(void *at, size_t bytes, int fd, bool *refused);
 
 struct share_file {
 	size_t length;
-	uint64_t chance; /* differs between files, and between moments */
+	uint64_t chance; /* a hash of inode and change time: differs between files and moments */
 };
 
-/* False: it is no regular file, nor a memfd. */
+/* False: neither a regular file nor a memfd. */
 INTERNAL bool share_status(int fd, struct share_file *out);
 
 /*
- * Makes the file at least this long, and never shorter, whatever other
- * processes do to it: the last of these bytes becomes 0 unless memory of the
- * file can be taken instead.  False: it cannot be had.
+ * Makes the file at least this long and never shorter, also while other processes
+ * resize it: by fallocate, or by writing 0 to the last byte where the file system
+ * has no fallocate.  False: no room.
  */
 INTERNAL bool share_grow(int fd, size_t bytes);
 
-/* Also shorter: for whoever knows that nobody looks beyond. */
+/* May shorten the file: the caller knows that no process uses what lies beyond. */
 INTERNAL bool share_set_length(int fd, size_t bytes);
 
 /*
- * Takes memory (of a disk or of the system) for a part of the file, so that to
- * write there cannot fail.  False: there is not enough.  True also where the
- * file system cannot do it.
+ * Allocates a part of the file on its disk (or in memory, for tmpfs), so that writing
+ * there cannot fail.  False: no room.  True also if the file system has no fallocate.
  */
 INTERNAL bool share_take(int fd, size_t at, size_t bytes);
 
-/* Bytes of the file as they are now; returns how many there are. */
+/* Reads from offset `at`; returns the bytes read, fewer at the end of the file or on an error. */
 INTERNAL size_t share_read(int fd, void *out, size_t bytes, size_t at);
 
-/* Puts bytes into the file, at this place of it.  False: not all. */
+/* Writes at offset `at`.  False: not all was written. */
 INTERNAL bool share_write(int fd, const void *bytes, size_t length, size_t at);
 
 #endif

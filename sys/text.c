@@ -22,6 +22,6 @@ char *text_add_number(char *to, uint64_t n, unsigned base)
 
 void text_say(const char *text, size_t length)
 {
-	/* What cannot be written is lost: nobody waits for it. */
+	/* A failed write is ignored: the text is only information. */
 	(void)arch_write(2, text, length);
 }

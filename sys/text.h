@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text without a libc.  Both write at `to`, without an end mark, and return where they end. */
+/* Text without a libc.  text_add... write at `to`, without a final NUL, and return the end. */
 #ifndef SYS_TEXT_H
 #define SYS_TEXT_H
 
@@ -11,7 +11,7 @@
 INTERNAL char *text_add(char *to, const char *s);
 INTERNAL char *text_add_number(char *to, uint64_t n, unsigned base);
 
-/* Writes it on fd 2 by one system call, which is no cancellation point as libc's is. */
+/* Writes to fd 2 by one system call, which, unlike libc's write, is no cancellation point. */
 INTERNAL void text_say(const char *text, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Namespaces: in which of them a thread id and a time of birth mean what they
- * say.  Who runs in another one has other numbers for the same lives.
+ * The world of a process: its pid namespace and its time namespace.  Thread ids
+ * and start times (life.h) can be compared only within one world.
  */
 #ifndef SYS_WORLD_H
 #define SYS_WORLD_H
@@ -12,19 +12,19 @@
 #include "internal.h"
 
 /*
- * The calling process's, by the numbers that the system gives them:
+ * The world of the calling process, by the kernel's namespace numbers:
  *
- *   63 ........ 32 | 31 ......... 0
- *   of process ids | of time          0: unknown (no /proc, old kernels)
+ *   63 ......... 32 | 31 .......... 0
+ *   pid namespace   | time namespace   0: unknown (no /proc, old kernels)
  */
 INTERNAL uint64_t world_now(void);
 
-/* False: ids in the one do not mean the same as in the other.  What is unknown counts as the same. */
+/* True: the two are the same world; an unknown half equals any other. */
 INTERNAL bool world_is(uint64_t one, uint64_t other);
 
 /*
- * False: the /proc that is mounted here tells of another namespace's ids.  So
- * in a container that has the /proc of its host.
+ * False: there is no /proc, or the one mounted here shows the ids of another pid
+ * namespace, as in a container with the /proc of its host.
  */
 INTERNAL bool world_has_proc(void);
 

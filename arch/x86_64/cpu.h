@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the layers above must know of this CPU and of Linux on it.  Another
- * CPU is another arch/ folder with the same file names.
+ * Properties of this CPU, and of Linux on it, that the layers above need.  A port
+ * to another CPU is another folder in arch/ with the same file names.
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
@@ -11,30 +11,31 @@
 
 #define CPU_PAGE_SHIFT	  12 /* smallest page                                 */
 #define CPU_HUGE_SHIFT	  21 /* pages mapped by one entry one level up        */
-#define CPU_LINE	  64 /* bytes that move between caches as one         */
+#define CPU_LINE	  64 /* bytes of a cache line                         */
 #define CPU_ADDRESS_BITS  47 /* of user space                                 */
 /*
- * Addresses where neither the kernel nor a program puts anything by itself:
- * mappings come down from the top of user space, position independent
- * programs and their heap go up from two thirds of it, others from 4 MiB.
+ * A range where neither the kernel nor a program places mappings by default: mmap
+ * goes down from the top of user space, position independent programs and their
+ * brk heap lie above two thirds of it, other programs above 4 MiB.
  */
 #define CPU_APART_FROM 0x110000000000
 #define CPU_APART_TO   0x500000000000
 
 /*
- * From the thread pointer: 32 bytes that are zero in every C library that
- * makes early calls (glibc's tcbhead_t, unused since it stopped saving vector
- * registers there).  Thread-local words lie below the thread pointer.
+ * Offset from the thread pointer of 32 bytes that are always zero, for calls before
+ * relocation (sys/prereloc.h).  Only glibc makes such calls; the bytes are in its
+ * tcbhead_t, unused since it stopped saving vector registers there.  A program's
+ * own thread-local words lie below the thread pointer.
  */
-#define CPU_EARLY_OFFSET 0x100
+#define CPU_PRERELOC_OFFSET 0x100
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * The lowest set bit of a word that is not 0.  These bytes are tzcnt where
- * the CPU has it and bsf where not; for such words the two agree, and tzcnt
- * is much the faster on several of them.
+ * The index of the lowest set bit of a word that is not 0.  These bytes are tzcnt
+ * on CPUs that have it, else bsf.  The two agree for such words; tzcnt is much
+ * faster on several CPUs.
  */
 static inline unsigned long cpu_lowest_bit(unsigned long word)
 {
@@ -53,15 +54,15 @@ static inline const char *cpu_thread_pointer(void)
 }
 
 /*
- * *word &= mask, by one instruction.  It loads again what the caller has looked
- * at; that load is not on the way from the last store to the next.
+ * *word &= mask, by one instruction.  It loads the word a second time, but this
+ * reload is off the critical store-to-load path.
  */
 static inline void cpu_and(uint64_t *word, uint64_t mask)
 {
 	__asm__("andq %1, %0" : "+m"(*word) : "r"(mask) : "cc");
 }
 
-/* Sets bit n % 64 of the word; was it set before?  One instruction. */
+/* Sets bit n % 64 of the word by one instruction; returns its previous value. */
 static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 {
 	bool was;
@@ -70,7 +71,7 @@ static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 	return was;
 }
 
-/* The same of bit n of many words, in memory, as one step for all threads. */
+/* Sets bit n of an array of words atomically for all threads; returns its previous value. */
 static inline bool cpu_set_bit_locked(uint64_t *words, uint64_t n)
 {
 	bool was;

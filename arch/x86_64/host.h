@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this folder is for.  Each file here includes this first and is empty
- * elsewhere: a compiler for another machine gives this error and no other.
+ * The target of this folder.  Each file here includes this first and is empty for
+ * other targets, so that a compiler for another machine reports only this error.
  */
 #ifndef ARCH_HOST_H
 #define ARCH_HOST_H

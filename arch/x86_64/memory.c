@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memcpy family.  A freestanding compiler still emits calls to these
- * four.  Weak, so that a program's own win; hidden, so that a shared library
- * never exports them; in an object of their own, so that a program which
- * brings its own links none of these.
+ * memcpy, memmove, memset, memcmp: a freestanding compiler still emits calls to
+ * these four.  They are weak, so that a program's own definitions win; hidden, so
+ * that a shared library never exports them; and in an object of their own, so
+ * that a program which defines all four links none of these.
  *
- * The string instructions move whole cache lines by microcode from some
- * hundred bytes up; below that a loop over sixteen bytes starts sooner.  The
- * end that does not fill sixteen is written by a last step that overlaps the
- * one before it, so there is no loop over bytes.
+ * From some hundred bytes up the string instructions are fastest: their microcode
+ * moves whole cache lines.  Below that a loop over 16 bytes starts sooner.  A
+ * remainder of less than 16 bytes is written by a last step that overlaps the
+ * previous one, so there is no loop over bytes.
  */
 #include "host.h"
 #ifdef ARCH_HOST
@@ -23,7 +23,7 @@
 #endif
 #define LOOP_LIMIT 512 /* bytes up to which the loop wins */
 
-/* Unaligned and free of the aliasing rules, as memory is.  For gcc aligned must come last. */
+/* Unaligned, and exempt from the aliasing rules.  gcc needs `aligned` to come last. */
 typedef uint64_t __attribute__((may_alias, aligned(1))) memory_word;
 typedef uint32_t __attribute__((may_alias, aligned(1))) memory_half;
 typedef uint64_t __attribute__((vector_size(16), may_alias, aligned(1))) memory_line;
@@ -33,10 +33,10 @@ FAMILY void *memmove(void *to, const void *from, size_t n);
 FAMILY void *memset(void *to, int byte, size_t n);
 FAMILY int memcmp(const void *a, const void *b, size_t n);
 
-/* The compiler must not turn these loops back into calls to themselves. */
+/* Keeps the compiler from turning these loops into calls of the functions themselves. */
 #define PLAIN_LOOP __asm__ volatile("" ::: "memory")
 
-/* Up to 16 bytes: all of them are read before any is written, so they may overlap. */
+/* Copies up to 16 bytes.  All are read before any is written, so the ranges may overlap. */
 static void copy_few(unsigned char *t, const unsigned char *f, size_t n)
 {
 	if (n >= 8) {
@@ -86,11 +86,11 @@ FAMILY void *memmove(void *to, const void *from, size_t n)
 	const unsigned char *f = from;
 	memory_line first;
 
-	/* Only a target inside the source must go backwards. */
+	/* Only a target that begins inside the source needs copying backwards. */
 	if ((uintptr_t)t - (uintptr_t)f >= n) {
 		if ((uintptr_t)f - (uintptr_t)t >= n)
 			return memcpy(to, from, n);
-		/* Forwards; the string instruction is right for overlaps of this kind. */
+		/* Forwards: the string instruction handles this kind of overlap correctly. */
 		__asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
 		return to;
 	}

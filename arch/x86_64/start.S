@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first instruction of a program: hands the stack pointer to C, which
+ * Entry point of programs without a libc: passes the stack pointer to rt_start, which
  * finds argc, argv, envp and the auxiliary vector above it.
  */
 #include "host.h"
@@ -10,10 +10,10 @@
 	.type	_start, @function
 _start:
 	.cfi_startproc
-	.cfi_undefined rip		/* the outermost frame: nobody called */
-	xor	%ebp, %ebp		/* the same, for those who follow rbp */
+	.cfi_undefined rip		/* the outermost frame: no caller     */
+	xor	%ebp, %ebp		/* the same for unwinding by rbp      */
 	mov	%rsp, %rdi
-	and	$-16, %rsp		/* what a C function may count on     */
+	and	$-16, %rsp		/* the ABI's alignment at a call      */
 	call	rt_start
 	ud2				/* rt_start does not return           */
 	.cfi_endproc

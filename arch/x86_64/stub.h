@@ -2,15 +2,14 @@
 /*
  * One system call: CALL(name, number) defines arch_<name>.
  *
- * Registers: the C convention passes rdi rsi rdx rcx r8 r9, the kernel wants
- * rdi rsi rdx r10 r8 r9 and the number in rax; so only the fourth moves.  The
- * instruction itself overwrites rcx and r11, both free for a callee to use;
- * all others are kept.
+ * Registers: the C convention passes arguments in rdi rsi rdx rcx r8 r9, the kernel
+ * expects them in rdi rsi rdx r10 r8 r9 and the number in rax, so only the fourth
+ * moves.  The syscall instruction overwrites rcx and r11, which are both
+ * caller-saved; the kernel preserves all others but rax.
  *
- * The stack pointer never moves, so the entry of the unwind tables (cfi) is the one that each
- * function begins with.
+ * The stack pointer does not change, so the initial unwind (cfi) rule is valid throughout.
  *
- * A section each, so that --gc-sections leaves only the calls in use.
+ * Each stub has a section of its own, so that --gc-sections keeps only the calls in use.
  *
  * In an assembly file the functions are global.  In a C file (the amalgamation) each becomes
  * an asm declaration with the same text, and the functions are local to that file.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw system calls: one assembly stub each, named arch_<call>.  They return what
- * the kernel returns: a value, or minus an errno number in the range
- * -4095..-1.  Nobody above sys/ and tests/runtime calls them.
+ * Raw system calls: one assembly stub each, named arch_<call>.  They return the
+ * kernel's result: a value, or minus an errno number in the range -4095..-1.
+ * Only sys/, tests and tools call them.
  */
 #ifndef ARCH_SYSCALL_H
 #define ARCH_SYSCALL_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What fstat tells, as this CPU has it. */
+/* struct stat of the kernel on this CPU. */
 struct arch_stat {
 	uint64_t device, inode, links;
 	uint32_t mode, user, group, unused;
@@ -24,7 +24,7 @@ struct arch_stat {
 };
 _Static_assert(sizeof(struct arch_stat) == 144, "as the kernel has it");
 
-/* What sys/ needs (syscall.S, in libashlar.a). */
+/* For sys/ (syscall.S, in libashlar.a). */
 long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
 long arch_munmap(void *address, size_t length);
 long arch_madvise(void *address, size_t length, long advice);
@@ -47,7 +47,7 @@ long arch_tkill(long tid, long signal);
 long arch_tgkill(long pid, long tid, long signal);
 long arch_unshare(long flags);
 
-/* What the runtime of tests and demo needs besides (syscall_runtime.S). */
+/* In addition, for the runtime of tests and tools (syscall_runtime.S). */
 long arch_pipe2(int *fds, long flags);
 long arch_lseek(long fd, long offset, long whence);
 long arch_dup2(long from, long to);
@@ -91,18 +91,18 @@ long arch_memfd_create(const char *name, long flags);
 long arch_unlink(const char *path);
 
 /*
- * clone with a start: the child runs entry(argument) on the new stack and
- * must not return.  Returns in the parent only (thread.S).
+ * clone with a start function: the child runs entry(argument) on the new stack;
+ * entry must not return.  arch_clone returns only in the parent (thread.S).
  */
 long arch_clone(long flags, void *stack_top, int *parent_tid, int *child_tid, void *tls,
 		void (*entry)(void *), void *argument);
 
-/* Return path of signal handlers (syscall_runtime.S), for sa_restorer. */
+/* Return path of signal handlers, for sa_restorer (syscall_runtime.S). */
 void arch_sigreturn(void);
 
 /*
- * Ends the thread and unmaps its own stack, touching no memory in between; all
- * signals must be blocked (thread.S).
+ * Unmaps the thread's own stack and ends the thread, without a memory access in
+ * between.  All signals must be blocked (thread.S).
  */
 void arch_unmap_exit(void *stack, size_t length);
 

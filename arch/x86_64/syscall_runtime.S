@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls of the test runtime; none of these is in libashlar.a. */
+/* The system calls of tests/runtime; none of these is in libashlar.a. */
 #include "host.h"
 #ifdef ARCH_HOST
 #include "stub.h"
@@ -46,10 +46,10 @@ CALL(pipe2, 293)
 CALL(memfd_create, 319)
 
 /*
- * Signal handlers return to here with the stack as the kernel laid it out, so
- * this must push nothing.  Debuggers know a signal frame by these exact bytes
- * (mov into the whole of rax, then syscall): do not shorten them.  They look so
- * only where the unwind tables have no entry, one byte before it, too: the nop.
+ * Signal handlers return here with the stack as the kernel laid it out, so nothing
+ * may be pushed.  Debuggers recognise a signal frame by these exact bytes (mov into
+ * the 64-bit rax, then syscall): do not shorten them.  They do so only if the unwind
+ * tables have no entry for the address and for the byte before it: hence the nop.
  */
 	.section .text.arch_sigreturn, "ax", @progbits
 	.balign	16

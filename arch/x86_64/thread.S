@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Start and end of a thread: the two places where the stack changes under the
- * code's feet, so C cannot write them.
+ * Start and end of a thread: in both the stack is replaced while code runs on it,
+ * which C cannot express.
  */
 #include "host.h"
 #ifdef ARCH_HOST
@@ -9,10 +9,10 @@
 /*
  * arch_clone(flags, stack_top, parent_tid, child_tid, tls, entry, argument)
  *
- * Parent and child return from the same instruction with the same registers,
- * except rax (tid or 0) and rsp.  Entry and argument reach the child on top
- * of its own stack, above a return address that ends a walk of the stack: for
- * two instructions the child has the parent's entry in the unwind tables.
+ * Parent and child continue after the same instruction with the same registers,
+ * except rax (tid or 0) and rsp.  Entry and argument are passed on the child's new
+ * stack, above a return address of 0 that ends a stack walk: for two instructions
+ * the unwind rule of the parent is also in force for the child.
  *
  *	stack_top (16-aligned) ->	+----------+
  *					| argument |
@@ -25,7 +25,7 @@
 	.type	arch_clone, @function
 arch_clone:
 	.cfi_startproc
-	mov	8(%rsp), %rax		/* the seventh argument comes on the stack */
+	mov	8(%rsp), %rax		/* the seventh argument is on the stack */
 	and	$-16, %rsi
 	mov	%rax, -8(%rsi)
 	mov	%r9, -16(%rsi)
@@ -38,8 +38,8 @@ arch_clone:
 	jz	1f
 	ret
 1:
-	.cfi_undefined rip		/* the outermost frame: nobody called */
-	xor	%ebp, %ebp		/* the same, for those who follow rbp */
+	.cfi_undefined rip		/* the outermost frame: no caller     */
+	xor	%ebp, %ebp		/* the same for unwinding by rbp      */
 	pop	%rax
 	pop	%rax
 	pop	%rdi
@@ -49,9 +49,8 @@ arch_clone:
 	.size	arch_clone, . - arch_clone
 
 /*
- * arch_unmap_exit(stack, length): between the two calls there is no stack, so
- * no memory is touched and no signal may have a handler on it (the caller
- * blocks them).
+ * arch_unmap_exit(stack, length): between the two calls there is no stack, so no
+ * memory is accessed, and no signal handler may run (the caller blocks signals).
  */
 	.section .text.arch_unmap_exit, "ax", @progbits
 	.balign	16
@@ -61,7 +60,7 @@ arch_unmap_exit:
 	.cfi_startproc
 	mov	$11, %eax		/* munmap */
 	syscall
-	.cfi_undefined rip		/* where it stood is no memory now    */
+	.cfi_undefined rip		/* the return address is unmapped now */
 	mov	$60, %eax		/* exit, of this thread alone */
 	xor	%edi, %edi
 	syscall

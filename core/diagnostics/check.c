@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checker: walks every structure and compares it with the bitmaps.  The
- * numbers are those of the invariants in DESIGN.md.
+ * ash_check: compares every structure of a heap with the bitmaps.  The numbers are
+ * those of the invariants in DESIGN.md.
  */
 #include "ashlar.h"
 #include "thread/owner.h"
@@ -20,11 +20,11 @@ enum invariant {
 	I8_SLAB_ON_ITS_LIST,
 	I9_MAP_KNOWS_EVERY_CHUNK,
 	I10_SPAN_HOLDS_ITS_CHUNKS,
-	/* 11 and 12 are of fields */
+	/* 11 and 12 are invariants of arenas (arena/arena_check.c) */
 	I13_FREE_UNITS_ARE_FOUND = 13
 };
 
-/* A group with free slots is ready, untouched, or the one that its bin allocates from, or cached. */
+/* A group with free slots is ready, never used yet, its bin's current group, or in a cached slab. */
 static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g, uint64_t word)
 {
 	if ((s->ready & ~s->dirty) != 0)
@@ -35,7 +35,7 @@ static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g,
 	       bin_word(o, &o->bins[s->class]) == &s->free[g] || (QUICK && large_is_cached(o, s));
 }
 
-/* o: checked out by the caller, or NULL. */
+/* o: the caller's owner record, checked out; or NULL. */
 static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_t place)
 {
 	const struct slab *s = record_at(c, place);
@@ -66,7 +66,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 
 		if (((word | remote) & ~slab_group_mask(s, g)) != 0)
 			return I5_NO_BITS_BEYOND_THE_SLOTS;
-		/* Only its holder can be sure not to see a collection half done. */
+		/* Only for the caller's own slabs: others' may be in the middle of a collection. */
 		if (o != NULL && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
 			if ((word & remote) != 0)
 				return I6_FREE_AND_REMOTE_DISJOINT;
@@ -84,13 +84,13 @@ static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigne
 
 	if (place == 0)
 		return HOLDS;
-	/* A unit that came free since then has no slab any more. */
+	/* The head is read again: a unit that was freed meanwhile has no slab. */
 	if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
 		return I3_FREE_UNIT_HAS_NO_SLAB;
 	if (!record_begins(place, u))
 		return HOLDS;
 	broken = check_slab(o, c, place);
-	/* A slab that was unmade or made anew meanwhile proves nothing. */
+	/* Not a finding if the slab was unmade or replaced meanwhile. */
 	if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
 	    check_slab(o, c, place) == broken)
 		return broken;
@@ -106,7 +106,7 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 		uint64_t before = load_acquire(made);
 		enum invariant broken = check_unit(o, c, u);
 
-		/* A handler may unmake and make unowned slabs between any two looks. */
+		/* Not a finding if a signal handler made or unmade unowned slabs meanwhile. */
 		if (broken != HOLDS && load_acquire(made) == before)
 			return broken;
 	}
@@ -114,8 +114,8 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 }
 
 /*
- * True: nobody but the caller changes units now.  Who does is for a moment between
- * the units and the hint.
+ * True: no other thread is changing units now.  A thread that does is for a moment
+ * between changing the units and setting the region's hint.
  */
 static bool nobody_changes(struct heap *h, const struct owner *o)
 {
@@ -172,9 +172,9 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 }
 
 /*
- * A look takes time in which others claim and give back: a span seen at its
- * first chunk may be gone at its last.  So what looks broken is looked at
- * again; what is broken stays so.
+ * Other threads claim and give back chunks during a pass: a span seen at its first
+ * chunk may be gone at its last.  So a broken invariant is checked again; a real
+ * fault is still there.
  */
 static enum invariant check_region(const struct owner *o, struct region *r)
 {
@@ -226,7 +226,7 @@ int heap_check(struct heap *h, const struct owner *o)
 
 	for (r = load_acquire(&h->regions); r != NULL && broken == HOLDS; r = r->next)
 		broken = check_region(o, r);
-	/* The lists of others are theirs alone to look at. */
+	/* Only the holder of a record may read its lists. */
 	if (broken == HOLDS && o != NULL)
 		broken = check_owner(o);
 	return (int)broken;
@@ -237,7 +237,7 @@ int ash_check(void)
 	struct owner *o = seat.open == 0 ? NULL : seat.self;
 	int broken;
 
-	/* Checked out: handlers must not touch what we look at. */
+	/* Checked out, so that signal handlers do not change what is read here. */
 	seat_close();
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)

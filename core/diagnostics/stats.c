@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures, counted from the bitmaps when asked for. */
+/* ash_stats: figures of a heap, counted from the bitmaps at each call. */
 #include "ashlar.h"
 #include "memory.h"
 #include "thread/owner.h"
 #include "backend/region.h"
 #include "text.h"
 
-/* Slots that are taken; *pending: how many of the others the owner has yet to collect. */
+/* Returns the taken slots; adds to *pending those released by others and not yet collected. */
 static size_t stats_taken(const struct slab *s, size_t *pending)
 {
 	bool unowned = slab_is_unowned(s);
@@ -85,15 +85,15 @@ void heap_stats(struct heap *h, struct ash_stats *out)
 
 #ifdef ASHLAR_MALLOC
 /*
- * What follows is for malloc's side, which declares it (core/malloc/facade.h) as it
- * sees nothing of the library but ashlar.h.
+ * For core/malloc, which declares these functions itself (core/malloc/facade.h), as it
+ * includes only public headers.
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
 				       size_t bytes),
 			   void *to);
 HIDDEN void ash_say(const char *text, size_t length);
 
-/* Slots, those that are taken, and the bytes of it all. */
+/* Sums for a size class: slots, taken slots, bytes of the slabs. */
 struct stats_row {
 	size_t slots, taken, bytes;
 };
@@ -105,7 +105,7 @@ static void stats_add(struct stats_row *r, size_t slots, size_t taken, size_t by
 	r->bytes += bytes;
 }
 
-/* The slabs of the chunk, each in the row of its class; behind the classes the spans. */
+/* Adds the chunk's slabs to the rows of their classes, or its span to the last row. */
 static void stats_sort(struct stats_row *rows, struct chunk *c)
 {
 	size_t pending = 0;
@@ -121,7 +121,7 @@ static void stats_sort(struct stats_row *rows, struct chunk *c)
 			if (s == NULL)
 				continue;
 			size = load_relaxed(&s->slot_size);
-			/* A slab that is made anew meanwhile may have any. */
+			/* The record may be reused meanwhile, so the size is checked. */
 			if (size - 1 < SLOT_MAX)
 				stats_add(&rows[class_of(size)], load_relaxed(&s->slots),
 					  stats_taken(s, &pending),

@@ -44,12 +44,13 @@ static QUICK_SLOW void *alloc_slow(size_t size)
 }
 
 /*
- * What the sum of ash_alloc had no carry for.  With the word out of it again it
- * tells what the seat was: nobody but the seat's holder changes the word.
+ * ash_alloc's slow path: its sum had no carry.  Subtracting the word recovers whether
+ * the seat was open, as only the seat's holder changes the word.
  *
- * o is owner_none: the thread had no record then.  If it has one now, a handler
- * came between that got it, and may have opened the seat before ash_alloc closed
- * it.  No frame below had a record to hold, and those above have ended.
+ * o == owner_none: the thread had no record when ash_alloc read the seat.  If it has one
+ * now, a signal handler got it in between and may have opened the seat before ash_alloc
+ * closed it.  Then no call is using the record: interrupted ones had none, and those of
+ * the handler have returned.
  */
 SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 {
@@ -63,7 +64,7 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 
 /*
  * The fast path: seat, class, word, lowest bit.  It must stay free of calls
- * and of locked instructions; tests/golden holds its instructions.
+ * and locked instructions; tests/golden has its expected instructions.
  */
 FAST void *ash_alloc(size_t size)
 {
@@ -75,14 +76,14 @@ FAST void *ash_alloc(size_t size)
 
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
-	signal_fence(); /* first self, see ash_inline_refill */
+	signal_fence(); /* self is read before open, see ash_inline_refill */
 	sum = seat.open;
 	seat_close();
 	small = class_small[(size + 7) / 8];
 	b = bin_small(o, small);
 	at = bin_word(o, b);
 	word = load_relaxed(at);
-	/* ~0 if the seat was open: the word less 1, that is without its lowest bit, and a carry. */
+	/* If the seat was open (~0): a carry, and word - 1, whose AND clears the word's lowest bit. */
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
 		return ash_inline_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A slot for whoever calls. */
+/* Allocation of slots in the default heap, for threads with and without a record. */
 #ifndef CORE_ALLOC_H
 #define CORE_ALLOC_H
 
@@ -9,12 +9,12 @@
 #include "base/bits.h"
 
 /*
- * From the thread's own slab, or from anybody's where that cannot be.  NULL:
- * no memory.  clean: the slot is known to read zero.
+ * A slot from the thread's own slabs or, if it has no record at hand, from an unowned
+ * slab.  NULL: no memory.  clean: the slot is known to read zero.
  */
 INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
 
-/* ash_alloc when its sum had no carry; also for ashlar_inline.h. */
+/* The slow path of ash_alloc, taken if its sum had no carry; also for ashlar_inline.h. */
 INTERNAL SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a pointer to the block it names: built for size, see Makefile. */
+/* Finding the block of a pointer; calls that need its size. */
 #include "front/diagnose.h"
 #include "ashlar.h"
 #include "base/misuse.h"
@@ -19,7 +19,7 @@ static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *
 
 bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at)
 {
-	/* Where no slab is, a chunk that has no slot (layout.h). */
+	/* A unit without a slab maps to the chunk's head, which rejects every pointer (layout.h). */
 	return slot_find_in(slab_record(c, p), p, at);
 }
 
@@ -49,8 +49,8 @@ void ash_release_sized(void *p, size_t size)
 	size_t have = block_bytes(CALL_RELEASE_SIZED, p);
 
 	/*
-	 * Aligned blocks may come from a larger class than their size alone
-	 * would choose: only a size the block cannot hold is a lie for certain.
+	 * An aligned block may have a larger class than its size alone requires, so only
+	 * a size that the block cannot hold is certainly wrong.
 	 */
 	if (p != NULL && size > have)
 		misuse_size(p, have);
@@ -88,7 +88,7 @@ QUICK_FAST size_t ash_usable_size(const void *p)
 	struct slab *s = NULL;
 	struct slot_ref at;
 
-	/* No remote word is looked at, as in ash_release: it stands on a page of its own. */
+	/* As in ash_release, the remote word is not read: it is on another page. */
 	if (QUICK && likely(own_slot(p, &s, &at.index)) &&
 	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
 		    1) == 0))

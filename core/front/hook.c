@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ashlar.h"
 
-/* Where the program defines none of its own. */
+/* Default hooks, for programs that define none. */
 __attribute__((weak)) void ash_on_thread(void)
 {
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fast paths beside those of ash_alloc and ash_release, for programs that have
- * the names of malloc: they call calloc, realloc and malloc of more than 1 KiB
- * often.  libashlar.a does without them, as its four calls must stay small
- * (tests/check_size.sh).
+ * Additional fast paths of malloc's builds, whose programs often call calloc, realloc
+ * and malloc of more than 1 KiB.  libashlar.a is built without them, as its four main
+ * calls must stay small (tests/check_size.sh).
  *
- * A fast path is a leaf: what it cannot do at once it leaves, having changed
- * nothing, to the code that every build has.
+ * A fast path is a leaf: if it cannot finish at once, it changes nothing and jumps to
+ * the code that every build has.
  */
 #ifndef CORE_QUICK_H
 #define CORE_QUICK_H
@@ -18,7 +17,7 @@
 
 #ifdef ASHLAR_MALLOC
 #define QUICK_FAST FAST
-/* What a fast path leaves to others; where there is none, a part of the function itself. */
+/* The out-of-line slow part of a function; inlined in builds without the fast path. */
 #define OUTLINE     SLOW
 #define QUICK_SLOW __attribute__((noinline)) FAST
 #else
@@ -28,23 +27,23 @@
 #endif
 
 /*
- * A prediction.  Where a program gets what it has just released, each call would wait
- * for the one before: the free word tells the pointer, the pointer the slab, the slab
- * the word.  So what was released last is compared with what the word tells: if the
- * processor guesses that they are the same, nothing waits for the word.  With the
- * seat closed: no handler writes seat.latest meanwhile.
+ * Value prediction.  If a program allocates the block that it has just released, each
+ * call would depend on the previous one: word -> pointer -> slab -> word.  So the
+ * pointer is compared with the block released last; if the CPU predicts that they are
+ * equal, nothing waits for the word.  The seat is closed, so that no signal handler
+ * writes seat.latest meanwhile.
  */
 static ALWAYS_INLINE void *quick_predicted(void *p)
 {
 	if (likely(p != seat.latest))
 		return p;
-	p = *(void *volatile *)&seat.latest; /* or the compiler takes it from the word */
+	p = *(void *volatile *)&seat.latest; /* volatile: else the compiler uses the equal p */
 	if (p == NULL)
 		__builtin_unreachable(); /* as in bin_slot */
 	return p;
 }
 
-/* As bin_slot, for whoever calls; NULL: not at once. */
+/* As bin_slot, for any caller: checks the record out.  NULL: not possible at once. */
 static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 {
 	struct owner *o;
@@ -61,7 +60,7 @@ static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 	return p;
 }
 
-/* NULL was released, says malloc's side (core/malloc/malloc.c): so free need not ask first. */
+/* Called when free(NULL) is seen on the slow path, so that free itself need not test (malloc.c). */
 #ifdef ASHLAR_MALLOC
 INTERNAL void quick_null(void);
 #else
@@ -82,8 +81,8 @@ static inline void *quick_long(size_t size, bool *clean, bool predicted)
 }
 
 /*
- * A block that is there at once, or else what `rest` gives.  That is a jump: rest
- * may throw, and what it throws need not pass through here (core/malloc/new.c).
+ * A block if that is possible at once, else the result of `rest`.  rest is called by a
+ * jump, so that an exception it throws does not pass through here (core/malloc/new.c).
  */
 typedef void *ash_rest(size_t size);
 HIDDEN void *ash_alloc_or(size_t size, ash_rest *rest);

@@ -6,7 +6,7 @@
 
 /*
  * The fast path: pointer to slab, slab to bit.  It must stay free of calls
- * and of locked instructions; tests/golden holds its instructions.
+ * and locked instructions; tests/golden has its expected instructions.
  */
 FAST void ash_release(void *p)
 {
@@ -22,10 +22,10 @@ FAST void ash_release(void *p)
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index))) {
 		seat_give();
-		release_rest(p, s); /* finds it free, too */
+		release_rest(p, s); /* finds it free again, and reports it */
 		return;
 	}
-	/* Only looked at: a store here each time would be one more chain through memory. */
+	/* Read only: an unconditional store would add a store-to-load dependency. */
 	if (unlikely(slab_has_event(s, group, word))) {
 		release_event(seat.self, s, group, word);
 		return;

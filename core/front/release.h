@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a pointer to what it is. */
+/* Release: from a pointer to its slot, and remote releases. */
 #ifndef CORE_RELEASE_H
 #define CORE_RELEASE_H
 
@@ -8,34 +8,35 @@
 #include "thread/owner.h"
 #include "thread/seat.h"
 
-/* The slot that starts at p in a slab of this chunk; false: there is none. */
+/* Finds the slot that starts at p in a slab of this chunk; false: there is none. */
 INTERNAL bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
 INTERNAL bool slot_is_taken(const struct slot_ref *at);
 
 /*
- * Into another owner's slab.  False: it was free already.  *vacant: NULL, or a
- * record without a thread, whose slab may be empty now, for all that its inbox
- * tells: the caller must visit it (owner_visit).
+ * Releases a slot of another owner's slab.  False: it was free already.  *vacant: NULL,
+ * or a record without a thread whose slab may be empty now: the caller must visit it
+ * (owner_visit).
  */
 INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
 
-/* Its first part.  False: the slot was free already. */
+/* The first part of remote_free: sets the remote bit.  False: the slot was free already. */
 static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 {
 	/*
-	 * The block is ours until the next line, so the slab is what it seems.
-	 * Ordered, as the load in remote_is_notified: first the word, then the mark, as
-	 * the owner clears first the mark and then reads the words (slab_collect).
+	 * The slab cannot be unmade before the next line, as the block is still taken.
+	 * seq_cst, like the load in remote_is_notified: the remote bit is set before the
+	 * pending bit is read.  The owner clears the pending bit before it reads the words
+	 * (slab_collect), so one of the two sees the other.
 	 */
 	return ((load_acquire(&s->free[index / GROUP_SLOTS]) >> (index % GROUP_SLOTS)) & 1) == 0 &&
 	       !set_bit_seq_cst(s->remote, index);
 }
 
 /*
- * Its second part: nothing more is to be done, as the slab has its mark, and
- * its owner (its word, read before) a thread; else remote_notify_slow.  From here on
- * the slab may be collected, emptied, even made anew: what is done to it now are
- * hints that hurt no other slab.
+ * The second part.  True: no notification is needed, as the pending bit is set and the
+ * owner (the slab's word, read before) has a live thread; else remote_notify_slow.  From
+ * here on the slab may be collected, unmade, even reused: what is done to it now are
+ * hints, harmless to another slab.
  */
 static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owner)
 {
@@ -45,18 +46,18 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 	       load_seq_cst(&o->state) != OWNER_VACANT;
 }
 
-/* The mark and the letter; what remote_free has in *vacant. */
+/* Sets the pending bit and writes the inbox entry; returns the *vacant of remote_free. */
 INTERNAL struct owner *remote_notify(struct slab *s, uint64_t group);
 
-/* The same, and the visit. */
+/* The same, and visits the vacant record. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
 
-/* Everything but a block of one's own slab; s: what map_guess_slab gave. */
+/* Releases any block but one of the caller's own slab; s: the result of map_guess_slab. */
 INTERNAL SLOW void release_rest(void *p, struct slab *s);
 
 /*
- * What seldom happens to a block of one's own slab: the group was not ready, or
- * got free throughout.  Opens the seat.
+ * Completes a release into the caller's own slab after which the group becomes ready or
+ * is entirely free.  Opens the seat.
  */
 INTERNAL SLOW void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
@@ -67,12 +68,12 @@ INTERNAL size_t chunk_block(const struct chunk *c, const void *p);
 INTERNAL size_t block_bytes(enum call call, const void *p);
 
 /*
- * The slot of a pointer, if it is one of the caller's own slab and the seat is
- * open.  *s is what the map led to, whatever the answer.
+ * True: p is a slot (*index) of the caller's own slab, and the seat is open.  *s is the
+ * slab that map_guess_slab gave, in either case.
  *
- * The comparison of owners tells four things at once: the slab is ours, it is
- * not shared, no remote bits wait in it (they might be this slot's), and we
- * did not interrupt another call of this thread.
+ * Comparing the owner word with seat.self tests three things at once: the slab is the
+ * caller's, it is not unowned, and no remote bits are pending in it (one might be this
+ * slot's).
  */
 static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
 {
@@ -80,11 +81,11 @@ static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *ind
 	if (unlikely(*s == NULL) ||
 	    unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
 		return false;
-	/* A closed seat is one more reciprocal of 0, which rejects every pointer. */
+	/* A closed seat makes the reciprocal 0, which rejects every pointer. */
 	return slab_index_by(*s, p, (*s)->reciprocal & seat.open, index);
 }
 
-/* A block of `have` bytes can stay where it is when it gets this size. */
+/* True: a block of `have` bytes can stay in place if it gets this size. */
 INTERNAL bool block_fits(size_t have, size_t size);
 
 #endif

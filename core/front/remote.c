@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Releases that are not simply into a slab of one's own: built for size, see Makefile. */
+/* The slow paths of release: other owners' slabs, unowned slabs, spans, and events. */
 #include "front/diagnose.h"
 #include "base/misuse.h"
 #include "front/quick.h"
@@ -15,7 +15,7 @@
 /* True: no slot of the group is taken. */
 static bool group_is_free(const struct slab *s, uint64_t group)
 {
-	/* In this order: the owner sets the free bits before it clears the others. */
+	/* Remote word first: the owner sets the free bits before it clears the remote ones. */
 	uint64_t taken = ~load_seq_cst(&load_relaxed(&s->remote)[group]);
 
 	taken &= ~load_acquire(&s->free[group]);
@@ -31,14 +31,14 @@ struct owner *remote_notify(struct slab *s, uint64_t group)
 	if ((owner & OWNER_PENDING) == 0)
 		owner = fetch_or_seq_cst(&s->owner, OWNER_PENDING);
 	if (owner <= OWNER_MARKS)
-		return NULL; /* it is nobody's by now */
+		return NULL; /* it has no owner by now */
 	o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
 	if ((owner & OWNER_PENDING) == 0)
 		owner_notify(o, s);
 	/*
-	 * A vacant record is visited by who frees the last slot of a group, and so
-	 * of a slab.  It looks after its letter: who frees the last slot before
-	 * the letter is there finds no inbox.
+	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant
+	 * record.  It tests for this after its inbox entry is written: a visit before that
+	 * would find an empty inbox.
 	 */
 	return group_is_free(s, group) && load_seq_cst(&o->state) == OWNER_VACANT ? o : NULL;
 }
@@ -51,10 +51,10 @@ SLOW void remote_notify_slow(struct slab *s, uint64_t group)
 		owner_visit(vacant);
 }
 
-/* To collect costs as much as some ten of the looks that it saves. */
+/* Collecting costs as much as about ten of the slow releases that it avoids. */
 #define COLLECT_AFTER 64u
 
-/* A slot of one's own slab that has the mark; or it is free. */
+/* Releases a slot of the caller's own slab with the pending bit set; it may be free already. */
 static SLOW void release_marked(void *p, struct slab *s, uint64_t index)
 {
 	struct owner *o = seat.self;
@@ -62,7 +62,7 @@ static SLOW void release_marked(void *p, struct slab *s, uint64_t index)
 	bool taken;
 
 	seat_close();
-	/* Or each release into this slab would have to look until the next refill. */
+	/* Without collecting, every release into this slab would be slow until the next refill. */
 	if (o->pending_releases++ % COLLECT_AFTER == 0)
 		owner_collect_slab(o, s);
 	group = index / GROUP_SLOTS;
@@ -76,7 +76,7 @@ static SLOW void release_marked(void *p, struct slab *s, uint64_t index)
 		diagnose(CALL_RELEASE, p);
 }
 
-/* A slot of unowned slab. */
+/* Releases a slot of an unowned slab. */
 static SLOW void release_shared(void *p, struct slab *s, uint64_t index)
 {
 	if (!unowned_free(s, index))
@@ -84,9 +84,8 @@ static SLOW void release_shared(void *p, struct slab *s, uint64_t index)
 }
 
 /*
- * A slot, but it is not known to be in a slab of one's own without the mark.
- * The calls are in the last place: so the usual case, a slab of another owner
- * with the mark, saves no register.
+ * Releases a slot of any slab.  All calls are tail calls, so that the usual case, another
+ * owner's slab with the pending bit set, saves no register.
  */
 static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 {
@@ -102,7 +101,7 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 		remote_notify_slow(s, index / GROUP_SLOTS);
 }
 
-/* What map_guess_slab was wrong about, or did not know. */
+/* The slab hint was stale or missing: uses the full map. */
 static SLOW void release_other(void *p)
 {
 	struct chunk *c = map_find(p);
@@ -123,7 +122,7 @@ void release_rest(void *p, struct slab *s)
 {
 	uint64_t index;
 
-	if (QUICK && p == NULL) /* some programs do that often */
+	if (QUICK && p == NULL) /* some programs often call free(NULL) */
 		quick_null();
 	else if (unlikely(heap_hooks != NULL) || !slab_is_of(s, p) ||
 		 unlikely(!slab_index(s, p, &index)))
@@ -134,7 +133,7 @@ void release_rest(void *p, struct slab *s)
 
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	/* From there on a slab is one slot, and always watched where a heap is in it. */
+	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
 	if (unlikely(heap_hooks != NULL) && s->slot_size > SLOT_LARGE)
 		heap_hooks->gone(s->base, s->slot_size);
 	if (QUICK && s->slot_size > SLOT_LARGE && !slab_is_ready(s))

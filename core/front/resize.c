@@ -9,9 +9,8 @@
 #include "thread/watch.h"
 
 /*
- * A block stays where it is while its size class does not change.  When it
- * shrinks within a slab it stays, too, as long as at least half is used:
- * growing buffers are often trimmed and grown again.
+ * A block stays in place if the new size fits and uses at least half of it: growing
+ * buffers are often trimmed and grown again.
  */
 bool block_fits(size_t have, size_t size)
 {
@@ -38,7 +37,7 @@ static OUTLINE void *resize_rest(void *p, size_t size)
 			moved = span_resize(c, p, size);
 			if (moved == NULL)
 				ash_on_no_memory();
-			owner_ticks(); /* it may have got smaller */
+			owner_ticks(); /* memory may have been freed */
 			return moved;
 		}
 	} else if (block_fits(have, size)) {
@@ -57,14 +56,14 @@ static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint
 {
 	owner_freed(seat.self, s, group, word);
 	seat_give();
-	/* Or the compiler sees what is returned, and the fast path saves it across this call. */
+	/* Hides the value; otherwise the caller keeps it in a callee-saved register. */
 	__asm__("" : "+r"(moved));
 	return moved;
 }
 
 /*
- * A block of one's own slab, found once: it stays, or moves to another of
- * one's own.  What each test stands for is said at ash_release.
+ * The fast path: a block of the caller's own slab stays or moves to another of its own
+ * slabs, with a single lookup.  The tests are those of ash_release.
  */
 QUICK_FAST void *ash_resize(void *p, size_t size)
 {
@@ -83,7 +82,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	if (block_fits(have, size))
 		return p;
 	if (unlikely(size > SLOT_SMALL))
-		return resize_rest(p, size); /* from there on the string instruction is faster */
+		return resize_rest(p, size); /* for larger sizes the string instruction is faster */
 	seat_close();
 	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
 	if (unlikely(moved == NULL)) {

@@ -29,7 +29,7 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 
 	heap_gather(h, o);
 	bytes = heap_trim(h, keep);
-	store_relaxed(&h->refused, 0); /* it may be asked again */
+	store_relaxed(&h->refused, 0); /* memory that could not be purged may be tried again */
 	left = load_relaxed(&h->dirty) * UNIT_SIZE;
 	room = keep > left ? keep - left : 0;
 	if (o != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls beside ash_alloc that give a block: built for size, see Makefile. */
+/* The allocating calls other than ash_alloc. */
 #include "front/alloc.h"
 
 #include "ashlar.h"
@@ -37,7 +37,7 @@ static OUTLINE void *zalloc_rest(size_t count, size_t size)
 	void *p = NULL;
 
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
-		; /* no memory for that */
+		; /* too large: no memory */
 	else if (bytes > SLOT_MAX)
 		p = span_alloc(&heap_default, bytes, 1, true);
 	else if ((p = slot_alloc(class_of(bytes), &clean)) != NULL && !clean)
@@ -47,7 +47,7 @@ static OUTLINE void *zalloc_rest(size_t count, size_t size)
 	return p;
 }
 
-/* Above SLOT_SMALL: from there on the string instruction is faster than lines. */
+/* Above SLOT_SMALL, where the string instruction is faster than vec16_clear. */
 static QUICK_SLOW void *zalloc_long(size_t bytes)
 {
 	bool clean;
@@ -95,8 +95,8 @@ static OUTLINE void *aligned_rest(size_t alignment, size_t size)
 }
 
 /*
- * Up to where it is not more than a unit, a block of a multiple of the alignment is
- * aligned: such a multiple is a class, or all classes that large are multiples.
+ * For alignments up to a unit, a block whose size is a multiple of the alignment is
+ * aligned, because every class size >= that is itself a multiple of the alignment.
  */
 QUICK_FAST void *ash_aligned_alloc(size_t alignment, size_t size)
 {

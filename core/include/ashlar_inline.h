@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ash_alloc inlined where the size is a constant of up to 1024 bytes: eleven
- * instructions, and its call anywhere else.  Include it after, or instead of,
- * ashlar.h; with optimisation, for programs linked with libashlar.a (not -single).
+ * ash_alloc inlined (eleven instructions) where the size is a constant of up to
+ * 1024; anywhere else the usual call.  Include it after, or instead of, ashlar.h.
+ * For optimised programs that are linked with libashlar.a (not libashlar-st.a).
+ * The contract is that of ash_alloc.
  *
- * It knows the layout of the library it is compiled for: program and library
- * must be of the same version.  Contract: that of ash_alloc.
+ * The inlined code depends on the library's internal layout: program and library
+ * must be of the same version.
  */
 #ifndef ASHLAR_INLINE_H
 #define ASHLAR_INLINE_H
@@ -16,7 +17,10 @@
 extern "C" {
 #endif
 
-/* The thread's seat, see core/thread/owner.h; tests/t_inner_inline.c compares the two. */
+/*
+ * The thread's seat: the pointer to its owner record, and the guard against
+ * reentrance; see core/thread/owner.h.  tests/t_inner_inline.c compares the two.
+ */
 extern __thread struct ash_inline_seat {
 	uint64_t open;
 	char *self;
@@ -24,8 +28,8 @@ extern __thread struct ash_inline_seat {
 
 enum {
 	ASH_INLINE_MOST = 1024,
-	ASH_INLINE_BINS = 384, /* where the bins begin in a record          */
-	ASH_INLINE_BIN = 32    /* from one to the next: word, base, ...      */
+	ASH_INLINE_BINS = 384, /* offset of the bins in an owner record      */
+	ASH_INLINE_BIN = 32    /* size of a bin: word, base, ...             */
 };
 
 /* The class of a constant n, and the size of its slots: core/base/class.h. */
@@ -40,13 +44,13 @@ enum {
 	 : (n) <= 128 ? ((n) + 15) / 16 * 16                                                       \
 		      : ((((n) - 1) >> ASH_INLINE_SHIFT(n)) + 1) << ASH_INLINE_SHIFT(n))
 
-/* The compiler forgets what it has read there. */
+/* Makes the compiler load *at again. */
 #define ASH_INLINE_AGAIN(at) __asm__("" : "+m"(*(at)))
 
-/* When there is no carry; see core/front/alloc.c. */
+/* The slow path, taken if the addition has no carry; see core/front/alloc.c. */
 void *ash_inline_refill(unsigned small, uint64_t sum, void *owner);
 
-/* As core/front/alloc.c, where each step has its reason. */
+/* The fast path of core/front/alloc.c, where each step is explained. */
 static inline __attribute__((always_inline, malloc)) void *
 ash_inline_alloc(size_t bin, size_t size)
 {
@@ -60,7 +64,7 @@ ash_inline_alloc(size_t bin, size_t size)
 	at = (uint64_t *)(void *)(owner + *(uint64_t *)(void *)(owner + bin));
 	if (__builtin_expect(!__builtin_add_overflow(sum, *at, &sum), 0))
 		return ash_inline_refill((unsigned)((bin - ASH_INLINE_BINS) / 8), sum, owner);
-	/* Three looks at the word, each part of an instruction, cost less than one of its own. */
+	/* Three memory operands cost less than one separate load. */
 	ASH_INLINE_AGAIN(at);
 	p = *(char **)(void *)(owner + bin + 8) + (size_t)__builtin_ctzll(*at) * size;
 	ASH_INLINE_AGAIN(at);

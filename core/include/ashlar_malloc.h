@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ashlar as the malloc of a program that has a libc.  The functions are those
- * of <stdlib.h> and <malloc.h>, declared there; this header adds one question.
+ * Ashlar as the malloc of a program with a libc.  Its functions are those of
+ * <stdlib.h> and <malloc.h>, and declared there; this header adds one.
  */
 #ifndef ASHLAR_MALLOC_H
 #define ASHLAR_MALLOC_H
@@ -11,10 +11,11 @@ extern "C" {
 #endif
 
 /*
- * 1: malloc, free and realloc of this process are Ashlar's.  0: at least one
- * is not; a mixture is a crash to come.  Asks those functions themselves, so
- * it sees what the linkers made of the program, not what was meant.  errno is
- * kept.  From any thread; where another malloc answers, that one must allow it.
+ * Returns 1 if malloc, free and realloc of this process are Ashlar's, else 0: then
+ * at least one is not, and mixing allocators will crash.  It calls these functions
+ * in a way they can answer, so the result is what the linkers actually bound.
+ * errno is kept.  It may be called from any thread and, if malloc is Ashlar's, from
+ * signal handlers and forked children.
  */
 int ashlar_is_malloc(void);
 

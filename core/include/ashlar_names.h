@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of the ancestor, for programs written for it:
+ * The interface of Ashlar's ancestor, for programs written for that allocator:
  *
  *     #include "ashlar_names.h"
  *     int main(void) {
@@ -9,8 +9,8 @@
  *             return 0;
  *     }
  *
- * Contracts are those of ashlar.h.  As there, release and resize find the heap
- * of a block by themselves: blocks of ashlar.h and ashlar_heap.h will do, too.
+ * alloc, resize and release have the contracts of ash_alloc, ash_resize and
+ * ash_release.  release and resize accept blocks of every heap.
  */
 #ifndef ASHLAR_NAMES_H
 #define ASHLAR_NAMES_H
@@ -24,16 +24,17 @@ extern "C" {
 #endif
 
 /*
- * From now on alloc, and resize of NULL, use a heap of num_chunks chunks of
- * 2 MiB that this process shares with the children it forks: all see the same
+ * From now on alloc(size) and resize(NULL, size) use a heap of num_chunks chunks
+ * of 2 MiB that this process shares with the children it forks: all see the same
  * blocks at the same addresses, and any of them may release what another
- * allocated (ash_heap_create_shared).  Address space is taken at once, memory
- * where it is touched.  The heap does not grow: when it is full, NULL.
+ * allocated (ash_heap_create_shared).  Address space is reserved at once, memory
+ * used where it is touched.  The heap does not grow: alloc returns NULL when it
+ * is full.
  *
- * Before, and if it is never called, they use the default heap, which each
- * process has for itself.  A second call changes nothing, and is true.  False:
- * no memory, num_chunks is 0, or the library is libashlar-st.a; the default
- * heap goes on.
+ * Before this call, or without it, they use the default heap, which is private
+ * to each process.  A second call has no effect and returns true.  False: no
+ * memory, num_chunks is 0 or too large, or the library is libashlar-st.a; then
+ * the default heap stays in use.
  */
 bool init_global_allocator(size_t num_chunks);
 

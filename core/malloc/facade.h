@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the facade share.  They see the public header only, and
- * of a C library nothing but names that may be absent: each is weak.
+ * Declarations for the malloc facade: the files of core/malloc, which give Ashlar the
+ * names of C, POSIX and C++.  They use the public headers of Ashlar, the few functions
+ * declared here, and names of the C library that may be absent: those are weak.
  */
 #ifndef FACADE_H
 #define FACADE_H
@@ -14,15 +15,15 @@
 #include "ashlar_malloc.h"
 #include "internal.h"
 
-/* Taken where it is there, 0 where not: Ashlar itself needs no library. */
+/* A weak reference: NULL if the program has no such symbol.  Ashlar itself needs no library. */
 #define IF_PRESENT __attribute__((weak))
-/* What programs call: seen from outside, whatever the objects are built with. */
+/* Visible to programs, whatever the compiler's default visibility is. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* The kernel's and every libc's numbers on Linux. */
+/* Error numbers of Linux; every libc has the same. */
 enum facade_error { FACADE_ENOMEM = 12, FACADE_EINVAL = 22, FACADE_ENOSYS = 38 };
 
-/* Sets errno, where there is one; returns NULL. */
+/* Sets errno, if the program has one; returns NULL. */
 INTERNAL void *facade_fail(enum facade_error error);
 
 EXPORT void *malloc(size_t size);
@@ -41,18 +42,18 @@ EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *p);
 
 /*
- * Of the library, beside ashlar.h (core/diagnostics/stats.c).  ash_stats_rows counts the default
- * heap and then calls `row` for each size class, the smallest first, with the bytes of
- * a slot, how many there are and are taken, and the bytes that all of this holds; in
- * the end with size 0 for the blocks that have chunks of their own.
+ * Not in ashlar.h (core/diagnostics/stats.c).  ash_stats_rows counts the default heap and then
+ * calls `row` for each size class, the smallest first: bytes of a slot, number of slots,
+ * how many of them are taken, and bytes of all slabs of the class.  The last call, with
+ * size 0, is for spans (blocks above 1 MiB).
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
 					size_t bytes),
 			    void *to);
-/* Writes on fd 2, by one system call. */
+/* Writes to fd 2 by one system call. */
 HIDDEN void ash_say(const char *text, size_t length);
 
-/* Text and numbers at `at`; where they end.  No end mark. */
+/* Write text or a number at `at`, without a final NUL; return the end. */
 static inline char *facade_add(char *at, const char *text)
 {
 	while (*text != '\0')
@@ -73,16 +74,17 @@ static inline char *facade_add_number(char *at, size_t n)
 	return at;
 }
 
-/* Our own, whatever the dynamic linker makes of the names. */
+/* Second names of our malloc and so on: these are ours even if another library's malloc wins. */
 INTERNAL void *facade_malloc(size_t size);
 INTERNAL void *facade_calloc(size_t count, size_t size);
 INTERNAL void *facade_realloc(void *p, size_t size);
 INTERNAL void facade_free(void *p);
 
 /*
- * ashlar_is_malloc asks a function that it does not know by calling it with
- * what every malloc refuses or ignores: too many bytes, or NULL.  Ours answers
- * while it is asked; else free(NULL) would write a word that all threads share.
+ * ashlar_is_malloc finds out whether an unknown function is ours by calling it with an
+ * argument that every malloc refuses or ignores: too many bytes, or NULL.  Ours sets its
+ * bit in `answer` only while `asking` is not 0; otherwise each free(NULL) would write a
+ * word that all threads share.
  */
 enum facade_answer { FACADE_MALLOC = 1, FACADE_REALLOC = 2, FACADE_FREE = 4 };
 struct facade_talk {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* <malloc.h> beside allocation: questions, and wishes that are granted or need not be. */
+/* Introspection and tuning calls of <malloc.h>; mallopt is ignored. */
 #include "facade.h"
 
-/* As in glibc's <malloc.h>; in the older one the numbers are too short. */
+/* As in glibc's <malloc.h>.  The members of the older struct mallinfo are only 32 bits. */
 struct mallinfo2 {
 	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks,
 		keepcost;
@@ -17,7 +17,7 @@ EXPORT struct mallinfo2 mallinfo2(void);
 EXPORT struct mallinfo mallinfo(void);
 EXPORT void malloc_stats(void);
 
-/* What it would set is glibc's; 1 is success. */
+/* Its parameters are specific to glibc: ignored, and success (1) returned. */
 int mallopt(int parameter, int value)
 {
 	(void)parameter, (void)value;
@@ -36,8 +36,8 @@ static void info_row(void *free, size_t size, size_t slots, size_t taken, size_t
 }
 
 /*
- * No block has a mapping of its own, so all are the arena's, and hblks is 0:
- * arena = uordblks + fordblks, whichever of them a program adds up.
+ * No block has a mapping of its own, so all memory counts as the arena's, and hblks is 0.
+ * arena = uordblks + fordblks holds.
  */
 struct mallinfo2 mallinfo2(void)
 {
@@ -53,7 +53,7 @@ struct mallinfo2 mallinfo2(void)
 	return info;
 }
 
-/* The largest number there is for what is larger: glibc's would begin anew at 0. */
+/* Saturates; glibc's value would wrap around. */
 static int info_short(size_t n)
 {
 	return n < INT32_MAX ? (int)n : INT32_MAX;
@@ -72,7 +72,7 @@ struct mallinfo mallinfo(void)
 	};
 }
 
-/* On fd 2, in one piece, without stdio, and by a system call that is no cancellation point. */
+/* Writes to fd 2 by one raw system call: without stdio, and no cancellation point. */
 void malloc_stats(void)
 {
 	static const char names[][25] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose malloc this process has. */
+/* Finds out whose malloc this process has. */
 #include "facade.h"
 
 /*
- * The process's.  Volatile, so that the compiler neither compares them ahead
- * of time nor drops a malloc whose result is not used.
+ * The functions to which the process's names are bound.  Volatile, so that the compiler
+ * neither compares them at compile time nor drops a malloc whose result is unused.
  */
 static struct {
 	__typeof__(malloc) *malloc;
@@ -18,8 +18,9 @@ static void *volatile nothing;
 INTERNAL struct facade_talk facade_talk;
 
 /*
- * Equal addresses tell.  Unequal ones do not: in a program at fixed addresses
- * a function's address is that of a jump to it.  So it is called.
+ * Equal addresses prove that a function is ours.  Unequal ones prove nothing: in a
+ * program at fixed addresses a function's address may be that of its PLT entry.  Then
+ * the function is called.
  */
 EXPORT int ashlar_is_malloc(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The four names of malloc; what they promise beyond ashlar.h is C's, POSIX's and glibc's. */
+/* malloc, calloc, realloc and free, with the contracts of C, POSIX and glibc. */
 #include "facade.h"
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* One call less on the way: the library's fast path becomes a part of the caller. */
+/* Saves a call: the library's fast path is inlined. */
 #define FLAT __attribute__((flatten, aligned(64)))
 #define REST __attribute__((noinline))
 
@@ -15,7 +15,7 @@ void *facade_fail(enum facade_error error)
 	return NULL;
 }
 
-/* Called by the library (ashlar.h): so the way to a block need not ask for NULL. */
+/* Called by the library (ashlar.h), so that malloc's fast path need not test for NULL. */
 void ash_on_no_memory(void)
 {
 	facade_tell(FACADE_MALLOC);
@@ -32,7 +32,7 @@ FLAT void free(void *p)
 	ash_release(p);
 }
 
-/* Called by the library (core/front/quick.h). */
+/* Called by the library when free(NULL) reaches its slow path (core/front/quick.h). */
 void quick_null(void);
 void quick_null(void)
 {
@@ -49,7 +49,7 @@ static REST void *realloc_rest(void *p, size_t size)
 	facade_tell(FACADE_REALLOC);
 	if (p == NULL)
 		return ash_alloc(size);
-	ash_release(p); /* as glibc does with size 0; the answer is no error */
+	ash_release(p); /* size 0: as in glibc; NULL is then no error */
 	return NULL;
 }
 
@@ -60,7 +60,7 @@ FLAT void *realloc(void *p, size_t size)
 	return ash_resize(p, size);
 }
 
-/* Used: tools/ashlar-check looks for them, whoever calls them. */
+/* `used`, as tools/ashlar-check looks for these names even if no object calls them. */
 void *facade_malloc(size_t size) __attribute__((used, alias("malloc")));
 void *facade_calloc(size_t count, size_t size) __attribute__((used, alias("calloc")));
 void *facade_realloc(void *p, size_t size) __attribute__((used, alias("realloc")));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operator new and delete, all forms, by their names in the C++ ABI, so that
- * neither a C++ compiler nor its library is needed.  Weak: a program's own
- * replacement of any of them wins, as C++ promises.
+ * operator new and delete, all forms, by their names in the Itanium C++ ABI, so that
+ * neither a C++ compiler nor its library is needed.  They are weak: a program's own
+ * replacement of any of them wins, as the C++ standard requires.
  */
 #include "facade.h"
 
@@ -14,10 +14,10 @@
 typedef void handler(void);
 IF_PRESENT handler *get_new_handler(void) NAMED("_ZSt15get_new_handlerv");
 
-/* Throws std::bad_alloc; a static program need not have linked it. */
+/* Throws std::bad_alloc; may be absent from a static program. */
 IF_PRESENT void throw_bad_alloc(void) NAMED("_ZSt17__throw_bad_allocv");
 
-/* What it is made of: whoever catches one has linked these. */
+/* The parts of such a throw: a program that catches std::bad_alloc has linked these. */
 IF_PRESENT void *allocate_exception(size_t size) NAMED("__cxa_allocate_exception");
 IF_PRESENT void throw_exception(void *exception, const void *type, void (*destroy)(void *))
 	NAMED("__cxa_throw");
@@ -34,7 +34,7 @@ static _Noreturn COLD void no_memory(void)
 		throw_bad_alloc();
 	if (allocate_exception != NULL && throw_exception != NULL && bad_alloc_type != NULL &&
 	    bad_alloc_table != NULL && bad_alloc_destroy != NULL) {
-		/* An object of one word: its table of virtual functions, behind two others. */
+		/* An object of one word: a pointer two words into the vtable. */
 		const char **exception = allocate_exception(sizeof *exception);
 
 		*exception = bad_alloc_table + 2 * sizeof(void *);
@@ -45,7 +45,7 @@ static _Noreturn COLD void no_memory(void)
 	__builtin_trap();
 }
 
-/* NULL only if there is no handler; it may throw, or end the program. */
+/* Calls the new-handler until there is memory.  NULL: there is no handler.  It may throw or exit. */
 static COLD void *try_again(size_t alignment, size_t size)
 {
 	void *p;
@@ -62,9 +62,9 @@ static COLD void *try_again(size_t alignment, size_t size)
 }
 
 /*
- * A handler may throw, and who called a nothrow form has no place to catch it.
- * Nor has C: so the C++ library's own form does, which calls our throwing one.
- * In a static program it was not linked, and what the handler throws goes on.
+ * A new-handler may throw, and a nothrow form must catch that.  C cannot, so the C++
+ * library's own nothrow form is called: it calls our throwing form and catches.  A
+ * static program has not linked it; there the exception propagates to the caller.
  */
 typedef void *nothrow_new(size_t size, size_t alignment_or_tag, const void *tag);
 
@@ -91,7 +91,7 @@ static COLD void *must(size_t alignment, size_t size)
 	return p;
 }
 
-/* Another name for the same code: what a form is told beyond that is not looked at. */
+/* An alias of another form; the extra arguments of this form are ignored. */
 #define SAME(name, symbol, as, ...)                                                                \
 	OPERATOR void *name(__VA_ARGS__) NAMED(symbol) __attribute__((alias(as)))
 
@@ -101,7 +101,7 @@ OPERATOR void *new_aligned(size_t size, size_t alignment) NAMED("_ZnwmSt11align_
 OPERATOR void *new_aligned_nothrow(size_t size, size_t alignment)
 	NAMED("_ZnwmSt11align_val_tRKSt9nothrow_t");
 
-/* The one thing here that is not of ashlar.h: see core/front/quick.h. */
+/* The only function here that is not in ashlar.h: see core/front/quick.h. */
 HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 
 static void *one_rest(size_t size)
@@ -150,9 +150,9 @@ SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
      "_ZnwmSt11align_val_tRKSt9nothrow_t", size_t, size_t);
 
 /*
- * All forms have the block first, and the rest the allocator knows better.
- * Sizes are not checked: a base class without a virtual destructor makes
- * wrong ones, which no other malloc minds.
+ * In all forms the first argument is the block; the others are ignored.  Sizes are not
+ * checked: deleting through a base class without a virtual destructor passes a wrong
+ * size, which other allocators accept.
  */
 OPERATOR void delete_one(void *p) NAMED("_ZdlPv");
 

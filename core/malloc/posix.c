@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What else allocates and releases, by names of C, POSIX and glibc. */
+/* The other allocation functions of C, POSIX and glibc. */
 #include "facade.h"
 
 #define PAGE ((size_t)4096)
@@ -15,7 +15,7 @@ void *reallocarray(void *p, size_t count, size_t size)
 
 static int is_power(size_t n)
 {
-	return (n ^ (n - 1)) > n - 1; /* not by n & (n - 1): compilers make it popcnt */
+	return (n ^ (n - 1)) > n - 1; /* not n & (n - 1), which compilers turn into popcnt */
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
@@ -23,7 +23,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 	return is_power(alignment) ? ash_aligned_alloc(alignment, size) : facade_fail(FACADE_EINVAL);
 }
 
-/* The error is its value; on failure *out stays as it was, and errno is ENOMEM if that is it. */
+/* Returns the error number.  On failure *out is unchanged; without memory errno is set, too. */
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
 	void *p;
@@ -37,7 +37,7 @@ int posix_memalign(void **out, size_t alignment, size_t size)
 	return 0;
 }
 
-/* Any alignment: the next power of two, as in glibc. */
+/* Rounds any alignment up to a power of two, as glibc does. */
 void *memalign(size_t alignment, size_t size)
 {
 	size_t power = 1;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a thread.  Where the C library has thread-specific data, each
- * thread that gets a record leaves a word behind, whose destructor gives the
- * record up.  Not __cxa_thread_atexit_impl: glibc's takes a lock and
- * allocates; these two do neither, but for the 33rd key of a program.
+ * Detaching a thread when it ends.  If the C library has thread-specific data
+ * (pthread_setspecific), each thread that gets an owner record sets a value whose
+ * destructor calls ash_thread_detach.  Not __cxa_thread_atexit_impl: glibc's takes a
+ * lock and allocates; the functions used here do neither, unless the program has more
+ * than 32 keys.
  *
- * A destructor that runs after ours and allocates seats the thread anew, and
- * so registers it for the next round.  What is left after the last one, and
- * threads of programs that link without these functions, is found by the
- * thread's id (owner_reap in core/thread/fork.c).
+ * If a destructor that runs after ours allocates, the thread gets a record again and
+ * registers again, for the next round of destructors.  Records left after the last
+ * round, or by threads of programs without these functions, are found by the thread's
+ * id (owner_reap in core/thread/reap.c).
  */
 #include <stdint.h>
 
@@ -18,7 +19,7 @@ IF_PRESENT int pthread_key_create(unsigned *key, void (*destructor)(void *));
 IF_PRESENT int pthread_key_delete(unsigned key);
 IF_PRESENT int pthread_setspecific(unsigned key, const void *value);
 
-/* The key plus one; 0: none yet. */
+/* The key plus one; 0: not yet created. */
 static uint64_t ready;
 
 static void ended(void *value)
@@ -27,7 +28,7 @@ static void ended(void *value)
 	ash_thread_detach();
 }
 
-/* Threads that come at once each make one; the first stays. */
+/* Threads that do this at the same time each create a key; the first one is used. */
 static uint64_t make_key(void)
 {
 	uint64_t none = 0, mine;
@@ -36,7 +37,7 @@ static uint64_t make_key(void)
 	if (pthread_key_create(&key, ended) != 0)
 		return 0;
 	mine = (uint64_t)key + 1;
-	/* A number, no memory behind it: nothing to pair with. */
+	/* Relaxed: only the number itself is used, no memory is published with it. */
 	if (__atomic_compare_exchange_n(&ready, &none, mine, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return mine;
 	if (pthread_key_delete != NULL)
@@ -44,7 +45,7 @@ static uint64_t make_key(void)
 	return none;
 }
 
-/* Called by each thread once it has its record (ashlar.h). */
+/* Called by each thread when it gets an owner record (ashlar.h). */
 void ash_on_thread(void)
 {
 	uint64_t key = __atomic_load_n(&ready, __ATOMIC_RELAXED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc_info: the figures as XML, in glibc's form.  It writes by the program's
- * stdio, and so is an object of its own in the archive, which draws fwrite into
- * a static program that calls it; elsewhere fwrite may be absent.
+ * malloc_info: the figures as XML, in glibc's format.  It writes with the program's
+ * stdio.  In the archive it is an object of its own, so that it links fwrite into a
+ * static program that calls it; elsewhere fwrite may be absent.
  */
 #include "facade.h"
 
@@ -51,7 +51,7 @@ static void xml_number(struct xml *x, const char *before, size_t n)
 	*x->at++ = '"';
 }
 
-/* from, to, total and count as in glibc: what is free.  Then what glibc does not tell. */
+/* from, to, total and count are glibc's, of free slots; the others are additions of Ashlar. */
 static void xml_row(void *to, size_t size, size_t slots, size_t taken, size_t bytes)
 {
 	struct xml *x = to;
@@ -73,13 +73,13 @@ static void xml_row(void *to, size_t size, size_t slots, size_t taken, size_t by
 	x->last = size;
 }
 
-/* The most that was ever told. */
+/* The largest value that was ever reported. */
 static size_t xml_most(size_t now)
 {
 	static size_t most;
 	size_t seen = __atomic_load_n(&most, __ATOMIC_RELAXED);
 
-	/* A number, no memory behind it: nothing to pair with.  The swap fails if it grew. */
+	/* Relaxed: only the number itself is used.  A failed CAS loads the current value. */
 	while (seen < now && !__atomic_compare_exchange_n(&most, &seen, now, 0, __ATOMIC_RELAXED,
 							  __ATOMIC_RELAXED))
 		;
@@ -119,11 +119,11 @@ int malloc_info(int options, void *file)
 	x.file = file;
 	x.at = x.text;
 	x.last = x.slots = x.taken = x.bytes = 0;
-	/* Else a thread that is cancelled may end in what stdio does. */
+	/* stdio has cancellation points: a cancelled thread must not end inside this call. */
 	if (pthread_setcancelstate != NULL)
 		(void)pthread_setcancelstate(XML_NO_CANCEL, &state);
 	xml_add(&x, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n");
-	/* All is counted before anything is written, as writing may allocate. */
+	/* Both count everything before anything is written, as writing may allocate. */
 	ash_stats(&s);
 	ash_stats_rows(xml_row, &x);
 	xml_add(&x, "</sizes>\n");

@@ -41,7 +41,7 @@ long rt_read_file(const char *path, char *out, size_t size)
 
 	if (KERNEL_FAILED(fd))
 		return fd;
-	/* Files of /proc come in pieces: only 0 is their end. */
+	/* Files of /proc are returned in pieces; the end is a read of 0 bytes. */
 	while (used + 1 < size) {
 		n = arch_read(fd, out + used, size - 1 - used);
 		if (n == -EINTR)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A small printf: %s %c %d %i %u %x %p %% with h, l, ll, z; flags - and 0;
- * width and precision, also as *; and %.Nf up to 9 places.  What does not fit
- * is cut; there is no allocation and no state, so it works in handlers.
+ * width and precision, also as *; and %.Nf up to 9 places.  Output that does not
+ * fit is truncated.  No allocation and no state, so it works in signal handlers.
  */
 #include "rt.h"
 
@@ -30,7 +30,7 @@ static void put_padding(struct sink *s, char c, long n)
 		put(s, c);
 }
 
-/* One field: padding, sign, text in the order that the flags ask for. */
+/* One field: padding, sign and text, in the order that the flags demand. */
 static void put_field(struct sink *s, const struct spec *spec, const char *sign, const char *text,
 		      size_t length)
 {
@@ -48,7 +48,7 @@ static void put_field(struct sink *s, const struct spec *spec, const char *sign,
 		put_padding(s, ' ', padding);
 }
 
-/* Digits of value, ending before `end`; returns their start. */
+/* Writes the digits of value so that they end before `end`; returns their start. */
 static char *digits(char *end, uint64_t value, unsigned base, unsigned least)
 {
 	char *start = end;
@@ -70,7 +70,7 @@ static void put_number(struct sink *s, const struct spec *spec, const char *sign
 	put_field(s, spec, sign, start, (size_t)(end - start));
 }
 
-/* Fixed point, rounded half up; figures from 1e18 on are only named so. */
+/* Fixed point, rounded half up.  Values of 1e18 and more are printed as ">=1e18". */
 static void put_double(struct sink *s, const struct spec *spec, double value)
 {
 	unsigned places = spec->precision < 0 ? 6 : (unsigned)spec->precision;
@@ -124,7 +124,7 @@ static const char *parse_int(const char *f, int *value)
 	return f;
 }
 
-/* va_list is an array type: behind a struct it can be passed on by address. */
+/* va_list is an array type; inside a struct it can be passed by address. */
 struct arguments {
 	va_list list;
 };
@@ -184,7 +184,7 @@ static void put_spec(struct sink *s, const struct spec *spec, char kind, struct 
 		c = (char)va_arg(a->list, int);
 		put_field(s, spec, "", &c, 1);
 		break;
-	default: /* %% and whatever a test mistyped: shown as it stands */
+	default: /* %%, and unknown letters, which are printed unchanged */
 		put(s, kind);
 	}
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of Linux's binary interface that the runtime uses: numbers and
- * layouts as x86_64 has them.  System headers are not to be had without a
- * libc's packaging, so they stand here.
+ * The part of Linux's binary interface that the runtime uses: constants and layouts of
+ * x86_64.  They are defined here, as the kernel's headers may not be installed.
  */
 #ifndef RT_KERNEL_H
 #define RT_KERNEL_H
@@ -27,7 +26,7 @@ enum {
 
 enum { O_RDONLY = 0, O_WRONLY = 1, O_CLOEXEC = 02000000 };
 enum { SEEK_END = 2 };
-enum { TCGETS = 0x5401 }; /* ioctl that only terminals answer */
+enum { TCGETS = 0x5401 }; /* an ioctl that succeeds only for terminals */
 
 enum { CLOCK_MONOTONIC = 1 };
 struct timespec {
@@ -77,7 +76,7 @@ enum { SIGPIPE = 13, SIGALRM = 14, SIGTERM = 15 };
 #define SA_SIGINFO  0x00000004ul
 #define SA_RESTORER 0x04000000ul
 #define SA_RESTART  0x10000000ul
-/* What rt_sigaction takes; libc's struct of the same name is another one. */
+/* For rt_sigaction; differs from libc's struct sigaction. */
 struct kernel_sigaction {
 	void (*handler)(int, void *, void *);
 	uint64_t flags;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One call, one write: lines of several threads and processes do not mix. */
+/* Printing, one write for each call, so that lines of threads and processes do not mix. */
 #include "kernel.h"
 #include "rt.h"
 #include "syscall.h"
 
-enum { LINE = 2048 }; /* most bytes of one call, the rest is cut */
+enum { LINE = 2048 }; /* most bytes of one call; more is truncated */
 
 static void write_all(int fd, const char *text, size_t length)
 {
@@ -14,7 +14,7 @@ static void write_all(int fd, const char *text, size_t length)
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
-			return; /* nobody left to tell */
+			return; /* cannot be reported */
 		text += n;
 		length -= (size_t)n;
 	}

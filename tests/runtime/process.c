@@ -39,7 +39,7 @@ void rt_kill(long pid, int signal)
 	(void)arch_kill(pid, signal);
 }
 
-/* Reads to the end; what does not fit is dropped, or the writer would block. */
+/* Reads to the end; what does not fit is dropped, as otherwise the writer would block. */
 static void read_text(long fd, char *text, size_t size)
 {
 	char dropped[256];
@@ -62,7 +62,7 @@ static void read_text(long fd, char *text, size_t size)
 		text[used] = '\0';
 }
 
-/* QEMU announces a guest's death on the same fd; that is not the guest's text. */
+/* QEMU reports the death of its guest on the same fd; this is removed. */
 static void cut_qemu_notice(char *text)
 {
 	char *notice = rt_strstr(text, "qemu: uncaught target signal");
@@ -96,7 +96,7 @@ int rt_run_child(void (*body)(void *), void *argument, char *text, size_t size)
 	return rt_wait(pid);
 }
 
-/* Read back, because QEMU accepts this limit and ignores it. */
+/* The limit is read back, because QEMU accepts and ignores it. */
 bool rt_limit_address_space(size_t bytes)
 {
 	struct rlimit limit = {bytes, bytes}, now = {0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xoroshiro128+ (Blackman, Vigna): two words, fast, good enough for tests. */
+/* Random numbers: xoroshiro128+ (Blackman, Vigna), fast and good enough for tests. */
 #include "rt.h"
 
 enum { FIXED_SEED = 20240607 };
@@ -9,7 +9,7 @@ static uint64_t rotate(uint64_t x, unsigned by)
 	return x << by | x >> (64 - by);
 }
 
-/* splitmix64: spreads any seed, 0 too, over a whole state that is not zero. */
+/* splitmix64 (Steele, Lea, Flood; Vigna): makes a nonzero state from any seed, also 0. */
 static uint64_t spread(uint64_t *seed)
 {
 	uint64_t z = *seed += 0x9e3779b97f4a7c15u;
@@ -35,7 +35,7 @@ uint64_t rt_next(struct rt_random *r)
 	return result;
 }
 
-/* The high half of a product; its bias, bound / 2^64, is beyond any test. */
+/* The high half of a product (Lemire); the bias of bound / 2^64 is negligible. */
 uint64_t rt_below(struct rt_random *r, uint64_t bound)
 {
 	return (uint64_t)((unsigned __int128)rt_next(r) * bound >> 64);

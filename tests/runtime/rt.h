@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tiny runtime: what a test, demo or benchmark of Ashlar needs of a
- * system when there is no libc.  Nothing in here calls Ashlar, so that a test
- * sees only its own allocations; the one exception is that a thread of
- * rt_thread_start ends with ash_thread_detach.
+ * The runtime of tests, demos and benchmarks: what they need of the system, without
+ * a libc.  Nothing here calls Ashlar, so that a test sees only its own allocations;
+ * one exception: a thread of rt_thread_start calls ash_thread_detach at its end.
  */
 #ifndef RT_H
 #define RT_H
@@ -19,10 +18,10 @@
 /* ---- start-up (start.c): the program defines main ---- */
 int main(int argc, char **argv, char **envp);
 extern char **rt_envp;
-unsigned long rt_auxv(unsigned long type); /* 0 when the kernel sent none */
-bool rt_under_qemu(void);		   /* RT_QEMU=1 in the environment: tests run smaller */
+unsigned long rt_auxv(unsigned long type); /* 0: not in the auxiliary vector */
+bool rt_under_qemu(void);		   /* RT_QEMU=1 in the environment: smaller tests */
 const char *rt_getenv(const char *name);
-_Noreturn void rt_exit(int status); /* the whole process */
+_Noreturn void rt_exit(int status); /* ends the whole process */
 
 /* ---- printing (print.c): %s %c %d %u %x %p %% with l/z/ll, width, 0, -, and %.Nf ---- */
 void rt_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -32,7 +31,7 @@ size_t rt_format(char *out, size_t size, const char *format, ...)
 size_t rt_vformat(char *out, size_t size, const char *format, va_list arguments);
 bool rt_is_terminal(int fd);
 
-/* ---- strings and memory (memcpy, memmove, memset, memcmp come from the archive) ---- */
+/* ---- strings and memory (memcpy and so on are in the archive: arch/x86_64/memory.c) ---- */
 size_t rt_strlen(const char *s);
 int rt_strcmp(const char *a, const char *b);
 char *rt_strstr(const char *hay, const char *needle);
@@ -41,12 +40,12 @@ void *memmove(void *to, const void *from, size_t n);
 void *memset(void *to, int byte, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 
-/* ---- raw memory, straight from the kernel; NULL when there is none ---- */
+/* ---- memory from the kernel; NULL: none ---- */
 void *rt_map(size_t bytes);
 void rt_unmap(void *p, size_t bytes);
 
 /* ---- files ---- */
-/* Maps a file read-only; NULL when it cannot. */
+/* Maps a file read-only; NULL: it cannot be mapped. */
 const void *rt_map_file(const char *path, size_t *length);
 /* Reads a whole (proc) file into out, NUL-terminated; bytes read or -errno. */
 long rt_read_file(const char *path, char *out, size_t size);
@@ -57,9 +56,9 @@ size_t rt_address_space(void);	 /* bytes of VmSize                              
 size_t rt_mappings(void);	 /* lines of /proc/self/maps                      */
 unsigned long rt_faults(void);	 /* minor page faults of this process so far      */
 
-/* ---- time and chance ---- */
+/* ---- time and random numbers ---- */
 uint64_t rt_now(void); /* monotonic nanoseconds */
-uint64_t rt_cpu_time(long pid); /* nanoseconds that its threads had so far; 0: nobody knows */
+uint64_t rt_cpu_time(long pid); /* CPU time of its threads so far, nanoseconds; 0: unknown */
 void rt_sleep(uint64_t nanoseconds);
 struct rt_random {
 	uint64_t state[2];
@@ -72,41 +71,40 @@ uint64_t rt_test_seed(void);
 
 /* ---- threads: raw clone, own stack with a guard page, own TLS block ---- */
 struct rt_thread;
-struct rt_thread *rt_thread_start(void (*body)(void *), void *argument); /* NULL: none to be had */
+struct rt_thread *rt_thread_start(void (*body)(void *), void *argument); /* NULL: it failed */
 void rt_thread_join(struct rt_thread *thread); /* waits, then frees stack and TLS */
 int rt_thread_tid(const struct rt_thread *thread);
 struct rt_barrier {
 	_Atomic unsigned arrived, round;
 	unsigned count;
 };
-void rt_barrier_wait(struct rt_barrier *b); /* set count, zero the rest */
-void rt_yield(void);			    /* lets another thread have the CPU */
-void rt_pin(unsigned cpu);		    /* this thread to one CPU; ignored when refused */
+void rt_barrier_wait(struct rt_barrier *b); /* initialise: count set, the rest 0 */
+void rt_yield(void);			    /* sched_yield                        */
+void rt_pin(unsigned cpu);		    /* binds this thread to a CPU, if allowed */
 
 /* ---- processes ---- */
 long rt_fork(void);
 /* Waits; returns the exit status 0..255, or 1000 + signal number. */
 int rt_wait(long pid);
-/* The same for the next child that ends; returns its pid, negative: there is none. */
+/* The same for the next child that ends; returns its pid, or a negative number: no child. */
 long rt_wait_any(int *status);
 void rt_kill(long pid, int signal);
 /*
- * Runs body(argument) in a child whose fd 2 is caught.  Returns as rt_wait;
- * *text (of `size` bytes, NUL-terminated) is what it wrote there.  A body
- * that returns exits with 0.
+ * Runs body(argument) in a child and captures its fd 2 in text (`size` bytes,
+ * NUL-terminated).  Returns as rt_wait.  A body that returns ends with status 0.
  */
 int rt_run_child(void (*body)(void *), void *argument, char *text, size_t size);
-/* Address-space limit (RLIMIT_AS) of this process from now on. */
+/* Limits the address space (RLIMIT_AS) of this process.  False: the limit has no effect. */
 bool rt_limit_address_space(size_t bytes);
 
 /* ---- signals ---- */
 void rt_signal(int number, void (*handler)(int number, void *info, void *context));
-void rt_timer(unsigned microseconds); /* SIGALRM every so often; 0 stops it */
-/* The same for the calling thread alone; what ends it, from any thread, or -1. */
+void rt_timer(unsigned microseconds); /* SIGALRM with this period; 0 stops it */
+/* The same for the calling thread only; returns a timer for rt_timer_end, or -1. */
 long rt_timer_here(unsigned microseconds);
 void rt_timer_end(long timer);
 
-/* ---- tests: a registry in a linker section, no list to keep ---- */
+/* ---- tests, registered in a linker section ---- */
 struct rt_test {
 	const char *name;
 	void (*body)(const void *argument);
@@ -137,12 +135,12 @@ struct rt_test {
 _Noreturn void rt_fail(const char *file, int line, const char *what);
 _Noreturn void rt_fail_values(const char *file, int line, const char *what, unsigned long long a,
 			      unsigned long long b);
-_Noreturn void rt_skip(const char *reason); /* this test: printed and counted as skipped */
+_Noreturn void rt_skip(const char *reason); /* ends this test, counted as skipped */
 /*
- * Runs all registered tests (or those whose name contains an argument, and
- * none of the arguments that begin with a minus), each in a child with its
- * limit; prints one line for each and last
- * "N passed, N failed, N skipped".  Returns 0 only when none failed.
+ * Runs the registered tests, each in a child process with its time limit.  Arguments
+ * select by a part of the name, arguments with a leading minus exclude; without
+ * selecting arguments all others run.  Prints a line for each test and last "N passed,
+ * N failed, N skipped".  Returns 0 only if none failed.
  */
 int rt_run_tests(int argc, char **argv);
 

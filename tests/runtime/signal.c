@@ -7,15 +7,15 @@ enum { SIGNALS = 64 };
 static void (*handlers[SIGNALS + 1])(int number, void *info, void *context);
 
 /*
- * QEMU 7.2 enters handlers with a stack that is 8 bytes off, and code that
- * keeps vectors there faults: hence the attribute.
+ * The attribute: QEMU 7.2 enters handlers with a stack that is misaligned by 8
+ * bytes, where code that stores vectors would fault.
  */
 __attribute__((force_align_arg_pointer)) static void enter(int number, void *info, void *context)
 {
 	handlers[number](number, info, context);
 }
 
-/* Calls go on after the handler: a test with a timer is not a test of EINTR. */
+/* SA_RESTART: a test with a timer is not a test of EINTR. */
 void rt_signal(int number, void (*handler)(int number, void *info, void *context))
 {
 	struct kernel_sigaction action = {

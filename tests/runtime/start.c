@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the first instruction to main.  The kernel leaves on the stack, from
- * the stack pointer upwards:
+ * Program start, from _start to main.  The kernel passes on the stack, from the stack
+ * pointer upwards:
  *
  *	argc
  *	argv[0] ... argv[argc-1], NULL
@@ -51,8 +51,8 @@ _Noreturn void rt_exit(int status)
 }
 
 /*
- * Most programs have a few thread-local bytes: those live in .bss beside
- * other data and cost no mapping and no page.
+ * Most programs have few thread-local bytes: they are placed in .bss with other data
+ * and cost no mapping and no page.
  */
 static void *main_tls_memory(void)
 {

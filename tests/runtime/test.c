@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The test runner.  The registry is the section rt_tests; the linker marks
- * its borders.  Each test is a child that leads a process group of its own,
- * so that a test which hangs takes what it started with it.
+ * The test runner.  The registry is the section rt_tests, whose bounds the linker
+ * script defines.  Each test is a child that leads a process group, so that all
+ * processes of a test that hangs can be killed.
  */
 #include "kernel.h"
 #include "rt.h"
 #include "syscall.h"
 
-/* Exit statuses by which a child reports; away from what tests use. */
+/* Exit statuses by which a child reports; values that tests do not use. */
 enum { STATUS_PASSED = 0, STATUS_SKIPPED = 98, STATUS_FAILED = 99 };
 
 enum {
 	RT_QEMU_FACTOR = 20,
-	RT_CPU_FACTOR = 4, /* threads side by side, and what they spend on looking at each other */
-	RT_CLOCK_FACTOR = 10, /* what else runs on the machine may take that much of it */
+	RT_CPU_FACTOR = 4, /* several threads, and what contention costs them */
+	RT_CLOCK_FACTOR = 10, /* a busy machine: other processes take the rest */
 	MILLISECOND = 1000000,
 	SHORTEST_NAP = MILLISECOND / 20,
 	LONGEST_NAP = 5 * MILLISECOND
@@ -27,7 +27,7 @@ struct totals {
 	unsigned passed, failed, skipped;
 };
 
-static const char *current = "main"; /* the test that this process is */
+static const char *current = "main"; /* the test that this process runs */
 
 static _Noreturn void fail_with(const char *file, int line, const char *text)
 {
@@ -86,9 +86,9 @@ static _Noreturn void run_child(const struct rt_test *test)
 }
 
 /*
- * A limit ends a hang and judges nothing else.  So it is one of the CPU time that the test's
- * process got, which on a busy machine is hardly more than on a quiet one.  A test that hangs
- * asleep, or in its children, uses none: the clock ends it, much later.
+ * The limit only ends a hang; it is no criterion.  So it is a limit of the CPU time of the
+ * test's process, which hardly depends on the machine's load.  A test that hangs asleep, or in
+ * its children, uses no CPU time: a much longer limit of elapsed time ends it.
  */
 static bool time_is_up(long pid, uint64_t limit, uint64_t start)
 {
@@ -97,8 +97,8 @@ static bool time_is_up(long pid, uint64_t limit, uint64_t start)
 }
 
 /*
- * Waits with naps that double: no signal handler and no timer, which belong
- * to the tests.  False: the time was up; all is killed and reaped either way.
+ * Waits by sleeping, with doubling intervals: signal handlers and timers belong to the
+ * tests.  False: the limit was reached.  The process group is killed in either case.
  */
 static bool wait_for(long pid, uint64_t limit, uint64_t start, int *status)
 {
@@ -117,7 +117,7 @@ static bool wait_for(long pid, uint64_t limit, uint64_t start, int *status)
 		if (nap < LONGEST_NAP)
 			nap *= 2;
 	}
-	arch_kill(-pid, SIGKILL); /* what the test left behind */
+	arch_kill(-pid, SIGKILL); /* processes that the test left behind */
 	return in_time;
 }
 
@@ -127,7 +127,7 @@ static void report(const struct rt_test *test, bool in_time, int status, uint64_
 	int ended_by = status & 0x7f, code = status >> 8 & 0xff;
 
 	if (in_time && ended_by == 0 && code == STATUS_SKIPPED) {
-		totals->skipped++; /* the child has told why */
+		totals->skipped++; /* the child has printed the reason */
 		return;
 	}
 	if (in_time && ended_by == 0 && code == STATUS_PASSED) {
@@ -162,12 +162,12 @@ static void run_test(const struct rt_test *test, struct totals *totals)
 		rt_print("FAIL %s: no process\n", test->name);
 		return;
 	}
-	arch_setpgid(pid, pid); /* child and parent: whoever comes first */
+	arch_setpgid(pid, pid); /* also done by the child: either may be first */
 	in_time = wait_for(pid, limit, start, &status);
 	report(test, in_time, status, (rt_now() - start) / MILLISECOND, totals);
 }
 
-/* Named by some argument, or there is none that names; and by none with a minus. */
+/* Matched by an argument, or no argument selects; and by none with a leading minus. */
 static bool is_wanted(const char *name, int argc, char **argv)
 {
 	bool named = false, names = false;

@@ -6,8 +6,8 @@
  *	| guard page | stack, grows down ... | TLS block | rt_thread |
  *	                                     ^ stack top
  *
- * The kernel clears `running` and wakes its waiters when it has left the
- * thread's memory for good, so the joiner may unmap it at once.
+ * When the kernel no longer uses the memory of an ended thread, it clears `running`
+ * and wakes the waiters, so the joining thread may unmap the memory at once.
  */
 #include "kernel.h"
 #include "rt.h"
@@ -27,7 +27,7 @@ struct rt_thread {
 	_Atomic int running;
 };
 
-/* Weak: programs that do not link Ashlar have nothing to detach from. */
+/* Weak, as not every program links Ashlar. */
 __attribute__((weak)) void ash_thread_detach(void);
 
 static _Noreturn void thread_main(void *p)
@@ -41,7 +41,7 @@ static _Noreturn void thread_main(void *p)
 		arch_exit(0);
 }
 
-/* Maps and lays out what the picture shows; NULL: no memory. */
+/* Maps and lays out what the drawing shows; NULL: no memory. */
 static struct rt_thread *thread_create(size_t tls_bytes)
 {
 	size_t top = sizeof(struct rt_thread) + tls_bytes + 64;
@@ -64,7 +64,7 @@ static struct rt_thread *thread_create(size_t tls_bytes)
 
 struct rt_thread *rt_thread_start(void (*body)(void *), void *argument)
 {
-	/* QEMU 7.2 takes a clone for a thread only with all six of the first line. */
+	/* QEMU 7.2 treats a clone as a thread only with the first six flags. */
 	const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
 			   CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
 			   CLONE_CHILD_CLEARTID;
@@ -103,9 +103,9 @@ int rt_thread_tid(const struct rt_thread *thread)
 }
 
 /*
- * Yielding first: threads that are awake start a race closer to each other
- * than threads that a futex wakes one by one.  Not a private futex: the barrier
- * may lie in memory shared by processes.
+ * Yields first: running threads start closer to each other than threads that a futex
+ * wakes one by one.  Not a private futex, as the barrier may be in memory shared by
+ * processes.
  */
 void rt_barrier_wait(struct rt_barrier *b)
 {

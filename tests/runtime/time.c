@@ -17,7 +17,7 @@ uint64_t rt_cpu_time(long pid)
 {
 	struct timespec t = {0};
 
-	/* The kernel's number for the clock of a process: CPUCLOCK_SCHED, its pid upside down. */
+	/* The kernel's id of a process's CPU clock: CPUCLOCK_SCHED, with the pid inverted. */
 	(void)arch_clock_gettime((long)(~(unsigned long)pid << 3 | 2), &t);
 	return (uint64_t)t.seconds * BILLION + (uint64_t)t.nanoseconds;
 }
@@ -26,7 +26,7 @@ void rt_sleep(uint64_t nanoseconds)
 {
 	struct timespec t = {(int64_t)(nanoseconds / BILLION), (int64_t)(nanoseconds % BILLION)};
 
-	/* Interrupted: t is then what was left. */
+	/* If interrupted, t is the remaining time. */
 	while (arch_nanosleep(&t, &t) == -EINTR)
 		;
 }

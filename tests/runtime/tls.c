@@ -3,7 +3,7 @@
 #include "kernel.h"
 #include "rt.h"
 
-/* All that is needed of PT_TLS; all zero when the program has none. */
+/* From PT_TLS; all zero if the program has none. */
 static struct {
 	const void *image;     /* initial values       */
 	size_t image_size;     /* of .tdata            */
@@ -28,7 +28,7 @@ void tls_init(void)
 
 		tls.image = (const void *)h->address;
 		tls.image_size = h->file_size;
-		/* What lld subtracts: the end of the segment, rounded up. */
+		/* As lld computes the offsets: the size up to the aligned end of the segment. */
 		tls.below = h->memory_size + (-(h->address + h->memory_size) & mask);
 		if (mask > tls.alignment_mask)
 			tls.alignment_mask = mask;

@@ -10,8 +10,8 @@
  *	                                     +-> its own address, so that code
  *	                                         can load the pointer by %fs:0
  *
- * The thread pointer has the alignment of the segment; the padding is what
- * the linker assumed so that the block keeps its alignment too.
+ * The thread pointer has the alignment of the segment; the linker assumes the
+ * padding that also aligns the block.
  */
 #ifndef RT_TLS_H
 #define RT_TLS_H
@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Finds the PT_TLS program header; once, before the others. */
+/* Finds the PT_TLS program header; to be called once, before the others. */
 void tls_init(void);
 
-/* Bytes that tls_build needs, wherever they start. */
+/* Bytes that tls_build needs, at any alignment. */
 size_t tls_size(void);
 
 /* Fills the memory (zeroed by the caller) and returns the thread pointer. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the process uses, as Linux counts it.  Under QEMU most of these are
- * figures of the emulator: good for differences at best.
+ * Resource usage of the process, as Linux counts it.  Under QEMU most figures include
+ * the emulator: only differences are meaningful.
  */
 #include "kernel.h"
 #include "rt.h"
@@ -21,7 +21,7 @@ static uint64_t number_in(const char *text)
 /* A line of /proc/self/status, which counts in KiB. */
 static size_t status_bytes(const char *name)
 {
-	char text[1536]; /* Vm lines stand in the first half of the file */
+	char text[1536]; /* the Vm lines are in the first half of the file */
 	const char *line;
 
 	if (rt_read_file("/proc/self/status", text, sizeof(text)) <= 0)

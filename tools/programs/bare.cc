@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C++ without a C++ library: its operators are those of libashlar_malloc.a.
+// C++ without a C++ library: operator new and delete are those of libashlar_malloc.a.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests with real programs share.  Sourced by sh from the top of the tree.
+# Common functions of the tests with real programs; sourced by sh from the top of the tree.
 # shellcheck shell=sh
 set -u
 
@@ -12,9 +12,9 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 status=0
-limit=1800 # seconds for one command: ends what hangs, judges nothing
+limit=1800 # seconds for one command: ends a hang, is no criterion
 
-# verdict NAME: of the last command
+# verdict NAME: reports the exit status of the last command
 verdict() {
 	if [ $? = 0 ]; then
 		echo "ok   programs: $1"
@@ -31,29 +31,29 @@ skip() {
 	echo "skip programs: $1"
 }
 
-# have COMMAND...: are all of them installed?
+# have COMMAND...: true if all of them are installed.
 have() {
 	for tool in "$@"; do
 		command -v "$tool" >/dev/null || return 1
 	done
 }
 
-# with COMMAND...: under Ashlar.
+# with COMMAND...: runs it with Ashlar preloaded.
 with() {
 	LD_PRELOAD=$library timeout -k 5 $limit "$@"
 }
 
-# plain COMMAND...: the same without.
+# plain COMMAND...: runs it without Ashlar.
 plain() {
 	timeout -k 5 $limit "$@"
 }
 
-# quiet COMMAND...: what it prints is shown if it fails.
+# quiet COMMAND...: its output is kept for verdict, which shows it after a failure.
 quiet() {
 	"$@" >"$folder/out" 2>"$folder/errors"
 }
 
-# same NAME COMMAND...: prints the same and ends the same with Ashlar and without.
+# same NAME COMMAND...: output and exit status must be the same with Ashlar and without.
 same() {
 	name=$1
 	shift

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library that allocates before anything is set up: in an ifunc resolver,
- * while the libraries before it in the list are not relocated, and in a
- * constructor.  Compiled with -DPROGRAM: the program that looks at the result.
+ * A library that allocates very early: in an ifunc resolver, while libraries before
+ * it in the list are not yet relocated, and in a constructor.  With -DPROGRAM: the
+ * program that uses the blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void *resolve(void)
 	return (void *)answer;
 }
 
-/* Static: it is resolved while this library is relocated, and last of all. */
+/* Static, so that it is resolved while this library is relocated, as its last relocation. */
 static int resolved(void) __attribute__((ifunc("resolve")));
 
 int call_resolved(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What mallinfo, mallinfo2, malloc_info and malloc_stats tell, and that nobody is cancelled there. */
+/* Tests mallinfo, mallinfo2, malloc_info, malloc_stats; none of them is a cancellation point. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -15,7 +15,7 @@ static int failures;
 	((condition) ? (void)0                                                                     \
 		     : (void)(failures++, printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
-/* musl's headers leave these out, and glibc says that mallinfo is old. */
+/* musl's headers lack these, and glibc's mark mallinfo as deprecated. */
 void *pvalloc(size_t size);
 int mallopt(int parameter, int value);
 int malloc_trim(size_t pad);
@@ -31,7 +31,7 @@ struct short_figures {
 };
 struct short_figures short_figures(void) __asm__("mallinfo");
 
-/* mallinfo tells the same in smaller numbers; all that is free or taken is the arena's. */
+/* mallinfo agrees with mallinfo2; arena is the sum of free and taken bytes. */
 static void figures_add_up(void)
 {
 	void *p = malloc(5000000), *q = malloc(500);
@@ -46,7 +46,7 @@ static void figures_add_up(void)
 	CHECK((size_t)s.keepcost == f.keepcost && s.smblks == 0 && s.fsmblks == 0);
 	free(p);
 	free(q);
-	/* What is too large for an int. */
+	/* A value too large for an int. */
 	p = malloc((size_t)3 << 30);
 	CHECK(p == NULL || short_figures().uordblks == INT32_MAX);
 	free(p);
@@ -56,7 +56,7 @@ struct row {
 	size_t from, to, total, count, slots, taken, bytes;
 };
 
-/* What malloc_info writes; the row of blocks of this size, and the sum of all. */
+/* Reads malloc_info's output: the row for blocks of this size, and the sum of all rows. */
 static void read_xml(size_t size, struct row *mine, struct row *sum, struct figures *f)
 {
 	static const char begin[] = "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n";
@@ -92,7 +92,7 @@ static void read_xml(size_t size, struct row *mine, struct row *sum, struct figu
 	CHECK(n > 0 && strncmp(text, begin, sizeof begin - 1) == 0);
 	at = strstr(text, "</sizes>\n");
 	CHECK(at != NULL && strstr(at, "</heap>\n") != NULL && strstr(at, "\n</malloc>\n") != NULL);
-	/* Once for the only heap, and once for all. */
+	/* The totals of the only heap, then those of the whole. */
 	for (n = 0; n < 2; n++) {
 		at = strstr(at, "<total type=\"fast\" count=\"0\" size=\"0\"/>\n<total type=\"rest\"");
 		CHECK(at != NULL);
@@ -136,7 +136,7 @@ static void in_xml(void)
 	free(large);
 }
 
-/* A cancellation is pending and allowed: none of these calls acts on it. */
+/* A cancellation is pending and enabled: none of these calls may act on it. */
 static volatile int survived;
 
 static void *cancelled(void *file)
@@ -183,6 +183,6 @@ int main(void)
 	figures_add_up();
 	in_xml();
 	no_cancellation_point();
-	puts(failures == 0 ? "all is told" : "it is not");
+	puts(failures == 0 ? "the figures agree" : "they do not");
 	return failures != 0;
 }

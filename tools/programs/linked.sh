@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs of ours with Ashlar as their malloc: by LD_PRELOAD, linked, and static, with glibc
-# and musl, in C and C++.
+# The programs of this folder with Ashlar as their malloc: by LD_PRELOAD, linked, and static,
+# with glibc and musl, in C and C++.
 . tools/programs/common.sh
 
 CC_HOST=$(command -v gcc || command -v clang || command -v cc)
@@ -9,14 +9,14 @@ CXX_HOST=$(command -v g++ || command -v clang++)
 musl=/usr/lib/x86_64-linux-musl
 warn='-Wall -Wextra -Wno-unused-result'
 
-# compiled NAME COMMAND...: makes $folder/program, or says why not.
+# compiled COMMAND...: makes $folder/program; false: it could not.
 compiled() {
 	rm -f "$folder/program"
 	"$@" -o "$folder/program" 2>"$folder/errors" >"$folder/out"
 	[ -x "$folder/program" ]
 }
 
-# kinds RUN SOURCE FLAG...: the program in each way to link it; RUN is called with its name.
+# kinds RUN SOURCE FLAG...: links the program in each way and calls RUN with the way's name.
 # shellcheck disable=SC2086 # lists of words, here and below
 kinds() {
 	run=$1 source=$2 name=${2##*/}
@@ -52,7 +52,7 @@ kinds() {
 	$run linked "$name with musl, by clang"
 }
 
-# says TEXT: the run that `kinds` asks for; the last line must be this.
+# says HOW NAME...: a RUN for `kinds`; the program's last line must be $wanted.
 wanted=
 says() {
 	how=$1
@@ -69,14 +69,14 @@ says() {
 
 wanted='all is well'
 kinds says "$here/names.c" -ldl
-wanted='all is told'
+wanted='the figures agree'
 kinds says "$here/info.c"
 wanted='1024 destructors, 1000 guests'
 kinds says "$here/threads.c"
 # ---- names ----
 
 if [ -n "$CC_HOST" ] && echo '#include <malloc.h>' | "$CC_HOST" -E - >"$folder/header" 2>"$folder/errors"; then
-	# What the header itself declares, and not those it includes.
+	# Only declarations of the header itself, not of headers it includes.
 	awk '/^# / { mine = $3 ~ /malloc\.h"$/; next } mine' "$folder/header" | tr '\n' ' ' | tr ';' '\n' |
 		sed -n 's/^ *extern [^(]*[ *]\([a-z_][a-z_0-9]*\) *(.*/\1/p' | sort -u >"$folder/names"
 	nm -D --defined-only "$library" | awk '{print $3}' | sort >"$folder/shown"
@@ -87,13 +87,13 @@ else
 	skip 'names of <malloc.h>: no compiler, or no such header here'
 fi
 
-# ---- the stack is walked from each instruction ----
+# ---- unwinding from each instruction ----
 
-# unwound NAME COMMAND...: says so
+# unwound NAME COMMAND...: runs unwind.c's program
 unwound() {
 	name=$1
 	shift
-	quiet "$@" && [ "$(tail -n 1 "$folder/out")" = 'every step led home' ]
+	quiet "$@" && [ "$(tail -n 1 "$folder/out")" = 'every walk was complete' ]
 	verdict "$name"
 }
 flags="-O1 -g -fno-builtin $warn -Icore/include -pthread"
@@ -117,7 +117,7 @@ fi
 
 # ---- valgrind ----
 
-# memcheck NAME COMMAND...: finds what is planted in memory.c
+# memcheck NAME COMMAND...: valgrind must find both faults of memory.c
 memcheck() {
 	name=$1
 	shift
@@ -137,7 +137,7 @@ else
 		LD_PRELOAD=$library memcheck 'by LD_PRELOAD' "$folder/program"
 	compiled "$CC_HOST" -O0 -g "$here/memory.c" "$archive" &&
 		memcheck 'the archive linked in' --soname-synonyms=somalloc=NONE "$folder/program"
-	# There it has no place for its own malloc, whosever is linked.
+	# In a static program valgrind cannot replace any malloc, so it only has to run.
 	if compiled "$CC_HOST" -O0 -g -static "$here/memory.c" "$archive"; then
 		quiet plain valgrind "$folder/program" && grep -q 'ERROR SUMMARY' "$folder/errors"
 		verdict 'valgrind: a static program runs'
@@ -184,7 +184,7 @@ else
 	skip 'bare.cc with musl, by clang: no musl here'
 fi
 
-# ---- the first call, and dlopen ----
+# ---- calls before relocation, and dlopen ----
 
 if [ -z "$CC_HOST" ]; then
 	skip 'ifunc resolver, dlopen: no compiler here'
@@ -222,25 +222,25 @@ C
 make_small() {
 	compiled "$CC_HOST" -fno-builtin "$@"
 }
-# told STATUS PATTERN NAME
-told() {
+# checked STATUS PATTERN NAME: exit status and output of ashlar-check
+checked() {
 	quiet sh tools/ashlar-check "$folder/program"
 	[ $? = "$1" ] && grep -q "$2" "$folder/out"
 	verdict "ashlar-check: $3"
 }
 mkdir "$folder/lib"
 cp "$library" "$folder/lib/libashlar_malloc.so"
-make_small "$folder/small.c" && told 1 'NOT.*left to: libc.so' 'nothing linked'
-make_small "$folder/small.c" "$archive" && told 0 'linked in' 'the archive in its place'
-make_small "$archive" "$folder/small.c" && told 1 'NOT.*left to: libc.so' 'the archive before the objects'
+make_small "$folder/small.c" && checked 1 'NOT.*left to: libc.so' 'nothing linked'
+make_small "$folder/small.c" "$archive" && checked 0 'linked in' 'the archive in its place'
+make_small "$archive" "$folder/small.c" && checked 1 'NOT.*left to: libc.so' 'the archive before the objects'
 if make_small -static "$folder/small.c"; then
-	told 1 'the C library brought its own' 'static, nothing linked'
+	checked 1 'the C library brought its own' 'static, nothing linked'
 	make_small -static "$folder/small.c" -Wl,--start-group -lc -lgcc -lgcc_eh "$archive" -Wl,--end-group &&
-		told 1 'the C library brought its own' 'static, the archive behind the C library'
-	make_small -static "$folder/small.c" "$archive" && told 0 'linked in' 'static, the archive in its place' &&
-		strip "$folder/program" && told 2 'nobody can tell' 'static and stripped'
+		checked 1 'the C library brought its own' 'static, the archive behind the C library'
+	make_small -static "$folder/small.c" "$archive" && checked 0 'linked in' 'static, the archive in its place' &&
+		strip "$folder/program" && checked 2 'undecidable' 'static and stripped'
 fi
-# Two names of the four, and no question whose they are: the linker drops the rest.
+# Calls only two of the four functions and not ashlar_is_malloc: the linker drops the rest.
 cat >"$folder/two.c" <<'C'
 #include <stdlib.h>
 int main(int c, char **v) { (void)v; free(malloc((size_t)c)); return 0; }
@@ -270,37 +270,37 @@ for how in "$CC_HOST" musl-gcc; do
 	for linker in bfd lld; do
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/two.c" "$archive" ||
 			continue
-		told 0 'linked in' "static, by $lib and $linker, --gc-sections"
+		checked 0 'linked in' "static, by $lib and $linker, --gc-sections"
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/small.c" "$archive"
-		told 0 'linked in' "static, by $lib and $linker, --gc-sections, all four names"
+		checked 0 'linked in' "static, by $lib and $linker, --gc-sections, all four names"
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections -fuse-ld=$linker "$folder/own.c"
-		told 1 'NOT' "static, by $lib and $linker, a malloc of the program's own"
+		checked 1 'NOT' "static, by $lib and $linker, a malloc of the program's own"
 		CC_HOST=$how make_small -static -ffunction-sections -Wl,--gc-sections,--allow-multiple-definition \
 			-fuse-ld=$linker "$folder/mixed.c" "$archive"
-		told 1 'NOT.*free is another' "static, by $lib and $linker, a mixture"
+		checked 1 'NOT.*free is another' "static, by $lib and $linker, a mixture"
 	done
 done
 echo 'fn main() { println!("{}", (0..1000).map(|i| i.to_string()).collect::<Vec<_>>().join(",").len()); }' >"$folder/small.rs"
-# rust FLAG...: a static program of Rust's, which brings musl.
+# rust FLAG...: compiles a static Rust program, which contains musl.
 rust() {
 	compiled rustc --target x86_64-unknown-linux-musl -O "$folder/small.rs" "$@"
 }
 if have rustc && rust; then
-	told 1 'the C library brought its own' 'Rust with musl, nothing linked'
+	checked 1 'the C library brought its own' 'Rust with musl, nothing linked'
 	rust -L "$build" -l static:+whole-archive=ashlar_malloc
-	told 0 'linked in' 'Rust with musl, the archive linked in'
+	checked 0 'linked in' 'Rust with musl, the archive linked in'
 	[ "$("$folder/program")" = 3889 ]
 	verdict 'Rust with musl: it runs'
 else
 	skip 'ashlar-check: Rust with musl: no rustc here, or not for that target'
 fi
 make_small -ffunction-sections -Wl,--gc-sections "$folder/two.c" "$archive" &&
-	told 0 'linked in' 'the archive, --gc-sections' && strip "$folder/program" &&
-	told 2 'nobody can tell' 'the archive, stripped'
+	checked 0 'linked in' 'the archive, --gc-sections' && strip "$folder/program" &&
+	checked 2 'undecidable' 'the archive, stripped'
 make_small -Wl,--exclude-libs,ALL "$folder/small.c" "$archive" &&
-	told 1 'NOT.*libraries do not see' 'the archive, hidden from the C library: a mixture'
-make_small "$folder/own.c" && told 1 'NOT.*itself, or another' 'a malloc of the program itself'
-make_small "$folder/small.c" -L"$folder/lib" -lashlar_malloc && told 0 'by libashlar_malloc' 'the shared object'
+	checked 1 'NOT.*libraries do not see' 'the archive, hidden from the C library: a mixture'
+make_small "$folder/own.c" && checked 1 'NOT.*itself, or another' 'a malloc of the program itself'
+make_small "$folder/small.c" -L"$folder/lib" -lashlar_malloc && checked 0 'by libashlar_malloc' 'the shared object'
 make_small "$folder/small.c" -lc -L"$folder/lib" -Wl,--no-as-needed -lashlar_malloc &&
-	told 1 'comes before libashlar_malloc' 'the shared object behind the C library'
+	checked 1 'comes before libashlar_malloc' 'the shared object behind the C library'
 exit $status

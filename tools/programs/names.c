@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of malloc, each by what it promises; a hosted program under Ashlar. */
+/* Tests the contract of each function of malloc's family; a hosted program under Ashlar. */
 #define _GNU_SOURCE
 #ifdef FIXED
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ static int failures;
 	((condition) ? (void)0                                                                     \
 		     : (void)(failures++, printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
-/* Names that glibc has not (or no longer): there when Ashlar is. */
+/* Functions that glibc lacks or has removed: present only with Ashlar. */
 __attribute__((weak)) void cfree(void *p);
 __attribute__((weak)) void free_sized(void *p, size_t size);
 __attribute__((weak)) void free_aligned_sized(void *p, size_t alignment, size_t size);
@@ -37,7 +37,7 @@ struct figures {
 };
 struct figures figures(void) __asm__("mallinfo2");
 
-/* What the compiler must not see through: it knows these functions. */
+/* Volatile, as the compiler knows these functions and would optimise the calls away. */
 static void *volatile sink;
 static volatile size_t odd = 24, none = 0, huge = (size_t)PTRDIFF_MAX + 1, most = SIZE_MAX;
 
@@ -166,7 +166,7 @@ static void details(void)
 	malloc_stats();
 }
 
-/* Their addresses lie in a program at fixed addresses: jumps to the functions. */
+/* In a program at fixed addresses these point to PLT entries, not to the functions. */
 static void *(*volatile my_malloc)(size_t);
 static void (*volatile my_free)(void *);
 
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	my_malloc = malloc;
 	my_free = free;
 	my_free(my_malloc(1));
-#ifdef FIXED /* the linker makes nothing of weak names, and shows it no others */
+#ifdef FIXED /* the linker resolves weak references to NULL there */
 	is_malloc = (int (*)(void))dlsym(RTLD_DEFAULT, "ashlar_is_malloc");
 #endif
 	CHECK(is_malloc != NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens the shared object with dlopen, after as many other libraries with
- * static TLS as there is room for.  Arguments: the shared object, the others.
+ * Opens the shared object with dlopen, after other libraries that use up static TLS.
+ * Arguments: the shared object, then the other libraries.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -84,7 +84,7 @@ int main()
 	delete[] many;
 	delete static_cast<int *>(nullptr);
 
-	// No memory: an exception, NULL, or the handler's way.
+	// No memory: an exception, NULL, or what the new-handler does.
 	CHECK(throws([] { ::operator delete(::operator new(huge)); }));
 	CHECK(throws([] { ::operator delete[](::operator new[](huge)); }));
 	CHECK(throws([] { ::operator delete(::operator new(huge, std::align_val_t(64))); }));
@@ -96,7 +96,7 @@ int main()
 	CHECK(::operator new(huge, std::nothrow) == nullptr && asked == 2);
 	std::set_new_handler(throw_up);
 	CHECK(throws([] { ::operator delete(::operator new(huge)); }) && asked == 3);
-#ifndef STATIC // there it goes on out of nothrow new: README.md, limits
+#ifndef STATIC // there the exception leaves nothrow new: README.md, limits
 	CHECK(::operator new(huge, std::nothrow) == nullptr && asked == 4);
 	CHECK(::operator new[](huge, std::align_val_t(64), std::nothrow) == nullptr && asked == 5);
 #endif

@@ -3,7 +3,7 @@
 # Real programs with Ashlar as their malloc, checked against a run without it.
 . tools/programs/common.sh
 
-# Or all that follows would pass for nothing.
+# First, because all other tests would pass if the library were not loaded.
 with cat /proc/self/maps | grep -q "$library"
 verdict 'LD_PRELOAD loads the library'
 
@@ -61,7 +61,7 @@ else
 	skip 'lua5.4: not installed'
 fi
 
-# A python that has its own tests; Debian's has them in a package of their own.
+# A python whose own tests are installed; in Debian they are a separate package.
 python=
 for candidate in /usr/bin/python3 python3 python3.13 python3.12 python3.11 python3.10 "$HOME"/.pyenv/versions/*/bin/python3; do
 	have "$candidate" && "$candidate" -c 'import test.test_json, test.test_gc' 2>/dev/null &&
@@ -69,7 +69,7 @@ for candidate in /usr/bin/python3 python3 python3.13 python3.12 python3.11 pytho
 done
 if [ -n "$python" ]; then
 	for module in test_json test_dict test_gc test_threading test_list; do
-		# One that fails without Ashlar, too, says nothing about it.
+		# A test that also fails without Ashlar shows nothing.
 		if ! quiet plain env PYTHONMALLOC=malloc "$python" -m test -q $module; then
 			skip "python3 $module: it fails without Ashlar"
 			continue
@@ -147,7 +147,7 @@ if have redis-server redis-cli redis-benchmark; then
 		-t set,get,incr,lpush,rpush,lpop,sadd,hset,spop,zadd,lrange_100,mset
 	before=$(ask dbsize)
 	ask bgsave >/dev/null
-	# The child of fork walks all of it while the parent goes on.
+	# The child of fork reads all the data while the parent continues.
 	quiet plain redis-benchmark -q -p $port -n 20000 -c 20 -d 300 -r 1000 -t set,lpush,hset
 	tries=0
 	until ask info persistence | grep -q 'rdb_bgsave_in_progress:0' || [ $tries = 6000 ]; do

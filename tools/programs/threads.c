@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads under Ashlar as malloc: blocks that change threads, small stacks,
- * destructors that allocate, threads that come and go.  Prints what it counted.
+ * Threads under Ashlar as malloc: blocks passed between threads, small stacks,
+ * destructors that allocate, short-lived threads.  Prints its counts.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 enum { THREADS = 8, ROUNDS = 20000, SLOTS = 512, GUESTS = 1000 };
 
-/* There in every build of Ashlar, absent without. */
+/* Present in every build of Ashlar. */
 __attribute__((weak)) void ash_stats(struct ash_stats *out);
 __attribute__((weak)) int ash_check(void);
 
@@ -85,7 +85,7 @@ static void *work(void *number)
 	return NULL;
 }
 
-/* Leaves half of its blocks to others. */
+/* A short-lived thread that leaves its last blocks in the table. */
 static void *visit(void *number)
 {
 	unsigned i;
@@ -97,7 +97,7 @@ static void *visit(void *number)
 	return NULL;
 }
 
-/* Of every size a slab or more, and nothing is left of them. */
+/* Allocates a slab or more of every size, and frees everything. */
 static void *fill(void *unused)
 {
 	static void *blocks[3000];
@@ -159,7 +159,7 @@ int main(void)
 		ash_stats(&s);
 		if (ash_check() != 0)
 			fail("ash_check");
-		/* Threads that ended gave theirs back: no more than ran at a time, and some. */
+		/* Records of ended threads are reused, so there are few more than threads at a time. */
 		if (s.owners > 2 * THREADS)
 			fail("records pile up");
 		before = s;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stack must be walkable from every instruction of Ashlar's, as profilers,
- * crash reporters and debuggers walk it.  The trap flag stops a call after each
- * instruction; there the compiler's unwinder walks from the handler to main.
+ * Tests that the stack can be unwound from every instruction of Ashlar, as profilers,
+ * crash reporters and debuggers do.  The trap flag stops a call after each instruction;
+ * there the compiler's unwinder walks from the signal handler to main.
  *
- * Each call is made by `step_call`, which gives the registers that a callee
- * must keep known values.  A walk is right if it meets step_call once, finds
- * those values and its frame there, and then main.
+ * Each call is made by `step_call`, which sets the callee-saved registers to known
+ * values.  A walk is right if it meets step_call once, finds these values and
+ * step_call's frame there, and then main.
  *
- * -DNAMES: with libashlar.a, by Ashlar's own names.  Argument "plant": steps
- * through a function whose tables lack a push; that must be found.
+ * -DNAMES: with libashlar.a, by Ashlar's own names.  Argument "plant": steps through a
+ * function whose unwind table lacks a push; that must be found.
  */
 #define _GNU_SOURCE
 #include <malloc.h>
@@ -39,13 +39,13 @@
 #define INFO()		((void)nowhere)
 #define OTHERS()	((void)0)
 #else
-/* Strong, it draws the operators out of the archive; else no C++ need be here. */
+/* A strong reference links the operators from the archive; a weak one needs no C++ library. */
 #ifndef STATIC
 __attribute__((weak))
 #endif
 void *new_one(size_t size) __asm__("_Znwm");
 #define DETACH() ((void)0)
-/* What leads to the same ways. */
+/* Functions that use the same paths. */
 #define OTHERS()                                                                                   \
 	do {                                                                                       \
 		void *p;                                                                           \
@@ -57,7 +57,7 @@ void *new_one(size_t size) __asm__("_Znwm");
 		call(mallopt, 1, 1);                                                               \
 		call(malloc_stats, 0, 0);                                                          \
 	} while (0)
-#ifdef STATIC /* glibc's memcpy is called by a jump that the linker makes without tables */
+#ifdef STATIC /* glibc's memcpy is called by a PLT entry, which has no unwind table there */
 #define INFO() ((void)nowhere)
 #else
 #define INFO() call(malloc_info, 0, nowhere)
@@ -66,12 +66,12 @@ void *new_one(size_t size) __asm__("_Znwm");
 
 typedef uintptr_t function(uintptr_t a, uintptr_t b);
 
-/* step_call(f, a, b) is f(a, b) with the trap flag; step_return is where f returns to. */
+/* step_call(f, a, b) calls f(a, b) with the trap flag set; f returns to step_return. */
 uintptr_t step_call(function *f, uintptr_t a, uintptr_t b);
 extern const char step_return[];
 void planted(void);
 
-/* Its rbp. */
+/* step_call's rbp. */
 __attribute__((used, visibility("hidden"))) uintptr_t step_frame;
 int main(int argc, char **argv);
 
@@ -129,7 +129,7 @@ __asm__(".text\n"
 	"planted:\n"
 	"	.cfi_startproc\n"
 	"	nop\n"
-	"	push $0\n" /* and here .cfi_adjust_cfa_offset 8 */
+	"	push $0\n" /* the planted fault: .cfi_adjust_cfa_offset 8 is missing */
 	"	nop\n"
 	"	pop %rax\n"
 	"	ret\n"
@@ -148,7 +148,7 @@ static FILE *nowhere;
 
 struct walk {
 	unsigned frames;
-	unsigned callers; /* met step_call as it should be */
+	unsigned callers; /* times that step_call was met with the right values */
 	int main;
 };
 
@@ -182,7 +182,7 @@ static void walk_from_here(uintptr_t pc)
 		return;
 	if (state.wrong++ >= 10)
 		return;
-	snprintf(line, sizeof line, "%s: no way home from %p (malloc is at %p): %u frames, %s\n", state.path,
+	snprintf(line, sizeof line, "%s: incomplete walk from %p (malloc is at %p): %u frames, %s\n", state.path,
 		 (void *)pc, (void *)(uintptr_t)malloc, w.frames, w.main ? "main" : "not main");
 	say(line);
 }
@@ -193,13 +193,13 @@ static void stopped(int signal, siginfo_t *info, void *context)
 
 	(void)signal, (void)info;
 	state.steps++;
-	/* In step_call itself the registers are no longer, or not yet, what is looked for. */
+	/* In step_call itself the registers do not have the known values. */
 	if (pc - (uintptr_t)step_call < (uintptr_t)planted - (uintptr_t)step_call)
 		return;
 	walk_from_here(pc);
 }
 
-/* Misuse ends in a trap: from there, too. */
+/* Misuse ends in a trap; the stack must be walkable from there, too. */
 static void trapped(int signal, siginfo_t *info, void *context)
 {
 	unsigned long before = state.wrong;
@@ -222,7 +222,7 @@ static const size_t sizes[] = {1,     24,    100,    1000,    1100,	  5000,
 
 enum { SIZES = sizeof sizes / sizeof *sizes, MANY = 70 };
 
-/* Not seen through by the compiler. */
+/* Volatile, so that the compiler does not optimise the calls away. */
 static void *(*volatile operator_new)(size_t) = new_one;
 
 static void each_size(void)
@@ -236,7 +236,7 @@ static void each_size(void)
 		n = size < 2000 ? MANY : 3;
 		for (k = 0; k < n; k++)
 			blocks[k] = (void *)call(malloc, size, 0);
-		/* Copying and clearing are an instruction a byte for the trap flag. */
+		/* Not all sizes: string instructions trap once for each byte. */
 		for (k = 0; k < n && (size <= 100 || size > 3 << 20); k++)
 			blocks[k] = (void *)call(realloc, blocks[k], k % 2 ? size * 2 : size / 2 + 1);
 		for (k = 0; k < n; k++)
@@ -262,7 +262,7 @@ static void *release_all(void *unused)
 	return NULL;
 }
 
-/* Another thread has released blocks, and left one when it ended. */
+/* Another thread releases blocks, and leaves one when it ends. */
 static void threads(void)
 {
 	pthread_t t;
@@ -317,9 +317,9 @@ int main(int argc, char **argv)
 	DETACH();
 	if (!misuse()) {
 		state.wrong++;
-		puts("no way home from a trap");
+		puts("incomplete walk from a trap");
 	}
 	printf("%lu steps, %lu walks, %lu wrong\n", state.steps, state.walks, state.wrong);
-	puts(state.wrong == 0 && state.walks > 20000 ? "every step led home" : "lost");
+	puts(state.wrong == 0 && state.walks > 20000 ? "every walk was complete" : "incomplete walks");
 	return 0;
 }

@@ -2,13 +2,12 @@
 /*
  * Threads at work on one heap, under ThreadSanitizer.
  *
- * Blocks are written and read by plain instructions and pass between threads
- * by one exchange on a table, or come out of the allocator after another
- * thread released them: so all that orders one user of a slot before the next
- * is what the allocator does.  A missing order is a race on the block, or on
- * the allocator's own records.
+ * Blocks are written and read by plain instructions.  They pass between threads by
+ * an exchange on a table, or by being allocated after another thread released them.
+ * In the second case only the allocator orders one user of a slot before the next,
+ * so a missing order is a data race on the block, or on the allocator's records.
  *
- *	stress [seconds]	also: exits 0 if at least each path was taken
+ *	stress [seconds]	exits 0 if all checks held
  */
 #include "stress.h"
 
@@ -28,8 +27,8 @@ enum { TABLE = 512, LOCAL = 48, WORKERS = 6, BURST = 3000 };
 #define MIB ((size_t)1 << 20)
 
 /*
- * Little is kept and little is reserved at a time, so that chunks, regions
- * and their records come, go and come again.  TIGHT: memory runs out, too.
+ * Little memory is retained and little reserved at a time, so that chunks, regions
+ * and their records are made, given back and reused.  TIGHT: memory runs out, too.
  */
 const struct ash_defaults ash_defaults = {
 	.initial = 2 * MIB,
@@ -61,7 +60,7 @@ static uint64_t below(uint64_t *state, uint64_t bound)
 	return next_random(state) % bound;
 }
 
-/* Few bytes of a large block: a touch of every page would be all that is done. */
+/* Only some bytes of a large block: otherwise filling pages would take all the time. */
 static size_t step(size_t size)
 {
 	return size <= 4096 ? 8 : 4096 - 8;
@@ -147,7 +146,7 @@ static struct block *trade(struct block *b, uint64_t *r)
 	return b;
 }
 
-/* Many of one size, then none: slabs come and go, and chunks; half go to others. */
+/* Allocates many blocks of one size and releases all: slabs and chunks come and go. */
 static void burst(uint64_t *r)
 {
 	static _Thread_local struct block *blocks[BURST];
@@ -164,8 +163,8 @@ static void burst(uint64_t *r)
 }
 
 /*
- * In the middle of a call of this thread, as its signal handler: the shared
- * route.  Not every time, and not when it interrupts itself.
+ * Called in the middle of an allocator call of this thread, as by a signal handler:
+ * takes the path of unowned slabs.  Does not nest.
  */
 void stress_interrupt(void)
 {
@@ -175,7 +174,7 @@ void stress_interrupt(void)
 	int i;
 
 	if (depth > 0 || atomic_load_explicit(&stop, memory_order_relaxed))
-		return; /* or at the end, when the table is emptied */
+		return; /* `stop`: the table is being emptied */
 	depth++;
 	if (random == 0)
 		random = (uint64_t)(uintptr_t)&random | 1;
@@ -229,7 +228,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Looks at everything while others work. */
+/* Runs ash_check and ash_stats while the other threads work. */
 static void *look(void *argument)
 {
 	struct ash_stats stats;
@@ -264,7 +263,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < WORKERS; i++)
 		workers[i] = start(work, next_random(&seed) | 1);
-	/* One after the other ends, and another takes its record over. */
+	/* The threads end one after the other; each time a new one takes the record over. */
 	for (i = 0; time(NULL) < end; i = (i + 1) % WORKERS) {
 		pthread_join(workers[i], NULL);
 		workers[i] = start(work, next_random(&seed) | 1);

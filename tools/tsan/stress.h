@@ -2,7 +2,7 @@
 #ifndef STRESS_H
 #define STRESS_H
 
-/* Called within system calls: now and then works the heap as a signal handler would. */
+/* Called within system calls: uses the heap as a signal handler would. */
 void stress_interrupt(void);
 
 #endif

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls of the allocator, by way of the host's libc, where
- * ThreadSanitizer sees them (compiled with arch/x86_64/syscall.h on the command
- * line, which checks the types).
+ * The allocator's system calls, made through the host's libc, where ThreadSanitizer
+ * sees them.  (Compiled with arch/x86_64/syscall.h included on the command line, so
+ * that the types are checked.)
  *
- * Mapping and unmapping it knows: fresh memory counts as written by the thread
- * that maps it, so a record in it that is found by a plain store is a race,
- * and what was done at the same addresses before is forgotten.  The kernel's
- * other writes into our memory are told to it here; they make a purge that
- * overlaps somebody's use of the memory a race.
+ * ThreadSanitizer knows mmap and munmap: new memory counts as written by the thread
+ * that maps it, so a record there that is published by a plain store is a race; the
+ * history of the addresses is forgotten.  Other writes of the kernel are reported to
+ * it here, so that a purge that overlaps a use of the memory is a race.
  *
- * The kernel's answers are also made less kind than they are: regions lie so
- * that they share entries of the map's table, and a call that maps or purges
- * may be "interrupted" by more calls (stress.c), as by a signal handler.
+ * The kernel's behaviour is also made less friendly: regions are placed so that they
+ * share entries of the map's table, and a call that maps or purges is "interrupted" by
+ * further allocator calls (stress.c), as by a signal handler.
  */
 #include "stress.h"
 
@@ -27,15 +26,15 @@
 void __tsan_read_range(void *address, unsigned long size);
 void __tsan_write_range(void *address, unsigned long size);
 
-/* As the kernel says it. */
+/* A result as the kernel returns it. */
 static long result(long r)
 {
 	return r == -1 ? -(long)errno : r;
 }
 
 /*
- * 64 GiB apart, where addresses share an entry.  Far below the kernel's own
- * choices, and among the addresses that ThreadSanitizer gives to programs.
+ * Addresses 64 GiB apart share an entry.  FAR is far below the addresses that the kernel
+ * chooses, and within those that ThreadSanitizer allows to programs.
  */
 #define FAR       ((uintptr_t)0x7e9000000000)
 #define FAR_STEP  ((uintptr_t)1 << 36)
@@ -130,7 +129,7 @@ long arch_tkill(long tid, long signal)
 	return result(syscall(SYS_tkill, tid, signal));
 }
 
-/* Of heaps shared by processes, which the stress leaves alone. */
+/* For heaps shared by processes, which stress.c does not use. */
 
 long arch_open(const char *path, long flags, long mode)
 {

@@ -1,116 +1,116 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol of the bitmap words, for the model checker spin.
- * tools/model runs it (make model); tools/model --bugs shows what it catches.
+ * A model of the protocol of the bitmap words, for the model checker spin.
+ * tools/model/run checks it (make model); tools/model/run --bugs shows what it catches.
  *
- * Three threads, each with an owner record, and one chunk of two units: a
- * slab takes one unit and has two slots, so it is one group and one word.
- * Each thread does two rounds; in a round it allocates, releases a block that
- * anybody allocated, or detaches, and it may stop for ever before any step.
- * All orders of all steps are looked at.  All of that for all three threads
- * at once is too much for half a minute: the runs in tools/model divide it
- * (DO0, DO1, DO2, STOPS).
+ * There are three threads, each with an owner record, and one chunk of two units.
+ * A slab takes one unit and has two slots, so it is one group with one word.  Each
+ * thread does two rounds; in a round it allocates, releases a block that any thread
+ * allocated, or detaches.  It may stop for ever before any step.  All orders of all
+ * steps are searched.  The full freedom for all three threads cannot be searched in
+ * half a minute, so the runs in tools/model/run divide it (DO0, DO1, DO2, STOPS).
  *
- * A STEP is one load, store or read-modify-write of the code.  Between steps
- * there is only what a thread does with its own variables, or with what
- * belongs to the holder of a record alone: its lists, its bins, its seat.
- * Which slabs are on the lists is not kept: they are those whose owner
- * word names the record.  Two kinds of pairs in the code are one step here, as
- * nothing that others do between the two changes what comes of them:
+ * A STEP is one load, store or read-modify-write of the code.  Between steps a
+ * thread only uses its own variables, or data that belongs to the holder of a
+ * record alone: its lists, its bins, its seat.  The lists are not modelled: a
+ * record's slabs are those whose owner word names it.  Two kinds of pairs in the
+ * code are one step here, as no step of another thread between the two could change
+ * the result:
  *
- *   - a holder's load of a free word and its store there: it alone stores
- *   - a load that only saves a swap or an exchange which would fail or find
- *     nothing (owner_hold, owner_notify, owner_collect, remote_is_notified)
+ *   - a holder's load of a free word and its store there: only the holder stores
+ *   - a load that avoids a CAS or an exchange which would fail or find nothing
+ *     (owner_hold, owner_notify, owner_collect, remote_is_notified)
  *
  *   here                 in the code
  *   -------------------  ----------------------------------------------------
- *   claim_slot           bin.c: owner_slot; alloc.c: ash_alloc
- *   owner_slot           bin.c: owner_slot, bin_refill, bin_exhausted, bin_next_slab,
- *                        bin_find_slab
- *   hold, vacate         owner.c: owner_hold, owner_vacate
- *   attach               owner.c: seat_slow, owner_acquire
+ *   claim_slot           alloc.c: ash_alloc; refill.c: owner_slot
+ *   owner_slot           refill.c: owner_slot, bin_refill, bin_next_slab, bin_find_slab;
+ *                        bin.c: bin_full
+ *   hold, vacate         holder.c: owner_hold, owner_vacate
+ *   attach               seating.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         inbox.c: owner_collect_slab; bin.c: owner_settle;
- *                        spare.c: spares_add, slab_leave
- *   collect              inbox.c: owner_collect, owner_collect_all, collect_class
- *   visit                inbox.c: has_inbox, owner_visit
- *   adopt                owner.c: owner_adopt, owner_move
- *   detach               owner.c: ash_thread_detach; bin.c: owner_shrink
- *   slab_make            slab.c: slab_make, slab_publish
- *   slab_unmake          slab.c: slab_unmake
- *   units_claim          chunk.c: units_claim, claim_in, chunk_make;
+ *   collect_slab         collect.c: owner_collect_slab; settle.c: owner_settle,
+ *                        spares_add, slab_leave
+ *   collect              collect.c: owner_collect, owner_collect_all, collect_class
+ *   visit                collect.c: owner_visit
+ *   adopt                adopt.c: owner_adopt, owner_move
+ *   detach               seating.c: ash_thread_detach; shrink.c: owner_shrink
+ *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
+ *   slab_unmake          slab.c: slab_unmake; slab.h: slab_close
+ *   units_claim          units.c: units_claim, claim_in, chunk_make;
  *                        region.c: region_claim (bits.c: bits_claim)
- *   units_give           chunk.c: units_give, chunk_return; region.c: region_give
+ *   units_give           units.c: units_give; chunk.c: chunk_return;
+ *                        region.c: region_give
  *   release              release.c: ash_release; remote.c: release_rest, release_slot,
  *                        release_other; block.c: slot_find
- *   owner_freed          bin.c: owner_freed; remote.c: release_marked,
+ *   owner_freed          settle.c: owner_freed; remote.c: release_marked,
  *                        release_event
  *   remote_free, notify  release.h: remote_set, remote_is_notified; remote.c: remote_notify,
  *                        group_is_free; inbox.c: owner_notify
- *   unowned_slot          shared.c: unowned_slot, slot_in, slot_nearby
- *   unowned_make          shared.c: unowned_make
- *   unowned_unmake        shared.c: unowned_unmake, slots_take_all
- *   unowned_free          shared.c: unowned_free, unowned_settle
- *   REPORT               misuse.c: misuse, misuse_double
+ *   unowned_slot         unowned.c: unowned_slot, slot_in, slot_nearby
+ *   unowned_make         unowned.c: unowned_make
+ *   unowned_unmake       unowned.c: unowned_unmake, slots_take_all
+ *   unowned_free         unowned.c: unowned_free, unowned_settle
+ *   REPORT               diagnose.c: misuse; misuse.c: misuse_double
  *
  * WHAT IS ASSERTED
  *
- *   1  a slot goes to one holder at a time                       CLAIMED
- *   2  no report of misuse for programs that release each block once  REPORT
- *   3  nothing is lost: when all have ended or stopped, each slot of each slab
- *      is free, remote, held by the program, or the one slot in flight of a
- *      thread that stopped; the same of units and of the chunk   referee
- *   4  a unit is given back, and a chunk returned, only with no slot of it
- *      taken                                                     EMPTY
- *   5  whatever the others do, stop included, each thread comes to its end: no
- *      state without a next step, and (tools/model: progress) no cycle of
+ *   1  a slot has one holder at a time                           CLAIMED
+ *   2  no misuse is reported of programs that release each block once  REPORT
+ *   3  nothing is lost: when all threads have ended or stopped, each slot of each
+ *      slab is free, remote, held by the program, or the one slot in flight of a
+ *      thread that stopped; the same of units and the chunk      referee
+ *   4  a unit is given back, and a chunk returned, only if no slot of it is taken
+ *                                                                EMPTY
+ *   5  whatever the others do, even if they stop, each thread comes to its end: no
+ *      state without a next step, and (tools/model/run: progress) no cycle of
  *      steps at all
- *   6  if nobody stopped, each record has inbox that tells of its remote bits,
- *      and no vacant one has a slab that is empty with them      referee
- *      (one that stops between mark and inbox keeps the news to itself: time, and
- *      for a slab of a vacant record nobody else looks until it is held again)
+ *   6  if no thread stopped, each record's inbox names its slabs with remote bits,
+ *      and no vacant record has a slab that is empty with these  referee
+ *      (A thread that stops between setting the pending bit and writing the inbox
+ *      delays this, for a slab of a vacant record until that is held again.)
  *   7  a block released by two threads at once is reported exactly once (DOUBLE)
  *
  * VARIANTS, by -D
  *
  *   STOPS=n   up to n threads stop, anywhere
- *   NOBODY=n  the last n threads have no record and get none, like handlers that
- *             interrupted a call: they take the unowned slabs
- *   START=n   what there is at first, see init
+ *   NO_RECORD=n  the last n threads have no record and get none, like signal handlers
+ *             that interrupted a call: they use the unowned slabs
+ *   START=n   the initial state, see init
  *   DO0, DO1, DO2  what the threads may do: sums of ALLOCATE, RELEASE, DETACH
  *   DOUBLE=n  two threads release the same block: the owner and another (1), or
  *             two others (2)
  *
- * PLANTED, by -DBUG=n: each is found, by the assertion named
+ * PLANTED BUGS, by -DBUG=n: each is found by the assertion named
  *
- *    1  collect takes the remote bits away, then sets the free bits      3
- *    2  collect reads the words, then takes the mark off                 6
- *    3  remote release looks at the free word after its fetch_or         2
- *    4  units are given back before the head and the owner are cleared   2
- *    5  a shared slot is claimed by a store instead of a swap            1
- *    6  owner_move does not look at the mark it takes off                6
- *    7  a vacated record is not looked at again                          6
- *    8  chunk_return looks at the units, then stores 0                   3, 4
+ *    1  collect clears the remote bits before it sets the free bits      3
+ *    2  collect clears the pending bit after it reads the words          6
+ *    3  remote release reads the free word after its fetch_or            2
+ *    4  units are given back before head and owner are cleared           2
+ *    5  a slot of an unowned slab is claimed by a store instead of a CAS 1
+ *    6  owner_move ignores the pending bit that it clears                6
+ *    7  a vacated record is not visited                                  6
+ *    8  chunk_return reads the units and then stores 0                   3, 4
  *    9  remote release by a load and a store                             2, 3
- *   10  a release asks for SHARED alone, and meets CHANGING               3
- *   11  the slots of a shared slab are free before its head is entered   2
- *   12  a holder waits for a record that another holds                   5
- *   13  collect clears the whole remote word, not what it took           3
- *   14  inbox is believed: the slab is not asked whose it is              4
- *   15  collect finds both bits set and says nothing                     7
- *   16  who loses the swap for a unit tries again with the old word      5
- *   17  a sender does not look whether the record is vacant              6
- *   18  ... looks whether the slab is empty before its letter is there   6
- *   19  a shared slab goes back when it seems empty                      4
- *   20  shared slabs use the records of owners' slabs                    2
- *   21  two may unmake a shared slab                                     4
+ *   10  a release compares with UNOWNED alone, and finds CHANGING, too   3
+ *   11  the slots of an unowned slab are freed before its head is set    2
+ *   12  a thread waits for a record that another one holds               5
+ *   13  collect clears the whole remote word, not only what it took      3
+ *   14  the inbox is trusted: the slab's owner is not compared           4
+ *   15  collect finds both bits of a slot set and does not report it     7
+ *   16  a failed CAS for a unit is repeated with the old word            5
+ *   17  a sender does not test whether the record is vacant              6
+ *   18  ... tests whether the slab is empty before it writes the inbox   6
+ *   19  an unowned slab is given back without claiming all its slots     4
+ *   20  unowned slabs use the records of owners' slabs                   2
+ *   21  two threads may unmake the same unowned slab                     4
  *
- * NOT HERE: weak orders (each step is seen by all at once; only the owner's
- * plain store of a release may wait in its store buffer, in DOUBLE, the one
- * place where another thread acts upon a free word that the owner may be
- * changing); more than one group, class or chunk; spans, purges and the hint
- * region.partial; spares (an empty slab stays or goes, as if by chance); fork;
- * a second release so late that the slot was given out again, or the slab unmade.
+ * NOT MODELLED: weak memory orders (each step is visible to all at once; only in
+ * DOUBLE the owner's plain store of a release may wait in its store buffer: there
+ * another thread acts upon a free word that the owner may be changing); more than
+ * one group, class or chunk; spans, purges and the hint region.partial; spares (an
+ * empty slab stays or goes nondeterministically); fork; a second release so late
+ * that the slot was allocated again, or the slab unmade.
  */
 
 #define THREADS 3
@@ -133,19 +133,19 @@
 #ifndef DO2
 #define DO2 7
 #endif
-#ifndef NOBODY
-#define NOBODY 0
+#ifndef NO_RECORD
+#define NO_RECORD 0
 #endif
 #ifndef STOPS
 #define STOPS 0
 #endif
 
-/* Owner words: 0, or a record 1 ... 3; with it, or not, PENDING.  Of nobody's: SHARED, CHANGING. */
-#define SHARED	4
+/* Owner words: 0, or a record 1 ... 3, perhaps with PENDING.  Unowned slabs: UNOWNED, CHANGING. */
+#define UNOWNED	4
 #define PENDING 8
 #define CHANGING 16
 #define OWNED	1
-#define NOBODYS 2
+#define NO_OWNER 2
 #if BUG == 20
 #define NFREE	free_
 #else
@@ -159,25 +159,25 @@
 byte owner[SLABS];
 byte free_[SLABS];
 byte remote[SLABS];
-byte head[SLABS];	 /* chunk.head: the unit has a slab: OWNED, NOBODYS */
+byte head[SLABS];	 /* chunk.head: the unit has a slab: OWNED, NO_OWNER */
 byte nowner[SLABS];	 /* owner and free in the records of unowned slabs */
 byte nfree[SLABS];
 byte units;		 /* chunk.units: bit = 1, the unit is free     */
 bit slabs_kind;		 /* chunk.kind: CHUNK_SLABS                    */
 bit chunk_free = 1;	 /* region.free                                */
-byte hint;		 /* heap.shared: a slab and 1                  */
+byte hint;		 /* heap.unowned: a slab + 1                   */
 
 bit state[THREADS + 1];	 /* owner.state; records count from 1          */
-byte inbox[THREADS + 1]; /* one place is enough to be full: a slab and 1 */
-bit marked[THREADS + 1]; /* owner.marked, of our one class             */
+byte inbox[THREADS + 1]; /* a single entry, to overflow soon: a slab + 1 */
+bit pending_class[THREADS + 1]; /* owner.pending_classes, of the one class here */
 
-/* ---- what the code does not have: who holds what ---- */
+/* ---- only in the model: which thread holds what ---- */
 
 byte pool[SLABS];	 /* slots that the program holds               */
-byte flight[THREADS];	 /* the slot that a call has in hand: IN_FLIGHT */
+byte flight[THREADS];	 /* the slot that a call is working on: IN_FLIGHT */
 byte taken[SLABS];	 /* both of these                              */
-byte made[SLABS];	 /* the unit is on its way to be a slab or free: thread and 1 */
-byte chunk_by;		 /* the chunk is on its way: thread and 1      */
+byte made[SLABS];	 /* the unit is being made a slab or freed: by thread + 1 */
+byte chunk_by;		 /* the chunk is being made or returned: by thread + 1 */
 byte ended, halted, reports;
 byte buffer;
 bit buffered;
@@ -206,14 +206,14 @@ bit buffered;
 #define HAS(r, s) ((owner[s] & ~PENDING) == (r))
 
 /*
- * In all that follows: t the thread, o the record in its seat (0: none), h the
- * record at work, which is o or one held as a guest; s, b the slab and the
- * slot; f, w words as they were read.
+ * Variables below: t the thread, o the record in its seat (0: none), h the record
+ * that is worked on, which is o or one held temporarily; s, b the slab and the slot;
+ * f, w words that were read.
  */
 
 /* ---- units and chunks ---- */
 
-/* ok: the unit s.  `grow`: from a new chunk, if need be. */
+/* ok: the unit s is claimed.  `grow`: from a new chunk, if necessary. */
 inline units_claim(grow)
 {
 	STEP(w = units);
@@ -239,7 +239,7 @@ inline units_claim(grow)
 		:: else
 		fi;
 		STEP(slabs_kind = 1);
-		/* Others may empty it before us: then they got on, and we try again. */
+		/* Other threads may exhaust the new chunk first; retry (they made progress). */
 		STEP(units = ALL; chunk_by = 0);
 		STEP(w = units)
 	:: else -> ok = 0; break
@@ -259,7 +259,7 @@ inline units_give()
 		:: else
 		fi;
 #else
-		/* Whoever wins this swap holds the chunk. */
+		/* The thread whose CAS succeeds holds the chunk. */
 		STEP(ok = (units == ALL);
 		     if
 		     :: ok -> units = 0; chunk_by = t + 1; EMPTY(0); EMPTY(1)
@@ -279,32 +279,32 @@ inline units_give()
 
 /* ---- slabs ---- */
 
-/* ok: the slab s, with `word` for its owner. */
+/* ok: the slab s is made, with the owner word `word`. */
 inline slab_make(word, grow)
 {
 	units_claim(grow);
 	if
 	:: ok ->
 		STEP(free_[s] = ALL);
-		/* A mark that came to the record while it had no slab is gone with this. */
+		/* Also clears a pending bit that was set while the record had no slab. */
 		STEP(owner[s] = word);
 		STEP(head[s] = OWNED; made[s] = 0)
 	:: else
 	fi
 }
 
-/* The same of nobody. */
+/* The same for an unowned slab. */
 inline unowned_make(grow)
 {
 	units_claim(grow);
 	if
 	:: ok ->
-		STEP(nowner[s] = SHARED | CHANGING);
+		STEP(nowner[s] = UNOWNED | CHANGING);
 #if BUG == 11
 		STEP(NFREE[s] = NFREE[s] | ALL);
-		STEP(head[s] = NOBODYS);
+		STEP(head[s] = NO_OWNER);
 #else
-		STEP(head[s] = NOBODYS);
+		STEP(head[s] = NO_OWNER);
 		STEP(if :: NFREE[s] != 0 && BUG != 20 -> REPORT :: else fi;
 		     NFREE[s] = NFREE[s] | ALL);
 #endif
@@ -313,18 +313,18 @@ inline unowned_make(grow)
 	fi
 }
 
-/* The slab s of nobody back to its chunk, if it is empty. */
+/* Gives the unowned slab s back to its chunk if it is empty. */
 inline unowned_unmake()
 {
 	STEP(ok = (NFREE[s] == ALL));
 	if
 	:: ok ->
 #if BUG == 21
-		STEP(ok = ((nowner[s] & SHARED) != 0); nowner[s] = nowner[s] | CHANGING);
+		STEP(ok = ((nowner[s] & UNOWNED) != 0); nowner[s] = nowner[s] | CHANGING);
 #else
-		STEP(ok = (nowner[s] == SHARED);
+		STEP(ok = (nowner[s] == UNOWNED);
 		     if
-		     :: ok -> nowner[s] = SHARED | CHANGING
+		     :: ok -> nowner[s] = UNOWNED | CHANGING
 		     :: else
 		     fi);
 #endif
@@ -355,7 +355,7 @@ inline unowned_unmake()
 	w = 0; ok = 0
 }
 
-/* The slab s, of which all slots are free, back to its chunk. */
+/* Gives the slab s, of which all slots are free, back to its chunk. */
 inline slab_unmake()
 {
 	STEP(w = remote[s]; if :: w != 0 -> REPORT :: else fi);
@@ -371,11 +371,11 @@ inline slab_unmake()
 	w = 0
 }
 
-/* w: what was collected of the slab s; f: the free word then. */
+/* w: the bits that were collected in the slab s; f: its free word then. */
 inline collect_words()
 {
 #ifdef DOUBLE
-	!buffered; /* a locked instruction waits for the stores before it */
+	!buffered; /* a locked instruction empties the store buffer */
 #endif
 #if BUG != 2
 	STEP(owner[s] = owner[s] & ~PENDING);
@@ -399,7 +399,7 @@ inline collect_words()
 	skip
 }
 
-/* The slab s of the record h.  A guest keeps no slab that is empty. */
+/* Collects the slab s of the record h.  A temporary holder keeps no empty slab. */
 inline collect_slab()
 {
 	collect_words();
@@ -417,17 +417,17 @@ inline collect_slab()
 /* The record's first slab of which `is` is true, else SLABS. */
 #define FIRST(r, s, is) s = 0; do :: s < SLABS && !(HAS(r, s) && (is)) -> s++ :: else -> break od
 
-#define TOLD   0
-#define MARKED 1
+#define INBOX_ONLY   0
+#define PENDING_TOO 1
 #define ALL_OF 2
 
 /*
- * Of the record h, what inbox tells; MARKED, also each slab with a mark; ALL_OF,
- * every slab.  n: 0, the inbox; or a slab and 1.
+ * Collects, of the record h, the slab in its inbox; PENDING_TOO: also each slab with a
+ * pending bit; ALL_OF: every slab.  n: 0 for the inbox, or a slab + 1.
  */
 inline collect(what)
 {
-	/* What is there stays, but for us: the look and the exchange are one. */
+	/* Only the holder empties the inbox, so the test and the exchange are one step. */
 	STEP(w = inbox[h]; inbox[h] = 0);
 	n = 0;
 	do
@@ -435,7 +435,7 @@ inline collect(what)
 	   :: n == 0 && w == 0
 	   :: n == 0 && w != 0 ->
 		s = w - 1;
-		/* It may have changed hands, or be another slab by now. */
+		/* The slab may have another owner by now, or be another slab. */
 		STEP(w = (BUG == 14 || HAS(h, s)))
 	   :: n > 0 ->
 		STEP(do :: n <= SLABS && !HAS(h, n - 1) -> n++ :: else -> break od;
@@ -448,7 +448,7 @@ inline collect(what)
 	   fi;
 	   if
 	   :: n == 0 ->
-		STEP(n = (what != TOLD || marked[h] -> 1 : SLABS + 1); marked[h] = 0)
+		STEP(n = (what != INBOX_ONLY || pending_class[h] -> 1 : SLABS + 1); pending_class[h] = 0)
 	   :: else -> n++
 	   fi;
 	   if
@@ -476,11 +476,11 @@ inline vacate()
 	STEP(assert(state[h] == HELD); state[h] = VACANT)
 }
 
-/* Mail that comes after the last look is its sender's to deliver: it visits, too. */
+/* An entry that is written after the last test is handled by its sender, which also visits. */
 inline visit()
 {
 	do
-	:: STEP(w = marked[h]);
+	:: STEP(w = pending_class[h]);
 	   if
 	   :: w == 0 -> STEP(w = inbox[h])
 	   :: else
@@ -494,13 +494,13 @@ inline visit()
 	   :: !ok -> break
 	   :: else -> ok = 0
 	   fi;
-	   collect(TOLD);
+	   collect(INBOX_ONLY);
 	   vacate()
 	od;
 	w = 0; ok = 0
 }
 
-/* A vacant record to the seat, if there is one. */
+/* Takes a vacant record into the seat, if there is one. */
 inline attach()
 {
 	h = 1;
@@ -516,7 +516,7 @@ inline attach()
 	h = 0; ok = 0
 }
 
-/* Slabs with free slots of vacant records become o's. */
+/* Slabs with free slots move from vacant records to o. */
 inline adopt(what)
 {
 	v = 1;
@@ -530,7 +530,7 @@ inline adopt(what)
 			collect(what);
 			do
 			:: STEP(FIRST(v, s, free_[s] != 0);
-				/* Who saw the mark that we take off told nobody. */
+				/* A sender that found this pending bit set did not notify. */
 				if
 				:: s < SLABS -> w = owner[s] & PENDING; owner[s] = o
 				:: else
@@ -571,7 +571,7 @@ inline shrink()
 inline detach()
 {
 	h = o;
-	collect(TOLD);
+	collect(INBOX_ONLY);
 	shrink();
 	vacate();
 	o = 0;
@@ -581,7 +581,7 @@ inline detach()
 
 /* ---- allocation ---- */
 
-/* A free slot of the slabs that o has. */
+/* Claims a free slot of o's slabs. */
 inline claim_slot()
 {
 	STEP(FIRST(o, s, free_[s] != 0);
@@ -592,7 +592,7 @@ inline claim_slot()
 	b = 0; s = 0
 }
 
-/* From the cheapest source to the dearest.  got: a slot is in flight. */
+/* Claims a slot, from the cheapest source to the dearest.  got: it is in flight. */
 inline owner_slot()
 {
 	h = o;
@@ -604,12 +604,12 @@ inline owner_slot()
 	   fi;
 	   if
 	   :: stage == 0 ->
-		collect(MARKED); /* the code: of the slabs, only the current one */
+		collect(PENDING_TOO); /* in the code only the current slab is tested */
 		stage = 1
 	   :: stage == 1 -> slab_make(o, false); stage = (ok -> 1 : 2)
-	   :: stage == 2 -> adopt(TOLD); h = o; stage = 3
+	   :: stage == 2 -> adopt(INBOX_ONLY); h = o; stage = 3
 	   :: stage == 3 -> slab_make(o, true); stage = (ok -> 3 : 4)
-	   :: stage >= 3 -> /* now and then before the heap grows, and before NULL */
+	   :: stage >= 3 -> /* sometimes before the heap grows, and before NULL */
 		collect(ALL_OF); adopt(ALL_OF); h = o; shrink(); slab_make(o, true); stage = 5
 	   fi;
 	   ok = 0; s = 0
@@ -617,7 +617,7 @@ inline owner_slot()
 	stage = 0; h = 0
 }
 
-/* In the slab s of nobody, or what it was. */
+/* Claims a slot in the unowned slab s, which may have been unmade. */
 inline slot_in()
 {
 	STEP(w = (nowner[s] & CHANGING));
@@ -637,7 +637,7 @@ inline slot_in()
 		     fi);
 #endif
 		if
-		:: got -> STEP(if :: head[s] != NOBODYS && BUG != 11 -> REPORT :: else fi)
+		:: got -> STEP(if :: head[s] != NO_OWNER && BUG != 11 -> REPORT :: else fi)
 		:: else
 		fi;
 		b = 0
@@ -652,7 +652,7 @@ inline slot_anywhere()
 	do
 	:: n < SLABS && !got ->
 		s = n;
-		STEP(w = (head[s] == NOBODYS));
+		STEP(w = (head[s] == NO_OWNER));
 		if
 		:: w -> slot_in();
 			if
@@ -704,7 +704,7 @@ inline allocate()
 	fi;
 	if
 	:: got ->
-		/* To the program, and any thread of it may release the slot. */
+		/* The program has the slot now; any thread may release it. */
 		STEP(pool[flight[t] / 4] = pool[flight[t] / 4] | (flight[t] % 4); flight[t] = 0);
 		got = 0
 	:: else
@@ -713,12 +713,12 @@ inline allocate()
 
 /* ---- release ---- */
 
-/* The slot b of a slab of one's own; w: its owner word. */
+/* Releases the slot b of a slab of the thread's own record; w: its owner word. */
 inline owner_freed()
 {
 	if
 	:: w == o -> f = 0
-	:: else -> /* remote bits wait, which might be this slot's */
+	:: else -> /* remote bits are pending, perhaps this slot's */
 		if
 		:: collect_words() /* one time in COLLECT_AFTER */
 		:: skip
@@ -757,20 +757,20 @@ inline owner_freed()
 	w = 0; f = 0
 }
 
-/* The slab s has remote bits: to the record h. */
+/* Notifies the record h that its slab s has remote bits. */
 inline notify()
 {
 	STEP(w = inbox[h]; if :: w == 0 -> inbox[h] = s + 1 :: else fi);
 	if
-	:: w != 0 && w != s + 1 -> STEP(marked[h] = 1) /* else another's is not read yet */
+	:: w != 0 && w != s + 1 -> STEP(pending_class[h] = 1) /* the inbox is full */
 	:: else
 	fi
 }
 
-/* w: the slots of the slab s that are free. */
+/* w: the slots of the slab s that are free or remote. */
 #define FILLED STEP(w = remote[s]); STEP(w = w | free_[s])
 
-/* The slot b of another owner's slab. */
+/* Releases the slot b of another owner's slab. */
 inline remote_free()
 {
 #if BUG != 3
@@ -795,10 +795,10 @@ inline remote_free()
 	if
 	:: w != 0 -> REPORT; w = 0
 	:: else ->
-		/* From here on the slab may be another one: what follows are hints. */
+		/* From here on the slab may be unmade and reused: what follows are hints. */
 		STEP(w = owner[s]; owner[s] = owner[s] | PENDING);
 		if
-		:: (w & ~PENDING) == 0 || (w & SHARED) != 0
+		:: (w & ~PENDING) == 0 || (w & UNOWNED) != 0
 		:: else ->
 			h = w & ~PENDING;
 #if BUG == 18
@@ -809,7 +809,7 @@ inline remote_free()
 			:: else -> notify(); w = 0
 			fi;
 			if
-			:: w /* told */
+			:: w /* no notification needed */
 			:: else ->
 #if BUG == 18
 				w = n; n = 0;
@@ -843,21 +843,21 @@ inline unowned_free()
 	w = 0; b = 0;
 	if
 	:: unowned_unmake()
-	:: skip /* the preferred one */
+	:: skip /* the code keeps the preferred unowned slab */
 	fi
 }
 
-/* The slot that is in flight, b of s. */
+/* Releases the slot in flight, b of s. */
 inline release()
 {
 	STEP(w = head[s]);
 	if
 	:: w == 0 -> REPORT
-	:: w == NOBODYS ->
+	:: w == NO_OWNER ->
 #if BUG == 10
-		STEP(w = (nowner[s] == SHARED));
+		STEP(w = (nowner[s] == UNOWNED));
 #else
-		STEP(w = nowner[s] & SHARED);
+		STEP(w = nowner[s] & UNOWNED);
 #endif
 		if
 		:: w -> unowned_free()
@@ -875,12 +875,12 @@ inline release()
 
 /* ---- the end ---- */
 
-#define FREE(s) (head[s] == NOBODYS -> NFREE[s] : free_[s] | remote[s])
+#define FREE(s) (head[s] == NO_OWNER -> NFREE[s] : free_[s] | remote[s])
 #define PLACED(s, b) assert((FREE(s) & (b)) != 0 || TAKEN(s, b)); \
 		     assert((FREE(s) & (b)) == 0 || !TAKEN(s, b))
-#define HEARD(s) (inbox[owner[s] - PENDING] == s + 1 || marked[owner[s] - PENDING])
+#define NOTIFIED(s) (inbox[owner[s] - PENDING] == s + 1 || pending_class[owner[s] - PENDING])
 
-/* Each thread has ended or stopped. */
+/* All threads have ended or stopped. */
 inline referee()
 {
 	n = 0;
@@ -892,21 +892,21 @@ inline referee()
 			PLACED(n, 2);
 			assert((units & (1 << n)) == 0);
 			assert(head[n] || made[n]);
-			assert(head[n] != NOBODYS);
+			assert(head[n] != NO_OWNER);
 			assert(halted || (free_[n] & remote[n]) == 0);
-			assert(halted || remote[n] == 0 || (owner[n] > PENDING && HEARD(n)));
+			assert(halted || remote[n] == 0 || (owner[n] > PENDING && NOTIFIED(n)));
 			if
 			:: state[owner[n] & ~PENDING] == VACANT ->
 				assert(halted || (free_[n] | remote[n]) != ALL)
 			:: else
 			fi
-		:: (owner[n] & ~PENDING) == 0 && head[n] == NOBODYS ->
+		:: (owner[n] & ~PENDING) == 0 && head[n] == NO_OWNER ->
 			if
 			:: made[n] == 0 || NFREE[n] != 0 -> PLACED(n, 1); PLACED(n, 2)
 			:: else -> EMPTY(n)
 			fi;
 			assert((units & (1 << n)) == 0);
-			assert((nowner[n] & SHARED) != 0 && (halted || nowner[n] == SHARED));
+			assert((nowner[n] & UNOWNED) != 0 && (halted || nowner[n] == UNOWNED));
 			assert(remote[n] == 0)
 		:: else ->
 			EMPTY(n);
@@ -919,7 +919,7 @@ inline referee()
 	od;
 	assert(!slabs_kind || !chunk_free);
 	assert(slabs_kind || chunk_free || chunk_by);
-	assert(made[0] == 0 || made[0] != made[1]); /* no more than one thing in hand */
+	assert(made[0] == 0 || made[0] != made[1]); /* a thread works on one unit at a time */
 	n = 0
 }
 
@@ -977,7 +977,7 @@ init
 		chunk_free = 0; slabs_kind = 1; units = 2;
 		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
 #elif START == 1
-		/* Nothing at all. */
+		/* Nothing. */
 #elif START == 2
 		/* One full slab of record 1, one half full of record 2. */
 		chunk_free = 0; slabs_kind = 1; units = 0;
@@ -999,19 +999,19 @@ init
 		chunk_free = 0; slabs_kind = 1; units = 2;
 		owner[0] = 1; head[0] = 1; free_[0] = ALL;
 #elif START == 6
-		/* A unowned slab, half full. */
+		/* An unowned slab, half full. */
 		chunk_free = 0; slabs_kind = 1; units = 2;
-		nowner[0] = SHARED; head[0] = NOBODYS; pool[0] = 1; taken[0] = 1; NFREE[0] = 2; hint = 1;
+		nowner[0] = UNOWNED; head[0] = NO_OWNER; pool[0] = 1; taken[0] = 1; NFREE[0] = 2; hint = 1;
 #endif
 		run Thread(0, (state[1] -> 1 : 0), 1);
-		run Thread(1, (NOBODY < 2 -> 2 : 0), NOBODY < 2);
-		run Thread(2, (NOBODY < 1 -> 3 : 0), NOBODY < 1)
+		run Thread(1, (NO_RECORD < 2 -> 2 : 0), NO_RECORD < 2);
+		run Thread(2, (NO_RECORD < 1 -> 3 : 0), NO_RECORD < 1)
 	}
 }
 
 #else
 
-/* What the store of the first owner's release left in its store buffer. */
+/* The store buffer of the owner: a release's plain store becomes visible later. */
 active proctype Buffer()
 {
 end:	do
@@ -1019,7 +1019,7 @@ end:	do
 	od
 }
 
-/* Two release the slot 1 of slab 0; the owner looks for what was released, twice. */
+/* Two threads release slot 1 of slab 0; the owner collects twice. */
 proctype Thread(byte t; byte o)
 {
 	byte h, v, s, b, w, f, n;
