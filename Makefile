@@ -329,7 +329,7 @@ $(BUILD)/asm/%.o: %.S Makefile
 # must stay below 24 KiB (tests/check_size.sh).  The passes that are left out keep
 # addresses and sums in registers over a loop, which there means saving registers, and
 # align or double code to save a jump.
-FAST = core/front/alloc core/front/release core/arena/arena core/heaps/instance_alloc core/heaps/instance_release
+FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc core/heaps/instance_alloc core/heaps/instance_release
 # What has fast paths only where there are the names of malloc (core/front/quick.h).
 QUICK = core/front/zalloc core/front/resize core/front/block core/front/quick core/thread/large
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))

@@ -81,9 +81,6 @@ struct heap_hooks {
 };
 extern INTERNAL const struct heap_hooks *heap_hooks;
 
-/* An id that no other heap of this process has, nor another process's shared one. */
-uint64_t heap_new_id(bool shared);
-
 /*
  * Gives memory back until at most `keep` bytes of what is free may still be
  * backed: whole chunks and free units, the newest regions and the highest
@@ -94,10 +91,6 @@ size_t heap_trim(struct heap *h, size_t keep);
 size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
 /* Slabs that are empty back to their chunks: the owner's, if not NULL, ended threads', nobody's. */
 void heap_gather(struct heap *h, struct owner *o);
-
-/* What ash_stats and ash_check tell; o: the caller's record, checked out, or NULL. */
-void heap_stats(struct heap *h, struct ash_stats *out);
-int heap_check(struct heap *h, const struct owner *o);
 
 static inline void heap_dirtied(struct heap *h, size_t units)
 {

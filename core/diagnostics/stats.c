@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures, counted from the bitmaps when asked for. */
+#include "diagnostics/stats.h"
+
 #include "ashlar.h"
 #include "memory.h"
 #include "thread/owner.h"

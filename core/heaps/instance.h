@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps that the program made. */
+/*
+ * Instances: heaps that the program creates, beside the default heap.  To the program an
+ * instance is a handle (ash_heap *), which is the address of its struct heap, or of its
+ * struct arena (arena.h).
+ */
 #ifndef CORE_INSTANCE_H
 #define CORE_INSTANCE_H
 
@@ -15,15 +19,5 @@ static inline ash_heap *heap_public(struct heap *h)
 {
 	return (ash_heap *)(void *)h;
 }
-
-/* The heap's options: those of the program, with this cap. */
-void instance_configure(struct heap *h, size_t cap, const struct ash_heap_options *options);
-
-/* A block of h, or of the chunk's heap whichever that is. */
-void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
-void *instance_resize(struct chunk *c, void *p, size_t size);
-void instance_release(struct chunk *c, void *p);
-
-extern INTERNAL const struct heap_hooks instance_hooks; /* instance_hooks.c */
 
 #endif

@@ -7,7 +7,7 @@
 #include "process.h"
 
 static struct bench *first[SEAT_KINDS];
-/* Hints: how many are nobody's, without a page and with one. */
+/* Hints: how many benches are vacant, without a page and with one. */
 static uint64_t vacant[SEAT_KINDS][2];
 
 #define THREAD_BITS   22
@@ -18,35 +18,35 @@ static uint64_t vacant[SEAT_KINDS][2];
 _Static_assert(TAKES_SHIFT < 64, "room for takes");
 
 /*
- * The word of the calling thread after this one.  Takes count up, so that who
- * is about to take a bench for a dead thread's does not mistake a new holder for it.
+ * The holder word of the calling thread, to follow this one.  `takes` counts up, so that a
+ * thread which is about to take the bench of an ended one fails if it has a new holder.
  */
 static uint64_t word_after(uint64_t word)
 {
 	uint64_t takes = (word >> TAKES_SHIFT) + 1, thread = process_thread();
 
-	/* The kernel may refuse to tell. */
+	/* 0: the kernel refused the system call. */
 	if (thread == 0 || thread > NOT_JUDGED)
 		thread = NOT_JUDGED;
 	return takes << TAKES_SHIFT | generation_now() << THREAD_BITS | thread;
 }
 
-/* Of what belongs to the last holder nothing may be left but what others have in hand. */
+/* Takes the bench if its holder word is this one.  The bench must be empty, but for entries with ID_CLOSING. */
 static bool take(struct bench *b, uint64_t word)
 {
 	if (!cas_acq_rel(&b->holder, &word, word_after(word)))
 		return false;
-	/* Until here the number is an older holder's: of another process, or of this one. */
+	/* Until here this is the process of an earlier holder, perhaps of this process. */
 	store_relaxed(&b->process, (uint32_t)process_number());
 	return true;
 }
 
-/* True: its thread has ended for certain. */
+/* True: the holder's thread has certainly ended. */
 static bool is_left(const struct bench *b, uint64_t word)
 {
 	uint64_t me = identity_here();
 
-	/* Ours: by a handler, which has just taken it for this thread. */
+	/* The calling thread may be the holder: a signal handler may have just taken the bench. */
 	return THREAD(word) != 0 && THREAD(word) != NOT_JUDGED &&
 	       THREAD(word) != process_thread() &&
 	       (word >> THREAD_BITS & (((uint64_t)1 << GENERATION_BITS) - 1)) == generation_now() &&
@@ -59,7 +59,7 @@ struct bench *benches_first(unsigned kind)
 	return load_acquire(&first[kind]);
 }
 
-/* paged: one that has a page already. */
+/* A vacant bench; paged: one that has a page already. */
 static struct bench *take_vacant(unsigned kind, bool paged)
 {
 	struct bench *b;
@@ -74,7 +74,7 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 			return b;
 		}
 	}
-	/* Counted by threads that a fork has ended. */
+	/* The count includes benches of threads that do not exist after a fork. */
 	store_relaxed(&vacant[kind][paged], (uint64_t)0);
 	return NULL;
 }
@@ -88,13 +88,13 @@ static void part_clear(struct seat_entry *e, size_t entries)
 
 		if (id == 0 || id == ID_CLOSING)
 			continue;
-		/* First: 0 is the id of arenas, which must find no record. */
+		/* First, as 0 is the id of arenas, which must not find a record. */
 		store_relaxed(&e[i].self, (struct owner *)NULL);
 		(void)cas_acq_rel(&e[i].id, &id, 0);
 	}
 }
 
-/* No entry is a heap's, but those which another thread is about to empty. */
+/* Empties all entries but those that seats_close of another thread is emptying. */
 static void bench_clear(struct bench *b)
 {
 	struct seat_entry *e;
@@ -107,7 +107,10 @@ static void bench_clear(struct bench *b)
 		b->page->life = b->page->process = b->page->world = 0;
 }
 
-/* Two are asked about each time: so there are at most as many left ones as others, or so. */
+/*
+ * The bench of an ended thread.  Each call asks the kernel about two holders, so that about
+ * as many benches of ended threads as of live ones exist at most.
+ */
 static struct bench *take_left(unsigned kind)
 {
 	enum { STEPS = 64, ASKED = 2 };
@@ -140,11 +143,11 @@ static void enter(unsigned kind, struct bench *b)
 
 	do
 		b->next = (struct bench *)(uintptr_t)top;
-	/* Pairs with benches_first: it is complete when seen. */
+	/* Pairs with benches_first: a bench is complete when it can be found. */
 	while (!cas_acq_rel((uint64_t *)(void *)&first[kind], &top, (uint64_t)(uintptr_t)b));
 }
 
-/* A page of benches; the caller has the first one. */
+/* Makes a page of benches; the caller is the holder of the first. */
 static struct bench *make(unsigned kind)
 {
 	struct bench *b = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
@@ -161,6 +164,7 @@ static struct bench *make(unsigned kind)
 	return b;
 }
 
+/* Gives the bench a page if it has none; false: no memory. */
 static bool has_page(struct bench *b)
 {
 	struct seat_page *page = b->page;
@@ -227,7 +231,7 @@ bool bench_grow(struct bench *b)
 		part = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
 		if (part == NULL)
 			return false;
-		/* One instruction: a handler may do the same. */
+		/* A compare-and-swap, as a signal handler may do the same. */
 		if (!cas_acq_rel((uint64_t *)(void *)&b->more[i - 1], &none, (uint64_t)(uintptr_t)part))
 			(void)pages_release(part, bytes);
 		return true;
@@ -235,7 +239,7 @@ bool bench_grow(struct bench *b)
 	return false;
 }
 
-/* The memory goes as far as it can; what is in it, in any case. */
+/* Empties the bench; its memory is purged if the kernel allows it. */
 static void bench_purge(struct bench *b)
 {
 	struct seat_entry *e;
