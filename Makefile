@@ -313,7 +313,7 @@ $(BUILD)/lib/%.o: %.c Makefile
 $(BUILD)/st/%.o: %.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $< (single thread)'
-	$(CC) $(LIB_FLAGS) -DASH_SINGLE_THREAD -c $< -o $@
+	$(CC) $(LIB_FLAGS) -DASHLAR_SINGLE_THREAD -c $< -o $@
 
 $(BUILD)/quick/%.o: %.c Makefile
 	mkdir -p $(@D)
@@ -340,7 +340,7 @@ $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/st/%.o): LIB_FLAGS += $(FOR_SIZE)
 # The runtime's own folder sees the raw system calls; so do tests of the insides.
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
 $(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/l_%.o $(BUILD)/prog/tests/t_inner_%.o $(BUILD)/prog/tests/q_inner_%.o: PROG_FLAGS += $(INNER)
-$(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASH_SINGLE_THREAD
+$(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASHLAR_SINGLE_THREAD
 $(BUILD)/prog/tests/t_traces.o: PROG_FLAGS += -Itools/demo
 
 $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
