@@ -138,7 +138,7 @@ static inline size_t arena_length(const struct arena *a, size_t first)
 
 	while (end / ARENA_WORD < a->word_count) {
 		unsigned low = (unsigned)(end % ARENA_WORD);
-		uint64_t word = load_acquire(&a->words[end / ARENA_WORD]); /* pairs with part_take, run_take */
+		uint64_t word = load_acquire(&a->words[end / ARENA_WORD]); /* pairs with run_take */
 		unsigned run = bits_lowest(~(arena_further(word) >> low));
 
 		end += run;

@@ -123,7 +123,8 @@ static size_t run_find(const struct arena *a, const struct request *request, siz
 			continue;
 		}
 		while (at < ARENA_WORD) {
-			size_t first = start + ((request->offset - start) & (request->alignment - 1));
+			size_t skip = (request->offset - start) & (request->alignment - 1);
+			size_t first = start + skip;
 
 			/* The upper half of `rest` is 0, so every run ends within the word. */
 			at += bits_lowest(~(rest >> at));
@@ -161,14 +162,18 @@ static size_t search_from(struct arena *a, struct arena_hint *hint)
 }
 
 /* Takes the first run in the words [from, to) that satisfies the request; BITS_NONE: none. */
-static size_t run_take_between(struct arena *a, const struct request *request, size_t from, size_t to)
+static size_t run_take_between(struct arena *a, const struct request *request, size_t from,
+			       size_t to)
 {
 	for (;;) {
 		size_t first = run_find(a, request, from, to);
 
 		if (first == BITS_NONE || run_take(a, first, request->n))
 			return first;
-		/* Another thread took it (and made progress); nothing below satisfies the request. */
+		/*
+		 * Another thread took it (and made progress); nothing below satisfies the
+		 * request.
+		 */
 		if (from < first / ARENA_WORD)
 			from = first / ARENA_WORD;
 	}

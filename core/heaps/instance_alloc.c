@@ -40,7 +40,10 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 	return p;
 }
 
-/* A slot of an unowned slab, for a thread without a record; rest: of any, for one whose slabs are full. */
+/*
+ * A slot of an unowned slab, for a thread without a record; rest: of any, for one whose
+ * slabs are full.
+ */
 static void *slot_unowned(struct heap *h, unsigned class, bool rest)
 {
 	struct owner *self = seats_self(h);
@@ -90,18 +93,16 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 
 static void *span(struct heap *h, size_t size, size_t alignment, bool zero)
 {
-	struct seat_entry *t;
-	struct owner *o = seats_take(h, &t), *self = o != NULL ? o : seats_self(h);
-	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
-	struct building b = building_begin(h, self);
+	struct seats_call call = seats_enter(h);
+	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), call.self) : TAG_NONE;
+	struct building b = building_begin(h, call.self);
 	char *p = span_alloc(h, size, alignment, zero);
 
 	/* Pairs with examine_chunk: a span without a tag was not handed out. */
 	if (p != NULL && h->sharing == PAGES_SHARED)
 		store_release(&map_find(p)->clean, tag);
 	building_end(b);
-	if (o != NULL)
-		seats_give(t, o);
+	seats_exit(call);
 	return p;
 }
 
@@ -121,14 +122,12 @@ static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero)
 
 static void gather(struct heap *h)
 {
-	struct seat_entry *t;
-	struct owner *o = seats_take(h, &t);
-	struct building b = building_begin(h, o != NULL ? o : seats_self(h));
+	struct seats_call call = seats_enter(h);
+	struct building b = building_begin(h, call.self);
 
-	heap_gather(h, o);
+	heap_gather(h, call.owner);
 	building_end(b);
-	if (o != NULL)
-		seats_give(t, o);
+	seats_exit(call);
 }
 
 void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)

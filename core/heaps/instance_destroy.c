@@ -54,7 +54,8 @@ void ash_heap_destroy(ash_heap *heap)
 			map_leave(r);
 			(void)pages_release(r->base, r->chunks << CHUNK_SHIFT);
 		}
-		(void)pages_release(r, metadata_bytes(r->capacity, r->remote != NULL, r->remote_stride));
+		(void)pages_release(
+			r, metadata_bytes(r->capacity, r->remote != NULL, r->remote_stride));
 	}
 	for (o = h->owners; o != NULL; o = next_owner) {
 		next_owner = o->next;

@@ -63,7 +63,10 @@ static void report(enum call call, const void *p)
 {
 	struct arena *a = arenas_find(p);
 
-	/* If the records of the arena lie in a block of a chunk, the chunk gives the better report. */
+	/*
+	 * If the records of the arena lie in a block of a chunk, the chunk gives the better
+	 * report.
+	 */
 	if (a == NULL && map_find(p) == NULL)
 		a = arenas_around(p);
 	if (a != NULL)

@@ -47,7 +47,10 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 		return unowned_free(at.slab, at.index);
 	if (!slot_is_taken(&at))
 		return false;
-	/* Without a tag it is in flight: only while the caller builds, or it would be taken for lost. */
+	/*
+	 * Without a tag it is in flight: only while the caller builds, or it would be taken for
+	 * lost.
+	 */
 	b = building_begin(h, self);
 	store_release(census_tag(at.slab, at.index), TAG_NONE);
 	done = unowned_free(at.slab, at.index);
@@ -78,30 +81,29 @@ static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
 }
 
 /* The same for a span. */
-static bool span_free(struct heap *h, struct owner *o, struct owner *self, struct chunk *c, void *p)
+static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
 {
-	struct building b = building_begin(h, self);
+	struct building b = building_begin(h, call.self);
 	bool done = span_release(c, p), running = retain_tick(h, 1);
 
-	if (o != NULL)
-		watch_heed(o, running);
+	if (call.owner != NULL)
+		watch_heed(call.owner, running);
 	building_end(b);
 	return done;
 }
 
-/* Any block of the heap; self: the record of the thread, o: the same if it is checked out, or NULL. */
-static bool block_free(struct heap *h, struct owner *o, struct owner *self, struct chunk *c,
-		       void *p)
+/* Any block of the heap. */
+static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
 {
 	struct slot_ref at;
 
 	if (!slot_find(c, p, &at))
-		return span_free(h, o, self, c, p);
-	if (o != NULL && owner_has(o, at.slab))
-		return free_own(h, o, at);
+		return span_free(h, call, c, p);
+	if (call.owner != NULL && owner_has(call.owner, at.slab))
+		return free_own(h, call.owner, at);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
-		return free_unowned(h, self, at);
-	return free_remote(h, self, at);
+		return free_unowned(h, call.self, at);
+	return free_remote(h, call.self, at);
 }
 
 /*
@@ -140,20 +142,17 @@ out:
 static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
 {
 	struct heap *h = c->region->heap;
-	struct owner *o, *self;
-	struct seat_entry *t;
+	struct seats_call call;
 	bool done;
 
 	arenas_gone_with(c, p);
-	o = seats_take(h, &t);
-	self = o != NULL ? o : seats_self(h);
-	if (o != NULL)
-		store_release(&o->flight, (uint64_t)(uintptr_t)p);
-	done = block_free(h, o, self, c, p);
-	if (o != NULL) {
-		store_release(&o->flight, 0);
-		seats_give(t, o);
-	}
+	call = seats_enter(h);
+	if (call.owner != NULL)
+		store_release(&call.owner->flight, (uint64_t)(uintptr_t)p);
+	done = block_free(h, call, c, p);
+	if (call.owner != NULL)
+		store_release(&call.owner->flight, 0);
+	seats_exit(call);
 	if (!done)
 		misuse(CALL_RELEASE, p);
 }

@@ -6,6 +6,7 @@
 #include "diagnostics/stats.h"
 #include "heaps/instance.h"
 #include "shm/building.h"
+#include "shm/record_leave.h"
 #include "shm/recover.h"
 #include "shm/seats.h"
 
@@ -14,42 +15,34 @@ void ash_heap_thread_detach(ash_heap *heap)
 	struct heap *h = heap_of(heap);
 	struct seat_entry *t;
 	struct owner *o;
-	struct building b;
 
 	if (arena_of(heap) != NULL || (o = seats_take(h, &t)) == NULL)
 		return;
-	b = building_begin(h, o);
-	owner_rest(o);
-	building_end(b);
+	record_rest(h, o);
 	/*
-	 * From here on another thread may hold the record and change its counter, so signal handlers
-	 * of this thread must not use it.
+	 * From here on another thread may hold the record and change its counter, so
+	 * signal handlers of this thread must not use it.
 	 */
 	t->self = SEAT_BUSY;
 	signal_fence();
-	owner_vacate(o);
-	b = building_begin(h, NULL);
-	owner_visit(o);
-	building_end(b);
+	record_vacate(h, o);
 	seats_leave(t);
 }
 
 size_t ash_heap_trim(ash_heap *heap, size_t keep)
 {
 	struct heap *h = heap_of(heap);
-	struct seat_entry *t;
-	struct owner *o;
+	struct seats_call call;
 	struct building b;
 	size_t bytes;
 
 	if (arena_of(heap) != NULL)
 		return 0;
-	o = seats_take(h, &t);
-	b = building_begin(h, o != NULL ? o : seats_self(h));
-	bytes = heap_give_back(h, o, keep);
+	call = seats_enter(h);
+	b = building_begin(h, call.self);
+	bytes = heap_give_back(h, call.owner, keep);
 	building_end(b);
-	if (o != NULL)
-		seats_give(t, o);
+	seats_exit(call);
 	return bytes;
 }
 
@@ -64,41 +57,38 @@ void ash_heap_stats(ash_heap *heap, struct ash_stats *out)
 int ash_heap_check(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
-	struct seat_entry *t;
-	struct owner *o;
+	struct seats_call call;
 	int broken;
 
 	if (arena_of(heap) != NULL)
 		return arena_check(arena_of(heap));
-	o = seats_take(h, &t);
-	broken = heap_check(h, o);
-	if (o != NULL)
-		seats_give(t, o);
+	call = seats_enter(h);
+	broken = heap_check(h, call.owner);
+	seats_exit(call);
 	return broken;
 }
 
 size_t ash_heap_recover(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
-	struct seat_entry *t;
-	struct owner *o;
+	struct seats_call call;
 	size_t records;
 
 	if (arena_of(heap) != NULL)
 		return 0;
-	o = seats_take(h, &t);
-	records = heap_recover(h, o);
-	if (o != NULL)
-		seats_give(t, o);
+	call = seats_enter(h);
+	records = heap_recover(h, call.owner);
+	seats_exit(call);
 	return records;
 }
 
 void *ash_heap_root(ash_heap *heap)
 {
 	struct arena *a = arena_of(heap);
-
 	/* Pairs with ash_heap_set_root: what the root points to is complete. */
-	return (void *)load_acquire(a != NULL ? &a->root : &heap_of(heap)->root); /* NOLINT: an address */
+	uint64_t root = load_acquire(a != NULL ? &a->root : &heap_of(heap)->root);
+
+	return (void *)root; /* NOLINT: an address */
 }
 
 void ash_heap_set_root(ash_heap *heap, void *root)

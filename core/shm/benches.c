@@ -31,7 +31,10 @@ static uint64_t word_after(uint64_t word)
 	return takes << TAKES_SHIFT | generation_now() << THREAD_BITS | thread;
 }
 
-/* Takes the bench if its holder word is this one.  The bench must be empty, but for entries with ID_CLOSING. */
+/*
+ * Takes the bench if its holder word is this one.  The bench must be empty, but for
+ * entries with ID_CLOSING.
+ */
 static bool take(struct bench *b, uint64_t word)
 {
 	if (!cas_acq_rel(&b->holder, &word, word_after(word)))
@@ -69,7 +72,8 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 	for (b = benches_first(kind); b != NULL; b = b->next) {
 		uint64_t word = load_acquire(&b->holder);
 
-		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged && take(b, word)) {
+		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged &&
+		    take(b, word)) {
 			fetch_add_relaxed(&vacant[kind][paged], (uint64_t)-1);
 			return b;
 		}
@@ -232,7 +236,8 @@ bool bench_grow(struct bench *b)
 		if (part == NULL)
 			return false;
 		/* A compare-and-swap, as a signal handler may do the same. */
-		if (!cas_acq_rel((uint64_t *)(void *)&b->more[i - 1], &none, (uint64_t)(uintptr_t)part))
+		if (!cas_acq_rel((uint64_t *)(void *)&b->more[i - 1], &none,
+				 (uint64_t)(uintptr_t)part))
 			(void)pages_release(part, bytes);
 		return true;
 	}

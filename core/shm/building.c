@@ -19,7 +19,10 @@ struct building building_begin(struct heap *h, struct owner *o)
 	} else {
 		b = (struct building){&s->crowd, BUILDER_CROWD};
 		life = lives_thread(h);
-		/* A thread whose life cannot be judged joins the crowd: its entry would never be freed. */
+		/*
+		 * A thread whose life cannot be judged joins the crowd: its entry would never be
+		 * freed.
+		 */
 		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD && life != 0; i++) {
 			uint64_t nobody = 0;
 
@@ -28,7 +31,10 @@ struct building building_begin(struct heap *h, struct owner *o)
 				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
 		}
 	}
-	/* Pairs with building_quiet: a thread that sees what is built sees that it is being built. */
+	/*
+	 * Pairs with building_quiet: a thread that sees what is built sees that it is being
+	 * built.
+	 */
 	if (b.word != NULL && b.as != BUILDER_STRANGER)
 		fetch_add_acq_rel(b.word, 1);
 	if (o == NULL)

@@ -20,7 +20,7 @@
 
 #define TAG_NONE    ((uint16_t)0)
 #define TAG_UNKNOWN ((uint16_t)(CENSUS_ENTRIES - 1)) /* the census was full */
-#define TAG_LEAVING ((uint16_t)0x8000) /* flag; the rest is the tag of the process that releases it */
+#define TAG_LEAVING ((uint16_t)0x8000) /* flag; the rest: the process that releases it */
 
 /* The last tag with an entry: TAG_NONE and TAG_UNKNOWN have none. */
 #define CENSUS_LAST (CENSUS_ENTRIES - 2)

@@ -55,7 +55,10 @@ enum claim claim_take(struct store *s)
 
 	if (!cas_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
-	/* First, so that a thread that sees a claim sees the namespaces in which its life is valid. */
+	/*
+	 * First, so that a thread that sees a claim sees the namespaces in which its life is
+	 * valid.
+	 */
 	if (!cas_acq_rel(&s->world, &world, here) && !world_is(world, here))
 		return CLAIM_BUSY;
 	claim = load_acquire(&s->claim);

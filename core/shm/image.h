@@ -36,7 +36,10 @@ struct image {
 /* Reads the bytes that the file has for this address in the heap; false: it has fewer. */
 bool image_get(const struct image *m, const void *at, void *out, size_t bytes);
 
-/* Reads the bitmaps of chunks.  False: the file ends before, or bits beyond the last chunk are set. */
+/*
+ * Reads the bitmaps of chunks.  False: the file ends before, or bits beyond the last chunk
+ * are set.
+ */
 bool image_read_bits(struct image *m);
 
 /* True: the chunk's bit in region.free is set, in what image_read_bits read. */

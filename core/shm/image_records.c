@@ -31,7 +31,8 @@ static bool inbox_is_right(struct image *m)
 		return false;
 	for (i = 0; i < INBOX_SLABS; i++)
 		if (o->pending_slabs[i] != 0 &&
-		    !image_has_record(m, (const struct slab *)(uintptr_t)o->pending_slabs[i], false))
+		    !image_has_record(m, (const struct slab *)(uintptr_t)o->pending_slabs[i],
+				      false))
 			return false;
 	return true;
 }

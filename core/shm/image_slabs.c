@@ -22,11 +22,12 @@ static bool slab_is_right(struct image *m, size_t i, uint32_t offset)
 	    s->slot_size != class_size(s->class) || s->slots != class_slots(s->class, s->units) ||
 	    s->groups != (s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    s->reciprocal != class_reciprocal(s->slot_size) || s->chunk != image_chunk_at(m, i) ||
-	    s->base != image_chunk_base(m, i) + ((size_t)u << UNIT_SHIFT) || s->opened > s->groups ||
-	    (uint64_t)s->ready >> s->groups != 0)
+	    s->base != image_chunk_base(m, i) + ((size_t)u << UNIT_SHIFT) ||
+	    s->opened > s->groups || (uint64_t)s->ready >> s->groups != 0)
 		return false;
 	at = m->region.remote + (i * CHUNK_UNITS + u) * m->region.remote_stride;
-	if ((const char *)s->remote != at || !image_get(m, at, remote, s->groups * sizeof remote[0]))
+	if ((const char *)s->remote != at ||
+	    !image_get(m, at, remote, s->groups * sizeof remote[0]))
 		return false;
 	for (g = 0; g < s->groups; g++)
 		if (((s->free[g] | remote[g]) & ~slab_group_mask(s, g)) != 0)
@@ -104,7 +105,10 @@ bool image_slabs_check(struct image *m, size_t i)
 		first = record_unit(offset);
 		if (first > u || !record_begins(offset, first) || ((c->units >> u) & 1) != 0)
 			return false;
-		/* A slab that is being made or unmade has some of its units, but not the first one. */
+		/*
+		 * A slab that is being made or unmade has some of its units, but not the first
+		 * one.
+		 */
 		if ((first == u || c->head[first] != offset) && !slab_is_right(m, i, offset))
 			return false;
 		if (first == u && !slab_is_there_right(m, offset))

@@ -40,7 +40,10 @@ uint64_t lives_process(struct heap *h)
 	return page != NULL && world_is(store_of(h)->world, page->world) ? page->process : 0;
 }
 
-/* The namespaces are compared only for a life that seems over, which is rare; so the result is not kept. */
+/*
+ * The namespaces are compared only for a life that seems over, which is rare; so the
+ * result is not kept.
+ */
 bool lives_thread_is_over(const struct store *s, uint64_t life)
 {
 	return life_thread_is_over(life) && world_is(s->world, world_now());

@@ -175,22 +175,24 @@ static bool search(struct store *s)
 {
 	struct pass p = {s, 0, false, true};
 	struct region *r = load_acquire(&s->heap.regions);
-	bool all = true;
 	unsigned attempt;
+	bool all = true;
 	size_t i, n = 1;
 
 	for (i = 0; i < load_relaxed(&r->chunks); i += n) {
-		for (attempt = 0, p.disturbed = true; attempt < ATTEMPTS && p.disturbed; attempt++) {
+		attempt = 0;
+		do {
 			pass_begin(&p, attempt);
 			n = examine_chunk(&p, r, i);
-		}
+		} while (p.disturbed && ++attempt < ATTEMPTS);
 		all = all && !p.disturbed;
 	}
-	for (attempt = 0, p.disturbed = true; attempt < ATTEMPTS && p.disturbed; attempt++) {
+	attempt = 0;
+	do {
 		pass_begin(&p, attempt);
 		examine_records(&p);
 		recount(&p);
-	}
+	} while (p.disturbed && ++attempt < ATTEMPTS);
 	return all && !p.disturbed;
 }
 

@@ -3,8 +3,12 @@
 
 #include "shm/thread_bench.h"
 
-/* Claims an unused entry of the part, by ID_BUSY.  *stop: a call that the caller interrupted is claiming one. */
-static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, uint64_t id, bool *stop)
+/*
+ * Claims an unused entry of the part, by ID_BUSY.  *stop: a call that the caller
+ * interrupted is claiming one.
+ */
+static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, uint64_t id,
+				     bool *stop)
 {
 	size_t i;
 
@@ -81,7 +85,10 @@ struct seat_entry *seat_entry_for(struct heap *h)
 	store_relaxed(&e->self, (struct owner *)NULL);
 	e->census = 0;
 	signal_fence();
-	/* A signal handler may have made an entry for the heap before the claim; there is never a second one. */
+	/*
+	 * A signal handler may have made an entry for the heap before the claim; there is never a
+	 * second one.
+	 */
 	other = bench_find(b, h->id);
 	store_relaxed(&e->id, other == NULL ? h->id : 0);
 	return other == NULL ? e : other;

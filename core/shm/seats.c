@@ -71,3 +71,12 @@ struct owner *seats_self(struct heap *h)
 
 	return o == SEAT_BUSY ? NULL : o;
 }
+
+struct seats_call seats_enter(struct heap *h)
+{
+	struct seats_call call;
+
+	call.owner = seats_take(h, &call.seat);
+	call.self = call.owner != NULL ? call.owner : seats_self(h);
+	return call;
+}

@@ -44,4 +44,19 @@ void seats_leave(struct seat_entry *t);
 /* The calling thread's record, also when it is checked out; NULL: none. */
 struct owner *seats_self(struct heap *h);
 
+/* A call on a heap, and what it has of the calling thread's seat. */
+struct seats_call {
+	struct seat_entry *seat;
+	struct owner *owner; /* the record, checked out; NULL: as seats_take      */
+	struct owner *self;  /* also if an interrupted call has it checked out    */
+};
+
+struct seats_call seats_enter(struct heap *h);
+
+static inline void seats_exit(struct seats_call call)
+{
+	if (call.owner != NULL)
+		seats_give(call.seat, call.owner);
+}
+
 #endif

@@ -3,7 +3,8 @@
 
 #include "process.h"
 #include "shm/benches.h"
-#include "shm/building.h"
+#include "shm/record_leave.h"
+#include "shm/store.h"
 #include "thread/holder.h"
 #include "thread/takeover.h"
 
@@ -12,7 +13,6 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 {
 	uint64_t state = life << OWNER_THREAD | OWNER_HELD;
 	struct takeover t = takeover_begin(h);
-	struct building b;
 
 	/* A call was never finished: its thread ended in it, or jumped out of it. */
 	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&o->flight) != 0) {
@@ -23,13 +23,8 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 	/* Another thread may have seen the holder end, and have taken the record over. */
 	if (!cas_acquire(&o->state, &state, holder_guest(h)))
 		return;
-	b = building_begin(h, o);
-	owner_rest(o);
-	building_end(b);
-	owner_vacate(o);
-	b = building_begin(h, NULL);
-	owner_visit(o);
-	building_end(b);
+	record_rest(h, o);
+	record_vacate(h, o);
 }
 
 /* True: the address lies in the heap's owner records. */
@@ -67,7 +62,8 @@ void seats_close(struct heap *h)
 		left = (uint64_t)(uintptr_t)o;
 		(void)cas_acq_rel((uint64_t *)(void *)&e->self, &left, 0);
 		(void)cas_acq_rel(&e->id, &closing, 0);
-		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY && life != 0 && is_record(h, o))
+		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY && life != 0 &&
+		    is_record(h, o))
 			vacate(h, o, life);
 	}
 }

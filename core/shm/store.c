@@ -53,7 +53,9 @@ void *store_owner(struct heap *h)
 			return NULL;
 	while (!cas_acquire(&s->records_used, &n, n + 1));
 	record = s->records + n * OWNER_BYTES;
-	/* A record that was never used reads zero, but another program may have written the file. */
+	/*
+	 * A record that was never used reads zero, but another program may have written the file.
+	 */
 	memset(record, 0, OWNER_BYTES);
 	return record;
 }

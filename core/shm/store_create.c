@@ -11,7 +11,10 @@
 #include "shm/store_map.h"
 #include "world.h"
 
-/* Sets up the store in memory that is zero but for magic and claim.  False: no memory for the map. */
+/*
+ * Sets up the store in memory that is zero but for magic and claim.  False: no memory for
+ * the map.
+ */
 static bool set_up(struct store *s, size_t n, const struct ash_heap_options *options)
 {
 	struct region *r;
@@ -49,7 +52,10 @@ struct store *store_create(size_t n, const struct ash_heap_options *options)
 	return NULL;
 }
 
-/* Allocates what is written here and by the first call, so that a full disk is an error and no signal. */
+/*
+ * Allocates what is written here and by the first call, so that a full disk is an error
+ * and no signal.
+ */
 static bool take_head(int fd, struct store *base, size_t n, bool all)
 {
 	struct region r;
@@ -58,7 +64,8 @@ static bool take_head(int fd, struct store *base, size_t n, bool all)
 	store_set_region(&r, base, n);
 	if (all)
 		return share_take(fd, 0, store_bytes(n));
-	return share_take(fd, 0, CENSUS_AT + PAGE_SIZE) && share_take(fd, RECORDS_AT, OWNER_BYTES) &&
+	return share_take(fd, 0, CENSUS_AT + PAGE_SIZE) &&
+	       share_take(fd, RECORDS_AT, OWNER_BYTES) &&
 	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT);
 }
 

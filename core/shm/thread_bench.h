@@ -21,7 +21,10 @@ extern INTERNAL struct seat_page *seats_open[SEAT_KINDS];
 extern INTERNAL _Thread_local struct seat_page *seats_open[SEAT_KINDS];
 #endif
 
-/* The thread's bench of this kind; made, or emptied after a fork, if necessary.  NULL: no memory. */
+/*
+ * The thread's bench of this kind; made, or emptied after a fork, if necessary.  NULL: no
+ * memory.
+ */
 struct bench *thread_bench(unsigned kind);
 /* The same as it is; NULL: there is none yet. */
 struct bench *thread_bench_look(unsigned kind);
