@@ -4,6 +4,8 @@
 #include "step.h"
 #include "syscall.h"
 #include "t_inner_place.h"
+#include "thread/reap.h"
+#include "thread/seat.h"
 
 static struct rt_barrier together;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unowned slabs (shared.h): the next slot is found soon; callers that come late. */
+/* Unowned slabs (unowned.h): the next slot is found soon; callers that come late. */
 #include "resident.h"
 #include "step.h"
 #include "t_inner_nobody.h"

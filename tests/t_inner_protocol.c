@@ -6,6 +6,11 @@
 #include "thread/owner.h"
 #include "stamp.h"
 #include "t_inner_place.h"
+#include "thread/adopt.h"
+#include "thread/collect.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 /* A block of a slab that nobody owns: what a handler gets that interrupted a call. */
 static void *shared_alloc(size_t size)

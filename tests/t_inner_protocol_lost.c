@@ -7,6 +7,8 @@
 #include "stamp.h"
 #include "step.h"
 #include "t_inner_place.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 /* A release by another thread that stops before it tells anybody. */
 static void release_untold(void *p)

@@ -3,6 +3,11 @@
 #include "thread/owner.h"
 #include "stamp.h"
 #include "t_inner_place.h"
+#include "thread/bin.h"
+#include "thread/collect.h"
+#include "thread/holder.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 /* ---- leaving and writing at the same instant ---- */
 

@@ -13,6 +13,7 @@
 #include "syscall.h"
 #include "x_audit.h"
 #include "x_child.h"
+#include "thread/seat.h"
 
 long __real_arch_gettid(void);
 long __real_arch_getpid(void);

@@ -6,6 +6,7 @@
  * report does not end the program here (x_race.h).
  */
 #include "x_race.h"
+#include "thread/holder.h"
 
 /* ---- both are strangers to the slab ---- */
 

@@ -5,6 +5,8 @@
 #include "front/release.h"
 #include "heaps/instance_hooks.h"
 #include "shm/seats.h"
+#include "thread/seat.h"
+#include "thread/spare.h"
 
 /*
  * If the memory lies in a block of the calling thread's slab, the release of that block
@@ -24,10 +26,9 @@ static void watch(const void *memory)
 	if (h != &heap_default)
 		o = seats_guess(h, &t);
 	else if ((o = seat.open == 0 ? NULL : seat.self) != NULL)
-		seat.open = 0;
+		seat_close();
 	if (o == NULL)
 		return;
-	signal_fence(); /* see seat_take */
 	if (owner_has(o, s)) {
 		if (s->spare)
 			spares_forget(o, s);

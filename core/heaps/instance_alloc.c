@@ -4,8 +4,9 @@
 #include "arena/arena_alloc.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "backend/span.h"
 #include "front/release.h"
+#include "front/span.h"
+#include "front/trim.h"
 #include "heaps/instance.h"
 #include "memory.h"
 #include "shm/building.h"
@@ -13,6 +14,7 @@
 #include "shm/census_join.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
+#include "thread/refill.h"
 #include "thread/watch.h"
 
 /* Takes the bin's lowest free slot; `at`: the address of its word, which is not 0. */

@@ -4,6 +4,7 @@
 #include "arena/arena.h"
 #include "arena/arena_misuse.h"
 #include "backend/map.h"
+#include "front/diagnose.h"
 #include "front/release.h"
 #include "heaps/instance.h"
 
@@ -33,7 +34,7 @@ size_t instance_bytes(ash_heap *heap, enum call call, const void *p)
 	}
 	bytes = chunk_block(instance_chunk(heap, call, p), p);
 	if (bytes == 0)
-		misuse(call, p);
+		diagnose(call, p);
 	return bytes;
 }
 

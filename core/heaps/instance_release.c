@@ -6,15 +6,18 @@
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "backend/span.h"
+#include "front/diagnose.h"
 #include "front/release.h"
-#include "heaps/instance_block.h"
+#include "front/span.h"
 #include "heaps/instance.h"
+#include "heaps/instance_block.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/census_join.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
+#include "thread/collect.h"
+#include "thread/settle.h"
 #include "thread/watch.h"
 
 /* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
@@ -154,13 +157,13 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
 		store_release(&call.owner->flight, 0);
 	seats_exit(call);
 	if (!done)
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 }
 
 void instance_release(struct chunk *c, void *p)
 {
 	if (unlikely(c == NULL))
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 	if (unlikely(!release_own(c->region->heap, c, p)))
 		release_slow(c, p);
 }

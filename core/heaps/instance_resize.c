@@ -5,7 +5,7 @@
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "backend/span.h"
+#include "front/span.h"
 #include "front/release.h"
 #include "heaps/instance.h"
 #include "heaps/instance_alloc.h"

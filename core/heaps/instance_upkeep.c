@@ -4,11 +4,13 @@
 #include "arena/arena_walk.h"
 #include "diagnostics/check.h"
 #include "diagnostics/stats.h"
+#include "front/trim.h"
 #include "heaps/instance.h"
 #include "shm/building.h"
 #include "shm/record_leave.h"
 #include "shm/recover.h"
 #include "shm/seats.h"
+#include "thread/seat.h"
 
 void ash_heap_thread_detach(ash_heap *heap)
 {

@@ -2,7 +2,7 @@
 #include "shm/lost_memory.h"
 
 #include "backend/region.h"
-#include "backend/span.h"
+#include "front/span.h"
 #include "diagnostics/stats.h"
 #include "shm/building.h"
 #include "shm/census.h"

@@ -2,6 +2,9 @@
 #include "shm/record_leave.h"
 
 #include "shm/building.h"
+#include "thread/collect.h"
+#include "thread/holder.h"
+#include "thread/shrink.h"
 
 void record_rest(struct heap *h, struct owner *o)
 {

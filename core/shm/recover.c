@@ -9,6 +9,7 @@
 #include "shm/lives.h"
 #include "shm/lost_memory.h"
 #include "slab/unowned.h"
+#include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/reap.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A page of seats.  A seat is where a thread keeps its owner record in a heap between its
- * calls; the default heap's is a thread-local variable (thread/owner.h), those of other
- * heaps are entries of a page, found by the heap's id.
+ * calls; the default heap's is a thread-local variable (thread/seat.h), those of
+ * other heaps are entries of a page, found by the heap's id.
  *
  *   page   [mark, lives | id, seat | id, seat | ...]
  */

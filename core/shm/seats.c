@@ -6,6 +6,8 @@
 #include "shm/lives.h"
 #include "shm/seat_entries.h"
 #include "thread/reap.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 /*
  * All records are in use, some perhaps by threads that have died.  The kernel is asked only

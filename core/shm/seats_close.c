@@ -5,7 +5,10 @@
 #include "shm/benches.h"
 #include "shm/record_leave.h"
 #include "shm/store.h"
+#include "thread/collect.h"
 #include "thread/holder.h"
+#include "thread/seat.h"
+#include "thread/shrink.h"
 #include "thread/takeover.h"
 
 /* Vacates a record that another thread of this process holds, which is in no call. */
