@@ -28,7 +28,7 @@ enum sharing {
 	PAGES_PRIVATE,
 	PAGES_SHARED, /* with the children of fork, or with whoever has the file */
 	PAGES_CALLERS, /* given by the caller: no system call touches it        */
-	PAGES_GONE     /* of a heap that was destroyed, see instance.c          */
+	PAGES_GONE     /* of a heap that was destroyed, see instance_destroy.c  */
 };
 
 /* `alignment`: a power of two.  Readable and writable, zero; NULL: none. */

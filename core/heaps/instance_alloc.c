@@ -43,8 +43,8 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 }
 
 /*
- * A slot of an unowned slab, for a thread without a record; rest: of any, for one whose
- * slabs are full.
+ * A slot of an unowned slab, for a thread without a record.  rest: for a thread whose slabs
+ * are full, while no memory is left for another slab.
  */
 static void *slot_unowned(struct heap *h, unsigned class, bool rest)
 {
@@ -61,6 +61,7 @@ static void *slot_unowned(struct heap *h, unsigned class, bool rest)
 	return p;
 }
 
+/* A slot of the class; clean: it is known to read zero.  NULL: no memory. */
 static void *slot(struct heap *h, unsigned class, bool *clean)
 {
 	struct seat_entry *t;

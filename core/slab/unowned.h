@@ -23,7 +23,7 @@
  * Who makes or unmakes marks the owner word meanwhile: one at a time, and others need
  * not take for blocks what it holds, nor allocate there.  Who vanishes there, in a child of
  * fork or by a jump out of a handler, keeps this one slab; of one that dies in a heap
- * shared by processes it is found (lost.h).
+ * shared by processes it is found (lost_memory.h).
  */
 #ifndef CORE_SHARED_H
 #define CORE_SHARED_H
