@@ -11,23 +11,23 @@
 #include "memory.h"
 
 /* The part of the granules [first, first + n) that lies in their first word. */
-struct part {
+struct run_part {
 	uint64_t *word;
 	uint64_t run; /* its granules, as body bits */
 	size_t granules;
 };
 
-static struct part part_of(struct arena *a, size_t first, size_t n)
+static struct run_part run_part_of(struct arena *a, size_t first, size_t n)
 {
 	unsigned low = (unsigned)(first % ARENA_WORD);
 	size_t granules = ARENA_WORD - low < n ? ARENA_WORD - low : n;
 
-	return (struct part){&a->words[first / ARENA_WORD], bits_run(low, (unsigned)granules),
+	return (struct run_part){&a->words[first / ARENA_WORD], bits_run(low, (unsigned)granules),
 			     granules};
 }
 
 /* Sets the bits `as` if all granules of the part are free; false: some are not. */
-static bool part_take(struct part part, uint64_t as)
+static bool run_part_take(struct run_part part, uint64_t as)
 {
 	uint64_t word = load_relaxed(part.word);
 
@@ -56,7 +56,7 @@ static void run_give(struct arena *a, size_t first, size_t n)
 		if (from < first)
 			from = first;
 		run = bits_run((unsigned)(from % ARENA_WORD), (unsigned)(last - from + 1));
-		/* Pairs with part_take. */
+		/* Pairs with run_part_take. */
 		(void)fetch_and_acq_rel(&a->words[from / ARENA_WORD], ~(run | run << ARENA_WORD));
 		n = from - first;
 	}
@@ -70,9 +70,9 @@ static bool run_extend(struct arena *a, size_t first, size_t n)
 	if (n > a->granules - first)
 		return false;
 	while (done < n) {
-		struct part part = part_of(a, first + done, n - done);
+		struct run_part part = run_part_of(a, first + done, n - done);
 
-		if (!part_take(part, part.run)) {
+		if (!run_part_take(part, part.run)) {
 			run_give(a, first, done);
 			return false;
 		}
@@ -84,12 +84,12 @@ static bool run_extend(struct arena *a, size_t first, size_t n)
 /* Takes n granules as one block; all or nothing. */
 static bool run_take(struct arena *a, size_t first, size_t n)
 {
-	struct part part = part_of(a, first, n);
+	struct run_part part = run_part_of(a, first, n);
 	uint64_t start = part.run & -part.run;
 
 	if (part.granules == n)
-		return part_take(part, part.run | start << ARENA_WORD);
-	if (!part_take(part, (part.run ^ start) | start << ARENA_WORD))
+		return run_part_take(part, part.run | start << ARENA_WORD);
+	if (!run_part_take(part, (part.run ^ start) | start << ARENA_WORD))
 		return false;
 	if (!run_extend(a, first + part.granules, n - part.granules)) {
 		run_give(a, first, part.granules);
@@ -110,7 +110,8 @@ struct request {
  * The lowest run of free granules that satisfies the request and begins (before
  * alignment) in the words [from, to); BITS_NONE: there is none.
  */
-static size_t run_find(const struct arena *a, const struct request *request, size_t from, size_t to)
+static size_t granules_find(const struct arena *a, const struct request *request, size_t from,
+			    size_t to)
 {
 	size_t w, start = from * ARENA_WORD; /* of the current free run */
 
@@ -166,7 +167,7 @@ static size_t run_take_between(struct arena *a, const struct request *request, s
 			       size_t to)
 {
 	for (;;) {
-		size_t first = run_find(a, request, from, to);
+		size_t first = granules_find(a, request, from, to);
 
 		if (first == BITS_NONE || run_take(a, first, request->n))
 			return first;
@@ -227,7 +228,7 @@ static void hints_update(struct arena *a, size_t first, size_t n)
 bool arena_release(struct arena *a, void *p)
 {
 	size_t first = arena_index(a, p), n;
-	struct part part = part_of(a, first, 1);
+	struct run_part part = run_part_of(a, first, 1);
 	uint64_t word = load_acquire(part.word), start = part.run, left;
 
 	if ((uintptr_t)p % GRANULE != 0)
@@ -240,12 +241,12 @@ bool arena_release(struct arena *a, void *p)
 		if ((arena_first(word) & start) == 0)
 			return false;
 		n = arena_length(a, first);
-		part = part_of(a, first, n);
+		part = run_part_of(a, first, n);
 		/* First, as other threads may take the memory afterwards. */
 		if (unlikely(n >= ARENA_MIN / GRANULE))
 			arenas_gone(p, n * GRANULE);
 		left = word & ~(part.granules == n ? part.run | part.run << ARENA_WORD : start);
-	} while (!cas_acq_rel(part.word, &word, left)); /* pairs with part_take */
+	} while (!cas_acq_rel(part.word, &word, left)); /* pairs with run_part_take */
 	if (part.granules < n)
 		run_give(a, first, n);
 	hints_update(a, first, n);

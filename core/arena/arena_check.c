@@ -11,7 +11,7 @@ static bool follows(const struct arena *a, size_t w)
 	 * invariant; that does not happen 64 times in a row.
 	 */
 	for (i = 0; i < 64; i++) {
-		/* In this order, as taking proceeds upwards.  Pairs with part_take. */
+		/* In this order, as taking proceeds upwards.  Pairs with run_part_take. */
 		uint64_t word = load_acquire(&a->words[w]);
 		uint64_t below = w == 0 ? 0 : load_acquire(&a->words[w - 1]);
 		uint64_t before = arena_free(word) << 1 | (arena_free(below) >> (ARENA_WORD - 1));

@@ -21,7 +21,7 @@ enum { RESERVING = 1 };
 /* A copy of the entry as it was at one moment.  False: it is unused, or changed meanwhile. */
 static bool entry_read(uint64_t i, struct arena_entry *out)
 {
-	/* Pairs with enter.  `begin` is read again, as the entry may be reused. */
+	/* Pairs with entry_reserve.  `begin` is read again, as the entry may be reused. */
 	out->begin = load_acquire(&entries[i].begin);
 	out->end = load_acquire(&entries[i].end);
 	out->base = load_acquire(&entries[i].base);
@@ -29,7 +29,7 @@ static bool entry_read(uint64_t i, struct arena_entry *out)
 }
 
 /* True: the record in the memory is still that of this arena. */
-static bool is_there(const struct arena_entry *at)
+static bool entry_is_valid(const struct arena_entry *at)
 {
 	const struct arena *a = arena_in(at->begin);
 	size_t granules = (at->end - at->base) / GRANULE;
@@ -43,17 +43,17 @@ static bool is_there(const struct arena_entry *at)
  * The smallest arena whose memory contains p (granule: among its granules): an arena may
  * lie in a block of another one.
  */
-static struct arena *find(const void *p, bool granule)
+static struct arena *entry_find(const void *p, bool granule)
 {
 	uint64_t address = (uintptr_t)p, best = UINT64_MAX, i;
-	uint64_t used = load_acquire(&entries_used); /* pairs with enter */
+	uint64_t used = load_acquire(&entries_used); /* pairs with entry_reserve */
 	struct arena *a = NULL;
 	struct arena_entry at;
 
 	for (i = 0; i < used; i++)
 		if (entry_read(i, &at) && at.base != 0 && address - at.begin < at.end - at.begin &&
 		    at.end - at.begin < best && (!granule || address >= at.base) &&
-		    is_there(&at) && (!granule || arena_has(arena_in(at.begin), p))) {
+		    entry_is_valid(&at) && (!granule || arena_has(arena_in(at.begin), p))) {
 			best = at.end - at.begin;
 			a = arena_in(at.begin);
 		}
@@ -62,22 +62,22 @@ static struct arena *find(const void *p, bool granule)
 
 struct arena *arenas_find(const void *p)
 {
-	return find(p, true);
+	return entry_find(p, true);
 }
 
 struct arena *arenas_around(const void *p)
 {
-	return find(p, false);
+	return entry_find(p, false);
 }
 
 /* Removes the arena from the list.  False: it was not there any more. */
-static bool leave(uint64_t i, uint64_t begin)
+static bool entry_remove(uint64_t i, uint64_t begin)
 {
 	return cas_acq_rel(&entries[i].begin, &begin, 0);
 }
 
 /* Removes all arenas in the memory [begin, end) but the entry `but`. */
-static bool forget(uint64_t begin, uint64_t end, uint64_t but)
+static bool entries_remove(uint64_t begin, uint64_t end, uint64_t but)
 {
 	uint64_t used = load_acquire(&entries_used), i;
 	struct arena_entry at;
@@ -85,7 +85,7 @@ static bool forget(uint64_t begin, uint64_t end, uint64_t but)
 
 	for (i = 0; i < used; i++)
 		if (i != but && entry_read(i, &at) && at.begin >= begin && at.end <= end)
-			any |= leave(i, at.begin);
+			any |= entry_remove(i, at.begin);
 	return any;
 }
 
@@ -94,7 +94,7 @@ void arenas_gone(const void *from, size_t bytes)
 	uint64_t begin = (uintptr_t)from;
 
 	if (bytes >= ARENA_MIN)
-		(void)forget(begin, begin + bytes, ASH_HEAPS_IN_MAX);
+		(void)entries_remove(begin, begin + bytes, ASH_HEAPS_IN_MAX);
 }
 
 void arenas_gone_with(const struct chunk *c, const void *p)
@@ -110,7 +110,7 @@ static bool is_in_block(const struct arena_entry *at, uint64_t begin, uint64_t e
 	const char *p = (const char *)(uintptr_t)begin;
 	size_t first;
 
-	if (!is_there(at) || !arena_has(a, p))
+	if (!entry_is_valid(at) || !arena_has(a, p))
 		return false;
 	first = arena_begin(a, arena_index(a, p));
 	p = a->base + first * GRANULE;
@@ -130,8 +130,8 @@ static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 		 * The old arena was unmapped without a destroy and its addresses mapped again: its
 		 * entry is stale.
 		 */
-		if (at.base != 0 && at.begin >= begin && at.end <= end && !is_there(&at))
-			(void)leave(i, at.begin);
+		if (at.base != 0 && at.begin >= begin && at.end <= end && !entry_is_valid(&at))
+			(void)entry_remove(i, at.begin);
 		else if (at.base == 0 || !is_in_block(&at, begin, end))
 			return true;
 	}
@@ -139,7 +139,7 @@ static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 }
 
 /* An entry that reserves this memory; ASH_HEAPS_IN_MAX: all are in use. */
-static uint64_t enter(uint64_t begin, uint64_t end)
+static uint64_t entry_reserve(uint64_t begin, uint64_t end)
 {
 	uint64_t i, used = load_acquire(&entries_used);
 
@@ -168,32 +168,32 @@ bool arenas_leave(const void *a)
 
 	for (i = 0; i < used; i++)
 		if (entry_read(i, &at) && at.base != 0 && arena_in(at.begin) == a &&
-		    leave(i, at.begin)) {
-			(void)forget(at.begin, at.end, i);
+		    entry_remove(i, at.begin)) {
+			(void)entries_remove(at.begin, at.end, i);
 			return true;
 		}
 	return false;
 }
 
 /* Removes an arena that the same memory had before, not destroyed, and all arenas in it. */
-static void forget_at(uint64_t begin)
+static void entries_remove_at(uint64_t begin)
 {
 	uint64_t used = load_acquire(&entries_used), i;
 	struct arena_entry at;
 
 	for (i = 0; i < used; i++)
 		if (entry_read(i, &at) && at.begin == begin && at.base != 0)
-			(void)forget(at.begin, at.end, ASH_HEAPS_IN_MAX);
+			(void)entries_remove(at.begin, at.end, ASH_HEAPS_IN_MAX);
 }
 
 uint64_t arenas_reserve(uint64_t begin, uint64_t end)
 {
 	uint64_t i;
 
-	forget_at(begin);
-	i = enter(begin, end);
+	entries_remove_at(begin);
+	i = entry_reserve(begin, end);
 	if (i != ASH_HEAPS_IN_MAX && overlaps(begin, end, i)) {
-		(void)leave(i, begin);
+		(void)entry_remove(i, begin);
 		i = ASH_HEAPS_IN_MAX;
 	}
 	return i;

@@ -13,7 +13,7 @@
  * must take the path on which arenas are removed from the list.  It does if the slab is
  * watched (slab_watch), which a spare slab is not.
  */
-static void watch(const void *memory)
+static void block_watch(const void *memory)
 {
 	struct chunk *c = map_find(memory);
 	struct heap *h = c == NULL ? NULL : c->region->heap;
@@ -50,7 +50,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 	i = arenas_reserve(begin, end);
 	if (i == ASH_HEAPS_IN_MAX)
 		return NULL;
-	watch(memory);
+	block_watch(memory);
 	arena_set_up(a, begin, end);
 	arenas_publish(i, a);
 	heap_hooks = &instance_hooks;

@@ -155,7 +155,7 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 	return p;
 }
 
-static __attribute__((noinline)) void *alloc_slow(struct heap *h, size_t size)
+static __attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_t size)
 {
 	bool clean;
 	void *p;
@@ -181,12 +181,12 @@ FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 	void *p;
 
 	if (unlikely(size > SLOT_SMALL) || unlikely((o = seats_guess(h, &t)) == NULL))
-		return alloc_slow(h, size);
+		return instance_alloc_slow(h, size);
 	b = bin_small(o, class_small[(size + 7) / 8]);
 	word = bin_word(o, b);
 	if (unlikely(load_relaxed(word) == 0)) {
 		seats_give(t, o);
-		return alloc_slow(h, size);
+		return instance_alloc_slow(h, size);
 	}
 	p = slot_take(h, o, b, word);
 	seats_give(t, o);

@@ -9,7 +9,7 @@
 #include "thread/fork.h"
 
 /* Chunks for so many bytes. */
-static size_t chunks_for(size_t capacity)
+static size_t capacity_chunks(size_t capacity)
 {
 	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
 }
@@ -17,12 +17,13 @@ static size_t chunks_for(size_t capacity)
 ash_heap *ash_heap_create(const struct ash_heap_options *options)
 {
 	struct heap *h = pages_reserve(HEAP_BYTES, PAGE_SIZE, PAGES_PRIVATE);
+	size_t cap = ash_defaults.cap;
 
 	if (h == NULL)
 		return NULL;
-	heap_configure(
-		h, options == NULL ? ash_defaults.cap : chunks_for(options->cap) << CHUNK_SHIFT,
-		options);
+	if (options != NULL)
+		cap = capacity_chunks(options->cap) << CHUNK_SHIFT;
+	heap_configure(h, cap, options);
 	h->id = heap_new_id(false);
 	h->sharing = PAGES_PRIVATE;
 	fork_watch(h); /* now, so that the generation of each record is known */
@@ -42,14 +43,14 @@ static ash_heap *shared(struct store *s)
 
 ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options)
 {
-	return shared(store_create(chunks_for(capacity), options));
+	return shared(store_create(capacity_chunks(capacity), options));
 }
 
 ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options)
 {
 	enum ash_attach why;
 
-	return shared(store_create_file(fd, chunks_for(capacity), options, &why));
+	return shared(store_create_file(fd, capacity_chunks(capacity), options, &why));
 }
 
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
@@ -75,7 +76,7 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 
 	/* A file without a heap may get one. */
 	if (heap == NULL && (reason == ASH_ATTACH_NO_HEAP || reason == ASH_ATTACH_UNFINISHED)) {
-		s = store_create_file(fd, chunks_for(capacity), options, &reason);
+		s = store_create_file(fd, capacity_chunks(capacity), options, &reason);
 		heap = shared(s);
 		/* Another thread has made a heap there meanwhile. */
 		if (heap == NULL && reason == ASH_ATTACH_NO_HEAP)

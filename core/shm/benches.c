@@ -10,9 +10,9 @@ static struct bench *first[SEAT_KINDS];
 /* Hints: how many benches are vacant, without a page and with one. */
 static uint64_t vacant[SEAT_KINDS][2];
 
-#define THREAD_BITS   22
-#define THREAD_MASK   (((uint64_t)1 << THREAD_BITS) - 1)
-#define TAKES_SHIFT   (THREAD_BITS + GENERATION_BITS)
+#define HOLDER_BITS   22
+#define THREAD_MASK   (((uint64_t)1 << HOLDER_BITS) - 1)
+#define TAKES_SHIFT   (HOLDER_BITS + GENERATION_BITS)
 #define THREAD(word)  ((word)&THREAD_MASK)
 #define NOT_JUDGED    THREAD_MASK
 _Static_assert(TAKES_SHIFT < 64, "room for takes");
@@ -28,14 +28,14 @@ static uint64_t word_after(uint64_t word)
 	/* 0: the kernel refused the system call. */
 	if (thread == 0 || thread > NOT_JUDGED)
 		thread = NOT_JUDGED;
-	return takes << TAKES_SHIFT | generation_now() << THREAD_BITS | thread;
+	return takes << TAKES_SHIFT | generation_now() << HOLDER_BITS | thread;
 }
 
 /*
  * Takes the bench if its holder word is this one.  The bench must be empty, but for
  * entries with ID_CLOSING.
  */
-static bool take(struct bench *b, uint64_t word)
+static bool bench_hold(struct bench *b, uint64_t word)
 {
 	if (!cas_acq_rel(&b->holder, &word, word_after(word)))
 		return false;
@@ -45,20 +45,20 @@ static bool take(struct bench *b, uint64_t word)
 }
 
 /* True: the holder's thread has certainly ended. */
-static bool is_left(const struct bench *b, uint64_t word)
+static bool bench_is_left(const struct bench *b, uint64_t word)
 {
 	uint64_t me = identity_here();
 
 	/* The calling thread may be the holder: a signal handler may have just taken the bench. */
 	return THREAD(word) != 0 && THREAD(word) != NOT_JUDGED &&
 	       THREAD(word) != process_thread() &&
-	       (word >> THREAD_BITS & (((uint64_t)1 << GENERATION_BITS) - 1)) == generation_now() &&
+	       (word >> HOLDER_BITS & (((uint64_t)1 << GENERATION_BITS) - 1)) == generation_now() &&
 	       identity_has_ended((uint64_t)load_relaxed(&b->process) << 32 | THREAD(word), me);
 }
 
 struct bench *benches_first(unsigned kind)
 {
-	/* Pairs with enter. */
+	/* Pairs with bench_enter. */
 	return load_acquire(&first[kind]);
 }
 
@@ -73,7 +73,7 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 		uint64_t word = load_acquire(&b->holder);
 
 		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged &&
-		    take(b, word)) {
+		    bench_hold(b, word)) {
 			fetch_add_relaxed(&vacant[kind][paged], (uint64_t)-1);
 			return b;
 		}
@@ -133,7 +133,7 @@ static struct bench *take_left(unsigned kind)
 		if (THREAD(word) == 0)
 			continue;
 		asked++;
-		if (is_left(b, word) && take(b, word)) {
+		if (bench_is_left(b, word) && bench_hold(b, word)) {
 			bench_clear(b);
 			return b;
 		}
@@ -141,7 +141,7 @@ static struct bench *take_left(unsigned kind)
 	return NULL;
 }
 
-static void enter(unsigned kind, struct bench *b)
+static void bench_enter(unsigned kind, struct bench *b)
 {
 	uint64_t top = (uint64_t)(uintptr_t)load_relaxed(&first[kind]);
 
@@ -152,24 +152,24 @@ static void enter(unsigned kind, struct bench *b)
 }
 
 /* Makes a page of benches; the caller is the holder of the first. */
-static struct bench *make(unsigned kind)
+static struct bench *benches_make(unsigned kind)
 {
 	struct bench *b = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
 	size_t i;
 
 	if (b == NULL)
 		return NULL;
-	(void)take(b, 0);
+	(void)bench_hold(b, 0);
 	for (i = 0; i < PAGE_SIZE / sizeof *b; i++) {
 		b[i].kind = kind;
-		enter(kind, &b[i]);
+		bench_enter(kind, &b[i]);
 	}
 	fetch_add_relaxed(&vacant[kind][false], i - 1);
 	return b;
 }
 
 /* Gives the bench a page if it has none; false: no memory. */
-static bool has_page(struct bench *b)
+static bool bench_has_page(struct bench *b)
 {
 	struct seat_page *page = b->page;
 
@@ -195,8 +195,8 @@ struct bench *bench_take(unsigned kind)
 	if (b == NULL)
 		b = take_vacant(kind, false);
 	if (b == NULL)
-		b = make(kind);
-	if (b != NULL && !has_page(b)) {
+		b = benches_make(kind);
+	if (b != NULL && !bench_has_page(b)) {
 		bench_leave(b);
 		b = NULL;
 	}
@@ -205,7 +205,7 @@ struct bench *bench_take(unsigned kind)
 
 void bench_keep(struct bench *b)
 {
-	(void)take(b, load_relaxed(&b->holder));
+	(void)bench_hold(b, load_relaxed(&b->holder));
 }
 
 struct seat_entry *bench_find(const struct bench *b, uint64_t id)
@@ -273,7 +273,7 @@ void benches_reap(void)
 		for (b = benches_first(kind); b != NULL; b = b->next) {
 			uint64_t word = load_acquire(&b->holder);
 
-			if (is_left(b, word) && take(b, word))
+			if (bench_is_left(b, word) && bench_hold(b, word))
 				bench_leave(b);
 		}
 }

@@ -4,7 +4,7 @@
 #include "shm/image_slabs.h"
 
 /* A chunk that another process is changing looks wrong, but not so many times in a row. */
-enum { ATTEMPTS = 8 };
+enum { CHUNK_ATTEMPTS = 8 };
 
 /* True: the words that follow from the place of the chunk are right, or 0 if it was never used. */
 static bool chunk_place_is_right(const struct image *m, size_t i)
@@ -71,7 +71,7 @@ bool image_chunks_check(struct image *m)
 
 	for (i = 0; i < m->region.chunks; i += n) {
 		for (attempt = 0; !chunk_is_right(m, i, &n); attempt++)
-			if (attempt == ATTEMPTS || !image_read_bits(m))
+			if (attempt == CHUNK_ATTEMPTS || !image_read_bits(m))
 				return false;
 	}
 	return true;

@@ -161,7 +161,7 @@ static void recount(struct pass *p)
 		fetch_add_relaxed(&h->dirty, (st.dirty >> UNIT_SHIFT) - before);
 }
 
-enum { ATTEMPTS = 32 };
+enum { PASS_ATTEMPTS = 32 };
 
 /* The first pass does not require quiescence; it suffices when nothing is lost. */
 static void pass_begin(struct pass *p, unsigned attempt)
@@ -184,7 +184,7 @@ static bool search(struct store *s)
 		do {
 			pass_begin(&p, attempt);
 			n = examine_chunk(&p, r, i);
-		} while (p.disturbed && ++attempt < ATTEMPTS);
+		} while (p.disturbed && ++attempt < PASS_ATTEMPTS);
 		all = all && !p.disturbed;
 	}
 	attempt = 0;
@@ -192,7 +192,7 @@ static bool search(struct store *s)
 		pass_begin(&p, attempt);
 		examine_records(&p);
 		recount(&p);
-	} while (p.disturbed && ++attempt < ATTEMPTS);
+	} while (p.disturbed && ++attempt < PASS_ATTEMPTS);
 	return all && !p.disturbed;
 }
 

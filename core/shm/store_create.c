@@ -80,7 +80,7 @@ static bool make_in(int fd, struct store *s, size_t n, const struct ash_heap_opt
 }
 
 /* Makes the heap in a file that seemed free; the file is mapped before it is changed. */
-static struct store *make(int fd, size_t n, const struct ash_heap_options *options,
+static struct store *make_at(int fd, size_t n, const struct ash_heap_options *options,
 			  enum ash_attach *why, enum claim *found)
 {
 	uintptr_t address = options == NULL ? 0 : options->address;
@@ -121,7 +121,7 @@ struct store *store_create_file(int fd, size_t n, const struct ash_heap_options 
 
 	*why = ASH_ATTACH_NO_MEMORY;
 	if (found == CLAIM_FREE)
-		s = make(fd, n, options, why, &found);
+		s = make_at(fd, n, options, why, &found);
 	if (s != NULL)
 		*why = ASH_ATTACHED;
 	else if (found == CLAIM_BUSY)
