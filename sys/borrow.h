@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include "internal.h"
+
 /*
  * True: the caller's process has one thread, and another process uses the same
  * memory.  Also said of that one, if it is not suspended (clone with CLONE_VM
@@ -18,6 +20,6 @@
  * of vfork of a forked child that never asked before is then known by its
  * parent's waiting.
  */
-bool memory_is_borrowed(void);
+INTERNAL bool memory_is_borrowed(void);
 
 #endif

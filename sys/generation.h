@@ -17,12 +17,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "internal.h"
+
 #define GENERATION_BITS 26
 
 /* From now on forks are noticed, unless the kernel cannot tell, or there is no memory. */
-void generation_watch(void);
-bool generation_is_watched(void);
+INTERNAL void generation_watch(void);
+INTERNAL bool generation_is_watched(void);
 
-uint64_t generation_now(void);
+INTERNAL uint64_t generation_now(void);
 
 #endif

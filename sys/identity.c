@@ -3,11 +3,10 @@
 
 #include "borrow.h"
 #include "generation.h"
+#include "kernel.h"
 #include "syscall.h"
 
-enum { ESRCH = 3 };
-
-#define THREAD_BITS 32
+#define IDENTITY_SHIFT 32
 
 uint64_t identity_here(void)
 {
@@ -17,7 +16,7 @@ uint64_t identity_here(void)
 		return 0;
 	process = arch_getpid();
 	thread = arch_gettid();
-	return process <= 0 || thread <= 0 ? 0 : (uint64_t)process << THREAD_BITS | (uint64_t)thread;
+	return process <= 0 || thread <= 0 ? 0 : (uint64_t)process << IDENTITY_SHIFT | (uint64_t)thread;
 }
 
 /*
@@ -32,10 +31,10 @@ static bool may_judge(long process, long thread)
 
 bool identity_has_ended(uint64_t identity, uint64_t me)
 {
-	long process = (long)(me >> THREAD_BITS), thread = (long)(me & UINT32_MAX);
+	long process = (long)(me >> IDENTITY_SHIFT), thread = (long)(me & UINT32_MAX);
 	long other = (long)(identity & UINT32_MAX);
 
-	if (identity == 0 || me == 0 || identity >> THREAD_BITS != me >> THREAD_BITS)
+	if (identity == 0 || me == 0 || identity >> IDENTITY_SHIFT != me >> IDENTITY_SHIFT)
 		return false;
 	/* Its id is the caller's by now; or the kernel knows of no such thread, but of the caller. */
 	return (other == thread || (arch_tgkill(process, other, 0) == -ESRCH &&

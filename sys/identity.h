@@ -16,16 +16,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "internal.h"
+
 /*
  * The caller's; 0 where a call is refused, and while forks cannot be noticed:
  * after one the parent's ids would be taken for the child's.
  */
-uint64_t identity_here(void);
+INTERNAL uint64_t identity_here(void);
 
 /*
  * True: another thread than the caller, with this identity and of the caller's
  * generation, has ended for certain.  me: the caller's identity.
  */
-bool identity_has_ended(uint64_t identity, uint64_t me);
+INTERNAL bool identity_has_ended(uint64_t identity, uint64_t me);
 
 #endif

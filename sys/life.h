@@ -28,15 +28,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "internal.h"
+
 #define LIFE_BITS     62
 #define LIFE_ID(life) ((life) & (((uint64_t)1 << 22) - 1))
 
 /* The calling thread's, and its process's; 0: unknown. */
-uint64_t life_of_thread(void);
-uint64_t life_of_process(void);
+INTERNAL uint64_t life_of_thread(void);
+INTERNAL uint64_t life_of_process(void);
 
 /* True: it is over for certain.  A life with the id 0 never is. */
-bool life_thread_is_over(uint64_t life);
-bool life_process_is_over(uint64_t life);
+INTERNAL bool life_thread_is_over(uint64_t life);
+INTERNAL bool life_process_is_over(uint64_t life);
 
 #endif

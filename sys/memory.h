@@ -5,8 +5,10 @@
 
 #include <stddef.h>
 
-int memcmp(const void *a, const void *b, size_t n);
-void *memcpy(void *restrict to, const void *restrict from, size_t n);
-void *memset(void *to, int byte, size_t n);
+#include "internal.h"
+
+INTERNAL int memcmp(const void *a, const void *b, size_t n);
+INTERNAL void *memcpy(void *restrict to, const void *restrict from, size_t n);
+INTERNAL void *memset(void *to, int byte, size_t n);
 
 #endif

@@ -4,18 +4,15 @@
 #include <stdint.h>
 
 #include "atomic.h"
+#include "kernel.h"
 #include "memory.h"
 #include "panic.h"
 #include "syscall.h"
 
 /* The kernel's numbers: there are no system headers here. */
 enum {
-	PROT_READ_WRITE = 3,
-	MAP_SHARED = 0x01,
 	MAP_PRIVATE = 0x02,
 	MAP_FIXED = 0x10,
-	MAP_ANONYMOUS = 0x20,
-	MAP_NORESERVE = 0x4000,
 	MADV_DONTNEED = 4,
 	MADV_REMOVE = 9,
 	MADV_POPULATE_WRITE = 23,

@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "cpu.h"
+#include "internal.h"
 
 #define PAGE_SIZE ((size_t)1 << CPU_PAGE_SHIFT)
 
@@ -32,23 +33,23 @@ enum sharing {
 };
 
 /* `alignment`: a power of two.  Readable and writable, zero; NULL: none. */
-void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing);
+INTERNAL void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing);
 
 /* Backs the range now instead of at its first touch.  A wish: false, if not granted. */
-bool pages_commit(void *p, size_t bytes);
+INTERNAL bool pages_commit(void *p, size_t bytes);
 
 /*
  * Gives the memory back and keeps the addresses.  True: the range reads zero
  * from now on.  False: it reads as before, or nobody knows (locked memory, a
  * kernel or emulator whose advice does nothing).
  */
-bool pages_purge(void *p, size_t bytes, enum sharing sharing);
+INTERNAL bool pages_purge(void *p, size_t bytes, enum sharing sharing);
 
 /* Gives memory and addresses back.  False: the kernel had no room to do it. */
-bool pages_release(void *p, size_t bytes);
+INTERNAL bool pages_release(void *p, size_t bytes);
 
 /* Grows a private reservation where it stands.  False: the addresses behind it are taken. */
-bool pages_grow(void *p, size_t bytes, size_t larger);
+INTERNAL bool pages_grow(void *p, size_t bytes, size_t larger);
 
 /*
  * Moves what a private range holds to another one: the pages where the kernel
@@ -58,30 +59,30 @@ bool pages_grow(void *p, size_t bytes, size_t larger);
  * old range stays ours, and so does the target; nobody knows what the old
  * one reads.
  */
-void pages_move(void *from, void *to, size_t bytes);
+INTERNAL void pages_move(void *from, void *to, size_t bytes);
 
 /* Asks for huge pages in the range, or for none.  False: refused, all is as before. */
-bool pages_huge(void *p, size_t bytes, bool wanted);
+INTERNAL bool pages_huge(void *p, size_t bytes, bool wanted);
 
 /* True: huge pages come where nobody asks for them, or nobody knows. */
-bool pages_huge_unasked(void);
+INTERNAL bool pages_huge_unasked(void);
 
 /* Bytes of the range that have memory (none, if nobody knows). */
-size_t pages_count(void *p, size_t bytes);
+INTERNAL size_t pages_count(void *p, size_t bytes);
 
 /* True: the page has memory. */
-bool pages_there(void *page);
+INTERNAL bool pages_there(void *page);
 
 /* False: nothing is mapped where the page of this address would be. */
-bool pages_mapped(const void *p);
+INTERNAL bool pages_mapped(const void *p);
 
 /* True: what is mapped has its memory at once (mlockall): to reserve ahead would cost some. */
-bool pages_are_locked(void);
+INTERNAL bool pages_are_locked(void);
 
 /*
  * Makes memory of whole huge pages read zero, at the smallest price: pages that are there
  * are cleared, the others are purged (what is not there may be in swap).
  */
-void pages_zero(void *p, size_t bytes, enum sharing sharing);
+INTERNAL void pages_zero(void *p, size_t bytes, enum sharing sharing);
 
 #endif

@@ -8,8 +8,10 @@
 
 #include <stddef.h>
 
+#include "internal.h"
+
 /* Writes the bytes on fd 2 with one system call, then traps (SIGILL). */
-_Noreturn void panic_line(const char *line, size_t length);
+INTERNAL _Noreturn void panic_line(const char *line, size_t length);
 
 /* For conditions that only a bug of Ashlar can cause; text is a literal. */
 #define panic(text) panic_line("ashlar: " text "\n", sizeof "ashlar: " text "\n" - 1)

@@ -19,9 +19,11 @@
 
 #include <stdbool.h>
 
+#include "internal.h"
+
 #ifdef ASHLAR_SO
 /* True: this is such a call.  word: any thread-local one. */
-bool prereloc_call(const void *word);
+INTERNAL bool prereloc_call(const void *word);
 #else
 #define prereloc_call(word) false
 #endif

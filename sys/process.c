@@ -3,10 +3,10 @@
 
 #include "atomic.h"
 #include "pages.h"
+#include "kernel.h"
 #include "syscall.h"
 
 enum { MADV_WIPEONFORK = 18, MADV_NOTHING_AT_ALL = 0x5a5a };
-enum { ESRCH = 3 };
 
 /*
  * An emulator that accepts advice which does not exist wipes nothing either.

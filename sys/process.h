@@ -11,26 +11,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "internal.h"
+
 /* A mark, set; NULL: this kernel cannot, or there is no memory. */
-uint64_t *process_mark(void);
+INTERNAL uint64_t *process_mark(void);
 
 /* True: since the mark was set, this memory was forked. */
-bool process_has_forked(const uint64_t *mark);
+INTERNAL bool process_has_forked(const uint64_t *mark);
 
 /* True: in a forked child every mark reads 0.  Known once there is a mark. */
-bool process_mark_is_wiped(void);
+INTERNAL bool process_mark_is_wiped(void);
 
 /* Sets it again, in the child. */
-void process_set_mark(uint64_t *mark);
+INTERNAL void process_set_mark(uint64_t *mark);
 
 /* The process's id. */
-uint64_t process_number(void);
+INTERNAL uint64_t process_number(void);
 
 /* The calling thread's id, and whether no thread of the system has this id. */
-uint64_t process_thread(void);
-bool process_thread_is_gone(uint64_t thread);
+INTERNAL uint64_t process_thread(void);
+INTERNAL bool process_thread_is_gone(uint64_t thread);
 
 /* True: the caller is the first thread of its process. */
-bool process_is_first_thread(void);
+INTERNAL bool process_is_first_thread(void);
 
 #endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "share.h"
 
+#include "kernel.h"
 #include "syscall.h"
 
-enum {
-	PROT_READ_WRITE = 3,
-	MAP_SHARED = 0x01,
-	MAP_ANONYMOUS = 0x20,
-	MAP_NORESERVE = 0x4000,
-	MAP_FIXED_NOREPLACE = 0x100000
-};
+enum { MAP_FIXED_NOREPLACE = 0x100000 };
 enum { EINTR = 4, EIO = 5, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
 enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };
 
@@ -40,7 +35,7 @@ bool share_status(int fd, struct share_file *out)
 }
 
 /* False: there is no room.  *done: the range has memory now, and the file reaches to its end. */
-static bool take(int fd, size_t at, size_t bytes, bool *done)
+static bool share_take_some(int fd, size_t at, size_t bytes, bool *done)
 {
 	enum { ATTEMPTS = 1000 };
 	unsigned i;
@@ -59,7 +54,7 @@ bool share_grow(int fd, size_t bytes)
 	bool done;
 
 	/* Both only lengthen; ftruncate could cut what another process made longer. */
-	if (!take(fd, 0, bytes, &done) ||
+	if (!share_take_some(fd, 0, bytes, &done) ||
 	    (!done && arch_pwrite64(fd, "", 1, (long)bytes - 1) != 1))
 		return false;
 	return share_status(fd, &now) && now.length >= bytes;
@@ -72,11 +67,11 @@ bool share_set_length(int fd, size_t bytes)
 
 bool share_take(int fd, size_t at, size_t bytes)
 {
-	size_t piece = (size_t)64 << 20, end = at + bytes; /* soon done: see take */
+	size_t piece = (size_t)64 << 20, end = at + bytes; /* soon done: see share_take_some */
 	bool done = true;
 
 	for (; at < end && done; at += piece)
-		if (!take(fd, at, end - at < piece ? end - at : piece, &done))
+		if (!share_take_some(fd, at, end - at < piece ? end - at : piece, &done))
 			return false;
 	return true;
 }

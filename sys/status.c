@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "status.h"
 
+#include "kernel.h"
 #include "syscall.h"
 #include "text.h"
-
-enum { O_RDONLY_CLOEXEC = 02000000 };
 
 /* Of proc_pid_stat(5), counted from 1. */
 enum {

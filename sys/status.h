@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "internal.h"
+
 struct status {
 	char state;	 /* a letter of proc_pid_stat(5)                   */
 	uint64_t threads; /* of its process                                 */
@@ -22,10 +24,10 @@ struct status {
  */
 
 /* False: there is no such thread, or nobody may know. */
-bool status_read(uint64_t thread, struct status *out);
+INTERNAL bool status_read(uint64_t thread, struct status *out);
 
 /* The file's first bytes; 0: none. */
-size_t status_file(const char *path, char *out, size_t size);
+INTERNAL size_t status_file(const char *path, char *out, size_t size);
 
 /* A number mixed into another one. */
 static inline uint64_t status_mix(uint64_t a, uint64_t b)

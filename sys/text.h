@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-char *text_add(char *to, const char *s);
-char *text_add_number(char *to, uint64_t n, unsigned base);
+#include "internal.h"
+
+INTERNAL char *text_add(char *to, const char *s);
+INTERNAL char *text_add_number(char *to, uint64_t n, unsigned base);
 
 /* Writes it on fd 2 by one system call, which is no cancellation point as libc's is. */
-void text_say(const char *text, size_t length);
+INTERNAL void text_say(const char *text, size_t length);
 
 #endif

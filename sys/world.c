@@ -3,9 +3,8 @@
 
 #include <stddef.h>
 
+#include "kernel.h"
 #include "syscall.h"
-
-enum { O_RDONLY_CLOEXEC = 02000000 };
 
 /* The number in "pid:[4026531836]"; 0: unknown. */
 static uint64_t number_of(const char *path)

@@ -30,7 +30,7 @@ fi
 if command -v gcc >/dev/null; then
 	there=$build/gcc
 	built 'gcc builds the library without a warning' "$there" CC=gcc all
-	for script in unwind single; do
+	for script in unwind st; do
 		BUILD=$there sh tests/check_$script.sh >"$log" 2>&1
 		verdict "gcc's library passes check_$script.sh"
 		grep '^FAIL' "$log" | sed 's/^/     /'

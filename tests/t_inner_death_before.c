@@ -231,7 +231,7 @@ void before_period_over(void)
 	heap()->own.retain = (size_t)4 << 20;
 	ash_heap_release(death_heap, p);
 	store_relaxed(&heap()->running, 1);
-	store_relaxed(&heap()->low, load_relaxed(&heap()->dirty));
+	store_relaxed(&heap()->period_low, load_relaxed(&heap()->dirty));
 	store_relaxed(&heap()->clock, RETAIN_PERIOD - 1);
 }
 

@@ -254,7 +254,7 @@ static void period_over(void)
 	memset(p, 1, ash_defaults.retain * 2);
 	take();
 	ash_release(p);
-	store_relaxed(&heap_default.low, load_relaxed(&heap_default.dirty));
+	store_relaxed(&heap_default.period_low, load_relaxed(&heap_default.dirty));
 	store_relaxed(&heap_default.clock, RETAIN_PERIOD - 1);
 }
 

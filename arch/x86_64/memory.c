@@ -16,18 +16,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FAMILY	   __attribute__((weak, visibility("hidden")))
+#ifdef ASHLAR_AMALGAMATION /* then of this file, for calls that the compiler makes, too */
+#define FAMILY static __attribute__((used))
+#else
+#define FAMILY __attribute__((weak, visibility("hidden")))
+#endif
 #define LOOP_LIMIT 512 /* bytes up to which the loop wins */
 
 /* Unaligned and free of the aliasing rules, as memory is.  For gcc aligned must come last. */
-typedef uint64_t __attribute__((may_alias, aligned(1))) word;
-typedef uint32_t __attribute__((may_alias, aligned(1))) half;
-typedef uint64_t __attribute__((vector_size(16), may_alias, aligned(1))) line;
+typedef uint64_t __attribute__((may_alias, aligned(1))) memory_word;
+typedef uint32_t __attribute__((may_alias, aligned(1))) memory_half;
+typedef uint64_t __attribute__((vector_size(16), may_alias, aligned(1))) memory_line;
 
-void *memcpy(void *restrict to, const void *restrict from, size_t n);
-void *memmove(void *to, const void *from, size_t n);
-void *memset(void *to, int byte, size_t n);
-int memcmp(const void *a, const void *b, size_t n);
+FAMILY void *memcpy(void *restrict to, const void *restrict from, size_t n);
+FAMILY void *memmove(void *to, const void *from, size_t n);
+FAMILY void *memset(void *to, int byte, size_t n);
+FAMILY int memcmp(const void *a, const void *b, size_t n);
 
 /* The compiler must not turn these loops back into calls to themselves. */
 #define PLAIN_LOOP __asm__ volatile("" ::: "memory")
@@ -36,15 +40,15 @@ int memcmp(const void *a, const void *b, size_t n);
 static void copy_few(unsigned char *t, const unsigned char *f, size_t n)
 {
 	if (n >= 8) {
-		uint64_t first = *(const word *)f, last = *(const word *)(f + n - 8);
+		uint64_t first = *(const memory_word *)f, last = *(const memory_word *)(f + n - 8);
 
-		*(word *)t = first;
-		*(word *)(t + n - 8) = last;
+		*(memory_word *)t = first;
+		*(memory_word *)(t + n - 8) = last;
 	} else if (n >= 4) {
-		uint32_t first = *(const half *)f, last = *(const half *)(f + n - 4);
+		uint32_t first = *(const memory_half *)f, last = *(const memory_half *)(f + n - 4);
 
-		*(half *)t = first;
-		*(half *)(t + n - 4) = last;
+		*(memory_half *)t = first;
+		*(memory_half *)(t + n - 4) = last;
 	} else if (n > 0) {
 		unsigned char first = f[0], middle = f[n / 2], last = f[n - 1];
 
@@ -69,10 +73,10 @@ FAMILY void *memcpy(void *restrict to, const void *restrict from, size_t n)
 		return to;
 	}
 	for (i = 0; i < n - 16; i += 16) {
-		*(line *)(t + i) = *(const line *)(f + i);
+		*(memory_line *)(t + i) = *(const memory_line *)(f + i);
 		PLAIN_LOOP;
 	}
-	*(line *)(t + n - 16) = *(const line *)(f + n - 16);
+	*(memory_line *)(t + n - 16) = *(const memory_line *)(f + n - 16);
 	return to;
 }
 
@@ -80,7 +84,7 @@ FAMILY void *memmove(void *to, const void *from, size_t n)
 {
 	unsigned char *t = to;
 	const unsigned char *f = from;
-	line first;
+	memory_line first;
 
 	/* Only a target inside the source must go backwards. */
 	if ((uintptr_t)t - (uintptr_t)f >= n) {
@@ -94,12 +98,12 @@ FAMILY void *memmove(void *to, const void *from, size_t n)
 		copy_few(t, f, n);
 		return to;
 	}
-	first = *(const line *)f;
+	first = *(const memory_line *)f;
 	for (; n > 16; n -= 16) {
-		*(line *)(t + n - 16) = *(const line *)(f + n - 16);
+		*(memory_line *)(t + n - 16) = *(const memory_line *)(f + n - 16);
 		PLAIN_LOOP;
 	}
-	*(line *)t = first;
+	*(memory_line *)t = first;
 	return to;
 }
 
@@ -107,7 +111,7 @@ FAMILY void *memset(void *to, int byte, size_t n)
 {
 	unsigned char *t = to;
 	uint64_t pattern = 0x0101010101010101u * (unsigned char)byte;
-	line wide = {pattern, pattern};
+	memory_line wide = {pattern, pattern};
 	size_t i;
 
 	if (n > LOOP_LIMIT) {
@@ -119,10 +123,10 @@ FAMILY void *memset(void *to, int byte, size_t n)
 		return to;
 	}
 	for (i = 0; i < n - 16; i += 16) {
-		*(line *)(t + i) = wide;
+		*(memory_line *)(t + i) = wide;
 		PLAIN_LOOP;
 	}
-	*(line *)(t + n - 16) = wide;
+	*(memory_line *)(t + n - 16) = wide;
 	return to;
 }
 
@@ -130,7 +134,7 @@ FAMILY int memcmp(const void *a, const void *b, size_t n)
 {
 	const unsigned char *x = a, *y = b;
 
-	for (; n >= 8 && *(const word *)x == *(const word *)y; n -= 8, x += 8, y += 8)
+	for (; n >= 8 && *(const memory_word *)x == *(const memory_word *)y; n -= 8, x += 8, y += 8)
 		PLAIN_LOOP;
 	for (; n > 0; n--, x++, y++) {
 		if (*x != *y)

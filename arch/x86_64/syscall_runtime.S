@@ -4,46 +4,46 @@
 #ifdef ARCH_HOST
 #include "stub.h"
 
-	CALL	poll, 7
-	CALL	lseek, 8
-	CALL	mprotect, 10
-	CALL	rt_sigaction, 13
-	CALL	rt_sigprocmask, 14
-	CALL	ioctl, 16
-	CALL	sched_yield, 24
-	CALL	dup2, 33
-	CALL	nanosleep, 35
-	CALL	setitimer, 38
-	CALL	fork, 57
-	CALL	execve, 59
-	CALL	exit, 60
-	CALL	wait4, 61
-	CALL	kill, 62
-	CALL	unlink, 87
-	CALL	getrlimit, 97
-	CALL	getrusage, 98
-	CALL	ptrace, 101
-	CALL	setpgid, 109
-	CALL	sigaltstack, 131
-	CALL	personality, 135
-	CALL	mlock, 149
-	CALL	mlockall, 151
-	CALL	munlockall, 152
-	CALL	prctl, 157
-	CALL	setuid, 105
-	CALL	arch_prctl, 158
-	CALL	setrlimit, 160
-	CALL	mount, 165
-	CALL	futex, 202
-	CALL	sched_setaffinity, 203
-	CALL	set_tid_address, 218
-	CALL	timer_create, 222
-	CALL	timer_settime, 223
-	CALL	timer_delete, 226
-	CALL	clock_gettime, 228
-	CALL	exit_group, 231
-	CALL	pipe2, 293
-	CALL	memfd_create, 319
+CALL(poll, 7)
+CALL(lseek, 8)
+CALL(mprotect, 10)
+CALL(rt_sigaction, 13)
+CALL(rt_sigprocmask, 14)
+CALL(ioctl, 16)
+CALL(sched_yield, 24)
+CALL(dup2, 33)
+CALL(nanosleep, 35)
+CALL(setitimer, 38)
+CALL(fork, 57)
+CALL(execve, 59)
+CALL(exit, 60)
+CALL(wait4, 61)
+CALL(kill, 62)
+CALL(unlink, 87)
+CALL(getrlimit, 97)
+CALL(getrusage, 98)
+CALL(ptrace, 101)
+CALL(setpgid, 109)
+CALL(sigaltstack, 131)
+CALL(personality, 135)
+CALL(mlock, 149)
+CALL(mlockall, 151)
+CALL(munlockall, 152)
+CALL(prctl, 157)
+CALL(setuid, 105)
+CALL(arch_prctl, 158)
+CALL(setrlimit, 160)
+CALL(mount, 165)
+CALL(futex, 202)
+CALL(sched_setaffinity, 203)
+CALL(set_tid_address, 218)
+CALL(timer_create, 222)
+CALL(timer_settime, 223)
+CALL(timer_delete, 226)
+CALL(clock_gettime, 228)
+CALL(exit_group, 231)
+CALL(pipe2, 293)
+CALL(memfd_create, 319)
 
 /*
  * Signal handlers return to here with the stack as the kernel laid it out, so

@@ -126,10 +126,10 @@ static inline size_t arena_words(size_t granules)
 }
 
 /* Divides the memory [begin, end), in which a begins, into record, words and granules. */
-void arena_set_up(struct arena *a, uint64_t begin, uint64_t end);
+INTERNAL void arena_set_up(struct arena *a, uint64_t begin, uint64_t end);
 
 /* The granule that begins the run to which this one belongs. */
-size_t arena_begin(const struct arena *a, size_t at);
+INTERNAL size_t arena_begin(const struct arena *a, size_t at);
 
 /* Granules from the one that begins a run to its end. */
 static inline size_t arena_length(const struct arena *a, size_t first)
@@ -149,6 +149,6 @@ static inline size_t arena_length(const struct arena *a, size_t first)
 }
 
 /* Bytes of the block at p; 0: there is none. */
-size_t arena_bytes(const struct arena *a, const void *p);
+INTERNAL size_t arena_bytes(const struct arena *a, const void *p);
 
 #endif

@@ -6,10 +6,10 @@
 #include "arena/arena.h"
 
 /* NULL: no run of free granules is long enough.  alignment: a power of two. */
-void *arena_alloc(struct arena *a, size_t size, size_t alignment);
+INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
 /* False: p is not a block. */
-bool arena_release(struct arena *a, void *p);
+INTERNAL bool arena_release(struct arena *a, void *p);
 /* p: a block; size: at most PTRDIFF_MAX.  NULL: no memory, and the block is intact. */
-void *arena_resize(struct arena *a, void *p, size_t size);
+INTERNAL void *arena_resize(struct arena *a, void *p, size_t size);
 
 #endif

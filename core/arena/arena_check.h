@@ -6,6 +6,6 @@
 #include "arena/arena.h"
 
 /* As ash_heap_check: the number of an invariant that does not hold; 0: all hold. */
-int arena_check(const struct arena *a);
+INTERNAL int arena_check(const struct arena *a);
 
 #endif

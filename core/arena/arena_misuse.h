@@ -6,6 +6,6 @@
 #include "arena/arena.h"
 
 /* Reports what is wrong with the pointer, which lies in the arena's memory. */
-_Noreturn void arena_misuse(const struct arena *a, enum call call, const void *p);
+INTERNAL _Noreturn void arena_misuse(const struct arena *a, enum call call, const void *p);
 
 #endif

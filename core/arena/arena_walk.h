@@ -5,8 +5,9 @@
 
 #include "arena/arena.h"
 
-int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
-	       void *context);
-void arena_stats(struct arena *a, struct ash_stats *out);
+INTERNAL int arena_walk(struct arena *a,
+			int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
+			void *context);
+INTERNAL void arena_stats(struct arena *a, struct ash_stats *out);
 
 #endif

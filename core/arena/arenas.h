@@ -12,20 +12,20 @@
  * An entry for an arena in the memory [begin, end); ASH_HEAPS_IN_MAX: none is unused, or
  * the memory overlaps that of another arena.
  */
-uint64_t arenas_reserve(uint64_t begin, uint64_t end);
+INTERNAL uint64_t arenas_reserve(uint64_t begin, uint64_t end);
 /* The arena of this entry is set up, and can be found from now on. */
-void arenas_publish(uint64_t i, const struct arena *a);
+INTERNAL void arenas_publish(uint64_t i, const struct arena *a);
 
 /* The arena that has this granule, the innermost of several; NULL: none. */
-struct arena *arenas_find(const void *p);
+INTERNAL struct arena *arenas_find(const void *p);
 /* The same, where p may also lie in the arena's own records. */
-struct arena *arenas_around(const void *p);
+INTERNAL struct arena *arenas_around(const void *p);
 /* Removes the arena, and the arenas in its memory.  False: it is not in the list. */
-bool arenas_leave(const void *a);
+INTERNAL bool arenas_leave(const void *a);
 
 /* Removes the arenas in this memory, which is about to be reused. */
-void arenas_gone(const void *from, size_t bytes);
+INTERNAL void arenas_gone(const void *from, size_t bytes);
 /* The same for the block at p, which is about to be released or resized; no block: nothing. */
-void arenas_gone_with(const struct chunk *c, const void *p);
+INTERNAL void arenas_gone_with(const struct chunk *c, const void *p);
 
 #endif

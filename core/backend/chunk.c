@@ -15,14 +15,15 @@ static struct run chunk_run(const struct chunk *c)
 
 __attribute__((noinline)) void chunk_hint(struct chunk *c, bool partial)
 {
-	/* Not only for the chunk's holder; region and index of a record never change. */
+	/* The caller need not hold the chunk: region and index of a record never change. */
 	uint32_t index = load_relaxed(&c->index);
 	uint64_t *word = &load_relaxed(&c->region)->partial[index / 64];
 	uint64_t bit = (uint64_t)1 << (index % 64);
 
 	/*
-	 * Ordered, and so is what is done to c->units before and looked at after: who
-	 * gives units and finds the hint, or who takes it away, sees the other.
+	 * seq_cst, as the changes of c->units before and the loads after: of a thread
+	 * that gives units and finds the hint set, and one that clears the hint and
+	 * then looks at the units, at least one sees the other.
 	 */
 	if (!partial)
 		fetch_and_seq_cst(word, ~bit);
@@ -35,7 +36,7 @@ struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
 	struct chunk *c = run_chunk(run);
 
 	fetch_add_relaxed(&h->slab_chunks, 1);
-	/* Relaxed: looked at by map_find, and by those with an old hint. */
+	/* Relaxed: read concurrently by map_find, and by threads with a stale hint. */
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
@@ -46,17 +47,17 @@ struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
 	return c;
 }
 
-/* The chunk back to its region, if it is free throughout. */
+/* Returns the chunk to its region if all its units are free. */
 static bool chunk_return(struct heap *h, struct chunk *c)
 {
 	uint64_t all = ALL_UNITS;
 	bool clean;
 
-	/* Whoever wins this swap holds the chunk: no unit of it can be claimed. */
+	/* The winner of this compare-and-swap holds the chunk: no unit can be claimed. */
 	if (!cas_acq_rel(&c->units, &all, 0))
 		return false;
 	clean = load_relaxed(&c->clean) == ALL_UNITS;
-	if (!clean) /* a chunk is counted dirty as a whole */
+	if (!clean) /* such a chunk counts as dirty as a whole */
 		heap_dirtied(h, bits_count(load_relaxed(&c->clean)));
 	chunk_hint(c, false);
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
@@ -76,7 +77,7 @@ void chunk_mend(struct heap *h, struct chunk *c)
 {
 	uint64_t word = load_seq_cst(&c->units);
 
-	/* Who is about to claim of a chunk that it has just made makes another. */
+	/* A thread that has just made this chunk and finds no unit in it makes another. */
 	if (word != 0 && (word != ALL_UNITS || !chunk_return(h, c)))
 		chunk_hint(c, true);
 }
@@ -85,18 +86,18 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 {
 	uint64_t word = load_acquire(&c->units), held, left, purged = 0;
 
-	/* Hold the dirty ones while they are purged, so that nobody is given them. */
+	/* Hold the dirty units while they are purged, so that none is handed out. */
 	do {
 		held = word & ~load_relaxed(&c->clean);
 		if (held == 0)
 			return 0;
 	} while (!cas_acquire(&c->units, &word, word & ~held));
-	/* Another purge may have been faster with some of them. */
+	/* A concurrent purge may have cleaned some of them. */
 	for (left = held & ~load_relaxed(&c->clean); left != 0;) {
 		unsigned first = bits_lowest(left), n;
 		uint64_t above = ~(left >> first);
 
-		/* Zeros come in from the left, so that `above` is 0 only for a whole word. */
+		/* The shift brings in zeros from the left: `above` is 0 only for a full word. */
 		n = above == 0 ? 64 : bits_lowest(above);
 		if (pages_purge(c->base + ((size_t)first << UNIT_SHIFT), (size_t)n << UNIT_SHIFT,
 				h->sharing))

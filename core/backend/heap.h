@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap: what its regions and owners hang from. */
+/* A heap: the root of its regions and owners, and its counters. */
 #ifndef CORE_HEAP_H
 #define CORE_HEAP_H
 
@@ -8,88 +8,92 @@
 #include "base/class.h"
 #include "base/misuse.h"
 #include "pages.h"
+#include "internal.h"
 
 struct chunk;
 struct owner;
 struct slab;
 
 struct heap {
-	struct region *regions; /* pushed, never taken off: records are for ever */
-	struct owner *owners;	/* the same                                     */
+	struct region *regions; /* pushed, never removed: records are permanent    */
+	struct owner *owners;	/* the same                                        */
 	const struct ash_defaults *options;
-	uint64_t id;	     /* 0: the default heap; no two heaps of a process share one */
+	uint64_t id;		/* 0: the default heap; unique within a process    */
 	enum sharing sharing;
-	uint64_t settled;    /* the generation whose lost records were taken over, see fork.h */
-	uint64_t root;	     /* the program's, see ash_heap_root                 */
+	uint64_t settled;	/* the fork generation whose lost records were taken
+				   over, see thread/fork.h                         */
+	uint64_t root;		/* the program's, see ash_heap_root                */
 
-	/* Written on slow paths by all threads, so not beside what they read. */
-	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean     */
-	uint64_t reserved;		   /* chunks of address space            */
-	uint64_t refused;		   /* hint: units that could not be purged */
-	uint64_t low;			   /* hint: the least that `dirty` was, see retain.h */
-	uint64_t from;			   /* hint: `dirty` when the period began          */
-	uint64_t clock;			   /* slow operations, while much is kept          */
-	uint64_t running;		   /* CLOCK_RUNS or _UNTOLD while the clock runs   */
-	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
-	uint64_t asked;			   /* hint: slab_chunks, when owner_reap asked about all */
-	uint64_t turn;			   /* hint: the record to ask about next           */
-	uint64_t takeovers;		   /* numbers given to batches, see takeover.h     */
-	uint64_t vacated;		   /* hint: how often a record got vacant          */
-	uint64_t searched;		   /* hint: `vacated`, when none was to be had     */
-	uint64_t borders;		   /* hint: between chunks of different advice     */
-	uint64_t locked;		   /* hint: not 0: all that is mapped has memory   */
-	/* Unowned slabs, see unowned.h. */
-	_Alignas(CPU_LINE) uint64_t made; /* so far, or about to be; those that went:    */
-	uint64_t gone;			  /* the same number means that there is none    */
-	struct slab *unowned[CLASSES];	  /* hint: one that has room                     */
-	uint64_t sought[CLASSES];	  /* hint: chunk where to look for others        */
-	struct ash_defaults own; /* options, of a heap that has its own         */
+	/* Written on slow paths by all threads, so on other cache lines than the above. */
+	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean                */
+	uint64_t reserved;		   /* chunks of address space                       */
+	uint64_t refused;		   /* hint: units that could not be purged          */
+	/* See retain.h. */
+	uint64_t period_low;   /* hint: the least value of `dirty` in the period            */
+	uint64_t period_start; /* hint: `dirty` when the period began                       */
+	uint64_t clock;	       /* slow operations of the period                             */
+	uint64_t running;      /* CLOCK_... while the clock runs, else 0                    */
+	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
+	/* See thread/reap.h, takeover.h and seating.c. */
+	uint64_t chunks_reaped; /* hint: slab_chunks when all records were last checked     */
+	uint64_t reap_next;	/* hint: index of the record to be checked next             */
+	uint64_t takeovers;	/* counter that numbers batches of records                  */
+	uint64_t vacated;	/* hint: how often a record became vacant                   */
+	uint64_t vacated_seen;	/* hint: `vacated` when no vacant record was found          */
+	uint64_t borders;	/* hint: neighbouring chunks whose advice differs           */
+	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall)   */
+	/* Unowned slabs, see slab/unowned.h. */
+	_Alignas(CPU_LINE) uint64_t unowned_made; /* counts a slab before it is made, and   */
+	uint64_t unowned_gone;			  /* after it went; equal: there is none    */
+	struct slab *unowned[CLASSES];		  /* hint: one with free slots              */
+	uint64_t unowned_next[CLASSES]; /* hint: the chunk where the next search begins     */
+	struct ash_defaults own;	/* options, of a heap that has its own              */
 };
 
-/* Of heap.running.  Untold: the owners are still to learn of it, see watch.h. */
+/* Values of heap.running.  The latter: the owners are not yet notified, see thread/watch.h. */
 #define CLOCK_RUNS   ((uint64_t)1)
 #define CLOCK_UNTOLD ((uint64_t)2)
 
-extern INTERNAL struct heap heap_default;
+INTERNAL_EXTERN struct heap heap_default;
 
 #define HEAP_BYTES ((sizeof(struct heap) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 
 /*
- * What only heaps made by the program need.  The code of the default heap
- * reaches it through here, so that a program without such heaps is not linked
- * with it.  Set before the first such heap exists.
+ * Functions that only heaps made by the program need.  The default heap's code calls
+ * them through these pointers, so that a program without such heaps does not link
+ * them.  Set before the first such heap exists.
  */
 struct heap_hooks {
-	/* False: not theirs.  c: the chunk that has p, or NULL. */
+	/* False: p is not of such a heap.  c: the chunk that has p, or NULL. */
 	bool (*release)(struct chunk *c, void *p);
 	bool (*resize)(struct chunk *c, void **p, size_t size);
-	size_t (*bytes)(const void *p); /* of a block that no chunk has; 0: there is none */
-	/* A block of the default heap that may have a heap in it is about to be released. */
+	size_t (*bytes)(const void *p); /* of a block outside all chunks; 0: there is none */
+	/* A block of the default heap that may contain a heap is about to be released. */
 	void (*gone)(const void *p, size_t bytes);
-	/* Reports it, if they know more of the pointer. */
+	/* Reports the misuse if the pointer belongs to such a heap. */
 	void (*misuse)(enum call call, const void *p);
 	/* A slab is about to be published in a heap shared by processes. */
 	void (*slab_made)(struct slab *s);
-	/* Memory for one more owner record, zero; NULL: none. */
+	/* Zeroed memory for one more owner record; NULL: none. */
 	void *(*owner_memory)(struct heap *h);
-	/* The holder word (owner.h) of the calling thread in a heap shared by processes. */
+	/* The calling thread's holder word (base/holder_word.h) in a heap shared by processes. */
 	uint64_t (*holder)(struct heap *h);
 	/* True: the holder has died.  For heaps shared by processes. */
 	bool (*is_dead)(struct heap *h, uint64_t holder);
-	/* What a dead holder of the record was in the middle of; the caller holds it now. */
+	/* Completes what a dead holder of the record left half done; the caller holds it now. */
 	void (*settle)(struct owner *v);
 	/* True: no live thread is changing units, chunks or slabs of a heap shared by processes. */
 	bool (*is_quiet)(struct heap *h);
-	/* A thread's seats in such heaps, when it is about to end. */
+	/* Leaves a thread's seats in such heaps; the thread is about to end. */
 	void (*thread_ends)(void);
 };
-extern INTERNAL const struct heap_hooks *heap_hooks;
+INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);
 }
 
-void heap_cleaned(struct heap *h, size_t units);
+INTERNAL void heap_cleaned(struct heap *h, size_t units);
 
 #endif

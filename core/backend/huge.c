@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/huge.h"
 
-#define HUGE_FROM   ((size_t)32 << 20) /* its first byte costs a sixteenth at most */
+#define HUGE_FROM   ((size_t)32 << 20) /* one huge page is at most a sixteenth of it */
 #define PLAIN_FROM  ((size_t)4 << 20)
-#define HUGE_CHUNKS 16 /* so many chunks of slabs: one more is a sixteenth at stake */
+#define HUGE_CHUNKS 16 /* of slabs: one more is at most a sixteenth */
 
 enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 {

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Huge pages: who gets them. */
+/* Huge pages: the policy. */
 #ifndef CORE_HUGE_H
 #define CORE_HUGE_H
 
+#include "internal.h"
 #include "backend/heap.h"
 
 enum advice {
-	ADVICE_NONE,  /* as the machine's setting has it */
+	ADVICE_NONE,  /* the system's setting decides */
 	ADVICE_HUGE,
 	ADVICE_PLAIN, /* no huge pages, whatever the setting */
 	ADVICE_UNKNOWN
 };
 
-/* In region.advice, of a span's first chunk: it may stay sparse, and so may what it grows by. */
+/* Flag in region.advice of a span's first chunk: the span, also when it grows, may stay sparse. */
 #define ADVICE_SPARSE 0x80
 
 enum huge_use {
-	HUGE_MIXED,  /* a chunk of slabs of which parts may never be touched */
-	HUGE_SLABS,  /* one that will be full              */
-	HUGE_FILLED, /* a span that will be written        */
+	HUGE_MIXED,  /* a chunk of slabs, parts of which may never be touched */
+	HUGE_SLABS,  /* a chunk of slabs that will be full */
+	HUGE_FILLED, /* a span that will be written */
 	HUGE_ZEROED  /* a zeroed span, which may stay sparse */
 };
 
 /*
- * The policy, all of it.  A huge page costs 2 MiB at its first byte, and saves
- * 511 faults and as many entries of the TLB when all of it is used.  bytes: of
- * a span.
+ * The whole policy.  A huge page costs 2 MiB at its first byte, and saves 511 page
+ * faults and TLB entries if all of it is used.  bytes: the size of a span.
  */
-enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes);
+INTERNAL enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes);
 
 /*
- * Advice splits mappings, whose number is limited (65 530 by default): so many
- * borders between chunks of different advice may a heap have.  What would be
- * more goes without.
+ * Advice splits mappings, whose number is limited (65 530 by default).  So this limits
+ * the borders between chunks of different advice in a heap; advice that would exceed
+ * it is not given.
  */
 #define HUGE_BORDERS 100
 

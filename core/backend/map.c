@@ -3,7 +3,7 @@
 
 #include "pages.h"
 
-struct map chunk_map;
+INTERNAL struct map chunk_map;
 static uint64_t first_leaf_used;
 
 static struct map_leaf *leaf_memory(void)
@@ -13,18 +13,18 @@ static struct map_leaf *leaf_memory(void)
 	return pages_reserve(sizeof chunk_map.first, PAGE_SIZE, PAGES_PRIVATE);
 }
 
-static bool leaf_make(struct map_leaf **place)
+static bool leaf_make(struct map_leaf **root_entry)
 {
 	struct map_leaf *leaf;
 	uint64_t none = 0;
 
-	if (load_acquire(place) != NULL)
+	if (load_acquire(root_entry) != NULL)
 		return true;
 	leaf = leaf_memory();
 	if (leaf == NULL)
 		return false;
-	/* Pairs with map_guess. */
-	if (!cas_acq_rel((uint64_t *)(void *)place, &none, (uint64_t)(uintptr_t)leaf) &&
+	/* Release pairs with map_guess. */
+	if (!cas_acq_rel((uint64_t *)(void *)root_entry, &none, (uint64_t)(uintptr_t)leaf) &&
 	    leaf != &chunk_map.first)
 		(void)pages_release(leaf, sizeof *leaf);
 	return true;
@@ -34,14 +34,14 @@ struct chunk *map_find(const void *p)
 {
 	struct chunk *c = map_guess(p);
 
-	/* The base is unset, and so unequal, in chunks that were never used. */
+	/* A chunk that was never used has base NULL, which does not match. */
 	if (likely(c != NULL) &&
 	    likely((uintptr_t)p - (uintptr_t)load_relaxed(&c->base) < CHUNK_SIZE))
 		return c;
 	return NULL;
 }
 
-/* The map's entry for chunk i of the region, whose leaf is there. */
+/* The map's entry for chunk i of the region; its leaf exists. */
 static struct chunk **entry(const struct region *r, size_t i)
 {
 	const char *base = r->base + (i << CHUNK_SHIFT);
@@ -55,12 +55,12 @@ bool map_enter(struct region *r)
 	uintptr_t first = (uintptr_t)r->base >> CHUNK_SHIFT, last = first + r->chunks - 1;
 	size_t i;
 
-	/* A leaf without entries, should the next one fail, hurts nobody. */
+	/* If a later leaf cannot be allocated, the empty ones already installed are harmless. */
 	for (i = first >> MAP_BITS; i <= last >> MAP_BITS; i++)
 		if (!leaf_make(&chunk_map.root[i]))
 			return false;
 	for (i = 0; i < r->chunks; i++)
-		store_release(entry(r, i), region_chunk(r, i)); /* with map_guess */
+		store_release(entry(r, i), region_chunk(r, i)); /* pairs with map_guess */
 	return true;
 }
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The chunk map: address -> chunk record, for every chunk of every region in
- * this process.  What is foreign is an answer (NULL), not a crash: whatever
- * the pointer, a lookup reads only memory of ours.
+ * this process.  A foreign pointer yields NULL; the lookup never faults, as it
+ * reads only the map itself.
  *
  *   p = 0 | 13 bits | 13 bits | 21 bits
  *         |  root   |  leaf   |  inside the chunk
  *
- * Beside it a hint, for releases into the default heap:
+ * and a hint, for releases into the default heap:
  *
  *   units   unit -> slab record, one entry for each 32 KiB of 8 GiB; addresses
- *           8 GiB apart share an entry, which is the last comer's.  Nothing is
- *           taken out: what it names may be another slab by now, or none.
+ *           8 GiB apart share an entry, where the last writer wins.  Entries are
+ *           never removed: the record may have another slab by now, or none.
  *
- * So nearly every program has all its slabs one load away.
+ * So in nearly every program one load finds the slab.
  */
 #ifndef CORE_MAP_H
 #define CORE_MAP_H
@@ -21,6 +21,7 @@
 #include "atomic.h"
 #include "base/bits.h"
 #include "base/layout.h"
+#include "internal.h"
 
 #define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2)
 #define MAP_SIZE ((size_t)1 << MAP_BITS)
@@ -33,22 +34,23 @@ struct map_leaf {
 #define MAP_UNITS ((size_t)1 << 18)
 
 /*
- * The root's last entries are those of where the kernel maps first.  So it comes
- * last: they share a page with what follows, in the smallest programs, too.
+ * mmap places mappings at the top of the address space, so the last root entries are
+ * used first.  The root is the last member, so that they share a page with the data
+ * that follows, even in the smallest programs.
  */
 struct map {
 	struct slab *units[MAP_UNITS];
-	struct map_leaf first; /* costs no system call, and few programs need another */
+	struct map_leaf first; /* needs no system call; few programs need another leaf */
 	struct map_leaf *root[MAP_SIZE];
 };
-extern INTERNAL struct map chunk_map;
+INTERNAL_EXTERN struct map chunk_map;
 
 static inline size_t map_index(const void *p)
 {
 	return ((uintptr_t)p >> CHUNK_SHIFT) % MAP_SIZE;
 }
 
-/* The chunk that has this address, whether in use or not; NULL: none. */
+/* The chunk that contains this address, in use or not; NULL: none. */
 static inline struct chunk *map_guess(const void *p)
 {
 	uintptr_t top = (uintptr_t)p >> (CHUNK_SHIFT + MAP_BITS);
@@ -56,7 +58,7 @@ static inline struct chunk *map_guess(const void *p)
 
 	if (unlikely(top >= MAP_SIZE))
 		return NULL; /* not an address of user space */
-	/* Pairs with leaf_make: a leaf begins all zero, which is empty. */
+	/* Pairs with leaf_make: a new leaf is all zero, which means empty. */
 	leaf = load_acquire(&chunk_map.root[top]);
 	/* Pairs with map_enter: the record is valid before it can be found. */
 	return unlikely(leaf == NULL) ? NULL : load_acquire(&leaf->chunk[map_index(p)]);
@@ -68,24 +70,25 @@ static inline struct slab **map_unit(const void *p)
 }
 
 /*
- * The slab record of this address, or another one, or NULL.  For callers that
- * compare the record's owner with themselves, and the address with its base.
+ * A hint: the slab record of this address, another one, or NULL.  The caller must
+ * compare the record's owner with its own record and the address with the base, or
+ * use slab_is_of.
  */
 static inline struct slab *map_guess_slab(const void *p)
 {
-	/* Pairs with slab_publish: the record is complete when it is found. */
+	/* Pairs with slab_publish: a record that is found is complete. */
 	return load_acquire(map_unit(p));
 }
 
-/* The chunk in use that has this address; NULL: none. */
-struct chunk *map_find(const void *p);
+/* The chunk that contains this address and has been in use; NULL: none. */
+INTERNAL struct chunk *map_find(const void *p);
 
 /* Enters all chunks of the region.  False: no memory for it; nothing is entered. */
-bool map_enter(struct region *r);
-/* Takes them out again. */
-void map_leave(struct region *r);
+INTERNAL bool map_enter(struct region *r);
+/* Removes them. */
+INTERNAL void map_leave(struct region *r);
 
-/* True: the address is one of the map's own. */
-bool map_holds(const void *p);
+/* True: the address is in the map's own memory. */
+INTERNAL bool map_holds(const void *p);
 
 #endif

@@ -13,7 +13,7 @@
 	(HEAD_BYTES(n) +                                                                           \
 	 (n) * ((slabs) ? STRIDE_SLABS + CHUNK_UNITS * (remote) : STRIDE_SPANS))
 
-/* The first region of a small program costs one system call and few pages. */
+/* Static, so that the first region of a small program costs one system call and few pages. */
 static _Alignas(CPU_LINE) char first_metadata[BYTES((size_t)1, true, REMOTE_STRIDE)];
 static uint64_t first_metadata_used;
 

@@ -6,8 +6,8 @@
 #include "backend/metadata.h"
 #include "pages.h"
 
-#define STEP_MAX      ((size_t)512) /* chunks: the heap grows by at most a GiB at a time   */
-#define LOCKED_PART   32	     /* what is ahead of a locked heap is a part of it      */
+#define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
+#define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
 
 static void region_push(struct heap *h, struct region *r)
 {
@@ -15,11 +15,11 @@ static void region_push(struct heap *h, struct region *r)
 
 	do
 		r->next = (struct region *)(uintptr_t)top;
-	/* Pairs with the loads of heap.regions: a region is complete when seen. */
+	/* Release pairs with the loads of heap.regions: a region that is seen is complete. */
 	while (!cas_acq_rel((uint64_t *)(void *)&h->regions, &top, (uint64_t)(uintptr_t)r));
 }
 
-/* Counted before it is done, or two threads would both find room below the cap. */
+/* Counts before reserving, or two threads could together exceed the cap. */
 static bool cap_take(struct heap *h, size_t n)
 {
 	size_t cap = h->options->cap == 0 ? SIZE_MAX : h->options->cap >> CHUNK_SHIFT;
@@ -38,8 +38,8 @@ static void cap_give(struct heap *h, size_t n)
 }
 
 /*
- * A new region of n chunks, the first `claimed` of which belong to the
- * caller, so that growth is certain to be growth for the one who grows.
+ * A new region of n chunks.  The first `claimed` belong to the caller, so the
+ * thread that grows the heap is guaranteed to get chunks.
  */
 static struct region *region_create(struct heap *h, size_t n, size_t alignment, size_t claimed,
 				    bool slabs)
@@ -48,14 +48,14 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 	bool old;
 	char *base;
 
-	/* A store has one region; what its words say of the cap, others may have written. */
+	/* A store has one region; its words for the cap may be forged by other processes. */
 	if (h->sharing != PAGES_PRIVATE || !cap_take(h, n))
 		return NULL;
-	/* Before the metadata, which is never given back: a hopeless request leaves none. */
+	/* Before the metadata, which is never unmapped: a failed request leaves none. */
 	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
 	r = base == NULL ? NULL : metadata_make(h, n, slabs, &old);
 	if (r != NULL) {
-		/* Relaxed, as all stores to the two: walks look at them at any time. */
+		/* Relaxed, as all stores to the two: walks may read them at any time. */
 		store_relaxed(&r->base, base);
 		store_relaxed(&r->chunks, n);
 	}
@@ -65,7 +65,7 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 		cap_give(h, n);
 		if (r == NULL)
 			return NULL;
-		/* The metadata waits for the next attempt. */
+		/* Keep the metadata for the next attempt. */
 		store_relaxed(&r->base, (char *)NULL);
 		store_relaxed(&r->chunks, (size_t)0);
 		store_release(&r->state, REGION_VACANT);
@@ -95,21 +95,21 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 		do {
 			offset = (size_t)0 - ((uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT);
 			first = bits_find(r->free, load_relaxed(&r->chunks), n, alignment, offset);
-			/* A lost claim means that somebody else took chunks: look again. */
+			/* A failed claim means that another thread took chunks: search again. */
 		} while (first != BITS_NONE && !bits_claim(r->free, first, n));
 		if (first == BITS_NONE)
 			continue;
 		run.region = r;
 		run.first = first;
 		/*
-		 * The region may have been retired and made anew, elsewhere, since
-		 * its base was read; now that we hold chunks of it, it stays.
+		 * The region may have been retired and reused at another address since
+		 * its base was read; now that chunks of it are held, it stays.
 		 */
 		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0)
 			return run;
 		bits_release(r->free, first, n);
 		run.region = NULL;
-		run.first = 0; /* where a new region's run begins, see region_claim */
+		run.first = 0; /* the run of a new region, see region_claim */
 	}
 	return run;
 }
@@ -123,9 +123,9 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 	if (run.region != NULL)
 		return run;
 	/*
-	 * Doubling keeps mappings few, and half as much again gives a large span
-	 * room to grow; halving gets on under tight limits.  Locked memory is there
-	 * from the first moment on.
+	 * Doubling the heap keeps mappings few, and 1.5 times the size of a large span
+	 * lets it grow in place; halving the step on failure copes with tight limits.
+	 * Locked memory is resident at once, so little of it is reserved ahead.
 	 */
 	step = n + n / 2;
 	if (slabs) {
@@ -180,7 +180,7 @@ static enum advice advice_at(const struct region *r, size_t i)
 	return load_relaxed(&r->advice[i]) & ~ADVICE_SPARSE;
 }
 
-/* Chunks from `first` to `last` whose advice is not that of the chunk before. */
+/* Chunks from `first` to `last` whose advice differs from that of the chunk before. */
 static size_t borders(const struct region *r, size_t first, size_t last)
 {
 	size_t i, n = 0;
@@ -206,12 +206,12 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	uint64_t *all = &r->heap->borders;
 	size_t i = 0, before, end = run.first + n;
 
-	/* None in particular: but not what an earlier block wished, either. */
+	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE. */
 	while (advice_at(r, run.first + i) == advice ||
 	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
 		if (++i >= n)
 			return;
-	if (advice == ADVICE_NONE) /* the kernel cannot forget */
+	if (advice == ADVICE_NONE) /* madvise cannot restore the default */
 		advice = ADVICE_PLAIN;
 	before = borders(r, run.first, end);
 	i = run.first > 0 && advice_at(r, run.first - 1) != advice;
@@ -249,20 +249,20 @@ static bool region_retire(struct heap *h, struct region *r)
 {
 	size_t n = load_relaxed(&r->chunks), dirty;
 
-	/* 0: somebody else was faster, since the state was read. */
+	/* 0: another thread retired it since the state was read. */
 	if (n == 0 || !bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
 		return false;
 	if (load_relaxed(&r->chunks) != n) {
-		/* Retired and made anew, larger, by others since n was read. */
+		/* Other threads retired it and reused it with more chunks since n was read. */
 		bits_release(r->free, 0, n);
 		return false;
 	}
-	/* All chunks are ours now, so nobody else holds anything of this region. */
+	/* All chunks are claimed by this thread, so no other holds any part of the region. */
 	dirty = region_dirty((struct run){r, 0}, n);
 	store_release(&r->state, REGION_CLAIMED);
 	map_leave(r);
 	if (!pages_release(r->base, n << CHUNK_SHIFT)) {
-		/* Neither mappings nor memory for the map: the addresses stay claimed. */
+		/* munmap failed; if the map cannot be restored, the chunks stay claimed. */
 		if (map_enter(r)) {
 			store_release(&r->state, REGION_LIVE);
 			bits_release(r->free, 0, n);
@@ -272,10 +272,10 @@ static bool region_retire(struct heap *h, struct region *r)
 	heap_cleaned(h, dirty * CHUNK_UNITS);
 	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
-	region_advised((struct run){r, 0}, n, ADVICE_NONE); /* new mappings, next time */
+	region_advised((struct run){r, 0}, n, ADVICE_NONE); /* the next mapping has no advice */
 	store_relaxed(&r->base, (char *)NULL);
 	store_relaxed(&r->chunks, (size_t)0);
-	/* Pairs with the swap in metadata_make. */
+	/* Pairs with the compare-and-swap in metadata_make. */
 	store_release(&r->state, REGION_VACANT);
 	return true;
 }

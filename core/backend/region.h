@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Regions: address space, reserved in steps that grow with the heap, and the
- * runs of chunks in it.  Lock-free: a run is claimed by swaps on the words of
- * region.free; who loses one lost it to a thread that got on.
+ * runs of chunks in it.  Lock-free: a run is claimed by compare-and-swap on the words
+ * of region.free; a failed one means that another thread succeeded.
  */
 #ifndef CORE_REGION_H
 #define CORE_REGION_H
 
+#include "internal.h"
 #include "backend/huge.h"
 
-#define SPAN_REGION ((size_t)16) /* chunks: from here on a span gets a region of its size */
+#define SPAN_REGION ((size_t)16) /* chunks: a span of at least so many gets a region of its size */
 
 struct run {
 	struct region *region; /* NULL: none */
@@ -17,31 +18,31 @@ struct run {
 };
 
 /*
- * `n` free chunks in a row, the first aligned to `alignment` chunks (a power
- * of two).  for_slabs: where slab records exist.  Grows the heap by a region
- * if it must.
+ * Claims `n` adjacent free chunks, the first aligned to `alignment` chunks (a power
+ * of two).  for_slabs: in a region with slab records.  Grows the heap by a region
+ * if necessary.
  */
-struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs);
+INTERNAL struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs);
 
-/* A particular run, for growth in place. */
-bool region_claim_at(struct run at, size_t n);
+/* Claims a particular run, for growth in place. */
+INTERNAL bool region_claim_at(struct run at, size_t n);
 
-/* Gives the chunks back.  clean: they read zero. */
-void region_give(struct run run, size_t n, bool clean);
+/* Frees the chunks.  clean: they read zero. */
+INTERNAL void region_give(struct run run, size_t n, bool clean);
 
-/* The run reads zero.  For whoever holds it. */
-bool region_is_clean(struct run run, size_t n);
-/* Chunks of it that may not. */
-size_t region_dirty(struct run run, size_t n);
+/* True: the run reads zero.  For the holder of the run. */
+INTERNAL bool region_is_clean(struct run run, size_t n);
+/* The number of its chunks that may not read zero. */
+INTERNAL size_t region_dirty(struct run run, size_t n);
 
 /*
- * The advice of huge.h for the run; a system call only where that changes
- * something, and adds no border too many.  For whoever holds the run.  Of no
- * advice what remains is that huge pages are not asked for any more.
+ * Gives advice (huge.h) for the run, for its holder; makes a system call only if that
+ * changes something and stays within HUGE_BORDERS.  ADVICE_NONE cannot be restored
+ * exactly: the run merely stops asking for huge pages.
  */
-void region_advise(struct run run, size_t n, enum advice advice);
-/* The memory was moved there, and the advice with it, or not, if it was copied. */
-void region_moved(struct run from, struct run to, size_t n);
+INTERNAL void region_advise(struct run run, size_t n, enum advice advice);
+/* The memory was moved with its advice, or copied without: records that it is unknown. */
+INTERNAL void region_moved(struct run from, struct run to, size_t n);
 
 static inline char *run_base(struct run run)
 {
@@ -54,20 +55,20 @@ static inline struct chunk *run_chunk(struct run run)
 }
 
 /*
- * Writes the one region of a heap that does not grow, which will stand at `at`;
- * r: zeroed memory there or elsewhere.  All of it follows from the arguments.
+ * Initialises r, in zeroed memory, as the one region record of a heap that does not
+ * grow; its final address is `at`.  The result depends on the arguments only.
  */
-void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
+INTERNAL void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
 		size_t remote_stride);
-/* All its chunks are free and zero from now on. */
-void region_open(struct region *r);
+/* Marks all its chunks as free and zero. */
+INTERNAL void region_open(struct region *r);
 
-/* Returns to the system each region that is free throughout; the bytes returned. */
-size_t region_trim(struct heap *h);
+/* Unmaps each region that is entirely free; returns the bytes unmapped. */
+INTERNAL size_t region_trim(struct heap *h);
 
-/* The region whose chunks hold the address, for reports; NULL: none. */
-struct region *region_of(struct heap *h, const void *p);
+/* The region whose chunks contain the address, for reports; NULL: none. */
+INTERNAL struct region *region_of(struct heap *h, const void *p);
 /* True: the address is in some region's metadata. */
-bool region_metadata_holds(struct heap *h, const void *p);
+INTERNAL bool region_metadata_holds(struct heap *h, const void *p);
 
 #endif

@@ -5,7 +5,7 @@
 #include "pages.h"
 #include "backend/region.h"
 
-/* Gives back what of the chunk is free and dirty; its bytes. */
+/* Purges what of the chunk is free and dirty; returns the bytes. */
 static size_t trim_chunk(struct heap *h, struct run run)
 {
 	struct chunk *c = run_chunk(run);
@@ -15,7 +15,7 @@ static size_t trim_chunk(struct heap *h, struct run run)
 		return chunk_purge(h, c);
 	if (region_is_clean(run, 1) || !region_claim_at(run, 1))
 		return 0;
-	/* Now that we hold it, nobody else changes it; was it cleaned meanwhile? */
+	/* The chunk is held, so no other thread changes it; it may have been cleaned before. */
 	clean = region_is_clean(run, 1);
 	if (clean || !pages_purge(run_base(run), CHUNK_SIZE, h->sharing)) {
 		region_give(run, 1, clean);
@@ -47,23 +47,23 @@ static uint64_t half(const struct heap *h)
 	return h->options->retain / 2 / UNIT_SIZE;
 }
 
-/* Gives back until so many units are kept; what is refused is not asked for again. */
+/* Purges until at most so many units are retained; records what cannot be purged. */
 static void retain_down(struct heap *h, uint64_t units)
 {
 	size_t bytes = heap_trim(h, units * UNIT_SIZE);
 	uint64_t left;
 
 	if (bytes == 0 && load_relaxed(&h->locked) != 0)
-		(void)region_trim(h); /* what cannot be purged can be unmapped */
+		(void)region_trim(h); /* locked memory cannot be purged, but unmapped */
 	left = load_relaxed(&h->dirty);
 	store_relaxed(&h->refused, bytes == 0 && left > units ? left - units : 0);
 }
 
-/* From now on, so much is kept, and nothing of it known to be in demand. */
+/* Begins a period: so much is retained, none of it known to be in demand. */
 static void period_begin(struct heap *h, uint64_t kept)
 {
-	store_relaxed(&h->low, kept);
-	store_relaxed(&h->from, kept);
+	store_relaxed(&h->period_low, kept);
+	store_relaxed(&h->period_start, kept);
 }
 
 static void clock_start(struct heap *h, uint64_t kept)
@@ -74,7 +74,7 @@ static void clock_start(struct heap *h, uint64_t kept)
 	period_begin(h, kept);
 }
 
-/* All of this are hints: what a race spoils is right again a period later. */
+/* All of these are hints; races correct themselves within one period. */
 bool retain_tick(struct heap *h, uint64_t n)
 {
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused), clock, low;
@@ -89,11 +89,11 @@ bool retain_tick(struct heap *h, uint64_t n)
 	}
 	clock = fetch_add_relaxed(&h->clock, n) % RETAIN_PERIOD;
 	if (clock + n >= RETAIN_PERIOD) {
-		low = load_relaxed(&h->low);
+		low = load_relaxed(&h->period_low);
 		period_begin(h, kept);
 		if (low <= kept && low > half(h) + refused)
 			retain_down(h, kept - low + half(h));
-		store_relaxed(&h->running, CLOCK_UNTOLD); /* should one have missed it */
+		store_relaxed(&h->running, CLOCK_UNTOLD); /* for an owner that missed it */
 	}
 	return true;
 }

@@ -32,7 +32,7 @@ struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense)
 
 		if (c == NULL)
 			break;
-		/* Others may empty it before us: then they got on, and we try again. */
+		/* Other threads may exhaust the new chunk first; retry (they made progress). */
 		u = claim_in(h, c, count);
 	}
 	return u;
@@ -43,7 +43,8 @@ void units_give(struct heap *h, struct units u)
 	struct chunk *c = u.chunk;
 	uint64_t mask = bits_run(u.first, u.count);
 
-	(void)retain_tick(h, u.count); /* before: what came just now was not idle */
+	/* Must come first: units freed just now do not count as idle. */
+	(void)retain_tick(h, u.count);
 	heap_dirtied(h, u.count);
 	chunk_put(h, c, mask);
 }

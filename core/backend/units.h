@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Units of slab chunks: claiming and giving them back. */
+/* Units of slab chunks: claiming and freeing them. */
 #ifndef CORE_UNITS_H
 #define CORE_UNITS_H
 
+#include "internal.h"
 #include "backend/chunk.h"
 
 struct units {
@@ -11,12 +12,12 @@ struct units {
 	bool clean;	     /* they read zero */
 };
 
-/* Units of this chunk, if it has them. */
+/* Claims `count` units of this chunk; .chunk is NULL if it has no such run. */
 static ALWAYS_INLINE struct units units_claim_in(struct heap *h, struct chunk *c, unsigned count,
 						 uint64_t (*find)(uint64_t word, unsigned n))
 {
 	struct units u = {NULL, 0, count, false};
-	/* Acquire pairs with units_give: the last user is done with the memory. */
+	/* Acquire pairs with chunk_put: the last user is done with the memory. */
 	uint64_t word = load_acquire(&c->units), runs, mask, clean;
 
 	do {
@@ -24,7 +25,7 @@ static ALWAYS_INLINE struct units units_claim_in(struct heap *h, struct chunk *c
 		if (runs == 0) {
 			if (word != 0)
 				return u;
-			/* The hint goes, unless something came free meanwhile. */
+			/* Clear the hint, unless units were freed concurrently. */
 			chunk_hint(c, false);
 			if (load_seq_cst(&c->units) != 0)
 				chunk_hint(c, true);
@@ -37,13 +38,13 @@ static ALWAYS_INLINE struct units units_claim_in(struct heap *h, struct chunk *c
 	u.chunk = c;
 	clean = load_relaxed(&c->clean) & mask;
 	u.clean = clean == mask;
-	if (!QUICK || clean != 0) /* one locked operation less, or a few bytes */
+	if (!QUICK || clean != 0) /* QUICK saves a locked operation, else a few bytes */
 		fetch_and_acq_rel(&c->clean, ~mask);
 	heap_cleaned(h, count - bits_count(clean));
 	return u;
 }
 
-/* The lowest that `claim` gets. */
+/* The lowest-addressed run of units that `claim` succeeds on. */
 static ALWAYS_INLINE struct units units_find(struct heap *h, unsigned count,
 					     struct units (*claim)(struct heap *, struct chunk *,
 								   unsigned))
@@ -70,13 +71,13 @@ static ALWAYS_INLINE struct units units_find(struct heap *h, unsigned count,
 }
 
 /*
- * `count` units in a row (aligned if a power of two); from a new chunk only if
- * `grow`.  dense: such a chunk will be full before long.
+ * `count` adjacent units (aligned if a power of two), from a new chunk only if
+ * `grow`.  dense: the slabs will soon use all of such a chunk.
  */
-struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
+INTERNAL struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
 
-/* Gives them back, dirty; the chunk too, if that was the last of it. */
-void units_give(struct heap *h, struct units u);
+/* Frees the units, as dirty, and returns the chunk if all its units are free now. */
+INTERNAL void units_give(struct heap *h, struct units u);
 
 static inline char *units_base(struct units u)
 {

@@ -4,17 +4,17 @@
 #include "atomic.h"
 
 /* The part of the run [first, first + n) that lies in its first word. */
-struct part {
+struct bits_part {
 	size_t word;
 	uint64_t mask;
 	size_t bits;
 };
 
-static struct part part_of(size_t first, size_t n)
+static struct bits_part bits_part_of(size_t first, size_t n)
 {
 	unsigned low = (unsigned)(first % 64);
 	size_t bits = 64 - low < n ? 64 - low : n;
-	struct part p = {first / 64, bits_run(low, (unsigned)bits), bits};
+	struct bits_part p = {first / 64, bits_run(low, (unsigned)bits), bits};
 
 	return p;
 }
@@ -31,13 +31,13 @@ size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment,
 	while (first <= size && n <= size - first) {
 		size_t i, last_hole = BITS_NONE;
 
-		/* From the far end: the first hole met lets us skip furthest. */
+		/* Search backwards: the last hole of the run allows the longest skip. */
 		for (i = n; i-- > 0;) {
 			size_t at = first + i;
 			uint64_t word = load_relaxed(&words[at / 64]);
 
 			if (word == ~(uint64_t)0) {
-				/* A word full of free chunks is passed at once. */
+				/* All 64 bits are set: skip the word. */
 				size_t below = at % 64;
 				i = i > below ? i - below : 0;
 				continue;
@@ -50,7 +50,7 @@ size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment,
 		if (last_hole == BITS_NONE)
 			return first;
 		first = last_hole + 1;
-		/* Words without a free bit are passed at once, too. */
+		/* Words without a set bit are skipped as a whole, too. */
 		while (first % 64 == 0 && first < size && load_relaxed(&words[first / 64]) == 0)
 			first += 64;
 		while (first < size && !bit_at(words, first))
@@ -65,7 +65,7 @@ bool bits_claim(uint64_t *words, size_t first, size_t n)
 	size_t at = first, left = n;
 
 	while (left > 0) {
-		struct part p = part_of(at, left);
+		struct bits_part p = bits_part_of(at, left);
 		uint64_t word = load_relaxed(&words[p.word]);
 
 		do {
@@ -74,7 +74,7 @@ bool bits_claim(uint64_t *words, size_t first, size_t n)
 					bits_release(words, first, at - first);
 				return false;
 			}
-			/* Pairs with bits_release: who freed the chunk is done with it. */
+			/* Pairs with bits_release: the last user is done with the chunk. */
 		} while (!cas_acquire(&words[p.word], &word, word & ~p.mask));
 		at += p.bits;
 		left -= p.bits;
@@ -85,7 +85,7 @@ bool bits_claim(uint64_t *words, size_t first, size_t n)
 static void change(uint64_t *words, size_t first, size_t n, bool set)
 {
 	while (n > 0) {
-		struct part p = part_of(first, n);
+		struct bits_part p = bits_part_of(first, n);
 
 		if (set)
 			fetch_or_release(&words[p.word], p.mask); /* pairs with bits_claim */
@@ -109,7 +109,7 @@ void bits_clear(uint64_t *words, size_t first, size_t n)
 bool bits_all(const uint64_t *words, size_t first, size_t n)
 {
 	while (n > 0) {
-		struct part p = part_of(first, n);
+		struct bits_part p = bits_part_of(first, n);
 
 		if ((load_acquire(&words[p.word]) & p.mask) != p.mask)
 			return false;

@@ -8,23 +8,25 @@
 #include <stdint.h>
 
 #include "cpu.h"
+#include "internal.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Data of ours: reached directly, never through a table of the dynamic linker. */
-#define INTERNAL __attribute__((visibility("hidden")))
-
-/* A fast path begins on a cache line: a tenth of its time, measured. */
+/* Aligns a fast path to a cache line, which saves a tenth of its time (measured). */
 #define FAST __attribute__((aligned(CPU_LINE)))
 
-/* What a fast path leaves to others. */
+/* A slow path: out of line and built for size. */
+#ifdef __clang__
 #define SLOW __attribute__((noinline, minsize))
+#else
+#define SLOW __attribute__((noinline))
+#endif
 
-/* A part of its callers also where these are built for size: no way through memory. */
+/* Inlined even at -Oz, so that results stay in registers. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Built with the fast paths that only malloc has, see quick.h. */
+/* True in the builds with the fast paths that only malloc has, see front/quick.h. */
 #ifdef ASHLAR_MALLOC
 #define QUICK true
 #else
@@ -33,7 +35,7 @@
 
 #define BITS_NONE SIZE_MAX
 
-/* A power of two (not by n & (n - 1): compilers make it popcnt). */
+/* True: n is a power of two (not n & (n - 1), which compilers turn into popcnt). */
 static inline bool bits_is_power(size_t n)
 {
 	return (n ^ (n - 1)) > n - 1;
@@ -61,7 +63,7 @@ static inline uint64_t bits_run(unsigned first, unsigned n)
 	return (~(uint64_t)0 >> (64 - n)) << first;
 }
 
-/* Only on slow paths: short, and not popcnt, which the oldest x86-64 lacks. */
+/* For slow paths only: short, and without popcnt, which the oldest x86-64 lacks. */
 static inline unsigned bits_count(uint64_t x)
 {
 	unsigned n = 0;
@@ -72,8 +74,8 @@ static inline unsigned bits_count(uint64_t x)
 }
 
 /*
- * The starts of runs of `n` set bits: the word folded n-1 times onto itself, in
- * steps that double.
+ * The starts of runs of `n` set bits: the word is ANDed with itself shifted by
+ * 1 ... n - 1, in steps that double.
  */
 static inline uint64_t bits_folded(uint64_t word, unsigned n)
 {
@@ -88,7 +90,7 @@ static inline uint64_t bits_folded(uint64_t word, unsigned n)
 	return word;
 }
 
-/* The same; where n is a power of two, only starts that are a multiple of it. */
+/* The same; if n is a power of two, only starts that are a multiple of it. */
 static inline uint64_t bits_runs(uint64_t word, unsigned n)
 {
 	word = bits_folded(word, n);
@@ -98,26 +100,26 @@ static inline uint64_t bits_runs(uint64_t word, unsigned n)
 	return n == 64 ? word & 1 : word & (~(uint64_t)0 / (((uint64_t)1 << n) - 1));
 }
 
-/* Words that hold `n` bits. */
+/* The number of words that hold `n` bits. */
 static inline size_t bits_words(size_t n)
 {
 	return (n + 63) / 64;
 }
 
 /*
- * Runs in bitmaps of many words that other threads change meanwhile.  All
- * lock-free: whoever loses a swap lost it to somebody who got on.
+ * Runs in bitmaps of many words that other threads change concurrently.
+ * Lock-free: a failed compare-and-swap means another thread made progress.
  */
 
 /* The lowest run of n set bits whose start is `offset` modulo `alignment` (power of two). */
-size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment, size_t offset);
-/* Takes the run (clears its bits), all or nothing. */
-bool bits_claim(uint64_t *words, size_t first, size_t n);
+INTERNAL size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment, size_t offset);
+/* Claims the run (clears its bits), all or nothing. */
+INTERNAL bool bits_claim(uint64_t *words, size_t first, size_t n);
 /* Sets the bits again, with release order. */
-void bits_release(uint64_t *words, size_t first, size_t n);
-/* Clears bits that are hints, whether set or not. */
-void bits_clear(uint64_t *words, size_t first, size_t n);
-/* True: all n bits are set. */
-bool bits_all(const uint64_t *words, size_t first, size_t n);
+INTERNAL void bits_release(uint64_t *words, size_t first, size_t n);
+/* Clears bits unconditionally; for hints only. */
+INTERNAL void bits_clear(uint64_t *words, size_t first, size_t n);
+/* True: all n bits are set.  Acquire order. */
+INTERNAL bool bits_all(const uint64_t *words, size_t first, size_t n);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/class.h"
 
-/* One entry per eight bytes, computed by the compiler. */
+/* One entry per eight bytes, computed at compile time. */
 #define C1(i)  CLASS_OF((i) * 8) * CLASS_SMALL
 #define C4(i)  C1(i), C1((i) + 1), C1((i) + 2), C1((i) + 3)
 #define C16(i) C4(i), C4((i) + 4), C4((i) + 8), C4((i) + 12)
 #define C64(i) C16(i), C16((i) + 16), C16((i) + 32), C16((i) + 48)
 
-const uint8_t class_small[SLOT_SMALL / 8 + 1] = {C64(0), C64(64), C1(128)};
+INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1] = {C64(0), C64(64), C1(128)};
 
 _Static_assert(SLOT_SMALL / 8 == 128, "the table above");
 
@@ -28,10 +28,10 @@ unsigned class_aligned(size_t size, size_t alignment)
 	unsigned class;
 
 	if (size < alignment)
-		size = alignment; /* a power of two has a class of its own */
+		size = alignment; /* a power of two is itself a class size */
 	if (size > SLOT_MAX)
 		return CLASSES;
-	/* At most eight steps: the next power of two is a multiple, its slabs aligned. */
+	/* At most eight steps: the next power of two is a multiple and its slabs are aligned. */
 	for (class = class_of(size); class < CLASSES; class++) {
 		unsigned units = class_units(class, true);
 		size_t start = bits_is_power(units) ? units * UNIT_SIZE : UNIT_SIZE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A word that says which thread holds something: owner.state of a record, slab.hold
- * of a slab.
+ * The holder word: which thread holds an owner record (owner.state) or a slab
+ * (slab.hold).
  *
  *   a heap of one process
  *   63 ........ 38 | 37 ......... 2 |   1   |  0
@@ -11,12 +11,12 @@
  *   63 ......................... 2 |   1   |  0
  *   life of the thread (life.h)    | guest | held
  *
- *   generation   of the holder (generation.h): of an older one only the record
- *                of the thread that forked still has a holder
- *   number       counted up in this memory, and drawn once by each thread.  No two
- *                threads that ever use this memory have the same one, whatever ids
- *                the system gives them; a child of fork counts on
- *   guest        held for a moment only, by a thread whose own record is another
+ *   generation   the fork generation of the holder (generation.h).  If it is an old
+ *                one, the holder still exists only if it is the thread that forked
+ *   number       drawn once by each thread from a counter in this address space, which
+ *                a child of fork continues.  No two threads that ever use this memory
+ *                have the same number, even if the system reuses thread ids
+ *   guest        held temporarily, by a thread that owns another record
  */
 #ifndef CORE_HOLDER_WORD_H
 #define CORE_HOLDER_WORD_H
@@ -28,8 +28,8 @@
 #define OWNER_VACANT ((uint64_t)0)
 #define OWNER_HELD   ((uint64_t)1)
 #define OWNER_GUEST  ((uint64_t)2)
-#define OWNER_THREAD 2 /* where the rest begins */
-#define OWNER_STAMP  (64 - GENERATION_BITS)
+#define OWNER_THREAD 2 /* shift of the thread number, or of the life */
+#define OWNER_STAMP  (64 - GENERATION_BITS) /* shift of the generation */
 
 static inline uint64_t holder_generation(uint64_t word)
 {

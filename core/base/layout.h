@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shape of the heap, before any code.
+ * The data structures of the heap.  Terms: DESIGN.md, glossary.
  *
- * USER MEMORY                                     nothing of ours lies in it
+ * USER MEMORY                                     contains no allocator metadata
  *
  *   region   |........|........|........|........|     n chunks, one mapping
  *            2 MiB-aligned
@@ -14,19 +14,19 @@
  *
  *   map      address -> chunk record, see map.h
  *   region   [region | bitmaps | chunk 0 | chunk 1 | ... | remote words]
- *   chunk    [header | head of each unit | slab 0 | ... | slab 63 | 0 ... 63 of nobody]
+ *   chunk    [header | head of each unit | slab 0 | ... | slab 63 | unowned 0 ... 63]
  *   slab     [constants, owner][hints, links, free words]
  *
- *   The slab record of a unit stands at a fixed place, so records are never
- *   allocated, never freed and never another type: a thread that comes late
- *   reads an old record, not garbage.  Metadata is never unmapped.  Unowned slabs
- *   have records of their own: a swap that comes late never meets a word that an
- *   owner changes by plain stores (unowned.h).
+ *   The slab record of a unit is at a fixed offset, so records are never
+ *   allocated, never freed and never change their type: a thread with a stale
+ *   pointer reads an old record, not garbage.  Metadata is never unmapped.  Unowned
+ *   slabs have separate records, so a late compare-and-swap never hits a word that
+ *   an owner changes by plain stores (unowned.h).
  *
  * A RELEASE, from pointer to bit
  *
  *   p = 0 .. 0 | 14 bits |     18 bits      | 15 bits
- *                        | chunk_map.units[..]->slab     a guess, first
+ *                        | chunk_map.units[..]->slab     a hint, tried first
  *
  *   p = 0 .. 0 | 13 bits | 13 bits | 6 bits | 15 bits
  *              |  root   |  leaf   |  unit  |  inside the unit
@@ -38,7 +38,7 @@
  * THE BITMAPS ARE THE TRUTH
  *
  *   region.free      bit = 1: the chunk is free
- *   chunk.units      bit = 1: the unit is free (0 in all that is no slab chunk)
+ *   chunk.units      bit = 1: the unit is free (all 0 if not a slab chunk)
  *   slab.free        bit = 1: the slot is free
  *   slab.remote      bit = 1: another thread released the slot; the owner
  *                    has not collected it yet
@@ -48,19 +48,20 @@
  *   counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
- *   A lost clean bit costs time; a wrong one would hand out dirt, so it is set
- *   only by whoever holds the memory, and cleared before anything is given out.
+ *   A lost clean bit costs time; a wrong one would hand out data of an earlier
+ *   block as zeros.  So only the holder of the memory sets it, and it is cleared
+ *   before the memory is handed out.
  *
- * THE HINTS OF A SLAB (its owner's)
+ * THE HINTS OF A SLAB (for its owner only)
  *
  *   groups     0 ............ opened ............ last
- *              | allocated from  |  untouched: all slots free, but for the first
- *                                   one's where its bin left it before its end
+ *              | allocated from  |  untouched: all slots free, except in group
+ *                                   `opened` if its bin left it half used
  *   ready      bit g: group g < opened may have a free slot.  Set by the first
- *              release into the group, cleared when it is found full.
- *   dirty     bit g: a slot of group g was released since the slab was made,
+ *              release into the group, cleared when the group is found full.
+ *   dirty      bit g: a slot of group g was released since the slab was made,
  *              or its memory was not zero to begin with: zeroed blocks from
- *              here must be cleared.  ready is a part of dirty.
+ *              this group must be cleared.  ready is a subset of dirty.
  *
  * EQUATIONS
  *
@@ -92,77 +93,80 @@ _Static_assert(CHUNK_SHIFT == CPU_HUGE_SHIFT, "a chunk is one huge page");
 _Static_assert(CHUNK_UNITS == 64, "the units of a chunk are one word");
 _Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
 
-/* Of slab.owner: the owner's address, and in its lowest bits: */
-#define OWNER_PENDING ((uint64_t)1) /* remote bits wait to be collected, or a thread that
-				       released here long ago says so only now: any
-				       slab may have it, also a shared one           */
-#define OWNER_UNOWNED  ((uint64_t)2) /* instead of an address: unowned slab, see
-				       unowned.h                                */
-/* With OWNER_UNOWNED: one thread is making or unmaking the slab, and has slots of it. */
+/* slab.owner is the owner's address, with flags in its lowest bits: */
+#define OWNER_PENDING ((uint64_t)1) /* pending bit: remote bits are to be collected.  Also
+				       set late by a thread that released into an
+				       earlier slab of this record: any record of an
+				       owner's slab may have it, even without a slab */
+#define OWNER_UNOWNED  ((uint64_t)2) /* instead of an address: an unowned slab, see
+				       unowned.h                                     */
+/* With OWNER_UNOWNED: one thread is making or unmaking the slab, and holds slots of it. */
 #define OWNER_CHANGING ((uint64_t)4)
-#define OWNER_MARKS    ((uint64_t)7) /* all of these */
+#define OWNER_MARKS    ((uint64_t)7) /* all flags */
 
 struct slab {
-	/* Constant while the slab lives, but for the owner; read by everybody. */
-	uint64_t owner;	       /* 0: no slab here                              */
+	/* Constant while the slab lives, except the owner; read by all threads. */
+	uint64_t owner;	       /* and flags; 0: no slab                        */
 	char *base;
 	uint64_t reciprocal;   /* ceil(2^64 / slot_size)                       */
 	uint64_t slots;
-	uint64_t *remote;      /* `groups` words, on lines of their own        */
+	uint64_t *remote;      /* `groups` words, on separate cache lines      */
 	struct chunk *chunk;
 	uint32_t slot_size;
 	uint32_t groups;
 	uint8_t class;
-	uint8_t unit;	       /* first one, in its chunk                      */
+	uint8_t unit;	       /* the first one, within the chunk              */
 	uint8_t units;
 	_Alignas(CPU_LINE)
-	/* Written by the owner only. */
-	uint64_t all_free;     /* the word to watch for, see slab_watch        */
+	/* Written by the owner only, except `hold` and if unowned. */
+	uint64_t all_free;     /* the free word that slab_has_event detects, see
+				  slab_watch; 0: none                          */
 	struct slab *next, *previous;
 	uint32_t ready, dirty, opened;
 	bool spare;	       /* in owner.spares                              */
 	uint64_t free[SLAB_GROUPS];
-	uint64_t hold;	       /* who may take slots or the slab, see slab.h   */
+	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
-_Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on lines of their own");
+_Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on separate cache lines");
 
-/* Remote words of one slab record; again no power of two. */
+/* Bytes from one slab's remote words to the next slab's; again not a power of two. */
 #define REMOTE_STRIDE (SLAB_GROUPS * sizeof(uint64_t) + CPU_LINE)
 
 enum chunk_kind {
-	CHUNK_FREE,  /* or in flight, or inside a span                      */
+	CHUNK_FREE,  /* or being claimed or returned, or inside a span      */
 	CHUNK_SLABS,
 	CHUNK_SPAN   /* the first chunk of a span                           */
 };
 
 struct chunk {
 	/*
-	 * Where a unit has no slab, head[] leads back to here, and a release takes
-	 * what stands here for a slab: kind is never the address of an owner, and
-	 * a reciprocal of 0 rejects every pointer.  So it need not ask for 0.
+	 * A unit without a slab maps (head[] = 0) to this header, which is laid out
+	 * to look like a slab that rejects every pointer: kind is never the address
+	 * of an owner, and the reciprocal is 0.  So a release need not test for 0.
 	 */
 	uint64_t kind;	       /* enum chunk_kind; published last              */
 	char *base;	       /* NULL until the chunk is first used           */
 	uint64_t no_reciprocal;
 	struct region *region;
 	uint64_t units;	       /* bit = 1: free                                */
-	uint64_t clean;	       /* bit = 1: free and zero; of a span: census.h  */
+	uint64_t clean;	       /* bit = 1: free and zero; of a span: the tag of
+				  its process, see shm/census.h                */
 	uint32_t index;	       /* in its region                                */
 	uint32_t span_chunks;
-	size_t span_bytes;     /* what the user may use                        */
+	size_t span_bytes;     /* usable bytes                                 */
 	/* Unit -> slab record, in bytes from here; 0: no slab. */
 	uint32_t head[CHUNK_UNITS];
-	/* struct slab slabs[CHUNK_UNITS], unowned[CHUNK_UNITS], in regions that have them */
+	/* In a region with slabs follow struct slab slabs[CHUNK_UNITS], unowned[CHUNK_UNITS] */
 };
 _Static_assert(sizeof(struct chunk) == 5 * CPU_LINE, "slab records begin on a line");
 _Static_assert(offsetof(struct chunk, kind) == offsetof(struct slab, owner) &&
 		       offsetof(struct chunk, no_reciprocal) == offsetof(struct slab, reciprocal),
-	       "see above");
+	       "the header looks like a slab");
 
 #define CHUNK_RECORDS (2 * CHUNK_UNITS)
 
-/* The record of an owner's slab that begins in the unit. */
+/* The record of the owned slab that begins in the unit. */
 static inline struct slab *chunk_record(struct chunk *c, unsigned unit)
 {
 	return (struct slab *)(void *)(c + 1) + unit;
@@ -173,35 +177,35 @@ static inline uint32_t record_offset(unsigned unit)
 	return (uint32_t)(sizeof(struct chunk) + unit * sizeof(struct slab));
 }
 
-/* The same of nobody's. */
+/* The same for an unowned slab. */
 static inline uint32_t record_offset_unowned(unsigned unit)
 {
 	return record_offset(CHUNK_UNITS + unit);
 }
 
-static inline bool record_is_unowned(uint32_t place)
+static inline bool record_is_unowned(uint32_t offset)
 {
-	return place >= record_offset(CHUNK_UNITS);
+	return offset >= record_offset(CHUNK_UNITS);
 }
 
-static inline unsigned record_unit(uint32_t place)
+static inline unsigned record_unit(uint32_t offset)
 {
-	return (unsigned)((place - sizeof(struct chunk)) / sizeof(struct slab)) % CHUNK_UNITS;
+	return (unsigned)((offset - sizeof(struct chunk)) / sizeof(struct slab)) % CHUNK_UNITS;
 }
 
-/* True: what stands in head[unit] says that a slab begins there. */
-static inline bool record_begins(uint32_t place, unsigned unit)
+/* True: this value of head[unit] means that a slab begins in the unit. */
+static inline bool record_begins(uint32_t offset, unsigned unit)
 {
-	return place == record_offset(unit) || place == record_offset_unowned(unit);
+	return offset == record_offset(unit) || offset == record_offset_unowned(unit);
 }
 
-static inline struct slab *record_at(struct chunk *c, uint32_t place)
+static inline struct slab *record_at(struct chunk *c, uint32_t offset)
 {
-	return (struct slab *)(void *)((char *)c + place);
+	return (struct slab *)(void *)((char *)c + offset);
 }
 
 enum region_state {
-	REGION_VACANT, /* metadata only: no address space                     */
+	REGION_VACANT, /* metadata only, no address space                     */
 	REGION_LIVE,
 	REGION_CLAIMED /* being set up or taken down by one thread            */
 };
@@ -211,17 +215,17 @@ struct region {
 	struct heap *heap;
 	uint64_t state;	       /* enum region_state                            */
 	char *base;
-	size_t chunks;	       /* in use                                       */
-	size_t capacity;       /* that the metadata has room for               */
-	size_t stride;	       /* from one chunk record to the next            */
+	size_t chunks;	       /* that it has now; 0: vacant                   */
+	size_t capacity;       /* chunks that the metadata has room for        */
+	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;
 	char *remote;	       /* NULL: a region for spans only                */
-	size_t remote_stride;  /* from one slab record's remote words to the next */
+	size_t remote_stride;  /* bytes from one slab's remote words to the next's */
 	uint64_t *free;	       /* bit = 1: the chunk is free                   */
 	uint64_t *clean;       /* bit = 1: free and zero                       */
 	uint64_t *partial;     /* hint: a slab chunk that may have free units  */
-	uint8_t *advice;       /* a chunk: enum advice, what the kernel was told */
-	size_t metadata;       /* bytes of the mapping this stands in          */
+	uint8_t *advice;       /* per chunk: enum advice last given to the kernel */
+	size_t metadata;       /* bytes of the mapping that has this record    */
 };
 
 static inline struct chunk *region_chunk(const struct region *r, size_t index)

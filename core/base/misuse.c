@@ -7,7 +7,7 @@
 _Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes)
 {
 	static const char names[][14] = {"release", "release_sized", "resize", "usable_size",
-					    "heap_destroy", "heap"};
+					 "heap_destroy", "heap"};
 	/* The longest name, fault and numbers make 117 bytes. */
 	char text[160], *end = text;
 
@@ -29,7 +29,7 @@ _Noreturn void misuse_report(enum call call, const void *p, const char *fault, s
 _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit)
 {
 	misuse_report(CALL_RELEASE, s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size,
-	       "double free", s->slot_size);
+		      "double free", s->slot_size);
 }
 
 _Noreturn void misuse_heap(enum call call, const void *p)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Misuse: one fixed line that names function, pointer and fault, then the end. */
+/* Misuse: prints one fixed line that names function, pointer and fault, and traps. */
 #ifndef CORE_MISUSE_H
 #define CORE_MISUSE_H
 
 #include "base/layout.h"
+#include "internal.h"
 
 /* The public function that was misused. */
 enum call {
@@ -12,23 +13,23 @@ enum call {
 	CALL_RESIZE,
 	CALL_USABLE_SIZE,
 	CALL_HEAP_DESTROY,
-	CALL_HEAP /* any other call for a heap; the pointer is the heap's */
+	CALL_HEAP /* any other call on a heap; the pointer is the heap's */
 };
 
 /*
- * The line, and the end:
+ * Prints
  *     ashlar: function(0xpointer): fault[, 48-byte block]
- * bytes 0: no block to speak of.
+ * and traps.  bytes is 0 if no block is known.
  */
-_Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes);
+INTERNAL _Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes);
 
-/* A call for one heap, with a block of another or of none. */
-_Noreturn void misuse_heap(enum call call, const void *p);
+/* A call on a heap got a block that is not of this heap. */
+INTERNAL _Noreturn void misuse_heap(enum call call, const void *p);
 
-/* A slot found released twice when its remote bit was collected. */
-_Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit);
+/* A second release of a slot, detected when its bits are collected or used again. */
+INTERNAL _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit);
 
-/* ash_release_sized with a size the block cannot have. */
-_Noreturn void misuse_size(const void *p, size_t bytes);
+/* ash_release_sized got a size larger than the block. */
+INTERNAL _Noreturn void misuse_size(const void *p, size_t bytes);
 
 #endif

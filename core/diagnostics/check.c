@@ -101,7 +101,7 @@ static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigne
 
 static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 {
-	const uint64_t *made = &load_relaxed(&c->region)->heap->made;
+	const uint64_t *made = &load_relaxed(&c->region)->heap->unowned_made;
 	unsigned u;
 
 	for (u = 0; u < CHUNK_UNITS; u++) {

@@ -6,6 +6,6 @@
 #include "backend/heap.h"
 
 /* As ash_check; o: the caller's record, checked out, or NULL. */
-int heap_check(struct heap *h, const struct owner *o);
+INTERNAL int heap_check(struct heap *h, const struct owner *o);
 
 #endif

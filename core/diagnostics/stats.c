@@ -23,7 +23,7 @@ static size_t stats_taken(const struct slab *s, size_t *pending)
 		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
 		*pending += bits_count(remote & ~word);
 	}
-	return slab_tells(s) ? taken : 0;
+	return slab_words_valid(s) ? taken : 0;
 }
 
 static void stats_slab(struct ash_stats *out, const struct slab *s)
@@ -90,9 +90,10 @@ void heap_stats(struct heap *h, struct ash_stats *out)
  * What follows is for malloc's side, which declares it (core/malloc/facade.h) as it
  * sees nothing of the library but ashlar.h.
  */
-void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken, size_t bytes),
-		    void *to);
-void ash_say(const char *text, size_t length);
+HIDDEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
+				       size_t bytes),
+			   void *to);
+HIDDEN void ash_say(const char *text, size_t length);
 
 /* Slots, those that are taken, and the bytes of it all. */
 struct stats_row {

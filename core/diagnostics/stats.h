@@ -6,6 +6,6 @@
 #include "backend/heap.h"
 
 /* As ash_stats. */
-void heap_stats(struct heap *h, struct ash_stats *out);
+INTERNAL void heap_stats(struct heap *h, struct ash_stats *out);
 
 #endif

@@ -12,12 +12,12 @@ static bool static_holds(const void *p)
 	return (uintptr_t)p - (uintptr_t)&heap_default < sizeof heap_default;
 }
 
-/* The span that holds the address in its interior; 0: none, else its bytes. */
+/* The bytes of the span that contains the address; 0: none. */
 static size_t span_around(const struct region *r, const void *p)
 {
 	size_t i = (size_t)((const char *)p - r->base) >> CHUNK_SHIFT, first;
 
-	/* Chunks inside a span have no kind: look back for its first one. */
+	/* Chunks inside a span are CHUNK_FREE: search backwards for its first one. */
 	for (first = i + 1; first-- > 0;) {
 		struct chunk *c = region_chunk(r, first);
 

@@ -4,6 +4,7 @@
 
 #include "thread/large.h"
 
+#ifdef ASHLAR_MALLOC
 FAST void *ash_alloc_or(size_t size, ash_rest *rest)
 {
 	bool clean;
@@ -14,6 +15,7 @@ FAST void *ash_alloc_or(size_t size, ash_rest *rest)
 	p = quick_slot(class_small[(size + 7) / 8], &clean, true);
 	return likely(p != NULL) ? p : rest(size);
 }
+#endif
 
 void *large_slot(size_t size, bool *clean)
 {

@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "thread/bin.h"
 #include "thread/seat.h"
+#include "internal.h"
 
 #ifdef ASHLAR_MALLOC
 #define QUICK_FAST FAST
@@ -62,7 +63,7 @@ static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 
 /* NULL was released, says malloc's side (core/malloc/malloc.c): so free need not ask first. */
 #ifdef ASHLAR_MALLOC
-void quick_null(void);
+INTERNAL void quick_null(void);
 #else
 static inline void quick_null(void)
 {
@@ -70,7 +71,7 @@ static inline void quick_null(void)
 #endif
 
 /* A slot above SLOT_LARGE, for whoever calls; NULL: not at once. */
-QUICK_SLOW void *large_slot(size_t size, bool *clean);
+INTERNAL QUICK_SLOW void *large_slot(size_t size, bool *clean);
 
 /* As quick_slot, for a size above SLOT_SMALL. */
 static inline void *quick_long(size_t size, bool *clean, bool predicted)
@@ -85,6 +86,6 @@ static inline void *quick_long(size_t size, bool *clean, bool predicted)
  * may throw, and what it throws need not pass through here (core/malloc/new.c).
  */
 typedef void *ash_rest(size_t size);
-void *ash_alloc_or(size_t size, ash_rest *rest);
+HIDDEN void *ash_alloc_or(size_t size, ash_rest *rest);
 
 #endif

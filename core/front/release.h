@@ -3,20 +3,21 @@
 #ifndef CORE_RELEASE_H
 #define CORE_RELEASE_H
 
+#include "internal.h"
 #include "base/misuse.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 
 /* The slot that starts at p in a slab of this chunk; false: there is none. */
-bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
-bool slot_is_taken(const struct slot_ref *at);
+INTERNAL bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
+INTERNAL bool slot_is_taken(const struct slot_ref *at);
 
 /*
  * Into another owner's slab.  False: it was free already.  *vacant: NULL, or a
  * record without a thread, whose slab may be empty now, for all that its inbox
  * tells: the caller must visit it (owner_visit).
  */
-bool remote_free(const struct slot_ref *at, struct owner **vacant);
+INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
 
 /* Its first part.  False: the slot was free already. */
 static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
@@ -45,25 +46,25 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 }
 
 /* The mark and the letter; what remote_free has in *vacant. */
-struct owner *remote_notify(struct slab *s, uint64_t group);
+INTERNAL struct owner *remote_notify(struct slab *s, uint64_t group);
 
 /* The same, and the visit. */
-SLOW void remote_notify_slow(struct slab *s, uint64_t group);
+INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
 
 /* Everything but a block of one's own slab; s: what map_guess_slab gave. */
-SLOW void release_rest(void *p, struct slab *s);
+INTERNAL SLOW void release_rest(void *p, struct slab *s);
 
 /*
  * What seldom happens to a block of one's own slab: the group was not ready, or
  * got free throughout.  Opens the seat.
  */
-SLOW void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
+INTERNAL SLOW void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 /* Usable bytes of the live block at p in this chunk; 0: there is none, or c is NULL. */
-size_t chunk_block(const struct chunk *c, const void *p);
+INTERNAL size_t chunk_block(const struct chunk *c, const void *p);
 
 /* Usable bytes of a live block, 0 for NULL; anything else is misuse by `call`. */
-size_t block_bytes(enum call call, const void *p);
+INTERNAL size_t block_bytes(enum call call, const void *p);
 
 /*
  * The slot of a pointer, if it is one of the caller's own slab and the seat is
@@ -84,6 +85,6 @@ static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *ind
 }
 
 /* A block of `have` bytes can stay where it is when it gets this size. */
-bool block_fits(size_t have, size_t size);
+INTERNAL bool block_fits(size_t have, size_t size);
 
 #endif

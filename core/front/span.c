@@ -6,7 +6,7 @@
 #include "backend/region.h"
 #include "slab/unowned.h"
 
-static size_t chunks_for(size_t bytes)
+static size_t span_chunks_for(size_t bytes)
 {
 	return (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
 }
@@ -19,15 +19,16 @@ static struct run run_of(const struct chunk *c)
 }
 
 /*
- * The run is in use now: what of it was kept is so no longer, the rest is
- * paid for.  zero: it is made to read zero, if it is not known to do so.
+ * Accounts for a run taken into use: subtracts its retained chunks, and charges the
+ * fresh ones to retention (retain_fresh).  zero: makes the run read zero, if it is not
+ * known to.
  */
 static void run_used(struct run run, size_t n, bool zero)
 {
 	struct heap *h = run.region->heap;
 	size_t dirty = 0;
 
-	/* All at once first: most of what is large is clean. */
+	/* Test the whole run first: most large runs are clean. */
 	if (!region_is_clean(run, n)) {
 		dirty = region_dirty(run, n);
 		if (zero)
@@ -38,10 +39,10 @@ static void run_used(struct run run, size_t n, bool zero)
 }
 
 /*
- * The run back to the region.  It is not kept if it is much, if all of it
- * were there, and it is not, to judge by the page in the middle: nothing was
- * written, or its pages were moved away.  Then to purge it costs next to
- * nothing, and a zeroed block from there will cost nothing at all.
+ * Returns the run to the region.  It is purged rather than retained if it is large and
+ * its middle page is not resident: little was written, or its pages were moved away.
+ * Then purging costs next to nothing, and a zeroed block from this run will need no
+ * clearing.
  */
 static void run_return(struct run run, size_t n)
 {
@@ -55,23 +56,23 @@ static void run_return(struct run run, size_t n)
 		heap_dirtied(h, n * CHUNK_UNITS);
 	region_give(run, n, clean);
 	if (n >= SPAN_REGION && load_relaxed(&h->locked) != 0)
-		(void)region_trim(h); /* it cannot be purged, and is not kept */
+		(void)region_trim(h); /* locked memory cannot be purged, so unmap it */
 }
 
 /*
- * The span's record, its advice, its tail.  A tail of more than an eighth of
- * the block loses the memory that it had when the block was larger, or its chunk
- * another's: nobody else will use it.  No huge page for an eighth of one.
+ * Sets the span's record, its advice and its tail.  A tail larger than an eighth of the
+ * block is purged, as it may be resident from a larger or an earlier block and nothing
+ * else will use it.  The last chunk gets no huge page if it is used to an eighth at most.
  */
 static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 {
-	size_t n = chunks_for(bytes), size = span_size(bytes), tail = -size % CHUNK_SIZE;
+	size_t n = span_chunks_for(bytes), size = span_size(bytes), tail = -size % CHUNK_SIZE;
 	enum advice advice = huge_policy(run.region->heap, use, bytes);
 	struct chunk *c = run_chunk(run);
 	char *base = run_base(run);
 	uint8_t *sparse;
 
-	/* Relaxed: looked at by walks, by map_find, and by those with an old hint. */
+	/* Relaxed: read concurrently by walks, map_find, and threads with a stale hint. */
 	store_relaxed(&c->base, base);
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
@@ -88,18 +89,18 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 	return c;
 }
 
-/* In use and set, it becomes a live span. */
+/* Publishes the span, whose record is set and whose run is accounted for. */
 static void *span_publish(struct chunk *c)
 {
-	store_relaxed(&c->clean, 0); /* nobody's yet, see census.h */
-	/* Pairs with chunk_is: the rest is set. */
+	store_relaxed(&c->clean, 0); /* not tagged with a process yet, see shm/census.h */
+	/* Pairs with chunk_is: the other members are set. */
 	store_release(&c->kind, CHUNK_SPAN);
 	return c->base;
 }
 
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
-	size_t n = chunks_for(bytes);
+	size_t n = span_chunks_for(bytes);
 	size_t chunks = alignment < CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT;
 	struct run run = region_claim(h, n, chunks, false);
 	struct chunk *c;
@@ -119,14 +120,14 @@ bool span_release(struct chunk *c, void *p)
 {
 	uint64_t kind = CHUNK_SPAN;
 
-	/* Of several threads that release it, one wins this swap; no other kind does. */
+	/* One of several releasing threads succeeds, and only if it is a span. */
 	if (p != load_relaxed(&c->base) || !cas_acq_rel(&c->kind, &kind, CHUNK_FREE))
 		return false;
 	run_return(run_of(c), c->span_chunks);
 	return true;
 }
 
-/* What grows is written, unless it was made for a sparse block. */
+/* A span that grows will be written, unless it was allocated as a zeroed block. */
 static enum huge_use use_of(const struct chunk *c)
 {
 	return (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
@@ -134,7 +135,7 @@ static enum huge_use use_of(const struct chunk *c)
 
 bool span_fit(struct chunk *c, size_t bytes)
 {
-	size_t have = c->span_chunks, n = chunks_for(bytes);
+	size_t have = c->span_chunks, n = span_chunks_for(bytes);
 	struct run rest = run_of(c);
 
 	rest.first += have;
@@ -143,11 +144,11 @@ bool span_fit(struct chunk *c, size_t bytes)
 			return false;
 		run_used(rest, n - have, false);
 	}
-	/* At no instant more bytes than chunks: others may walk, and we may die. */
+	/* span_bytes never exceeds the chunks: other threads may walk, and this one may die. */
 	if (n < have)
 		store_relaxed(&c->span_bytes, span_size(bytes));
 	(void)span_set(run_of(c), bytes, use_of(c));
-	/* Shrinks where it stands: the chunks behind go back. */
+	/* A span that shrinks returns its last chunks. */
 	rest.first -= have - n;
 	if (n < have)
 		run_return(rest, have - n);
@@ -156,7 +157,7 @@ bool span_fit(struct chunk *c, size_t bytes)
 
 void *span_resize(struct chunk *c, void *p, size_t bytes)
 {
-	size_t n = chunks_for(bytes);
+	size_t n = span_chunks_for(bytes);
 	struct run run;
 
 	if (span_fit(c, bytes))

@@ -5,31 +5,32 @@
  *   |<------ chunk ------>|<------ chunk ------>|
  *   |============ span_bytes ==========|  tail  |
  *
- * The tail is never touched, so it costs addresses and no memory.  The record
- * of the first chunk describes the span; the other chunks have no kind.
+ * The tail is never touched, so it costs address space and no memory.  The record
+ * of the first chunk describes the span; the other chunks are CHUNK_FREE.
  */
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H
 
+#include "internal.h"
 #include "backend/chunk.h"
 
-/* alignment: a power of two, of bytes; at most SPAN_ALIGNMENT_MAX. */
+/* alignment: in bytes, a power of two, at most SPAN_ALIGNMENT_MAX. */
 #define SPAN_ALIGNMENT_MAX ((size_t)1 << 30)
 static inline bool span_may_align(size_t alignment)
 {
 	return bits_is_power(alignment) && alignment <= SPAN_ALIGNMENT_MAX;
 }
 
-void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
+INTERNAL void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
 
-/* c: the record the map gave for p.  False: not a span, or p is not its start. */
-bool span_release(struct chunk *c, void *p);
+/* c: the record that the map has for p.  False: not a span, or p is not its start. */
+INTERNAL bool span_release(struct chunk *c, void *p);
 
-/* Resizes where it stands; false: it cannot. */
-bool span_fit(struct chunk *c, size_t bytes);
+/* Resizes in place; false: not possible. */
+INTERNAL bool span_fit(struct chunk *c, size_t bytes);
 
-/* In a heap of one process.  Resizes where it stands or by moving pages.  NULL: neither can be had. */
-void *span_resize(struct chunk *c, void *p, size_t bytes);
+/* Resizes in place or by moving pages, in a heap of one process.  NULL: not possible. */
+INTERNAL void *span_resize(struct chunk *c, void *p, size_t bytes);
 
 /* True: p is the start of a live span. */
 static inline bool span_is(const struct chunk *c, const void *p)
@@ -37,7 +38,7 @@ static inline bool span_is(const struct chunk *c, const void *p)
 	return chunk_is(c, CHUNK_SPAN) && p == c->base;
 }
 
-/* Bytes that a span for this request has. */
+/* The usable bytes of a span for this request. */
 static inline size_t span_size(size_t bytes)
 {
 	size_t page = (size_t)1 << CPU_PAGE_SHIFT;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving memory back on request. */
+/* Giving memory back to the system on request. */
 #ifndef CORE_TRIM_H
 #define CORE_TRIM_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
-/* heap_trim (retain.h) after what an owner, if not NULL, keeps for itself. */
-size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
-/* Slabs that are empty back to their chunks: the owner's, if not NULL, ended threads', nobody's. */
-void heap_gather(struct heap *h, struct owner *o);
+/* heap_gather and heap_trim (retain.h); purges pages inside slabs, too, if o is not NULL. */
+INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
+/* Returns empty slabs to their chunks: o's (if not NULL), ended threads', unowned ones. */
+INTERNAL void heap_gather(struct heap *h, struct owner *o);
 
 #endif

@@ -25,7 +25,7 @@ void *slot_alloc(unsigned class, bool *clean)
 	seat_give();
 	if (unlikely(p == NULL)) {
 		*clean = false;
-		p = shared_rest(&heap_default, class);
+		p = unowned_rest(&heap_default, class);
 	}
 	return p;
 }

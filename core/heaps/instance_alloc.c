@@ -51,7 +51,7 @@ static void *slot_unowned(struct heap *h, unsigned class, bool rest)
 	struct owner *self = seats_self(h);
 	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
 	struct building b = building_begin(h, self);
-	void *p = rest ? shared_rest(h, class) : unowned_slot(h, class);
+	void *p = rest ? unowned_rest(h, class) : unowned_slot(h, class);
 	struct slot_ref at;
 
 	if (p != NULL && h->sharing == PAGES_SHARED && slot_find(map_find(p), p, &at))

@@ -6,6 +6,6 @@
 #include "backend/heap.h"
 
 /* alignment: as in ash_aligned_alloc; zero: the block reads zero.  NULL: no memory. */
-void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
+INTERNAL void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
 
 #endif

@@ -90,7 +90,7 @@ static bool is_quiet(struct heap *h)
 	return building_quiet(store_of(h), &sum);
 }
 
-const struct heap_hooks instance_hooks = {
+INTERNAL const struct heap_hooks instance_hooks = {
 	.release = release,
 	.resize = resize,
 	.bytes = bytes,

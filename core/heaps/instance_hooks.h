@@ -5,6 +5,6 @@
 
 #include "backend/heap.h"
 
-extern INTERNAL const struct heap_hooks instance_hooks;
+INTERNAL_EXTERN const struct heap_hooks instance_hooks;
 
 #endif

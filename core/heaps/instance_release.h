@@ -6,6 +6,6 @@
 #include "backend/chunk.h"
 
 /* Releases the block at p in this chunk, of whichever heap; anything else is misuse. */
-void instance_release(struct chunk *c, void *p);
+INTERNAL void instance_release(struct chunk *c, void *p);
 
 #endif

@@ -6,6 +6,6 @@
 #include "backend/chunk.h"
 
 /* Resizes the block at p in this chunk.  NULL: no memory, and the block is intact. */
-void *instance_resize(struct chunk *c, void *p, size_t size);
+INTERNAL void *instance_resize(struct chunk *c, void *p, size_t size);
 
 #endif

@@ -12,20 +12,18 @@
 
 #include "ashlar.h"
 #include "ashlar_malloc.h"
+#include "internal.h"
 
 /* Taken where it is there, 0 where not: Ashlar itself needs no library. */
 #define IF_PRESENT __attribute__((weak))
 /* What programs call: seen from outside, whatever the objects are built with. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* One object of ours calls it in the other: nobody else sees it. */
-#define BETWEEN __attribute__((visibility("hidden")))
-
 /* The kernel's and every libc's numbers on Linux. */
 enum facade_error { FACADE_ENOMEM = 12, FACADE_EINVAL = 22, FACADE_ENOSYS = 38 };
 
 /* Sets errno, where there is one; returns NULL. */
-void *facade_fail(enum facade_error error);
+INTERNAL void *facade_fail(enum facade_error error);
 
 EXPORT void *malloc(size_t size);
 EXPORT void *calloc(size_t count, size_t size);
@@ -48,11 +46,11 @@ EXPORT size_t malloc_usable_size(void *p);
  * a slot, how many there are and are taken, and the bytes that all of this holds; in
  * the end with size 0 for the blocks that have chunks of their own.
  */
-BETWEEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
+HIDDEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
 					size_t bytes),
 			    void *to);
 /* Writes on fd 2, by one system call. */
-BETWEEN void ash_say(const char *text, size_t length);
+HIDDEN void ash_say(const char *text, size_t length);
 
 /* Text and numbers at `at`; where they end.  No end mark. */
 static inline char *facade_add(char *at, const char *text)
@@ -76,10 +74,10 @@ static inline char *facade_add_number(char *at, size_t n)
 }
 
 /* Our own, whatever the dynamic linker makes of the names. */
-void *facade_malloc(size_t size);
-void *facade_calloc(size_t count, size_t size);
-void *facade_realloc(void *p, size_t size);
-void facade_free(void *p);
+INTERNAL void *facade_malloc(size_t size);
+INTERNAL void *facade_calloc(size_t count, size_t size);
+INTERNAL void *facade_realloc(void *p, size_t size);
+INTERNAL void facade_free(void *p);
 
 /*
  * ashlar_is_malloc asks a function that it does not know by calling it with
@@ -90,7 +88,7 @@ enum facade_answer { FACADE_MALLOC = 1, FACADE_REALLOC = 2, FACADE_FREE = 4 };
 struct facade_talk {
 	unsigned asking, answer;
 };
-extern struct facade_talk facade_talk;
+INTERNAL_EXTERN struct facade_talk facade_talk;
 
 static inline void facade_tell(enum facade_answer answer)
 {

@@ -15,7 +15,7 @@ static struct {
 static const volatile size_t too_much = SIZE_MAX;
 static void *volatile nothing;
 
-struct facade_talk facade_talk;
+INTERNAL struct facade_talk facade_talk;
 
 /*
  * Equal addresses tell.  Unequal ones do not: in a program at fixed addresses

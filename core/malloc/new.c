@@ -102,7 +102,7 @@ OPERATOR void *new_aligned_nothrow(size_t size, size_t alignment)
 	NAMED("_ZnwmSt11align_val_tRKSt9nothrow_t");
 
 /* The one thing here that is not of ashlar.h: see core/front/quick.h. */
-BETWEEN void *ash_alloc_or(size_t size, void *rest(size_t size));
+HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 
 static void *one_rest(size_t size)
 {

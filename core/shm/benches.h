@@ -34,17 +34,17 @@ struct bench {
 };
 
 /* An empty bench for the calling thread; NULL: no memory. */
-struct bench *bench_take(unsigned kind);
+INTERNAL struct bench *bench_take(unsigned kind);
 /* After a fork, in the child: records the calling thread of this process as the holder. */
-void bench_keep(struct bench *b);
+INTERNAL void bench_keep(struct bench *b);
 /* The holder has ended, or is about to: empties the bench and purges its memory. */
-void bench_leave(struct bench *b);
+INTERNAL void bench_leave(struct bench *b);
 
 /* Leaves the benches of all threads that ended. */
-void benches_reap(void);
+INTERNAL void benches_reap(void);
 
 /* The first bench of a kind, see seat_page.h. */
-struct bench *benches_first(unsigned kind);
+INTERNAL struct bench *benches_first(unsigned kind);
 
 /* Part i, NULL if there is none, and its number of entries. */
 static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, size_t *entries)
@@ -66,10 +66,10 @@ static inline struct seat_entry *bench_probe(struct seat_entry *part, size_t ent
 }
 
 /* The entry of the heap; NULL: there is none. */
-struct seat_entry *bench_find(const struct bench *b, uint64_t id);
+INTERNAL struct seat_entry *bench_find(const struct bench *b, uint64_t id);
 
 /* Adds a part; false: no memory. */
-bool bench_grow(struct bench *b);
+INTERNAL bool bench_grow(struct bench *b);
 
 /* Values of seat_entry.id that no heap has. */
 #define ID_BUSY	   (~(uint64_t)0) /* its thread, or a signal handler, is giving it to a heap */

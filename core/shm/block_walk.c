@@ -57,7 +57,7 @@ static int visit_slab(struct visit *v, const struct slab *s)
 		if (!unowned)
 			taken &= ~load_relaxed(&load_relaxed(&s->remote)[g]);
 		/* The visitor may release a block, and so unmake the slab. */
-		if (!slab_tells(s))
+		if (!slab_words_valid(s))
 			return 0;
 		for (; taken != 0; taken = bits_without_lowest(taken)) {
 			size_t index = g * GROUP_SLOTS + bits_lowest(taken);

@@ -6,7 +6,8 @@
 #include "shm/store.h"
 
 /* As ash_heap_walk.  ask: also whether owners live, which is a system call for each process. */
-int block_walk(struct heap *h, bool ask,
-	       int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context);
+INTERNAL int block_walk(struct heap *h, bool ask,
+			int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
+			void *context);
 
 #endif

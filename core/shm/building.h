@@ -24,16 +24,16 @@ struct building {
 	uint64_t *word; /* NULL: building_end has nothing to do */
 	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD } as;
 };
-struct building building_begin(struct heap *h, struct owner *o);
-void building_end(struct building b);
+INTERNAL struct building building_begin(struct heap *h, struct owner *o);
+INTERNAL void building_end(struct building b);
 
 /*
  * True: no live thread is building.  *sum grows with each building_begin, so if it is the
  * same later, no thread has begun meanwhile.
  */
-bool building_quiet(struct store *s, uint64_t *sum);
+INTERNAL bool building_quiet(struct store *s, uint64_t *sum);
 
 /* Counts the strangers that died while building in store.lost, and frees their entries. */
-void strangers_bury(struct store *s);
+INTERNAL void strangers_bury(struct store *s);
 
 #endif

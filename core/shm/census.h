@@ -36,8 +36,8 @@ static inline uint16_t *census_tag(const struct slab *s, uint64_t index)
 }
 
 /* True: the process of the i-th entry is over.  word: the entry. */
-bool census_is_over(struct store *s, unsigned i, uint64_t word);
+INTERNAL bool census_is_over(struct store *s, unsigned i, uint64_t word);
 /* True: a record that has a holder, live or dead, refers to this tag. */
-bool census_is_held(struct store *s, uint64_t tag);
+INTERNAL bool census_is_held(struct store *s, uint64_t tag);
 
 #endif

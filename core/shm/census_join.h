@@ -9,9 +9,9 @@
  * The calling process's tag.  TAG_UNKNOWN: all processes in the census live or left a
  * block, or no process could judge the caller's life (lives.h).
  */
-uint16_t census_join(struct store *s);
+INTERNAL uint16_t census_join(struct store *s);
 
 /* The same for a thread with the record o, or none (NULL). */
-uint16_t census_mine(struct store *s, const struct owner *o);
+INTERNAL uint16_t census_mine(struct store *s, const struct owner *o);
 
 #endif

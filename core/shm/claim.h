@@ -31,15 +31,15 @@ enum claim {
 };
 
 /* The state of the file; *half: some thread had begun to make a heap. */
-enum claim claim_look(int fd, bool *half);
+INTERNAL enum claim claim_look(int fd, bool *half);
 
 /* CLAIM_FREE: the caller has the claim.  s: the file is mapped there, and has a page. */
-enum claim claim_take(struct store *s);
+INTERNAL enum claim claim_take(struct store *s);
 
 /* Clears the page but for magic and claim.  The caller has the claim. */
-void claim_clear(struct store *s);
+INTERNAL void claim_clear(struct store *s);
 
 /* Gives the claim up, and clears the page. */
-void claim_give(struct store *s);
+INTERNAL void claim_give(struct store *s);
 
 #endif

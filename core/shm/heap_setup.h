@@ -7,9 +7,9 @@
 #include "backend/heap.h"
 
 /* An id that no other heap of this process has, nor a shared heap of another process. */
-uint64_t heap_new_id(bool shared);
+INTERNAL uint64_t heap_new_id(bool shared);
 
 /* Sets the heap's options: the program's, or the defaults, with this cap. */
-void heap_configure(struct heap *h, size_t cap, const struct ash_heap_options *options);
+INTERNAL void heap_configure(struct heap *h, size_t cap, const struct ash_heap_options *options);
 
 #endif

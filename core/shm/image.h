@@ -34,13 +34,13 @@ struct image {
 };
 
 /* Reads the bytes that the file has for this address in the heap; false: it has fewer. */
-bool image_get(const struct image *m, const void *at, void *out, size_t bytes);
+INTERNAL bool image_get(const struct image *m, const void *at, void *out, size_t bytes);
 
 /*
  * Reads the bitmaps of chunks.  False: the file ends before, or bits beyond the last chunk
  * are set.
  */
-bool image_read_bits(struct image *m);
+INTERNAL bool image_read_bits(struct image *m);
 
 /* True: the chunk's bit in region.free is set, in what image_read_bits read. */
 static inline bool image_is_free(const struct image *m, size_t i)
@@ -65,9 +65,9 @@ static inline const struct owner *image_record(const struct image *m, size_t i)
 }
 
 /* The number of the owner record at this address; false: there is none. */
-bool image_record_find(struct image *m, uint64_t address, size_t *i);
+INTERNAL bool image_record_find(struct image *m, uint64_t address, size_t *i);
 
 /* True: the address is that of a slab record, of owners' slabs or of unowned ones. */
-bool image_has_record(const struct image *m, const struct slab *s, bool unowned);
+INTERNAL bool image_has_record(const struct image *m, const struct slab *s, bool unowned);
 
 #endif

@@ -22,6 +22,6 @@
  * head: as read from the file, where the words that store_set writes were compared.
  * False: *why is ASH_ATTACH_NO_HEAP, or ASH_ATTACH_NO_MEMORY.
  */
-bool image_check(int fd, const struct store *head, enum ash_attach *why);
+INTERNAL bool image_check(int fd, const struct store *head, enum ash_attach *why);
 
 #endif

@@ -6,6 +6,6 @@
 #include "shm/image.h"
 
 /* True: all chunks are valid.  m->bits was read. */
-bool image_chunks_check(struct image *m);
+INTERNAL bool image_chunks_check(struct image *m);
 
 #endif

@@ -6,12 +6,12 @@
 #include "shm/image.h"
 
 /* True: the lists of each vacant record have exactly the slabs that were found in chunks. */
-bool image_lists_check(struct image *m);
+INTERNAL bool image_lists_check(struct image *m);
 
 /*
  * True: a live thread has begun to change units, chunks or slabs since image_records_check.
  * The lists may then be in the middle of a change, and prove nothing.
  */
-bool image_is_changing(struct image *m);
+INTERNAL bool image_is_changing(struct image *m);
 
 #endif

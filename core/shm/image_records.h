@@ -6,6 +6,6 @@
 #include "shm/image.h"
 
 /* Reads the store again.  True: store, owner records, inboxes and hints are valid. */
-bool image_records_check(struct image *m);
+INTERNAL bool image_records_check(struct image *m);
 
 #endif

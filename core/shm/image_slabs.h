@@ -6,6 +6,6 @@
 #include "shm/image.h"
 
 /* True: the units and slab records of chunk i, which was read into m->copy, are valid. */
-bool image_slabs_check(struct image *m, size_t i);
+INTERNAL bool image_slabs_check(struct image *m, size_t i);
 
 #endif

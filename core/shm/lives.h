@@ -15,14 +15,14 @@
  * process that uses the heap could judge it, as the caller is in other namespaces; of the
  * process also in a child of vfork, which has no memory of its own.
  */
-uint64_t lives_thread(struct heap *h);
-uint64_t lives_process(struct heap *h);
+INTERNAL uint64_t lives_thread(struct heap *h);
+INTERNAL uint64_t lives_process(struct heap *h);
 
 /*
  * True: the life is certainly over.  Never true for a caller in other namespaces than
  * those of the heap, where other lives have the same ids.
  */
-bool lives_thread_is_over(const struct store *s, uint64_t life);
-bool lives_process_is_over(const struct store *s, uint64_t life);
+INTERNAL bool lives_thread_is_over(const struct store *s, uint64_t life);
+INTERNAL bool lives_process_is_over(const struct store *s, uint64_t life);
 
 #endif

@@ -13,6 +13,6 @@
  * thread searches.  What cannot be examined at a moment in which no thread builds is left
  * to the next search.
  */
-void lost_memory_return(struct store *s);
+INTERNAL void lost_memory_return(struct store *s);
 
 #endif

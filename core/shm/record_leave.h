@@ -6,12 +6,12 @@
 #include "thread/owner.h"
 
 /* Detaches the current slabs and returns the empty ones.  The caller holds the record. */
-void record_rest(struct heap *h, struct owner *o);
+INTERNAL void record_rest(struct heap *h, struct owner *o);
 
 /*
  * Vacates the record, then collects what was released into its slabs meanwhile.  From the
  * beginning of the call another thread may take the record.
  */
-void record_vacate(struct heap *h, struct owner *o);
+INTERNAL void record_vacate(struct heap *h, struct owner *o);
 
 #endif

@@ -25,18 +25,18 @@
 #include "thread/owner.h"
 
 /* For heap_hooks: the holder word of the calling thread (owner.h), and whether a holder died. */
-uint64_t recover_holder(struct heap *h);
-bool recover_is_dead(struct heap *h, uint64_t holder);
+INTERNAL uint64_t recover_holder(struct heap *h);
+INTERNAL bool recover_is_dead(struct heap *h, uint64_t holder);
 /*
  * For heap_hooks: the caller holds the record of a dead thread, as a guest.  Releases the
  * slot in flight, and counts the death if the thread was building.
  */
-void recover_settle(struct owner *v);
+INTERNAL void recover_settle(struct owner *v);
 
 /*
  * Takes over the records of all dead holders, then searches for lost memory.  Returns the
  * number of records.
  */
-size_t heap_recover(struct heap *h, struct owner *o);
+INTERNAL size_t heap_recover(struct heap *h, struct owner *o);
 
 #endif

@@ -9,6 +9,6 @@
  * The calling thread's entry for the heap, made if necessary.  NULL: no memory, or a call
  * that the caller interrupted is making one.
  */
-struct seat_entry *seat_entry_for(struct heap *h);
+INTERNAL struct seat_entry *seat_entry_for(struct heap *h);
 
 #endif

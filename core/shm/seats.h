@@ -30,7 +30,7 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat_entry 
  * Checks the thread's record out of its seat, *t.  NULL: no memory, no entry, or the
  * caller interrupted a call of this thread: it uses the unowned slabs.
  */
-struct owner *seats_take(struct heap *h, struct seat_entry **t);
+INTERNAL struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
 static inline void seats_give(struct seat_entry *t, struct owner *o)
 {
@@ -39,10 +39,10 @@ static inline void seats_give(struct seat_entry *t, struct owner *o)
 }
 
 /* The seat, whose record was checked out and vacated, becomes unused. */
-void seats_leave(struct seat_entry *t);
+INTERNAL void seats_leave(struct seat_entry *t);
 
 /* The calling thread's record, also when it is checked out; NULL: none. */
-struct owner *seats_self(struct heap *h);
+INTERNAL struct owner *seats_self(struct heap *h);
 
 /* A call on a heap, and what it has of the calling thread's seat. */
 struct seats_call {
@@ -51,7 +51,7 @@ struct seats_call {
 	struct owner *self;  /* also if an interrupted call has it checked out    */
 };
 
-struct seats_call seats_enter(struct heap *h);
+INTERNAL struct seats_call seats_enter(struct heap *h);
 
 static inline void seats_exit(struct seats_call call)
 {

@@ -9,6 +9,6 @@
  * No thread of the process is in a call on the heap, and none has a seat there afterwards.
  * The records of a shared heap that sat there are vacated.
  */
-void seats_close(struct heap *h);
+INTERNAL void seats_close(struct heap *h);
 
 #endif

@@ -91,12 +91,12 @@ enum { STORES_SUPPORTED = 1 };
 #endif
 
 /* True: a store may have n chunks. */
-bool store_may_have(size_t n);
+INTERNAL bool store_may_have(size_t n);
 /* Bytes of a store of n chunks. */
-size_t store_bytes(size_t n);
+INTERNAL size_t store_bytes(size_t n);
 
 /* Memory for an owner record; NULL: all are in use. */
-void *store_owner(struct heap *h);
+INTERNAL void *store_owner(struct heap *h);
 
 /* Offsets of its parts. */
 #define STORE_ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
@@ -108,7 +108,7 @@ void *store_owner(struct heap *h);
  * Writes all words of store and region that follow from the base address and the number
  * of chunks: in a store that is made, or in a copy to compare with a file.
  */
-void store_set(struct store *s, struct store *base, size_t n);
-void store_set_region(struct region *r, struct store *base, size_t n);
+INTERNAL void store_set(struct store *s, struct store *base, size_t n);
+INTERNAL void store_set_region(struct region *r, struct store *base, size_t n);
 
 #endif

@@ -6,9 +6,9 @@
 #include "shm/store.h"
 
 /* The store in a file; NULL: *why is the reason.  ASH_ATTACH_NO_HEAP: one may be made there. */
-struct store *store_attach(int fd, enum ash_attach *why);
+INTERNAL struct store *store_attach(int fd, enum ash_attach *why);
 
 /* Makes the caller's namespaces those of the heap in the file, to which no process is attached. */
-bool store_adopt(int fd);
+INTERNAL bool store_adopt(int fd);
 
 #endif

@@ -3,13 +3,8 @@
 
 #include "process.h"
 
-#ifdef ASHLAR_SINGLE_THREAD
-struct seat_page *seats_open[SEAT_KINDS];
-static struct bench *benches[SEAT_KINDS];
-#else
-_Thread_local struct seat_page *seats_open[SEAT_KINDS];
-static _Thread_local struct bench *benches[SEAT_KINDS];
-#endif
+INTERNAL THREAD_LOCAL struct seat_page *seats_open[SEAT_KINDS];
+static THREAD_LOCAL struct bench *benches[SEAT_KINDS];
 
 static struct bench *bench_make(unsigned kind)
 {

@@ -15,24 +15,20 @@
  * The thread's pages, for seats_guess.  NULL: there is none yet, or fork does not wipe it
  * (under an emulator), so that its mark must be read first.
  */
-#ifdef ASHLAR_SINGLE_THREAD
-extern INTERNAL struct seat_page *seats_open[SEAT_KINDS];
-#else
-extern INTERNAL _Thread_local struct seat_page *seats_open[SEAT_KINDS];
-#endif
+INTERNAL_EXTERN THREAD_LOCAL struct seat_page *seats_open[SEAT_KINDS];
 
 /*
  * The thread's bench of this kind; made, or emptied after a fork, if necessary.  NULL: no
  * memory.
  */
-struct bench *thread_bench(unsigned kind);
+INTERNAL struct bench *thread_bench(unsigned kind);
 /* The same as it is; NULL: there is none yet. */
-struct bench *thread_bench_look(unsigned kind);
+INTERNAL struct bench *thread_bench_look(unsigned kind);
 
 /* The thread ends: leaves its benches.  Records that sit there are left to owner_reap. */
-void thread_bench_leave(void);
+INTERNAL void thread_bench_leave(void);
 
 /* In tests: as in a process that was just forked. */
-void thread_bench_forget(void);
+INTERNAL void thread_bench_forget(void);
 
 #endif

@@ -8,10 +8,10 @@ struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
 	unsigned count = class_units(class, few);
 	size_t size = class_size(class);
 	/*
-	 * Who has several slabs of a class needs more of them; and small slabs find
-	 * room in any chunk that is not full, so one made for them fills up.  Large
-	 * blocks leave the ends of their units and of the chunk untouched: at most an
-	 * eighth of each here.
+	 * A thread that already has several slabs of a class is likely to need more,
+	 * and small slabs fit into any chunk that is not full, so a chunk made for them
+	 * fills up.  Large blocks leave the ends of their units and of the chunk
+	 * untouched: at most an eighth of each under this condition.
 	 */
 	bool dense = !few && (size <= SLOT_LARGE || (count > 4 && CHUNK_UNITS % count <= 8));
 	struct units u = units_claim(h, count, grow, dense);
@@ -26,7 +26,7 @@ bool slab_take(struct slab *s)
 	uint64_t hold = load_relaxed(&s->hold);
 
 	do {
-		/* In use: by one of the owner's that died, or vanished. */
+		/* SLAB_IN_USE was left by an earlier holder of the record that died or vanished. */
 		if (unlikely(hold > SLAB_IN_USE) && holder_generation(hold) == generation_now())
 			return false;
 	} while (!cas_acquire(&s->hold, &hold, SLAB_IN_USE));
@@ -59,9 +59,10 @@ bool slab_collect(struct slab *s, bool taken_over)
 	unsigned g;
 
 	/*
-	 * First the mark, then the words, as a releasing thread does first the
-	 * word, then the mark: one of the two sees the other (remote_set).  A mark
-	 * that is not there is not taken off: who finds none tells us anyway.
+	 * Clear the pending bit first, then read the words; a releasing thread sets
+	 * its word first, then the pending bit: one of the two sees the other
+	 * (remote_set).  If the bit is not set it need not be cleared: a releasing
+	 * thread that finds it clear notifies the owner anyway.
 	 */
 	if ((load_seq_cst(&s->owner) & OWNER_PENDING) != 0)
 		fetch_and_seq_cst(&s->owner, ~OWNER_PENDING);
@@ -76,9 +77,9 @@ bool slab_collect(struct slab *s, bool taken_over)
 		slab_make_ready(s, (uint32_t)1 << g);
 		store_release(&s->free[g], word | remote);
 		/*
-		 * Release: whoever sees the remote bit gone sees the free bit set.
+		 * Release: a thread that sees the remote bit clear sees the free bit set.
 		 * Acquire (with the load above): the releasing threads are done with
-		 * the slots before anybody is given them.
+		 * the slots before they are handed out.
 		 */
 		fetch_and_acq_rel(&s->remote[g], ~remote);
 		any = true;

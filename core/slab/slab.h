@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slabs: slots of one class.  A slab belongs to one owner, who alone writes
- * its free words, or it is shared and all change them by swaps (unowned.h).
+ * Slabs: slots of one class.  A slab belongs to one owner (thread/owner.h), which
+ * alone writes its free words, or it is unowned and all threads change them by atomic
+ * read-modify-writes (unowned.h).
  *
  *                     slot taken
- *      owner's store /    |    \ fetch_or by anyone else
+ *      owner's store /    |    \ fetch_or by another thread
  *                   v     |     v
  *               free=1    |   remote=1
  *                   ^     |     |
  *                   +-----+-----+ owner collects: free |= remote, then remote &= ~
  *
- * While a collecting owner is between its two stores both bits are set: the
- * slot is free then, and whoever takes over clears the remote bit.
+ * While a collecting owner is between its two stores both bits are set: the slot
+ * is free, and a thread that takes the slab over clears the remote bit.
  */
 #ifndef CORE_SLAB_H
 #define CORE_SLAB_H
@@ -20,8 +21,9 @@
 #include "backend/units.h"
 #include "backend/map.h"
 #include "base/misuse.h"
+#include "internal.h"
 
-/* A place in a slab; the pointer decides all of it. */
+/* A slot of a slab; all members follow from the pointer. */
 struct slot_ref {
 	struct slab *slab;
 	uint64_t index; /* of the slot */
@@ -29,23 +31,23 @@ struct slot_ref {
 	uint64_t bit;
 };
 
-/* True: the owner has a free slot here, as far as it knows. */
+/* True: the slab may have a free slot, by the owner's hints. */
 static inline bool slab_is_ready(const struct slab *s)
 {
 	return s->ready != 0 || s->opened < s->groups;
 }
 
-/* A slot of the group is about to be free again. */
+/* Marks the groups as having free slots; to be called before a free bit is set. */
 static inline void slab_make_ready(struct slab *s, uint32_t groups)
 {
-	/* In this order: ready is a part of dirty at every instant. */
+	/* In this order: ready is a subset of dirty at every instant. */
 	store_relaxed(&s->dirty, s->dirty | groups);
 	signal_fence();
 	store_relaxed(&s->ready, s->ready | groups);
 	signal_fence();
 }
 
-/* What becomes the group's word tells that it was not ready, or is free throughout: owner_freed. */
+/* True: storing `word` needs settle_freed, as the group was not ready or becomes all free. */
 static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, uint64_t word)
 {
 	return ((s->ready >> group) & 1) == 0 || word == s->all_free;
@@ -58,17 +60,18 @@ static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 	return slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
 }
 
-/* True: the record is one of unowned slabs, whether it has one or not. */
+/* True: the record is one for unowned slabs, whether it has a slab or not. */
 static inline bool slab_is_unowned(const struct slab *s)
 {
 	return record_is_unowned((uint32_t)((const char *)s - (const char *)load_relaxed(&s->chunk)));
 }
 
 /*
- * True: what was read of its free words tells of slots.  Not so of unowned slab
- * that has gone meanwhile, or is about to: all bits of its record are 0.
+ * True: the free words that the caller has read are those of a slab.  False for the
+ * record of an unowned slab that has gone, or is being made or unmade: 0 in its words
+ * does not mean a taken slot.
  */
-static inline bool slab_tells(const struct slab *s)
+static inline bool slab_words_valid(const struct slab *s)
 {
 	fence_acquire();
 	return !slab_is_unowned(s) ||
@@ -76,12 +79,12 @@ static inline bool slab_tells(const struct slab *s)
 }
 
 /*
- * The slab record of an address in a chunk; where there is no slab, the chunk
- * itself, which passes for a unowned slab without a single slot (layout.h).
+ * The slab record of an address in a chunk; in a unit without a slab, the chunk
+ * header, which looks like a slab that rejects every pointer (layout.h).
  */
 static inline struct slab *slab_record(const struct chunk *c, const void *p)
 {
-	/* Pairs with slab_publish: the record is complete when its place is seen. */
+	/* Pairs with slab_publish: a record whose offset is seen is complete. */
 	return record_at((struct chunk *)(uintptr_t)c,
 			 load_acquire(&c->head[((uintptr_t)p >> UNIT_SHIFT) % CHUNK_UNITS]));
 }
@@ -95,16 +98,16 @@ static inline bool slab_begins(const struct chunk *c, unsigned unit)
 /* The slab that begins in this unit; NULL: none. */
 static inline struct slab *slab_beginning(struct chunk *c, unsigned unit)
 {
-	uint32_t place = load_acquire(&c->head[unit]);
+	uint32_t offset = load_acquire(&c->head[unit]);
 
-	return record_begins(place, unit) ? record_at(c, place) : NULL;
+	return record_begins(offset, unit) ? record_at(c, offset) : NULL;
 }
 
 /*
- * True: s, which map_guess_slab gave or NULL, is the slab of this address.  The hint
- * may name a record that another thread makes anew at this moment, so that what is
- * read of it is half of one slab and half of another; the chunk's head tells.  It
- * stays true while a block at the address lives.
+ * True: s, from map_guess_slab or NULL, is the slab of this address.  The hint may name
+ * a record that another thread is reusing at this moment, whose members are then half of
+ * one slab and half of another; chunk.head decides.  The answer stays true while a block
+ * at the address lives.
  */
 static inline bool slab_is_of(const struct slab *s, const void *p)
 {
@@ -143,21 +146,21 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 	return slab_index_by(s, p, s->reciprocal, index);
 }
 
-/* The first unit last, and in slab_unmake first: while it is there, all are (ash_check). */
-static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s, uint32_t place)
+/* Publishes the first unit last (slab_close clears it first): it implies the others (ash_check). */
+static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
 {
-	struct slab **hint = map_unit(s->base); /* of a chunk's units all are in a row */
+	struct slab **hint = map_unit(s->base); /* the units of a chunk have adjacent hints */
 	uint32_t *head = &s->chunk->head[s->unit];
 	unsigned i;
 
 	for (i = s->units; i-- > 0;) {
 		if (h == &heap_default)
-			store_release(&hint[i], s); /* with map_guess_slab */
-		store_release(&head[i], place);     /* pairs with slab_record and slab_begins */
+			store_release(&hint[i], s); /* pairs with map_guess_slab */
+		store_release(&head[i], offset);    /* pairs with slab_record and slab_begins */
 	}
 }
 
-/* What is constant of a slab in units that are the caller's. */
+/* Sets the constants of a slab in units that the caller holds. */
 static ALWAYS_INLINE void slab_shape(struct slab *s, struct units u, unsigned class, size_t size,
 				     unsigned slots)
 {
@@ -166,8 +169,8 @@ static ALWAYS_INLINE void slab_shape(struct slab *s, struct units u, unsigned cl
 							u.chunk->region->remote_stride);
 
 	/*
-	 * By relaxed stores: a walk or a late hint may still look at the slab that
-	 * was here before, and then finds out that it is not.
+	 * Relaxed stores: a thread with a walk or a stale hint may still read the record
+	 * as that of the earlier slab, and then detects the change.
 	 */
 	store_relaxed(&s->base, units_base(u));
 	store_relaxed(&s->slot_size, (uint32_t)size);
@@ -181,7 +184,7 @@ static ALWAYS_INLINE void slab_shape(struct slab *s, struct units u, unsigned cl
 	store_relaxed(&s->units, (uint8_t)u.count);
 }
 
-/* A slab of an owner in units that are the caller's. */
+/* Makes an owner's slab in units that the caller holds. */
 static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsigned class,
 					    size_t size, unsigned slots, uint64_t owner)
 {
@@ -199,13 +202,13 @@ static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsi
 		heap_hooks->slab_made(s);
 	s->ready = 0;
 	s->dirty = u.clean ? 0 : UINT32_MAX;
-	/* Pairs with walks, which look at the owner first. */
+	/* Pairs with walks, which load the owner first. */
 	store_release(&s->owner, owner);
 	slab_publish(h, s, record_offset(u.first));
 	return s;
 }
 
-/* Its units become the caller's, who holds every slot and the record. */
+/* Unmakes the slab and passes its units to the caller, which holds every slot and the record. */
 static ALWAYS_INLINE struct units slab_close(struct slab *s)
 {
 	struct units u = {s->chunk, s->unit, s->units, false};
@@ -213,8 +216,8 @@ static ALWAYS_INLINE struct units slab_close(struct slab *s)
 
 	/*
 	 * All slots are free, so a remote bit is a second release that raced with
-	 * the first.  This is the last moment to see it; left there, it would free
-	 * a slot of the next slab.
+	 * the first.  This is the last moment to detect it; if it stayed set, it would
+	 * free a slot of the next slab.
 	 */
 	for (i = 0; i < s->groups; i++) {
 		uint64_t remote = load_relaxed(&s->remote[i]);
@@ -229,29 +232,29 @@ static ALWAYS_INLINE struct units slab_close(struct slab *s)
 }
 
 /*
- * Holding.  Its owner takes slots of a slab only while it is the current one of a bin,
- * and the slab itself only when it is none.  So somebody else may hold one that is
- * not current: until he lets go, a slot of it that is free stays so, and its memory
- * may be purged while the owner sleeps (slab_purge.h).
+ * Holding (slab.hold).  The owner allocates slots only from the current slab of a bin,
+ * and unmakes only slabs that are not current.  So another thread may hold a slab that
+ * is not current: until it lets go, free slots stay free, and their memory may be purged
+ * while the owner sleeps (thread/slab_purge.h).
  *
- *   SLAB_IDLE     nobody: on a list
- *   SLAB_IN_USE   the owner: current, or about to be closed.  Not so a slab of
- *                 large.h: what is said there makes it safe
- *   other         holder_guest (holder.h) of a thread that purges; that of an older
- *                 generation vanished in a fork
+ *   SLAB_IDLE     not held: the slab is on a list
+ *   SLAB_IN_USE   held by the owner: current, or about to be unmade.  Slabs of large
+ *                 blocks are used without being held: see is_purgeable (thread/slab_purge.c)
+ *   other         holder_guest (thread/holder.h) of a thread that purges; one of an
+ *                 older generation vanished in a fork
  *
- * The word belongs to the record: it outlives the slab.  Whoever finds a slab held
- * takes another; nobody waits.
+ * The word belongs to the record and outlives the slab.  A thread that finds a slab
+ * held uses another; none waits.
  */
 #define SLAB_IDLE   ((uint64_t)0)
 #define SLAB_IN_USE ((uint64_t)1)
 
-/* For its owner.  False: somebody else holds it. */
-bool slab_take(struct slab *s);
+/* Holds the slab, for its owner.  False: another thread holds it. */
+INTERNAL bool slab_take(struct slab *s);
 
 static inline void slab_let_go(struct slab *s)
 {
-	/* Pairs with the swaps that hold it: slots taken are seen as taken. */
+	/* Pairs with the compare-and-swap of the next holder: slots taken are seen as taken. */
 	store_release(&s->hold, SLAB_IDLE);
 }
 
@@ -259,27 +262,28 @@ static inline void slab_let_go(struct slab *s)
  * A slab of this class (few: see class_units) for the owner.
  * NULL: no memory, or the heap would have to grow and may not.
  */
-struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow);
+INTERNAL struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
+				bool grow);
 
-/* The memory back to the chunk; the caller holds every slot and the record, and took the slab. */
-void slab_unmake(struct heap *h, struct slab *s);
-
-/*
- * Sets s->all_free to the word of a group whose getting full is worth a look: one
- * that is not yet free throughout.  A slab from which nothing is allocated
- * only fills up, so the last look finds it empty.  True: it is now (remote
- * slots do not count).
- */
-bool slab_watch(struct slab *s);
+/* Returns the units to the chunk; the caller holds all slots, the record and the slab (slab_take). */
+INTERNAL void slab_unmake(struct heap *h, struct slab *s);
 
 /*
- * Owner: moves remote bits to the free words.  True: there were some.
- * `taken_over`: an owner that died between the two stores may have left both
- * bits of a slot set; otherwise that is a slot released twice, and reported.
+ * Arms the trigger of slab_has_event: sets s->all_free to the all-free word of a group
+ * that is not yet all free.  True: there is none, so the slab is empty (remote bits do
+ * not count).  As nothing is allocated from a watched slab, repeating this at each
+ * event finds it empty in the end.
  */
-bool slab_collect(struct slab *s, bool taken_over);
+INTERNAL bool slab_watch(struct slab *s);
 
-/* Finds the ready groups anew, from the bitmaps. */
-void slab_refresh(struct slab *s);
+/*
+ * Collects, for the owner: moves remote bits to the free words.  True: there were some.
+ * `taken_over`: an owner that died between the two stores may have left both bits of a
+ * slot set; otherwise both bits mean a double free, which is reported.
+ */
+INTERNAL bool slab_collect(struct slab *s, bool taken_over);
+
+/* Recomputes the ready groups from the free words. */
+INTERNAL void slab_refresh(struct slab *s);
 
 #endif

@@ -6,18 +6,18 @@
 
 static struct heap *heap_of_slab(const struct slab *s)
 {
-	/* Of a record these never change. */
+	/* These members of a record never change. */
 	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
 }
 
-static bool there_are_none(const struct heap *h)
+static bool no_unowned(const struct heap *h)
 {
-	return load_relaxed(&h->made) == load_relaxed(&h->gone);
+	return load_relaxed(&h->unowned_made) == load_relaxed(&h->unowned_gone);
 }
 
 /* ---- slabs come and go ---- */
 
-/* True: it seems so. */
+/* True: all slots seem to be free (a hint). */
 static bool is_empty(const struct slab *s)
 {
 	unsigned g;
@@ -28,16 +28,16 @@ static bool is_empty(const struct slab *s)
 	return true;
 }
 
-/* All slots of the slab become the caller's; false: not all are free, or it is not there. */
+/* Claims all slots of the slab; false: not all are free, or there is no slab. */
 static bool slots_take_all(struct slab *s)
 {
 	uint64_t owner = OWNER_UNOWNED, mask;
 	unsigned groups, g;
 
-	/* A look first: what is held in vain is hidden from others for a moment. */
+	/* Check first: a claim that fails hides free slots from other threads for a moment. */
 	if (!is_empty(s) || !cas_acq_rel(&s->owner, &owner, OWNER_UNOWNED | OWNER_CHANGING))
 		return false;
-	/* It is there, and only we can unmake it: so it stays what it is. */
+	/* The slab exists and only this thread can unmake it, so its constants are stable. */
 	groups = load_relaxed(&s->groups);
 	for (g = 0; g < groups; g++) {
 		mask = slab_group_mask(s, g);
@@ -53,7 +53,7 @@ static bool slots_take_all(struct slab *s)
 	return false;
 }
 
-/* Back to the chunk, if it is empty. */
+/* Returns the slab's units to the chunk if the slab is empty. */
 static bool unowned_unmake(struct heap *h, struct slab *s)
 {
 	uint64_t hint = (uint64_t)(uintptr_t)s;
@@ -62,18 +62,18 @@ static bool unowned_unmake(struct heap *h, struct slab *s)
 		return false;
 	(void)cas_acq_rel((uint64_t *)(void *)&h->unowned[s->class], &hint, 0);
 	units_give(h, slab_close(s));
-	fetch_add_relaxed(&h->gone, 1);
+	fetch_add_relaxed(&h->unowned_gone, 1);
 	return true;
 }
 
-/* The class's next slots are looked for here first. */
+/* Makes this the slab in which the class's next slots are searched for first. */
 static void unowned_prefer(struct heap *h, unsigned class, struct slab *s)
 {
 	/* Release pairs with the load in unowned_slot. */
 	struct slab *old = (struct slab *)exchange_seq_cst(
 		(uint64_t *)(void *)&h->unowned[class], (uint64_t)(uintptr_t)s); /* NOLINT: an address */
 
-	/* It was kept though it was empty, perhaps. */
+	/* The previous one may have been kept although empty. */
 	if (old != NULL && old != s)
 		(void)unowned_unmake(h, old);
 }
@@ -84,11 +84,11 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	struct units u;
 	struct slab *s;
 
-	/* Before it is there: who sees none need not look. */
-	fetch_add_acq_rel(&h->made, 1);
+	/* Before the slab exists: a thread that sees made == gone need not search. */
+	fetch_add_acq_rel(&h->unowned_made, 1);
 	u = units_claim(h, count, true, false);
 	if (u.chunk == NULL) {
-		fetch_add_relaxed(&h->gone, 1);
+		fetch_add_relaxed(&h->unowned_gone, 1);
 		return NULL;
 	}
 	s = record_at(u.chunk, record_offset_unowned(u.first));
@@ -98,7 +98,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);
 	slab_publish(h, s, record_offset_unowned(u.first));
 	for (g = 0; g < s->groups; g++) {
-		/* Pairs with slot_in.  What is set already was released twice, the second time late. */
+		/* Pairs with slot_in.  A bit that is already set is a late second release. */
 		uint64_t old = fetch_or_release(&s->free[g], slab_group_mask(s, g));
 
 		if (unlikely(old != 0))
@@ -110,10 +110,10 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 
 /* ---- slots ---- */
 
-/* A slot of the group was given back: the slab may be empty. */
+/* A slot of the group was freed: unmakes the slab if it is empty. */
 static void unowned_settle(struct heap *h, struct slab *s, unsigned g)
 {
-	/* From here on it may be another slab: what it seems is a hint. */
+	/* The record may have another slab by now: what is read of it is a hint. */
 	if (load_relaxed(&s->free[g]) == slab_group_mask(s, g) &&
 	    s != load_relaxed(&h->unowned[load_relaxed(&s->class)]))
 		(void)unowned_unmake(h, s);
@@ -124,18 +124,18 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 	unsigned g, bit;
 
 	if ((load_relaxed(&s->owner) & OWNER_CHANGING) != 0)
-		return NULL; /* what is allocated there now would be counted nowhere */
+		return NULL; /* ash_stats and walks would miss a slot that is allocated now */
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
 		uint64_t word = load_relaxed(&s->free[g]);
 
 		while (word != 0) {
 			bit = bits_lowest(word);
-			/* Pairs with unowned_make, and with unowned_free: the last user is done with it. */
+			/* Pairs with unowned_make and unowned_free: the last user is done. */
 			if (!cas_acquire(&s->free[g], &word, bits_without_lowest(word)))
 				continue;
 			if (unlikely(load_relaxed(&s->chunk->head[s->unit]) !=
 				     record_offset_unowned(s->unit)))
-				misuse_double(s, g, bit); /* set where no slab is */
+				misuse_double(s, g, bit); /* the bit was set without a slab */
 			if (likely(s->class == class))
 				return s->base + (size_t)(g * GROUP_SLOTS + bit) * s->slot_size;
 			fetch_or_release(&s->free[g], (uint64_t)1 << bit);
@@ -167,18 +167,17 @@ static void *slot_in_chunk(struct heap *h, struct chunk *c, unsigned class)
 }
 
 /*
- * Looks through so many chunks, from where the last look for the class ended: one
- * for each slab that is made.  So a call takes no longer in a large heap, and while
- * that grows by a unit a chunk all slots of the class are found again.
+ * Searches so many chunks, beginning where the class's last search ended; one chunk is
+ * searched for each slab made.  So a call takes no longer in a large heap, and by the
+ * time the heap has grown by one unit per chunk, all its chunks have been searched.
  */
-
 static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 {
-	size_t at = load_relaxed(&h->sought[class]), i = at;
+	size_t at = load_relaxed(&h->unowned_next[class]), i = at;
 	struct region *r = load_acquire(&h->regions);
 	void *p = NULL;
 
-	if (there_are_none(h))
+	if (no_unowned(h))
 		return NULL;
 	for (; r != NULL && i >= load_relaxed(&r->chunks); r = r->next)
 		i -= load_relaxed(&r->chunks);
@@ -192,13 +191,13 @@ static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 		for (i++; r != NULL && i >= load_relaxed(&r->chunks); i = 0)
 			r = r->next;
 	}
-	store_relaxed(&h->sought[class], r == NULL ? 0 : at);
+	store_relaxed(&h->unowned_next[class], r == NULL ? 0 : at);
 	return p;
 }
 
-void *shared_rest(struct heap *h, unsigned class)
+void *unowned_rest(struct heap *h, unsigned class)
 {
-	store_relaxed(&h->sought[class], 0);
+	store_relaxed(&h->unowned_next[class], 0);
 	return slot_nearby(h, class, SIZE_MAX);
 }
 
@@ -214,7 +213,7 @@ void *unowned_slot(struct heap *h, unsigned class)
 		if (s == NULL && unowned_shrink(h) > 0)
 			s = unowned_make(h, class);
 		if (s == NULL)
-			return shared_rest(h, class);
+			return unowned_rest(h, class);
 		p = slot_in(h, s, class);
 		unowned_prefer(h, class, s);
 	}
@@ -242,10 +241,10 @@ size_t unowned_shrink(struct heap *h)
 	struct slab *s;
 	size_t n = 0;
 
-	if (there_are_none(h))
+	if (no_unowned(h))
 		return 0;
 	while ((s = walk_next(&w)) != NULL)
-		if (record_is_unowned(w.place))
+		if (record_is_unowned(w.offset))
 			n += unowned_unmake(h, s);
 	return n;
 }

@@ -1,48 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unowned slabs: slots from slabs that nobody owns.  For calls that have
- * no owner: a signal handler that interrupted another call, a thread whose
- * owner record could not be made.  Swaps on bitmap words and nothing else, so
- * it may itself be interrupted anywhere.
+ * Unowned slabs: slots for calls that have no owner record, in a signal handler that
+ * interrupted another call or in a thread whose record could not be made.  All changes
+ * are atomic read-modify-writes of bitmap words, so a call may itself be interrupted
+ * at any instruction.  An unowned slab never gets an owner.
  *
- *   no slab: words 0 --mark--> head entered, then bits set --mark off--> there
- *        ^                                                                |
- *        +------- head taken out <--- all bits taken by one thread <--mark-+
+ *   no slab, words 0 --CHANGING--> head set, then bits set --not CHANGING--> live
+ *        ^                                                                    |
+ *        +---- head cleared <---- all bits claimed by one thread <--CHANGING--+
  *
- * A caller may be stopped with the slab's address in hand, for any time.  So
- * these slabs have records of their own, and their words change by
- * read-modify-writes only, of which holds:
+ * A thread may be suspended for any time while it has the slab's address.  So unowned
+ * slabs have separate records, whose words change by read-modify-writes only, with
+ * this invariant:
  *
- *   a free bit is set only while the slab is there: it is set after the slab is
- *   published, and whoever unmakes the slab has taken all bits first
+ *   a free bit is set only while the slab exists: it is set after the slab is
+ *   published, and a thread that unmakes the slab has claimed all bits before
  *
- * Who takes a bit, however late, therefore has a slot of the slab that is there
- * now, which stays what it is until the bit is given back.  Only its class may be
- * another than the one that was looked for: asked when the slot is taken.
+ * A thread that claims a bit, however late, therefore has a slot of the slab that exists
+ * now, and the slab does not change until the bit is set again.  Only its class may
+ * differ from the one that was searched for; it is checked after the claim.
  *
- * Who makes or unmakes marks the owner word meanwhile: one at a time, and others need
- * not take for blocks what it holds, nor allocate there.  Who vanishes there, in a child of
- * fork or by a jump out of a handler, keeps this one slab; of one that dies in a heap
- * shared by processes it is found (lost_memory.h).
+ * A thread that makes or unmakes a slab sets OWNER_CHANGING while it does: only one can, and
+ * others neither count the slots that it holds as blocks nor allocate there.  If it
+ * vanishes, in a child of fork or by a jump out of a handler, this one slab is leaked;
+ * one of a process that died in a shared heap is recovered (shm/lost_memory.h).
  */
-#ifndef CORE_SHARED_H
-#define CORE_SHARED_H
+#ifndef CORE_UNOWNED_H
+#define CORE_UNOWNED_H
 
+#include "internal.h"
 #include "slab/slab.h"
 
 /* A slot; NULL: no memory. */
-void *unowned_slot(struct heap *h, unsigned class);
+INTERNAL void *unowned_slot(struct heap *h, unsigned class);
 
-/* A slot of the slabs that there are; NULL: none is free. */
-void *shared_rest(struct heap *h, unsigned class);
+/* A slot of an existing slab, without making one; NULL: none is free. */
+INTERNAL void *unowned_rest(struct heap *h, unsigned class);
 
 /*
- * False: it was free already.  A slab that is empty then goes back, but for one
- * that is about to be used again.
+ * Frees a slot.  False: it was free already.  A slab that is empty then is unmade,
+ * except the one where the class's next search begins.
  */
-bool unowned_free(struct slab *s, uint64_t index);
+INTERNAL bool unowned_free(struct slab *s, uint64_t index);
 
-/* All that are empty go back; how many. */
-size_t unowned_shrink(struct heap *h);
+/* Unmakes all empty unowned slabs; returns their number. */
+INTERNAL size_t unowned_shrink(struct heap *h);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A walk over all slabs of a heap, for what has no hint to go by. */
+/* A walk over all slabs of a heap, for operations that cannot use hints. */
 #ifndef CORE_WALK_H
 #define CORE_WALK_H
 
+#include "internal.h"
 #include "slab/slab.h"
 
 struct walk {
@@ -10,7 +11,7 @@ struct walk {
 	size_t index; /* of the chunk after this one */
 	struct chunk *chunk;
 	unsigned unit;
-	uint32_t place; /* what stood in its head */
+	uint32_t offset; /* of the record, from its chunk record */
 };
 
 static inline struct walk walk_from(struct heap *h)
@@ -19,12 +20,12 @@ static inline struct walk walk_from(struct heap *h)
 }
 
 /* The record of the next unit of a slab chunk, with or without a slab; NULL: the end. */
-struct slab *walk_next(struct walk *w);
+INTERNAL struct slab *walk_next(struct walk *w);
 
-/* True: a slab begins in the unit the walk is at, still the one whose record it gave. */
+/* True: the slab whose record walk_next returned (still) begins in the walk's unit. */
 static inline bool walk_at_slab(const struct walk *w)
 {
-	return load_acquire(&w->chunk->head[w->unit]) == w->place;
+	return load_acquire(&w->chunk->head[w->unit]) == w->offset;
 }
 
 #endif

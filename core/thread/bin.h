@@ -3,6 +3,7 @@
 #ifndef CORE_BIN_H
 #define CORE_BIN_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /* The lowest slot of the bin's group; NULL: it has none left.  clean: as owner_slot. */
@@ -22,15 +23,15 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 }
 
 /* The next group of the current slab that has a free slot. */
-bool bin_next_group(struct owner *o, struct bin *b);
+INTERNAL bool bin_next_group(struct owner *o, struct bin *b);
 
 /* The slab, which the owner took, becomes the current one. */
-void bin_take(struct owner *o, unsigned class, struct slab *s);
+INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
 /* The bin lets go of its current slab, wherever that belongs now. */
-void bin_rest(struct owner *o, unsigned class);
+INTERNAL void bin_rest(struct owner *o, unsigned class);
 
 /* The same of one without a free slot. */
-void bin_full(struct owner *o, unsigned class);
+INTERNAL void bin_full(struct owner *o, unsigned class);
 
 #endif

@@ -18,16 +18,17 @@
 
 #include "generation.h"
 #include "thread/holder.h"
+#include "internal.h"
 
 /*
  * Forks are noticed from the second record on.  Of an earlier one a child could
  * only lose the first, should another thread than its holder fork: that stays
  * taken there.
  */
-void fork_watch(struct heap *h);
+INTERNAL void fork_watch(struct heap *h);
 
 /* Takes over the records of vanished threads; o: the caller's, checked out. */
-void fork_settle(struct owner *o, uint64_t generation);
+INTERNAL void fork_settle(struct owner *o, uint64_t generation);
 
 static inline void fork_notice(struct owner *o)
 {

@@ -3,13 +3,14 @@
 #ifndef CORE_INBOX_H
 #define CORE_INBOX_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /* Tells the owner that the slab has remote bits.  For anybody. */
-void owner_notify(struct owner *o, struct slab *s);
+INTERNAL void owner_notify(struct owner *o, struct slab *s);
 
 /* True: there is something in it. */
-bool inbox_is_filled(const struct owner *o);
+INTERNAL bool inbox_is_filled(const struct owner *o);
 
 /* The same without an order.  By eights: a look at each in turn is a third of what a large block costs. */
 static ALWAYS_INLINE bool inbox_has(const struct owner *o)

@@ -2,7 +2,7 @@
 #include "thread/intact.h"
 
 
-struct look {
+struct intact {
 	const struct owner *owner;
 	size_t slabs;  /* seen so far; a list in a circle ends by it */
 	size_t limit;
@@ -10,7 +10,7 @@ struct look {
 };
 
 /* A slab that the record leads to is its own, of this class, and its hints cover its free slots. */
-static bool slab_is_intact(struct look *l, const struct slab *s, unsigned class)
+static bool slab_is_intact(struct intact *l, const struct slab *s, unsigned class)
 {
 	const struct owner *v = l->owner;
 	const uint64_t *current = bin_word(v, &v->bins[class]);
@@ -38,7 +38,7 @@ static bool slab_is_intact(struct look *l, const struct slab *s, unsigned class)
 	return true;
 }
 
-static bool list_is_intact(struct look *l, const struct slabs *list, unsigned class, bool some_free)
+static bool list_is_intact(struct intact *l, const struct slabs *list, unsigned class, bool some_free)
 {
 	const struct slab *s, *before = NULL;
 
@@ -49,7 +49,7 @@ static bool list_is_intact(struct look *l, const struct slabs *list, unsigned cl
 	return list->tail == before;
 }
 
-static bool bin_is_intact(struct look *l, unsigned class)
+static bool bin_is_intact(struct intact *l, unsigned class)
 {
 	const struct owner *v = l->owner;
 	const struct bin *b = &v->bins[class];
@@ -66,7 +66,7 @@ static bool bin_is_intact(struct look *l, unsigned class)
 	       v->lists[class].full.head != s;
 }
 
-static bool spares_are_intact(const struct look *l)
+static bool spares_are_intact(const struct intact *l)
 {
 	const struct owner *v = l->owner;
 	unsigned i;
@@ -99,7 +99,7 @@ static bool cached_are_intact(const struct owner *v)
 
 bool owner_is_intact(const struct owner *v, size_t slabs)
 {
-	struct look l = {.owner = v, .limit = slabs};
+	struct intact l = {.owner = v, .limit = slabs};
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++)

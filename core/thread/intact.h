@@ -10,9 +10,10 @@
 #ifndef CORE_INTACT_H
 #define CORE_INTACT_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /* v is the caller's, as a guest, and `slabs` name it as their owner. */
-bool owner_is_intact(const struct owner *v, size_t slabs);
+INTERNAL bool owner_is_intact(const struct owner *v, size_t slabs);
 
 #endif

@@ -24,7 +24,7 @@ static ALWAYS_INLINE uint64_t runs_of(uint64_t word, unsigned n)
 	return word & starts[n];
 }
 
-static __attribute__((noinline)) struct units claim_in(struct heap *h, struct chunk *c,
+static __attribute__((noinline)) struct units large_claim_in(struct heap *h, struct chunk *c,
 						       unsigned count)
 {
 	return units_claim_in(h, c, count, runs_of);
@@ -37,7 +37,7 @@ static ALWAYS_INLINE struct units claim_if_room(struct heap *h, struct chunk *c,
 
 	if (word != 0 && runs_of(word, count) == 0)
 		return (struct units){NULL, 0, count, false};
-	return claim_in(h, c, count);
+	return large_claim_in(h, c, count);
 }
 
 static SLOW void collect(struct owner *o)

@@ -15,16 +15,17 @@
 #ifndef CORE_LARGE_H
 #define CORE_LARGE_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /*
  * A slot above SLOT_LARGE, for the holder of the record: a slab that is cached,
  * or made of free units.  NULL: it needs more than that.
  */
-void *large_take(struct owner *o, unsigned class, bool *clean);
+INTERNAL void *large_take(struct owner *o, unsigned class, bool *clean);
 /* The only slot of the slab is released; see owner_freed. */
-void large_freed(struct owner *o, struct slab *s);
+INTERNAL void large_freed(struct owner *o, struct slab *s);
 /* What is cached goes back to the heap. */
-void large_leave(struct owner *o);
+INTERNAL void large_leave(struct owner *o);
 
 #endif

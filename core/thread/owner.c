@@ -3,7 +3,7 @@
 
 #include "memory.h"
 
-struct owner owner_static[2];
+INTERNAL struct owner owner_static[2];
 
 void owner_reset(struct owner *o)
 {

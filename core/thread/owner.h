@@ -31,6 +31,7 @@
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
 
+#include "internal.h"
 #include "base/holder_word.h"
 #include "slab/slab.h"
 #include "thread/slab_list.h"
@@ -107,7 +108,7 @@ struct owner {
  * no bit to clear.  So it comes last: what a small program writes of the first shares a
  * page with its other data.
  */
-extern INTERNAL struct owner owner_static[2];
+INTERNAL_EXTERN struct owner owner_static[2];
 #define owner_first (&owner_static[0])
 #define owner_none  (&owner_static[1])
 
@@ -141,13 +142,13 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 }
 
 /* True: the address lies in an owner record. */
-bool owner_holds(struct heap *h, const void *p);
+INTERNAL bool owner_holds(struct heap *h, const void *p);
 
 /* Forgets all slabs, spares and inbox; the bitmaps know better. */
-void owner_reset(struct owner *o);
+INTERNAL void owner_reset(struct owner *o);
 
 /* A record that is set up, in this state, becomes one of the heap's. */
-void owner_enter(struct heap *h, struct owner *o, uint64_t state);
+INTERNAL void owner_enter(struct heap *h, struct owner *o, uint64_t state);
 
 #define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 

@@ -58,12 +58,12 @@ void owner_reap_some(struct heap *h, struct owner *o)
 	uint64_t chunks = load_relaxed(&h->slab_chunks), turn;
 	size_t records;
 
-	if (chunks >= 2 * load_relaxed(&h->asked)) {
-		store_relaxed(&h->asked, chunks);
+	if (chunks >= 2 * load_relaxed(&h->chunks_reaped)) {
+		store_relaxed(&h->chunks_reaped, chunks);
 		(void)owner_reap(h, o);
 		return;
 	}
-	turn = fetch_add_relaxed(&h->turn, 1);
+	turn = fetch_add_relaxed(&h->reap_next, 1);
 	if (!reap(h, o, turn, &records))
-		store_relaxed(&h->turn, 0);
+		store_relaxed(&h->reap_next, 0);
 }

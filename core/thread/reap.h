@@ -9,12 +9,13 @@
 #ifndef CORE_REAP_H
 #define CORE_REAP_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /* About all.  o: the caller's own record, or NULL.  Returns the number taken over. */
-size_t owner_reap(struct heap *h, struct owner *o);
+INTERNAL size_t owner_reap(struct heap *h, struct owner *o);
 
 /* Before the heap grows. */
-void owner_reap_some(struct heap *h, struct owner *o);
+INTERNAL void owner_reap_some(struct heap *h, struct owner *o);
 
 #endif

@@ -3,12 +3,13 @@
 #ifndef CORE_REFILL_H
 #define CORE_REFILL_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /* A slot of the class; NULL: no memory.  clean: it is known to read zero. */
-void *owner_slot(struct owner *o, unsigned class, bool *clean);
+INTERNAL void *owner_slot(struct owner *o, unsigned class, bool *clean);
 
 /* Finds the bin a free slot, from the cheapest source to the dearest. */
-bool bin_refill(struct owner *o, unsigned class);
+INTERNAL bool bin_refill(struct owner *o, unsigned class);
 
 #endif

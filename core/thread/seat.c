@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/seat.h"
 
-#ifdef ASHLAR_SINGLE_THREAD
-struct seat seat = {.self = owner_none};
-#else
-_Thread_local struct seat seat = {.self = owner_none};
-#endif
+INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none};

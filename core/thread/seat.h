@@ -7,6 +7,7 @@
 #ifndef CORE_SEAT_H
 #define CORE_SEAT_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 struct seat {
@@ -31,11 +32,7 @@ struct seat {
 #define SEAT_MAY_BE_NULL false
 #endif
 
-#ifdef ASHLAR_SINGLE_THREAD
-extern INTERNAL struct seat seat;
-#else
-extern INTERNAL _Thread_local struct seat seat;
-#endif
+INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
 
 /* Checks the record out.  The handler must see 0 before we touch a word of it. */
 static inline void seat_close(void)

@@ -41,7 +41,7 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 	uint64_t vacated = load_acquire(&h->vacated);
 	struct owner *o;
 
-	if (h == &heap_default && load_relaxed(&h->searched) == vacated)
+	if (h == &heap_default && load_relaxed(&h->vacated_seen) == vacated)
 		return NULL;
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next) {
 		/*
@@ -60,7 +60,7 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 		if (owner_hold_as(o, me))
 			return o;
 	}
-	store_relaxed(&h->searched, vacated);
+	store_relaxed(&h->vacated_seen, vacated);
 	return NULL;
 }
 

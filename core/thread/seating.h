@@ -3,13 +3,14 @@
 #ifndef CORE_SEATING_H
 #define CORE_SEATING_H
 
+#include "internal.h"
 #include "thread/seat.h"
 
 /* A record of the heap for a thread without one, checked out; NULL: interrupted call, or no memory. */
-struct owner *seat_fill(struct owner **self, struct heap *h);
+INTERNAL struct owner *seat_fill(struct owner **self, struct heap *h);
 
 /* Checks the thread's owner out; NULL: interrupted call, or no memory. */
-struct owner *seat_slow(void);
+INTERNAL struct owner *seat_slow(void);
 
 static inline struct owner *seat_take(void)
 {

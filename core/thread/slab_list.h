@@ -3,13 +3,14 @@
 #ifndef CORE_SLAB_LIST_H
 #define CORE_SLAB_LIST_H
 
+#include "internal.h"
 #include "base/layout.h"
 
 struct slabs {
 	struct slab *head, *tail;
 };
 
-void slabs_append(struct slabs *l, struct slab *s);
-void slabs_remove(struct slabs *l, struct slab *s);
+INTERNAL void slabs_append(struct slabs *l, struct slab *s);
+INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef CORE_HOLLOW_H
 #define CORE_HOLLOW_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /*
@@ -11,14 +12,14 @@
  * of the record: nobody else can take a slot there, so the bitmaps need not
  * change.  Returns the bytes given back.
  */
-size_t slabs_purge(struct owner *o, size_t *room);
+INTERNAL size_t slabs_purge(struct owner *o, size_t *room);
 
 /*
  * The same for all slabs of others but those that they allocate from now: each is
  * held for a moment (slab.h), and its owner, if it wants it just then, takes another.
  * The first one is for one slab.
  */
-size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room);
-size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room);
+INTERNAL size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room);
+INTERNAL size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room);
 
 #endif

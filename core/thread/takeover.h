@@ -13,6 +13,7 @@
 #ifndef CORE_TAKEOVER_H
 #define CORE_TAKEOVER_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 struct takeover {
@@ -21,10 +22,10 @@ struct takeover {
 	size_t records;
 };
 
-struct takeover takeover_begin(struct heap *h);
+INTERNAL struct takeover takeover_begin(struct heap *h);
 /* The record joins the batch; false: its state is another by now. */
-bool takeover_add(struct takeover *t, struct owner *v, uint64_t state);
+INTERNAL bool takeover_add(struct takeover *t, struct owner *v, uint64_t state);
 /* Returns the number of records. */
-size_t takeover_end(struct takeover *t);
+INTERNAL size_t takeover_end(struct takeover *t);
 
 #endif

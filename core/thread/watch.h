@@ -14,18 +14,19 @@
 #ifndef CORE_WATCH_H
 #define CORE_WATCH_H
 
+#include "internal.h"
 #include "thread/owner.h"
 
 /* The owner learns that the clock runs at its next release, if it does nothing slow itself. */
-void watch_tell_one(struct owner *v);
+INTERNAL void watch_tell_one(struct owner *v);
 
-void watch_change(struct owner *o, bool running);
+INTERNAL void watch_change(struct owner *o, bool running);
 
 /*
  * The clock started, or a period of it began: the other owners learn of it.  A thread
  * that is in a call of the default heap heeds it at the end of that call.
  */
-void watch_tell_all(struct heap *h);
+INTERNAL void watch_tell_all(struct heap *h);
 
 /* After retain_tick, for the holder of the record. */
 static inline void watch_heed(struct owner *o, bool running)
@@ -51,9 +52,9 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 }
 
 /* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
-void owner_ticks(void);
+INTERNAL void owner_ticks(void);
 
 /* A slot of the group was released, which was an event. */
-void watch_event(struct owner *o, struct slab *s, unsigned g);
+INTERNAL void watch_event(struct owner *o, struct slab *s, unsigned g);
 
 #endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is not public.  INTERNAL stands before the prototype of each function and before the
+ * definition of each object that several files use, INTERNAL_EXTERN before the declaration
+ * of such an object.
+ *
+ * In the library the names are hidden: a shared object that the library is linked into does
+ * not export them, and reaches objects directly.  The amalgamation (core/amalgamation.c)
+ * is one file: there they are static.  A function that is defined after a static prototype
+ * is static, too; so only the prototype needs the word.
+ */
+#ifndef SYS_INTERNAL_H
+#define SYS_INTERNAL_H
+
+/* Also in the amalgamation, which is one of several objects of libashlar_malloc. */
+#define HIDDEN __attribute__((visibility("hidden")))
+
+#ifdef ASHLAR_AMALGAMATION
+#define INTERNAL	static __attribute__((unused))
+#define INTERNAL_EXTERN INTERNAL
+#else
+#define INTERNAL	HIDDEN
+#define INTERNAL_EXTERN extern INTERNAL
+#endif
+
+/*
+ * An object that each thread has for itself.  In a shared object, too, without a call to
+ * find it: that call might allocate.  The library has the compiler's flag for it.
+ */
+#ifdef ASHLAR_SINGLE_THREAD
+#define THREAD_LOCAL
+#elif defined ASHLAR_AMALGAMATION && defined __PIC__ && !defined __PIE__
+#define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define THREAD_LOCAL _Thread_local
+#endif
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's numbers that several files here need: there are no system headers. */
+#ifndef SYS_KERNEL_H
+#define SYS_KERNEL_H
+
+enum { ESRCH = 3 };
+enum { O_RDONLY_CLOEXEC = 02000000 };
+enum {
+	PROT_READ_WRITE = 3,
+	MAP_SHARED = 0x01,
+	MAP_ANONYMOUS = 0x20,
+	MAP_NORESERVE = 0x4000
+};
+
+#endif
