@@ -90,8 +90,8 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 
 # What is called once in 64 allocations or less is built for size: the four main calls must
 # stay below 24 KiB (tests/check_size.sh).  These are built for speed.
-FAST = core/front/alloc core/front/release core/arena/arena core/heaps/instance_alloc \
-	core/heaps/instance_release
+FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc \
+	core/heaps/instance_alloc core/heaps/instance_release
 # Sources that have fast paths only where there are the names of malloc (core/front/quick.h).
 QUICK_ONLY = core/front/quick.c core/thread/large.c
 

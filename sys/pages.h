@@ -29,7 +29,7 @@ enum sharing {
 	PAGES_PRIVATE,
 	PAGES_SHARED, /* MAP_SHARED: with children of fork, or by way of a file */
 	PAGES_CALLERS, /* given by the caller: no system call touches it        */
-	PAGES_GONE     /* of a heap that was destroyed, see instance.c          */
+	PAGES_GONE     /* of a heap that was destroyed, see instance_destroy.c  */
 };
 
 /* Maps readable, writable, zeroed memory.  alignment: a power of two.  NULL: no memory. */

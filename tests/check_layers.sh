@@ -14,11 +14,19 @@ fresh() {
 	rm -rf "${tree:?}"/*
 	cd "$tree" || exit 1
 	mkdir -p arch/x86_64 sys core/base core/backend core/include core/malloc tests/runtime tools/demo
-	echo "$spdx" | tee arch/x86_64/cpu.h arch/x86_64/syscall.h sys/pages.h core/backend/heap.h \
-		core/include/ashlar.h tests/runtime/rt.h tests/runtime/tls.h >linker.ld
+	echo "$spdx" | tee arch/x86_64/cpu.h arch/x86_64/syscall.h sys/pages.h \
+		core/include/ashlar.h core/include/ashlar_heap.h tests/runtime/rt.h tests/runtime/tls.h >linker.ld
+	source core/backend/heap.h 'extern struct heap *heap_hooks;' 'extern struct heap {' '	int members;' '} heap_default;' \
+		'void heap_enter(struct heap *h,' '		__attribute__((unused)) int many);' \
+		'static inline int heap_one(void)' '{' '	int heap_enter(void);' '	return 1;' '}' \
+		'typedef void (*heap_call)(void);' '#define heap_macro(x) heap_gone(x);'
 	source arch/x86_64/memory.c '#include <stddef.h>' '#ifdef __x86_64__'
 	source sys/pages.c '#include "pages.h"' '#include "syscall.h"' '#include "cpu.h"'
-	source core/backend/heap.c '#include "backend/heap.h"' '#include "pages.h"' '#include "cpu.h"' '#include "ashlar.h"'
+	source core/backend/heap.c '#include "backend/heap.h"' '#include "pages.h"' '#include "cpu.h"' '#include "ashlar.h"' \
+		'struct heap heap_default = {1}; /* of; this */' 'struct heap *heap_hooks;' \
+		'void heap_enter(struct heap *h,' '		int many)' '{' '	heap_hooks = h;' '}'
+	source core/backend/map.h '#include "backend/heap.h"'
+	source core/backend/map.c '#include "backend/map.h"'
 	source core/malloc/malloc.c '#include "ashlar.h"'
 	source tests/runtime/start.c '#include "rt.h"' '#include "syscall.h"'
 	source tests/t_alloc.c '#include "ashlar.h"' '#include "rt.h"'
@@ -59,7 +67,7 @@ planted 'arch that includes sys' arch/x86_64/memory.c '#include "pages.h"'
 planted 'sys that includes core' sys/pages.c '#include "backend/heap.h"'
 planted 'core that includes a system call' core/backend/heap.c '#include "syscall.h"'
 planted 'core that includes the runtime' core/backend/heap.c '#include "../tests/runtime/rt.h"'
-planted 'a public header that includes an inner one' core/include/ashlar.h '#include "backend/heap.h"'
+planted 'a public header that includes an inner one' core/include/ashlar_heap.h '#include "backend/heap.h"'
 planted 'a facade that includes core' core/malloc/malloc.c '#include "../backend/heap.h"'
 planted 'a runtime that includes Ashlar' tests/runtime/start.c '#include "ashlar.h"'
 planted 'a test that includes core' tests/t_alloc.c '#include "backend/heap.h"'
@@ -67,6 +75,26 @@ planted 'a tool that includes core' tools/host.c '# include "../core/backend/hea
 planted 'a demo that includes a libc' tools/demo/demo.c '#include <stdio.h>'
 planted 'core that includes a libc' core/backend/heap.c '#include <string.h>'
 planted 'a header that is nowhere' core/backend/heap.c '#include "gone.h"'
+
+fresh
+echo '#include "backend/map.h"' >>core/backend/heap.c
+caught 'a cycle of modules' 'no cycle of modules'
+[ "$(sh "$tools/layers" "$tree" | grep -c '^     core/backend/\(map\|heap\) -> core/backend/\(map\|heap\) -> core/backend/\(map\|heap\)$')" = 1 ]
+verdict 'the loop of a cycle'
+
+# elsewhere NAME PROTOTYPE DEFINITION: declared in heap.h, defined in map.c.
+elsewhere() {
+	fresh
+	echo "$2" >>core/backend/heap.h
+	echo "$3" >>core/backend/map.c
+	caught "$1" 'each prototype stands in the header of its file'
+}
+elsewhere 'a function that is defined elsewhere' 'void map_enter(void);' 'void map_enter(void) {}'
+elsewhere 'a prototype of two lines' 'int map_enter(int a,
+	int b);' 'int map_enter(int a, int b) { return a + b; }'
+elsewhere 'an object that is defined elsewhere' 'extern struct heap map_root[2];' 'struct heap map_root[2];'
+elsewhere 'a function that is defined nowhere' 'void map_gone(void);' '/* void map_gone(void) {} */'
+elsewhere 'a function that is only called' 'void map_gone(void);' 'void map_enter(void) { map_gone(); }'
 
 fresh
 echo '#if defined(__x86_64__)' >>core/backend/heap.c

@@ -8,6 +8,7 @@
 #include "heaps/instance.h"
 #include "kernel.h"
 #include "rt.h"
+#include "shm/lives.h"
 #include "shm/seats.h"
 #include "syscall.h"
 #include "thread/seat.h"
@@ -220,7 +221,7 @@ static void heap_make(void)
 	CHECK(left != NULL);
 	/* The caller has no seat. */
 	ash_heap_thread_detach(heap);
-	seats_end();
+	thread_bench_leave();
 }
 
 static void work(unsigned seed)
@@ -405,7 +406,7 @@ static void child_in_new_pids(void)
 	turn(2);
 	/* It judges nobody, and has left nothing that could be taken over. */
 	CHECK_EQ(ash_heap_recover(heap), 0);
-	CHECK_EQ(seats_life(heap_of(heap)), 0);
+	CHECK_EQ(lives_thread(heap_of(heap)), 0);
 	for (i = 0; i < 100; i++) {
 		CHECK_EQ(*(size_t *)p[i], i);
 		ash_heap_release(heap, p[i]);

@@ -3,11 +3,11 @@
 #include "t_inner_death.h"
 
 #include "shm/building.h"
-#include "shm/census.h"
+#include "shm/census_join.h"
 #include "heaps/instance.h"
 #include "life.h"
 #include "shm/seats.h"
-#include "shm/sound.h"
+#include "shm/image_check.h"
 #include "syscall.h"
 #include "tls.h"
 #include "slab/walk.h"
@@ -267,7 +267,7 @@ static void attachable(void)
 {
 	enum ash_attach why;
 
-	CHECK(sound(death_fd, store(), &why));
+	CHECK(image_check(death_fd, store(), &why));
 }
 
 void look(void)
@@ -287,18 +287,18 @@ void look(void)
 	contents();
 	if (looks++ % 8 == 0)
 		release_victims();
-	seats_forget();
+	thread_bench_forget();
 	if (new) {
 		map_as(PRIVATE);
 		victim_dies();
 		(void)ash_heap_recover(death_heap);
 		look_fill();
-		seats_forget();
+		thread_bench_forget();
 		map_as(PRIVATE);
 		everybody_dies();
 		(void)ash_heap_recover(death_heap);
 		look_empty();
-		seats_forget();
+		thread_bench_forget();
 	}
 	map_as(SHARED);
 	CHECK_EQ(arch_arch_prctl(SET_FS, tls_of_victim), 0);

@@ -3,7 +3,7 @@
  * Heaps inside memory of the caller's, looked at after every instruction of
  * every path, interrupted there, and killed there.
  */
-#include "arena/arena.h"
+#include "arena/arena_check.h"
 #include "in.h"
 #include "pages.h"
 #include "step.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's that processes share, some of which are killed. */
-#include "arena/arena.h"
+#include "arena/arena_check.h"
 #include "in.h"
 #include "pages.h"
 #include "stamp.h"

@@ -89,13 +89,6 @@ struct heap_hooks {
 };
 INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 
-/* An id that no other heap of this process has, nor a shared heap of another process. */
-INTERNAL uint64_t heap_new_id(bool shared);
-
-/* The results of ash_stats and ash_check; o: the caller's record, checked out, or NULL. */
-INTERNAL void heap_stats(struct heap *h, struct ash_stats *out);
-INTERNAL int heap_check(struct heap *h, const struct owner *o);
-
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);

@@ -3,6 +3,8 @@
  * ash_check: compares every structure of a heap with the bitmaps.  The numbers are
  * those of the invariants in DESIGN.md.
  */
+#include "diagnostics/check.h"
+
 #include "ashlar.h"
 #include "thread/owner.h"
 #include "front/quick.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ash_stats: figures of a heap, counted from the bitmaps at each call. */
+#include "diagnostics/stats.h"
+
 #include "ashlar.h"
 #include "memory.h"
 #include "thread/owner.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* The names of ashlar_names.h: one heap that a program shares with its child processes. */
 #include "ashlar_names.h"
 
 #include "ashlar_heap.h"
 #include "atomic.h"
 #include "base/layout.h"
 
-/* Of this process and those it forks; 0: the default heap. */
+/* The heap, also in child processes; 0: the default heap. */
 static uint64_t global;
 
 bool init_global_allocator(size_t num_chunks)
@@ -18,9 +19,9 @@ bool init_global_allocator(size_t num_chunks)
 	if (num_chunks > SIZE_MAX >> CHUNK_SHIFT)
 		return false;
 	heap = ash_heap_create_shared(num_chunks << CHUNK_SHIFT, NULL);
-	/* Pairs with the loads: the heap is complete when it is seen. */
+	/* Pairs with the loads: the heap is complete when its address is visible. */
 	if (heap != NULL && !cas_acq_rel(&global, &none, (uint64_t)(uintptr_t)heap))
-		ash_heap_destroy(heap); /* another thread was faster */
+		ash_heap_destroy(heap); /* another thread has set it meanwhile */
 	return heap != NULL;
 }
 
@@ -33,7 +34,7 @@ void *alloc(size_t size)
 
 void *resize(void *p, size_t size)
 {
-	/* A block's heap is found by the block. */
+	/* The heap of a block is determined from its address. */
 	return p == NULL ? alloc(size) : ash_resize(p, size);
 }
 

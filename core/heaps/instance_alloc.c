@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of heaps that the program made: giving them out. */
+#include "heaps/instance_alloc.h"
+
+#include "arena/arena_alloc.h"
+#include "backend/map.h"
+#include "backend/retain.h"
+#include "front/release.h"
+#include "front/span.h"
+#include "front/trim.h"
+#include "heaps/instance.h"
+#include "memory.h"
 #include "shm/building.h"
 #include "shm/census.h"
-#include "arena/arena.h"
-#include "heaps/instance.h"
-#include "backend/retain.h"
-#include "backend/map.h"
-#include "memory.h"
-#include "front/release.h"
+#include "shm/census_join.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "front/span.h"
-#include "thread/watch.h"
-#include "front/trim.h"
 #include "thread/refill.h"
+#include "thread/watch.h"
 
-/* The bin's lowest free slot changes hands; `at` is where its word is, which is not 0. */
+/* Takes the bin's lowest free slot; `at`: the address of its word, which is not 0. */
 static inline void *slot_take(const struct heap *h, struct owner *o, struct bin *b, uint64_t *at)
 {
 	uint64_t word = load_relaxed(at);
@@ -29,9 +31,9 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 	}
 	tags = census_tag(b->slab, (uint64_t)(at - b->slab->free) * GROUP_SLOTS);
 	/*
-	 * In this order, for whoever survives us: first the note that the slot is
-	 * in flight, then whose it is, then that it is taken.  Last, by when
-	 * nothing is left to undo, that it has landed.
+	 * In this order, as the thread may be killed at any point (recover.h): first the
+	 * slot is recorded as in flight, then its tag is set, then it is taken.  When it is
+	 * no longer in flight, nothing is left to undo.
 	 */
 	store_release(&o->flight, (uint64_t)(uintptr_t)p);
 	store_release(&tags[bit], (uint16_t)o->census);
@@ -40,8 +42,11 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 	return p;
 }
 
-/* For whom there is no record to be had, or (`rest`) no slot of their own. */
-static void *slot_of_nobody(struct heap *h, unsigned class, bool rest)
+/*
+ * A slot of an unowned slab, for a thread without a record.  rest: for a thread whose slabs
+ * are full, while no memory is left for another slab.
+ */
+static void *slot_unowned(struct heap *h, unsigned class, bool rest)
 {
 	struct owner *self = seats_self(h);
 	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
@@ -50,12 +55,13 @@ static void *slot_of_nobody(struct heap *h, unsigned class, bool rest)
 	struct slot_ref at;
 
 	if (p != NULL && h->sharing == PAGES_SHARED && slot_find(map_find(p), p, &at))
-		/* Pairs with lost_slots: with a tag it is no more in flight. */
+		/* Pairs with lost_slots: a slot with a tag is not in flight. */
 		store_release(census_tag(at.slab, at.index), tag);
 	building_end(b);
 	return p;
 }
 
+/* A slot of the class; clean: it is known to read zero.  NULL: no memory. */
 static void *slot(struct heap *h, unsigned class, bool *clean)
 {
 	struct seat_entry *t;
@@ -66,7 +72,7 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 
 	if (unlikely(o == NULL)) {
 		*clean = false;
-		return slot_of_nobody(h, class, false);
+		return slot_unowned(h, class, false);
 	}
 	bin = &o->bins[class];
 	while (unlikely(load_relaxed(bin_word(o, bin)) == 0) && more) {
@@ -83,25 +89,23 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 	seats_give(t, o);
 	if (unlikely(p == NULL)) {
 		*clean = false;
-		p = slot_of_nobody(h, class, true);
+		p = slot_unowned(h, class, true);
 	}
 	return p;
 }
 
 static void *span(struct heap *h, size_t size, size_t alignment, bool zero)
 {
-	struct seat_entry *t;
-	struct owner *o = seats_take(h, &t), *self = o != NULL ? o : seats_self(h);
-	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
-	struct building b = building_begin(h, self);
+	struct seats_call call = seats_enter(h);
+	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), call.self) : TAG_NONE;
+	struct building b = building_begin(h, call.self);
 	char *p = span_alloc(h, size, alignment, zero);
 
-	/* Pairs with look_at_chunk: a span without a tag has not been handed out. */
+	/* Pairs with examine_chunk: a span without a tag was not handed out. */
 	if (p != NULL && h->sharing == PAGES_SHARED)
 		store_release(&map_find(p)->clean, tag);
 	building_end(b);
-	if (o != NULL)
-		seats_give(t, o);
+	seats_exit(call);
 	return p;
 }
 
@@ -121,14 +125,12 @@ static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero)
 
 static void gather(struct heap *h)
 {
-	struct seat_entry *t;
-	struct owner *o = seats_take(h, &t);
-	struct building b = building_begin(h, o != NULL ? o : seats_self(h));
+	struct seats_call call = seats_enter(h);
+	struct building b = building_begin(h, call.self);
 
-	heap_gather(h, o);
+	heap_gather(h, call.owner);
 	building_end(b);
-	if (o != NULL)
-		seats_give(t, o);
+	seats_exit(call);
 }
 
 void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
@@ -144,7 +146,7 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 		return p;
 	}
 	p = attempt(h, size, alignment, zero);
-	/* What the dead have left, and what is empty, before the answer is NULL. */
+	/* Before NULL is returned, recovers what dead threads left, and gathers empty slabs. */
 	if (p == NULL && h->sharing == PAGES_SHARED) {
 		(void)ash_heap_recover(heap_public(h));
 		gather(h);
@@ -166,8 +168,8 @@ static __attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_
 }
 
 /*
- * No thread has a seat in a arena (arena.h): its id makes that the slow path.
- * Else the fast path is ash_alloc's, but for the seat and for what survivors must know.
+ * No thread has a seat in an arena: its id 0 leads to the slow path.  Otherwise the fast
+ * path is that of ash_alloc, but for the seat and for the words that recovery needs.
  */
 FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 {

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code of the default heap asks the other heaps: mostly, whose a pointer is. */
+#include "heaps/instance_hooks.h"
+
+#include "arena/arena_alloc.h"
+#include "arena/arena_misuse.h"
+#include "arena/arenas.h"
+#include "backend/map.h"
+#include "heaps/instance_release.h"
+#include "heaps/instance_resize.h"
+#include "memory.h"
 #include "shm/building.h"
 #include "shm/census.h"
-#include "arena/arena.h"
-#include "heaps/instance.h"
-#include "backend/map.h"
-#include "memory.h"
 #include "shm/recover.h"
-#include "shm/seats.h"
+#include "shm/thread_bench.h"
 
 /*
- * Fields first: their memory may be a block of any heap, and then both know
- * the address.
+ * Arenas first: their memory may be a block of any heap, which then also knows the
+ * address.
  */
 static bool release(struct chunk *c, void *p)
 {
-	struct arena *f = arenas_find(p);
+	struct arena *a = arenas_find(p);
 
-	if (f != NULL) {
-		if (!arena_release(f, p))
-			arena_misuse(f, CALL_RELEASE, p);
+	if (a != NULL) {
+		if (!arena_release(a, p))
+			arena_misuse(a, CALL_RELEASE, p);
 		return true;
 	}
 	if (c == NULL)
@@ -34,10 +38,10 @@ static bool release(struct chunk *c, void *p)
 
 static bool resize(struct chunk *c, void **p, size_t size)
 {
-	struct arena *f = arenas_find(*p);
+	struct arena *a = arenas_find(*p);
 
-	if (f != NULL)
-		*p = arena_resize(f, *p, size);
+	if (a != NULL)
+		*p = arena_resize(a, *p, size);
 	else if (c == NULL)
 		return false;
 	else if (c->region->heap == &heap_default) {
@@ -50,27 +54,30 @@ static bool resize(struct chunk *c, void **p, size_t size)
 
 static size_t bytes(const void *p)
 {
-	struct arena *f = arenas_find(p);
+	struct arena *a = arenas_find(p);
 
-	return f == NULL ? 0 : arena_bytes(f, p);
+	return a == NULL ? 0 : arena_bytes(a, p);
 }
 
 static void report(enum call call, const void *p)
 {
-	struct arena *f = arenas_find(p);
+	struct arena *a = arenas_find(p);
 
-	/* Records of a arena may lie in a block of a chunk, which then tells more. */
-	if (f == NULL && map_find(p) == NULL)
-		f = arenas_around(p);
-	if (f != NULL)
-		arena_misuse(f, call, p);
+	/*
+	 * If the records of the arena lie in a block of a chunk, the chunk gives the better
+	 * report.
+	 */
+	if (a == NULL && map_find(p) == NULL)
+		a = arenas_around(p);
+	if (a != NULL)
+		arena_misuse(a, call, p);
 }
 
 static void tags_clear(struct slab *s)
 {
 	/*
-	 * Of a file on a tmpfs also a look takes memory.  So we look here: who takes
-	 * the slab over must not be ended by a disk that is full.
+	 * In a file on a tmpfs reading a page allocates it as well.  So the page is read here,
+	 * and a full disk cannot end the thread that takes the slab over later.
 	 */
 	(void)*(volatile uint64_t *)s->remote;
 	memset(census_tag(s, 0), 0, s->slots * sizeof(uint16_t));
@@ -95,5 +102,5 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.is_dead = recover_is_dead,
 	.settle = recover_settle,
 	.is_quiet = is_quiet,
-	.thread_ends = seats_end,
+	.thread_ends = thread_bench_leave,
 };

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of heaps that the program made: taking them back. */
+#include "heaps/instance_release.h"
+
+#include "arena/arena_alloc.h"
+#include "arena/arena_misuse.h"
+#include "arena/arenas.h"
+#include "backend/map.h"
+#include "backend/retain.h"
 #include "front/diagnose.h"
+#include "front/release.h"
+#include "front/span.h"
+#include "heaps/instance.h"
+#include "heaps/instance_block.h"
 #include "shm/building.h"
 #include "shm/census.h"
-#include "arena/arena.h"
-#include "heaps/instance.h"
-#include "backend/retain.h"
-#include "backend/map.h"
-#include "memory.h"
-#include "front/release.h"
+#include "shm/census_join.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "front/span.h"
-#include "thread/watch.h"
 #include "thread/collect.h"
 #include "thread/settle.h"
+#include "thread/watch.h"
 
-/* A slot of the caller's own slab; o is checked out.  False: it is free. */
+/* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
 static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 {
 	struct slab *s = at.slab;
@@ -29,15 +33,15 @@ static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 		store_release(&s->free[at.group], word);
 		return true;
 	}
-	/* Lists, and perhaps the whole slab. */
+	/* The slab may change its list, or be empty. */
 	b = building_begin(h, o);
 	owner_freed(o, s, at.group, word);
 	building_end(b);
 	return true;
 }
 
-/* A slot of unowned slab. */
-static bool free_nobodys(struct heap *h, struct owner *self, struct slot_ref at)
+/* The same for a slot of an unowned slab. */
+static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 {
 	struct building b;
 	bool done;
@@ -46,7 +50,10 @@ static bool free_nobodys(struct heap *h, struct owner *self, struct slot_ref at)
 		return unowned_free(at.slab, at.index);
 	if (!slot_is_taken(&at))
 		return false;
-	/* Without a tag it is in flight: only while we build, or it would seem lost. */
+	/*
+	 * Without a tag it is in flight: only while the caller builds, or it would be taken for
+	 * lost.
+	 */
 	b = building_begin(h, self);
 	store_release(census_tag(at.slab, at.index), TAG_NONE);
 	done = unowned_free(at.slab, at.index);
@@ -54,7 +61,7 @@ static bool free_nobodys(struct heap *h, struct owner *self, struct slot_ref at)
 	return done;
 }
 
-/* A slot of another owner's slab. */
+/* The same for a slot of another owner's slab. */
 static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
 {
 	struct owner *vacant;
@@ -76,35 +83,36 @@ static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
 	return true;
 }
 
-static bool span_free(struct heap *h, struct owner *o, struct owner *self, struct chunk *c, void *p)
+/* The same for a span. */
+static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
 {
-	struct building b = building_begin(h, self);
+	struct building b = building_begin(h, call.self);
 	bool done = span_release(c, p), running = retain_tick(h, 1);
 
-	if (o != NULL)
-		watch_heed(o, running);
+	if (call.owner != NULL)
+		watch_heed(call.owner, running);
 	building_end(b);
 	return done;
 }
 
-static bool block_free(struct heap *h, struct owner *o, struct owner *self, struct chunk *c,
-		       void *p)
+/* Any block of the heap. */
+static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
 {
 	struct slot_ref at;
 
 	if (!slot_find(c, p, &at))
-		return span_free(h, o, self, c, p);
-	if (o != NULL && owner_has(o, at.slab))
-		return free_own(h, o, at);
+		return span_free(h, call, c, p);
+	if (call.owner != NULL && owner_has(call.owner, at.slab))
+		return free_own(h, call.owner, at);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
-		return free_nobodys(h, self, at);
-	return free_remote(h, self, at);
+		return free_unowned(h, call.self, at);
+	return free_remote(h, call.self, at);
 }
 
 /*
- * The common case: a slot of a slab of the caller's own.  False: nothing was
- * done.  As in ash_release the comparison of owners tells four things at once;
- * here also that the slab is one of this heap's.
+ * The common case: a slot of the caller's own slab.  False: nothing was done.  As in
+ * ash_release the comparison of owners decides four things at once, and here also that
+ * the slab belongs to this heap.
  */
 static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 {
@@ -124,7 +132,7 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, group, word)))
 		goto out;
-	/* In this order: who takes over from us finishes the release. */
+	/* In this order: a thread that takes the record over completes the release. */
 	store_release(&o->flight, (uint64_t)(uintptr_t)p);
 	store_release(&s->free[group], word);
 	store_release(&o->flight, 0);
@@ -137,20 +145,17 @@ out:
 static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
 {
 	struct heap *h = c->region->heap;
-	struct owner *o, *self;
-	struct seat_entry *t;
+	struct seats_call call;
 	bool done;
 
 	arenas_gone_with(c, p);
-	o = seats_take(h, &t);
-	self = o != NULL ? o : seats_self(h);
-	if (o != NULL)
-		store_release(&o->flight, (uint64_t)(uintptr_t)p);
-	done = block_free(h, o, self, c, p);
-	if (o != NULL) {
-		store_release(&o->flight, 0);
-		seats_give(t, o);
-	}
+	call = seats_enter(h);
+	if (call.owner != NULL)
+		store_release(&call.owner->flight, (uint64_t)(uintptr_t)p);
+	done = block_free(h, call, c, p);
+	if (call.owner != NULL)
+		store_release(&call.owner->flight, 0);
+	seats_exit(call);
 	if (!done)
 		diagnose(CALL_RELEASE, p);
 }
@@ -163,88 +168,24 @@ void instance_release(struct chunk *c, void *p)
 		release_slow(c, p);
 }
 
-void *instance_resize(struct chunk *c, void *p, size_t size)
-{
-	struct heap *h = c->region->heap;
-	size_t have = chunk_block(c, p);
-	bool fits;
-	void *moved;
-
-	arenas_gone_with(c, p);
-	if (h->sharing == PAGES_PRIVATE && span_is(c, p) && size > SLOT_MAX) {
-		moved = span_resize(c, p, size);
-		(void)retain_tick(h, 1); /* it may have got smaller */
-		return moved;
-	}
-	if (span_is(c, p) && size > SLOT_MAX) {
-		struct building b = building_begin(h, seats_self(h));
-
-		fits = span_fit(c, size);
-		(void)retain_tick(h, 1);
-		building_end(b);
-	} else {
-		fits = !span_is(c, p) && block_fits(have, size);
-	}
-	if (fits)
-		return p;
-	moved = instance_alloc(h, size, 1, false);
-	if (moved == NULL)
-		return size <= have ? p : NULL; /* a smaller block needs no memory */
-	memcpy(moved, p, size < have ? size : have);
-	instance_release(c, p);
-	return moved;
-}
-
-/* The chunk of a block that must be the heap's. */
-static struct chunk *chunk_in(ash_heap *heap, enum call call, const void *p)
-{
-	struct chunk *c = map_find(p);
-
-	if (c == NULL || c->region->heap != heap_of(heap))
-		misuse_heap(call, p);
-	return c;
-}
-
-/* Bytes of a block that must be the heap's; 0 for NULL. */
-static size_t bytes_in(ash_heap *heap, enum call call, const void *p)
-{
-	struct arena *f = arena_of(heap);
-	size_t bytes;
-
-	if (p == NULL)
-		return 0;
-	if (f != NULL) {
-		if (!arena_has(f, p))
-			misuse_heap(call, p);
-		bytes = arena_bytes(f, p);
-		if (bytes == 0)
-			arena_misuse(f, call, p);
-		return bytes;
-	}
-	bytes = chunk_block(chunk_in(heap, call, p), p);
-	if (bytes == 0)
-		diagnose(call, p);
-	return bytes;
-}
-
-/* Not the caller's own, or something is to be done besides. */
+/* Any other block, and NULL. */
 static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 {
-	struct arena *f = arena_of(heap);
+	struct arena *a = arena_of(heap);
 
 	if (p == NULL)
 		return;
-	if (f == NULL)
-		release_slow(chunk_in(heap, CALL_RELEASE, p), p);
-	else if (!arena_has(f, p))
+	if (a == NULL)
+		release_slow(instance_chunk(heap, CALL_RELEASE, p), p);
+	else if (!arena_has(a, p))
 		misuse_heap(CALL_RELEASE, p);
-	else if (!arena_release(f, p))
-		arena_misuse(f, CALL_RELEASE, p);
+	else if (!arena_release(a, p))
+		arena_misuse(a, CALL_RELEASE, p);
 }
 
 FAST void ash_heap_release(ash_heap *heap, void *p)
 {
-	/* Whatever chunk this is: a slab in it that is ours is compared with p. */
+	/* The hint may name any chunk: release_own compares p with a slab in it. */
 	struct chunk *c = map_guess(p);
 
 	if (unlikely(c == NULL) || unlikely(!release_own(heap_of(heap), c, p)))
@@ -253,26 +194,9 @@ FAST void ash_heap_release(ash_heap *heap, void *p)
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)
 {
-	size_t have = bytes_in(heap, CALL_RELEASE_SIZED, p);
+	size_t have = instance_bytes(heap, CALL_RELEASE_SIZED, p);
 
 	if (size > have && p != NULL)
 		misuse_size(p, have);
 	ash_heap_release(heap, p);
-}
-
-void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
-{
-	struct arena *f = arena_of(heap);
-
-	if (p == NULL)
-		return ash_heap_alloc(heap, size);
-	(void)bytes_in(heap, CALL_RESIZE, p);
-	if (size > PTRDIFF_MAX)
-		return NULL;
-	return f != NULL ? arena_resize(f, p, size) : instance_resize(map_find(p), p, size);
-}
-
-size_t ash_heap_usable_size(ash_heap *heap, const void *p)
-{
-	return bytes_in(heap, CALL_USABLE_SIZE, p);
 }

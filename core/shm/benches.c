@@ -7,49 +7,52 @@
 #include "process.h"
 
 static struct bench *first[SEAT_KINDS];
-/* Hints: how many are nobody's, without a page and with one. */
+/* Hints: how many benches are vacant, without a page and with one. */
 static uint64_t vacant[SEAT_KINDS][2];
 
-#define THREAD_BITS   22
-#define THREAD_MASK   (((uint64_t)1 << THREAD_BITS) - 1)
-#define TAKES_SHIFT   (THREAD_BITS + GENERATION_BITS)
+#define HOLDER_BITS   22
+#define THREAD_MASK   (((uint64_t)1 << HOLDER_BITS) - 1)
+#define TAKES_SHIFT   (HOLDER_BITS + GENERATION_BITS)
 #define THREAD(word)  ((word)&THREAD_MASK)
 #define NOT_JUDGED    THREAD_MASK
 _Static_assert(TAKES_SHIFT < 64, "room for takes");
 
 /*
- * The word of the calling thread after this one.  Takes count up, so that who
- * is about to take a bench for a dead thread's does not mistake a new holder for it.
+ * The holder word of the calling thread, to follow this one.  `takes` counts up, so that a
+ * thread which is about to take the bench of an ended one fails if it has a new holder.
  */
 static uint64_t word_after(uint64_t word)
 {
 	uint64_t takes = (word >> TAKES_SHIFT) + 1, thread = process_thread();
 
-	/* The kernel may refuse to tell. */
+	/* 0: the kernel refused the system call. */
 	if (thread == 0 || thread > NOT_JUDGED)
 		thread = NOT_JUDGED;
-	return takes << TAKES_SHIFT | generation_now() << THREAD_BITS | thread;
+	return takes << TAKES_SHIFT | generation_now() << HOLDER_BITS | thread;
 }
 
-/* Of what belongs to the last holder nothing may be left but what others have in hand. */
-static bool take(struct bench *b, uint64_t word)
+/*
+ * Takes the bench if its holder word is this one.  The bench must be empty, but for
+ * entries with ID_CLOSING.
+ */
+static bool bench_hold(struct bench *b, uint64_t word)
 {
 	if (!cas_acq_rel(&b->holder, &word, word_after(word)))
 		return false;
-	/* Until here the number is an older holder's: of another process, or of this one. */
+	/* Until here this is the process of an earlier holder, perhaps of this process. */
 	store_relaxed(&b->process, (uint32_t)process_number());
 	return true;
 }
 
-/* True: its thread has ended for certain. */
-static bool is_left(const struct bench *b, uint64_t word)
+/* True: the holder's thread has certainly ended. */
+static bool bench_is_left(const struct bench *b, uint64_t word)
 {
 	uint64_t me = identity_here();
 
-	/* Ours: by a handler, which has just taken it for this thread. */
+	/* The calling thread may be the holder: a signal handler may have just taken the bench. */
 	return THREAD(word) != 0 && THREAD(word) != NOT_JUDGED &&
 	       THREAD(word) != process_thread() &&
-	       (word >> THREAD_BITS & (((uint64_t)1 << GENERATION_BITS) - 1)) == generation_now() &&
+	       (word >> HOLDER_BITS & (((uint64_t)1 << GENERATION_BITS) - 1)) == generation_now() &&
 	       identity_has_ended((uint64_t)load_relaxed(&b->process) << 32 | THREAD(word), me);
 }
 
@@ -59,7 +62,7 @@ struct bench *benches_first(unsigned kind)
 	return load_acquire(&first[kind]);
 }
 
-/* paged: one that has a page already. */
+/* A vacant bench; paged: one that has a page already. */
 static struct bench *take_vacant(unsigned kind, bool paged)
 {
 	struct bench *b;
@@ -69,12 +72,13 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 	for (b = benches_first(kind); b != NULL; b = b->next) {
 		uint64_t word = load_acquire(&b->holder);
 
-		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged && take(b, word)) {
+		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged &&
+		    bench_hold(b, word)) {
 			fetch_add_relaxed(&vacant[kind][paged], (uint64_t)-1);
 			return b;
 		}
 	}
-	/* Counted by threads that a fork has ended. */
+	/* The count includes benches of threads that do not exist after a fork. */
 	store_relaxed(&vacant[kind][paged], (uint64_t)0);
 	return NULL;
 }
@@ -88,13 +92,13 @@ static void part_clear(struct seat_entry *e, size_t entries)
 
 		if (id == 0 || id == ID_CLOSING)
 			continue;
-		/* First: 0 is the id of arenas, which must find no record. */
+		/* First, as 0 is the id of arenas, which must not find a record. */
 		store_relaxed(&e[i].self, (struct owner *)NULL);
 		(void)cas_acq_rel(&e[i].id, &id, 0);
 	}
 }
 
-/* No entry is a heap's, but those which another thread is about to empty. */
+/* Empties all entries but those that seats_close of another thread is emptying. */
 static void bench_clear(struct bench *b)
 {
 	struct seat_entry *e;
@@ -107,7 +111,10 @@ static void bench_clear(struct bench *b)
 		b->page->life = b->page->process = b->page->world = 0;
 }
 
-/* Two are asked about each time: so there are at most as many left ones as others, or so. */
+/*
+ * The bench of an ended thread.  Each call asks the kernel about two holders, so that about
+ * as many benches of ended threads as of live ones exist at most.
+ */
 static struct bench *take_left(unsigned kind)
 {
 	enum { STEPS = 64, ASKED = 2 };
@@ -126,7 +133,7 @@ static struct bench *take_left(unsigned kind)
 		if (THREAD(word) == 0)
 			continue;
 		asked++;
-		if (is_left(b, word) && take(b, word)) {
+		if (bench_is_left(b, word) && bench_hold(b, word)) {
 			bench_clear(b);
 			return b;
 		}
@@ -140,11 +147,11 @@ static void bench_enter(unsigned kind, struct bench *b)
 
 	do
 		b->next = (struct bench *)(uintptr_t)top;
-	/* Pairs with benches_first: it is complete when seen. */
+	/* Pairs with benches_first: a bench is complete when it can be found. */
 	while (!cas_acq_rel((uint64_t *)(void *)&first[kind], &top, (uint64_t)(uintptr_t)b));
 }
 
-/* A page of benches; the caller has the first one. */
+/* Makes a page of benches; the caller is the holder of the first. */
 static struct bench *benches_make(unsigned kind)
 {
 	struct bench *b = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
@@ -152,7 +159,7 @@ static struct bench *benches_make(unsigned kind)
 
 	if (b == NULL)
 		return NULL;
-	(void)take(b, 0);
+	(void)bench_hold(b, 0);
 	for (i = 0; i < PAGE_SIZE / sizeof *b; i++) {
 		b[i].kind = kind;
 		bench_enter(kind, &b[i]);
@@ -161,7 +168,8 @@ static struct bench *benches_make(unsigned kind)
 	return b;
 }
 
-static bool has_page(struct bench *b)
+/* Gives the bench a page if it has none; false: no memory. */
+static bool bench_has_page(struct bench *b)
 {
 	struct seat_page *page = b->page;
 
@@ -188,7 +196,7 @@ struct bench *bench_take(unsigned kind)
 		b = take_vacant(kind, false);
 	if (b == NULL)
 		b = benches_make(kind);
-	if (b != NULL && !has_page(b)) {
+	if (b != NULL && !bench_has_page(b)) {
 		bench_leave(b);
 		b = NULL;
 	}
@@ -197,7 +205,7 @@ struct bench *bench_take(unsigned kind)
 
 void bench_keep(struct bench *b)
 {
-	(void)take(b, load_relaxed(&b->holder));
+	(void)bench_hold(b, load_relaxed(&b->holder));
 }
 
 struct seat_entry *bench_find(const struct bench *b, uint64_t id)
@@ -227,15 +235,16 @@ bool bench_grow(struct bench *b)
 		part = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
 		if (part == NULL)
 			return false;
-		/* One instruction: a handler may do the same. */
-		if (!cas_acq_rel((uint64_t *)(void *)&b->more[i - 1], &none, (uint64_t)(uintptr_t)part))
+		/* A compare-and-swap, as a signal handler may do the same. */
+		if (!cas_acq_rel((uint64_t *)(void *)&b->more[i - 1], &none,
+				 (uint64_t)(uintptr_t)part))
 			(void)pages_release(part, bytes);
 		return true;
 	}
 	return false;
 }
 
-/* The memory goes as far as it can; what is in it, in any case. */
+/* Empties the bench; its memory is purged if the kernel allows it. */
 static void bench_purge(struct bench *b)
 {
 	struct seat_entry *e;
@@ -264,7 +273,7 @@ void benches_reap(void)
 		for (b = benches_first(kind); b != NULL; b = b->next) {
 			uint64_t word = load_acquire(&b->holder);
 
-			if (is_left(b, word) && take(b, word))
+			if (bench_is_left(b, word) && bench_hold(b, word))
 				bench_leave(b);
 		}
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Benches: the pages of seats of all threads of the process.
+ * Benches: the pages of seats (seat_page.h) of all threads of the process.
  *
- *   bench -> bench -> bench      never taken off, never unmapped
+ *   bench -> bench -> bench             never removed, never unmapped
  *     |        |        |
- *   page     page      none
+ *   page     page      none             SEAT_ENTRIES entries
+ *     |
+ *   more parts                          twice as many entries each time
  *
- * A thread takes a bench that is nobody's, or that of a thread which ended
- * without a word, and leaves it when it ends; its memory goes back, its
- * addresses stay, since others may be looking at it.
+ * A thread takes a vacant bench, or that of a thread which ended without
+ * ash_thread_detach, and leaves it when it ends.  Its memory is purged then, and remains
+ * mapped, since other threads may be reading it.
  */
 #ifndef CORE_BENCHES_H
 #define CORE_BENCHES_H
 
-#include "internal.h"
-#include "shm/seats.h"
+#include "shm/seat_page.h"
 
 /* Entries of a bench: SEAT_ENTRIES in the page, twice as many in each part that follows. */
 #define BENCH_PARTS 10
@@ -22,30 +23,30 @@
 struct bench {
 	/*
 	 *   63 ..... 48 | 47 ...... 22 | 21 .... 0
-	 *   takes       | generation   | thread id       no thread: nobody's
+	 *   takes       | generation   | thread id       no thread: vacant
 	 */
 	uint64_t holder;
-	uint32_t process; /* of the holder; an older one's: the holder is not judged */
+	uint32_t process; /* of the holder; if another one's, the holder is not judged */
 	uint32_t kind;
 	struct bench *next;
 	struct seat_page *page;			 /* NULL: none yet */
-	struct seat_entry *more[BENCH_PARTS - 1]; /* the same, in their order */
+	struct seat_entry *more[BENCH_PARTS - 1]; /* further parts, in this order; NULL: none yet */
 };
 
-/* One for the calling thread, empty; NULL: no memory. */
+/* An empty bench for the calling thread; NULL: no memory. */
 INTERNAL struct bench *bench_take(unsigned kind);
-/* After a fork, in the child: it is the calling thread's of this process. */
+/* After a fork, in the child: records the calling thread of this process as the holder. */
 INTERNAL void bench_keep(struct bench *b);
-/* The holder has ended, or is about to: entries and their memory go. */
+/* The holder has ended, or is about to: empties the bench and purges its memory. */
 INTERNAL void bench_leave(struct bench *b);
 
-/* Those whose threads ended are left for them. */
+/* Leaves the benches of all threads that ended. */
 INTERNAL void benches_reap(void);
 
-/* All of a kind. */
+/* The first bench of a kind, see seat_page.h. */
 INTERNAL struct bench *benches_first(unsigned kind);
 
-/* Part `i`, or NULL, and its number of entries. */
+/* Part i, NULL if there is none, and its number of entries. */
 static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, size_t *entries)
 {
 	struct seat_page *page = load_acquire(&b->page);
@@ -56,7 +57,7 @@ static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, s
 	return page == NULL ? NULL : page->entry;
 }
 
-/* The i-th of the places to look at for a heap in a part of so many entries. */
+/* The i-th entry to probe for a heap, in a part of so many entries. */
 #define BENCH_PROBES 4
 static inline struct seat_entry *bench_probe(struct seat_entry *part, size_t entries, uint64_t id,
 					     size_t i)
@@ -64,14 +65,14 @@ static inline struct seat_entry *bench_probe(struct seat_entry *part, size_t ent
 	return &part[((id >> 1) + i) % entries];
 }
 
-/* The heap's entry; NULL: it has none. */
+/* The entry of the heap; NULL: there is none. */
 INTERNAL struct seat_entry *bench_find(const struct bench *b, uint64_t id);
 
-/* One more part; false: no memory. */
+/* Adds a part; false: no memory. */
 INTERNAL bool bench_grow(struct bench *b);
 
-/* What stands for an id meanwhile: no heap of this kind has it. */
-#define ID_BUSY	   (~(uint64_t)0) /* being given to a heap by its thread, or by a handler */
-#define ID_CLOSING (~(uint64_t)1) /* in the hands of seats_close                          */
+/* Values of seat_entry.id that no heap has. */
+#define ID_BUSY	   (~(uint64_t)0) /* its thread, or a signal handler, is giving it to a heap */
+#define ID_CLOSING (~(uint64_t)1) /* seats_close is emptying it                              */
 
 #endif

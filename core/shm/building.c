@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/building.h"
 
-#include "shm/recover.h"
-#include "shm/seats.h"
+#include "shm/lives.h"
 
 struct building building_begin(struct heap *h, struct owner *o)
 {
@@ -19,8 +18,11 @@ struct building building_begin(struct heap *h, struct owner *o)
 			b.word = &o->building;
 	} else {
 		b = (struct building){&s->crowd, BUILDER_CROWD};
-		life = seats_life(h);
-		/* Whose life nobody can judge is in the crowd: its place would never be free again. */
+		life = lives_thread(h);
+		/*
+		 * A thread whose life cannot be judged joins the crowd: its entry would never be
+		 * freed.
+		 */
 		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD && life != 0; i++) {
 			uint64_t nobody = 0;
 
@@ -29,7 +31,10 @@ struct building building_begin(struct heap *h, struct owner *o)
 				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
 		}
 	}
-	/* Pairs with building_quiet: who sees what we build sees that we do. */
+	/*
+	 * Pairs with building_quiet: a thread that sees what is built sees that it is being
+	 * built.
+	 */
 	if (b.word != NULL && b.as != BUILDER_STRANGER)
 		fetch_add_acq_rel(b.word, 1);
 	if (o == NULL)
@@ -42,21 +47,21 @@ void building_end(struct building b)
 {
 	if (b.word == NULL)
 		return;
-	/* Pairs with building_quiet: what was built is there when we are seen to have ended. */
+	/* Pairs with building_quiet: what was built is visible to a thread that sees the end. */
 	if (b.as == BUILDER_STRANGER)
 		store_release(b.word, 0);
 	else
 		fetch_add_acq_rel(b.word, b.as == BUILDER_OWNER ? 1 : (uint64_t)-1);
 }
 
-/* True: nobody builds at this stranger's place.  One who died there is noted first. */
+/* True: no live stranger has this entry.  The death of one is counted. */
 static bool stranger_is_gone(struct store *s, unsigned i)
 {
 	uint64_t life = load_acquire(&s->strangers[i]);
 
 	if (life == 0)
 		return true;
-	if (!recover_thread_is_over(s, life))
+	if (!lives_thread_is_over(s, life))
 		return false;
 	fetch_add_acq_rel(&s->lost, 1);
 	(void)cas_acq_rel(&s->strangers[i], &life, 0);

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who is changing more than slots in a heap shared by processes: units, chunks,
- * slabs.  Why it must be known: recover.h.
+ * Building: a thread is changing more than slots in a heap shared by processes, that is,
+ * units, chunks or slabs.  The heap records which threads build, since memory that a
+ * builder holds when it dies is in no bitmap (recover.h).
  *
- *   owner      its record's `building` is odd
- *   stranger   a thread without a record (more than STORE_RECORDS threads; a
- *              record about to be made): its life in one of STRANGERS places
- *   crowd      more strangers than places: only counted.  Should one of those
- *              die just then, what is lost from then on stays lost.
+ *   owner      `building` of its record is odd
+ *   stranger   a thread without a record (beyond STORE_RECORDS threads, or about to
+ *              make one): its life is in one of STRANGERS entries
+ *   crowd      strangers beyond that number: only counted.  If one of them dies while
+ *              it builds, memory that is lost from then on is not recovered.
  */
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H
 
-#include "internal.h"
 #include "thread/owner.h"
 #include "shm/store.h"
 
 /*
- * From here to building_end the caller may change units, chunks and slabs.  o:
- * its record, or NULL.
+ * Between building_begin and building_end the caller may change units, chunks and slabs.
+ * o: its record, or NULL.
  */
 struct building {
-	uint64_t *word; /* NULL: nothing to undo */
+	uint64_t *word; /* NULL: building_end has nothing to do */
 	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD } as;
 };
 INTERNAL struct building building_begin(struct heap *h, struct owner *o);
 INTERNAL void building_end(struct building b);
 
 /*
- * True: no live thread is building.  *sum: grows with each time that one
- * begins, so if it is the same later on, none did.
+ * True: no live thread is building.  *sum grows with each building_begin, so if it is the
+ * same later, no thread has begun meanwhile.
  */
 INTERNAL bool building_quiet(struct store *s, uint64_t *sum);
 
-/* Notes that strangers died in the middle of something, and frees their places. */
+/* Counts the strangers that died while building in store.lost, and frees their entries. */
 INTERNAL void strangers_bury(struct store *s);
 
 #endif

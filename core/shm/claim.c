@@ -2,20 +2,20 @@
 #include "shm/claim.h"
 
 #include "memory.h"
-#include "shm/seats.h"
 #include "share.h"
+#include "shm/lives.h"
 #include "world.h"
 
 #define AFTER (offsetof(struct store, world) + sizeof(uint64_t))
 
-/* A thread is at work there.  Ourselves, too: we are a handler that interrupted it. */
+/* True: the thread is making the heap.  It may be this one, interrupted by a signal handler. */
 static bool is_live(uint64_t claim, uint64_t world)
 {
-	/* In other namespaces than ours: nobody here can tell. */
+	/* In other namespaces than ours the life cannot be judged, so it counts as live. */
 	return claim != 0 && (!world_is(world, world_now()) || !life_thread_is_over(claim));
 }
 
-/* True: a page of zeros at most, but for a claim. */
+/* True: the file has at most one page, of zeros but for claim and world. */
 static bool is_blank(const struct store *head, size_t length, int fd)
 {
 	uint64_t page[PAGE_SIZE / sizeof(uint64_t)] = {0};
@@ -51,17 +51,20 @@ enum claim claim_look(int fd, bool *half)
 
 enum claim claim_take(struct store *s)
 {
-	uint64_t magic = 0, claim, world = 0, here = world_now(), me = seats_life(&s->heap);
+	uint64_t magic = 0, claim, world = 0, here = world_now(), me = lives_thread(&s->heap);
 
 	if (!cas_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
-	/* First, so that who sees a claim sees where its life means something. */
+	/*
+	 * First, so that a thread that sees a claim sees the namespaces in which its life is
+	 * valid.
+	 */
 	if (!cas_acq_rel(&s->world, &world, here) && !world_is(world, here))
 		return CLAIM_BUSY;
 	claim = load_acquire(&s->claim);
 	if (me == 0 || is_live(claim, world) || !cas_acq_rel(&s->claim, &claim, me))
 		return CLAIM_BUSY;
-	/* Whose claim we took may have been done with it before he died. */
+	/* The former maker may have completed the heap before it died. */
 	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;
 }
 
@@ -77,8 +80,8 @@ void claim_give(struct store *s)
 
 	claim_clear(s);
 	store_relaxed(&s->world, (uint64_t)0);
-	/* In this order: who sees no claim may begin, and needs the word for itself. */
+	/* In this order: a thread that sees no claim may begin, and sets magic. */
 	(void)cas_acq_rel(&s->magic, &making, 0);
-	/* Somebody in other namespaces may have begun when he saw ours gone. */
+	/* A thread in other namespaces may have begun when it saw world cleared. */
 	(void)cas_acq_rel(&s->claim, &mine, 0);
 }

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who makes the heap in a file.  One at a time does; nobody waits for him, and
- * if he dies the next one begins anew.
+ * The claim: which thread makes the heap in a file.  One thread at a time does; no thread
+ * waits for it, and if it dies the next one starts over.  The claim is the life of that
+ * thread (life.h: a word that identifies a thread or process, also after its id is reused).
  *
- *   length 0 --grow--> a page of zeros --swap--> magic = MAKING
- *                                                  | swap: claim = my life
- *                                                  v
- *                      cut to that page, made long, set up, magic = STORE_MAGIC
+ *   length 0 --grow--> a page of zeros --CAS--> magic = MAKING
+ *                                                 | CAS: claim = the caller's life
+ *                                                 v
+ *                      truncated to that page, extended, set up, magic = STORE_MAGIC
  *
- *   claim    0, or the life of a dead one: free to be taken, by swap
- *            of a live one: somebody is at work
+ *   claim    0, or the life of a dead thread: free to be taken by compare-and-swap
+ *            the life of a live thread: it is making the heap
  *
- * The page stays, once it is there: whoever has it mapped may look at it at any
- * time.  Beyond it nobody looks until magic is STORE_MAGIC, and from then on
- * nothing is ever cut.
+ * The first page is never removed, as other processes may have it mapped and read it at
+ * any time.  No process reads beyond it until magic is STORE_MAGIC, and from then on the
+ * file is never truncated.
  */
 #ifndef CORE_CLAIM_H
 #define CORE_CLAIM_H
 
-#include "internal.h"
 #include "shm/store.h"
 
 #define CLAIM_MAKING ((uint64_t)0x65646e616d736100) /* "\0asmande" */
 
 enum claim {
-	CLAIM_FREE,    /* empty, or left half-made: what is wanted can be made there */
-	CLAIM_BUSY,    /* a live thread is about to                                  */
-	CLAIM_HEAP,    /* it is done                                                 */
-	CLAIM_FOREIGN  /* no heap of any version, nor room for one                   */
+	CLAIM_FREE,    /* empty, or left half-made: a heap can be made there */
+	CLAIM_BUSY,    /* a live thread is making one                        */
+	CLAIM_HEAP,    /* it has one                                         */
+	CLAIM_FOREIGN  /* something else                                     */
 };
 
-/* A look at the file; *half: of one that is free, somebody had begun. */
+/* The state of the file; *half: some thread had begun to make a heap. */
 INTERNAL enum claim claim_look(int fd, bool *half);
 
-/* CLAIM_FREE: it is the caller's.  s: the file is mapped there, and has a page. */
+/* CLAIM_FREE: the caller has the claim.  s: the file is mapped there, and has a page. */
 INTERNAL enum claim claim_take(struct store *s);
 
-/* The page is zero but for magic and claim: for whoever has it. */
+/* Clears the page but for magic and claim.  The caller has the claim. */
 INTERNAL void claim_clear(struct store *s);
 
-/* The caller's is free again, and the page zero. */
+/* Gives the claim up, and clears the page. */
 INTERNAL void claim_give(struct store *s);
 
 #endif

@@ -1,40 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/recover.h"
 
+#include "backend/map.h"
+#include "front/release.h"
+#include "shm/benches.h"
 #include "shm/building.h"
 #include "shm/census.h"
-#include "thread/holder.h"
-#include "shm/lost.h"
-#include "backend/map.h"
-#include "thread/reap.h"
-#include "front/release.h"
-#include "shm/seats.h"
+#include "shm/lives.h"
+#include "shm/lost_memory.h"
 #include "slab/unowned.h"
-#include "world.h"
 #include "thread/collect.h"
+#include "thread/holder.h"
+#include "thread/reap.h"
 
 uint64_t recover_holder(struct heap *h)
 {
-	return seats_life(h) << OWNER_THREAD | OWNER_HELD;
+	return lives_thread(h) << OWNER_THREAD | OWNER_HELD;
 }
 
 bool recover_is_dead(struct heap *h, uint64_t holder)
 {
-	return recover_thread_is_over(store_of(h), holder >> OWNER_THREAD);
+	return lives_thread_is_over(store_of(h), holder >> OWNER_THREAD);
 }
 
-/* Asked only when something is said to be dead, which is rare, and never remembered. */
-bool recover_thread_is_over(const struct store *s, uint64_t life)
-{
-	return life_thread_is_over(life) && world_is(s->world, world_now());
-}
-
-bool recover_process_is_over(const struct store *s, uint64_t life)
-{
-	return life_process_is_over(life) && world_is(s->world, world_now());
-}
-
-/* The slot in flight: nobody else knows of it, so it is released. */
+/* Releases the slot in flight, whose address no other thread has. */
 static void land(struct owner *v, void *p)
 {
 	struct chunk *c = map_find(p);
@@ -44,12 +33,12 @@ static void land(struct owner *v, void *p)
 	if (c == NULL || !slot_find(c, p, &at) || !slot_is_taken(&at))
 		return;
 	if (owner_has(v, at.slab)) {
-		/* Its words are ours to write now; their hints are made anew. */
+		/* The caller may write the slab's words now; their hints are rebuilt later. */
 		store_relaxed(&at.slab->free[at.group],
 			      load_relaxed(&at.slab->free[at.group]) | at.bit);
 		return;
 	}
-	/* Only a release can have got so far that others own the slab. */
+	/* The slab has another owner: then the slot was being released, and its tag says so. */
 	if (load_relaxed(census_tag(at.slab, at.index)) != (v->census | TAG_LEAVING) ||
 	    (load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
 		return;
@@ -60,7 +49,7 @@ static void land(struct owner *v, void *p)
 
 void recover_settle(struct owner *v)
 {
-	/* Each step can be done twice: we may die here, too. */
+	/* Each step may be repeated, as the caller may die here as well. */
 	if (v->flight != 0)
 		land(v, (void *)v->flight); /* NOLINT: an address */
 	v->flight = 0;
@@ -77,12 +66,12 @@ size_t heap_recover(struct heap *h, struct owner *o)
 	struct store *s;
 
 	building_end(b);
-	seats_reap();
+	benches_reap();
 	if (h->sharing == PAGES_SHARED) {
 		s = store_of(h);
 		strangers_bury(s);
 		if (load_acquire(&s->lost) != 0)
-			lost_look(s);
+			lost_memory_return(s);
 	}
 	b = building_begin(h, o);
 	(void)unowned_shrink(h);

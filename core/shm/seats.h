@@ -1,86 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seats of a thread in heaps that the program made: a page for each thread,
- * one for heaps of this process and one for heaps shared by processes.
+ * Seats of the calling thread in heaps that the program created (seat_page.h), and the
+ * checkout of its owner record.
  *
- *   page   [mark, lives | id, seat | id, seat | ...]   found by the heap's id
- *   more   [id, seat | ...]  [id, seat | ... ]         twice as many each time
- *
- * The page for shared heaps is wiped by fork.  So a child never finds its
- * parent's seats, whose records the parent goes on to use, and gets its own.
- *
- * The pages of all threads of the process can be found (benches.h): a heap that
- * leaves the process takes all seats in it along.  So a seat is always one in
- * what is attached now, also if another file of the same heap is attached
- * later, at the same address and with the same id.
+ * The pages of all threads of the process can be found (benches.h): when a heap leaves the
+ * process, all seats in it are emptied (seats_close.h).  So a seat never refers to a heap
+ * that was unmapped, even if another file of the same heap is attached later, at the same
+ * address and with the same id.
  */
 #ifndef CORE_SEATS_H
 #define CORE_SEATS_H
 
-#include "internal.h"
-#include "thread/owner.h"
+#include "shm/thread_bench.h"
 
-struct seat_entry {
-	uint64_t id;	     /* of the heap; 0: empty                    */
-	struct owner *owner; /* as self; NULL: a call has it checked out */
-	struct owner *self;  /* NULL: none yet; or SEAT_BUSY             */
-	uint64_t census;     /* the process's tag in the heap; 0: not asked yet */
-};
-_Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
-
-#define SEAT_ENTRIES 64
-
-struct seat_page {
-	uint64_t mark; /* see process.h */
-	/* In the page for shared heaps, 0: not asked yet. */
-	uint64_t life, process; /* of this thread, and of its process */
-	uint64_t world;	        /* known with life */
-	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
-};
-_Static_assert(sizeof(struct seat_page) <= PAGE_SIZE, "one page");
-
-/* Also the lowest bit of a heap's id (heap_new_id). */
-enum { SEATS_OF_PROCESS, SEATS_SHARED, SEAT_KINDS };
-
-static inline unsigned seats_kind(const struct heap *h)
-{
-	return h->id & 1;
-}
-
-/*
- * The thread's pages for seats_guess.  NULL: none yet, or one that fork does
- * not wipe here (an emulator), which must be looked at first.
- */
-INTERNAL_EXTERN THREAD_LOCAL struct seat_page *seats_open[SEAT_KINDS];
-
-/*
- * Checks a record out of an entry; NULL: it is not there, or not this heap's.
- *
- * First it is taken, then looked at: until it is taken, a handler may give the
- * entry to another heap.  What we then took, or overwrote, is what .self says:
- * so that goes back.  Relaxed: seats_close may look at another thread's.
- */
-static inline struct owner *seat_checkout(struct seat_entry *e, uint64_t id)
-{
-	struct owner *o = load_relaxed(&e->owner);
-
-	if (unlikely(o == NULL))
-		return NULL;
-	store_relaxed(&e->owner, (struct owner *)NULL);
-	signal_fence(); /* see seat_take */
-	if (likely(load_relaxed(&e->id) == id) && likely(load_relaxed(&e->self) == o))
-		return o;
-	signal_fence();
-	store_relaxed(&e->owner, load_relaxed(&e->self));
-	return NULL;
-}
-
-static inline size_t seat_home(uint64_t id)
-{
-	return (id >> 1) % SEAT_ENTRIES;
-}
-
-/* As seats_take, where that costs no call; NULL: ask seats_take. */
+/* As seats_take, where no call is necessary; NULL: use seats_take. */
 static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
 {
 	struct seat_page *page = seats_open[h->id & 1];
@@ -94,8 +27,8 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat_entry 
 }
 
 /*
- * Checks the thread's record out of its seat, *t; NULL: no memory, no place, or
- * an interrupted call: the unowned slabs.
+ * Checks the thread's record out of its seat, *t.  NULL: no memory, no entry, or the
+ * caller interrupted a call of this thread: it uses the unowned slabs.
  */
 INTERNAL struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
@@ -105,37 +38,25 @@ static inline void seats_give(struct seat_entry *t, struct owner *o)
 	store_relaxed(&t->owner, o);
 }
 
-/* The seat, whose record was checked out and left, is for any heap again. */
+/* The seat, whose record was checked out and vacated, becomes unused. */
 INTERNAL void seats_leave(struct seat_entry *t);
 
-/*
- * The lives of the calling thread and of its process, for words of a shared
- * heap; see life.h.  0: nobody who looks at this heap could judge it, as the
- * caller is in other namespaces than those who made the heap; of the process
- * also in a child of vfork, which has no memory of its own.
- */
-INTERNAL uint64_t seats_life(struct heap *h);
-INTERNAL uint64_t seats_process(struct heap *h);
-
-/* Where to keep the process's tag in this heap; NULL: nowhere. */
-INTERNAL uint64_t *seats_census(struct heap *h);
-
-/* The thread's pages are others' from now on; records that sit there wait for owner_reap. */
-INTERNAL void seats_end(void);
-
-/*
- * The heap leaves the process: no thread of it is in a call on the heap, and
- * none has a seat there any more.  Shared: also their records are vacated.
- */
-INTERNAL void seats_close(struct heap *h);
-
-/* Pages of threads that ended without a word are given back. */
-INTERNAL void seats_reap(void);
-
-/* The record of the calling thread, also when it is checked out; NULL: none. */
+/* The calling thread's record, also when it is checked out; NULL: none. */
 INTERNAL struct owner *seats_self(struct heap *h);
 
-/* In tests: as in a process that was just forked. */
-INTERNAL void seats_forget(void);
+/* A call on a heap, and what it has of the calling thread's seat. */
+struct seats_call {
+	struct seat_entry *seat;
+	struct owner *owner; /* the record, checked out; NULL: as seats_take      */
+	struct owner *self;  /* also if an interrupted call has it checked out    */
+};
+
+INTERNAL struct seats_call seats_enter(struct heap *h);
+
+static inline void seats_exit(struct seats_call call)
+{
+	if (call.owner != NULL)
+		seats_give(call.seat, call.owner);
+}
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores: the memory of a heap that processes share, in one mapping that
- * stands at the same address in all of them.
+ * Stores: the memory of a heap that processes share, in one mapping that has the same
+ * address in all of them.
  *
  *   | store | census | owner records | region, its records | chunks ........ |
  *   |       |        |               | remote words, tags  |                 |
  *   ^ base, 2 MiB-aligned                                  ^ 2 MiB-aligned
  *
- * Everything is reserved at once and backed where it is touched.  Nothing in
- * it points outside, so that a file of it can be mapped again tomorrow.
+ *   census          a word for each process that allocates (census.h)
+ *   owner records   one for each thread (thread/owner.h)
+ *
+ * The whole mapping is reserved at once and backed where it is touched.  It contains no
+ * pointer to memory outside, so a file of it can be mapped again later.
  */
 #ifndef CORE_STORE_H
 #define CORE_STORE_H
@@ -17,33 +20,32 @@
 #include "backend/heap.h"
 #include "life.h"
 #include "thread/owner.h"
-#include "internal.h"
 
-#define STORE_RECORDS 1024 /* owner records: threads beyond that take the unowned slabs */
-#define STRANGERS     64
-#define CENSUS_ENTRIES 32768 /* processes whose blocks can be told apart */
+#define STORE_RECORDS 1024 /* owner records; further threads use the unowned slabs */
+#define STRANGERS     64 /* threads without a record that may build at a time, see building.h */
+#define CENSUS_ENTRIES 32768 /* processes whose blocks can be distinguished */
 
 /* Remote words, then a tag of 16 bits for each slot, see census.h. */
 #define STORE_REMOTE_STRIDE (REMOTE_STRIDE + SLAB_SLOTS * sizeof(uint16_t))
 
 struct store {
-	/* These four have this place in every version. */
+	/* These four have the same offset in every version. */
 	uint64_t magic;	  /* see claim.h; STORE_MAGIC is set last            */
 	uint64_t version; /* STORE_VERSION                                   */
-	uint64_t claim;	  /* life of the thread that made it, or is about to */
+	uint64_t claim;	  /* life of the thread that made the heap, or is making it */
 	uint64_t world;	  /* its namespaces, see world.h                     */
 	struct store *base;
 	size_t bytes;
 	char *records; /* owner records, STORE_RECORDS of OWNER_BYTES */
 	uint64_t *census;
 	_Alignas(CPU_LINE) uint64_t records_used;
-	uint64_t refused; /* calls that found no record */
-	uint64_t strangers[STRANGERS]; /* lives of threads without a record, see building.h */
-	uint64_t visits;    /* how often strangers began                               */
-	uint64_t crowd;	    /* those who found no place                                */
-	uint64_t recoverer; /* life of the thread that looks for lost memory; 0: nobody */
-	uint64_t full;	    /* hint: newcomers who found the census full, see census.c      */
-	uint64_t lost;	    /* deaths in the middle of such changes, not yet looked after */
+	uint64_t refused; /* calls that found no unused record */
+	uint64_t strangers[STRANGERS]; /* their lives, see building.h */
+	uint64_t visits;    /* count of building_begin by strangers                       */
+	uint64_t crowd;	    /* strangers that found no entry, and are building            */
+	uint64_t recoverer; /* life of the thread that searches for lost memory; 0: none */
+	uint64_t full;	    /* hint: processes that found the census full, see census_join.c */
+	uint64_t lost;	    /* deaths while building that were not followed by a search   */
 	_Alignas(CPU_LINE) struct heap heap;
 };
 _Static_assert(sizeof(struct store) < PAGE_SIZE, "share_grow writes the page's last byte");
@@ -52,8 +54,8 @@ _Static_assert(sizeof(struct store) < PAGE_SIZE, "share_grow writes the page's l
 
 /*
  * The version is computed from the layout, so that no change of it can be
- * forgotten.  STORE_FORMAT is for what no size tells: raise it when words of a
- * store mean something else.
+ * forgotten.  STORE_FORMAT covers what no size reveals: raise it when words of a
+ * store change their meaning.
  */
 #define STORE_FORMAT	3
 #define STORE_MIX(h, x) ((h) * UINT64_C(0xd1342543de82ef95) + (uint64_t)(x))
@@ -81,31 +83,30 @@ static inline struct store *store_of(struct heap *h)
 	return (struct store *)(void *)((char *)h - offsetof(struct store, heap));
 }
 
-/* A new one of n chunks without a file; NULL: no memory, or options->address is taken. */
-INTERNAL struct store *store_create(size_t n, const struct ash_heap_options *options);
-/* The same in a file that is empty or was left half-made. */
-INTERNAL struct store *store_create_file(int fd, size_t n, const struct ash_heap_options *options,
-					 enum ash_attach *why);
-/* The one in a file; ASH_ATTACH_NO_HEAP: there may be room for one. */
-INTERNAL struct store *store_attach(int fd, enum ash_attach *why);
-/* The caller's namespaces are those of the heap in the file, in which no process is. */
-INTERNAL bool store_adopt(int fd);
-/* Out of this process. */
-INTERNAL void store_leave(struct store *s);
+/* Words that change without a lock prefix cannot be shared by two processes. */
+#ifdef ASHLAR_SINGLE_THREAD
+enum { STORES_SUPPORTED = 0 };
+#else
+enum { STORES_SUPPORTED = 1 };
+#endif
+
+/* True: a store may have n chunks. */
+INTERNAL bool store_may_have(size_t n);
+/* Bytes of a store of n chunks. */
+INTERNAL size_t store_bytes(size_t n);
 
 /* Memory for an owner record; NULL: all are in use. */
 INTERNAL void *store_owner(struct heap *h);
 
-/* Where its parts begin, from its base. */
+/* Offsets of its parts. */
 #define STORE_ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
 #define CENSUS_AT	   STORE_ROUND(sizeof(struct store), PAGE_SIZE)
 #define RECORDS_AT	   (CENSUS_AT + CENSUS_ENTRIES * sizeof(uint64_t))
 #define REGION_AT	   (RECORDS_AT + STORE_RECORDS * OWNER_BYTES)
 
 /*
- * Writes all words of store and region that follow from where it stands and how
- * many chunks it has: for one that is made, and to compare with one that is
- * said to be there.
+ * Writes all words of store and region that follow from the base address and the number
+ * of chunks: in a store that is made, or in a copy to compare with a file.
  */
 INTERNAL void store_set(struct store *s, struct store *base, size_t n);
 INTERNAL void store_set_region(struct region *r, struct store *base, size_t n);

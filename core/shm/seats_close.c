@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap leaves the process, and the seats of all its threads with it. */
-#include "shm/benches.h"
-#include "shm/building.h"
-#include "thread/holder.h"
+#include "shm/seats_close.h"
+
 #include "process.h"
-#include "thread/takeover.h"
+#include "shm/benches.h"
+#include "shm/record_leave.h"
+#include "shm/store.h"
 #include "thread/collect.h"
+#include "thread/holder.h"
 #include "thread/seat.h"
 #include "thread/shrink.h"
+#include "thread/takeover.h"
 
-/* A record that another thread of this process held, which was not in a call. */
+/* Vacates a record that another thread of this process holds, which is in no call. */
 static void vacate(struct heap *h, struct owner *o, uint64_t life)
 {
 	uint64_t state = life << OWNER_THREAD | OWNER_HELD;
 	struct takeover t = takeover_begin(h);
-	struct building b;
 
-	/* In a call it was, as its thread ended there, or jumped out of it. */
+	/* A call was never finished: its thread ended in it, or jumped out of it. */
 	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&o->flight) != 0) {
 		if (takeover_add(&t, o, state))
 			(void)takeover_end(&t);
 		return;
 	}
-	/* Others may have seen its thread end, and have it by now. */
+	/* Another thread may have seen the holder end, and have taken the record over. */
 	if (!cas_acquire(&o->state, &state, holder_guest(h)))
 		return;
-	b = building_begin(h, o);
-	owner_rest(o);
-	building_end(b);
-	owner_vacate(o);
-	b = building_begin(h, NULL);
-	owner_visit(o);
-	building_end(b);
+	record_rest(h, o);
+	record_vacate(h, o);
 }
 
-/* True: the address is that of one of the heap's records. */
+/* True: the address lies in the heap's owner records. */
 static bool is_record(struct heap *h, const struct owner *o)
 {
 	const struct store *s = store_of(h);
@@ -53,7 +49,7 @@ void seats_close(struct heap *h)
 		uint64_t id = h->id, closing = ID_CLOSING, life, left;
 		struct owner *o;
 
-		/* Inherited ones are their parents', and wiped or about to be. */
+		/* An inherited page has the parent's seats; it is wiped, or about to be. */
 		if (page == NULL || (kind == SEATS_SHARED && process_has_forked(&page->mark)))
 			continue;
 		life = load_relaxed(&page->life);
@@ -61,14 +57,16 @@ void seats_close(struct heap *h)
 		if (e == NULL || !cas_acq_rel(&e->id, &id, ID_CLOSING))
 			continue;
 		/*
-		 * An empty entry has no record: 0 is the id of arenas.  By a swap, as the
-		 * thread may end just now and its bench be another one's.
+		 * An unused entry must have no record, as 0 is the id of arenas.  A
+		 * compare-and-swap, as the thread may end at this moment and its bench be
+		 * taken by another one.
 		 */
 		o = load_relaxed(&e->self);
 		left = (uint64_t)(uintptr_t)o;
 		(void)cas_acq_rel((uint64_t *)(void *)&e->self, &left, 0);
 		(void)cas_acq_rel(&e->id, &closing, 0);
-		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY && life != 0 && is_record(h, o))
+		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY && life != 0 &&
+		    is_record(h, o))
 			vacate(h, o, life);
 	}
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks of an arena: taken, released, resized. */
+#ifndef CORE_ARENA_ALLOC_H
+#define CORE_ARENA_ALLOC_H
+
+#include "arena/arena.h"
+
+/* NULL: no run of free granules is long enough.  alignment: a power of two. */
+INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
+/* False: p is not a block. */
+INTERNAL bool arena_release(struct arena *a, void *p);
+/* p: a block; size: at most PTRDIFF_MAX.  NULL: no memory, and the block is intact. */
+INTERNAL void *arena_resize(struct arena *a, void *p, size_t size);
+
+#endif

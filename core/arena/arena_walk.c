@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "arena/arena_walk.h"
+
+int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
+	       void *context)
+{
+	/* The owner is not recorded: the process number would cost a system call for each block. */
+	static const struct ash_heap_owner taken = {1, 0, true}, in_flight = {0, 0, false};
+	size_t w;
+	int answer = 0;
+
+	for (w = 0; w < a->word_count; w++) {
+		unsigned at = 0;
+
+		/* Loaded again for each block, as the visitor may release blocks. */
+		while (at < ARENA_WORD && answer == 0) {
+			uint64_t word = load_acquire(&a->words[w]); /* pairs with run_take */
+			uint64_t begin = (word >> ARENA_WORD) >> at << at;
+			size_t first = w * ARENA_WORD;
+
+			if (begin == 0)
+				break;
+			at = bits_lowest(begin);
+			first += at;
+			if (first >= a->granules)
+				break;
+			answer = see(context, a->base + first * GRANULE,
+				     arena_length(a, first) * GRANULE,
+				     (arena_first(word) >> at) & 1 ? &taken : &in_flight);
+			at++;
+		}
+		if (answer != 0)
+			break;
+	}
+	return answer;
+}
+
+static int count_block(void *out, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	struct ash_stats *st = out;
+
+	(void)block;
+	st->blocks += owner->id != 0;
+	st->block_bytes += owner->id != 0 ? size : 0;
+	return 0;
+}
+
+void arena_stats(struct arena *a, struct ash_stats *out)
+{
+	size_t w, free = 0;
+
+	*out = (struct ash_stats){.reserved = a->granules * GRANULE};
+	for (w = 0; w < a->word_count; w++)
+		free += bits_count(arena_free(load_relaxed(&a->words[w])));
+	out->dirty = free * GRANULE;
+	(void)arena_walk(a, count_block, out);
+}

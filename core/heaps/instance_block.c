@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "heaps/instance_block.h"
+
+#include "arena/arena.h"
+#include "arena/arena_misuse.h"
+#include "backend/map.h"
+#include "front/diagnose.h"
+#include "front/release.h"
+#include "heaps/instance.h"
+
+struct chunk *instance_chunk(ash_heap *heap, enum call call, const void *p)
+{
+	struct chunk *c = map_find(p);
+
+	if (c == NULL || c->region->heap != heap_of(heap))
+		misuse_heap(call, p);
+	return c;
+}
+
+size_t instance_bytes(ash_heap *heap, enum call call, const void *p)
+{
+	struct arena *a = arena_of(heap);
+	size_t bytes;
+
+	if (p == NULL)
+		return 0;
+	if (a != NULL) {
+		if (!arena_has(a, p))
+			misuse_heap(call, p);
+		bytes = arena_bytes(a, p);
+		if (bytes == 0)
+			arena_misuse(a, call, p);
+		return bytes;
+	}
+	bytes = chunk_block(instance_chunk(heap, call, p), p);
+	if (bytes == 0)
+		diagnose(call, p);
+	return bytes;
+}
+
+size_t ash_heap_usable_size(ash_heap *heap, const void *p)
+{
+	return instance_bytes(heap, CALL_USABLE_SIZE, p);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The image of a heap: what a file has of it, read and not mapped.
+ *
+ * Reading a page that was never written costs no memory, and a file that is truncated, or
+ * a full disk, is an answer here and not a signal.  Other processes may be changing the
+ * heap meanwhile: what looks wrong is read again by the checks (image_check.h).
+ */
+#ifndef CORE_IMAGE_H
+#define CORE_IMAGE_H
+
+#include "backend/region.h"
+#include "shm/store.h"
+
+/* A chunk's record and the records of its slabs, as the file has them. */
+struct image_chunk {
+	struct chunk chunk;
+	struct slab slab[CHUNK_RECORDS]; /* of owners, then unowned */
+};
+
+struct image {
+	int fd;
+	struct store head;    /* read again for each check                       */
+	struct region region; /* computed: its addresses                         */
+	struct image_chunk copy;
+	struct owner record;
+	bool known[STORE_RECORDS];  /* this record was found to be an owner      */
+	bool vacant[STORE_RECORDS]; /* it has no holder, so its lists are exact  */
+	bool listed_wrong;	    /* a list, or a slab on it, is wrong         */
+	/* Slabs of each vacant record: those found in chunks less those on its lists. */
+	uint32_t slabs[STORE_RECORDS];
+	uint64_t begun;  /* sum of the counters of changes to lists, at the beginning */
+	uint64_t bits[]; /* region.free, then region.partial                          */
+};
+
+/* Reads the bytes that the file has for this address in the heap; false: it has fewer. */
+INTERNAL bool image_get(const struct image *m, const void *at, void *out, size_t bytes);
+
+/*
+ * Reads the bitmaps of chunks.  False: the file ends before, or bits beyond the last chunk
+ * are set.
+ */
+INTERNAL bool image_read_bits(struct image *m);
+
+/* True: the chunk's bit in region.free is set, in what image_read_bits read. */
+static inline bool image_is_free(const struct image *m, size_t i)
+{
+	return (m->bits[i / 64] >> (i % 64)) & 1;
+}
+
+/* Addresses in the heap, never followed: of a chunk's record, its memory, an owner record. */
+static inline struct chunk *image_chunk_at(const struct image *m, size_t i)
+{
+	return region_chunk(&m->region, i);
+}
+
+static inline char *image_chunk_base(const struct image *m, size_t i)
+{
+	return m->region.base + (i << CHUNK_SHIFT);
+}
+
+static inline const struct owner *image_record(const struct image *m, size_t i)
+{
+	return (const struct owner *)(const void *)(m->head.records + i * OWNER_BYTES);
+}
+
+/* The number of the owner record at this address; false: there is none. */
+INTERNAL bool image_record_find(struct image *m, uint64_t address, size_t *i);
+
+/* True: the address is that of a slab record, of owners' slabs or of unowned ones. */
+INTERNAL bool image_has_record(const struct image *m, const struct slab *s, bool unowned);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "shm/image_records.h"
+
+#include "memory.h"
+
+/* True: the address is 0 or lies in the heap's chunks. */
+static bool may_be_in_flight(const struct image *m, uint64_t p)
+{
+	return p == 0 || p - (uintptr_t)m->region.base < m->region.chunks << CHUNK_SHIFT;
+}
+
+/* A vacant record has no slabs but those on its lists, which image_lists_check compares. */
+static void note_lists(struct image *m, size_t i)
+{
+	const struct owner *o = &m->record;
+	unsigned class;
+
+	m->vacant[i] = true;
+	m->listed_wrong |= o->spare_count != 0;
+	for (class = 0; class < CLASSES; class++)
+		m->listed_wrong |= o->bins[class].slab != NULL || o->bins[class].word != 0;
+}
+
+/* True: each inbox entry is the address of an owner's slab record. */
+static bool inbox_is_right(struct image *m)
+{
+	const struct owner *o = &m->record;
+	unsigned i;
+
+	if ((o->pending_classes[1] & ~bits_run(0, CLASSES - 64)) != 0)
+		return false;
+	for (i = 0; i < INBOX_SLABS; i++)
+		if (o->pending_slabs[i] != 0 &&
+		    !image_has_record(m, (const struct slab *)(uintptr_t)o->pending_slabs[i],
+				      false))
+			return false;
+	return true;
+}
+
+static bool record_is_right(struct image *m, size_t i)
+{
+	const struct owner *o = &m->record;
+
+	if (!image_get(m, image_record(m, i), &m->record, sizeof m->record) || o->no_slots != 0 ||
+	    !may_be_in_flight(m, o->flight) || !inbox_is_right(m))
+		return false;
+	m->begun += o->building;
+	/* A record that was reserved and not entered yet has no heap (examine_records). */
+	if (o->heap != &m->head.base->heap)
+		return o->heap == NULL;
+	if (o->state == OWNER_VACANT)
+		note_lists(m, i);
+	return true;
+}
+
+/* True: the list of owners has each record at most once. */
+static bool owners_are_right(struct image *m)
+{
+	bool met[STORE_RECORDS] = {false};
+	const struct owner *o = m->head.heap.owners;
+	size_t i;
+
+	while (o != NULL) {
+		if (!image_record_find(m, (uintptr_t)o, &i) || met[i] ||
+		    !image_get(m, &o->next, &o, sizeof o))
+			return false;
+		met[i] = true;
+	}
+	return true;
+}
+
+/* True: each hint for unowned slabs is the address of a record for these. */
+static bool hints_are_right(const struct image *m)
+{
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++)
+		if (m->head.heap.unowned[class] != NULL &&
+		    !image_has_record(m, m->head.heap.unowned[class], true))
+			return false;
+	return true;
+}
+
+bool image_records_check(struct image *m)
+{
+	size_t i;
+
+	if (!image_get(m, m->head.base, &m->head, sizeof m->head) ||
+	    m->head.records_used > STORE_RECORDS)
+		return false;
+	m->listed_wrong = false;
+	memset(m->vacant, 0, sizeof m->vacant);
+	memset(m->slabs, 0, sizeof m->slabs);
+	m->begun = m->head.visits;
+	for (i = 0; i < m->head.records_used; i++)
+		if (!record_is_right(m, i))
+			return false;
+	return owners_are_right(m) && hints_are_right(m);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "shm/store_attach.h"
+
+#include "backend/map.h"
+#include "backend/region.h"
+#include "memory.h"
+#include "pages.h"
+#include "share.h"
+#include "shm/claim.h"
+#include "shm/image_check.h"
+#include "shm/store_map.h"
+#include "world.h"
+
+/* True: the words that follow from address and size have the one value they can have. */
+static bool head_is_right(const struct store *head, size_t n)
+{
+	uintptr_t base = (uintptr_t)head->base;
+	struct store right;
+
+	if (!store_may_have(n) || base == 0 || base % CHUNK_SIZE != 0 ||
+	    base >> CPU_ADDRESS_BITS != 0 || (base + store_bytes(n)) >> CPU_ADDRESS_BITS != 0)
+		return false;
+	memcpy(&right, head, sizeof right);
+	store_set(&right, head->base, n);
+	/* ~0 is ID_BUSY: no heap has it as its id (benches.h). */
+	return memcmp(&right, head, sizeof right) == 0 && (head->heap.id & 1) != 0 &&
+	       head->heap.id != ~(uint64_t)0 && head->records_used <= STORE_RECORDS &&
+	       head->heap.own.huge <= ASH_HUGE_POPULATE;
+}
+
+/* True: so has the region's record in the file. */
+static bool region_is_right(int fd, const struct store *head, size_t n)
+{
+	struct region there, right;
+
+	if (share_read(fd, &there, sizeof there, REGION_AT) != sizeof there)
+		return false;
+	memcpy(&right, &there, sizeof right);
+	store_set_region(&right, head->base, n);
+	return memcmp(&right, &there, sizeof right) == 0;
+}
+
+/* Allocates what attaching writes: an owner record, and the process's entry in the census. */
+static bool take_for_attach(int fd, const struct store *head)
+{
+	uint64_t entry[64], used = head->records_used + 1;
+	size_t at, i;
+
+	for (at = 0; at < CENSUS_ENTRIES * sizeof(uint64_t); at += sizeof entry) {
+		if (share_read(fd, entry, sizeof entry, CENSUS_AT + at) != sizeof entry)
+			return false;
+		for (i = 0; i < 64 && entry[i] != 0; i++)
+			;
+		if (i < 64)
+			break;
+	}
+	if (used > STORE_RECORDS)
+		used = STORE_RECORDS;
+	return share_take(fd, 0, CENSUS_AT) &&
+	       share_take(fd, CENSUS_AT + (at & ~(PAGE_SIZE - 1)), PAGE_SIZE) &&
+	       share_take(fd, RECORDS_AT, used * OWNER_BYTES);
+}
+
+/* Clears hints to a slab that is not unowned, or of another class. */
+static void clear_hints(struct heap *h)
+{
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++) {
+		const struct slab *s = load_acquire(&h->unowned[class]);
+
+		if (s != NULL && ((load_acquire(&s->owner) & OWNER_UNOWNED) == 0 ||
+				  load_relaxed(&s->class) != class))
+			store_release(&h->unowned[class], (struct slab *)NULL);
+	}
+}
+
+struct store *store_attach(int fd, enum ash_attach *why)
+{
+	struct share_file file;
+	struct store head, *s;
+	bool half;
+	size_t n;
+	enum claim found = claim_look(fd, &half);
+
+	*why = STORES_SUPPORTED ? ASH_ATTACH_NO_HEAP : ASH_ATTACH_NO_MEMORY;
+	if (found == CLAIM_BUSY || half)
+		*why = ASH_ATTACH_UNFINISHED;
+	/* The rest is read after magic, which is set last. */
+	if (!STORES_SUPPORTED || found != CLAIM_HEAP ||
+	    share_read(fd, &head, sizeof head, 0) != sizeof head)
+		return NULL;
+	n = head.heap.own.cap >> CHUNK_SHIFT;
+	if (!head_is_right(&head, n) || !share_status(fd, &file) || file.length < head.bytes ||
+	    !region_is_right(fd, &head, n))
+		return NULL;
+	*why = ASH_ATTACH_NAMESPACE;
+	if (!world_is(head.world, world_now()))
+		return NULL;
+	*why = ASH_ATTACH_NO_HEAP;
+	if (!image_check(fd, &head, why))
+		return NULL;
+	*why = ASH_ATTACH_NO_MEMORY;
+	if (!take_for_attach(fd, &head))
+		return NULL;
+	s = store_map_at(fd, head.bytes, (uintptr_t)head.base, why);
+	if (s == NULL)
+		return NULL;
+	if (!map_enter(s->heap.regions)) {
+		*why = ASH_ATTACH_NO_MEMORY;
+		(void)pages_release(s, head.bytes);
+		return NULL;
+	}
+	clear_hints(&s->heap);
+	*why = ASH_ATTACHED;
+	return s;
+}
+
+bool store_adopt(int fd)
+{
+	struct store head;
+	uint64_t world = world_now();
+	bool is_there = STORES_SUPPORTED && share_read(fd, &head, sizeof head, 0) == sizeof head;
+
+	return is_there && (head.magic == STORE_MAGIC || head.magic == CLAIM_MAKING) &&
+	       share_write(fd, &world, sizeof world, offsetof(struct store, world));
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "shm/store_map.h"
+
+#include "backend/map.h"
+#include "pages.h"
+#include "share.h"
+
+/* The address of the i-th attempt, far from where the kernel places mappings; 0: none. */
+static uintptr_t apart(uint64_t chance, size_t bytes, unsigned i)
+{
+	const size_t step = (size_t)1 << 30, room = CPU_APART_TO - CPU_APART_FROM;
+
+	if (bytes > room / 2)
+		return 0;
+	chance = (chance + i) * UINT64_C(0x9e3779b97f4a7c15);
+	chance = (chance ^ chance >> 32) * UINT64_C(0xd1342543de82ef95);
+	return CPU_APART_FROM + (chance >> 20) % ((room - bytes) / step) * step;
+}
+
+struct store *store_map_at(int fd, size_t bytes, uintptr_t address, enum ash_attach *why)
+{
+	void *at = (void *)address; /* NOLINT: the caller's address */
+	bool refused = true;
+
+	if (address % CHUNK_SIZE == 0 && share_map(at, bytes, fd, &refused))
+		return at;
+	*why = refused ? ASH_ATTACH_NO_MEMORY : ASH_ATTACH_TAKEN;
+	return NULL;
+}
+
+struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance, enum ash_attach *why)
+{
+	enum { APART = 16, ANYWHERE = 8 };
+	struct store *s = NULL;
+	unsigned i;
+
+	*why = ASH_ATTACH_TAKEN;
+	/* Another thread may map the address first, so there are several attempts. */
+	for (i = 0; s == NULL && i < APART + ANYWHERE && *why == ASH_ATTACH_TAKEN; i++) {
+		uintptr_t at = i < APART ? apart(chance, bytes, i) : 0;
+
+		if (at == 0) {
+			at = (uintptr_t)pages_reserve(bytes, CHUNK_SIZE, PAGES_PRIVATE);
+			if (at == 0)
+				*why = ASH_ATTACH_NO_MEMORY;
+			else
+				(void)pages_release((void *)at, bytes); /* NOLINT: an address */
+		}
+		if (at != 0)
+			s = store_map_at(fd, bytes, at, why);
+	}
+	return s;
+}
+
+void store_leave(struct store *s)
+{
+	map_leave(s->heap.regions);
+	(void)pages_release(s, s->bytes);
+}
