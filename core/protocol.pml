@@ -20,37 +20,37 @@
  *
  *   - a holder's load of a free word and its store there: it alone stores
  *   - a load that only saves a swap or an exchange which would fail or find
- *     nothing (owner_hold, owner_notify, owner_collect, remote_is_notified)
+ *     nothing (owner_hold, inbox_notify, collect_inbox, remote_is_notified)
  *
  *   here                 in the code
  *   -------------------  ----------------------------------------------------
- *   claim_slot           bin.c: owner_slot; alloc.c: ash_alloc
- *   owner_slot           bin.c: owner_slot, bin_refill, bin_exhausted, bin_next_slab,
- *                        bin_find_slab
- *   hold, vacate         owner.c: owner_hold, owner_vacate
- *   attach               owner.c: seat_slow, owner_acquire
+ *   claim_slot           bin.h: bin_slot; refill.c: refill_slot; alloc.c: ash_alloc
+ *   refill_slot          refill.c: refill_slot, refill_bin, bin_next_slab, bin_find_slab;
+ *                        bin.c: bin_full, bin_next_group
+ *   hold, vacate         holder.c: owner_hold, owner_vacate
+ *   attach               seating.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         inbox.c: owner_collect_slab; bin.c: owner_settle;
- *                        spare.c: spares_add, slab_leave
- *   collect              inbox.c: owner_collect, owner_collect_all, collect_class
- *   visit                inbox.c: has_inbox, owner_visit
- *   adopt                owner.c: owner_adopt, owner_move
- *   detach               owner.c: ash_thread_detach; bin.c: owner_shrink
- *   slab_make            slab.c: slab_make, slab_publish
- *   slab_unmake          slab.c: slab_unmake
+ *   collect_slab         collect.c: collect_slab; settle.c: settle_slab, spares_add,
+ *                        slab_retire
+ *   collect              collect.c: collect_inbox, collect_all, collect_class
+ *   visit                inbox.c: inbox_is_filled; collect.c: collect_vacant
+ *   adopt                adopt.c: adopt_slabs, adopt_slab
+ *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
+ *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
+ *   slab_unmake          slab.c: slab_unmake; slab.h: slab_close
  *   units_claim          chunk.c: units_claim, claim_in, chunk_make;
  *                        region.c: region_claim (bits.c: bits_claim)
  *   units_give           chunk.c: units_give, chunk_return; region.c: region_give
  *   release              release.c: ash_release; remote.c: release_rest, release_slot,
  *                        release_other; block.c: slot_find
- *   owner_freed          bin.c: owner_freed; remote.c: release_marked,
+ *   settle_freed         settle.c: settle_freed; remote.c: release_pending,
  *                        release_event
  *   remote_free, notify  release.h: remote_set, remote_is_notified; remote.c: remote_notify,
- *                        group_is_free; inbox.c: owner_notify
- *   unowned_slot          shared.c: unowned_slot, slot_in, slot_nearby
- *   unowned_make          shared.c: unowned_make
- *   unowned_unmake        shared.c: unowned_unmake, slots_take_all
- *   unowned_free          shared.c: unowned_free, unowned_settle
+ *                        group_is_free; inbox.c: inbox_notify
+ *   unowned_slot         unowned.c: unowned_slot, slot_in, slot_nearby
+ *   unowned_make         unowned.c: unowned_make
+ *   unowned_unmake       unowned.c: unowned_unmake, slots_take_all
+ *   unowned_free         unowned.c: unowned_free, unowned_settle
  *   REPORT               misuse.c: misuse, misuse_double
  *
  * WHAT IS ASSERTED
@@ -88,7 +88,7 @@
  *    3  remote release looks at the free word after its fetch_or         2
  *    4  units are given back before the head and the owner are cleared   2
  *    5  a shared slot is claimed by a store instead of a swap            1
- *    6  owner_move does not look at the mark it takes off                6
+ *    6  adopt_slab does not look at the mark it takes off                6
  *    7  a vacated record is not looked at again                          6
  *    8  chunk_return looks at the units, then stores 0                   3, 4
  *    9  remote release by a load and a store                             2, 3
@@ -593,7 +593,7 @@ inline claim_slot()
 }
 
 /* From the cheapest source to the dearest.  got: a slot is in flight. */
-inline owner_slot()
+inline refill_slot()
 {
 	h = o;
 	do
@@ -699,7 +699,7 @@ inline allocate()
 	:: else
 	fi;
 	if
-	:: o != 0 -> owner_slot()
+	:: o != 0 -> refill_slot()
 	:: else -> unowned_slot()
 	fi;
 	if
@@ -714,7 +714,7 @@ inline allocate()
 /* ---- release ---- */
 
 /* The slot b of a slab of one's own; w: its owner word. */
-inline owner_freed()
+inline settle_freed()
 {
 	if
 	:: w == o -> f = 0
@@ -866,7 +866,7 @@ inline release()
 	:: w == OWNED ->
 		STEP(w = owner[s]);
 		if
-		:: o != 0 && (w & ~PENDING) == o -> owner_freed()
+		:: o != 0 && (w & ~PENDING) == o -> settle_freed()
 		:: else -> remote_free()
 		fi
 	fi;

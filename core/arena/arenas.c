@@ -215,13 +215,13 @@ static void watch(const void *memory)
 	signal_fence(); /* see seat_take */
 	if (owner_has(o, s)) {
 		if (s->spare)
-			spares_forget(o, s);
+			spares_remove(o, s);
 		(void)slab_watch(s);
 	}
 	if (t != NULL)
 		seats_give(t, o);
 	else
-		seat_give();
+		seat_open();
 }
 
 /* The arena that such memory has room for. */

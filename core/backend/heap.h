@@ -29,9 +29,9 @@ struct heap {
 	uint64_t low;			   /* hint: the least that `dirty` was, see retain.h */
 	uint64_t from;			   /* hint: `dirty` when the period began          */
 	uint64_t clock;			   /* slow operations, while much is kept          */
-	uint64_t running;		   /* CLOCK_RUNS or _UNTOLD while the clock runs   */
+	uint64_t running;		   /* CLOCK_RUNS or _UNNOTIFIED while the clock runs   */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
-	uint64_t asked;			   /* hint: slab_chunks, when owner_reap asked about all */
+	uint64_t asked;			   /* hint: slab_chunks, when reap_all asked about all */
 	uint64_t turn;			   /* hint: the record to ask about next           */
 	uint64_t takeovers;		   /* numbers given to batches, see takeover.h     */
 	uint64_t vacated;		   /* hint: how often a record got vacant          */
@@ -48,7 +48,7 @@ struct heap {
 
 /* Of heap.running.  Untold: the owners are still to learn of it, see watch.h. */
 #define CLOCK_RUNS   ((uint64_t)1)
-#define CLOCK_UNTOLD ((uint64_t)2)
+#define CLOCK_UNNOTIFIED ((uint64_t)2)
 
 extern INTERNAL struct heap heap_default;
 

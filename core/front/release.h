@@ -14,7 +14,7 @@ bool slot_is_taken(const struct slot_ref *at);
 /*
  * Into another owner's slab.  False: it was free already.  *vacant: NULL, or a
  * record without a thread, whose slab may be empty now, for all that its inbox
- * tells: the caller must visit it (owner_visit).
+ * tells: the caller must visit it (collect_vacant).
  */
 bool remote_free(const struct slot_ref *at, struct owner **vacant);
 

@@ -38,7 +38,7 @@ static OUTLINE void *resize_rest(void *p, size_t size)
 			moved = span_resize(c, p, size);
 			if (moved == NULL)
 				ash_on_no_memory();
-			owner_ticks(); /* it may have got smaller */
+			watch_tick(); /* it may have got smaller */
 			return moved;
 		}
 	} else if (block_fits(have, size)) {
@@ -55,8 +55,8 @@ static OUTLINE void *resize_rest(void *p, size_t size)
 /* As release_event. */
 static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
 {
-	owner_freed(seat.self, s, group, word);
-	seat_give();
+	settle_freed(seat.self, s, group, word);
+	seat_open();
 	/* Or the compiler sees what is returned, and the fast path saves it across this call. */
 	__asm__("" : "+r"(moved));
 	return moved;
@@ -87,7 +87,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	seat_close();
 	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
 	if (unlikely(moved == NULL)) {
-		seat_give();
+		seat_open();
 		return resize_rest(p, size);
 	}
 	vec16_copy(moved, p, size < have ? size : have);
@@ -96,6 +96,6 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	if (unlikely(slab_has_event(s, group, word)))
 		return resize_event(moved, s, group, word);
 	store_release(&s->free[group], word);
-	seat_give();
+	seat_open();
 	return moved;
 }

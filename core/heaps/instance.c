@@ -187,14 +187,14 @@ void ash_heap_thread_detach(ash_heap *heap)
 	if (arena_of(heap) != NULL || (o = seats_take(h, &t)) == NULL)
 		return;
 	b = building_begin(h, o);
-	owner_rest(o);
+	shrink_before_vacate(o);
 	building_end(b);
 	/* From here on the record and its counter may be another thread's: not our handlers'. */
 	t->self = SEAT_BUSY;
 	signal_fence();
 	owner_vacate(o);
 	b = building_begin(h, NULL);
-	owner_visit(o);
+	collect_vacant(o);
 	building_end(b);
 	seats_leave(t);
 }

@@ -31,7 +31,7 @@ static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 	}
 	/* Lists, and perhaps the whole slab. */
 	b = building_begin(h, o);
-	owner_freed(o, s, at.group, word);
+	settle_freed(o, s, at.group, word);
 	building_end(b);
 	return true;
 }
@@ -70,7 +70,7 @@ static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
 		return false;
 	if (vacant != NULL) {
 		b = building_begin(h, self);
-		owner_visit(vacant);
+		collect_vacant(vacant);
 		building_end(b);
 	}
 	return true;
@@ -82,7 +82,7 @@ static bool span_free(struct heap *h, struct owner *o, struct owner *self, struc
 	bool done = span_release(c, p), running = retain_tick(h, 1);
 
 	if (o != NULL)
-		watch_heed(o, running);
+		watch_update(o, running);
 	building_end(b);
 	return done;
 }

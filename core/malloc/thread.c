@@ -8,7 +8,7 @@
  * A destructor that runs after ours and allocates seats the thread anew, and
  * so registers it for the next round.  What is left after the last one, and
  * threads of programs that link without these functions, is found by the
- * thread's id (owner_reap in core/thread/fork.c).
+ * thread's id (reap_all in core/thread/fork.c).
  */
 #include <stdint.h>
 

@@ -26,11 +26,11 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 	if (!cas_acquire(&o->state, &state, holder_guest(h)))
 		return;
 	b = building_begin(h, o);
-	owner_rest(o);
+	shrink_before_vacate(o);
 	building_end(b);
 	owner_vacate(o);
 	b = building_begin(h, NULL);
-	owner_visit(o);
+	collect_vacant(o);
 	building_end(b);
 }
 

@@ -144,7 +144,7 @@ static void look_at_records(struct look *l)
 			;
 		if (o == NULL && look_holds(l)) {
 			owner_reset(r);
-			owner_enter(h, r, OWNER_VACANT);
+			owner_publish(h, r, OWNER_VACANT);
 		}
 	}
 }

@@ -104,7 +104,7 @@ struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
 static inline void seats_give(struct seat_entry *t, struct owner *o)
 {
-	signal_fence(); /* see seat_give */
+	signal_fence(); /* see seat_open */
 	store_relaxed(&t->owner, o);
 }
 
@@ -123,7 +123,7 @@ uint64_t seats_process(struct heap *h);
 /* Where to keep the process's tag in this heap; NULL: nowhere. */
 uint64_t *seats_census(struct heap *h);
 
-/* The thread's pages are others' from now on; records that sit there wait for owner_reap. */
+/* The thread's pages are others' from now on; records that sit there wait for reap_all. */
 void seats_end(void);
 
 /*

@@ -45,7 +45,7 @@ static inline void slab_make_ready(struct slab *s, uint32_t groups)
 	signal_fence();
 }
 
-/* What becomes the group's word tells that it was not ready, or is free throughout: owner_freed. */
+/* What becomes the group's word tells that it was not ready, or is free throughout: settle_freed. */
 static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, uint64_t word)
 {
 	return ((s->ready >> group) & 1) == 0 || word == s->all_free;

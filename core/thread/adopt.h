@@ -6,6 +6,6 @@
 #include "thread/owner.h"
 
 /* Takes slabs of the class with free slots from vacant records; `all`: looks into every slab. */
-bool owner_adopt(struct owner *o, unsigned class, bool all);
+bool adopt_slabs(struct owner *o, unsigned class, bool all);
 
 #endif

@@ -40,7 +40,7 @@ bool bin_next_group(struct owner *o, struct bin *b)
 	return true;
 }
 
-void bin_rest(struct owner *o, unsigned class)
+void bin_detach(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct slab *s = b->slab;
@@ -52,7 +52,7 @@ void bin_rest(struct owner *o, unsigned class)
 	g = (unsigned)(bin_word(o, b) - s->free);
 	if (((s->dirty >> g) & 1) == 0)
 		s->opened = g;
-	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
+	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_notify */
 	b->word = 0;
 	slab_let_go(s);
 	if (!s->spare) /* spares are not watched */
@@ -69,7 +69,7 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 	store_relaxed(&b->slab, s);
 	b->size = s->slot_size;
 	b->word = (uintptr_t)s->free - (uintptr_t)o;
-	(void)bin_next_group(o, b); /* should there be none, owner_slot asks again */
+	(void)bin_next_group(o, b); /* should there be none, refill_slot asks again */
 	/* Small blocks: their current slab may get empty without more ado. */
 	if (b->size <= SPARE_FREE || s->spare)
 		s->all_free = 0;
@@ -83,11 +83,11 @@ void bin_full(struct owner *o, unsigned class)
 	struct bin *b = &o->bins[class];
 	struct slab *s = b->slab;
 
-	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
+	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_notify */
 	b->word = 0;
 	slab_let_go(s);
 	if (s->spare)
-		spares_forget(o, s);
+		spares_remove(o, s);
 	(void)slab_watch(s);
 	slabs_append(&o->lists[class].full, s);
 }

@@ -5,7 +5,7 @@
 
 #include "thread/owner.h"
 
-/* The lowest slot of the bin's group; NULL: it has none left.  clean: as owner_slot. */
+/* The lowest slot of the bin's group; NULL: it has none left.  clean: as refill_slot. */
 static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *clean)
 {
 	uint64_t *at = bin_word(o, b), word = load_relaxed(at);
@@ -28,7 +28,7 @@ bool bin_next_group(struct owner *o, struct bin *b);
 void bin_take(struct owner *o, unsigned class, struct slab *s);
 
 /* The bin lets go of its current slab, wherever that belongs now. */
-void bin_rest(struct owner *o, unsigned class);
+void bin_detach(struct owner *o, unsigned class);
 
 /* The same of one without a free slot. */
 void bin_full(struct owner *o, unsigned class);

@@ -6,12 +6,12 @@
 #include "thread/seat.h"
 #include "thread/settle.h"
 
-void owner_collect_slab(struct owner *o, struct slab *s)
+void collect_slab(struct owner *o, struct slab *s)
 {
 	bool full = !slab_is_ready(s);
 
 	if (slab_collect(s, false))
-		owner_settle(o, s, full);
+		settle_slab(o, s, full);
 }
 
 static void collect_list(struct owner *o, struct slabs *l, bool all)
@@ -22,7 +22,7 @@ static void collect_list(struct owner *o, struct slabs *l, bool all)
 		next = s->next; /* s may move to the other list, or go */
 		o->slabs_seen += all;
 		if (all || (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
-			owner_collect_slab(o, s);
+			collect_slab(o, s);
 	}
 }
 
@@ -41,7 +41,7 @@ static void collect_class(struct owner *o, unsigned class, bool all)
 		(void)slab_collect(current, false);
 }
 
-void owner_collect(struct owner *o)
+void collect_inbox(struct owner *o)
 {
 	unsigned i;
 
@@ -60,21 +60,21 @@ void owner_collect(struct owner *o)
 		s = (struct slab *)(uintptr_t)word;
 		/* It may have changed hands, or be another slab by now: a hint. */
 		if (owner_has(o, s))
-			owner_collect_slab(o, s);
+			collect_slab(o, s);
 	}
 }
 
-void owner_collect_all(struct owner *o)
+void collect_all(struct owner *o)
 {
 	unsigned class;
 
 	o->slabs_seen = o->growths = 0;
-	owner_collect(o);
+	collect_inbox(o);
 	for (class = 0; class < CLASSES; class++)
 		collect_class(o, class, true);
 }
 
-void owner_visit(struct owner *o)
+void collect_vacant(struct owner *o)
 {
 	/*
 	 * A handler that interrupts us may fork: its child must not think the
@@ -84,7 +84,7 @@ void owner_visit(struct owner *o)
 	signal_fence();
 	/* Mail that comes after our last look is its sender's to deliver: it visits, too. */
 	while (inbox_is_filled(o) && owner_hold(o)) {
-		owner_collect(o);
+		collect_inbox(o);
 		owner_vacate(o);
 	}
 	signal_fence();

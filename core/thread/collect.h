@@ -6,11 +6,11 @@
 #include "thread/owner.h"
 
 /* Collects what others released (inbox.c): into one slab, what the inbox tells, or everything. */
-void owner_collect_slab(struct owner *o, struct slab *s);
-void owner_collect(struct owner *o);
-void owner_collect_all(struct owner *o);
+void collect_slab(struct owner *o, struct slab *s);
+void collect_inbox(struct owner *o);
+void collect_all(struct owner *o);
 
 /* If the record is vacant and has inbox: collects, as a guest (inbox.c). */
-void owner_visit(struct owner *o);
+void collect_vacant(struct owner *o);
 
 #endif

@@ -32,6 +32,6 @@ void fork_settle(struct owner *o, uint64_t generation)
 	}
 	(void)takeover_end(&t);
 	/* What vanished threads had released to us, but had not told yet. */
-	owner_collect_all(o);
+	collect_all(o);
 	store_release(&h->settled, generation);
 }

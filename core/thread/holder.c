@@ -6,7 +6,7 @@
 #include "process.h"
 #include "thread/seat.h"
 
-static uint64_t held(uint64_t generation, uint64_t number)
+static uint64_t held_state(uint64_t generation, uint64_t number)
 {
 	return generation << OWNER_STAMP | number << OWNER_THREAD | OWNER_HELD;
 }
@@ -14,23 +14,23 @@ static uint64_t held(uint64_t generation, uint64_t number)
 #define NUMBER_MASK (((uint64_t)1 << (OWNER_STAMP - OWNER_THREAD)) - 1)
 
 /* The calling thread's number, with the generation in which it was drawn, as a held state. */
-static uint64_t drawn(void)
+static uint64_t thread_number(void)
 {
 	static uint64_t count;
-	uint64_t mine = load_relaxed(&seat.drawn), none = 0;
+	uint64_t mine = load_relaxed(&seat.number), none = 0;
 
 	if (mine != 0)
 		return mine;
-	mine = held(generation_now(), (fetch_add_relaxed(&count, 1) + 1) & NUMBER_MASK);
+	mine = held_state(generation_now(), (fetch_add_relaxed(&count, 1) + 1) & NUMBER_MASK);
 	/* One instruction: a handler may have drawn one for this thread meanwhile. */
-	return cas_acquire(&seat.drawn, &none, mine) ? mine : none;
+	return cas_acquire(&seat.number, &none, mine) ? mine : none;
 }
 
 uint64_t holder_seated(const struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
 		return heap_hooks->holder((struct heap *)(uintptr_t)h);
-	return held(generation_now(), drawn() >> OWNER_THREAD & NUMBER_MASK);
+	return held_state(generation_now(), thread_number() >> OWNER_THREAD & NUMBER_MASK);
 }
 
 uint64_t holder_guest(const struct heap *h)
@@ -45,7 +45,7 @@ bool holder_has_forked(void)
 	 * first thread is the one that forked, but for a child of vfork, whose first
 	 * thread sits in the seat of any thread of its parent.
 	 */
-	return holder_generation(drawn()) < generation_now() ||
+	return holder_generation(thread_number()) < generation_now() ||
 	       (process_is_first_thread() && !memory_is_borrowed());
 }
 
@@ -76,9 +76,9 @@ bool owner_hold(struct owner *o)
 void owner_vacate(struct owner *o)
 {
 	o->no_spares = true; /* no thread to come back over the border of a slab */
-	store_relaxed(&o->identity, 0); /* before it can be another thread's: see owner_reap */
+	store_relaxed(&o->identity, 0); /* before it can be another thread's: see reap_all */
 	/*
-	 * Ordered, and so is the letter of owner_notify: the leaver looks for inbox
+	 * Ordered, and so is the letter of inbox_notify: the leaver looks for inbox
 	 * after this, the sender at the state after its letter, and one of the two
 	 * must see the other.  A plain store could still wait in its buffer.
 	 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/inbox.h"
 
-void owner_notify(struct owner *o, struct slab *s)
+void inbox_notify(struct owner *o, struct slab *s)
 {
 	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), class, i;
 
@@ -10,7 +10,7 @@ void owner_notify(struct owner *o, struct slab *s)
 		uint64_t there = load_seq_cst(slot);
 
 		/*
-		 * Pairs with the exchange in owner_collect and that in owner_vacate.
+		 * Pairs with the exchange in collect_inbox and that in owner_vacate.
 		 * A letter still there will be read after this, so it tells of us, too.
 		 */
 		if (there == (uint64_t)(uintptr_t)s ||

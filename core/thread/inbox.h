@@ -6,7 +6,7 @@
 #include "thread/owner.h"
 
 /* Tells the owner that the slab has remote bits.  For anybody. */
-void owner_notify(struct owner *o, struct slab *s);
+void inbox_notify(struct owner *o, struct slab *s);
 
 /* True: there is something in it. */
 bool inbox_is_filled(const struct owner *o);

@@ -40,9 +40,9 @@ static ALWAYS_INLINE struct units claim_if_room(struct heap *h, struct chunk *c,
 	return claim_in(h, c, count);
 }
 
-static SLOW void collect(struct owner *o)
+static SLOW void collect_slow(struct owner *o)
 {
-	owner_collect(o);
+	collect_inbox(o);
 }
 
 /* Out of its place. */
@@ -61,22 +61,22 @@ static ALWAYS_INLINE struct units unlist(struct owner *o, struct slab *s)
 	return slab_close(s);
 }
 
-static __attribute__((noinline)) void room_clear(struct owner *o, unsigned room)
+static __attribute__((noinline)) void cache_evict(struct owner *o, unsigned room)
 {
 	struct slab *s = uncache(o, room);
 
 	units_give(o->heap, unlist(o, s));
-	watch_look(o);
+	watch_check(o);
 }
 
 void *large_take(struct owner *o, unsigned class, bool *clean)
 {
 	size_t size = class_size(class);
-	unsigned count = (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT), room = large_place(count);
+	unsigned count = (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT), room = large_index(count);
 	struct slab *s = o->cached[room];
 	struct units u;
 
-	watch_heed(o, retain_tick(o->heap, 1));
+	watch_update(o, retain_tick(o->heap, 1));
 	if (s != NULL && s->units == count) {
 		(void)uncache(o, room);
 		if (s->class == class) {
@@ -88,12 +88,12 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	} else {
 		fork_notice(o);
 		if (unlikely(inbox_has(o)))
-			collect(o);
+			collect_slow(o);
 		if (unlikely(o->lists[class].partial.head != NULL))
 			return NULL; /* that one comes first */
 		u = units_find(o->heap, count, claim_if_room);
 		if (unlikely(u.chunk == NULL)) {
-			large_leave(o); /* before the heap grows */
+			large_flush(o); /* before the heap grows */
 			return NULL;
 		}
 	}
@@ -108,11 +108,11 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 
 void large_freed(struct owner *o, struct slab *s)
 {
-	unsigned room = large_place(s->units), other;
+	unsigned room = large_index(s->units), other;
 
 	store_release(&s->free[0], 1);
 	if (o->cached[room] != NULL)
-		room_clear(o, room);
+		cache_evict(o, room);
 	o->cached[room] = s;
 	seat.latest = s->base; /* see quick_predicted */
 	o->cached_units += s->units;
@@ -120,15 +120,15 @@ void large_freed(struct owner *o, struct slab *s)
 	while (o->cached_units > SPARE_UNITS && o->cached_units > s->units) {
 		other = o->cached_next++ % LARGE_CACHE;
 		if (other != room && o->cached[other] != NULL)
-			room_clear(o, other);
+			cache_evict(o, other);
 	}
 }
 
-void large_leave(struct owner *o)
+void large_flush(struct owner *o)
 {
 	unsigned room;
 
 	for (room = 0; room < LARGE_CACHE; room++)
 		if (o->cached[room] != NULL)
-			room_clear(o, room);
+			cache_evict(o, room);
 }

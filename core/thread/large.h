@@ -22,9 +22,9 @@
  * or made of free units.  NULL: it needs more than that.
  */
 void *large_take(struct owner *o, unsigned class, bool *clean);
-/* The only slot of the slab is released; see owner_freed. */
+/* The only slot of the slab is released; see settle_freed. */
 void large_freed(struct owner *o, struct slab *s);
 /* What is cached goes back to the heap. */
-void large_leave(struct owner *o);
+void large_flush(struct owner *o);
 
 #endif

@@ -9,7 +9,7 @@ void owner_reset(struct owner *o)
 {
 	unsigned i;
 
-	/* At once, each of them: watch_tell may look. */
+	/* At once, each of them: watch_notify may look. */
 	for (i = 0; i < CLASSES; i++)
 		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
 	/* Bins, lists, spares, what is cached. */
@@ -19,7 +19,7 @@ void owner_reset(struct owner *o)
 		store_relaxed(&o->inbox[i], 0);
 }
 
-void owner_enter(struct heap *h, struct owner *o, uint64_t state)
+void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 {
 	uint64_t top;
 
@@ -32,7 +32,7 @@ void owner_enter(struct heap *h, struct owner *o, uint64_t state)
 	while (!cas_acq_rel((uint64_t *)(void *)&h->owners, &top, (uint64_t)(uintptr_t)o));
 }
 
-bool owner_holds(struct heap *h, const void *p)
+bool owner_contains(struct heap *h, const void *p)
 {
 	struct owner *o;
 

@@ -22,7 +22,7 @@
  * The inbox.  A thread that releases into another owner's slab sets the
  * slab's pending mark and, if it was not set, leaves the slab's address in
  * the owner's inbox; if that is full, it marks the class.  Inbox and marks
- * are hints: what they lose is found by owner_collect_all.
+ * are hints: what they lose is found by collect_all.
  *
  * A thread that ends leaves its record vacant; the next thread takes it over
  * with all its slabs.  Until then who frees the last slot of a group holds it
@@ -49,7 +49,7 @@
 
 #define LARGE_CACHE 8 /* see large.h */
 
-enum { WATCH_NONE, WATCH_ALL, WATCH_TOLD }; /* see watch.h */
+enum { WATCH_NONE, WATCH_ALL, WATCH_NOTIFIED }; /* see watch.h */
 
 struct bin {
 	uintptr_t word; /* less the owner's address: see bin_word; 0: a word of 0 */
@@ -70,15 +70,15 @@ struct owner {
 	struct owner *next; /* in heap.owners; never changes once set */
 	struct heap *heap;
 	/* The owner's. */
-	uint32_t slabs_seen;  /* slabs, by the last owner_collect_all; bin_refill:  */
+	uint32_t slabs_seen;  /* slabs, by the last collect_all; refill_bin:  */
 	uint32_t growths; /* times that the heap had to grow since              */
 	uint8_t spare_count;
 	bool no_spares;	  /* no thread, or the lists are being walked: nothing is kept */
 	uint8_t watch;	  /* see watch.h; others write it, too                           */
-	uint16_t events, strays; /* releases that were events while it was watched       */
-	uint16_t pending_releases; /* releases that found a pending mark, see release_marked      */
+	uint16_t events, other_events; /* releases that were events while it was watched       */
+	uint16_t pending_releases; /* releases that found a pending mark, see release_pending      */
 	uint64_t identity; /* the holder's, to the kernel; 0: unknown, see identity.h */
-	uint64_t gather;   /* of the batch that takes it over, see takeover.h         */
+	uint64_t batch;   /* of the batch that takes it over, see takeover.h         */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state; /* vacant, or its holder */
 	union {
@@ -124,14 +124,14 @@ static inline uint64_t *bin_word(const struct owner *o, const struct bin *b)
 }
 
 /* Where an empty slab of this many units is cached: one place each, the last for all larger ones. */
-static inline unsigned large_place(unsigned units)
+static inline unsigned large_index(unsigned units)
 {
 	return units < LARGE_CACHE ? units - 1 : LARGE_CACHE - 1;
 }
 
 static inline bool large_is_cached(const struct owner *o, const struct slab *s)
 {
-	return o->cached[large_place(s->units)] == s;
+	return o->cached[large_index(s->units)] == s;
 }
 
 /* True: the slab is this owner's. */
@@ -141,13 +141,13 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 }
 
 /* True: the address lies in an owner record. */
-bool owner_holds(struct heap *h, const void *p);
+bool owner_contains(struct heap *h, const void *p);
 
 /* Forgets all slabs, spares and inbox; the bitmaps know better. */
 void owner_reset(struct owner *o);
 
 /* A record that is set up, in this state, becomes one of the heap's. */
-void owner_enter(struct heap *h, struct owner *o, uint64_t state);
+void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 
 #define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 

@@ -27,7 +27,7 @@ static bool holder_is_gone(const struct owner *v, uint64_t state, uint64_t now, 
 }
 
 /* About all, or the one whose turn it is.  True: there was one. */
-static bool reap(struct heap *h, struct owner *o, uint64_t turn, size_t *records)
+static bool reap_turn(struct heap *h, struct owner *o, uint64_t turn, size_t *records)
 {
 	struct takeover t = takeover_begin(h);
 	uint64_t me = identify(h, o), mine = holder_seated(h), now = generation_now(), i = 0;
@@ -45,25 +45,25 @@ static bool reap(struct heap *h, struct owner *o, uint64_t turn, size_t *records
 	return v != NULL || i > turn;
 }
 
-size_t owner_reap(struct heap *h, struct owner *o)
+size_t reap_all(struct heap *h, struct owner *o)
 {
 	size_t records;
 
-	(void)reap(h, o, ALL, &records);
+	(void)reap_turn(h, o, ALL, &records);
 	return records;
 }
 
-void owner_reap_some(struct heap *h, struct owner *o)
+void reap_some(struct heap *h, struct owner *o)
 {
 	uint64_t chunks = load_relaxed(&h->slab_chunks), turn;
 	size_t records;
 
 	if (chunks >= 2 * load_relaxed(&h->asked)) {
 		store_relaxed(&h->asked, chunks);
-		(void)owner_reap(h, o);
+		(void)reap_all(h, o);
 		return;
 	}
 	turn = fetch_add_relaxed(&h->turn, 1);
-	if (!reap(h, o, turn, &records))
+	if (!reap_turn(h, o, turn, &records))
 		store_relaxed(&h->turn, 0);
 }

@@ -12,9 +12,9 @@
 #include "thread/owner.h"
 
 /* About all.  o: the caller's own record, or NULL.  Returns the number taken over. */
-size_t owner_reap(struct heap *h, struct owner *o);
+size_t reap_all(struct heap *h, struct owner *o);
 
 /* Before the heap grows. */
-void owner_reap_some(struct heap *h, struct owner *o);
+void reap_some(struct heap *h, struct owner *o);
 
 #endif

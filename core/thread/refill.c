@@ -53,7 +53,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 	return true;
 }
 
-bool bin_refill(struct owner *o, unsigned class)
+bool refill_bin(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct slab_lists *f = &o->lists[class];
@@ -65,11 +65,11 @@ bool bin_refill(struct owner *o, unsigned class)
 	}
 	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
-		owner_collect(o);
+		collect_inbox(o);
 	if (bin_find_slab(o, class, false))
 		return true;
-	(void)owner_adopt(o, class, false);
-	owner_reap_some(o->heap, o);
+	(void)adopt_slabs(o, class, false);
+	reap_some(o->heap, o);
 	if (bin_find_slab(o, class, false))
 		return true;
 	/*
@@ -80,19 +80,19 @@ bool bin_refill(struct owner *o, unsigned class)
 	 */
 	if (o->growths++ * (uint32_t)CHUNK_UNITS <= o->slabs_seen && bin_find_slab(o, class, true))
 		return true;
-	owner_collect_all(o);
-	(void)owner_adopt(o, class, true);
-	owner_shrink(o);
+	collect_all(o);
+	(void)adopt_slabs(o, class, true);
+	shrink_owner(o);
 	if (bin_find_slab(o, class, true))
 		return true;
 	/* Where memory ends: what vanished threads left in other classes, and what nobody owns. */
 	if (o->heap->sharing == PAGES_PRIVATE)
-		owner_shrink_vacant(o->heap);
+		shrink_vacant(o->heap);
 	(void)unowned_shrink(o->heap);
 	return bin_find_slab(o, class, true);
 }
 
-void *owner_slot(struct owner *o, unsigned class, bool *clean)
+void *refill_slot(struct owner *o, unsigned class, bool *clean)
 {
 	struct bin *b = &o->bins[class];
 	bool refilled = false;
@@ -101,11 +101,11 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 	if (QUICK && class > CLASS_ONE && (p = large_take(o, class, clean)) != NULL)
 		return p;
 	for (; unlikely((p = bin_slot(o, b, clean)) == NULL); refilled = true)
-		if (!bin_refill(o, class))
+		if (!refill_bin(o, class))
 			return NULL;
 	if (QUICK && class > CLASS_ONE && !bin_next_group(o, b))
 		bin_full(o, class); /* no bin keeps a slab of one slot, see large.h */
 	if (unlikely(refilled))
-		watch_heed(o, retain_tick(o->heap, 1));
+		watch_update(o, retain_tick(o->heap, 1));
 	return p;
 }

@@ -6,9 +6,9 @@
 #include "thread/owner.h"
 
 /* A slot of the class; NULL: no memory.  clean: it is known to read zero. */
-void *owner_slot(struct owner *o, unsigned class, bool *clean);
+void *refill_slot(struct owner *o, unsigned class, bool *clean);
 
 /* Finds the bin a free slot, from the cheapest source to the dearest. */
-bool bin_refill(struct owner *o, unsigned class);
+bool refill_bin(struct owner *o, unsigned class);
 
 #endif

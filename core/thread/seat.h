@@ -16,7 +16,7 @@ struct seat {
 	/* Not 0: a frame of this thread holds a record that is not in its seat. */
 	unsigned guest;
 	void *latest; /* what malloc's free took last, see quick_predicted         */
-	uint64_t drawn; /* the thread's number, see holder.c; 0: none yet          */
+	uint64_t number; /* the thread's number, see holder.c; 0: none yet          */
 };
 
 /* While a thread gets a first record, its handlers must not get another. */
@@ -44,7 +44,7 @@ static inline void seat_close(void)
 	signal_fence();
 }
 
-static inline void seat_give(void)
+static inline void seat_open(void)
 {
 	signal_fence(); /* and must see all we wrote once it sees the seat open */
 	seat.open = SEAT_OPEN;

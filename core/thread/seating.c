@@ -30,7 +30,7 @@ static struct owner *owner_make(struct heap *h)
 	if (load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before there is somebody who could vanish */
 	/* The rest is zero, and zero is right: its pages stay untouched. */
-	owner_enter(h, o, holder_seated(h));
+	owner_publish(h, o, holder_seated(h));
 	return o;
 }
 
@@ -105,7 +105,7 @@ struct owner *seat_slow(void)
 	if (o == NULL)
 		return NULL;
 	seat.self = o;
-	seat_give(); /* the program's function may allocate */
+	seat_open(); /* the program's function may allocate */
 	ash_on_thread();
 	return seat_take(); /* checked out again */
 }
@@ -117,13 +117,13 @@ static void seat_leave(void)
 	if (seat.open == 0)
 		return; /* no record, or called by a handler that interrupted a call */
 	seat_close();
-	owner_rest(o);
+	shrink_before_vacate(o);
 	/* Before others may hold it: a handler's ash_alloc looks twice at a word of self. */
 	seat.self = owner_none;
 	signal_fence();
 	owner_vacate(o);
 	/* What was released since the last look found the record held: it is ours to do. */
-	owner_visit(o);
+	collect_vacant(o);
 	/* Last: until here a handler's calls take the unowned slabs, or they would seat us anew. */
 	signal_fence();
 	seat.record = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hollow slabs: whole pages of free slots beside taken ones. */
-#ifndef CORE_HOLLOW_H
-#define CORE_HOLLOW_H
+#ifndef CORE_SLAB_PURGE_H
+#define CORE_SLAB_PURGE_H
 
 #include "thread/owner.h"
 

@@ -6,9 +6,9 @@
 #include "thread/owner.h"
 
 /* Slab i of the spares is one no more. */
-void spares_drop(struct owner *o, unsigned i);
+void spares_remove_at(struct owner *o, unsigned i);
 
 /* The slab is in use again, or has another place: no spare any more. */
-void spares_forget(struct owner *o, struct slab *s);
+void spares_remove(struct owner *o, struct slab *s);
 
 #endif

@@ -20,7 +20,7 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
 		heap_hooks->settle(v);
 	v->slabs_seen = 0;
-	store_relaxed(&v->gather, t->number);
+	store_relaxed(&v->batch, t->number);
 	t->records++;
 	return true;
 }
@@ -43,8 +43,8 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 		slabs_append(slab_is_ready(s) ? &f->partial : &f->full, s);
 }
 
-/* Of a record with this in `gather`: the next slab that names it; NULL: the end. */
-static struct slab *next_slab(struct walk *w, uint64_t gather, struct owner **v)
+/* Of a record with this in `batch`: the next slab that names it; NULL: the end. */
+static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 {
 	struct slab *s;
 
@@ -56,7 +56,7 @@ static struct slab *next_slab(struct walk *w, uint64_t gather, struct owner **v)
 		*v = (struct owner *)(uintptr_t)word;
 		/* While the record is in the batch, nobody else moves its slabs. */
 		if (word != 0 && (word & OWNER_UNOWNED) == 0 &&
-		    load_relaxed(&(*v)->gather) == gather)
+		    load_relaxed(&(*v)->batch) == batch)
 			return s;
 	}
 	return NULL;
@@ -72,7 +72,7 @@ static bool is_intact(const struct owner *v)
 }
 
 /* What waits to be collected, and of which the letter may be lost. */
-static void remind(struct owner *v)
+static void set_all_pending(struct owner *v)
 {
 	unsigned i;
 
@@ -80,8 +80,8 @@ static void remind(struct owner *v)
 		(void)fetch_or_seq_cst(&v->pending_classes[i], bits_run(0, i == 0 ? 64 : CLASSES - 64));
 }
 
-/* True: there are records whose lists must be made anew; in `gather` they have the next number. */
-static bool sort(const struct takeover *t)
+/* True: there are records whose lists must be made anew; in `batch` they have the next number. */
+static bool sort_records(const struct takeover *t)
 {
 	struct walk w = walk_from(t->heap);
 	struct owner *v;
@@ -90,14 +90,14 @@ static bool sort(const struct takeover *t)
 	while (next_slab(&w, t->number, &v) != NULL)
 		v->slabs_seen++;
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->gather) != t->number)
+		if (load_relaxed(&v->batch) != t->number)
 			continue;
 		if (is_intact(v)) {
-			remind(v);
+			set_all_pending(v);
 			continue;
 		}
 		owner_reset(v);
-		store_relaxed(&v->gather, t->number | 1);
+		store_relaxed(&v->batch, t->number | 1);
 		any = true;
 	}
 	return any;
@@ -111,15 +111,15 @@ size_t takeover_end(struct takeover *t)
 
 	if (t->records == 0)
 		return 0;
-	if (sort(t))
+	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->gather) >> 1 != t->number >> 1)
+		if (load_relaxed(&v->batch) >> 1 != t->number >> 1)
 			continue;
-		store_relaxed(&v->gather, 0);
+		store_relaxed(&v->batch, 0);
 		owner_vacate(v);
-		owner_visit(v);
+		collect_vacant(v);
 	}
 	return t->records;
 }

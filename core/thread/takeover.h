@@ -7,7 +7,7 @@
  *   one walk over all slabs: each slab of one of them goes on its list
  *   each record is vacated
  *
- * A batch has a number of its own, which is in `gather` of its records, so that
+ * A batch has a number of its own, which is in `batch` of its records, so that
  * the walk knows them from records that outer frames of the thread hold.
  */
 #ifndef CORE_TAKEOVER_H

@@ -5,7 +5,7 @@
  *
  *   owner.watch   WATCH_NONE      as always
  *                 WATCH_ALL       none of the bins' groups is ready
- *                 WATCH_TOLD      somebody started the clock, and put the pending
+ *                 WATCH_NOTIFIED      somebody started the clock, and put the pending
  *                                 mark on the slabs of this owner's bins: its next
  *                                 release into one of them is slow
  *
@@ -17,30 +17,30 @@
 #include "thread/owner.h"
 
 /* The owner learns that the clock runs at its next release, if it does nothing slow itself. */
-void watch_tell_one(struct owner *v);
+void watch_notify(struct owner *v);
 
-void watch_change(struct owner *o, bool running);
+void watch_switch(struct owner *o, bool running);
 
 /*
  * The clock started, or a period of it began: the other owners learn of it.  A thread
  * that is in a call of the default heap heeds it at the end of that call.
  */
-void watch_tell_all(struct heap *h);
+void watch_notify_all(struct heap *h);
 
 /* After retain_tick, for the holder of the record. */
-static inline void watch_heed(struct owner *o, bool running)
+static inline void watch_update(struct owner *o, bool running)
 {
-	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNTOLD))
-		watch_tell_all(o->heap);
+	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNNOTIFIED))
+		watch_notify_all(o->heap);
 	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
 	if (unlikely(load_relaxed(&o->watch) != running))
-		watch_change(o, running);
+		watch_switch(o, running);
 }
 
 /* The same where the clock may have been started by something within. */
-static inline void watch_look(struct owner *o)
+static inline void watch_check(struct owner *o)
 {
-	watch_heed(o, load_relaxed(&o->heap->running) != 0);
+	watch_update(o, load_relaxed(&o->heap->running) != 0);
 }
 
 /* The group is the current one of the slab's bin from now on, or again: not ready. */
@@ -51,7 +51,7 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 }
 
 /* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
-void owner_ticks(void);
+void watch_tick(void);
 
 /* A slot of the group was released, which was an event. */
 void watch_event(struct owner *o, struct slab *s, unsigned g);
