@@ -38,9 +38,9 @@
  *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
  *   slab_unmake          slab.c: slab_unmake; slab.h: slab_close
- *   units_claim          chunk.c: units_claim, claim_in, chunk_make;
+ *   units_claim          units.c: units_claim, claim_in, chunk_make; chunk.c: chunk_open;
  *                        region.c: region_claim (bits.c: bits_claim)
- *   units_give           chunk.c: units_give, chunk_return; region.c: region_give
+ *   units_give           units.c: units_give; chunk.c: chunk_return; region.c: region_give
  *   release              release.c: ash_release; remote.c: release_rest, release_slot,
  *                        release_other; block.c: slot_find
  *   settle_freed         settle.c: settle_freed; remote.c: release_pending,

@@ -29,7 +29,7 @@ struct heap {
 	uint64_t low;			   /* hint: the least that `dirty` was, see retain.h */
 	uint64_t from;			   /* hint: `dirty` when the period began          */
 	uint64_t clock;			   /* slow operations, while much is kept          */
-	uint64_t running;		   /* CLOCK_RUNS or _UNNOTIFIED while the clock runs   */
+	uint64_t running;		   /* CLOCK_RUNS or _UNNOTIFIED while the clock runs */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
 	uint64_t asked;			   /* hint: slab_chunks, when reap_all asked about all */
 	uint64_t turn;			   /* hint: the record to ask about next           */
@@ -46,8 +46,8 @@ struct heap {
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };
 
-/* Of heap.running.  Untold: the owners are still to learn of it, see watch.h. */
-#define CLOCK_RUNS   ((uint64_t)1)
+/* Of heap.running.  Unnotified: owners have not been told to watch yet, see watch.h. */
+#define CLOCK_RUNS	 ((uint64_t)1)
 #define CLOCK_UNNOTIFIED ((uint64_t)2)
 
 extern INTERNAL struct heap heap_default;

@@ -7,7 +7,7 @@
 #include "thread/large.h"
 #include "thread/settle.h"
 
-/* A partial slab of v becomes one of o's; both are held. */
+/* Moves a slab from v's partial list to o's; the caller holds both records. */
 static void adopt_slab(struct owner *v, struct owner *o, struct slab *s)
 {
 	uint64_t old;
@@ -15,8 +15,9 @@ static void adopt_slab(struct owner *v, struct owner *o, struct slab *s)
 	slabs_remove(&v->lists[s->class].partial, s);
 	slabs_append(&o->lists[s->class].partial, s);
 	/*
-	 * Releasing threads that saw the pending mark told nobody.  If it was
-	 * set, we take the mark off with the owner, so we must look ourselves.
+	 * The exchange clears the pending bit with the owner.  Threads that released into
+	 * the slab while the bit was set made no inbox entry, so the remote bits must be
+	 * collected here.
 	 */
 	old = exchange_seq_cst(&s->owner, (uint64_t)(uintptr_t)o);
 	if ((old & OWNER_PENDING) != 0)
@@ -36,7 +37,7 @@ bool adopt_slabs(struct owner *o, unsigned class, bool all)
 		if (all) {
 			collect_all(v);
 			o->slabs_seen += v->slabs_seen;
-			spares_reduce(v, 0); /* those that a vanished thread left */
+			spares_reduce(v, 0); /* spares that a vanished thread left */
 			if (QUICK)
 				large_flush(v);
 		} else {

@@ -13,7 +13,7 @@ static uint64_t held_state(uint64_t generation, uint64_t number)
 
 #define NUMBER_MASK (((uint64_t)1 << (OWNER_STAMP - OWNER_THREAD)) - 1)
 
-/* The calling thread's number, with the generation in which it was drawn, as a held state. */
+/* The calling thread's number and the generation in which it was drawn, as a held state. */
 static uint64_t thread_number(void)
 {
 	static uint64_t count;
@@ -22,7 +22,7 @@ static uint64_t thread_number(void)
 	if (mine != 0)
 		return mine;
 	mine = held_state(generation_now(), (fetch_add_relaxed(&count, 1) + 1) & NUMBER_MASK);
-	/* One instruction: a handler may have drawn one for this thread meanwhile. */
+	/* Compare-and-swap: a handler may have drawn a number for this thread meanwhile. */
 	return cas_acquire(&seat.number, &none, mine) ? mine : none;
 }
 
@@ -41,9 +41,9 @@ uint64_t holder_guest(const struct heap *h)
 bool holder_has_forked(void)
 {
 	/*
-	 * Its number is from before the fork.  Or it had none then: in a child the
-	 * first thread is the one that forked, but for a child of vfork, whose first
-	 * thread sits in the seat of any thread of its parent.
+	 * The thread that forked has a number from before the fork, if it had one at all.
+	 * A thread without one forked if it is the first of its process, except in a child
+	 * of vfork, whose first thread has the seat of whichever parent thread called vfork.
 	 */
 	return holder_generation(thread_number()) < generation_now() ||
 	       (process_is_first_thread() && !memory_is_borrowed());
@@ -52,8 +52,8 @@ bool holder_has_forked(void)
 void holder_identify(struct owner *o)
 {
 	/*
-	 * A record made while forks could not be noticed waits for its holder's next
-	 * look: ids from before a fork would be taken for ones from after it.
+	 * identity_here returns 0 while forks are not noticed yet: ids from before a fork
+	 * would be mistaken for ids from after it.  fork_notice calls this again later.
 	 */
 	if (o->heap->sharing == PAGES_PRIVATE)
 		store_relaxed(&o->identity, identity_here());
@@ -63,7 +63,7 @@ bool owner_hold_as(struct owner *o, uint64_t holder)
 {
 	uint64_t vacant = OWNER_VACANT;
 
-	/* Acquire pairs with owner_vacate: the last holder's plain stores are seen. */
+	/* Acquire pairs with owner_vacate: makes the last holder's plain stores visible. */
 	return load_relaxed(&o->state) == OWNER_VACANT &&
 	       cas_acquire(&o->state, &vacant, holder);
 }
@@ -75,14 +75,15 @@ bool owner_hold(struct owner *o)
 
 void owner_vacate(struct owner *o)
 {
-	o->no_spares = true; /* no thread to come back over the border of a slab */
-	store_relaxed(&o->identity, 0); /* before it can be another thread's: see reap_all */
+	o->no_spares = true; /* no owning thread, so caching empty slabs is pointless */
+	store_relaxed(&o->identity, 0); /* before another thread can hold it: see reap_all */
 	/*
-	 * Ordered, and so is the letter of inbox_notify: the leaver looks for inbox
-	 * after this, the sender at the state after its letter, and one of the two
-	 * must see the other.  A plain store could still wait in its buffer.
+	 * Sequentially consistent, as is the entry of inbox_notify: the leaving holder
+	 * reads the inbox after this exchange, the sender reads the state after its entry,
+	 * and one of the two must see the other.  A plain store could still be in the
+	 * store buffer.
 	 */
 	(void)exchange_seq_cst(&o->state, OWNER_VACANT);
-	/* Pairs with owner_find: who sees the count sees the record vacant. */
+	/* Pairs with owner_find: a thread that sees the count sees the record vacant. */
 	(void)fetch_add_acq_rel(&o->heap->vacated, 1);
 }

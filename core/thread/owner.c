@@ -9,10 +9,10 @@ void owner_reset(struct owner *o)
 {
 	unsigned i;
 
-	/* At once, each of them: watch_notify may look. */
+	/* Each by one store, since watch_notify may read it meanwhile. */
 	for (i = 0; i < CLASSES; i++)
 		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
-	/* Bins, lists, spares, what is cached. */
+	/* Bins, lists, spares, cached slabs. */
 	memset(o->bins, 0, offsetof(struct owner, building) - offsetof(struct owner, bins));
 	o->spare_count = 0;
 	for (i = 0; i < INBOX_WORDS; i++)
@@ -28,7 +28,7 @@ void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
-	/* Pairs with the loads of heap.owners: a record is complete when seen. */
+	/* Pairs with the acquire loads of heap.owners: a record that is seen is complete. */
 	while (!cas_acq_rel((uint64_t *)(void *)&h->owners, &top, (uint64_t)(uintptr_t)o));
 }
 

@@ -5,15 +5,15 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-/* Empty and no spare any more: out of its place, back to the heap. */
+/* Unmakes an empty slab that is no spare: detaches it from bin or list first. */
 static void slab_retire(struct owner *o, struct slab *s)
 {
 	struct bin *b = &o->bins[s->class];
 
 	if (s == b->slab)
-		bin_detach(o, s->class); /* to the list */
+		bin_detach(o, s->class); /* to the partial list */
 	if (!slab_take(s))
-		return; /* somebody purges it: it stays on its list */
+		return; /* another thread purges it: it stays on the list */
 	slabs_remove(&o->lists[s->class].partial, s);
 	slab_unmake(o->heap, s);
 	o->other_events = 0; /* see watch_event */
@@ -24,7 +24,7 @@ void spares_reduce(struct owner *o, unsigned units)
 {
 	unsigned have = 0, i;
 
-	/* From the youngest to the oldest: what fits stays, and leaves a place for one more. */
+	/* From the youngest to the oldest: what fits stays.  One entry is left free. */
 	for (i = o->spare_count; i-- > 0;) {
 		struct slab *s = o->spares[i];
 
@@ -32,7 +32,7 @@ void spares_reduce(struct owner *o, unsigned units)
 		if (have <= units && (i > 0 || o->spare_count < SPARES))
 			continue;
 		spares_remove_at(o, i);
-		/* It may have been allocated from since, if it is a current one. */
+		/* A current slab may have been allocated from since it became a spare. */
 		if (slab_watch(s))
 			slab_retire(o, s);
 	}
@@ -44,11 +44,11 @@ void spares_add(struct owner *o, struct slab *s)
 		slab_retire(o, s);
 		return;
 	}
-	/* The youngest stays, however large. */
+	/* The new spare is kept, however large it is. */
 	spares_reduce(o, s->units < SPARE_UNITS ? SPARE_UNITS - s->units : 0);
 	o->spares[o->spare_count++] = s;
 	s->spare = true;
-	s->all_free = 0; /* watched no more: it may be used and get empty again */
+	s->all_free = 0; /* disarms slab_watch: a spare may be used and become empty again */
 }
 
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)

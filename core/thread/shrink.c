@@ -13,7 +13,7 @@ static void shrink_class(struct owner *o, unsigned class)
 	struct slab_lists *f = &o->lists[class];
 	struct slab *s, *next;
 
-	/* One in use rests, too: slots of older slabs come first, and the heap stays dense. */
+	/* The current slab, too: older slabs are then refilled first, and the heap stays dense. */
 	bin_detach(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;

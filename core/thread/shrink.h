@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving back what an owner keeps. */
+/*
+ * Shrinking: the empty slabs of a record go back to the heap, and its bins detach their
+ * slabs, so that slots of older slabs are taken first.
+ */
 #ifndef CORE_SHRINK_H
 #define CORE_SHRINK_H
 
 #include "thread/owner.h"
 
-/* Gives back every slab that is empty; all bins rest. */
+/* Unmakes all empty slabs, cached ones too, and detaches all bins.  For the holder. */
 void shrink_owner(struct owner *o);
 
-/* The same for all vacant records, as vanished threads may have left them, once all is collected. */
+/* Collects and shrinks all vacant records of the heap, as a guest.  For any thread. */
 void shrink_vacant(struct heap *h);
 
-/* Both, for a record that is about to be left. */
+/* Collects from the inbox and shrinks.  For the holder who is about to vacate the record. */
 void shrink_before_vacate(struct owner *o);
 
 #endif
