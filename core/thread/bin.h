@@ -4,7 +4,7 @@
  *
  *   list --bin_take--> current, group after group --bin_full, bin_detach--> list
  *
- * All functions are for the holder of the record, checked out (seat.h).
+ * All functions are for the holder of the record.
  */
 #ifndef CORE_BIN_H
 #define CORE_BIN_H

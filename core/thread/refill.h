@@ -2,11 +2,14 @@
 /*
  * Refilling a bin, the slow path of an allocation.  Sources, from the cheapest:
  *
- *   next group of the slab -> next slab of the partial list -> remote bits (collect.h)
- *   -> a new slab from free units -> slabs of vacant records (adopt.h) and of ended
- *   threads (reap.h) -> a larger heap -> all that is empty anywhere, made anew
+ *   the next group of the current slab
+ *   a slab of the partial list, after the inbox if that list has at most a spare
+ *   a new slab from units that are free
+ *   slabs of vacant records (adopt.h) and of ended threads (reap.h)
+ *   a new slab from a chunk that the heap grows by
+ *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
  *
- * For the holder of the record, checked out.
+ * All functions are for the holder of the record.
  */
 #ifndef CORE_REFILL_H
 #define CORE_REFILL_H
