@@ -61,8 +61,7 @@ void bin_detach(struct owner *o, unsigned class)
 	if (!s->spare) /* slab_watch is not for spares */
 		(void)slab_watch(s);
 	slab_refresh(s);
-	slabs_append(slab_is_ready(s) ? &o->lists[class].partial : &o->lists[class].full,
-		     s);
+	slabs_append(slab_is_ready(s) ? &o->lists[class].partial : &o->lists[class].full, s);
 }
 
 void bin_take(struct owner *o, unsigned class, struct slab *s)

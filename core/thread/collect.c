@@ -83,7 +83,7 @@ void collect_vacant(struct owner *o)
 	seat.guest++;
 	signal_fence();
 	/*
-	 * An entry made after the last check is handled by its sender, who calls this
+	 * An entry made after the last check is handled by its sender, which calls this
 	 * function, too.
 	 */
 	while (inbox_is_filled(o) && owner_hold(o)) {

@@ -40,7 +40,8 @@ static bool slab_is_intact(struct audit *l, const struct slab *s, unsigned class
 	return true;
 }
 
-static bool list_is_intact(struct audit *l, const struct slabs *list, unsigned class, bool some_free)
+static bool list_is_intact(struct audit *l, const struct slabs *list, unsigned class,
+			   bool some_free)
 {
 	const struct slab *s, *before = NULL;
 

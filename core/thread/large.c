@@ -79,7 +79,8 @@ static __attribute__((noinline)) void cache_evict(struct owner *o, unsigned inde
 void *large_take(struct owner *o, unsigned class, bool *clean)
 {
 	size_t size = class_size(class);
-	unsigned count = (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT), index = large_index(count);
+	unsigned count = (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
+	unsigned index = large_index(count);
 	struct slab *s = o->cached[index];
 	struct units u;
 

@@ -9,9 +9,9 @@
  *   lists:  partial   slabs that have free slots
  *           full      slabs that have none, until a slot of theirs is released
  *
- * Only its holder changes a record, one call at a time (seat.h), so the record needs no
- * atomic instructions.  Exceptions: the state (holder.h), the inbox (inbox.h), and
- * `watch` (watch.h), which other threads write, too.
+ * One thread at a time, its holder (holder.h), changes a record, and does so in one call at
+ * a time (seat.h).  So the record needs no atomic instructions, except for the state, the
+ * inbox (inbox.h) and `watch` (watch.h), which other threads write, too.
  *
  * A thread that ends leaves its record vacant; the next thread that starts takes it over
  * with all its slabs.  While the record is vacant, a thread that releases the last taken
@@ -69,7 +69,7 @@ struct owner {
 	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
 	uint16_t events, other_events; /* see watch_event                        */
-	uint16_t pending_releases; /* releases into slabs with the pending bit, see release_pending */
+	uint16_t pending_releases; /* see release_pending in remote.c */
 	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
 	uint64_t batch;	     /* of records being taken over; 0: none, see takeover.h */
 	/* Written by other threads. */
@@ -137,8 +137,8 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 bool owner_contains(struct heap *h, const void *p);
 
 /*
- * Empties bins, lists, caches and inbox.  For the holder, who finds the record's slabs
- * again by a walk over the heap.
+ * Empties bins, lists, caches and inbox.  For the holder, which then finds the slabs of the
+ * record again by a walk over the heap.
  */
 void owner_reset(struct owner *o);
 

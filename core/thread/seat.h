@@ -24,7 +24,7 @@
 
 struct seat {
 	uint64_t open;	      /* ~0: self may be used; 0: it is in use, or owner_none */
-	struct owner *self;   /* never NULL                                           */
+	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
 	unsigned guest;	      /* frames that hold another record, see collect_vacant  */
 	void *latest;	      /* latest block released, see quick_predicted           */

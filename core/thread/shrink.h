@@ -14,7 +14,7 @@ void shrink_owner(struct owner *o);
 /* Collects and shrinks all vacant records of the heap, as a guest.  For any thread. */
 void shrink_vacant(struct heap *h);
 
-/* Collects from the inbox and shrinks.  For the holder who is about to vacate the record. */
+/* Collects from the inbox and shrinks.  For a holder that is about to vacate. */
 void shrink_before_vacate(struct owner *o);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/takeover.h"
 
-#include "thread/holder.h"
-#include "thread/intact.h"
 #include "slab/walk.h"
 #include "thread/collect.h"
+#include "thread/holder.h"
+#include "thread/intact.h"
 
 struct takeover takeover_begin(struct heap *h)
 {
@@ -63,8 +63,9 @@ static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 }
 
 /*
- * Only records of private heaps are checked.  In heaps shared by processes, the settle
- * hook may have changed free words of a record whose holder was killed.
+ * Only records of private heaps are checked: a thread that vanished by fork left there what
+ * its program order had written up to some instruction.  In heaps shared by processes, the
+ * settle hook may have changed free words of a record whose holder was killed.
  */
 static bool is_intact(const struct owner *v)
 {
