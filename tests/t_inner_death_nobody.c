@@ -68,7 +68,7 @@ static void use_records(void)
 
 	while ((o = store_owner(heap())) != NULL) {
 		owner_reset(o);
-		owner_enter(heap(), o, recover_holder(heap()));
+		owner_publish(heap(), o, recover_holder(heap()));
 	}
 }
 
@@ -85,7 +85,7 @@ void before_busy(void)
 
 	before_record();
 	CHECK(seats_take(heap(), &t) != NULL);
-	owner_rest(t->self); /* as a record is left */
+	shrink_before_vacate(t->self); /* as a record is left */
 	owner_vacate(t->self);
 	t->self = SEAT_BUSY;
 	death_by_live(before_fill_chunks);

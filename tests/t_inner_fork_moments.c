@@ -121,14 +121,14 @@ static struct owner *daemons;
 static _Atomic long id;
 static int result[2];
 
-size_t owner_reap(struct heap *h, struct owner *o); /* the core's, wherever it is declared */
+size_t reap_all(struct heap *h, struct owner *o); /* the core's, wherever it is declared */
 
 static void childs_thread(__attribute__((unused)) void *argument)
 {
 	uint64_t state = load_acquire(&daemons->state);
 
 	ash_release(ash_alloc(1));
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	/* It grows the heap many times: whoever is gone would be found. */
 	for (unsigned i = 0; i < 2000; i++)
 		CHECK(ash_alloc(30000) != NULL);

@@ -188,7 +188,7 @@ static void fill_without_record(int fd)
 	CHECK(heap != NULL);
 	while ((o = store_owner(heap_of(heap))) != NULL) {
 		owner_reset(o);
-		owner_enter(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);
+		owner_publish(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);
 	}
 	store_of(heap_of(heap))->refused = 1; /* or it asks of each whether its holder lives */
 	rt_thread_join(rt_thread_start(fill_it, heap));

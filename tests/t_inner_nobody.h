@@ -27,7 +27,7 @@ static inline void burst(ash_heap *heap, size_t size, size_t n)
 		CHECK((blocks[i] = heap == NULL ? ash_alloc(size) : ash_heap_alloc(heap, size)) != NULL);
 	CHECK((place_of(blocks[n - 1]).slab->owner & OWNER_UNOWNED) != 0);
 	if (heap == NULL)
-		seat_give();
+		seat_open();
 	else
 		seats_give(t, o);
 }

@@ -28,7 +28,7 @@ static size_t longest(unsigned calls)
 	for (unsigned i = 0; i < calls; i++) {
 		(void)seat_take();
 		(void)with_act_at(SIZE_MAX, call_alloc);
-		seat_give();
+		seat_open();
 		CHECK(blocks[BLOCKS - 1] != NULL);
 		most = boundary > most ? boundary : most;
 	}
@@ -95,7 +95,7 @@ static void *shared_one(size_t size)
 
 	(void)seat_take();
 	p = ash_alloc(size);
-	seat_give();
+	seat_open();
 	CHECK(p != NULL);
 	return p;
 }

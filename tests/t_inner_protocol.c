@@ -19,7 +19,7 @@ static void *shared_alloc(size_t size)
 	void *p = ash_alloc(size); /* the seat is empty, but it is somebody's */
 
 	CHECK(o != NULL && p != NULL);
-	seat_give();
+	seat_open();
 	CHECK((place_of(p).slab->owner & OWNER_UNOWNED) != 0);
 	return p;
 }
@@ -72,8 +72,8 @@ TEST(protocol_letter_to_a_vacant_record, 10)
 	at = place_of(left);
 	owner = remote_until_mark(at);
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
-	owner_notify((struct owner *)owner, at.slab);
-	owner_visit((struct owner *)owner);
+	inbox_notify((struct owner *)owner, at.slab);
+	collect_vacant((struct owner *)owner);
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(st.slabs, 0);
@@ -94,14 +94,14 @@ TEST(protocol_adoption_between_mark_and_letter, 10)
 	at = place_of(left);
 	owner = remote_until_mark(at);
 	o = seat_take();
-	CHECK(owner_adopt(o, at.slab->class, false));
+	CHECK(adopt_slabs(o, at.slab->class, false));
 	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)o); /* and the mark is off */
-	seat_give();
+	seat_open();
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	/* The letter comes to the old owner, where it means nothing. */
-	owner_notify((struct owner *)owner, at.slab);
-	owner_visit((struct owner *)owner);
+	inbox_notify((struct owner *)owner, at.slab);
+	collect_vacant((struct owner *)owner);
 	ash_release(own);
 	stamp_check_nothing_left();
 }
@@ -177,7 +177,7 @@ static void interrupted_body(void *seed)
 	for (size_t i = 0; i < 32; i++)
 		if (mine[i] != 0)
 			stamp_release(mine[i]);
-	seat_give();
+	seat_open();
 }
 
 TEST(protocol_two_threads_on_the_shared_route, 30)
@@ -212,8 +212,8 @@ TEST(protocol_more_letters_than_the_inbox_holds, 10)
 		CHECK((seen->owner & OWNER_PENDING) != 0);
 	}
 	CHECK((o->pending_classes[0] | o->pending_classes[1]) != 0);
-	owner_collect(o);
-	seat_give();
+	collect_inbox(o);
+	seat_open();
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(st.blocks, 0);
@@ -276,8 +276,8 @@ TEST(protocol_walk_over_a_spare, 10)
 	release_some(blocks + 2 * SLOTS + 1, 1);
 	/* The letters are lost. */
 	memset(o->pending_slabs, 0, sizeof o->pending_slabs);
-	owner_collect_all(o);
-	seat_give();
+	collect_all(o);
+	seat_open();
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(ash_check(), 0);
@@ -298,7 +298,7 @@ TEST(protocol_remote_before_untouched, 10)
 	CHECK(s->opened == 1 && s->groups > 1);
 	(void)seat_take();
 	release_some(blocks, 3);
-	seat_give();
+	seat_open();
 	alloc_all(48, blocks, 3);
 	CHECK_EQ(s->opened, 1);
 	CHECK_EQ(ash_check(), 0);

@@ -110,7 +110,7 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 		(void)seat_take();
 
 		ash_release(other); /* as another thread would */
-		seat_give();
+		seat_open();
 		CHECK((s->owner & OWNER_PENDING) != 0);
 		for (size_t i = 0; i < 64; i++)
 			ash_release(ash_alloc(64));

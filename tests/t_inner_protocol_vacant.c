@@ -60,19 +60,19 @@ TEST(protocol_letter_at_the_moment_of_leaving, 60)
 	for (size_t i = 1; i <= meetings(); i++) {
 		struct owner *o = seat_take();
 
-		bin_rest(o, 3);
-		seat_give();
+		bin_detach(o, 3);
+		seat_open();
 		meeting.p = ash_alloc(48);
 		at = place_of(meeting.p);
 		CHECK(at.group > 0);
 		o = seat_take();
 		meet(0, 2 * i - 1, rt_below(&random, 500));
 		owner_vacate(o);
-		owner_visit(o);
+		collect_vacant(o);
 		meet(0, 2 * i, 0);
 		CHECK_EQ(at.slab->remote[at.group], 0);
 		CHECK(owner_hold(o));
-		seat_give();
+		seat_open();
 	}
 	rt_thread_join(sender);
 }

@@ -80,11 +80,11 @@ TEST(reap_spares_the_living, 20)
 	together.count = 2;
 	thread = rt_thread_start(lives, NULL);
 	rt_barrier_wait(&together);
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK(load_acquire(&record->state) != OWNER_VACANT);
 	/* Nor is one's own, by a handler that does not know it. */
 	CHECK(seat.self->identity != 0);
-	CHECK_EQ(owner_reap(&heap_default, NULL), 0);
+	CHECK_EQ(reap_all(&heap_default, NULL), 0);
 	stop = true;
 	rt_thread_join(thread);
 }
@@ -106,7 +106,7 @@ TEST(reap_own_id_again, 20)
 	record->bins[0].slab = NULL;
 	record->lists[5].partial.head = record->lists[6].full.head;
 	record->lists[7].partial.tail = seat.self->bins[7].slab;
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 1);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
 	CHECK_EQ(record->identity, 0);
 	for (i = 0; i < BLOCKS; i++)
@@ -121,7 +121,7 @@ static void reaps(void *argument)
 {
 	(void)argument;
 	ash_release(ash_alloc(1));
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK(load_acquire(&firsts->state) != OWNER_VACANT);
 }
 

@@ -85,7 +85,7 @@ static void take_shared(void)
 {
 	(void)seat_take();
 	take();
-	seat_give();
+	seat_open();
 }
 
 /* The same, the only block of its slab, of the class's two. */
@@ -99,7 +99,7 @@ static void take_shared_last(void)
 		steps_take(step_size);
 	take();
 	ash_release(first); /* that one's slab is preferred now */
-	seat_give();
+	seat_open();
 }
 
 static void dirty_span(void)
@@ -116,7 +116,7 @@ static void empty_shared(void)
 	(void)seat_take();
 	for (size_t size = 100; size < 10000; size *= 3)
 		ash_release(ash_alloc(size));
-	seat_give();
+	seat_open();
 	dirty_span();
 }
 
@@ -295,17 +295,17 @@ static void detached(void)
 const struct path steps_paths[] = {
 	{"allocate: fast", take, steps_alloc, ANYWHERE, 48},
 	{"allocate: fast, 1024 bytes", take, steps_alloc, ANYWHERE, 1024},
-	{"allocate: next group", exhaust_group, steps_alloc, PASSES(owner_slot), 48},
+	{"allocate: next group", exhaust_group, steps_alloc, PASSES(refill_slot), 48},
 	{"allocate: next slab on the list", shelve, steps_alloc, PASSES(slabs_remove), 700},
 	{"allocate: new slab", exhaust_slab, steps_alloc, PASSES(slab_make), 700},
 	{"allocate: new slab of 64 KiB slots", exhaust_slab, steps_alloc, PASSES(slab_make), 65536},
 	{"allocate: new chunk", full_chunks, steps_alloc, PASSES(region_claim), 700},
 	{"allocate: first call of the thread", detached, steps_alloc, PASSES(seat_slow), 48},
 	{"allocate: collect remote releases", inbox, steps_alloc, PASSES(slab_collect), 320},
-	{"allocate: adopt a slab", adoptable, steps_alloc, PASSES(owner_adopt), 2000},
-	{"allocate: aligned", take, do_aligned, PASSES(owner_slot), 4096},
+	{"allocate: adopt a slab", adoptable, steps_alloc, PASSES(adopt_slabs), 2000},
+	{"allocate: aligned", take, do_aligned, PASSES(refill_slot), 4096},
 	{"allocate: aligned span", take, do_aligned, PASSES(span_alloc), 4 << 20},
-	{"zero-allocate: fast", take, do_zalloc, PASSES(owner_slot), 100},
+	{"zero-allocate: fast", take, do_zalloc, PASSES(refill_slot), 100},
 	{"zero-allocate: new slab", exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
 	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
 	{"zero-allocate: span that was written", dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
@@ -314,9 +314,9 @@ const struct path steps_paths[] = {
 	{"release: own, slab gets empty, kept", last_of_slab, steps_release, PASSES(spares_add), 900},
 	{"release: own, an older spare goes back", spares_full, steps_release, PASSES(slab_unmake), 60000},
 	{"release: own, purge", period_over, steps_release, PASSES(pages_purge), 3 << 20},
-	{"release: another thread's block", take_from_other, steps_release, PASSES(owner_notify), 48},
+	{"release: another thread's block", take_from_other, steps_release, PASSES(inbox_notify), 48},
 	{"release: block of a thread that ended", take_from_passing, steps_release,
-	 PASSES(owner_visit), 48},
+	 PASSES(collect_vacant), 48},
 	{"release: shared slab's block", take_shared, steps_release, PASSES(unowned_free), 200},
 	{"release: shared slab's last block", take_shared_last, steps_release, PASSES(units_give), 9000},
 	{"release: span", take, steps_release, PASSES(span_release), 3 << 20},
@@ -324,11 +324,11 @@ const struct path steps_paths[] = {
 	{"resize: same class", take, do_shrink, ANYWHERE, 8},
 	{"resize: moves", take, do_grow, ANYWHERE, 100},
 	{"resize: slot to span", take, do_grow, PASSES(span_alloc), 900 << 10},
-	{"resize: another thread's block", take_from_other, do_grow, PASSES(owner_notify), 100},
+	{"resize: another thread's block", take_from_other, do_grow, PASSES(inbox_notify), 100},
 	{"resize: span shrinks", take, do_shrink, PASSES(span_resize), 9 << 20},
 	{"resize: span grows in place", roomy_span, do_grow, PASSES(region_claim_at), 3 << 20},
 	{"resize: span moves", hemmed_span, do_grow, PASSES(pages_move), 3 << 20},
-	{"detach", inbox, ash_thread_detach, PASSES(owner_shrink), 320},
+	{"detach", inbox, ash_thread_detach, PASSES(shrink_owner), 320},
 	{"trim", dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
 	{"trim: shared slabs", empty_shared, do_trim, PASSES(unowned_shrink), 3 << 20},
 	{"trim: a slab of a thread that sleeps", sleeping_owner, do_purge,

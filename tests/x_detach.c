@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=owner_shrink */
+/* LDFLAGS: -Wl,--wrap=shrink_owner */
 /* The end of a detach: the seat, and the record that others may have by then. */
 #include "thread/owner.h"
 #include "step.h"
@@ -15,11 +15,11 @@ static void act_call(void)
 }
 
 /* What is stepped begins with the last that the leaving thread does with its slabs. */
-void __real_owner_shrink(struct owner *o);
-void __wrap_owner_shrink(struct owner *o);
-void __wrap_owner_shrink(struct owner *o)
+void __real_shrink_owner(struct owner *o);
+void __wrap_shrink_owner(struct owner *o);
+void __wrap_shrink_owner(struct owner *o)
 {
-	__real_owner_shrink(o);
+	__real_shrink_owner(o);
 	if (stepping)
 		trap_begin();
 }

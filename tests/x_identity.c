@@ -155,7 +155,7 @@ TEST(identity_refused, 20)
 		beside(errors[i], NULL);
 		told_process = errors[i];
 		beside(errors[i], NULL);
-		CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+		CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 		told_process = 0;
 	}
 }
@@ -182,7 +182,7 @@ TEST(identity_filter_says_all_have_ended, 20)
 	rt_barrier_wait(&turns);
 	told_kill = NOBODY_IS_THERE;
 	CHECK(o.record->identity != 0);
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	verify_and_release(0);
 	told_kill = TRUTH;
 	rt_barrier_wait(&turns);
@@ -235,7 +235,7 @@ static void reaps(void *argument)
 
 	ash_release(ash_alloc(300));
 	CHECK(seat.self->identity != 0);
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK(load_acquire(&forkers->state) != OWNER_VACANT);
 	CHECK(load_acquire(&o->record->state) != OWNER_VACANT);
 }

@@ -65,7 +65,7 @@ _Noreturn void __wrap_panic_line(const char *line, size_t length)
 static void seat_mend(void)
 {
 	if (seat.self != owner_none)
-		seat_give();
+		seat_open();
 }
 
 /* Takes back the remote bit of a slot that is free, too: that has been counted. */
@@ -106,8 +106,8 @@ static void collect(void)
 	}
 	struct owner *o = seat_take();
 
-	owner_collect_all(o);
-	seat_give();
+	collect_all(o);
+	seat_open();
 }
 
 /* In step with the other racer, block by block. */

@@ -109,7 +109,7 @@ static void child_works(void *argument)
 	work(3);
 	from_child = ash_alloc(100);
 	CHECK(from_child != NULL);
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -160,7 +160,7 @@ TEST(vfork_before_the_threads_first_call, 20)
 	work(6);
 	thread = rt_thread_start(vforks_first, &together);
 	rt_barrier_wait(&together);
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK(load_acquire(&others->state) != OWNER_VACANT);
 	work(7);
 	rt_barrier_wait(&together);
@@ -176,7 +176,7 @@ TEST(vfork_before_the_processes_first_call, 20)
 	natively_only();
 	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
 	thread = start_other();
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	parent_goes_on();
 	end_other(thread);
 }
@@ -187,7 +187,7 @@ static void reaps(void *argument)
 {
 	(void)argument;
 	work(8);
-	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK(load_acquire(&((struct owner *)argument)->state) != OWNER_VACANT);
 }
 

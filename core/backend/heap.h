@@ -52,7 +52,7 @@ struct heap {
 
 /* Values of heap.running.  The latter: the owners are not yet notified, see thread/watch.h. */
 #define CLOCK_RUNS   ((uint64_t)1)
-#define CLOCK_UNTOLD ((uint64_t)2)
+#define CLOCK_UNNOTIFIED ((uint64_t)2)
 
 INTERNAL_EXTERN struct heap heap_default;
 

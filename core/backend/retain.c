@@ -68,7 +68,7 @@ static void period_begin(struct heap *h, uint64_t kept)
 
 static void clock_start(struct heap *h, uint64_t kept)
 {
-	if (exchange_seq_cst(&h->running, CLOCK_UNTOLD) != 0)
+	if (exchange_seq_cst(&h->running, CLOCK_UNNOTIFIED) != 0)
 		return;
 	store_relaxed(&h->clock, 0);
 	period_begin(h, kept);
@@ -93,7 +93,7 @@ bool retain_tick(struct heap *h, uint64_t n)
 		period_begin(h, kept);
 		if (low <= kept && low > half(h) + refused)
 			retain_down(h, kept - low + half(h));
-		store_relaxed(&h->running, CLOCK_UNTOLD); /* for an owner that missed it */
+		store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it */
 	}
 	return true;
 }

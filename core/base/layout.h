@@ -102,7 +102,7 @@ _Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
 				       unowned.h                                     */
 /* With OWNER_UNOWNED: one thread is making or unmaking the slab, and holds slots of it. */
 #define OWNER_CHANGING ((uint64_t)4)
-#define OWNER_MARKS    ((uint64_t)7) /* all flags */
+#define OWNER_FLAGS    ((uint64_t)7) /* all flags */
 
 struct slab {
 	/* Constant while the slab lives, except the owner; read by all threads. */

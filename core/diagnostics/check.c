@@ -243,6 +243,6 @@ int ash_check(void)
 	seat_close();
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)
-		seat_give();
+		seat_open();
 	return broken;
 }

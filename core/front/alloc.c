@@ -58,7 +58,7 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 	unsigned class = small / CLASS_SMALL;
 
 	if (o == owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
-		seat_give(); /* it was open */
+		seat_open(); /* it was open */
 	return alloc_class(class);
 }
 
@@ -90,6 +90,6 @@ FAST void *ash_alloc(size_t size)
 	cpu_and(at, sum);
 	if (QUICK)
 		p = quick_predicted(p);
-	seat_give();
+	seat_open();
 	return p;
 }

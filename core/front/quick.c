@@ -27,6 +27,6 @@ void *large_slot(size_t size, bool *clean)
 	p = large_take(seat.self, class_larger(size), clean);
 	if (likely(p != NULL))
 		p = quick_predicted(p);
-	seat_give();
+	seat_open();
 	return p;
 }

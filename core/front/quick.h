@@ -56,7 +56,7 @@ static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 	p = bin_slot(o, bin_small(o, small), clean);
 	if (predicted && likely(p != NULL))
 		p = quick_predicted(p);
-	seat_give();
+	seat_open();
 	return p;
 }
 

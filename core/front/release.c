@@ -21,7 +21,7 @@ FAST void ash_release(void *p)
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index))) {
-		seat_give();
+		seat_open();
 		release_rest(p, s); /* finds it free again, and reports it */
 		return;
 	}
@@ -33,5 +33,5 @@ FAST void ash_release(void *p)
 	store_release(&s->free[group], word);
 	if (QUICK)
 		seat.latest = p; /* see quick_predicted */
-	seat_give();
+	seat_open();
 }

@@ -15,7 +15,7 @@ INTERNAL bool slot_is_taken(const struct slot_ref *at);
 /*
  * Releases a slot of another owner's slab.  False: it was free already.  *vacant: NULL,
  * or a record without a thread whose slab may be empty now: the caller must visit it
- * (owner_visit).
+ * (collect_vacant).
  */
 INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
 

@@ -30,11 +30,11 @@ struct owner *remote_notify(struct slab *s, uint64_t group)
 
 	if ((owner & OWNER_PENDING) == 0)
 		owner = fetch_or_seq_cst(&s->owner, OWNER_PENDING);
-	if (owner <= OWNER_MARKS)
+	if (owner <= OWNER_FLAGS)
 		return NULL; /* it has no owner by now */
 	o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
 	if ((owner & OWNER_PENDING) == 0)
-		owner_notify(o, s);
+		inbox_notify(o, s);
 	/*
 	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant
 	 * record.  It tests for this after its inbox entry is written: a visit before that
@@ -48,14 +48,14 @@ SLOW void remote_notify_slow(struct slab *s, uint64_t group)
 	struct owner *vacant = remote_notify(s, group);
 
 	if (vacant != NULL)
-		owner_visit(vacant);
+		collect_vacant(vacant);
 }
 
 /* Collecting costs as much as about ten of the slow releases that it avoids. */
 #define COLLECT_AFTER 64u
 
 /* Releases a slot of the caller's own slab with the pending bit set; it may be free already. */
-static SLOW void release_marked(void *p, struct slab *s, uint64_t index)
+static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 {
 	struct owner *o = seat.self;
 	uint64_t group, word;
@@ -64,14 +64,14 @@ static SLOW void release_marked(void *p, struct slab *s, uint64_t index)
 	seat_close();
 	/* Without collecting, every release into this slab would be slow until the next refill. */
 	if (o->pending_releases++ % COLLECT_AFTER == 0)
-		owner_collect_slab(o, s);
+		collect_slab(o, s);
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	taken = ((load_relaxed(&s->remote[group]) >> (index % GROUP_SLOTS)) & 1) == 0 &&
 		!cpu_set_bit(&word, index);
 	if (taken)
-		owner_freed(o, s, group, word);
-	seat_give();
+		settle_freed(o, s, group, word);
+	seat_open();
 	if (!taken)
 		diagnose(CALL_RELEASE, p);
 }
@@ -92,7 +92,7 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 	uint64_t owner = load_relaxed(&s->owner);
 
 	if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
-		release_marked(p, s, index);
+		release_pending(p, s, index);
 	else if (unlikely((owner & OWNER_UNOWNED) != 0))
 		release_shared(p, s, index);
 	else if (unlikely(!remote_set(s, index)))
@@ -115,7 +115,7 @@ static SLOW void release_other(void *p)
 	}
 	if (c == NULL || !span_release(c, p))
 		diagnose(CALL_RELEASE, p);
-	owner_ticks();
+	watch_tick();
 }
 
 void release_rest(void *p, struct slab *s)
@@ -139,6 +139,6 @@ void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t wor
 	if (QUICK && s->slot_size > SLOT_LARGE && !slab_is_ready(s))
 		large_freed(o, s);
 	else
-		owner_freed(o, s, group, word);
-	seat_give();
+		settle_freed(o, s, group, word);
+	seat_open();
 }

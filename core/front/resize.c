@@ -37,7 +37,7 @@ static OUTLINE void *resize_rest(void *p, size_t size)
 			moved = span_resize(c, p, size);
 			if (moved == NULL)
 				ash_on_no_memory();
-			owner_ticks(); /* memory may have been freed */
+			watch_tick(); /* memory may have been freed */
 			return moved;
 		}
 	} else if (block_fits(have, size)) {
@@ -54,8 +54,8 @@ static OUTLINE void *resize_rest(void *p, size_t size)
 /* As release_event. */
 static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
 {
-	owner_freed(seat.self, s, group, word);
-	seat_give();
+	settle_freed(seat.self, s, group, word);
+	seat_open();
 	/* Hides the value; otherwise the caller keeps it in a callee-saved register. */
 	__asm__("" : "+r"(moved));
 	return moved;
@@ -86,7 +86,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	seat_close();
 	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
 	if (unlikely(moved == NULL)) {
-		seat_give();
+		seat_open();
 		return resize_rest(p, size);
 	}
 	vec16_copy(moved, p, size < have ? size : have);
@@ -95,6 +95,6 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	if (unlikely(slab_has_event(s, group, word)))
 		return resize_event(moved, s, group, word);
 	store_release(&s->free[group], word);
-	seat_give();
+	seat_open();
 	return moved;
 }

@@ -14,11 +14,11 @@
 
 void heap_gather(struct heap *h, struct owner *o)
 {
-	(void)owner_reap(h, o);
+	(void)reap_all(h, o);
 	if (o != NULL) {
-		owner_collect_all(o);
-		owner_shrink(o);
-		owner_shrink_vacant(h);
+		collect_all(o);
+		shrink_owner(o);
+		shrink_vacant(h);
 	}
 	(void)unowned_shrink(h);
 }
@@ -47,6 +47,6 @@ size_t ash_trim(size_t keep)
 	size_t bytes = heap_give_back(&heap_default, o, keep);
 
 	if (o != NULL)
-		seat_give();
+		seat_open();
 	return bytes;
 }

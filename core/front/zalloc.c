@@ -21,8 +21,8 @@ void *slot_alloc(unsigned class, bool *clean)
 		*clean = false;
 		return unowned_slot(&heap_default, class);
 	}
-	p = owner_slot(o, class, clean);
-	seat_give();
+	p = refill_slot(o, class, clean);
+	seat_open();
 	if (unlikely(p == NULL)) {
 		*clean = false;
 		p = unowned_rest(&heap_default, class);

@@ -31,13 +31,13 @@ static void block_watch(const void *memory)
 		return;
 	if (owner_has(o, s)) {
 		if (s->spare)
-			spares_forget(o, s);
+			spares_remove(o, s);
 		(void)slab_watch(s);
 	}
 	if (t != NULL)
 		seats_give(t, o);
 	else
-		seat_give();
+		seat_open();
 }
 
 ash_heap *ash_heap_create_in(void *memory, size_t bytes)

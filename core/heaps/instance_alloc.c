@@ -78,8 +78,8 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 	while (unlikely(load_relaxed(bin_word(o, bin)) == 0) && more) {
 		struct building b = building_begin(h, o);
 
-		more = bin_refill(o, class);
-		watch_heed(o, retain_tick(h, 1));
+		more = refill_bin(o, class);
+		watch_update(o, retain_tick(h, 1));
 		building_end(b);
 	}
 	if (more) {

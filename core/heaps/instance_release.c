@@ -35,7 +35,7 @@ static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 	}
 	/* The slab may change its list, or be empty. */
 	b = building_begin(h, o);
-	owner_freed(o, s, at.group, word);
+	settle_freed(o, s, at.group, word);
 	building_end(b);
 	return true;
 }
@@ -77,7 +77,7 @@ static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
 		return false;
 	if (vacant != NULL) {
 		b = building_begin(h, self);
-		owner_visit(vacant);
+		collect_vacant(vacant);
 		building_end(b);
 	}
 	return true;
@@ -90,7 +90,7 @@ static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, v
 	bool done = span_release(c, p), running = retain_tick(h, 1);
 
 	if (call.owner != NULL)
-		watch_heed(call.owner, running);
+		watch_update(call.owner, running);
 	building_end(b);
 	return done;
 }

@@ -144,7 +144,7 @@ static void examine_records(struct pass *p)
 			;
 		if (o == NULL && pass_holds(p)) {
 			owner_reset(r);
-			owner_enter(h, r, OWNER_VACANT);
+			owner_publish(h, r, OWNER_VACANT);
 		}
 	}
 }

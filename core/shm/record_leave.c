@@ -10,7 +10,7 @@ void record_rest(struct heap *h, struct owner *o)
 {
 	struct building b = building_begin(h, o);
 
-	owner_rest(o);
+	shrink_before_vacate(o);
 	building_end(b);
 }
 
@@ -20,6 +20,6 @@ void record_vacate(struct heap *h, struct owner *o)
 
 	owner_vacate(o);
 	b = building_begin(h, NULL);
-	owner_visit(o);
+	collect_vacant(o);
 	building_end(b);
 }

@@ -44,7 +44,7 @@ static void land(struct owner *v, void *p)
 		return;
 	(void)remote_free(&at, &vacant);
 	if (vacant != NULL)
-		owner_visit(vacant);
+		collect_vacant(vacant);
 }
 
 void recover_settle(struct owner *v)
@@ -62,7 +62,7 @@ void recover_settle(struct owner *v)
 size_t heap_recover(struct heap *h, struct owner *o)
 {
 	struct building b = building_begin(h, o);
-	size_t records = owner_reap(h, o);
+	size_t records = reap_all(h, o);
 	struct store *s;
 
 	building_end(b);

@@ -19,7 +19,7 @@ static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 
 	if (load_relaxed(&t->self) != NULL || h->sharing != PAGES_SHARED ||
 	    fetch_add_relaxed(&store_of(h)->refused, 1) % NOW_AND_THEN != 0 ||
-	    owner_reap(h, NULL) == 0)
+	    reap_all(h, NULL) == 0)
 		return NULL;
 	return seat_fill(&t->self, h);
 }

@@ -34,7 +34,7 @@ INTERNAL struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
 static inline void seats_give(struct seat_entry *t, struct owner *o)
 {
-	signal_fence(); /* see seat_give */
+	signal_fence(); /* see seat_open */
 	store_relaxed(&t->owner, o);
 }
 

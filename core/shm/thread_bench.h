@@ -25,7 +25,7 @@ INTERNAL struct bench *thread_bench(unsigned kind);
 /* The same as it is; NULL: there is none yet. */
 INTERNAL struct bench *thread_bench_look(unsigned kind);
 
-/* The thread ends: leaves its benches.  Records that sit there are left to owner_reap. */
+/* The thread ends: leaves its benches.  Records that sit there are left to reap_all. */
 INTERNAL void thread_bench_leave(void);
 
 /* In tests: as in a process that was just forked. */

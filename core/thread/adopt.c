@@ -7,23 +7,24 @@
 #include "thread/large.h"
 #include "thread/settle.h"
 
-/* A partial slab of v becomes one of o's; both are held. */
-static void owner_move(struct owner *v, struct owner *o, struct slab *s)
+/* Moves a slab from v's partial list to o's; the caller holds both records. */
+static void adopt_slab(struct owner *v, struct owner *o, struct slab *s)
 {
 	uint64_t old;
 
 	slabs_remove(&v->lists[s->class].partial, s);
 	slabs_append(&o->lists[s->class].partial, s);
 	/*
-	 * Releasing threads that saw the pending mark told nobody.  If it was
-	 * set, we take the mark off with the owner, so we must look ourselves.
+	 * The exchange clears the pending bit with the owner.  Threads that released into
+	 * the slab while the bit was set made no inbox entry, so the remote bits must be
+	 * collected here.
 	 */
 	old = exchange_seq_cst(&s->owner, (uint64_t)(uintptr_t)o);
 	if ((old & OWNER_PENDING) != 0)
-		owner_collect_slab(o, s);
+		collect_slab(o, s);
 }
 
-bool owner_adopt(struct owner *o, unsigned class, bool all)
+bool adopt_slabs(struct owner *o, unsigned class, bool all)
 {
 	struct owner *v;
 	bool any = false;
@@ -34,21 +35,21 @@ bool owner_adopt(struct owner *o, unsigned class, bool all)
 		if (v == o || !owner_hold(v))
 			continue;
 		if (all) {
-			owner_collect_all(v);
+			collect_all(v);
 			o->slabs_seen += v->slabs_seen;
-			spares_keep(v, 0); /* those that a vanished thread left */
+			spares_reduce(v, 0); /* spares that a vanished thread left */
 			if (QUICK)
-				large_leave(v);
+				large_flush(v);
 		} else {
-			owner_collect(v);
+			collect_inbox(v);
 		}
-		bin_rest(v, class);
+		bin_detach(v, class);
 		while ((s = v->lists[class].partial.head) != NULL) {
-			owner_move(v, o, s);
+			adopt_slab(v, o, s);
 			any = true;
 		}
 		owner_vacate(v);
-		owner_visit(v);
+		collect_vacant(v);
 	}
 	return any;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Slabs of vacant records for those who need some. */
+/* Adopting: slabs with free slots move from vacant records to one that needs slots. */
 #ifndef CORE_ADOPT_H
 #define CORE_ADOPT_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Takes slabs of the class with free slots from vacant records; `all`: looks into every slab. */
-INTERNAL bool owner_adopt(struct owner *o, unsigned class, bool all);
+/*
+ * Moves the slabs of the class that have free slots from all vacant records to o, which
+ * the caller holds.  `all`: collects from every slab of those records, and not only from
+ * those that their inboxes name.  True: a slab was moved.
+ */
+INTERNAL bool adopt_slabs(struct owner *o, unsigned class, bool all);
 
 #endif

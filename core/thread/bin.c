@@ -4,7 +4,7 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-/* Group g of the current slab becomes the bin's. */
+/* Moves the bin to group g of its slab. */
 static void bin_point(struct owner *o, struct bin *b, unsigned g)
 {
 	watch_group(o, b->slab, g);
@@ -18,9 +18,9 @@ bool bin_next_group(struct owner *o, struct bin *b)
 	unsigned g = (unsigned)(bin_word(o, b) - s->free);
 
 	/*
-	 * Round robin among groups in use: by the time it comes round, a group
-	 * has gathered slots.  Memory never used before is touched only when
-	 * there is nothing else, not even what others released.
+	 * Round robin among the groups in use, so that slots have been released into a
+	 * group by the time it is next.  Untouched groups come last, after remote bits:
+	 * memory is first touched only if there is nothing else.
 	 */
 	do
 		while (s->ready != 0) {
@@ -40,7 +40,7 @@ bool bin_next_group(struct owner *o, struct bin *b)
 	return true;
 }
 
-void bin_rest(struct owner *o, unsigned class)
+void bin_detach(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct slab *s = b->slab;
@@ -48,18 +48,20 @@ void bin_rest(struct owner *o, unsigned class)
 
 	if (s == NULL)
 		return;
-	/* Nothing was released into its group, so it is the last one: its other slots stay clean. */
+	/*
+	 * If nothing was released into the bin's group, the group is the last one opened.
+	 * It becomes untouched again, so that its remaining slots stay clean.
+	 */
 	g = (unsigned)(bin_word(o, b) - s->free);
 	if (((s->dirty >> g) & 1) == 0)
 		s->opened = g;
-	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
+	store_relaxed(&b->slab, (struct slab *)NULL); /* read by watch_notify */
 	b->word = 0;
 	slab_let_go(s);
-	if (!s->spare) /* spares are not watched */
+	if (!s->spare) /* slab_watch is not for spares */
 		(void)slab_watch(s);
 	slab_refresh(s);
-	slabs_append(slab_is_ready(s) ? &o->lists[class].partial : &o->lists[class].full,
-		     s);
+	slabs_append(slab_is_ready(s) ? &o->lists[class].partial : &o->lists[class].full, s);
 }
 
 void bin_take(struct owner *o, unsigned class, struct slab *s)
@@ -69,25 +71,24 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 	store_relaxed(&b->slab, s);
 	b->size = s->slot_size;
 	b->word = (uintptr_t)s->free - (uintptr_t)o;
-	(void)bin_next_group(o, b); /* should there be none, owner_slot asks again */
-	/* Small blocks: their current slab may get empty without more ado. */
+	(void)bin_next_group(o, b); /* if it finds no slot, refill_slot calls refill_bin again */
+	/* Small classes do not react when their current slab becomes empty. */
 	if (b->size <= SPARE_FREE || s->spare)
 		s->all_free = 0;
 	else
 		(void)slab_watch(s);
 }
 
-/* The current slab has no free slot left. */
 void bin_full(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct slab *s = b->slab;
 
-	store_relaxed(&b->slab, (struct slab *)NULL); /* looked at by watch_tell */
+	store_relaxed(&b->slab, (struct slab *)NULL); /* read by watch_notify */
 	b->word = 0;
 	slab_let_go(s);
 	if (s->spare)
-		spares_forget(o, s);
+		spares_remove(o, s);
 	(void)slab_watch(s);
 	slabs_append(&o->lists[class].full, s);
 }

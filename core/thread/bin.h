@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A bin: the current slab of a class, and the group of it that is allocated from. */
+/*
+ * Bins: the current slab of a class and the group of it that slots are taken from.
+ *
+ *   list --bin_take--> current, group after group --bin_full, bin_detach--> list
+ *
+ * All functions are for the holder of the record.
+ */
 #ifndef CORE_BIN_H
 #define CORE_BIN_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* The lowest slot of the bin's group; NULL: it has none left.  clean: as owner_slot. */
+/* Takes the lowest slot of the bin's group; NULL: none is free.  *clean: as in refill_slot. */
 static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *clean)
 {
 	uint64_t *at = bin_word(o, b), word = load_relaxed(at);
@@ -18,20 +24,20 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 	p = b->base + cpu_lowest_bit(word) * b->size;
 	store_relaxed(at, bits_without_lowest(word));
 	if (p == NULL)
-		__builtin_unreachable(); /* or callers ask for it again */
+		__builtin_unreachable(); /* spares inlined callers a second test for NULL */
 	return p;
 }
 
-/* The next group of the current slab that has a free slot. */
+/* Moves the bin to the next group of its slab that has a free slot.  False: none has. */
 INTERNAL bool bin_next_group(struct owner *o, struct bin *b);
 
-/* The slab, which the owner took, becomes the current one. */
+/* Makes a slab current that is on no list, and of which slab_take returned true. */
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
-/* The bin lets go of its current slab, wherever that belongs now. */
-INTERNAL void bin_rest(struct owner *o, unsigned class);
+/* Moves the current slab, if there is one, to the partial or full list. */
+INTERNAL void bin_detach(struct owner *o, unsigned class);
 
-/* The same of one without a free slot. */
+/* Moves the current slab, which has no free slot, to the full list. */
 INTERNAL void bin_full(struct owner *o, unsigned class);
 
 #endif

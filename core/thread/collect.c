@@ -6,12 +6,12 @@
 #include "thread/seat.h"
 #include "thread/settle.h"
 
-void owner_collect_slab(struct owner *o, struct slab *s)
+void collect_slab(struct owner *o, struct slab *s)
 {
 	bool full = !slab_is_ready(s);
 
 	if (slab_collect(s, false))
-		owner_settle(o, s, full);
+		settle_slab(o, s, full);
 }
 
 static void collect_list(struct owner *o, struct slabs *l, bool all)
@@ -19,10 +19,10 @@ static void collect_list(struct owner *o, struct slabs *l, bool all)
 	struct slab *s, *next;
 
 	for (s = l->head; s != NULL; s = next) {
-		next = s->next; /* s may move to the other list, or go */
+		next = s->next; /* s may move to the other list, or be unmade */
 		o->slabs_seen += all;
 		if (all || (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
-			owner_collect_slab(o, s);
+			collect_slab(o, s);
 	}
 }
 
@@ -31,9 +31,9 @@ static void collect_class(struct owner *o, unsigned class, bool all)
 	struct slab *current = o->bins[class].slab;
 	bool no_spares = o->no_spares;
 
-	/* A new spare could drive an old one out: the walk's next slab, or the current one. */
+	/* Caching an empty slab here could evict the slab that the walk visits next. */
 	o->no_spares = true;
-	/* Partial ones first: those that come from the other list have been done. */
+	/* The partial list first: slabs that then move to it from the full list are done. */
 	collect_list(o, &o->lists[class].partial, all);
 	collect_list(o, &o->lists[class].full, all);
 	o->no_spares = no_spares;
@@ -41,7 +41,7 @@ static void collect_class(struct owner *o, unsigned class, bool all)
 		(void)slab_collect(current, false);
 }
 
-void owner_collect(struct owner *o)
+void collect_inbox(struct owner *o)
 {
 	unsigned i;
 
@@ -58,33 +58,36 @@ void owner_collect(struct owner *o)
 			continue;
 		}
 		s = (struct slab *)(uintptr_t)word;
-		/* It may have changed hands, or be another slab by now: a hint. */
+		/* The entry is a hint: the slab may have another owner, or be another one. */
 		if (owner_has(o, s))
-			owner_collect_slab(o, s);
+			collect_slab(o, s);
 	}
 }
 
-void owner_collect_all(struct owner *o)
+void collect_all(struct owner *o)
 {
 	unsigned class;
 
 	o->slabs_seen = o->growths = 0;
-	owner_collect(o);
+	collect_inbox(o);
 	for (class = 0; class < CLASSES; class++)
 		collect_class(o, class, true);
 }
 
-void owner_visit(struct owner *o)
+void collect_vacant(struct owner *o)
 {
 	/*
-	 * A handler that interrupts us may fork: its child must not think the
-	 * record lost that we hold here (fork_settle).
+	 * A handler that interrupts this function may fork.  In the child, fork_settle
+	 * must not take over the record that this frame holds.
 	 */
 	seat.guest++;
 	signal_fence();
-	/* Mail that comes after our last look is its sender's to deliver: it visits, too. */
+	/*
+	 * An entry made after the last check is handled by its sender, which calls this
+	 * function, too.
+	 */
 	while (inbox_is_filled(o) && owner_hold(o)) {
-		owner_collect(o);
+		collect_inbox(o);
 		owner_vacate(o);
 	}
 	signal_fence();

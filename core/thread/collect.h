@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What other threads released into the slabs of an owner, collected. */
+/*
+ * Collecting: the holder of a record moves the remote bits of its slabs to their free
+ * words (slab_collect), and each slab to the list where it then belongs (settle.h).
+ */
 #ifndef CORE_COLLECT_H
 #define CORE_COLLECT_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Collects what others released (inbox.c): into one slab, what the inbox tells, or everything. */
-INTERNAL void owner_collect_slab(struct owner *o, struct slab *s);
-INTERNAL void owner_collect(struct owner *o);
-INTERNAL void owner_collect_all(struct owner *o);
+/*
+ * From one slab, from the slabs that the inbox names, or from all slabs of the record.
+ * For the holder.  collect_all finds remote bits whose inbox entry was lost, and counts
+ * the slabs in o->slabs_seen.
+ */
+INTERNAL void collect_slab(struct owner *o, struct slab *s);
+INTERNAL void collect_inbox(struct owner *o);
+INTERNAL void collect_all(struct owner *o);
 
-/* If the record is vacant and has inbox: collects, as a guest (inbox.c). */
-INTERNAL void owner_visit(struct owner *o);
+/*
+ * Holds the record as a guest and collects, as long as it is vacant and its inbox has
+ * entries.  For any thread that made an entry or vacated the record.
+ */
+INTERNAL void collect_vacant(struct owner *o);
 
 #endif

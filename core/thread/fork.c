@@ -17,10 +17,13 @@ void fork_settle(struct owner *o, uint64_t generation)
 	struct takeover t = takeover_begin(h);
 	struct owner *v;
 
-	/* It is for the one that forked, and not in the middle of a visit. */
+	/* For the thread that forked, unless an outer frame of it holds a record as a guest. */
 	if (seat.guest != 0 || !holder_has_forked())
 		return;
-	/* Ours first: should we be forked in the middle of this, it must not look lost. */
+	/*
+	 * The own record first: if a handler forks during the takeover, the record must not
+	 * look lost in the next child.
+	 */
 	store_relaxed(&o->identity, 0);
 	store_release(&o->state, holder_seated(h));
 	holder_identify(o);
@@ -31,7 +34,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);
-	/* What vanished threads had released to us, but had not told yet. */
-	owner_collect_all(o);
+	/* Remote bits for which vanished threads had made no inbox entry yet. */
+	collect_all(o);
 	store_release(&h->settled, generation);
 }

@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After a fork: the child has a copy of everything and one thread.  The
- * records of the others are held by nobody who would ever let go of them.
+ * Fork: a child has a copy of the memory, but only the thread that forked.  The records of
+ * all other threads stay held in it by threads that do not exist there, and are taken over
+ * (takeover.h).
  *
  *   generation   0      0      0  | fork |   1      (0)     (0)
  *   owners     main     T1     T2         main    T1: lost  T2: lost
  *
- * A record's state holds the generation of its holder.  The thread that
- * forked notices, the next time it needs a slab of the heap, that the
- * generation has moved on, and takes over what older ones hold.  Threads that
- * the child starts before that have the new generation; they leave the
- * taking over to the one that forked, which alone knows that the record in its
- * own seat is not lost.
+ * A record's state contains the generation of its holder (sys/generation.h), which counts
+ * forks.  The thread that forked finds a new generation the next time it needs a slab of
+ * the heap, and takes over the records of older generations.  Threads that the child
+ * starts before that have the new generation and leave the takeover to the thread that
+ * forked: only that thread knows that the record in its own seat is not lost.
  */
 #ifndef CORE_FORK_H
 #define CORE_FORK_H
 
+#include "internal.h"
 #include "generation.h"
 #include "thread/holder.h"
-#include "internal.h"
 
 /*
- * Forks are noticed from the second record on.  Of an earlier one a child could
- * only lose the first, should another thread than its holder fork: that stays
- * taken there.
+ * Lets forks be noticed from now on (generation_watch).  Called before the second record
+ * is made.  An earlier fork can lose the first record only, if a thread other than its
+ * holder forks; in that child the record stays held.
  */
 INTERNAL void fork_watch(struct heap *h);
 
-/* Takes over the records of vanished threads; o: the caller's, checked out. */
+/* Takes over the records of older generations; o: the caller's, checked out. */
 INTERNAL void fork_settle(struct owner *o, uint64_t generation);
 
+/* Calls fork_settle after a fork.  o: the caller's record, checked out. */
 static inline void fork_notice(struct owner *o)
 {
 	uint64_t generation;
 
 	if (o->heap->sharing != PAGES_PRIVATE)
-		return; /* a child has no seat there from its parent */
+		return; /* a child gets records of its own there */
 	generation = generation_now();
 	if (unlikely(load_acquire(&o->heap->settled) != generation))
 		fork_settle(o, generation);
-	/* The first record is made before there is a reason to watch for forks. */
+	/* The first record is made before forks are noticed. */
 	if (unlikely(o->identity == 0) && generation_is_watched())
 		holder_identify(o);
 }

@@ -6,31 +6,31 @@
 #include "process.h"
 #include "thread/seat.h"
 
-static uint64_t held(uint64_t generation, uint64_t number)
+static uint64_t held_state(uint64_t generation, uint64_t number)
 {
 	return generation << OWNER_STAMP | number << OWNER_THREAD | OWNER_HELD;
 }
 
 #define NUMBER_MASK (((uint64_t)1 << (OWNER_STAMP - OWNER_THREAD)) - 1)
 
-/* The calling thread's number, with the generation in which it was drawn, as a held state. */
-static uint64_t drawn(void)
+/* The calling thread's number and the generation in which it was drawn, as a held state. */
+static uint64_t thread_number(void)
 {
 	static uint64_t count;
-	uint64_t mine = load_relaxed(&seat.drawn), none = 0;
+	uint64_t mine = load_relaxed(&seat.number), none = 0;
 
 	if (mine != 0)
 		return mine;
-	mine = held(generation_now(), (fetch_add_relaxed(&count, 1) + 1) & NUMBER_MASK);
-	/* One instruction: a handler may have drawn one for this thread meanwhile. */
-	return cas_acquire(&seat.drawn, &none, mine) ? mine : none;
+	mine = held_state(generation_now(), (fetch_add_relaxed(&count, 1) + 1) & NUMBER_MASK);
+	/* Compare-and-swap: a handler may have drawn a number for this thread meanwhile. */
+	return cas_acquire(&seat.number, &none, mine) ? mine : none;
 }
 
 uint64_t holder_seated(const struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
 		return heap_hooks->holder((struct heap *)(uintptr_t)h);
-	return held(generation_now(), drawn() >> OWNER_THREAD & NUMBER_MASK);
+	return held_state(generation_now(), thread_number() >> OWNER_THREAD & NUMBER_MASK);
 }
 
 uint64_t holder_guest(const struct heap *h)
@@ -41,19 +41,19 @@ uint64_t holder_guest(const struct heap *h)
 bool holder_has_forked(void)
 {
 	/*
-	 * Its number is from before the fork.  Or it had none then: in a child the
-	 * first thread is the one that forked, but for a child of vfork, whose first
-	 * thread sits in the seat of any thread of its parent.
+	 * The thread that forked has a number from before the fork, if it had one at all.
+	 * A thread without one forked if it is the first of its process, except in a child
+	 * of vfork, whose first thread has the seat of whichever parent thread called vfork.
 	 */
-	return holder_generation(drawn()) < generation_now() ||
+	return holder_generation(thread_number()) < generation_now() ||
 	       (process_is_first_thread() && !memory_is_borrowed());
 }
 
 void holder_identify(struct owner *o)
 {
 	/*
-	 * A record made while forks could not be noticed waits for its holder's next
-	 * look: ids from before a fork would be taken for ones from after it.
+	 * identity_here returns 0 while forks are not noticed yet: ids from before a fork
+	 * would be mistaken for ids from after it.  fork_notice calls this again later.
 	 */
 	if (o->heap->sharing == PAGES_PRIVATE)
 		store_relaxed(&o->identity, identity_here());
@@ -63,7 +63,7 @@ bool owner_hold_as(struct owner *o, uint64_t holder)
 {
 	uint64_t vacant = OWNER_VACANT;
 
-	/* Acquire pairs with owner_vacate: the last holder's plain stores are seen. */
+	/* Acquire pairs with owner_vacate: makes the last holder's plain stores visible. */
 	return load_relaxed(&o->state) == OWNER_VACANT &&
 	       cas_acquire(&o->state, &vacant, holder);
 }
@@ -75,14 +75,15 @@ bool owner_hold(struct owner *o)
 
 void owner_vacate(struct owner *o)
 {
-	o->no_spares = true; /* no thread to come back over the border of a slab */
-	store_relaxed(&o->identity, 0); /* before it can be another thread's: see owner_reap */
+	o->no_spares = true; /* no owning thread, so caching empty slabs is pointless */
+	store_relaxed(&o->identity, 0); /* before another thread can hold it: see reap_all */
 	/*
-	 * Ordered, and so is the letter of owner_notify: the leaver looks for inbox
-	 * after this, the sender at the state after its letter, and one of the two
-	 * must see the other.  A plain store could still wait in its buffer.
+	 * Sequentially consistent, as is the entry of inbox_notify: the leaving holder
+	 * reads the inbox after this exchange, the sender reads the state after its entry,
+	 * and one of the two must see the other.  A plain store could still be in the
+	 * store buffer.
 	 */
 	(void)exchange_seq_cst(&o->state, OWNER_VACANT);
-	/* Pairs with owner_find: who sees the count sees the record vacant. */
+	/* Pairs with owner_find: a thread that sees the count sees the record vacant. */
 	(void)fetch_add_acq_rel(&o->heap->vacated, 1);
 }

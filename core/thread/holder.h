@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Who holds a record: the words of base/holder_word.h in owner.state. */
+/*
+ * The holder of an owner record: the thread that may change it, named by the word in
+ * owner.state (base/holder_word.h).
+ *
+ *   vacant --owner_hold_as--> held by its thread, or by a guest --owner_vacate--> vacant
+ */
 #ifndef CORE_HOLDER_H
 #define CORE_HOLDER_H
 
@@ -7,20 +12,20 @@
 #include "base/holder_word.h"
 #include "thread/owner.h"
 
-/* The state of a record that the calling thread holds from now on, as its own or as a guest. */
+/* The state of a record that the calling thread holds, as its own or as a guest. */
 INTERNAL uint64_t holder_seated(const struct heap *h);
 INTERNAL uint64_t holder_guest(const struct heap *h);
 
-/* Vacant record -> held by the holder of this state, or by the caller as a guest. */
+/* Vacant record -> held, with this state, or by the caller as a guest.  False: not vacant. */
 INTERNAL bool owner_hold_as(struct owner *o, uint64_t state);
 INTERNAL bool owner_hold(struct owner *o);
-/* Held record -> vacant. */
+/* Held record -> vacant.  For its holder, which must call collect_vacant next. */
 INTERNAL void owner_vacate(struct owner *o);
 
-/* True: the caller is the thread that forked this process, or one of its ancestors. */
+/* True: the calling thread is the one that forked this process, or one of its ancestors. */
 INTERNAL bool holder_has_forked(void);
 
-/* The record is the caller's: what the kernel calls the caller is entered in it, if it can be told. */
+/* Enters the ids of the calling thread in its record, if the kernel tells them (identity.h). */
 INTERNAL void holder_identify(struct owner *o);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/inbox.h"
 
-void owner_notify(struct owner *o, struct slab *s)
+void inbox_notify(struct owner *o, struct slab *s)
 {
 	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), class, i;
 
@@ -10,14 +10,15 @@ void owner_notify(struct owner *o, struct slab *s)
 		uint64_t there = load_seq_cst(slot);
 
 		/*
-		 * Pairs with the exchange in owner_collect and that in owner_vacate.
-		 * A letter still there will be read after this, so it tells of us, too.
+		 * Pairs with the exchanges in collect_inbox and in owner_vacate.  An entry
+		 * of this slab that is still there will be collected after this load, so it
+		 * serves for our remote bit, too.
 		 */
 		if (there == (uint64_t)(uintptr_t)s ||
 		    (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s)))
 			return;
 	}
-	/* Should it be another slab by now: a mark too many. */
+	/* If the record has been reused, this sets the bit of a wrong class: harmless. */
 	class = load_relaxed(&s->class);
 	fetch_or_seq_cst(&o->pending_classes[class / 64], (uint64_t)1 << (class % 64));
 }

@@ -1,24 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* The inbox of a record: which of its slabs have remote bits. */
+/*
+ * The inbox of an owner record: which of its slabs have remote bits (slots that threads
+ * other than the owner released, slab/slab.h).
+ *
+ *   releasing thread                          owner (collect.h)
+ *   1  sets the slot's remote bit             1  takes the entry out of the inbox
+ *   2  sets the slab's pending bit            2  clears the pending bit
+ *   3  if that was not set: inbox_notify      3  moves the remote bits to the free words
+ *
+ *   words  0 ... 1    a bit for each class: some slab of the class has its pending bit set
+ *          2 ... 33   an entry: the address of a slab, or 0
+ *
+ * The address of a slab is entered into one of four words that it hashes to.  If all four
+ * have entries of other slabs, the bit of the slab's class is set instead.  Entries and
+ * bits are hints: what is lost when a thread stops before step 3, collect_all finds.
+ */
 #ifndef CORE_INBOX_H
 #define CORE_INBOX_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Tells the owner that the slab has remote bits.  For anybody. */
-INTERNAL void owner_notify(struct owner *o, struct slab *s);
+/* Enters the slab, whose pending bit the caller has set.  For any thread. */
+INTERNAL void inbox_notify(struct owner *o, struct slab *s);
 
-/* True: there is something in it. */
+/*
+ * True: the inbox has an entry.  Sequentially consistent, for the check that follows
+ * owner_vacate.  For any thread.
+ */
 INTERNAL bool inbox_is_filled(const struct owner *o);
 
-/* The same without an order.  By eights: a look at each in turn is a third of what a large block costs. */
+/*
+ * The same by relaxed loads: an entry made meanwhile may be missed.  Unrolled by eight,
+ * since a plain loop would cost a third of an allocation of a large block.
+ */
 static ALWAYS_INLINE bool inbox_has(const struct owner *o)
 {
 	uint64_t any = load_relaxed(&o->pending_classes[0]) | load_relaxed(&o->pending_classes[1]);
 	const uint64_t *m;
 
-	_Static_assert(INBOX_CLASSES == 2 && INBOX_SLABS % 8 == 0, "all of it");
+	_Static_assert(INBOX_CLASSES == 2 && INBOX_SLABS % 8 == 0, "covers all words");
 	for (m = o->pending_slabs; m < o->pending_slabs + INBOX_SLABS; m += 8)
 		any |= load_relaxed(m) | load_relaxed(m + 1) | load_relaxed(m + 2) |
 		       load_relaxed(m + 3) | load_relaxed(m + 4) | load_relaxed(m + 5) |

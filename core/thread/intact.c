@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/intact.h"
 
-
 struct intact {
 	const struct owner *owner;
-	size_t slabs;  /* seen so far; a list in a circle ends by it */
-	size_t limit;
-	size_t spares; /* slabs that say they are one */
+	size_t slabs;  /* seen so far: ends the walk of a circular list */
+	size_t limit;  /* of `slabs`                   */
+	size_t spares; /* slabs with slab.spare set     */
 };
 
-/* A slab that the record leads to is its own, of this class, and its hints cover its free slots. */
+/* True: a slab that the record points to is its own, of this class, and its hints are right. */
 static bool slab_is_intact(struct intact *l, const struct slab *s, unsigned class)
 {
 	const struct owner *v = l->owner;
@@ -25,7 +24,10 @@ static bool slab_is_intact(struct intact *l, const struct slab *s, unsigned clas
 	for (g = 0; g < s->groups; g++) {
 		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&s->remote[g]);
 
-		/* Both bits: it vanished while it collected.  Remote ones that no mark tells of: as well. */
+		/*
+		 * Both bits of a slot, or remote bits without the pending bit: the thread
+		 * vanished while it collected.
+		 */
 		if ((word & remote) != 0 || (remote != 0 && !pending))
 			return false;
 		if (g < s->opened ? word != 0 && ((s->ready >> g) & 1) == 0 &&
@@ -38,7 +40,8 @@ static bool slab_is_intact(struct intact *l, const struct slab *s, unsigned clas
 	return true;
 }
 
-static bool list_is_intact(struct intact *l, const struct slabs *list, unsigned class, bool some_free)
+static bool list_is_intact(struct intact *l, const struct slabs *list, unsigned class,
+			   bool some_free)
 {
 	const struct slab *s, *before = NULL;
 
@@ -81,10 +84,10 @@ static bool spares_are_intact(const struct intact *l)
 
 static bool cached_are_intact(const struct owner *v)
 {
-	unsigned room, units = 0;
+	unsigned index, units = 0;
 
-	for (room = 0; room < LARGE_CACHE; room++) {
-		const struct slab *s = v->cached[room];
+	for (index = 0; index < LARGE_CACHE; index++) {
+		const struct slab *s = v->cached[index];
 
 		if (s == NULL)
 			continue;

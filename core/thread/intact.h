@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether what a vanished thread left in its record can be believed.
+ * Intact records: whether the lists, bins and hints that a vanished thread left agree with
+ * the bitmaps.  If not, they are rebuilt (takeover.h).
  *
- * Lists, bins and hints change only on slow paths, so nearly all threads vanish
- * where theirs are right.  Everything is compared with the bitmaps and with the
- * number of slabs that name this owner; nothing is written, which in a child
- * of fork would copy the page.  What does not agree is made anew (takeover.h).
+ * Lists, bins and hints change only on slow paths, so nearly all threads vanish while
+ * theirs are right.  They are compared with the bitmaps and with the number of slabs that
+ * name this owner.  Nothing is written, since a write in a child of fork copies the page.
  */
 #ifndef CORE_INTACT_H
 #define CORE_INTACT_H
@@ -13,7 +13,7 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* v is the caller's, as a guest, and `slabs` name it as their owner. */
+/* The caller holds v as a guest; `slabs` is the number of slabs that name v as their owner. */
 INTERNAL bool owner_is_intact(const struct owner *v, size_t slabs);
 
 #endif

@@ -9,17 +9,17 @@ void owner_reset(struct owner *o)
 {
 	unsigned i;
 
-	/* At once, each of them: watch_tell may look. */
+	/* Each by one store, since watch_notify may read it meanwhile. */
 	for (i = 0; i < CLASSES; i++)
 		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
-	/* Bins, lists, spares, what is cached. */
+	/* Bins, lists, spares, cached slabs. */
 	memset(o->bins, 0, offsetof(struct owner, building) - offsetof(struct owner, bins));
 	o->spare_count = 0;
 	for (i = 0; i < INBOX_WORDS; i++)
 		store_relaxed(&o->inbox[i], 0);
 }
 
-void owner_enter(struct heap *h, struct owner *o, uint64_t state)
+void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 {
 	uint64_t top;
 
@@ -28,11 +28,11 @@ void owner_enter(struct heap *h, struct owner *o, uint64_t state)
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
-	/* Pairs with the loads of heap.owners: a record is complete when seen. */
+	/* Pairs with the acquire loads of heap.owners: a record that is seen is complete. */
 	while (!cas_acq_rel((uint64_t *)(void *)&h->owners, &top, (uint64_t)(uintptr_t)o));
 }
 
-bool owner_holds(struct heap *h, const void *p)
+bool owner_contains(struct heap *h, const void *p)
 {
 	struct owner *o;
 

@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Owners: one record for each live thread, with a bin for each class.
+ * The owner record: what one thread allocates from and releases into.  It has a bin for
+ * each size class, the lists of the slabs that it owns, cached empty slabs, and an inbox.
  *
- *   seat (TLS)          .self ----> owner ----> bins[class]
- *     .open: ~0, or 0 while one of the thread's calls is at work
+ *   seat (TLS)  .self ----> owner ----> bins[class]
  *
- *   bin:  word ---> free word of the current group of the current slab
- *         partial   slabs with free slots
- *         full slabs without, until something is released into them
+ *   bin:    word ---> free word of the current group of the current slab
+ *   lists:  partial   slabs that have free slots
+ *           full      slabs that have none, until a slot of theirs is released
  *
- * Checking out.  A call reads seat.open, sets it 0, and ~0 again at its end:
- * two plain stores.  A signal handler that interrupts it, or a child forked
- * from there, finds 0 and takes the unowned slabs (unowned.h), which uses atomic
- * operations only.  So the owner's structures need none.
+ * One thread at a time, its holder (holder.h), changes a record, and does so in one call at
+ * a time (seat.h).  So the record needs no atomic instructions, except for the state, the
+ * inbox (inbox.h) and `watch` (watch.h), which other threads write, too.
  *
- * ash_alloc tests neither for a closed seat nor for an empty word, but adds
- * the two: ~0 + word is word - 1 with a carry, and there is none when either
- * is 0.  A thread without a record has the seat of `owner_none`, whose bytes are
- * all 0: bins that lead to a word of 0.
- *
- * The inbox.  A thread that releases into another owner's slab sets the
- * slab's pending mark and, if it was not set, leaves the slab's address in
- * the owner's inbox; if that is full, it marks the class.  Inbox and marks
- * are hints: what they lose is found by owner_collect_all.
- *
- * A thread that ends leaves its record vacant; the next thread takes it over
- * with all its slabs.  Until then who frees the last slot of a group holds it
- * for a moment, as a guest, to collect what was released into it.
+ * A thread that ends leaves its record vacant; the next thread that starts takes it over
+ * with all its slabs.  While the record is vacant, a thread that releases the last taken
+ * slot of a group holds it temporarily, as a guest, and collects remote bits (collect.h).
  */
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
@@ -36,83 +25,87 @@
 #include "slab/slab.h"
 #include "thread/slab_list.h"
 
-#define INBOX_SLABS 32
+/* Words of the inbox, see inbox.h. */
+#define INBOX_SLABS   32
 #define INBOX_CLASSES 2
-#define INBOX_WORDS	    (INBOX_CLASSES + INBOX_SLABS)
+#define INBOX_WORDS   (INBOX_CLASSES + INBOX_SLABS)
+
 /*
- * Spares: slabs that got empty a short while ago and are kept, so that a
- * program which goes to and fro over the border of a slab pays nothing for
- * it.  They stay where they are, current or on their list.
+ * Spares: slabs that became empty recently and are cached, so that a program whose number
+ * of blocks varies around a multiple of a slab does not make and unmake slabs all the
+ * time.  A spare remains current or on the partial list; owner.spares only marks it.
  */
 #define SPARES	    8
-#define SPARE_UNITS 16 /* in all, but for one that is larger by itself */
-#define SPARE_FREE  ((size_t)1024) /* current slabs of blocks up to here need no spare's place */
+#define SPARE_UNITS 16 /* of all spares; a single spare may be larger */
+/* A current slab of slots up to this size may become empty without being made a spare. */
+#define SPARE_FREE ((size_t)1024)
 
 #define LARGE_CACHE 8 /* see large.h */
 
-enum { WATCH_NONE, WATCH_ALL, WATCH_TOLD }; /* see watch.h */
+enum { WATCH_NONE, WATCH_ALL, WATCH_NOTIFIED }; /* see watch.h */
 
 struct bin {
-	uintptr_t word; /* less the owner's address: see bin_word; 0: a word of 0 */
-	char *base;	/* of the group's first slot                              */
-	size_t size;	/* of a slot; set with the slab                           */
-	struct slab *slab; /* current; NULL: none                                */
+	uintptr_t word;	   /* the free word's distance from the owner: bin_word; 0: no_slots */
+	char *base;	   /* of the group's first slot                                */
+	size_t size;	   /* of a slot; valid once the bin has had a slab             */
+	struct slab *slab; /* current; NULL: none                                      */
 };
 
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
-_Static_assert(BIN_STEP == 8, "a factor that an address can have");
+_Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
 
-struct slab_lists { /* what a bin needs on its slow path */
+/* Slabs of a class that are not current. */
+struct slab_lists {
 	struct slabs partial, full;
 };
 
 struct owner {
-	uint64_t no_slots;  /* the word of bins without a slab: 0, for ever */
-	struct owner *next; /* in heap.owners; never changes once set */
+	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
+	struct owner *next;  /* in heap.owners; never changes once set           */
 	struct heap *heap;
-	/* The owner's. */
-	uint32_t slabs_seen;  /* slabs, by the last owner_collect_all; bin_refill:  */
-	uint32_t growths; /* times that the heap had to grow since              */
+	/* Written by the holder. */
+	uint32_t slabs_seen; /* slabs visited by the last collect_all            */
+	uint32_t growths;    /* of the heap since then, see refill_bin           */
 	uint8_t spare_count;
-	bool no_spares;	  /* no thread, or the lists are being walked: nothing is kept */
-	uint8_t watch;	  /* see watch.h; others write it, too                           */
-	uint16_t events, strays; /* releases that were events while it was watched       */
-	uint16_t pending_releases; /* releases that found a pending mark, see release_marked      */
-	uint64_t identity; /* the holder's, to the kernel; 0: unknown, see identity.h */
-	uint64_t gather;   /* of the batch that takes it over, see takeover.h         */
+	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
+	uint8_t watch;	     /* see watch.h; other threads write it, too         */
+	uint16_t events, other_events; /* see watch_event                        */
+	uint16_t pending_releases; /* see release_pending in remote.c */
+	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
+	uint64_t batch;	     /* of records being taken over; 0: none, see takeover.h */
 	/* Written by other threads. */
-	_Alignas(CPU_LINE) uint64_t state; /* vacant, or its holder */
+	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/holder_word.h */
 	union {
 		uint64_t inbox[INBOX_WORDS];
 		struct {
-			uint64_t pending_classes[INBOX_CLASSES]; /* classes whose pending slabs the inbox lost */
-			uint64_t pending_slabs[INBOX_SLABS];  /* struct slab *, 0: empty                    */
+			uint64_t pending_classes[INBOX_CLASSES]; /* bit: a class */
+			uint64_t pending_slabs[INBOX_SLABS];	 /* struct slab *, or 0 */
 		};
 	};
-	/* Written by the owner. */
+	/* Written by the holder. */
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct slab_lists lists[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
-	/* Of slabs of one slot, by their units; only where there is malloc, see large.h: */
+	/* Empty slabs of one slot, see large.h; used only by the builds with malloc. */
 	struct slab *cached[LARGE_CACHE];
 	uint32_t cached_units, cached_next;
-	/* In heaps shared by processes, see recover.h: */
-	uint64_t building; /* odd: the holder is changing more than slots               */
-	uint64_t flight;   /* address of the slot being given out or taken back         */
-	uint64_t census;   /* the process, in the heap's census                         */
+	/* Used only in heaps shared by processes, see recover.h. */
+	uint64_t building;   /* odd: the holder is changing more than slots      */
+	uint64_t flight;     /* address of the slot being taken or released      */
+	uint64_t census;     /* entry of the process in the heap's census        */
 };
 
 /*
- * Two records that cost no system call: the first thread's, and the one that stands for
- * "none" in the seat of a thread without a record.  Nobody writes to the second: it has
- * no bit to clear.  So it comes last: what a small program writes of the first shares a
- * page with its other data.
+ * Two records that need no system call: the first thread's, and owner_none, to which the
+ * seat of a thread without a record points.  owner_none is never written, since it has no
+ * free bit to clear.  It comes last, so that the part of owner_first that a small program
+ * writes shares a page with the program's other data.
  */
 INTERNAL_EXTERN struct owner owner_static[2];
 #define owner_first (&owner_static[0])
 #define owner_none  (&owner_static[1])
 
-/* The bin that an entry of class_small means. */
+/* The bin of a small class, by its entry in class_small. */
 static inline struct bin *bin_small(struct owner *o, unsigned small)
 {
 	return (struct bin *)(void *)((char *)o->bins + small * BIN_STEP);
@@ -124,31 +117,34 @@ static inline uint64_t *bin_word(const struct owner *o, const struct bin *b)
 	return (uint64_t *)((uintptr_t)o + b->word);
 }
 
-/* Where an empty slab of this many units is cached: one place each, the last for all larger ones. */
-static inline unsigned large_place(unsigned units)
+/* Index in owner.cached of a slab of this many units; all larger slabs share the last one. */
+static inline unsigned large_index(unsigned units)
 {
 	return units < LARGE_CACHE ? units - 1 : LARGE_CACHE - 1;
 }
 
 static inline bool large_is_cached(const struct owner *o, const struct slab *s)
 {
-	return o->cached[large_place(s->units)] == s;
+	return o->cached[large_index(s->units)] == s;
 }
 
-/* True: the slab is this owner's. */
+/* True: the slab belongs to this record.  For any thread; a hint unless the caller holds it. */
 static inline bool owner_has(const struct owner *o, const struct slab *s)
 {
 	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
 }
 
-/* True: the address lies in an owner record. */
-INTERNAL bool owner_holds(struct heap *h, const void *p);
+/* True: the address lies in an owner record of the heap.  For any thread. */
+INTERNAL bool owner_contains(struct heap *h, const void *p);
 
-/* Forgets all slabs, spares and inbox; the bitmaps know better. */
+/*
+ * Empties bins, lists, caches and inbox.  For the holder, which then finds the slabs of the
+ * record again by a walk over the heap.
+ */
 INTERNAL void owner_reset(struct owner *o);
 
-/* A record that is set up, in this state, becomes one of the heap's. */
-INTERNAL void owner_enter(struct heap *h, struct owner *o, uint64_t state);
+/* Adds a record, all 0 or reset, to heap.owners in this state; from then on all threads see it. */
+INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 
 #define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 

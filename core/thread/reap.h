@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that ended without a word: their records are taken over.
+ * Reaping: records of threads that ended without ash_thread_detach are taken over
+ * (takeover.h).
  *
- * Whether one ended is a question to the system for each record.  So a heap
- * that grows asks about one record at each growth, in turn, and about all when
- * its slabs have doubled since it last asked about all.
+ * It takes a system call for each record to know whether its holder has ended.  So a heap
+ * that grows asks for one record at each growth, in turn, and for all records when its
+ * chunks of slabs have doubled in number since it last did that.
  */
 #ifndef CORE_REAP_H
 #define CORE_REAP_H
@@ -12,10 +13,13 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* About all.  o: the caller's own record, or NULL.  Returns the number taken over. */
-INTERNAL size_t owner_reap(struct heap *h, struct owner *o);
+/*
+ * Takes over all records whose holders have ended.  o: the caller's record, checked out, or
+ * NULL.  Returns the number of records.
+ */
+INTERNAL size_t reap_all(struct heap *h, struct owner *o);
 
-/* Before the heap grows. */
-INTERNAL void owner_reap_some(struct heap *h, struct owner *o);
+/* The part of that work that is due before the heap grows. */
+INTERNAL void reap_some(struct heap *h, struct owner *o);
 
 #endif

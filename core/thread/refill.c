@@ -13,7 +13,7 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-/* The next slab on the list becomes current; a spare only if there is no other. */
+/* Makes the first slab of the partial list current; a spare only if there is no other. */
 static bool bin_next_slab(struct owner *o, unsigned class)
 {
 	struct slab_lists *f = &o->lists[class];
@@ -30,30 +30,33 @@ static bool bin_next_slab(struct owner *o, unsigned class)
 	return true;
 }
 
-/* One from the list, or a new one. */
+/* Makes a slab of the partial list current, or else a new one. */
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
-	const struct slabs *l = &o->lists[class].full; /* by now all that there are */
+	const struct slabs *l = &o->lists[class].full; /* all other slabs of the class */
 	struct slab *s;
 
 	if (bin_next_slab(o, class))
 		return true;
 	for (;;) {
 		s = slab_make(o->heap, class, l->head == l->tail, (uint64_t)(uintptr_t)o, grow);
-		if (s == NULL && grow) /* where memory ends, a small one may still have room */
+		if (s == NULL && grow) /* out of memory: a one-unit slab may still fit */
 			s = slab_make(o->heap, class, true, (uint64_t)(uintptr_t)o, grow);
 		if (s == NULL)
 			return false;
 		if (likely(slab_take(s)))
 			break;
-		/* Somebody looks for what he may purge, since before this was a slab. */
+		/*
+		 * A thread that purges slabs (slab_purge.h) held the record before this
+		 * slab was made in it.
+		 */
 		slabs_append(&o->lists[class].partial, s);
 	}
 	bin_take(o, class, s);
 	return true;
 }
 
-bool bin_refill(struct owner *o, unsigned class)
+bool refill_bin(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
 	struct slab_lists *f = &o->lists[class];
@@ -65,34 +68,34 @@ bool bin_refill(struct owner *o, unsigned class)
 	}
 	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
-		owner_collect(o);
+		collect_inbox(o);
 	if (bin_find_slab(o, class, false))
 		return true;
-	(void)owner_adopt(o, class, false);
-	owner_reap_some(o->heap, o);
+	(void)adopt_slabs(o, class, false);
+	reap_some(o->heap, o);
 	if (bin_find_slab(o, class, false))
 		return true;
 	/*
-	 * News of a release may have been lost.  So each time that the slabs may
-	 * have doubled in number, and before the answer is NULL, all of them are
-	 * looked at, and those of vacant records: at most a chunk's worth for each
-	 * chunk that the heap grew by.
+	 * Inbox entries may have been lost.  So each time that the number of slabs may
+	 * have doubled, and before the result is NULL, all slabs of this record and of
+	 * vacant ones are visited: at most a chunk's worth for each chunk that the heap
+	 * grew by.
 	 */
 	if (o->growths++ * (uint32_t)CHUNK_UNITS <= o->slabs_seen && bin_find_slab(o, class, true))
 		return true;
-	owner_collect_all(o);
-	(void)owner_adopt(o, class, true);
-	owner_shrink(o);
+	collect_all(o);
+	(void)adopt_slabs(o, class, true);
+	shrink_owner(o);
 	if (bin_find_slab(o, class, true))
 		return true;
-	/* Where memory ends: what vanished threads left in other classes, and what nobody owns. */
+	/* Out of memory: empty slabs of vacant records in all classes, and empty unowned slabs. */
 	if (o->heap->sharing == PAGES_PRIVATE)
-		owner_shrink_vacant(o->heap);
+		shrink_vacant(o->heap);
 	(void)unowned_shrink(o->heap);
 	return bin_find_slab(o, class, true);
 }
 
-void *owner_slot(struct owner *o, unsigned class, bool *clean)
+void *refill_slot(struct owner *o, unsigned class, bool *clean)
 {
 	struct bin *b = &o->bins[class];
 	bool refilled = false;
@@ -101,11 +104,11 @@ void *owner_slot(struct owner *o, unsigned class, bool *clean)
 	if (QUICK && class > CLASS_ONE && (p = large_take(o, class, clean)) != NULL)
 		return p;
 	for (; unlikely((p = bin_slot(o, b, clean)) == NULL); refilled = true)
-		if (!bin_refill(o, class))
+		if (!refill_bin(o, class))
 			return NULL;
 	if (QUICK && class > CLASS_ONE && !bin_next_group(o, b))
-		bin_full(o, class); /* no bin keeps a slab of one slot, see large.h */
+		bin_full(o, class); /* a slab of one slot is not current, see large.h */
 	if (unlikely(refilled))
-		watch_heed(o, retain_tick(o->heap, 1));
+		watch_update(o, retain_tick(o->heap, 1));
 	return p;
 }

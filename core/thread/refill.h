@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow path of an allocation: the next group, the next slab, a new slab. */
+/*
+ * Refilling a bin, the slow path of an allocation.  Sources, from the cheapest:
+ *
+ *   the next group of the current slab
+ *   a slab of the partial list, after the inbox if that list has at most a spare
+ *   a new slab from units that are free
+ *   slabs of vacant records (adopt.h) and of ended threads (reap.h)
+ *   a new slab from a chunk that the heap grows by; from time to time after collect_all
+ *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
+ *
+ * All functions are for the holder of the record.
+ */
 #ifndef CORE_REFILL_H
 #define CORE_REFILL_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* A slot of the class; NULL: no memory.  clean: it is known to read zero. */
-INTERNAL void *owner_slot(struct owner *o, unsigned class, bool *clean);
+/* Takes a slot of the class; NULL: out of memory.  *clean: the slot is known to read zero. */
+INTERNAL void *refill_slot(struct owner *o, unsigned class, bool *clean);
 
-/* Finds the bin a free slot, from the cheapest source to the dearest. */
-INTERNAL bool bin_refill(struct owner *o, unsigned class);
+/* Moves the bin of the class to a group with a free slot.  False: out of memory. */
+INTERNAL bool refill_bin(struct owner *o, unsigned class);
 
 #endif

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seat: what a thread has at hand of its record.  It is closed while a call of the
- * thread is at work in the record, so that a signal handler which interrupts the call
- * finds it closed and does without the record (slab/unowned.h).
+ * The seat: thread-local words that lead to a thread's owner record and say whether one
+ * of the thread's calls is using that record.
+ *
+ *   seat (TLS)  .open   ~0; 0 while a call of the thread uses the record
+ *               .self ----> owner record (owner.h)
+ *
+ * Checking out.  A call reads seat.open, sets it to 0 (closes the seat), and sets it to
+ * ~0 again at its end: two plain stores.  A signal handler that interrupts the call, or a
+ * child forked by that handler, finds 0 and uses the unowned slabs (slab/unowned.h),
+ * whose words change by atomic read-modify-writes only.  So the structures of the record
+ * need no atomic instructions.
+ *
+ * ash_alloc tests neither for a closed seat nor for a free word of 0, but adds the two:
+ * ~0 + word is word - 1 with a carry, and there is no carry if one of them is 0.  The
+ * seat of a thread without a record points to `owner_none`, whose bytes are all 0, so
+ * that its bins lead to a free word of 0.
  */
 #ifndef CORE_SEAT_H
 #define CORE_SEAT_H
@@ -11,21 +24,20 @@
 #include "thread/owner.h"
 
 struct seat {
-	uint64_t open;	      /* ~0: self may be taken; 0: it is taken, or none    */
-	struct owner *self;   /* never NULL                                        */
-	struct owner *record; /* the same, NULL or SEAT_BUSY                       */
-	/* Not 0: a frame of this thread holds a record that is not in its seat. */
-	unsigned guest;
-	void *latest; /* what malloc's free took last, see quick_predicted         */
-	uint64_t drawn; /* the thread's number, see holder.c; 0: none yet          */
+	uint64_t open;	      /* ~0: self may be used; 0: it is in use, or owner_none */
+	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
+	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
+	unsigned guest;	      /* frames that hold another record, see collect_vacant  */
+	void *latest;	      /* latest block released, see quick_predicted           */
+	uint64_t number;      /* the thread's number, see holder.c; 0: none yet       */
 };
 
-/* While a thread gets a first record, its handlers must not get another. */
+/* seat.record while the thread gets its first record: its handlers must not get another. */
 #define SEAT_BUSY ((struct owner *)1)
 
 #define SEAT_OPEN (~(uint64_t)0)
 
-/* Before it is relocated, a shared object finds a seat of zeros (prereloc.h). */
+/* Before relocation, the seat of a shared object is all 0, and self is NULL (prereloc.h). */
 #ifdef ASHLAR_SO
 #define SEAT_MAY_BE_NULL true
 #else
@@ -34,16 +46,17 @@ struct seat {
 
 INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
 
-/* Checks the record out.  The handler must see 0 before we touch a word of it. */
+/* Checks the record out.  A handler must see 0 before the caller changes the record. */
 static inline void seat_close(void)
 {
 	seat.open = 0;
 	signal_fence();
 }
 
-static inline void seat_give(void)
+/* Ends the check-out.  A handler that sees the seat open must see all changes of the record. */
+static inline void seat_open(void)
 {
-	signal_fence(); /* and must see all we wrote once it sees the seat open */
+	signal_fence();
 	seat.open = SEAT_OPEN;
 }
 

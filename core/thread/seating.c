@@ -28,16 +28,16 @@ static struct owner *owner_make(struct heap *h)
 	if (o == NULL)
 		return NULL;
 	if (load_acquire(&h->owners) != NULL)
-		fork_watch(h); /* before there is somebody who could vanish */
-	/* The rest is zero, and zero is right: its pages stay untouched. */
-	owner_enter(h, o, holder_seated(h));
+		fork_watch(h); /* before a fork could lose the holder of a record */
+	/* New memory is 0, which is the initial state of all else: its pages stay untouched. */
+	owner_publish(h, o, holder_seated(h));
 	return o;
 }
 
-/* The caller's own record that is in no seat of it, or a vacant one; NULL: there is none. */
+/* A record that the caller holds although it is in none of its seats, or a vacant one, or NULL. */
 static struct owner *owner_find(struct heap *h, uint64_t me)
 {
-	/* No record was vacated since all were found held: a walk less for each thread that starts. */
+	/* If no record was vacated since all were found held, the walk is left out. */
 	uint64_t vacated = load_acquire(&h->vacated);
 	struct owner *o;
 
@@ -45,9 +45,10 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 		return NULL;
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next) {
 		/*
-		 * Ours, and in no call: its seat is another heap's by now (seats.h).  In a
-		 * heap shared by processes it may be left from a program that this process
-		 * was before it called exec, which knows in the middle of what.
+		 * The record is held by the caller and no call uses it: the seat that it was
+		 * in serves another heap by now (seats.h).  In a heap shared by processes it
+		 * may be left from the program that this process ran before exec, which may
+		 * have stopped in the middle of an operation.
 		 */
 		if (unlikely(load_relaxed(&o->state) == me)) {
 			struct takeover t = takeover_begin(h);
@@ -83,9 +84,8 @@ struct owner *seat_fill(struct owner **self, struct heap *h)
 	struct owner *o;
 
 	/*
-	 * One instruction: a handler between a look and a store would get itself
-	 * a record, and ours would take its place in the seat; nobody would ever
-	 * leave the first one.
+	 * Compare-and-swap: a handler between a load and a store would get a record,
+	 * ours would replace it in the seat, and it would never be vacated.
 	 */
 	if (!cas_acquire((uint64_t *)(void *)self, &none, (uint64_t)(uintptr_t)SEAT_BUSY))
 		return NULL; /* we interrupted a call of this thread */
@@ -100,12 +100,12 @@ struct owner *seat_slow(void)
 	struct owner *o;
 
 	if (prereloc_call(&seat))
-		return NULL; /* the unowned slabs needs no seat */
+		return NULL; /* the unowned slabs need no seat */
 	o = seat_fill(&seat.record, &heap_default);
 	if (o == NULL)
 		return NULL;
 	seat.self = o;
-	seat_give(); /* the program's function may allocate */
+	seat_open(); /* the user's hook may allocate */
 	ash_on_thread();
 	return seat_take(); /* checked out again */
 }
@@ -117,14 +117,17 @@ static void seat_leave(void)
 	if (seat.open == 0)
 		return; /* no record, or called by a handler that interrupted a call */
 	seat_close();
-	owner_rest(o);
-	/* Before others may hold it: a handler's ash_alloc looks twice at a word of self. */
+	shrink_before_vacate(o);
+	/*
+	 * Before the record is vacated: ash_alloc in a handler reads a free word of self
+	 * twice and relies on its not changing.
+	 */
 	seat.self = owner_none;
 	signal_fence();
 	owner_vacate(o);
-	/* What was released since the last look found the record held: it is ours to do. */
-	owner_visit(o);
-	/* Last: until here a handler's calls take the unowned slabs, or they would seat us anew. */
+	/* Entries made since shrink_before_vacate collected are ours: the senders saw a holder. */
+	collect_vacant(o);
+	/* Last: until here, calls of a handler use the unowned slabs and get no new record. */
 	signal_fence();
 	seat.record = NULL;
 }

@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* How a thread gets a record and leaves it. */
+/*
+ * Seating: a thread gets an owner record (a vacant one or a new one) with its first call,
+ * and leaves it vacant with ash_thread_detach.
+ */
 #ifndef CORE_SEATING_H
 #define CORE_SEATING_H
 
 #include "internal.h"
 #include "thread/seat.h"
 
-/* A record of the heap for a thread without one, checked out; NULL: interrupted call, or no memory. */
+/*
+ * Gets a record of the heap for the calling thread and stores it in *self, which is a word
+ * of its seat and NULL if the thread has none.  The record is held and checked out.
+ * NULL: *self was not NULL, as this call interrupted another one; or out of memory.
+ */
 INTERNAL struct owner *seat_fill(struct owner **self, struct heap *h);
 
-/* Checks the thread's owner out; NULL: interrupted call, or no memory. */
+/*
+ * The part of seat_take for a closed seat: gets the thread its first record of the default
+ * heap and calls ash_on_thread.  NULL: as seat_fill; the caller uses the unowned slabs.
+ */
 INTERNAL struct owner *seat_slow(void);
 
+/* Checks the thread's record out, until seat_open.  NULL: as seat_slow. */
 static inline struct owner *seat_take(void)
 {
 	if (unlikely(seat.open == 0))

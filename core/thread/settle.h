@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows when slots of an owner get free: lists, spares, empty slabs. */
+/*
+ * Settling: what follows when slots of an owner's slab became free.
+ *
+ *   full slab    --a slot was freed-->       partial list
+ *   empty slab   --spares_add-->             a spare (spare.h)
+ *   oldest spare --too many, if empty-->     unmade: its units go back to the chunk
+ *
+ * All functions are for the holder of the record.
+ */
 #ifndef CORE_SETTLE_H
 #define CORE_SETTLE_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* After a slot of an full slab, or the last one of a group, was freed. */
-INTERNAL void owner_settle(struct owner *o, struct slab *s, bool was_full);
+/*
+ * After slots of s were freed.  was_full: s had no free slot before, that is, it is on the
+ * full list unless it is current.
+ */
+INTERNAL void settle_slab(struct owner *o, struct slab *s, bool was_full);
 
-/* Spares down to so many units; what is still empty goes back to the heap. */
-INTERNAL void spares_keep(struct owner *o, unsigned units);
-/* The slab is empty: keeps it, at the cost of older ones, or gives it back. */
+/* Evicts the oldest spares until at most `units` units are left; unmakes those still empty. */
+INTERNAL void spares_reduce(struct owner *o, unsigned units);
+/* Makes an empty slab a spare and evicts older ones; unmakes it if no_spares is set. */
 INTERNAL void spares_add(struct owner *o, struct slab *s);
 
-/* A slot of the group was freed, `word` is what its word becomes: with all that may follow. */
-INTERNAL void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
+/* Frees a slot by storing `word` in the free word of its group, and does all that follows. */
+INTERNAL void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 #endif

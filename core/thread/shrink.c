@@ -13,8 +13,8 @@ static void shrink_class(struct owner *o, unsigned class)
 	struct slab_lists *f = &o->lists[class];
 	struct slab *s, *next;
 
-	/* One in use rests, too: slots of older slabs come first, and the heap stays dense. */
-	bin_rest(o, class);
+	/* The current slab, too: older slabs are then refilled first, and the heap stays dense. */
+	bin_detach(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;
 		if (slab_watch(s) && slab_take(s)) {
@@ -24,34 +24,34 @@ static void shrink_class(struct owner *o, unsigned class)
 	}
 }
 
-void owner_shrink(struct owner *o)
+void shrink_owner(struct owner *o)
 {
 	unsigned class;
 
-	spares_keep(o, 0);
+	spares_reduce(o, 0);
 	if (QUICK)
-		large_leave(o);
+		large_flush(o);
 	for (class = 0; class < CLASSES; class++)
 		shrink_class(o, class);
-	watch_look(o);
+	watch_check(o);
 }
 
-void owner_shrink_vacant(struct heap *h)
+void shrink_vacant(struct heap *h)
 {
 	struct owner *v;
 
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		if (!owner_hold(v))
 			continue;
-		owner_collect_all(v);
-		owner_shrink(v);
+		collect_all(v);
+		shrink_owner(v);
 		owner_vacate(v);
-		owner_visit(v);
+		collect_vacant(v);
 	}
 }
 
-void owner_rest(struct owner *o)
+void shrink_before_vacate(struct owner *o)
 {
-	owner_collect(o);
-	owner_shrink(o);
+	collect_inbox(o);
+	shrink_owner(o);
 }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving back what an owner keeps. */
+/*
+ * Shrinking: the empty slabs of a record go back to the heap, and its bins detach their
+ * slabs, so that slots of older slabs are taken first.
+ */
 #ifndef CORE_SHRINK_H
 #define CORE_SHRINK_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Gives back every slab that is empty; all bins rest. */
-INTERNAL void owner_shrink(struct owner *o);
+/* Unmakes all empty slabs, cached ones too, and detaches all bins.  For the holder. */
+INTERNAL void shrink_owner(struct owner *o);
 
-/* The same for all vacant records, as vanished threads may have left them, once all is collected. */
-INTERNAL void owner_shrink_vacant(struct heap *h);
+/* Collects and shrinks all vacant records of the heap, as a guest.  For any thread. */
+INTERNAL void shrink_vacant(struct heap *h);
 
-/* Both, for a record that is about to be left. */
-INTERNAL void owner_rest(struct owner *o);
+/* Collects from the inbox and shrinks.  For a holder that is about to vacate. */
+INTERNAL void shrink_before_vacate(struct owner *o);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of slabs, through their next and previous. */
+/*
+ * Doubly linked lists of slabs, through slab.next and slab.previous.  A slab is on one
+ * list at most.  For the holder of the record that the list belongs to.
+ */
 #ifndef CORE_SLAB_LIST_H
 #define CORE_SLAB_LIST_H
 
@@ -10,6 +13,7 @@ struct slabs {
 	struct slab *head, *tail;
 };
 
+/* Adds a slab that is on no list, at the tail. */
 INTERNAL void slabs_append(struct slabs *l, struct slab *s);
 INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 

@@ -5,7 +5,7 @@
 #include "pages.h"
 #include "slab/walk.h"
 
-/* The pages that are there in a range without taken slots; its ends need not be pages. */
+/* Purges or retains the resident whole pages of a range without taken slots. */
 static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *room)
 {
 	size_t bytes = 0, there;
@@ -22,12 +22,12 @@ static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *ro
 	return bytes;
 }
 
-/* In this order: the owner sets the free bits before it clears the others. */
+/* The remote word is read first: the owner sets free bits before it clears remote bits. */
 static uint64_t free_word(const struct slab *s, unsigned g)
 {
 	uint64_t remote = load_acquire(&load_relaxed(&s->remote)[g]);
 
-	/* Acquire pairs with the owner's releases, which it makes while we hold the slab, too. */
+	/* Acquire pairs with the owner's releases, which go on while the slab is held. */
 	return remote | load_acquire(&s->free[g]);
 }
 
@@ -36,7 +36,7 @@ static bool slot_is_free(const struct slab *s, size_t slot)
 	return (free_word(s, (unsigned)(slot / GROUP_SLOTS)) >> (slot % GROUP_SLOTS)) & 1;
 }
 
-/* Runs of free slots; the last one has the slab's tail, too. */
+/* Purges each run of free slots; a run up to the last slot includes the tail. */
 static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *room)
 {
 	size_t bytes = 0, slots = load_relaxed(&s->slots), size = load_relaxed(&s->slot_size);
@@ -57,17 +57,17 @@ static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *roo
 }
 
 /*
- * True: no free slot of the slab is taken from now on, and it stays this slab, until
- * it is let go.  Its owner may have made it into another one since it was found, so
- * all of it is read now, when it is held.
+ * True: until the held slab is let go, none of its free slots is taken and the slab is not
+ * unmade.  All its members are read after it was held, as the record may have become
+ * another slab since it was found.
  *
- * Of a slab of one slot, only what others released: what its owner did may be cached
- * (large.h), and is then taken, closed and made anew without asking.  But a slot
- * whose bit is in the remote word is no one's to park.
+ * A slab of one slot qualifies only if another thread released the slot.  If its owner did,
+ * the slab may be cached (large.h), and is then taken or closed without regard to the
+ * hold.  A slot with its remote bit set is never in the cache.
  */
 static bool is_purgeable(const struct slab *s)
 {
-	/* Pairs with slab_open: the rest is this slab's. */
+	/* Pairs with slab_open: the members read below are this slab's. */
 	uint64_t owner = load_acquire(&s->owner);
 
 	if (owner <= OWNER_PENDING || (owner & OWNER_UNOWNED) != 0)
@@ -83,7 +83,7 @@ size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
 	uint64_t idle = SLAB_IDLE;
 	size_t bytes = 0;
 
-	/* Acquire pairs with slab_let_go.  Not idle: in use, or another purges it. */
+	/* Acquire pairs with slab_let_go.  Not idle: current, or another thread purges it. */
 	if (load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, holder_guest(h)))
 		return 0;
 	if (is_purgeable(s))
@@ -99,7 +99,7 @@ size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room)
 	size_t bytes = 0;
 
 	if (h->sharing != PAGES_PRIVATE)
-		return 0; /* who holds a slab may be dead there */
+		return 0; /* a slab would stay held if this process died */
 	while ((s = walk_next(&w)) != NULL)
 		if (walk_at_slab(&w) && !owner_has(o, s))
 			bytes += slabs_purge_held(h, s, room);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/spare.h"
 
-void spares_drop(struct owner *o, unsigned i)
+void spares_remove_at(struct owner *o, unsigned i)
 {
 	o->spares[i]->spare = false;
 	for (o->spare_count--; i < o->spare_count; i++)
 		o->spares[i] = o->spares[i + 1];
 }
 
-void spares_forget(struct owner *o, struct slab *s)
+void spares_remove(struct owner *o, struct slab *s)
 {
 	unsigned i;
 
 	for (i = 0; i < o->spare_count; i++)
 		if (o->spares[i] == s) {
-			spares_drop(o, i);
+			spares_remove_at(o, i);
 			return;
 		}
 }

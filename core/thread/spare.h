@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Spares: empty slabs that an owner keeps for a while (owner.h). */
+/*
+ * Spares: the set of empty slabs that an owner record caches (owner.spares, slab.spare).
+ * settle.h decides what becomes a spare.  For the holder of the record.
+ */
 #ifndef CORE_SPARE_H
 #define CORE_SPARE_H
 
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Slab i of the spares is one no more. */
-INTERNAL void spares_drop(struct owner *o, unsigned i);
+/* Takes entry i out of the set. */
+INTERNAL void spares_remove_at(struct owner *o, unsigned i);
 
-/* The slab is in use again, or has another place: no spare any more. */
-INTERNAL void spares_forget(struct owner *o, struct slab *s);
+/* Takes the slab, which is in use again, out of the set. */
+INTERNAL void spares_remove(struct owner *o, struct slab *s);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/takeover.h"
 
-#include "thread/holder.h"
-#include "thread/intact.h"
 #include "slab/walk.h"
 #include "thread/collect.h"
+#include "thread/holder.h"
+#include "thread/intact.h"
 
 struct takeover takeover_begin(struct heap *h)
 {
@@ -20,12 +20,12 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
 		heap_hooks->settle(v);
 	v->slabs_seen = 0;
-	store_relaxed(&v->gather, t->number);
+	store_relaxed(&v->batch, t->number);
 	t->records++;
 	return true;
 }
 
-/* A slab of a vanished owner, wherever that was in the middle of: from its bitmaps anew. */
+/* Rebuilds a slab of a vanished holder from its bitmaps, whatever operation was interrupted. */
 static void rebuild_slab(struct owner *v, struct slab *s)
 {
 	struct slab_lists *f = &v->lists[s->class];
@@ -33,8 +33,8 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 
 	(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);
 	s->spare = false;
-	s->opened = s->groups; /* unknown: then none is untouched, */
-	s->dirty = UINT32_MAX; /* nor known to be zero */
+	s->opened = s->groups; /* not known: no group counts as untouched, */
+	s->dirty = UINT32_MAX; /* nor as known to be zero */
 	(void)slab_collect(s, true);
 	slab_refresh(s);
 	if (slab_watch(s) && slab_take(s))
@@ -43,36 +43,37 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 		slabs_append(slab_is_ready(s) ? &f->partial : &f->full, s);
 }
 
-/* Of a record with this in `gather`: the next slab that names it; NULL: the end. */
-static struct slab *next_slab(struct walk *w, uint64_t gather, struct owner **v)
+/* The walk's next slab whose owner, *v, has this value in owner.batch; NULL: no more. */
+static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 {
 	struct slab *s;
 
 	while ((s = walk_next(w)) != NULL) {
 		uint64_t word = walk_at_slab(w) ? load_acquire(&s->owner) & ~OWNER_PENDING : 0;
 
-		if (w->unit == 0) /* who vanished may have left free units that no hint tells of */
+		if (w->unit == 0) /* the hint of free units may not have been set yet */
 			chunk_mend(w->chunk->region->heap, w->chunk);
 		*v = (struct owner *)(uintptr_t)word;
-		/* While the record is in the batch, nobody else moves its slabs. */
+		/* While the record is in the batch, no other thread moves its slabs. */
 		if (word != 0 && (word & OWNER_UNOWNED) == 0 &&
-		    load_relaxed(&(*v)->gather) == gather)
+		    load_relaxed(&(*v)->batch) == batch)
 			return s;
 	}
 	return NULL;
 }
 
 /*
- * Of heaps of this process only: there a record is left at a boundary of this
- * thread's own program order.  Where a thread is killed, settle has changed free words.
+ * Only records of private heaps are checked: a thread that vanished by fork left there what
+ * its program order had written up to some instruction.  In heaps shared by processes, the
+ * settle hook may have changed free words of a record whose holder was killed.
  */
 static bool is_intact(const struct owner *v)
 {
 	return v->heap->sharing == PAGES_PRIVATE && owner_is_intact(v, v->slabs_seen);
 }
 
-/* What waits to be collected, and of which the letter may be lost. */
-static void remind(struct owner *v)
+/* Sets the inbox bits of all classes: entries for slabs with the pending bit may be lost. */
+static void set_all_pending(struct owner *v)
 {
 	unsigned i;
 
@@ -80,8 +81,8 @@ static void remind(struct owner *v)
 		(void)fetch_or_seq_cst(&v->pending_classes[i], bits_run(0, i == 0 ? 64 : CLASSES - 64));
 }
 
-/* True: there are records whose lists must be made anew; in `gather` they have the next number. */
-static bool sort(const struct takeover *t)
+/* Marks the records of the batch that must be rebuilt by an odd number.  True: there are some. */
+static bool sort_records(const struct takeover *t)
 {
 	struct walk w = walk_from(t->heap);
 	struct owner *v;
@@ -90,14 +91,14 @@ static bool sort(const struct takeover *t)
 	while (next_slab(&w, t->number, &v) != NULL)
 		v->slabs_seen++;
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->gather) != t->number)
+		if (load_relaxed(&v->batch) != t->number)
 			continue;
 		if (is_intact(v)) {
-			remind(v);
+			set_all_pending(v);
 			continue;
 		}
 		owner_reset(v);
-		store_relaxed(&v->gather, t->number | 1);
+		store_relaxed(&v->batch, t->number | 1);
 		any = true;
 	}
 	return any;
@@ -111,15 +112,15 @@ size_t takeover_end(struct takeover *t)
 
 	if (t->records == 0)
 		return 0;
-	if (sort(t))
+	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->gather) >> 1 != t->number >> 1)
+		if (load_relaxed(&v->batch) >> 1 != t->number >> 1)
 			continue;
-		store_relaxed(&v->gather, 0);
+		store_relaxed(&v->batch, 0);
 		owner_vacate(v);
-		owner_visit(v);
+		collect_vacant(v);
 	}
 	return t->records;
 }

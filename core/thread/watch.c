@@ -5,53 +5,54 @@
 #include "thread/inbox.h"
 #include "thread/seat.h"
 
-#define TOGETHER 16   /* events that are counted at once: the clock is everybody's  */
-#define STRAYS	 1024 /* the same of others, while no slab of the owner gets empty    */
+/* The clock is shared by all threads, so events are added to it in batches of this size. */
+#define OWN_EVENTS   16	  /* releases into current groups                                */
+#define OTHER_EVENTS 1024 /* into other groups, while no slab of the owner becomes empty */
 
-/* The mark, and the letter that belongs to it: releases by others rely on both. */
-static void mark(struct slab *s)
+/* Sets the pending bit and makes the inbox entry: remote releases rely on having both. */
+static void set_pending(struct slab *s)
 {
 	uint64_t owner = load_relaxed(&s->owner);
 
-	if ((owner & OWNER_PENDING) != 0 || owner <= OWNER_MARKS)
+	if ((owner & OWNER_PENDING) != 0 || owner <= OWNER_FLAGS)
 		return;
 	owner = fetch_or_seq_cst(&s->owner, OWNER_PENDING);
-	/* Another slab by now, or nobody's: a mark too many. */
-	if ((owner & OWNER_PENDING) == 0 && owner > OWNER_MARKS)
-		owner_notify((struct owner *)(uintptr_t)owner, s);
+	/* If it is another slab or unowned by now, the bit is spurious: harmless. */
+	if ((owner & OWNER_PENDING) == 0 && owner > OWNER_FLAGS)
+		inbox_notify((struct owner *)(uintptr_t)owner, s);
 }
 
-void watch_tell_one(struct owner *v)
+void watch_notify(struct owner *v)
 {
 	struct slab *s;
 	unsigned class;
 
 	if (load_relaxed(&v->watch) != WATCH_NONE || load_relaxed(&v->state) == OWNER_VACANT)
 		return;
-	/* First this: a bin that moves on meanwhile finds it. */
-	store_relaxed(&v->watch, WATCH_TOLD);
+	/* Before the slabs are read: a bin that changes its slab meanwhile sees this. */
+	store_relaxed(&v->watch, WATCH_NOTIFIED);
 	for (class = 0; class < CLASSES; class++) {
-		/* It may go at any time; its record stays one. */
+		/* The slab may be unmade at any time, but its record remains a slab record. */
 		s = load_relaxed(&v->bins[class].slab);
 		if (s != NULL)
-			mark(s);
+			set_pending(s);
 	}
 }
 
-void watch_tell_all(struct heap *h)
+void watch_notify_all(struct heap *h)
 {
-	uint64_t untold = CLOCK_UNTOLD;
+	uint64_t unnotified = CLOCK_UNNOTIFIED;
 	struct owner *v;
 
-	/* One thread tells.  The clock may have been stopped meanwhile, which nobody need learn. */
-	if (!cas_acquire(&h->running, &untold, CLOCK_RUNS))
+	/* One thread notifies.  If the clock was stopped meanwhile, no one needs to know. */
+	if (!cas_acquire(&h->running, &unnotified, CLOCK_RUNS))
 		return;
-	/* The records of others are theirs in a heap that processes share. */
+	/* In a heap shared by processes, records of other threads are not touched. */
 	if (h->sharing != PAGES_PRIVATE)
 		return;
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next)
 		if (v != seat.self || seat.open != 0)
-			watch_tell_one(v);
+			watch_notify(v);
 }
 
 static void watch_all(struct owner *o)
@@ -67,7 +68,7 @@ static void watch_all(struct owner *o)
 	}
 }
 
-void watch_change(struct owner *o, bool running)
+void watch_switch(struct owner *o, bool running)
 {
 	if (running)
 		watch_all(o);
@@ -76,8 +77,8 @@ void watch_change(struct owner *o, bool running)
 }
 
 /*
- * Releases into other groups count only while they empty no slab: who releases all
- * of a peak must not have the first of it purged before the last is released.
+ * Releases into other groups count only while no slab becomes empty by them: if a program
+ * releases all of a peak, the first part must not be purged before the last is released.
  */
 void watch_event(struct owner *o, struct slab *s, unsigned g)
 {
@@ -86,31 +87,34 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 
 	if (load_relaxed(&o->watch) != WATCH_ALL)
 		ticks = 1;
-	/* The slab may be gone by now; then it is nobody's current one. */
+	/* The slab may have been unmade by now; then it is not current in any bin. */
 	if (bin_word(o, b) == &s->free[g]) {
 		watch_group(o, s, g);
-		if (++o->events % TOGETHER == 0)
-			ticks = TOGETHER;
-	} else if (++o->strays % STRAYS == 0) {
-		ticks = STRAYS;
+		if (++o->events % OWN_EVENTS == 0)
+			ticks = OWN_EVENTS;
+	} else if (++o->other_events % OTHER_EVENTS == 0) {
+		ticks = OTHER_EVENTS;
 	}
 	if (ticks != 0)
-		watch_heed(o, retain_tick(o->heap, ticks));
+		watch_update(o, retain_tick(o->heap, ticks));
 }
 
-void owner_ticks(void)
+void watch_tick(void)
 {
 	bool running = retain_tick(&heap_default, 1);
 
 	if (seat.open == 0) {
-		/* It was interrupted in a call that may be a fast one; or comes too early (prereloc.h). */
+		/*
+		 * This call interrupted another one, which may stay on its fast path; or there
+		 * is no seat yet (prereloc.h).
+		 */
 		if (!SEAT_MAY_BE_NULL || seat.self != NULL)
-			watch_tell_one(seat.self);
+			watch_notify(seat.self);
 		if (running)
-			watch_tell_all(&heap_default);
+			watch_notify_all(&heap_default);
 		return;
 	}
 	seat_close();
-	watch_heed(seat.self, running);
-	seat_give();
+	watch_update(seat.self, running);
+	seat_open();
 }

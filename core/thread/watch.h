@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watching, so that the clock of retain.h runs: while it does, the group that a
- * bin allocates from is not marked ready.
+ * Watching: how the retention clock (backend/retain.h) runs although the fast paths do not
+ * count.  While it runs, the group that a bin allocates from is not marked ready, so that
+ * each release into it is an event (slab_has_event) and takes the slow path, which counts.
  *
- *   owner.watch   WATCH_NONE      as always
- *                 WATCH_ALL       none of the bins' groups is ready
- *                 WATCH_TOLD      somebody started the clock, and put the pending
- *                                 mark on the slabs of this owner's bins: its next
- *                                 release into one of them is slow
+ *   owner.watch   WATCH_NONE       the clock does not run
+ *                 WATCH_ALL        no current group is ready
+ *                 WATCH_NOTIFIED   another thread started the clock and set the pending
+ *                                  bit of the current slabs: the owner's next release
+ *                                  into one of them takes the slow path
  *
- * Hints, all of it: what is missed costs time until the next slow operation.
+ * All of this is a hint: what is missed is made up for by the next slow operation.
  */
 #ifndef CORE_WATCH_H
 #define CORE_WATCH_H
@@ -17,44 +18,52 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* The owner learns that the clock runs at its next release, if it does nothing slow itself. */
-INTERNAL void watch_tell_one(struct owner *v);
+/*
+ * Makes the holder of v notice the running clock with its next release, by the pending bit
+ * of its current slabs.  For any thread.
+ */
+INTERNAL void watch_notify(struct owner *v);
 
-INTERNAL void watch_change(struct owner *o, bool running);
+/* Starts or stops watching.  For the holder. */
+INTERNAL void watch_switch(struct owner *o, bool running);
 
 /*
- * The clock started, or a period of it began: the other owners learn of it.  A thread
- * that is in a call of the default heap heeds it at the end of that call.
+ * Notifies the owners of the heap that the clock started, or that a period of it began,
+ * unless that was done.  The record that the calling thread has checked out is left out:
+ * watch_update follows at the end of its call.
  */
-INTERNAL void watch_tell_all(struct heap *h);
+INTERNAL void watch_notify_all(struct heap *h);
 
-/* After retain_tick, for the holder of the record. */
-static inline void watch_heed(struct owner *o, bool running)
+/* Acts on the result of retain_tick.  For the holder of the record. */
+static inline void watch_update(struct owner *o, bool running)
 {
-	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNTOLD))
-		watch_tell_all(o->heap);
+	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNNOTIFIED))
+		watch_notify_all(o->heap);
 	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
 	if (unlikely(load_relaxed(&o->watch) != running))
-		watch_change(o, running);
+		watch_switch(o, running);
 }
 
-/* The same where the clock may have been started by something within. */
-static inline void watch_look(struct owner *o)
+/* The same after calls that may have started the clock. */
+static inline void watch_check(struct owner *o)
 {
-	watch_heed(o, load_relaxed(&o->heap->running) != 0);
+	watch_update(o, load_relaxed(&o->heap->running) != 0);
 }
 
-/* The group is the current one of the slab's bin from now on, or again: not ready. */
+/* Clears the ready bit of a group that a bin allocates from.  For the holder. */
 static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 {
 	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE))
 		store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
 }
 
-/* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
-INTERNAL void owner_ticks(void);
+/*
+ * Counts a slow operation on the default heap's clock.  For any thread, after it released a
+ * span or made one smaller.
+ */
+INTERNAL void watch_tick(void);
 
-/* A slot of the group was released, which was an event. */
+/* Counts a release into group g that was an event.  For the holder. */
 INTERNAL void watch_event(struct owner *o, struct slab *s, unsigned g);
 
 #endif

@@ -19,22 +19,22 @@
  *
  *   - a holder's load of a free word and its store there: only the holder stores
  *   - a load that avoids a CAS or an exchange which would fail or find nothing
- *     (owner_hold, owner_notify, owner_collect, remote_is_notified)
+ *     (owner_hold, inbox_notify, collect_inbox, remote_is_notified)
  *
  *   here                 in the code
  *   -------------------  ----------------------------------------------------
- *   claim_slot           alloc.c: ash_alloc; refill.c: owner_slot
- *   owner_slot           refill.c: owner_slot, bin_refill, bin_next_slab, bin_find_slab;
+ *   claim_slot           alloc.c: ash_alloc; refill.c: refill_slot
+ *   refill_slot           refill.c: refill_slot, refill_bin, bin_next_slab, bin_find_slab;
  *                        bin.c: bin_full
  *   hold, vacate         holder.c: owner_hold, owner_vacate
  *   attach               seating.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         collect.c: owner_collect_slab; settle.c: owner_settle,
+ *   collect_slab         collect.c: collect_slab; settle.c: settle_slab,
  *                        spares_add, slab_leave
- *   collect              collect.c: owner_collect, owner_collect_all, collect_class
- *   visit                collect.c: owner_visit
- *   adopt                adopt.c: owner_adopt, owner_move
- *   detach               seating.c: ash_thread_detach; shrink.c: owner_shrink
+ *   collect              collect.c: collect_inbox, collect_all, collect_class
+ *   visit                collect.c: collect_vacant
+ *   adopt                adopt.c: adopt_slabs, adopt_slab
+ *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
  *   slab_unmake          slab.c: slab_unmake; slab.h: slab_close
  *   units_claim          units.c: units_claim, claim_in, chunk_make;
@@ -43,10 +43,10 @@
  *                        region.c: region_give
  *   release              release.c: ash_release; remote.c: release_rest, release_slot,
  *                        release_other; block.c: slot_find
- *   owner_freed          settle.c: owner_freed; remote.c: release_marked,
+ *   settle_freed          settle.c: settle_freed; remote.c: release_pending,
  *                        release_event
  *   remote_free, notify  release.h: remote_set, remote_is_notified; remote.c: remote_notify,
- *                        group_is_free; inbox.c: owner_notify
+ *                        group_is_free; inbox.c: inbox_notify
  *   unowned_slot         unowned.c: unowned_slot, slot_in, slot_nearby
  *   unowned_make         unowned.c: unowned_make
  *   unowned_unmake       unowned.c: unowned_unmake, slots_take_all
@@ -88,7 +88,7 @@
  *    3  remote release reads the free word after its fetch_or            2
  *    4  units are given back before head and owner are cleared           2
  *    5  a slot of an unowned slab is claimed by a store instead of a CAS 1
- *    6  owner_move ignores the pending bit that it clears                6
+ *    6  adopt_slab ignores the pending bit that it clears                6
  *    7  a vacated record is not visited                                  6
  *    8  chunk_return reads the units and then stores 0                   3, 4
  *    9  remote release by a load and a store                             2, 3
@@ -593,7 +593,7 @@ inline claim_slot()
 }
 
 /* Claims a slot, from the cheapest source to the dearest.  got: it is in flight. */
-inline owner_slot()
+inline refill_slot()
 {
 	h = o;
 	do
@@ -699,7 +699,7 @@ inline allocate()
 	:: else
 	fi;
 	if
-	:: o != 0 -> owner_slot()
+	:: o != 0 -> refill_slot()
 	:: else -> unowned_slot()
 	fi;
 	if
@@ -714,7 +714,7 @@ inline allocate()
 /* ---- release ---- */
 
 /* Releases the slot b of a slab of the thread's own record; w: its owner word. */
-inline owner_freed()
+inline settle_freed()
 {
 	if
 	:: w == o -> f = 0
@@ -866,7 +866,7 @@ inline release()
 	:: w == OWNED ->
 		STEP(w = owner[s]);
 		if
-		:: o != 0 && (w & ~PENDING) == o -> owner_freed()
+		:: o != 0 && (w & ~PENDING) == o -> settle_freed()
 		:: else -> remote_free()
 		fi
 	fi;

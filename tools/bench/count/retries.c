@@ -62,7 +62,7 @@ static void shared_body(void *argument)
 {
 	(void)seat_take();
 	work(argument);
-	seat_give();
+	seat_open();
 }
 
 int main(int argc, char **argv, char **envp)
