@@ -2,7 +2,7 @@
 #
 #	make            the library: build/libashlar.a, build/include/ashlar.h
 #	make test       everything that is checked, natively and under QEMU
-#	make test-long  the tests that take minutes (tests/l_*.c), natively; .ci/run makes it, too
+#	make test-long  the tests that take minutes (tests/long/*.c), natively; .ci/run makes it, too
 #	make programs   the library, the tests and the demonstrations, without running them
 #	make demo       the demonstration, natively and under QEMU
 #	make demo-shared  a heap shared by processes that are killed; SECONDS=60 for longer
@@ -74,7 +74,7 @@ UNWIND = -fasynchronous-unwind-tables
 # makes its thread-local words one instruction, and keeps it out of shared objects.
 LIB_FLAGS   = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
 # Programs see the staged header and the runtime.  INNER is for the library itself and
-# for tests of its insides (tests/t_inner_*, tests/x_*, tests/s_inner_*).
+# for tests of its insides (tests/inner/*, tests/program/*, tests/st/*).
 PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include -Itests/runtime
 INNER       = -Iarch/x86_64 -Isys -Icore -Icore/include
 ASM_FLAGS   = $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/x86_64
@@ -89,7 +89,7 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 # ---- lists ----
 
 # What is called once in 64 allocations or less is built for size: the four main calls must
-# stay below 24 KiB (tests/check_size.sh).  These are built for speed.
+# stay below 24 KiB (tests/check/size.sh).  These are built for speed.
 FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc \
 	core/heaps/instance_alloc core/heaps/instance_release
 # Sources that have fast paths only where there are the names of malloc (core/front/quick.h).
@@ -116,12 +116,12 @@ LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
 ST_OBJECTS  = $(call objects,st,$(LIB_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # The traces are replayed by a test too.
-TEST_OBJECTS = $(call objects,prog,$(wildcard tests/t_*.c) tests/main.c tools/demo/steps.c \
+TEST_OBJECTS = $(call objects,prog,$(wildcard tests/api/*.c) tests/support/main.c tools/demo/steps.c \
 	tools/demo/replay.c)
-ST_TESTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/t_api.c tests/main.c)
+ST_TESTS = $(call objects,prog,$(wildcard tests/st/*.c) tests/api/api.c tests/support/main.c)
 # The library as malloc has it, all of it: no list that could miss a file; tests of what differs.
 QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) $(QUICK_ONLY))
-QUICK_TESTS  = $(call objects,prog,$(wildcard tests/q_*.c) tests/main.c $(addprefix tests/t_,api.c \
+QUICK_TESTS  = $(call objects,prog,$(wildcard tests/malloc/*.c) tests/support/main.c $(addprefix tests/t_,api.c \
 	align.c zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c inner_steps.c \
 	inner_steps_acts.c inner_steps_calls.c trim_sleeping.c))
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
@@ -132,9 +132,9 @@ ST_LIBRARY = $(BUILD)/libashlar-st.a
 QUICK_LIB = $(BUILD)/libashlar-quick.a
 RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h)))
-TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/s_*.c),$(BUILD)/tests/st) \
-	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/x_*.c))
-LONG     = $(BUILD)/long/steps $(patsubst tests/l_%.c,$(BUILD)/long/%,$(wildcard tests/l_*.c))
+TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/st/*.c),$(BUILD)/tests/st) \
+	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/program/*.c))
+LONG     = $(BUILD)/long/steps $(patsubst tests/l_%.c,$(BUILD)/long/%,$(wildcard tests/long/*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -351,7 +351,7 @@ $(BUILD)/asm/%.o: %.S Makefile
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
 $(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/l_%.o $(BUILD)/prog/tests/t_inner_%.o $(BUILD)/prog/tests/q_inner_%.o: PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASHLAR_SINGLE_THREAD
-$(BUILD)/prog/tests/t_traces.o: PROG_FLAGS += -Itools/demo
+$(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 
 $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	mkdir -p $(@D)
@@ -394,7 +394,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
-		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/x_$*.c)
+		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/program/$*.c)
 
 # The single steps and the deaths, at every boundary.
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
@@ -408,7 +408,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/l_%.o $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
-		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/l_$*.c)
+		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
 .PHONY: all programs setup test test-long model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:

@@ -10,7 +10,7 @@
  *	cc -O2 -DASHLAR_SINGLE_THREAD -c ashlar.c	for programs of one thread
  *
  * Everything but the public names is static (sys/internal.h).  So a name that a source keeps
- * to itself must be the only one of the library; tests/check_amalgamation.sh looks for others.
+ * to itself must be the only one of the library; tests/check/amalgamation.sh looks for others.
  */
 #define ASHLAR_AMALGAMATION
 

@@ -2,7 +2,7 @@
 /*
  * Additional fast paths of malloc's builds, whose programs often call calloc, realloc
  * and malloc of more than 1 KiB.  libashlar.a is built without them, as its four main
- * calls must stay small (tests/check_size.sh).
+ * calls must stay small (tests/check/size.sh).
  *
  * A fast path is a leaf: if it cannot finish at once, it changes nothing and jumps to
  * the code that every build has.

@@ -19,7 +19,7 @@ extern "C" {
 
 /*
  * The thread's seat: the pointer to its owner record, and the guard against
- * reentrance; see core/thread/owner.h.  tests/t_inner_inline.c compares the two.
+ * reentrance; see core/thread/owner.h.  tests/inner/inline.c compares the two.
  */
 extern __thread struct ash_inline_seat {
 	uint64_t open;
