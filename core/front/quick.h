@@ -3,7 +3,7 @@
  * Fast paths beside those of ash_alloc and ash_release, for programs that have
  * the names of malloc: they call calloc, realloc and malloc of more than 1 KiB
  * often.  libashlar.a does without them, as its four calls must stay small
- * (tests/check_size.sh).
+ * (tests/check/size.sh).
  *
  * A fast path is a leaf: what it cannot do at once it leaves, having changed
  * nothing, to the code that every build has.

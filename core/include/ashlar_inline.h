@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* The thread's seat, see core/thread/owner.h; tests/t_inner_inline.c compares the two. */
+/* The thread's seat, see core/thread/owner.h; tests/inner/inline.c compares the two. */
 extern __thread struct ash_inline_seat {
 	uint64_t open;
 	char *self;

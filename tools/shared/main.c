@@ -79,7 +79,7 @@ static void second(uint64_t start)
 		 grouped(stats.blocks, 9));
 }
 
-/* tests/check_shared.sh reads these lines. */
+/* tests/check/shared.sh reads these lines. */
 static void line(const char *what, uint64_t n, const char *meaning)
 {
 	rt_print("  %-18s %s   %s\n", what, grouped(n, 13), meaning);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps that the program made, in one process. */
+#include "ashlar_heap.h"
+#include "support/pattern.h"
+#include "support/misuse.h"
+#include "rt.h"
+
+enum { LIVE = 200 };
+
+struct user {
+	ash_heap *heap;
+	unsigned rounds, key;
+	struct {
+		char *p;
+		size_t size;
+	} block[LIVE];
+};
+
+/* Random replacement of filled blocks; what it leaves is released, or not. */
+static void work(struct user *u, bool leave)
+{
+	struct rt_random random;
+	unsigned i;
+
+	rt_seed(&random, rt_test_seed() + u->key);
+	for (i = 0; i < u->rounds; i++) {
+		size_t at = rt_below(&random, LIVE);
+		size_t size = rt_below(&random, i % 100 == 0 ? (size_t)3 << 20 : 3000);
+
+		if (u->block[at].p != NULL) {
+			holds(u->block[at].p, u->block[at].size, u->key);
+			if (i % 3 == 0)
+				ash_release(u->block[at].p);
+			else
+				ash_heap_release(u->heap, u->block[at].p);
+		}
+		u->block[at].p = i % 2 == 0 ? ash_heap_alloc(u->heap, size)
+					    : ash_heap_zalloc(u->heap, 1, size);
+		u->block[at].size = size;
+		CHECK(u->block[at].p != NULL);
+		if (i % 2 == 1)
+			is_zero(u->block[at].p, size);
+		fill(u->block[at].p, size, u->key);
+	}
+	for (i = 0; i < LIVE && !leave; i++) {
+		if (u->block[i].p != NULL)
+			holds(u->block[i].p, u->block[i].size, u->key);
+		ash_heap_release(u->heap, u->block[i].p);
+		u->block[i].p = NULL;
+	}
+}
+
+static void work_in_thread(void *argument)
+{
+	work(argument, false);
+}
+
+static ash_heap *heap_of_kind(bool shared)
+{
+	ash_heap *h = shared ? ash_heap_create_shared((size_t)1 << 30, NULL) : ash_heap_create(NULL);
+
+	CHECK(h != NULL);
+	return h;
+}
+
+static void threads_in(bool shared)
+{
+	static struct user users[4];
+	struct rt_thread *thread[4];
+	struct ash_stats st;
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
+		users[i] = (struct user){.heap = heap_of_kind(shared), .key = i, .rounds = 4000};
+		users[i].heap = users[0].heap;
+		thread[i] = rt_thread_start(work_in_thread, &users[i]);
+	}
+	for (i = 0; i < 4; i++)
+		rt_thread_join(thread[i]);
+	CHECK_EQ(ash_heap_check(users[0].heap), 0);
+	/* The system frees a thread's id some time after it has told that the thread ended. */
+	do {
+		rt_yield();
+		(void)ash_heap_trim(users[0].heap, 0);
+		ash_heap_stats(users[0].heap, &st);
+		CHECK_EQ(st.blocks, 0);
+	} while (st.slabs != 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(heap_threads, 30)
+{
+	threads_in(false);
+}
+
+TEST(heap_shared_threads, 30)
+{
+	threads_in(true);
+}
+
+/* Blocks of one heap never come from another, and destroying gives all back. */
+TEST(heap_destroy_gives_back, 20)
+{
+	static struct user a, b;
+	struct bad bad;
+	size_t mappings, space;
+	unsigned i;
+
+	ash_release(ash_alloc(1));
+	ash_release(ash_alloc(100000));
+	for (i = 0; i < 20; i++) {
+		/* The first rounds make what stays: seats, leaves of the map. */
+		if (i == 3) {
+			mappings = rt_mappings();
+			space = rt_address_space();
+		}
+		a = (struct user){.heap = ash_heap_create(NULL), .key = 1, .rounds = 500};
+		b = (struct user){.heap = ash_heap_create(NULL), .key = 2, .rounds = 500};
+		work(&a, true);
+		work(&b, true);
+		ash_heap_destroy(a.heap);
+		if (i == 5) {
+			bad_says(&bad, a.block[0].p, FOREIGN, 0);
+			misuse_expect("release", ash_release, &bad);
+		}
+		work(&b, true);
+		CHECK_EQ(ash_heap_check(b.heap), 0);
+		ash_heap_destroy(b.heap);
+	}
+	CHECK(rt_mappings() <= mappings + 1);
+	if (!rt_under_qemu()) /* whose own mappings come and go */
+		CHECK(rt_address_space() <= space + 65536);
+}
+
+/* More heaps than a thread has seats for: then records are found again. */
+TEST(heap_many, 60)
+{
+	enum { HEAPS = 700 };
+	static ash_heap *heap[HEAPS];
+	static char *block[HEAPS];
+	struct ash_stats st;
+	unsigned i, round;
+
+	for (i = 0; i < HEAPS; i++) {
+		heap[i] = ash_heap_create(NULL);
+		CHECK(heap[i] != NULL);
+		block[i] = ash_heap_alloc(heap[i], 1000);
+		fill(block[i], 1000, i);
+	}
+	for (round = 0; round < 3; round++)
+		for (i = 0; i < HEAPS; i++) {
+			holds(block[i], 1000, i);
+			ash_heap_release(heap[i], block[i]);
+			block[i] = ash_heap_alloc(heap[i], 1000);
+			fill(block[i], 1000, i);
+		}
+	for (i = 0; i < HEAPS; i++) {
+		CHECK_EQ(ash_heap_check(heap[i]), 0);
+		ash_heap_stats(heap[i], &st);
+		CHECK_EQ(st.blocks, 1);
+		CHECK_EQ(st.owners, 1);
+		ash_heap_destroy(heap[i]);
+	}
+}
+
+static struct user interrupter;
+static _Atomic unsigned interrupts;
+
+static void on_alarm(int number, void *info, void *context)
+{
+	char *p[6];
+	unsigned i;
+
+	(void)number;
+	(void)info;
+	(void)context;
+	for (i = 0; i < 6; i++) {
+		p[i] = ash_heap_alloc(interrupter.heap, (size_t)40 << i);
+		CHECK(p[i] != NULL);
+		fill(p[i], (size_t)40 << i, i);
+	}
+	for (i = 0; i < 6; i++) {
+		holds(p[i], (size_t)40 << i, i);
+		ash_heap_release(interrupter.heap, p[i]);
+	}
+	interrupts++;
+}
+
+static void signals_in(bool shared)
+{
+	static struct user u;
+	struct ash_stats st;
+	uint64_t end = rt_now() + 1000000000;
+
+	u = (struct user){.heap = heap_of_kind(shared), .key = 3, .rounds = 1000};
+	interrupter.heap = u.heap;
+	rt_signal(14, on_alarm);
+	rt_timer(100);
+	while (rt_now() < end || interrupts <= 100)
+		work(&u, false);
+	rt_timer(0);
+	CHECK_EQ(ash_heap_check(u.heap), 0);
+	ash_heap_stats(u.heap, &st);
+	CHECK_EQ(st.blocks, 0);
+}
+
+TEST(heap_signals, 20)
+{
+	signals_in(false);
+}
+
+TEST(heap_shared_signals, 20)
+{
+	signals_in(true);
+}
+
+/* In a heap of one process the child has a copy. */
+TEST(heap_fork_copies, 20)
+{
+	static struct user u;
+	struct ash_stats before, after;
+	long pid;
+
+	u = (struct user){.heap = ash_heap_create(NULL), .key = 4, .rounds = 3000};
+	work(&u, true);
+	ash_heap_stats(u.heap, &before);
+	pid = rt_fork();
+	if (pid == 0) {
+		work(&u, false);
+		CHECK_EQ(ash_heap_check(u.heap), 0);
+		ash_heap_destroy(u.heap);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	ash_heap_stats(u.heap, &after);
+	CHECK_EQ(before.block_bytes, after.block_bytes);
+	CHECK_EQ(ash_heap_check(u.heap), 0);
+	work(&u, false);
+}
+
+/* All work at once on one heap, and release what the parent allocated. */
+TEST(heap_shared_children, 20)
+{
+	enum { CHILDREN = 4 };
+	static struct user u[CHILDREN + 1];
+	struct ash_stats st;
+	long pid[CHILDREN];
+	unsigned i;
+
+	u[0] = (struct user){.heap = heap_of_kind(true), .key = 9, .rounds = 3000};
+	work(&u[0], true);
+	for (i = 0; i < CHILDREN; i++) {
+		u[i + 1] = (struct user){.heap = u[0].heap, .key = i, .rounds = 8000};
+		pid[i] = rt_fork();
+		if (pid[i] == 0) {
+			work(&u[i + 1], false);
+			if (i == 0) {
+				u[0].rounds = 0;
+				work(&u[0], false);
+			}
+			CHECK_EQ(ash_heap_check(u[0].heap), 0);
+			rt_exit(0);
+		}
+	}
+	for (i = 0; i < CHILDREN; i++)
+		CHECK_EQ(rt_wait(pid[i]), 0);
+	ash_heap_stats(u[0].heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	/* A child that needed memory may have taken over one that had ended. */
+	CHECK(ash_heap_recover(u[0].heap) <= CHILDREN);
+	CHECK_EQ(ash_heap_recover(u[0].heap), 0);
+	CHECK_EQ(ash_heap_check(u[0].heap), 0);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps whose memory went first, and calls that come after the end. */
+#include "ashlar_heap.h"
+#include "support/pattern.h"
+#include "support/misuse.h"
+#include "rt.h"
+
+#include "support/heap_in.h"
+
+enum { INNER = 100000, TIMES = ASH_HEAPS_IN_MAX + 200 };
+
+static unsigned taken; /* places, by the test itself */
+
+/* All other places are free: so many heaps can be there. */
+static void places_are_free(void)
+{
+	static ash_heap *heap[ASH_HEAPS_IN_MAX];
+	char *memory = rt_map((size_t)ASH_HEAPS_IN_MAX * 65536);
+	unsigned i;
+
+	for (i = taken; i < ASH_HEAPS_IN_MAX; i++) {
+		heap[i] = ash_heap_create_in(memory + (size_t)i * 65536, 65536);
+		CHECK(heap[i] != NULL);
+	}
+	for (i = taken; i < ASH_HEAPS_IN_MAX; i++)
+		ash_heap_destroy(heap[i]);
+	rt_unmap(memory, (size_t)ASH_HEAPS_IN_MAX * 65536);
+}
+
+/* S10: destroying the outer heap ends the inner ones. */
+static void outer_destroyed(ash_heap *(*make)(void))
+{
+	unsigned i;
+
+	for (i = 0; i < TIMES; i++) {
+		ash_heap *outer = make(), *inner;
+
+		CHECK(outer != NULL);
+		inner = ash_heap_create_in(ash_heap_alloc(outer, INNER + (i % 3) * ((size_t)1 << 20)),
+					   INNER);
+		CHECK(inner != NULL);
+		CHECK(ash_heap_alloc(inner, 100) != NULL);
+		ash_heap_destroy(outer);
+	}
+	places_are_free();
+}
+
+static ash_heap *make_private(void)
+{
+	return ash_heap_create(NULL);
+}
+
+static ash_heap *make_shared(void)
+{
+	return ash_heap_create_shared((size_t)8 << 20, NULL);
+}
+
+static ash_heap *make_in(void)
+{
+	static char memory[6 << 20];
+
+	return ash_heap_create_in(memory, sizeof memory);
+}
+
+TEST(heap_gone_outer_destroyed, 60)
+{
+	outer_destroyed(make_private);
+	outer_destroyed(make_shared);
+	outer_destroyed(make_in);
+}
+
+/* Memory that was unmapped with its heap in it, and mapped anew as a part of more. */
+TEST(heap_gone_unmapped, 10)
+{
+	char *memory = rt_map(4 * MIB);
+	unsigned i;
+
+	for (i = 0; i < TIMES; i++) {
+		ash_heap *inner = ash_heap_create_in(memory + MIB, MIB), *outer;
+
+		CHECK(inner != NULL && ash_heap_alloc(inner, 100) != NULL);
+		/* While it is there, nobody else's may stand over it. */
+		CHECK(ash_heap_create_in(memory, 4 * MIB) == NULL);
+		memset(memory + MIB, 0, MIB); /* as if it were fresh */
+		outer = ash_heap_create_in(memory, 4 * MIB);
+		CHECK(outer != NULL && ash_heap_alloc(outer, 2 * MIB) != NULL);
+		ash_heap_destroy(outer);
+	}
+	places_are_free();
+}
+
+/* The same by a release, in each of the ways to release. */
+static ash_heap *outer; /* NULL: the default heap */
+static enum { BY_RELEASE, BY_HEAP, BY_SIZED, BY_RESIZE, BY_THREAD, WAYS } way;
+
+static void *outer_alloc(size_t size)
+{
+	return outer == NULL ? ash_alloc(size) : ash_heap_alloc(outer, size);
+}
+
+static void release_in_thread(void *p)
+{
+	ash_release(p);
+}
+
+static void outer_release(void *p, size_t size)
+{
+	void *moved;
+
+	switch (way) {
+	case BY_HEAP:
+		if (outer != NULL) {
+			ash_heap_release(outer, p);
+			return;
+		}
+		break;
+	case BY_SIZED:
+		if (outer != NULL)
+			ash_heap_release_sized(outer, p, size);
+		else
+			ash_release_sized(p, size);
+		return;
+	case BY_RESIZE:
+		moved = ash_resize(p, size * 5);
+		CHECK(moved != NULL);
+		ash_release(moved);
+		return;
+	case BY_THREAD:
+		rt_thread_join(rt_thread_start(release_in_thread, p));
+		return;
+	default:
+		break;
+	}
+	ash_release(p);
+}
+
+/* What was in the block is other blocks' now, and they are innocent. */
+static void outer_released(size_t size)
+{
+	enum { INNOCENT = 300 };
+	static char *innocent[INNOCENT];
+	unsigned round, i;
+	char *p = NULL;
+
+	for (round = 0; round < (rt_under_qemu() ? 3u : 16u); round++) {
+		ash_heap *inner;
+
+		p = outer_alloc(size);
+		CHECK(p != NULL);
+		memset(p, 0, size);
+		inner = ash_heap_create_in(p, size);
+		CHECK(inner != NULL);
+		CHECK(ash_heap_alloc(inner, 100) != NULL);
+		outer_release(p, size);
+		for (i = 0; i < INNOCENT; i++) {
+			size_t bytes = round % 4 == 0 && i % 100 == 99 ? size : round % 2 ? 3000 : 300;
+
+			innocent[i] = outer_alloc(bytes);
+			CHECK(innocent[i] != NULL);
+			/* Of some nothing is written, so that old records still stand there. */
+			if (i % 2 == 0)
+				memset(innocent[i], 0xee, bytes);
+		}
+		for (i = 0; i < INNOCENT; i++)
+			ash_release(innocent[i]);
+	}
+	places_are_free();
+}
+
+static void released_in_all_ways(void)
+{
+	static const size_t sizes[] = {65536, 70000, 131072, 500000, 1 << 20, 3 << 20};
+	unsigned i;
+
+	for (way = BY_RELEASE; way < WAYS; way++)
+		for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+			outer_released(sizes[i]);
+	ash_heap_destroy(outer);
+}
+
+TEST(heap_gone_outer_released, 60)
+{
+	released_in_all_ways();
+}
+
+TEST(heap_gone_outer_released_private, 60)
+{
+	outer = ash_heap_create(NULL);
+	released_in_all_ways();
+}
+
+TEST(heap_gone_outer_released_shared, 60)
+{
+	outer = ash_heap_create_shared((size_t)64 << 20, NULL);
+	released_in_all_ways();
+}
+
+TEST(heap_gone_outer_released_in, 60)
+{
+	outer = ash_heap_create_in(rt_map((size_t)64 << 20), (size_t)64 << 20);
+	taken = 1;
+	released_in_all_ways();
+}
+
+/* Two heaps never have the same memory; but one may be in a block of another. */
+TEST(heap_gone_overlap, 20)
+{
+	enum { SIZE = 1 << 20 };
+	static char memory[4 * SIZE];
+	ash_heap *h = ash_heap_create_in(memory + SIZE, SIZE), *in, *again, *before, *behind;
+	char *p = ash_heap_alloc(h, 3 * INNER), *small = ash_heap_alloc(h, 100);
+
+	CHECK(p != NULL && small != NULL);
+	fill(p, 3 * INNER, 7);
+	CHECK(ash_heap_create_in(memory, SIZE + 1) == NULL);
+	CHECK(ash_heap_create_in(memory, 2 * SIZE) == NULL);
+	CHECK(ash_heap_create_in(memory, 4 * SIZE) == NULL);
+	CHECK(ash_heap_create_in(memory + 2 * SIZE - 1, SIZE) == NULL);
+	CHECK(ash_heap_create_in(memory + SIZE + 64, SIZE - 64) == NULL);
+	CHECK(ash_heap_create_in(p - 16, INNER) == NULL);
+	CHECK(ash_heap_create_in(p + INNER, 2 * INNER + 4096) == NULL);
+	CHECK(ash_heap_create_in(memory + 2 * SIZE - INNER, INNER) == NULL); /* free */
+	holds(p, 3 * INNER, 7);
+	CHECK_EQ(ash_heap_check(h), 0);
+	in = ash_heap_create_in(p + 16, INNER);
+	CHECK(in != NULL && ash_heap_alloc(in, 10) != NULL);
+	CHECK(ash_heap_create_in(p, INNER) == NULL);
+	CHECK(ash_heap_create_in(p + INNER + 16, INNER) != NULL);
+	/* Beside each other, and anew at the same place. */
+	before = ash_heap_create_in(memory, SIZE);
+	behind = ash_heap_create_in(memory + 2 * SIZE, SIZE);
+	CHECK(before != NULL && behind != NULL);
+	again = ash_heap_create_in(memory + SIZE, SIZE);
+	CHECK_EQ(again, h);
+	CHECK(ash_heap_alloc(again, SIZE / 2) != NULL);
+	ash_heap_destroy(again);
+	ash_heap_destroy(before);
+	ash_heap_destroy(behind);
+	places_are_free();
+}
+
+/* ---- after the end ---- */
+
+static ash_heap *ended;
+
+static void destroy(void *h)
+{
+	ash_heap_destroy(h);
+}
+
+static void expect(const char *call, void (*use)(void *), ash_heap *h)
+{
+	struct bad bad;
+
+	bad_says(&bad, h, "heap already destroyed", 0);
+	misuse_expect(call, use, &bad);
+}
+
+static void use_alloc(void *h)
+{
+	if (ash_heap_alloc(h, 100) != NULL)
+		rt_exit(7);
+}
+
+static void use_alloc_large(void *h)
+{
+	if (ash_heap_alloc(h, 5000000) != NULL)
+		rt_exit(7);
+}
+
+static void use_zalloc(void *h)
+{
+	if (ash_heap_zalloc(h, 1, 100) != NULL)
+		rt_exit(7);
+}
+
+static void use_release_in(void *h)
+{
+	ash_heap_release(h, ash_alloc(1));
+}
+
+static void use_resize_in(void *h)
+{
+	if (ash_heap_resize(h, ash_alloc(1), 5) != NULL)
+		rt_exit(7);
+}
+
+static void use_trim(void *h)
+{
+	(void)ash_heap_trim(h, 0);
+}
+
+static void use_check(void *h)
+{
+	(void)ash_heap_check(h);
+}
+
+static void use_root(void *h)
+{
+	ash_heap_set_root(h, ash_heap_root(h));
+}
+
+static void use_detach(void *h)
+{
+	ash_heap_thread_detach(h);
+}
+
+static void use_owner(void *h)
+{
+	(void)ash_heap_release_owner(h, 1);
+}
+
+static void use_stats(void *h)
+{
+	struct ash_stats st;
+
+	ash_heap_stats(h, &st);
+}
+
+TEST(heap_gone_used, 20)
+{
+	void (*const uses[])(void *) = {use_alloc,     use_alloc_large, use_zalloc, use_release_in,
+					use_resize_in, use_trim,	use_check,  use_root,
+					use_detach,    use_owner,	use_stats};
+	unsigned i;
+
+	ended = ash_heap_create(NULL);
+	CHECK(ash_heap_alloc(ended, 100) != NULL);
+	ash_heap_destroy(ended);
+	for (i = 0; i < sizeof uses / sizeof uses[0]; i++)
+		expect("heap", uses[i], ended);
+	ash_heap_destroy(NULL);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(heap_gone_twice, 20)
+{
+	static char memory[65536];
+	ash_heap *heap[6];
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		heap[i] = ash_heap_create(NULL);
+	for (i = 0; i < 6; i++) {
+		CHECK(ash_heap_alloc(heap[i], 100) != NULL);
+		ash_heap_destroy(heap[i]);
+		expect("heap_destroy", destroy, heap[i]);
+	}
+	/* The oldest are unmapped by now. */
+	for (i = 0; i < 6; i++)
+		expect("heap_destroy", destroy, heap[i]);
+	ended = make_shared();
+	ash_heap_destroy(ended);
+	expect("heap_destroy", destroy, ended);
+	ended = ash_heap_create_in(memory, sizeof memory);
+	ash_heap_destroy(ended);
+	expect("heap_destroy", destroy, ended);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps that the program made: what they refuse. */
+#include "ashlar_heap.h"
+#include "support/pattern.h"
+#include "support/misuse.h"
+#include "rt.h"
+
+TEST(heap_cap, 20)
+{
+	struct ash_heap_options options = {.cap = (size_t)8 << 20};
+	ash_heap *h = ash_heap_create(&options);
+	struct ash_stats st;
+	char *block[100], *p;
+	size_t n = 0;
+
+	for (n = 0; n < 100 && (block[n] = ash_heap_alloc(h, 300000)) != NULL; n++)
+		fill(block[n], 300000, (unsigned)n);
+	CHECK(n >= 18 && n <= 27);
+	CHECK(ash_heap_alloc(h, (size_t)3 << 20) == NULL);
+	p = ash_heap_resize(h, block[0], (size_t)1 << 20);
+	CHECK(p == NULL);
+	for (size_t i = 0; i < n; i++)
+		holds(block[i], 300000, (unsigned)i);
+	ash_heap_stats(h, &st);
+	CHECK_EQ(st.reserved, (size_t)8 << 20);
+	for (size_t i = 0; i < n; i++)
+		ash_heap_release(h, block[i]);
+	/* Other heaps do not mind, and this one goes on. */
+	CHECK((p = ash_alloc((size_t)20 << 20)) != NULL);
+	ash_release(p);
+	CHECK((p = ash_heap_alloc(h, (size_t)3 << 20)) != NULL);
+	ash_heap_release(h, p);
+	ash_heap_destroy(h);
+}
+
+static ash_heap *one;
+
+static void release_in_one(void *p)
+{
+	ash_heap_release(one, p);
+}
+
+TEST(heap_misuse, 10)
+{
+	struct bad bad;
+	char *p;
+
+	one = ash_heap_create(NULL);
+	p = ash_heap_alloc(one, 100);
+	CHECK(ash_heap_alloc(one, 100) != NULL);
+	bad_says(&bad, p + 16, "interior pointer", 112);
+	misuse_expect("release", release_in_one, &bad);
+	misuse_expect("release", ash_release, &bad);
+	ash_heap_release(one, p);
+	bad_says(&bad, p, "double free", 112);
+	misuse_expect("release", release_in_one, &bad);
+	misuse_expect("release", ash_release, &bad);
+	bad_says(&bad, ash_alloc(100), "not a block of this heap", 0);
+	misuse_expect("release", release_in_one, &bad);
+	bad_says(&bad, &bad, "not a block of this heap", 0);
+	misuse_expect("release", release_in_one, &bad);
+	ash_heap_release(one, NULL);
+	CHECK_EQ(ash_heap_check(one), 0);
+}
+
+/* Addresses for the records of a shared heap: up to a sixth of its own and 10 MiB. */
+TEST(heap_shared_capacity, 20)
+{
+	struct ash_heap_options options = {.address = (size_t)1 << 45 | 4096};
+
+	CHECK(ash_heap_create_shared(0, NULL) == NULL);
+	CHECK(ash_heap_create_shared(MIB, &options) == NULL);
+	for (size_t capacity = 1; capacity <= (rt_under_qemu() ? MIB : 1024 * MIB); capacity *= 16) {
+		size_t before = rt_address_space(), whole = (capacity + 2 * MIB - 1) & ~(2 * MIB - 1);
+		ash_heap *h = ash_heap_create_shared(capacity, NULL);
+		struct ash_stats st;
+
+		CHECK(h != NULL);
+		ash_heap_stats(h, &st);
+		CHECK_EQ(st.reserved, whole);
+		if (!rt_under_qemu()) /* there the figure is the emulator's */
+			CHECK(rt_address_space() - before <= whole + whole / 6 + 10 * MIB);
+		ash_heap_destroy(h);
+	}
+}

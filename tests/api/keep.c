@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Giving back: what is kept, and for how long.  What ash_trim leaves: api/trim.c. */
+#include "support/resident.h"
+
+/* So many allocations and releases of small blocks. */
+static void small_work(size_t operations)
+{
+	static void *block[100];
+	struct rt_random random;
+
+	rt_seed(&random, 1);
+	for (size_t i = 0; i < operations; i++) {
+		size_t at = rt_below(&random, 100);
+
+		if (block[at] == NULL) {
+			block[at] = ash_alloc(1 + rt_below(&random, 500));
+			CHECK(block[at] != NULL);
+		} else {
+			ash_release(block[at]);
+			block[at] = NULL;
+		}
+	}
+	for (size_t i = 0; i < 100; i++) {
+		ash_release(block[i]);
+		block[i] = NULL;
+	}
+}
+
+/* The fast path and nothing else: the same block again and again. */
+static void tight_work(size_t operations)
+{
+	for (size_t i = 0; i < operations; i += 2) {
+		unsigned char *p = ash_alloc(100);
+
+		CHECK(p != NULL);
+		p[0] = 1;
+		ash_release(p);
+	}
+}
+
+/* ---- kept for those who come back ---- */
+
+static void comes_back(size_t bytes)
+{
+	unsigned long before;
+
+	for (int i = 0; i < 3; i++) {
+		ash_release(filled(bytes));
+		tight_work(10); /* has a slab, and a region, of its own from now on */
+	}
+	before = rt_faults();
+	for (int i = 0; i < 20; i++) {
+		unsigned char *p = filled(bytes);
+
+		tight_work(100);
+		ash_release(p);
+		tight_work(100);
+	}
+	if (figures())
+		CHECK(rt_faults() - before < 50);
+}
+
+TEST(keep_8_mib, 20)
+{
+	comes_back(8 * MIB);
+}
+
+TEST(keep_large, 20)
+{
+	comes_back(scaled(200 * MIB, 24 * MIB));
+}
+
+/* Several at a time, of several sizes. */
+TEST(keep_several, 20)
+{
+	static const size_t mib[] = {20, 3, 50, 7, 33, 12};
+	unsigned char *p[6];
+	unsigned long before = 0;
+
+	for (int round = 0; round < 8; round++) {
+		if (round == 4)
+			before = rt_faults();
+		for (int i = 0; i < 6; i++)
+			p[i] = filled(mib[i] * MIB / scaled(1, 8));
+		for (int i = 0; i < 6; i++)
+			ash_release(p[i]);
+	}
+	if (figures())
+		CHECK(rt_faults() - before < 1000);
+}
+
+/* ---- and gone when nobody does ---- */
+
+enum peak { ONE_BLOCK, SPANS, SMALL, PEAKS };
+
+static void peak(enum peak kind, size_t bytes)
+{
+	size_t size = kind == ONE_BLOCK ? bytes : kind == SPANS ? 3 * MIB + 5000 : 200;
+	size_t count = bytes / size, i;
+	unsigned char **p = rt_map((count + 1) * sizeof(*p));
+
+	CHECK(p != NULL);
+	for (i = 0; i < count; i++) {
+		p[i] = ash_alloc(size);
+		CHECK(p[i] != NULL);
+		touch(p[i], size);
+	}
+	if (figures())
+		CHECK(rt_resident() > bytes / 10 * 9);
+	for (i = 0; i < count; i++)
+		ash_release(p[i]);
+	rt_unmap(p, (count + 1) * sizeof(*p));
+}
+
+static void peak_goes(void (*work)(size_t operations))
+{
+	for (enum peak kind = ONE_BLOCK; kind < PEAKS; kind++) {
+		/* Less where each page is a fault of its own. */
+		size_t bytes = scaled(kind == ONE_BLOCK ? 1024 * MIB : 200 * MIB, 24 * MIB);
+		struct ash_stats st;
+
+		peak(kind, bytes);
+		work(100000);
+		ash_stats(&st);
+		CHECK(st.dirty <= 40 * MIB);
+		if (figures())
+			CHECK(rt_resident() <= 64 * MIB);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(keep_peak_goes_by_small_work, 60)
+{
+	peak_goes(small_work);
+}
+
+TEST(keep_peak_goes_by_tight_work, 60)
+{
+	peak_goes(tight_work);
+}
+
+/* While the peak goes, a loop of 8 MiB blocks keeps its pages. */
+TEST(keep_loop_beside_peak, 30)
+{
+	unsigned long before;
+
+	ash_release(filled(scaled(512 * MIB, 24 * MIB)));
+	before = rt_faults();
+	for (int i = 0; i < 4000; i++) {
+		unsigned char *p = filled(8 * MIB / scaled(1, 8));
+
+		tight_work(50);
+		ash_release(p);
+	}
+	if (figures()) {
+		CHECK(rt_faults() - before < 4 * 8 * MIB / PAGE);
+		CHECK(rt_resident() <= 64 * MIB);
+	}
+}
+
+/* ---- never on top of a peak ---- */
+
+enum ladder { BEFORE, AFTER, RESIZED, PIECES, LADDERS };
+
+/* Each step releases the one before: the peak is what lives at a time and 8 MiB. */
+static void ladder(enum ladder kind)
+{
+	enum { PIECES_MAX = 4000 };
+	static unsigned char *piece[PIECES_MAX];
+	size_t most = scaled(300 * MIB, 8 * MIB), size, n = 0, base, live, before = 0;
+	unsigned char *p = NULL, *q;
+
+	base = rt_resident();
+	for (size = MIB; size < most; before = size, size += size / 4) {
+		rt_resident_peak_reset();
+		switch (kind) {
+		case BEFORE:
+			ash_release(p);
+			p = filled(size);
+			break;
+		case AFTER:
+			q = filled(size);
+			ash_release(p);
+			p = q;
+			break;
+		case RESIZED:
+			p = ash_resize(p, size);
+			CHECK(p != NULL);
+			touch(p, size);
+			break;
+		default:
+			while (n > 0)
+				ash_release(piece[--n]);
+			while (n * 100 * KIB < size)
+				piece[n++] = filled(100 * KIB);
+		}
+		live = kind == AFTER ? size + before : size;
+		if (figures() && rt_resident_peak() - base > live + live / 10 * 3 + 8 * MIB) {
+			rt_print("     at %zu KiB: peak %zu KiB\n", size / KIB,
+				 (rt_resident_peak() - base) / KIB);
+			CHECK(kind == LADDERS);
+		}
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(keep_ladder_released_before, 20)
+{
+	ladder(BEFORE);
+}
+
+TEST(keep_ladder_released_after, 20)
+{
+	ladder(AFTER);
+}
+
+TEST(keep_ladder_resized, 20)
+{
+	ladder(RESIZED);
+}
+
+TEST(keep_ladder_of_pieces, 20)
+{
+	ladder(PIECES);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whatever a program does after a peak, two periods later at most `retain` is kept.
+ * Each kind of work is of operations that would all be fast.
+ */
+#include "support/resident.h"
+
+static const size_t peaks[] = {1, 12, 32, 48, 64, 256}; /* MiB */
+enum { PEAKS = sizeof peaks / sizeof *peaks, OPERATIONS = 100000 };
+
+static size_t retained(void)
+{
+	return ash_defaults.retain;
+}
+
+static void peak_of(size_t bytes, size_t size)
+{
+	size_t count = bytes / size, i;
+	unsigned char **p = rt_map((count + 1) * sizeof(*p));
+	struct ash_stats st;
+
+	CHECK(p != NULL);
+	for (i = 0; i < count; i++)
+		p[i] = filled(size);
+	for (i = 0; i < count; i++)
+		ash_release(p[i]);
+	rt_unmap(p, (count + 1) * sizeof(*p));
+	ash_stats(&st);
+	CHECK(st.dirty + 2 * MIB >= bytes);
+}
+
+/* Peaks of small blocks and of large ones, each followed by this work. */
+static void follow(void (*work)(void))
+{
+	size_t base, i;
+
+	work();
+	(void)ash_trim(0);
+	base = rt_resident();
+	for (i = 0; i < 2 * PEAKS; i++) {
+		size_t mib = peaks[i / 2];
+		struct ash_stats st;
+
+		if (rt_under_qemu() && mib > 48)
+			continue;
+		peak_of(mib * MIB, i % 2 == 0 ? 1000 : mib * MIB / 4 - 5000);
+		work();
+		ash_stats(&st);
+		rt_print("     %zu MiB: %zu KiB kept\n", mib, st.dirty / KIB);
+		CHECK(st.dirty <= retained());
+		if (figures())
+			CHECK(rt_resident() < base + retained() + 2 * MIB);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The same slot, again and again. */
+static void pairs(void)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		ash_release(ash_alloc(100));
+}
+
+/* Two classes in turn, so that it is not the bin that was slow which is used next. */
+static void pairs_of_two(void)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		ash_release(ash_alloc((i & 1) != 0 ? 100 : 700));
+}
+
+static void batches(void)
+{
+	static void *p[1000];
+
+	for (int i = 0; i < 4 * OPERATIONS / 1000; i++) {
+		for (int k = 0; k < 1000; k++)
+			p[k] = ash_alloc(64);
+		for (int k = 0; k < 1000; k++)
+			ash_release(p[k]);
+	}
+}
+
+static void replacement(void)
+{
+	enum { LIVE = 512 };
+	static void *p[LIVE];
+	struct rt_random random;
+
+	rt_seed(&random, 1);
+	for (int i = 0; i < OPERATIONS; i++) {
+		size_t at = rt_below(&random, LIVE);
+
+		ash_release(p[at]);
+		p[at] = ash_alloc(16 + rt_below(&random, 1024));
+	}
+}
+
+static void resizes(void)
+{
+	void *p = ash_alloc(100);
+
+	for (int i = 0; i < OPERATIONS; i++)
+		p = ash_resize(p, (i & 1) != 0 ? 100 : 300);
+	ash_release(p);
+}
+
+TEST(keep_after_pairs, 30)
+{
+	follow(pairs);
+}
+
+TEST(keep_after_pairs_of_two, 30)
+{
+	follow(pairs_of_two);
+}
+
+TEST(keep_after_batches, 30)
+{
+	follow(batches);
+}
+
+TEST(keep_after_replacement, 30)
+{
+	follow(replacement);
+}
+
+TEST(keep_after_resizes, 30)
+{
+	follow(resizes);
+}
+
+/* Nothing but releases: of blocks that were there before, one of each slab stays. */
+TEST(keep_after_releases, 30)
+{
+	enum { BLOCKS = 1200000 };
+	static void *p[BLOCKS];
+	struct ash_stats st;
+
+	for (int i = 0; i < BLOCKS; i++)
+		p[i] = ash_alloc(16);
+	peak_of(24 * MIB, 1000);
+	for (int i = 0; i < BLOCKS; i++)
+		if (i % 1000 != 0)
+			ash_release(p[i]);
+	ash_stats(&st);
+	rt_print("     %zu KiB kept\n", st.dirty / KIB);
+	CHECK(st.dirty <= retained());
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Another thread has the peak and then sleeps: this one does only what is fast. */
+static struct rt_barrier both = {.count = 2};
+
+static void have_peak(__attribute__((unused)) void *argument)
+{
+	peak_of(32 * MIB, 1000);
+	rt_barrier_wait(&both);
+	rt_barrier_wait(&both);
+}
+
+TEST(keep_after_peak_of_another, 30)
+{
+	struct rt_thread *thread;
+	struct ash_stats st;
+
+	pairs_of_two();
+	thread = rt_thread_start(have_peak, NULL);
+	CHECK(thread != NULL);
+	rt_barrier_wait(&both);
+	pairs();
+	ash_stats(&st);
+	rt_barrier_wait(&both);
+	rt_thread_join(thread);
+	rt_print("     %zu KiB kept\n", st.dirty / KIB);
+	CHECK(st.dirty <= retained());
+}
+
+/* The last large block gets small where it stands. */
+TEST(keep_after_shrink, 30)
+{
+	struct ash_stats st;
+	unsigned char *p;
+
+	pairs_of_two();
+	p = filled(64 * MIB);
+	p = ash_resize(p, 2 * MIB);
+	CHECK(p != NULL);
+	pairs();
+	ash_stats(&st);
+	rt_print("     %zu KiB kept\n", st.dirty / KIB);
+	CHECK(st.dirty <= retained());
+}

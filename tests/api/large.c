@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Large blocks: what they cost in memory, mappings and faults. */
+#include "support/resident.h"
+
+/* What is not used of the last chunk costs nothing, be it new or another block's of before. */
+TEST(large_tail_costs_nothing, 20)
+{
+	size_t before;
+	unsigned char *p;
+
+	ash_release(ash_alloc(1));
+	before = rt_resident();
+	p = ash_alloc(2 * MIB + 64);
+	CHECK(p != NULL);
+	memset(p + 2 * MIB, 1, 64);
+	if (figures())
+		CHECK(rt_resident() - before <= 16 * KIB);
+	ash_release(p);
+	p = ash_alloc(4 * MIB);
+	memset(p, 1, 4 * MIB);
+	ash_release(p);
+	p = ash_alloc(2 * MIB + 64);
+	if (figures())
+		CHECK(rt_resident() - before <= 2 * MIB + 64 * KIB);
+	memset(p, 1, 2 * MIB + 64);
+	p = ash_resize(p, 4 * MIB);
+	memset(p, 1, 4 * MIB);
+	CHECK(ash_resize(p, 2 * MIB + 64) == p);
+	if (figures())
+		CHECK(rt_resident() - before <= 2 * MIB + 64 * KIB);
+}
+
+TEST(large_many_blocks_few_mappings, 60)
+{
+	enum { MOST = 20000 };
+	static unsigned char *p[MOST];
+	size_t n = scaled(MOST, 200), before = rt_mappings(), i;
+
+	for (i = 0; i < n; i++) {
+		p[i] = ash_alloc(3 * MIB);
+		CHECK(p[i] != NULL);
+	}
+	rt_print("     %zu blocks in %zu mappings\n", n, rt_mappings() - before);
+	CHECK(rt_mappings() - before <= 100);
+	for (i = 0; i < n; i++)
+		ash_release(p[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Over-aligned: addresses, and no memory. */
+TEST(large_aligned_costs_no_memory, 20)
+{
+	size_t alignment = scaled(1024 * MIB, 16 * MIB), before;
+	unsigned char *p;
+
+	ash_release(ash_alloc(1));
+	before = rt_resident();
+	for (int i = 0; i < 4; i++) {
+		p = ash_aligned_alloc(alignment, 2 * MIB);
+		CHECK(p != NULL && ((uintptr_t)p & (alignment - 1)) == 0);
+		p[0] = p[2 * MIB - 1] = 1;
+	}
+	if (figures())
+		CHECK(rt_resident() - before <= 4 * 32 * KIB);
+}
+
+/* A GiB that must move is moved, not copied: no fault, and the pages with it. */
+TEST(large_moves_without_faults, 20)
+{
+	size_t bytes = scaled(512 * MIB, 32 * MIB), i;
+	unsigned char *p = ash_alloc(bytes), *q;
+	unsigned long faults;
+	void *way;
+	uint64_t start;
+
+	for (i = 0; i < bytes; i += 4096)
+		*(size_t *)(void *)(p + i) = i;
+	/* Something stands in the way. */
+	q = ash_resize(p, bytes + 2 * MIB);
+	CHECK(q == p);
+	q = ash_resize(p, bytes);
+	way = ash_alloc(2 * MIB);
+	CHECK(way != NULL);
+	faults = rt_faults();
+	start = rt_now();
+	q = ash_resize(p, 3 * bytes);
+	start = rt_now() - start;
+	CHECK(q != NULL && q != p);
+	faults = rt_faults() - faults;
+	rt_print("     %zu MiB moved: %zu us, %zu faults\n", bytes / MIB, (size_t)(start / 1000),
+		 (size_t)faults);
+	if (figures())
+		CHECK(faults < 100);
+	for (i = 0; i < bytes; i += 4096)
+		CHECK_EQ(*(size_t *)(void *)(q + i), i);
+}
+
+/* Untouched again and again: neither faults nor memory; touched throughout: no more faults. */
+TEST(large_zeroed_again, 20)
+{
+	size_t bytes = scaled(100 * MIB, 10 * MIB), before, round, i;
+	unsigned long faults = 0;
+	unsigned char *p;
+
+	ash_release(ash_zalloc(1, bytes));
+	before = rt_resident();
+	for (round = 0; round < 1000; round++)
+		ash_release(ash_zalloc(1, bytes));
+	if (figures())
+		CHECK(rt_resident() <= before + 64 * KIB);
+	for (round = 0; round < 6; round++) {
+		if (round == 2)
+			faults = rt_faults();
+		p = ash_zalloc(1, bytes);
+		CHECK(p != NULL);
+		for (i = 0; i < bytes; i += 4096) {
+			CHECK_EQ(p[i] | p[i + 4095], 0);
+			p[i] = p[i + 4095] = 0xa5;
+		}
+		ash_release(p);
+	}
+	if (figures())
+		CHECK(rt_faults() - faults < 100);
+}
+
+/* By steps of a MiB, each part filled: what is filled is what was filled. */
+TEST(large_growth_by_steps, 30)
+{
+	size_t most = scaled(400, 40), mib, moves = 0;
+	unsigned char *p = NULL, *q;
+
+	for (mib = 1; mib <= most; mib++) {
+		q = ash_resize(p, mib * MIB);
+		CHECK(q != NULL);
+		moves += q != p;
+		p = q;
+		for (size_t i = (mib - 1) * MIB; i < mib * MIB; i += 4096)
+			*(size_t *)(void *)(p + i) = i;
+	}
+	rt_print("     %zu moves in %zu steps\n", moves, most);
+	for (size_t i = 0; i < most * MIB; i += 4096)
+		CHECK_EQ(*(size_t *)(void *)(p + i), i);
+	CHECK(moves < 30);
+}
+
+/* At the limit of mappings what needs none goes on: blocks, growth, giving back. */
+TEST(large_at_the_mapping_limit, 30)
+{
+	enum { HOLES = 70000 };
+	unsigned char *p, *q;
+	char *comb, *at;
+
+	if (rt_under_qemu())
+		rt_skip("the emulator needs mappings of its own");
+	CHECK(ash_alloc(100) != NULL); /* there is a chunk for blocks */
+	p = ash_alloc(40 * MIB);
+	q = ash_alloc(3 * MIB);
+	memset(p, 1, 40 * MIB);
+	memset(q, 2, 3 * MIB);
+	comb = rt_map((size_t)2 * HOLES * 4096);
+	CHECK(comb != NULL);
+	for (at = comb; at < comb + (size_t)2 * HOLES * 4096; at += 8192)
+		rt_unmap(at, 4096);
+	for (int i = 0; i < 20; i++) {
+		unsigned char *z;
+
+		p = ash_resize(p, 20 * MIB);
+		CHECK(p != NULL && p[20 * MIB - 1] == 1);
+		p = ash_resize(p, 40 * MIB);
+		CHECK(p != NULL && p[0] == 1);
+		memset(p, 1, 40 * MIB);
+		z = ash_zalloc(1, MIB / 2);
+		CHECK(z != NULL);
+		for (size_t k = 0; k < MIB / 2; k += 8)
+			CHECK_EQ(*(uint64_t *)(void *)(z + k), 0);
+		ash_release(z);
+		ash_release(q);
+		(void)ash_trim(0);
+		q = ash_alloc(3 * MIB);
+		CHECK(q != NULL);
+		memset(q, 2, 3 * MIB);
+	}
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Pointers that are no blocks, given to each function that takes one. */
+#include "support/misuse.h"
+
+TEST(misuse_null_is_none, 10)
+{
+	void *p;
+
+	ash_release(NULL);
+	ash_release_sized(NULL, 0);
+	ash_release_sized(NULL, 100);
+	CHECK_EQ(ash_usable_size(NULL), 0);
+	p = ash_resize(NULL, 100);
+	CHECK(p != NULL);
+	ash_release(p);
+	ash_release(NULL);
+}
+
+/* ---- inside a block ---- */
+
+MISUSE(interior)
+{
+	bad_says(bad, block_among(100) + 16, "interior pointer", 112);
+}
+
+MISUSE(interior_by_eight)
+{
+	bad_says(bad, block_among(100) + 104, "interior pointer", 112);
+}
+
+MISUSE(interior_of_eight)
+{
+	bad_says(bad, block_among(8) + 4, "misaligned pointer", 8);
+}
+
+MISUSE(interior_of_large)
+{
+	char *p = block_among(100000);
+
+	bad_says(bad, p + 65536, "interior pointer", ash_usable_size(p));
+}
+
+MISUSE(misaligned)
+{
+	bad_says(bad, block_among(100) + 1, "misaligned pointer", 112);
+}
+
+MISUSE(interior_of_span)
+{
+	char *p = ash_alloc((size_t)5 << 20);
+
+	bad_says(bad, p + 4096, "interior pointer", ash_usable_size(p));
+}
+
+MISUSE(interior_of_span_in_later_chunk)
+{
+	char *p = ash_alloc((size_t)5 << 20);
+
+	bad_says(bad, p + ((size_t)4 << 20), "interior pointer", ash_usable_size(p));
+}
+
+/* One past the end of a span that ends inside a chunk. */
+MISUSE(end_of_span)
+{
+	char *p = ash_alloc((size_t)5 << 20);
+
+	bad_says(bad, p + ash_usable_size(p), "interior pointer", ash_usable_size(p));
+}
+
+MISUSE(misaligned_of_span)
+{
+	char *p = ash_alloc((size_t)5 << 20);
+
+	bad_says(bad, p + 1, "misaligned pointer", ash_usable_size(p));
+}
+
+/* One past the end of a block is the start of the next, which is free. */
+MISUSE(end_of_block)
+{
+	bad_says(bad, (char *)ash_alloc(100) + 112, bad->gone, 112);
+}
+
+/* 64 KiB hold 1365 slots of 48 bytes, and 16 bytes more. */
+MISUSE(tail_of_slab)
+{
+	char *p = ash_alloc(48);
+
+	CHECK_EQ(ash_usable_size(p), 48);
+	/* Where slot 682 of a slab of 32 KiB would be, which has 682. */
+	bad_says(bad, (char *)((uintptr_t)p | 32767) - 31, "interior pointer", 48);
+}
+
+/* ---- memory of others ---- */
+
+MISUSE(stack)
+{
+	static void *address;
+	char here;
+
+	address = &here;
+	bad_says(bad, address, FOREIGN, 0);
+}
+
+MISUSE(static)
+{
+	static char object[64];
+
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, object, FOREIGN, 0);
+}
+
+MISUSE(code)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, (void *)(uintptr_t)use_release, FOREIGN, 0);
+}
+
+MISUSE(unmapped)
+{
+	char *p = rt_map(4096);
+
+	CHECK(ash_alloc(1) != NULL);
+	rt_unmap(p, 4096);
+	bad_says(bad, p, FOREIGN, 0);
+}
+
+MISUSE(mapped_elsewhere)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, rt_map(4096), FOREIGN, 0);
+}
+
+/* In the first call of all, when the heap has not even a region. */
+MISUSE(first_call)
+{
+	bad_says(bad, rt_map(4096), FOREIGN, 0);
+}
+
+/* ---- numbers that are no pointers ---- */
+
+/* Bits beyond the 47 of user space: the map's index drops them, so somebody must look. */
+static void *live_with(uint64_t bits)
+{
+	return (void *)((uintptr_t)block_among(64) ^ bits);
+}
+
+MISUSE(wild_one)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, (void *)1, FOREIGN, 0);
+}
+
+MISUSE(wild_minus_one)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, (void *)UINTPTR_MAX, FOREIGN, 0);
+}
+
+MISUSE(wild_minus_sixteen)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, (void *)(UINTPTR_MAX - 15), FOREIGN, 0);
+}
+
+MISUSE(wild_bit_47)
+{
+	bad_says(bad, live_with((uint64_t)1 << 47), FOREIGN, 0);
+}
+
+MISUSE(wild_bit_63)
+{
+	bad_says(bad, live_with((uint64_t)1 << 63), FOREIGN, 0);
+}
+
+/* As a kernel address: what a sign-extended 48-bit pointer looks like. */
+MISUSE(wild_kernel)
+{
+	bad_says(bad, live_with((uint64_t)0xffff8 << 44), FOREIGN, 0);
+}
+
+MISUSE(wild_span_bit_47)
+{
+	char *p = ash_alloc((size_t)5 << 20);
+
+	bad_says(bad, (void *)((uintptr_t)p ^ (uint64_t)1 << 47), FOREIGN, 0);
+}
+
+MISUSE(wild_non_canonical)
+{
+	bad_says(bad, (void *)0xdeadbeefdeadbee0, FOREIGN, 0);
+}

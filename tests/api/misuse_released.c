@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks that were released, in every state their memory can be in since. */
+#include "support/misuse.h"
+
+MISUSE(released)
+{
+	released(bad, block_among(100));
+}
+
+/* The only block of its slab: the slab may be a spare by now. */
+MISUSE(released_alone)
+{
+	released(bad, ash_alloc(100));
+}
+
+MISUSE(released_of_eight)
+{
+	released(bad, block_among(8));
+}
+
+MISUSE(released_of_zero_bytes)
+{
+	released(bad, block_among(0));
+}
+
+MISUSE(released_zalloc)
+{
+	CHECK(ash_alloc(60) != NULL);
+	released(bad, ash_zalloc(6, 10));
+}
+
+MISUSE(released_aligned)
+{
+	CHECK(ash_aligned_alloc(4096, 100) != NULL);
+	released(bad, ash_aligned_alloc(4096, 100));
+}
+
+MISUSE(released_by_resize)
+{
+	char *p = block_among(100);
+
+	CHECK(ash_resize(p, 5000) != p);
+	bad_says(bad, p, bad->gone, 112);
+}
+
+/* Empty slabs were given back, but a block of another class holds the chunk. */
+MISUSE(slab_returned)
+{
+	char *p = ash_alloc(100);
+
+	CHECK(ash_alloc(1000) != NULL);
+	ash_release(p);
+	ash_thread_detach();
+	bad_says(bad, p, RETURNED, 0);
+}
+
+/* The chunk was given back, too, and waits for another use. */
+MISUSE(chunk_returned)
+{
+	char *p = ash_alloc(100);
+
+	ash_release(p);
+	ash_thread_detach();
+	bad_says(bad, p, RETURNED, 0);
+}
+
+/* The addresses as well. */
+MISUSE(region_returned)
+{
+	char *p = ash_alloc(100);
+
+	ash_release(p);
+	ash_trim(0);
+	bad_says(bad, p, FOREIGN, 0);
+}
+
+MISUSE(span_released)
+{
+	char *p = ash_alloc((size_t)5 << 20);
+
+	ash_release(p);
+	bad_says(bad, p, RETURNED, 0);
+}
+
+MISUSE(span_zalloc_released)
+{
+	char *p = ash_zalloc(5, (size_t)1 << 20);
+
+	ash_release(p);
+	bad_says(bad, p, RETURNED, 0);
+}
+
+MISUSE(span_aligned_released)
+{
+	char *p = ash_aligned_alloc((size_t)16 << 20, 100);
+
+	ash_release(p);
+	bad_says(bad, p, RETURNED, 0);
+}
+
+/* Purged, not unmapped: a span that stays holds the region. */
+MISUSE(span_purged)
+{
+	char *p = ash_alloc((size_t)5 << 20);
+
+	memset(p, 1, (size_t)5 << 20);
+	CHECK(ash_alloc(100) != NULL);
+	ash_release(p);
+	ash_trim(1);
+	bad_says(bad, p, RETURNED, 0);
+}
+
+MISUSE(span_unmapped)
+{
+	char *p = ash_alloc((size_t)50 << 20);
+
+	ash_release(p);
+	ash_trim(0);
+	bad_says(bad, p, FOREIGN, 0);
+}
+
+/* What a span gave back when it shrank. */
+MISUSE(span_shrunk)
+{
+	char *p = ash_alloc((size_t)9 << 20);
+
+	CHECK(ash_resize(p, (size_t)3 << 20) == p);
+	bad_says(bad, p + ((size_t)6 << 20), RETURNED, 0);
+}
+
+MISUSE(span_moved)
+{
+	char *p = ash_alloc((size_t)3 << 20), *q;
+
+	q = ash_resize(p, (size_t)200 << 20);
+	CHECK(q != NULL && q != p);
+	bad_says(bad, p, RETURNED, 0);
+}
+
+/* Became a block of a slab. */
+MISUSE(span_became_small)
+{
+	char *p = ash_alloc((size_t)3 << 20);
+
+	CHECK(ash_resize(p, 1000) != p);
+	bad_says(bad, p, RETURNED, 0);
+}
+
+/* A slab where a span was: the old pointer is inside memory of another kind. */
+MISUSE(span_became_slabs)
+{
+	char *p = ash_alloc((size_t)2 << 20), *blocks[16];
+
+	ash_release(p);
+	for (int i = 0; i < 16; i++) {
+		blocks[i] = ash_alloc(600000);
+		CHECK(blocks[i] != NULL);
+	}
+	bad_says(bad, blocks[3] + 64, "interior pointer", ash_usable_size(blocks[3]));
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The ancestor's names. */
+#include <ashlar_heap.h>
+#include <ashlar_names.h>
+
+#include "support/pattern.h"
+#include "rt.h"
+
+enum { CHUNKS = 8, BLOCK = 100, CHUNK = 2 << 20 };
+
+TEST(names_without_init, 10)
+{
+	struct ash_stats before, after;
+	char *p;
+
+	ash_stats(&before);
+	p = alloc(BLOCK);
+	CHECK(p != NULL);
+	fill(p, BLOCK, 1);
+	p = resize(p, 3 * BLOCK);
+	CHECK(p != NULL);
+	holds(p, BLOCK, 1);
+	ash_stats(&after);
+	CHECK_EQ(after.blocks, before.blocks + 1); /* the default heap's */
+	release(p);
+	release(NULL);
+	p = resize(NULL, BLOCK);
+	CHECK(p != NULL);
+	release(p);
+	ash_stats(&after);
+	CHECK_EQ(after.blocks, before.blocks);
+}
+
+/* A child writes into its parent's block, releases another, and leaves one of its own. */
+TEST(names_shared_with_children, 20)
+{
+	struct ash_stats st;
+	/* volatile: the compiler does not know that a child's stores are seen by others. */
+	char *volatile *table, *given;
+	long pid;
+
+	CHECK(init_global_allocator(CHUNKS));
+	table = alloc(2 * sizeof *table);
+	given = alloc(BLOCK);
+	CHECK(table != NULL && given != NULL);
+	fill(given, BLOCK, 2);
+	table[0] = given;
+	pid = rt_fork();
+	if (pid == 0) {
+		char *own = resize(NULL, BLOCK);
+
+		CHECK(own != NULL);
+		holds(table[0], BLOCK, 2);
+		release(table[0]);
+		fill(own, BLOCK, 3);
+		table[0] = NULL;
+		table[1] = resize(own, 50 * BLOCK);
+		CHECK(table[1] != NULL);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK(table[0] == NULL);
+	holds(table[1], BLOCK, 3);
+	release(table[1]);
+	release((void *)table);
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 0); /* nothing of it went to the default heap */
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(names_before_and_after_init, 10)
+{
+	char *before = alloc(BLOCK), *after, *large;
+
+	CHECK(before != NULL);
+	fill(before, BLOCK, 4);
+	CHECK(init_global_allocator(CHUNKS));
+	CHECK(init_global_allocator(1)); /* changes nothing */
+	after = alloc(BLOCK);
+	large = alloc(3 * (size_t)CHUNK); /* more than one chunk: the first call's heap */
+	CHECK(after != NULL && large != NULL);
+	before = resize(before, 2 * BLOCK);
+	CHECK(before != NULL);
+	holds(before, BLOCK, 4);
+	release(after);
+	release(before);
+	release(large);
+}
+
+TEST(names_full, 10)
+{
+	static void *p[CHUNKS + 1];
+	unsigned n = 0, i;
+
+	CHECK(!init_global_allocator(0));
+	CHECK(!init_global_allocator(SIZE_MAX / 2));
+	CHECK(init_global_allocator(CHUNKS));
+	while (n <= CHUNKS && (p[n] = alloc(CHUNK)) != NULL)
+		n++;
+	CHECK_EQ(n, CHUNKS);
+	release(p[0]);
+	CHECK((p[0] = alloc(CHUNK)) != NULL);
+	for (i = 0; i < n; i++)
+		release(p[i]);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A handler at each instruction boundary of a call, by the CPU's trap flag:
+ * SIGTRAP after every instruction.  For each k the call runs again and the
+ * handler acts at the k-th boundary.
+ */
+#include "support/stamp.h"
+#include "support/handler_at_step.h"
+
+/* ---- calls; each leaves the number of blocks as it was ---- */
+
+enum { FEW = 7 };
+
+static uint64_t held[FEW + 1], foreign, foreign_too;
+static size_t the_size;
+static bool detach_first, slabs_taken;
+
+static void call_alloc_release(void)
+{
+	ash_release(ash_alloc(the_size));
+}
+
+static void call_resize(void)
+{
+	ash_release(ash_resize(ash_zalloc(1, the_size), 3 * the_size));
+}
+
+/* More blocks than fit a slab: slabs are made, full, given back. */
+static void call_slabs(void)
+{
+	for (size_t i = 0; i < FEW; i++)
+		held[i] = (uintptr_t)ash_alloc(the_size);
+	for (size_t i = 0; i < FEW; i++)
+		ash_release((void *)(uintptr_t)held[i]);
+}
+
+/* A block of a thread that is no more. */
+static void call_release_foreign(void)
+{
+	ash_release(stamp_block(foreign));
+}
+
+static void call_trim(void)
+{
+	ash_trim(0);
+}
+
+static void call_check(void)
+{
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- acts ---- */
+
+static void act_alloc(void)
+{
+	uint64_t own = stamp_set(ash_alloc(40), 40, 1), large = stamp_set(ash_alloc(40000), 40000, 2);
+
+	CHECK_EQ(ash_check(), 0);
+	own = stamp_resize(own, 300, 3);
+	stamp_release(large);
+	stamp_release(own);
+}
+
+/* The handler releases what the interrupted thread allocated before. */
+static void act_release_held(void)
+{
+	stamp_release(held[FEW]);
+	held[FEW] = stamp_set(ash_alloc(the_size), the_size, boundary);
+}
+
+/* Of the same thread that is no more: news for whoever is its record's guest just now. */
+static void act_release_foreign(void)
+{
+	stamp_release(foreign_too);
+}
+
+/* Slabs go from list to list, in every second act back again. */
+static void act_slabs(void)
+{
+	static void *blocks[3 * FEW];
+
+	for (size_t i = 0; i < 3 * FEW; i++)
+		if (blocks[i] == NULL) {
+			blocks[i] = ash_alloc(the_size);
+		} else {
+			ash_release(blocks[i]);
+			blocks[i] = NULL;
+		}
+	slabs_taken = blocks[0] != NULL;
+}
+
+/* ---- */
+
+static void leave_body(void *size)
+{
+	foreign = stamp_set(ash_alloc(*(const size_t *)size), *(const size_t *)size, 5);
+	if (act == act_release_foreign)
+		foreign_too = stamp_set(ash_alloc(9000), 9000, 6);
+}
+
+/* Of two threads that release what a third one left, one has seen to it that all is collected. */
+static void check_collected(bool acted_once)
+{
+	struct ash_stats st;
+
+	if (!acted_once)
+		stamp_release(foreign_too);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+}
+
+static void check_left(size_t blocks)
+{
+	struct ash_stats st;
+
+	CHECK_EQ(ash_check(), 0);
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, blocks);
+	CHECK(st.owners <= (foreign == 0 ? 1 : 2)); /* a handler never gets one of its own */
+}
+
+/* Every `stride`-th boundary of the call; how many there are. */
+static size_t at_each_step(void (*call)(void), void (*acting)(void), size_t size, size_t stride)
+{
+	size_t k;
+	bool more = true;
+
+	step_begin(acting);
+	the_size = size;
+	for (k = 0; more; k += stride) {
+		if (call == call_release_foreign)
+			rt_thread_join(rt_thread_start(leave_body, &the_size));
+		held[FEW] = stamp_set(ash_alloc(size), size, k);
+		if (detach_first)
+			ash_thread_detach();
+		more = with_act_at(k, call);
+		if (acting == act_release_foreign)
+			check_collected(more);
+		if (slabs_taken)
+			act_slabs();
+		stamp_release(held[FEW]);
+		if (k % 8 == 0 || !more)
+			check_left(0);
+	}
+	return k;
+}
+
+/*
+ * A trap takes 10 us on the virtual machine this was written on, and the k-th
+ * run has k of them: long calls are acted in at some boundaries only.  QEMU
+ * is faster at it.
+ */
+static size_t stride(size_t native)
+{
+	return rt_under_qemu() ? (native + 2) / 3 : native;
+}
+
+/* tests/inner/steps.c goes through more paths; here the handler meets what it interrupts. */
+TEST(signal_at_each_step_of_fast_calls, 30)
+{
+	CHECK(at_each_step(call_alloc_release, act_alloc, 48, 1) > 30);
+	CHECK(at_each_step(call_alloc_release, act_release_held, 48, 1) > 30);
+	CHECK(at_each_step(call_resize, act_alloc, 100, stride(5)) > 100);
+	CHECK(at_each_step(call_resize, act_release_held, 100, stride(7)) > 100);
+}
+
+TEST(signal_at_each_step_of_slow_calls, 30)
+{
+	CHECK(at_each_step(call_slabs, act_alloc, 12000, stride(31)) > 500);
+	CHECK(at_each_step(call_slabs, act_release_held, 12000, stride(37)) > 500);
+	CHECK(at_each_step(call_alloc_release, act_alloc, 3 << 20, stride(5)) > 200);
+	CHECK(at_each_step(call_trim, act_release_held, 5000, stride(411)) > 1000);
+}
+
+TEST(signal_at_each_step_of_a_first_call, 30)
+{
+	detach_first = true;
+	CHECK(at_each_step(call_alloc_release, act_alloc, 48, 1) > 100);
+	CHECK(at_each_step(call_alloc_release, act_release_held, 48, 3) > 100);
+}
+
+TEST(signal_at_each_step_of_a_detach, 30)
+{
+	CHECK(at_each_step(ash_thread_detach, act_alloc, 48, stride(41)) > 1000);
+	CHECK(at_each_step(ash_thread_detach, act_release_held, 48, stride(97)) > 1000);
+}
+
+TEST(signal_at_each_step_of_a_remote_release, 30)
+{
+	CHECK(at_each_step(call_release_foreign, act_alloc, 48, stride(13)) > 100);
+	CHECK(at_each_step(call_release_foreign, act_release_held, 48, stride(17)) > 100);
+}
+
+TEST(signal_at_each_step_of_a_visit, 30)
+{
+	CHECK(at_each_step(call_release_foreign, act_release_foreign, 48, stride(29)) > 100);
+}
+
+TEST(signal_at_each_step_of_a_check, 30)
+{
+	/* What the handler does is the same each time: all boundaries in a few runs. */
+	act_again = 3;
+	CHECK(at_each_step(call_check, act_slabs, 12000, 1500) > 3000);
+}

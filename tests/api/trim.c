@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* What ash_trim leaves, also inside slabs that are half empty. */
+#include "support/resident.h"
+
+/* Blocks of which one in so many bytes stays; others must not have changed. */
+static void hollow(size_t size, size_t apart)
+{
+	enum { MOST = 300000 };
+	static unsigned char *p[MOST];
+	size_t n = scaled(64 * MIB, 8 * MIB) / size, base, i, left;
+	size_t every = apart / size, most = n / every * (size + 2 * PAGE) + 4 * MIB;
+
+	CHECK(n <= MOST);
+	(void)ash_trim(0); /* what the last ones have left */
+	base = rt_resident();
+	for (i = 0; i < n; i++) {
+		p[i] = ash_alloc(size);
+		CHECK(p[i] != NULL);
+		memset(p[i], (int)(i % 251), size);
+	}
+	for (i = 0; i < n; i++)
+		if (i % every != every / 2)
+			ash_release(p[i]);
+	(void)ash_trim(0);
+	left = rt_resident() > base ? rt_resident() - base : 0;
+	if (figures()) {
+		rt_print("     %zu-byte blocks: %zu KiB left\n", size, left / KIB);
+		CHECK(left <= most);
+	}
+	for (i = every / 2; i < n; i += every)
+		for (size_t k = 0; k < size; k++)
+			CHECK_EQ(p[i][k], i % 251);
+	CHECK_EQ(ash_check(), 0);
+	/* Nothing is left to give back, and it says so. */
+	if (figures())
+		CHECK_EQ(ash_trim(0), 0);
+	/* What was purged is usable, and zero where it is promised. */
+	for (i = 0; i < n; i++)
+		if (i % every != every / 2) {
+			p[i] = ash_zalloc(1, size);
+			for (size_t k = 0; k < size; k++)
+				CHECK_EQ(p[i][k], 0);
+			memset(p[i], (int)(i % 251), size);
+		}
+	for (i = 0; i < n; i++) {
+		CHECK_EQ(p[i][size - 1], i % 251);
+		ash_release(p[i]);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Most slabs get empty. */
+TEST(trim_beside_slabs, 20)
+{
+	hollow(256, 2 * MIB);
+	hollow(304, 2 * MIB);
+	hollow(1000, 2 * MIB);
+	hollow(5000, 2 * MIB);
+	hollow(20000, 2 * MIB);
+}
+
+/* None does. */
+TEST(trim_inside_slabs, 20)
+{
+	hollow(256, 64 * KIB);
+	hollow(304, 64 * KIB);
+	hollow(1000, 64 * KIB);
+	hollow(5000, 60 * KIB);
+	hollow(20000, 120 * KIB);
+}
+
+/* ash_trim(keep) leaves that much, of whatever kind. */
+TEST(trim_keeps, 20)
+{
+	enum { N = 20000 };
+	static unsigned char *p[N];
+	unsigned char *spans[4];
+	size_t live, left;
+
+	if (!figures())
+		rt_skip("resident memory is the emulator's here");
+	for (int i = 0; i < N; i++) {
+		p[i] = ash_alloc(1000);
+		memset(p[i], 1, 1000);
+	}
+	for (int i = 0; i < 4; i++)
+		spans[i] = filled(3 * MIB);
+	for (int i = 0; i < N; i++)
+		if (i % 100 != 0)
+			ash_release(p[i]);
+	for (int i = 0; i < 4; i++)
+		ash_release(spans[i]);
+	for (size_t keep = 16 * MIB; keep > 0; keep /= 2) {
+		if (keep < 64 * KIB)
+			keep = 0;
+		(void)ash_trim(keep);
+		left = rt_resident();
+		rt_print("     trim(%zu KiB): %zu KiB\n", keep / KIB, left / KIB);
+		live = N / 100 * PAGE + 2 * MIB;
+		CHECK(left <= live + keep);
+		/* And not much less than may stay. */
+		CHECK(left + 4 * MIB >= keep);
+		if (keep == 0)
+			break;
+	}
+	for (int i = 0; i < N; i += 100)
+		CHECK(p[i][0] == 1 && p[i][999] == 1);
+}
+
+/* What a thread that ended has left half empty is given back, too. */
+static void half_empty(void *list)
+{
+	unsigned char **p = list;
+
+	for (size_t i = 0; i < 4000; i++) {
+		p[i] = ash_alloc(1000);
+		memset(p[i], 5, 1000);
+	}
+	for (size_t i = 0; i < 4000; i++)
+		if (i % 40 != 0)
+			ash_release(p[i]);
+}
+
+TEST(trim_slabs_of_ended_threads, 20)
+{
+	static unsigned char *p[4000];
+	struct rt_thread *thread = rt_thread_start(half_empty, p);
+	size_t before;
+
+	rt_thread_join(thread);
+	before = rt_resident();
+	(void)ash_trim(0);
+	if (figures())
+		CHECK(before - rt_resident() > 2 * MIB);
+	for (size_t i = 0; i < 4000; i += 40) {
+		for (size_t k = 0; k < 1000; k++)
+			CHECK_EQ(p[i][k], 5);
+		ash_release(p[i]);
+	}
+	CHECK_EQ(ash_check(), 0);
+}

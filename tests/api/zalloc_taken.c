@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Zeroed blocks from slabs that were another thread's: adopted, or taken over after a fork. */
+#include "ashlar.h"
+#include "support/pattern.h"
+#include "rt.h"
+
+enum { BLOCKS = 3000 };
+
+static const size_t sizes[] = {8, 48, 300, 1000, 5000};
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+static char *blocks[SIZES][BLOCKS];
+static struct rt_barrier together;
+static _Atomic bool stop;
+
+static void dirty_all(void)
+{
+	size_t s, i;
+
+	for (s = 0; s < SIZES; s++)
+		for (i = 0; i < BLOCKS; i++) {
+			blocks[s][i] = ash_alloc(sizes[s]);
+			CHECK(blocks[s][i] != NULL);
+			fill(blocks[s][i], sizes[s], (unsigned)s);
+		}
+}
+
+/* Every second one goes, so that the slabs stay, half empty. */
+static void release_half(void)
+{
+	size_t s, i;
+
+	for (s = 0; s < SIZES; s++)
+		for (i = 0; i < BLOCKS; i += 2)
+			ash_release(blocks[s][i]);
+}
+
+/* As many zeroed ones as were released: they come from the same slabs. */
+static void zeroed_all(void)
+{
+	struct ash_stats before, after;
+	size_t s, i;
+
+	ash_stats(&before);
+	for (s = 0; s < SIZES; s++)
+		for (i = 0; i < BLOCKS; i += 2) {
+			char *p = ash_zalloc(1, sizes[s]);
+
+			CHECK(p != NULL);
+			is_zero(p, sizes[s]);
+			memset(p, 0xff, sizes[s]);
+		}
+	ash_stats(&after);
+	CHECK(after.slabs <= before.slabs + ((size_t)1 << 20));
+	for (s = 0; s < SIZES; s++)
+		for (i = 1; i < BLOCKS; i += 2)
+			holds(blocks[s][i], sizes[s], (unsigned)s);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void dirties_and_ends(void *argument)
+{
+	(void)argument;
+	dirty_all();
+	release_half();
+}
+
+TEST(zalloc_from_adopted_slabs, 30)
+{
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(dirties_and_ends, NULL));
+	zeroed_all();
+}
+
+static void dirties_for_others(void *argument)
+{
+	(void)argument;
+	dirty_all();
+}
+
+/* The thread has ended; what it left is released from outside, and then adopted. */
+TEST(zalloc_from_adopted_slabs_with_mail, 30)
+{
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(dirties_for_others, NULL));
+	release_half();
+	zeroed_all();
+}
+
+static void dirties_and_stays(void *argument)
+{
+	(void)argument;
+	dirty_all();
+	release_half();
+	rt_barrier_wait(&together);
+	while (!stop)
+		rt_yield();
+}
+
+TEST(zalloc_from_slabs_of_a_vanished_thread, 30)
+{
+	struct rt_thread *thread;
+	long pid;
+
+	ash_release(ash_alloc(1));
+	together.count = 2;
+	thread = rt_thread_start(dirties_and_stays, NULL);
+	rt_barrier_wait(&together);
+	pid = rt_fork();
+	if (pid == 0) {
+		zeroed_all();
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	stop = true;
+	rt_thread_join(thread);
+}

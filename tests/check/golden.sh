@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The instructions of the fast paths are those of tests/golden, in this build and in
+# that of tests/check/compiler.sh; and a change of them would be seen.
+set -u
+
+build=${BUILD:-build}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+
+sh tools/golden check "$build" "$build/clang-19" || status=1
+
+# planted NAME REASON SED: a change to the source that must be reported.
+eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+planted() {
+	mkdir -p "$folder/lib/core/front"
+	cp "$build/lib/core/front/release.o" "$folder/lib/core/front"
+	sed "$3" core/front/alloc.c >"$folder/alloc.c"
+	$COMPILE -fPIE -ftls-model=local-exec -fvisibility=hidden -Iarch/x86_64 -Isys -Icore -Icore/include \
+		-w -c "$folder/alloc.c" -o "$folder/lib/core/front/alloc.o" || exit 1
+	mkdir -p "$folder/prog/tests/inner" && cp "$build/prog/tests/inner/inline.o" "$folder/prog/tests/inner"
+	if sh tools/golden check "$folder" 2>&1 | grep -q "^     .*$2"; then
+		echo "ok   golden finds: $1"
+	else
+		echo "FAIL golden finds: $1"
+		status=1
+	fi
+}
+
+fast='/^FAST void \*ash_alloc/,/^}/'
+planted 'a call' 'a call: ' "$fast s/return p;/memset(p, (int)size, size); return p;/"
+planted 'a locked instruction' 'a locked instruction: ' \
+	"$fast s/seat_give();/fetch_or_acq_rel(\&heap_default.dirty, size); &/"
+planted 'an exchange' 'an exchange with memory: ' \
+	"$fast s/seat_give();/p += exchange_seq_cst(\&heap_default.dirty, size); &/"
+[ -f tests/golden/alloc-"$(readelf -p .comment "$build/lib/core/front/alloc.o" |
+	sed -n 's/.*clang version \([0-9]*\)\..*/\1/p' | head -n 1)".txt ] &&
+	planted 'one more instruction' '[+-]load' \
+		"$fast s/seat_give();/p += *(volatile char *)p; &/"
+exit $status

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# linker.ld: what it must refuse, and what a small program is made of.
+set -u
+
+build=${BUILD:-build}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+subject='link'
+. tests/support/verdict.sh
+
+eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+
+# build_program: standard input, built as make builds programs.
+build_program() {
+	cat >"$folder/program.c"
+	{
+		$COMPILE -w -c "$folder/program.c" -o "$folder/program.o" &&
+			$LINK "$folder/program.o" "$build/librt.a" "$build/libashlar.a" \
+				-o "$folder/program"
+	} 2>"$folder/errors"
+}
+
+# refused NAME ERROR SOURCE
+refused() {
+	! printf '%s\n' "$3" 'int main(void) { return 0; }' | build_program &&
+		grep -q "$2" "$folder/errors"
+	verdict "refuses $1"
+}
+
+refused 'a constructor' 'constructors: the runtime calls none' \
+	'volatile int x; __attribute__((constructor)) static void early(void) { x = 1; }'
+refused 'an ifunc' 'calls by table, or ifuncs' \
+	'static int one(void) { return 1; } static void *pick(void) { return (void *)one; }
+	int f(void) __attribute__((ifunc("pick")));
+	__attribute__((constructor)) void g(void) { f(); }'
+refused 'a section that nobody placed' 'odd_section' \
+	'__attribute__((section("odd_section"), retain, used)) int odd = 1;'
+
+build_program <<'C'
+#include "rt.h"
+#include <ashlar.h>
+int main(int argc, char **argv, char **envp)
+{
+	char *text = ash_alloc(32);
+	(void)argc, (void)argv, (void)envp;
+	rt_format(text, 32, "hello, world");
+	rt_print("%s\n%zu\n", text, rt_resident_peak());
+	ash_release(text);
+	return 0;
+}
+C
+verdict 'hello, world'
+
+readelf -lW "$folder/program" >"$folder/segments"
+grep -q 'GNU_STACK.* RW ' "$folder/segments"
+verdict 'the stack is not executable'
+! grep -qE 'LOAD.* RWE|INTERP|DYNAMIC' "$folder/segments"
+verdict 'no segment is writable and executable, none dynamic'
+[ "$(grep -c LOAD "$folder/segments")" = 2 ]
+verdict 'two segments in memory'
+
+[ "$("$folder/program" | head -n 1)" = 'hello, world' ]
+verdict 'it runs'
+# Without an environment: its strings lie on the stack and are not the program's.
+resident=$(env -i "$folder/program" | tail -n 1)
+[ "$resident" -gt 0 ] && [ "$resident" -le 65536 ]
+verdict "hello, world stays within 64 KiB of memory ($((resident / 1024)) KiB)"
+
+exit $status

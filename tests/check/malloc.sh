@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Ashlar as malloc, as far as no C library is needed to look at it: what the archive and
+# the shared object show, and the amalgamation, by each compiler that is here.
+set -u
+
+build=${BUILD:-build}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+subject='malloc'
+. tests/support/verdict.sh
+
+# same NAME: the two lists are equal.
+same() {
+	diff "$folder/expected" "$folder/found" | sed 's/^/     /'
+	cmp -s "$folder/expected" "$folder/found"
+	verdict "$1"
+}
+
+# ---- names ----
+
+operators='_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_t
+	_ZnamSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t
+	_ZnamSt11align_val_tRKSt9nothrow_t _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm
+	_ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t
+	_ZdaPvmSt11align_val_t _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t
+	_ZdlPvSt11align_val_tRKSt9nothrow_t _ZdaPvSt11align_val_tRKSt9nothrow_t'
+names='malloc calloc realloc reallocarray free cfree free_sized free_aligned_sized aligned_alloc
+	posix_memalign memalign valloc pvalloc malloc_usable_size mallopt malloc_trim mallinfo mallinfo2
+	malloc_stats ashlar_is_malloc'
+xml=malloc_info
+api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
+hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
+absent='__errno_location pthread_key_create pthread_key_delete pthread_setspecific'
+absent_xml='fwrite pthread_setcancelstate'
+# What one object of ours calls in the other; hidden from all others.
+between='ash_alloc_or ash_say ash_stats_rows'
+cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
+	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
+
+# list WORD...: one a line, sorted
+list() {
+	printf '%s\n' "$@" | sort -u
+}
+
+# shellcheck disable=SC2086 # lists of words, here and below
+members() {
+	ar t "$build/libashlar_malloc.a" | tr '\n' ' '
+}
+[ "$(members)" = 'ashlar_malloc.o ashlar_new.o ashlar_xml.o ' ]
+verdict 'the archive has one object for malloc, one for C++, and one for malloc_info'
+
+# shellcheck disable=SC2086
+list $names $api $between ash_defaults >"$folder/expected"
+nm -g --defined-only "$build/malloc/ashlar_malloc.o" | awk '{print $3}' | sort >"$folder/found"
+same 'the object shows the public names and no others'
+
+# shellcheck disable=SC2086
+list $operators >"$folder/expected"
+nm -g --defined-only "$build/malloc/ashlar_new.o" | awk '$2 == "W" {print $3}' | sort >"$folder/found"
+same 'operator new and delete in twenty forms, all weak'
+
+# shellcheck disable=SC2086
+list $absent >"$folder/expected"
+nm -u "$build/malloc/ashlar_malloc.o" | awk '$1 == "w" {print $2} $1 != "w"' |
+	grep -v _GLOBAL_OFFSET_TABLE_ | sort >"$folder/found"
+same 'of a C library only names that may be absent'
+
+list $xml >"$folder/expected"
+nm -g --defined-only "$build/malloc/ashlar_xml.o" | awk '{print $3}' >"$folder/found"
+same 'malloc_info is alone'
+list 'U ash_stats' 'U ash_stats_rows' 'U fwrite' 'w pthread_setcancelstate' >"$folder/expected"
+nm -u "$build/malloc/ashlar_xml.o" | grep -v _GLOBAL_OFFSET_TABLE_ | sed 's/^ *//' | sort >"$folder/found"
+same 'it needs fwrite, and nothing else of a C library must be there'
+
+# shellcheck disable=SC2086
+list $names $xml $operators $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
+nm -D --defined-only "$build/libashlar_malloc.so" | awk '{print $3}' | sort >"$folder/found"
+same 'the shared object shows the same, without hooks'
+
+# shellcheck disable=SC2086
+list $absent $absent_xml $cxx >"$folder/expected"
+nm -D -u "$build/libashlar_malloc.so" | awk '$1 == "w" {print $2} $1 != "w"' | sort >"$folder/found"
+same 'the shared object asks for nothing that must be there'
+
+# ---- the shared object ----
+
+readelf -dW "$build/libashlar_malloc.so" >"$folder/dynamic"
+! grep -q 'NEEDED' "$folder/dynamic"
+verdict 'the shared object needs no library'
+grep -q 'SONAME.*\[libashlar_malloc\.so\.0\]' "$folder/dynamic"
+verdict 'its soname is libashlar_malloc.so.0'
+grep -q 'NODELETE' "$folder/dynamic" && grep -q 'STATIC_TLS' "$folder/dynamic"
+verdict 'it stays loaded, and its thread-local words are at a fixed offset'
+! grep -qE 'INIT|FINI|TEXTREL' "$folder/dynamic"
+verdict 'it has no constructor, and its code is not patched'
+readelf -rW "$build/libashlar_malloc.so" >"$folder/relocations"
+! grep -qE 'DTPMOD|DTPOFF|TLSDESC' "$folder/relocations"
+verdict 'no function is called to find thread-local words'
+readelf -x .got "$build/libashlar_malloc.so" | grep -q ' 00010000 00000000 '
+verdict 'calls before it is relocated find no owner (tools/prereloc)'
+
+# ---- the amalgamation, and malloc without any library ----
+
+eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+cat >"$folder/program.c" <<'C'
+#include "rt.h"
+#include "ashlar.h"
+
+void *malloc(size_t size) __attribute__((weak));
+void free(void *p) __attribute__((weak));
+int ashlar_is_malloc(void) __attribute__((weak));
+
+static void *kept[4][1000];
+
+static void work(void *place)
+{
+	void **row = place;
+	for (unsigned i = 0; i < 1000; i++)
+		row[i] = malloc != NULL ? malloc(i) : ash_alloc(i);
+}
+
+int main(int argc, char **argv, char **envp)
+{
+	struct rt_thread *t[4];
+	struct ash_stats s;
+	(void)argc, (void)argv, (void)envp;
+	for (unsigned i = 0; i < 4; i++)
+		t[i] = rt_thread_start(work, kept[i]);
+	for (unsigned i = 0; i < 4; i++)
+		rt_thread_join(t[i]);
+	for (unsigned i = 0; i < 4000; i++)
+		(free != NULL ? free : ash_release)(kept[i / 1000][i % 1000]);
+	if (malloc != NULL && (malloc((size_t)-1) != NULL || ashlar_is_malloc() != 1))
+		return 1;
+	ash_thread_detach();
+	ash_stats(&s);
+	rt_print("%zu blocks, check %d\n", s.blocks, ash_check());
+	return 0;
+}
+C
+$COMPILE -w -c "$folder/program.c" -o "$folder/program.o" || exit 1
+
+# works NAME FILE...: linked with the program and the test runtime, it runs.
+works() {
+	name=$1
+	shift
+	$LINK "$folder/program.o" "$@" "$build/librt.a" "$build/asm/arch/x86_64/syscall.o" \
+		"$build/lib/arch/x86_64/memory.o" -o "$folder/program" &&
+		[ "$("$folder/program")" = '0 blocks, check 0' ] &&
+		[ "$(RT_QEMU=1 qemu-x86_64 "$folder/program")" = '0 blocks, check 0' ]
+	verdict "$name: threads allocate, natively and under QEMU"
+}
+
+works 'libashlar_malloc.a without a C library' "$build/libashlar_malloc.a"
+
+one_call() {
+	(cd "$folder" && "$@" -c ashlar.c -o one.o) 2>"$folder/errors"
+}
+cp "$build/amalgamation/ashlar.c" "$build"/amalgamation/ashlar*.h "$folder"
+for compiler in clang clang-19 gcc; do
+	if ! command -v $compiler >/dev/null; then
+		echo "skip malloc: amalgamation by $compiler: it is not here"
+		continue
+	fi
+	# shellcheck disable=SC2086 # a flag or none
+	for flag in '' -DASHLAR_MALLOC; do
+		one_call $compiler -O2 -Wall -Wextra $flag && ! [ -s "$folder/errors" ]
+		verdict "amalgamation by $compiler $flag: not a warning"
+		head -n 20 "$folder/errors" | sed 's/^/     /'
+		# As the test programs are: linker.ld has no place for other things.
+		one_call $compiler -O2 -ffreestanding -fno-pie -fno-stack-protector \
+			-fno-asynchronous-unwind-tables $flag
+		# GNU's assembler asks for a table that nothing refers to.
+		[ $compiler != gcc ] || objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
+		works "amalgamation by $compiler $flag" "$folder/one.o"
+	done
+done
+exit $status

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* What a survivor finds if the victim dies now. */
+#include "inner/death.h"
+
+#include "shm/building.h"
+#include "shm/census.h"
+#include "heaps/instance.h"
+#include "life.h"
+#include "shm/seats.h"
+#include "shm/sound.h"
+#include "syscall.h"
+#include "tls.h"
+#include "slab/walk.h"
+
+enum { READ_WRITE = 3, SHARED = 0x01, PRIVATE = 0x02, FIXED = 0x10, NORESERVE = 0x4000 };
+enum { SET_FS = 0x1002 };
+enum { SLOTS = 8192, WORKING = 8 };
+
+static void *tls_of_victim, *tls_of_survivor;
+static struct entry *slot[SLOTS]; /* the book by address */
+static unsigned seen[BOOK];
+static size_t usable[BOOK];
+static unsigned state;
+static struct entry extra;
+static uint64_t victims_owner;
+static size_t extras, found, of_victim;
+static bool in_flight; /* a new block, when the victim died */
+
+static struct store *store(void)
+{
+	return store_of(heap_of(death_heap));
+}
+
+static void map_as(long sharing)
+{
+	struct store *s = store();
+	size_t bytes = s->bytes;
+
+	CHECK_EQ(arch_mmap(s, bytes, READ_WRITE, sharing | FIXED | NORESERVE, death_fd, 0), s);
+}
+
+static struct entry **slot_of(const void *p)
+{
+	size_t i = (uintptr_t)p * 0x9e3779b97f4a7c15u >> 51;
+
+	while (slot[i % SLOTS] != NULL && slot[i % SLOTS]->p != p)
+		i++;
+	return &slot[i % SLOTS];
+}
+
+/* The thread pointer is the first word of what it points to. */
+static void *tls_now(void)
+{
+	void *self;
+
+	__asm__ volatile("mov %%fs:0, %0" : "=r"(self));
+	return self;
+}
+
+void look_prepare(void)
+{
+	static _Alignas(64) char memory[4096];
+	size_t i;
+
+	CHECK(tls_size() <= sizeof memory);
+	tls_of_victim = tls_now();
+	tls_of_survivor = tls_build(memory);
+	for (i = 0; i < book->count; i++)
+		*slot_of(book->entry[i].p) = &book->entry[i];
+	victims_owner = census_join(store());
+}
+
+/* ---- the victim is dead ---- */
+
+static bool all_die; /* not only the victim */
+
+static void die(uint64_t *word, unsigned shift)
+{
+	uint64_t flags = *word & (((uint64_t)1 << shift) - 1);
+
+	if (*word >> shift == death_victim || (all_die && *word >> shift != 0))
+		*word = death_ended << shift | flags;
+}
+
+static void victim_dies(void)
+{
+	struct store *s = store();
+	struct owner *o;
+	unsigned i;
+
+	in_flight = false;
+	for (o = s->heap.owners; o != NULL; o = o->next) {
+		if (o->state >> OWNER_THREAD == death_victim && o->flight != 0)
+			in_flight |= *slot_of((void *)o->flight) == NULL; /* NOLINT: an address */
+		die(&o->state, OWNER_THREAD);
+	}
+	for (i = 0; i < STRANGERS; i++)
+		die(&s->strangers[i], 0);
+	die(&s->recoverer, 0);
+	for (i = 0; i < 8; i++)
+		die(&s->census[i], 0);
+}
+
+static void everybody_dies(void)
+{
+	all_die = true;
+	victim_dies();
+	all_die = false;
+}
+
+/* ---- the heap is whole ---- */
+
+static int visit(__attribute__((unused)) void *context, void *p, size_t size,
+		 const struct ash_heap_owner *owner)
+{
+	struct entry *e = *slot_of(p);
+
+	found++;
+	of_victim += owner->id == victims_owner;
+	if (e == NULL) {
+		extras++;
+		extra.p = p;
+		extra.size = size;
+		CHECK_EQ(owner->id, victims_owner);
+		CHECK(!owner->live);
+		return 0;
+	}
+	CHECK(seen[e - book->entry] != state); /* no block twice */
+	seen[e - book->entry] = state;
+	CHECK(size >= e->size || e->loose);
+	usable[e - book->entry] = size;
+	return 0;
+}
+
+static void contents(void)
+{
+	size_t i, n;
+
+	for (n = 0; n < book->count; n++) {
+		const struct entry *e = &book->entry[n];
+
+		if (seen[n] != state) {
+			/* Gone: only what the call releases, or has moved. */
+			CHECK(e->loose);
+			continue;
+		}
+		for (i = 0; i < e->size && i < usable[n]; i += i < 32 ? 1 : e->size / 5 + 1)
+			CHECK_EQ(e->p[i], (unsigned char)(e->key + i));
+	}
+}
+
+/* Chunks and units: each is free, or somebody's. */
+static void nothing_lost(void)
+{
+	struct region *r = heap_of(death_heap)->regions;
+	struct ash_stats st;
+	size_t i, left = 0;
+	unsigned u, n;
+
+	for (i = 0; i < r->chunks; i++) {
+		struct chunk *c = region_chunk(r, i);
+
+		if (left > 0) {
+			left--;
+		} else if (bits_all(r->free, i, 1)) {
+			continue;
+		} else if (chunk_is(c, CHUNK_SPAN)) {
+			left = c->span_chunks - 1;
+			CHECK(c->span_bytes <= (size_t)c->span_chunks << CHUNK_SHIFT);
+		} else {
+			CHECK(chunk_is(c, CHUNK_SLABS));
+			n = bits_count(c->units);
+			for (u = 0; u < CHUNK_UNITS; u++)
+				if (slab_begins(c, u))
+					n += slab_beginning(c, u)->units;
+			CHECK_EQ(n, CHUNK_UNITS);
+		}
+	}
+	ash_heap_stats(death_heap, &st);
+	CHECK_EQ(heap_of(death_heap)->dirty << UNIT_SHIFT, st.dirty);
+}
+
+static void records_settled(void)
+{
+	struct store *s = store();
+	struct owner *o;
+	uint64_t n = 0;
+	unsigned i;
+
+	for (o = s->heap.owners; o != NULL; o = o->next, n++) {
+		CHECK_EQ(o->building & 1, 0);
+		CHECK_EQ(o->flight, 0);
+		CHECK(o->state >> OWNER_THREAD != death_ended);
+	}
+	CHECK_EQ(n, s->records_used);
+	for (i = 0; i < STRANGERS; i++)
+		CHECK_EQ(s->strangers[i], 0);
+	CHECK_EQ(s->lost, 0);
+	CHECK(s->recoverer == 0 || s->recoverer == death_ended);
+}
+
+/* Walks the blocks and compares them with the book. */
+static void count(void)
+{
+	extras = found = of_victim = 0;
+	state++;
+	(void)ash_heap_walk(death_heap, visit, NULL);
+	CHECK(extras <= 1);
+}
+
+static void whole(void)
+{
+	CHECK_EQ(ash_heap_check(death_heap), 0);
+	count();
+	CHECK(!in_flight || extras == 0); /* it has landed */
+	contents();
+	nothing_lost();
+	records_settled();
+}
+
+/* ---- and works ---- */
+
+static void work(void)
+{
+	struct entry mine[WORKING];
+	unsigned i, k;
+
+	for (i = 0; i < WORKING; i++) {
+		size_t size = i == 0 ? death_size : class_size((state * 5 + i * 17) % CLASSES);
+		bool zero = i % 2 == 1;
+		unsigned char *p;
+
+		if (size > 400000 && i != 0)
+			size = 300;
+		p = zero ? ash_heap_zalloc(death_heap, 1, size) : ash_heap_alloc(death_heap, size);
+		CHECK(p != NULL);
+		mine[i] = (struct entry){p, size, 0, false};
+		for (k = 0; k < book->count; k++)
+			CHECK(seen[k] != state || p >= book->entry[k].p + usable[k] ||
+			      p + size <= book->entry[k].p);
+		CHECK(extras == 0 || p >= extra.p + extra.size || p + size <= extra.p);
+		for (k = 0; zero && k < size; k += k < 512 ? 1 : 509)
+			CHECK_EQ(p[k], 0);
+		memset(p, (int)i, size < 4096 ? size : 4096);
+	}
+	contents();
+	for (i = 0; i < WORKING; i++) {
+		for (k = 0; k < mine[i].size && k < 4096; k += 97)
+			CHECK_EQ(mine[i].p[k], i);
+		ash_heap_release(death_heap, mine[i].p);
+	}
+}
+
+static void release_victims(void)
+{
+	size_t before = found, held = of_victim;
+
+	CHECK_EQ(ash_heap_release_owner(death_heap, victims_owner), held);
+	count();
+	CHECK_EQ(of_victim, 0);
+	CHECK_EQ(found, before - held);
+	CHECK_EQ(ash_heap_check(death_heap), 0);
+}
+
+/* The file of this instant is one that a process would attach to. */
+static void attachable(void)
+{
+	enum ash_attach why;
+
+	CHECK(sound(death_fd, store(), &why));
+}
+
+void look(void)
+{
+	static unsigned looks;
+	bool new = look_is_new();
+
+	if (looks % 16 == 0)
+		attachable();
+	CHECK_EQ(arch_arch_prctl(SET_FS, tls_of_survivor), 0);
+	map_as(PRIVATE);
+	victim_dies();
+	(void)ash_heap_recover(death_heap);
+	whole();
+	work();
+	count();
+	contents();
+	if (looks++ % 8 == 0)
+		release_victims();
+	seats_forget();
+	if (new) {
+		map_as(PRIVATE);
+		victim_dies();
+		(void)ash_heap_recover(death_heap);
+		look_fill();
+		seats_forget();
+		map_as(PRIVATE);
+		everybody_dies();
+		(void)ash_heap_recover(death_heap);
+		look_empty();
+		seats_forget();
+	}
+	map_as(SHARED);
+	CHECK_EQ(arch_arch_prctl(SET_FS, tls_of_victim), 0);
+}

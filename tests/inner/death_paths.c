@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* The paths on which the harness of deaths walks. */
+#include "inner/death_before.h"
+
+#include "thread/takeover.h"
+#include "heaps/instance.h"
+#include "shm/building.h"
+#include "shm/recover.h"
+#include "backend/region.h"
+#include "shm/seats.h"
+#include "slab/unowned.h"
+#include "backend/span.h"
+
+#define PASSES(function) ((void (*)(void))(uintptr_t)(function))
+
+static struct heap *heap(void)
+{
+	return heap_of(death_heap);
+}
+
+/* ---- calls ---- */
+
+static void do_alloc(void)
+{
+	death_block = ash_heap_alloc(death_heap, death_size);
+}
+
+static void do_zalloc(void)
+{
+	death_block = ash_heap_zalloc(death_heap, 1, death_size);
+}
+
+static void do_aligned(void)
+{
+	death_block = ash_heap_aligned_alloc(death_heap, 4096, death_size);
+}
+
+static void do_release(void)
+{
+	ash_heap_release(death_heap, death_block);
+}
+
+static void do_shrink(void)
+{
+	death_block = ash_heap_resize(death_heap, death_block, death_size / 3);
+}
+
+static void do_grow(void)
+{
+	death_block = ash_heap_resize(death_heap, death_block, death_size * 3);
+}
+
+static void do_trim(void)
+{
+	(void)ash_heap_trim(death_heap, 0);
+}
+
+static void do_detach(void)
+{
+	ash_heap_thread_detach(death_heap);
+}
+
+static void do_recover(void)
+{
+	(void)ash_heap_recover(death_heap);
+}
+
+/* ---- a process that died in the middle of everything ---- */
+
+static void die_over_units(void)
+{
+	before_three();
+	(void)building_begin(heap(), seats_self(heap()));
+	CHECK(units_claim(heap(), 3, true, false).chunk != NULL);
+}
+
+static void die_over_chunks(void)
+{
+	before_three();
+	(void)building_begin(heap(), seats_self(heap()));
+	CHECK(region_claim(heap(), 3, 1, false).region != NULL);
+}
+
+static void die_over_span(void)
+{
+	before_three();
+	(void)building_begin(heap(), seats_self(heap()));
+	CHECK(span_alloc(heap(), (size_t)3 << 20, 1, false) != NULL);
+}
+
+static void die_over_slot_of_nobody(void)
+{
+	before_three();
+	(void)building_begin(heap(), NULL);
+	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
+}
+
+static void die_unmaking_of_nobody(void)
+{
+	struct slab *s;
+
+	before_record();
+	(void)building_begin(heap(), seats_self(heap()));
+	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
+	s = heap()->unowned[class_of(death_size)];
+	s->free[0] = 0;
+	s->owner |= OWNER_CHANGING;
+}
+
+static void die_over_record(void)
+{
+	(void)building_begin(heap(), NULL);
+	CHECK(store_owner(heap()) != NULL);
+}
+
+static void die_over_slot(void)
+{
+	struct owner *o;
+
+	before_three();
+	o = seats_self(heap());
+	o->flight = (uint64_t)(uintptr_t)ash_heap_alloc(death_heap, death_size);
+}
+
+static void ended_over_units(void)
+{
+	before_record();
+	death_by_ended(die_over_units);
+}
+
+static void ended_over_chunks(void)
+{
+	before_record();
+	death_by_ended(die_over_chunks);
+}
+
+static void ended_over_span(void)
+{
+	before_record();
+	death_by_ended(die_over_span);
+}
+
+static void ended_over_slot_of_nobody(void)
+{
+	before_record();
+	death_by_ended(die_over_slot_of_nobody);
+}
+
+static void ended_unmaking_of_nobody(void)
+{
+	before_record();
+	death_by_ended(die_unmaking_of_nobody);
+}
+
+static void ended_over_record(void)
+{
+	before_record();
+	death_by_ended(die_over_record);
+}
+
+static void ended_over_slot(void)
+{
+	before_record();
+	death_by_ended(die_over_slot);
+}
+
+const struct death_path death_paths[] = {
+	{"allocate: fast", before_take, do_alloc, NULL, 48, 0},
+	{"allocate: next group", before_to_last_of_group, do_alloc, PASSES(bin_refill), 48, 0},
+	{"allocate: next slab on the list", before_shelve, do_alloc, PASSES(slabs_remove), 700, 0},
+	{"allocate: new slab", before_exhaust, do_alloc, PASSES(slab_make), 700, 0},
+	{"allocate: new slab of small slots", before_exhaust, do_alloc, PASSES(slab_make), 128, 0},
+	{"allocate: new slab of one slot", before_take, do_alloc, PASSES(slab_make), 70000, 0},
+	{"allocate: new chunk", before_fill_chunks, do_alloc, PASSES(region_claim), 700, 0},
+	{"allocate: first call of the process", NULL, do_alloc, PASSES(owner_enter), 48, 0},
+	{"allocate: first call, a record left by another", before_take_from_detached, do_alloc, NULL, 48, 0},
+	{"allocate: collect remote releases", before_mail, do_alloc, PASSES(slab_collect), 640, 0},
+	{"allocate: adopt a slab", before_adopt, do_alloc, PASSES(owner_adopt), 2000, 0},
+	{"allocate: take over from a dead process", before_take_over, do_alloc, PASSES(takeover_end), 2000, 0},
+	{"allocate: aligned", before_take, do_aligned, NULL, 4096, 0},
+	{"allocate: span", before_record, do_alloc, PASSES(span_alloc), 3 << 20, 0},
+	{"allocate: of nobody, new slab", before_check_out, do_alloc, PASSES(unowned_slot), 96, 0},
+	{"allocate: of nobody", before_take_of_nobody, do_alloc, PASSES(unowned_slot), 96, 0},
+	{"allocate: no record to be had", before_no_record, do_alloc, PASSES(unowned_slot), 96, 60},
+	{"allocate: no record yet, new chunk", before_busy, do_alloc, PASSES(region_claim), 700, 0},
+	{"zero-allocate: fast", before_take, do_zalloc, NULL, 100, 0},
+	{"zero-allocate: of nobody", before_take_of_nobody, do_zalloc, PASSES(unowned_slot), 100, 0},
+	{"zero-allocate: span that was written", before_dirty, do_zalloc, PASSES(span_alloc), 3 << 20, 0},
+	{"release: own, fast", before_take, do_release, NULL, 48, 0},
+	{"release: own, slab full before", before_exhausted, do_release, NULL, 700, 0},
+	{"release: own, slab gets empty, kept", before_last_of_slab, do_release, PASSES(spares_add), 900, 0},
+	{"release: own, an older spare goes back", before_last_of_slab_with_spares, do_release, PASSES(slab_unmake), 60000, 0},
+	{"release: own, the chunk goes back", before_last_of_chunk, do_release, NULL, 1 << 20, 0},
+	{"release: into a live process's slab", before_take_from_live, do_release, PASSES(owner_notify), 48, 0},
+	{"release: into a vacant record's slab", before_take_from_detached, do_release, PASSES(owner_notify), 48, 0},
+	{"release: a vacant record's slab gets empty", before_last_from_detached, do_release, PASSES(owner_visit), 48, 0},
+	{"release: into a dead process's slab", before_take_from_ended, do_release, PASSES(owner_notify), 48, 0},
+	{"release: of nobody", before_take_of_nobody, do_release, PASSES(unowned_free), 96, 0},
+	{"release: of nobody, the slab goes back", before_last_of_nobody, do_release, PASSES(units_give), 9000, 0},
+	{"release: of nobody, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
+	{"release: span", before_take_one, do_release, PASSES(span_release), 3 << 20, 0},
+	{"release: own, purge", before_period_over, do_release, PASSES(pages_purge), 3 << 20, 0},
+	{"resize: same class", before_take, do_shrink, NULL, 8, 0},
+	{"resize: moves", before_take, do_grow, NULL, 100, 0},
+	{"resize: slot to span", before_take, do_grow, PASSES(span_alloc), 900 << 10, 0},
+	{"resize: a live process's block", before_take_from_live, do_grow, PASSES(owner_notify), 100, 0},
+	{"resize: span shrinks", before_take_one, do_shrink, PASSES(span_fit), 9 << 20, 0},
+	{"resize: span grows in place", before_take_one, do_grow, PASSES(region_claim_at), 3 << 20, 0},
+	{"resize: span moves", before_hemmed, do_grow, PASSES(span_release), 3 << 20, 0},
+	{"detach", before_mail, do_detach, PASSES(owner_shrink), 640, 0},
+	{"trim", before_dirty, do_trim, PASSES(heap_trim), 3 << 20, 0},
+	{"recover: a dead process's slabs", before_take_from_ended, do_recover, PASSES(takeover_end), 48, 0},
+	{"recover: a slot in flight", ended_over_slot, do_recover, PASSES(recover_settle), 48, 0},
+	{"recover: units", ended_over_units, do_recover, PASSES(units_give), 48, 0},
+	{"recover: chunks", ended_over_chunks, do_recover, PASSES(region_give), 48, 0},
+	{"recover: a span", ended_over_span, do_recover, PASSES(span_release), 48, 0},
+	{"recover: a slot of nobody", ended_over_slot_of_nobody, do_recover, NULL, 48, 0},
+	{"recover: an empty unowned slab", before_empty_of_nobody, do_recover, PASSES(units_give), 9000, 3},
+	{"recover: a slab half unmade", ended_unmaking_of_nobody, do_recover, PASSES(units_give), 9000, 6},
+	{"recover: a record", ended_over_record, do_recover, PASSES(owner_enter), 48, 0},
+};
+const size_t death_path_count = sizeof(death_paths) / sizeof(death_paths[0]);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Pointers to the allocator's own records, and damage that only its insides can show. */
+#include "support/misuse.h"
+#include "thread/owner.h"
+#include "backend/region.h"
+
+/* The chunk, and the slab, of a block. */
+static struct slab *slab_of(void *p)
+{
+	struct slab *s;
+
+	CHECK(slab_find(map_find(p), p, &s));
+	return s;
+}
+
+MISUSE(heap_record)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, &heap_default, RECORDS, 0);
+}
+
+MISUSE(heap_record_end)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, (char *)(&heap_default + 1) - 8, RECORDS, 0);
+}
+
+MISUSE(map_root)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, &chunk_map.root[MAP_SIZE - 1], RECORDS, 0);
+}
+
+MISUSE(map_units)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, &chunk_map.units[MAP_UNITS - 1], RECORDS, 0);
+}
+
+MISUSE(region_record)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, heap_default.regions, RECORDS, 0);
+}
+
+/* A region with metadata of its own, not the static one of the first. */
+MISUSE(region_record_of_span)
+{
+	char *p = ash_alloc((size_t)50 << 20);
+
+	bad_says(bad, map_find(p)->region, RECORDS, 0);
+	CHECK(map_find(p)->region->next != NULL || heap_default.regions->next == NULL);
+}
+
+MISUSE(chunk_record)
+{
+	bad_says(bad, map_find(ash_alloc(1)), RECORDS, 0);
+}
+
+MISUSE(slab_record)
+{
+	bad_says(bad, slab_of(ash_alloc(100)), RECORDS, 0);
+}
+
+MISUSE(slab_free_words)
+{
+	bad_says(bad, slab_of(ash_alloc(100))->free, RECORDS, 0);
+}
+
+MISUSE(slab_remote_words)
+{
+	bad_says(bad, slab_of(ash_alloc(100))->remote, RECORDS, 0);
+}
+
+MISUSE(owner_record)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, heap_default.owners, RECORDS, 0);
+}
+
+MISUSE(owner_record_end)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_says(bad, (char *)(heap_default.owners + 1) - 8, RECORDS, 0);
+}
+
+static void allocate(void *p)
+{
+	*(void **)p = ash_alloc(100);
+}
+
+/* The record of a thread that ended stays, and is known. */
+MISUSE(owner_record_of_thread)
+{
+	void *p = ash_alloc(100);
+	struct rt_thread *thread = rt_thread_start(allocate, &p);
+
+	CHECK(thread != NULL);
+	rt_thread_join(thread);
+	CHECK(p != NULL && heap_default.owners->next != NULL);
+	bad_says(bad, heap_default.owners, RECORDS, 0);
+}
+
+/* ---- a shared slab: what handlers get ---- */
+
+/* As if this call had interrupted another one of the thread. */
+static char *shared_block(size_t size)
+{
+	char *p;
+
+	CHECK(ash_alloc(1) != NULL); /* so that there is a seat */
+	seat.open = 0;
+	p = ash_alloc(size);
+	seat.open = SEAT_OPEN;
+	CHECK(p != NULL && load_relaxed(&slab_of(p)->owner) == OWNER_UNOWNED);
+	return p;
+}
+
+MISUSE(released_shared)
+{
+	char *p = shared_block(100);
+
+	ash_release(p);
+	bad_says(bad, p, bad->gone, 112);
+}
+
+MISUSE(interior_shared)
+{
+	bad_says(bad, shared_block(100) + 16, "interior pointer", 112);
+}
+
+/* ---- both bits of a slot set: a second release that raced with the first ---- */
+
+static struct slab *damaged;
+
+/* As if another thread had released the block at the same time, and not told yet. */
+static void release_with_another(char *p)
+{
+	uint64_t index;
+
+	damaged = slab_of(p);
+	CHECK(slab_index(damaged, p, &index));
+	ash_release(p);
+	fetch_or_seq_cst(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
+}
+
+static void collect(__attribute__((unused)) void *p)
+{
+	ash_trim(SIZE_MAX);
+}
+
+TEST(misuse_found_when_collected, 10)
+{
+	struct bad bad;
+	char *p = block_among(100);
+
+	release_with_another(p);
+	CHECK_EQ(ash_check(), 6); /* I6: free and remote are disjoint */
+	fetch_or_seq_cst(&damaged->owner, OWNER_PENDING);
+	bad_says(&bad, p, "double free", 112);
+	misuse_expect("release", collect, &bad);
+	/* Without the mark, it is found when everything is collected. */
+	fetch_and_seq_cst(&damaged->owner, ~OWNER_PENDING);
+	misuse_expect("release", collect, &bad);
+}
+
+static void detach(__attribute__((unused)) void *p)
+{
+	ash_thread_detach();
+}
+
+/* The slab goes back: the last moment to see it. */
+TEST(misuse_found_when_slab_goes, 10)
+{
+	struct bad bad;
+	char *p = ash_alloc(100);
+
+	release_with_another(p);
+	bad_says(&bad, p, "double free", 112);
+	misuse_expect("release", detach, &bad);
+}

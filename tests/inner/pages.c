@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* sys/pages: what its header promises of the system's memory. */
+#include "support/pattern.h"
+#include "pages.h"
+#include "rt.h"
+#include "syscall.h"
+
+static char *reserve(size_t bytes)
+{
+	char *p = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
+
+	CHECK(p != NULL);
+	return p;
+}
+
+/* Neither natively nor under QEMU may the ends that were cut off stay. */
+static void reserve_once(size_t bytes, size_t alignment, enum sharing sharing)
+{
+	size_t mappings = rt_mappings(), space = rt_address_space();
+	char *p = pages_reserve(bytes, alignment, sharing);
+
+	CHECK(p != NULL);
+	CHECK_EQ((uintptr_t)p & (alignment - 1), 0);
+	for (size_t i = 0; i < bytes; i += PAGE_SIZE)
+		CHECK(p[i] == 0 && p[i + PAGE_SIZE - 1] == 0);
+	p[0] = p[bytes - 1] = 1;
+	if (!rt_under_qemu()) /* there the figure is the emulator's */
+		CHECK_EQ(rt_address_space(), space + bytes);
+	CHECK(rt_mappings() <= mappings + 1);
+	CHECK(pages_release(p, bytes));
+	CHECK_EQ(rt_mappings(), mappings);
+}
+
+TEST(pages_reserve_alignments, 20)
+{
+	static const size_t sizes[] = {PAGE_SIZE, 3 * PAGE_SIZE, 2 * MIB, 2 * MIB + PAGE_SIZE,
+				       4 * MIB};
+	size_t largest = rt_under_qemu() ? 32 * MIB : 1024 * MIB; /* 6 ms a GiB there */
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (size_t alignment = PAGE_SIZE; alignment <= largest; alignment *= 2) {
+			reserve_once(sizes[i], alignment, PAGES_PRIVATE);
+			reserve_once(sizes[i], alignment, PAGES_SHARED);
+		}
+}
+
+/* A page in the way, of varying size, so that the first answer is unaligned. */
+TEST(pages_reserve_unaligned, 10)
+{
+	for (size_t odd = 1; odd <= 16; odd++) {
+		char *way = rt_map(odd * PAGE_SIZE);
+
+		CHECK(way != NULL);
+		reserve_once(2 * MIB + PAGE_SIZE, 2 * MIB, PAGES_PRIVATE);
+		reserve_once(4 * MIB, 4 * MIB, PAGES_SHARED);
+	}
+}
+
+TEST(pages_reserve_refuses, 10)
+{
+	/* More than there are addresses: an answer, not a panic. */
+	CHECK(pages_reserve((size_t)1 << 47, PAGE_SIZE, PAGES_PRIVATE) == NULL);
+	CHECK(pages_reserve((size_t)1 << 62, 2 * MIB, PAGES_PRIVATE) == NULL);
+	CHECK(pages_reserve((size_t)1 << 63, 2 * MIB, PAGES_PRIVATE) == NULL);
+	CHECK(pages_reserve((size_t)0 - PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE) == NULL);
+}
+
+TEST(pages_release_unmaps, 10)
+{
+	char *p = reserve(8 * PAGE_SIZE);
+	unsigned char there[8];
+
+	CHECK_EQ(arch_mincore(p, 8 * PAGE_SIZE, there), 0);
+	CHECK(pages_release(p, 8 * PAGE_SIZE));
+	CHECK(arch_mincore(p, 8 * PAGE_SIZE, there) < 0);
+}
+
+static void purge_middle(enum sharing sharing)
+{
+	size_t third = 3 * PAGE_SIZE;
+	char *p = pages_reserve(3 * third, PAGE_SIZE, sharing);
+	bool zeroes;
+
+	CHECK(p != NULL);
+	for (int round = 0; round < 3; round++) {
+		fill(p, 3 * third, 1);
+		zeroes = pages_purge(p + third, third, sharing);
+		/* The answer must be the truth; natively it must be yes. */
+		CHECK(zeroes || rt_under_qemu());
+		if (zeroes)
+			is_zero(p + third, third);
+		for (size_t i = 0; i < third; i++) {
+			CHECK_EQ((unsigned char)p[i], pattern(i, 1));
+			CHECK_EQ((unsigned char)p[2 * third + i], pattern(2 * third + i, 1));
+		}
+	}
+	CHECK(pages_release(p, 3 * third));
+}
+
+TEST(pages_purge_private, 10)
+{
+	purge_middle(PAGES_PRIVATE);
+	/* QEMU passes this advice on for private memory; a "no" here would be a loss. */
+	char *p = reserve(PAGE_SIZE);
+	CHECK(pages_purge(p, PAGE_SIZE, PAGES_PRIVATE));
+}
+
+TEST(pages_purge_shared, 10)
+{
+	purge_middle(PAGES_SHARED);
+}
+
+/* What one process purges of shared memory, the other sees purged, or both see it kept. */
+TEST(pages_purge_shared_by_processes, 10)
+{
+	char *p = pages_reserve(2 * PAGE_SIZE, PAGE_SIZE, PAGES_SHARED);
+	long pid;
+	int zeroes;
+
+	fill(p, 2 * PAGE_SIZE, 3);
+	pid = rt_fork();
+	if (pid == 0)
+		rt_exit(pages_purge(p, PAGE_SIZE, PAGES_SHARED) ? 1 : 0);
+	zeroes = rt_wait(pid);
+	CHECK(zeroes == 1 || (zeroes == 0 && rt_under_qemu()));
+	if (zeroes == 1)
+		is_zero(p, PAGE_SIZE);
+	for (size_t i = PAGE_SIZE; i < 2 * PAGE_SIZE; i++)
+		CHECK_EQ((unsigned char)p[i], pattern(i, 3));
+}
+
+/* Locked memory refuses the advice: the answer must be no, and the bytes stay. */
+TEST(pages_purge_locked, 10)
+{
+	char *p = reserve(2 * MIB), *q = reserve(PAGE_SIZE);
+
+	CHECK(pages_purge(q, PAGE_SIZE, PAGES_PRIVATE)); /* the probe is done now */
+	fill(p, 4 * PAGE_SIZE, 2);
+	if (arch_mlock(p, 4 * PAGE_SIZE) != 0)
+		rt_skip("mlock is refused here");
+	if (!pages_purge(p, 4 * PAGE_SIZE, PAGES_PRIVATE))
+		holds(p, 4 * PAGE_SIZE, 2);
+	else
+		is_zero(p, 4 * PAGE_SIZE);
+	fill(p, 4 * PAGE_SIZE, 2);
+	pages_zero(p, 2 * MIB, PAGES_PRIVATE);
+	is_zero(p, 2 * MIB);
+}
+
+TEST(pages_commit_backs, 10)
+{
+	enum { N = 64 };
+	unsigned char there[N];
+	char *p = reserve(N * PAGE_SIZE);
+	size_t present = 0;
+
+	p[PAGE_SIZE] = 5;
+	CHECK(pages_commit(p, N * PAGE_SIZE));
+	CHECK_EQ(arch_mincore(p, N * PAGE_SIZE, there), 0);
+	for (int i = 0; i < N; i++)
+		present += there[i] & 1;
+	/* QEMU takes all advice and passes on little of it: a wish, as it says. */
+	CHECK(present == N || rt_under_qemu());
+	CHECK_EQ(p[PAGE_SIZE], 5);
+	p[PAGE_SIZE] = 0;
+	is_zero(p, N * PAGE_SIZE);
+	CHECK(!pages_commit((char *)PAGE_SIZE, PAGE_SIZE) || rt_under_qemu());
+}
+
+TEST(pages_grow_in_place, 10)
+{
+	char *p = reserve(16 * PAGE_SIZE);
+
+	CHECK(pages_release(p + 4 * PAGE_SIZE, 12 * PAGE_SIZE));
+	fill(p, 4 * PAGE_SIZE, 7);
+	CHECK(pages_grow(p, 4 * PAGE_SIZE, 12 * PAGE_SIZE));
+	holds(p, 4 * PAGE_SIZE, 7);
+	is_zero(p + 4 * PAGE_SIZE, 8 * PAGE_SIZE);
+	fill(p, 12 * PAGE_SIZE, 8);
+	holds(p, 12 * PAGE_SIZE, 8);
+}
+
+TEST(pages_grow_refuses, 10)
+{
+	char *p = reserve(16 * PAGE_SIZE);
+
+	fill(p, 16 * PAGE_SIZE, 7);
+	/* The neighbour is ours, too, but not free. */
+	CHECK(!pages_grow(p, 4 * PAGE_SIZE, 5 * PAGE_SIZE));
+	holds(p, 16 * PAGE_SIZE, 7);
+}
+
+TEST(pages_huge_harmless, 10)
+{
+	char *p = pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE);
+
+	fill(p, 2 * MIB, 4);
+	pages_huge(p, 2 * MIB, true);
+	holds(p, 2 * MIB, 4);
+	pages_huge(p, 2 * MIB, false);
+	holds(p, 2 * MIB, 4);
+}

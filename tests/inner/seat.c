@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The seat after a thread's first call, in which a handler made its own first call. */
+#include "thread/owner.h"
+#include "support/handler_at_step.h"
+
+static void *block;
+
+static void first_call(void)
+{
+	block = ash_alloc(48);
+}
+
+static void act_first(void)
+{
+	ash_release(ash_alloc(48));
+}
+
+/* A seat that stays closed is seen by nobody: all goes by the unowned slabs, and works. */
+TEST(inner_seat_is_open_after_a_handlers_first_call, 30)
+{
+	bool more = true;
+	size_t k;
+
+	step_begin(act_first);
+	for (k = 0; more; k += k < 200 ? 1 : 23) { /* the first steps are those of ash_alloc itself */
+		ash_thread_detach();
+		more = with_act_at(k, first_call);
+		CHECK(seat.open == SEAT_OPEN && seat.self != owner_none);
+		ash_release(block);
+	}
+	CHECK(k > 100);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that lie (see program/forged.h), one lie after the other: each is refused. */
+#include "ashlar_heap.h"
+#include "rt.h"
+
+#include "heaps/instance.h"
+#include "backend/region.h"
+#include "shm/store.h"
+#include "syscall.h"
+
+enum { CAPACITY = 8 << 20, BLOCKS = 40 };
+
+static int fd;
+static struct store *s; /* addresses in it: of what is not mapped */
+static struct store image;
+static struct region region;
+static struct chunk slabs_chunk, span_chunk;
+static size_t slabs_at, span_at;
+static void *block, *span;
+
+static void get(const void *at, void *out, size_t bytes)
+{
+	CHECK_EQ(arch_pread64(fd, out, bytes, (const char *)at - (const char *)s), bytes);
+}
+
+static void put(const void *at, const void *from, size_t bytes)
+{
+	CHECK_EQ(arch_pwrite64(fd, from, bytes, (const char *)at - (const char *)s), bytes);
+}
+
+static bool is_refused(void)
+{
+	enum ash_attach why;
+	ash_heap *h = ash_heap_attach_file(fd, &why);
+
+	if (h == NULL)
+		CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
+	else
+		ash_heap_destroy(h);
+	return h == NULL;
+}
+
+/* What stands there is replaced for a moment. */
+static void lie_as(const void *at, uint64_t word, size_t bytes, int line)
+{
+	uint64_t was = 0;
+
+	get(at, &was, bytes);
+	CHECK(was != word);
+	put(at, &word, bytes);
+	if (!is_refused()) {
+		rt_print("     the lie of line %d is believed\n", line);
+		CHECK(false);
+	}
+	put(at, &was, bytes);
+}
+#define LIE(place, word) lie_as(&(place), (uint64_t)(word), sizeof(place), __LINE__)
+
+static void make(void)
+{
+	void *p[BLOCKS];
+	ash_heap *h;
+	unsigned i;
+
+	fd = (int)arch_memfd_create("sound", 0);
+	h = ash_heap_create_file(fd, CAPACITY, NULL);
+	CHECK(h != NULL);
+	s = store_of(heap_of(h));
+	for (i = 0; i < BLOCKS; i++)
+		p[i] = ash_heap_alloc(h, i < 20 ? 300 : 3000);
+	ash_heap_release(h, p[5]);
+	block = p[0];
+	span = ash_heap_alloc(h, (size_t)3 << 20);
+	CHECK(span != NULL);
+	ash_heap_thread_detach(h);
+	slabs_at = (size_t)((char *)block - s->heap.regions->base) >> CHUNK_SHIFT;
+	span_at = (size_t)((char *)span - s->heap.regions->base) >> CHUNK_SHIFT;
+	ash_heap_destroy(h);
+	get(s, &image, sizeof image);
+	get(image.heap.regions, &region, sizeof region);
+	get(region_chunk(&region, slabs_at), &slabs_chunk, sizeof slabs_chunk);
+	get(region_chunk(&region, span_at), &span_chunk, sizeof span_chunk);
+}
+
+/* The slab of the block: where its record is. */
+static struct slab *slab_of_block(void)
+{
+	unsigned unit = (unsigned)((uintptr_t)block >> UNIT_SHIFT) % CHUNK_UNITS;
+	struct chunk *c = region_chunk(&region, slabs_at);
+
+	return record_at(c, slabs_chunk.head[unit]);
+}
+
+TEST(sound_truth, 10)
+{
+	make();
+	CHECK(!is_refused());
+	CHECK(!is_refused());
+}
+
+TEST(sound_store, 10)
+{
+	make();
+	LIE(s->version, STORE_VERSION ^ 1);
+	LIE(s->base, (uintptr_t)s + CHUNK_SIZE);
+	LIE(s->base, 0);
+	LIE(s->bytes, image.bytes + CHUNK_SIZE);
+	LIE(s->records, image.records + 4096);
+	LIE(s->census, (uintptr_t)image.census + 4096);
+	LIE(s->records_used, STORE_RECORDS + 1);
+	LIE(s->records_used, (uint64_t)1 << 63);
+	LIE(s->heap.regions, (uintptr_t)image.heap.regions + 64);
+	LIE(s->heap.options, (uintptr_t)&fd);
+	LIE(s->heap.id, image.heap.id - 1);
+	LIE(s->heap.id, ~(uint64_t)0);
+	LIE(s->heap.sharing, PAGES_PRIVATE);
+	LIE(s->heap.settled, 77);
+	LIE(s->heap.reserved, 1);
+	LIE(s->heap.own.cap, CAPACITY * 2);
+	LIE(s->heap.own.huge, 77);
+	LIE(s->heap.owners, (uintptr_t)&fd);
+	LIE(s->heap.owners, (uintptr_t)image.heap.owners + 8);
+	LIE(s->heap.owners, image.records + OWNER_BYTES);
+	LIE(s->heap.unowned[7], (uintptr_t)&fd);
+	LIE(s->heap.unowned[7], (uintptr_t)slab_of_block() + 8);
+}
+
+TEST(sound_region, 10)
+{
+	struct region *r;
+	size_t i;
+
+	make();
+	r = image.heap.regions;
+	for (i = 0; i < sizeof *r; i += 8) {
+		uint64_t word;
+
+		get((char *)r + i, &word, 8);
+		lie_as((char *)r + i, word ^ 1, 8, __LINE__);
+	}
+	LIE(region.free[0], 1u << (CAPACITY / CHUNK_SIZE));
+	LIE(region.partial[0], ~(uint64_t)0);
+	LIE(region.free[0], (uint64_t)1 << slabs_at);
+	LIE(region.free[0], (uint64_t)1 << span_at);
+	LIE(region.free[0], (uint64_t)1 << (span_at + 1));
+}
+
+TEST(sound_chunks, 10)
+{
+	struct chunk *c, *p, *n;
+	struct slab *b;
+	unsigned unit;
+
+	make();
+	c = region_chunk(&region, slabs_at);
+	p = region_chunk(&region, span_at);
+	n = region_chunk(&region, span_at + 1);
+	b = slab_of_block();
+	unit = record_unit((uint32_t)((char *)b - (char *)c));
+	LIE(c->kind, 3);
+	LIE(c->kind, CHUNK_FREE);
+	LIE(c->kind, CHUNK_SPAN);
+	LIE(c->base, (uintptr_t)slabs_chunk.base + CHUNK_SIZE);
+	LIE(c->no_reciprocal, 1);
+	LIE(c->region, (uintptr_t)&fd);
+	LIE(c->index, slabs_at + 1);
+	LIE(c->units, ~(uint64_t)0);
+	LIE(c->head[unit], 0);
+	LIE(c->head[unit], 8);
+	LIE(c->head[unit], record_offset(63));
+	LIE(c->head[63], record_offset(unit));
+	LIE(p->units, 1);
+	LIE(p->span_chunks, 0);
+	LIE(p->span_chunks, 1);
+	LIE(p->span_chunks, CAPACITY / CHUNK_SIZE);
+	LIE(p->span_bytes, 0);
+	LIE(p->span_bytes, (size_t)4 << 21);
+	LIE(p->span_bytes, span_chunk.span_bytes + 1);
+	LIE(p->head[5], record_offset(5));
+	LIE(n->kind, CHUNK_SPAN);
+	LIE(n->head[0], record_offset(0));
+	LIE(n->no_reciprocal, 1);
+}
+
+TEST(sound_slabs, 10)
+{
+	static const uint64_t far = (uint64_t)1 << 40;
+	struct slab *b, was;
+
+	make();
+	b = slab_of_block();
+	get(b, &was, sizeof was);
+	LIE(b->owner, 0);
+	LIE(b->owner, (uintptr_t)&fd);
+	LIE(b->owner, was.owner + 64);
+	LIE(b->owner, image.records + OWNER_BYTES);
+	LIE(b->base, (uintptr_t)was.base + UNIT_SIZE);
+	LIE(b->reciprocal, was.reciprocal + 1);
+	LIE(b->slots, was.slots + 1);
+	LIE(b->remote, (uintptr_t)was.remote + 64);
+	LIE(b->chunk, (uintptr_t)&fd);
+	LIE(b->slot_size, was.slot_size - 16);
+	LIE(b->groups, was.groups + 1);
+	LIE(b->class, was.class + 1);
+	LIE(b->class, 255);
+	LIE(b->unit, was.unit + 1);
+	LIE(b->units, was.units + 1);
+	LIE(b->opened, was.groups + 1);
+	LIE(b->ready, 1u << was.groups);
+	/* No group is ready, and none untouched: then it has no place among the partial ones. */
+	put(&b->opened, &was.groups, sizeof was.groups);
+	LIE(b->ready, 0);
+	put(&b->opened, &was.opened, sizeof was.opened);
+	LIE(b->next, (uintptr_t)&fd);
+	LIE(b->next, (uintptr_t)b);
+	LIE(b->next, (uintptr_t)b + far);
+	LIE(b->previous, (uintptr_t)b);
+	LIE(b->free[was.groups - 1], ~(uint64_t)0);
+	LIE(was.remote[was.groups - 1], ~(uint64_t)0);
+}
+
+TEST(sound_owners, 10)
+{
+	struct owner *o, was;
+	unsigned class;
+
+	make();
+	o = image.heap.owners;
+	get(o, &was, sizeof was);
+	for (class = 0; was.lists[class].partial.head == NULL; class++)
+		;
+	LIE(o->no_slots, 1);
+	LIE(o->next, (uintptr_t)o);
+	LIE(o->next, (uintptr_t)&fd);
+	LIE(o->heap, (uintptr_t)&fd);
+	LIE(o->pending_classes[1], ~(uint64_t)0);
+	LIE(o->pending_slabs[3], (uintptr_t)&fd);
+	LIE(o->pending_slabs[3], (uintptr_t)slab_of_block() + 8);
+	LIE(o->flight, (uintptr_t)&fd);
+	LIE(o->flight, (uintptr_t)s);
+	LIE(o->spare_count, 1);
+	LIE(o->bins[5].slab, (uintptr_t)slab_of_block());
+	LIE(o->bins[5].word, 8);
+	LIE(o->lists[class].partial.head, 0);
+	LIE(o->lists[class].partial.tail, 0);
+	LIE(o->lists[class].partial.head, (uintptr_t)&fd);
+	LIE(o->lists[class + 1].full.head, (uintptr_t)slab_of_block());
+}
+
+/* A hint may be old: of a unowned slab that is gone it is not followed. */
+TEST(sound_hint_of_a_slab, 10)
+{
+	struct slab *b;
+	ash_heap *h;
+
+	make();
+	b = slab_of_block();
+	LIE(s->heap.unowned[7], (uintptr_t)b); /* that is somebody's */
+	b += CHUNK_UNITS; /* its unit's other record */
+	put(&s->heap.unowned[7], &b, sizeof b);
+	h = ash_heap_attach_file(fd, NULL);
+	CHECK(h != NULL);
+	CHECK(s->heap.unowned[7] == NULL);
+}
+
+/* A record that was never used, and what it says: it is set up anew. */
+TEST(sound_unused_record, 10)
+{
+	char garbage[4096];
+	ash_heap *h;
+	long pid;
+	unsigned i;
+
+	make();
+	memset(garbage, 0x5b, sizeof garbage);
+	for (i = 0; i < 4 * OWNER_BYTES / sizeof garbage; i++)
+		put(image.records + OWNER_BYTES + i * sizeof garbage, garbage, sizeof garbage);
+	CHECK(!is_refused());
+	h = ash_heap_attach_file(fd, NULL);
+	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL);
+	pid = rt_fork();
+	if (pid == 0) {
+		for (i = 0; i < 2000; i++) {
+			char *p = ash_heap_alloc(h, 8 + i);
+
+			CHECK((size_t)(p - (char *)s) < image.bytes);
+			ash_heap_release(h, p);
+		}
+		CHECK_EQ(ash_heap_check(h), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+}

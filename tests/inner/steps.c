@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The harness: the victim, stepped through each path. */
+#include "inner/steps.h"
+
+#include "backend/map.h"
+#include "thread/owner.h"
+#include "front/release.h"
+#include "syscall.h"
+#include "support/trap_flag.h"
+
+/*
+ * A call that retries is lock-free, not wait-free: others who come between at
+ * every boundary keep it from ever ending.  After so many acts they leave it
+ * alone; its later boundaries are then met in runs of their own, with room for
+ * a retry between two acts.
+ */
+enum { ENOUGH = 3800, APART = 67, NEVER = 1 << 30 };
+enum { PATHS = 64, WORKERS = 2 };
+
+/* make soak: everything; make test-long: every boundary of a call; make test: some. */
+static bool in_full(void)
+{
+	return rt_getenv("STEPS_SOAK") != NULL || rt_getenv("STEPS_FULL") != NULL;
+}
+
+static size_t thin(void)
+{
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 60 : 9;
+}
+
+/* ---- stepping ---- */
+
+static void (*act)(void);
+static const struct path *current;
+static size_t boundaries, stride, offset, acted;
+static volatile bool stepping;
+static bool passed, strayed;
+
+static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		 void *context)
+{
+	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
+	uint64_t rip = *trap_place(context, CONTEXT_RIP);
+
+	*flags &= ~(uint64_t)TRAP_FLAG;
+	if (!stepping)
+		return;
+	*flags |= TRAP_FLAG;
+	passed |= rip == (uint64_t)(uintptr_t)current->passes;
+	strayed |= rip == (uint64_t)(uintptr_t)current->avoids;
+	if (boundaries++ % stride == offset && acted < ENOUGH) {
+		act();
+		steps_count_blocks();
+		acted++;
+	}
+	trap_string(context);
+}
+
+struct result {
+	size_t boundaries, acted;
+	bool passed;
+};
+
+static void run_path(const struct path *path, size_t every, size_t from, struct result *result)
+{
+	current = path;
+	step_size = path->size;
+	step_stays = path->passes == NULL ? 200 : 0;
+	stride = every;
+	offset = from;
+	rt_signal(SIGTRAP_NUMBER, trap);
+	acts_begin(rt_test_seed() + path->size, every < 10 ? 3000 : 300);
+	if (path->prepare != NULL)
+		path->prepare();
+	passed = path->passes == NULL;
+	strayed = false;
+	stepping = true;
+	trap_begin();
+	path->call();
+	stepping = false;
+	CHECK(seat.open != 0 || seat.record == NULL);
+	CHECK(!steps_is_kept(step_block));
+	/* It may count as one block and be another, or a block that was released. */
+	CHECK(step_block == NULL || chunk_block(map_find(step_block), step_block) > 0);
+	steps_count_blocks();
+	acts_end();
+	*result = (struct result){boundaries, acted, passed && !strayed};
+}
+
+/* One path in a process of its own; the number of acts. */
+static size_t run_child(const char *name, size_t i, size_t every, size_t from,
+			struct result *result)
+{
+	long pid = rt_fork();
+	int status;
+
+	if (pid == 0) {
+		run_path(&steps_paths[i], every, from, result);
+		rt_exit(0);
+	}
+	status = rt_wait(pid);
+	if (status != 0)
+		rt_print("     %s: path \"%s\" from %zu\n", name, steps_paths[i].name, from);
+	CHECK_EQ(status, 0);
+	return result->acted;
+}
+
+/* Shared with the workers. */
+static struct shared {
+	_Atomic size_t next, acts; /* the path that nobody took yet; of all */
+	struct result results[PATHS];
+} * shared;
+
+static void do_path(const char *name, size_t i, size_t every)
+{
+	struct result *result = &shared->results[i];
+	size_t acts = run_child(name, i, every, 0, result), from;
+	bool passed_any = result->passed;
+
+	if (acts >= ENOUGH)
+		for (from = 0; from < APART; from += thin()) {
+			acts += run_child(name, i, APART, from, result);
+			passed_any |= result->passed;
+		}
+	for (from = 1; steps_paths[i].once && from < result->boundaries; from += every)
+		acts += run_child(name, i, NEVER, from, result);
+	/*
+	 * The others' doings may lead the call elsewhere: they grow the heap
+	 * before it can.  Then one act a run, ever later.
+	 */
+	if (!passed_any) {
+		size_t length = 40 * result->boundaries; /* elsewhere may be shorter */
+
+		for (from = 0; from < length && acts < 4 * ENOUGH;
+		     from += length / (270 / thin()) + 1) {
+			acts += run_child(name, i, NEVER, from, result);
+			passed_any |= result->passed;
+		}
+	}
+	if (!passed_any)
+		rt_print("     path \"%s\" was not taken\n", steps_paths[i].name);
+	CHECK(passed_any);
+	if (rt_getenv("STEPS_TABLE") != NULL)
+		rt_print("| %s | %s | %zu | %zu |\n", name, steps_paths[i].name, result->boundaries,
+			 acts);
+	shared->acts += acts;
+}
+
+/* All paths, an act at every `every`-th boundary; two at a time. */
+static void run_all(const char *name, void (*the_act)(void), size_t every)
+{
+	const char *only = rt_getenv("STEPS_ONLY");
+	long pids[WORKERS];
+	size_t i;
+
+	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS */
+	shared = (void *)arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0);
+	CHECK(steps_path_count <= PATHS);
+	act = the_act;
+	for (i = 0; i < WORKERS; i++) {
+		pids[i] = rt_fork();
+		if (pids[i] != 0)
+			continue;
+		while ((i = shared->next++) < steps_path_count)
+			if (only == NULL || rt_strstr(steps_paths[i].name, only) != NULL)
+				do_path(name, i, every);
+		rt_exit(0);
+	}
+	for (i = 0; i < WORKERS; i++)
+		CHECK_EQ(rt_wait(pids[i]), 0);
+	rt_print("     %s: at %zu boundaries of %zu paths\n", name, (size_t)shared->acts,
+		 steps_path_count);
+}
+
+/* A fork costs as much as some 100 steps. */
+static size_t forks_apart(void)
+{
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : in_full() ? 3 : rt_under_qemu() ? 301 : 11;
+}
+
+static size_t calls_apart(void)
+{
+	return in_full() ? 1 : rt_under_qemu() ? 31 : 7;
+}
+
+TEST(steps_stop, 3600)
+{
+	run_all("stop", act_stop, calls_apart());
+}
+
+TEST(steps_signal, 3600)
+{
+	run_all("signal", act_signal, calls_apart());
+}
+
+TEST(steps_fork, 3600)
+{
+	run_all("fork", act_fork, forks_apart());
+}
+
+TEST(steps_fork_by_other, 3600)
+{
+	run_all("fork by another", act_fork_by_other, forks_apart());
+}

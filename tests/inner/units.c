@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Units that come and go at each instruction of another's claim, gift and purge:
+ * none is overlooked afterwards, and a chunk that is free throughout goes back.
+ */
+#include "backend/chunk.h"
+#include "backend/map.h"
+#include "support/handler_at_step.h"
+
+static struct units stock[4 * CHUNK_UNITS];
+static unsigned stocked;
+static struct units gift, got;
+
+static struct units claim(void)
+{
+	return units_claim(&heap_default, 1, false, false);
+}
+
+/* All units of the heap are ours, one by one; the hint of the first chunk says the contrary. */
+static void take_all(void)
+{
+	struct units u;
+
+	ash_release(ash_alloc(700));
+	for (u = claim(); u.chunk != NULL; u = claim()) {
+		CHECK(stocked < 4 * CHUNK_UNITS);
+		stock[stocked++] = u;
+	}
+	CHECK(stocked > 0);
+	gift = stock[--stocked];
+}
+
+static void give_all(void)
+{
+	units_give(&heap_default, gift);
+	while (stocked > 0)
+		units_give(&heap_default, stock[--stocked]);
+	ash_trim(0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void do_claim(void)
+{
+	got = claim();
+}
+
+static void do_give(void)
+{
+	units_give(&heap_default, gift);
+}
+
+/* The one free unit is there for whoever asks now. */
+static void gift_is_found(void)
+{
+	gift = got.chunk != NULL ? got : claim();
+	got.chunk = NULL;
+	CHECK(gift.chunk != NULL);
+}
+
+TEST(units_given_while_claimed, 30)
+{
+	bool more = true;
+	size_t k;
+
+	take_all();
+	step_begin(do_give);
+	for (k = 0; more; k++) {
+		chunk_hint(gift.chunk, true);
+		more = with_act_at(k, do_claim);
+		if (!more)
+			units_give(&heap_default, gift);
+		gift_is_found();
+	}
+	CHECK(k > 20);
+	give_all();
+}
+
+TEST(units_claimed_while_given, 30)
+{
+	bool more = true;
+	size_t k;
+
+	take_all();
+	step_begin(do_claim);
+	for (k = 0; more; k++) {
+		chunk_hint(gift.chunk, k % 2 != 0);
+		more = with_act_at(k, do_give);
+		gift_is_found();
+	}
+	CHECK(k > 20);
+	give_all();
+}
+
+/* ---- a purge of the lower half of a chunk; the upper half is in use until then ---- */
+
+static struct chunk *chunk;
+static struct units upper;
+
+static void do_purge(void)
+{
+	(void)chunk_purge(&heap_default, chunk);
+}
+
+static void give_upper(void)
+{
+	units_give(&heap_default, upper);
+}
+
+static void halve(void)
+{
+	struct units u = units_claim(&heap_default, CHUNK_UNITS, true, false);
+
+	CHECK(u.chunk != NULL && u.first == 0);
+	chunk = u.chunk;
+	*chunk->base = 1;
+	upper = u;
+	upper.first = upper.count = u.count = CHUNK_UNITS / 2;
+	units_give(&heap_default, u);
+}
+
+TEST(units_purge_of_a_chunk_that_gets_free, 30)
+{
+	bool more = true;
+	size_t k;
+
+	ash_release(ash_alloc(700));
+	step_begin(give_upper);
+	for (k = 0; more; k += 5) { /* a trap may take 10 us, and the k-th run has k of them */
+		halve();
+		more = with_act_at(k, do_purge);
+		if (!more)
+			give_upper();
+		CHECK(!chunk_is(chunk, CHUNK_SLABS));
+		CHECK_EQ(ash_check(), 0);
+	}
+	CHECK(k > 50);
+}
+
+/* What is held for the purge is missing for a moment, and is found again. */
+static void claim_half(void)
+{
+	got = units_claim(&heap_default, CHUNK_UNITS / 2, false, false);
+}
+
+TEST(units_claimed_while_purged, 30)
+{
+	bool more = true;
+	size_t k;
+
+	/* The heap's other chunk has no such run. */
+	(void)units_claim(&heap_default, 1, true, false);
+	while (units_claim(&heap_default, CHUNK_UNITS / 4, false, false).chunk != NULL)
+		;
+	step_begin(claim_half);
+	for (k = 0; more; k += 5) { /* a trap may take 10 us, and the k-th run has k of them */
+		halve();
+		got.chunk = NULL;
+		more = with_act_at(k, do_purge);
+		if (got.chunk == NULL)
+			claim_half();
+		CHECK(got.chunk == chunk);
+		units_give(&heap_default, got);
+		give_upper();
+		CHECK(!chunk_is(chunk, CHUNK_SLABS));
+	}
+	CHECK(k > 50);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Unowned slabs (shared.h): they go back, and nothing is in their way. */
+#include "ashlar_heap.h"
+#include "support/resident.h"
+#include "inner/unowned.h"
+#include "inner/slots.h"
+
+#include "thread/fork.h"
+#include "heaps/instance.h"
+#include "shm/recover.h"
+#include "shm/seats.h"
+#include "shm/store.h"
+#include "syscall.h"
+
+
+/* In an order in which slabs get empty late. */
+static void release_all(size_t n)
+{
+	for (size_t step = 0; step < 97; step++)
+		for (size_t i = step; i < n; i += 97)
+			ash_release(blocks[i]);
+}
+
+static size_t fit(ash_heap *heap, size_t size)
+{
+	size_t n = 0;
+
+	while (n < BLOCKS && (blocks[n] = ash_heap_alloc(heap, size)) != NULL)
+		n++;
+	for (size_t i = 0; i < n; i++)
+		ash_heap_release(heap, blocks[i]);
+	return n;
+}
+
+/* What fits is what fits a heap in which nothing has happened. */
+static void fits_as(ash_heap *heap, ash_heap *fresh)
+{
+	static const size_t sizes[] = {1000, 4096, CHUNK_SIZE, 256, 30000, UNIT_SIZE + 1, 8 * MIB};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		size_t n = fit(heap, sizes[i]), all = fit(fresh, sizes[i]);
+
+		if (n != all)
+			rt_print("     %zu of %zu blocks of %zu bytes\n", n, all, sizes[i]);
+		CHECK_EQ(n, all);
+		(void)ash_heap_trim(heap, 0);
+		(void)ash_heap_trim(fresh, 0);
+	}
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(nobody_burst_in_a_small_heap, 20)
+{
+	const struct ash_heap_options small = {.cap = 16 * MIB};
+	ash_heap *heap = ash_heap_create(&small), *fresh = ash_heap_create(&small);
+	static const size_t sizes[] = {4096, CHUNK_SIZE, 16 * MIB, UNIT_SIZE};
+	struct ash_stats st;
+	size_t i;
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 16));
+	burst(heap, 1000, 12288);
+	release_all(12288);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK(st.slabs <= 3 * UNIT_SIZE); /* without a word from anybody */
+	CHECK_EQ(ash_heap_check(heap), 0);
+	fits_as(heap, fresh);
+	(void)ash_heap_trim(heap, 0);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.slabs, 0);
+	/* The preferred slab of a class does not stand in the way of others. */
+	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		ash_heap_release(heap, ash_heap_alloc(heap, 16));
+		burst(heap, 1000, 1);
+		ash_heap_release(heap, blocks[0]);
+		ash_heap_thread_detach(heap);
+		ash_heap_stats(heap, &st);
+		CHECK_EQ(st.slabs, UNIT_SIZE);
+		CHECK_EQ(fit(heap, sizes[i]), fit(fresh, sizes[i]));
+		(void)ash_heap_trim(heap, 0);
+		(void)ash_heap_trim(fresh, 0);
+	}
+	ash_heap_destroy(heap);
+	ash_heap_destroy(fresh);
+}
+
+/* All that is free in the heap is in unowned slabs: the thread gets that, before NULL. */
+TEST(nobody_slots_before_null, 20)
+{
+	const struct ash_heap_options small = {.cap = 4 * MIB};
+	ash_heap *heap = ash_heap_create(&small);
+	size_t n = 0, i;
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 16));
+	burst(heap, 200, 2000);
+	while (ash_heap_alloc(heap, UNIT_SIZE) != NULL)
+		;
+	for (i = 0; i < 2000; i += 2)
+		ash_heap_release(heap, blocks[i]);
+	while (ash_heap_alloc(heap, 200) != NULL)
+		n++;
+	CHECK(n >= 1000);
+	CHECK_EQ(ash_heap_check(heap), 0);
+	ash_heap_destroy(heap);
+}
+
+TEST(nobody_slots_before_null_of_the_default_heap, 20)
+{
+	size_t n = 0, i;
+
+	ash_release(ash_alloc(16));
+	burst(NULL, 200, 2000);
+	if (!rt_limit_address_space(4096))
+		rt_skip("no limit of address space to be had under QEMU 7.2");
+	while (ash_alloc(UNIT_SIZE) != NULL)
+		;
+	for (i = 0; i < 2000; i += 2)
+		ash_release(blocks[i]);
+	while (ash_alloc(200) != NULL)
+		n++;
+	CHECK(n >= 1000);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(nobody_burst_is_not_resident, 20)
+{
+	size_t n = scaled(64000, 4000), before, after;
+	struct ash_stats st;
+
+	ash_release(ash_alloc(1000));
+	before = rt_resident();
+	burst(NULL, 1000, n);
+	for (size_t i = 0; i < n; i++)
+		touch(blocks[i], 1000);
+	release_all(n);
+	ash_trim(0);
+	after = rt_resident();
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(st.slabs, 0);
+	CHECK(!figures() || after < before + 4 * MIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* What is called for each block releases it, and so unmakes the slab that the walk is in. */
+static int release_it(void *count, void *p, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)owner;
+	CHECK_EQ(size, 64);
+	ash_release(p);
+	++*(size_t *)count;
+	return 0;
+}
+
+TEST(nobody_walk_that_releases, 10)
+{
+	ash_heap *heap = ash_heap_create(NULL);
+	size_t n = 0, all = UNIT_SIZE / 64 + 1; /* one in a slab of its own */
+	struct ash_stats st;
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 16));
+	burst(heap, 64, all);
+	CHECK_EQ(ash_heap_walk(heap, release_it, &n), 0);
+	CHECK_EQ(n, all);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(st.slabs, 2 * UNIT_SIZE); /* the thread's, and the preferred one */
+	ash_heap_destroy(heap);
+}
+
+/* ---- a heap in a file, of which all records are in use ---- */
+
+static void fill_it(void *heap)
+{
+	size_t n = 0;
+
+	while ((blocks[n] = ash_heap_alloc(heap, 1024)) != NULL)
+		n++;
+	CHECK(n > 15000 && (place_of(blocks[0]).slab->owner & OWNER_UNOWNED) != 0);
+	release_all(n);
+}
+
+static void fill_without_record(int fd)
+{
+	ash_heap *heap = ash_heap_attach_file(fd, NULL);
+	struct owner *o;
+
+	CHECK(heap != NULL);
+	while ((o = store_owner(heap_of(heap))) != NULL) {
+		owner_reset(o);
+		owner_enter(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);
+	}
+	store_of(heap_of(heap))->refused = 1; /* or it asks of each whether its holder lives */
+	rt_thread_join(rt_thread_start(fill_it, heap));
+}
+
+TEST(nobody_thread_without_record, 30)
+{
+	int fd = (int)arch_memfd_create("nobody", 0), other = (int)arch_memfd_create("fresh", 0);
+	ash_heap *heap = ash_heap_create_file(fd, 16 * MIB, NULL), *fresh;
+	long pid;
+
+	CHECK(heap != NULL);
+	ash_heap_destroy(heap);
+	pid = rt_fork();
+	if (pid == 0) {
+		fill_without_record(fd);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	heap = ash_heap_attach_file(fd, NULL);
+	fresh = ash_heap_create_file(other, 16 * MIB, NULL);
+	CHECK(heap != NULL && fresh != NULL);
+	CHECK(fit(heap, 16 * MIB) == 1);
+	fits_as(heap, fresh);
+}

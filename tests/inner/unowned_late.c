@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Unowned slabs (shared.h): the next slot is found soon; callers that come late. */
+#include "support/resident.h"
+#include "support/handler_at_step.h"
+#include "inner/unowned.h"
+#include "inner/slots.h"
+
+#include "syscall.h"
+
+/* ---- what a call takes does not grow with the heap ---- */
+
+static size_t call_size;
+
+static void call_alloc(void)
+{
+	blocks[BLOCKS - 1] = ash_alloc(call_size);
+}
+
+static void nothing(void)
+{
+}
+
+/* Instructions of the longest of so many calls on the unowned slabs. */
+static size_t longest(unsigned calls)
+{
+	size_t most = 0;
+
+	for (unsigned i = 0; i < calls; i++) {
+		(void)seat_take();
+		(void)with_act_at(SIZE_MAX, call_alloc);
+		seat_give();
+		CHECK(blocks[BLOCKS - 1] != NULL);
+		most = boundary > most ? boundary : most;
+	}
+	return most;
+}
+
+/* The heap has so many blocks of nobody's and as many of the thread's; every slab is full. */
+static size_t longest_beside(size_t bytes)
+{
+	step_begin(nothing);
+	call_size = 8000;
+	burst(NULL, call_size, bytes / 2 / call_size);
+	for (size_t i = 0; i < bytes / 2 / 1000; i++)
+		CHECK(ash_alloc(1000) != NULL);
+	/* There is room, for it is not the heap's growth that is counted. */
+	ash_release(ash_alloc(8 * MIB));
+	return longest(40);
+}
+
+TEST(nobody_slot_is_found_in_constant_time, 30)
+{
+	static size_t *most;
+	long at = arch_mmap(NULL, PAGE, 3, 0x21, -1, 0); /* seen by the children */
+
+	CHECK(at > 0);
+	most = (size_t *)at; /* NOLINT: the kernel's word is an address */
+	for (size_t i = 0; i < 2; i++) {
+		long pid = rt_fork();
+
+		if (pid == 0) {
+			most[i] = longest_beside((i == 0 ? 10 : scaled(80, 20)) * MIB);
+			rt_exit(0);
+		}
+		CHECK_EQ(rt_wait(pid), 0);
+	}
+	rt_print("     10 MiB: %zu instructions, 80 MiB: %zu\n", most[0], most[1]);
+	/* It may or may not have been a chunk full of such slabs that was looked at. */
+	CHECK(most[1] <= most[0] + CHUNK_UNITS * 64);
+}
+
+/* Slots that came free in slabs nobody has in mind are found before the heap is much larger. */
+TEST(nobody_slots_are_found_again, 20)
+{
+	enum { SIZE = 1000, N = 32000 };
+	struct ash_stats st;
+	size_t slabs, i;
+
+	ash_release(ash_alloc(SIZE));
+	burst(NULL, SIZE, N);
+	ash_stats(&st);
+	slabs = st.slabs;
+	for (i = 0; i < N; i += 2)
+		ash_release(blocks[i]);
+	burst(NULL, SIZE, N / 2);
+	ash_stats(&st);
+	CHECK(st.slabs < slabs + slabs / 16);
+}
+
+/* ---- a caller that was stopped with the address in hand ---- */
+
+static void *shared_one(size_t size)
+{
+	void *p;
+
+	(void)seat_take();
+	p = ash_alloc(size);
+	seat_give();
+	CHECK(p != NULL);
+	return p;
+}
+
+/* The slab goes, and its units are an owner's slab, then nobody's of another class. */
+TEST(nobody_late_caller, 10)
+{
+	void *kept = ash_alloc(100), *p, *q, *r;
+	struct slab *s;
+	unsigned class;
+
+	CHECK(kept != NULL);
+	p = shared_one(3000);
+	s = place_of(p).slab;
+	class = s->class;
+	ash_release(p);
+	ash_trim(0);
+	CHECK_EQ(s->owner, 0);
+	q = ash_alloc(9000);
+	CHECK(q != NULL && q == p && place_of(q).slab != s); /* the same units */
+	heap_default.unowned[class] = s;
+	r = shared_one(3000);
+	CHECK((char *)r < (char *)q || (char *)r >= (char *)q + UNIT_SIZE);
+	ash_release(r);
+	ash_release(q);
+	ash_trim(0);
+	CHECK(shared_one(500) == p);
+	s = place_of(p).slab;
+	CHECK(s->class != class);
+	heap_default.unowned[class] = s;
+	r = shared_one(3000);
+	CHECK(place_of(r).slab != s && place_of(r).slab->class == class);
+	CHECK_EQ(bits_count(s->free[0]), 63); /* given back */
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+	ash_release(r);
+	ash_release(kept);
+}
+
+/* A slab that is being unmade is nobody's to allocate from, and counts no block. */
+TEST(nobody_while_it_is_unmade, 10)
+{
+	struct ash_stats st;
+	struct slab *s;
+	void *p, *q;
+
+	ash_release(ash_alloc(100));
+	p = shared_one(3000);
+	s = place_of(p).slab;
+	ash_release(p);
+	s->owner |= OWNER_CHANGING;
+	s->free[0] = 0;
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 0);
+	q = shared_one(3000);
+	CHECK(place_of(q).slab != s);
+	ash_trim(0);
+	CHECK_EQ(s->owner, OWNER_UNOWNED | OWNER_CHANGING);
+	ash_release(q);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps in files are where nothing else is: see program/apart.h. */
+#include "program/apart.h"
+
+TEST(apart_fresh_programs_many, 3000)
+{
+	apart_all(2000);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return apart_main(argc, argv);
+}

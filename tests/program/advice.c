@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
+/* clang-format on */
+/*
+ * Advice that lies, that is refused, and memory that is locked: whatever the
+ * system does with "give these pages back", a zeroed block is zero and a live
+ * one keeps its bytes.
+ */
+#include "ashlar.h"
+#include "program/audit.h"
+#include "program/faults.h"
+
+enum { LIVE = 60 };
+
+static struct live {
+	unsigned char *p;
+	size_t size;
+	unsigned char value;
+} live[LIVE];
+
+/* Small, medium and large by turns. */
+static size_t random_size(struct rt_random *r)
+{
+	static const unsigned shifts[] = {8, 12, 16, 20, 20, 22};
+
+	return 1 + rt_below(r, (size_t)2 << shifts[rt_below(r, 6)]);
+}
+
+/* To the last usable byte: what is left dirty there must not shine through later. */
+static void dirty(struct live *l, struct rt_random *r)
+{
+	l->value = (unsigned char)(1 + rt_below(r, 255));
+	memset(l->p, l->value, ash_usable_size(l->p));
+}
+
+static void drop(struct live *l)
+{
+	holds(l->p, l->size, l->value);
+	ash_release(l->p);
+	l->p = NULL;
+}
+
+static void act(struct live *l, struct rt_random *r)
+{
+	size_t size = random_size(r), least;
+
+	if (l->p == NULL) {
+		l->p = ash_zalloc(1, size);
+		l->size = size;
+		CHECK(l->p != NULL);
+		holds(l->p, size, 0);
+		dirty(l, r);
+	} else if (rt_below(r, 4) == 0) {
+		least = size < l->size ? size : l->size;
+		l->p = ash_resize(l->p, size);
+		CHECK(l->p != NULL);
+		holds(l->p, least, l->value);
+		l->size = size;
+		dirty(l, r);
+	} else {
+		drop(l);
+	}
+}
+
+/* Waves of blocks, all dirtied throughout, with a trim here and there. */
+static void churn(void)
+{
+	size_t rounds = rt_under_qemu() ? 500 : 3000;
+	struct rt_random random;
+
+	rt_seed(&random, rt_test_seed());
+	for (size_t n = 0; n < rounds; n++) {
+		act(&live[rt_below(&random, LIVE)], &random);
+		switch (rt_below(&random, 200)) {
+		case 0:
+			ash_trim(0);
+			break;
+		case 1:
+			ash_trim(rt_below(&random, 20 * MIB));
+			break;
+		case 2:
+			ash_thread_detach();
+			break;
+		case 3: /* all at once, so that chunks and regions come free */
+			for (unsigned i = 0; i < LIVE; i++)
+				if (live[i].p != NULL)
+					drop(&live[i]);
+			break;
+		default:
+			break;
+		}
+		if (n % 50 == 0)
+			audit();
+	}
+	for (unsigned i = 0; i < LIVE; i++)
+		if (live[i].p != NULL)
+			drop(&live[i]);
+	ash_trim(0);
+	audit();
+}
+
+TEST(advice_honest, 60)
+{
+	churn();
+}
+
+TEST(advice_lies, 60)
+{
+	faults.advice_lies = true;
+	churn();
+}
+
+/* It lies, and addresses are never given back either: all memory is reused dirty. */
+TEST(advice_lies_no_munmap, 60)
+{
+	faults.advice_lies = true;
+	faults.munmap_error = -FAULT_ENOMEM;
+	churn();
+}
+
+TEST(advice_refused, 60)
+{
+	faults.advice_error = -FAULT_EINVAL;
+	churn();
+}
+
+TEST(advice_refused_no_munmap, 60)
+{
+	faults.advice_error = -FAULT_EINVAL;
+	faults.munmap_error = -FAULT_ENOMEM;
+	churn();
+}
+
+/* Trusted at first, refused afterwards: as when a program locks its memory later. */
+TEST(advice_refused_later, 60)
+{
+	ash_release(ash_alloc(3 * MIB));
+	CHECK(ash_trim(1) > 0 || rt_under_qemu());
+	faults.advice_error = -FAULT_EINVAL;
+	faults.munmap_error = -FAULT_ENOMEM;
+	churn();
+}
+
+/* Pages that are not there may be in swap: not there is not zero. */
+TEST(advice_swapped, 60)
+{
+	faults.swapped = true;
+	churn();
+}
+
+TEST(advice_refused_swapped, 60)
+{
+	ash_release(ash_alloc(3 * MIB));
+	(void)ash_trim(1);
+	faults.swapped = true;
+	faults.advice_error = -FAULT_EINVAL;
+	churn();
+}
+
+TEST(advice_no_mremap, 60)
+{
+	faults.mremap_error = -FAULT_EINVAL;
+	churn();
+}
+
+/* What is said to be given back was: nothing, when the advice does nothing. */
+TEST(advice_trim_tells_the_truth, 60)
+{
+	struct ash_stats st;
+	unsigned char *p, *other;
+	size_t bytes;
+
+	faults.advice_lies = true; /* from the first time on that it is tried */
+	other = ash_alloc(MIB + 1);
+	CHECK(other != NULL);
+	for (int lies = 0; lies < 2; lies++) {
+		faults.advice_lies = lies == 0;
+		if (lies == 1)
+			faults.advice_error = -FAULT_EINVAL;
+		p = ash_alloc(3 * MIB);
+		memset(p, 1, 3 * MIB);
+		ash_release(p);
+		bytes = ash_trim(1);
+		CHECK_EQ(bytes, 0);
+		ash_stats(&st);
+		CHECK(st.dirty >= 3 * MIB);
+	}
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps in files are where nothing else is, a few times; tests/long/apart.c: 2000. */
+#include "program/apart.h"
+
+TEST(apart_fresh_programs, 60)
+{
+	apart_all(rt_under_qemu() ? 6 : 40);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return apart_main(argc, argv);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
+/* clang-format on */
+/*
+ * The scenario, and a system whose k-th call fails, for each k; afterwards all
+ * is as if nothing had happened.  Then systems that are odd in other ways.
+ */
+#include "program/scenario.h"
+
+/* In a child: the scenario with these failures, then the same system in good health. */
+static void run(__attribute__((unused)) void *argument)
+{
+	faults.armed = true;
+	scenario();
+	faults.armed = false;
+	audit(kept_count);
+	for (unsigned i = 0; i < kept_count; i++)
+		verify(&kept[i], kept[i].size);
+	failed_before = faults.failed = 0; /* from now on NULL has no excuse */
+	all_sizes(NULL);
+	audit(kept_count);
+	while (kept_count > 0)
+		drop(kept_count - 1);
+	audit(0);
+	(void)ash_trim(0);
+	audit(0);
+	all_sizes(NULL);
+	spans();
+	audit(kept_count);
+}
+
+static void count_calls(void *calls)
+{
+	faults.armed = true;
+	scenario();
+	rt_fprint(2, "%zu", faults.calls);
+	(void)calls;
+}
+
+static size_t scenario_calls(void)
+{
+	char text[64];
+	size_t calls = 0;
+
+	CHECK_EQ(rt_run_child(count_calls, NULL, text, sizeof(text)), 0);
+	for (const char *c = text; *c != '\0'; c++)
+		calls = calls * 10 + (size_t)(*c - '0');
+	CHECK(calls > 50 && calls < 5000);
+	return calls;
+}
+
+/* step: of each so many calls one is tried; QEMU takes long for one round. */
+static void fail_each(size_t count, size_t step)
+{
+	size_t calls = scenario_calls();
+	char text[512];
+
+	for (size_t k = 1; k <= calls; k += step) {
+		int status;
+
+		faults.fail_at = k;
+		faults.fail_count = count;
+		status = rt_run_child(run, NULL, text, sizeof(text));
+		if (status != 0 || text[0] != '\0')
+			rt_print("     call %zu of %zu fails: status %d %s\n", k, calls, status,
+				 text);
+		CHECK_EQ(status, 0);
+		CHECK_EQ(text[0], 0);
+	}
+}
+
+TEST(faults_none, 60)
+{
+	run(NULL);
+}
+
+TEST(faults_one_call, 60)
+{
+	fail_each(1, rt_under_qemu() ? 5 : 1);
+}
+
+TEST(faults_two_calls, 60)
+{
+	fail_each(2, rt_under_qemu() ? 11 : 3);
+}
+
+TEST(faults_all_calls_from_there, 60)
+{
+	fail_each(SIZE_MAX / 2, rt_under_qemu() ? 11 : 2);
+}
+
+/* ---- an odd system: each mapping comes back at some odd page ---- */
+
+TEST(faults_odd_addresses, 60)
+{
+	faults.odd = true;
+	run(NULL);
+}
+
+TEST(faults_odd_addresses_one_call, 60)
+{
+	faults.odd = true;
+	fail_each(1, rt_under_qemu() ? 13 : 3);
+}
+
+/* Where munmap never works nothing can be cut to size, nor given back. */
+TEST(faults_no_munmap, 60)
+{
+	faults.munmap_error = -FAULT_ENOMEM;
+	run(NULL);
+}
+
+TEST(faults_no_munmap_odd_addresses, 60)
+{
+	faults.munmap_error = -FAULT_ENOMEM;
+	faults.odd = true;
+	run(NULL);
+}
+
+static void no_move(long error, bool unmaps)
+{
+	faults.mremap_error = error;
+	faults.mremap_unmaps = unmaps;
+	run(NULL);
+}
+
+TEST(faults_no_mremap, 60)
+{
+	no_move(-FAULT_EINVAL, false);
+}
+
+TEST(faults_no_memory_for_mremap, 60)
+{
+	no_move(-FAULT_ENOMEM, false);
+}
+
+/* As Linux did before 6.17 when the source was several mappings. */
+TEST(faults_mremap_unmaps_target, 60)
+{
+	no_move(-FAULT_EFAULT, true);
+}
+
+/* ---- what must work although something fails ---- */
+
+/* No record for the thread: its blocks come from slabs that nobody owns. */
+static void without_record(__attribute__((unused)) void *argument)
+{
+	struct kept *a, *b;
+
+	failed_before = faults.failed = 0;
+	faults.fail_at = 1;
+	faults.fail_count = SIZE_MAX / 2;
+	faults.calls = 0;
+	faults.armed = true;
+	a = keep(ash_alloc(100), 100);
+	b = keep(ash_zalloc(10, 10), 100);
+	faults.armed = false;
+	CHECK(faults.failed > 0);
+	CHECK(a != NULL && b != NULL);
+	/* The next call gets it. */
+	CHECK(get(100) != NULL);
+}
+
+TEST(faults_no_owner_record, 10)
+{
+	struct rt_thread *thread;
+	struct ash_stats st;
+
+	CHECK(get(100) != NULL);
+	thread = rt_thread_start(without_record, NULL);
+	CHECK(thread != NULL);
+	rt_thread_join(thread);
+	ash_stats(&st);
+	CHECK_EQ(st.owners, 2);
+	audit(kept_count);
+	while (kept_count > 0)
+		drop(kept_count - 1);
+	audit(0);
+}
+
+/* Requests that cannot be met leave nothing behind. */
+TEST(faults_hopeless_requests, 60)
+{
+	size_t space, grown;
+
+	CHECK(get(100) != NULL);
+	faults.mmap_most = 4 * MIB;
+	(void)ash_alloc(100 * MIB);
+	space = rt_address_space();
+	for (unsigned shift = 22; shift < 63; shift++)
+		for (size_t i = 0; i < 20; i++) {
+			size_t size = ((size_t)1 << shift) + i * ((size_t)1 << (shift - 5));
+
+			CHECK(ash_alloc(size + 4 * MIB) == NULL);
+			CHECK(ash_zalloc(size / 64 + MIB, 64) == NULL);
+			CHECK(ash_aligned_alloc(64 * MIB, size + 4 * MIB) == NULL);
+			CHECK(ash_resize(kept[0].p, size + 4 * MIB) == NULL);
+		}
+	grown = rt_address_space() - space;
+	/* Under QEMU the figure is the emulator's: it translates new code meanwhile. */
+	CHECK(grown <= (rt_under_qemu() ? 64 * MIB : MIB));
+	audit(1);
+	faults.mmap_most = 0;
+	CHECK(get(100 * MIB) != NULL);
+	audit(2);
+}
+
+/* The same, but by the system's own limit of addresses. */
+TEST(faults_hopeless_addresses, 60)
+{
+	size_t space, grown;
+
+	CHECK(get(100) != NULL);
+	space = rt_address_space();
+	for (unsigned shift = 47; shift < 63; shift++)
+		for (size_t i = 0; i < 20; i++) {
+			size_t size = ((size_t)1 << shift) + i * ((size_t)1 << (shift - 5));
+
+			CHECK(ash_alloc(size) == NULL);
+			CHECK(ash_zalloc(size / 64, 64) == NULL);
+			CHECK(ash_resize(kept[0].p, size) == NULL);
+		}
+	grown = rt_address_space() - space;
+	CHECK(grown <= (rt_under_qemu() ? 64 * MIB : MIB));
+	audit(1);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

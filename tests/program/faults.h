@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A system that misbehaves on demand, for programs whose LDFLAGS wrap the five
+ * calls below.  While it is armed, each of these calls counts.
+ */
+#ifndef TESTS_PROGRAM_FAULTS_H
+#define TESTS_PROGRAM_FAULTS_H
+
+#include "rt.h"
+
+enum {
+	FAULT_EAGAIN = 11,
+	FAULT_EFAULT = 14,
+	FAULT_ENOMEM = 12,
+	FAULT_EINVAL = 22,
+	FAULT_PAGE = 4096
+};
+
+static struct {
+	bool armed;
+	size_t calls;      /* so far                                            */
+	size_t fail_at;    /* the first call that fails, from 1; 0: none        */
+	size_t fail_count; /* so many from there on                             */
+	size_t failed;     /* so far                                            */
+	/* Whole families of calls, armed or not: */
+	size_t mmap_most;  /* mmap of more fails; 0: none does */
+	size_t mmap_not;   /* mmap of just so many bytes fails; 0: none does     */
+	size_t budget;     /* bytes that may be mapped in all; 0: no limit          */
+	bool odd;          /* mmap comes back at addresses of odd pages         */
+	bool advice_lies;  /* madvise does nothing and answers 0                */
+	long advice_error; /* madvise does nothing and answers this             */
+	char *place;       /* where the next large mapping is to lie; once            */
+	void *last_mapped; /* by mmap                                               */
+	bool always;       /* new mappings get huge pages, as where the setting is "always" */
+	bool swapped;      /* mincore finds no page, as if all were in swap */
+	long munmap_error;
+	long mremap_error;
+	bool mremap_unmaps;               /* ... and has unmapped the target before     */
+	void (*in_advice)(void *address); /* called in the midst of a purge */
+} faults;
+
+static bool fault(void)
+{
+	if (!faults.armed)
+		return false;
+	faults.calls++;
+	if (faults.fail_at == 0 || faults.calls < faults.fail_at ||
+	    faults.calls - faults.fail_at >= faults.fail_count)
+		return false;
+	faults.failed++;
+	return true;
+}
+
+long __real_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
+		      long offset);
+long __real_arch_munmap(void *address, size_t length);
+long __real_arch_madvise(void *address, size_t length, long advice);
+long __real_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
+long __real_arch_mincore(void *address, size_t length, unsigned char *residency);
+
+long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
+		      long offset);
+long __wrap_arch_munmap(void *address, size_t length);
+long __wrap_arch_madvise(void *address, size_t length, long advice);
+long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
+long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency);
+
+/* An address that is 1 ... 511 pages behind a multiple of 2 MiB. */
+static long odd_mmap(size_t length, long protection, long flags)
+{
+	const unsigned long huge = 1ul << 21;
+	static unsigned long pages;
+	unsigned long p, at, end;
+	long r;
+
+	pages = (pages + 37) % 511;
+	r = __real_arch_mmap(NULL, length + 2 * huge, protection, flags, -1, 0);
+	if (r < 0 && r > -4096)
+		return r;
+	p = (unsigned long)r;
+	end = p + length + 2 * huge;
+	at = ((p + huge - 1) & ~(huge - 1)) + (pages + 1) * FAULT_PAGE;
+	__real_arch_munmap((void *)p, at - p);
+	__real_arch_munmap((void *)(at + length), end - at - length);
+	return (long)at;
+}
+
+static long faults_mapped(long r, size_t length)
+{
+	faults.last_mapped = (void *)r;
+	if (faults.always && r > 0)
+		(void)__real_arch_madvise((void *)r, length, 14);
+	return r;
+}
+
+long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
+		      long offset)
+{
+	if (fault())
+		return -FAULT_ENOMEM;
+	if ((faults.mmap_most != 0 && length > faults.mmap_most) ||
+	    (faults.mmap_not != 0 && length == faults.mmap_not))
+		return -FAULT_ENOMEM;
+	if (faults.place != NULL && address == NULL && length >= 1ul << 21) {
+		address = faults.place;
+		faults.place = NULL;
+		flags |= 0x100000; /* MAP_FIXED_NOREPLACE */
+	}
+	if (faults.odd && address == NULL && fd == -1)
+		return odd_mmap(length, protection, flags);
+	if (faults.budget == 0 || address != NULL)
+		return faults_mapped(
+			__real_arch_mmap(address, length, protection, flags, fd, offset), length);
+	if (length > faults.budget)
+		return -FAULT_ENOMEM;
+	faults.budget -= length;
+	return faults_mapped(__real_arch_mmap(address, length, protection, flags, fd, offset),
+			     length);
+}
+
+long __wrap_arch_munmap(void *address, size_t length)
+{
+	if (fault())
+		return -FAULT_ENOMEM;
+	if (faults.munmap_error != 0)
+		return faults.munmap_error;
+	if (faults.budget != 0)
+		faults.budget += length;
+	return __real_arch_munmap(address, length);
+}
+
+long __wrap_arch_madvise(void *address, size_t length, long advice)
+{
+	if (fault())
+		return -FAULT_ENOMEM;
+	if (faults.in_advice != NULL && advice == 4)
+		faults.in_advice(address);
+	if (faults.advice_lies)
+		return 0;
+	if (faults.advice_error != 0)
+		return faults.advice_error;
+	return __real_arch_madvise(address, length, advice);
+}
+
+long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target)
+{
+	if (fault())
+		return -FAULT_ENOMEM;
+	/* Only a move has a target; a single page is a try, to see what the system can do. */
+	if (faults.mremap_error != 0 && target != NULL && length > FAULT_PAGE) {
+		if (faults.mremap_unmaps)
+			__real_arch_munmap(target, length);
+		return faults.mremap_error;
+	}
+	return __real_arch_mremap(old, old_length, length, flags, target);
+}
+
+long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
+{
+	if (fault())
+		return -FAULT_EAGAIN; /* the other one says that there is a hole */
+	if (faults.swapped && residency != NULL) {
+		long r = __real_arch_mincore(address, length, residency);
+
+		memset(residency, 0, length / FAULT_PAGE);
+		return r;
+	}
+	return __real_arch_mincore(address, length, residency);
+}
+
+#endif

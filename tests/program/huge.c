@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
+/* clang-format on */
+/* Huge pages: who gets them, as /proc/self/smaps has it, and who must not. */
+#include "ashlar.h"
+#include "backend/heap.h"
+#include "program/faults.h"
+#include "program/smaps.h"
+
+static struct ash_defaults options;
+
+static void use(enum ash_huge huge)
+{
+	options = ash_defaults;
+	options.huge = huge;
+	heap_default.options = &options;
+}
+
+static void needs_huge_pages(void)
+{
+	char text[64];
+
+	if (rt_under_qemu())
+		rt_skip("huge pages are the emulator's business");
+	if (rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) <= 0 ||
+	    rt_strstr(text, "[never]") != NULL)
+		rt_skip("this machine has no transparent huge pages");
+}
+
+static void write_pages(unsigned char *p, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += 4096)
+		p[i] = 1;
+}
+
+static size_t huge_of_filled(size_t bytes)
+{
+	unsigned char *p = ash_alloc(bytes);
+
+	CHECK(p != NULL);
+	write_pages(p, bytes);
+	return huge_in(p, bytes);
+}
+
+static size_t huge_of_zeroed(size_t bytes)
+{
+	unsigned char *p = ash_zalloc(1, bytes);
+
+	CHECK(p != NULL);
+	write_pages(p, bytes);
+	return huge_in(p, bytes);
+}
+
+/* The machine may be short of huge pages: some must be there, by far the most usually are. */
+TEST(huge_default, 20)
+{
+	needs_huge_pages();
+	CHECK(huge_of_filled(32 * MIB) >= 16 * MIB);
+	CHECK_EQ(huge_of_zeroed(16 * MIB), 0);
+}
+
+/* And they are there where they are asked for, only. */
+static void needs_advice(void)
+{
+	char text[64];
+
+	needs_huge_pages();
+	(void)rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text));
+	if (rt_strstr(text, "[always]") != NULL)
+		rt_skip("the machine's setting is always");
+}
+
+TEST(huge_default_small_span, 20)
+{
+	needs_advice();
+	CHECK_EQ(huge_of_filled(31 * MIB), 0);
+}
+
+TEST(huge_never, 20)
+{
+	needs_huge_pages();
+	faults.always = true;
+	use(ASH_HUGE_NEVER);
+	CHECK_EQ(huge_of_filled(16 * MIB), 0);
+	CHECK_EQ(huge_of_zeroed(16 * MIB), 0);
+	CHECK_EQ(huge_of_filled(3 * MIB), 0);
+}
+
+TEST(huge_always, 20)
+{
+	needs_huge_pages();
+	use(ASH_HUGE_ALWAYS);
+	CHECK(huge_of_filled(4 * MIB) > 0);
+	CHECK(huge_of_zeroed(4 * MIB) > 0);
+}
+
+TEST(huge_populate, 20)
+{
+	unsigned char *p;
+	unsigned long before;
+
+	use(ASH_HUGE_POPULATE);
+	p = ash_alloc(9 * MIB + 5000);
+	CHECK(p != NULL);
+	before = rt_faults();
+	write_pages(p, 9 * MIB + 5000);
+	if (!rt_under_qemu())
+		CHECK(rt_faults() - before < 10);
+	p = ash_zalloc(1, 64 * MIB);
+	CHECK(p != NULL);
+	for (size_t i = 0; i < 64 * MIB; i += 8)
+		CHECK_EQ(*(uint64_t *)(void *)(p + i), 0);
+}
+
+/* Chunks of slabs: none while 2 MiB would be more than a sixteenth, all of them later. */
+TEST(huge_slabs, 20)
+{
+	size_t few = 0, many = 0, i, n;
+	unsigned char *p = NULL, *first = NULL;
+
+	needs_huge_pages();
+	for (i = 0; i < 96 * MIB; i += 256) {
+		p = ash_alloc(256);
+		CHECK(p != NULL);
+		memset(p, 1, 256);
+		first = first == NULL ? p : first;
+		if (i == 20 * MIB) {
+			n = rt_resident();
+			few = huge_in((void *)(KIB * 4), (size_t)1 << 47);
+			CHECK(n < 24 * MIB);
+		}
+	}
+	many = huge_in((void *)(KIB * 4), (size_t)1 << 47);
+	rt_print("     huge: %zu MiB at 20 MiB of blocks, %zu at 96\n", few / MIB, many / MIB);
+	if (heap_default.options->huge == ASH_HUGE_DEFAULT)
+		CHECK_EQ(few, 0);
+	CHECK(many >= 32 * MIB);
+}
+
+/* Bytes that a heap of many such blocks has resident for each 100 that are written. */
+static size_t resident_of(size_t block)
+{
+	size_t before = rt_resident(), n = 96 * MIB / block, i;
+
+	for (i = 0; i < n; i++) {
+		unsigned char *p = ash_alloc(block);
+
+		CHECK(p != NULL);
+		memset(p, 1, block);
+	}
+	return (rt_resident() - before) * 100 / (n * block);
+}
+
+/* Of units that their block fills by half, and of ends of chunks, nothing is resident. */
+TEST(huge_not_for_holes, 20)
+{
+	size_t blocks[] = {36, 72, 100, 520}, i, percent;
+
+	needs_advice();
+	for (i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+		percent = resident_of(blocks[i] * KIB);
+		rt_print("     %zu KiB: %zu %% resident\n", blocks[i], percent);
+		CHECK(percent < 112);
+	}
+	CHECK_EQ(huge_in((void *)(KIB * 4), (size_t)1 << 47), 0);
+	(void)resident_of(160 * KIB);
+	CHECK(huge_in((void *)(KIB * 4), (size_t)1 << 47) >= 32 * MIB);
+}
+
+/* The chunk that a block ends in is not advised when the block uses little of it. */
+TEST(huge_not_for_a_tail, 20)
+{
+	size_t before, bytes = 32 * MIB + 64;
+	unsigned char *p = ash_alloc(bytes);
+
+	needs_huge_pages();
+	CHECK(p != NULL);
+	before = rt_resident();
+	memset(p + 32 * MIB, 1, 64);
+	CHECK(rt_resident() - before <= 16 * KIB);
+}
+
+/* Growth keeps the advice: where it stands, and where it moves. */
+TEST(huge_grown, 20)
+{
+	unsigned char *p, *way;
+
+	needs_huge_pages();
+	p = ash_alloc(40 * MIB);
+	write_pages(p, 40 * MIB);
+	p = ash_resize(p, 48 * MIB); /* there is room behind a new span of this size */
+	write_pages(p, 48 * MIB);
+	CHECK(huge_in(p, 48 * MIB) >= 32 * MIB);
+	way = ash_alloc(3 * MIB);
+	write_pages(way, 3 * MIB);
+	p = ash_resize(p, 200 * MIB);
+	CHECK(p != NULL);
+	write_pages(p, 200 * MIB);
+	CHECK(huge_in(p, 200 * MIB) >= 150 * MIB);
+}
+
+TEST(huge_sparse_stays_sparse_when_grown, 20)
+{
+	unsigned char *p;
+
+	needs_huge_pages();
+	faults.always = true;
+	p = ash_zalloc(1, 20 * MIB);
+	write_pages(p, 4 * MIB);
+	p = ash_resize(p, 24 * MIB);
+	p = ash_resize(p, 300 * MIB);
+	CHECK(p != NULL);
+	p[200 * MIB] = 1;
+	CHECK_EQ(huge_in(p, 300 * MIB), 0);
+}
+
+/* 16384 x 16384 doubles, the diagonal written, natively also where all mappings are huge. */
+static void sparse_matrix(const void *argument)
+{
+	size_t n = rt_under_qemu() ? 2048 : 16384, before, after;
+	double *m;
+
+	faults.always = argument != NULL;
+	ash_release(ash_alloc(1));
+	before = rt_resident();
+	m = ash_zalloc(n * n, sizeof(*m));
+	CHECK(m != NULL);
+	for (size_t i = 0; i < n; i++)
+		m[i * n + i] = 1;
+	after = rt_resident();
+	if (!rt_under_qemu()) {
+		rt_print("     %zu KiB\n", (after - before) / KIB);
+		CHECK(after - before <= 70 * MIB);
+	}
+	for (size_t i = 1; i < n; i += 97)
+		CHECK(m[i * n + i] == 1 && m[i * n + i - 1] == 0);
+}
+RT_ENTRY(sparse, "huge_sparse_matrix", sparse_matrix, NULL, 20);
+RT_ENTRY(sparse_always, "huge_sparse_matrix_always", sparse_matrix, "always", 20);
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
+/* clang-format on */
+/* What advice on huge pages must not cost: mappings, and memory that nobody touched. */
+#include "ashlar.h"
+#include "syscall.h"
+#include "program/faults.h"
+#include "program/smaps.h"
+
+static bool setting_is(const char *wanted)
+{
+	char text[64];
+
+	return rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) > 0 &&
+	       rt_strstr(text, wanted) != NULL;
+}
+
+static void needs_figures(void)
+{
+	if (rt_under_qemu())
+		rt_skip("resident memory and mappings are the emulator's here");
+}
+
+/* ---- mappings ---- */
+
+enum { BLOCKS = 2000 };
+static unsigned char *block[BLOCKS];
+
+/* malloc and calloc in turn; the first byte written, unless that would be 2 MiB. */
+static void in_turn(bool write, int rounds)
+{
+	size_t before = rt_mappings(), now;
+
+	for (int i = 0; i < BLOCKS; i++) {
+		block[i] = (i & 1) != 0 ? ash_zalloc(1, 5 * MIB) : ash_alloc(5 * MIB);
+		CHECK(block[i] != NULL);
+		if (write)
+			block[i][0] = 1;
+	}
+	now = rt_mappings();
+	rt_print("     %zu mappings\n", now - before);
+	CHECK(now - before <= 180);
+	/* Others in their places, large enough for huge pages now and then. */
+	for (int round = 0; round < rounds; round++) {
+		for (int i = round; i < BLOCKS; i += 9) {
+			ash_release(block[i]);
+			block[i] = (i & 1) == 0 ? ash_zalloc(1, (size_t)(2 + i % 17 * 2) * MIB)
+						: ash_alloc((size_t)(2 + i % 17 * 2) * MIB);
+			CHECK(block[i] != NULL);
+		}
+		now = rt_mappings();
+		rt_print("     %zu mappings\n", now - before);
+		CHECK(now - before <= 180);
+	}
+	for (int i = 0; i < BLOCKS; i++)
+		ash_release(block[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(few_mappings, 20)
+{
+	needs_figures();
+	in_turn(!setting_is("[always]"), 3);
+}
+
+/* As where the machine's setting is "always": then zeroed blocks do need their advice. */
+TEST(few_mappings_always, 20)
+{
+	needs_figures();
+	faults.always = true;
+	in_turn(false, 1);
+}
+
+/* No mapping can be had, and no advice: there is room in the heap. */
+TEST(few_mappings_at_the_limit, 60)
+{
+	enum { MOST = 70000 };
+	unsigned char *p = ash_alloc(96 * MIB), *q[8];
+	size_t n;
+
+	needs_figures();
+	CHECK(p != NULL);
+	ash_release(p);
+	for (n = 0; n < MOST; n++) {
+		/* Readable or not, in turn: the kernel makes no one mapping of them. */
+		long r = __real_arch_mmap(NULL, 4096, n & 1, 0x22, -1, 0);
+
+		if (r < 0 && r > -4096)
+			break;
+	}
+	if (n == MOST)
+		rt_skip("this machine allows more mappings");
+	for (int i = 0; i < 8; i++) {
+		q[i] = (i & 1) != 0 ? ash_zalloc(1, 5 * MIB) : ash_alloc(5 * MIB);
+		CHECK(q[i] != NULL);
+		q[i][5 * MIB - 1] = 1;
+	}
+	for (int i = 0; i < 8; i++)
+		ash_release(q[i]);
+	p = ash_alloc(40 * MIB);
+	CHECK(p != NULL);
+	p[0] = 1;
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- memory ---- */
+
+/* Huge pages come with the machine's setting then, whatever is asked for. */
+static void needs_advice(void)
+{
+	needs_figures();
+	if (setting_is("[always]"))
+		rt_skip("the machine's setting is always");
+}
+
+/* So many blocks, a byte written each so many bytes: what that makes resident. */
+static size_t touched(size_t blocks, size_t bytes, size_t apart)
+{
+	size_t before = rt_resident(), now;
+
+	for (size_t i = 0; i < blocks; i++) {
+		volatile unsigned char *p = ash_alloc(bytes);
+
+		CHECK(p != NULL);
+		for (size_t k = 0; k < bytes; k += apart)
+			p[k] = 1;
+	}
+	now = rt_resident();
+	rt_print("     %zu x %zu KiB: %zu KiB\n", blocks, bytes / KIB, (now - before) / KIB);
+	return now - before;
+}
+
+TEST(huge_not_for_first_bytes, 20)
+{
+	static const size_t sizes[] = {2 * MIB + 64, 4 * MIB, 4 * MIB + 64, 8 * MIB, 31 * MIB};
+
+	needs_advice();
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		CHECK(touched(40, sizes[i], SIZE_MAX / 2) <= MIB);
+}
+
+TEST(huge_not_for_sparse_blocks, 20)
+{
+	needs_advice();
+	CHECK(touched(64, 5 * MIB, 64 * KIB) <= 21 * MIB + MIB / 2);
+}
+
+/* Of a block that is large enough for them the first byte costs a sixteenth at most. */
+TEST(huge_first_byte_is_a_sixteenth, 20)
+{
+	needs_advice();
+	CHECK(touched(1, 32 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
+	CHECK(touched(1, 512 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
+}
+
+/* A sparse block stays one where it grows, also where it never needed advice against them. */
+TEST(huge_not_for_a_sparse_block_that_grows, 20)
+{
+	volatile unsigned char *p;
+	size_t before;
+
+	needs_advice();
+	p = ash_zalloc(1, 40 * MIB);
+	before = rt_resident();
+	p = ash_resize((void *)p, 300 * MIB);
+	CHECK(p != NULL);
+	p = ash_resize((void *)p, 500 * MIB);
+	CHECK(p != NULL);
+	for (size_t i = 0; i < 500 * MIB; i += 2 * MIB)
+		p[i] = 1;
+	CHECK(rt_resident() - before <= 4 * MIB);
+}
+
+/* ---- what the kernel was told is known ---- */
+
+#define WANTED "hg" /* MADV_HUGEPAGE    */
+#define PLAIN  "nh" /* MADV_NOHUGEPAGE  */
+
+static void needs_huge_pages(void)
+{
+	needs_figures();
+	if (setting_is("[never]"))
+		rt_skip("this machine has no transparent huge pages");
+}
+
+/* A region that is made anew has new mappings. */
+TEST(huge_advised_again_after_trim, 20)
+{
+	unsigned char *p = ash_alloc(64 * MIB);
+
+	needs_huge_pages();
+	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 64 * MIB);
+	ash_release(p);
+	(void)ash_trim(0);
+	p = ash_alloc(64 * MIB);
+	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 64 * MIB);
+}
+
+/* Advice comes along with what moves. */
+TEST(huge_advised_again_after_a_move, 20)
+{
+	unsigned char *large, *p, *way, *moved;
+
+	needs_huge_pages();
+	faults.always = true; /* so that zeroed blocks are advised against them */
+	large = ash_alloc(128 * MIB);
+	p = ash_zalloc(1, 24 * MIB);
+	CHECK(large != NULL && p != NULL);
+	CHECK_EQ(smaps_sum(p, 24 * MIB, PLAIN), 24 * MIB);
+	/* In its place one that will be filled; it need not be told anything. */
+	ash_release(p);
+	way = p;
+	p = ash_alloc(24 * MIB);
+	CHECK(p == way);
+	p[0] = 1;
+	ash_release(large);
+	way = ash_alloc(2 * MIB); /* there is no way to grow where it stands */
+	moved = ash_resize(p, 120 * MIB);
+	CHECK(way != NULL && moved != NULL && moved != p);
+	CHECK_EQ(smaps_sum(moved, 120 * MIB, PLAIN), 0);
+	CHECK_EQ(smaps_sum(moved, 120 * MIB, WANTED), 120 * MIB);
+}
+
+/* Refused for once: it is asked for again. */
+TEST(huge_advice_refused_once, 20)
+{
+	unsigned char *p;
+
+	needs_huge_pages();
+	faults.advice_error = -FAULT_ENOMEM;
+	p = ash_alloc(64 * MIB);
+	CHECK(p != NULL);
+	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 0);
+	faults.advice_error = 0;
+	ash_release(p);
+	p = ash_alloc(64 * MIB);
+	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 64 * MIB);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

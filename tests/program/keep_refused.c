@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
+/* clang-format on */
+/* A system that refuses to take memory back for a while: afterwards it is asked again. */
+#include "backend/heap.h"
+#include "backend/retain.h"
+#include "ashlar.h"
+#include "program/faults.h"
+
+enum { BLOCKS = 200 };
+
+/* So much is taken, and released. */
+static void peak(void)
+{
+	static unsigned char *p[BLOCKS];
+
+	for (int i = 0; i < BLOCKS; i++) {
+		p[i] = ash_alloc(MIB / 2);
+		CHECK(p[i] != NULL);
+		memset(p[i], 1, MIB / 2);
+	}
+	for (int i = 0; i < BLOCKS; i++)
+		ash_release(p[i]);
+}
+
+/* As many slow operations as three periods have. */
+static void periods(void)
+{
+	for (uint64_t i = 0; i < 3 * RETAIN_PERIOD; i++)
+		ash_release(ash_alloc(MIB + MIB / 2));
+}
+
+static size_t kept(void)
+{
+	struct ash_stats st;
+
+	ash_stats(&st);
+	return st.dirty;
+}
+
+TEST(refused_until_a_trim, 60)
+{
+	if (rt_under_qemu())
+		rt_skip("what is kept is the same natively");
+	CHECK(ash_alloc(100) != NULL); /* it stays, and so its chunk: nothing fresh is taken later */
+	peak();
+	(void)ash_trim(SIZE_MAX); /* no slab is spare: the trim below changes nothing else */
+	faults.advice_error = -FAULT_EINVAL;
+	periods();
+	CHECK(kept() > ash_defaults.retain);
+	faults.advice_error = 0;
+	periods();
+	(void)ash_trim(SIZE_MAX); /* gives nothing back, but it may be asked again */
+	CHECK(kept() > ash_defaults.retain);
+	periods();
+	CHECK(kept() <= ash_defaults.retain);
+	CHECK_EQ(ash_check(), 0);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

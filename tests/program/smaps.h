@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What /proc/self/smaps has of the mappings that a range lies in. */
+#ifndef TESTS_PROGRAM_SMAPS_H
+#define TESTS_PROGRAM_SMAPS_H
+
+#include "rt.h"
+
+static inline uint64_t smaps_number(const char **at, unsigned base)
+{
+	uint64_t n = 0;
+
+	for (;; (*at)++) {
+		unsigned digit = **at >= 'a' ? (unsigned)(**at - 'a') + 10 : (unsigned)(**at - '0');
+
+		if (digit >= base)
+			return n;
+		n = n * base + digit;
+	}
+}
+
+/* flag NULL: bytes of huge pages in these mappings; else bytes of the range in those with the flag. */
+static inline size_t smaps_sum(const void *p, size_t bytes, const char *flag)
+{
+	static char text[1 << 20];
+	const char *at = text, *end;
+	uint64_t from = 0, to = 0, first = (uintptr_t)p, last = first + bytes;
+	size_t sum = 0;
+	bool ours = false;
+
+	CHECK(rt_read_file("/proc/self/smaps", text, sizeof(text)) > 0);
+	for (; *at != 0; at = *end != 0 ? end + 1 : end) {
+		const char *line = at;
+		uint64_t n = smaps_number(&at, 16);
+
+		for (end = at; *end != 0 && *end != '\n';)
+			end++;
+		if (*at == '-' && at > line) {
+			at++;
+			from = n;
+			to = smaps_number(&at, 16);
+			ours = from < last && to > first;
+		} else if (ours && flag == NULL && rt_strstr(line, "AnonHugePages:") == line) {
+			for (at = line + 14; *at == ' ';)
+				at++;
+			sum += smaps_number(&at, 10) * KIB;
+		} else if (ours && flag != NULL && rt_strstr(line, "VmFlags:") == line) {
+			const char *there = rt_strstr(line, flag);
+
+			if (there != NULL && there < end)
+				sum += (to < last ? to : last) - (from > first ? from : first);
+		}
+	}
+	return sum;
+}
+
+static inline size_t huge_in(const void *p, size_t bytes)
+{
+	return smaps_sum(p, bytes, NULL);
+}
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid */
+/* clang-format on */
+/*
+ * Children of vfork: another process for the kernel, but the parent's memory and
+ * its thread's seat.  What they allocate, release and take over must hold in
+ * the parent, which goes on when they are gone.
+ */
+#include "heaps/instance.h"
+#include "backend/map.h"
+#include "thread/reap.h"
+#include "shm/seats.h"
+#include "slab/slab.h"
+#include "program/audit.h"
+#include "program/child.h"
+
+long __real_arch_gettid(void);
+long __real_arch_getpid(void);
+long __real_arch_getppid(void);
+long __wrap_arch_gettid(void);
+long __wrap_arch_getpid(void);
+long __wrap_arch_getppid(void);
+
+/* What all are told instead, so that a child of vfork seems to be its parent's first thread. */
+static long told;
+
+long __wrap_arch_gettid(void)
+{
+	return told != 0 ? told : __real_arch_gettid();
+}
+
+long __wrap_arch_getpid(void)
+{
+	return told != 0 ? told : __real_arch_getpid();
+}
+
+long __wrap_arch_getppid(void)
+{
+	return told != 0 ? 0 : __real_arch_getppid();
+}
+
+static void natively_only(void)
+{
+	if (rt_under_qemu())
+		rt_skip("QEMU 7.2 makes vfork a fork");
+}
+
+enum { BLOCKS = 400 };
+
+/* Blocks of several slabs, of the caller's record; each with its own bytes. */
+static void work(unsigned char seed)
+{
+	static _Thread_local unsigned char *blocks[BLOCKS];
+	unsigned i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		blocks[i] = ash_alloc(600 + i);
+		CHECK(blocks[i] != NULL);
+		memset(blocks[i], (unsigned char)(seed + i), 600 + i);
+	}
+	for (i = 0; i < BLOCKS; i++) {
+		holds(blocks[i], 600 + i, (unsigned char)(seed + i));
+		ash_release(blocks[i]);
+	}
+}
+
+/* ---- another thread whose record must stay its own ---- */
+
+static struct owner *others;
+static struct rt_barrier turns;
+
+static void lives(void *argument)
+{
+	(void)argument;
+	work(1);
+	others = seat.self;
+	rt_barrier_wait(&turns);
+	rt_barrier_wait(&turns);
+	CHECK_EQ(others->state & ~OWNER_GUEST, others->state); /* held, as its own */
+	CHECK(seat.self == others && others->state != OWNER_VACANT);
+	work(2);
+}
+
+static struct rt_thread *start_other(void)
+{
+	struct rt_thread *thread;
+
+	turns = (struct rt_barrier){.count = 2};
+	thread = rt_thread_start(lives, NULL);
+	CHECK(thread != NULL);
+	rt_barrier_wait(&turns);
+	return thread;
+}
+
+static void end_other(struct rt_thread *thread)
+{
+	rt_barrier_wait(&turns);
+	rt_thread_join(thread);
+}
+
+static void *from_child;
+
+/* Works, asks for the ended, and leaves a block behind. */
+static void child_works(void *argument)
+{
+	(void)argument;
+	work(3);
+	from_child = ash_alloc(100);
+	CHECK(from_child != NULL);
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void parent_goes_on(void)
+{
+	struct owner *mine = seat.self;
+
+	CHECK(mine != owner_none);
+	CHECK(load_acquire(&mine->state) != OWNER_VACANT);
+	ash_release(from_child);
+	work(4);
+	CHECK(seat.self == mine);
+	audit();
+}
+
+/* ---- the tests ---- */
+
+TEST(vfork_by_a_thread_that_has_worked, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	work(5);
+	thread = start_other();
+	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
+	parent_goes_on();
+	end_other(thread);
+}
+
+/* The thread's first call is its child's; afterwards the child's id is nobody's. */
+static void vforks_first(void *argument)
+{
+	struct rt_barrier *together = argument;
+
+	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
+	others = seat.self;
+	rt_barrier_wait(together);
+	rt_barrier_wait(together);
+	parent_goes_on();
+}
+
+TEST(vfork_before_the_threads_first_call, 20)
+{
+	struct rt_barrier together = {.count = 2};
+	struct rt_thread *thread;
+
+	natively_only();
+	work(6);
+	thread = rt_thread_start(vforks_first, &together);
+	rt_barrier_wait(&together);
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK(load_acquire(&others->state) != OWNER_VACANT);
+	work(7);
+	rt_barrier_wait(&together);
+	rt_thread_join(thread);
+	audit();
+}
+
+/* In the whole process: the heap's first record is made by a child of vfork. */
+TEST(vfork_before_the_processes_first_call, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
+	thread = start_other();
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	parent_goes_on();
+	end_other(thread);
+}
+
+/* ---- in a child of fork that has not looked at the heap yet ---- */
+
+static void reaps(void *argument)
+{
+	(void)argument;
+	work(8);
+	CHECK_EQ(owner_reap(&heap_default, seat.self), 0);
+	CHECK(load_acquire(&((struct owner *)argument)->state) != OWNER_VACANT);
+}
+
+static void forked_vforks(void *argument)
+{
+	struct owner *mine = seat.self;
+
+	(void)argument;
+	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
+	CHECK(seat.self == mine);
+	/* What the parent's other thread held is nobody's now, and was taken over. */
+	CHECK_EQ(heap_default.settled, 1);
+	CHECK_EQ(load_acquire(&others->state), OWNER_VACANT);
+	rt_thread_join(rt_thread_start(reaps, mine));
+	parent_goes_on();
+}
+
+static void forks(void *argument)
+{
+	(void)argument;
+	work(9);
+	CHECK_EQ(in_child(forked_vforks, NULL), 0);
+}
+
+TEST(vfork_in_an_unsettled_child_of_fork, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	work(10);
+	thread = start_other();
+	rt_thread_join(rt_thread_start(forks, NULL)); /* not the first thread */
+	end_other(thread);
+}
+
+/* ---- by a thread that the child of fork started before it looked ---- */
+
+static struct owner *forkers;
+
+static void settles_for_nobody(void *argument)
+{
+	(void)argument;
+	work(11);
+	CHECK_EQ(heap_default.settled, 0);
+	CHECK(load_acquire(&forkers->state) != OWNER_VACANT);
+}
+
+static void second_thread_vforks(void *argument)
+{
+	(void)argument;
+	work(12);
+	CHECK_EQ(in_vfork_child(0, settles_for_nobody, NULL), 0);
+}
+
+static void forked_starts(void *argument)
+{
+	(void)argument;
+	forkers = seat.self;
+	rt_thread_join(rt_thread_start(second_thread_vforks, NULL));
+	CHECK_EQ(heap_default.settled, 0);
+	work(13);
+	CHECK_EQ(heap_default.settled, 1);
+	CHECK(seat.self == forkers);
+	audit();
+}
+
+TEST(vfork_by_another_thread_of_an_unsettled_child, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	work(14);
+	thread = start_other();
+	CHECK_EQ(in_child(forked_starts, NULL), 0);
+	end_other(thread);
+}
+
+static void works_alone(void *argument)
+{
+	struct rt_thread *thread = start_other();
+
+	(void)argument;
+	work(21);
+	end_other(thread);
+}
+
+/* And the thread that forked had not called yet: nothing tells it from others but the kernel. */
+static void forked_without_a_number(void *argument)
+{
+	(void)argument;
+	CHECK(seat.self == owner_none);
+	rt_thread_join(rt_thread_start(second_thread_vforks, NULL));
+	CHECK_EQ(in_vfork_child(0, settles_for_nobody, NULL), 0);
+	CHECK_EQ(heap_default.settled, 0);
+	ash_release(ash_alloc(9000)); /* of a class that the child of vfork did not use */
+	CHECK_EQ(heap_default.settled, 1);
+	CHECK_EQ(load_acquire(&others->state), OWNER_VACANT);
+	audit();
+}
+
+TEST(vfork_in_a_child_whose_thread_never_called, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	/* The second record is when forks begin to be noticed; its thread is gone by the fork. */
+	rt_thread_join(rt_thread_start(works_alone, NULL));
+	thread = start_other();
+	forkers = others;
+	CHECK_EQ(in_child(forked_without_a_number, NULL), 0);
+	end_other(thread);
+}
+
+/* ---- in pid namespaces ---- */
+
+static void new_namespace(void)
+{
+	const long newpid = 0x20000000; /* CLONE_NEWPID, of children from now on */
+
+	if (arch_unshare(newpid) != 0)
+		rt_skip("no new pid namespace without root");
+}
+
+/* Where nobody has the parent's threads' ids: it must not take that for their end. */
+TEST(vfork_into_a_pid_namespace, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	work(15);
+	thread = start_other();
+	new_namespace();
+	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
+	parent_goes_on();
+	end_other(thread);
+}
+
+/* And has even the parent's own ids, as a container's first process sees them. */
+static void told_works(void *argument)
+{
+	told = 1;
+	child_works(argument);
+	told = 0;
+}
+
+TEST(vfork_into_a_pid_namespace_with_the_parents_ids, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	work(16);
+	thread = start_other();
+	/* As if stamped when this process was told to be number 1. */
+	work(17);
+	seat.self->identity = (uint64_t)1 << 32 | 1;
+	others->identity = (uint64_t)1 << 32 | 2;
+	new_namespace();
+	CHECK_EQ(in_vfork_child(0, told_works, NULL), 0);
+	parent_goes_on();
+	end_other(thread);
+}
+
+static void forked_in_namespace(void *argument)
+{
+	work(18);
+	rt_thread_join(rt_thread_start(reaps, seat.self));
+	work(19);
+	audit();
+	(void)argument;
+}
+
+TEST(vfork_not_but_fork_into_a_pid_namespace, 20)
+{
+	struct rt_thread *thread;
+
+	natively_only();
+	work(20);
+	thread = start_other();
+	new_namespace();
+	CHECK_EQ(in_child(forked_in_namespace, NULL), 0);
+	end_other(thread);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

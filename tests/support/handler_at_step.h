@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A handler at a chosen instruction boundary of a call, by the CPU's trap
+ * flag: SIGTRAP after every instruction.
+ */
+#ifndef TESTS_SUPPORT_HANDLER_AT_STEP_H
+#define TESTS_SUPPORT_HANDLER_AT_STEP_H
+
+#include "support/stamp.h"
+#include "support/trap_flag.h"
+
+static volatile bool stepping;
+static volatile size_t boundary, act_at, acted;
+static volatile size_t act_again; /* so many boundaries later; 0: only once */
+static void (*volatile act)(void);
+
+static inline void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+			void *context)
+{
+	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
+
+	*flags &= ~(uint64_t)TRAP_FLAG;
+	if (!stepping)
+		return;
+	if (boundary++ == act_at) {
+		act();
+		acted++;
+		if (act_again == 0)
+			return;
+		act_at += act_again;
+	}
+	*flags |= TRAP_FLAG;
+}
+
+/* Clearing `stepping` ends what trap_begin began. */
+static inline bool with_act_at(size_t k, void (*call)(void))
+{
+	acted = boundary = 0;
+	act_at = k;
+	stepping = true;
+	trap_begin();
+	call();
+	stepping = false;
+	return acted > 0;
+}
+
+static inline void step_begin(void (*acting)(void))
+{
+	rt_signal(SIGTRAP_NUMBER, trap);
+	act = acting;
+}
+
+#endif
