@@ -386,11 +386,12 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(LIBRARY) linker.l
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/program/$*.c)
 
-# The single steps and the deaths, at every boundary.
-$(BUILD)/long/steps: $(BUILD)/tests/all Makefile
+# What asks rt_in_full(): the single steps and the deaths at every boundary, more kills and calls.
+FULL = steps_ death_ signal_at_ midst_of_settling kills_at_ pass_blocks ring_of fork_in_the_middle
+$(BUILD)/long/steps: $(BUILD)/tests/all $(BUILD)/tests/malloc Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
-	echo 'STEPS_FULL=1 exec $(BUILD)/tests/all steps_ death_' >>$@
+	echo 'export STEPS_FULL=1; $(BUILD)/tests/all $(FULL) && exec $(BUILD)/tests/malloc steps_' >>$@
 	chmod +x $@
 
 # The same, but it takes minutes.
