@@ -194,8 +194,8 @@ TEST(signal_at_each_step_of_a_detach, 30)
 
 TEST(signal_at_each_step_of_a_remote_release, 30)
 {
-	CHECK(at_each_step(call_release_foreign, act_alloc, 48, long_stride(13)) > 100);
-	CHECK(at_each_step(call_release_foreign, act_release_held, 48, long_stride(17)) > 100);
+	CHECK(at_each_step(call_release_foreign, act_alloc, 48, stride(13)) > 100);
+	CHECK(at_each_step(call_release_foreign, act_release_held, 48, stride(17)) > 100);
 }
 
 TEST(signal_at_each_step_of_a_visit, 30)

@@ -14,13 +14,18 @@
  * alone; its later boundaries are then met in runs of their own, with room for
  * a retry between two acts.
  */
-enum { ENOUGH = 3800, APART = 67, NEVER = 1 << 30 };
+enum { APART = 67, NEVER = 1 << 30 };
 enum { PATHS = 64, WORKERS = 2 };
 
 /* make soak: everything; make test-long: every boundary of a call; make test: some. */
 static size_t thin(void)
 {
 	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 60 : 9;
+}
+
+static size_t enough(void)
+{
+	return rt_in_full() ? 3800 : 1300;
 }
 
 /* ---- stepping ---- */
@@ -43,7 +48,7 @@ static void trap(__attribute__((unused)) int number, __attribute__((unused)) voi
 	*flags |= TRAP_FLAG;
 	passed |= rip == (uint64_t)(uintptr_t)current->passes;
 	strayed |= rip == (uint64_t)(uintptr_t)current->avoids;
-	if (boundaries++ % stride == offset && acted < ENOUGH) {
+	if (boundaries++ % stride == offset && acted < enough()) {
 		act();
 		steps_count_blocks();
 		acted++;
@@ -112,7 +117,7 @@ static void do_path(const char *name, size_t i, size_t every)
 	size_t acts = run_child(name, i, every, 0, result), from;
 	bool passed_any = result->passed;
 
-	if (acts >= ENOUGH)
+	if (acts >= enough())
 		for (from = 0; from < APART; from += thin()) {
 			acts += run_child(name, i, APART, from, result);
 			passed_any |= result->passed;
@@ -126,7 +131,7 @@ static void do_path(const char *name, size_t i, size_t every)
 	if (!passed_any) {
 		size_t length = 40 * result->boundaries; /* elsewhere may be shorter */
 
-		for (from = 0; from < length && acts < 4 * ENOUGH;
+		for (from = 0; from < length && acts < 4 * enough();
 		     from += length / (270 / thin()) + 1) {
 			acts += run_child(name, i, NEVER, from, result);
 			passed_any |= result->passed;
