@@ -6,7 +6,7 @@
 #	make demo       the demonstration, natively and under QEMU
 #	make demo-shared  a heap shared by processes that are killed; SECONDS=60 for longer
 #	make bench      Ashlar against every malloc that is installed: SHORT=1, ROUNDS=n, PEERS=name:library
-#	make bench-accept  takes the last figures into README.md
+#	make bench-accept  takes the last figures into BENCHMARKS.md and README.md's summary
 #	make bench-footprint  text, memory and mappings of the smallest programs
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
@@ -180,13 +180,9 @@ bench bench-footprint: setup
 	$(if $(filter bench,$@),BUILD=$(BUILD) sh tools/bench/compare $(ROUNDS))
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/footprint
 
-# Puts what `make bench` and `make bench-shared` left into README.md, between their marks.
+# Puts what the benchmarks left into BENCHMARKS.md, between their marks, and its summary into README.md.
 bench-accept:
-	for mark in bench:compare footprint:footprint shared:shared; do \
-		[ -f $(BUILD)/bench/$${mark#*:}.md ] || continue; \
-		sed -i -e "/^<!-- $${mark%:*} -->/,/^<!-- .$${mark%:*} -->/{//!d}" \
-			-e "/^<!-- $${mark%:*} -->/r $(BUILD)/bench/$${mark#*:}.md" README.md || exit 1; \
-	done
+	BUILD=$(BUILD) sh tools/bench/accept
 
 # Against the peers that are installed; the hosted twin needs the host's headers.
 bench-seeds: setup
@@ -253,7 +249,7 @@ $(AMALGAMATION): tools/amalgamate Makefile $(BUILD)/sources $(filter-out %_runti
 MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
 $(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec
 # No table of jumps: the linker makes those without unwind tables.
-$(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SHARED
+$(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO
 
 $(BUILD)/malloc/ashlar_malloc.o: KIND += -DASHLAR_WITHOUT_XML
 $(BUILD)/malloc/ashlar_malloc.o $(BUILD)/so/ashlar_malloc.o: $(AMALGAMATION) Makefile

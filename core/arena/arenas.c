@@ -9,6 +9,8 @@
 #include "memory.h"
 #include "front/release.h"
 #include "shm/seats.h"
+#include "thread/seat.h"
+#include "thread/spare.h"
 
 /*
  * A place is somebody's from the swap of `begin` from 0 on.  It keeps that memory

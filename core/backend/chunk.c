@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/chunk.h"
 
-#include "backend/retain.h"
 #include "pages.h"
 #include "backend/region.h"
 
@@ -31,25 +30,10 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, bool partial)
 		fetch_or_seq_cst(word, bit);
 }
 
-static __attribute__((noinline)) struct units claim_in(struct heap *h, struct chunk *c,
-						       unsigned count)
+struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
 {
-	return units_claim_in(h, c, count, bits_runs);
-}
+	struct chunk *c = run_chunk(run);
 
-static struct chunk *chunk_make(struct heap *h, bool dense)
-{
-	struct run run = region_claim(h, 1, 1, true);
-	struct chunk *c;
-	bool clean;
-
-	if (run.region == NULL)
-		return NULL;
-	c = run_chunk(run);
-	clean = region_is_clean(run, 1);
-	if (clean)
-		retain_fresh(h, CHUNK_UNITS);
-	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
 	fetch_add_relaxed(&h->slab_chunks, 1);
 	/* Relaxed: looked at by map_find, and by those with an old hint. */
 	store_relaxed(&c->base, run_base(run));
@@ -60,21 +44,6 @@ static struct chunk *chunk_make(struct heap *h, bool dense)
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);
 	chunk_hint(c, true);
 	return c;
-}
-
-struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense)
-{
-	struct units u = units_find(h, count, claim_in);
-
-	while (grow && u.chunk == NULL) {
-		struct chunk *c = chunk_make(h, dense);
-
-		if (c == NULL)
-			break;
-		/* Others may empty it before us: then they got on, and we try again. */
-		u = claim_in(h, c, count);
-	}
-	return u;
 }
 
 /* The chunk back to its region, if it is free throughout. */
@@ -94,6 +63,13 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 	store_release(&c->kind, CHUNK_FREE);
 	region_give(chunk_run(c), 1, clean);
 	return true;
+}
+
+void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
+{
+	/* Pairs with the acquire of units_claim_in. */
+	if ((fetch_or_seq_cst(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
+		chunk_hint(c, true);
 }
 
 void chunk_mend(struct heap *h, struct chunk *c)
@@ -129,19 +105,6 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	}
 	fetch_or_acq_rel(&c->clean, purged);
 	heap_cleaned(h, bits_count(purged));
-	if ((fetch_or_seq_cst(&c->units, held) | held) != ALL_UNITS || !chunk_return(h, c))
-		chunk_hint(c, true); /* who found nothing meanwhile took it away */
+	chunk_put(h, c, held);
 	return (size_t)bits_count(purged) << UNIT_SHIFT;
-}
-
-void units_give(struct heap *h, struct units u)
-{
-	struct chunk *c = u.chunk;
-	uint64_t mask = bits_run(u.first, u.count);
-
-	(void)retain_tick(h, u.count); /* before: what came just now was not idle */
-	heap_dirtied(h, u.count);
-	/* Pairs with the acquire of claim_in. */
-	if ((fetch_or_seq_cst(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
-		chunk_hint(c, true);
 }

@@ -26,10 +26,10 @@ struct heap {
 	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean     */
 	uint64_t reserved;		   /* chunks of address space            */
 	uint64_t refused;		   /* hint: units that could not be purged */
-	uint64_t low;			   /* hint: the least that `dirty` was, see keep.h */
+	uint64_t low;			   /* hint: the least that `dirty` was, see retain.h */
 	uint64_t from;			   /* hint: `dirty` when the period began          */
 	uint64_t clock;			   /* slow operations, while much is kept          */
-	uint64_t running;		   /* not 0: the clock runs                        */
+	uint64_t running;		   /* CLOCK_RUNS or _UNTOLD while the clock runs   */
 	uint64_t slab_chunks;		   /* hint: chunks of slabs                        */
 	uint64_t asked;			   /* hint: slab_chunks, when owner_reap asked about all */
 	uint64_t turn;			   /* hint: the record to ask about next           */
@@ -38,13 +38,17 @@ struct heap {
 	uint64_t searched;		   /* hint: `vacated`, when none was to be had     */
 	uint64_t borders;		   /* hint: between chunks of different advice     */
 	uint64_t locked;		   /* hint: not 0: all that is mapped has memory   */
-	/* Unowned slabs, see shared.h. */
+	/* Unowned slabs, see unowned.h. */
 	_Alignas(CPU_LINE) uint64_t made; /* so far, or about to be; those that went:    */
 	uint64_t gone;			  /* the same number means that there is none    */
 	struct slab *unowned[CLASSES];	  /* hint: one that has room                     */
 	uint64_t sought[CLASSES];	  /* hint: chunk where to look for others        */
 	struct ash_defaults own; /* options, of a heap that has its own         */
 };
+
+/* Of heap.running.  Untold: the owners are still to learn of it, see watch.h. */
+#define CLOCK_RUNS   ((uint64_t)1)
+#define CLOCK_UNTOLD ((uint64_t)2)
 
 extern INTERNAL struct heap heap_default;
 
@@ -83,17 +87,6 @@ extern INTERNAL const struct heap_hooks *heap_hooks;
 
 /* An id that no other heap of this process has, nor another process's shared one. */
 uint64_t heap_new_id(bool shared);
-
-/*
- * Gives memory back until at most `keep` bytes of what is free may still be
- * backed: whole chunks and free units, the newest regions and the highest
- * addresses first, as allocation prefers the lowest.  Returns the bytes.
- */
-size_t heap_trim(struct heap *h, size_t keep);
-/* The same after what an owner, if not NULL, keeps for itself. */
-size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
-/* Slabs that are empty back to their chunks: the owner's, if not NULL, ended threads', nobody's. */
-void heap_gather(struct heap *h, struct owner *o);
 
 /* What ash_stats and ash_check tell; o: the caller's record, checked out, or NULL. */
 void heap_stats(struct heap *h, struct ash_stats *out);

@@ -4,9 +4,6 @@
 #include "backend/chunk.h"
 #include "pages.h"
 #include "backend/region.h"
-#include "thread/watch.h"
-
-#define FEW 128 /* units, see heap_cleaned */
 
 /* Gives back what of the chunk is free and dirty; its bytes. */
 static size_t trim_chunk(struct heap *h, struct run run)
@@ -45,24 +42,6 @@ size_t heap_trim(struct heap *h, size_t keep)
 	return bytes;
 }
 
-/*
- * Kept memory that was taken is in demand: a new period.  Not so for a few units of
- * many, or who takes one a period would keep all of them for ever.
- */
-void heap_cleaned(struct heap *h, size_t units)
-{
-	uint64_t left = fetch_add_relaxed(&h->dirty, (uint64_t)0 - units) - units;
-	uint64_t from = load_relaxed(&h->from), few = from / 64 < FEW ? from / 64 : FEW;
-
-	if (left >= load_relaxed(&h->low))
-		return;
-	store_relaxed(&h->low, left);
-	if (left + few < from) {
-		store_relaxed(&h->from, left);
-		store_relaxed(&h->clock, 0);
-	}
-}
-
 static uint64_t half(const struct heap *h)
 {
 	return h->options->retain / 2 / UNIT_SIZE;
@@ -89,11 +68,10 @@ static void period_begin(struct heap *h, uint64_t kept)
 
 static void clock_start(struct heap *h, uint64_t kept)
 {
-	if (exchange_seq_cst(&h->running, 1) != 0)
+	if (exchange_seq_cst(&h->running, CLOCK_UNTOLD) != 0)
 		return;
 	store_relaxed(&h->clock, 0);
 	period_begin(h, kept);
-	watch_tell(h);
 }
 
 /* All of this are hints: what a race spoils is right again a period later. */
@@ -115,7 +93,7 @@ bool retain_tick(struct heap *h, uint64_t n)
 		period_begin(h, kept);
 		if (low <= kept && low > half(h) + refused)
 			retain_down(h, kept - low + half(h));
-		watch_tell(h); /* should one have missed it */
+		store_relaxed(&h->running, CLOCK_UNTOLD); /* should one have missed it */
 	}
 	return true;
 }

@@ -46,4 +46,11 @@ bool retain_tick(struct heap *h, uint64_t n);
 /* So many units were taken that no process memory stands behind yet. */
 void retain_fresh(struct heap *h, uint64_t units);
 
+/*
+ * Gives memory back until at most `keep` bytes of what is free may still be
+ * backed: whole chunks and free units, the newest regions and the highest
+ * addresses first, as allocation prefers the lowest.  Returns the bytes.
+ */
+size_t heap_trim(struct heap *h, size_t keep);
+
 #endif

@@ -21,7 +21,7 @@
  *   allocated, never freed and never another type: a thread that comes late
  *   reads an old record, not garbage.  Metadata is never unmapped.  Unowned slabs
  *   have records of their own: a swap that comes late never meets a word that an
- *   owner changes by plain stores (shared.h).
+ *   owner changes by plain stores (unowned.h).
  *
  * A RELEASE, from pointer to bit
  *
@@ -97,7 +97,7 @@ _Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
 				       released here long ago says so only now: any
 				       slab may have it, also a shared one           */
 #define OWNER_UNOWNED  ((uint64_t)2) /* instead of an address: unowned slab, see
-				       shared.h                                */
+				       unowned.h                                */
 /* With OWNER_UNOWNED: one thread is making or unmaking the slab, and has slots of it. */
 #define OWNER_CHANGING ((uint64_t)4)
 #define OWNER_MARKS    ((uint64_t)7) /* all of these */

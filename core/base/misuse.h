@@ -16,13 +16,10 @@ enum call {
 };
 
 /*
- * Finds out what is wrong with a pointer that the call could not accept,
- * says so and traps.  The line is
+ * The line, and the end:
  *     ashlar: function(0xpointer): fault[, 48-byte block]
+ * bytes 0: no block to speak of.
  */
-_Noreturn void misuse(enum call call, const void *p);
-
-/* The line and the end; bytes 0: no block to speak of. */
 _Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes);
 
 /* A call for one heap, with a block of another or of none. */

@@ -238,8 +238,7 @@ int ash_check(void)
 	int broken;
 
 	/* Checked out: handlers must not touch what we look at. */
-	seat.open = 0;
-	signal_fence();
+	seat_close();
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)
 		seat_give();

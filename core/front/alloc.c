@@ -4,7 +4,7 @@
 #include "ashlar.h"
 #include "thread/owner.h"
 #include "front/quick.h"
-#include "backend/span.h"
+#include "front/span.h"
 
 static SLOW void *alloc_class(unsigned class)
 {
@@ -77,8 +77,7 @@ FAST void *ash_alloc(size_t size)
 		return alloc_slow(size);
 	signal_fence(); /* first self, see ash_inline_refill */
 	sum = seat.open;
-	seat.open = 0;
-	signal_fence(); /* see seat_take */
+	seat_close();
 	small = class_small[(size + 7) / 8];
 	b = bin_small(o, small);
 	at = bin_word(o, b);

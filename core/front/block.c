@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* From a pointer to the block it names: built for size, see Makefile. */
+#include "front/diagnose.h"
 #include "ashlar.h"
 #include "base/misuse.h"
 #include "front/quick.h"
 #include "front/release.h"
-#include "backend/span.h"
+#include "front/span.h"
 
 static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *at)
 {
@@ -78,7 +79,7 @@ size_t block_bytes(enum call call, const void *p)
 	if (unlikely(bytes == 0) && heap_hooks != NULL)
 		bytes = heap_hooks->bytes(p);
 	if (unlikely(bytes == 0))
-		misuse(call, p);
+		diagnose(call, p);
 	return bytes;
 }
 

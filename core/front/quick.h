@@ -12,7 +12,8 @@
 #define CORE_QUICK_H
 
 #include "memory.h"
-#include "thread/owner.h"
+#include "thread/bin.h"
+#include "thread/seat.h"
 
 #ifdef ASHLAR_MALLOC
 #define QUICK_FAST FAST
@@ -50,8 +51,7 @@ static inline void *quick_slot(unsigned small, bool *clean, bool predicted)
 
 	if (unlikely(seat.open == 0))
 		return NULL;
-	seat.open = 0;
-	signal_fence(); /* see seat_take */
+	seat_close();
 	o = seat.self;
 	p = bin_slot(o, bin_small(o, small), clean);
 	if (predicted && likely(p != NULL))
@@ -69,18 +69,8 @@ static inline void quick_null(void)
 }
 #endif
 
-/*
- * A slot above SLOT_LARGE, for the holder of the record: a slab that is cached,
- * or made of free units.  NULL: it needs more than that.
- */
-QUICK_SLOW void *large_take(struct owner *o, unsigned class, bool *clean);
-/* The same, for whoever calls. */
+/* A slot above SLOT_LARGE, for whoever calls; NULL: not at once. */
 QUICK_SLOW void *large_slot(size_t size, bool *clean);
-/* The only slot of the slab is released; see owner_freed. */
-void large_freed(struct owner *o, struct slab *s);
-bool large_is_cached(const struct owner *o, const struct slab *s);
-/* What is cached goes back to the heap. */
-void large_leave(struct owner *o);
 
 /* As quick_slot, for a size above SLOT_SMALL. */
 static inline void *quick_long(size_t size, bool *clean, bool predicted)

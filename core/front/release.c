@@ -17,8 +17,7 @@ FAST void ash_release(void *p)
 		release_rest(p, s);
 		return;
 	}
-	seat.open = 0;
-	signal_fence(); /* see seat_take */
+	seat_close();
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index))) {

@@ -5,6 +5,7 @@
 
 #include "base/misuse.h"
 #include "thread/owner.h"
+#include "thread/seat.h"
 
 /* The slot that starts at p in a slab of this chunk; false: there is none. */
 bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);

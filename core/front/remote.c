@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases that are not simply into a slab of one's own: built for size, see Makefile. */
+#include "front/diagnose.h"
 #include "base/misuse.h"
 #include "front/quick.h"
 #include "front/release.h"
 #include "slab/unowned.h"
-#include "backend/span.h"
+#include "front/span.h"
+#include "thread/collect.h"
+#include "thread/inbox.h"
+#include "thread/large.h"
+#include "thread/settle.h"
+#include "thread/watch.h"
 
 /* True: no slot of the group is taken. */
 static bool group_is_free(const struct slab *s, uint64_t group)
@@ -55,8 +61,7 @@ static SLOW void release_marked(void *p, struct slab *s, uint64_t index)
 	uint64_t group, word;
 	bool taken;
 
-	seat.open = 0;
-	signal_fence(); /* see seat_take */
+	seat_close();
 	/* Or each release into this slab would have to look until the next refill. */
 	if (o->pending_releases++ % COLLECT_AFTER == 0)
 		owner_collect_slab(o, s);
@@ -68,14 +73,14 @@ static SLOW void release_marked(void *p, struct slab *s, uint64_t index)
 		owner_freed(o, s, group, word);
 	seat_give();
 	if (!taken)
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 }
 
 /* A slot of unowned slab. */
 static SLOW void release_shared(void *p, struct slab *s, uint64_t index)
 {
 	if (!unowned_free(s, index))
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 }
 
 /*
@@ -92,7 +97,7 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 	else if (unlikely((owner & OWNER_UNOWNED) != 0))
 		release_shared(p, s, index);
 	else if (unlikely(!remote_set(s, index)))
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 	else if (unlikely(!remote_is_notified(s, owner)))
 		remote_notify_slow(s, index / GROUP_SLOTS);
 }
@@ -110,7 +115,7 @@ static SLOW void release_other(void *p)
 		return;
 	}
 	if (c == NULL || !span_release(c, p))
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 	owner_ticks();
 }
 

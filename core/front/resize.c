@@ -4,7 +4,9 @@
 #include "memory.h"
 #include "front/quick.h"
 #include "front/release.h"
-#include "backend/span.h"
+#include "front/span.h"
+#include "thread/settle.h"
+#include "thread/watch.h"
 
 /*
  * A block stays where it is while its size class does not change.  When it
@@ -82,8 +84,7 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 		return p;
 	if (unlikely(size > SLOT_SMALL))
 		return resize_rest(p, size); /* from there on the string instruction is faster */
-	seat.open = 0;
-	signal_fence(); /* see seat_take */
+	seat_close();
 	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
 	if (unlikely(moved == NULL)) {
 		seat_give();

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving memory back on request. */
+#include "front/trim.h"
+
 #include "ashlar.h"
 #include "thread/slab_purge.h"
 #include "thread/reap.h"
 #include "backend/region.h"
 #include "slab/unowned.h"
+#include "backend/retain.h"
+#include "thread/collect.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
+#include "thread/shrink.h"
 
 void heap_gather(struct heap *h, struct owner *o)
 {

@@ -8,7 +8,9 @@
 #include "thread/owner.h"
 #include "front/quick.h"
 #include "slab/unowned.h"
-#include "backend/span.h"
+#include "front/span.h"
+#include "thread/refill.h"
+#include "thread/seating.h"
 
 void *slot_alloc(unsigned class, bool *clean)
 {

@@ -11,6 +11,10 @@
 #include "shm/recover.h"
 #include "backend/region.h"
 #include "shm/seats.h"
+#include "front/trim.h"
+#include "thread/collect.h"
+#include "thread/seat.h"
+#include "thread/shrink.h"
 
 uint64_t heap_new_id(bool shared)
 {

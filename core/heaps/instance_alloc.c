@@ -10,8 +10,10 @@
 #include "front/release.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "backend/span.h"
+#include "front/span.h"
 #include "thread/watch.h"
+#include "front/trim.h"
+#include "thread/refill.h"
 
 /* The bin's lowest free slot changes hands; `at` is where its word is, which is not 0. */
 static inline void *slot_take(const struct heap *h, struct owner *o, struct bin *b, uint64_t *at)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of heaps that the program made: taking them back. */
+#include "front/diagnose.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "arena/arena.h"
@@ -10,8 +11,10 @@
 #include "front/release.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "backend/span.h"
+#include "front/span.h"
 #include "thread/watch.h"
+#include "thread/collect.h"
+#include "thread/settle.h"
 
 /* A slot of the caller's own slab; o is checked out.  False: it is free. */
 static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
@@ -149,13 +152,13 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
 		seats_give(t, o);
 	}
 	if (!done)
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 }
 
 void instance_release(struct chunk *c, void *p)
 {
 	if (unlikely(c == NULL))
-		misuse(CALL_RELEASE, p);
+		diagnose(CALL_RELEASE, p);
 	if (unlikely(!release_own(c->region->heap, c, p)))
 		release_slow(c, p);
 }
@@ -220,7 +223,7 @@ static size_t bytes_in(ash_heap *heap, enum call call, const void *p)
 	}
 	bytes = chunk_block(chunk_in(heap, call, p), p);
 	if (bytes == 0)
-		misuse(call, p);
+		diagnose(call, p);
 	return bytes;
 }
 

@@ -5,6 +5,9 @@
 #include "thread/holder.h"
 #include "process.h"
 #include "thread/takeover.h"
+#include "thread/collect.h"
+#include "thread/seat.h"
+#include "thread/shrink.h"
 
 /* A record that another thread of this process held, which was not in a call. */
 static void vacate(struct heap *h, struct owner *o, uint64_t life)

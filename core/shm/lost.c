@@ -7,7 +7,7 @@
 #include "shm/recover.h"
 #include "backend/region.h"
 #include "shm/seats.h"
-#include "backend/span.h"
+#include "front/span.h"
 
 /* The units of a slab chunk that are neither free nor a slab's. */
 static uint64_t lost_units(struct chunk *c)

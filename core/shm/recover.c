@@ -11,6 +11,7 @@
 #include "shm/seats.h"
 #include "slab/unowned.h"
 #include "world.h"
+#include "thread/collect.h"
 
 uint64_t recover_holder(struct heap *h)
 {

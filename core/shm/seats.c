@@ -8,6 +8,8 @@
 #include "process.h"
 #include "thread/reap.h"
 #include "world.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 #ifdef ASHLAR_SINGLE_THREAD
 struct seat_page *seats_open[SEAT_KINDS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "slab/slab.h"
 
-#include "thread/fork.h"
+#include "base/holder_word.h"
 
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {

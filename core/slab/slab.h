@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Slabs: slots of one class.  A slab belongs to one owner, who alone writes
- * its free words, or it is shared and all change them by swaps (shared.h).
+ * its free words, or it is shared and all change them by swaps (unowned.h).
  *
  *                     slot taken
  *      owner's store /    |    \ fetch_or by anyone else
@@ -17,7 +17,7 @@
 #define CORE_SLAB_H
 
 #include "atomic.h"
-#include "backend/chunk.h"
+#include "backend/units.h"
 #include "backend/map.h"
 #include "base/misuse.h"
 
@@ -232,11 +232,11 @@ static ALWAYS_INLINE struct units slab_close(struct slab *s)
  * Holding.  Its owner takes slots of a slab only while it is the current one of a bin,
  * and the slab itself only when it is none.  So somebody else may hold one that is
  * not current: until he lets go, a slot of it that is free stays so, and its memory
- * may be purged while the owner sleeps (hollow.h).
+ * may be purged while the owner sleeps (slab_purge.h).
  *
  *   SLAB_IDLE     nobody: on a list
  *   SLAB_IN_USE   the owner: current, or about to be closed.  Not so a slab of
- *                 whole.c: what is said there makes it safe
+ *                 large.h: what is said there makes it safe
  *   other         holder_guest (holder.h) of a thread that purges; that of an older
  *                 generation vanished in a fork
  *

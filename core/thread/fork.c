@@ -2,6 +2,8 @@
 #include "thread/fork.h"
 
 #include "thread/takeover.h"
+#include "thread/collect.h"
+#include "thread/seat.h"
 
 void fork_watch(struct heap *h)
 {

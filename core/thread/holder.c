@@ -4,6 +4,7 @@
 #include "borrow.h"
 #include "identity.h"
 #include "process.h"
+#include "thread/seat.h"
 
 static uint64_t held(uint64_t generation, uint64_t number)
 {
@@ -56,4 +57,32 @@ void holder_identify(struct owner *o)
 	 */
 	if (o->heap->sharing == PAGES_PRIVATE)
 		store_relaxed(&o->identity, identity_here());
+}
+
+bool owner_hold_as(struct owner *o, uint64_t holder)
+{
+	uint64_t vacant = OWNER_VACANT;
+
+	/* Acquire pairs with owner_vacate: the last holder's plain stores are seen. */
+	return load_relaxed(&o->state) == OWNER_VACANT &&
+	       cas_acquire(&o->state, &vacant, holder);
+}
+
+bool owner_hold(struct owner *o)
+{
+	return owner_hold_as(o, holder_guest(o->heap));
+}
+
+void owner_vacate(struct owner *o)
+{
+	o->no_spares = true; /* no thread to come back over the border of a slab */
+	store_relaxed(&o->identity, 0); /* before it can be another thread's: see owner_reap */
+	/*
+	 * Ordered, and so is the letter of owner_notify: the leaver looks for inbox
+	 * after this, the sender at the state after its letter, and one of the two
+	 * must see the other.  A plain store could still wait in its buffer.
+	 */
+	(void)exchange_seq_cst(&o->state, OWNER_VACANT);
+	/* Pairs with owner_find: who sees the count sees the record vacant. */
+	(void)fetch_add_acq_rel(&o->heap->vacated, 1);
 }

@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Who holds a record: the words in owner.state.
- *
- *   a heap of one process
- *   63 ........ 38 | 37 ......... 2 |   1   |  0
- *   generation     | thread number  | guest | held
- *
- *   a heap shared by processes
- *   63 ......................... 2 |   1   |  0
- *   life of the thread (life.h)    | guest | held
- *
- *   generation   of the holder (generation.h): of an older one only the record
- *                of the thread that forked has a holder still
- *   number       counted up by this memory, and drawn once by each thread.  No two
- *                threads that ever use this memory have the same, whatever the
- *                system calls them; a child of fork counts on
- *   guest        held for a moment only, by a thread that sits elsewhere
- */
+/* Who holds a record: the words of base/holder_word.h in owner.state. */
 #ifndef CORE_HOLDER_H
 #define CORE_HOLDER_H
 
-#include "generation.h"
+#include "base/holder_word.h"
 #include "thread/owner.h"
-
-#define OWNER_STAMP (64 - GENERATION_BITS)
-
-static inline uint64_t holder_generation(uint64_t state)
-{
-	return state >> OWNER_STAMP;
-}
 
 /* The state of a record that the calling thread holds from now on, as its own or as a guest. */
 uint64_t holder_seated(const struct heap *h);
 uint64_t holder_guest(const struct heap *h);
+
+/* Vacant record -> held by the holder of this state, or by the caller as a guest. */
+bool owner_hold_as(struct owner *o, uint64_t state);
+bool owner_hold(struct owner *o);
+/* Held record -> vacant. */
+void owner_vacate(struct owner *o);
 
 /* True: the caller is the thread that forked this process, or one of its ancestors. */
 bool holder_has_forked(void);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/intact.h"
 
-#include "front/quick.h"
 
 struct look {
 	const struct owner *owner;

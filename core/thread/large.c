@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Blocks above SLOT_LARGE.  Each has a slab of its own, which needs neither a
- * bin nor spares: only malloc is built with this (quick.h).
- *
- *   taken --> cached --> taken again by its class
- *                   \--> closed, its units opened for another class
- *                   \--> closed, its units given back: another is cached there,
- *                        or too many are, or the owner shrinks
- *
- * A cached slab is empty and stays among the full ones, since only
- * owner.cached tells of it.  That is a hint: whoever takes the record over finds
- * the slab by its bitmap.
- */
-#include "thread/fork.h"
-#include "backend/retain.h"
-#include "front/quick.h"
-#include "thread/watch.h"
+#include "thread/large.h"
 
-/* One place for each number of units, the last for all larger ones. */
-static unsigned room_of(unsigned units)
-{
-	return units < LARGE_CACHE ? units - 1 : LARGE_CACHE - 1;
-}
+#include "backend/retain.h"
+#include "thread/collect.h"
+#include "thread/fork.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
+#include "thread/watch.h"
 
 #define ANY (~(uint64_t)0)
 
@@ -53,20 +38,6 @@ static ALWAYS_INLINE struct units claim_if_room(struct heap *h, struct chunk *c,
 	if (word != 0 && runs_of(word, count) == 0)
 		return (struct units){NULL, 0, count, false};
 	return claim_in(h, c, count);
-}
-
-/* By eights: a look at each in turn would be a third of all that is done here. */
-static ALWAYS_INLINE bool has_inbox(const struct owner *o)
-{
-	uint64_t any = load_relaxed(&o->pending_classes[0]) | load_relaxed(&o->pending_classes[1]);
-	const uint64_t *m;
-
-	_Static_assert(INBOX_CLASSES == 2 && INBOX_SLABS % 8 == 0, "all of it");
-	for (m = o->pending_slabs; m < o->pending_slabs + INBOX_SLABS; m += 8)
-		any |= load_relaxed(m) | load_relaxed(m + 1) | load_relaxed(m + 2) |
-		       load_relaxed(m + 3) | load_relaxed(m + 4) | load_relaxed(m + 5) |
-		       load_relaxed(m + 6) | load_relaxed(m + 7);
-	return any != 0;
 }
 
 static SLOW void collect(struct owner *o)
@@ -101,7 +72,7 @@ static __attribute__((noinline)) void room_clear(struct owner *o, unsigned room)
 void *large_take(struct owner *o, unsigned class, bool *clean)
 {
 	size_t size = class_size(class);
-	unsigned count = (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT), room = room_of(count);
+	unsigned count = (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT), room = large_place(count);
 	struct slab *s = o->cached[room];
 	struct units u;
 
@@ -116,7 +87,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		u = unlist(o, s);
 	} else {
 		fork_notice(o);
-		if (unlikely(has_inbox(o)))
+		if (unlikely(inbox_has(o)))
 			collect(o);
 		if (unlikely(o->lists[class].partial.head != NULL))
 			return NULL; /* that one comes first */
@@ -135,24 +106,9 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	return s->base;
 }
 
-void *large_slot(size_t size, bool *clean)
-{
-	void *p;
-
-	if (unlikely(seat.open == 0))
-		return NULL;
-	seat.open = 0;
-	signal_fence(); /* see seat_take */
-	p = large_take(seat.self, class_larger(size), clean);
-	if (likely(p != NULL))
-		p = quick_predicted(p);
-	seat_give();
-	return p;
-}
-
 void large_freed(struct owner *o, struct slab *s)
 {
-	unsigned room = room_of(s->units), other;
+	unsigned room = large_place(s->units), other;
 
 	store_release(&s->free[0], 1);
 	if (o->cached[room] != NULL)
@@ -166,11 +122,6 @@ void large_freed(struct owner *o, struct slab *s)
 		if (other != room && o->cached[other] != NULL)
 			room_clear(o, other);
 	}
-}
-
-bool large_is_cached(const struct owner *o, const struct slab *s)
-{
-	return o->cached[room_of(s->units)] == s;
 }
 
 void large_leave(struct owner *o)

@@ -11,7 +11,7 @@
  *
  * Checking out.  A call reads seat.open, sets it 0, and ~0 again at its end:
  * two plain stores.  A signal handler that interrupts it, or a child forked
- * from there, finds 0 and takes the unowned slabs (shared.h), which uses atomic
+ * from there, finds 0 and takes the unowned slabs (unowned.h), which uses atomic
  * operations only.  So the owner's structures need none.
  *
  * ash_alloc tests neither for a closed seat nor for an empty word, but adds
@@ -31,7 +31,9 @@
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
 
+#include "base/holder_word.h"
 #include "slab/slab.h"
+#include "thread/slab_list.h"
 
 #define INBOX_SLABS 32
 #define INBOX_CLASSES 2
@@ -45,7 +47,7 @@
 #define SPARE_UNITS 16 /* in all, but for one that is larger by itself */
 #define SPARE_FREE  ((size_t)1024) /* current slabs of blocks up to here need no spare's place */
 
-#define LARGE_CACHE 8 /* see whole.c */
+#define LARGE_CACHE 8 /* see large.h */
 
 enum { WATCH_NONE, WATCH_ALL, WATCH_TOLD }; /* see watch.h */
 
@@ -59,19 +61,9 @@ struct bin {
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
 _Static_assert(BIN_STEP == 8, "a factor that an address can have");
 
-struct slabs { /* a list through next and previous */
-	struct slab *head, *tail;
-};
-
 struct slab_lists { /* what a bin needs on its slow path */
 	struct slabs partial, full;
 };
-
-/* A record's state: vacant, or its holder, see holder.h. */
-#define OWNER_VACANT ((uint64_t)0)
-#define OWNER_HELD   ((uint64_t)1)
-#define OWNER_GUEST  ((uint64_t)2)
-#define OWNER_THREAD 2 /* where the rest begins */
 
 struct owner {
 	uint64_t no_slots;  /* the word of bins without a slab: 0, for ever */
@@ -100,7 +92,7 @@ struct owner {
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct slab_lists lists[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
-	/* Of slabs of one slot, by their units; only where there is malloc, see whole.c: */
+	/* Of slabs of one slot, by their units; only where there is malloc, see large.h: */
 	struct slab *cached[LARGE_CACHE];
 	uint32_t cached_units, cached_next;
 	/* In heaps shared by processes, see recover.h: */
@@ -108,28 +100,6 @@ struct owner {
 	uint64_t flight;   /* address of the slot being given out or taken back         */
 	uint64_t census;   /* the process, in the heap's census                         */
 };
-
-struct seat {
-	uint64_t open;	      /* ~0: self may be taken; 0: it is taken, or none    */
-	struct owner *self;   /* never NULL                                        */
-	struct owner *record; /* the same, NULL or SEAT_BUSY                       */
-	/* Not 0: a frame of this thread holds a record that is not in its seat. */
-	unsigned guest;
-	void *latest; /* what malloc's free took last, see quick_predicted         */
-	uint64_t drawn; /* the thread's number, see holder.c; 0: none yet          */
-};
-
-/* While a thread gets a first record, its handlers must not get another. */
-#define SEAT_BUSY ((struct owner *)1)
-
-#define SEAT_OPEN (~(uint64_t)0)
-
-/* Before it is relocated, a shared object finds a seat of zeros (early.h). */
-#ifdef ASHLAR_SO
-#define SEAT_MAY_BE_NULL true
-#else
-#define SEAT_MAY_BE_NULL false
-#endif
 
 /*
  * Two records that cost no system call: the first thread's, and the one that stands for
@@ -140,33 +110,6 @@ struct seat {
 extern INTERNAL struct owner owner_static[2];
 #define owner_first (&owner_static[0])
 #define owner_none  (&owner_static[1])
-
-#ifdef ASHLAR_SINGLE_THREAD
-extern INTERNAL struct seat seat;
-#else
-extern INTERNAL _Thread_local struct seat seat;
-#endif
-
-/* A record of the heap for a thread without one, checked out; NULL: interrupted call, or no memory. */
-struct owner *seat_fill(struct owner **self, struct heap *h);
-
-/* Checks the thread's owner out; NULL: interrupted call, or no memory. */
-struct owner *seat_slow(void);
-
-static inline struct owner *seat_take(void)
-{
-	if (unlikely(seat.open == 0))
-		return seat_slow();
-	seat.open = 0;
-	signal_fence(); /* the handler must see 0 before we touch a word */
-	return seat.self;
-}
-
-static inline void seat_give(void)
-{
-	signal_fence(); /* and must see all we wrote once it sees the seat open */
-	seat.open = SEAT_OPEN;
-}
 
 /* The bin that an entry of class_small means. */
 static inline struct bin *bin_small(struct owner *o, unsigned small)
@@ -180,67 +123,16 @@ static inline uint64_t *bin_word(const struct owner *o, const struct bin *b)
 	return (uint64_t *)((uintptr_t)o + b->word);
 }
 
-/* ---- for the holder of the record ---- */
-
-/* The lowest slot of the bin's group; NULL: it has none left.  clean: as owner_slot. */
-static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *clean)
+/* Where an empty slab of this many units is cached: one place each, the last for all larger ones. */
+static inline unsigned large_place(unsigned units)
 {
-	uint64_t *at = bin_word(o, b), word = load_relaxed(at);
-	char *p;
-
-	if (unlikely(word == 0))
-		return NULL;
-	*clean = ((b->slab->dirty >> (at - b->slab->free)) & 1) == 0;
-	p = b->base + cpu_lowest_bit(word) * b->size;
-	store_relaxed(at, bits_without_lowest(word));
-	if (p == NULL)
-		__builtin_unreachable(); /* or callers ask for it again */
-	return p;
+	return units < LARGE_CACHE ? units - 1 : LARGE_CACHE - 1;
 }
 
-/* A slot of the class; NULL: no memory.  clean: it is known to read zero. */
-void *owner_slot(struct owner *o, unsigned class, bool *clean);
-
-/* After a slot of an full slab, or the last one of a group, was freed. */
-void owner_settle(struct owner *o, struct slab *s, bool was_full);
-
-/* Spares down to so many units; what is still empty goes back to the heap. */
-void spares_keep(struct owner *o, unsigned units);
-/* The slab is in use again, or has another place: no spare any more. */
-void spares_forget(struct owner *o, struct slab *s);
-/* The slab is empty: keeps it, at the cost of older ones, or gives it back. */
-void spares_add(struct owner *o, struct slab *s);
-
-/* A slot of the group was freed, `word` is what its word becomes: with all that may follow. */
-void owner_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
-
-/* Collects what others released (inbox.c): into one slab, what the inbox tells, or everything. */
-void owner_collect_slab(struct owner *o, struct slab *s);
-void owner_collect(struct owner *o);
-void owner_collect_all(struct owner *o);
-
-/* Gives back every slab that is empty; all bins rest. */
-void owner_shrink(struct owner *o);
-
-/* The same for all vacant records, as vanished threads may have left them, once all is collected. */
-void owner_shrink_vacant(struct heap *h);
-
-/* Both, for a record that is about to be left. */
-void owner_rest(struct owner *o);
-
-/* ---- for anybody ---- */
-
-/* Tells the owner that the slab has remote bits (inbox.c). */
-void owner_notify(struct owner *o, struct slab *s);
-
-/* If the record is vacant and has inbox: collects, as a guest (inbox.c). */
-void owner_visit(struct owner *o);
-
-/* Takes slabs of the class with free slots from vacant records; `all`: looks into every slab. */
-bool owner_adopt(struct owner *o, unsigned class, bool all);
-
-/* True: the address lies in an owner record. */
-bool owner_holds(struct heap *h, const void *p);
+static inline bool large_is_cached(const struct owner *o, const struct slab *s)
+{
+	return o->cached[large_place(s->units)] == s;
+}
 
 /* True: the slab is this owner's. */
 static inline bool owner_has(const struct owner *o, const struct slab *s)
@@ -248,28 +140,15 @@ static inline bool owner_has(const struct owner *o, const struct slab *s)
 	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
 }
 
+/* True: the address lies in an owner record. */
+bool owner_holds(struct heap *h, const void *p);
+
 /* Forgets all slabs, spares and inbox; the bitmaps know better. */
 void owner_reset(struct owner *o);
 
 /* A record that is set up, in this state, becomes one of the heap's. */
 void owner_enter(struct heap *h, struct owner *o, uint64_t state);
 
-/* Vacant record -> held by a guest. */
-bool owner_hold(struct owner *o);
-void owner_vacate(struct owner *o);
-
 #define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
-
-/* ---- slabs of an owner (bin.c) ---- */
-
-/* Finds the bin a free slot, from the cheapest source to the dearest. */
-bool bin_refill(struct owner *o, unsigned class);
-
-void slabs_append(struct slabs *l, struct slab *s);
-void slabs_remove(struct slabs *l, struct slab *s);
-/* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
-void owner_ticks(void);
-/* The bin lets go of its current slab, wherever that belongs now. */
-void bin_rest(struct owner *o, unsigned class);
 
 #endif

@@ -62,7 +62,7 @@ static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *roo
  * all of it is read now, when it is held.
  *
  * Of a slab of one slot, only what others released: what its owner did may be cached
- * (whole.c), and is then taken, closed and made anew without asking.  But a slot
+ * (large.h), and is then taken, closed and made anew without asking.  But a slot
  * whose bit is in the remote word is no one's to park.
  */
 static bool is_purgeable(const struct slab *s)

@@ -4,6 +4,7 @@
 #include "thread/holder.h"
 #include "thread/intact.h"
 #include "slab/walk.h"
+#include "thread/collect.h"
 
 struct takeover takeover_begin(struct heap *h)
 {

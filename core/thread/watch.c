@@ -2,6 +2,8 @@
 #include "thread/watch.h"
 
 #include "backend/retain.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
 
 #define TOGETHER 16   /* events that are counted at once: the clock is everybody's  */
 #define STRAYS	 1024 /* the same of others, while no slab of the owner gets empty    */
@@ -36,10 +38,14 @@ void watch_tell_one(struct owner *v)
 	}
 }
 
-void watch_tell(struct heap *h)
+void watch_tell_all(struct heap *h)
 {
+	uint64_t untold = CLOCK_UNTOLD;
 	struct owner *v;
 
+	/* One thread tells.  The clock may have been stopped meanwhile, which nobody need learn. */
+	if (!cas_acquire(&h->running, &untold, CLOCK_RUNS))
+		return;
 	/* The records of others are theirs in a heap that processes share. */
 	if (h->sharing != PAGES_PRIVATE)
 		return;
@@ -90,4 +96,21 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 	}
 	if (ticks != 0)
 		watch_heed(o, retain_tick(o->heap, ticks));
+}
+
+void owner_ticks(void)
+{
+	bool running = retain_tick(&heap_default, 1);
+
+	if (seat.open == 0) {
+		/* It was interrupted in a call that may be a fast one; or comes too early (prereloc.h). */
+		if (!SEAT_MAY_BE_NULL || seat.self != NULL)
+			watch_tell_one(seat.self);
+		if (running)
+			watch_tell_all(&heap_default);
+		return;
+	}
+	seat_close();
+	watch_heed(seat.self, running);
+	seat_give();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watching, so that the clock of keep.h runs: while it does, the group that a
+ * Watching, so that the clock of retain.h runs: while it does, the group that a
  * bin allocates from is not marked ready.
  *
  *   owner.watch   WATCH_NONE      as always
@@ -16,18 +16,22 @@
 
 #include "thread/owner.h"
 
-/*
- * The clock started: the owners learn of it that do nothing slow themselves.  A
- * thread that is in a call of the default heap heeds it at the end of that.
- */
-void watch_tell(struct heap *h);
+/* The owner learns that the clock runs at its next release, if it does nothing slow itself. */
 void watch_tell_one(struct owner *v);
 
 void watch_change(struct owner *o, bool running);
 
+/*
+ * The clock started, or a period of it began: the other owners learn of it.  A thread
+ * that is in a call of the default heap heeds it at the end of that call.
+ */
+void watch_tell_all(struct heap *h);
+
 /* After retain_tick, for the holder of the record. */
 static inline void watch_heed(struct owner *o, bool running)
 {
+	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNTOLD))
+		watch_tell_all(o->heap);
 	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
 	if (unlikely(load_relaxed(&o->watch) != running))
 		watch_change(o, running);
@@ -45,6 +49,9 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE))
 		store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
 }
+
+/* The calling thread released large memory of the default heap, or shrank it: a slow operation. */
+void owner_ticks(void);
 
 /* A slot of the group was released, which was an event. */
 void watch_event(struct owner *o, struct slab *s, unsigned g);

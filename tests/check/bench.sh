@@ -5,7 +5,8 @@ set -u
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-status=0
+subject='bench'
+. tests/support/verdict.sh
 
 printf '%s\n' 'fast|micro fast|1000|a row|ns' 'lost|micro lost|1000|another|' \
 	'none|program none|1000|a third|' >"$folder/rows"
@@ -17,10 +18,13 @@ for line in 'fast ashlar time 9000' 'fast ashlar time 2000' 'fast ashlar time 30
 	'fast ashlar cpu 7000' 'fast peer cpu 14000'; do
 	echo "$line"
 done | tr ' ' '\t' >"$folder/results"
-awk -f tools/bench/table -v what=time "$folder/rows" "$folder/results" >"$folder/time"
-awk -f tools/bench/table -v what=cpu "$folder/rows" "$folder/results" >"$folder/cpu"
-awk -f tools/bench/table -v what=peak "$folder/rows" "$folder/results" >"$folder/peak"
-awk -f tools/bench/table -v what=plot "$folder/rows" "$folder/results" >"$folder/plot"
+tables() { # WHAT
+	awk -v what="$1" -f tools/bench/titles -f tools/bench/table "$folder/rows" "$folder/results"
+}
+tables time >"$folder/time"
+tables cpu >"$folder/cpu"
+tables peak >"$folder/peak"
+tables plot >"$folder/plot"
 
 # expect NAME FILE LINE
 expect() {
@@ -34,15 +38,70 @@ expect() {
 }
 expect 'minimum / median, the best is bold' time '| a row, ns | **2 / 3** | 2.00 / 2.00 |'
 expect 'a row that is not won is counted' time \
-	'Ashlar first, or within 1 %, in 1 of 2 rows; not in: lost 0.25 (peer).'
+	'Ashlar first, or within 1 %, in 1 of 2 rows. Not in: another 0.25 (peer).'
 expect 'a row that did not run is shown' time '| a third | did not run | did not run |'
 expect 'static programs have a table of their own' time '| a row, ns | **5 / 5** |'
 expect 'processor time is a table of its own' cpu '| a row, ns | **7 / 7** | 2.00 / 2.00 |'
 expect '... of what was measured only' cpu 'Ashlar first, or within 1 %, in 1 of 1 rows.'
 expect 'a reason is given for each that did not run' peak '* did not run: a third, Ashlar, peer: not_here'
-expect 'the plot has ratios of medians' plot "$(printf 'time\tfast\tpeer\t2.0000')"
+expect 'the plot has ratios of medians' plot "$(printf 'time\ta row\tpeer\t2.0000')"
 awk -f tools/bench/plot "$folder/plot" >"$folder/svg"
 expect 'the plot is an SVG' svg '</svg>'
+
+# A title that goes on where another began stands alone in the plot; the legend has its place.
+printf '%s\n' '| | ashlar | a peer with a long name | b | c | d | e | f | another long name |' '|---|' \
+	'| blocks, old: first, µs | 1 | 2 (x 2.00) | 30 (x 30.00) | 3 (x 3.00) | 4 (x 4.00) | 1 (x 1.00) | 0 | 2 (x 2.00) |' \
+	'| ... new, ns a block | 1 | 2 (x 2.50) | 1 | did not run | 1 | 2 (x 1.00) | 1 | 2 |' \
+	'| ... filled by hand, ms | 1 | 2 (x 2.50) | 1 | 1 | 1 | 1 | 1 | 2 |' >"$folder/ratios.md"
+awk -f tools/bench/titles -f tools/bench/ratios "$folder/ratios.md" >"$folder/ratios"
+expect 'a row is plotted by its title' ratios "$(printf 'time\tblocks, new\ta peer with a long name\t2.50')"
+! grep -q 'by hand' "$folder/ratios" && [ "$(wc -l <"$folder/ratios")" = 8 ]
+verdict 'what was done by hand is not plotted'
+awk -f tools/bench/plot "$folder/ratios" >"$folder/svg"
+for picture in "$folder/svg" tools/bench/seeds.svg; do
+	# Six units a letter are more than any usual font of this size takes.
+	awk -F'"' '
+	/^<svg/ { width = $4; height = $6 }
+	/^<circle/ && $4 + 4 > width { bad = 1 }
+	/^<text/ {
+		text = $0
+		gsub(/<[^>]*>/, "", text)
+		gsub(/µ/, "u", text)
+		wide = length(text) * 6
+		left = $6 == "end" ? $2 - wide : $6 == "middle" ? $2 - wide / 2 : $2
+		texts++
+		if (left < 0 || left + wide > width || $4 > height) { print text; bad = 1 }
+	}
+	END { exit bad || texts < 10 }' "$picture" >"$folder/outside"
+	verdict "all text of ${picture##*/} lies inside the picture"
+	sed 's/^/     /' "$folder/outside"
+done
+
+# make bench-accept, in a tree of its own: date and CPU above each table, and no table without.
+accepting=$folder/accept
+mkdir -p "$accepting/build/bench" "$accepting/tools"
+cp -r tools/bench "$accepting/tools/"
+cp BENCHMARKS.md README.md "$accepting"
+printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| a |' '|---|' '| 1 |' '' '| b |' '|---|' '| 2 |' '' \
+	'text' >"$accepting/build/bench/threads.md"
+(cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null) &&
+	sed -n '/^<!-- threads -->/,/^<!-- .threads -->/p' "$accepting/BENCHMARKS.md" >"$folder/accepted"
+[ "$(grep -c '^.`make x`, 2026-01-02, a CPU' "$folder/accepted")" = 2 ] &&
+	[ "$(sed -n 2p "$folder/accepted" | cut -c 1)" = '*' ] && [ "$(grep -c '^|' "$folder/accepted")" = 6 ] && grep -qx text "$folder/accepted"
+verdict 'make bench-accept stamps each table with date and CPU'
+cmp -s README.md "$accepting/README.md"
+verdict 'make bench-accept makes the same summary of the same figures'
+sed 1d "$accepting/build/bench/threads.md" >"$accepting/build/bench/shared.md"
+cp "$accepting/BENCHMARKS.md" "$folder/before"
+! (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null 2>"$folder/errors") &&
+	grep -q 'no date and CPU' "$folder/errors" && cmp -s "$folder/before" "$accepting/BENCHMARKS.md"
+verdict 'make bench-accept refuses a table without them'
+printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| time | Ashlar | b |' '|---|' '| 1 |' \
+	>"$accepting/build/bench/compare.md"
+rm "$accepting/build/bench/shared.md"
+! (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null 2>"$folder/errors") &&
+	grep -q 'no row: time|pair of 128 B' "$folder/errors" && cmp -s "$folder/before" "$accepting/BENCHMARKS.md"
+verdict 'make bench-accept refuses tables that lack a row of the summary'
 
 # Each row of the list is one that the program has; the program is not built here.
 awk -F'|' '$2 ~ /^micro / { split($2, w, " "); print w[2] }' tools/bench/rows | sort -u >"$folder/listed"

@@ -10,6 +10,7 @@
 #include "rt.h"
 #include "shm/seats.h"
 #include "syscall.h"
+#include "thread/seat.h"
 
 enum { VFORK = 0x4000 | CLONE_VM | 17 /* SIGCHLD */, STACK = 64 * 1024, NEW_PID = 0x20000000, NEW_TIME = 0x80 };
 

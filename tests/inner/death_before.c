@@ -11,7 +11,7 @@
 #include "backend/region.h"
 #include "front/release.h"
 #include "shm/seats.h"
-#include "backend/span.h"
+#include "front/span.h"
 
 static struct heap *heap(void)
 {

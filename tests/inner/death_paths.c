@@ -9,7 +9,14 @@
 #include "backend/region.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "backend/span.h"
+#include "front/span.h"
+#include "backend/retain.h"
+#include "thread/adopt.h"
+#include "thread/collect.h"
+#include "thread/inbox.h"
+#include "thread/refill.h"
+#include "thread/settle.h"
+#include "thread/shrink.h"
 
 #define PASSES(function) ((void (*)(void))(uintptr_t)(function))
 

@@ -6,6 +6,8 @@
 #include "heaps/instance.h"
 #include "shm/recover.h"
 #include "shm/seats.h"
+#include "thread/seat.h"
+#include "thread/shrink.h"
 
 static struct heap *heap(void)
 {

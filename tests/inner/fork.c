@@ -3,6 +3,7 @@
 #include "ashlar.h"
 #include "thread/holder.h"
 #include "rt.h"
+#include "thread/seat.h"
 
 static struct owner *first, *other;
 static struct rt_barrier together;

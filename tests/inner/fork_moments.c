@@ -4,6 +4,8 @@
 #include "support/handler_at_step.h"
 #include "syscall.h"
 #include "inner/slots.h"
+#include "thread/reap.h"
+#include "thread/seat.h"
 
 static struct rt_barrier together;
 

@@ -5,6 +5,7 @@
 #include "support/handler_at_step.h"
 
 #include "ashlar_inline.h"
+#include "thread/seat.h"
 
 _Static_assert(offsetof(struct seat, open) == offsetof(struct ash_inline_seat, open) &&
 		       offsetof(struct seat, self) == offsetof(struct ash_inline_seat, self),

@@ -3,6 +3,7 @@
 #include "support/misuse.h"
 #include "thread/owner.h"
 #include "backend/region.h"
+#include "thread/seat.h"
 
 /* The chunk, and the slab, of a block. */
 static struct slab *slab_of(void *p)

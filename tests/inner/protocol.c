@@ -6,6 +6,11 @@
 #include "thread/owner.h"
 #include "support/stamp.h"
 #include "inner/slots.h"
+#include "thread/adopt.h"
+#include "thread/collect.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 /* A block of a slab that nobody owns: what a handler gets that interrupted a call. */
 static void *shared_alloc(size_t size)

@@ -7,6 +7,8 @@
 #include "support/stamp.h"
 #include "support/handler_at_step.h"
 #include "inner/slots.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 /* A release by another thread that stops before it tells anybody. */
 static void release_untold(void *p)

@@ -3,6 +3,11 @@
 #include "thread/owner.h"
 #include "support/stamp.h"
 #include "inner/slots.h"
+#include "thread/bin.h"
+#include "thread/collect.h"
+#include "thread/holder.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 /* ---- leaving and writing at the same instant ---- */
 

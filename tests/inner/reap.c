@@ -6,6 +6,7 @@
 #include "process.h"
 #include "rt.h"
 #include "syscall.h"
+#include "thread/seat.h"
 
 enum { BLOCKS = 20000 };
 

@@ -2,6 +2,7 @@
 /* The seat after a thread's first call, in which a handler made its own first call. */
 #include "thread/owner.h"
 #include "support/handler_at_step.h"
+#include "thread/seat.h"
 
 static void *block;
 

@@ -2,6 +2,7 @@
 /* What paths of more than one program have in common. */
 #include "backend/chunk.h"
 #include "inner/steps.h"
+#include "backend/units.h"
 
 void steps_fill_units(void)
 {

@@ -8,8 +8,16 @@
 #include "pages.h"
 #include "backend/region.h"
 #include "slab/unowned.h"
-#include "backend/span.h"
+#include "front/span.h"
 #include "syscall.h"
+#include "thread/adopt.h"
+#include "thread/collect.h"
+#include "thread/inbox.h"
+#include "thread/refill.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
+#include "thread/settle.h"
+#include "thread/shrink.h"
 
 /* ---- calls ---- */
 

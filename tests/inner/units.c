@@ -6,6 +6,7 @@
 #include "backend/chunk.h"
 #include "backend/map.h"
 #include "support/handler_at_step.h"
+#include "backend/units.h"
 
 static struct units stock[4 * CHUNK_UNITS];
 static unsigned stocked;

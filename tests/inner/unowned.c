@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unowned slabs (shared.h): they go back, and nothing is in their way. */
+/* Unowned slabs (unowned.h): they go back, and nothing is in their way. */
 #include "ashlar_heap.h"
 #include "support/resident.h"
 #include "inner/unowned.h"

@@ -9,6 +9,8 @@
 
 #include "heaps/instance.h"
 #include "shm/seats.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 enum { BLOCKS = 1 << 18 };
 

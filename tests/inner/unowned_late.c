@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unowned slabs (shared.h): the next slot is found soon; callers that come late. */
+/* Unowned slabs (unowned.h): the next slot is found soon; callers that come late. */
 #include "support/resident.h"
 #include "support/handler_at_step.h"
 #include "inner/unowned.h"

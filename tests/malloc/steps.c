@@ -6,6 +6,8 @@
 #include "thread/owner.h"
 #include "front/quick.h"
 #include "front/release.h"
+#include "thread/large.h"
+#include "thread/settle.h"
 
 #define WORD 0x0123456789abcdefu
 

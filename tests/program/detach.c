@@ -3,6 +3,7 @@
 /* The end of a detach: the seat, and the record that others may have by then. */
 #include "thread/owner.h"
 #include "support/handler_at_step.h"
+#include "thread/seat.h"
 
 static size_t seated;
 

@@ -13,6 +13,7 @@
 #include "syscall.h"
 #include "program/audit.h"
 #include "program/child.h"
+#include "thread/seat.h"
 
 long __real_arch_gettid(void);
 long __real_arch_getpid(void);

@@ -9,6 +9,7 @@
 #include "ashlar.h"
 #include "thread/owner.h"
 #include "program/faults.h"
+#include "thread/seat.h"
 
 /* Blocks are chained through themselves: the test must need no memory of its own. */
 struct block {

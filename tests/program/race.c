@@ -6,6 +6,7 @@
  * report does not end the program here (program/race.h).
  */
 #include "program/race.h"
+#include "thread/holder.h"
 
 /* ---- both are strangers to the slab ---- */
 

@@ -15,6 +15,8 @@
 #include "front/release.h"
 #include "rt.h"
 #include "syscall.h"
+#include "thread/collect.h"
+#include "thread/seating.h"
 
 enum { BATCH = 256, SPINS = 300 };
 

@@ -6,6 +6,7 @@
  */
 #include "thread/owner.h"
 #include "support/stamp.h"
+#include "thread/seat.h"
 
 #include <stdatomic.h>
 

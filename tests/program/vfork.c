@@ -14,6 +14,7 @@
 #include "slab/slab.h"
 #include "program/audit.h"
 #include "program/child.h"
+#include "thread/seat.h"
 
 long __real_arch_gettid(void);
 long __real_arch_getpid(void);

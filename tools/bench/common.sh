@@ -60,13 +60,26 @@ progress() { # ROUND ROUNDS
 	fi
 }
 
-# table ROUNDS: Markdown, of what was measured.  Each line on standard input is a row:
+# stamp COMMAND TEXT: where and when the figures were measured; tools/bench/accept repeats this line
+# above each table.
+stamp() {
+	echo "*$1, $(date -u +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs, $(uname -sr): $2*"
+}
+
+# table ROUNDS COMMAND: Markdown, of what was measured.  Each line on standard input is a row:
 # what is divided by, its kind and its title:
-#	time    minimum / median, and the ratio of medians to Ashlar's
+#	time    minimum / median (less than three rounds: the minimum), and the ratio of
+#	        medians to Ashlar's
 #	count   the median
 #	answer  the minimum
 table() {
-	echo "Date $(date -u +%F), $(uname -sr), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs; $1 rounds, interleaved; minimum / median."
+	if [ "$1" = 1 ]; then
+		stamp "$2" "1 round."
+	elif [ "$1" -lt 3 ]; then
+		stamp "$2" "minimum of $1 rounds, interleaved."
+	else
+		stamp "$2" "$1 rounds, interleaved; minimum / median."
+	fi
 	echo
 	# shellcheck disable=SC2046 # one word each
 	awk -v names="$names" '
@@ -92,7 +105,8 @@ table() {
 					if (s[b] < s[a]) { t = s[a]; s[a] = s[b]; s[b] = t }
 				if (!c) { line = line " did not run |"; continue }
 				middle = s[int((c + 1) / 2)]
-				cell = sprintf("%.3g / %.3g", s[1] / d, middle / d)
+				cell = sprintf("%.3g", s[1] / d)
+				if (c > 2) cell = cell sprintf(" / %.3g", middle / d)
 				if (kind[r] == "answer") cell = s[1] / d
 				else if (kind[r] == "count") cell = sprintf("%.3g", middle / d)
 				else if (i == 1) own = middle

@@ -28,8 +28,8 @@ COUNTED(cas_acquire)
 COUNTED(cas_acq_rel)
 COUNTED(cas_seq_cst)
 #undef COUNTED
-#define cas_acquire counted_swap_acquire
-#define cas_acq_rel counted_swap_acq_rel
+#define cas_acquire counted_cas_acquire
+#define cas_acq_rel counted_cas_acq_rel
 #define cas_seq_cst counted_cas_seq_cst
 
 #endif

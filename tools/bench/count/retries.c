@@ -16,6 +16,8 @@
 #include "ashlar.h"
 #include "thread/owner.h"
 #include "rt.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
 
 _Thread_local uint64_t count_swaps, count_lost;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/span.h"
+#include "front/span.h"
 
 #include "backend/retain.h"
 #include "pages.h"
