@@ -14,18 +14,13 @@
  * alone; its later boundaries are then met in runs of their own, with room for
  * a retry between two acts.
  */
-enum { APART = 67, NEVER = 1 << 30 };
+enum { ENOUGH = 3800, APART = 67, NEVER = 1 << 30 };
 enum { PATHS = 64, WORKERS = 2 };
 
 /* make soak: everything; make test-long: every boundary of a call; make test: some. */
 static size_t thin(void)
 {
 	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 60 : 9;
-}
-
-static size_t enough(void)
-{
-	return rt_in_full() ? 3800 : 1300;
 }
 
 /* ---- stepping ---- */
@@ -48,7 +43,7 @@ static void trap(__attribute__((unused)) int number, __attribute__((unused)) voi
 	*flags |= TRAP_FLAG;
 	passed |= rip == (uint64_t)(uintptr_t)current->passes;
 	strayed |= rip == (uint64_t)(uintptr_t)current->avoids;
-	if (boundaries++ % stride == offset && acted < enough()) {
+	if (boundaries++ % stride == offset && acted < ENOUGH) {
 		act();
 		steps_count_blocks();
 		acted++;
@@ -117,7 +112,7 @@ static void do_path(const char *name, size_t i, size_t every)
 	size_t acts = run_child(name, i, every, 0, result), from;
 	bool passed_any = result->passed;
 
-	if (acts >= enough())
+	if (acts >= ENOUGH)
 		for (from = 0; from < APART; from += thin()) {
 			acts += run_child(name, i, APART, from, result);
 			passed_any |= result->passed;
@@ -131,7 +126,7 @@ static void do_path(const char *name, size_t i, size_t every)
 	if (!passed_any) {
 		size_t length = 40 * result->boundaries; /* elsewhere may be shorter */
 
-		for (from = 0; from < length && acts < 4 * enough();
+		for (from = 0; from < length && acts < 4 * ENOUGH;
 		     from += length / (270 / thin()) + 1) {
 			acts += run_child(name, i, NEVER, from, result);
 			passed_any |= result->passed;
