@@ -2,7 +2,7 @@
 #
 #	make            the library: build/libashlar.a, build/include/ashlar.h
 #	make test       everything that is checked, natively and under QEMU
-#	make test-long  the tests that take minutes (tests/long/*.c), natively; .ci/run makes it, too
+#	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make programs   the library, the tests and the demonstrations, without running them
 #	make demo       the demonstration, natively and under QEMU
 #	make demo-shared  a heap shared by processes that are killed; SECONDS=60 for longer
@@ -73,9 +73,9 @@ UNWIND = -fasynchronous-unwind-tables
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
 LIB_FLAGS   = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
-# Programs see the staged header and the runtime.  INNER is for the library itself and
-# for tests of its insides (tests/inner/*, tests/program/*, tests/st/*).
-PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include -Itests/runtime
+# Programs see the staged header and the runtime, tests what is in tests/support, too.
+# INNER is for the library itself and for the tests in INNER_TESTS.
+PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include -Itests/runtime -Itests
 INNER       = -Iarch/x86_64 -Isys -Icore -Icore/include
 ASM_FLAGS   = $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/x86_64
 
@@ -115,15 +115,17 @@ objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
 ST_OBJECTS  = $(call objects,st,$(LIB_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
+# tests/README.md says what is in the folders of tests; those that see core's headers:
+INNER_TESTS = inner program malloc long
+test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c)) tests/support/main.c
 # The traces are replayed by a test too.
-TEST_OBJECTS = $(call objects,prog,$(wildcard tests/api/*.c) tests/support/main.c tools/demo/steps.c \
-	tools/demo/replay.c)
-ST_TESTS = $(call objects,prog,$(wildcard tests/st/*.c) tests/api/api.c tests/support/main.c)
+TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
+ST_TESTS = $(call objects,prog,$(call test_sources,st) tests/api/api.c)
 # The library as malloc has it, all of it: no list that could miss a file; tests of what differs.
 QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) $(QUICK_ONLY))
-QUICK_TESTS  = $(call objects,prog,$(wildcard tests/malloc/*.c) tests/support/main.c $(addprefix tests/t_,api.c \
-	align.c zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c inner_steps.c \
-	inner_steps_acts.c inner_steps_calls.c trim_sleeping.c))
+QUICK_TESTS  = $(call objects,prog,$(call test_sources,malloc) $(addprefix tests/api/,api.c align.c \
+	zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c trim_sleeping.c) \
+	$(addprefix tests/inner/,steps.c steps_acts.c steps_calls.c))
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
@@ -132,9 +134,8 @@ ST_LIBRARY = $(BUILD)/libashlar-st.a
 QUICK_LIB = $(BUILD)/libashlar-quick.a
 RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h)))
-TESTS    = $(BUILD)/tests/all $(BUILD)/tests/quick $(if $(wildcard tests/st/*.c),$(BUILD)/tests/st) \
-	$(patsubst tests/x_%.c,$(BUILD)/tests/%,$(wildcard tests/program/*.c))
-LONG     = $(BUILD)/long/steps $(patsubst tests/l_%.c,$(BUILD)/long/%,$(wildcard tests/long/*.c))
+TESTS    = $(addprefix $(BUILD)/tests/,all malloc st $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -349,8 +350,7 @@ $(BUILD)/asm/%.o: %.S Makefile
 
 # The runtime's own folder sees the raw system calls; so do tests of the insides.
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
-$(BUILD)/prog/tests/x_%.o $(BUILD)/prog/tests/l_%.o $(BUILD)/prog/tests/t_inner_%.o $(BUILD)/prog/tests/q_inner_%.o: PROG_FLAGS += $(INNER)
-$(BUILD)/prog/tests/s_inner_%.o: PROG_FLAGS += $(INNER) -DASHLAR_SINGLE_THREAD
+$(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 
 $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
@@ -363,7 +363,7 @@ $(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linke
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/tests/quick: $(QUICK_TESTS) $(RUNTIME) $(QUICK_LIB) $(BUILD)/sources linker.ld
+$(BUILD)/tests/malloc: $(QUICK_TESTS) $(RUNTIME) $(QUICK_LIB) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
@@ -390,21 +390,22 @@ $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) link
 
 # A test that is a program of its own; it may ask for flags by a line in its source:
 # /* LDFLAGS: -Wl,--wrap=arch_mmap */
-$(BUILD)/tests/%: $(BUILD)/prog/tests/x_%.o $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/program/$*.c)
 
-# The single steps and the deaths, at every boundary.
-$(BUILD)/long/steps: $(BUILD)/tests/all Makefile
+# What asks rt_in_full(): the single steps and the deaths at every boundary, more kills and calls.
+FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of
+$(BUILD)/long/steps: $(BUILD)/tests/all $(BUILD)/tests/malloc Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
-	echo 'STEPS_FULL=1 exec $(BUILD)/tests/all steps_ death_' >>$@
+	echo 'export STEPS_FULL=1; $(BUILD)/tests/all $(FULL) && exec $(BUILD)/tests/malloc steps_' >>$@
 	chmod +x $@
 
 # The same, but it takes minutes.
-$(BUILD)/long/%: $(BUILD)/prog/tests/l_%.o $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \

@@ -156,6 +156,12 @@ static size_t stride(size_t native)
 	return rt_under_qemu() ? (native + 2) / 3 : native;
 }
 
+/* Of calls so long that make test has a third of it. */
+static size_t long_stride(size_t full)
+{
+	return rt_in_full() ? full : stride(3 * full);
+}
+
 /* tests/inner/steps.c goes through more paths; here the handler meets what it interrupts. */
 TEST(signal_at_each_step_of_fast_calls, 30)
 {
@@ -167,10 +173,10 @@ TEST(signal_at_each_step_of_fast_calls, 30)
 
 TEST(signal_at_each_step_of_slow_calls, 30)
 {
-	CHECK(at_each_step(call_slabs, act_alloc, 12000, stride(31)) > 500);
-	CHECK(at_each_step(call_slabs, act_release_held, 12000, stride(37)) > 500);
+	CHECK(at_each_step(call_slabs, act_alloc, 12000, long_stride(31)) > 500);
+	CHECK(at_each_step(call_slabs, act_release_held, 12000, long_stride(37)) > 500);
 	CHECK(at_each_step(call_alloc_release, act_alloc, 3 << 20, stride(5)) > 200);
-	CHECK(at_each_step(call_trim, act_release_held, 5000, stride(411)) > 1000);
+	CHECK(at_each_step(call_trim, act_release_held, 5000, long_stride(411)) > 1000);
 }
 
 TEST(signal_at_each_step_of_a_first_call, 30)
@@ -182,8 +188,8 @@ TEST(signal_at_each_step_of_a_first_call, 30)
 
 TEST(signal_at_each_step_of_a_detach, 30)
 {
-	CHECK(at_each_step(ash_thread_detach, act_alloc, 48, stride(41)) > 1000);
-	CHECK(at_each_step(ash_thread_detach, act_release_held, 48, stride(97)) > 1000);
+	CHECK(at_each_step(ash_thread_detach, act_alloc, 48, long_stride(41)) > 1000);
+	CHECK(at_each_step(ash_thread_detach, act_release_held, 48, long_stride(97)) > 1000);
 }
 
 TEST(signal_at_each_step_of_a_remote_release, 30)

@@ -32,7 +32,7 @@ if command -v gcc >/dev/null; then
 	built 'gcc builds the library without a warning' "$there" CC=gcc all
 	for script in unwind st; do
 		BUILD=$there sh tests/check/$script.sh >"$log" 2>&1
-		verdict "gcc's library passes check_$script.sh"
+		verdict "gcc's library passes tests/check/$script.sh"
 		grep '^FAIL' "$log" | sed 's/^/     /'
 	done
 	# Under the tests of what the headers promise, which are those of the build.  GNU's

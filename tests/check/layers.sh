@@ -13,9 +13,11 @@ spdx='/* SPDX-License-Identifier: MIT */'
 fresh() {
 	rm -rf "${tree:?}"/*
 	cd "$tree" || exit 1
-	mkdir -p arch/x86_64 sys core/base core/backend core/include core/malloc tests/runtime tools/demo
+	mkdir -p arch/x86_64 sys core/base core/backend core/include core/malloc tests/runtime tests/api \
+		tests/inner tests/program tests/support tools/demo
 	echo "$spdx" | tee arch/x86_64/cpu.h arch/x86_64/syscall.h sys/pages.h \
-		core/include/ashlar.h core/include/ashlar_heap.h tests/runtime/rt.h tests/runtime/tls.h >linker.ld
+		core/include/ashlar.h core/include/ashlar_heap.h tests/runtime/rt.h tests/runtime/tls.h \
+		tests/support/stamp.h tests/inner/slots.h >linker.ld
 	source core/backend/heap.h 'extern struct heap *heap_hooks;' 'extern struct heap {' '	int members;' '} heap_default;' \
 		'void heap_enter(struct heap *h,' '		__attribute__((unused)) int many);' \
 		'static inline int heap_one(void)' '{' '	int heap_enter(void);' '	return 1;' '}' \
@@ -29,9 +31,9 @@ fresh() {
 	source core/backend/map.c '#include "backend/map.h"'
 	source core/malloc/malloc.c '#include "ashlar.h"'
 	source tests/runtime/start.c '#include "rt.h"' '#include "syscall.h"'
-	source tests/api/alloc.c '#include "ashlar.h"' '#include "rt.h"'
+	source tests/api/alloc.c '#include "ashlar.h"' '#include "rt.h"' '#include "support/stamp.h"'
 	source tests/inner/heap.c '#include "backend/heap.h"' '#include "rt.h"'
-	source tests/program/fault.c '#include "syscall.h"' '#include "pages.h"'
+	source tests/program/fault.c '#include "syscall.h"' '#include "pages.h"' '#include "inner/slots.h"'
 	source tools/demo/demo.c '#include <ashlar.h>' '#include "rt.h"'
 	source tools/host.c '#include <stdio.h>'
 }
@@ -71,6 +73,8 @@ planted 'a public header that includes an inner one' core/include/ashlar_heap.h 
 planted 'a facade that includes core' core/malloc/malloc.c '#include "../backend/heap.h"'
 planted 'a runtime that includes Ashlar' tests/runtime/start.c '#include "ashlar.h"'
 planted 'a test that includes core' tests/api/alloc.c '#include "backend/heap.h"'
+planted 'a test that includes what inner tests share' tests/api/alloc.c '#include "inner/slots.h"'
+planted 'what all tests share that includes core' tests/support/stamp.h '#include "backend/heap.h"'
 planted 'a tool that includes core' tools/host.c '# include "../core/backend/heap.h"'
 planted 'a demo that includes a libc' tools/demo/demo.c '#include <stdio.h>'
 planted 'core that includes a libc' core/backend/heap.c '#include <string.h>'

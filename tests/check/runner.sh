@@ -52,7 +52,7 @@ expect() {
 	fi
 }
 
-ms='\([0-9]+ ms\)$'
+ms='\([0-9]+ ms, [0-9]+ ms CPU\)$'
 expect 'passes a good test' "^ok   good $ms"
 expect 'gives the reason of a skip' '^skip skipping: no reason$'
 expect 'names the place and the expression' '^     failing: .*/bad\.c:5: 1 > 2 \(RT_SEED=5\)$'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The library for one thread has no locked instruction and no thread-local
-# storage; neither library needs a symbol from elsewhere.  The same of the single
-# source for one thread, by each compiler that is here (tests/check/malloc.sh has
+# storage; neither library needs a symbol from elsewhere.  The same of the
+# amalgamation for one thread, by each compiler that is here (tests/check/malloc.sh has
 # the others).
 set -u
 
@@ -39,7 +39,7 @@ verdict 'libashlar-st.a has no thread-local word'
 # ---- the amalgamation ----
 
 if [ ! -f "$build/prog/tests/support/main.o" ]; then
-	echo "skip single: the amalgamation: no tests in $build"
+	echo "skip st: the amalgamation: no tests in $build"
 	exit $status
 fi
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
@@ -60,7 +60,7 @@ passes() {
 
 for compiler in clang clang-19 gcc; do
 	if ! command -v $compiler >/dev/null; then
-		echo "skip single: the amalgamation by $compiler: it is not here"
+		echo "skip st: the amalgamation by $compiler: it is not here"
 		continue
 	fi
 	for flags in -DASHLAR_SINGLE_THREAD '-DASHLAR_SINGLE_THREAD -DASHLAR_MALLOC'; do

@@ -190,7 +190,7 @@ static size_t walk_path(const struct death_path *path)
 			: rt_getenv("STEPS_FULL") != NULL ? ENOUGH
 			: rt_under_qemu()		  ? 12
 			: rt_getenv("STEPS_FEW") != NULL  ? 400
-							  : 800;
+							  : 400;
 	size_t every;
 
 	run_child(path, SIZE_MAX, SIZE_MAX - 1);

@@ -20,8 +20,14 @@ static void told_make(void)
 	told = (void *)at; /* NOLINT: the kernel's word is an address */
 }
 
-/* A child that tells its lives and stays until it is killed. */
-static long child(void)
+static void stay(__attribute__((unused)) void *argument)
+{
+	for (;;)
+		rt_sleep(1000000000);
+}
+
+/* A child that tells its lives, does this, by its first thread or by another, and stays until it is killed. */
+static long child_that(void (*then)(void *), bool by_thread)
 {
 	long pid;
 
@@ -30,12 +36,19 @@ static long child(void)
 	if (pid == 0) {
 		told->thread = life_of_thread();
 		told->process = life_of_process();
-		for (;;)
-			rt_sleep(1000000000);
+		if (!by_thread)
+			then(NULL);
+		CHECK(rt_thread_start(then, NULL) != NULL);
+		stay(NULL);
 	}
 	while (told->process == 0)
 		rt_yield();
 	return pid;
+}
+
+static long child(void)
+{
+	return child_that(stay, false);
 }
 
 static void kill_and_wait(long pid)
@@ -108,12 +121,6 @@ TEST(life_stopped, 10)
 	kill_and_wait(pid);
 }
 
-static void second_thread(__attribute__((unused)) void *argument)
-{
-	for (;;)
-		rt_sleep(1000000000);
-}
-
 TEST(life_first_thread_ends, 10)
 {
 	long pid;
@@ -123,7 +130,7 @@ TEST(life_first_thread_ends, 10)
 	told_make();
 	pid = rt_fork();
 	if (pid == 0) {
-		CHECK(rt_thread_start(second_thread, NULL) != NULL);
+		CHECK(rt_thread_start(stay, NULL) != NULL);
 		told->thread = life_of_thread();
 		told->process = life_of_process();
 		for (;;)
@@ -136,32 +143,11 @@ TEST(life_first_thread_ends, 10)
 	CHECK(life_process_is_over(told->process));
 }
 
-/* A child that tells its lives and becomes another program, by its first thread or by another. */
 static void sleep_as_program(__attribute__((unused)) void *argument)
 {
 	char *const words[] = {"sleep", "1000", NULL};
 
 	CHECK_EQ(arch_execve("/bin/sleep", words, rt_envp), 0); /* it does not return */
-}
-
-static long child_that_execs(bool by_thread)
-{
-	long pid;
-
-	told->process = 0;
-	pid = rt_fork();
-	if (pid == 0) {
-		told->thread = life_of_thread();
-		told->process = life_of_process();
-		if (!by_thread)
-			sleep_as_program(NULL);
-		CHECK(rt_thread_start(sleep_as_program, NULL) != NULL);
-		for (;;)
-			rt_sleep(1000000000);
-	}
-	while (told->process == 0)
-		rt_yield();
-	return pid;
 }
 
 static void ends_with_exec(bool by_thread)
@@ -170,7 +156,7 @@ static void ends_with_exec(bool by_thread)
 	long pid;
 
 	told_make();
-	pid = child_that_execs(by_thread);
+	pid = child_that(sleep_as_program, by_thread);
 	while (!life_thread_is_over(told->thread) || !life_process_is_over(told->process))
 		rt_yield();
 	CHECK_EQ(arch_kill(pid, 0), 0);

@@ -218,7 +218,7 @@ TEST(protocol_letter_in_the_midst_of_settling, 60)
 	thread = rt_thread_start(vanishing_body, NULL);
 	rt_barrier_wait(&together);
 	step_begin(release_of_vanished);
-	for (size_t k = 0; more; k += 601) {
+	for (size_t k = 0; more; k += rt_in_full() ? 601 : 1801) {
 		long pid = rt_fork();
 		int status;
 

@@ -18,11 +18,6 @@ enum { ENOUGH = 3800, APART = 67, NEVER = 1 << 30 };
 enum { PATHS = 64, WORKERS = 2 };
 
 /* make soak: everything; make test-long: every boundary of a call; make test: some. */
-static bool in_full(void)
-{
-	return rt_getenv("STEPS_SOAK") != NULL || rt_getenv("STEPS_FULL") != NULL;
-}
-
 static size_t thin(void)
 {
 	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 60 : 9;
@@ -175,12 +170,12 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 /* A fork costs as much as some 100 steps. */
 static size_t forks_apart(void)
 {
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : in_full() ? 3 : rt_under_qemu() ? 301 : 11;
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 3 : rt_under_qemu() ? 301 : 11;
 }
 
 static size_t calls_apart(void)
 {
-	return in_full() ? 1 : rt_under_qemu() ? 31 : 7;
+	return rt_in_full() ? 1 : rt_under_qemu() ? 61 : 13;
 }
 
 TEST(steps_stop, 3600)

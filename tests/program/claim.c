@@ -176,28 +176,20 @@ static size_t calls_of_one(void)
 	return (size_t)rt_wait(pid);
 }
 
-/* At each call of the one the other makes it. */
-static void between(bool open)
+/* One makes it and is stopped at each of its calls in turn: in a child; then there is a heap. */
+static void at_each_call(void (*one_makes)(void))
 {
-	size_t k, count;
+	size_t k, count = calls_of_one();
 
-	by_open = open;
-	count = calls_of_one();
 	CHECK(count > 5 && count < 100);
 	for (k = 1; k <= count; k++) {
-		enum outcome one;
 		long pid;
 
 		begin();
 		stop_at = k;
 		pid = rt_fork();
 		if (pid == 0) {
-			stopped = other_makes;
-			one = make_one();
-			/* Exactly one of the two has made it. */
-			CHECK((one == MADE) + (other == MADE) == 1);
-			if (open)
-				CHECK(one != NOTHING && other != NOTHING);
+			one_makes();
 			rt_exit(0);
 		}
 		if (rt_wait(pid) != 0) {
@@ -208,6 +200,24 @@ static void between(bool open)
 		arch_close(file);
 	}
 	rt_print("     %zu calls\n", count);
+}
+
+/* There the other makes it, too: exactly one of the two has made it. */
+static void both_make(void)
+{
+	enum outcome one;
+
+	stopped = other_makes;
+	one = make_one();
+	CHECK((one == MADE) + (other == MADE) == 1);
+	if (by_open)
+		CHECK(one != NOTHING && other != NOTHING);
+}
+
+static void between(bool open)
+{
+	by_open = open;
+	at_each_call(both_make);
 }
 
 TEST(claim_two_create, 60)
@@ -345,44 +355,27 @@ TEST(claim_done_before_death, 20)
 }
 
 /* Each call in turn fails: NULL, and the file can be used as if nothing had been. */
-static void failures(long with)
+static void make_with_failure(void)
 {
-	size_t k, count = calls_of_one();
+	enum outcome one;
 
-	for (k = 1; k <= count; k++) {
-		enum outcome one;
-		long pid;
-
-		begin();
-		stop_at = k;
-		pid = rt_fork();
-		if (pid == 0) {
-			failing = with;
-			stopped = nothing;
-			one = make_one();
-			stopped = NULL;
-			if (one != MADE) {
-				CHECK(arch_lseek(file, 0, SEEK_END) <= 4096);
-				one = make_one();
-			}
-			CHECK_EQ(one, MADE);
-			rt_exit(0);
-		}
-		if (rt_wait(pid) != 0) {
-			rt_print("     at call %zu of %zu\n", k, count);
-			CHECK(false);
-		}
-		heap_is_good();
-		arch_close(file);
+	failing = by_open ? EIO : ENOSPC;
+	stopped = nothing;
+	one = make_one();
+	stopped = NULL;
+	if (one != MADE) {
+		CHECK(arch_lseek(file, 0, SEEK_END) <= 4096);
+		one = make_one();
 	}
+	CHECK_EQ(one, MADE);
 }
 
 TEST(claim_calls_fail, 60)
 {
 	by_open = false;
-	failures(ENOSPC);
+	at_each_call(make_with_failure);
 	by_open = true;
-	failures(EIO);
+	at_each_call(make_with_failure);
 }
 
 TEST(claim_without_fallocate, 60)

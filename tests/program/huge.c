@@ -17,17 +17,6 @@ static void use(enum ash_huge huge)
 	heap_default.options = &options;
 }
 
-static void needs_huge_pages(void)
-{
-	char text[64];
-
-	if (rt_under_qemu())
-		rt_skip("huge pages are the emulator's business");
-	if (rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) <= 0 ||
-	    rt_strstr(text, "[never]") != NULL)
-		rt_skip("this machine has no transparent huge pages");
-}
-
 static void write_pages(unsigned char *p, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 4096)

@@ -2,56 +2,12 @@
 /* Advice is believed only of the memory that it was given for: not of what came to its place. */
 #include "backend/region.h"
 #include "rt.h"
+#include "program/smaps.h"
 
-static void needs_huge_pages(void)
+/* Bytes of the range in mappings that are advised to be huge. */
+static size_t advised(const void *p, size_t bytes)
 {
-	char text[64];
-
-	if (rt_under_qemu())
-		rt_skip("huge pages are the emulator's business");
-	if (rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) <= 0 ||
-	    rt_strstr(text, "[never]") != NULL)
-		rt_skip("this machine has no transparent huge pages");
-}
-
-static uint64_t number(const char **at)
-{
-	uint64_t n = 0;
-
-	for (;; (*at)++) {
-		unsigned digit = **at >= 'a' ? (unsigned)(**at - 'a') + 10 : (unsigned)(**at - '0');
-
-		if (digit >= 16)
-			return n;
-		n = n * 16 + digit;
-	}
-}
-
-/* Bytes of the range whose mapping has the flag ("hg": advised to be huge). */
-static size_t flagged(const void *p, size_t bytes, const char *flag)
-{
-	static char text[1 << 20];
-	uintptr_t from = 0, to = 0, low = (uintptr_t)p, high = low + bytes;
-	const char *at = text, *end;
-	size_t sum = 0;
-
-	CHECK(rt_read_file("/proc/self/smaps", text, sizeof(text)) > 0);
-	for (; *at != 0; at = end + 1) {
-		const char *line = at;
-		uintptr_t first = number(&at);
-
-		end = rt_strstr(at, "\n");
-		if (*at == '-' && at > line) {
-			at++;
-			from = first > low ? first : low;
-			to = number(&at);
-			to = to < high ? to : high;
-		} else if (rt_strstr(line, "VmFlags:") == line && from < to) {
-			at = rt_strstr(line, flag);
-			sum += at != NULL && at < end ? to - from : 0;
-		}
-	}
-	return sum;
+	return smaps_sum(p, bytes, " hg");
 }
 
 static unsigned char *written(unsigned char *p, size_t bytes)
@@ -74,13 +30,13 @@ TEST(huge_in_a_region_made_anew, 20)
 
 	needs_huge_pages();
 	p = written(ash_alloc(bytes), bytes);
-	before = flagged(p, bytes, " hg");
+	before = advised(p, bytes);
 	CHECK(before >= bytes / 2);
 	ash_release(p);
 	(void)ash_trim(0);
 	CHECK(region_of(&heap_default, p) == NULL);
 	p = written(ash_alloc(bytes), bytes);
-	after = flagged(p, bytes, " hg");
+	after = advised(p, bytes);
 	CHECK_EQ(after, before);
 }
 
@@ -95,14 +51,14 @@ TEST(huge_where_a_block_moved_to, 20)
 	p = ash_alloc(3 * MIB); /* too small to be huge, and in another region */
 	target = written(q, bytes);
 	p = written(p, 3 * MIB);
-	CHECK_EQ(flagged(p, 2 * MIB, " hg"), 0);
-	CHECK(flagged(target, 4 * MIB, " hg") == 4 * MIB);
+	CHECK_EQ(advised(p, 2 * MIB), 0);
+	CHECK(advised(target, 4 * MIB) == 4 * MIB);
 	ash_release(target);
 	q = ash_resize(p, bytes);
 	if (q != target)
 		rt_skip("the block did not move to where the other one was");
 	(void)written(q, bytes);
-	CHECK_EQ(flagged(q, 4 * MIB, " hg"), 4 * MIB);
+	CHECK_EQ(advised(q, 4 * MIB), 4 * MIB);
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

@@ -177,13 +177,6 @@ TEST(huge_not_for_a_sparse_block_that_grows, 20)
 #define WANTED "hg" /* MADV_HUGEPAGE    */
 #define PLAIN  "nh" /* MADV_NOHUGEPAGE  */
 
-static void needs_huge_pages(void)
-{
-	needs_figures();
-	if (setting_is("[never]"))
-		rt_skip("this machine has no transparent huge pages");
-}
-
 /* A region that is made anew has new mappings. */
 TEST(huge_advised_again_after_trim, 20)
 {

@@ -30,7 +30,7 @@ static struct race {
 	size_t size, batches;
 } race;
 
-static _Thread_local mark back;
+static _Thread_local jump back;
 static _Thread_local size_t late_reports;
 static _Thread_local void *reported;
 
@@ -58,7 +58,7 @@ _Noreturn void __wrap_panic_line(const char *line, size_t length)
 		;
 	CHECK(i < BATCH);
 	atomic_fetch_add(&race.reports[i], 1);
-	jump_jump(back);
+	jump_back(back);
 }
 
 /* The report may have come from the middle of a call that had its owner checked out. */

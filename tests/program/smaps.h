@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc/self/smaps has of the mappings that a range lies in. */
+/* Huge pages: what /proc/self/smaps has of the mappings that a range lies in. */
 #ifndef TESTS_PROGRAM_SMAPS_H
 #define TESTS_PROGRAM_SMAPS_H
 
@@ -51,6 +51,17 @@ static inline size_t smaps_sum(const void *p, size_t bytes, const char *flag)
 		}
 	}
 	return sum;
+}
+
+static inline void needs_huge_pages(void)
+{
+	char text[64];
+
+	if (rt_under_qemu())
+		rt_skip("huge pages are the emulator's business");
+	if (rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) <= 0 ||
+	    rt_strstr(text, "[never]") != NULL)
+		rt_skip("this machine has no transparent huge pages");
 }
 
 static inline size_t huge_in(const void *p, size_t bytes)

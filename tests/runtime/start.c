@@ -44,6 +44,11 @@ bool rt_under_qemu(void)
 	return value != NULL && rt_strcmp(value, "1") == 0;
 }
 
+bool rt_in_full(void)
+{
+	return rt_getenv("STEPS_FULL") != NULL || rt_getenv("STEPS_SOAK") != NULL;
+}
+
 _Noreturn void rt_exit(int status)
 {
 	for (;;)

@@ -100,17 +100,18 @@ static bool time_is_up(long pid, uint64_t limit, uint64_t start)
  * Waits by sleeping, with doubling intervals: signal handlers and timers belong to the
  * tests.  False: the limit was reached.  The process group is killed in either case.
  */
-static bool wait_for(long pid, uint64_t limit, uint64_t start, int *status)
+static bool wait_for(long pid, uint64_t limit, uint64_t start, int *status, struct rusage *used)
 {
 	uint64_t nap = SHORTEST_NAP;
 	bool in_time = true;
 
-	while (arch_wait4(pid, status, WNOHANG, NULL) != pid) {
+	while (arch_wait4(pid, status, WNOHANG, used) != pid) {
 		if (time_is_up(pid, limit, start)) {
 			in_time = false;
 			arch_kill(-pid, SIGKILL);
 			arch_kill(pid, SIGKILL);
-			*status = rt_wait(pid);
+			while (arch_wait4(pid, status, 0, used) == -EINTR)
+				;
 			break;
 		}
 		rt_sleep(nap);
@@ -121,7 +122,19 @@ static bool wait_for(long pid, uint64_t limit, uint64_t start, int *status)
 	return in_time;
 }
 
-static void report(const struct rt_test *test, bool in_time, int status, uint64_t milliseconds,
+/* What it took: by the clock, and of processors (it and those it waited for), in milliseconds. */
+struct cost {
+	uint64_t clock, processor;
+};
+#define COST_FORMAT "(%lu ms, %lu ms CPU)\n"
+
+static uint64_t processor_time(const struct rusage *used)
+{
+	return (uint64_t)(used->user.seconds + used->system.seconds) * 1000 +
+	       (uint64_t)(used->user.microseconds + used->system.microseconds) / 1000;
+}
+
+static void report(const struct rt_test *test, bool in_time, int status, struct cost cost,
 		   struct totals *totals)
 {
 	int ended_by = status & 0x7f, code = status >> 8 & 0xff;
@@ -132,25 +145,26 @@ static void report(const struct rt_test *test, bool in_time, int status, uint64_
 	}
 	if (in_time && ended_by == 0 && code == STATUS_PASSED) {
 		totals->passed++;
-		rt_print("ok   %s (%lu ms)\n", test->name, milliseconds);
+		rt_print("ok   %s " COST_FORMAT, test->name, cost.clock, cost.processor);
 		return;
 	}
 	totals->failed++;
 	if (!in_time)
-		rt_print("FAIL %s: timeout (%lu ms)\n", test->name, milliseconds);
+		rt_print("FAIL %s: timeout " COST_FORMAT, test->name, cost.clock, cost.processor);
 	else if (ended_by != 0)
-		rt_print("FAIL %s: %s %d (%lu ms)\n", test->name, signal_name(ended_by), ended_by,
-			 milliseconds);
+		rt_print("FAIL %s: %s %d " COST_FORMAT, test->name, signal_name(ended_by), ended_by,
+			 cost.clock, cost.processor);
 	else if (code == STATUS_FAILED)
-		rt_print("FAIL %s (%lu ms)\n", test->name, milliseconds);
+		rt_print("FAIL %s " COST_FORMAT, test->name, cost.clock, cost.processor);
 	else
-		rt_print("FAIL %s: exit status %d (%lu ms)\n", test->name, code, milliseconds);
+		rt_print("FAIL %s: exit status %d " COST_FORMAT, test->name, code, cost.clock, cost.processor);
 }
 
 static void run_test(const struct rt_test *test, struct totals *totals)
 {
 	uint64_t limit = test->seconds * SECOND * (rt_under_qemu() ? RT_QEMU_FACTOR : 1);
 	uint64_t start = rt_now();
+	struct rusage used = {0};
 	int status = 0;
 	bool in_time;
 	long pid = rt_fork();
@@ -163,8 +177,9 @@ static void run_test(const struct rt_test *test, struct totals *totals)
 		return;
 	}
 	arch_setpgid(pid, pid); /* also done by the child: either may be first */
-	in_time = wait_for(pid, limit, start, &status);
-	report(test, in_time, status, (rt_now() - start) / MILLISECOND, totals);
+	in_time = wait_for(pid, limit, start, &status, &used);
+	report(test, in_time, status,
+	       (struct cost){(rt_now() - start) / MILLISECOND, processor_time(&used)}, totals);
 }
 
 /* Matched by an argument, or no argument selects; and by none with a leading minus. */

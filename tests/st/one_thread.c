@@ -14,7 +14,7 @@ static void release_twice(void *p)
 	ash_release(p);
 }
 
-TEST(single_double_free, 10)
+TEST(st_double_free, 10)
 {
 	char text[256];
 	void *p = ash_alloc(50), *other = ash_alloc(50);
@@ -59,7 +59,7 @@ static void release_all(uint64_t *stamps, size_t n)
 	stamp_check_nothing_left();
 }
 
-TEST(single_shadow_model, 60)
+TEST(st_shadow_model, 60)
 {
 	static uint64_t stamps[LIVE];
 	size_t operations = rt_under_qemu() ? 100000 : 1000000;
@@ -120,7 +120,7 @@ static void handler(__attribute__((unused)) int number, __attribute__((unused)) 
 	handlers++;
 }
 
-TEST(single_handlers_work_the_heap, 60)
+TEST(st_handlers_work_the_heap, 60)
 {
 	static uint64_t stamps[200];
 	const size_t enough = rt_under_qemu() ? 200 : 2000;
@@ -147,7 +147,7 @@ TEST(single_handlers_work_the_heap, 60)
 	release_all(stamps, 200);
 }
 
-TEST(single_fork, 10)
+TEST(st_fork, 10)
 {
 	long child = -1;
 	uint64_t mine = stamp_set(ash_alloc(1000), 1000, 1);
@@ -208,7 +208,7 @@ static void at_each_step(size_t size, size_t stride)
 	stamp_check_nothing_left();
 }
 
-TEST(single_handler_at_each_step, 60)
+TEST(st_handler_at_each_step, 60)
 {
 	at_each_step(48, rt_under_qemu() ? 1 : 5);
 	at_each_step(12000, rt_under_qemu() ? 7 : 37);
@@ -217,7 +217,7 @@ TEST(single_handler_at_each_step, 60)
 }
 
 /* Two processes would need locked instructions: no heap that lies. */
-TEST(single_shares_nothing, 10)
+TEST(st_shares_nothing, 10)
 {
 	void *p;
 

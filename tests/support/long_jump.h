@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-typedef uint64_t mark[8];
-__attribute__((returns_twice)) int jump_set(mark m);
-_Noreturn void jump_jump(mark m);
+typedef uint64_t jump[8];
+__attribute__((returns_twice)) int jump_set(jump j);
+_Noreturn void jump_back(jump j);
 
 /*
- * jump_set returns 0, and 1 once more for each jump_jump.  Kept: what a callee
+ * jump_set returns 0, and 1 once more for each jump_back.  Kept: what a callee
  * must keep, the stack as it is after the return, the way back.
  */
 __asm__(".text\n"
@@ -28,8 +28,8 @@ __asm__(".text\n"
 	"	mov	%rax, 56(%rdi)\n"
 	"	xor	%eax, %eax\n"
 	"	ret\n"
-	".globl jump_jump\n"
-	"jump_jump:\n"
+	".globl jump_back\n"
+	"jump_back:\n"
 	"	mov	(%rdi), %rbx\n"
 	"	mov	8(%rdi), %rbp\n"
 	"	mov	16(%rdi), %r12\n"

@@ -130,7 +130,7 @@ static void exact(struct worker *w)
 
 		*p = random;
 		w->given += random;
-		p = (uint64_t *)__atomic_exchange_n(&common->inbox[random % INBOX_WORDS], (void *)p,
+		p = (uint64_t *)__atomic_exchange_n(&common->pending_slabs[random % INBOX_WORDS], (void *)p,
 						    __ATOMIC_ACQ_REL);
 		if (p != NULL) {
 			w->taken += *p;
@@ -181,7 +181,7 @@ static int exact_sums(void)
 		taken += common->worker[i].taken;
 	}
 	for (i = 0; i < INBOX_WORDS; i++) {
-		uint64_t *p = (uint64_t *)common->inbox[i];
+		uint64_t *p = (uint64_t *)common->pending_slabs[i];
 
 		if (p != NULL) {
 			taken += *p;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls for a heap that was destroyed. */
+#include "ashlar_heap.h"
+#include "support/misuse.h"
+#include "rt.h"
+
+static ash_heap *ended;
+
+static void destroy(void *h)
+{
+	ash_heap_destroy(h);
+}
+
+static void expect(const char *call, void (*use)(void *), ash_heap *h)
+{
+	struct bad bad;
+
+	bad_says(&bad, h, "heap already destroyed", 0);
+	misuse_expect(call, use, &bad);
+}
+
+static void use_alloc(void *h)
+{
+	if (ash_heap_alloc(h, 100) != NULL)
+		rt_exit(7);
+}
+
+static void use_alloc_large(void *h)
+{
+	if (ash_heap_alloc(h, 5000000) != NULL)
+		rt_exit(7);
+}
+
+static void use_zalloc(void *h)
+{
+	if (ash_heap_zalloc(h, 1, 100) != NULL)
+		rt_exit(7);
+}
+
+static void use_release_in(void *h)
+{
+	ash_heap_release(h, ash_alloc(1));
+}
+
+static void use_resize_in(void *h)
+{
+	if (ash_heap_resize(h, ash_alloc(1), 5) != NULL)
+		rt_exit(7);
+}
+
+static void use_trim(void *h)
+{
+	(void)ash_heap_trim(h, 0);
+}
+
+static void use_check(void *h)
+{
+	(void)ash_heap_check(h);
+}
+
+static void use_root(void *h)
+{
+	ash_heap_set_root(h, ash_heap_root(h));
+}
+
+static void use_detach(void *h)
+{
+	ash_heap_thread_detach(h);
+}
+
+static void use_owner(void *h)
+{
+	(void)ash_heap_release_owner(h, 1);
+}
+
+static void use_stats(void *h)
+{
+	struct ash_stats st;
+
+	ash_heap_stats(h, &st);
+}
+
+TEST(heap_ended_used, 20)
+{
+	void (*const uses[])(void *) = {use_alloc,     use_alloc_large, use_zalloc, use_release_in,
+					use_resize_in, use_trim,	use_check,  use_root,
+					use_detach,    use_owner,	use_stats};
+	unsigned i;
+
+	ended = ash_heap_create(NULL);
+	CHECK(ash_heap_alloc(ended, 100) != NULL);
+	ash_heap_destroy(ended);
+	for (i = 0; i < sizeof uses / sizeof uses[0]; i++)
+		expect("heap", uses[i], ended);
+	ash_heap_destroy(NULL);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(heap_ended_twice, 20)
+{
+	static char memory[65536];
+	ash_heap *heap[6];
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		heap[i] = ash_heap_create(NULL);
+	for (i = 0; i < 6; i++) {
+		CHECK(ash_heap_alloc(heap[i], 100) != NULL);
+		ash_heap_destroy(heap[i]);
+		expect("heap_destroy", destroy, heap[i]);
+	}
+	/* The oldest are unmapped by now. */
+	for (i = 0; i < 6; i++)
+		expect("heap_destroy", destroy, heap[i]);
+	ended = ash_heap_create_shared((size_t)8 << 20, NULL);
+	ash_heap_destroy(ended);
+	expect("heap_destroy", destroy, ended);
+	ended = ash_heap_create_in(memory, sizeof memory);
+	ash_heap_destroy(ended);
+	expect("heap_destroy", destroy, ended);
+}

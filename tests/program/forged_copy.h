@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* A copy of the file, changed in one place: see forged.h. */
+#ifndef TESTS_PROGRAM_FORGED_COPY_H
+#define TESTS_PROGRAM_FORGED_COPY_H
+
+#include "program/forged_heap.h"
+
+enum forged_kind {
+	FORGED_BIT,
+	FORGED_WORD_OF_STORE,
+	FORGED_VALUE_OF_STORE,
+	FORGED_SHORTER,
+	FORGED_EMPTY,
+	FORGED_LONGER,
+	FORGED_PAGE,
+	FORGED_WORD_OF_REGION,
+	FORGED_STEP,
+	FORGED_WORD_OF_OWNER,
+	FORGED_WORD_OF_CHUNK,
+	FORGED_WORD_OF_SLAB,
+	FORGED_KINDS
+};
+
+static const char *const forged_names[FORGED_KINDS] = {
+	"bit of the metadata", "word of the store, random", "... 0, 1, 4096, -1, 2^63, an address",
+	"cut short",	       "empty",			    "longer",
+	"page of the metadata, random", "word of the region", "word of the metadata +- 2048",
+	"word of an owner's record", "word of a chunk's record", "word of a slab's record",
+};
+
+static long forged_copy(void)
+{
+	long fd = arch_memfd_create("copy", 0);
+	size_t i;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(arch_ftruncate(fd, (long)forged->bytes), 0);
+	for (i = 0; i < forged_pages; i++)
+		CHECK_EQ(arch_pwrite64(fd, forged_image + (size_t)forged_page[i] * 4096, 4096,
+				       (long)forged_page[i] * 4096),
+			 4096);
+	return fd;
+}
+
+/* What cannot be told from what may be: the bits of slots, of their tags, whose a slot in flight is. */
+static bool forged_is_truth(size_t at)
+{
+	const struct region *r = forged_region;
+	size_t records = (size_t)(r->records - (char *)forged->base), inner;
+	size_t remote = (size_t)(r->remote - (char *)forged->base);
+	size_t free = (size_t)((char *)r->free - (char *)forged->base);
+
+	if (at >= remote || (at >= free && at < records))
+		return true;
+	if (at >= RECORDS_AT && at < REGION_AT)
+		return (at - RECORDS_AT) % OWNER_BYTES == offsetof(struct owner, flight);
+	if (at < records)
+		return false;
+	inner = (at - records) % r->stride;
+	if (inner < sizeof(struct chunk))
+		return inner / 8 * 8 == offsetof(struct chunk, units) || inner == 0;
+	inner = (inner - sizeof(struct chunk)) % sizeof(struct slab);
+	return inner >= offsetof(struct slab, free);
+}
+
+static uint64_t forged_word(long fd, size_t at)
+{
+	uint64_t word = 0;
+
+	CHECK_EQ(arch_pread64(fd, &word, 8, (long)at), 8);
+	return word;
+}
+
+static size_t forged_place(struct rt_random *r, size_t from, size_t bytes)
+{
+	return from + rt_below(r, bytes / 8) * 8;
+}
+
+/* In the metadata, on a page that has something. */
+static size_t forged_somewhere(struct rt_random *r)
+{
+	return (size_t)forged_page[rt_below(r, forged_page_of_metadata)] * 4096 +
+	       rt_below(r, 512) * 8;
+}
+
+static uint64_t forged_value(struct rt_random *r, uint64_t was)
+{
+	switch (rt_below(r, 9)) {
+	case 0: return 0;
+	case 1: return 1;
+	case 2: return 4096;
+	case 3: return ~(uint64_t)0;
+	case 4: return (uint64_t)1 << 63;
+	case 5: return (uintptr_t)forged;
+	case 6: return (uintptr_t)forged->base + (rt_below(r, forged->bytes) & ~(uint64_t)7);
+	case 7: return was ^ (uint64_t)1 << rt_below(r, 64);
+	default: return rt_next(r);
+	}
+}
+
+static uint64_t forged_at, forged_was, forged_is; /* the word that was changed last */
+
+/* True: what was changed may be the truth about some block. */
+static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
+{
+	const struct region *g = forged_region;
+	size_t at = forged_somewhere(r), records = (size_t)(g->records - (char *)forged->base);
+	size_t chunk = records + rt_below(r, g->chunks) * g->stride, i;
+	uint64_t word;
+	char page[4096];
+
+	switch (kind) {
+	case FORGED_SHORTER:
+		CHECK_EQ(arch_ftruncate(fd, (long)(1 + rt_below(r, forged->bytes - 1))), 0);
+		return false;
+	case FORGED_EMPTY:
+		CHECK_EQ(arch_ftruncate(fd, 0), 0);
+		return false;
+	case FORGED_LONGER:
+		CHECK_EQ(arch_ftruncate(fd, (long)1 << 30), 0);
+		return false;
+	case FORGED_PAGE:
+		at -= at % 4096;
+		for (i = 0; i < sizeof page; i += 8) {
+			word = rt_next(r);
+			memcpy(page + i, &word, 8);
+		}
+		if (at == 0)
+			memcpy(page, forged_image, 16); /* magic and version stay */
+		CHECK_EQ(arch_pwrite64(fd, page, sizeof page, (long)at), sizeof page);
+		return at >= (size_t)(g->remote - (char *)forged->base);
+	case FORGED_WORD_OF_STORE:
+	case FORGED_VALUE_OF_STORE:
+		at = forged_place(r, 16, sizeof(struct store) - 16);
+		break;
+	case FORGED_WORD_OF_REGION:
+		at = forged_place(r, REGION_AT, sizeof(struct region));
+		break;
+	case FORGED_WORD_OF_OWNER:
+		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * OWNER_BYTES, sizeof(struct owner));
+		break;
+	case FORGED_WORD_OF_CHUNK:
+		at = forged_place(r, chunk, sizeof(struct chunk));
+		break;
+	case FORGED_WORD_OF_SLAB:
+		at = forged_place(r, chunk + sizeof(struct chunk) + rt_below(r, 64) * sizeof(struct slab),
+				  offsetof(struct slab, free));
+		break;
+	default:
+		break;
+	}
+	forged_at = at;
+	word = forged_was = forged_word(fd, at);
+	if (kind == FORGED_BIT)
+		word ^= (uint64_t)1 << rt_below(r, 64);
+	else if (kind == FORGED_STEP)
+		word += rt_below(r, 2) ? 2048 : (uint64_t)-2048;
+	else if (kind == FORGED_WORD_OF_STORE)
+		word = rt_next(r);
+	else
+		word = forged_value(r, word);
+	forged_is = word;
+	CHECK_EQ(arch_pwrite64(fd, &word, 8, (long)at), 8);
+	return forged_is_truth(at);
+}
+
+#endif
