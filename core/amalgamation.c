@@ -97,7 +97,10 @@
 #include "core/front/alloc.h"
 #include "core/front/diagnose.h"
 #include "core/front/quick.h"
-#include "core/front/release.h"
+#include "core/front/block.h"
+#include "core/front/remote.h"
+#include "core/front/resize.h"
+#include "core/front/slot.h"
 #include "core/front/span.h"
 #include "core/front/trim.h"
 #include "core/diagnostics/check.h"
@@ -218,6 +221,7 @@ ASHLAR_SMALL_END
 ASHLAR_SMALL
 #include "core/front/diagnose.c"
 #include "core/front/remote.c"
+#include "core/front/slot.c"
 #include "core/front/span.c"
 #include "core/front/trim.c"
 #ifndef ASHLAR_MALLOC

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arena/arenas.h"
 
-#include "front/release.h"
+#include "front/slot.h"
 
 /*
  * An entry is in use once a compare-and-swap has changed `begin` from 0.  It reserves

@@ -5,6 +5,7 @@
 #include "thread/owner.h"
 #include "front/quick.h"
 #include "front/span.h"
+#include "front/slot.h"
 
 static SLOW void *alloc_class(unsigned class)
 {

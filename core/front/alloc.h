@@ -3,16 +3,8 @@
 #ifndef CORE_ALLOC_H
 #define CORE_ALLOC_H
 
-#include <stdbool.h>
-
 #include "internal.h"
 #include "base/bits.h"
-
-/*
- * A slot from the thread's own slabs or, if it has no record at hand, from an unowned
- * slab.  NULL: no memory.  clean: the slot is known to read zero.
- */
-INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
 
 /* The slow path of ash_alloc, taken if its sum had no carry; also for ashlar_inline.h. */
 INTERNAL SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner);

@@ -1,48 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding the block of a pointer; calls that need its size. */
+#include "front/block.h"
+
 #include "front/diagnose.h"
 #include "ashlar.h"
 #include "base/misuse.h"
 #include "front/quick.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "front/span.h"
-
-static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *at)
-{
-	at->slab = s;
-	if (unlikely(!slab_index(s, p, &at->index)))
-		return false;
-	at->group = (uint32_t)(at->index / GROUP_SLOTS);
-	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
-	return true;
-}
-
-bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at)
-{
-	/* A unit without a slab maps to the chunk's head, which rejects every pointer (layout.h). */
-	return slot_find_in(slab_record(c, p), p, at);
-}
-
-bool slot_is_taken(const struct slot_ref *at)
-{
-	uint64_t word = load_relaxed(&at->slab->free[at->group]);
-
-	if ((load_relaxed(&at->slab->owner) & OWNER_UNOWNED) == 0)
-		word |= load_relaxed(&at->slab->remote[at->group]);
-	return (word & at->bit) == 0;
-}
-
-bool remote_free(const struct slot_ref *at, struct owner **vacant)
-{
-	uint64_t owner = load_relaxed(&at->slab->owner);
-
-	*vacant = NULL;
-	if (!remote_set(at->slab, at->index))
-		return false;
-	if (!remote_is_notified(at->slab, owner))
-		*vacant = remote_notify(at->slab, at->group);
-	return true;
-}
 
 void ash_release_sized(void *p, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "front/release.h"
-
 #include "ashlar.h"
 #include "front/quick.h"
+#include "front/remote.h"
+#include "front/slot.h"
 
 /*
  * The fast path: pointer to slab, slab to bit.  It must stay free of calls

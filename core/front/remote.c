@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The slow paths of release: other owners' slabs, unowned slabs, spans, and events. */
+#include "front/remote.h"
+
 #include "front/diagnose.h"
 #include "base/misuse.h"
 #include "front/quick.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "slab/unowned.h"
 #include "front/span.h"
 #include "thread/collect.h"
@@ -49,6 +51,18 @@ SLOW void remote_notify_slow(struct slab *s, uint64_t group)
 
 	if (vacant != NULL)
 		collect_vacant(vacant);
+}
+
+bool remote_free(const struct slot_ref *at, struct owner **vacant)
+{
+	uint64_t owner = load_relaxed(&at->slab->owner);
+
+	*vacant = NULL;
+	if (!remote_set(at->slab, at->index))
+		return false;
+	if (!remote_is_notified(at->slab, owner))
+		*vacant = remote_notify(at->slab, at->group);
+	return true;
 }
 
 /* Collecting costs as much as about ten of the slow releases that it avoids. */

@@ -3,10 +3,12 @@
 #include "vec16.h"
 #include "memory.h"
 #include "front/quick.h"
-#include "front/release.h"
+#include "front/block.h"
+#include "front/slot.h"
 #include "front/span.h"
 #include "thread/settle.h"
 #include "thread/watch.h"
+#include "front/resize.h"
 
 /*
  * A block stays in place if the new size fits and uses at least half of it: growing

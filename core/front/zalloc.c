@@ -11,24 +11,7 @@
 #include "front/span.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
-
-void *slot_alloc(unsigned class, bool *clean)
-{
-	struct owner *o = seat_take();
-	void *p;
-
-	if (unlikely(o == NULL)) {
-		*clean = false;
-		return unowned_slot(&heap_default, class);
-	}
-	p = refill_slot(o, class, clean);
-	seat_open();
-	if (unlikely(p == NULL)) {
-		*clean = false;
-		p = unowned_rest(&heap_default, class);
-	}
-	return p;
-}
+#include "front/slot.h"
 
 static OUTLINE void *zalloc_rest(size_t count, size_t size)
 {

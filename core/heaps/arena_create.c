@@ -2,7 +2,7 @@
 /* Creating heaps inside memory of the caller. */
 #include "arena/arenas.h"
 #include "backend/map.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "heaps/instance_hooks.h"
 #include "shm/seats.h"
 #include "thread/seat.h"

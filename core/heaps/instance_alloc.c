@@ -4,7 +4,7 @@
 #include "arena/arena_alloc.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "front/span.h"
 #include "front/trim.h"
 #include "heaps/instance.h"

@@ -6,7 +6,7 @@
 #include "heaps/instance.h"
 #include "life.h"
 #include "backend/map.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "shm/seats.h"
 #include "rt.h"
 

@@ -9,7 +9,7 @@
 #include "pages.h"
 #include "shm/recover.h"
 #include "backend/region.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "shm/seats.h"
 #include "front/span.h"
 

@@ -4,7 +4,7 @@
 #define TESTS_INNER_SLOTS_H
 
 #include "ashlar.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "rt.h"
 
 static inline struct slot_ref place_of(void *p)

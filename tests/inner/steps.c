@@ -4,9 +4,10 @@
 
 #include "backend/map.h"
 #include "thread/owner.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "syscall.h"
 #include "support/trap_flag.h"
+#include "front/block.h"
 
 /*
  * A call that retries is lock-free, not wait-free: others who come between at

@@ -5,9 +5,10 @@
 #include "front/alloc.h"
 #include "thread/owner.h"
 #include "front/quick.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "thread/large.h"
 #include "thread/settle.h"
+#include "front/block.h"
 
 #define WORD 0x0123456789abcdefu
 

@@ -7,6 +7,7 @@
  */
 #include "program/race.h"
 #include "thread/holder.h"
+#include "front/slot.h"
 
 /* ---- both are strangers to the slab ---- */
 

@@ -12,7 +12,7 @@
 #include "ashlar.h"
 #include "support/long_jump.h"
 #include "thread/owner.h"
-#include "front/release.h"
+#include "front/slot.h"
 #include "rt.h"
 #include "syscall.h"
 #include "thread/collect.h"

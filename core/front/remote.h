@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Release: from a pointer to its slot, and remote releases. */
-#ifndef CORE_RELEASE_H
-#define CORE_RELEASE_H
+/* Releases that are not simply into a slab of the caller: another owner's, unowned, spans, events. */
+#ifndef CORE_REMOTE_H
+#define CORE_REMOTE_H
 
 #include "internal.h"
-#include "base/misuse.h"
+#include "slab/slab.h"
 #include "thread/owner.h"
-#include "thread/seat.h"
-
-/* Finds the slot that starts at p in a slab of this chunk; false: there is none. */
-INTERNAL bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
-INTERNAL bool slot_is_taken(const struct slot_ref *at);
 
 /*
  * Releases a slot of another owner's slab.  False: it was free already.  *vacant: NULL,
@@ -60,32 +55,5 @@ INTERNAL SLOW void release_rest(void *p, struct slab *s);
  * is entirely free.  Opens the seat.
  */
 INTERNAL SLOW void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
-
-/* Usable bytes of the live block at p in this chunk; 0: there is none, or c is NULL. */
-INTERNAL size_t chunk_block(const struct chunk *c, const void *p);
-
-/* Usable bytes of a live block, 0 for NULL; anything else is misuse by `call`. */
-INTERNAL size_t block_bytes(enum call call, const void *p);
-
-/*
- * True: p is a slot (*index) of the caller's own slab, and the seat is open.  *s is the
- * slab that map_guess_slab gave, in either case.
- *
- * Comparing the owner word with seat.self tests three things at once: the slab is the
- * caller's, it is not unowned, and no remote bits are pending in it (one might be this
- * slot's).
- */
-static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
-{
-	*s = map_guess_slab(p);
-	if (unlikely(*s == NULL) ||
-	    unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
-		return false;
-	/* A closed seat makes the reciprocal 0, which rejects every pointer. */
-	return slab_index_by(*s, p, (*s)->reciprocal & seat.open, index);
-}
-
-/* True: a block of `have` bytes can stay in place if it gets this size. */
-INTERNAL bool block_fits(size_t have, size_t size);
 
 #endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Slots of the default heap: one for any thread, and the slot that a pointer names. */
+#ifndef CORE_SLOT_H
+#define CORE_SLOT_H
+
+#include "internal.h"
+#include "slab/slab.h"
+#include "thread/seat.h"
+
+/*
+ * A slot from the thread's own slabs or, if it has no record at hand, from an unowned
+ * slab.  NULL: no memory.  clean: the slot is known to read zero.
+ */
+INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
+
+/* The slot that starts at p in this slab; false: there is none. */
+static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *at)
+{
+	at->slab = s;
+	if (unlikely(!slab_index(s, p, &at->index)))
+		return false;
+	at->group = (uint32_t)(at->index / GROUP_SLOTS);
+	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
+	return true;
+}
+
+/* Finds the slot that starts at p in a slab of this chunk; false: there is none. */
+INTERNAL bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
+INTERNAL bool slot_is_taken(const struct slot_ref *at);
+
+/*
+ * True: p is a slot (*index) of the caller's own slab, and the seat is open.  *s is the
+ * slab that map_guess_slab gave, in either case.
+ *
+ * Comparing the owner word with seat.self tests three things at once: the slab is the
+ * caller's, it is not unowned, and no remote bits are pending in it (one might be this
+ * slot's).
+ */
+static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
+{
+	*s = map_guess_slab(p);
+	if (unlikely(*s == NULL) ||
+	    unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
+		return false;
+	/* A closed seat makes the reciprocal 0, which rejects every pointer. */
+	return slab_index_by(*s, p, (*s)->reciprocal & seat.open, index);
+}
+
+#endif
