@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arena/arenas.h"
 
+#include "front/block.h"
 #include "front/slot.h"
 
 /*
