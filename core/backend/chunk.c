@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/chunk.h"
 
-#include "pages.h"
 #include "backend/region.h"
+#include "pages.h"
 
 #define ALL_UNITS (~(uint64_t)0)
 

@@ -12,9 +12,9 @@
 #ifndef CORE_CHUNK_H
 #define CORE_CHUNK_H
 
-#include "internal.h"
 #include "backend/heap.h"
 #include "backend/region.h"
+#include "internal.h"
 
 /* True: the chunk record, as found by the map or a walk, is of this kind. */
 static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)

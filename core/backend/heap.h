@@ -7,8 +7,8 @@
 #include "atomic.h"
 #include "base/class.h"
 #include "base/misuse.h"
-#include "pages.h"
 #include "internal.h"
+#include "pages.h"
 
 struct chunk;
 struct owner;

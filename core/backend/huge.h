@@ -3,8 +3,8 @@
 #ifndef CORE_HUGE_H
 #define CORE_HUGE_H
 
-#include "internal.h"
 #include "backend/heap.h"
+#include "internal.h"
 
 enum advice {
 	ADVICE_NONE,  /* the system's setting decides */

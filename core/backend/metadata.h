@@ -3,8 +3,8 @@
 #ifndef CORE_METADATA_H
 #define CORE_METADATA_H
 
-#include "internal.h"
 #include "backend/heap.h"
+#include "internal.h"
 
 /* Bytes of records for n chunks; `slabs`: with slab records and remote words of this stride. */
 INTERNAL size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride);

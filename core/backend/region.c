@@ -2,8 +2,8 @@
 #include "backend/region.h"
 
 #include "backend/map.h"
-#include "memory.h"
 #include "backend/metadata.h"
+#include "memory.h"
 #include "pages.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */

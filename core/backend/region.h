@@ -7,8 +7,8 @@
 #ifndef CORE_REGION_H
 #define CORE_REGION_H
 
-#include "internal.h"
 #include "backend/huge.h"
+#include "internal.h"
 
 #define SPAN_REGION ((size_t)16) /* chunks: a span of at least so many gets a region of its size */
 

@@ -2,8 +2,8 @@
 #include "backend/retain.h"
 
 #include "backend/chunk.h"
-#include "pages.h"
 #include "backend/region.h"
+#include "pages.h"
 
 /* Purges what of the chunk is free and dirty; returns the bytes. */
 static size_t trim_chunk(struct heap *h, struct run run)

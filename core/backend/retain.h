@@ -36,8 +36,8 @@
 #ifndef CORE_RETAIN_H
 #define CORE_RETAIN_H
 
-#include "internal.h"
 #include "backend/heap.h"
+#include "internal.h"
 
 #define RETAIN_PERIOD ((uint64_t)8192)
 

@@ -3,8 +3,8 @@
 #ifndef CORE_UNITS_H
 #define CORE_UNITS_H
 
-#include "internal.h"
 #include "backend/chunk.h"
+#include "internal.h"
 
 struct units {
 	struct chunk *chunk; /* NULL: none */

@@ -10,9 +10,9 @@
 #ifndef CORE_CLASS_H
 #define CORE_CLASS_H
 
-#include "internal.h"
 #include "base/bits.h"
 #include "base/layout.h"
+#include "internal.h"
 
 #define CLASSES	      113
 #define SLOT_MIN      ((size_t)8)

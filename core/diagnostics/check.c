@@ -6,9 +6,9 @@
 #include "diagnostics/check.h"
 
 #include "ashlar.h"
-#include "thread/owner.h"
-#include "front/quick.h"
 #include "backend/region.h"
+#include "front/quick.h"
+#include "thread/owner.h"
 
 enum invariant {
 	HOLDS,

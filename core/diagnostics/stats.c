@@ -3,10 +3,10 @@
 #include "diagnostics/stats.h"
 
 #include "ashlar.h"
-#include "memory.h"
-#include "thread/owner.h"
 #include "backend/region.h"
+#include "memory.h"
 #include "text.h"
+#include "thread/owner.h"
 
 /* Returns the taken slots; adds to *pending those released by others and not yet collected. */
 static size_t stats_taken(const struct slab *s, size_t *pending)

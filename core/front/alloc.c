@@ -2,10 +2,10 @@
 #include "front/alloc.h"
 
 #include "ashlar.h"
-#include "thread/owner.h"
 #include "front/quick.h"
-#include "front/span.h"
 #include "front/slot.h"
+#include "front/span.h"
+#include "thread/owner.h"
 
 static SLOW void *alloc_class(unsigned class)
 {

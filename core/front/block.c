@@ -2,9 +2,9 @@
 /* Finding the block of a pointer; calls that need its size. */
 #include "front/block.h"
 
-#include "front/diagnose.h"
 #include "ashlar.h"
 #include "base/misuse.h"
+#include "front/diagnose.h"
 #include "front/quick.h"
 #include "front/slot.h"
 #include "front/span.h"

@@ -3,9 +3,9 @@
 #ifndef CORE_BLOCK_H
 #define CORE_BLOCK_H
 
-#include "internal.h"
-#include "base/misuse.h"
 #include "backend/chunk.h"
+#include "base/misuse.h"
+#include "internal.h"
 
 /* Usable bytes of the live block at p in this chunk; 0: there is none, or c is NULL. */
 INTERNAL size_t chunk_block(const struct chunk *c, const void *p);

@@ -3,8 +3,8 @@
 #ifndef CORE_DIAGNOSE_H
 #define CORE_DIAGNOSE_H
 
-#include "internal.h"
 #include "base/misuse.h"
+#include "internal.h"
 
 /* Finds the fault, prints it (base/misuse.h) and traps. */
 INTERNAL _Noreturn void diagnose(enum call call, const void *p);

@@ -10,10 +10,10 @@
 #ifndef CORE_QUICK_H
 #define CORE_QUICK_H
 
+#include "internal.h"
 #include "memory.h"
 #include "thread/bin.h"
 #include "thread/seat.h"
-#include "internal.h"
 
 #ifdef ASHLAR_MALLOC
 #define QUICK_FAST FAST

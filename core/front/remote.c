@@ -2,12 +2,12 @@
 /* The slow paths of release: other owners' slabs, unowned slabs, spans, and events. */
 #include "front/remote.h"
 
-#include "front/diagnose.h"
 #include "base/misuse.h"
+#include "front/diagnose.h"
 #include "front/quick.h"
 #include "front/slot.h"
-#include "slab/unowned.h"
 #include "front/span.h"
+#include "slab/unowned.h"
 #include "thread/collect.h"
 #include "thread/inbox.h"
 #include "thread/large.h"

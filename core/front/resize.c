@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include "front/resize.h"
+
 #include "ashlar.h"
-#include "vec16.h"
-#include "memory.h"
-#include "front/quick.h"
 #include "front/block.h"
+#include "front/quick.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "memory.h"
 #include "thread/settle.h"
 #include "thread/watch.h"
-#include "front/resize.h"
+#include "vec16.h"
 
 /*
  * A block stays in place if the new size fits and uses at least half of it: growing

@@ -3,8 +3,8 @@
 #ifndef CORE_RESIZE_H
 #define CORE_RESIZE_H
 
-#include "internal.h"
 #include "base/bits.h"
+#include "internal.h"
 
 /* True: a block of `have` bytes can stay in place if it gets this size. */
 INTERNAL bool block_fits(size_t have, size_t size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/span.h"
 
+#include "backend/region.h"
 #include "backend/retain.h"
 #include "pages.h"
-#include "backend/region.h"
 #include "slab/unowned.h"
 
 static size_t span_chunks_for(size_t bytes)

@@ -11,8 +11,8 @@
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H
 
-#include "internal.h"
 #include "backend/chunk.h"
+#include "internal.h"
 
 /* alignment: in bytes, a power of two, at most SPAN_ALIGNMENT_MAX. */
 #define SPAN_ALIGNMENT_MAX ((size_t)1 << 30)

@@ -2,15 +2,15 @@
 #include "front/trim.h"
 
 #include "ashlar.h"
-#include "thread/slab_purge.h"
-#include "thread/reap.h"
 #include "backend/region.h"
-#include "slab/unowned.h"
 #include "backend/retain.h"
+#include "slab/unowned.h"
 #include "thread/collect.h"
+#include "thread/reap.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/shrink.h"
+#include "thread/slab_purge.h"
 
 void heap_gather(struct heap *h, struct owner *o)
 {

@@ -3,15 +3,15 @@
 #include "front/alloc.h"
 
 #include "ashlar.h"
-#include "vec16.h"
-#include "memory.h"
-#include "thread/owner.h"
 #include "front/quick.h"
-#include "slab/unowned.h"
+#include "front/slot.h"
 #include "front/span.h"
+#include "memory.h"
+#include "slab/unowned.h"
+#include "thread/owner.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
-#include "front/slot.h"
+#include "vec16.h"
 
 static OUTLINE void *zalloc_rest(size_t count, size_t size)
 {

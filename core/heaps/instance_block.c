@@ -4,10 +4,10 @@
 #include "arena/arena.h"
 #include "arena/arena_misuse.h"
 #include "backend/map.h"
+#include "front/block.h"
 #include "front/diagnose.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
-#include "front/block.h"
 
 struct chunk *instance_chunk(ash_heap *heap, enum call call, const void *p)
 {

@@ -7,6 +7,7 @@
 #include "backend/map.h"
 #include "backend/retain.h"
 #include "front/diagnose.h"
+#include "front/remote.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "heaps/instance.h"
@@ -19,7 +20,6 @@
 #include "thread/collect.h"
 #include "thread/settle.h"
 #include "thread/watch.h"
-#include "front/remote.h"
 
 /* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
 static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)

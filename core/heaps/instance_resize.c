@@ -5,8 +5,10 @@
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "front/span.h"
+#include "front/block.h"
+#include "front/resize.h"
 #include "front/slot.h"
+#include "front/span.h"
 #include "heaps/instance.h"
 #include "heaps/instance_alloc.h"
 #include "heaps/instance_block.h"
@@ -14,8 +16,6 @@
 #include "memory.h"
 #include "shm/building.h"
 #include "shm/seats.h"
-#include "front/block.h"
-#include "front/resize.h"
 
 void *instance_resize(struct chunk *c, void *p, size_t size)
 {

@@ -13,8 +13,8 @@
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H
 
-#include "thread/owner.h"
 #include "shm/store.h"
+#include "thread/owner.h"
 
 /*
  * Between building_begin and building_end the caller may change units, chunks and slabs.

@@ -15,8 +15,8 @@
 #ifndef CORE_CENSUS_H
 #define CORE_CENSUS_H
 
-#include "slab/slab.h"
 #include "shm/store.h"
+#include "slab/slab.h"
 
 #define TAG_NONE    ((uint16_t)0)
 #define TAG_UNKNOWN ((uint16_t)(CENSUS_ENTRIES - 1)) /* the census was full */

@@ -2,8 +2,8 @@
 #include "shm/lost_memory.h"
 
 #include "backend/region.h"
-#include "front/span.h"
 #include "diagnostics/stats.h"
+#include "front/span.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/lives.h"

@@ -2,6 +2,7 @@
 #include "shm/recover.h"
 
 #include "backend/map.h"
+#include "front/remote.h"
 #include "front/slot.h"
 #include "shm/benches.h"
 #include "shm/building.h"
@@ -12,7 +13,6 @@
 #include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/reap.h"
-#include "front/remote.h"
 
 uint64_t recover_holder(struct heap *h)
 {

@@ -18,8 +18,8 @@
 #define CORE_SLAB_H
 
 #include "atomic.h"
-#include "backend/units.h"
 #include "backend/map.h"
+#include "backend/units.h"
 #include "base/misuse.h"
 #include "internal.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/fork.h"
 
-#include "thread/takeover.h"
 #include "thread/collect.h"
 #include "thread/seat.h"
+#include "thread/takeover.h"
 
 void fork_watch(struct heap *h)
 {

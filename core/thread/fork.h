@@ -16,8 +16,8 @@
 #ifndef CORE_FORK_H
 #define CORE_FORK_H
 
-#include "internal.h"
 #include "generation.h"
+#include "internal.h"
 #include "thread/holder.h"
 
 /*

@@ -8,8 +8,8 @@
 #ifndef CORE_HOLDER_H
 #define CORE_HOLDER_H
 
-#include "internal.h"
 #include "base/holder_word.h"
+#include "internal.h"
 #include "thread/owner.h"
 
 /* The state of a record that the calling thread holds, as its own or as a guest. */

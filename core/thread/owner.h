@@ -20,8 +20,8 @@
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
 
-#include "internal.h"
 #include "base/holder_word.h"
+#include "internal.h"
 #include "slab/slab.h"
 #include "thread/slab_list.h"
 

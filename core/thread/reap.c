@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/reap.h"
 
-#include "thread/holder.h"
 #include "identity.h"
+#include "thread/holder.h"
 #include "thread/takeover.h"
 
 #define ALL UINT64_MAX

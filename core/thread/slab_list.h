@@ -6,8 +6,8 @@
 #ifndef CORE_SLAB_LIST_H
 #define CORE_SLAB_LIST_H
 
-#include "internal.h"
 #include "base/layout.h"
+#include "internal.h"
 
 struct slabs {
 	struct slab *head, *tail;

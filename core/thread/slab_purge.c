@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/slab_purge.h"
 
-#include "thread/holder.h"
 #include "pages.h"
 #include "slab/walk.h"
+#include "thread/holder.h"
 
 /* Purges or retains the resident whole pages of a range without taken slots. */
 static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *room)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls for a heap that was destroyed. */
 #include "ashlar_heap.h"
-#include "support/misuse.h"
 #include "rt.h"
+#include "support/misuse.h"
 
 static ash_heap *ended;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps whose memory went first: with the heap that it was of, or with the mapping. */
 #include "ashlar_heap.h"
-#include "support/pattern.h"
 #include "rt.h"
+#include "support/pattern.h"
 
 #include "support/heap_in.h"
 

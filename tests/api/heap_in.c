@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's: what it costs, that it stays inside. */
-#include "support/heap_in.h"
 #include "support/handler_at_step.h"
+#include "support/heap_in.h"
 
 /* Fills it with blocks of one size; their number.  They are chained, and released again. */
 static size_t fill_and_empty(ash_heap *h, size_t size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps that the program made: what they refuse. */
 #include "ashlar_heap.h"
-#include "support/pattern.h"
-#include "support/misuse.h"
 #include "rt.h"
+#include "support/misuse.h"
+#include "support/pattern.h"
 
 TEST(heap_cap, 20)
 {

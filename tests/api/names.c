@@ -3,8 +3,8 @@
 #include <ashlar_heap.h>
 #include <ashlar_names.h>
 
-#include "support/pattern.h"
 #include "rt.h"
+#include "support/pattern.h"
 
 enum { CHUNKS = 8, BLOCK = 100, CHUNK = 2 << 20 };
 

@@ -4,8 +4,8 @@
  * SIGTRAP after every instruction.  For each k the call runs again and the
  * handler acts at the k-th boundary.
  */
-#include "support/stamp.h"
 #include "support/handler_at_step.h"
+#include "support/stamp.h"
 
 /* ---- calls; each leaves the number of blocks as it was ---- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Zeroed blocks from slabs that were another thread's: adopted, or taken over after a fork. */
 #include "ashlar.h"
-#include "support/pattern.h"
 #include "rt.h"
+#include "support/pattern.h"
 
 enum { BLOCKS = 3000 };
 

@@ -4,9 +4,9 @@
  * every path, interrupted there, and killed there.
  */
 #include "arena/arena_check.h"
-#include "support/heap_in.h"
 #include "pages.h"
 #include "support/handler_at_step.h"
+#include "support/heap_in.h"
 #include "syscall.h"
 
 enum { SIGKILL = 9 };

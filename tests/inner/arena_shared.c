@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's that processes share, some of which are killed. */
 #include "arena/arena_check.h"
-#include "support/heap_in.h"
 #include "pages.h"
+#include "support/heap_in.h"
 #include "support/stamp.h"
 
 enum { SIGKILL = 9 };

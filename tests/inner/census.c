@@ -3,12 +3,12 @@
 #include "shm/census.h"
 
 #include "ashlar_heap.h"
-#include "heaps/instance.h"
-#include "life.h"
 #include "backend/map.h"
 #include "front/slot.h"
-#include "shm/seats.h"
+#include "heaps/instance.h"
+#include "life.h"
 #include "rt.h"
+#include "shm/seats.h"
 
 enum { BIRTH = 22 };
 

@@ -21,8 +21,8 @@
 #include "rt.h"
 
 #include "backend/heap.h"
-#include "thread/owner.h"
 #include "shm/store.h"
+#include "thread/owner.h"
 
 struct death_path {
 	const char *name;

@@ -2,16 +2,16 @@
 /* What goes before the calls on the paths of the harness of deaths. */
 #include "inner/death_before.h"
 
-#include "thread/takeover.h"
-#include "heaps/instance.h"
-#include "backend/retain.h"
 #include "backend/map.h"
+#include "backend/region.h"
+#include "backend/retain.h"
+#include "front/slot.h"
+#include "front/span.h"
+#include "heaps/instance.h"
 #include "pages.h"
 #include "shm/recover.h"
-#include "backend/region.h"
-#include "front/slot.h"
 #include "shm/seats.h"
-#include "front/span.h"
+#include "thread/takeover.h"
 
 static struct heap *heap(void)
 {

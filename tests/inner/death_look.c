@@ -2,15 +2,15 @@
 /* What a survivor finds if the victim dies now. */
 #include "inner/death.h"
 
-#include "shm/building.h"
-#include "shm/census_join.h"
 #include "heaps/instance.h"
 #include "life.h"
-#include "shm/seats.h"
+#include "shm/building.h"
+#include "shm/census_join.h"
 #include "shm/image_check.h"
+#include "shm/seats.h"
+#include "slab/walk.h"
 #include "syscall.h"
 #include "tls.h"
-#include "slab/walk.h"
 
 enum { READ_WRITE = 3, SHARED = 0x01, PRIVATE = 0x02, FIXED = 0x10, NORESERVE = 0x4000 };
 enum { SET_FS = 0x1002 };

@@ -8,8 +8,8 @@
  */
 #include "inner/death.h"
 
-#include "heaps/instance.h"
 #include "backend/region.h"
+#include "heaps/instance.h"
 #include "shm/seats.h"
 #include "slab/walk.h"
 

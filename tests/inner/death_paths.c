@@ -2,21 +2,21 @@
 /* The paths on which the harness of deaths walks. */
 #include "inner/death_before.h"
 
-#include "thread/takeover.h"
+#include "backend/region.h"
+#include "backend/retain.h"
+#include "front/span.h"
 #include "heaps/instance.h"
 #include "shm/building.h"
 #include "shm/recover.h"
-#include "backend/region.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "front/span.h"
-#include "backend/retain.h"
 #include "thread/adopt.h"
 #include "thread/collect.h"
 #include "thread/inbox.h"
 #include "thread/refill.h"
 #include "thread/settle.h"
 #include "thread/shrink.h"
+#include "thread/takeover.h"
 
 #define PASSES(function) ((void (*)(void))(uintptr_t)(function))
 

@@ -2,10 +2,10 @@
 /* What goes before the calls on paths without a record: the unowned slabs. */
 #include "inner/death_before.h"
 
-#include "thread/fork.h"
 #include "heaps/instance.h"
 #include "shm/recover.h"
 #include "shm/seats.h"
+#include "thread/fork.h"
 #include "thread/seat.h"
 #include "thread/shrink.h"
 

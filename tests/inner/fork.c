@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may take over after a fork, and what: seen in the records' states. */
 #include "ashlar.h"
-#include "thread/holder.h"
 #include "rt.h"
+#include "thread/holder.h"
 #include "thread/seat.h"
 
 static struct owner *first, *other;

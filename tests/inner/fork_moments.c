@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Forks at moments that chance seldom shows; what the child must find, and must leave alone. */
-#include "thread/owner.h"
+#include "inner/slots.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "inner/slots.h"
+#include "thread/owner.h"
 #include "thread/reap.h"
 #include "thread/seat.h"
 

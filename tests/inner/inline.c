@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ash_alloc inlined from the header: the layout it knows, its blocks, handlers in it. */
 #include "base/class.h"
-#include "thread/owner.h"
 #include "support/handler_at_step.h"
+#include "thread/owner.h"
 
 #include "ashlar_inline.h"
 #include "thread/seat.h"

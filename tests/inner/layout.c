@@ -4,9 +4,9 @@
  * every call must not share a line with words that others read or write.
  */
 #include "backend/map.h"
-#include "thread/owner.h"
 #include "backend/region.h"
 #include "rt.h"
+#include "thread/owner.h"
 
 #define LINE(type, member) (offsetof(type, member) / CPU_LINE)
 #define LAST_LINE(type, member)                                                                    \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pointers to the allocator's own records, and damage that only its insides can show. */
+#include "backend/region.h"
 #include "support/misuse.h"
 #include "thread/owner.h"
-#include "backend/region.h"
 #include "thread/seat.h"
 
 /* The chunk, and the slab, of a block. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sys/pages: what its header promises of the system's memory. */
-#include "support/pattern.h"
 #include "pages.h"
 #include "rt.h"
+#include "support/pattern.h"
 #include "syscall.h"
 
 static char *reserve(size_t bytes)

@@ -4,9 +4,9 @@
  * respect: an emulator that believes it unmapped gives it to the next mmap,
  * or answers advice on it with a lie.
  */
-#include "support/pattern.h"
 #include "pages.h"
 #include "rt.h"
+#include "support/pattern.h"
 #include "syscall.h"
 
 /* A range is two huge pages, aligned to one; the bytes of interest end inside the second. */

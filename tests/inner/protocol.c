@@ -3,12 +3,12 @@
  * Moments of the protocol between threads that chance seldom shows, made by
  * hand: one thread plays both, stopping where the other might be stopped.
  */
-#include "thread/owner.h"
-#include "support/stamp.h"
 #include "inner/slots.h"
+#include "support/stamp.h"
 #include "thread/adopt.h"
 #include "thread/collect.h"
 #include "thread/inbox.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 

@@ -3,10 +3,10 @@
  * News of releases that reach nobody, as of a thread that was stopped for good
  * between its mark and its letter: they cost time, never memory.
  */
-#include "thread/owner.h"
-#include "support/stamp.h"
-#include "support/handler_at_step.h"
 #include "inner/slots.h"
+#include "support/handler_at_step.h"
+#include "support/stamp.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 

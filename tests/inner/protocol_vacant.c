@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases into records that become vacant, or are. */
-#include "thread/owner.h"
-#include "support/stamp.h"
 #include "inner/slots.h"
+#include "support/stamp.h"
 #include "thread/bin.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 

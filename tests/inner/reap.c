@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that end without ash_thread_detach: others take over what they held. */
 #include "ashlar.h"
-#include "thread/holder.h"
-#include "thread/reap.h"
 #include "process.h"
 #include "rt.h"
 #include "syscall.h"
+#include "thread/holder.h"
+#include "thread/reap.h"
 #include "thread/seat.h"
 
 enum { BLOCKS = 20000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The seat after a thread's first call, in which a handler made its own first call. */
-#include "thread/owner.h"
 #include "support/handler_at_step.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 
 static void *block;

@@ -3,12 +3,12 @@
 #include "shm/seats.h"
 
 #include "ashlar_heap.h"
-#include "shm/benches.h"
-#include "thread/holder.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "shm/benches.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
+#include "thread/holder.h"
 
 enum { RIVALS = 6 }; /* more than the entries that are looked at */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps shared by processes: zeroing, their end, exact sums, the walk. */
 #include "ashlar_heap.h"
-#include "support/pattern.h"
 #include "rt.h"
+#include "support/pattern.h"
 #include "support/stamp.h"
 
 #include "syscall.h"

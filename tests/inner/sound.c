@@ -3,8 +3,8 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "heaps/instance.h"
 #include "backend/region.h"
+#include "heaps/instance.h"
 #include "shm/store.h"
 #include "syscall.h"
 

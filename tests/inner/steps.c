@@ -3,11 +3,11 @@
 #include "inner/steps.h"
 
 #include "backend/map.h"
-#include "thread/owner.h"
-#include "front/slot.h"
-#include "syscall.h"
-#include "support/trap_flag.h"
 #include "front/block.h"
+#include "front/slot.h"
+#include "support/trap_flag.h"
+#include "syscall.h"
+#include "thread/owner.h"
 
 /*
  * A call that retries is lock-free, not wait-free: others who come between at

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is done at a boundary: by another thread, by a handler, by a fork. */
-#include "kernel.h"
 #include "inner/steps.h"
+#include "kernel.h"
 
 #include "support/stamp.h"
 #include "syscall.h"

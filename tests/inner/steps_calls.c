@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What paths of more than one program have in common. */
 #include "backend/chunk.h"
-#include "inner/steps.h"
 #include "backend/units.h"
+#include "inner/steps.h"
 
 void steps_fill_units(void)
 {

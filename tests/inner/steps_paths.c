@@ -2,22 +2,22 @@
 /* The paths of each call that the harness of single steps walks. */
 #include "inner/steps.h"
 
-#include "thread/slab_purge.h"
-#include "backend/retain.h"
-#include "thread/owner.h"
-#include "pages.h"
 #include "backend/region.h"
-#include "slab/unowned.h"
+#include "backend/retain.h"
 #include "front/span.h"
+#include "pages.h"
+#include "slab/unowned.h"
 #include "syscall.h"
 #include "thread/adopt.h"
 #include "thread/collect.h"
 #include "thread/inbox.h"
+#include "thread/owner.h"
 #include "thread/refill.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 #include "thread/shrink.h"
+#include "thread/slab_purge.h"
 
 /* ---- calls ---- */
 

@@ -5,8 +5,8 @@
  */
 #include "backend/chunk.h"
 #include "backend/map.h"
-#include "support/handler_at_step.h"
 #include "backend/units.h"
+#include "support/handler_at_step.h"
 
 static struct units stock[4 * CHUNK_UNITS];
 static unsigned stocked;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Unowned slabs (unowned.h): they go back, and nothing is in their way. */
 #include "ashlar_heap.h"
-#include "support/resident.h"
-#include "inner/unowned.h"
 #include "inner/slots.h"
+#include "inner/unowned.h"
+#include "support/resident.h"
 
-#include "thread/fork.h"
 #include "heaps/instance.h"
 #include "shm/recover.h"
 #include "shm/seats.h"
 #include "shm/store.h"
 #include "syscall.h"
-
+#include "thread/fork.h"
 
 /* In an order in which slabs get empty late. */
 static void release_all(size_t n)

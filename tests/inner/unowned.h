@@ -4,8 +4,8 @@
 #define TESTS_INNER_UNOWNED_H
 
 #include "ashlar_heap.h"
-#include "rt.h"
 #include "inner/slots.h"
+#include "rt.h"
 
 #include "heaps/instance.h"
 #include "shm/seats.h"

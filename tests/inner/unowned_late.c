@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Unowned slabs (unowned.h): the next slot is found soon; callers that come late. */
-#include "support/resident.h"
-#include "support/handler_at_step.h"
-#include "inner/unowned.h"
 #include "inner/slots.h"
+#include "inner/unowned.h"
+#include "support/handler_at_step.h"
+#include "support/resident.h"
 
 #include "syscall.h"
 

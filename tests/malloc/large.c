@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks above 32 KiB where there is malloc (core/thread/large.c). */
 #include "ashlar.h"
-#include "thread/slab_purge.h"
 #include "backend/retain.h"
-#include "thread/owner.h"
 #include "front/quick.h"
 #include "rt.h"
+#include "thread/owner.h"
+#include "thread/slab_purge.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 

@@ -3,12 +3,12 @@
 #include "inner/steps.h"
 
 #include "front/alloc.h"
-#include "thread/owner.h"
+#include "front/block.h"
 #include "front/quick.h"
 #include "front/slot.h"
 #include "thread/large.h"
+#include "thread/owner.h"
 #include "thread/settle.h"
-#include "front/block.h"
 
 #define WORD 0x0123456789abcdefu
 

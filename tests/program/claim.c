@@ -10,8 +10,8 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "shm/claim.h"
 #include "heaps/instance.h"
+#include "shm/claim.h"
 #include "syscall.h"
 #include "world.h"
 

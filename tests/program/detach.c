@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* LDFLAGS: -Wl,--wrap=shrink_owner */
 /* The end of a detach: the seat, and the record that others may have by then. */
-#include "thread/owner.h"
 #include "support/handler_at_step.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 
 static size_t seated;

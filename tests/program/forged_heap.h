@@ -6,11 +6,11 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-#include "heaps/instance.h"
-#include "thread/owner.h"
 #include "backend/region.h"
+#include "heaps/instance.h"
 #include "shm/store.h"
 #include "syscall.h"
+#include "thread/owner.h"
 
 enum { FORGED_CAPACITY = 16 << 20, FORGED_BLOCKS = 300, FORGED_NEW = 200, FORGED_PAGES = 8192 };
 enum { FORGED_SIGKILL = 9, FORGED_SIGILL = 4, FORGED_SIGALRM = 14, FORGED_PDEATHSIG = 1 };

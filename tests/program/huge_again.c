@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Advice is believed only of the memory that it was given for: not of what came to its place. */
 #include "backend/region.h"
-#include "rt.h"
 #include "program/smaps.h"
+#include "rt.h"
 
 /* Bytes of the range in mappings that are advised to be huge. */
 static size_t advised(const void *p, size_t bytes)

@@ -4,9 +4,9 @@
 /* clang-format on */
 /* What advice on huge pages must not cost: mappings, and memory that nobody touched. */
 #include "ashlar.h"
-#include "syscall.h"
 #include "program/faults.h"
 #include "program/smaps.h"
+#include "syscall.h"
 
 static bool setting_is(const char *wanted)
 {

@@ -8,11 +8,11 @@
  * What the system would say some day is said here at once, by wrappers.
  */
 #include "heaps/instance.h"
-#include "thread/reap.h"
-#include "shm/seats.h"
-#include "syscall.h"
 #include "program/audit.h"
 #include "program/child.h"
+#include "shm/seats.h"
+#include "syscall.h"
+#include "thread/reap.h"
 #include "thread/seat.h"
 
 long __real_arch_gettid(void);
@@ -203,7 +203,6 @@ TEST(identity_of_the_parent_comes_round, 20)
 	CHECK_EQ(in_child(daemon_child, &parent), 0);
 	verify_and_release(1);
 }
-
 
 /* The same, forked by a process of two threads. */
 TEST(identity_of_a_parents_thread_comes_round, 20)

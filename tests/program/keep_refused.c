@@ -3,9 +3,9 @@
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /* A system that refuses to take memory back for a while: afterwards it is asked again. */
+#include "ashlar.h"
 #include "backend/heap.h"
 #include "backend/retain.h"
-#include "ashlar.h"
 #include "program/faults.h"
 
 enum { BLOCKS = 200 };

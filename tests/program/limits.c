@@ -7,8 +7,8 @@
  * all of them intact, all released; then as much again, of other sizes too.
  */
 #include "ashlar.h"
-#include "thread/owner.h"
 #include "program/faults.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 
 /* Blocks are chained through themselves: the test must need no memory of its own. */

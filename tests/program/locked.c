@@ -3,9 +3,9 @@
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /* Locked memory, and what else may happen while memory is being given back. */
-#include "syscall.h"
 #include "program/audit.h"
 #include "program/faults.h"
+#include "syscall.h"
 
 /* Locked for real; the kernel refuses to purge it. */
 static void lock_and_reuse(size_t size, size_t from, size_t bytes)

@@ -7,11 +7,11 @@
  * their entries in the map's hint.  The system is made to place them just so.
  */
 #include "ashlar.h"
-#include "support/misuse.h"
 #include "backend/region.h"
-#include "slab/slab.h"
 #include "inner/slots.h"
 #include "program/faults.h"
+#include "slab/slab.h"
+#include "support/misuse.h"
 
 #define LEAF	 (MAP_SIZE << CHUNK_SHIFT) /* bytes that a leaf has the chunks of */
 #define DISTANCE (4 * LEAF)

@@ -5,9 +5,9 @@
  * them wins; the other release is reported, once, by whoever finds it.  The
  * report does not end the program here (program/race.h).
  */
+#include "front/slot.h"
 #include "program/race.h"
 #include "thread/holder.h"
-#include "front/slot.h"
 
 /* ---- both are strangers to the slab ---- */
 

@@ -10,12 +10,12 @@
 #include <stdatomic.h>
 
 #include "ashlar.h"
-#include "support/long_jump.h"
-#include "thread/owner.h"
 #include "front/slot.h"
 #include "rt.h"
+#include "support/long_jump.h"
 #include "syscall.h"
 #include "thread/collect.h"
+#include "thread/owner.h"
 #include "thread/seating.h"
 
 enum { BATCH = 256, SPINS = 300 };

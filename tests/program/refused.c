@@ -8,9 +8,9 @@
  * program then gets NULL or goes on; where the kernel alone can be wrong, one
  * line and a trap.  No block is given twice, none is lost, and nobody hangs.
  */
-#include "syscall.h"
 #include "program/audit.h"
 #include "program/child.h"
+#include "syscall.h"
 
 #define CALLS(X)                                                                                   \
 	X(mmap, (void *a, size_t b, long c, long d, long e, long f), (a, b, c, d, e, f))           \

@@ -10,13 +10,13 @@
  * it; so at most what it had in hand is not reachable.
  */
 #include "ashlar_heap.h"
-#include "support/pattern.h"
 #include "rt.h"
+#include "support/pattern.h"
 
 #include "heaps/instance.h"
-#include "thread/owner.h"
 #include "shm/store.h"
 #include "syscall.h"
+#include "thread/owner.h"
 
 enum { WRITERS = 3, RDWR_CREATE = 0102, SIGKILL = 9, PR_SET_PDEATHSIG = 1, IN_HAND = 2, SEEK_END = 2 };
 

@@ -4,8 +4,8 @@
  * timer of its own at 10 kHz, whose handler works the same heap.  A program
  * of its own because it takes its ten seconds, whatever the machine.
  */
-#include "thread/owner.h"
 #include "support/stamp.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 
 #include <stdatomic.h>

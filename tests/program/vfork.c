@@ -7,13 +7,13 @@
  * its thread's seat.  What they allocate, release and take over must hold in
  * the parent, which goes on when they are gone.
  */
-#include "heaps/instance.h"
 #include "backend/map.h"
-#include "thread/reap.h"
-#include "shm/seats.h"
-#include "slab/slab.h"
+#include "heaps/instance.h"
 #include "program/audit.h"
 #include "program/child.h"
+#include "shm/seats.h"
+#include "slab/slab.h"
+#include "thread/reap.h"
 #include "thread/seat.h"
 
 long __real_arch_gettid(void);

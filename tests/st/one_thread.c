@@ -3,8 +3,8 @@
 #include <ashlar_heap.h>
 #include <ashlar_names.h>
 
-#include "support/stamp.h"
 #include "support/handler_at_step.h"
+#include "support/stamp.h"
 
 enum { SIGALRM = 14, LIVE = 2000, OWN = 8 };
 
