@@ -95,7 +95,7 @@ SOLO_OBJECTS = $(call objects,prog,$(wildcard tests/s_*.c) tests/t_api.c tests/m
 QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) core/quick.c core/whole.c)
 QUICK_TESTS  = $(call objects,prog,$(wildcard tests/q_*.c) tests/main.c $(addprefix tests/t_,api.c \
 	align.c zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c inner_steps.c \
-	inner_steps_acts.c inner_steps_calls.c trim_sleeping.c))
+	inner_steps_acts.c inner_steps_calls.c trim_sleeping.c inner_counts.c inner_open.c hooks.c))
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
