@@ -32,6 +32,15 @@ static size_t borders(void)
 	return n;
 }
 
+/* Only slab chunks are looked into for free units. */
+static void hints_name_slab_chunks(void)
+{
+	for (struct region *r = heap_default.regions; r != NULL; r = r->next)
+		for (size_t i = 0; r->state == REGION_LIVE && i < r->chunks; i++)
+			if ((r->partial[i / 64] >> (i % 64)) & 1)
+				CHECK(chunk_is(region_chunk(r, i), CHUNK_SLABS));
+}
+
 static void agree(void)
 {
 	struct ash_stats st;
@@ -41,6 +50,7 @@ static void agree(void)
 	CHECK_EQ(st.reserved, heap_default.reserved * CHUNK_SIZE);
 	CHECK_EQ(slab_chunks(), heap_default.slab_chunks);
 	CHECK_EQ(borders(), heap_default.borders);
+	hints_name_slab_chunks();
 	CHECK_EQ(ash_check(), 0);
 }
 
