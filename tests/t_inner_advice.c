@@ -88,6 +88,22 @@ TEST(inner_advice_has_a_limit, 10)
 	CHECK_EQ(heap_default.borders, 0);
 }
 
+/* The last chunk of a region makes one border and not two. */
+TEST(inner_advice_at_the_regions_end, 10)
+{
+	char *p = advised(250);
+	size_t k, last = map_find(p)->region->chunks - 1;
+
+	for (k = 0; k < 49; k++)
+		advise(p, 2 * k + 1, 1, ADVICE_PLAIN);
+	CHECK_EQ(heap_default.borders, HUGE_BORDERS - 1);
+	advise(p, last - 1, 1, ADVICE_HUGE);
+	CHECK_EQ(heap_default.borders, HUGE_BORDERS - 1);
+	advise(p, last, 1, ADVICE_HUGE);
+	CHECK_EQ(advice_of(p, last), ADVICE_HUGE);
+	CHECK_EQ(heap_default.borders, HUGE_BORDERS);
+}
+
 TEST(inner_advice_of_none, 10)
 {
 	char *p = advised(100);
@@ -114,7 +130,7 @@ TEST(inner_advice_moves, 10)
 
 	advise(p, 1, 2, ADVICE_PLAIN);
 	advise(p, 51, 1, ADVICE_PLAIN);
-	region_moved(run_of_span(p, 0), run_of_span(p, 50), 4);
+	region_moved(run_of_span(p, 0), run_of_span(p, 50), 3);
 	CHECK_EQ(advice_of(p, 50), ADVICE_HUGE);
 	CHECK_EQ(advice_of(p, 51), ADVICE_PLAIN);
 	CHECK_EQ(advice_of(p, 52), ADVICE_UNKNOWN);

@@ -128,6 +128,24 @@ TEST(inner_counts_spans, 20)
 	agree();
 }
 
+/* A region goes with what was dirty in it: as where memory is locked, and cannot be purged. */
+TEST(inner_counts_of_regions_that_go, 10)
+{
+	char *p = ash_alloc(2 * LARGE), *q = ash_alloc(LARGE);
+
+	CHECK(p != NULL && q != NULL);
+	memset(p, 1, 2 * LARGE);
+	memset(q, 1, LARGE);
+	ash_release(p);
+	ash_release(q);
+	agree();
+	CHECK(heap_default.dirty > 0);
+	CHECK(region_trim(&heap_default) > 0);
+	agree();
+	CHECK_EQ(heap_default.dirty, 0);
+	CHECK_EQ(heap_default.reserved, 0);
+}
+
 /* Advice of every kind side by side, in a heap that has them all: H of huge.h. */
 TEST(inner_counts_advice, 20)
 {
