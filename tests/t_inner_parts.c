@@ -42,6 +42,24 @@ TEST(inner_parts_taken, 10)
 	seat_give();
 }
 
+/* Who need not be told, as the mark is there, is no record to visit. */
+TEST(inner_parts_remote_free, 10)
+{
+	char *p = ash_alloc(100), *q = ash_alloc(100);
+	struct place at = place_of(p), other = place_of(q);
+	struct owner *vacant = owner_none;
+
+	CHECK(remote_free(&at, &vacant));
+	CHECK(vacant == NULL);
+	CHECK((at.slab->owner & OWNER_PENDING) != 0);
+	vacant = owner_none;
+	CHECK(remote_free(&other, &vacant));
+	CHECK(vacant == NULL);
+	vacant = owner_none;
+	CHECK(!remote_free(&other, &vacant));
+	CHECK(vacant == NULL);
+}
+
 /* The hint of map.h names a record that is being made anew, and fits: the chunk's head tells. */
 TEST(inner_parts_hint_is_no_proof, 10)
 {
