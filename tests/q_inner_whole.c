@@ -2,6 +2,7 @@
 /* Blocks above 32 KiB where there is malloc (core/whole.c). */
 #include "ashlar.h"
 #include "hollow.h"
+#include "intact.h"
 #include "keep.h"
 #include "owner.h"
 #include "quick.h"
@@ -165,5 +166,43 @@ TEST(whole_parked_is_not_purged_by_others, 20)
 	rt_thread_join(thread);
 	if (!rt_under_qemu())
 		CHECK(hollow_purge_held(&heap_default, s, &room) >= 96 * KIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
+#define NOT_INTACT(place, value)                                                                   \
+	do {                                                                                       \
+		__typeof__(place) kept = (place);                                                  \
+		CHECK(kept != (value));                                                            \
+		(place) = (value);                                                                 \
+		CHECK(!owner_is_intact(o, 3));                                                     \
+		(place) = kept;                                                                    \
+		CHECK(owner_is_intact(o, 3));                                                      \
+	} while (0)
+
+/* What is parked of a record that a vanished thread left. */
+TEST(whole_parked_intact, 10)
+{
+	char *p = ash_alloc(40000), *stays = ash_alloc(40000);
+	struct slab *s, *other;
+	struct owner *o;
+
+	CHECK(ash_alloc(10) != NULL);
+	o = seat.self;
+	CHECK(slab_find(map_find(p), p, &s) && slab_find(map_find(stays), stays, &other));
+	CHECK(owner_is_intact(o, 3));
+	ash_release(p);
+	CHECK_EQ(parked(), 2);
+	CHECK(owner_is_intact(o, 3));
+	NOT_INTACT(s->slots, 2);
+	NOT_INTACT(s->free[0], 0);
+	NOT_INTACT(s->ready, 1);
+	NOT_INTACT(s->owner, 0);
+	NOT_INTACT(s->chunk->head[s->unit], 0);
+	NOT_INTACT(o->parked_units, 0);
+	NOT_INTACT(o->parked_units, 3);
+	NOT_INTACT(o->parked[1], other);
+	NOT_INTACT(o->parked[1], NULL);
+	NOT_INTACT(o->parked[2], s);
+	ash_release(stays);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -215,6 +215,19 @@ TEST(inner_intact_bins, 10)
 TEST(inner_intact_spares_and_parked, 10)
 {
 	set_up();
+	CHECK(ash_alloc(9000) != NULL); /* the youngest spare has no place for another */
+	ash_release(ash_alloc(7000));
+	slabs = count_slabs();
+	CHECK(owner_is_intact(o, slabs) && o->spare_count == 2);
+	NOT_INTACT(o->spares[1], partial);
+	NOT_INTACT(o->spares[1], (struct slab *)(uintptr_t)o);
+	NOT_INTACT(o->spare_count, 1);
+	spares_keep(o, 0);
+	slabs = count_slabs();
+	ash_release(ash_alloc(5000));
+	spare = o->spares[0];
+	slabs = count_slabs();
+	CHECK(o->spare_count == 1);
 	NOT_INTACT(o->spare_count, 0);
 	NOT_INTACT(o->spare_count, 2);
 	NOT_INTACT(o->spares[0], partial);

@@ -5,7 +5,9 @@
 #include "map.h"
 #include "memory.h"
 #include "owner.h"
+#include "reap.h"
 #include "t_inner_place.h"
+#include "takeover.h"
 
 static void release_it(void *p)
 {
@@ -205,4 +207,90 @@ TEST(inner_parts_mend, 10)
 	CHECK_EQ(c->units, 0);
 	CHECK_EQ(*hint & bit, 0);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* Who holds a record as a guest holds it alone. */
+TEST(inner_parts_hold, 10)
+{
+	struct owner *v;
+
+	ash_release(ash_alloc(10));
+	v = seat.self;
+	CHECK_EQ(v->state, holder_seated(&heap_default));
+	CHECK_EQ(holder_guest(&heap_default), v->state | OWNER_GUEST);
+	CHECK(holder_guest(&heap_default) != v->state);
+	CHECK(!owner_hold(v));
+	ash_thread_detach();
+	CHECK_EQ(v->state, OWNER_VACANT);
+	CHECK(owner_hold(v));
+	CHECK_EQ(v->state, holder_guest(&heap_default));
+	CHECK(!owner_hold(v));
+	owner_vacate(v);
+	CHECK_EQ(v->state, OWNER_VACANT);
+}
+
+static char *small, *medium, *large;
+
+static void leave_three(__attribute__((unused)) void *argument)
+{
+	small = ash_alloc(100);
+	medium = ash_alloc(3000);
+	large = ash_alloc(700000);
+}
+
+static struct owner *release_without_letter(void *p)
+{
+	struct place at = place_of(p);
+
+	fetch_or_ordered(&at.slab->remote[at.group], at.bit);
+	fetch_or_ordered(&at.slab->owner, OWNER_PENDING);
+	return (struct owner *)(uintptr_t)(at.slab->owner & ~OWNER_PENDING);
+}
+
+/* A record that is taken over as it is: letters that were never sent are made up for. */
+TEST(inner_parts_takeover_reminds, 10)
+{
+	struct takeover t = takeover_begin(&heap_default);
+	struct ash_stats st;
+	struct owner *v;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	CHECK(place_of(small).slab->class < 64 && place_of(large).slab->class > 64);
+	v = release_without_letter(small);
+	CHECK(release_without_letter(medium) == v && release_without_letter(large) == v);
+	CHECK_EQ(takeover_end(&t), 0);
+	CHECK(takeover_add(&t, v, OWNER_VACANT));
+	CHECK(!takeover_add(&t, v, OWNER_VACANT));
+	CHECK(v->state != OWNER_VACANT);
+	CHECK_EQ(takeover_end(&t), 1);
+	CHECK_EQ(v->state, OWNER_VACANT);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The records are asked about in turn, one a growth, and then from the first one on. */
+TEST(inner_parts_reap_in_turn, 10)
+{
+	struct heap *h = &heap_default;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	ash_release(small);
+	small = ash_alloc(10);
+	CHECK(h->owners != NULL && h->owners->next == NULL);
+	h->turn = 0;
+	h->asked = 1000;
+	for (unsigned i = 0; i < 4; i++) {
+		owner_reap_some(h, seat.self);
+		CHECK_EQ(h->turn, (i + 1) % 2);
+	}
+	/* All of them, once the heap doubled. */
+	h->asked = 1;
+	h->slab_chunks = 2;
+	owner_reap_some(h, seat.self);
+	CHECK(h->asked == 2 && h->turn == 0);
+	h->slab_chunks = 3;
+	owner_reap_some(h, seat.self);
+	CHECK(h->asked == 2 && h->turn == 1);
 }
