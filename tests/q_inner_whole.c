@@ -206,3 +206,26 @@ TEST(whole_parked_intact, 10)
 	ash_release(stays);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* A hole that is a unit too small is none, whatever the size. */
+TEST(whole_needs_all_of_its_units, 10)
+{
+	for (unsigned n = 3; n <= 32; n++) {
+		size_t size = UNITS(n) - 8 * KIB;
+		unsigned units = (unsigned)((class_size(class_of(size)) + UNIT_SIZE - 1) / UNIT_SIZE);
+		char *hole = ash_alloc(UNITS(units - 1)), *guard = ash_alloc(100), *p;
+		struct slab *s;
+
+		CHECK(slab_find(map_find(hole), hole, &s) && s->units == units - 1);
+		CHECK(guard == hole + UNITS(units - 1));
+		ash_release(hole);
+		(void)ash_trim(SIZE_MAX);
+		CHECK_EQ(parked(), 0);
+		p = ash_alloc(size);
+		CHECK(p + UNITS(units) <= hole || p >= hole + UNITS(units - 1));
+		CHECK_EQ(ash_check(), 0);
+		ash_release(p);
+		ash_release(guard);
+		(void)ash_trim(0);
+	}
+}

@@ -294,3 +294,20 @@ TEST(inner_parts_reap_in_turn, 10)
 	owner_reap_some(h, seat.self);
 	CHECK(h->asked == 2 && h->turn == 1);
 }
+
+/* Spares: the youngest ones, so many and so many units; the youngest stays, however large. */
+TEST(inner_parts_spares_are_few, 10)
+{
+	unsigned units, i, k;
+
+	for (k = 0; k < 40; k++) {
+		ash_release(ash_alloc(k < 20 ? 1100 + 150 * k : 2000 + 700 * k));
+		CHECK(seat.self->spare_count <= SPARES && seat.self->spare_count > 0);
+		for (units = i = 0; i < seat.self->spare_count; i++) {
+			CHECK(seat.self->spares[i]->spare);
+			units += seat.self->spares[i]->units;
+		}
+		CHECK(units <= SPARE_UNITS || seat.self->spare_count == 1);
+		CHECK_EQ(ash_check(), 0);
+	}
+}
