@@ -128,6 +128,31 @@ TEST(inner_counts_spans, 20)
 	agree();
 }
 
+/* What a trim gave back is what is kept no more. */
+TEST(inner_counts_of_trims, 10)
+{
+	char *p[6];
+	size_t before;
+
+	for (size_t i = 0; i < 6; i++) {
+		p[i] = ash_alloc((i + 2) * MIB / 2);
+		memset(p[i], 1, (i + 2) * MIB / 2);
+	}
+	for (size_t i = 0; i < 6; i++) {
+		ash_release(p[i]);
+		ash_thread_detach();
+		before = heap_default.dirty;
+		CHECK_EQ(heap_trim(&heap_default, i % 3 * MIB),
+			 (before - heap_default.dirty) * UNIT_SIZE);
+		CHECK(i % 3 != 0 || heap_default.dirty == 0);
+		agree();
+	}
+	before = heap_default.dirty;
+	CHECK_EQ(heap_trim(&heap_default, 0), before * UNIT_SIZE);
+	CHECK_EQ(heap_default.dirty, 0);
+	CHECK_EQ(heap_trim(&heap_default, 0), 0);
+}
+
 /* A region goes with what was dirty in it: as where memory is locked, and cannot be purged. */
 TEST(inner_counts_of_regions_that_go, 10)
 {

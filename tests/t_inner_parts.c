@@ -300,8 +300,8 @@ TEST(inner_parts_spares_are_few, 10)
 {
 	unsigned units, i, k;
 
-	for (k = 0; k < 40; k++) {
-		ash_release(ash_alloc(k < 20 ? 1100 + 150 * k : 2000 + 700 * k));
+	for (k = 0; k < 80; k++) {
+		ash_release(ash_alloc(k < 40 ? 1100 + 300 * k : (k * 5 % 27 + 2) * UNIT_SIZE));
 		CHECK(seat.self->spare_count <= SPARES && seat.self->spare_count > 0);
 		for (units = i = 0; i < seat.self->spare_count; i++) {
 			CHECK(seat.self->spares[i]->spare);
