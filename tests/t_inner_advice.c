@@ -167,3 +167,30 @@ TEST(inner_advice_of_spans, 10)
 	(void)ash_trim(0);
 	CHECK_EQ(heap_default.borders, 0);
 }
+
+/* What a heap's options say goes before what the policy would do. */
+TEST(inner_advice_by_options, 10)
+{
+	struct ash_defaults options = {.huge = ASH_HUGE_NEVER};
+	struct heap h = {.options = &options, .sharing = PAGES_PRIVATE};
+	enum huge_use use;
+
+	for (use = HUGE_MIXED; use <= HUGE_ZEROED; use++) {
+		options.huge = ASH_HUGE_NEVER;
+		CHECK_EQ(huge_policy(&h, use, 64 * MIB), ADVICE_PLAIN);
+		CHECK_EQ(huge_policy(&h, use, 2 * MIB), ADVICE_PLAIN);
+		options.huge = ASH_HUGE_POPULATE;
+		CHECK_EQ(huge_policy(&h, use, 64 * MIB), ADVICE_HUGE);
+	}
+	options.huge = ASH_HUGE_DEFAULT;
+	CHECK_EQ(huge_policy(&h, HUGE_MIXED, 0), ADVICE_NONE);
+	h.slab_chunks = 15;
+	CHECK_EQ(huge_policy(&h, HUGE_SLABS, 0), ADVICE_NONE);
+	h.slab_chunks = 16;
+	CHECK_EQ(huge_policy(&h, HUGE_SLABS, 0), ADVICE_HUGE);
+	CHECK_EQ(huge_policy(&h, HUGE_MIXED, 0), ADVICE_NONE);
+	CHECK_EQ(huge_policy(&h, HUGE_FILLED, 32 * MIB), ADVICE_HUGE);
+	CHECK_EQ(huge_policy(&h, HUGE_FILLED, 32 * MIB - 1), ADVICE_NONE);
+	CHECK_EQ(huge_policy(&h, HUGE_ZEROED, 4 * MIB - 1), ADVICE_NONE);
+	CHECK(huge_policy(&h, HUGE_ZEROED, 64 * MIB) != ADVICE_HUGE);
+}
