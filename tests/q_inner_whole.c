@@ -207,6 +207,23 @@ TEST(whole_parked_intact, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* A hole of exactly so many units is taken. */
+TEST(whole_fits_exactly, 10)
+{
+	for (unsigned n = 2; n <= 32; n++) {
+		size_t size = UNITS(n) - 8 * KIB;
+		char *hole = ash_alloc(size), *guard = ash_alloc(100);
+
+		ash_release(hole);
+		(void)ash_trim(SIZE_MAX);
+		CHECK_EQ(parked(), 0);
+		CHECK(ash_alloc(size) == (void *)hole);
+		ash_release(hole);
+		ash_release(guard);
+		(void)ash_trim(0);
+	}
+}
+
 /* A hole that is a unit too small is none, whatever the size. */
 TEST(whole_needs_all_of_its_units, 10)
 {

@@ -176,3 +176,42 @@ TEST(inner_objects_benches, 10)
 	CHECK(b[1]->page->entry[0].id == 0 && b[1]->more[0][3].id == 0);
 	CHECK(bench_take(0) == b[1]); /* its page comes first */
 }
+
+/* What cannot grow where it stands leaves the way it had come. */
+TEST(inner_objects_failed_growth, 10)
+{
+	static char memory[256 * 1024];
+	ash_heap *heap = ash_heap_create_in(memory, sizeof memory);
+	char *a = ash_heap_alloc(heap, 64), *gap = ash_heap_alloc(heap, 2000);
+	char *b = ash_heap_alloc(heap, 64), *moved;
+
+	CHECK(gap > a && b > gap);
+	memset(a, 7, 64);
+	ash_heap_release(heap, gap);
+	CHECK(ash_heap_resize(heap, a, 300 * 1024) == NULL);
+	CHECK(ash_heap_usable_size(heap, a) == 64 && a[63] == 7);
+	moved = ash_heap_resize(heap, a, 3000);
+	CHECK(moved != NULL && moved != a && moved[63] == 7);
+	CHECK(ash_heap_alloc(heap, 2064) == (void *)a); /* all of what is before b */
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+/* A place at the very beginning is found, wherever the last one was. */
+TEST(inner_objects_first_place, 10)
+{
+	static char memory[64 * 1024];
+	ash_heap *heap = ash_heap_create_in(memory, sizeof memory);
+	char *first = ash_heap_alloc(heap, 64), *p;
+	size_t n;
+
+	for (n = 1; n < 300; n++)
+		CHECK(ash_heap_alloc(heap, 64) != NULL);
+	while ((p = ash_heap_alloc(heap, 16)) != NULL)
+		n++;
+	CHECK(n > 1000);
+	ash_heap_release(heap, first);
+	for (n = 0; n < 4; n++)
+		CHECK(ash_heap_alloc(heap, 16) == first + 16 * n);
+	CHECK(ash_heap_alloc(heap, 16) == NULL);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
