@@ -205,3 +205,19 @@ TEST(inner_clock_counts_events, 10)
 	CHECK_EQ((at.slab->ready >> at.group) & 1, 1);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* Where memory is locked nothing can be purged: whole regions go. */
+TEST(inner_clock_where_memory_is_locked, 10)
+{
+	for (uint64_t locked = 0; locked < 2; locked++) {
+		ash_release(ash_alloc(60 * MIB));
+		CHECK(heap_default.reserved > 0);
+		heap_default.dirty += 100000; /* as if; and nothing of it can be had */
+		heap_default.locked = locked;
+		heap_default.refused = 0;
+		keep_fresh(&heap_default, 1);
+		CHECK((heap_default.reserved == 0) == (locked != 0));
+		heap_default.dirty -= 100000;
+	}
+	CHECK_EQ(ash_check(), 0);
+}

@@ -311,3 +311,40 @@ TEST(inner_parts_spares_are_few, 10)
 		CHECK_EQ(ash_check(), 0);
 	}
 }
+
+enum { SLABS_LEFT = 40 };
+static char *left_of_class[SLABS_LEFT];
+
+/* The record is left as a thread that vanishes leaves it: each bin has a slab. */
+static void vanish(__attribute__((unused)) void *argument)
+{
+	struct owner *o;
+
+	for (unsigned i = 0; i < SLABS_LEFT; i++)
+		left_of_class[i] = ash_alloc(class_size(i + 1));
+	o = seat_take();
+	seat.self = owner_none;
+	seat.record = NULL;
+	owner_vacate(o);
+}
+
+/* Before the answer is NULL: what is empty in bins of records that nobody has. */
+TEST(inner_parts_end_of_memory, 10)
+{
+	static struct ash_defaults options;
+
+	options = ash_defaults;
+	options.cap = CHUNK_SIZE;
+	heap_default.options = &options;
+	rt_thread_join(rt_thread_start(vanish, NULL));
+	CHECK(ash_alloc(10) != NULL);
+	while (ash_alloc(8 * UNIT_SIZE) != NULL)
+		;
+	for (unsigned i = 0; i < SLABS_LEFT; i++) {
+		struct place at = place_of(left_of_class[i]);
+
+		fetch_or_ordered(&at.slab->remote[at.group], at.bit);
+	}
+	CHECK(ash_alloc(8 * UNIT_SIZE) != NULL);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_madvise */
+/* LDFLAGS: -Wl,--wrap=arch_madvise,--wrap=arch_mmap */
 /* What others do while this thread is in a system call that gives memory back. */
+#include "ashlar.h"
 #include "chunk.h"
 #include "heap.h"
 #include "keep.h"
@@ -20,6 +21,16 @@ long __wrap_arch_madvise(void *p, size_t n, int advice)
 	if (now != NULL)
 		now();
 	return __real_arch_madvise(p, n, advice);
+}
+
+long __real_arch_mmap(void *p, size_t n, long protection, long flags, long fd, long offset);
+long __wrap_arch_mmap(void *p, size_t n, long protection, long flags, long fd, long offset);
+
+static bool no_small_ones;
+
+long __wrap_arch_mmap(void *p, size_t n, long protection, long flags, long fd, long offset)
+{
+	return no_small_ones && n < 4 * MIB ? -12 : __real_arch_mmap(p, n, protection, flags, fd, offset);
 }
 
 static struct units last, other;
@@ -82,6 +93,22 @@ TEST(meanwhile_the_hint_goes, 10)
 	other = units_claim(&heap_default, 1, false, false);
 	CHECK(other.chunk != NULL && other.clean);
 	give_last();
+}
+
+/* Addresses for which no metadata can be had are given back. */
+TEST(meanwhile_no_metadata, 10)
+{
+	size_t before;
+
+	ash_release(ash_alloc(100 * MIB));
+	(void)ash_trim(0);
+	before = rt_address_space();
+	no_small_ones = true;
+	CHECK(ash_alloc((size_t)8 << 30) == NULL);
+	no_small_ones = false;
+	CHECK_EQ(heap_default.reserved, 0);
+	if (!rt_under_qemu())
+		CHECK_EQ(rt_address_space(), before);
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)
