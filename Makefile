@@ -12,7 +12,7 @@
 #	make bench-threads  threads, the same way
 #	make bench-shared  heaps shared by processes, against private ones and Boost's
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
-#	make mutants    each thing of the sources changed in turn: FILES=... SHARD=i/n JOBS=n
+#	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
 #	make setup-checkers  installs what tsan and model need, where it may
@@ -208,7 +208,7 @@ tsan:
 tsan-plant:
 	CC="$(CC)" sh tools/tsan/plant
 
-# FILES="core/bits.c core/map.c" SHARD=1/4 JOBS=2; see tools/mutants/run
+# FILES="bits.c map.c" SAMPLE=1/6 SHARD=1/4 JOBS=2 SLOW=1; see tools/mutants/run
 FILES =
 mutants: setup
 	BUILD=$(BUILD) python3 tools/mutants/run $(FILES)
