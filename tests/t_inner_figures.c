@@ -4,6 +4,7 @@
 #include "hollow.h"
 #include "memory.h"
 #include "owner.h"
+#include "pages.h"
 #include "t_inner_place.h"
 
 static void release_it(void *p)
@@ -114,4 +115,23 @@ TEST(inner_figures_of_purges_of_others, 10)
 	step = 2;
 	rt_thread_join(thread);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* More pages than one look tells of. */
+TEST(inner_figures_of_pages, 10)
+{
+	size_t bytes = 12 * MIB, there = 0;
+	char *p = rt_map(bytes);
+
+	if (rt_under_qemu())
+		rt_skip("resident memory is the emulator's");
+	CHECK(p != NULL);
+	pages_huge(p, bytes, false);
+	CHECK_EQ(pages_count(p, bytes), 0);
+	for (size_t i = 0; i < bytes; i += 7 * 4096, there += 4096)
+		p[i] = 1;
+	CHECK_EQ(pages_count(p, bytes), there);
+	CHECK_EQ(pages_count(p, 4096), 4096);
+	CHECK_EQ(pages_count(p + 4096, 6 * 4096), 0);
+	rt_unmap(p, bytes);
 }
