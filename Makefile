@@ -13,7 +13,7 @@
 #	make bench-threads  threads, the same way
 #	make bench-shared  heaps shared by processes, against private ones and Boost's
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
-#	make mutants    each thing of the sources changed in turn: FILES=... SHARD=i/n JOBS=n
+#	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by the model checker spin
@@ -125,7 +125,7 @@ ST_TESTS = $(call objects,prog,$(call test_sources,st) tests/api/api.c)
 QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) $(QUICK_ONLY))
 QUICK_TESTS  = $(call objects,prog,$(call test_sources,malloc) $(addprefix tests/api/,api.c align.c \
 	zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c trim_sleeping.c) \
-	$(addprefix tests/inner/,steps.c steps_acts.c steps_calls.c))
+	$(addprefix tests/inner/,steps.c steps_acts.c steps_calls.c counts.c open.c) tests/api/hooks.c)
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
@@ -233,7 +233,7 @@ tsan:
 tsan-plant:
 	CC="$(CC)" sh tools/tsan/plant
 
-# FILES="core/base/bits.c core/backend/map.c" SHARD=1/4 JOBS=2; see tools/mutants/run
+# FILES="bits.c map.c" SAMPLE=1/6 SHARD=1/4 JOBS=2 SLOW=1; see tools/mutants/run
 FILES =
 mutants: setup
 	BUILD=$(BUILD) python3 tools/mutants/run $(FILES)

@@ -13,6 +13,13 @@ MISUSE(released_alone)
 	released(bad, ash_alloc(100));
 }
 
+/* There is a slot at once for what use_resize asks for. */
+MISUSE(released_where_it_could_move)
+{
+	CHECK(ash_alloc(50) != NULL);
+	released(bad, block_among(100));
+}
+
 MISUSE(released_of_eight)
 {
 	released(bad, block_among(8));

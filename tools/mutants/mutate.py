@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The mutants of a C file: one change each, in a fixed order, with a name that stays."""
 import hashlib
+import os
 import re
 
 # Operators stand between spaces here (.clang-format), which tells < from the bracket of an include.
@@ -90,12 +91,13 @@ def changes(code):
 
 
 class Mutant:
-    def __init__(self, path, number, line, at, end, text, kind, again):
-        self.path, self.number, self.kind = path, number, kind
+    def __init__(self, path, function, number, line, at, end, text, kind, again):
+        self.path, self.function, self.number, self.kind = path, function, number, kind
         old = line[at:end]
         self.line = line[:at] + text + line[end:]
-        # In a line of 100 columns the code is long enough to find the place again.
-        said = f'{path}: {line.strip()} -> {old!r} at {at} becomes {text!r}, {again}'
+        # Where the file stands says nothing: it may move.  In a line of 100 columns the code is
+        # long enough to find the place again.
+        said = f'{os.path.basename(path)}: {line.strip()} -> {old!r} at {at} becomes {text!r}, {again}'
         self.name = hashlib.sha1(said.encode()).hexdigest()[:10]
         self.said = f'`{line.strip()}`: `{old.strip()}` -> `{text}`' if kind != 'statement' \
             else f'`{line.strip()}` left out'
@@ -104,11 +106,15 @@ class Mutant:
 def mutants(path):
     with open(path, encoding='utf-8') as file:
         text = file.read()
-    lines, codes, seen = text.split('\n'), blank(text).split('\n'), {}
+    lines, codes, seen, function = text.split('\n'), blank(text).split('\n'), {}, '-'
     for number, (line, code) in enumerate(zip(lines, codes)):
+        if m := re.match(r'(?!#)[A-Za-z_].*?(\w+)\(', code.replace('__attribute__(', '(')):
+            function = m.group(1)
+        elif m := re.match(r'#define (\w+)', code):
+            function = m.group(1)
         if '_Static_assert' in code:
             continue
         for at, end, new, kind in changes(code):
             key = (line, at, new)
             seen[key] = seen.get(key, 0) + 1
-            yield Mutant(path, number, line, at, end, new, kind, seen[key])
+            yield Mutant(path, function, number, line, at, end, new, kind, seen[key])

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The seat is open after each call, however that ended.  One that stays closed is seen by
+ * nobody, as the unowned slabs serves all; so is a call that does not close it, but by a handler.
+ */
+#include "ashlar.h"
+#include "thread/owner.h"
+#include "rt.h"
+#include "thread/seat.h"
+
+#define OPEN()                                                                                     \
+	CHECK(seat.open == SEAT_OPEN && seat.self != owner_none && seat.self == seat.record &&     \
+	      seat.guest == 0)
+
+enum { MANY = 300 };
+
+static void release_it(void *p)
+{
+	ash_release(p);
+}
+
+TEST(inner_open_after_each_call, 10)
+{
+	static char *p[MANY];
+
+	for (size_t i = 0; i < MANY; i++) {
+		p[i] = ash_alloc(i);
+		OPEN();
+	}
+	for (size_t i = 0; i < MANY; i++) {
+		p[i] = ash_resize(p[i], i * 7 % 4000);
+		OPEN();
+		CHECK(ash_usable_size(p[i]) >= i * 7 % 4000);
+		OPEN();
+	}
+	/* Another thread's releases leave marks. */
+	for (size_t i = 0; i < MANY; i += 3) {
+		rt_thread_join(rt_thread_start(release_it, p[i]));
+		p[i] = NULL;
+	}
+	for (size_t i = 0; i < MANY; i++) {
+		p[i] = ash_resize(p[i], i * 5 % 1500);
+		OPEN();
+		ash_release(p[i]);
+		OPEN();
+		p[i] = ash_zalloc(i % 7 + 1, i * 50);
+		OPEN();
+	}
+	for (size_t i = 0; i < MANY; i++) {
+		ash_release_sized(p[i], i);
+		OPEN();
+		p[i] = ash_aligned_alloc((size_t)8 << (i % 17), i * 100);
+		OPEN();
+	}
+	for (size_t i = 0; i < MANY; i++) {
+		ash_release(p[i]);
+		OPEN();
+	}
+	(void)ash_trim(0);
+	OPEN();
+	CHECK_EQ(ash_check(), 0);
+	OPEN();
+}
+
+TEST(inner_open_after_large, 10)
+{
+	char *p = ash_alloc(10), *q; /* a thread that has large blocks only needs no seat */
+
+	ash_release(p);
+	p = ash_alloc(3 * MIB);
+	q = ash_zalloc(1, 9 * MIB);
+	q = ash_resize(q, 2 * MIB);
+	p = ash_resize(p, 30 * MIB);
+	OPEN();
+	q = ash_resize(q, 200000);
+	OPEN();
+	p = ash_resize(p, 100);
+	OPEN();
+	ash_release(q);
+	OPEN();
+	ash_release(p);
+	OPEN();
+}
+
+TEST(inner_open_after_failure, 10)
+{
+	char *p = ash_alloc(100), *q = ash_alloc(2 * MIB);
+
+	CHECK(ash_alloc(SIZE_MAX) == NULL && ash_alloc((size_t)1 << 50) == NULL);
+	OPEN();
+	CHECK(ash_zalloc(SIZE_MAX, 3) == NULL && ash_zalloc(1, (size_t)1 << 50) == NULL);
+	OPEN();
+	CHECK(ash_aligned_alloc(64, (size_t)1 << 50) == NULL && ash_aligned_alloc(3, 100) == NULL);
+	OPEN();
+	CHECK(ash_resize(p, SIZE_MAX) == NULL && ash_resize(p, (size_t)1 << 50) == NULL);
+	OPEN();
+	CHECK(ash_resize(q, SIZE_MAX) == NULL && ash_resize(q, (size_t)1 << 50) == NULL);
+	OPEN();
+	ash_release(p);
+	ash_release(q);
+	ash_release(NULL);
+	OPEN();
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the slow paths by themselves: what each leaves, also where the whole would forgive it. */
+#include "thread/fork.h"
+#include "thread/holder.h"
+#include "backend/map.h"
+#include "memory.h"
+#include "thread/owner.h"
+#include "inner/slots.h"
+#include "front/block.h"
+#include "front/remote.h"
+#include "front/slot.h"
+#include "thread/bin.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
+
+static void release_it(void *p)
+{
+	ash_release(p);
+}
+
+static void released_by_another(void *p)
+{
+	rt_thread_join(rt_thread_start(release_it, p));
+}
+
+/* A block that another thread released is gone before its owner collects it. */
+TEST(inner_parts_taken, 10)
+{
+	char *p = ash_alloc(100), *q = ash_alloc(100);
+	struct slot_ref at = place_of(p), other = place_of(q);
+	struct owner *o;
+
+	CHECK(slot_is_taken(&at) && slot_is_taken(&other));
+	CHECK_EQ(chunk_block(map_find(p), p), 112);
+	released_by_another(p);
+	CHECK_EQ(at.slab->free[at.group] & at.bit, 0);
+	CHECK(!slot_is_taken(&at) && slot_is_taken(&other));
+	CHECK_EQ(chunk_block(map_find(p), p), 0);
+	/* Nobody's slab has no remote words of its own to go by. */
+	o = seat_take();
+	p = ash_alloc(100);
+	at = place_of(p);
+	CHECK((at.slab->owner & OWNER_UNOWNED) != 0);
+	CHECK(slot_is_taken(&at));
+	ash_release(p);
+	CHECK(!slot_is_taken(&at));
+	CHECK(o != NULL);
+	seat_open();
+}
+
+/* Who need not be told, as the mark is there, is no record to visit. */
+TEST(inner_parts_remote_free, 10)
+{
+	char *p = ash_alloc(100), *q = ash_alloc(100);
+	struct slot_ref at = place_of(p), other = place_of(q);
+	struct owner *vacant = owner_none;
+
+	CHECK(remote_free(&at, &vacant));
+	CHECK(vacant == NULL);
+	CHECK((at.slab->owner & OWNER_PENDING) != 0);
+	vacant = owner_none;
+	CHECK(remote_free(&other, &vacant));
+	CHECK(vacant == NULL);
+	vacant = owner_none;
+	CHECK(!remote_free(&other, &vacant));
+	CHECK(vacant == NULL);
+}
+
+/* The hint of map.h names a record that is being made anew, and fits: the chunk's head tells. */
+TEST(inner_parts_hint_is_no_proof, 10)
+{
+	static uint64_t words[SLAB_GROUPS];
+	static struct slab false_one;
+	char *p = ash_alloc(100), *q = ash_alloc(100);
+	struct slot_ref at = place_of(p);
+
+	memcpy(&false_one, at.slab, sizeof false_one);
+	false_one.remote = words;
+	*map_unit(p) = &false_one;
+	released_by_another(p);
+	CHECK_EQ(words[at.group], 0);
+	CHECK_EQ(load_relaxed(&at.slab->remote[at.group]), at.bit);
+	CHECK_EQ(ash_usable_size(q), 112);
+	*map_unit(p) = at.slab;
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(inner_parts_slab_take, 10)
+{
+	static struct slab s;
+
+	s.hold = SLAB_IDLE;
+	CHECK(slab_take(&s) && s.hold == SLAB_IN_USE);
+	/* One of the owner's that died or vanished had it in use. */
+	CHECK(slab_take(&s) && s.hold == SLAB_IN_USE);
+	s.hold = holder_guest(&heap_default);
+	CHECK(!slab_take(&s) && s.hold == holder_guest(&heap_default));
+	slab_let_go(&s);
+	CHECK(s.hold == SLAB_IDLE);
+}
+
+/* A slab that is gone leaves nothing to the next one of its record. */
+TEST(inner_parts_slab_unmake, 10)
+{
+	char *p = ash_alloc(5000), *stays = ash_alloc(300);
+	struct slot_ref at = place_of(p);
+	unsigned unit = at.slab->unit;
+	struct chunk *c = at.slab->chunk;
+
+	CHECK_EQ(at.slab->hold, SLAB_IN_USE);
+	ash_release(p);
+	CHECK(at.slab->spare);
+	ash_thread_detach();
+	CHECK_EQ(at.slab->hold, SLAB_IDLE);
+	CHECK_EQ(at.slab->owner, 0);
+	CHECK_EQ(c->head[unit], 0);
+	CHECK(!at.slab->spare);
+	ash_release(stays);
+}
+
+/* A bin that rests has its slab watched again, which small ones in use are not. */
+TEST(inner_parts_rest, 10)
+{
+	char *p = ash_alloc(64), *q = ash_alloc(64);
+	struct slot_ref at = place_of(p);
+	struct owner *o = seat_take();
+
+	CHECK_EQ(at.slab->all_free, 0);
+	bin_detach(o, at.slab->class);
+	CHECK(o->bins[at.slab->class].slab == NULL);
+	CHECK_EQ(at.slab->hold, SLAB_IDLE);
+	CHECK(at.slab->all_free != 0);
+	seat_open();
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+	CHECK(!at.slab->spare);
+	ash_release(q);
+	CHECK(at.slab->spare);
+	CHECK_EQ(at.slab->all_free, 0);
+	/* The spare is used before a new one, and is one no more when it has no room. */
+	CHECK(ash_alloc(64) == (void *)at.slab->base);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* What somebody who vanished has left: the hint, or a chunk that is free throughout. */
+TEST(inner_parts_mend, 10)
+{
+	struct units u = units_claim(&heap_default, 64, true, true), v;
+	struct chunk *c = u.chunk;
+	uint64_t *hint, bit, half = bits_run(0, 32);
+
+	CHECK(c != NULL && u.count == 64);
+	hint = &c->region->partial[c->index / 64];
+	bit = (uint64_t)1 << (c->index % 64);
+	chunk_hint(c, false);
+	chunk_mend(&heap_default, c); /* nothing is free */
+	CHECK_EQ(*hint & bit, 0);
+	CHECK(chunk_is(c, CHUNK_SLABS));
+	c->units = half;
+	chunk_mend(&heap_default, c);
+	CHECK_EQ(*hint & bit, bit);
+	v = units_claim(&heap_default, 32, false, false);
+	CHECK(v.chunk == c && v.first == 0);
+	CHECK_EQ(c->units, 0);
+	chunk_hint(c, false);
+	c->units = ~(uint64_t)0;
+	chunk_mend(&heap_default, c);
+	CHECK(chunk_is(c, CHUNK_FREE));
+	CHECK_EQ(c->units, 0);
+	CHECK_EQ(*hint & bit, 0);
+	CHECK_EQ(ash_check(), 0);
+}

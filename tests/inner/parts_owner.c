@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of what is done to records, by themselves: left, held, taken over, asked about. */
+#include "thread/holder.h"
+#include "memory.h"
+#include "thread/owner.h"
+#include "thread/reap.h"
+#include "inner/slots.h"
+#include "thread/takeover.h"
+#include "thread/seating.h"
+#include "thread/shrink.h"
+
+/* All that a record has of slabs, spares and inbox; the rest is kept. */
+TEST(inner_parts_owner_reset, 10)
+{
+	static struct owner o;
+	const char *bytes = (const char *)o.bins;
+
+	memset(&o, 0xff, sizeof o);
+	owner_reset(&o);
+	for (size_t i = 0; i < offsetof(struct owner, building) - offsetof(struct owner, bins); i++)
+		CHECK_EQ(bytes[i], 0);
+	for (size_t i = 0; i < INBOX_WORDS; i++)
+		CHECK_EQ(o.inbox[i], 0);
+	CHECK_EQ(o.spare_count, 0);
+	CHECK(o.state == ~(uint64_t)0 && o.building == ~(uint64_t)0 && o.census == ~(uint64_t)0);
+}
+
+static char *left[200];
+
+static void leave_body(__attribute__((unused)) void *argument)
+{
+	for (size_t i = 0; i < 200; i++)
+		left[i] = ash_alloc(1000);
+}
+
+/* Released without a word, as by threads that vanished: who looks at all finds it. */
+TEST(inner_parts_shrink_vacant, 10)
+{
+	struct ash_stats st;
+
+	rt_thread_join(rt_thread_start(leave_body, NULL));
+	for (size_t i = 0; i < 200; i++) {
+		struct slot_ref at = place_of(left[i]);
+
+		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	}
+	shrink_vacant(&heap_default);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Who holds a record as a guest holds it alone. */
+TEST(inner_parts_hold, 10)
+{
+	struct owner *v;
+
+	ash_release(ash_alloc(10));
+	v = seat.self;
+	CHECK_EQ(v->state, holder_seated(&heap_default));
+	CHECK_EQ(holder_guest(&heap_default), v->state | OWNER_GUEST);
+	CHECK(holder_guest(&heap_default) != v->state);
+	CHECK(!owner_hold(v));
+	ash_thread_detach();
+	CHECK_EQ(v->state, OWNER_VACANT);
+	CHECK(owner_hold(v));
+	CHECK_EQ(v->state, holder_guest(&heap_default));
+	CHECK(!owner_hold(v));
+	owner_vacate(v);
+	CHECK_EQ(v->state, OWNER_VACANT);
+}
+
+static char *small, *medium, *large;
+
+static void leave_three(__attribute__((unused)) void *argument)
+{
+	small = ash_alloc(100);
+	medium = ash_alloc(3000);
+	large = ash_alloc(SLOT_MAX);
+}
+
+static struct owner *release_without_letter(void *p)
+{
+	struct slot_ref at = place_of(p);
+
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
+	return (struct owner *)(uintptr_t)(at.slab->owner & ~OWNER_PENDING);
+}
+
+/* A record that is taken over as it is: letters that were never sent are made up for. */
+TEST(inner_parts_takeover_reminds, 10)
+{
+	struct takeover t = takeover_begin(&heap_default);
+	struct ash_stats st;
+	struct owner *v;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	CHECK(place_of(small).slab->class < 64 && place_of(large).slab->class == CLASSES - 1);
+	v = release_without_letter(small);
+	CHECK(release_without_letter(medium) == v && release_without_letter(large) == v);
+	CHECK_EQ(takeover_end(&t), 0);
+	CHECK(takeover_add(&t, v, OWNER_VACANT));
+	CHECK(!takeover_add(&t, v, OWNER_VACANT));
+	CHECK(v->state != OWNER_VACANT);
+	CHECK_EQ(takeover_end(&t), 1);
+	CHECK_EQ(v->state, OWNER_VACANT);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The records are asked about in turn, one a growth, and then from the first one on. */
+TEST(inner_parts_reap_in_turn, 10)
+{
+	struct heap *h = &heap_default;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	ash_release(small);
+	small = ash_alloc(10);
+	CHECK(h->owners != NULL && h->owners->next == NULL);
+	h->reap_next = 0;
+	h->chunks_reaped = 1000;
+	for (unsigned i = 0; i < 4; i++) {
+		reap_some(h, seat.self);
+		CHECK_EQ(h->reap_next, (i + 1) % 2);
+	}
+	/* All of them, once the heap doubled. */
+	h->chunks_reaped = 1;
+	h->slab_chunks = 2;
+	reap_some(h, seat.self);
+	CHECK(h->chunks_reaped == 2 && h->reap_next == 0);
+	h->slab_chunks = 3;
+	reap_some(h, seat.self);
+	CHECK(h->chunks_reaped == 2 && h->reap_next == 1);
+}
+
+/* Spares: the youngest ones, so many and so many units; the youngest stays, however large. */
+TEST(inner_parts_spares_are_few, 10)
+{
+	unsigned units, i, k;
+
+	for (k = 0; k < 80; k++) {
+		ash_release(ash_alloc(k < 40 ? 1100 + 300 * k : (k * 5 % 27 + 2) * UNIT_SIZE));
+		CHECK(seat.self->spare_count <= SPARES && seat.self->spare_count > 0);
+		for (units = i = 0; i < seat.self->spare_count; i++) {
+			CHECK(seat.self->spares[i]->spare);
+			units += seat.self->spares[i]->units;
+		}
+		CHECK(units <= SPARE_UNITS || seat.self->spare_count == 1);
+		CHECK_EQ(ash_check(), 0);
+	}
+}
+
+enum { SLABS_LEFT = 40 };
+static char *left_of_class[SLABS_LEFT];
+
+/* The record is left as a thread that vanishes leaves it: each bin has a slab. */
+static void vanish(__attribute__((unused)) void *argument)
+{
+	struct owner *o;
+
+	for (unsigned i = 0; i < SLABS_LEFT; i++)
+		left_of_class[i] = ash_alloc(class_size(i + 1));
+	o = seat_take();
+	seat.self = owner_none;
+	seat.record = NULL;
+	owner_vacate(o);
+}
+
+/* Before the answer is NULL: what is empty in bins of records that nobody has. */
+TEST(inner_parts_end_of_memory, 10)
+{
+	static struct ash_defaults options;
+
+	options = ash_defaults;
+	options.cap = CHUNK_SIZE;
+	heap_default.options = &options;
+	CHECK(ash_alloc(10) != NULL); /* a record of our own: we do not get the one that is left */
+	rt_thread_join(rt_thread_start(vanish, NULL));
+	while (ash_alloc(8 * UNIT_SIZE) != NULL)
+		;
+	for (unsigned i = 0; i < SLABS_LEFT; i++) {
+		struct slot_ref at = place_of(left_of_class[i]);
+
+		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	}
+	CHECK(ash_alloc(8 * UNIT_SIZE) != NULL);
+	CHECK_EQ(ash_check(), 0);
+}

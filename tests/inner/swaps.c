@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loops around a compare-and-swap that loses: at each instruction of the call somebody else
+ * changes another part of the word.  The call must still do all of its work, once.
+ */
+#include "base/bits.h"
+#include "thread/holder.h"
+#include "thread/owner.h"
+#include "backend/region.h"
+#include "support/handler_at_step.h"
+
+static uint64_t words[3];
+static bool answer;
+
+static void claim(void)
+{
+	answer = bits_claim(words, 40, 100);
+}
+
+/* Other bits of the words, each time others. */
+static void change_beside(void)
+{
+	words[0] ^= 1;
+	words[1] ^= 0; /* all of it is claimed */
+	words[2] ^= (uint64_t)1 << 20;
+}
+
+TEST(inner_swaps_bits_claim, 10)
+{
+	bool more = true;
+
+	step_begin(change_beside);
+	for (size_t k = 0; more; k++) {
+		uint64_t first = bits_run(3, 61), last = bits_run(0, 30);
+
+		words[0] = first;
+		words[1] = ~(uint64_t)0;
+		words[2] = last;
+		more = with_act_at(k, claim);
+		CHECK(answer);
+		CHECK_EQ(words[0], bits_run(3, 37) ^ more);
+		CHECK_EQ(words[1], 0);
+		CHECK_EQ(words[2], bits_run(12, 18) ^ (uint64_t)more << 20);
+	}
+}
+
+/* Somebody takes one of the bits: all or nothing. */
+static void take_one(void)
+{
+	fetch_and_acq_rel(&words[2], ~(uint64_t)1);
+}
+
+TEST(inner_swaps_bits_claim_fails, 10)
+{
+	bool more = true;
+	size_t failed = 0;
+
+	step_begin(take_one);
+	for (size_t k = 0; more; k++) {
+		words[0] = bits_run(3, 61);
+		words[1] = ~(uint64_t)0;
+		words[2] = bits_run(0, 30);
+		more = with_act_at(k, claim);
+		failed += !answer;
+		CHECK_EQ(words[0], answer ? bits_run(3, 37) : bits_run(3, 61));
+		CHECK_EQ(words[1], answer ? 0 : ~(uint64_t)0);
+		CHECK(answer ? words[2] == bits_run(12, 18) : words[2] == bits_run(1, 29));
+	}
+	CHECK(failed > 0);
+}
+
+static struct units got;
+static struct chunk *from;
+
+static void claim_units(void)
+{
+	got = units_claim(&heap_default, 4, false, false);
+}
+
+static void give_units(void)
+{
+	units_give(&heap_default, (struct units){from, 60, 1, false});
+}
+
+TEST(inner_swaps_units_claim, 20)
+{
+	bool more = true;
+	struct units all = units_claim(&heap_default, CHUNK_UNITS, true, false);
+
+	from = all.chunk;
+	CHECK(from != NULL);
+	step_begin(give_units);
+	for (size_t k = 0; more; k++) {
+		all.first = 8;
+		all.count = 8;
+		units_give(&heap_default, all);
+		more = with_act_at(k, claim_units);
+		CHECK(got.chunk == from && got.first == 8 && got.count == 4);
+		CHECK_EQ(from->units, bits_run(12, 4) | (uint64_t)more << 60);
+		CHECK_EQ(heap_default.dirty, 4 + (size_t)more);
+		fetch_and_acq_rel(&from->units, 0);
+		heap_default.dirty = 0;
+	}
+}
+
+/* ---- the heap's sum of address space, its lists ---- */
+
+static char *span;
+
+static void large(void)
+{
+	span = ash_alloc(40 * MIB);
+}
+
+static bool past;
+
+static void reserve(void)
+{
+	past = heap_default.reserved != 0;
+	fetch_add_relaxed(&heap_default.reserved, 3);
+}
+
+TEST(inner_swaps_reserved, 20)
+{
+	struct ash_stats st;
+
+	/* Until the sum was written: what comes then are thousands of instructions. */
+	step_begin(reserve);
+	for (size_t k = 0; !past; k++) {
+		CHECK(with_act_at(k, large));
+		fetch_add_relaxed(&heap_default.reserved, (uint64_t)0 - 3);
+		ash_stats(&st);
+		CHECK_EQ(st.reserved, heap_default.reserved * CHUNK_SIZE);
+		ash_release(span);
+		(void)ash_trim(0);
+		CHECK_EQ(heap_default.reserved, 0);
+	}
+}
+
+static struct owner one, two;
+
+static void enter(void)
+{
+	owner_publish(&heap_default, &one, OWNER_VACANT);
+}
+
+static void enter_another(void)
+{
+	owner_publish(&heap_default, &two, OWNER_VACANT);
+}
+
+TEST(inner_swaps_owner_enter, 10)
+{
+	bool more = true;
+
+	step_begin(enter_another);
+	for (size_t k = 0; more; k++) {
+		heap_default.owners = NULL;
+		more = with_act_at(k, enter);
+		if (!more)
+			CHECK(heap_default.owners == &one && one.next == NULL);
+		else if (heap_default.owners == &one)
+			CHECK(one.next == &two && two.next == NULL);
+		else
+			CHECK(heap_default.owners == &two && two.next == &one && one.next == NULL);
+	}
+	heap_default.owners = NULL;
+}
