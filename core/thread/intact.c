@@ -72,13 +72,18 @@ static bool bin_is_intact(struct intact *l, unsigned class)
 static bool spares_are_intact(const struct intact *l)
 {
 	const struct owner *v = l->owner;
-	unsigned i;
+	unsigned i, k;
 
 	if (v->spare_count != l->spares || v->spare_count > SPARES)
 		return false;
-	for (i = 0; i < v->spare_count; i++)
+	for (i = 0; i < v->spare_count; i++) {
 		if (!owner_has(v, v->spares[i]) || !v->spares[i]->spare)
 			return false;
+		/* One of them twice: it vanished while spares_drop moved the others up. */
+		for (k = 0; k < i; k++)
+			if (v->spares[k] == v->spares[i])
+				return false;
+	}
 	return true;
 }
 

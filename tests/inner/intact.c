@@ -220,6 +220,8 @@ TEST(inner_intact_spares_and_parked, 10)
 	ash_release(ash_alloc(7000));
 	slabs = count_slabs();
 	CHECK(owner_is_intact(o, slabs) && o->spare_count == 2);
+	NOT_INTACT(o->spares[1], o->spares[0]);
+	NOT_INTACT(o->spares[0], o->spares[1]);
 	NOT_INTACT(o->spares[1], partial);
 	NOT_INTACT(o->spares[1], (struct slab *)(uintptr_t)o);
 	NOT_INTACT(o->spare_count, 1);
