@@ -6,12 +6,21 @@
 #include "thread/holder.h"
 #include "thread/large.h"
 #include "thread/settle.h"
+#include "thread/spare.h"
 
 /* Moves a slab from v's partial list to o's; the caller holds both records. */
 static void adopt_slab(struct owner *v, struct owner *o, struct slab *s)
 {
 	uint64_t old;
 
+	/*
+	 * Of a vanished thread: its record must not give the slab back from under the new
+	 * owner.  Spares are not watched.
+	 */
+	if (s->spare) {
+		spares_remove(v, s);
+		(void)slab_watch(s);
+	}
 	slabs_remove(&v->lists[s->class].partial, s);
 	slabs_append(&o->lists[s->class].partial, s);
 	/*

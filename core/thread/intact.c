@@ -19,7 +19,7 @@ static bool slab_is_intact(struct intact *l, const struct slab *s, unsigned clas
 	if (++l->slabs > l->limit || !owner_has(v, s) || s->class != class ||
 	    (load_relaxed(&s->hold) == SLAB_IN_USE) != (v->bins[class].slab == s) ||
 	    !slab_begins(s->chunk, s->unit) || (s->ready & ~s->dirty) != 0 ||
-	    s->opened > s->groups)
+	    s->opened > s->groups || (s->spare && s->all_free != 0))
 		return false;
 	for (g = 0; g < s->groups; g++) {
 		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&s->remote[g]);
@@ -79,7 +79,7 @@ static bool spares_are_intact(const struct intact *l)
 	for (i = 0; i < v->spare_count; i++) {
 		if (!owner_has(v, v->spares[i]) || !v->spares[i]->spare)
 			return false;
-		/* One of them twice: it vanished while spares_drop moved the others up. */
+		/* One of them twice: the thread vanished while spares_remove_at moved the others. */
 		for (k = 0; k < i; k++)
 			if (v->spares[k] == v->spares[i])
 				return false;

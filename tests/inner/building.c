@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is changing units of a heap shared by processes (core/building.c): each is counted, and gone after. */
+/* Who is changing units of a heap shared by processes (core/shm/building.c): each is counted, and gone after. */
 #include "shm/building.h"
 
 #include "ashlar_heap.h"

@@ -2,8 +2,10 @@
 /* Who may take over after a fork, and what: seen in the records' states. */
 #include "ashlar.h"
 #include "rt.h"
+#include "thread/adopt.h"
 #include "thread/holder.h"
 #include "thread/seat.h"
+#include "thread/seating.h"
 
 static struct owner *first, *other;
 static struct rt_barrier together;
@@ -62,6 +64,54 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 	/* Nothing of this happened here. */
 	CHECK_EQ(heap_default.settled, 0);
 	CHECK(load_acquire(&other->state) != OWNER_VACANT);
+	rt_barrier_wait(&together);
+	rt_thread_join(thread);
+}
+
+static void thread_with_a_spare(__attribute__((unused)) void *argument)
+{
+	ash_release(ash_alloc(5000));
+	other = seat.self;
+	CHECK_EQ(other->spare_count, 1);
+	rt_barrier_wait(&together);
+	rt_barrier_wait(&together);
+}
+
+/*
+ * The record of a vanished thread is left as it is, with a spare.  A slab of it that goes
+ * to another record is a spare no more: it would be given back from under its new owner.
+ */
+TEST(fork_spare_of_a_vanished_thread_is_adopted, 20)
+{
+	unsigned class = class_of(5000);
+	struct rt_thread *thread;
+	long pid;
+
+	ash_release(ash_alloc(100));
+	together.count = 2;
+	thread = rt_thread_start(thread_with_a_spare, NULL);
+	rt_barrier_wait(&together);
+	pid = rt_fork();
+	if (pid == 0) {
+		struct slab *spare = other->spares[0];
+		char *p;
+
+		ash_release(ash_alloc(9000));
+		CHECK_EQ(load_acquire(&other->state), OWNER_VACANT);
+		CHECK(owner_has(other, spare) && other->spare_count == 1);
+		(void)seat_take();
+		CHECK(adopt_slabs(seat.self, class, false));
+		seat_open();
+		CHECK(owner_has(seat.self, spare) && !spare->spare && other->spare_count == 0);
+		p = ash_alloc(5000);
+		CHECK(p == spare->base);
+		CHECK(ash_trim(0) < SIZE_MAX && ash_check() == 0);
+		CHECK(owner_has(seat.self, spare));
+		ash_release(p);
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
 	rt_barrier_wait(&together);
 	rt_thread_join(thread);
 }

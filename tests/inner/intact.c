@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The look at a record that a vanished thread left (core/intact.c): what is as its owner
+ * The look at a record that a vanished thread left (core/thread/intact.c): what is as its owner
  * leaves it between two calls is intact, and no single word may be otherwise.
  */
 #include "thread/fork.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks above 32 KiB where there is malloc (core/whole.c). */
+/* Blocks above 32 KiB where there is malloc (core/thread/large.c). */
 #include "ashlar.h"
 #include "thread/slab_purge.h"
 #include "thread/intact.h"
