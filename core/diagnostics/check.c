@@ -119,7 +119,7 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
  * True: no other thread is changing units now.  A thread that does is for a moment
  * between changing the units and setting the region's hint.
  */
-static bool nobody_changes(struct heap *h, const struct owner *o)
+static bool no_thread_changes(struct heap *h, const struct owner *o)
 {
 	struct owner *v;
 
@@ -165,7 +165,7 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 		else if (chunk_is(c, CHUNK_SPAN))
 			span_left = load_relaxed(&c->span_chunks) - 1;
 		if (broken == HOLDS && chunk_is(c, CHUNK_SLABS) && !units_are_found(c) &&
-		    nobody_changes(r->heap, o) && !units_are_found(c))
+		    no_thread_changes(r->heap, o) && !units_are_found(c))
 			broken = I13_FREE_UNITS_ARE_FOUND;
 		if (broken != HOLDS)
 			return broken;

@@ -58,7 +58,7 @@ QUICK_FAST size_t ash_usable_size(const void *p)
 	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
 		    1) == 0))
 		return s->slot_size;
-	if (likely(slab_is_of(s, p)) && slot_find_in(s, p, &at) && slot_is_taken(&at))
+	if (QUICK && likely(slab_is_of(s, p)) && slot_find_in(s, p, &at) && slot_is_taken(&at))
 		return s->slot_size;
 	return block_bytes(CALL_USABLE_SIZE, p);
 }

@@ -69,7 +69,7 @@ static inline void quick_null(void)
 }
 #endif
 
-/* A slot above SLOT_LARGE, for whoever calls; NULL: not at once. */
+/* A slot above SLOT_LARGE, for any caller; NULL: the fast path has none. */
 INTERNAL QUICK_SLOW void *large_slot(size_t size, bool *clean);
 
 /* As quick_slot, for a size above SLOT_SMALL. */

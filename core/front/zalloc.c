@@ -7,10 +7,6 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
-#include "slab/unowned.h"
-#include "thread/owner.h"
-#include "thread/refill.h"
-#include "thread/seating.h"
 #include "vec16.h"
 
 static OUTLINE void *zalloc_rest(size_t count, size_t size)

@@ -140,7 +140,7 @@ enum ash_attach {
  * possible value, or point into the heap.  Not detectable are changed bits that say
  * taken or free, and changed contents of the program's own blocks.  A program that
  * writes to the file while it is attached can take over the attached processes:
- * attach only files that nobody else can write.
+ * attach only files that no other user can write.
  */
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 

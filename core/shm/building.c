@@ -24,10 +24,10 @@ struct building building_begin(struct heap *h, struct owner *o)
 		 * freed.
 		 */
 		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD && life != 0; i++) {
-			uint64_t nobody = 0;
+			uint64_t none = 0;
 
 			if (load_relaxed(&s->strangers[i]) == 0 &&
-			    cas_acq_rel(&s->strangers[i], &nobody, life))
+			    cas_acq_rel(&s->strangers[i], &none, life))
 				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
 		}
 	}

@@ -46,7 +46,7 @@ static size_t strangers(size_t most)
 			at++;
 			continue;
 		}
-		CHECK(((arena_further(word) >> bit) & 1) == 0); /* of nobody's */
+		CHECK(((arena_further(word) >> bit) & 1) == 0); /* of no block */
 		n = arena_length(f, at);
 		for (i = 0; i < held_count && held[i].first != at; i++)
 			;

@@ -119,7 +119,7 @@ TEST(inner_building_by_the_dead, 10)
 	(void)set_up();
 	life = dead_life();
 	if (life_of_thread() >> 22 == 0)
-		rt_skip("without /proc nobody can judge lives that were");
+		rt_skip("lives of ended threads cannot be judged without /proc");
 	for (unsigned i = 0; i < STRANGERS; i += 2)
 		store->strangers[i] = life;
 	CHECK(building_quiet(store, &sum));

@@ -25,7 +25,7 @@ static void thread_body(__attribute__((unused)) void *argument)
 	of_another = ash_alloc(3000);
 }
 
-/* Slabs that are current, partial, full; of an ended thread; of nobody; a span. */
+/* Slabs that are current, partial, full; of an ended thread; unowned; a span. */
 static void set_up(void)
 {
 	for (size_t i = 0; i < 200; i++)
@@ -139,7 +139,7 @@ TEST(inner_check_chunks, 10)
 	       first->region->free[first->index / 64] | (uint64_t)1 << first->index % 64);
 	BROKEN(9, chunk_map.root[(uintptr_t)span >> (CHUNK_SHIFT + MAP_BITS)]->chunk[map_index(span)],
 	       first);
-	/* Free units of which no hint tells; nobody else has a record that is held. */
+	/* Free units without a hint; no other record is held. */
 	CHECK(first->units != 0);
 	BROKEN(13, first->region->partial[first->index / 64],
 	       first->region->partial[first->index / 64] & ~((uint64_t)1 << first->index % 64));

@@ -43,8 +43,11 @@ TEST(inner_clock_periods, 10)
 	CHECK(retain_tick(&h, 1));
 	h.period_low = 300;
 	h.clock = RETAIN_PERIOD - 2;
+	h.running = CLOCK_RUNS;
 	CHECK(retain_tick(&h, 1) && h.period_low == 300 && h.refused == 0);
+	CHECK_EQ(h.running, CLOCK_RUNS);
 	CHECK(retain_tick(&h, 1) && h.period_low == 500 && h.period_start == 500);
+	CHECK_EQ(h.running, CLOCK_UNNOTIFIED);
 	CHECK_EQ(h.refused, 500 - (500 - 300 + 160));
 	/* The next one begins where this one ended, though some calls count more than one. */
 	CHECK(h.clock % RETAIN_PERIOD == 0);
@@ -117,8 +120,10 @@ TEST(inner_clock_ticks, 10)
 	p = ash_alloc(CHUNK_SIZE * 4);
 	o = seat_take();
 	o->watch = WATCH_NONE;
+	heap_default.running = CLOCK_UNNOTIFIED;
 	TICKS(ash_release(p));
 	CHECK_EQ(o->watch, WATCH_NOTIFIED);
+	CHECK_EQ(heap_default.running, CLOCK_RUNS); /* and other threads have been notified */
 	seat_open();
 	CHECK(seat.open == SEAT_OPEN);
 }
@@ -130,6 +135,9 @@ TEST(inner_clock_tells_owners, 10)
 	struct owner *o = seat.self;
 	uint64_t inbox = 0;
 
+	CHECK_EQ(o->watch, WATCH_NONE);
+	heap_default.running = CLOCK_RUNS; /* another thread has notified them */
+	watch_notify_all(&heap_default);
 	CHECK_EQ(o->watch, WATCH_NONE);
 	(void)seat_take();
 	heap_default.running = CLOCK_UNNOTIFIED;

@@ -31,10 +31,10 @@ void before_last_of_chunk(void);
 void before_period_over(void);
 void before_hemmed(void);
 void before_check_out(void);
-void before_take_of_nobody(void);
-void before_last_of_nobody(void);
+void before_take_unowned(void);
+void before_last_unowned(void);
 void before_another_is_preferred(void);
-void before_empty_of_nobody(void);
+void before_empty_unowned(void);
 void before_no_record(void);
 void before_busy(void);
 

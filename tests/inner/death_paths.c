@@ -95,14 +95,14 @@ static void die_over_span(void)
 	CHECK(span_alloc(heap(), (size_t)3 << 20, 1, false) != NULL);
 }
 
-static void die_over_slot_of_nobody(void)
+static void die_over_slot_unowned(void)
 {
 	before_three();
 	(void)building_begin(heap(), NULL);
 	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
 }
 
-static void die_unmaking_of_nobody(void)
+static void die_unmaking_unowned(void)
 {
 	struct slab *s;
 
@@ -147,16 +147,16 @@ static void ended_over_span(void)
 	death_by_ended(die_over_span);
 }
 
-static void ended_over_slot_of_nobody(void)
+static void ended_over_slot_unowned(void)
 {
 	before_record();
-	death_by_ended(die_over_slot_of_nobody);
+	death_by_ended(die_over_slot_unowned);
 }
 
-static void ended_unmaking_of_nobody(void)
+static void ended_unmaking_unowned(void)
 {
 	before_record();
-	death_by_ended(die_unmaking_of_nobody);
+	death_by_ended(die_unmaking_unowned);
 }
 
 static void ended_over_record(void)
@@ -186,12 +186,12 @@ const struct death_path death_paths[] = {
 	{"allocate: take over from a dead process", before_take_over, do_alloc, PASSES(takeover_end), 2000, 0},
 	{"allocate: aligned", before_take, do_aligned, NULL, 4096, 0},
 	{"allocate: span", before_record, do_alloc, PASSES(span_alloc), 3 << 20, 0},
-	{"allocate: of nobody, new slab", before_check_out, do_alloc, PASSES(unowned_slot), 96, 0},
-	{"allocate: of nobody", before_take_of_nobody, do_alloc, PASSES(unowned_slot), 96, 0},
+	{"allocate: unowned, new slab", before_check_out, do_alloc, PASSES(unowned_slot), 96, 0},
+	{"allocate: unowned", before_take_unowned, do_alloc, PASSES(unowned_slot), 96, 0},
 	{"allocate: no record to be had", before_no_record, do_alloc, PASSES(unowned_slot), 96, 60},
 	{"allocate: no record yet, new chunk", before_busy, do_alloc, PASSES(region_claim), 700, 0},
 	{"zero-allocate: fast", before_take, do_zalloc, NULL, 100, 0},
-	{"zero-allocate: of nobody", before_take_of_nobody, do_zalloc, PASSES(unowned_slot), 100, 0},
+	{"zero-allocate: unowned", before_take_unowned, do_zalloc, PASSES(unowned_slot), 100, 0},
 	{"zero-allocate: span that was written", before_dirty, do_zalloc, PASSES(span_alloc), 3 << 20, 0},
 	{"release: own, fast", before_take, do_release, NULL, 48, 0},
 	{"release: own, slab full before", before_exhausted, do_release, NULL, 700, 0},
@@ -202,9 +202,9 @@ const struct death_path death_paths[] = {
 	{"release: into a vacant record's slab", before_take_from_detached, do_release, PASSES(inbox_notify), 48, 0},
 	{"release: a vacant record's slab gets empty", before_last_from_detached, do_release, PASSES(collect_vacant), 48, 0},
 	{"release: into a dead process's slab", before_take_from_ended, do_release, PASSES(inbox_notify), 48, 0},
-	{"release: of nobody", before_take_of_nobody, do_release, PASSES(unowned_free), 96, 0},
-	{"release: of nobody, the slab goes back", before_last_of_nobody, do_release, PASSES(units_give), 9000, 0},
-	{"release: of nobody, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
+	{"release: unowned", before_take_unowned, do_release, PASSES(unowned_free), 96, 0},
+	{"release: unowned, the slab goes back", before_last_unowned, do_release, PASSES(units_give), 9000, 0},
+	{"release: unowned, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
 	{"release: span", before_take_one, do_release, PASSES(span_release), 3 << 20, 0},
 	{"release: own, purge", before_period_over, do_release, PASSES(pages_purge), 3 << 20, 0},
 	{"resize: same class", before_take, do_shrink, NULL, 8, 0},
@@ -221,9 +221,9 @@ const struct death_path death_paths[] = {
 	{"recover: units", ended_over_units, do_recover, PASSES(units_give), 48, 0},
 	{"recover: chunks", ended_over_chunks, do_recover, PASSES(region_give), 48, 0},
 	{"recover: a span", ended_over_span, do_recover, PASSES(span_release), 48, 0},
-	{"recover: a slot of nobody", ended_over_slot_of_nobody, do_recover, NULL, 48, 0},
-	{"recover: an empty unowned slab", before_empty_of_nobody, do_recover, PASSES(units_give), 9000, 3},
-	{"recover: a slab half unmade", ended_unmaking_of_nobody, do_recover, PASSES(units_give), 9000, 6},
+	{"recover: a slot, unowned", ended_over_slot_unowned, do_recover, NULL, 48, 0},
+	{"recover: an empty unowned slab", before_empty_unowned, do_recover, PASSES(units_give), 9000, 3},
+	{"recover: a slab half unmade", ended_unmaking_unowned, do_recover, PASSES(units_give), 9000, 6},
 	{"recover: a record", ended_over_record, do_recover, PASSES(owner_publish), 48, 0},
 };
 const size_t death_path_count = sizeof(death_paths) / sizeof(death_paths[0]);

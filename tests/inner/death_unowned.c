@@ -23,14 +23,14 @@ void before_check_out(void)
 	CHECK(seats_take(heap(), &t) != NULL);
 }
 
-void before_take_of_nobody(void)
+void before_take_unowned(void)
 {
 	before_check_out();
 	before_take();
 }
 
 /* Of nobody: one slab that is preferred, and another with one block, or none. */
-static void two_of_nobody(bool empty_is_preferred)
+static void two_unowned(bool empty_is_preferred)
 {
 	size_t i, slots = class_slots(class_of(death_size), 1);
 
@@ -44,21 +44,21 @@ static void two_of_nobody(bool empty_is_preferred)
 }
 
 /* The entry that was the last one stands where the released one was. */
-void before_last_of_nobody(void)
+void before_last_unowned(void)
 {
-	two_of_nobody(false);
+	two_unowned(false);
 	before_choose(1);
 }
 
 void before_another_is_preferred(void)
 {
-	two_of_nobody(true);
+	two_unowned(true);
 	before_choose(0);
 }
 
-void before_empty_of_nobody(void)
+void before_empty_unowned(void)
 {
-	two_of_nobody(true);
+	two_unowned(true);
 }
 
 /* A thread without a record: all are in use. */

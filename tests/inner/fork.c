@@ -103,6 +103,7 @@ TEST(fork_spare_of_a_vanished_thread_is_adopted, 20)
 		CHECK(adopt_slabs(seat.self, class, false));
 		seat_open();
 		CHECK(owner_has(seat.self, spare) && !spare->spare && other->spare_count == 0);
+		CHECK(spare->all_free != 0); /* watched again */
 		p = ash_alloc(5000);
 		CHECK(p == spare->base);
 		CHECK(ash_trim(0) < SIZE_MAX && ash_check() == 0);

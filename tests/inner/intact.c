@@ -236,6 +236,7 @@ TEST(inner_intact_spares_and_parked, 10)
 	NOT_INTACT(o->spares[0], partial);
 	NOT_INTACT(o->spares[0], (struct slab *)(uintptr_t)o);
 	NOT_INTACT(spare->spare, false);
+	NOT_INTACT(spare->all_free, 1);
 	/* A slab that says it is one, and another that does not. */
 	partial->spare = true;
 	spare->spare = false;

@@ -258,7 +258,7 @@ int main(int argc, char **argv, __attribute__((unused)) char **envp)
 	line("records recovered", server.swept.records,
 	     "of dead workers, by the parent; the rest by new workers");
 	line("blocks recovered", server.swept.blocks,
-	     "left by the dead where nobody could reach them");
+	     "left unreachable by killed workers");
 	line("entries verified", entries, "each byte, each checksum, the sum of all counts");
 	line("blocks lost", left, "still taken after everything was released");
 	if (left != 0)
