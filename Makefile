@@ -29,7 +29,7 @@
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
 # A source file is found by its place and name.  What is kept by hand: the sources built for
-# speed (FAST, QUICK), the tests of build/tests/quick, and core/amalgamation.c.
+# speed (FAST), and core/amalgamation.c.
 
 MAKEFLAGS += --no-builtin-rules
 
@@ -92,12 +92,10 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 # stay below 24 KiB (tests/check/size.sh).  These are built for speed.
 FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc \
 	core/heaps/instance_alloc core/heaps/instance_release
-# Sources that have fast paths only where there are the names of malloc (core/front/quick.h).
-QUICK_ONLY = core/front/quick.c core/thread/large.c
 
 RUNTIME_ASM = $(addprefix arch/x86_64/,start.S thread.S syscall_runtime.S)
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/x86_64/*.[cS])) \
-	$(filter-out $(QUICK_ONLY) core/malloc/%,$(wildcard sys/*.c core/*/*.c))
+	$(filter-out core/malloc/%,$(wildcard sys/*.c core/*/*.c))
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
 
@@ -105,7 +103,7 @@ RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
 #
 #	lib     libashlar.a
 #	st      libashlar-st.a: one thread, no locked instructions
-#	quick   libashlar-quick.a: as malloc has it, for tests
+#	small   libashlar-small.a: fewest bytes, no thread-local storage
 #	malloc  libashlar_malloc.a: of the amalgamation
 #	so      libashlar_malloc.so: of the amalgamation
 #	prog    tests, tools and their runtime
@@ -114,27 +112,29 @@ objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 	$(patsubst %.S,$(BUILD)/asm/%.o,$(filter %.S,$2))
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
 ST_OBJECTS  = $(call objects,st,$(LIB_SOURCES))
+SMALL_OBJECTS = $(call objects,small,$(filter-out core/arena/% core/shm/% core/heaps/%,$(LIB_SOURCES)))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # tests/README.md says what is in the folders of tests; those that see core's headers:
-INNER_TESTS = inner program malloc long
+INNER_TESTS = inner program malloc small long
 test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c)) tests/support/main.c
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
 ST_TESTS = $(call objects,prog,$(call test_sources,st) tests/api/api.c)
-# The library as malloc has it, all of it: no list that could miss a file; tests of what differs.
-QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) $(QUICK_ONLY))
-QUICK_TESTS  = $(call objects,prog,$(call test_sources,malloc) $(addprefix tests/api/,api.c align.c \
-	zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c trim_sleeping.c) \
-	$(addprefix tests/inner/,steps.c steps_acts.c steps_calls.c counts.c open.c) tests/api/hooks.c)
+# The public calls on the default heap, against the other libraries as they are shipped.
+DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align fork large misuse misuse_threads resize \
+	shadow signal threads)) tests/support/main.c tools/demo/steps.c
+MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_released.c tests/api/trim.c \
+	tests/api/zalloc.c tests/api/zalloc_taken.c $(wildcard tests/malloc/*.c))
+SMALL_TESTS = $(call objects,prog,$(DEFAULT_TESTS) $(wildcard tests/small/*.c))
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
 ST_LIBRARY = $(BUILD)/libashlar-st.a
-QUICK_LIB = $(BUILD)/libashlar-quick.a
+SMALL_LIBRARY = $(BUILD)/libashlar-small.a
 RUNTIME  = $(BUILD)/librt.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h)))
-TESTS    = $(addprefix $(BUILD)/tests/,all malloc st $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
+TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
 LONG     = $(addprefix $(BUILD)/long/,steps $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
@@ -146,7 +146,7 @@ MALLOC_SO      = $(BUILD)/libashlar_malloc.so
 MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
 SO_OBJECTS     = $(BUILD)/so/ashlar_malloc.o $(BUILD)/so/ashlar_new.o
 
-all: $(LIBRARY) $(ST_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO)
+all: $(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO)
 
 amalgamation: $(AMALGAMATION)
 
@@ -260,7 +260,7 @@ clean:
 
 $(LIBRARY): $(LIB_OBJECTS)
 $(ST_LIBRARY): $(ST_OBJECTS)
-$(QUICK_LIB): $(QUICK_OBJECTS)
+$(SMALL_LIBRARY): $(SMALL_OBJECTS)
 $(RUNTIME): $(RT_OBJECTS)
 
 # ---- Ashlar as malloc ----
@@ -314,12 +314,12 @@ $(MALLOC_SO): $(SO_OBJECTS) core/malloc/version.map core/malloc/dynamic.list too
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(ST_LIBRARY) $(QUICK_LIB) $(RUNTIME): $(BUILD)/sources
+$(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(RUNTIME): $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
@@ -336,9 +336,9 @@ $(BUILD)/$1/%.o: %.c Makefile
 	echo 'CC   $$< ($1)'
 	$$(CC) $$(LIB_FLAGS) $$(KIND) -c $$< -o $$@
 endef
-$(foreach folder,lib st quick,$(eval $(call library_object,$(folder))))
+$(foreach folder,lib st small,$(eval $(call library_object,$(folder))))
 $(BUILD)/st/%.o: KIND = -DASHLAR_SINGLE_THREAD
-$(BUILD)/quick/%.o: KIND = -DASHLAR_MALLOC
+$(BUILD)/small/%.o: KIND = -DASHLAR_SMALL $(FOR_SIZE)
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/st/%.o): LIB_FLAGS += $(FOR_SIZE)
 
 $(BUILD)/asm/%.o: %.S Makefile
@@ -363,7 +363,14 @@ $(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linke
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/tests/malloc: $(QUICK_TESTS) $(RUNTIME) $(QUICK_LIB) $(BUILD)/sources linker.ld
+# The tests' own use of what the archive keeps to itself.
+MALLOC_ASIDE = $(call objects,lib,arch/x86_64/memory.c arch/x86_64/syscall.S core/base/class.c)
+$(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(RUNTIME) $(MALLOC) $(BUILD)/sources linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+
+$(BUILD)/tests/small: $(SMALL_TESTS) $(RUNTIME) $(SMALL_LIBRARY) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
@@ -398,10 +405,10 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(LIBRARY) linker.l
 
 # What asks rt_in_full(): the single steps and the deaths at every boundary, more kills and calls.
 FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of
-$(BUILD)/long/steps: $(BUILD)/tests/all $(BUILD)/tests/malloc Makefile
+$(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
-	echo 'export STEPS_FULL=1; $(BUILD)/tests/all $(FULL) && exec $(BUILD)/tests/malloc steps_' >>$@
+	echo 'export STEPS_FULL=1; exec $(BUILD)/tests/all $(FULL)' >>$@
 	chmod +x $@
 
 # The same, but it takes minutes.

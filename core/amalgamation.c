@@ -8,6 +8,7 @@
  *	cc -O2 -c ashlar.c			the allocator
  *	cc -O2 -DASHLAR_MALLOC -c ashlar.c	with the names of malloc, without ashlar_heap.h
  *	cc -O2 -DASHLAR_SINGLE_THREAD -c ashlar.c	for programs of one thread
+ *	cc -Oz -DASHLAR_SMALL -c ashlar.c	fewest bytes, without ashlar_heap.h
  *
  * Everything but the public names is static (sys/internal.h).  So a name that a source keeps
  * to itself must be the only one of the library; tests/check/amalgamation.sh looks for others.
@@ -18,7 +19,7 @@
 #include "arch/x86_64/host.h"
 #ifdef ARCH_HOST
 
-#ifndef ASHLAR_MALLOC
+#if !defined ASHLAR_MALLOC && !defined ASHLAR_SMALL
 #define ASHLAR_HEAPS
 #endif
 
@@ -27,12 +28,12 @@
 
 /* What is called once in 64 allocations or less is built for size. */
 #ifdef __clang__
-#define ASHLAR_SMALL	 _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
-#define ASHLAR_SMALL_END _Pragma("clang attribute pop")
+#define ASHLAR_FOR_SIZE	 _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
+#define ASHLAR_FOR_SIZE_END _Pragma("clang attribute pop")
 #else
 #pragma GCC diagnostic ignored "-Wmissing-attributes" /* core/malloc/malloc.c: of an alias */
-#define ASHLAR_SMALL
-#define ASHLAR_SMALL_END
+#define ASHLAR_FOR_SIZE
+#define ASHLAR_FOR_SIZE_END
 #endif
 
 /*
@@ -84,7 +85,6 @@
 #include "core/thread/bin.h"
 #include "core/thread/settle.h"
 #include "core/thread/collect.h"
-#include "core/thread/intact.h"
 #include "core/thread/takeover.h"
 #include "core/thread/fork.h"
 #include "core/thread/large.h"
@@ -94,12 +94,11 @@
 #include "core/thread/refill.h"
 #include "core/thread/seating.h"
 #include "core/thread/slab_purge.h"
-#include "core/front/alloc.h"
 #include "core/front/diagnose.h"
-#include "core/front/quick.h"
 #include "core/front/block.h"
 #include "core/front/remote.h"
 #include "core/front/resize.h"
+#include "core/front/alloc.h"
 #include "core/front/slot.h"
 #include "core/front/span.h"
 #include "core/front/trim.h"
@@ -145,13 +144,13 @@
 #include "core/heaps/instance_hooks.h"
 
 /* The memcpy family and the system calls. */
-ASHLAR_SMALL
+ASHLAR_FOR_SIZE
 #include "arch/x86_64/memory.c"
-ASHLAR_SMALL_END
+ASHLAR_FOR_SIZE_END
 #include "arch/x86_64/stub.h"
 #include "arch/x86_64/syscall.S"
 
-ASHLAR_SMALL
+ASHLAR_FOR_SIZE
 #include "sys/borrow.c"
 #include "sys/generation.c"
 #include "sys/identity.c"
@@ -196,7 +195,6 @@ ASHLAR_SMALL
 #include "core/thread/bin.c"
 #include "core/thread/settle.c"
 #include "core/thread/collect.c"
-#include "core/thread/intact.c"
 #include "core/thread/takeover.c"
 #include "core/thread/fork.c"
 #include "core/thread/adopt.c"
@@ -205,7 +203,7 @@ ASHLAR_SMALL
 #include "core/thread/refill.c"
 #include "core/thread/seating.c"
 #include "core/thread/slab_purge.c"
-ASHLAR_SMALL_END
+ASHLAR_FOR_SIZE_END
 
 #include "core/thread/seat.c"
 
@@ -216,9 +214,8 @@ ASHLAR_SMALL_END
 #include "core/front/block.c"
 #include "core/front/release.c"
 #include "core/front/resize.c"
-#include "core/front/quick.c"
 
-ASHLAR_SMALL
+ASHLAR_FOR_SIZE
 #include "core/front/diagnose.c"
 #include "core/front/remote.c"
 #include "core/front/slot.c"
@@ -230,7 +227,7 @@ ASHLAR_SMALL
 
 #include "core/diagnostics/check.c"
 #include "core/diagnostics/stats.c"
-ASHLAR_SMALL_END
+ASHLAR_FOR_SIZE_END
 
 /* Heaps as objects. */
 #ifdef ASHLAR_HEAPS
@@ -239,7 +236,7 @@ ASHLAR_SMALL_END
 #include "core/heaps/instance_alloc.c"
 #include "core/heaps/instance_release.c"
 
-ASHLAR_SMALL
+ASHLAR_FOR_SIZE
 #include "core/arena/arena_check.c"
 #include "core/arena/arena_misuse.c"
 #include "core/arena/arena_walk.c"
@@ -277,7 +274,7 @@ ASHLAR_SMALL
 #include "core/heaps/instance_upkeep.c"
 #include "core/heaps/arena_create.c"
 #include "core/heaps/heap_walk.c"
-ASHLAR_SMALL_END
+ASHLAR_FOR_SIZE_END
 #endif
 
 /* The names of malloc; malloc_info may be an object of its own. */
@@ -285,7 +282,7 @@ ASHLAR_SMALL_END
 #include "core/malloc/facade.h"
 #include "core/malloc/malloc.c"
 
-ASHLAR_SMALL
+ASHLAR_FOR_SIZE
 #include "core/malloc/info.c"
 #include "core/malloc/is_malloc.c"
 #include "core/malloc/posix.c"
@@ -293,7 +290,7 @@ ASHLAR_SMALL
 #ifndef ASHLAR_WITHOUT_XML
 #include "core/malloc/xml.c"
 #endif
-ASHLAR_SMALL_END
+ASHLAR_FOR_SIZE_END
 #endif
 
 #endif

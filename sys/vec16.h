@@ -32,14 +32,8 @@ static inline void vec16_clear(void *block, size_t n)
 	if (n <= 32)
 		return;
 	VEC16_AT(block, 16) = VEC16_AT(block, last - 16) = zero;
-	if (n <= 64)
-		return;
-	VEC16_AT(block, 32) = VEC16_AT(block, 48) = zero;
-	VEC16_AT(block, last - 48) = VEC16_AT(block, last - 32) = zero;
-	for (i = 64; i < last - 48; i += 64) {
+	for (i = 32; i < last - 16; i += 32)
 		VEC16_AT(block, i) = VEC16_AT(block, i + 16) = zero;
-		VEC16_AT(block, i + 32) = VEC16_AT(block, i + 48) = zero;
-	}
 }
 
 /* The blocks must not overlap. */

@@ -9,6 +9,8 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 {
 	enum ash_huge option = h->options->huge;
 
+	if (SMALL)
+		return ADVICE_NONE;
 	if (option != ASH_HUGE_DEFAULT)
 		return option == ASH_HUGE_NEVER ? ADVICE_PLAIN : ADVICE_HUGE;
 	if (use == HUGE_SLABS && load_relaxed(&h->slab_chunks) >= HUGE_CHUNKS)

@@ -206,6 +206,8 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	uint64_t *all = &r->heap->borders;
 	size_t i = 0, before, end = run.first + n;
 
+	if (SMALL)
+		return;
 	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE. */
 	while (advice_at(r, run.first + i) == advice ||
 	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
@@ -224,6 +226,8 @@ void region_advise(struct run run, size_t n, enum advice advice)
 
 void region_moved(struct run from, struct run to, size_t n)
 {
+	if (SMALL)
+		return;
 	for (; n-- > 0; from.first++, to.first++)
 		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
 			region_advised(to, 1, ADVICE_UNKNOWN);
@@ -272,7 +276,8 @@ static bool region_retire(struct heap *h, struct region *r)
 	heap_cleaned(h, dirty * CHUNK_UNITS);
 	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
-	region_advised((struct run){r, 0}, n, ADVICE_NONE); /* the next mapping has no advice */
+	if (!SMALL)
+		region_advised((struct run){r, 0}, n, ADVICE_NONE); /* the next mapping has no advice */
 	store_relaxed(&r->base, (char *)NULL);
 	store_relaxed(&r->chunks, (size_t)0);
 	/* Pairs with the compare-and-swap in metadata_make. */

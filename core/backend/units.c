@@ -3,10 +3,60 @@
 
 #include "backend/retain.h"
 
-static __attribute__((noinline)) struct units claim_in(struct heap *h, struct chunk *c,
-						       unsigned count)
+/* Clears the hint that the chunk may have free units, unless some were freed meanwhile. */
+static __attribute__((noinline)) void chunk_is_full(struct chunk *c)
 {
-	return units_claim_in(h, c, count, bits_runs);
+	chunk_hint(c, false);
+	if (load_seq_cst(&c->units) != 0)
+		chunk_hint(c, true);
+}
+
+/* Sets u->chunk and .first to units of this chunk.  False: it has no such run. */
+static ALWAYS_INLINE bool claim_in(struct chunk *c, struct units *u, const struct bits_runs *fit)
+{
+	/* Acquire pairs with chunk_put: the last user is done with the memory. */
+	uint64_t word = load_acquire(&c->units), runs;
+
+	do {
+		runs = bits_starts(word, fit);
+		if (likely(runs == 0)) {
+			if (word == 0)
+				chunk_is_full(c);
+			return false;
+		}
+		u->first = (uint16_t)bits_lowest(runs);
+	} while (!cas_acquire(&c->units, &word, word & ~bits_run(u->first, u->count)));
+	u->chunk = c;
+	return true;
+}
+
+/* The lowest-addressed run of free units. */
+static struct units units_find(struct heap *h, unsigned count)
+{
+	struct units u = {NULL, 0, (uint16_t)count, false};
+	struct bits_runs fit;
+	uint64_t mask, clean, some;
+	struct region *r;
+
+	bits_runs_of(&fit, count);
+	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+		size_t w, words = bits_words(load_relaxed(&r->chunks));
+
+		for (w = 0; w < words; w++)
+			for (some = load_acquire(&r->partial[w]); some != 0;
+			     some = bits_without_lowest(some))
+				if (claim_in(region_chunk(r, w * 64 + bits_lowest(some)), &u, &fit))
+					goto found;
+	}
+	return u;
+found:
+	mask = bits_run(u.first, count);
+	clean = load_relaxed(&u.chunk->clean) & mask;
+	u.clean = clean == mask;
+	if (clean != 0) /* saves a locked operation */
+		fetch_and_acq_rel(&u.chunk->clean, ~mask);
+	heap_cleaned(h, count - bits_count(clean));
+	return u;
 }
 
 static struct chunk *chunk_make(struct heap *h, bool dense)
@@ -25,16 +75,12 @@ static struct chunk *chunk_make(struct heap *h, bool dense)
 
 struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense)
 {
-	struct units u = units_find(h, count, claim_in);
+	struct units u;
 
-	while (grow && u.chunk == NULL) {
-		struct chunk *c = chunk_make(h, dense);
-
-		if (c == NULL)
-			break;
-		/* Other threads may exhaust the new chunk first; retry (they made progress). */
-		u = claim_in(h, c, count);
-	}
+	/* Other threads may exhaust a new chunk first; retry (they made progress). */
+	do
+		u = units_find(h, count);
+	while (u.chunk == NULL && grow && chunk_make(h, dense) != NULL);
 	return u;
 }
 

@@ -26,14 +26,18 @@
 /* Inlined even at -Oz, so that results stay in registers. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* True in the builds with the fast paths that only malloc has, see front/quick.h. */
-#ifdef ASHLAR_MALLOC
-#define QUICK true
+/*
+ * True in libashlar-small.a, which counts bytes: no thread owns slabs (thread/seat.h), the
+ * kernel is not told about huge pages, and blocks that grow are copied.
+ */
+#ifdef ASHLAR_SMALL
+#define SMALL true
 #else
-#define QUICK false
+#define SMALL false
 #endif
 
 #define BITS_NONE SIZE_MAX
+#define BITS_ALL  (~(uint64_t)0)
 
 /* True: n is a power of two (not n & (n - 1), which compilers turn into popcnt). */
 static inline bool bits_is_power(size_t n)
@@ -74,30 +78,29 @@ static inline unsigned bits_count(uint64_t x)
 }
 
 /*
- * The starts of runs of `n` set bits: the word is ANDed with itself shifted by
- * 1 ... n - 1, in steps that double.
+ * Runs of n set bits in a word.  Their starts are what is left when the word is ANDed with
+ * itself shifted by 1 ... n - 1, which takes a shift for each doubling.  If n is a power of
+ * two, only starts that are a multiple of it count.
  */
-static inline uint64_t bits_folded(uint64_t word, unsigned n)
+struct bits_runs {
+	uint8_t shift[7]; /* 0: none; the last one, too */
+	uint64_t starts;
+};
+
+/* n: from 1 to 64. */
+INTERNAL void bits_runs_of(struct bits_runs *r, unsigned n);
+
+/* The starts; without branches up to n == 8, as they would be mispredicted. */
+static ALWAYS_INLINE uint64_t bits_starts(uint64_t word, const struct bits_runs *r)
 {
-	unsigned have = 1;
+	unsigned i;
 
-	while (have < n) {
-		unsigned step = n - have < have ? n - have : have;
-
-		word &= word >> step;
-		have += step;
-	}
-	return word;
-}
-
-/* The same; if n is a power of two, only starts that are a multiple of it. */
-static inline uint64_t bits_runs(uint64_t word, unsigned n)
-{
-	word = bits_folded(word, n);
-	if (!bits_is_power(n))
-		return word;
-	/* 2^n - 1 divides 2^64 - 1: the quotient has every n-th bit set. */
-	return n == 64 ? word & 1 : word & (~(uint64_t)0 / (((uint64_t)1 << n) - 1));
+	word &= word >> r->shift[0];
+	word &= word >> r->shift[1];
+	word &= word >> r->shift[2];
+	for (i = 3; unlikely(r->shift[i] != 0); i++)
+		word &= word >> r->shift[i];
+	return word & r->starts;
 }
 
 /* The number of words that hold `n` bits. */

@@ -7,8 +7,7 @@
 
 #include "ashlar.h"
 #include "backend/region.h"
-#include "front/quick.h"
-#include "thread/owner.h"
+#include "thread/seat.h"
 
 enum invariant {
 	HOLDS,
@@ -26,7 +25,7 @@ enum invariant {
 	I13_FREE_UNITS_ARE_FOUND = 13
 };
 
-/* A group with free slots is ready, never used yet, its bin's current group, or in a cached slab. */
+/* A group with free slots is ready, never used yet, its bin's current group, or in a spare of one slot. */
 static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g, uint64_t word)
 {
 	if ((s->ready & ~s->dirty) != 0)
@@ -34,7 +33,7 @@ static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g,
 	if (g >= s->opened)
 		return g == s->opened || word == slab_group_mask(s, g);
 	return word == 0 || ((s->ready >> g) & 1) != 0 ||
-	       bin_word(o, &o->bins[s->class]) == &s->free[g] || (QUICK && large_is_cached(o, s));
+	       bin_word(o, &o->bins[s->class]) == &s->free[g] || (s->spare && s->slots == 1);
 }
 
 /* o: the caller's owner record, checked out; or NULL. */
@@ -236,7 +235,7 @@ int heap_check(struct heap *h, const struct owner *o)
 
 int ash_check(void)
 {
-	struct owner *o = seat.open == 0 ? NULL : seat.self;
+	struct owner *o = !SEATED || seat.open == 0 ? NULL : seat.self;
 	int broken;
 
 	/* Checked out, so that signal handlers do not change what is read here. */

@@ -2,46 +2,34 @@
 #include "front/alloc.h"
 
 #include "ashlar.h"
-#include "front/quick.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "memory.h"
 #include "thread/owner.h"
 
-static SLOW void *alloc_class(unsigned class)
+SLOW void *alloc_rest(size_t size, bool zero)
 {
-	bool clean;
-	void *p = slot_alloc(class, &clean);
-
-	if (p == NULL)
-		ash_on_no_memory();
-	return p;
-}
-
-static OUTLINE void *alloc_rest(size_t size)
-{
+	bool clean = true;
 	void *p = NULL;
 
 	if (size <= SLOT_MAX)
-		return alloc_class(class_of(size));
-	if (size <= PTRDIFF_MAX)
-		p = span_alloc(&heap_default, size, 1, false);
+		p = slot_alloc(class_of(size), &clean);
+	else if (size <= PTRDIFF_MAX)
+		p = span_alloc(&heap_default, size, 1, zero);
 	if (p == NULL)
 		ash_on_no_memory();
+	else if (zero && !clean)
+		memset(p, 0, size);
 	return p;
 }
 
 /* Above SLOT_SMALL. */
-static QUICK_SLOW void *alloc_slow(size_t size)
+static __attribute__((noinline)) void *alloc_slow(size_t size)
 {
 	bool clean;
-	void *p;
+	void *p = size <= SLOT_MAX ? slot_try(size, &clean) : NULL;
 
-	if (QUICK && likely(size <= SLOT_MAX)) {
-		p = quick_long(size, &clean, true);
-		if (likely(p != NULL))
-			return p;
-	}
-	return alloc_rest(size);
+	return likely(p != NULL) ? p : alloc_rest(size, false);
 }
 
 /*
@@ -60,7 +48,7 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 
 	if (o == owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
 		seat_open(); /* it was open */
-	return alloc_class(class);
+	return alloc_rest(class_size(class), false);
 }
 
 /*
@@ -69,12 +57,14 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
  */
 FAST void *ash_alloc(size_t size)
 {
-	struct owner *o = seat.self;
+	struct owner *o = SEATED ? seat.self : NULL;
 	uint64_t *at, word, sum;
 	unsigned small;
 	struct bin *b;
 	void *p;
 
+	if (!SEATED)
+		return alloc_rest(size, false);
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
 	signal_fence(); /* self is read before open, see ash_inline_refill */
@@ -89,8 +79,18 @@ FAST void *ash_alloc(size_t size)
 		return ash_inline_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;
 	cpu_and(at, sum);
-	if (QUICK)
-		p = quick_predicted(p);
+	p = slot_predicted(p);
 	seat_open();
 	return p;
+}
+
+FAST void *ash_alloc_or(size_t size, ash_rest *rest)
+{
+	bool clean;
+	void *p;
+
+	if (unlikely(size > SLOT_SMALL))
+		return rest(size);
+	p = slot_try(size, &clean);
+	return likely(p != NULL) ? p : rest(size);
 }

@@ -6,7 +6,21 @@
 #include "base/bits.h"
 #include "internal.h"
 
+/* A block of any size from any source; NULL: no memory, or too large (ash_on_no_memory was called). */
+INTERNAL SLOW void *alloc_rest(size_t size, bool zero);
+
 /* The slow path of ash_alloc, taken if its sum had no carry; also for ashlar_inline.h. */
 INTERNAL SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner);
+
+/*
+ * A block if that is possible at once, else the result of `rest`.  rest is called by a
+ * jump, so that an exception it throws does not pass through here (core/malloc/new.c).
+ */
+typedef void *ash_rest(size_t size);
+#ifdef ASHLAR_MALLOC /* new.c is another object than the amalgamation */
+HIDDEN void *ash_alloc_or(size_t size, ash_rest *rest);
+#else
+INTERNAL void *ash_alloc_or(size_t size, ash_rest *rest);
+#endif
 
 #endif

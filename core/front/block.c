@@ -5,7 +5,6 @@
 #include "ashlar.h"
 #include "base/misuse.h"
 #include "front/diagnose.h"
-#include "front/quick.h"
 #include "front/slot.h"
 #include "front/span.h"
 
@@ -48,17 +47,17 @@ size_t block_bytes(enum call call, const void *p)
 	return bytes;
 }
 
-QUICK_FAST size_t ash_usable_size(const void *p)
+size_t ash_usable_size(const void *p)
 {
 	struct slab *s = NULL;
 	struct slot_ref at;
 
 	/* As in ash_release, the remote word is not read: it is on another page. */
-	if (QUICK && likely(own_slot(p, &s, &at.index)) &&
+	if (likely(own_slot(p, &s, &at.index)) &&
 	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
 		    1) == 0))
 		return s->slot_size;
-	if (QUICK && likely(slab_is_of(s, p)) && slot_find_in(s, p, &at) && slot_is_taken(&at))
+	if (likely(slab_is_of(s, p)) && slot_find_in(s, p, &at) && slot_is_taken(&at))
 		return s->slot_size;
 	return block_bytes(CALL_USABLE_SIZE, p);
 }

@@ -5,7 +5,7 @@
 #include "backend/map.h"
 #include "backend/region.h"
 #include "slab/slab.h"
-#include "thread/owner.h"
+#include "thread/seat.h"
 
 static bool static_holds(const void *p)
 {
@@ -44,7 +44,7 @@ _Noreturn void diagnose(enum call call, const void *p)
 		heap_hooks->misuse(call, p);
 	if (r == NULL) {
 		fault = "not a block of this allocator";
-		if (region_metadata_holds(h, p) || map_holds(p) || owner_contains(h, p) ||
+		if (region_metadata_holds(h, p) || map_holds(p) || (SEATED && owner_contains(h, p)) ||
 		    static_holds(p))
 			fault = "pointer to the allocator's own records";
 		misuse_report(call, p, fault, 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "ashlar.h"
-#include "front/quick.h"
 #include "front/remote.h"
 #include "front/slot.h"
 
@@ -31,7 +30,6 @@ FAST void ash_release(void *p)
 		return;
 	}
 	store_release(&s->free[group], word);
-	if (QUICK)
-		seat.latest = p; /* see quick_predicted */
+	seat.latest = p; /* see slot_predicted */
 	seat_open();
 }

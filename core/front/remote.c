@@ -4,13 +4,13 @@
 
 #include "base/misuse.h"
 #include "front/diagnose.h"
-#include "front/quick.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "slab/unowned.h"
 #include "thread/collect.h"
 #include "thread/inbox.h"
 #include "thread/large.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
 #include "thread/watch.h"
 
@@ -76,6 +76,7 @@ static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 	bool taken;
 
 	seat_close();
+	owner_begin(o);
 	/* Without collecting, every release into this slab would be slow until the next refill. */
 	if (o->pending_releases++ % COLLECT_AFTER == 0)
 		collect_slab(o, s);
@@ -85,7 +86,7 @@ static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 		!cpu_set_bit(&word, index);
 	if (taken)
 		settle_freed(o, s, group, word);
-	seat_open();
+	seat_give(o);
 	if (!taken)
 		diagnose(CALL_RELEASE, p);
 }
@@ -95,6 +96,8 @@ static SLOW void release_shared(void *p, struct slab *s, uint64_t index)
 {
 	if (!unowned_free(s, index))
 		diagnose(CALL_RELEASE, p);
+	if (!SEATED)
+		watch_tick();
 }
 
 /*
@@ -105,7 +108,9 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 {
 	uint64_t owner = load_relaxed(&s->owner);
 
-	if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
+	if (!SEATED)
+		release_shared(p, s, index);
+	else if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
 		release_pending(p, s, index);
 	else if (unlikely((owner & OWNER_UNOWNED) != 0))
 		release_shared(p, s, index);
@@ -136,8 +141,8 @@ void release_rest(void *p, struct slab *s)
 {
 	uint64_t index;
 
-	if (QUICK && p == NULL) /* some programs often call free(NULL) */
-		quick_null();
+	if (p == NULL) /* some programs often call free(NULL) */
+		release_null();
 	else if (unlikely(heap_hooks != NULL) || !slab_is_of(s, p) ||
 		 unlikely(!slab_index(s, p, &index)))
 		release_other(p);
@@ -147,12 +152,13 @@ void release_rest(void *p, struct slab *s)
 
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
+	owner_begin(o);
 	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
 	if (unlikely(heap_hooks != NULL) && s->slot_size > SLOT_LARGE)
 		heap_hooks->gone(s->base, s->slot_size);
-	if (QUICK && s->slot_size > SLOT_LARGE && !slab_is_ready(s))
+	if (s->slot_size > SLOT_LARGE && !slab_is_ready(s))
 		large_freed(o, s);
 	else
 		settle_freed(o, s, group, word);
-	seat_open();
+	seat_give(o);
 }

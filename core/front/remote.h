@@ -47,6 +47,18 @@ INTERNAL struct owner *remote_notify(struct slab *s, uint64_t group);
 /* The same, and visits the vacant record. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
 
+/*
+ * Called for NULL.  Malloc's builds define it (malloc/malloc.c), so that free need not test for
+ * NULL itself.
+ */
+#ifdef ASHLAR_MALLOC
+INTERNAL void release_null(void);
+#else
+static inline void release_null(void)
+{
+}
+#endif
+
 /* Releases any block but one of the caller's own slab; s: the result of map_guess_slab. */
 INTERNAL SLOW void release_rest(void *p, struct slab *s);
 

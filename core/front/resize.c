@@ -3,11 +3,9 @@
 
 #include "ashlar.h"
 #include "front/block.h"
-#include "front/quick.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
-#include "thread/settle.h"
 #include "thread/watch.h"
 #include "vec16.h"
 
@@ -20,84 +18,58 @@ bool block_fits(size_t have, size_t size)
 	return size <= have && (size >= have / 2 || have == SLOT_MIN);
 }
 
-static OUTLINE void *resize_rest(void *p, size_t size)
+/* Moves a block of the default heap that has `have` bytes. */
+static SLOW void *block_move(void *p, size_t have, size_t size)
 {
-	size_t have = block_bytes(CALL_RESIZE, p);
-	struct chunk *c;
-	void *moved;
+	void *moved = ash_alloc(size);
 
-	if (p == NULL)
-		return ash_alloc(size);
-	if (size > PTRDIFF_MAX) {
-		ash_on_no_memory();
-		return NULL;
-	}
-	c = map_find(p);
-	if (unlikely(heap_hooks != NULL) && heap_hooks->resize(c, &p, size))
-		return p;
-	if (span_is(c, p)) {
-		if (size > SLOT_MAX) {
-			moved = span_resize(c, p, size);
-			if (moved == NULL)
-				ash_on_no_memory();
-			watch_tick(); /* memory may have been freed */
-			return moved;
-		}
-	} else if (block_fits(have, size)) {
-		return p;
-	}
-	moved = ash_alloc(size);
 	if (moved == NULL)
 		return size <= have ? p : NULL; /* a smaller block needs no memory */
-	memcpy(moved, p, size < have ? size : have);
+	if (have > size)
+		have = size;
+	if (!SMALL && have <= SLOT_SMALL)
+		vec16_copy(moved, p, have);
+	else /* the string instruction is faster */
+		memcpy(moved, p, have);
 	ash_release(p);
 	return moved;
 }
 
-/* As release_event. */
-static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
+static SLOW void *resize_rest(void *p, size_t size)
 {
-	settle_freed(seat.self, s, group, word);
-	seat_open();
-	/* Hides the value; otherwise the caller keeps it in a callee-saved register. */
-	__asm__("" : "+r"(moved));
-	return moved;
+	size_t have = block_bytes(CALL_RESIZE, p);
+	struct chunk *c = map_find(p);
+
+	if (p == NULL || size > PTRDIFF_MAX)
+		return ash_alloc(size); /* too large: NULL */
+	if (unlikely(heap_hooks != NULL) && heap_hooks->resize(c, &p, size))
+		return p;
+	if (!span_is(c, p)) {
+		if (block_fits(have, size))
+			return p;
+	} else if (size > SLOT_MAX) {
+		p = span_resize(c, p, size);
+		if (p == NULL)
+			ash_on_no_memory();
+		watch_tick(); /* memory may have been freed */
+		return p;
+	}
+	return block_move(p, have, size);
 }
 
 /*
- * The fast path: a block of the caller's own slab stays or moves to another of its own
- * slabs, with a single lookup.  The tests are those of ash_release.
+ * The fast path: a block of the caller's own slab stays in place, or moves without being
+ * looked up again.  The tests are those of ash_release.
  */
-QUICK_FAST void *ash_resize(void *p, size_t size)
+void *ash_resize(void *p, size_t size)
 {
-	uint64_t index, group, word;
+	uint64_t index;
 	struct slab *s;
 	size_t have;
-	void *moved;
-	bool clean;
 
-	if (!QUICK || unlikely(!own_slot(p, &s, &index)))
-		return resize_rest(p, size);
-	group = index / GROUP_SLOTS;
-	if (unlikely(((load_relaxed(&s->free[group]) >> (index % GROUP_SLOTS)) & 1) != 0))
-		return resize_rest(p, size); /* which reports it */
+	if (unlikely(!own_slot(p, &s, &index)) ||
+	    unlikely(((load_relaxed(&s->free[index / GROUP_SLOTS]) >> (index % GROUP_SLOTS)) & 1) != 0))
+		return resize_rest(p, size); /* which reports a free slot */
 	have = s->slot_size;
-	if (block_fits(have, size))
-		return p;
-	if (unlikely(size > SLOT_SMALL))
-		return resize_rest(p, size); /* for larger sizes the string instruction is faster */
-	seat_close();
-	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
-	if (unlikely(moved == NULL)) {
-		seat_open();
-		return resize_rest(p, size);
-	}
-	vec16_copy(moved, p, size < have ? size : have);
-	word = load_relaxed(&s->free[group]);
-	(void)cpu_set_bit(&word, index);
-	if (unlikely(slab_has_event(s, group, word)))
-		return resize_event(moved, s, group, word);
-	store_release(&s->free[group], word);
-	seat_open();
-	return moved;
+	return block_fits(have, size) ? p : block_move(p, have, size);
 }

@@ -3,8 +3,10 @@
 
 #include "backend/heap.h"
 #include "slab/unowned.h"
+#include "thread/large.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
+#include "thread/watch.h"
 
 void *slot_alloc(unsigned class, bool *clean)
 {
@@ -13,14 +15,50 @@ void *slot_alloc(unsigned class, bool *clean)
 
 	if (unlikely(o == NULL)) {
 		*clean = false;
+		if (!SEATED)
+			watch_tick();
 		return unowned_slot(&heap_default, class);
 	}
 	p = refill_slot(o, class, clean);
-	seat_open();
+	seat_give(o);
 	if (unlikely(p == NULL)) {
 		*clean = false;
 		p = unowned_rest(&heap_default, class);
 	}
+	return p;
+}
+
+/* Large slabs are cached apart from the bins. */
+static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
+{
+	void *p;
+
+	owner_begin(o);
+	p = large_take(o, class_larger(size), clean);
+	if (likely(p != NULL))
+		p = slot_predicted(p);
+	seat_give(o);
+	return p;
+}
+
+void *slot_try(size_t size, bool *clean)
+{
+	struct owner *o;
+	struct bin *b;
+	void *p;
+
+	if (!SEATED || unlikely(seat.open == 0))
+		return NULL;
+	seat_close();
+	o = seat.self;
+	if (unlikely(size > SLOT_LARGE))
+		return slot_try_large(o, size, clean);
+	b = likely(size <= SLOT_SMALL) ? bin_small(o, class_small[(size + 7) / 8])
+				       : &o->bins[class_larger(size)];
+	p = bin_slot(o, b, clean);
+	if (likely(p != NULL))
+		p = slot_predicted(p);
+	seat_open();
 	return p;
 }
 

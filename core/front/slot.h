@@ -5,6 +5,7 @@
 
 #include "internal.h"
 #include "slab/slab.h"
+#include "thread/bin.h"
 #include "thread/seat.h"
 
 /*
@@ -12,6 +13,29 @@
  * slab.  NULL: no memory.  clean: the slot is known to read zero.
  */
 INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
+
+/*
+ * Value prediction.  If a program allocates the block that it has just released, each
+ * call would depend on the previous one: word -> pointer -> slab -> word.  So the
+ * pointer is compared with the block released last; if the CPU predicts that they are
+ * equal, nothing waits for the word.  The seat is closed, so that no signal handler
+ * writes seat.latest meanwhile.
+ */
+static ALWAYS_INLINE void *slot_predicted(void *p)
+{
+	if (likely(p != seat.latest))
+		return p;
+	p = *(void *volatile *)&seat.latest; /* volatile: else the compiler uses the equal p */
+	if (p == NULL)
+		__builtin_unreachable(); /* as in bin_slot */
+	return p;
+}
+
+/*
+ * A slot for a block of up to SLOT_MAX bytes, if the thread has one at hand: in a current slab
+ * or, above SLOT_LARGE, by large_take.  NULL: not possible at once; no block has changed.
+ */
+INTERNAL void *slot_try(size_t size, bool *clean);
 
 /* The slot that starts at p in this slab; false: there is none. */
 static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *at)
@@ -39,7 +63,7 @@ INTERNAL bool slot_is_taken(const struct slot_ref *at);
 static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
 {
 	*s = map_guess_slab(p);
-	if (unlikely(*s == NULL) ||
+	if (!SEATED || unlikely(*s == NULL) ||
 	    unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
 		return false;
 	/* A closed seat makes the reciprocal 0, which rejects every pointer. */

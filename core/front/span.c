@@ -3,6 +3,7 @@
 
 #include "backend/region.h"
 #include "backend/retain.h"
+#include "memory.h"
 #include "pages.h"
 #include "slab/unowned.h"
 
@@ -166,7 +167,10 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 	if (run.region == NULL)
 		return NULL;
 	run_used(run, n, false);
-	pages_move(p, run_base(run), c->span_bytes);
+	if (SMALL)
+		memcpy(run_base(run), p, c->span_bytes);
+	else
+		pages_move(p, run_base(run), c->span_bytes);
 	region_moved(run_of(c), run, c->span_chunks);
 	p = span_publish(span_set(run, bytes, use_of(c)));
 	(void)span_release(c, c->base);

@@ -14,7 +14,8 @@
 
 void heap_gather(struct heap *h, struct owner *o)
 {
-	(void)reap_all(h, o);
+	if (SEATED)
+		(void)reap_all(h, o);
 	if (o != NULL) {
 		collect_all(o);
 		shrink_owner(o);
@@ -47,6 +48,6 @@ size_t ash_trim(size_t keep)
 	size_t bytes = heap_give_back(&heap_default, o, keep);
 
 	if (o != NULL)
-		seat_open();
+		seat_give(o);
 	return bytes;
 }

@@ -4,6 +4,7 @@
 #include "backend/map.h"
 #include "front/slot.h"
 #include "heaps/instance_hooks.h"
+#include "shm/building.h"
 #include "shm/seats.h"
 #include "thread/seat.h"
 #include "thread/spare.h"
@@ -30,9 +31,12 @@ static void block_watch(const void *memory)
 	if (o == NULL)
 		return;
 	if (owner_has(o, s)) {
+		struct building b = building_begin(h, o);
+
 		if (s->spare)
 			spares_remove(o, s);
 		(void)slab_watch(s);
+		building_end(b);
 	}
 	if (t != NULL)
 		seats_give(t, o);

@@ -79,7 +79,7 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 		struct building b = building_begin(h, o);
 
 		more = refill_bin(o, class);
-		watch_update(o, retain_tick(h, 1));
+		watch_count(o, 1);
 		building_end(b);
 	}
 	if (more) {

@@ -32,9 +32,9 @@ FLAT void free(void *p)
 	ash_release(p);
 }
 
-/* Called by the library when free(NULL) reaches its slow path (core/front/quick.h). */
-void quick_null(void);
-void quick_null(void)
+/* Called by the library when free(NULL) reaches its slow path (core/front/remote.h). */
+void release_null(void);
+void release_null(void)
 {
 	facade_tell(FACADE_FREE);
 }

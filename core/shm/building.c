@@ -10,8 +10,13 @@ struct building building_begin(struct heap *h, struct owner *o)
 	uint64_t life;
 	unsigned i;
 
-	if (h->sharing != PAGES_SHARED)
+	if (h->sharing != PAGES_SHARED) {
+		if (o != NULL && (load_relaxed(&o->building) & 1) == 0) {
+			b = (struct building){&o->building, BUILDER_PRIVATE};
+			owner_begin(o);
+		}
 		return b;
+	}
 	s = store_of(h);
 	if (o != NULL) {
 		if ((load_relaxed(&o->building) & 1) == 0)
@@ -47,6 +52,11 @@ void building_end(struct building b)
 {
 	if (b.word == NULL)
 		return;
+	if (b.as == BUILDER_PRIVATE) {
+		signal_fence(); /* as owner_end */
+		store_relaxed(b.word, 0);
+		return;
+	}
 	/* Pairs with building_quiet: what was built is visible to a thread that sees the end. */
 	if (b.as == BUILDER_STRANGER)
 		store_release(b.word, 0);

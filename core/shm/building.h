@@ -7,6 +7,7 @@
  *   owner      `building` of its record is odd
  *   stranger   a thread without a record (beyond STORE_RECORDS threads, or about to
  *              make one): its life is in one of STRANGERS entries
+ *   private    in a heap of one process: see owner_begin
  *   crowd      strangers beyond that number: only counted.  If one of them dies while
  *              it builds, memory that is lost from then on is not recovered.
  */
@@ -22,7 +23,7 @@
  */
 struct building {
 	uint64_t *word; /* NULL: building_end has nothing to do */
-	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD } as;
+	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD, BUILDER_PRIVATE } as;
 };
 INTERNAL struct building building_begin(struct heap *h, struct owner *o);
 INTERNAL void building_end(struct building b);

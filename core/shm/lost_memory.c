@@ -26,7 +26,7 @@ static uint64_t lost_units(struct chunk *c)
 static void return_units(struct heap *h, struct chunk *c, uint64_t lost)
 {
 	while (lost != 0) {
-		struct units u = {c, bits_lowest(lost), 1, false};
+		struct units u = {c, (uint16_t)bits_lowest(lost), 1, false};
 
 		store_release(&c->head[u.first], (uint32_t)0);
 		units_give(h, u);

@@ -3,6 +3,87 @@
 
 #include "base/holder_word.h"
 
+/* Publishes the first unit last (slab_close clears it first): it implies the others (ash_check). */
+void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
+{
+	struct slab **hint = map_unit(s->base); /* the units of a chunk have adjacent hints */
+	uint32_t *head = &s->chunk->head[s->unit];
+	unsigned i;
+
+	for (i = s->units; i-- > 0;) {
+		if (h == &heap_default)
+			store_release(&hint[i], s); /* pairs with map_guess_slab */
+		store_release(&head[i], offset);    /* pairs with slab_record and slab_begins */
+	}
+}
+
+void slab_shape(struct slab *s, struct units u, unsigned class, size_t size, unsigned slots)
+{
+	uint64_t *remote = (uint64_t *)(void *)(u.chunk->region->remote +
+						(u.chunk->index * CHUNK_UNITS + u.first) *
+							u.chunk->region->remote_stride);
+
+	/*
+	 * Relaxed stores: a thread with a walk or a stale hint may still read the record
+	 * as that of the earlier slab, and then detects the change.
+	 */
+	store_relaxed(&s->base, units_base(u));
+	store_relaxed(&s->slot_size, (uint32_t)size);
+	store_relaxed(&s->reciprocal, class_reciprocal(size));
+	store_relaxed(&s->remote, remote);
+	store_relaxed(&s->chunk, u.chunk);
+	store_relaxed(&s->slots, slots);
+	store_relaxed(&s->groups, (slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
+	store_relaxed(&s->class, (uint8_t)class);
+	store_relaxed(&s->unit, (uint8_t)u.first);
+	store_relaxed(&s->units, (uint8_t)u.count);
+}
+
+struct slab *slab_open(struct heap *h, struct units u, unsigned class, size_t size,
+		       unsigned slots, uint64_t owner)
+{
+	struct slab *s = chunk_record(u.chunk, u.first);
+	unsigned g;
+
+	slab_shape(s, u, class, size, slots);
+	s->all_free = 0;
+	s->opened = 0;
+	s->spare = false;
+	s->next = s->previous = NULL;
+	for (g = 0; g < s->groups; g++)
+		store_relaxed(&s->free[g], slab_group_mask(s, g));
+	if (unlikely(h->sharing == PAGES_SHARED))
+		heap_hooks->slab_made(s);
+	s->ready = 0;
+	s->dirty = u.clean ? 0 : UINT32_MAX;
+	/* Pairs with walks, which load the owner first. */
+	store_release(&s->owner, owner);
+	slab_publish(h, s, record_offset(u.first));
+	return s;
+}
+
+struct units slab_close(struct slab *s)
+{
+	struct units u = {s->chunk, s->unit, s->units, false};
+	unsigned i;
+
+	/*
+	 * All slots are free, so a remote bit is a second release that raced with
+	 * the first.  This is the last moment to detect it; if it stayed set, it would
+	 * free a slot of the next slab.
+	 */
+	for (i = 0; i < s->groups; i++) {
+		uint64_t remote = load_relaxed(&s->remote[i]);
+
+		if (unlikely(remote != 0))
+			misuse_double(s, i, bits_lowest(remote));
+	}
+	for (i = 0; i < u.count; i++)
+		store_release(&u.chunk->head[u.first + i], (uint32_t)0);
+	store_relaxed(&s->owner, 0);
+	return u;
+}
+
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
 	unsigned count = class_units(class, few);
@@ -31,14 +112,6 @@ bool slab_take(struct slab *s)
 			return false;
 	} while (!cas_acquire(&s->hold, &hold, SLAB_IN_USE));
 	return true;
-}
-
-void slab_unmake(struct heap *h, struct slab *s)
-{
-	struct units u = slab_close(s);
-
-	slab_let_go(s);
-	units_give(h, u);
 }
 
 bool slab_watch(struct slab *s)

@@ -146,90 +146,19 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 	return slab_index_by(s, p, s->reciprocal, index);
 }
 
-/* Publishes the first unit last (slab_close clears it first): it implies the others (ash_check). */
-static ALWAYS_INLINE void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
-{
-	struct slab **hint = map_unit(s->base); /* the units of a chunk have adjacent hints */
-	uint32_t *head = &s->chunk->head[s->unit];
-	unsigned i;
-
-	for (i = s->units; i-- > 0;) {
-		if (h == &heap_default)
-			store_release(&hint[i], s); /* pairs with map_guess_slab */
-		store_release(&head[i], offset);    /* pairs with slab_record and slab_begins */
-	}
-}
-
 /* Sets the constants of a slab in units that the caller holds. */
-static ALWAYS_INLINE void slab_shape(struct slab *s, struct units u, unsigned class, size_t size,
-				     unsigned slots)
-{
-	uint64_t *remote = (uint64_t *)(void *)(u.chunk->region->remote +
-						(u.chunk->index * CHUNK_UNITS + u.first) *
-							u.chunk->region->remote_stride);
+INTERNAL void slab_shape(struct slab *s, struct units u, unsigned class, size_t size,
+			 unsigned slots);
 
-	/*
-	 * Relaxed stores: a thread with a walk or a stale hint may still read the record
-	 * as that of the earlier slab, and then detects the change.
-	 */
-	store_relaxed(&s->base, units_base(u));
-	store_relaxed(&s->slot_size, (uint32_t)size);
-	store_relaxed(&s->reciprocal, class_reciprocal(size));
-	store_relaxed(&s->remote, remote);
-	store_relaxed(&s->chunk, u.chunk);
-	store_relaxed(&s->slots, slots);
-	store_relaxed(&s->groups, (slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
-	store_relaxed(&s->class, (uint8_t)class);
-	store_relaxed(&s->unit, (uint8_t)u.first);
-	store_relaxed(&s->units, (uint8_t)u.count);
-}
+/* Makes the slab known to walks and releases, by the offset of its record. */
+INTERNAL void slab_publish(const struct heap *h, struct slab *s, uint32_t offset);
 
 /* Makes an owner's slab in units that the caller holds. */
-static ALWAYS_INLINE struct slab *slab_open(struct heap *h, struct units u, unsigned class,
-					    size_t size, unsigned slots, uint64_t owner)
-{
-	struct slab *s = chunk_record(u.chunk, u.first);
-	unsigned g;
-
-	slab_shape(s, u, class, size, slots);
-	s->all_free = 0;
-	s->opened = 0;
-	s->spare = false;
-	s->next = s->previous = NULL;
-	for (g = 0; g < s->groups; g++)
-		store_relaxed(&s->free[g], slab_group_mask(s, g));
-	if (unlikely(h->sharing == PAGES_SHARED))
-		heap_hooks->slab_made(s);
-	s->ready = 0;
-	s->dirty = u.clean ? 0 : UINT32_MAX;
-	/* Pairs with walks, which load the owner first. */
-	store_release(&s->owner, owner);
-	slab_publish(h, s, record_offset(u.first));
-	return s;
-}
+INTERNAL struct slab *slab_open(struct heap *h, struct units u, unsigned class, size_t size,
+				unsigned slots, uint64_t owner);
 
 /* Unmakes the slab and passes its units to the caller, which holds every slot and the record. */
-static ALWAYS_INLINE struct units slab_close(struct slab *s)
-{
-	struct units u = {s->chunk, s->unit, s->units, false};
-	unsigned i;
-
-	/*
-	 * All slots are free, so a remote bit is a second release that raced with
-	 * the first.  This is the last moment to detect it; if it stayed set, it would
-	 * free a slot of the next slab.
-	 */
-	for (i = 0; i < s->groups; i++) {
-		uint64_t remote = load_relaxed(&s->remote[i]);
-
-		if (unlikely(remote != 0))
-			misuse_double(s, i, bits_lowest(remote));
-	}
-	for (i = 0; i < u.count; i++)
-		store_release(&u.chunk->head[u.first + i], (uint32_t)0);
-	store_relaxed(&s->owner, 0);
-	return u;
-}
+INTERNAL struct units slab_close(struct slab *s);
 
 /*
  * Holding (slab.hold).  The owner allocates slots only from the current slab of a bin,
@@ -264,9 +193,6 @@ static inline void slab_let_go(struct slab *s)
  */
 INTERNAL struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
 				bool grow);
-
-/* Returns the units to the chunk; the caller holds all slots, the record and the slab (slab_take). */
-INTERNAL void slab_unmake(struct heap *h, struct slab *s);
 
 /*
  * Arms the trigger of slab_has_event: sets s->all_free to the all-free word of a group

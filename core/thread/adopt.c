@@ -4,7 +4,6 @@
 #include "thread/bin.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
-#include "thread/large.h"
 #include "thread/settle.h"
 #include "thread/spare.h"
 
@@ -47,8 +46,6 @@ bool adopt_slabs(struct owner *o, unsigned class, bool all)
 			collect_all(v);
 			o->slabs_seen += v->slabs_seen;
 			spares_reduce(v, 0); /* spares that a vanished thread left */
-			if (QUICK)
-				large_flush(v);
 		} else {
 			collect_inbox(v);
 		}

@@ -38,3 +38,17 @@ void fork_settle(struct owner *o, uint64_t generation)
 	collect_all(o);
 	store_release(&h->settled, generation);
 }
+
+void fork_notice(struct owner *o)
+{
+	uint64_t generation;
+
+	if (o->heap->sharing != PAGES_PRIVATE)
+		return; /* a child gets records of its own there */
+	generation = generation_now();
+	if (unlikely(load_acquire(&o->heap->settled) != generation))
+		fork_settle(o, generation);
+	/* The first record is made before forks are noticed. */
+	if (unlikely(o->identity == 0) && generation_is_watched())
+		holder_identify(o);
+}

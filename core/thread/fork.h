@@ -31,18 +31,6 @@ INTERNAL void fork_watch(struct heap *h);
 INTERNAL void fork_settle(struct owner *o, uint64_t generation);
 
 /* Calls fork_settle after a fork.  o: the caller's record, checked out. */
-static inline void fork_notice(struct owner *o)
-{
-	uint64_t generation;
-
-	if (o->heap->sharing != PAGES_PRIVATE)
-		return; /* a child gets records of its own there */
-	generation = generation_now();
-	if (unlikely(load_acquire(&o->heap->settled) != generation))
-		fork_settle(o, generation);
-	/* The first record is made before forks are noticed. */
-	if (unlikely(o->identity == 0) && generation_is_watched())
-		holder_identify(o);
-}
+INTERNAL void fork_notice(struct owner *o);
 
 #endif

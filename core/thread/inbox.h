@@ -30,21 +30,4 @@ INTERNAL void inbox_notify(struct owner *o, struct slab *s);
  */
 INTERNAL bool inbox_is_filled(const struct owner *o);
 
-/*
- * The same by relaxed loads: an entry made meanwhile may be missed.  Unrolled by eight,
- * since a plain loop would cost a third of an allocation of a large block.
- */
-static ALWAYS_INLINE bool inbox_has(const struct owner *o)
-{
-	uint64_t any = load_relaxed(&o->pending_classes[0]) | load_relaxed(&o->pending_classes[1]);
-	const uint64_t *m;
-
-	_Static_assert(INBOX_CLASSES == 2 && INBOX_SLABS % 8 == 0, "covers all words");
-	for (m = o->pending_slabs; m < o->pending_slabs + INBOX_SLABS; m += 8)
-		any |= load_relaxed(m) | load_relaxed(m + 1) | load_relaxed(m + 2) |
-		       load_relaxed(m + 3) | load_relaxed(m + 4) | load_relaxed(m + 5) |
-		       load_relaxed(m + 6) | load_relaxed(m + 7);
-	return any != 0;
-}
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The owner record: what one thread allocates from and releases into.  It has a bin for
- * each size class, the lists of the slabs that it owns, cached empty slabs, and an inbox.
+ * each size class, the lists of the slabs that it owns, its spares, and an inbox.
  *
  *   seat (TLS)  .self ----> owner ----> bins[class]
  *
@@ -33,14 +33,12 @@
 /*
  * Spares: slabs that became empty recently and are cached, so that a program whose number
  * of blocks varies around a multiple of a slab does not make and unmake slabs all the
- * time.  A spare remains current or on the partial list; owner.spares only marks it.
+ * time.  A spare remains current or on its list; owner.spares only marks it.
  */
 #define SPARES	    8
 #define SPARE_UNITS 16 /* of all spares; a single spare may be larger */
 /* A current slab of slots up to this size may become empty without being made a spare. */
 #define SPARE_FREE ((size_t)1024)
-
-#define LARGE_CACHE 8 /* see large.h */
 
 enum { WATCH_NONE, WATCH_ALL, WATCH_NOTIFIED }; /* see watch.h */
 
@@ -86,11 +84,8 @@ struct owner {
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct slab_lists lists[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
-	/* Empty slabs of one slot, see large.h; used only by the builds with malloc. */
-	struct slab *cached[LARGE_CACHE];
-	uint32_t cached_units, cached_next;
+	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Used only in heaps shared by processes, see recover.h. */
-	uint64_t building;   /* odd: the holder is changing more than slots      */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */
 };
@@ -105,6 +100,25 @@ INTERNAL_EXTERN struct owner owner_static[2];
 #define owner_first (&owner_static[0])
 #define owner_none  (&owner_static[1])
 
+/*
+ * Between the two the holder may change bins, lists and slabs.  Elsewhere it only takes and
+ * frees slots, each by one store.  So a thread that takes the record over finds all of it right
+ * unless `building` is odd (takeover.h).  In a child of fork too: it has what the vanished
+ * thread wrote up to some instruction, in program order.  For heaps shared by processes, whose
+ * readers work meanwhile, see shm/building.h.
+ */
+static inline void owner_begin(struct owner *o)
+{
+	store_relaxed(&o->building, 1);
+	signal_fence();
+}
+
+static inline void owner_end(struct owner *o)
+{
+	signal_fence();
+	store_relaxed(&o->building, 0);
+}
+
 /* The bin of a small class, by its entry in class_small. */
 static inline struct bin *bin_small(struct owner *o, unsigned small)
 {
@@ -115,17 +129,6 @@ static inline struct bin *bin_small(struct owner *o, unsigned small)
 static inline uint64_t *bin_word(const struct owner *o, const struct bin *b)
 {
 	return (uint64_t *)((uintptr_t)o + b->word);
-}
-
-/* Index in owner.cached of a slab of this many units; all larger slabs share the last one. */
-static inline unsigned large_index(unsigned units)
-{
-	return units < LARGE_CACHE ? units - 1 : LARGE_CACHE - 1;
-}
-
-static inline bool large_is_cached(const struct owner *o, const struct slab *s)
-{
-	return o->cached[large_index(s->units)] == s;
 }
 
 /* True: the slab belongs to this record.  For any thread; a hint unless the caller holds it. */

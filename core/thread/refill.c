@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/refill.h"
 
-#include "backend/retain.h"
 #include "slab/unowned.h"
 #include "thread/adopt.h"
 #include "thread/bin.h"
@@ -101,14 +100,14 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 	bool refilled = false;
 	void *p;
 
-	if (QUICK && class > CLASS_ONE && (p = large_take(o, class, clean)) != NULL)
+	if (class > CLASS_ONE && (p = large_take(o, class, clean)) != NULL)
 		return p;
 	for (; unlikely((p = bin_slot(o, b, clean)) == NULL); refilled = true)
 		if (!refill_bin(o, class))
 			return NULL;
-	if (QUICK && class > CLASS_ONE && !bin_next_group(o, b))
+	if (class > CLASS_ONE && !bin_next_group(o, b))
 		bin_full(o, class); /* a slab of one slot is not current, see large.h */
 	if (unlikely(refilled))
-		watch_update(o, retain_tick(o->heap, 1));
+		watch_count(o, 1);
 	return p;
 }

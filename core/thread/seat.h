@@ -28,9 +28,15 @@ struct seat {
 	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
 	unsigned guest;	      /* frames that hold another record, see collect_vacant  */
-	void *latest;	      /* latest block released, see quick_predicted           */
+	void *latest;	      /* latest block released, see slot_predicted           */
 	uint64_t number;      /* the thread's number, see holder.c; 0: none yet       */
 };
+
+/*
+ * False: no thread has a seat, and all calls use the unowned slabs.  So the compiler leaves
+ * out what is for owners only.
+ */
+#define SEATED (!SMALL)
 
 /* seat.record while the thread gets its first record: its handlers must not get another. */
 #define SEAT_BUSY ((struct owner *)1)

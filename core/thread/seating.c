@@ -117,7 +117,9 @@ static void seat_leave(void)
 	if (seat.open == 0)
 		return; /* no record, or called by a handler that interrupted a call */
 	seat_close();
+	owner_begin(o);
 	shrink_before_vacate(o);
+	owner_end(o);
 	/*
 	 * Before the record is vacated: ash_alloc in a handler reads a free word of self
 	 * twice and relies on its not changing.
@@ -134,7 +136,8 @@ static void seat_leave(void)
 
 void ash_thread_detach(void)
 {
-	seat_leave();
+	if (SEATED)
+		seat_leave();
 	if (unlikely(heap_hooks != NULL))
 		heap_hooks->thread_ends();
 }

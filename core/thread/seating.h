@@ -22,13 +22,22 @@ INTERNAL struct owner *seat_fill(struct owner **self, struct heap *h);
  */
 INTERNAL struct owner *seat_slow(void);
 
-/* Checks the thread's record out, until seat_open.  NULL: as seat_slow. */
+/* Checks the thread's record out for any change, until seat_give.  NULL: as seat_slow. */
 static inline struct owner *seat_take(void)
 {
+	if (!SEATED)
+		return NULL;
 	if (unlikely(seat.open == 0))
 		return seat_slow();
 	seat_close();
+	owner_begin(seat.self);
 	return seat.self;
+}
+
+static inline void seat_give(struct owner *o)
+{
+	owner_end(o);
+	seat_open();
 }
 
 #endif

@@ -5,17 +5,24 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-/* Unmakes an empty slab that is no spare: detaches it from bin or list first. */
-static void slab_retire(struct owner *o, struct slab *s)
+void slab_retire(struct owner *o, struct slab *s)
 {
-	struct bin *b = &o->bins[s->class];
+	struct slab_lists *f = &o->lists[s->class];
+	struct slabs *l = &f->full;
+	struct units u;
 
-	if (s == b->slab)
+	if (s == o->bins[s->class].slab)
 		bin_detach(o, s->class); /* to the partial list */
-	if (!slab_take(s))
-		return; /* another thread purges it: it stays on the list */
-	slabs_remove(&o->lists[s->class].partial, s);
-	slab_unmake(o->heap, s);
+	if (slab_is_ready(s)) { /* else it is large, and not held: see is_purgeable */
+		if (!slab_take(s))
+			return; /* another thread purges it: it stays on the list */
+		l = &f->partial;
+	}
+	slabs_remove(l, s);
+	u = slab_close(s);
+	if (l == &f->partial)
+		slab_let_go(s);
+	units_give(o->heap, u);
 	o->other_events = 0; /* see watch_event */
 	watch_check(o);
 }

@@ -20,6 +20,12 @@
  */
 INTERNAL void settle_slab(struct owner *o, struct slab *s, bool was_full);
 
+/*
+ * Unmakes an empty slab that is no spare: takes it from its bin or list, and its units go back
+ * to the chunk.  If another thread purges it, it stays on the list.
+ */
+INTERNAL void slab_retire(struct owner *o, struct slab *s);
+
 /* Evicts the oldest spares until at most `units` units are left; unmakes those still empty. */
 INTERNAL void spares_reduce(struct owner *o, unsigned units);
 /* Makes an empty slab a spare and evicts older ones; unmakes it if no_spares is set. */

@@ -4,7 +4,6 @@
 #include "thread/bin.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
-#include "thread/large.h"
 #include "thread/settle.h"
 #include "thread/watch.h"
 
@@ -17,10 +16,8 @@ static void shrink_class(struct owner *o, unsigned class)
 	bin_detach(o, class);
 	for (s = f->partial.head; s != NULL; s = next) {
 		next = s->next;
-		if (slab_watch(s) && slab_take(s)) {
-			slabs_remove(&f->partial, s);
-			slab_unmake(o->heap, s);
-		}
+		if (slab_watch(s))
+			slab_retire(o, s);
 	}
 }
 
@@ -29,8 +26,6 @@ void shrink_owner(struct owner *o)
 	unsigned class;
 
 	spares_reduce(o, 0);
-	if (QUICK)
-		large_flush(o);
 	for (class = 0; class < CLASSES; class++)
 		shrink_class(o, class);
 	watch_check(o);

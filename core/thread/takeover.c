@@ -4,7 +4,7 @@
 #include "slab/walk.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
-#include "thread/intact.h"
+#include "thread/settle.h"
 
 struct takeover takeover_begin(struct heap *h)
 {
@@ -19,7 +19,8 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 		t->number = (fetch_add_relaxed(&t->heap->takeovers, 1) + 1) << 1;
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
 		heap_hooks->settle(v);
-	v->slabs_seen = 0;
+	if ((state & OWNER_GUEST) != 0 && t->heap->sharing == PAGES_PRIVATE)
+		owner_begin(v); /* the guest may have been anywhere */
 	store_relaxed(&v->batch, t->number);
 	t->records++;
 	return true;
@@ -37,10 +38,9 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 	s->dirty = UINT32_MAX; /* nor as known to be zero */
 	(void)slab_collect(s, true);
 	slab_refresh(s);
-	if (slab_watch(s) && slab_take(s))
-		slab_unmake(v->heap, s);
-	else
-		slabs_append(slab_is_ready(s) ? &f->partial : &f->full, s);
+	slabs_append(slab_is_ready(s) ? &f->partial : &f->full, s);
+	if (slab_watch(s))
+		slab_retire(v, s);
 }
 
 /* The walk's next slab whose owner, *v, has this value in owner.batch; NULL: no more. */
@@ -63,40 +63,18 @@ static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 }
 
 /*
- * Only records of private heaps are checked: a thread that vanished by fork left there what
- * its program order had written up to some instruction.  In heaps shared by processes, the
- * settle hook may have changed free words of a record whose holder was killed.
+ * Marks the records of the batch that must be rebuilt by an odd number.  True: there are some.
+ * In heaps shared by processes these are all: the settle hook may have changed free words.
  */
-static bool is_intact(const struct owner *v)
-{
-	return v->heap->sharing == PAGES_PRIVATE && owner_is_intact(v, v->slabs_seen);
-}
-
-/* Sets the inbox bits of all classes: entries for slabs with the pending bit may be lost. */
-static void set_all_pending(struct owner *v)
-{
-	unsigned i;
-
-	for (i = 0; i < INBOX_CLASSES; i++)
-		(void)fetch_or_seq_cst(&v->pending_classes[i], bits_run(0, i == 0 ? 64 : CLASSES - 64));
-}
-
-/* Marks the records of the batch that must be rebuilt by an odd number.  True: there are some. */
 static bool sort_records(const struct takeover *t)
 {
-	struct walk w = walk_from(t->heap);
 	struct owner *v;
 	bool any = false;
 
-	while (next_slab(&w, t->number, &v) != NULL)
-		v->slabs_seen++;
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->batch) != t->number)
+		if (load_relaxed(&v->batch) != t->number ||
+		    (t->heap->sharing == PAGES_PRIVATE && (v->building & 1) == 0))
 			continue;
-		if (is_intact(v)) {
-			set_all_pending(v);
-			continue;
-		}
 		owner_reset(v);
 		store_relaxed(&v->batch, t->number | 1);
 		any = true;
@@ -109,6 +87,7 @@ size_t takeover_end(struct takeover *t)
 	struct walk w = walk_from(t->heap);
 	struct owner *v;
 	struct slab *s;
+	uint64_t batch;
 
 	if (t->records == 0)
 		return 0;
@@ -116,8 +95,14 @@ size_t takeover_end(struct takeover *t)
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->batch) >> 1 != t->number >> 1)
+		batch = load_relaxed(&v->batch);
+		if (batch >> 1 != t->number >> 1)
 			continue;
+		/* Inbox entries may be missing: their senders vanished, too. */
+		if (batch == t->number)
+			collect_all(v);
+		if (t->heap->sharing == PAGES_PRIVATE)
+			owner_end(v);
 		store_relaxed(&v->batch, 0);
 		owner_vacate(v);
 		collect_vacant(v);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takeover: records whose holders are gone become vacant.  Their lists are checked, and
- * rebuilt from the bitmaps if they are wrong (intact.h).
+ * Takeover: records whose holders are gone become vacant.  Lists that a holder was changing
+ * (owner_begin) are rebuilt from the bitmaps.
  *
  *   lost record   --compare-and-swap of the state-->   held by the caller, as a guest
- *   a walk over all slabs of the heap counts those of each record
- *   a second walk puts each slab of a record that is not intact on its list
+ *   if any is to be rebuilt, a walk over the heap puts each of its slabs on its list
+ *   remote bits of the others are collected, as inbox entries may be missing
  *   each record is vacated
+ *
+ * So a child of fork writes to what a vanished thread was changing, and not to the heap.
  *
  * The records that are taken over together are a batch.  Its number, in owner.batch, tells
  * them from records that outer frames of the thread hold as a guest.
@@ -31,7 +33,7 @@ struct takeover {
 INTERNAL struct takeover takeover_begin(struct heap *h);
 /* Adds a record whose state is `state`, and holds it.  False: its state has changed. */
 INTERNAL bool takeover_add(struct takeover *t, struct owner *v, uint64_t state);
-/* Checks or rebuilds the records of the batch and vacates them.  Returns their number. */
+/* Collects or rebuilds the records of the batch and vacates them.  Returns their number. */
 INTERNAL size_t takeover_end(struct takeover *t);
 
 #endif

@@ -76,6 +76,25 @@ void watch_switch(struct owner *o, bool running)
 		store_relaxed(&o->watch, WATCH_NONE);
 }
 
+void watch_update(struct owner *o, bool running)
+{
+	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNNOTIFIED))
+		watch_notify_all(o->heap);
+	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
+	if (unlikely(load_relaxed(&o->watch) != running))
+		watch_switch(o, running);
+}
+
+void watch_check(struct owner *o)
+{
+	watch_update(o, load_relaxed(&o->heap->running) != 0);
+}
+
+void watch_count(struct owner *o, uint64_t n)
+{
+	watch_update(o, retain_tick(o->heap, n));
+}
+
 /*
  * Releases into other groups count only while no slab becomes empty by them: if a program
  * releases all of a peak, the first part must not be purged before the last is released.
@@ -96,13 +115,15 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 		ticks = OTHER_EVENTS;
 	}
 	if (ticks != 0)
-		watch_update(o, retain_tick(o->heap, ticks));
+		watch_count(o, ticks);
 }
 
 void watch_tick(void)
 {
 	bool running = retain_tick(&heap_default, 1);
 
+	if (!SEATED)
+		return;
 	if (seat.open == 0) {
 		/*
 		 * This call interrupted another one, which may stay on its fast path; or there

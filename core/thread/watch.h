@@ -35,20 +35,13 @@ INTERNAL void watch_switch(struct owner *o, bool running);
 INTERNAL void watch_notify_all(struct heap *h);
 
 /* Acts on the result of retain_tick.  For the holder of the record. */
-static inline void watch_update(struct owner *o, bool running)
-{
-	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNNOTIFIED))
-		watch_notify_all(o->heap);
-	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
-	if (unlikely(load_relaxed(&o->watch) != running))
-		watch_switch(o, running);
-}
+INTERNAL void watch_update(struct owner *o, bool running);
 
 /* The same after calls that may have started the clock. */
-static inline void watch_check(struct owner *o)
-{
-	watch_update(o, load_relaxed(&o->heap->running) != 0);
-}
+INTERNAL void watch_check(struct owner *o);
+
+/* Counts slow operations of the holder on its heap's clock. */
+INTERNAL void watch_count(struct owner *o, uint64_t n);
 
 /* Clears the ready bit of a group that a bin allocates from.  For the holder. */
 static inline void watch_group(struct owner *o, struct slab *s, unsigned g)

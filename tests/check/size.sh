@@ -5,6 +5,7 @@ set -u
 
 build=${BUILD:-build}
 limit=24576 # of code and constants
+small_limit=12288 # of libashlar-small.a
 tables_limit=12288 # of unwind tables, which linker.ld does not load
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -25,24 +26,32 @@ int main(int argc, char **argv)
 }
 C
 
-# sizes NAME: linked, the bytes of code and constants, and of unwind tables.
+# sizes NAME LIBRARY: linked, the bytes of code and constants, and of unwind tables.
 sizes() {
 	${CC:-clang} -std=c17 -ffreestanding -nostdlib -nostdlibinc -O2 -fno-stack-protector -fno-pie \
 		-fno-asynchronous-unwind-tables -I"$build/include" -static -fuse-ld=lld \
 		-Wl,-T,linker.ld -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,--no-eh-frame-hdr \
-		"$folder/$1.c" "$build/librt.a" "$build/libashlar.a" -o "$folder/$1" || exit 1
+		"$folder/$1.c" "$build/librt.a" "$build/$2" -o "$folder/$1" || exit 1
 	size -A "$folder/$1" | awk '
 		$1 == ".text" || $1 == ".rodata" { n += $2 }
 		$1 == ".eh_frame" { tables += $2 }
 		END { print n + 0, tables + 0 }'
 }
 
-empty=$(sizes empty) && calls=$(sizes calls) || { echo "FAIL size: does not link"; exit 1; }
-code=$((${calls% *} - ${empty% *}))
-tables=$((${calls#* } - ${empty#* }))
-verdict=FAIL
-[ "$code" -le 1000 ] || [ "$code" -gt "$limit" ] || [ "$tables" -le 100 ] ||
-	[ "$tables" -gt "$tables_limit" ] || verdict='ok  '
-echo "$verdict size: alloc, zalloc, resize and release add $code bytes (at most $limit)," \
-	"and $tables of unwind tables (at most $tables_limit)"
-[ "$verdict" = 'ok  ' ]
+failed=0
+# product LIBRARY LIMIT
+product() {
+	empty=$(sizes empty "$1") && calls=$(sizes calls "$1") || { echo "FAIL size: $1 does not link"; exit 1; }
+	code=$((${calls% *} - ${empty% *}))
+	tables=$((${calls#* } - ${empty#* }))
+	verdict=FAIL
+	[ "$code" -le 1000 ] || [ "$code" -gt "$2" ] || [ "$tables" -le 100 ] ||
+		[ "$tables" -gt "$tables_limit" ] || verdict='ok  '
+	echo "$verdict size: alloc, zalloc, resize and release of $1 add $code bytes (at most $2)," \
+		"and $tables of unwind tables (at most $tables_limit)"
+	[ "$verdict" = 'ok  ' ] || failed=1
+}
+
+product libashlar.a "$limit"
+product libashlar-small.a "$small_limit"
+exit "$failed"

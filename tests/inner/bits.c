@@ -129,12 +129,14 @@ TEST(bits_runs_of_words, 30)
 
 		for (unsigned n = 1; n <= 64; n++) {
 			bool aligned = (n & (n - 1)) == 0;
+			struct bits_runs fit;
 			uint64_t runs = 0;
 
+			bits_runs_of(&fit, n);
 			for (unsigned first = 0; first + n <= 64; first += aligned ? n : 1)
 				if ((word & bits_run(first, n)) == bits_run(first, n))
 					runs |= (uint64_t)1 << first;
-			CHECK_EQ(bits_runs(word, n), runs);
+			CHECK_EQ(bits_starts(word, &fit), runs);
 		}
 	}
 }

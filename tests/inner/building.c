@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is changing units of a heap shared by processes (core/shm/building.c): each is counted, and gone after. */
 #include "shm/building.h"
+#include "thread/seat.h"
 
 #include "ashlar_heap.h"
 #include "shm/census.h"
@@ -67,11 +68,21 @@ TEST(inner_building_by_owner, 10)
 	CHECK_EQ(o->building, odd + 2);
 	CHECK(building_quiet(store, &later));
 	CHECK(later == sum + 2);
-	/* Heaps of one process need none of it. */
+	/* In heaps of one process the word is 1 or 0. */
+	CHECK(ash_alloc(10) != NULL);
+	o = seat.self;
+	CHECK_EQ(o->building, 0);
 	b = building_begin(&heap_default, o);
+	CHECK(b.word == &o->building && o->building == 1);
+	c = building_begin(&heap_default, o);
+	CHECK(c.word == NULL);
+	building_end(c);
+	CHECK_EQ(o->building, 1);
+	building_end(b);
+	CHECK_EQ(o->building, 0);
+	b = building_begin(&heap_default, NULL);
 	CHECK(b.word == NULL);
 	building_end(b);
-	CHECK_EQ(o->building, odd + 2);
 }
 
 TEST(inner_building_by_strangers, 10)

@@ -196,7 +196,7 @@ const struct death_path death_paths[] = {
 	{"release: own, fast", before_take, do_release, NULL, 48, 0},
 	{"release: own, slab full before", before_exhausted, do_release, NULL, 700, 0},
 	{"release: own, slab gets empty, kept", before_last_of_slab, do_release, PASSES(spares_add), 900, 0},
-	{"release: own, an older spare goes back", before_last_of_slab_with_spares, do_release, PASSES(slab_unmake), 60000, 0},
+	{"release: own, an older spare goes back", before_last_of_slab_with_spares, do_release, PASSES(slab_retire), 60000, 0},
 	{"release: own, the chunk goes back", before_last_of_chunk, do_release, NULL, 1 << 20, 0},
 	{"release: into a live process's slab", before_take_from_live, do_release, PASSES(inbox_notify), 48, 0},
 	{"release: into a vacant record's slab", before_take_from_detached, do_release, PASSES(inbox_notify), 48, 0},

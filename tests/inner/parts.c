@@ -100,7 +100,7 @@ TEST(inner_parts_slab_take, 10)
 }
 
 /* A slab that is gone leaves nothing to the next one of its record. */
-TEST(inner_parts_slab_unmake, 10)
+TEST(inner_parts_slab_retire, 10)
 {
 	char *p = ash_alloc(5000), *stays = ash_alloc(300);
 	struct slot_ref at = place_of(p);

@@ -16,7 +16,7 @@
  * a retry between two acts.
  */
 enum { ENOUGH = 3800, APART = 67, NEVER = 1 << 30 };
-enum { PATHS = 64, WORKERS = 2 };
+enum { PATHS = 80, WORKERS = 2 };
 
 /* make soak: everything; make test-long: every boundary of a call; make test: some. */
 static size_t thin(void)
@@ -57,6 +57,16 @@ struct result {
 	bool passed;
 };
 
+static size_t path_count(void)
+{
+	return steps_path_count + steps_fast_count;
+}
+
+static const struct path *path_at(size_t i)
+{
+	return i < steps_path_count ? &steps_paths[i] : &steps_fast[i - steps_path_count];
+}
+
 static void run_path(const struct path *path, size_t every, size_t from, struct result *result)
 {
 	current = path;
@@ -91,12 +101,12 @@ static size_t run_child(const char *name, size_t i, size_t every, size_t from,
 	int status;
 
 	if (pid == 0) {
-		run_path(&steps_paths[i], every, from, result);
+		run_path(path_at(i), every, from, result);
 		rt_exit(0);
 	}
 	status = rt_wait(pid);
 	if (status != 0)
-		rt_print("     %s: path \"%s\" from %zu\n", name, steps_paths[i].name, from);
+		rt_print("     %s: path \"%s\" from %zu\n", name, path_at(i)->name, from);
 	CHECK_EQ(status, 0);
 	return result->acted;
 }
@@ -134,10 +144,10 @@ static void do_path(const char *name, size_t i, size_t every)
 		}
 	}
 	if (!passed_any)
-		rt_print("     path \"%s\" was not taken\n", steps_paths[i].name);
+		rt_print("     path \"%s\" was not taken\n", path_at(i)->name);
 	CHECK(passed_any);
 	if (rt_getenv("STEPS_TABLE") != NULL)
-		rt_print("| %s | %s | %zu | %zu |\n", name, steps_paths[i].name, result->boundaries,
+		rt_print("| %s | %s | %zu | %zu |\n", name, path_at(i)->name, result->boundaries,
 			 acts);
 	shared->acts += acts;
 }
@@ -151,21 +161,21 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 
 	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS */
 	shared = (void *)arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0);
-	CHECK(steps_path_count <= PATHS);
+	CHECK(path_count() <= PATHS);
 	act = the_act;
 	for (i = 0; i < WORKERS; i++) {
 		pids[i] = rt_fork();
 		if (pids[i] != 0)
 			continue;
-		while ((i = shared->next++) < steps_path_count)
-			if (only == NULL || rt_strstr(steps_paths[i].name, only) != NULL)
+		while ((i = shared->next++) < path_count())
+			if (only == NULL || rt_strstr(path_at(i)->name, only) != NULL)
 				do_path(name, i, every);
 		rt_exit(0);
 	}
 	for (i = 0; i < WORKERS; i++)
 		CHECK_EQ(rt_wait(pids[i]), 0);
 	rt_print("     %s: at %zu boundaries of %zu paths\n", name, (size_t)shared->acts,
-		 steps_path_count);
+		 path_count());
 }
 
 /* A fork costs as much as some 100 steps. */

@@ -9,9 +9,9 @@
  *                   |   |   |                         each boundary:
  *   act             A   A   A       ...               A, then the count of blocks
  *
- * Every path of every call is a row of steps_paths (inner/steps_paths.c, and
- * malloc/steps.c for those that only malloc has); a row names the function of
- * the library that tells that the path was taken.
+ * Every path of every call is a row of steps_paths (inner/steps_paths.c) or of
+ * steps_fast (inner/steps_fast.c); a row names the function of the library that
+ * tells that the path was taken.
  * Each row runs in a process of its own.
  */
 #ifndef TESTS_INNER_STEPS_H
@@ -38,8 +38,8 @@ struct path {
 #define PASSES_AVOIDS(one, other) FUNCTION(one), FUNCTION(other), false
 #define ANYWHERE                  NULL, NULL, false
 
-extern const struct path steps_paths[];
-extern const size_t steps_path_count;
+extern const struct path steps_paths[], steps_fast[];
+extern const size_t steps_path_count, steps_fast_count;
 
 extern size_t step_size, step_stays; /* stays: blocks that handlers shall keep */
 extern size_t steps_burst; /* so many of the size the other thread holds from act to act */

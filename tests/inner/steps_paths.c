@@ -4,6 +4,7 @@
 
 #include "backend/region.h"
 #include "backend/retain.h"
+#include "front/slot.h"
 #include "front/span.h"
 #include "pages.h"
 #include "slab/unowned.h"
@@ -298,21 +299,21 @@ const struct path steps_paths[] = {
 	{"allocate: next group", exhaust_group, steps_alloc, PASSES(refill_slot), 48},
 	{"allocate: next slab on the list", shelve, steps_alloc, PASSES(slabs_remove), 700},
 	{"allocate: new slab", exhaust_slab, steps_alloc, PASSES(slab_make), 700},
-	{"allocate: new slab of 64 KiB slots", exhaust_slab, steps_alloc, PASSES(slab_make), 65536},
+	{"allocate: new slab of 64 KiB slots", take, steps_alloc, PASSES(units_claim), 65536},
 	{"allocate: new chunk", full_chunks, steps_alloc, PASSES(region_claim), 700},
 	{"allocate: first call of the thread", detached, steps_alloc, PASSES(seat_slow), 48},
 	{"allocate: collect remote releases", inbox, steps_alloc, PASSES(slab_collect), 320},
 	{"allocate: adopt a slab", adoptable, steps_alloc, PASSES(adopt_slabs), 2000},
 	{"allocate: aligned", take, do_aligned, PASSES(refill_slot), 4096},
 	{"allocate: aligned span", take, do_aligned, PASSES(span_alloc), 4 << 20},
-	{"zero-allocate: fast", take, do_zalloc, PASSES(refill_slot), 100},
+	{"zero-allocate: fast", take, do_zalloc, PASSES(slot_try), 100},
 	{"zero-allocate: new slab", exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
 	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
 	{"zero-allocate: span that was written", dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
 	{"release: own, fast", take, steps_release, ANYWHERE, 48},
 	{"release: own, slab full before", shelve, steps_release, ANYWHERE, 700},
 	{"release: own, slab gets empty, kept", last_of_slab, steps_release, PASSES(spares_add), 900},
-	{"release: own, an older spare goes back", spares_full, steps_release, PASSES(slab_unmake), 60000},
+	{"release: own, an older spare goes back", spares_full, steps_release, PASSES(slab_retire), 60000},
 	{"release: own, purge", period_over, steps_release, PASSES(pages_purge), 3 << 20},
 	{"release: another thread's block", take_from_other, steps_release, PASSES(inbox_notify), 48},
 	{"release: block of a thread that ended", take_from_passing, steps_release,

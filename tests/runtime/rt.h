@@ -136,6 +136,10 @@ struct rt_test {
 _Noreturn void rt_fail(const char *file, int line, const char *what);
 _Noreturn void rt_fail_values(const char *file, int line, const char *what, unsigned long long a,
 			      unsigned long long b);
+/* A program may define rt_left_out[]: tests that are skipped; the last name is NULL. */
+struct rt_left_out {
+	const char *name, *reason;
+};
 _Noreturn void rt_skip(const char *reason); /* ends this test, counted as skipped */
 /*
  * Runs the registered tests, each in a child process with its time limit.  Arguments

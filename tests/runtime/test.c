@@ -73,6 +73,18 @@ static const char *signal_name(int number)
 	return "signal";
 }
 
+/* Of a program that has the tests of another library: those that are not for its own. */
+extern const struct rt_left_out rt_left_out[] __attribute__((weak));
+
+static void leave_out(const char *name)
+{
+	const struct rt_left_out *l;
+
+	for (l = rt_left_out; l != NULL && l->name != NULL; l++)
+		if (rt_strcmp(l->name, name) == 0)
+			rt_skip(l->reason);
+}
+
 static _Noreturn void run_child(const struct rt_test *test)
 {
 	static const struct rlimit no_core = {0, 0};
@@ -81,6 +93,7 @@ static _Noreturn void run_child(const struct rt_test *test)
 	arch_prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	arch_setrlimit(RLIMIT_CORE, &no_core);
 	current = test->name;
+	leave_out(test->name);
 	test->body(test->argument);
 	rt_exit(STATUS_PASSED);
 }

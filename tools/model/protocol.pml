@@ -36,7 +36,7 @@
  *   adopt                adopt.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
- *   slab_unmake          slab.c: slab_unmake; slab.h: slab_close
+ *   slab_unmake          settle.c: slab_retire; slab.c: slab_close
  *   units_claim          units.c: units_claim, claim_in, chunk_make;
  *                        region.c: region_claim (bits.c: bits_claim)
  *   units_give           units.c: units_give; chunk.c: chunk_return;

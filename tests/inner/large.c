@@ -1,45 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks above 32 KiB where there is malloc (core/thread/large.c). */
+/* Blocks above 32 KiB (core/thread/large.c): the spares, and the units that they get. */
 #include "ashlar.h"
 #include "thread/slab_purge.h"
-#include "thread/intact.h"
 #include "backend/retain.h"
 #include "thread/owner.h"
-#include "front/quick.h"
 #include "rt.h"
 #include "thread/large.h"
 #include "thread/seating.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 
-static size_t cached(void)
+/* Units of large spares. */
+static size_t spare_units(void)
 {
 	size_t units = 0;
-	unsigned room;
+	unsigned i;
 
-	for (room = 0; room < LARGE_CACHE; room++)
-		if (seat.self->cached[room] != NULL)
-			units += seat.self->cached[room]->units;
-	CHECK_EQ(units, seat.self->cached_units);
+	for (i = 0; i < seat.self->spare_count; i++)
+		if (seat.self->spares[i]->slots == 1)
+			units += seat.self->spares[i]->units;
 	return units;
 }
 
-static void park(size_t size)
+static void make_spare(size_t size)
 {
 	ash_release(ash_alloc(size));
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(whole_parked_serves_its_class, 10)
+TEST(large_spare_serves_its_class, 10)
 {
 	char *p = ash_alloc(40000), *q;
 
 	memset(p, 1, 40000);
 	ash_release(p);
-	CHECK_EQ(cached(), 2);
+	CHECK_EQ(spare_units(), 2);
 	q = ash_alloc(40000);
 	CHECK(q == p);
-	CHECK_EQ(cached(), 0);
+	CHECK_EQ(spare_units(), 0);
 	ash_release(q);
 	q = ash_zalloc(1, 40000);
 	CHECK(q == p);
@@ -49,7 +47,7 @@ TEST(whole_parked_serves_its_class, 10)
 }
 
 /* The slab is made anew: the block may use what its own class has, and no more. */
-TEST(whole_parked_serves_another_class, 10)
+TEST(large_spare_serves_another_class, 10)
 {
 	char *p = ash_alloc(40000), *q;
 
@@ -62,39 +60,39 @@ TEST(whole_parked_serves_another_class, 10)
 		CHECK_EQ(q[i], 0);
 	CHECK_EQ(ash_check(), 0);
 	ash_release(q);
-	/* Other units: it stays cached. */
+	/* Other units: it stays a spare. */
 	q = ash_alloc(UNITS(3));
 	CHECK(q != p);
-	CHECK_EQ(cached(), 2);
+	CHECK_EQ(spare_units(), 2);
 	ash_release(q);
-	CHECK_EQ(cached(), 5);
+	CHECK_EQ(spare_units(), 5);
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void park_one_of(unsigned units)
+static void spare_of(unsigned units)
 {
-	park(UNITS(units));
+	make_spare(UNITS(units));
 	units = (unsigned)(ash_good_size(UNITS(units)) / UNIT_SIZE);
-	CHECK(cached() <= SPARE_UNITS || cached() == units);
-	CHECK(seat.self->cached[units < LARGE_CACHE ? units - 1 : LARGE_CACHE - 1]->units == units);
+	CHECK(spare_units() <= SPARE_UNITS || spare_units() == units);
+	CHECK_EQ(seat.self->spares[seat.self->spare_count - 1]->units, units);
 }
 
-TEST(whole_parked_are_few, 10)
+TEST(large_spare_are_few, 10)
 {
 	unsigned n;
 
 	for (n = 2; n <= 32; n++)
-		park_one_of(n);
+		spare_of(n);
 	for (n = 32; n >= 2; n--)
-		park_one_of(n);
-	CHECK(cached() > SPARE_UNITS / 2);
+		spare_of(n);
+	CHECK(spare_units() > SPARE_UNITS / 2);
 	(void)ash_trim(0);
-	CHECK_EQ(cached(), 0);
+	CHECK_EQ(spare_units(), 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What is cached goes before the heap grows. */
-TEST(whole_parked_go_before_growth, 10)
+/* A spare goes before the heap grows. */
+TEST(large_spare_go_before_growth, 10)
 {
 	struct chunk *c;
 	char *p;
@@ -102,9 +100,9 @@ TEST(whole_parked_go_before_growth, 10)
 	p = ash_alloc(UNITS(32));
 	c = map_find(p);
 	CHECK(ash_alloc(UNITS(24)) != NULL);
-	park(UNITS(2));
-	park(UNITS(3));
-	/* Eight units are free or cached, the two of the first being in their midst. */
+	make_spare(UNITS(2));
+	make_spare(UNITS(3));
+	/* Eight units are free or spares, the two of the first being in their midst. */
 	CHECK(map_find(ash_alloc(UNITS(4))) == c);
 	CHECK_EQ(ash_check(), 0);
 	ash_release(p);
@@ -115,8 +113,8 @@ static void release_it(void *p)
 	ash_release(p);
 }
 
-/* Released by another thread: it comes back by the letter and the list, and is cached later. */
-TEST(whole_released_by_another, 10)
+/* Released by another thread: it comes back by the inbox and the partial list, and is a spare later. */
+TEST(large_released_by_another, 10)
 {
 	char *p = ash_alloc(40000), *other = ash_alloc(40000), *q, *r;
 	struct rt_thread *thread = rt_thread_start(release_it, p);
@@ -128,7 +126,7 @@ TEST(whole_released_by_another, 10)
 	CHECK_EQ(ash_check(), 0);
 	CHECK(seat.self->bins[class_of(40000)].slab == NULL);
 	ash_release(q);
-	CHECK_EQ(cached(), 2);
+	CHECK_EQ(spare_units(), 2);
 	CHECK_EQ(ash_check(), 0);
 	q = ash_alloc(40000);
 	r = ash_alloc(40000);
@@ -139,15 +137,15 @@ TEST(whole_released_by_another, 10)
 	ash_release(other);
 	CHECK_EQ(ash_check(), 0);
 	(void)ash_trim(0);
-	CHECK_EQ(cached(), 0);
+	CHECK_EQ(spare_units(), 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
 /*
- * What is cached is taken again without asking, so a trim must leave it alone; what
- * others released is not cached, and goes.
+ * A spare is taken again without asking, so a trim must leave it alone; what
+ * others released is none, and goes.
  */
-TEST(whole_parked_is_not_purged_by_others, 20)
+TEST(large_spare_is_not_purged_by_others, 20)
 {
 	unsigned char *p = ash_alloc(100000);
 	struct rt_thread *thread;
@@ -157,7 +155,7 @@ TEST(whole_parked_is_not_purged_by_others, 20)
 	CHECK(slab_find(map_find(p), p, &s));
 	memset(p, 7, 100000);
 	ash_release(p);
-	CHECK(large_is_cached(seat.self, s));
+	CHECK(s->spare && s->ready == 0);
 	CHECK_EQ(slabs_purge_held(&heap_default, s, &room), 0);
 	CHECK(p[50000] == 7);
 	CHECK(ash_alloc(100000) == (void *)p);
@@ -171,46 +169,8 @@ TEST(whole_parked_is_not_purged_by_others, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
-#define NOT_INTACT(place, value)                                                                   \
-	do {                                                                                       \
-		__typeof__(place) kept = (place);                                                  \
-		CHECK(kept != (value));                                                            \
-		(place) = (value);                                                                 \
-		CHECK(!owner_is_intact(o, 3));                                                     \
-		(place) = kept;                                                                    \
-		CHECK(owner_is_intact(o, 3));                                                      \
-	} while (0)
-
-/* What is cached of a record that a vanished thread left. */
-TEST(whole_parked_intact, 10)
-{
-	char *p = ash_alloc(40000), *stays = ash_alloc(40000);
-	struct slab *s, *other;
-	struct owner *o;
-
-	CHECK(ash_alloc(10) != NULL);
-	o = seat.self;
-	CHECK(slab_find(map_find(p), p, &s) && slab_find(map_find(stays), stays, &other));
-	CHECK(owner_is_intact(o, 3));
-	ash_release(p);
-	CHECK_EQ(cached(), 2);
-	CHECK(owner_is_intact(o, 3));
-	NOT_INTACT(s->slots, 2);
-	NOT_INTACT(s->free[0], 0);
-	NOT_INTACT(s->ready, 1);
-	NOT_INTACT(s->owner, 0);
-	NOT_INTACT(s->chunk->head[s->unit], 0);
-	NOT_INTACT(o->cached_units, 0);
-	NOT_INTACT(o->cached_units, 3);
-	NOT_INTACT(o->cached[1], other);
-	NOT_INTACT(o->cached[1], NULL);
-	NOT_INTACT(o->cached[2], s);
-	ash_release(stays);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* A hole of exactly so many units is taken. */
-TEST(whole_fits_exactly, 10)
+TEST(large_fits_exactly, 10)
 {
 	for (unsigned n = 2; n <= 32; n++) {
 		size_t size = UNITS(n) - 8 * KIB;
@@ -218,7 +178,7 @@ TEST(whole_fits_exactly, 10)
 
 		ash_release(hole);
 		(void)ash_trim(SIZE_MAX);
-		CHECK_EQ(cached(), 0);
+		CHECK_EQ(spare_units(), 0);
 		CHECK(ash_alloc(size) == (void *)hole);
 		ash_release(hole);
 		ash_release(guard);
@@ -227,7 +187,7 @@ TEST(whole_fits_exactly, 10)
 }
 
 /* A hole that is a unit too small is none, whatever the size. */
-TEST(whole_needs_all_of_its_units, 10)
+TEST(large_needs_all_of_its_units, 10)
 {
 	for (unsigned n = 3; n <= 32; n++) {
 		size_t size = UNITS(n) - 8 * KIB;
@@ -241,7 +201,7 @@ TEST(whole_needs_all_of_its_units, 10)
 		CHECK(guard == hole + UNITS(units - 1));
 		ash_release(hole);
 		(void)ash_trim(SIZE_MAX);
-		CHECK_EQ(cached(), 0);
+		CHECK_EQ(spare_units(), 0);
 		p = ash_alloc(size);
 		CHECK(p + UNITS(units) <= hole || p >= hole + UNITS(units - 1));
 		CHECK_EQ(ash_check(), 0);
@@ -251,8 +211,8 @@ TEST(whole_needs_all_of_its_units, 10)
 	}
 }
 
-/* A letter is found in whichever place of the inbox it lies. */
-TEST(whole_looks_at_all_mail, 10)
+/* An inbox entry is found wherever it is. */
+TEST(large_looks_at_all_entries, 10)
 {
 	char *p = ash_alloc(40000), *q;
 	struct owner *o;
@@ -270,7 +230,7 @@ TEST(whole_looks_at_all_mail, 10)
 		q = ash_alloc(40000);
 		if (o->inbox[i] == 0 && q == p)
 			continue;
-		/* No class of this word: nothing told of it, but for the mark. */
+		/* No class of this word: there was no entry, only the pending bit. */
 		CHECK(i < INBOX_CLASSES && i != s->class / 64u);
 		ash_release(q);
 		o->pending_slabs[0] = (uint64_t)(uintptr_t)s;
@@ -281,8 +241,8 @@ TEST(whole_looks_at_all_mail, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What is cached may have been written to. */
-TEST(whole_parked_is_not_clean, 10)
+/* A spare may have been written to. */
+TEST(large_spare_is_not_clean, 10)
 {
 	char *p = ash_alloc(40000);
 	bool clean = true;
@@ -302,31 +262,4 @@ TEST(whole_parked_is_not_clean, 10)
 	clean = true;
 	CHECK(large_take(o, class_of(64000), &clean) == p && !clean);
 	seat_open();
-}
-
-static size_t rested;
-
-static void *rest(size_t size)
-{
-	rested = size;
-	return ash_alloc(size);
-}
-
-/* What operator new calls. */
-TEST(whole_and_small_or_else, 10)
-{
-	for (size_t size = 0; size <= 2 * SLOT_SMALL; size++) {
-		char *p, *q;
-
-		ash_release(rest(size)); /* its bin has a slab */
-		rested = 0;
-		p = ash_alloc_or(size, rest);
-		CHECK_EQ(rested, size > SLOT_SMALL ? size : 0);
-		q = rest(size);
-		CHECK_EQ(ash_usable_size(p), ash_good_size(size));
-		CHECK_EQ(ash_usable_size(p), ash_usable_size(q));
-		ash_release(p);
-		ash_release(q);
-	}
-	CHECK_EQ(ash_check(), 0);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast paths that only malloc has (core/front/quick.h), for the harness of single steps. */
+/* The fast paths of the calls other than ash_alloc and ash_release, and of large blocks. */
 #include "inner/steps.h"
 
 #include "front/alloc.h"
 #include "front/block.h"
-#include "front/quick.h"
 #include "front/slot.h"
 #include "thread/large.h"
 #include "thread/owner.h"
@@ -88,7 +87,7 @@ static void take_to_move(void)
 	take();
 }
 
-/* An empty slab of this size is cached. */
+/* An empty slab of this size is a spare. */
 static void park(size_t size)
 {
 	void *p = ash_alloc(size);
@@ -106,12 +105,6 @@ static void park_it(void)
 static void park_another(void)
 {
 	park(step_size + UNIT_SIZE / 4);
-}
-
-static void take_and_park_another(void)
-{
-	take();
-	park_another();
 }
 
 static void take_and_park_many(void)
@@ -172,25 +165,23 @@ static void do_ask(void)
 	CHECK(ash_usable_size(step_block) >= step_size);
 }
 
-const struct path steps_paths[] = {
+const struct path steps_fast[] = {
 	{"allocate: 3000 bytes, fast", take, steps_alloc, AVOIDS(slot_alloc), 3000},
 	{"allocate: 3000 bytes, next group", exhaust_group, steps_alloc, PASSES(slot_alloc), 3000},
 	{"allocate: what was released last", soil_twice, steps_alloc, AVOIDS_ONCE(slot_alloc), 104},
 	{"allocate, or: what was released last", soil_twice, do_alloc_or, AVOIDS_ONCE(slot_alloc),
 	 104},
-	{"allocate: whole", NULL, steps_alloc, PASSES_AVOIDS(large_take, slot_alloc), 40000},
-	{"allocate: whole, cached", park_it, steps_alloc, PASSES_AVOIDS(large_take, slabs_append),
+	{"allocate: large", NULL, steps_alloc, PASSES_AVOIDS(large_take, slot_alloc), 40000},
+	{"allocate: large, a spare", park_it, steps_alloc, PASSES_AVOIDS(large_take, slabs_append),
 	 40000},
-	{"allocate: whole, another cached", park_another, steps_alloc, PASSES(slabs_remove), 40000},
-	{"allocate: whole, no room", steps_fill_units, steps_alloc, PASSES(large_flush), 40000},
-	{"zero-allocate: whole, cached", park_it, do_zalloc,
+	{"allocate: large, a spare of another class", park_another, steps_alloc, PASSES(slabs_remove), 40000},
+	{"allocate: large, no room", steps_fill_units, steps_alloc, PASSES(spares_reduce), 40000},
+	{"zero-allocate: large, a spare", park_it, do_zalloc,
 	 PASSES_AVOIDS(large_take, slabs_append), 40000},
-	{"release: whole, cached", take, steps_release, PASSES_AVOIDS(large_freed, units_give), 40000},
-	{"release: whole, another goes", take_and_park_another, steps_release, PASSES(units_give),
-	 40000},
-	{"release: whole, too many cached", take_and_park_many, steps_release, PASSES(units_give),
+	{"release: large, a spare", take, steps_release, PASSES_AVOIDS(large_freed, units_give), 40000},
+	{"release: large, too many spares", take_and_park_many, steps_release, PASSES(units_give),
 	 150000},
-	{"detach: some cached", take_and_park_many, ash_thread_detach, PASSES(large_flush), 40000},
+	{"detach: large spares", take_and_park_many, ash_thread_detach, PASSES(slab_retire), 40000},
 	{"allocate, or: fast", take, do_alloc_or, AVOIDS(slot_alloc), 104},
 	{"allocate, or: next group", exhaust_group, do_alloc_or, PASSES(slot_alloc), 104},
 	{"zero-allocate: fast", take, do_zalloc, AVOIDS(slot_alloc), 104},
@@ -203,10 +194,10 @@ const struct path steps_paths[] = {
 	{"resize: shrinks, fast", take_to_move, do_shrink, AVOIDS(block_bytes), 312},
 	{"resize: its slab was full", take_exhausted, do_grow,
 	 PASSES_AVOIDS(settle_freed, block_bytes), 104},
-	{"resize: no room at once", take_where_no_room, do_grow, PASSES(block_bytes), 104},
+	{"resize: no room at once", take_where_no_room, do_grow, PASSES_AVOIDS(slot_alloc, block_bytes), 104},
 	{"resize: another thread's block", take_from_other, do_grow, PASSES(block_bytes), 104},
 	{"usable size: fast", take, do_ask, AVOIDS(block_bytes), 104},
 	{"usable size: another thread's block, fast", take_from_other, do_ask, AVOIDS(block_bytes),
 	 104},
 };
-const size_t steps_path_count = sizeof(steps_paths) / sizeof(steps_paths[0]);
+const size_t steps_fast_count = sizeof(steps_fast) / sizeof(steps_fast[0]);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What libashlar-small.a has of its own: a heap without owners, thread-local storage, and their tests. */
+#include "ashlar.h"
+#include "rt.h"
+#include "slab/slab.h"
+#include "syscall.h"
+
+#define NO_OWNERS "in libashlar-small.a no thread owns slabs"
+#define MOVES	  "libashlar-small.a copies blocks that move"
+
+const struct rt_left_out rt_left_out[] = {
+	{"large_moves_without_faults", MOVES},
+	{"misuse_other_thread_then_owner", NO_OWNERS},
+	{"misuse_other_thread_then_another", NO_OWNERS},
+	{"threads_share_no_line", NO_OWNERS},
+	{NULL, NULL},
+};
+
+TEST(small_has_no_owners, 10)
+{
+	struct ash_stats st;
+	char *p = ash_alloc(100), *q = ash_zalloc(3, 1000), *big = ash_alloc(5 * MIB);
+	struct slab *s;
+
+	ash_stats(&st);
+	CHECK_EQ(st.owners, 0);
+	CHECK(slab_find(map_find(p), p, &s) && slab_is_unowned(s));
+	CHECK(slab_find(map_find(q), q, &s) && slab_is_unowned(s));
+	CHECK(ash_resize(p, 5000) != NULL);
+	ash_thread_detach();
+	ash_release(q);
+	ash_release(big);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* No word of the library is thread-local: it works where no such storage was set up. */
+TEST(small_needs_no_thread_storage, 10)
+{
+	enum { SET_FS = 0x1002, GET_FS = 0x1003 };
+	uint64_t fs = 0;
+	char *p, *q;
+
+	CHECK_EQ(arch_arch_prctl(GET_FS, &fs), 0);
+	CHECK_EQ(arch_arch_prctl(SET_FS, NULL), 0);
+	p = ash_alloc(100);
+	q = ash_zalloc(1, 100000);
+	p = ash_resize(p, 3000);
+	ash_release(q);
+	ash_release(p);
+	(void)ash_trim(0);
+	CHECK_EQ(arch_arch_prctl(SET_FS, (void *)fs), 0); /* NOLINT: an address */
+	CHECK(p != NULL && q != NULL && ash_check() == 0);
+}
+
+/* What is retained goes, although no call is slow: each counts. */
+TEST(small_gives_back_after_a_peak, 20)
+{
+	enum { BLOCKS = 64000 };
+	static void *p[BLOCKS];
+	struct ash_stats st;
+	size_t i;
+
+	for (i = 0; i < BLOCKS; i++)
+		CHECK((p[i] = ash_alloc(1000)) != NULL);
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(p[i]);
+	for (i = 0; i < 2000; i++)
+		ash_release(ash_alloc(1000));
+	ash_stats(&st);
+	CHECK(st.dirty <= 10 * MIB && st.slabs <= 64 * KIB);
+}
