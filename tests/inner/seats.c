@@ -206,7 +206,7 @@ static void threads_one_by_one(bool shared)
 	unsigned i;
 
 	heap[0] = make(shared);
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < (rt_under_qemu() ? 60 : 200); i++) {
 		t = rt_thread_start(use_and_end, i % 2 == 0 ? NULL : heap[0]);
 		CHECK(t != NULL);
 		rt_thread_join(t);
