@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search for memory that dead threads lost (core/shm/lost_memory.c): while another thread
+ * builds nothing is returned that may be its own, and the search is repeated later.
+ */
+#include "shm/lost_memory.h"
+
+#include "ashlar_heap.h"
+#include "backend/map.h"
+#include "backend/units.h"
+#include "front/slot.h"
+#include "heaps/instance.h"
+#include "life.h"
+#include "rt.h"
+#include "shm/building.h"
+#include "shm/census.h"
+#include "shm/lives.h"
+#include "shm/seats.h"
+#include "slab/unowned.h"
+#include "syscall.h"
+
+static ash_heap *heap;
+static struct store *store;
+static struct heap *h;
+static char *block;
+
+static void set_up(void)
+{
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	CHECK(heap != NULL);
+	h = heap_of(heap);
+	store = store_of(h);
+	block = ash_heap_alloc(heap, 9000);
+	CHECK(block != NULL);
+}
+
+/* As a thread that died while it built leaves it. */
+static void lose(void)
+{
+	CHECK(ash_heap_check(heap) == 0 || store->lost == 0);
+	store->lost = 1;
+}
+
+/* A free unit of the block's chunk, which is nobody's from now on. */
+static uint64_t lose_unit(void)
+{
+	struct chunk *c = map_find(block);
+	uint64_t bit = bits_lowest(c->units);
+
+	bit = (uint64_t)1 << bit;
+	CHECK((c->units & bit) != 0);
+	c->units &= ~bit;
+	lose();
+	return bit;
+}
+
+TEST(inner_lost_unit_of_a_builder, 10)
+{
+	struct chunk *c;
+	struct building b;
+	uint64_t bit;
+
+	set_up();
+	c = map_find(block);
+	bit = lose_unit();
+	b = building_begin(h, NULL);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) == 0); /* it may be the builder's */
+	CHECK_EQ(store->lost, 1);
+	building_end(b);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) != 0);
+	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+static void take_unowned(struct slot_ref *at)
+{
+	void *p = unowned_slot(h, class_of(100));
+
+	CHECK(p != NULL && slot_find(map_find(p), p, at));
+}
+
+/* A slot of an unowned slab that was taken and has no tag yet. */
+TEST(inner_lost_slot_of_a_builder, 10)
+{
+	struct slot_ref at;
+	struct building b;
+
+	set_up();
+	b = building_begin(h, NULL);
+	take_unowned(&at);
+	*census_tag(at.slab, at.index) = 1;
+	take_unowned(&at); /* the other one keeps its slab */
+	CHECK_EQ(*census_tag(at.slab, at.index), TAG_NONE);
+	lose();
+	(void)ash_heap_recover(heap);
+	CHECK(slot_is_taken(&at));
+	CHECK_EQ(store->lost, 1);
+	building_end(b);
+	(void)ash_heap_recover(heap);
+	CHECK(!slot_is_taken(&at));
+	CHECK_EQ(store->lost, 0);
+}
+
+/* Where nothing is lost, a builder does not make the search fail. */
+TEST(inner_lost_nothing, 10)
+{
+	struct slot_ref at;
+	struct building b;
+
+	set_up();
+	b = building_begin(h, NULL);
+	take_unowned(&at);
+	*census_tag(at.slab, at.index) = 1;
+	lose();
+	(void)ash_heap_recover(heap);
+	CHECK(slot_is_taken(&at));
+	CHECK_EQ(store->lost, 0);
+	building_end(b);
+}
+
+/* One thread searches at a time; another one goes on where it died. */
+TEST(inner_lost_searcher, 10)
+{
+	struct chunk *c;
+	uint64_t bit, *lives;
+	long pid;
+
+	set_up();
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	c = map_find(block);
+	lives = ash_heap_zalloc(heap, 2, 8);
+	bit = lose_unit();
+	pid = rt_fork();
+	if (pid == 0) {
+		store_release(&lives[0], life_of_thread());
+		while (load_acquire(&lives[1]) == 0)
+			rt_yield();
+		rt_exit(0);
+	}
+	while (load_acquire(&lives[0]) == 0)
+		rt_yield();
+	store->recoverer = lives[0];
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) == 0);
+	CHECK_EQ(store->recoverer, lives[0]);
+	store_release(&lives[1], 1);
+	CHECK_EQ(rt_wait(pid), 0);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) != 0);
+	CHECK_EQ(store->recoverer, 0);
+	/* Nor by a handler of the searcher itself. */
+	bit = lose_unit();
+	store->recoverer = lives_thread(h);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) == 0);
+	store->recoverer = 0;
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) != 0);
+}
+
+/* ---- records ---- */
+
+/* A thread that leaves the heap is building no more. */
+TEST(inner_lost_detached_record, 10)
+{
+	struct owner *o;
+	uint64_t sum;
+
+	set_up();
+	ash_heap_thread_detach(heap);
+	for (o = h->owners; o != NULL; o = o->next) {
+		CHECK_EQ(o->building & 1, 0);
+		CHECK_EQ(o->state, OWNER_VACANT);
+	}
+	CHECK(building_quiet(store, &sum));
+}
+
+static void ends_while_building(__attribute__((unused)) void *argument)
+{
+	CHECK(ash_heap_alloc(heap, 100) != NULL);
+	(void)building_begin(h, seats_self(h));
+	for (;;)
+		(void)arch_exit(0);
+}
+
+/* The heap leaves a process in which a thread ended while it built: others search. */
+TEST(inner_lost_by_a_thread_before_destroy, 10)
+{
+	uint64_t sum;
+	long pid;
+
+	set_up();
+	pid = rt_fork();
+	if (pid == 0) {
+		rt_thread_join(rt_thread_start(ends_while_building, NULL));
+		ash_heap_destroy(heap);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(store->lost, 1);
+	CHECK(building_quiet(store, &sum));
+	(void)ash_heap_recover(heap);
+	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
