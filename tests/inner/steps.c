@@ -55,10 +55,11 @@ static bool passed, strayed;
 /* True: no act was before this instruction yet, in any path, and one shall be. */
 static bool is_due(uint64_t rip)
 {
-	/* From NEVER on one act is allowed in a run, and by FRESH it is this one. */
-	if (stride == NEVER && (offset != FRESH || acted > 0))
+	/* A run of NEVER has one act; in full also what is met only after it, and by FRESH all. */
+	if (stride == NEVER && (!rt_in_full() || (offset != FRESH && acted == 0)))
 		return false;
-	return !rt_under_qemu() && rip % turns == turn && !instruction_is_in(shared->instructions.done, rip);
+	return !rt_under_qemu() && rip % turns == turn &&
+	       !instruction_is_in(shared->instructions.done, rip);
 }
 
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
