@@ -101,6 +101,8 @@ TEST(inner_seats_parts_forgotten, 10)
 	CHECK(b != NULL);
 	while (bench_grow(b))
 		;
+	for (i = 0; i < PAGE_SIZE / sizeof *b; i++)
+		CHECK(bench_take(SEATS_OF_PROCESS) != NULL); /* its neighbours have holders */
 	CHECK(b->more[BENCH_PARTS - 2] != NULL);
 	for (p = 0; p < BENCH_PARTS; p++) {
 		part = bench_part(b, p, &entries);

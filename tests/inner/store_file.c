@@ -103,6 +103,12 @@ TEST(store_file_open_says_why, 10)
 
 	CHECK(ash_heap_open_file(memfd(), CAPACITY, &options, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_TAKEN);
+	options.address = ((size_t)1 << 45) + PAGE_SIZE; /* where no heap can begin */
+	CHECK(ash_heap_open_file(memfd(), CAPACITY, &options, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
+	/* Not so many addresses are left. */
+	CHECK(ash_heap_open_file(memfd(), (size_t)120 << 40, NULL, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
 }
 
 /* As long as the heap, and no byte longer; all of it is there if that was asked for. */
