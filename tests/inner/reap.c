@@ -29,6 +29,7 @@ static void ends_without_a_word(void *argument)
 /* The system frees a thread's id some time after it has told that the thread ended. */
 static void wait_for_the_end(const struct owner *o)
 {
+	CHECK(o->identity != 0);
 	while (!process_thread_is_gone(o->identity & UINT32_MAX))
 		rt_yield();
 }
