@@ -55,6 +55,19 @@ TEST(arena_block_goes_with_its_arena, 10)
 	}
 }
 
+/* Each spare of the record is one once, and says so. */
+static void spares_are_right(void)
+{
+	const struct owner *o = seat.self;
+	unsigned i, k;
+
+	for (i = 0; i < o->spare_count; i++) {
+		CHECK(o->spares[i]->spare);
+		for (k = 0; k < i; k++)
+			CHECK(o->spares[k] != o->spares[i]);
+	}
+}
+
 /* In a block of the default heap, whose slab was empty and kept before. */
 TEST(arena_block_in_a_slab_that_was_spare, 10)
 {
@@ -73,8 +86,12 @@ TEST(arena_block_in_a_slab_that_was_spare, 10)
 			CHECK(ash_alloc(SIZE) != NULL);
 		ash_release(block);
 		CHECK(arenas_find(in_inner) == NULL);
+		spares_are_right();
 		CHECK_EQ(ash_check(), 0);
 	}
+	(void)ash_trim(0);
+	CHECK_EQ(seat.self->spare_count, 0);
+	CHECK_EQ(ash_check(), 0);
 }
 
 /* A block that cannot grow, as nothing is left, has its own granules after and no others. */

@@ -163,6 +163,38 @@ TEST(inner_lost_searcher, 10)
 
 /* ---- records ---- */
 
+/* A process that dies while it releases a block of ours: with or without the mark that it does. */
+static void release_and_die(bool marked)
+{
+	struct slot_ref at;
+	struct owner *o;
+	long pid = rt_fork();
+
+	CHECK(slot_find(map_find(block), block, &at));
+	if (pid == 0) {
+		CHECK(ash_heap_alloc(heap, 100) != NULL);
+		o = seats_self(h);
+		CHECK(o != NULL && !owner_has(o, at.slab));
+		store_release(&o->flight, (uint64_t)(uintptr_t)block);
+		if (marked)
+			store_release(census_tag(at.slab, at.index), (uint16_t)(o->census | TAG_LEAVING));
+		(void)arch_kill(arch_getpid(), 9);
+	}
+	CHECK_EQ(rt_wait(pid), 1009);
+	CHECK(ash_heap_recover(heap) > 0);
+	CHECK_EQ(slot_is_taken(&at), !marked);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(inner_lost_release_in_flight, 10)
+{
+	set_up();
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	release_and_die(false);
+	release_and_die(true);
+}
+
 /* A thread that leaves the heap is building no more. */
 TEST(inner_lost_detached_record, 10)
 {
