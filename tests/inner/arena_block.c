@@ -5,11 +5,34 @@
 #include "support/heap_in.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
+#include "thread/seating.h"
 
 static char memory[2 << 20];
 
 static ash_heap *outer, *inner;
 static char *block, *in_inner;
+
+/* The memory may contain anything. */
+TEST(arena_block_in_dirty_memory, 10)
+{
+	static const unsigned char bytes[] = {0xff, 0xa5, 0x01};
+	struct ash_stats st;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		memset(memory, bytes[i], sizeof memory);
+		outer = ash_heap_create_in(memory, ARENA_MIN);
+		CHECK(outer != NULL && ash_heap_root(outer) == NULL);
+		ash_heap_stats(outer, &st);
+		CHECK(st.blocks == 0 && st.dirty == st.reserved);
+		CHECK_EQ(ash_heap_check(outer), 0);
+		CHECK(ash_heap_alloc(outer, 1) == arena_of(outer)->base); /* the first there is */
+		for (n = 1; ash_heap_alloc(outer, 1000) != NULL; n++)
+			;
+		CHECK_EQ(n, st.reserved / 1008 + 1);
+		ash_heap_destroy(outer);
+	}
+}
 
 /* An arena inside a block of an arena; it begins where the block does. */
 static void nest(size_t size, size_t inner_size)
@@ -91,6 +114,22 @@ TEST(arena_block_in_a_slab_that_was_spare, 10)
 	}
 	(void)ash_trim(0);
 	CHECK_EQ(seat.self->spare_count, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* By a handler that interrupts a call: the record that the call has in hand is left alone. */
+TEST(arena_block_made_in_a_call, 10)
+{
+	block = ash_alloc(100000);
+	CHECK(block != NULL && seat_take() == seat.self);
+	inner = ash_heap_create_in(block, 100000);
+	CHECK(inner != NULL);
+	CHECK_EQ(seat.open, 0);
+	in_inner = ash_heap_alloc(inner, 1000);
+	CHECK(arenas_find(in_inner) == arena_of(inner));
+	seat_open();
+	ash_heap_destroy(inner);
+	ash_release(block);
 	CHECK_EQ(ash_check(), 0);
 }
 

@@ -81,6 +81,33 @@ static void take_unowned(struct slot_ref *at)
 	CHECK(p != NULL && slot_find(map_find(p), p, at));
 }
 
+/* No slot of a slab that was made has a tag, whatever had its memory before: it would seem handed out. */
+TEST(inner_lost_no_tag_in_a_new_slab, 10)
+{
+	enum { BLOCKS = 5000, SIZE = 16 };
+	static void *blocks[BLOCKS];
+	struct slot_ref at;
+	struct building b;
+	size_t i, made = 0;
+
+	set_up();
+	for (i = 0; i < BLOCKS; i++)
+		CHECK((blocks[i] = ash_heap_alloc(heap, SIZE)) != NULL);
+	for (i = 0; i < BLOCKS; i++)
+		ash_heap_release(heap, blocks[i]);
+	ash_heap_thread_detach(heap);
+	b = building_begin(h, NULL);
+	while (made < BLOCKS) {
+		void *p = unowned_slot(h, class_of(SIZE));
+
+		CHECK(p != NULL && slot_find(map_find(p), p, &at));
+		CHECK_EQ(*census_tag(at.slab, at.index), TAG_NONE);
+		*census_tag(at.slab, at.index) = 1;
+		made++;
+	}
+	building_end(b);
+}
+
 /* A slot of an unowned slab that was taken and has no tag yet. */
 TEST(inner_lost_slot_of_a_builder, 10)
 {
