@@ -404,7 +404,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(LIBRARY) linker.l
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/program/$*.c)
 
 # What asks rt_in_full(): the single steps and the deaths at every boundary, more kills and calls.
-FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of
+FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@

@@ -20,10 +20,10 @@ struct user {
 static void work(struct user *u, bool leave)
 {
 	struct rt_random random;
-	unsigned i;
+	unsigned rounds = rt_under_qemu() ? u->rounds / 4 : u->rounds, i;
 
 	rt_seed(&random, rt_test_seed() + u->key);
-	for (i = 0; i < u->rounds; i++) {
+	for (i = 0; i < rounds; i++) {
 		size_t at = rt_below(&random, LIVE);
 		size_t size = rt_below(&random, i % 100 == 0 ? (size_t)3 << 20 : 3000);
 
@@ -108,7 +108,7 @@ TEST(heap_destroy_gives_back, 20)
 
 	ash_release(ash_alloc(1));
 	ash_release(ash_alloc(100000));
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < (rt_under_qemu() ? 8 : 20); i++) {
 		/* The first rounds make what stays: seats, leaves of the map. */
 		if (i == 3) {
 			mappings = rt_mappings();

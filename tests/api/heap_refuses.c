@@ -40,6 +40,14 @@ static void release_in_one(void *p)
 	ash_heap_release(one, p);
 }
 
+/* The same of a thread that has used the heap: a child has to find its seat first. */
+static void release_in_one_again(void *p)
+{
+	for (unsigned i = 0; i < 3; i++)
+		ash_heap_release(one, ash_heap_alloc(one, 100));
+	ash_heap_release(one, p);
+}
+
 TEST(heap_misuse, 10)
 {
 	struct bad bad;
@@ -50,6 +58,7 @@ TEST(heap_misuse, 10)
 	CHECK(ash_heap_alloc(one, 100) != NULL);
 	bad_says(&bad, p + 16, "interior pointer", 112);
 	misuse_expect("release", release_in_one, &bad);
+	misuse_expect("release", release_in_one_again, &bad);
 	misuse_expect("release", ash_release, &bad);
 	ash_heap_release(one, p);
 	bad_says(&bad, p, "double free", 112);

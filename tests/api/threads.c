@@ -73,7 +73,7 @@ TEST(threads_pass_blocks, 120)
 {
 	struct rt_thread *threads[WORKERS] = {NULL}, *checker;
 	static struct work work[LIVES][WORKERS];
-	size_t operations = rt_in_full() ? 10000000 : rt_under_qemu() ? 1000000 : 4000000;
+	size_t operations = rt_in_full() ? 10000000 : rt_under_qemu() ? 500000 : 2000000;
 	struct ash_stats st;
 
 	checker = rt_thread_start(check_body, NULL);

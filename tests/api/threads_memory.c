@@ -109,7 +109,7 @@ static void ring_run(size_t threads, size_t n)
 
 static void ring_stays_small(size_t threads)
 {
-	size_t peak, total = rt_in_full() ? 500000 : rt_under_qemu() ? 4000 : 60000;
+	size_t peak, total = rt_in_full() ? 500000 : rt_under_qemu() ? 4000 : 30000;
 
 	ring_run(threads, 100);
 	rt_resident_peak_reset();

@@ -9,6 +9,7 @@
 #include "life.h"
 #include "rt.h"
 #include "shm/seats.h"
+#include "syscall.h"
 
 enum { BIRTH = 22 };
 
@@ -129,8 +130,93 @@ TEST(inner_census_full, 30)
 	/* Or all blocks of a process. */
 	CHECK_EQ(newcomer(), 1);
 	CHECK_EQ(ash_heap_release_owner(heap, 1234), 1);
+	CHECK_EQ(store->census[1233], 0);
 	CHECK_EQ(newcomer(), 2);
 	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+/* A process that was killed in a call has a record still, which names it: its tag is kept. */
+TEST(inner_census_keeps_what_a_record_names, 30)
+{
+	uint64_t place;
+	struct owner *o;
+	long pid;
+
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	CHECK(heap != NULL);
+	store = store_of(heap_of(heap));
+	(void)dead(0);
+	pid = rt_fork();
+	if (pid == 0) {
+		ash_heap_release(heap, ash_heap_alloc(heap, 100));
+		arch_kill(arch_getpid(), 9);
+	}
+	CHECK_EQ(rt_wait(pid), 1009);
+	for (o = heap_of(heap)->owners; o != NULL && o->census < 2; o = o->next)
+		;
+	CHECK(o != NULL && o->state != OWNER_VACANT);
+	place = o->census - 1;
+	for (size_t i = 0; i < CENSUS_LAST; i++)
+		if (store->census[i] == 0)
+			store->census[i] = dead(i);
+	CHECK_EQ(newcomer(), 2);
+	CHECK(store->census[place] != 0);
+	CHECK(LIFE_ID(store->census[place]) == (uint64_t)pid);
+}
+
+static const struct ash_heap_owner *expected;
+static size_t found;
+
+static int see_owner(__attribute__((unused)) void *context, void *block,
+		     __attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
+{
+	if (block == context) {
+		CHECK_EQ(owner->id, expected->id);
+		CHECK_EQ(owner->live, expected->live);
+		CHECK_EQ(owner->pid, expected->pid);
+		found++;
+	}
+	return 0;
+}
+
+/* The block's owner, as a walk tells it. */
+static void owner_is(void *block, uint64_t id, int pid, bool live)
+{
+	struct ash_heap_owner owner = {id, pid, live};
+
+	expected = &owner;
+	found = 0;
+	(void)ash_heap_walk(heap, see_owner, block);
+	CHECK_EQ(found, 1);
+}
+
+/* Whatever its tag: of this process with a high one, of a dead one, and of one that has no entry. */
+TEST(inner_census_owners_of_blocks, 30)
+{
+	enum { HIGH = CENSUS_LAST, BESIDE = HIGH - 64, NONE = HIGH - 128 };
+	uint64_t life;
+	void *p[4];
+	size_t i;
+
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	CHECK(heap != NULL);
+	store = store_of(heap_of(heap));
+	for (i = 0; i < 4; i++)
+		p[i] = ash_heap_alloc(heap, 100);
+	CHECK(p[0] < p[1] && p[1] < p[2] && p[2] < p[3]);
+	life = store->census[*tag_of(p[0]) - 1];
+	store->census[HIGH - 1] = life;
+	store->census[BESIDE - 1] = dead(BESIDE);
+	*tag_of(p[1]) = HIGH;
+	*tag_of(p[2]) = BESIDE;
+	*tag_of(p[3]) = NONE;
+	owner_is(p[0], *tag_of(p[0]), (int)LIFE_ID(life), true);
+	owner_is(p[1], HIGH, (int)LIFE_ID(life), true);
+	owner_is(p[2], BESIDE, (int)LIFE_ID(dead(0)), false);
+	owner_is(p[3], NONE, 0, false);
+	/* Nor after one that lives, whose tag has the same place in the walk's memory. */
+	*tag_of(p[2]) = HIGH;
+	owner_is(p[3], NONE, 0, false);
 }
 
 /* Who comes asks about the one before: when it is full, most are known to be over. */

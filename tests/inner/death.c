@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness of deaths: the book, the others, the steps. */
 #include "inner/death.h"
+#include "inner/instructions.h"
 #include "support/trap_flag.h"
 
 #include "life.h"
@@ -24,6 +25,7 @@ static struct shared {
 	struct result result;
 	uint64_t ended;
 	struct book book;
+	struct instructions instructions;
 } *shared;
 
 /* ---- the book ---- */
@@ -101,17 +103,27 @@ static size_t boundaries, stride, offset, looks;
 static volatile bool stepping;
 static bool passed;
 
+/* True: nobody has looked before this instruction yet, on any path, and somebody shall. */
+static bool is_due(uint64_t rip)
+{
+	return stride != SIZE_MAX && !rt_under_qemu() && current->apart == 0 &&
+	       !instruction_is_in(shared->instructions.done, rip);
+}
+
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
 	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
+	uint64_t rip = *trap_place(context, CONTEXT_RIP);
 
 	*flags &= ~(uint64_t)TRAP_FLAG;
 	if (!stepping)
 		return;
 	*flags |= TRAP_FLAG;
-	passed |= *trap_place(context, CONTEXT_RIP) == (uint64_t)(uintptr_t)current->passes;
-	if (boundaries++ % stride == offset) {
+	passed |= rip == (uint64_t)(uintptr_t)current->passes;
+	instruction_note(shared->instructions.met, rip);
+	if (boundaries++ % stride == offset || is_due(rip)) {
+		instruction_note(shared->instructions.done, rip);
 		look();
 		looks++;
 	}
@@ -189,8 +201,7 @@ static size_t walk_path(const struct death_path *path)
 	size_t enough = rt_getenv("STEPS_SOAK") != NULL ? SIZE_MAX
 			: rt_getenv("STEPS_FULL") != NULL ? ENOUGH
 			: rt_under_qemu()		  ? 12
-			: rt_getenv("STEPS_FEW") != NULL  ? 400
-							  : 400;
+							  : 60;
 	size_t every;
 
 	run_child(path, SIZE_MAX, SIZE_MAX - 1);
@@ -219,4 +230,5 @@ TEST(death_steps, 3600)
 			sum += walk_path(&death_paths[i]);
 	rt_print("     death: %zu states of %zu paths, 0 blocks with two owners, 0 lost\n", sum,
 		 death_path_count);
+	(void)instructions_left(&shared->instructions, "death");
 }

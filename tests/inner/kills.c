@@ -226,7 +226,7 @@ static size_t pause_and_compare(void)
 
 TEST(kills_at_random, 240)
 {
-	unsigned kills = rt_under_qemu() ? 100 : 200, k, w, t;
+	unsigned kills = rt_in_full() ? 200 : rt_under_qemu() ? 30 : 80, k, w, t;
 	long pid[WORKERS], at = arch_mmap(NULL, sizeof *control, 3, 0x21, -1, 0);
 	size_t released = 0;
 	struct rt_random r;

@@ -56,6 +56,23 @@ TEST(pages_reserve_unaligned, 10)
 	}
 }
 
+/* A hole that has room for the first attempt and not for the second, which ends where it shall. */
+TEST(pages_reserve_in_a_hole, 10)
+{
+	size_t pages, hole;
+
+	for (pages = 12; pages < 16; pages++)
+		for (hole = 3; hole < 5; hole++) {
+			char *way = rt_map(pages * PAGE_SIZE);
+
+			CHECK(way != NULL);
+			rt_unmap(way + hole * PAGE_SIZE, 3 * PAGE_SIZE);
+			reserve_once(3 * PAGE_SIZE, 2 * PAGE_SIZE, PAGES_PRIVATE);
+			reserve_once(3 * PAGE_SIZE, 2 * PAGE_SIZE, PAGES_SHARED);
+			rt_unmap(way, pages * PAGE_SIZE);
+		}
+}
+
 TEST(pages_reserve_refuses, 10)
 {
 	/* More than there are addresses: an answer, not a panic. */

@@ -29,6 +29,7 @@ static void ends_without_a_word(void *argument)
 /* The system frees a thread's id some time after it has told that the thread ended. */
 static void wait_for_the_end(const struct owner *o)
 {
+	CHECK(o->identity != 0);
 	while (!process_thread_is_gone(o->identity & UINT32_MAX))
 		rt_yield();
 }
@@ -112,6 +113,29 @@ TEST(reap_own_id_again, 20)
 	for (i = 0; i < BLOCKS; i++)
 		ash_release(blocks[i]);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* Process 1 of a namespace of ids finds its ended threads as any other does. */
+TEST(reap_as_process_one, 20)
+{
+	enum { NEW_PID = 0x20000000 };
+	struct rt_thread *thread;
+	long pid;
+
+	if (arch_unshare(NEW_PID) != 0)
+		rt_skip("no new namespaces here (needs root)");
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK_EQ(arch_getpid(), 1);
+		ash_release(ash_alloc(1));
+		thread = rt_thread_start(ends_without_a_word, NULL);
+		rt_thread_join(thread);
+		wait_for_the_end(record);
+		CHECK_EQ(reap_all(&heap_default, seat.self), 1);
+		CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static struct owner *firsts;

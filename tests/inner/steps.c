@@ -5,6 +5,7 @@
 #include "backend/map.h"
 #include "front/block.h"
 #include "front/slot.h"
+#include "inner/instructions.h"
 #include "support/trap_flag.h"
 #include "syscall.h"
 #include "thread/owner.h"
@@ -15,22 +16,51 @@
  * alone; its later boundaries are then met in runs of their own, with room for
  * a retry between two acts.
  */
-enum { ENOUGH = 3800, APART = 67, NEVER = 1 << 30 };
+enum { ENOUGH = 3800, ENOUGH_THIN = 400, APART = 67, NEVER = 1 << 30, FRESH = NEVER - 1 };
 enum { PATHS = 80, WORKERS = 2 };
 
-/* make soak: everything; make test-long: every boundary of a call; make test: some. */
+/*
+ * make soak: everything; make test-long: every boundary of a call; make test: the first
+ * boundary before each instruction that any path meets, and some of the others.
+ */
 static size_t thin(void)
 {
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_under_qemu() ? 60 : 9;
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 9 : 33;
 }
+
+static size_t enough(void)
+{
+	return rt_in_full() ? ENOUGH : ENOUGH_THIN;
+}
+
+/* Shared with the workers and their children. */
+static struct shared {
+	_Atomic size_t next, acts; /* the path that nobody took yet; of all */
+	struct result {
+		size_t boundaries, acted;
+		bool passed;
+	} results[PATHS];
+	struct instructions instructions;
+} * shared;
 
 /* ---- stepping ---- */
 
 static void (*act)(void);
 static const struct path *current;
 static size_t boundaries, stride, offset, acted;
+static size_t turns = 1, turn; /* instructions of so many kinds, and whose turn it is */
 static volatile bool stepping;
 static bool passed, strayed;
+
+/* True: no act was before this instruction yet, in any path, and one shall be. */
+static bool is_due(uint64_t rip)
+{
+	/* A run of NEVER has one act; in full also what is met only after it, and by FRESH all. */
+	if (stride == NEVER && (!rt_in_full() || (offset != FRESH && acted == 0)))
+		return false;
+	return !rt_under_qemu() && rip % turns == turn &&
+	       !instruction_is_in(shared->instructions.done, rip);
+}
 
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
@@ -44,18 +74,15 @@ static void trap(__attribute__((unused)) int number, __attribute__((unused)) voi
 	*flags |= TRAP_FLAG;
 	passed |= rip == (uint64_t)(uintptr_t)current->passes;
 	strayed |= rip == (uint64_t)(uintptr_t)current->avoids;
-	if (boundaries++ % stride == offset && acted < ENOUGH) {
+	instruction_note(shared->instructions.met, rip);
+	if ((boundaries++ % stride == offset && acted < enough()) || is_due(rip)) {
+		instruction_note(shared->instructions.done, rip);
 		act();
 		steps_count_blocks();
 		acted++;
 	}
 	trap_string(context);
 }
-
-struct result {
-	size_t boundaries, acted;
-	bool passed;
-};
 
 static size_t path_count(void)
 {
@@ -111,19 +138,15 @@ static size_t run_child(const char *name, size_t i, size_t every, size_t from,
 	return result->acted;
 }
 
-/* Shared with the workers. */
-static struct shared {
-	_Atomic size_t next, acts; /* the path that nobody took yet; of all */
-	struct result results[PATHS];
-} * shared;
-
 static void do_path(const char *name, size_t i, size_t every)
 {
 	struct result *result = &shared->results[i];
-	size_t acts = run_child(name, i, every, 0, result), from;
+	/* Paths that share instructions begin apart, and with each seed elsewhere. */
+	size_t begin = (5 * i + rt_test_seed()) % (every < 13 ? every : 13);
+	size_t acts = run_child(name, i, every, begin, result), from;
 	bool passed_any = result->passed;
 
-	if (acts >= ENOUGH)
+	if (acts >= enough())
 		for (from = 0; from < APART; from += thin()) {
 			acts += run_child(name, i, APART, from, result);
 			passed_any |= result->passed;
@@ -137,12 +160,15 @@ static void do_path(const char *name, size_t i, size_t every)
 	if (!passed_any) {
 		size_t length = 40 * result->boundaries; /* elsewhere may be shorter */
 
-		for (from = 0; from < length && acts < 4 * ENOUGH;
+		for (from = 0; from < length && acts < 4 * enough();
 		     from += length / (270 / thin()) + 1) {
 			acts += run_child(name, i, NEVER, from, result);
 			passed_any |= result->passed;
 		}
 	}
+	/* What was met on the way there, and nowhere else. */
+	while (rt_in_full() && run_child(name, i, NEVER, FRESH, result) > 0)
+		acts++;
 	if (!passed_any)
 		rt_print("     path \"%s\" was not taken\n", path_at(i)->name);
 	CHECK(passed_any);
@@ -157,7 +183,7 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 {
 	const char *only = rt_getenv("STEPS_ONLY");
 	long pids[WORKERS];
-	size_t i;
+	size_t i, missing;
 
 	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS */
 	shared = (void *)arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0);
@@ -176,17 +202,23 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 		CHECK_EQ(rt_wait(pids[i]), 0);
 	rt_print("     %s: at %zu boundaries of %zu paths\n", name, (size_t)shared->acts,
 		 path_count());
+	missing = instructions_left(&shared->instructions, name);
+	/* No instruction is skipped for ever by what make test does thinly. */
+	if (rt_in_full() && only == NULL)
+		CHECK_EQ(missing, 0);
 }
 
-/* A fork costs as much as some 100 steps. */
+/* A fork costs as much as some 100 steps: in make test two seeds share the instructions. */
 static size_t forks_apart(void)
 {
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 3 : rt_under_qemu() ? 301 : 11;
+	turns = rt_in_full() ? 1 : 2;
+	turn = rt_test_seed() % turns;
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 3 : rt_under_qemu() ? 301 : 61;
 }
 
 static size_t calls_apart(void)
 {
-	return rt_in_full() ? 1 : rt_under_qemu() ? 61 : 13;
+	return rt_in_full() ? 1 : 61;
 }
 
 TEST(steps_stop, 3600)

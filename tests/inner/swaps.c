@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "thread/holder.h"
 #include "thread/owner.h"
+#include "backend/map.h"
 #include "backend/region.h"
 #include "support/handler_at_step.h"
 
@@ -104,6 +105,79 @@ TEST(inner_swaps_units_claim, 20)
 }
 
 /* ---- the heap's sum of address space, its lists ---- */
+
+/* All units are given at once, and the chunk would go back: somebody takes one of them. */
+static bool taken_back;
+
+static void give_all(void)
+{
+	chunk_put(&heap_default, from, ~(uint64_t)0 >> (64 - CHUNK_UNITS));
+}
+
+static void take_a_unit(void)
+{
+	struct units u = units_claim_in(&heap_default, from, 1, bits_runs);
+
+	taken_back = u.chunk != NULL;
+}
+
+TEST(inner_swaps_chunk_goes_back, 20)
+{
+	size_t taken = 0;
+	bool more = true;
+
+	CHECK(ash_alloc(100) != NULL);
+	step_begin(take_a_unit);
+	for (size_t k = 0; more; k++) {
+		struct units all = units_claim(&heap_default, CHUNK_UNITS, true, false);
+
+		from = all.chunk;
+		CHECK(from != NULL && from->units == 0);
+		taken_back = false;
+		chunk_hint(from, false); /* as who looks for units there leaves it */
+		more = with_act_at(k, give_all);
+		/* One is in use, and the others are found; or the chunk is the region's again. */
+		CHECK_EQ(taken_back, chunk_is(from, CHUNK_SLABS));
+		if (taken_back) {
+			CHECK(from->units != 0 && !bits_all(from->region->free, from->index, 1));
+			CHECK(bits_all(from->region->partial, from->index, 1));
+			chunk_put(&heap_default, from, ~from->units);
+			CHECK(chunk_is(from, CHUNK_FREE));
+		}
+		taken += taken_back;
+		CHECK_EQ(ash_check(), 0);
+	}
+	CHECK(taken > 0);
+}
+
+/* Two make the same leaf of the map: one of the two is mapped afterwards. */
+static struct region far;
+
+static void enter_map(void)
+{
+	answer = map_enter(&far);
+}
+
+TEST(inner_swaps_leaf_of_the_map, 20)
+{
+	bool more = true;
+
+	CHECK(ash_alloc(100) != NULL); /* the first leaf is not mapped */
+	far.chunks = 1;
+	far.records = (void *)&words;
+	step_begin(enter_map);
+	for (size_t k = 0; more; k++) {
+		size_t space = rt_address_space();
+
+		far.base = (char *)((uintptr_t)1 << 45) + k * (MAP_SIZE << CHUNK_SHIFT);
+		more = with_act_at(k, enter_map);
+		CHECK(answer && map_guess(far.base) != NULL);
+		if (!rt_under_qemu()) /* there the figure is the emulator's */
+			CHECK_EQ(rt_address_space(), space + sizeof(struct map_leaf));
+		map_leave(&far);
+		CHECK(map_guess(far.base) == NULL);
+	}
+}
 
 static char *span;
 

@@ -24,6 +24,28 @@ TEST(inner_world_same, 10)
 	CHECK(world_is(here >> 32 << 32, here) && world_is(here, here & UINT32_MAX));
 }
 
+/* The number in a link such as "pid:[4026531836]". */
+static uint64_t number_in(const char *path)
+{
+	char text[64];
+	long n = arch_readlink(path, text, sizeof text), i = 0;
+	uint64_t number = 0;
+
+	CHECK(n > 0);
+	while (text[i] < '0' || text[i] > '9')
+		i++;
+	for (; text[i] >= '0' && text[i] <= '9'; i++)
+		number = number * 10 + (uint64_t)(text[i] - '0');
+	CHECK(text[i] == ']' && number < (uint64_t)1 << 32);
+	return number;
+}
+
+/* They stand in files, which other versions read. */
+TEST(inner_world_numbers, 10)
+{
+	CHECK_EQ(world_now(), number_in("/proc/self/ns/pid") << 32 | number_in("/proc/self/ns/time"));
+}
+
 /* A child in a new namespace. */
 static long fork_into(long flags)
 {

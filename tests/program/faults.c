@@ -77,17 +77,17 @@ TEST(faults_none, 60)
 
 TEST(faults_one_call, 60)
 {
-	fail_each(1, rt_under_qemu() ? 5 : 1);
+	fail_each(1, rt_under_qemu() ? 11 : 1);
 }
 
 TEST(faults_two_calls, 60)
 {
-	fail_each(2, rt_under_qemu() ? 11 : 3);
+	fail_each(2, rt_under_qemu() ? 23 : 3);
 }
 
 TEST(faults_all_calls_from_there, 60)
 {
-	fail_each(SIZE_MAX / 2, rt_under_qemu() ? 11 : 2);
+	fail_each(SIZE_MAX / 2, rt_under_qemu() ? 23 : 2);
 }
 
 /* ---- an odd system: each mapping comes back at some odd page ---- */
@@ -101,7 +101,7 @@ TEST(faults_odd_addresses, 60)
 TEST(faults_odd_addresses_one_call, 60)
 {
 	faults.odd = true;
-	fail_each(1, rt_under_qemu() ? 13 : 3);
+	fail_each(1, rt_under_qemu() ? 29 : 3);
 }
 
 /* Where munmap never works nothing can be cut to size, nor given back. */

@@ -10,6 +10,7 @@
  */
 #include "program/audit.h"
 #include "program/child.h"
+#include "shm/benches.h"
 #include "syscall.h"
 
 #define CALLS(X)                                                                                   \
@@ -235,6 +236,33 @@ TEST(refused_each_call_of_the_list, 120)
 			CHECK_EQ(text[0], '\0');
 		}
 	rt_print("     %zu times the kernel was told to be wrong\n", told);
+}
+
+/* A thread whose id is refused has its bench as others have theirs: nobody else takes it. */
+static void benches_without_id(long error)
+{
+	struct bench *b[3];
+	size_t i, k;
+
+	for (i = 0; i < 3; i++)
+		CHECK((b[i] = bench_take(SEATS_OF_PROCESS)) != NULL);
+	for (i = 0; i < 3; i++)
+		bench_leave(b[i]);
+	filter.call = CALL_gettid;
+	filter.error = error;
+	filter.on = true;
+	for (i = 0; i < 3; i++) {
+		CHECK((b[i] = bench_take(SEATS_OF_PROCESS)) != NULL);
+		for (k = 0; k < i; k++)
+			CHECK(b[k] != b[i]);
+	}
+	filter.on = false;
+}
+
+TEST(refused_id_of_a_bench, 10)
+{
+	benches_without_id(-1);
+	benches_without_id(0); /* a filter's error may be 0 */
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * News of a release that comes after the last look into the inbox and before the record is
+ * vacant: whoever vacates the record looks again.
+ */
+#include "thread/inbox.h"
+
+#include "ashlar_heap.h"
+#include "heaps/instance.h"
+#include "rt.h"
+#include "support/handler_at_step.h"
+#include "thread/owner.h"
+#include "thread/shrink.h"
+
+enum { SIZE = 300 };
+
+static ash_heap *heap;
+static void *block;
+
+static void release_block(void)
+{
+	ash_heap_release(heap, block);
+	block = NULL;
+}
+
+static void detach(void)
+{
+	ash_heap_thread_detach(heap);
+}
+
+/* A part of ash_heap_trim. */
+static void shrink(void)
+{
+	shrink_vacant(heap_of(heap));
+}
+
+static void nothing_is_late(void)
+{
+	struct ash_stats st;
+	const struct owner *o;
+
+	for (o = heap_of(heap)->owners; o != NULL; o = o->next)
+		CHECK(o->state != OWNER_VACANT || !inbox_is_filled(o));
+	if (block != NULL)
+		release_block();
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+	ash_heap_destroy(heap);
+}
+
+static size_t at_some_steps(void (*prepare)(void), void (*call)(void), size_t apart)
+{
+	struct rt_random random;
+	bool more = true;
+	size_t k;
+
+	rt_seed(&random, rt_test_seed());
+	step_begin(release_block);
+	for (k = 0; more; k += 1 + rt_below(&random, rt_in_full() ? apart / 10 : apart)) {
+		heap = ash_heap_create(NULL);
+		prepare();
+		more = with_act_at(k, call);
+		nothing_is_late();
+	}
+	return k;
+}
+
+static void take(void)
+{
+	block = ash_heap_alloc(heap, SIZE);
+	CHECK(block != NULL);
+	ash_heap_release(heap, ash_heap_alloc(heap, 5000));
+}
+
+static void take_in_thread(__attribute__((unused)) void *argument)
+{
+	block = ash_heap_alloc(heap, SIZE);
+	CHECK(block != NULL);
+	ash_heap_thread_detach(heap);
+}
+
+static void take_by_another(void)
+{
+	ash_heap_release(heap, ash_heap_alloc(heap, 40000)); /* first, for a record of our own */
+	rt_thread_join(rt_thread_start(take_in_thread, NULL));
+	CHECK(heap_of(heap)->owners->next != NULL);
+}
+
+TEST(inner_inbox_late_in_a_detach, 60)
+{
+	CHECK(at_some_steps(take, detach, 600) > 1000);
+}
+
+TEST(inner_inbox_late_in_a_vacant_record, 60)
+{
+	CHECK(at_some_steps(take_by_another, shrink, 5000) > 500);
+}

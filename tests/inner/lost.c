@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search for memory that dead threads lost (core/shm/lost_memory.c): while another thread
+ * builds nothing is returned that may be its own, and the search is repeated later.
+ */
+#include "shm/lost_memory.h"
+
+#include "ashlar_heap.h"
+#include "backend/map.h"
+#include "backend/units.h"
+#include "front/slot.h"
+#include "heaps/instance.h"
+#include "life.h"
+#include "rt.h"
+#include "shm/building.h"
+#include "shm/census.h"
+#include "shm/lives.h"
+#include "shm/seats.h"
+#include "slab/unowned.h"
+#include "syscall.h"
+
+static ash_heap *heap;
+static struct store *store;
+static struct heap *h;
+static char *block;
+
+static void set_up(void)
+{
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	CHECK(heap != NULL);
+	h = heap_of(heap);
+	store = store_of(h);
+	block = ash_heap_alloc(heap, 9000);
+	CHECK(block != NULL);
+}
+
+/* As a thread that died while it built leaves it. */
+static void lose(void)
+{
+	CHECK(ash_heap_check(heap) == 0 || store->lost == 0);
+	store->lost = 1;
+}
+
+/* A free unit of the block's chunk, which is nobody's from now on. */
+static uint64_t lose_unit(void)
+{
+	struct chunk *c = map_find(block);
+	uint64_t bit = bits_lowest(c->units);
+
+	bit = (uint64_t)1 << bit;
+	CHECK((c->units & bit) != 0);
+	c->units &= ~bit;
+	lose();
+	return bit;
+}
+
+TEST(inner_lost_unit_of_a_builder, 10)
+{
+	struct chunk *c;
+	struct building b;
+	uint64_t bit;
+
+	set_up();
+	c = map_find(block);
+	bit = lose_unit();
+	b = building_begin(h, NULL);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) == 0); /* it may be the builder's */
+	CHECK_EQ(store->lost, 1);
+	building_end(b);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) != 0);
+	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+static void take_unowned(struct slot_ref *at)
+{
+	void *p = unowned_slot(h, class_of(100));
+
+	CHECK(p != NULL && slot_find(map_find(p), p, at));
+}
+
+/* No slot of a slab that was made has a tag, whatever had its memory before: it would seem handed out. */
+TEST(inner_lost_no_tag_in_a_new_slab, 10)
+{
+	enum { BLOCKS = 5000, SIZE = 16 };
+	static void *blocks[BLOCKS];
+	struct slot_ref at;
+	struct building b;
+	size_t i, made = 0;
+
+	set_up();
+	for (i = 0; i < BLOCKS; i++)
+		CHECK((blocks[i] = ash_heap_alloc(heap, SIZE)) != NULL);
+	for (i = 0; i < BLOCKS; i++)
+		ash_heap_release(heap, blocks[i]);
+	ash_heap_thread_detach(heap);
+	b = building_begin(h, NULL);
+	while (made < BLOCKS) {
+		void *p = unowned_slot(h, class_of(SIZE));
+
+		CHECK(p != NULL && slot_find(map_find(p), p, &at));
+		CHECK_EQ(*census_tag(at.slab, at.index), TAG_NONE);
+		*census_tag(at.slab, at.index) = 1;
+		made++;
+	}
+	building_end(b);
+}
+
+/* A slot of an unowned slab that was taken and has no tag yet. */
+TEST(inner_lost_slot_of_a_builder, 10)
+{
+	struct slot_ref at;
+	struct building b;
+
+	set_up();
+	b = building_begin(h, NULL);
+	take_unowned(&at);
+	*census_tag(at.slab, at.index) = 1;
+	take_unowned(&at); /* the other one keeps its slab */
+	CHECK_EQ(*census_tag(at.slab, at.index), TAG_NONE);
+	lose();
+	(void)ash_heap_recover(heap);
+	CHECK(slot_is_taken(&at));
+	CHECK_EQ(store->lost, 1);
+	building_end(b);
+	(void)ash_heap_recover(heap);
+	CHECK(!slot_is_taken(&at));
+	CHECK_EQ(store->lost, 0);
+}
+
+/* Where nothing is lost, a builder does not make the search fail. */
+TEST(inner_lost_nothing, 10)
+{
+	struct slot_ref at;
+	struct building b;
+
+	set_up();
+	b = building_begin(h, NULL);
+	take_unowned(&at);
+	*census_tag(at.slab, at.index) = 1;
+	lose();
+	(void)ash_heap_recover(heap);
+	CHECK(slot_is_taken(&at));
+	CHECK_EQ(store->lost, 0);
+	building_end(b);
+}
+
+/* One thread searches at a time; another one goes on where it died. */
+TEST(inner_lost_searcher, 10)
+{
+	struct chunk *c;
+	uint64_t bit, *lives;
+	long pid;
+
+	set_up();
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	c = map_find(block);
+	lives = ash_heap_zalloc(heap, 2, 8);
+	bit = lose_unit();
+	pid = rt_fork();
+	if (pid == 0) {
+		store_release(&lives[0], life_of_thread());
+		while (load_acquire(&lives[1]) == 0)
+			rt_yield();
+		rt_exit(0);
+	}
+	while (load_acquire(&lives[0]) == 0)
+		rt_yield();
+	store->recoverer = lives[0];
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) == 0);
+	CHECK_EQ(store->recoverer, lives[0]);
+	store_release(&lives[1], 1);
+	CHECK_EQ(rt_wait(pid), 0);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) != 0);
+	CHECK_EQ(store->recoverer, 0);
+	/* Nor by a handler of the searcher itself. */
+	bit = lose_unit();
+	store->recoverer = lives_thread(h);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) == 0);
+	store->recoverer = 0;
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) != 0);
+}
+
+/* ---- records ---- */
+
+/* A process that dies while it releases a block of ours: with or without the mark that it does. */
+static void release_and_die(bool marked)
+{
+	struct slot_ref at;
+	struct owner *o;
+	long pid = rt_fork();
+
+	CHECK(slot_find(map_find(block), block, &at));
+	if (pid == 0) {
+		CHECK(ash_heap_alloc(heap, 100) != NULL);
+		o = seats_self(h);
+		CHECK(o != NULL && !owner_has(o, at.slab));
+		store_release(&o->flight, (uint64_t)(uintptr_t)block);
+		if (marked)
+			store_release(census_tag(at.slab, at.index), (uint16_t)(o->census | TAG_LEAVING));
+		(void)arch_kill(arch_getpid(), 9);
+	}
+	CHECK_EQ(rt_wait(pid), 1009);
+	CHECK(ash_heap_recover(heap) > 0);
+	CHECK_EQ(slot_is_taken(&at), !marked);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(inner_lost_release_in_flight, 10)
+{
+	set_up();
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	release_and_die(false);
+	release_and_die(true);
+}
+
+/* A thread that leaves the heap is building no more. */
+TEST(inner_lost_detached_record, 10)
+{
+	struct owner *o;
+	uint64_t sum;
+
+	set_up();
+	ash_heap_thread_detach(heap);
+	for (o = h->owners; o != NULL; o = o->next) {
+		CHECK_EQ(o->building & 1, 0);
+		CHECK_EQ(o->state, OWNER_VACANT);
+	}
+	CHECK(building_quiet(store, &sum));
+}
+
+static void ends_while_building(__attribute__((unused)) void *argument)
+{
+	CHECK(ash_heap_alloc(heap, 100) != NULL);
+	(void)building_begin(h, seats_self(h));
+	for (;;)
+		(void)arch_exit(0);
+}
+
+/* The heap leaves a process in which a thread ended while it built: others search. */
+TEST(inner_lost_by_a_thread_before_destroy, 10)
+{
+	uint64_t sum;
+	long pid;
+
+	set_up();
+	pid = rt_fork();
+	if (pid == 0) {
+		rt_thread_join(rt_thread_start(ends_while_building, NULL));
+		ash_heap_destroy(heap);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(store->lost, 1);
+	CHECK(building_quiet(store, &sum));
+	(void)ash_heap_recover(heap);
+	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}

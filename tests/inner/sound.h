@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* A heap in a file, and lies in it: one word at a time is replaced, and attaching is tried. */
+#ifndef TESTS_INNER_SOUND_H
+#define TESTS_INNER_SOUND_H
+
+#include "ashlar_heap.h"
+#include "rt.h"
+
+#include "backend/region.h"
+#include "heaps/instance.h"
+#include "shm/store.h"
+#include "syscall.h"
+
+enum { CAPACITY = 8 << 20, BLOCKS = 40 };
+
+static int fd;
+static struct store *s; /* addresses in it: of what is not mapped */
+static struct store image;
+static struct region region;
+static struct chunk slabs_chunk, span_chunk;
+static size_t slabs_at, span_at;
+static void *block, *span;
+
+static inline void get(const void *at, void *out, size_t bytes)
+{
+	CHECK_EQ(arch_pread64(fd, out, bytes, (const char *)at - (const char *)s), bytes);
+}
+
+static inline void put(const void *at, const void *from, size_t bytes)
+{
+	CHECK_EQ(arch_pwrite64(fd, from, bytes, (const char *)at - (const char *)s), bytes);
+}
+
+static inline bool is_refused(void)
+{
+	enum ash_attach why;
+	ash_heap *h = ash_heap_attach_file(fd, &why);
+
+	if (h == NULL)
+		CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
+	else
+		ash_heap_destroy(h);
+	return h == NULL;
+}
+
+/* What stands there is replaced for a moment. */
+static inline void lie_as(const void *at, uint64_t word, size_t bytes, int line)
+{
+	uint64_t was = 0;
+
+	get(at, &was, bytes);
+	CHECK(was != word);
+	put(at, &word, bytes);
+	if (!is_refused()) {
+		rt_print("     the lie of line %d is believed\n", line);
+		CHECK(false);
+	}
+	put(at, &was, bytes);
+}
+#define LIE(place, word) lie_as(&(place), (uint64_t)(word), sizeof(place), __LINE__)
+
+static inline void make(void)
+{
+	void *p[BLOCKS];
+	ash_heap *h;
+	unsigned i;
+
+	fd = (int)arch_memfd_create("sound", 0);
+	h = ash_heap_create_file(fd, CAPACITY, NULL);
+	CHECK(h != NULL);
+	s = store_of(heap_of(h));
+	for (i = 0; i < BLOCKS; i++)
+		p[i] = ash_heap_alloc(h, i < 20 ? 300 : 3000);
+	ash_heap_release(h, p[5]);
+	block = p[0];
+	span = ash_heap_alloc(h, (size_t)3 << 20);
+	CHECK(span != NULL);
+	ash_heap_thread_detach(h);
+	slabs_at = (size_t)((char *)block - s->heap.regions->base) >> CHUNK_SHIFT;
+	span_at = (size_t)((char *)span - s->heap.regions->base) >> CHUNK_SHIFT;
+	ash_heap_destroy(h);
+	get(s, &image, sizeof image);
+	get(image.heap.regions, &region, sizeof region);
+	get(region_chunk(&region, slabs_at), &slabs_chunk, sizeof slabs_chunk);
+	get(region_chunk(&region, span_at), &span_chunk, sizeof span_chunk);
+}
+
+/* The slab of the block: where its record is. */
+static inline struct slab *slab_of_block(void)
+{
+	unsigned unit = (unsigned)((uintptr_t)block >> UNIT_SHIFT) % CHUNK_UNITS;
+	struct chunk *c = region_chunk(&region, slabs_at);
+
+	return record_at(c, slabs_chunk.head[unit]);
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that lie, in what only some of them have: several records, slabs of several units, many chunks. */
+#include "inner/sound.h"
+#include "slab/slab.h"
+
+/* Of a child, which has a record of its own. */
+TEST(sound_second_record, 10)
+{
+	struct owner *second;
+	ash_heap *h;
+	long pid;
+
+	make();
+	h = ash_heap_attach_file(fd, NULL);
+	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL);
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(ash_heap_alloc(h, 300) != NULL);
+		ash_heap_thread_detach(h);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	ash_heap_thread_detach(h);
+	ash_heap_destroy(h);
+	get(s, &image, sizeof image);
+	CHECK_EQ(image.records_used, 2);
+	CHECK(!is_refused());
+	second = (struct owner *)(void *)(image.records + OWNER_BYTES);
+	LIE(second->no_slots, 1);
+	LIE(second->flight, (uintptr_t)&fd);
+	LIE(second->pending_slabs[3], (uintptr_t)&fd);
+}
+
+/* Lists are compared of records without a holder; a slab's owner is, whoever holds the record. */
+TEST(sound_owner_of_a_held_record, 10)
+{
+	uint64_t held = (uint64_t)77 << OWNER_THREAD | OWNER_HELD;
+	struct owner *o;
+	struct slab *b;
+
+	make();
+	o = image.heap.owners;
+	b = slab_of_block();
+	put(&o->state, &held, sizeof held);
+	LIE(b->owner, (uintptr_t)&fd);
+	LIE(b->owner, image.records + OWNER_BYTES);
+}
+
+/* Each unit of a slab has its record, and is not free. */
+TEST(sound_units_of_a_slab, 10)
+{
+	struct chunk *c;
+	unsigned u, several = 0;
+	uint64_t units, held = (uint64_t)77 << OWNER_THREAD | OWNER_HELD;
+	ash_heap *h;
+
+	make();
+	h = ash_heap_attach_file(fd, NULL);
+	CHECK(h != NULL);
+	block = ash_heap_alloc(h, 200000);
+	CHECK(block != NULL);
+	ash_heap_thread_detach(h);
+	slabs_at = (size_t)((char *)block - s->heap.regions->base) >> CHUNK_SHIFT;
+	ash_heap_destroy(h);
+	c = region_chunk(&region, slabs_at);
+	get(c, &slabs_chunk, sizeof slabs_chunk);
+	units = slabs_chunk.units;
+	/* Lists, which would show it too, are not compared then. */
+	put(&image.heap.owners->state, &held, sizeof held);
+	for (u = 0; u < CHUNK_UNITS; u++) {
+		if (slabs_chunk.head[u] == 0)
+			continue;
+		LIE(c->units, units | (uint64_t)1 << u);
+		if (record_unit(slabs_chunk.head[u]) != u) {
+			LIE(c->head[u], 0);
+			several++;
+		}
+	}
+	CHECK(several > 0);
+}
+
+/* A unit without a slab: its unowned record has no free slot. */
+TEST(sound_unit_without_a_slab, 10)
+{
+	struct chunk *c;
+	struct slab *none;
+	unsigned u;
+
+	make();
+	c = region_chunk(&region, slabs_at);
+	for (u = 0; u < CHUNK_UNITS && slabs_chunk.head[u] != 0; u++)
+		;
+	CHECK(u < CHUNK_UNITS && ((slabs_chunk.units >> u) & 1) != 0);
+	none = record_at(c, record_offset_unowned(u));
+	LIE(none->free[0], 1);
+	LIE(none->free[SLAB_GROUPS - 1], (uint64_t)1 << 63);
+}
+
+/* The bits of chunks that lie beyond the first word. */
+TEST(sound_many_chunks, 10)
+{
+	enum { CHUNKS = 140 };
+	size_t i, at[3];
+	ash_heap *h;
+
+	fd = (int)arch_memfd_create("sound", 0);
+	h = ash_heap_create_file(fd, (size_t)CHUNKS << CHUNK_SHIFT, NULL);
+	CHECK(h != NULL);
+	s = store_of(heap_of(h));
+	for (i = 0; i < 3; i++) {
+		char *p = ash_heap_alloc(h, (size_t)(i == 1 ? 64 : 2) << CHUNK_SHIFT);
+
+		CHECK(p != NULL);
+		at[i] = (size_t)(p - s->heap.regions->base) >> CHUNK_SHIFT;
+	}
+	CHECK(at[0] < at[1] && at[1] < 64 && at[2] > 64);
+	ash_heap_thread_detach(h);
+	ash_heap_destroy(h);
+	get(s, &image, sizeof image);
+	get(image.heap.regions, &region, sizeof region);
+	CHECK(!is_refused());
+	/* Of spans, and in the midst of one. */
+	for (i = at[0]; i < at[2] + 2; i++) {
+		uint64_t word;
+
+		get(&region.free[i / 64], &word, sizeof word);
+		if (((word >> (i % 64)) & 1) == 0)
+			LIE(region.free[i / 64], word | (uint64_t)1 << (i % 64));
+	}
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What making and attaching a heap in a file writes, allocates and looks at, and in which words. */
+#include "shm/store_attach.h"
+
+#include "ashlar_heap.h"
+#include "heaps/instance.h"
+#include "life.h"
+#include "rt.h"
+#include "shm/census.h"
+#include "shm/claim.h"
+#include "shm/image.h"
+#include "shm/lives.h"
+#include "shm/store_map.h"
+#include "slab/slab.h"
+#include "syscall.h"
+#include "world.h"
+
+enum { SEEK_END = 2, CAPACITY = 8 << 20 };
+
+static int memfd(void)
+{
+	int fd = (int)arch_memfd_create("store", 0);
+
+	CHECK(fd >= 0);
+	return fd;
+}
+
+static ash_heap *made(int fd, size_t capacity, const struct ash_heap_options *options)
+{
+	ash_heap *heap = ash_heap_create_file(fd, capacity, options);
+
+	CHECK(heap != NULL);
+	return heap;
+}
+
+/* Bytes for which the file has memory. */
+static size_t backed(int fd)
+{
+	struct arch_stat st;
+
+	CHECK_EQ(arch_fstat(fd, &st), 0);
+	return (size_t)st.blocks * 512;
+}
+
+static uint64_t dead_life(void)
+{
+	uint64_t *life = (void *)arch_mmap(NULL, PAGE_SIZE, 3, 0x21, -1, 0); /* shared */
+	long pid = rt_fork();
+
+	if (pid == 0) {
+		*life = life_of_thread();
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	if (*life >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	return *life;
+}
+
+TEST(store_file_belongs_to_its_maker, 10)
+{
+	static union {
+		struct store store;
+		char page[PAGE_SIZE];
+	} blank;
+	struct store *s = store_of(heap_of(made(memfd(), CAPACITY, NULL)));
+
+	CHECK(s->claim != 0);
+	CHECK_EQ(s->claim, lives_thread(&s->heap));
+	CHECK_EQ(s->world, world_now());
+	/* From the moment of the claim on: its life means nothing without the namespaces. */
+	CHECK_EQ(claim_take(&blank.store), CLAIM_FREE);
+	CHECK_EQ(blank.store.claim, s->claim);
+	CHECK_EQ(blank.store.world, world_now());
+}
+
+/* The maker died after it had cleared magic and before it gave up its claim. */
+TEST(store_file_of_a_maker_that_gave_up, 10)
+{
+	uint64_t words[2] = {dead_life(), world_now()};
+	long claim = offsetof(struct store, claim), world = offsetof(struct store, world);
+	enum ash_attach why;
+	int fd = memfd();
+
+	CHECK_EQ(arch_ftruncate(fd, PAGE_SIZE), 0);
+	CHECK_EQ(arch_pwrite64(fd, &words[0], 8, claim), 8);
+	CHECK_EQ(arch_pwrite64(fd, &words[1], 8, world), 8);
+	ash_heap_destroy(made(fd, CAPACITY, NULL));
+	/* One that lives may still be at it. */
+	fd = memfd();
+	words[0] = life_of_thread();
+	CHECK_EQ(arch_ftruncate(fd, PAGE_SIZE), 0);
+	CHECK_EQ(arch_pwrite64(fd, &words[0], 8, claim), 8);
+	CHECK_EQ(arch_pwrite64(fd, &words[1], 8, world), 8);
+	CHECK(ash_heap_open_file(fd, CAPACITY, NULL, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_UNFINISHED);
+}
+
+TEST(store_file_open_says_why, 10)
+{
+	struct ash_heap_options options = {.address = (uintptr_t)&options & ~(CHUNK_SIZE - 1)};
+	enum ash_attach why = ASH_ATTACHED;
+
+	CHECK(ash_heap_open_file(memfd(), CAPACITY, &options, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_TAKEN);
+	options.address = ((size_t)1 << 45) + PAGE_SIZE; /* where no heap can begin */
+	CHECK(ash_heap_open_file(memfd(), CAPACITY, &options, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
+	/* Not so many addresses are left. */
+	CHECK(ash_heap_open_file(memfd(), (size_t)120 << 40, NULL, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
+}
+
+/* As long as the heap, and no byte longer; all of it is there if that was asked for. */
+TEST(store_file_length, 10)
+{
+	enum { LARGE = 68 << 20 }; /* longer than the pieces in which it is allocated */
+	struct ash_heap_options options = {.allocate = true};
+	size_t bytes = store_bytes(CAPACITY / CHUNK_SIZE);
+	int fd = memfd();
+
+	ash_heap_destroy(made(fd, CAPACITY, NULL));
+	CHECK_EQ(arch_lseek(fd, 0, SEEK_END), bytes);
+	CHECK(backed(fd) < MIB);
+	fd = memfd();
+	ash_heap_destroy(made(fd, CAPACITY, &options));
+	CHECK_EQ(arch_lseek(fd, 0, SEEK_END), bytes);
+	CHECK_EQ(backed(fd), bytes);
+	if (rt_under_qemu())
+		return;
+	fd = memfd();
+	bytes = store_bytes(LARGE / CHUNK_SIZE);
+	ash_heap_destroy(made(fd, LARGE, &options));
+	CHECK_EQ(backed(fd), bytes);
+}
+
+/* Where attaching writes there is room afterwards: the next record, the next entry of the census. */
+TEST(store_file_attach_takes_room, 10)
+{
+	enum { FULL = PAGE_SIZE / sizeof(uint64_t) };
+	uint64_t life = dead_life(), entries[FULL];
+	enum ash_attach why;
+	struct store *s;
+	size_t i, used, before;
+	int fd = memfd();
+	ash_heap *heap = made(fd, CAPACITY, NULL);
+
+	CHECK(ash_heap_alloc(heap, 100) != NULL);
+	used = store_of(heap_of(heap))->records_used;
+	ash_heap_destroy(heap);
+	CHECK(used == 1);
+	for (i = 0; i < FULL; i++)
+		entries[i] = life;
+	CHECK_EQ(arch_pwrite64(fd, entries, sizeof entries, CENSUS_AT), sizeof entries);
+	before = backed(fd);
+	s = store_attach(fd, &why);
+	CHECK(s != NULL);
+	CHECK_EQ(backed(fd) - before, OWNER_BYTES + PAGE_SIZE);
+	store_leave(s);
+}
+
+/* An address whose heap would end beyond all addresses is no heap's. */
+TEST(store_file_beyond_all_addresses, 10)
+{
+	size_t n = CAPACITY / CHUNK_SIZE;
+	struct store head, *top = (void *)(((uintptr_t)1 << CPU_ADDRESS_BITS) - CHUNK_SIZE);
+	enum ash_attach why = ASH_ATTACHED;
+	struct region r;
+	int fd = memfd();
+
+	/* Without a record, whose address would be wrong anyway. */
+	store_leave(store_of(heap_of(made(fd, CAPACITY, NULL))));
+	CHECK_EQ(arch_pread64(fd, &head, sizeof head, 0), sizeof head);
+	CHECK_EQ(arch_pread64(fd, &r, sizeof r, REGION_AT), sizeof r);
+	store_set(&head, top, n);
+	store_set_region(&r, top, n);
+	CHECK_EQ(arch_pwrite64(fd, &head, sizeof head, 0), sizeof head);
+	CHECK_EQ(arch_pwrite64(fd, &r, sizeof r, REGION_AT), sizeof r);
+	CHECK(ash_heap_attach_file(fd, &why) == NULL);
+	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
+}
+
+/* A hint to a slab record that is no slab's is cleared, of whatever class it seems. */
+TEST(store_file_hint_of_no_slab, 10)
+{
+	enum ash_attach why;
+	struct chunk *c;
+	struct slab *s;
+	struct store *store;
+	long at;
+	int fd = memfd();
+	ash_heap *heap = made(fd, CAPACITY, NULL);
+
+	store = store_of(heap_of(heap));
+	CHECK(ash_heap_alloc(heap, 100) != NULL);
+	c = region_chunk(store->heap.regions, store->heap.regions->chunks - 1);
+	s = record_at(c, record_offset_unowned(5));
+	CHECK(s->owner == 0 && s->class == 0);
+	at = (char *)&store->heap.unowned[0] - (char *)store;
+	ash_heap_destroy(heap);
+	CHECK_EQ(arch_pwrite64(fd, &s, sizeof s, at), sizeof s);
+	store = store_attach(fd, &why);
+	CHECK(store != NULL);
+	CHECK(store->heap.unowned[0] == NULL);
+	store_leave(store);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* LDFLAGS: -Wl,--wrap=arch_tgkill,--wrap=arch_tkill */
+/*
+ * C3: a heap that grows beside many threads asks the system about at most one of them a
+ * growth, and about all only when it has doubled.
+ */
+#include "ashlar.h"
+#include "backend/heap.h"
+#include "rt.h"
+#include "syscall.h"
+
+enum { CHUNKS = 64, SIZE = 60000 };
+
+static _Atomic size_t asked, ready;
+static int wait_here[2];
+
+long __real_arch_tgkill(long pid, long tid, long signal);
+long __wrap_arch_tgkill(long pid, long tid, long signal);
+long __wrap_arch_tgkill(long pid, long tid, long signal)
+{
+	asked++;
+	return __real_arch_tgkill(pid, tid, signal);
+}
+
+long __real_arch_tkill(long tid, long signal);
+long __wrap_arch_tkill(long tid, long signal);
+long __wrap_arch_tkill(long tid, long signal)
+{
+	asked++;
+	return __real_arch_tkill(tid, signal);
+}
+
+static void live(__attribute__((unused)) void *argument)
+{
+	char byte;
+
+	CHECK(ash_alloc(100) != NULL);
+	ready++;
+	(void)arch_read(wait_here[0], &byte, 1);
+}
+
+static uint64_t chunks(void)
+{
+	return load_relaxed(&heap_default.slab_chunks);
+}
+
+/* Calls that the growth by a chunk made. */
+static size_t asked_by_growth(void)
+{
+	size_t before = asked;
+	uint64_t was = chunks();
+
+	while (chunks() == was)
+		CHECK(ash_alloc(SIZE) != NULL);
+	CHECK_EQ(chunks(), was + 1);
+	return asked - before;
+}
+
+TEST(growth_asks_about_one_thread, 60)
+{
+	size_t threads = rt_under_qemu() ? 40 : 300, i, all = 0, growths = 0, most = 0;
+	static struct rt_thread *thread[300];
+
+	CHECK_EQ(arch_pipe2(wait_here, 0), 0);
+	CHECK(ash_alloc(100) != NULL);
+	for (i = 0; i < threads; i++)
+		CHECK((thread[i] = rt_thread_start(live, NULL)) != NULL);
+	while (ready < threads)
+		rt_yield();
+	/* All have been asked about at each doubling on the way, and there were fewer then. */
+	CHECK(asked <= 3 * threads);
+	while (chunks() < CHUNKS) {
+		size_t n = asked_by_growth();
+
+		growths++;
+		if (n > 1)
+			all++; /* as it has doubled */
+		else if (n > most)
+			most = n;
+		CHECK(n <= threads + 2);
+	}
+	rt_print("     %zu growths beside %zu threads: all were asked about %zu times\n", growths, threads,
+		 all);
+	CHECK(growths > CHUNKS / 2 && most == 1);
+	CHECK(all <= 6); /* 64 chunks: 6 doublings */
+	(void)arch_close(wait_here[1]);
+	for (i = 0; i < threads; i++)
+		rt_thread_join(thread[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* LDFLAGS: -Wl,--wrap=arch_pread64 */
+/*
+ * Attaching to a file that is read otherwise than in one go: reads that are short, that fail
+ * once, and a file that changes between two reads.
+ */
+#include "ashlar_heap.h"
+#include "rt.h"
+
+#include "heaps/instance.h"
+#include "shm/store.h"
+#include "syscall.h"
+
+enum { CAPACITY = 8 << 20, BLOCKS = 40, EIO = 5 };
+
+static size_t most = SIZE_MAX; /* bytes that a read gives */
+static size_t reads, fails_at, head_reads;
+static long failure;
+static bool changes; /* the head, from its second reading on */
+
+long __real_arch_pread64(long fd, void *bytes, size_t length, long offset);
+long __wrap_arch_pread64(long fd, void *bytes, size_t length, long offset);
+long __wrap_arch_pread64(long fd, void *bytes, size_t length, long offset)
+{
+	long n;
+
+	if (++reads == fails_at)
+		return failure;
+	n = __real_arch_pread64(fd, bytes, length < most ? length : most, offset);
+	if (changes && n == sizeof(struct store) && offset == 0 && ++head_reads >= 2)
+		((struct store *)bytes)->records_used = (uint64_t)1 << 40;
+	return n;
+}
+
+static int made(void)
+{
+	int fd = (int)arch_memfd_create("reread", 0);
+	ash_heap *heap = ash_heap_create_file(fd, CAPACITY, NULL);
+
+	CHECK(heap != NULL);
+	for (size_t i = 0; i < BLOCKS; i++)
+		CHECK(ash_heap_alloc(heap, i < 20 ? 300 : 3000) != NULL);
+	ash_heap_thread_detach(heap);
+	ash_heap_destroy(heap);
+	reads = 0;
+	return fd;
+}
+
+static bool attaches(int fd, enum ash_attach *why)
+{
+	struct ash_stats st;
+	ash_heap *heap = ash_heap_attach_file(fd, why);
+
+	if (heap == NULL)
+		return false;
+	CHECK_EQ(*why, ASH_ATTACHED);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, BLOCKS);
+	CHECK_EQ(ash_heap_check(heap), 0);
+	ash_heap_destroy(heap);
+	return true;
+}
+
+/* What one read did not give the next one gives, and not a byte more is written. */
+TEST(reread_after_short_reads, 20)
+{
+	static const size_t lengths[] = {7, 100, 1000, 4096};
+	enum ash_attach why;
+	int fd = made();
+
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+		most = lengths[i];
+		CHECK(attaches(fd, &why));
+	}
+}
+
+/*
+ * One read fails: there is a heap or a reason, and one that fails when words are compared
+ * for the first time (a heap that others change looks wrong then) is no reason.
+ */
+TEST(reread_after_a_failure, 20)
+{
+	size_t all, k, refused = 0;
+	enum ash_attach why;
+	int fd = made();
+
+	CHECK(attaches(fd, &why));
+	all = reads;
+	failure = -EIO;
+	for (k = 1; k <= all; k++) {
+		reads = 0;
+		fails_at = k;
+		if (!attaches(fd, &why)) {
+			CHECK(why != ASH_ATTACHED);
+			refused++;
+		}
+	}
+	rt_print("     %zu reads, %zu of them are needed\n", all, refused);
+	/* Before it and after: the claim, head and region, the census. */
+	CHECK(all > 12 && refused <= 4);
+}
+
+TEST(reread_of_a_head_that_changes, 20)
+{
+	enum ash_attach why;
+	int fd = made();
+
+	changes = true;
+	CHECK(!attaches(fd, &why));
+	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
+	CHECK(head_reads >= 2);
+	changes = false;
+	CHECK(attaches(fd, &why));
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}
