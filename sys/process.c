@@ -60,7 +60,14 @@ uint64_t process_thread(void)
 /* The second call, for an existing thread, shows that ESRCH is the kernel's, not a filter's. */
 bool process_thread_is_gone(uint64_t thread)
 {
-	return arch_tkill((long)thread, 0) == -ESRCH && arch_tkill(arch_gettid(), 0) == 0;
+	if (arch_tkill((long)thread, 0) != -ESRCH || arch_tkill(arch_gettid(), 0) != 0)
+		return false;
+	/*
+	 * Pairs with the end of the thread, whose last stores the kernel completes before it
+	 * lets go of the id: the caller reads what the thread left, not something older.
+	 */
+	fence_acquire();
+	return true;
 }
 
 bool process_is_first_thread(void)

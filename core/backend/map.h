@@ -76,8 +76,12 @@ static inline struct slab **map_unit(const void *p)
  */
 static inline struct slab *map_guess_slab(const void *p)
 {
-	/* Pairs with slab_publish: a record that is found is complete. */
-	return load_acquire(map_unit(p));
+	/*
+	 * Relaxed: the hint alone proves nothing.  A record whose owner word is the caller's is
+	 * complete for the caller, who wrote it or took over from who did; for any other
+	 * record slab_is_of reads chunk.head by acquire.
+	 */
+	return load_relaxed(map_unit(p));
 }
 
 /* The chunk that contains this address and has been in use; NULL: none. */

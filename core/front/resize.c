@@ -33,7 +33,7 @@ static OUTLINE void *resize_rest(void *p, size_t size)
 		return NULL;
 	}
 	c = map_find(p);
-	if (unlikely(heap_hooks != NULL) && heap_hooks->resize(c, &p, size))
+	if (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->resize(c, &p, size))
 		return p;
 	if (span_is(c, p)) {
 		if (size > SLOT_MAX) {

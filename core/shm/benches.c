@@ -108,7 +108,7 @@ static void bench_clear(struct bench *b)
 	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
 		part_clear(e, entries);
 	if (b->page != NULL)
-		b->page->life = b->page->process = b->page->world = 0;
+		page_forget(b->page);
 }
 
 /*
@@ -119,7 +119,8 @@ static struct bench *take_left(unsigned kind)
 {
 	enum { STEPS = 64, ASKED = 2 };
 	static struct bench *turn[SEAT_KINDS];
-	struct bench *b = load_relaxed(&turn[kind]);
+	/* Acquire pairs with the release below: the bench that another thread found is complete. */
+	struct bench *b = load_acquire(&turn[kind]);
 	unsigned i, asked = 0;
 
 	for (i = 0; i < STEPS && asked < ASKED; i++) {
@@ -128,7 +129,7 @@ static struct bench *take_left(unsigned kind)
 		b = b == NULL || b->next == NULL ? benches_first(kind) : b->next;
 		if (b == NULL)
 			return NULL;
-		store_relaxed(&turn[kind], b);
+		store_release(&turn[kind], b);
 		word = load_acquire(&b->holder);
 		if (THREAD(word) == 0)
 			continue;

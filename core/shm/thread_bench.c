@@ -33,7 +33,7 @@ static void inherited_clear(struct bench *b)
 	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
 		for (at = 0; at < entries; at++)
 			e[at] = (struct seat_entry){0};
-	b->page->life = b->page->process = b->page->world = 0;
+	page_forget(b->page);
 	bench_keep(b);
 	signal_fence();
 	process_set_mark(&b->page->mark);

@@ -94,7 +94,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	s = record_at(u.chunk, record_offset_unowned(u.first));
 	slab_shape(s, u, class, class_size(class), slots);
 	if (unlikely(h->sharing == PAGES_SHARED))
-		heap_hooks->slab_made(s);
+		heap_hooks_now()->slab_made(s);
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);
 	slab_publish(h, s, record_offset_unowned(u.first));
 	for (g = 0; g < s->groups; g++) {

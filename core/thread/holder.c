@@ -29,7 +29,7 @@ static uint64_t thread_number(void)
 uint64_t holder_seated(const struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
-		return heap_hooks->holder((struct heap *)(uintptr_t)h);
+		return heap_hooks_now()->holder((struct heap *)(uintptr_t)h);
 	return held_state(generation_now(), thread_number() >> OWNER_THREAD & NUMBER_MASK);
 }
 

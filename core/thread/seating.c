@@ -15,7 +15,7 @@ static uint64_t first_owner_used;
 static struct owner *owner_memory(struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
-		return heap_hooks->owner_memory(h);
+		return heap_hooks_now()->owner_memory(h);
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
 		return owner_first;
 	return pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
@@ -135,6 +135,6 @@ static void seat_leave(void)
 void ash_thread_detach(void)
 {
 	seat_leave();
-	if (unlikely(heap_hooks != NULL))
-		heap_hooks->thread_ends();
+	if (unlikely(heap_hooks_now() != NULL))
+		heap_hooks_now()->thread_ends();
 }

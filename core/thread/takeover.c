@@ -18,7 +18,7 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	if (t->number == 0)
 		t->number = (fetch_add_relaxed(&t->heap->takeovers, 1) + 1) << 1;
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
-		heap_hooks->settle(v);
+		heap_hooks_now()->settle(v);
 	v->slabs_seen = 0;
 	store_relaxed(&v->batch, t->number);
 	t->records++;
