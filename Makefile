@@ -16,7 +16,7 @@
 #	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
-#	make model      the protocol of the bitmaps, by the model checker spin
+#	make model      the protocol of the bitmaps, by spin; memory orders, by relacy
 #	make setup      looks for the tools that all of this needs
 #	make setup-checkers  installs what tsan and model need, where it may
 #	make setup-programs  and what test-programs needs

@@ -32,12 +32,13 @@ uint64_t *process_mark(void)
 
 void process_set_mark(uint64_t *mark)
 {
+	/* Pairs with process_has_forked: the page has been emptied (inherited_clear). */
 	store_release(mark, (uint64_t)arch_getpid());
 }
 
 bool process_has_forked(const uint64_t *mark)
 {
-	uint64_t pid = load_acquire(mark);
+	uint64_t pid = load_acquire(mark); /* pairs with process_set_mark */
 
 	return pid == 0 || (load_relaxed(&advice_lies) != 0 && pid != (uint64_t)arch_getpid());
 }

@@ -8,6 +8,7 @@ static uint64_t first_leaf_used;
 
 static struct map_leaf *leaf_memory(void)
 {
+	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (exchange_seq_cst(&first_leaf_used, 1) == 0)
 		return &chunk_map.first;
 	return pages_reserve(sizeof chunk_map.first, PAGE_SIZE, PAGES_PRIVATE);

@@ -56,6 +56,7 @@ static ALWAYS_INLINE struct units units_find(struct heap *h, unsigned count,
 		size_t w, words = bits_words(load_relaxed(&r->chunks));
 
 		for (w = 0; w < words; w++) {
+			/* Acquire pairs with chunk_hint: the chunk's record is complete. */
 			uint64_t some = load_acquire(&r->partial[w]);
 
 			for (; some != 0; some = bits_without_lowest(some)) {

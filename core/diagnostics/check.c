@@ -110,7 +110,7 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 	unsigned u;
 
 	for (u = 0; u < CHUNK_UNITS; u++) {
-		uint64_t before = load_acquire(made);
+		uint64_t before = load_acquire(made); /* pairs with unowned_make */
 		enum invariant broken = check_unit(o, c, u);
 
 		/*

@@ -19,7 +19,7 @@ static size_t stats_taken(const struct slab *s, size_t *pending)
 	if (!slab_words_valid(s))
 		return 0;
 	for (g = 0; g < groups; g++) {
-		/* The remote word first, as in slot_is_taken. */
+		/* The remote word first, by acquire: as in slot_is_taken. */
 		uint64_t remote = unowned ? 0 : load_acquire(&others[g]);
 		uint64_t word = load_relaxed(&s->free[g]);
 

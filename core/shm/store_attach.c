@@ -67,6 +67,7 @@ static void clear_hints(struct heap *h)
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++) {
+		/* Pairs with unowned_prefer.  The release below pairs with nothing: it is a hint. */
 		const struct slab *s = load_acquire(&h->unowned[class]);
 
 		if (s != NULL && ((load_acquire(&s->owner) & OWNER_UNOWNED) == 0 ||

@@ -13,7 +13,10 @@ static struct bench *bench_make(unsigned kind)
 
 	if (b == NULL)
 		return NULL;
-	/* A compare-and-swap, as a signal handler may do the same. */
+	/*
+	 * A compare-and-swap, as a signal handler may do the same.  No other thread reads the
+	 * word, so its acquire pairs with nothing.
+	 */
 	if (!cas_acquire((uint64_t *)(void *)&benches[kind], &none, (uint64_t)(uintptr_t)b)) {
 		bench_leave(b);
 		return (struct bench *)(uintptr_t)none;

@@ -36,5 +36,6 @@ void fork_settle(struct owner *o, uint64_t generation)
 	(void)takeover_end(&t);
 	/* Remote bits for which vanished threads had made no inbox entry yet. */
 	collect_all(o);
+	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);
 }

@@ -38,6 +38,7 @@ static inline void fork_notice(struct owner *o)
 	if (o->heap->sharing != PAGES_PRIVATE)
 		return; /* a child gets records of its own there */
 	generation = generation_now();
+	/* Pairs with the release in fork_settle. */
 	if (unlikely(load_acquire(&o->heap->settled) != generation))
 		fork_settle(o, generation);
 	/* The first record is made before forks are noticed. */
