@@ -62,11 +62,12 @@ PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 FOR_SIZE    = -Oz $(LESS_CODE) $(NO_RED_ZONE)
 endif
 NO_RED_ZONE = $(if $(filter x86_64,$(ARCH)),-mno-red-zone)
-# aarch64: atomic operations without calls of the compiler's library.  riscv64: no section of
-# small objects, as linker.ld has none.
+# aarch64: atomic operations without calls of the compiler's library.  riscv64: no relaxing,
+# which lld 14 cannot, and no section of small objects, as linker.ld has none.
 FOR_CPU = $(FOR_$(ARCH))
 FOR_aarch64 = -mno-outline-atomics
-FOR_riscv64 = -march=rv64gc -mabi=lp64d -msmall-data-limit=0
+FOR_riscv64 = -march=rv64gc -mabi=lp64d -mno-relax
+NO_SMALL = $(if $(filter riscv64,$(ARCH)),-msmall-data-limit=0)
 # Kernels with pages of 64 KiB load no program whose segments share one.
 PAGE_MOST = $(if $(filter x86_64,$(ARCH)),4096,65536)
 # Passes of clang, by private names, that keep addresses and sums in registers over a loop,
@@ -93,10 +94,10 @@ UNWIND = -fasynchronous-unwind-tables
 
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
-LIB_FLAGS   = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
+LIB_FLAGS   = $(BASE) $(NO_SMALL) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
 # Programs see the staged header and the runtime, tests what is in tests/support, too.
 # INNER is for the library itself and for the tests in INNER_TESTS.
-PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include \
+PROG_FLAGS  = $(BASE) $(NO_SMALL) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include \
 	-Itests/runtime -Itests/runtime/$(ARCH) -Itests -Itests/support/$(ARCH)
 INNER       = -Iarch/$(ARCH) -Isys -Icore -Icore/include
 ASM_FLAGS   = $(TARGET) $(FOR_CPU) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH)
@@ -297,7 +298,7 @@ $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-
 
 # Its warnings were given when the sources were compiled one by one.
 MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
-$(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec
+$(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec $(NO_SMALL)
 # No table of jumps: the linker makes those without unwind tables.
 $(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO
 
