@@ -15,7 +15,7 @@
 #define ASHLAR_AMALGAMATION
 
 /* For another machine, one error and nothing else. */
-#include "arch/x86_64/host.h"
+#include "arch/any.h"
 #ifdef ARCH_HOST
 
 #ifndef ASHLAR_MALLOC
@@ -39,8 +39,6 @@
  * Headers, all of them before the sources: then none is first met where something else is
  * left out or built for size.
  */
-#include "arch/x86_64/cpu.h"
-#include "arch/x86_64/syscall.h"
 #include "sys/atomic.h"
 #include "sys/borrow.h"
 #include "sys/generation.h"
@@ -146,10 +144,8 @@
 
 /* The memcpy family and the system calls. */
 ASHLAR_SMALL
-#include "arch/x86_64/memory.c"
+#include "arch/any.c"
 ASHLAR_SMALL_END
-#include "arch/x86_64/stub.h"
-#include "arch/x86_64/syscall.S"
 
 ASHLAR_SMALL
 #include "sys/borrow.c"

@@ -80,7 +80,7 @@ bool map_holds(const void *p)
 
 	if (address - (uintptr_t)&chunk_map < sizeof chunk_map)
 		return true;
-	for (i = 0; i < MAP_SIZE; i++) {
+	for (i = 0; i < MAP_ROOT; i++) {
 		const struct map_leaf *leaf = load_acquire(&chunk_map.root[i]);
 
 		if (leaf != NULL && address - (uintptr_t)leaf < sizeof *leaf)

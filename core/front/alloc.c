@@ -88,7 +88,7 @@ FAST void *ash_alloc(size_t size)
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
 		return ash_inline_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;
-	cpu_and(at, sum);
+	cpu_and(at, word, sum);
 	if (QUICK)
 		p = quick_predicted(p);
 	seat_open();

@@ -21,6 +21,7 @@
 #define CORE_SEAT_H
 
 #include "internal.h"
+#include "prereloc.h"
 #include "thread/owner.h"
 
 struct seat {
@@ -45,6 +46,16 @@ struct seat {
 #endif
 
 INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
+
+#ifdef PRERELOC_BY_WORD
+static const struct seat seat_before = {0}; /* never written: self is NULL */
+
+static ALWAYS_INLINE struct seat *seat_here(void)
+{
+	return likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before;
+}
+#define seat (*seat_here())
+#endif
 
 /* Checks the record out.  A handler must see 0 before the caller changes the record. */
 static inline void seat_close(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The harness of deaths: the book, the others, the steps. */
 #include "inner/death.h"
-#include "support/trap_flag.h"
+#include "trap_flag.h"
 
 #include "life.h"
 #include "syscall.h"
@@ -104,13 +104,10 @@ static bool passed;
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
-	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
-
-	*flags &= ~(uint64_t)TRAP_FLAG;
+	trap_go_on(context, stepping);
 	if (!stepping)
 		return;
-	*flags |= TRAP_FLAG;
-	passed |= *trap_place(context, CONTEXT_RIP) == (uint64_t)(uintptr_t)current->passes;
+	passed |= trap_pc(context) == (uintptr_t)current->passes;
 	if (boundaries++ % stride == offset) {
 		look();
 		looks++;
@@ -213,6 +210,7 @@ TEST(death_steps, 3600)
 	const char *only = rt_getenv("STEPS_ONLY");
 	size_t i, sum = 0;
 
+	trap_need();
 	unowned_make();
 	for (i = 0; i < death_path_count; i++)
 		if (only == NULL || rt_strstr(death_paths[i].name, only) != NULL)

@@ -5,7 +5,7 @@
 #include "backend/map.h"
 #include "front/block.h"
 #include "front/slot.h"
-#include "support/trap_flag.h"
+#include "trap_flag.h"
 #include "syscall.h"
 #include "thread/owner.h"
 
@@ -35,15 +35,13 @@ static bool passed, strayed;
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
-	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
-	uint64_t rip = *trap_place(context, CONTEXT_RIP);
+	uintptr_t pc = trap_pc(context);
 
-	*flags &= ~(uint64_t)TRAP_FLAG;
+	trap_go_on(context, stepping);
 	if (!stepping)
 		return;
-	*flags |= TRAP_FLAG;
-	passed |= rip == (uint64_t)(uintptr_t)current->passes;
-	strayed |= rip == (uint64_t)(uintptr_t)current->avoids;
+	passed |= pc == (uintptr_t)current->passes;
+	strayed |= pc == (uintptr_t)current->avoids;
 	if (boundaries++ % stride == offset && acted < ENOUGH) {
 		act();
 		steps_count_blocks();
@@ -149,6 +147,7 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 	long pids[WORKERS];
 	size_t i;
 
+	trap_need();
 	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS */
 	shared = (void *)arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0);
 	CHECK(steps_path_count <= PATHS);
