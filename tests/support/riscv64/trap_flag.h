@@ -1,41 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a handler of SIGTRAP sees of the call it stopped (riscv64).  Linux gives a program no trap
- * flag of its own here, so stepping needs somebody outside.
+ * flag of its own here: QEMU stops it (stepper.h).
  */
 #ifndef TESTS_SUPPORT_TRAP_FLAG_H
 #define TESTS_SUPPORT_TRAP_FLAG_H
 
-#include "rt.h"
+#include <stdint.h>
 
-enum {
-	SIGTRAP_NUMBER = 5,
-	CONTEXT_PC = 176 /* place in the ucontext of a signal */
-};
+#include "support/stepper_calls.h"
 
-/* Ends a test that needs single steps. */
-static inline void trap_need(void)
+enum { CONTEXT_PC = 176 }; /* place in the ucontext of a signal */
+
+static inline void stepper_call(int64_t what)
 {
-	rt_skip("no single steps on this CPU");
+	register int64_t number __asm__("a7") = STEPPER_CALL;
+	register int64_t argument __asm__("a0") = what;
+
+	__asm__ volatile("ecall" : "+r"(argument) : "r"(number) : "memory");
 }
 
-static inline uintptr_t trap_pc(void *context)
-{
-	return *(uintptr_t *)(void *)((char *)context + CONTEXT_PC);
-}
-
-static inline void trap_go_on(void *context, bool stepping)
-{
-	(void)context, (void)stepping;
-}
-
-static inline void trap_string(void *context)
-{
-	(void)context;
-}
-
-static inline void trap_begin(void)
-{
-}
+#include "support/stepper.h"
 
 #endif
