@@ -2,6 +2,7 @@
 #
 #	make            the library: build/libashlar.a, build/include/ashlar.h
 #	make test       everything that is checked, natively and under QEMU
+#	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make programs   the library, the tests and the demonstrations, without running them
 #	make demo       the demonstration, natively and under QEMU
@@ -188,6 +189,12 @@ test: setup
 	$(MAKE) --no-print-directory programs
 	BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" sh tools/test
 
+# Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all
+STEPS =
+steps: setup
+	$(MAKE) --no-print-directory $(BUILD)/tests/all $(BUILD)/steps.so
+	BUILD=$(BUILD) sh tools/steps $(ARCH) $(STEPS)
+
 test-long: setup
 	$(MAKE) --no-print-directory $(LONG)
 	BUILD=$(BUILD) PROGRAMS="$(LONG)" SECTIONS=natively sh tools/test
@@ -334,6 +341,13 @@ $(MALLOC_SO): $(SO_OBJECTS) core/malloc/version.map core/malloc/dynamic.list too
 		-Wl,--fatal-warnings $(SO_OBJECTS) -o $@
 	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
 
+# For QEMU on this machine, whatever the CPU of the programs is.
+$(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
+	echo 'LINK $@'
+	mkdir -p $(@D)
+	$(CC) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(WARNINGS) \
+		-fvisibility=hidden -fPIC -shared -fuse-ld=lld -Itests $< -o $@
+
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
@@ -434,7 +448,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all programs setup test test-long model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all programs setup test test-long steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
