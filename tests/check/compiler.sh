@@ -104,7 +104,7 @@ done
 
 code() {
 	"$cc" -O2 -ffreestanding "$@" -c "$build/amalgamation/ashlar.c" -o "$folder/one.o" &&
-		llvm-objdump -d --no-show-raw-insn --mattr=+lse "$folder/one.o" >"$folder/code"
+		llvm-objdump -d --no-show-raw-insn --mattr=+lse "$folder/one.o" >"$folder/code" 2>/dev/null
 }
 code --target=aarch64-linux-gnu -march=armv8.1-a && grep -q '[[:blank:]]casa*l*[[:blank:]]' "$folder/code" &&
 	grep -q '[[:blank:]]ldset' "$folder/code" && ! grep -qE '[[:blank:]](ldax|ldx|stlx|stx)r' "$folder/code"
