@@ -277,7 +277,7 @@ mutants: setup
 golden-accept: programs
 	! command -v clang-19 >/dev/null || \
 		$(MAKE) --no-print-directory CC=clang-19 BUILD=$(BUILD)/clang-19 programs
-	sh tools/golden accept $(BUILD) $(BUILD)/clang-19
+	sh tools/golden accept $(BUILD) $(BUILD)/clang-19 $(addprefix $(BUILD)/,$(CPUS))
 
 model:
 	BUILD=$(BUILD) CC="$(CC)" sh tools/model/run
