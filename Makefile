@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 #	make            the library: build/libashlar.a, build/include/ashlar.h
-#	make test       everything that is checked, natively and under QEMU
+#	make test       everything that is checked, natively and under QEMU; of other CPUs a part
+#	make test-arch  every test program of every CPU, under QEMU
 #	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make programs   the library, the tests and the demonstrations, without running them
@@ -29,6 +30,7 @@
 #	make clean      removes build/
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
+# Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
 # speed (FAST, QUICK), the tests of build/tests/quick, and core/amalgamation.c.
 
@@ -184,10 +186,21 @@ install: all
 setup:
 	sh tools/setup
 
+CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
+RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
+
 # The tools must be there before anything is compiled: hence the second make.
 test: setup
 	$(MAKE) --no-print-directory programs
-	BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" sh tools/test
+	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
+		$(addprefix $(BUILD)/$(cpu)/tests/,all st arch tls_large) &&) :)
+	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) sh tools/test
+
+# Every test program of every CPU, under QEMU.
+test-arch: setup
+	$(MAKE) --no-print-directory programs
+	$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) programs &&) :
+	$(RUN_TESTS) SECTIONS=all_cpus sh tools/test
 
 # Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all
 STEPS =
@@ -197,11 +210,11 @@ steps: setup
 
 test-long: setup
 	$(MAKE) --no-print-directory $(LONG)
-	BUILD=$(BUILD) PROGRAMS="$(LONG)" SECTIONS=natively sh tools/test
+	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS=natively sh tools/test
 
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
-	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
+	BUILD=$(BUILD) ARCH=$(ARCH) EMULATOR="$(EMULATOR)" sh tools/demo/run $(BUILD)/demo
 
 demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
@@ -271,7 +284,7 @@ mutants: setup
 golden-accept: programs
 	! command -v clang-19 >/dev/null || \
 		$(MAKE) --no-print-directory CC=clang-19 BUILD=$(BUILD)/clang-19 programs
-	sh tools/golden accept $(BUILD) $(BUILD)/clang-19
+	sh tools/golden accept $(BUILD) $(BUILD)/clang-19 $(addprefix $(BUILD)/,$(CPUS))
 
 model:
 	BUILD=$(BUILD) CC="$(CC)" sh tools/model/run
@@ -448,7 +461,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all programs setup test test-long steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

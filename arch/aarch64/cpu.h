@@ -20,6 +20,18 @@
 #define CPU_APART_FROM 0x110000000000
 #define CPU_APART_TO   0x500000000000
 
+/* The address of a thread-local word takes several instructions, see thread/seat.h. */
+#define CPU_TLS_IS_COMPUTED
+
+#define CPU_KNOWN(held, constant) (held)
+#define CPU_KEEP(p)                                                                                \
+	__extension__({                                                                            \
+		__typeof__(p) kept = (p);                                                          \
+		__asm__("" : "+r"(kept));                                                          \
+		kept;                                                                              \
+	})
+#define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
 #include <stdbool.h>
 #include <stdint.h>
 

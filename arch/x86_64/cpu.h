@@ -29,6 +29,9 @@
  */
 #define CPU_PRERELOC_OFFSET 0x100
 
+/* Orders for the compiler only: between a thread and its own signal handlers. */
+#define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,6 +55,12 @@ static inline const char *cpu_thread_pointer(void)
 	__asm__("movq %%fs:0, %0" : "=r"(p));
 	return p;
 }
+
+/* A value that is known to be `constant`: held in a register, or as part of an instruction. */
+#define CPU_KNOWN(held, constant) (constant)
+
+/* The same pointer, for CPUs that address little relative to it: computed but once. */
+#define CPU_KEEP(p) (p)
 
 /* Ends the process by SIGILL. */
 static inline _Noreturn void cpu_stop(void)

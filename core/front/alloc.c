@@ -70,7 +70,7 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 FAST void *ash_alloc(size_t size)
 {
 	struct owner *o = seat.self;
-	uint64_t *at, word, sum;
+	uint64_t *at, word, sum, opened;
 	unsigned small;
 	struct bin *b;
 	void *p;
@@ -78,7 +78,7 @@ FAST void *ash_alloc(size_t size)
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
 	signal_fence(); /* self is read before open, see ash_inline_refill */
-	sum = seat.open;
+	sum = opened = seat.open;
 	seat_close();
 	small = class_small[(size + 7) / 8];
 	b = bin_small(o, small);
@@ -91,6 +91,6 @@ FAST void *ash_alloc(size_t size)
 	cpu_and(at, word, sum);
 	if (QUICK)
 		p = quick_predicted(p);
-	seat_open();
+	seat_open_again(opened);
 	return p;
 }

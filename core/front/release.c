@@ -10,13 +10,14 @@
  */
 FAST void ash_release(void *p)
 {
-	uint64_t word, index, group;
+	uint64_t word, index, group, opened;
 	struct slab *s;
 
 	if (unlikely(!own_slot(p, &s, &index))) {
 		release_rest(p, s);
 		return;
 	}
+	opened = seat.open;
 	seat_close();
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
@@ -33,5 +34,5 @@ FAST void ash_release(void *p)
 	store_release(&s->free[group], word);
 	if (QUICK)
 		seat.latest = p; /* see quick_predicted */
-	seat_open();
+	seat_open_again(opened);
 }

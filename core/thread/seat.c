@@ -3,6 +3,6 @@
 
 #undef seat
 INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none};
-#ifdef PRERELOC_BY_WORD
+#ifdef CPU_TLS_IS_COMPUTED
 #define seat (*seat_here()) /* for the files that follow in the amalgamation */
 #endif

@@ -47,12 +47,18 @@ struct seat {
 
 INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
 
+#ifdef CPU_TLS_IS_COMPUTED
 #ifdef PRERELOC_BY_WORD
 static const struct seat seat_before = {0}; /* never written: self is NULL */
+#define SEAT_HERE (likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before)
+#else
+#define SEAT_HERE (&seat)
+#endif
 
+/* By way of a register that the compiler keeps, as it would compute the address at each use. */
 static ALWAYS_INLINE struct seat *seat_here(void)
 {
-	return likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before;
+	return CPU_KEEP(SEAT_HERE);
 }
 #define seat (*seat_here())
 #endif
@@ -69,6 +75,14 @@ static inline void seat_open(void)
 {
 	signal_fence();
 	seat.open = SEAT_OPEN;
+}
+
+/* The same; opened: what the caller read of it before it closed the seat, and knows to be ~0. */
+static inline void seat_open_again(uint64_t opened)
+{
+	(void)opened;
+	signal_fence();
+	seat.open = CPU_KNOWN(opened, SEAT_OPEN);
 }
 
 #endif

@@ -13,6 +13,8 @@
 #include "syscall.h"
 #include "thread/seat.h"
 
+#undef seat /* here the object's own name, not the way to it (thread/seat.h) */
+
 enum { VFORK = 0x4000 | CLONE_VM | 17 /* SIGCHLD */, STACK = 64 * 1024, NEW_PID = 0x20000000, NEW_TIME = 0x80 };
 
 /* ---- a heap in a file ---- */
