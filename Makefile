@@ -193,13 +193,14 @@ RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS=
 test: setup
 	$(MAKE) --no-print-directory programs
 	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
-		$(addprefix $(BUILD)/$(cpu)/tests/,all st arch tls_large) &&) :)
+		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all st arch tls_large) steps.so) &&) :)
 	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) sh tools/test
 
 # Every test program of every CPU, under QEMU.
 test-arch: setup
 	$(MAKE) --no-print-directory programs
-	$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) programs &&) :
+	$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) programs \
+		$(BUILD)/$(cpu)/steps.so &&) :
 	$(RUN_TESTS) SECTIONS=all_cpus sh tools/test
 
 # Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all

@@ -38,7 +38,7 @@ struct info {
 	int cpus, cpus_most;
 };
 typedef void on_block(uint64_t id, struct qemu_plugin_tb *block);
-typedef void on_instruction(unsigned cpu, void *context);
+typedef void on_instruction(unsigned cpu, void *data);
 typedef void on_return(uint64_t id, unsigned cpu, int64_t number, int64_t result);
 typedef void on_call(uint64_t id, unsigned cpu, int64_t number, uint64_t a, uint64_t b, uint64_t c,
 		     uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h);
@@ -47,10 +47,11 @@ void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, on_block *call);
 void qemu_plugin_register_vcpu_syscall_cb(uint64_t id, on_call *call);
 void qemu_plugin_register_vcpu_syscall_ret_cb(uint64_t id, on_return *call);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, on_instruction *call,
-					    int flags, void *context);
+					    int flags, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t i);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 
 EXPORT int qemu_plugin_version = 1;
@@ -70,9 +71,27 @@ enum meaning { PLAIN, LINK, CONDITIONAL, CALL };
 static enum meaning (*meaning_of)(uint32_t word, size_t size);
 static int64_t sigreturn;
 
-static void step(__attribute__((unused)) unsigned cpu, __attribute__((unused)) void *context)
+/*
+ * True: the instruction is one of a short loop that has gone on for long, as memset of a large
+ * block, which on x86_64 is one instruction.  Then only one of many is stopped after.
+ */
+static bool is_passed_over(uintptr_t at)
 {
-	if (state != ON)
+	enum { NEAR = 128, LONG = 3000, APART = 1009 };
+	static __thread uintptr_t place;
+	static __thread unsigned stayed;
+
+	if (at - place + NEAR > 2 * NEAR) {
+		place = at;
+		stayed = 0;
+	}
+	return ++stayed > LONG && stayed % APART != 0;
+}
+
+/* at: its address. */
+static void step(__attribute__((unused)) unsigned cpu, void *at)
+{
+	if (state != ON || is_passed_over((uintptr_t)at))
 		return;
 	if (linked > 0) {
 		linked--;
@@ -83,17 +102,17 @@ static void step(__attribute__((unused)) unsigned cpu, __attribute__((unused)) v
 }
 
 /* No stop behind a load-linked, either. */
-static void link(__attribute__((unused)) unsigned cpu, __attribute__((unused)) void *context)
+static void link(__attribute__((unused)) unsigned cpu, __attribute__((unused)) void *at)
 {
 	if (state == ON)
 		linked = LINKED_MOST;
 }
 
-static void conditional(unsigned cpu, void *context)
+static void conditional(unsigned cpu, void *at)
 {
 	if (state == ON)
 		linked = 0;
-	step(cpu, context);
+	step(cpu, at);
 }
 
 static void translate(__attribute__((unused)) uint64_t id, struct qemu_plugin_tb *block)
@@ -104,18 +123,16 @@ static void translate(__attribute__((unused)) uint64_t id, struct qemu_plugin_tb
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
 		size_t size = qemu_plugin_insn_size(insn), k;
 		const unsigned char *bytes = qemu_plugin_insn_data(insn);
+		void *at = (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn);
+		enum meaning means;
 		uint32_t word = 0;
 
 		for (k = 0; k < size && k < sizeof word; k++)
 			word |= (uint32_t)bytes[k] << (8 * k);
-		switch (meaning_of(word, size)) {
-		case PLAIN: qemu_plugin_register_vcpu_insn_exec_cb(insn, step, 0, NULL); break;
-		case LINK: qemu_plugin_register_vcpu_insn_exec_cb(insn, link, 0, NULL); break;
-		case CONDITIONAL:
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, conditional, 0, NULL);
-			break;
-		case CALL: break;
-		}
+		means = meaning_of(word, size);
+		if (means != CALL)
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, means == PLAIN ? step : means == LINK ? link : conditional, 0, at);
 	}
 }
 
