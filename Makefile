@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 #	make            the library: build/libashlar.a, build/include/ashlar.h
-#	make test       everything that is checked, natively and under QEMU
+#	make test       everything that is checked, natively and under QEMU; of other CPUs a part
+#	make test-arch  every test program of every CPU, under QEMU
+#	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make programs   the library, the tests and the demonstrations, without running them
 #	make demo       the demonstration, natively and under QEMU
@@ -16,7 +18,7 @@
 #	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
-#	make model      the protocol of the bitmaps, by the model checker spin
+#	make model      the protocol of the bitmaps, by spin; memory orders, by relacy
 #	make setup      looks for the tools that all of this needs
 #	make setup-checkers  installs what tsan and model need, where it may
 #	make setup-programs  and what test-programs needs
@@ -28,26 +30,49 @@
 #	make clean      removes build/
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
+# Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
 # speed (FAST), and core/amalgamation.c.
 
 MAKEFLAGS += --no-builtin-rules
 
 CC    = clang
-AR    = ar
-BUILD = build
+
+# The CPU: what the compiler is for, unless ARCH is given: make ARCH=aarch64 by clang and lld alone.
+HOST  := $(shell uname -m)
+OWN   := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+ARCH  = $(OWN)
+ifeq ($(wildcard arch/$(ARCH)/host.h),)
+$(error Ashlar is for x86_64, aarch64 and riscv64 Linux, in C; this is for $(ARCH))
+endif
+ifneq ($(ARCH),$(OWN))
+TARGET = --target=$(ARCH)-linux-gnu
+endif
+BUILD = build$(if $(filter-out $(HOST),$(ARCH)),/$(ARCH))
+AR    = $(if $(TARGET),llvm-ar,ar)
+# What runs its programs here.
+EMULATOR = $(if $(filter-out $(HOST),$(ARCH)),qemu-$(ARCH) )
 
 # What gcc calls otherwise.  It builds the library; the tests, the figures and the limits of
 # size are for clang.
 ifeq ($(shell $(CC) --version 2>/dev/null | grep -c clang),0)
 NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
 PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
-FOR_SIZE    = -Os -mno-red-zone
+FOR_SIZE    = -Os $(NO_RED_ZONE)
 else
 NO_HEADERS  = -nostdlibinc
 PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
-FOR_SIZE    = -Oz $(LESS_CODE) -mno-red-zone
+FOR_SIZE    = -Oz $(LESS_CODE) $(NO_RED_ZONE)
 endif
+NO_RED_ZONE = $(if $(filter x86_64,$(ARCH)),-mno-red-zone)
+# aarch64: atomic operations without calls of the compiler's library.  riscv64: no relaxing,
+# which lld 14 cannot, and no section of small objects, as linker.ld has none.
+FOR_CPU = $(FOR_$(ARCH))
+FOR_aarch64 = -mno-outline-atomics
+FOR_riscv64 = -march=rv64gc -mabi=lp64d -mno-relax
+NO_SMALL = $(if $(filter riscv64,$(ARCH)),-msmall-data-limit=0)
+# Kernels with pages of 64 KiB load no program whose segments share one.
+PAGE_MOST = $(if $(filter x86_64,$(ARCH)),4096,65536)
 # Passes of clang, by private names, that keep addresses and sums in registers over a loop,
 # which in small functions means saving registers, and that align or double code to save a
 # jump.  Tried with clang 14 and 19: without them the four main calls have 2.5 and 3 % more bytes.
@@ -55,8 +80,8 @@ LESS_CODE = $(addprefix -mllvm ,-disable-machine-licm -disable-lsr -disable-bloc
 	-two-entry-phi-node-folding-threshold=0 -bonus-inst-threshold=0)
 
 # Here once, or each file would say it and more.
-ifneq ($(findstring Ashlar is for,$(shell $(CC) -fsyntax-only -x c arch/x86_64/host.h 2>&1)),)
-$(error Ashlar is for x86_64 Linux, in C; $(CC) is for something else)
+ifneq ($(findstring Ashlar is for,$(shell $(CC) $(TARGET) -fsyntax-only -x c arch/$(ARCH)/host.h 2>&1)),)
+$(error Ashlar is for x86_64, aarch64 and riscv64 Linux, in C; $(CC) is for something else)
 endif
 
 WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes \
@@ -65,24 +90,25 @@ WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstric
 # Unwind tables: profilers, crash reporters and debuggers walk the stack from each instruction
 # of the library; its tests and tools do without.
 # DWARF 4: valgrind before 3.20 gives up on the DWARF 5 of clang.
-BASE = -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(DEBUG) -fno-stack-protector \
+BASE = $(TARGET) $(FOR_CPU) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(DEBUG) -fno-stack-protector \
 	$(UNWIND) -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
 DEBUG  = -gdwarf-4
 UNWIND = -fasynchronous-unwind-tables
 
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
-LIB_FLAGS   = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
+LIB_FLAGS   = $(BASE) $(NO_SMALL) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
 # Programs see the staged header and the runtime, tests what is in tests/support, too.
 # INNER is for the library itself and for the tests in INNER_TESTS.
-PROG_FLAGS  = $(BASE) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include -Itests/runtime -Itests
-INNER       = -Iarch/x86_64 -Isys -Icore -Icore/include
-ASM_FLAGS   = $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/x86_64
+PROG_FLAGS  = $(BASE) $(NO_SMALL) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include \
+	-Itests/runtime -Itests/runtime/$(ARCH) -Itests -Itests/support/$(ARCH)
+INNER       = -Iarch/$(ARCH) -Isys -Icore -Icore/include
+ASM_FLAGS   = $(TARGET) $(FOR_CPU) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH)
 
 # -u: the runtime refers to ash_thread_detach only weakly, which draws nothing out of
 # an archive.
-LINK = $(CC) -static -nostdlib -fuse-ld=lld -Wl,-T,linker.ld -Wl,--gc-sections \
-	-Wl,-z,max-page-size=4096 -Wl,--build-id=none -Wl,--orphan-handling=error \
+LINK = $(CC) $(TARGET) -static -nostdlib -fuse-ld=lld -Wl,-T,linker.ld -Wl,--gc-sections \
+	-Wl,-z,max-page-size=$(PAGE_MOST) -Wl,--build-id=none -Wl,--orphan-handling=error \
 	-Wl,--no-eh-frame-hdr -Wl,--fatal-warnings
 LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 
@@ -93,8 +119,8 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc \
 	core/heaps/instance_alloc core/heaps/instance_release
 
-RUNTIME_ASM = $(addprefix arch/x86_64/,start.S thread.S syscall_runtime.S)
-LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/x86_64/*.[cS])) \
+RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
+LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
 	$(filter-out core/malloc/%,$(wildcard sys/*.c core/*/*.c))
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
@@ -160,18 +186,36 @@ install: all
 setup:
 	sh tools/setup
 
+CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
+RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
+
 # The tools must be there before anything is compiled: hence the second make.
 test: setup
 	$(MAKE) --no-print-directory programs
-	BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" sh tools/test
+	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
+		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all st arch tls_large) steps.so) &&) :)
+	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) sh tools/test
+
+# Every test program of every CPU, under QEMU.
+test-arch: setup
+	$(MAKE) --no-print-directory programs
+	$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) programs \
+		$(BUILD)/$(cpu)/steps.so &&) :
+	$(RUN_TESTS) SECTIONS=all_cpus sh tools/test
+
+# Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all
+STEPS =
+steps: setup
+	$(MAKE) --no-print-directory $(BUILD)/tests/all $(BUILD)/steps.so
+	BUILD=$(BUILD) sh tools/steps $(ARCH) $(STEPS)
 
 test-long: setup
 	$(MAKE) --no-print-directory $(LONG)
-	BUILD=$(BUILD) PROGRAMS="$(LONG)" SECTIONS=natively sh tools/test
+	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS=natively sh tools/test
 
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
-	BUILD=$(BUILD) sh tools/demo/run $(BUILD)/demo
+	BUILD=$(BUILD) ARCH=$(ARCH) EMULATOR="$(EMULATOR)" sh tools/demo/run $(BUILD)/demo
 
 demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
@@ -241,7 +285,7 @@ mutants: setup
 golden-accept: programs
 	! command -v clang-19 >/dev/null || \
 		$(MAKE) --no-print-directory CC=clang-19 BUILD=$(BUILD)/clang-19 programs
-	sh tools/golden accept $(BUILD) $(BUILD)/clang-19
+	sh tools/golden accept $(BUILD) $(BUILD)/clang-19 $(addprefix $(BUILD)/,$(CPUS))
 
 model:
 	BUILD=$(BUILD) CC="$(CC)" sh tools/model/run
@@ -251,7 +295,7 @@ flags:
 	echo 'COMPILE="$(CC) $(PROG_FLAGS)" LINK="$(LINK_ASHLAR)" LIBRARY_FLAGS="$(LIB_FLAGS)"'
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v arch/x86_64/stub.h)
+	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v /stub.h)
 
 clean:
 	rm -rf $(BUILD)
@@ -268,14 +312,14 @@ $(RUNTIME): $(RT_OBJECTS)
 .PHONY: amalgamation install test-programs setup-programs setup-checkers
 
 $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
-		$(addsuffix /*.[chS],arch/x86_64 sys core/*)))
+		$(addsuffix /*.[chS],arch arch/* sys core/*)))
 	mkdir -p $(@D)
 	echo 'MAKE $@'
 	sh tools/amalgamate $(@D)
 
 # Its warnings were given when the sources were compiled one by one.
 MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
-$(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec
+$(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec $(NO_SMALL)
 # No table of jumps: the linker makes those without unwind tables.
 $(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO
 
@@ -303,13 +347,20 @@ $(MALLOC): $(MALLOC_OBJECTS)
 
 # nodelete: threads hold the address of a destructor of ours.
 $(MALLOC_SO): $(SO_OBJECTS) core/malloc/version.map core/malloc/dynamic.list tools/prereloc \
-		arch/x86_64/cpu.h
+		arch/$(ARCH)/cpu.h
 	echo 'LINK $@'
-	$(CC) -shared -nostdlib -fuse-ld=lld -Wl,-soname,libashlar_malloc.so.0 \
+	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,libashlar_malloc.so.0 \
 		-Wl,--version-script=core/malloc/version.map -Wl,--dynamic-list=core/malloc/dynamic.list \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings $(SO_OBJECTS) -o $@
-	sh tools/prereloc $@
+	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
+
+# For QEMU on this machine, whatever the CPU of the programs is.
+$(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
+	echo 'LINK $@'
+	mkdir -p $(@D)
+	$(CC) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(WARNINGS) \
+		-fvisibility=hidden -fPIC -shared -fuse-ld=lld -Itests $< -o $@
 
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
@@ -349,7 +400,7 @@ $(BUILD)/asm/%.o: %.S Makefile
 # ---- programs ----
 
 # The runtime's own folder sees the raw system calls; so do tests of the insides.
-$(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
+$(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/$(ARCH)
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 
@@ -418,7 +469,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all programs setup test test-long model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -16,7 +16,7 @@
 #define ASHLAR_AMALGAMATION
 
 /* For another machine, one error and nothing else. */
-#include "arch/x86_64/host.h"
+#include "arch/any.h"
 #ifdef ARCH_HOST
 
 #if !defined ASHLAR_MALLOC && !defined ASHLAR_SMALL
@@ -40,8 +40,6 @@
  * Headers, all of them before the sources: then none is first met where something else is
  * left out or built for size.
  */
-#include "arch/x86_64/cpu.h"
-#include "arch/x86_64/syscall.h"
 #include "sys/atomic.h"
 #include "sys/borrow.h"
 #include "sys/generation.h"
@@ -145,10 +143,8 @@
 
 /* The memcpy family and the system calls. */
 ASHLAR_FOR_SIZE
-#include "arch/x86_64/memory.c"
+#include "arch/any.c"
 ASHLAR_FOR_SIZE_END
-#include "arch/x86_64/stub.h"
-#include "arch/x86_64/syscall.S"
 
 ASHLAR_FOR_SIZE
 #include "sys/borrow.c"

@@ -16,7 +16,7 @@
 #include "cpu.h"
 
 /* Orders for the compiler only: between a thread and its own signal handlers. */
-#define signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define signal_fence() cpu_signal_fence()
 
 #define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
 #define load_acquire(p)	    __atomic_load_n((p), __ATOMIC_ACQUIRE)

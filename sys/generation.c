@@ -54,6 +54,7 @@ uint64_t generation_now(void)
 
 	if (mark == NULL)
 		return 0;
+	/* Acquire pairs with the compare-and-swap below: `told` has at least what it counted from. */
 	word = load_acquire(mark);
 	if (entry_is_old(word)) {
 		/* If another thread was first, the failed CAS loads that thread's entry into `word`. */
@@ -65,7 +66,9 @@ uint64_t generation_now(void)
 	generation = word >> PROCESS_BITS;
 	/*
 	 * Before the generation is used: in a child forked from here on the mark is
-	 * wiped, and the child counts on from `told`.
+	 * wiped, and the child counts on from `told`.  Only this thread needs that order, and a
+	 * fork copies what its program order had done; acquire and release pair with the same
+	 * operations of other threads.
 	 */
 	known = load_acquire(&told);
 	while (known < generation && !cas_acq_rel(&told, &known, generation))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "identity.h"
 
+#include "atomic.h"
 #include "borrow.h"
 #include "generation.h"
 #include "kernel.h"
@@ -40,7 +41,10 @@ bool identity_has_ended(uint64_t identity, uint64_t me)
 	 * The caller has the id now, or no thread has it.  That tgkill finds the caller shows
 	 * that ESRCH is the kernel's answer, not that of a seccomp filter.
 	 */
-	return (other == thread || (arch_tgkill(process, other, 0) == -ESRCH &&
-				    arch_tgkill(process, thread, 0) == 0)) &&
-	       may_judge(process, thread);
+	if ((other != thread && (arch_tgkill(process, other, 0) != -ESRCH ||
+				 arch_tgkill(process, thread, 0) != 0)) ||
+	    !may_judge(process, thread))
+		return false;
+	fence_acquire(); /* see process_thread_is_gone */
+	return true;
 }

@@ -98,7 +98,10 @@ static bool is_over(uint64_t life, uint64_t threads)
 		return false; /* unknown */
 	if (!proc_stat_read(id, &s))
 		return process_thread_is_gone(id);
-	return has_ended(life, threads, &s) && (world_has_proc() || process_thread_is_gone(id));
+	if (!has_ended(life, threads, &s) || (!world_has_proc() && !process_thread_is_gone(id)))
+		return false;
+	fence_acquire(); /* see process_thread_is_gone */
+	return true;
 }
 
 bool life_thread_is_over(uint64_t life)

@@ -161,7 +161,7 @@ static bool move_keeps_range(void)
 	return known == TRUSTED;
 }
 
-#define PIECE ((size_t)1 << CPU_HUGE_SHIFT)
+#define PIECE ((size_t)1 << 21)
 
 /*
  * A range of several mappings must not be moved by mremap: Linux 6.17 moves them

@@ -6,7 +6,7 @@
 
 enum { MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15 };
 
-#define HUGE ((size_t)1 << CPU_HUGE_SHIFT)
+#define HUGE ((size_t)1 << 21)
 
 bool pages_huge(void *p, size_t bytes, bool wanted)
 {

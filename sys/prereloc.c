@@ -25,12 +25,31 @@ struct rela {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden")));
 
+#ifdef PRERELOC_BY_WORD
+/* Not in C, where the compiler would know its value. */
+__asm__(".pushsection .data.rel.ro, \"aw\", @progbits\n"
+	".balign 8\n"
+	"prereloc_word: .quad prereloc_word\n"
+	".popsection\n");
+
+static bool not_relocated(const void *word)
+{
+	(void)word;
+	return prereloc_word == 0;
+}
+#else
+static bool not_relocated(const void *word)
+{
+	return (const char *)word - cpu_thread_pointer() == CPU_PRERELOC_OFFSET;
+}
+#endif
+
 bool prereloc_call(const void *word)
 {
 	const struct dynamic *d;
 	uint64_t base = (uint64_t)(uintptr_t)__ehdr_start, table = 0, count = 0, i;
 
-	if ((const char *)word - cpu_thread_pointer() != CPU_PRERELOC_OFFSET)
+	if (!not_relocated(word))
 		return false;
 	for (d = _DYNAMIC; d->tag != DT_NULL; d++) {
 		if (d->tag == DT_RELA) /* some dynamic linkers have already made it an address */

@@ -7,10 +7,12 @@
  * What such a call finds, and why it works:
  *
  *   code, own data     addressed relative to the program counter: no relocation
- *   thread-local words their offset from the thread pointer is not yet known.
- *                      tools/prereloc has stored one in the file that points to
- *                      words of the C library that are always zero: "no owner".
- *                      They must not be written.
+ *   thread-local words their offset from the thread pointer is not yet known: words
+ *                      that are always zero stand in for them ("no owner"), which
+ *                      must not be written.  x86_64: words of the C library, to which
+ *                      an offset points that tools/prereloc has stored in the file.
+ *                      Others, where nothing near the thread pointer stays zero: words
+ *                      of ours, while a word that relocation sets is 0 (thread/seat.h)
  *   pointers in data   set here, to the values the dynamic linker will give them
  *   weak functions     absent
  */
@@ -18,11 +20,20 @@
 #define SYS_PRERELOC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "cpu.h"
 #include "internal.h"
 
 #ifdef ASHLAR_SO
-/* True: this is such a call; the pointers in data are set now.  word: any thread-local word. */
+#ifndef CPU_PRERELOC_OFFSET
+#define PRERELOC_BY_WORD
+/* Its own address once it is relocated, until then 0.  Constant for each call. */
+extern const uintptr_t prereloc_word HIDDEN;
+#endif
+
+/* True: this is such a call; the pointers in data are set now.  word: any thread-local word,
+ * or what stands in for it. */
 INTERNAL bool prereloc_call(const void *word);
 #else
 #define prereloc_call(word) false

@@ -32,12 +32,13 @@ uint64_t *process_mark(void)
 
 void process_set_mark(uint64_t *mark)
 {
+	/* Pairs with process_has_forked: the page has been emptied (inherited_clear). */
 	store_release(mark, (uint64_t)arch_getpid());
 }
 
 bool process_has_forked(const uint64_t *mark)
 {
-	uint64_t pid = load_acquire(mark);
+	uint64_t pid = load_acquire(mark); /* pairs with process_set_mark */
 
 	return pid == 0 || (load_relaxed(&advice_lies) != 0 && pid != (uint64_t)arch_getpid());
 }
@@ -60,7 +61,14 @@ uint64_t process_thread(void)
 /* The second call, for an existing thread, shows that ESRCH is the kernel's, not a filter's. */
 bool process_thread_is_gone(uint64_t thread)
 {
-	return arch_tkill((long)thread, 0) == -ESRCH && arch_tkill(arch_gettid(), 0) == 0;
+	if (arch_tkill((long)thread, 0) != -ESRCH || arch_tkill(arch_gettid(), 0) != 0)
+		return false;
+	/*
+	 * Pairs with the end of the thread, whose last stores the kernel completes before it
+	 * lets go of the id: the caller reads what the thread left, not something older.
+	 */
+	fence_acquire();
+	return true;
 }
 
 bool process_is_first_thread(void)

@@ -9,7 +9,7 @@
 #define ARCH_ATOMIC_ST_H
 
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,12 +7,12 @@
 #define ARCH_CPU_H
 
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 
-#define CPU_PAGE_SHIFT	  12 /* smallest page                                 */
-#define CPU_HUGE_SHIFT	  21 /* pages mapped by one entry one level up        */
-#define CPU_LINE	  64 /* bytes of a cache line                         */
-#define CPU_ADDRESS_BITS  47 /* of user space                                 */
+#define CPU_PAGE_SHIFT	    12 /* smallest page                                   */
+#define CPU_PAGE_SHIFT_MOST 12 /* largest page: layouts fit all between (pages.h) */
+#define CPU_LINE	    64 /* bytes of a cache line                           */
+#define CPU_ADDRESS_BITS    47 /* of user space                                   */
 /*
  * A range where neither the kernel nor a program places mappings by default: mmap
  * goes down from the top of user space, position independent programs and their
@@ -28,6 +28,9 @@
  * own thread-local words lie below the thread pointer.
  */
 #define CPU_PRERELOC_OFFSET 0x100
+
+/* Orders for the compiler only: between a thread and its own signal handlers. */
+#define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,12 +56,25 @@ static inline const char *cpu_thread_pointer(void)
 	return p;
 }
 
-/*
- * *word &= mask, by one instruction.  It loads the word a second time, but this
- * reload is off the critical store-to-load path.
- */
-static inline void cpu_and(uint64_t *word, uint64_t mask)
+/* A value that is known to be `constant`: held in a register, or as part of an instruction. */
+#define CPU_KNOWN(held, constant) (constant)
+
+/* The same pointer, for CPUs that address little relative to it: computed but once. */
+#define CPU_KEEP(p) (p)
+
+/* Ends the process by SIGILL. */
+static inline _Noreturn void cpu_stop(void)
 {
+	__builtin_trap();
+}
+
+/*
+ * *word, which the caller has just loaded, &= mask, by one instruction.  It loads the word
+ * a second time, but this reload is off the critical store-to-load path.
+ */
+static inline void cpu_and(uint64_t *word, uint64_t loaded, uint64_t mask)
+{
+	(void)loaded;
 	__asm__("andq %1, %0" : "+m"(*word) : "r"(mask) : "cc");
 }
 

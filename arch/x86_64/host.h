@@ -2,13 +2,14 @@
 /*
  * The target of this folder.  Each file here includes this first and is empty for
  * other targets, so that a compiler for another machine reports only this error.
+ * (ARCH_ANY: the amalgamation has several such folders, see any.h.)
  */
-#ifndef ARCH_HOST_H
-#define ARCH_HOST_H
+#ifndef ARCH_X86_64_HOST_H
+#define ARCH_X86_64_HOST_H
 
 #if defined __x86_64__ && !defined __ILP32__ && defined __linux__ && !defined __cplusplus
-#define ARCH_HOST
-#else
+#define ARCH_X86_64
+#elif !defined ARCH_ANY
 #error "Ashlar is for x86_64 Linux, in C: this compiler is for something else"
 #endif
 

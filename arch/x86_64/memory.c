@@ -11,7 +11,7 @@
  * previous one, so there is no loop over bytes.
  */
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 
 #include <stddef.h>
 #include <stdint.h>

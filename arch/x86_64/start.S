@@ -4,7 +4,7 @@
  * finds argc, argv, envp and the auxiliary vector above it.
  */
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 	.section .text._start, "ax", @progbits
 	.globl	_start
 	.type	_start, @function

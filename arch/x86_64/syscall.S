@@ -4,7 +4,7 @@
  * assembler, and for the C compiler in the amalgamation: see stub.h.
  */
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 #include "stub.h"
 
 CALL(read, 0)

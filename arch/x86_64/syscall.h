@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Raw system calls: one assembly stub each, named arch_<call>.  They return the
- * kernel's result: a value, or minus an errno number in the range -4095..-1.
- * Only sys/, tests and tools call them.
- */
+/* What of the system calls is this CPU's own; the calls are in generic/calls.h. */
 #ifndef ARCH_SYSCALL_H
 #define ARCH_SYSCALL_H
 
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* struct stat of the kernel on this CPU. */
@@ -24,87 +19,7 @@ struct arch_stat {
 };
 _Static_assert(sizeof(struct arch_stat) == 144, "as the kernel has it");
 
-/* For sys/ (syscall.S, in libashlar.a). */
-long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
-long arch_munmap(void *address, size_t length);
-long arch_madvise(void *address, size_t length, long advice);
-long arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
-long arch_mincore(void *address, size_t length, unsigned char *residency);
-long arch_open(const char *path, long flags, long mode);
-long arch_close(long fd);
-long arch_read(long fd, void *bytes, size_t length);
-long arch_pread64(long fd, void *bytes, size_t length, long offset);
-long arch_pwrite64(long fd, const void *bytes, size_t length, long offset);
-long arch_fstat(long fd, struct arch_stat *out);
-long arch_fallocate(long fd, long mode, long offset, long length);
-long arch_ftruncate(long fd, long length);
-long arch_readlink(const char *path, char *out, size_t length);
-long arch_write(long fd, const void *bytes, size_t length);
-long arch_getpid(void);
-long arch_getppid(void);
-long arch_gettid(void);
-long arch_tkill(long tid, long signal);
-long arch_tgkill(long pid, long tid, long signal);
-long arch_unshare(long flags);
-
-/* In addition, for the runtime of tests and tools (syscall_runtime.S). */
-long arch_pipe2(int *fds, long flags);
-long arch_lseek(long fd, long offset, long whence);
-long arch_dup2(long from, long to);
-long arch_poll(void *fds, size_t count, long milliseconds);
-long arch_personality(long flags);
-long arch_unshare(long flags);
-long arch_mount(const char *what, const char *where, const char *type, long flags, const char *options);
-long arch_ioctl(long fd, long request, void *argument);
-long arch_mprotect(void *address, size_t length, long protection);
-long arch_mlock(const void *address, size_t length);
-long arch_mlockall(long flags);
-long arch_munlockall(void);
-long arch_exit(long status);
-long arch_exit_group(long status);
-long arch_fork(void);
-long arch_execve(const char *path, char *const *argv, char *const *envp);
-long arch_wait4(long pid, int *status, long options, void *usage);
-long arch_kill(long pid, long signal);
-long arch_setpgid(long pid, long group);
-long arch_ptrace(long request, long pid, void *address, void *data);
-long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_size);
-long arch_rt_sigprocmask(long how, const void *set, void *old, size_t set_size);
-long arch_sigaltstack(const void *stack, void *old);
-long arch_setitimer(long which, const void *value, void *old);
-long arch_timer_create(long clock, const void *event, int *timer);
-long arch_timer_settime(long timer, long flags, const void *value, void *old);
-long arch_timer_delete(long timer);
-long arch_futex(void *word, long operation, long value, const void *timeout, void *word2, long value3);
-long arch_arch_prctl(long code, void *address);
-long arch_set_tid_address(int *word);
-long arch_clock_gettime(long clock, void *timespec);
-long arch_nanosleep(const void *timespec, void *remaining);
-long arch_sched_yield(void);
-long arch_sched_setaffinity(long pid, size_t length, const void *mask);
-long arch_getrusage(long who, void *usage);
-long arch_setrlimit(long resource, const void *limit);
-long arch_getrlimit(long resource, void *limit);
-long arch_setuid(long user);
-long arch_prctl(long option, long a, long b, long c, long d);
-long arch_memfd_create(const char *name, long flags);
-long arch_unlink(const char *path);
-
-/*
- * clone with a start function: the child runs entry(argument) on the new stack;
- * entry must not return.  arch_clone returns only in the parent (thread.S).
- */
-long arch_clone(long flags, void *stack_top, int *parent_tid, int *child_tid, void *tls,
-		void (*entry)(void *), void *argument);
-
-/* Return path of signal handlers, for sa_restorer (syscall_runtime.S). */
-void arch_sigreturn(void);
-
-/*
- * Unmaps the thread's own stack and ends the thread, without a memory access in
- * between.  All signals must be blocked (thread.S).
- */
-void arch_unmap_exit(void *stack, size_t length);
+#include "../generic/calls.h"
 
 #endif
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls of tests/runtime; none of these is in libashlar.a. */
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 #include "stub.h"
 
-CALL(poll, 7)
 CALL(lseek, 8)
 CALL(mprotect, 10)
 CALL(rt_sigaction, 13)
@@ -31,7 +30,6 @@ CALL(mlockall, 151)
 CALL(munlockall, 152)
 CALL(prctl, 157)
 CALL(setuid, 105)
-CALL(arch_prctl, 158)
 CALL(setrlimit, 160)
 CALL(mount, 165)
 CALL(futex, 202)

@@ -4,7 +4,7 @@
  * which C cannot express.
  */
 #include "host.h"
-#ifdef ARCH_HOST
+#ifdef ARCH_X86_64
 
 /*
  * arch_clone(flags, stack_top, parent_tid, child_tid, tls, entry, argument)
@@ -67,6 +67,21 @@ arch_unmap_exit:
 	ud2
 	.cfi_endproc
 	.size	arch_unmap_exit, . - arch_unmap_exit
+
+/* arch_prctl(ARCH_SET_FS, pointer) */
+	.section .text.arch_set_thread_pointer, "ax", @progbits
+	.balign	16
+	.globl	arch_set_thread_pointer
+	.type	arch_set_thread_pointer, @function
+arch_set_thread_pointer:
+	.cfi_startproc
+	mov	%rdi, %rsi
+	mov	$0x1002, %edi
+	mov	$158, %eax
+	syscall
+	ret
+	.cfi_endproc
+	.size	arch_set_thread_pointer, . - arch_set_thread_pointer
 
 	.section .note.GNU-stack, "", @progbits
 #endif

@@ -22,8 +22,11 @@ enum { RESERVING = 1 };
 /* A copy of the entry as it was at one moment.  False: it is unused, or changed meanwhile. */
 static bool entry_read(uint64_t i, struct arena_entry *out)
 {
-	/* Pairs with entry_reserve.  `begin` is read again, as the entry may be reused. */
-	out->begin = load_acquire(&entries[i].begin);
+	/*
+	 * Pairs with entry_reserve; seq_cst for overlaps, acquire for all others.  `begin` is
+	 * read again, as the entry may be reused.
+	 */
+	out->begin = load_seq_cst(&entries[i].begin);
 	out->end = load_acquire(&entries[i].end);
 	out->base = load_acquire(&entries[i].base);
 	return out->begin > RESERVING && load_acquire(&entries[i].begin) == out->begin;
@@ -121,7 +124,8 @@ static bool is_in_block(const struct arena_entry *at, uint64_t begin, uint64_t e
 /* True: the memory overlaps that of another arena which does not contain it in one block. */
 static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 {
-	uint64_t used = load_acquire(&entries_used), i;
+	/* seq_cst, as the loads of `begin` behind it: see entry_reserve. */
+	uint64_t used = load_seq_cst(&entries_used), i;
 	struct arena_entry at;
 
 	for (i = 0; i < used; i++) {

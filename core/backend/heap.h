@@ -89,6 +89,15 @@ struct heap_hooks {
 };
 INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 
+/*
+ * Relaxed: the word has one value beside NULL, the address of constants, and a thread that
+ * has a block or the handle of such a heap got it from one for whom the word was set.
+ */
+static inline const struct heap_hooks *heap_hooks_now(void)
+{
+	return load_relaxed(&heap_hooks);
+}
+
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);

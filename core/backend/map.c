@@ -8,6 +8,7 @@ static uint64_t first_leaf_used;
 
 static struct map_leaf *leaf_memory(void)
 {
+	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (exchange_seq_cst(&first_leaf_used, 1) == 0)
 		return &chunk_map.first;
 	return pages_reserve(sizeof chunk_map.first, PAGE_SIZE, PAGES_PRIVATE);
@@ -79,7 +80,7 @@ bool map_holds(const void *p)
 
 	if (address - (uintptr_t)&chunk_map < sizeof chunk_map)
 		return true;
-	for (i = 0; i < MAP_SIZE; i++) {
+	for (i = 0; i < MAP_ROOT; i++) {
 		const struct map_leaf *leaf = load_acquire(&chunk_map.root[i]);
 
 		if (leaf != NULL && address - (uintptr_t)leaf < sizeof *leaf)

@@ -4,7 +4,7 @@
  * this process.  A foreign pointer yields NULL; the lookup never faults, as it
  * reads only the map itself.
  *
- *   p = 0 | 13 bits | 13 bits | 21 bits
+ *   p = 0 | 13 bits | 13 bits | 21 bits     (one more in the root where addresses have 48)
  *         |  root   |  leaf   |  inside the chunk
  *
  * and a hint, for releases into the default heap:
@@ -23,9 +23,9 @@
 #include "base/layout.h"
 #include "internal.h"
 
-#define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2)
+#define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2) /* of a leaf */
 #define MAP_SIZE ((size_t)1 << MAP_BITS)
-_Static_assert(2 * MAP_BITS + CHUNK_SHIFT == CPU_ADDRESS_BITS, "two equal levels");
+#define MAP_ROOT ((size_t)1 << (CPU_ADDRESS_BITS - CHUNK_SHIFT - MAP_BITS))
 
 struct map_leaf {
 	struct chunk *chunk[MAP_SIZE];
@@ -41,7 +41,7 @@ struct map_leaf {
 struct map {
 	struct slab *units[MAP_UNITS];
 	struct map_leaf first; /* needs no system call; few programs need another leaf */
-	struct map_leaf *root[MAP_SIZE];
+	struct map_leaf *root[MAP_ROOT];
 };
 INTERNAL_EXTERN struct map chunk_map;
 
@@ -56,7 +56,7 @@ static inline struct chunk *map_guess(const void *p)
 	uintptr_t top = (uintptr_t)p >> (CHUNK_SHIFT + MAP_BITS);
 	struct map_leaf *leaf;
 
-	if (unlikely(top >= MAP_SIZE))
+	if (unlikely(top >= MAP_ROOT))
 		return NULL; /* not an address of user space */
 	/* Pairs with leaf_make: a new leaf is all zero, which means empty. */
 	leaf = load_acquire(&chunk_map.root[top]);
@@ -76,8 +76,12 @@ static inline struct slab **map_unit(const void *p)
  */
 static inline struct slab *map_guess_slab(const void *p)
 {
-	/* Pairs with slab_publish: a record that is found is complete. */
-	return load_acquire(map_unit(p));
+	/*
+	 * Relaxed: the hint alone proves nothing.  A record whose owner word is the caller's is
+	 * complete for the caller, who wrote it or took over from who did; for any other
+	 * record slab_is_of reads chunk.head by acquire.
+	 */
+	return load_relaxed(map_unit(p));
 }
 
 /* The chunk that contains this address and has been in use; NULL: none. */

@@ -47,6 +47,7 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
 		uint64_t vacant = REGION_VACANT;
 
+		/* Acquire pairs with the release of the state in region_create and region_retire. */
 		if (r->capacity >= n && r->capacity / 4 <= n && (r->remote != NULL) == slabs &&
 		    load_relaxed(&r->state) == REGION_VACANT &&
 		    cas_acq_rel(&r->state, &vacant, REGION_CLAIMED)) {
@@ -55,6 +56,7 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 		}
 	}
 	*old = false;
+	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (h == &heap_default && slabs && n == 1 &&
 	    exchange_seq_cst(&first_metadata_used, 1) == 0)
 		memory = first_metadata;

@@ -28,6 +28,7 @@ static bool cap_take(struct heap *h, size_t n)
 	do {
 		if (reserved > cap || n > cap - reserved)
 			return false;
+		/* A count, which publishes nothing: its acquire pairs with nothing. */
 	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
 	return true;
 }

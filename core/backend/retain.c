@@ -68,6 +68,7 @@ static void period_begin(struct heap *h, uint64_t kept)
 
 static void clock_start(struct heap *h, uint64_t kept)
 {
+	/* One thread starts the clock.  All else of it is a hint, relaxed: nothing pairs with this. */
 	if (exchange_seq_cst(&h->running, CLOCK_UNNOTIFIED) != 0)
 		return;
 	store_relaxed(&h->clock, 0);

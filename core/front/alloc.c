@@ -58,7 +58,7 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 FAST void *ash_alloc(size_t size)
 {
 	struct owner *o = SEATED ? seat.self : NULL;
-	uint64_t *at, word, sum;
+	uint64_t *at, word, sum, opened;
 	unsigned small;
 	struct bin *b;
 	void *p;
@@ -68,7 +68,7 @@ FAST void *ash_alloc(size_t size)
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
 	signal_fence(); /* self is read before open, see ash_inline_refill */
-	sum = seat.open;
+	sum = opened = seat.open;
 	seat_close();
 	small = class_small[(size + 7) / 8];
 	b = bin_small(o, small);
@@ -78,9 +78,9 @@ FAST void *ash_alloc(size_t size)
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
 		return ash_inline_refill(small, sum, o);
 	p = b->base + cpu_lowest_bit(word) * b->size;
-	cpu_and(at, sum);
+	cpu_and(at, word, sum);
 	p = slot_predicted(p);
-	seat_open();
+	seat_open_again(opened);
 	return p;
 }
 

@@ -40,8 +40,8 @@ size_t block_bytes(enum call call, const void *p)
 	if (p == NULL)
 		return 0;
 	bytes = chunk_block(c, p);
-	if (unlikely(bytes == 0) && heap_hooks != NULL)
-		bytes = heap_hooks->bytes(p);
+	if (unlikely(bytes == 0) && heap_hooks_now() != NULL)
+		bytes = heap_hooks_now()->bytes(p);
 	if (unlikely(bytes == 0))
 		diagnose(call, p);
 	return bytes;

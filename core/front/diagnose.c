@@ -40,8 +40,8 @@ _Noreturn void diagnose(enum call call, const void *p)
 	uint64_t index;
 	bool start = false;
 
-	if (heap_hooks != NULL)
-		heap_hooks->misuse(call, p);
+	if (heap_hooks_now() != NULL)
+		heap_hooks_now()->misuse(call, p);
 	if (r == NULL) {
 		fault = "not a block of this allocator";
 		if (region_metadata_holds(h, p) || map_holds(p) || (SEATED && owner_contains(h, p)) ||

@@ -9,13 +9,14 @@
  */
 FAST void ash_release(void *p)
 {
-	uint64_t word, index, group;
+	uint64_t word, index, group, opened;
 	struct slab *s;
 
 	if (unlikely(!own_slot(p, &s, &index))) {
 		release_rest(p, s);
 		return;
 	}
+	opened = seat.open;
 	seat_close();
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
@@ -31,5 +32,5 @@ FAST void ash_release(void *p)
 	}
 	store_release(&s->free[group], word);
 	seat.latest = p; /* see slot_predicted */
-	seat_open();
+	seat_open_again(opened);
 }

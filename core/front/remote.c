@@ -126,7 +126,7 @@ static SLOW void release_other(void *p)
 	struct chunk *c = map_find(p);
 	struct slot_ref at;
 
-	if (p == NULL || (unlikely(heap_hooks != NULL) && heap_hooks->release(c, p)))
+	if (p == NULL || (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->release(c, p)))
 		return;
 	if (c != NULL && slot_find(c, p, &at)) {
 		release_slot(p, at.slab, at.index);
@@ -143,7 +143,7 @@ void release_rest(void *p, struct slab *s)
 
 	if (p == NULL) /* some programs often call free(NULL) */
 		release_null();
-	else if (unlikely(heap_hooks != NULL) || !slab_is_of(s, p) ||
+	else if (unlikely(heap_hooks_now() != NULL) || !slab_is_of(s, p) ||
 		 unlikely(!slab_index(s, p, &index)))
 		release_other(p);
 	else
@@ -154,8 +154,8 @@ void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t wor
 {
 	owner_begin(o);
 	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
-	if (unlikely(heap_hooks != NULL) && s->slot_size > SLOT_LARGE)
-		heap_hooks->gone(s->base, s->slot_size);
+	if (unlikely(heap_hooks_now() != NULL) && s->slot_size > SLOT_LARGE)
+		heap_hooks_now()->gone(s->base, s->slot_size);
 	if (s->slot_size > SLOT_LARGE && !slab_is_ready(s))
 		large_freed(o, s);
 	else

@@ -42,7 +42,7 @@ static SLOW void *resize_rest(void *p, size_t size)
 
 	if (p == NULL || size > PTRDIFF_MAX)
 		return ash_alloc(size); /* too large: NULL */
-	if (unlikely(heap_hooks != NULL) && heap_hooks->resize(c, &p, size))
+	if (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->resize(c, &p, size))
 		return p;
 	if (!span_is(c, p)) {
 		if (block_fits(have, size))

@@ -70,9 +70,14 @@ bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at)
 
 bool slot_is_taken(const struct slot_ref *at)
 {
-	uint64_t word = load_relaxed(&at->slab->free[at->group]);
+	uint64_t remote = 0;
 
+	/*
+	 * The remote word first, by acquire: slab_collect sets the free bit before it clears
+	 * the remote one, so a free slot has one of them in these two reads.
+	 */
 	if ((load_relaxed(&at->slab->owner) & OWNER_UNOWNED) == 0)
-		word |= load_relaxed(&at->slab->remote[at->group]);
-	return (word & at->bit) == 0;
+		remote = load_acquire(&at->slab->remote[at->group]);
+	/* Acquire pairs with slot_take: of a taken slot the tag is read that was set before. */
+	return ((load_acquire(&at->slab->free[at->group]) | remote) & at->bit) == 0;
 }

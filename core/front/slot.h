@@ -63,8 +63,12 @@ INTERNAL bool slot_is_taken(const struct slot_ref *at);
 static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
 {
 	*s = map_guess_slab(p);
-	if (!SEATED || unlikely(*s == NULL) ||
-	    unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
+	if (!SEATED || unlikely(*s == NULL))
+		return false;
+#ifdef CPU_TLS_IS_COMPUTED
+	(void)CPU_KEEP(seat.open); /* loaded together with self */
+#endif
+	if (unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
 		return false;
 	/* A closed seat makes the reciprocal 0, which rejects every pointer. */
 	return slab_index_by(*s, p, (*s)->reciprocal & seat.open, index);

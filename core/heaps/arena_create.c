@@ -57,6 +57,6 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 	block_watch(memory);
 	arena_set_up(a, begin, end);
 	arenas_publish(i, a);
-	heap_hooks = &instance_hooks;
+	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
 	return (ash_heap *)(void *)a;
 }

@@ -28,7 +28,7 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	h->sharing = PAGES_PRIVATE;
 	fork_watch(h); /* now, so that the generation of each record is known */
 	h->settled = generation_now();
-	heap_hooks = &instance_hooks;
+	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
 	return heap_public(h);
 }
 
@@ -37,7 +37,7 @@ static ash_heap *shared(struct store *s)
 {
 	if (s == NULL)
 		return NULL;
-	heap_hooks = &instance_hooks;
+	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
 	return heap_public(&s->heap);
 }
 

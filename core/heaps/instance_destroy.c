@@ -23,6 +23,7 @@ static void leave_mark(struct heap *h)
 
 	/* No seat has the id 0, so no fast path accepts the heap. */
 	memset(h, 0, sizeof *h);
+	/* Release, behind the zeros: a late call, which is misuse, sees the mark or no heap. */
 	store_release(&h->sharing, PAGES_GONE);
 	h = (struct heap *)(uintptr_t)exchange_seq_cst(entry, (uint64_t)(uintptr_t)h);
 	if (h != NULL)

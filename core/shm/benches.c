@@ -37,6 +37,7 @@ static uint64_t word_after(uint64_t word)
  */
 static bool bench_hold(struct bench *b, uint64_t word)
 {
+	/* Acquire pairs with bench_leave: the entries are seen as the last holder left them. */
 	if (!cas_acq_rel(&b->holder, &word, word_after(word)))
 		return false;
 	/* Until here this is the process of an earlier holder, perhaps of this process. */
@@ -70,7 +71,7 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 	if (load_relaxed(&vacant[kind][paged]) == 0)
 		return NULL;
 	for (b = benches_first(kind); b != NULL; b = b->next) {
-		uint64_t word = load_acquire(&b->holder);
+		uint64_t word = load_acquire(&b->holder); /* pairs with bench_leave, for the page */
 
 		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged &&
 		    bench_hold(b, word)) {
@@ -94,6 +95,7 @@ static void part_clear(struct seat_entry *e, size_t entries)
 			continue;
 		/* First, as 0 is the id of arenas, which must not find a record. */
 		store_relaxed(&e[i].self, (struct owner *)NULL);
+		/* Release pairs with the acquire of part_claim: a free entry has no record. */
 		(void)cas_acq_rel(&e[i].id, &id, 0);
 	}
 }
@@ -108,7 +110,7 @@ static void bench_clear(struct bench *b)
 	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
 		part_clear(e, entries);
 	if (b->page != NULL)
-		b->page->life = b->page->process = b->page->world = 0;
+		page_forget(b->page);
 }
 
 /*
@@ -119,7 +121,8 @@ static struct bench *take_left(unsigned kind)
 {
 	enum { STEPS = 64, ASKED = 2 };
 	static struct bench *turn[SEAT_KINDS];
-	struct bench *b = load_relaxed(&turn[kind]);
+	/* Acquire pairs with the release below: the bench that another thread found is complete. */
+	struct bench *b = load_acquire(&turn[kind]);
 	unsigned i, asked = 0;
 
 	for (i = 0; i < STEPS && asked < ASKED; i++) {
@@ -128,7 +131,7 @@ static struct bench *take_left(unsigned kind)
 		b = b == NULL || b->next == NULL ? benches_first(kind) : b->next;
 		if (b == NULL)
 			return NULL;
-		store_relaxed(&turn[kind], b);
+		store_release(&turn[kind], b);
 		word = load_acquire(&b->holder);
 		if (THREAD(word) == 0)
 			continue;
@@ -260,6 +263,7 @@ static void bench_purge(struct bench *b)
 void bench_leave(struct bench *b)
 {
 	bench_purge(b);
+	/* Pairs with bench_hold and take_vacant. */
 	store_release(&b->holder, load_relaxed(&b->holder) & ~THREAD_MASK);
 	fetch_add_relaxed(&vacant[b->kind][b->page != NULL], 1);
 }

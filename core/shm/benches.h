@@ -52,6 +52,7 @@ static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, s
 	struct seat_page *page = load_acquire(&b->page);
 
 	*entries = (size_t)SEAT_ENTRIES << i;
+	/* Acquire pairs with bench_has_page and bench_grow: the memory is there. */
 	if (i > 0)
 		return load_acquire(&b->more[i - 1]);
 	return page == NULL ? NULL : page->entry;

@@ -51,11 +51,13 @@ static int visit_slab(struct visit *v, const struct slab *s)
 	size_t size = load_relaxed(&s->slot_size);
 	unsigned g;
 
+	if (!slab_words_valid(s))
+		return 0;
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
-		uint64_t taken = slab_group_mask(s, g) & ~load_acquire(&s->free[g]);
+		/* The remote word first, as in slot_is_taken. */
+		uint64_t remote = unowned ? 0 : load_acquire(&load_relaxed(&s->remote)[g]);
+		uint64_t taken = slab_group_mask(s, g) & ~(load_acquire(&s->free[g]) | remote);
 
-		if (!unowned)
-			taken &= ~load_relaxed(&load_relaxed(&s->remote)[g]);
 		/* The visitor may release a block, and so unmake the slab. */
 		if (!slab_words_valid(s))
 			return 0;

@@ -73,6 +73,7 @@ static bool stranger_is_gone(struct store *s, unsigned i)
 		return true;
 	if (!lives_thread_is_over(s, life))
 		return false;
+	/* Release pairs with lost_memory_return: what the dead thread wrote is seen there. */
 	fetch_add_acq_rel(&s->lost, 1);
 	(void)cas_acq_rel(&s->strangers[i], &life, 0);
 	return true;

@@ -57,7 +57,7 @@ enum claim claim_take(struct store *s)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
 	/*
 	 * First, so that a thread that sees a claim sees the namespaces in which its life is
-	 * valid.
+	 * valid: the release of the claim pairs with the acquire load of it below.
 	 */
 	if (!cas_acq_rel(&s->world, &world, here) && !world_is(world, here))
 		return CLAIM_BUSY;

@@ -44,6 +44,8 @@ bool image_is_changing(struct image *m)
 	uint64_t now, building;
 	size_t i, used = m->head.records_used;
 
+	/* Pairs with building_begin: if a change was read, its counter is read as changed. */
+	fence_acquire();
 	if (!image_get(m, &m->head.base->visits, &now, sizeof now))
 		return false;
 	for (i = 0; i < used; i++) {

@@ -19,7 +19,7 @@ static struct seat_page *page_of_lives(void)
 	page->process = life_of_process();
 	page->world = world_now();
 	signal_fence(); /* a signal handler finds all of them, or asks again */
-	page->life = life_of_thread();
+	store_relaxed(&page->life, life_of_thread()); /* relaxed: see page_forget */
 	return page;
 }
 

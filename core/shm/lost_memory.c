@@ -71,7 +71,7 @@ static bool pass_holds(struct pass *p)
 {
 	uint64_t sum;
 
-	/* The counters are read after what was examined: see building_begin. */
+	/* Pairs with building_begin: the counters are read after what was examined. */
 	fence_acquire();
 	if (!p->calm || !building_quiet(p->s, &sum) || sum != p->sum)
 		p->disturbed = true;
@@ -130,6 +130,7 @@ static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 static void examine_records(struct pass *p)
 {
 	struct heap *h = &p->s->heap;
+	/* Counted before the list is walked: a record that is entered meanwhile is no finding. */
 	uint64_t used = load_acquire(&p->s->records_used), entered = 0, i;
 	struct owner *o;
 
@@ -200,11 +201,14 @@ void lost_memory_return(struct store *s)
 {
 	uint64_t me = lives_thread(&s->heap), who = load_acquire(&s->recoverer), lost;
 
-	/* The searcher may be this thread, interrupted by a signal handler. */
+	/*
+	 * The searcher may be this thread, interrupted by a signal handler.  Acquire pairs with
+	 * the release of the last searcher, or with the fence of lives_thread_is_over.
+	 */
 	if (me == 0 || who == me || (who != 0 && !lives_thread_is_over(s, who)) ||
 	    !cas_acq_rel(&s->recoverer, &who, me))
 		return;
-	lost = load_acquire(&s->lost);
+	lost = load_acquire(&s->lost); /* pairs with those who count deaths */
 	/* Only after the search: if the caller dies in it, the next thread searches again. */
 	if (search(s))
 		fetch_add_acq_rel(&s->lost, (uint64_t)0 - lost);

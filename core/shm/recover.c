@@ -55,6 +55,7 @@ void recover_settle(struct owner *v)
 		land(v, (void *)v->flight); /* NOLINT: an address */
 	v->flight = 0;
 	if ((load_relaxed(&v->building) & 1) != 0) {
+		/* Release pairs with lost_memory_return: what the holder wrote is seen there. */
 		fetch_add_acq_rel(&store_of(v->heap)->lost, 1);
 		fetch_add_acq_rel(&v->building, 1);
 	}

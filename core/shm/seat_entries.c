@@ -19,7 +19,10 @@ static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, ui
 		/* The interrupted call may be giving the entry to the same heap. */
 		if (there == ID_BUSY)
 			*stop = true;
-		/* A compare-and-swap, as signal handlers claim entries as well. */
+		/*
+		 * A compare-and-swap, as signal handlers claim entries as well.  Its acquire pairs
+		 * with part_clear and seats_close, which other threads execute.
+		 */
 		else if (there == 0 && cas_acq_rel(&e->id, &there, ID_BUSY))
 			return e;
 		if (*stop)

@@ -31,6 +31,13 @@ struct seat_page {
 };
 _Static_assert(sizeof(struct seat_page) <= PAGE_SIZE, "one page");
 
+/* The lives are not known any more.  Relaxed, as seats_close may read another thread's page. */
+static inline void page_forget(struct seat_page *page)
+{
+	store_relaxed(&page->life, 0);
+	page->process = page->world = 0;
+}
+
 /* The kind of a page, and the lowest bit of a heap's id (heap_new_id). */
 enum { SEATS_OF_PROCESS, SEATS_SHARED, SEAT_KINDS };
 

@@ -40,7 +40,8 @@ static struct owner *fill(struct seat_entry *t, struct heap *h)
 	if (o == NULL)
 		o = fill_after_reaping(t, h);
 	if (o != NULL && h->sharing == PAGES_SHARED)
-		o->census = census_join(store_of(h));
+		/* Relaxed: census_is_held of other threads reads it at any time. */
+		store_relaxed(&o->census, census_join(store_of(h)));
 	building_end(b);
 	return o;
 }
@@ -78,7 +79,7 @@ struct seats_call seats_enter(struct heap *h)
 {
 	struct seats_call call;
 
-	call.owner = seats_take(h, &call.seat);
+	call.owner = seats_take(h, &call.entry);
 	call.self = call.owner != NULL ? call.owner : seats_self(h);
 	return call;
 }

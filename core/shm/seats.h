@@ -46,7 +46,7 @@ INTERNAL struct owner *seats_self(struct heap *h);
 
 /* A call on a heap, and what it has of the calling thread's seat. */
 struct seats_call {
-	struct seat_entry *seat;
+	struct seat_entry *entry;
 	struct owner *owner; /* the record, checked out; NULL: as seats_take      */
 	struct owner *self;  /* also if an interrupted call has it checked out    */
 };
@@ -56,7 +56,7 @@ INTERNAL struct seats_call seats_enter(struct heap *h);
 static inline void seats_exit(struct seats_call call)
 {
 	if (call.owner != NULL)
-		seats_give(call.seat, call.owner);
+		seats_give(call.entry, call.owner);
 }
 
 #endif

@@ -54,6 +54,11 @@ void seats_close(struct heap *h)
 			continue;
 		life = load_relaxed(&page->life);
 		e = bench_find(b, id);
+		/*
+		 * By compare-and-swaps: the thread may end now.  Their orders pair with part_clear
+		 * and part_claim.  What the thread wrote into the entry is visible because the
+		 * caller was told that it uses the heap no more, not by this word.
+		 */
 		if (e == NULL || !cas_acq_rel(&e->id, &id, ID_CLOSING))
 			continue;
 		/*

@@ -48,6 +48,7 @@ void *store_owner(struct heap *h)
 	uint64_t n = load_relaxed(&s->records_used);
 	void *record;
 
+	/* The winner gets record n.  The word publishes nothing: its acquire pairs with nothing. */
 	do
 		if (n >= STORE_RECORDS)
 			return NULL;

@@ -67,6 +67,7 @@ static void clear_hints(struct heap *h)
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++) {
+		/* Pairs with unowned_prefer.  The release below pairs with nothing: it is a hint. */
 		const struct slab *s = load_acquire(&h->unowned[class]);
 
 		if (s != NULL && ((load_acquire(&s->owner) & OWNER_UNOWNED) == 0 ||
@@ -86,7 +87,12 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	*why = STORES_SUPPORTED ? ASH_ATTACH_NO_HEAP : ASH_ATTACH_NO_MEMORY;
 	if (found == CLAIM_BUSY || half)
 		*why = ASH_ATTACH_UNFINISHED;
-	/* The rest is read after magic, which is set last. */
+	/*
+	 * The rest is read after magic, which is set last, by another system call: the kernel
+	 * may copy words of one call in any order.  The fence pairs with the release of magic
+	 * (store_create.c).
+	 */
+	fence_acquire();
 	if (!STORES_SUPPORTED || found != CLAIM_HEAP ||
 	    share_read(fd, &head, sizeof head, 0) != sizeof head)
 		return NULL;

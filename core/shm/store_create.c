@@ -21,7 +21,7 @@ static bool set_up(struct store *s, size_t n, const struct ash_heap_options *opt
 
 	heap_configure(&s->heap, n << CHUNK_SHIFT, options);
 	s->heap.id = heap_new_id(true);
-	s->world = world_now();
+	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads it */
 	store_set(s, s, n);
 	r = s->heap.regions;
 	store_set_region(r, s, n);

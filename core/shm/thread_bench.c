@@ -13,7 +13,10 @@ static struct bench *bench_make(unsigned kind)
 
 	if (b == NULL)
 		return NULL;
-	/* A compare-and-swap, as a signal handler may do the same. */
+	/*
+	 * A compare-and-swap, as a signal handler may do the same.  No other thread reads the
+	 * word, so its acquire pairs with nothing.
+	 */
 	if (!cas_acquire((uint64_t *)(void *)&benches[kind], &none, (uint64_t)(uintptr_t)b)) {
 		bench_leave(b);
 		return (struct bench *)(uintptr_t)none;
@@ -33,7 +36,7 @@ static void inherited_clear(struct bench *b)
 	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
 		for (at = 0; at < entries; at++)
 			e[at] = (struct seat_entry){0};
-	b->page->life = b->page->process = b->page->world = 0;
+	page_forget(b->page);
 	bench_keep(b);
 	signal_fence();
 	process_set_mark(&b->page->mark);

@@ -12,7 +12,7 @@ void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
 
 	for (i = s->units; i-- > 0;) {
 		if (h == &heap_default)
-			store_release(&hint[i], s); /* pairs with map_guess_slab */
+			store_relaxed(&hint[i], s); /* see map_guess_slab */
 		store_release(&head[i], offset);    /* pairs with slab_record and slab_begins */
 	}
 }
@@ -25,8 +25,11 @@ void slab_shape(struct slab *s, struct units u, unsigned class, size_t size, uns
 
 	/*
 	 * Relaxed stores: a thread with a walk or a stale hint may still read the record
-	 * as that of the earlier slab, and then detects the change.
+	 * as that of the earlier slab, and then detects the change.  The fence pairs with
+	 * those of check_unit and check_slab_chunk: a thread that read one of these reads no
+	 * older head[].
 	 */
+	fence_release();
 	store_relaxed(&s->base, units_base(u));
 	store_relaxed(&s->slot_size, (uint32_t)size);
 	store_relaxed(&s->reciprocal, class_reciprocal(size));
@@ -53,7 +56,7 @@ struct slab *slab_open(struct heap *h, struct units u, unsigned class, size_t si
 	for (g = 0; g < s->groups; g++)
 		store_relaxed(&s->free[g], slab_group_mask(s, g));
 	if (unlikely(h->sharing == PAGES_SHARED))
-		heap_hooks->slab_made(s);
+		heap_hooks_now()->slab_made(s);
 	s->ready = 0;
 	s->dirty = u.clean ? 0 : UINT32_MAX;
 	/* Pairs with walks, which load the owner first. */
@@ -79,8 +82,9 @@ struct units slab_close(struct slab *s)
 			misuse_double(s, i, bits_lowest(remote));
 	}
 	for (i = 0; i < u.count; i++)
-		store_release(&u.chunk->head[u.first + i], (uint32_t)0);
-	store_relaxed(&s->owner, 0);
+		store_release(&u.chunk->head[u.first + i], (uint32_t)0); /* pairs with slab_record */
+	/* Release pairs with check_slab: a thread that sees no owner sees that head[] is cleared. */
+	store_release(&s->owner, 0);
 	return u;
 }
 

@@ -84,7 +84,10 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	struct units u;
 	struct slab *s;
 
-	/* Before the slab exists: a thread that sees made == gone need not search. */
+	/*
+	 * Before the slab exists: a thread that sees made == gone need not search.  With the
+	 * fence of slab_shape it pairs with the fence in check_slab_chunk.
+	 */
 	fetch_add_acq_rel(&h->unowned_made, 1);
 	u = units_claim(h, count, true, false);
 	if (u.chunk == NULL) {
@@ -94,7 +97,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	s = record_at(u.chunk, record_offset_unowned(u.first));
 	slab_shape(s, u, class, class_size(class), slots);
 	if (unlikely(h->sharing == PAGES_SHARED))
-		heap_hooks->slab_made(s);
+		heap_hooks_now()->slab_made(s);
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);
 	slab_publish(h, s, record_offset_unowned(u.first));
 	for (g = 0; g < s->groups; g++) {
@@ -203,6 +206,7 @@ void *unowned_rest(struct heap *h, unsigned class)
 
 void *unowned_slot(struct heap *h, unsigned class)
 {
+	/* Pairs with unowned_prefer: the record is complete. */
 	struct slab *s = load_acquire(&h->unowned[class]);
 	void *p = s == NULL ? NULL : slot_in(h, s, class);
 

@@ -51,6 +51,7 @@ void collect_inbox(struct owner *o)
 
 		if (word == 0)
 			continue;
+		/* seq_cst pairs with inbox_notify, which leaves an entry that is still there. */
 		word = exchange_seq_cst(&o->inbox[i], 0);
 		if (i < INBOX_CLASSES) {
 			for (; word != 0; word = bits_without_lowest(word))

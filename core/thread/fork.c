@@ -36,6 +36,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 	(void)takeover_end(&t);
 	/* Remote bits for which vanished threads had made no inbox entry yet. */
 	collect_all(o);
+	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);
 }
 
@@ -46,6 +47,7 @@ void fork_notice(struct owner *o)
 	if (o->heap->sharing != PAGES_PRIVATE)
 		return; /* a child gets records of its own there */
 	generation = generation_now();
+	/* Pairs with the release in fork_settle. */
 	if (unlikely(load_acquire(&o->heap->settled) != generation))
 		fork_settle(o, generation);
 	/* The first record is made before forks are noticed. */

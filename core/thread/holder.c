@@ -22,14 +22,17 @@ static uint64_t thread_number(void)
 	if (mine != 0)
 		return mine;
 	mine = held_state(generation_now(), (fetch_add_relaxed(&count, 1) + 1) & NUMBER_MASK);
-	/* Compare-and-swap: a handler may have drawn a number for this thread meanwhile. */
+	/*
+	 * Compare-and-swap: a handler may have drawn a number for this thread meanwhile.  No other
+	 * thread reads the word, so its acquire pairs with nothing.
+	 */
 	return cas_acquire(&seat.number, &none, mine) ? mine : none;
 }
 
 uint64_t holder_seated(const struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
-		return heap_hooks->holder((struct heap *)(uintptr_t)h);
+		return heap_hooks_now()->holder((struct heap *)(uintptr_t)h);
 	return held_state(generation_now(), thread_number() >> OWNER_THREAD & NUMBER_MASK);
 }
 

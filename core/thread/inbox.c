@@ -28,6 +28,7 @@ bool inbox_is_filled(const struct owner *o)
 	uint64_t any = 0;
 	unsigned i;
 
+	/* One of the two sees the other: owner_vacate, then this; inbox_notify, then the state. */
 	for (i = 0; i < INBOX_WORDS; i++)
 		any |= load_seq_cst(&o->inbox[i]);
 	return any != 0;

@@ -122,7 +122,8 @@ static inline void owner_end(struct owner *o)
 /* The bin of a small class, by its entry in class_small. */
 static inline struct bin *bin_small(struct owner *o, unsigned small)
 {
-	return (struct bin *)(void *)((char *)o->bins + small * BIN_STEP);
+	return (struct bin *)(void *)(CPU_KEEP((char *)o + small * BIN_STEP) +
+				      offsetof(struct owner, bins));
 }
 
 /* The free word of the bin's group. */

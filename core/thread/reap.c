@@ -23,7 +23,7 @@ static uint64_t identify(struct heap *h, struct owner *o)
 static bool holder_is_gone(const struct owner *v, uint64_t state, uint64_t now, uint64_t me)
 {
 	if (unlikely(v->heap->sharing != PAGES_PRIVATE))
-		return heap_hooks->is_dead(v->heap, state);
+		return heap_hooks_now()->is_dead(v->heap, state);
 	/* A guest will vacate the record soon.  Records from before a fork are for fork_settle. */
 	return (state & OWNER_GUEST) == 0 && holder_generation(state) == now &&
 	       identity_has_ended(load_relaxed(&v->identity), me);

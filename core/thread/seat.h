@@ -21,6 +21,7 @@
 #define CORE_SEAT_H
 
 #include "internal.h"
+#include "prereloc.h"
 #include "thread/owner.h"
 
 struct seat {
@@ -52,6 +53,22 @@ struct seat {
 
 INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
 
+#ifdef CPU_TLS_IS_COMPUTED
+#ifdef PRERELOC_BY_WORD
+static const struct seat seat_before = {0}; /* never written: self is NULL */
+#define SEAT_HERE (likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before)
+#else
+#define SEAT_HERE (&seat)
+#endif
+
+/* By way of a register that the compiler keeps, as it would compute the address at each use. */
+static ALWAYS_INLINE struct seat *seat_here(void)
+{
+	return CPU_KEEP(SEAT_HERE);
+}
+#define seat (*seat_here())
+#endif
+
 /* Checks the record out.  A handler must see 0 before the caller changes the record. */
 static inline void seat_close(void)
 {
@@ -64,6 +81,14 @@ static inline void seat_open(void)
 {
 	signal_fence();
 	seat.open = SEAT_OPEN;
+}
+
+/* The same; opened: what the caller read of it before it closed the seat, and knows to be ~0. */
+static inline void seat_open_again(uint64_t opened)
+{
+	(void)opened;
+	signal_fence();
+	seat.open = CPU_KNOWN(opened, SEAT_OPEN);
 }
 
 #endif

@@ -15,7 +15,8 @@ static uint64_t first_owner_used;
 static struct owner *owner_memory(struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
-		return heap_hooks->owner_memory(h);
+		return heap_hooks_now()->owner_memory(h);
+	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
 		return owner_first;
 	return pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
@@ -85,7 +86,8 @@ struct owner *seat_fill(struct owner **self, struct heap *h)
 
 	/*
 	 * Compare-and-swap: a handler between a load and a store would get a record,
-	 * ours would replace it in the seat, and it would never be vacated.
+	 * ours would replace it in the seat, and it would never be vacated.  No other thread
+	 * writes the word meanwhile, so its acquire pairs with nothing.
 	 */
 	if (!cas_acquire((uint64_t *)(void *)self, &none, (uint64_t)(uintptr_t)SEAT_BUSY))
 		return NULL; /* we interrupted a call of this thread */
@@ -138,6 +140,6 @@ void ash_thread_detach(void)
 {
 	if (SEATED)
 		seat_leave();
-	if (unlikely(heap_hooks != NULL))
-		heap_hooks->thread_ends();
+	if (unlikely(heap_hooks_now() != NULL))
+		heap_hooks_now()->thread_ends();
 }

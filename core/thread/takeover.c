@@ -13,12 +13,17 @@ struct takeover takeover_begin(struct heap *h)
 
 bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 {
+	/*
+	 * Acquire pairs with owner_vacate.  The plain stores of a holder that is gone were made
+	 * visible before, by the fence of whoever found it gone (process_thread_is_gone); those
+	 * of threads that a fork left behind, by the fork.
+	 */
 	if (!cas_acquire(&v->state, &state, holder_guest(t->heap)))
 		return false;
 	if (t->number == 0)
 		t->number = (fetch_add_relaxed(&t->heap->takeovers, 1) + 1) << 1;
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
-		heap_hooks->settle(v);
+		heap_hooks_now()->settle(v);
 	if ((state & OWNER_GUEST) != 0 && t->heap->sharing == PAGES_PRIVATE)
 		owner_begin(v); /* the guest may have been anywhere */
 	store_relaxed(&v->batch, t->number);

@@ -29,7 +29,10 @@ void watch_notify(struct owner *v)
 
 	if (load_relaxed(&v->watch) != WATCH_NONE || load_relaxed(&v->state) == OWNER_VACANT)
 		return;
-	/* Before the slabs are read: a bin that changes its slab meanwhile sees this. */
+	/*
+	 * Before the slabs are read, so that a bin that changes its slab meanwhile mostly sees
+	 * this.  Relaxed: it may miss it, as all of this is a hint.
+	 */
 	store_relaxed(&v->watch, WATCH_NOTIFIED);
 	for (class = 0; class < CLASSES; class++) {
 		/* The slab may be unmade at any time, but its record remains a slab record. */
@@ -44,7 +47,10 @@ void watch_notify_all(struct heap *h)
 	uint64_t unnotified = CLOCK_UNNOTIFIED;
 	struct owner *v;
 
-	/* One thread notifies.  If the clock was stopped meanwhile, no one needs to know. */
+	/*
+	 * One thread notifies.  If the clock was stopped meanwhile, no one needs to know.  The
+	 * word publishes nothing: its acquire pairs with nothing.
+	 */
 	if (!cas_acquire(&h->running, &unnotified, CLOCK_RUNS))
 		return;
 	/* In a heap shared by processes, records of other threads are not touched. */

@@ -66,25 +66,51 @@ refused() {
 	shift 2
 	"$@" -ffreestanding -fsyntax-only "$file" >"$log" 2>&1
 	[ "$(grep -c 'error:' "$log")" = 1 ] && ! grep -q 'warning:' "$log" &&
-		grep 'error:' "$log" | grep -q 'Ashlar is for x86_64 Linux, in C'
+		grep 'error:' "$log" | grep -q 'Ashlar is for .* Linux, in C'
 	verdict "$name"
-	grep -E 'error:|warning:' "$log" | head -n 4 | sed 's/^/     /' | grep -v 'Ashlar is for x86_64'
+	grep -E 'error:|warning:' "$log" | head -n 4 | sed 's/^/     /' | grep -v 'Ashlar is for '
 }
 cc=${CC:-clang}
 case $($cc --version) in *clang*) ;; *) cc=clang ;; esac
-for target in aarch64-linux-gnu riscv64-linux-gnu i386-linux-gnu x86_64-linux-gnux32 x86_64-apple-darwin \
-	x86_64-unknown-freebsd x86_64-windows-gnu; do
+for target in i386-linux-gnu x86_64-linux-gnux32 x86_64-apple-darwin x86_64-unknown-freebsd x86_64-windows-gnu \
+	aarch64_be-linux-gnu aarch64-apple-darwin riscv32-linux-gnu powerpc64le-linux-gnu; do
 	refused "the amalgamation for $target: one error" "$build/amalgamation/ashlar.c" $cc --target=$target
 done
-for file in arch/x86_64/*.[chS]; do
-	case $file in */stub.h | */host.h) continue ;; esac
-	refused "$file for aarch64: one error" "$file" $cc --target=aarch64-linux-gnu -Iarch/x86_64
+for cpu in x86_64 aarch64 riscv64; do
+	other=aarch64
+	[ $cpu != aarch64 ] || other=x86_64
+	for file in arch/$cpu/*.[chS]; do
+		case $file in */stub.h | */host.h) continue ;; esac
+		refused "$file for $other: one error" "$file" $cc --target=$other-linux-gnu -Iarch/$cpu
+	done
 done
+refused 'the amalgamation for riscv64 without atomic instructions: one error' "$build/amalgamation/ashlar.c" \
+	$cc --target=riscv64-linux-gnu -march=rv64im
 refused 'the amalgamation by a compiler of C++: one error' "$build/amalgamation/ashlar.c" $cc -x c++
 ! command -v gcc >/dev/null ||
 	refused 'the amalgamation by gcc -m32: one error' "$build/amalgamation/ashlar.c" gcc -m32
 ! command -v g++ >/dev/null ||
 	refused 'the amalgamation by g++: one error' "$build/amalgamation/ashlar.c" g++ -x c++
-"$cc" -ffreestanding -fsyntax-only "$build/amalgamation/ashlar.c" 2>"$log" && [ ! -s "$log" ]
-verdict 'and none where it belongs'
+for target in x86_64 aarch64 riscv64; do
+	for flags in '' -DASHLAR_MALLOC '-DASHLAR_MALLOC -DASHLAR_SO -fPIC' -DASHLAR_SINGLE_THREAD; do
+		# shellcheck disable=SC2086 # a list of flags
+		"$cc" --target=$target-linux-gnu -nostdlibinc -ffreestanding $flags -c "$build/amalgamation/ashlar.c" \
+			-o "$folder/one.o" 2>"$log" && [ ! -s "$log" ]
+		verdict "and none for $target${flags:+ with $flags}"
+	done
+done
+
+# ---- atomic operations: instructions of the CPU, not calls; the newer ones where they may be used ----
+
+code() {
+	"$cc" -O2 -ffreestanding "$@" -c "$build/amalgamation/ashlar.c" -o "$folder/one.o" &&
+		llvm-objdump -d --no-show-raw-insn --mattr=+lse "$folder/one.o" >"$folder/code" 2>/dev/null
+}
+code --target=aarch64-linux-gnu -march=armv8.1-a && grep -q '[[:blank:]]casa*l*[[:blank:]]' "$folder/code" &&
+	grep -q '[[:blank:]]ldset' "$folder/code" && ! grep -qE '[[:blank:]](ldax|ldx|stlx|stx)r' "$folder/code"
+verdict 'aarch64 with -march=armv8.1-a: the large-system atomics, no exclusive loads'
+code --target=riscv64-linux-gnu && grep -q '[[:blank:]]amoor' "$folder/code" &&
+	[ "$(sed -n '/<ash_alloc>:/,/\tret/p' "$folder/code" | grep -c fence)" = 0 ] &&
+	[ "$(sed -n '/<ash_release>:/,/\tret/p' "$folder/code" | grep -c fence)" -le 2 ]
+verdict 'riscv64: no fence in ash_alloc, in ash_release those of a load and a store'
 exit $status

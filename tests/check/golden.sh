@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 status=0
 
-sh tools/golden check "$build" "$build/clang-19" || status=1
+sh tools/golden check "$build" "$build/clang-19" "$build/aarch64" "$build/riscv64" || status=1
 
 # planted NAME REASON SED: a change to the source that must be reported.
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"

@@ -105,6 +105,19 @@ echo '#if defined(__x86_64__)' >>core/backend/heap.c
 caught 'a CPU named in core' 'no CPU is named outside arch/'
 
 fresh
+echo 'int heap(uint64_t *w) { return load_acquire(&w->units) != 0; }' >>core/backend/heap.c
+caught 'an order without a comment' 'each word with an order has a comment that names its pair'
+
+fresh
+echo 'void heap(void) { fence_acquire(); }' >>sys/pages.c
+caught 'a fence without a comment' 'each word with an order has a comment that names its pair'
+
+fresh
+printf '%s\n' '/* Pairs with heap. */' 'int heap(uint64_t *w) { return load_acquire(&w->units) != 0; }' >>sys/pages.c
+sh "$tools/layers" "$tree" >/dev/null
+verdict 'nothing in an order with a comment'
+
+fresh
 echo 'int x;' >sys/bare.c
 caught 'a source without licence' 'every source has its SPDX line'
 

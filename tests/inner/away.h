@@ -12,6 +12,8 @@
 #include "syscall.h"
 #include "thread/seat.h"
 
+#undef seat /* here the object's own name, not the way to it (thread/seat.h) */
+
 enum { AWAY_VFORK = 0x4000 | CLONE_VM | 17 /* SIGCHLD */, AWAY_STACK = 64 * 1024 };
 
 /* ---- a heap in a file ---- */

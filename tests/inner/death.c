@@ -2,7 +2,7 @@
 /* The harness of deaths: the book, the others, the steps. */
 #include "inner/death.h"
 #include "inner/instructions.h"
-#include "support/trap_flag.h"
+#include "trap_flag.h"
 
 #include "life.h"
 #include "syscall.h"
@@ -104,26 +104,24 @@ static volatile bool stepping;
 static bool passed;
 
 /* True: nobody has looked before this instruction yet, on any path, and somebody shall. */
-static bool is_due(uint64_t rip)
+static bool is_due(uint64_t pc)
 {
 	return stride != SIZE_MAX && !rt_under_qemu() && current->apart == 0 &&
-	       !instruction_is_in(shared->instructions.done, rip);
+	       !instruction_is_in(shared->instructions.done, pc);
 }
 
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
-	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
-	uint64_t rip = *trap_place(context, CONTEXT_RIP);
+	uintptr_t pc = trap_pc(context);
 
-	*flags &= ~(uint64_t)TRAP_FLAG;
+	trap_go_on(context, stepping);
 	if (!stepping)
 		return;
-	*flags |= TRAP_FLAG;
-	passed |= rip == (uint64_t)(uintptr_t)current->passes;
-	instruction_note(shared->instructions.met, rip);
-	if (boundaries++ % stride == offset || is_due(rip)) {
-		instruction_note(shared->instructions.done, rip);
+	passed |= pc == (uintptr_t)current->passes;
+	instruction_note(shared->instructions.met, pc);
+	if (boundaries++ % stride == offset || is_due(pc)) {
+		instruction_note(shared->instructions.done, pc);
 		look();
 		looks++;
 	}
@@ -224,6 +222,7 @@ TEST(death_steps, 3600)
 	const char *only = rt_getenv("STEPS_ONLY");
 	size_t i, sum = 0;
 
+	trap_need();
 	unowned_make();
 	for (i = 0; i < death_path_count; i++)
 		if (only == NULL || rt_strstr(death_paths[i].name, only) != NULL)

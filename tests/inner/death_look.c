@@ -13,10 +13,9 @@
 #include "tls.h"
 
 enum { READ_WRITE = 3, SHARED = 0x01, PRIVATE = 0x02, FIXED = 0x10, NORESERVE = 0x4000 };
-enum { SET_FS = 0x1002 };
 enum { SLOTS = 8192, WORKING = 8 };
 
-static void *tls_of_victim, *tls_of_survivor;
+static void *tls_of_victim, *tls_of_survivor; /* thread pointers */
 static struct entry *slot[SLOTS]; /* the book by address */
 static unsigned seen[BOOK];
 static size_t usable[BOOK];
@@ -48,22 +47,13 @@ static struct entry **slot_of(const void *p)
 	return &slot[i % SLOTS];
 }
 
-/* The thread pointer is the first word of what it points to. */
-static void *tls_now(void)
-{
-	void *self;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(self));
-	return self;
-}
-
 void look_prepare(void)
 {
 	static _Alignas(64) char memory[4096];
 	size_t i;
 
 	CHECK(tls_size() <= sizeof memory);
-	tls_of_victim = tls_now();
+	tls_of_victim = (void *)(uintptr_t)cpu_thread_pointer();
 	tls_of_survivor = tls_build(memory);
 	for (i = 0; i < book->count; i++)
 		*slot_of(book->entry[i].p) = &book->entry[i];
@@ -277,7 +267,7 @@ void look(void)
 
 	if (looks % 16 == 0)
 		attachable();
-	CHECK_EQ(arch_arch_prctl(SET_FS, tls_of_survivor), 0);
+	CHECK_EQ(arch_set_thread_pointer(tls_of_survivor), 0);
 	map_as(PRIVATE);
 	victim_dies();
 	(void)ash_heap_recover(death_heap);
@@ -301,5 +291,5 @@ void look(void)
 		thread_bench_forget();
 	}
 	map_as(SHARED);
-	CHECK_EQ(arch_arch_prctl(SET_FS, tls_of_victim), 0);
+	CHECK_EQ(arch_set_thread_pointer(tls_of_victim), 0);
 }

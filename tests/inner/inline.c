@@ -7,6 +7,8 @@
 #include "ashlar_inline.h"
 #include "thread/seat.h"
 
+#undef seat /* here the object's own name, not the way to it (thread/seat.h) */
+
 _Static_assert(offsetof(struct seat, open) == offsetof(struct ash_inline_seat, open) &&
 		       offsetof(struct seat, self) == offsetof(struct ash_inline_seat, self),
 	       "the seat");

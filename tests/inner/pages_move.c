@@ -11,7 +11,7 @@
 
 /* A range is two huge pages, aligned to one; the bytes of interest end inside the second. */
 enum { N = 2 };
-#define HUGE  ((size_t)1 << CPU_HUGE_SHIFT)
+#define HUGE  ((size_t)1 << 21)
 #define RANGE (N * HUGE)
 #define BYTES (RANGE - 5 * PAGE_SIZE)
 

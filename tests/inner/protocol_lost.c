@@ -215,6 +215,7 @@ TEST(protocol_letter_in_the_midst_of_settling, 60)
 
 	ash_release(ash_alloc(100));
 	together.count = 2;
+	trap_need();
 	thread = rt_thread_start(vanishing_body, NULL);
 	rt_barrier_wait(&together);
 	step_begin(release_of_vanished);

@@ -6,7 +6,7 @@
 #include "front/block.h"
 #include "front/slot.h"
 #include "inner/instructions.h"
-#include "support/trap_flag.h"
+#include "trap_flag.h"
 #include "syscall.h"
 #include "thread/owner.h"
 
@@ -53,30 +53,28 @@ static volatile bool stepping;
 static bool passed, strayed;
 
 /* True: no act was before this instruction yet, in any path, and one shall be. */
-static bool is_due(uint64_t rip)
+static bool is_due(uint64_t pc)
 {
 	/* A run of NEVER has one act; in full also what is met only after it, and by FRESH all. */
 	if (stride == NEVER && (!rt_in_full() || (offset != FRESH && acted == 0)))
 		return false;
-	return !rt_under_qemu() && rip % turns == turn &&
-	       !instruction_is_in(shared->instructions.done, rip);
+	return !rt_under_qemu() && pc % turns == turn &&
+	       !instruction_is_in(shared->instructions.done, pc);
 }
 
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
-	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
-	uint64_t rip = *trap_place(context, CONTEXT_RIP);
+	uintptr_t pc = trap_pc(context);
 
-	*flags &= ~(uint64_t)TRAP_FLAG;
+	trap_go_on(context, stepping);
 	if (!stepping)
 		return;
-	*flags |= TRAP_FLAG;
-	passed |= rip == (uint64_t)(uintptr_t)current->passes;
-	strayed |= rip == (uint64_t)(uintptr_t)current->avoids;
-	instruction_note(shared->instructions.met, rip);
-	if ((boundaries++ % stride == offset && acted < enough()) || is_due(rip)) {
-		instruction_note(shared->instructions.done, rip);
+	passed |= pc == (uintptr_t)current->passes;
+	strayed |= pc == (uintptr_t)current->avoids;
+	instruction_note(shared->instructions.met, pc);
+	if ((boundaries++ % stride == offset && acted < enough()) || is_due(pc)) {
+		instruction_note(shared->instructions.done, pc);
 		act();
 		steps_count_blocks();
 		acted++;
@@ -185,6 +183,7 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 	long pids[WORKERS];
 	size_t i, missing;
 
+	trap_need();
 	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS */
 	shared = (void *)arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0);
 	CHECK(path_count() <= PATHS);

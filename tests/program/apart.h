@@ -75,6 +75,8 @@ static void apart_all(unsigned programs)
 			ash_heap_destroy(h);
 		}
 		i = apart_fresh(fd, n % 2 != 0);
+		if (i == 97 && rt_under_qemu())
+			rt_skip("QEMU starts no programs of another CPU");
 		CHECK(i <= APART_HEAPS);
 		taken += i;
 	}

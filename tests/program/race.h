@@ -12,7 +12,7 @@
 #include "ashlar.h"
 #include "front/slot.h"
 #include "rt.h"
-#include "support/long_jump.h"
+#include "long_jump.h"
 #include "syscall.h"
 #include "thread/collect.h"
 #include "thread/owner.h"

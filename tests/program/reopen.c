@@ -217,6 +217,8 @@ TEST(reopen_after_kills, 120)
 
 		work_until_killed(fd, (rt_under_qemu() ? 20000000 : 3000000) + rt_below(&r, 9000000));
 		status = rt_wait(start("read"));
+		if (status == 97 && rt_under_qemu())
+			rt_skip("QEMU starts no programs of another CPU");
 		if (status != 0)
 			rt_print("     reopen: kill %d, %s\n", k, path);
 		CHECK_EQ(status, 0);

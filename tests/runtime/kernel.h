@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of Linux's binary interface that the runtime uses: constants and layouts of
- * x86_64.  They are defined here, as the kernel's headers may not be installed.
+ * The part of Linux's binary interface that the runtime uses: constants and layouts, the
+ * same on all CPUs but for what is in abi.h.  They are defined here, as the kernel's headers may not be installed.
  */
 #ifndef RT_KERNEL_H
 #define RT_KERNEL_H
 
 #include <stdint.h>
+
+#include "abi.h"
 
 #define KERNEL_PAGE 4096u
 
@@ -57,7 +59,6 @@ struct program_header {
 	uint64_t offset, address, physical, file_size, memory_size, alignment;
 };
 
-enum { ARCH_SET_FS = 0x1002 };
 enum {
 	CLONE_VM = 0x100,
 	CLONE_FS = 0x200,
@@ -74,13 +75,12 @@ enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1 };
 enum { SIGILL = 4, SIGTRAP = 5, SIGABRT = 6, SIGBUS = 7, SIGFPE = 8, SIGKILL = 9, SIGSEGV = 11 };
 enum { SIGPIPE = 13, SIGALRM = 14, SIGTERM = 15 };
 #define SA_SIGINFO  0x00000004ul
-#define SA_RESTORER 0x04000000ul
 #define SA_RESTART  0x10000000ul
 /* For rt_sigaction; differs from libc's struct sigaction. */
 struct kernel_sigaction {
 	void (*handler)(int, void *, void *);
 	uint64_t flags;
-	void (*restorer)(void);
+	ABI_RESTORER
 	uint64_t mask;
 };
 

@@ -6,11 +6,7 @@
 enum { SIGNALS = 64 };
 static void (*handlers[SIGNALS + 1])(int number, void *info, void *context);
 
-/*
- * The attribute: QEMU 7.2 enters handlers with a stack that is misaligned by 8
- * bytes, where code that stores vectors would fault.
- */
-__attribute__((force_align_arg_pointer)) static void enter(int number, void *info, void *context)
+ABI_HANDLER static void enter(int number, void *info, void *context)
 {
 	handlers[number](number, info, context);
 }
@@ -20,8 +16,8 @@ void rt_signal(int number, void (*handler)(int number, void *info, void *context
 {
 	struct kernel_sigaction action = {
 		.handler = enter,
-		.flags = SA_SIGINFO | SA_RESTORER | SA_RESTART,
-		.restorer = arch_sigreturn,
+		.flags = SA_SIGINFO | ABI_SA_RESTORER | SA_RESTART,
+		ABI_RESTORER_IS
 	};
 
 	handlers[number] = handler;

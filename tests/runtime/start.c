@@ -81,7 +81,7 @@ _Noreturn void rt_start(unsigned long *stack)
 
 	tls_init();
 	memory = main_tls_memory();
-	if (memory == NULL || arch_arch_prctl(ARCH_SET_FS, tls_build(memory)) != 0)
+	if (memory == NULL || arch_set_thread_pointer(tls_build(memory)) != 0)
 		__builtin_trap();
 	rt_exit(main(argc, argv, rt_envp));
 }

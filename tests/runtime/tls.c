@@ -7,7 +7,8 @@
 static struct {
 	const void *image;     /* initial values       */
 	size_t image_size;     /* of .tdata            */
-	size_t below;          /* block and padding    */
+	size_t block;          /* from the thread pointer to the block, or back; its other end */
+	size_t end;
 	size_t alignment_mask; /* of the thread pointer */
 } tls;
 
@@ -28,8 +29,13 @@ void tls_init(void)
 
 		tls.image = (const void *)h->address;
 		tls.image_size = h->file_size;
-		/* As lld computes the offsets: the size up to the aligned end of the segment. */
-		tls.below = h->memory_size + (-(h->address + h->memory_size) & mask);
+		/* As lld computes the offsets. */
+		if (ABI_TLS_BELOW) {
+			tls.block = h->memory_size + (-(h->address + h->memory_size) & mask);
+		} else {
+			tls.block = ABI_TLS_GAP + ((h->address - ABI_TLS_GAP) & mask);
+			tls.end = tls.block + h->memory_size;
+		}
 		if (mask > tls.alignment_mask)
 			tls.alignment_mask = mask;
 	}
@@ -37,16 +43,18 @@ void tls_init(void)
 
 size_t tls_size(void)
 {
-	return tls.below + tls.alignment_mask + sizeof(struct control);
+	return (ABI_TLS_BELOW ? tls.block + sizeof(struct control) : tls.end) + tls.alignment_mask;
 }
 
 void *tls_build(void *memory)
 {
-	uintptr_t pointer =
-		((uintptr_t)memory + tls.below + tls.alignment_mask) & ~tls.alignment_mask;
+	uintptr_t from = (uintptr_t)memory + (ABI_TLS_BELOW ? tls.block : 0),
+		  pointer = (from + tls.alignment_mask) & ~tls.alignment_mask;
 	struct control *control = (void *)pointer;
 
-	control->self = control;
-	memcpy((char *)control - tls.below, tls.image, tls.image_size);
+	if (ABI_TLS_BELOW)
+		control->self = control;
+	memcpy((char *)control + (ABI_TLS_BELOW ? -tls.block : tls.block), tls.image,
+	       tls.image_size);
 	return control;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thread-local storage of a static x86_64 program (variant II of the ELF TLS
- * document): the block ends at the thread pointer, offsets are negative and
- * fixed by the linker.
+ * Thread-local storage of a static program, at offsets from the thread pointer that
+ * the linker has fixed.  Of the two variants of the ELF TLS document a CPU has one (abi.h):
  *
- *	block                              thread pointer (%fs)
- *	  | .tdata | .tbss, zero | padding | self |
- *	                                     |
- *	                                     +-> its own address, so that code
- *	                                         can load the pointer by %fs:0
+ *	II    block                            thread pointer
+ *	      | .tdata | .tbss, zero | padding | self |
+ *	                                         +-> its own address
+ *
+ *	I     thread pointer      block
+ *	      | gap, zero | padding | .tdata | .tbss, zero |
  *
  * The thread pointer has the alignment of the segment; the linker assumes the
  * padding that also aligns the block.

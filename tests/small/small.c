@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What libashlar-small.a has of its own: a heap without owners, thread-local storage, and their tests. */
 #include "ashlar.h"
+#include "cpu.h"
 #include "rt.h"
 #include "slab/slab.h"
 #include "syscall.h"
@@ -36,19 +37,17 @@ TEST(small_has_no_owners, 10)
 /* No word of the library is thread-local: it works where no such storage was set up. */
 TEST(small_needs_no_thread_storage, 10)
 {
-	enum { SET_FS = 0x1002, GET_FS = 0x1003 };
-	uint64_t fs = 0;
+	void *storage = (void *)(uintptr_t)cpu_thread_pointer();
 	char *p, *q;
 
-	CHECK_EQ(arch_arch_prctl(GET_FS, &fs), 0);
-	CHECK_EQ(arch_arch_prctl(SET_FS, NULL), 0);
+	(void)arch_set_thread_pointer(NULL);
 	p = ash_alloc(100);
 	q = ash_zalloc(1, 100000);
 	p = ash_resize(p, 3000);
 	ash_release(q);
 	ash_release(p);
 	(void)ash_trim(0);
-	CHECK_EQ(arch_arch_prctl(SET_FS, (void *)fs), 0); /* NOLINT: an address */
+	CHECK_EQ(arch_set_thread_pointer(storage), 0);
 	CHECK(p != NULL && q != NULL && ash_check() == 0);
 }
 

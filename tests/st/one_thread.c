@@ -85,11 +85,10 @@ TEST(st_shadow_model, 60)
 static volatile uint64_t shared[64]; /* both the handler and what it interrupts work on these */
 static volatile uint64_t handlers;
 
-/* One instruction, so that a handler falls before or after it. */
+/* Atomic, so that a handler falls before or after it. */
 static uint64_t exchange(volatile uint64_t *word, uint64_t value)
 {
-	__asm__ volatile("xchg %0, %1" : "+r"(value), "+m"(*word)::"memory");
-	return value;
+	return __atomic_exchange_n(word, value, __ATOMIC_RELAXED);
 }
 
 static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,

@@ -7,7 +7,7 @@
 #define TESTS_SUPPORT_HANDLER_AT_STEP_H
 
 #include "support/stamp.h"
-#include "support/trap_flag.h"
+#include "trap_flag.h"
 
 static volatile bool stepping;
 static volatile size_t boundary, act_at, acted;
@@ -17,19 +17,15 @@ static void (*volatile act)(void);
 static inline void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 			void *context)
 {
-	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
+	bool on = stepping;
 
-	*flags &= ~(uint64_t)TRAP_FLAG;
-	if (!stepping)
-		return;
-	if (boundary++ == act_at) {
+	if (on && boundary++ == act_at) {
 		act();
 		acted++;
-		if (act_again == 0)
-			return;
+		on = act_again > 0;
 		act_at += act_again;
 	}
-	*flags |= TRAP_FLAG;
+	trap_go_on(context, on);
 }
 
 /* Clearing `stepping` ends what trap_begin began. */
@@ -46,6 +42,7 @@ static inline bool with_act_at(size_t k, void (*call)(void))
 
 static inline void step_begin(void (*acting)(void))
 {
+	trap_need();
 	rt_signal(SIGTRAP_NUMBER, trap);
 	act = acting;
 }

@@ -42,6 +42,25 @@ static inline void trap_string(void *context)
 	*rip += 2;
 }
 
+/* Ends a test that needs single steps, where there are none: here all can. */
+static inline void trap_need(void)
+{
+}
+
+/* The instruction that comes next. */
+static inline uintptr_t trap_pc(void *context)
+{
+	return *trap_place(context, CONTEXT_RIP);
+}
+
+/* In the handler: whether it is called again after the next instruction. */
+static inline void trap_go_on(void *context, bool stepping)
+{
+	uint64_t *flags = trap_place(context, CONTEXT_FLAGS);
+
+	*flags = (*flags & ~(uint64_t)TRAP_FLAG) | (stepping ? TRAP_FLAG : 0);
+}
+
 /* int3 calls the handler, which sets the flag. */
 static inline void trap_begin(void)
 {

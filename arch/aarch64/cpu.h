@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Properties of this CPU, and of Linux on it, that the layers above need; each is
+ * explained in x86_64/cpu.h.
+ */
+#ifndef ARCH_CPU_H
+#define ARCH_CPU_H
+
+#include "host.h"
+#ifdef ARCH_AARCH64
+
+#define CPU_PAGE_SHIFT	    12 /* smallest page                  */
+#define CPU_PAGE_SHIFT_MOST 16 /* largest page                   */
+#define CPU_LINE	    64 /* bytes of a cache line          */
+#define CPU_ADDRESS_BITS    48 /* of user space; 39 and 42 as well */
+/*
+ * Kernels with 39 or 42 bits have no such range; the one below them all lies above the
+ * programs that are not position independent, and below the others.
+ */
+#define CPU_APART_FROM 0x110000000000
+#define CPU_APART_TO   0x500000000000
+
+/* The address of a thread-local word takes several instructions, see thread/seat.h. */
+#define CPU_TLS_IS_COMPUTED
+
+#define CPU_KNOWN(held, constant) (held)
+#define CPU_KEEP(p)                                                                                \
+	__extension__({                                                                            \
+		__typeof__(p) kept = (p);                                                          \
+		__asm__("" : "+r"(kept));                                                          \
+		kept;                                                                              \
+	})
+#define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The index of the lowest set bit of a word that is not 0. */
+static inline unsigned long cpu_lowest_bit(unsigned long word)
+{
+	return (unsigned long)__builtin_ctzl(word);
+}
+
+static inline const char *cpu_thread_pointer(void)
+{
+	const char *p;
+
+	__asm__("mrs %0, tpidr_el0" : "=r"(p));
+	return p;
+}
+
+/* Ends the process by SIGILL. */
+static inline _Noreturn void cpu_stop(void)
+{
+	__asm__ volatile("udf #0"); /* __builtin_trap would be SIGTRAP */
+	__builtin_unreachable();
+}
+
+#include "../generic/bits.h"
+
+#endif
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls are in generic/calls.h. */
+#ifndef ARCH_SYSCALL_H
+#define ARCH_SYSCALL_H
+
+#include "host.h"
+#ifdef ARCH_AARCH64
+
+#include "../generic/stat.h"
+#include "../generic/calls.h"
+
+#endif
+#endif

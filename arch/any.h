@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* For the amalgamation: the headers of whatever CPU the compiler is for. */
+#ifndef ARCH_ANY
+#define ARCH_ANY
+
+#include "x86_64/host.h"
+#include "aarch64/host.h"
+#include "riscv64/host.h"
+
+#if defined ARCH_X86_64 || defined ARCH_AARCH64 || defined ARCH_RISCV64
+#define ARCH_HOST
+#else
+#error "Ashlar is for x86_64, aarch64 and riscv64 Linux, in C: this compiler is for something else"
+#endif
+
+#ifdef ARCH_X86_64
+#include "x86_64/cpu.h"
+#include "x86_64/syscall.h"
+#include "x86_64/atomic_st.h"
+#include "x86_64/stub.h"
+#elif defined ARCH_AARCH64
+#include "aarch64/cpu.h"
+#include "aarch64/syscall.h"
+#include "aarch64/atomic_st.h"
+#include "aarch64/stub.h"
+#elif defined ARCH_RISCV64
+#include "riscv64/cpu.h"
+#include "riscv64/syscall.h"
+#include "riscv64/atomic_st.h"
+#include "riscv64/stub.h"
+#endif
+
+#endif

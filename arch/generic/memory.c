@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memcpy, memmove, memset, memcmp: a freestanding compiler still emits calls to
+ * these four.  They are weak, so that a program's own definitions win; hidden, so
+ * that a shared library never exports them; and in an object of their own, so
+ * that a program which defines all four links none of these.
+ *
+ * For CPUs without string instructions: loops over 16 bytes.  A remainder of less than 16
+ * bytes is written by a last step that overlaps the previous one.  Where a CPU may not load
+ * words at any address, the compiler makes bytes of these; hence a loop for aligned words.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef ASHLAR_AMALGAMATION /* then of this file, for calls that the compiler makes, too */
+#define FAMILY static __attribute__((used))
+#else
+#define FAMILY __attribute__((weak, visibility("hidden")))
+#endif
+
+/* Unaligned, and exempt from the aliasing rules.  gcc needs `aligned` to come last. */
+typedef uint64_t __attribute__((may_alias, aligned(1))) memory_word;
+typedef uint32_t __attribute__((may_alias, aligned(1))) memory_half;
+typedef uint64_t __attribute__((may_alias)) memory_whole;
+struct memory_line {
+	memory_word first, second;
+};
+
+FAMILY void *memcpy(void *restrict to, const void *restrict from, size_t n);
+FAMILY void *memmove(void *to, const void *from, size_t n);
+FAMILY void *memset(void *to, int byte, size_t n);
+FAMILY int memcmp(const void *a, const void *b, size_t n);
+
+/* Keeps the compiler from turning these loops into calls of the functions themselves. */
+#define PLAIN_LOOP __asm__ volatile("" ::: "memory")
+
+static inline struct memory_line line_read(const unsigned char *f)
+{
+	return (struct memory_line){*(const memory_word *)f, *(const memory_word *)(f + 8)};
+}
+
+static inline void line_write(unsigned char *t, struct memory_line line)
+{
+	*(memory_word *)t = line.first;
+	*(memory_word *)(t + 8) = line.second;
+}
+
+/* Copies up to 16 bytes.  All are read before any is written, so the ranges may overlap. */
+static void copy_few(unsigned char *t, const unsigned char *f, size_t n)
+{
+	if (n >= 8) {
+		uint64_t first = *(const memory_word *)f, last = *(const memory_word *)(f + n - 8);
+
+		*(memory_word *)t = first;
+		*(memory_word *)(t + n - 8) = last;
+	} else if (n >= 4) {
+		uint32_t first = *(const memory_half *)f, last = *(const memory_half *)(f + n - 4);
+
+		*(memory_half *)t = first;
+		*(memory_half *)(t + n - 4) = last;
+	} else if (n > 0) {
+		unsigned char first = f[0], middle = f[n / 2], last = f[n - 1];
+
+		t[0] = first;
+		t[n / 2] = middle;
+		t[n - 1] = last;
+	}
+}
+
+/* n > 16; a target that begins before the source may reach into it. */
+static void copy_forwards(unsigned char *t, const unsigned char *f, size_t n)
+{
+	struct memory_line last = line_read(f + n - 16);
+	size_t i = 0;
+
+	if ((((uintptr_t)t | (uintptr_t)f) & 7) == 0) {
+		for (; i < n - 16; i += 16) {
+			uint64_t one = *(const memory_whole *)(const void *)(f + i),
+				 two = *(const memory_whole *)(const void *)(f + i + 8);
+
+			*(memory_whole *)(void *)(t + i) = one;
+			*(memory_whole *)(void *)(t + i + 8) = two;
+			PLAIN_LOOP;
+		}
+	} else {
+		for (; i < n - 16; i += 16) {
+			line_write(t + i, line_read(f + i));
+			PLAIN_LOOP;
+		}
+	}
+	line_write(t + n - 16, last);
+}
+
+FAMILY void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	if (n <= 16)
+		copy_few(to, from, n);
+	else
+		copy_forwards(to, from, n);
+	return to;
+}
+
+FAMILY void *memmove(void *to, const void *from, size_t n)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+	struct memory_line first;
+
+	/* Only a target that begins inside the source needs copying backwards. */
+	if (n <= 16 || (uintptr_t)t - (uintptr_t)f >= n) {
+		if (n <= 16)
+			copy_few(t, f, n);
+		else
+			copy_forwards(t, f, n);
+		return to;
+	}
+	first = line_read(f);
+	for (; n > 16; n -= 16) {
+		line_write(t + n - 16, line_read(f + n - 16));
+		PLAIN_LOOP;
+	}
+	line_write(t, first);
+	return to;
+}
+
+FAMILY void *memset(void *to, int byte, size_t n)
+{
+	unsigned char *t = to;
+	uint64_t pattern = 0x0101010101010101u * (unsigned char)byte;
+	struct memory_line wide = {pattern, pattern};
+	size_t i;
+
+	if (n < 16) {
+		copy_few(t, (const unsigned char *)&wide, n);
+		return to;
+	}
+	line_write(t, wide);
+	/* From the next multiple of 8, which is already written up to 16. */
+	for (i = 8 - ((uintptr_t)t & 7); i < n - 16; i += 16) {
+		*(memory_whole *)(void *)(t + i) = pattern;
+		*(memory_whole *)(void *)(t + i + 8) = pattern;
+		PLAIN_LOOP;
+	}
+	line_write(t + n - 16, wide);
+	return to;
+}
+
+FAMILY int memcmp(const void *a, const void *b, size_t n)
+{
+	const unsigned char *x = a, *y = b;
+
+	for (; n >= 8 && *(const memory_word *)x == *(const memory_word *)y; n -= 8, x += 8, y += 8)
+		PLAIN_LOOP;
+	for (; n > 0; n--, x++, y++) {
+		if (*x != *y)
+			return *x < *y ? -1 : 1;
+		PLAIN_LOOP;
+	}
+	return 0;
+}

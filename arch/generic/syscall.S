@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system calls of the allocator; this list is all that it asks of Linux.  The numbers of
+ * CPUs that came after 2011.  Their kernels have only the newest call of each kind:
+ *
+ *	CALL_AT	a call whose first argument is a folder: the current one
+ */
+CALL(read, 63)
+CALL(write, 64)
+CALL_AT(open, 56)
+CALL(close, 57)
+CALL(fstat, 80)
+CALL(mmap, 222)
+CALL(munmap, 215)
+CALL(pread64, 67)
+CALL(pwrite64, 68)
+CALL(mremap, 216)
+CALL(mincore, 232)
+CALL(madvise, 233)
+CALL(getpid, 172)
+CALL(ftruncate, 46)
+CALL_AT(readlink, 78)
+CALL(getppid, 173)
+CALL(gettid, 178)
+CALL(tkill, 130)
+CALL(tgkill, 131)
+CALL(unshare, 97)
+CALL(fallocate, 47)

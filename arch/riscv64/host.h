@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The target of this folder.  Each file here includes this first and is empty for
+ * other targets, so that a compiler for another machine reports only this error.
+ * (ARCH_ANY: the amalgamation has several such folders, see any.h.)
+ */
+#ifndef ARCH_RISCV64_HOST_H
+#define ARCH_RISCV64_HOST_H
+
+#if defined __riscv_mul && defined __riscv_atomic && __riscv_xlen == 64 && \
+	defined __linux__ && !defined __cplusplus
+#define ARCH_RISCV64
+#elif !defined ARCH_ANY
+#error "Ashlar is for riscv64 Linux, in C: this compiler is for something else"
+#endif
+
+#endif

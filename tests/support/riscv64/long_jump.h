@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* A way out of the library, back to the call: see x86_64/long_jump.h. */
+#ifndef TESTS_SUPPORT_LONG_JUMP_H
+#define TESTS_SUPPORT_LONG_JUMP_H
+
+#include <stdint.h>
+
+typedef uint64_t jump[26];
+__attribute__((returns_twice)) int jump_set(jump j);
+_Noreturn void jump_back(jump j);
+
+__asm__(".text\n"
+	".balign 4\n"
+	".globl jump_set\n"
+	"jump_set:\n"
+	"	sd	s0, 0(a0)\n"
+	"	sd	s1, 8(a0)\n"
+	"	sd	s2, 16(a0)\n"
+	"	sd	s3, 24(a0)\n"
+	"	sd	s4, 32(a0)\n"
+	"	sd	s5, 40(a0)\n"
+	"	sd	s6, 48(a0)\n"
+	"	sd	s7, 56(a0)\n"
+	"	sd	s8, 64(a0)\n"
+	"	sd	s9, 72(a0)\n"
+	"	sd	s10, 80(a0)\n"
+	"	sd	s11, 88(a0)\n"
+	"	sd	ra, 96(a0)\n"
+	"	sd	sp, 104(a0)\n"
+	"	fsd	fs0, 112(a0)\n"
+	"	fsd	fs1, 120(a0)\n"
+	"	fsd	fs2, 128(a0)\n"
+	"	fsd	fs3, 136(a0)\n"
+	"	fsd	fs4, 144(a0)\n"
+	"	fsd	fs5, 152(a0)\n"
+	"	fsd	fs6, 160(a0)\n"
+	"	fsd	fs7, 168(a0)\n"
+	"	fsd	fs8, 176(a0)\n"
+	"	fsd	fs9, 184(a0)\n"
+	"	fsd	fs10, 192(a0)\n"
+	"	fsd	fs11, 200(a0)\n"
+	"	li	a0, 0\n"
+	"	ret\n"
+	".globl jump_back\n"
+	"jump_back:\n"
+	"	ld	s0, 0(a0)\n"
+	"	ld	s1, 8(a0)\n"
+	"	ld	s2, 16(a0)\n"
+	"	ld	s3, 24(a0)\n"
+	"	ld	s4, 32(a0)\n"
+	"	ld	s5, 40(a0)\n"
+	"	ld	s6, 48(a0)\n"
+	"	ld	s7, 56(a0)\n"
+	"	ld	s8, 64(a0)\n"
+	"	ld	s9, 72(a0)\n"
+	"	ld	s10, 80(a0)\n"
+	"	ld	s11, 88(a0)\n"
+	"	ld	ra, 96(a0)\n"
+	"	ld	sp, 104(a0)\n"
+	"	fld	fs0, 112(a0)\n"
+	"	fld	fs1, 120(a0)\n"
+	"	fld	fs2, 128(a0)\n"
+	"	fld	fs3, 136(a0)\n"
+	"	fld	fs4, 144(a0)\n"
+	"	fld	fs5, 152(a0)\n"
+	"	fld	fs6, 160(a0)\n"
+	"	fld	fs7, 168(a0)\n"
+	"	fld	fs8, 176(a0)\n"
+	"	fld	fs9, 184(a0)\n"
+	"	fld	fs10, 192(a0)\n"
+	"	fld	fs11, 200(a0)\n"
+	"	li	a0, 1\n"
+	"	ret\n");
+
+#endif
