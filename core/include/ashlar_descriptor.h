@@ -44,6 +44,8 @@
 	NUMBER(class_parts, CLASS_PARTS)                                                           \
 	NUMBER(slot_max, SLOT_MAX)                                                                 \
 	NUMBER(map_bytes, sizeof(struct map))                                                      \
+	NUMBER(map_leaf_bytes, sizeof(struct map_leaf))                                            \
+	NUMBER(ash_defaults_bytes, sizeof(struct ash_defaults))                                    \
 	NUMBER(heap_bytes, sizeof(struct heap))                                                    \
 	NUMBER(region_bytes, sizeof(struct region))                                                \
 	NUMBER(chunk_bytes, sizeof(struct chunk))                                                  \
