@@ -34,7 +34,7 @@ static void book_make(void)
 	book = (struct book *)p;
 }
 
-static void book_walk(void)
+static inline void book_walk(void)
 {
 	struct walk w = walk_from(&heap_default);
 	struct slab *s;
@@ -47,7 +47,7 @@ static void book_walk(void)
 	ash_stats(&book->stats);
 }
 
-static void book_wait(_Atomic int *flag)
+static inline void book_wait(_Atomic int *flag)
 {
 	while (!*flag)
 		rt_sleep(500000);

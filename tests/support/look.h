@@ -67,7 +67,7 @@ static int look_run(const char *what, const char *option, const char *value)
 	return rt_wait(pid);
 }
 
-static int look_process(long pid, const char *option)
+static inline int look_process(long pid, const char *option)
 {
 	char number[16];
 
