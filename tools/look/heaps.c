@@ -8,7 +8,7 @@
 
 #include "picture.h"
 
-enum { REGIONS_MAX = 1 << 16, HEAPS_MAX = 1 << 16, STRANGE_MAX = 1 << 17 };
+enum { REGIONS_MAX = 1 << 16, HEAPS_MAX = 1 << 16, STRANGE_MAX = 1 << 17, TRIES = 4 };
 
 static bool addresses_hold(const struct layout *l, uint64_t from, uint64_t bytes)
 {
@@ -94,8 +94,10 @@ static uint64_t region_read(struct picture *p, unsigned module, uint64_t at, uin
 	struct region r;
 	const char *fault;
 	size_t words, place, i;
+	unsigned tries = 0;
 	uint64_t next, live;
 
+again:
 	memset(&r, 0, sizeof r);
 	*heap = 0;
 	if (!source_read(p->source, at, record, l->field[ASH_region_bytes])) {
@@ -121,6 +123,9 @@ static uint64_t region_read(struct picture *p, unsigned module, uint64_t at, uin
 	fault = region_fault(l, &r, member(l, record, ASH_region_capacity));
 	if (fault == NULL && !region_place(p, &r, l->chunk, &place))
 		fault = "two regions overlap";
+	/* A thread may be giving it back, or making it at another address. */
+	if (fault != NULL && tries++ < TRIES)
+		goto again;
 	if (fault != NULL) {
 		picture_damaged(p, fault, at);
 		return next;
