@@ -66,6 +66,8 @@
 	NUMBER(holder_held, OWNER_HELD)                                                            \
 	NUMBER(holder_guest, OWNER_GUEST)                                                          \
 	NUMBER(holder_shift, OWNER_THREAD)                                                         \
+	/* Of a heap that processes share: the thread's id in what is above holder_shift. */       \
+	NUMBER(life_id, LIFE_ID(~UINT64_C(0)))                                                     \
 	NUMBER(single_thread, DESCRIPTOR_SINGLE)                                                   \
 	ARRAY(map, root)                                                                           \
 	ARRAY(map_leaf, chunk)                                                                     \

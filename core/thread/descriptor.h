@@ -9,6 +9,7 @@
 
 #include "ashlar_descriptor.h"
 #include "backend/map.h"
+#include "life.h"
 
 #ifdef ASHLAR_SINGLE_THREAD
 #define DESCRIPTOR_SINGLE 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ashlar-look tells what the program has: each row compared with the book of the program. */
+#include "ashlar_heap.h"
 #include "program/look_target.h"
 
 enum { BLOCKS = 3000, BLOCK_MAX = 40000, THREADS = 3 };
@@ -195,8 +196,8 @@ TEST(look_owners, 20)
 	CHECK_EQ(look_process(pid, "--json"), 0);
 	CHECK_EQ(times("\"record\""), THREADS + 1);
 	CHECK_EQ(times("\"is\": \"vacant\""), 0);
-	/* QEMU's own threads have the ids, in its process. */
 	CHECK_EQ(times("\"is\": \"alive\", "), THREADS);
+	CHECK_EQ(times("\"is\": \"likely\", "), 1); /* the first one */
 	book->go = 1;
 	while (!book->done)
 		rt_sleep(500000);
@@ -204,6 +205,54 @@ TEST(look_owners, 20)
 	CHECK_EQ(times("\"is\": \"vacant\""), THREADS);
 	book->go = 1;
 	CHECK_EQ(rt_wait(pid), 0);
+}
+
+/* ---- heaps that the program created ---- */
+
+static int shared_file;
+
+static void heaps(void)
+{
+	ash_heap *h[3] = {ash_heap_create(NULL), ash_heap_create_shared(4 * CHUNK_SIZE, NULL),
+			  ash_heap_create_file(shared_file, 4 * CHUNK_SIZE, NULL)};
+	unsigned i, k;
+
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 100u + i; k++)
+			CHECK(ash_heap_alloc(h[i], 1000 + 1000 * i) != NULL);
+	book->block = ash_heap_alloc(h[0], 70);
+	book->ready = 1;
+	book_wait(&book->go);
+}
+
+TEST(look_heaps, 20)
+{
+	char path[64];
+	long pid;
+
+	book_make();
+	shared_file = (int)arch_memfd_create("look", 0);
+	CHECK(shared_file >= 0);
+	pid = target_start(heaps);
+	CHECK_EQ(look_process(pid, "--json"), 0);
+	CHECK_EQ(times("\"shared\": false"), 2); /* with the default heap */
+	CHECK_EQ(times("\"shared\": true"), 2);
+	CHECK_EQ(look_row(1024, "taken"), 100);
+	CHECK_EQ(look_row(2048, "taken"), 101);
+	CHECK_EQ(look_row(3072, "taken"), 102);
+	CHECK_EQ(look_row(80, "taken"), 1);
+	/* The file alone, while the process works on, and when it has ended. */
+	rt_format(path, sizeof path, "/proc/%ld/fd/%d", arch_getpid(), shared_file);
+	CHECK_EQ(look_run(path, "--json", NULL), 0);
+	CHECK_EQ(times("\"shared\": true"), 1);
+	CHECK_EQ(look_row(3072, "taken"), 102);
+	CHECK_EQ(look_row(1024, "taken"), 0);
+	CHECK_EQ(times("\"is\": \"alive\", "), 1);
+	book->go = 1;
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(look_run(path, "--json", NULL), 0);
+	CHECK_EQ(look_row(3072, "taken"), 102);
+	CHECK_EQ(times("\"is\": \"ended\", "), 1);
 }
 
 /* ---- what there is no heap in ---- */

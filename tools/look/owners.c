@@ -159,7 +159,8 @@ static void owner_holder(const struct picture *p, struct owner *o, const struct 
 {
 	const struct layout *l = picture_layout(p, &p->heaps[o->heap]);
 	bool shared = p->heaps[o->heap].shared;
-	uint64_t id = shared ? o->state >> l->field[ASH_holder_shift] & 0x3fffff : o->identity & UINT32_MAX;
+	uint64_t id = shared ? o->state >> l->field[ASH_holder_shift] & l->field[ASH_life_id]
+			     : o->identity & UINT32_MAX;
 	struct thread one;
 	char path[64];
 	size_t i;
@@ -192,6 +193,38 @@ static void owner_holder(const struct picture *p, struct owner *o, const struct 
 		}
 }
 
+/*
+ * A record that was taken while the process had one thread does not know its holder (forks are
+ * not watched yet).  If there is one such record, and the first thread has no other, it is
+ * likely the first thread's; certain, if there is no other thread.
+ */
+static void owner_guess(const struct picture *p, uint32_t heap, const struct threads *t)
+{
+	struct owner *one = NULL;
+	size_t i, first = t->count;
+
+	if (p->heaps[heap].shared)
+		return;
+	for (i = 0; i < t->count; i++)
+		if (t->list[i].tid == p->source->pid)
+			first = i;
+	for (i = 0; i < p->owner_count; i++) {
+		struct owner *o = &p->owners[i];
+
+		if (o->heap != heap || o->is == OWNER_VACANT)
+			continue;
+		if (o->tid == p->source->pid || (o->identity == 0 && one != NULL))
+			return;
+		if (o->identity == 0)
+			one = o;
+	}
+	if (one == NULL || first == t->count)
+		return;
+	one->is = t->count == 1 ? OWNER_LIVES : OWNER_LIKELY;
+	one->tid = t->list[first].tid;
+	memcpy(one->name, t->list[first].name, sizeof one->name);
+}
+
 void owners_name(struct picture *p)
 {
 	struct source *s = p->source;
@@ -214,12 +247,7 @@ void owners_name(struct picture *p)
 	}
 	for (i = 0; i < p->owner_count; i++)
 		owner_holder(p, &p->owners[i], &t);
-	/* One thread, one record that does not know its holder: that one. */
-	if (t.count == 1 && p->owner_count == 1 && p->owners[0].is == OWNER_UNKNOWN &&
-	    p->owners[0].identity == 0) {
-		p->owners[0].is = OWNER_LIVES;
-		p->owners[0].tid = t.list[0].tid;
-		memcpy(p->owners[0].name, t.list[0].name, sizeof p->owners[0].name);
-	}
+	for (i = 0; i < p->heap_count; i++)
+		owner_guess(p, (uint32_t)i, &t);
 	ash_release(t.list);
 }

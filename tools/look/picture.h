@@ -49,7 +49,7 @@ struct slab {
 	uint8_t unit, units, groups, flags;
 };
 
-enum owner_state { OWNER_VACANT, OWNER_LIVES, OWNER_ENDED, OWNER_UNKNOWN };
+enum owner_state { OWNER_VACANT, OWNER_LIVES, OWNER_ENDED, OWNER_LIKELY, OWNER_UNKNOWN };
 
 struct owner {
 	uint64_t at, state, identity;

@@ -164,7 +164,7 @@ void show_classes(const struct picture *p, const struct sums *t)
 
 const char *owner_text(const struct picture *p, const struct slab *s)
 {
-	static const char *const states[] = {"vacant", "", "ended", "not known"};
+	static const char *const states[] = {"vacant", "", "ended", "likely", "not known"};
 	static char text[64];
 	const struct owner *o;
 
@@ -173,7 +173,7 @@ const char *owner_text(const struct picture *p, const struct slab *s)
 	if (s->owner_index == UINT32_MAX)
 		return "no owner";
 	o = &p->owners[s->owner_index];
-	if (o->is == OWNER_LIVES)
+	if (o->is == OWNER_LIVES || o->is == OWNER_LIKELY)
 		rt_format(text, sizeof text, "%d %s", o->tid, o->name);
 	else if (o->tid != 0)
 		rt_format(text, sizeof text, "%d %s", o->tid, states[o->is]);
@@ -194,7 +194,7 @@ static void show_owner(const char *thread, const char *name, const char *state, 
 
 void show_owners(const struct picture *p, const struct sums *t)
 {
-	static const char *const states[] = {"vacant", "alive", "ended", "unknown"};
+	static const char *const states[] = {"vacant", "alive", "ended", "likely", "unknown"};
 	char tid[16], resident[32];
 	size_t i;
 
@@ -216,6 +216,8 @@ void show_owners(const struct picture *p, const struct sums *t)
 		show_owner(o->is == OWNER_VACANT ? "-" : tid, o->name[0] != '\0' ? o->name : "-",
 			   o->guest ? "guest" : states[o->is], o->at, r, resident);
 	}
+	out("  vacant: left by a thread that ended, for the next; ended: not left yet; likely: taken when\n"
+	    "  there was one thread\n");
 }
 
 void show_large(const struct picture *p)

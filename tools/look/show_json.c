@@ -24,7 +24,7 @@ static void row_numbers(const struct row *r)
 
 static void owner_object(const struct picture *p, const struct sums *t, size_t i)
 {
-	static const char *const states[] = {"vacant", "alive", "ended", "unknown"};
+	static const char *const states[] = {"vacant", "alive", "ended", "likely", "unknown"};
 	const struct owner *o = &p->owners[i];
 
 	out("%s    {\"record\": \"0x%lx\", ", i == 0 ? "" : ",\n", (unsigned long)o->at);
