@@ -34,7 +34,7 @@ static const char *colour(const struct picture *p, unsigned class, bool light)
 static void rect(unsigned x, double y, double width, double height, const char *fill)
 {
 	if (width > 0 && height > 0)
-		out("<path fill=\"%s\" d=\"M%u %.1fh%.1fv%.1fh-%.1fz\"/>\n", fill, x, y, width, height, width);
+		out("<path fill=\"%s\" d=\"M%u %.1fh%.1fv%.1fH%uz\"/>\n", fill, x, y, width, height, x);
 }
 
 static void text(unsigned x, unsigned y, const char *what)
@@ -55,7 +55,7 @@ static unsigned show_bars(const struct picture *p, const struct sums *t, unsigne
 {
 	const struct layout *l = &p->modules[0].layout;
 	unsigned top[BARS], n = 0, i, k;
-	char label[128];
+	char label[256];
 
 	for (i = 0; i < l->field[ASH_classes]; i++) {
 		if (t->class[i].slabs == 0 ||
@@ -84,27 +84,41 @@ static unsigned show_bars(const struct picture *p, const struct sums *t, unsigne
 		share_bar(y, CHUNK_WIDTH / 2, r->bytes, most, 0, colour(p, top[i], true));
 		share_bar(y, CHUNK_WIDTH / 2, r->taken * slot, most, 0, colour(p, top[i], false));
 		share_bar(y, CHUNK_WIDTH / 2, r->released * slot, most, r->taken * slot, "#e87722");
-		rt_format(label, sizeof label, "%lu blocks, %s in %lu slabs of %s", (unsigned long)r->taken,
-			  bytes_text(r->taken * slot), (unsigned long)r->slabs, bytes_text(r->bytes));
+		rt_format(label, sizeof label, "%lu blocks, %s, in slabs of %s", (unsigned long)r->taken,
+			  bytes_text(r->taken * slot), bytes_text(r->bytes));
+		if (r->released > 0)
+			rt_format(label + rt_strlen(label), 64, "; released %s", bytes_text(r->released * slot));
 		text(LEFT + CHUNK_WIDTH / 2 + 10, y + 10, label);
 	}
 	return y;
 }
 
-static void show_slab(const struct picture *p, const struct slab *s, unsigned y, size_t page)
+static void show_slab(const struct picture *p, const struct slab *s, unsigned y)
 {
-	const struct chunk *c = &p->chunks[s->chunk];
-	unsigned x = LEFT + s->unit * CELL, u;
+	unsigned x = LEFT + s->unit * CELL;
 	double width = s->units * CELL - 1, taken = (double)SLAB_HEIGHT * s->taken / s->slots;
 	double released = (double)SLAB_HEIGHT * s->released / s->slots;
-	double unit_pages = (double)(p->modules[0].layout.unit / page);
 
 	rect(x, y, width, SLAB_HEIGHT - taken, colour(p, s->class, true));
 	rect(x, y + SLAB_HEIGHT - taken, width, taken, colour(p, s->class, false));
 	rect(x, y + SLAB_HEIGHT - taken - released, width, released, "#e87722");
-	for (u = 0; u < s->units; u++)
-		rect(x + u * CELL, y + SLAB_HEIGHT + 1, (CELL - 1) * c->pages[s->unit + u] / unit_pages,
-		     PAGES_HEIGHT, "#333333");
+}
+
+/* Under the units, how many of their pages are resident: one path, of a line for each run. */
+static void show_pages(const struct chunk *c, unsigned y, unsigned all)
+{
+	unsigned u, first;
+
+	out("<path fill=\"#333333\" d=\"");
+	for (u = 0; u < UNITS; u++) {
+		for (first = u; u + 1 < UNITS && c->pages[u] >= all; u++)
+			;
+		if (u > first || c->pages[u] > 0)
+			out("M%u %uh%.1fv%uH%uz", LEFT + first * CELL, y,
+			    (double)((u - first) * CELL) + (double)((CELL - 1) * c->pages[u]) / all,
+			    PAGES_HEIGHT, LEFT + first * CELL);
+	}
+	out("\"/>\n");
 }
 
 static void show_chunk(const struct picture *p, const struct chunk *c, unsigned y,
@@ -135,13 +149,10 @@ static void show_chunk(const struct picture *p, const struct chunk *c, unsigned 
 		for (i = u; i < UNITS && (c->units & ~c->clean) >> i & 1; i++)
 			;
 		rect(LEFT + u * CELL, y, (i - u) * CELL - (i > u), SLAB_HEIGHT, "#cccccc");
-		for (; u < i; u++)
-			rect(LEFT + u * CELL, y + SLAB_HEIGHT + 1,
-			     (double)((CELL - 1) * c->pages[u]) / (double)(l->unit / l->page), PAGES_HEIGHT,
-			     "#333333");
 	}
+	show_pages(c, y + SLAB_HEIGHT + 1, (unsigned)(l->unit / l->page));
 	for (i = 0; i < c->slab_count; i++)
-		show_slab(p, &p->slabs[c->first_slab + i], y, l->page);
+		show_slab(p, &p->slabs[c->first_slab + i], y);
 }
 
 static unsigned show_legend(unsigned y)
@@ -166,6 +177,7 @@ static unsigned show_legend(unsigned y)
 void show_svg(const struct picture *p, const struct sums *t)
 {
 	size_t rows = p->chunk_count < ROWS_MAX ? p->chunk_count : ROWS_MAX, i, classes = 0;
+	const char *name, *last;
 	unsigned y = 64;
 	char label[256];
 
@@ -177,7 +189,10 @@ void show_svg(const struct picture *p, const struct sums *t)
 	    "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
 	    WIDTH, (unsigned long)(64 + classes * BAR + 44 + rows * ROW + 40));
 	out("<text x=\"%u\" y=\"24\" font-size=\"16\">The heap of ", LEFT);
-	out_name(p->source->program[0] != '\0' ? p->source->program : p->source->path);
+	for (name = last = p->source->program[0] != '\0' ? p->source->program : p->source->path;
+	     *name != '\0'; name++)
+		last = *name == '/' ? name + 1 : last;
+	out_name(last);
 	out("</text>\n");
 	rt_format(label, sizeof label,
 		  "%lu blocks, %s; %s in free slots, %s retained; %s of address space, %s resident",
@@ -194,7 +209,7 @@ void show_svg(const struct picture *p, const struct sums *t)
 		rt_format(label, sizeof label, "and %lu chunks more", (unsigned long)(p->chunk_count - rows));
 		text(LEFT, y + 12, label);
 	} else {
-		text(LEFT, y + 12, "A row is a chunk of 2 MiB, a cell a unit of 32 KiB. Drawn by ashlar-look.");
+		text(LEFT, y + 12, "A row is a chunk of 2 MiB, a cell 32 KiB of it. Colours: from small slots (blue) to large ones (red). By ashlar-look.");
 	}
 	out("</svg>\n");
 }
