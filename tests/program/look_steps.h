@@ -7,11 +7,29 @@
 #define TESTS_PROGRAM_LOOK_STEPS_H
 
 #include "program/look_target.h"
+#include "slab/unowned.h"
 
-enum { CALLS = 4, TRACE_ME = 0, TRACE_STEP = 9, TRACE_CONTINUE = 7, SIGNAL_STOP = 19 };
+enum { CALLS = 5, TRACE_ME = 0, TRACE_STEP = 9, TRACE_CONTINUE = 7, SIGNAL_STOP = 19 };
 
-/* In the fast path; a slab that is made and unmade; a large slab; a span. */
-static const size_t call_sizes[CALLS] = {64, 3000, 100000, (size_t)3 << 20};
+/* In the fast path; a slab that is made and unmade; a large slab; a span; an unowned slab. */
+static const size_t call_sizes[CALLS] = {64, 3000, 100000, (size_t)3 << 20, 500};
+
+static void *call(unsigned i)
+{
+	struct slab *s;
+	uint64_t index;
+	void *p;
+
+	if (i < CALLS - 1) {
+		p = ash_alloc(call_sizes[i]);
+		ash_release(p);
+		return p;
+	}
+	p = unowned_slot(&heap_default, class_of(call_sizes[i]));
+	if (!slab_find(map_find(p), p, &s) || !slab_index(s, p, &index) || !unowned_free(s, index))
+		return NULL;
+	return unowned_shrink(&heap_default) == 1 ? p : NULL;
+}
 
 static void stepped(void)
 {
@@ -26,8 +44,7 @@ static void stepped(void)
 	for (i = 0; i < CALLS; i++) {
 		book->size = call_sizes[i];
 		book->go = 1; /* steps are looked at from here */
-		p = ash_alloc(call_sizes[i]);
-		ash_release(p);
+		p = call(i);
 		book->go = 0;
 		CHECK(p != NULL);
 	}

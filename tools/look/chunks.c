@@ -107,7 +107,7 @@ void chunks_read(struct picture *p, struct region *r)
 {
 	static struct rt_piece pieces[BATCH];
 	static struct view v;
-	static char records[UNITS * RECORD_MAX], headers[BATCH][RECORD_MAX];
+	static char records[2][UNITS * RECORD_MAX], headers[BATCH][RECORD_MAX];
 	const struct layout *l = picture_layout(p, &p->heaps[r->heap]);
 	uint64_t i, batch[BATCH], skip = 0;
 	size_t n, k;
@@ -115,7 +115,8 @@ void chunks_read(struct picture *p, struct region *r)
 	v.p = p;
 	v.l = l;
 	v.r = r;
-	v.records = records;
+	v.records = records[0];
+	v.records_again = records[1];
 	r->first_chunk = (uint32_t)p->chunk_count;
 	for (i = 0; i < r->chunks && !p->no_memory && p->damaged < DAMAGED_MAX;) {
 		/* The record of a free chunk is not read: that would page it in. */

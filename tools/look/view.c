@@ -33,8 +33,8 @@ static unsigned find_slabs(struct view *v)
 	return n;
 }
 
-/* Adds a piece for each run of records: nearby ones by one piece. */
-static size_t add_records(const struct view *v, struct rt_piece *pieces, size_t n)
+/* Adds a piece for each run of records: nearby ones by one piece.  to: records, or _again. */
+static size_t add_records(const struct view *v, char *to, struct rt_piece *pieces, size_t n)
 {
 	size_t bytes = v->l->field[ASH_slab_bytes];
 	unsigned u, first = UNITS, last = 0;
@@ -44,7 +44,7 @@ static size_t add_records(const struct view *v, struct rt_piece *pieces, size_t 
 			continue;
 		if (first < UNITS &&
 		    (u == UNITS || u - last > GAP || v->place[u] != v->place[last])) {
-			pieces[n++] = (struct rt_piece){record_of(v, first), record_at(v, first),
+			pieces[n++] = (struct rt_piece){to + first * bytes, record_at(v, first),
 							(last - first + 1) * bytes};
 			first = UNITS;
 		}
@@ -114,17 +114,33 @@ static size_t add_remotes(struct view *v, struct rt_piece *pieces, size_t n)
 	return n;
 }
 
-/* The header says the same about slabs as before. */
+/* The header says the same about slabs as before, and what must not change in records has not. */
 static bool is_same(const struct view *v)
 {
-	unsigned u;
+	static const enum ash_field constants[] = {ASH_slab_base,   ASH_slab_slots, ASH_slab_slot_size,
+						   ASH_slab_groups, ASH_slab_class, ASH_slab_units};
+	const struct layout *l = v->l;
+	/* The other flags of the owner come and go. */
+	uint64_t flags = l->field[ASH_owner_flags] &
+			 ~(l->field[ASH_owner_unowned] | l->field[ASH_owner_changing]);
+	unsigned u, i;
 
-	if (member(v->l, v->header, ASH_chunk_kind) != member(v->l, v->again, ASH_chunk_kind))
+	if (member(l, v->header, ASH_chunk_kind) != member(l, v->again, ASH_chunk_kind))
 		return false;
-	for (u = 0; u < UNITS; u++)
-		if (element(v->l, v->header, ASH_chunk_head, u) !=
-		    element(v->l, v->again, ASH_chunk_head, u))
+	for (u = 0; u < UNITS; u++) {
+		const char *record = record_of(v, u);
+		const char *again = v->records_again + (record - v->records);
+
+		if (element(l, v->header, ASH_chunk_head, u) != element(l, v->again, ASH_chunk_head, u))
 			return false;
+		if (v->place[u] == 0)
+			continue;
+		if (((member(l, record, ASH_slab_owner) ^ member(l, again, ASH_slab_owner)) & ~flags) != 0)
+			return false;
+		for (i = 0; i < sizeof constants / sizeof constants[0]; i++)
+			if (member(l, record, constants[i]) != member(l, again, constants[i]))
+				return false;
+	}
 	return true;
 }
 
@@ -157,10 +173,9 @@ bool view_slabs(struct view *v)
 	size_t n = 0;
 
 	if (find_slabs(v) > 0) {
-		n = add_records(v, pieces, 0);
-		source_pieces(v->p->source, pieces, n);
-		n = add_remotes(v, pieces, 0);
-		n = add_records(v, pieces, n);
+		n = add_remotes(v, pieces, n);
+		n = add_records(v, v->records, pieces, n);
+		n = add_records(v, v->records_again, pieces, n);
 	}
 	pieces[n++] = (struct rt_piece){v->again, v->at, v->l->field[ASH_chunk_bytes]};
 	source_pieces(v->p->source, pieces, n);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One chunk of slabs as it is read.  In this order, and again if its header has changed
- * meanwhile:
+ * One chunk of slabs as it is read.  In this order, and again if something has changed:
  *
- *   header, slab records          where the slabs are, and what
- *   remote words, slab records    in this order: a slot that its owner collects in between
- *                                 is seen as free, never as taken
- *   header                        the same slabs as before
+ *   header            where slabs begin
+ *   remote words      before the free words: a slot that its owner collects in between is
+ *                     seen as free, never as taken
+ *   slab records      what they are, and their free words
+ *   records, header   the same slabs as before: else the words may be another slab's, or
+ *                     those of an unowned slab that is being unmade
  *
  * What cannot be is read again as well: a word may have changed between two others.  If it
  * stays as it is, it is damaged.
@@ -27,7 +28,7 @@ struct view {
 	uint8_t place[UNITS]; /* 0: no slab begins there, 1: an owned one, 2: an unowned one */
 	const char *fault[UNITS]; /* of the slab that begins there */
 	uint64_t remote[UNITS * NEAR / sizeof(uint64_t)];
-	char *records; /* UNITS of slab_bytes */
+	char *records, *records_again; /* UNITS of slab_bytes */
 };
 
 /* Reads the slabs of the chunk whose header was read; false: it has changed, or cannot be. */
