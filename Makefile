@@ -42,10 +42,12 @@ BUILD = build
 ifeq ($(shell $(CC) --version 2>/dev/null | grep -c clang),0)
 NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
 PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
+IN_BOUNDS   = -fsanitize=bounds -fsanitize-undefined-trap-on-error
 FOR_SIZE    = -Os -mno-red-zone
 else
 NO_HEADERS  = -nostdlibinc
 PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+IN_BOUNDS   = -fsanitize=bounds -fsanitize-trap=bounds
 FOR_SIZE    = -Oz $(LESS_CODE) -mno-red-zone
 endif
 # Passes of clang, by private names, that keep addresses and sums in registers over a loop,
@@ -355,6 +357,9 @@ $(BUILD)/asm/%.o: %.S Makefile
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
+
+# It reads what others may have forged: an index out of bounds is a trap, and a test that fails.
+$(BUILD)/prog/tools/look/%.o: PROG_FLAGS += $(IN_BOUNDS)
 
 $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	mkdir -p $(@D)
