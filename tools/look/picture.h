@@ -79,6 +79,7 @@ struct picture {
 	uint64_t restless;	/* of those in a running process: read again, and changing still */
 	char damage[160];	/* the first one */
 	uint64_t begun, done;	/* rt_now */
+	uint64_t chunks_all, chunks_done; /* for progress */
 };
 
 static inline const struct layout *picture_layout(const struct picture *p, const struct heap *h)
