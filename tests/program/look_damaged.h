@@ -10,8 +10,8 @@
 #include "backend/map.h"
 #include "shm/store.h"
 #include "slab/slab.h"
-#include "support/core_image.h"
-#include "support/look.h"
+#include "program/core_image.h"
+#include "program/look_run.h"
 
 enum { DAMAGES = 8, PLACES = 64, DAMAGED_BLOCKS = 900 };
 
