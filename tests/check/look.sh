@@ -78,6 +78,7 @@ seen() {
 
 seen 'a program with libashlar.a' "$build/libashlar.a"
 seen 'a program with libashlar-st.a' "$build/libashlar-st.a"
+[ ! -f "$build/libashlar-small.a" ] || seen 'a program with libashlar-small.a' "$build/libashlar-small.a"
 # What the runtime needs besides.
 parts="$build/asm/arch/x86_64/syscall.o $build/lib/arch/x86_64/memory.o"
 # shellcheck disable=SC2086 # two files
