@@ -26,6 +26,7 @@ int main(int argc, char **argv, char **envp)
 {
 	char byte;
 	(void)argv, (void)envp;
+	arch_prctl(0x59616d61, -1, 0, 0, 0); /* any process may look (Yama) */
 	for (int i = 0; i < 1000; i++)
 		if (ash_alloc(100) == NULL)
 			return 1;
@@ -100,9 +101,11 @@ done
 cat >"$folder/hosted.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
+int prctl(int option, ...);
 int main(void)
 {
 	static void *volatile p;
+	prctl(0x59616d61, -1L, 0L, 0L, 0L);
 	for (int i = 0; i < 1000; i++)
 		p = malloc(100);
 	puts("ready");

@@ -4,7 +4,7 @@
 
 TEST(look_at_full_speed, 60)
 {
-	look_at_speed(rt_under_qemu() ? 4 : 12);
+	look_at_speed(rt_under_qemu() ? 4 : 8);
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)
