@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-#	make            the library: build/libashlar.a, build/include/ashlar.h
+#	make            the library: build/libashlar.a, build/include/ashlar.h; build/ashlar-look
 #	make test       everything that is checked, natively and under QEMU; of other CPUs a part
 #	make test-arch  every test program of every CPU, under QEMU
 #	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
@@ -60,8 +60,11 @@ NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
 PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
 FOR_SIZE    = -Os $(NO_RED_ZONE)
 else
+# A program of the tests' runtime, which is for clang.
+LOOK        = $(BUILD)/ashlar-look
 NO_HEADERS  = -nostdlibinc
 PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+IN_BOUNDS   = -fsanitize=bounds -fsanitize-trap=bounds
 FOR_SIZE    = -Oz $(LESS_CODE) $(NO_RED_ZONE)
 endif
 NO_RED_ZONE = $(if $(filter x86_64,$(ARCH)),-mno-red-zone)
@@ -153,6 +156,7 @@ MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_released.c 
 	tests/api/zalloc.c tests/api/zalloc_taken.c $(wildcard tests/malloc/*.c))
 SMALL_TESTS = $(call objects,prog,$(DEFAULT_TESTS) $(wildcard tests/small/*.c))
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
+LOOK_OBJECTS = $(call objects,prog,$(wildcard tools/look/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
@@ -172,7 +176,7 @@ MALLOC_SO      = $(BUILD)/libashlar_malloc.so
 MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
 SO_OBJECTS     = $(BUILD)/so/ashlar_malloc.o $(BUILD)/so/ashlar_new.o
 
-all: $(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO)
+all: $(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
 
@@ -365,7 +369,7 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
@@ -404,6 +408,9 @@ $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/$(ARCH)
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 
+# It reads what others may have forged: an index out of bounds is a trap, and a test that fails.
+$(BUILD)/prog/tools/look/%.o: PROG_FLAGS += $(IN_BOUNDS)
+
 $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	mkdir -p $(@D)
 	echo 'CC   $<'
@@ -441,7 +448,8 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
 $(BUILD)/demo-shared: $(SERVER_OBJECTS) $(BUILD)/sources
-$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/ashlar-look: $(LOOK_OBJECTS) $(BUILD)/sources
+$(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

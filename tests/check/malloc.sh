@@ -52,7 +52,7 @@ members() {
 verdict 'the archive has one object for malloc, one for C++, and one for malloc_info'
 
 # shellcheck disable=SC2086
-list $names $api $between ash_defaults >"$folder/expected"
+list $names $api $between ash_defaults ash_descriptor >"$folder/expected"
 nm -g --defined-only "$build/malloc/ashlar_malloc.o" | awk '{print $3}' | sort >"$folder/found"
 same 'the object shows the public names and no others'
 
@@ -75,7 +75,7 @@ nm -u "$build/malloc/ashlar_xml.o" | grep -v _GLOBAL_OFFSET_TABLE_ | sed 's/^ */
 same 'it needs fwrite, and nothing else of a C library must be there'
 
 # shellcheck disable=SC2086
-list $names $xml $operators $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
+list $names $xml $operators ash_descriptor $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
 nm -D --defined-only "$build/libashlar_malloc.so" | awk '{print $3}' | sort >"$folder/found"
 same 'the shared object shows the same, without hooks'
 
