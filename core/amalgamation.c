@@ -74,6 +74,7 @@
 #include "core/slab/slab.h"
 #include "core/slab/unowned.h"
 #include "core/slab/walk.h"
+#include "core/slab/look.h"
 #include "core/thread/slab_list.h"
 #include "core/thread/owner.h"
 #include "core/thread/seat.h"
@@ -95,6 +96,7 @@
 #include "core/thread/seating.h"
 #include "core/thread/slab_purge.h"
 #include "core/front/alloc.h"
+#include "core/front/find.h"
 #include "core/front/diagnose.h"
 #include "core/front/quick.h"
 #include "core/front/block.h"
@@ -104,6 +106,7 @@
 #include "core/front/span.h"
 #include "core/front/trim.h"
 #include "core/diagnostics/check.h"
+#include "core/diagnostics/blocks.h"
 #include "core/diagnostics/stats.h"
 #include "core/arena/arena.h"
 #include "core/arena/arenas.h"
@@ -186,6 +189,7 @@ ASHLAR_SMALL
 #include "core/slab/slab.c"
 #include "core/slab/unowned.c"
 #include "core/slab/walk.c"
+#include "core/slab/look.c"
 
 #include "core/thread/slab_list.c"
 #include "core/thread/owner.c"
@@ -219,6 +223,7 @@ ASHLAR_SMALL_END
 #include "core/front/quick.c"
 
 ASHLAR_SMALL
+#include "core/front/find.c"
 #include "core/front/diagnose.c"
 #include "core/front/remote.c"
 #include "core/front/slot.c"
@@ -229,7 +234,10 @@ ASHLAR_SMALL
 #endif
 
 #include "core/diagnostics/check.c"
+#include "core/diagnostics/blocks.c"
 #include "core/diagnostics/stats.c"
+#include "core/diagnostics/classes.c"
+#include "core/diagnostics/find.c"
 ASHLAR_SMALL_END
 
 /* Heaps as objects. */
@@ -276,7 +284,7 @@ ASHLAR_SMALL
 #include "core/heaps/instance_destroy.c"
 #include "core/heaps/instance_upkeep.c"
 #include "core/heaps/arena_create.c"
-#include "core/heaps/heap_walk.c"
+#include "core/heaps/owner_release.c"
 ASHLAR_SMALL_END
 #endif
 

@@ -36,6 +36,7 @@ long arch_read(long fd, void *bytes, size_t length);
 long arch_pread64(long fd, void *bytes, size_t length, long offset);
 long arch_pwrite64(long fd, const void *bytes, size_t length, long offset);
 long arch_fstat(long fd, struct arch_stat *out);
+long arch_fcntl(long fd, long command, long argument);
 long arch_fallocate(long fd, long mode, long offset, long length);
 long arch_ftruncate(long fd, long length);
 long arch_readlink(const char *path, char *out, size_t length);
@@ -45,6 +46,8 @@ long arch_getppid(void);
 long arch_gettid(void);
 long arch_tkill(long tid, long signal);
 long arch_tgkill(long pid, long tid, long signal);
+long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_size);
+long arch_rt_sigprocmask(long how, const void *set, void *old, size_t set_size);
 long arch_unshare(long flags);
 
 /* In addition, for the runtime of tests and tools (syscall_runtime.S). */
@@ -68,8 +71,6 @@ long arch_wait4(long pid, int *status, long options, void *usage);
 long arch_kill(long pid, long signal);
 long arch_setpgid(long pid, long group);
 long arch_ptrace(long request, long pid, void *address, void *data);
-long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_size);
-long arch_rt_sigprocmask(long how, const void *set, void *old, size_t set_size);
 long arch_sigaltstack(const void *stack, void *old);
 long arch_setitimer(long which, const void *value, void *old);
 long arch_timer_create(long clock, const void *event, int *timer);

@@ -2,6 +2,7 @@
 #include "front/resize.h"
 
 #include "ashlar.h"
+#include "base/misuse.h"
 #include "front/block.h"
 #include "front/quick.h"
 #include "front/slot.h"
@@ -68,7 +69,7 @@ static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint
  * The fast path: a block of the caller's own slab stays or moves to another of its own
  * slabs, with a single lookup.  The tests are those of ash_release.
  */
-QUICK_FAST void *ash_resize(void *p, size_t size)
+static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p, size_t size))
 {
 	uint64_t index, group, word;
 	struct slab *s;
@@ -77,20 +78,20 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	bool clean;
 
 	if (!QUICK || unlikely(!own_slot(p, &s, &index)))
-		return resize_rest(p, size);
+		return rest(p, size);
 	group = index / GROUP_SLOTS;
 	if (unlikely(((load_relaxed(&s->free[group]) >> (index % GROUP_SLOTS)) & 1) != 0))
-		return resize_rest(p, size); /* which reports it */
+		return rest(p, size); /* which reports it */
 	have = s->slot_size;
 	if (block_fits(have, size))
 		return p;
 	if (unlikely(size > SLOT_SMALL))
-		return resize_rest(p, size); /* for larger sizes the string instruction is faster */
+		return rest(p, size); /* for larger sizes the string instruction is faster */
 	seat_close();
 	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
 	if (unlikely(moved == NULL)) {
 		seat_open();
-		return resize_rest(p, size);
+		return rest(p, size);
 	}
 	vec16_copy(moved, p, size < have ? size : have);
 	word = load_relaxed(&s->free[group]);
@@ -101,3 +102,21 @@ QUICK_FAST void *ash_resize(void *p, size_t size)
 	seat_open();
 	return moved;
 }
+
+QUICK_FAST void *ash_resize(void *p, size_t size)
+{
+	return resize_fast(p, size, resize_rest);
+}
+
+#ifdef ASHLAR_MALLOC
+static OUTLINE void *realloc_rest(void *p, size_t size)
+{
+	misuse_called("realloc", p);
+	return resize_rest(p, size);
+}
+
+QUICK_FAST void *ash_realloc(void *p, size_t size)
+{
+	return resize_fast(p, size, realloc_rest);
+}
+#endif

@@ -67,18 +67,6 @@ static inline bool slab_is_unowned(const struct slab *s)
 }
 
 /*
- * True: the free words that the caller has read are those of a slab.  False for the
- * record of an unowned slab that has gone, or is being made or unmade: 0 in its words
- * does not mean a taken slot.
- */
-static inline bool slab_words_valid(const struct slab *s)
-{
-	fence_acquire();
-	return !slab_is_unowned(s) ||
-	       (load_relaxed(&s->owner) & (OWNER_UNOWNED | OWNER_CHANGING)) == OWNER_UNOWNED;
-}
-
-/*
  * The slab record of an address in a chunk; in a unit without a slab, the chunk
  * header, which looks like a slab that rejects every pointer (layout.h).
  */
@@ -170,8 +158,12 @@ static ALWAYS_INLINE void slab_shape(struct slab *s, struct units u, unsigned cl
 
 	/*
 	 * Relaxed stores: a thread with a walk or a stale hint may still read the record
-	 * as that of the earlier slab, and then detects the change.
+	 * as that of the earlier slab, and then detects the change by `made`.  The fence
+	 * pairs with that of look_taken: who reads one of the new members, or of the bits
+	 * that follow, then reads the new count.
 	 */
+	store_relaxed(&s->made, s->made + 1);
+	fence_release();
 	store_relaxed(&s->base, units_base(u));
 	store_relaxed(&s->slot_size, (uint32_t)size);
 	store_relaxed(&s->reciprocal, class_reciprocal(size));
