@@ -8,6 +8,7 @@
 #include "process.h"
 #include "slab/look.h"
 #include "thread/owner.h"
+#include "thread/seat.h"
 
 /*
  * A look is repeated if its slab or span changed meanwhile.  No more often than this: a
@@ -82,6 +83,8 @@ static int thread_of(const struct slab *s)
 
 	if (o == NULL || load_acquire(&o->state) == OWNER_VACANT)
 		return 0;
+	if (o == seat.record)
+		return (int)process_thread();
 	identity = load_relaxed(&o->identity);
 	/* A child of fork has records of its parent's threads. */
 	return identity >> 32 == process_number() ? (int)(uint32_t)identity : 0;
