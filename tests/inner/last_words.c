@@ -98,10 +98,13 @@ static const char *written(long flags, bool at_first)
 	return text;
 }
 
+/* The test's process has no heap, and so each child its own beginning. */
 TEST(last_words_in_a_file, 10)
 {
-	/* This process has no heap yet, and so each child its own beginning. */
-	CHECK(rt_strcmp(written(0, false), "data\n") == 0);
+	const char *text = written(0, false);
+
+	/* An emulator has a line of its own to add. */
+	CHECK(rt_strstr(text, "data\n") == text && rt_strstr(text, "ashlar") == NULL);
 	CHECK(rt_strstr(written(O_APPEND_TOO, false), "data\nashlar: ash_release(0x") != NULL);
 	CHECK(rt_strstr(written(0, true), "data\nashlar: ash_release(0x") != NULL);
 }
