@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-#	make            the library: build/libashlar.a, build/include/ashlar.h
+#	make            the library: build/libashlar.a, build/include/ashlar.h; build/ashlar-look
 #	make test       everything that is checked, natively and under QEMU
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make programs   the library, the tests and the demonstrations, without running them
@@ -127,6 +127,7 @@ QUICK_TESTS  = $(call objects,prog,$(call test_sources,malloc) $(addprefix tests
 	zalloc.c zalloc_taken.c resize.c shadow.c misuse.c misuse_released.c trim_sleeping.c) \
 	$(addprefix tests/inner/,steps.c steps_acts.c steps_calls.c counts.c open.c) tests/api/hooks.c)
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
+LOOK_OBJECTS = $(call objects,prog,$(wildcard tools/look/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
@@ -146,7 +147,9 @@ MALLOC_SO      = $(BUILD)/libashlar_malloc.so
 MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
 SO_OBJECTS     = $(BUILD)/so/ashlar_malloc.o $(BUILD)/so/ashlar_new.o
 
-all: $(LIBRARY) $(ST_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO)
+LOOK = $(BUILD)/ashlar-look
+
+all: $(LIBRARY) $(ST_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
 
@@ -314,7 +317,7 @@ $(MALLOC_SO): $(SO_OBJECTS) core/malloc/version.map core/malloc/dynamic.list too
 # Changes when a source comes or goes: what is made of all of them is then made anew.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
@@ -383,7 +386,8 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
 $(BUILD)/demo-shared: $(SERVER_OBJECTS) $(BUILD)/sources
-$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
+$(LOOK): $(LOOK_OBJECTS) $(BUILD)/sources
+$(LOOK) $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

@@ -2,8 +2,8 @@
 /*
  * All of Ashlar as one file, the amalgamation: the list of its parts, bottom to top.
  * `make amalgamation` puts them in the places of their #includes (tools/amalgamate) and so
- * makes build/amalgamation/ashlar.c.  To compile it, with ashlar.h, ashlar_heap.h and
- * ashlar_malloc.h beside it:
+ * makes build/amalgamation/ashlar.c.  To compile it, with ashlar.h, ashlar_heap.h,
+ * ashlar_malloc.h and ashlar_descriptor.h beside it:
  *
  *	cc -O2 -c ashlar.c			the allocator
  *	cc -O2 -DASHLAR_MALLOC -c ashlar.c	with the names of malloc, without ashlar_heap.h
@@ -77,6 +77,7 @@
 #include "core/slab/look.h"
 #include "core/thread/slab_list.h"
 #include "core/thread/owner.h"
+#include "core/thread/descriptor.h"
 #include "core/thread/seat.h"
 #include "core/thread/holder.h"
 #include "core/thread/inbox.h"

@@ -90,6 +90,9 @@ long arch_setuid(long user);
 long arch_prctl(long option, long a, long b, long c, long d);
 long arch_memfd_create(const char *name, long flags);
 long arch_unlink(const char *path);
+long arch_getdents64(long fd, void *entries, size_t length);
+long arch_process_vm_readv(long pid, const void *to, size_t to_count, const void *from,
+			   size_t from_count, long flags);
 
 /*
  * clone with a start function: the child runs entry(argument) on the new stack;

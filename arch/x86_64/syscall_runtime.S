@@ -39,8 +39,10 @@ CALL(timer_create, 222)
 CALL(timer_settime, 223)
 CALL(timer_delete, 226)
 CALL(clock_gettime, 228)
+CALL(getdents64, 217)
 CALL(exit_group, 231)
 CALL(pipe2, 293)
+CALL(process_vm_readv, 310)
 CALL(memfd_create, 319)
 
 /*

@@ -32,10 +32,7 @@ void heap_cleaned(struct heap *h, size_t units)
 	}
 }
 
-#define TEXT(x)	   #x
-#define NUMBER(x)  TEXT(x)
-
 const char *ash_version(void)
 {
-	return NUMBER(ASH_VERSION_MAJOR) "." NUMBER(ASH_VERSION_MINOR) "." NUMBER(ASH_VERSION_PATCH);
+	return HEAP_RELEASE;
 }

@@ -99,6 +99,13 @@ struct heap_hooks {
 };
 INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 
+#define HEAP_TEXT(x)   #x
+#define HEAP_NUMBER(x) HEAP_TEXT(x)
+/* The version of the library, as text. */
+#define HEAP_RELEASE                                                                               \
+	HEAP_NUMBER(ASH_VERSION_MAJOR)                                                             \
+	"." HEAP_NUMBER(ASH_VERSION_MINOR) "." HEAP_NUMBER(ASH_VERSION_PATCH)
+
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);

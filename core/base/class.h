@@ -18,7 +18,9 @@
 #define SLOT_MIN      ((size_t)8)
 #define SLOT_MAX      ((size_t)1 << 20)
 #define SLOT_SMALL    ((size_t)1024) /* up to here the class comes from a table */
-#define CLASS_LINEAR  128	     /* up to here classes are 16 bytes apart   */
+#define CLASS_LINEAR  128	     /* up to here classes are CLASS_STEP apart */
+#define CLASS_STEP    16
+#define CLASS_PARTS   8		     /* classes of a doubling, from there on    */
 #define CLASS_OF(n)                                                                                \
 	((n) <= 8 ? 0 : (n) <= CLASS_LINEAR ? ((n) + 15) / 16 : CLASS_LARGER(n, (n) - 1))
 /* m = n - 1 is in [2^e, 2^(e+1)): eight classes, selected by the next three bits. */

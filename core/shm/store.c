@@ -34,6 +34,13 @@ void store_set(struct store *s, struct store *base, size_t n)
 	s->heap.settled = 0;
 	s->heap.reserved = n;
 	s->heap.own.cap = n << CHUNK_SHIFT;
+	s->descriptor = ash_descriptor;
+	/* The layout decides who may attach, not the release. */
+	memset(s->descriptor.release, 0, sizeof s->descriptor.release);
+	s->descriptor.heap = &base->heap;
+	s->descriptor.map = NULL;
+	s->descriptor.base = base;
+	s->descriptor.length = s->bytes;
 }
 
 void store_set_region(struct region *r, struct store *base, size_t n)

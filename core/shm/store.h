@@ -19,6 +19,7 @@
 #include "ashlar_heap.h"
 #include "backend/heap.h"
 #include "life.h"
+#include "ashlar_descriptor.h"
 #include "thread/owner.h"
 
 #define STORE_RECORDS 1024 /* owner records; further threads use the unowned slabs */
@@ -47,6 +48,7 @@ struct store {
 	uint64_t full;	    /* hint: processes that found the census full, see census_join.c */
 	uint64_t lost;	    /* deaths while building that were not followed by a search   */
 	_Alignas(CPU_LINE) struct heap heap;
+	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
 };
 _Static_assert(sizeof(struct store) < PAGE_SIZE, "share_grow writes the page's last byte");
 

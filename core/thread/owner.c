@@ -2,8 +2,15 @@
 #include "thread/owner.h"
 
 #include "memory.h"
+#include "thread/descriptor.h"
 
 INTERNAL struct owner owner_static[2];
+
+/* Only the note refers to it: a linker keeps the notes of the objects that it links. */
+__attribute__((used)) const struct ash_descriptor ash_descriptor = DESCRIPTOR;
+/* By a name that no other object replaces. */
+INTERNAL_EXTERN const struct ash_descriptor descriptor_here __attribute__((alias("ash_descriptor"), used));
+DESCRIPTOR_NOTE(descriptor_here);
 
 void owner_reset(struct owner *o)
 {

@@ -31,8 +31,8 @@ names='malloc calloc realloc reallocarray free cfree free_sized free_aligned_siz
 	malloc_stats malloc_object_size ashlar_is_malloc'
 xml=malloc_info
 api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
-# Of the other header, and an object.
-more='ash_heap_walk ash_last_words'
+# Of the other header, and objects.
+more='ash_heap_walk ash_last_words ash_descriptor'
 hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 absent='__errno_location pthread_key_create pthread_key_delete pthread_setspecific'
 absent_xml='fwrite pthread_setcancelstate'

@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# How much the four calls that everybody makes add to a static program.
+# How much the four calls that everybody makes add to a static program: code and constants, and
+# unwind tables.  The descriptor for ashlar-look (.descriptor, .note.ashlar) is neither: no call
+# reads it.  It has a limit of its own.
 set -u
 
 build=${BUILD:-build}
 limit=24576 # of code and constants
 tables_limit=12288 # of unwind tables, which linker.ld does not load
+descriptor_limit=512
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -34,15 +37,23 @@ sizes() {
 	size -A "$folder/$1" | awk '
 		$1 == ".text" || $1 == ".rodata" { n += $2 }
 		$1 == ".eh_frame" { tables += $2 }
-		END { print n + 0, tables + 0 }'
+		$1 == ".descriptor" || $1 == ".note.ashlar" { descriptor += $2 }
+		END { print n + 0, tables + 0, descriptor + 0 }'
 }
 
 empty=$(sizes empty) && calls=$(sizes calls) || { echo "FAIL size: does not link"; exit 1; }
-code=$((${calls% *} - ${empty% *}))
-tables=$((${calls#* } - ${empty#* }))
+# shellcheck disable=SC2086 # lists of numbers
+set -- $empty $calls
+code=$(($4 - $1))
+tables=$(($5 - $2))
+descriptor=$6 # that it is there at all shows that --gc-sections keeps it
 verdict=FAIL
 [ "$code" -le 1000 ] || [ "$code" -gt "$limit" ] || [ "$tables" -le 100 ] ||
 	[ "$tables" -gt "$tables_limit" ] || verdict='ok  '
 echo "$verdict size: alloc, zalloc, resize and release add $code bytes (at most $limit)," \
 	"and $tables of unwind tables (at most $tables_limit)"
+[ "$verdict" = 'ok  ' ] || exit 1
+verdict=FAIL
+[ "$3" = 0 ] && [ "$descriptor" -gt 100 ] && [ "$descriptor" -le $descriptor_limit ] && verdict='ok  '
+echo "$verdict size: the descriptor has $descriptor bytes (at most $descriptor_limit)"
 [ "$verdict" = 'ok  ' ]

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the descriptor (ashlar_descriptor.h) says of the structures, as the compiler knows
+ * them.  The object is in owner.c: each program with an owner record has it, and linkers keep
+ * notes whether something refers to them or not.
+ */
+#ifndef CORE_DESCRIPTOR_H
+#define CORE_DESCRIPTOR_H
+
+#include "ashlar_descriptor.h"
+#include "backend/map.h"
+#include "life.h"
+
+#ifdef ASHLAR_SINGLE_THREAD
+#define DESCRIPTOR_SINGLE 1
+#else
+#define DESCRIPTOR_SINGLE 0
+#endif
+
+#define DESCRIPTOR_NUMBER(name, value) [ASH_##name] = (uint32_t)(value),
+#define DESCRIPTOR_PLACE(bytes, offset) (uint32_t)((bytes) << ASH_MEMBER_SHIFT | (offset)),
+#define DESCRIPTOR_MEMBER(structure, member)                                                       \
+	[ASH_##structure##_##member] = DESCRIPTOR_PLACE(                                           \
+		sizeof(((struct structure *)0)->member), offsetof(struct structure, member))
+#define DESCRIPTOR_ARRAY(structure, member)                                                        \
+	[ASH_##structure##_##member] = DESCRIPTOR_PLACE(                                           \
+		sizeof(((struct structure *)0)->member[0]), offsetof(struct structure, member))
+
+/* The value of ash_descriptor. */
+#define DESCRIPTOR                                                                                 \
+	{                                                                                          \
+		.name = ASH_DESCRIPTOR_NAME, .version = ASH_DESCRIPTOR_VERSION,                    \
+		.fields = ASH_FIELDS, .release = HEAP_RELEASE, .heap = &heap_default,              \
+		.map = &chunk_map,                                                                 \
+		.field = {ASH_DESCRIPTOR_FIELDS(DESCRIPTOR_NUMBER, DESCRIPTOR_MEMBER,              \
+						DESCRIPTOR_ARRAY)}                                 \
+	}
+
+/*
+ * The note, which leads to `symbol`.  A distance needs no relocation: so notes stay constants,
+ * which share a page with others.
+ */
+#define DESCRIPTOR_TEXT(x)   #x
+#define DESCRIPTOR_QUOTED(x) DESCRIPTOR_TEXT(x)
+#define DESCRIPTOR_NOTE(symbol)                                                                    \
+	__asm__(".pushsection .note.ashlar, \"a\", @note\n"                                       \
+		".balign 8\n"                                                                      \
+		".long 12, 8, " DESCRIPTOR_QUOTED(ASH_NOTE_TYPE) "\n"                              \
+		".asciz \"" ASH_DESCRIPTOR_NAME "\"\n"                                             \
+		".quad " #symbol " - .\n"                                                          \
+		".popsection")
+
+_Static_assert(sizeof ASH_DESCRIPTOR_NAME == 12, "the note's name: its bytes are aligned to 8");
+_Static_assert(sizeof(struct map) < (size_t)1 << ASH_MEMBER_SHIFT, "its offsets have room");
+
+#endif

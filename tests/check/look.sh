@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# ashlar-look finds the heap in each product, stripped and linked by whom it may be, and in a core.
+# What it says of it: tests/program/look*.c.
+set -u
+
+build=${BUILD:-build}
+case $build in /*) ;; *) build=$(pwd)/$build ;; esac
+look=$build/ashlar-look
+folder=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; rm -rf "$folder"' EXIT
+
+subject='look'
+. tests/support/verdict.sh
+
+eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+
+# 1000 blocks of 100 bytes, of which the row of 112 bytes tells; then it waits for the end of
+# its input, or for that and a trap.
+cat >"$folder/program.c" <<'C'
+#include "ashlar.h"
+#include "rt.h"
+#include "syscall.h"
+int main(int argc, char **argv, char **envp)
+{
+	char byte;
+	(void)argv, (void)envp;
+	for (int i = 0; i < 1000; i++)
+		if (ash_alloc(100) == NULL)
+			return 1;
+	arch_write(1, "ready\n", 6);
+	while (arch_read(0, &byte, 1) > 0)
+		;
+	if (argc > 1)
+		__builtin_trap();
+	return 0;
+}
+C
+$COMPILE -w -Iarch/x86_64 -c "$folder/program.c" -o "$folder/program.o" || exit 1
+
+# started COMMAND...: it runs, as $pid, and is ready; finish ends it.
+started() {
+	rm -f "$folder/input"
+	: >"$folder/output"
+	mkfifo "$folder/input"
+	"$@" <"$folder/input" >"$folder/output" 2>&1 &
+	pid=$!
+	exec 3>"$folder/input"
+	tries=0
+	until grep -q ready "$folder/output" || [ $tries = 1200 ]; do
+		sleep 0.05
+		tries=$((tries + 1))
+	done
+}
+finish() {
+	exec 3>&-
+	wait "$pid" 2>/dev/null
+	pid=
+}
+
+# has_row FILE: 1000 blocks of 112 bytes are in it.
+has_row() {
+	grep -q '"size": 112, .*"taken": 1000, ' "$1"
+}
+
+# seen NAME FILE...: linked of these with the program, and stripped, it is looked at.
+seen() {
+	name=$1
+	shift
+	$LINK "$folder/program.o" "$@" "$build/librt.a" -o "$folder/program" && strip "$folder/program" &&
+		started "$folder/program" && "$look" --json "$pid" >"$folder/json"
+	result=$?
+	finish
+	[ $result = 0 ] && has_row "$folder/json"
+	verdict "$name, stripped"
+}
+
+seen 'a program with libashlar.a' "$build/libashlar.a"
+seen 'a program with libashlar-st.a' "$build/libashlar-st.a"
+# What the runtime needs besides.
+parts="$build/asm/arch/x86_64/syscall.o $build/lib/arch/x86_64/memory.o"
+# shellcheck disable=SC2086 # two files
+seen 'a program with libashlar_malloc.a' "$build/libashlar_malloc.a" $parts
+cp "$build/amalgamation/ashlar.c" "$build"/amalgamation/ashlar*.h "$folder"
+for compiler in clang gcc; do
+	if ! command -v $compiler >/dev/null; then
+		echo "skip look: the amalgamation by $compiler: it is not here"
+		continue
+	fi
+	(cd "$folder" && $compiler -O2 -ffreestanding -fno-pie -fno-stack-protector \
+		-fno-asynchronous-unwind-tables -c ashlar.c -o one.o) || exit 1
+	[ $compiler != gcc ] || objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
+	# shellcheck disable=SC2086 # two files
+	seen "the amalgamation by $compiler" "$folder/one.o" $parts
+done
+
+# With a C library, by its own linker, position independent.
+cat >"$folder/hosted.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+	static void *volatile p;
+	for (int i = 0; i < 1000; i++)
+		p = malloc(100);
+	puts("ready");
+	fflush(stdout);
+	return getchar() == 0;
+}
+C
+for compiler in clang gcc; do
+	if ! $compiler -O2 -ffunction-sections -Wl,--gc-sections -s "$folder/hosted.c" \
+		"$build/libashlar_malloc.a" -lpthread -o "$folder/hosted" 2>/dev/null ||
+		! $compiler -O2 -s "$folder/hosted.c" -o "$folder/plain" 2>/dev/null; then
+		echo "skip look: a program by $compiler: it is not here, or finds no C library"
+		continue
+	fi
+	started "$folder/hosted"
+	"$look" --json "$pid" >"$folder/json"
+	finish
+	grep -q '"size": 112, .*"taken": 1[0-9][0-9][0-9], ' "$folder/json"
+	verdict "a program by $compiler and its linker, with libashlar_malloc.a and --gc-sections"
+	cp "$build/libashlar_malloc.so" "$folder/stripped.so"
+	strip "$folder/stripped.so"
+	started env LD_PRELOAD="$folder/stripped.so" "$folder/plain"
+	"$look" --json "$pid" >"$folder/json"
+	result=$?
+	"$look" "$pid" >"$folder/text"
+	finish
+	[ $result = 0 ] && grep -q '"size": 112, .*"taken": 1[0-9][0-9][0-9], ' "$folder/json" &&
+		grep -q 'Ashlar .* in .*stripped.so' "$folder/text"
+	verdict "a program by $compiler with libashlar_malloc.so, stripped"
+done
+
+readelf -nW "$build/libashlar_malloc.so" | grep -q 'ashlar.heap'
+verdict 'readelf shows the note'
+nm -D "$build/libashlar_malloc.so" | grep -q ' ash_descriptor$'
+verdict 'the library exports the descriptor'
+
+$LINK "$folder/program.o" "$build/librt.a" "$build/libashlar.a" -o "$folder/program"
+started "$folder/program"
+"$look" "$pid" >/dev/full 2>"$folder/errors"
+[ $? = 2 ] && grep -q 'cannot be written' "$folder/errors"
+verdict 'output that cannot be written is said'
+finish
+
+# ---- a core ----
+
+pattern=$(cat /proc/sys/kernel/core_pattern 2>/dev/null)
+case $pattern in
+'|'* | */* | '') echo "skip look: a core: the system sends cores elsewhere ($pattern)" ;;
+*)
+	mkdir "$folder/cores"
+	# The outer shell is the one that says how the program ended.
+	(
+		(cd "$folder/cores" && ulimit -c unlimited && exec "$folder/program" trap)
+		:
+	) </dev/null >/dev/null 2>&1
+	core=$(find "$folder/cores" -type f | head -n 1)
+	if [ -z "$core" ]; then
+		echo 'skip look: a core: none is written here'
+	else
+		"$look" --json "$core" >"$folder/json" && has_row "$folder/json" &&
+			grep -q '"exact": true' "$folder/json"
+		verdict 'a core of a program that was ended by a trap'
+		# Without the program: the descriptor is in the first page, which is in the core.
+		rm "$folder/program"
+		"$look" --json "$core" >"$folder/json" && has_row "$folder/json"
+		verdict 'the core alone, without the program'
+	fi
+	;;
+esac
+
+# ---- the tool itself ----
+
+"$look" >"$folder/usage" 2>&1
+[ $? = 2 ] && grep -q '^usage: ashlar-look' "$folder/usage"
+verdict 'without arguments it says how it is used'
+missing=
+for option in $(grep -o '^  --[a-z]*' "$folder/usage"); do
+	grep -qF -e "\\-\\-${option#--}" tools/install/ashlar-look.1 || missing="$missing $option"
+done
+[ -z "$missing" ]
+verdict 'each option is in the manual page'
+exit $status

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* ashlar-look: 1000 looks at a busy program, one at each boundary, 3000 damaged images. */
+#include "program/look_damaged.h"
+#include "program/look_speed.h"
+#include "program/look_steps.h"
+
+TEST(look_speed_1000, 600)
+{
+	look_at_speed(1000);
+}
+
+TEST(look_at_each_boundary, 600)
+{
+	look_at_steps(1);
+}
+
+TEST(look_damaged_heaps_many, 600)
+{
+	damaged_files(1500);
+}
+
+TEST(look_damaged_cores_many, 600)
+{
+	damaged_cores(1500);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Damaged images, some; tests/long/look.c has 3000. */
+#include "program/look_damaged.h"
+
+TEST(look_damaged_heaps, 60)
+{
+	damaged_files(rt_under_qemu() ? 4 : 60);
+}
+
+TEST(look_damaged_cores, 60)
+{
+	damaged_cores(rt_under_qemu() ? 4 : 60);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at a busy program, some; tests/long/look.c has 1000. */
+#include "program/look_speed.h"
+
+TEST(look_at_full_speed, 60)
+{
+	look_at_speed(rt_under_qemu() ? 4 : 12);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

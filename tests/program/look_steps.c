@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at boundaries of calls, some; tests/long/look.c looks at each. */
+#include "program/look_steps.h"
+
+TEST(look_at_boundaries, 60)
+{
+	look_at_steps(61);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

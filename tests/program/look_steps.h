@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looks at a process that is stopped at boundaries of instructions of allocate and release: a
+ * block in flight is there or not, all else is exact, and nothing seems damaged.
+ */
+#ifndef TESTS_PROGRAM_LOOK_STEPS_H
+#define TESTS_PROGRAM_LOOK_STEPS_H
+
+#include "program/look_target.h"
+#include "slab/unowned.h"
+
+enum { CALLS = 5, TRACE_ME = 0, TRACE_STEP = 9, TRACE_CONTINUE = 7, SIGNAL_STOP = 19 };
+
+/* In the fast path; a slab that is made and unmade; a large slab; a span; an unowned slab. */
+static const size_t call_sizes[CALLS] = {64, 3000, 100000, (size_t)3 << 20, 500};
+
+static void *call(unsigned i)
+{
+	struct slab *s;
+	uint64_t index;
+	void *p;
+
+	if (i < CALLS - 1) {
+		p = ash_alloc(call_sizes[i]);
+		ash_release(p);
+		return p;
+	}
+	p = unowned_slot(&heap_default, class_of(call_sizes[i]));
+	if (!slab_find(map_find(p), p, &s) || !slab_index(s, p, &index) || !unowned_free(s, index))
+		return NULL;
+	return unowned_shrink(&heap_default) == 1 ? p : NULL;
+}
+
+static void stepped(void)
+{
+	void *warm[3], *p;
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		warm[i] = ash_alloc(64);
+	book->ready = 1;
+	CHECK(arch_ptrace(TRACE_ME, 0, NULL, NULL) == 0);
+	rt_kill(arch_getpid(), SIGNAL_STOP);
+	for (i = 0; i < CALLS; i++) {
+		book->size = call_sizes[i];
+		book->go = 1; /* steps are looked at from here */
+		p = call(i);
+		book->go = 0;
+		CHECK(p != NULL);
+	}
+	book->done = 1;
+	for (i = 0; i < 3; i++)
+		ash_release(warm[i]);
+}
+
+static void boundary_is_right(long pid)
+{
+	size_t in_class = book->size > SLOT_MAX ? 0 : class_size(class_of(book->size));
+	uint64_t taken, blocks, bytes;
+
+	CHECK_EQ(look_process(pid, "--json"), 0);
+	blocks = look_figure(look_text, "blocks");
+	bytes = look_figure(look_text, "block_bytes");
+	CHECK(blocks == 3 || blocks == 4);
+	taken = look_row(64, "taken");
+	CHECK_EQ(taken, in_class == 64 ? blocks : 3);
+	if (in_class != 64 && in_class != 0)
+		CHECK_EQ(look_row(in_class, "taken"), blocks - 3);
+	/* Of a span: its own bytes. */
+	CHECK(bytes >= 3 * 64 + (blocks == 4 ? book->size : 0));
+	CHECK(bytes <= 3 * 64 + (blocks == 4 ? book->size + book->size / 8 : 0));
+	CHECK_EQ(look_figure(look_text, "changed_slots"), 0);
+}
+
+static void look_at_steps(unsigned stride)
+{
+	unsigned steps = 0, looks = 0;
+	int status;
+	long pid;
+
+	if (rt_under_qemu())
+		rt_skip("the emulator does not pass ptrace on");
+	book_make();
+	pid = target_start(stepped);
+	CHECK(arch_wait4(pid, &status, 0, NULL) == pid && (status & 0xff) == 0x7f);
+	while (!book->done) {
+		CHECK(arch_ptrace(TRACE_STEP, pid, NULL, NULL) == 0);
+		CHECK(arch_wait4(pid, &status, 0, NULL) == pid && (status & 0xff) == 0x7f);
+		if (book->go && steps++ % stride == 0) {
+			boundary_is_right(pid);
+			looks++;
+		}
+	}
+	CHECK(looks > 20);
+	CHECK(arch_ptrace(TRACE_CONTINUE, pid, NULL, NULL) == 0);
+	CHECK_EQ(rt_wait(pid), 0);
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs to be looked at.  Each is a child that keeps a book of what it has, in memory
+ * that is shared with the test.
+ */
+#ifndef TESTS_PROGRAM_LOOK_TARGET_H
+#define TESTS_PROGRAM_LOOK_TARGET_H
+
+#include "ashlar.h"
+#include "slab/walk.h"
+#include "support/look.h"
+
+#include "diagnostics/stats.h"
+
+struct book {
+	_Atomic int ready, go, done;
+	size_t taken[CLASSES], released[CLASSES], spans, span_bytes;
+	/* By a walk in the process itself. */
+	size_t slabs[CLASSES], slots[CLASSES];
+	struct ash_stats stats;
+	void *block; /* one of them, and its size */
+	size_t size;
+	uint64_t operations;
+	int fault;
+};
+
+static struct book *book;
+
+static void book_make(void)
+{
+	long p = arch_mmap(NULL, sizeof *book, 3, 0x21, -1, 0); /* shared */
+
+	CHECK(p > 0);
+	book = (struct book *)p;
+}
+
+static inline void book_walk(void)
+{
+	struct walk w = walk_from(&heap_default);
+	struct slab *s;
+
+	while ((s = walk_next(&w)) != NULL)
+		if (walk_at_slab(&w)) {
+			book->slabs[s->class]++;
+			book->slots[s->class] += s->slots;
+		}
+	ash_stats(&book->stats);
+}
+
+static inline void book_wait(_Atomic int *flag)
+{
+	while (!*flag)
+		rt_sleep(500000);
+}
+
+/* The child says that it is ready, and waits. */
+static long target_start(void (*body)(void))
+{
+	long pid = rt_fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		(void)arch_prctl(1, 9, 0, 0, 0); /* ends with its parent */
+		body();
+		rt_exit(0);
+	}
+	while (!book->ready)
+		rt_sleep(500000);
+	return pid;
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Running ashlar-look, and reading the figures that it prints with --json. */
+#ifndef TESTS_LOOK_H
+#define TESTS_LOOK_H
+
+#include "rt.h"
+#include "syscall.h"
+
+enum { LOOK_TEXT = 1 << 20, LOOK_SECONDS = 60, LOOK_NO_END = 1000 + 14 /* SIGALRM */ };
+
+static char look_text[LOOK_TEXT];
+
+/* Beside the folder of this program. */
+static const char *look_path(void)
+{
+	static char path[512];
+	long n = arch_readlink("/proc/self/exe", path, sizeof path - 32);
+	unsigned slashes = 0;
+
+	CHECK(n > 0);
+	while (n > 0 && slashes < 2)
+		slashes += path[--n] == '/';
+	memcpy(path + n, "/ashlar-look", sizeof "/ashlar-look");
+	return path;
+}
+
+/*
+ * Runs it with these arguments, NULL: none; what it prints on both outputs is in look_text.
+ * Returns as rt_wait; LOOK_NO_END if it does not end.
+ */
+static int look_run(const char *what, const char *option, const char *value)
+{
+	char *arguments[] = {(char *)"ashlar-look", (char *)what, (char *)option, (char *)value, NULL};
+	/* 0, then seconds: no interval, one signal. */
+	const int64_t limit[4] = {0, 0, LOOK_SECONDS, 0};
+	size_t used = 0;
+	int ends[2];
+	long pid, n;
+
+	CHECK(arch_pipe2(ends, 0) == 0);
+	pid = rt_fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		(void)arch_dup2(ends[1], 1);
+		(void)arch_dup2(ends[1], 2);
+		(void)arch_close(ends[0]);
+		(void)arch_close(ends[1]);
+		(void)arch_setitimer(0, limit, NULL);
+		(void)arch_execve(look_path(), arguments, rt_envp);
+		rt_exit(97);
+	}
+	(void)arch_close(ends[1]);
+	for (;;) {
+		static char rest[4096];
+		bool room = used + 1 < sizeof look_text;
+
+		n = arch_read(ends[0], room ? look_text + used : rest,
+			      room ? sizeof look_text - 1 - used : sizeof rest);
+		if (n == -4) /* EINTR */
+			continue;
+		if (n <= 0)
+			break;
+		used += room ? (size_t)n : 0;
+	}
+	look_text[used] = '\0';
+	(void)arch_close(ends[0]);
+	return rt_wait(pid);
+}
+
+static inline int look_process(long pid, const char *option)
+{
+	char number[16];
+
+	rt_format(number, sizeof number, "%ld", pid);
+	return look_run(number, option, NULL);
+}
+
+#define LOOK_NONE UINT64_MAX
+
+/* The first figure with this name from the text on. */
+static uint64_t look_figure(const char *from, const char *name)
+{
+	char key[64];
+	const char *p;
+	uint64_t value = 0;
+
+	rt_format(key, sizeof key, "\"%s\": ", name);
+	p = from == NULL ? NULL : rt_strstr((char *)(uintptr_t)from, key);
+	if (p == NULL)
+		return LOOK_NONE;
+	for (p += rt_strlen(key); *p >= '0' && *p <= '9'; p++)
+		value = value * 10 + (uint64_t)(*p - '0');
+	return value;
+}
+
+/* A figure of the row of a class, by the bytes of its slots; 0: there is no such row. */
+static uint64_t look_row(size_t size, const char *name)
+{
+	char key[64];
+	const char *row;
+
+	rt_format(key, sizeof key, "{\"size\": %zu, ", size);
+	row = rt_strstr(look_text, key);
+	return row == NULL ? 0 : look_figure(row, name);
+}
+
+#endif
