@@ -101,6 +101,7 @@
 #include "core/front/diagnose.h"
 #include "core/front/quick.h"
 #include "core/front/block.h"
+#include "core/front/release.h"
 #include "core/front/remote.h"
 #include "core/front/resize.h"
 #include "core/front/slot.h"

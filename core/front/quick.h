@@ -87,13 +87,4 @@ static inline void *quick_long(size_t size, bool *clean, bool predicted)
 typedef void *ash_rest(size_t size);
 HIDDEN void *ash_alloc_or(size_t size, ash_rest *rest);
 
-/*
- * ash_release, ash_resize for the names of malloc: a misuse is reported by the name free,
- * operator delete or realloc.  Sized: a size above the block's is misuse, too.
- */
-INTERNAL void ash_free(void *p);
-HIDDEN void ash_delete(void *p);
-HIDDEN void ash_delete_sized(void *p, size_t size);
-INTERNAL void *ash_realloc(void *p, size_t size);
-
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "front/release.h"
+
 #include "ashlar.h"
 #include "backend/map.h"
 #include "base/misuse.h"

@@ -47,7 +47,7 @@ EXPORT size_t malloc_object_size(const void *p);
  * for each row of ash_stats_class, the first one first.
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
-/* See core/front/quick.h. */
+/* See core/front/release.h and resize.h. */
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
 HIDDEN void ash_delete_sized(void *p, size_t size);

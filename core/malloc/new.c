@@ -101,7 +101,7 @@ OPERATOR void *new_aligned(size_t size, size_t alignment) NAMED("_ZnwmSt11align_
 OPERATOR void *new_aligned_nothrow(size_t size, size_t alignment)
 	NAMED("_ZnwmSt11align_val_tRKSt9nothrow_t");
 
-/* As ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/quick.h. */
+/* As ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/quick.h and release.h. */
 HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 
 static void *one_rest(size_t size)
