@@ -44,8 +44,11 @@ NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
 PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
 FOR_SIZE    = -Os -mno-red-zone
 else
+# A program of the tests' runtime, which is for clang.
+LOOK        = $(BUILD)/ashlar-look
 NO_HEADERS  = -nostdlibinc
 PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+IN_BOUNDS   = -fsanitize=bounds -fsanitize-trap=bounds
 FOR_SIZE    = -Oz $(LESS_CODE) -mno-red-zone
 endif
 # Passes of clang, by private names, that keep addresses and sums in registers over a loop,
@@ -146,8 +149,6 @@ MALLOC         = $(BUILD)/libashlar_malloc.a
 MALLOC_SO      = $(BUILD)/libashlar_malloc.so
 MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
 SO_OBJECTS     = $(BUILD)/so/ashlar_malloc.o $(BUILD)/so/ashlar_new.o
-
-LOOK = $(BUILD)/ashlar-look
 
 all: $(LIBRARY) $(ST_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(LOOK)
 
@@ -356,6 +357,9 @@ $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/x86_64
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 
+# It reads what others may have forged: an index out of bounds is a trap, and a test that fails.
+$(BUILD)/prog/tools/look/%.o: PROG_FLAGS += $(IN_BOUNDS)
+
 $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	mkdir -p $(@D)
 	echo 'CC   $<'
@@ -386,8 +390,8 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
 $(BUILD)/demo-shared: $(SERVER_OBJECTS) $(BUILD)/sources
-$(LOOK): $(LOOK_OBJECTS) $(BUILD)/sources
-$(LOOK) $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/ashlar-look: $(LOOK_OBJECTS) $(BUILD)/sources
+$(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

@@ -94,13 +94,34 @@ static void rows_are_right(void)
 	CHECK_EQ(look_figure(rt_strstr(look_text, "\"large\""), "bytes") != LOOK_NONE, true);
 }
 
+/* What the kernel counts as the process's memory, page by page. */
+static uint64_t resident_of(long pid)
+{
+	char path[64], text[2048], *line, *p;
+	uint64_t kib = 0;
+
+	rt_format(path, sizeof path, "/proc/%ld/smaps_rollup", pid);
+	if (rt_read_file(path, text, sizeof text) <= 0)
+		return 0; /* an old kernel */
+	line = rt_strstr(text, "Rss:");
+	CHECK(line != NULL);
+	for (p = line; *p != '\n'; p++)
+		if (*p >= '0' && *p <= '9')
+			kib = kib * 10 + (uint64_t)(*p - '0');
+	return kib;
+}
+
 TEST(look_rows, 20)
 {
+	uint64_t resident;
 	long pid;
 
 	book_make();
 	pid = target_start(mixture);
+	resident = resident_of(pid);
 	CHECK_EQ(look_process(pid, "--json"), 0);
+	if (!rt_under_qemu()) /* whose own threads may be at work */
+		CHECK_EQ(resident_of(pid), resident); /* looking pages nothing in */
 	CHECK(rt_strstr(look_text, "\"exact\": false") != NULL);
 	rows_are_right();
 	if (!rt_under_qemu()) { /* which does not pass ptrace on */
@@ -227,6 +248,7 @@ static void heaps(void)
 
 TEST(look_heaps, 20)
 {
+	struct arch_stat before, after;
 	char path[64];
 	long pid;
 
@@ -234,6 +256,7 @@ TEST(look_heaps, 20)
 	shared_file = (int)arch_memfd_create("look", 0);
 	CHECK(shared_file >= 0);
 	pid = target_start(heaps);
+	CHECK_EQ(arch_fstat(shared_file, &before), 0);
 	CHECK_EQ(look_process(pid, "--json"), 0);
 	CHECK_EQ(times("\"shared\": false"), 2); /* with the default heap */
 	CHECK_EQ(times("\"shared\": true"), 2);
@@ -245,6 +268,8 @@ TEST(look_heaps, 20)
 	rt_format(path, sizeof path, "/proc/%ld/fd/%d", arch_getpid(), shared_file);
 	CHECK_EQ(look_run(path, "--json", NULL), 0);
 	CHECK_EQ(times("\"shared\": true"), 1);
+	/* Reading a hole of such a file by its mapping would fill it. */
+	CHECK(arch_fstat(shared_file, &after) == 0 && after.blocks == before.blocks);
 	CHECK_EQ(look_row(3072, "taken"), 102);
 	CHECK_EQ(look_row(1024, "taken"), 0);
 	CHECK_EQ(times("\"is\": \"alive\", "), 1);

@@ -133,6 +133,17 @@ static void look_at_speed(unsigned looks)
 		for (k = 0; k < BUSY_CLASSES; k++)
 			row_is_right(busy_sizes[k], false);
 	}
+	/* Stopped for a moment, it is shown exactly, and goes on. */
+	for (i = 0; i < 3 && !rt_under_qemu(); i++) {
+		char number[16];
+
+		rt_format(number, sizeof number, "%ld", pid);
+		CHECK_EQ(look_run(number, "--json", "--stop"), 0);
+		CHECK(rt_strstr(look_text, "\"exact\": true") != NULL);
+		CHECK_EQ(look_figure(look_text, "damaged"), 0);
+		for (k = 0; k < BUSY_CLASSES; k++)
+			row_is_right(busy_sizes[k], false);
+	}
 	book->go = 1;
 	CHECK_EQ(rt_wait(pid), 0);
 	CHECK_EQ(book->fault, 0);

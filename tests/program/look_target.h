@@ -8,7 +8,7 @@
 
 #include "ashlar.h"
 #include "slab/walk.h"
-#include "support/look.h"
+#include "program/look_run.h"
 
 #include "diagnostics/stats.h"
 

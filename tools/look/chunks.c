@@ -136,7 +136,7 @@ void chunks_read(struct picture *p, struct region *r)
 			memcpy(v.header, headers[k], l->field[ASH_chunk_bytes]);
 			skip = v.index + read_chunk(&v);
 		}
-		progress("reading", i, r->chunks);
+		progress("reading", p->chunks_done + i, p->chunks_all);
 	}
 	r->chunk_count = (uint32_t)(p->chunk_count - r->first_chunk);
 }

@@ -136,20 +136,13 @@ static int no(const char *what, const char *why)
 static int watch(const struct options *o, struct source *s, struct module *modules, unsigned count)
 {
 	static struct look looks[2];
-	char path[64];
 	unsigned i;
-	int fd;
 
-	rt_format(path, sizeof path, "/proc/%d/status", s->pid);
 	for (i = 0;; i ^= 1) {
 		if (!look_take(&looks[i], s, modules, count))
 			return no(o->what, "no memory");
-		if (s->kind == SOURCE_PROCESS) {
-			fd = rt_open(path);
-			if (fd < 0)
-				return 0; /* it has ended */
-			rt_close(fd);
-		}
+		if (looks[i].now.heap_count == 0)
+			return 0; /* it has ended */
 		show_changes(&looks[i].now, &looks[i].sums,
 			     looks[i ^ 1].now.source == NULL ? NULL : &looks[i ^ 1].sums);
 		if (!out_end())

@@ -30,7 +30,6 @@ void picture_damaged(struct picture *p, const char *what, uint64_t at)
 
 void picture_take(struct picture *p, struct source *s, struct module *modules, unsigned count)
 {
-	uint64_t chunks = 0, done = 0;
 	size_t i;
 
 	memset(p, 0, sizeof *p);
@@ -43,11 +42,10 @@ void picture_take(struct picture *p, struct source *s, struct module *modules, u
 	for (i = 0; i < p->heap_count; i++)
 		owners_read(p, (uint32_t)i);
 	for (i = 0; i < p->region_count; i++)
-		chunks += p->regions[i].chunks;
+		p->chunks_all += p->regions[i].chunks;
 	for (i = 0; i < p->region_count && !p->no_memory; i++) {
-		progress("reading", done, chunks);
 		chunks_read(p, &p->regions[i]);
-		done += p->regions[i].chunks;
+		p->chunks_done += p->regions[i].chunks;
 	}
 	progress_end();
 	p->done = rt_now();

@@ -79,6 +79,7 @@ struct picture {
 	uint64_t restless;	/* of those in a running process: read again, and changing still */
 	char damage[160];	/* the first one */
 	uint64_t begun, done;	/* rt_now */
+	uint64_t chunks_all, chunks_done; /* for progress */
 };
 
 static inline const struct layout *picture_layout(const struct picture *p, const struct heap *h)
@@ -116,7 +117,13 @@ bool room_for(struct picture *p, void *array, size_t *room, size_t count, size_t
 
 static inline unsigned count_bits(uint64_t word)
 {
-	return (unsigned)__builtin_popcountll(word);
+	const uint64_t ones = ~UINT64_C(0);
+
+	/* Sums of 2, 4, 8 bits, then of all bytes; the builtin may call a function of gcc's library. */
+	word -= word >> 1 & ones / 3;
+	word = (word & ones / 5) + (word >> 2 & ones / 5);
+	word = (word + (word >> 4)) & ones / 17;
+	return (unsigned)(word * (ones / 255) >> 56);
 }
 
 static inline bool bit_is_set(const uint64_t *words, uint64_t i)

@@ -20,8 +20,8 @@ static unsigned colour_of(const struct slab *s)
 
 static void show_units(const struct picture *p, const struct chunk *c, bool colours)
 {
-	const struct slab *of[UNITS] = {NULL}, *last = NULL;
-	unsigned i, u;
+	const struct slab *of[UNITS] = {NULL};
+	unsigned i, u, colour, last = 0;
 
 	for (i = 0; i < c->slab_count; i++) {
 		const struct slab *s = &p->slabs[c->first_slab + i];
@@ -39,13 +39,14 @@ static void show_units(const struct picture *p, const struct chunk *c, bool colo
 						    : (char)('1' + s->taken * 9ull / s->slots);
 		if (sign > '9')
 			sign = '9';
-		if (colours && s != last) {
-			if (s == NULL)
+		colour = s == NULL ? 0 : colour_of(s);
+		if (colours && colour != last) {
+			if (colour == 0)
 				out("\033[0m");
 			else
-				out("\033[38;5;%um", colour_of(s));
+				out("\033[38;5;%um", colour);
 		}
-		last = s;
+		last = colour;
 		out("%c", sign);
 	}
 	if (colours)

@@ -95,7 +95,7 @@ static unsigned show_bars(const struct picture *p, const struct sums *t, unsigne
 
 static void show_slab(const struct picture *p, const struct slab *s, unsigned y)
 {
-	unsigned x = LEFT + s->unit * CELL;
+	unsigned x = LEFT + (unsigned)s->unit * CELL;
 	double width = s->units * CELL - 1, taken = (double)SLAB_HEIGHT * s->taken / s->slots;
 	double released = (double)SLAB_HEIGHT * s->released / s->slots;
 

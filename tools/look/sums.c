@@ -137,8 +137,8 @@ static void sums_changed(struct sums *t, const struct picture *a, const struct p
 		if (c != NULL && d != NULL && c->kind == CHUNK_SPAN && d->kind == CHUNK_SPAN)
 			t->changed_spans += c->span_bytes != d->span_bytes;
 		else
-			t->changed_spans += (c != NULL && c->kind == CHUNK_SPAN) +
-					    (d != NULL && d->kind == CHUNK_SPAN);
+			t->changed_spans += (uint64_t)(c != NULL && c->kind == CHUNK_SPAN) +
+					    (uint64_t)(d != NULL && d->kind == CHUNK_SPAN);
 		chunk_changed(t, a, c, b, d);
 		i += c != NULL;
 		j += d != NULL;

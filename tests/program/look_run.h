@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Running ashlar-look, and reading the figures that it prints with --json. */
-#ifndef TESTS_LOOK_H
-#define TESTS_LOOK_H
+#ifndef TESTS_PROGRAM_LOOK_RUN_H
+#define TESTS_PROGRAM_LOOK_RUN_H
 
 #include "rt.h"
 #include "syscall.h"

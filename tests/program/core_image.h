@@ -3,8 +3,8 @@
  * Writes a core of this process to a file, as the kernel and gcore do: its memory that can be
  * written, the names of the files that are mapped, and its thread.
  */
-#ifndef TESTS_CORE_IMAGE_H
-#define TESTS_CORE_IMAGE_H
+#ifndef TESTS_PROGRAM_CORE_IMAGE_H
+#define TESTS_PROGRAM_CORE_IMAGE_H
 
 #include "rt.h"
 #include "syscall.h"
