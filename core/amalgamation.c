@@ -239,7 +239,7 @@ ASHLAR_SMALL
 #include "core/diagnostics/blocks.c"
 #include "core/diagnostics/stats.c"
 #include "core/diagnostics/classes.c"
-#include "core/diagnostics/find.c"
+#include "core/diagnostics/address.c"
 ASHLAR_SMALL_END
 
 /* Heaps as objects. */
