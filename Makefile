@@ -20,7 +20,7 @@
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by spin; memory orders, by relacy
 #	make setup      looks for the tools that all of this needs
-#	make setup-checkers  installs what tsan and model need, where it may
+#	make setup-checkers  installs what tsan, model and the check of gdb's script need, where it may
 #	make setup-programs  and what test-programs needs
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
 #	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real"
@@ -234,7 +234,7 @@ test-programs: setup
 setup-programs:
 	sh tools/programs/setup
 
-# What tsan and model need besides; without it they are skipped.
+# What tsan, model and tests/check/gdb.sh need besides; without it they are skipped.
 setup-checkers:
 	CC="$(CC)" sh tools/setup checkers
 

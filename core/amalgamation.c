@@ -73,6 +73,7 @@
 #include "core/slab/slab.h"
 #include "core/slab/unowned.h"
 #include "core/slab/walk.h"
+#include "core/slab/look.h"
 #include "core/thread/slab_list.h"
 #include "core/thread/owner.h"
 #include "core/thread/descriptor.h"
@@ -93,8 +94,10 @@
 #include "core/thread/refill.h"
 #include "core/thread/seating.h"
 #include "core/thread/slab_purge.h"
+#include "core/front/find.h"
 #include "core/front/diagnose.h"
 #include "core/front/block.h"
+#include "core/front/release.h"
 #include "core/front/remote.h"
 #include "core/front/resize.h"
 #include "core/front/alloc.h"
@@ -102,6 +105,7 @@
 #include "core/front/span.h"
 #include "core/front/trim.h"
 #include "core/diagnostics/check.h"
+#include "core/diagnostics/blocks.h"
 #include "core/diagnostics/stats.h"
 #include "core/arena/arena.h"
 #include "core/arena/arenas.h"
@@ -182,6 +186,7 @@ ASHLAR_FOR_SIZE
 #include "core/slab/slab.c"
 #include "core/slab/unowned.c"
 #include "core/slab/walk.c"
+#include "core/slab/look.c"
 
 #include "core/thread/slab_list.c"
 #include "core/thread/owner.c"
@@ -213,6 +218,7 @@ ASHLAR_FOR_SIZE_END
 #include "core/front/resize.c"
 
 ASHLAR_FOR_SIZE
+#include "core/front/find.c"
 #include "core/front/diagnose.c"
 #include "core/front/remote.c"
 #include "core/front/slot.c"
@@ -223,7 +229,10 @@ ASHLAR_FOR_SIZE
 #endif
 
 #include "core/diagnostics/check.c"
+#include "core/diagnostics/blocks.c"
 #include "core/diagnostics/stats.c"
+#include "core/diagnostics/classes.c"
+#include "core/diagnostics/address.c"
 ASHLAR_FOR_SIZE_END
 
 /* Heaps as objects. */
@@ -270,7 +279,7 @@ ASHLAR_FOR_SIZE
 #include "core/heaps/instance_destroy.c"
 #include "core/heaps/instance_upkeep.c"
 #include "core/heaps/arena_create.c"
-#include "core/heaps/heap_walk.c"
+#include "core/heaps/owner_release.c"
 ASHLAR_FOR_SIZE_END
 #endif
 

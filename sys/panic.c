@@ -1,12 +1,100 @@
 /* SPDX-License-Identifier: MIT */
 #include "panic.h"
 
+#include "atomic.h"
 #include "cpu.h"
+#include "memory.h"
 #include "syscall.h"
+
+enum { STDERR = 2, F_GETFL = 3, O_APPEND = 02000, EBADF = 9 };
+enum { TYPES = 0170000, TYPE_PIPE = 0010000, TYPE_CHARACTERS = 0020000 };
+
+char ash_last_words[PANIC_WORDS];
+static uint64_t line_written; /* 1: a thread has begun its last line */
+
+#ifdef ASHLAR_SO
+/* What the program has, if anything: the hooks of a shared object are its own otherwise. */
+__attribute__((weak)) void ash_on_misuse(const char *line);
+#define hook_is_there (ash_on_misuse != NULL)
+#else
+__attribute__((weak)) void ash_on_misuse(const char *line)
+{
+	(void)line;
+}
+#define hook_is_there true
+#endif
+
+/*
+ * fd 2 when the heap first grew.  A program that closes its standard error, as daemons do,
+ * may be given the number 2 for a file of its own, into which the line must not be written.
+ */
+static struct {
+	uint64_t device, inode; /* inode 0: unknown; NO_FILE: closed */
+} first_stderr;
+#define NO_FILE (~(uint64_t)0)
+
+void panic_note_stderr(void)
+{
+	struct arch_stat st;
+	long r = arch_fstat(STDERR, &st);
+
+	if (r == 0) {
+		store_relaxed(&first_stderr.device, st.device);
+		store_release(&first_stderr.inode, st.inode); /* pairs with may_write */
+	} else if (r == -EBADF) {
+		store_release(&first_stderr.inode, NO_FILE);
+	}
+}
+
+/*
+ * False: fd 2 is a file that it was not at first, and that does not look like a log: no
+ * terminal or other device of characters, no pipe, not open for appending.
+ */
+static bool may_write(void)
+{
+	uint64_t inode = load_acquire(&first_stderr.inode);
+	struct arch_stat st;
+	uint32_t type;
+
+	if (inode == 0 || arch_fstat(STDERR, &st) != 0)
+		return true;
+	type = st.mode & TYPES;
+	return type == TYPE_PIPE || type == TYPE_CHARACTERS ||
+	       (st.inode == inode && st.device == load_relaxed(&first_stderr.device)) ||
+	       (arch_fcntl(STDERR, F_GETFL, 0) & O_APPEND) != 0;
+}
+
+#ifdef ASHLAR_MALLOC
+/* As abort(3), which a static program may not have linked: handlers of SIGABRT run first. */
+static void abort_here(void)
+{
+	enum { SIGABRT = 6, SIG_UNBLOCK = 1 };
+	static const uint64_t set = (uint64_t)1 << (SIGABRT - 1), default_action[4];
+	unsigned i;
+
+	(void)arch_rt_sigprocmask(SIG_UNBLOCK, &set, NULL, sizeof set);
+	for (i = 0; i < 2; i++) {
+		(void)arch_tgkill(arch_getpid(), arch_gettid(), SIGABRT);
+		/* It is ignored, or its handler has returned. */
+		(void)arch_rt_sigaction(SIGABRT, default_action, NULL, sizeof set);
+	}
+}
+#else
+#define abort_here() ((void)0)
+#endif
 
 _Noreturn void panic_line(const char *line, size_t length)
 {
+	bool first = exchange_seq_cst(&line_written, 1) == 0;
+
+	if (first)
+		memcpy(ash_last_words, line, length);
 	/* A failed write is ignored: there is nowhere else to report to. */
-	(void)arch_write(2, line, length);
+	if (may_write())
+		(void)arch_write(STDERR, line, length);
+	/* Once: neither for another thread's misuse, nor for one of the hook itself. */
+	if (first && hook_is_there)
+		ash_on_misuse(ash_last_words);
+	abort_here();
 	cpu_stop(); /* panic.h: by SIGILL */
 }

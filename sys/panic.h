@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of the process after misuse by the program or a bug of Ashlar: one line
- * is written, then a trap instruction executed.
+ * The end of the process after misuse by the program or a bug of Ashlar: one line is
+ * written, the program's hook is called, and then a trap instruction executed (SIGILL)
+ * or, where there are the names of malloc, SIGABRT raised.
  */
 #ifndef SYS_PANIC_H
 #define SYS_PANIC_H
@@ -10,8 +11,16 @@
 
 #include "internal.h"
 
-/* Writes the bytes on fd 2 with one system call, then traps (SIGILL). */
+/* Public, see ashlar.h, which sys/ does not include. */
+#define PANIC_WORDS 256
+extern char ash_last_words[PANIC_WORDS];
+void ash_on_misuse(const char *line);
+
+/* Writes the bytes, fewer than PANIC_WORDS, on fd 2 with one system call, and ends the process. */
 INTERNAL _Noreturn void panic_line(const char *line, size_t length);
+
+/* Notes which file fd 2 is; for the first growth of the heap. */
+INTERNAL void panic_note_stderr(void);
 
 /* For conditions that only a bug of Ashlar can cause.  text: a string literal. */
 #define panic(text) panic_line("ashlar: " text "\n", sizeof "ashlar: " text "\n" - 1)

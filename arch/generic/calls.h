@@ -23,6 +23,7 @@ long arch_read(long fd, void *bytes, size_t length);
 long arch_pread64(long fd, void *bytes, size_t length, long offset);
 long arch_pwrite64(long fd, const void *bytes, size_t length, long offset);
 long arch_fstat(long fd, struct arch_stat *out);
+long arch_fcntl(long fd, long command, long argument);
 long arch_fallocate(long fd, long mode, long offset, long length);
 long arch_ftruncate(long fd, long length);
 long arch_readlink(const char *path, char *out, size_t length);

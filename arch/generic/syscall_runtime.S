@@ -6,8 +6,6 @@
  */
 CALL(lseek, 62)
 CALL(mprotect, 226)
-CALL(rt_sigaction, 134)
-CALL(rt_sigprocmask, 135)
 CALL(ioctl, 29)
 CALL(sched_yield, 124)
 CALL_ZERO(dup2, 24)

@@ -6,8 +6,6 @@
 
 CALL(lseek, 8)
 CALL(mprotect, 10)
-CALL(rt_sigaction, 13)
-CALL(rt_sigprocmask, 14)
 CALL(ioctl, 16)
 CALL(sched_yield, 24)
 CALL(dup2, 33)

@@ -78,7 +78,7 @@ static inline struct arena *arena_of(ash_heap *heap)
 	if (likely(sharing < PAGES_CALLERS))
 		return NULL;
 	if (unlikely(sharing == PAGES_GONE))
-		misuse_report(CALL_HEAP, heap, "heap already destroyed", 0);
+		misuse_report(CALL_HEAP_ANY, heap, "heap already destroyed", NULL, 0);
 	return (struct arena *)(void *)heap;
 }
 

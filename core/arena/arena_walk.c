@@ -35,6 +35,19 @@ int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct 
 	return answer;
 }
 
+struct ash_block arena_find(const struct arena *a, const void *p)
+{
+	size_t at = arena_index(a, p), first = arena_begin(a, at);
+	char *start = a->base + first * GRANULE;
+	size_t bytes = arena_bytes(a, start);
+
+	/* A run that is being taken or released belongs to nobody: arena_bytes is 0, as for a free one. */
+	if ((size_t)((const char *)p - start) >= bytes)
+		return (struct ash_block){.place = ASH_UNUSED};
+	return (struct ash_block){.place = ASH_TAKEN, .start = start, .size = bytes,
+				  .offset = (size_t)((const char *)p - start), .owner = 1};
+}
+
 static int count_block(void *out, void *block, size_t size, const struct ash_heap_owner *owner)
 {
 	struct ash_stats *st = out;

@@ -8,6 +8,8 @@
 INTERNAL int arena_walk(struct arena *a,
 			int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
 			void *context);
+/* As ash_find, for an address among the arena's granules. */
+INTERNAL struct ash_block arena_find(const struct arena *a, const void *p);
 INTERNAL void arena_stats(struct arena *a, struct ash_stats *out);
 
 #endif

@@ -10,6 +10,10 @@
 #include "internal.h"
 #include "pages.h"
 
+struct ash_block;
+struct ash_heap;
+struct ash_heap_owner;
+struct block_place;
 struct chunk;
 struct owner;
 struct slab;
@@ -72,6 +76,12 @@ struct heap_hooks {
 	void (*gone)(const void *p, size_t bytes);
 	/* Reports the misuse if the pointer belongs to such a heap. */
 	void (*misuse)(enum call call, const void *p);
+	/* As ash_heap_walk, for any heap but the default one. */
+	int (*walk)(struct ash_heap *heap,
+		    int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
+		    void *context);
+	/* Completes what ash_find found out: a block of an arena, the owner in a shared heap. */
+	void (*find)(const void *p, const struct block_place *at, struct ash_block *out);
 	/* A slab is about to be published in a heap shared by processes. */
 	void (*slab_made)(struct slab *s);
 	/* Zeroed memory for one more owner record; NULL: none. */

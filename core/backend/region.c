@@ -5,6 +5,7 @@
 #include "backend/metadata.h"
 #include "memory.h"
 #include "pages.h"
+#include "panic.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
 #define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
@@ -17,6 +18,8 @@ static void region_push(struct heap *h, struct region *r)
 		r->next = (struct region *)(uintptr_t)top;
 	/* Release pairs with the loads of heap.regions: a region that is seen is complete. */
 	while (!cas_acq_rel((uint64_t *)(void *)&h->regions, &top, (uint64_t)(uintptr_t)r));
+	if (top == 0 && h == &heap_default)
+		panic_note_stderr();
 }
 
 /* Counts before reserving, or two threads could together exceed the cap. */

@@ -116,6 +116,7 @@ struct slab {
 	uint8_t class;
 	uint8_t unit;	       /* the first one, within the chunk              */
 	uint8_t units;
+	uint32_t made;	       /* counts the slabs of this record, see slab/look.h */
 	_Alignas(CPU_LINE)
 	/* Written by the owner only, except `hold` and if unowned. */
 	uint64_t all_free;     /* the free word that slab_has_event detects, see

@@ -4,23 +4,61 @@
 #include "panic.h"
 #include "text.h"
 
-_Noreturn void misuse_report(enum call call, const void *p, const char *fault, size_t bytes)
+#ifdef ASHLAR_MALLOC
+/* The latest call by a name of malloc that left its fast path; a handler may come between. */
+static THREAD_LOCAL struct {
+	const void *p;
+	const char *name;
+} called;
+
+void misuse_called(const char *name, const void *p)
+{
+	called.p = p;
+	called.name = name;
+}
+#endif
+
+static char *add_name(char *end, enum call call, const void *p)
 {
 	static const char names[][14] = {"release", "release_sized", "resize", "usable_size",
-					 "heap_destroy", "heap"};
-	/* The longest name, fault and numbers make 117 bytes. */
-	char text[160], *end = text;
+					 "destroy", "..."};
+
+#ifdef ASHLAR_MALLOC
+	if (called.name != NULL && called.p == p)
+		return text_add(end, called.name);
+#else
+	(void)p;
+#endif
+	end = text_add(end, "ash_");
+	if (call >= CALL_HEAP)
+		end = text_add(end, "heap_");
+	return text_add(end, names[call % CALL_HEAP]);
+}
+
+_Noreturn void misuse_report(enum call call, const void *p, const char *fault, const void *start,
+			     size_t bytes)
+{
+	/* The longest name, fault and numbers make 199 bytes. */
+	char text[PANIC_WORDS], *end = text;
+	size_t offset = (size_t)p - (size_t)start;
 
 	end = text_add(end, "ashlar: ");
-	end = text_add(end, names[call]);
+	end = add_name(end, call, p);
 	end = text_add(end, "(0x");
 	end = text_add_number(end, (uintptr_t)p, 16);
 	end = text_add(end, "): ");
 	end = text_add(end, fault);
-	if (bytes > 0) {
+	if (start != NULL) {
 		end = text_add(end, ", ");
+		if (offset >= bytes) {
+			bool before = (uintptr_t)p < (uintptr_t)start;
+
+			end = text_add_number(end, before ? 0 - offset : offset - bytes, 10);
+			end = text_add(end, " bytes from a ");
+		}
 		end = text_add_number(end, bytes, 10);
-		end = text_add(end, "-byte block");
+		end = text_add(end, "-byte block at 0x");
+		end = text_add_number(end, (uintptr_t)start, 16);
 	}
 	*end++ = '\n';
 	panic_line(text, (size_t)(end - text));
@@ -28,16 +66,17 @@ _Noreturn void misuse_report(enum call call, const void *p, const char *fault, s
 
 _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit)
 {
-	misuse_report(CALL_RELEASE, s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size,
-		      "double free", s->slot_size);
+	const char *p = s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size;
+
+	misuse_report(CALL_RELEASE, p, "double free", p, s->slot_size);
 }
 
 _Noreturn void misuse_heap(enum call call, const void *p)
 {
-	misuse_report(call, p, "not a block of this heap", 0);
+	misuse_report(call, p, "not a block of this heap", NULL, 0);
 }
 
-_Noreturn void misuse_size(const void *p, size_t bytes)
+_Noreturn void misuse_size(enum call call, const void *p, size_t bytes)
 {
-	misuse_report(CALL_RELEASE_SIZED, p, "wrong size", bytes);
+	misuse_report(call, p, "wrong size", p, bytes);
 }

@@ -8,4 +8,12 @@
 /* As ash_stats. */
 INTERNAL void heap_stats(struct heap *h, struct ash_stats *out);
 
+/* Figures of one slab: all 0 but the constants if it has gone meanwhile. */
+struct stats_slab {
+	unsigned class;
+	size_t size; /* of a slot */
+	size_t bytes, slots, taken, pending;
+};
+INTERNAL struct stats_slab stats_of_slab(const struct slab *s);
+
 #endif

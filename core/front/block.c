@@ -17,7 +17,7 @@ void ash_release_sized(void *p, size_t size)
 	 * a size that the block cannot hold is certainly wrong.
 	 */
 	if (p != NULL && size > have)
-		misuse_size(p, have);
+		misuse_size(CALL_RELEASE_SIZED, p, have);
 	ash_release(p);
 }
 

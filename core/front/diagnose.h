@@ -6,7 +6,15 @@
 #include "base/misuse.h"
 #include "internal.h"
 
-/* Finds the fault, prints it (base/misuse.h) and traps. */
+struct found;
+
+/* Finds the fault, prints it (base/misuse.h) and ends the process. */
 INTERNAL _Noreturn void diagnose(enum call call, const void *p);
+
+/*
+ * The live block of the default heap that is nearest to an address outside all blocks; none:
+ * *out is unchanged.  In diagnostics/blocks.c.
+ */
+INTERNAL_IF_LINKED void diagnose_nearest(const void *p, struct found *out);
 
 #endif

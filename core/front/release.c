@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+#include "front/release.h"
+
 #include "ashlar.h"
+#include "backend/map.h"
+#include "base/misuse.h"
+#include "front/block.h"
 #include "front/remote.h"
 #include "front/slot.h"
 
-/*
- * The fast path: pointer to slab, slab to bit.  It must stay free of calls
- * and locked instructions; tests/golden has its expected instructions.
- */
-FAST void ash_release(void *p)
-{
-	uint64_t word, index, group, opened;
-	struct slab *s;
+typedef void rest_function(void *p, struct slab *s);
 
-	if (unlikely(!own_slot(p, &s, &index))) {
-		release_rest(p, s);
-		return;
-	}
-	opened = seat.open;
+/* The second half of the fast path: slab to bit. */
+static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, rest_function *rest)
+{
+	uint64_t word, group, opened = seat.open;
+
 	seat_close();
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index))) {
 		seat_open();
-		release_rest(p, s); /* finds it free again, and reports it */
+		rest(p, s); /* finds it free again, and reports it */
 		return;
 	}
 	/* Read only: an unconditional store would add a store-to-load dependency. */
@@ -34,3 +32,77 @@ FAST void ash_release(void *p)
 	seat.latest = p; /* see slot_predicted */
 	seat_open_again(opened);
 }
+
+/*
+ * The fast path: pointer to slab, slab to bit.  It must stay free of calls
+ * and locked instructions; tests/golden has its expected instructions.
+ */
+FAST void ash_release(void *p)
+{
+	uint64_t index;
+	struct slab *s;
+
+	if (unlikely(!own_slot(p, &s, &index)))
+		release_rest(p, s);
+	else
+		release_bit(p, s, index, release_rest);
+}
+
+#ifdef ASHLAR_MALLOC
+/* The same by other names, which only a misuse tells apart (core/base/misuse.h). */
+static SLOW void free_rest(void *p, struct slab *s)
+{
+	misuse_called("free", p);
+	release_rest(p, s);
+}
+
+FAST void ash_free(void *p)
+{
+	uint64_t index;
+	struct slab *s;
+
+	if (unlikely(!own_slot(p, &s, &index)))
+		free_rest(p, s);
+	else
+		release_bit(p, s, index, free_rest);
+}
+
+static SLOW void delete_rest(void *p, struct slab *s)
+{
+	misuse_called("operator delete", p);
+	release_rest(p, s);
+}
+
+FAST void ash_delete(void *p)
+{
+	uint64_t index;
+	struct slab *s;
+
+	if (unlikely(!own_slot(p, &s, &index)))
+		delete_rest(p, s);
+	else
+		release_bit(p, s, index, delete_rest);
+}
+
+static SLOW void delete_sized_rest(void *p, size_t size)
+{
+	struct slab *s = map_guess_slab(p);
+	size_t have = chunk_block(map_find(p), p);
+
+	misuse_called("operator delete", p);
+	if (have != 0 && size > have)
+		misuse_size(CALL_RELEASE_SIZED, p, have);
+	release_rest(p, s);
+}
+
+FAST void ash_delete_sized(void *p, size_t size)
+{
+	uint64_t index;
+	struct slab *s;
+
+	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size))
+		delete_sized_rest(p, size);
+	else
+		release_bit(p, s, index, delete_rest);
+}
+#endif

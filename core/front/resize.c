@@ -2,6 +2,7 @@
 #include "front/resize.h"
 
 #include "ashlar.h"
+#include "base/misuse.h"
 #include "front/block.h"
 #include "front/slot.h"
 #include "front/span.h"
@@ -61,7 +62,7 @@ static SLOW void *resize_rest(void *p, size_t size)
  * The fast path: a block of the caller's own slab stays in place, or moves without being
  * looked up again.  The tests are those of ash_release.
  */
-void *ash_resize(void *p, size_t size)
+static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p, size_t size))
 {
 	uint64_t index;
 	struct slab *s;
@@ -69,7 +70,25 @@ void *ash_resize(void *p, size_t size)
 
 	if (unlikely(!own_slot(p, &s, &index)) ||
 	    unlikely(((load_relaxed(&s->free[index / GROUP_SLOTS]) >> (index % GROUP_SLOTS)) & 1) != 0))
-		return resize_rest(p, size); /* which reports a free slot */
+		return rest(p, size); /* which reports a free slot */
 	have = s->slot_size;
 	return block_fits(have, size) ? p : block_move(p, have, size);
 }
+
+void *ash_resize(void *p, size_t size)
+{
+	return resize_fast(p, size, resize_rest);
+}
+
+#ifdef ASHLAR_MALLOC
+static SLOW void *realloc_rest(void *p, size_t size)
+{
+	misuse_called("realloc", p);
+	return resize_rest(p, size);
+}
+
+void *ash_realloc(void *p, size_t size)
+{
+	return resize_fast(p, size, realloc_rest);
+}
+#endif

@@ -41,5 +41,5 @@ size_t instance_bytes(ash_heap *heap, enum call call, const void *p)
 
 size_t ash_heap_usable_size(ash_heap *heap, const void *p)
 {
-	return instance_bytes(heap, CALL_USABLE_SIZE, p);
+	return instance_bytes(heap, CALL_HEAP_USABLE_SIZE, p);
 }

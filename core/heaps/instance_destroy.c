@@ -39,7 +39,7 @@ void ash_heap_destroy(ash_heap *heap)
 	if (heap == NULL || arenas_leave(heap))
 		return;
 	if (!pages_mapped(heap) || h->sharing > PAGES_SHARED)
-		misuse_report(CALL_HEAP_DESTROY, heap, "heap already destroyed", 0);
+		misuse_report(CALL_HEAP_DESTROY, heap, "heap already destroyed", NULL, 0);
 	if (h->sharing == PAGES_SHARED) {
 		ash_heap_thread_detach(heap);
 		arenas_gone(store_of(h), store_of(h)->bytes);

@@ -3,11 +3,15 @@
 
 #include "arena/arena_alloc.h"
 #include "arena/arena_misuse.h"
+#include "arena/arena_walk.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
+#include "diagnostics/blocks.h"
+#include "heaps/instance.h"
 #include "heaps/instance_release.h"
 #include "heaps/instance_resize.h"
 #include "memory.h"
+#include "shm/block_walk.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/recover.h"
@@ -73,6 +77,27 @@ static void report(enum call call, const void *p)
 		arena_misuse(a, call, p);
 }
 
+static int walk(ash_heap *heap,
+		int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
+{
+	if (arena_of(heap) != NULL)
+		return arena_walk(arena_of(heap), see, context);
+	return block_walk(heap_of(heap), true, see, context);
+}
+
+static void find(const void *p, const struct block_place *at, struct ash_block *out)
+{
+	struct arena *a = arenas_find(p);
+
+	if (a == NULL) {
+		if (out->place == ASH_TAKEN && load_relaxed(&at->chunk->region)->heap->sharing == PAGES_SHARED)
+			out->owner = block_owner(at->chunk, at->slab, at->index);
+		return;
+	}
+	*out = arena_find(a, p);
+	out->heap = (ash_heap *)(void *)a;
+}
+
 static void tags_clear(struct slab *s)
 {
 	/*
@@ -96,6 +121,8 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.bytes = bytes,
 	.gone = arenas_gone,
 	.misuse = report,
+	.walk = walk,
+	.find = find,
 	.slab_made = tags_clear,
 	.owner_memory = store_owner,
 	.holder = recover_holder,

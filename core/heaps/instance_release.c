@@ -143,7 +143,7 @@ out:
 	return done;
 }
 
-static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
+static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, enum call from)
 {
 	struct heap *h = c->region->heap;
 	struct seats_call call;
@@ -158,7 +158,7 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p)
 		store_release(&call.owner->flight, 0);
 	seats_exit(call);
 	if (!done)
-		diagnose(CALL_RELEASE, p);
+		diagnose(from, p);
 }
 
 void instance_release(struct chunk *c, void *p)
@@ -166,7 +166,7 @@ void instance_release(struct chunk *c, void *p)
 	if (unlikely(c == NULL))
 		diagnose(CALL_RELEASE, p);
 	if (unlikely(!release_own(c->region->heap, c, p)))
-		release_slow(c, p);
+		release_slow(c, p, CALL_RELEASE);
 }
 
 /* Any other block, and NULL. */
@@ -177,11 +177,11 @@ static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 	if (p == NULL)
 		return;
 	if (a == NULL)
-		release_slow(instance_chunk(heap, CALL_RELEASE, p), p);
+		release_slow(instance_chunk(heap, CALL_HEAP_RELEASE, p), p, CALL_HEAP_RELEASE);
 	else if (!arena_has(a, p))
-		misuse_heap(CALL_RELEASE, p);
+		misuse_heap(CALL_HEAP_RELEASE, p);
 	else if (!arena_release(a, p))
-		arena_misuse(a, CALL_RELEASE, p);
+		arena_misuse(a, CALL_HEAP_RELEASE, p);
 }
 
 FAST void ash_heap_release(ash_heap *heap, void *p)
@@ -195,9 +195,9 @@ FAST void ash_heap_release(ash_heap *heap, void *p)
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)
 {
-	size_t have = instance_bytes(heap, CALL_RELEASE_SIZED, p);
+	size_t have = instance_bytes(heap, CALL_HEAP_RELEASE_SIZED, p);
 
 	if (size > have && p != NULL)
-		misuse_size(p, have);
+		misuse_size(CALL_HEAP_RELEASE_SIZED, p, have);
 	ash_heap_release(heap, p);
 }

@@ -55,7 +55,7 @@ void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
 
 	if (p == NULL)
 		return ash_heap_alloc(heap, size);
-	(void)instance_bytes(heap, CALL_RESIZE, p);
+	(void)instance_bytes(heap, CALL_HEAP_RESIZE, p);
 	if (size > PTRDIFF_MAX)
 		return NULL;
 	return a != NULL ? arena_resize(a, p, size) : instance_resize(map_find(p), p, size);

@@ -11,7 +11,9 @@
  * Out of memory: the result is NULL; nothing is printed, and there is no errno
  * at this level.  Detected misuse (a pointer that is not the start of a live
  * block of Ashlar) prints one fixed line on file descriptor 2, which names the
- * function, the pointer and the fault, and executes a trap (SIGILL).
+ * function, the pointer, the fault and the block around the pointer; calls
+ * ash_on_misuse; and ends the process, by a trap (SIGILL) or, in libashlar_malloc,
+ * by SIGABRT.
  *
  * Threads: a thread needs working thread-local storage (%fs) before its first
  * call, and should call ash_thread_detach before it ends.
@@ -118,6 +120,74 @@ void ash_on_thread(void);
  * found no memory for moving a block that shrinks.
  */
 void ash_on_no_memory(void);
+
+/*
+ * A hook for the program to define: called once in the life of a process, when misuse, or
+ * damage to Ashlar's records, was detected and the line written.  line: ash_last_words.
+ * It may print a backtrace and should end the process; if it returns, the process ends as
+ * without it.  It runs in the midst of the misused call, perhaps in a signal handler: it
+ * may call the functions of this header, but what it allocates may fail.  A program that
+ * preloads libashlar_malloc.so must export it (-rdynamic).
+ */
+void ash_on_misuse(const char *line);
+
+/*
+ * The line that was written, for debuggers, and for daemons without standard error; empty
+ * until then, and NUL-terminated.  The line goes to file descriptor 2 only if this is the
+ * file that it was when the default heap got its first memory, a terminal or another
+ * character device, a pipe, or open for appending: a data file or socket that was given the
+ * number of a closed standard error gets nothing.  Standard error that was redirected to
+ * an ordinary file since then gets nothing either.
+ */
+#define ASH_LAST_WORDS 256
+extern char ash_last_words[ASH_LAST_WORDS];
+
+/* What an address is, see ash_find. */
+enum ash_place {
+	ASH_FOREIGN, /* not Ashlar's: on a stack, a static object, of another allocator, ... */
+	ASH_RECORDS, /* in the default heap's own records                                    */
+	ASH_UNUSED,  /* in memory of a heap that no block has, or that is left behind one    */
+	ASH_FREE,    /* in a slot that holds no block now                                    */
+	ASH_TAKEN    /* in a live block                                                      */
+};
+struct ash_block {
+	enum ash_place place;
+	unsigned row;  /* of ash_stats_class                                              */
+	char *start;   /* of the block or slot; ASH_UNUSED: of the last one before the
+			  address, if that is known; else NULL, and all that follows is 0 */
+	size_t size;   /* its bytes, as by ash_usable_size                                */
+	size_t offset; /* of the address from start                                       */
+	int thread;    /* id of the live thread to which the slot's slab belongs: mostly
+			  the one that allocated the block; 0: none, or unknown           */
+	struct ash_heap *heap; /* see ashlar_heap.h; NULL: the default heap               */
+	uint64_t owner;	/* of a live block: ash_heap_owner.id, see ash_heap_walk; else 0  */
+};
+
+/*
+ * Tells what any address is; returns out->place.  No address is misuse, and nothing is read
+ * at it.  It takes no memory and waits for no thread.  The answer is exact while the block
+ * lives; about memory that others allocate or release at the same time it was right at
+ * some moment of the call, or is ASH_UNUSED if that memory changed its use too often.
+ */
+enum ash_place ash_find(const void *p, struct ash_block *out);
+
+/*
+ * Figures of one size class of the default heap, counted as by ash_stats.  Each call looks
+ * over all slabs: a millisecond for each GiB or so.
+ */
+struct ash_class {
+	size_t size;    /* bytes of a slot; 0: the row of blocks above 1 MiB (spans)       */
+	size_t slabs;   /* slabs, or spans (a number)                                      */
+	size_t bytes;   /* of address space in these                                       */
+	size_t slots;   /* blocks for which there is room in them (a number)               */
+	size_t taken;   /* live blocks (a number)                                          */
+	size_t pending; /* released by other threads, not yet reusable (a number)          */
+};
+/*
+ * Rows are numbered from 0, by size; the last one is that of spans.  Returns 1, or 0 if
+ * there is no such row.
+ */
+int ash_stats_class(unsigned row, struct ash_class *out);
 
 /*
  * Figures of the default heap, in bytes unless said otherwise.  They are counted

@@ -230,6 +230,11 @@ struct ash_heap_owner {
  * be missed.  Owner 0: the block is just being handed out, or its process died while
  * that was done.  A heap in memory of the caller knows only this difference: all other
  * blocks have owner 1 and pid 0.  A heap of ash_heap_create: owner 1, this process.
+ *
+ * heap == NULL: the default heap, also in libashlar_malloc, which has no other function of
+ * this header.  The walk takes no memory and waits for no thread.  Each block that lives
+ * throughout is visited, once; each visited block was live, at this address and of this
+ * size, after the last visit had returned.
  */
 int ash_heap_walk(ash_heap *heap,
 		  int (*visit)(void *context, void *block, size_t size,

@@ -40,16 +40,22 @@ EXPORT void *memalign(size_t alignment, size_t size);
 EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *p);
+EXPORT size_t malloc_object_size(const void *p);
 
 /*
- * Not in ashlar.h (core/diagnostics/stats.c).  ash_stats_rows counts the default heap and then
- * calls `row` for each size class, the smallest first: bytes of a slot, number of slots,
- * how many of them are taken, and bytes of all slabs of the class.  The last call, with
- * size 0, is for spans (blocks above 1 MiB).
+ * Not in ashlar.h (core/diagnostics/classes.c): counts the default heap and then calls `row`
+ * for each row of ash_stats_class, the first one first.
  */
-HIDDEN void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken,
-					size_t bytes),
-			    void *to);
+HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
+/* See core/front/release.h and resize.h. */
+INTERNAL void ash_free(void *p);
+HIDDEN void ash_delete(void *p);
+HIDDEN void ash_delete_sized(void *p, size_t size);
+INTERNAL void *ash_realloc(void *p, size_t size);
+/* See misuse_called in core/base/misuse.h; name: a string literal. */
+INTERNAL void misuse_called(const char *name, const void *p);
+/* Bytes from p to the end of its live block; 0: it is in none; SIZE_MAX: not Ashlar's memory. */
+INTERNAL size_t ash_object_size(const void *p);
 /* Writes to fd 2 by one system call. */
 HIDDEN void ash_say(const char *text, size_t length);
 

@@ -29,10 +29,9 @@ int malloc_trim(size_t pad)
 	return ash_trim(pad) > 0;
 }
 
-static void info_row(void *free, size_t size, size_t slots, size_t taken, size_t bytes)
+static void info_row(void *free, const struct ash_class *class)
 {
-	(void)size, (void)bytes;
-	*(size_t *)free += slots - taken;
+	*(size_t *)free += class->slots - class->taken;
 }
 
 /*
@@ -72,7 +71,34 @@ struct mallinfo mallinfo(void)
 	};
 }
 
-/* Writes to fd 2 by one raw system call: without stdio, and no cancellation point. */
+/* A row of malloc_stats, if there is anything of the class. */
+static void info_say(void *unused, const struct ash_class *class)
+{
+	char text[192], *at = text;
+
+	(void)unused;
+	if (class->slabs == 0)
+		return;
+	if (class->size != 0) {
+		at = facade_add(at, "ashlar: of ");
+		at = facade_add_number(at, class->size);
+		at = facade_add(at, " bytes: ");
+	} else {
+		at = facade_add(at, "ashlar: above 1 MiB: ");
+	}
+	at = facade_add_number(at, class->taken);
+	at = facade_add(at, " blocks, room for ");
+	at = facade_add_number(at, class->slots);
+	at = facade_add(at, " in ");
+	at = facade_add_number(at, class->bytes);
+	at = facade_add(at, " bytes\n");
+	ash_say(text, (size_t)(at - text));
+}
+
+/*
+ * Writes to fd 2 by raw system calls, one for the sums and one for each size class in use:
+ * without stdio, and no cancellation point.
+ */
 void malloc_stats(void)
 {
 	static const char names[][25] = {
@@ -101,4 +127,5 @@ void malloc_stats(void)
 		*at++ = '\n';
 	}
 	ash_say(text, (size_t)(at - text));
+	ash_stats_rows(info_say, NULL);
 }

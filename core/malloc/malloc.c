@@ -29,7 +29,7 @@ FLAT void *malloc(size_t size)
 
 FLAT void free(void *p)
 {
-	ash_release(p);
+	ash_free(p);
 }
 
 /* Called by the library when free(NULL) reaches its slow path (core/front/remote.h). */
@@ -44,11 +44,12 @@ FLAT void *calloc(size_t count, size_t size)
 	return ash_zalloc(count, size);
 }
 
-static REST void *realloc_rest(void *p, size_t size)
+static REST void *realloc_none(void *p, size_t size)
 {
 	facade_tell(FACADE_REALLOC);
 	if (p == NULL)
 		return ash_alloc(size);
+	misuse_called("realloc", p);
 	ash_release(p); /* size 0: as in glibc; NULL is then no error */
 	return NULL;
 }
@@ -56,8 +57,8 @@ static REST void *realloc_rest(void *p, size_t size)
 FLAT void *realloc(void *p, size_t size)
 {
 	if (unlikely(p == NULL) || unlikely(size == 0))
-		return realloc_rest(p, size);
-	return ash_resize(p, size);
+		return realloc_none(p, size);
+	return ash_realloc(p, size);
 }
 
 /* `used`, as tools/ashlar-check looks for these names even if no object calls them. */

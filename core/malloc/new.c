@@ -101,7 +101,7 @@ OPERATOR void *new_aligned(size_t size, size_t alignment) NAMED("_ZnwmSt11align_
 OPERATOR void *new_aligned_nothrow(size_t size, size_t alignment)
 	NAMED("_ZnwmSt11align_val_tRKSt9nothrow_t");
 
-/* The only function here that is not in ashlar.h: see core/front/alloc.h. */
+/* As ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/alloc.h and release.h. */
 HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 
 static void *one_rest(size_t size)
@@ -150,27 +150,35 @@ SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
      "_ZnwmSt11align_val_tRKSt9nothrow_t", size_t, size_t);
 
 /*
- * In all forms the first argument is the block; the others are ignored.  Sizes are not
- * checked: deleting through a base class without a virtual destructor passes a wrong
- * size, which other allocators accept.
+ * In all forms the first argument is the block.  A size is always the second one.  A size
+ * that the block is too small for is reported.  A smaller one is not: it is passed when an
+ * object is deleted through a base class without a virtual destructor, which other
+ * allocators accept.  The other arguments are ignored.
  */
 OPERATOR void delete_one(void *p) NAMED("_ZdlPv");
+OPERATOR void delete_one_sized(void *p, size_t size) NAMED("_ZdlPvm");
 
 void delete_one(void *p)
 {
-	ash_release(p);
+	ash_delete(p);
+}
+
+void delete_one_sized(void *p, size_t size)
+{
+	ash_delete_sized(p, size);
 }
 
 #define DELETE(name, symbol)                                                                       \
 	OPERATOR void name(void *p) NAMED(symbol) __attribute__((alias("_ZdlPv")))
+#define DELETE_SIZED(name, symbol)                                                                 \
+	OPERATOR void name(void *p, size_t size) NAMED(symbol) __attribute__((alias("_ZdlPvm")))
 
 DELETE(delete_many, "_ZdaPv");
-DELETE(delete_one_sized, "_ZdlPvm");
-DELETE(delete_many_sized, "_ZdaPvm");
+DELETE_SIZED(delete_many_sized, "_ZdaPvm");
 DELETE(delete_one_aligned, "_ZdlPvSt11align_val_t");
 DELETE(delete_many_aligned, "_ZdaPvSt11align_val_t");
-DELETE(delete_one_sized_aligned, "_ZdlPvmSt11align_val_t");
-DELETE(delete_many_sized_aligned, "_ZdaPvmSt11align_val_t");
+DELETE_SIZED(delete_one_sized_aligned, "_ZdlPvmSt11align_val_t");
+DELETE_SIZED(delete_many_sized_aligned, "_ZdaPvmSt11align_val_t");
 DELETE(delete_one_nothrow, "_ZdlPvRKSt9nothrow_t");
 DELETE(delete_many_nothrow, "_ZdaPvRKSt9nothrow_t");
 DELETE(delete_one_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t");

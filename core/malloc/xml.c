@@ -52,9 +52,10 @@ static void xml_number(struct xml *x, const char *before, size_t n)
 }
 
 /* from, to, total and count are glibc's, of free slots; the others are additions of Ashlar. */
-static void xml_row(void *to, size_t size, size_t slots, size_t taken, size_t bytes)
+static void xml_row(void *to, const struct ash_class *class)
 {
 	struct xml *x = to;
+	size_t size = class->size, slots = class->slots, taken = class->taken, bytes = class->bytes;
 	size_t one = size != 0 ? size : bytes; /* spans have all sizes, and nothing free */
 
 	x->slots += slots;

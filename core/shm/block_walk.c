@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/block_walk.h"
 
+#include "diagnostics/blocks.h"
 #include "process.h"
 #include "shm/census.h"
 
@@ -28,9 +29,6 @@ static void visit_owner(struct visit *v, uint16_t tag)
 	struct seen *seen = &v->seen[tag % SEEN];
 	uint64_t life;
 
-	if (v->heap->sharing != PAGES_SHARED)
-		return;
-	tag &= (uint16_t)~TAG_LEAVING;
 	v->owner = (struct ash_heap_owner){tag, 0, false};
 	if (tag == TAG_NONE || tag == TAG_UNKNOWN)
 		return;
@@ -45,71 +43,28 @@ static void visit_owner(struct visit *v, uint16_t tag)
 	v->owner.live = seen->live;
 }
 
-static int visit_slab(struct visit *v, const struct slab *s)
+uint64_t block_owner(const struct chunk *c, const struct slab *s, size_t index)
 {
-	bool unowned = slab_is_unowned(s);
-	size_t size = load_relaxed(&s->slot_size);
-	unsigned g;
+	uint16_t tag = s != NULL ? load_relaxed(census_tag(s, index))
+				 : (uint16_t)load_relaxed(&c->clean);
 
-	if (!slab_words_valid(s))
-		return 0;
-	for (g = 0; g < load_relaxed(&s->groups); g++) {
-		/* The remote word first, as in slot_is_taken. */
-		uint64_t remote = unowned ? 0 : load_acquire(&load_relaxed(&s->remote)[g]);
-		uint64_t taken = slab_group_mask(s, g) & ~(load_acquire(&s->free[g]) | remote);
-
-		/* The visitor may release a block, and so unmake the slab. */
-		if (!slab_words_valid(s))
-			return 0;
-		for (; taken != 0; taken = bits_without_lowest(taken)) {
-			size_t index = g * GROUP_SLOTS + bits_lowest(taken);
-			int answer;
-
-			visit_owner(v, v->heap->sharing == PAGES_SHARED
-					       ? load_relaxed(census_tag(s, index))
-					       : TAG_NONE);
-			answer = v->see(v->context, load_relaxed(&s->base) + index * size, size,
-					&v->owner);
-			if (answer != 0)
-				return answer;
-		}
-	}
-	return 0;
+	return tag & (uint16_t)~TAG_LEAVING;
 }
 
-static int visit_region(struct visit *v, struct region *r)
+static int visit_block(void *context, const struct block_place *at)
 {
-	size_t chunks = load_relaxed(&r->chunks), i;
-	const struct slab *s;
-	unsigned u;
-	int answer = 0;
+	struct visit *v = context;
 
-	for (i = 0; i < chunks && answer == 0; i++) {
-		struct chunk *c = region_chunk(r, i);
-
-		if (chunk_is(c, CHUNK_SPAN)) {
-			visit_owner(v, (uint16_t)load_relaxed(&c->clean));
-			answer = v->see(v->context, load_relaxed(&c->base),
-					load_relaxed(&c->span_bytes), &v->owner);
-		} else if (chunk_is(c, CHUNK_SLABS)) {
-			for (u = 0; u < CHUNK_UNITS && answer == 0; u++)
-				if ((s = slab_beginning(c, u)) != NULL)
-					answer = visit_slab(v, s);
-		}
-	}
-	return answer;
+	if (v->heap->sharing == PAGES_SHARED)
+		visit_owner(v, (uint16_t)block_owner(at->chunk, at->slab, at->index));
+	return v->see(v->context, at->start, at->size, &v->owner);
 }
 
 int block_walk(struct heap *h, bool ask,
 	       int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
 {
 	struct visit v = {.heap = h, .see = see, .context = context, .ask = ask};
-	struct region *r;
-	int answer = 0;
 
 	v.owner = (struct ash_heap_owner){1, (int)process_number(), true};
-	for (r = load_acquire(&v.heap->regions); r != NULL && answer == 0; r = r->next)
-		if (load_acquire(&r->state) == REGION_LIVE)
-			answer = visit_region(&v, r);
-	return answer;
+	return blocks_walk(h, visit_block, &v);
 }

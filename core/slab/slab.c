@@ -25,10 +25,12 @@ void slab_shape(struct slab *s, struct units u, unsigned class, size_t size, uns
 
 	/*
 	 * Relaxed stores: a thread with a walk or a stale hint may still read the record
-	 * as that of the earlier slab, and then detects the change.  The fence pairs with
-	 * those of check_unit and check_slab_chunk: a thread that read one of these reads no
-	 * older head[].
+	 * as that of the earlier slab, and then detects the change by `made`.  The fence pairs
+	 * with that of look_at_group: a thread that reads one of the new members, or of the
+	 * bits that follow, then reads the new count; and with those of check_unit and
+	 * check_slab_chunk: it reads no older head[].
 	 */
+	store_relaxed(&s->made, s->made + 1);
 	fence_release();
 	store_relaxed(&s->base, units_base(u));
 	store_relaxed(&s->slot_size, (uint32_t)size);

@@ -67,19 +67,6 @@ static inline bool slab_is_unowned(const struct slab *s)
 }
 
 /*
- * True, asked before the free words are read and again behind them: they are those of a
- * slab.  False for the record of an unowned slab that has gone, or is being made or
- * unmade: 0 in its words does not mean a taken slot.
- */
-static inline bool slab_words_valid(const struct slab *s)
-{
-	fence_acquire(); /* pairs with slots_take_all */
-	/* Acquire pairs with the end of unowned_make: the words that are read next are the slab's. */
-	return !slab_is_unowned(s) ||
-	       (load_acquire(&s->owner) & (OWNER_UNOWNED | OWNER_CHANGING)) == OWNER_UNOWNED;
-}
-
-/*
  * The slab record of an address in a chunk; in a unit without a slab, the chunk
  * header, which looks like a slab that rejects every pointer (layout.h).
  */

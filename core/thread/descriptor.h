@@ -50,6 +50,16 @@
 		".quad " #symbol " - .\n"                                                          \
 		".popsection")
 
+/*
+ * The script that gdb loads for a program with Ashlar, if it finds it: tools/gdb.  The section
+ * takes no memory; 1 means a Python file.
+ */
+#define DESCRIPTOR_GDB                                                                             \
+	__asm__(".pushsection .debug_gdb_scripts, \"MS\", @progbits, 1\n"                          \
+		".byte 1\n"                                                                        \
+		".asciz \"ashlar-gdb.py\"\n"                                                       \
+		".popsection")
+
 _Static_assert(sizeof ASH_DESCRIPTOR_NAME == 12, "the note's name: its bytes are aligned to 8");
 _Static_assert(sizeof(struct map) < (size_t)1 << ASH_MEMBER_SHIFT, "its offsets have room");
 

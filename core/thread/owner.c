@@ -11,6 +11,7 @@ __attribute__((used)) const struct ash_descriptor ash_descriptor = DESCRIPTOR;
 /* By a name that no other object replaces. */
 INTERNAL_EXTERN const struct ash_descriptor descriptor_here __attribute__((alias("ash_descriptor"), used));
 DESCRIPTOR_NOTE(descriptor_here);
+DESCRIPTOR_GDB;
 
 void owner_reset(struct owner *o)
 {

@@ -120,7 +120,7 @@ TEST(heap_destroy_gives_back, 20)
 		work(&b, true);
 		ash_heap_destroy(a.heap);
 		if (i == 5) {
-			bad_says(&bad, a.block[0].p, FOREIGN, 0);
+			bad_alone(&bad, a.block[0].p, FOREIGN);
 			misuse_expect("release", ash_release, &bad);
 		}
 		work(&b, true);

@@ -17,17 +17,17 @@ static char *block_in(size_t size)
 
 MISUSE(in_interior)
 {
-	bad_says(bad, block_in(5000) + 16, "interior pointer", 5008);
+	bad_in(bad, block_in(5000), 16, "interior pointer", 5008);
 }
 
 MISUSE(in_interior_far)
 {
-	bad_says(bad, block_in(5000) + 4992, "interior pointer", 5008);
+	bad_in(bad, block_in(5000), 4992, "interior pointer", 5008);
 }
 
 MISUSE(in_misaligned)
 {
-	bad_says(bad, block_in(40) + 8, "misaligned pointer", 48);
+	bad_in(bad, block_in(40), 8, "misaligned pointer", 48);
 }
 
 MISUSE(in_released)
@@ -35,7 +35,7 @@ MISUSE(in_released)
 	char *p = block_in(40);
 
 	ash_release(p);
-	bad_says(bad, p, bad->gone, 0);
+	bad_alone(bad, p, bad->gone);
 }
 
 MISUSE(in_released_long)
@@ -43,7 +43,7 @@ MISUSE(in_released_long)
 	char *p = block_in(4000);
 
 	ash_release(p);
-	bad_says(bad, p, bad->gone, 0);
+	bad_alone(bad, p, bad->gone);
 }
 
 MISUSE(in_behind_resized)
@@ -51,24 +51,24 @@ MISUSE(in_behind_resized)
 	char *p = block_in(4000);
 
 	CHECK(ash_resize(p, 100) == p);
-	bad_says(bad, p + 112, bad->gone, 0);
+	bad_alone(bad, p + 112, bad->gone);
 }
 
 MISUSE(in_record)
 {
 	(void)block_in(40);
-	bad_says(bad, memory + 64, RECORDS, 0);
+	bad_alone(bad, memory + 64, RECORDS);
 }
 
 MISUSE(in_bitmap)
 {
-	bad_says(bad, (char *)(((uintptr_t)block_in(40) & ~(uintptr_t)1023) - 4096), RECORDS, 0);
+	bad_alone(bad, (char *)(((uintptr_t)block_in(40) & ~(uintptr_t)1023) - 4096), RECORDS);
 }
 
 MISUSE(in_before)
 {
 	(void)block_in(40);
-	bad_says(bad, memory - 16, FOREIGN, 0);
+	bad_alone(bad, memory - 16, FOREIGN);
 }
 
 MISUSE(in_destroyed)
@@ -76,7 +76,7 @@ MISUSE(in_destroyed)
 	char *p = block_in(40);
 
 	ash_heap_destroy(heap);
-	bad_says(bad, p, FOREIGN, 0);
+	bad_alone(bad, p, FOREIGN);
 }
 
 MISUSE(in_a_block_released)
@@ -86,7 +86,7 @@ MISUSE(in_a_block_released)
 	heap = ash_heap_create_in(block_among(200000), 200000);
 	p = ash_heap_alloc(heap, 40);
 	ash_release(p);
-	bad_says(bad, p, bad->gone, 0);
+	bad_alone(bad, p, bad->gone);
 }
 
 /* ---- and by those of a heap ---- */
@@ -120,18 +120,18 @@ static void expect_all(void *p, const char *released, const char *gone)
 	struct bad bad = {.p = p};
 
 	rt_format(bad.fault, sizeof bad.fault, "%s", released);
-	misuse_expect("release", other_release, &bad);
-	misuse_expect("release_sized", other_release_sized, &bad);
+	misuse_expect("heap_release", other_release, &bad);
+	misuse_expect("heap_release_sized", other_release_sized, &bad);
 	rt_format(bad.fault, sizeof bad.fault, "%s", gone);
-	misuse_expect("resize", other_resize, &bad);
-	misuse_expect("usable_size", other_usable_size, &bad);
+	misuse_expect("heap_resize", other_resize, &bad);
+	misuse_expect("heap_usable_size", other_usable_size, &bad);
 }
 
 #define THIS "not a block of this heap"
 
 TEST(heap_in_misuse_of_heaps, 20)
 {
-	static char second[100000], interior[60];
+	static char second[100000], interior[90];
 	char *p = block_in(40), *block, *q;
 
 	/* A field's block, for another field, for a heap of mappings; and the other way round. */
@@ -142,8 +142,8 @@ TEST(heap_in_misuse_of_heaps, 20)
 	expect_all(p, THIS, THIS);
 	q = ash_heap_alloc(other, 50);
 	block = ash_heap_alloc(other, 100000);
-	rt_format(interior, sizeof interior, "interior pointer, %zu-byte block",
-		  ash_heap_good_size(other, 100000));
+	rt_format(interior, sizeof interior, "interior pointer, %zu-byte block at 0x%lx",
+		  ash_heap_good_size(other, 100000), (unsigned long)block);
 	expect_all(block + 8, interior, interior);
 	/* A field in its block: the block is its, what is in it is not. */
 	heap = ash_heap_create_in(block, 100000);
@@ -154,8 +154,10 @@ TEST(heap_in_misuse_of_heaps, 20)
 	expect_all(block, THIS, THIS);
 	ash_heap_release(heap, p);
 	expect_all(p, "double free", "block already released");
-	expect_all(ash_heap_alloc(heap, 4000) == NULL ? NULL : p + 160,
-		   "interior pointer, 4000-byte block", "interior pointer, 4000-byte block");
+	q = ash_heap_alloc(heap, 4000);
+	rt_format(interior, sizeof interior, "interior pointer, 4000-byte block at 0x%lx",
+		  (unsigned long)q);
+	expect_all(p + 160, interior, interior);
 }
 
 static void wrong_size(void *p)
@@ -172,7 +174,7 @@ TEST(heap_in_misuse_wrong_size, 10)
 {
 	struct bad bad;
 
-	bad_says(&bad, block_in(40), "wrong size", 48);
-	misuse_expect("release_sized", wrong_size, &bad);
+	bad_in(&bad, block_in(40), 0, "wrong size", 48);
+	misuse_expect("heap_release_sized", wrong_size, &bad);
 	misuse_expect("release_sized", wrong_size_of_any, &bad);
 }

@@ -56,18 +56,18 @@ TEST(heap_misuse, 10)
 	one = ash_heap_create(NULL);
 	p = ash_heap_alloc(one, 100);
 	CHECK(ash_heap_alloc(one, 100) != NULL);
-	bad_says(&bad, p + 16, "interior pointer", 112);
-	misuse_expect("release", release_in_one, &bad);
-	misuse_expect("release", release_in_one_again, &bad);
+	bad_in(&bad, p, 16, "interior pointer", 112);
+	misuse_expect("heap_release", release_in_one, &bad);
+	misuse_expect("heap_release", release_in_one_again, &bad);
 	misuse_expect("release", ash_release, &bad);
 	ash_heap_release(one, p);
-	bad_says(&bad, p, "double free", 112);
-	misuse_expect("release", release_in_one, &bad);
+	bad_in(&bad, p, 0, "double free", 112);
+	misuse_expect("heap_release", release_in_one, &bad);
 	misuse_expect("release", ash_release, &bad);
-	bad_says(&bad, ash_alloc(100), "not a block of this heap", 0);
-	misuse_expect("release", release_in_one, &bad);
-	bad_says(&bad, &bad, "not a block of this heap", 0);
-	misuse_expect("release", release_in_one, &bad);
+	bad_alone(&bad, ash_alloc(100), "not a block of this heap");
+	misuse_expect("heap_release", release_in_one, &bad);
+	bad_alone(&bad, &bad, "not a block of this heap");
+	misuse_expect("heap_release", release_in_one, &bad);
 	ash_heap_release(one, NULL);
 	CHECK_EQ(ash_heap_check(one), 0);
 }

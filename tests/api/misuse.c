@@ -20,43 +20,43 @@ TEST(misuse_null_is_none, 10)
 
 MISUSE(interior)
 {
-	bad_says(bad, block_among(100) + 16, "interior pointer", 112);
+	bad_in(bad, block_among(100), 16, "interior pointer", 112);
 }
 
 MISUSE(interior_by_eight)
 {
-	bad_says(bad, block_among(100) + 104, "interior pointer", 112);
+	bad_in(bad, block_among(100), 104, "interior pointer", 112);
 }
 
 MISUSE(interior_of_eight)
 {
-	bad_says(bad, block_among(8) + 4, "misaligned pointer", 8);
+	bad_in(bad, block_among(8), 4, "misaligned pointer", 8);
 }
 
 MISUSE(interior_of_large)
 {
 	char *p = block_among(100000);
 
-	bad_says(bad, p + 65536, "interior pointer", ash_usable_size(p));
+	bad_in(bad, p, 65536, "interior pointer", ash_usable_size(p));
 }
 
 MISUSE(misaligned)
 {
-	bad_says(bad, block_among(100) + 1, "misaligned pointer", 112);
+	bad_in(bad, block_among(100), 1, "misaligned pointer", 112);
 }
 
 MISUSE(interior_of_span)
 {
 	char *p = ash_alloc((size_t)5 << 20);
 
-	bad_says(bad, p + 4096, "interior pointer", ash_usable_size(p));
+	bad_in(bad, p, 4096, "interior pointer", ash_usable_size(p));
 }
 
 MISUSE(interior_of_span_in_later_chunk)
 {
 	char *p = ash_alloc((size_t)5 << 20);
 
-	bad_says(bad, p + ((size_t)4 << 20), "interior pointer", ash_usable_size(p));
+	bad_in(bad, p, ((size_t)4 << 20), "interior pointer", ash_usable_size(p));
 }
 
 /* One past the end of a span that ends inside a chunk. */
@@ -64,20 +64,20 @@ MISUSE(end_of_span)
 {
 	char *p = ash_alloc((size_t)5 << 20);
 
-	bad_says(bad, p + ash_usable_size(p), "interior pointer", ash_usable_size(p));
+	bad_in(bad, p, ash_usable_size(p), "not in a block", ash_usable_size(p));
 }
 
 MISUSE(misaligned_of_span)
 {
 	char *p = ash_alloc((size_t)5 << 20);
 
-	bad_says(bad, p + 1, "misaligned pointer", ash_usable_size(p));
+	bad_in(bad, p, 1, "misaligned pointer", ash_usable_size(p));
 }
 
 /* One past the end of a block is the start of the next, which is free. */
 MISUSE(end_of_block)
 {
-	bad_says(bad, (char *)ash_alloc(100) + 112, bad->gone, 112);
+	bad_in(bad, (char *)ash_alloc(100) + 112, 0, bad->gone, 112);
 }
 
 /* 64 KiB hold 1365 slots of 48 bytes, and 16 bytes more. */
@@ -87,7 +87,8 @@ MISUSE(tail_of_slab)
 
 	CHECK_EQ(ash_usable_size(p), 48);
 	/* Where slot 682 of a slab of 32 KiB would be, which has 682. */
-	bad_says(bad, (char *)((uintptr_t)p | 32767) - 31, "interior pointer", 48);
+	bad_beside(bad, (char *)((uintptr_t)p | 32767) - 31, "not in a block", 48,
+		   (char *)((uintptr_t)p | 32767) - 31 - 48);
 }
 
 /* ---- memory of others ---- */
@@ -98,7 +99,7 @@ MISUSE(stack)
 	char here;
 
 	address = &here;
-	bad_says(bad, address, FOREIGN, 0);
+	bad_alone(bad, address, FOREIGN);
 }
 
 MISUSE(static)
@@ -106,13 +107,13 @@ MISUSE(static)
 	static char object[64];
 
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, object, FOREIGN, 0);
+	bad_alone(bad, object, FOREIGN);
 }
 
 MISUSE(code)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, (void *)(uintptr_t)use_release, FOREIGN, 0);
+	bad_alone(bad, (void *)(uintptr_t)use_release, FOREIGN);
 }
 
 MISUSE(unmapped)
@@ -121,19 +122,19 @@ MISUSE(unmapped)
 
 	CHECK(ash_alloc(1) != NULL);
 	rt_unmap(p, 4096);
-	bad_says(bad, p, FOREIGN, 0);
+	bad_alone(bad, p, FOREIGN);
 }
 
 MISUSE(mapped_elsewhere)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, rt_map(4096), FOREIGN, 0);
+	bad_alone(bad, rt_map(4096), FOREIGN);
 }
 
 /* In the first call of all, when the heap has not even a region. */
 MISUSE(first_call)
 {
-	bad_says(bad, rt_map(4096), FOREIGN, 0);
+	bad_alone(bad, rt_map(4096), FOREIGN);
 }
 
 /* ---- numbers that are no pointers ---- */
@@ -147,45 +148,45 @@ static void *live_with(uint64_t bits)
 MISUSE(wild_one)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, (void *)1, FOREIGN, 0);
+	bad_alone(bad, (void *)1, FOREIGN);
 }
 
 MISUSE(wild_minus_one)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, (void *)UINTPTR_MAX, FOREIGN, 0);
+	bad_alone(bad, (void *)UINTPTR_MAX, FOREIGN);
 }
 
 MISUSE(wild_minus_sixteen)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, (void *)(UINTPTR_MAX - 15), FOREIGN, 0);
+	bad_alone(bad, (void *)(UINTPTR_MAX - 15), FOREIGN);
 }
 
 MISUSE(wild_bit_47)
 {
-	bad_says(bad, live_with((uint64_t)1 << 47), FOREIGN, 0);
+	bad_alone(bad, live_with((uint64_t)1 << 47), FOREIGN);
 }
 
 MISUSE(wild_bit_63)
 {
-	bad_says(bad, live_with((uint64_t)1 << 63), FOREIGN, 0);
+	bad_alone(bad, live_with((uint64_t)1 << 63), FOREIGN);
 }
 
 /* As a kernel address: what a sign-extended 48-bit pointer looks like. */
 MISUSE(wild_kernel)
 {
-	bad_says(bad, live_with((uint64_t)0xffff8 << 44), FOREIGN, 0);
+	bad_alone(bad, live_with((uint64_t)0xffff8 << 44), FOREIGN);
 }
 
 MISUSE(wild_span_bit_47)
 {
 	char *p = ash_alloc((size_t)5 << 20);
 
-	bad_says(bad, (void *)((uintptr_t)p ^ (uint64_t)1 << 47), FOREIGN, 0);
+	bad_alone(bad, (void *)((uintptr_t)p ^ (uint64_t)1 << 47), FOREIGN);
 }
 
 MISUSE(wild_non_canonical)
 {
-	bad_says(bad, (void *)0xdeadbeefdeadbee0, FOREIGN, 0);
+	bad_alone(bad, (void *)0xdeadbeefdeadbee0, FOREIGN);
 }

@@ -47,7 +47,7 @@ MISUSE(released_by_resize)
 	char *p = block_among(100);
 
 	CHECK(ash_resize(p, 5000) != p);
-	bad_says(bad, p, bad->gone, 112);
+	bad_in(bad, p, 0, bad->gone, 112);
 }
 
 /* Empty slabs were given back, but a block of another class holds the chunk. */
@@ -58,7 +58,7 @@ MISUSE(slab_returned)
 	CHECK(ash_alloc(1000) != NULL);
 	ash_release(p);
 	ash_thread_detach();
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 /* The chunk was given back, too, and waits for another use. */
@@ -68,7 +68,7 @@ MISUSE(chunk_returned)
 
 	ash_release(p);
 	ash_thread_detach();
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 /* The addresses as well. */
@@ -78,7 +78,7 @@ MISUSE(region_returned)
 
 	ash_release(p);
 	ash_trim(0);
-	bad_says(bad, p, FOREIGN, 0);
+	bad_alone(bad, p, FOREIGN);
 }
 
 MISUSE(span_released)
@@ -86,7 +86,7 @@ MISUSE(span_released)
 	char *p = ash_alloc((size_t)5 << 20);
 
 	ash_release(p);
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 MISUSE(span_zalloc_released)
@@ -94,7 +94,7 @@ MISUSE(span_zalloc_released)
 	char *p = ash_zalloc(5, (size_t)1 << 20);
 
 	ash_release(p);
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 MISUSE(span_aligned_released)
@@ -102,7 +102,7 @@ MISUSE(span_aligned_released)
 	char *p = ash_aligned_alloc((size_t)16 << 20, 100);
 
 	ash_release(p);
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 /* Purged, not unmapped: a span that stays holds the region. */
@@ -114,7 +114,7 @@ MISUSE(span_purged)
 	CHECK(ash_alloc(100) != NULL);
 	ash_release(p);
 	ash_trim(1);
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 MISUSE(span_unmapped)
@@ -123,7 +123,7 @@ MISUSE(span_unmapped)
 
 	ash_release(p);
 	ash_trim(0);
-	bad_says(bad, p, FOREIGN, 0);
+	bad_alone(bad, p, FOREIGN);
 }
 
 /* What a span gave back when it shrank. */
@@ -132,7 +132,7 @@ MISUSE(span_shrunk)
 	char *p = ash_alloc((size_t)9 << 20);
 
 	CHECK(ash_resize(p, (size_t)3 << 20) == p);
-	bad_says(bad, p + ((size_t)6 << 20), RETURNED, 0);
+	bad_alone(bad, p + ((size_t)6 << 20), RETURNED);
 }
 
 MISUSE(span_moved)
@@ -141,7 +141,7 @@ MISUSE(span_moved)
 
 	q = ash_resize(p, (size_t)200 << 20);
 	CHECK(q != NULL && q != p);
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 /* Became a block of a slab. */
@@ -150,7 +150,7 @@ MISUSE(span_became_small)
 	char *p = ash_alloc((size_t)3 << 20);
 
 	CHECK(ash_resize(p, 1000) != p);
-	bad_says(bad, p, RETURNED, 0);
+	bad_alone(bad, p, RETURNED);
 }
 
 /* A slab where a span was: the old pointer is inside memory of another kind. */
@@ -163,5 +163,5 @@ MISUSE(span_became_slabs)
 		blocks[i] = ash_alloc(600000);
 		CHECK(blocks[i] != NULL);
 	}
-	bad_says(bad, blocks[3] + 64, "interior pointer", ash_usable_size(blocks[3]));
+	bad_in(bad, blocks[3], 64, "interior pointer", ash_usable_size(blocks[3]));
 }

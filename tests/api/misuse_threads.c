@@ -52,7 +52,7 @@ static void by_two_threads(enum order order, enum culprit culprit)
 		rt_thread_join(thread);
 		return;
 	}
-	bad_says(&bad, block_among(100), "double free", 112);
+	bad_in(&bad, block_among(100), 0, "double free", 112);
 	use_release_by_thread(bad.p);
 	if (order == AFTER_COLLECTION)
 		ash_trim(SIZE_MAX); /* collects, and keeps all there is */
@@ -102,7 +102,7 @@ static void use_release_after(unsigned before)
 		use_release_by_thread(other);
 		ash_release(own);
 	}
-	bad_says(&bad, block_among(100), "double free", 112);
+	bad_in(&bad, block_among(100), 0, "double free", 112);
 	use_release_by_thread(bad.p);
 	misuse_expect("release", use_release, &bad);
 	CHECK_EQ(ash_check(), 0);
@@ -126,7 +126,7 @@ TEST(misuse_span_by_another, 10)
 {
 	struct bad bad;
 
-	bad_says(&bad, ash_alloc((size_t)3 << 20), RETURNED, 0);
+	bad_alone(&bad, ash_alloc((size_t)3 << 20), RETURNED);
 	use_release_by_thread(bad.p);
 	misuse_expect("release", use_release, &bad);
 	misuse_expect("release", use_release_by_thread, &bad);
@@ -145,7 +145,7 @@ static void wrong_size(char *p, size_t size)
 {
 	struct bad bad;
 
-	bad_says(&bad, p, "wrong size", ash_usable_size(p));
+	bad_in(&bad, p, 0, "wrong size", ash_usable_size(p));
 	size_told = size;
 	misuse_expect("release_sized", use_size_told, &bad);
 }

@@ -28,14 +28,16 @@ operators='_Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_va
 	_ZdlPvSt11align_val_tRKSt9nothrow_t _ZdaPvSt11align_val_tRKSt9nothrow_t'
 names='malloc calloc realloc reallocarray free cfree free_sized free_aligned_sized aligned_alloc
 	posix_memalign memalign valloc pvalloc malloc_usable_size mallopt malloc_trim mallinfo mallinfo2
-	malloc_stats ashlar_is_malloc'
+	malloc_stats malloc_object_size ashlar_is_malloc'
 xml=malloc_info
 api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
+# Of the other header, and objects.
+more='ash_heap_walk ash_last_words ash_descriptor'
 hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 absent='__errno_location pthread_key_create pthread_key_delete pthread_setspecific'
 absent_xml='fwrite pthread_setcancelstate'
 # What one object of ours calls in the other; hidden from all others.
-between='ash_alloc_or ash_say ash_stats_rows'
+between='ash_alloc_or ash_delete ash_delete_sized ash_say ash_stats_rows'
 cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
 	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
 
@@ -52,7 +54,7 @@ members() {
 verdict 'the archive has one object for malloc, one for C++, and one for malloc_info'
 
 # shellcheck disable=SC2086
-list $names $api $between ash_defaults ash_descriptor >"$folder/expected"
+list $names $api $more $between ash_defaults >"$folder/expected"
 nm -g --defined-only "$build/malloc/ashlar_malloc.o" | awk '{print $3}' | sort >"$folder/found"
 same 'the object shows the public names and no others'
 
@@ -75,12 +77,12 @@ nm -u "$build/malloc/ashlar_xml.o" | grep -v _GLOBAL_OFFSET_TABLE_ | sed 's/^ */
 same 'it needs fwrite, and nothing else of a C library must be there'
 
 # shellcheck disable=SC2086
-list $names $xml $operators ash_descriptor $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
+list $names $xml $operators $more $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
 nm -D --defined-only "$build/libashlar_malloc.so" | awk '{print $3}' | sort >"$folder/found"
 same 'the shared object shows the same, without hooks'
 
 # shellcheck disable=SC2086
-list $absent $absent_xml $cxx >"$folder/expected"
+list $absent $absent_xml $cxx ash_on_misuse >"$folder/expected"
 nm -D -u "$build/libashlar_malloc.so" | awk '$1 == "w" {print $2} $1 != "w"' | sort >"$folder/found"
 same 'the shared object asks for nothing that must be there'
 

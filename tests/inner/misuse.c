@@ -17,31 +17,31 @@ static struct slab *slab_of(void *p)
 MISUSE(heap_record)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, &heap_default, RECORDS, 0);
+	bad_alone(bad, &heap_default, RECORDS);
 }
 
 MISUSE(heap_record_end)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, (char *)(&heap_default + 1) - 8, RECORDS, 0);
+	bad_alone(bad, (char *)(&heap_default + 1) - 8, RECORDS);
 }
 
 MISUSE(map_root)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, &chunk_map.root[MAP_SIZE - 1], RECORDS, 0);
+	bad_alone(bad, &chunk_map.root[MAP_SIZE - 1], RECORDS);
 }
 
 MISUSE(map_units)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, &chunk_map.units[MAP_UNITS - 1], RECORDS, 0);
+	bad_alone(bad, &chunk_map.units[MAP_UNITS - 1], RECORDS);
 }
 
 MISUSE(region_record)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, heap_default.regions, RECORDS, 0);
+	bad_alone(bad, heap_default.regions, RECORDS);
 }
 
 /* A region with metadata of its own, not the static one of the first. */
@@ -49,40 +49,40 @@ MISUSE(region_record_of_span)
 {
 	char *p = ash_alloc((size_t)50 << 20);
 
-	bad_says(bad, map_find(p)->region, RECORDS, 0);
+	bad_alone(bad, map_find(p)->region, RECORDS);
 	CHECK(map_find(p)->region->next != NULL || heap_default.regions->next == NULL);
 }
 
 MISUSE(chunk_record)
 {
-	bad_says(bad, map_find(ash_alloc(1)), RECORDS, 0);
+	bad_alone(bad, map_find(ash_alloc(1)), RECORDS);
 }
 
 MISUSE(slab_record)
 {
-	bad_says(bad, slab_of(ash_alloc(100)), RECORDS, 0);
+	bad_alone(bad, slab_of(ash_alloc(100)), RECORDS);
 }
 
 MISUSE(slab_free_words)
 {
-	bad_says(bad, slab_of(ash_alloc(100))->free, RECORDS, 0);
+	bad_alone(bad, slab_of(ash_alloc(100))->free, RECORDS);
 }
 
 MISUSE(slab_remote_words)
 {
-	bad_says(bad, slab_of(ash_alloc(100))->remote, RECORDS, 0);
+	bad_alone(bad, slab_of(ash_alloc(100))->remote, RECORDS);
 }
 
 MISUSE(owner_record)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, heap_default.owners, RECORDS, 0);
+	bad_alone(bad, heap_default.owners, RECORDS);
 }
 
 MISUSE(owner_record_end)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_says(bad, (char *)(heap_default.owners + 1) - 8, RECORDS, 0);
+	bad_alone(bad, (char *)(heap_default.owners + 1) - 8, RECORDS);
 }
 
 static void allocate(void *p)
@@ -99,7 +99,7 @@ MISUSE(owner_record_of_thread)
 	CHECK(thread != NULL);
 	rt_thread_join(thread);
 	CHECK(p != NULL && heap_default.owners->next != NULL);
-	bad_says(bad, heap_default.owners, RECORDS, 0);
+	bad_alone(bad, heap_default.owners, RECORDS);
 }
 
 /* ---- a shared slab: what handlers get ---- */
@@ -122,12 +122,12 @@ MISUSE(released_shared)
 	char *p = shared_block(100);
 
 	ash_release(p);
-	bad_says(bad, p, bad->gone, 112);
+	bad_in(bad, p, 0, bad->gone, 112);
 }
 
 MISUSE(interior_shared)
 {
-	bad_says(bad, shared_block(100) + 16, "interior pointer", 112);
+	bad_in(bad, shared_block(100), 16, "interior pointer", 112);
 }
 
 /* ---- both bits of a slot set: a second release that raced with the first ---- */
@@ -158,7 +158,7 @@ TEST(misuse_found_when_collected, 10)
 	release_with_another(p);
 	CHECK_EQ(ash_check(), 6); /* I6: free and remote are disjoint */
 	fetch_or_seq_cst(&damaged->owner, OWNER_PENDING);
-	bad_says(&bad, p, "double free", 112);
+	bad_in(&bad, p, 0, "double free", 112);
 	misuse_expect("release", collect, &bad);
 	/* Without the mark, it is found when everything is collected. */
 	fetch_and_seq_cst(&damaged->owner, ~OWNER_PENDING);
@@ -177,6 +177,6 @@ TEST(misuse_found_when_slab_goes, 10)
 	char *p = ash_alloc(100);
 
 	release_with_another(p);
-	bad_says(&bad, p, "double free", 112);
+	bad_in(&bad, p, 0, "double free", 112);
 	misuse_expect("release", detach, &bad);
 }

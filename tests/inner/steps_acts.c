@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is done at a boundary: by another thread, by a handler, by a fork. */
 #include "inner/steps.h"
+#include "ashlar_heap.h"
 #include "kernel.h"
 
 #include "support/stamp.h"
@@ -212,6 +213,33 @@ static void first_calls(void)
 	every_class(0);
 }
 
+static int count_one(void *context, void *block, size_t size,
+		     __attribute__((unused)) const struct ash_heap_owner *owner)
+{
+	CHECK(block != NULL && ash_good_size(size) == size);
+	++*(size_t *)context;
+	return 0;
+}
+
+/* What a look at the blocks shows here: the same number as the statistics, and what is kept. */
+static void look_at_blocks(size_t blocks)
+{
+	static size_t looks;
+	struct ash_block b;
+	size_t seen = 0, n;
+
+	if (looks++ % 16 == 0) {
+		CHECK_EQ(ash_heap_walk(NULL, count_one, &seen), 0);
+		CHECK_EQ(seen, blocks);
+	}
+	for (n = 0; n < kept_count && n < 4; n++) {
+		char *p = kept[(looks + n) % kept_count];
+
+		CHECK_EQ(ash_find(p + 3, &b), ASH_TAKEN);
+		CHECK(b.start == p && b.offset == 3 && b.heap == NULL && b.owner == 1);
+	}
+}
+
 /* The bitmaps and the books agree, but for the one that the call has in hand. */
 void steps_count_blocks(void)
 {
@@ -222,6 +250,7 @@ void steps_count_blocks(void)
 	ash_stats(&st);
 	difference = (long)st.blocks - steps_held;
 	CHECK(difference >= -1 && difference <= 1);
+	look_at_blocks(st.blocks);
 }
 
 /* In the child of a fork: the victim is this thread, or vanished. */
@@ -233,8 +262,8 @@ static void child(bool vanished)
 	for (n = 0; n < 5; n++)
 		release_gift();
 	if (vanished) /* take over what it held */
-		for (n = 0; n < kept_count; n++, steps_held--)
-			ash_release(kept[n]);
+		for (; kept_count > 0; steps_held--)
+			ash_release(kept[--kept_count]);
 	steps_count_blocks();
 	rt_exit(0);
 }

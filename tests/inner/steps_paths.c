@@ -4,10 +4,13 @@
 #include "inner/steps.h"
 
 #include "backend/region.h"
+#include "ashlar_heap.h"
 #include "backend/retain.h"
 #include "front/slot.h"
+#include "diagnostics/blocks.h"
 #include "front/span.h"
 #include "pages.h"
+#include "slab/look.h"
 #include "slab/unowned.h"
 #include "syscall.h"
 #include "thread/adopt.h"
@@ -58,6 +61,39 @@ static void do_purge(void)
 	(void)slabs_purge_held(&heap_default, path_sleepers, &room);
 }
 
+/* A look at all blocks, and at one, while others change them at each step. */
+static size_t seen_blocks, seen_kept;
+
+static int see_block(__attribute__((unused)) void *context, void *block, size_t size,
+		     const struct ash_heap_owner *owner)
+{
+	CHECK(owner->id == 1 && ash_good_size(size) == size);
+	seen_kept += steps_is_kept(block);
+	return ++seen_blocks == 20; /* the others hold thousands; api/walk.c sees all */
+}
+
+static void do_walk(void)
+{
+	seen_blocks = seen_kept = 0;
+	(void)ash_heap_walk(NULL, see_block, NULL);
+	CHECK(seen_blocks >= 5 && seen_kept <= 5);
+}
+
+static void do_find(void)
+{
+	struct ash_block b;
+
+	CHECK_EQ(ash_find((char *)step_block + 1, &b), ASH_TAKEN);
+	CHECK(b.start == step_block && b.size >= step_size && b.offset == 1);
+}
+
+static void five_kept(void)
+{
+	for (unsigned i = 0; i < 4; i++)
+		(void)steps_take(step_size << i);
+	(void)steps_take(3 * MIB);
+}
+
 const struct path steps_paths[] = {
 	{"allocate: fast", path_take, steps_alloc, ANYWHERE, 48},
 	{"allocate: fast, 1024 bytes", path_take, steps_alloc, ANYWHERE, 1024},
@@ -75,6 +111,9 @@ const struct path steps_paths[] = {
 	{"zero-allocate: new slab", path_exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
 	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
 	{"zero-allocate: span that was written", path_dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
+	{"walk", five_kept, do_walk, PASSES(look_at_group), 700},
+	{"find", path_take, do_find, PASSES(look_at_group), 700},
+	{"find: span", path_take, do_find, PASSES(blocks_span), 3 << 20},
 	{"release: own, fast", path_take, steps_release, ANYWHERE, 48},
 	{"release: own, slab full before", path_shelve, steps_release, ANYWHERE, 700},
 	{"release: own, slab gets empty, kept", path_last_of_slab, steps_release, PASSES(spares_add), 900},

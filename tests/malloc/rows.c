@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows that malloc_info is made of (core/diagnostics/stats.c): a size class each, and the spans. */
+/* The rows that malloc_info is made of (core/diagnostics/classes.c): a size class each, and the spans. */
 #include "ashlar.h"
 #include "base/class.h"
 #include "base/layout.h"
 #include "rt.h"
 
-void ash_stats_rows(void (*row)(void *to, size_t size, size_t slots, size_t taken, size_t bytes),
-		    void *to);
+void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
 
-struct seen {
-	size_t size, slots, taken, bytes;
-};
-static struct seen rows[CLASSES + 1];
+static struct ash_class rows[CLASSES + 1];
 static size_t count;
 
-static void row(void *to, size_t size, size_t slots, size_t taken, size_t bytes)
+static void row(void *to, const struct ash_class *class)
 {
 	CHECK(to == &count && count <= CLASSES);
-	rows[count++] = (struct seen){size, slots, taken, bytes};
+	rows[count++] = *class;
 }
 
 static void look(void)
 {
+	struct ash_class one;
+
 	count = 0;
 	ash_stats_rows(row, &count);
 	CHECK_EQ(count, CLASSES + 1);
+	for (unsigned i = 0; i <= CLASSES; i++)
+		CHECK(ash_stats_class(i, &one) == 1 && memcmp(&one, &rows[i], sizeof one) == 0);
+	CHECK(ash_stats_class(CLASSES + 1, &one) == 0 && ash_stats_class(~0u, &one) == 0);
 }
 
 TEST(rows_of_classes_and_spans, 10)

@@ -196,7 +196,7 @@ TEST(map_leaf_without_memory, 10)
 MISUSE(leaves_interior)
 {
 	place_two();
-	bad_says(bad, second + 4096, "interior pointer", SPAN);
+	bad_in(bad, second, 4096, "interior pointer", SPAN);
 }
 
 MISUSE(leaves_released)
@@ -204,19 +204,19 @@ MISUSE(leaves_released)
 	place_two();
 	span_at(first - 2 * DISTANCE); /* the region stays */
 	ash_release(second);
-	bad_says(bad, second, RETURNED, 0);
+	bad_alone(bad, second, RETURNED);
 }
 
 /* The hint's entry, but 64 GiB from it nothing is ours. */
 MISUSE(leaves_nowhere)
 {
 	place_two();
-	bad_says(bad, first - 2 * DISTANCE, FOREIGN, 0);
+	bad_alone(bad, first - 2 * DISTANCE, FOREIGN);
 }
 
 MISUSE(leaves_slab_nowhere)
 {
-	bad_says(bad, block_among(100) - DISTANCE, FOREIGN, 0);
+	bad_alone(bad, block_among(100) - DISTANCE, FOREIGN);
 }
 
 MISUSE(leaf)
@@ -224,7 +224,7 @@ MISUSE(leaf)
 	faults.last_mapped = NULL;
 	place_two();
 	/* The leaf is the last thing mapped for the second region. */
-	bad_says(bad, faults.last_mapped, RECORDS, 0);
+	bad_alone(bad, faults.last_mapped, RECORDS);
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

@@ -47,11 +47,11 @@ static void *pointer_in(const char *line)
 
 _Noreturn void __wrap_panic_line(const char *line, size_t length)
 {
-	char text[200] = "";
+	char text[256] = "";
 	size_t i;
 
 	memcpy(text, line, length < sizeof text ? length : sizeof text - 1);
-	if (rt_strstr(text, "ashlar: release(0x") == NULL || rt_strstr(text, "double free") == NULL)
+	if (rt_strstr(text, "ashlar: ash_release(0x") == NULL || rt_strstr(text, "double free") == NULL)
 		rt_fail(__FILE__, __LINE__, text);
 	reported = pointer_in(text);
 	for (i = 0; i < BATCH && race.blocks[i] != reported; i++)

@@ -4,18 +4,18 @@
  * written of it; each maker becomes one test for each function that takes a
  * pointer.  The call is made in a child, which must write exactly the line
  *     ashlar: function(0xpointer): fault
- * and end with SIGILL.
+ * and end with SIGILL, or SIGABRT if the library is that of malloc.
  */
 #ifndef TESTS_SUPPORT_MISUSE_H
 #define TESTS_SUPPORT_MISUSE_H
 
-#include "ashlar.h"
+#include "ashlar_heap.h"
 #include "rt.h"
 
 struct bad {
 	void *p;
 	const char *gone; /* how this function names a block that was released */
-	char fault[96];
+	char fault[160];
 };
 
 struct misuse_case {
@@ -46,17 +46,25 @@ static inline void use_usable_size(void *p)
 		rt_exit(8);
 }
 
+/* A function that only the library of malloc has. */
+void ash_delete(void *p) __attribute__((weak));
+
+static inline int misuse_status(void)
+{
+	return 1000 + (ash_delete != NULL ? 6 : 4); /* SIGABRT, SIGILL */
+}
+
 static inline void misuse_expect(const char *call, void (*use)(void *), const struct bad *bad)
 {
 	char expected[256], text[512];
 	int status = rt_run_child(use, bad->p, text, sizeof(text));
 
-	rt_format(expected, sizeof(expected), "ashlar: %s(0x%lx): %s\n", call,
+	rt_format(expected, sizeof(expected), "ashlar: ash_%s(0x%lx): %s\n", call,
 		  (unsigned long)bad->p, bad->fault);
 	if (rt_strcmp(text, expected) != 0)
 		rt_print("     written:  %s     expected: %s", text, expected);
 	CHECK_EQ(rt_strcmp(text, expected), 0);
-	CHECK_EQ(status, 1000 + 4); /* SIGILL */
+	CHECK_EQ(status, misuse_status());
 }
 
 static inline void misuse_body(const void *argument)
@@ -84,19 +92,63 @@ static inline void misuse_body(const void *argument)
 	MISUSE_OF(usable_size, kind);                                                              \
 	static void make_##kind(struct bad *bad)
 
-static inline void bad_says(struct bad *bad, void *p, const char *fault, size_t bytes)
-{
-	bad->p = p;
-	if (bytes > 0)
-		rt_format(bad->fault, sizeof(bad->fault), "%s, %zu-byte block", fault, bytes);
-	else
-		rt_format(bad->fault, sizeof(bad->fault), "%s", fault);
-}
-
 /* The faults that concern no block. */
 #define FOREIGN  "not a block of this allocator"
 #define RECORDS  "pointer to the allocator's own records"
 #define RETURNED "memory already returned"
+
+/* p: as bad->p; bytes, start: of the block around or beside it. */
+static inline void bad_beside(struct bad *bad, void *p, const char *fault, size_t bytes,
+			      const void *start)
+{
+	uintptr_t begin = (uintptr_t)start, end = begin + bytes, at = (uintptr_t)p;
+	char distance[64] = "";
+
+	bad->p = p;
+	if (at < begin || at >= end)
+		rt_format(distance, sizeof(distance), "%zu bytes from a ",
+			  (size_t)(at < begin ? begin - at : at - end));
+	rt_format(bad->fault, sizeof(bad->fault), "%s, %s%zu-byte block at 0x%lx", fault, distance,
+		  bytes, (unsigned long)begin);
+}
+
+/* A fault at so many bytes into a block or slot. */
+static inline void bad_in(struct bad *bad, void *start, size_t offset, const char *fault,
+			  size_t bytes)
+{
+	bad_beside(bad, (char *)start + offset, fault, bytes, start);
+}
+
+struct bad_nearest {
+	uintptr_t p, start;
+	size_t bytes, distance;
+};
+
+static inline int bad_near(void *context, void *block, size_t bytes,
+			   __attribute__((unused)) const struct ash_heap_owner *owner)
+{
+	struct bad_nearest *n = context;
+	uintptr_t start = (uintptr_t)block;
+	size_t distance = n->p < start ? start - n->p : n->p - start - bytes;
+
+	if (n->bytes == 0 || distance < n->distance)
+		*n = (struct bad_nearest){n->p, start, bytes, distance};
+	return 0;
+}
+
+/* A fault that concerns no block; of a foreign pointer the nearest one is said. */
+static inline void bad_alone(struct bad *bad, void *p, const char *fault)
+{
+	struct bad_nearest n = {.p = (uintptr_t)p};
+
+	bad->p = p;
+	rt_format(bad->fault, sizeof(bad->fault), "%s", fault);
+	if (rt_strcmp(fault, FOREIGN) != 0)
+		return;
+	(void)ash_heap_walk(NULL, bad_near, &n);
+	if (n.bytes > 0)
+		bad_beside(bad, p, fault, n.bytes, (void *)n.start);
+}
 
 /* A block with neighbours that stay, so that its slab does, too. */
 static inline char *block_among(size_t size)
@@ -118,7 +170,7 @@ static inline void released(struct bad *bad, char *p)
 	size_t bytes = ash_usable_size(p);
 
 	ash_release(p);
-	bad_says(bad, p, bad->gone, bytes);
+	bad_in(bad, p, 0, bad->gone, bytes);
 }
 
 #endif

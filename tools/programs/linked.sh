@@ -184,6 +184,52 @@ else
 	skip 'bare.cc with musl, by clang: no musl here'
 fi
 
+# ---- misuse, and the example of the manual page ----
+
+# misused HOW ARGUMENT PATTERN: the line has the pattern, and SIGABRT is the end.
+misused() {
+	quiet "$1" sh -c '"$0" "$1"; exit $?' "$folder/program" "$2"
+	[ $? = 134 ] && grep -qE "^ashlar: $3" "$folder/errors"
+	verdict "misuse: $2 ($1)"
+}
+all_misused() {
+	inside='\(0x[0-9a-f]+\): interior pointer, 112-byte block at 0x[0-9a-f]+$'
+	size='\(0x[0-9a-f]+\): wrong size, 112-byte block at 0x[0-9a-f]+$'
+	misused "$1" free "free$inside"
+	misused "$1" cfree "cfree$inside"
+	misused "$1" realloc "realloc$inside"
+	misused "$1" realloc0 "realloc$inside"
+	misused "$1" usable "malloc_usable_size$inside"
+	misused "$1" free_sized "free_sized$inside"
+	misused "$1" delete "operator delete$inside"
+	misused "$1" delete_size "operator delete$size"
+	misused "$1" delete_aligned "operator delete$size"
+}
+# hooked HOW: the program is told instead.
+hooked() {
+	quiet "$1" "$folder/program" free
+	[ $? = 33 ] && grep -q '^ashlar: free(0x' "$folder/out" && cmp -s "$folder/out" "$folder/errors"
+	verdict "misuse: ash_on_misuse ($1)"
+}
+if [ -z "$CXX_HOST" ]; then
+	skip 'misuse.cc: no C++ compiler here'
+else
+	flags="-std=c++17 -O1 -g -fno-builtin $warn"
+	compiled "$CXX_HOST" $flags -w "$here/misuse.cc"; verdict "misuse.cc can be built"; all_misused with
+	compiled "$CXX_HOST" $flags -w "$here/misuse.cc" "$archive" && all_misused plain
+	compiled "$CXX_HOST" $flags -w -DHOOK -rdynamic "$here/misuse.cc" && hooked with
+	compiled "$CXX_HOST" $flags -w -DHOOK "$here/misuse.cc" "$archive" && hooked plain
+fi
+sed -n '/^\.\\" example/,/^\.\\" end/{/^\./d;s/\\e/\\/g;p}' tools/install/ashlar.3 >"$folder/leaks.c"
+echo 'int main(void) { return malloc(77) == 0 || malloc(3000000) == 0; }' | sed '1i #include <stdlib.h>' >"$folder/leaking.c"
+if [ -n "$CC_HOST" ] && compiled "$CC_HOST" -O0 $warn -Icore/include "$folder/leaks.c" "$folder/leaking.c" "$archive"; then
+	quiet plain "$folder/program" && grep -q '^leaked: 80 bytes at 0x' "$folder/errors" &&
+		grep -q '^leaked: 3002368 bytes at 0x' "$folder/errors" && [ "$(wc -l <"$folder/leaks.c")" -le 22 ]
+	verdict 'the example of the manual page lists what was not released'
+else
+	skip 'the example of the manual page: no compiler here'
+fi
+
 # ---- calls before relocation, and dlopen ----
 
 if [ -z "$CC_HOST" ]; then

@@ -166,6 +166,11 @@ long arch_fstat(long fd, struct arch_stat *out)
 	return result(syscall(SYS_fstat, fd, out));
 }
 
+long arch_fcntl(long fd, long command, long argument)
+{
+	return result(syscall(SYS_fcntl, fd, command, argument));
+}
+
 long arch_fallocate(long fd, long mode, long offset, long length)
 {
 	return result(fallocate((int)fd, (int)mode, offset, length));

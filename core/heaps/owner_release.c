@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The blocks of any heap, and the release of those that a dead process left. */
-#include "arena/arena_walk.h"
+/* The release of the blocks that a dead process left. */
+#include "arena/arena.h"
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
-#include "shm/block_walk.h"
 #include "shm/census.h"
-
-int ash_heap_walk(ash_heap *heap,
-		  int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
-{
-	if (arena_of(heap) != NULL)
-		return arena_walk(arena_of(heap), see, context);
-	return block_walk(heap_of(heap), true, see, context);
-}
 
 struct leavings {
 	ash_heap *heap;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* All live blocks of a heap other than an arena, for any thread, while others work. */
+#ifndef CORE_BLOCKS_H
+#define CORE_BLOCKS_H
+
+#include "backend/heap.h"
+#include "internal.h"
+
+/* A live block, and where its bit is. */
+struct block_place {
+	char *start;
+	size_t size;
+	const struct chunk *chunk; /* the first of a span */
+	const struct slab *slab;   /* NULL: a span        */
+	size_t index;		   /* of the slot         */
+};
+
+typedef int blocks_see(void *context, const struct block_place *at);
+
+/*
+ * Calls see for each block until that returns another value than 0; returns the last value.
+ * Each block that lives throughout the walk is seen, once; each one that is seen was live,
+ * at this address and of this size, at a moment after the last call of see.
+ */
+INTERNAL int blocks_walk(struct heap *h, blocks_see *see, void *context);
+
+/* The live span whose first chunk this is; false: there is none. */
+INTERNAL bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "slab/look.h"
+
+struct look look_begin(const struct slab *s)
+{
+	struct look l = {.slab = s, .made = load_acquire(&s->made)};
+
+	l.base = load_relaxed(&s->base);
+	l.size = load_relaxed(&s->slot_size);
+	l.slots = (unsigned)load_relaxed(&s->slots);
+	l.groups = load_relaxed(&s->groups);
+	l.class = load_relaxed(&s->class);
+	l.units = load_relaxed(&s->units);
+	l.unowned = slab_is_unowned(s);
+	return l;
+}
+
+/*
+ * True: the words just read are those of this slab.  An unowned slab with OWNER_CHANGING is
+ * being made or unmade: one thread holds whole groups of it, whose word is 0 and has no
+ * block.  In a word that is not 0 each other bit is of a block even then.
+ */
+static bool look_is_right(const struct look *l, uint64_t word)
+{
+	uint64_t owner;
+
+	fence_acquire(); /* pairs with slab_shape */
+	if (load_relaxed(&l->slab->made) != l->made)
+		return false;
+	owner = l->unowned ? load_relaxed(&l->slab->owner) : OWNER_UNOWNED;
+	return owner == OWNER_UNOWNED || (owner == (OWNER_UNOWNED | OWNER_CHANGING) && word != 0);
+}
+
+bool look_at_group(const struct look *l, unsigned g, struct look_group *out)
+{
+	unsigned slots = l->slots - g * GROUP_SLOTS;
+	uint64_t mask = slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
+	uint64_t remote = 0, word;
+
+	/*
+	 * The remote word first: an owner that collects sets the free bits before it clears
+	 * the remote ones (slab_collect), so in the other order a released slot would seem taken.
+	 */
+	if (!l->unowned)
+		remote = load_acquire(&load_relaxed(&l->slab->remote)[g]);
+	word = load_acquire(&l->slab->free[g]);
+	out->taken = mask & ~(word | remote);
+	out->pending = remote & ~word;
+	return look_is_right(l, word);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A look: what any thread may know of a slab while others allocate from it, release into
+ * it, unmake it and make another one in its record.
+ *
+ *   made   size, slots, ...   remote word, free word   made again
+ *     |                                                    |
+ *     +--------- equal: all are of one slab ---------------+
+ *
+ * The record of an owner's slab that was unmade keeps its members, and all slots are free.
+ * That of an unowned slab has 0 in all words then, see unowned.h.
+ */
+#ifndef CORE_LOOK_H
+#define CORE_LOOK_H
+
+#include "internal.h"
+#include "slab/slab.h"
+
+struct look {
+	const struct slab *slab;
+	char *base;
+	size_t size; /* of a slot */
+	unsigned slots, groups, class, units;
+	uint32_t made;
+	bool unowned;
+};
+
+/* The words of one group. */
+struct look_group {
+	uint64_t taken;   /* bit: the slot is taken                                        */
+	uint64_t pending; /* bit: another thread released it, and it is not yet collected */
+};
+
+/* Begins a look.  Its members are those of one slab if look_at_group is true afterwards. */
+INTERNAL struct look look_begin(const struct slab *s);
+
+/*
+ * Reads the words of group g < groups.  False: the slab has gone, or one thread holds the
+ * whole group of an unowned slab, which it is making or unmaking.  True: each bit was right
+ * at some moment of this call.
+ */
+INTERNAL bool look_at_group(const struct look *l, unsigned g, struct look_group *out);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Misuse by the names of malloc: the line has the name, and the end is SIGABRT. */
+#include "support/misuse.h"
+#include "syscall.h"
+
+void free(void *p);
+void ash_delete_sized(void *p, size_t size);
+void *realloc(void *p, size_t size);
+
+enum { SIGABRT = 6, SIG_BLOCK = 0 };
+
+static size_t told;
+
+static void use_delete_sized(void *p)
+{
+	ash_delete_sized(p, told);
+}
+
+static void use_realloc(void *p)
+{
+	if (realloc(p, 100) != NULL)
+		rt_exit(7);
+}
+
+/* The line of a misuse is `name`(0x...): `fault`, and the process ended by SIGABRT. */
+static void expect(const char *name, void (*use)(void *), struct bad *bad)
+{
+	char text[300], expected[300];
+
+	CHECK_EQ(rt_run_child(use, bad->p, text, sizeof text), 1000 + SIGABRT);
+	rt_format(expected, sizeof expected, "ashlar: %s(0x%lx): %s\n", name, (unsigned long)bad->p,
+		  bad->fault);
+	if (rt_strcmp(text, expected) != 0)
+		rt_print("     written:  %s     expected: %s", text, expected);
+	CHECK_EQ(rt_strcmp(text, expected), 0);
+}
+
+TEST(called_by_name, 10)
+{
+	char *p = block_among(100);
+	struct bad bad;
+
+	bad_in(&bad, p, 16, "interior pointer", 112);
+	expect("free", free, &bad);
+	expect("operator delete", ash_delete, &bad);
+	expect("operator delete", use_delete_sized, &bad);
+	expect("realloc", use_realloc, &bad);
+	expect("ash_release", ash_release, &bad);
+	free(p);
+	bad_in(&bad, p, 0, "double free", 112);
+	expect("free", free, &bad);
+	expect("operator delete", ash_delete, &bad);
+	bad_in(&bad, p, 0, "block already released", 112);
+	expect("realloc", use_realloc, &bad);
+	bad_alone(&bad, &bad, FOREIGN);
+	expect("free", free, &bad);
+	expect("operator delete", use_delete_sized, &bad);
+	p = ash_alloc(5 * MIB);
+	bad_in(&bad, p, 64, "interior pointer", 5 * MIB);
+	expect("free", free, &bad);
+}
+
+static void *of_other;
+
+static void allocate(void *size)
+{
+	of_other = ash_alloc(*(size_t *)size);
+}
+
+/* A size that the block is too small for: of the own slab, another thread's, a span. */
+TEST(called_delete_with_size, 10)
+{
+	static const size_t sizes[] = {8, 100, 3000, 50000, 500000, 3000000};
+	struct bad bad;
+
+	ash_delete_sized(NULL, 0);
+	ash_delete_sized(NULL, 100);
+	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t size = sizes[i], good = ash_good_size(size);
+		char *p = ash_alloc(size);
+
+		told = good + 1;
+		bad_in(&bad, p, 0, "wrong size", good);
+		expect("operator delete", use_delete_sized, &bad);
+		rt_thread_join(rt_thread_start(allocate, &size));
+		bad_in(&bad, of_other, 0, "wrong size", good);
+		expect("operator delete", use_delete_sized, &bad);
+		ash_delete_sized(p, good);
+		ash_delete_sized(of_other, size);
+		ash_delete_sized(ash_alloc(size), 1);
+		bad_in(&bad, p, 0, "double free", good);
+		told = 1;
+		if (size < 10000) /* above, the slab may have gone */
+			expect("operator delete", use_delete_sized, &bad);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- the end ---- */
+
+static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
+		    __attribute__((unused)) void *context)
+{
+	rt_fprint(2, "handled\n");
+}
+
+static void block_and_free(void *p)
+{
+	uint64_t all = ~(uint64_t)0;
+
+	arch_rt_sigprocmask(SIG_BLOCK, &all, NULL, sizeof all);
+	free(p);
+}
+
+static void handle_and_free(void *p)
+{
+	rt_signal(SIGABRT, handler);
+	block_and_free(p);
+}
+
+static void ignore_and_free(void *p)
+{
+	static const uint64_t ignore[4] = {1};
+
+	arch_rt_sigaction(SIGABRT, ignore, NULL, 8);
+	free(p);
+}
+
+TEST(called_abort, 10)
+{
+	char text[300];
+	int here;
+
+	CHECK_EQ(rt_run_child(block_and_free, &here, text, sizeof text), 1000 + SIGABRT);
+	CHECK_EQ(rt_run_child(ignore_and_free, &here, text, sizeof text), 1000 + SIGABRT);
+	CHECK_EQ(rt_run_child(handle_and_free, &here, text, sizeof text), 1000 + SIGABRT);
+	CHECK(rt_strstr(text, "allocator\nhandled\n") != NULL);
+}
