@@ -24,18 +24,6 @@
 #endif
 
 /*
- * A function of a higher room that a lower one calls only if the program has linked it for
- * another reason: INTERNAL_IF_LINKED stands for INTERNAL, and IS_LINKED is asked before.
- */
-#ifdef ASHLAR_AMALGAMATION
-#define INTERNAL_IF_LINKED  INTERNAL
-#define IS_LINKED(function) 1
-#else
-#define INTERNAL_IF_LINKED  INTERNAL __attribute__((weak))
-#define IS_LINKED(function) ((function) != NULL)
-#endif
-
-/*
  * An object that each thread has for itself.  In a shared object, too, without a call to
  * find it: that call might allocate.  The library has the compiler's flag for it.
  */

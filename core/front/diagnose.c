@@ -4,6 +4,13 @@
 #include "backend/heap.h"
 #include "front/find.h"
 
+#ifndef ASHLAR_AMALGAMATION
+__attribute__((weak)) void diagnose_nearest(const void *p, struct found *out)
+{
+	(void)p, (void)out;
+}
+#endif
+
 _Noreturn void diagnose(enum call call, const void *p)
 {
 	const char *fault = call_again(call);
@@ -14,8 +21,7 @@ _Noreturn void diagnose(enum call call, const void *p)
 	find_address(p, &f);
 	if (f.place == ASH_FOREIGN) {
 		fault = "not a block of this allocator";
-		if (IS_LINKED(diagnose_nearest))
-			diagnose_nearest(p, &f);
+		diagnose_nearest(p, &f);
 	} else if (f.place == ASH_RECORDS) {
 		fault = "pointer to the allocator's own records";
 	} else if (f.start == NULL) {

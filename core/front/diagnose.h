@@ -13,8 +13,9 @@ INTERNAL _Noreturn void diagnose(enum call call, const void *p);
 
 /*
  * The live block of the default heap that is nearest to an address outside all blocks; none:
- * *out is unchanged.  In diagnostics/blocks.c.
+ * *out is unchanged.  In diagnostics/blocks.c; here is only a weak one that finds none, for
+ * programs that do not link the walk for another reason.
  */
-INTERNAL_IF_LINKED void diagnose_nearest(const void *p, struct found *out);
+INTERNAL void diagnose_nearest(const void *p, struct found *out);
 
 #endif
