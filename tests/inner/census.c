@@ -8,6 +8,7 @@
 #include "heaps/instance.h"
 #include "life.h"
 #include "rt.h"
+#include "shm/census_join.h"
 #include "shm/seats.h"
 #include "syscall.h"
 
@@ -162,6 +163,24 @@ TEST(inner_census_keeps_what_a_record_names, 30)
 	CHECK_EQ(newcomer(), 2);
 	CHECK(store->census[place] != 0);
 	CHECK(LIFE_ID(store->census[place]) == (uint64_t)pid);
+}
+
+/* A process whose life nobody here can judge has no entry, and its blocks no name. */
+TEST(inner_census_of_a_process_elsewhere, 10)
+{
+	size_t i, before;
+
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	CHECK(heap != NULL);
+	store = store_of(heap_of(heap));
+	if (store->world >> 32 == 0)
+		rt_skip("namespaces cannot be told apart without /proc");
+	before = places_free();
+	store->world ^= (uint64_t)1 << 32;
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(census_join(store), TAG_UNKNOWN);
+	CHECK_EQ(*tag_of(ash_heap_alloc(heap, 100)), TAG_UNKNOWN);
+	CHECK_EQ(places_free(), before);
 }
 
 static const struct ash_heap_owner *expected;

@@ -222,6 +222,30 @@ TEST(inner_lost_release_in_flight, 10)
 	release_and_die(true);
 }
 
+/* All records are in use, one of them by a process that is dead: the next one has that. */
+TEST(inner_lost_record_is_used_again, 10)
+{
+	long pid;
+
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	h = heap_of(heap);
+	store = store_of(h);
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(ash_heap_alloc(heap, 100) != NULL);
+		(void)arch_kill(arch_getpid(), 9);
+	}
+	CHECK_EQ(rt_wait(pid), 1009);
+	CHECK_EQ(store->records_used, 1);
+	store->records_used = STORE_RECORDS;
+	CHECK(ash_heap_alloc(heap, 100) != NULL);
+	CHECK(seats_self(h) == h->owners);
+	store->records_used = 1;
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
 /* A thread that leaves the heap is building no more. */
 TEST(inner_lost_detached_record, 10)
 {

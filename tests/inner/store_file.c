@@ -5,7 +5,9 @@
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
+#include "pages.h"
 #include "rt.h"
+#include "share.h"
 #include "shm/census.h"
 #include "shm/claim.h"
 #include "shm/image.h"
@@ -109,6 +111,22 @@ TEST(store_file_open_says_why, 10)
 	/* Not so many addresses are left. */
 	CHECK(ash_heap_open_file(memfd(), (size_t)120 << 40, NULL, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
+}
+
+/* One that hardly fits where heaps are put, or does not, is put anywhere. */
+TEST(store_file_as_large_as_the_room, 10)
+{
+	size_t room = CPU_APART_TO - CPU_APART_FROM, bytes;
+	enum ash_attach why;
+	struct store *s;
+
+	for (bytes = room - CHUNK_SIZE; bytes < room + 3 * CHUNK_SIZE; bytes += CHUNK_SIZE) {
+		s = store_map_anywhere(SHARE_NO_FILE, bytes, 77, &why);
+		if (s == NULL)
+			CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
+		else
+			CHECK(pages_release(s, bytes));
+	}
 }
 
 /* As long as the heap, and no byte longer; all of it is there if that was asked for. */
