@@ -3,6 +3,8 @@
 #include "rt.h"
 
 #include "life.h"
+
+#include "proc_stat.h"
 #include "syscall.h"
 
 enum { SIGKILL = 9, SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 43, IMAGE = 49, FORKED = 61 };
@@ -276,4 +278,17 @@ TEST(life_reused_id, 30)
 	CHECK(!life_thread_is_over(told->thread));
 	CHECK_EQ(LIFE_ID(told->thread), id);
 	kill_and_wait(pid);
+}
+
+/* Of a thread that is no more nothing is known. */
+TEST(inner_life_no_stat_of_the_dead, 10)
+{
+	struct proc_stat st;
+	long pid = rt_fork();
+
+	if (pid == 0)
+		rt_exit(0);
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK(!proc_stat_read((uint64_t)pid, &st));
+	CHECK(proc_stat_read((uint64_t)arch_getpid(), &st) && st.threads >= 1);
 }

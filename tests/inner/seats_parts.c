@@ -99,8 +99,9 @@ TEST(inner_seats_parts_forgotten, 10)
 	unsigned p, parts;
 
 	CHECK(b != NULL);
-	while (bench_grow(b))
+	for (parts = 1; bench_grow(b); parts++)
 		;
+	CHECK_EQ(parts, BENCH_PARTS); /* and no word behind them is another one's */
 	for (i = 0; i < PAGE_SIZE / sizeof *b; i++)
 		CHECK(bench_take(SEATS_OF_PROCESS) != NULL); /* its neighbours have holders */
 	CHECK(b->more[BENCH_PARTS - 2] != NULL);
