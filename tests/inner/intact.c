@@ -39,7 +39,7 @@ static void set_up(void)
 	class = place_of(many[0]).slab->class;
 	current = o->bins[class].slab;
 	CHECK(o->lists[class].partial.head == NULL);
-	/* Of the first and second slab some, in two groups; another one stays full. */
+	/* Some slots of the first and second slab, in two groups; another slab stays full. */
 	ash_release(many[0]);
 	ash_release(many[1]);
 	ash_release(many[70]);
@@ -89,7 +89,7 @@ TEST(inner_intact_as_calls_leave_it, 10)
 	CHECK(owner_is_intact(o, count_slabs()));
 }
 
-/* What is otherwise for a moment; then it is intact again. */
+/* With this word replaced the record is not intact; afterwards it is again. */
 #define NOT_INTACT(place, value)                                                                   \
 	do {                                                                                       \
 		__typeof__(place) kept = (place);                                                  \
@@ -118,7 +118,10 @@ TEST(inner_intact_slabs, 10)
 		NOT_INTACT(s->chunk->head[s->unit], 0);
 		NOT_INTACT(s->opened, s->groups + 1);
 		NOT_INTACT(s->spare, !s->spare);
-		/* Ready, but not dirty; a slot that is free, and released by another as well. */
+		/*
+		 * A group that is ready but not dirty; a slot that is both free and released
+		 * remotely.
+		 */
 		if (i == 1) {
 			NOT_INTACT(s->dirty, s->dirty & ~1u);
 			NOT_INTACT(s->ready, s->ready & ~1u);
@@ -128,7 +131,7 @@ TEST(inner_intact_slabs, 10)
 			NOT_INTACT(s->remote[1], s->free[1]);
 			s->owner &= ~OWNER_PENDING;
 		}
-		/* Released by another, and no mark tells of it. */
+		/* A remote release without the pending mark. */
 		NOT_INTACT(s->remote[0], (uint64_t)1 << 40);
 		s->owner |= OWNER_PENDING;
 		CHECK(owner_is_intact(o, slabs));
@@ -137,16 +140,16 @@ TEST(inner_intact_slabs, 10)
 		s->remote[0] = 0;
 		s->owner &= ~OWNER_PENDING;
 	}
-	/* Held by another thread, which purges it: no matter. */
+	/* A slab that another thread holds for a purge is intact. */
 	partial->hold = 4711;
 	CHECK(owner_is_intact(o, slabs));
 	partial->hold = SLAB_IDLE;
-	/* Free slots in a group that was used up; taken ones where none was taken. */
+	/* Free slots in a group that is used up; taken slots in a group that was never opened. */
 	NOT_INTACT(full->free[0], 1);
 	NOT_INTACT(current->free[current->groups - 1], 1);
 	NOT_INTACT(current->free[current->opened + 1], ~(uint64_t)1);
 	NOT_INTACT(current->opened, current->opened - 2);
-	/* A handler that interrupted the opening of a group. */
+	/* As after a handler that interrupted the opening of a group. */
 	if (current->opened + 1 < current->groups) {
 		uint64_t *at = &current->free[current->opened], word = *at;
 
@@ -154,7 +157,7 @@ TEST(inner_intact_slabs, 10)
 		CHECK(owner_is_intact(o, slabs));
 		*at = word;
 	}
-	/* The bin's own group is not looked for among the ready ones. */
+	/* The bin's own group need not be ready. */
 	current->ready &= ~(1u << (bin_word(o, &o->bins[class]) - current->free));
 	CHECK(owner_is_intact(o, slabs));
 }
@@ -177,7 +180,7 @@ TEST(inner_intact_lists, 10)
 	NOT_INTACT(partial_2->previous, NULL);
 	NOT_INTACT(partial->previous, partial_2);
 	NOT_INTACT(full->next, partial);
-	/* On the wrong list. */
+	/* The slab is on the wrong list. */
 	slabs_remove(&f->partial, partial_2);
 	CHECK(!owner_is_intact(o, slabs));
 	slabs_append(&f->full, partial_2);
@@ -237,7 +240,7 @@ TEST(inner_intact_spares_and_parked, 10)
 	NOT_INTACT(o->spares[0], (struct slab *)(uintptr_t)o);
 	NOT_INTACT(spare->spare, false);
 	NOT_INTACT(spare->all_free, 1);
-	/* A slab that says it is one, and another that does not. */
+	/* A slab that is marked as a spare and is none, and a spare that is not marked. */
 	partial->spare = true;
 	spare->spare = false;
 	CHECK(!owner_is_intact(o, slabs));

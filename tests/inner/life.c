@@ -28,7 +28,10 @@ static void stay(__attribute__((unused)) void *argument)
 		rt_sleep(1000000000);
 }
 
-/* A child that tells its lives, does this, by its first thread or by another, and stays until it is killed. */
+/*
+ * A child that tells its lives, does this, by its first thread or by another, and stays until it is
+ * killed.
+ */
 static long child_that(void (*then)(void *), bool by_thread)
 {
 	long pid;
@@ -164,7 +167,10 @@ static void ends_with_exec(bool by_thread)
 	CHECK_EQ(arch_kill(pid, 0), 0);
 	/* Also where the image is not to be seen. */
 	CHECK(life_process_is_over(told->process & ~image));
-	/* The same, had it been made by exec: not seen in its flags, but in the image, once that is there. */
+	/*
+	 * The same, had it been made by exec: not seen in its flags, but in the image, once that is
+	 * there.
+	 */
 	while (!life_process_is_over(told->process & ~forked) ||
 	       !life_thread_is_over(told->thread & ~forked))
 		rt_yield();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks above 32 KiB where there is malloc: released ones that are cached (core/thread/large.c). */
+/*
+ * Blocks above 32 KiB where there is malloc: released ones that are cached (core/thread/large.c).
+ */
 #include "malloc/large.h"
 
 static void park(size_t size)
