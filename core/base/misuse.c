@@ -50,7 +50,7 @@ _Noreturn void misuse_report(enum call call, const void *p, const char *fault, c
 	end = text_add(end, fault);
 	if (start != NULL) {
 		end = text_add(end, ", ");
-		if (offset >= bytes) {
+		if (!SMALL && offset >= bytes) {
 			bool before = (uintptr_t)p < (uintptr_t)start;
 
 			end = text_add_number(end, before ? 0 - offset : offset - bytes, 10);

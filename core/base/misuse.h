@@ -3,6 +3,7 @@
 #ifndef CORE_MISUSE_H
 #define CORE_MISUSE_H
 
+#include "base/bits.h"
 #include "base/layout.h"
 #include "internal.h"
 

@@ -55,7 +55,7 @@ void find_address(const void *p, struct found *f)
 
 	memset(f, 0, sizeof *f);
 	if (c == NULL) {
-		f->place = records_hold(p) ? ASH_RECORDS : ASH_FOREIGN;
+		f->place = !SMALL && records_hold(p) ? ASH_RECORDS : ASH_FOREIGN;
 		return;
 	}
 	if (!chunk_is(c, CHUNK_SLABS)) {

@@ -72,7 +72,9 @@ static void ring_body(void *argument)
 			if (most_slabs < st.slabs)
 				most_slabs = st.slabs;
 		}
-		/* Half the ring's depth behind, so that the batches are on their way for a while. */
+		/*
+		 * Half the ring's depth behind, so that the batches are on their way for a while.
+		 */
 		if (n < DEPTH / 2)
 			continue;
 		wait_for(&in->written, n - DEPTH / 2 + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel was told of huge pages, chunk by chunk, and how many mappings that makes. */
+/* The advice about huge pages, chunk by chunk, and the number of mappings that it makes. */
 #include "ashlar.h"
 #include "backend/huge.h"
 #include "backend/map.h"
@@ -50,7 +50,7 @@ TEST(inner_advice_has_a_limit, 10)
 	char *p = advised(250);
 	size_t k;
 
-	/* Each makes two borders more. */
+	/* Each span adds two borders. */
 	for (k = 0; k < 49; k++) {
 		advise(p, 2 * k + 1, 1, ADVICE_PLAIN);
 		CHECK_EQ(heap_default.borders, 3 + 2 * k);
@@ -58,19 +58,19 @@ TEST(inner_advice_has_a_limit, 10)
 	advise(p, 2 * k + 1, 1, ADVICE_PLAIN);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS - 1);
 	CHECK_EQ(advice_of(p, 2 * k + 1), ADVICE_HUGE);
-	/* At the span's end one more, which is the last. */
+	/* One more border at the end of the span, the last that is allowed. */
 	advise(p, 249, 1, ADVICE_PLAIN);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS);
 	advise(p, 240, 1, ADVICE_PLAIN);
 	CHECK_EQ(advice_of(p, 240), ADVICE_HUGE);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS);
-	/* At the region's beginning one less, and one more. */
+	/* At the beginning of the region one border goes and one comes. */
 	advise(p, 0, 1, ADVICE_PLAIN);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS - 1);
 	CHECK_EQ(advice_of(p, 0), ADVICE_PLAIN);
 	advise(p, 0, 1, ADVICE_HUGE);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS);
-	/* What moves a border, or takes some away, is always told. */
+	/* Advice that only moves or removes borders is always given. */
 	advise(p, 2, 1, ADVICE_PLAIN);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS - 2);
 	advise(p, 4, 1, ADVICE_PLAIN);
@@ -108,7 +108,10 @@ TEST(inner_advice_of_none, 10)
 {
 	char *p = advised(100);
 
-	/* No wish in particular: not what an earlier block wished, but what was never wished stays. */
+	/*
+	 * ADVICE_NONE replaces the advice of an earlier block, and leaves chunks without advice as
+	 * they are.
+	 */
 	advise(p, 10, 2, ADVICE_PLAIN);
 	advise(p, 10, 2, ADVICE_NONE);
 	CHECK(advice_of(p, 10) == ADVICE_PLAIN && advice_of(p, 11) == ADVICE_PLAIN);
@@ -140,7 +143,7 @@ TEST(inner_advice_moves, 10)
 	ash_release(p);
 }
 
-/* No huge page for an eighth of one; what grows keeps the wish it was made with. */
+/* No huge page is asked for where an eighth of it is used; a span that grows keeps its advice. */
 TEST(inner_advice_of_spans, 10)
 {
 	char *p = advised(100), *q, *r;
@@ -168,7 +171,7 @@ TEST(inner_advice_of_spans, 10)
 	CHECK_EQ(heap_default.borders, 0);
 }
 
-/* What a heap's options say goes before what the policy would do. */
+/* The options of a heap take precedence over the policy. */
 TEST(inner_advice_by_options, 10)
 {
 	struct ash_defaults options = {.huge = ASH_HUGE_NEVER};

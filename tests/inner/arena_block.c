@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of an arena: an arena inside one, blocks that cannot grow, what check and statistics see. */
+/*
+ * Blocks of an arena: an arena inside a block, a block that cannot grow, ash_heap_check and
+ * statistics.
+ */
 #include "arena/arena_check.h"
 #include "arena/arenas.h"
 #include "support/heap_in.h"
@@ -34,7 +37,7 @@ TEST(arena_block_in_dirty_memory, 10)
 	}
 }
 
-/* An arena inside a block of an arena; it begins where the block does. */
+/* Makes an arena inside a block of an arena; both begin at the same address. */
 static void nest(size_t size, size_t inner_size)
 {
 	outer = ash_heap_create_in(memory, sizeof memory);
@@ -117,7 +120,7 @@ TEST(arena_block_in_a_slab_that_was_spare, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* By a handler that interrupts a call: the record that the call has in hand is left alone. */
+/* A handler that interrupts a call makes an arena: the seat stays closed. */
 TEST(arena_block_made_in_a_call, 10)
 {
 	block = ash_alloc(100000);
@@ -133,7 +136,7 @@ TEST(arena_block_made_in_a_call, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* A block that cannot grow, as nothing is left, has its own granules after and no others. */
+/* A block that cannot grow, as the arena is full, has its own granules afterwards and no others. */
 TEST(arena_block_that_cannot_grow, 10)
 {
 	char *a, *gap, *b, *p;
@@ -153,7 +156,9 @@ TEST(arena_block_that_cannot_grow, 10)
 	CHECK_EQ(ash_heap_check(outer), 0);
 }
 
-/* The granules behind the last one are nobody's, however many of the last word they are. */
+/*
+ * ash_heap_check finds a granule behind the end that is not HELD, however many the last word has.
+ */
 TEST(arena_block_beyond_the_end, 10)
 {
 	unsigned i, words = 0;
@@ -178,7 +183,7 @@ TEST(arena_block_beyond_the_end, 10)
 	CHECK_EQ(words, ~(uint32_t)1); /* each number from 1 on */
 }
 
-/* What is being taken or released counts as no block and as no byte. */
+/* A run that is being taken or released counts neither as a block nor as bytes. */
 TEST(arena_block_in_flight, 10)
 {
 	struct ash_stats before, after;

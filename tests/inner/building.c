@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is changing units of a heap shared by processes (core/shm/building.c): each is counted, and gone after. */
+/*
+ * Builders of a heap shared by processes (shm/building.h): each is counted while it builds, and not
+ * after.
+ */
 #include "shm/building.h"
 #include "thread/seat.h"
 
@@ -31,7 +34,7 @@ static struct owner *set_up(void)
 	return o;
 }
 
-/* The life of a thread that is no more. */
+/* The life of a thread that has ended. */
 static uint64_t dead_life(void)
 {
 	static volatile uint64_t *life;
@@ -59,7 +62,7 @@ TEST(inner_building_by_owner, 10)
 	CHECK(b.word == &o->building && b.as == BUILDER_OWNER);
 	CHECK_EQ(o->building, odd + 1);
 	CHECK(!building_quiet(store, &later));
-	/* Within it, or by a handler: one is enough. */
+	/* A nested call, or one by a signal handler, changes nothing. */
 	c = building_begin(h, o);
 	CHECK(c.word == NULL);
 	building_end(c);
@@ -105,7 +108,7 @@ TEST(inner_building_by_strangers, 10)
 		CHECK(b[i].word == &store->crowd && b[i].as == BUILDER_CROWD);
 	}
 	CHECK_EQ(store->crowd, 2);
-	strangers_bury(store); /* all of them live */
+	strangers_bury(store); /* all of these threads live */
 	for (unsigned i = 0; i < STRANGERS; i++) {
 		CHECK_EQ(store->strangers[i], mine);
 		building_end(b[i]);
@@ -122,7 +125,7 @@ TEST(inner_building_by_strangers, 10)
 	CHECK_EQ(store->lost, 0);
 }
 
-/* Strangers who died in the middle are noted, once each, and their places are free. */
+/* The deaths of strangers that were building are counted once each, and their entries are freed. */
 TEST(inner_building_by_the_dead, 10)
 {
 	uint64_t life, sum;
@@ -143,7 +146,7 @@ TEST(inner_building_by_the_dead, 10)
 	CHECK_EQ(store->lost, (STRANGERS + 1) / 2 + 1);
 }
 
-/* A record that somebody holds, or that a dead one left, speaks of its process's place. */
+/* A record that is held, by a live or a dead thread, keeps the census entry of its process. */
 TEST(inner_building_census_is_held, 10)
 {
 	struct owner *o = set_up();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The census of a shared heap that is full of processes which are over. */
+/* The census of a shared heap, full of processes that have ended, and the owners that it tells. */
 #include "shm/census.h"
 
 #include "ashlar_heap.h"
@@ -8,6 +8,7 @@
 #include "heaps/instance.h"
 #include "life.h"
 #include "rt.h"
+#include "shm/census_join.h"
 #include "shm/seats.h"
 #include "syscall.h"
 
@@ -16,7 +17,7 @@ enum { BIRTH = 22 };
 static ash_heap *heap;
 static struct store *store;
 
-/* The i-th process that is over: of the same id, but each born at a time of its own. */
+/* The life of the i-th ended process: all have the same id, and different times of birth. */
 static uint64_t dead(size_t i)
 {
 	static uint64_t *life;
@@ -41,7 +42,7 @@ static void census_fill(void)
 	heap = ash_heap_create_shared(16 * MIB, NULL);
 	CHECK(heap != NULL);
 	store = store_of(heap_of(heap));
-	(void)dead(0); /* we have the first place */
+	(void)dead(0); /* this process has the first entry */
 	for (i = 1; i < CENSUS_LAST; i++)
 		store->census[i] = dead(i);
 }
@@ -54,7 +55,10 @@ static uint16_t *tag_of(void *p)
 	return census_tag(at.slab, at.index);
 }
 
-/* A new process: what tag do its blocks get? */
+/*
+ * Forks a process that allocates.  1: its blocks are tagged TAG_UNKNOWN; 2: they have a tag of
+ * their own.
+ */
 static unsigned newcomer(void)
 {
 	long pid = rt_fork();
@@ -65,7 +69,7 @@ static unsigned newcomer(void)
 		size_t i;
 
 		p = ash_heap_alloc(heap, 100);
-		/* It was given its answer once, not with each block. */
+		/* The tag is determined once, not for each block. */
 		full = store->full;
 		for (i = 0; i < 100; i++)
 			ash_heap_release(heap, ash_heap_alloc(heap, 2 * MIB));
@@ -88,7 +92,7 @@ TEST(inner_census_reused, 30)
 {
 	census_fill();
 	CHECK_EQ(newcomer(), 2);
-	/* All at once, so that the next ones need no walk. */
+	/* All entries were freed at once, so that the next processes need no walk. */
 	CHECK_EQ(places_free(), CENSUS_LAST - 2);
 }
 
@@ -100,7 +104,7 @@ static int count_unknown(void *context, __attribute__((unused)) void *block,
 	return 0;
 }
 
-/* Each left a block: newcomers are unknown, at no price, until some of the blocks go. */
+/* Each ended process left a block: new processes get TAG_UNKNOWN until some blocks are released. */
 TEST(inner_census_full, 30)
 {
 	static void *left[CENSUS_LAST];
@@ -115,19 +119,19 @@ TEST(inner_census_full, 30)
 	}
 	CHECK_EQ(newcomer(), 1);
 	CHECK_EQ(places_free(), 0);
-	/* Nobody is asked about twice. */
+	/* The kernel is asked about each process once. */
 	for (i = 1; i < CENSUS_LAST; i++)
 		CHECK(store->census[i] >> 63 == 1);
 	(void)ash_heap_walk(heap, count_unknown, counts);
 	CHECK_EQ(counts[1], 1);
 	CHECK_EQ(ash_heap_release_owner(heap, TAG_UNKNOWN), 0);
-	/* A block goes, and with it a name. */
+	/* When the only block of a process is released, its tag is free. */
 	ash_heap_release(heap, left[77]);
 	for (n = 0, unknown = 1; n < 20 && unknown == 1; n++)
 		unknown = newcomer();
 	CHECK_EQ(unknown, 2);
 	CHECK_EQ(store->census[77] >> 63, 0);
-	/* Or all blocks of a process. */
+	/* The same by ash_heap_release_owner. */
 	CHECK_EQ(newcomer(), 1);
 	CHECK_EQ(ash_heap_release_owner(heap, 1234), 1);
 	CHECK_EQ(store->census[1233], 0);
@@ -135,7 +139,7 @@ TEST(inner_census_full, 30)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-/* A process that was killed in a call has a record still, which names it: its tag is kept. */
+/* A killed process still has its record, which refers to its tag: the tag is not reused. */
 TEST(inner_census_keeps_what_a_record_names, 30)
 {
 	uint64_t place;
@@ -164,6 +168,24 @@ TEST(inner_census_keeps_what_a_record_names, 30)
 	CHECK(LIFE_ID(store->census[place]) == (uint64_t)pid);
 }
 
+/* A process in another namespace gets no entry, as its life cannot be judged, and TAG_UNKNOWN. */
+TEST(inner_census_of_a_process_elsewhere, 10)
+{
+	size_t i, before;
+
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	CHECK(heap != NULL);
+	store = store_of(heap_of(heap));
+	if (store->world >> 32 == 0)
+		rt_skip("namespaces cannot be told apart without /proc");
+	before = places_free();
+	store->world ^= (uint64_t)1 << 32;
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(census_join(store), TAG_UNKNOWN);
+	CHECK_EQ(*tag_of(ash_heap_alloc(heap, 100)), TAG_UNKNOWN);
+	CHECK_EQ(places_free(), before);
+}
+
 static const struct ash_heap_owner *expected;
 static size_t found;
 
@@ -179,7 +201,7 @@ static int see_owner(__attribute__((unused)) void *context, void *block,
 	return 0;
 }
 
-/* The block's owner, as a walk tells it. */
+/* Checks the owner that a walk reports for the block. */
 static void owner_is(void *block, uint64_t id, int pid, bool live)
 {
 	struct ash_heap_owner owner = {id, pid, live};
@@ -190,7 +212,10 @@ static void owner_is(void *block, uint64_t id, int pid, bool live)
 	CHECK_EQ(found, 1);
 }
 
-/* Whatever its tag: of this process with a high one, of a dead one, and of one that has no entry. */
+/*
+ * Owners that a walk reports: a live process with a high tag, a dead one, and a tag without an
+ * entry.
+ */
 TEST(inner_census_owners_of_blocks, 30)
 {
 	enum { HIGH = CENSUS_LAST, BESIDE = HIGH - 64, NONE = HIGH - 128 };
@@ -214,12 +239,18 @@ TEST(inner_census_owners_of_blocks, 30)
 	owner_is(p[1], HIGH, (int)LIFE_ID(life), true);
 	owner_is(p[2], BESIDE, (int)LIFE_ID(dead(0)), false);
 	owner_is(p[3], NONE, 0, false);
-	/* Nor after one that lives, whose tag has the same place in the walk's memory. */
+	/*
+	 * The walk caches answers by tag modulo 64: a live process with the same remainder changes
+	 * nothing.
+	 */
 	*tag_of(p[2]) = HIGH;
 	owner_is(p[3], NONE, 0, false);
 }
 
-/* Who comes asks about the one before: when it is full, most are known to be over. */
+/*
+ * A process that joins asks about the one before it: most deaths are known before the census is
+ * full.
+ */
 TEST(inner_census_asks_about_the_last, 30)
 {
 	size_t i, known = 0;

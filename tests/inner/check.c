@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each invariant of DESIGN.md 7, broken on purpose: ash_check tells its number. */
+/* Each invariant of DESIGN.md 7 is broken on purpose: ash_check returns its number. */
 #include "ashlar.h"
 #include "thread/owner.h"
 #include "inner/slots.h"
@@ -8,7 +8,7 @@
 
 static char *block[200], *other, *span, *of_another;
 
-/* What is otherwise for a moment; then all is well again. */
+/* With this word replaced ash_check returns the number; afterwards 0. */
 #define BROKEN(number, place, value)                                                               \
 	do {                                                                                       \
 		__typeof__(place) kept = (place);                                                  \
@@ -104,17 +104,17 @@ TEST(inner_check_hints, 10)
 	BROKEN(8, f->full.head, s);
 	BROKEN(8, f->full.tail, s);
 	slabs_remove(&f->partial, s);
-	CHECK_EQ(ash_check(), 0); /* on no list: only its memory is lost */
+	CHECK_EQ(ash_check(), 0); /* a slab on no list: only its memory is lost */
 	slabs_append(&f->full, s);
 	CHECK_EQ(ash_check(), 8);
 	slabs_remove(&f->full, s);
 	slabs_append(&f->partial, s);
 	CHECK_EQ(ash_check(), 0);
-	/* Untouched groups are free throughout, but for the next one that is opened. */
+	/* Groups that were never opened are entirely free. */
 	s = seat.self->bins[at.slab->class].slab;
 	if (s->opened + 1 < s->groups)
 		BROKEN(7, s->free[s->groups - 1], s->free[s->groups - 1] & (s->free[s->groups - 1] - 1));
-	/* Of others, only what everybody can be sure of. */
+	/* Of slabs of other owners only what no running call can change is checked. */
 	s = place_of(of_another).slab;
 	s->ready = 0;
 	CHECK_EQ(ash_check(), 0);

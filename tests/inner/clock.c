@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of keep.h, step by step; what makes it tick; and the watching that goes with it. */
+/* The clock of retain.h, tick by tick: what makes it tick, and how threads are notified of it. */
 #include "ashlar.h"
 #include "backend/retain.h"
 #include "thread/owner.h"
@@ -25,7 +25,7 @@ TEST(inner_clock_begins_and_ends, 10)
 	CHECK(retain_tick(&h, 1) && h.running != 0 && h.clock == 4 && h.period_low == 1);
 	h.dirty = 160;
 	CHECK(!retain_tick(&h, 1) && h.running == 0 && h.clock == 4);
-	h.refused = 10; /* cannot be had: as if there were so much less */
+	h.refused = 10; /* refused to be purged: not counted as dirty */
 	h.dirty = 330;
 	CHECK(!retain_tick(&h, 1));
 	h.dirty = 331;
@@ -36,7 +36,7 @@ TEST(inner_clock_begins_and_ends, 10)
 	CHECK(!retain_tick(&h, 1));
 }
 
-/* Of what was not needed throughout a period, half of `retain` stays. */
+/* Of the memory that was idle throughout a period, half of `retain` stays. */
 TEST(inner_clock_periods, 10)
 {
 	h.dirty = 500;
@@ -49,7 +49,10 @@ TEST(inner_clock_periods, 10)
 	CHECK(retain_tick(&h, 1) && h.period_low == 500 && h.period_start == 500);
 	CHECK_EQ(h.running, CLOCK_UNNOTIFIED);
 	CHECK_EQ(h.refused, 500 - (500 - 300 + 160));
-	/* The next one begins where this one ended, though some calls count more than one. */
+	/*
+	 * The next period begins where this one ended, although some calls count more than one
+	 * tick.
+	 */
 	CHECK(h.clock % RETAIN_PERIOD == 0);
 	h.refused = 0;
 	h.period_low = 160; /* all of it was needed */
@@ -57,7 +60,7 @@ TEST(inner_clock_periods, 10)
 	h.period_low = 161;
 	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.period_low == 500);
 	CHECK_EQ(h.refused, 500 - (500 - 161 + 160));
-	/* A low above what is kept by now tells nothing. */
+	/* A minimum above what is dirty by now is ignored. */
 	h.refused = 0;
 	h.period_low = 501;
 	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.period_low == 500 && h.refused == 0);
@@ -84,7 +87,7 @@ TEST(inner_clock_fresh_is_paid_for, 10)
 	CHECK_EQ(h.refused, 40);
 }
 
-/* The clock runs, and no period gives anything back. */
+/* The clock runs, and no period purges anything. */
 static void run_clock(void)
 {
 	heap_default.dirty += 1000000;
@@ -115,7 +118,7 @@ TEST(inner_clock_ticks, 10)
 	TICKS(q = ash_resize(q, CHUNK_SIZE * 2));
 	TICKS(ash_release(q));
 	TICKS(ash_thread_detach()); /* units came back */
-	/* A call of a thread that has a record and is in another call: it ticks, and the mark is for later. */
+	/* A call that interrupts a call of the same thread ticks; the mark is looked at later. */
 	ash_release(ash_alloc(10));
 	p = ash_alloc(CHUNK_SIZE * 4);
 	o = seat_take();
@@ -123,7 +126,7 @@ TEST(inner_clock_ticks, 10)
 	heap_default.running = CLOCK_UNNOTIFIED;
 	TICKS(ash_release(p));
 	CHECK_EQ(o->watch, WATCH_NOTIFIED);
-	CHECK_EQ(heap_default.running, CLOCK_RUNS); /* and other threads have been notified */
+	CHECK_EQ(heap_default.running, CLOCK_RUNS); /* other threads have been notified */
 	seat_open();
 	CHECK(seat.open == SEAT_OPEN);
 }
@@ -141,7 +144,7 @@ TEST(inner_clock_tells_owners, 10)
 	CHECK_EQ(o->watch, WATCH_NONE);
 	(void)seat_take();
 	heap_default.running = CLOCK_UNNOTIFIED;
-	watch_notify_all(&heap_default); /* we are in a call, and heed it at its end */
+	watch_notify_all(&heap_default); /* this thread is in a call, and looks at the mark at its end */
 	seat_open();
 	CHECK_EQ(o->watch, WATCH_NONE);
 	CHECK_EQ(at.slab->owner & OWNER_PENDING, 0);
@@ -152,12 +155,12 @@ TEST(inner_clock_tells_owners, 10)
 	for (size_t i = 0; i < INBOX_WORDS; i++)
 		inbox |= o->inbox[i];
 	CHECK_EQ(inbox, (uint64_t)(uintptr_t)at.slab);
-	/* Our next release is slow, and heeds it: the clock does not run. */
+	/* The next release is slow and looks at the mark: the clock does not run. */
 	ash_release(p);
 	CHECK_EQ(o->watch, WATCH_NONE);
 	CHECK_EQ(at.slab->owner & OWNER_PENDING, 0);
 	watch_notify(o);
-	watch_notify(o); /* told already */
+	watch_notify(o); /* notified already */
 	CHECK_EQ(o->watch, WATCH_NOTIFIED);
 	run_clock();
 	ash_release(q);
@@ -168,7 +171,7 @@ TEST(inner_clock_tells_owners, 10)
 	CHECK_EQ(o->watch, WATCH_NONE); /* it is vacant */
 }
 
-/* A bin's group is not ready while the clock runs, so that releases into it are events. */
+/* While the clock runs, the group of a bin is not ready, so that releases into it are events. */
 TEST(inner_clock_counts_events, 10)
 {
 	char *p[200], *q;
@@ -199,7 +202,7 @@ TEST(inner_clock_counts_events, 10)
 		CHECK(q == p[199]);
 	}
 	CHECK_EQ(heap_default.clock, 16);
-	/* Into another group: first that gets ready, then nothing is an event. */
+	/* Releases into another group: the first one makes it ready, further ones are no events. */
 	CHECK(place_of(p[0]).group != at.group);
 	ash_release(p[0]);
 	CHECK_EQ(o->other_events, 1);
@@ -208,7 +211,7 @@ TEST(inner_clock_counts_events, 10)
 	o->other_events = 1023;
 	ash_release(p[64]);
 	CHECK_EQ(heap_default.clock, 16 + 1024);
-	/* The clock stops: what was not ready gets so with the next release. */
+	/* The clock stops: the group becomes ready with the next release. */
 	heap_default.dirty = heap_default.running = 0;
 	ash_release(p[199]);
 	watch_check(o);
@@ -218,13 +221,13 @@ TEST(inner_clock_counts_events, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Where memory is locked nothing can be purged: whole regions go. */
+/* Locked memory cannot be purged: only whole regions are unmapped. */
 TEST(inner_clock_where_memory_is_locked, 10)
 {
 	for (uint64_t locked = 0; locked < 2; locked++) {
 		ash_release(ash_alloc(60 * MIB));
 		CHECK(heap_default.reserved > 0);
-		heap_default.dirty += 100000; /* as if; and nothing of it can be had */
+		heap_default.dirty += 100000; /* invented: none of it can be purged */
 		heap_default.locked = locked;
 		heap_default.refused = 0;
 		retain_fresh(&heap_default, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The heap's counters against what they count.  They are hints, so nothing breaks at once
- * when one drifts; but keeping and giving back go by them (keep.h).  One thread, so they are exact.
+ * when one drifts; but what is retained depends on them (retain.h).  One thread, so they are exact.
  */
 #include "backend/retain.h"
 #include "thread/owner.h"
@@ -23,7 +23,7 @@ static size_t slab_chunks(void)
 	return n;
 }
 
-/* Places in the row of chunks where the advice changes: each is a border of mappings. */
+/* Chunks whose advice differs from that of the chunk before: each begins a mapping. */
 static size_t borders(void)
 {
 	size_t n = 0;
@@ -34,7 +34,7 @@ static size_t borders(void)
 	return n;
 }
 
-/* Only slab chunks are looked into for free units. */
+/* Only chunks of slabs have free units. */
 static void hints_name_slab_chunks(void)
 {
 	for (struct region *r = heap_default.regions; r != NULL; r = r->next)
@@ -130,7 +130,7 @@ TEST(inner_counts_spans, 20)
 	agree();
 }
 
-/* What a trim gave back is what is kept no more. */
+/* What a trim returns is by how much the resident memory shrinks. */
 TEST(inner_counts_of_trims, 10)
 {
 	char *p[6];
@@ -155,7 +155,7 @@ TEST(inner_counts_of_trims, 10)
 	CHECK_EQ(heap_trim(&heap_default, 0), 0);
 }
 
-/* A region goes with what was dirty in it: as where memory is locked, and cannot be purged. */
+/* When a region is unmapped its dirty units are no longer counted, as for locked memory. */
 TEST(inner_counts_of_regions_that_go, 10)
 {
 	char *p = ash_alloc(2 * LARGE), *q = ash_alloc(LARGE);
@@ -214,7 +214,7 @@ static void thread_body(__attribute__((unused)) void *argument)
 		ash_release(many[i]);
 }
 
-/* What an ended thread left, released by another; unowned slabs, too. */
+/* Slabs of an ended thread whose blocks another thread releases, and unowned slabs. */
 TEST(inner_counts_of_ended_threads, 20)
 {
 	struct owner *o;

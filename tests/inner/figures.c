@@ -32,7 +32,7 @@ TEST(inner_figures_of_stats, 10)
 	rt_thread_join(rt_thread_start(release_it, p));
 	ash_stats(&st);
 	CHECK(st.blocks == 2 && st.block_bytes == bytes - 112 && st.pending == 1);
-	/* Nobody's slab has nothing that waits. */
+	/* An unowned slab has no pending releases. */
 	(void)seat_take();
 	n = ash_alloc(200);
 	ash_stats(&st);
@@ -49,7 +49,7 @@ TEST(inner_figures_of_stats, 10)
 
 enum { PIECE = 8192, PIECES = 24 };
 
-/* Pages of free slots, in slabs that are current and on the list; what may stay is counted off. */
+/* Purged pages of free slots, in current and listed slabs; `room` is what may stay resident. */
 TEST(inner_figures_of_purges, 10)
 {
 	static char *p[PIECES];
@@ -74,7 +74,7 @@ TEST(inner_figures_of_purges, 10)
 	seat_open();
 	for (size_t i = 0; i < PIECES; i += 2)
 		CHECK(p[i + 1][0] == 1); /* no look at the others: it would map a page */
-	/* Only the current slab has some. */
+	/* Only the current slab has free pages. */
 	p[0] = ash_alloc(PIECE);
 	memset(p[0], 1, PIECE);
 	ash_release(p[0]);
@@ -121,7 +121,7 @@ TEST(inner_figures_of_purges_of_others, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* More pages than one look tells of. */
+/* More pages than one call of mincore reports. */
 TEST(inner_figures_of_pages, 10)
 {
 	size_t bytes = 12 * MIB, there = 0;

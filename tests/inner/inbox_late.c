@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * News of a release that comes after the last look into the inbox and before the record is
- * vacant: whoever vacates the record looks again.
+ * A notification that is entered after the inbox was last emptied and before the record is
+ * vacant: the thread that vacates the record empties the inbox again.
  */
 #include "thread/inbox.h"
 

@@ -3,6 +3,8 @@
 #include "rt.h"
 
 #include "life.h"
+
+#include "proc_stat.h"
 #include "syscall.h"
 
 enum { SIGKILL = 9, SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 43, IMAGE = 49, FORKED = 61 };
@@ -26,7 +28,10 @@ static void stay(__attribute__((unused)) void *argument)
 		rt_sleep(1000000000);
 }
 
-/* A child that tells its lives, does this, by its first thread or by another, and stays until it is killed. */
+/*
+ * A child that tells its lives, does this, by its first thread or by another, and stays until it is
+ * killed.
+ */
 static long child_that(void (*then)(void *), bool by_thread)
 {
 	long pid;
@@ -162,7 +167,10 @@ static void ends_with_exec(bool by_thread)
 	CHECK_EQ(arch_kill(pid, 0), 0);
 	/* Also where the image is not to be seen. */
 	CHECK(life_process_is_over(told->process & ~image));
-	/* The same, had it been made by exec: not seen in its flags, but in the image, once that is there. */
+	/*
+	 * The same, had it been made by exec: not seen in its flags, but in the image, once that is
+	 * there.
+	 */
 	while (!life_process_is_over(told->process & ~forked) ||
 	       !life_thread_is_over(told->thread & ~forked))
 		rt_yield();
@@ -276,4 +284,17 @@ TEST(life_reused_id, 30)
 	CHECK(!life_thread_is_over(told->thread));
 	CHECK_EQ(LIFE_ID(told->thread), id);
 	kill_and_wait(pid);
+}
+
+/* Of a thread that is no more nothing is known. */
+TEST(inner_life_no_stat_of_the_dead, 10)
+{
+	struct proc_stat st;
+	long pid = rt_fork();
+
+	if (pid == 0)
+		rt_exit(0);
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK(!proc_stat_read((uint64_t)pid, &st));
+	CHECK(proc_stat_read((uint64_t)arch_getpid(), &st) && st.threads >= 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search for memory that dead threads lost (core/shm/lost_memory.c): while another thread
- * builds nothing is returned that may be its own, and the search is repeated later.
+ * The search for memory that dead threads lost (shm/lost_memory.h): while another thread
+ * builds, memory that it may hold is not returned, and the search is repeated later.
  */
 #include "shm/lost_memory.h"
 
@@ -34,14 +34,14 @@ static void set_up(void)
 	CHECK(block != NULL);
 }
 
-/* As a thread that died while it built leaves it. */
+/* Counts a death while building. */
 static void lose(void)
 {
 	CHECK(ash_heap_check(heap) == 0 || store->lost == 0);
 	store->lost = 1;
 }
 
-/* A free unit of the block's chunk, which is nobody's from now on. */
+/* Takes a free unit of the block's chunk, as a thread that dies before it has made a slab there. */
 static uint64_t lose_unit(void)
 {
 	struct chunk *c = map_find(block);
@@ -81,7 +81,7 @@ static void take_unowned(struct slot_ref *at)
 	CHECK(p != NULL && slot_find(map_find(p), p, at));
 }
 
-/* No slot of a slab that was made has a tag, whatever had its memory before: it would seem handed out. */
+/* A new slab has no tags, whatever used its memory before: a free slot would seem handed out. */
 TEST(inner_lost_no_tag_in_a_new_slab, 10)
 {
 	enum { BLOCKS = 5000, SIZE = 16 };
@@ -118,7 +118,7 @@ TEST(inner_lost_slot_of_a_builder, 10)
 	b = building_begin(h, NULL);
 	take_unowned(&at);
 	*census_tag(at.slab, at.index) = 1;
-	take_unowned(&at); /* the other one keeps its slab */
+	take_unowned(&at); /* the first one keeps the slab from being unmade */
 	CHECK_EQ(*census_tag(at.slab, at.index), TAG_NONE);
 	lose();
 	(void)ash_heap_recover(heap);
@@ -130,7 +130,7 @@ TEST(inner_lost_slot_of_a_builder, 10)
 	CHECK_EQ(store->lost, 0);
 }
 
-/* Where nothing is lost, a builder does not make the search fail. */
+/* If nothing is lost the search succeeds, although a thread builds. */
 TEST(inner_lost_nothing, 10)
 {
 	struct slot_ref at;
@@ -147,7 +147,7 @@ TEST(inner_lost_nothing, 10)
 	building_end(b);
 }
 
-/* One thread searches at a time; another one goes on where it died. */
+/* One thread searches at a time; if it dies, another one may. */
 TEST(inner_lost_searcher, 10)
 {
 	struct chunk *c;
@@ -178,7 +178,7 @@ TEST(inner_lost_searcher, 10)
 	(void)ash_heap_recover(heap);
 	CHECK((c->units & bit) != 0);
 	CHECK_EQ(store->recoverer, 0);
-	/* Nor by a handler of the searcher itself. */
+	/* A handler that interrupts the searcher does not search. */
 	bit = lose_unit();
 	store->recoverer = lives_thread(h);
 	(void)ash_heap_recover(heap);
@@ -190,7 +190,9 @@ TEST(inner_lost_searcher, 10)
 
 /* ---- records ---- */
 
-/* A process that dies while it releases a block of ours: with or without the mark that it does. */
+/*
+ * A process dies while it releases a block of this process, after or before it has tagged the slot.
+ */
 static void release_and_die(bool marked)
 {
 	struct slot_ref at;
@@ -222,7 +224,31 @@ TEST(inner_lost_release_in_flight, 10)
 	release_and_die(true);
 }
 
-/* A thread that leaves the heap is building no more. */
+/* All records are in use, one of them by a dead process: a new thread gets that record. */
+TEST(inner_lost_record_is_used_again, 10)
+{
+	long pid;
+
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	h = heap_of(heap);
+	store = store_of(h);
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(ash_heap_alloc(heap, 100) != NULL);
+		(void)arch_kill(arch_getpid(), 9);
+	}
+	CHECK_EQ(rt_wait(pid), 1009);
+	CHECK_EQ(store->records_used, 1);
+	store->records_used = STORE_RECORDS;
+	CHECK(ash_heap_alloc(heap, 100) != NULL);
+	CHECK(seats_self(h) == h->owners);
+	store->records_used = 1;
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+/* A thread that has detached is not building. */
 TEST(inner_lost_detached_record, 10)
 {
 	struct owner *o;
@@ -245,7 +271,7 @@ static void ends_while_building(__attribute__((unused)) void *argument)
 		(void)arch_exit(0);
 }
 
-/* The heap leaves a process in which a thread ended while it built: others search. */
+/* Destroying the heap in a process whose thread ended while building counts that death. */
 TEST(inner_lost_by_a_thread_before_destroy, 10)
 {
 	uint64_t sum;

@@ -50,7 +50,7 @@ static void work(ash_heap *heap)
 	for (size_t i = 0; i < 300; i++)
 		ash_heap_release_sized(heap, p[i], i * 11 + 1);
 	agree(heap);
-	/* Large ones, which grow and shrink where they stand or move. */
+	/* Spans that grow and shrink, in place or by moving. */
 	p[0] = ash_heap_alloc(heap, 3 * MIB);
 	p[1] = ash_heap_zalloc(heap, 1, 2 * MIB);
 	memset(p[0], 1, 3 * MIB);
@@ -62,7 +62,7 @@ static void work(ash_heap *heap)
 	CHECK(p[1] != NULL && p[1][2 * MIB - 1] == 0);
 	p[0] = ash_heap_resize(heap, p[0], 2 * MIB);
 	agree(heap);
-	/* All blocks are somebody's. */
+	/* No block is in flight. */
 	if (heap_of(heap)->sharing == PAGES_SHARED) {
 		CHECK_EQ(ash_heap_walk(heap, count_flight, &flights), 0);
 		CHECK_EQ(flights, 0);
@@ -93,7 +93,7 @@ TEST(inner_objects_shared, 10)
 	ash_heap_destroy(heap);
 }
 
-/* A heap that is full says so, and is as before when it is empty again. */
+/* A full heap returns NULL, and has its whole capacity again when it is empty. */
 TEST(inner_objects_full, 10)
 {
 	ash_heap *heap = ash_heap_create_shared(8 * MIB, NULL);
@@ -139,7 +139,7 @@ TEST(inner_objects_options, 10)
 	ash_heap_destroy(heap);
 }
 
-/* In the caller's memory: a good size is what a block of that size may use. */
+/* The good size of an arena is the usable size of such a block. */
 TEST(inner_objects_good_sizes, 10)
 {
 	static char memory[256 * 1024];
@@ -155,7 +155,7 @@ TEST(inner_objects_good_sizes, 10)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-/* Benches of one kind fill a page before there is another. */
+/* Benches of one kind come from one page until it is used up. */
 TEST(inner_objects_benches, 10)
 {
 	struct bench *b[4];
@@ -174,10 +174,10 @@ TEST(inner_objects_benches, 10)
 	CHECK(bench_find(b[1], 8) == NULL || bench_find(b[1], 8) == &b[1]->more[0][3]);
 	bench_leave(b[1]);
 	CHECK(b[1]->page->entry[0].id == 0 && b[1]->more[0][3].id == 0);
-	CHECK(bench_take(0) == b[1]); /* its page comes first */
+	CHECK(bench_take(0) == b[1]); /* vacant benches that have a page are preferred */
 }
 
-/* What cannot grow where it stands leaves the way it had come. */
+/* A block that cannot grow in place gives back the granules that it took meanwhile. */
 TEST(inner_objects_failed_growth, 10)
 {
 	static char memory[256 * 1024];
@@ -192,11 +192,11 @@ TEST(inner_objects_failed_growth, 10)
 	CHECK(ash_heap_usable_size(heap, a) == 64 && a[63] == 7);
 	moved = ash_heap_resize(heap, a, 3000);
 	CHECK(moved != NULL && moved != a && moved[63] == 7);
-	CHECK(ash_heap_alloc(heap, 2064) == (void *)a); /* all of what is before b */
+	CHECK(ash_heap_alloc(heap, 2064) == (void *)a); /* all granules before b */
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-/* A place at the very beginning is found, wherever the last one was. */
+/* A hole at the beginning is found, wherever the last search ended. */
 TEST(inner_objects_first_place, 10)
 {
 	static char memory[64 * 1024];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seat is open after each call, however that ended.  One that stays closed is seen by
- * nobody, as the unowned slabs serves all; so is a call that does not close it, but by a handler.
+ * The seat is open after each call, however the call ended.  No caller would notice a seat that
+ * stays closed, as the unowned slabs serve it; nor, but for handlers, a call that does not close it.
  */
 #include "ashlar.h"
 #include "thread/owner.h"
@@ -33,7 +33,7 @@ TEST(inner_open_after_each_call, 10)
 		CHECK(ash_usable_size(p[i]) >= i * 7 % 4000);
 		OPEN();
 	}
-	/* Another thread's releases leave marks. */
+	/* Releases by another thread set pending marks. */
 	for (size_t i = 0; i < MANY; i += 3) {
 		rt_thread_join(rt_thread_start(release_it, p[i]));
 		p[i] = NULL;

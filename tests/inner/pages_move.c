@@ -245,3 +245,18 @@ TEST(pages_move_several_at_the_mapping_limit, 30)
 		pages_huge(source + i, HUGE / 4, true);
 	move_at_the_limit();
 }
+
+/* The smallest that is moved, where the system cannot: it is copied, once. */
+TEST(pages_move_one_piece_of_two_mappings, 10)
+{
+	enum { NOHUGEPAGE = 15 };
+	char *from = pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE);
+	char *to = pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE);
+
+	CHECK(from != NULL && to != NULL);
+	if (arch_madvise(from, MIB, NOHUGEPAGE) != 0)
+		rt_skip("the system has no huge pages, and so no such advice");
+	fill(from, 2 * MIB, 5);
+	pages_move(from, to, 2 * MIB);
+	holds(to, 2 * MIB, 5);
+}

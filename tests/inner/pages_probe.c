@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a range is one mapping is tried by letting it grow: what it grew by goes back. */
+/* Whether a range is one mapping is found out by growing it: the growth is undone. */
 #include "pages.h"
 #include "rt.h"
 #include "syscall.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the slow paths by themselves: what each leaves, also where the whole would forgive it. */
+/*
+ * Single functions of the slow paths: what each leaves, also where a later step would correct it.
+ */
 #include "thread/fork.h"
 #include "thread/holder.h"
 #include "backend/map.h"
@@ -23,7 +25,7 @@ static void released_by_another(void *p)
 	rt_thread_join(rt_thread_start(release_it, p));
 }
 
-/* A block that another thread released is gone before its owner collects it. */
+/* A block that another thread released counts as released before its owner collects it. */
 TEST(inner_parts_taken, 10)
 {
 	char *p = ash_alloc(100), *q = ash_alloc(100);
@@ -36,7 +38,7 @@ TEST(inner_parts_taken, 10)
 	CHECK_EQ(at.slab->free[at.group] & at.bit, 0);
 	CHECK(!slot_is_taken(&at) && slot_is_taken(&other));
 	CHECK_EQ(chunk_block(map_find(p), p), 0);
-	/* Nobody's slab has no remote words of its own to go by. */
+	/* An unowned slab does not use remote words. */
 	o = seat_take();
 	p = ash_alloc(100);
 	at = place_of(p);
@@ -48,7 +50,10 @@ TEST(inner_parts_taken, 10)
 	seat_open();
 }
 
-/* Who need not be told, as the mark is there, is no record to visit. */
+/*
+ * A release into a slab that is pending already notifies no record, so there is none to collect
+ * for.
+ */
 TEST(inner_parts_remote_free, 10)
 {
 	char *p = ash_alloc(100), *q = ash_alloc(100);
@@ -66,7 +71,7 @@ TEST(inner_parts_remote_free, 10)
 	CHECK(vacant == NULL);
 }
 
-/* The hint of map.h names a record that is being made anew, and fits: the chunk's head tells. */
+/* A stale hint (map.h) may lead to a record that is being initialised: the chunk's head decides. */
 TEST(inner_parts_hint_is_no_proof, 10)
 {
 	static uint64_t words[SLAB_GROUPS];
@@ -91,7 +96,7 @@ TEST(inner_parts_slab_take, 10)
 
 	s.hold = SLAB_IDLE;
 	CHECK(slab_take(&s) && s.hold == SLAB_IN_USE);
-	/* One of the owner's that died or vanished had it in use. */
+	/* It was in use by an owner that vanished. */
 	CHECK(slab_take(&s) && s.hold == SLAB_IN_USE);
 	s.hold = holder_guest(&heap_default);
 	CHECK(!slab_take(&s) && s.hold == holder_guest(&heap_default));
@@ -118,7 +123,7 @@ TEST(inner_parts_slab_retire, 10)
 	ash_release(stays);
 }
 
-/* A bin that rests has its slab watched again, which small ones in use are not. */
+/* A slab that is detached from its bin is watched again; current slabs of small classes are not. */
 TEST(inner_parts_rest, 10)
 {
 	char *p = ash_alloc(64), *q = ash_alloc(64);
@@ -137,12 +142,12 @@ TEST(inner_parts_rest, 10)
 	ash_release(q);
 	CHECK(at.slab->spare);
 	CHECK_EQ(at.slab->all_free, 0);
-	/* The spare is used before a new one, and is one no more when it has no room. */
+	/* A spare is used before a new slab is made, and leaves the set when it is full. */
 	CHECK(ash_alloc(64) == (void *)at.slab->base);
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What somebody who vanished has left: the hint, or a chunk that is free throughout. */
+/* A thread that vanished left a hint unset, or did not return a chunk that is entirely free. */
 TEST(inner_parts_mend, 10)
 {
 	struct units u = units_claim(&heap_default, 64, true, true), v;

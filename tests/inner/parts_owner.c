@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of what is done to records, by themselves: left, held, taken over, asked about. */
+/* Single functions on owner records: vacating, holding, taking over, reaping. */
 #include "thread/holder.h"
 #include "memory.h"
 #include "thread/owner.h"
@@ -9,7 +9,7 @@
 #include "thread/seating.h"
 #include "thread/shrink.h"
 
-/* All that a record has of slabs, spares and inbox; the rest is kept. */
+/* Clears slabs, spares and inbox of the record; the rest is kept. */
 TEST(inner_parts_owner_reset, 10)
 {
 	static struct owner o;
@@ -33,7 +33,7 @@ static void leave_body(__attribute__((unused)) void *argument)
 		left[i] = ash_alloc(1000);
 }
 
-/* Released without a word, as by threads that vanished: who looks at all finds it. */
+/* Releases whose notification was lost, as when a thread vanishes: collect_all finds them. */
 TEST(inner_parts_shrink_vacant, 10)
 {
 	struct ash_stats st;
@@ -51,7 +51,7 @@ TEST(inner_parts_shrink_vacant, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Who holds a record as a guest holds it alone. */
+/* A record has one guest at a time. */
 TEST(inner_parts_hold, 10)
 {
 	struct owner *v;
@@ -89,7 +89,9 @@ static struct owner *release_without_letter(void *p)
 	return (struct owner *)(uintptr_t)(at.slab->owner & ~OWNER_PENDING);
 }
 
-/* A record that is taken over as it is: letters that were never sent are made up for. */
+/*
+ * An intact record is taken over as it is, and notifications that may have been lost are repeated.
+ */
 TEST(inner_parts_takeover_reminds, 10)
 {
 	struct takeover t = takeover_begin(&heap_default);
@@ -112,7 +114,7 @@ TEST(inner_parts_takeover_reminds, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* The records are asked about in turn, one a growth, and then from the first one on. */
+/* Each growth asks about one record, in turn, and begins again after the last one. */
 TEST(inner_parts_reap_in_turn, 10)
 {
 	struct heap *h = &heap_default;
@@ -127,7 +129,7 @@ TEST(inner_parts_reap_in_turn, 10)
 		reap_some(h, seat.self);
 		CHECK_EQ(h->reap_next, (i + 1) % 2);
 	}
-	/* All of them, once the heap doubled. */
+	/* All records, when the heap has doubled. */
 	h->chunks_reaped = 1;
 	h->slab_chunks = 2;
 	reap_some(h, seat.self);
@@ -137,7 +139,7 @@ TEST(inner_parts_reap_in_turn, 10)
 	CHECK(h->chunks_reaped == 2 && h->reap_next == 1);
 }
 
-/* Spares: the youngest ones, so many and so many units; the youngest stays, however large. */
+/* The youngest spares stay, up to a number and a sum of units; the youngest one however large. */
 TEST(inner_parts_spares_are_few, 10)
 {
 	unsigned units, i, k;
@@ -157,7 +159,7 @@ TEST(inner_parts_spares_are_few, 10)
 enum { SLABS_LEFT = 40 };
 static char *left_of_class[SLABS_LEFT];
 
-/* The record is left as a thread that vanishes leaves it: each bin has a slab. */
+/* Leaves the record as a vanishing thread does: each bin has a slab. */
 static void vanish(__attribute__((unused)) void *argument)
 {
 	struct owner *o;
@@ -170,7 +172,7 @@ static void vanish(__attribute__((unused)) void *argument)
 	owner_vacate(o);
 }
 
-/* Before the answer is NULL: what is empty in bins of records that nobody has. */
+/* Before NULL is returned, empty slabs in bins of vacant records are unmade. */
 TEST(inner_parts_end_of_memory, 10)
 {
 	static struct ash_defaults options;
@@ -178,7 +180,7 @@ TEST(inner_parts_end_of_memory, 10)
 	options = ash_defaults;
 	options.cap = CHUNK_SIZE;
 	heap_default.options = &options;
-	CHECK(ash_alloc(10) != NULL); /* a record of our own: we do not get the one that is left */
+	CHECK(ash_alloc(10) != NULL); /* takes a record, so that the one that is left stays vacant */
 	rt_thread_join(rt_thread_start(vanish, NULL));
 	while (ash_alloc(8 * UNIT_SIZE) != NULL)
 		;

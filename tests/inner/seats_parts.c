@@ -32,7 +32,7 @@ static void use_many(void)
 static void use_many_and_end(__attribute__((unused)) void *argument)
 {
 	use_many();
-	/* Each seat is of this thread, and of no thread that had the bench before. */
+	/* Each seat has a record of this thread, not one of a thread that had the bench before. */
 	for (unsigned i = 0; i < MANY; i++)
 		CHECK_EQ(seats_self(heap_of(many[i]))->state, holder_seated(heap_of(many[i])));
 	for (;;)
@@ -56,7 +56,7 @@ static void threads_of_many_heaps(void)
 
 	for (unsigned i = 0; i < THREADS; i++)
 		rt_thread_join(rt_thread_start(use_many_and_end, NULL));
-	CHECK(benches() < before + THREADS / 2); /* they had them one after the other */
+	CHECK(benches() < before + THREADS / 2); /* benches of ended threads were used again */
 }
 
 TEST(inner_seats_parts_of_ended_threads, 20)
@@ -83,14 +83,14 @@ static void in_children(unsigned depth)
 	CHECK_EQ(rt_wait(pid), 0);
 }
 
-/* A bench has its holder's generation: those of ended threads are found in each process. */
+/* Benches of ended threads are found in forked processes, too (generation.h). */
 TEST(inner_seats_parts_in_children, 20)
 {
 	make_many();
 	in_children(2);
 }
 
-/* A child that forgets its parent's seats forgets all of them: in each part, from the first on. */
+/* thread_bench_forget clears all entries of all parts. */
 TEST(inner_seats_parts_forgotten, 10)
 {
 	struct bench *b = thread_bench(SEATS_OF_PROCESS);
@@ -99,8 +99,9 @@ TEST(inner_seats_parts_forgotten, 10)
 	unsigned p, parts;
 
 	CHECK(b != NULL);
-	while (bench_grow(b))
+	for (parts = 1; bench_grow(b); parts++)
 		;
+	CHECK_EQ(parts, BENCH_PARTS); /* no word behind the last part was used */
 	for (i = 0; i < PAGE_SIZE / sizeof *b; i++)
 		CHECK(bench_take(SEATS_OF_PROCESS) != NULL); /* its neighbours have holders */
 	CHECK(b->more[BENCH_PARTS - 2] != NULL);
@@ -117,7 +118,7 @@ TEST(inner_seats_parts_forgotten, 10)
 	}
 }
 
-/* Calls on shared heaps take the short way, too, once the thread has a seat. */
+/* Once the thread has a seat, calls on shared heaps take the fast path. */
 TEST(inner_seats_parts_open, 10)
 {
 	ash_heap *shared = ash_heap_create_shared(4 * MIB, NULL);
@@ -161,7 +162,10 @@ static void use_and_detach(__attribute__((unused)) void *argument)
 	}
 }
 
-/* All want the same few entries.  Another thread has used them, so they have memory and records. */
+/*
+ * Heaps whose seats compete for the same entries.  Another thread has used and left them, so
+ * that they have memory and vacant records.
+ */
 static void rivals_without_memory(void)
 {
 	unsigned n = 1;
@@ -183,7 +187,7 @@ static void rivals_without_memory(void)
 		rt_skip("no limit of address space to be had under QEMU 7.2");
 }
 
-/* One displaces the other, and has its own record again when it is its turn. */
+/* Each heap displaces the seat of another one, and gets a record again. */
 TEST(inner_seats_displaced_without_memory, 20)
 {
 	unsigned round, i;
@@ -204,7 +208,7 @@ static void call(void)
 	taken = ash_heap_alloc(rival[0], 100);
 }
 
-/* A seat whose record a call has in hand is no handler's, wherever the call is. */
+/* A handler does not displace the seat whose record the interrupted call has checked out. */
 TEST(inner_seats_displaced_without_memory_at_each_step, 60)
 {
 	struct ash_stats st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Seats of threads that end without a word, and of children. */
+/* Seats of threads that end without ash_thread_detach, and of forked children. */
 #include "shm/seats.h"
 
 #include "ashlar_heap.h"

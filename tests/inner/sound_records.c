@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that lie, in what only some of them have: several records, slabs of several units, many chunks. */
+/*
+ * Files that lie, in what only some of them have: several records, slabs of several units, many
+ * chunks.
+ */
 #include "inner/sound.h"
 #include "slab/slab.h"
 
-/* Of a child, which has a record of its own. */
+/* Lies in the second owner record, which a child made. */
 TEST(sound_second_record, 10)
 {
 	struct owner *second;

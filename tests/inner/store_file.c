@@ -5,7 +5,9 @@
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
+#include "pages.h"
 #include "rt.h"
+#include "share.h"
 #include "shm/census.h"
 #include "shm/claim.h"
 #include "shm/image.h"
@@ -68,7 +70,7 @@ TEST(store_file_belongs_to_its_maker, 10)
 	CHECK(s->claim != 0);
 	CHECK_EQ(s->claim, lives_thread(&s->heap));
 	CHECK_EQ(s->world, world_now());
-	/* From the moment of the claim on: its life means nothing without the namespaces. */
+	/* The namespaces are stored with the claim, as its life means nothing without them. */
 	CHECK_EQ(claim_take(&blank.store), CLAIM_FREE);
 	CHECK_EQ(blank.store.claim, s->claim);
 	CHECK_EQ(blank.store.world, world_now());
@@ -86,7 +88,7 @@ TEST(store_file_of_a_maker_that_gave_up, 10)
 	CHECK_EQ(arch_pwrite64(fd, &words[0], 8, claim), 8);
 	CHECK_EQ(arch_pwrite64(fd, &words[1], 8, world), 8);
 	ash_heap_destroy(made(fd, CAPACITY, NULL));
-	/* One that lives may still be at it. */
+	/* A live maker may still be making the heap. */
 	fd = memfd();
 	words[0] = life_of_thread();
 	CHECK_EQ(arch_ftruncate(fd, PAGE_SIZE), 0);
@@ -106,12 +108,30 @@ TEST(store_file_open_says_why, 10)
 	options.address = ((size_t)1 << 45) + PAGE_SIZE; /* where no heap can begin */
 	CHECK(ash_heap_open_file(memfd(), CAPACITY, &options, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
-	/* Not so many addresses are left. */
+	/* There are not so many free addresses. */
 	CHECK(ash_heap_open_file(memfd(), (size_t)120 << 40, NULL, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
 }
 
-/* As long as the heap, and no byte longer; all of it is there if that was asked for. */
+/* A heap about as large as the range where heaps are placed is placed anywhere, or refused. */
+TEST(store_file_as_large_as_the_room, 10)
+{
+	size_t room = CPU_APART_TO - CPU_APART_FROM, bytes;
+	enum ash_attach why;
+	struct store *s;
+
+	if (rt_under_qemu())
+		rt_skip("the emulator has a table of all pages that are mapped");
+	for (bytes = room - CHUNK_SIZE; bytes < room + 3 * CHUNK_SIZE; bytes += CHUNK_SIZE) {
+		s = store_map_anywhere(SHARE_NO_FILE, bytes, 77, &why);
+		if (s == NULL)
+			CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
+		else
+			CHECK(pages_release(s, bytes));
+	}
+}
+
+/* The file is exactly as long as the heap; with options.allocate all of it is allocated. */
 TEST(store_file_length, 10)
 {
 	enum { LARGE = 68 << 20 }; /* longer than the pieces in which it is allocated */
@@ -134,7 +154,7 @@ TEST(store_file_length, 10)
 	CHECK_EQ(backed(fd), bytes);
 }
 
-/* Where attaching writes there is room afterwards: the next record, the next entry of the census. */
+/* Attaching allocates what its next steps write: an owner record and a census entry. */
 TEST(store_file_attach_takes_room, 10)
 {
 	enum { FULL = PAGE_SIZE / sizeof(uint64_t) };
@@ -159,7 +179,7 @@ TEST(store_file_attach_takes_room, 10)
 	store_leave(s);
 }
 
-/* An address whose heap would end beyond all addresses is no heap's. */
+/* A head whose heap would end beyond the last address is refused. */
 TEST(store_file_beyond_all_addresses, 10)
 {
 	size_t n = CAPACITY / CHUNK_SIZE;
@@ -180,7 +200,7 @@ TEST(store_file_beyond_all_addresses, 10)
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
 }
 
-/* A hint to a slab record that is no slab's is cleared, of whatever class it seems. */
+/* A hint to a record without a slab is cleared, whatever class the record names. */
 TEST(store_file_hint_of_no_slab, 10)
 {
 	enum ash_attach why;

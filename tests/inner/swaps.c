@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loops around a compare-and-swap that loses: at each instruction of the call somebody else
+ * Loops around a compare-and-swap that fails: at each instruction of the call a handler
  * changes another part of the word.  The call must still do all of its work, once.
  */
 #include "base/bits.h"
@@ -18,7 +18,7 @@ static void claim(void)
 	answer = bits_claim(words, 40, 100);
 }
 
-/* Other bits of the words, each time others. */
+/* Changes bits of the words that the call does not claim. */
 static void change_beside(void)
 {
 	words[0] ^= 1;
@@ -45,7 +45,7 @@ TEST(inner_swaps_bits_claim, 10)
 	}
 }
 
-/* Somebody takes one of the bits: all or nothing. */
+/* A handler takes one of the bits: the call claims all bits or none. */
 static void take_one(void)
 {
 	fetch_and_acq_rel(&words[2], ~(uint64_t)1);
@@ -106,7 +106,9 @@ TEST(inner_swaps_units_claim, 20)
 
 /* ---- the heap's sum of address space, its lists ---- */
 
-/* All units are given at once, and the chunk would go back: somebody takes one of them. */
+/*
+ * All units are given at once, so that the chunk would go back, and a handler claims one of them.
+ */
 static bool taken_back;
 
 static void give_all(void)
@@ -134,9 +136,9 @@ TEST(inner_swaps_chunk_goes_back, 20)
 		from = all.chunk;
 		CHECK(from != NULL && from->units == 0);
 		taken_back = false;
-		chunk_hint(from, false); /* as who looks for units there leaves it */
+		chunk_hint(from, false); /* as a thread that found no unit there leaves it */
 		more = with_act_at(k, give_all);
-		/* One is in use, and the others are found; or the chunk is the region's again. */
+		/* Either a unit is in use and the others are found, or the chunk is free. */
 		CHECK_EQ(taken_back, chunk_is(from, CHUNK_SLABS));
 		if (taken_back) {
 			CHECK(from->units != 0 && !bits_all(from->region->free, from->index, 1));
@@ -150,7 +152,7 @@ TEST(inner_swaps_chunk_goes_back, 20)
 	CHECK(taken > 0);
 }
 
-/* Two make the same leaf of the map: one of the two is mapped afterwards. */
+/* Two calls make the same leaf of the map: the one that is not used is unmapped. */
 static struct region far;
 
 static void enter_map(void)
@@ -198,7 +200,7 @@ TEST(inner_swaps_reserved, 20)
 {
 	struct ash_stats st;
 
-	/* Until the sum was written: what comes then are thousands of instructions. */
+	/* Only until the sum was written: thousands of instructions follow. */
 	step_begin(reserve);
 	for (size_t k = 0; !past; k++) {
 		CHECK(with_act_at(k, large));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Units that come and go at each instruction of another's claim, gift and purge:
- * none is overlooked afterwards, and a chunk that is free throughout goes back.
+ * Units are claimed and given at each instruction of a call that claims, gives or purges units:
+ * none is lost afterwards, and a chunk that is entirely free goes back.
  */
 #include "backend/chunk.h"
 #include "backend/map.h"
@@ -17,7 +17,7 @@ static struct units claim(void)
 	return units_claim(&heap_default, 1, false, false);
 }
 
-/* All units of the heap are ours, one by one; the hint of the first chunk says the contrary. */
+/* The test claims all units one by one; the hint of the first chunk says that some are free. */
 static void take_all(void)
 {
 	struct units u;
@@ -50,7 +50,7 @@ static void do_give(void)
 	units_give(&heap_default, gift);
 }
 
-/* The one free unit is there for whoever asks now. */
+/* The one free unit can be claimed. */
 static void gift_is_found(void)
 {
 	gift = got.chunk != NULL ? got : claim();
@@ -137,7 +137,7 @@ TEST(units_purge_of_a_chunk_that_gets_free, 30)
 	CHECK(k > 50);
 }
 
-/* What is held for the purge is missing for a moment, and is found again. */
+/* Units that are held for the purge are missing meanwhile, and are found afterwards. */
 static void claim_half(void)
 {
 	got = units_claim(&heap_default, CHUNK_UNITS / 2, false, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unowned slabs (unowned.h): they go back, and nothing is in their way. */
+/* Unowned slabs (unowned.h): empty ones are unmade. */
 #include "ashlar_heap.h"
 #include "inner/slots.h"
 #include "inner/unowned.h"
@@ -12,7 +12,7 @@
 #include "syscall.h"
 #include "thread/fork.h"
 
-/* In an order in which slabs get empty late. */
+/* Releases the blocks in an order in which slabs become empty late. */
 static void release_all(size_t n)
 {
 	for (size_t step = 0; step < 97; step++)
@@ -31,7 +31,7 @@ static size_t fit(ash_heap *heap, size_t size)
 	return n;
 }
 
-/* What fits is what fits a heap in which nothing has happened. */
+/* As many blocks fit as into a new heap. */
 static void fits_as(ash_heap *heap, ash_heap *fresh)
 {
 	static const size_t sizes[] = {1000, 4096, CHUNK_SIZE, 256, 30000, UNIT_SIZE + 1, 8 * MIB};
@@ -61,13 +61,13 @@ TEST(nobody_burst_in_a_small_heap, 20)
 	release_all(12288);
 	ash_heap_stats(heap, &st);
 	CHECK_EQ(st.blocks, 0);
-	CHECK(st.slabs <= 3 * UNIT_SIZE); /* without a word from anybody */
+	CHECK(st.slabs <= 3 * UNIT_SIZE); /* without ash_trim */
 	CHECK_EQ(ash_heap_check(heap), 0);
 	fits_as(heap, fresh);
 	(void)ash_heap_trim(heap, 0);
 	ash_heap_stats(heap, &st);
 	CHECK_EQ(st.slabs, 0);
-	/* The preferred slab of a class does not stand in the way of others. */
+	/* The preferred slab of a class does not keep other classes from its memory. */
 	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		ash_heap_release(heap, ash_heap_alloc(heap, 16));
 		burst(heap, 1000, 1);
@@ -83,7 +83,7 @@ TEST(nobody_burst_in_a_small_heap, 20)
 	ash_heap_destroy(fresh);
 }
 
-/* All that is free in the heap is in unowned slabs: the thread gets that, before NULL. */
+/* When only unowned slabs have free slots, a thread with a record gets these before NULL. */
 TEST(nobody_slots_before_null, 20)
 {
 	const struct ash_heap_options small = {.cap = 4 * MIB};
@@ -189,7 +189,7 @@ static void fill_without_record(int fd)
 		owner_reset(o);
 		owner_publish(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);
 	}
-	store_of(heap_of(heap))->refused = 1; /* or it asks of each whether its holder lives */
+	store_of(heap_of(heap))->refused = 1; /* so that this call does not reap */
 	rt_thread_join(rt_thread_start(fill_it, heap));
 }
 

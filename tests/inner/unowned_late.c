@@ -35,7 +35,7 @@ static size_t longest(unsigned calls)
 	return most;
 }
 
-/* The heap has so many blocks of nobody's and as many of the thread's; every slab is full. */
+/* The heap has so many blocks in unowned slabs and as many in the thread's; every slab is full. */
 static size_t longest_beside(size_t bytes)
 {
 	step_begin(nothing);
@@ -43,7 +43,7 @@ static size_t longest_beside(size_t bytes)
 	burst(NULL, call_size, bytes / 2 / call_size);
 	for (size_t i = 0; i < bytes / 2 / 1000; i++)
 		CHECK(ash_alloc(1000) != NULL);
-	/* There is room, for it is not the heap's growth that is counted. */
+	/* Units are free, so that growth of the heap is not counted. */
 	ash_release(ash_alloc(8 * MIB));
 	return longest(40);
 }
@@ -70,7 +70,7 @@ TEST(nobody_slot_is_found_in_constant_time, 30)
 	CHECK(most[1] <= most[0] + CHUNK_UNITS * 64);
 }
 
-/* Slots that came free in slabs nobody has in mind are found before the heap is much larger. */
+/* Slots that became free in slabs without a hint are found before the heap is much larger. */
 TEST(nobody_slots_are_found_again, 20)
 {
 	enum { SIZE = 1000, N = 32000 };
@@ -101,7 +101,7 @@ static void *shared_one(size_t size)
 	return p;
 }
 
-/* The slab goes, and its units are an owner's slab, then nobody's of another class. */
+/* The slab is unmade, and its units become an owned slab, then an unowned one of another class. */
 TEST(nobody_late_caller, 10)
 {
 	void *kept = ash_alloc(100), *p, *q, *r;
@@ -136,7 +136,7 @@ TEST(nobody_late_caller, 10)
 	ash_release(kept);
 }
 
-/* A slab that is being unmade is nobody's to allocate from, and counts no block. */
+/* No thread allocates from a slab that is being unmade, and it counts no block. */
 TEST(nobody_while_it_is_unmade, 10)
 {
 	struct ash_stats st;

@@ -46,6 +46,18 @@ TEST(inner_world_numbers, 10)
 	CHECK_EQ(world_now(), number_in("/proc/self/ns/pid") << 32 | number_in("/proc/self/ns/time"));
 }
 
+/* Where no file can be opened there is no /proc to trust. */
+TEST(inner_world_without_files, 10)
+{
+	static const struct { uint64_t soft, hard; } none = {0, 0};
+
+	CHECK(world_has_proc());
+	CHECK_EQ(arch_setrlimit(7 /* RLIMIT_NOFILE */, &none), 0);
+	if (arch_open("/proc/self/status", 0, 0) >= 0)
+		rt_skip("the limit of open files has no effect here");
+	CHECK(!world_has_proc());
+}
+
 /* A child in a new namespace. */
 static long fork_into(long flags)
 {

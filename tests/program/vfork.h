@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids that a test chooses, a child of vfork that works, and a thread whose record must stay its own. */
+/*
+ * Ids that a test chooses, a child of vfork that works, and a thread whose record must stay its
+ * own.
+ */
 #ifndef TESTS_PROGRAM_VFORK_H
 #define TESTS_PROGRAM_VFORK_H
 
