@@ -31,11 +31,11 @@ planted() {
 fast='/^FAST void \*ash_alloc/,/^}/'
 planted 'a call' 'a call: ' "$fast s/return p;/memset(p, (int)size, size); return p;/"
 planted 'a locked instruction' 'a locked instruction: ' \
-	"$fast s/seat_open();/fetch_or_acq_rel(\&heap_default.dirty, size); &/"
+	"$fast s/seat_open[a-z_]*([a-z]*);/fetch_or_acq_rel(\&heap_default.dirty, size); &/"
 planted 'an exchange' 'an exchange with memory: ' \
-	"$fast s/seat_open();/p += exchange_seq_cst(\&heap_default.dirty, size); &/"
+	"$fast s/seat_open[a-z_]*([a-z]*);/p += exchange_seq_cst(\&heap_default.dirty, size); &/"
 [ -f tests/golden/alloc-"$(readelf -p .comment "$build/lib/core/front/alloc.o" |
 	sed -n 's/.*clang version \([0-9]*\)\..*/\1/p' | head -n 1)".txt ] &&
 	planted 'one more instruction' '[+-]load' \
-		"$fast s/seat_open();/p += *(volatile char *)p; &/"
+		"$fast s/seat_open[a-z_]*([a-z]*);/p += *(volatile char *)p; &/"
 exit $status
