@@ -29,7 +29,7 @@ struct seat_page {
 	uint64_t world;	        /* its namespaces, see world.h; set with life */
 	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
 };
-_Static_assert(sizeof(struct seat_page) <= PAGE_SIZE, "one page");
+_Static_assert(sizeof(struct seat_page) <= PAGE_LEAST, "one page");
 
 /* The kind of a page, and the lowest bit of a heap's id (heap_new_id). */
 enum { SEATS_OF_PROCESS, SEATS_SHARED, SEAT_KINDS };

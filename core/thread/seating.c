@@ -18,7 +18,7 @@ static struct owner *owner_memory(struct heap *h)
 		return heap_hooks->owner_memory(h);
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
 		return owner_first;
-	return pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
+	return pages_reserve(OWNER_BYTES, PAGE_LEAST, PAGES_PRIVATE);
 }
 
 static struct owner *owner_make(struct heap *h)

@@ -77,7 +77,7 @@ TEST(store_failure_leaves_the_file, 10)
 /* A file of others' is theirs. */
 TEST(store_leaves_others_alone, 10)
 {
-	static const long lengths[] = {1, 100, 4096, 4097, 3 << 20};
+	static const long lengths[] = {1, 100, PAGE_MOST, PAGE_MOST + 1, 3 << 20};
 	enum ash_attach why;
 	unsigned i, zero;
 	char byte;
@@ -87,7 +87,7 @@ TEST(store_leaves_others_alone, 10)
 		long n = lengths[i / 2];
 
 		zero = i % 2;
-		if (zero != 0 && n <= 4096)
+		if (zero != 0 && n <= (long)PAGE_MOST)
 			continue; /* a page of zeros is empty, see claim.h */
 		CHECK_EQ(arch_ftruncate(fd, n), 0);
 		if (zero == 0)
