@@ -144,7 +144,7 @@ RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 INNER_TESTS = inner program malloc long
 test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c)) tests/support/main.c
 # The traces are replayed by a test too.
-TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) $(if $(filter-out x86_64,$(ARCH)),tests/support/page.c) tools/demo/steps.c tools/demo/replay.c)
+TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
 ST_TESTS = $(call objects,prog,$(call test_sources,st) tests/api/api.c)
 # The library as malloc has it, all of it: no list that could miss a file; tests of what differs.
 QUICK_OBJECTS = $(call objects,quick,$(LIB_SOURCES) $(QUICK_ONLY))
@@ -386,7 +386,6 @@ $(BUILD)/asm/%.o: %.S Makefile
 
 # The runtime's own folder sees the raw system calls; so do tests of the insides.
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/$(ARCH)
-$(BUILD)/prog/tests/support/page.o: PROG_FLAGS += -Iarch/$(ARCH)
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 
@@ -395,7 +394,7 @@ $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	echo 'CC   $<'
 	$(CC) $(PROG_FLAGS) -c $< -o $@
 
-# Where pages have several sizes: those of a faked kernel, RT_PAGE=65536 (tests/support/page.c).
+# Where pages have several sizes: those of a faked kernel, RT_PAGE=65536 (tests/runtime/page.c).
 FAKED = $(if $(filter-out x86_64,$(ARCH)),mmap munmap madvise mremap mincore mprotect)
 $(BUILD)/tests/all: LINK_ASHLAR += $(FAKED:%=-Wl,--wrap=arch_%)
 
