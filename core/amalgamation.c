@@ -15,6 +15,9 @@
  */
 #define ASHLAR_AMALGAMATION
 
+/* Not each product calls all that is here. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+
 /* For another machine, one error and nothing else. */
 #include "arch/any.h"
 #ifdef ARCH_HOST
@@ -22,9 +25,6 @@
 #if !defined ASHLAR_MALLOC && !defined ASHLAR_SMALL
 #define ASHLAR_HEAPS
 #endif
-
-/* Not each product calls all that is here. */
-#pragma GCC diagnostic ignored "-Wunused-function"
 
 /* What is called once in 64 allocations or less is built for size. */
 #ifdef __clang__

@@ -36,7 +36,7 @@ static bool borrowed_by_number(void)
 	/* Pairs with the load of `kept`: its page has been set up. */
 	if (mark != NULL &&
 	    !cas_acq_rel((uint64_t *)(void *)&kept, &none, (uint64_t)(uintptr_t)mark))
-		(void)pages_release(mark, PAGE_SIZE);
+		(void)pages_release(mark, PAGE_MOST);
 	return false;
 }
 

@@ -39,7 +39,7 @@ void generation_watch(void)
 	store_relaxed(mark, generation_entry(load_relaxed(&told)));
 	/* Pairs with the loads of generation_mark: the page has been marked. */
 	if (!cas_acq_rel((uint64_t *)(void *)&generation_mark, &none, (uint64_t)(uintptr_t)mark))
-		(void)pages_release(mark, PAGE_SIZE);
+		(void)pages_release(mark, PAGE_MOST);
 }
 
 static bool entry_is_old(uint64_t word)

@@ -13,6 +13,7 @@
 enum {
 	MAP_PRIVATE = 0x02,
 	MAP_FIXED = 0x10,
+	MADV_NORMAL = 0,
 	MADV_DONTNEED = 4,
 	MADV_REMOVE = 9,
 	MADV_POPULATE_WRITE = 23,
@@ -21,6 +22,28 @@ enum {
 	MREMAP_DONTUNMAP = 4
 };
 enum { EAGAIN = 11, ENOMEM = 12 };
+
+#if CPU_PAGE_SHIFT != CPU_PAGE_SHIFT_MOST
+/*
+ * Advice for no bytes is refused (EINVAL) at an address that is no multiple of a page, and
+ * has no effect elsewhere.  If the call is refused altogether, the largest size will do:
+ * its multiples are multiples of all sizes.
+ */
+size_t pages_size(void)
+{
+	static size_t known;
+	size_t size = load_relaxed(&known);
+
+	if (size == 0) {
+		for (size = PAGE_LEAST; size < PAGE_MOST; size *= 2)
+			if (arch_madvise((void *)size, 0, MADV_NORMAL) == 0) /* NOLINT: an address */
+				break;
+		/* Several threads may probe; their results are equal. */
+		store_relaxed(&known, size);
+	}
+	return size;
+}
+#endif
 
 static void *map(size_t bytes, enum sharing sharing)
 {
@@ -161,7 +184,7 @@ static bool move_keeps_range(void)
 	return known == TRUSTED;
 }
 
-#define PIECE ((size_t)1 << 21)
+#define PIECE ((size_t)1 << 21) /* a huge page, where pages are 4 KiB; else some pages */
 
 /*
  * A range of several mappings must not be moved by mremap: Linux 6.17 moves them
@@ -271,7 +294,8 @@ static char *zero_run(char *from, char *to, unsigned there, enum sharing sharing
 
 void pages_zero(void *p, size_t bytes, enum sharing sharing)
 {
-	unsigned char there[PIECE / PAGE_SIZE];
+	unsigned char there[PIECE / PAGE_LEAST];
+	size_t page = PAGE_SIZE;
 	char *from = p, *at = p, *end = at + bytes;
 	unsigned i, was = 0, is;
 
@@ -280,7 +304,7 @@ void pages_zero(void *p, size_t bytes, enum sharing sharing)
 		/* If residency is unknown, all pages count as resident. */
 		if (!purge_zeroes(sharing) || arch_mincore(at, PIECE, there) != 0)
 			memset(there, 1, sizeof there);
-		for (i = 0; i < sizeof there; i++, at += PAGE_SIZE) {
+		for (i = 0; i < PIECE / page; i++, at += page) {
 			is = there[i] & 1;
 			if (is != was)
 				from = zero_run(from, at, was, sharing);

@@ -23,7 +23,19 @@
 #include "cpu.h"
 #include "internal.h"
 
-#define PAGE_SIZE ((size_t)1 << CPU_PAGE_SHIFT)
+/*
+ * Layouts fit the largest page that a kernel for this CPU may have: lengths of what is
+ * mapped, and offsets in it, are multiples of PAGE_MOST.  PAGE_SIZE is the kernel's own,
+ * which counts where parts of a range are given back or looked at.
+ */
+#define PAGE_LEAST ((size_t)1 << CPU_PAGE_SHIFT)
+#define PAGE_MOST  ((size_t)1 << CPU_PAGE_SHIFT_MOST)
+#if CPU_PAGE_SHIFT == CPU_PAGE_SHIFT_MOST
+#define PAGE_SIZE PAGE_MOST
+#else
+#define PAGE_SIZE pages_size()
+INTERNAL size_t pages_size(void);
+#endif
 
 enum sharing {
 	PAGES_PRIVATE,

@@ -6,7 +6,7 @@
 
 enum { MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15 };
 
-#define HUGE ((size_t)1 << 21)
+#define HUGE ((size_t)1 << 21) /* where pages are 4 KiB; the others are not asked about */
 
 bool pages_huge(void *p, size_t bytes, bool wanted)
 {

@@ -16,15 +16,15 @@ static unsigned char advice_lies;
 
 uint64_t *process_mark(void)
 {
-	uint64_t *mark = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
+	uint64_t *mark = pages_reserve(PAGE_MOST, PAGE_LEAST, PAGES_PRIVATE);
 
 	if (mark == NULL)
 		return NULL;
-	if (arch_madvise(mark, PAGE_SIZE, MADV_WIPEONFORK) != 0) {
-		(void)pages_release(mark, PAGE_SIZE);
+	if (arch_madvise(mark, PAGE_MOST, MADV_WIPEONFORK) != 0) {
+		(void)pages_release(mark, PAGE_MOST);
 		return NULL;
 	}
-	if (arch_madvise(mark, PAGE_SIZE, MADV_NOTHING_AT_ALL) == 0)
+	if (arch_madvise(mark, PAGE_MOST, MADV_NOTHING_AT_ALL) == 0)
 		store_relaxed(&advice_lies, 1);
 	process_set_mark(mark);
 	return mark;

@@ -14,11 +14,13 @@
 #define CPU_LINE	    64 /* bytes of a cache line          */
 #define CPU_ADDRESS_BITS    48 /* of user space; 39 and 42 as well */
 /*
- * Kernels with 39 or 42 bits have no such range; the one below them all lies above the
- * programs that are not position independent, and below the others.
+ * Kernels with 39 or 42 bits of user space refuse that range: then the narrow one, above programs
+ * at fixed addresses and below two thirds of 38 bits, where others and their brk heaps lie.
  */
 #define CPU_APART_FROM 0x110000000000
 #define CPU_APART_TO   0x500000000000
+#define CPU_NARROW_FROM 0x1000000000
+#define CPU_NARROW_TO   0x2800000000
 
 /* The address of a thread-local word takes several instructions, see thread/seat.h. */
 #define CPU_TLS_IS_COMPUTED

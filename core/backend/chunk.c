@@ -82,18 +82,32 @@ void chunk_mend(struct heap *h, struct chunk *c)
 		chunk_hint(c, true);
 }
 
+/*
+ * Of these units those that whole pages consist of, together with others that are free: all
+ * of them, unless two units are a page.
+ */
+static uint64_t whole_pages(uint64_t units, uint64_t free)
+{
+	uint64_t low;
+
+	if (PAGE_MOST <= UNIT_SIZE || PAGE_SIZE <= UNIT_SIZE)
+		return units;
+	low = (units | units >> 1) & free & free >> 1 & UINT64_C(0x5555555555555555);
+	return low | low << 1;
+}
+
 size_t chunk_purge(struct heap *h, struct chunk *c)
 {
-	uint64_t word = load_acquire(&c->units), held, left, purged = 0;
+	uint64_t word = load_acquire(&c->units), held, left, purged = 0, dirty;
 
 	/* Hold the dirty units while they are purged, so that none is handed out. */
 	do {
-		held = word & ~load_relaxed(&c->clean);
+		held = whole_pages(word & ~load_relaxed(&c->clean), word);
 		if (held == 0)
 			return 0;
 	} while (!cas_acquire(&c->units, &word, word & ~held));
 	/* A concurrent purge may have cleaned some of them. */
-	for (left = held & ~load_relaxed(&c->clean); left != 0;) {
+	for (left = whole_pages(held & ~load_relaxed(&c->clean), held); left != 0;) {
 		unsigned first = bits_lowest(left), n;
 		uint64_t above = ~(left >> first);
 
@@ -104,8 +118,9 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 			purged |= bits_run(first, n);
 		left &= ~bits_run(first, n);
 	}
+	dirty = PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean);
 	fetch_or_acq_rel(&c->clean, purged);
-	heap_cleaned(h, bits_count(purged));
+	heap_cleaned(h, bits_count(dirty));
 	chunk_put(h, c, held);
-	return (size_t)bits_count(purged) << UNIT_SHIFT;
+	return (size_t)bits_count(dirty) << UNIT_SHIFT;
 }

@@ -60,7 +60,7 @@ struct heap {
 
 INTERNAL_EXTERN struct heap heap_default;
 
-#define HEAP_BYTES ((sizeof(struct heap) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+#define HEAP_BYTES ((sizeof(struct heap) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
 
 /*
  * Functions that only heaps made by the program need.  The default heap's code calls

@@ -13,6 +13,9 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 		return ADVICE_NONE;
 	if (option != ASH_HUGE_DEFAULT)
 		return option == ASH_HUGE_NEVER ? ADVICE_PLAIN : ADVICE_HUGE;
+	/* With larger pages a huge one is 32 MiB or more: the kernel decides. */
+	if (PAGE_SIZE > PAGE_LEAST)
+		return ADVICE_NONE;
 	if (use == HUGE_SLABS && load_relaxed(&h->slab_chunks) >= HUGE_CHUNKS)
 		return ADVICE_HUGE;
 	if (use == HUGE_FILLED && bytes >= HUGE_FROM)

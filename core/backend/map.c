@@ -11,7 +11,7 @@ static struct map_leaf *leaf_memory(void)
 	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (exchange_seq_cst(&first_leaf_used, 1) == 0)
 		return &chunk_map.first;
-	return pages_reserve(sizeof chunk_map.first, PAGE_SIZE, PAGES_PRIVATE);
+	return pages_reserve(sizeof chunk_map.first, PAGE_LEAST, PAGES_PRIVATE);
 }
 
 static bool leaf_make(struct map_leaf **root_entry)

@@ -19,7 +19,7 @@ static uint64_t first_metadata_used;
 
 size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride)
 {
-	return ROUND(BYTES(n, slabs, remote_stride), PAGE_SIZE);
+	return ROUND(BYTES(n, slabs, remote_stride), PAGE_MOST);
 }
 
 void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n, bool slabs,
@@ -61,7 +61,7 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 	    exchange_seq_cst(&first_metadata_used, 1) == 0)
 		memory = first_metadata;
 	else
-		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_SIZE,
+		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_LEAST,
 				       PAGES_PRIVATE);
 	r = memory;
 	if (r != NULL)

@@ -13,6 +13,7 @@
 
 #include "backend/chunk.h"
 #include "internal.h"
+#include "pages.h"
 
 /* alignment: in bytes, a power of two, at most SPAN_ALIGNMENT_MAX. */
 #define SPAN_ALIGNMENT_MAX ((size_t)1 << 30)
@@ -41,9 +42,7 @@ static inline bool span_is(const struct chunk *c, const void *p)
 /* The usable bytes of a span for this request. */
 static inline size_t span_size(size_t bytes)
 {
-	size_t page = (size_t)1 << CPU_PAGE_SHIFT;
-
-	return (bytes + page - 1) & ~(page - 1);
+	return (bytes + PAGE_MOST - 1) & ~(PAGE_MOST - 1);
 }
 
 #endif

@@ -16,7 +16,7 @@ static size_t capacity_chunks(size_t capacity)
 
 ash_heap *ash_heap_create(const struct ash_heap_options *options)
 {
-	struct heap *h = pages_reserve(HEAP_BYTES, PAGE_SIZE, PAGES_PRIVATE);
+	struct heap *h = pages_reserve(HEAP_BYTES, PAGE_LEAST, PAGES_PRIVATE);
 	size_t cap = ash_defaults.cap;
 
 	if (h == NULL)

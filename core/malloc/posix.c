@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The other allocation functions of C, POSIX and glibc. */
+#include "cpu.h"
 #include "facade.h"
 
-#define PAGE ((size_t)4096)
+#define PAGE ((size_t)1 << CPU_PAGE_SHIFT_MOST)
 
 void *reallocarray(void *p, size_t count, size_t size)
 {

@@ -157,13 +157,13 @@ static void bench_enter(unsigned kind, struct bench *b)
 /* Makes a page of benches; the caller is the holder of the first. */
 static struct bench *benches_make(unsigned kind)
 {
-	struct bench *b = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
+	struct bench *b = pages_reserve(PAGE_LEAST, PAGE_LEAST, PAGES_PRIVATE);
 	size_t i;
 
 	if (b == NULL)
 		return NULL;
 	(void)bench_hold(b, 0);
-	for (i = 0; i < PAGE_SIZE / sizeof *b; i++) {
+	for (i = 0; i < PAGE_LEAST / sizeof *b; i++) {
 		b[i].kind = kind;
 		bench_enter(kind, &b[i]);
 	}
@@ -181,7 +181,7 @@ static bool bench_has_page(struct bench *b)
 	else if (b->kind == SEATS_SHARED)
 		page = (struct seat_page *)(void *)process_mark();
 	else
-		page = pages_reserve(PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE);
+		page = pages_reserve(PAGE_LEAST, PAGE_LEAST, PAGES_PRIVATE);
 	/* Pairs with bench_part. */
 	store_release(&b->page, page);
 	return page != NULL;
@@ -235,7 +235,7 @@ bool bench_grow(struct bench *b)
 		if (load_relaxed(&b->more[i - 1]) != NULL)
 			continue;
 		bytes = sizeof(struct seat_entry) * SEAT_ENTRIES << i;
-		part = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
+		part = pages_reserve(bytes, PAGE_LEAST, PAGES_PRIVATE);
 		if (part == NULL)
 			return false;
 		/* A compare-and-swap, as a signal handler may do the same. */
@@ -257,7 +257,7 @@ static void bench_purge(struct bench *b)
 	bench_clear(b);
 	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
 		(void)pages_purge(i == 0 ? (void *)b->page : e,
-				  i == 0 ? PAGE_SIZE : entries * sizeof *e, PAGES_PRIVATE);
+				  i == 0 ? PAGE_LEAST : entries * sizeof *e, PAGES_PRIVATE);
 }
 
 void bench_leave(struct bench *b)

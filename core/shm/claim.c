@@ -18,16 +18,21 @@ static bool is_live(uint64_t claim, uint64_t world)
 /* True: the file has at most one page, of zeros but for claim and world. */
 static bool is_blank(const struct store *head, size_t length, int fd)
 {
-	uint64_t page[PAGE_SIZE / sizeof(uint64_t)] = {0};
-	size_t i;
+	size_t at, i;
 
-	if (length > PAGE_SIZE || share_read(fd, page, PAGE_SIZE, 0) > length)
-		return false;
-	page[offsetof(struct store, claim) / sizeof(uint64_t)] ^= head->claim;
-	page[offsetof(struct store, world) / sizeof(uint64_t)] ^= head->world;
-	for (i = 0; i < PAGE_SIZE / sizeof(uint64_t); i++)
-		if (page[i] != 0)
+	for (at = 0; at < PAGE_MOST; at += PAGE_LEAST) {
+		uint64_t page[PAGE_LEAST / sizeof(uint64_t)] = {0};
+
+		if (length > PAGE_MOST || at + share_read(fd, page, PAGE_LEAST, at) > length + at)
 			return false;
+		if (at == 0) {
+			page[offsetof(struct store, claim) / sizeof(uint64_t)] ^= head->claim;
+			page[offsetof(struct store, world) / sizeof(uint64_t)] ^= head->world;
+		}
+		for (i = 0; i < PAGE_LEAST / sizeof(uint64_t); i++)
+			if (page[i] != 0)
+				return false;
+	}
 	return true;
 }
 
@@ -70,7 +75,7 @@ enum claim claim_take(struct store *s)
 
 void claim_clear(struct store *s)
 {
-	memset((char *)s + AFTER, 0, PAGE_SIZE - AFTER);
+	memset((char *)s + AFTER, 0, PAGE_MOST - AFTER);
 	s->version = 0;
 }
 

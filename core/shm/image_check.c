@@ -19,9 +19,9 @@ static bool is_right(struct image *m)
 bool image_check(int fd, const struct store *head, enum ash_attach *why)
 {
 	size_t n = head->heap.reserved, words = 2 * bits_words(n);
-	size_t bytes = (sizeof(struct image) + words * sizeof(uint64_t) + PAGE_SIZE - 1) &
-		       ~(PAGE_SIZE - 1);
-	struct image *m = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
+	size_t bytes = (sizeof(struct image) + words * sizeof(uint64_t) + PAGE_MOST - 1) &
+		       ~(PAGE_MOST - 1);
+	struct image *m = pages_reserve(bytes, PAGE_LEAST, PAGES_PRIVATE);
 	bool right = false;
 	unsigned i;
 

@@ -29,7 +29,7 @@ struct seat_page {
 	uint64_t world;	        /* its namespaces, see world.h; set with life */
 	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
 };
-_Static_assert(sizeof(struct seat_page) <= PAGE_SIZE, "one page");
+_Static_assert(sizeof(struct seat_page) <= PAGE_LEAST, "one page");
 
 /* The lives are not known any more.  Relaxed, as seats_close may read another thread's page. */
 static inline void page_forget(struct seat_page *page)

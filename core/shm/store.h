@@ -50,7 +50,7 @@ struct store {
 	_Alignas(CPU_LINE) struct heap heap;
 	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
 };
-_Static_assert(sizeof(struct store) < PAGE_SIZE, "share_grow writes the page's last byte");
+_Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's last byte");
 
 #define STORE_MAGIC ((uint64_t)0x3230726c68736100) /* "\0ashlr02" */
 
@@ -75,7 +75,7 @@ _Static_assert(sizeof(struct store) < PAGE_SIZE, "share_grow writes the page's l
 		STORE_RECORDS), STRANGERS), CENSUS_ENTRIES), SLAB_GROUPS), INBOX_WORDS), SPARES)
 #define STORE_SHIFTS                                                                               \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_COUNTS,                  \
-		CHUNK_SHIFT), UNIT_SHIFT), GROUP_SHIFT), PAGE_SIZE), OWNER_THREAD), OWNER_BYTES)
+		CHUNK_SHIFT), UNIT_SHIFT), GROUP_SHIFT), PAGE_MOST), OWNER_THREAD), OWNER_BYTES)
 #define STORE_VERSION                                                                              \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_SHIFTS,                  \
 		CLASSES), SLOT_MAX), CLASS_LINEAR), SLOT_LARGE), STORE_REMOTE_STRIDE), LIFE_BITS)
@@ -102,7 +102,7 @@ INTERNAL void *store_owner(struct heap *h);
 
 /* Offsets of its parts. */
 #define STORE_ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
-#define CENSUS_AT	   STORE_ROUND(sizeof(struct store), PAGE_SIZE)
+#define CENSUS_AT	   STORE_ROUND(sizeof(struct store), PAGE_MOST)
 #define RECORDS_AT	   (CENSUS_AT + CENSUS_ENTRIES * sizeof(uint64_t))
 #define REGION_AT	   (RECORDS_AT + STORE_RECORDS * OWNER_BYTES)
 

@@ -57,7 +57,7 @@ static bool take_for_attach(int fd, const struct store *head)
 	if (used > STORE_RECORDS)
 		used = STORE_RECORDS;
 	return share_take(fd, 0, CENSUS_AT) &&
-	       share_take(fd, CENSUS_AT + (at & ~(PAGE_SIZE - 1)), PAGE_SIZE) &&
+	       share_take(fd, CENSUS_AT + (at & ~(PAGE_MOST - 1)), PAGE_MOST) &&
 	       share_take(fd, RECORDS_AT, used * OWNER_BYTES);
 }
 

@@ -64,7 +64,7 @@ static bool take_head(int fd, struct store *base, size_t n, bool all)
 	store_set_region(&r, base, n);
 	if (all)
 		return share_take(fd, 0, store_bytes(n));
-	return share_take(fd, 0, CENSUS_AT + PAGE_SIZE) &&
+	return share_take(fd, 0, CENSUS_AT + PAGE_MOST) &&
 	       share_take(fd, RECORDS_AT, OWNER_BYTES) &&
 	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT);
 }
@@ -75,7 +75,7 @@ static bool make_in(int fd, struct store *s, size_t n, const struct ash_heap_opt
 	bool all = options != NULL && options->allocate;
 
 	/* No process looks beyond the first page now, and the first page stays. */
-	return share_set_length(fd, PAGE_SIZE) && share_set_length(fd, store_bytes(n)) &&
+	return share_set_length(fd, PAGE_MOST) && share_set_length(fd, store_bytes(n)) &&
 	       take_head(fd, s, n, all) && set_up(s, n, options);
 }
 
@@ -95,13 +95,13 @@ static struct store *make_at(int fd, size_t n, const struct ash_heap_options *op
 					file.chance ^ (uintptr_t)&file ^ heap_new_id(true), why);
 	if (s == NULL)
 		return NULL;
-	if (share_grow(fd, PAGE_SIZE)) {
+	if (share_grow(fd, PAGE_MOST)) {
 		*found = claim_take(s);
 		if (*found == CLAIM_FREE) {
 			claim_clear(s);
 			if (make_in(fd, s, n, options))
 				return s;
-			(void)share_set_length(fd, PAGE_SIZE);
+			(void)share_set_length(fd, PAGE_MOST);
 			claim_give(s);
 			*why = ASH_ATTACH_NO_MEMORY;
 		}

@@ -5,16 +5,25 @@
 #include "pages.h"
 #include "share.h"
 
+enum { APART = 16, ANYWHERE = 8 };
+
 /* The address of the i-th attempt, far from where the kernel places mappings; 0: none. */
 static uintptr_t apart(uint64_t chance, size_t bytes, unsigned i)
 {
-	const size_t step = (size_t)1 << 30, room = CPU_APART_TO - CPU_APART_FROM;
+	const size_t step = (size_t)1 << 30;
+	size_t from = CPU_APART_FROM, room = CPU_APART_TO - CPU_APART_FROM;
 
+#ifdef CPU_NARROW_FROM /* the second half of the attempts */
+	if (i >= APART / 2) {
+		from = CPU_NARROW_FROM;
+		room = CPU_NARROW_TO - CPU_NARROW_FROM;
+	}
+#endif
 	if (bytes > room / 2)
 		return 0;
 	chance = (chance + i) * UINT64_C(0x9e3779b97f4a7c15);
 	chance = (chance ^ chance >> 32) * UINT64_C(0xd1342543de82ef95);
-	return CPU_APART_FROM + (chance >> 20) % ((room - bytes) / step) * step;
+	return from + (chance >> 20) % ((room - bytes) / step) * step;
 }
 
 struct store *store_map_at(int fd, size_t bytes, uintptr_t address, enum ash_attach *why)
@@ -30,7 +39,6 @@ struct store *store_map_at(int fd, size_t bytes, uintptr_t address, enum ash_att
 
 struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance, enum ash_attach *why)
 {
-	enum { APART = 16, ANYWHERE = 8 };
 	struct store *s = NULL;
 	unsigned i;
 
@@ -48,6 +56,12 @@ struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance, enum ash
 		}
 		if (at != 0)
 			s = store_map_at(fd, bytes, at, why);
+#ifdef CPU_NARROW_FROM
+		if (*why == ASH_ATTACH_NO_MEMORY && i < APART / 2) {
+			*why = ASH_ATTACH_TAKEN; /* by a kernel with fewer bits of address, maybe */
+			i = APART / 2 - 1;
+		}
+#endif
 	}
 	return s;
 }

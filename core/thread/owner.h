@@ -150,6 +150,6 @@ INTERNAL void owner_reset(struct owner *o);
 /* Adds a record, all 0 or reset, to heap.owners in this state; from then on all threads see it. */
 INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 
-#define OWNER_BYTES ((sizeof(struct owner) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+#define OWNER_BYTES ((sizeof(struct owner) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
 
 #endif

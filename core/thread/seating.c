@@ -19,7 +19,7 @@ static struct owner *owner_memory(struct heap *h)
 	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
 		return owner_first;
-	return pages_reserve(OWNER_BYTES, PAGE_SIZE, PAGES_PRIVATE);
+	return pages_reserve(OWNER_BYTES, PAGE_LEAST, PAGES_PRIVATE);
 }
 
 static struct owner *owner_make(struct heap *h)

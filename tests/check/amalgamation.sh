@@ -54,7 +54,7 @@ shared() {
 mkdir "$folder/malloc"
 for file in core/malloc/*.c; do
 	name=${file##*/}
-	[ "$name" = new.c ] || $clang -ffreestanding -Isys -Icore/include -w -c "$file" -o "$folder/malloc/${name%.c}.o"
+	[ "$name" = new.c ] || $clang -ffreestanding -Iarch/x86_64 -Isys -Icore/include -w -c "$file" -o "$folder/malloc/${name%.c}.o"
 done
 find "$build/lib" -name '*.o' ! -name global_names.o >"$folder/objects"
 [ "$(wc -l <"$folder/objects")" -gt 40 ] && [ -f "$folder/malloc/thread.o" ]

@@ -187,6 +187,12 @@ TEST(inner_advice_by_options, 10)
 	}
 	options.huge = ASH_HUGE_DEFAULT;
 	CHECK_EQ(huge_policy(&h, HUGE_MIXED, 0), ADVICE_NONE);
+	if (PAGE_SIZE > PAGE_LEAST) { /* huge ones are larger than chunks */
+		h.slab_chunks = 16;
+		CHECK_EQ(huge_policy(&h, HUGE_SLABS, 0), ADVICE_NONE);
+		CHECK_EQ(huge_policy(&h, HUGE_FILLED, 64 * MIB), ADVICE_NONE);
+		return;
+	}
 	h.slab_chunks = 15;
 	CHECK_EQ(huge_policy(&h, HUGE_SLABS, 0), ADVICE_NONE);
 	h.slab_chunks = 16;

@@ -33,7 +33,7 @@ static void reserve_once(size_t bytes, size_t alignment, enum sharing sharing)
 
 TEST(pages_reserve_alignments, 20)
 {
-	static const size_t sizes[] = {PAGE_SIZE, 3 * PAGE_SIZE, 2 * MIB, 2 * MIB + PAGE_SIZE,
+	const size_t sizes[] = {PAGE_SIZE, 3 * PAGE_SIZE, 2 * MIB, 2 * MIB + PAGE_SIZE,
 				       4 * MIB};
 	size_t largest = rt_under_qemu() ? 32 * MIB : 1024 * MIB; /* 6 ms a GiB there */
 

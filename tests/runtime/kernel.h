@@ -10,7 +10,7 @@
 
 #include "abi.h"
 
-#define KERNEL_PAGE 4096u
+#define KERNEL_PAGE ABI_PAGE_MOST
 
 /* Results of system calls: -4095..-1 is minus an error number. */
 #define KERNEL_FAILED(result) ((unsigned long)(result) > -4096ul)
@@ -52,7 +52,7 @@ struct sigevent {
 _Static_assert(sizeof(struct sigevent) == 64, "as the kernel has it");
 
 /* Auxiliary vector and program headers (ELF). */
-enum { AT_NULL = 0, AT_PHDR = 3, AT_PHNUM = 5 };
+enum { AT_NULL = 0, AT_PHDR = 3, AT_PHNUM = 5, AT_PAGESZ = 6 };
 enum { PT_TLS = 7 };
 struct program_header {
 	uint32_t type, flags;

@@ -37,7 +37,7 @@ size_t rt_resident(void)
 	if (rt_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
 		return 0;
 	second = rt_strstr(text, " ");
-	return second != NULL ? number_in(second) * KERNEL_PAGE : 0;
+	return second != NULL ? number_in(second) * rt_auxv(AT_PAGESZ) : 0;
 }
 
 size_t rt_resident_peak(void)

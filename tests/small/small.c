@@ -4,6 +4,7 @@
 #include "cpu.h"
 #include "rt.h"
 #include "slab/slab.h"
+#include "support/misuse.h"
 #include "syscall.h"
 
 #define NO_OWNERS "in libashlar-small.a no thread owns slabs"
@@ -35,6 +36,23 @@ TEST(small_has_no_owners, 10)
 }
 
 /* No word of the library is thread-local: it works where no such storage was set up. */
+/* The faults of its own line; it does not tell how far a foreign pointer is from a block. */
+TEST(small_misuse, 10)
+{
+	char *p = block_among(100);
+	struct bad bad;
+	int elsewhere;
+
+	bad_in(&bad, p, 16, "interior pointer", 112);
+	misuse_expect("release", ash_release, &bad);
+	bad_alone(&bad, &elsewhere, FOREIGN);
+	misuse_expect("release", ash_release, &bad);
+	ash_release(p);
+	bad_in(&bad, p, 0, "double free", 112);
+	misuse_expect("release", ash_release, &bad);
+	CHECK_EQ(ash_check(), 0);
+}
+
 TEST(small_needs_no_thread_storage, 10)
 {
 	void *storage = (void *)(uintptr_t)cpu_thread_pointer();

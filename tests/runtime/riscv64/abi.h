@@ -3,6 +3,8 @@
 #ifndef RT_ABI_H
 #define RT_ABI_H
 
+#define ABI_PAGE_MOST 65536u /* the largest page of a kernel */
+
 /* Thread-local words lie above the thread pointer, behind so many bytes. */
 #define ABI_TLS_BELOW 0
 #define ABI_TLS_GAP   0

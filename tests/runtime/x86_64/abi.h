@@ -3,6 +3,8 @@
 #ifndef RT_ABI_H
 #define RT_ABI_H
 
+#define ABI_PAGE_MOST 4096u /* the largest page of a kernel */
+
 /* Thread-local words lie below the thread pointer, which points to its own address. */
 #define ABI_TLS_BELOW 1
 #define ABI_TLS_GAP   0
