@@ -21,7 +21,8 @@ _Noreturn void diagnose(enum call call, const void *p)
 	find_address(p, &f);
 	if (f.place == ASH_FOREIGN) {
 		fault = "not a block of this allocator";
-		diagnose_nearest(p, &f);
+		if (!SMALL)
+			diagnose_nearest(p, &f);
 	} else if (f.place == ASH_RECORDS) {
 		fault = "pointer to the allocator's own records";
 	} else if (f.start == NULL) {

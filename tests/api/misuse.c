@@ -176,7 +176,7 @@ MISUSE(wild_bit_63)
 /* With a tag in the top byte, which aarch64 ignores when it loads and stores. */
 MISUSE(tagged)
 {
-	bad_says(bad, live_with((uint64_t)0xb4 << 56), FOREIGN, 0);
+	bad_alone(bad, live_with((uint64_t)0xb4 << 56), FOREIGN);
 }
 
 /* As a kernel address: what a sign-extended 48-bit pointer looks like. */

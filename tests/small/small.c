@@ -45,7 +45,7 @@ TEST(small_misuse, 10)
 
 	bad_in(&bad, p, 16, "interior pointer", 112);
 	misuse_expect("release", ash_release, &bad);
-	bad_alone(&bad, &elsewhere, FOREIGN);
+	bad = (struct bad){.p = &elsewhere, .fault = FOREIGN};
 	misuse_expect("release", ash_release, &bad);
 	ash_release(p);
 	bad_in(&bad, p, 0, "double free", 112);
