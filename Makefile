@@ -426,7 +426,7 @@ $(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linke
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
 # The tests' own use of what the archive keeps to itself.
-MALLOC_ASIDE = $(call objects,lib,arch/x86_64/memory.c arch/x86_64/syscall.S core/base/class.c)
+MALLOC_ASIDE = $(call objects,lib,arch/$(ARCH)/memory.c arch/$(ARCH)/syscall.S core/base/class.c)
 $(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(RUNTIME) $(MALLOC) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'

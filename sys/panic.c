@@ -88,6 +88,7 @@ static void abort_here(void)
 
 _Noreturn void panic_line(const char *line, size_t length)
 {
+	/* Pairs with itself: of several threads one writes ash_last_words. */
 	bool first = exchange_seq_cst(&line_written, 1) == 0;
 
 	if (first)

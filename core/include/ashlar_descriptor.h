@@ -29,7 +29,7 @@
  * first element of an array, ARRAY(structure, member).
  */
 #define ASH_DESCRIPTOR_FIELDS(NUMBER, MEMBER, ARRAY)                                               \
-	NUMBER(page_size, PAGE_SIZE)                                                               \
+	NUMBER(page_size, PAGE_MOST)                                                               \
 	NUMBER(address_bits, CPU_ADDRESS_BITS)                                                     \
 	NUMBER(chunk_shift, CHUNK_SHIFT)                                                           \
 	NUMBER(unit_shift, UNIT_SHIFT)                                                             \

@@ -63,7 +63,7 @@ TEST(store_file_belongs_to_its_maker, 10)
 {
 	static union {
 		struct store store;
-		char page[PAGE_SIZE];
+		char page[PAGE_MOST];
 	} blank;
 	struct store *s = store_of(heap_of(made(memfd(), CAPACITY, NULL)));
 
@@ -84,14 +84,14 @@ TEST(store_file_of_a_maker_that_gave_up, 10)
 	enum ash_attach why;
 	int fd = memfd();
 
-	CHECK_EQ(arch_ftruncate(fd, PAGE_SIZE), 0);
+	CHECK_EQ(arch_ftruncate(fd, (long)PAGE_MOST), 0);
 	CHECK_EQ(arch_pwrite64(fd, &words[0], 8, claim), 8);
 	CHECK_EQ(arch_pwrite64(fd, &words[1], 8, world), 8);
 	ash_heap_destroy(made(fd, CAPACITY, NULL));
 	/* A live maker may still be making the heap. */
 	fd = memfd();
 	words[0] = life_of_thread();
-	CHECK_EQ(arch_ftruncate(fd, PAGE_SIZE), 0);
+	CHECK_EQ(arch_ftruncate(fd, (long)PAGE_MOST), 0);
 	CHECK_EQ(arch_pwrite64(fd, &words[0], 8, claim), 8);
 	CHECK_EQ(arch_pwrite64(fd, &words[1], 8, world), 8);
 	CHECK(ash_heap_open_file(fd, CAPACITY, NULL, &why) == NULL);
@@ -157,7 +157,7 @@ TEST(store_file_length, 10)
 /* Attaching allocates what its next steps write: an owner record and a census entry. */
 TEST(store_file_attach_takes_room, 10)
 {
-	enum { FULL = PAGE_SIZE / sizeof(uint64_t) };
+	enum { FULL = PAGE_MOST / sizeof(uint64_t) };
 	uint64_t life = dead_life(), entries[FULL];
 	enum ash_attach why;
 	struct store *s;

@@ -88,6 +88,9 @@ void resident_read(struct picture *p)
 	p->resident_known = false;
 	if (p->source->kind != SOURCE_PROCESS || p->module_count == 0)
 		return;
+	/* Where a CPU has pages of several sizes, the descriptor names the largest. */
+	if (p->modules[0].layout.page != rt_auxv(6 /* AT_PAGESZ */))
+		return;
 	rt_format(path, sizeof path, "/proc/%d/pagemap", p->source->pid);
 	m.fd = rt_open(path);
 	if (m.fd < 0)
