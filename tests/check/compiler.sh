@@ -16,7 +16,7 @@ subject='compiler'
 built() {
 	name=$1 there=$2
 	shift 2
-	"${MAKE:-make}" --no-print-directory BUILD="$there" "$@" >"$log" 2>&1 && ! grep -q 'warning' "$log"
+	MAKEFLAGS= "${MAKE:-make}" -j2 --no-print-directory BUILD="$there" "$@" >"$log" 2>&1 && ! grep -q 'warning' "$log"
 	verdict "$name"
 	grep -E 'error|warning' "$log" | head -n 20 | sed 's/^/     /'
 }

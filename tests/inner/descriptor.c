@@ -112,7 +112,8 @@ TEST(descriptor_numbers, 2)
 	CHECK_EQ(number(ASH_slab_bytes), record_offset(1) - record_offset(0));
 	CHECK_EQ(member(&chunk_map, ASH_map_root), (uintptr_t)chunk_map.root[0]);
 	CHECK_EQ((size_t)1 << number(ASH_map_bits), MAP_SIZE);
-	CHECK_EQ(2 * number(ASH_map_bits) + number(ASH_chunk_shift), number(ASH_address_bits));
+	CHECK_EQ((size_t)1 << (number(ASH_address_bits) - number(ASH_chunk_shift) - number(ASH_map_bits)),
+		 MAP_ROOT);
 	CHECK_EQ(number(ASH_life_id), LIFE_ID(~UINT64_C(0)));
 	CHECK_EQ((number(ASH_groups_max) << number(ASH_group_shift)), SLAB_SLOTS);
 

@@ -175,7 +175,7 @@ TEST(store_file_attach_takes_room, 10)
 	before = backed(fd);
 	s = store_attach(fd, &why);
 	CHECK(s != NULL);
-	CHECK_EQ(backed(fd) - before, OWNER_BYTES + PAGE_SIZE);
+	CHECK_EQ(backed(fd) - before, OWNER_BYTES + PAGE_MOST);
 	store_leave(s);
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/*
- * LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--
- * wrap=arch_mincore
- */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /*
  * Advice that lies, that is refused, and memory that is locked: whatever the

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/*
- * LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--
- * wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over
- */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over */
 /* clang-format on */
 /*
  * Two that make a heap in one file.  One of them is stopped at each of its system

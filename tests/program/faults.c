@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/*
- * LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--
- * wrap=arch_mincore
- */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /*
  * The scenario, and a system whose k-th call fails, for each k; afterwards all

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/*
- * LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--
- * wrap=arch_mincore,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_tkill,--
- * wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_read,--wrap=arch_readlink,--
- * wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_ftruncate,--wrap=arch_pread64,--
- * wrap=arch_pwrite64
- */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_read,--wrap=arch_readlink,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_pwrite64 */
 /* clang-format on */
 /*
  * A filter of system calls that is put on while the program runs: one call of the

@@ -154,7 +154,7 @@ class Heap:
         """The record of the chunk with this address, in use or not; None: there is none."""
         bits = self.number["map_bits"]
         top = address >> (self.number["chunk_shift"] + bits)
-        if top >> bits != 0:
+        if top >> self.number["address_bits"] - self.number["chunk_shift"] - bits != 0:
             return None
         leaf = self.word(self.map + self.member["map.root"][0] + 8 * top)
         if leaf == 0:

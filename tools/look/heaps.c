@@ -201,16 +201,16 @@ static void chunk_follow(struct picture *p, unsigned module, uint64_t at)
 static void map_follow(struct picture *p, unsigned module)
 {
 	const struct layout *l = &p->modules[module].layout;
-	size_t n = (size_t)1 << l->field[ASH_map_bits], i, j, strange = 0;
-	uint64_t *root = ash_alloc(n * sizeof *root), *leaf = ash_alloc(n * sizeof *leaf);
+	size_t n = (size_t)1 << l->field[ASH_map_bits], roots = map_roots(l), i, j, strange = 0;
+	uint64_t *root = ash_alloc(roots * sizeof *root), *leaf = ash_alloc(n * sizeof *leaf);
 
 	if (root == NULL || leaf == NULL) {
 		p->no_memory = true;
 	} else if (!source_read(p->source, l->map + ASH_MEMBER_OFFSET(l->field[ASH_map_root]), root,
-				n * sizeof *root)) {
+				roots * sizeof *root)) {
 		picture_damaged(p, "the chunk map cannot be read,", l->map);
 	} else {
-		for (i = 0; i < n && strange < STRANGE_MAX && !p->no_memory; i++) {
+		for (i = 0; i < roots && strange < STRANGE_MAX && !p->no_memory; i++) {
 			if (root[i] == 0)
 				continue;
 			if (!source_read(p->source,

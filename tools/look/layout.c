@@ -18,6 +18,14 @@ static bool lies_within(const struct layout *l, enum ash_field field, enum ash_f
 	       ASH_MEMBER_OFFSET(l->field[field]) + bytes * count <= l->field[record];
 }
 
+/* Entries of the map's root; numbers_are_sane comes first. */
+size_t map_roots(const struct layout *l)
+{
+	const uint32_t *f = l->field;
+
+	return (size_t)1 << (f[ASH_address_bits] - f[ASH_chunk_shift] - f[ASH_map_bits]);
+}
+
 static bool members_lie_within(const struct layout *l)
 {
 	size_t i;
@@ -25,7 +33,7 @@ static bool members_lie_within(const struct layout *l)
 	for (i = 0; i < sizeof places / sizeof places[0]; i++)
 		if (!lies_within(l, places[i].field, places[i].record, 1))
 			return false;
-	return lies_within(l, ASH_map_root, ASH_map_bytes, (size_t)1 << l->field[ASH_map_bits]) &&
+	return lies_within(l, ASH_map_root, ASH_map_bytes, map_roots(l)) &&
 	       lies_within(l, ASH_map_leaf_chunk, ASH_map_leaf_bytes,
 			   (size_t)1 << l->field[ASH_map_bits]) &&
 	       lies_within(l, ASH_chunk_head, ASH_chunk_bytes, UNITS) &&
@@ -43,7 +51,8 @@ static bool numbers_are_sane(const struct layout *l)
 	       f[ASH_chunk_shift] == f[ASH_unit_shift] + 6 && f[ASH_group_shift] == 6 &&
 	       f[ASH_groups_max] >= 1 && f[ASH_groups_max] <= GROUPS_MAX &&
 	       f[ASH_map_bits] <= 16 &&
-	       2 * f[ASH_map_bits] + f[ASH_chunk_shift] == f[ASH_address_bits] &&
+	       f[ASH_map_bits] + f[ASH_chunk_shift] <= f[ASH_address_bits] &&
+	       f[ASH_address_bits] - f[ASH_map_bits] - f[ASH_chunk_shift] <= 16 &&
 	       f[ASH_heap_bytes] <= 65536 && f[ASH_region_bytes] <= RECORD_MAX &&
 	       f[ASH_chunk_bytes] <= RECORD_MAX && f[ASH_slab_bytes] <= RECORD_MAX &&
 	       f[ASH_slab_bytes] > 0 && f[ASH_owner_bytes] <= 1 << 20 &&

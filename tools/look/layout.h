@@ -25,6 +25,9 @@ struct layout {
 /* NULL: the descriptor is one that can be used; else what is wrong with it. */
 const char *layout_set(struct layout *l, const struct ash_descriptor *d);
 
+/* Entries of the root of the chunk map. */
+size_t map_roots(const struct layout *l);
+
 /* The member of a record. */
 static inline uint64_t member(const struct layout *l, const void *record, enum ash_field field)
 {

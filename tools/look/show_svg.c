@@ -96,12 +96,13 @@ static unsigned show_bars(const struct picture *p, const struct sums *t, unsigne
 static void show_slab(const struct picture *p, const struct slab *s, unsigned y)
 {
 	unsigned x = LEFT + (unsigned)s->unit * CELL;
-	double width = s->units * CELL - 1, taken = (double)SLAB_HEIGHT * s->taken / s->slots;
-	double released = (double)SLAB_HEIGHT * s->released / s->slots;
+	double height = (unsigned)SLAB_HEIGHT;
+	double width = (unsigned)s->units * CELL - 1, taken = height * s->taken / s->slots;
+	double released = height * s->released / s->slots;
 
-	rect(x, y, width, SLAB_HEIGHT - taken, colour(p, s->class, true));
-	rect(x, y + SLAB_HEIGHT - taken, width, taken, colour(p, s->class, false));
-	rect(x, y + SLAB_HEIGHT - taken - released, width, released, "#e87722");
+	rect(x, y, width, height - taken, colour(p, s->class, true));
+	rect(x, y + height - taken, width, taken, colour(p, s->class, false));
+	rect(x, y + height - taken - released, width, released, "#e87722");
 }
 
 /* Under the units, how many of their pages are resident: one path, of a line for each run. */
