@@ -19,8 +19,8 @@ struct owner;
 struct slab;
 
 struct heap {
-	struct region *regions; /* pushed, never removed: records are permanent    */
-	struct owner *owners;	/* the same                                        */
+	struct region *regions; /* oldest first; never removed: records are permanent */
+	struct owner *owners;	/* newest first; the same                          */
 	const struct ash_defaults *options;
 	uint64_t id;		/* 0: the default heap; unique within a process    */
 	enum sharing sharing;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/metadata.h"
 
+#include "backend/region.h"
 #include "base/bits.h"
 
 #define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_RECORDS * sizeof(struct slab))
@@ -44,7 +45,7 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 	struct region *r;
 	void *memory;
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+	for (r = region_first(h); r != NULL; r = region_next(r)) {
 		uint64_t vacant = REGION_VACANT;
 
 		/* Acquire pairs with the release of the state in region_create and region_retire. */

@@ -10,15 +10,26 @@
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
 #define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
 
-static void region_push(struct heap *h, struct region *r)
+/*
+ * The oldest region comes first: a claim then takes memory that the heap has had for long,
+ * which probably is resident, before memory that it has just reserved.
+ */
+static void region_append(struct heap *h, struct region *r)
 {
-	uint64_t top = (uint64_t)(uintptr_t)load_relaxed(&h->regions);
+	struct region **end = &h->regions;
+	uint64_t none;
 
-	do
-		r->next = (struct region *)(uintptr_t)top;
-	/* Release pairs with the loads of heap.regions: a region that is seen is complete. */
-	while (!cas_acq_rel((uint64_t *)(void *)&h->regions, &top, (uint64_t)(uintptr_t)r));
-	if (top == 0 && h == &heap_default)
+	/* A region that another thread appends meanwhile is passed: each attempt finds one more. */
+	do {
+		/* Acquire pairs with the compare-and-swap below: the other region is complete. */
+		while (load_acquire(end) != NULL) {
+			r->previous = load_acquire(end);
+			end = &r->previous->next;
+		}
+		none = 0;
+		/* Release pairs with region_first and region_next: what they return is complete. */
+	} while (!cas_acq_rel((uint64_t *)(void *)end, &none, (uint64_t)(uintptr_t)r));
+	if (end == &h->regions && h == &heap_default)
 		panic_note_stderr();
 }
 
@@ -74,7 +85,7 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 		store_relaxed(&r->chunks, (size_t)0);
 		store_release(&r->state, REGION_VACANT);
 		if (!old)
-			region_push(h, r);
+			region_append(h, r);
 		return NULL;
 	}
 	bits_release(r->clean, 0, n);
@@ -82,7 +93,7 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 		bits_release(r->free, claimed, n - claimed);
 	store_release(&r->state, REGION_LIVE);
 	if (!old)
-		region_push(h, r);
+		region_append(h, r);
 	return r;
 }
 
@@ -91,7 +102,7 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 	struct run run = {NULL, 0};
 	struct region *r;
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+	for (r = region_first(h); r != NULL; r = region_next(r)) {
 		size_t first, offset;
 
 		if (load_acquire(&r->state) != REGION_LIVE || (for_slabs && r->remote == NULL))
@@ -241,7 +252,7 @@ void region_set(struct region *r, struct region *at, struct heap *h, char *base,
 		size_t remote_stride)
 {
 	metadata_init(r, at, h, n, true, remote_stride);
-	r->next = NULL;
+	r->next = r->previous = NULL;
 	r->base = base;
 	r->chunks = n;
 	r->state = REGION_LIVE;
@@ -294,7 +305,7 @@ size_t region_trim(struct heap *h)
 	size_t bytes = 0;
 	struct region *r;
 
-	for (r = load_acquire(&h->regions); r != NULL && h->sharing == PAGES_PRIVATE; r = r->next) {
+	for (r = region_first(h); r != NULL && h->sharing == PAGES_PRIVATE; r = region_next(r)) {
 		size_t n = load_relaxed(&r->chunks);
 
 		if (load_acquire(&r->state) == REGION_LIVE && region_retire(h, r))
@@ -307,7 +318,7 @@ struct region *region_of(struct heap *h, const void *p)
 {
 	struct region *r;
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
+	for (r = region_first(h); r != NULL; r = region_next(r))
 		if (load_acquire(&r->state) == REGION_LIVE &&
 		    (uintptr_t)p - (uintptr_t)load_relaxed(&r->base) <
 			    load_relaxed(&r->chunks) << CHUNK_SHIFT)
@@ -319,7 +330,7 @@ bool region_metadata_holds(struct heap *h, const void *p)
 {
 	struct region *r;
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next)
+	for (r = region_first(h); r != NULL; r = region_next(r))
 		if ((uintptr_t)p - (uintptr_t)r < r->metadata)
 			return true;
 	return false;

@@ -26,12 +26,15 @@ static size_t trim_chunk(struct heap *h, struct run run)
 	return CHUNK_SIZE;
 }
 
+/* From the newest region to the oldest, which is used first. */
 size_t heap_trim(struct heap *h, size_t keep)
 {
-	struct region *r;
+	struct region *r = region_first(h), *next;
 	size_t bytes = 0, i;
 
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+	while (r != NULL && (next = region_next(r)) != NULL)
+		r = next;
+	for (; r != NULL; r = r->previous) {
 		i = load_acquire(&r->state) == REGION_LIVE ? load_relaxed(&r->chunks) : 0;
 		while (i-- > 0) {
 			if (load_relaxed(&h->dirty) * UNIT_SIZE <= keep)

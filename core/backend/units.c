@@ -39,7 +39,7 @@ static struct units units_find(struct heap *h, unsigned count)
 	struct region *r;
 
 	bits_runs_of(&fit, count);
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+	for (r = region_first(h); r != NULL; r = region_next(r)) {
 		size_t w, words = bits_words(load_relaxed(&r->chunks));
 
 		for (w = 0; w < words; w++)

@@ -211,7 +211,8 @@ enum region_state {
 };
 
 struct region {
-	struct region *next;   /* in heap.regions; never changes once set      */
+	struct region *next;   /* in heap.regions: the next younger one; never changes once set */
+	struct region *previous; /* the next older one; never changes          */
 	struct heap *heap;
 	uint64_t state;	       /* enum region_state                            */
 	char *base;

@@ -88,7 +88,7 @@ int blocks_walk(struct heap *h, blocks_see *see, void *context)
 	struct region *r;
 	int answer = 0;
 
-	for (r = load_acquire(&h->regions); r != NULL && answer == 0; r = r->next)
+	for (r = region_first(h); r != NULL && answer == 0; r = region_next(r))
 		if (load_acquire(&r->state) == REGION_LIVE)
 			answer = region_blocks(r, see, context);
 	return answer;

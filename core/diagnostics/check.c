@@ -234,7 +234,7 @@ int heap_check(struct heap *h, const struct owner *o)
 	struct region *r;
 	enum invariant broken = HOLDS;
 
-	for (r = load_acquire(&h->regions); r != NULL && broken == HOLDS; r = r->next)
+	for (r = region_first(h); r != NULL && broken == HOLDS; r = region_next(r))
 		broken = check_region(o, r);
 	/* Only the holder of a record may read its lists. */
 	if (broken == HOLDS && o != NULL)

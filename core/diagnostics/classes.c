@@ -63,7 +63,7 @@ static void class_count(const struct class_rows *to)
 	memset(to->rows, 0, (to->last - to->first + 1) * sizeof to->rows[0]);
 	for (class = to->first; class <= to->last && class < CLASSES; class++)
 		to->rows[class - to->first].size = class_size(class);
-	for (r = load_acquire(&heap_default.regions); r != NULL; r = r->next)
+	for (r = region_first(&heap_default); r != NULL; r = region_next(r))
 		for (i = 0; load_acquire(&r->state) == REGION_LIVE && i < load_relaxed(&r->chunks); i++)
 			if (!bits_all(r->free, i, 1))
 				class_chunk(to, region_chunk(r, i));

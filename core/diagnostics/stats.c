@@ -67,7 +67,7 @@ void heap_stats(struct heap *h, struct ash_stats *out)
 	size_t chunks, i;
 
 	memset(out, 0, sizeof *out);
-	for (r = load_acquire(&h->regions); r != NULL; r = r->next) {
+	for (r = region_first(h); r != NULL; r = region_next(r)) {
 		if (load_acquire(&r->state) != REGION_LIVE)
 			continue;
 		chunks = load_relaxed(&r->chunks);

@@ -177,12 +177,12 @@ static void *slot_in_chunk(struct heap *h, struct chunk *c, unsigned class)
 static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 {
 	size_t at = load_relaxed(&h->unowned_next[class]), i = at;
-	struct region *r = load_acquire(&h->regions);
+	struct region *r = region_first(h);
 	void *p = NULL;
 
 	if (no_unowned(h))
 		return NULL;
-	for (; r != NULL && i >= load_relaxed(&r->chunks); r = r->next)
+	for (; r != NULL && i >= load_relaxed(&r->chunks); r = region_next(r))
 		i -= load_relaxed(&r->chunks);
 	while (r != NULL && p == NULL && chunks > 0) {
 		struct chunk *c = region_chunk(r, i);
@@ -192,7 +192,7 @@ static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 			p = slot_in_chunk(h, c, class);
 		at++;
 		for (i++; r != NULL && i >= load_relaxed(&r->chunks); i = 0)
-			r = r->next;
+			r = region_next(r);
 	}
 	store_relaxed(&h->unowned_next[class], r == NULL ? 0 : at);
 	return p;

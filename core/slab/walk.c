@@ -8,7 +8,7 @@ struct slab *walk_next(struct walk *w)
 		w->unit = CHUNK_UNITS;
 		while (w->region != NULL && (w->region->remote == NULL ||
 					     w->index >= load_relaxed(&w->region->chunks))) {
-			w->region = w->region->next;
+			w->region = region_next(w->region);
 			w->index = 0;
 		}
 		if (w->region == NULL)

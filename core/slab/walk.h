@@ -16,7 +16,7 @@ struct walk {
 
 static inline struct walk walk_from(struct heap *h)
 {
-	return (struct walk){load_acquire(&h->regions), 0, NULL, CHUNK_UNITS, 0};
+	return (struct walk){region_first(h), 0, NULL, CHUNK_UNITS, 0};
 }
 
 /* The record of the next unit of a slab chunk, with or without a slab; NULL: the end. */

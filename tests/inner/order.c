@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Which memory is used first, the oldest region's; and which is purged first, the newest region's. */
+#include "ashlar.h"
+#include "backend/map.h"
+#include "backend/region.h"
+#include "backend/retain.h"
+#include "rt.h"
+
+enum { REGIONS = 4, BLOCKS = 64 };
+
+static struct heap *const h = &heap_default;
+
+/* Regions of spans and slabs: in the list as they came, whatever they are for. */
+static size_t regions(void)
+{
+	struct region *r, *before = NULL;
+	size_t n = 0;
+
+	for (r = region_first(h); r != NULL; before = r, r = region_next(r), n++)
+		CHECK(r->previous == before);
+	return n;
+}
+
+TEST(inner_order_of_regions, 10)
+{
+	static char *blocks[BLOCKS];
+	struct region *first, *last;
+	size_t n = 0, i, kept;
+
+	blocks[n++] = ash_alloc(CHUNK_SIZE);
+	first = last = map_find(blocks[0])->region;
+	CHECK(first == region_first(h));
+	for (i = 1; i < REGIONS; i++) {
+		CHECK_EQ(regions(), i);
+		while (regions() == i) {
+			CHECK(n < BLOCKS);
+			blocks[n] = ash_alloc(CHUNK_SIZE);
+			memset(blocks[n++], 1, CHUNK_SIZE);
+		}
+		CHECK(region_next(last) == map_find(blocks[n - 1])->region);
+		last = region_next(last);
+	}
+	while (n > 0)
+		ash_release(blocks[--n]);
+	/* Half of it goes: all that stays is older than all that went. */
+	kept = load_relaxed(&h->dirty) / 2;
+	CHECK(heap_trim(h, kept * UNIT_SIZE) > 0);
+	CHECK(!region_is_clean((struct run){first, 0}, first->chunks));
+	CHECK(region_is_clean((struct run){last, 0}, last->chunks));
+	/* The first claims are the oldest chunks again. */
+	CHECK(map_find(ash_alloc(CHUNK_SIZE))->region == first);
+	CHECK(ash_alloc(100) != NULL);
+	CHECK_EQ(ash_check(), 0);
+}
