@@ -68,7 +68,7 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 
 void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
 {
-	/* Pairs with the acquire of units_claim_in. */
+	/* Pairs with the acquire of claim_in (units.c). */
 	if ((fetch_or_seq_cst(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
 		chunk_hint(c, true);
 }

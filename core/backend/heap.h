@@ -115,6 +115,17 @@ static inline const struct heap_hooks *heap_hooks_now(void)
 	HEAP_NUMBER(ASH_VERSION_MAJOR)                                                             \
 	"." HEAP_NUMBER(ASH_VERSION_MINOR) "." HEAP_NUMBER(ASH_VERSION_PATCH)
 
+/* The regions of a heap, from the oldest to the newest; NULL: there is none, or no other. */
+static inline struct region *region_first(const struct heap *h)
+{
+	return load_acquire(&h->regions); /* pairs with region_append */
+}
+
+static inline struct region *region_next(const struct region *r)
+{
+	return load_acquire(&r->next); /* pairs with region_append */
+}
+
 static inline void heap_dirtied(struct heap *h, size_t units)
 {
 	fetch_add_relaxed(&h->dirty, units);

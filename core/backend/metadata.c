@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/metadata.h"
 
-#include "backend/region.h"
 #include "base/bits.h"
 
 #define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_RECORDS * sizeof(struct slab))

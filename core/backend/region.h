@@ -12,17 +12,6 @@
 
 #define SPAN_REGION ((size_t)16) /* chunks: a span of at least so many gets a region of its size */
 
-/* The regions of a heap, from the oldest to the newest; NULL: there is none, or no other. */
-static inline struct region *region_first(const struct heap *h)
-{
-	return load_acquire(&h->regions); /* pairs with region_append */
-}
-
-static inline struct region *region_next(const struct region *r)
-{
-	return load_acquire(&r->next); /* pairs with region_append */
-}
-
 struct run {
 	struct region *region; /* NULL: none */
 	size_t first;	       /* chunk      */

@@ -16,18 +16,21 @@ struct look look_begin(const struct slab *s)
 }
 
 /*
- * True: the words just read are those of this slab.  An unowned slab with OWNER_CHANGING is
- * being made or unmade: one thread holds whole groups of it, whose word is 0 and has no
- * block.  In a word that is not 0 each other bit is of a block even then.
+ * True: the words just read are those of this slab.  An unowned slab with OWNER_CHANGING,
+ * before they were read or after it, is being made or unmade: one thread holds whole groups
+ * of it, whose word is 0 and has no block.  In a word that is not 0 each other bit is of a
+ * block even then.
  */
-static bool look_is_right(const struct look *l, uint64_t word)
+static bool look_is_right(const struct look *l, uint64_t before, uint64_t word)
 {
 	uint64_t owner;
 
-	fence_acquire(); /* pairs with slab_shape */
+	fence_acquire(); /* pairs with slab_shape, slots_take_all */
 	if (load_relaxed(&l->slab->made) != l->made)
 		return false;
-	owner = l->unowned ? load_relaxed(&l->slab->owner) : OWNER_UNOWNED;
+	if (!l->unowned)
+		return true;
+	owner = load_relaxed(&l->slab->owner) | before;
 	return owner == OWNER_UNOWNED || (owner == (OWNER_UNOWNED | OWNER_CHANGING) && word != 0);
 }
 
@@ -35,16 +38,18 @@ bool look_at_group(const struct look *l, unsigned g, struct look_group *out)
 {
 	unsigned slots = l->slots - g * GROUP_SLOTS;
 	uint64_t mask = slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
-	uint64_t remote = 0, word;
+	uint64_t remote = 0, before = 0, word;
 
 	/*
 	 * The remote word first: an owner that collects sets the free bits before it clears
 	 * the remote ones (slab_collect), so in the other order a released slot would seem taken.
 	 */
-	if (!l->unowned)
+	if (l->unowned)
+		before = load_acquire(&l->slab->owner); /* pairs with the end of unowned_make */
+	else
 		remote = load_acquire(&load_relaxed(&l->slab->remote)[g]);
 	word = load_acquire(&l->slab->free[g]);
 	out->taken = mask & ~(word | remote);
 	out->pending = remote & ~word;
-	return look_is_right(l, word);
+	return look_is_right(l, before, word);
 }

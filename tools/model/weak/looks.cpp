@@ -59,7 +59,7 @@ LITMUS(check_closed, 2)
 
 enum { UNOWNED = 2, CHANGING = 4 };
 
-/* unowned.c slots_take_all; slab.h slab_words_valid: 0 in a word of a slab that went. */
+/* unowned.c slots_take_all; look.c look_is_right: 0 in a word of a slab that went. */
 LITMUS(words_of_slab_that_goes, 2)
 {
 	word owner, free;
@@ -79,7 +79,7 @@ LITMUS(words_of_slab_that_goes, 2)
 			CAS(free, one, 0, "slots_take_all: free", release);
 		} else {
 			taken = PEEK(free) == 0;
-			FENCE("slab_words_valid", acquire);
+			FENCE("look_is_right", acquire);
 			RL_ASSERT(!taken || PEEK(owner) != UNOWNED);
 		}
 	}
@@ -102,7 +102,7 @@ LITMUS(words_of_slab_that_comes, 2)
 			OR(free, 1, "unowned_make: free", relaxed);
 			AND(owner, ~CHANGING, "unowned_make: owner", release);
 		} else if (litmus_fault("not asked before") ||
-			   LOAD(owner, "slab_words_valid: owner", acquire) == UNOWNED) {
+			   LOAD(owner, "look_at_group: owner", acquire) == UNOWNED) {
 			bool taken = PEEK(free) == 0;
 
 			RL_ASSERT(!taken || PEEK(owner) != UNOWNED);
@@ -136,7 +136,7 @@ LITMUS(unowned, 3)
 	}
 };
 
-/* instance_alloc.c slot_take; block_walk.c visit_slab: a taken slot has its tag. */
+/* instance_alloc.c slot_take; look.c look_at_group: a taken slot has its tag. */
 LITMUS(tag, 2)
 {
 	word tag, free;
@@ -152,7 +152,7 @@ LITMUS(tag, 2)
 		if (i == 0) {
 			POKE(tag, 5);
 			STORE(free, 0, "slot_take: free", release);
-		} else if (LOAD(free, "visit_slab: free", acquire) == 0) {
+		} else if (LOAD(free, "look_at_group: free", acquire) == 0) {
 			RL_ASSERT(PEEK(tag) == 5);
 		}
 	}

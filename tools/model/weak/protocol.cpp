@@ -112,7 +112,7 @@ LITMUS(remote_record, 2)
 
 /*
  * slab_collect sets the free bit and then clears the remote one; remote.c group_is_free,
- * slot.c slot_is_taken, block_walk.c visit_slab, slab_purge.c free_word, stats.c read the two
+ * slot.c slot_is_taken, look.c look_at_group, slab_purge.c free_word read the two
  * words the other way round: a free slot has one of them.
  */
 LITMUS(free_or_remote, 2)
@@ -314,7 +314,7 @@ LITMUS(death, 3)
 	}
 };
 
-/* chunk.c chunk_put, chunk_hint; units.h units_claim_in: free units have their hint. */
+/* chunk.c chunk_put, chunk_hint; units.c chunk_is_full: free units have their hint. */
 LITMUS(partial, 2)
 {
 	word units, partial;
@@ -333,7 +333,7 @@ LITMUS(partial, 2)
 				OR(partial, 1, "chunk_hint: partial, set", relaxed);
 		} else {
 			AND(partial, 0, "chunk_hint: partial, clear", seq_cst);
-			if (LOAD(units, "units_claim_in: units, again", seq_cst) != 0)
+			if (LOAD(units, "chunk_is_full: units, again", seq_cst) != 0)
 				OR(partial, 1, "chunk_hint: partial, set", relaxed);
 		}
 	}

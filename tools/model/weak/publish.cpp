@@ -189,7 +189,7 @@ LITMUS(region, 3)
 	}
 };
 
-/* units.h units_claim_in, chunk.c chunk_put: two give, a third claims both units by one step. */
+/* units.c claim_in, chunk.c chunk_put: two give, a third claims both units by one step. */
 LITMUS(units, 3)
 {
 	word units;
@@ -207,7 +207,7 @@ LITMUS(units, 3)
 		if (i < 2) {
 			memory[i]($) = 1;
 			OR(units, 1 << i, "chunk_put: units", release);
-		} else if (CAS(units, both, 0, "units_claim_in: units", acquire)) {
+		} else if (CAS(units, both, 0, "claim_in: units", acquire)) {
 			memory[0]($) = 2;
 			memory[1]($) = 2;
 		}
