@@ -3,6 +3,7 @@
 
 #include "backend/heap.h"
 #include "front/find.h"
+#include "thread/seat.h"
 
 #ifndef ASHLAR_AMALGAMATION
 __attribute__((weak)) void diagnose_nearest(const void *p, struct found *out)
@@ -36,3 +37,11 @@ _Noreturn void diagnose(enum call call, const void *p)
 	}
 	misuse_report(call, p, fault, f.start, f.size);
 }
+
+#ifdef ASHLAR_MALLOC
+void diagnose_called(const char *name, const void *p)
+{
+	if (!SEAT_MAY_BE_NULL || seat.self != NULL)
+		misuse_called(name, p);
+}
+#endif

@@ -18,4 +18,9 @@ INTERNAL _Noreturn void diagnose(enum call call, const void *p);
  */
 INTERNAL void diagnose_nearest(const void *p, struct found *out);
 
+#ifdef ASHLAR_MALLOC
+/* misuse_called, but not before relocation: its thread-local words are not to be had then. */
+INTERNAL void diagnose_called(const char *name, const void *p);
+#endif
+
 #endif

@@ -5,6 +5,7 @@
 #include "backend/map.h"
 #include "base/misuse.h"
 #include "front/block.h"
+#include "front/diagnose.h"
 #include "front/remote.h"
 #include "front/slot.h"
 
@@ -52,7 +53,7 @@ FAST void ash_release(void *p)
 /* The same by other names, which only a misuse tells apart (core/base/misuse.h). */
 static SLOW void free_rest(void *p, struct slab *s)
 {
-	misuse_called("free", p);
+	diagnose_called("free", p);
 	release_rest(p, s);
 }
 
@@ -69,7 +70,7 @@ FAST void ash_free(void *p)
 
 static SLOW void delete_rest(void *p, struct slab *s)
 {
-	misuse_called("operator delete", p);
+	diagnose_called("operator delete", p);
 	release_rest(p, s);
 }
 
@@ -89,7 +90,7 @@ static SLOW void delete_sized_rest(void *p, size_t size)
 	struct slab *s = map_guess_slab(p);
 	size_t have = chunk_block(map_find(p), p);
 
-	misuse_called("operator delete", p);
+	diagnose_called("operator delete", p);
 	if (have != 0 && size > have)
 		misuse_size(CALL_RELEASE_SIZED, p, have);
 	release_rest(p, s);

@@ -4,6 +4,7 @@
 #include "ashlar.h"
 #include "base/misuse.h"
 #include "front/block.h"
+#include "front/diagnose.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
@@ -83,7 +84,7 @@ void *ash_resize(void *p, size_t size)
 #ifdef ASHLAR_MALLOC
 static SLOW void *realloc_rest(void *p, size_t size)
 {
-	misuse_called("realloc", p);
+	diagnose_called("realloc", p);
 	return resize_rest(p, size);
 }
 

@@ -52,8 +52,8 @@ INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
 HIDDEN void ash_delete_sized(void *p, size_t size);
 INTERNAL void *ash_realloc(void *p, size_t size);
-/* See misuse_called in core/base/misuse.h; name: a string literal. */
-INTERNAL void misuse_called(const char *name, const void *p);
+/* See core/front/diagnose.h; name: a string literal. */
+INTERNAL void diagnose_called(const char *name, const void *p);
 /* Bytes from p to the end of its live block; 0: it is in none; SIZE_MAX: not Ashlar's memory. */
 INTERNAL size_t ash_object_size(const void *p);
 /* Writes to fd 2 by one system call. */

@@ -49,7 +49,7 @@ static REST void *realloc_none(void *p, size_t size)
 	facade_tell(FACADE_REALLOC);
 	if (p == NULL)
 		return ash_alloc(size);
-	misuse_called("realloc", p);
+	diagnose_called("realloc", p);
 	ash_release(p); /* size 0: as in glibc; NULL is then no error */
 	return NULL;
 }

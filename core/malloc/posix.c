@@ -64,7 +64,7 @@ void *pvalloc(size_t size)
 
 size_t malloc_usable_size(void *p)
 {
-	misuse_called("malloc_usable_size", p);
+	diagnose_called("malloc_usable_size", p);
 	return ash_usable_size(p);
 }
 
@@ -75,19 +75,19 @@ size_t malloc_object_size(const void *p)
 
 void cfree(void *p)
 {
-	misuse_called("cfree", p);
+	diagnose_called("cfree", p);
 	ash_release(p);
 }
 
 void free_sized(void *p, size_t size)
 {
-	misuse_called("free_sized", p);
+	diagnose_called("free_sized", p);
 	ash_release_sized(p, size);
 }
 
 void free_aligned_sized(void *p, size_t alignment, size_t size)
 {
 	(void)alignment;
-	misuse_called("free_aligned_sized", p);
+	diagnose_called("free_aligned_sized", p);
 	ash_release_sized(p, size);
 }
