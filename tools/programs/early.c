@@ -22,6 +22,7 @@ static void *resolve(void)
 
 	memset(p, 7, 100);
 	free(p);
+	free(realloc(NULL, 10));
 	for (i = 0; i < 3000; i++)
 		p = realloc(malloc(i), 2 * i + 1);
 	memset(p, 3, i);
