@@ -5,15 +5,16 @@
 
 void bits_runs_of(struct bits_runs *r, unsigned n)
 {
-	static const uint64_t multiples[] = {BITS_ALL, BITS_ALL / 3, BITS_ALL / 15, BITS_ALL / 255,
-					     BITS_ALL / 0xffff, BITS_ALL / 0xffffffff, 1};
 	unsigned i, step, have = 1;
 
 	for (i = 0; i < sizeof r->shift; i++, have += step) {
 		step = n - have < have ? n - have : have;
 		r->shift[i] = (uint8_t)step;
 	}
-	r->starts = bits_is_power(n) ? multiples[bits_lowest(n)] : BITS_ALL;
+	r->starts = BITS_ALL;
+	if (bits_is_power(n))
+		for (r->starts = 1; n < 64; n *= 2)
+			r->starts |= r->starts << n;
 }
 
 /* The part of the run [first, first + n) that lies in its first word. */

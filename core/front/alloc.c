@@ -27,7 +27,7 @@ SLOW void *alloc_rest(size_t size, bool zero)
 static __attribute__((noinline)) void *alloc_slow(size_t size)
 {
 	bool clean;
-	void *p = size <= SLOT_MAX ? slot_try(size, &clean) : NULL;
+	void *p = slot_try(size, &clean);
 
 	return likely(p != NULL) ? p : alloc_rest(size, false);
 }

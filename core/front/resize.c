@@ -5,6 +5,7 @@
 #include "base/misuse.h"
 #include "front/block.h"
 #include "front/diagnose.h"
+#include "front/remote.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
@@ -27,12 +28,7 @@ static SLOW void *block_move(void *p, size_t have, size_t size)
 
 	if (moved == NULL)
 		return size <= have ? p : NULL; /* a smaller block needs no memory */
-	if (have > size)
-		have = size;
-	if (!SMALL && have <= SLOT_SMALL)
-		vec16_copy(moved, p, have);
-	else /* the string instruction is faster */
-		memcpy(moved, p, have);
+	memcpy(moved, p, have < size ? have : size);
 	ash_release(p);
 	return moved;
 }
@@ -59,21 +55,50 @@ static SLOW void *resize_rest(void *p, size_t size)
 	return block_move(p, have, size);
 }
 
+/* The end of the fast path if the release is an event. */
+static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
+{
+	release_event(seat.self, s, group, word);
+	return moved;
+}
+
 /*
  * The fast path: a block of the caller's own slab stays in place, or moves without being
  * looked up again.  The tests are those of ash_release.
  */
 static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p, size_t size))
 {
-	uint64_t index;
+	uint64_t index, group, word;
 	struct slab *s;
 	size_t have;
+	void *moved;
+	bool clean;
 
-	if (unlikely(!own_slot(p, &s, &index)) ||
-	    unlikely(((load_relaxed(&s->free[index / GROUP_SLOTS]) >> (index % GROUP_SLOTS)) & 1) != 0))
-		return rest(p, size); /* which reports a free slot */
+	if (unlikely(!own_slot(p, &s, &index)))
+		return rest(p, size);
+	group = index / GROUP_SLOTS;
+	word = load_relaxed(&s->free[group]);
+	if (unlikely(cpu_set_bit(&word, index)))
+		return rest(p, size); /* which reports it */
 	have = s->slot_size;
-	return block_fits(have, size) ? p : block_move(p, have, size);
+	if (block_fits(have, size))
+		return p;
+	if (unlikely(size > SLOT_SMALL)) /* the string instruction is faster */
+		return block_move(p, have, size);
+	seat_close();
+	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
+	if (unlikely(moved == NULL)) {
+		seat_open();
+		return block_move(p, have, size);
+	}
+	vec16_copy(moved, p, size < have ? size : have);
+	word = load_relaxed(&s->free[group]); /* the new block may be of the same group */
+	(void)cpu_set_bit(&word, index);
+	if (unlikely(slab_has_event(s, group, word)))
+		return resize_event(moved, s, group, word);
+	store_release(&s->free[group], word);
+	seat_open();
+	return moved;
 }
 
 void *ash_resize(void *p, size_t size)

@@ -28,16 +28,17 @@ void *slot_alloc(unsigned class, bool *clean)
 	return p;
 }
 
-/* Large slabs are cached apart from the bins. */
+/* Above SLOT_LARGE blocks do not come from bins, and above SLOT_MAX not from slabs. */
 static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
 {
-	void *p;
+	void *p = NULL;
 
-	owner_begin(o);
-	p = large_take(o, class_larger(size), clean);
-	if (likely(p != NULL))
-		p = slot_predicted(p);
-	seat_give(o);
+	if (size <= SLOT_MAX) {
+		owner_begin(o);
+		p = large_take(o, class_larger(size), clean);
+		owner_end(o);
+	}
+	seat_open();
 	return p;
 }
 

@@ -32,7 +32,7 @@ static ALWAYS_INLINE void *slot_predicted(void *p)
 }
 
 /*
- * A slot for a block of up to SLOT_MAX bytes, if the thread has one at hand: in a current slab
+ * A slot for a block of this size, if the thread has one at hand: in a current slab
  * or, above SLOT_LARGE, by large_take.  NULL: not possible at once; no block has changed.
  */
 INTERNAL void *slot_try(size_t size, bool *clean);

@@ -12,12 +12,11 @@ void *ash_zalloc(size_t count, size_t size)
 {
 	size_t bytes;
 	bool clean;
-	void *p = NULL;
+	void *p;
 
 	if (unlikely(__builtin_mul_overflow(count, size, &bytes)))
 		bytes = SIZE_MAX; /* too large: no memory */
-	if (likely(bytes <= SLOT_MAX))
-		p = slot_try(bytes, &clean);
+	p = slot_try(bytes, &clean);
 	if (unlikely(p == NULL))
 		return alloc_rest(bytes, true);
 	if (clean)

@@ -4,7 +4,6 @@
 #include "thread/collect.h"
 #include "thread/fork.h"
 #include "thread/inbox.h"
-#include "thread/seat.h"
 #include "thread/settle.h"
 #include "thread/spare.h"
 #include "thread/watch.h"
@@ -64,6 +63,5 @@ taken:
 void large_freed(struct owner *o, struct slab *s)
 {
 	store_release(&s->free[0], 1);
-	seat.latest = s->base; /* see slot_predicted */
 	spares_add(o, s);
 }

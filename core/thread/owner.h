@@ -70,7 +70,7 @@ struct owner {
 	uint16_t events, other_events; /* see watch_event                        */
 	uint16_t pending_releases; /* see release_pending in remote.c */
 	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
-	uint64_t batch;	     /* of records being taken over; 0: none, see takeover.h */
+	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/holder_word.h */
 	union {
@@ -80,11 +80,11 @@ struct owner {
 			uint64_t pending_slabs[INBOX_SLABS];	 /* struct slab *, or 0 */
 		};
 	};
+	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
 	/* Written by the holder. */
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct slab_lists lists[CLASSES];
 	struct slab *spares[SPARES]; /* oldest first */
-	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Used only in heaps shared by processes, see recover.h. */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */

@@ -229,7 +229,8 @@ static void heir_body(void *seed)
 
 TEST(threads_short_ones_inherit, 60)
 {
-	size_t n = rt_under_qemu() ? 1000 : 10000, warm = n / 10, reserved = 0, space = 0;
+	size_t n = rt_under_qemu() ? 1000 : 10000, warm = rt_under_qemu() ? 500 : 1000, reserved = 0;
+	size_t space = 0;
 	struct ash_stats st;
 
 	for (uint64_t i = 0; i < n; i++) {
