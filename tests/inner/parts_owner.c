@@ -17,7 +17,7 @@ TEST(inner_parts_owner_reset, 10)
 
 	memset(&o, 0xff, sizeof o);
 	owner_reset(&o);
-	for (size_t i = 0; i < offsetof(struct owner, building) - offsetof(struct owner, bins); i++)
+	for (size_t i = 0; i < offsetof(struct owner, flight) - offsetof(struct owner, bins); i++)
 		CHECK_EQ(bytes[i], 0);
 	for (size_t i = 0; i < INBOX_WORDS; i++)
 		CHECK_EQ(o.inbox[i], 0);
