@@ -26,8 +26,8 @@ enum { EAGAIN = 11, ENOMEM = 12 };
 #if CPU_PAGE_SHIFT != CPU_PAGE_SHIFT_MOST
 /*
  * Advice for no bytes is refused (EINVAL) at an address that is no multiple of a page, and
- * has no effect elsewhere.  If the call is refused altogether, the largest size will do:
- * its multiples are multiples of all sizes.
+ * has no effect elsewhere; the same holds for mincore.  If both are refused, the largest size
+ * will do: its multiples are multiples of all sizes.
  */
 size_t pages_size(void)
 {
@@ -36,7 +36,8 @@ size_t pages_size(void)
 
 	if (size == 0) {
 		for (size = PAGE_LEAST; size < PAGE_MOST; size *= 2)
-			if (arch_madvise((void *)size, 0, MADV_NORMAL) == 0) /* NOLINT: an address */
+			if (arch_madvise((void *)size, 0, MADV_NORMAL) == 0 || /* NOLINT: an address */
+			    arch_mincore((void *)size, 0, NULL) == 0)	       /* NOLINT */
 				break;
 		/* Several threads may probe; their results are equal. */
 		store_relaxed(&known, size);
@@ -44,6 +45,9 @@ size_t pages_size(void)
 	return size;
 }
 #endif
+
+/* Bytes that mincore may write for what counts as one page: the size may be less than is known. */
+#define PAGES_MOST (PAGE_MOST / PAGE_LEAST)
 
 static void *map(size_t bytes, enum sharing sharing)
 {
@@ -85,12 +89,13 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 	(void)pages_release(p, bytes);
 	if (bytes > (size_t)PTRDIFF_MAX - alignment)
 		return NULL;
-	p = map(bytes + alignment - PAGE_SIZE, sharing);
+	/* If the page size could not be found out, addresses are multiples of PAGE_LEAST only. */
+	p = map(bytes + alignment - PAGE_LEAST, sharing);
 	if (p == NULL)
 		return NULL;
 	aligned = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
 	head = (size_t)(aligned - p);
-	tail = alignment - PAGE_SIZE - head;
+	tail = alignment - PAGE_LEAST - head;
 	/* An end that cannot be unmapped (limit of mappings) stays, untouched. */
 	if (head > 0)
 		(void)pages_release(p, head);
@@ -167,7 +172,7 @@ static long move(void *from, void *to, size_t bytes)
 static bool move_keeps_range(void)
 {
 	static unsigned char verdict;
-	unsigned char known = load_relaxed(&verdict), there;
+	unsigned char known = load_relaxed(&verdict), there[PAGES_MOST];
 
 	if (known == UNKNOWN) {
 		char *page = map(2 * PAGE_SIZE, PAGES_PRIVATE);
@@ -176,7 +181,7 @@ static bool move_keeps_range(void)
 			return false; /* probed again at the next call */
 		known = NOT_TRUSTED;
 		if (move(page, page + PAGE_SIZE, PAGE_SIZE) == (long)(page + PAGE_SIZE) &&
-		    arch_mincore(page, PAGE_SIZE, &there) == 0)
+		    arch_mincore(page, PAGE_SIZE, there) == 0)
 			known = TRUSTED;
 		(void)pages_release(page, 2 * PAGE_SIZE);
 		store_relaxed(&verdict, known);
@@ -204,7 +209,7 @@ static bool in_one_mapping(char *p, size_t bytes)
 /* False: nothing was moved, and the target is mapped. */
 static bool move_run(char *from, char *to, size_t bytes)
 {
-	unsigned char there;
+	unsigned char there[PAGES_MOST];
 
 	if (!in_one_mapping(from, bytes))
 		return false;
@@ -214,7 +219,7 @@ static bool move_run(char *from, char *to, size_t bytes)
 	 * The kernel may refuse after unmapping the whole target.  Then there is room
 	 * for one more mapping; if there is none, the copy that follows faults.
 	 */
-	if (arch_mincore(to, PAGE_SIZE, &there) == -ENOMEM)
+	if (arch_mincore(to, PAGE_SIZE, there) == -ENOMEM)
 		(void)arch_mmap(to, bytes, PROT_READ_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	return false;
@@ -238,13 +243,13 @@ void pages_move(void *from, void *to, size_t bytes)
 
 size_t pages_count(void *p, size_t bytes)
 {
-	unsigned char there[512];
+	unsigned char there[512 * PAGES_MOST];
 	size_t done, n, count = 0;
 
 	for (done = 0; done < bytes; done += n * PAGE_SIZE) {
 		n = (bytes - done) / PAGE_SIZE;
-		if (n > sizeof there)
-			n = sizeof there;
+		if (n > 512)
+			n = 512;
 		if (arch_mincore((char *)p + done, n * PAGE_SIZE, there) != 0)
 			continue;
 		for (size_t i = 0; i < n; i++)
@@ -255,21 +260,21 @@ size_t pages_count(void *p, size_t bytes)
 
 bool pages_there(void *page)
 {
-	unsigned char there;
+	unsigned char there[PAGES_MOST];
 
-	return arch_mincore(page, PAGE_SIZE, &there) == 0 && (there & 1) != 0;
+	return arch_mincore(page, PAGE_SIZE, there) == 0 && (there[0] & 1) != 0;
 }
 
 bool pages_mapped(const void *p)
 {
 	static char mapped;
-	unsigned char there;
+	unsigned char there[PAGES_MOST];
 	void *page = (void *)((uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1));	 /* NOLINT: an address */
 	void *other = (void *)((uintptr_t)&mapped & ~(uintptr_t)(PAGE_SIZE - 1)); /* NOLINT */
 
 	/* The second call, on mapped memory, tells whether ENOMEM comes from a seccomp filter. */
-	return arch_mincore(page, PAGE_SIZE, &there) != -ENOMEM ||
-	       arch_mincore(other, PAGE_SIZE, &there) != 0;
+	return arch_mincore(page, PAGE_SIZE, there) != -ENOMEM ||
+	       arch_mincore(other, PAGE_SIZE, there) != 0;
 }
 
 bool pages_are_locked(void)
