@@ -114,6 +114,32 @@ TEST(inner_parts_takeover_reminds, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/*
+ * A guest vanished between the two stores of slab_collect: a slot has its free bit and its remote
+ * bit.  The record is rebuilt, which is no double release, and is as others are afterwards.
+ */
+TEST(inner_parts_takeover_of_a_guest, 10)
+{
+	struct takeover t = takeover_begin(&heap_default);
+	struct slot_ref at;
+	struct ash_stats st;
+	struct owner *v;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	v = release_without_letter(small);
+	at = place_of(small);
+	CHECK(owner_hold(v) && v->building == 0);
+	slab_make_ready(at.slab, (uint32_t)1 << at.group);
+	store_release(&at.slab->free[at.group], at.slab->free[at.group] | at.bit);
+	CHECK(takeover_add(&t, v, v->state));
+	CHECK_EQ(takeover_end(&t), 1);
+	CHECK(v->state == OWNER_VACANT && v->building == 0);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.blocks, 2);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Each growth asks about one record, in turn, and begins again after the last one. */
 TEST(inner_parts_reap_in_turn, 10)
 {
