@@ -47,7 +47,7 @@ size_t pages_size(void)
 #endif
 
 /* Bytes that mincore may write for what counts as one page: the size may be less than is known. */
-#define PAGES_MOST (PAGE_MOST / PAGE_LEAST)
+#define PAGE_PARTS (PAGE_MOST / PAGE_LEAST)
 
 static void *map(size_t bytes, enum sharing sharing)
 {
@@ -172,7 +172,7 @@ static long move(void *from, void *to, size_t bytes)
 static bool move_keeps_range(void)
 {
 	static unsigned char verdict;
-	unsigned char known = load_relaxed(&verdict), there[PAGES_MOST];
+	unsigned char known = load_relaxed(&verdict), there[PAGE_PARTS];
 
 	if (known == UNKNOWN) {
 		char *page = map(2 * PAGE_SIZE, PAGES_PRIVATE);
@@ -209,7 +209,7 @@ static bool in_one_mapping(char *p, size_t bytes)
 /* False: nothing was moved, and the target is mapped. */
 static bool move_run(char *from, char *to, size_t bytes)
 {
-	unsigned char there[PAGES_MOST];
+	unsigned char there[PAGE_PARTS];
 
 	if (!in_one_mapping(from, bytes))
 		return false;
@@ -243,7 +243,7 @@ void pages_move(void *from, void *to, size_t bytes)
 
 size_t pages_count(void *p, size_t bytes)
 {
-	unsigned char there[512 * PAGES_MOST];
+	unsigned char there[512 * PAGE_PARTS];
 	size_t done, n, count = 0;
 
 	for (done = 0; done < bytes; done += n * PAGE_SIZE) {
@@ -260,7 +260,7 @@ size_t pages_count(void *p, size_t bytes)
 
 bool pages_there(void *page)
 {
-	unsigned char there[PAGES_MOST];
+	unsigned char there[PAGE_PARTS];
 
 	return arch_mincore(page, PAGE_SIZE, there) == 0 && (there[0] & 1) != 0;
 }
@@ -268,7 +268,7 @@ bool pages_there(void *page)
 bool pages_mapped(const void *p)
 {
 	static char mapped;
-	unsigned char there[PAGES_MOST];
+	unsigned char there[PAGE_PARTS];
 	void *page = (void *)((uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1));	 /* NOLINT: an address */
 	void *other = (void *)((uintptr_t)&mapped & ~(uintptr_t)(PAGE_SIZE - 1)); /* NOLINT */
 

@@ -41,7 +41,7 @@ struct ash_block arena_find(const struct arena *a, const void *p)
 	char *start = a->base + first * GRANULE;
 	size_t bytes = arena_bytes(a, start);
 
-	/* A run that is being taken or released belongs to nobody: arena_bytes is 0, as for a free one. */
+	/* A run that is being taken or released has no owner: arena_bytes is 0, as for a free one. */
 	if ((size_t)((const char *)p - start) >= bytes)
 		return (struct ash_block){.place = ASH_UNUSED};
 	return (struct ash_block){.place = ASH_TAKEN, .start = start, .size = bytes,

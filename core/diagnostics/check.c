@@ -94,7 +94,7 @@ static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigne
 	/*
 	 * Not a finding if the slab was unmade or replaced meanwhile.  The fence pairs with
 	 * that in slab_shape: if a member of the next slab was read, head[] is read as cleared
-	 * or as published anew, and then the second look finds that slab complete.
+	 * or as published again, and then the second look finds that slab complete.
 	 */
 	fence_acquire();
 	if (broken != HOLDS && load_acquire(&c->head[u]) == place &&

@@ -38,15 +38,20 @@ static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, r
  * The fast path: pointer to slab, slab to bit.  It must stay free of calls
  * and locked instructions; tests/golden has its expected instructions.
  */
-FAST void ash_release(void *p)
+static ALWAYS_INLINE void release_fast(void *p, rest_function *rest)
 {
 	uint64_t index;
 	struct slab *s;
 
 	if (unlikely(!own_slot(p, &s, &index)))
-		release_rest(p, s);
+		rest(p, s);
 	else
-		release_bit(p, s, index, release_rest);
+		release_bit(p, s, index, rest);
+}
+
+FAST void ash_release(void *p)
+{
+	release_fast(p, release_rest);
 }
 
 #ifdef ASHLAR_MALLOC
@@ -59,13 +64,7 @@ static SLOW void free_rest(void *p, struct slab *s)
 
 FAST void ash_free(void *p)
 {
-	uint64_t index;
-	struct slab *s;
-
-	if (unlikely(!own_slot(p, &s, &index)))
-		free_rest(p, s);
-	else
-		release_bit(p, s, index, free_rest);
+	release_fast(p, free_rest);
 }
 
 static SLOW void delete_rest(void *p, struct slab *s)
@@ -76,13 +75,7 @@ static SLOW void delete_rest(void *p, struct slab *s)
 
 FAST void ash_delete(void *p)
 {
-	uint64_t index;
-	struct slab *s;
-
-	if (unlikely(!own_slot(p, &s, &index)))
-		delete_rest(p, s);
-	else
-		release_bit(p, s, index, delete_rest);
+	release_fast(p, delete_rest);
 }
 
 static SLOW void delete_sized_rest(void *p, size_t size)

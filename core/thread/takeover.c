@@ -15,7 +15,7 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 {
 	/*
 	 * Acquire pairs with owner_vacate.  The plain stores of a holder that is gone were made
-	 * visible before, by the fence of whoever found it gone (process_thread_is_gone); those
+	 * visible before, by the fence of the thread that found it gone (process_thread_is_gone); those
 	 * of threads that a fork left behind, by the fork.
 	 */
 	if (!cas_acquire(&v->state, &state, holder_guest(t->heap)))

@@ -117,7 +117,7 @@ TEST(walk_alone, 10)
 	walk();
 	CHECK_EQ(strangers, 0);
 	CHECK(ash_heap_walk(NULL, stop, &calls) == 70 && calls == 7);
-	/* Released blocks are gone at once, whoever released them. */
+	/* A released block is not walked any more, whichever thread released it. */
 	for (i = 0; i < entries; i++)
 		if (i % 3 == 0)
 			ash_release(book[i].p);

@@ -25,7 +25,7 @@ static int copy_of(int fd)
 	return (int)copy;
 }
 
-/* A backup of a heap has the heap's id, and its address; but nobody has a seat in it. */
+/* A backup of a heap has the heap's id and its address, but no thread has a seat in it. */
 TEST(inner_away_second_copy, 20)
 {
 	int fd = make_file(4 * MIB), copy = copy_of(fd);

@@ -15,7 +15,7 @@ TEST(inner_away_vfork_new_pids, 20)
 	helper_does(use);
 	if (arch_unshare(NEW_PID) != 0)
 		rt_skip("no new namespaces here (needs root)");
-	/* RLIMIT_NOFILE: nothing can be opened, so nobody learns more than what ids tell. */
+	/* RLIMIT_NOFILE: nothing can be opened, so only ids are known. */
 	CHECK_EQ(arch_setrlimit(7, &none), 0);
 	vfork_works();
 	work(2);
@@ -32,8 +32,8 @@ static void turn(unsigned n)
 		rt_yield();
 }
 
-/* A child whose id is nobody's in the namespace of this /proc. */
-static void become_nobody(void)
+/* A child whose id names no process in the namespace of this /proc. */
+static void leave_the_namespace(void)
 {
 	char path[32];
 	long pid, fd = 0;
@@ -57,7 +57,7 @@ static void child_in_new_pids(void)
 	void *p[100];
 	size_t i;
 
-	become_nobody();
+	leave_the_namespace();
 
 	for (i = 0; i < 100; i++) {
 		p[i] = ash_heap_alloc(heap, 64);
@@ -66,7 +66,7 @@ static void child_in_new_pids(void)
 	work(4);
 	*turns = 1;
 	turn(2);
-	/* It judges nobody, and has left nothing that could be taken over. */
+	/* It calls no process dead, and has left nothing that could be taken over. */
 	CHECK_EQ(ash_heap_recover(heap), 0);
 	CHECK_EQ(lives_thread(heap_of(heap)), 0);
 	for (i = 0; i < 100; i++) {

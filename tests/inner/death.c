@@ -103,7 +103,7 @@ static size_t boundaries, stride, offset, looks;
 static volatile bool stepping;
 static bool passed;
 
-/* True: nobody has looked before this instruction yet, on any path, and somebody shall. */
+/* True: no path has had a look before this instruction yet, and one shall have it. */
 static bool is_due(uint64_t pc)
 {
 	return stride != SIZE_MAX && !rt_under_qemu() && current->apart == 0 &&

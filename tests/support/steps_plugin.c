@@ -13,7 +13,7 @@
  * for all other threads, nothing happens.
  *
  * From a load-linked to its store-conditional there is no stop: a handler between them makes
- * the store fail, each time anew.  A signal that is raised before a system call makes QEMU
+ * the store fail every time.  A signal that is raised before a system call makes QEMU
  * begin the call again after the handler, for ever: it is raised when the call returns.
  *
  * Loaded into QEMU, so it is for the host's CPU, and uses the C library that QEMU uses.
