@@ -5,6 +5,8 @@
 #	make test-arch  every test program of every CPU, under QEMU
 #	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
+#	make field      libashlar-field.a alone; for CPUs of 32 bits, by clang: ARCH=field32
+#	                TARGET='--target=armv7m-none-eabi -mcpu=cortex-m3'
 #	make programs   the library, the tests and the demonstrations, without running them
 #	make demo       the demonstration, natively and under QEMU
 #	make demo-shared  a heap shared by processes that are killed; SECONDS=60 for longer
@@ -13,7 +15,7 @@
 #	make bench-footprint  text, memory and mappings of the smallest programs
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
-#	make bench-shared  heaps shared by processes, against private ones and Boost's
+#	make bench-shared  heaps shared by processes, against private ones, Boost's and libpmemobj: SHORT=1
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
 #	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
@@ -23,25 +25,39 @@
 #	make setup-checkers  installs what tsan, model and the check of gdb's script need, where it may
 #	make setup-programs  and what test-programs needs
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
-#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real"
+#	make crate      the Rust crate, build/crate/target/package/ashlar-0.1.0.crate
+#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
 #	make install    PREFIX=/usr/local DESTDIR=
+#	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
 # Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
-# speed (FAST), and core/amalgamation.c.
+# speed (FAST), and core/amalgamation.c and .h.
 
 MAKEFLAGS += --no-builtin-rules
+
+# QEMU 7.2 forks while another of its threads may hold a lock of glib's slices, and the child waits for it for ever.
+export G_SLICE = always-malloc
 
 CC    = clang
 
 # The CPU: what the compiler is for, unless ARCH is given: make ARCH=aarch64 by clang and lld alone.
 HOST  := $(shell uname -m)
 OWN   := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
-ARCH  = $(OWN)
+ARCH  = $(or $(OWN),$(HOST))
+# No compiler yet: make has the set-up build a file that it wants to include, and begins again.
+ifeq ($(OWN)$(MAKE_RESTARTS),)
+include build/setup.mk
+build/setup.mk: setup
+	mkdir -p build
+	touch $@
+else ifeq ($(OWN),)
+$(error $(CC) does not run here)
+endif
 ifeq ($(wildcard arch/$(ARCH)/host.h),)
 $(error Ashlar is for x86_64, aarch64 and riscv64 Linux, in C; this is for $(ARCH))
 endif
@@ -50,6 +66,7 @@ TARGET = --target=$(ARCH)-linux-gnu
 endif
 BUILD = build$(if $(filter-out $(HOST),$(ARCH)),/$(ARCH))
 AR    = $(if $(TARGET),llvm-ar,ar)
+OBJCOPY = $(if $(TARGET),llvm-objcopy,objcopy)
 # What runs its programs here.
 EMULATOR = $(if $(filter-out $(HOST),$(ARCH)),qemu-$(ARCH) )
 
@@ -68,11 +85,19 @@ IN_BOUNDS   = -fsanitize=bounds -fsanitize-trap=bounds
 FOR_SIZE    = -Oz $(LESS_CODE) $(NO_RED_ZONE)
 endif
 NO_RED_ZONE = $(if $(filter x86_64,$(ARCH)),-mno-red-zone)
-# aarch64: atomic operations without calls of the compiler's library.  riscv64: no relaxing,
+# aarch64: atomic operations without calls of the compiler's library; by the large-system atomics with
+# make ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=build/aarch64-lse.  riscv64: no relaxing,
 # which lld 14 cannot, and no section of small objects, as linker.ld has none.
 FOR_CPU = $(FOR_$(ARCH))
 FOR_aarch64 = -mno-outline-atomics
 FOR_riscv64 = -march=rv64gc -mabi=lp64d -mno-relax
+# Of 32 bits, for libashlar-field.a alone: make field ARCH=field32 TARGET='--target=armv7m-none-eabi'
+FOR_FIELD = $(if $(filter field32,$(ARCH)),-fno-pie -fno-unwind-tables -fno-asynchronous-unwind-tables)
+# Not -Oz: the search for memory, but for CPUs of 32 bits, where its 400 bytes are a fifteenth; and
+# what divides by a constant, which at -Oz would be a call of the compiler's library where CPUs
+# have no such instruction.
+FIELD_OS = $(addprefix $(BUILD)/field/,$(if $(FOR_FIELD),,core/arena/arena_alloc.o) core/arena/arena.o \
+	$(if $(findstring rv32im,$(TARGET)),,sys/text.o))
 NO_SMALL = $(if $(filter riscv64,$(ARCH)),-msmall-data-limit=0)
 # Kernels with pages of 64 KiB load no program whose segments share one.
 PAGE_MOST = $(if $(filter x86_64,$(ARCH)),4096,65536)
@@ -100,7 +125,7 @@ UNWIND = -fasynchronous-unwind-tables
 
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
-LIB_FLAGS   = $(BASE) $(NO_SMALL) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec -fvisibility=hidden $(INNER)
+LIB_FLAGS   = $(BASE) $(NO_SMALL) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec $(INNER)
 # Programs see the staged header and the runtime, tests what is in tests/support, too.
 # INNER is for the library itself and for the tests in INNER_TESTS.
 PROG_FLAGS  = $(BASE) $(NO_SMALL) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include \
@@ -108,7 +133,7 @@ PROG_FLAGS  = $(BASE) $(NO_SMALL) -fno-asynchronous-unwind-tables -fno-pie -I$(B
 INNER       = -Iarch/$(ARCH) -Isys -Icore -Icore/include
 ASM_FLAGS   = $(TARGET) $(FOR_CPU) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH)
 
-# -u: the runtime refers to ash_thread_detach only weakly, which draws nothing out of
+# -u: libashlar_start.a refers to ash_thread_detach only weakly, which draws nothing out of
 # an archive.
 LINK = $(CC) $(TARGET) -static -nostdlib -fuse-ld=lld -Wl,-T,linker.ld -Wl,--gc-sections \
 	-Wl,-z,max-page-size=$(PAGE_MOST) -Wl,--build-id=none -Wl,--orphan-handling=error \
@@ -120,21 +145,40 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 # What is called once in 64 allocations or less is built for size: the four main calls must
 # stay below 24 KiB (tests/check/size.sh).  These are built for speed.
 FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc \
-	core/heaps/instance_alloc core/heaps/instance_release
+	core/heaps/instance_alloc core/heaps/instance_release core/shm/intent core/heaps/instance_publish
 
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
-	$(filter-out core/malloc/%,$(wildcard sys/*.c core/*/*.c))
+	$(filter-out core/malloc/% core/field/% core/front/sample.c,$(wildcard sys/*.c core/*/*.c))
+# libashlar-field.a: heaps in the caller's memory alone.
+FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c \
+	$(filter-out %/arenas.c,$(wildcard core/arena/*.c)) core/field/field.c
+# libashlar-core.a: everything but what asks Linux; instead what asks the program.
+CORE_SOURCES = sys/panic.c $(wildcard sys/system/*.c)
+# Those that differ where allocations are sampled (core/front/sample.h).
+SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c slot.c resize.c remote.c sample.c)
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
-RT_SOURCES  = $(RUNTIME_ASM) $(wildcard tests/runtime/*.c)
+# Those who call the kernel by other calls than the library's.
+CALLS       = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
+START_SOURCES = $(CALLS) $(wildcard sys/start/*.c)
+RT_SOURCES  = $(CALLS) $(wildcard tests/runtime/*.c)
+# What an archive has as objects of their own: names that a program may have itself, and
+# ash_heap_walk, as its object says.  All else is one object (the rule for whole/).
+APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory
 
 # One object folder per set of flags, named by its product; assembly has the same everywhere.
 #
 #	lib     libashlar.a
 #	st      libashlar-st.a: one thread, no locked instructions
 #	small   libashlar-small.a: fewest bytes, no thread-local storage
+#	core    libashlar-core.a, with most of lib: without sys/, for a system of the program's own
+#	field   libashlar-field.a: heaps in the caller's memory alone, also for CPUs of 32 bits
+#	sample  libashlar-sample.a: what differs from libashlar.a
 #	malloc  libashlar_malloc.a: of the amalgamation
 #	so      libashlar_malloc.so: of the amalgamation
+#	profile libashlar_profile.so: the same, with samples, and tools/profile
+#	shared  libashlar.so: of the amalgamation
+#	start   libashlar_start.a
 #	prog    tests, tools and their runtime
 #	asm     assembly, for all but the amalgamation
 objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
@@ -142,19 +186,30 @@ objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
 ST_OBJECTS  = $(call objects,st,$(LIB_SOURCES))
 SMALL_OBJECTS = $(call objects,small,$(filter-out core/arena/% core/shm/% core/heaps/%,$(LIB_SOURCES)))
+CORE_OBJECTS = $(filter-out $(BUILD)/lib/sys/% %/syscall.o,$(LIB_OBJECTS)) $(call objects,lib,sys/text.c) \
+	$(call objects,core,$(CORE_SOURCES))
+FIELD_OBJECTS = $(call objects,field,$(FIELD_SOURCES))
+SAMPLE_OBJECTS = $(call objects,sample,$(SAMPLE_SOURCES)) \
+	$(call objects,lib,$(filter-out $(SAMPLE_SOURCES),$(LIB_SOURCES)))
+START_OBJECTS = $(call objects,start,$(START_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # tests/README.md says what is in the folders of tests; those that see core's headers:
-INNER_TESTS = inner program malloc small long
+INNER_TESTS = inner program malloc small field system long
 test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c)) tests/support/main.c
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
-ST_TESTS = $(call objects,prog,$(call test_sources,st) tests/api/api.c)
+ST_TESTS = $(call objects,prog,$(call test_sources,st) $(addprefix tests/api/,api.c aligned.c expand.c))
 # The public calls on the default heap, against the other libraries as they are shipped.
-DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align fork large misuse misuse_threads resize \
+DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand fork large misuse misuse_threads resize \
 	shadow signal threads)) tests/support/main.c tools/demo/steps.c
-MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_released.c tests/api/trim.c \
+MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
 	tests/api/zalloc.c tests/api/zalloc_taken.c $(wildcard tests/malloc/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
+FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
+	tests/inner/arena.c tests/support/main.c $(wildcard tests/field/*.c))
+# Without those that ask about the kernel's memory, or for more than there is.
+SYSTEM_TESTS = $(call objects,prog,$(filter-out %/align.c %/fork.c %/large.c,$(DEFAULT_TESTS)) $(wildcard tests/system/*.c))
+SAMPLE_TESTS = $(call objects,prog,$(call test_sources,sample) tests/api/api.c)
 SERVER_OBJECTS = $(call objects,prog,$(wildcard tools/shared/*.c))
 LOOK_OBJECTS = $(call objects,prog,$(wildcard tools/look/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
@@ -162,10 +217,21 @@ DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/de
 LIBRARY  = $(BUILD)/libashlar.a
 ST_LIBRARY = $(BUILD)/libashlar-st.a
 SMALL_LIBRARY = $(BUILD)/libashlar-small.a
-RUNTIME  = $(BUILD)/librt.a
-HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h)))
-TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+CORE_LIBRARY = $(BUILD)/libashlar-core.a
+FIELD_LIBRARY = $(BUILD)/libashlar-field.a
+SAMPLE_LIBRARY = $(BUILD)/libashlar-sample.a
+LIBRARY_SO = $(BUILD)/libashlar.so
+START    = $(BUILD)/libashlar_start.a
+# The tests' own: printing, the test runner, ...; and the libraries as separate objects, whose
+# names tests of the insides see.
+RUNTIME  = $(BUILD)/runtime.a $(START)
+SEPARATE = $(BUILD)/parts.a
+SMALL_SEPARATE = $(BUILD)/parts-small.a
+FIELD_SEPARATE = $(BUILD)/parts-field.a
+HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h core/include/*.hpp))) \
+	$(BUILD)/include/ashlar_start.h
+TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -176,9 +242,16 @@ MALLOC_SO      = $(BUILD)/libashlar_malloc.so
 MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
 SO_OBJECTS     = $(BUILD)/so/ashlar_malloc.o $(BUILD)/so/ashlar_new.o
 
-all: $(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(LOOK)
+# The same, with what makes heap profiles of samples: a tool, for programs with a C library.
+PROFILE_SO     = $(BUILD)/libashlar_profile.so
+PROFILE_OBJECTS = $(BUILD)/profile/ashlar_malloc.o $(BUILD)/so/ashlar_new.o \
+	$(patsubst tools/profile/%.c,$(BUILD)/profile/%.o,$(wildcard tools/profile/*.c))
+
+all: $(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(PROFILE_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
+
+field: $(FIELD_LIBRARY) $(HEADERS)
 
 programs: all $(TESTS) $(DEMO)
 
@@ -186,6 +259,9 @@ PREFIX  = /usr/local
 DESTDIR =
 install: all
 	BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) sh tools/install/install
+
+dist:
+	BUILD=$(BUILD) sh tools/install/dist
 
 setup:
 	sh tools/setup
@@ -197,7 +273,7 @@ RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS=
 test: setup
 	$(MAKE) --no-print-directory programs
 	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
-		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all st arch tls_large) steps.so) &&) :)
+		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all st arch tls_large) steps.so libashlar_malloc.so libashlar_profile.so) &&) :)
 	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) sh tools/test
 
 # Every test program of every CPU, under QEMU.
@@ -205,6 +281,8 @@ test-arch: setup
 	$(MAKE) --no-print-directory programs
 	$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) programs \
 		$(BUILD)/$(cpu)/steps.so &&) :
+	$(if $(filter aarch64,$(CPUS)),$(MAKE) --no-print-directory ARCH=aarch64 FOR_aarch64=-march=armv8.1-a \
+		BUILD=$(BUILD)/aarch64-lse $(addprefix $(BUILD)/aarch64-lse/,tests/all libashlar.a))
 	$(RUN_TESTS) SECTIONS=all_cpus sh tools/test
 
 # Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all
@@ -225,14 +303,14 @@ demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
 	BUILD=$(BUILD) sh tools/shared/run $(SECONDS)
 
-# With the C libraries and programs that are here; PARTS="linked real"
+# With the C libraries and programs that are here; PARTS="linked real servers origin"
 PARTS =
 test-programs: setup
 	$(MAKE) --no-print-directory programs
 	BUILD=$(BUILD) sh tools/programs/run $(PARTS)
 
 setup-programs:
-	sh tools/programs/setup
+	BUILD=$(BUILD) sh tools/programs/setup
 
 # What tsan, model and tests/check/gdb.sh need besides; without it they are skipped.
 setup-checkers:
@@ -247,7 +325,8 @@ soak: setup
 		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all death_ && \
 		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all shared_sums && \
 		RT_SEED=$$seed $(BUILD)/tests/all shadow && \
-		RT_SEED=$$seed $(BUILD)/tests/all threads_ || exit 1; \
+		RT_SEED=$$seed $(BUILD)/tests/all threads_ && \
+		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/power || exit 1; \
 	done
 
 bench bench-footprint: setup
@@ -306,29 +385,57 @@ clean:
 
 # ---- the library: many threads, and one (no locked instructions) ----
 
-$(LIBRARY): $(LIB_OBJECTS)
-$(ST_LIBRARY): $(ST_OBJECTS)
-$(SMALL_LIBRARY): $(SMALL_OBJECTS)
-$(RUNTIME): $(RT_OBJECTS)
+# One object of all, in which only names that begin with ash are left for others to see:
+# a program may have a class_of of its own.  Sections stay apart, for --gc-sections.
+# $(call archive,NAME,ARCHIVE,OBJECTS)
+define archive
+$(BUILD)/whole/$1.o: $(filter-out $(foreach apart,$(APART),$(BUILD)/%/$(apart).o),$3) $(BUILD)/sources Makefile
+	mkdir -p $$(@D)
+	echo 'LINK $$@'
+	$(CC) $(TARGET) -nostdlib -r -fuse-ld=lld $$(filter %.o,$$^) -o $$@.new
+	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig $$@.new $$@
+	rm $$@.new
+$2: $(BUILD)/whole/$1.o $(filter $(foreach apart,$(APART),$(BUILD)/%/$(apart).o),$3)
+endef
+$(eval $(call archive,ashlar,$(LIBRARY),$(LIB_OBJECTS)))
+$(eval $(call archive,ashlar_st,$(ST_LIBRARY),$(ST_OBJECTS)))
+$(eval $(call archive,ashlar_small,$(SMALL_LIBRARY),$(SMALL_OBJECTS)))
+$(eval $(call archive,ashlar_sample,$(SAMPLE_LIBRARY),$(SAMPLE_OBJECTS)))
+$(eval $(call archive,ashlar_core,$(CORE_LIBRARY),$(CORE_OBJECTS)))
+$(eval $(call archive,ashlar_field,$(FIELD_LIBRARY),$(FIELD_OBJECTS)))
+$(eval $(call archive,ashlar_start,$(START),$(START_OBJECTS)))
+$(START): $(BUILD)/asm/arch/$(ARCH)/start.o $(BUILD)/lib/arch/$(ARCH)/memory.o
+$(BUILD)/runtime.a: $(RT_OBJECTS)
+$(SEPARATE): $(LIB_OBJECTS)
+$(SMALL_SEPARATE): $(SMALL_OBJECTS)
+$(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
 # ---- Ashlar as malloc ----
 
-.PHONY: amalgamation install test-programs setup-programs setup-checkers
+.PHONY: amalgamation crate install dist test-programs setup-programs setup-checkers
 
-$(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
+$(AMALGAMATION): tools/amalgamate $(wildcard core/amalgamation.[ch]) $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
 		$(addsuffix /*.[chS],arch arch/* sys core/*)))
 	mkdir -p $(@D)
 	echo 'MAKE $@'
 	sh tools/amalgamate $(@D)
+
+# Staged with the amalgamation in it, packed, and built once from the package.
+crate: $(AMALGAMATION)
+	BUILD=$(BUILD) sh tools/rust/stage $(BUILD)/crate
+	cd $(BUILD)/crate && cargo package --offline --allow-dirty --quiet
 
 # Its warnings were given when the sources were compiled one by one.
 MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
 $(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec $(NO_SMALL)
 # No table of jumps: the linker makes those without unwind tables.
 $(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO
+# Frame pointers: tools/profile/stack.c.
+$(BUILD)/profile/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO -DASHLAR_SAMPLE -fno-omit-frame-pointer \
+	$(if $(filter riscv64,$(ARCH)),-DFRAME_RECORD=-16)
 
 $(BUILD)/malloc/ashlar_malloc.o: KIND += -DASHLAR_WITHOUT_XML
-$(BUILD)/malloc/ashlar_malloc.o $(BUILD)/so/ashlar_malloc.o: $(AMALGAMATION) Makefile
+$(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc so profile)): $(AMALGAMATION) Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
 	$(CC) $(MALLOC_FLAGS) $(KIND) -c $< -o $@
@@ -344,19 +451,39 @@ $(BUILD)/malloc/ashlar_xml.o: core/malloc/xml.c Makefile
 	echo 'CC   $@'
 	$(CC) $(BASE) -Isys -Icore/include $(KIND) -DASHLAR_XML_ALONE -c $< -o $@
 
+$(BUILD)/profile/%.o: tools/profile/%.c Makefile | $(HEADERS)
+	mkdir -p $(@D)
+	echo 'CC   $<'
+	$(CC) $(BASE) -fvisibility=hidden -I$(BUILD)/include -Icore/include $(KIND) -c $< -o $@
+
 $(MALLOC): $(MALLOC_OBJECTS)
 	echo 'AR   $@'
 	rm -f $@
 	$(AR) qcs $@ $^
 
+# The calls of libashlar.a for programs with a C library, of the amalgamation, too; a program's own
+# hooks and ash_defaults replace those in it.  nodelete: its memory would stay.
+$(BUILD)/shared/ashlar.o: $(AMALGAMATION) Makefile
+	mkdir -p $(@D)
+	echo 'CC   $@'
+	$(CC) $(filter-out -DASHLAR_MALLOC,$(MALLOC_FLAGS)) -fPIC -fno-plt -ftls-model=initial-exec -c $< -o $@
+
+$(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
+	echo 'LINK $@'
+	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,libashlar.so.0 -Wl,--version-script=core/version.map \
+		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
+		-Wl,--fatal-warnings $< -o $@
+
 # nodelete: threads hold the address of a destructor of ours.
-$(MALLOC_SO): $(SO_OBJECTS) core/malloc/version.map core/malloc/dynamic.list tools/prereloc \
+$(MALLOC_SO): $(SO_OBJECTS)
+$(PROFILE_SO): $(PROFILE_OBJECTS)
+$(MALLOC_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list tools/prereloc \
 		arch/$(ARCH)/cpu.h
 	echo 'LINK $@'
-	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,libashlar_malloc.so.0 \
+	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).0 \
 		-Wl,--version-script=core/malloc/version.map -Wl,--dynamic-list=core/malloc/dynamic.list \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
-		-Wl,--fatal-warnings $(SO_OBJECTS) -o $@
+		-Wl,--fatal-warnings $(filter %.o,$^) -o $@
 	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
 
 # For QEMU on this machine, whatever the CPU of the programs is.
@@ -366,21 +493,26 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 	$(CC) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(WARNINGS) \
 		-fvisibility=hidden -fPIC -shared -fuse-ld=lld -Itests $< -o $@
 
-# Changes when a source comes or goes: what is made of all of them is then made anew.
+# Changes when a source comes or goes: what is made of all of them is then made again.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(RUNTIME): $(BUILD)/sources
+$(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
 	$(AR) qcs $@ $(filter %.o,$^)
 
-$(BUILD)/include/%.h: core/include/%.h
+$(BUILD)/include/%.h: sys/start/%.h
+	mkdir -p $(@D)
+	echo 'COPY $@'
+	cp $< $@
+
+$(BUILD)/include/%: core/include/%
 	mkdir -p $(@D)
 	echo 'COPY $@'
 	cp $< $@
@@ -391,10 +523,14 @@ $(BUILD)/$1/%.o: %.c Makefile
 	echo 'CC   $$< ($1)'
 	$$(CC) $$(LIB_FLAGS) $$(KIND) -c $$< -o $$@
 endef
-$(foreach folder,lib st small,$(eval $(call library_object,$(folder))))
+$(foreach folder,lib st small sample start core field,$(eval $(call library_object,$(folder))))
 $(BUILD)/st/%.o: KIND = -DASHLAR_SINGLE_THREAD
 $(BUILD)/small/%.o: KIND = -DASHLAR_SMALL $(FOR_SIZE)
-$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/st/%.o): LIB_FLAGS += $(FOR_SIZE)
+$(BUILD)/sample/%.o: KIND = -DASHLAR_SAMPLE
+$(BUILD)/start/%.o: KIND = -Isys/start $(FOR_SIZE)
+$(BUILD)/core/%.o: KIND = -DASHLAR_SYSTEM $(FOR_SIZE)
+$(BUILD)/field/%.o: KIND = -DASHLAR_FIELD $(if $(filter $(FIELD_OS),$@),-Os,$(FOR_SIZE)) $(FOR_FIELD)
+$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/st/%.o) $(SLOW:%=$(BUILD)/sample/%.o): LIB_FLAGS += $(FOR_SIZE)
 
 $(BUILD)/asm/%.o: %.S Makefile
 	mkdir -p $(@D)
@@ -405,6 +541,8 @@ $(BUILD)/asm/%.o: %.S Makefile
 
 # The runtime's own folder sees the raw system calls; so do tests of the insides.
 $(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/$(ARCH)
+# The smallest programs print, and are weighed: tests/check/link.sh.
+$(BUILD)/prog/tests/runtime/format.o: PROG_FLAGS += $(FOR_SIZE)
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 
@@ -417,10 +555,10 @@ $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 	$(CC) $(PROG_FLAGS) -c $< -o $@
 
 # Where pages have several sizes: those of a faked kernel, RT_PAGE=65536 (tests/runtime/page.c).
-FAKED = $(if $(filter-out x86_64,$(ARCH)),mmap munmap madvise mremap mincore mprotect)
+FAKED = $(if $(filter-out x86_64,$(ARCH)),mmap munmap madvise mremap mincore mprotect msync)
 $(BUILD)/tests/all: LINK_ASHLAR += $(FAKED:%=-Wl,--wrap=arch_%)
 
-$(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(LIBRARY) $(BUILD)/sources linker.ld
+$(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(SEPARATE) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
@@ -432,7 +570,25 @@ $(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(RUNTIME) $(MALLOC) $(BU
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-$(BUILD)/tests/small: $(SMALL_TESTS) $(RUNTIME) $(SMALL_LIBRARY) $(BUILD)/sources linker.ld
+$(BUILD)/tests/small: $(SMALL_TESTS) $(RUNTIME) $(SMALL_SEPARATE) $(BUILD)/sources linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+
+# What one test needs of the whole library.
+FIELD_ASIDE = $(call objects,lib,sys/pages.c)
+$(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
+$(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(RUNTIME) $(FIELD_SEPARATE) $(BUILD)/sources linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+
+$(BUILD)/tests/system: $(SYSTEM_TESTS) $(RUNTIME) $(CORE_LIBRARY) $(BUILD)/sources linker.ld
+	mkdir -p $(@D)
+	echo 'LINK $@'
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+
+$(BUILD)/tests/sample: $(SAMPLE_TESTS) $(RUNTIME) $(SAMPLE_LIBRARY) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
@@ -460,28 +616,55 @@ $(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUN
 
 # A test that is a program of its own; it may ask for flags by a line in its source:
 # /* LDFLAGS: -Wl,--wrap=arch_mmap */
-$(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/program/$*.c)
 
 # What asks rt_in_full(): the single steps and the deaths at every boundary, more kills and calls.
-FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle
+FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle publish_ \
+	signal_handlers shadow_model zalloc_products threads_check arena_interrupted keep_peak
+# And of other programs: those that have some of these, and all of each that make test thins as a whole.
+FULL_SOME = malloc small system
+FULL_ALL = storm faults race st
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
 	echo 'export STEPS_FULL=1; exec $(BUILD)/tests/all $(FULL)' >>$@
 	chmod +x $@
 
+$(BUILD)/long/full: $(addprefix $(BUILD)/tests/,$(FULL_SOME) $(FULL_ALL)) Makefile
+	mkdir -p $(@D)
+	echo '#!/bin/sh' >$@
+	echo 'export STEPS_FULL=1; status=0' >>$@
+	for program in $(FULL_SOME); do echo "$(BUILD)/tests/$$program $(FULL) || status=1"; done >>$@
+	for program in $(FULL_ALL); do echo "$(BUILD)/tests/$$program || status=1"; done >>$@
+	echo 'exit $$status' >>$@
+	chmod +x $@
+
+# Scripts that make test has less of.
+$(BUILD)/long/compiler $(BUILD)/long/st: $(BUILD)/long/%: programs Makefile
+	mkdir -p $(@D)
+	echo '#!/bin/sh' >$@
+	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
+	chmod +x $@
+
+# As many looks under QEMU as natively.
+$(BUILD)/long/look_emulated: $(BUILD)/long/look Makefile
+	mkdir -p $(@D)
+	echo '#!/bin/sh' >$@
+	echo 'RT_QEMU=1 exec qemu-$(ARCH) $(BUILD)/long/look look_speed_1000' >>$@
+	chmod +x $@
+
 # The same, but it takes minutes.
-$(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

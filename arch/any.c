@@ -4,11 +4,18 @@
 
 #ifdef ARCH_X86_64
 #include "x86_64/memory.c"
-#include "x86_64/syscall.S"
 #elif defined ARCH_AARCH64
 #include "aarch64/memory.c"
-#include "aarch64/syscall.S"
 #elif defined ARCH_RISCV64
 #include "riscv64/memory.c"
+#endif
+
+#ifndef ASHLAR_SYSTEM
+#ifdef ARCH_X86_64
+#include "x86_64/syscall.S"
+#elif defined ARCH_AARCH64
+#include "aarch64/syscall.S"
+#elif defined ARCH_RISCV64
 #include "riscv64/syscall.S"
+#endif
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For the amalgamation: the headers of whatever CPU the compiler is for. */
+/* For the amalgamation: the headers of the CPU that the compiler is for. */
 #ifndef ARCH_ANY
 #define ARCH_ANY
 

@@ -3,9 +3,10 @@
  * Atomic operations of the C11 memory model, each with its memory order in its
  * name.  What a use pairs with is said at the use and in DESIGN.md.
  *
- * Loads and stores accept any scalar, read-modify-write operations 64-bit words
- * only.  With ASHLAR_SINGLE_THREAD they are instructions without a lock prefix,
- * which are atomic with regard to a signal handler of the same thread.
+ * Loads and stores accept any scalar, read-modify-write operations only words of the
+ * CPU: of 64 bits, except in libashlar-field.a for CPUs of 32 bits.  With
+ * ASHLAR_SINGLE_THREAD they are instructions without a lock prefix, which are atomic
+ * with regard to a signal handler of the same thread.
  */
 #ifndef SYS_ATOMIC_H
 #define SYS_ATOMIC_H
@@ -33,64 +34,65 @@
 
 #ifndef ASHLAR_SINGLE_THREAD
 
-#define load_seq_cst(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define load_seq_cst(p)	    __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define store_seq_cst(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
 
 /* True: stored.  False: *expected is now the word's value.  Never fails spuriously. */
-static inline bool cas_acquire(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline bool cas_acquire(uintptr_t *word, uintptr_t *expected, uintptr_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
 }
 
-static inline bool cas_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline bool cas_acq_rel(uintptr_t *word, uintptr_t *expected, uintptr_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_ACQUIRE);
 }
 
-static inline bool cas_seq_cst(uint64_t *word, uint64_t *expected, uint64_t desired)
+static inline bool cas_seq_cst(uintptr_t *word, uintptr_t *expected, uintptr_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
 }
 
 /* The fetch operations return the previous value. */
-static inline uint64_t fetch_or_release(uint64_t *word, uint64_t bits)
+static inline uintptr_t fetch_or_release(uintptr_t *word, uintptr_t bits)
 {
 	return __atomic_fetch_or(word, bits, __ATOMIC_RELEASE);
 }
 
-static inline uint64_t fetch_or_acq_rel(uint64_t *word, uint64_t bits)
+static inline uintptr_t fetch_or_acq_rel(uintptr_t *word, uintptr_t bits)
 {
 	return __atomic_fetch_or(word, bits, __ATOMIC_ACQ_REL);
 }
 
-static inline uint64_t fetch_or_seq_cst(uint64_t *word, uint64_t bits)
+static inline uintptr_t fetch_or_seq_cst(uintptr_t *word, uintptr_t bits)
 {
 	return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
 }
 
-static inline uint64_t fetch_and_acq_rel(uint64_t *word, uint64_t bits)
+static inline uintptr_t fetch_and_acq_rel(uintptr_t *word, uintptr_t bits)
 {
 	return __atomic_fetch_and(word, bits, __ATOMIC_ACQ_REL);
 }
 
-static inline uint64_t fetch_and_seq_cst(uint64_t *word, uint64_t bits)
+static inline uintptr_t fetch_and_seq_cst(uintptr_t *word, uintptr_t bits)
 {
 	return __atomic_fetch_and(word, bits, __ATOMIC_SEQ_CST);
 }
 
-static inline uint64_t fetch_add_relaxed(uint64_t *word, uint64_t n)
+static inline uintptr_t fetch_add_relaxed(uintptr_t *word, uintptr_t n)
 {
 	return __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
 }
 
-static inline uint64_t fetch_add_acq_rel(uint64_t *word, uint64_t n)
+static inline uintptr_t fetch_add_acq_rel(uintptr_t *word, uintptr_t n)
 {
 	return __atomic_fetch_add(word, n, __ATOMIC_ACQ_REL);
 }
 
-static inline uint64_t exchange_seq_cst(uint64_t *word, uint64_t value)
+static inline uintptr_t exchange_seq_cst(uintptr_t *word, uintptr_t value)
 {
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
@@ -113,7 +115,8 @@ static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 
 #include "atomic_st.h"
 
-#define load_seq_cst(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_seq_cst(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
+#define store_seq_cst(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
 static inline bool cas_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
 {

@@ -25,7 +25,7 @@ static bool borrowed_by_number(void)
 	uint64_t *mark = load_acquire(&kept), none = 0;
 
 	if (mark != NULL && !process_has_forked(mark))
-		return load_relaxed(mark) != process_number();
+		return process_is_another(load_relaxed(mark));
 	if (parent_waits())
 		return true;
 	if (mark != NULL) {

@@ -9,8 +9,9 @@
  * A fork mark (process.h) holds the generation and the number of the process that
  * stored it.  The number is needed where the kernel does not wipe the mark's page.
  */
-#define PROCESS_BITS 22
+#define PROCESS_BITS 23
 #define PROCESS_MASK (((uint64_t)1 << PROCESS_BITS) - 1)
+_Static_assert(PROCESS_UNKNOWN <= PROCESS_MASK, "in an entry, too");
 _Static_assert(GENERATION_BITS + PROCESS_BITS <= 64, "one word");
 
 static uint64_t *generation_mark;
@@ -19,7 +20,7 @@ static uint64_t told;
 
 static uint64_t generation_entry(uint64_t generation)
 {
-	return generation << PROCESS_BITS | (process_number() & PROCESS_MASK);
+	return generation << PROCESS_BITS | (process_mark_number() & PROCESS_MASK);
 }
 
 bool generation_is_watched(void)
@@ -42,21 +43,15 @@ void generation_watch(void)
 		(void)pages_release(mark, PAGE_MOST);
 }
 
-static bool entry_is_old(uint64_t word)
-{
-	return word == 0 || (!process_mark_is_wiped() &&
-			     (word & PROCESS_MASK) != (process_number() & PROCESS_MASK));
-}
-
 uint64_t generation_now(void)
 {
 	uint64_t *mark = load_acquire(&generation_mark), word, known, generation;
 
 	if (mark == NULL)
 		return 0;
-	/* Acquire pairs with the compare-and-swap below: `told` has at least what it counted from. */
+	/* Acquire pairs with the compare-and-swap below: `told` is no less than what it counted from. */
 	word = load_acquire(mark);
-	if (entry_is_old(word)) {
+	if (process_mark_is_old(word & PROCESS_MASK)) {
 		/* If another thread was first, the failed CAS loads that thread's entry into `word`. */
 		uint64_t next = generation_entry(load_acquire(&told) + 1);
 
@@ -65,10 +60,10 @@ uint64_t generation_now(void)
 	}
 	generation = word >> PROCESS_BITS;
 	/*
-	 * Before the generation is used: in a child forked from here on the mark is
-	 * wiped, and the child counts on from `told`.  Only this thread needs that order, and a
-	 * fork copies what its program order had done; acquire and release pair with the same
-	 * operations of other threads.
+	 * `told` is raised before the generation is used: in a child forked from here on the
+	 * mark is wiped, and the child counts on from `told`.  Only this thread needs that
+	 * order, and a fork copies what its program order had done; acquire and release pair
+	 * with the same operations of other threads.
 	 */
 	known = load_acquire(&told);
 	while (known < generation && !cas_acq_rel(&told, &known, generation))

@@ -3,11 +3,12 @@
 #ifndef SYS_KERNEL_H
 #define SYS_KERNEL_H
 
-enum { ESRCH = 3 };
+enum { ESRCH = 3, ENOMEM = 12 };
 enum { O_RDONLY_CLOEXEC = 02000000 };
 enum {
 	PROT_READ_WRITE = 3,
 	MAP_SHARED = 0x01,
+	MAP_PRIVATE = 0x02,
 	MAP_ANONYMOUS = 0x20,
 	MAP_NORESERVE = 0x4000
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <stddef.h>
-
 #include "atomic.h"
+#include "boot.h"
 #include "process.h"
 #include "proc_stat.h"
 #include "world.h"
@@ -17,23 +16,12 @@
 #define IMAGE_MASK   BITS(12)
 #define FORKED_SHIFT 61
 
-/* A number derived from the system's boot id; 0: unknown. */
+/* The field of the start of the system; 0: unknown. */
 static uint64_t boot(void)
 {
-	static uint64_t known; /* every thread computes the same value */
-	uint64_t n = load_relaxed(&known);
-	char text[36]; /* 8-4-4-4-12 hexadecimal digits */
-	size_t length, i;
+	uint64_t n = boot_number();
 
-	if (n != 0)
-		return n;
-	length = proc_file_read("/proc/sys/kernel/random/boot_id", text, sizeof text);
-	for (i = 0; i < length; i++)
-		n = proc_stat_mix(n, (unsigned char)text[i]);
-	if (length > 0)
-		n = (n & BOOT_MASK) == 0 ? 1 : n & BOOT_MASK;
-	store_relaxed(&known, n);
-	return n;
+	return n != 0 && (n & BOOT_MASK) == 0 ? 1 : n & BOOT_MASK;
 }
 
 static uint64_t image(const struct proc_stat *s)
@@ -48,8 +36,8 @@ static uint64_t life_now(uint64_t id)
 	uint64_t life = id;
 	struct proc_stat s;
 
-	if (id != LIFE_ID(id))
-		return 0; /* a negative result: the kernel refused */
+	if (id == 0 || id != LIFE_ID(id))
+		return 0; /* 0 or a negative result: the kernel refused */
 	if (world_has_proc() && proc_stat_read(id, &s))
 		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT |
 			image(&s) << IMAGE_SHIFT | (uint64_t)s.forked << FORKED_SHIFT;
@@ -74,7 +62,7 @@ static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 	return then != 0 && now != 0 && then != now;
 }
 
-/* `threads`: a process whose first thread is a zombie has ended if at most so many are left. */
+/* A process whose first thread is a zombie has ended if at most `threads` threads are left. */
 static bool has_ended(uint64_t life, uint64_t threads, const struct proc_stat *s)
 {
 	/* The id was reused, or the system was restarted. */

@@ -11,17 +11,12 @@
 
 /* Constants of the kernel's interface: there are no system headers here. */
 enum {
-	MAP_PRIVATE = 0x02,
-	MAP_FIXED = 0x10,
 	MADV_NORMAL = 0,
 	MADV_DONTNEED = 4,
 	MADV_REMOVE = 9,
-	MADV_POPULATE_WRITE = 23,
-	MREMAP_MAYMOVE = 1,
-	MREMAP_FIXED = 2,
-	MREMAP_DONTUNMAP = 4
+	MADV_POPULATE_WRITE = 23
 };
-enum { EAGAIN = 11, ENOMEM = 12 };
+enum { EAGAIN = 11 };
 
 #if CPU_PAGE_SHIFT != CPU_PAGE_SHIFT_MOST
 /*
@@ -45,9 +40,6 @@ size_t pages_size(void)
 	return size;
 }
 #endif
-
-/* Bytes that mincore may write for what counts as one page: the size may be less than is known. */
-#define PAGE_PARTS (PAGE_MOST / PAGE_LEAST)
 
 static void *map(size_t bytes, enum sharing sharing)
 {
@@ -118,33 +110,41 @@ static bool purge(void *p, size_t bytes, enum sharing sharing)
 	return arch_madvise(p, bytes, sharing == PAGES_PRIVATE ? MADV_DONTNEED : MADV_REMOVE) == 0;
 }
 
-/* Results of a probe that is made once: emulators claim more than they do. */
-enum { UNKNOWN, TRUSTED, NOT_TRUSTED };
+bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
+		 bool (*holds)(volatile char *memory, enum sharing sharing))
+{
+	enum { UNKNOWN, YES, NO };
+	unsigned char known = load_relaxed(verdict);
+	char *memory;
+
+	if (known == UNKNOWN) {
+		memory = pages_reserve(bytes, bytes, sharing);
+		if (memory == NULL)
+			return false; /* probed again at the next call */
+		*(volatile char *)memory = 1;
+		known = holds(memory, sharing) ? YES : NO;
+		(void)pages_release(memory, bytes);
+		/* Several threads may probe; their results are equal. */
+		store_relaxed(verdict, known);
+	}
+	return known == YES;
+}
 
 /*
  * Under emulators madvise often returns 0 and does nothing.  So, once for each
  * kind of memory, a page is dirtied, purged and read back.
  */
+static bool zeroes(volatile char *page, enum sharing sharing)
+{
+	page[PAGE_SIZE - 1] = 1;
+	return purge((void *)page, PAGE_SIZE, sharing) && page[0] == 0 && page[PAGE_SIZE - 1] == 0;
+}
+
 static bool purge_zeroes(enum sharing sharing)
 {
 	static unsigned char verdict[2];
-	unsigned char known = load_relaxed(&verdict[sharing]);
 
-	if (known == UNKNOWN) {
-		volatile char *page = map(PAGE_SIZE, sharing);
-
-		if (page == NULL)
-			return false; /* probed again at the next call */
-		page[0] = page[PAGE_SIZE - 1] = 1;
-		known = NOT_TRUSTED;
-		if (purge((void *)page, PAGE_SIZE, sharing) && page[0] == 0 &&
-		    page[PAGE_SIZE - 1] == 0)
-			known = TRUSTED;
-		(void)pages_release((void *)page, PAGE_SIZE);
-		/* Two threads may both probe; their results are equal. */
-		store_relaxed(&verdict[sharing], known);
-	}
-	return known == TRUSTED;
+	return pages_probe(&verdict[sharing], PAGE_SIZE, sharing, zeroes);
 }
 
 bool pages_purge(void *p, size_t bytes, enum sharing sharing)
@@ -155,90 +155,6 @@ bool pages_purge(void *p, size_t bytes, enum sharing sharing)
 bool pages_grow(void *p, size_t bytes, size_t larger)
 {
 	return arch_mremap(p, bytes, larger, 0, NULL) == (long)p;
-}
-
-static long move(void *from, void *to, size_t bytes)
-{
-	/* DONTUNMAP: otherwise another thread's mmap could take the old range. */
-	return arch_mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-			   to);
-}
-
-/*
- * QEMU 7.2 moves the pages, but then treats the old range as unmapped: it gives
- * the addresses to the next mmap, and madvise there has no effect.  mincore
- * reports such a range as unmapped.
- */
-static bool move_keeps_range(void)
-{
-	static unsigned char verdict;
-	unsigned char known = load_relaxed(&verdict), there[PAGE_PARTS];
-
-	if (known == UNKNOWN) {
-		char *page = map(2 * PAGE_SIZE, PAGES_PRIVATE);
-
-		if (page == NULL)
-			return false; /* probed again at the next call */
-		known = NOT_TRUSTED;
-		if (move(page, page + PAGE_SIZE, PAGE_SIZE) == (long)(page + PAGE_SIZE) &&
-		    arch_mincore(page, PAGE_SIZE, there) == 0)
-			known = TRUSTED;
-		(void)pages_release(page, 2 * PAGE_SIZE);
-		store_relaxed(&verdict, known);
-	}
-	return known == TRUSTED;
-}
-
-#define PIECE ((size_t)1 << 21) /* a huge page, where pages are 4 KiB; else some pages */
-
-/*
- * A range of several mappings must not be moved by mremap: Linux 6.17 moves them
- * one by one and may stop at the limit of mappings; earlier kernels unmap the
- * target and then refuse.  Growing detects the case: it fails with EFAULT for
- * several mappings, and with ENOMEM for one mapping without room behind it.
- */
-static bool in_one_mapping(char *p, size_t bytes)
-{
-	long r = arch_mremap(p, bytes, bytes + PAGE_SIZE, 0, NULL);
-
-	if (r == (long)p)
-		(void)pages_release(p + bytes, PAGE_SIZE); /* undo the growth */
-	return r == (long)p || r == -ENOMEM; /* EAGAIN: locked memory, which is copied */
-}
-
-/* False: nothing was moved, and the target is mapped. */
-static bool move_run(char *from, char *to, size_t bytes)
-{
-	unsigned char there[PAGE_PARTS];
-
-	if (!in_one_mapping(from, bytes))
-		return false;
-	if (move(from, to, bytes) == (long)to)
-		return true;
-	/*
-	 * The kernel may refuse after unmapping the whole target.  Then there is room
-	 * for one more mapping; if there is none, the copy that follows faults.
-	 */
-	if (arch_mincore(to, PAGE_SIZE, there) == -ENOMEM)
-		(void)arch_mmap(to, bytes, PROT_READ_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	return false;
-}
-
-void pages_move(void *from, void *to, size_t bytes)
-{
-	size_t whole = (bytes + PIECE - 1) & ~(PIECE - 1), half;
-
-	/* The whole range in one call; if that is impossible, each half. */
-	if (move_keeps_range() && move_run(from, to, whole))
-		return;
-	half = (whole / 2 + PIECE - 1) & ~(PIECE - 1);
-	if (half == whole) {
-		memcpy(to, from, bytes);
-		return;
-	}
-	pages_move(from, to, half);
-	pages_move((char *)from + half, (char *)to + half, bytes - half);
 }
 
 size_t pages_count(void *p, size_t bytes)
@@ -272,7 +188,7 @@ bool pages_mapped(const void *p)
 	void *page = (void *)((uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1));	 /* NOLINT: an address */
 	void *other = (void *)((uintptr_t)&mapped & ~(uintptr_t)(PAGE_SIZE - 1)); /* NOLINT */
 
-	/* The second call, on mapped memory, tells whether ENOMEM comes from a seccomp filter. */
+	/* The second call, on mapped memory, shows whether ENOMEM comes from a seccomp filter. */
 	return arch_mincore(page, PAGE_SIZE, there) != -ENOMEM ||
 	       arch_mincore(other, PAGE_SIZE, there) != 0;
 }
@@ -299,7 +215,7 @@ static char *zero_run(char *from, char *to, unsigned there, enum sharing sharing
 
 void pages_zero(void *p, size_t bytes, enum sharing sharing)
 {
-	unsigned char there[PIECE / PAGE_LEAST];
+	unsigned char there[PAGE_HUGE / PAGE_LEAST];
 	size_t page = PAGE_SIZE;
 	char *from = p, *at = p, *end = at + bytes;
 	unsigned i, was = 0, is;
@@ -307,9 +223,9 @@ void pages_zero(void *p, size_t bytes, enum sharing sharing)
 	/* Runs of any length: clearing 2 MiB at a time takes a third longer. */
 	do {
 		/* If residency is unknown, all pages count as resident. */
-		if (!purge_zeroes(sharing) || arch_mincore(at, PIECE, there) != 0)
+		if (!purge_zeroes(sharing) || arch_mincore(at, PAGE_HUGE, there) != 0)
 			memset(there, 1, sizeof there);
-		for (i = 0; i < PIECE / page; i++, at += page) {
+		for (i = 0; i < PAGE_HUGE / page; i++, at += page) {
 			is = there[i] & 1;
 			if (is != was)
 				from = zero_run(from, at, was, sharing);

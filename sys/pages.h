@@ -36,6 +36,9 @@
 #define PAGE_SIZE pages_size()
 INTERNAL size_t pages_size(void);
 #endif
+#define PAGE_HUGE ((size_t)1 << 21) /* a huge page, where pages are 4 KiB; else some pages */
+/* Bytes that mincore may write for one PAGE_SIZE: the kernel's pages may be smaller. */
+#define PAGE_PARTS (PAGE_MOST / PAGE_LEAST)
 
 enum sharing {
 	PAGES_PRIVATE,
@@ -60,6 +63,14 @@ INTERNAL bool pages_purge(void *p, size_t bytes, enum sharing sharing);
 /* Unmaps the range.  False: the limit of mappings was reached; the range stays mapped. */
 INTERNAL bool pages_release(void *p, size_t bytes);
 
+/*
+ * Returns the result of `holds`, which is called once: emulators claim more than they do.  It
+ * gets memory of `bytes` (a power of two), whose first byte is 1.  False: it answered false, or
+ * the result is not known yet.
+ */
+INTERNAL bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
+			  bool (*holds)(volatile char *memory, enum sharing sharing));
+
 /* Grows a private reservation in place.  False: the addresses behind it are taken. */
 INTERNAL bool pages_grow(void *p, size_t bytes, size_t larger);
 
@@ -71,6 +82,12 @@ INTERNAL bool pages_grow(void *p, size_t bytes, size_t larger);
  * not split.  Both ranges stay mapped; the contents of the old one are undefined.
  */
 INTERNAL void pages_move(void *from, void *to, size_t bytes);
+
+/*
+ * The same for whole huge pages, if one remapping does it.  True: the old range reads zero
+ * from now on.  False: nothing was moved; the new range may have lost its contents.
+ */
+INTERNAL bool pages_remap(void *from, void *to, size_t bytes);
 
 /* Advises the kernel for or against huge pages in the range.  False: refused, no change. */
 INTERNAL bool pages_huge(void *p, size_t bytes, bool wanted);

@@ -6,35 +6,21 @@
 
 enum { MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15 };
 
-#define HUGE ((size_t)1 << 21) /* where pages are 4 KiB; the others are not asked about */
-
 bool pages_huge(void *p, size_t bytes, bool wanted)
 {
 	return arch_madvise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
 }
 
-/* Writes one byte: if a page far from it is resident then, the kernel used a huge page. */
-static bool comes_unasked(char *p)
+/* One byte was written: if a page far from it is resident then, the kernel used a huge page. */
+static bool comes_if_asked(volatile char *p, enum sharing sharing)
 {
-	*(volatile char *)p = 1;
-	return pages_there(p + HUGE / 2);
+	(void)sharing;
+	return !pages_there((char *)p + PAGE_HUGE / 2);
 }
 
 bool pages_huge_unasked(void)
 {
-	enum { UNKNOWN, YES, NO };
 	static unsigned char verdict;
-	unsigned char known = load_relaxed(&verdict);
-	char *p;
 
-	if (known == UNKNOWN) {
-		p = pages_reserve(HUGE, HUGE, PAGES_PRIVATE);
-		if (p == NULL)
-			return true; /* probed again at the next call */
-		known = comes_unasked(p) ? YES : NO;
-		(void)pages_release(p, HUGE);
-		/* Two threads may both probe; their results are equal. */
-		store_relaxed(&verdict, known);
-	}
-	return known == YES;
+	return !pages_probe(&verdict, PAGE_HUGE, PAGES_PRIVATE, comes_if_asked);
 }

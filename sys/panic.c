@@ -4,13 +4,9 @@
 #include "atomic.h"
 #include "cpu.h"
 #include "memory.h"
-#include "syscall.h"
-
-enum { STDERR = 2, F_GETFL = 3, O_APPEND = 02000, EBADF = 9 };
-enum { TYPES = 0170000, TYPE_PIPE = 0010000, TYPE_CHARACTERS = 0020000 };
 
 char ash_last_words[PANIC_WORDS];
-static uint64_t line_written; /* 1: a thread has begun its last line */
+static uintptr_t line_written; /* 1: a thread has begun its last line */
 
 #ifdef ASHLAR_SO
 /* What the program has, if anything: the hooks of a shared object are its own otherwise. */
@@ -23,6 +19,27 @@ __attribute__((weak)) void ash_on_misuse(const char *line)
 }
 #define hook_is_there true
 #endif
+
+#if defined ASHLAR_FIELD
+/* There is no system to ask, and no fd 2: the hook gets the line. */
+#define may_write()		      false
+#define write_last_line(line, length) ((void)0)
+#define abort_here()		      ((void)0)
+#elif defined ASHLAR_SYSTEM
+#include "ashlar_system.h"
+
+void panic_note_stderr(void)
+{
+}
+
+#define may_write()		      true
+#define write_last_line(line, length) ash_system_write((line), (length))
+#define abort_here()		      ((void)0)
+#else
+#include "syscall.h"
+
+enum { STDERR = 2, F_GETFL = 3, O_APPEND = 02000, EBADF = 9 };
+enum { TYPES = 0170000, TYPE_PIPE = 0010000, TYPE_CHARACTERS = 0020000 };
 
 /*
  * fd 2 when the heap first grew.  A program that closes its standard error, as daemons do,
@@ -50,8 +67,8 @@ void panic_note_stderr(void)
 }
 
 /*
- * False: fd 2 is a file that it was not at first, and that does not look like a log: no
- * terminal or other device of characters, no pipe, not open for appending.
+ * False: fd 2 is another file than at first, and one that does not look like a log: no terminal
+ * or other character device, no pipe, not open for appending.
  */
 static bool may_write(void)
 {
@@ -66,6 +83,9 @@ static bool may_write(void)
 	       (st.inode == inode && st.device == load_relaxed(&first_stderr.device)) ||
 	       (arch_fcntl(STDERR, F_GETFL, 0) & O_APPEND) != 0;
 }
+
+/* A failed write is ignored: there is nowhere else to report to. */
+#define write_last_line(line, length) ((void)arch_write(STDERR, (line), (length)))
 
 #ifdef ASHLAR_MALLOC
 /* As abort(3), which a static program may not have linked: handlers of SIGABRT run first. */
@@ -85,6 +105,7 @@ static void abort_here(void)
 #else
 #define abort_here() ((void)0)
 #endif
+#endif
 
 _Noreturn void panic_line(const char *line, size_t length)
 {
@@ -93,10 +114,9 @@ _Noreturn void panic_line(const char *line, size_t length)
 
 	if (first)
 		memcpy(ash_last_words, line, length);
-	/* A failed write is ignored: there is nowhere else to report to. */
 	if (may_write())
-		(void)arch_write(STDERR, line, length);
-	/* Once: neither for another thread's misuse, nor for one of the hook itself. */
+		write_last_line(line, length);
+	/* The hook is called once: not for misuse by another thread, nor by the hook itself. */
 	if (first && hook_is_there)
 		ash_on_misuse(ash_last_words);
 	abort_here();

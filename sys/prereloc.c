@@ -26,7 +26,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden")));
 
 #ifdef PRERELOC_BY_WORD
-/* Not in C, where the compiler would know its value. */
+/* In assembly: in C the compiler would know its value. */
 __asm__(".pushsection .data.rel.ro, \"aw\", @progbits\n"
 	".balign 8\n"
 	"prereloc_word: .quad prereloc_word\n"
@@ -37,7 +37,11 @@ static bool not_relocated(const void *word)
 	(void)word;
 	return prereloc_word == 0;
 }
+
+/* Not relocated: prereloc_word stays 0, as the thread-local words do not exist yet. */
+#define is_the_word(place) ((const uintptr_t *)(place) == &prereloc_word)
 #else
+#define is_the_word(place) false
 static bool not_relocated(const void *word)
 {
 	return (const char *)word - cpu_thread_pointer() == CPU_PRERELOC_OFFSET;
@@ -60,8 +64,10 @@ bool prereloc_call(const void *word)
 	/* The relative relocations come first.  Applying them again gives the same result. */
 	for (i = 0; i < count; i++) {
 		const struct rela *r = (const struct rela *)(uintptr_t)table + i;
+		uint64_t *place = (uint64_t *)(uintptr_t)(base + r->place);
 
-		*(uint64_t *)(uintptr_t)(base + r->place) = base + (uint64_t)r->addend;
+		if (!is_the_word(place))
+			*place = base + (uint64_t)r->addend;
 	}
 	return true;
 }

@@ -33,14 +33,17 @@ uint64_t *process_mark(void)
 void process_set_mark(uint64_t *mark)
 {
 	/* Pairs with process_has_forked: the page has been emptied (inherited_clear). */
-	store_release(mark, (uint64_t)arch_getpid());
+	store_release(mark, process_mark_number());
 }
 
 bool process_has_forked(const uint64_t *mark)
 {
-	uint64_t pid = load_acquire(mark); /* pairs with process_set_mark */
+	return process_mark_is_old(load_acquire(mark)); /* pairs with process_set_mark */
+}
 
-	return pid == 0 || (load_relaxed(&advice_lies) != 0 && pid != (uint64_t)arch_getpid());
+bool process_mark_is_old(uint64_t number)
+{
+	return number == 0 || (!process_mark_is_wiped() && process_is_another(number));
 }
 
 bool process_mark_is_wiped(void)
@@ -48,9 +51,26 @@ bool process_mark_is_wiped(void)
 	return load_relaxed(&advice_lies) == 0;
 }
 
+uint64_t process_mark_number(void)
+{
+	long pid = arch_getpid();
+
+	return pid > 0 ? (uint64_t)pid : PROCESS_UNKNOWN;
+}
+
 uint64_t process_number(void)
 {
-	return (uint64_t)arch_getpid();
+	uint64_t number = process_mark_number();
+
+	return number == PROCESS_UNKNOWN ? 0 : number;
+}
+
+/* A filter may refuse getpid from some moment on: a number that is not known is not another. */
+bool process_is_another(uint64_t number)
+{
+	uint64_t now = process_mark_number();
+
+	return number != now && ((number | now) & PROCESS_UNKNOWN) == 0;
 }
 
 uint64_t process_thread(void)
@@ -64,8 +84,8 @@ bool process_thread_is_gone(uint64_t thread)
 	if (arch_tkill((long)thread, 0) != -ESRCH || arch_tkill(arch_gettid(), 0) != 0)
 		return false;
 	/*
-	 * Pairs with the end of the thread, whose last stores the kernel completes before it
-	 * lets go of the id: the caller reads what the thread left, not something older.
+	 * Pairs with the end of the thread: the kernel completes its last stores before it
+	 * frees the id, so the caller reads what the thread left, not something older.
 	 */
 	fence_acquire();
 	return true;

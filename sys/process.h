@@ -25,8 +25,16 @@ INTERNAL bool process_mark_is_wiped(void);
 /* Sets the mark again, in the child. */
 INTERNAL void process_set_mark(uint64_t *mark);
 
-/* The id of the process. */
+/* A mark's number where getpid was refused: more than any id, and not 0 as in a wiped mark. */
+#define PROCESS_UNKNOWN ((uint64_t)1 << 22)
+
+/* The id of the process; 0: getpid is refused. */
 INTERNAL uint64_t process_number(void);
+/* The same for a mark.  True: the number in a mark is certainly not that of this process. */
+INTERNAL uint64_t process_mark_number(void);
+INTERNAL bool process_is_another(uint64_t number);
+/* True: a mark with this number was wiped, or was copied by a fork where none is wiped. */
+INTERNAL bool process_mark_is_old(uint64_t number);
 
 /* The id of the calling thread; true: no thread in the caller's pid namespace has this id. */
 INTERNAL uint64_t process_thread(void);

@@ -4,7 +4,7 @@
 #include "kernel.h"
 #include "syscall.h"
 
-enum { MAP_FIXED_NOREPLACE = 0x100000 };
+enum { MAP_FIXED_NOREPLACE = 0x100000, PROT_READ = 1, MS_SYNC = 4 };
 enum { EINTR = 4, EIO = 5, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
 enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };
 
@@ -19,6 +19,13 @@ bool share_map(void *at, size_t bytes, int fd, bool *refused)
 	if (r != (long)at && !(r < 0 && r >= -4095))
 		(void)arch_munmap((void *)r, bytes); /* NOLINT: the kernel's word is an address */
 	return r == (long)at;
+}
+
+const void *share_map_to_read(int fd, size_t bytes)
+{
+	long r = arch_mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+	return r < 0 && r >= -4095 ? NULL : (const void *)r; /* NOLINT: the kernel's word */
 }
 
 bool share_status(int fd, struct share_file *out)
@@ -94,4 +101,9 @@ size_t share_read(int fd, void *out, size_t bytes, size_t at)
 bool share_write(int fd, const void *bytes, size_t length, size_t at)
 {
 	return arch_pwrite64(fd, bytes, length, (long)at) == (long)length;
+}
+
+bool share_sync(void *at, size_t bytes)
+{
+	return arch_msync(at, bytes, MS_SYNC) == 0;
 }

@@ -18,6 +18,9 @@
  */
 INTERNAL bool share_map(void *at, size_t bytes, int fd, bool *refused);
 
+/* Maps `bytes` of the file anywhere, to be read only; NULL: the kernel refused. */
+INTERNAL const void *share_map_to_read(int fd, size_t bytes);
+
 struct share_file {
 	size_t length;
 	uint64_t chance; /* a hash of inode and change time: differs between files and moments */
@@ -33,7 +36,7 @@ INTERNAL bool share_status(int fd, struct share_file *out);
  */
 INTERNAL bool share_grow(int fd, size_t bytes);
 
-/* May shorten the file: the caller knows that no process uses what lies beyond. */
+/* May shorten the file: the caller must know that no process uses what lies beyond. */
 INTERNAL bool share_set_length(int fd, size_t bytes);
 
 /*
@@ -47,5 +50,11 @@ INTERNAL size_t share_read(int fd, void *out, size_t bytes, size_t at);
 
 /* Writes at offset `at`.  False: not all was written. */
 INTERNAL bool share_write(int fd, const void *bytes, size_t length, size_t at);
+
+/*
+ * Returns when what was stored in the mapped range before the call is on the file's disk.
+ * False: the kernel reports an error, and what is there is unknown.
+ */
+INTERNAL bool share_sync(void *at, size_t bytes);
 
 #endif

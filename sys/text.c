@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 
-#include "syscall.h"
+#include "cpu.h"
 
 char *text_add(char *to, const char *s)
 {
@@ -10,18 +10,17 @@ char *text_add(char *to, const char *s)
 	return to;
 }
 
-char *text_add_number(char *to, uint64_t n, unsigned base)
-{
-	unsigned digit = (unsigned)(n % base);
+#ifndef CPU_QUOTIENT
+#define CPU_QUOTIENT(n, base) ((n) / (base))
+#endif
 
-	if (n >= base)
-		to = text_add_number(to, n / base, base);
+char *text_add_number(char *to, uintptr_t n, unsigned base)
+{
+	uintptr_t more = CPU_QUOTIENT(n, base);
+	unsigned digit = (unsigned)(n - more * base);
+
+	if (more > 0)
+		to = text_add_number(to, more, base);
 	*to = (char)(digit + (digit < 10 ? '0' : 'a' - 10));
 	return to + 1;
-}
-
-void text_say(const char *text, size_t length)
-{
-	/* A failed write is ignored: the text is only information. */
-	(void)arch_write(2, text, length);
 }

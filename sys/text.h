@@ -9,9 +9,6 @@
 #include "internal.h"
 
 INTERNAL char *text_add(char *to, const char *s);
-INTERNAL char *text_add_number(char *to, uint64_t n, unsigned base);
-
-/* Writes to fd 2 by one system call, which, unlike libc's write, is no cancellation point. */
-INTERNAL void text_say(const char *text, size_t length);
+INTERNAL char *text_add_number(char *to, uintptr_t n, unsigned base);
 
 #endif

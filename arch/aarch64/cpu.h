@@ -35,6 +35,7 @@
 #define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The index of the lowest set bit of a word that is not 0. */
@@ -49,6 +50,29 @@ static inline const char *cpu_thread_pointer(void)
 
 	__asm__("mrs %0, tpidr_el0" : "=r"(p));
 	return p;
+}
+
+/*
+ * Two words by one instruction, each as by a relaxed atomic load: the architecture has them
+ * single-copy atomic, but compilers join no atomic loads.  offset: a constant.
+ */
+#define CPU_LOADS_PAIRS
+#define cpu_load_pair(at, offset, first, second)                                                   \
+	__asm__("ldp %0, %1, [%2, %3]"                                                             \
+		: "=r"(first), "=r"(second)                                                        \
+		: "r"(at), "i"(offset), "m"(*(at)))
+
+/*
+ * ceil(size / 8) + CPU_EIGHTHS, for a size up to 1024: from the difference by which the caller has
+ * compared it with that, modulo 256.
+ */
+#define CPU_EIGHTHS 127
+static inline size_t cpu_eighths(size_t size)
+{
+	size_t n;
+
+	__asm__("ubfx %0, %1, #3, #8" : "=r"(n) : "r"(size - 1025));
+	return n;
 }
 
 /* Ends the process by SIGILL. */

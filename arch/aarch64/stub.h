@@ -29,15 +29,7 @@ symbol:                                                                         
 #define STUB_AT	  mov x3, x2; mov x2, x1; mov x1, x0; mov x0, -100;
 #define STUB_ZERO mov x2, 0;
 
-#ifdef __ASSEMBLER__
-#define STUB_GLOBAL(symbol) .globl symbol;
-#define STUB_CALL(symbol, number, ...) STUB(symbol, number, __VA_ARGS__)
-#else
-#define STUB_GLOBAL(symbol)
-#define STUB_QUOTED(...) #__VA_ARGS__
-#define STUB_STRING(...) STUB_QUOTED(__VA_ARGS__)
-#define STUB_CALL(symbol, number, ...) __asm__(STUB_STRING(STUB(symbol, number, __VA_ARGS__)));
-#endif
+#include "../generic/stub.h"
 #define CALL(name, number)	   STUB_CALL(arch_##name, number, )
 #define CALL_AT(name, number)	   STUB_CALL(arch_##name, number, STUB_AT)
 #define CALL_ZERO(name, number)	   STUB_CALL(arch_##name, number, STUB_ZERO)

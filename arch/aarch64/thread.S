@@ -5,6 +5,7 @@
  */
 #include "host.h"
 #ifdef ARCH_AARCH64
+#include "../generic/function.h"
 
 /*
  * arch_clone(flags, stack_top, parent_tid, child_tid, tls, entry, argument)
@@ -13,12 +14,7 @@
  * except the result (tid or 0) and the stack.  Entry and argument are passed on the child's
  * new stack.  Here the kernel's fourth and fifth arguments are tls and child_tid.
  */
-	.section .text.arch_clone, "ax", @progbits
-	.balign	16
-	.globl	arch_clone
-	.type	arch_clone, @function
-arch_clone:
-	.cfi_startproc
+FUNCTION(arch_clone, 16)
 	and	x1, x1, -16
 	stp	x5, x6, [x1, -16]!
 	mov	x9, x3
@@ -35,19 +31,13 @@ arch_clone:
 	ldp	x1, x0, [sp], 16
 	blr	x1
 	udf	0			/* entry does not return              */
-	.cfi_endproc
-	.size	arch_clone, . - arch_clone
+FUNCTION_END(arch_clone)
 
 /*
  * arch_unmap_exit(stack, length): between the two calls there is no stack, so no
  * memory is accessed, and no signal handler may run (the caller blocks signals).
  */
-	.section .text.arch_unmap_exit, "ax", @progbits
-	.balign	16
-	.globl	arch_unmap_exit
-	.type	arch_unmap_exit, @function
-arch_unmap_exit:
-	.cfi_startproc
+FUNCTION(arch_unmap_exit, 16)
 	mov	x8, 215			/* munmap */
 	svc	0
 	.cfi_undefined x30
@@ -55,20 +45,18 @@ arch_unmap_exit:
 	mov	x0, xzr
 	svc	0
 	udf	0
-	.cfi_endproc
-	.size	arch_unmap_exit, . - arch_unmap_exit
+FUNCTION_END(arch_unmap_exit)
 
-	.section .text.arch_set_thread_pointer, "ax", @progbits
-	.balign	4
-	.globl	arch_set_thread_pointer
-	.type	arch_set_thread_pointer, @function
-arch_set_thread_pointer:
-	.cfi_startproc
+FUNCTION(arch_set_thread_pointer, 4)
 	msr	tpidr_el0, x0
 	mov	x0, xzr
 	ret
-	.cfi_endproc
-	.size	arch_set_thread_pointer, . - arch_set_thread_pointer
+FUNCTION_END(arch_set_thread_pointer)
+
+FUNCTION(arch_thread_pointer, 4)
+	mrs	x0, tpidr_el0
+	ret
+FUNCTION_END(arch_thread_pointer)
 
 	.section .note.GNU-stack, "", @progbits
 #endif

@@ -16,6 +16,7 @@ long arch_mmap(void *address, size_t length, long protection, long flags, long f
 long arch_munmap(void *address, size_t length);
 long arch_madvise(void *address, size_t length, long advice);
 long arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
+long arch_msync(void *address, size_t length, long flags);
 long arch_mincore(void *address, size_t length, unsigned char *residency);
 long arch_open(const char *path, long flags, long mode);
 long arch_close(long fd);
@@ -35,7 +36,7 @@ long arch_tkill(long tid, long signal);
 long arch_tgkill(long pid, long tid, long signal);
 long arch_unshare(long flags);
 
-/* In addition, for the runtime of tests and tools (syscall_runtime.S). */
+/* In addition, for sys/start, and for the runtime of tests and tools (syscall_runtime.S). */
 long arch_pipe2(int *fds, long flags);
 long arch_lseek(long fd, long offset, long whence);
 long arch_dup2(long from, long to); /* from != to */
@@ -87,6 +88,7 @@ long arch_clone(long flags, void *stack_top, int *parent_tid, int *child_tid, vo
 
 /* The thread-local words of the calling thread are here from now on (thread.S). */
 long arch_set_thread_pointer(void *pointer);
+void *arch_thread_pointer(void); /* where they are; NULL: none was set since the program began */
 
 /* Return path of signal handlers, for sa_restorer, where the kernel wants one (syscall_runtime.S). */
 void arch_sigreturn(void);

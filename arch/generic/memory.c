@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcpy, memmove, memset, memcmp: a freestanding compiler still emits calls to
- * these four.  They are weak, so that a program's own definitions win; hidden, so
- * that a shared library never exports them; and in an object of their own, so
- * that a program which defines all four links none of these.
- *
- * For CPUs without string instructions: loops over 16 bytes.  A remainder of less than 16
- * bytes is written by a last step that overlaps the previous one.  Where a CPU may not load
- * words at any address, the compiler makes bytes of these; hence a loop for aligned words.
+ * The memcpy family (memory.h) for CPUs without string instructions: loops over 16 bytes.  A
+ * remainder of less than 16 bytes is written by a last step that overlaps the previous one.
+ * Where a CPU may not load words at any address, the compiler makes bytes of these; hence a
+ * loop for aligned words.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "../generic/memory.h"
 
-#ifdef ASHLAR_AMALGAMATION /* then of this file, for calls that the compiler makes, too */
-#define FAMILY static __attribute__((used))
-#else
-#define FAMILY __attribute__((weak, visibility("hidden")))
-#endif
-
-/* Unaligned, and exempt from the aliasing rules.  gcc needs `aligned` to come last. */
-typedef uint64_t __attribute__((may_alias, aligned(1))) memory_word;
-typedef uint32_t __attribute__((may_alias, aligned(1))) memory_half;
 typedef uint64_t __attribute__((may_alias)) memory_whole;
 struct memory_line {
 	memory_word first, second;
 };
-
-FAMILY void *memcpy(void *restrict to, const void *restrict from, size_t n);
-FAMILY void *memmove(void *to, const void *from, size_t n);
-FAMILY void *memset(void *to, int byte, size_t n);
-FAMILY int memcmp(const void *a, const void *b, size_t n);
-
-/* Keeps the compiler from turning these loops into calls of the functions themselves. */
-#define PLAIN_LOOP __asm__ volatile("" ::: "memory")
 
 static inline struct memory_line line_read(const unsigned char *f)
 {
@@ -43,28 +21,6 @@ static inline void line_write(unsigned char *t, struct memory_line line)
 {
 	*(memory_word *)t = line.first;
 	*(memory_word *)(t + 8) = line.second;
-}
-
-/* Copies up to 16 bytes.  All are read before any is written, so the ranges may overlap. */
-static void copy_few(unsigned char *t, const unsigned char *f, size_t n)
-{
-	if (n >= 8) {
-		uint64_t first = *(const memory_word *)f, last = *(const memory_word *)(f + n - 8);
-
-		*(memory_word *)t = first;
-		*(memory_word *)(t + n - 8) = last;
-	} else if (n >= 4) {
-		uint32_t first = *(const memory_half *)f, last = *(const memory_half *)(f + n - 4);
-
-		*(memory_half *)t = first;
-		*(memory_half *)(t + n - 4) = last;
-	} else if (n > 0) {
-		unsigned char first = f[0], middle = f[n / 2], last = f[n - 1];
-
-		t[0] = first;
-		t[n / 2] = middle;
-		t[n - 1] = last;
-	}
 }
 
 /* n > 16; a target that begins before the source may reach into it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls of the allocator; this list is all that it asks of Linux.  The numbers of
- * CPUs that came after 2011.  Their kernels have only the newest call of each kind:
+ * The system calls of the allocator; this list is all that it asks of Linux.  The numbers are
+ * those of CPUs that Linux supports since 2011, which have only the newest call of each kind:
  *
  *	CALL_AT	a call whose first argument is a folder: the current one
  */
@@ -15,6 +15,7 @@ CALL(munmap, 215)
 CALL(pread64, 67)
 CALL(pwrite64, 68)
 CALL(mremap, 216)
+CALL(msync, 227)
 CALL(mincore, 232)
 CALL(madvise, 233)
 CALL(getpid, 172)

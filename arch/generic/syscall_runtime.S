@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls of tests/runtime; see syscall.S.
+ * The system calls of sys/start and of tests/runtime; see syscall.S.
  *
  *	CALL_ZERO	the third argument is 0: no flags
  */

@@ -35,6 +35,7 @@
 #define cpu_signal_fence() __asm__ volatile("" ::: "memory") /* clang 14 makes a fence of the built-in */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -62,6 +63,13 @@ static inline const char *cpu_thread_pointer(void)
 
 	__asm__("mv %0, tp" : "=r"(p));
 	return p;
+}
+
+/* ceil(size / 8) + CPU_EIGHTHS, for a size up to 1024. */
+#define CPU_EIGHTHS 127
+static inline size_t cpu_eighths(size_t size)
+{
+	return (size + 7 + 8 * CPU_EIGHTHS) >> 3;
 }
 
 /* Ends the process by SIGILL. */

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls of tests/runtime; none of these is in libashlar.a. */
+/* The system calls of sys/start and of tests/runtime; none of these is in libashlar.a. */
 #include "host.h"
 #ifdef ARCH_RISCV64
+#include "../generic/function.h"
 #include "stub.h"
 #include "../generic/syscall_runtime.S"
 
 /* fork is clone(SIGCHLD, 0, 0, 0, 0). */
-	.section .text.arch_fork, "ax", @progbits
-	.balign	4
-	.globl	arch_fork
-	.type	arch_fork, @function
-arch_fork:
-	.cfi_startproc
+FUNCTION(arch_fork, 4)
 	li	a0, 17
 	li	a1, 0
 	li	a2, 0
@@ -20,8 +16,7 @@ arch_fork:
 	li	a7, 220
 	ecall
 	ret
-	.cfi_endproc
-	.size	arch_fork, . - arch_fork
+FUNCTION_END(arch_fork)
 
 	.section .note.GNU-stack, "", @progbits
 #endif

@@ -5,6 +5,7 @@
  */
 #include "host.h"
 #ifdef ARCH_RISCV64
+#include "../generic/function.h"
 
 /*
  * arch_clone(flags, stack_top, parent_tid, child_tid, tls, entry, argument)
@@ -13,12 +14,7 @@
  * except the result (tid or 0) and the stack.  Entry and argument are passed on the child's
  * new stack.  Here the kernel's fourth and fifth arguments are tls and child_tid.
  */
-	.section .text.arch_clone, "ax", @progbits
-	.balign	16
-	.globl	arch_clone
-	.type	arch_clone, @function
-arch_clone:
-	.cfi_startproc
+FUNCTION(arch_clone, 16)
 	andi	a1, a1, -16
 	addi	a1, a1, -16
 	sd	a5, 0(a1)
@@ -39,19 +35,13 @@ arch_clone:
 	addi	sp, sp, 16
 	jalr	a1
 	unimp				/* entry does not return              */
-	.cfi_endproc
-	.size	arch_clone, . - arch_clone
+FUNCTION_END(arch_clone)
 
 /*
  * arch_unmap_exit(stack, length): between the two calls there is no stack, so no
  * memory is accessed, and no signal handler may run (the caller blocks signals).
  */
-	.section .text.arch_unmap_exit, "ax", @progbits
-	.balign	16
-	.globl	arch_unmap_exit
-	.type	arch_unmap_exit, @function
-arch_unmap_exit:
-	.cfi_startproc
+FUNCTION(arch_unmap_exit, 16)
 	li	a7, 215			/* munmap */
 	ecall
 	.cfi_undefined ra
@@ -59,20 +49,18 @@ arch_unmap_exit:
 	li	a0, 0
 	ecall
 	unimp
-	.cfi_endproc
-	.size	arch_unmap_exit, . - arch_unmap_exit
+FUNCTION_END(arch_unmap_exit)
 
-	.section .text.arch_set_thread_pointer, "ax", @progbits
-	.balign	4
-	.globl	arch_set_thread_pointer
-	.type	arch_set_thread_pointer, @function
-arch_set_thread_pointer:
-	.cfi_startproc
+FUNCTION(arch_set_thread_pointer, 4)
 	mv	tp, a0
 	li	a0, 0
 	ret
-	.cfi_endproc
-	.size	arch_set_thread_pointer, . - arch_set_thread_pointer
+FUNCTION_END(arch_set_thread_pointer)
+
+FUNCTION(arch_thread_pointer, 4)
+	mv	a0, tp
+	ret
+FUNCTION_END(arch_thread_pointer)
 
 	.section .note.GNU-stack, "", @progbits
 #endif

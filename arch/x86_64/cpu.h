@@ -59,7 +59,7 @@ static inline const char *cpu_thread_pointer(void)
 /* A value that is known to be `constant`: held in a register, or as part of an instruction. */
 #define CPU_KNOWN(held, constant) (constant)
 
-/* The same pointer, for CPUs that address little relative to it: computed but once. */
+/* The same pointer; elsewhere it hides the value, so that the compiler computes it once. */
 #define CPU_KEEP(p) (p)
 
 /* Ends the process by SIGILL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One system call: CALL(name, number) defines arch_<name>.
+ * One system call: CALL(name, number) defines arch_<name>; CALL_FEW one of at most three
+ * arguments, which saves an instruction.
  *
  * Registers: the C convention passes arguments in rdi rsi rdx rcx r8 r9, the kernel
  * expects them in rdi rsi rdx r10 r8 r9 and the number in rax, so only the fourth
@@ -14,13 +15,13 @@
  * In an assembly file the functions are global.  In a C file (the amalgamation) each becomes
  * an asm declaration with the same text, and the functions are local to that file.
  */
-#define STUB(symbol, number)                                                                     \
+#define STUB(symbol, number, ...)                                                                     \
 	.pushsection .text.symbol, "ax", @progbits;                                              \
 	STUB_GLOBAL(symbol)                                                                      \
 	.type symbol, @function;                                                                 \
 symbol:                                                                                            \
 	.cfi_startproc;                                                                            \
-	mov %rcx, %r10;                                                                            \
+	__VA_ARGS__                                                                                \
 	mov $(number), %eax;                                                                       \
 	syscall;                                                                                   \
 	ret;                                                                                       \
@@ -28,12 +29,6 @@ symbol:                                                                         
 	.size symbol, . - symbol;                                                              \
 	.popsection
 
-#ifdef __ASSEMBLER__
-#define STUB_GLOBAL(symbol) .globl symbol;
-#define CALL(name, number)    STUB(arch_##name, number)
-#else
-#define STUB_GLOBAL(symbol)
-#define STUB_QUOTED(...)   #__VA_ARGS__
-#define STUB_STRING(...)   STUB_QUOTED(__VA_ARGS__)
-#define CALL(name, number) __asm__(STUB_STRING(STUB(arch_##name, number)));
-#endif
+#include "../generic/stub.h"
+#define CALL(name, number)     STUB_CALL(arch_##name, number, mov %rcx, %r10;)
+#define CALL_FEW(name, number) STUB_CALL(arch_##name, number, )

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the system calls is this CPU's own; the calls are in generic/calls.h. */
+/* The part of the system calls that differs by CPU; the calls are in generic/calls.h. */
 #ifndef ARCH_SYSCALL_H
 #define ARCH_SYSCALL_H
 

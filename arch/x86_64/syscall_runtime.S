@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls of tests/runtime; none of these is in libashlar.a. */
+/* The system calls of sys/start and of tests/runtime; none of these is in libashlar.a. */
 #include "host.h"
 #ifdef ARCH_X86_64
 #include "stub.h"

@@ -5,6 +5,7 @@
  */
 #include "host.h"
 #ifdef ARCH_X86_64
+#include "../generic/function.h"
 
 /*
  * arch_clone(flags, stack_top, parent_tid, child_tid, tls, entry, argument)
@@ -19,12 +20,7 @@
  *					| entry    |
  *					| 0        | <- rsp of the child
  */
-	.section .text.arch_clone, "ax", @progbits
-	.balign	16
-	.globl	arch_clone
-	.type	arch_clone, @function
-arch_clone:
-	.cfi_startproc
+FUNCTION(arch_clone, 16)
 	mov	8(%rsp), %rax		/* the seventh argument is on the stack */
 	and	$-16, %rsi
 	mov	%rax, -8(%rsi)
@@ -45,19 +41,13 @@ arch_clone:
 	pop	%rdi
 	call	*%rax
 	ud2				/* entry does not return              */
-	.cfi_endproc
-	.size	arch_clone, . - arch_clone
+FUNCTION_END(arch_clone)
 
 /*
  * arch_unmap_exit(stack, length): between the two calls there is no stack, so no
  * memory is accessed, and no signal handler may run (the caller blocks signals).
  */
-	.section .text.arch_unmap_exit, "ax", @progbits
-	.balign	16
-	.globl	arch_unmap_exit
-	.type	arch_unmap_exit, @function
-arch_unmap_exit:
-	.cfi_startproc
+FUNCTION(arch_unmap_exit, 16)
 	mov	$11, %eax		/* munmap */
 	syscall
 	.cfi_undefined rip		/* the return address is unmapped now */
@@ -65,23 +55,29 @@ arch_unmap_exit:
 	xor	%edi, %edi
 	syscall
 	ud2
-	.cfi_endproc
-	.size	arch_unmap_exit, . - arch_unmap_exit
+FUNCTION_END(arch_unmap_exit)
 
 /* arch_prctl(ARCH_SET_FS, pointer) */
-	.section .text.arch_set_thread_pointer, "ax", @progbits
-	.balign	16
-	.globl	arch_set_thread_pointer
-	.type	arch_set_thread_pointer, @function
-arch_set_thread_pointer:
-	.cfi_startproc
+FUNCTION(arch_set_thread_pointer, 16)
 	mov	%rdi, %rsi
 	mov	$0x1002, %edi
 	mov	$158, %eax
 	syscall
 	ret
-	.cfi_endproc
-	.size	arch_set_thread_pointer, . - arch_set_thread_pointer
+FUNCTION_END(arch_set_thread_pointer)
+
+/* What arch_prctl(ARCH_GET_FS) says: %fs:0 itself would be a fault where it is 0. */
+FUNCTION(arch_thread_pointer, 16)
+	push	$0			/* the kernel's answer goes here */
+	.cfi_adjust_cfa_offset 8
+	mov	%rsp, %rsi
+	mov	$0x1003, %edi
+	mov	$158, %eax
+	syscall
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+FUNCTION_END(arch_thread_pointer)
 
 	.section .note.GNU-stack, "", @progbits
 #endif

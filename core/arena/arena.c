@@ -4,26 +4,27 @@
 
 #include "memory.h"
 
-void arena_set_up(struct arena *a, uint64_t begin, uint64_t end)
+void arena_set_up(struct arena *a, uintptr_t begin, uintptr_t end)
 {
-	uint64_t base;
+	/* The bytes of a word; the same with its granules. */
+	const size_t word = sizeof a->words[0], piece = word + ARENA_WORD * GRANULE;
 	size_t beyond, room = end - (uintptr_t)a - sizeof *a;
+	uintptr_t base;
 
 	memset(a, 0, sizeof *a);
-	/* A word and its 32 granules take 8 + 512 bytes. */
-	a->word_count = (room + 8 + ARENA_WORD * GRANULE - 1) / (8 + ARENA_WORD * GRANULE);
-	base = ((uintptr_t)&a->words[a->word_count] + GRANULE - 1) & ~(uint64_t)(GRANULE - 1);
-	a->base = (char *)(uintptr_t)base;
+	a->word_count = (room + piece - 1) / piece;
+	base = ((uintptr_t)&a->words[a->word_count] + GRANULE - 1) & ~(uintptr_t)(GRANULE - 1);
+	a->base = (char *)base;
 	a->granules = (end - base) / GRANULE;
 	a->memory = begin;
 	a->sharing = PAGES_CALLERS;
-	memset(a->words, 0, a->word_count * sizeof a->words[0]);
+	memset(a->words, 0, a->word_count * word);
 	/* Rounding the base up may have cost the last word all of its granules. */
 	a->word_count = arena_words(a->granules);
 	beyond = a->word_count * ARENA_WORD - a->granules;
 	if (beyond > 0)
 		a->words[a->word_count - 1] =
-			bits_run(2 * ARENA_WORD - (unsigned)beyond, (unsigned)beyond);
+			arena_run(ARENA_WORD - (unsigned)beyond, (unsigned)beyond) << ARENA_WORD;
 }
 
 size_t arena_begin(const struct arena *a, size_t at)
@@ -37,7 +38,7 @@ size_t arena_begin(const struct arena *a, size_t at)
 size_t arena_bytes(const struct arena *a, const void *p)
 {
 	size_t first = arena_index(a, p);
-	uint64_t word = load_acquire(&a->words[first / ARENA_WORD]); /* pairs with run_take */
+	uintptr_t word = load_acquire(&a->words[first / ARENA_WORD]); /* pairs with run_take */
 
 	if ((uintptr_t)p % GRANULE != 0 || ((arena_first(word) >> (first % ARENA_WORD)) & 1) == 0)
 		return 0;

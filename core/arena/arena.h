@@ -7,7 +7,8 @@
  *     |..| struct arena | word | word | .... | granule | granule | .... |..|
  *                       one for 32 granules
  *
- * A word has two bits for each granule, so that one compare-and-swap changes both:
+ * A word has two bits for each granule, so that one compare-and-swap changes both (on a CPU
+ * with words of 32 bits it is for 16 granules):
  *
  *        63        32 31         0
  *       |   edge     |    body    |
@@ -36,69 +37,74 @@
 #define CORE_ARENA_H
 
 #include "ashlar_heap.h"
-#include "backend/heap.h"
+#include "atomic.h"
+#include "base/bits.h"
 #include "base/misuse.h"
+#include "pages.h"
 
 #define GRANULE     ((size_t)16)
-#define ARENA_WORD  32u /* granules of a word */
-#define ARENA_BODY  (~(uint64_t)0 >> ARENA_WORD)
-#define ARENA_MIN   ((size_t)64 << 10)
+#define ARENA_WORD  ((unsigned)sizeof(uintptr_t) * 4) /* granules of a word */
+#define ARENA_BODY  (~(uintptr_t)0 >> ARENA_WORD)
 #define ARENA_KINDS 11 /* of run lengths: by powers of two, the last for all longer ones */
+
+/* Least bytes of memory, and whether the process has a list of its arenas (arenas.h). */
+#ifdef ASHLAR_FIELD
+#define ARENA_MIN    ((size_t)1 << 10)
+#define ARENA_LISTED false
+#else
+#define ARENA_MIN    ((size_t)64 << 10)
+#define ARENA_LISTED true
+#endif
 
 struct arena {
 	char *base; /* granule 0                              */
 	size_t granules;
 	size_t word_count;
-	uint64_t id;          /* 0, at the offset of struct heap: no heap with seats has it */
-	enum sharing sharing; /* PAGES_CALLERS, at the offset of struct heap               */
-	uint64_t root;
+	uintptr_t id;	      /* 0: see arena_handle.h                 */
+	enum sharing sharing; /* PAGES_CALLERS: see arena_handle.h     */
+	uintptr_t root;
 	uintptr_t memory; /* as the caller gave it: identifies the arena */
 
 	/* Hints, written by all threads. */
-	_Alignas(CPU_LINE) uint64_t released; /* approximate count of releases */
+	_Alignas(CPU_LINE) uintptr_t released; /* approximate count of releases */
 	struct arena_hint {
-		uint64_t recent; /* 1 + word of the last release of this kind; 0: none */
-		uint64_t next;   /* word where the next search continues               */
-		uint64_t since;  /* `released` when the search last began at 0         */
+		uintptr_t recent; /* 1 + word of the last release of this kind; 0: none */
+		uintptr_t next;   /* word where the next search continues               */
+		uintptr_t since;  /* `released` when the search last began at 0         */
 	} hints[ARENA_KINDS];
-	_Alignas(CPU_LINE) uint64_t words[];
+	_Alignas(CPU_LINE) uintptr_t words[];
 };
 
-_Static_assert(offsetof(struct arena, sharing) == offsetof(struct heap, sharing) &&
-		       offsetof(struct arena, id) == offsetof(struct heap, id),
-	       "one load distinguishes arenas from other heaps");
-
-/* The arena that the handle stands for; NULL: it is a heap of another kind. */
-static inline struct arena *arena_of(ash_heap *heap)
+/* True: an arena may be made in the memory. */
+static inline bool arena_fits(const void *memory, size_t bytes)
 {
-	const char *at = (const char *)heap + offsetof(struct heap, sharing);
-	/* The member has this type in both structures. */
-	enum sharing sharing = *(const enum sharing *)(const void *)at;
+	return memory != NULL && bytes >= ARENA_MIN && bytes <= PTRDIFF_MAX &&
+	       (uintptr_t)memory <= UINTPTR_MAX - bytes;
+}
 
-	if (likely(sharing < PAGES_CALLERS))
-		return NULL;
-	if (unlikely(sharing == PAGES_GONE))
-		misuse_report(CALL_HEAP_ANY, heap, "heap already destroyed", NULL, 0);
-	return (struct arena *)(void *)heap;
+/* A run of n granules of a word from `first` on, as body bits. */
+static inline uintptr_t arena_run(unsigned first, unsigned n)
+{
+	return ARENA_BODY >> (ARENA_WORD - n) << first;
 }
 
 /* The granules of a word that are free, FIRST, HELD, FURTHER: a bit each, in the lower half. */
-static inline uint64_t arena_free(uint64_t word)
+static inline uintptr_t arena_free(uintptr_t word)
 {
 	return ~(word | word >> ARENA_WORD) & ARENA_BODY;
 }
 
-static inline uint64_t arena_first(uint64_t word)
+static inline uintptr_t arena_first(uintptr_t word)
 {
 	return word & word >> ARENA_WORD;
 }
 
-static inline uint64_t arena_held(uint64_t word)
+static inline uintptr_t arena_held(uintptr_t word)
 {
 	return ~word & word >> ARENA_WORD;
 }
 
-static inline uint64_t arena_further(uint64_t word)
+static inline uintptr_t arena_further(uintptr_t word)
 {
 	return word & ~(word >> ARENA_WORD) & ARENA_BODY;
 }
@@ -114,19 +120,19 @@ static inline size_t arena_index(const struct arena *a, const void *p)
 }
 
 /* The record of the arena in the caller's memory, which begins at this address. */
-static inline struct arena *arena_in(uint64_t memory)
+static inline struct arena *arena_in(uintptr_t memory)
 {
-	return (struct arena *)(uintptr_t)((memory + CPU_LINE - 1) & ~(uint64_t)(CPU_LINE - 1));
+	return (struct arena *)(uintptr_t)((memory + CPU_LINE - 1) & ~(uintptr_t)(CPU_LINE - 1));
 }
 
-/* Words for so many granules. */
+/* The number of words that the granules need. */
 static inline size_t arena_words(size_t granules)
 {
 	return (granules + ARENA_WORD - 1) / ARENA_WORD;
 }
 
 /* Divides the memory [begin, end), in which a begins, into record, words and granules. */
-INTERNAL void arena_set_up(struct arena *a, uint64_t begin, uint64_t end);
+INTERNAL void arena_set_up(struct arena *a, uintptr_t begin, uintptr_t end);
 
 /* The granule that begins the run to which this one belongs. */
 INTERNAL size_t arena_begin(const struct arena *a, size_t at);
@@ -138,7 +144,7 @@ static inline size_t arena_length(const struct arena *a, size_t first)
 
 	while (end / ARENA_WORD < a->word_count) {
 		unsigned low = (unsigned)(end % ARENA_WORD);
-		uint64_t word = load_acquire(&a->words[end / ARENA_WORD]); /* pairs with run_take */
+		uintptr_t word = load_acquire(&a->words[end / ARENA_WORD]); /* pairs with run_take */
 		unsigned run = bits_lowest(~(arena_further(word) >> low));
 
 		end += run;

@@ -12,8 +12,8 @@
 
 /* The part of the granules [first, first + n) that lies in their first word. */
 struct run_part {
-	uint64_t *word;
-	uint64_t run; /* its granules, as body bits */
+	uintptr_t *word;
+	uintptr_t run; /* its granules, as body bits */
 	size_t granules;
 };
 
@@ -22,14 +22,14 @@ static struct run_part run_part_of(struct arena *a, size_t first, size_t n)
 	unsigned low = (unsigned)(first % ARENA_WORD);
 	size_t granules = ARENA_WORD - low < n ? ARENA_WORD - low : n;
 
-	return (struct run_part){&a->words[first / ARENA_WORD], bits_run(low, (unsigned)granules),
+	return (struct run_part){&a->words[first / ARENA_WORD], arena_run(low, (unsigned)granules),
 			     granules};
 }
 
 /* Sets the bits `as` if all granules of the part are free; false: some are not. */
-static bool run_part_take(struct run_part part, uint64_t as)
+static bool run_part_take(struct run_part part, uintptr_t as)
 {
-	uint64_t word = load_relaxed(part.word);
+	uintptr_t word = load_relaxed(part.word);
 
 	/*
 	 * Acquire pairs with run_give and arena_release: the thread that released the
@@ -51,11 +51,11 @@ static void run_give(struct arena *a, size_t first, size_t n)
 {
 	while (n > 0) {
 		size_t last = first + n - 1, from = last - last % ARENA_WORD;
-		uint64_t run;
+		uintptr_t run;
 
 		if (from < first)
 			from = first;
-		run = bits_run((unsigned)(from % ARENA_WORD), (unsigned)(last - from + 1));
+		run = arena_run((unsigned)(from % ARENA_WORD), (unsigned)(last - from + 1));
 		/* Pairs with run_part_take. */
 		(void)fetch_and_acq_rel(&a->words[from / ARENA_WORD], ~(run | run << ARENA_WORD));
 		n = from - first;
@@ -85,7 +85,7 @@ static bool run_extend(struct arena *a, size_t first, size_t n)
 static bool run_take(struct arena *a, size_t first, size_t n)
 {
 	struct run_part part = run_part_of(a, first, n);
-	uint64_t start = part.run & -part.run;
+	uintptr_t start = part.run & -part.run;
 
 	if (part.granules == n)
 		return run_part_take(part, part.run | start << ARENA_WORD);
@@ -116,7 +116,7 @@ static size_t granules_find(const struct arena *a, const struct request *request
 	size_t w, start = from * ARENA_WORD; /* of the current free run */
 
 	for (w = from; w < a->word_count && start < to * ARENA_WORD; w++) {
-		uint64_t rest = arena_free(load_relaxed(&a->words[w]));
+		uintptr_t rest = arena_free(load_relaxed(&a->words[w]));
 		unsigned at = 0;
 
 		if (rest == 0) {
@@ -154,7 +154,7 @@ static struct arena_hint *hint_of(struct arena *a, size_t n)
  */
 static size_t search_from(struct arena *a, struct arena_hint *hint)
 {
-	uint64_t next = load_relaxed(&hint->next), released = load_relaxed(&a->released);
+	uintptr_t next = load_relaxed(&hint->next), released = load_relaxed(&a->released);
 
 	if ((released - load_relaxed(&hint->since)) * 8 < next && next < a->word_count)
 		return next;
@@ -190,7 +190,7 @@ void *arena_alloc(struct arena *a, size_t size, size_t alignment)
 	size_t from, first = BITS_NONE;
 	struct arena_hint *hint;
 	struct request request;
-	uint64_t recent;
+	uintptr_t recent;
 
 	if (size > a->granules * GRANULE)
 		return NULL;
@@ -229,7 +229,7 @@ bool arena_release(struct arena *a, void *p)
 {
 	size_t first = arena_index(a, p), n;
 	struct run_part part = run_part_of(a, first, 1);
-	uint64_t word = load_acquire(part.word), start = part.run, left;
+	uintptr_t word = load_acquire(part.word), start = part.run, left;
 
 	if ((uintptr_t)p % GRANULE != 0)
 		return false;
@@ -243,7 +243,7 @@ bool arena_release(struct arena *a, void *p)
 		n = arena_length(a, first);
 		part = run_part_of(a, first, n);
 		/* First, as other threads may take the memory afterwards. */
-		if (unlikely(n >= ARENA_MIN / GRANULE))
+		if (ARENA_LISTED && unlikely(n >= ARENA_MIN / GRANULE))
 			arenas_gone(p, n * GRANULE);
 		left = word & ~(part.granules == n ? part.run | part.run << ARENA_WORD : start);
 	} while (!cas_acq_rel(part.word, &word, left)); /* pairs with run_part_take */
@@ -253,23 +253,40 @@ bool arena_release(struct arena *a, void *p)
 	return true;
 }
 
-void *arena_resize(struct arena *a, void *p, size_t size)
+/* The block at granule `first`, of `have` granules, gets n.  False: the next ones are not free. */
+static bool block_fit(struct arena *a, size_t first, size_t have, size_t n)
 {
-	size_t first = arena_index(a, p), have = arena_length(a, first), n = granules_for(size);
-	void *moved;
-
-	if (have >= ARENA_MIN / GRANULE && n != have)
-		arenas_gone(p, have * GRANULE);
 	if (n < have) {
+		/* First, as other threads may take the memory afterwards. */
+		if (ARENA_LISTED && have >= ARENA_MIN / GRANULE)
+			arenas_gone(a->base + first * GRANULE, have * GRANULE);
 		run_give(a, first + n, have - n);
 		hints_update(a, first + n, have - n);
 	}
-	if (n <= have || run_extend(a, first + have, n - have))
+	return n <= have || run_extend(a, first + have, n - have);
+}
+
+bool arena_fit(struct arena *a, void *p, size_t size)
+{
+	size_t first = arena_index(a, p);
+
+	return block_fit(a, first, arena_length(a, first), granules_for(size));
+}
+
+void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment)
+{
+	size_t first = arena_index(a, p), have = arena_length(a, first), n = granules_for(size);
+	bool stays = ((uintptr_t)p & (alignment - 1)) == 0;
+	void *moved;
+
+	if (ARENA_LISTED && have >= ARENA_MIN / GRANULE && (n > have || !stays))
+		arenas_gone(p, have * GRANULE);
+	if (stays && block_fit(a, first, have, n))
 		return p;
-	moved = arena_alloc(a, size, 1);
+	moved = arena_alloc(a, size, alignment);
 	if (moved == NULL)
 		return NULL;
-	memcpy(moved, p, have * GRANULE);
+	memcpy(moved, p, (have < n ? have : n) * GRANULE);
 	(void)arena_release(a, p);
 	return moved;
 }

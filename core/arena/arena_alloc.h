@@ -9,7 +9,9 @@
 INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
 /* False: p is not a block. */
 INTERNAL bool arena_release(struct arena *a, void *p);
-/* p: a block; size: at most PTRDIFF_MAX.  NULL: no memory, and the block is intact. */
-INTERNAL void *arena_resize(struct arena *a, void *p, size_t size);
+/* Changes the size in place; false: not possible.  p: a block; size: at most PTRDIFF_MAX. */
+INTERNAL bool arena_fit(struct arena *a, void *p, size_t size);
+/* The same in place or elsewhere.  NULL: no memory, and the block is intact. */
+INTERNAL void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment);
 
 #endif

@@ -11,10 +11,10 @@ static bool follows(const struct arena *a, size_t w)
 	 * invariant; that does not happen 64 times in a row.
 	 */
 	for (i = 0; i < 64; i++) {
-		/* In this order, as taking proceeds upwards.  Pairs with run_part_take. */
-		uint64_t word = load_acquire(&a->words[w]);
-		uint64_t below = w == 0 ? 0 : load_acquire(&a->words[w - 1]);
-		uint64_t before = arena_free(word) << 1 | (arena_free(below) >> (ARENA_WORD - 1));
+		/* The upper word first, as taking proceeds upwards.  Pairs with run_part_take. */
+		uintptr_t word = load_acquire(&a->words[w]);
+		uintptr_t below = w == 0 ? 0 : load_acquire(&a->words[w - 1]);
+		uintptr_t before = arena_free(word) << 1 | (arena_free(below) >> (ARENA_WORD - 1));
 
 		if (w == 0)
 			before |= 1; /* granule 0 has nothing below it */
@@ -32,7 +32,7 @@ int arena_check(const struct arena *a)
 		if (!follows(a, w))
 			return 11;
 	if (in_last > 0) {
-		uint64_t tail = bits_run((unsigned)(ARENA_WORD - in_last), (unsigned)in_last);
+		uintptr_t tail = arena_run((unsigned)(ARENA_WORD - in_last), (unsigned)in_last);
 
 		if ((arena_held(load_relaxed(&a->words[w - 1])) & tail) != tail)
 			return 12;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arena/arena_misuse.h"
 
-_Noreturn void arena_misuse(const struct arena *a, enum call call, const void *p)
+_Noreturn void arena_misuse(const struct arena *a, const char *call, const void *p)
 {
 	const char *fault = call_again(call);
 	size_t at = arena_index(a, p), first, bytes;

@@ -5,7 +5,7 @@ int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct 
 	       void *context)
 {
 	/* The owner is not recorded: the process number would cost a system call for each block. */
-	static const struct ash_heap_owner taken = {1, 0, true}, in_flight = {0, 0, false};
+	static const struct ash_heap_owner taken = {1, 0, true, 0}, in_flight = {0, 0, false, 0};
 	size_t w;
 	int answer = 0;
 
@@ -14,8 +14,8 @@ int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct 
 
 		/* Loaded again for each block, as the visitor may release blocks. */
 		while (at < ARENA_WORD && answer == 0) {
-			uint64_t word = load_acquire(&a->words[w]); /* pairs with run_take */
-			uint64_t begin = (word >> ARENA_WORD) >> at << at;
+			uintptr_t word = load_acquire(&a->words[w]); /* pairs with run_take */
+			uintptr_t begin = (word >> ARENA_WORD) >> at << at;
 			size_t first = w * ARENA_WORD;
 
 			if (begin == 0)
@@ -50,7 +50,7 @@ struct ash_block arena_find(const struct arena *a, const void *p)
 
 static int count_block(void *out, void *block, size_t size, const struct ash_heap_owner *owner)
 {
-	struct ash_stats *st = out;
+	struct ash_statistics *st = out;
 
 	(void)block;
 	st->blocks += owner->id != 0;
@@ -58,13 +58,15 @@ static int count_block(void *out, void *block, size_t size, const struct ash_hea
 	return 0;
 }
 
-void arena_stats(struct arena *a, struct ash_stats *out)
+void arena_stats(struct arena *a, struct ash_statistics *out)
 {
 	size_t w, free = 0;
+	uintptr_t word;
 
-	*out = (struct ash_stats){.reserved = a->granules * GRANULE};
+	*out = (struct ash_statistics){.reserved = a->granules * GRANULE};
 	for (w = 0; w < a->word_count; w++)
-		free += bits_count(arena_free(load_relaxed(&a->words[w])));
+		for (word = arena_free(load_relaxed(&a->words[w])); word != 0; free++)
+			word &= word - 1;
 	out->dirty = free * GRANULE;
 	(void)arena_walk(a, count_block, out);
 }

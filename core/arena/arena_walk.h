@@ -10,6 +10,6 @@ INTERNAL int arena_walk(struct arena *a,
 			void *context);
 /* As ash_find, for an address among the arena's granules. */
 INTERNAL struct ash_block arena_find(const struct arena *a, const void *p);
-INTERNAL void arena_stats(struct arena *a, struct ash_stats *out);
+INTERNAL void arena_stats(struct arena *a, struct ash_statistics *out);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "front/block.h"
 #include "front/slot.h"
+#include "thread/descriptor.h"
 
 /*
  * An entry is in use once a compare-and-swap has changed `begin` from 0.  It reserves
@@ -18,6 +19,16 @@ static struct arena_entry {
 static uint64_t entries_used; /* no entry at or above this one was ever used */
 
 enum { RESERVING = 1 };
+
+/* Only the note refers to it, as to ash_descriptor in thread/owner.c. */
+__attribute__((used)) INTERNAL const struct ash_arenas arenas_descriptor = {
+	.name = ASH_ARENAS_NAME,
+	.version = ASH_DESCRIPTOR_VERSION,
+	.fields = ASH_ARENAS_COUNT,
+	.list = entries,
+	.field = {ASH_ARENAS_FIELDS(DESCRIPTOR_NUMBER, DESCRIPTOR_MEMBER, DESCRIPTOR_ARRAY)},
+};
+DESCRIPTOR_NOTE(ASH_NOTE_ARENAS, arenas_descriptor);
 
 /* A copy of the entry as it was at one moment.  False: it is unused, or changed meanwhile. */
 static bool entry_read(uint64_t i, struct arena_entry *out)

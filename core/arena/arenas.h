@@ -7,13 +7,19 @@
 #define CORE_ARENAS_H
 
 #include "arena/arena.h"
+#include "ashlar_descriptor.h"
+
+/* How readers outside the process find the list. */
+INTERNAL_EXTERN const struct ash_arenas arenas_descriptor;
+
+struct chunk;
 
 /*
  * An entry for an arena in the memory [begin, end); ASH_HEAPS_IN_MAX: none is unused, or
  * the memory overlaps that of another arena.
  */
 INTERNAL uint64_t arenas_reserve(uint64_t begin, uint64_t end);
-/* The arena of this entry is set up, and can be found from now on. */
+/* Publishes the arena of this entry, which is set up: it can be found from now on. */
 INTERNAL void arenas_publish(uint64_t i, const struct arena *a);
 
 /* The arena that has this granule, the innermost of several; NULL: none. */
@@ -25,7 +31,7 @@ INTERNAL bool arenas_leave(const void *a);
 
 /* Removes the arenas in this memory, which is about to be reused. */
 INTERNAL void arenas_gone(const void *from, size_t bytes);
-/* The same for the block at p, which is about to be released or resized; no block: nothing. */
+/* The same for the block at p, which is about to be released or resized, if there is one. */
 INTERNAL void arenas_gone_with(const struct chunk *c, const void *p);
 
 #endif

@@ -13,22 +13,24 @@ static struct run chunk_run(const struct chunk *c)
 	return run;
 }
 
-__attribute__((noinline)) void chunk_hint(struct chunk *c, bool partial)
+__attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 {
 	/* The caller need not hold the chunk: region and index of a record never change. */
-	uint32_t index = load_relaxed(&c->index);
-	uint64_t *word = &load_relaxed(&c->region)->partial[index / 64];
-	uint64_t bit = (uint64_t)1 << (index % 64);
+	uint8_t *hint = region_room(load_relaxed(&c->region)) + load_relaxed(&c->index);
+	unsigned room, old;
 
 	/*
-	 * seq_cst, as the changes of c->units before and the loads after: of a thread
-	 * that gives units and finds the hint set, and one that clears the hint and
-	 * then looks at the units, at least one sees the other.
+	 * All are seq_cst, as the changes of c->units before: of a thread that gives units and
+	 * finds the hint large enough, and one that changes the hint and then looks at the
+	 * units again, at least one sees the other.  The load of hint pairs with the store.
 	 */
-	if (!partial)
-		fetch_and_seq_cst(word, ~bit);
-	else if ((load_seq_cst(word) & bit) == 0)
-		fetch_or_seq_cst(word, bit);
+	for (;;) {
+		room = bits_longest(load_seq_cst(&c->units));
+		old = load_seq_cst(hint);
+		if (room == old || (room < old && !exact))
+			return;
+		store_seq_cst(hint, (uint8_t)room);
+	}
 }
 
 struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
@@ -43,7 +45,7 @@ struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);
-	chunk_hint(c, true);
+	chunk_hint(c, false);
 	return c;
 }
 
@@ -58,8 +60,8 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 		return false;
 	clean = load_relaxed(&c->clean) == ALL_UNITS;
 	if (!clean) /* such a chunk counts as dirty as a whole */
-		heap_dirtied(h, bits_count(load_relaxed(&c->clean)));
-	chunk_hint(c, false);
+		heap_dirtied(h, bits_count(load_relaxed(&c->clean)), 0);
+	chunk_hint(c, true);
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
 	store_release(&c->kind, CHUNK_FREE);
 	region_give(chunk_run(c), 1, clean);
@@ -70,7 +72,7 @@ void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
 {
 	/* Pairs with the acquire of claim_in (units.c). */
 	if ((fetch_or_seq_cst(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
-		chunk_hint(c, true);
+		chunk_hint(c, false);
 }
 
 void chunk_mend(struct heap *h, struct chunk *c)
@@ -79,7 +81,7 @@ void chunk_mend(struct heap *h, struct chunk *c)
 
 	/* A thread that has just made this chunk and finds no unit in it makes another. */
 	if (word != 0 && (word != ALL_UNITS || !chunk_return(h, c)))
-		chunk_hint(c, true);
+		chunk_hint(c, false);
 }
 
 /*
@@ -120,7 +122,7 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	}
 	dirty = PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean);
 	fetch_or_acq_rel(&c->clean, purged);
-	heap_cleaned(h, bits_count(dirty));
+	heap_cleaned(h, bits_count(dirty), 0);
 	chunk_put(h, c, held);
 	return (size_t)bits_count(dirty) << UNIT_SHIFT;
 }

@@ -23,8 +23,11 @@ static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)
 	return load_acquire(&c->kind) == (uint64_t)kind;
 }
 
-/* Sets or clears the hint (region.partial) that the chunk may have free units. */
-INTERNAL void chunk_hint(struct chunk *c, bool partial);
+/*
+ * Makes the hint (region.room) of the chunk large enough for its longest run of free units;
+ * `exact`: and not larger.  For any thread.
+ */
+INTERNAL void chunk_hint(struct chunk *c, bool exact);
 
 /* Makes a claimed chunk a slab chunk, all of whose units are free. */
 INTERNAL struct chunk *chunk_open(struct heap *h, struct run run, bool clean);

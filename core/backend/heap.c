@@ -18,9 +18,10 @@ INTERNAL const struct heap_hooks *heap_hooks;
  * Reuse of retained memory shows demand and begins a new period.  A few units of many
  * do not, or a program that takes one unit a period would retain all of them for ever.
  */
-void heap_cleaned(struct heap *h, size_t units)
+void heap_cleaned(struct heap *h, size_t units, size_t used)
 {
-	uint64_t left = fetch_add_relaxed(&h->dirty, (uint64_t)0 - units) - units;
+	uint64_t change = used * HEAP_USED - units;
+	uint32_t left = (uint32_t)(fetch_add_relaxed(&h->both, change) + change);
 	uint64_t from = load_relaxed(&h->period_start), few = from / 64 < FEW ? from / 64 : FEW;
 
 	if (left >= load_relaxed(&h->period_low))

@@ -27,9 +27,16 @@ struct heap {
 	uint64_t settled;	/* the fork generation whose lost records were taken
 				   over, see thread/fork.h                         */
 	uint64_t root;		/* the program's, see ash_heap_root                */
+	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall) */
 
 	/* Written on slow paths by all threads, so on other cache lines than the above. */
-	_Alignas(CPU_LINE) uint64_t dirty; /* hint: units free and not clean                */
+	_Alignas(CPU_LINE) union {
+		uint64_t both;		/* changed by one addition                      */
+		struct {
+			uint32_t dirty; /* hint: units free and not clean               */
+			uint32_t used;	/* hint: units in use                           */
+		};
+	};
 	uint64_t reserved;		   /* chunks of address space                       */
 	uint64_t refused;		   /* hint: units that could not be purged          */
 	/* See retain.h. */
@@ -45,7 +52,6 @@ struct heap {
 	uint64_t vacated;	/* hint: how often a record became vacant                   */
 	uint64_t vacated_seen;	/* hint: `vacated` when no vacant record was found          */
 	uint64_t borders;	/* hint: neighbouring chunks whose advice differs           */
-	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall)   */
 	/* Unowned slabs, see slab/unowned.h. */
 	_Alignas(CPU_LINE) uint64_t unowned_made; /* counts a slab before it is made, and   */
 	uint64_t unowned_gone;			  /* after it went; equal: there is none    */
@@ -70,12 +76,13 @@ INTERNAL_EXTERN struct heap heap_default;
 struct heap_hooks {
 	/* False: p is not of such a heap.  c: the chunk that has p, or NULL. */
 	bool (*release)(struct chunk *c, void *p);
-	bool (*resize)(struct chunk *c, void **p, size_t size);
+	/* alignment: of the result, see front/resize.h; *p is NULL if that is not possible. */
+	bool (*resize)(struct chunk *c, void **p, size_t size, size_t alignment);
 	size_t (*bytes)(const void *p); /* of a block outside all chunks; 0: there is none */
 	/* A block of the default heap that may contain a heap is about to be released. */
 	void (*gone)(const void *p, size_t bytes);
 	/* Reports the misuse if the pointer belongs to such a heap. */
-	void (*misuse)(enum call call, const void *p);
+	void (*misuse)(const char *call, const void *p);
 	/* As ash_heap_walk, for any heap but the default one. */
 	int (*walk)(struct ash_heap *heap,
 		    int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
@@ -126,11 +133,15 @@ static inline struct region *region_next(const struct region *r)
 	return load_acquire(&r->next); /* pairs with region_append */
 }
 
-static inline void heap_dirtied(struct heap *h, size_t units)
+#define HEAP_USED ((uint64_t)!SMALL << 32) /* a unit in use, in heap.both */
+
+/* `units` became dirty; `used` of them were in use before. */
+static inline void heap_dirtied(struct heap *h, size_t units, size_t used)
 {
-	fetch_add_relaxed(&h->dirty, units);
+	fetch_add_relaxed(&h->both, units - used * HEAP_USED);
 }
 
-INTERNAL void heap_cleaned(struct heap *h, size_t units);
+/* `units` dirty units were purged or taken into use; `used` units were taken into use. */
+INTERNAL void heap_cleaned(struct heap *h, size_t units, size_t used);
 
 #endif

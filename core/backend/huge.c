@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/huge.h"
 
-#define HUGE_FROM   ((size_t)32 << 20) /* one huge page is at most a sixteenth of it */
+#define HUGE_FROM   ((size_t)32 << 20) /* a huge page is a sixteenth of such a span */
 #define PLAIN_FROM  ((size_t)4 << 20)
-#define HUGE_CHUNKS 16 /* of slabs: one more is at most a sixteenth */
+#define HUGE_CHUNKS 24 /* of slabs: a huge page adds a 24th at most */
 
 enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 {

@@ -6,7 +6,7 @@
 INTERNAL struct map chunk_map;
 static uint64_t first_leaf_used;
 
-static struct map_leaf *leaf_memory(void)
+static __attribute__((noinline)) struct map_leaf *leaf_memory(void)
 {
 	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (exchange_seq_cst(&first_leaf_used, 1) == 0)
@@ -42,13 +42,18 @@ struct chunk *map_find(const void *p)
 	return NULL;
 }
 
-/* The map's entry for chunk i of the region; its leaf exists. */
-static struct chunk **entry(const struct region *r, size_t i)
+/* Enters the region's chunks, or removes them; their leaves exist. */
+static void map_set(const struct region *r, bool present)
 {
-	const char *base = r->base + (i << CHUNK_SHIFT);
+	const char *base = r->base;
+	size_t i;
 
-	return &load_relaxed(&chunk_map.root[(uintptr_t)base >> (CHUNK_SHIFT + MAP_BITS)])
-			->chunk[map_index(base)];
+	for (i = 0; i < r->chunks; i++, base += CHUNK_SIZE)
+		/* Release pairs with map_guess. */
+		store_release(&load_relaxed(&chunk_map.root[(uintptr_t)base >>
+							    (CHUNK_SHIFT + MAP_BITS)])
+				       ->chunk[map_index(base)],
+			      present ? region_chunk(r, i) : NULL);
 }
 
 bool map_enter(struct region *r)
@@ -60,17 +65,13 @@ bool map_enter(struct region *r)
 	for (i = first >> MAP_BITS; i <= last >> MAP_BITS; i++)
 		if (!leaf_make(&chunk_map.root[i]))
 			return false;
-	for (i = 0; i < r->chunks; i++)
-		store_release(entry(r, i), region_chunk(r, i)); /* pairs with map_guess */
+	map_set(r, true);
 	return true;
 }
 
 void map_leave(struct region *r)
 {
-	size_t i;
-
-	for (i = 0; i < r->chunks; i++)
-		store_release(entry(r, i), (struct chunk *)NULL);
+	map_set(r, false);
 }
 
 bool map_holds(const void *p)

@@ -78,7 +78,7 @@ static inline struct slab *map_guess_slab(const void *p)
 {
 	/*
 	 * Relaxed: the hint alone proves nothing.  A record whose owner word is the caller's is
-	 * complete for the caller, who wrote it or took over from who did; for any other
+	 * complete for the caller, which wrote it or took it over from its writer; for any other
 	 * record slab_is_of reads chunk.head by acquire.
 	 */
 	return load_relaxed(map_unit(p));
@@ -89,7 +89,7 @@ INTERNAL struct chunk *map_find(const void *p);
 
 /* Enters all chunks of the region.  False: no memory for it; nothing is entered. */
 INTERNAL bool map_enter(struct region *r);
-/* Removes them. */
+/* Removes all chunks of the region. */
 INTERNAL void map_leave(struct region *r);
 
 /* True: the address is in the map's own memory. */

@@ -8,7 +8,9 @@
 #define ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
 
 #define HEAD_BYTES(n)                                                                              \
-	ROUND(sizeof(struct region) + 3 * (((n) + 63) / 64) * sizeof(uint64_t) + (n), CPU_LINE)
+	ROUND(sizeof(struct region) +                                                              \
+		      (2 + 64 / ROOM_CHUNKS) * (((n) + 63) / 64) * sizeof(uint64_t) + (n),         \
+	      CPU_LINE)
 #define BYTES(n, slabs, remote)                                                                    \
 	(HEAD_BYTES(n) +                                                                           \
 	 (n) * ((slabs) ? STRIDE_SLABS + CHUNK_UNITS * (remote) : STRIDE_SPANS))
@@ -31,8 +33,8 @@ void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n
 	r->metadata = BYTES(n, slabs, remote_stride);
 	r->free = (uint64_t *)(void *)(at + 1);
 	r->clean = r->free + bits_words(n);
-	r->partial = r->clean + bits_words(n);
-	r->advice = (uint8_t *)(r->partial + bits_words(n));
+	r->room = r->clean + bits_words(n);
+	r->advice = (uint8_t *)(r->room + bits_words(n) * (64 / ROOM_CHUNKS));
 	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
 	r->records = (char *)at + HEAD_BYTES(n);
 	r->remote = slabs ? r->records + n * r->stride : NULL;

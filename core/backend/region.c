@@ -3,6 +3,7 @@
 
 #include "backend/map.h"
 #include "backend/metadata.h"
+#include "backend/region_advice.h"
 #include "memory.h"
 #include "pages.h"
 #include "panic.h"
@@ -47,7 +48,7 @@ static bool cap_take(struct heap *h, size_t n)
 	return true;
 }
 
-static void cap_give(struct heap *h, size_t n)
+static __attribute__((noinline)) void cap_give(struct heap *h, size_t n)
 {
 	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
 }
@@ -66,7 +67,7 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 	/* A store has one region; its words for the cap may be forged by other processes. */
 	if (h->sharing != PAGES_PRIVATE || !cap_take(h, n))
 		return NULL;
-	/* Before the metadata, which is never unmapped: a failed request leaves none. */
+	/* First the addresses: metadata is never unmapped, so a failed request must make none. */
 	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
 	r = base == NULL ? NULL : metadata_make(h, n, slabs, &old);
 	if (r != NULL) {
@@ -164,7 +165,9 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 
 bool region_claim_at(struct run at, size_t n)
 {
-	return at.first + n <= at.region->chunks && bits_claim(at.region->free, at.first, n);
+	/* Relaxed: a region that is retired meanwhile has no free chunk to claim. */
+	return at.first + n <= load_relaxed(&at.region->chunks) &&
+	       bits_claim(at.region->free, at.first, n);
 }
 
 void region_give(struct run run, size_t n, bool clean)
@@ -183,69 +186,7 @@ bool region_is_clean(struct run run, size_t n)
 
 size_t region_dirty(struct run run, size_t n)
 {
-	size_t i, dirty = 0;
-
-	for (i = 0; i < n; i++)
-		dirty += !bits_all(run.region->clean, run.first + i, 1);
-	return dirty;
-}
-
-static enum advice advice_at(const struct region *r, size_t i)
-{
-	return load_relaxed(&r->advice[i]) & ~ADVICE_SPARSE;
-}
-
-/* Chunks from `first` to `last` whose advice differs from that of the chunk before. */
-static size_t borders(const struct region *r, size_t first, size_t last)
-{
-	size_t i, n = 0;
-
-	for (i = first > 0 ? first : 1; i <= last && i < load_relaxed(&r->chunks); i++)
-		n += advice_at(r, i) != advice_at(r, i - 1);
-	return n;
-}
-
-static void region_advised(struct run run, size_t n, enum advice advice)
-{
-	size_t i, before = borders(run.region, run.first, run.first + n);
-
-	for (i = run.first; i < run.first + n; i++)
-		store_relaxed(&run.region->advice[i], (uint8_t)advice);
-	fetch_add_relaxed(&run.region->heap->borders,
-			  borders(run.region, run.first, run.first + n) - before);
-}
-
-void region_advise(struct run run, size_t n, enum advice advice)
-{
-	struct region *r = run.region;
-	uint64_t *all = &r->heap->borders;
-	size_t i = 0, before, end = run.first + n;
-
-	if (SMALL)
-		return;
-	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE. */
-	while (advice_at(r, run.first + i) == advice ||
-	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
-		if (++i >= n)
-			return;
-	if (advice == ADVICE_NONE) /* madvise cannot restore the default */
-		advice = ADVICE_PLAIN;
-	before = borders(r, run.first, end);
-	i = run.first > 0 && advice_at(r, run.first - 1) != advice;
-	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != advice;
-	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
-	    !pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE))
-		return;
-	region_advised(run, n, advice);
-}
-
-void region_moved(struct run from, struct run to, size_t n)
-{
-	if (SMALL)
-		return;
-	for (; n-- > 0; from.first++, to.first++)
-		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
-			region_advised(to, 1, ADVICE_UNKNOWN);
+	return bits_unset(run.region->clean, run.first, n);
 }
 
 void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
@@ -288,7 +229,7 @@ static bool region_retire(struct heap *h, struct region *r)
 		}
 		return false;
 	}
-	heap_cleaned(h, dirty * CHUNK_UNITS);
+	heap_cleaned(h, dirty * CHUNK_UNITS, 0);
 	cap_give(h, n);
 	bits_clear(r->clean, 0, n);
 	if (!SMALL)

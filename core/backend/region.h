@@ -7,15 +7,10 @@
 #ifndef CORE_REGION_H
 #define CORE_REGION_H
 
-#include "backend/huge.h"
+#include "backend/run.h"
 #include "internal.h"
 
-#define SPAN_REGION ((size_t)16) /* chunks: a span of at least so many gets a region of its size */
-
-struct run {
-	struct region *region; /* NULL: none */
-	size_t first;	       /* chunk      */
-};
+#define SPAN_REGION ((size_t)16) /* chunks: the least span that gets a region of its size */
 
 /*
  * Claims `n` adjacent free chunks, the first aligned to `alignment` chunks (a power
@@ -34,25 +29,6 @@ INTERNAL void region_give(struct run run, size_t n, bool clean);
 INTERNAL bool region_is_clean(struct run run, size_t n);
 /* The number of its chunks that may not read zero. */
 INTERNAL size_t region_dirty(struct run run, size_t n);
-
-/*
- * Gives advice (huge.h) for the run, for its holder; makes a system call only if that
- * changes something and stays within HUGE_BORDERS.  ADVICE_NONE cannot be restored
- * exactly: the run merely stops asking for huge pages.
- */
-INTERNAL void region_advise(struct run run, size_t n, enum advice advice);
-/* The memory was moved with its advice, or copied without: records that it is unknown. */
-INTERNAL void region_moved(struct run from, struct run to, size_t n);
-
-static inline char *run_base(struct run run)
-{
-	return run.region->base + (run.first << CHUNK_SHIFT);
-}
-
-static inline struct chunk *run_chunk(struct run run)
-{
-	return region_chunk(run.region, run.first);
-}
 
 /*
  * Initialises r, in zeroed memory, as the one region record of a heap that does not

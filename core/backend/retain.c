@@ -3,57 +3,100 @@
 
 #include "backend/chunk.h"
 #include "backend/region.h"
+#include "backend/region_advice.h"
 #include "pages.h"
 
-/* Purges what of the chunk is free and dirty; returns the bytes. */
-static size_t trim_chunk(struct heap *h, struct run run)
-{
-	struct chunk *c = run_chunk(run);
-	bool clean;
+/* The rest of a run, the caller's, to which pages are to be moved. */
+struct borrower {
+	struct run run;
+	size_t end;
+};
 
-	if (chunk_is(c, CHUNK_SLABS))
-		return chunk_purge(h, c);
-	if (region_is_clean(run, 1) || !region_claim_at(run, 1))
-		return 0;
-	/* The chunk is held, so no other thread changes it; it may have been cleaned before. */
-	clean = region_is_clean(run, 1);
-	if (clean || !pages_purge(run_base(run), CHUNK_SIZE, h->sharing)) {
-		region_give(run, 1, clean);
-		return 0;
-	}
-	heap_cleaned(h, CHUNK_UNITS);
-	region_give(run, 1, true);
-	return CHUNK_SIZE;
+/* Finds the next chunk of the run that has no memory. */
+static bool borrower_next(struct borrower *b)
+{
+	for (; b->run.first < b->end; b->run.first++)
+		if (region_is_clean(b->run, 1))
+			return true;
+	return false;
 }
 
-/* From the newest region to the oldest, which is used first. */
-size_t heap_trim(struct heap *h, size_t keep)
+/* Purges a chunk, the caller's, or moves its pages to the borrower. */
+static bool chunk_trim(struct heap *h, struct run run, struct borrower *b)
 {
-	struct region *r = region_first(h), *next;
-	size_t bytes = 0, i;
+	if (b == NULL) {
+		if (!pages_purge(run_base(run), CHUNK_SIZE, h->sharing))
+			return false;
+		heap_cleaned(h, CHUNK_UNITS, 0);
+		return true;
+	}
+	if (!pages_remap(run_base(run), run_base(b->run), CHUNK_SIZE)) {
+		b->end = 0; /* the next chunk could not be moved either */
+		return false;
+	}
+	region_moved(run, b->run, 1);
+	bits_clear(b->run.region->clean, b->run.first, 1);
+	return true;
+}
 
-	while (r != NULL && (next = region_next(r)) != NULL)
-		r = next;
-	for (; r != NULL; r = r->previous) {
-		i = load_acquire(&r->state) == REGION_LIVE ? load_relaxed(&r->chunks) : 0;
-		while (i-- > 0) {
-			if (load_relaxed(&h->dirty) * UNIT_SIZE <= keep)
+/*
+ * Purges what is free and dirty until at most `keep` units of it are left; moves pages of whole
+ * chunks to a borrower instead.  From the newest region to the oldest, which is used first.
+ * Returns the bytes.
+ */
+static size_t retained_trim(struct heap *h, uint64_t keep, struct borrower *b)
+{
+	struct run run = {region_first(h), 0};
+	struct region *next;
+	size_t bytes = 0;
+	bool clean;
+
+	while (run.region != NULL && (next = region_next(run.region)) != NULL)
+		run.region = next;
+	for (; run.region != NULL; run.region = run.region->previous) {
+		/* In a region that is not live no chunk is free or has slabs. */
+		for (run.first = load_relaxed(&run.region->chunks); run.first-- > 0;) {
+			if (load_relaxed(&h->dirty) <= keep || (b != NULL && !borrower_next(b)))
 				return bytes;
-			bytes += trim_chunk(h, (struct run){r, i});
+			if (b == NULL && chunk_is(run_chunk(run), CHUNK_SLABS)) {
+				bytes += chunk_purge(h, run_chunk(run));
+			} else if (!region_is_clean(run, 1) && region_claim_at(run, 1)) {
+				/* Held: no other thread changes it; it may have been cleaned before. */
+				clean = region_is_clean(run, 1);
+				if (!clean && chunk_trim(h, run, b)) {
+					bytes += CHUNK_SIZE;
+					clean = true;
+				}
+				region_give(run, 1, clean);
+			}
 		}
 	}
 	return bytes;
 }
 
-static uint64_t half(const struct heap *h)
+size_t heap_trim(struct heap *h, size_t keep)
 {
-	return h->options->retain / 2 / UNIT_SIZE;
+	return retained_trim(h, keep / UNIT_SIZE, NULL);
 }
 
-/* Purges until at most so many units are retained; records what cannot be purged. */
+enum part { WHOLE, HALF };
+
+/*
+ * So many units may be retained: `retain` or half of it or, if that is more and not 0, a quarter
+ * of those in use.
+ */
+static __attribute__((noinline)) uint64_t allowed(const struct heap *h, enum part part)
+{
+	uint64_t least = h->options->retain / UNIT_SIZE >> part;
+	uint64_t used = SMALL || least == 0 ? 0 : load_relaxed(&h->used) / RETAIN_PART;
+
+	return least > used ? least : used;
+}
+
+/* Purges until at most `units` units are retained; records what cannot be purged. */
 static void retain_down(struct heap *h, uint64_t units)
 {
-	size_t bytes = heap_trim(h, units * UNIT_SIZE);
+	size_t bytes = retained_trim(h, units, NULL);
 	uint64_t left;
 
 	if (bytes == 0 && load_relaxed(&h->locked) != 0)
@@ -62,50 +105,51 @@ static void retain_down(struct heap *h, uint64_t units)
 	store_relaxed(&h->refused, bytes == 0 && left > units ? left - units : 0);
 }
 
-/* Begins a period: so much is retained, none of it known to be in demand. */
-static void period_begin(struct heap *h, uint64_t kept)
-{
-	store_relaxed(&h->period_low, kept);
-	store_relaxed(&h->period_start, kept);
-}
-
-static void clock_start(struct heap *h, uint64_t kept)
-{
-	/* One thread starts the clock.  All else of it is a hint, relaxed: nothing pairs with this. */
-	if (exchange_seq_cst(&h->running, CLOCK_UNNOTIFIED) != 0)
-		return;
-	store_relaxed(&h->clock, 0);
-	period_begin(h, kept);
-}
-
-/* All of these are hints; races correct themselves within one period. */
+/*
+ * All of these are hints: races correct themselves within one period.  If two threads start
+ * the clock at the same time, owners are notified twice.
+ */
 bool retain_tick(struct heap *h, uint64_t n)
 {
-	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused), clock, low;
+	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
+	uint64_t low, least;
+	bool runs = load_relaxed(&h->running) != 0;
 
-	if (likely(load_relaxed(&h->running) == 0)) {
-		if (likely(kept <= h->options->retain / UNIT_SIZE + refused))
-			return false;
-		clock_start(h, kept);
-	} else if (kept <= half(h) + refused) {
-		store_relaxed(&h->running, 0);
+	if (likely(kept <= allowed(h, WHOLE) + refused)) {
+		if (unlikely(runs)) /* all threads read the word at each slow operation */
+			store_relaxed(&h->running, 0);
 		return false;
 	}
-	clock = fetch_add_relaxed(&h->clock, n) % RETAIN_PERIOD;
-	if (clock + n >= RETAIN_PERIOD) {
+	if (!runs)
+		store_relaxed(&h->clock, 0);
+	if (fetch_add_relaxed(&h->clock, n) % RETAIN_PERIOD + n >= RETAIN_PERIOD || !runs) {
 		low = load_relaxed(&h->period_low);
-		period_begin(h, kept);
-		if (low <= kept && low > half(h) + refused)
-			retain_down(h, kept - low + half(h));
-		store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it */
+		/* A period begins: nothing of what is retained is known to be in demand yet. */
+		store_relaxed(&h->period_low, kept);
+		store_relaxed(&h->period_start, kept);
+		least = allowed(h, HALF);
+		if (runs && low <= kept && low > least + refused)
+			retain_down(h, kept - low + least);
+		store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
 	}
 	return true;
 }
 
 void retain_fresh(struct heap *h, uint64_t units)
 {
-	uint64_t kept = load_relaxed(&h->dirty), least = half(h);
+	uint64_t kept = load_relaxed(&h->dirty), least = allowed(h, HALF);
+	int64_t left = (int64_t)(kept - units);
 
 	if (kept > least + load_relaxed(&h->refused))
-		retain_down(h, kept - least > units ? kept - units : least);
+		retain_down(h, left > (int64_t)least ? (uint64_t)left : least);
+}
+
+void retain_lend(struct run to, size_t n)
+{
+	struct heap *h = to.region->heap;
+	struct borrower b = {to, to.first + n};
+
+	if (!SMALL && h->sharing == PAGES_PRIVATE && load_relaxed(&h->reserved) <= LEND_MOST &&
+	    load_relaxed(&h->locked) == 0)
+		(void)retained_trim(h, CHUNK_UNITS - 1, &b);
 }

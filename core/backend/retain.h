@@ -3,11 +3,13 @@
  * Retention: when released memory is returned to the system.
  *
  *   Released memory stays resident: it is retained.  If more than options.retain
- *   is, the part that was not needed throughout a period (RETAIN_PERIOD slow
- *   operations) is purged at its end, until half of options.retain is left.
+ *   is, and more than a quarter of what is in use, the part that was not needed
+ *   throughout a period (8192 slow operations) is purged at its end, until
+ *   half of options.retain, or that quarter, is left.
+ *   A span that will be written gets the pages of whole retained chunks (retain_lend).
  *   Large spans of which little was written are purged at once.  And memory taken
  *   fresh from the system is offset by purging retained memory, down to the same
- *   half, so that retention adds nothing to the peak.
+ *   rest, so that retention adds nothing to the peak.
  *
  *   kept |      ____          ____
  *        |     |    |___     |    |        ____
@@ -21,11 +23,12 @@
  * if much was taken since it began: a thread that reuses retained memory will
  * probably reuse the rest soon.
  *
- * The clock counts slow operations (calls that leave the fast path).  It starts when
- * more than options.retain is retained and stops when half of that is.  There is no
- * background thread, and the fast paths do not count, so meanwhile owners watch the
- * group that a bin allocates from (thread/watch.h): it is not marked ready, so each
- * release into it is an event (slab_has_event), which counts.  A program that continues
+ * The clock counts slow operations (calls that leave the fast path), those of threads beyond
+ * the heap's first one as a sixteenth (watch_count).  It runs while more than may stay is
+ * retained.  There is no background thread, and the fast paths do not
+ * count, so meanwhile owners watch the group that a bin allocates from (thread/watch.h):
+ * it is not marked ready, so each release into it is an event (slab_has_event), which
+ * counts.  A program that continues
  * causes no event only while it releases older slots of other groups or takes free slots
  * of the current groups, of which each class has at most 64.  So the clock advances
  * whatever the program does; and one that allocates without releasing pays nothing.
@@ -36,15 +39,17 @@
 #ifndef CORE_RETAIN_H
 #define CORE_RETAIN_H
 
-#include "backend/heap.h"
+#include "backend/region.h"
 #include "internal.h"
 
-#define RETAIN_PERIOD ((uint64_t)8192)
+#define RETAIN_TICK   ((uint64_t)16) /* a slow operation, on the clock */
+#define RETAIN_PERIOD (8192 * RETAIN_TICK)
+#define RETAIN_PART   4 /* a fourth of what is in use may be retained */
 
-/* Counts n slow operations.  True: the clock runs. */
+/* Advances the clock, by RETAIN_TICK for each slow operation.  True: the clock runs. */
 INTERNAL bool retain_tick(struct heap *h, uint64_t n);
 
-/* So many units that have no memory yet were taken: purges retained units instead. */
+/* `units` without memory were taken: purges as many retained ones, to offset them. */
 INTERNAL void retain_fresh(struct heap *h, uint64_t units);
 
 /*
@@ -53,5 +58,19 @@ INTERNAL void retain_fresh(struct heap *h, uint64_t units);
  * the lowest.  Returns the bytes.
  */
 INTERNAL size_t heap_trim(struct heap *h, size_t keep);
+
+/*
+ * Lends: moves the pages of retained chunks, wherever they are, to chunks of the run that read
+ * zero and so have none.  What they leave reads zero.  For the holder of a run that will be
+ * written: three short system calls replace 512 page faults.  Does nothing in shared, locked or
+ * very large heaps, and where pages cannot be moved.
+ */
+INTERNAL void retain_lend(struct run to, size_t n);
+
+/*
+ * Each chunk moved to may be a mapping of its own, and a process has at most 65 530.  So
+ * larger heaps (in chunks of address space) move none.
+ */
+#define LEND_MOST 8192
 
 #endif

@@ -13,11 +13,31 @@ struct units {
 	bool clean;	     /* they read zero */
 };
 
+/* What is wanted: `count` adjacent units for a slab of this class, which may need them aligned. */
+static inline unsigned units_for(unsigned class, unsigned count)
+{
+	return count | class << 8;
+}
+
+static inline unsigned units_count(unsigned want)
+{
+	return want & 0x7f;
+}
+
+static inline unsigned units_class(unsigned want)
+{
+	return want >> 8;
+}
+
 /*
- * `count` adjacent units (aligned if a power of two), from a new chunk only if
- * `grow`.  dense: the slabs will soon use all of such a chunk.
+ * Claims the units, from a new chunk only if `grow`.  dense: the slabs will soon use all of
+ * such a chunk.
+ *
+ * In a heap above some 16 MiB large slabs prefer later regions, so that others are close
+ * together in the first ones.  Large blocks are often written in part only: what they leave
+ * untouched is not resident as long as no other slab was there.
  */
-INTERNAL struct units units_claim(struct heap *h, unsigned count, bool grow, bool dense);
+INTERNAL struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense);
 
 /* Frees the units, as dirty, and returns the chunk if all its units are free now. */
 INTERNAL void units_give(struct heap *h, struct units u);

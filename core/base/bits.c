@@ -3,20 +3,6 @@
 
 #include "atomic.h"
 
-void bits_runs_of(struct bits_runs *r, unsigned n)
-{
-	unsigned i, step, have = 1;
-
-	for (i = 0; i < sizeof r->shift; i++, have += step) {
-		step = n - have < have ? n - have : have;
-		r->shift[i] = (uint8_t)step;
-	}
-	r->starts = BITS_ALL;
-	if (bits_is_power(n))
-		for (r->starts = 1; n < 64; n *= 2)
-			r->starts |= r->starts << n;
-}
-
 /* The part of the run [first, first + n) that lies in its first word. */
 struct bits_part {
 	size_t word;
@@ -31,6 +17,15 @@ static struct bits_part bits_part_of(size_t first, size_t n)
 	struct bits_part p = {first / 64, bits_run(low, (unsigned)bits), bits};
 
 	return p;
+}
+
+unsigned bits_count(uint64_t x)
+{
+	unsigned n = 0;
+
+	for (; x != 0; x = bits_without_lowest(x))
+		n++;
+	return n;
 }
 
 static bool bit_at(const uint64_t *words, size_t i)
@@ -120,15 +115,21 @@ void bits_clear(uint64_t *words, size_t first, size_t n)
 	change(words, first, n, false);
 }
 
-bool bits_all(const uint64_t *words, size_t first, size_t n)
+size_t bits_unset(const uint64_t *words, size_t first, size_t n)
 {
+	size_t unset = 0;
+
 	while (n > 0) {
 		struct bits_part p = bits_part_of(first, n);
 
-		if ((load_acquire(&words[p.word]) & p.mask) != p.mask)
-			return false;
+		unset += bits_count(p.mask & ~load_acquire(&words[p.word]));
 		first += p.bits;
 		n -= p.bits;
 	}
-	return true;
+	return unset;
+}
+
+bool bits_all(const uint64_t *words, size_t first, size_t n)
+{
+	return bits_unset(words, first, n) == 0;
 }

@@ -28,9 +28,10 @@
 
 /*
  * True in libashlar-small.a, which counts bytes: no thread owns slabs (thread/seat.h), the
- * kernel is not told about huge pages, and blocks that grow are copied.
+ * kernel is not told about huge pages, and blocks that grow are copied.  Also in
+ * libashlar-field.a.
  */
-#ifdef ASHLAR_SMALL
+#if defined ASHLAR_SMALL || defined ASHLAR_FIELD
 #define SMALL true
 #else
 #define SMALL false
@@ -46,14 +47,14 @@ static inline bool bits_is_power(size_t n)
 }
 
 /* The lowest set bit; the word must not be 0. */
-static inline unsigned bits_lowest(uint64_t word)
+static inline unsigned bits_lowest(unsigned long word)
 {
 	return (unsigned)cpu_lowest_bit(word);
 }
 
-static inline unsigned bits_highest(uint64_t word)
+static inline unsigned bits_highest(unsigned long word)
 {
-	return 63u - (unsigned)__builtin_clzll(word);
+	return (unsigned)sizeof word * 8 - 1 - (unsigned)__builtin_clzl(word);
 }
 
 static inline uint64_t bits_without_lowest(uint64_t word)
@@ -67,40 +68,42 @@ static inline uint64_t bits_run(unsigned first, unsigned n)
 	return (~(uint64_t)0 >> (64 - n)) << first;
 }
 
+/* The lowest n bits, n from 0 to 63. */
+static inline uint64_t bits_below(unsigned n)
+{
+	return ((uint64_t)1 << n) - 1;
+}
+
+/* The word rotated to the right by n, from 1 to 32. */
+static inline uint32_t bits_rotated(uint32_t word, unsigned n)
+{
+	return word >> (n & 31) | word << (-n & 31);
+}
+
 /* For slow paths only: short, and without popcnt, which the oldest x86-64 lacks. */
-static inline unsigned bits_count(uint64_t x)
+INTERNAL unsigned bits_count(uint64_t x);
+
+/*
+ * The starts of the runs of n set bits in a word, n from 1 to 64: what is left when the word
+ * is ANDed with itself shifted by 1 ... n - 1.  Few n are large, so this is one by one.
+ */
+static ALWAYS_INLINE uint64_t bits_starts(uint64_t word, unsigned n)
+{
+	uint64_t starts = word;
+
+	while (--n != 0)
+		starts &= word >>= 1;
+	return starts;
+}
+
+/* The length of the longest run of set bits in a word. */
+static inline unsigned bits_longest(uint64_t word)
 {
 	unsigned n = 0;
 
-	for (; x != 0; x = bits_without_lowest(x))
-		n++;
+	for (; word != 0; n++)
+		word &= word >> 1;
 	return n;
-}
-
-/*
- * Runs of n set bits in a word.  Their starts are what is left when the word is ANDed with
- * itself shifted by 1 ... n - 1, which takes a shift for each doubling.  If n is a power of
- * two, only starts that are a multiple of it count.
- */
-struct bits_runs {
-	uint8_t shift[7]; /* 0: none; the last one, too */
-	uint64_t starts;
-};
-
-/* n: from 1 to 64. */
-INTERNAL void bits_runs_of(struct bits_runs *r, unsigned n);
-
-/* The starts; without branches up to n == 8, as they would be mispredicted. */
-static ALWAYS_INLINE uint64_t bits_starts(uint64_t word, const struct bits_runs *r)
-{
-	unsigned i;
-
-	word &= word >> r->shift[0];
-	word &= word >> r->shift[1];
-	word &= word >> r->shift[2];
-	for (i = 3; unlikely(r->shift[i] != 0); i++)
-		word &= word >> r->shift[i];
-	return word & r->starts;
 }
 
 /* The number of words that hold `n` bits. */
@@ -122,6 +125,9 @@ INTERNAL bool bits_claim(uint64_t *words, size_t first, size_t n);
 INTERNAL void bits_release(uint64_t *words, size_t first, size_t n);
 /* Clears bits unconditionally; for hints only. */
 INTERNAL void bits_clear(uint64_t *words, size_t first, size_t n);
+/* How many of the n bits are not set.  Acquire order. */
+INTERNAL size_t bits_unset(const uint64_t *words, size_t first, size_t n);
+
 /* True: all n bits are set.  Acquire order. */
 INTERNAL bool bits_all(const uint64_t *words, size_t first, size_t n);
 

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/class.h"
 
-/* One entry per eight bytes, computed at compile time. */
-#define C1(i)  CLASS_OF((i) * 8) * CLASS_SMALL
-#define C4(i)  C1(i), C1((i) + 1), C1((i) + 2), C1((i) + 3)
-#define C16(i) C4(i), C4((i) + 4), C4((i) + 8), C4((i) + 12)
-#define C64(i) C16(i), C16((i) + 16), C16((i) + 32), C16((i) + 48)
-
-INTERNAL const uint8_t class_small[SLOT_SMALL / 8 + 1] = {C64(0), C64(64), C1(128)};
-
-_Static_assert(SLOT_SMALL / 8 == 128, "the table above");
+INTERNAL const uint8_t class_small[CLASS_SMALLS] = {CLASS_TABLE};
 
 unsigned class_of(size_t size)
 {
@@ -58,7 +50,5 @@ unsigned class_units(unsigned class, bool few)
 
 unsigned class_slots(unsigned class, unsigned units)
 {
-	size_t slots = units * UNIT_SIZE / class_size(class);
-
-	return slots < SLAB_SLOTS ? (unsigned)slots : SLAB_SLOTS;
+	return class_slots_by(units, class_reciprocal(class_size(class)));
 }

@@ -30,7 +30,16 @@
 
 /* class_small[(size + 7) / 8] is CLASS_SMALL times the class of a size up to SLOT_SMALL. */
 #define CLASS_SMALL 4
-INTERNAL_EXTERN const uint8_t class_small[SLOT_SMALL / 8 + 1];
+#define CLASS_SMALLS (SLOT_SMALL / 8 + 1)
+INTERNAL_EXTERN const uint8_t class_small[CLASS_SMALLS];
+
+/* Its entries, one for each eight bytes, computed at compile time. */
+#define CLASS_1(i)  CLASS_OF((i) * 8) * CLASS_SMALL
+#define CLASS_4(i)  CLASS_1(i), CLASS_1((i) + 1), CLASS_1((i) + 2), CLASS_1((i) + 3)
+#define CLASS_16(i) CLASS_4(i), CLASS_4((i) + 4), CLASS_4((i) + 8), CLASS_4((i) + 12)
+#define CLASS_64(i) CLASS_16(i), CLASS_16((i) + 16), CLASS_16((i) + 32), CLASS_16((i) + 48)
+#define CLASS_TABLE CLASS_64(0), CLASS_64(64), CLASS_1(128)
+_Static_assert(CLASS_SMALLS == 129, "the table above");
 
 /* The class of a size from 129 bytes to SLOT_MAX, as in CLASS_LARGER. */
 static inline unsigned class_larger(size_t size)
@@ -53,17 +62,31 @@ INTERNAL unsigned class_aligned(size_t size, size_t alignment);
  * of the class are in use (most classes of most programs), else two or more, for
  * four slots.  Above SLOT_LARGE a slab is one slot, so that a large block's memory
  * can be reused for another size at once.  A slab of 2^n units is aligned to its
- * size, and so are its slots if their size is a power of two.
+ * size if that is the size of its slots, or of several of them.
  */
 #define SLOT_LARGE UNIT_SIZE
 #define CLASS_ONE  (8 + 8 * (UNIT_SHIFT - 7)) /* the class of SLOT_LARGE */
 INTERNAL unsigned class_units(unsigned class, bool few);
 INTERNAL unsigned class_slots(unsigned class, unsigned units);
 
+/* True: slots of this class are aligned to their size, which is a power of two. */
+static inline bool class_is_aligned(unsigned class)
+{
+	return class % CLASS_PARTS == 0;
+}
+
 /* ceil(2^64 / size): (offset * reciprocal) >> 64 == offset / size, see slab_index. */
 static inline uint64_t class_reciprocal(size_t size)
 {
 	return ~(uint64_t)0 / size + 1;
+}
+
+/* class_slots, without a division: the same rounding is exact for all bytes of a slab. */
+static inline unsigned class_slots_by(unsigned units, uint64_t reciprocal)
+{
+	unsigned slots = (unsigned)((unsigned __int128)reciprocal * (units * UNIT_SIZE) >> 64);
+
+	return slots < SLAB_SLOTS ? slots : SLAB_SLOTS;
 }
 
 #endif

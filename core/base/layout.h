@@ -44,7 +44,7 @@
  *                    has not collected it yet
  *
  *   A slot is taken if and only if both its bits are 0.  Everything else (the
- *   hints of slabs, the lists, the inbox, the cursor of a bin, region.partial, the
+ *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, the
  *   counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
@@ -58,7 +58,8 @@
  *              | allocated from  |  untouched: all slots free, except in group
  *                                   `opened` if its bin left it half used
  *   ready      bit g: group g < opened may have a free slot.  Set by the first
- *              release into the group, cleared when the group is found full.
+ *              release into the group or, if the slab was on the full list, into
+ *              the slab; all are cleared when the slab is found full.
  *   dirty      bit g: a slot of group g was released since the slab was made,
  *              or its memory was not zero to begin with: zeroed blocks from
  *              this group must be cleared.  ready is a subset of dirty.
@@ -224,10 +225,21 @@ struct region {
 	size_t remote_stride;  /* bytes from one slab's remote words to the next's */
 	uint64_t *free;	       /* bit = 1: the chunk is free                   */
 	uint64_t *clean;       /* bit = 1: free and zero                       */
-	uint64_t *partial;     /* hint: a slab chunk that may have free units  */
+	uint64_t *room;	       /* hint: a byte per chunk, not less than its
+				  longest run of free units                    */
 	uint8_t *advice;       /* per chunk: enum advice last given to the kernel */
 	size_t metadata;       /* bytes of the mapping that has this record    */
 };
+
+#define ROOM_CHUNKS   ((size_t)8) /* of a word of region.room */
+#define ROOM_WORDS(n) (((n) + ROOM_CHUNKS - 1) / ROOM_CHUNKS)
+#define ROOM_EACH     UINT64_C(0x0101010101010101)
+
+/* The bytes of region.room: one thread writes a byte, another reads eight at a time. */
+static inline uint8_t *region_room(const struct region *r)
+{
+	return (uint8_t *)r->room;
+}
 
 static inline struct chunk *region_chunk(const struct region *r, size_t index)
 {

@@ -18,11 +18,8 @@ void misuse_called(const char *name, const void *p)
 }
 #endif
 
-static char *add_name(char *end, enum call call, const void *p)
+static char *add_name(char *end, const char *call, const void *p)
 {
-	static const char names[][14] = {"release", "release_sized", "resize", "usable_size",
-					 "destroy", "..."};
-
 #ifdef ASHLAR_MALLOC
 	if (called.name != NULL && called.p == p)
 		return text_add(end, called.name);
@@ -30,15 +27,13 @@ static char *add_name(char *end, enum call call, const void *p)
 	(void)p;
 #endif
 	end = text_add(end, "ash_");
-	if (call >= CALL_HEAP)
-		end = text_add(end, "heap_");
-	return text_add(end, names[call % CALL_HEAP]);
+	return text_add(end, call + 1);
 }
 
-_Noreturn void misuse_report(enum call call, const void *p, const char *fault, const void *start,
+_Noreturn void misuse_report(const char *call, const void *p, const char *fault, const void *start,
 			     size_t bytes)
 {
-	/* The longest name, fault and numbers make 199 bytes. */
+	/* The longest name, fault and numbers make 207 bytes. */
 	char text[PANIC_WORDS], *end = text;
 	size_t offset = (size_t)p - (size_t)start;
 
@@ -64,19 +59,17 @@ _Noreturn void misuse_report(enum call call, const void *p, const char *fault, c
 	panic_line(text, (size_t)(end - text));
 }
 
-_Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit)
-{
-	const char *p = s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size;
-
-	misuse_report(CALL_RELEASE, p, "double free", p, s->slot_size);
-}
-
-_Noreturn void misuse_heap(enum call call, const void *p)
+_Noreturn void misuse_heap(const char *call, const void *p)
 {
 	misuse_report(call, p, "not a block of this heap", NULL, 0);
 }
 
-_Noreturn void misuse_size(enum call call, const void *p, size_t bytes)
+_Noreturn void misuse_size(const char *call, const void *p, size_t bytes)
 {
 	misuse_report(call, p, "wrong size", p, bytes);
+}
+
+_Noreturn void misuse_alignment(const char *call, const void *p, size_t bytes)
+{
+	misuse_report(call, p, "wrong alignment", p, bytes);
 }

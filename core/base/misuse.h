@@ -4,28 +4,34 @@
 #define CORE_MISUSE_H
 
 #include "base/bits.h"
-#include "base/layout.h"
 #include "internal.h"
 
-/* The public function that was misused: ash_release, ash_heap_release, ... */
-enum call {
-	CALL_RELEASE,
-	CALL_RELEASE_SIZED,
-	CALL_RESIZE,
-	CALL_USABLE_SIZE,
-	CALL_HEAP = 8, /* added to one of the above for ash_heap_... */
-	CALL_HEAP_RELEASE = CALL_HEAP,
-	CALL_HEAP_RELEASE_SIZED,
-	CALL_HEAP_RESIZE,
-	CALL_HEAP_USABLE_SIZE,
-	CALL_HEAP_DESTROY,
-	CALL_HEAP_ANY /* the pointer is the heap's */
-};
+/*
+ * A call: the public function that was misused, as its name without ash_.  The first
+ * character is not printed: '-' if the function releases the block, else '='.  So a program
+ * links the names of only those functions that it calls.
+ */
+#define CALL_RELEASE		  "-release"
+#define CALL_RELEASE_SIZED	  "-release_sized"
+#define CALL_RELEASE_ALIGNED	  "-release_aligned_sized"
+#define CALL_RESIZE		  "=resize"
+#define CALL_ALIGNED_RESIZE	  "=aligned_resize"
+#define CALL_EXPAND		  "=expand"
+#define CALL_USABLE_SIZE	  "=usable_size"
+#define CALL_HEAP_RELEASE	  "-heap_release"
+#define CALL_HEAP_RELEASE_SIZED	  "-heap_release_sized"
+#define CALL_HEAP_RELEASE_ALIGNED "-heap_release_aligned_sized"
+#define CALL_HEAP_RESIZE	  "=heap_resize"
+#define CALL_HEAP_ALIGNED_RESIZE  "=heap_aligned_resize"
+#define CALL_HEAP_EXPAND	  "=heap_expand"
+#define CALL_HEAP_USABLE_SIZE	  "=heap_usable_size"
+#define CALL_HEAP_DESTROY	  "=heap_destroy"
+#define CALL_HEAP_ANY		  "=heap_..." /* the pointer is the heap's */
 
-/* What a second release of the same block is called by this function. */
-static inline const char *call_again(enum call call)
+/* The fault that this function reports for a block that was released before. */
+static inline const char *call_again(const char *call)
 {
-	return call % CALL_HEAP <= CALL_RELEASE_SIZED ? "double free" : "block already released";
+	return *call == '-' ? "double free" : "block already released";
 }
 
 /*
@@ -34,17 +40,17 @@ static inline const char *call_again(enum call call)
  * and ends the process (panic.h).  If the pointer is not in the block, the line says how far
  * it is from it.  start is NULL if no block is known: the line ends with the fault.
  */
-INTERNAL _Noreturn void misuse_report(enum call call, const void *p, const char *fault,
+INTERNAL _Noreturn void misuse_report(const char *call, const void *p, const char *fault,
 				      const void *start, size_t bytes);
 
 /* A call on a heap got a block that is not of this heap. */
-INTERNAL _Noreturn void misuse_heap(enum call call, const void *p);
+INTERNAL _Noreturn void misuse_heap(const char *call, const void *p);
 
-/* A second release of a slot, detected when its bits are collected or used again. */
-INTERNAL _Noreturn void misuse_double(const struct slab *s, unsigned group, unsigned bit);
+/* The size that was given is larger than the block at p, which has `bytes` bytes. */
+INTERNAL _Noreturn void misuse_size(const char *call, const void *p, size_t bytes);
 
-/* The size that was given is larger than the block at p, which has so many bytes. */
-INTERNAL _Noreturn void misuse_size(enum call call, const void *p, size_t bytes);
+/* The block at p does not have the alignment that was given. */
+INTERNAL _Noreturn void misuse_alignment(const char *call, const void *p, size_t bytes);
 
 /*
  * A function with a name of malloc was called with this pointer: if that is misuse, the

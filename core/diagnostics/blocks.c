@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnostics/blocks.h"
 
-#include "ashlar_heap.h"
 #include "backend/chunk.h"
 #include "front/diagnose.h"
 #include "front/find.h"
@@ -12,7 +11,7 @@ bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out)
 {
 	unsigned looks;
 
-	/* A span that is released, or resized, during the look; each look more is another change. */
+	/* Repeated if the span is released or resized during the look, at most 8 times. */
 	for (looks = 0; looks < 8 && chunk_is(c, CHUNK_SPAN); looks++) {
 		*out = (struct block_place){load_relaxed(&c->base), load_relaxed(&c->span_bytes), c,
 					    NULL, 0};
@@ -34,7 +33,7 @@ static int slab_blocks(struct chunk *c, const struct slab *s, blocks_see *see, v
 	int answer;
 
 	for (g = 0; g < l.groups; g++) {
-		/* The words are read again for each block: see may release blocks. */
+		/* Read the words again for each block: `see` may release blocks. */
 		for (at = 0; at < GROUP_SLOTS; at++) {
 			struct block_place place = {.size = l.size, .chunk = c, .slab = s};
 
@@ -71,7 +70,7 @@ static int region_blocks(struct region *r, blocks_see *see, void *context)
 			continue;
 		if (blocks_span(c, &n, &span)) {
 			answer = see(context, &span);
-			/* What is in these chunks now, if not the span, came after the walk began. */
+			/* Skip its chunks: what lies there now, if not the span, is newer. */
 			if (n > 1 && n <= chunks - i)
 				i += n - 1;
 		} else if (chunk_is(c, CHUNK_SLABS)) {
@@ -116,17 +115,17 @@ static int see_nearest(void *context, const struct block_place *at)
 	return 0;
 }
 
-void diagnose_nearest(const void *p, struct found *out)
+void ash_blocks_nearest(const void *p, struct found *out)
 {
 	struct nearest n = {(uintptr_t)p, SIZE_MAX, out};
 
 	(void)blocks_walk(&heap_default, see_nearest, &n);
 }
 
-/* ---- ash_heap_walk ---- */
+/* ---- for ash_heap_walk ---- */
 
 struct public_walk {
-	int (*see)(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
+	blocks_visit *see;
 	void *context;
 	struct ash_heap_owner owner;
 };
@@ -138,10 +137,9 @@ static int public_see(void *walk, const struct block_place *at)
 	return w->see(w->context, at->start, at->size, &w->owner);
 }
 
-int ash_heap_walk(ash_heap *heap,
-		  int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
+int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context)
 {
-	struct public_walk w = {see, context, {1, 0, true}};
+	struct public_walk w = {see, context, {1, 0, true, 0}};
 
 	if (heap != NULL) {
 		/* Without hooks there is no such heap. */

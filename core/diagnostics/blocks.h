@@ -3,6 +3,7 @@
 #ifndef CORE_BLOCKS_H
 #define CORE_BLOCKS_H
 
+#include "ashlar_heap.h"
 #include "backend/heap.h"
 #include "internal.h"
 
@@ -26,5 +27,16 @@ INTERNAL int blocks_walk(struct heap *h, blocks_see *see, void *context);
 
 /* The live span whose first chunk this is; false: there is none. */
 INTERNAL bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out);
+
+/* ---- for heap_walk.c, which is an object of its own in the archives ---- */
+
+struct found;
+typedef int blocks_visit(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
+
+/* ash_heap_walk. */
+INTERNAL int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context);
+
+/* The live block of the default heap that is nearest to an address outside all blocks. */
+INTERNAL void ash_blocks_nearest(const void *p, struct found *out);
 
 #endif

@@ -56,7 +56,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 	    slots != class_slots(class, units) ||
 	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||
-	    (bits_is_power(units) && unit % units != 0) ||
+	    (class_is_aligned(load_relaxed(&s->class)) && unit % units != 0) ||
 	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT))
 		return I4_SLAB_GEOMETRY;
 	for (u = 0; u < units; u++)
@@ -124,8 +124,8 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 }
 
 /*
- * True: no other thread is changing units now.  A thread that does is for a moment
- * between changing the units and setting the region's hint.
+ * True: no other thread is changing units now.  A thread that does so is, for a moment, between
+ * its change of the units and that of the region's hint.
  */
 static bool no_thread_changes(struct heap *h, const struct owner *o)
 {
@@ -141,9 +141,10 @@ static bool no_thread_changes(struct heap *h, const struct owner *o)
 
 static bool units_are_found(const struct chunk *c)
 {
-	size_t i = load_relaxed(&c->index);
+	const uint8_t *hint = region_room(load_relaxed(&c->region)) + load_relaxed(&c->index);
 
-	return load_seq_cst(&c->units) == 0 || bits_all(load_relaxed(&c->region)->partial, i, 1);
+	/* The load of hint pairs with the store in chunk_hint. */
+	return bits_longest(load_seq_cst(&c->units)) <= load_seq_cst(hint);
 }
 
 static enum invariant look_at_region(const struct owner *o, struct region *r)

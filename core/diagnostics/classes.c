@@ -5,8 +5,8 @@
 #include "diagnostics/blocks.h"
 #include "diagnostics/stats.h"
 #include "memory.h"
+#include "say.h"
 #include "slab/slab.h"
-#include "text.h"
 
 /* The rows from `first` to `last`. */
 struct class_rows {
@@ -44,7 +44,7 @@ static void class_chunk(const struct class_rows *to, struct chunk *c)
 				unsigned class = load_relaxed(&s->class);
 				struct stats_slab slab;
 
-				/* The bits of other classes need not be counted. */
+				/* Not of a row that is wanted: its bits need not be counted. */
 				if (class < to->first || class > to->last)
 					continue;
 				slab = stats_of_slab(s);

@@ -9,7 +9,7 @@
 #include "slab/look.h"
 #include "thread/owner.h"
 
-static void stats_slab(struct ash_stats *out, const struct slab *s)
+static void stats_slab(struct ash_statistics *out, const struct slab *s)
 {
 	struct stats_slab slab = stats_of_slab(s);
 
@@ -34,7 +34,7 @@ struct stats_slab stats_of_slab(const struct slab *s)
 	return sum;
 }
 
-static void stats_chunk(struct ash_stats *out, struct chunk *c)
+static void stats_chunk(struct ash_statistics *out, struct chunk *c)
 {
 	struct block_place span;
 	const struct slab *s;
@@ -55,12 +55,12 @@ static void stats_chunk(struct ash_stats *out, struct chunk *c)
 	}
 }
 
-void ash_stats(struct ash_stats *out)
+void ash_stats(struct ash_statistics *out)
 {
 	heap_stats(&heap_default, out);
 }
 
-void heap_stats(struct heap *h, struct ash_stats *out)
+void heap_stats(struct heap *h, struct ash_statistics *out)
 {
 	struct region *r;
 	struct owner *o;
@@ -75,7 +75,7 @@ void heap_stats(struct heap *h, struct ash_stats *out)
 		for (i = 0; i < chunks; i++) {
 			struct run run = {r, i};
 
-			/* See walk_next. */
+			/* A chunk that was never used is not read, as in walk_next. */
 			if (!bits_all(r->free, i, 1))
 				stats_chunk(out, region_chunk(r, i));
 			else if (!region_is_clean(run, 1))

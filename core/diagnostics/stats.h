@@ -6,7 +6,7 @@
 #include "backend/heap.h"
 
 /* As ash_stats. */
-INTERNAL void heap_stats(struct heap *h, struct ash_stats *out);
+INTERNAL void heap_stats(struct heap *h, struct ash_statistics *out);
 
 /* Figures of one slab: all 0 but the constants if it has gone meanwhile. */
 struct stats_slab {

@@ -2,9 +2,11 @@
 #include "front/alloc.h"
 
 #include "ashlar.h"
+#include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
+#include "thread/bin.h"
 #include "thread/owner.h"
 
 SLOW void *alloc_rest(size_t size, bool zero)
@@ -16,6 +18,8 @@ SLOW void *alloc_rest(size_t size, bool zero)
 		p = slot_alloc(class_of(size), &clean);
 	else if (size <= PTRDIFF_MAX)
 		p = span_alloc(&heap_default, size, 1, zero);
+	if (SAMPLED && p != NULL && size > SLOT_MAX)
+		sample_large(p, span_size(size));
 	if (p == NULL)
 		ash_on_no_memory();
 	else if (zero && !clean)
@@ -44,11 +48,17 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
 SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 {
 	struct owner *o = owner;
-	unsigned class = small / CLASS_SMALL;
+	struct bin *b = bin_small(o, small);
+	size_t size = class_size(small / CLASS_SMALL);
+	bool stepped;
 
-	if (o == owner_none ? seat.self != o : sum != *bin_word(o, &o->bins[class]))
-		seat_open(); /* it was open */
-	return alloc_rest(class_size(class), false);
+	if (o == owner_none ? seat.self != o : sum != *bin_word(o, b)) {
+		stepped = bin_step(o, b); /* owner_none has no slab */
+		seat_open();		  /* it was open */
+		if (stepped)
+			return ash_alloc(size);
+	}
+	return alloc_rest(size, false);
 }
 
 /*
@@ -70,14 +80,18 @@ FAST void *ash_alloc(size_t size)
 	signal_fence(); /* self is read before open, see ash_inline_refill */
 	sum = opened = seat.open;
 	seat_close();
-	small = class_small[(size + 7) / 8];
+	small = seat_small(size);
 	b = bin_small(o, small);
 	at = bin_word(o, b);
 	word = load_relaxed(at);
 	/* If the seat was open (~0): a carry, and word - 1, whose AND clears the word's lowest bit. */
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
 		return ash_inline_refill(small, sum, o);
-	p = b->base + cpu_lowest_bit(word) * b->size;
+	if (SAMPLED && unlikely(sample_counts(b->size))) {
+		seat_open_again(opened);
+		return alloc_rest(size, false);
+	}
+	p = bin_lowest(b, word);
 	cpu_and(at, word, sum);
 	p = slot_predicted(p);
 	seat_open_again(opened);

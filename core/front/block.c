@@ -8,19 +8,6 @@
 #include "front/slot.h"
 #include "front/span.h"
 
-void ash_release_sized(void *p, size_t size)
-{
-	size_t have = block_bytes(CALL_RELEASE_SIZED, p);
-
-	/*
-	 * An aligned block may have a larger class than its size alone requires, so only
-	 * a size that the block cannot hold is certainly wrong.
-	 */
-	if (p != NULL && size > have)
-		misuse_size(CALL_RELEASE_SIZED, p, have);
-	ash_release(p);
-}
-
 size_t chunk_block(const struct chunk *c, const void *p)
 {
 	struct slot_ref at;
@@ -32,7 +19,7 @@ size_t chunk_block(const struct chunk *c, const void *p)
 	return span_is(c, p) ? c->span_bytes : 0;
 }
 
-size_t block_bytes(enum call call, const void *p)
+size_t block_bytes(const char *call, const void *p)
 {
 	struct chunk *c = map_find(p);
 	size_t bytes;

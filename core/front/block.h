@@ -11,6 +11,6 @@
 INTERNAL size_t chunk_block(const struct chunk *c, const void *p);
 
 /* Usable bytes of a live block, 0 for NULL; anything else is misuse by `call`. */
-INTERNAL size_t block_bytes(enum call call, const void *p);
+INTERNAL size_t block_bytes(const char *call, const void *p);
 
 #endif

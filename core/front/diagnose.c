@@ -6,13 +6,28 @@
 #include "thread/seat.h"
 
 #ifndef ASHLAR_AMALGAMATION
-__attribute__((weak)) void diagnose_nearest(const void *p, struct found *out)
+__attribute__((weak)) void ash_diagnose_nearest(const void *p, struct found *out)
 {
 	(void)p, (void)out;
 }
 #endif
 
-_Noreturn void diagnose(enum call call, const void *p)
+#if defined ASHLAR_MALLOC && !defined ASHLAR_HEAPS
+/*
+ * libashlar.so's, if the process has it.  A program that was linked with -lashlar_malloc before
+ * -lashlar has its heaps from there, and ash_release and its like from here.
+ */
+__attribute__((weak)) struct ash_heap *ash_heap_of(const void *p);
+
+static bool is_of_libashlar(const void *p)
+{
+	return ash_heap_of != NULL && ash_heap_of(p) != NULL;
+}
+#else
+#define is_of_libashlar(p) false
+#endif
+
+_Noreturn void diagnose(const char *call, const void *p)
 {
 	const char *fault = call_again(call);
 	struct found f;
@@ -20,10 +35,12 @@ _Noreturn void diagnose(enum call call, const void *p)
 	if (heap_hooks_now() != NULL)
 		heap_hooks_now()->misuse(call, p);
 	find_address(p, &f);
-	if (f.place == ASH_FOREIGN) {
+	if (f.place == ASH_FOREIGN && is_of_libashlar(p)) {
+		fault = "block of a heap of libashlar; is -lashlar behind -lashlar_malloc?";
+	} else if (f.place == ASH_FOREIGN) {
 		fault = "not a block of this allocator";
 		if (!SMALL)
-			diagnose_nearest(p, &f);
+			ash_diagnose_nearest(p, &f);
 	} else if (f.place == ASH_RECORDS) {
 		fault = "pointer to the allocator's own records";
 	} else if (f.start == NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What memory an address lies in, for diagnoses: nothing is changed, no pointer is misuse. */
+/* Finds what memory an address lies in, for diagnoses.  Changes nothing; no pointer is misuse. */
 #ifndef CORE_FIND_H
 #define CORE_FIND_H
 

@@ -2,9 +2,11 @@
 #include "ashlar.h"
 
 /* Default hooks, for programs that define none. */
+#ifndef ASHLAR_PTHREAD /* core/malloc/thread.c has it */
 __attribute__((weak)) void ash_on_thread(void)
 {
 }
+#endif
 
 __attribute__((weak)) void ash_on_no_memory(void)
 {

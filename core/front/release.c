@@ -25,11 +25,10 @@ static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, r
 		return;
 	}
 	/* Read only: an unconditional store would add a store-to-load dependency. */
-	if (unlikely(slab_has_event(s, group, word))) {
+	if (unlikely(!slab_give(s, group, word))) {
 		release_event(seat.self, s, group, word);
 		return;
 	}
-	store_release(&s->free[group], word);
 	seat.latest = p; /* see slot_predicted */
 	seat_open_again(opened);
 }
@@ -54,8 +53,39 @@ FAST void ash_release(void *p)
 	release_fast(p, release_rest);
 }
 
+static SLOW void sized_rest(void *p, size_t size)
+{
+	size_t have = block_bytes(CALL_RELEASE_SIZED, p);
+
+	/*
+	 * An aligned block may have a larger class than its size alone requires, so only
+	 * a size that the block cannot hold is certainly wrong.
+	 */
+	if (p != NULL && size > have)
+		misuse_size(CALL_RELEASE_SIZED, p, have);
+	ash_release(p);
+}
+
+/* The slot is free already. */
+static SLOW void sized_again(void *p, struct slab *s)
+{
+	(void)s;
+	diagnose(CALL_RELEASE_SIZED, p);
+}
+
+FAST void ash_release_sized(void *p, size_t size)
+{
+	uint64_t index;
+	struct slab *s;
+
+	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size))
+		sized_rest(p, size);
+	else
+		release_bit(p, s, index, sized_again);
+}
+
 #ifdef ASHLAR_MALLOC
-/* The same by other names, which only a misuse tells apart (core/base/misuse.h). */
+/* ash_release by other names: only the line that reports a misuse differs (base/misuse.h). */
 static SLOW void free_rest(void *p, struct slab *s)
 {
 	diagnose_called("free", p);

@@ -4,6 +4,7 @@
 
 #include "base/misuse.h"
 #include "front/diagnose.h"
+#include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "slab/unowned.h"
@@ -108,6 +109,8 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 {
 	uint64_t owner = load_relaxed(&s->owner);
 
+	if (SAMPLED && ((owner & OWNER_UNOWNED) != 0 || s->slot_size > SLOT_LARGE))
+		sample_gone(p);
 	if (!SEATED)
 		release_shared(p, s, index);
 	else if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
@@ -132,6 +135,8 @@ static SLOW void release_other(void *p)
 		release_slot(p, at.slab, at.index);
 		return;
 	}
+	if (SAMPLED && c != NULL && span_is(c, p))
+		sample_gone(p);
 	if (c == NULL || !span_release(c, p))
 		diagnose(CALL_RELEASE, p);
 	watch_tick();
@@ -152,6 +157,8 @@ void release_rest(void *p, struct slab *s)
 
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
+	if (SAMPLED && s->slot_size > SLOT_LARGE)
+		sample_gone(s->base);
 	owner_begin(o);
 	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
 	if (unlikely(heap_hooks_now() != NULL) && s->slot_size > SLOT_LARGE)

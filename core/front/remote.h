@@ -28,10 +28,10 @@ static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 }
 
 /*
- * The second part.  True: no notification is needed, as the pending bit is set and the
- * owner (the slab's word, read before) has a live thread; else remote_notify_slow.  From
- * here on the slab may be collected, unmade, even reused: what is done to it now are
- * hints, harmless to another slab.
+ * The second part.  True: no notification is needed, as the pending bit is set and the owner
+ * (the slab's word, read before) has a live thread; else remote_notify_slow.  From here on the
+ * slab may be collected, unmade, even reused: what the caller still writes to the record are
+ * hints, which are harmless to another slab.
  */
 static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owner)
 {

@@ -6,6 +6,7 @@
 #include "front/block.h"
 #include "front/diagnose.h"
 #include "front/remote.h"
+#include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
@@ -40,17 +41,21 @@ static SLOW void *resize_rest(void *p, size_t size)
 
 	if (p == NULL || size > PTRDIFF_MAX)
 		return ash_alloc(size); /* too large: NULL */
-	if (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->resize(c, &p, size))
+	if (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->resize(c, &p, size, 1))
 		return p;
 	if (!span_is(c, p)) {
 		if (block_fits(have, size))
 			return p;
 	} else if (size > SLOT_MAX) {
-		p = span_resize(c, p, size);
-		if (p == NULL)
+		void *resized;
+
+		sample_gone(p); /* before its memory may be another block's */
+		resized = span_resize(c, p, size);
+		sample_large(resized != NULL ? resized : p, resized != NULL ? span_size(size) : have);
+		if (resized == NULL)
 			ash_on_no_memory();
 		watch_tick(); /* memory may have been freed */
-		return p;
+		return resized;
 	}
 	return block_move(p, have, size);
 }
@@ -69,6 +74,7 @@ static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint
 static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p, size_t size))
 {
 	uint64_t index, group, word;
+	const struct bin *b;
 	struct slab *s;
 	size_t have;
 	void *moved;
@@ -86,7 +92,8 @@ static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p,
 	if (unlikely(size > SLOT_SMALL)) /* the string instruction is faster */
 		return block_move(p, have, size);
 	seat_close();
-	moved = bin_slot(seat.self, bin_small(seat.self, class_small[(size + 7) / 8]), &clean);
+	b = bin_small(seat.self, seat_small(size));
+	moved = sample_in(seat.self, b) ? NULL : bin_slot(seat.self, b, &clean);
 	if (unlikely(moved == NULL)) {
 		seat_open();
 		return block_move(p, have, size);
@@ -94,9 +101,8 @@ static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p,
 	vec16_copy(moved, p, size < have ? size : have);
 	word = load_relaxed(&s->free[group]); /* the new block may be of the same group */
 	(void)cpu_set_bit(&word, index);
-	if (unlikely(slab_has_event(s, group, word)))
+	if (unlikely(!slab_give(s, group, word)))
 		return resize_event(moved, s, group, word);
-	store_release(&s->free[group], word);
 	seat_open();
 	return moved;
 }

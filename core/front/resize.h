@@ -6,6 +6,15 @@
 #include "base/bits.h"
 #include "internal.h"
 
+/* In the place of an alignment: the block must not move. */
+#define RESIZE_IN_PLACE ((size_t)0)
+
+/* True: a block at p may stay there if it fits; alignment: a power of two, or RESIZE_IN_PLACE. */
+static inline bool resize_may_stay(const void *p, size_t alignment)
+{
+	return alignment == RESIZE_IN_PLACE || ((uintptr_t)p & (alignment - 1)) == 0;
+}
+
 /* True: a block of `have` bytes can stay in place if it gets this size. */
 INTERNAL bool block_fits(size_t have, size_t size);
 

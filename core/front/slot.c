@@ -2,13 +2,15 @@
 #include "front/slot.h"
 
 #include "backend/heap.h"
+#include "front/sample.h"
 #include "slab/unowned.h"
 #include "thread/large.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
 #include "thread/watch.h"
 
-void *slot_alloc(unsigned class, bool *clean)
+/* A slot from the cheapest source that has one. */
+static void *slot_any(unsigned class, bool *clean)
 {
 	struct owner *o = seat_take();
 	void *p;
@@ -28,6 +30,24 @@ void *slot_alloc(unsigned class, bool *clean)
 	return p;
 }
 
+void *slot_alloc(unsigned class, bool *clean)
+{
+	void *p;
+
+	if (SAMPLED && class <= CLASS_ONE && sample_is_due(class_size(class))) {
+		p = unowned_slot(&heap_default, class);
+		if (likely(p != NULL)) { /* else no sample: its release might be fast */
+			sample_take(p, class_size(class));
+			*clean = false;
+			return p;
+		}
+	}
+	p = slot_any(class, clean);
+	if (SAMPLED && class > CLASS_ONE && p != NULL)
+		sample_large(p, class_size(class));
+	return p;
+}
+
 /* Above SLOT_LARGE blocks do not come from bins, and above SLOT_MAX not from slabs. */
 static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
 {
@@ -39,6 +59,8 @@ static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
 		owner_end(o);
 	}
 	seat_open();
+	if (SAMPLED && p != NULL)
+		sample_large(p, class_size(class_larger(size)));
 	return p;
 }
 
@@ -54,9 +76,9 @@ void *slot_try(size_t size, bool *clean)
 	o = seat.self;
 	if (unlikely(size > SLOT_LARGE))
 		return slot_try_large(o, size, clean);
-	b = likely(size <= SLOT_SMALL) ? bin_small(o, class_small[(size + 7) / 8])
+	b = likely(size <= SLOT_SMALL) ? bin_small(o, seat_small(size))
 				       : &o->bins[class_larger(size)];
-	p = bin_slot(o, b, clean);
+	p = sample_in(o, b) ? NULL : bin_slot(o, b, clean);
 	if (likely(p != NULL))
 		p = slot_predicted(p);
 	seat_open();

@@ -52,6 +52,28 @@ static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *
 INTERNAL bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
 INTERNAL bool slot_is_taken(const struct slot_ref *at);
 
+#ifdef CPU_LOADS_PAIRS
+/*
+ * The tests of own_slot with one branch for all.  The loads need no order among them: if the
+ * owner is the caller, the caller wrote all four words, or took the record over from their
+ * writer; if not, what the others say is not used.
+ */
+static ALWAYS_INLINE bool own_slot_by_pairs(const struct slab *s, const void *p, uint64_t *index)
+{
+	uint64_t owner, base, reciprocal, slots;
+	unsigned __int128 product;
+
+	_Static_assert(offsetof(struct slab, base) == 8 && offsetof(struct slab, slots) == 24, "pairs");
+	cpu_load_pair(s, offsetof(struct slab, owner), owner, base);
+	cpu_load_pair(s, offsetof(struct slab, reciprocal), reciprocal, slots);
+	reciprocal &= seat.open;
+	product = (unsigned __int128)((uintptr_t)p - base) * reciprocal;
+	*index = (uint64_t)(product >> 64);
+	return (owner == (uint64_t)(uintptr_t)seat.self) & ((uint64_t)product < reciprocal) &
+	       (*index < slots);
+}
+#endif
+
 /*
  * True: p is a slot (*index) of the caller's own slab, and the seat is open.  *s is the
  * slab that map_guess_slab gave, in either case.
@@ -67,6 +89,9 @@ static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *ind
 		return false;
 #ifdef CPU_TLS_IS_COMPUTED
 	(void)CPU_KEEP(seat.open); /* loaded together with self */
+#endif
+#ifdef CPU_LOADS_PAIRS
+	return own_slot_by_pairs(*s, p, index);
 #endif
 	if (unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
 		return false;

@@ -2,12 +2,13 @@
 #include "front/span.h"
 
 #include "backend/region.h"
+#include "backend/region_advice.h"
 #include "backend/retain.h"
 #include "memory.h"
 #include "pages.h"
 #include "slab/unowned.h"
 
-static size_t span_chunks_for(size_t bytes)
+static __attribute__((noinline)) size_t span_chunks_for(size_t bytes)
 {
 	return (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
 }
@@ -27,15 +28,11 @@ static struct run run_of(const struct chunk *c)
 static void run_used(struct run run, size_t n, bool zero)
 {
 	struct heap *h = run.region->heap;
-	size_t dirty = 0;
+	size_t dirty = region_dirty(run, n);
 
-	/* Test the whole run first: most large runs are clean. */
-	if (!region_is_clean(run, n)) {
-		dirty = region_dirty(run, n);
-		if (zero)
-			pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
-	}
-	heap_cleaned(h, dirty * CHUNK_UNITS);
+	if (zero && dirty > 0)
+		pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
+	heap_cleaned(h, dirty * CHUNK_UNITS, n * CHUNK_UNITS);
 	retain_fresh(h, (n - dirty) * CHUNK_UNITS);
 }
 
@@ -53,15 +50,14 @@ static void run_return(struct run run, size_t n)
 	bool clean = bytes > h->options->retain / 2 && !pages_there(base + bytes / 2) &&
 		     pages_purge(base, bytes, h->sharing);
 
-	if (!clean)
-		heap_dirtied(h, n * CHUNK_UNITS);
+	heap_dirtied(h, clean ? 0 : n * CHUNK_UNITS, n * CHUNK_UNITS);
 	region_give(run, n, clean);
 	if (n >= SPAN_REGION && load_relaxed(&h->locked) != 0)
 		(void)region_trim(h); /* locked memory cannot be purged, so unmap it */
 }
 
 /*
- * Sets the span's record, its advice and its tail.  A tail larger than an eighth of the
+ * Sets the span's record, its advice and its tail.  A tail larger than a quarter of the
  * block is purged, as it may be resident from a larger or an earlier block and nothing
  * else will use it.  The last chunk gets no huge page if it is used to an eighth at most.
  */
@@ -79,7 +75,7 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
 	store_relaxed(&c->index, (uint32_t)run.first);
 	store_relaxed(&c->span_chunks, (uint32_t)n);
 	store_relaxed(&c->span_bytes, size);
-	if (tail > bytes / 8)
+	if (tail > bytes / RETAIN_PART)
 		(void)pages_purge(base + size, tail, run.region->heap->sharing);
 	if (advice == ADVICE_HUGE && n > 1)
 		n -= tail > CHUNK_SIZE / 8 * 7;
@@ -102,16 +98,19 @@ static void *span_publish(struct chunk *c)
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = span_chunks_for(bytes);
-	size_t chunks = alignment < CHUNK_SIZE ? 1 : alignment >> CHUNK_SHIFT;
-	struct run run = region_claim(h, n, chunks, false);
+	size_t chunks = ((alignment - 1) >> CHUNK_SHIFT) + 1; /* a power of two, too */
+	struct run run;
 	struct chunk *c;
 
-	if (run.region == NULL && unowned_shrink(h) > 0)
+	do
 		run = region_claim(h, n, chunks, false);
+	while (run.region == NULL && unowned_shrink(h) > 0);
 	if (run.region == NULL)
 		return NULL;
+	if (!SMALL && !zero && n < SPAN_REGION)
+		retain_lend(run, n);
 	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED);
-	run_used(run, n, zero); /* after the tail was purged */
+	run_used(run, n, zero); /* the tail was purged before */
 	if (!zero && h->options->huge == ASH_HUGE_POPULATE)
 		(void)pages_commit(c->base, c->span_bytes);
 	return span_publish(c);

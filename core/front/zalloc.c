@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocating calls other than ash_alloc. */
-#include "front/alloc.h"
+#include "front/zalloc.h"
 
 #include "ashlar.h"
+#include "front/alloc.h"
+#include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
@@ -27,21 +29,25 @@ void *ash_zalloc(size_t count, size_t size)
 	return p;
 }
 
-static SLOW void *aligned_rest(size_t alignment, size_t size)
+SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero)
 {
+	bool clean = true;
 	void *p = NULL;
 	unsigned class;
-	bool clean;
 
 	if (span_may_align(alignment) && size <= PTRDIFF_MAX) {
 		class = class_aligned(size, alignment);
 		if (class < CLASSES)
 			p = slot_alloc(class, &clean);
 		else
-			p = span_alloc(&heap_default, size > 0 ? size : 1, alignment, false);
+			p = span_alloc(&heap_default, size > 0 ? size : 1, alignment, zero);
+		if (SAMPLED && p != NULL && class >= CLASSES)
+			sample_large(p, span_size(size > 0 ? size : 1));
 	}
 	if (p == NULL)
 		ash_on_no_memory();
+	else if (zero && !clean)
+		memset(p, 0, size);
 	return p;
 }
 
@@ -56,7 +62,7 @@ void *ash_aligned_alloc(size_t alignment, size_t size)
 	if (likely(most < UNIT_SIZE) && likely(bits_is_power(alignment)) &&
 	    likely(size <= SLOT_MAX - UNIT_SIZE))
 		return ash_alloc(size > 0 ? (size + most) & ~most : alignment);
-	return aligned_rest(alignment, size);
+	return alloc_aligned_rest(alignment, size, false);
 }
 
 size_t ash_good_size(size_t size)

@@ -8,6 +8,7 @@
 #define CORE_INSTANCE_H
 
 #include "ashlar_heap.h"
+#include "arena/arena_handle.h"
 #include "backend/heap.h"
 
 static inline struct heap *heap_of(ash_heap *heap)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/instance_alloc.h"
 
-#include "arena/arena_alloc.h"
+#include "arena/arena_call.h"
+#include "arena/arena_handle.h"
 #include "backend/map.h"
 #include "backend/retain.h"
 #include "front/slot.h"
@@ -12,17 +13,23 @@
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/census_join.h"
+#include "shm/intent.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
+#include "thread/bin.h"
 #include "thread/refill.h"
 #include "thread/watch.h"
 
-/* Takes the bin's lowest free slot; `at`: the address of its word, which is not 0. */
-static inline void *slot_take(const struct heap *h, struct owner *o, struct bin *b, uint64_t *at)
+/*
+ * Takes the bin's lowest free slot; `at`: the address of its word, which is not 0.  draft: the
+ * intent that names the block, or NULL.
+ */
+static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin *b, uint64_t *at,
+				     struct intent *draft)
 {
 	uint64_t word = load_relaxed(at);
 	unsigned bit = (unsigned)cpu_lowest_bit(word);
-	char *p = b->base + bit * b->size;
+	char *p = bin_lowest(b, word);
 	uint16_t *tags;
 
 	if (h->sharing != PAGES_SHARED) {
@@ -33,8 +40,15 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 	/*
 	 * In this order, as the thread may be killed at any point (recover.h): first the
 	 * slot is recorded as in flight, then its tag is set, then it is taken.  When it is
-	 * no longer in flight, nothing is left to undo.
+	 * no longer in flight, nothing is left to undo.  A draft is never in flight: until it
+	 * is published, it has the tag of its intent.
 	 */
+	if (draft != NULL) {
+		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
+		store_release(&tags[bit], intent_tag(store_of(h), draft));
+		store_release(at, bits_without_lowest(word));
+		return p;
+	}
 	store_release(&o->flight, (uint64_t)(uintptr_t)p);
 	store_release(&tags[bit], (uint16_t)o->census);
 	store_release(at, bits_without_lowest(word));
@@ -42,18 +56,28 @@ static inline void *slot_take(const struct heap *h, struct owner *o, struct bin 
 	return p;
 }
 
+/* The tag of a block that is not taken by slot_take; a draft gets its intent's. */
+static uint16_t tag_for(struct heap *h, struct owner *self, const struct intent *draft)
+{
+	if (h->sharing != PAGES_SHARED)
+		return TAG_NONE;
+	return draft != NULL ? intent_tag(store_of(h), draft) : census_mine(store_of(h), self);
+}
+
 /*
  * A slot of an unowned slab, for a thread without a record.  rest: for a thread whose slabs
  * are full, while no memory is left for another slab.
  */
-static void *slot_unowned(struct heap *h, unsigned class, bool rest)
+static void *slot_unowned(struct heap *h, unsigned class, bool rest, struct intent *draft)
 {
 	struct owner *self = seats_self(h);
-	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), self) : TAG_NONE;
+	uint16_t tag = tag_for(h, self, draft);
 	struct building b = building_begin(h, self);
 	void *p = rest ? unowned_rest(h, class) : unowned_slot(h, class);
 	struct slot_ref at;
 
+	if (p != NULL && draft != NULL)
+		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
 	if (p != NULL && h->sharing == PAGES_SHARED && slot_find(map_find(p), p, &at))
 		/* Pairs with lost_slots: a slot with a tag is not in flight. */
 		store_release(census_tag(at.slab, at.index), tag);
@@ -62,17 +86,19 @@ static void *slot_unowned(struct heap *h, unsigned class, bool rest)
 }
 
 /* A slot of the class; clean: it is known to read zero.  NULL: no memory. */
-static void *slot(struct heap *h, unsigned class, bool *clean)
+static void *slot(struct heap *h, unsigned class, bool *clean, struct intent *draft)
 {
 	struct seat_entry *t;
-	struct owner *o = seats_take(h, &t);
+	struct owner *o = seats_guess(h, &t);
 	struct bin *bin;
 	void *p = NULL;
 	bool more = true;
 
+	if (unlikely(o == NULL))
+		o = seats_take(h, &t);
 	if (unlikely(o == NULL)) {
 		*clean = false;
-		return slot_unowned(h, class, false);
+		return slot_unowned(h, class, false, draft);
 	}
 	bin = &o->bins[class];
 	while (unlikely(load_relaxed(bin_word(o, bin)) == 0) && more) {
@@ -84,23 +110,25 @@ static void *slot(struct heap *h, unsigned class, bool *clean)
 	}
 	if (more) {
 		*clean = ((bin->slab->dirty >> (bin_word(o, bin) - bin->slab->free)) & 1) == 0;
-		p = slot_take(h, o, bin, bin_word(o, bin));
+		p = slot_take(h, o, bin, bin_word(o, bin), draft);
 	}
 	seats_give(t, o);
 	if (unlikely(p == NULL)) {
 		*clean = false;
-		p = slot_unowned(h, class, true);
+		p = slot_unowned(h, class, true, draft);
 	}
 	return p;
 }
 
-static void *span(struct heap *h, size_t size, size_t alignment, bool zero)
+static void *span(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
 {
 	struct seats_call call = seats_enter(h);
-	uint16_t tag = h->sharing == PAGES_SHARED ? census_mine(store_of(h), call.self) : TAG_NONE;
+	uint16_t tag = tag_for(h, call.self, draft);
 	struct building b = building_begin(h, call.self);
 	char *p = span_alloc(h, size, alignment, zero);
 
+	if (p != NULL && draft != NULL)
+		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
 	/* Pairs with examine_chunk: a span without a tag was not handed out. */
 	if (p != NULL && h->sharing == PAGES_SHARED)
 		store_release(&map_find(p)->clean, tag);
@@ -109,15 +137,15 @@ static void *span(struct heap *h, size_t size, size_t alignment, bool zero)
 	return p;
 }
 
-static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero)
+static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
 {
 	unsigned class = class_aligned(size, alignment);
 	bool clean;
 	void *p;
 
 	if (class == CLASSES)
-		return span(h, size > 0 ? size : 1, alignment, zero);
-	p = slot(h, class, &clean);
+		return span(h, size > 0 ? size : 1, alignment, zero, draft);
+	p = slot(h, class, &clean, draft);
 	if (p != NULL && zero && !clean)
 		memset(p, 0, size);
 	return p;
@@ -133,26 +161,34 @@ static void gather(struct heap *h)
 	seats_exit(call);
 }
 
-void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
+/* NULL: there is no memory, even after recovery and after empty slabs were gathered. */
+static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
 {
-	void *p;
+	void *p = attempt(h, size, alignment, zero, draft);
 
-	if (!span_may_align(alignment) || size > PTRDIFF_MAX)
-		return NULL;
-	if (arena_of(heap_public(h)) != NULL) {
-		p = arena_alloc(arena_of(heap_public(h)), size, alignment);
-		if (p != NULL && zero)
-			memset(p, 0, size);
-		return p;
-	}
-	p = attempt(h, size, alignment, zero);
 	/* Before NULL is returned, recovers what dead threads left, and gathers empty slabs. */
 	if (p == NULL && h->sharing == PAGES_SHARED) {
 		(void)ash_heap_recover(heap_public(h));
 		gather(h);
-		p = attempt(h, size, alignment, zero);
+		p = attempt(h, size, alignment, zero, draft);
 	}
 	return p;
+}
+
+void *instance_draft(struct heap *h, size_t size, bool zero, struct intent *draft)
+{
+	return size > PTRDIFF_MAX ? NULL : attempts(h, size, 1, zero, draft);
+}
+
+void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
+{
+	struct arena *a = arena_of(heap_public(h));
+
+	if (a != NULL)
+		return arena_call_alloc(a, size, alignment, zero);
+	if (!span_may_align(alignment) || size > PTRDIFF_MAX)
+		return NULL;
+	return attempts(h, size, alignment, zero, NULL);
 }
 
 static __attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_t size)
@@ -162,7 +198,7 @@ static __attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_
 
 	if (unlikely(h->sharing >= PAGES_CALLERS))
 		return instance_alloc(h, size, 1, false);
-	if (likely(size <= SLOT_MAX) && likely((p = slot(h, class_of(size), &clean)) != NULL))
+	if (likely(size <= SLOT_MAX) && likely((p = slot(h, class_of(size), &clean, NULL)) != NULL))
 		return p;
 	return instance_alloc(h, size, 1, false);
 }
@@ -188,7 +224,7 @@ FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 		seats_give(t, o);
 		return instance_alloc_slow(h, size);
 	}
-	p = slot_take(h, o, b, word);
+	p = slot_take(h, o, b, word, NULL);
 	seats_give(t, o);
 	return p;
 }
@@ -209,7 +245,5 @@ void *ash_heap_aligned_alloc(ash_heap *heap, size_t alignment, size_t size)
 
 size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
-	if (arena_of(heap) != NULL && size <= PTRDIFF_MAX)
-		return size <= GRANULE ? GRANULE : (size + GRANULE - 1) & ~(GRANULE - 1);
-	return ash_good_size(size);
+	return arena_of(heap) != NULL ? arena_good_size(size) : ash_good_size(size);
 }

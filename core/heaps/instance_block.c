@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/instance_block.h"
 
-#include "arena/arena.h"
-#include "arena/arena_misuse.h"
+#include "arena/arena_call.h"
+#include "arena/arena_handle.h"
 #include "backend/map.h"
 #include "front/block.h"
 #include "front/diagnose.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
 
-struct chunk *instance_chunk(ash_heap *heap, enum call call, const void *p)
+struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p)
 {
 	struct chunk *c = map_find(p);
 
@@ -18,21 +18,15 @@ struct chunk *instance_chunk(ash_heap *heap, enum call call, const void *p)
 	return c;
 }
 
-size_t instance_bytes(ash_heap *heap, enum call call, const void *p)
+size_t instance_bytes(ash_heap *heap, const char *call, const void *p)
 {
 	struct arena *a = arena_of(heap);
 	size_t bytes;
 
+	if (a != NULL)
+		return arena_call_bytes(a, call, p);
 	if (p == NULL)
 		return 0;
-	if (a != NULL) {
-		if (!arena_has(a, p))
-			misuse_heap(call, p);
-		bytes = arena_bytes(a, p);
-		if (bytes == 0)
-			arena_misuse(a, call, p);
-		return bytes;
-	}
 	bytes = chunk_block(instance_chunk(heap, call, p), p);
 	if (bytes == 0)
 		diagnose(call, p);

@@ -9,8 +9,8 @@
 struct chunk;
 
 /* The chunk of a block, which must belong to the heap, no arena. */
-INTERNAL struct chunk *instance_chunk(ash_heap *heap, enum call call, const void *p);
+INTERNAL struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p);
 /* Bytes of a block, which must belong to the heap; 0 for NULL. */
-INTERNAL size_t instance_bytes(ash_heap *heap, enum call call, const void *p);
+INTERNAL size_t instance_bytes(ash_heap *heap, const char *call, const void *p);
 
 #endif

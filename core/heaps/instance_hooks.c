@@ -2,11 +2,13 @@
 #include "heaps/instance_hooks.h"
 
 #include "arena/arena_alloc.h"
+#include "arena/arena_handle.h"
 #include "arena/arena_misuse.h"
 #include "arena/arena_walk.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "diagnostics/blocks.h"
+#include "front/resize.h"
 #include "heaps/instance.h"
 #include "heaps/instance_release.h"
 #include "heaps/instance_resize.h"
@@ -40,19 +42,22 @@ static bool release(struct chunk *c, void *p)
 	return true;
 }
 
-static bool resize(struct chunk *c, void **p, size_t size)
+static bool resize(struct chunk *c, void **p, size_t size, size_t alignment)
 {
 	struct arena *a = arenas_find(*p);
 
-	if (a != NULL)
-		*p = arena_resize(a, *p, size);
+	if (a != NULL && alignment == RESIZE_IN_PLACE)
+		*p = arena_fit(a, *p, size) ? *p : NULL;
+	else if (a != NULL)
+		*p = arena_resize(a, *p, size, alignment);
 	else if (c == NULL)
 		return false;
 	else if (c->region->heap == &heap_default) {
-		arenas_gone_with(c, *p);
+		if (alignment != RESIZE_IN_PLACE)
+			arenas_gone_with(c, *p);
 		return false;
 	} else
-		*p = instance_resize(c, *p, size);
+		*p = instance_resize(c, *p, size, alignment);
 	return true;
 }
 
@@ -63,7 +68,7 @@ static size_t bytes(const void *p)
 	return a == NULL ? 0 : arena_bytes(a, p);
 }
 
-static void report(enum call call, const void *p)
+static void report(const char *call, const void *p)
 {
 	struct arena *a = arenas_find(p);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/instance_release.h"
 
-#include "arena/arena_alloc.h"
-#include "arena/arena_misuse.h"
+#include "arena/arena_call.h"
+#include "arena/arena_handle.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
@@ -15,6 +15,7 @@
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/census_join.h"
+#include "shm/seal.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
 #include "thread/collect.h"
@@ -30,10 +31,8 @@ static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 
 	if (!slot_is_taken(&at))
 		return false;
-	if (!slab_has_event(s, at.group, word)) {
-		store_release(&s->free[at.group], word);
+	if (slab_give(s, at.group, word))
 		return true;
-	}
 	/* The slab may change its list, or be empty. */
 	b = building_begin(h, o);
 	settle_freed(o, s, at.group, word);
@@ -62,8 +61,8 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 	return done;
 }
 
-/* The same for a slot of another owner's slab. */
-static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
+/* The same for a slot of another owner's slab; tagged: its tag names an intent (intent.h). */
+static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool tagged)
 {
 	struct owner *vacant;
 	struct building b;
@@ -71,13 +70,18 @@ static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
 	if (h->sharing == PAGES_SHARED) {
 		if (!slot_is_taken(&at))
 			return false;
-		store_release(census_tag(at.slab, at.index),
-			      (uint16_t)(census_mine(store_of(h), self) | TAG_LEAVING));
+		if (call.self == NULL)
+			seal_touch(store_of(h));
+		/* Not in flight: a thread that dies before its release leaves its process a block. */
+		if (!tagged)
+			store_release(census_tag(at.slab, at.index),
+				      call.owner != NULL ? census_leaving(call.owner)
+							 : census_mine(store_of(h), call.self));
 	}
 	if (!remote_free(&at, &vacant))
 		return false;
 	if (vacant != NULL) {
-		b = building_begin(h, self);
+		b = building_begin(h, call.self);
 		collect_vacant(vacant);
 		building_end(b);
 	}
@@ -88,7 +92,7 @@ static bool free_remote(struct heap *h, struct owner *self, struct slot_ref at)
 static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
 {
 	struct building b = building_begin(h, call.self);
-	bool done = span_release(c, p), running = retain_tick(h, 1);
+	bool done = span_release(c, p), running = retain_tick(h, RETAIN_TICK);
 
 	if (call.owner != NULL)
 		watch_update(call.owner, running);
@@ -97,7 +101,7 @@ static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, v
 }
 
 /* Any block of the heap. */
-static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
+static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p, bool tagged)
 {
 	struct slot_ref at;
 
@@ -107,7 +111,7 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 		return free_own(h, call.owner, at);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
 		return free_unowned(h, call.self, at);
-	return free_remote(h, call.self, at);
+	return free_remote(h, call, at, tagged);
 }
 
 /*
@@ -143,7 +147,7 @@ out:
 	return done;
 }
 
-static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, enum call from)
+static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, const char *from)
 {
 	struct heap *h = c->region->heap;
 	struct seats_call call;
@@ -153,12 +157,27 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, enu
 	call = seats_enter(h);
 	if (call.owner != NULL)
 		store_release(&call.owner->flight, (uint64_t)(uintptr_t)p);
-	done = block_free(h, call, c, p);
+	done = block_free(h, call, c, p, false);
 	if (call.owner != NULL)
 		store_release(&call.owner->flight, 0);
 	seats_exit(call);
 	if (!done)
 		diagnose(from, p);
+}
+
+bool instance_release_tagged(struct heap *h, void *p)
+{
+	struct chunk *c = map_find(p);
+	struct seats_call call;
+	bool done;
+
+	if (c == NULL || c->region->heap != h)
+		return false;
+	arenas_gone_with(c, p);
+	call = seats_enter(h);
+	done = block_free(h, call, c, p, true);
+	seats_exit(call);
+	return done;
 }
 
 void instance_release(struct chunk *c, void *p)
@@ -174,14 +193,10 @@ static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 {
 	struct arena *a = arena_of(heap);
 
-	if (p == NULL)
-		return;
-	if (a == NULL)
+	if (a != NULL)
+		arena_call_release(a, CALL_HEAP_RELEASE, p);
+	else if (p != NULL)
 		release_slow(instance_chunk(heap, CALL_HEAP_RELEASE, p), p, CALL_HEAP_RELEASE);
-	else if (!arena_has(a, p))
-		misuse_heap(CALL_HEAP_RELEASE, p);
-	else if (!arena_release(a, p))
-		arena_misuse(a, CALL_HEAP_RELEASE, p);
 }
 
 FAST void ash_heap_release(ash_heap *heap, void *p)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/instance_resize.h"
 
-#include "arena/arena_alloc.h"
+#include "arena/arena_call.h"
+#include "arena/arena_handle.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
@@ -9,6 +10,7 @@
 #include "front/resize.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "front/span_move.h"
 #include "heaps/instance.h"
 #include "heaps/instance_alloc.h"
 #include "heaps/instance_block.h"
@@ -17,33 +19,43 @@
 #include "shm/building.h"
 #include "shm/seats.h"
 
-void *instance_resize(struct chunk *c, void *p, size_t size)
+/* Resizes a span in place.  False: not possible. */
+static bool span_stays(struct heap *h, struct chunk *c, size_t size)
 {
-	struct heap *h = c->region->heap;
+	struct building b = building_begin(h, seats_self(h));
+	bool fits = span_fit(c, size > 0 ? size : 1);
+
+	(void)retain_tick(h, RETAIN_TICK); /* the span may be smaller now */
+	building_end(b);
+	return fits;
+}
+
+void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
+{
+	bool in_place = alignment == RESIZE_IN_PLACE, stays = resize_may_stay(p, alignment);
 	size_t have = chunk_block(c, p);
-	bool fits;
+	struct heap *h = c->region->heap;
 	void *moved;
 
-	arenas_gone_with(c, p);
-	if (h->sharing == PAGES_PRIVATE && span_is(c, p) && size > SLOT_MAX) {
-		moved = span_resize(c, p, size);
-		(void)retain_tick(h, 1); /* the span may be smaller now */
-		return moved;
+	if (!in_place || size < have)
+		arenas_gone_with(c, p);
+	if (!span_is(c, p)) {
+		if (in_place ? size <= have : stays && block_fits(have, size < alignment ? alignment : size))
+			return p;
+	} else if (in_place || class_aligned(size, alignment) == CLASSES) {
+		if (stays && span_stays(h, c, size))
+			return p;
+		if (!in_place && h->sharing == PAGES_PRIVATE) {
+			moved = span_aligned_resize(c, p, size > 0 ? size : 1, alignment);
+			(void)retain_tick(h, RETAIN_TICK);
+			return moved;
+		}
 	}
-	if (span_is(c, p) && size > SLOT_MAX) {
-		struct building b = building_begin(h, seats_self(h));
-
-		fits = span_fit(c, size);
-		(void)retain_tick(h, 1);
-		building_end(b);
-	} else {
-		fits = !span_is(c, p) && block_fits(have, size);
-	}
-	if (fits)
-		return p;
-	moved = instance_alloc(h, size, 1, false);
+	if (in_place)
+		return NULL;
+	moved = instance_alloc(h, size, alignment, false);
 	if (moved == NULL)
-		return size <= have ? p : NULL; /* a smaller block needs no memory */
+		return stays && size <= have ? p : NULL; /* a smaller block needs no memory */
 	memcpy(moved, p, size < have ? size : have);
 	instance_release(c, p);
 	return moved;
@@ -53,10 +65,10 @@ void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
 {
 	struct arena *a = arena_of(heap);
 
+	if (a != NULL)
+		return arena_call_resize(a, CALL_HEAP_RESIZE, p, 1, size);
 	if (p == NULL)
 		return ash_heap_alloc(heap, size);
 	(void)instance_bytes(heap, CALL_HEAP_RESIZE, p);
-	if (size > PTRDIFF_MAX)
-		return NULL;
-	return a != NULL ? arena_resize(a, p, size) : instance_resize(map_find(p), p, size);
+	return size > PTRDIFF_MAX ? NULL : instance_resize(map_find(p), p, size, 1);
 }

@@ -5,7 +5,10 @@
 
 #include "backend/chunk.h"
 
-/* Resizes the block at p in this chunk.  NULL: no memory, and the block is intact. */
-INTERNAL void *instance_resize(struct chunk *c, void *p, size_t size);
+/*
+ * Resizes the block at p in this chunk; alignment: of the result, see front/resize.h.  NULL: no
+ * memory, or not possible in place, and the block is intact.
+ */
+INTERNAL void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment);
 
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls on a whole heap: detach, trim, statistics, check, recovery, root. */
 #include "arena/arena_check.h"
+#include "arena/arena_handle.h"
 #include "arena/arena_walk.h"
 #include "diagnostics/check.h"
 #include "diagnostics/stats.h"
 #include "front/trim.h"
 #include "heaps/instance.h"
 #include "shm/building.h"
+#include "shm/intent.h"
 #include "shm/record_leave.h"
 #include "shm/recover.h"
+#include "shm/seal.h"
 #include "shm/seats.h"
+#include "shm/store_extend.h"
 #include "thread/seat.h"
 
 void ash_heap_thread_detach(ash_heap *heap)
@@ -18,8 +22,19 @@ void ash_heap_thread_detach(ash_heap *heap)
 	struct seat_entry *t;
 	struct owner *o;
 
-	if (arena_of(heap) != NULL || (o = seats_take(h, &t)) == NULL)
+	if (arena_of(heap) != NULL)
 		return;
+	/* In a sealed file no thread has a record, and taking one would break the seal. */
+	if (h->sharing == PAGES_SHARED && seal_state(load_acquire(&store_of(h)->seal)) == SEAL_WHOLE)
+		return;
+	o = seats_take(h, &t);
+	if (o == NULL)
+		return;
+	/* A handler that interrupted a change does nothing, as where it finds the seat closed. */
+	if (h->sharing == PAGES_SHARED && intents_busy(o)) {
+		seats_give(t, o);
+		return;
+	}
 	record_rest(h, o);
 	/*
 	 * From here on another thread may hold the record and change its counter, so
@@ -48,7 +63,7 @@ size_t ash_heap_trim(ash_heap *heap, size_t keep)
 	return bytes;
 }
 
-void ash_heap_stats(ash_heap *heap, struct ash_stats *out)
+void ash_heap_stats(ash_heap *heap, struct ash_statistics *out)
 {
 	if (arena_of(heap) != NULL)
 		arena_stats(arena_of(heap), out);
@@ -88,7 +103,7 @@ void *ash_heap_root(ash_heap *heap)
 {
 	struct arena *a = arena_of(heap);
 	/* Pairs with ash_heap_set_root: what the root points to is complete. */
-	uint64_t root = load_acquire(a != NULL ? &a->root : &heap_of(heap)->root);
+	uint64_t root = a != NULL ? load_acquire(&a->root) : intent_read(heap_of(heap), &heap_of(heap)->root);
 
 	return (void *)root; /* NOLINT: an address */
 }
@@ -97,5 +112,24 @@ void ash_heap_set_root(ash_heap *heap, void *root)
 {
 	struct arena *a = arena_of(heap);
 
+	if (a == NULL && heap_of(heap)->sharing == PAGES_SHARED)
+		seal_touch(store_of(heap_of(heap)));
 	store_release(a != NULL ? &a->root : &heap_of(heap)->root, (uint64_t)(uintptr_t)root);
+}
+
+bool ash_heap_extend(ash_heap *heap, size_t capacity)
+{
+	struct heap *h = heap_of(heap);
+	struct seats_call call;
+	struct building b;
+	bool done;
+
+	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED)
+		return false;
+	call = seats_enter(h);
+	b = building_begin(h, call.self);
+	done = store_extend(store_of(h), capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0));
+	building_end(b);
+	seats_exit(call);
+	return done;
 }

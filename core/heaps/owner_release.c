@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The release of the blocks that a dead process left. */
-#include "arena/arena.h"
+#include "arena/arena_handle.h"
 #include "ashlar_heap.h"
+#include "diagnostics/blocks.h"
 #include "heaps/instance.h"
 #include "shm/census.h"
 
@@ -37,9 +38,9 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
 	s = store_of(h);
 	if (!census_is_over(s, (unsigned)owner - 1, load_acquire(&s->census[owner - 1])))
 		return 0;
-	/* First what it left in the middle of a call. */
+	/* First completes what the process left in the middle of a call. */
 	(void)ash_heap_recover(heap);
-	(void)ash_heap_walk(heap, release_if_left, &l);
+	(void)ash_blocks_visit(heap, release_if_left, &l);
 	/* The entry can be reused by another process. */
 	word = load_acquire(&s->census[owner - 1]);
 	if (!census_is_held(s, owner) && (word & CENSUS_OVER) != 0 &&

@@ -8,15 +8,18 @@
  * fork, at once and without an atfork handler.  No function takes a lock or
  * waits for another thread.  Sizes are in bytes.
  *
- * Out of memory: the result is NULL; nothing is printed, and there is no errno
- * at this level.  Detected misuse (a pointer that is not the start of a live
- * block of Ashlar) prints one fixed line on file descriptor 2, which names the
- * function, the pointer, the fault and the block around the pointer; calls
- * ash_on_misuse; and ends the process, by a trap (SIGILL) or, in libashlar_malloc,
- * by SIGABRT.
+ * Out of memory: the result is NULL; nothing is printed, and there is no errno at this level.
+ * Detected misuse (a pointer that is not the start of a live block of Ashlar) prints one fixed
+ * line on file descriptor 2, which names the function, the pointer, the fault and the block
+ * around the pointer; calls ash_on_misuse; and ends the process, by a trap (SIGILL) or, in
+ * libashlar_malloc, by SIGABRT.  A pointer with a tag in its top byte (aarch64: top byte
+ * ignore) is another address, and so reported as foreign: remove the tag first.
  *
- * Threads: a thread needs working thread-local storage (%fs) before its first
- * call, and should call ash_thread_detach before it ends.
+ * Threads: a thread needs working thread-local storage (%fs) before its first call, and should
+ * call ash_thread_detach before it ends.  No call checks that the storage exists: without it
+ * the first call is a SIGSEGV.  ashlar_start.h (libashlar_start.a) has a program start and
+ * threads that set it up; ashlar_tls_init, for programs with a start of their own; and
+ * ashlar_tls_check, which prints a line if it is missing.
  */
 #ifndef ASHLAR_H
 #define ASHLAR_H
@@ -53,6 +56,10 @@ void *ash_zalloc(size_t count, size_t size) __attribute__((malloc, warn_unused_r
 void *ash_aligned_alloc(size_t alignment, size_t size)
 	__attribute__((malloc, warn_unused_result));
 
+/* The same, with all bytes of the block zero; cleared only as in ash_zalloc. */
+void *ash_aligned_zalloc(size_t alignment, size_t size)
+	__attribute__((malloc, warn_unused_result));
+
 /*
  * Changes the size of block p and returns the block, whose address may have
  * changed.  The contents are kept up to the smaller of the two sizes; the rest
@@ -61,6 +68,22 @@ void *ash_aligned_alloc(size_t alignment, size_t size)
  * Alignment: that of ash_alloc, also for blocks of ash_aligned_alloc.
  */
 void *ash_resize(void *p, size_t size) __attribute__((warn_unused_result));
+
+/*
+ * The same with a result aligned to `alignment`, as by ash_aligned_alloc; p may have any
+ * alignment.  NULL also if ash_aligned_alloc would not accept the alignment.
+ */
+void *ash_aligned_resize(void *p, size_t alignment, size_t size)
+	__attribute__((warn_unused_result));
+
+/*
+ * Changes the size of block p without moving it.  Returns its usable bytes then, at least
+ * `size`; 0: not possible now, and the block is unchanged, or size above PTRDIFF_MAX, or p is
+ * NULL.  A size up to ash_usable_size(p) always succeeds, and gives memory back if the block is
+ * above 1 MiB.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.
+ * (jemalloc: xallocx; mimalloc: mi_expand.)
+ */
+size_t ash_expand(void *p, size_t size);
 
 /*
  * Releases the block.  NULL is allowed.  Any thread may release a block that
@@ -74,6 +97,12 @@ void ash_release(void *p);
  * the one that was requested, is reported as misuse.  (C23: free_sized.)
  */
 void ash_release_sized(void *p, size_t size);
+
+/*
+ * The same with another check: an alignment that is no power of two, or that p does not have,
+ * is reported as misuse.  (C23: free_aligned_sized.)
+ */
+void ash_release_aligned_sized(void *p, size_t alignment, size_t size);
 
 /*
  * Returns the bytes that may be used at p, at least the requested size; 0 for
@@ -114,10 +143,10 @@ void ash_thread_detach(void);
 void ash_on_thread(void);
 
 /*
- * A hook for the program to define: called when ash_alloc, ash_zalloc,
- * ash_aligned_alloc or ash_resize is about to return NULL, except for blocks of the
- * heaps of ashlar_heap.h.  ash_resize may also call it and then return p, if it
- * found no memory for moving a block that shrinks.
+ * A hook for the program to define: called when ash_alloc, ash_zalloc, ash_aligned_alloc,
+ * ash_aligned_zalloc, ash_resize or ash_aligned_resize is about to return NULL, except for
+ * blocks of the heaps of ashlar_heap.h.  The latter two may also call it and then return p, if
+ * there was no memory to move a block that shrinks.
  */
 void ash_on_no_memory(void);
 
@@ -142,7 +171,7 @@ void ash_on_misuse(const char *line);
 #define ASH_LAST_WORDS 256
 extern char ash_last_words[ASH_LAST_WORDS];
 
-/* What an address is, see ash_find. */
+/* What memory an address lies in, see ash_find. */
 enum ash_place {
 	ASH_FOREIGN, /* not Ashlar's: on a stack, a static object, of another allocator, ... */
 	ASH_RECORDS, /* in the default heap's own records                                    */
@@ -164,9 +193,9 @@ struct ash_block {
 };
 
 /*
- * Tells what any address is; returns out->place.  No address is misuse, and nothing is read
- * at it.  It takes no memory and waits for no thread.  The answer is exact while the block
- * lives; about memory that others allocate or release at the same time it was right at
+ * Finds what memory any address lies in; returns out->place.  No address is misuse, and nothing
+ * is read at it.  It takes no memory and waits for no thread.  The answer is exact while the
+ * block lives; about memory that others allocate or release at the same time it was right at
  * some moment of the call, or is ASH_UNUSED if that memory changed its use too often.
  */
 enum ash_place ash_find(const void *p, struct ash_block *out);
@@ -194,7 +223,7 @@ int ash_stats_class(unsigned row, struct ash_class *out);
  * from the bitmaps during the call: exact if no other thread is in a call, else a
  * sum over slightly different moments.
  */
-struct ash_stats {
+struct ash_statistics {
 	size_t reserved;   /* address space of the heap's chunks              */
 	size_t slabs;      /* in slabs: runs of equal slots                   */
 	size_t spans;      /* in spans: blocks above 1 MiB, in whole 2 MiB    */
@@ -205,7 +234,7 @@ struct ash_stats {
 	size_t owners;     /* owner records: of live threads, and left by ended ones for
 			      reuse (a number)                                */
 };
-void ash_stats(struct ash_stats *out);
+void ash_stats(struct ash_statistics *out);
 
 /*
  * Compares every structure of the default heap with the bitmaps.  Returns 0 if
@@ -237,7 +266,8 @@ struct ash_defaults {
 	/*
 	 * Free bytes that may stay resident indefinitely.  If more are free, those
 	 * that were not needed during 8192 slow operations are given back, until
-	 * half of `retain` is left.
+	 * half of `retain` is left.  In a large heap a quarter of what is in use may stay
+	 * resident instead, if that is more.
 	 */
 	size_t retain;
 	enum ash_huge huge;

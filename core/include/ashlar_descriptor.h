@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The descriptor: where a reader outside the process finds the heaps of a program, and the
- * members of their structures by offset.  For ashlar-look, and for readers like it; a program
- * needs none of this.
+ * members of their structures by offset.  For ashlar-look and similar readers; programs do not
+ * need it.
  *
- * Each program and library that has Ashlar has one, the symbol ash_descriptor.  An ELF note,
- * which strip leaves there, leads to it: its name is ASH_DESCRIPTOR_NAME, its type
- * ASH_NOTE_TYPE, and it has 8 bytes, the distance from them to the descriptor.  A heap in a
- * file has a descriptor in its first page.  The addresses in it are those of the process,
- * after relocation: so read it in memory.
+ * Each program and library that links Ashlar has one, the symbol ash_descriptor.  An ELF note,
+ * which strip does not remove, locates it: its name is ASH_DESCRIPTOR_NAME, its type
+ * ASH_NOTE_TYPE, and its 8 bytes are the distance from them to the descriptor.  A heap in a
+ * file has a descriptor in its first page.  The descriptor contains addresses of the process,
+ * after relocation, so it must be read from memory, not from the program's file.
  *
- * In the structures bitmaps are the truth: a slot of a slab is taken if neither slab.free nor
- * slab.remote has its bit.  What a reader needs to know of them: core/base/layout.h.
+ * In the structures the bitmaps are the truth: a slot of a slab is taken if neither slab.free
+ * nor slab.remote has its bit.  core/base/layout.h describes the structures.
  */
 #ifndef ASHLAR_DESCRIPTOR_H
 #define ASHLAR_DESCRIPTOR_H
@@ -62,7 +62,7 @@
 	NUMBER(owner_flags, OWNER_FLAGS)                                                           \
 	NUMBER(owner_unowned, OWNER_UNOWNED)                                                       \
 	NUMBER(owner_changing, OWNER_CHANGING)                                                     \
-	/* owner.state: 0, or flags and above holder_shift who holds it (base/holder_word.h). */   \
+	/* owner.state: 0, or flags and above holder_shift the holder (base/holder_word.h). */   \
 	NUMBER(holder_held, OWNER_HELD)                                                            \
 	NUMBER(holder_guest, OWNER_GUEST)                                                          \
 	NUMBER(holder_shift, OWNER_THREAD)                                                         \
@@ -140,5 +140,45 @@ struct ash_descriptor {
 };
 
 extern const struct ash_descriptor ash_descriptor;
+
+/*
+ * Heaps in the caller's memory (ash_heap_create_in): a program that may create some has a list
+ * of them, and a second note of the same name and of this type, which locates this descriptor
+ * of the list.
+ *
+ * The list is an array of entries.  One is in use if `base` is not 0 and `begin` above 1.  The
+ * record lies at `begin`, aligned to arenas_alignment; it is the entry's only if its `memory` is
+ * `begin`, `sharing` is arenas_sharing, and `base` is the same.  Of a word, bits 0 to 31 and 32 to 63
+ * are two bits for each granule: both, a block begins; the lower one alone, it goes on; none, free.
+ */
+#define ASH_NOTE_ARENAS 2
+#define ASH_ARENAS_NAME "ashlar.arenas"
+
+#define ASH_ARENAS_FIELDS(NUMBER, MEMBER, ARRAY)                                                   \
+	NUMBER(arenas_max, ASH_HEAPS_IN_MAX)                                                       \
+	NUMBER(arena_entry_bytes, sizeof(struct arena_entry))                                      \
+	NUMBER(arena_bytes, sizeof(struct arena))                                                  \
+	NUMBER(arenas_alignment, CPU_LINE)                                                         \
+	NUMBER(arenas_sharing, PAGES_CALLERS)                                                      \
+	NUMBER(arenas_granule, GRANULE)                                                            \
+	MEMBER(arena_entry, begin)                                                                 \
+	MEMBER(arena_entry, end)                                                                   \
+	MEMBER(arena_entry, base)                                                                  \
+	MEMBER(arena, base)                                                                        \
+	MEMBER(arena, granules)                                                                    \
+	MEMBER(arena, sharing)                                                                     \
+	MEMBER(arena, memory)                                                                      \
+	ARRAY(arena, words)
+
+enum ash_arenas_field {
+	ASH_ARENAS_FIELDS(ASH_FIELD_NUMBER, ASH_FIELD_MEMBER, ASH_FIELD_MEMBER) ASH_ARENAS_COUNT
+};
+
+struct ash_arenas {
+	char name[16];		   /* ASH_ARENAS_NAME, then 0 */
+	uint32_t version, fields;  /* ASH_DESCRIPTOR_VERSION, ASH_ARENAS_COUNT */
+	const void *list;
+	uint32_t field[ASH_ARENAS_COUNT];
+};
 
 #endif

@@ -9,8 +9,11 @@
  * Each function has the contract of its namesake in ashlar.h, including thread,
  * signal and fork safety, unless stated otherwise; the same safety holds for
  * functions without a namesake.  Any number of threads may use a heap.
- * ash_release, ash_resize, ash_usable_size and ash_release_sized accept blocks of
- * every heap; a resized block stays in its heap.
+ * ash_release..., ash_resize, ash_aligned_resize, ash_expand and ash_usable_size accept
+ * blocks of every heap; a resized block stays in its heap.
+ *
+ * Parts of this header, which includes them: ashlar_heap_file.h (heaps in files),
+ * ashlar_heap_slots.h (slots, names and tags of blocks), ashlar_heap_view.h (views).
  */
 #ifndef ASHLAR_HEAP_H
 #define ASHLAR_HEAP_H
@@ -34,8 +37,13 @@ struct ash_heap_options {
 			       cap; shared heaps ignore it: their capacity is the cap           */
 	size_t retain;      /* free bytes that may stay resident; 0: as in ash_defaults         */
 	enum ash_huge huge; /* see enum ash_huge; 0: ASH_HUGE_DEFAULT                           */
-	uintptr_t address;  /* shared heaps: its address, a multiple of 2 MiB; 0: see below     */
-	bool allocate;	    /* heaps in files: allocate the whole file now, see below           */
+	uintptr_t address;  /* shared heaps: its address, a multiple of 2 MiB; 0: as
+			       ash_heap_create_file says                                        */
+	bool allocate;	    /* heaps in files: allocate the whole file now, see there           */
+	size_t limit;	    /* shared heaps: the most that ash_heap_extend may make of them, in
+			       bytes; 0: the capacity                                           */
+	const char *layout; /* heaps in files: what the program keeps there, up to 63 bytes, and  */
+	uint64_t layout_version; /* its number: compared when others attach; NULL, 0: none      */
 };
 
 /*
@@ -74,90 +82,60 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
 ash_heap *ash_heap_create_in(void *memory, size_t bytes);
 
 /*
+ * libashlar-field.a has these heaps and nothing else, for programs without a system: no
+ * system call, no thread-local storage, no symbol from elsewhere, 0.3 KiB of data.  Also for
+ * CPUs of 32 bits that compare and swap 32 bits (make field ARCH=field32, see the Makefile).
+ * As everywhere, calls may come from any thread, core, and signal or interrupt handler, at
+ * any moment; none waits for another.  What is different there:
+ *
+ * - It has, of this header: ash_heap_create_in, _destroy, _alloc, _zalloc, _aligned_alloc,
+ *   _aligned_zalloc, _resize, _aligned_resize, _expand, _release, _release_sized,
+ *   _release_aligned_sized, _usable_size, _good_size, _stats, _check, _walk, _root,
+ *   _set_root; and _trim, _recover, _release_owner, _thread_detach, which find nothing to do.  Of ashlar.h: ash_on_misuse and ash_last_words.  A heap is known by its
+ *   handle alone: there is no ash_release, and any number of heaps.
+ * - The memory may have as little as 1024 bytes.  Memory that overlaps another heap's is not
+ *   noticed.  A call on a destroyed heap is reported only while its memory is unchanged.
+ * - Misuse prints nothing: the line is in ash_last_words, ash_on_misuse is called with it,
+ *   and if that returns, a trap instruction ends the program (ARM: an undefined instruction,
+ *   which on Cortex-M is a fault).
+ *
+ * The longest that a call takes, by the words of the heap's bitmap; of these there are
+ * bytes / 520 (32 bits: bytes / 260), and a block has one for each 512 (256) bytes:
+ *
+ *   alloc, zalloc, aligned_alloc   reads each word at most twice, and writes the block's;
+ *                                  zalloc clears the block.  Once more for each block that
+ *                                  another thread or handler takes there meanwhile
+ *   release, usable_size           reads the block's words; release writes them
+ *   resize                         in place: the words of the longer block.  Else as alloc,
+ *                                  a copy of the block, and release
+ *   create_in, check, stats, walk  each word once or twice; walk: and each block's
+ *   good_size, root, destroy       no word
+ *
+ * x86_64: at most 200 instructions and, for each word read in search of memory, 500 (it has
+ * 16 free pieces, all too short), else 70 (asserted by tests/field/field.c).
+ */
+
+/*
  * Creates a heap for this process and the children it forks from now on: all see
  * the same blocks at the same addresses, and any of them may allocate, and release
  * what another allocated.
  *
  * Reserves `capacity` bytes of address space, rounded up to 2 MiB, and for records
- * up to a sixth of that and 10 MiB; memory is used only where it is touched.  The
- * heap does not grow: when it is full, ash_heap_alloc returns NULL.  NULL here: no
+ * up to a sixth of that and 40 MiB; memory is used only where it is touched.  When the
+ * heap is full, ash_heap_alloc returns NULL (but see ash_heap_extend).  NULL here: no
  * memory, the address is taken or no multiple of 2 MiB, or capacity is 0; and always
  * in libashlar-st.a, which has no locked instructions.
  *
  * Whether a process lives is found out by thread ids and /proc; exit, kill and exec
  * end it.  ash_heap_destroy before exec, in any thread, gives up at once what the
  * process holds, even if /proc cannot be read.  A child of vfork may use the heap; its
- * blocks may have the owner 32767.  So do the blocks of a child in another pid or time
+ * blocks may have the owner 16383.  So do the blocks of a child in another pid or time
  * namespace, which has no records of its own (slower) and cannot recover others.
  *
  * A signal handler that forks must not return, in the child, into a call on a
  * shared heap that it interrupted: parent and child would both complete it.
  */
 ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options);
-
-/*
- * The same in a file or memfd, which must be empty or one page of zeros.  The file
- * is made as long as needed; fd may be closed afterwards.  Other processes attach
- * to the heap, at the same address.  It outlives all of them: the first process
- * that attaches after a crash finds the heap as it was left, with at most one block
- * in doubt for each ended thread (ash_heap_recover).
- *
- * If several processes or threads do this at the same time, one creates the heap
- * and the others get NULL; none waits.  If the creator dies, the next call starts
- * again.  On NULL the file is unchanged, except that it may be one page of zeros if
- * the disk was full.
- *
- * Its address: options->address, or a random one between 0x110000000000 and
- * 0x500000000000, where neither the kernel nor other programs usually place
- * mappings, so that other processes can attach.  A program that chooses addresses
- * itself should use multiples of 1 GiB in this range.
- *
- * The file is sparse: disk space is allocated where the heap is first touched.  On a
- * full disk (or tmpfs, or hugetlb quota) such a touch ends the process by SIGBUS, in
- * any function of Ashlar or the program.  Only creating and attaching allocate what
- * they write beforehand, and return NULL.  options->allocate allocates the whole file
- * now: then only what ash_heap_trim and `retain` gave back can be missing later
- * (retain SIZE_MAX: nothing).  The limit of file sizes (RLIMIT_FSIZE) is reported by
- * SIGXFSZ, as for any file.
- */
-ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options);
-
-enum ash_attach {
-	ASH_ATTACHED,
-	ASH_ATTACH_NO_HEAP,  /* not a heap of this version, cut short or damaged  */
-	ASH_ATTACH_TAKEN,    /* its addresses are in use in this process          */
-	ASH_ATTACH_NO_MEMORY, /* the kernel refused, the disk is full, or the
-				 request is impossible: no capacity, a bad address */
-	ASH_ATTACH_UNFINISHED, /* it is being created, or its creator died         */
-	ASH_ATTACH_NAMESPACE  /* made in another pid or time namespace             */
-};
-/*
- * Attaches to the heap in the file, at its address, and recovers it
- * (ash_heap_recover).  If why is not NULL, *why receives the result; NULL is
- * returned if that is not ASH_ATTACHED.
- *
- * The file is checked: each word that the allocator follows must have the only
- * possible value, or point into the heap.  Not detectable are changed bits that say
- * taken or free, and changed contents of the program's own blocks.  A program that
- * writes to the file while it is attached can take over the attached processes:
- * attach only files that no other user can write.
- */
-ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
-
-/*
- * Attaches to the heap in the file, or creates one if the file is empty or its
- * creator died.  For processes that start in any order.  *why as above.
- */
-ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
-			     enum ash_attach *why);
-
-/*
- * Makes the caller's pid and time namespaces those in which the heap of this file may
- * be attached; for use when the former ones are gone (a restarted container).  No
- * process may be attached: if one still is, blocks may be handed out twice.  False: not
- * a heap, or the write failed.
- */
-bool ash_heap_adopt_file(int fd);
 
 /*
  * Gives the whole heap back at once, with all its blocks and the heaps inside them.
@@ -180,17 +158,32 @@ void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)
 	__attribute__((malloc, warn_unused_result));
 void *ash_heap_aligned_alloc(ash_heap *heap, size_t alignment, size_t size)
 	__attribute__((malloc, warn_unused_result));
+void *ash_heap_aligned_zalloc(ash_heap *heap, size_t alignment, size_t size)
+	__attribute__((malloc, warn_unused_result));
 
-/* For blocks of this heap only: a block of another heap is reported as misuse. */
+/* These accept blocks of this heap only: a block of another heap is reported as misuse. */
 void *ash_heap_resize(ash_heap *heap, void *p, size_t size) __attribute__((warn_unused_result));
+void *ash_heap_aligned_resize(ash_heap *heap, void *p, size_t alignment, size_t size)
+	__attribute__((warn_unused_result));
+/* In memory of the caller any block can take free memory that follows it, and give it back. */
+size_t ash_heap_expand(ash_heap *heap, void *p, size_t size);
 void ash_heap_release(ash_heap *heap, void *p);
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size);
+void ash_heap_release_aligned_sized(ash_heap *heap, void *p, size_t alignment, size_t size);
 size_t ash_heap_usable_size(ash_heap *heap, const void *p);
 size_t ash_heap_good_size(ash_heap *heap, size_t size);
 
+/*
+ * Returns the heap of the block that contains the address p; NULL: the default heap, or no
+ * memory of Ashlar (ash_find distinguishes the two).  In memory of the caller it is the
+ * innermost heap that has a block there.  An address in no live block: the heap whose memory it
+ * is, or NULL.  No address is misuse, and nothing is read at it.
+ */
+ash_heap *ash_heap_of(const void *p);
+
 /* As ash_trim, ash_stats, ash_check.  Nothing is trimmed in memory of the caller: 0. */
 size_t ash_heap_trim(ash_heap *heap, size_t keep);
-void ash_heap_stats(ash_heap *heap, struct ash_stats *out);
+void ash_heap_stats(ash_heap *heap, struct ash_statistics *out);
 int ash_heap_check(ash_heap *heap);
 
 /*
@@ -199,11 +192,12 @@ int ash_heap_check(ash_heap *heap);
  */
 void ash_heap_thread_detach(ash_heap *heap);
 
-/* ---- for heaps shared by processes; other heaps answer as one process ---- */
+/* ---- for heaps shared by processes; other heaps behave as if shared by one process ---- */
 
 /*
  * One pointer by which a process finds its data in the heap; NULL at first.  Set
- * with release order, read with acquire order.
+ * with release order, read with acquire order.  It is the slot of the name ""
+ * (ashlar_heap_slots.h).
  */
 void *ash_heap_root(ash_heap *heap);
 void ash_heap_set_root(ash_heap *heap, void *root);
@@ -212,24 +206,29 @@ void ash_heap_set_root(ash_heap *heap, void *root);
  * Takes over what ended threads and processes held besides their blocks: their
  * slabs, and memory that they were setting up.  Also done before a shared heap
  * returns NULL.  Returns the number of owner records taken over.
+ *
+ * Its time grows with the slabs that the ended threads had, and the number of records.  If one
+ * was killed while it made or unmade slabs or blocks above 1 MiB, all chunks in use are searched
+ * once: some 15 000 instructions for each 2 MiB.
  */
 size_t ash_heap_recover(ash_heap *heap);
 
 struct ash_heap_owner {
-	uint64_t id;  /* for ash_heap_release_owner; 0: unknown, see ash_heap_walk; 32767:
-			 unknown, as 32766 other processes lived or had blocks, or see
+	uint64_t id;  /* for ash_heap_release_owner; 0: unknown, see ash_heap_walk; 16383:
+			 unknown, as 16382 other processes lived or had blocks, or see
 			 ash_heap_create_shared                                         */
 	int pid;      /* process id; if not live, perhaps reused by another process     */
 	bool live;
+	unsigned char tag; /* the program's, of the block: see ash_heap_alloc_tagged */
 };
 
 /*
- * Calls visit for each live block, with the process that allocated it, until visit
- * returns a value other than 0; returns the last value.  visit may allocate and release
- * blocks of this heap.  Blocks that are allocated or released during the walk may
- * be missed.  Owner 0: the block is just being handed out, or its process died while
- * that was done.  A heap in memory of the caller knows only this difference: all other
- * blocks have owner 1 and pid 0.  A heap of ash_heap_create: owner 1, this process.
+ * Calls visit for each live block, with the process that allocated it, until visit returns a
+ * value other than 0; returns the last value.  visit may allocate and release blocks of this
+ * heap.  Blocks that are allocated or released during the walk may be missed.  Owner 0: the
+ * block is just being handed out, or its process died while that was done.  A heap in memory of
+ * the caller has only owner 0 and, for all other blocks, owner 1 and pid 0.  A heap of
+ * ash_heap_create: owner 1, this process.
  *
  * heap == NULL: the default heap, also in libashlar_malloc, which has no other function of
  * this header.  The walk takes no memory and waits for no thread.  Each block that lives
@@ -243,10 +242,24 @@ int ash_heap_walk(ash_heap *heap,
 
 /*
  * Releases every block of an owner that is not live; returns their number.  0 for a
- * live owner, for the ids 0 and 32767, and for heaps that are not shared.  No other
+ * live owner, for the ids 0 and 16383, and for heaps that are not shared.  No other
  * thread may release these blocks at the same time.
  */
 size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner);
+
+/*
+ * Makes the capacity of a heap shared by processes at least this many bytes, while others work
+ * in it: all processes have the new memory at once.  False: above options->limit of its
+ * creator (nothing has changed), or another heap.  Each process reserves addresses for the
+ * whole limit when it attaches, with 4 KiB of its own memory for each GiB; a file is as long from
+ * the beginning, as a hole.  Its disk space is that of what was touched, and ash_heap_trim
+ * gives back what is free.  (options->allocate: of the first capacity only.)
+ */
+bool ash_heap_extend(ash_heap *heap, size_t capacity);
+
+#include "ashlar_heap_file.h"
+#include "ashlar_heap_slots.h"
+#include "ashlar_heap_view.h"
 
 #ifdef __cplusplus
 }

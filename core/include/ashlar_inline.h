@@ -18,13 +18,13 @@ extern "C" {
 #endif
 
 /*
- * The thread's seat: the pointer to its owner record, and the guard against
- * reentrance; see core/thread/owner.h.  tests/inner/inline.c compares the two.
+ * The thread's seat: the pointer to its owner record, and the guard against reentrance; see
+ * core/thread/seat.h.  tests/inner/inline.c compares the two.
  */
 extern __thread struct ash_inline_seat {
 	uint64_t open;
 	char *self;
-} ash_inline_seat __asm__("seat") __attribute__((tls_model("local-exec")));
+} ash_inline_seat __attribute__((tls_model("local-exec")));
 
 enum {
 	ASH_INLINE_MOST = 1024,

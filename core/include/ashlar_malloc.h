@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ashlar as the malloc of a program with a libc.  Its functions are those of
- * <stdlib.h> and <malloc.h>, and declared there; this header adds two.
+ * <stdlib.h> and <malloc.h>, and declared there; this header adds two, and one of
+ * libashlar_profile.so.
  */
 #ifndef ASHLAR_MALLOC_H
 #define ASHLAR_MALLOC_H
@@ -27,6 +28,16 @@ int ashlar_is_malloc(void);
  * the size of the object is unknown.  From any thread, signal handler and forked child.
  */
 size_t malloc_object_size(const void *p);
+
+/*
+ * Writes a heap profile now, as libashlar_profile.so does at exit (see ashlar-profile(1)).
+ * Returns 1, or 0 if it cannot be written.  Only that library has this function.  The reference
+ * is weak: without the library the address is NULL, and has to be compared first; a program
+ * that is not position independent asks dlsym(RTLD_DEFAULT, "ashlar_profile_dump").  errno
+ * is kept.  From any thread and signal handler.  (jemalloc: mallctl "prof.dump"; gperftools:
+ * HeapProfilerDump.)
+ */
+int ashlar_profile_dump(void) __attribute__((weak));
 
 #ifdef __cplusplus
 }

@@ -80,7 +80,7 @@ static inline char *facade_add_number(char *at, size_t n)
 	return at;
 }
 
-/* Second names of our malloc and so on: these are ours even if another library's malloc wins. */
+/* Second names of malloc and others: they name ours even if the program uses another malloc. */
 INTERNAL void *facade_malloc(size_t size);
 INTERNAL void *facade_calloc(size_t count, size_t size);
 INTERNAL void *facade_realloc(void *p, size_t size);

@@ -41,7 +41,7 @@ static void info_row(void *free, const struct ash_class *class)
 struct mallinfo2 mallinfo2(void)
 {
 	struct mallinfo2 info = {0};
-	struct ash_stats s;
+	struct ash_statistics s;
 
 	ash_stats(&s);
 	ash_stats_rows(info_row, &info.ordblks);
@@ -71,7 +71,7 @@ struct mallinfo mallinfo(void)
 	};
 }
 
-/* A row of malloc_stats, if there is anything of the class. */
+/* Writes the row of a class to fd 2, if the class has a slab. */
 static void info_say(void *unused, const struct ash_class *class)
 {
 	char text[192], *at = text;
@@ -107,7 +107,7 @@ void malloc_stats(void)
 		"ashlar: their bytes:    ", "ashlar: to collect:     ",
 		"ashlar: free and dirty: ", "ashlar: owner records:  ",
 	};
-	struct ash_stats s;
+	struct ash_statistics s;
 	size_t values[sizeof names / sizeof *names];
 	char text[512], *at = text;
 	unsigned i;

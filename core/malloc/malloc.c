@@ -50,7 +50,7 @@ static REST void *realloc_none(void *p, size_t size)
 	if (p == NULL)
 		return ash_alloc(size);
 	diagnose_called("realloc", p);
-	ash_release(p); /* size 0: as in glibc; NULL is then no error */
+	ash_release(p); /* size 0 releases, as in glibc; the NULL is then no error */
 	return NULL;
 }
 

@@ -24,7 +24,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 	return is_power(alignment) ? ash_aligned_alloc(alignment, size) : facade_fail(FACADE_EINVAL);
 }
 
-/* Returns the error number.  On failure *out is unchanged; without memory errno is set, too. */
+/* Returns the error number.  On failure *out is unchanged; out of memory sets errno, too. */
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
 	void *p;
@@ -87,7 +87,6 @@ void free_sized(void *p, size_t size)
 
 void free_aligned_sized(void *p, size_t alignment, size_t size)
 {
-	(void)alignment;
 	diagnose_called("free_aligned_sized", p);
-	ash_release_sized(p, size);
+	ash_release_aligned_sized(p, alignment, size);
 }

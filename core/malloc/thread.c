@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Detaching a thread when it ends.  If the C library has thread-specific data
- * (pthread_setspecific), each thread that gets an owner record sets a value whose
- * destructor calls ash_thread_detach.  Not __cxa_thread_atexit_impl: glibc's takes a
- * lock and allocates; the functions used here do neither, unless the program has more
- * than 32 keys.
+ * (pthread_setspecific), each thread that gets an owner record sets a value whose destructor
+ * calls ash_thread_detach.  __cxa_thread_atexit_impl is not used: glibc's takes a lock and
+ * allocates; the functions used here do neither, unless the program has more than 32 keys.
  *
  * If a destructor that runs after ours allocates, the thread gets a record again and
  * registers again, for the next round of destructors.  Records left after the last

@@ -74,7 +74,7 @@ static void xml_row(void *to, const struct ash_class *class)
 	x->last = size;
 }
 
-/* The largest value that was ever reported. */
+/* Returns the largest value reported so far, including this one. */
 static size_t xml_most(size_t now)
 {
 	static size_t most;
@@ -87,7 +87,7 @@ static size_t xml_most(size_t now)
 	return seen > now ? seen : now;
 }
 
-static void xml_totals(struct xml *x, const struct ash_stats *s, bool whole)
+static void xml_totals(struct xml *x, const struct ash_statistics *s, bool whole)
 {
 	size_t now = s->slabs + s->spans + s->dirty;
 
@@ -109,7 +109,7 @@ static void xml_totals(struct xml *x, const struct ash_stats *s, bool whole)
 
 int malloc_info(int options, void *file)
 {
-	struct ash_stats s;
+	struct ash_statistics s;
 	struct xml x;
 	int state = 0;
 

@@ -4,6 +4,8 @@
 #include "diagnostics/blocks.h"
 #include "process.h"
 #include "shm/census.h"
+#include "shm/intent.h"
+#include "shm/kinds.h"
 
 #define SEEN 64
 
@@ -29,7 +31,7 @@ static void visit_owner(struct visit *v, uint16_t tag)
 	struct seen *seen = &v->seen[tag % SEEN];
 	uint64_t life;
 
-	v->owner = (struct ash_heap_owner){tag, 0, false};
+	v->owner = (struct ash_heap_owner){tag, 0, false, 0};
 	if (tag == TAG_NONE || tag == TAG_UNKNOWN)
 		return;
 	if (!v->ask)
@@ -43,20 +45,36 @@ static void visit_owner(struct visit *v, uint16_t tag)
 	v->owner.live = seen->live;
 }
 
+static uint16_t tag_of(const struct chunk *c, const struct slab *s, size_t index)
+{
+	return s != NULL ? load_relaxed(census_tag(s, index)) : (uint16_t)load_relaxed(&c->clean);
+}
+
+/* True: a block of the heap's own, which the program has never seen. */
+static bool block_is_own(const struct chunk *c, const struct slab *s, size_t index)
+{
+	return tag_of(c, s, index) == TAG_OWN;
+}
+
 uint64_t block_owner(const struct chunk *c, const struct slab *s, size_t index)
 {
-	uint16_t tag = s != NULL ? load_relaxed(census_tag(s, index))
-				 : (uint16_t)load_relaxed(&c->clean);
+	uint16_t tag = tag_of(c, s, index);
 
-	return tag & (uint16_t)~TAG_LEAVING;
+	if ((tag & TAG_LEAVING) != 0)
+		return intent_owner(store_of(load_relaxed(&c->region)->heap), tag);
+	return tag & TAG_PROCESS;
 }
 
 static int visit_block(void *context, const struct block_place *at)
 {
 	struct visit *v = context;
 
-	if (v->heap->sharing == PAGES_SHARED)
+	if (v->heap->sharing == PAGES_SHARED) {
+		if (block_is_own(at->chunk, at->slab, at->index))
+			return 0;
 		visit_owner(v, (uint16_t)block_owner(at->chunk, at->slab, at->index));
+		v->owner.tag = kind_of(v->heap, at);
+	}
 	return v->see(v->context, at->start, at->size, &v->owner);
 }
 
@@ -65,6 +83,6 @@ int block_walk(struct heap *h, bool ask,
 {
 	struct visit v = {.heap = h, .see = see, .context = context, .ask = ask};
 
-	v.owner = (struct ash_heap_owner){1, (int)process_number(), true};
+	v.owner = (struct ash_heap_owner){1, (int)process_number(), true, 0};
 	return blocks_walk(h, visit_block, &v);
 }

@@ -2,6 +2,7 @@
 #include "shm/building.h"
 
 #include "shm/lives.h"
+#include "shm/seal.h"
 
 struct building building_begin(struct heap *h, struct owner *o)
 {
@@ -42,8 +43,11 @@ struct building building_begin(struct heap *h, struct owner *o)
 	 */
 	if (b.word != NULL && b.as != BUILDER_STRANGER)
 		fetch_add_acq_rel(b.word, 1);
-	if (o == NULL)
+	if (o == NULL) {
 		fetch_add_acq_rel(&s->visits, 1);
+		/* Here for all: a thread gets a record as a stranger. */
+		(void)seal_break(s);
+	}
 	fence_release();
 	return b;
 }

@@ -20,7 +20,12 @@
 
 #define TAG_NONE    ((uint16_t)0)
 #define TAG_UNKNOWN ((uint16_t)(CENSUS_ENTRIES - 1)) /* the census was full */
-#define TAG_LEAVING ((uint16_t)0x8000) /* flag; the rest: the process that releases it */
+#define TAG_PROCESS ((uint16_t)0x3fff) /* mask */
+#define TAG_LEAVING ((uint16_t)0x8000) /* flag; the rest: see census_leaving */
+#define TAG_KIND    ((uint16_t)0x4000) /* flag: the block has a tag of the program's, see kinds.h */
+#define TAG_OWN	    TAG_KIND /* without a process: a block of the heap's own, such as a name */
+#define TAG_INTENT  ((uint16_t)0xc000) /* both; the rest: the intent that has it, see intent.h */
+_Static_assert(CENSUS_ENTRIES <= 0x4000, "the flags of a tag are above its process");
 
 /* The last tag with an entry: TAG_NONE and TAG_UNKNOWN have none. */
 #define CENSUS_LAST (CENSUS_ENTRIES - 2)
@@ -33,6 +38,18 @@ _Static_assert(LIFE_BITS < 63, "a bit is left");
 static inline uint16_t *census_tag(const struct slab *s, uint64_t index)
 {
 	return (uint16_t *)(void *)((char *)load_relaxed(&s->remote) + REMOTE_STRIDE) + index;
+}
+
+/*
+ * The tag of a slot that this record's thread is releasing.  It names the record, not the process:
+ * if the thread dies behind its release, the slot may have another block, which another thread
+ * of the process is just releasing (land, in recover.c).  intent_owner finds the process.
+ */
+static inline uint16_t census_leaving(const struct owner *o)
+{
+	size_t at = (size_t)((const char *)o - store_of(o->heap)->records);
+
+	return (uint16_t)(TAG_LEAVING | at / OWNER_BYTES * INTENTS);
 }
 
 /* True: the process of the i-th entry is over.  word: the entry. */

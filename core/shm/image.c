@@ -1,23 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/image.h"
 
+#include "memory.h"
 #include "share.h"
 
 bool image_get(const struct image *m, const void *at, void *out, size_t bytes)
 {
 	size_t offset = (uintptr_t)at - (uintptr_t)m->head.base;
 
-	return share_read(m->fd, out, bytes, offset) == bytes;
+	if (m->mapped == NULL)
+		return share_read(m->fd, out, bytes, offset) == bytes;
+	if (offset > m->bytes || bytes > m->bytes - offset)
+		return false;
+	memcpy(out, m->mapped + offset, bytes);
+	return true;
+}
+
+bool image_read_chunks(struct image *m)
+{
+	size_t n;
+
+	if (!image_get(m, (char *)m->head.base + REGION_AT + offsetof(struct region, chunks), &n,
+		       sizeof n) || n - 1 >= m->region.capacity)
+		return false;
+	m->region.chunks = n;
+	return true;
 }
 
 bool image_read_bits(struct image *m)
 {
-	size_t words = bits_words(m->region.chunks), beyond = m->region.chunks % 64;
-	uint64_t tail = beyond == 0 ? 0 : ~bits_run(0, (unsigned)beyond);
+	size_t n = m->region.chunks, words = bits_words(n), rooms = ROOM_WORDS(n), i;
+	const uint8_t *room = (const uint8_t *)(m->bits + words);
+	uint64_t tail = n % 64 == 0 ? 0 : ~bits_run(0, (unsigned)(n % 64));
 
-	return image_get(m, m->region.free, m->bits, words * sizeof(uint64_t)) &&
-	       image_get(m, m->region.partial, m->bits + words, words * sizeof(uint64_t)) &&
-	       ((m->bits[words - 1] | m->bits[2 * words - 1]) & tail) == 0;
+	if (!image_get(m, m->region.free, m->bits, words * sizeof(uint64_t)) ||
+	    !image_get(m, m->region.room, m->bits + words, rooms * sizeof(uint64_t)))
+		return false;
+	for (i = 0; i < rooms * ROOM_CHUNKS; i++)
+		if (room[i] > (i < n ? CHUNK_UNITS : 0))
+			return false;
+	return (m->bits[words - 1] & tail) == 0;
 }
 
 bool image_record_find(struct image *m, uint64_t address, size_t *i)

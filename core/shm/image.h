@@ -20,21 +20,27 @@ struct image_chunk {
 
 struct image {
 	int fd;
+	const char *mapped; /* not NULL: the file is read here instead           */
+	size_t bytes;	    /* of the heap                                       */
 	struct store head;    /* read again for each check                       */
 	struct region region; /* computed: its addresses                         */
 	struct image_chunk copy;
 	struct owner record;
 	bool known[STORE_RECORDS];  /* this record was found to be an owner      */
+	bool met[STORE_RECORDS];    /* it is in the list of owners               */
 	bool vacant[STORE_RECORDS]; /* it has no holder, so its lists are exact  */
 	bool listed_wrong;	    /* a list, or a slab on it, is wrong         */
 	/* Slabs of each vacant record: those found in chunks less those on its lists. */
 	uint32_t slabs[STORE_RECORDS];
 	uint64_t begun;  /* sum of the counters of changes to lists, at the beginning */
-	uint64_t bits[]; /* region.free, then region.partial                          */
+	uint64_t bits[]; /* region.free, then region.room                             */
 };
 
 /* Reads the bytes that the file has for this address in the heap; false: it has fewer. */
 INTERNAL bool image_get(const struct image *m, const void *at, void *out, size_t bytes);
+
+/* Reads how many chunks there are.  False: not as many as there can be. */
+INTERNAL bool image_read_chunks(struct image *m);
 
 /*
  * Reads the bitmaps of chunks.  False: the file ends before, or bits beyond the last chunk

@@ -12,13 +12,13 @@ enum { CHECKS = 4 };
 
 static bool is_right(struct image *m)
 {
-	return image_records_check(m) && image_read_bits(m) && image_chunks_check(m) &&
+	return image_read_chunks(m) && image_records_check(m) && image_read_bits(m) && image_chunks_check(m) &&
 	       (image_lists_check(m) || image_is_changing(m));
 }
 
-bool image_check(int fd, const struct store *head, enum ash_attach *why)
+bool image_check(int fd, const char *mapped, const struct store *head, enum ash_attach *why)
 {
-	size_t n = head->heap.reserved, words = 2 * bits_words(n);
+	size_t n = head->heap.reserved, words = bits_words(n) + ROOM_WORDS(n);
 	size_t bytes = (sizeof(struct image) + words * sizeof(uint64_t) + PAGE_MOST - 1) &
 		       ~(PAGE_MOST - 1);
 	struct image *m = pages_reserve(bytes, PAGE_LEAST, PAGES_PRIVATE);
@@ -29,6 +29,8 @@ bool image_check(int fd, const struct store *head, enum ash_attach *why)
 	if (m == NULL)
 		return false;
 	m->fd = fd;
+	m->mapped = mapped;
+	m->bytes = head->bytes;
 	memcpy(&m->head, head, sizeof *head);
 	store_set_region(&m->region, head->base, n);
 	for (i = 0; i < CHECKS && !right; i++)

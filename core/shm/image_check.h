@@ -20,8 +20,10 @@
 
 /*
  * head: as read from the file, where the words that store_set writes were compared.
+ * mapped: the file is read there, if it is mapped anywhere; NULL: by fd.
  * False: *why is ASH_ATTACH_NO_HEAP, or ASH_ATTACH_NO_MEMORY.
  */
-INTERNAL bool image_check(int fd, const struct store *head, enum ash_attach *why);
+INTERNAL bool image_check(int fd, const char *mapped, const struct store *head,
+			  enum ash_attach *why);
 
 #endif

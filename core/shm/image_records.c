@@ -2,11 +2,36 @@
 #include "shm/image_records.h"
 
 #include "memory.h"
+#include "shm/intent.h"
 
 /* True: the address is 0 or lies in the heap's chunks. */
 static bool may_be_in_flight(const struct image *m, uint64_t p)
 {
 	return p == 0 || p - (uintptr_t)m->region.base < m->region.chunks << CHUNK_SHIFT;
+}
+
+/* True: each address that is followed in an intent of this kind may be that of a slot or block. */
+static bool intent_is_right(const struct image *m, const struct intent *i)
+{
+	uint64_t kind = i->state & INTENT_KIND;
+
+	if (kind >= INTENT_KINDS)
+		return false;
+	if (kind == INTENT_IDLE)
+		return true;
+	return may_be_in_flight(m, i->fresh) && may_be_in_flight(m, i->old) &&
+	       ((kind != INTENT_ARMED && kind != INTENT_DONE) ||
+		intent_may_change(&m->head, &m->region, i->slot));
+}
+
+static bool intents_are_right(const struct image *m)
+{
+	bool right = true;
+	unsigned i;
+
+	for (i = 0; i < INTENTS; i++)
+		right &= intent_is_right(m, &m->record.intents[i]);
+	return right;
 }
 
 /* A vacant record has no slabs but those on its lists, which image_lists_check compares. */
@@ -42,7 +67,7 @@ static bool record_is_right(struct image *m, size_t i)
 	const struct owner *o = &m->record;
 
 	if (!image_get(m, image_record(m, i), &m->record, sizeof m->record) || o->no_slots != 0 ||
-	    !may_be_in_flight(m, o->flight) || !inbox_is_right(m))
+	    !may_be_in_flight(m, o->flight) || !intents_are_right(m) || !inbox_is_right(m))
 		return false;
 	m->begun += o->building;
 	/* A record that was reserved and not entered yet has no heap (examine_records). */
@@ -56,15 +81,15 @@ static bool record_is_right(struct image *m, size_t i)
 /* True: the list of owners has each record at most once. */
 static bool owners_are_right(struct image *m)
 {
-	bool met[STORE_RECORDS] = {false};
 	const struct owner *o = m->head.heap.owners;
 	size_t i;
 
+	memset(m->met, 0, sizeof m->met);
 	while (o != NULL) {
-		if (!image_record_find(m, (uintptr_t)o, &i) || met[i] ||
+		if (!image_record_find(m, (uintptr_t)o, &i) || m->met[i] ||
 		    !image_get(m, &o->next, &o, sizeof o))
 			return false;
-		met[i] = true;
+		m->met[i] = true;
 	}
 	return true;
 }

@@ -7,7 +7,7 @@ static const struct slab *slab_of(const struct image *m, uint32_t offset)
 	return (const struct slab *)(const void *)((const char *)&m->copy + offset);
 }
 
-/* True: what follows from class, units and offset is so, and no bit stands beyond the last slot. */
+/* True: what follows from class, units and offset is so, and no bit is set beyond the last slot. */
 static bool slab_is_right(struct image *m, size_t i, uint32_t offset)
 {
 	const struct slab *s = slab_of(m, offset);
@@ -18,7 +18,7 @@ static bool slab_is_right(struct image *m, size_t i, uint32_t offset)
 
 	if (s->class >= CLASSES || s->unit != u ||
 	    (s->units != class_units(s->class, true) && s->units != class_units(s->class, false)) ||
-	    (bits_is_power(s->units) && u % s->units != 0) || u + s->units > CHUNK_UNITS ||
+	    (class_is_aligned(s->class) && u % s->units != 0) || u + s->units > CHUNK_UNITS ||
 	    s->slot_size != class_size(s->class) || s->slots != class_slots(s->class, s->units) ||
 	    s->groups != (s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    s->reciprocal != class_reciprocal(s->slot_size) || s->chunk != image_chunk_at(m, i) ||
@@ -64,7 +64,7 @@ static bool slab_is_there_right(struct image *m, uint32_t offset)
 	return true;
 }
 
-/* True: a bit of the free words is set, of a record that may be of no slab. */
+/* True: a bit of the free words is set.  The record may have no slab. */
 static bool has_free(const struct slab *s)
 {
 	uint64_t any = 0;

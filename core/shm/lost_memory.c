@@ -120,7 +120,7 @@ static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 				examine_slab(p, s);
 		chunk_mend(h, c);
 	} else if (pass_holds(p)) {
-		heap_dirtied(h, CHUNK_UNITS);
+		heap_dirtied(h, CHUNK_UNITS, 0);
 		region_give(run, 1, false);
 	}
 	return n;
@@ -150,16 +150,17 @@ static void examine_records(struct pass *p)
 	}
 }
 
-/* The count of dirty units may be off by what dead threads did not finish. */
+/* The counts of units may be off by what dead threads did not finish. */
 static void recount(struct pass *p)
 {
 	struct heap *h = &p->s->heap;
-	uint64_t before = load_relaxed(&h->dirty);
-	struct ash_stats st;
+	uint64_t before = load_relaxed(&h->both), now;
+	struct ash_statistics st;
 
 	heap_stats(h, &st);
-	if (st.dirty >> UNIT_SHIFT != before && pass_holds(p))
-		fetch_add_relaxed(&h->dirty, (st.dirty >> UNIT_SHIFT) - before);
+	now = (st.dirty >> UNIT_SHIFT) + ((st.slabs + st.spans) >> UNIT_SHIFT) * HEAP_USED;
+	if (now != before && pass_holds(p))
+		fetch_add_relaxed(&h->both, now - before);
 }
 
 enum { PASS_ATTEMPTS = 32 };
@@ -208,7 +209,7 @@ void lost_memory_return(struct store *s)
 	if (me == 0 || who == me || (who != 0 && !lives_thread_is_over(s, who)) ||
 	    !cas_acq_rel(&s->recoverer, &who, me))
 		return;
-	lost = load_acquire(&s->lost); /* pairs with those who count deaths */
+	lost = load_acquire(&s->lost); /* pairs with the threads that count deaths */
 	/* Only after the search: if the caller dies in it, the next thread searches again. */
 	if (search(s))
 		fetch_add_acq_rel(&s->lost, (uint64_t)0 - lost);

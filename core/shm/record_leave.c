@@ -2,6 +2,7 @@
 #include "shm/record_leave.h"
 
 #include "shm/building.h"
+#include "shm/intent_settle.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/shrink.h"
@@ -10,6 +11,8 @@ void record_rest(struct heap *h, struct owner *o)
 {
 	struct building b = building_begin(h, o);
 
+	if (h->sharing == PAGES_SHARED)
+		intents_settle(o, true);
 	shrink_before_vacate(o);
 	building_end(b);
 }

@@ -7,12 +7,14 @@
 #include "shm/benches.h"
 #include "shm/building.h"
 #include "shm/census.h"
+#include "shm/intent_settle.h"
 #include "shm/lives.h"
 #include "shm/lost_memory.h"
 #include "slab/unowned.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/reap.h"
+#include "thread/shrink.h"
 
 uint64_t recover_holder(struct heap *h)
 {
@@ -25,7 +27,7 @@ bool recover_is_dead(struct heap *h, uint64_t holder)
 }
 
 /* Releases the slot in flight, whose address no other thread has. */
-static void land(struct owner *v, void *p)
+static void land(struct owner *v, void *p, bool whole)
 {
 	struct chunk *c = map_find(p);
 	struct owner *vacant;
@@ -34,13 +36,14 @@ static void land(struct owner *v, void *p)
 	if (c == NULL || !slot_find(c, p, &at) || !slot_is_taken(&at))
 		return;
 	if (owner_has(v, at.slab)) {
-		/* The caller may write the slab's words now; their hints are rebuilt later. */
-		store_relaxed(&at.slab->free[at.group],
-			      load_relaxed(&at.slab->free[at.group]) | at.bit);
+		own_slot_free(v, &at, whole);
 		return;
 	}
-	/* The slab has another owner: then the slot was being released, and its tag says so. */
-	if (load_relaxed(census_tag(at.slab, at.index)) != (v->census | TAG_LEAVING) ||
+	/*
+	 * The slab has another owner: then the slot was being released, and its tag says so.  If
+	 * it was released and is another block by now, the tag is that of another thread.
+	 */
+	if (load_relaxed(census_tag(at.slab, at.index)) != census_leaving(v) ||
 	    (load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
 		return;
 	(void)remote_free(&at, &vacant);
@@ -50,15 +53,22 @@ static void land(struct owner *v, void *p)
 
 void recover_settle(struct owner *v)
 {
-	/* Each step may be repeated, as the caller may die here as well. */
+	/* A thread that was not building leaves its bins and lists right: see owner_begin. */
+	bool whole = (load_relaxed(&v->building) & 1) == 0;
+
+	/*
+	 * Each step may be repeated, as the caller may die here as well: then v was a guest's, and
+	 * is not whole any more.
+	 */
 	if (v->flight != 0)
-		land(v, (void *)v->flight); /* NOLINT: an address */
+		land(v, (void *)v->flight, whole); /* NOLINT: an address */
 	v->flight = 0;
-	if ((load_relaxed(&v->building) & 1) != 0) {
+	intents_settle(v, whole);
+	if (whole)
+		shrink_owner(v); /* a vacant record has no bins, and what is empty is for all */
+	else
 		/* Release pairs with lost_memory_return: what the holder wrote is seen there. */
 		fetch_add_acq_rel(&store_of(v->heap)->lost, 1);
-		fetch_add_acq_rel(&v->building, 1);
-	}
 }
 
 size_t heap_recover(struct heap *h, struct owner *o)

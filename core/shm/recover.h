@@ -8,11 +8,13 @@
  *   flight     the one slot that it was about to hand out or to take back.  No other thread
  *              has the address of that slot or may use it, so the thread that takes over the
  *              record releases it.
+ *   intents    blocks that only the record names, and words that it is changing (intent.h).
  *   building   odd while it changes more than slots: units, chunks, slabs (building.h).
  *              Memory that it holds meanwhile is in no bitmap and in no slab: it is lost when
  *              the thread dies.  A live thread searches the whole heap for such memory, at a
  *              moment when no live thread is building (all counters are even, and the same
- *              after the search as before), and returns it (lost_memory.h).
+ *              after the search as before), and returns it (lost_memory.h).  Even: its bins and
+ *              lists are right, and nothing but what it held is read (own_slot_free).
  *
  * One thread at a time searches; if it dies, another one does.  A thread that finds a live
  * thread building at each attempt gives up until the next time: no thread waits, and lost

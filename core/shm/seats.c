@@ -79,7 +79,9 @@ struct seats_call seats_enter(struct heap *h)
 {
 	struct seats_call call;
 
-	call.owner = seats_take(h, &call.entry);
+	call.owner = seats_guess(h, &call.entry);
+	if (unlikely(call.owner == NULL))
+		call.owner = seats_take(h, &call.entry);
 	call.self = call.owner != NULL ? call.owner : seats_self(h);
 	return call;
 }

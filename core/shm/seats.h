@@ -12,6 +12,7 @@
 #define CORE_SEATS_H
 
 #include "shm/thread_bench.h"
+#include "thread/seat.h"
 
 /* As seats_take, where no call is necessary; NULL: use seats_take. */
 static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
@@ -43,6 +44,25 @@ INTERNAL void seats_leave(struct seat_entry *t);
 
 /* The calling thread's record, also when it is checked out; NULL: none. */
 INTERNAL struct owner *seats_self(struct heap *h);
+
+/* The same, where no call is necessary; NULL: use seats_self, or seats_enter. */
+static inline struct owner *seats_self_guess(const struct heap *h)
+{
+	const struct seat_page *page = seats_open[h->id & 1];
+	const struct seat_entry *e;
+	struct owner *o;
+
+	if (unlikely(page == NULL))
+		return NULL;
+	e = &page->entry[seat_home(h->id)];
+	/* A signal handler may give the entry to another heap between any two of these loads. */
+	o = load_relaxed(&e->self);
+	signal_fence();
+	if (unlikely(load_relaxed(&e->id) != h->id) || unlikely(o == SEAT_BUSY))
+		return NULL;
+	signal_fence();
+	return likely(load_relaxed(&e->self) == o) ? o : NULL;
+}
 
 /* A call on a heap, and what it has of the calling thread's seat. */
 struct seats_call {

@@ -3,6 +3,7 @@
 
 #include "process.h"
 #include "shm/benches.h"
+#include "shm/building.h"
 #include "shm/record_leave.h"
 #include "shm/store.h"
 #include "thread/collect.h"
@@ -16,11 +17,14 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 {
 	uint64_t state = life << OWNER_THREAD | OWNER_HELD;
 	struct takeover t = takeover_begin(h);
+	struct building b;
 
 	/* A call was never finished: its thread ended in it, or jumped out of it. */
 	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&o->flight) != 0) {
+		b = building_begin(h, NULL); /* see intents_settle */
 		if (takeover_add(&t, o, state))
 			(void)takeover_end(&t);
+		building_end(b);
 		return;
 	}
 	/* Another thread may have seen the holder end, and have taken the record over. */
@@ -55,9 +59,9 @@ void seats_close(struct heap *h)
 		life = load_relaxed(&page->life);
 		e = bench_find(b, id);
 		/*
-		 * By compare-and-swaps: the thread may end now.  Their orders pair with part_clear
-		 * and part_claim.  What the thread wrote into the entry is visible because the
-		 * caller was told that it uses the heap no more, not by this word.
+		 * Compare-and-swaps, as the thread may end now.  Their orders pair with part_clear
+		 * and part_claim.  What the thread wrote into the entry is visible not by this word,
+		 * but because the program knows that the thread no longer uses the heap.
 		 */
 		if (e == NULL || !cas_acq_rel(&e->id, &id, ID_CLOSING))
 			continue;

@@ -5,20 +5,33 @@
 #include "backend/region.h"
 #include "memory.h"
 
-/* Where the n chunks begin, from the base. */
-static size_t chunks_at(size_t n)
+size_t store_chunks_at(size_t n)
 {
 	return STORE_ROUND(REGION_AT + metadata_bytes(n, true, STORE_REMOTE_STRIDE), CHUNK_SIZE);
 }
 
 size_t store_bytes(size_t n)
 {
-	return chunks_at(n) + (n << CHUNK_SHIFT);
+	return store_chunks_at(n) + (n << CHUNK_SHIFT);
 }
 
 bool store_may_have(size_t n)
 {
 	return STORES_SUPPORTED && n > 0 && n < (size_t)1 << (CPU_ADDRESS_BITS - CHUNK_SHIFT);
+}
+
+struct layout layout_of(const struct ash_heap_options *options)
+{
+	struct layout l;
+	unsigned i;
+
+	memset(&l, 0, sizeof l);
+	if (options == NULL)
+		return l;
+	for (i = 0; options->layout != NULL && i < LAYOUT_BYTES - 1 && options->layout[i] != '\0'; i++)
+		l.text[i] = options->layout[i];
+	l.version = options->layout_version;
+	return l;
 }
 
 void store_set(struct store *s, struct store *base, size_t n)
@@ -35,7 +48,7 @@ void store_set(struct store *s, struct store *base, size_t n)
 	s->heap.reserved = n;
 	s->heap.own.cap = n << CHUNK_SHIFT;
 	s->descriptor = ash_descriptor;
-	/* The layout decides who may attach, not the release. */
+	/* Zero, as a process with another release may attach if the layout is the same. */
 	memset(s->descriptor.release, 0, sizeof s->descriptor.release);
 	s->descriptor.heap = &base->heap;
 	s->descriptor.map = NULL;
@@ -46,7 +59,7 @@ void store_set(struct store *s, struct store *base, size_t n)
 void store_set_region(struct region *r, struct store *base, size_t n)
 {
 	region_set(r, (struct region *)(void *)((char *)base + REGION_AT), &base->heap,
-		   (char *)base + chunks_at(n), n, STORE_REMOTE_STRIDE);
+		   (char *)base + store_chunks_at(n), n, STORE_REMOTE_STRIDE);
 }
 
 void *store_owner(struct heap *h)

@@ -22,12 +22,24 @@
 #include "ashlar_descriptor.h"
 #include "thread/owner.h"
 
-#define STORE_RECORDS 1024 /* owner records; further threads use the unowned slabs */
+#define STORE_RECORDS 4096 /* owner records; further threads use the unowned slabs */
 #define STRANGERS     64 /* threads without a record that may build at a time, see building.h */
-#define CENSUS_ENTRIES 32768 /* processes whose blocks can be distinguished */
+#define CENSUS_ENTRIES 16384 /* processes whose blocks can be distinguished */
+
+#define LAYOUT_BYTES   64 /* of options->layout, with its 0 */
 
 /* Remote words, then a tag of 16 bits for each slot, see census.h. */
 #define STORE_REMOTE_STRIDE (REMOTE_STRIDE + SLAB_SLOTS * sizeof(uint16_t))
+
+/* Between remote words and tags: the slot for the program's tags, see kinds.h. */
+#define KINDS_SLOT SLAB_GROUPS
+_Static_assert((KINDS_SLOT + 1) * sizeof(uint64_t) <= REMOTE_STRIDE, "there is room behind the words");
+
+/* What the program keeps in the heap: options->layout, filled up with 0, and its number. */
+struct layout {
+	char text[LAYOUT_BYTES];
+	uint64_t version;
+};
 
 struct store {
 	/* These four have the same offset in every version. */
@@ -47,7 +59,11 @@ struct store {
 	uint64_t recoverer; /* life of the thread that searches for lost memory; 0: none */
 	uint64_t full;	    /* hint: processes that found the census full, see census_join.c */
 	uint64_t lost;	    /* deaths while building that were not followed by a search   */
+	uint64_t seal;	    /* whether the pages are of one moment, see seal.h            */
 	_Alignas(CPU_LINE) struct heap heap;
+	/* A slot of the heap's own, and what the program calls its data (ash_heap_options). */
+	uint64_t names; /* see heaps/names.c */
+	struct layout layout;
 	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
 };
 _Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's last byte");
@@ -59,7 +75,7 @@ _Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's l
  * forgotten.  STORE_FORMAT covers what no size reveals: raise it when words of a
  * store change their meaning.
  */
-#define STORE_FORMAT	3
+#define STORE_FORMAT	6
 #define STORE_MIX(h, x) ((h) * UINT64_C(0xd1342543de82ef95) + (uint64_t)(x))
 #define STORE_SIZES                                                                                \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_FORMAT,                  \
@@ -72,7 +88,7 @@ _Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's l
 		offsetof(struct owner, building)), offsetof(struct slab, free))
 #define STORE_COUNTS                                                                               \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_PLACES,                  \
-		STORE_RECORDS), STRANGERS), CENSUS_ENTRIES), SLAB_GROUPS), INBOX_WORDS), SPARES)
+		STORE_RECORDS), STRANGERS), CENSUS_ENTRIES), SLAB_GROUPS), INBOX_WORDS), SPARES * 64 + INTENTS)
 #define STORE_SHIFTS                                                                               \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_COUNTS,                  \
 		CHUNK_SHIFT), UNIT_SHIFT), GROUP_SHIFT), PAGE_MOST), OWNER_THREAD), OWNER_BYTES)
@@ -94,8 +110,13 @@ enum { STORES_SUPPORTED = 1 };
 
 /* True: a store may have n chunks. */
 INTERNAL bool store_may_have(size_t n);
-/* Bytes of a store of n chunks. */
+/* Bytes of a store of at most n chunks. */
 INTERNAL size_t store_bytes(size_t n);
+/* Bytes of its records, and where its chunks begin. */
+INTERNAL size_t store_chunks_at(size_t n);
+
+/* The layout that these options name. */
+INTERNAL struct layout layout_of(const struct ash_heap_options *options);
 
 /* Memory for an owner record; NULL: all are in use. */
 INTERNAL void *store_owner(struct heap *h);
@@ -107,8 +128,10 @@ INTERNAL void *store_owner(struct heap *h);
 #define REGION_AT	   (RECORDS_AT + STORE_RECORDS * OWNER_BYTES)
 
 /*
- * Writes all words of store and region that follow from the base address and the number
- * of chunks: in a store that is made, or in a copy to compare with a file.
+ * Writes all words of store and region that follow from the base address and the most
+ * chunks that there may be (the limit, region.capacity): in a store that is made, or in a
+ * copy to compare with a file.  region.chunks is how many there are; here it becomes the
+ * limit.
  */
 INTERNAL void store_set(struct store *s, struct store *base, size_t n);
 INTERNAL void store_set_region(struct region *r, struct store *base, size_t n);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/store_attach.h"
 
-#include "backend/map.h"
 #include "backend/region.h"
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
 #include "shm/claim.h"
 #include "shm/image_check.h"
+#include "shm/seal.h"
 #include "shm/store_map.h"
 #include "world.h"
 
@@ -28,7 +28,7 @@ static bool head_is_right(const struct store *head, size_t n)
 	       head->heap.own.huge <= ASH_HUGE_POPULATE;
 }
 
-/* True: so has the region's record in the file. */
+/* True: the region's record in the file has the one value that it can have. */
 static bool region_is_right(int fd, const struct store *head, size_t n)
 {
 	struct region there, right;
@@ -37,7 +37,8 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 		return false;
 	memcpy(&right, &there, sizeof right);
 	store_set_region(&right, head->base, n);
-	return memcmp(&right, &there, sizeof right) == 0;
+	right.chunks = there.chunks; /* it grows up to n, see store_extend.h */
+	return there.chunks - 1 < n && memcmp(&right, &there, sizeof right) == 0;
 }
 
 /* Allocates what attaching writes: an owner record, and the process's entry in the census. */
@@ -76,10 +77,9 @@ static void clear_hints(struct heap *h)
 	}
 }
 
-struct store *store_attach(int fd, enum ash_attach *why)
+bool store_look(int fd, struct store *head, enum ash_attach *why)
 {
 	struct share_file file;
-	struct store head, *s;
 	bool half;
 	size_t n;
 	enum claim found = claim_look(fd, &half);
@@ -94,17 +94,30 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	 */
 	fence_acquire();
 	if (!STORES_SUPPORTED || found != CLAIM_HEAP ||
-	    share_read(fd, &head, sizeof head, 0) != sizeof head)
+	    share_read(fd, head, sizeof *head, 0) != sizeof *head)
+		return false;
+	n = head->heap.own.cap >> CHUNK_SHIFT;
+	return head_is_right(head, n) && share_status(fd, &file) && file.length >= head->bytes &&
+	       region_is_right(fd, head, n);
+}
+
+struct store *store_attach(int fd, const struct layout *layout, enum ash_attach *why)
+{
+	struct store head, *s;
+
+	if (!store_look(fd, &head, why))
 		return NULL;
-	n = head.heap.own.cap >> CHUNK_SHIFT;
-	if (!head_is_right(&head, n) || !share_status(fd, &file) || file.length < head.bytes ||
-	    !region_is_right(fd, &head, n))
+	*why = ASH_ATTACH_LAYOUT;
+	if (layout != NULL && memcmp(layout, &head.layout, sizeof *layout) != 0)
 		return NULL;
 	*why = ASH_ATTACH_NAMESPACE;
 	if (!world_is(head.world, world_now()))
 		return NULL;
+	*why = ASH_ATTACH_TORN;
+	if (seal_is_torn(head.seal))
+		return NULL;
 	*why = ASH_ATTACH_NO_HEAP;
-	if (!image_check(fd, &head, why))
+	if (!image_check(fd, NULL, &head, why))
 		return NULL;
 	*why = ASH_ATTACH_NO_MEMORY;
 	if (!take_for_attach(fd, &head))
@@ -112,9 +125,13 @@ struct store *store_attach(int fd, enum ash_attach *why)
 	s = store_map_at(fd, head.bytes, (uintptr_t)head.base, why);
 	if (s == NULL)
 		return NULL;
-	if (!map_enter(s->heap.regions)) {
-		*why = ASH_ATTACH_NO_MEMORY;
+	if (!store_enter(s, head.heap.reserved)) {
 		(void)pages_release(s, head.bytes);
+		return NULL;
+	}
+	/* Before the first change, also of a hint. */
+	if (!seal_break(s)) {
+		store_leave(s);
 		return NULL;
 	}
 	clear_hints(&s->heap);
@@ -130,4 +147,17 @@ bool store_adopt(int fd)
 
 	return is_there && (head.magic == STORE_MAGIC || head.magic == CLAIM_MAKING) &&
 	       share_write(fd, &world, sizeof world, offsetof(struct store, world));
+}
+
+bool store_vouch(int fd)
+{
+	struct store head;
+	uint64_t word;
+
+	if (!STORES_SUPPORTED || share_read(fd, &head, sizeof head, 0) != sizeof head ||
+	    head.magic != STORE_MAGIC || head.version != STORE_VERSION)
+		return false;
+	word = seal_with(head.seal, SEAL_WHOLE);
+	return !seal_is_torn(head.seal) ||
+	       share_write(fd, &word, sizeof word, offsetof(struct store, seal));
 }

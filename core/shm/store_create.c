@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/store_create.h"
 
-#include "backend/map.h"
 #include "backend/region.h"
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
 #include "shm/claim.h"
 #include "shm/heap_setup.h"
+#include "shm/seal.h"
 #include "shm/store_map.h"
 #include "world.h"
 
@@ -15,40 +15,43 @@
  * Sets up the store in memory that is zero but for magic and claim.  False: no memory for
  * the map.
  */
-static bool set_up(struct store *s, size_t n, const struct ash_heap_options *options)
+static bool set_up(struct store *s, struct store_size n, const struct ash_heap_options *options)
 {
 	struct region *r;
 
-	heap_configure(&s->heap, n << CHUNK_SHIFT, options);
+	heap_configure(&s->heap, n.limit << CHUNK_SHIFT, options);
 	s->heap.id = heap_new_id(true);
+	store_relaxed(&s->seal, seal_new()); /* relaxed, as all behind magic */
 	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads it */
-	store_set(s, s, n);
+	s->layout = layout_of(options);
+	store_set(s, s, n.limit);
 	r = s->heap.regions;
-	store_set_region(r, s, n);
-	if (!map_enter(r))
+	store_set_region(r, s, n.limit);
+	if (!store_enter(s, n.limit))
 		return false;
+	r->chunks = n.chunks;
 	region_open(r);
 	/* Pairs with claim_look: all other words are set. */
 	store_release(&s->magic, STORE_MAGIC);
 	return true;
 }
 
-struct store *store_create(size_t n, const struct ash_heap_options *options)
+struct store *store_create(struct store_size n, const struct ash_heap_options *options)
 {
 	enum ash_attach why;
 	struct store *s;
 
-	if (!store_may_have(n))
+	if (!store_may_have(n.limit))
 		return NULL;
 	s = options != NULL && options->address != 0
-		    ? store_map_at(SHARE_NO_FILE, store_bytes(n), options->address, &why)
-		    : pages_reserve(store_bytes(n), CHUNK_SIZE, PAGES_SHARED);
+		    ? store_map_at(SHARE_NO_FILE, store_bytes(n.limit), options->address, &why)
+		    : pages_reserve(store_bytes(n.limit), CHUNK_SIZE, PAGES_SHARED);
 	if (s == NULL)
 		return NULL;
 	s->world = world_now();
 	if (set_up(s, n, options))
 		return s;
-	(void)pages_release(s, store_bytes(n));
+	(void)pages_release(s, store_bytes(n.limit));
 	return NULL;
 }
 
@@ -56,42 +59,43 @@ struct store *store_create(size_t n, const struct ash_heap_options *options)
  * Allocates what is written here and by the first call, so that a full disk is an error
  * and no signal.
  */
-static bool take_head(int fd, struct store *base, size_t n, bool all)
+static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 {
 	struct region r;
 
 	memset(&r, 0, sizeof r);
-	store_set_region(&r, base, n);
+	store_set_region(&r, base, n.limit);
 	if (all)
-		return share_take(fd, 0, store_bytes(n));
+		return share_take(fd, 0, store_chunks_at(n.limit) + (n.chunks << CHUNK_SHIFT));
 	return share_take(fd, 0, CENSUS_AT + PAGE_MOST) &&
 	       share_take(fd, RECORDS_AT, OWNER_BYTES) &&
 	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT);
 }
 
 /* The caller has the claim: discards what an earlier maker left, and makes the heap. */
-static bool make_in(int fd, struct store *s, size_t n, const struct ash_heap_options *options)
+static bool make_in(int fd, struct store *s, struct store_size n,
+		    const struct ash_heap_options *options)
 {
 	bool all = options != NULL && options->allocate;
 
 	/* No process looks beyond the first page now, and the first page stays. */
-	return share_set_length(fd, PAGE_MOST) && share_set_length(fd, store_bytes(n)) &&
+	return share_set_length(fd, PAGE_MOST) && share_set_length(fd, store_bytes(n.limit)) &&
 	       take_head(fd, s, n, all) && set_up(s, n, options);
 }
 
 /* Makes the heap in a file that seemed free; the file is mapped before it is changed. */
-static struct store *make_at(int fd, size_t n, const struct ash_heap_options *options,
-			  enum ash_attach *why, enum claim *found)
+static struct store *make_at(int fd, struct store_size n, const struct ash_heap_options *options,
+			     enum ash_attach *why, enum claim *found)
 {
 	uintptr_t address = options == NULL ? 0 : options->address;
 	struct share_file file = {0, 0};
 	struct store *s;
 
 	*why = ASH_ATTACH_NO_MEMORY;
-	if (!store_may_have(n) || !share_status(fd, &file))
+	if (!store_may_have(n.limit) || !share_status(fd, &file))
 		return NULL;
-	s = address != 0 ? store_map_at(fd, store_bytes(n), address, why)
-			 : store_map_anywhere(fd, store_bytes(n),
+	s = address != 0 ? store_map_at(fd, store_bytes(n.limit), address, why)
+			 : store_map_anywhere(fd, store_bytes(n.limit),
 					file.chance ^ (uintptr_t)&file ^ heap_new_id(true), why);
 	if (s == NULL)
 		return NULL;
@@ -108,12 +112,12 @@ static struct store *make_at(int fd, size_t n, const struct ash_heap_options *op
 	} else {
 		*why = ASH_ATTACH_NO_MEMORY;
 	}
-	(void)pages_release(s, store_bytes(n));
+	(void)pages_release(s, store_bytes(n.limit));
 	return NULL;
 }
 
-struct store *store_create_file(int fd, size_t n, const struct ash_heap_options *options,
-				enum ash_attach *why)
+struct store *store_create_file(int fd, struct store_size n,
+				const struct ash_heap_options *options, enum ash_attach *why)
 {
 	bool half;
 	enum claim found = claim_look(fd, &half);

@@ -10,13 +10,13 @@ enum { APART = 16, ANYWHERE = 8 };
 /* The address of the i-th attempt, far from where the kernel places mappings; 0: none. */
 static uintptr_t apart(uint64_t chance, size_t bytes, unsigned i)
 {
-	const size_t step = (size_t)1 << 30;
-	size_t from = CPU_APART_FROM, room = CPU_APART_TO - CPU_APART_FROM;
+	size_t from = CPU_APART_FROM, room = CPU_APART_TO - CPU_APART_FROM, step = (size_t)1 << 30;
 
 #ifdef CPU_NARROW_FROM /* the second half of the attempts */
 	if (i >= APART / 2) {
 		from = CPU_NARROW_FROM;
 		room = CPU_NARROW_TO - CPU_NARROW_FROM;
+		step = (size_t)1 << 26; /* 1 GiB would be 96 places only */
 	}
 #endif
 	if (bytes > room / 2)
@@ -58,7 +58,7 @@ struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance, enum ash
 			s = store_map_at(fd, bytes, at, why);
 #ifdef CPU_NARROW_FROM
 		if (*why == ASH_ATTACH_NO_MEMORY && i < APART / 2) {
-			*why = ASH_ATTACH_TAKEN; /* by a kernel with fewer bits of address, maybe */
+			*why = ASH_ATTACH_TAKEN; /* perhaps by a kernel with fewer address bits */
 			i = APART / 2 - 1;
 		}
 #endif
@@ -66,8 +66,23 @@ struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance, enum ash
 	return s;
 }
 
+/*
+ * Chunks that are added later are in the map of each process already: their records read
+ * zero until they are used, and reject each address (map_find).
+ */
+bool store_enter(struct store *s, size_t limit)
+{
+	struct region all = {0};
+
+	store_set_region(&all, s, limit);
+	return map_enter(&all);
+}
+
 void store_leave(struct store *s)
 {
-	map_leave(s->heap.regions);
+	struct region all = {0};
+
+	store_set_region(&all, s, s->heap.reserved);
+	map_leave(&all);
 	(void)pages_release(s, s->bytes);
 }

@@ -11,6 +11,9 @@ INTERNAL struct store *store_map_at(int fd, size_t bytes, uintptr_t address, enu
 INTERNAL struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance,
 					  enum ash_attach *why);
 
+/* Enters all chunks that the store may have in the map.  False: no memory for it. */
+INTERNAL bool store_enter(struct store *s, size_t limit);
+
 /* Unmaps a store, whose chunks the map knows, from this process. */
 INTERNAL void store_leave(struct store *s);
 

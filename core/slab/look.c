@@ -6,6 +6,7 @@ struct look look_begin(const struct slab *s)
 	struct look l = {.slab = s, .made = load_acquire(&s->made)};
 
 	l.base = load_relaxed(&s->base);
+	l.remote = load_relaxed(&s->remote);
 	l.size = load_relaxed(&s->slot_size);
 	l.slots = (unsigned)load_relaxed(&s->slots);
 	l.groups = load_relaxed(&s->groups);
@@ -47,7 +48,7 @@ bool look_at_group(const struct look *l, unsigned g, struct look_group *out)
 	if (l->unowned)
 		before = load_acquire(&l->slab->owner); /* pairs with the end of unowned_make */
 	else
-		remote = load_acquire(&load_relaxed(&l->slab->remote)[g]);
+		remote = load_acquire(&l->remote[g]);
 	word = load_acquire(&l->slab->free[g]);
 	out->taken = mask & ~(word | remote);
 	out->pending = remote & ~word;

@@ -19,6 +19,7 @@
 struct look {
 	const struct slab *slab;
 	char *base;
+	const uint64_t *remote;
 	size_t size; /* of a slot */
 	unsigned slots, groups, class, units;
 	uint32_t made;

@@ -3,6 +3,13 @@
 
 #include "base/holder_word.h"
 
+_Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned bit)
+{
+	const char *p = s->base + (size_t)(group * GROUP_SLOTS + bit) * s->slot_size;
+
+	misuse_report(CALL_RELEASE, p, "double free", p, s->slot_size);
+}
+
 /* Publishes the first unit last (slab_close clears it first): it implies the others (ash_check). */
 void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
 {
@@ -17,8 +24,11 @@ void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
 	}
 }
 
-void slab_shape(struct slab *s, struct units u, unsigned class, size_t size, unsigned slots)
+void slab_shape(struct slab *s, struct units u, unsigned class)
 {
+	size_t size = class_size(class);
+	uint64_t reciprocal = class_reciprocal(size);
+	unsigned slots = class_slots_by(u.count, reciprocal);
 	uint64_t *remote = (uint64_t *)(void *)(u.chunk->region->remote +
 						(u.chunk->index * CHUNK_UNITS + u.first) *
 							u.chunk->region->remote_stride);
@@ -34,7 +44,7 @@ void slab_shape(struct slab *s, struct units u, unsigned class, size_t size, uns
 	fence_release();
 	store_relaxed(&s->base, units_base(u));
 	store_relaxed(&s->slot_size, (uint32_t)size);
-	store_relaxed(&s->reciprocal, class_reciprocal(size));
+	store_relaxed(&s->reciprocal, reciprocal);
 	store_relaxed(&s->remote, remote);
 	store_relaxed(&s->chunk, u.chunk);
 	store_relaxed(&s->slots, slots);
@@ -44,13 +54,12 @@ void slab_shape(struct slab *s, struct units u, unsigned class, size_t size, uns
 	store_relaxed(&s->units, (uint8_t)u.count);
 }
 
-struct slab *slab_open(struct heap *h, struct units u, unsigned class, size_t size,
-		       unsigned slots, uint64_t owner)
+struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner)
 {
 	struct slab *s = chunk_record(u.chunk, u.first);
 	unsigned g;
 
-	slab_shape(s, u, class, size, slots);
+	slab_shape(s, u, class);
 	s->all_free = 0;
 	s->opened = 0;
 	s->spare = false;
@@ -81,7 +90,7 @@ struct units slab_close(struct slab *s)
 		uint64_t remote = load_relaxed(&s->remote[i]);
 
 		if (unlikely(remote != 0))
-			misuse_double(s, i, bits_lowest(remote));
+			slab_report_double(s, i, bits_lowest(remote));
 	}
 	for (i = 0; i < u.count; i++)
 		store_release(&u.chunk->head[u.first + i], (uint32_t)0); /* pairs with slab_record */
@@ -93,19 +102,18 @@ struct units slab_close(struct slab *s)
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
 	unsigned count = class_units(class, few);
-	size_t size = class_size(class);
 	/*
 	 * A thread that already has several slabs of a class is likely to need more,
 	 * and small slabs fit into any chunk that is not full, so a chunk made for them
 	 * fills up.  Large blocks leave the ends of their units and of the chunk
 	 * untouched: at most an eighth of each under this condition.
 	 */
-	bool dense = !few && (size <= SLOT_LARGE || (count > 4 && CHUNK_UNITS % count <= 8));
-	struct units u = units_claim(h, count, grow, dense);
+	bool dense = !few && (class <= CLASS_ONE || (count > 4 && CHUNK_UNITS % count <= 8));
+	struct units u = units_claim(h, units_for(class, count), grow, dense);
 
 	if (u.chunk == NULL)
 		return NULL;
-	return slab_open(h, u, class, size, class_slots(class, count), owner);
+	return slab_open(h, u, class, owner);
 }
 
 bool slab_take(struct slab *s)
@@ -152,7 +160,7 @@ bool slab_collect(struct slab *s, bool taken_over)
 			continue;
 		word = load_relaxed(&s->free[g]);
 		if (unlikely((word & remote) != 0) && !taken_over)
-			misuse_double(s, g, bits_lowest(word & remote));
+			slab_report_double(s, g, bits_lowest(word & remote));
 		slab_make_ready(s, (uint32_t)1 << g);
 		store_release(&s->free[g], word | remote);
 		/*

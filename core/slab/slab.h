@@ -53,6 +53,18 @@ static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, u
 	return ((s->ready >> group) & 1) == 0 || word == s->all_free;
 }
 
+/*
+ * Gives slots back, for the owner: `word` is the group's free word with their bits set.
+ * False: that needs settle_freed, and nothing was stored.
+ */
+static ALWAYS_INLINE bool slab_give(struct slab *s, uint64_t group, uint64_t word)
+{
+	if (unlikely(slab_has_event(s, group, word)))
+		return false;
+	store_release(&s->free[group], word);
+	return true;
+}
+
 static inline uint64_t slab_group_mask(const struct slab *s, unsigned group)
 {
 	unsigned slots = (unsigned)load_relaxed(&s->slots) - group * GROUP_SLOTS;
@@ -135,15 +147,13 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 }
 
 /* Sets the constants of a slab in units that the caller holds. */
-INTERNAL void slab_shape(struct slab *s, struct units u, unsigned class, size_t size,
-			 unsigned slots);
+INTERNAL void slab_shape(struct slab *s, struct units u, unsigned class);
 
 /* Makes the slab known to walks and releases, by the offset of its record. */
 INTERNAL void slab_publish(const struct heap *h, struct slab *s, uint32_t offset);
 
 /* Makes an owner's slab in units that the caller holds. */
-INTERNAL struct slab *slab_open(struct heap *h, struct units u, unsigned class, size_t size,
-				unsigned slots, uint64_t owner);
+INTERNAL struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner);
 
 /* Unmakes the slab and passes its units to the caller, which holds every slot and the record. */
 INTERNAL struct units slab_close(struct slab *s);
@@ -196,6 +206,9 @@ INTERNAL bool slab_watch(struct slab *s);
  * slot set; otherwise both bits mean a double free, which is reported.
  */
 INTERNAL bool slab_collect(struct slab *s, bool taken_over);
+
+/* Reports a second release of a slot, found when its bits are collected or used again. */
+INTERNAL _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned bit);
 
 /* Recomputes the ready groups from the free words. */
 INTERNAL void slab_refresh(struct slab *s);

@@ -34,7 +34,7 @@ static bool slots_take_all(struct slab *s)
 	uint64_t owner = OWNER_UNOWNED, mask;
 	unsigned groups, g;
 
-	/* Check first: a claim that fails hides free slots from other threads for a moment. */
+	/* is_empty first: a claim that fails hides free slots from other threads for a moment. */
 	if (!is_empty(s) || !cas_acq_rel(&s->owner, &owner, OWNER_UNOWNED | OWNER_CHANGING))
 		return false;
 	/* The slab exists and only this thread can unmake it, so its constants are stable. */
@@ -80,7 +80,7 @@ static void unowned_prefer(struct heap *h, unsigned class, struct slab *s)
 
 static struct slab *unowned_make(struct heap *h, unsigned class)
 {
-	unsigned count = class_units(class, true), slots = class_slots(class, count), g;
+	unsigned count = class_units(class, true), g;
 	struct units u;
 	struct slab *s;
 
@@ -89,13 +89,13 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	 * fence of slab_shape it pairs with the fence in check_slab_chunk.
 	 */
 	fetch_add_acq_rel(&h->unowned_made, 1);
-	u = units_claim(h, count, true, false);
+	u = units_claim(h, units_for(class, count), true, false);
 	if (u.chunk == NULL) {
 		fetch_add_relaxed(&h->unowned_gone, 1);
 		return NULL;
 	}
 	s = record_at(u.chunk, record_offset_unowned(u.first));
-	slab_shape(s, u, class, class_size(class), slots);
+	slab_shape(s, u, class);
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks_now()->slab_made(s);
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);
@@ -105,7 +105,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 		uint64_t old = fetch_or_release(&s->free[g], slab_group_mask(s, g));
 
 		if (unlikely(old != 0))
-			misuse_double(s, g, bits_lowest(old));
+			slab_report_double(s, g, bits_lowest(old));
 	}
 	fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
 	return s;
@@ -138,7 +138,7 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 				continue;
 			if (unlikely(load_relaxed(&s->chunk->head[s->unit]) !=
 				     record_offset_unowned(s->unit)))
-				misuse_double(s, g, bit); /* the bit was set without a slab */
+				slab_report_double(s, g, bit); /* the bit was set without a slab */
 			if (likely(s->class == class))
 				return s->base + (size_t)(g * GROUP_SLOTS + bit) * s->slot_size;
 			fetch_or_release(&s->free[g], (uint64_t)1 << bit);
@@ -149,7 +149,8 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 	return NULL;
 }
 
-static void *slot_in_chunk(struct heap *h, struct chunk *c, unsigned class)
+static __attribute__((noinline)) void *slot_in_chunk(struct heap *h, struct chunk *c,
+						     unsigned class)
 {
 	unsigned u;
 

@@ -4,22 +4,12 @@
 #include "thread/bin.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
-#include "thread/settle.h"
-#include "thread/spare.h"
 
 /* Moves a slab from v's partial list to o's; the caller holds both records. */
 static void adopt_slab(struct owner *v, struct owner *o, struct slab *s)
 {
 	uint64_t old;
 
-	/*
-	 * Of a vanished thread: its record must not give the slab back from under the new
-	 * owner.  Spares are not watched.
-	 */
-	if (s->spare) {
-		spares_remove(v, s);
-		(void)slab_watch(s);
-	}
 	slabs_remove(&v->lists[s->class].partial, s);
 	slabs_append(&o->lists[s->class].partial, s);
 	/*
@@ -32,10 +22,9 @@ static void adopt_slab(struct owner *v, struct owner *o, struct slab *s)
 		collect_slab(o, s);
 }
 
-bool adopt_slabs(struct owner *o, unsigned class, bool all)
+void adopt_slabs(struct owner *o, unsigned class, bool all)
 {
 	struct owner *v;
-	bool any = false;
 
 	for (v = load_acquire(&o->heap->owners); v != NULL; v = v->next) {
 		struct slab *s;
@@ -45,17 +34,13 @@ bool adopt_slabs(struct owner *o, unsigned class, bool all)
 		if (all) {
 			collect_all(v);
 			o->slabs_seen += v->slabs_seen;
-			spares_reduce(v, 0); /* spares that a vanished thread left */
 		} else {
 			collect_inbox(v);
 		}
 		bin_detach(v, class);
-		while ((s = v->lists[class].partial.head) != NULL) {
+		while ((s = v->lists[class].partial.head) != NULL)
 			adopt_slab(v, o, s);
-			any = true;
-		}
 		owner_vacate(v);
 		collect_vacant(v);
 	}
-	return any;
 }

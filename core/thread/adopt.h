@@ -7,10 +7,10 @@
 #include "thread/owner.h"
 
 /*
- * Moves the slabs of the class that have free slots from all vacant records to o, which
- * the caller holds.  `all`: collects from every slab of those records, and not only from
- * those that their inboxes name.  True: a slab was moved.
+ * Moves the slabs of the class that have free slots from all vacant records to o, which the
+ * caller holds.  `all`: collects first from every slab of those records, not only from those
+ * that their inboxes name.
  */
-INTERNAL bool adopt_slabs(struct owner *o, unsigned class, bool all);
+INTERNAL void adopt_slabs(struct owner *o, unsigned class, bool all);
 
 #endif

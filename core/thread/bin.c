@@ -4,64 +4,99 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-/* Moves the bin to group g of its slab. */
-static void bin_point(struct owner *o, struct bin *b, unsigned g)
+#define SHORT_WAYS 64 /* see bin_step */
+
+/* Moves the bin to group g of its slab; true. */
+static bool bin_point(struct owner *o, struct bin *b, unsigned g)
 {
 	watch_group(o, b->slab, g);
 	b->word = (uintptr_t)&b->slab->free[g] - (uintptr_t)o;
 	b->base = b->slab->base + (size_t)g * GROUP_SLOTS * b->slab->slot_size;
+	return true;
+}
+
+/*
+ * Moves the bin to the next ready group that has a free slot, round robin, so that slots have
+ * been released into a group by the time it is next.  False: none has; then
+ * no group is ready.
+ */
+static bool bin_turn(struct owner *o, struct bin *b)
+{
+	struct slab *s = b->slab;
+	unsigned next = (unsigned)(bin_word(o, b) - s->free) + 1;
+	/* Bit i: group next + i, modulo 32. */
+	uint32_t turn = bits_rotated(s->ready, next);
+
+	for (; turn != 0; turn &= turn - 1) {
+		unsigned g = (next + bits_lowest(turn)) % SLAB_GROUPS;
+
+		if (load_relaxed(&s->free[g]) != 0)
+			return bin_point(o, b, g);
+	}
+	store_relaxed(&s->ready, (uint32_t)0);
+	return false;
+}
+
+bool bin_step(struct owner *o, struct bin *b)
+{
+	bool found;
+
+	/* One in SHORT_WAYS goes the long way, which starts the clock if it is due. */
+	if (b->slab == NULL || load_relaxed(&o->watch) != WATCH_NONE || ++o->steps % SHORT_WAYS == 0)
+		return false;
+	owner_begin(o);
+	found = bin_turn(o, b);
+	owner_end(o);
+	return found;
 }
 
 bool bin_next_group(struct owner *o, struct bin *b)
 {
 	struct slab *s = b->slab;
-	unsigned g = (unsigned)(bin_word(o, b) - s->free);
 
 	/*
-	 * Round robin among the groups in use, so that slots have been released into a
-	 * group by the time it is next.  Untouched groups come last, after remote bits:
-	 * memory is first touched only if there is nothing else.
+	 * Untouched groups come last, after remote bits: memory is first touched only if
+	 * there is nothing else.
 	 */
 	do
-		while (s->ready != 0) {
-			uint64_t after = s->ready & ~bits_run(0, g + 1);
-
-			g = bits_lowest(after != 0 ? after : s->ready);
-			if (load_relaxed(&s->free[g]) != 0) {
-				bin_point(o, b, g);
-				return true;
-			}
-			store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
-		}
+		if (bin_turn(o, b))
+			return true;
 	while ((load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false));
 	if (s->opened == s->groups)
 		return false;
-	bin_point(o, b, s->opened++);
-	return true;
+	return bin_point(o, b, s->opened++);
 }
 
 void bin_detach(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
+	struct slabs *l = &o->lists[class].full;
 	struct slab *s = b->slab;
 	unsigned g;
 
 	if (s == NULL)
 		return;
 	/*
-	 * If nothing was released into the bin's group, the group is the last one opened.
-	 * It becomes untouched again, so that its remaining slots stay clean.
+	 * If slots are left in the bin's group, and nothing was released into it, it is the last
+	 * one opened.  It becomes untouched again, so that these slots stay clean.
 	 */
 	g = (unsigned)(bin_word(o, b) - s->free);
-	if (((s->dirty >> g) & 1) == 0)
-		s->opened = g;
+	if (load_relaxed(&s->free[g]) != 0) {
+		if (((s->dirty >> g) & 1) == 0)
+			s->opened = g;
+		else
+			store_relaxed(&s->ready, s->ready | (uint32_t)1 << g);
+	}
 	store_relaxed(&b->slab, (struct slab *)NULL); /* read by watch_notify */
 	b->word = 0;
 	slab_let_go(s);
+	if (slab_is_ready(s))
+		l = &o->lists[class].partial;
+	else if (s->spare)
+		spares_remove(o, s);
 	if (!s->spare) /* slab_watch is not for spares */
 		(void)slab_watch(s);
-	slab_refresh(s);
-	slabs_append(slab_is_ready(s) ? &o->lists[class].partial : &o->lists[class].full, s);
+	slabs_append(l, s);
 }
 
 void bin_take(struct owner *o, unsigned class, struct slab *s)
@@ -77,18 +112,4 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 		s->all_free = 0;
 	else
 		(void)slab_watch(s);
-}
-
-void bin_full(struct owner *o, unsigned class)
-{
-	struct bin *b = &o->bins[class];
-	struct slab *s = b->slab;
-
-	store_relaxed(&b->slab, (struct slab *)NULL); /* read by watch_notify */
-	b->word = 0;
-	slab_let_go(s);
-	if (s->spare)
-		spares_remove(o, s);
-	(void)slab_watch(s);
-	slabs_append(&o->lists[class].full, s);
 }

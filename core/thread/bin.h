@@ -2,7 +2,7 @@
 /*
  * Bins: the current slab of a class and the group of it that slots are taken from.
  *
- *   list --bin_take--> current, group after group --bin_full, bin_detach--> list
+ *   list --bin_take--> current, group after group --bin_detach--> list
  *
  * All functions are for the holder of the record.
  */
@@ -11,6 +11,12 @@
 
 #include "internal.h"
 #include "thread/owner.h"
+
+/* The lowest slot that is free by the word of the bin's group, which is not 0. */
+static ALWAYS_INLINE char *bin_lowest(const struct bin *b, uint64_t word)
+{
+	return b->base + cpu_lowest_bit(word) * b->size;
+}
 
 /* Takes the lowest slot of the bin's group; NULL: none is free.  *clean: as in refill_slot. */
 static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *clean)
@@ -21,12 +27,18 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 	if (unlikely(word == 0))
 		return NULL;
 	*clean = ((b->slab->dirty >> (at - b->slab->free)) & 1) == 0;
-	p = b->base + cpu_lowest_bit(word) * b->size;
+	p = bin_lowest(b, word);
 	store_relaxed(at, bits_without_lowest(word));
 	if (p == NULL)
 		__builtin_unreachable(); /* spares inlined callers a second test for NULL */
 	return p;
 }
+
+/*
+ * The short way of refill_slot, for an open seat that the caller closed: moves the bin to
+ * the slab's next ready group.  False: not possible, or the clock may have to be counted on.
+ */
+INTERNAL bool bin_step(struct owner *o, struct bin *b);
 
 /* Moves the bin to the next group of its slab that has a free slot.  False: none has. */
 INTERNAL bool bin_next_group(struct owner *o, struct bin *b);
@@ -34,10 +46,7 @@ INTERNAL bool bin_next_group(struct owner *o, struct bin *b);
 /* Makes a slab current that is on no list, and of which slab_take returned true. */
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
-/* Moves the current slab, if there is one, to the partial or full list. */
+/* Moves the current slab, if there is one, to the partial or full list.  A full one is no spare. */
 INTERNAL void bin_detach(struct owner *o, unsigned class);
-
-/* Moves the current slab, which has no free slot, to the full list. */
-INTERNAL void bin_full(struct owner *o, unsigned class);
 
 #endif

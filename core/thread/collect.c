@@ -45,13 +45,15 @@ void collect_inbox(struct owner *o)
 {
 	unsigned i;
 
+	/* Clear it before the entries are read: a later entry sets it again. */
+	(void)exchange_seq_cst(&o->notified, 0);
 	for (i = 0; i < INBOX_WORDS; i++) {
 		uint64_t word = load_relaxed(&o->inbox[i]);
 		struct slab *s;
 
 		if (word == 0)
 			continue;
-		/* seq_cst pairs with inbox_notify, which leaves an entry that is still there. */
+		/* seq_cst pairs with inbox_notify, which adds none if the slab still has one. */
 		word = exchange_seq_cst(&o->inbox[i], 0);
 		if (i < INBOX_CLASSES) {
 			for (; word != 0; word = bits_without_lowest(word))

@@ -18,6 +18,14 @@ INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
 INTERNAL void collect_all(struct owner *o);
 
+/* collect_inbox, if a thread has made an entry since the last time. */
+static inline void collect_notified(struct owner *o)
+{
+	/* Relaxed: what is missed now is found the next time. */
+	if (unlikely(load_relaxed(&o->notified) != 0))
+		collect_inbox(o);
+}
+
 /*
  * Holds the record as a guest and collects, as long as it is vacant and its inbox has
  * entries.  For any thread that made an entry or vacated the record.

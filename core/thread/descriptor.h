@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the descriptor (ashlar_descriptor.h) says of the structures, as the compiler knows
- * them.  The object is in owner.c: each program with an owner record has it, and linkers keep
- * notes whether something refers to them or not.
+ * The value of the descriptor (ashlar_descriptor.h): the compiler fills in offsets and sizes of
+ * the structures.  The object is in owner.c, so each program with an owner record has it:
+ * linkers keep the notes of each object that they link, also if nothing refers to them.
  */
 #ifndef CORE_DESCRIPTOR_H
 #define CORE_DESCRIPTOR_H
@@ -37,15 +37,15 @@
 	}
 
 /*
- * The note, which leads to `symbol`.  A distance needs no relocation: so notes stay constants,
- * which share a page with others.
+ * The note, which has the distance to `symbol`.  A distance needs no relocation, so the note is
+ * a constant and shares a page with others.
  */
 #define DESCRIPTOR_TEXT(x)   #x
 #define DESCRIPTOR_QUOTED(x) DESCRIPTOR_TEXT(x)
-#define DESCRIPTOR_NOTE(symbol)                                                                    \
+#define DESCRIPTOR_NOTE(type, symbol)                                                              \
 	__asm__(".pushsection .note.ashlar, \"a\", @note\n"                                       \
 		".balign 8\n"                                                                      \
-		".long 12, 8, " DESCRIPTOR_QUOTED(ASH_NOTE_TYPE) "\n"                              \
+		".long 12, 8, " DESCRIPTOR_QUOTED(type) "\n"                                       \
 		".asciz \"" ASH_DESCRIPTOR_NAME "\"\n"                                             \
 		".quad " #symbol " - .\n"                                                          \
 		".popsection")

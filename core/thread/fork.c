@@ -21,8 +21,8 @@ void fork_settle(struct owner *o, uint64_t generation)
 	if (seat.guest != 0 || !holder_has_forked())
 		return;
 	/*
-	 * The own record first: if a handler forks during the takeover, the record must not
-	 * look lost in the next child.
+	 * The caller's own record first: if a handler forks during the takeover, this record
+	 * must not look lost in the next child.
 	 */
 	store_relaxed(&o->identity, 0);
 	store_release(&o->state, holder_seated(h));
@@ -34,7 +34,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);
-	/* Remote bits for which vanished threads had made no inbox entry yet. */
+	/* Finds remote bits for which vanished threads had made no inbox entry yet. */
 	collect_all(o);
 	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);

@@ -25,7 +25,7 @@ INTERNAL void owner_vacate(struct owner *o);
 /* True: the calling thread is the one that forked this process, or one of its ancestors. */
 INTERNAL bool holder_has_forked(void);
 
-/* Enters the ids of the calling thread in its record, if the kernel tells them (identity.h). */
+/* Enters the ids of the calling thread in its record; 0 if they are unknown (identity.h). */
 INTERNAL void holder_identify(struct owner *o);
 
 #endif

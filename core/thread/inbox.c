@@ -14,13 +14,20 @@ void inbox_notify(struct owner *o, struct slab *s)
 		 * of this slab that is still there will be collected after this load, so it
 		 * serves for our remote bit, too.
 		 */
-		if (there == (uint64_t)(uintptr_t)s ||
-		    (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s)))
+		if (there == (uint64_t)(uintptr_t)s)
 			return;
+		if (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s))
+			goto entered;
 	}
-	/* If the record has been reused, this sets the bit of a wrong class: harmless. */
+	/*
+	 * pending_classes pairs with the exchange in collect_inbox.  If the record has been reused,
+	 * this sets the bit of a wrong class: harmless.
+	 */
 	class = load_relaxed(&s->class);
 	fetch_or_seq_cst(&o->pending_classes[class / 64], (uint64_t)1 << (class % 64));
+entered:
+	/* Release pairs with the exchange in collect_inbox, which then finds the entry. */
+	store_release(&o->notified, 1);
 }
 
 bool inbox_is_filled(const struct owner *o)

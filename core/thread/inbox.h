@@ -8,6 +8,7 @@
  *   2  sets the slab's pending bit            2  clears the pending bit
  *   3  if that was not set: inbox_notify      3  moves the remote bits to the free words
  *
+ *   notified          not 0: an entry was made since collect_inbox began
  *   words  0 ... 1    a bit for each class: some slab of the class has its pending bit set
  *          2 ... 33   an entry: the address of a slab, or 0
  *

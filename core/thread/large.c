@@ -8,15 +8,19 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-/* Takes the youngest spare of so many units that large_freed cached; NULL: there is none. */
-static struct slab *spare_take(struct owner *o, unsigned count)
+/*
+ * Takes the youngest spare of `count` units that large_freed cached; for a class that needs
+ * aligned units, one of the same class.  NULL: there is none.
+ */
+static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
 	unsigned i;
 
 	for (i = o->spare_count; i-- > 0;) {
 		struct slab *s = o->spares[i];
 
-		if (s->units == count && s->slots == 1 && s->ready == 0) {
+		if (s->units == count && s->class > CLASS_ONE && s->ready == 0 &&
+		    (s->class == class || !class_is_aligned(class))) {
 			spares_remove_at(o, i);
 			return s;
 		}
@@ -26,13 +30,13 @@ static struct slab *spare_take(struct owner *o, unsigned count)
 
 void *large_take(struct owner *o, unsigned class, bool *clean)
 {
-	size_t size = class_size(class);
-	unsigned count = (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
-	struct slab *s = spare_take(o, count);
+	unsigned count = class_units(class, true);
+	struct slab *s;
 	struct units u;
 
 	watch_count(o, 1);
 	*clean = false;
+	s = spare_take(o, count, class);
 	if (s != NULL && s->class == class)
 		goto taken;
 	if (s != NULL) {
@@ -40,17 +44,16 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		u = slab_close(s);
 	} else {
 		fork_notice(o);
-		if (unlikely(inbox_is_filled(o)))
-			collect_inbox(o);
+		collect_notified(o);
 		if (unlikely(o->lists[class].partial.head != NULL))
 			return NULL; /* a slab whose slot another thread released comes first */
-		u = units_claim(o->heap, count, false, false);
+		u = units_claim(o->heap, units_for(class, count), false, false);
 		if (unlikely(u.chunk == NULL)) {
 			spares_reduce(o, 0); /* before refill_bin lets the heap grow */
 			return NULL;
 		}
 	}
-	s = slab_open(o->heap, u, class, size, 1, (uint64_t)(uintptr_t)o);
+	s = slab_open(o->heap, u, class, (uint64_t)(uintptr_t)o);
 	s->opened = 1;
 	slabs_append(&o->lists[class].full, s);
 	*clean = u.clean;

@@ -8,21 +8,21 @@ INTERNAL struct owner owner_static[2];
 
 /* Only the note refers to it: a linker keeps the notes of the objects that it links. */
 __attribute__((used)) const struct ash_descriptor ash_descriptor = DESCRIPTOR;
-/* By a name that no other object replaces. */
+/* A hidden name for it, which no definition in another object can replace. */
 INTERNAL_EXTERN const struct ash_descriptor descriptor_here __attribute__((alias("ash_descriptor"), used));
-DESCRIPTOR_NOTE(descriptor_here);
+DESCRIPTOR_NOTE(ASH_NOTE_TYPE, descriptor_here);
 DESCRIPTOR_GDB;
 
 void owner_reset(struct owner *o)
 {
 	unsigned i;
 
-	/* Each by one store, since watch_notify may read it meanwhile. */
+	/* One store for each pointer, since watch_notify may read it meanwhile. */
 	for (i = 0; i < CLASSES; i++)
 		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
 	/* Bins, lists, spares, cached slabs. */
 	memset(o->bins, 0, offsetof(struct owner, flight) - offsetof(struct owner, bins));
-	o->spare_count = 0;
+	o->spare_count = o->spare_units = 0;
 	for (i = 0; i < INBOX_WORDS; i++)
 		store_relaxed(&o->inbox[i], 0);
 }

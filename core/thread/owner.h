@@ -57,6 +57,16 @@ struct slab_lists {
 	struct slabs partial, full;
 };
 
+/* What a thread is publishing in a heap shared by processes: see shm/intent.h. */
+struct intent {
+	uint64_t state; /* count of uses, flag, kind                                    */
+	uint64_t slot;	/* address of the word that is to change                        */
+	uint64_t fresh; /* the block that comes into it, or the draft; 0: none          */
+	uint64_t old;	/* the block that is released when the word has changed; 0: none */
+	uint64_t tag;	/* the census tag of a draft once it is published               */
+};
+#define INTENTS 4
+
 struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	struct owner *next;  /* in heap.owners; never changes once set           */
@@ -65,14 +75,17 @@ struct owner {
 	uint32_t slabs_seen; /* slabs visited by the last collect_all            */
 	uint32_t growths;    /* of the heap since then, see refill_bin           */
 	uint8_t spare_count;
+	uint8_t spare_units; /* of all spares                                    */
 	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
 	uint16_t events, other_events; /* see watch_event                        */
 	uint16_t pending_releases; /* see release_pending in remote.c */
+	uint8_t steps;	     /* see bin_step                                     */
 	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/holder_word.h */
+	uint64_t notified;   /* hint: not 0: the inbox has an entry              */
 	union {
 		uint64_t inbox[INBOX_WORDS];
 		struct {
@@ -88,6 +101,7 @@ struct owner {
 	/* Used only in heaps shared by processes, see recover.h. */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */
+	struct intent intents[INTENTS];
 };
 
 /*

@@ -3,9 +3,8 @@
 
 #include "identity.h"
 #include "thread/holder.h"
+#include "thread/shrink.h"
 #include "thread/takeover.h"
-
-#define ALL UINT64_MAX
 
 /*
  * The calling thread's ids.  They are entered in its record again, as a child of vfork,
@@ -29,44 +28,43 @@ static bool holder_is_gone(const struct owner *v, uint64_t state, uint64_t now, 
 	       identity_has_ended(load_relaxed(&v->identity), me);
 }
 
-/* Reaps record number `turn`, or all.  True: there was such a record. */
-static bool reap_turn(struct heap *h, struct owner *o, uint64_t turn, size_t *records)
+/* Reaps records `first` to `last` (record 0 follows the last); returns how many had ended. */
+static size_t reap_turn(struct heap *h, struct owner *o, uint64_t first, uint64_t last)
 {
 	struct takeover t = takeover_begin(h);
 	uint64_t me = identify(h, o), mine = holder_seated(h), now = generation_now(), i = 0;
 	struct owner *v;
 
-	for (v = load_acquire(&h->owners); v != NULL && i <= turn; v = v->next, i++) {
+	for (v = load_acquire(&h->owners); v != NULL && i <= last; v = v->next, i++) {
 		/* Pairs with the compare-and-swaps of the state: identity is this holder's, or 0. */
 		uint64_t state = load_acquire(&v->state);
 
-		if ((turn == ALL || i == turn) && v != o && state != OWNER_VACANT && state != mine &&
-		    holder_is_gone(v, state, now, me))
-			(void)takeover_add(&t, v, state);
+		if (i >= first && v != o && state != OWNER_VACANT && state != mine &&
+		    holder_is_gone(v, state, now, me) && takeover_add(&t, v, state) &&
+		    h->sharing == PAGES_PRIVATE && (v->building & 1) == 0)
+			shrink_owner(v); /* its lists are right: its empty slabs go back */
 	}
-	*records = takeover_end(&t);
-	return v != NULL || i > turn;
+	if (v == NULL)
+		store_relaxed(&h->reap_next, 0);
+	return takeover_end(&t);
 }
 
 size_t reap_all(struct heap *h, struct owner *o)
 {
-	size_t records;
-
-	(void)reap_turn(h, o, ALL, &records);
-	return records;
+	return reap_turn(h, o, 0, UINT64_MAX);
 }
 
 void reap_some(struct heap *h, struct owner *o)
 {
 	uint64_t chunks = load_relaxed(&h->slab_chunks), turn;
-	size_t records;
 
 	if (chunks >= 2 * load_relaxed(&h->chunks_reaped)) {
 		store_relaxed(&h->chunks_reaped, chunks);
 		(void)reap_all(h, o);
 		return;
 	}
-	turn = fetch_add_relaxed(&h->reap_next, 1);
-	if (!reap_turn(h, o, turn, &records))
-		store_relaxed(&h->reap_next, 0);
+	/* Repeat while records are found: their memory may make growth unnecessary. */
+	do
+		turn = fetch_add_relaxed(&h->reap_next, REAP_TURN);
+	while (reap_turn(h, o, turn, turn + REAP_TURN - 1) != 0);
 }

@@ -46,8 +46,8 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 		if (likely(slab_take(s)))
 			break;
 		/*
-		 * A thread that purges slabs (slab_purge.h) held the record before this
-		 * slab was made in it.
+		 * slab_take fails if a thread that purges slabs (slab_purge.h) already held the
+		 * record when this slab was made in it.
 		 */
 		slabs_append(&o->lists[class].partial, s);
 	}
@@ -60,17 +60,15 @@ bool refill_bin(struct owner *o, unsigned class)
 	struct bin *b = &o->bins[class];
 	struct slab_lists *f = &o->lists[class];
 
-	if (b->slab != NULL) {
-		if (bin_next_group(o, b))
-			return true;
-		bin_full(o, class);
-	}
+	if (b->slab != NULL && bin_next_group(o, b))
+		return true;
+	bin_detach(o, class); /* it is full */
 	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
-		collect_inbox(o);
+		collect_notified(o);
 	if (bin_find_slab(o, class, false))
 		return true;
-	(void)adopt_slabs(o, class, false);
+	adopt_slabs(o, class, false);
 	reap_some(o->heap, o);
 	if (bin_find_slab(o, class, false))
 		return true;
@@ -83,7 +81,7 @@ bool refill_bin(struct owner *o, unsigned class)
 	if (o->growths++ * (uint32_t)CHUNK_UNITS <= o->slabs_seen && bin_find_slab(o, class, true))
 		return true;
 	collect_all(o);
-	(void)adopt_slabs(o, class, true);
+	adopt_slabs(o, class, true);
 	shrink_owner(o);
 	if (bin_find_slab(o, class, true))
 		return true;
@@ -97,17 +95,15 @@ bool refill_bin(struct owner *o, unsigned class)
 void *refill_slot(struct owner *o, unsigned class, bool *clean)
 {
 	struct bin *b = &o->bins[class];
-	bool refilled = false;
 	void *p;
 
 	if (class > CLASS_ONE && (p = large_take(o, class, clean)) != NULL)
 		return p;
-	for (; unlikely((p = bin_slot(o, b, clean)) == NULL); refilled = true)
+	while ((p = bin_slot(o, b, clean)) == NULL)
 		if (!refill_bin(o, class))
 			return NULL;
-	if (class > CLASS_ONE && !bin_next_group(o, b))
-		bin_full(o, class); /* a slab of one slot is not current, see large.h */
-	if (unlikely(refilled))
-		watch_count(o, 1);
+	if (class > CLASS_ONE)
+		bin_detach(o, class); /* a slab of one slot is not current, see large.h */
+	watch_count(o, 1);
 	return p;
 }

@@ -2,7 +2,9 @@
 #include "thread/seat.h"
 
 #undef seat
-INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none};
 #ifdef CPU_TLS_IS_COMPUTED
+INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none, .small = {CLASS_TABLE}};
 #define seat (*seat_here()) /* for the files that follow in the amalgamation */
+#else
+INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none};
 #endif

@@ -31,6 +31,10 @@ struct seat {
 	unsigned guest;	      /* frames that hold another record, see collect_vacant  */
 	void *latest;	      /* latest block released, see slot_predicted           */
 	uint64_t number;      /* the thread's number, see holder.c; 0: none yet       */
+#ifdef CPU_TLS_IS_COMPUTED
+	char unused[CPU_EIGHTHS - 6 * sizeof(uint64_t)];
+	const uint8_t small[CLASS_SMALLS]; /* as class_small, see seat_small           */
+#endif
 };
 
 /*
@@ -51,9 +55,17 @@ struct seat {
 #define SEAT_MAY_BE_NULL false
 #endif
 
-INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
+/* ashlar_inline.h uses this name. */
+#ifdef ASHLAR_AMALGAMATION
+#define SEAT_NAME
+#else
+#define SEAT_NAME __asm__("ash_inline_seat")
+#endif
+INTERNAL_EXTERN THREAD_LOCAL struct seat seat SEAT_NAME;
 
 #ifdef CPU_TLS_IS_COMPUTED
+_Static_assert(offsetof(struct seat, small) == CPU_EIGHTHS && SLOT_SMALL == 1024, "cpu_eighths");
+
 #ifdef PRERELOC_BY_WORD
 static const struct seat seat_before = {0}; /* never written: self is NULL */
 #define SEAT_HERE (likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before)
@@ -61,12 +73,26 @@ static const struct seat seat_before = {0}; /* never written: self is NULL */
 #define SEAT_HERE (&seat)
 #endif
 
-/* By way of a register that the compiler keeps, as it would compute the address at each use. */
+/* CPU_KEEP: else the compiler computes the address at each use instead of keeping it. */
 static ALWAYS_INLINE struct seat *seat_here(void)
 {
 	return CPU_KEEP(SEAT_HERE);
 }
 #define seat (*seat_here())
+
+/*
+ * class_small for a size up to SLOT_SMALL.  The call has the seat's address in a register:
+ * with a copy of the table behind it no other has to be computed.
+ */
+static ALWAYS_INLINE unsigned seat_small(size_t size)
+{
+	return ((const uint8_t *)seat_here())[cpu_eighths(size)];
+}
+#else
+static ALWAYS_INLINE unsigned seat_small(size_t size)
+{
+	return class_small[(size + 7) / 8];
+}
 #endif
 
 /* Checks the record out.  A handler must see 0 before the caller changes the record. */
@@ -83,7 +109,7 @@ static inline void seat_open(void)
 	seat.open = SEAT_OPEN;
 }
 
-/* The same; opened: what the caller read of it before it closed the seat, and knows to be ~0. */
+/* The same; opened: seat.open as the caller read it before it closed the seat, known to be ~0. */
 static inline void seat_open_again(uint64_t opened)
 {
 	(void)opened;

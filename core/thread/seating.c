@@ -38,7 +38,7 @@ static struct owner *owner_make(struct heap *h)
 /* A record that the caller holds although it is in none of its seats, or a vacant one, or NULL. */
 static struct owner *owner_find(struct heap *h, uint64_t me)
 {
-	/* If no record was vacated since all were found held, the walk is left out. */
+	/* Skip the walk if no record was vacated since all were found held. */
 	uint64_t vacated = load_acquire(&h->vacated);
 	struct owner *o;
 
@@ -85,7 +85,7 @@ struct owner *seat_fill(struct owner **self, struct heap *h)
 	struct owner *o;
 
 	/*
-	 * Compare-and-swap: a handler between a load and a store would get a record,
+	 * Compare-and-swap: with a load and a store, a handler in between could get a record;
 	 * ours would replace it in the seat, and it would never be vacated.  No other thread
 	 * writes the word meanwhile, so its acquire pairs with nothing.
 	 */
@@ -129,9 +129,9 @@ static void seat_leave(void)
 	seat.self = owner_none;
 	signal_fence();
 	owner_vacate(o);
-	/* Entries made since shrink_before_vacate collected are ours: the senders saw a holder. */
+	/* Collects entries made since shrink_before_vacate: their senders saw a holder. */
 	collect_vacant(o);
-	/* Last: until here, calls of a handler use the unowned slabs and get no new record. */
+	/* Last: until then, calls of a handler use the unowned slabs and get no new record. */
 	signal_fence();
 	seat.record = NULL;
 }

@@ -13,7 +13,7 @@ void slab_retire(struct owner *o, struct slab *s)
 
 	if (s == o->bins[s->class].slab)
 		bin_detach(o, s->class); /* to the partial list */
-	if (slab_is_ready(s)) { /* else it is large, and not held: see is_purgeable */
+	if (slab_is_ready(s)) { /* otherwise it is large, and not held: see is_purgeable */
 		if (!slab_take(s))
 			return; /* another thread purges it: it stays on the list */
 		l = &f->partial;
@@ -29,16 +29,10 @@ void slab_retire(struct owner *o, struct slab *s)
 
 void spares_reduce(struct owner *o, unsigned units)
 {
-	unsigned have = 0, i;
+	while (o->spare_units > units || o->spare_count == SPARES) {
+		struct slab *s = o->spares[0];
 
-	/* From the youngest to the oldest: what fits stays.  One entry is left free. */
-	for (i = o->spare_count; i-- > 0;) {
-		struct slab *s = o->spares[i];
-
-		have += s->units;
-		if (have <= units && (i > 0 || o->spare_count < SPARES))
-			continue;
-		spares_remove_at(o, i);
+		spares_remove_at(o, 0);
 		/* A current slab may have been allocated from since it became a spare. */
 		if (slab_watch(s))
 			slab_retire(o, s);
@@ -54,6 +48,7 @@ void spares_add(struct owner *o, struct slab *s)
 	/* The new spare is kept, however large it is. */
 	spares_reduce(o, s->units < SPARE_UNITS ? SPARE_UNITS - s->units : 0);
 	o->spares[o->spare_count++] = s;
+	o->spare_units += s->units;
 	s->spare = true;
 	s->all_free = 0; /* disarms slab_watch: a spare may be used and become empty again */
 }
@@ -77,6 +72,8 @@ void settle_slab(struct owner *o, struct slab *s, bool was_full)
 	if (was_full && s != o->bins[s->class].slab) {
 		slabs_remove(&f->full, s);
 		slabs_append(&f->partial, s);
+		/* All groups: further releases are no events until the slab is full again. */
+		slab_make_ready(s, (uint32_t)bits_below(s->groups));
 	}
 	if (s->all_free != 0 && slab_watch(s))
 		spares_add(o, s);

@@ -83,7 +83,7 @@ size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
 	uint64_t idle = SLAB_IDLE;
 	size_t bytes = 0;
 
-	/* Acquire pairs with slab_let_go.  Not idle: current, or another thread purges it. */
+	/* Acquire pairs with slab_let_go.  Not idle: it is current, or another thread purges it. */
 	if (load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, holder_guest(h)))
 		return 0;
 	if (is_purgeable(s))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Purging slabs: pages that contain free slots only go back to the system, while other
+ * Purging slabs: pages with no taken slot go back to the system, while other
  * slots of the slab are taken.  The bitmaps do not change.
  */
 #ifndef CORE_SLAB_PURGE_H

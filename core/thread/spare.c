@@ -4,6 +4,7 @@
 void spares_remove_at(struct owner *o, unsigned i)
 {
 	o->spares[i]->spare = false;
+	o->spare_units -= o->spares[i]->units;
 	for (o->spare_count--; i < o->spare_count; i++)
 		o->spares[i] = o->spares[i + 1];
 }

@@ -22,10 +22,10 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 		return false;
 	if (t->number == 0)
 		t->number = (fetch_add_relaxed(&t->heap->takeovers, 1) + 1) << 1;
+	if ((state & OWNER_GUEST) != 0) /* the guest may have been anywhere */
+		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
 		heap_hooks_now()->settle(v);
-	if ((state & OWNER_GUEST) != 0 && t->heap->sharing == PAGES_PRIVATE)
-		owner_begin(v); /* the guest may have been anywhere */
 	store_relaxed(&v->batch, t->number);
 	t->records++;
 	return true;
@@ -67,18 +67,14 @@ static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 	return NULL;
 }
 
-/*
- * Marks the records of the batch that must be rebuilt by an odd number.  True: there are some.
- * In heaps shared by processes these are all: the settle hook may have changed free words.
- */
+/* Marks the records of the batch that must be rebuilt by an odd number.  True: there are some. */
 static bool sort_records(const struct takeover *t)
 {
 	struct owner *v;
 	bool any = false;
 
 	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
-		if (load_relaxed(&v->batch) != t->number ||
-		    (t->heap->sharing == PAGES_PRIVATE && (v->building & 1) == 0))
+		if (load_relaxed(&v->batch) != t->number || (v->building & 1) == 0)
 			continue;
 		owner_reset(v);
 		store_relaxed(&v->batch, t->number | 1);
@@ -106,8 +102,9 @@ size_t takeover_end(struct takeover *t)
 		/* Inbox entries may be missing: their senders vanished, too. */
 		if (batch == t->number)
 			collect_all(v);
-		if (t->heap->sharing == PAGES_PRIVATE)
-			owner_end(v);
+		spares_reduce(v, 0); /* adopt_slabs relies on it */
+		/* Even again.  Not owner_end: in shared heaps the counter never falls (shm/building.h). */
+		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));
 		store_relaxed(&v->batch, 0);
 		owner_vacate(v);
 		collect_vacant(v);

@@ -6,12 +6,13 @@
  *   lost record   --compare-and-swap of the state-->   held by the caller, as a guest
  *   if any is to be rebuilt, a walk over the heap puts each of its slabs on its list
  *   remote bits of the others are collected, as inbox entries may be missing
+ *   its spares become ordinary slabs: a vacant record has none
  *   each record is vacated
  *
  * So a child of fork writes to what a vanished thread was changing, and not to the heap.
  *
- * The records that are taken over together are a batch.  Its number, in owner.batch, tells
- * them from records that outer frames of the thread hold as a guest.
+ * The records that are taken over together are a batch.  Its number, in owner.batch,
+ * distinguishes them from records that outer frames of the thread hold as a guest.
  *
  *   owner.batch   0      in no batch
  *                 even   number of the batch

@@ -48,7 +48,7 @@ void watch_notify_all(struct heap *h)
 	struct owner *v;
 
 	/*
-	 * One thread notifies.  If the clock was stopped meanwhile, no one needs to know.  The
+	 * One thread notifies.  If the clock was stopped meanwhile, no notice is needed.  The
 	 * word publishes nothing: its acquire pairs with nothing.
 	 */
 	if (!cas_acquire(&h->running, &unnotified, CLOCK_RUNS))
@@ -70,7 +70,7 @@ static void watch_all(struct owner *o)
 		struct slab *s = o->bins[class].slab;
 
 		if (s != NULL)
-			watch_group(o, s, (unsigned)(bin_word(o, &o->bins[class]) - s->free));
+			group_unready(s, (unsigned)(bin_word(o, &o->bins[class]) - s->free));
 	}
 }
 
@@ -96,9 +96,13 @@ void watch_check(struct owner *o)
 	watch_update(o, load_relaxed(&o->heap->running) != 0);
 }
 
+/*
+ * Threads share the clock, but each takes back what it released in a time of its own.  So
+ * operations of those beyond the heap's first one (its record has no next) count less.
+ */
 void watch_count(struct owner *o, uint64_t n)
 {
-	watch_update(o, retain_tick(o->heap, n));
+	watch_update(o, retain_tick(o->heap, o->next == NULL ? n * RETAIN_TICK : n));
 }
 
 /*
@@ -114,7 +118,7 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 		ticks = 1;
 	/* The slab may have been unmade by now; then it is not current in any bin. */
 	if (bin_word(o, b) == &s->free[g]) {
-		watch_group(o, s, g);
+		group_unready(s, g); /* watched: settle_freed asked */
 		if (++o->events % OWN_EVENTS == 0)
 			ticks = OWN_EVENTS;
 	} else if (++o->other_events % OTHER_EVENTS == 0) {
@@ -126,7 +130,7 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 
 void watch_tick(void)
 {
-	bool running = retain_tick(&heap_default, 1);
+	bool running = retain_tick(&heap_default, RETAIN_TICK);
 
 	if (!SEATED)
 		return;

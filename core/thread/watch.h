@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watching: how the retention clock (backend/retain.h) runs although the fast paths do not
+ * Watching makes the retention clock (backend/retain.h) run although the fast paths do not
  * count.  While it runs, the group that a bin allocates from is not marked ready, so that
  * each release into it is an event (slab_has_event) and takes the slow path, which counts.
  *
@@ -19,8 +19,8 @@
 #include "thread/owner.h"
 
 /*
- * Makes the holder of v notice the running clock with its next release, by the pending bit
- * of its current slabs.  For any thread.
+ * Sets the pending bit of the current slabs of v, so that its holder notices the running clock
+ * at its next release.  For any thread.
  */
 INTERNAL void watch_notify(struct owner *v);
 
@@ -43,11 +43,16 @@ INTERNAL void watch_check(struct owner *o);
 /* Counts slow operations of the holder on its heap's clock. */
 INTERNAL void watch_count(struct owner *o, uint64_t n);
 
-/* Clears the ready bit of a group that a bin allocates from.  For the holder. */
+static inline void group_unready(struct slab *s, unsigned g)
+{
+	store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
+}
+
+/* Clears the ready bit of a group that a bin allocates from, while watched.  For the holder. */
 static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 {
 	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE))
-		store_relaxed(&s->ready, s->ready & ~((uint32_t)1 << g));
+		group_unready(s, g);
 }
 
 /*

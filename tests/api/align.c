@@ -110,7 +110,7 @@ TEST(align_bad, 10)
 				     (size_t)1 << 63,
 				     ((size_t)1 << 63) + 1,
 				     SIZE_MAX};
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		for (size_t size = 0; size < 10 * MIB; size = size * 9 + 1)
@@ -187,7 +187,7 @@ TEST(align_resize, 60)
 TEST(align_reuses, 30)
 {
 	size_t alignment = 32 * MIB, blocks = rt_under_qemu() ? 3 : 12;
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	void *p[12];
 
 	ash_release(ash_alloc((blocks + 1) * alignment + 7 * MIB));

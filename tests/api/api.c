@@ -5,7 +5,7 @@
 TEST(api_smoke, 10)
 {
 	unsigned char *p = ash_alloc(100), *q = ash_zalloc(3, 50), *r, *s;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK(p != NULL && q != NULL && p != q);
 	for (int i = 0; i < 150; i++)

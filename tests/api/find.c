@@ -32,7 +32,7 @@ TEST(find_in_each_class, 10)
 	struct ash_block b;
 	unsigned rows = 0;
 	size_t blocks = 0;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (; ash_stats_class(rows, &row); rows++) {
 		size_t size = row.size > 0 ? row.size : 5 * MIB;

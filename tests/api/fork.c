@@ -41,7 +41,7 @@ static void in_every_class(void)
 
 static void child(bool nested)
 {
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	size_t i, t;
 	long pid;
 

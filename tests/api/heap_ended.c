@@ -75,7 +75,7 @@ static void use_owner(void *h)
 
 static void use_stats(void *h)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_heap_stats(h, &st);
 }

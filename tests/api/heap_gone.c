@@ -68,7 +68,7 @@ TEST(heap_gone_outer_destroyed, 60)
 	outer_destroyed(make_in);
 }
 
-/* Memory that was unmapped with its heap in it, and mapped anew as a part of more. */
+/* Memory that was unmapped with its heap in it, and mapped again as a part of more. */
 TEST(heap_gone_unmapped, 10)
 {
 	char *memory = rt_map(4 * MIB);
@@ -78,7 +78,7 @@ TEST(heap_gone_unmapped, 10)
 		ash_heap *inner = ash_heap_create_in(memory + MIB, MIB), *outer;
 
 		CHECK(inner != NULL && ash_heap_alloc(inner, 100) != NULL);
-		/* While it is there, nobody else's may stand over it. */
+		/* While it exists, no other heap may overlap it. */
 		CHECK(ash_heap_create_in(memory, 4 * MIB) == NULL);
 		memset(memory + MIB, 0, MIB); /* as if it were fresh */
 		outer = ash_heap_create_in(memory, 4 * MIB);
@@ -225,7 +225,7 @@ TEST(heap_gone_overlap, 20)
 	CHECK(in != NULL && ash_heap_alloc(in, 10) != NULL);
 	CHECK(ash_heap_create_in(p, INNER) == NULL);
 	CHECK(ash_heap_create_in(p + INNER + 16, INNER) != NULL);
-	/* Beside each other, and anew at the same place. */
+	/* Beside each other, and again at the same place. */
 	before = ash_heap_create_in(memory, SIZE);
 	behind = ash_heap_create_in(memory + 2 * SIZE, SIZE);
 	CHECK(before != NULL && behind != NULL);

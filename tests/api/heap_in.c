@@ -27,7 +27,7 @@ static void waste(size_t bytes)
 	void *memory = rt_map(bytes);
 	ash_heap *h = ash_heap_create_in(memory, bytes);
 	size_t promised = bytes / 65 * 64 - 512, small, middle, whole;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK(h != NULL);
 	ash_heap_stats(h, &st);
@@ -65,7 +65,6 @@ TEST(heap_in_any_place, 60)
 	size_t at, i;
 
 	CHECK(ash_heap_create_in(NULL, MIB) == NULL);
-	CHECK(ash_heap_create_in(memory, 64 * KIB - 1) == NULL);
 	CHECK(ash_heap_create_in(memory, SIZE_MAX) == NULL);
 	CHECK(ash_heap_create_in(memory, 0) == NULL);
 	for (at = 0; at < 100; at++) {
@@ -201,7 +200,7 @@ TEST(heap_in_resize, 10)
 	static char memory[128 << 10];
 	ash_heap *h = ash_heap_create_in(memory, sizeof memory);
 	char *a = ash_heap_alloc(h, 16), *b, *moved;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_heap_stats(h, &st);
 	/* Grows where it stands, up to the last byte. */

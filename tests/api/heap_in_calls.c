@@ -23,7 +23,7 @@ TEST(heap_in_looks, 10)
 {
 	static char memory[1 << 17];
 	ash_heap *h = ash_heap_create_in(memory, sizeof memory);
-	struct ash_stats st;
+	struct ash_statistics st;
 	struct seen s = {0};
 	size_t i, bytes = 0;
 
@@ -54,6 +54,14 @@ TEST(heap_in_looks, 10)
 	CHECK_EQ(ash_heap_walk(h, see, &s), 0);
 	CHECK_EQ(s.blocks, 100);
 	nothing_left(h, st.reserved);
+}
+
+TEST(heap_in_refuses_less_than_promised, 10)
+{
+	static char memory[64 << 10];
+
+	CHECK(ash_heap_create_in(memory, sizeof memory - 1) == NULL);
+	CHECK(ash_heap_create_in(memory, sizeof memory) != NULL);
 }
 
 /* Inside blocks of other heaps, and in one of its own kind. */
@@ -118,7 +126,7 @@ TEST(heap_in_many, 30)
 		heaps[7] = ash_heap_create_in(memory + 7 * EACH, EACH);
 		CHECK(heaps[7] != NULL);
 		for (i = 0; i < ASH_HEAPS_IN_MAX; i++) {
-			struct ash_stats st;
+			struct ash_statistics st;
 
 			p = ash_heap_alloc(heaps[i], 64);
 			CHECK_EQ(ash_usable_size(p), 64);

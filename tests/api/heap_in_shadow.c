@@ -63,7 +63,7 @@ static void drop(struct in *in, size_t i, bool named)
 static void must_be_full(const struct in *in, size_t size, size_t alignment)
 {
 	size_t want = (size + UNIT - 1) / UNIT, run = 0, u;
-	struct ash_stats st;
+	struct ash_statistics st;
 	uintptr_t end, first;
 
 	if (want == 0)
@@ -159,7 +159,7 @@ TEST(heap_in_shadow, 120)
 			CHECK_EQ(ash_heap_check(in[n >> 12 & 1].heap), 0);
 	}
 	for (k = 0; k < 2; k++) {
-		struct ash_stats st;
+		struct ash_statistics st;
 
 		for (i = 1; i <= LIVE; i++)
 			if (in[k].block[i].p != NULL)

@@ -10,7 +10,7 @@ static ash_heap *heap;
 
 static void nothing_left(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_stats(heap, &st);

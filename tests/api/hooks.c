@@ -45,6 +45,16 @@ TEST(hooks_no_memory, 10)
 	REFUSED(ash_resize(p, SIZE_MAX));
 	REFUSED(ash_resize(q, much));
 	REFUSED(ash_resize(q, SIZE_MAX));
+	REFUSED(ash_aligned_zalloc(64, much));
+	REFUSED(ash_aligned_zalloc(48, 100));
+	REFUSED(ash_aligned_zalloc((size_t)4 << 20, much));
+	REFUSED(ash_aligned_resize(p, 64, much));
+	REFUSED(ash_aligned_resize(p, 48, 100));
+	REFUSED(ash_aligned_resize(q, 64, much));
+	REFUSED(ash_aligned_resize(q, (size_t)64 << 20, much));
+	refused = 0;
+	CHECK_EQ(ash_expand(p, 5000) + ash_expand(q, much) + ash_expand(p, SIZE_MAX), 0);
+	CHECK_EQ(refused, 0); /* the block only stays as it is */
 	refused = 0;
 	p = ash_resize(p, 5000);
 	q = ash_resize(q, 5 * MIB);

@@ -17,7 +17,7 @@ static void peak_of(size_t bytes, size_t size)
 {
 	size_t count = bytes / size, i;
 	unsigned char **p = rt_map((count + 1) * sizeof(*p));
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK(p != NULL);
 	for (i = 0; i < count; i++)
@@ -39,7 +39,7 @@ static void follow(void (*work)(void))
 	base = rt_resident();
 	for (i = 0; i < 2 * PEAKS; i++) {
 		size_t mib = peaks[i / 2];
-		struct ash_stats st;
+		struct ash_statistics st;
 
 		if (rt_under_qemu() && mib > 48)
 			continue;
@@ -134,7 +134,7 @@ TEST(keep_after_releases, 30)
 {
 	enum { BLOCKS = 1200000 };
 	static void *p[BLOCKS];
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (int i = 0; i < BLOCKS; i++)
 		p[i] = ash_alloc(16);
@@ -161,7 +161,7 @@ static void have_peak(__attribute__((unused)) void *argument)
 TEST(keep_after_peak_of_another, 30)
 {
 	struct rt_thread *thread;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	pairs_of_two();
 	thread = rt_thread_start(have_peak, NULL);
@@ -178,7 +178,7 @@ TEST(keep_after_peak_of_another, 30)
 /* The last large block gets small where it stands. */
 TEST(keep_after_shrink, 30)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	unsigned char *p;
 
 	pairs_of_two();

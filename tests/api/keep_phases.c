@@ -22,7 +22,7 @@ static void phases(size_t bytes)
 	size_t count = bytes / PIECE;
 	unsigned char **p = rt_map(count * sizeof(*p));
 	unsigned long before = 0;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK(p != NULL);
 	for (int i = 0; i < PHASES; i++) {

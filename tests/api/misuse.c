@@ -139,7 +139,7 @@ MISUSE(first_call)
 
 /* ---- numbers that are no pointers ---- */
 
-/* Bits beyond the 47 of user space: the map's index drops them, so somebody must look. */
+/* Bits beyond the 47 of user space: the map's index drops them, so the call must test them. */
 static void *live_with(uint64_t bits)
 {
 	return (void *)((uintptr_t)block_among(64) ^ bits);

@@ -37,7 +37,7 @@ static void owner_thread(void *argument)
 static void by_two_threads(enum order order, enum culprit culprit)
 {
 	struct bad bad = {.gone = "double free"};
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	if (culprit == THE_SAME) {
 		/* The block is another thread's, which lives; we release it twice. */

@@ -10,7 +10,7 @@ enum { CHUNKS = 8, BLOCK = 100, CHUNK = 2 << 20 };
 
 TEST(names_without_init, 10)
 {
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	char *p;
 
 	ash_stats(&before);
@@ -34,7 +34,7 @@ TEST(names_without_init, 10)
 /* A child writes into its parent's block, releases another, and leaves one of its own. */
 TEST(names_shared_with_children, 20)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	/* volatile: the compiler does not know that a child's stores are seen by others. */
 	char *volatile *table, *given;
 	long pid;

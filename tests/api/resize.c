@@ -75,7 +75,7 @@ static void resize_pair(size_t from, size_t to, uint64_t key)
 
 static void all_pairs(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (unsigned i = 0; i < size_count; i++)
 		for (unsigned j = 0; j < size_count; j++)
@@ -234,7 +234,7 @@ TEST(resize_failed_keeps_block, 30)
 
 	for (unsigned i = 0; i < sizeof(have) / sizeof(have[0]); i++) {
 		unsigned char *p = ash_alloc(have[i]);
-		struct ash_stats st;
+		struct ash_statistics st;
 		size_t usable = ash_usable_size(p);
 
 		fill(p, have[i], i);

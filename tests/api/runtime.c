@@ -50,7 +50,7 @@ TEST(runtime_tls_is_fresh_in_every_thread, 10)
 static struct {
 	struct rt_barrier barrier;
 	_Atomic unsigned counter;
-	_Atomic unsigned late; /* rounds in which somebody was missing */
+	_Atomic unsigned late; /* rounds in which a thread was missing */
 } crowd;
 
 static void crowd_body(__attribute__((unused)) void *argument)

@@ -51,8 +51,8 @@ TEST(shadow_model, 120)
 {
 	static struct block blocks[LIVE_MAX];
 	struct rt_random random;
-	size_t live = 0, taken = 0, operations = rt_under_qemu() ? 100000 : 1000000;
-	struct ash_stats st;
+	size_t live = 0, taken = 0, operations = rt_under_qemu() ? 100000 : rt_in_full() ? 1000000 : 300000;
+	struct ash_statistics st;
 
 	rt_seed(&random, rt_test_seed());
 	for (size_t n = 0; n < operations; n++) {

@@ -59,7 +59,7 @@ static void work_body(void *argument)
 
 static void check_body(__attribute__((unused)) void *argument)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	while (!atomic_load(&done)) {
 		CHECK_EQ(ash_check(), 0);
@@ -73,8 +73,8 @@ TEST(threads_pass_blocks, 120)
 {
 	struct rt_thread *threads[WORKERS] = {NULL}, *checker;
 	static struct work work[LIVES][WORKERS];
-	size_t operations = rt_in_full() ? 10000000 : rt_under_qemu() ? 500000 : 2000000;
-	struct ash_stats st;
+	size_t operations = rt_in_full() ? 10000000 : rt_under_qemu() ? 500000 : 700000;
+	struct ash_statistics st;
 
 	checker = rt_thread_start(check_body, NULL);
 	/* One after the other ends, and another one starts while the rest go on. */
@@ -190,7 +190,7 @@ static void spans_body(void *seed)
 TEST(threads_check_while_spans_come_and_go, 30)
 {
 	static const uint64_t seeds[2] = {1, 2};
-	size_t enough = rt_under_qemu() ? 500 : 3000;
+	size_t enough = rt_under_qemu() ? 500 : rt_in_full() ? 3000 : 800;
 	struct rt_thread *threads[2];
 
 	for (size_t i = 0; i < 2; i++)

@@ -9,7 +9,7 @@ enum { MiB = 1 << 20 };
 /* Bytes of the heap that are in use or may be backed; what an emulator cannot blur. */
 static size_t heap_bytes(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_stats(&st);
 	return st.slabs + st.spans + st.dirty;
@@ -17,7 +17,7 @@ static size_t heap_bytes(void)
 
 static size_t heap_reserved(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_stats(&st);
 	return st.reserved;
@@ -66,7 +66,7 @@ static void ring_body(void *argument)
 		}
 		atomic_store(&out->written, n + 1);
 		if (self == 0 && n % 16 == 0) {
-			struct ash_stats st;
+			struct ash_statistics st;
 
 			ash_stats(&st);
 			if (most_slabs < st.slabs)
@@ -171,7 +171,7 @@ static void survivors_stay_cheap(size_t wave)
 {
 	size_t ends = rt_under_qemu() ? ENDS / 5 : ENDS, live = 0, before = resident();
 	struct rt_thread *threads[WAVE];
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (size_t i = 0; i < ends; i += wave) {
 		for (size_t k = 0; k < wave; k++)
@@ -231,7 +231,7 @@ TEST(threads_short_ones_inherit, 60)
 {
 	size_t n = rt_under_qemu() ? 1000 : 10000, warm = rt_under_qemu() ? 500 : 1000, reserved = 0;
 	size_t space = 0;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t seed = rt_test_seed() + i;
@@ -271,7 +271,7 @@ static void leave_body(__attribute__((unused)) void *argument)
 TEST(threads_slabs_are_adopted, 20)
 {
 	uint64_t own = stamp_set(ash_alloc(PIECE), PIECE, 0); /* main has its record already */
-	struct ash_stats before, st;
+	struct ash_statistics before, st;
 
 	rt_thread_join(rt_thread_start(leave_body, NULL));
 	ash_stats(&before);

@@ -13,7 +13,7 @@ static void replay_file(const char *path)
 {
 	struct steps steps;
 	struct replay r;
-	struct ash_stats stats;
+	struct ash_statistics stats;
 	const char *why = steps_load(&steps, path);
 
 	if (why != NULL)

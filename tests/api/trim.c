@@ -3,7 +3,7 @@
 #include "support/resident.h"
 
 /* Blocks of which one in so many bytes stays; others must not have changed. */
-static void hollow(size_t size, size_t apart)
+static void leave_few(size_t size, size_t apart)
 {
 	enum { MOST = 300000 };
 	static unsigned char *p[MOST];
@@ -52,21 +52,21 @@ static void hollow(size_t size, size_t apart)
 /* Most slabs get empty. */
 TEST(trim_beside_slabs, 20)
 {
-	hollow(256, 2 * MIB);
-	hollow(304, 2 * MIB);
-	hollow(1000, 2 * MIB);
-	hollow(5000, 2 * MIB);
-	hollow(20000, 2 * MIB);
+	leave_few(256, 2 * MIB);
+	leave_few(304, 2 * MIB);
+	leave_few(1000, 2 * MIB);
+	leave_few(5000, 2 * MIB);
+	leave_few(20000, 2 * MIB);
 }
 
 /* None does. */
 TEST(trim_inside_slabs, 20)
 {
-	hollow(256, 64 * KIB);
-	hollow(304, 64 * KIB);
-	hollow(1000, 64 * KIB);
-	hollow(5000, 60 * KIB);
-	hollow(20000, 120 * KIB);
+	leave_few(256, 64 * KIB);
+	leave_few(304, 64 * KIB);
+	leave_few(1000, 64 * KIB);
+	leave_few(5000, 60 * KIB);
+	leave_few(20000, 120 * KIB);
 }
 
 /* ash_trim(keep) leaves that much, of whatever kind. */

@@ -12,7 +12,7 @@ static unsigned char value(size_t i)
 	return (unsigned char)(i % 251 + 1);
 }
 
-/* Fills its part, sleeps, and then takes as many again, which nobody else writes. */
+/* Fills its part, sleeps, and then takes as many again, which no other thread writes. */
 static void sleeper(void *argument)
 {
 	size_t me = (size_t)(uintptr_t)argument, first = me * per_thread, i, k;

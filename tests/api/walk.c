@@ -53,7 +53,7 @@ static int see(void *context, void *block, size_t size, const struct ash_heap_ow
 		e->seen++;
 		return 0;
 	}
-	/* Somebody else's: it may not overlap a block that lives. */
+	/* Another thread's: it may not overlap a live block. */
 	strangers++;
 	CHECK(e == NULL || p >= e->p + e->size);
 	CHECK(next == book + entries || p + size <= next->p);
@@ -108,7 +108,7 @@ static int release_next(void *context, void *block, size_t size, const struct as
 
 TEST(walk_alone, 10)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	int calls = 0;
 	size_t i;
 

@@ -60,9 +60,9 @@ static size_t random_number(struct rt_random *r)
 
 TEST(zalloc_products, 60)
 {
-	size_t pairs = rt_under_qemu() ? 10000 : 100000;
+	size_t pairs = rt_under_qemu() ? 10000 : rt_in_full() ? 100000 : 30000;
 	struct rt_random random;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	rt_seed(&random, rt_test_seed());
 	for (size_t i = 0; i < pairs; i++) {
@@ -249,7 +249,7 @@ TEST(growth_rests_bins, 30)
 {
 	enum { BLOCKS = 4000, SIZE = 200 };
 	static char *p[BLOCKS];
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	char *last, *next;
 	size_t i;
 

@@ -37,7 +37,7 @@ static void release_half(void)
 /* As many zeroed ones as were released: they come from the same slabs. */
 static void zeroed_all(void)
 {
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	size_t s, i;
 
 	ash_stats(&before);

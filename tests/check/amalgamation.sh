@@ -20,20 +20,20 @@ text() {
 	$clang -E -P -ffreestanding -I. -Icore -Isys -Iarch/x86_64 -Icore/include -w "$@" | grep -v '^ *$'
 }
 same=0
-for flags in '' -DASHLAR_MALLOC -DASHLAR_SINGLE_THREAD -DASHLAR_SMALL '-DASHLAR_MALLOC -DASHLAR_SO -fPIC' \
-	'-DASHLAR_MALLOC -DASHLAR_SINGLE_THREAD -DASHLAR_WITHOUT_XML'; do
+for flags in '' -DASHLAR_PTHREAD -DASHLAR_MALLOC -DASHLAR_SINGLE_THREAD -DASHLAR_SMALL '-DASHLAR_MALLOC -DASHLAR_SO -fPIC' \
+	'-DASHLAR_MALLOC -DASHLAR_SINGLE_THREAD -DASHLAR_WITHOUT_XML' -DASHLAR_SAMPLE -DASHLAR_SYSTEM; do
 	# shellcheck disable=SC2086 # a list of flags
 	text core/amalgamation.c $flags >"$folder/list" && text "$build/amalgamation/ashlar.c" $flags >"$folder/flat" &&
 		[ "$(wc -l <"$folder/list")" -gt 4000 ] && diff "$folder/list" "$folder/flat" >"$folder/diff" && same=$((same + 1))
 	head -n 5 "$folder/diff" | sed 's/^/     /'
 done
-[ $same = 6 ]
+[ $same = 9 ]
 verdict 'it is the text of core/amalgamation.c, in each variant'
 
 # ---- names ----
 
 # What is not public is static: a prototype without INTERNAL would be seen here.
-sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h core/include/ashlar_heap.h >"$folder/names"
+sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h core/include/ashlar_heap*.h >"$folder/names"
 printf "%s\n" ash_defaults ash_last_words ash_descriptor >>"$folder/names"
 sort -u "$folder/names" >"$folder/expected"
 $clang -O0 -w -c "$build/amalgamation/ashlar.c" -o "$folder/one.o" &&

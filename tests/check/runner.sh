@@ -33,7 +33,7 @@ int main(int argc, char **argv, char **envp) { (void)envp; return rt_run_tests(a
 C
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 $COMPILE -w -c "$folder/bad.c" -o "$folder/bad.o" || exit 1
-$LINK "$folder/bad.o" "$build/librt.a" "$build/libashlar.a" -o "$folder/bad" || exit 1
+$LINK "$folder/bad.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/libashlar.a" -o "$folder/bad" || exit 1
 
 # Through a pipe, which ends only when every process that holds it has ended.
 {

@@ -20,7 +20,7 @@ run() {
 	shift 2
 	"$@" "$seconds" DESIGN.md >"$folder/report" 2>&1
 	result=$?
-	killed=$(figure 'kills survived') recovered=$(figure 'blocks recovered')
+	killed=$(figure 'kills survived') recovered=$(figure 'records recovered')
 	verified=$(figure 'entries verified') lost=$(figure 'blocks lost')
 	[ $result != 0 ] || { [ "${killed:-0}" -ge "$kills" ] && [ "${recovered:-0}" -gt 0 ] &&
 		[ "${verified:-0}" -gt 100 ]; }
@@ -35,7 +35,7 @@ shared() {
 		run "$kills" $((seconds * 50)) "$@"
 	if [ $result = 0 ] && [ "${killed:-0}" -ge "$kills" ] && [ "${recovered:-0}" -gt 0 ] &&
 	   [ "${verified:-0}" -gt 100 ] && [ "${lost:-1}" = 0 ]; then
-		echo "ok   shared heap $how: $killed workers killed, $recovered blocks recovered, $verified entries verified, none lost"
+		echo "ok   shared heap $how: $killed workers killed, $recovered records recovered, $verified entries verified, none lost"
 	else
 		sed 's/^/     /' "$folder/report"
 		echo "FAIL shared heap $how: exit status $result"

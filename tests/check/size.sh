@@ -16,25 +16,14 @@ trap 'rm -rf "$folder"' EXIT
 cat >"$folder/empty.c" <<'C'
 int main(void) { return 0; }
 C
-cat >"$folder/calls.c" <<'C'
-#include "ashlar.h"
-int main(int argc, char **argv)
-{
-	void *p = ash_alloc((size_t)argc), *q = ash_zalloc((size_t)argc, 8);
-	(void)argv;
-	p = ash_resize(p, 1000);
-	ash_release(p);
-	ash_release(q);
-	return 0;
-}
-C
+cp tests/check/calls.c "$folder"
 
 # sizes NAME LIBRARY: linked, the bytes of code and constants, and of unwind tables.
 sizes() {
 	${CC:-clang} -std=c17 -ffreestanding -nostdlib -nostdlibinc -O2 -fno-stack-protector -fno-pie \
 		-fno-asynchronous-unwind-tables -I"$build/include" -static -fuse-ld=lld \
 		-Wl,-T,linker.ld -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,--no-eh-frame-hdr \
-		"$folder/$1.c" "$build/librt.a" "$build/$2" -o "$folder/$1" || exit 1
+		"$folder/$1.c" "$build/libashlar_start.a" "$build/$2" -o "$folder/$1" || exit 1
 	size -A "$folder/$1" | awk '
 		$1 == ".text" || $1 == ".rodata" { n += $2 }
 		$1 == ".eh_frame" { tables += $2 }

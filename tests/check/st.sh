@@ -43,6 +43,9 @@ if [ ! -f "$build/prog/tests/support/main.o" ]; then
 	exit $status
 fi
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+# What takes seconds each time is for make test-long.
+words='-st_handler'
+[ -z "${STEPS_FULL:-}" ] || words=
 cp "$build/amalgamation/ashlar.c" "$build"/amalgamation/ashlar*.h "$folder"
 
 # passes NAME OBJECT...: the tests, linked with the amalgamation and these.
@@ -51,9 +54,9 @@ passes() {
 	shift
 	# GNU's assembler asks for a table that nothing refers to.
 	objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
-	${LINK% -Wl,-u,*} "$build/prog/tests/support/main.o" "$@" "$folder/one.o" "$build/librt.a" \
-		"$build/asm/arch/x86_64/syscall.o" "$build/lib/arch/x86_64/memory.o" -o "$folder/program" &&
-		"$folder/program" >"$folder/log" 2>&1 && RT_QEMU=1 qemu-x86_64 "$folder/program" >>"$folder/log" 2>&1
+	${LINK% -Wl,-u,*} "$build/prog/tests/support/main.o" "$@" "$folder/one.o" "$build/runtime.a" "$build/libashlar_start.a" \
+		-o "$folder/program" &&
+		"$folder/program" $words >"$folder/log" 2>&1 && RT_QEMU=1 qemu-x86_64 "$folder/program" $words >>"$folder/log" 2>&1
 	verdict "$name passes its tests, natively and under QEMU"
 	grep '^FAIL' "$folder/log" | sed 's/^/     /'
 }

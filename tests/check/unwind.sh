@@ -41,7 +41,7 @@ covered() {
 }
 
 # An archive in full, at addresses of its own.
-for archive in libashlar libashlar-small libashlar-st libashlar_malloc; do
+for archive in libashlar libashlar-small libashlar-st libashlar-field libashlar-core libashlar-sample libashlar_malloc; do
 	ld.lld --whole-archive "$build/$archive.a" --unresolved-symbols=ignore-all -e 0 \
 		-o "$folder/$archive" || exit 1
 	covered "each instruction of $archive.a has an entry" "$folder/$archive"
@@ -49,6 +49,7 @@ done
 covered 'each instruction of libashlar_malloc.so has an entry' "$build/libashlar_malloc.so"
 strip -o "$folder/stripped" "$build/libashlar_malloc.so"
 covered 'and of a stripped one' "$folder/stripped"
+covered 'each instruction of libashlar_profile.so has an entry' "$build/libashlar_profile.so"
 readelf -lW "$build/libashlar_malloc.so" | grep -q GNU_EH_FRAME
 verdict 'the shared object tells where its tables are'
 

@@ -46,14 +46,15 @@ other() {
 	others="$others $new"
 }
 
-other shm/store.h '^#define STORE_RECORDS 1024' '#define STORE_RECORDS 2048'
+other shm/store.h '^#define STORE_RECORDS 4096' '#define STORE_RECORDS 2048'
 other shm/store.h '^#define STRANGERS     64' '#define STRANGERS     72'
-other shm/store.h '^#define CENSUS_ENTRIES 32768' '#define CENSUS_ENTRIES 16384'
-other shm/store.h 'STORE_FORMAT	3' 'STORE_FORMAT	4'
+other shm/store.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
+other shm/store.h 'STORE_FORMAT	6' 'STORE_FORMAT	7'
 other shm/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
 other shm/store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
 other thread/owner.h '^#define SPARES	    8' '#define SPARES	    16'
 other thread/owner.h '^#define INBOX_SLABS   32' '#define INBOX_SLABS   64'
+other thread/owner.h '^#define INTENTS 4' '#define INTENTS 8'
 other base/holder_word.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
 other thread/owner.h '^	uint64_t building;' '	uint64_t moved, building;'
 other base/layout.h '^	size_t metadata;' '	size_t metadata, more;'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The advice about huge pages, chunk by chunk, and the number of mappings that it makes. */
-#include "ashlar.h"
-#include "backend/huge.h"
+#include "ashlar_heap.h"
 #include "backend/map.h"
-#include "backend/region.h"
+#include "backend/region_advice.h"
+#include "heaps/instance.h"
 #include "rt.h"
 
 static struct run run_of_span(const void *p, size_t chunk)
@@ -188,18 +188,37 @@ TEST(inner_advice_by_options, 10)
 	options.huge = ASH_HUGE_DEFAULT;
 	CHECK_EQ(huge_policy(&h, HUGE_MIXED, 0), ADVICE_NONE);
 	if (PAGE_SIZE > PAGE_LEAST) { /* huge ones are larger than chunks */
-		h.slab_chunks = 16;
+		h.slab_chunks = 24;
 		CHECK_EQ(huge_policy(&h, HUGE_SLABS, 0), ADVICE_NONE);
 		CHECK_EQ(huge_policy(&h, HUGE_FILLED, 64 * MIB), ADVICE_NONE);
 		return;
 	}
-	h.slab_chunks = 15;
+	h.slab_chunks = 23;
 	CHECK_EQ(huge_policy(&h, HUGE_SLABS, 0), ADVICE_NONE);
-	h.slab_chunks = 16;
+	h.slab_chunks = 24;
 	CHECK_EQ(huge_policy(&h, HUGE_SLABS, 0), ADVICE_HUGE);
 	CHECK_EQ(huge_policy(&h, HUGE_MIXED, 0), ADVICE_NONE);
 	CHECK_EQ(huge_policy(&h, HUGE_FILLED, 32 * MIB), ADVICE_HUGE);
 	CHECK_EQ(huge_policy(&h, HUGE_FILLED, 32 * MIB - 1), ADVICE_NONE);
 	CHECK_EQ(huge_policy(&h, HUGE_ZEROED, 4 * MIB - 1), ADVICE_NONE);
 	CHECK(huge_policy(&h, HUGE_ZEROED, 64 * MIB) != ADVICE_HUGE);
+}
+
+/* A chunk of slabs is advised alone: what comes behind it may be a span's. */
+TEST(inner_advice_of_a_chunk_of_slabs, 10)
+{
+	struct ash_heap_options options = {.huge = ASH_HUGE_NEVER};
+	ash_heap *heap = ash_heap_create(&options);
+	struct run run;
+	void *p;
+
+	heap_of(heap)->own.initial = 8 * CHUNK_SIZE;
+	p = ash_heap_alloc(heap, 1000);
+	run = run_of_span(p, 0);
+	CHECK(run.first + 1 < run.region->chunks);
+	if (advice_of(p, 0) == ADVICE_NONE)
+		rt_skip("the kernel takes no advice here");
+	CHECK_EQ(advice_of(p, 0), ADVICE_PLAIN);
+	CHECK_EQ(advice_of(p, 1), ADVICE_NONE);
+	ash_heap_destroy(heap);
 }

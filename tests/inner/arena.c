@@ -4,6 +4,7 @@
  * every path, interrupted there, and killed there.
  */
 #include "arena/arena_check.h"
+#include "arena/arena_handle.h"
 #include "pages.h"
 #include "support/handler_at_step.h"
 #include "support/heap_in.h"
@@ -215,7 +216,7 @@ TEST(arena_interrupted_at_each_step, 120)
 			bool more = true;
 
 			kept_size = sizes[i];
-			for (k = i; more; k += 1 + rt_below(&random, 5 + k / 3)) {
+			for (k = i; more; k += 1 + rt_below(&random, rt_in_full() ? 5 + k / 3 : 11 + k / 2)) {
 				prepare(current);
 				more = with_act_at(k, current->call);
 				conclude(current);
@@ -241,7 +242,7 @@ TEST(arena_survives_death_at_each_step, 120)
 		bool more = true;
 
 		for (k = 0; more; k += 1 + rt_below(&random, 5 + k / 2)) {
-			struct ash_stats st;
+			struct ash_statistics st;
 			size_t left;
 			long pid;
 

@@ -4,6 +4,7 @@
  * statistics.
  */
 #include "arena/arena_check.h"
+#include "arena/arena_handle.h"
 #include "arena/arenas.h"
 #include "support/heap_in.h"
 #include "thread/owner.h"
@@ -19,7 +20,7 @@ static char *block, *in_inner;
 TEST(arena_block_in_dirty_memory, 10)
 {
 	static const unsigned char bytes[] = {0xff, 0xa5, 0x01};
-	struct ash_stats st;
+	struct ash_statistics st;
 	size_t n;
 
 	for (size_t i = 0; i < sizeof bytes; i++) {
@@ -92,6 +93,18 @@ static void spares_are_right(void)
 		for (k = 0; k < i; k++)
 			CHECK(o->spares[k] != o->spares[i]);
 	}
+}
+
+/* A block that is resized to the size it has keeps the arena in it. */
+TEST(arena_block_that_stays_keeps_its_arena, 10)
+{
+	nest(6 * ARENA_MIN, ARENA_MIN);
+	CHECK(ash_heap_resize(outer, block, 6 * ARENA_MIN) == block);
+	CHECK(arenas_find(in_inner) == arena_of(inner));
+	ash_release(in_inner);
+	CHECK_EQ(ash_heap_check(inner), 0);
+	ash_heap_release(outer, block);
+	inner_is_gone();
 }
 
 /* In a block of the default heap, whose slab was empty and kept before. */
@@ -186,7 +199,7 @@ TEST(arena_block_beyond_the_end, 10)
 /* A run that is being taken or released counts neither as a block nor as bytes. */
 TEST(arena_block_in_flight, 10)
 {
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	struct arena *a;
 	char *p;
 	size_t at, flights = 0;

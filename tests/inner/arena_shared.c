@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's that processes share, some of which are killed. */
 #include "arena/arena_check.h"
+#include "arena/arena_handle.h"
 #include "pages.h"
 #include "support/heap_in.h"
 #include "support/stamp.h"
@@ -53,7 +54,7 @@ TEST(arena_shared_by_processes, 60)
 	uint64_t *slots = share();
 	struct rt_random random;
 	long pid[WORKERS];
-	struct ash_stats st;
+	struct ash_statistics st;
 	size_t i;
 
 	rt_seed(&random, rt_test_seed());
@@ -77,7 +78,7 @@ TEST(arena_survives_random_kills, 60)
 	uint64_t *slots = share();
 	struct rt_random random;
 	size_t i, in_flight = 0;
-	struct ash_stats st;
+	struct ash_statistics st;
 	long pid[WORKERS];
 
 	rt_seed(&random, rt_test_seed());

@@ -100,7 +100,7 @@ static void stop_while_building(void)
 TEST(inner_away_destroy_after_jump, 20)
 {
 	int fd = make_file(4 * MIB);
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	helper.heap = attach(fd);
 	helper_does(stop_while_building);
@@ -127,7 +127,7 @@ TEST(inner_away_exec, 20)
 	pid = rt_fork();
 	if (pid == 0) {
 		CHECK(ash_heap_alloc(h, 1000) != NULL);
-		CHECK_EQ(arch_execve("/bin/sleep", words, rt_envp), 0);
+		CHECK_EQ(arch_execve("/bin/sleep", words, rt_envp()), 0);
 	}
 	(void)arch_close(ends[1]);
 	CHECK_EQ(arch_read(ends[0], &byte, 1), 0); /* closed: it is another program */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes in other namespaces, where the ids in a shared heap mean nothing, or somebody else. */
+/* Processes in other namespaces, where the ids in a shared heap name no process, or another one. */
 #include "inner/away.h"
 
 enum { NEW_PID = 0x20000000, NEW_TIME = 0x80 };

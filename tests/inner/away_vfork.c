@@ -34,7 +34,7 @@ static void vfork_and_go_on(void)
 
 static void check_empty(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_heap_stats(heap, &st);
 	CHECK_EQ(st.blocks, 1); /* `left` */

@@ -125,20 +125,22 @@ TEST(bits_runs_of_words, 30)
 
 	rt_seed(&random, rt_test_seed());
 	for (size_t i = 0; i < rounds; i++) {
-		uint64_t word = random_word(&random);
+		uint64_t word = i == 0 ? 0 : random_word(&random);
+		unsigned longest = 0;
 
 		for (unsigned n = 1; n <= 64; n++) {
-			bool aligned = (n & (n - 1)) == 0;
-			struct bits_runs fit;
 			uint64_t runs = 0;
 
-			bits_runs_of(&fit, n);
-			for (unsigned first = 0; first + n <= 64; first += aligned ? n : 1)
+			for (unsigned first = 0; first + n <= 64; first++)
 				if ((word & bits_run(first, n)) == bits_run(first, n))
 					runs |= (uint64_t)1 << first;
-			CHECK_EQ(bits_starts(word, &fit), runs);
+			CHECK_EQ(bits_starts(word, n), runs);
+			if (runs != 0)
+				longest = n;
 		}
+		CHECK_EQ(bits_longest(word), longest);
 	}
+	CHECK_EQ(bits_longest(~(uint64_t)0), 64);
 }
 
 TEST(bits_words_random, 30)

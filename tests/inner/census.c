@@ -204,7 +204,7 @@ static int see_owner(__attribute__((unused)) void *context, void *block,
 /* Checks the owner that a walk reports for the block. */
 static void owner_is(void *block, uint64_t id, int pid, bool live)
 {
-	struct ash_heap_owner owner = {id, pid, live};
+	struct ash_heap_owner owner = {id, pid, live, 0};
 
 	expected = &owner;
 	found = 0;

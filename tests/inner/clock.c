@@ -10,6 +10,7 @@
 
 /* 320 units may stay, half of that is 160.  A heap without regions: nothing can be purged. */
 static const struct ash_defaults options = {.retain = 320 * UNIT_SIZE};
+static const struct ash_defaults nothing = {.retain = 0};
 static struct heap h = {.options = &options, .sharing = PAGES_PRIVATE};
 
 TEST(inner_clock_begins_and_ends, 10)
@@ -20,20 +21,74 @@ TEST(inner_clock_begins_and_ends, 10)
 	h.clock = 77;
 	CHECK(retain_tick(&h, 3) && h.running != 0 && h.clock == 3);
 	CHECK(h.period_low == 321 && h.period_start == 321);
-	h.dirty = 161;
 	h.period_low = 1;
 	CHECK(retain_tick(&h, 1) && h.running != 0 && h.clock == 4 && h.period_low == 1);
-	h.dirty = 160;
+	h.dirty = 320;
 	CHECK(!retain_tick(&h, 1) && h.running == 0 && h.clock == 4);
 	h.refused = 10; /* refused to be purged: not counted as dirty */
 	h.dirty = 330;
 	CHECK(!retain_tick(&h, 1));
 	h.dirty = 331;
 	CHECK(retain_tick(&h, 1));
-	h.dirty = 171;
-	CHECK(retain_tick(&h, 1));
-	h.dirty = 170;
+	h.dirty = 330;
 	CHECK(!retain_tick(&h, 1));
+	h.refused = 0;
+}
+
+/* Of a large heap a quarter may stay, in all places where half of `retain` or `retain` may. */
+TEST(inner_clock_a_quarter_may_stay, 10)
+{
+	h.used = 4 * 320 + 3;
+	h.dirty = 320;
+	CHECK(!retain_tick(&h, 1));
+	h.dirty = 321;
+	CHECK(retain_tick(&h, 1));
+	h.used += 1;
+	CHECK(!retain_tick(&h, 1) && h.running == 0);
+	h.used = 4000;
+	h.dirty = 1000;
+	CHECK(!retain_tick(&h, 1));
+	h.dirty = 1001;
+	CHECK(retain_tick(&h, 1));
+	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.refused == 1); /* down to 1000 */
+	h.refused = 0;
+	h.dirty = 1000;
+	retain_fresh(&h, 10);
+	CHECK_EQ(h.refused, 0);
+	h.dirty = 1005;
+	retain_fresh(&h, 10);
+	CHECK_EQ(h.refused, 5);
+	h.refused = 0;
+	/* Who wants nothing kept gets nothing kept. */
+	h.options = &nothing;
+	h.dirty = 1;
+	CHECK(retain_tick(&h, 1));
+	h.options = &options;
+	h.used = 0;
+	h.running = 0;
+}
+
+/* Units that are in use, free and dirty, and clean are told apart. */
+TEST(inner_clock_counts_units_in_use, 10)
+{
+	uint32_t used = heap_default.used, dirty;
+	char *p = ash_alloc(100000), *q;
+
+	CHECK_EQ(heap_default.used, used + 4);
+	ash_release(p);
+	ash_thread_detach();
+	CHECK_EQ(heap_default.used, used);
+	q = ash_alloc(3 * CHUNK_SIZE);
+	CHECK_EQ(heap_default.used, used + 3 * CHUNK_UNITS);
+	CHECK(q != NULL);
+	memset(q, 1, 3 * CHUNK_SIZE);
+	dirty = heap_default.dirty;
+	ash_release(q);
+	CHECK_EQ(heap_default.used, used);
+	CHECK_EQ(heap_default.dirty, dirty + 3 * CHUNK_UNITS);
+	(void)ash_trim(0);
+	CHECK_EQ(heap_default.used, used);
+	CHECK_EQ(heap_default.dirty, 0);
 }
 
 /* Of the memory that was idle throughout a period, half of `retain` stays. */
@@ -201,7 +256,7 @@ TEST(inner_clock_counts_events, 10)
 		q = ash_alloc(16);
 		CHECK(q == p[199]);
 	}
-	CHECK_EQ(heap_default.clock, 16);
+	CHECK_EQ(heap_default.clock, 16 * RETAIN_TICK);
 	/* Releases into another group: the first one makes it ready, further ones are no events. */
 	CHECK(place_of(p[0]).group != at.group);
 	ash_release(p[0]);
@@ -210,7 +265,7 @@ TEST(inner_clock_counts_events, 10)
 	CHECK_EQ(o->other_events, 1);
 	o->other_events = 1023;
 	ash_release(p[64]);
-	CHECK_EQ(heap_default.clock, 16 + 1024);
+	CHECK_EQ(heap_default.clock, (16 + 1024) * RETAIN_TICK);
 	/* The clock stops: the group becomes ready with the next release. */
 	heap_default.dirty = heap_default.running = 0;
 	ash_release(p[199]);

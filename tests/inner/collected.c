@@ -10,7 +10,7 @@
 
 static struct slot_ref at;
 static void *left, *stays, *before; /* the walk comes to `before` first */
-static struct ash_stats stats;
+static struct ash_statistics stats;
 static size_t seen_at; /* the boundary at which the walk came to `stays` */
 
 /* Another thread's slab: one slot was released here, one stays. */

@@ -3,6 +3,7 @@
  * The heap's counters against what they count.  They are hints, so nothing breaks at once
  * when one drifts; but what is retained depends on them (retain.h).  One thread, so they are exact.
  */
+#include "backend/huge.h"
 #include "backend/retain.h"
 #include "thread/owner.h"
 #include "backend/region.h"
@@ -34,21 +35,24 @@ static size_t borders(void)
 	return n;
 }
 
-/* Only chunks of slabs have free units. */
+/* Only chunks of slabs have free units, and the hint is not less than the longest run. */
 static void hints_name_slab_chunks(void)
 {
 	for (struct region *r = heap_default.regions; r != NULL; r = r->next)
 		for (size_t i = 0; r->state == REGION_LIVE && i < r->chunks; i++)
-			if ((r->partial[i / 64] >> (i % 64)) & 1)
-				CHECK(chunk_is(region_chunk(r, i), CHUNK_SLABS));
+			if (chunk_is(region_chunk(r, i), CHUNK_SLABS))
+				CHECK(region_room(r)[i] >= bits_longest(region_chunk(r, i)->units));
+			else
+				CHECK_EQ(region_room(r)[i], 0);
 }
 
 static void agree(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_stats(&st);
 	CHECK_EQ(st.dirty, heap_default.dirty * UNIT_SIZE);
+	CHECK_EQ(st.slabs + st.spans, heap_default.used * UNIT_SIZE);
 	CHECK_EQ(st.reserved, heap_default.reserved * CHUNK_SIZE);
 	CHECK_EQ(slab_chunks(), heap_default.slab_chunks);
 	CHECK_EQ(borders(), heap_default.borders);

@@ -2,12 +2,13 @@
 /* The harness of deaths: the book, the others, the steps. */
 #include "inner/death.h"
 #include "inner/instructions.h"
+#include "step_over.h"
 #include "trap_flag.h"
 
 #include "life.h"
 #include "syscall.h"
 
-enum { ENOUGH = 7000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
+enum { IDLE = 300, ENOUGH = 7000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };
 
 ash_heap *death_heap;
 size_t death_size;
@@ -99,7 +100,7 @@ void death_by_live(void (*work)(void))
 /* ---- stepping ---- */
 
 static const struct death_path *current;
-static size_t boundaries, stride, offset, looks;
+static size_t idle, boundaries, stride, offset, looks;
 static volatile bool stepping;
 static bool passed;
 
@@ -113,12 +114,13 @@ static bool is_due(uint64_t pc)
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
-	uintptr_t pc = trap_pc(context);
+	uintptr_t pc = step_over_pc(context);
 
 	trap_go_on(context, stepping);
 	if (!stepping)
 		return;
 	passed |= pc == (uintptr_t)current->passes;
+	idle = is_due(pc) || !instruction_is_in(shared->instructions.met, pc) ? 0 : idle + 1;
 	instruction_note(shared->instructions.met, pc);
 	if (boundaries++ % stride == offset || is_due(pc)) {
 		instruction_note(shared->instructions.done, pc);
@@ -126,6 +128,7 @@ static void trap(__attribute__((unused)) int number, __attribute__((unused)) voi
 		looks++;
 	}
 	trap_string(context);
+	step_over(context, !rt_in_full() && idle > IDLE, (uintptr_t)current->passes, 0);
 }
 
 static void heap_make(void)
@@ -153,6 +156,7 @@ static void run_path(const struct death_path *path, size_t every, size_t from)
 	trap_begin();
 	path->call();
 	stepping = false;
+	step_over_end();
 	if (every != SIZE_MAX)
 		look();
 	shared->result = (struct result){boundaries, looks, look_fills(), passed};

@@ -67,15 +67,31 @@ void death_by_ended(void (*work)(void));
 void death_by_detached(void (*work)(void));
 void death_by_live(void (*work)(void));
 
+/* ---- slots (inner/death_publish.c) ---- */
+
+/* On paths of slots: the slot that the call changes.  NULL: the path has none. */
+extern void **death_slot;
+/* found: blocks that a walk visited; extra: the one that is not in the book, or NULL. */
+void publish_is_right(size_t found, const struct entry *extra, bool (*is_there)(const struct entry *));
+/* Releases the blocks of the heap's own. */
+void publish_release_own(void);
+
 /* One look at the copy (inner/death_look.c). */
 void look_prepare(void);
 void look(void);
+
+/* ---- what recovery has settled (inner/death_settled.c) ---- */
+
+/* Each chunk and each unit is free, or a slab's or span's. */
+void settled_units(void);
+/* No record is of the dead, or in the middle of anything. */
+void settled_records(void);
 
 /* ---- all memory is there (inner/death_memory.c) ---- */
 
 /* True: what rules chunks, units and slabs is not as it was at the last look. */
 bool look_is_new(void);
-/* The survivor fills the heap: no unit and no slot is left that nobody gets. */
+/* The survivor fills the heap: then no unit and no slot is left. */
 void look_fill(void);
 /* All is released: the heap is one block of all its capacity again. */
 void look_empty(void);

@@ -113,7 +113,7 @@ void before_exhaust(void)
 }
 
 /* Two slabs: the first has free slots again. */
-void before_shelve(void)
+void before_partial(void)
 {
 	before_exhaust();
 	(void)book_take(death_size);
@@ -155,7 +155,7 @@ static void release_some(void)
 		book_release(&book->entry[0]);
 }
 
-void before_mail(void)
+void before_remote_frees(void)
 {
 	before_exhaust();
 	death_by_ended(release_some);

@@ -54,7 +54,7 @@ bool look_is_new(void)
 	unsigned u;
 
 	sum = mix(sum, r->free, words);
-	sum = mix(sum, r->partial, words);
+	sum = mix(sum, r->room, ROOM_WORDS(r->chunks) * sizeof(uint64_t));
 	for (i = 0; i < r->chunks; i++) {
 		struct chunk *c = region_chunk(r, i);
 
@@ -146,10 +146,11 @@ static int release_it(void *context, void *p, size_t size, const struct ash_heap
 
 void look_empty(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	(void)ash_heap_walk(death_heap, release_it, NULL);
+	publish_release_own();
 	ash_heap_stats(death_heap, &st);
 	CHECK_EQ(st.blocks, 0);
-	CHECK(ash_heap_alloc(death_heap, (size_t)DEATH_CHUNKS << CHUNK_SHIFT) != NULL);
+	CHECK(ash_heap_alloc(death_heap, heap()->regions->chunks << CHUNK_SHIFT) != NULL);
 }

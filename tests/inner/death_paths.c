@@ -6,9 +6,12 @@
 #include "backend/retain.h"
 #include "front/span.h"
 #include "heaps/instance.h"
-#include "shm/building.h"
+#include "heaps/instance_publish.h"
+#include "shm/intent.h"
+#include "shm/intent_settle.h"
 #include "shm/recover.h"
-#include "shm/seats.h"
+#include "shm/seal_close.h"
+#include "shm/store_extend.h"
 #include "slab/unowned.h"
 #include "thread/adopt.h"
 #include "thread/collect.h"
@@ -67,121 +70,63 @@ static void do_detach(void)
 	ash_heap_thread_detach(death_heap);
 }
 
+static void do_sync(void)
+{
+	(void)ash_heap_sync(death_heap);
+}
+
+static void do_extend(void)
+{
+	CHECK(ash_heap_extend(death_heap, (size_t)DEATH_CHUNKS << CHUNK_SHIFT));
+}
+
+/* As if the last chunks were not there yet. */
+void before_extend(void)
+{
+	struct region *r = heap()->regions;
+
+	before_record();
+	r->chunks = DEATH_CHUNKS - 3;
+	bits_clear(r->free, DEATH_CHUNKS - 3, 3);
+	bits_clear(r->clean, DEATH_CHUNKS - 3, 3);
+}
+
+static void do_set_root(void)
+{
+	ash_heap_set_root(death_heap, death_heap);
+}
+
+/* ---- a sealed file ---- */
+
+static void before_sealed(void)
+{
+	before_record();
+	death_by_detached(before_three);
+	CHECK_EQ(ash_heap_sync(death_heap), ASH_SYNC_SEALED);
+}
+
+static void before_sealed_and_full(void)
+{
+	before_fill_chunks();
+	CHECK_EQ(ash_heap_sync(death_heap), ASH_SYNC_SEALED);
+}
+
 static void do_recover(void)
 {
 	(void)ash_heap_recover(death_heap);
 }
 
-/* ---- a process that died in the middle of everything ---- */
-
-static void die_over_units(void)
-{
-	before_three();
-	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(units_claim(heap(), 3, true, false).chunk != NULL);
-}
-
-static void die_over_chunks(void)
-{
-	before_three();
-	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(region_claim(heap(), 3, 1, false).region != NULL);
-}
-
-static void die_over_span(void)
-{
-	before_three();
-	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(span_alloc(heap(), (size_t)3 << 20, 1, false) != NULL);
-}
-
-static void die_over_slot_unowned(void)
-{
-	before_three();
-	(void)building_begin(heap(), NULL);
-	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
-}
-
-static void die_unmaking_unowned(void)
-{
-	struct slab *s;
-
-	before_record();
-	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
-	s = heap()->unowned[class_of(death_size)];
-	s->free[0] = 0;
-	s->owner |= OWNER_CHANGING;
-}
-
-static void die_over_record(void)
-{
-	(void)building_begin(heap(), NULL);
-	CHECK(store_owner(heap()) != NULL);
-}
-
-static void die_over_slot(void)
-{
-	struct owner *o;
-
-	before_three();
-	o = seats_self(heap());
-	o->flight = (uint64_t)(uintptr_t)ash_heap_alloc(death_heap, death_size);
-}
-
-static void ended_over_units(void)
-{
-	before_record();
-	death_by_ended(die_over_units);
-}
-
-static void ended_over_chunks(void)
-{
-	before_record();
-	death_by_ended(die_over_chunks);
-}
-
-static void ended_over_span(void)
-{
-	before_record();
-	death_by_ended(die_over_span);
-}
-
-static void ended_over_slot_unowned(void)
-{
-	before_record();
-	death_by_ended(die_over_slot_unowned);
-}
-
-static void ended_unmaking_unowned(void)
-{
-	before_record();
-	death_by_ended(die_unmaking_unowned);
-}
-
-static void ended_over_record(void)
-{
-	before_record();
-	death_by_ended(die_over_record);
-}
-
-static void ended_over_slot(void)
-{
-	before_record();
-	death_by_ended(die_over_slot);
-}
-
 const struct death_path death_paths[] = {
 	{"allocate: fast", before_take, do_alloc, NULL, 48, 0},
 	{"allocate: next group", before_to_last_of_group, do_alloc, PASSES(refill_bin), 48, 0},
-	{"allocate: next slab on the list", before_shelve, do_alloc, PASSES(slabs_remove), 700, 0},
+	{"allocate: next slab on the list", before_partial, do_alloc, PASSES(slabs_remove), 700, 0},
 	{"allocate: new slab", before_exhaust, do_alloc, PASSES(slab_make), 700, 0},
 	{"allocate: new slab of small slots", before_exhaust, do_alloc, PASSES(slab_make), 128, 0},
 	{"allocate: new slab of one slot", before_take, do_alloc, PASSES(slab_make), 70000, 0},
 	{"allocate: new chunk", before_fill_chunks, do_alloc, PASSES(region_claim), 700, 0},
 	{"allocate: first call of the process", NULL, do_alloc, PASSES(owner_publish), 48, 0},
 	{"allocate: first call, a record left by another", before_take_from_detached, do_alloc, NULL, 48, 0},
-	{"allocate: collect remote releases", before_mail, do_alloc, PASSES(slab_collect), 640, 0},
+	{"allocate: collect remote releases", before_remote_frees, do_alloc, PASSES(slab_collect), 640, 0},
 	{"allocate: adopt a slab", before_adopt, do_alloc, PASSES(adopt_slabs), 2000, 0},
 	{"allocate: take over from a dead process", before_take_over, do_alloc, PASSES(takeover_end), 2000, 0},
 	{"allocate: aligned", before_take, do_aligned, NULL, 4096, 0},
@@ -214,7 +159,34 @@ const struct death_path death_paths[] = {
 	{"resize: span shrinks", before_take_one, do_shrink, PASSES(span_fit), 9 << 20, 0},
 	{"resize: span grows in place", before_take_one, do_grow, PASSES(region_claim_at), 3 << 20, 0},
 	{"resize: span moves", before_hemmed, do_grow, PASSES(span_release), 3 << 20, 0},
-	{"detach", before_mail, do_detach, PASSES(shrink_owner), 640, 0},
+	{"allocate into: fast", before_slot, do_alloc_into, PASSES(intent_change), 48, 0},
+	{"allocate into: span", before_slot, do_alloc_into, PASSES(span_alloc), 3 << 20, 0},
+	{"allocate into: unowned", before_slot_none_unowned, do_alloc_into, PASSES(unowned_slot), 96, 0},
+	{"allocate into: the last intent", before_slot_drafts, do_alloc_into, NULL, 48, 0},
+	{"release from: own", before_slot_own, do_release_from, PASSES(intent_change), 48, 0},
+	{"release from: own, the slab gets empty", before_slot_one, do_release_from, PASSES(settle_freed), 70000, 0},
+	{"release from: a vacant record's", before_slot_detached, do_release_from, PASSES(inbox_notify), 48, 0},
+	{"release from: unowned", before_slot_unowned, do_release_from, PASSES(unowned_free), 96, 0},
+	{"release from: span", before_slot_one, do_release_from, PASSES(span_release), 3 << 20, 0},
+	{"replace: own", before_slot_own, do_replace, PASSES(intent_change), 48, 0},
+	{"replace: a live process's, unowned", before_slot_unowned, do_replace, PASSES(unowned_slot), 96, 0},
+	{"replace: a span by a span", before_slot_one, do_replace_by_span, PASSES(span_release), 3 << 20, 0},
+	{"replace: too late", before_slot, do_replace_late, PASSES(intent_change), 48, 0},
+	{"replace: by a tagged block", before_slot, do_tagged, PASSES(publish_own), 48, 0},
+	{"bind: the first name", before_record, do_bind, PASSES(publish_own), 48, 0},
+	{"detach: drafts", before_slot_drafts, do_detach, PASSES(intents_settle), 48, 0},
+	{"recover: a change not begun", ended_armed, do_recover, PASSES(intents_settle), 48, 0},
+	{"recover: a mark", ended_marked, do_recover, PASSES(intents_settle), 48, 0},
+	{"load: a dead process's mark", ended_marked, do_load, NULL, 48, 0},
+	{"detach", before_remote_frees, do_detach, PASSES(shrink_owner), 640, 0},
+	{"sync", before_remote_frees, do_sync, PASSES(seal_close), 640, 0},
+	{"sync: others work", before_take_from_live, do_sync, PASSES(seal_close), 640, 0},
+	{"sync: others have died", before_take_from_ended, do_sync, PASSES(seal_close), 640, 0},
+	{"the seal breaks: allocate", before_sealed, do_alloc, PASSES(seal_break), 48, 0},
+	{"the seal breaks: new chunk", before_sealed_and_full, do_alloc, PASSES(region_claim), 700, 0},
+	{"the seal breaks: root", before_sealed, do_set_root, PASSES(seal_break), 48, 0},
+	{"extend", before_extend, do_extend, PASSES(store_extend), 48, 0},
+	{"recover: new chunks", ended_over_extend, do_recover, PASSES(region_give), 48, 0},
 	{"trim", before_dirty, do_trim, PASSES(heap_trim), 3 << 20, 0},
 	{"recover: a dead process's slabs", before_take_from_ended, do_recover, PASSES(takeover_end), 48, 0},
 	{"recover: a slot in flight", ended_over_slot, do_recover, PASSES(recover_settle), 48, 0},

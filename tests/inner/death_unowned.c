@@ -29,7 +29,7 @@ void before_take_unowned(void)
 	before_take();
 }
 
-/* Of nobody: one slab that is preferred, and another with one block, or none. */
+/* Unowned slabs: one that is preferred, and another with one block, or none. */
 static void two_unowned(bool empty_is_preferred)
 {
 	size_t i, slots = class_slots(class_of(death_size), 1);

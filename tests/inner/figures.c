@@ -18,7 +18,7 @@ static void release_it(void *p)
 
 TEST(inner_figures_of_stats, 10)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	char *p = ash_alloc(100), *q = ash_alloc(5000), *r = ash_alloc(5 * MIB), *n;
 	size_t bytes = 112 + ash_usable_size(q) + ash_usable_size(r);
 	struct slab *s = place_of(p).slab, *t = place_of(q).slab;

@@ -17,7 +17,7 @@ static void stays(__attribute__((unused)) void *argument)
 		rt_sleep(1000000000);
 }
 
-/* From now on there is somebody who vanishes in a child. */
+/* From now on there is a thread that vanishes in a child. */
 static void start_another(void)
 {
 	together.count = 2;
@@ -29,7 +29,7 @@ static void start_another(void)
 
 TEST(fork_between_word_and_mark, 20)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	struct slot_ref at;
 	long pid;
 	void *p;
@@ -102,11 +102,12 @@ TEST(fork_in_the_midst_of_a_visit, 30)
 	for (k = 0; more; k += rt_under_qemu() ? 97 : 37) {
 		rt_thread_join(rt_thread_start(leave, NULL));
 		more = with_act_at(k, do_release);
-		CHECK(load_acquire(&vacant->state) == OWNER_VACANT);
+		CHECK(load_acquire(&vacant->state) == OWNER_VACANT && seat.guest == 0);
 		if (arch_getpid() != parent) {
 			/* Later, out of the call, the fork is settled. */
 			for (size_t size = 25000; size < 40000; size += 5000)
 				CHECK(ash_alloc(size) != NULL);
+			CHECK_EQ(heap_default.settled, generation_now());
 			CHECK_EQ(ash_check(), 0);
 			rt_exit(0);
 		}
@@ -115,7 +116,7 @@ TEST(fork_in_the_midst_of_a_visit, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* ---- a daemon, forked by a thread that was not the first: nobody has that thread's id now ---- */
+/* ---- a daemon, forked by a thread that was not the first: no thread has that id now ---- */
 
 static struct owner *daemons;
 static _Atomic long id;
@@ -129,7 +130,7 @@ static void childs_thread(__attribute__((unused)) void *argument)
 
 	ash_release(ash_alloc(1));
 	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
-	/* It grows the heap many times: whoever is gone would be found. */
+	/* It grows the heap many times: a thread that is gone would be found. */
 	for (unsigned i = 0; i < 2000; i++)
 		CHECK(ash_alloc(30000) != NULL);
 	CHECK(state != OWNER_VACANT);

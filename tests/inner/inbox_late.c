@@ -9,8 +9,10 @@
 #include "heaps/instance.h"
 #include "rt.h"
 #include "support/handler_at_step.h"
+#include "thread/adopt.h"
 #include "thread/owner.h"
 #include "thread/shrink.h"
+#include "thread/takeover.h"
 
 enum { SIZE = 300 };
 
@@ -36,7 +38,7 @@ static void shrink(void)
 
 static void nothing_is_late(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	const struct owner *o;
 
 	for (o = heap_of(heap)->owners; o != NULL; o = o->next)
@@ -65,6 +67,22 @@ static size_t at_some_steps(void (*prepare)(void), void (*call)(void), size_t ap
 		nothing_is_late();
 	}
 	return k;
+}
+
+/* At some of the last instructions: after the inbox was emptied, before the record is vacant. */
+static void at_last_steps(void (*prepare)(void), void (*call)(void))
+{
+	size_t last = 0, left;
+
+	step_begin(release_block);
+	for (left = 400; left > 0; left -= 200) {
+		heap = ash_heap_create(NULL);
+		prepare();
+		(void)with_act_at(last == 0 ? SIZE_MAX : last - left, call);
+		CHECK(last == 0 || block == NULL);
+		last = last == 0 ? boundary : last;
+		nothing_is_late();
+	}
 }
 
 static void take(void)
@@ -96,4 +114,27 @@ TEST(inner_inbox_late_in_a_detach, 60)
 TEST(inner_inbox_late_in_a_vacant_record, 60)
 {
 	CHECK(at_some_steps(take_by_another, shrink, 5000) > 500);
+}
+
+static void take_over(void)
+{
+	struct takeover t = takeover_begin(heap_of(heap));
+	struct owner *v = heap_of(heap)->owners;
+
+	CHECK(takeover_add(&t, v->state == OWNER_VACANT ? v : v->next, OWNER_VACANT));
+	CHECK_EQ(takeover_end(&t), 1);
+}
+
+static void adopt(void)
+{
+	struct owner *o = heap_of(heap)->owners;
+
+	/* Of another class than the block's, whose slab stays where it is. */
+	adopt_slabs(o->state != OWNER_VACANT ? o : o->next, class_of(SIZE * 2), true);
+}
+
+TEST(inner_inbox_late_in_a_record_taken_over, 60)
+{
+	at_last_steps(take_by_another, take_over);
+	at_last_steps(take_by_another, adopt);
 }

@@ -85,7 +85,7 @@ static void take_theirs(void)
 /* A handler at each instruction, where the thread has a record and where not. */
 TEST(inner_inline_handlers, 30)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	unsigned first, i;
 	size_t k, before;
 	bool more;

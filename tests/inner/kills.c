@@ -67,7 +67,7 @@ static void exchange(struct rt_random *r)
 	_Atomic uint64_t *place = &control->board[rt_below(r, BOARD)];
 	uint64_t stamp = *place;
 
-	/* Nobody else has it once it is off the board. */
+	/* No other process has it once it is off the board. */
 	if (__c11_atomic_compare_exchange_strong(place, &stamp, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
 	    stamp != 0)
 		stamp_release(stamp);
@@ -178,7 +178,7 @@ static int visit(__attribute__((unused)) void *context, void *p, size_t size,
 
 static size_t compare_books(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	size_t i, released = 0;
 
 	for (i = 0; i < BOARD; i++)
@@ -226,7 +226,7 @@ static size_t pause_and_compare(void)
 
 TEST(kills_at_random, 240)
 {
-	unsigned kills = rt_in_full() ? 200 : rt_under_qemu() ? 30 : 80, k, w, t;
+	unsigned kills = rt_in_full() ? 200 : 30, k, w, t;
 	long pid[WORKERS], at = arch_mmap(NULL, sizeof *control, 3, 0x21, -1, 0);
 	size_t released = 0;
 	struct rt_random r;

@@ -17,7 +17,7 @@ _Static_assert(LAST_LINE(struct owner, heap) < LINE(struct owner, state), "read 
 _Static_assert(LAST_LINE(struct owner, inbox) < LINE(struct owner, bins), "others | own");
 _Static_assert(offsetof(struct owner, inbox) < offsetof(struct owner, bins), "order");
 _Static_assert(LINE(struct owner, state) <= LINE(struct owner, pending_classes), "order");
-_Static_assert(sizeof(struct owner) % CPU_LINE == 0, "nobody else's words behind it");
+_Static_assert(sizeof(struct owner) % CPU_LINE == 0, "no other words on its last line");
 
 /* Of a slab: what every release reads (and, seldom, marks); what its owner writes. */
 _Static_assert(_Alignof(struct slab) == CPU_LINE, "lines of its own");
@@ -107,7 +107,8 @@ TEST(layout_metadata_of_a_region, 10)
 	CHECK(apart(c, sizeof *c, chunk_record(c, 0), sizeof(struct slab)));
 	CHECK((char *)(chunk_record(c, 0) + CHUNK_UNITS) <= (char *)c + r->stride);
 	CHECK(r->records + r->chunks * r->stride <= r->remote);
-	CHECK((char *)r->partial + 8 * bits_words(r->capacity) <= r->records);
+	CHECK((char *)(r->room + ROOM_WORDS(r->capacity)) <= (char *)r->advice);
+	CHECK((char *)r->advice + r->capacity <= r->records);
 	CHECK(r->remote + r->capacity * CHUNK_UNITS * REMOTE_STRIDE <= (char *)r + r->metadata);
 	ash_release(p);
 }

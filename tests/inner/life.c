@@ -81,17 +81,17 @@ TEST(life_forged, 10)
 {
 	uint64_t me = life_of_thread();
 
-	/* The same id, born at another time, or before the system started anew. */
+	/* The same id, born at another time, or before the system was restarted. */
 	CHECK(life_thread_is_over(me ^ (uint64_t)1 << BIRTH));
 	CHECK(life_process_is_over(me ^ (uint64_t)1 << BIRTH));
 	CHECK(life_thread_is_over(me ^ (uint64_t)1 << BOOT));
-	/* Nothing is known of the birth: whoever has the id counts as it. */
+	/* Nothing is known of the birth: any thread with the id counts as it. */
 	CHECK(!life_thread_is_over(LIFE_ID(me)));
 	/* Another program now; or it was seen when it had just been forked. */
 	CHECK(life_thread_is_over(me ^ (uint64_t)1 << IMAGE));
 	CHECK(me >> FORKED == 1); /* tests run in children */
 	CHECK(!life_thread_is_over(me ^ (uint64_t)1 << FORKED));
-	/* Nobody may judge it. */
+	/* No process may judge it. */
 	CHECK(!life_thread_is_over(0) && !life_process_is_over(0));
 	/* No id is that large. */
 	CHECK(life_thread_is_over((me & ~LIFE_ID(~(uint64_t)0)) | LIFE_ID(~(uint64_t)0)));
@@ -104,7 +104,7 @@ TEST(life_zombie, 10)
 	told_make();
 	pid = child();
 	CHECK_EQ(arch_kill(pid, SIGKILL), 0);
-	/* It is dead some time soon, though nobody waits for it. */
+	/* It is dead some time soon, though no process waits for it. */
 	while (!life_thread_is_over(told->thread) || !life_process_is_over(told->process))
 		rt_yield();
 	CHECK_EQ(arch_kill(pid, 0), 0); /* the id is still there */
@@ -152,7 +152,7 @@ static void sleep_as_program(__attribute__((unused)) void *argument)
 {
 	char *const words[] = {"sleep", "1000", NULL};
 
-	CHECK_EQ(arch_execve("/bin/sleep", words, rt_envp), 0); /* it does not return */
+	CHECK_EQ(arch_execve("/bin/sleep", words, rt_envp()), 0); /* it does not return */
 }
 
 static void ends_with_exec(bool by_thread)
@@ -235,7 +235,7 @@ TEST(life_without_proc, 10)
 	CHECK_EQ(life_of_thread(), LIFE_ID(me));
 	CHECK(!life_thread_is_over(me));
 	CHECK(!life_thread_is_over(told->thread));
-	/* Another one may have the id: nobody knows, so it counts as alive. */
+	/* Another one may have the id: that is unknown, so it counts as alive. */
 	CHECK(!life_thread_is_over(me ^ (uint64_t)1 << BIRTH));
 	kill_and_wait(pid);
 	CHECK(life_thread_is_over(told->thread));
@@ -275,7 +275,7 @@ TEST(life_reused_id, 30)
 		pid = child();
 		if ((uint64_t)pid == id)
 			break;
-		kill_and_wait(pid); /* somebody was faster */
+		kill_and_wait(pid); /* another process was faster */
 	}
 	if (i == 1000)
 		rt_skip("the id was never to be had");

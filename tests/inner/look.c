@@ -62,7 +62,7 @@ static void check_look(void)
 
 TEST(look_while_the_record_changes, 20)
 {
-	size_t k, stride = rt_in_full() ? 1 : rt_under_qemu() ? 23 : 7;
+	size_t k, stride = rt_in_full() ? 1 : rt_under_qemu() ? 11 : 7;
 
 	CHECK(ash_alloc(3000) != NULL); /* holds the chunk */
 	take_blocks();

@@ -206,7 +206,7 @@ static void release_and_die(bool marked)
 		CHECK(o != NULL && !owner_has(o, at.slab));
 		store_release(&o->flight, (uint64_t)(uintptr_t)block);
 		if (marked)
-			store_release(census_tag(at.slab, at.index), (uint16_t)(o->census | TAG_LEAVING));
+			store_release(census_tag(at.slab, at.index), census_leaving(o));
 		(void)arch_kill(arch_getpid(), 9);
 	}
 	CHECK_EQ(rt_wait(pid), 1009);

@@ -165,6 +165,20 @@ TEST(misuse_found_when_collected, 10)
 	misuse_expect("release", collect, &bad);
 }
 
+/* The same in a slab that is on a list. */
+TEST(misuse_found_when_a_slab_on_a_list_is_collected, 10)
+{
+	char *p = block_among(100), *q;
+	struct bad bad;
+
+	do
+		CHECK((q = ash_alloc(100)) != NULL);
+	while (slab_of(q) == slab_of(p));
+	release_with_another(p);
+	bad_in(&bad, p, 0, "double free", 112);
+	misuse_expect("release", collect, &bad);
+}
+
 static void detach(__attribute__((unused)) void *p)
 {
 	ash_thread_detach();
@@ -179,4 +193,24 @@ TEST(misuse_found_when_slab_goes, 10)
 	release_with_another(p);
 	bad_in(&bad, p, 0, "double free", 112);
 	misuse_expect("release", detach, &bad);
+}
+
+static void make_unowned(__attribute__((unused)) void *p)
+{
+	(void)shared_block(3000);
+}
+
+/* A second release that comes when the unowned slab is gone: told when the next one is made there. */
+TEST(misuse_found_when_an_unowned_slab_is_made, 10)
+{
+	char *p = shared_block(3000);
+	struct bad bad;
+
+	damaged = slab_of(p);
+	ash_release(p);
+	ash_trim(0);
+	CHECK_EQ(damaged->owner, 0);
+	damaged->free[0] |= 1;
+	bad_in(&bad, p, 0, "double free", 3072);
+	misuse_expect("release", make_unowned, &bad);
 }

@@ -12,7 +12,7 @@
 static void agree(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_heap_stats(heap, &st);
 	CHECK_EQ(st.dirty, h->dirty * UNIT_SIZE);

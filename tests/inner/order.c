@@ -52,3 +52,29 @@ TEST(inner_order_of_regions, 10)
 	CHECK(ash_alloc(100) != NULL);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* Large slabs prefer later regions, take what is free in the first ones before the heap grows. */
+TEST(inner_order_of_large_slabs, 10)
+{
+	enum { EARLY = 16, LATE = 8 }; /* of two to a chunk */
+	char *blocks[EARLY + LATE], *small;
+	size_t i, reserved;
+
+	for (i = 0; i < EARLY + LATE; i++) {
+		blocks[i] = ash_alloc(MIB);
+		CHECK_EQ(map_find(blocks[i])->region->chunks >= 8, i >= EARLY);
+	}
+	reserved = h->reserved;
+	ash_release(blocks[1]);
+	ash_release(blocks[EARLY + 3]);
+	(void)ash_trim(SIZE_MAX);
+	CHECK(ash_alloc(MIB) == (void *)blocks[EARLY + 3]);
+	CHECK(ash_alloc(MIB) == (void *)blocks[1]);
+	ash_release(blocks[1]);
+	ash_release(blocks[EARLY + 3]);
+	(void)ash_trim(SIZE_MAX);
+	small = ash_alloc(3000);
+	CHECK(small == blocks[1]);
+	CHECK_EQ(h->reserved, reserved);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -152,26 +152,26 @@ TEST(inner_parts_mend, 10)
 {
 	struct units u = units_claim(&heap_default, 64, true, true), v;
 	struct chunk *c = u.chunk;
-	uint64_t *hint, bit, half = bits_run(0, 32);
+	uint64_t half = bits_run(0, 32);
+	uint8_t *hint;
 
 	CHECK(c != NULL && u.count == 64);
-	hint = &c->region->partial[c->index / 64];
-	bit = (uint64_t)1 << (c->index % 64);
-	chunk_hint(c, false);
+	hint = (uint8_t *)c->region->room + c->index;
+	chunk_hint(c, true);
 	chunk_mend(&heap_default, c); /* nothing is free */
-	CHECK_EQ(*hint & bit, 0);
+	CHECK_EQ(*hint, 0);
 	CHECK(chunk_is(c, CHUNK_SLABS));
 	c->units = half;
 	chunk_mend(&heap_default, c);
-	CHECK_EQ(*hint & bit, bit);
+	CHECK_EQ(*hint, 32);
 	v = units_claim(&heap_default, 32, false, false);
 	CHECK(v.chunk == c && v.first == 0);
 	CHECK_EQ(c->units, 0);
-	chunk_hint(c, false);
+	*hint = 0;
 	c->units = ~(uint64_t)0;
 	chunk_mend(&heap_default, c);
 	CHECK(chunk_is(c, CHUNK_FREE));
 	CHECK_EQ(c->units, 0);
-	CHECK_EQ(*hint & bit, 0);
+	CHECK_EQ(*hint, 0);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -36,7 +36,7 @@ static void leave_body(__attribute__((unused)) void *argument)
 /* Releases whose notification was lost, as when a thread vanishes: collect_all finds them. */
 TEST(inner_parts_shrink_vacant, 10)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	rt_thread_join(rt_thread_start(leave_body, NULL));
 	for (size_t i = 0; i < 200; i++) {
@@ -80,7 +80,7 @@ static void leave_three(__attribute__((unused)) void *argument)
 	large = ash_alloc(SLOT_MAX);
 }
 
-static struct owner *release_without_letter(void *p)
+static struct owner *release_without_entry(void *p)
 {
 	struct slot_ref at = place_of(p);
 
@@ -95,13 +95,13 @@ static struct owner *release_without_letter(void *p)
 TEST(inner_parts_takeover_reminds, 10)
 {
 	struct takeover t = takeover_begin(&heap_default);
-	struct ash_stats st;
+	struct ash_statistics st;
 	struct owner *v;
 
 	rt_thread_join(rt_thread_start(leave_three, NULL));
 	CHECK(place_of(small).slab->class < 64 && place_of(large).slab->class == CLASSES - 1);
-	v = release_without_letter(small);
-	CHECK(release_without_letter(medium) == v && release_without_letter(large) == v);
+	v = release_without_entry(small);
+	CHECK(release_without_entry(medium) == v && release_without_entry(large) == v);
 	CHECK_EQ(takeover_end(&t), 0);
 	CHECK(takeover_add(&t, v, OWNER_VACANT));
 	CHECK(!takeover_add(&t, v, OWNER_VACANT));
@@ -114,6 +114,31 @@ TEST(inner_parts_takeover_reminds, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* One batch after the other has a number of its own, not that of records in no batch. */
+TEST(inner_parts_takeovers_are_numbered, 10)
+{
+	uint64_t mine, last = 0;
+	struct owner *v;
+
+	ash_release(ash_alloc(1));
+	mine = seat.self->state;
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	v = (struct owner *)(uintptr_t)place_of(small).slab->owner;
+	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
+	for (unsigned i = 0; i < 4; i++) {
+		struct takeover t = takeover_begin(&heap_default);
+
+		CHECK(takeover_add(&t, v, OWNER_VACANT));
+		CHECK(t.number != 0 && t.number % 2 == 0 && t.number != last);
+		CHECK_EQ(v->batch, t.number);
+		last = t.number;
+		CHECK_EQ(takeover_end(&t), 1);
+		CHECK(v->batch == 0 && v->state == OWNER_VACANT && seat.self->state == mine);
+	}
+	/* Its lists were right, so nothing was rebuilt. */
+	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
+}
+
 /*
  * A guest vanished between the two stores of slab_collect: a slot has its free bit and its remote
  * bit.  The record is rebuilt, which is no double release, and is as others are afterwards.
@@ -122,38 +147,71 @@ TEST(inner_parts_takeover_of_a_guest, 10)
 {
 	struct takeover t = takeover_begin(&heap_default);
 	struct slot_ref at;
-	struct ash_stats st;
+	struct ash_statistics st;
 	struct owner *v;
 
 	rt_thread_join(rt_thread_start(leave_three, NULL));
-	v = release_without_letter(small);
+	v = release_without_entry(small);
 	at = place_of(small);
 	CHECK(owner_hold(v) && v->building == 0);
+	place_of(medium).slab->spare = true;
 	slab_make_ready(at.slab, (uint32_t)1 << at.group);
 	store_release(&at.slab->free[at.group], at.slab->free[at.group] | at.bit);
 	CHECK(takeover_add(&t, v, v->state));
 	CHECK_EQ(takeover_end(&t), 1);
-	CHECK(v->state == OWNER_VACANT && v->building == 0);
+	CHECK(v->state == OWNER_VACANT && v->building % 2 == 0);
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(st.blocks, 2);
+	CHECK_EQ(st.slabs, UNIT_SIZE + SLOT_MAX); /* the empty one is gone */
+	CHECK(!place_of(medium).slab->spare);
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Each growth asks about one record, in turn, and begins again after the last one. */
+/* The holder gave units, and vanished before it set the region's hint. */
+TEST(inner_parts_takeover_mends_hints, 10)
+{
+	struct takeover t = takeover_begin(&heap_default);
+	struct owner *v;
+	struct chunk *c;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	v = (struct owner *)(uintptr_t)place_of(medium).slab->owner;
+	c = map_find(medium);
+	CHECK(c == map_find(large) && c->units != 0 && owner_hold(v));
+	region_room(c->region)[c->index] = 0;
+	CHECK(takeover_add(&t, v, v->state));
+	CHECK_EQ(takeover_end(&t), 1);
+	CHECK_EQ(region_room(c->region)[c->index], bits_longest(c->units));
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void stay(void *forever)
+{
+	CHECK(ash_alloc(10) != NULL);
+	rt_barrier_wait(forever);
+	rt_barrier_wait(forever);
+}
+
+/* Each growth asks about REAP_TURN records, in turn, and begins again after the last one. */
 TEST(inner_parts_reap_in_turn, 10)
 {
+	static struct rt_barrier forever = {.count = REAP_TURN + 1};
+	struct rt_thread *thread[REAP_TURN];
+	unsigned i;
 	struct heap *h = &heap_default;
 
 	rt_thread_join(rt_thread_start(leave_three, NULL));
 	ash_release(small);
 	small = ash_alloc(10);
-	CHECK(h->owners != NULL && h->owners->next == NULL);
+	for (i = 0; i < REAP_TURN; i++)
+		thread[i] = rt_thread_start(stay, &forever);
+	rt_barrier_wait(&forever);
 	h->reap_next = 0;
 	h->chunks_reaped = 1000;
-	for (unsigned i = 0; i < 4; i++) {
+	for (i = 0; i < 4; i++) {
 		reap_some(h, seat.self);
-		CHECK_EQ(h->reap_next, (i + 1) % 2);
+		CHECK_EQ(h->reap_next, (i + 1) % 2 * REAP_TURN);
 	}
 	/* All records, when the heap has doubled. */
 	h->chunks_reaped = 1;
@@ -162,7 +220,10 @@ TEST(inner_parts_reap_in_turn, 10)
 	CHECK(h->chunks_reaped == 2 && h->reap_next == 0);
 	h->slab_chunks = 3;
 	reap_some(h, seat.self);
-	CHECK(h->chunks_reaped == 2 && h->reap_next == 1);
+	CHECK(h->chunks_reaped == 2 && h->reap_next == REAP_TURN);
+	rt_barrier_wait(&forever);
+	for (i = 0; i < REAP_TURN; i++)
+		rt_thread_join(thread[i]);
 }
 
 /* The youngest spares stay, up to a number and a sum of units; the youngest one however large. */
@@ -180,6 +241,10 @@ TEST(inner_parts_spares_are_few, 10)
 		CHECK(units <= SPARE_UNITS || seat.self->spare_count == 1);
 		CHECK_EQ(ash_check(), 0);
 	}
+	ash_release(ash_alloc(1100));
+	CHECK_EQ(seat.self->spares[seat.self->spare_count - 1]->units, 1);
+	ash_release(ash_alloc((SPARE_UNITS + 1) * UNIT_SIZE));
+	CHECK_EQ(seat.self->spare_count, 1);
 }
 
 enum { SLABS_LEFT = 40 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * News of releases that reach nobody, as of a thread that was stopped for good
- * between its mark and its letter: they cost time, never memory.
+ * Inbox entries that were never made, as of a thread that was stopped for good
+ * between its pending bit and its inbox entry: they cost time, never memory.
  */
 #include "inner/slots.h"
 #include "support/handler_at_step.h"
@@ -10,7 +10,7 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 
-/* A release by another thread that stops before it tells anybody. */
+/* A release by another thread that stops before it notifies the owner. */
 static void release_untold(void *p)
 {
 	struct slot_ref at = place_of(p);
@@ -21,7 +21,7 @@ static void release_untold(void *p)
 
 static size_t pending(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_stats(&st);
 	return st.pending;
@@ -32,7 +32,7 @@ TEST(protocol_lost_news_and_growth, 60)
 {
 	enum { SIZE = 4000, BLOCKS = 8192, ROUNDS = 8 };
 	static void *blocks[BLOCKS];
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (size_t round = 0; round < ROUNDS; round++) {
 		for (size_t i = 0; i < BLOCKS; i++)
@@ -119,7 +119,7 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 		other = ash_alloc(64);
 		CHECK(place_of(other).slab == s);
 	}
-	/* Its letters, of which only the first was left in the inbox, took no other's place. */
+	/* Its entries, of which only the first was left in the inbox, took no other's place. */
 	CHECK_EQ(seat.self->pending_classes[0] | seat.self->pending_classes[1], 0);
 	ash_release(kept);
 	ash_release(other);
@@ -137,6 +137,12 @@ static void holder_body(__attribute__((unused)) void *argument)
 	rt_barrier_wait(&two);
 }
 
+/* The hint of the chunk's longest run of free units. */
+static uint8_t *room_of(const struct chunk *c)
+{
+	return (uint8_t *)c->region->room + c->index;
+}
+
 TEST(protocol_check_knows_of_units_without_hint, 10)
 {
 	void *p = ash_alloc(40000);
@@ -144,13 +150,13 @@ TEST(protocol_check_knows_of_units_without_hint, 10)
 	struct rt_thread *thread;
 
 	CHECK_EQ(ash_check(), 0);
-	chunk_hint(c, false);
+	*room_of(c) = (uint8_t)(bits_longest(c->units) - 1);
 	CHECK_EQ(ash_check(), 13);
 	/* Another thread may be just between the two. */
 	two.count = 2;
 	thread = rt_thread_start(holder_body, NULL);
 	rt_barrier_wait(&two);
-	chunk_hint(c, false);
+	*room_of(c) = 0;
 	CHECK_EQ(ash_check(), 0);
 	rt_barrier_wait(&two);
 	rt_thread_join(thread);
@@ -160,7 +166,7 @@ TEST(protocol_check_knows_of_units_without_hint, 10)
 	ash_release(p);
 }
 
-/* A chunk whose units are all free goes back, whoever should have seen to it. */
+/* A chunk whose units are all free goes back, whichever thread should have returned it. */
 TEST(protocol_mended_chunk_goes_back, 10)
 {
 	void *p = ash_alloc(40000);
@@ -183,7 +189,7 @@ TEST(protocol_mended_chunk_goes_back, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* ---- a letter while fork_settle holds the record ---- */
+/* ---- an inbox entry while fork_settle holds the record ---- */
 
 enum { VANISHING = 5 };
 static void *vanished[VANISHING];
@@ -208,7 +214,7 @@ static void need_a_slab(void)
 	CHECK(ash_alloc(9000) != NULL);
 }
 
-TEST(protocol_letter_in_the_midst_of_settling, 60)
+TEST(protocol_entry_in_the_midst_of_settling, 60)
 {
 	struct rt_thread *thread;
 	bool more = true;

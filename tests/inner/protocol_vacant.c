@@ -45,7 +45,7 @@ static void sender_body(__attribute__((unused)) void *argument)
 }
 
 /* Neither may overlook the other: what was released is always collected by one of them. */
-TEST(protocol_letter_at_the_moment_of_leaving, 60)
+TEST(protocol_entry_at_the_moment_of_leaving, 60)
 {
 	struct rt_thread *sender;
 	struct rt_random random;
@@ -91,7 +91,7 @@ static void leave_many(__attribute__((unused)) void *argument)
 /* Only who frees the last slot of a group visits; what the others released is told by inbox. */
 TEST(protocol_vacant_record_is_visited_by_groups, 10)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	struct slot_ref at;
 	struct owner *o;
 	size_t i, slabs;
@@ -141,7 +141,7 @@ static void release_odd(__attribute__((unused)) void *argument)
 TEST(protocol_two_empty_a_vacant_record, 60)
 {
 	struct rt_thread *other = rt_thread_start(release_odd, NULL);
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	for (size_t round = 0; round < meetings() / 500; round++) {
 		rt_thread_join(rt_thread_start(leave_many, NULL));

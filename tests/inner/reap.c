@@ -36,7 +36,7 @@ static void wait_for_the_end(const struct owner *o)
 
 TEST(reap_ended_thread, 20)
 {
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	struct rt_thread *thread;
 	size_t i;
 
@@ -88,6 +88,25 @@ TEST(reap_spares_the_living, 20)
 	CHECK_EQ(reap_all(&heap_default, NULL), 0);
 	stop = true;
 	rt_thread_join(thread);
+}
+
+/* When the heap has doubled all records are tested, whichever is next in turn. */
+TEST(reap_when_doubled, 20)
+{
+	struct heap *h = &heap_default;
+
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(ends_without_a_word, NULL));
+	wait_for_the_end(record);
+	h->reap_next = REAP_TURN;
+	h->chunks_reaped = h->slab_chunks;
+	reap_some(h, seat.self);
+	CHECK(record->state != OWNER_VACANT);
+	h->reap_next = REAP_TURN;
+	h->chunks_reaped = h->slab_chunks / 2;
+	reap_some(h, seat.self);
+	CHECK_EQ(record->state, OWNER_VACANT);
+	CHECK_EQ(h->chunks_reaped, h->slab_chunks);
 }
 
 /* The id of an ended thread comes back as the caller's: then that thread has ended for certain. */

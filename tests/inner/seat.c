@@ -16,7 +16,7 @@ static void act_first(void)
 	ash_release(ash_alloc(48));
 }
 
-/* A seat that stays closed is seen by nobody: all goes by the unowned slabs, and works. */
+/* A seat that stays closed is harmless: all calls use the unowned slabs, and work. */
 TEST(inner_seat_is_open_after_a_handlers_first_call, 30)
 {
 	bool more = true;

@@ -78,7 +78,7 @@ static void displace_and_return(void)
 
 static void at_each_boundary(void (*acting)(void))
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	size_t k = 0;
 	unsigned i;
 
@@ -201,7 +201,7 @@ TEST(inner_seats_checkout, 10)
 	CHECK(e.owner == NULL);
 	CHECK(seat_checkout(&e, 6) == NULL); /* it is out */
 	e.owner = &one;
-	e.self = &other; /* as after a handler that seated anew */
+	e.self = &other; /* as after a handler that filled the seat again */
 	CHECK(seat_checkout(&e, 6) == NULL);
 	CHECK(e.owner == &other);
 }

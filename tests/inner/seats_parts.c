@@ -211,7 +211,7 @@ static void call(void)
 /* A handler does not displace the seat whose record the interrupted call has checked out. */
 TEST(inner_seats_displaced_without_memory_at_each_step, 60)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	size_t k;
 
 	rivals_without_memory();

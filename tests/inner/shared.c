@@ -84,7 +84,7 @@ TEST(shared_exhausted, 60)
 	enum { MOST = 4000 };
 	static uint64_t stamp[MOST];
 	ash_heap *h = ash_heap_create_shared((size_t)16 << 20, NULL);
-	struct ash_stats st;
+	struct ash_statistics st;
 	unsigned n, i, round;
 	void *p;
 
@@ -164,7 +164,7 @@ TEST(shared_sums, 120)
 	size_t n = rt_getenv("STEPS_SOAK") != NULL ? 1000000 : 100000, left = PROCESSES * (PROCESSES + 1) / 2;
 	ash_heap *h = ash_heap_create_shared((size_t)128 << 20, NULL);
 	long pid[PROCESSES + 1];
-	struct ash_stats st;
+	struct ash_statistics st;
 	unsigned w, i;
 
 	CHECK(h != NULL);

@@ -50,7 +50,9 @@ TEST(sound_region, 10)
 		lie_as((char *)r + i, word ^ 1, 8, __LINE__);
 	}
 	LIE(region.free[0], 1u << (CAPACITY / CHUNK_SIZE));
-	LIE(region.partial[0], ~(uint64_t)0);
+	LIE(region.room[0], ~(uint64_t)0);
+	LIE(region.room[0], CHUNK_UNITS + 1);
+	LIE(region.room[CAPACITY / CHUNK_SIZE / 8], (uint64_t)1 << CAPACITY / CHUNK_SIZE % 8 * 8);
 	LIE(region.free[0], (uint64_t)1 << slabs_at);
 	LIE(region.free[0], (uint64_t)1 << span_at);
 	LIE(region.free[0], (uint64_t)1 << (span_at + 1));
@@ -166,7 +168,7 @@ TEST(sound_hint_of_a_slab, 10)
 
 	make();
 	b = slab_of_block();
-	LIE(s->heap.unowned[7], (uintptr_t)b); /* that is somebody's */
+	LIE(s->heap.unowned[7], (uintptr_t)b); /* that slab has an owner */
 	b += CHUNK_UNITS; /* its unit's other record */
 	put(&s->heap.unowned[7], &b, sizeof b);
 	h = ash_heap_attach_file(fd, NULL);
@@ -174,7 +176,7 @@ TEST(sound_hint_of_a_slab, 10)
 	CHECK(s->heap.unowned[7] == NULL);
 }
 
-/* A record that was never used, and what it says: it is set up anew. */
+/* A record that was never used, and what it says: it is set up again. */
 TEST(sound_unused_record, 10)
 {
 	char garbage[4096];

@@ -34,7 +34,7 @@ TEST(sound_second_record, 10)
 	LIE(second->pending_slabs[3], (uintptr_t)&fd);
 }
 
-/* Lists are compared of records without a holder; a slab's owner is, whoever holds the record. */
+/* Lists are compared of records without a holder; a slab's owner is always compared. */
 TEST(sound_owner_of_a_held_record, 10)
 {
 	uint64_t held = (uint64_t)77 << OWNER_THREAD | OWNER_HELD;

@@ -6,6 +6,7 @@
 #include "front/block.h"
 #include "front/slot.h"
 #include "inner/instructions.h"
+#include "step_over.h"
 #include "trap_flag.h"
 #include "syscall.h"
 #include "thread/owner.h"
@@ -17,7 +18,7 @@
  * a retry between two acts.
  */
 enum { ENOUGH = 3800, ENOUGH_THIN = 400, APART = 67, NEVER = 1 << 30, FRESH = NEVER - 1 };
-enum { PATHS = 80, WORKERS = 2 };
+enum { SHORT = 100, IDLE = 300, PATHS = 80, WORKERS = 2 };
 
 /*
  * make soak: everything; make test-long: every boundary of a call; make test: the first
@@ -35,7 +36,7 @@ static size_t enough(void)
 
 /* Shared with the workers and their children. */
 static struct shared {
-	_Atomic size_t next, acts; /* the path that nobody took yet; of all */
+	_Atomic size_t next, acts; /* the first path that no process has taken yet; of all */
 	struct result {
 		size_t boundaries, acted;
 		bool passed;
@@ -47,7 +48,7 @@ static struct shared {
 
 static void (*act)(void);
 static const struct path *current;
-static size_t boundaries, stride, offset, acted;
+static size_t idle, boundaries, stride, offset, acted;
 static size_t turns = 1, turn; /* instructions of so many kinds, and whose turn it is */
 static volatile bool stepping;
 static bool passed, strayed;
@@ -65,13 +66,14 @@ static bool is_due(uint64_t pc)
 static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
 		 void *context)
 {
-	uintptr_t pc = trap_pc(context);
+	uintptr_t pc = step_over_pc(context);
 
 	trap_go_on(context, stepping);
 	if (!stepping)
 		return;
 	passed |= pc == (uintptr_t)current->passes;
 	strayed |= pc == (uintptr_t)current->avoids;
+	idle = is_due(pc) || !instruction_is_in(shared->instructions.met, pc) ? 0 : idle + 1;
 	instruction_note(shared->instructions.met, pc);
 	if ((boundaries++ % stride == offset && acted < enough()) || is_due(pc)) {
 		instruction_note(shared->instructions.done, pc);
@@ -80,6 +82,7 @@ static void trap(__attribute__((unused)) int number, __attribute__((unused)) voi
 		acted++;
 	}
 	trap_string(context);
+	step_over(context, !rt_in_full() && idle > IDLE, (uintptr_t)current->passes, (uintptr_t)current->avoids);
 }
 
 static size_t path_count(void)
@@ -109,6 +112,7 @@ static void run_path(const struct path *path, size_t every, size_t from, struct 
 	trap_begin();
 	path->call();
 	stepping = false;
+	step_over_end();
 	CHECK(seat.open != 0 || seat.record == NULL);
 	CHECK(!steps_is_kept(step_block));
 	/* It may count as one block and be another, or a block that was released. */
@@ -149,7 +153,9 @@ static void do_path(const char *name, size_t i, size_t every)
 			acts += run_child(name, i, APART, from, result);
 			passed_any |= result->passed;
 		}
-	for (from = 1; steps_paths[i].once && from < result->boundaries; from += every)
+	/* At each boundary of a short call, also in make test: it may go wrong at one of them alone. */
+	for (from = 1; path_at(i)->once && from < result->boundaries;
+	     from += result->boundaries < SHORT ? 1 : every)
 		acts += run_child(name, i, NEVER, from, result);
 	/*
 	 * The others' doings may lead the call elsewhere: they grow the heap
@@ -157,12 +163,14 @@ static void do_path(const char *name, size_t i, size_t every)
 	 */
 	if (!passed_any) {
 		size_t length = 40 * result->boundaries; /* elsewhere may be shorter */
+		size_t passes = 0, runs = rt_in_full() ? SIZE_MAX : 4;
 
-		for (from = 0; from < length && acts < 4 * enough();
+		for (from = 0; from < length && acts < 4 * enough() && passes < runs;
 		     from += length / (270 / thin()) + 1) {
 			acts += run_child(name, i, NEVER, from, result);
-			passed_any |= result->passed;
+			passes += result->passed;
 		}
+		passed_any = passes > 0;
 	}
 	/* What was met on the way there, and nowhere else. */
 	while (rt_in_full() && run_child(name, i, NEVER, FRESH, result) > 0)

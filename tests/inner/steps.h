@@ -45,7 +45,7 @@ extern size_t step_size, step_stays; /* stays: blocks that handlers shall keep *
 extern size_t steps_burst; /* so many of the size the other thread holds from act to act */
 extern void *step_block; /* what the call works on */
 
-/* Blocks that are held now, by anybody; the call itself may change it by one. */
+/* Blocks that are held now, by any thread; the call itself may change it by one. */
 extern _Atomic long steps_held;
 
 /* For prepare: blocks that stay until the end, of the victim. */
@@ -66,6 +66,11 @@ void steps_fill_units(void);
 /* Calls: ash_alloc of the size; ash_release of the block. */
 void steps_alloc(void);
 void steps_release(void);
+
+/* ---- the other thread (inner/steps_other.c) ---- */
+
+void other_begin(void);
+void other_end(void);
 
 /* ---- acts (inner/steps_acts.c) ---- */
 

@@ -2,12 +2,11 @@
 /* What is done at a boundary: by another thread, by a handler, by a fork. */
 #include "inner/steps.h"
 #include "ashlar_heap.h"
-#include "kernel.h"
 
 #include "support/stamp.h"
-#include "syscall.h"
+#include "thread/owner.h"
 
-enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000, YIELDS = 100, BURST = 200 };
+enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000, BURST = 200 };
 
 size_t step_size, step_stays, steps_burst;
 void *step_block;
@@ -32,57 +31,6 @@ bool steps_is_kept(const void *p)
 		if (kept[i] == p)
 			return true;
 	return false;
-}
-
-/* ---- the other thread: one piece of work at a time ---- */
-
-static void (*task)(void);
-static _Atomic int its_turn;
-static struct rt_thread *other;
-
-/* Awake for a while, as the turn often comes back soon; then the CPU is for others. */
-static void wait_while(int turn)
-{
-	for (int i = 0; its_turn == turn; i++)
-		if (i < YIELDS)
-			(void)arch_sched_yield();
-		else
-			(void)arch_futex(&its_turn, FUTEX_WAIT, turn, NULL, NULL, 0);
-}
-
-static void give_turn(int turn)
-{
-	its_turn = turn;
-	(void)arch_futex(&its_turn, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-static void other_main(__attribute__((unused)) void *argument)
-{
-	for (wait_while(0); task != NULL; wait_while(0)) {
-		task();
-		give_turn(0);
-	}
-}
-
-/* May be called by the victim's handler: waits, but holds nothing of the library. */
-void steps_other(void (*work)(void))
-{
-	task = work;
-	give_turn(1);
-	wait_while(1);
-}
-
-static void passing_main(void *work)
-{
-	(*(void (**)(void))work)();
-}
-
-void steps_passing_thread(void (*work)(void))
-{
-	struct rt_thread *t = rt_thread_start(passing_main, &work);
-
-	CHECK(t != NULL);
-	rt_thread_join(t);
 }
 
 /* ---- acts ---- */
@@ -164,7 +112,7 @@ static void other_allocates(void)
 
 /*
  * Ten blocks of several classes in a handler: its own, the victim's, the other's.  And
- * in fast paths one of the call's size that stays: nobody else may get it.
+ * in fast paths one of the call's size that stays: no other thread may get it.
  */
 void act_signal(void)
 {
@@ -243,7 +191,7 @@ static void look_at_blocks(size_t blocks)
 /* The bitmaps and the books agree, but for the one that the call has in hand. */
 void steps_count_blocks(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	long difference;
 
 	CHECK_EQ(ash_check(), 0);
@@ -253,11 +201,28 @@ void steps_count_blocks(void)
 	look_at_blocks(st.blocks);
 }
 
+/* Where no holder was changing more than slots, the next one uses the bins as they are. */
+static void look_at_bins(void)
+{
+	struct owner *o;
+
+	for (o = heap_default.owners; o != NULL; o = o->next)
+		for (unsigned i = 0; i < CLASSES && o->building == 0; i++) {
+			struct bin *b = &o->bins[i];
+
+			if (b->slab != NULL)
+				CHECK(b->base == b->slab->base + (size_t)(bin_word(o, b) - b->slab->free) *
+									 GROUP_SLOTS * b->size);
+		}
+}
+
 /* In the child of a fork: the victim is this thread, or vanished. */
 static void child(bool vanished)
 {
 	size_t n;
 
+	if (vanished)
+		look_at_bins();
 	every_class(turns);
 	for (n = 0; n < 5; n++)
 		release_gift();
@@ -312,8 +277,8 @@ void acts_begin(uint64_t seed, size_t gift_count)
 	size_t i;
 
 	rt_seed(&chance, seed);
-	other = rt_thread_start(other_main, NULL);
-	CHECK(other != NULL && gift_count <= GIFTS);
+	other_begin();
+	CHECK(gift_count <= GIFTS);
 	for (i = 0; i < gift_count; i++, steps_held++)
 		gifts[gifts_left++] = stamp_set(ash_alloc(64), 64, i);
 	steps_other(first_calls);
@@ -324,7 +289,5 @@ void acts_end(void)
 	children_end();
 	if (steps_burst > 0)
 		steps_other(other_bursts); /* what it holds is what it was */
-	task = NULL;
-	give_turn(1);
-	rt_thread_join(other);
+	other_end();
 }

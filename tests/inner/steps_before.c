@@ -71,6 +71,17 @@ void path_dirty_span(void)
 	ash_release(p);
 }
 
+/* Retained chunks, fewer than the block needs and with no free one behind them. */
+void path_retained_elsewhere(void)
+{
+	char *p = ash_alloc(2 * CHUNK_SIZE);
+	const struct chunk *c = map_find(p);
+
+	memset(p, 1, 2 * CHUNK_SIZE);
+	(void)region_claim_at((struct run){c->region, c->index + 2}, 1);
+	ash_release(p);
+}
+
 /* Empty slabs of some classes, each its class's preferred one. */
 void path_empty_shared(void)
 {
@@ -111,8 +122,20 @@ void path_exhaust_group(void)
 		steps_take(step_size);
 }
 
+/* The bin's group is used up; the one before has a free slot again, to which bin_step moves. */
+void path_ready_group(void)
+{
+	void *first = ash_alloc(step_size);
+
+	path_exhaust_group();
+	path_exhaust_group();
+	ash_release(first);
+	CHECK(seat.self->watch == WATCH_NONE);
+	seat.self->steps = 0;
+}
+
 /* Two slabs; the first has free slots again, the second is full. */
-void path_shelve(void)
+void path_partial(void)
 {
 	void *first = ash_alloc(step_size);
 

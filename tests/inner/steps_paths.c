@@ -17,6 +17,7 @@
 #include "thread/collect.h"
 #include "thread/inbox.h"
 #include "thread/owner.h"
+#include "thread/bin.h"
 #include "thread/refill.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
@@ -98,7 +99,8 @@ const struct path steps_paths[] = {
 	{"allocate: fast", path_take, steps_alloc, ANYWHERE, 48},
 	{"allocate: fast, 1024 bytes", path_take, steps_alloc, ANYWHERE, 1024},
 	{"allocate: next group", path_exhaust_group, steps_alloc, PASSES(refill_slot), 48},
-	{"allocate: next slab on the list", path_shelve, steps_alloc, PASSES(slabs_remove), 700},
+	{"allocate: next ready group", path_ready_group, steps_alloc, PASSES(bin_step), 48},
+	{"allocate: next slab on the list", path_partial, steps_alloc, PASSES(slabs_remove), 700},
 	{"allocate: new slab", path_exhaust_slab, steps_alloc, PASSES(slab_make), 700},
 	{"allocate: new slab of 64 KiB slots", path_take, steps_alloc, PASSES(units_claim), 65536},
 	{"allocate: new chunk", path_full_chunks, steps_alloc, PASSES(region_claim), 700},
@@ -106,6 +108,8 @@ const struct path steps_paths[] = {
 	{"allocate: collect remote releases", path_inbox, steps_alloc, PASSES(slab_collect), 320},
 	{"allocate: adopt a slab", path_adoptable, steps_alloc, PASSES(adopt_slabs), 2000},
 	{"allocate: aligned", path_take, do_aligned, PASSES(refill_slot), 4096},
+	{"allocate: span that takes retained pages", path_retained_elsewhere, steps_alloc,
+	 PASSES(pages_remap), 5 << 20},
 	{"allocate: aligned span", path_take, do_aligned, PASSES(span_alloc), 4 << 20},
 	{"zero-allocate: fast", path_take, do_zalloc, PASSES(slot_try), 100},
 	{"zero-allocate: new slab", path_exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
@@ -115,7 +119,7 @@ const struct path steps_paths[] = {
 	{"find", path_take, do_find, PASSES(look_at_group), 700},
 	{"find: span", path_take, do_find, PASSES(blocks_span), 3 << 20},
 	{"release: own, fast", path_take, steps_release, ANYWHERE, 48},
-	{"release: own, slab full before", path_shelve, steps_release, ANYWHERE, 700},
+	{"release: own, slab full before", path_partial, steps_release, ANYWHERE, 700},
 	{"release: own, slab gets empty, kept", path_last_of_slab, steps_release, PASSES(spares_add), 900},
 	{"release: own, an older spare goes back", path_spares_full, steps_release, PASSES(slab_retire), 60000},
 	{"release: own, purge", path_period_over, steps_release, PASSES(pages_purge), 3 << 20},

@@ -173,7 +173,7 @@ TEST(store_file_attach_takes_room, 10)
 		entries[i] = life;
 	CHECK_EQ(arch_pwrite64(fd, entries, sizeof entries, CENSUS_AT), sizeof entries);
 	before = backed(fd);
-	s = store_attach(fd, &why);
+	s = store_attach(fd, NULL, &why);
 	CHECK(s != NULL);
 	CHECK_EQ(backed(fd) - before, OWNER_BYTES + PAGE_MOST);
 	store_leave(s);
@@ -219,7 +219,7 @@ TEST(store_file_hint_of_no_slab, 10)
 	at = (char *)&store->heap.unowned[0] - (char *)store;
 	ash_heap_destroy(heap);
 	CHECK_EQ(arch_pwrite64(fd, &s, sizeof s, at), sizeof s);
-	store = store_attach(fd, &why);
+	store = store_attach(fd, NULL, &why);
 	CHECK(store != NULL);
 	CHECK(store->heap.unowned[0] == NULL);
 	store_leave(store);

@@ -58,6 +58,37 @@ static void gift_is_found(void)
 	CHECK(gift.chunk != NULL);
 }
 
+/* A search in vain leaves the length of the longest run, a gift at least its own. */
+TEST(units_hint_is_exact_after_a_search, 10)
+{
+	struct units u = units_claim(&heap_default, CHUNK_UNITS, true, false), v;
+	uint8_t *hint = region_room(u.chunk->region) + u.chunk->index;
+
+	CHECK_EQ(*hint, CHUNK_UNITS); /* a claim leaves it */
+	CHECK(units_claim(&heap_default, 1, false, false).chunk != u.chunk);
+	CHECK_EQ(*hint, 0);
+	v = u;
+	v.first = 5;
+	v.count = 3;
+	units_give(&heap_default, v);
+	CHECK_EQ(*hint, 3);
+	v.first = 8;
+	v.count = 2;
+	units_give(&heap_default, v);
+	CHECK_EQ(*hint, 5);
+	v = units_claim(&heap_default, 5, false, false);
+	CHECK(v.chunk == u.chunk && v.first == 5);
+	/* Multiples come first, and are needed for slots of 4 units. */
+	units_give(&heap_default, (struct units){u.chunk, 9, 10, false});
+	v = units_claim(&heap_default, units_for(class_of(100000), 4), false, false);
+	CHECK(v.chunk == u.chunk && v.first == 12);
+	v = units_claim(&heap_default, units_for(class_of(4 * UNIT_SIZE), 4), false, false);
+	CHECK(v.chunk != u.chunk);
+	v = units_claim(&heap_default, units_for(class_of(90000), 3), false, false);
+	CHECK(v.chunk == u.chunk && v.first == 9);
+	CHECK_EQ(ash_check(), 0);
+}
+
 TEST(units_given_while_claimed, 30)
 {
 	bool more = true;
@@ -66,7 +97,7 @@ TEST(units_given_while_claimed, 30)
 	take_all();
 	step_begin(do_give);
 	for (k = 0; more; k++) {
-		chunk_hint(gift.chunk, true);
+		((uint8_t *)gift.chunk->region->room)[gift.chunk->index] = CHUNK_UNITS;
 		more = with_act_at(k, do_claim);
 		if (!more)
 			units_give(&heap_default, gift);
@@ -84,7 +115,7 @@ TEST(units_claimed_while_given, 30)
 	take_all();
 	step_begin(do_claim);
 	for (k = 0; more; k++) {
-		chunk_hint(gift.chunk, k % 2 != 0);
+		((uint8_t *)gift.chunk->region->room)[gift.chunk->index] = k % 2 != 0 ? CHUNK_UNITS : 0;
 		more = with_act_at(k, do_give);
 		gift_is_found();
 	}
@@ -165,4 +196,19 @@ TEST(units_claimed_while_purged, 30)
 		CHECK(!chunk_is(chunk, CHUNK_SLABS));
 	}
 	CHECK(k > 50);
+}
+
+/* What is clean is not purged, nor counted: the upper chunk, which is looked at first. */
+TEST(units_trim_of_clean_ones, 10)
+{
+	char *low = ash_alloc(40000), *high;
+	size_t bytes;
+
+	do
+		CHECK((high = ash_alloc(40000)) != NULL);
+	while (map_find(high) == map_find(low));
+	ash_trim(0);
+	ash_release(low);
+	bytes = ash_trim(0);
+	CHECK(bytes <= 2 * UNIT_SIZE && bytes % UNIT_SIZE == 0);
 }

@@ -48,12 +48,12 @@ static void fits_as(ash_heap *heap, ash_heap *fresh)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-TEST(nobody_burst_in_a_small_heap, 20)
+TEST(slabs_unowned_burst_in_a_small_heap, 20)
 {
 	const struct ash_heap_options small = {.cap = 16 * MIB};
 	ash_heap *heap = ash_heap_create(&small), *fresh = ash_heap_create(&small);
 	static const size_t sizes[] = {4096, CHUNK_SIZE, 16 * MIB, UNIT_SIZE};
-	struct ash_stats st;
+	struct ash_statistics st;
 	size_t i;
 
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
@@ -84,7 +84,7 @@ TEST(nobody_burst_in_a_small_heap, 20)
 }
 
 /* When only unowned slabs have free slots, a thread with a record gets these before NULL. */
-TEST(nobody_slots_before_null, 20)
+TEST(slabs_unowned_slots_before_null, 20)
 {
 	const struct ash_heap_options small = {.cap = 4 * MIB};
 	ash_heap *heap = ash_heap_create(&small);
@@ -103,7 +103,7 @@ TEST(nobody_slots_before_null, 20)
 	ash_heap_destroy(heap);
 }
 
-TEST(nobody_slots_before_null_of_the_default_heap, 20)
+TEST(slabs_unowned_slots_before_null_of_the_default_heap, 20)
 {
 	size_t n = 0, i;
 
@@ -121,10 +121,10 @@ TEST(nobody_slots_before_null_of_the_default_heap, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(nobody_burst_is_not_resident, 20)
+TEST(slabs_unowned_burst_is_not_resident, 20)
 {
 	size_t n = scaled(64000, 4000), before, after;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_release(ash_alloc(1000));
 	before = rt_resident();
@@ -151,11 +151,11 @@ static int release_it(void *count, void *p, size_t size, const struct ash_heap_o
 	return 0;
 }
 
-TEST(nobody_walk_that_releases, 10)
+TEST(slabs_unowned_walk_that_releases, 10)
 {
 	ash_heap *heap = ash_heap_create(NULL);
 	size_t n = 0, all = UNIT_SIZE / 64 + 1; /* one in a slab of its own */
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	burst(heap, 64, all);
@@ -193,9 +193,9 @@ static void fill_without_record(int fd)
 	rt_thread_join(rt_thread_start(fill_it, heap));
 }
 
-TEST(nobody_thread_without_record, 30)
+TEST(slabs_unowned_thread_without_record, 30)
 {
-	int fd = (int)arch_memfd_create("nobody", 0), other = (int)arch_memfd_create("fresh", 0);
+	int fd = (int)arch_memfd_create("unowned", 0), other = (int)arch_memfd_create("fresh", 0);
 	ash_heap *heap = ash_heap_create_file(fd, 16 * MIB, NULL), *fresh;
 	long pid;
 

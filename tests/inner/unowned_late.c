@@ -2,6 +2,7 @@
 /* Unowned slabs (unowned.h): the next slot is found soon; callers that come late. */
 #include "inner/slots.h"
 #include "inner/unowned.h"
+#include "slab/unowned.h"
 #include "support/handler_at_step.h"
 #include "support/resident.h"
 
@@ -48,7 +49,7 @@ static size_t longest_beside(size_t bytes)
 	return longest(40);
 }
 
-TEST(nobody_slot_is_found_in_constant_time, 30)
+TEST(slabs_unowned_slot_is_found_in_constant_time, 30)
 {
 	static size_t *most;
 	long at = arch_mmap(NULL, PAGE, 3, 0x21, -1, 0); /* seen by the children */
@@ -71,10 +72,10 @@ TEST(nobody_slot_is_found_in_constant_time, 30)
 }
 
 /* Slots that became free in slabs without a hint are found before the heap is much larger. */
-TEST(nobody_slots_are_found_again, 20)
+TEST(slabs_unowned_slots_are_found_again, 20)
 {
 	enum { SIZE = 1000, N = 32000 };
-	struct ash_stats st;
+	struct ash_statistics st;
 	size_t slabs, i;
 
 	ash_release(ash_alloc(SIZE));
@@ -102,7 +103,7 @@ static void *shared_one(size_t size)
 }
 
 /* The slab is unmade, and its units become an owned slab, then an unowned one of another class. */
-TEST(nobody_late_caller, 10)
+TEST(slabs_unowned_late_caller, 10)
 {
 	void *kept = ash_alloc(100), *p, *q, *r;
 	struct slab *s;
@@ -137,9 +138,9 @@ TEST(nobody_late_caller, 10)
 }
 
 /* No thread allocates from a slab that is being unmade, and it counts no block. */
-TEST(nobody_while_it_is_unmade, 10)
+TEST(slabs_unowned_while_one_is_unmade, 10)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	struct slab *s;
 	void *p, *q;
 
@@ -156,4 +157,101 @@ TEST(nobody_while_it_is_unmade, 10)
 	ash_trim(0);
 	CHECK_EQ(s->owner, OWNER_UNOWNED | OWNER_CHANGING);
 	ash_release(q);
+}
+
+/* ---- slots are taken from a slab that is about to be unmade ---- */
+
+enum { ASIDE = GROUP_SLOTS + 1 };
+
+static struct slot_ref going;
+static void *aside[ASIDE];
+
+static void free_going(void)
+{
+	CHECK(unowned_free(going.slab, going.index));
+}
+
+static void free_slot(void *p)
+{
+	struct slot_ref at = place_of(p);
+
+	CHECK(unowned_free(at.slab, at.index));
+}
+
+/* All of the first group and one of the second; only that one is kept. */
+static void take_aside(void)
+{
+	for (size_t i = 0; i < ASIDE; i++)
+		CHECK((aside[i] = unowned_slot(&heap_default, going.slab->class)) != NULL);
+	for (size_t i = 0; i + 1 < ASIDE; i++)
+		free_slot(aside[i]);
+}
+
+/* It stays, with all that is free in it; or it goes, and the slots are of another one. */
+TEST(slabs_unowned_in_use_are_not_unmade, 20)
+{
+	unsigned class = class_of(200), free, g, stayed = 0;
+	struct slab *full;
+	struct slot_ref at;
+	bool more = true;
+
+	ash_release(ash_alloc(1));
+	at = place_of(unowned_slot(&heap_default, class));
+	full = at.slab;
+	for (unsigned i = 1; i < full->slots; i++)
+		CHECK(unowned_slot(&heap_default, class) != NULL);
+	step_begin(take_aside);
+	for (size_t k = 0; more; k += 5) {
+		heap_default.unowned[class] = full;
+		going = place_of(unowned_slot(&heap_default, class));
+		CHECK(going.slab != full);
+		heap_default.unowned[class] = full;
+		more = with_act_at(k, free_going);
+		if (!more)
+			break;
+		at = place_of(aside[ASIDE - 1]);
+		CHECK(slot_is_taken(&at) && at.slab->owner == OWNER_UNOWNED);
+		stayed += at.slab == going.slab;
+		for (free = g = 0; g < at.slab->groups; g++)
+			free += (unsigned)bits_count(at.slab->free[g]);
+		CHECK_EQ(free, at.slab->slots - 1);
+		CHECK_EQ(ash_check(), 0);
+		free_slot(aside[ASIDE - 1]);
+		(void)unowned_shrink(&heap_default);
+	}
+	CHECK(stayed > 10);
+}
+
+/* No unit is left: a slab that could not be made is counted neither as made nor twice as gone. */
+TEST(slabs_unowned_not_made_are_not_counted, 10)
+{
+	ash_heap *heap = ash_heap_create_shared(16 * MIB, NULL);
+	struct heap *h = heap_of(heap);
+
+	CHECK(heap != NULL);
+	while (ash_heap_alloc(heap, SLOT_MAX) != NULL || ash_heap_alloc(heap, UNIT_SIZE) != NULL)
+		;
+	CHECK(unowned_slot(h, class_of(100)) == NULL);
+	CHECK(h->unowned_made > 0);
+	CHECK_EQ(h->unowned_made, h->unowned_gone);
+	ash_heap_destroy(heap);
+}
+
+/* ... but for the slab of another class that was kept although it is empty. */
+TEST(slabs_unowned_empty_serve_others, 10)
+{
+	ash_heap *heap = ash_heap_create_shared(16 * MIB, NULL);
+	struct heap *h = heap_of(heap);
+	void *p;
+
+	CHECK(heap != NULL);
+	p = unowned_slot(h, class_of(3000));
+	CHECK(p != NULL);
+	while (ash_heap_alloc(heap, SLOT_MAX) != NULL || ash_heap_alloc(heap, UNIT_SIZE) != NULL)
+		;
+	CHECK(unowned_slot(h, class_of(100)) == NULL);
+	free_slot(p);
+	CHECK(h->unowned[class_of(3000)] != NULL && h->unowned_made > h->unowned_gone);
+	CHECK(unowned_slot(h, class_of(100)) == p);
+	ash_heap_destroy(heap);
 }

@@ -167,7 +167,7 @@ TEST(advice_no_mremap, 60)
 /* What is said to be given back was: nothing, when the advice does nothing. */
 TEST(advice_trim_tells_the_truth, 60)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	unsigned char *p, *other;
 	size_t bytes;
 

@@ -51,7 +51,7 @@ static unsigned apart_fresh(const int *fd, bool fixed)
 	if (pid == 0) {
 		if (fixed)
 			(void)arch_personality(APART_FIXED);
-		(void)arch_execve("/proc/self/exe", arguments, rt_envp);
+		(void)arch_execve("/proc/self/exe", arguments, rt_envp());
 		rt_exit(97);
 	}
 	return (unsigned)rt_wait(pid);
@@ -61,19 +61,22 @@ static void apart_all(unsigned programs)
 {
 	unsigned taken = 0, n, i;
 	int fd[APART_HEAPS];
+	ash_heap *h[APART_HEAPS];
 
 	for (n = 0; n < programs; n++) {
-		/* New ones now and then: their addresses differ. */
+		/*
+		 * New ones now and then: their addresses differ.  Both are made before one is
+		 * destroyed, or by chance (1 pair in 1000) they would have addresses in common.
+		 */
 		for (i = 0; i < APART_HEAPS && n % 10 == 0; i++) {
-			ash_heap *h;
-
 			if (n > 0)
 				arch_close(fd[i]);
 			fd[i] = (int)arch_memfd_create("apart", 0);
-			h = ash_heap_create_file(fd[i], apart_bytes[i], NULL);
-			CHECK(h != NULL);
-			ash_heap_destroy(h);
+			h[i] = ash_heap_create_file(fd[i], apart_bytes[i], NULL);
+			CHECK(h[i] != NULL);
 		}
+		for (i = 0; i < APART_HEAPS && n % 10 == 0; i++)
+			ash_heap_destroy(h[i]);
 		i = apart_fresh(fd, n % 2 != 0);
 		if (i == 97 && rt_under_qemu())
 			rt_skip("QEMU starts no programs of another CPU");

@@ -23,7 +23,7 @@ static inline void holds(const unsigned char *p, size_t size, unsigned char valu
 /* Checks it, and the counters, which are hints but exact when nothing races. */
 static inline void audit(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK_EQ(ash_check(), 0);
 	ash_stats(&st);

@@ -100,7 +100,7 @@ TEST(claim_after_death_is_zero, 20)
 	by_open = false;
 	CHECK_EQ(make_beside(), MADE);
 	heap_is_good();
-	/* So is one that nobody here can judge, until somebody says that it is over. */
+	/* So is one of another namespace, which cannot be judged here, until a process calls it over. */
 	begin();
 	s->world ^= 1;
 	CHECK_EQ(arch_pwrite64(file, page, sizeof page, 0), sizeof page);
@@ -121,7 +121,7 @@ TEST(claim_after_death_is_zero, 20)
 
 /*
  * A maker that is seen at work, gets done, and dies before he is asked for: what he
- * made is a heap, and nobody begins anew.
+ * made is a heap, and no process begins again.
  */
 static uint64_t maker;
 static unsigned asked, gets_done_at;
@@ -134,7 +134,8 @@ static void gets_done(uint64_t life)
 		CHECK_EQ(arch_pwrite64(file, &magic, sizeof magic, 0), sizeof magic);
 }
 
-TEST(claim_done_before_death, 20)
+/* A dead maker's file, and what happens when its life is asked for the first time, the second, ... */
+static void beside_a_dead_maker(void (*meanwhile)(uint64_t life))
 {
 	uint64_t head[3] = {CLAIM_MAKING, STORE_VERSION, 0};
 	long pid = rt_fork();
@@ -144,7 +145,7 @@ TEST(claim_done_before_death, 20)
 	CHECK_EQ(rt_wait(pid), 0);
 	maker = head[2] = (uint64_t)pid;
 	by_open = false;
-	asked_for_life = gets_done;
+	asked_for_life = meanwhile;
 	for (gets_done_at = 1;; gets_done_at++) {
 		enum outcome one;
 
@@ -153,12 +154,36 @@ TEST(claim_done_before_death, 20)
 		asked = 0;
 		one = make_one();
 		if (asked < gets_done_at) {
-			CHECK_EQ(one, MADE); /* he never got done */
+			CHECK_EQ(one, MADE); /* nothing happened */
 			break;
 		}
 		CHECK_EQ(one, NOTHING);
 	}
 	CHECK(gets_done_at > 2);
+}
+
+TEST(claim_done_before_death, 20)
+{
+	beside_a_dead_maker(gets_done);
+}
+
+/*
+ * Another maker takes the dead one's place at the moment when its life is asked for: the claim is
+ * taken by a compare-and-swap, and one of the two makes the heap.
+ */
+static uint64_t rival;
+
+static void is_taken_by_rival(uint64_t life)
+{
+	if (life == maker && ++asked == gets_done_at)
+		CHECK_EQ(arch_pwrite64(file, &rival, sizeof rival, offsetof(struct store, claim)),
+			 sizeof rival);
+}
+
+TEST(claim_taken_by_another_meanwhile, 20)
+{
+	rival = life_of_thread();
+	beside_a_dead_maker(is_taken_by_rival);
 }
 
 /* Each call in turn fails: NULL, and the file can be used as if nothing had been. */
@@ -171,7 +196,7 @@ static void make_with_failure(void)
 	one = make_one();
 	stopped = NULL;
 	if (one != MADE) {
-		CHECK(arch_lseek(file, 0, SEEK_END) <= 4096);
+		CHECK(arch_lseek(file, 0, SEEK_END) <= (long)PAGE_MOST);
 		one = make_one();
 	}
 	CHECK_EQ(one, MADE);

@@ -34,7 +34,7 @@ static bool detach_with_act_at(size_t k)
 	return acted > 0;
 }
 
-/* Whoever has a seat afterwards holds its record: nobody else gets it. */
+/* A thread that has a seat afterwards holds its record: no other thread gets it. */
 static void the_seat_is_held(void)
 {
 	CHECK(seat.record == NULL || seat.record == seat.self);
@@ -45,7 +45,7 @@ static void the_seat_is_held(void)
 
 TEST(detach_interrupted_near_its_end, 30)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	bool more = true;
 	size_t k;
 

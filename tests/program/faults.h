@@ -37,6 +37,7 @@ static struct {
 	long mremap_error;
 	bool mremap_unmaps;               /* ... and has unmapped the target before     */
 	void (*in_advice)(void *address); /* called in the midst of a purge */
+	void (*in_munmap)(void *address); /* called before memory is unmapped */
 } faults;
 
 static bool fault(void)
@@ -122,6 +123,8 @@ long __wrap_arch_munmap(void *address, size_t length)
 {
 	if (fault())
 		return -FAULT_ENOMEM;
+	if (faults.in_munmap != NULL)
+		faults.in_munmap(address);
 	if (faults.munmap_error != 0)
 		return faults.munmap_error;
 	if (faults.budget != 0)

@@ -52,6 +52,56 @@ static int forged_seen(void *context, void *p, size_t size, const struct ash_hea
 	return 0;
 }
 
+static int forged_named(void *context, const char *name, void *p)
+{
+	size_t at = (size_t)((char *)p - (char *)forged->base);
+
+	*(bool *)context |= at >= forged->bytes || rt_strlen(name) > ASH_NAME_MAX;
+	return 0;
+}
+
+struct forged_view {
+	ash_heap_view *view;
+	bool outside;
+};
+
+static int forged_viewed(void *context, const void *p, size_t size, const struct ash_heap_owner *owner)
+{
+	struct forged_view *v = context;
+	uint64_t at = ash_heap_view_offset(v->view, p);
+
+	(void)owner;
+	v->outside |= at == 0 || size > forged->bytes - at;
+	return 0;
+}
+
+/* A view of the file: whatever is in it, nothing outside the mapping is reached or told. */
+static bool forged_view(int fd, struct rt_random *r)
+{
+	struct forged_view v = {ash_heap_view_file(fd, NULL), false};
+	struct ash_block b;
+	const void *root;
+	unsigned i;
+
+	if (v.view == NULL)
+		return true;
+	(void)ash_heap_view_walk(v.view, forged_viewed, &v);
+	(void)ash_heap_view_check(v.view);
+	for (i = 0; i < 300; i++) {
+		const void *p = i < forged->count && i % 2 == 0
+					? ash_heap_view_at(v.view, forged->block[i].p)
+					: ash_heap_view_pointer(v.view, rt_below(r, forged->bytes));
+
+		(void)ash_heap_view_find(v.view, p, &b);
+		if (b.start != NULL)
+			(void)forged_viewed(&v, b.start, b.size, NULL);
+	}
+	root = ash_heap_view_root(v.view);
+	v.outside |= root != NULL && ash_heap_view_offset(v.view, root) == 0;
+	ash_heap_view_close(v.view);
+	return !v.outside;
+}
+
 static void forged_attacher(void *fd)
 {
 	enum forged_outcome out = OUT_UNHARMED;
@@ -63,12 +113,18 @@ static void forged_attacher(void *fd)
 
 	rt_timer(20000000);
 	*forged_attaching = 1;
+	rt_seed(&r, 78);
+	if (!forged_view((int)(long)fd, &r))
+		rt_exit(OUT_OUTSIDE);
 	h = ash_heap_attach_file((int)(long)fd, &why);
 	*forged_attaching = 0;
 	if (h == NULL)
-		rt_exit(why == ASH_ATTACH_NO_HEAP || why == ASH_ATTACH_UNFINISHED ? OUT_REFUSED
-										    : OUT_NO_MEMORY);
+		rt_exit(why == ASH_ATTACH_NO_HEAP || why == ASH_ATTACH_UNFINISHED || why == ASH_ATTACH_TORN
+				? OUT_REFUSED
+				: OUT_NO_MEMORY);
 	rt_seed(&r, 77);
+	(void)ash_heap_names(h, forged_named, &outside);
+	forged_publish(h, 78, 30);
 	for (i = 0; i < FORGED_NEW; i++) {
 		struct forged_block *b = &forged->block[all];
 

@@ -18,6 +18,8 @@ enum forged_kind {
 	FORGED_WORD_OF_OWNER,
 	FORGED_WORD_OF_CHUNK,
 	FORGED_WORD_OF_SLAB,
+	FORGED_WORD_OF_INTENT,
+	FORGED_WORD_OF_NAMES,
 	FORGED_KINDS
 };
 
@@ -26,6 +28,7 @@ static const char *const forged_names[FORGED_KINDS] = {
 	"cut short",	       "empty",			    "longer",
 	"page of the metadata, random", "word of the region", "word of the metadata +- 2048",
 	"word of an owner's record", "word of a chunk's record", "word of a slab's record",
+	"word of an intent", "word of the names, or of the tags",
 };
 
 static long forged_copy(void)
@@ -42,6 +45,33 @@ static long forged_copy(void)
 	return fd;
 }
 
+/* A word of the directory that leads to a name, of a name, or the slot of a leaf of tags. */
+static size_t forged_own_word(struct rt_random *r)
+{
+	const struct store *s = (const struct store *)(const void *)forged_image;
+	size_t base = (uintptr_t)forged->base, at = s->names - base, i;
+	const uint64_t *word;
+
+	switch (rt_below(r, 4)) {
+	case 0: return offsetof(struct store, names);
+	case 1:
+		for (i = rt_below(r, 8); i < forged_region->chunks * CHUNK_UNITS; i++) {
+			at = (size_t)(forged_region->remote - (char *)forged->base) +
+			     i * forged_region->remote_stride + KINDS_SLOT * 8;
+			if (*(const uint64_t *)(const void *)(forged_image + at) != 0)
+				break;
+		}
+		return at;
+	default: break;
+	}
+	for (i = rt_below(r, 512); i < 1024; i++) {
+		word = (const uint64_t *)(const void *)(forged_image + at) + i;
+		if (*word != 0 && (*word & 1) == 0)
+			return rt_below(r, 2) ? at + i * 8 : (size_t)(*word - base) + rt_below(r, 5) * 8;
+	}
+	return at;
+}
+
 /* What cannot be told from what may be: the bits of slots, of their tags, whose a slot in flight is. */
 static bool forged_is_truth(size_t at)
 {
@@ -53,7 +83,9 @@ static bool forged_is_truth(size_t at)
 	if (at >= remote || (at >= free && at < records))
 		return true;
 	if (at >= RECORDS_AT && at < REGION_AT)
-		return (at - RECORDS_AT) % OWNER_BYTES == offsetof(struct owner, flight);
+		return (at - RECORDS_AT) % OWNER_BYTES == offsetof(struct owner, flight) ||
+		       (at - RECORDS_AT) % OWNER_BYTES / 8 * 8 - offsetof(struct owner, intents) <
+			       sizeof(struct intent[INTENTS]);
 	if (at < records)
 		return false;
 	inner = (at - records) % r->stride;
@@ -145,6 +177,13 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 	case FORGED_WORD_OF_SLAB:
 		at = forged_place(r, chunk + sizeof(struct chunk) + rt_below(r, 64) * sizeof(struct slab),
 				  offsetof(struct slab, free));
+		break;
+	case FORGED_WORD_OF_INTENT:
+		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * OWNER_BYTES + offsetof(struct owner, intents),
+				  sizeof(struct intent[INTENTS]));
+		break;
+	case FORGED_WORD_OF_NAMES:
+		at = forged_own_word(r);
 		break;
 	default:
 		break;

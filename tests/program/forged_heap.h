@@ -93,6 +93,29 @@ static void forged_work(ash_heap *h, uint64_t seed, unsigned blocks)
 
 enum forged_end { FORGED_DETACHES, FORGED_ENDS, FORGED_IS_KILLED, FORGED_ENDS_KINDS };
 
+/* Slots, names, tags: some stay, and a process may be killed in the middle of a change. */
+enum { FORGED_SLOTS = 16 };
+
+static void forged_publish(ash_heap *h, uint64_t seed, unsigned rounds)
+{
+	struct rt_random r;
+	char name[16];
+	void *slot, *p;
+
+	rt_seed(&r, seed);
+	while (rounds-- > 0) {
+		(void)rt_format(name, sizeof name, "slot %u", (unsigned)rt_below(&r, FORGED_SLOTS));
+		slot = ash_heap_slot(h, name, NULL);
+		if (slot == NULL)
+			continue;
+		p = ash_heap_draft_tagged(h, forged_size(&r, rounds), (unsigned char)rounds);
+		if (p != NULL && ash_heap_replace(h, slot, ash_heap_load(h, slot), p) != ASH_SLOT_DONE)
+			ash_heap_release(h, p);
+		if (rounds % 5 == 0)
+			(void)ash_heap_release_from(h, slot);
+	}
+}
+
 static void forged_worker(unsigned n, uint64_t seed)
 {
 	enum forged_end how = (enum forged_end)(n % FORGED_ENDS_KINDS);
@@ -104,11 +127,12 @@ static void forged_worker(unsigned n, uint64_t seed)
 
 		CHECK(h != NULL);
 		forged_work(h, seed + n, 40);
+		forged_publish(h, seed + n, 40);
 		if (how == FORGED_DETACHES)
 			ash_heap_thread_detach(h);
 		forged->settled++;
 		while (how == FORGED_IS_KILLED)
-			ash_heap_release(h, ash_heap_alloc(h, 300));
+			forged_publish(h, seed, 10);
 		rt_exit(0);
 	}
 	while (forged->settled == before)

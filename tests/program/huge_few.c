@@ -2,7 +2,7 @@
 /* clang-format off */
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
-/* What advice on huge pages must not cost: mappings, and memory that nobody touched. */
+/* What advice on huge pages must not cost: mappings, and memory that was never touched. */
 #include "ashlar.h"
 #include "program/faults.h"
 #include "program/smaps.h"
@@ -177,7 +177,7 @@ TEST(huge_not_for_a_sparse_block_that_grows, 20)
 #define WANTED "hg" /* MADV_HUGEPAGE    */
 #define PLAIN  "nh" /* MADV_NOHUGEPAGE  */
 
-/* A region that is made anew has new mappings. */
+/* A region that is made again has new mappings. */
 TEST(huge_advised_again_after_trim, 20)
 {
 	unsigned char *p = ash_alloc(64 * MIB);

@@ -120,6 +120,8 @@ static void beside(long told, ash_heap *heap)
 	CHECK(thread != NULL);
 	rt_barrier_wait(&turns);
 	CHECK(o.record != record_in(heap));
+	/* Two that were refused the id have none in common. */
+	CHECK(told > 0 || reap_all(&heap_default, seat.self) == 0);
 	CHECK(owner_has(record_in(heap), slab_of(blocks[0][BLOCKS - 1])));
 	verify_and_release(0);
 	fill(0, heap);
@@ -223,8 +225,8 @@ TEST(identity_of_a_parents_thread_comes_round, 20)
 }
 
 /*
- * And in a namespace in which the child has its parent's number, and the ids of
- * the parent's threads are nobody's: the child's second thread looks first.
+ * And in a namespace in which the child has its parent's number, and no thread
+ * has the ids of the parent's threads: the child's second thread looks first.
  */
 static struct owner *forkers;
 

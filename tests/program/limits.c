@@ -59,7 +59,7 @@ static size_t pop(void)
 
 static void pop_all_but(size_t others)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	while (blocks != NULL)
 		(void)pop();

@@ -104,7 +104,7 @@ static void another_thread(void *address)
 TEST(advice_purge_loses_no_units, 60)
 {
 	unsigned char *p[2], *q;
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 
 	/* One chunk, full; then all of it free and dirty but for one block. */
 	stays = ash_alloc(30000);

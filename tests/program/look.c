@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ashlar-look tells what the program has: each row compared with the book of the program. */
-#include "ashlar_heap.h"
+#include "ashlar_descriptor.h"
 #include "program/look_target.h"
 
 enum { BLOCKS = 3000, BLOCK_MAX = 40000, THREADS = 3 };
@@ -172,6 +172,39 @@ TEST(look_blocks, 20)
 	CHECK_EQ(rt_wait(pid), 0);
 }
 
+/* Where a CPU has pages of several sizes, the descriptor names the largest; resident is what the kernel says. */
+static void mixture_of_large_pages(void)
+{
+	static const size_t page = 4096;
+	char *at = (char *)(uintptr_t)&ash_descriptor.field[ASH_page_size];
+
+	CHECK_EQ(arch_mprotect((void *)((uintptr_t)at & ~(page - 1)), page, 7), 0);
+	*(volatile uint32_t *)(void *)at = 65536;
+	mixture();
+}
+
+TEST(look_resident_of_other_pages, 20)
+{
+	uint64_t resident[2], row[2];
+	void (*targets[2])(void) = {mixture, mixture_of_large_pages};
+	unsigned i;
+	long pid;
+
+	if (rt_under_qemu())
+		rt_skip("what is resident is the emulator's");
+	for (i = 0; i < 2; i++) {
+		book_make();
+		pid = target_start(targets[i]);
+		CHECK_EQ(look_process(pid, "--json"), 0);
+		resident[i] = look_figure(look_text, "resident");
+		row[i] = look_row(3072, "resident");
+		book->go = 1;
+		CHECK_EQ(rt_wait(pid), 0);
+	}
+	CHECK(resident[0] != LOOK_NONE && resident[0] > 0 && row[0] >= 4096);
+	CHECK(resident[0] == resident[1] && row[0] == row[1]);
+}
+
 /* ---- owners ---- */
 
 static void naps(void)
@@ -191,19 +224,6 @@ static void naps(void)
 	book->go = 0;
 	book_wait(&book->go);
 	ash_release(first);
-}
-
-/* How often the text is in what was printed. */
-static unsigned times(const char *text)
-{
-	char *p = look_text;
-	unsigned n = 0;
-
-	while ((p = rt_strstr(p, text)) != NULL) {
-		n++;
-		p++;
-	}
-	return n;
 }
 
 TEST(look_owners, 20)
@@ -226,58 +246,6 @@ TEST(look_owners, 20)
 	CHECK_EQ(times("\"is\": \"vacant\""), THREADS);
 	book->go = 1;
 	CHECK_EQ(rt_wait(pid), 0);
-}
-
-/* ---- heaps that the program created ---- */
-
-static int shared_file;
-
-static void heaps(void)
-{
-	ash_heap *h[3] = {ash_heap_create(NULL), ash_heap_create_shared(4 * CHUNK_SIZE, NULL),
-			  ash_heap_create_file(shared_file, 4 * CHUNK_SIZE, NULL)};
-	unsigned i, k;
-
-	for (i = 0; i < 3; i++)
-		for (k = 0; k < 100u + i; k++)
-			CHECK(ash_heap_alloc(h[i], 1000 + 1000 * i) != NULL);
-	book->block = ash_heap_alloc(h[0], 70);
-	book->ready = 1;
-	book_wait(&book->go);
-}
-
-TEST(look_heaps, 20)
-{
-	struct arch_stat before, after;
-	char path[64];
-	long pid;
-
-	book_make();
-	shared_file = (int)arch_memfd_create("look", 0);
-	CHECK(shared_file >= 0);
-	pid = target_start(heaps);
-	CHECK_EQ(arch_fstat(shared_file, &before), 0);
-	CHECK_EQ(look_process(pid, "--json"), 0);
-	CHECK_EQ(times("\"shared\": false"), 2); /* with the default heap */
-	CHECK_EQ(times("\"shared\": true"), 2);
-	CHECK_EQ(look_row(1024, "taken"), 100);
-	CHECK_EQ(look_row(2048, "taken"), 101);
-	CHECK_EQ(look_row(3072, "taken"), 102);
-	CHECK_EQ(look_row(80, "taken"), 1);
-	/* The file alone, while the process works on, and when it has ended. */
-	rt_format(path, sizeof path, "/proc/%ld/fd/%d", arch_getpid(), shared_file);
-	CHECK_EQ(look_run(path, "--json", NULL), 0);
-	CHECK_EQ(times("\"shared\": true"), 1);
-	/* Reading a hole of such a file by its mapping would fill it. */
-	CHECK(arch_fstat(shared_file, &after) == 0 && after.blocks == before.blocks);
-	CHECK_EQ(look_row(3072, "taken"), 102);
-	CHECK_EQ(look_row(1024, "taken"), 0);
-	CHECK_EQ(times("\"is\": \"alive\", "), 1);
-	book->go = 1;
-	CHECK_EQ(rt_wait(pid), 0);
-	CHECK_EQ(look_run(path, "--json", NULL), 0);
-	CHECK_EQ(look_row(3072, "taken"), 102);
-	CHECK_EQ(times("\"is\": \"ended\", "), 1);
 }
 
 /* ---- what there is no heap in ---- */

@@ -6,7 +6,7 @@
 #ifndef TESTS_PROGRAM_LOOK_DAMAGED_H
 #define TESTS_PROGRAM_LOOK_DAMAGED_H
 
-#include "ashlar_heap.h"
+#include "arena/arenas.h"
 #include "backend/map.h"
 #include "shm/store.h"
 #include "slab/slab.h"
@@ -192,10 +192,14 @@ static void damaged_cores(unsigned images)
 	int fd = (int)arch_memfd_create("damaged core", 0);
 	static void *kept[DAMAGED_BLOCKS];
 	size_t taken[CLASSES] = {0};
+	static char memory[1 << 18];
+	ash_heap *inside = ash_heap_create_in(memory, sizeof memory);
 	const struct region *r;
 	unsigned i;
 
-	CHECK(fd >= 0);
+	CHECK(fd >= 0 && inside != NULL);
+	for (i = 0; i < DAMAGED_BLOCKS; i++)
+		CHECK(ash_heap_alloc(inside, 16 + i % 99) != NULL);
 	for (i = 0; i < DAMAGED_BLOCKS; i++) {
 		kept[i] = ash_alloc(damaged_size(i));
 		CHECK(kept[i] != NULL);
@@ -211,6 +215,9 @@ static void damaged_cores(unsigned images)
 	place_add(0, 4096); /* header, segments, notes */
 	place_add(core_place((uintptr_t)&heap_default), sizeof heap_default);
 	place_add(core_place((uintptr_t)heap_default.owners), 512);
+	/* A heap in the program's memory: its entry and unused ones, its record, its first words. */
+	place_add(core_place((uintptr_t)arenas_descriptor.list), 128);
+	place_add(core_place((uintptr_t)inside), sizeof(struct arena) + 512);
 	place_add(core_place((uintptr_t)&chunk_map.root[MAP_SIZE - 64]), 64 * sizeof(void *));
 	for (i = 0; r != NULL && i < 2; r = r->next, i++) {
 		place_add(core_place((uintptr_t)r), sizeof *r + 64);
@@ -223,6 +230,7 @@ static void damaged_cores(unsigned images)
 	damage_all(fd, images);
 	for (i = 0; i < CLASSES; i++)
 		CHECK_EQ(look_row(class_size(i), "taken"), taken[i]);
+	CHECK_EQ(look_figure(rt_strstr(look_text, "\"arenas\""), "blocks"), DAMAGED_BLOCKS);
 	CHECK(rt_strstr(look_text, "\"exact\": true") != NULL);
 }
 

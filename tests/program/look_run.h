@@ -46,7 +46,7 @@ static int look_run(const char *what, const char *option, const char *value)
 		(void)arch_close(ends[0]);
 		(void)arch_close(ends[1]);
 		(void)arch_setitimer(0, limit, NULL);
-		(void)arch_execve(look_path(), arguments, rt_envp);
+		(void)arch_execve(look_path(), arguments, rt_envp());
 		rt_exit(97);
 	}
 	(void)arch_close(ends[1]);
@@ -94,7 +94,7 @@ static uint64_t look_figure(const char *from, const char *name)
 }
 
 /* A figure of the row of a class, by the bytes of its slots; 0: there is no such row. */
-static uint64_t look_row(size_t size, const char *name)
+static inline uint64_t look_row(size_t size, const char *name)
 {
 	char key[64];
 	const char *row;
@@ -102,6 +102,19 @@ static uint64_t look_row(size_t size, const char *name)
 	rt_format(key, sizeof key, "{\"size\": %zu, ", size);
 	row = rt_strstr(look_text, key);
 	return row == NULL ? 0 : look_figure(row, name);
+}
+
+/* How often the text is in what was printed. */
+static inline unsigned times(const char *text)
+{
+	char *p = look_text;
+	unsigned n = 0;
+
+	while ((p = rt_strstr(p, text)) != NULL) {
+		n++;
+		p++;
+	}
+	return n;
 }
 
 #endif

@@ -17,7 +17,7 @@ struct book {
 	size_t taken[CLASSES], released[CLASSES], spans, span_bytes;
 	/* By a walk in the process itself. */
 	size_t slabs[CLASSES], slots[CLASSES];
-	struct ash_stats stats;
+	struct ash_statistics stats;
 	void *block; /* one of them, and its size */
 	size_t size;
 	uint64_t operations;

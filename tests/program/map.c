@@ -9,6 +9,7 @@
 #include "ashlar.h"
 #include "backend/region.h"
 #include "inner/slots.h"
+#include "program/child.h"
 #include "program/faults.h"
 #include "slab/slab.h"
 #include "support/misuse.h"
@@ -115,6 +116,31 @@ TEST(map_leaves_survive_the_first, 10)
 	CHECK(map_find(again) == NULL);
 }
 
+static size_t looks;
+
+static void look_around(void *address)
+{
+	looks += address == first;
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* While a region is unmapped it is in the map no more, and others do not take it for a live one. */
+TEST(map_region_that_goes, 10)
+{
+	place_two();
+	ash_release(first);
+	faults.in_munmap = look_around;
+	ash_trim(0);
+	CHECK_EQ(looks, 1);
+	/* munmap fails: it is there again. */
+	faults.munmap_error = -FAULT_ENOMEM;
+	ash_release(second);
+	ash_trim(0);
+	CHECK(map_guess(second) != NULL);
+	CHECK(ash_alloc(SPAN) == second);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Small blocks of two regions that share all entries of the hint. */
 TEST(map_units_of_two_slabs, 30)
 {
@@ -154,7 +180,7 @@ TEST(map_units_of_two_slabs, 30)
 TEST(map_leaf_without_memory, 10)
 {
 	enum { APART = 10 };
-	struct ash_stats before, after;
+	struct ash_statistics before, after;
 	size_t space = 0;
 	char *border, *where;
 
@@ -189,6 +215,46 @@ TEST(map_leaf_without_memory, 10)
 	ash_release(first);
 	ash_release(second);
 	ash_release(where);
+}
+
+static void make_heap(void *fd)
+{
+	ash_heap *heap = ash_heap_create_file(*(int *)fd, 8 * MIB, NULL);
+
+	CHECK(heap != NULL);
+	CHECK(ash_heap_alloc(heap, 100) != NULL);
+	ash_heap_thread_detach(heap);
+	ash_heap_destroy(heap);
+}
+
+/* No memory for the leaf that a heap file's chunks come into: a reason, and it works later. */
+TEST(map_leaf_of_a_heap_file_without_memory, 10)
+{
+	enum ash_attach why = ASH_ATTACHED;
+	struct ash_statistics st;
+	int fd = (int)arch_memfd_create("leaf", 0), empty = (int)arch_memfd_create("leaf", 0);
+	size_t space = 0;
+	ash_heap *heap;
+
+	CHECK(ash_alloc(100) != NULL);	       /* takes the leaf that needs no memory */
+	CHECK_EQ(in_child(make_heap, &fd), 0); /* not in this process: it has no leaf there */
+	faults.mmap_not = sizeof(struct map_leaf);
+	for (int i = 0; i < 3; i++) {
+		CHECK(ash_heap_attach_file(fd, &why) == NULL);
+		CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
+		CHECK(ash_heap_create_file(empty, 8 * MIB, NULL) == NULL);
+		if (i == 0)
+			space = rt_address_space();
+	}
+	CHECK(rt_under_qemu() || rt_address_space() == space);
+	faults.mmap_not = 0;
+	heap = ash_heap_attach_file(fd, &why);
+	CHECK(heap != NULL && why == ASH_ATTACHED);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 1);
+	CHECK_EQ(ash_heap_check(heap), 0);
+	ash_heap_destroy(heap);
+	make_heap(&empty);
 }
 
 /* ---- misuse there ---- */

@@ -61,7 +61,7 @@ static struct chunk *nearly_free(void)
 
 static bool has_hint(const struct chunk *c)
 {
-	return (c->region->partial[c->index / 64] >> (c->index % 64)) & 1;
+	return ((uint8_t *)c->region->room)[c->index] != 0;
 }
 
 /* The last unit comes back while all others are held: who holds them returns the chunk. */

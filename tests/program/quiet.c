@@ -87,7 +87,7 @@ static int live(size_t bytes)
 {
 	static char memory[3 << 20];
 	ash_heap *h = ash_heap_create_in(memory + 3, bytes);
-	struct ash_stats st;
+	struct ash_statistics st;
 	void *p, *q, **last = NULL;
 	size_t seen = 0;
 

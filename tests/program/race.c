@@ -2,7 +2,7 @@
 /* LDFLAGS: -Wl,--wrap=panic_line */
 /*
  * Racing double free: two threads release one block at the same time.  One of
- * them wins; the other release is reported, once, by whoever finds it.  The
+ * them wins; the other release is reported, once, by the thread that finds it.  The
  * report does not end the program here (program/race.h).
  */
 #include "front/slot.h"

@@ -6,7 +6,7 @@
  * A filter of system calls that is put on while the program runs: one call of the
  * list is refused in all threads, from the k-th time on, with any error.  The
  * program then gets NULL or goes on; where the kernel alone can be wrong, one
- * line and a trap.  No block is given twice, none is lost, and nobody hangs.
+ * line and a trap.  No block is given twice, none is lost, and no thread hangs.
  */
 #include "program/audit.h"
 #include "program/child.h"
@@ -174,7 +174,7 @@ static void in_forked_child(void *argument)
 static void program(void *argument)
 {
 	struct rt_thread *threads[THREADS];
-	struct ash_stats stats;
+	struct ash_statistics stats;
 	int status;
 
 	(void)argument;
@@ -238,7 +238,7 @@ TEST(refused_each_call_of_the_list, 120)
 	rt_print("     %zu times the kernel was told to be wrong\n", told);
 }
 
-/* A thread whose id is refused has its bench as others have theirs: nobody else takes it. */
+/* A thread whose id is refused has a bench of its own, which no other thread takes. */
 static void benches_without_id(long error)
 {
 	struct bench *b[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A heap in a file, whose processes are all killed at once, 100 times.  After
- * each time this program is started anew, attaches, and finds everything that
+ * each time this program is started again, attaches, and finds everything that
  * was reachable from the root.
  *
  *   root -> table -> list of writer 0, of writer 1, ...
@@ -161,7 +161,7 @@ static long start(const char *role)
 	if (pid == 0) {
 		char *arguments[4] = {(char *)"reopen", (char *)(uintptr_t)role, path, NULL};
 
-		(void)arch_execve("/proc/self/exe", arguments, rt_envp);
+		(void)arch_execve("/proc/self/exe", arguments, rt_envp());
 		rt_exit(97);
 	}
 	return pid;

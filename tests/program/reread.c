@@ -48,7 +48,7 @@ static int made(void)
 
 static bool attaches(int fd, enum ash_attach *why)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 	ash_heap *heap = ash_heap_attach_file(fd, why);
 
 	if (heap == NULL)

@@ -208,7 +208,7 @@ static void scenario(void)
 
 static void audit(size_t blocks)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK_EQ(ash_check(), 0);
 	ash_stats(&st);

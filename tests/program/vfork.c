@@ -21,7 +21,7 @@ TEST(vfork_by_a_thread_that_has_worked, 20)
 	end_other(thread);
 }
 
-/* The thread's first call is its child's; afterwards the child's id is nobody's. */
+/* The thread's first call is its child's; afterwards no thread has the child's id. */
 static void vforks_first(void *argument)
 {
 	struct rt_barrier *together = argument;
@@ -80,7 +80,7 @@ static void forked_vforks(void *argument)
 	(void)argument;
 	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
 	CHECK(seat.self == mine);
-	/* What the parent's other thread held is nobody's now, and was taken over. */
+	/* The other thread of the parent does not exist here: its record was taken over. */
 	CHECK_EQ(heap_default.settled, 1);
 	CHECK_EQ(load_acquire(&others->state), OWNER_VACANT);
 	rt_thread_join(rt_thread_start(reaps, mine));
@@ -109,7 +109,7 @@ TEST(vfork_in_an_unsettled_child_of_fork, 20)
 
 static struct owner *forkers;
 
-static void settles_for_nobody(void *argument)
+static void settles_no_record(void *argument)
 {
 	(void)argument;
 	work(11);
@@ -121,7 +121,7 @@ static void second_thread_vforks(void *argument)
 {
 	(void)argument;
 	work(12);
-	CHECK_EQ(in_vfork_child(0, settles_for_nobody, NULL), 0);
+	CHECK_EQ(in_vfork_child(0, settles_no_record, NULL), 0);
 }
 
 static void forked_starts(void *argument)
@@ -162,7 +162,7 @@ static void forked_without_a_number(void *argument)
 	(void)argument;
 	CHECK(seat.self == owner_none);
 	rt_thread_join(rt_thread_start(second_thread_vforks, NULL));
-	CHECK_EQ(in_vfork_child(0, settles_for_nobody, NULL), 0);
+	CHECK_EQ(in_vfork_child(0, settles_no_record, NULL), 0);
 	CHECK_EQ(heap_default.settled, 0);
 	ash_release(ash_alloc(9000)); /* of a class that the child of vfork did not use */
 	CHECK_EQ(heap_default.settled, 1);
@@ -193,7 +193,7 @@ static void new_namespace(void)
 		rt_skip("no new pid namespace without root");
 }
 
-/* Where nobody has the parent's threads' ids: it must not take that for their end. */
+/* Where no thread has the ids of the parent's threads: that must not count as their end. */
 TEST(vfork_into_a_pid_namespace, 20)
 {
 	struct rt_thread *thread;

@@ -16,6 +16,11 @@ void rt_unmap(void *p, size_t bytes)
 	arch_munmap(p, bytes);
 }
 
+bool rt_code_writable(void *p, size_t bytes)
+{
+	return arch_mprotect(p, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
+}
+
 const void *rt_map_file(const char *path, size_t *length)
 {
 	long fd = arch_open(path, O_RDONLY | O_CLOEXEC, 0);
@@ -53,4 +58,9 @@ long rt_read_file(const char *path, char *out, size_t size)
 	arch_close(fd);
 	out[used] = '\0';
 	return (long)used;
+}
+
+int rt_memory_file(const char *name)
+{
+	return (int)arch_memfd_create(name, 0);
 }

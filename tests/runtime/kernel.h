@@ -10,21 +10,13 @@
 
 #include "abi.h"
 
-#define KERNEL_PAGE ABI_PAGE_MOST
-
 /* Results of system calls: -4095..-1 is minus an error number. */
 #define KERNEL_FAILED(result) ((unsigned long)(result) > -4096ul)
 #define EINTR                 4
 #define EAGAIN                11
 
-enum { PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2 };
-enum {
-	MAP_SHARED = 0x01,
-	MAP_PRIVATE = 0x02,
-	MAP_ANONYMOUS = 0x20,
-	MAP_NORESERVE = 0x4000,
-	MAP_STACK = 0x20000
-};
+enum { PROT_READ = 1, PROT_WRITE = 2, PROT_EXEC = 4 };
+enum { MAP_PRIVATE = 0x02, MAP_ANONYMOUS = 0x20 };
 
 enum { O_RDONLY = 0, O_WRONLY = 1, O_CLOEXEC = 02000000 };
 enum { SEEK_END = 2 };
@@ -51,25 +43,9 @@ struct sigevent {
 };
 _Static_assert(sizeof(struct sigevent) == 64, "as the kernel has it");
 
-/* Auxiliary vector and program headers (ELF). */
-enum { AT_NULL = 0, AT_PHDR = 3, AT_PHNUM = 5, AT_PAGESZ = 6 };
-enum { PT_TLS = 7 };
-struct program_header {
-	uint32_t type, flags;
-	uint64_t offset, address, physical, file_size, memory_size, alignment;
-};
+enum { AT_PAGESZ = 6 };
+enum { CLONE_VM = 0x100 };
 
-enum {
-	CLONE_VM = 0x100,
-	CLONE_FS = 0x200,
-	CLONE_FILES = 0x400,
-	CLONE_SIGHAND = 0x800,
-	CLONE_THREAD = 0x10000,
-	CLONE_SYSVSEM = 0x40000,
-	CLONE_SETTLS = 0x80000,
-	CLONE_PARENT_SETTID = 0x100000,
-	CLONE_CHILD_CLEARTID = 0x200000
-};
 enum { FUTEX_WAIT = 0, FUTEX_WAKE = 1 };
 
 enum { SIGILL = 4, SIGTRAP = 5, SIGABRT = 6, SIGBUS = 7, SIGFPE = 8, SIGKILL = 9, SIGSEGV = 11 };

@@ -9,6 +9,8 @@
 
 /* ---- files; results below 0 are minus an error number ---- */
 int rt_open(const char *path); /* for reading */
+/* The same of a file that others may have named: -EINVAL, at once, if it is no ordinary file. */
+int rt_open_file(const char *path);
 void rt_close(int fd);
 int64_t rt_file_length(int fd);
 /* Reads from the offset; fewer bytes only at the end of the file. */

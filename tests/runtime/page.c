@@ -17,12 +17,14 @@ long __real_arch_madvise(void *address, size_t length, long advice);
 long __real_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
 long __real_arch_mincore(void *address, size_t length, unsigned char *residency);
 long __real_arch_mprotect(void *address, size_t length, long protection);
+long __real_arch_msync(void *address, size_t length, long flags);
 long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
 long __wrap_arch_munmap(void *address, size_t length);
 long __wrap_arch_madvise(void *address, size_t length, long advice);
 long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
 long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency);
 long __wrap_arch_mprotect(void *address, size_t length, long protection);
+long __wrap_arch_msync(void *address, size_t length, long flags);
 
 static size_t page(void)
 {
@@ -118,4 +120,9 @@ long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
 long __wrap_arch_mprotect(void *address, size_t length, long protection)
 {
 	return odd(address) ? -EINVAL : __real_arch_mprotect(address, whole(length), protection);
+}
+
+long __wrap_arch_msync(void *address, size_t length, long flags)
+{
+	return odd(address) ? -EINVAL : __real_arch_msync(address, whole(length), flags);
 }

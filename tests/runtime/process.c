@@ -8,6 +8,11 @@ long rt_fork(void)
 	return arch_fork();
 }
 
+void rt_end_with_parent(void)
+{
+	arch_prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
 static int how_ended(int status)
 {
 	return (status & 0x7f) != 0 ? 1000 + (status & 0x7f) : status >> 8 & 0xff;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The runtime of tests, demos and benchmarks: what they need of the system, without
- * a libc.  Nothing here calls Ashlar, so that a test sees only its own allocations;
- * one exception: a thread of rt_thread_start calls ash_thread_detach at its end.
+ * a libc, beyond libashlar_start.a.  Nothing here calls Ashlar, so that a test sees only its own
+ * allocations; one exception: a thread of rt_thread_start calls ash_thread_detach at its end.
  */
 #ifndef RT_H
 #define RT_H
@@ -15,9 +15,9 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-/* ---- start-up (start.c): the program defines main ---- */
+/* ---- start-up, by libashlar_start.a: the program defines main ---- */
 int main(int argc, char **argv, char **envp);
-extern char **rt_envp;
+char **rt_envp(void);
 unsigned long rt_auxv(unsigned long type); /* 0: not in the auxiliary vector */
 bool rt_under_qemu(void);		   /* RT_QEMU=1 in the environment: smaller tests */
 bool rt_in_full(void); /* STEPS_FULL=1 or STEPS_SOAK=1 (make test-long, make soak): nothing is thinned */
@@ -32,7 +32,7 @@ size_t rt_format(char *out, size_t size, const char *format, ...)
 size_t rt_vformat(char *out, size_t size, const char *format, va_list arguments);
 bool rt_is_terminal(int fd);
 
-/* ---- strings and memory (memcpy and so on are in the archive: arch/x86_64/memory.c) ---- */
+/* ---- strings and memory (memcpy and so on are in the archives: arch/x86_64/memory.c) ---- */
 size_t rt_strlen(const char *s);
 int rt_strcmp(const char *a, const char *b);
 char *rt_strstr(const char *hay, const char *needle);
@@ -44,10 +44,14 @@ int memcmp(const void *a, const void *b, size_t n);
 /* ---- memory from the kernel; NULL: none ---- */
 void *rt_map(size_t bytes);
 void rt_unmap(void *p, size_t bytes);
+/* Makes a part of the program writable; false: refused. */
+bool rt_code_writable(void *p, size_t bytes);
 
 /* ---- files ---- */
 /* Maps a file read-only; NULL: it cannot be mapped. */
 const void *rt_map_file(const char *path, size_t *length);
+/* A new file in memory, without a name in any folder: its descriptor, or -errno. */
+int rt_memory_file(const char *name);
 /* Reads a whole (proc) file into out, NUL-terminated; bytes read or -errno. */
 long rt_read_file(const char *path, char *out, size_t size);
 size_t rt_resident(void);	 /* bytes of RSS now, /proc/self/statm            */
@@ -70,7 +74,7 @@ uint64_t rt_below(struct rt_random *r, uint64_t bound);	 /* 0 ... bound-1       
 /* RT_SEED from the environment, else a fixed one; failing tests print it. */
 uint64_t rt_test_seed(void);
 
-/* ---- threads: raw clone, own stack with a guard page, own TLS block ---- */
+/* ---- threads: those of ashlar_start.h, with stacks of 256 KiB ---- */
 struct rt_thread;
 struct rt_thread *rt_thread_start(void (*body)(void *), void *argument); /* NULL: it failed */
 void rt_thread_join(struct rt_thread *thread); /* waits, then frees stack and TLS */
@@ -85,6 +89,8 @@ void rt_pin(unsigned cpu);		    /* binds this thread to a CPU, if allowed */
 
 /* ---- processes ---- */
 long rt_fork(void);
+/* SIGKILL to the caller when its parent ends; call it first. */
+void rt_end_with_parent(void);
 /* Waits; returns the exit status 0..255, or 1000 + signal number. */
 int rt_wait(long pid);
 /* The same for the next child that ends; returns its pid, or a negative number: no child. */

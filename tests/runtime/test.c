@@ -90,7 +90,7 @@ static _Noreturn void run_child(const struct rt_test *test)
 	static const struct rlimit no_core = {0, 0};
 
 	arch_setpgid(0, 0);
-	arch_prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	rt_end_with_parent();
 	arch_setrlimit(RLIMIT_CORE, &no_core);
 	current = test->name;
 	leave_out(test->name);

@@ -64,7 +64,7 @@ TEST(st_shadow_model, 60)
 	static uint64_t stamps[LIVE];
 	size_t operations = rt_under_qemu() ? 100000 : 1000000;
 	struct rt_random random;
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	rt_seed(&random, rt_test_seed());
 	for (size_t n = 0; n < operations; n++) {
@@ -209,10 +209,10 @@ static void at_each_step(size_t size, size_t stride)
 
 TEST(st_handler_at_each_step, 60)
 {
-	at_each_step(48, rt_under_qemu() ? 1 : 5);
-	at_each_step(12000, rt_under_qemu() ? 7 : 37);
-	at_each_step(200000, rt_under_qemu() ? 1 : 2);
-	at_each_step(3 << 20, rt_under_qemu() ? 3 : 7);
+	at_each_step(48, rt_under_qemu() ? 1 : rt_in_full() ? 5 : 17);
+	at_each_step(12000, rt_under_qemu() ? 7 : rt_in_full() ? 37 : 131);
+	at_each_step(200000, rt_under_qemu() ? 1 : rt_in_full() ? 2 : 7);
+	at_each_step(3 << 20, rt_under_qemu() ? 3 : rt_in_full() ? 7 : 29);
 }
 
 /* Two processes would need locked instructions: no heap that lies. */

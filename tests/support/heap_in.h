@@ -27,7 +27,7 @@ static inline size_t largest(ash_heap *h, size_t most)
 
 static inline void nothing_left(ash_heap *h, size_t reserved)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK_EQ(ash_heap_check(h), 0);
 	ash_heap_stats(h, &st);
@@ -37,7 +37,7 @@ static inline void nothing_left(ash_heap *h, size_t reserved)
 	CHECK_EQ(st.dirty, reserved);
 }
 
-/* For ash_heap_walk: counts the runs that are nobody's yet, or no more. */
+/* For ash_heap_walk: counts the runs in flight, which have no owner yet or none any more. */
 static inline int count_flight(void *context, void *p, size_t size,
 			       const struct ash_heap_owner *owner)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks that tell when somebody else writes into them.  A stamp is a block's
+ * Blocks that show whether another thread wrote into them.  A stamp is a block's
  * address and a key of 20 bits in one word, so that it passes between threads
  * by one exchange; size and key stand in the block's first word, and all its
  * other words follow from that.
@@ -109,7 +109,7 @@ static inline uint64_t stamp_resize(uint64_t stamp, size_t size, uint64_t key)
 /* After all is released: no block is left, and all agrees. */
 static inline void stamp_check_nothing_left(void)
 {
-	struct ash_stats st;
+	struct ash_statistics st;
 
 	CHECK_EQ(ash_check(), 0);
 	ash_stats(&st);

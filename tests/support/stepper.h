@@ -20,7 +20,7 @@ static inline void stepper_answer(__attribute__((unused)) int number,
 	stepper_is_there = true;
 }
 
-/* Ends a test that needs single steps, where nobody makes them. */
+/* Ends a test that needs single steps, where nothing makes them. */
 static inline void trap_need(void)
 {
 	unsigned i;

@@ -13,3 +13,10 @@ verdict() {
 		status=1
 	fi
 }
+
+# same NAME: the lists in $folder/expected and $folder/found are equal, and not empty.
+same() {
+	diff "$folder/expected" "$folder/found" | sed 's/^/     /'
+	[ -s "$folder/expected" ] && cmp -s "$folder/expected" "$folder/found"
+	verdict "$1"
+}

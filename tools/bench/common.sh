@@ -8,8 +8,17 @@ mkdir -p "$work"
 rm -f "$work"/*
 
 # name and library of each peer; glibc is what is there without LD_PRELOAD.  PEERS names
-# others: PEERS="snmalloc:/opt/libsnmallocshim.so ..."
-peers="glibc:- mimalloc:libmimalloc.so.2.0 jemalloc:libjemalloc.so.2 tcmalloc:libtcmalloc_minimal.so.4 ${PEERS:-}"
+# others: PEERS="snmalloc:/opt/libsnmallocshim.so ...", or a folder of shared objects: each
+# lib*.so* in it is a peer with the name of its file.
+peers="glibc:- mimalloc:libmimalloc.so.2.0 jemalloc:libjemalloc.so.2 tcmalloc:libtcmalloc_minimal.so.4"
+if [ -d "${PEERS:-}" ]; then
+	for library in "$(realpath "$PEERS")"/lib*.so*; do
+		name=${library##*/lib}
+		peers="$peers ${name%%.so*}:$library"
+	done
+else
+	peers="$peers ${PEERS:-}"
+fi
 there=
 names=ashlar
 absent= # "name: reason" lines
@@ -60,10 +69,19 @@ progress() { # ROUND ROUNDS
 	fi
 }
 
+# The CPU by its name, and by numbers, as a virtual machine's name may say little.
+cpu_name() {
+	awk -F': ' '
+	/^model name/ && name == "" { name = $2 }
+	/^cpu family/ { family = $2 }
+	/^model\t/ { model = $2 }
+	END { print name (family != "" ? " (family " family ", model " model ")" : "") }' /proc/cpuinfo
+}
+
 # stamp COMMAND TEXT: where and when the figures were measured; tools/bench/accept repeats this line
 # above each table.
 stamp() {
-	echo "*$1, $(date -u +%F), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs, $(uname -sr): $2*"
+	echo "*$1, $(date -u +%F), $(cpu_name), $(nproc) CPUs, $(uname -sr): $2*"
 }
 
 # table ROUNDS COMMAND: Markdown, of what was measured.  Each line on standard input is a row:

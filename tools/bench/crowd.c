@@ -6,18 +6,11 @@
  */
 #include <stdatomic.h>
 
-#include "row.h"
+#include "crowd.h"
 
-enum { CROWD = 4, TWO = 2, LINE = 128 };
+struct worker workers[CROWD];
 
-struct worker {
-	_Alignas(LINE) uint64_t state;
-	void **blocks;
-	unsigned number;
-};
-static struct worker workers[CROWD];
-
-static void together(unsigned count, void (*body)(void *))
+void together(unsigned count, void (*body)(void *))
 {
 	struct rt_thread *running[CROWD];
 
@@ -33,20 +26,13 @@ static void together(unsigned count, void (*body)(void *))
 		rt_thread_join(running[i]);
 }
 
-static void prepare_workers(unsigned blocks)
+void prepare_workers(unsigned blocks)
 {
 	for (unsigned i = 0; i < CROWD; i++) {
 		workers[i].state = 88172645463325252u + i * 7919;
 		if (blocks > 0)
 			workers[i].blocks = row_table(blocks * sizeof(void *));
 	}
-}
-
-/* All wait the same way, with every malloc: some rounds awake, then the CPU to others. */
-static void wait_some(unsigned *n)
-{
-	if (++*n % 64 == 0)
-		rt_yield();
 }
 
 /* ---- larson: as a server whose threads end and leave their blocks to the next ---- */

@@ -8,7 +8,7 @@
 
 unsigned row_scale = 1;
 
-static const struct row *const families[] = {single_rows, crowd_rows, trace_rows};
+static const struct row *const families[] = {single_rows, crowd_rows, suite_rows, trace_rows};
 enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
 #define LIMIT 800000000u /* ns */
 

@@ -18,7 +18,7 @@ struct row {
 	const char *(*prepare)(const char *file); /* untimed; why it cannot be; may be NULL */
 };
 
-extern const struct row single_rows[], crowd_rows[], trace_rows[]; /* the last has no name */
+extern const struct row single_rows[], crowd_rows[], suite_rows[], trace_rows[]; /* the last has no name */
 
 /* 10: short runs.  Rows that are too large for those divide by it. */
 extern unsigned row_scale;

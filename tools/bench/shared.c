@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a heap costs that processes share.  Built twice from this file: without a libc on
- * Ashlar's heaps, and as hosted C++ (-DBOOST) on Boost.Interprocess's managed_shared_memory.
+ * What a heap costs that processes share.  Built from this file: without a libc on Ashlar's
+ * heaps, and hosted on Boost.Interprocess's managed_shared_memory (C++, -DBOOST) or
+ * managed_mapped_file (-DBOOST -DMAPPED), and on libpmemobj (-DPMEMOBJ), whose pools are for
+ * one process at a time.
  *
  *	shared batch HEAP           1000 x 128 B allocated, then released
  *	shared random HEAP [short]  10 000 live blocks of 8 B ... 1 KiB, replaced at random
@@ -9,6 +11,15 @@
  *	                            writes another releases, and the sums must agree
  *	shared pair N [short]       each of N processes: a block of 64 B allocated and released
  *	shared sizes N [short]      the same as random, in N processes
+ *	shared publish N [short]    a block of 64 B comes into a word of the heap and is taken out and
+ *	                            released, each in one step that a kill cannot divide
+ *	shared replace N [short]    as sizes, but the blocks are named by words of the heap, and a new
+ *	                            block replaces the old one in one step.  The peer, which has no such
+ *	                            steps, stores the address after the allocation
+ *	shared deaths MIB [short]   a heap of so many MiB in a file, a part of it filled; 100
+ *	                            processes are killed in the midst of their calls, one after
+ *	                            the other; then the times to attach and to allocate: the
+ *	                            first one recovers, the second one finds nothing to do
  *
  * HEAP: default (ash_alloc), private (ash_heap_create) or shared.  The peer has only the last
  * two, and one kind of heap.
@@ -22,7 +33,7 @@
 #include "random.h"
 #include "shared.h"
 
-enum { PROCESSES = 4, BATCH = 1000, LIVE = 10000, INBOX_WORDS = 512 };
+enum { PROCESSES = 8, EXACT = 4, BATCH = 1000, LIVE = 10000, INBOX_WORDS = 512 };
 
 /* Seen by all processes. */
 struct worker {
@@ -118,6 +129,40 @@ static void sizes(struct worker *w)
 		give(live[n]);
 }
 
+static void publish(struct worker *w)
+{
+	void **slot = (void **)take_zeroed(sizeof *slot);
+	uint64_t n;
+
+	begin(w);
+	for (n = 0; n < operations; n++) {
+		take_into(slot, 64);
+		keep(slot);
+		give_from(slot);
+	}
+	w->ended = now();
+	give(slot);
+}
+
+static void replace(struct worker *w)
+{
+	void **slot = (void **)take_zeroed(LIVE * sizeof *slot);
+	uint64_t state = seed_of(w), n;
+
+	for (n = 0; n < LIVE; n++)
+		take_instead(&slot[n], (size_t)(8 + (next_random(&state) >> 20) % 1017));
+	begin(w);
+	for (n = 0; n < operations; n++) {
+		uint64_t random = next_random(&state);
+
+		take_instead(&slot[(random & 0xffffffff) * LIVE >> 32], (size_t)(8 + (random >> 32) % 1017));
+	}
+	w->ended = now();
+	for (n = 0; n < LIVE; n++)
+		give_from(&slot[n]);
+	give(slot);
+}
+
 /* Writes a value, leaves it where any process finds it, and takes what was there. */
 static void exact(struct worker *w)
 {
@@ -130,7 +175,7 @@ static void exact(struct worker *w)
 
 		*p = random;
 		w->given += random;
-		p = (uint64_t *)__atomic_exchange_n(&common->pending_slabs[random % INBOX_WORDS], (void *)p,
+		p = (uint64_t *)__atomic_exchange_n(&common->inbox[random % INBOX_WORDS], (void *)p,
 						    __ATOMIC_ACQ_REL);
 		if (p != NULL) {
 			w->taken += *p;
@@ -174,14 +219,14 @@ static int exact_sums(void)
 	uint64_t given = 0, taken = 0;
 	unsigned i;
 
-	processes = PROCESSES;
+	processes = EXACT;
 	picoseconds("exact", run(exact, 1000000));
-	for (i = 0; i < PROCESSES; i++) {
+	for (i = 0; i < EXACT; i++) {
 		given += common->worker[i].given;
 		taken += common->worker[i].taken;
 	}
 	for (i = 0; i < INBOX_WORDS; i++) {
-		uint64_t *p = (uint64_t *)common->pending_slabs[i];
+		uint64_t *p = (uint64_t *)common->inbox[i];
 
 		if (p != NULL) {
 			taken += *p;
@@ -193,6 +238,8 @@ static int exact_sums(void)
 	return given == taken && blocks_left() == 0 ? 0 : 1;
 }
 
+#include "shared_deaths.h"
+
 static int work(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *of = argc > 2 ? argv[2] : "";
@@ -200,9 +247,13 @@ static int work(int argc, char **argv)
 	if (argc > 1 && same(argv[argc - 1], "short"))
 		scale = 10;
 	common = (struct common *)common_memory(sizeof *common);
-	if (common == NULL || !heap_open(of))
+	if (common == NULL)
 		return 1;
-	if (of[0] >= '1' && of[0] <= '0' + PROCESSES)
+	if (same(what, "deaths"))
+		return deaths(of);
+	if (!heap_open(of))
+		return 1;
+	if (of[0] >= '1' && of[0] <= '0' + PROCESSES && of[1] == '\0')
 		processes = (unsigned)(of[0] - '0');
 	if (same(what, "batch"))
 		picoseconds(what, run(batch, 10000000));
@@ -212,6 +263,10 @@ static int work(int argc, char **argv)
 		picoseconds(what, run(pair, 4000000 / processes));
 	else if (same(what, "sizes"))
 		picoseconds(what, run(sizes, 4000000 / processes));
+	else if (same(what, "publish"))
+		picoseconds(what, run(publish, 2000000 / processes));
+	else if (same(what, "replace"))
+		picoseconds(what, run(replace, 2000000 / processes));
 	else if (same(what, "exact"))
 		return exact_sums();
 	else
@@ -219,7 +274,7 @@ static int work(int argc, char **argv)
 	return 0;
 }
 
-#ifdef BOOST
+#if defined BOOST || defined PMEMOBJ
 int main(int argc, char **argv)
 #else
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

@@ -122,11 +122,11 @@ static uint64_t replace(void)
 	return OPERATIONS;
 }
 
-static void prepare_live(unsigned count, uint32_t most)
+static void prepare_live(unsigned count, uint32_t least, uint32_t most)
 {
 	live = count;
 	sizes = row_table(ROW_SIZES * sizeof(*sizes));
-	row_sizes(sizes, 8, most);
+	row_sizes(sizes, least, most);
 	blocks = row_table(live * sizeof(*blocks));
 	for (unsigned i = 0; i < live; i++)
 		blocks[i] = fresh(next_random(&state) >> 40);
@@ -135,14 +135,21 @@ static void prepare_live(unsigned count, uint32_t most)
 static const char *prepare_small(const char *file)
 {
 	(void)file;
-	prepare_live(10000, 4096);
+	prepare_live(10000, 8, 4096);
+	return NULL;
+}
+
+static const char *prepare_one_size(const char *file)
+{
+	(void)file;
+	prepare_live(10000, 63, 64);
 	return NULL;
 }
 
 static const char *prepare_large(const char *file)
 {
 	(void)file;
-	prepare_live(1000, 256 * 1024);
+	prepare_live(1000, 8, 256 * 1024);
 	return NULL;
 }
 
@@ -178,7 +185,20 @@ static uint64_t zeroed_100m(void)
 	return 10;
 }
 
+/* ---- no malloc at all: how much the machine does besides (tools/bench/compare) ---- */
+
+static uint64_t quiet(void)
+{
+	uint64_t random = state;
+
+	for (unsigned i = 0; i < 1000000; i++)
+		(void)next_random(&random);
+	keep(&random);
+	return 1000000;
+}
+
 const struct row single_rows[] = {
+	{"quiet", quiet, 200, false, NULL},
 	{"pair-16", pair_16, 100, false, NULL},
 	{"pair-128", pair_128, 100, false, NULL},
 	{"pair-1024", pair_1024, 100, false, NULL},
@@ -186,6 +206,7 @@ const struct row single_rows[] = {
 	{"batch-lifo", batch_seq_cst, 300, false, prepare_lifo},
 	{"batch-fifo", batch_seq_cst, 300, false, prepare_fifo},
 	{"batch-random", batch_seq_cst, 200, false, prepare_shuffled},
+	{"random-64", replace, 100, false, prepare_one_size},
 	{"random-4k", replace, 100, false, prepare_small},
 	{"random-256k", replace, 60, false, prepare_large},
 	{"zeroed-1m", zeroed_blocks, 1, true, prepare_zeroed},

@@ -127,7 +127,7 @@ static const char *play_step(struct replay *r, size_t at)
 }
 
 /*
- * The baton: whoever holds it plays until the next step is another's and
+ * The baton: the process that holds it plays until the next step is another's and
  * hands it over.  So real threads meet, each with its own blocks, and the
  * order of the trace is kept.
  */
@@ -201,7 +201,7 @@ static void play_together(struct band *b)
 		if (p->thread == NULL)
 			break;
 	}
-	/* Nobody has begun: the baton is in no hand yet. */
+	/* No process has begun: the baton is in no hand yet. */
 	if (started < b->players)
 		b->replay->fault = "a thread cannot be started";
 	atomic_store_explicit(&b->holder, started < b->players ? NOBODY : player_of(b, 0),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace (tools/trace.h) taken apart and checked: whoever replays it meets
+ * A trace (tools/trace.h) taken apart and checked: a program that replays it meets
  * no slot that is not there, no release of a free slot, no unknown event.
  */
 #ifndef STEPS_H

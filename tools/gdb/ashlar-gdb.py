@@ -8,7 +8,7 @@
 
 They read memory only: nothing is called in the program.  Where the members of the
 structures are, the program's descriptor says (ashlar_descriptor.h), so no debug
-information is needed, only the symbol ash_descriptor.
+information is needed; nor a symbol: an ELF note of the program leads to the descriptor.
 
 gdb loads this file by itself for programs that name it in their section .debug_gdb_scripts,
 if it finds it (gdb -d DIRECTORY) and may (add-auto-load-safe-path); else: source FILE.
@@ -56,12 +56,16 @@ class Record:
         return int.from_bytes(self.bytes[offset : offset + size], "little")
 
 
+PT_LOAD, PT_NOTE = 1, 4
+AT_PHDR, AT_PHNUM = 3, 5
+
+
 class Heap:
     def __init__(self):
         try:
             self.descriptor = int(gdb.parse_and_eval("(unsigned long)&ash_descriptor"))
         except gdb.error:
-            raise gdb.GdbError("no symbol ash_descriptor: no Ashlar here, or a stripped program")
+            self.descriptor = self.noted()
         head = self.read(self.descriptor, 72)
         name, version, fields = struct.unpack_from("<16sII", head)
         if not name.startswith(NAME) or version != VERSION or fields < len(FIELDS):
@@ -76,6 +80,34 @@ class Heap:
             else:
                 self.number[field] = value
         self.units = 1 << (self.number["chunk_shift"] - self.number["unit_shift"])
+
+    def noted(self):
+        """The descriptor by the note of the program itself, which strip leaves there."""
+        words, headers, where = {}, [], None
+        try:
+            for line in gdb.execute("info auxv", to_string=True).splitlines():
+                part = line.split()
+                words[int(part[0])] = int(part[-1], 0)
+        except (gdb.error, IndexError, ValueError):
+            pass
+        for i in range(min(words.get(AT_PHNUM, 0), 64)):
+            header = self.read(words[AT_PHDR] + 56 * i, 56)
+            headers.append(struct.unpack("<IIQQQQQQ", header))
+        for kind, _, offset, address, *_ in headers:
+            if kind == PT_LOAD and offset == 0:  # the headers follow that of the file
+                where = words[AT_PHDR] - 64 - address
+        for kind, _, _, address, _, size, _, align in headers:
+            if kind != PT_NOTE or where is None or size > 1 << 16:
+                continue
+            notes, at, align = self.read(where + address, size), 0, 8 if align == 8 else 4
+            while at + 12 <= size:
+                names, bytes_, type_ = struct.unpack_from("<III", notes, at)
+                name = notes[at + 12 : at + 12 + names]
+                at += (12 + names + align - 1) // align * align
+                if name == NAME and type_ == 1 and bytes_ == 8:
+                    return where + address + at + struct.unpack_from("<q", notes, at)[0]
+                at += (bytes_ + align - 1) // align * align
+        raise gdb.GdbError("no symbol ash_descriptor, and no note of it: no Ashlar here")
 
     def read(self, address, size):
         try:

@@ -168,7 +168,7 @@ bool core_read(struct source *s, uint64_t at, void *out, size_t bytes)
 		if (e == NULL)
 			return false;
 		if (e->fd == -1) {
-			int fd = rt_open(s->names + e->name);
+			int fd = rt_open_file(s->names + e->name);
 
 			e->fd = fd < 0 ? -2 : fd;
 		}

@@ -107,6 +107,5 @@ const char *layout_set(struct layout *l, const struct ash_descriptor *d)
 		return "its descriptor is damaged";
 	l->chunk = (size_t)1 << l->field[ASH_chunk_shift];
 	l->unit = (size_t)1 << l->field[ASH_unit_shift];
-	l->page = l->field[ASH_page_size];
 	return classes_set(l) ? NULL : "its descriptor is damaged: the size classes";
 }

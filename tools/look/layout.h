@@ -17,7 +17,7 @@ enum { CLASSES_MAX = 512, GROUPS_MAX = 64, RECORD_MAX = 4096 };
 struct layout {
 	uint32_t field[ASH_FIELDS];
 	uint32_t class_bytes[CLASSES_MAX]; /* of a slot */
-	size_t chunk, unit, page;	   /* bytes */
+	size_t chunk, unit;		   /* bytes */
 	char release[16];
 	uint64_t heap, map, base, length; /* as in the descriptor */
 };

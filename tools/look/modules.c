@@ -41,6 +41,18 @@ static void try_descriptor(struct search *f, uint64_t at, const char *path)
 	f->count++;
 }
 
+static void try_arenas(struct search *f, uint64_t at)
+{
+	struct source *s = f->source;
+	unsigned i;
+
+	for (i = 0; i < s->arenas_count; i++)
+		if (s->arenas[i] == at)
+			return;
+	if (s->arenas_count < MODULES)
+		s->arenas[s->arenas_count++] = at;
+}
+
 static void search_notes(struct search *f, uint64_t at, uint64_t bytes, uint64_t alignment,
 			 const char *path)
 {
@@ -61,13 +73,16 @@ static void search_notes(struct search *f, uint64_t at, uint64_t bytes, uint64_t
 		value = (end + sizeof note + note.name_bytes + round) & ~round;
 		if (value > bytes || note.bytes > bytes - value)
 			break;
-		if (note.name_bytes == sizeof ASH_DESCRIPTOR_NAME && note.type == ASH_NOTE_TYPE &&
-		    note.bytes == sizeof(int64_t) &&
+		if (note.name_bytes == sizeof ASH_DESCRIPTOR_NAME &&
+		    (note.type == ASH_NOTE_TYPE || note.type == ASH_NOTE_ARENAS) && note.bytes == sizeof(int64_t) &&
 		    memcmp(notes + end + sizeof note, ASH_DESCRIPTOR_NAME, note.name_bytes) == 0) {
 			int64_t distance;
 
 			memcpy(&distance, notes + value, sizeof distance);
-			try_descriptor(f, at + value + (uint64_t)distance, path);
+			if (note.type == ASH_NOTE_TYPE)
+				try_descriptor(f, at + value + (uint64_t)distance, path);
+			else
+				try_arenas(f, at + value + (uint64_t)distance);
 		}
 		end = (value + note.bytes + round) & ~round;
 	}

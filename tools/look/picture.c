@@ -47,6 +47,7 @@ void picture_take(struct picture *p, struct source *s, struct module *modules, u
 		chunks_read(p, &p->regions[i]);
 		p->chunks_done += p->regions[i].chunks;
 	}
+	arenas_read(p);
 	progress_end();
 	p->done = rt_now();
 }
@@ -59,6 +60,7 @@ void picture_drop(struct picture *p)
 		ash_release(p->regions[i].free);
 		ash_release(p->regions[i].clean);
 	}
+	arenas_drop(p);
 	ash_release(p->heaps);
 	ash_release(p->regions);
 	ash_release(p->chunks);

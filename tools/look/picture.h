@@ -33,7 +33,7 @@ struct chunk {
 	uint64_t resident;	/* bytes of it all; of a span: of the whole span */
 	uint32_t region, first_slab;
 	uint8_t kind, slab_count;
-	uint8_t pages[UNITS];	/* resident pages of each unit, at most 255 */
+	uint8_t pages[UNITS];	/* resident pieces of each unit, at most 255 */
 };
 
 enum { SLAB_UNOWNED = 1, SLAB_CHANGING = 2, SLAB_NO_OWNER = 4 };
@@ -60,6 +60,14 @@ struct owner {
 	char name[20];
 };
 
+/* A heap in memory of the program's own, which may be a block of another heap. */
+struct arena {
+	uint64_t at, end, base, granules; /* of its memory; of granule 0 */
+	uint64_t blocks, taken, longest;  /* granules: in blocks; of the longest free run */
+	uint32_t granule;		  /* bytes */
+	uint64_t *words;
+};
+
 struct picture {
 	struct source *source;
 	struct module *modules;
@@ -70,10 +78,13 @@ struct picture {
 	struct slab *slabs;
 	struct owner *owners;	/* by address */
 	uint64_t *words;
+	struct arena *arenas;
+	size_t arena_count, arena_room;
 	size_t heap_count, region_count, chunk_count, slab_count, owner_count, word_count;
 	size_t heap_room, region_room, chunk_room, slab_room, owner_room, word_room;
 	bool no_memory;		/* for the picture */
 	bool resident_known;
+	size_t piece;		/* bytes that chunk.pages counts, where that is known: a page, or a unit */
 	uint64_t swapped;	/* bytes */
 	uint64_t damaged;	/* records that cannot be what a heap has */
 	uint64_t restless;	/* of those in a running process: read again, and changing still */
@@ -98,6 +109,10 @@ void picture_damaged(struct picture *p, const char *what, uint64_t at);
 
 /* heaps.c: heaps and regions of a module; false: its chunk map leads nowhere. */
 void heaps_find(struct picture *p, unsigned module);
+/* arenas.c: the heaps in callers' memory; a block in one: false, if there is none at the address. */
+void arenas_read(struct picture *p);
+void arenas_drop(struct picture *p);
+bool arena_next(const struct arena *a, uint64_t *granule, uint64_t *granules);
 /* chunks.c: the chunks in use of a region, and their slabs. */
 void chunks_read(struct picture *p, struct region *r);
 /* owners.c: the owner records of a heap; then who the holders are. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which pages are resident: /proc/PID/pagemap, a word a page. */
+/*
+ * Which pages are resident: /proc/PID/pagemap, a word a page.  Pages are those of this kernel,
+ * which is the target's, too; the descriptor names the largest that its CPU may have.
+ */
 #include <ashlar.h>
 
 #include "picture.h"
@@ -14,21 +17,22 @@ struct pagemap {
 	const struct layout *l;
 	int fd;
 	uint64_t *words;
+	size_t page; /* bytes, of the kernel */
 };
 
 /* Reads the words of so many chunks from the address; false: it cannot be read. */
 static bool read_words(struct pagemap *m, uint64_t base, uint64_t chunks)
 {
-	size_t bytes = chunks * (m->l->chunk / m->l->page) * sizeof(uint64_t);
+	size_t bytes = chunks * (m->l->chunk / m->page) * sizeof(uint64_t);
 
-	return rt_read_at(m->fd, m->words, bytes, base / m->l->page * sizeof(uint64_t)) ==
+	return rt_read_at(m->fd, m->words, bytes, base / m->page * sizeof(uint64_t)) ==
 	       (int64_t)bytes;
 }
 
 /* Counts the pages of chunk i of those read; of each unit, if `pages`. */
 static uint64_t count_chunk(struct pagemap *m, uint64_t i, uint8_t *pages)
 {
-	size_t per_chunk = m->l->chunk / m->l->page, per_unit = per_chunk / UNITS, k;
+	size_t per_chunk = m->l->chunk / m->page, k, u;
 	const uint64_t *words = m->words + i * per_chunk;
 	unsigned unit[UNITS] = {0};
 	uint64_t n = 0;
@@ -37,12 +41,13 @@ static uint64_t count_chunk(struct pagemap *m, uint64_t i, uint8_t *pages)
 		bool there = (words[k] & PRESENT) != 0;
 
 		n += there;
-		unit[k / per_unit] += there;
-		m->p->swapped += (words[k] & SWAPPED) != 0 ? m->l->page : 0;
+		for (u = 0; u < m->page; u += m->p->piece)
+			unit[(k * m->page + u) / m->l->unit] += there;
+		m->p->swapped += (words[k] & SWAPPED) != 0 ? m->page : 0;
 	}
 	for (k = 0; pages != NULL && k < UNITS; k++)
 		pages[k] = (uint8_t)(unit[k] > 255 ? 255 : unit[k]);
-	return n * m->l->page;
+	return n * m->page;
 }
 
 static bool read_region(struct pagemap *m, struct region *r)
@@ -88,22 +93,22 @@ void resident_read(struct picture *p)
 	p->resident_known = false;
 	if (p->source->kind != SOURCE_PROCESS || p->module_count == 0)
 		return;
-	/* Where a CPU has pages of several sizes, the descriptor names the largest. */
-	if (p->modules[0].layout.page != rt_auxv(6 /* AT_PAGESZ */))
+	m.page = rt_auxv(6 /* AT_PAGESZ */);
+	p->piece = m.page < p->modules[0].layout.unit ? m.page : p->modules[0].layout.unit;
+	if (p->piece < 4096 || p->modules[0].layout.chunk % m.page != 0)
 		return;
 	rt_format(path, sizeof path, "/proc/%d/pagemap", p->source->pid);
 	m.fd = rt_open(path);
 	if (m.fd < 0)
 		return;
 	m.l = &p->modules[0].layout;
-	m.words = ash_alloc(BATCH_CHUNKS * (m.l->chunk / m.l->page) * sizeof(uint64_t));
+	m.words = ash_alloc(BATCH_CHUNKS * (m.l->chunk / m.page) * sizeof(uint64_t));
 	p->resident_known = m.words != NULL;
 	for (i = 0; i < p->region_count && p->resident_known; i++) {
 		m.l = picture_layout(p, &p->heaps[p->regions[i].heap]);
 		/* Another version in the same process may have other sizes. */
 		p->resident_known = m.l->chunk == p->modules[0].layout.chunk &&
-				    m.l->page == p->modules[0].layout.page &&
-				    read_region(&m, &p->regions[i]);
+				    m.l->unit == p->modules[0].layout.unit && read_region(&m, &p->regions[i]);
 	}
 	progress_end();
 	ash_release(m.words);

@@ -97,6 +97,13 @@ static void show_heaps(const struct picture *p)
 		    h->is_default ? "default" : h->shared ? "shared" : "created", (unsigned long)h->at,
 		    (unsigned long)blocks, bytes_text(bytes), (unsigned long)chunks);
 	}
+	for (i = 0; i < p->arena_count; i++) {
+		const struct arena *a = &p->arenas[i];
+
+		out("  heap in the program's memory at 0x%lx: %lu blocks, %s of %s, longest free run %s\n",
+		    (unsigned long)a->at, (unsigned long)a->blocks, bytes_text(a->taken * a->granule),
+		    bytes_text(a->granules * a->granule), bytes_text(a->longest * a->granule));
+	}
 }
 
 void show_summary(const struct picture *p, const struct sums *t)

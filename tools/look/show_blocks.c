@@ -20,6 +20,16 @@ static void blocks_of_slab(const struct picture *p, const struct slab *s)
 	}
 }
 
+/* Blocks of heaps in the program's memory, which may lie in a block of the list above. */
+static void blocks_of_arena(const struct arena *a)
+{
+	uint64_t at, n = 0;
+
+	for (at = 0; arena_next(a, &at, &n); at += n)
+		out("0x%012lx %10lu  in 0x%lx\n", (unsigned long)(a->base + at * a->granule),
+		    (unsigned long)(n * a->granule), (unsigned long)a->at);
+}
+
 void show_blocks(const struct picture *p)
 {
 	size_t i;
@@ -33,6 +43,29 @@ void show_blocks(const struct picture *p)
 		for (k = 0; k < c->slab_count; k++)
 			blocks_of_slab(p, &p->slabs[c->first_slab + k]);
 	}
+	for (i = 0; i < p->arena_count; i++)
+		blocks_of_arena(&p->arenas[i]);
+}
+
+static bool find_in_arena(const struct arena *a, uint64_t address)
+{
+	uint64_t at, n = 0, block = 0;
+
+	if (address - a->base >= a->granules * a->granule)
+		return false;
+	out("0x%lx lies in a heap in the program's memory at 0x%lx, ", (unsigned long)address, (unsigned long)a->at);
+	for (at = 0; arena_next(a, &at, &n); at += n) {
+		block = a->base + at * a->granule;
+		if (address - block < n * a->granule) {
+			out("in a block of %lu bytes\n  block   0x%lx, offset %lu in it\n",
+			    (unsigned long)(n * a->granule), (unsigned long)block, (unsigned long)(address - block));
+			return true;
+		}
+		if (block > address)
+			break;
+	}
+	out("in no block\n");
+	return true;
 }
 
 static const char *slot_state(const struct picture *p, const struct slab *s, uint64_t index)
@@ -97,9 +130,16 @@ static void find_in_chunk(const struct picture *p, const struct chunk *c, uint64
 bool show_find(const struct picture *p, uint64_t address)
 {
 	const struct region *near = NULL;
+	const struct arena *arena = NULL;
 	uint64_t distance = UINT64_MAX;
 	size_t i, k;
 
+	for (i = 0; i < p->arena_count; i++) /* the innermost of those around it */
+		if (address - p->arenas[i].at < p->arenas[i].end - p->arenas[i].at &&
+		    (arena == NULL || p->arenas[i].end - p->arenas[i].at < arena->end - arena->at))
+			arena = &p->arenas[i];
+	if (arena != NULL && find_in_arena(arena, address))
+		return true;
 	for (i = 0; i < p->region_count; i++) {
 		const struct region *r = &p->regions[i];
 		const struct layout *l = picture_layout(p, &p->heaps[r->heap]);

@@ -95,5 +95,15 @@ void show_json(const struct picture *p, const struct sums *t)
 		number("retain", h->retain, ", ");
 		out("\"shared\": %s}", h->shared ? "true" : "false");
 	}
+	out("\n  ],\n  \"arenas\": [\n");
+	for (i = 0; i < p->arena_count; i++) {
+		const struct arena *a = &p->arenas[i];
+
+		out("%s    {\"at\": \"0x%lx\", ", i == 0 ? "" : ",\n", (unsigned long)a->at);
+		number("bytes", a->granules * a->granule, ", ");
+		number("blocks", a->blocks, ", ");
+		number("block_bytes", a->taken * a->granule, ", ");
+		number("longest", a->longest * a->granule, "}");
+	}
 	out("\n  ]\n}\n");
 }

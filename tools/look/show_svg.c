@@ -151,7 +151,7 @@ static void show_chunk(const struct picture *p, const struct chunk *c, unsigned 
 			;
 		rect(LEFT + u * CELL, y, (i - u) * CELL - (i > u), SLAB_HEIGHT, "#cccccc");
 	}
-	show_pages(c, y + SLAB_HEIGHT + 1, (unsigned)(l->unit / l->page));
+	show_pages(c, y + SLAB_HEIGHT + 1, p->resident_known ? (unsigned)(l->unit / p->piece) : 1);
 	for (i = 0; i < c->slab_count; i++)
 		show_slab(p, &p->slabs[c->first_slab + i], y);
 }

@@ -40,9 +40,9 @@ const char *source_open(struct source *s, const char *what)
 			s->pid = s->pid * 10 + (*what - '0');
 		return open_process(s);
 	}
-	s->fd = rt_open(what);
+	s->fd = rt_open_file(what);
 	if (s->fd < 0)
-		return "it cannot be opened";
+		return s->fd == -22 ? "it is no ordinary file" : "it cannot be opened";
 	if (rt_read_at(s->fd, magic, sizeof magic, 0) == sizeof magic &&
 	    memcmp(magic, "\177ELF", 4) == 0) {
 		s->kind = SOURCE_CORE;

@@ -35,6 +35,8 @@ struct source {
 	size_t names_bytes;
 	uint64_t failed;	/* pieces that could not be read */
 	uint64_t bytes;		/* read so far */
+	uint64_t arenas[MODULES]; /* descriptors of lists of heaps in callers' memory */
+	unsigned arenas_count;
 	int *tids;		/* stopped threads, or those in the core */
 	size_t tid_count;
 	char program[PATH];

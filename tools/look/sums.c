@@ -21,7 +21,7 @@ static void row_add(struct row *r, const struct picture *p, const struct slab *s
 	r->tail += s->units * l->unit - (uint64_t)s->slots * s->slot_bytes;
 	r->rounding += (uint64_t)s->taken * (s->slot_bytes - below - 1);
 	for (u = 0; u < s->units; u++)
-		r->resident += c->pages[s->unit + u] * l->page;
+		r->resident += c->pages[s->unit + u] * p->piece;
 }
 
 static void sums_slab(struct sums *t, const struct picture *p, const struct slab *s,

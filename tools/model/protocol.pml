@@ -25,7 +25,7 @@
  *   -------------------  ----------------------------------------------------
  *   claim_slot           alloc.c: ash_alloc; refill.c: refill_slot
  *   refill_slot           refill.c: refill_slot, refill_bin, bin_next_slab, bin_find_slab;
- *                        bin.c: bin_full
+ *                        bin.c: bin_detach
  *   hold, vacate         holder.c: owner_hold, owner_vacate
  *   attach               seating.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
@@ -108,7 +108,7 @@
  * NOT MODELLED: weak memory orders (each step is visible to all at once; only in
  * DOUBLE the owner's plain store of a release may wait in its store buffer: there
  * another thread acts upon a free word that the owner may be changing); more than
- * one group, class or chunk; spans, purges and the hint region.partial; spares (an
+ * one group, class or chunk; spans, purges and the hint region.room; spares (an
  * empty slab stays or goes nondeterministically); fork; a second release so late
  * that the slot was allocated again, or the slab unmade.
  */

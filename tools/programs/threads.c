@@ -14,7 +14,7 @@
 enum { THREADS = 8, ROUNDS = 20000, SLOTS = 512, GUESTS = 1000 };
 
 /* Present in every build of Ashlar. */
-__attribute__((weak)) void ash_stats(struct ash_stats *out);
+__attribute__((weak)) void ash_stats(struct ash_statistics *out);
 __attribute__((weak)) int ash_check(void);
 
 struct block {
@@ -138,7 +138,7 @@ static void at_the_end(void)
 int main(void)
 {
 	pthread_t t[THREADS];
-	struct ash_stats s = {0}, before;
+	struct ash_statistics s = {0}, before;
 	unsigned i, k;
 
 	atexit(at_the_end);

@@ -3,39 +3,29 @@
 
 #include "rt.h"
 
-enum { SIGKILL = 9, EXCERPT = 400 };
+enum { SIGKILL = 9 };
 
-static void work_on(struct session *s, const struct word *w, struct rt_random *random)
+_Noreturn void work(struct session s, unsigned place, uint64_t seed)
 {
-	uint64_t dice = rt_below(random, 100);
-	enum act act = dice < 60 ? COUNT : dice < 75 ? REPLACE : DELETE;
-	enum outcome outcome;
-
-	if (dice < 85) {
-		do
-			outcome = table_change(s, w, act, (uint32_t)rt_below(random, EXCERPT));
-		while (outcome == LOST_SWAP);
-		if (outcome == NO_MEMORY)
-			rt_exit(HEAP_FULL);
-		if (outcome == DONE)
-			return;
-	}
-	if (!table_verify(s, w))
-		rt_exit(WRONG_ENTRY);
-}
-
-_Noreturn void work(struct session s, uint64_t seed)
-{
-	uint64_t *operations = &s.slot->operations;
+	struct place *at = &s.table->place[place];
 	struct rt_random random;
-	size_t at;
+	size_t i;
 
 	rt_seed(&random, seed);
-	at = rt_below(&random, s.text->count);
+	i = rt_below(&random, s.text->count);
 	while (__atomic_load_n(&s.table->stop, __ATOMIC_RELAXED) == 0) {
-		work_on(&s, &s.text->words[at], &random);
-		at = at + 1 < s.text->count ? at + 1 : 0;
-		__atomic_store_n(operations, *operations + 1, __ATOMIC_RELAXED);
+		const struct word *w = &s.text->words[i];
+		uint64_t dice = rt_below(&random, 100);
+		enum act act = dice < 70 ? COUNT : dice < 85 ? REPLACE : DELETE;
+
+		if (w->hash % BUCKETS % WORKERS != place) {
+			if (dice < 20 && !table_verify(&s, w))
+				rt_exit(WRONG_ENTRY);
+		} else if (!table_change(&s, at, w, act, (uint32_t)rt_next(&random))) {
+			rt_exit(HEAP_FULL);
+		}
+		i = i + 1 < s.text->count ? i + 1 : 0;
+		__atomic_store_n(&at->operations, at->operations + 1, __ATOMIC_RELAXED);
 	}
 	rt_exit(0);
 }

@@ -8,8 +8,8 @@
 /* How a worker ends that found something wrong. */
 enum { WRONG_ENTRY = 3, HEAP_FULL = 4 };
 
-/* Counts, replaces, deletes and looks up words until the table says stop. */
-_Noreturn void work(struct session s, uint64_t seed);
+/* Counts, replaces and deletes the words of its place, and looks up others, until it is stopped. */
+_Noreturn void work(struct session s, unsigned place, uint64_t seed);
 
 /* Ends a process of pids[WORKERS] by SIGKILL every few milliseconds, for so long. */
 _Noreturn void kill_workers(const long *pids, uint64_t seconds, uint64_t seed);

@@ -231,7 +231,7 @@ static void *work(void *argument)
 /* Runs ash_check and ash_stats while the other threads work. */
 static void *look(void *argument)
 {
-	struct ash_stats stats;
+	struct ash_statistics stats;
 	struct timespec pause = {0, 2000000};
 
 	while (!atomic_load(&stop)) {
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 {
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
 	pthread_t workers[WORKERS], looker = start(look, 0);
-	struct ash_stats stats;
+	struct ash_statistics stats;
 	uint64_t seed = 88172645463325252u;
 	size_t i;
 

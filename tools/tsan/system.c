@@ -176,6 +176,11 @@ long arch_fallocate(long fd, long mode, long offset, long length)
 	return result(fallocate((int)fd, (int)mode, offset, length));
 }
 
+long arch_msync(void *address, size_t length, long flags)
+{
+	return result(msync(address, length, (int)flags));
+}
+
 long arch_ftruncate(long fd, long length)
 {
 	return result(ftruncate((int)fd, length));

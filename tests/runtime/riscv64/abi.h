@@ -3,12 +3,6 @@
 #ifndef RT_ABI_H
 #define RT_ABI_H
 
-#define ABI_PAGE_MOST 65536u /* the largest page of a kernel */
-
-/* Thread-local words lie above the thread pointer, behind so many bytes. */
-#define ABI_TLS_BELOW 0
-#define ABI_TLS_GAP   0
-
 /* The kernel has a page of its own to return to from handlers. */
 #define ABI_SA_RESTORER 0ul
 #define ABI_RESTORER

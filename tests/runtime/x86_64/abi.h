@@ -3,12 +3,6 @@
 #ifndef RT_ABI_H
 #define RT_ABI_H
 
-#define ABI_PAGE_MOST 4096u /* the largest page of a kernel */
-
-/* Thread-local words lie below the thread pointer, which points to its own address. */
-#define ABI_TLS_BELOW 1
-#define ABI_TLS_GAP   0
-
 #define ABI_SA_RESTORER 0x04000000ul
 #define ABI_RESTORER	void (*restorer)(void);
 #define ABI_RESTORER_IS .restorer = arch_sigreturn,

@@ -4,7 +4,7 @@
  * to be measured (tools/bench/threads): counts the swaps, and those that were
  * lost.  A swap that asks a question (is this record vacant?) counts as lost when the
  * answer is no, so the figure is an upper bound of the retries.  Swaps of a thread's
- * own words (the seat) are left out: nobody can win those.
+ * own words (the seat) are left out: no other thread can win those.
  */
 #ifndef BENCH_COUNT_ATOMIC_H
 #define BENCH_COUNT_ATOMIC_H

@@ -129,16 +129,16 @@ LITMUS(list, 3)
 	}
 };
 
-/* chunk.c chunk_open: kind, and the bit in region.partial; chunk_is, units_find (units.h). */
+/* chunk.c chunk_open: kind, and the byte in region.room; chunk_is, units_find (units.c). */
 LITMUS(chunk, 3)
 {
-	word kind, partial;
+	word kind, room;
 	plain base;
 
 	void before()
 	{
 		POKE(kind, 0);
-		POKE(partial, 0);
+		POKE(room, 0);
 	}
 
 	void thread(unsigned i)
@@ -146,11 +146,11 @@ LITMUS(chunk, 3)
 		if (i == 0) {
 			base($) = 1;
 			STORE(kind, 1, "chunk_open: kind", release);
-			OR(partial, 1, "chunk_hint: partial", release);
+			OR(room, 1, "chunk_hint: room", release);
 		} else if (i == 1) {
 			if (LOAD(kind, "chunk_is: kind", acquire) == 1)
 				RL_ASSERT(base($) == 1);
-		} else if (LOAD(partial, "units_find: partial", acquire) != 0) {
+		} else if (LOAD(room, "units_find: room", acquire) != 0) {
 			RL_ASSERT(base($) == 1);
 		}
 	}

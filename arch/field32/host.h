@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Any CPU of 32 bits that compares and swaps 32 bits; libashlar-field.a alone is for these. */
+#ifndef ARCH_FIELD32_HOST_H
+#define ARCH_FIELD32_HOST_H
+
+#if __SIZEOF_POINTER__ == 4 && defined ASHLAR_FIELD && !defined __cplusplus
+#define ARCH_FIELD32
+#else
+#error "this folder is for libashlar-field.a, in C, on CPUs of 32 bits"
+#endif
+#if !defined __GCC_HAVE_SYNC_COMPARE_AND_SWAP_4
+#error "Ashlar needs a CPU that compares and swaps 32 bits: -mcpu, -march"
+#endif
+
+#endif

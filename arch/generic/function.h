@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* For assembly: a function in a section of its own, which linkers drop if nothing calls it. */
+#ifndef ARCH_FUNCTION_H
+#define ARCH_FUNCTION_H
+
+#define FUNCTION(name, alignment)                                                                  \
+	.section .text.name, "ax", @progbits;                                                      \
+	.balign alignment;                                                                         \
+	.globl name;                                                                               \
+	.type name, @function;                                                                     \
+name:                                                                                              \
+	.cfi_startproc
+
+#define FUNCTION_END(name)                                                                         \
+	.cfi_endproc;                                                                              \
+	.size name, . - name
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls of ashlar_heap.h on an arena, with their checks.  A pointer that is no block of
+ * the arena is misuse of `call`.
+ */
+#ifndef CORE_ARENA_CALL_H
+#define CORE_ARENA_CALL_H
+
+#include "arena/arena.h"
+
+/* alignment: as in ash_aligned_alloc; zero: the block reads zero.  NULL: no memory. */
+INTERNAL void *arena_call_alloc(struct arena *a, size_t size, size_t alignment, bool zero);
+INTERNAL void *arena_call_resize(struct arena *a, const char *call, void *p, size_t alignment,
+				 size_t size);
+/* Changes the size in place; its bytes then, or 0: not possible. */
+INTERNAL size_t arena_call_expand(struct arena *a, void *p, size_t size);
+INTERNAL void arena_call_release(struct arena *a, const char *call, void *p);
+/* The same with a check of alignment and size. */
+INTERNAL void arena_call_release_as(struct arena *a, const char *call, void *p, size_t alignment,
+				    size_t size);
+/* Bytes of the block at p; 0 for NULL. */
+INTERNAL size_t arena_call_bytes(const struct arena *a, const char *call, const void *p);
+
+/* As ash_heap_good_size. */
+static inline size_t arena_good_size(size_t size)
+{
+	if (size > PTRDIFF_MAX)
+		return 0;
+	return size <= GRANULE ? GRANULE : (size + GRANULE - 1) & ~(GRANULE - 1);
+}
+
+#endif

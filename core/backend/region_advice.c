@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/region_advice.h"
+
+#include "pages.h"
+
+static enum advice advice_at(const struct region *r, size_t i)
+{
+	return load_relaxed(&r->advice[i]) & ~ADVICE_SPARSE;
+}
+
+/* Chunks from `first` to `last` whose advice differs from that of the chunk before. */
+static size_t borders(const struct region *r, size_t first, size_t last)
+{
+	size_t i, n = 0;
+
+	for (i = first > 0 ? first : 1; i <= last && i < load_relaxed(&r->chunks); i++)
+		n += advice_at(r, i) != advice_at(r, i - 1);
+	return n;
+}
+
+void region_advised(struct run run, size_t n, enum advice advice)
+{
+	size_t i, before = borders(run.region, run.first, run.first + n);
+
+	for (i = run.first; i < run.first + n; i++)
+		store_relaxed(&run.region->advice[i], (uint8_t)advice);
+	fetch_add_relaxed(&run.region->heap->borders,
+			  borders(run.region, run.first, run.first + n) - before);
+}
+
+void region_advise(struct run run, size_t n, enum advice advice)
+{
+	struct region *r = run.region;
+	uint64_t *all = &r->heap->borders;
+	size_t i = 0, before, end = run.first + n;
+
+	if (SMALL)
+		return;
+	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE. */
+	while (advice_at(r, run.first + i) == advice ||
+	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
+		if (++i >= n)
+			return;
+	if (advice == ADVICE_NONE) /* madvise cannot restore the default */
+		advice = ADVICE_PLAIN;
+	before = borders(r, run.first, end);
+	i = run.first > 0 && advice_at(r, run.first - 1) != advice;
+	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != advice;
+	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
+	    !pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE))
+		return;
+	region_advised(run, n, advice);
+}
+
+void region_moved(struct run from, struct run to, size_t n)
+{
+	if (SMALL)
+		return;
+	for (; n-- > 0; from.first++, to.first++)
+		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
+			region_advised(to, 1, ADVICE_UNKNOWN);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "heaps/instance_publish.h"
+
+#include "arena/arena.h"
+#include "front/diagnose.h"
+#include "heaps/instance.h"
+#include "heaps/instance_alloc.h"
+#include "heaps/instance_release.h"
+#include "shm/census_join.h"
+#include "shm/intent.h"
+#include "shm/kinds.h"
+#include "shm/seats.h"
+
+bool publish_is_shared(ash_heap *heap)
+{
+	return arena_of(heap) == NULL && heap_of(heap)->sharing == PAGES_SHARED;
+}
+
+struct owner *publish_record(struct heap *h)
+{
+	struct owner *self = seats_self_guess(h);
+	struct seats_call call;
+
+	if (likely(self != NULL))
+		return self;
+	call = seats_enter(h);
+	seats_exit(call);
+	return call.self;
+}
+
+/* ---- drafts ---- */
+
+void *publish_draft(struct heap *h, size_t size, bool zero, uint64_t tag, struct intent **i,
+		    enum ash_slot *why)
+{
+	struct owner *self = publish_record(h);
+	void *p;
+
+	*why = ASH_SLOT_NO_RECORD;
+	*i = self == NULL ? NULL : intent_claim(self);
+	if (*i == NULL)
+		return NULL;
+	store_relaxed(&(*i)->tag, tag != 0 ? tag : census_mine(store_of(h), self));
+	*why = ASH_SLOT_NO_MEMORY;
+	p = instance_draft(h, size, zero, *i);
+	if (p == NULL)
+		intent_end(*i);
+	return p;
+}
+
+void publish_drop(struct heap *h, struct intent *i, void *p)
+{
+	/* In this order: if the thread dies in between, the block has lost the intent's tag. */
+	(void)instance_release_tagged(h, p);
+	intent_end(i);
+}
+
+bool publish_own(struct heap *h, uint64_t *slot, size_t size)
+{
+	struct intent *i;
+	enum ash_slot why;
+	void *p;
+
+	if (intent_read(h, slot) != 0)
+		return true;
+	p = publish_draft(h, size, true, TAG_OWN, &i, &why);
+	if (p == NULL)
+		return false;
+	if (intent_change(h, i, slot, 0, (uint64_t)(uintptr_t)p, 0))
+		intent_end(i);
+	else
+		publish_drop(h, i, p); /* another thread was faster */
+	return true;
+}
+
+void *ash_heap_draft(ash_heap *heap, size_t size)
+{
+	struct intent *i;
+	enum ash_slot why;
+	void *p;
+
+	if (!publish_is_shared(heap))
+		return ash_heap_alloc(heap, size);
+	p = publish_draft(heap_of(heap), size, false, 0, &i, &why);
+	if (p != NULL)
+		intent_set(i, INTENT_DRAFT);
+	return p;
+}
+
+/* ---- slots ---- */
+
+static bool is_slot(struct heap *h, const void *slot)
+{
+	return intent_may_change(store_of(h), region_first(h), (uintptr_t)slot);
+}
+
+/* In heaps of one process, and in memory of the caller. */
+static enum ash_slot change_plainly(ash_heap *heap, uint64_t *slot, void *old, void *fresh)
+{
+	uint64_t word = (uint64_t)(uintptr_t)old;
+
+	if (slot == NULL || (uintptr_t)slot % sizeof *slot != 0)
+		return ASH_SLOT_OUTSIDE;
+	/* Pairs with ash_heap_load: the block is complete. */
+	if (!cas_acq_rel(slot, &word, (uint64_t)(uintptr_t)fresh))
+		return ASH_SLOT_CHANGED;
+	ash_heap_release(heap, old);
+	return ASH_SLOT_DONE;
+}
+
+/* i: the draft that is `fresh`, or claimed for this change. */
+static enum ash_slot change_by(struct heap *h, struct intent *i, uint64_t *slot, uint64_t old,
+			       uint64_t fresh, bool release)
+{
+	void *block = (void *)old; /* NOLINT: an address */
+	bool done;
+
+	if (!intent_change(h, i, slot, old, fresh, release ? old : 0))
+		return ASH_SLOT_CHANGED;
+	done = !release || old == 0 || instance_release_tagged(h, block);
+	intent_end(i);
+	if (!done)
+		diagnose(CALL_HEAP_RELEASE, block);
+	return ASH_SLOT_DONE;
+}
+
+enum ash_slot publish_change(struct heap *h, uint64_t *slot, uint64_t old, uint64_t fresh, bool release)
+{
+	struct owner *self = publish_record(h);
+	struct intent *draft, *i;
+	enum ash_slot did;
+
+	draft = self == NULL ? NULL : intent_of_draft(self, (void *)fresh); /* NOLINT: an address */
+	i = draft;
+	if (i == NULL && (self == NULL || (i = intent_claim(self)) == NULL))
+		return ASH_SLOT_NO_RECORD;
+	did = change_by(h, i, slot, old, fresh, release);
+	if (did == ASH_SLOT_CHANGED && draft == NULL)
+		intent_end(i);
+	return did;
+}
+
+enum ash_slot ash_heap_replace(ash_heap *heap, void *slot, void *old, void *fresh)
+{
+	struct heap *h = heap_of(heap);
+
+	if (!publish_is_shared(heap))
+		return change_plainly(heap, slot, old, fresh);
+	/* An odd address would be read as a mark, and one within a block never be released. */
+	if (!is_slot(h, slot) || (fresh != NULL && !kinds_block(h, (uint64_t)(uintptr_t)fresh, 1)) ||
+	    old == fresh)
+		return ASH_SLOT_OUTSIDE;
+	return publish_change(h, slot, (uint64_t)(uintptr_t)old, (uint64_t)(uintptr_t)fresh, true);
+}
+
+void *ash_heap_load(ash_heap *heap, const void *slot)
+{
+	if (!publish_is_shared(heap))
+		/* Pairs with change_plainly. */
+		return (void *)load_acquire((const uint64_t *)slot); /* NOLINT: an address */
+	return (void *)intent_read(heap_of(heap), slot);	     /* NOLINT */
+}
+
+void *ash_heap_alloc_into(ash_heap *heap, size_t size, void *slot, enum ash_slot *why)
+{
+	struct heap *h = heap_of(heap);
+	bool shared = publish_is_shared(heap);
+	enum ash_slot reason = ASH_SLOT_OUTSIDE;
+	struct intent *i = NULL;
+	void *p = NULL;
+
+	if (shared ? !is_slot(h, slot) : slot == NULL || (uintptr_t)slot % sizeof(uint64_t) != 0)
+		goto out;
+	reason = ASH_SLOT_CHANGED;
+	if (ash_heap_load(heap, slot) != NULL)
+		goto out;
+	if (shared) {
+		p = publish_draft(h, size, true, 0, &i, &reason);
+	} else {
+		p = ash_heap_zalloc(heap, 1, size);
+		reason = ASH_SLOT_NO_MEMORY;
+	}
+	if (p == NULL)
+		goto out;
+	reason = shared ? change_by(h, i, slot, 0, (uint64_t)(uintptr_t)p, true)
+			: change_plainly(heap, slot, NULL, p);
+	if (reason != ASH_SLOT_DONE) {
+		if (shared)
+			publish_drop(h, i, p);
+		else
+			ash_heap_release(heap, p);
+		p = NULL;
+	}
+out:
+	if (why != NULL)
+		*why = reason;
+	return p;
+}
+
+enum ash_slot ash_heap_release_from(ash_heap *heap, void *slot)
+{
+	bool shared = publish_is_shared(heap);
+	enum ash_slot reason = ASH_SLOT_CHANGED;
+	void *old;
+
+	if (shared ? !is_slot(heap_of(heap), slot) : slot == NULL || (uintptr_t)slot % sizeof(uint64_t) != 0)
+		return ASH_SLOT_OUTSIDE;
+	/* Each attempt that fails is another thread's success. */
+	while (reason == ASH_SLOT_CHANGED && (old = ash_heap_load(heap, slot)) != NULL)
+		reason = ash_heap_replace(heap, slot, old, NULL);
+	return reason;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Heaps in files and the disk: ash_heap_sync and the seal. */
+#include "arena/arena.h"
+#include "heaps/instance.h"
+#include "shm/seal_close.h"
+#include "shm/store_attach.h"
+
+/* The store of a heap in a file; NULL: another heap.  Only the maker of a file has a claim. */
+static struct store *store_in_file(ash_heap *heap)
+{
+	struct heap *h = heap_of(heap);
+
+	return arena_of(heap) == NULL && h->sharing == PAGES_SHARED && store_of(h)->claim != 0
+		       ? store_of(h)
+		       : NULL;
+}
+
+enum ash_sync ash_heap_sync(ash_heap *heap)
+{
+	struct store *s = store_in_file(heap);
+
+	if (s == NULL)
+		return ASH_SYNC_FAILED;
+	if (seal_state(load_acquire(&s->seal)) != SEAL_WHOLE) { /* pairs with seal_close */
+		(void)ash_heap_recover(heap); /* dead holders would keep it open */
+		ash_heap_thread_detach(heap);
+	}
+	return seal_close(s);
+}
+
+uint64_t ash_heap_seal(ash_heap *heap)
+{
+	struct store *s = store_in_file(heap);
+	uint64_t word;
+
+	if (s == NULL)
+		return 0;
+	/*
+	 * Pairs with seal_break: if the caller read what was stored behind it, it finds the seal
+	 * broken now.
+	 */
+	fence_acquire();
+	word = load_acquire(&s->seal); /* pairs with seal_close */
+	return seal_state(word) == SEAL_WHOLE ? (uint32_t)word >> SEAL_NUMBER : 0;
+}
+
+bool ash_heap_break_seal(ash_heap *heap)
+{
+	struct store *s = store_in_file(heap);
+
+	return s == NULL || seal_break(s);
+}
+
+bool ash_heap_vouch_file(int fd)
+{
+	return store_vouch(fd);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking at heaps in files: the calls on a view, and offsets. */
+#include "arena/arena.h"
+#include "heaps/instance.h"
+#include "shm/census.h"
+#include "shm/image_check.h"
+#include "shm/kinds.h"
+#include "shm/lives.h"
+#include "shm/view.h"
+
+ash_heap_view *ash_heap_view_file(int fd, enum ash_attach *why)
+{
+	enum ash_attach reason;
+	ash_heap_view *v = view_open(fd, &reason);
+
+	if (why != NULL)
+		*why = reason;
+	return v;
+}
+
+void ash_heap_view_close(ash_heap_view *view)
+{
+	if (view != NULL)
+		view_close(view);
+}
+
+bool ash_heap_view_check(ash_heap_view *view)
+{
+	struct store head = *view_store(view);
+	enum ash_attach why;
+
+	/* What the check takes for granted is set here, as the file may have changed since. */
+	store_set(&head, (struct store *)(uintptr_t)view->base, view->region.chunks);
+	return image_check(-1, view->at, &head, &why);
+}
+
+/* ---- addresses ---- */
+
+uint64_t ash_heap_offset(ash_heap *heap, const void *p)
+{
+	struct heap *h = heap_of(heap);
+	uint64_t offset;
+
+	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED)
+		return 0;
+	offset = (uintptr_t)p - (uintptr_t)store_of(h);
+	return offset < store_of(h)->bytes ? offset : 0;
+}
+
+void *ash_heap_pointer(ash_heap *heap, uint64_t offset)
+{
+	struct heap *h = heap_of(heap);
+
+	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED || offset == 0 ||
+	    offset >= store_of(h)->bytes)
+		return NULL;
+	return (char *)store_of(h) + offset;
+}
+
+uint64_t ash_heap_view_offset(ash_heap_view *view, const void *p)
+{
+	uint64_t offset = (uintptr_t)p - (uintptr_t)view->at;
+
+	return offset < view->bytes ? offset : 0;
+}
+
+const void *ash_heap_view_pointer(ash_heap_view *view, uint64_t offset)
+{
+	return offset == 0 || offset >= view->bytes ? NULL : view->at + offset;
+}
+
+const void *ash_heap_view_at(ash_heap_view *view, const void *p)
+{
+	return ash_heap_view_pointer(view, (uintptr_t)p - (uintptr_t)view->base);
+}
+
+const void *ash_heap_view_load(ash_heap_view *view, const void *slot)
+{
+	/* Pairs with intent_complete and ash_heap_set_root: what the slot names is complete. */
+	uint64_t word = load_acquire((const uint64_t *)slot);
+
+	return ash_heap_view_at(view, (const void *)(uintptr_t)view_read(view, word));
+}
+
+const void *ash_heap_view_root(ash_heap_view *view)
+{
+	return ash_heap_view_load(view, &view_store(view)->heap.root);
+}
+
+/* ---- blocks ---- */
+
+struct view_walk {
+	ash_heap_view *view;
+	int (*see)(void *context, const void *block, size_t size, const struct ash_heap_owner *owner);
+	void *context;
+	uint64_t life; /* the one that the kernel was asked about last */
+	bool live;
+};
+
+static int see_block(struct view_walk *w, const char *p, size_t bytes, uint16_t tag, unsigned char kind)
+{
+	const struct store *s = view_store(w->view);
+	struct ash_heap_owner owner = {view_owner(w->view, tag), 0, false, kind};
+	uint64_t life;
+
+	if (tag == TAG_OWN)
+		return 0; /* of the heap's own */
+	if (owner.id != TAG_NONE && owner.id != TAG_UNKNOWN) {
+		life = load_acquire((const uint64_t *)(const void *)(w->view->at + CENSUS_AT) +
+				    (owner.id - 1)); /* pairs with census_join */
+		owner.pid = (int)LIFE_ID(life);
+		if (life != w->life)
+			w->live = (life & CENSUS_OVER) == 0 && !lives_process_is_over(s, life);
+		w->life = life;
+		owner.live = life != 0 && w->live;
+	}
+	return w->see(w->context, p, bytes, &owner);
+}
+
+static unsigned char kind_of_slot(const ash_heap_view *view, size_t i, unsigned unit, size_t index, uint16_t tag)
+{
+	return (tag & TAG_INTENT) == TAG_KIND && tag != TAG_OWN ? view_kind(view, i, unit, index) : 0;
+}
+
+/* The slab that begins in this unit of chunk i. */
+static int see_slab(struct view_walk *w, const struct look *l, size_t i, unsigned unit)
+{
+	struct look_group words;
+	int answer = 0;
+	unsigned g;
+
+	for (g = 0; g < l->groups && answer == 0 && look_at_group(l, g, &words); g++)
+		for (; words.taken != 0 && answer == 0; words.taken = bits_without_lowest(words.taken)) {
+			size_t index = (size_t)g * GROUP_SLOTS + bits_lowest(words.taken);
+			uint16_t tag = view_tag(l, index);
+
+			answer = see_block(w, l->base + index * l->size, l->size, tag,
+					   kind_of_slot(w->view, i, unit, index, tag));
+		}
+	return answer;
+}
+
+static unsigned char kind_of_span(uint64_t tag)
+{
+	return (tag & TAG_INTENT) == TAG_KIND ? (unsigned char)(tag >> KIND_SHIFT) : 0;
+}
+
+int ash_heap_view_walk(ash_heap_view *view,
+		       int (*see)(void *, const void *, size_t, const struct ash_heap_owner *),
+		       void *context)
+{
+	struct view_walk w = {view, see, context, 0, false};
+	struct view_span span;
+	struct look l;
+	unsigned u, first;
+	int answer = 0;
+	size_t i, n;
+
+	for (i = 0; i < view_chunks(view) && answer == 0; i += n) {
+		n = 1;
+		if (view_chunk_is_free(view, i))
+			continue;
+		if (view_span(view, i, &span)) {
+			answer = see_block(&w, view_memory(view, i), span.bytes, (uint16_t)span.tag,
+					   kind_of_span(span.tag));
+			n = span.chunks;
+			continue;
+		}
+		for (u = 0; u < CHUNK_UNITS && answer == 0; u++) {
+			first = u;
+			if (view_slab(view, i, &first, &l) && first == u)
+				answer = see_slab(&w, &l, i, u);
+		}
+	}
+	return answer;
+}
+
+/* The address is in chunk i, which is not free. */
+static void find_block(ash_heap_view *view, size_t i, const char *p, struct ash_block *out)
+{
+	unsigned unit = (unsigned)((p - view_memory(view, i)) >> UNIT_SHIFT);
+	struct look_group words;
+	struct view_span span;
+	struct look l;
+	size_t index, first;
+
+	if (view_slab(view, i, &unit, &l)) {
+		index = (size_t)(p - l.base) / l.size;
+		if (index >= l.slots || !look_at_group(&l, (unsigned)index / GROUP_SLOTS, &words))
+			return;
+		out->place = (words.taken >> (index % GROUP_SLOTS)) & 1 ? ASH_TAKEN : ASH_FREE;
+		out->start = l.base + index * l.size;
+		out->size = l.size;
+		out->row = l.class;
+		out->owner = out->place == ASH_TAKEN ? view_owner(view, view_tag(&l, index)) : 0;
+	} else {
+		/* The chunks of a span but the first have no kind. */
+		for (first = i; first > 0 && load_relaxed(&view_chunk(view, first)->kind) == CHUNK_FREE; first--)
+			;
+		if (!view_span(view, first, &span) || i - first >= span.chunks)
+			return;
+		out->start = (char *)(uintptr_t)view_memory(view, first);
+		out->size = span.bytes;
+		out->row = CLASSES;
+		out->place = (size_t)(p - out->start) < span.bytes ? ASH_TAKEN : ASH_UNUSED;
+		out->owner = out->place == ASH_TAKEN ? view_owner(view, (uint16_t)span.tag) : 0;
+	}
+	out->offset = (size_t)(p - out->start);
+}
+
+enum ash_place ash_heap_view_find(ash_heap_view *view, const void *p, struct ash_block *out)
+{
+	size_t offset = (uintptr_t)p - (uintptr_t)view->at;
+	size_t inner = (uintptr_t)p - (uintptr_t)view_memory(view, 0);
+
+	*out = (struct ash_block){.place = ASH_FOREIGN};
+	if (offset >= view->bytes)
+		return out->place;
+	out->place = ASH_RECORDS;
+	if (inner >> CHUNK_SHIFT >= view->region.chunks)
+		return out->place;
+	out->place = ASH_UNUSED;
+	if (inner >> CHUNK_SHIFT < view_chunks(view) && !view_chunk_is_free(view, inner >> CHUNK_SHIFT))
+		find_block(view, inner >> CHUNK_SHIFT, p, out);
+	return out->place;
+}

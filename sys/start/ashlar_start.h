@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libashlar_start.a: what a program without a C library needs before it can call anything, and
+ * threads.  For x86_64, aarch64 and riscv64 Linux, static or static-pie, in C or C++:
+ *
+ *	#include <ashlar.h>
+ *	#include <ashlar_start.h>
+ *
+ *	int main(int argc, char **argv, char **envp)
+ *	{
+ *		ash_write(1, "hello\n", 6);
+ *		return 0;
+ *	}
+ *
+ *	clang -ffreestanding -nostdlib -static -Wl,--gc-sections program.c -lashlar_start -lashlar
+ *	gcc   -ffreestanding -nostdlib -static-pie -fPIE -fno-stack-protector program.c ...
+ *
+ * The entry point _start is in it: it relocates a position independent program, gives the main
+ * thread its thread-local storage, calls main, and ends the process with what main returns.  In
+ * C++, main is `extern "C" int main(...)`: otherwise clang's -ffreestanding gives it another
+ * name.  No linker script is needed; if there is one, it must load the ELF and program headers.
+ * There are no constructors (.init_array is not run), no ifuncs, and no dynamic linking.
+ *
+ * A program with a _start of its own links the archive all the same: the linker takes _start
+ * only where it is missing.  Then it calls ashlar_tls_init and ashlar_tls_use first; threads
+ * that ash_thread_start makes are given their storage there.  The compiler may call memcpy,
+ * memmove, memset and memcmp: they are in the archive, unless the program has its own.
+ *
+ * None of these functions calls the allocator, except that a thread that ends calls
+ * ash_thread_detach, if the program has it.  Errors are -errno numbers; nothing sets errno.
+ * Unless stated otherwise, they may be called from any thread, in signal handlers and in a
+ * child of fork.
+ */
+#ifndef ASHLAR_START_H
+#define ASHLAR_START_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the process ---- */
+
+struct ash_arguments {
+	int argc;
+	char **argv;                /* argv[argc] is NULL                                     */
+	char **envp;                /* "NAME=value", the last is NULL                         */
+	const unsigned long *auxv;  /* pairs of type and value (getauxval(3)), up to type 0   */
+};
+
+/*
+ * Returns what the kernel passed to the program.  With a _start of the program's own all is
+ * 0 and NULL, and the two functions below find nothing.
+ */
+const struct ash_arguments *ash_start_arguments(void);
+
+/* Returns the value of an environment variable, or NULL if there is none of this name. */
+const char *ash_start_getenv(const char *name);
+
+/* Returns a value of the auxiliary vector, such as 6 (AT_PAGESZ); 0: there is none. */
+unsigned long ash_start_auxv(unsigned long type);
+
+/* Ends the process, with all its threads, with this exit status (0 to 255). */
+void ash_exit(int status) __attribute__((noreturn));
+
+/*
+ * Writes `length` bytes to a file descriptor, by as many system calls as it takes.  Returns
+ * length, or -errno: then some of the bytes may have been written.
+ */
+long ash_write(int fd, const void *bytes, size_t length);
+
+/* ---- threads ---- */
+
+struct ash_thread;
+
+/*
+ * Starts a thread that calls body(argument).  It has a stack of at least `stack` bytes (0: 256
+ * KiB) above a page that faults, and thread-local storage of its own: one mapping, which is not
+ * resident until it is touched.  Signals blocked here are blocked there.  The thread ends when
+ * body returns, or by ash_thread_end.  The program must pass the result to ash_thread_join or
+ * ash_thread_forget once.  NULL: no memory, or the kernel refused.
+ */
+struct ash_thread *ash_thread_start(void (*body)(void *argument), void *argument, size_t stack)
+	__attribute__((warn_unused_result));
+
+/*
+ * Waits until the thread has ended, and gives its memory back.  All that the thread did is
+ * visible to the caller.  Not for signal handlers that interrupt the thread itself, nor for
+ * a child of fork, in which the threads of its parent do not exist.
+ */
+void ash_thread_join(struct ash_thread *thread);
+
+/*
+ * For a thread that will not be joined: it gives its memory back itself, at its end.  (POSIX:
+ * pthread_detach.)  If it is just ending, this waits for its last instructions.
+ */
+void ash_thread_forget(struct ash_thread *thread);
+
+/*
+ * Ends the calling thread, after ash_thread_detach.  In the main thread, or one that was not
+ * started by ash_thread_start, only this thread ends; the process goes on while it has others.
+ * No function of the thread returns any more, and nothing is unwound.  Not for handlers.
+ */
+void ash_thread_end(void) __attribute__((noreturn));
+
+/* Returns the kernel's id of the thread, also after its end, until it is joined. */
+int ash_thread_id(const struct ash_thread *thread);
+
+/* ---- for programs with a start of their own: thread-local storage ---- */
+
+/*
+ * Returns the bytes of memory that ashlar_tls_init needs for one thread, the same for all.  It
+ * finds the program headers by the linker's symbol __ehdr_start.
+ */
+size_t ashlar_tls_size(void);
+
+/*
+ * Lays out the thread-local storage of one thread in `memory`, which has ashlar_tls_size()
+ * bytes, all of them zero, at any address: the initial values of the program's thread-local
+ * words are copied there.  Returns the thread pointer, for ashlar_tls_use or clone's argument
+ * tls (CLONE_SETTLS).  The memory must stay until the thread has ended.  In a position
+ * independent program, relocation comes first.
+ */
+void *ashlar_tls_init(void *memory);
+
+/*
+ * Makes this the calling thread's thread pointer (%fs on x86_64, tpidr_el0 on aarch64, tp on
+ * riscv64).  Returns 0, or -errno.
+ */
+long ashlar_tls_use(void *thread_pointer);
+
+/*
+ * Returns if the calling thread has a thread pointer; else it prints
+ *
+ *	ashlar: no thread-local storage in this thread, see ashlar_start.h
+ *
+ * on file descriptor 2, and ends the process by a trap (SIGILL).  The functions of libashlar.a
+ * do not check this: their first instruction reads a thread-local word, and without storage
+ * that is a SIGSEGV, at an address within a page or so of 0 or of the end of the address space.
+ * (The libraries libashlar-st.a and libashlar-small.a have no thread-local words.)
+ */
+void ashlar_tls_check(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

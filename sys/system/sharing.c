@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * share.h, life.h, boot.h and world.h for a program's own system (ashlar_system.h): no memory is
+ * shared, so heaps shared by processes are refused.
+ */
+#include "boot.h"
+#include "life.h"
+#include "share.h"
+#include "world.h"
+
+bool share_map(void *at, size_t bytes, int fd, bool *refused)
+{
+	(void)at, (void)bytes, (void)fd;
+	*refused = true;
+	return false;
+}
+
+const void *share_map_to_read(int fd, size_t bytes)
+{
+	(void)fd, (void)bytes;
+	return NULL;
+}
+
+bool share_sync(void *at, size_t bytes)
+{
+	(void)at, (void)bytes;
+	return false;
+}
+
+bool share_status(int fd, struct share_file *out)
+{
+	(void)fd, (void)out;
+	return false;
+}
+
+bool share_grow(int fd, size_t bytes)
+{
+	(void)fd, (void)bytes;
+	return false;
+}
+
+bool share_set_length(int fd, size_t bytes)
+{
+	(void)fd, (void)bytes;
+	return false;
+}
+
+bool share_take(int fd, size_t at, size_t bytes)
+{
+	(void)fd, (void)at, (void)bytes;
+	return false;
+}
+
+size_t share_read(int fd, void *out, size_t bytes, size_t at)
+{
+	(void)fd, (void)out, (void)bytes, (void)at;
+	return 0;
+}
+
+bool share_write(int fd, const void *bytes, size_t length, size_t at)
+{
+	(void)fd, (void)bytes, (void)length, (void)at;
+	return false;
+}
+
+uint64_t life_of_thread(void)
+{
+	return 0;
+}
+
+uint64_t life_of_process(void)
+{
+	return 0;
+}
+
+bool life_thread_is_over(uint64_t life)
+{
+	(void)life;
+	return false;
+}
+
+bool life_process_is_over(uint64_t life)
+{
+	(void)life;
+	return false;
+}
+
+uint64_t boot_number(void)
+{
+	return 0;
+}
+
+uint64_t world_now(void)
+{
+	return 0;
+}
+
+bool world_is(uint64_t one, uint64_t other)
+{
+	return one == other;
+}
+
+bool world_has_proc(void)
+{
+	return false;
+}

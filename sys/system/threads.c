@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * identity.h, generation.h, process.h and borrow.h by a program's own system
+ * (ashlar_system.h): one process, which does not fork.
+ */
+#include "ashlar_system.h"
+#include "atomic.h"
+#include "borrow.h"
+#include "generation.h"
+#include "identity.h"
+#include "process.h"
+
+enum { THE_PROCESS = 1 };
+
+uint64_t identity_here(void)
+{
+	uint64_t thread = ash_system_thread();
+
+	return thread == 0 ? 0 : (uint64_t)THE_PROCESS << 32 | thread;
+}
+
+bool identity_has_ended(uint64_t identity, uint64_t me)
+{
+	if (identity == 0 || me == 0 || identity == me ||
+	    !ash_system_thread_ended((uint32_t)identity))
+		return false;
+	fence_acquire(); /* as where the kernel is asked, see process_thread_is_gone */
+	return true;
+}
+
+void generation_watch(void)
+{
+}
+
+bool generation_is_watched(void)
+{
+	return true;
+}
+
+uint64_t generation_now(void)
+{
+	return 0;
+}
+
+bool memory_is_borrowed(void)
+{
+	return false;
+}
+
+uint64_t *process_mark(void)
+{
+	return NULL;
+}
+
+bool process_has_forked(const uint64_t *mark)
+{
+	(void)mark;
+	return false;
+}
+
+bool process_mark_is_wiped(void)
+{
+	return true;
+}
+
+void process_set_mark(uint64_t *mark)
+{
+	(void)mark;
+}
+
+uint64_t process_number(void)
+{
+	return THE_PROCESS;
+}
+
+bool process_is_another(uint64_t number)
+{
+	return number != THE_PROCESS;
+}
+
+uint64_t process_thread(void)
+{
+	return ash_system_thread();
+}
+
+bool process_thread_is_gone(uint64_t thread)
+{
+	return ash_system_thread_ended((uint32_t)thread);
+}
+
+bool process_is_first_thread(void)
+{
+	return false;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Aligned blocks: zeroed, resized, and released with size and alignment. */
+#include "ashlar.h"
+#include "support/pattern.h"
+#include "support/resident.h"
+
+static const size_t alignments[] = {1, 8, 16, 64, 4096, 32 * KIB, 64 * KIB, MIB, 2 * MIB, 4 * MIB, 32 * MIB};
+static const size_t sizes[] = {0, 1, 10, 100, 5000, 40000, 300000, MIB, 3 * MIB + 1};
+#define N(array) (sizeof(array) / sizeof *(array))
+
+static bool is_aligned(const void *p, size_t alignment)
+{
+	return ((uintptr_t)p & (alignment - 1)) == 0;
+}
+
+/* The edges and a few bytes between, as to write all would take long. */
+static void mark(char *p, size_t size, unsigned key)
+{
+	for (size_t i = 0; i < size; i += size / 97 + 1)
+		p[i] = (char)pattern(i, key);
+}
+
+static void marked(const char *p, size_t size, size_t kept, unsigned key)
+{
+	for (size_t i = 0; i < kept; i += size / 97 + 1)
+		CHECK_EQ((unsigned char)p[i], pattern(i, key));
+}
+
+static void nothing_left(void)
+{
+	struct ash_statistics st;
+
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The memory was written before, by blocks of the same size and alignment. */
+TEST(aligned_zalloc_reads_zero, 20)
+{
+	for (size_t a = 0; a < N(alignments); a++)
+		for (size_t s = 0; s < N(sizes); s++) {
+			char *p = ash_aligned_alloc(alignments[a], sizes[s]), *other;
+
+			CHECK(p != NULL);
+			memset(p, 0xa5, sizes[s]);
+			ash_release(p);
+			p = ash_aligned_zalloc(alignments[a], sizes[s]);
+			other = ash_aligned_zalloc(alignments[a], sizes[s]);
+			CHECK(p != NULL && other != NULL && p != other);
+			CHECK(is_aligned(p, alignments[a]) && is_aligned(other, alignments[a]));
+			CHECK(ash_usable_size(p) >= sizes[s]);
+			is_zero(p, sizes[s] < 5000 || !rt_under_qemu() ? sizes[s] : 5000);
+			is_zero(other, sizes[s] < 5000 || !rt_under_qemu() ? sizes[s] : 5000);
+			ash_release(other);
+			ash_release_aligned_sized(p, alignments[a], sizes[s]);
+		}
+	nothing_left();
+}
+
+TEST(aligned_zalloc_touches_nothing, 10)
+{
+	size_t bytes = scaled(256 * MIB, 16 * MIB), before;
+	char *p;
+
+	ash_release(ash_alloc(1));
+	before = rt_resident();
+	p = ash_aligned_zalloc(4 * MIB, bytes);
+	CHECK(p != NULL && is_aligned(p, 4 * MIB));
+	CHECK_EQ(p[bytes / 2], 0);
+	if (figures())
+		CHECK(rt_resident() - before < 64 * KIB);
+	ash_release_aligned_sized(p, 4 * MIB, bytes);
+	nothing_left();
+}
+
+TEST(aligned_refuses, 10)
+{
+	static const size_t bad[] = {0, 3, 24, 4097, ((size_t)1 << 30) + 1, (size_t)2 << 30, SIZE_MAX};
+	char *p = ash_alloc(1000), *large = ash_alloc(3 * MIB);
+
+	mark(p, 1000, 1);
+	mark(large, 3 * MIB, 2);
+	for (size_t i = 0; i < N(bad); i++) {
+		CHECK(ash_aligned_zalloc(bad[i], 100) == NULL);
+		CHECK(ash_aligned_resize(p, bad[i], 100) == NULL);
+		CHECK(ash_aligned_resize(large, bad[i], 4 * MIB) == NULL);
+		CHECK(ash_aligned_resize(NULL, bad[i], 100) == NULL);
+	}
+	for (size_t a = 0; a < N(alignments); a++) {
+		CHECK(ash_aligned_zalloc(alignments[a], (size_t)PTRDIFF_MAX + 1) == NULL);
+		CHECK(ash_aligned_zalloc(alignments[a], PTRDIFF_MAX) == NULL);
+		CHECK(ash_aligned_zalloc(alignments[a], SIZE_MAX) == NULL);
+		CHECK(ash_aligned_resize(p, alignments[a], PTRDIFF_MAX) == NULL);
+		CHECK(ash_aligned_resize(p, alignments[a], SIZE_MAX) == NULL);
+		CHECK(ash_aligned_resize(large, alignments[a], PTRDIFF_MAX) == NULL);
+		CHECK(ash_aligned_resize(large, alignments[a], SIZE_MAX) == NULL);
+	}
+	marked(p, 1000, 1000, 1);
+	marked(large, 3 * MIB, 3 * MIB, 2);
+	ash_release_sized(p, 1000);
+	ash_release_sized(large, 3 * MIB);
+	nothing_left();
+}
+
+/* From any alignment to any other, and from any size to any other. */
+static void resize_between(size_t from, size_t to, size_t size, size_t another, unsigned key)
+{
+	char *p = ash_aligned_alloc(from, size), *q;
+
+	CHECK(p != NULL);
+	mark(p, size, key);
+	q = ash_aligned_resize(p, to, another);
+	CHECK(q != NULL && is_aligned(q, to));
+	CHECK(ash_usable_size(q) >= another);
+	marked(q, size, size < another ? size : another, key);
+	mark(q, another, key);
+	ash_release_aligned_sized(q, to, another);
+}
+
+TEST(aligned_resize_all, 60)
+{
+	unsigned key = 0;
+
+	for (size_t from = 0; from < N(alignments); from += rt_under_qemu() ? 3 : 1)
+		for (size_t to = 0; to < N(alignments); to++)
+			for (size_t i = 0; i < N(sizes); i++)
+				for (size_t j = rt_under_qemu() ? i % 3 : 0; j < N(sizes); j += rt_under_qemu() ? 3 : 1)
+					resize_between(alignments[from], alignments[to], sizes[i], sizes[j], key++);
+	nothing_left();
+}
+
+/* A block that has the alignment and is not much too large stays where it is. */
+TEST(aligned_resize_stays, 10)
+{
+	char *small = ash_aligned_alloc(64, 100), *page = ash_aligned_alloc(4096, 100),
+	     *unit = ash_aligned_alloc(64 * KIB, 100), *span = ash_aligned_alloc(4 * MIB, 40 * MIB),
+	     *tiny = ash_aligned_alloc(4 * MIB, 100);
+
+	CHECK(ash_aligned_resize(small, 64, 120) == small);
+	CHECK(ash_aligned_resize(page, 4096, 4096) == page && ash_aligned_resize(page, 4096, 1) == page);
+	CHECK(ash_aligned_resize(unit, 64 * KIB, 65536) == unit && ash_aligned_resize(unit, 64 * KIB, 0) == unit);
+	mark(span, 40 * MIB, 1);
+	CHECK(ash_aligned_resize(span, 4 * MIB, 8 * MIB) == span);
+	CHECK(ash_usable_size(span) < 9 * MIB);
+	CHECK(ash_aligned_resize(span, 4 * MIB, 30 * MIB) == span);
+	CHECK(ash_aligned_resize(tiny, 4 * MIB, 200) == tiny && ash_aligned_resize(tiny, 4 * MIB, 0) == tiny);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(small);
+	ash_release(page);
+	ash_release(unit);
+	ash_release(span);
+	ash_release(tiny);
+	nothing_left();
+}
+
+/* Of a block that is not aligned enough all is kept, although it would fit. */
+TEST(aligned_resize_aligns, 10)
+{
+	static const size_t some[] = {20, 100, 3000, 50000, 2 * MIB};
+
+	for (size_t i = 0; i < N(some); i++)
+		for (size_t a = 0; a < N(alignments); a++) {
+			char *way = ash_alloc(some[i]), *p = ash_alloc(some[i]), *q;
+
+			mark(p, some[i], (unsigned)i);
+			q = ash_aligned_resize(p, alignments[a], some[i]);
+			CHECK(q != NULL && is_aligned(q, alignments[a]));
+			CHECK(q != p || is_aligned(p, alignments[a]));
+			marked(q, some[i], some[i], (unsigned)i);
+			ash_release(q);
+			ash_release(way);
+		}
+	nothing_left();
+}
+
+/* Its pages go with it, to any alignment. */
+TEST(aligned_moves_without_faults, 20)
+{
+	size_t bytes = scaled(256 * MIB, 16 * MIB), i;
+	unsigned char *p = ash_aligned_alloc(4 * MIB, bytes), *q;
+	unsigned long faults;
+
+	for (i = 0; i < bytes; i += 4096)
+		*(size_t *)(void *)(p + i) = i;
+	faults = rt_faults();
+	q = ash_aligned_resize(p, 512 * MIB, 2 * bytes);
+	CHECK(q != NULL && q != p && is_aligned(q, 512 * MIB));
+	p = ash_aligned_resize(q, 512 * MIB, bytes);
+	CHECK(p == q);
+	faults = rt_faults() - faults;
+	if (figures())
+		CHECK(faults < 100);
+	for (i = 0; i < bytes; i += 4096)
+		CHECK_EQ(*(size_t *)(void *)(p + i), i);
+	ash_release(p);
+	nothing_left();
+}
+
+/* A span that is moved for its alignment, and shrinks: what follows its new place is another's. */
+TEST(aligned_shrinks_beside_another, 20)
+{
+	char *first = ash_aligned_alloc(32 * MIB, 40 * MIB), *p = ash_alloc(2 * MIB), *q, *way;
+
+	if (is_aligned(p, 32 * MIB))
+		p = ash_alloc(2 * MIB);
+	p = ash_resize(p, 9 * MIB);
+	CHECK(p != NULL && !is_aligned(p, 32 * MIB));
+	mark(p, 9 * MIB, 1);
+	CHECK(ash_expand(first, 2 * MIB) >= 2 * MIB);
+	do
+		way = ash_alloc(3 * MIB);
+	while (way != NULL && way != first + 2 * MIB);
+	CHECK(way != NULL);
+	mark(way, 3 * MIB, 2);
+	ash_release(first);
+	q = ash_aligned_resize(p, 32 * MIB, 3 * MIB / 2);
+	CHECK(q == first);
+	for (size_t at = 0; at < 3 * MIB / 2; at += 9 * MIB / 97 + 1)
+		CHECK_EQ((unsigned char)q[at], pattern(at, 1));
+	marked(way, 3 * MIB, 3 * MIB, 2);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(aligned_null, 10)
+{
+	char *p = ash_aligned_resize(NULL, 256, 100);
+
+	CHECK(p != NULL && is_aligned(p, 256));
+	ash_release(p);
+	ash_release_aligned_sized(NULL, 0, 100);
+	ash_release_aligned_sized(NULL, 16, 0);
+	nothing_left();
+}

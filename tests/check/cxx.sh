@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# C++: each public header compiles without a warning, and ashlar.hpp works (cxx.cpp), by each
+# compiler that is here, in the oldest and a newer standard, with and without exceptions and RTTI.
+set -u
+
+build=${BUILD:-build}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+subject='cxx'
+. tests/support/verdict.sh
+
+# program NAME COMPILER FLAG...
+program() {
+	name=$1
+	shift
+	"$@" -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I"$build/include" -Icore/include \
+		tests/check/cxx.cpp "$build/libashlar.a" -pthread -o "$folder/$name" 2>"$folder/$name.log" &&
+		! [ -s "$folder/$name.log" ]
+	echo $? >"$folder/$name.status"
+}
+
+# works NAME TEXT: what it was built for; none: how it ends without memory.
+works() {
+	name=$1 text=$2
+	[ "$(cat "$folder/$name.status")" = 0 ] && "$folder/$name" >"$folder/$name.log" 2>&1
+	verdict "$text"
+	head -n 5 "$folder/$name.log" | sed 's/^/     /'
+	# 134: SIGABRT
+	expected=0
+	case $text in *exceptions*) expected=134 ;; esac
+	(ulimit -c 0; "$folder/$name" none; exit $?) >"$folder/$name.log" 2>&1
+	[ $? = $expected ]
+	verdict "$text: out of memory"
+	(ulimit -c 0; "$folder/$name" wrong; exit $?) >"$folder/$name.log" 2>&1
+	[ $? != 0 ] && grep -q '^ashlar: ash_release_sized(0x[0-9a-f]*): wrong size, 32-byte block' "$folder/$name.log"
+	verdict "$text: a wrong size is misuse"
+}
+
+for compiler in clang++ g++; do
+	if ! command -v $compiler >/dev/null; then
+		echo "skip cxx: by $compiler: it is not here"
+		continue
+	fi
+	if ! echo '#include <memory_resource>' | $compiler -std=c++17 -fsyntax-only -x c++ - 2>/dev/null; then
+		echo "skip cxx: by $compiler: it has no <memory_resource>"
+		continue
+	fi
+	plain=20 bare=17
+	[ $compiler = clang++ ] || plain=17 bare=20
+	program plain $compiler -std=c++$plain &
+	program bare $compiler -std=c++$bare -fno-exceptions -fno-rtti &
+	wait
+	works plain "$compiler -std=c++$plain"
+	works bare "$compiler -std=c++$bare -fno-exceptions -fno-rtti"
+done
+exit $status

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The crate (tools/rust): its tests with glibc; static with musl, as malloc, with threads; for
+# one thread; and a program without a libc.  All offline: the crate has no dependency.
+set -u
+
+build=${BUILD:-build}
+subject='rust'
+. tests/support/verdict.sh
+
+if ! command -v cargo >/dev/null; then
+	echo 'skip rust: cargo is not here'
+	exit 0
+fi
+if [ ! -f "$build/amalgamation/ashlar.c" ]; then
+	echo "skip rust: no amalgamation in $build"
+	exit 0
+fi
+build=$(cd "$build" && pwd)
+log=$build/rust.log
+BUILD=$build sh tools/rust/stage "$build/crate" || exit 1
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0 RUST_BACKTRACE=0 CARGO_TERM_COLOR=never
+
+# laid_out TYPE STRUCTURE: each member of the Rust type, in its order, is one of the C structure,
+# which has no others.
+laid_out() {
+	{
+		echo '#include "ashlar_heap.h"'
+		cat tools/rust/src/*.rs | awk -v type="$1" -v structure="$2" '
+			$0 ~ "^pub struct " type " " { inside = 1; next }
+			/^}/ { inside = 0 }
+			inside && /^ *pub / {
+				sub(/:$/, "", $2)
+				print "_Static_assert(__builtin_offsetof(struct " structure ", " $2 ") / 8 == " n++ ", \"\");"
+			}
+			END { print "_Static_assert(sizeof(struct " structure ") == 8 * " n + 0 ", \"\");" }'
+	} | tee "$log" | ${CC:-cc} -fsyntax-only -Icore/include -x c - && [ "$(wc -l <"$log")" -gt 5 ]
+	verdict "$1 is struct $2"
+}
+laid_out Statistics ash_statistics
+laid_out RawOptions ash_heap_options
+
+# passes NAME TESTS ARGUMENT...: cargo test with these, which runs so many tests at least.
+passes() {
+	name=$1 tests=$2
+	shift 2
+	(cd "$build/crate" && unset MAKEFLAGS MFLAGS; cargo test --offline "$@") >"$log" 2>&1 && ! grep -q '^warning' "$log" &&
+		ran=$(awk '/^test result: ok/ { n += $4 } /: ok$/ { n++ } END { print n + 0 }' "$log") && [ "$ran" -ge "$tests" ]
+	verdict "$name: ${ran:-no} tests"
+	[ "$status" = 0 ] || grep -E '^(error|warning|test .* FAILED|thread )' "$log" | head -n 10 | sed 's/^/     /'
+	ran=
+}
+
+# has TARGET: the toolchain has a standard library for it.
+has() {
+	[ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]
+}
+
+passes 'with glibc' 15
+if has x86_64-unknown-linux-musl && [ "$(uname -m)" = x86_64 ]; then
+	passes 'static with musl, as malloc, with threads' 3 --target x86_64-unknown-linux-musl --features override \
+		--test malloc --test threads
+	program=$(find "$build/crate/target/x86_64-unknown-linux-musl/debug/deps" -name 'threads-*' ! -name '*.d' | head -n 1)
+	[ -n "$program" ] && ! readelf -lW "$program" | grep -q INTERP
+	verdict 'static with musl: no interpreter'
+else
+	echo 'skip rust: static with musl: no x86_64-unknown-linux-musl'
+	passes 'as malloc' 2 --features override --test malloc
+fi
+passes 'for one thread' 1 --features single-thread --test single
+
+# ---- without a libc ----
+
+version=$(sed -n 's/^#define ASH_VERSION_[A-Z]* //p' core/include/ashlar.h | paste -s -d .)
+# Before 1.68 a program without std needs a nightly compiler for what happens without memory.
+minor=$(rustc --version | sed 's/^rustc 1\.\([0-9]*\).*/\1/')
+host=$(rustc -vV | sed -n 's/^host: //p')
+if [ "$minor" -lt 68 ] || [ "$host" != x86_64-unknown-linux-gnu ] || ! command -v clang >/dev/null; then
+	echo 'skip rust: without a libc: no rustc 1.68 for x86_64, or no clang'
+else
+	flags='-C linker=clang -C relocation-model=static'
+	for each in -fuse-ld=lld -nostdlib -static "$build/libashlar_start.a"; do
+		flags="$flags -C link-arg=$each"
+	done
+	# Of the package, outside of the tree.
+	apart=$(mktemp -d)
+	trap 'rm -rf "$apart"' EXIT
+	program=$apart/freestanding/target/$host/release/freestanding
+	(cd "$build/crate" && unset MAKEFLAGS MFLAGS && cargo package --offline --allow-dirty --no-verify --quiet) >"$log" 2>&1 &&
+		tar -xzf "$build/crate/target/package/ashlar-$version.crate" -C "$apart" && mv "$apart/ashlar-$version" "$apart/crate" &&
+		cp -r "$build/freestanding" "$apart" && rm -rf "$apart/freestanding/target" &&
+		(cd "$apart/freestanding" && RUSTFLAGS=$flags cargo build --offline --release --target "$host") >>"$log" 2>&1 &&
+		[ "$("$program")" = '3997 texts, 4000 in all, 0' ] && ! nm -u "$program" | grep -v ' w pthread_' | grep -q .
+	verdict 'without a libc, of the package unpacked elsewhere: threads, maps and strings'
+	grep -E '^error|undefined symbol' "$log" | head -n 10 | sed 's/^/     /'
+fi
+
+# ---- the package ----
+
+grep -q "^version = \"$version\"" tools/rust/Cargo.toml
+verdict 'the crate has the version of the library'
+(cd "$build/crate" && cargo package --offline --allow-dirty --list) >"$log" 2>&1
+for file in c/ashlar.c c/ashlar.h c/ashlar_heap.h c/ashlar_heap_file.h LICENSE README.md build.rs src/lib.rs src/heap.rs tests/global.rs; do
+	grep -qx "$file" "$log" || echo "     missing: $file"
+done | tee "$log.missing"
+[ ! -s "$log.missing" ] && grep -qx c/ashlar.c "$log" && ! grep -q '^target/' "$log"
+verdict 'the package is complete'
+exit $status

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* What libashlar-field.a has of its own: small heaps, costs, and misuse without a system. */
+#include "support/handler_at_step.h"
+#include "support/heap_in.h"
+#include "support/misuse.h"
+
+#define IN_ALL "it takes seconds, and is in build/tests/all"
+
+const struct rt_left_out rt_left_out[] = {
+	{"arena_interrupted_at_each_step", IN_ALL},
+	{"arena_survives_death_at_each_step", IN_ALL},
+	{"heap_in_fills_at_linear_cost", "field_worst_cases is about this library"},
+	{NULL, NULL},
+};
+
+/* The library writes nothing: the hook has the line. */
+void ash_on_misuse(const char *line)
+{
+	CHECK(line == ash_last_words);
+	rt_fprint(2, "%s", line);
+}
+
+TEST(field_small_heaps, 10)
+{
+	enum { GUARD = 0x5c, MOST = 4096, ROOM = 100 };
+	static unsigned char memory[MOST + 2 * ROOM];
+	size_t at, bytes, i, blocks, most;
+
+	CHECK(ash_heap_create_in(memory, 1023) == NULL);
+	for (bytes = 1024; bytes <= MOST; bytes = bytes * 5 / 4)
+		for (at = 0; at < ROOM; at++) {
+			struct ash_statistics st;
+			ash_heap *h;
+
+			memset(memory, GUARD, sizeof memory);
+			h = ash_heap_create_in(memory + at, bytes);
+			CHECK(h != NULL);
+			ash_heap_stats(h, &st);
+			CHECK(st.reserved + bytes / 65 + 512 >= bytes && st.reserved < bytes);
+			most = largest(h, bytes);
+			CHECK_EQ(most, st.reserved);
+			for (blocks = 0;; blocks++) {
+				char *p = ash_heap_alloc(h, 16);
+
+				if (p == NULL)
+					break;
+				memset(p, 1, 16);
+			}
+			CHECK_EQ(blocks, st.reserved / 16);
+			CHECK_EQ(ash_heap_check(h), 0);
+			for (i = 0; i < sizeof memory; i++)
+				CHECK(memory[i] == GUARD || (i >= at && i < at + bytes));
+		}
+}
+
+TEST(field_calls_that_find_nothing, 10)
+{
+	static char memory[4096];
+	ash_heap *h = ash_heap_create_in(memory, sizeof memory);
+	size_t flight = 0;
+
+	CHECK(ash_heap_root(h) == NULL);
+	ash_heap_set_root(h, memory);
+	CHECK(ash_heap_root(h) == memory);
+	CHECK(ash_heap_alloc(h, 100) != NULL);
+	CHECK_EQ(ash_heap_trim(h, 0), 0);
+	CHECK_EQ(ash_heap_recover(h), 0);
+	CHECK_EQ(ash_heap_release_owner(h, 1), 0);
+	ash_heap_thread_detach(h);
+	CHECK_EQ(ash_heap_usable_size(h, NULL), 0);
+	ash_heap_release(h, NULL);
+	ash_heap_release_sized(h, NULL, 5);
+	CHECK_EQ(ash_heap_good_size(h, 17), 32);
+	CHECK_EQ(ash_heap_good_size(h, SIZE_MAX), 0);
+	CHECK_EQ(ash_heap_walk(h, count_flight, &flight), 0);
+	CHECK_EQ(flight, 0);
+	ash_heap_destroy(NULL);
+	ash_heap_destroy(h);
+	h = ash_heap_create_in(memory, sizeof memory);
+	CHECK(h != NULL && ash_heap_root(h) == NULL);
+}
+
+/* ---- misuse ---- */
+
+static ash_heap *heap;
+
+static void release(void *p)
+{
+	ash_heap_release(heap, p);
+}
+
+static void release_wrong_size(void *p)
+{
+	ash_heap_release_sized(heap, p, 49);
+}
+
+static void resize(void *p)
+{
+	if (ash_heap_resize(heap, p, 50) != NULL)
+		rt_exit(7);
+}
+
+static void destroy(void *p)
+{
+	ash_heap_destroy(p);
+}
+
+static void alloc(void *p)
+{
+	if (ash_heap_alloc(p, 1) != NULL)
+		rt_exit(8);
+}
+
+static void expect(const char *call, void (*use)(void *), void *p, const char *fault)
+{
+	struct bad bad = {.p = p};
+
+	rt_format(bad.fault, sizeof bad.fault, "%s", fault);
+	misuse_expect(call, use, &bad);
+}
+
+TEST(field_misuse, 20)
+{
+	static _Alignas(64) char memory[4096], other[4096];
+	struct bad bad;
+	char *p, *q;
+
+	heap = ash_heap_create_in(memory, sizeof memory);
+	p = ash_heap_alloc(heap, 40);
+	q = ash_heap_alloc(heap, 1000);
+	bad_in(&bad, p, 8, "misaligned pointer", 48);
+	misuse_expect("heap_release", release, &bad);
+	bad_in(&bad, q, 992, "interior pointer", 1008);
+	misuse_expect("heap_release", release, &bad);
+	misuse_expect("heap_resize", resize, &bad);
+	bad_in(&bad, p, 0, "wrong size", 48);
+	misuse_expect("heap_release_sized", release_wrong_size, &bad);
+	expect("heap_release", release, other, "not a block of this heap");
+	expect("heap_resize", resize, memory, "not a block of this heap");
+	ash_heap_release(heap, p);
+	expect("heap_release", release, p, "double free");
+	expect("heap_resize", resize, p, "block already released");
+	ash_heap_destroy(heap);
+	expect("heap_...", alloc, heap, "heap already destroyed");
+	expect("heap_destroy", destroy, heap, "heap already destroyed");
+}
+
+/* ---- the costs in ashlar_heap.h, by instructions ---- */
+
+static size_t size_of_call;
+static void *block;
+
+static void call_alloc(void)
+{
+	block = ash_heap_alloc(heap, size_of_call);
+}
+
+static void call_release(void)
+{
+	ash_heap_release(heap, block);
+}
+
+static void call_resize(void)
+{
+	block = ash_heap_resize(heap, block, size_of_call);
+}
+
+static void never(void)
+{
+}
+
+static size_t instructions(void (*call)(void))
+{
+	(void)with_act_at(SIZE_MAX, call);
+	return boundary;
+}
+
+TEST(field_worst_cases, 60)
+{
+	static char memory[64 << 10];
+	void *p, *last = NULL;
+	size_t words, cost[5] = {0}, alloc_most, give_most, i;
+	struct ash_statistics st;
+
+	step_begin(never);
+	for (i = 0; i < 3; i++) {
+		size_t bytes = (size_t)4096 << 2 * i;
+		bool odd = false;
+
+		heap = ash_heap_create_in(memory, bytes);
+		ash_heap_stats(heap, &st);
+		words = (st.reserved / 16 + 31) / 32;
+		/* Every second granule is free, and the next search begins in the middle. */
+		while ((p = ash_heap_alloc(heap, 16)) != NULL) {
+			*(void **)p = last;
+			last = p;
+		}
+		for (; last != NULL; last = p, odd = !odd) {
+			p = *(void **)last;
+			if (odd)
+				ash_heap_release(heap, last);
+		}
+		size_of_call = 32;
+		cost[0] = instructions(call_alloc);
+		CHECK(block == NULL);
+		/* All of it as one block. */
+		heap = ash_heap_create_in(memory, bytes);
+		size_of_call = st.reserved;
+		cost[1] = instructions(call_alloc);
+		CHECK(block != NULL);
+		size_of_call = 1;
+		cost[2] = instructions(call_resize);
+		size_of_call = st.reserved;
+		cost[3] = instructions(call_resize);
+		CHECK(block != NULL);
+		cost[4] = instructions(call_release);
+		CHECK_EQ(largest(heap, bytes), st.reserved);
+		rt_print("     %zu KiB, %zu words: full %zu, alloc %zu, shrink %zu, grow %zu, release "
+			 "%zu instructions\n",
+			 bytes / KIB, words, cost[0], cost[1], cost[2], cost[3], cost[4]);
+		alloc_most = 200 + 500 * words;
+		give_most = 200 + 70 * words;
+		CHECK(cost[0] <= alloc_most && cost[1] <= alloc_most);
+		CHECK(cost[2] <= give_most && cost[3] <= give_most && cost[4] <= give_most);
+	}
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Adopting: which slabs of vacant records are found.  And which class a full inbox tells of. */
+#include "thread/adopt.h"
+
+#include "inner/slots.h"
+#include "memory.h"
+#include "thread/collect.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
+
+enum { SIZE = 200, BLOCKS = 400 };
+
+static void *left[BLOCKS];
+static struct rt_barrier together;
+
+static void leave(void *live)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		CHECK((left[i] = ash_alloc(SIZE)) != NULL);
+	if (live != NULL) {
+		rt_barrier_wait(&together);
+		rt_barrier_wait(&together);
+	}
+}
+
+static size_t partial_slabs(unsigned class)
+{
+	const struct slab *s;
+	size_t n = 0;
+
+	for (s = seat.self->lists[class].partial.head; s != NULL; s = s->next)
+		n++;
+	return n;
+}
+
+/* True: a slab was moved. */
+static bool adopts(unsigned class, bool all)
+{
+	size_t before = partial_slabs(class);
+
+	adopt_slabs(seat.self, class, all);
+	return partial_slabs(class) > before;
+}
+
+/* By the inbox, or by a look at all slabs where no entry was made; full ones are left alone. */
+TEST(adopt_what_others_released, 10)
+{
+	struct slab *first, *second;
+	unsigned class;
+	struct slot_ref at;
+
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(leave, NULL));
+	at = place_of(left[0]);
+	first = at.slab;
+	second = place_of(left[first->slots]).slab;
+	class = first->class;
+	CHECK(second != first && place_of(left[first->slots + second->slots - 1]).slab == second);
+	seat.self->slabs_seen = 5;
+	CHECK(adopts(class, true)); /* the last one has free slots */
+	CHECK_EQ(seat.self->slabs_seen, 5 + 3); /* of them the next look at all depends: refill_bin */
+	CHECK(!adopts(class, true));
+	CHECK(!owner_has(seat.self, first) && !owner_has(seat.self, second));
+	ash_release(left[first->slots]);
+	CHECK_EQ(second->owner & OWNER_PENDING, OWNER_PENDING);
+	set_bit_seq_cst(first->remote, at.index);
+	CHECK(adopts(class, false));
+	CHECK(owner_has(seat.self, second) && !owner_has(seat.self, first));
+	CHECK(!adopts(class, false));
+	CHECK(adopts(class, true));
+	CHECK(owner_has(seat.self, first));
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* In a child of fork vanished threads have current slabs. */
+TEST(adopt_a_current_slab, 10)
+{
+	struct rt_thread *thread;
+	struct slab *last;
+	long pid;
+
+	ash_release(ash_alloc(1));
+	together.count = 2;
+	thread = rt_thread_start(leave, &together);
+	rt_barrier_wait(&together);
+	last = place_of(left[BLOCKS - 1]).slab;
+	pid = rt_fork();
+	if (pid == 0) {
+		ash_release(ash_alloc(9000)); /* settles */
+		CHECK(!owner_has(seat.self, last));
+		CHECK(adopts(last->class, false));
+		CHECK(owner_has(seat.self, last));
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	rt_barrier_wait(&together);
+	rt_thread_join(thread);
+}
+
+TEST(inner_inbox_full_tells_the_class, 10)
+{
+	static struct owner o;
+	static struct slab s;
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++) {
+		memset(o.pending_slabs, 1, sizeof o.pending_slabs);
+		memset(o.pending_classes, 0, sizeof o.pending_classes);
+		s.class = (uint8_t)class;
+		inbox_notify(&o, &s);
+		CHECK_EQ(o.pending_classes[class / 64], (uint64_t)1 << class % 64);
+		CHECK_EQ(o.pending_classes[1 - class / 64], 0);
+	}
+}
+
+/* All classes and the lists of each, once: of the number the next look at all depends. */
+TEST(inner_collect_all_sees_each_slab_once, 10)
+{
+	struct owner *o;
+	const struct slab *s;
+	unsigned class, n = 0;
+
+	for (size_t i = 0; i < 10000; i++)
+		CHECK(ash_alloc(i % 2 == 0 ? 8 : 5000) != NULL);
+	ash_release(ash_alloc(40000));
+	ash_release(ash_alloc(50000));
+	o = seat.self;
+	CHECK(o->spare_count > 0 && o->lists[0].full.head != NULL);
+	collect_all(o);
+	for (class = 0; class < CLASSES; class++) {
+		for (s = o->lists[class].partial.head; s != NULL; s = s->next)
+			n++;
+		for (s = o->lists[class].full.head; s != NULL; s = s->next)
+			n++;
+	}
+	CHECK_EQ(o->slabs_seen, n);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the first call of a forked child costs: one walk over the heap, however many records have
+ * to be rebuilt, and no write to slabs of records that are right.
+ */
+#include "ashlar.h"
+#include "pages.h"
+#include "rt.h"
+#include "support/handler_at_step.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+
+enum { OWN = 60, SLABS = 100, LARGE = 300000, FEW = 2, MORE = 8, MANY = 24 };
+
+static struct rt_barrier together;
+static size_t slabs_each;
+
+/* Has its slabs, and vanishes in the child. */
+static void stays(__attribute__((unused)) void *argument)
+{
+	for (size_t i = 0; i < slabs_each; i++)
+		CHECK(ash_alloc(LARGE) != NULL);
+	ash_release(ash_alloc(100));
+	rt_barrier_wait(&together);
+	for (;;)
+		rt_sleep(1000000000);
+}
+
+static void start_one(void)
+{
+	together.count = 2;
+	CHECK(rt_thread_start(stays, NULL) != NULL);
+	rt_barrier_wait(&together);
+}
+
+static void nothing(void)
+{
+}
+
+static void first_call(void)
+{
+	CHECK(ash_alloc(9000) != NULL);
+}
+
+/* All other records as if their threads stopped while they changed lists. */
+static void all_are_building(void)
+{
+	for (struct owner *o = heap_default.owners; o != NULL; o = o->next)
+		if (o != seat.self)
+			o->building = 1;
+}
+
+/* The instructions of a child's first call. */
+static size_t steps_of_first_call(size_t *shared)
+{
+	long pid = rt_fork();
+
+	if (pid == 0) {
+		all_are_building();
+		step_begin(nothing);
+		(void)with_act_at(SIZE_MAX, first_call);
+		*shared = boundary;
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	return *shared;
+}
+
+TEST(fork_cost_is_one_walk, 60)
+{
+	size_t *shared = pages_reserve(PAGE_MOST, PAGE_MOST, PAGES_SHARED), threads, few, many;
+
+	trap_need();
+	for (size_t i = 0; i < OWN; i++)
+		CHECK(ash_alloc(LARGE) != NULL);
+	for (threads = 0; threads < FEW; threads++)
+		start_one();
+	few = steps_of_first_call(shared);
+	for (; threads < MORE; threads++)
+		start_one();
+	many = steps_of_first_call(shared);
+	rt_print("     %zu instructions for %u records, %zu for %u\n", few, FEW, many, MORE);
+	CHECK(few > 10000);
+	CHECK(many < 3 * few);
+}
+
+TEST(fork_cost_is_no_copy_of_the_heap, 60)
+{
+	size_t *shared = pages_reserve(PAGE_MOST, PAGE_MOST, PAGES_SHARED), faults;
+	long pid;
+
+	if (rt_under_qemu())
+		rt_skip("an emulator has faults of its own");
+	slabs_each = SLABS;
+	(void)ash_alloc(100);
+	for (size_t i = 0; i < MANY; i++)
+		start_one();
+	pid = rt_fork();
+	if (pid == 0) {
+		faults = rt_faults();
+		CHECK(ash_alloc(9000) != NULL);
+		*shared = rt_faults() - faults;
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	rt_print("     %zu faults for %u records of %u slabs\n", *shared, MANY, SLABS);
+	/* The records themselves have a few pages each. */
+	CHECK(*shared < MANY * SLABS / 4);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A release into a slab of the thread's own that was full, also one into which others have
+ * released.  While the release changes lists, the record is marked (owner_begin): a child of fork
+ * that takes the record over rebuilds it then.
+ */
+#include "inner/slots.h"
+#include "support/handler_at_step.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
+
+enum { SIZE = 3000, APART = 50, BLOCKS = 150 * APART };
+
+static char *blocks[BLOCKS], *next;
+static size_t looks;
+
+static bool list_is_right(const struct slabs *l, bool some_free)
+{
+	const struct slab *s, *before = NULL;
+
+	for (s = l->head; s != NULL; before = s, s = s->next)
+		if (s->previous != before || slab_is_ready(s) != some_free)
+			return false;
+	return l->tail == before;
+}
+
+static void look(void)
+{
+	const struct owner *o = seat.self;
+	unsigned class = class_of(SIZE);
+
+	if ((o->building & 1) != 0)
+		return;
+	looks++;
+	CHECK(list_is_right(&o->lists[class].full, false));
+	CHECK(list_is_right(&o->lists[class].partial, true));
+}
+
+static void release(void)
+{
+	ash_release(next);
+}
+
+static void make_entry(struct slot_ref at)
+{
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
+	inbox_notify(seat.self, at.slab);
+}
+
+static void at_steps(bool entries)
+{
+	struct slot_ref at;
+	bool more = true;
+	size_t i, k = 0;
+
+	for (i = 0; i < BLOCKS; i++)
+		CHECK((blocks[i] = ash_alloc(SIZE)) != NULL);
+	for (i = 0; more && i + APART < BLOCKS; i += APART, k += 3) {
+		at = place_of(blocks[i]);
+		CHECK(!slab_is_ready(at.slab) && seat.self->bins[at.slab->class].slab != at.slab);
+		if (entries)
+			make_entry(at);
+		next = place_of(blocks[i + 1]).slab == at.slab ? blocks[i + 1] : blocks[i - 1];
+		seat.self->pending_releases = 0;
+		more = with_act_at(k, release);
+		CHECK_EQ(seat.self->building, 0);
+		look();
+	}
+	CHECK(!more && looks > 10);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(pending_release_says_that_it_changes_lists, 20)
+{
+	step_begin(look);
+	at_steps(true);
+	at_steps(false);
+}

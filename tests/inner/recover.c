@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recovery (shm/recover.h) reads what the dead held, and not the heap: the records of slabs that
+ * others have are not to be read while it runs.
+ */
+#include "shm/recover.h"
+
+#include "ashlar_heap.h"
+#include "backend/map.h"
+#include "front/slot.h"
+#include "heaps/instance.h"
+#include "life.h"
+#include "rt.h"
+#include "shm/intent.h"
+#include "shm/seats.h"
+#include "syscall.h"
+
+enum { SIGKILL = 9, PROT_NONE = 0, PROT_BOTH = 3, CHUNKS = 8 };
+
+static ash_heap *heap;
+
+/* The whole pages of the records of a chunk that is full of this process's slabs. */
+static char *records(size_t *bytes)
+{
+	struct region *r = region_first(heap_of(heap));
+	uintptr_t from = (uintptr_t)region_chunk(r, CHUNKS / 2), to = from + r->stride;
+
+	from += -from & (PAGE_SIZE - 1);
+	to -= to & (PAGE_SIZE - 1);
+	*bytes = to > from ? to - from : 0;
+	return (char *)from; /* NOLINT: an address */
+}
+
+static void open_heap(void)
+{
+	heap = ash_heap_create_shared((CHUNKS + 256) * 2 * MIB, NULL);
+	CHECK(heap != NULL);
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	while (map_find(ash_heap_alloc(heap, 4000))->index < CHUNKS - 2)
+		;
+}
+
+/* How a process dies whose calls on blocks and units have all ended, or have not yet begun. */
+static void holds_blocks(void)
+{
+	CHECK(ash_heap_alloc(heap, 100) != NULL && ash_heap_alloc(heap, 3000) != NULL);
+}
+
+static void in_flight(void)
+{
+	/* Of a slab that gets its first free slot by it. */
+	void *p[64];
+	unsigned i;
+
+	for (i = 0; i < 64; i++)
+		p[i] = ash_heap_alloc(heap, 9000);
+	ash_heap_set_root(heap, p[0]);
+	store_release(&seats_self(heap_of(heap))->flight, (uint64_t)(uintptr_t)p[0]);
+}
+
+static void has_drafts(void)
+{
+	CHECK(ash_heap_draft(heap, 100) != NULL && ash_heap_draft(heap, 40000) != NULL);
+}
+
+static void dies(void (*how)(void), unsigned left)
+{
+	struct ash_statistics before, after;
+	size_t bytes;
+	char *at = records(&bytes);
+	long pid;
+
+	ash_heap_stats(heap, &before);
+	pid = rt_fork();
+	if (pid == 0) {
+		how();
+		(void)arch_kill(arch_getpid(), SIGKILL);
+	}
+	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
+	CHECK(bytes > 0);
+	CHECK_EQ(arch_mprotect(at, bytes, PROT_NONE), 0);
+	CHECK_EQ(ash_heap_recover(heap), 1);
+	CHECK_EQ(arch_mprotect(at, bytes, PROT_BOTH), 0);
+	ash_heap_stats(heap, &after);
+	CHECK_EQ(after.blocks, before.blocks + left);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(recover_reads_what_the_dead_held, 20)
+{
+	struct slot_ref at;
+
+	open_heap();
+	dies(holds_blocks, 2);
+	dies(in_flight, 63);
+	/* Its slab was full, and is found by the next allocation from the record. */
+	CHECK(slot_find(map_find(ash_heap_root(heap)), ash_heap_root(heap), &at));
+	CHECK(!slot_is_taken(&at) && slab_is_ready(at.slab));
+	dies(has_drafts, 0);
+}
+
+/* A vacant record has no bins: the next thread that takes it over, and attaching, rely on it. */
+TEST(recover_leaves_no_bins, 20)
+{
+	struct owner *o;
+	unsigned class;
+	long pid;
+
+	open_heap();
+	pid = rt_fork();
+	if (pid == 0) {
+		holds_blocks();
+		(void)arch_kill(arch_getpid(), SIGKILL);
+	}
+	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
+	CHECK_EQ(ash_heap_recover(heap), 1);
+	for (o = heap_of(heap)->owners; o != NULL; o = o->next)
+		for (class = 0; class < CLASSES && o->state == OWNER_VACANT; class++)
+			CHECK(o->bins[class].slab == NULL && o->bins[class].word == 0 && o->spare_count == 0);
+}
+
+/* More than 1024 processes at once: each has a record, and all are recovered. */
+TEST(recover_of_many_processes, 120)
+{
+	enum { MANY = 1100 };
+	static long pid[MANY];
+	uint64_t *word;
+	unsigned i, n = rt_under_qemu() ? 20 : MANY;
+
+	open_heap();
+	word = ash_heap_zalloc(heap, 3, sizeof *word); /* allocated; without a record; go */
+	for (i = 0; i < n; i++) {
+		pid[i] = rt_fork();
+		CHECK(pid[i] >= 0);
+		if (pid[i] > 0)
+			continue;
+		(void)fetch_add_relaxed(&word[1], ash_heap_alloc(heap, 8) == NULL || seats_self(heap_of(heap)) == NULL);
+		(void)fetch_add_acq_rel(&word[0], 1); /* pairs with the load below: the counts are complete */
+		while (load_relaxed(&word[2]) == 0)
+			rt_sleep(10 * 1000 * 1000);
+		rt_exit(0);
+	}
+	while (load_acquire(&word[0]) < n)
+		rt_sleep(1000 * 1000);
+	CHECK_EQ(word[1], 0);
+	store_relaxed(&word[2], 1);
+	for (i = 0; i < n; i++)
+		CHECK_EQ(rt_wait(pid[i]), 0);
+	CHECK_EQ(ash_heap_recover(heap), n);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* ashlar-look: the heaps that a program created, shared, in a file, and in memory of its own. */
+#include "ashlar_heap.h"
+#include "program/look_target.h"
+
+static int shared_file;
+
+static void heaps(void)
+{
+	ash_heap *h[3] = {ash_heap_create(NULL), ash_heap_create_shared(4 * CHUNK_SIZE, NULL),
+			  ash_heap_create_file(shared_file, 4 * CHUNK_SIZE, NULL)};
+	unsigned i, k;
+
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 100u + i; k++)
+			CHECK(ash_heap_alloc(h[i], 1000 + 1000 * i) != NULL);
+	book->block = ash_heap_alloc(h[0], 70);
+	book->ready = 1;
+	book_wait(&book->go);
+}
+
+TEST(look_heaps, 20)
+{
+	struct arch_stat before, after;
+	char path[64];
+	long pid;
+
+	book_make();
+	shared_file = (int)arch_memfd_create("look", 0);
+	CHECK(shared_file >= 0);
+	pid = target_start(heaps);
+	CHECK_EQ(arch_fstat(shared_file, &before), 0);
+	CHECK_EQ(look_process(pid, "--json"), 0);
+	CHECK_EQ(times("\"shared\": false"), 2); /* with the default heap */
+	CHECK_EQ(times("\"shared\": true"), 2);
+	CHECK_EQ(look_row(1024, "taken"), 100);
+	CHECK_EQ(look_row(2048, "taken"), 101);
+	CHECK_EQ(look_row(3072, "taken"), 102);
+	CHECK_EQ(look_row(80, "taken"), 1);
+	/* The file alone, while the process works on, and when it has ended. */
+	rt_format(path, sizeof path, "/proc/%ld/fd/%d", arch_getpid(), shared_file);
+	CHECK_EQ(look_run(path, "--json", NULL), 0);
+	CHECK_EQ(times("\"shared\": true"), 1);
+	/* Reading a hole of such a file by its mapping would fill it. */
+	CHECK(arch_fstat(shared_file, &after) == 0 && after.blocks == before.blocks);
+	CHECK_EQ(look_row(3072, "taken"), 102);
+	CHECK_EQ(look_row(1024, "taken"), 0);
+	CHECK_EQ(times("\"is\": \"alive\", "), 1);
+	book->go = 1;
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(look_run(path, "--json", NULL), 0);
+	CHECK_EQ(look_row(3072, "taken"), 102);
+	CHECK_EQ(times("\"is\": \"ended\", "), 1);
+}
+
+/* ---- in the program's memory ---- */
+
+enum { ARENA_BYTES = 1 << 20, ARENA_BLOCKS = 500 };
+static char arena_memory[ARENA_BYTES];
+
+static int add_block(void *unused, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)unused, (void)block, (void)owner;
+	book->taken[0]++;
+	book->taken[1] += size;
+	return 0;
+}
+
+/* One in static memory, one in a block of the default heap, one whose memory is something else by now. */
+static void arenas(void)
+{
+	static char gone[ARENA_BYTES];
+	ash_heap *h[3] = {ash_heap_create_in(arena_memory, ARENA_BYTES),
+			  ash_heap_create_in(ash_alloc(200000), 200000), ash_heap_create_in(gone, ARENA_BYTES)};
+	void *p[ARENA_BLOCKS];
+	unsigned i;
+
+	for (i = 0; i < ARENA_BLOCKS; i++)
+		CHECK((p[i] = ash_heap_alloc(h[0], 1 + i * 3 % 900)) != NULL);
+	for (i = 0; i < ARENA_BLOCKS; i += 3)
+		ash_heap_release(h[0], p[i]);
+	CHECK(ash_heap_alloc(h[1], 5000) != NULL);
+	CHECK(ash_heap_walk(h[0], add_block, NULL) == 0);
+	book->block = p[100];
+	book->size = ash_heap_usable_size(h[0], p[100]);
+	memset(gone, 0x5a, sizeof gone);
+	book->ready = 1;
+	book_wait(&book->go);
+}
+
+TEST(look_arenas, 20)
+{
+	char line[96], number[16], *first, *p;
+	size_t lines = 0;
+	long pid;
+
+	book_make();
+	pid = target_start(arenas);
+	CHECK_EQ(look_process(pid, "--json"), 0);
+	CHECK_EQ(look_figure(look_text, "damaged"), 0);
+	first = rt_strstr(look_text, "\"arenas\"");
+	CHECK(first != NULL);
+	CHECK_EQ(look_figure(first, "blocks"), book->taken[0]);
+	CHECK_EQ(look_figure(first, "block_bytes"), book->taken[1]);
+	CHECK(look_figure(first, "bytes") > ARENA_BYTES * 63 / 64 - 1000);
+	CHECK(look_figure(first, "longest") > ARENA_BYTES / 2 && look_figure(first, "longest") < ARENA_BYTES * 63 / 64);
+	first = rt_strstr(rt_strstr(first, "}"), "{"); /* the second one */
+	CHECK(first != NULL && look_figure(first, "blocks") == 1 && look_figure(first, "block_bytes") == 5008);
+	CHECK(rt_strstr(first + 1, "{") == NULL);
+	rt_format(number, sizeof number, "%ld", pid);
+	CHECK_EQ(look_run(number, "--blocks", NULL), 0);
+	for (p = look_text; (p = rt_strstr(p, "  in 0x")) != NULL; p++)
+		lines++;
+	CHECK_EQ(lines, book->taken[0] + 1);
+	rt_format(line, sizeof line, "0x%012lx %10zu  in 0x%lx", (unsigned long)(uintptr_t)book->block, book->size,
+		  (unsigned long)(uintptr_t)arena_memory);
+	CHECK(rt_strstr(look_text, line) != NULL);
+	rt_format(line, sizeof line, "0x%lx", (unsigned long)(uintptr_t)book->block + 3);
+	CHECK_EQ(look_run(number, "--find", line), 0);
+	rt_format(line, sizeof line, "in a block of %zu bytes", book->size);
+	CHECK(rt_strstr(look_text, line) != NULL && rt_strstr(look_text, "offset 3 in it") != NULL);
+	CHECK_EQ(look_run(number, NULL, NULL), 0);
+	CHECK(rt_strstr(look_text, "heap in the program's memory at 0x") != NULL);
+	book->go = 1;
+	CHECK_EQ(rt_wait(pid), 0);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples (ashlar_sample.h): which blocks are told of, and that each release of one is. */
+#include "ashlar.h"
+#include "ashlar_sample.h"
+#include "rt.h"
+
+enum { SIGALRM = 14 };
+
+/* What the hooks told this thread last, and how much all threads. */
+static _Thread_local struct {
+	char *p;
+	size_t size;
+	char *gone;
+	bool allocates, inside;
+} told;
+static size_t takes, releases;
+extern void (*sample_also)(void *p, size_t size);
+extern void (*sample_also_gone)(void *p);
+/* What the other files want to know. */
+void (*sample_also)(void *p, size_t size);
+void (*sample_also_gone)(void *p);
+
+void ash_on_sample(void *p, size_t size)
+{
+	told.p = p;
+	told.size = size;
+	__atomic_fetch_add(&takes, 1, __ATOMIC_RELAXED);
+	if (sample_also != NULL)
+		sample_also(p, size);
+	if (told.allocates) {
+		void *mine = ash_alloc(size % 2000), *large = ash_alloc(100000);
+
+		CHECK(told.p == p && mine != NULL && large != NULL);
+		told.inside = true; /* blocks above 32 KiB are told of, samples or not */
+		ash_release(large);
+		ash_release(mine);
+		told.inside = false;
+	}
+}
+
+void ash_on_sample_release(void *p)
+{
+	if (sample_also_gone != NULL)
+		sample_also_gone(p);
+	if (told.inside)
+		return;
+	told.gone = p;
+	__atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED);
+}
+
+/* With a distance of 1 each block of so many bytes is a sample: 64 * ln 2 is the longest gap. */
+enum { SURE = 48 };
+
+static void expect_sample(void *p)
+{
+	CHECK(p != NULL && told.p == p);
+	CHECK_EQ(told.size, ash_usable_size(p));
+	told.p = NULL;
+}
+
+static void release_sample(void *p)
+{
+	told.gone = NULL;
+	ash_release(p);
+	CHECK(told.gone == p);
+}
+
+static size_t random_size(struct rt_random *r)
+{
+	return SURE + rt_below(r, (size_t)16 << rt_below(r, 18));
+}
+
+/* Every call that allocates, of all kinds of blocks. */
+static void *allocate(struct rt_random *r)
+{
+	size_t size = random_size(r);
+	char *p;
+
+	switch (rt_below(r, 4)) {
+	case 0:
+		p = ash_zalloc(1, size);
+		for (size_t i = 0; i < size; i += 1 + i / 2)
+			CHECK(p[i] == 0);
+		break;
+	case 1:
+		p = ash_aligned_alloc((size_t)16 << rt_below(r, 18), size);
+		break;
+	default:
+		p = ash_alloc(size);
+	}
+	expect_sample(p);
+	memset(p, 1, size < 5000 ? size : 5000);
+	return p;
+}
+
+static void resize(struct rt_random *r, void **p)
+{
+	size_t have = ash_usable_size(*p), size = random_size(r);
+	void *old = *p;
+
+	told.gone = NULL;
+	*p = ash_resize(old, size);
+	CHECK(*p != NULL);
+	if (have > MIB || *p != old) {
+		CHECK(told.gone == old);
+		expect_sample(*p);
+	} else {
+		CHECK(told.gone == NULL && told.p == NULL);
+	}
+}
+
+enum { LIVE = 100, STEPS = 3000 };
+
+static void work(void *seed)
+{
+	void *p[LIVE] = {NULL};
+	struct rt_random r;
+
+	rt_seed(&r, (uintptr_t)seed);
+	ash_sample_every(1);
+	for (unsigned i = 0; i < STEPS; i++) {
+		void **at = &p[rt_below(&r, LIVE)];
+
+		if (*at == NULL) {
+			*at = allocate(&r);
+		} else if (rt_below(&r, 3) == 0) {
+			resize(&r, at);
+		} else {
+			release_sample(*at);
+			*at = NULL;
+		}
+	}
+	for (unsigned i = 0; i < LIVE; i++)
+		if (p[i] != NULL)
+			release_sample(p[i]);
+}
+
+TEST(sample_each_block, 20)
+{
+	struct ash_statistics st;
+
+	work((void *)1);
+	ash_stats(&st);
+	CHECK(st.blocks == 0 && ash_check() == 0);
+	CHECK(takes >= STEPS / 3 && takes == releases);
+}
+
+TEST(sample_hook_allocates, 20)
+{
+	size_t before;
+
+	told.allocates = true;
+	work((void *)2);
+	before = takes;
+	told.allocates = false;
+	work((void *)2);
+	CHECK(takes == 2 * before); /* nothing that the hook allocated */
+}
+
+TEST(sample_of_threads, 20)
+{
+	struct rt_thread *t[4];
+
+	for (size_t i = 0; i < 4; i++)
+		CHECK((t[i] = rt_thread_start(work, (void *)(i + 3))) != NULL);
+	for (size_t i = 0; i < 4; i++)
+		rt_thread_join(t[i]);
+	CHECK(takes == releases && ash_check() == 0);
+}
+
+static void *passed[LIVE];
+
+static void release_passed(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < LIVE; i++)
+		release_sample(passed[i]);
+}
+
+TEST(sample_released_by_another_thread, 10)
+{
+	struct rt_random r;
+
+	rt_seed(&r, 7);
+	ash_sample_every(1);
+	for (unsigned i = 0; i < LIVE; i++)
+		passed[i] = allocate(&r);
+	rt_thread_join(rt_thread_start(release_passed, NULL));
+	CHECK(takes == LIVE && releases == LIVE && ash_check() == 0);
+}
+
+TEST(sample_none, 10)
+{
+	ash_sample_every(0);
+	for (unsigned i = 0; i < 10000; i++)
+		ash_release(ash_alloc(i));
+	CHECK_EQ(takes, 0);
+	ash_sample_every(1);
+	ash_release(ash_alloc(1000));
+	CHECK_EQ(takes, 1);
+}
+
+static size_t handled;
+
+static void handler(int number, void *info, void *context)
+{
+	static void *p;
+
+	(void)number, (void)info, (void)context;
+	ash_release(p);
+	p = ash_alloc(100 + handled % 3 * 50000);
+	handled++;
+}
+
+TEST(sample_in_handlers, 20)
+{
+	void *p[LIVE] = {NULL};
+	struct rt_random r;
+
+	rt_seed(&r, 8);
+	ash_sample_every(100);
+	rt_signal(SIGALRM, handler);
+	rt_timer(200);
+	for (unsigned i = 0; i < 20000 || handled < 50; i++) {
+		void **at = &p[rt_below(&r, LIVE)];
+
+		*at = *at == NULL ? ash_alloc(rt_below(&r, 3000)) : ash_resize(*at, rt_below(&r, 3000));
+	}
+	rt_timer(0);
+	for (unsigned i = 0; i < LIVE; i++)
+		ash_release(p[i]);
+	CHECK_EQ(ash_check(), 0);
+	CHECK(takes > 1000 && releases > 1000);
+}
+
+/* A child goes on with its copy. */
+TEST(sample_in_a_child, 10)
+{
+	void *p;
+	long child;
+
+	ash_sample_every(1);
+	p = ash_alloc(100);
+	child = rt_fork();
+	if (child == 0) {
+		release_sample(p);
+		work((void *)9);
+		rt_exit(takes == releases && ash_check() == 0 ? 0 : 1);
+	}
+	CHECK_EQ(rt_wait(child), 0);
+	release_sample(p);
+}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+# Sourced by scripts of tests/check that run what a document shows.  They set `subject`, and
+# BUILD is the build folder; `build` is its absolute path afterwards, and `folder` a temporary one.
+#
+#	```LANGUAGE FILE	a program or another file, to be saved as FILE
+#	```sh run [TOOL]	commands; skipped where TOOL is not installed or, a compiler of C or
+#				C++, finds no headers.  What follows "  # " is what they print.
+# shellcheck shell=sh disable=SC2034,SC2154
+
+top=$(pwd)
+build=${BUILD:-build}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+. tests/support/verdict.sh
+
+# A tree as after make, in which the programs may leave their files.
+tree=$folder/tree
+mkdir -p "$tree/build"
+case $build in /*) ;; *) build=$top/$build ;; esac
+for file in "$top"/* "$build"/*; do
+	case $file in
+	"$top/build") ;;
+	"$build"/*) ln -s "$file" "$tree/build/" ;;
+	*) ln -s "$file" "$tree/" ;;
+	esac
+done
+
+# Programs go to their places in the tree, commands to N.sh, and what these print to N.prints.
+extract() {
+	awk -v tree="$tree" -v folder="$folder" '
+	/^```/ && out != "" { close(out); out = ""; next }
+	/^```sh run/ {
+		out = folder "/" ++n ".sh"
+		print $3 >(folder "/" n ".tool")
+		next
+	}
+	/^```[a-z]+ / {
+		out = tree "/" $2
+		print $2 >(folder "/programs")
+		place = out
+		sub(/\/[^\/]*$/, "", place)
+		system("mkdir -p " place)
+		next
+	}
+	out != "" { print >out }
+	' "$1"
+	for script in "$folder"/*.sh; do
+		sed -n 's/^.*[^ ].*  # //p' "$script" >"${script%.sh}.prints"
+	done
+}
+
+# is_usable TOOL: it is there, and a compiler finds the headers of its library.
+is_usable() {
+	case $1 in
+	*++) echo '#include <cstdio>' | "$1" -x c++ -c - -o "$folder/empty.o" 2>/dev/null ;;
+	cc | *-gcc | clang) echo '#include <stdio.h>' | "$1" -x c -c - -o "$folder/empty.o" 2>/dev/null ;;
+	rust-musl) [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/x86_64-unknown-linux-musl/lib" ] ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
+# run_document FILE: all of its commands, in their order.
+run_document() {
+	number=1
+	while [ -f "$folder/$number.sh" ]; do
+		script=$folder/$number.sh
+		read -r tool <"$folder/$number.tool"
+		name="commands $number ($(sed -n 's/^.* -o build\///p; s/^make .*/&/p' "$script" | head -n 1))"
+		if [ -n "$tool" ] && ! is_usable "$tool"; then
+			echo "skip $subject: $name: $tool is not here, or finds no library"
+		else
+			(cd "$tree" && sh -eu "$script") >"$folder/printed" 2>"$folder/errors" </dev/null &&
+				! grep -q 'warning' "$folder/errors"
+			verdict "$name run, without a warning"
+			[ $status = 0 ] || sed 's/^/     /' "$folder/errors"
+			# What make says, should it have something to do, is no output of the programs.
+			grep -vE '^(CC|AS|AR|LINK|MAKE|COPY) |^make' "$folder/printed" >"$folder/said"
+			cmp -s "$folder/said" "$folder/$number.prints"
+			verdict "$name print what $1 says"
+			diff "$folder/$number.prints" "$folder/said" | sed 's/^/     /'
+		fi
+		number=$((number + 1))
+	done
+}

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+#include "support/step_over_none.h"

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libashlar-core.a: the allocator without a system call, on the system of array.c; beside
+ * these, the ordinary tests of the default heap run on it.
+ */
+#include "ashlar_heap.h"
+#include "ashlar_system.h"
+#include "rt.h"
+#include "support/misuse.h"
+#include "syscall.h"
+#include "system/array.h"
+
+enum { BLOCKS = 3000 };
+
+#define NO_FORK "the system of this program knows no fork"
+
+const struct rt_left_out rt_left_out[] = {
+	{"aligned_moves_without_faults", "the system of this program moves no pages"},
+	{"fork_in_the_middle_of_threads", NO_FORK},
+	{"signal_handlers_fork", NO_FORK},
+	{NULL, NULL},
+};
+
+/* Misuse is written by the program, without its own hook. */
+void ash_system_write(const char *line, size_t length)
+{
+	(void)arch_write(2, line, length);
+}
+
+/* ---- no system call ---- */
+
+/* All calls of the default heap and of heaps; status 0: all was right. */
+static int use_all(uint64_t seed)
+{
+	static struct {
+		char *p;
+		size_t size;
+	} block[BLOCKS];
+	static char memory[100000];
+	struct ash_statistics st;
+	struct rt_random random;
+	struct ash_block found;
+	ash_heap *heaps[2];
+	size_t i, n;
+
+	rt_seed(&random, seed);
+	for (n = 0; n < 60000; n++) {
+		size_t size = rt_below(&random, (size_t)8 << rt_below(&random, n % 64 == 0 ? 19 : 10));
+		char *p;
+
+		i = rt_below(&random, BLOCKS);
+		p = block[i].p;
+		if (p == NULL) {
+			p = n % 3 == 0	 ? ash_zalloc(1, size)
+			    : n % 7 == 0 ? ash_aligned_alloc(4096, size)
+					 : ash_alloc(size);
+			if (p == NULL || (n % 3 == 0 && size > 0 && (p[0] != 0 || p[size - 1] != 0)))
+				return 1;
+		} else if (block[i].size > 0 &&
+			   (p[0] != (char)i || p[block[i].size - 1] != (char)i)) {
+			return 2;
+		} else if (n % 4 == 0) {
+			p = ash_resize(p, size);
+			if (p == NULL)
+				return 3;
+		} else {
+			ash_release(p);
+			p = NULL;
+		}
+		block[i].p = p;
+		block[i].size = size;
+		if (p != NULL && size > 0)
+			p[0] = p[size - 1] = (char)i;
+	}
+	if (ash_check() != 0 || ash_find(block, &found) != ASH_FOREIGN)
+		return 4;
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(block[i].p);
+	ash_stats(&st);
+	if (st.blocks != 0 || ash_check() != 0)
+		return 5;
+	(void)ash_trim(0);
+	heaps[0] = ash_heap_create(NULL);
+	heaps[1] = ash_heap_create_in(memory, sizeof memory);
+	for (i = 0; i < 2; i++) {
+		void *p = heaps[i] == NULL ? NULL : ash_heap_alloc(heaps[i], 1000);
+
+		if (p == NULL || ash_heap_check(heaps[i]) != 0)
+			return 6;
+		ash_heap_release(heaps[i], p);
+		ash_heap_destroy(heaps[i]);
+	}
+	if (ash_heap_create_shared(1, NULL) != NULL || ash_heap_attach_file(0, NULL) != NULL)
+		return 7;
+	ash_thread_detach();
+	return ash_alloc(1) != NULL ? 0 : 8;
+}
+
+TEST(system_makes_no_system_call, 20)
+{
+	enum { PR_SET_SECCOMP = 22, SECCOMP_MODE_STRICT = 1 };
+	long pid;
+
+	if (rt_under_qemu()) /* whose own system calls would be those that are refused */
+		rt_skip("QEMU has the system calls of its own");
+	pid = rt_fork();
+	if (pid == 0) {
+		/* Whatever is not read, write, exit or sigreturn ends the process, by SIGKILL. */
+		if (arch_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0)
+			rt_exit(77);
+		(void)arch_exit(use_all(rt_test_seed()));
+	}
+	switch (rt_wait(pid)) {
+	case 77:
+		rt_skip("the kernel has no seccomp");
+	case 0:
+		break;
+	default:
+		rt_fail(__FILE__, __LINE__, "no system call, and all as it should be");
+	}
+	/* One call more is noticed. */
+	pid = rt_fork();
+	if (pid == 0) {
+		(void)arch_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+		(void)arch_gettid();
+		(void)arch_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 1009);
+}
+
+TEST(system_all_calls, 20)
+{
+	CHECK_EQ(use_all(rt_test_seed()), 0);
+}
+
+/* Nothing was given back, so what was written is cleared. */
+TEST(system_zeroes_again, 20)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned char *p = ash_zalloc(1, 5 * MIB);
+
+		CHECK(p != NULL);
+		for (size_t k = 0; k < 5 * MIB; k++)
+			CHECK(p[k] == 0);
+		memset(p, 7, 5 * MIB);
+		ash_release(p);
+	}
+}
+
+/* Everything comes out of the array, and NULL when it is full; then what is released serves. */
+TEST(system_full, 20)
+{
+	size_t first = array_left(), n = 0, again = 0;
+	void **last = NULL, **p;
+	char *from = NULL;
+
+	while ((p = ash_alloc(300000)) != NULL) {
+		from = from == NULL ? (char *)p : from;
+		CHECK((uintptr_t)p - (uintptr_t)from < ARRAY_BYTES ||
+		      (uintptr_t)from - (uintptr_t)p < ARRAY_BYTES);
+		*p = last;
+		last = p;
+		n++;
+	}
+	rt_print("     %zu of %zu MiB in blocks, %zu KiB left\n", n * 300000 / MIB, first / MIB,
+		 array_left() / KIB);
+	CHECK(n * 300000 > first / 4 * 3 && array_left() < 4 * MIB);
+	CHECK_EQ(ash_check(), 0);
+	for (; last != NULL; last = p) {
+		p = *last;
+		ash_release(last);
+	}
+	/* Nothing was unmapped: it serves other sizes. */
+	while ((p = ash_alloc(3 * MIB / 2)) != NULL) {
+		*p = last;
+		last = p;
+		again++;
+	}
+	CHECK(again * 2 * MIB > first / 10 * 9);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- a thread that ended without a word ---- */
+
+static uint32_t gone; /* its id, as the system tells it */
+
+bool ash_system_thread_ended(uint32_t thread)
+{
+	return thread == __atomic_load_n(&gone, __ATOMIC_ACQUIRE);
+}
+
+static uint32_t id;
+static _Atomic int stage;
+
+static void vanish(__attribute__((unused)) void *argument)
+{
+	for (size_t i = 0; i < 1000; i++)
+		ash_release(ash_alloc(i));
+	id = ash_system_thread();
+	stage = 1;
+	/* To Ashlar it has ended; it makes no call any more. */
+	while (stage == 1)
+		rt_yield();
+	rt_exit(0);
+}
+
+TEST(system_thread_ended, 20)
+{
+	struct ash_statistics before, after;
+
+	ash_release(ash_alloc(1));
+	ash_stats(&before);
+	CHECK(rt_thread_start(vanish, NULL) != NULL);
+	while (stage == 0)
+		rt_yield();
+	ash_stats(&after);
+	CHECK_EQ(after.owners, before.owners + 1);
+	CHECK(after.slabs > before.slabs);
+	/* Lives: what it holds is not taken. */
+	(void)ash_trim(0);
+	ash_stats(&after);
+	CHECK(after.slabs > before.slabs);
+	__atomic_store_n(&gone, id, __ATOMIC_RELEASE);
+	(void)ash_trim(0);
+	ash_stats(&after);
+	CHECK(after.slabs <= before.slabs);
+	CHECK_EQ(ash_check(), 0);
+}

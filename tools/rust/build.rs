@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//! Compiles c/ashlar.c, the whole of Ashlar.  It is freestanding C: no header and no library of
+//! the target is needed, so any clang serves every target, and any gcc its own.
+//!
+//! CC and AR, or CC_<target> and AR_<target> with the target's dashes as underscores, choose
+//! other tools than clang or cc, and llvm-ar or ar.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{exit, Command, Stdio};
+
+fn fail(text: &str) -> ! {
+    eprintln!("ashlar: {}", text);
+    exit(1);
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_default()
+}
+
+/// The tool that the environment names, for this target or for all.
+fn chosen(name: &str) -> Option<String> {
+    let target = variable("TARGET").replace('-', "_");
+
+    [format!("{}_{}", name, target), format!("TARGET_{}", name), name.to_string()]
+        .iter()
+        .filter_map(|variable| {
+            println!("cargo:rerun-if-env-changed={}", variable);
+            env::var(variable).ok()
+        })
+        .find(|value| !value.is_empty())
+}
+
+/// What the tool prints of its version; None: it is not there.
+fn version(tool: &str) -> Option<String> {
+    let output = Command::new(tool).arg("--version").stderr(Stdio::null()).output().ok()?;
+
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn run(command: &mut Command) {
+    match command.status() {
+        Ok(status) if status.success() => (),
+        result => fail(&format!("{:?}: {:?}", command, result)),
+    }
+}
+
+fn main() {
+    let arch = variable("CARGO_CFG_TARGET_ARCH");
+    let out = PathBuf::from(variable("OUT_DIR"));
+
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=c");
+    if variable("CARGO_CFG_TARGET_OS") != "linux" || !["x86_64", "aarch64", "riscv64"].contains(&arch.as_str()) {
+        fail("it is for Linux on x86_64, aarch64 and riscv64");
+    }
+    let native = variable("HOST").split('-').next() == variable("TARGET").split('-').next();
+    let compiler = chosen("CC").unwrap_or_else(|| {
+        let tools: &[&str] = if native { &["clang", "cc", "gcc"] } else { &["clang"] };
+
+        match tools.iter().find(|tool| version(tool).is_some()) {
+            Some(tool) => tool.to_string(),
+            None => fail("no C compiler: install clang, or gcc, or set CC"),
+        }
+    });
+    let clang = version(&compiler).unwrap_or_default().contains("clang");
+    let mut cc = Command::new(&compiler);
+
+    // -fPIC: for programs, position independent or not, and for shared objects.  Hidden: nothing
+    // of it goes by way of a table, and it is not exported, but for the names of malloc.
+    cc.args(["-std=c17", "-O2", "-ffreestanding", "-fPIC", "-fvisibility=hidden", "-fno-stack-protector"])
+        .args(["-ffunction-sections", "-fdata-sections", "-fasynchronous-unwind-tables", "-w"]);
+    if clang {
+        cc.arg(format!("--target={}-linux-gnu", arch)).args(["-fno-vectorize", "-fno-slp-vectorize"]);
+    } else {
+        cc.args(["-fno-tree-vectorize"]);
+    }
+    cc.args(["-fno-unroll-loops", "-falign-functions=1"]);
+    match arch.as_str() {
+        "aarch64" => drop(cc.arg("-mno-outline-atomics")),
+        "riscv64" => drop(cc.args(["-march=rv64gc", "-mabi=lp64d"])),
+        _ => (),
+    }
+    if variable("DEBUG") == "true" {
+        cc.arg("-g");
+    }
+    if env::var_os("CARGO_FEATURE_OVERRIDE").is_some() {
+        // With the heaps, and without malloc_info, which needs a C library's stdio.
+        cc.args(["-DASHLAR_MALLOC", "-DASHLAR_WITHOUT_XML", "-DASHLAR_HEAPS"]);
+    } else {
+        // Threads of a C library, if there is one, give up their slabs when they end.
+        cc.arg("-DASHLAR_PTHREAD");
+    }
+    if env::var_os("CARGO_FEATURE_SINGLE_THREAD").is_some() {
+        cc.arg("-DASHLAR_SINGLE_THREAD");
+    }
+    let object = out.join("ashlar.o");
+    let archive = out.join("libashlar.a");
+    run(cc.args(["-c", "c/ashlar.c", "-o"]).arg(&object));
+
+    let ar = chosen("AR").unwrap_or_else(|| {
+        match ["llvm-ar", "ar"].iter().find(|tool| version(tool).is_some()) {
+            Some(tool) => tool.to_string(),
+            None => fail("no ar: install binutils or llvm, or set AR"),
+        }
+    });
+    let _ = std::fs::remove_file(&archive);
+    run(Command::new(ar).arg("crs").arg(&archive).arg(&object));
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static=ashlar");
+}

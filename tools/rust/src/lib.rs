@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//! Ashlar, a lock-free memory allocator for Linux that needs no libc.
+//!
+//! ```
+//! use ashlar::Ashlar;
+//!
+//! #[global_allocator]
+//! static A: Ashlar = Ashlar;
+//!
+//! let numbers: Vec<u64> = (0..1000).collect();
+//! assert_eq!(numbers.iter().sum::<u64>(), 499_500);
+//! assert_eq!(Ashlar.check(), 0);
+//! ```
+//!
+//! The crate is `no_std` and has no dependency.  A program without a libc needs thread-local
+//! storage (`%fs`) before its first allocation in each thread, unless the feature
+//! `single-thread` is on; with std, musl or glibc it is there.
+//!
+//! Features: `override` makes Ashlar the malloc of the whole program, of libc and of libraries
+//! written in C, as well; `single-thread` leaves out locked instructions and thread-local
+//! storage, for programs that never have a second thread: then the allocator is
+//! `unsafe { Ashlar::for_one_thread() }`, and there is no [`Heap`].
+//!
+//! Misuse that is detected (a second release, a wrong pointer, size or alignment), which only
+//! unsafe code can cause, prints one line on standard error and ends the process.
+
+#![no_std]
+#![deny(missing_docs)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+use core::alloc::{GlobalAlloc, Layout};
+
+#[cfg(not(feature = "single-thread"))]
+mod boxed;
+#[cfg(not(feature = "single-thread"))]
+mod heap;
+#[cfg(not(feature = "single-thread"))]
+mod options;
+mod sys;
+
+#[cfg(not(feature = "single-thread"))]
+pub use boxed::Boxed;
+#[cfg(not(feature = "single-thread"))]
+pub use heap::Heap;
+#[cfg(not(feature = "single-thread"))]
+pub use options::{AttachError, Huge, Options};
+
+/// The default heap of the process, as the global allocator and for its other calls.
+#[cfg(not(feature = "single-thread"))]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ashlar;
+
+/// The default heap of the process, as the global allocator and for its other calls.
+#[cfg(feature = "single-thread")]
+#[derive(Clone, Copy, Debug)]
+pub struct Ashlar(());
+
+#[cfg(feature = "single-thread")]
+impl Ashlar {
+    /// The allocator of a program of one thread.
+    ///
+    /// # Safety
+    ///
+    /// The process has one thread as long as it lives: no thread is started, by Rust, by a C
+    /// library or otherwise.
+    pub const unsafe fn for_one_thread() -> Ashlar {
+        Ashlar(())
+    }
+}
+
+/// Figures of a heap, in bytes unless said otherwise; see `struct ash_statistics`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Address space of the heap's chunks.
+    pub reserved: usize,
+    /// In slabs: runs of equal slots.
+    pub slabs: usize,
+    /// In spans: blocks above 1 MiB, in whole 2 MiB.
+    pub spans: usize,
+    /// Live blocks (a number).
+    pub blocks: usize,
+    /// Usable bytes of the live blocks.
+    pub block_bytes: usize,
+    /// Blocks released by other threads, not yet reusable (a number).
+    pub pending: usize,
+    /// Free, in no slab or span, and possibly resident.
+    pub dirty: usize,
+    /// Owner records: of live threads, and left by ended ones for reuse (a number).
+    pub owners: usize,
+}
+
+impl Ashlar {
+    /// Gives free memory back to the system until at most `keep` bytes of it are resident;
+    /// returns the bytes given back.
+    pub fn trim(&self, keep: usize) -> usize {
+        unsafe { sys::ash_trim(keep) }
+    }
+
+    /// Figures of the default heap, counted during the call.
+    pub fn stats(&self) -> Statistics {
+        let mut out = Statistics::default();
+
+        unsafe { sys::ash_stats(&mut out) };
+        out
+    }
+
+    /// Compares all structures of the default heap: 0, or the number of an invariant that does
+    /// not hold.
+    pub fn check(&self) -> i32 {
+        unsafe { sys::ash_check() }
+    }
+
+    /// Gives up the calling thread's caches of memory; for the end of threads that neither std
+    /// nor Ashlar's owner records notice.  The thread may go on allocating.
+    pub fn thread_detach(&self) {
+        unsafe { sys::ash_thread_detach() }
+    }
+
+    /// The bytes that may be used of a block, at least those that were asked for.
+    ///
+    /// # Safety
+    ///
+    /// `p` is a live block of Ashlar.
+    pub unsafe fn usable_size(&self, p: *const u8) -> usize {
+        unsafe { sys::ash_usable_size(p.cast()) }
+    }
+
+    /// Changes the size of a block where it is: its usable bytes then, or 0 and no change.
+    ///
+    /// # Safety
+    ///
+    /// `p` is a live block of Ashlar.  If the result is not 0, the block's size is `size` from
+    /// now on: its layout in later calls must have this size.
+    pub unsafe fn expand(&self, p: *mut u8, size: usize) -> usize {
+        unsafe { sys::ash_expand(p.cast(), size) }
+    }
+}
+
+/// Whether each block of so many bytes is so aligned.
+fn is_natural(align: usize, size: usize) -> bool {
+    align <= 8 || (align <= 16 && size >= 16)
+}
+
+// The functions of ashlar.h do not unwind, serve any thread at any time, keep the contents of a
+// block up to the smaller size, and return null without a change if there is no memory.  Rust's
+// layouts have alignments that are powers of two; of one above 1 GiB, null is returned.
+unsafe impl GlobalAlloc for Ashlar {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        unsafe {
+            if is_natural(layout.align(), layout.size()) {
+                sys::ash_alloc(layout.size()).cast()
+            } else {
+                sys::ash_aligned_alloc(layout.align(), layout.size()).cast()
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        unsafe {
+            if is_natural(layout.align(), layout.size()) {
+                sys::ash_zalloc(1, layout.size()).cast()
+            } else {
+                sys::ash_aligned_zalloc(layout.align(), layout.size()).cast()
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        unsafe {
+            if is_natural(layout.align(), layout.size()) {
+                sys::ash_release_sized(p.cast(), layout.size())
+            } else {
+                sys::ash_release_aligned_sized(p.cast(), layout.align(), layout.size())
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        unsafe {
+            if is_natural(layout.align(), size) {
+                sys::ash_resize(p.cast(), size).cast()
+            } else {
+                sys::ash_aligned_resize(p.cast(), layout.align(), size).cast()
+            }
+        }
+    }
+}
