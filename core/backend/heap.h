@@ -46,8 +46,8 @@ struct heap {
 	uint64_t running;      /* CLOCK_... while the clock runs, else 0                    */
 	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
 	/* See thread/reap.h, takeover.h and seating.c. */
-	uint64_t chunks_reaped; /* hint: slab_chunks when all records were last checked     */
-	uint64_t reap_next;	/* hint: index of the record to be checked next             */
+	struct owner *adopt_next; /* hint: the record whose slabs are adopted next; NULL: the newest */
+	struct owner *reap_next;  /* the same of the record to be checked next              */
 	uint64_t takeovers;	/* counter that numbers batches of records                  */
 	uint64_t vacated;	/* hint: how often a record became vacant                   */
 	uint64_t vacated_seen;	/* hint: `vacated` when no vacant record was found          */

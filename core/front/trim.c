@@ -5,7 +5,6 @@
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "slab/unowned.h"
-#include "thread/collect.h"
 #include "thread/reap.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
@@ -17,8 +16,7 @@ void heap_gather(struct heap *h, struct owner *o)
 	if (SEATED)
 		(void)reap_all(h, o);
 	if (o != NULL) {
-		collect_all(o);
-		shrink_owner(o);
+		shrink_lists(o, SHRINK_EACH, SHRINK_ALL);
 		shrink_vacant(h);
 	}
 	(void)unowned_shrink(h);

@@ -94,10 +94,21 @@ static bool owners_are_right(struct image *m)
 	return true;
 }
 
-/* True: each hint for unowned slabs is the address of a record for these. */
-static bool hints_are_right(const struct image *m)
+/* True: the hint is the address of an owner record, or NULL. */
+static bool may_be_next(struct image *m, const struct owner *o)
+{
+	size_t i;
+
+	return o == NULL || image_record_find(m, (uintptr_t)o, &i);
+}
+
+/* True: each hint for unowned slabs is the address of a record for these, and the others of owners. */
+static bool hints_are_right(struct image *m)
 {
 	unsigned class;
+
+	if (!may_be_next(m, m->head.heap.adopt_next) || !may_be_next(m, m->head.heap.reap_next))
+		return false;
 
 	for (class = 0; class < CLASSES; class++)
 		if (m->head.heap.unowned[class] != NULL &&

@@ -75,7 +75,7 @@ _Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's l
  * forgotten.  STORE_FORMAT covers what no size reveals: raise it when words of a
  * store change their meaning.
  */
-#define STORE_FORMAT	6
+#define STORE_FORMAT	7
 #define STORE_MIX(h, x) ((h) * UINT64_C(0xd1342543de82ef95) + (uint64_t)(x))
 #define STORE_SIZES                                                                                \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_FORMAT,                  \

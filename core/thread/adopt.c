@@ -5,42 +5,39 @@
 #include "thread/collect.h"
 #include "thread/holder.h"
 
-/* Moves a slab from v's partial list to o's; the caller holds both records. */
-static void adopt_slab(struct owner *v, struct owner *o, struct slab *s)
+/* Moves a slab from one record's list to the partial list of o; the caller holds both records. */
+static void adopt_slab(struct slabs *from, struct owner *o, struct slabs *to, struct slab *s)
 {
-	uint64_t old;
-
-	slabs_remove(&v->lists[s->class].partial, s);
-	slabs_append(&o->lists[s->class].partial, s);
+	slabs_remove(from, s);
+	slabs_append(to, s);
 	/*
 	 * The exchange clears the pending bit with the owner.  Threads that released into
 	 * the slab while the bit was set made no inbox entry, so the remote bits must be
 	 * collected here.
 	 */
-	old = exchange_seq_cst(&s->owner, (uint64_t)(uintptr_t)o);
-	if ((old & OWNER_PENDING) != 0)
-		collect_slab(o, s);
+	(void)exchange_seq_cst(&s->owner, (uint64_t)(uintptr_t)o);
+	collect_slab(o, s);
 }
 
-void adopt_slabs(struct owner *o, unsigned class, bool all)
+void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 {
-	struct owner *v;
+	/* Acquire, here and below, pairs with owner_publish: the record is complete. */
+	struct owner *v = n == ADOPT_ALL ? NULL : load_acquire(&o->heap->adopt_next);
 
-	for (v = load_acquire(&o->heap->owners); v != NULL; v = v->next) {
-		struct slab *s;
+	if (v == NULL)
+		v = load_acquire(&o->heap->owners);
+	for (; v != NULL && n > 0; v = v->next) {
+		struct slabs *l = &v->lists[class].partial;
 
+		n--;
 		if (v == o || !owner_hold(v))
 			continue;
-		if (all) {
-			collect_all(v);
-			o->slabs_seen += v->slabs_seen;
-		} else {
-			collect_inbox(v);
-		}
+		collect_inbox(v);
 		bin_detach(v, class);
-		while ((s = v->lists[class].partial.head) != NULL)
-			adopt_slab(v, o, s);
+		for (; n > 0 && l->head != NULL; n--)
+			adopt_slab(l, o, &o->lists[class].partial, l->head);
 		owner_vacate(v);
 		collect_vacant(v);
 	}
+	store_release(&o->heap->adopt_next, v);
 }

@@ -20,7 +20,6 @@ static void collect_list(struct owner *o, struct slabs *l, bool all)
 
 	for (s = l->head; s != NULL; s = next) {
 		next = s->next; /* s may move to the other list, or be unmade */
-		o->slabs_seen += all;
 		if (all || (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
 			collect_slab(o, s);
 	}
@@ -71,7 +70,6 @@ void collect_all(struct owner *o)
 {
 	unsigned class;
 
-	o->slabs_seen = o->growths = 0;
 	collect_inbox(o);
 	for (class = 0; class < CLASSES; class++)
 		collect_class(o, class, true);

@@ -11,8 +11,8 @@
 
 /*
  * From one slab, from the slabs that the inbox names, or from all slabs of the record.
- * For the holder.  collect_all finds remote bits whose inbox entry was lost, and counts
- * the slabs in o->slabs_seen.
+ * For the holder.  collect_all finds remote bits whose inbox entry was lost, and
+ * writes only to slabs that have some: a child of fork copies no page of the others.
  */
 INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);

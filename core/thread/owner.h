@@ -56,6 +56,7 @@ _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
 struct slab_lists {
 	struct slabs partial, full;
 };
+_Static_assert(sizeof(struct slab_lists) == 2 * sizeof(struct slabs), "visited as one array: shrink.c");
 
 /* What a thread is publishing in a heap shared by processes: see shm/intent.h. */
 struct intent {
@@ -72,8 +73,7 @@ struct owner {
 	struct owner *next;  /* in heap.owners; never changes once set           */
 	struct heap *heap;
 	/* Written by the holder. */
-	uint32_t slabs_seen; /* slabs visited by the last collect_all            */
-	uint32_t growths;    /* of the heap since then, see refill_bin           */
+	uint32_t turn;	     /* of its lists, see shrink_turn                    */
 	uint8_t spare_count;
 	uint8_t spare_units; /* of all spares                                    */
 	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */

@@ -28,43 +28,34 @@ static bool holder_is_gone(const struct owner *v, uint64_t state, uint64_t now, 
 	       identity_has_ended(load_relaxed(&v->identity), me);
 }
 
-/* Reaps records `first` to `last` (record 0 follows the last); returns how many had ended. */
-static size_t reap_turn(struct heap *h, struct owner *o, uint64_t first, uint64_t last)
+/* Reaps n records, from v to the last one at most; returns how many had ended. */
+static size_t reap_turn(struct heap *h, struct owner *o, struct owner *v, size_t n)
 {
 	struct takeover t = takeover_begin(h);
-	uint64_t me = identify(h, o), mine = holder_seated(h), now = generation_now(), i = 0;
-	struct owner *v;
+	uint64_t me = identify(h, o), mine = holder_seated(h), now = generation_now();
 
-	for (v = load_acquire(&h->owners); v != NULL && i <= last; v = v->next, i++) {
+	if (v == NULL)
+		v = load_acquire(&h->owners);
+	for (; v != NULL && n > 0; v = v->next, n--) {
 		/* Pairs with the compare-and-swaps of the state: identity is this holder's, or 0. */
 		uint64_t state = load_acquire(&v->state);
 
-		if (i >= first && v != o && state != OWNER_VACANT && state != mine &&
+		if (v != o && state != OWNER_VACANT && state != mine &&
 		    holder_is_gone(v, state, now, me) && takeover_add(&t, v, state) &&
 		    h->sharing == PAGES_PRIVATE && (v->building & 1) == 0)
 			shrink_owner(v); /* its lists are right: its empty slabs go back */
 	}
-	if (v == NULL)
-		store_relaxed(&h->reap_next, 0);
+	store_release(&h->reap_next, v);
 	return takeover_end(&t);
 }
 
 size_t reap_all(struct heap *h, struct owner *o)
 {
-	return reap_turn(h, o, 0, UINT64_MAX);
+	return reap_turn(h, o, NULL, SIZE_MAX);
 }
 
 void reap_some(struct heap *h, struct owner *o)
 {
-	uint64_t chunks = load_relaxed(&h->slab_chunks), turn;
-
-	if (chunks >= 2 * load_relaxed(&h->chunks_reaped)) {
-		store_relaxed(&h->chunks_reaped, chunks);
-		(void)reap_all(h, o);
-		return;
-	}
-	/* Repeat while records are found: their memory may make growth unnecessary. */
-	do
-		turn = fetch_add_relaxed(&h->reap_next, REAP_TURN);
-	while (reap_turn(h, o, turn, turn + REAP_TURN - 1) != 0);
+	/* Acquire pairs with owner_publish: the record is complete. */
+	(void)reap_turn(h, o, load_acquire(&h->reap_next), REAP_TURN);
 }

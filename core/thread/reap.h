@@ -4,11 +4,10 @@
  * (takeover.h), and their empty slabs go back to the heap.
  *
  * To learn whether the holder of a record has ended takes a system call.  So a heap that grows
- * tests REAP_TURN records at each growth, in turn, and all records when the number of its slab
- * chunks has doubled since it last did that.
+ * tests REAP_TURN records at each growth, in turn.
  *
- * REAP_TURN: the first use of a chunk's 512 pages costs some 100 us, 16 tests cost 2 us.  As
- * long as a turn finds ended threads, the next one follows.  With one test at each growth, a
+ * REAP_TURN: 64 records with a slab each leave a chunk, which is what a growth gets; and 64 tests
+ * cost 8 us, the first use of a chunk's 512 pages some 100 us.  With one test at each growth, a
  * program whose threads start, leave slabs behind and end made the heap double again and again:
  * the ended threads left more slabs than a growth got back.
  */
@@ -18,7 +17,7 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-#define REAP_TURN 16
+#define REAP_TURN 64
 
 /*
  * Takes over all records whose holders have ended.  o: the caller's record, checked out, or

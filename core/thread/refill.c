@@ -68,26 +68,20 @@ bool refill_bin(struct owner *o, unsigned class)
 		collect_notified(o);
 	if (bin_find_slab(o, class, false))
 		return true;
-	adopt_slabs(o, class, false);
+	adopt_slabs(o, class, ADOPT_TURN);
 	reap_some(o->heap, o);
-	if (bin_find_slab(o, class, false))
-		return true;
 	/*
-	 * Inbox entries may have been lost.  So each time that the number of slabs may
-	 * have doubled, and before the result is NULL, all slabs of this record and of
-	 * vacant ones are visited: at most a chunk's worth for each chunk that the heap
-	 * grew by.
+	 * Inbox entries may have been lost.  So at each growth a chunk's worth of slabs is
+	 * visited, in turn, and before the result is NULL all of this record and of vacant ones.
 	 */
-	if (o->growths++ * (uint32_t)CHUNK_UNITS <= o->slabs_seen && bin_find_slab(o, class, true))
-		return true;
-	collect_all(o);
-	adopt_slabs(o, class, true);
-	shrink_owner(o);
+	if (f->partial.head == NULL) /* else a slab was adopted */
+		shrink_lists(o, SHRINK_EACH, SHRINK_TURN);
 	if (bin_find_slab(o, class, true))
 		return true;
-	/* Out of memory: empty slabs of vacant records in all classes, and empty unowned slabs. */
-	if (o->heap->sharing == PAGES_PRIVATE)
-		shrink_vacant(o->heap);
+	/* Out of memory: also empty slabs of all classes, and empty unowned slabs. */
+	shrink_lists(o, SHRINK_EACH, SHRINK_ALL);
+	shrink_vacant(o->heap);
+	adopt_slabs(o, class, ADOPT_ALL);
 	(void)unowned_shrink(o->heap);
 	return bin_find_slab(o, class, true);
 }

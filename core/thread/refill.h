@@ -6,7 +6,7 @@
  *   a slab of the partial list, after the inbox if that list has at most a spare
  *   a new slab from units that are free
  *   slabs of vacant records (adopt.h) and of ended threads (reap.h)
- *   a new slab from a chunk that the heap grows by; from time to time after collect_all
+ *   a new slab from a chunk that the heap grows by; after a look at some slabs (shrink_turn)
  *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
  *
  * All functions are for the holder of the record.

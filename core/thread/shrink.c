@@ -5,30 +5,43 @@
 #include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/settle.h"
-#include "thread/watch.h"
 
-static void shrink_class(struct owner *o, unsigned class)
+void shrink_lists(struct owner *o, unsigned step, unsigned left)
 {
-	struct slab_lists *f = &o->lists[class];
-	struct slab *s, *next;
+	bool no_spares = o->no_spares;
 
-	/* The current slab, too: older slabs are then refilled first, and the heap stays dense. */
-	bin_detach(o, class);
-	for (s = f->partial.head; s != NULL; s = next) {
-		next = s->next;
-		if (slab_watch(s))
-			slab_retire(o, s);
-	}
+	spares_reduce(o, 0);
+	/* Caching an empty slab could take the one away that ends the visit to a list. */
+	o->no_spares = true;
+	if (left == SHRINK_ALL)
+		o->turn = 0;
+	do {
+		struct slabs *l = (struct slabs *)(void *)o->lists + o->turn;
+		struct slab *s, *last;
+
+		/* The current slab, too: older slabs are then refilled first, and the heap stays dense. */
+		bin_detach(o, o->turn / 2);
+		for (last = l->tail; (s = l->head) != NULL && left > 0; left--) {
+			slabs_remove(l, s);
+			slabs_append(l, s);
+			collect_slab(o, s); /* it may move to the other list, or be unmade */
+			if (l->tail == s && slab_watch(s))
+				slab_retire(o, s);
+			if (s == last)
+				break;
+		}
+		o->turn += step;
+		if (o->turn == 2 * CLASSES) {
+			o->turn = 0;
+			break;
+		}
+	} while (left > 0);
+	o->no_spares = no_spares;
 }
 
 void shrink_owner(struct owner *o)
 {
-	unsigned class;
-
-	spares_reduce(o, 0);
-	for (class = 0; class < CLASSES; class++)
-		shrink_class(o, class);
-	watch_check(o);
+	shrink_lists(o, SHRINK_PARTIAL, SHRINK_ALL);
 }
 
 void shrink_vacant(struct heap *h)
@@ -38,8 +51,7 @@ void shrink_vacant(struct heap *h)
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		if (!owner_hold(v))
 			continue;
-		collect_all(v);
-		shrink_owner(v);
+		shrink_lists(v, SHRINK_EACH, SHRINK_ALL);
 		owner_vacate(v);
 		collect_vacant(v);
 	}

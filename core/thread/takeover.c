@@ -8,7 +8,7 @@
 
 struct takeover takeover_begin(struct heap *h)
 {
-	return (struct takeover){h, 0, 0};
+	return (struct takeover){h, 0, 0, NULL};
 }
 
 bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
@@ -20,8 +20,10 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	 */
 	if (!cas_acquire(&v->state, &state, holder_guest(t->heap)))
 		return false;
-	if (t->number == 0)
+	if (t->number == 0) {
+		t->first = v;
 		t->number = (fetch_add_relaxed(&t->heap->takeovers, 1) + 1) << 1;
+	}
 	if ((state & OWNER_GUEST) != 0) /* the guest may have been anywhere */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
 	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
@@ -73,7 +75,7 @@ static bool sort_records(const struct takeover *t)
 	struct owner *v;
 	bool any = false;
 
-	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
+	for (v = t->first; v != NULL; v = v->next) {
 		if (load_relaxed(&v->batch) != t->number || (v->building & 1) == 0)
 			continue;
 		owner_reset(v);
@@ -95,7 +97,7 @@ size_t takeover_end(struct takeover *t)
 	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);
-	for (v = load_acquire(&t->heap->owners); v != NULL; v = v->next) {
+	for (v = t->first; v != NULL; v = v->next) {
 		batch = load_relaxed(&v->batch);
 		if (batch >> 1 != t->number >> 1)
 			continue;

@@ -28,6 +28,7 @@ struct takeover {
 	struct heap *heap;
 	uint64_t number; /* 0: no record yet */
 	size_t records;
+	struct owner *first; /* of the records, which are added in the order of the list of owners */
 };
 
 /* An empty batch. */

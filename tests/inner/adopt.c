@@ -4,9 +4,9 @@
 
 #include "inner/slots.h"
 #include "memory.h"
-#include "thread/collect.h"
 #include "thread/inbox.h"
 #include "thread/seat.h"
+#include "thread/shrink.h"
 
 enum { SIZE = 200, BLOCKS = 400 };
 
@@ -38,7 +38,9 @@ static bool adopts(unsigned class, bool all)
 {
 	size_t before = partial_slabs(class);
 
-	adopt_slabs(seat.self, class, all);
+	if (all)
+		shrink_vacant(&heap_default);
+	adopt_slabs(seat.self, class, ADOPT_ALL);
 	return partial_slabs(class) > before;
 }
 
@@ -56,9 +58,7 @@ TEST(adopt_what_others_released, 10)
 	second = place_of(left[first->slots]).slab;
 	class = first->class;
 	CHECK(second != first && place_of(left[first->slots + second->slots - 1]).slab == second);
-	seat.self->slabs_seen = 5;
 	CHECK(adopts(class, true)); /* the last one has free slots */
-	CHECK_EQ(seat.self->slabs_seen, 5 + 3); /* of them the next look at all depends: refill_bin */
 	CHECK(!adopts(class, true));
 	CHECK(!owner_has(seat.self, first) && !owner_has(seat.self, second));
 	ash_release(left[first->slots]);
@@ -114,25 +114,32 @@ TEST(inner_inbox_full_tells_the_class, 10)
 	}
 }
 
-/* All classes and the lists of each, once: of the number the next look at all depends. */
-TEST(inner_collect_all_sees_each_slab_once, 10)
-{
-	struct owner *o;
-	const struct slab *s;
-	unsigned class, n = 0;
+enum { LEFT = 3000, LEFT_SIZE = 16 << 10 };
+static void *many[LEFT];
 
-	for (size_t i = 0; i < 10000; i++)
-		CHECK(ash_alloc(i % 2 == 0 ? 8 : 5000) != NULL);
-	ash_release(ash_alloc(40000));
-	ash_release(ash_alloc(50000));
-	o = seat.self;
-	CHECK(o->spare_count > 0 && o->lists[0].full.head != NULL);
-	collect_all(o);
-	for (class = 0; class < CLASSES; class++) {
-		for (s = o->lists[class].partial.head; s != NULL; s = s->next)
-			n++;
-		for (s = o->lists[class].full.head; s != NULL; s = s->next)
-			n++;
+static void leave_many(__attribute__((unused)) void *none)
+{
+	for (size_t i = 0; i < LEFT; i++)
+		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
+	for (size_t i = 0; i < LEFT; i += 2)
+		ash_release(many[i]);
+}
+
+/* However many slabs a thread left, a call moves a part of them, and the next ones the rest. */
+TEST(adopt_a_part_at_a_time, 10)
+{
+	unsigned class = class_of(LEFT_SIZE);
+	size_t before, moved, calls = 0;
+
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(leave_many, NULL));
+	for (unsigned i = 0; i < 20; i++) {
+		before = partial_slabs(class);
+		adopt_slabs(seat.self, class, ADOPT_TURN);
+		moved = partial_slabs(class) - before;
+		CHECK(moved < ADOPT_TURN);
+		calls += moved != 0;
 	}
-	CHECK_EQ(o->slabs_seen, n);
+	CHECK(calls > 2 && partial_slabs(class) >= LEFT / 4 - 2);
+	CHECK_EQ(ash_check(), 0);
 }

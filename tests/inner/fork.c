@@ -100,7 +100,7 @@ TEST(fork_spare_of_a_vanished_thread_is_none, 20)
 		CHECK_EQ(load_acquire(&other->state), OWNER_VACANT);
 		CHECK_EQ(other->spare_count, 0);
 		(void)seat_take();
-		adopt_slabs(seat.self, class, true);
+		adopt_slabs(seat.self, class, ADOPT_ALL);
 		seat_open();
 		CHECK(!owner_has(other, spare));
 		p = ash_alloc(5000);

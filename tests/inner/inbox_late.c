@@ -130,7 +130,7 @@ static void adopt(void)
 	struct owner *o = heap_of(heap)->owners;
 
 	/* Of another class than the block's, whose slab stays where it is. */
-	adopt_slabs(o->state != OWNER_VACANT ? o : o->next, class_of(SIZE * 2), true);
+	adopt_slabs(o->state != OWNER_VACANT ? o : o->next, class_of(SIZE * 2), ADOPT_ALL);
 }
 
 TEST(inner_inbox_late_in_a_record_taken_over, 60)

@@ -33,7 +33,7 @@ static void leave_body(__attribute__((unused)) void *argument)
 		left[i] = ash_alloc(1000);
 }
 
-/* Releases whose notification was lost, as when a thread vanishes: collect_all finds them. */
+/* Releases whose notification was lost, as when a thread vanishes: shrink_vacant finds them. */
 TEST(inner_parts_shrink_vacant, 10)
 {
 	struct ash_statistics st;
@@ -200,6 +200,7 @@ TEST(inner_parts_reap_in_turn, 10)
 	struct rt_thread *thread[REAP_TURN];
 	unsigned i;
 	struct heap *h = &heap_default;
+	const struct owner *next;
 
 	rt_thread_join(rt_thread_start(leave_three, NULL));
 	ash_release(small);
@@ -207,20 +208,15 @@ TEST(inner_parts_reap_in_turn, 10)
 	for (i = 0; i < REAP_TURN; i++)
 		thread[i] = rt_thread_start(stay, &forever);
 	rt_barrier_wait(&forever);
-	h->reap_next = 0;
-	h->chunks_reaped = 1000;
+	h->reap_next = NULL;
+	next = h->owners;
+	for (i = 0; i < REAP_TURN; i++)
+		next = next->next;
+	CHECK(next != NULL && next->next == NULL); /* the oldest record is this thread's */
 	for (i = 0; i < 4; i++) {
 		reap_some(h, seat.self);
-		CHECK_EQ(h->reap_next, (i + 1) % 2 * REAP_TURN);
+		CHECK(h->reap_next == (i % 2 == 0 ? next : NULL));
 	}
-	/* All records, when the heap has doubled. */
-	h->chunks_reaped = 1;
-	h->slab_chunks = 2;
-	reap_some(h, seat.self);
-	CHECK(h->chunks_reaped == 2 && h->reap_next == 0);
-	h->slab_chunks = 3;
-	reap_some(h, seat.self);
-	CHECK(h->chunks_reaped == 2 && h->reap_next == REAP_TURN);
 	rt_barrier_wait(&forever);
 	for (i = 0; i < REAP_TURN; i++)
 		rt_thread_join(thread[i]);

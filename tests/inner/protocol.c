@@ -94,7 +94,7 @@ TEST(protocol_adoption_between_pending_bit_and_entry, 10)
 	at = place_of(left);
 	owner = remote_until_pending(at);
 	o = seat_take();
-	adopt_slabs(o, at.slab->class, false);
+	adopt_slabs(o, at.slab->class, ADOPT_TURN);
 	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)o); /* and the pending bit is off */
 	seat_open();
 	ash_stats(&st);

@@ -45,30 +45,6 @@ TEST(protocol_lost_news_and_growth, 60)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Looking at all slabs is paid for by growth: no more looks than units that were added. */
-TEST(protocol_growth_is_not_quadratic, 60)
-{
-	enum { SIZE = 6000, CHUNKS = 128 };
-	size_t looks = 0, scans = 0, last = 0, grown = 0, n = 0;
-	struct owner *o;
-
-	CHECK(ash_alloc(SIZE) != NULL);
-	for (o = seat.self; grown < CHUNKS; n++) {
-		uint32_t before = o->growths, looked = o->slabs_seen;
-
-		CHECK(ash_alloc(SIZE) != NULL && n < (size_t)CHUNKS * CHUNK_SIZE / SIZE);
-		if (o->slabs_seen != looked) {
-			scans++;
-			looks += o->slabs_seen;
-			CHECK(o->slabs_seen > last); /* all of them were looked at */
-			last = o->slabs_seen;
-		}
-		grown += o->growths != before;
-	}
-	CHECK(scans >= 5 && scans < CHUNKS / 4);
-	CHECK(looks <= grown * CHUNK_UNITS + last);
-}
-
 enum { LEFT = 64, LEFT_SIZE = 300000 };
 static void *left[LEFT];
 

@@ -60,7 +60,7 @@ static size_t asked_by_growth(void)
 
 TEST(growth_asks_about_few_threads, 60)
 {
-	size_t threads = rt_under_qemu() ? 40 : 300, i, all = 0, growths = 0, most = 0;
+	size_t threads = rt_under_qemu() ? 40 : 300, i, growths = 0, most = 0;
 	static struct rt_thread *thread[300];
 
 	CHECK_EQ(arch_pipe2(wait_here, 0), 0);
@@ -75,16 +75,10 @@ TEST(growth_asks_about_few_threads, 60)
 		size_t n = asked_by_growth();
 
 		growths++;
-		if (n > REAP_TURN)
-			all++; /* as it has doubled */
-		else if (n > most)
-			most = n;
-		CHECK(n <= threads + 2);
+		most = n > most ? n : most;
 	}
-	rt_print("     %zu growths beside %zu threads: all were asked about %zu times\n", growths, threads,
-		 all);
+	rt_print("     %zu growths beside %zu threads: %zu were asked about at most\n", growths, threads, most);
 	CHECK(growths > CHUNKS / 2 && most == REAP_TURN);
-	CHECK(all <= 6); /* 64 chunks: 6 doublings */
 	(void)arch_close(wait_here[1]);
 	for (i = 0; i < threads; i++)
 		rt_thread_join(thread[i]);

@@ -14,7 +14,7 @@
 #include "rt.h"
 #include "long_jump.h"
 #include "syscall.h"
-#include "thread/collect.h"
+#include "thread/shrink.h"
 #include "thread/owner.h"
 #include "thread/seating.h"
 
@@ -106,7 +106,7 @@ static void collect(void)
 	}
 	struct owner *o = seat_take();
 
-	collect_all(o);
+	shrink_lists(o, SHRINK_EACH, SHRINK_ALL);
 	seat_open();
 }
 
