@@ -14,7 +14,7 @@
 
 #include "rt.h"
 
-enum { THREADS = 64 };
+enum { THREADS = 10240 };
 
 /* Of a table: a benchmark's own bookkeeping is no work for the malloc under test. */
 struct rt_thread {
@@ -59,6 +59,13 @@ uint64_t rt_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void rt_sleep(uint64_t nanoseconds)
+{
+	struct timespec t = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+
+	nanosleep(&t, NULL);
 }
 
 void *rt_map(size_t bytes)
@@ -147,12 +154,15 @@ static void *thread_main(void *p)
 
 struct rt_thread *rt_thread_start(void (*body)(void *), void *argument)
 {
-	struct rt_thread *thread = threads;
+	static size_t next; /* where to look first, as there may be thousands */
+	struct rt_thread *thread;
+	size_t i;
 
-	while (thread < threads + THREADS && thread->used)
-		thread++;
-	if (thread == threads + THREADS)
+	for (i = 0; i < THREADS && threads[next % THREADS].used; i++)
+		next++;
+	if (i == THREADS)
 		return NULL;
+	thread = &threads[next++ % THREADS];
 	thread->body = body;
 	thread->argument = argument;
 	thread->used = pthread_create(&thread->id, NULL, thread_main, thread) == 0;
