@@ -139,7 +139,7 @@ TEST(recover_of_many_processes, 120)
 		(void)fetch_add_relaxed(&word[1], ash_heap_alloc(heap, 8) == NULL || seats_self(heap_of(heap)) == NULL);
 		(void)fetch_add_acq_rel(&word[0], 1); /* pairs with the load below: the counts are complete */
 		while (load_relaxed(&word[2]) == 0)
-			rt_sleep(10 * 1000 * 1000);
+			rt_sleep(200 * 1000 * 1000); /* a shorter one takes a processor: they are many */
 		rt_exit(0);
 	}
 	n = i; /* fewer where processes are limited */
