@@ -125,10 +125,7 @@ TEST(look_rows, 20)
 	CHECK(rt_strstr(look_text, "\"exact\": false") != NULL);
 	rows_are_right();
 	if (!rt_under_qemu()) { /* which does not pass ptrace on */
-		char number[16];
-
-		rt_format(number, sizeof number, "%ld", pid);
-		CHECK_EQ(look_run(number, "--json", "--stop"), 0);
+		look_stopped(pid);
 		CHECK(rt_strstr(look_text, "\"exact\": true") != NULL);
 		rows_are_right();
 		/* Resident: what was written is. */
