@@ -9,13 +9,14 @@
 #include "backend/map.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
+#include "kernel.h"
 #include "life.h"
 #include "rt.h"
 #include "shm/intent.h"
 #include "shm/seats.h"
 #include "syscall.h"
 
-enum { SIGKILL = 9, PROT_NONE = 0, PROT_BOTH = 3, CHUNKS = 8 };
+enum { PROT_NONE = 0, PROT_BOTH = 3, CHUNKS = 8 };
 
 static ash_heap *heap;
 

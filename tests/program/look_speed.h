@@ -137,10 +137,7 @@ static void look_at_speed(unsigned looks)
 	}
 	/* Stopped for a moment, it is shown exactly, and goes on. */
 	for (i = 0; i < 3 && !rt_under_qemu(); i++) {
-		char number[16];
-
-		rt_format(number, sizeof number, "%ld", pid);
-		CHECK_EQ(look_run(number, "--json", "--stop"), 0);
+		look_stopped(pid);
 		CHECK(rt_strstr(look_text, "\"exact\": true") != NULL);
 		CHECK_EQ(look_figure(look_text, "damaged"), 0);
 		for (k = 0; k < BUSY_CLASSES; k++)
