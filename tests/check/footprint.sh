@@ -148,7 +148,7 @@ for folder_of in "$build" $(for cpu in ${CPUS:-}; do echo "$build/$cpu"; done); 
 	[ "$(awk '$3 ~ /^(heap_default|owner_static|chunk_map|ash_first_metadata)$/ { print $3 }' "$folder/names" |
 		tr '\n' ' ')" = 'heap_default owner_static chunk_map ash_first_metadata ' ] &&
 		[ "$(awk '$2 ~ /[bB]/ { last = $3 } END { print last }' "$folder/names")" = ash_first_metadata ] &&
-		[ "$(awk '$3 == "chunk_map" { print substr($1, length($1) - 2) }' "$folder/names")" = 200 ]
+		[ "$(awk '$3 == "chunk_map" { print substr($1, length($1) - 2) }' "$folder/names")" = 400 ]
 	verdict "$program: the owner record, the map, the first metadata behind all else"
 done
 exit $status
