@@ -255,15 +255,12 @@ TEST(claim_race, 60)
 	}
 }
 
-/* S18: the offset of the caller's file stays where it is, at each moment of it. */
-static long offset_moved;
-static bool offset_watched;
-
+/* S18: the offset of the caller's file stays where it is, at each moment of it: no call moves it there and back. */
+static bool offset_moved, offset_watched;
 long __real_arch_lseek(long fd, long offset, long whence);
 long __wrap_arch_lseek(long fd, long offset, long whence);
 long __wrap_arch_lseek(long fd, long offset, long whence)
 {
-	/* Also there and back again, between two other calls. */
 	offset_moved |= offset_watched && (offset != 0 || whence != SEEK_CUR);
 	return __real_arch_lseek(fd, offset, whence);
 }
