@@ -119,3 +119,27 @@ TEST(heap_ended_twice, 20)
 	ash_heap_destroy(ended);
 	expect("heap_destroy", destroy, ended);
 }
+
+/* What lay in a block of it ended with it, as if that block had been released. */
+TEST(heap_ended_with_heaps_inside, 20)
+{
+	static const size_t sizes[] = {100000, 1000000, (size_t)5 << 20};
+	ash_heap *outer, *inner[3], *innermost;
+	unsigned i, shared;
+
+	for (shared = 0; shared < 2; shared++) {
+		outer = shared ? ash_heap_create_shared((size_t)32 << 20, NULL) : ash_heap_create(NULL);
+		CHECK(outer != NULL);
+		for (i = 0; i < 3; i++) {
+			inner[i] = ash_heap_create_in(ash_heap_alloc(outer, sizes[i]), sizes[i]);
+			CHECK(inner[i] != NULL);
+		}
+		innermost = ash_heap_create_in(ash_heap_alloc(inner[2], 100000), 100000);
+		CHECK(innermost != NULL && ash_heap_alloc(innermost, 100) != NULL);
+		ash_heap_destroy(outer);
+		for (i = 0; i < 3; i++)
+			expect("heap_destroy", destroy, inner[i]);
+		expect("heap_destroy", destroy, innermost);
+	}
+	CHECK_EQ(ash_check(), 0);
+}

@@ -249,10 +249,8 @@ TEST(threads_short_ones_inherit, 60)
 		uint64_t seed = rt_test_seed() + i;
 
 		rt_thread_join(rt_thread_start(heir_body, &seed));
-		if (i == warm) {
-			reserved = heap_reserved();
-			space = rt_address_space();
-		}
+		if (i == warm)
+			reserved = heap_reserved(), space = rt_address_space();
 	}
 	CHECK(heap_reserved() <= reserved + 2 * MiB);
 	if (!rt_under_qemu())

@@ -224,3 +224,25 @@ TEST(field_worst_cases, 60)
 		CHECK(cost[2] <= give_most && cost[3] <= give_most && cost[4] <= give_most);
 	}
 }
+
+/* Zeroed, aligned or not, where another block was. */
+TEST(field_zeroed_again, 10)
+{
+	static _Alignas(64) char memory[100000];
+	ash_heap *h = ash_heap_create_in(memory, sizeof memory);
+	unsigned char *p = ash_heap_alloc(h, 60000);
+
+	CHECK(p != NULL);
+	memset(p, 0xa5, 60000);
+	ash_heap_release(h, p);
+	p = ash_heap_aligned_zalloc(h, 256, 40000);
+	CHECK(p != NULL && (uintptr_t)p % 256 == 0);
+	for (unsigned i = 0; i < 40000; i++)
+		CHECK_EQ(p[i], 0);
+	memset(p, 0xa5, 40000);
+	ash_heap_release(h, p);
+	p = ash_heap_zalloc(h, 100, 400);
+	CHECK(p != NULL);
+	for (unsigned i = 0; i < 40000; i++)
+		CHECK_EQ(p[i], 0);
+}

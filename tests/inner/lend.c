@@ -118,6 +118,59 @@ TEST(lend_not_to_zeroed_or_large_spans, 10)
 	CHECK_EQ(heap_default.dirty, 0);
 }
 
+/* Each chunk that is moved to may be a mapping, of which a process has 65 530: not in heaps above 16 GiB. */
+TEST(lend_not_in_the_largest_heaps, 10)
+{
+	uint64_t reserved;
+	char *q;
+
+	need_remap();
+	(void)retained_two();
+	reserved = heap_default.reserved;
+	store_relaxed(&heap_default.reserved, (uint64_t)((size_t)16 * 1024 * MIB / CHUNK_SIZE) + 1);
+	q = ash_alloc(CHUNKS(5));
+	CHECK_EQ(pages_count(q, CHUNKS(5)), 0);
+	CHECK_EQ(heap_default.dirty, 2 * CHUNK_UNITS);
+	ash_release(q);
+	store_relaxed(&heap_default.reserved, (uint64_t)((size_t)16 * 1024 * MIB / CHUNK_SIZE));
+	q = ash_alloc(CHUNKS(5));
+	CHECK_EQ(pages_count(q, CHUNKS(5)), CHUNKS(2));
+	store_relaxed(&heap_default.reserved, reserved);
+}
+
+/* H3: buffers that come and go make a mapping a chunk at most, and all of them are one again when it is trimmed. */
+TEST(lend_makes_few_mappings, 60)
+{
+	enum { BUFFERS = 24, STEPS = 600 };
+	static char *buffer[BUFFERS];
+	size_t before, most = 0, n;
+	struct rt_random r;
+
+	need_remap();
+	if (rt_under_qemu())
+		rt_skip("mappings are the emulator's");
+	before = rt_mappings();
+	rt_seed(&r, rt_test_seed());
+	for (unsigned i = 0; i < STEPS; i++) {
+		char **b = &buffer[rt_below(&r, BUFFERS)];
+		size_t bytes = 5 * MIB + rt_below(&r, 20 * MIB);
+
+		ash_release(*b);
+		*b = ash_alloc(bytes);
+		for (size_t at = 0; at < bytes; at += 4096)
+			(*b)[at] = 1;
+		n = rt_mappings() - before;
+		most = n > most ? n : most;
+		CHECK(n <= heap_default.reserved + 40);
+	}
+	rt_print("     at most %zu mappings, of %zu chunks\n", most, (size_t)heap_default.reserved);
+	CHECK(most > 40); /* it did lend */
+	for (unsigned i = 0; i < BUFFERS; i++)
+		ash_release(buffer[i]);
+	(void)ash_trim(0);
+	CHECK(rt_mappings() - before <= 40);
+}
+
 /* Chunks of slabs are not moved, although free units in them are dirty. */
 TEST(lend_not_from_slabs, 10)
 {

@@ -4,6 +4,7 @@
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
+#include "process.h"
 #include "rt.h"
 #include "shm/benches.h"
 #include "syscall.h"
@@ -43,6 +44,16 @@ static void use_and_end(void *shared)
 		arch_exit(0); /* without ash_thread_detach */
 }
 
+/* Until the kernel has let go of it, too: a thread that was joined lives for it a moment longer. */
+static void join(struct rt_thread *t)
+{
+	uint64_t id = (uint64_t)rt_thread_tid(t);
+
+	rt_thread_join(t);
+	while (!process_thread_is_gone(id))
+		rt_yield();
+}
+
 static size_t benches(unsigned kind, bool resident)
 {
 	const struct bench *b;
@@ -62,7 +73,7 @@ static void threads_one_by_one(bool shared)
 	for (i = 0; i < (rt_under_qemu() ? 60 : 200); i++) {
 		t = rt_thread_start(use_and_end, i % 2 == 0 ? NULL : heap);
 		CHECK(t != NULL);
-		rt_thread_join(t);
+		join(t);
 	}
 	/* The id that a thread had may be another one's for a while. */
 	CHECK(benches(shared, false) < 20);
@@ -89,7 +100,7 @@ TEST(inner_seats_of_many_ended_threads, 20)
 	for (i = 0; i < THREADS; i++)
 		CHECK((t[i] = rt_thread_start(use_and_end, NULL)) != NULL);
 	for (i = 0; i < THREADS; i++)
-		rt_thread_join(t[i]);
+		join(t[i]);
 	CHECK(benches(SEATS_SHARED, true) >= THREADS);
 	(void)ash_heap_recover(heap);
 	if (rt_under_qemu())
@@ -99,7 +110,7 @@ TEST(inner_seats_of_many_ended_threads, 20)
 	for (i = 0; i < THREADS; i++)
 		CHECK((t[i] = rt_thread_start(use_and_end, NULL)) != NULL);
 	for (i = 0; i < THREADS; i++)
-		rt_thread_join(t[i]);
+		join(t[i]);
 	CHECK(benches(SEATS_SHARED, false) <= THREADS + 2);
 }
 
@@ -116,7 +127,7 @@ static void child_of_threads(unsigned depth)
 	for (i = 0; i < 8; i++) {
 		t = rt_thread_start(use_and_end, NULL);
 		CHECK(t != NULL);
-		rt_thread_join(t);
+		join(t);
 		CHECK(seats_self(heap_of(heap)) == before);
 	}
 	if (depth > 0) {

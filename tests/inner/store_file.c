@@ -131,6 +131,24 @@ TEST(store_file_as_large_as_the_room, 10)
 	}
 }
 
+/* The places are a function of the chance: the same one again and again takes all of them, then any other. */
+TEST(store_file_where_all_places_are_taken, 10)
+{
+	enum { STORES = 20, PLACES = 16 };
+	struct store *s[STORES];
+	enum ash_attach why;
+	unsigned elsewhere = 0;
+
+	for (unsigned i = 0; i < STORES; i++) {
+		s[i] = store_map_anywhere(SHARE_NO_FILE, CAPACITY, 77, &why);
+		CHECK(s[i] != NULL);
+		elsewhere += (uintptr_t)s[i] - CPU_APART_FROM >= CPU_APART_TO - CPU_APART_FROM;
+	}
+	CHECK(elsewhere >= STORES - PLACES);
+	for (unsigned i = 0; i < STORES; i++)
+		CHECK(pages_release(s[i], CAPACITY));
+}
+
 /* The file is exactly as long as the heap; with options.allocate all of it is allocated. */
 TEST(store_file_length, 10)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_lseek,--wrap=life_thread_is_over */
 /* clang-format on */
 /*
  * Two that make a heap in one file.  One of them is stopped at each of its system
@@ -255,8 +255,15 @@ TEST(claim_race, 60)
 	}
 }
 
-/* S18: the offset of the caller's file stays where it is, at each moment of it. */
-static long offset_moved;
+/* S18: the offset of the caller's file stays where it is, at each moment of it: no call moves it there and back. */
+static bool offset_moved, offset_watched;
+long __real_arch_lseek(long fd, long offset, long whence);
+long __wrap_arch_lseek(long fd, long offset, long whence);
+long __wrap_arch_lseek(long fd, long offset, long whence)
+{
+	offset_moved |= offset_watched && (offset != 0 || whence != SEEK_CUR);
+	return __real_arch_lseek(fd, offset, whence);
+}
 
 static void look_at_offset(void)
 {
@@ -273,6 +280,7 @@ TEST(claim_offset, 20)
 		by_open = true;
 		stop_at = k;
 		stopped = look_at_offset;
+		offset_watched = true;
 		CHECK_EQ(make_one(), MADE);
 		ash_heap_destroy(heap_made);
 		stopped = look_at_offset;
@@ -280,6 +288,7 @@ TEST(claim_offset, 20)
 		CHECK_EQ(make_one(), ATTACHED);
 		ash_heap_destroy(heap_made);
 		stopped = NULL;
+		offset_watched = false;
 		CHECK_EQ(offset_moved, 0);
 		arch_close(file);
 	}

@@ -16,11 +16,12 @@ static void strangers(size_t size, size_t n, bool collecting)
 	struct rt_thread *racers[2];
 
 	race.size = size;
-	race.batches = n;
+	batches_begin(n);
 	race.barrier.count = 3;
 	racers[0] = rt_thread_start(racer_body, NULL);
 	racers[1] = rt_thread_start(racer_body, &race);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < race.batches; i++) {
+		batches_go_on(i);
 		batch_make();
 		rt_barrier_wait(&race.barrier);
 		while (collecting && atomic_load(&race.racing)) {
@@ -57,10 +58,11 @@ static void owner_and_stranger(size_t size, size_t n)
 	struct rt_thread *stranger;
 
 	race.size = size;
-	race.batches = n;
+	batches_begin(n);
 	race.barrier.count = 2;
 	stranger = rt_thread_start(racer_body, &race);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < race.batches; i++) {
+		batches_go_on(i);
 		batch_make();
 		rt_barrier_wait(&race.barrier);
 		race_as(0);

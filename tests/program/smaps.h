@@ -63,6 +63,8 @@ static inline void needs_huge_pages(void)
 	if (rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) <= 0 ||
 	    rt_strstr(text, "[never]") != NULL)
 		rt_skip("this machine has no transparent huge pages");
+	if (arch_prctl(42, 0, 0, 0, 0) != 0) /* PR_GET_THP_DISABLE */
+		rt_skip("this process may have no huge pages");
 }
 
 static inline size_t huge_in(const void *p, size_t bytes)

@@ -15,6 +15,7 @@ enum {
 	RT_QEMU_FACTOR = 20,
 	RT_CPU_FACTOR = 4, /* several threads, and what contention costs them */
 	RT_CLOCK_FACTOR = 10, /* a busy machine: other processes take the rest */
+	RT_NAPS_FACTOR = 60,
 	LEAST_SECONDS = 60,   /* no limit is shorter: machines differ, and others compute beside */
 	MILLISECOND = 1000000,
 	SHORTEST_NAP = MILLISECOND / 20,
@@ -102,26 +103,36 @@ static _Noreturn void run_child(const struct rt_test *test)
 /*
  * The limit only ends a hang; it is no criterion.  So it is a limit of the CPU time of the
  * test's process, which hardly depends on the machine's load.  A test that hangs asleep, or in
- * its children, uses no CPU time: a much longer limit of elapsed time ends it.  RT_LEAST=1 makes
- * a second the shortest, for tests of the runner itself.
+ * its children, uses no CPU time: one that used none for much longer is ended, and, last, one
+ * that naps for ever.  RT_LEAST=1 makes a second the shortest, for tests of the runner itself.
  */
-static bool time_is_up(long pid, uint64_t limit, uint64_t start)
+struct progress {
+	uint64_t limit, start, processor, since; /* since: when the CPU time was last seen to be more */
+};
+
+static bool time_is_up(long pid, struct progress *p)
 {
-	return rt_cpu_time(pid) >= limit * RT_CPU_FACTOR ||
-	       rt_now() - start >= limit * RT_CLOCK_FACTOR;
+	uint64_t processor = rt_cpu_time(pid), now = rt_now();
+
+	if (processor > p->processor) {
+		p->processor = processor;
+		p->since = now;
+	}
+	return processor >= p->limit * RT_CPU_FACTOR || now - p->since >= p->limit * RT_CLOCK_FACTOR ||
+	       now - p->start >= p->limit * RT_NAPS_FACTOR;
 }
 
 /*
  * Waits by sleeping, with doubling intervals: signal handlers and timers belong to the
  * tests.  False: the limit was reached.  The process group is killed in either case.
  */
-static bool wait_for(long pid, uint64_t limit, uint64_t start, int *status, struct rusage *used)
+static bool wait_for(long pid, struct progress p, int *status, struct rusage *used)
 {
 	uint64_t nap = SHORTEST_NAP;
 	bool in_time = true;
 
 	while (arch_wait4(pid, status, WNOHANG, used) != pid) {
-		if (time_is_up(pid, limit, start)) {
+		if (time_is_up(pid, &p)) {
 			in_time = false;
 			arch_kill(-pid, SIGKILL);
 			arch_kill(pid, SIGKILL);
@@ -199,7 +210,7 @@ static void run_test(const struct rt_test *test, struct totals *totals)
 		return;
 	}
 	arch_setpgid(pid, pid); /* also done by the child: either may be first */
-	in_time = wait_for(pid, limit, start, &status, &used);
+	in_time = wait_for(pid, (struct progress){limit, start, 0, start}, &status, &used);
 	report(test, in_time, status,
 	       (struct cost){(rt_now() - start) / MILLISECOND, processor_time(&used)}, totals);
 }

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_mprotect,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_pread64,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_unshare,--wrap=arch_readlink,--wrap=arch_gettid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_prctl */
+/* clang-format on */
+/*
+ * C3, S19: what a crowd of threads asks of the system, counted: so many calls a thread, whatever
+ * their number.  Compared with the same threads when they do not allocate, as stacks are calls, too.
+ */
+#include "ashlar_heap.h"
+#include "rt.h"
+#include "syscall.h"
+
+static _Atomic size_t calls;
+
+#define COUNT(call)                                                                                \
+	long __real_arch_##call(long a, long b, long c, long d, long e, long f);                   \
+	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f);                   \
+	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f)                    \
+	{                                                                                          \
+		calls++;                                                                           \
+		return __real_arch_##call(a, b, c, d, e, f);                                       \
+	}
+COUNT(mmap)
+COUNT(munmap)
+COUNT(madvise)
+COUNT(mremap)
+COUNT(mincore)
+COUNT(mprotect)
+COUNT(open)
+COUNT(close)
+COUNT(read)
+COUNT(pread64)
+COUNT(getpid)
+COUNT(getppid)
+COUNT(unshare)
+COUNT(readlink)
+COUNT(gettid)
+COUNT(tkill)
+COUNT(tgkill)
+COUNT(prctl)
+
+enum { MOST = 2000 };
+
+static struct rt_thread *thread[MOST];
+static _Atomic size_t ready;
+static _Atomic uint32_t leave;
+static ash_heap *heap; /* NULL: the default one */
+static bool allocates;
+
+static void stays(__attribute__((unused)) void *argument)
+{
+	void *p = NULL;
+
+	if (allocates)
+		CHECK((p = heap != NULL ? ash_heap_alloc(heap, 100) : ash_alloc(100)) != NULL);
+	ready++;
+	while (!leave)
+		(void)arch_futex(&leave, 0, 0, NULL, NULL, 0); /* wait while it is 0 */
+	if (p == NULL)
+		return;
+	if (heap != NULL)
+		ash_heap_release(heap, p);
+	else
+		ash_release(p);
+}
+
+/* The calls of so many threads that live at once, from the first start to the last end. */
+static size_t calls_of(size_t threads, bool allocate)
+{
+	size_t before = calls, i;
+
+	allocates = allocate;
+	ready = 0;
+	leave = 0;
+	for (i = 0; i < threads; i++) {
+		thread[i] = rt_thread_start(stays, NULL);
+		if (thread[i] == NULL)
+			rt_skip("so many threads at once may not be had here");
+	}
+	while (ready < threads)
+		rt_yield();
+	leave = 1;
+	(void)arch_futex(&leave, 1, INT32_MAX, NULL, NULL, 0); /* wake */
+	for (i = 0; i < threads; i++)
+		rt_thread_join(thread[i]);
+	return calls - before;
+}
+
+/* Under an emulator numbers of processes are compared, as it wipes no marks at a fork: twice as many calls. */
+static void each_asks_at_most(size_t most)
+{
+	size_t few = rt_under_qemu() ? 30 : 250, many = rt_under_qemu() ? 120 : MOST, idle, asked[2];
+
+	idle = calls_of(few, false);
+	asked[0] = calls_of(few, true) - idle;
+	idle = calls_of(many, false);
+	asked[1] = calls_of(many, true) - idle;
+	rt_print("     %zu threads: %zu calls, %zu threads: %zu calls\n", few, asked[0], many, asked[1]);
+	most *= rt_under_qemu() ? 2 : 1;
+	CHECK(asked[0] > few && asked[0] <= most * few);
+	CHECK(asked[1] > many && asked[1] <= most * many);
+}
+
+TEST(crowd_of_the_default_heap, 60)
+{
+	each_asks_at_most(6);
+}
+
+TEST(crowd_of_a_private_heap, 60)
+{
+	CHECK((heap = ash_heap_create(NULL)) != NULL);
+	each_asks_at_most(22);
+}
+
+TEST(crowd_of_a_shared_heap, 60)
+{
+	CHECK((heap = ash_heap_create_shared((size_t)256 << 20, NULL)) != NULL);
+	each_asks_at_most(44);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}
