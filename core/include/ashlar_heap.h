@@ -253,7 +253,8 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner);
  * creator (nothing has changed), or another heap.  Each process reserves addresses for the
  * whole limit when it attaches, with 4 KiB of its own memory for each GiB; a file is as long from
  * the beginning, as a hole.  Its disk space is that of what was touched, and ash_heap_trim
- * gives back what is free.  (options->allocate: of the first capacity only.)
+ * gives back what is free.  (options->allocate: of the first capacity only.)  A thread that is
+ * stopped in this call keeps what it was adding, as in any call.
  */
 bool ash_heap_extend(ash_heap *heap, size_t capacity);
 

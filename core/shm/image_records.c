@@ -5,13 +5,26 @@
 #include "shm/intent.h"
 
 /* True: the address is 0 or lies in the heap's chunks. */
-static bool may_be_in_flight(const struct image *m, uint64_t p)
+static bool may_be_in_flight(struct image *m, uint64_t p)
 {
-	return p == 0 || p - (uintptr_t)m->region.base < m->region.chunks << CHUNK_SHIFT;
+	do
+		if (p == 0 || p - (uintptr_t)m->region.base < m->region.chunks << CHUNK_SHIFT)
+			return true;
+	while (image_has_grown(m));
+	return false;
+}
+
+static bool may_be_slot(struct image *m, uint64_t p)
+{
+	do
+		if (intent_may_change(&m->head, &m->region, p))
+			return true;
+	while (image_has_grown(m));
+	return false;
 }
 
 /* True: each address that is followed in an intent of this kind may be that of a slot or block. */
-static bool intent_is_right(const struct image *m, const struct intent *i)
+static bool intent_is_right(struct image *m, const struct intent *i)
 {
 	uint64_t kind = i->state & INTENT_KIND;
 
@@ -20,11 +33,10 @@ static bool intent_is_right(const struct image *m, const struct intent *i)
 	if (kind == INTENT_IDLE)
 		return true;
 	return may_be_in_flight(m, i->fresh) && may_be_in_flight(m, i->old) &&
-	       ((kind != INTENT_ARMED && kind != INTENT_DONE) ||
-		intent_may_change(&m->head, &m->region, i->slot));
+	       ((kind != INTENT_ARMED && kind != INTENT_DONE) || may_be_slot(m, i->slot));
 }
 
-static bool intents_are_right(const struct image *m)
+static bool intents_are_right(struct image *m)
 {
 	bool right = true;
 	unsigned i;
@@ -95,7 +107,7 @@ static bool owners_are_right(struct image *m)
 }
 
 /* True: each hint for unowned slabs is the address of a record for these. */
-static bool hints_are_right(const struct image *m)
+static bool hints_are_right(struct image *m)
 {
 	unsigned class;
 
