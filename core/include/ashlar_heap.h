@@ -209,7 +209,7 @@ void ash_heap_set_root(ash_heap *heap, void *root);
  *
  * Its time grows with the slabs that the ended threads had, and the number of records.  If one
  * was killed while it made or unmade slabs or blocks above 1 MiB, all chunks in use are searched
- * once: some 15 000 instructions for each 2 MiB.
+ * once: some 3 000 instructions for each 2 MiB.
  */
 size_t ash_heap_recover(ash_heap *heap);
 
