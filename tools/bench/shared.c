@@ -3,7 +3,8 @@
  * What a heap costs that processes share.  Built from this file: without a libc on Ashlar's
  * heaps, and hosted on Boost.Interprocess's managed_shared_memory (C++, -DBOOST) or
  * managed_mapped_file (-DBOOST -DMAPPED), and on libpmemobj (-DPMEMOBJ), whose pools are for
- * one process at a time.
+ * one process at a time; and on arenas of mimalloc (-DMIMALLOC) and jemalloc (-DJEMALLOC) over a
+ * shared mapping, which are for one process.
  *
  *	shared batch HEAP           1000 x 128 B allocated, then released
  *	shared random HEAP [short]  10 000 live blocks of 8 B ... 1 KiB, replaced at random
@@ -274,7 +275,7 @@ static int work(int argc, char **argv)
 	return 0;
 }
 
-#if defined BOOST || defined PMEMOBJ
+#if defined BOOST || defined PMEMOBJ || defined MIMALLOC || defined JEMALLOC
 int main(int argc, char **argv)
 #else
 int main(int argc, char **argv, __attribute__((unused)) char **envp)
