@@ -29,6 +29,8 @@ struct image {
 	bool known[STORE_RECORDS];  /* this record was found to be an owner      */
 	bool met[STORE_RECORDS];    /* it is in the list of owners               */
 	bool vacant[STORE_RECORDS]; /* it has no holder, so its lists are exact  */
+	bool listless[STORE_RECORDS]; /* vacant, and its lists were empty        */
+	const struct owner *next[STORE_RECORDS]; /* in the list of owners        */
 	bool listed_wrong;	    /* a list, or a slab on it, is wrong         */
 	/* Slabs of each vacant record: those found in chunks less those on its lists. */
 	uint32_t slabs[STORE_RECORDS];
