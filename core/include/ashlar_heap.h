@@ -73,10 +73,11 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
  *
  * The memory belongs to the heap until ash_heap_destroy, or until a heap is
  * created at the same address again.  It may be a block of another heap: then it
- * belongs to the heap until that block is released or resized, or that heap is
- * destroyed.  Memory that overlaps another such heap, other than by lying in one
- * of its blocks, is refused: NULL.  The memory must not be unmapped before the
- * heap is destroyed: Ashlar cannot notice that, and ash_release reads it.
+ * belongs to the heap until that block is released or resized (also if it shrinks in
+ * place and the heap would still fit), or that heap is destroyed.  Memory that overlaps
+ * another such heap, other than by lying in one of its blocks, is refused: NULL.  The
+ * memory must not be unmapped before the heap is destroyed: Ashlar cannot notice that,
+ * and ash_release reads it.
  */
 #define ASH_HEAPS_IN_MAX 1024
 ash_heap *ash_heap_create_in(void *memory, size_t bytes);

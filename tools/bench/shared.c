@@ -250,8 +250,12 @@ static int work(int argc, char **argv)
 	common = (struct common *)common_memory(sizeof *common);
 	if (common == NULL)
 		return 1;
-	if (same(what, "deaths"))
-		return deaths(of);
+	if (same(what, "deaths")) {
+		int status = deaths(of);
+
+		heap_remove();
+		return status;
+	}
 	if (!heap_open(of))
 		return 1;
 	if (of[0] >= '1' && of[0] <= '0' + PROCESSES && of[1] == '\0')
