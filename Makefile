@@ -16,7 +16,7 @@
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
 #	make bench-scale  heaps up to 64 GiB, up to 10 000 threads, the same way, and the instructions of the worst call: SHORT=1
-#	make bench-shared  heaps shared by processes, against private ones, Boost's and libpmemobj: SHORT=1
+#	make bench-shared  heaps shared by processes, against private ones, Boost's, libpmemobj, arenas: SHORT=1
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
 #	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"

@@ -119,6 +119,7 @@ void ash_heap_set_root(ash_heap *heap, void *root)
 
 bool ash_heap_extend(ash_heap *heap, size_t capacity)
 {
+	size_t n = capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
 	struct heap *h = heap_of(heap);
 	struct seats_call call;
 	struct building b;
@@ -126,9 +127,12 @@ bool ash_heap_extend(ash_heap *heap, size_t capacity)
 
 	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED)
 		return false;
+	/* Taking a record would break the seal, for nothing. */
+	if (store_has(store_of(h), n) || !store_may_extend(store_of(h), n))
+		return store_has(store_of(h), n);
 	call = seats_enter(h);
 	b = building_begin(h, call.self);
-	done = store_extend(store_of(h), capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0));
+	done = store_extend(store_of(h), n);
 	building_end(b);
 	seats_exit(call);
 	return done;

@@ -73,10 +73,11 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
  *
  * The memory belongs to the heap until ash_heap_destroy, or until a heap is
  * created at the same address again.  It may be a block of another heap: then it
- * belongs to the heap until that block is released or resized, or that heap is
- * destroyed.  Memory that overlaps another such heap, other than by lying in one
- * of its blocks, is refused: NULL.  The memory must not be unmapped before the
- * heap is destroyed: Ashlar cannot notice that, and ash_release reads it.
+ * belongs to the heap until that block is released or resized (also if it shrinks in
+ * place and the heap would still fit), or that heap is destroyed.  Memory that overlaps
+ * another such heap, other than by lying in one of its blocks, is refused: NULL.  The
+ * memory must not be unmapped before the heap is destroyed: Ashlar cannot notice that,
+ * and ash_release reads it.
  */
 #define ASH_HEAPS_IN_MAX 1024
 ash_heap *ash_heap_create_in(void *memory, size_t bytes);
@@ -209,7 +210,7 @@ void ash_heap_set_root(ash_heap *heap, void *root);
  *
  * Its time grows with the slabs that the ended threads had, and the number of records.  If one
  * was killed while it made or unmade slabs or blocks above 1 MiB, all chunks in use are searched
- * once: some 15 000 instructions for each 2 MiB.
+ * once: some 3 000 instructions for each 2 MiB.
  */
 size_t ash_heap_recover(ash_heap *heap);
 
@@ -253,7 +254,8 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner);
  * creator (nothing has changed), or another heap.  Each process reserves addresses for the
  * whole limit when it attaches, with 4 KiB of its own memory for each GiB; a file is as long from
  * the beginning, as a hole.  Its disk space is that of what was touched, and ash_heap_trim
- * gives back what is free.  (options->allocate: of the first capacity only.)
+ * gives back what is free.  (options->allocate: of the first capacity only.)  A thread that is
+ * stopped in this call keeps what it was adding, as in any call.
  */
 bool ash_heap_extend(ash_heap *heap, size_t capacity);
 

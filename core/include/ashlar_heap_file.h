@@ -62,7 +62,8 @@ enum ash_attach {
  * what touches the missing pages ends by SIGBUS, in any function.
  *
  * The check reads all records of the chunks in use, so its time grows with these: some 15 500
- * instructions, and 48 KiB read, for each 2 MiB.
+ * instructions, and 48 KiB read, for each 2 MiB; and with the most threads that ever were in the heap at a
+ * time: a system call for each.
  */
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 

@@ -27,7 +27,16 @@ bool image_read_chunks(struct image *m)
 	return true;
 }
 
-bool image_read_bits(struct image *m)
+bool image_has_grown(struct image *m)
+{
+	size_t before = m->region.chunks;
+
+	/* Pairs with store_extend: what led here was written after the number. */
+	fence_acquire();
+	return image_read_chunks(m) && m->region.chunks > before;
+}
+
+static bool read_bits(struct image *m)
 {
 	size_t n = m->region.chunks, words = bits_words(n), rooms = ROOM_WORDS(n), i;
 	const uint8_t *room = (const uint8_t *)(m->bits + words);
@@ -40,6 +49,15 @@ bool image_read_bits(struct image *m)
 		if (room[i] > (i < n ? CHUNK_UNITS : 0))
 			return false;
 	return (m->bits[words - 1] & tail) == 0;
+}
+
+bool image_read_bits(struct image *m)
+{
+	do
+		if (read_bits(m))
+			return true;
+	while (image_has_grown(m));
+	return false;
 }
 
 bool image_record_find(struct image *m, uint64_t address, size_t *i)
@@ -56,12 +74,13 @@ bool image_record_find(struct image *m, uint64_t address, size_t *i)
 	return m->known[*i];
 }
 
-bool image_has_record(const struct image *m, const struct slab *s, bool unowned)
+bool image_has_record(struct image *m, const struct slab *s, bool unowned)
 {
 	size_t offset = (uintptr_t)s - (uintptr_t)m->region.records;
 	size_t at = offset % m->region.stride, inner = at - sizeof(struct chunk);
 
-	return offset / m->region.stride < m->region.chunks &&
+	return (offset / m->region.stride < m->region.chunks ||
+		(image_has_grown(m) && offset / m->region.stride < m->region.chunks)) &&
 	       inner < CHUNK_RECORDS * sizeof(struct slab) && inner % sizeof(struct slab) == 0 &&
 	       record_is_unowned((uint32_t)at) == unowned;
 }

@@ -29,6 +29,8 @@ struct image {
 	bool known[STORE_RECORDS];  /* this record was found to be an owner      */
 	bool met[STORE_RECORDS];    /* it is in the list of owners               */
 	bool vacant[STORE_RECORDS]; /* it has no holder, so its lists are exact  */
+	bool listless[STORE_RECORDS]; /* vacant, and its lists were empty        */
+	const struct owner *next[STORE_RECORDS]; /* in the list of owners        */
 	bool listed_wrong;	    /* a list, or a slab on it, is wrong         */
 	/* Slabs of each vacant record: those found in chunks less those on its lists. */
 	uint32_t slabs[STORE_RECORDS];
@@ -41,6 +43,11 @@ INTERNAL bool image_get(const struct image *m, const void *at, void *out, size_t
 
 /* Reads how many chunks there are.  False: not as many as there can be. */
 INTERNAL bool image_read_chunks(struct image *m);
+/*
+ * True: there are more chunks than when their number was read last, and it is read now.  For
+ * what lies beyond the last known chunk: another process may have extended the heap (store_extend.h).
+ */
+INTERNAL bool image_has_grown(struct image *m);
 
 /*
  * Reads the bitmaps of chunks.  False: the file ends before, or bits beyond the last chunk
@@ -74,6 +81,6 @@ static inline const struct owner *image_record(const struct image *m, size_t i)
 INTERNAL bool image_record_find(struct image *m, uint64_t address, size_t *i);
 
 /* True: the address is that of a slab record, of owners' slabs or of unowned ones. */
-INTERNAL bool image_has_record(const struct image *m, const struct slab *s, bool unowned);
+INTERNAL bool image_has_record(struct image *m, const struct slab *s, bool unowned);
 
 #endif

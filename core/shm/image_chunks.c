@@ -70,9 +70,11 @@ bool image_chunks_check(struct image *m)
 	unsigned attempt;
 
 	for (i = 0; i < m->region.chunks; i += n) {
-		for (attempt = 0; !chunk_is_right(m, i, &n); attempt++)
+		for (attempt = 0; !chunk_is_right(m, i, &n); attempt++) {
+			(void)image_has_grown(m); /* a span may end in chunks that are new */
 			if (attempt == CHUNK_ATTEMPTS || !image_read_bits(m))
 				return false;
+		}
 	}
 	return true;
 }

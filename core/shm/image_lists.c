@@ -23,8 +23,9 @@ bool image_lists_check(struct image *m)
 	unsigned class;
 	size_t i;
 
-	for (i = 0; i < STORE_RECORDS && !m->listed_wrong; i++) {
-		if (!m->vacant[i])
+	for (i = 0; i < m->head.records_used && !m->listed_wrong; i++) {
+		/* What has no slab and no list is not read again: a record costs one call then. */
+		if (!m->vacant[i] || (m->listless[i] && m->slabs[i] == 0))
 			continue;
 		if (!image_get(m, image_record(m, i), &m->record, sizeof m->record))
 			return false;

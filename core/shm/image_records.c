@@ -5,13 +5,26 @@
 #include "shm/intent.h"
 
 /* True: the address is 0 or lies in the heap's chunks. */
-static bool may_be_in_flight(const struct image *m, uint64_t p)
+static bool may_be_in_flight(struct image *m, uint64_t p)
 {
-	return p == 0 || p - (uintptr_t)m->region.base < m->region.chunks << CHUNK_SHIFT;
+	do
+		if (p == 0 || p - (uintptr_t)m->region.base < m->region.chunks << CHUNK_SHIFT)
+			return true;
+	while (image_has_grown(m));
+	return false;
+}
+
+static bool may_be_slot(struct image *m, uint64_t p)
+{
+	do
+		if (intent_may_change(&m->head, &m->region, p))
+			return true;
+	while (image_has_grown(m));
+	return false;
 }
 
 /* True: each address that is followed in an intent of this kind may be that of a slot or block. */
-static bool intent_is_right(const struct image *m, const struct intent *i)
+static bool intent_is_right(struct image *m, const struct intent *i)
 {
 	uint64_t kind = i->state & INTENT_KIND;
 
@@ -20,11 +33,10 @@ static bool intent_is_right(const struct image *m, const struct intent *i)
 	if (kind == INTENT_IDLE)
 		return true;
 	return may_be_in_flight(m, i->fresh) && may_be_in_flight(m, i->old) &&
-	       ((kind != INTENT_ARMED && kind != INTENT_DONE) ||
-		intent_may_change(&m->head, &m->region, i->slot));
+	       ((kind != INTENT_ARMED && kind != INTENT_DONE) || may_be_slot(m, i->slot));
 }
 
-static bool intents_are_right(const struct image *m)
+static bool intents_are_right(struct image *m)
 {
 	bool right = true;
 	unsigned i;
@@ -38,12 +50,19 @@ static bool intents_are_right(const struct image *m)
 static void note_lists(struct image *m, size_t i)
 {
 	const struct owner *o = &m->record;
+	uint64_t any = 0;
 	unsigned class;
 
 	m->vacant[i] = true;
 	m->listed_wrong |= o->spare_count != 0;
-	for (class = 0; class < CLASSES; class++)
+	for (class = 0; class < CLASSES; class++) {
+		const struct slab_lists *l = &o->lists[class];
+
 		m->listed_wrong |= o->bins[class].slab != NULL || o->bins[class].word != 0;
+		any |= (uintptr_t)l->partial.head | (uintptr_t)l->partial.tail |
+		       (uintptr_t)l->full.head | (uintptr_t)l->full.tail;
+	}
+	m->listless[i] = any == 0;
 }
 
 /* True: each inbox entry is the address of an owner's slab record. */
@@ -73,6 +92,8 @@ static bool record_is_right(struct image *m, size_t i)
 	/* A record that was reserved and not entered yet has no heap (examine_records). */
 	if (o->heap != &m->head.base->heap)
 		return o->heap == NULL;
+	m->known[i] = true;
+	m->next[i] = o->next;
 	if (o->state == OWNER_VACANT)
 		note_lists(m, i);
 	return true;
@@ -86,10 +107,13 @@ static bool owners_are_right(struct image *m)
 
 	memset(m->met, 0, sizeof m->met);
 	while (o != NULL) {
-		if (!image_record_find(m, (uintptr_t)o, &i) || m->met[i] ||
-		    !image_get(m, &o->next, &o, sizeof o))
+		if (!image_record_find(m, (uintptr_t)o, &i) || m->met[i])
 			return false;
 		m->met[i] = true;
+		if (i < m->head.records_used)
+			o = m->next[i];
+		else if (!image_get(m, &o->next, &o, sizeof o))
+			return false;
 	}
 	return true;
 }

@@ -2,23 +2,31 @@
 #include "shm/lost_memory.h"
 
 #include "backend/region.h"
-#include "diagnostics/stats.h"
 #include "front/span.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/lives.h"
 
-/* The units of a slab chunk that are neither free nor in a slab. */
-static uint64_t lost_units(struct chunk *c)
+/*
+ * The units of a slab chunk that are neither free nor in a slab.  *unowned: those in which an
+ * unowned slab begins.
+ */
+static uint64_t lost_units(const struct chunk *c, uint64_t *unowned)
 {
-	uint64_t used = load_acquire(&c->units);
+	uint64_t used = load_acquire(&c->units), bit = 1; /* pairs with chunk_put */
+	uint32_t begins = record_offset(0), slab = 0, place;
 	unsigned u;
 
-	for (u = 0; u < CHUNK_UNITS; u++) {
-		uint32_t place = load_acquire(&c->head[u]);
-		/* The first unit of a slab is published last and cleared first. */
-		if (place != 0 && load_acquire(&c->head[record_unit(place)]) == place)
-			used |= (uint64_t)1 << u;
+	*unowned = 0;
+	/* The first unit of a slab is the lowest; it is published last and cleared first. */
+	for (u = 0; u < CHUNK_UNITS; u++, bit <<= 1, begins += sizeof(struct slab)) {
+		place = load_acquire(&c->head[u]); /* pairs with slab_publish */
+		if (place - begins == record_offset_unowned(0) - record_offset(0))
+			*unowned |= bit;
+		else if (place != begins && (place != slab || place == 0))
+			continue;
+		slab = place;
+		used |= bit;
 	}
 	return ~used;
 }
@@ -94,6 +102,11 @@ static void examine_slab(struct pass *p, struct slab *s)
 	}
 }
 
+static bool is_free(const struct region *r, size_t i)
+{
+	return (load_acquire(&r->free[i / 64]) >> (i % 64)) & 1; /* pairs with bits_release */
+}
+
 /* Examines chunk i of the region; returns the number of chunks that belong together. */
 static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 {
@@ -102,21 +115,20 @@ static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 	struct chunk *c = region_chunk(r, i);
 	struct slab *s;
 	size_t n = 1;
-	uint64_t lost;
-	unsigned u;
+	uint64_t lost, unowned;
 
-	if (bits_all(r->free, i, 1))
+	if (is_free(r, i))
 		return n;
 	if (chunk_is(c, CHUNK_SPAN)) {
 		n = load_relaxed(&c->span_chunks);
 		if (load_relaxed(&c->clean) == TAG_NONE && pass_holds(p))
 			(void)span_release(c, c->base);
 	} else if (chunk_is(c, CHUNK_SLABS)) {
-		lost = lost_units(c);
+		lost = lost_units(c, &unowned);
 		if (lost != 0 && pass_holds(p))
 			return_units(h, c, lost);
-		for (u = 0; u < CHUNK_UNITS; u++)
-			if ((s = slab_beginning(c, u)) != NULL)
+		for (; unowned != 0; unowned = bits_without_lowest(unowned))
+			if ((s = slab_beginning(c, bits_lowest(unowned))) != NULL)
 				examine_slab(p, s);
 		chunk_mend(h, c);
 	} else if (pass_holds(p)) {
@@ -154,11 +166,26 @@ static void examine_records(struct pass *p)
 static void recount(struct pass *p)
 {
 	struct heap *h = &p->s->heap;
-	uint64_t before = load_relaxed(&h->both), now;
-	struct ash_statistics st;
+	const struct region *r = load_acquire(&h->regions);
+	uint64_t before = load_relaxed(&h->both), now = 0;
+	size_t i, n;
 
-	heap_stats(h, &st);
-	now = (st.dirty >> UNIT_SHIFT) + ((st.slabs + st.spans) >> UNIT_SHIFT) * HEAP_USED;
+	for (i = 0; i < load_relaxed(&r->chunks); i += n) {
+		const struct chunk *c = region_chunk(r, i);
+
+		n = 1;
+		if (is_free(r, i)) {
+			now += region_dirty((struct run){load_acquire(&h->regions), i}, 1) * CHUNK_UNITS;
+		} else if (load_acquire(&c->kind) == CHUNK_SPAN) { /* pairs with the release of its kind */
+			n = load_relaxed(&c->span_chunks);
+			now += n * CHUNK_UNITS * HEAP_USED;
+		} else if (load_acquire(&c->kind) == CHUNK_SLABS) { /* pairs with chunk_open */
+			uint64_t units = load_acquire(&c->units); /* pairs with chunk_put */
+
+			now += bits_count(units & ~load_relaxed(&c->clean));
+			now += (CHUNK_UNITS - bits_count(units)) * HEAP_USED;
+		}
+	}
 	if (now != before && pass_holds(p))
 		fetch_add_relaxed(&h->both, now - before);
 }

@@ -8,7 +8,7 @@ bool store_extend(struct store *s, size_t n)
 	struct region *r = load_acquire(&s->heap.regions);
 	uint64_t had = load_acquire(&r->chunks);
 
-	if (n > load_relaxed(&r->capacity))
+	if (!store_may_extend(s, n))
 		return false;
 	/* Each chunk is added by one thread.  Release pairs with view_chunks. */
 	do

@@ -15,6 +15,18 @@
 
 #include "shm/store.h"
 
+/* True: it has n chunks already. */
+static inline bool store_has(const struct store *s, size_t n)
+{
+	return load_acquire(&load_acquire(&s->heap.regions)->chunks) >= n; /* pairs with store_extend */
+}
+
+/* True: n chunks are not above its limit. */
+static inline bool store_may_extend(const struct store *s, size_t n)
+{
+	return n <= load_relaxed(&load_acquire(&s->heap.regions)->capacity);
+}
+
 /* The store has n chunks at least.  False: above its limit. */
 INTERNAL bool store_extend(struct store *s, size_t n);
 

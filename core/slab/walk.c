@@ -3,23 +3,26 @@
 
 struct slab *walk_next(struct walk *w)
 {
-	while (++w->unit >= CHUNK_UNITS) {
-		/* Go to the next slab chunk; the loop condition increments to its unit 0. */
-		w->unit = CHUNK_UNITS;
-		while (w->region != NULL && (w->region->remote == NULL ||
-					     w->index >= load_relaxed(&w->region->chunks))) {
-			w->region = region_next(w->region);
-			w->index = 0;
-		}
-		if (w->region == NULL)
-			return NULL;
-		w->chunk = region_chunk(w->region, w->index++);
-		/* The record of a chunk that was never used is not read: that would page it in. */
-		if (!bits_all(w->region->free, w->index - 1, 1) && chunk_is(w->chunk, CHUNK_SLABS))
+	do {
+		while (++w->unit >= CHUNK_UNITS) {
+			/* Go to the next slab chunk; the loop condition increments to its unit 0. */
+			w->unit = CHUNK_UNITS;
+			while (w->region != NULL && (w->region->remote == NULL ||
+						     w->index >= load_relaxed(&w->region->chunks))) {
+				w->region = region_next(w->region);
+				w->index = 0;
+			}
+			if (w->region == NULL)
+				return NULL;
+			w->chunk = region_chunk(w->region, w->index++);
+			/* The record of a chunk that was never used is not read: that would page it in. */
+			if (bits_all(w->region->free, w->index - 1, 1) || !chunk_is(w->chunk, CHUNK_SLABS))
+				continue;
+			if (!SMALL && w->mend)
+				chunk_mend(w->region->heap, w->chunk);
 			w->unit = ~0u;
-	}
-	w->offset = load_acquire(&w->chunk->head[w->unit]);
-	if (w->offset != record_offset_unowned(w->unit))
-		w->offset = record_offset(w->unit);
+		}
+		w->offset = load_acquire(&w->chunk->head[w->unit]); /* pairs with slab_publish */
+	} while (!record_begins(w->offset, w->unit));
 	return record_at(w->chunk, w->offset);
 }

@@ -11,21 +11,16 @@ struct walk {
 	size_t index; /* of the chunk after this one */
 	struct chunk *chunk;
 	unsigned unit;
+	bool mend;	 /* chunks are mended, also those without a slab: see chunk_mend */
 	uint32_t offset; /* of the record, from its chunk record */
 };
 
 static inline struct walk walk_from(struct heap *h)
 {
-	return (struct walk){region_first(h), 0, NULL, CHUNK_UNITS, 0};
+	return (struct walk){region_first(h), 0, NULL, CHUNK_UNITS, false, 0};
 }
 
-/* The record of the next unit of a slab chunk, with or without a slab; NULL: the end. */
+/* The next slab that is published; NULL: the end. */
 INTERNAL struct slab *walk_next(struct walk *w);
-
-/* True: the slab whose record walk_next returned (still) begins in the walk's unit. */
-static inline bool walk_at_slab(const struct walk *w)
-{
-	return load_acquire(&w->chunk->head[w->unit]) == w->offset;
-}
 
 #endif

@@ -101,7 +101,7 @@ size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room)
 	if (h->sharing != PAGES_PRIVATE)
 		return 0; /* a slab would stay held if this process died */
 	while ((s = walk_next(&w)) != NULL)
-		if (walk_at_slab(&w) && !owner_has(o, s))
+		if (!owner_has(o, s))
 			bytes += slabs_purge_held(h, s, room);
 	return bytes;
 }

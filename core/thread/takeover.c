@@ -56,10 +56,8 @@ static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 	struct slab *s;
 
 	while ((s = walk_next(w)) != NULL) {
-		uint64_t word = walk_at_slab(w) ? load_acquire(&s->owner) & ~OWNER_PENDING : 0;
+		uint64_t word = load_acquire(&s->owner) & ~OWNER_PENDING;
 
-		if (w->unit == 0) /* the hint of free units may not have been set yet */
-			chunk_mend(w->chunk->region->heap, w->chunk);
 		*v = (struct owner *)(uintptr_t)word;
 		/* While the record is in the batch, no other thread moves its slabs. */
 		if (word != 0 && (word & OWNER_UNOWNED) == 0 &&
@@ -94,6 +92,7 @@ size_t takeover_end(struct takeover *t)
 
 	if (t->records == 0)
 		return 0;
+	w.mend = true; /* a vanished thread may not have set the hint of free units yet */
 	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);

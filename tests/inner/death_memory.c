@@ -107,7 +107,7 @@ static void no_slot_left(void)
 	unsigned g;
 
 	while ((s = walk_next(&w)) != NULL) {
-		if (!walk_at_slab(&w) || is_of_live(s))
+		if (is_of_live(s))
 			continue;
 		for (g = 0; g < s->groups; g++)
 			if ((s->free[g] | s->remote[g]) != 0) {

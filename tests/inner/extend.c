@@ -92,6 +92,21 @@ TEST(extend_is_for_shared_heaps, 10)
 	CHECK(ash_heap_create_shared(0, &options) == NULL);
 }
 
+/* A call that changes nothing leaves the file sealed. */
+TEST(extend_refused_leaves_the_seal, 10)
+{
+	ash_heap *h = make();
+	uint64_t seal;
+
+	CHECK_EQ(ash_heap_sync(h), ASH_SYNC_SEALED);
+	seal = ash_heap_seal(h);
+	CHECK(seal != 0 && !ash_heap_extend(h, SIZE_MAX) && !ash_heap_extend(h, (LIMIT + 1) * CHUNK_SIZE));
+	CHECK(ash_heap_extend(h, CHUNKS * CHUNK_SIZE) && ash_heap_extend(h, 0));
+	CHECK_EQ(ash_heap_seal(h), seal);
+	CHECK(ash_heap_extend(h, (CHUNKS + 1) * CHUNK_SIZE));
+	CHECK_EQ(ash_heap_seal(h), 0);
+}
+
 /* A count of chunks that cannot be is refused. */
 TEST(extend_forged_count, 10)
 {

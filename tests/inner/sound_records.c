@@ -131,3 +131,37 @@ TEST(sound_many_chunks, 10)
 			LIE(region.free[i / 64], word | (uint64_t)1 << (i % 64));
 	}
 }
+
+/* A vacant record has its slabs on its lists, and no others. */
+TEST(sound_lists_of_a_vacant_record, 10)
+{
+	static const struct slab_lists none[CLASSES];
+	struct owner *second, *first;
+	ash_heap *h;
+	long pid;
+
+	make();
+	first = image.heap.owners;
+	h = ash_heap_attach_file(fd, NULL);
+	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL);
+	pid = rt_fork();
+	if (pid == 0) {
+		ash_heap_release(h, ash_heap_alloc(h, 300));
+		ash_heap_thread_detach(h);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	ash_heap_thread_detach(h);
+	ash_heap_destroy(h);
+	CHECK(!is_refused());
+	/* The second record has no slab. */
+	second = (struct owner *)(void *)(image.records + OWNER_BYTES);
+	CHECK(first != second);
+	LIE(second->lists[3].partial.head, slab_of_block());
+	LIE(second->lists[3].partial.tail, slab_of_block());
+	LIE(second->lists[CLASSES - 1].full.head, slab_of_block());
+	LIE(second->lists[0].full.tail, slab_of_block());
+	/* The first one has slabs, and lists that are all empty would lose them. */
+	put(&first->lists, none, sizeof none);
+	CHECK(is_refused());
+}

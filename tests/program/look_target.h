@@ -39,11 +39,10 @@ static inline void book_walk(void)
 	struct walk w = walk_from(&heap_default);
 	struct slab *s;
 
-	while ((s = walk_next(&w)) != NULL)
-		if (walk_at_slab(&w)) {
-			book->slabs[s->class]++;
-			book->slots[s->class] += s->slots;
-		}
+	while ((s = walk_next(&w)) != NULL) {
+		book->slabs[s->class]++;
+		book->slots[s->class] += s->slots;
+	}
 	ash_stats(&book->stats);
 }
 

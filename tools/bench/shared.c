@@ -3,7 +3,8 @@
  * What a heap costs that processes share.  Built from this file: without a libc on Ashlar's
  * heaps, and hosted on Boost.Interprocess's managed_shared_memory (C++, -DBOOST) or
  * managed_mapped_file (-DBOOST -DMAPPED), and on libpmemobj (-DPMEMOBJ), whose pools are for
- * one process at a time.
+ * one process at a time; and on arenas of mimalloc (-DMIMALLOC) and jemalloc (-DJEMALLOC) over a
+ * shared mapping, which are for one process.
  *
  *	shared batch HEAP           1000 x 128 B allocated, then released
  *	shared random HEAP [short]  10 000 live blocks of 8 B ... 1 KiB, replaced at random
@@ -249,8 +250,12 @@ static int work(int argc, char **argv)
 	common = (struct common *)common_memory(sizeof *common);
 	if (common == NULL)
 		return 1;
-	if (same(what, "deaths"))
-		return deaths(of);
+	if (same(what, "deaths")) {
+		int status = deaths(of);
+
+		heap_remove();
+		return status;
+	}
 	if (!heap_open(of))
 		return 1;
 	if (of[0] >= '1' && of[0] <= '0' + PROCESSES && of[1] == '\0')
@@ -274,7 +279,7 @@ static int work(int argc, char **argv)
 	return 0;
 }
 
-#if defined BOOST || defined PMEMOBJ
+#if defined BOOST || defined PMEMOBJ || defined MIMALLOC || defined JEMALLOC
 int main(int argc, char **argv)
 #else
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

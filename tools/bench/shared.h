@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sides of shared.c: Ashlar without a libc; Boost.Interprocess and libpmemobj with the
- * host's.  All give the same calls: take, give; heap_open (of one kind of heap),
+ * The sides of shared.c: Ashlar without a libc; Boost.Interprocess, libpmemobj, and arenas of
+ * mimalloc and jemalloc with the host's.  All give the same calls: take, give; heap_open (of one kind of heap),
  * heap_make, heap_again and heap_leave (a heap in a file); and a few of the system.
  */
 #ifndef BENCH_SHARED_H
@@ -13,6 +13,8 @@
 #include "shared_boost.h"
 #elif defined PMEMOBJ
 #include "shared_pmemobj.h"
+#elif defined MIMALLOC || defined JEMALLOC
+#include "shared_arenas.h"
 #else
 #include "shared_ashlar.h"
 #endif
