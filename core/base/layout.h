@@ -218,6 +218,7 @@ struct region {
 	uint64_t state;	       /* enum region_state                            */
 	char *base;
 	size_t chunks;	       /* that it has now; 0: vacant                   */
+	uint64_t most;	       /* hint: not less than any byte of room         */
 	size_t capacity;       /* chunks that the metadata has room for        */
 	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;
