@@ -558,45 +558,24 @@ $(BUILD)/prog/%.o: %.c Makefile | $(HEADERS)
 FAKED = $(if $(filter-out x86_64,$(ARCH)),mmap munmap madvise mremap mincore mprotect msync)
 $(BUILD)/tests/all: LINK_ASHLAR += $(FAKED:%=-Wl,--wrap=arch_%)
 
-$(BUILD)/tests/all: $(TEST_OBJECTS) $(RUNTIME) $(SEPARATE) $(BUILD)/sources linker.ld
-	mkdir -p $(@D)
-	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+$(BUILD)/tests/all: $(TEST_OBJECTS) $(SEPARATE)
 
 # The tests' own use of what the archive keeps to itself.
 MALLOC_ASIDE = $(call objects,lib,arch/$(ARCH)/memory.c arch/$(ARCH)/syscall.S core/base/class.c)
-$(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(RUNTIME) $(MALLOC) $(BUILD)/sources linker.ld
-	mkdir -p $(@D)
-	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
-
-$(BUILD)/tests/small: $(SMALL_TESTS) $(RUNTIME) $(SMALL_SEPARATE) $(BUILD)/sources linker.ld
-	mkdir -p $(@D)
-	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+$(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(MALLOC)
+$(BUILD)/tests/small: $(SMALL_TESTS) $(SMALL_SEPARATE)
 
 # What one test needs of the whole library.
 FIELD_ASIDE = $(call objects,lib,sys/pages.c)
 $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
-$(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(RUNTIME) $(FIELD_SEPARATE) $(BUILD)/sources linker.ld
+$(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(FIELD_SEPARATE)
+$(BUILD)/tests/system: $(SYSTEM_TESTS) $(CORE_LIBRARY)
+$(BUILD)/tests/sample: $(SAMPLE_TESTS) $(SAMPLE_LIBRARY)
+$(BUILD)/tests/st: $(ST_TESTS) $(ST_LIBRARY)
+$(addprefix $(BUILD)/tests/,all malloc small field system sample st): $(RUNTIME) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
-
-$(BUILD)/tests/system: $(SYSTEM_TESTS) $(RUNTIME) $(CORE_LIBRARY) $(BUILD)/sources linker.ld
-	mkdir -p $(@D)
-	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
-
-$(BUILD)/tests/sample: $(SAMPLE_TESTS) $(RUNTIME) $(SAMPLE_LIBRARY) $(BUILD)/sources linker.ld
-	mkdir -p $(@D)
-	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
-
-$(BUILD)/tests/st: $(ST_TESTS) $(RUNTIME) $(ST_LIBRARY) $(BUILD)/sources linker.ld
-	mkdir -p $(@D)
-	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
+	$(LINK_ASHLAR) $(filter %.o,$^) $(filter %.a,$^) -o $@
 
 # Ashlar's ancestor's example, a program of its own beside the demonstration.
 $(BUILD)/demo: $(DEMO_OBJECTS) $(BUILD)/sources

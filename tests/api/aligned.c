@@ -64,12 +64,12 @@ TEST(aligned_zalloc_touches_nothing, 10)
 	char *p;
 
 	ash_release(ash_alloc(1));
-	before = rt_resident();
+	before = rt_anonymous();
 	p = ash_aligned_zalloc(4 * MIB, bytes);
 	CHECK(p != NULL && is_aligned(p, 4 * MIB));
 	CHECK_EQ(p[bytes / 2], 0);
 	if (figures())
-		CHECK(rt_resident() - before < 64 * KIB);
+		CHECK(rt_anonymous() - before < 64 * KIB);
 	ash_release_aligned_sized(p, 4 * MIB, bytes);
 	nothing_left();
 }

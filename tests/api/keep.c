@@ -195,7 +195,7 @@ static void ladder(enum ladder kind)
 				piece[n++] = filled(100 * KIB);
 		}
 		live = kind == AFTER ? size + before : size;
-		if (figures() && rt_resident_peak() - base > live + live / 10 * 3 + 8 * MIB) {
+		if (figures() && rt_resident_peak() > base + live + live / 10 * 3 + 8 * MIB + rt_resident_slack()) {
 			rt_print("     at %zu KiB: peak %zu KiB\n", size / KIB,
 				 (rt_resident_peak() - base) / KIB);
 			CHECK(kind == LADDERS);

@@ -9,25 +9,25 @@ TEST(large_tail_costs_nothing, 20)
 	unsigned char *p;
 
 	ash_release(ash_alloc(1));
-	before = rt_resident();
+	before = rt_anonymous();
 	p = ash_alloc(2 * MIB + 64);
 	CHECK(p != NULL);
 	memset(p + 2 * MIB, 1, 64);
 	if (figures())
-		CHECK(rt_resident() - before <= 16 * KIB);
+		CHECK(rt_anonymous() - before <= 16 * KIB);
 	ash_release(p);
 	p = ash_alloc(4 * MIB);
 	memset(p, 1, 4 * MIB);
 	ash_release(p);
 	p = ash_alloc(2 * MIB + 64);
 	if (figures())
-		CHECK(rt_resident() - before <= 2 * MIB + 64 * KIB);
+		CHECK(rt_anonymous() - before <= 2 * MIB + 64 * KIB);
 	memset(p, 1, 2 * MIB + 64);
 	p = ash_resize(p, 4 * MIB);
 	memset(p, 1, 4 * MIB);
 	CHECK(ash_resize(p, 2 * MIB + 64) == p);
 	if (figures())
-		CHECK(rt_resident() - before <= 2 * MIB + 64 * KIB);
+		CHECK(rt_anonymous() - before <= 2 * MIB + 64 * KIB);
 }
 
 TEST(large_many_blocks_few_mappings, 60)
@@ -54,14 +54,14 @@ TEST(large_aligned_costs_no_memory, 20)
 	unsigned char *p;
 
 	ash_release(ash_alloc(1));
-	before = rt_resident();
+	before = rt_anonymous();
 	for (int i = 0; i < 4; i++) {
 		p = ash_aligned_alloc(alignment, 2 * MIB);
 		CHECK(p != NULL && ((uintptr_t)p & (alignment - 1)) == 0);
 		p[0] = p[2 * MIB - 1] = 1;
 	}
 	if (figures())
-		CHECK(rt_resident() - before <= 4 * 32 * KIB);
+		CHECK(rt_anonymous() - before <= 4 * 32 * KIB);
 }
 
 /* A GiB that must move is moved, not copied: no fault, and the pages with it. */
@@ -103,11 +103,11 @@ TEST(large_zeroed_again, 20)
 	unsigned char *p;
 
 	ash_release(ash_zalloc(1, bytes));
-	before = rt_resident();
+	before = rt_anonymous();
 	for (round = 0; round < 1000; round++)
 		ash_release(ash_zalloc(1, bytes));
 	if (figures())
-		CHECK(rt_resident() <= before + 64 * KIB);
+		CHECK(rt_anonymous() <= before + 64 * KIB);
 	for (round = 0; round < 6; round++) {
 		if (round == 2)
 			faults = rt_faults();

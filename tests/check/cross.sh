@@ -140,7 +140,7 @@ linked() {
 }
 # preloaded NAME: run so.
 preloaded() {
-	timeout 60 "qemu-$cpu" -L "$root" -E LD_PRELOAD="$library" -E LD_LIBRARY_PATH="$folder" "$folder/$1" \
+	timeout 3600 "qemu-$cpu" -L "$root" -E LD_PRELOAD="$library" -E LD_LIBRARY_PATH="$folder" "$folder/$1" \
 		>"$folder/out" 2>"$folder/errors"
 }
 
@@ -205,7 +205,7 @@ for cpu in aarch64 riscv64; do
 	linked program -Wl,-e,begin -fno-pie -no-pie "$folder/program.c" && preloaded program && [ "$(cat "$folder/out")" = 112 ] &&
 		[ ! -s "$folder/errors" ]
 	verdict "$cpu: a program of glibc, with threads"
-	[ "$(timeout 60 "qemu-$cpu" -L "$root" "$folder/program")" = 104 ]
+	[ "$(timeout 3600 "qemu-$cpu" -L "$root" "$folder/program")" = 104 ]
 	verdict "$cpu: without it malloc is another's"
 	linked misuse -Wl,-e,begin -fno-pie -no-pie -DMISUSE "$folder/program.c" && ! preloaded misuse &&
 		grep -q '^ashlar: free(0x[0-9a-f]*): double free, 112-byte block at 0x' "$folder/errors"

@@ -74,7 +74,7 @@ runs() {
 			-fno-asynchronous-unwind-tables -I"$folder/$1/include" -c "$part" -o "$folder/${part##*/}.o" || exit 1
 	done
 	ld.lld -static "$folder/start.S.o" "$folder/field32.c.o" "$folder/$1/libashlar-field.a" -o "$folder/program" &&
-		[ "$(timeout 60 "$3" "$folder/program")" = ok ]
+		[ "$(timeout 3600 "$3" "$folder/program")" = ok ]
 	verdict "$1: its tests pass under $3"
 }
 

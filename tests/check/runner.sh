@@ -37,7 +37,7 @@ $LINK "$folder/bad.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/liba
 
 # Through a pipe, which ends only when every process that holds it has ended.
 {
-	RT_SEED=5 "$folder/bad"
+	RT_LEAST=1 RT_SEED=5 "$folder/bad"
 	echo "exit $?"
 } | cat >"$folder/out"
 

@@ -5,7 +5,9 @@
 
 enum { O_CREATE = 0100, O_READ_WRITE = 2, O_APPEND_TOO = 02000, O_SHORTEN = 01000 };
 enum { HOOKED = 33 };
-#define FILE_NAME "/tmp/ashlar-last-words"
+
+/* Several runs of this test may be at work at once, other users' too. */
+static char file_name[64];
 
 /* In the child that misuses: the process ends in the hook; else the hook returns. */
 static enum { RETURNS, PRINTS, MISUSES, ALLOCATES } hook_does;
@@ -74,7 +76,7 @@ static void misuse_there(__attribute__((unused)) void *argument)
 
 	if (!stderr_is.at_first)
 		p = ash_alloc(10);
-	file = arch_open(FILE_NAME, O_CREATE | O_SHORTEN | O_READ_WRITE | stderr_is.flags, 0600);
+	file = arch_open(file_name, O_CREATE | O_SHORTEN | O_READ_WRITE | stderr_is.flags, 0600);
 	if (file < 0 || arch_dup2(file, 2) != 2)
 		rt_exit(1);
 	if (stderr_is.at_first)
@@ -93,16 +95,18 @@ static const char *written(long flags, bool at_first)
 	stderr_is.at_first = at_first;
 	hook_does = RETURNS;
 	CHECK_EQ(rt_run_child(misuse_there, NULL, unused, sizeof unused), misuse_status());
-	CHECK(rt_read_file(FILE_NAME, text, sizeof text) >= 0);
-	(void)arch_unlink(FILE_NAME);
+	CHECK(rt_read_file(file_name, text, sizeof text) >= 0);
+	(void)arch_unlink(file_name);
 	return text;
 }
 
 /* The test's process has no heap, and so each child its own beginning. */
 TEST(last_words_in_a_file, 10)
 {
-	const char *text = written(0, false);
+	const char *text;
 
+	rt_format(file_name, sizeof file_name, "/tmp/ashlar-last-words-%ld-%lu", arch_getpid(), rt_now());
+	text = written(0, false);
 	/* An emulator has a line of its own to add. */
 	CHECK(rt_strstr(text, "data\n") == text && rt_strstr(text, "ashlar") == NULL);
 	CHECK(rt_strstr(written(O_APPEND_TOO, false), "data\nashlar: ash_release(0x") != NULL);

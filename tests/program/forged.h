@@ -111,7 +111,7 @@ static void forged_attacher(void *fd)
 	struct rt_random r;
 	ash_heap *h;
 
-	rt_timer(20000000);
+	rt_timer(FORGED_SECONDS * 1000000u);
 	*forged_attaching = 1;
 	rt_seed(&r, 78);
 	if (!forged_view((int)(long)fd, &r))

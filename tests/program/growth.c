@@ -65,8 +65,11 @@ TEST(growth_asks_about_few_threads, 60)
 
 	CHECK_EQ(arch_pipe2(wait_here, 0), 0);
 	CHECK(ash_alloc(100) != NULL);
-	for (i = 0; i < threads; i++)
-		CHECK((thread[i] = rt_thread_start(live, NULL)) != NULL);
+	for (i = 0; i < threads; i++) {
+		thread[i] = rt_thread_start(live, NULL);
+		if (thread[i] == NULL)
+			rt_skip("so many threads at once may not be had here");
+	}
 	while (ready < threads)
 		rt_yield();
 	/* All have been asked about at each doubling on the way, and there were fewer then. */

@@ -45,7 +45,7 @@ static size_t huge_of_zeroed(size_t bytes)
 TEST(huge_default, 20)
 {
 	needs_huge_pages();
-	CHECK(huge_of_filled(32 * MIB) >= 16 * MIB);
+	is_huge(huge_of_filled(32 * MIB), 16 * MIB);
 	CHECK_EQ(huge_of_zeroed(16 * MIB), 0);
 }
 
@@ -80,8 +80,8 @@ TEST(huge_always, 20)
 {
 	needs_huge_pages();
 	use(ASH_HUGE_ALWAYS);
-	CHECK(huge_of_filled(4 * MIB) > 0);
-	CHECK(huge_of_zeroed(4 * MIB) > 0);
+	is_huge(huge_of_filled(4 * MIB), 1);
+	is_huge(huge_of_zeroed(4 * MIB), 1);
 }
 
 TEST(huge_populate, 20)
@@ -124,7 +124,7 @@ TEST(huge_slabs, 20)
 	rt_print("     huge: %zu MiB at 20 MiB of blocks, %zu at 96\n", few / MIB, many / MIB);
 	if (heap_default.options->huge == ASH_HUGE_DEFAULT)
 		CHECK_EQ(few, 0);
-	CHECK(many >= 32 * MIB);
+	is_huge(many, 32 * MIB);
 }
 
 /* Bytes that a heap of many such blocks has resident for each 100 that are written. */
@@ -154,7 +154,7 @@ TEST(huge_not_for_holes, 20)
 	}
 	CHECK_EQ(huge_in((void *)(KIB * 4), (size_t)1 << 47), 0);
 	(void)resident_of(160 * KIB);
-	CHECK(huge_in((void *)(KIB * 4), (size_t)1 << 47) >= 32 * MIB);
+	is_huge(huge_in((void *)(KIB * 4), (size_t)1 << 47), 32 * MIB);
 }
 
 /* The chunk that a block ends in is not advised when the block uses little of it. */
@@ -165,9 +165,9 @@ TEST(huge_not_for_a_tail, 20)
 
 	needs_huge_pages();
 	CHECK(p != NULL);
-	before = rt_resident();
+	before = rt_anonymous();
 	memset(p + 32 * MIB, 1, 64);
-	CHECK(rt_resident() - before <= 16 * KIB);
+	CHECK(rt_anonymous() - before <= 16 * KIB);
 }
 
 /* Growth keeps the advice: where it stands, and where it moves. */
@@ -180,13 +180,13 @@ TEST(huge_grown, 20)
 	write_pages(p, 40 * MIB);
 	p = ash_resize(p, 48 * MIB); /* there is room behind a new span of this size */
 	write_pages(p, 48 * MIB);
-	CHECK(huge_in(p, 48 * MIB) >= 32 * MIB);
+	is_huge(huge_in(p, 48 * MIB), 32 * MIB);
 	way = ash_alloc(3 * MIB);
 	write_pages(way, 3 * MIB);
 	p = ash_resize(p, 200 * MIB);
 	CHECK(p != NULL);
 	write_pages(p, 200 * MIB);
-	CHECK(huge_in(p, 200 * MIB) >= 150 * MIB);
+	is_huge(huge_in(p, 200 * MIB), 150 * MIB);
 }
 
 TEST(huge_sparse_stays_sparse_when_grown, 20)

@@ -121,14 +121,11 @@ TEST(look_rows, 20)
 	resident = resident_of(pid);
 	CHECK_EQ(look_process(pid, "--json"), 0);
 	if (!rt_under_qemu()) /* whose own threads may be at work */
-		CHECK_EQ(resident_of(pid), resident); /* looking pages nothing in */
+		CHECK(resident_of(pid) <= resident); /* looking pages nothing in; the system may reclaim some */
 	CHECK(rt_strstr(look_text, "\"exact\": false") != NULL);
 	rows_are_right();
 	if (!rt_under_qemu()) { /* which does not pass ptrace on */
-		char number[16];
-
-		rt_format(number, sizeof number, "%ld", pid);
-		CHECK_EQ(look_run(number, "--json", "--stop"), 0);
+		look_stopped(pid);
 		CHECK(rt_strstr(look_text, "\"exact\": true") != NULL);
 		rows_are_right();
 		/* Resident: what was written is. */

@@ -6,7 +6,7 @@
 #include "rt.h"
 #include "syscall.h"
 
-enum { LOOK_TEXT = 1 << 20, LOOK_SECONDS = 60, LOOK_NO_END = 1000 + 14 /* SIGALRM */ };
+enum { LOOK_TEXT = 1 << 20, LOOK_SECONDS = 600, LOOK_NO_END = 1000 + 14 /* SIGALRM */ };
 
 static char look_text[LOOK_TEXT];
 
@@ -73,6 +73,21 @@ static inline int look_process(long pid, const char *option)
 
 	rt_format(number, sizeof number, "%ld", pid);
 	return look_run(number, option, NULL);
+}
+
+/* The same, but with all of its threads stopped meanwhile; a skip where the system lets nobody stop another. */
+static inline void look_stopped(long pid)
+{
+	enum { SEIZE = 0x4206, DETACH = 17 };
+	char number[16];
+
+	rt_format(number, sizeof number, "%ld", pid);
+	if (look_run(number, "--json", "--stop") == 0)
+		return;
+	if (arch_ptrace(SEIZE, pid, NULL, NULL) < 0)
+		rt_skip("a process may not stop another's threads here");
+	(void)arch_ptrace(DETACH, pid, NULL, NULL);
+	CHECK_EQ(look_run(number, "--json", "--stop"), 0);
 }
 
 #define LOOK_NONE UINT64_MAX

@@ -4,6 +4,7 @@
 #define TESTS_PROGRAM_SMAPS_H
 
 #include "rt.h"
+#include "syscall.h"
 
 static inline uint64_t smaps_number(const char **at, unsigned base)
 {
@@ -67,6 +68,27 @@ static inline void needs_huge_pages(void)
 static inline size_t huge_in(const void *p, size_t bytes)
 {
 	return smaps_sum(p, bytes, NULL);
+}
+
+/* So much is huge of what should be.  Where it is not: has the machine such pages at all just now? */
+static inline void is_huge(size_t bytes, size_t least)
+{
+	const size_t huge = 2 * MIB, probe = 64 * MIB;
+	size_t had;
+	char *p;
+
+	if (bytes >= least)
+		return;
+	p = rt_map(probe + huge);
+	CHECK(p != NULL);
+	(void)arch_madvise(p, probe + huge, 14); /* MADV_HUGEPAGE */
+	for (size_t i = 0; i < probe + huge; i += 4096)
+		p[i] = 1;
+	had = huge_in(p, probe + huge);
+	rt_unmap(p, probe + huge);
+	if (had < probe)
+		rt_skip("the machine is short of huge pages, or this process may have none");
+	CHECK(bytes >= least);
 }
 
 #endif

@@ -54,8 +54,12 @@ const void *rt_map_file(const char *path, size_t *length);
 int rt_memory_file(const char *name);
 /* Reads a whole (proc) file into out, NUL-terminated; bytes read or -errno. */
 long rt_read_file(const char *path, char *out, size_t size);
-size_t rt_resident(void);	 /* bytes of RSS now, /proc/self/statm            */
+size_t rt_resident(void);	 /* bytes of RSS now, as the pages are            */
 size_t rt_resident_peak(void);	 /* VmHWM in bytes, of this address space         */
+/* The same without files' pages: code that runs for the first time comes by 64 KiB and more. */
+size_t rt_anonymous(void);
+/* By so much the kernel's peak may lag: it is a sum of counters kept by CPU (usage.c). */
+size_t rt_resident_slack(void);
 void rt_resident_peak_reset(void); /* writes 5 to /proc/self/clear_refs           */
 size_t rt_address_space(void);	 /* bytes of VmSize                               */
 size_t rt_mappings(void);	 /* lines of /proc/self/maps                      */
@@ -116,7 +120,7 @@ struct rt_test {
 	const char *name;
 	void (*body)(const void *argument);
 	const void *argument;
-	unsigned seconds; /* of CPU time; test.c has the factors for QEMU and for the clock */
+	unsigned seconds; /* of CPU time; test.c has the shortest, and the factors for QEMU and for the clock */
 };
 #define RT_ENTRY(id, test_name, function, arg, limit)                                              \
 	static const struct rt_test rt_test_##id                                                   \

@@ -18,26 +18,64 @@ static uint64_t number_in(const char *text)
 	return value;
 }
 
-/* A line of /proc/self/status, which counts in KiB. */
-static size_t status_bytes(const char *name)
+/* A line of a file that counts in KiB; 0: it has none. */
+static size_t line_bytes(const char *path, const char *name)
 {
-	char text[1536]; /* the Vm lines are in the first half of the file */
+	char text[1536]; /* the Vm lines are in the first half of /proc/self/status */
 	const char *line;
 
-	if (rt_read_file("/proc/self/status", text, sizeof(text)) <= 0)
+	if (rt_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
 	line = rt_strstr(text, name);
 	return line != NULL ? number_in(line) * 1024 : 0;
 }
 
+static size_t status_bytes(const char *name)
+{
+	return line_bytes("/proc/self/status", name);
+}
+
+/*
+ * Of the pages themselves, where the kernel walks them: statm and status are sums of counters
+ * kept by CPU or by thread, which before Linux 6.17 lag by some 64 pages a CPU, more on large
+ * machines.
+ */
 size_t rt_resident(void)
 {
+	size_t walked = rt_under_qemu() ? 0 : line_bytes("/proc/self/smaps_rollup", "Rss:");
 	char text[128], *second;
 
+	if (walked != 0)
+		return walked;
 	if (rt_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
 		return 0;
 	second = rt_strstr(text, " ");
 	return second != NULL ? number_in(second) * rt_auxv(AT_PAGESZ) : 0;
+}
+
+size_t rt_anonymous(void)
+{
+	size_t walked = rt_under_qemu() ? 0 : line_bytes("/proc/self/smaps_rollup", "Anonymous:");
+
+	return walked != 0 ? walked : rt_resident();
+}
+
+size_t rt_resident_slack(void)
+{
+	char text[64], *c;
+	size_t cpus = 0, each;
+
+	if (rt_read_file("/sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
+		return 0;
+	/* 0-7, or 0,2-5: the last number, and one. */
+	for (c = text; *c != '\0'; c++)
+		if (*c >= '0' && *c <= '9')
+			cpus = cpus * 10 + (size_t)(*c - '0');
+		else if (*c != '\n')
+			cpus = 0;
+	cpus++;
+	each = cpus * 2 > 32 ? cpus * 2 : 32;
+	return cpus * each * rt_auxv(AT_PAGESZ);
 }
 
 size_t rt_resident_peak(void)
