@@ -44,8 +44,8 @@
  *                    has not collected it yet
  *
  *   A slot is taken if and only if both its bits are 0.  Everything else (the
- *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, the
- *   counters) is a hint that only saves time.
+ *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, region.most,
+ *   region.most, the counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
  *   A lost clean bit costs time; a wrong one would hand out data of an earlier
