@@ -387,13 +387,14 @@ clean:
 
 # One object of all, in which only names that begin with ash are left for others to see:
 # a program may have a class_of of its own.  Sections stay apart, for --gc-sections.
+# lld 14 keeps a common symbol, and adds a section of its size that nothing refers to: COMMON.
 # $(call archive,NAME,ARCHIVE,OBJECTS)
 define archive
 $(BUILD)/whole/$1.o: $(filter-out $(foreach apart,$(APART),$(BUILD)/%/$(apart).o),$3) $(BUILD)/sources Makefile
 	mkdir -p $$(@D)
 	echo 'LINK $$@'
 	$(CC) $(TARGET) -nostdlib -r -fuse-ld=lld $$(filter %.o,$$^) -o $$@.new
-	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig $$@.new $$@
+	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig -R COMMON $$@.new $$@
 	rm $$@.new
 $2: $(BUILD)/whole/$1.o $(filter $(foreach apart,$(APART),$(BUILD)/%/$(apart).o),$3)
 endef

@@ -3,6 +3,16 @@
 
 #include "pages.h"
 
+/*
+ * The first sections of .bss, in this order in each archive and shared object, whose objects
+ * and functions come in any: see core/DECISIONS.md, "The order of what is written".
+ */
+#define FIRST_IN_BSS(name) __asm__(".pushsection .bss." name ", \"aw\", %nobits\n\t.popsection")
+FIRST_IN_BSS("owner_static");
+FIRST_IN_BSS("entries"); /* arena/arenas.c: written by programs with arenas only */
+FIRST_IN_BSS("chunk_map");
+FIRST_IN_BSS("first_owner_used");
+
 INTERNAL struct map chunk_map;
 static uint64_t first_leaf_used;
 

@@ -15,8 +15,17 @@
 	(HEAD_BYTES(n) +                                                                           \
 	 (n) * ((slabs) ? STRIDE_SLABS + CHUNK_UNITS * (remote) : STRIDE_SPANS))
 
-/* Static, so that the first region of a small program costs one system call and few pages. */
-static _Alignas(CPU_LINE) char first_metadata[BYTES((size_t)1, true, REMOTE_STRIDE)];
+/*
+ * In .bss, so that the first region of a small program costs one system call and few pages.  Its
+ * first 1.3 KiB are written.  Common: GNU ld puts it behind all else, so that these share a page
+ * with the C library's variables; lld would put it first, and a shared object is linked by lld.
+ */
+#ifdef ASHLAR_SO
+static
+#else
+HIDDEN __attribute__((common))
+#endif
+_Alignas(CPU_LINE) char ash_first_metadata[BYTES((size_t)1, true, REMOTE_STRIDE)];
 static uint64_t first_metadata_used;
 
 size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride)
@@ -61,7 +70,7 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (h == &heap_default && slabs && n == 1 &&
 	    exchange_seq_cst(&first_metadata_used, 1) == 0)
-		memory = first_metadata;
+		memory = ash_first_metadata;
 	else
 		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_LEAST,
 				       PAGES_PRIVATE);

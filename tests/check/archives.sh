@@ -40,7 +40,7 @@ inline=$(sed -n 's/.*\(ash_inline_refill\)(.*/\1/p' core/include/ashlar_inline.h
 list $main $heap $names >"$folder/expected"
 default "$build/libashlar.a" >"$folder/found"
 same 'libashlar.a: every name that is seen is public'
-list $family $between $inline ash_alloc_or ash_inline_seat >"$folder/expected"
+list $family $between $inline ash_alloc_or ash_first_metadata ash_inline_seat >"$folder/expected"
 hidden "$build/libashlar.a" >"$folder/found"
 same '... and others are its own objects'\'' and those that the compiler calls'
 default "$build/libashlar-st.a" >"$folder/found"
