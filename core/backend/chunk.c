@@ -16,7 +16,8 @@ static struct run chunk_run(const struct chunk *c)
 __attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 {
 	/* The caller need not hold the chunk: region and index of a record never change. */
-	uint8_t *hint = region_room(load_relaxed(&c->region)) + load_relaxed(&c->index);
+	struct region *r = load_relaxed(&c->region);
+	uint8_t *hint = region_room(r) + load_relaxed(&c->index);
 	unsigned room, old;
 
 	/*
@@ -28,9 +29,12 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 		room = bits_longest(load_seq_cst(&c->units));
 		old = load_seq_cst(hint);
 		if (room == old || (room < old && !exact))
-			return;
+			break;
 		store_seq_cst(hint, (uint8_t)room);
 	}
+	/* Another thread may have set the hint and not yet this, so in each case. */
+	if (load_relaxed(&r->most) < room)
+		store_relaxed(&r->most, room);
 }
 
 struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
@@ -68,13 +72,6 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 	return true;
 }
 
-void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
-{
-	/* Pairs with the acquire of claim_in (units.c). */
-	if ((fetch_or_seq_cst(&c->units, mask) | mask) != ALL_UNITS || !chunk_return(h, c))
-		chunk_hint(c, false);
-}
-
 void chunk_mend(struct heap *h, struct chunk *c)
 {
 	uint64_t word = load_seq_cst(&c->units);
@@ -82,6 +79,13 @@ void chunk_mend(struct heap *h, struct chunk *c)
 	/* A thread that has just made this chunk and finds no unit in it makes another. */
 	if (word != 0 && (word != ALL_UNITS || !chunk_return(h, c)))
 		chunk_hint(c, false);
+}
+
+void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
+{
+	/* Pairs with the acquire of claim_in (units.c). */
+	(void)fetch_or_seq_cst(&c->units, mask);
+	chunk_mend(h, c);
 }
 
 /*

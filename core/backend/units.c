@@ -14,64 +14,88 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 	uint64_t word = load_acquire(&c->units), runs, mask, aligned;
 
 	do {
-		mask = bits_run(0, n);
 		runs = bits_starts(word, n);
-		/* Multiples of n come first, or there will soon be few. */
-		aligned = runs & BITS_ALL / mask;
-		if (bits_is_power(n) && (aligned != 0 || class_is_aligned(units_class(want))))
-			runs = aligned;
+		if (bits_is_power(n)) {
+			/* Multiples of n come first, or there will soon be few. */
+			aligned = runs & BITS_ALL / bits_run(0, n);
+			if (aligned != 0 || class_is_aligned(units_class(want)))
+				runs = aligned;
+		}
 		if (runs == 0) {
 			chunk_hint(c, true);
 			return 0;
 		}
-		mask <<= bits_lowest(runs);
+		mask = bits_run(bits_lowest(runs), n);
 	} while (!cas_acquire(&c->units, &word, word & ~mask));
 	return mask;
 }
 
-/*
- * The lowest-addressed run of free units; for a large slab the lowest one in a region that is
- * not one of the first few, if there is one.
- */
-static struct units units_find(struct heap *h, unsigned want)
+struct claimed {
+	struct chunk *chunk;
+	uint64_t mask; /* the bits of its units; 0: none */
+};
+
+/* Claims the lowest-addressed run of units in this region. */
+static __attribute__((noinline)) struct claimed claim_at(struct region *r, unsigned want)
 {
 	unsigned n = units_count(want);
-	struct units u = {NULL, 0, (uint16_t)n, false};
-	bool large = !SMALL && units_class(want) > CLASS_ONE;
-	size_t w, words, least = large ? REGION_LATE : 0;
-	uint64_t mask, clean, some;
-	struct region *r;
+	const uint64_t *room = r->room, *end = room + ROOM_WORDS(load_relaxed(&r->chunks));
+	struct claimed at = {NULL, 0};
+	uint64_t some, add = (0x80 - n) * ROOM_EACH;
 
-again:
-	for (r = region_first(h); r != NULL; r = region_next(r)) {
-		words = load_relaxed(&r->chunks);
-		words = words < least ? 0 : ROOM_WORDS(words);
-		for (w = 0; w < words; w++) {
-			/*
-			 * The highest bit of each byte that is at least n.  Acquire pairs with
-			 * chunk_hint: the chunk's record is complete.
-			 */
-			some = load_acquire(&r->room[w]) + (0x80 - n) * ROOM_EACH;
-			for (some &= 0x80 * ROOM_EACH; some != 0; some = bits_without_lowest(some)) {
-				u.chunk = region_chunk(r, w * ROOM_CHUNKS + bits_lowest(some) / 8);
-				mask = claim_in(u.chunk, want);
-				if (mask != 0)
-					goto found;
-			}
+	for (; room < end; room++) {
+		/*
+		 * The highest bit of each byte that is at least n.  Acquire pairs with chunk_hint:
+		 * the chunk's record is complete.
+		 */
+		for (some = (load_acquire(room) + add) & 0x80 * ROOM_EACH; some != 0;
+		     some = bits_without_lowest(some)) {
+			at.chunk = region_chunk(r, (size_t)(room - r->room) * ROOM_CHUNKS +
+							   bits_lowest(some) / 8);
+			at.mask = claim_in(at.chunk, want);
+			if (at.mask != 0)
+				return at;
 		}
 	}
-	if (least != 0) {
-		least = 0;
-		goto again;
-	}
-	u.chunk = NULL;
-	return u;
+	/*
+	 * All hints are less than n.  One that another thread has set meanwhile, or is setting, may be
+	 * missed: then this is too low until the next one is set, or the heap is about to grow.
+	 */
+	if (at.chunk == NULL)
+		store_relaxed(&r->most, n - 1);
+	return at;
+}
+
+/*
+ * The lowest-addressed run of free units; for a large slab the lowest one in a region that is
+ * not one of the first few, if there is one.  grow: otherwise the heap would grow, so at last
+ * region.most is not believed.
+ */
+static struct units units_find(struct heap *h, unsigned want, bool grow)
+{
+	unsigned n = units_count(want), pass = !SMALL && units_class(want) > CLASS_ONE ? 2 : 1;
+	struct claimed at;
+	struct region *r;
+	struct units u;
+	uint64_t clean;
+
+	do {
+		for (r = region_first(h); r != NULL; r = region_next(r)) {
+			if (pass > 1 && load_relaxed(&r->chunks) < REGION_LATE)
+				continue;
+			if (pass > 0 && load_relaxed(&r->most) < n)
+				continue;
+			at = claim_at(r, want);
+			if (at.mask != 0)
+				goto found;
+		}
+	} while (pass-- + grow > 1);
+	return (struct units){NULL, 0, 0, false};
 found:
-	u.first = (uint16_t)bits_lowest(mask);
-	clean = load_relaxed(&u.chunk->clean) & mask;
-	u.clean = clean == mask;
+	clean = load_relaxed(&at.chunk->clean) & at.mask;
+	u = (struct units){at.chunk, (uint16_t)bits_lowest(at.mask), (uint16_t)n, clean == at.mask};
 	if (clean != 0) /* saves a locked operation */
-		fetch_and_acq_rel(&u.chunk->clean, ~mask);
+		fetch_and_acq_rel(&u.chunk->clean, ~at.mask);
 	heap_cleaned(h, n - bits_count(clean), n);
 	return u;
 }
@@ -96,7 +120,7 @@ struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 
 	/* Other threads may exhaust a new chunk first; retry (they made progress). */
 	do
-		u = units_find(h, want);
+		u = units_find(h, want, grow);
 	while (u.chunk == NULL && grow && chunk_make(h, dense) != NULL);
 	return u;
 }

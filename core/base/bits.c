@@ -28,9 +28,16 @@ unsigned bits_count(uint64_t x)
 	return n;
 }
 
-static bool bit_at(const uint64_t *words, size_t i)
+/* The first set bit from `at` on; not less than size: there is none. */
+static size_t bits_next(const uint64_t *words, size_t size, size_t at)
 {
-	return (load_relaxed(&words[i / 64]) >> (i % 64)) & 1;
+	for (; at < size; at = (at | 63) + 1) {
+		uint64_t word = load_relaxed(&words[at / 64]) >> (at % 64);
+
+		if (word != 0)
+			return at + bits_lowest(word);
+	}
+	return at;
 }
 
 size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment, size_t offset)
@@ -58,12 +65,7 @@ size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment,
 		}
 		if (last_hole == BITS_NONE)
 			return first;
-		first = last_hole + 1;
-		/* Words without a set bit are skipped as a whole, too. */
-		while (first % 64 == 0 && first < size && load_relaxed(&words[first / 64]) == 0)
-			first += 64;
-		while (first < size && !bit_at(words, first))
-			first++;
+		first = bits_next(words, size, last_hole + 1);
 		first += (offset - first) & (alignment - 1);
 	}
 	return BITS_NONE;

@@ -84,16 +84,14 @@ static inline uint32_t bits_rotated(uint32_t word, unsigned n)
 INTERNAL unsigned bits_count(uint64_t x);
 
 /*
- * The starts of the runs of n set bits in a word, n from 1 to 64: what is left when the word
- * is ANDed with itself shifted by 1 ... n - 1.  Few n are large, so this is one by one.
+ * The starts of the runs of n set bits in a word, n from 1 to 65: what is left when the word
+ * is ANDed with itself shifted by 1 ... n - 1, here by halves.
  */
 static ALWAYS_INLINE uint64_t bits_starts(uint64_t word, unsigned n)
 {
-	uint64_t starts = word;
-
-	while (--n != 0)
-		starts &= word >>= 1;
-	return starts;
+	for (; n > 1; n -= n / 2)
+		word &= word >> n / 2;
+	return word;
 }
 
 /* The length of the longest run of set bits in a word. */

@@ -44,8 +44,8 @@
  *                    has not collected it yet
  *
  *   A slot is taken if and only if both its bits are 0.  Everything else (the
- *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, the
- *   counters) is a hint that only saves time.
+ *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, region.most,
+ *   region.most, the counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
  *   A lost clean bit costs time; a wrong one would hand out data of an earlier
@@ -218,6 +218,7 @@ struct region {
 	uint64_t state;	       /* enum region_state                            */
 	char *base;
 	size_t chunks;	       /* that it has now; 0: vacant                   */
+	uint64_t most;	       /* hint: not less than any byte of room         */
 	size_t capacity;       /* chunks that the metadata has room for        */
 	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;

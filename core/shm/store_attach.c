@@ -38,7 +38,9 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 	memcpy(&right, &there, sizeof right);
 	store_set_region(&right, head->base, n);
 	right.chunks = there.chunks; /* it grows up to n, see store_extend.h */
-	return there.chunks - 1 < n && memcmp(&right, &there, sizeof right) == 0;
+	/* The hint is as it is: too low a value costs time only. */
+	return there.chunks - 1 < n && there.most <= CHUNK_UNITS &&
+	       memcmp(&right, &there, sizeof right) == 0;
 }
 
 /* Allocates what attaching writes: an owner record, and the process's entry in the census. */

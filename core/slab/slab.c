@@ -11,8 +11,9 @@ _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned
 }
 
 /* Publishes the first unit last (slab_close clears it first): it implies the others (ash_check). */
-void slab_publish(const struct heap *h, struct slab *s, uint32_t offset)
+void slab_publish(const struct heap *h, struct slab *s)
 {
+	uint32_t offset = (uint32_t)((const char *)s - (const char *)s->chunk);
 	struct slab **hint = map_unit(s->base); /* the units of a chunk have adjacent hints */
 	uint32_t *head = &s->chunk->head[s->unit];
 	unsigned i;
@@ -72,7 +73,7 @@ struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t 
 	s->dirty = u.clean ? 0 : UINT32_MAX;
 	/* Pairs with walks, which load the owner first. */
 	store_release(&s->owner, owner);
-	slab_publish(h, s, record_offset(u.first));
+	slab_publish(h, s);
 	return s;
 }
 

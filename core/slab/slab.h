@@ -150,7 +150,7 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 INTERNAL void slab_shape(struct slab *s, struct units u, unsigned class);
 
 /* Makes the slab known to walks and releases, by the offset of its record. */
-INTERNAL void slab_publish(const struct heap *h, struct slab *s, uint32_t offset);
+INTERNAL void slab_publish(const struct heap *h, struct slab *s);
 
 /* Makes an owner's slab in units that the caller holds. */
 INTERNAL struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner);

@@ -99,7 +99,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks_now()->slab_made(s);
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);
-	slab_publish(h, s, record_offset_unowned(u.first));
+	slab_publish(h, s);
 	for (g = 0; g < s->groups; g++) {
 		/* Pairs with slot_in.  A bit that is already set is a late second release. */
 		uint64_t old = fetch_or_release(&s->free[g], slab_group_mask(s, g));

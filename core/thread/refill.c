@@ -33,16 +33,18 @@ static bool bin_next_slab(struct owner *o, unsigned class)
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
 	const struct slabs *l = &o->lists[class].full; /* all other slabs of the class */
+	bool few = l->head == l->tail;
 	struct slab *s;
 
 	if (bin_next_slab(o, class))
 		return true;
-	for (;;) {
-		s = slab_make(o->heap, class, l->head == l->tail, (uint64_t)(uintptr_t)o, grow);
-		if (s == NULL && grow) /* out of memory: a one-unit slab may still fit */
-			s = slab_make(o->heap, class, true, (uint64_t)(uintptr_t)o, grow);
-		if (s == NULL)
-			return false;
+	for (;; few = true) { /* out of memory: a one-unit slab may still fit */
+		s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o, grow);
+		if (s == NULL) {
+			if (few || !grow)
+				return false;
+			continue;
+		}
 		if (likely(slab_take(s)))
 			break;
 		/*

@@ -55,7 +55,8 @@ void spares_add(struct owner *o, struct slab *s)
 
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	bool full = !slab_is_ready(s);
+	/* The current slab is on no list, and watched, if at all, since bin_take. */
+	bool full = s != o->bins[s->class].slab && !slab_is_ready(s);
 
 	slab_make_ready(s, (uint32_t)1 << group);
 	store_release(&s->free[group], word);

@@ -89,6 +89,40 @@ TEST(units_hint_is_exact_after_a_search, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/*
+ * region.most: what a search in vain leaves, and a gift raises.  One that is too low is believed,
+ * until the heap would grow.
+ */
+TEST(units_of_a_region_that_seems_full, 10)
+{
+	struct units u = units_claim(&heap_default, CHUNK_UNITS, true, false), v;
+	struct region *r = u.chunk->region;
+	uint64_t chunks = heap_default.slab_chunks;
+
+	CHECK_EQ(r->most, CHUNK_UNITS);
+	/* The first search in vain leaves the chunk's hint, the second one the region's. */
+	while (units_claim(&heap_default, 1, false, false).chunk != NULL)
+		;
+	CHECK(units_claim(&heap_default, 1, false, false).chunk == NULL);
+	CHECK_EQ(r->most, 0);
+	v = (struct units){u.chunk, 5, 3, false};
+	units_give(&heap_default, v);
+	CHECK_EQ(r->most, 3);
+	CHECK(units_claim(&heap_default, 4, false, false).chunk == NULL);
+	CHECK_EQ(r->most, 3);
+	r->most = 2;
+	CHECK(units_claim(&heap_default, 3, false, false).chunk == NULL);
+	v = units_claim(&heap_default, 3, true, false);
+	CHECK(v.chunk == u.chunk && v.first == 5);
+	CHECK_EQ(heap_default.slab_chunks, chunks);
+	/* The hint of the chunk is large enough, as if another thread had just set it. */
+	units_give(&heap_default, v);
+	r->most = 0;
+	units_give(&heap_default, (struct units){u.chunk, 9, 1, false});
+	CHECK(r->most >= 3);
+	CHECK_EQ(ash_check(), 0);
+}
+
 TEST(units_given_while_claimed, 30)
 {
 	bool more = true;
