@@ -218,7 +218,6 @@ struct region {
 	uint64_t state;	       /* enum region_state                            */
 	char *base;
 	size_t chunks;	       /* that it has now; 0: vacant                   */
-	uint64_t most;	       /* hint: not less than any byte of room         */
 	size_t capacity;       /* chunks that the metadata has room for        */
 	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;
@@ -228,6 +227,7 @@ struct region {
 	uint64_t *clean;       /* bit = 1: free and zero                       */
 	uint64_t *room;	       /* hint: a byte per chunk, not less than its
 				  longest run of free units                    */
+	uint64_t most;	       /* hint: not less than any byte of room         */
 	uint8_t *advice;       /* per chunk: enum advice last given to the kernel */
 	size_t metadata;       /* bytes of the mapping that has this record    */
 };

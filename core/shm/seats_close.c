@@ -16,7 +16,7 @@
 static void vacate(struct heap *h, struct owner *o, uint64_t life)
 {
 	uint64_t state = life << OWNER_THREAD | OWNER_HELD;
-	struct takeover t = takeover_begin(h);
+	struct takeover t = takeover_begin();
 	struct building b;
 
 	/* A call was never finished: its thread ended in it, or jumped out of it. */

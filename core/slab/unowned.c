@@ -249,7 +249,7 @@ size_t unowned_shrink(struct heap *h)
 	if (no_unowned(h))
 		return 0;
 	while ((s = walk_next(&w)) != NULL)
-		if (record_is_unowned(w.offset))
+		if (record_is_unowned((uint32_t)((char *)s - (char *)w.chunk)))
 			n += unowned_unmake(h, s);
 	return n;
 }

@@ -3,6 +3,8 @@
 
 struct slab *walk_next(struct walk *w)
 {
+	uint32_t offset; /* of the record, from its chunk record */
+
 	do {
 		while (++w->unit >= CHUNK_UNITS) {
 			/* Go to the next slab chunk; the loop condition increments to its unit 0. */
@@ -18,11 +20,11 @@ struct slab *walk_next(struct walk *w)
 			/* The record of a chunk that was never used is not read: that would page it in. */
 			if (bits_all(w->region->free, w->index - 1, 1) || !chunk_is(w->chunk, CHUNK_SLABS))
 				continue;
-			if (!SMALL && w->mend)
+			if (!SMALL)
 				chunk_mend(w->region->heap, w->chunk);
 			w->unit = ~0u;
 		}
-		w->offset = load_acquire(&w->chunk->head[w->unit]); /* pairs with slab_publish */
-	} while (!record_begins(w->offset, w->unit));
-	return record_at(w->chunk, w->offset);
+		offset = load_acquire(&w->chunk->head[w->unit]); /* pairs with slab_publish */
+	} while (!record_begins(offset, w->unit));
+	return record_at(w->chunk, offset);
 }

@@ -11,16 +11,17 @@ struct walk {
 	size_t index; /* of the chunk after this one */
 	struct chunk *chunk;
 	unsigned unit;
-	bool mend;	 /* chunks are mended, also those without a slab: see chunk_mend */
-	uint32_t offset; /* of the record, from its chunk record */
 };
 
 static inline struct walk walk_from(struct heap *h)
 {
-	return (struct walk){region_first(h), 0, NULL, CHUNK_UNITS, false, 0};
+	return (struct walk){region_first(h), 0, NULL, CHUNK_UNITS};
 }
 
-/* The next slab that is published; NULL: the end. */
+/*
+ * The next slab that is published; NULL: the end.  On its way it mends each chunk's hint of free
+ * units (chunk_mend), which a vanished thread may not have set yet.
+ */
 INTERNAL struct slab *walk_next(struct walk *w);
 
 #endif

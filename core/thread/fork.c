@@ -14,7 +14,7 @@ void fork_watch(struct heap *h)
 void fork_settle(struct owner *o, uint64_t generation)
 {
 	struct heap *h = o->heap;
-	struct takeover t = takeover_begin(h);
+	struct takeover t = takeover_begin();
 	struct owner *v;
 
 	/* For the thread that forked, unless an outer frame of it holds a record as a guest. */

@@ -31,7 +31,7 @@ static bool holder_is_gone(const struct owner *v, uint64_t state, uint64_t now, 
 /* Reaps n records, from v to the last one at most; returns how many had ended. */
 static size_t reap_turn(struct heap *h, struct owner *o, struct owner *v, size_t n)
 {
-	struct takeover t = takeover_begin(h);
+	struct takeover t = takeover_begin();
 	uint64_t me = identify(h, o), mine = holder_seated(h), now = generation_now();
 
 	if (v == NULL)

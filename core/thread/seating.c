@@ -52,7 +52,7 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 		 * have stopped in the middle of an operation.
 		 */
 		if (unlikely(load_relaxed(&o->state) == me)) {
-			struct takeover t = takeover_begin(h);
+			struct takeover t = takeover_begin();
 
 			if (h->sharing == PAGES_PRIVATE)
 				return o;

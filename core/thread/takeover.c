@@ -6,11 +6,6 @@
 #include "thread/holder.h"
 #include "thread/settle.h"
 
-struct takeover takeover_begin(struct heap *h)
-{
-	return (struct takeover){h, 0, 0, NULL};
-}
-
 bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 {
 	/*
@@ -18,15 +13,15 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	 * visible before, by the fence of the thread that found it gone (process_thread_is_gone); those
 	 * of threads that a fork left behind, by the fork.
 	 */
-	if (!cas_acquire(&v->state, &state, holder_guest(t->heap)))
+	if (!cas_acquire(&v->state, &state, holder_guest(v->heap)))
 		return false;
 	if (t->number == 0) {
 		t->first = v;
-		t->number = (fetch_add_relaxed(&t->heap->takeovers, 1) + 1) << 1;
+		t->number = (fetch_add_relaxed(&v->heap->takeovers, 1) + 1) << 1;
 	}
 	if ((state & OWNER_GUEST) != 0) /* the guest may have been anywhere */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
-	if (unlikely(t->heap->sharing != PAGES_PRIVATE))
+	if (unlikely(v->heap->sharing != PAGES_PRIVATE))
 		heap_hooks_now()->settle(v);
 	store_relaxed(&v->batch, t->number);
 	t->records++;
@@ -85,14 +80,14 @@ static bool sort_records(const struct takeover *t)
 
 size_t takeover_end(struct takeover *t)
 {
-	struct walk w = walk_from(t->heap);
-	struct owner *v;
+	struct owner *v = t->first;
 	struct slab *s;
+	struct walk w;
 	uint64_t batch;
 
-	if (t->records == 0)
+	if (v == NULL)
 		return 0;
-	w.mend = true; /* a vanished thread may not have set the hint of free units yet */
+	w = walk_from(v->heap);
 	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);

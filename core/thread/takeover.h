@@ -25,14 +25,17 @@
 #include "thread/owner.h"
 
 struct takeover {
-	struct heap *heap;
 	uint64_t number; /* 0: no record yet */
 	size_t records;
 	struct owner *first; /* of the records, which are added in the order of the list of owners */
 };
 
-/* An empty batch. */
-INTERNAL struct takeover takeover_begin(struct heap *h);
+/* An empty batch of records of one heap. */
+static inline struct takeover takeover_begin(void)
+{
+	return (struct takeover){0, 0, NULL};
+}
+
 /* Adds a record whose state is `state`, and holds it.  False: its state has changed. */
 INTERNAL bool takeover_add(struct takeover *t, struct owner *v, uint64_t state);
 /* Collects or rebuilds the records of the batch and vacates them.  Returns their number. */

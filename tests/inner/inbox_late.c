@@ -118,7 +118,7 @@ TEST(inner_inbox_late_in_a_vacant_record, 60)
 
 static void take_over(void)
 {
-	struct takeover t = takeover_begin(heap_of(heap));
+	struct takeover t = takeover_begin();
 	struct owner *v = heap_of(heap)->owners;
 
 	CHECK(takeover_add(&t, v->state == OWNER_VACANT ? v : v->next, OWNER_VACANT));

@@ -94,7 +94,7 @@ static struct owner *release_without_entry(void *p)
  */
 TEST(inner_parts_takeover_reminds, 10)
 {
-	struct takeover t = takeover_begin(&heap_default);
+	struct takeover t = takeover_begin();
 	struct ash_statistics st;
 	struct owner *v;
 
@@ -126,7 +126,7 @@ TEST(inner_parts_takeovers_are_numbered, 10)
 	v = (struct owner *)(uintptr_t)place_of(small).slab->owner;
 	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
 	for (unsigned i = 0; i < 4; i++) {
-		struct takeover t = takeover_begin(&heap_default);
+		struct takeover t = takeover_begin();
 
 		CHECK(takeover_add(&t, v, OWNER_VACANT));
 		CHECK(t.number != 0 && t.number % 2 == 0 && t.number != last);
@@ -145,7 +145,7 @@ TEST(inner_parts_takeovers_are_numbered, 10)
  */
 TEST(inner_parts_takeover_of_a_guest, 10)
 {
-	struct takeover t = takeover_begin(&heap_default);
+	struct takeover t = takeover_begin();
 	struct slot_ref at;
 	struct ash_statistics st;
 	struct owner *v;
@@ -171,7 +171,7 @@ TEST(inner_parts_takeover_of_a_guest, 10)
 /* The holder gave units, and vanished before it set the region's hint. */
 TEST(inner_parts_takeover_mends_hints, 10)
 {
-	struct takeover t = takeover_begin(&heap_default);
+	struct takeover t = takeover_begin();
 	struct owner *v;
 	struct chunk *c;
 
