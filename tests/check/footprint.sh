@@ -65,6 +65,10 @@ if [ "$(getconf PAGE_SIZE)" != 4096 ]; then
 	echo 'skip footprint: the limits are for pages of 4 KiB'
 	exit 0
 fi
+if grep -q '\[always\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null; then
+	echo 'skip footprint: the system makes pages huge by itself'
+	exit 0
+fi
 
 # ---- without a C library ----
 
@@ -83,7 +87,13 @@ dirtied=${figures%% *}
 # What it counts: the same program with a page more, written.
 sed 's,^\tarch_write(1,\t*(volatile char *)arch_mmap(0\, 4096\, 3\, 0x22\, -1\, 0) = 1;\n&,' tests/program/hello.c \
 	>"$folder/dirt.c"
-linked "$folder/dirt.c" "$folder/dirt" && figures=$(pages - "$folder/dirt")
+linked "$folder/dirt.c" "$folder/dirt"
+for _ in 1 2 3 4 5; do # the system may take a page back meanwhile
+	figures=$(pages - "$folder/dirt")
+	[ "${figures%% *}" != $((dirtied + 1)) ] || break
+	figures=$(pages - "$folder/free")
+	dirtied=${figures%% *}
+done
 [ "${figures%% *}" = $((dirtied + 1)) ]
 verdict 'a page more that the program writes is counted'
 
