@@ -232,7 +232,7 @@ FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h core/include/*.hpp))) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -629,7 +629,7 @@ $(BUILD)/long/full: $(addprefix $(BUILD)/tests/,$(FULL_SOME) $(FULL_ALL)) Makefi
 	chmod +x $@
 
 # Scripts that make test has less of.
-$(BUILD)/long/compiler $(BUILD)/long/st: $(BUILD)/long/%: programs Makefile
+$(addprefix $(BUILD)/long/,compiler st install): $(BUILD)/long/%: programs Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
 	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
