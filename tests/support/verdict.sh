@@ -4,6 +4,12 @@
 
 status=0
 
+# A file that the system writes to the disk at this moment may seem to have holes (SEEK_HOLE of ext4),
+# and what has holes is binary for grep, which then prints no line of it.
+grep() {
+	command grep -a "$@"
+}
+
 # verdict NAME: of the last command
 verdict() {
 	if [ $? = 0 ]; then
