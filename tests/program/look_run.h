@@ -75,7 +75,7 @@ static inline int look_process(long pid, const char *option)
 	return look_run(number, option, NULL);
 }
 
-/* The same, but with all of its threads stopped meanwhile; a skip where the system lets nobody stop another. */
+/* Looks at the process while all of its threads are stopped.  Skips the test where ptrace is refused. */
 static inline void look_stopped(long pid)
 {
 	enum { SEIZE = 0x4206, DETACH = 17 };
