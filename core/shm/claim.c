@@ -36,22 +36,43 @@ static bool is_blank(const struct store *head, size_t length, int fd)
 	return true;
 }
 
+/* Reads the words up to AFTER; those that the file does not have are 0. */
+static void read_head(int fd, struct store *head)
+{
+	memset(head, 0, sizeof *head);
+	(void)share_read(fd, head, AFTER, 0);
+}
+
+/* True: another thread has begun to make a heap since these were read. */
+static bool has_begun(int fd, const struct store *before, size_t length)
+{
+	struct share_file file;
+	struct store head;
+
+	read_head(fd, &head);
+	return before->magic == 0 && length <= PAGE_MOST && share_status(fd, &file) &&
+	       (head.magic == CLAIM_MAKING || head.magic == STORE_MAGIC ||
+		(length == 0 && file.length == PAGE_MOST));
+}
+
 enum claim claim_look(int fd, bool *half)
 {
 	struct store head;
 	struct share_file file;
 
-	memset(&head, 0, sizeof head);
 	*half = false;
-	if (!share_status(fd, &file))
-		return CLAIM_FOREIGN;
-	(void)share_read(fd, &head, AFTER, 0);
-	if (head.magic == STORE_MAGIC)
-		return CLAIM_HEAP;
-	*half = head.magic == CLAIM_MAKING;
-	if (!*half && !is_blank(&head, file.length, fd))
-		return CLAIM_FOREIGN;
-	return is_live(head.claim, head.world) ? CLAIM_BUSY : CLAIM_FREE;
+	/* Lock-free: it is repeated only if another thread has begun meanwhile. */
+	do {
+		if (!share_status(fd, &file))
+			return CLAIM_FOREIGN;
+		read_head(fd, &head);
+		if (head.magic == STORE_MAGIC)
+			return CLAIM_HEAP;
+		*half = head.magic == CLAIM_MAKING;
+		if (*half || is_blank(&head, file.length, fd))
+			return is_live(head.claim, head.world) ? CLAIM_BUSY : CLAIM_FREE;
+	} while (has_begun(fd, &head, file.length));
+	return CLAIM_FOREIGN;
 }
 
 enum claim claim_take(struct store *s)

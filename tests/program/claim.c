@@ -24,7 +24,7 @@ static void both_make(void)
 static void between(bool open)
 {
 	by_open = open;
-	at_each_call(both_make);
+	rt_print("     %zu calls\n", at_each_call(both_make));
 }
 
 TEST(claim_two_create, 60)
@@ -205,9 +205,9 @@ static void make_with_failure(void)
 TEST(claim_calls_fail, 60)
 {
 	by_open = false;
-	at_each_call(make_with_failure);
+	rt_print("     %zu calls\n", at_each_call(make_with_failure));
 	by_open = true;
-	at_each_call(make_with_failure);
+	rt_print("     %zu calls\n", at_each_call(make_with_failure));
 }
 
 TEST(claim_without_fallocate, 60)
@@ -215,6 +215,44 @@ TEST(claim_without_fallocate, 60)
 	fallocate_fails = EOPNOTSUPP;
 	between(true);
 	deaths();
+}
+
+static size_t others_stop;
+
+/* The other one begins there, and dies at a call of its own. */
+static void other_dies(void)
+{
+	long pid = rt_fork(), end;
+
+	if (pid == 0) {
+		stopped = dies;
+		calls = 0;
+		stop_at = others_stop;
+		rt_exit((int)make_one());
+	}
+	end = rt_wait(pid);
+	/* It makes fewer calls if the heap is there, or is being made. */
+	CHECK(end == 50 || end == ATTACHED || end == UNFINISHED);
+}
+
+static void one_makes_all_the_same(void)
+{
+	enum outcome one;
+
+	stopped = other_dies;
+	one = make_one();
+	/* The other one may have made it before it died. */
+	CHECK(one == MADE || one == ATTACHED);
+}
+
+/* What a maker has left by the time it died is no reason to refuse the file to another one. */
+TEST(claim_beside_deaths, 60)
+{
+	size_t count = calls_of_one();
+
+	by_open = true;
+	for (others_stop = 1; others_stop <= count; others_stop += rt_under_qemu() ? 7 : 1)
+		(void)at_each_call(one_makes_all_the_same);
 }
 
 /* All at once, for chance to find what the others do not name: they get one heap. */
