@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *	rows NAME [short] [FILE]	one row; prints "time" in picoseconds an operation and
- *					"peak", resident KiB without the benchmark's own tables
+ *	rows NAME [short] [exact] [FILE]	one row; prints "time" in picoseconds an operation and
+ *					"peak", resident KiB without the benchmark's own tables.
+ *					exact: five rounds whatever they take, for counts and stops
  *	rows list			their names
  */
 #include "row.h"
 
 unsigned row_scale = 1;
+static bool exact;
 
 static const struct row *const families[] = {single_rows, crowd_rows, suite_rows, trace_rows};
 enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
@@ -82,6 +84,10 @@ static int run(const struct row *row, const char *file)
 	}
 	if (row_scale == 1)
 		limit = LIMIT;
+	if (exact) {
+		limit = UINT64_MAX;
+		rounds = 4;
+	}
 	rt_resident_peak_reset();
 	(void)rt_now(); /* the first fault of the vdso is not the row's */
 	if (!row->cold)
@@ -114,6 +120,8 @@ int main(int argc, char **argv, char **envp)
 	for (int i = 2; i < argc; i++) {
 		if (rt_strcmp(argv[i], "short") == 0)
 			row_scale = 10;
+		else if (rt_strcmp(argv[i], "exact") == 0)
+			exact = true;
 		else
 			file = argv[i];
 	}

@@ -19,6 +19,7 @@ static void row_numbers(const struct row *r)
 	number("empty", r->empty, ", ");
 	number("rounding", r->rounding, ", ");
 	number("tails", r->tail, ", ");
+	number("resident_empty", r->resident_empty, ", ");
 	number("resident", r->resident, "}");
 }
 
@@ -94,6 +95,16 @@ void show_json(const struct picture *p, const struct sums *t)
 		number("cap", h->cap, ", ");
 		number("retain", h->retain, ", ");
 		out("\"shared\": %s}", h->shared ? "true" : "false");
+	}
+	out("\n  ],\n  \"regions\": [\n");
+	for (i = 0; i < p->region_count; i++) {
+		const struct region *r = &p->regions[i];
+
+		out("%s    {\"record\": \"0x%lx\", ", i == 0 ? "" : ",\n", (unsigned long)r->at);
+		number("metadata", r->metadata, ", ");
+		out("\"at\": \"0x%lx\", ", (unsigned long)r->base);
+		number("chunks", r->chunks, ", ");
+		number("resident_free", r->resident_free, "}");
 	}
 	out("\n  ],\n  \"arenas\": [\n");
 	for (i = 0; i < p->arena_count; i++) {

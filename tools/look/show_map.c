@@ -37,8 +37,6 @@ static void show_units(const struct picture *p, const struct chunk *c, bool colo
 			sign = s->taken == s->slots ? '#'
 			       : s->taken == 0	    ? '0'
 						    : (char)('1' + s->taken * 9ull / s->slots);
-		if (sign > '9')
-			sign = '9';
 		colour = s == NULL ? 0 : colour_of(s);
 		if (colours && colour != last) {
 			if (colour == 0)

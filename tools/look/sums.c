@@ -8,6 +8,7 @@ static void row_add(struct row *r, const struct picture *p, const struct slab *s
 {
 	const struct chunk *c = &p->chunks[s->chunk];
 	uint32_t below = s->class == 0 ? 0 : l->class_bytes[s->class - 1];
+	uint64_t resident = 0;
 	unsigned u;
 
 	r->slabs++;
@@ -21,7 +22,9 @@ static void row_add(struct row *r, const struct picture *p, const struct slab *s
 	r->tail += s->units * l->unit - (uint64_t)s->slots * s->slot_bytes;
 	r->rounding += (uint64_t)s->taken * (s->slot_bytes - below - 1);
 	for (u = 0; u < s->units; u++)
-		r->resident += c->pages[s->unit + u] * p->piece;
+		resident += c->pages[s->unit + u] * p->piece;
+	r->resident += resident;
+	r->resident_empty += s->taken == 0 && s->released == 0 ? resident : 0;
 }
 
 static void sums_slab(struct sums *t, const struct picture *p, const struct slab *s,

@@ -11,6 +11,7 @@ struct row {
 	uint64_t tail;		/* bytes behind the last slot */
 	uint64_t rounding;	/* of the blocks, at most: what the next smaller class would not hold */
 	uint64_t resident;	/* bytes */
+	uint64_t resident_empty; /* of it in slabs without a block */
 	uint64_t changed;	/* slots that differ between the two looks */
 };
 
