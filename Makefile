@@ -13,6 +13,7 @@
 #	make bench      Ashlar against every malloc that is installed: SHORT=1, ROUNDS=n, PEERS=name:library
 #	make bench-accept  takes the last figures into BENCHMARKS.md and README.md's summary
 #	make bench-footprint  text, memory and mappings of the smallest programs
+#	make bench-peaks  peak memory of the rows where it matters, and what it is made of
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
 #	make bench-scale  heaps up to 64 GiB, up to 10 000 threads, the same way, and the instructions of the worst call: SHORT=1
@@ -336,6 +337,11 @@ bench bench-footprint: setup
 	$(if $(filter bench,$@),BUILD=$(BUILD) sh tools/bench/compare $(ROUNDS))
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/footprint
 
+bench-peaks: setup
+	$(MAKE) --no-print-directory all $(RUNTIME)
+	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
+	BUILD=$(BUILD) sh tools/bench/peaks $(ROUNDS)
+
 # Puts what the benchmarks left into BENCHMARKS.md, between their marks, and its summary into README.md.
 bench-accept:
 	BUILD=$(BUILD) sh tools/bench/accept
@@ -649,7 +655,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-scale bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -100,7 +100,7 @@ void show_json(const struct picture *p, const struct sums *t)
 	for (i = 0; i < p->region_count; i++) {
 		const struct region *r = &p->regions[i];
 
-		out("%s    {\"record\": \"0x%lx\", ", i == 0 ? "" : ",\n", (unsigned long)r->at);
+		out("%s    {\"records_at\": \"0x%lx\", ", i == 0 ? "" : ",\n", (unsigned long)r->at);
 		number("metadata", r->metadata, ", ");
 		out("\"at\": \"0x%lx\", ", (unsigned long)r->base);
 		number("chunks", r->chunks, ", ");
