@@ -97,7 +97,7 @@ TEST(beside_view, 120)
 /* At each call another process dies, at an instruction of its own. */
 TEST(beside_deaths, 300)
 {
-	size_t act, k, n, i, steps, each = rt_in_full() ? 20 : 1, apart = rt_in_full() ? 1 : 9, sum = 0;
+	size_t act, k, n, i, steps, each = rt_in_full() ? 3 : 1, apart = rt_in_full() ? 1 : 9, sum = 0;
 	struct rt_random r;
 
 	trap_need();
