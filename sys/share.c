@@ -22,11 +22,12 @@ bool share_map(void *at, size_t bytes, int fd, bool *refused)
 	return r == (long)at;
 }
 
-const void *share_map_to_read(int fd, size_t bytes)
+void *share_map_anywhere(int fd, size_t bytes, bool writable)
 {
-	long r = arch_mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	long r = arch_mmap(NULL, bytes, writable ? PROT_READ_WRITE : PROT_READ,
+			   MAP_SHARED | MAP_NORESERVE, fd, 0);
 
-	return r < 0 && r >= -4095 ? NULL : (const void *)r; /* NOLINT: the kernel's word */
+	return r < 0 && r >= -4095 ? NULL : (void *)r; /* NOLINT: the kernel's word */
 }
 
 bool share_status(int fd, struct share_file *out)

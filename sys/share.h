@@ -18,8 +18,8 @@
  */
 INTERNAL bool share_map(void *at, size_t bytes, int fd, bool *refused);
 
-/* Maps `bytes` of the file anywhere, to be read only; NULL: the kernel refused. */
-INTERNAL const void *share_map_to_read(int fd, size_t bytes);
+/* Maps `bytes` of the file anywhere, to be read only or to be written; NULL: the kernel refused. */
+INTERNAL void *share_map_anywhere(int fd, size_t bytes, bool writable);
 
 struct share_file {
 	size_t length;
