@@ -38,7 +38,8 @@ _Static_assert((REMOTE_STRIDE & (REMOTE_STRIDE - 1)) != 0 && REMOTE_STRIDE % CPU
 _Static_assert(sizeof(struct chunk) % CPU_LINE == 0, "slab records begin on a line");
 
 /* Of the heap: what every thread reads; what slow paths write. */
-_Static_assert(LAST_LINE(struct heap, options) < LINE(struct heap, dirty), "read | written");
+_Static_assert(LAST_LINE(struct heap, locked) < LINE(struct heap, dirty), "read | written");
+_Static_assert(LAST_LINE(struct heap, running) < LINE(struct heap, dirty), "read | written");
 _Static_assert(LAST_LINE(struct heap, reserved) < LINE(struct heap, unowned), "written | hints");
 
 enum { THREADS = 3, SIZES = 4 };

@@ -289,6 +289,25 @@ void caches_given(uint64_t address)
 	b->node = me->core->node + 1;
 }
 
+void caches_reset(void)
+{
+	size_t k;
+	unsigned i;
+
+	taken = taken_again = taken_thread = taken_node = taken_away = 0;
+	for (k = 0; k < BUCKETS; k++)
+		for (struct line *l = lines[k]; l != NULL; l = l->next) {
+			l->lost = 0;
+			l->reads = l->writes = l->apart = 0;
+			for (i = 0; i < line_words; i++) {
+				struct word *w = &l->word[i];
+
+				w->writes = w->moves = w->reads = 0;
+				w->writers = 0;
+			}
+		}
+}
+
 /*
  * B taken, taken again, ... released by another thread, by another node's, in a page of
  * another node's

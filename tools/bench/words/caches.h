@@ -43,6 +43,7 @@ void caches_access(uint64_t address, unsigned bytes, bool write, bool locked);
 void caches_taken(uint64_t block);
 void caches_given(uint64_t block);
 
+void caches_reset(void);
 void caches_write(FILE *out);
 
 #endif

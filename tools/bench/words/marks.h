@@ -10,8 +10,9 @@
 #define MARK_BYTES 8
 #define MARK_HEAD  {0x0f, 0x1f, 0x84, 0x00, 0x5c, 0xa2}
 
-#define MARK_BEGIN 1 /* counting begins */
-#define MARK_END   2 /* and ends: the counts are written */
+#define MARK_BEGIN 1 /* from now on threads take turns, and what they do is counted */
+#define MARK_END   2 /* the end: the counts are written */
+#define MARK_RESET 5 /* all counts are 0 again; the caches keep what they have */
 #define MARK_TAKEN 3
 #define MARK_GIVEN 4
 

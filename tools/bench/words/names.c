@@ -28,14 +28,16 @@ static const struct member members[] = {
 	{"map, leaves and root", 0, 0},
 #define HEAP_KINDS 9
 	{"heap, links", MEMBERS(heap, regions, sharing)},
-	{"heap.settled, .locked", MEMBERS(heap, settled, locked)},
+	{"heap.settled", MEMBERS(heap, settled, settled)},
+	MEMBER(heap, running),
+	MEMBER(heap, locked),
 	{"heap.dirty and .used", MEMBERS(heap, both, both)},
 	MEMBER(heap, reserved),
 	MEMBER(heap, refused),
 	MEMBER(heap, period_low),
 	MEMBER(heap, period_start),
 	MEMBER(heap, clock),
-	MEMBER(heap, running),
+	MEMBER(heap, root),
 	MEMBER(heap, slab_chunks),
 	MEMBER(heap, adopt_next),
 	MEMBER(heap, reap_next),
@@ -44,28 +46,27 @@ static const struct member members[] = {
 	MEMBER(heap, vacated_seen),
 	MEMBER(heap, borders),
 	{"heap, unowned slabs", MEMBERS(heap, unowned_made, unowned_next)},
-#define OWNER_KINDS 26
-	{"owner, links", MEMBERS(owner, no_slots, heap)},
-	{"owner.turn ... .steps", MEMBERS(owner, turn, steps)},
-	{"owner.identity, .building", MEMBERS(owner, identity, building)},
+#define OWNER_KINDS 28
+	{"owner.turn ... .building", MEMBERS(owner, no_slots, building)},
 	MEMBER(owner, state),
+	{"owner.next, .heap", MEMBERS(owner, next, heap)},
+	{"owner.identity, .batch", MEMBERS(owner, identity, batch)},
 	MEMBER(owner, notified),
 	MEMBER(owner, inbox),
-	MEMBER(owner, batch),
 	MEMBER(owner, bins),
 	MEMBER(owner, lists),
 	{"owner.spares ...", MEMBERS(owner, spares, intents)},
-#define REGION_KINDS 36
+#define REGION_KINDS 37
 	{"region, constants", MEMBERS(region, next, room)},
 	MEMBER(region, most),
 	{"region, constants", MEMBERS(region, advice, metadata)},
-#define CHUNK_KINDS 39
+#define CHUNK_KINDS 40
 	{"chunk.kind ... .region", MEMBERS(chunk, kind, region)},
 	MEMBER(chunk, units),
 	MEMBER(chunk, clean),
 	{"chunk, index and span", MEMBERS(chunk, index, span_bytes)},
 	MEMBER(chunk, head),
-#define SLAB_KINDS 44
+#define SLAB_KINDS 45
 	MEMBER(slab, owner),
 	{"slab, constants", MEMBERS(slab, base, made)},
 	MEMBER(slab, all_free),
@@ -73,7 +74,7 @@ static const struct member members[] = {
 	{"slab.ready, .dirty, .opened", MEMBERS(slab, ready, spare)},
 	MEMBER(slab, free),
 	MEMBER(slab, hold),
-#define ALL_KINDS 51
+#define ALL_KINDS 52
 };
 _Static_assert(sizeof(members) / sizeof(members[0]) == ALL_KINDS && ALL_KINDS <= KINDS_MOST, "the counts above");
 
@@ -85,7 +86,7 @@ const char *kind_name(unsigned kind)
 static unsigned in(unsigned first, unsigned end, size_t offset)
 {
 	for (; first < end; first++)
-		if (offset < members[first].to)
+		if (offset >= members[first].from && offset < members[first].to)
 			return first;
 	return 0;
 }

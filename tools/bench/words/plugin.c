@@ -70,6 +70,13 @@ static void begin(__attribute__((unused)) unsigned cpu, __attribute__((unused)) 
 	on = true;
 }
 
+static void reset(__attribute__((unused)) unsigned cpu, __attribute__((unused)) void *data)
+{
+	begun = turns_now();
+	instructions = 0;
+	caches_reset();
+}
+
 static void end(__attribute__((unused)) unsigned cpu, __attribute__((unused)) void *data)
 {
 	FILE *out = fopen(path, "w");
@@ -114,8 +121,9 @@ static void translate(__attribute__((unused)) uint64_t id, struct qemu_plugin_tb
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
 		unsigned mark = mark_of(insn);
 
-		if (mark == MARK_BEGIN || mark == MARK_END)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, mark == MARK_BEGIN ? begin : end, 0, NULL);
+		if (mark == MARK_BEGIN || mark == MARK_END || mark == MARK_RESET)
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, mark == MARK_BEGIN ? begin : mark == MARK_END ? end : reset, 0, NULL);
 		if (before == MARK_TAKEN || before == MARK_GIVEN)
 			qemu_plugin_register_vcpu_mem_cb(insn, block_marked, 0, MEMORY_BOTH, (void *)(uintptr_t)before);
 		else

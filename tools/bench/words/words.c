@@ -2,6 +2,7 @@
 /*
  *	words ROW ROUNDS OUT [FILE]	a row of tools/bench/row.h, counted by the plugin beside this file,
  *					which writes to OUT; then the counts by kinds of words
+ *					(ROUNDS 01: without a round before that, which is not counted)
  *	words plant ROUNDS OUT		what tests/check/words.sh knows the counts of
  *
  * Lines, sums over all rounds (times in ns of the model):
@@ -207,10 +208,12 @@ int main(int argc, char **argv, char **envp)
 	}
 	/* QEMU stops all threads once when the second begins, and could not while some wait for their turn. */
 	together(1, nothing);
-	if (!row->cold)
-		(void)row->round();
-	slabs = slabs_changed();
 	MARK(MARK_BEGIN);
+	if (!row->cold && argv[2][0] != '0') {
+		(void)row->round();
+		MARK(MARK_RESET);
+	}
+	slabs = slabs_changed();
 	for (uint64_t n = number(&rounds); n > 0; n--)
 		operations += row->round();
 	MARK(MARK_END);
