@@ -12,7 +12,7 @@
  *	word	writes moves reads threads words-of-this-kind hottest-word's-writes kind
  *	line	misses-by-reads by-writes without-reason-in-the-words waited lines kinds
  */
-#include "crowd.h"
+#include "bench/crowd.h"
 #include "marks.h"
 #include "names.h"
 
