@@ -41,6 +41,8 @@ void shrink_owner(struct owner *o)
 {
 	unsigned class;
 
+	/* First: the last slab of a list is none of them then. */
+	spares_reduce(o, 0);
 	for (class = 0; class < CLASSES; class++) {
 		struct slab *s;
 
@@ -49,7 +51,6 @@ void shrink_owner(struct owner *o)
 		if (s != NULL && slab_watch(s))
 			slab_retire(o, s);
 	}
-	spares_reduce(o, 0);
 }
 
 void shrink_vacant(struct heap *h)
