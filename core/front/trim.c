@@ -16,7 +16,7 @@ void heap_gather(struct heap *h, struct owner *o)
 	if (SEATED)
 		(void)reap_all(h, o);
 	if (o != NULL) {
-		shrink_lists(o, SHRINK_EACH, SHRINK_ALL);
+		shrink_lists(o, SHRINK_ALL);
 		shrink_vacant(h);
 	}
 	(void)unowned_shrink(h);

@@ -14,18 +14,18 @@ void collect_slab(struct owner *o, struct slab *s)
 		settle_slab(o, s, full);
 }
 
-static void collect_list(struct owner *o, struct slabs *l, bool all)
+static void collect_list(struct owner *o, struct slabs *l)
 {
 	struct slab *s, *next;
 
 	for (s = l->head; s != NULL; s = next) {
 		next = s->next; /* s may move to the other list, or be unmade */
-		if (all || (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
+		if ((load_relaxed(&s->owner) & OWNER_PENDING) != 0)
 			collect_slab(o, s);
 	}
 }
 
-static void collect_class(struct owner *o, unsigned class, bool all)
+static void collect_class(struct owner *o, unsigned class)
 {
 	struct slab *current = o->bins[class].slab;
 	bool no_spares = o->no_spares;
@@ -33,8 +33,8 @@ static void collect_class(struct owner *o, unsigned class, bool all)
 	/* Caching an empty slab here could evict the slab that the walk visits next. */
 	o->no_spares = true;
 	/* The partial list first: slabs that then move to it from the full list are done. */
-	collect_list(o, &o->lists[class].partial, all);
-	collect_list(o, &o->lists[class].full, all);
+	collect_list(o, &o->lists[class].partial);
+	collect_list(o, &o->lists[class].full);
 	o->no_spares = no_spares;
 	if (current != NULL)
 		(void)slab_collect(current, false);
@@ -56,7 +56,7 @@ void collect_inbox(struct owner *o)
 		word = exchange_seq_cst(&o->inbox[i], 0);
 		if (i < INBOX_CLASSES) {
 			for (; word != 0; word = bits_without_lowest(word))
-				collect_class(o, i * 64 + bits_lowest(word), false);
+				collect_class(o, i * 64 + bits_lowest(word));
 			continue;
 		}
 		s = (struct slab *)(uintptr_t)word;
@@ -64,15 +64,6 @@ void collect_inbox(struct owner *o)
 		if (owner_has(o, s))
 			collect_slab(o, s);
 	}
-}
-
-void collect_all(struct owner *o)
-{
-	unsigned class;
-
-	collect_inbox(o);
-	for (class = 0; class < CLASSES; class++)
-		collect_class(o, class, true);
 }
 
 void collect_vacant(struct owner *o)

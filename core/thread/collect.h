@@ -10,13 +10,10 @@
 #include "thread/owner.h"
 
 /*
- * From one slab, from the slabs that the inbox names, or from all slabs of the record.
- * For the holder.  collect_all finds remote bits whose inbox entry was lost, and
- * writes only to slabs that have some: a child of fork copies no page of the others.
+ * From one slab, or from the slabs that the inbox names.  For the holder.
  */
 INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
-INTERNAL void collect_all(struct owner *o);
 
 /* collect_inbox, if a thread has made an entry since the last time. */
 static inline void collect_notified(struct owner *o)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/fork.h"
 
-#include "thread/collect.h"
 #include "thread/seat.h"
 #include "thread/takeover.h"
 
@@ -34,8 +33,6 @@ void fork_settle(struct owner *o, uint64_t generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);
-	/* Finds remote bits for which vanished threads had made no inbox entry yet. */
-	collect_all(o);
 	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);
 }

@@ -14,7 +14,7 @@
  *
  * The address of a slab is entered into one of four words that it hashes to.  If all four
  * have entries of other slabs, the bit of the slab's class is set instead.  Entries and
- * bits are hints: what is lost when a thread stops before step 3, collect_all finds.
+ * bits are hints: what is lost when a thread stops before step 3, turns find (shrink.h).
  */
 #ifndef CORE_INBOX_H
 #define CORE_INBOX_H

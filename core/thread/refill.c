@@ -77,11 +77,11 @@ bool refill_bin(struct owner *o, unsigned class)
 	 * visited, in turn, and before the result is NULL all of this record and of vacant ones.
 	 */
 	if (f->partial.head == NULL) /* else a slab was adopted */
-		shrink_lists(o, SHRINK_EACH, SHRINK_TURN);
+		shrink_lists(o, SHRINK_TURN);
 	if (bin_find_slab(o, class, true))
 		return true;
 	/* Out of memory: also empty slabs of all classes, and empty unowned slabs. */
-	shrink_lists(o, SHRINK_EACH, SHRINK_ALL);
+	shrink_lists(o, SHRINK_ALL);
 	shrink_vacant(o->heap);
 	adopt_slabs(o, class, ADOPT_ALL);
 	(void)unowned_shrink(o->heap);

@@ -6,7 +6,7 @@
 #include "thread/holder.h"
 #include "thread/settle.h"
 
-void shrink_lists(struct owner *o, unsigned step, unsigned left)
+void shrink_lists(struct owner *o, unsigned left)
 {
 	bool no_spares = o->no_spares;
 
@@ -17,21 +17,19 @@ void shrink_lists(struct owner *o, unsigned step, unsigned left)
 		o->turn = 0;
 	do {
 		struct slabs *l = (struct slabs *)(void *)o->lists + o->turn;
-		struct slab *s, *last;
+		struct slab *s, *next;
 
 		/* The current slab, too: older slabs are then refilled first, and the heap stays dense. */
 		bin_detach(o, o->turn / 2);
-		for (last = l->tail; (s = l->head) != NULL && left > 0; left--) {
-			slabs_remove(l, s);
-			slabs_append(l, s);
-			collect_slab(o, s); /* it may move to the other list, or be unmade */
-			if (l->tail == s && slab_watch(s))
+		for (s = l->head; s != NULL && left > 0; s = next, left--) {
+			next = s->next; /* s may move to the other list, or be unmade */
+			collect_slab(o, s);
+			if (owner_has(o, s) && slab_watch(s))
 				slab_retire(o, s);
-			if (s == last)
-				break;
 		}
-		o->turn += step;
-		if (o->turn == 2 * CLASSES) {
+		if (s != NULL)
+			slabs_rotate(l, s);
+		if (++o->turn == 2 * CLASSES) {
 			o->turn = 0;
 			break;
 		}
@@ -41,7 +39,18 @@ void shrink_lists(struct owner *o, unsigned step, unsigned left)
 
 void shrink_owner(struct owner *o)
 {
-	shrink_lists(o, SHRINK_PARTIAL, SHRINK_ALL);
+	unsigned class;
+
+	/* First: the last slab of a list is none of them then. */
+	spares_reduce(o, 0);
+	for (class = 0; class < CLASSES; class++) {
+		struct slab *s;
+
+		bin_detach(o, class);
+		s = o->lists[class].partial.tail;
+		if (s != NULL && slab_watch(s))
+			slab_retire(o, s);
+	}
 }
 
 void shrink_vacant(struct heap *h)
@@ -51,7 +60,7 @@ void shrink_vacant(struct heap *h)
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		if (!owner_hold(v))
 			continue;
-		shrink_lists(v, SHRINK_EACH, SHRINK_ALL);
+		shrink_lists(v, SHRINK_ALL);
 		owner_vacate(v);
 		collect_vacant(v);
 	}

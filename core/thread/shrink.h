@@ -13,20 +13,21 @@
  * Visits the slabs of the record's lists: collects from each, unmakes it if it is empty, and
  * detaches the bin of its class; first unmakes the cached ones.  For the holder.
  *
- * step   EACH list, or only the PARTIAL ones, which takes SHRINK_ALL
  * left   so many slabs at most, as a turn: the next one goes on with the next list, and each slab
  *        that was visited goes to the end of its own.  ALL: all slabs, once
  *
  * A turn is due before the heap grows (refill_bin): a chunk has as many units, so growth pays
  * for it, whatever the heap has.
  */
-#define SHRINK_EACH    1
-#define SHRINK_PARTIAL 2
-#define SHRINK_TURN    64
-#define SHRINK_ALL     UINT32_MAX
-INTERNAL void shrink_lists(struct owner *o, unsigned step, unsigned left);
+#define SHRINK_TURN 64
+#define SHRINK_ALL  UINT32_MAX
+INTERNAL void shrink_lists(struct owner *o, unsigned left);
 
-/* Unmakes all empty slabs, cached ones too, and detaches all bins.  For the holder. */
+/*
+ * Detaches all bins and unmakes the slabs that are empty then, and the cached ones.  Others are
+ * unmade when they become empty (settle.h); so the lists are not walked, and what this takes does
+ * not depend on the number of slabs.  For the holder.
+ */
 INTERNAL void shrink_owner(struct owner *o);
 
 /* Collects and shrinks all vacant records of the heap, as a guest.  For any thread. */

@@ -24,3 +24,13 @@ __attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
 		l->tail = s->previous;
 	s->next = s->previous = NULL;
 }
+
+void slabs_rotate(struct slabs *l, struct slab *s)
+{
+	l->tail->next = l->head;
+	l->head->previous = l->tail;
+	l->tail = s->previous;
+	l->tail->next = NULL;
+	l->head = s;
+	s->previous = NULL;
+}

@@ -16,5 +16,7 @@ struct slabs {
 /* Adds a slab that is on no list, at the tail. */
 INTERNAL void slabs_append(struct slabs *l, struct slab *s);
 INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
+/* Moves what is before this slab of the list behind all others: s becomes the head. */
+INTERNAL void slabs_rotate(struct slabs *l, struct slab *s);
 
 #endif

@@ -67,9 +67,13 @@ static bool sort_records(const struct takeover *t)
 {
 	struct owner *v;
 	bool any = false;
+	size_t n = 0;
 
-	for (v = t->first; v != NULL; v = v->next) {
-		if (load_relaxed(&v->batch) != t->number || (v->building & 1) == 0)
+	for (v = t->first; v != NULL && n < t->records; v = v->next) {
+		if (load_relaxed(&v->batch) != t->number)
+			continue;
+		n++;
+		if ((v->building & 1) == 0)
 			continue;
 		owner_reset(v);
 		store_relaxed(&v->batch, t->number | 1);
@@ -84,6 +88,7 @@ size_t takeover_end(struct takeover *t)
 	struct slab *s;
 	struct walk w;
 	uint64_t batch;
+	size_t n = 0;
 
 	if (v == NULL)
 		return 0;
@@ -91,13 +96,11 @@ size_t takeover_end(struct takeover *t)
 	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);
-	for (v = t->first; v != NULL; v = v->next) {
+	for (v = t->first; v != NULL && n < t->records; v = v->next) {
 		batch = load_relaxed(&v->batch);
 		if (batch >> 1 != t->number >> 1)
 			continue;
-		/* Inbox entries may be missing: their senders vanished, too. */
-		if (batch == t->number)
-			collect_all(v);
+		n++;
 		spares_reduce(v, 0); /* adopt_slabs relies on it */
 		/* Even again.  Not owner_end: in shared heaps the counter never falls (shm/building.h). */
 		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));

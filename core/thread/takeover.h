@@ -5,7 +5,7 @@
  *
  *   lost record   --compare-and-swap of the state-->   held by the caller, as a guest
  *   if any is to be rebuilt, a walk over the heap puts each of its slabs on its list
- *   remote bits of the others are collected, as inbox entries may be missing
+ *   the others are right as they are
  *   its spares become ordinary slabs: a vacant record has none
  *   each record is vacated
  *

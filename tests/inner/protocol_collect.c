@@ -93,7 +93,7 @@ TEST(protocol_walk_over_a_spare, 10)
 	release_some(blocks + 2 * SLOTS + 1, 1);
 	/* The inbox entries are lost. */
 	memset(o->pending_slabs, 0, sizeof o->pending_slabs);
-	shrink_lists(o, SHRINK_EACH, SHRINK_ALL);
+	shrink_lists(o, SHRINK_ALL);
 	seat_open();
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);

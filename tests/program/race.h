@@ -108,7 +108,7 @@ static void collect(void)
 	}
 	struct owner *o = seat_take();
 
-	shrink_lists(o, SHRINK_EACH, SHRINK_ALL);
+	shrink_lists(o, SHRINK_ALL);
 	seat_open();
 }
 
