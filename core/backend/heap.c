@@ -9,6 +9,13 @@ __attribute__((weak)) const struct ash_defaults ash_defaults = {
 	.huge = ASH_HUGE_DEFAULT,
 };
 
+/*
+ * A shared object's .data begins anywhere in a page, by the bytes before it: the heap, which begins it,
+ * must not lie on two, of which the first would be written for it alone.
+ */
+#ifdef ASHLAR_SO
+_Alignas(PAGE_LEAST)
+#endif
 INTERNAL struct heap heap_default = {.options = &ash_defaults, .sharing = PAGES_PRIVATE};
 INTERNAL const struct heap_hooks *heap_hooks;
 
