@@ -16,6 +16,7 @@
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
 #	make bench-scale  heaps up to 64 GiB, up to 10 000 threads, the same way, and the instructions of the worst call: SHORT=1
+#	make bench-words  how often each kind of word is written and moves from thread to thread, and a model of many cores: SHORT=1
 #	make bench-limits  what bounds the fast paths on this CPU, in cycles
 #	make bench-shared  heaps shared by processes, against private ones, Boost's, libpmemobj, arenas: SHORT=1
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
@@ -358,6 +359,10 @@ bench-scale: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/scale
 	CC="$(CC)" BUILD=$(BUILD) sh tools/bench/scale $(ROUNDS)
 
+bench-words: setup
+	$(MAKE) --no-print-directory $(SEPARATE) $(RUNTIME) $(HEADERS)
+	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/words/run $(MEASURED)
+
 bench-limits: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/limits
 	CC="$(CC)" BUILD=$(BUILD) sh tools/bench/limits $(ROUNDS)
@@ -619,7 +624,7 @@ FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at f
 	signal_handlers shadow_model zalloc_products threads_check arena_interrupted keep_peak
 # And of other programs: those that have some of these, and all of each that make test thins as a whole.
 FULL_SOME = malloc small system
-FULL_ALL = storm faults race st
+FULL_ALL = storm faults race st beside attach_killed
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
@@ -656,7 +661,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-scale bench-limits bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -7,6 +7,7 @@
 enum { MAP_FIXED_NOREPLACE = 0x100000, PROT_READ = 1, MS_SYNC = 4 };
 enum { EINTR = 4, EIO = 5, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
 enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };
+enum { F_GETFL = 3, O_APPEND = 02000 };
 
 bool share_map(void *at, size_t bytes, int fd, bool *refused)
 {
@@ -21,11 +22,12 @@ bool share_map(void *at, size_t bytes, int fd, bool *refused)
 	return r == (long)at;
 }
 
-const void *share_map_to_read(int fd, size_t bytes)
+void *share_map_anywhere(int fd, size_t bytes, bool writable)
 {
-	long r = arch_mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	long r = arch_mmap(NULL, bytes, writable ? PROT_READ_WRITE : PROT_READ,
+			   MAP_SHARED | MAP_NORESERVE, fd, 0);
 
-	return r < 0 && r >= -4095 ? NULL : (const void *)r; /* NOLINT: the kernel's word */
+	return r < 0 && r >= -4095 ? NULL : (void *)r; /* NOLINT: the kernel's word */
 }
 
 bool share_status(int fd, struct share_file *out)
@@ -55,6 +57,16 @@ static bool share_take_some(int fd, size_t at, size_t bytes, bool *done)
 	return r != -ENOSPC && r != -EDQUOT && r != -EFBIG && r != -EIO && r != -EINTR;
 }
 
+bool share_write(int fd, const void *bytes, size_t length, size_t at)
+{
+	long flags = arch_fcntl(fd, F_GETFL, 0);
+
+	/* Linux would write at the file's end, wherever it was asked to. */
+	if (flags >= 0 && (flags & O_APPEND) != 0)
+		return false;
+	return arch_pwrite64(fd, bytes, length, (long)at) == (long)length;
+}
+
 bool share_grow(int fd, size_t bytes)
 {
 	struct share_file now = {0, 0};
@@ -62,7 +74,7 @@ bool share_grow(int fd, size_t bytes)
 
 	/* fallocate and pwrite never shorten; ftruncate could undo another process's growth. */
 	if (!share_take_some(fd, 0, bytes, &done) ||
-	    (!done && arch_pwrite64(fd, "", 1, (long)bytes - 1) != 1))
+	    (!done && !share_write(fd, "", 1, bytes - 1)))
 		return false;
 	return share_status(fd, &now) && now.length >= bytes;
 }
@@ -96,11 +108,6 @@ size_t share_read(int fd, void *out, size_t bytes, size_t at)
 		had += n > 0 ? (size_t)n : 0;
 	}
 	return had;
-}
-
-bool share_write(int fd, const void *bytes, size_t length, size_t at)
-{
-	return arch_pwrite64(fd, bytes, length, (long)at) == (long)length;
 }
 
 bool share_sync(void *at, size_t bytes)

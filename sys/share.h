@@ -18,8 +18,8 @@
  */
 INTERNAL bool share_map(void *at, size_t bytes, int fd, bool *refused);
 
-/* Maps `bytes` of the file anywhere, to be read only; NULL: the kernel refused. */
-INTERNAL const void *share_map_to_read(int fd, size_t bytes);
+/* Maps `bytes` of the file anywhere, to be read only or to be written; NULL: the kernel refused. */
+INTERNAL void *share_map_anywhere(int fd, size_t bytes, bool writable);
 
 struct share_file {
 	size_t length;
@@ -48,7 +48,7 @@ INTERNAL bool share_take(int fd, size_t at, size_t bytes);
 /* Reads from offset `at`; returns the bytes read, fewer at the end of the file or on an error. */
 INTERNAL size_t share_read(int fd, void *out, size_t bytes, size_t at);
 
-/* Writes at offset `at`.  False: not all was written. */
+/* Writes at offset `at`.  False: not all was written, or the file is open for appending. */
 INTERNAL bool share_write(int fd, const void *bytes, size_t length, size_t at);
 
 /*

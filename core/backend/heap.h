@@ -26,7 +26,8 @@ struct heap {
 	enum sharing sharing;
 	uint64_t settled;	/* the fork generation whose lost records were taken
 				   over, see thread/fork.h                         */
-	uint64_t root;		/* the program's, see ash_heap_root                */
+	/* Read at each slow operation, and seldom written; so not beside `dirty`. */
+	uint64_t running;	/* CLOCK_... while the clock runs, else 0; see retain.h */
 	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall) */
 
 	/* Written on slow paths by all threads, so on other cache lines than the above. */
@@ -43,7 +44,7 @@ struct heap {
 	uint64_t period_low;   /* hint: the least value of `dirty` in the period            */
 	uint64_t period_start; /* hint: `dirty` when the period began                       */
 	uint64_t clock;	       /* slow operations of the period                             */
-	uint64_t running;      /* CLOCK_... while the clock runs, else 0                    */
+	uint64_t root;	       /* the program's, see ash_heap_root                          */
 	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
 	/* See thread/reap.h, takeover.h and seating.c. */
 	struct owner *adopt_next; /* hint: the record whose slabs are adopted next; NULL: the newest */

@@ -109,7 +109,7 @@ static void retain_down(struct heap *h, uint64_t units)
  * All of these are hints: races correct themselves within one period.  If two threads start
  * the clock at the same time, owners are notified twice.
  */
-bool retain_tick(struct heap *h, uint64_t n)
+void retain_tick(struct heap *h, uint64_t n)
 {
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
 	uint64_t low, least;
@@ -118,7 +118,7 @@ bool retain_tick(struct heap *h, uint64_t n)
 	if (likely(kept <= allowed(h, WHOLE) + refused)) {
 		if (unlikely(runs)) /* all threads read the word at each slow operation */
 			store_relaxed(&h->running, 0);
-		return false;
+		return;
 	}
 	if (!runs)
 		store_relaxed(&h->clock, 0);
@@ -132,7 +132,6 @@ bool retain_tick(struct heap *h, uint64_t n)
 			retain_down(h, kept - low + least);
 		store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
 	}
-	return true;
 }
 
 void retain_fresh(struct heap *h, uint64_t units)

@@ -24,7 +24,7 @@
  * probably reuse the rest soon.
  *
  * The clock counts slow operations (calls that leave the fast path), those of threads beyond
- * the heap's first one as a sixteenth (watch_count).  It runs while more than may stay is
+ * the heap's first one as a sixteenth, one call in 16 (watch_count).  It runs while more than may stay is
  * retained.  There is no background thread, and the fast paths do not
  * count, so meanwhile owners watch the group that a bin allocates from (thread/watch.h):
  * it is not marked ready, so each release into it is an event (slab_has_event), which
@@ -42,12 +42,11 @@
 #include "backend/region.h"
 #include "internal.h"
 
-#define RETAIN_TICK   ((uint64_t)16) /* a slow operation, on the clock */
-#define RETAIN_PERIOD (8192 * RETAIN_TICK)
+#define RETAIN_PERIOD ((uint64_t)8192) /* slow operations */
 #define RETAIN_PART   4 /* a fourth of what is in use may be retained */
 
-/* Advances the clock, by RETAIN_TICK for each slow operation.  True: the clock runs. */
-INTERNAL bool retain_tick(struct heap *h, uint64_t n);
+/* Starts, advances or stops the clock, after n slow operations. */
+INTERNAL void retain_tick(struct heap *h, uint64_t n);
 
 /* `units` without memory were taken: purges as many retained ones, to offset them. */
 INTERNAL void retain_fresh(struct heap *h, uint64_t units);

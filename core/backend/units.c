@@ -131,7 +131,7 @@ void units_give(struct heap *h, struct units u)
 	uint64_t mask = bits_run(u.first, u.count);
 
 	/* Must come first: units freed just now do not count as idle. */
-	(void)retain_tick(h, u.count * RETAIN_TICK);
+	retain_tick(h, u.count);
 	heap_dirtied(h, u.count, u.count);
 	chunk_put(h, c, mask);
 }

@@ -15,7 +15,7 @@
  *   map      address -> chunk record, see map.h
  *   region   [region | bitmaps | chunk 0 | chunk 1 | ... | remote words]
  *   chunk    [header | head of each unit | slab 0 | ... | slab 63 | unowned 0 ... 63]
- *   slab     [constants, owner][hints, links, free words]
+ *   slab     [constants, owner][hints, links, hold, free words]
  *
  *   The slab record of a unit is at a fixed offset, so records are never
  *   allocated, never freed and never change their type: a thread with a stale
@@ -125,8 +125,8 @@ struct slab {
 	struct slab *next, *previous;
 	uint32_t ready, dirty, opened;
 	bool spare;	       /* in owner.spares                              */
-	uint64_t free[SLAB_GROUPS];
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
+	uint64_t free[SLAB_GROUPS];
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
 _Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on separate cache lines");

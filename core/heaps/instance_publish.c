@@ -94,6 +94,18 @@ static bool is_slot(struct heap *h, const void *slot)
 	return intent_may_change(store_of(h), region_first(h), (uintptr_t)slot);
 }
 
+/*
+ * The answer if `old` and `fresh` have the same address.  That is no fault of the caller's while
+ * the slot names something else: another thread may have replaced and released `old`, and
+ * `fresh` been allocated in its place.
+ */
+static enum ash_slot change_nothing(ash_heap *heap, const void *slot, const void *both)
+{
+	if (ash_heap_load(heap, slot) != both)
+		return ASH_SLOT_CHANGED;
+	return both == NULL ? ASH_SLOT_DONE : ASH_SLOT_OUTSIDE;
+}
+
 /* In heaps of one process, and in memory of the caller. */
 static enum ash_slot change_plainly(ash_heap *heap, uint64_t *slot, void *old, void *fresh)
 {
@@ -101,6 +113,8 @@ static enum ash_slot change_plainly(ash_heap *heap, uint64_t *slot, void *old, v
 
 	if (slot == NULL || (uintptr_t)slot % sizeof *slot != 0)
 		return ASH_SLOT_OUTSIDE;
+	if (old == fresh)
+		return change_nothing(heap, slot, old);
 	/* Pairs with ash_heap_load: the block is complete. */
 	if (!cas_acq_rel(slot, &word, (uint64_t)(uintptr_t)fresh))
 		return ASH_SLOT_CHANGED;
@@ -147,9 +161,10 @@ enum ash_slot ash_heap_replace(ash_heap *heap, void *slot, void *old, void *fres
 	if (!publish_is_shared(heap))
 		return change_plainly(heap, slot, old, fresh);
 	/* An odd address would be read as a mark, and one within a block never be released. */
-	if (!is_slot(h, slot) || (fresh != NULL && !kinds_block(h, (uint64_t)(uintptr_t)fresh, 1)) ||
-	    old == fresh)
+	if (!is_slot(h, slot) || (fresh != NULL && !kinds_block(h, (uint64_t)(uintptr_t)fresh, 1)))
 		return ASH_SLOT_OUTSIDE;
+	if (old == fresh)
+		return change_nothing(heap, slot, old);
 	return publish_change(h, slot, (uint64_t)(uintptr_t)old, (uint64_t)(uintptr_t)fresh, true);
 }
 

@@ -92,10 +92,11 @@ static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref 
 static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
 {
 	struct building b = building_begin(h, call.self);
-	bool done = span_release(c, p), running = retain_tick(h, RETAIN_TICK);
+	bool done = span_release(c, p);
 
+	retain_tick(h, 1);
 	if (call.owner != NULL)
-		watch_update(call.owner, running);
+		watch_check(call.owner);
 	building_end(b);
 	return done;
 }

@@ -76,10 +76,7 @@ const void *ash_heap_view_at(ash_heap_view *view, const void *p)
 
 const void *ash_heap_view_load(ash_heap_view *view, const void *slot)
 {
-	/* Pairs with intent_complete and ash_heap_set_root: what the slot names is complete. */
-	uint64_t word = load_acquire((const uint64_t *)slot);
-
-	return ash_heap_view_at(view, (const void *)(uintptr_t)view_read(view, word));
+	return ash_heap_view_at(view, (const void *)(uintptr_t)view_read(view, slot));
 }
 
 const void *ash_heap_view_root(ash_heap_view *view)

@@ -7,7 +7,7 @@
 /* The block, of so many bytes, that a slot of the heap's own names; NULL: none. */
 static const void *part_of(const ash_heap_view *v, const uint64_t *slot, size_t bytes)
 {
-	uint64_t p = view_read(v, load_acquire(slot)); /* pairs with intent_complete */
+	uint64_t p = view_read(v, slot);
 
 	return p % sizeof(uint64_t) == 0 ? view_part(v, p, bytes) : NULL;
 }

@@ -123,9 +123,13 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  *
  * Reserves `capacity` bytes of address space, rounded up to 2 MiB, and for records
  * up to a sixth of that and 40 MiB; memory is used only where it is touched.  When the
- * heap is full, ash_heap_alloc returns NULL (but see ash_heap_extend).  NULL here: no
- * memory, the address is taken or no multiple of 2 MiB, or capacity is 0; and always
- * in libashlar-st.a, which has no locked instructions.
+ * heap is full, ash_heap_alloc returns NULL (but see ash_heap_extend).  Memory is claimed
+ * in chunks of 2 MiB, and no thread waits for another: what a thread claims it has alone until
+ * the call goes on, also if the thread is stopped there.  So leave room for as many chunks as
+ * threads may claim one at a time, or a call finds none a moment before there is memory.
+ *
+ * NULL here: no memory, the address is taken or no multiple of 2 MiB, or capacity is 0; and
+ * always in libashlar-st.a, which has no locked instructions.
  *
  * Whether a process lives is found out by thread ids and /proc; exit, kill and exec
  * end it.  ash_heap_destroy before exec, in any thread, gives up at once what the
@@ -210,7 +214,7 @@ void ash_heap_set_root(ash_heap *heap, void *root);
  *
  * Its time grows with the slabs that the ended threads had, and the number of records.  If one
  * was killed while it made or unmade slabs or blocks above 1 MiB, all chunks in use are searched
- * once: some 3 000 instructions for each 2 MiB.
+ * once: some 3 000 instructions for each 2 MiB, 1.5 million for each GiB, whoever has the blocks.
  */
 size_t ash_heap_recover(ash_heap *heap);
 

@@ -17,7 +17,7 @@
  * If several processes or threads do this at the same time, one creates the heap
  * and the others get NULL; none waits.  If the creator dies, the next call starts
  * again.  On NULL the file is unchanged, except that it may be one page of zeros if
- * the disk was full.
+ * the disk was full.  In hugetlbfs there are no heaps: NULL, and the kernel makes the file long.
  *
  * Its address: options->address, or a random one between 0x110000000000 and
  * 0x500000000000, where neither the kernel nor other programs usually place
@@ -27,7 +27,7 @@
  * addresses itself should use multiples of 1 GiB in this range.
  *
  * The file is sparse: disk space is allocated where the heap is first touched.  On a
- * full disk (or tmpfs, or hugetlb quota) such a touch ends the process by SIGBUS, in
+ * full disk (or tmpfs) such a touch ends the process by SIGBUS, in
  * any function of Ashlar or the program.  Only creating and attaching allocate what
  * they write beforehand, and return NULL.  options->allocate allocates the whole file
  * now: then only what ash_heap_trim and `retain` gave back can be missing later
@@ -86,7 +86,7 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
  * Makes the caller's pid and time namespaces those in which the heap of this file may
  * be attached; for use when the former ones are gone (a restarted container).  No
  * process may be attached: if one still is, blocks may be handed out twice.  False: not
- * a heap, or the write failed.
+ * a heap, or the write failed, or fd is open for appending (O_APPEND).
  */
 bool ash_heap_adopt_file(int fd);
 
@@ -129,7 +129,7 @@ bool ash_heap_break_seal(ash_heap *heap);
 /*
  * The caller vouches that a file that is refused as torn is of one moment: the system was
  * shut down in order, or all processes were stopped while the file was copied.  False: not a
- * heap of this version, or the write failed.
+ * heap of this version, or the write failed, or fd is open for appending.
  */
 bool ash_heap_vouch_file(int fd);
 

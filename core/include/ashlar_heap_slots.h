@@ -34,8 +34,9 @@ enum ash_slot {
 	ASH_SLOT_DONE,
 	ASH_SLOT_CHANGED,   /* it does not name `old`; or, to be released from, it names nothing */
 	ASH_SLOT_NO_MEMORY,
-	ASH_SLOT_OUTSIDE,   /* no aligned word of the heap's blocks, or no block of the heap     */
-	ASH_SLOT_NO_RECORD, /* too deep; or the thread has no record: more than 1024 threads, or
+	ASH_SLOT_OUTSIDE,   /* no aligned word of the heap's blocks, or no block of the heap;
+			       or `old` and `fresh` are the one block that the slot names        */
+	ASH_SLOT_NO_RECORD, /* too deep; or the thread has no record: more than 4096 threads, or
 			       another namespace (see ash_heap_create_shared)                    */
 	ASH_SLOT_BAD_NAME   /* more than ASH_NAME_MAX bytes                                       */
 };

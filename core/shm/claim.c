@@ -15,11 +15,19 @@ static bool is_live(uint64_t claim, uint64_t world)
 	return claim != 0 && (!world_is(world, world_now()) || !life_thread_is_over(claim));
 }
 
+/* What is wrong with a file that should be blank; two looks are compared. */
+struct wrong {
+	size_t length;	     /* of the file, at most one byte more than a page */
+	size_t at;	     /* the first word that is not zero ...            */
+	uint64_t word;	     /* ... and its value                              */
+};
+
 /* True: the file has at most one page, of zeros but for claim and world. */
-static bool is_blank(const struct store *head, size_t length, int fd)
+static bool is_blank(const struct store *head, size_t length, int fd, struct wrong *w)
 {
 	size_t at, i;
 
+	*w = (struct wrong){length > PAGE_MOST ? PAGE_MOST + 1 : length, 0, 0};
 	for (at = 0; at < PAGE_MOST; at += PAGE_LEAST) {
 		uint64_t page[PAGE_LEAST / sizeof(uint64_t)] = {0};
 
@@ -30,48 +38,39 @@ static bool is_blank(const struct store *head, size_t length, int fd)
 			page[offsetof(struct store, world) / sizeof(uint64_t)] ^= head->world;
 		}
 		for (i = 0; i < PAGE_LEAST / sizeof(uint64_t); i++)
-			if (page[i] != 0)
+			if (page[i] != 0) {
+				w->at = at + i * sizeof(uint64_t);
+				w->word = page[i];
 				return false;
+			}
 	}
 	return true;
 }
 
-/* Reads the words up to AFTER; those that the file does not have are 0. */
-static void read_head(int fd, struct store *head)
-{
-	memset(head, 0, sizeof *head);
-	(void)share_read(fd, head, AFTER, 0);
-}
-
-/* True: another thread has begun to make a heap since these were read. */
-static bool has_begun(int fd, const struct store *before, size_t length)
-{
-	struct share_file file;
-	struct store head;
-
-	read_head(fd, &head);
-	return before->magic == 0 && length <= PAGE_MOST && share_status(fd, &file) &&
-	       (head.magic == CLAIM_MAKING || head.magic == STORE_MAGIC ||
-		(length == 0 && file.length == PAGE_MOST));
-}
-
 enum claim claim_look(int fd, bool *half)
 {
-	struct store head;
+	struct wrong now = {SIZE_MAX, 0, 0}, before;
 	struct share_file file;
+	struct store head;
 
 	*half = false;
-	/* Lock-free: it is repeated only if another thread has begun meanwhile. */
+	/*
+	 * Between these calls others may begin to make a heap, or give that up: what they leave
+	 * is taken for something else then, but never twice in the same way.  Lock-free: it is
+	 * repeated only if the file has changed.
+	 */
 	do {
+		before = now;
 		if (!share_status(fd, &file))
 			return CLAIM_FOREIGN;
-		read_head(fd, &head);
+		memset(&head, 0, sizeof head); /* words that the file does not have are 0 */
+		(void)share_read(fd, &head, AFTER, 0);
 		if (head.magic == STORE_MAGIC)
 			return CLAIM_HEAP;
 		*half = head.magic == CLAIM_MAKING;
-		if (*half || is_blank(&head, file.length, fd))
+		if (*half || is_blank(&head, file.length, fd, &now))
 			return is_live(head.claim, head.world) ? CLAIM_BUSY : CLAIM_FREE;
-	} while (has_begun(fd, &head, file.length));
+	} while (memcmp(&now, &before, sizeof now) != 0);
 	return CLAIM_FOREIGN;
 }
 

@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
+#include "shm/building.h"
 #include "shm/claim.h"
 #include "shm/image_check.h"
 #include "shm/seal.h"
@@ -79,6 +80,21 @@ static void clear_hints(struct heap *h)
 	}
 }
 
+/*
+ * Breaks the seal before the first change, also of a hint.  As a builder: no other thread seals
+ * the heap then, so that this ends however often others seal it.  False: an error of the disk.
+ */
+static bool begin_changes(struct store *s)
+{
+	struct building b = building_begin(&s->heap, NULL);
+	bool broken = seal_break(s);
+
+	if (broken)
+		clear_hints(&s->heap);
+	building_end(b);
+	return broken;
+}
+
 bool store_look(int fd, struct store *head, enum ash_attach *why)
 {
 	struct share_file file;
@@ -131,12 +147,10 @@ struct store *store_attach(int fd, const struct layout *layout, enum ash_attach 
 		(void)pages_release(s, head.bytes);
 		return NULL;
 	}
-	/* Before the first change, also of a hint. */
-	if (!seal_break(s)) {
+	if (!begin_changes(s)) {
 		store_leave(s);
 		return NULL;
 	}
-	clear_hints(&s->heap);
 	*why = ASH_ATTACHED;
 	return s;
 }
@@ -153,13 +167,27 @@ bool store_adopt(int fd)
 
 bool store_vouch(int fd)
 {
-	struct store head;
+	struct share_file file;
+	struct store head, *s;
 	uint64_t word;
 
 	if (!STORES_SUPPORTED || share_read(fd, &head, sizeof head, 0) != sizeof head ||
 	    head.magic != STORE_MAGIC || head.version != STORE_VERSION)
 		return false;
-	word = seal_with(head.seal, SEAL_WHOLE);
-	return !seal_is_torn(head.seal) ||
-	       share_write(fd, &word, sizeof word, offsetof(struct store, seal));
+	if (!seal_is_torn(head.seal))
+		return true;
+	if (!share_status(fd, &file) || file.length < PAGE_MOST)
+		return false;
+	s = share_map_anywhere(fd, PAGE_MOST, true);
+	if (s == NULL)
+		return false;
+	/*
+	 * Not written by its old value: another process may have vouched meanwhile, attached and
+	 * broken the seal.  Its changes would be under a seal then.  Pairs with seal_break.
+	 */
+	word = load_acquire(&s->seal);
+	while (seal_is_torn(word) && !cas_acq_rel(&s->seal, &word, seal_with(word, SEAL_WHOLE)))
+		;
+	(void)pages_release(s, PAGE_MOST);
+	return true;
 }

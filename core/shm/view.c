@@ -24,7 +24,7 @@ struct ash_heap_view *view_open(int fd, enum ash_attach *why)
 	v->base = (const char *)head.base;
 	v->bytes = head.bytes;
 	store_set_region(&v->region, head.base, head.heap.own.cap >> CHUNK_SHIFT);
-	v->at = share_map_to_read(fd, v->bytes);
+	v->at = share_map_anywhere(fd, v->bytes, false);
 	if (v->at == NULL) {
 		(void)pages_release(v, VIEW_BYTES);
 		return NULL;
@@ -105,20 +105,35 @@ static const struct owner *record_of(const struct ash_heap_view *v, uint64_t n)
 	return (const struct owner *)(const void *)(v->at + RECORDS_AT + n * OWNER_BYTES);
 }
 
-uint64_t view_read(const struct ash_heap_view *v, uint64_t word)
+/* True: *fresh is what the change with this mark puts into its slot. */
+static bool view_change(const struct ash_heap_view *v, uint64_t mark, uint64_t *fresh)
 {
-	uint64_t number = word >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1), fresh;
-	const struct intent *i;
+	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);
+	const struct intent *i = &record_of(v, number / INTENTS)->intents[number % INTENTS];
 
-	if ((word & MARK) == 0)
-		return word;
-	/* The change has happened: the slot has what the intent says, if it is still that one. */
-	i = &record_of(v, number / INTENTS)->intents[number % INTENTS];
-	if (load_acquire(&i->state) / INTENT_USE << MARK_USE >> MARK_USE != word >> MARK_USE)
-		return 0; /* pairs with intent_set */
-	fresh = load_relaxed(&i->fresh);
+	if (load_acquire(&i->state) / INTENT_USE << MARK_USE >> MARK_USE != mark >> MARK_USE)
+		return false; /* pairs with intent_set */
+	*fresh = load_relaxed(&i->fresh);
 	fence_acquire(); /* pairs with the claim of the next use */
-	return load_relaxed(&i->state) / INTENT_USE << MARK_USE >> MARK_USE == word >> MARK_USE ? fresh : 0;
+	return load_relaxed(&i->state) / INTENT_USE << MARK_USE >> MARK_USE == mark >> MARK_USE;
+}
+
+uint64_t view_read(const struct ash_heap_view *v, const uint64_t *slot)
+{
+	/* Pairs with intent_complete and ash_heap_set_root: what the slot names is complete. */
+	uint64_t word = load_acquire(slot), mark, fresh;
+
+	while ((word & MARK) != 0) {
+		mark = word;
+		/* The change has happened: the slot has what the intent says, if it is still that one. */
+		if (view_change(v, mark, &fresh))
+			return fresh;
+		/* Else the slot got it before: each further attempt is another thread's change. */
+		word = load_acquire(slot);
+		if (word == mark)
+			return 0; /* in a forged file: a mark of no intent */
+	}
+	return word;
 }
 
 uint64_t view_owner(const struct ash_heap_view *v, uint16_t tag)
@@ -137,8 +152,7 @@ unsigned char view_kind(const struct ash_heap_view *v, size_t i, unsigned unit, 
 {
 	const uint64_t *slot = (const uint64_t *)view_at(
 		v, v->region.remote + (i * CHUNK_UNITS + unit) * v->region.remote_stride) + KINDS_SLOT;
-	/* Pairs with intent_complete. */
-	const uint8_t *leaf = view_part(v, view_read(v, load_acquire(slot)), SLAB_SLOTS);
+	const uint8_t *leaf = view_part(v, view_read(v, slot), SLAB_SLOTS);
 
 	return leaf == NULL ? 0 : load_relaxed(&leaf[index]);
 }

@@ -62,8 +62,8 @@ INTERNAL bool view_span(const struct ash_heap_view *v, size_t i, struct view_spa
 /* A look at the slab that has the unit of chunk i; *unit becomes its first.  False: no slab. */
 INTERNAL bool view_slab(const struct ash_heap_view *v, size_t i, unsigned *unit, struct look *out);
 
-/* The block that a slot of the program's names, as intent_read; 0: none. */
-INTERNAL uint64_t view_read(const struct ash_heap_view *v, uint64_t word);
+/* The block that a slot names, as intent_read; 0: none.  slot: where the view has it. */
+INTERNAL uint64_t view_read(const struct ash_heap_view *v, const uint64_t *slot);
 
 /* Whose block with this tag is, by its tag in the census. */
 INTERNAL uint64_t view_owner(const struct ash_heap_view *v, uint16_t tag);

@@ -70,9 +70,7 @@ struct intent {
 
 struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
-	struct owner *next;  /* in heap.owners; never changes once set           */
-	struct heap *heap;
-	/* Written by the holder. */
+	/* Written by the holder, often. */
 	uint32_t turn;	     /* of its lists, see shrink_turn                    */
 	uint8_t spare_count;
 	uint8_t spare_units; /* of all spares                                    */
@@ -81,11 +79,16 @@ struct owner {
 	uint16_t events, other_events; /* see watch_event                        */
 	uint16_t pending_releases; /* see release_pending in remote.c */
 	uint8_t steps;	     /* see bin_step                                     */
-	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
+	uint8_t ticks;	     /* see watch_count                                  */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
-	/* Written by other threads. */
+	/* Read by other threads, at each release of theirs; written when the holder changes. */
 	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/holder_word.h */
-	uint64_t notified;   /* hint: not 0: the inbox has an entry              */
+	struct owner *next;  /* in heap.owners; never changes once set           */
+	struct heap *heap;
+	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
+	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
+	/* Written by other threads. */
+	_Alignas(CPU_LINE) uint64_t notified; /* hint: not 0: the inbox has an entry */
 	union {
 		uint64_t inbox[INBOX_WORDS];
 		struct {
@@ -93,7 +96,6 @@ struct owner {
 			uint64_t pending_slabs[INBOX_SLABS];	 /* struct slab *, or 0 */
 		};
 	};
-	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
 	/* Written by the holder. */
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct slab_lists lists[CLASSES];

@@ -7,6 +7,7 @@
 
 /* The clock is shared by all threads, so events are added to it in batches of this size. */
 #define OWN_EVENTS   16	  /* releases into current groups                                */
+#define OTHERS_TICK  16	  /* calls of watch_count by threads beyond the heap's first one  */
 #define OTHER_EVENTS 1024 /* into other groups, while no slab of the owner becomes empty */
 
 /* Sets the pending bit and makes the inbox entry: remote releases rely on having both. */
@@ -82,27 +83,29 @@ void watch_switch(struct owner *o, bool running)
 		store_relaxed(&o->watch, WATCH_NONE);
 }
 
-void watch_update(struct owner *o, bool running)
+void watch_check(struct owner *o)
 {
-	if (unlikely(load_relaxed(&o->heap->running) == CLOCK_UNNOTIFIED))
-		watch_notify_all(o->heap);
+	struct heap *h = o->heap;
+	bool running;
+
+	if (unlikely(load_relaxed(&h->running) == CLOCK_UNNOTIFIED))
+		watch_notify_all(h);
+	running = load_relaxed(&h->running) != 0;
 	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
 	if (unlikely(load_relaxed(&o->watch) != running))
 		watch_switch(o, running);
 }
 
-void watch_check(struct owner *o)
-{
-	watch_update(o, load_relaxed(&o->heap->running) != 0);
-}
-
 /*
  * Threads share the clock, but each takes back what it released in a time of its own.  So
- * operations of those beyond the heap's first one (its record has no next) count less.
+ * operations of those beyond the heap's first one (its record has no next) count less: one in
+ * OTHERS_TICK, or the clock's line would go from core to core with each of them.
  */
 void watch_count(struct owner *o, uint64_t n)
 {
-	watch_update(o, retain_tick(o->heap, o->next == NULL ? n * RETAIN_TICK : n));
+	if (o->next == NULL || ++o->ticks % OTHERS_TICK == 0)
+		retain_tick(o->heap, n);
+	watch_check(o);
 }
 
 /*
@@ -130,8 +133,7 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 
 void watch_tick(void)
 {
-	bool running = retain_tick(&heap_default, RETAIN_TICK);
-
+	retain_tick(&heap_default, 1);
 	if (!SEATED)
 		return;
 	if (seat.open == 0) {
@@ -141,11 +143,10 @@ void watch_tick(void)
 		 */
 		if (!SEAT_MAY_BE_NULL || seat.self != NULL)
 			watch_notify(seat.self);
-		if (running)
-			watch_notify_all(&heap_default);
+		watch_notify_all(&heap_default);
 		return;
 	}
 	seat_close();
-	watch_update(seat.self, running);
+	watch_check(seat.self);
 	seat_open();
 }

@@ -30,14 +30,11 @@ INTERNAL void watch_switch(struct owner *o, bool running);
 /*
  * Notifies the owners of the heap that the clock started, or that a period of it began,
  * unless that was done.  The record that the calling thread has checked out is left out:
- * watch_update follows at the end of its call.
+ * watch_check follows at the end of its call.
  */
 INTERNAL void watch_notify_all(struct heap *h);
 
-/* Acts on the result of retain_tick.  For the holder of the record. */
-INTERNAL void watch_update(struct owner *o, bool running);
-
-/* The same after calls that may have started the clock. */
+/* After calls that may have started or stopped the clock.  For the holder of the record. */
 INTERNAL void watch_check(struct owner *o);
 
 /* Counts slow operations of the holder on its heap's clock. */

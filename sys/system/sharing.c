@@ -15,9 +15,9 @@ bool share_map(void *at, size_t bytes, int fd, bool *refused)
 	return false;
 }
 
-const void *share_map_to_read(int fd, size_t bytes)
+void *share_map_anywhere(int fd, size_t bytes, bool writable)
 {
-	(void)fd, (void)bytes;
+	(void)fd, (void)bytes, (void)writable;
 	return NULL;
 }
 

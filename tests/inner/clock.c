@@ -13,25 +13,32 @@ static const struct ash_defaults options = {.retain = 320 * UNIT_SIZE};
 static const struct ash_defaults nothing = {.retain = 0};
 static struct heap h = {.options = &options, .sharing = PAGES_PRIVATE};
 
+/* Ticks; true: the clock runs. */
+static bool ticks(struct heap *of, uint64_t n)
+{
+	retain_tick(of, n);
+	return of->running != 0;
+}
+
 TEST(inner_clock_begins_and_ends, 10)
 {
 	h.dirty = 320;
-	CHECK(!retain_tick(&h, 1) && h.running == 0 && h.clock == 0);
+	CHECK(!ticks(&h, 1) && h.running == 0 && h.clock == 0);
 	h.dirty = 321;
 	h.clock = 77;
-	CHECK(retain_tick(&h, 3) && h.running != 0 && h.clock == 3);
+	CHECK(ticks(&h, 3) && h.running != 0 && h.clock == 3);
 	CHECK(h.period_low == 321 && h.period_start == 321);
 	h.period_low = 1;
-	CHECK(retain_tick(&h, 1) && h.running != 0 && h.clock == 4 && h.period_low == 1);
+	CHECK(ticks(&h, 1) && h.running != 0 && h.clock == 4 && h.period_low == 1);
 	h.dirty = 320;
-	CHECK(!retain_tick(&h, 1) && h.running == 0 && h.clock == 4);
+	CHECK(!ticks(&h, 1) && h.running == 0 && h.clock == 4);
 	h.refused = 10; /* refused to be purged: not counted as dirty */
 	h.dirty = 330;
-	CHECK(!retain_tick(&h, 1));
+	CHECK(!ticks(&h, 1));
 	h.dirty = 331;
-	CHECK(retain_tick(&h, 1));
+	CHECK(ticks(&h, 1));
 	h.dirty = 330;
-	CHECK(!retain_tick(&h, 1));
+	CHECK(!ticks(&h, 1));
 	h.refused = 0;
 }
 
@@ -40,17 +47,17 @@ TEST(inner_clock_a_quarter_may_stay, 10)
 {
 	h.used = 4 * 320 + 3;
 	h.dirty = 320;
-	CHECK(!retain_tick(&h, 1));
+	CHECK(!ticks(&h, 1));
 	h.dirty = 321;
-	CHECK(retain_tick(&h, 1));
+	CHECK(ticks(&h, 1));
 	h.used += 1;
-	CHECK(!retain_tick(&h, 1) && h.running == 0);
+	CHECK(!ticks(&h, 1) && h.running == 0);
 	h.used = 4000;
 	h.dirty = 1000;
-	CHECK(!retain_tick(&h, 1));
+	CHECK(!ticks(&h, 1));
 	h.dirty = 1001;
-	CHECK(retain_tick(&h, 1));
-	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.refused == 1); /* down to 1000 */
+	CHECK(ticks(&h, 1));
+	CHECK(ticks(&h, RETAIN_PERIOD) && h.refused == 1); /* down to 1000 */
 	h.refused = 0;
 	h.dirty = 1000;
 	retain_fresh(&h, 10);
@@ -62,7 +69,7 @@ TEST(inner_clock_a_quarter_may_stay, 10)
 	/* Who wants nothing kept gets nothing kept. */
 	h.options = &nothing;
 	h.dirty = 1;
-	CHECK(retain_tick(&h, 1));
+	CHECK(ticks(&h, 1));
 	h.options = &options;
 	h.used = 0;
 	h.running = 0;
@@ -95,13 +102,13 @@ TEST(inner_clock_counts_units_in_use, 10)
 TEST(inner_clock_periods, 10)
 {
 	h.dirty = 500;
-	CHECK(retain_tick(&h, 1));
+	CHECK(ticks(&h, 1));
 	h.period_low = 300;
 	h.clock = RETAIN_PERIOD - 2;
 	h.running = CLOCK_RUNS;
-	CHECK(retain_tick(&h, 1) && h.period_low == 300 && h.refused == 0);
+	CHECK(ticks(&h, 1) && h.period_low == 300 && h.refused == 0);
 	CHECK_EQ(h.running, CLOCK_RUNS);
-	CHECK(retain_tick(&h, 1) && h.period_low == 500 && h.period_start == 500);
+	CHECK(ticks(&h, 1) && h.period_low == 500 && h.period_start == 500);
 	CHECK_EQ(h.running, CLOCK_UNNOTIFIED);
 	CHECK_EQ(h.refused, 500 - (500 - 300 + 160));
 	/*
@@ -111,16 +118,16 @@ TEST(inner_clock_periods, 10)
 	CHECK(h.clock % RETAIN_PERIOD == 0);
 	h.refused = 0;
 	h.period_low = 160; /* all of it was needed */
-	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.period_low == 500 && h.refused == 0);
+	CHECK(ticks(&h, RETAIN_PERIOD) && h.period_low == 500 && h.refused == 0);
 	h.period_low = 161;
-	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.period_low == 500);
+	CHECK(ticks(&h, RETAIN_PERIOD) && h.period_low == 500);
 	CHECK_EQ(h.refused, 500 - (500 - 161 + 160));
 	/* A minimum above what is dirty by now is ignored. */
 	h.refused = 0;
 	h.period_low = 501;
-	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.period_low == 500 && h.refused == 0);
+	CHECK(ticks(&h, RETAIN_PERIOD) && h.period_low == 500 && h.refused == 0);
 	h.period_low = 500;
-	CHECK(retain_tick(&h, RETAIN_PERIOD) && h.refused == 500 - 160);
+	CHECK(ticks(&h, RETAIN_PERIOD) && h.refused == 500 - 160);
 }
 
 TEST(inner_clock_fresh_is_paid_for, 10)
@@ -256,7 +263,7 @@ TEST(inner_clock_counts_events, 10)
 		q = ash_alloc(16);
 		CHECK(q == p[199]);
 	}
-	CHECK_EQ(heap_default.clock, 16 * RETAIN_TICK);
+	CHECK_EQ(heap_default.clock, 16);
 	/* Releases into another group: the first one makes it ready, further ones are no events. */
 	CHECK(place_of(p[0]).group != at.group);
 	ash_release(p[0]);
@@ -265,7 +272,7 @@ TEST(inner_clock_counts_events, 10)
 	CHECK_EQ(o->other_events, 1);
 	o->other_events = 1023;
 	ash_release(p[64]);
-	CHECK_EQ(heap_default.clock, (16 + 1024) * RETAIN_TICK);
+	CHECK_EQ(heap_default.clock, 16 + 1024);
 	/* The clock stops: the group becomes ready with the next release. */
 	heap_default.dirty = heap_default.running = 0;
 	ash_release(p[199]);

@@ -12,11 +12,16 @@
 #define LAST_LINE(type, member)                                                                    \
 	((offsetof(type, member) + sizeof(((type *)NULL)->member) - 1) / CPU_LINE)
 
-/* Of an owner: what never changes; what others write; what it writes itself. */
-_Static_assert(LAST_LINE(struct owner, heap) < LINE(struct owner, state), "read | others");
+/*
+ * Of an owner: what it writes itself in each slow path; what others read at each release and seldom
+ * write; what others write; its own again.
+ */
+_Static_assert(LAST_LINE(struct owner, building) < LINE(struct owner, state), "own | read by others");
+_Static_assert(LINE(struct owner, state) == LAST_LINE(struct owner, batch) && LINE(struct owner, next) == LINE(struct owner, state),
+	       "one line");
+_Static_assert(LAST_LINE(struct owner, batch) < LINE(struct owner, notified), "read | written by others");
 _Static_assert(LAST_LINE(struct owner, inbox) < LINE(struct owner, bins), "others | own");
-_Static_assert(offsetof(struct owner, inbox) < offsetof(struct owner, bins), "order");
-_Static_assert(LINE(struct owner, state) <= LINE(struct owner, pending_classes), "order");
+_Static_assert(LINE(struct owner, notified) == LINE(struct owner, pending_classes), "one line");
 _Static_assert(sizeof(struct owner) % CPU_LINE == 0, "no other words on its last line");
 
 /* Of a slab: what every release reads (and, seldom, marks); what its owner writes. */
@@ -26,13 +31,15 @@ _Static_assert(LINE(struct slab, owner) == 0 && LAST_LINE(struct slab, reciproca
 	       "a release reads one line of constants");
 _Static_assert(LAST_LINE(struct slab, units) < LINE(struct slab, free), "constants | own");
 _Static_assert(LINE(struct slab, ready) > 0 && LINE(struct slab, all_free) > 0, "constants | own");
+_Static_assert(LINE(struct slab, hold) == LINE(struct slab, all_free), "written when the slab changes hands, as its links");
 _Static_assert((sizeof(struct slab) & (sizeof(struct slab) - 1)) != 0, "spread over cache sets");
 _Static_assert((REMOTE_STRIDE & (REMOTE_STRIDE - 1)) != 0 && REMOTE_STRIDE % CPU_LINE == 0,
 	       "spread, on lines of their own");
 _Static_assert(sizeof(struct chunk) % CPU_LINE == 0, "slab records begin on a line");
 
 /* Of the heap: what every thread reads; what slow paths write. */
-_Static_assert(LAST_LINE(struct heap, options) < LINE(struct heap, dirty), "read | written");
+_Static_assert(LAST_LINE(struct heap, locked) < LINE(struct heap, dirty), "read | written");
+_Static_assert(LAST_LINE(struct heap, running) < LINE(struct heap, dirty), "read | written");
 _Static_assert(LAST_LINE(struct heap, reserved) < LINE(struct heap, unowned), "written | hints");
 
 enum { THREADS = 3, SIZES = 4 };

@@ -71,6 +71,34 @@ TEST(publish_calls, 10)
 	calls((size_t)3 << 20);
 }
 
+/* A block that left its slot and was released may come back as the draft that is to replace it. */
+static void recycled(void)
+{
+	char *old, *draft;
+
+	old = ash_heap_alloc_into(heap, 100, &slots[0], NULL);
+	CHECK_EQ(ash_heap_release_from(heap, &slots[0]), ASH_SLOT_DONE); /* as another thread would */
+	draft = ash_heap_draft(heap, 100);
+	CHECK(draft == old);
+	CHECK_EQ(ash_heap_replace(heap, &slots[0], old, draft), ASH_SLOT_CHANGED);
+	CHECK_EQ(ash_heap_replace(heap, &slots[0], NULL, draft), ASH_SLOT_DONE);
+	CHECK_EQ(ash_heap_replace(heap, &slots[0], draft, draft), ASH_SLOT_OUTSIDE);
+	CHECK_EQ(ash_heap_replace(heap, &slots[0], NULL, NULL), ASH_SLOT_CHANGED);
+	CHECK(ash_heap_load(heap, &slots[0]) == draft);
+	CHECK_EQ(ash_heap_release_from(heap, &slots[0]), ASH_SLOT_DONE);
+	CHECK_EQ(ash_heap_replace(heap, &slots[0], NULL, NULL), ASH_SLOT_DONE);
+	CHECK_EQ(blocks(), 1);
+}
+
+TEST(publish_recycled_address, 10)
+{
+	open_heap();
+	recycled();
+	heap = ash_heap_create(NULL);
+	slots = ash_heap_zalloc(heap, 8, sizeof *slots);
+	recycled();
+}
+
 /* In other heaps the calls are the same, within one process. */
 TEST(publish_in_other_heaps, 10)
 {

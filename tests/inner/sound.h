@@ -8,7 +8,8 @@
 
 #include "backend/region.h"
 #include "heaps/instance.h"
-#include "shm/store.h"
+#include "shm/store_attach.h"
+#include "shm/store_map.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40 };
@@ -34,13 +35,15 @@ static inline void put(const void *at, const void *from, size_t bytes)
 static inline bool is_refused(void)
 {
 	enum ash_attach why;
-	ash_heap *h = ash_heap_attach_file(fd, &why);
+	/* Without recovery, which might follow a lie for ever. */
+	struct store *there = store_attach(fd, NULL, &why);
 
-	if (h == NULL)
-		CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
-	else
-		ash_heap_destroy(h);
-	return h == NULL;
+	if (there != NULL) {
+		store_leave(there);
+		return false;
+	}
+	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
+	return true;
 }
 
 /* What stands there is replaced for a moment. */

@@ -242,3 +242,21 @@ TEST(store_file_hint_of_no_slab, 10)
 	CHECK(store->heap.unowned[0] == NULL);
 	store_leave(store);
 }
+
+/* By such a descriptor the kernel would write at the end, and say that all was well. */
+TEST(store_file_open_for_appending, 10)
+{
+	enum { F_SETFL = 4, O_APPENDING = 02000 };
+	int fd = memfd();
+	struct arch_stat before, after;
+
+	CHECK_EQ(arch_fcntl(fd, F_SETFL, O_APPENDING), 0);
+	ash_heap_destroy(made(fd, CAPACITY, NULL));
+	CHECK_EQ(arch_fstat(fd, &before), 0);
+	CHECK(!ash_heap_adopt_file(fd));
+	CHECK_EQ(arch_fstat(fd, &after), 0);
+	CHECK_EQ(after.length, before.length);
+	CHECK_EQ(arch_fcntl(fd, F_SETFL, 0), 0);
+	CHECK(ash_heap_adopt_file(fd));
+	CHECK(ash_heap_attach_file(fd, NULL) != NULL);
+}

@@ -92,7 +92,7 @@ static bool forged_is_truth(size_t at)
 	if (inner < sizeof(struct chunk))
 		return inner / 8 * 8 == offsetof(struct chunk, units) || inner == 0;
 	inner = (inner - sizeof(struct chunk)) % sizeof(struct slab);
-	return inner >= offsetof(struct slab, free);
+	return inner >= offsetof(struct slab, hold);
 }
 
 static uint64_t forged_word(long fd, size_t at)
@@ -176,7 +176,7 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 		break;
 	case FORGED_WORD_OF_SLAB:
 		at = forged_place(r, chunk + sizeof(struct chunk) + rt_below(r, 64) * sizeof(struct slab),
-				  offsetof(struct slab, free));
+				  offsetof(struct slab, hold));
 		break;
 	case FORGED_WORD_OF_INTENT:
 		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * OWNER_BYTES + offsetof(struct owner, intents),

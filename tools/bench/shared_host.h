@@ -25,7 +25,11 @@ static void *common_memory(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	snprintf(heap_name, sizeof heap_name, "/dev/shm/ashlar-bench-%ld", (long)getpid());
+	/* tools/bench/shared names it, and removes it if it is interrupted. */
+	if (getenv("BENCH_HEAP") != NULL)
+		snprintf(heap_name, sizeof heap_name, "%s", getenv("BENCH_HEAP"));
+	else
+		snprintf(heap_name, sizeof heap_name, "/dev/shm/ashlar-bench-%ld", (long)getpid());
 	return p == MAP_FAILED ? NULL : p;
 }
 

@@ -13,7 +13,10 @@
 #include "row.h"
 #include "steps.h"
 
-enum { PLAYERS = 16, CROWD = 4 };
+#ifndef CROWD_THREADS
+#define CROWD_THREADS 4
+#endif
+enum { PLAYERS = 16, CROWD = CROWD_THREADS };
 
 static struct steps steps;
 static void **blocks; /* by slot, for each of the crowd; NULL: none */
