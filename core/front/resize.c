@@ -99,7 +99,7 @@ static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p,
 		return block_move(p, have, size);
 	}
 	vec16_copy(moved, p, size < have ? size : have);
-	word = load_relaxed(&s->free[group]); /* the new block may be of the same group */
+	word = load_relaxed(&s->free[group]); /* before the seat was closed, a handler may have changed it */
 	(void)cpu_set_bit(&word, index);
 	if (unlikely(!slab_give(s, group, word)))
 		return resize_event(moved, s, group, word);

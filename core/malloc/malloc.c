@@ -48,7 +48,8 @@ static REST void *realloc_none(void *p, size_t size)
 {
 	facade_tell(FACADE_REALLOC);
 	if (p == NULL)
-		return ash_alloc(size);
+		/* Too large: refused here, as ash_on_no_memory would answer for malloc, too. */
+		return size <= PTRDIFF_MAX ? ash_alloc(size) : facade_fail(FACADE_ENOMEM);
 	diagnose_called("realloc", p);
 	ash_release(p); /* size 0 releases, as in glibc; the NULL is then no error */
 	return NULL;

@@ -69,6 +69,15 @@ static void act_release_held(void)
 	held[FEW] = stamp_set(ash_alloc(the_size), the_size, boundary);
 }
 
+/* The other way round: another slot is taken then, and what the interrupted call read of the bits is old. */
+static void act_exchange_held(void)
+{
+	uint64_t old = held[FEW];
+
+	held[FEW] = stamp_set(ash_alloc(the_size), the_size, boundary);
+	stamp_release(old);
+}
+
 /* Of the same thread, which has ended: an inbox entry for the present guest of its record. */
 static void act_release_foreign(void)
 {
@@ -168,6 +177,7 @@ TEST(signal_at_each_step_of_fast_calls, 30)
 	CHECK(at_each_step(call_alloc_release, act_alloc, 48, 1) > 30);
 	CHECK(at_each_step(call_alloc_release, act_release_held, 48, 1) > 30);
 	CHECK(at_each_step(call_resize, act_alloc, 100, stride(5)) > 100);
+	CHECK(at_each_step(call_resize, act_exchange_held, 48, 1) > 100);
 	CHECK(at_each_step(call_resize, act_release_held, 100, stride(7)) > 100);
 }
 

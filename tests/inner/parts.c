@@ -71,6 +71,22 @@ TEST(inner_parts_remote_free, 10)
 	CHECK(vacant == NULL);
 }
 
+/* A late release finds no owner, whatever else the word says by then: there is no record to notify. */
+TEST(inner_parts_remote_notify_without_owner, 10)
+{
+	static uint64_t words[SLAB_GROUPS];
+	static struct slab s;
+
+	s.remote = words;
+	s.slots = 1;
+	for (uint64_t flags = 0; flags <= OWNER_FLAGS; flags++) {
+		s.free[0] = 1;
+		s.owner = flags;
+		CHECK(remote_notify(&s, 0) == NULL);
+		CHECK_EQ(s.owner, flags | OWNER_PENDING);
+	}
+}
+
 /* A stale hint (map.h) may lead to a record that is being initialised: the chunk's head decides. */
 TEST(inner_parts_hint_is_no_proof, 10)
 {

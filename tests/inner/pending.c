@@ -77,3 +77,34 @@ TEST(pending_release_says_that_it_changes_lists, 20)
 	at_steps(true);
 	at_steps(false);
 }
+
+/* A handler takes another slot of the group, and gives back one: what the call read of the bits is old then. */
+static char *held;
+
+static void exchange_held(void)
+{
+	char *old = held;
+
+	held = ash_alloc(48);
+	ash_release(old);
+}
+
+TEST(pending_release_beside_a_handler, 20)
+{
+	bool more = true;
+
+	step_begin(exchange_held);
+	for (size_t k = 0; more; k++) {
+		struct ash_statistics st;
+
+		next = ash_alloc(48);
+		held = ash_alloc(48);
+		fetch_or_seq_cst(&place_of(next).slab->owner, OWNER_PENDING);
+		seat.self->pending_releases = k % 2; /* it collects, or not */
+		more = with_act_at(k / 2, release);
+		ash_release(held);
+		ash_stats(&st);
+		CHECK_EQ(st.blocks, 0);
+		CHECK_EQ(ash_check(), 0);
+	}
+}

@@ -250,3 +250,24 @@ TEST(sample_in_a_child, 10)
 	CHECK_EQ(rt_wait(child), 0);
 	release_sample(p);
 }
+
+/* The largest slot is told of once; a span that moves, by its new address. */
+TEST(sample_of_the_largest_blocks, 20)
+{
+	char *p, *q, *moved;
+
+	ash_sample_every(1);
+	p = ash_alloc(MIB);
+	expect_sample(p);
+	CHECK_EQ(takes, 1);
+	release_sample(p);
+	p = ash_alloc(3 * MIB);
+	q = ash_alloc(3 * MIB);
+	expect_sample(q);
+	moved = ash_resize(p, 40 * MIB);
+	CHECK(told.gone == p && moved != p);
+	expect_sample(moved);
+	release_sample(moved);
+	release_sample(q);
+	CHECK_EQ(takes, releases);
+}
