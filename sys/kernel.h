@@ -4,7 +4,7 @@
 #define SYS_KERNEL_H
 
 enum { ESRCH = 3, ENOMEM = 12 };
-enum { O_RDONLY_CLOEXEC = 02000000 };
+enum { F_GETFL = 3, O_APPEND = 02000, O_RDONLY_CLOEXEC = 02000000 };
 enum {
 	PROT_READ_WRITE = 3,
 	MAP_SHARED = 0x01,

@@ -36,9 +36,10 @@ void panic_note_stderr(void)
 #define write_last_line(line, length) ash_system_write((line), (length))
 #define abort_here()		      ((void)0)
 #else
+#include "kernel.h"
 #include "syscall.h"
 
-enum { STDERR = 2, F_GETFL = 3, O_APPEND = 02000, EBADF = 9 };
+enum { STDERR = 2, EBADF = 9 };
 enum { TYPES = 0170000, TYPE_PIPE = 0010000, TYPE_CHARACTERS = 0020000 };
 
 /*

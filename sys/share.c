@@ -7,7 +7,6 @@
 enum { MAP_FIXED_NOREPLACE = 0x100000, PROT_READ = 1, MS_SYNC = 4 };
 enum { EINTR = 4, EIO = 5, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
 enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };
-enum { F_GETFL = 3, O_APPEND = 02000 };
 
 bool share_map(void *at, size_t bytes, int fd, bool *refused)
 {
