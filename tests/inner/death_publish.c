@@ -115,7 +115,7 @@ void do_replace_late(void)
 {
 	void *p = ash_heap_draft(death_heap, 200);
 
-	CHECK_EQ(ash_heap_replace(death_heap, death_slot, p, p), ASH_SLOT_OUTSIDE);
+	CHECK_EQ(ash_heap_replace(death_heap, death_slot, p, p), ASH_SLOT_CHANGED);
 	CHECK_EQ(ash_heap_replace(death_heap, death_slot, death_slot, p), ASH_SLOT_CHANGED);
 	ash_heap_release(death_heap, p);
 }
