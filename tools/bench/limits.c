@@ -110,7 +110,7 @@ static void pairs(unsigned n)
 {
 	static const size_t size[4] = {64, 128, 256, 512};
 
-	for (unsigned i = 0; n > 0; n--, i = (i + 1) % sizes) {
+	for (unsigned i = 0; n > 0; n--, i = i + 1 < sizes ? i + 1 : 0) {
 		void *p = take(size[i]);
 
 		keep(p);
@@ -191,7 +191,7 @@ static void numbered(const char *kind, unsigned k, uint64_t figure)
 
 int main(int argc, char **argv, char **environment)
 {
-	static const unsigned counts[] = {16, 256, 4096, 10000, 100000};
+	static const unsigned counts[] = {16, 250, 256, 4000, 4096, 10000, 100000};
 
 	(void)environment;
 	if (argc > 1 && argv[1][0] == 'p')
