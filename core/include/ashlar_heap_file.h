@@ -129,7 +129,7 @@ bool ash_heap_break_seal(ash_heap *heap);
 /*
  * The caller vouches that a file that is refused as torn is of one moment: the system was
  * shut down in order, or all processes were stopped while the file was copied.  False: not a
- * heap of this version, or the write failed, or fd is open for appending.
+ * heap of this version, or fd does not allow to map the file for writing.
  */
 bool ash_heap_vouch_file(int fd);
 
