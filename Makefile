@@ -86,8 +86,11 @@ LOOK        = $(BUILD)/ashlar-look
 NO_HEADERS  = -nostdlibinc
 PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 IN_BOUNDS   = -fsanitize=bounds -fsanitize-trap=bounds
-FOR_SIZE    = -Oz $(LESS_CODE) $(NO_RED_ZONE)
+FOR_SIZE    = -Oz $(LESS_CODE) $(NO_RED_ZONE) $(LESS_TUNED)
 endif
+# One lea of three operands, not lea and add, which the generic tuning prefers: 0.5 % fewer bytes, and fewer
+# instructions.  Only the order and choice of instructions: every CPU has them.
+LESS_TUNED  = $(if $(filter x86_64,$(ARCH)),-mtune=znver3)
 NO_RED_ZONE = $(if $(filter x86_64,$(ARCH)),-mno-red-zone)
 # aarch64: atomic operations without calls of the compiler's library; by the large-system atomics with
 # make ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=build/aarch64-lse.  riscv64: no relaxing,

@@ -49,16 +49,15 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 {
 	struct owner *o = owner;
 	struct bin *b = bin_small(o, small);
-	size_t size = class_size(small / CLASS_SMALL);
 	bool stepped;
 
 	if (o == owner_none ? seat.self != o : sum != *bin_word(o, b)) {
 		stepped = bin_step(o, b); /* owner_none has no slab */
 		seat_open();		  /* it was open */
 		if (stepped)
-			return ash_alloc(size);
+			return ash_alloc(b->size);
 	}
-	return alloc_rest(size, false);
+	return alloc_rest(class_size(small / CLASS_SMALL), false);
 }
 
 /*

@@ -161,11 +161,15 @@ void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t wor
 		sample_gone(s->base);
 	owner_begin(o);
 	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
-	if (unlikely(heap_hooks_now() != NULL) && s->slot_size > SLOT_LARGE)
-		heap_hooks_now()->gone(s->base, s->slot_size);
-	if (s->slot_size > SLOT_LARGE && !slab_is_ready(s))
-		large_freed(o, s);
-	else
-		settle_freed(o, s, group, word);
+	if (unlikely(s->slot_size > SLOT_LARGE)) {
+		if (heap_hooks_now() != NULL)
+			heap_hooks_now()->gone(s->base, s->slot_size);
+		if (!slab_is_ready(s)) {
+			large_freed(o, s);
+			goto done;
+		}
+	}
+	settle_freed(o, s, group, word);
+done:
 	seat_give(o);
 }

@@ -61,12 +61,11 @@ struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t 
 	unsigned g;
 
 	slab_shape(s, u, class);
-	s->all_free = 0;
 	s->opened = 0;
 	s->spare = false;
 	s->next = s->previous = NULL;
 	for (g = 0; g < s->groups; g++)
-		store_relaxed(&s->free[g], slab_group_mask(s, g));
+		store_relaxed(&s->free[g], s->all_free = slab_group_mask(s, g));
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks_now()->slab_made(s);
 	s->ready = 0;

@@ -4,8 +4,6 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-#define SHORT_WAYS 64 /* see bin_step */
-
 /* Moves the bin to group g of its slab; true. */
 static bool bin_point(struct owner *o, struct bin *b, unsigned g)
 {
@@ -41,8 +39,8 @@ bool bin_step(struct owner *o, struct bin *b)
 {
 	bool found;
 
-	/* One in SHORT_WAYS goes the long way, which starts the clock if it is due. */
-	if (b->slab == NULL || load_relaxed(&o->watch) != WATCH_NONE || ++o->steps % SHORT_WAYS == 0)
+	/* One in 64 goes the long way, which starts the clock if it is due. */
+	if (b->slab == NULL || load_relaxed(&o->watch) != WATCH_NONE || owner_is_counted(o))
 		return false;
 	owner_begin(o);
 	found = bin_turn(o, b);
@@ -53,7 +51,15 @@ bool bin_step(struct owner *o, struct bin *b)
 bool bin_next_group(struct owner *o, struct bin *b)
 {
 	struct slab *s = b->slab;
+	uint64_t *at = bin_word(o, b);
 
+	/*
+	 * A slab that is just full comes to have one ready group, the bin's: then each release
+	 * into another one is an event, and the bin follows it (settle_freed).  Not at each
+	 * step: that would be an event more for nearly each.
+	 */
+	if (load_relaxed(at) == 0)
+		group_unready(s, (unsigned)(at - s->free));
 	/*
 	 * Untouched groups come last, after remote bits: memory is first touched only if
 	 * there is nothing else.
@@ -72,7 +78,7 @@ void bin_detach(struct owner *o, unsigned class)
 	struct bin *b = &o->bins[class];
 	struct slabs *l = &o->lists[class].full;
 	struct slab *s = b->slab;
-	unsigned g;
+	uint64_t *at = bin_word(o, b);
 
 	if (s == NULL)
 		return;
@@ -80,8 +86,9 @@ void bin_detach(struct owner *o, unsigned class)
 	 * If slots are left in the bin's group, and nothing was released into it, it is the last
 	 * one opened.  It becomes untouched again, so that these slots stay clean.
 	 */
-	g = (unsigned)(bin_word(o, b) - s->free);
-	if (load_relaxed(&s->free[g]) != 0) {
+	if (load_relaxed(at) != 0) {
+		unsigned g = (unsigned)(at - s->free);
+
 		if (((s->dirty >> g) & 1) == 0)
 			s->opened = g;
 		else
@@ -90,12 +97,13 @@ void bin_detach(struct owner *o, unsigned class)
 	store_relaxed(&b->slab, (struct slab *)NULL); /* read by watch_notify */
 	b->word = 0;
 	slab_let_go(s);
-	if (slab_is_ready(s))
+	if (slab_is_ready(s)) {
 		l = &o->lists[class].partial;
-	else if (s->spare)
+		if (!s->spare) /* slab_watch is not for spares; a full slab waits for settle_slab */
+			(void)slab_watch(s);
+	} else if (s->spare) {
 		spares_remove(o, s);
-	if (!s->spare) /* slab_watch is not for spares */
-		(void)slab_watch(s);
+	}
 	slabs_append(l, s);
 }
 
@@ -110,6 +118,6 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 	/* Small classes do not react when their current slab becomes empty. */
 	if (b->size <= SPARE_FREE || s->spare)
 		s->all_free = 0;
-	else
+	else if (s->all_free == 0) /* it was a spare, and then full */
 		(void)slab_watch(s);
 }

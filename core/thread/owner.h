@@ -78,7 +78,7 @@ struct owner {
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
 	uint16_t events, other_events; /* see watch_event                        */
 	uint16_t pending_releases; /* see release_pending in remote.c */
-	uint8_t steps;	     /* see bin_step                                     */
+	uint8_t steps;	     /* see owner_is_counted                             */
 	uint8_t ticks;	     /* see watch_count                                  */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Read by other threads, at each release of theirs; written when the holder changes. */
@@ -105,6 +105,8 @@ struct owner {
 	uint64_t census;     /* entry of the process in the heap's census        */
 	struct intent intents[INTENTS];
 };
+
+#define OWNER_STEP ((uint8_t)(256 / 64))
 
 /*
  * Two records that need no system call: the first thread's, and owner_none, to which the
@@ -133,6 +135,15 @@ static inline void owner_end(struct owner *o)
 {
 	signal_fence();
 	store_relaxed(&o->building, 0);
+}
+
+/*
+ * True once in 64 calls: then a step from group to group counts on the clock, though it is a
+ * short way.
+ */
+static inline bool owner_is_counted(struct owner *o)
+{
+	return __builtin_add_overflow(o->steps, OWNER_STEP, &o->steps);
 }
 
 /* The bin of a small class, by its entry in class_small. */

@@ -12,47 +12,35 @@
 #include "thread/spare.h"
 #include "thread/watch.h"
 
-/* Makes the first slab of the partial list current; a spare only if there is no other. */
-static bool bin_next_slab(struct owner *o, unsigned class)
+/*
+ * Makes the first slab of the partial list current, a spare only if there is no other; or else
+ * a new one.
+ */
+static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
 	struct slab_lists *f = &o->lists[class];
+	bool few = f->full.head == f->full.tail; /* all other slabs of the class */
 	struct slab *s = f->partial.head;
 
 	if (s != NULL && s->spare && s->next != NULL)
 		s = s->next;
-	while (s != NULL && unlikely(!slab_take(s)))
-		s = s->next;
-	if (s == NULL)
-		return false;
-	slabs_remove(&f->partial, s);
-	bin_take(o, class, s);
-	return true;
-}
-
-/* Makes a slab of the partial list current, or else a new one. */
-static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
-{
-	const struct slabs *l = &o->lists[class].full; /* all other slabs of the class */
-	bool few = l->head == l->tail;
-	struct slab *s;
-
-	if (bin_next_slab(o, class))
-		return true;
-	for (;; few = true) { /* out of memory: a one-unit slab may still fit */
-		s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o, grow);
+	for (;; s = s->next) {
 		if (s == NULL) {
-			if (few || !grow)
-				return false;
-			continue;
+			while ((s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o, grow)) == NULL) {
+				if (few || !grow)
+					return false;
+				few = true; /* out of memory: a one-unit slab may still fit */
+			}
+			slabs_append(&f->partial, s);
 		}
+		/*
+		 * Even of a new slab slab_take fails if a thread that purges slabs (slab_purge.h)
+		 * already held the record when the slab was made in it.
+		 */
 		if (likely(slab_take(s)))
 			break;
-		/*
-		 * slab_take fails if a thread that purges slabs (slab_purge.h) already held the
-		 * record when this slab was made in it.
-		 */
-		slabs_append(&o->lists[class].partial, s);
 	}
+	slabs_remove(&f->partial, s);
 	bin_take(o, class, s);
 	return true;
 }

@@ -53,6 +53,25 @@ void spares_add(struct owner *o, struct slab *s)
 	s->all_free = 0; /* disarms slab_watch: a spare may be used and become empty again */
 }
 
+/*
+ * After a slot of s was freed.  If the bin has none left, it goes on at once, so that the next
+ * allocation is on its fast path: to a group of its slab, or else to s, if that was full.
+ * So where all slabs are just full, a release and an allocation move no slab but these two.
+ * True: s was on the full list and is current now.
+ */
+static bool bin_follow(struct owner *o, struct slab *s, bool full)
+{
+	struct bin *b = &o->bins[s->class];
+
+	if (b->slab == NULL || load_relaxed(bin_word(o, b)) != 0 || bin_next_group(o, b) || !full ||
+	    !slab_take(s))
+		return false;
+	slabs_remove(&o->lists[s->class].full, s);
+	bin_detach(o, s->class); /* it is full: no group was found */
+	bin_take(o, s->class, s);
+	return true;
+}
+
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	/* The current slab is on no list, and watched, if at all, since bin_take. */
@@ -60,22 +79,26 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 
 	slab_make_ready(s, (uint32_t)1 << group);
 	store_release(&s->free[group], word);
+	if (bin_follow(o, s, full))
+		full = false;
 	if (full || word == s->all_free)
 		settle_slab(o, s, full);
-	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE))
+	/* From time to time also if the clock does not run: it may be due. */
+	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE || owner_is_counted(o)))
 		watch_event(o, s, (unsigned)group);
 }
 
 void settle_slab(struct owner *o, struct slab *s, bool was_full)
 {
 	struct slab_lists *f = &o->lists[s->class];
+	bool moves = was_full && s != o->bins[s->class].slab;
 
-	if (was_full && s != o->bins[s->class].slab) {
+	if (moves) {
 		slabs_remove(&f->full, s);
 		slabs_append(&f->partial, s);
 		/* All groups: further releases are no events until the slab is full again. */
 		slab_make_ready(s, (uint32_t)bits_below(s->groups));
 	}
-	if (s->all_free != 0 && slab_watch(s))
+	if ((moves || s->all_free != 0) && slab_watch(s))
 		spares_add(o, s);
 }
