@@ -121,7 +121,7 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 		ticks = 1;
 	/* The slab may have been unmade by now; then it is not current in any bin. */
 	if (bin_word(o, b) == &s->free[g]) {
-		group_unready(s, g); /* watched: settle_freed asked */
+		group_unready(s, g); /* watched; or one event in 64, which costs it another */
 		if (++o->events % OWN_EVENTS == 0)
 			ticks = OWN_EVENTS;
 	} else if (++o->other_events % OTHER_EVENTS == 0) {

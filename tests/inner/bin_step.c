@@ -23,23 +23,32 @@ static struct slot_ref three_groups(void)
 	return at;
 }
 
+/* Frees a slot of each of these groups; the bin, at group 2, has one, so it stays there. */
+static void release_in_groups(unsigned first, unsigned second)
+{
+	ash_release(block[130]);
+	ash_release(block[first * 64 + 3]);
+	ash_release(block[second * 64 + 6]);
+	CHECK(ash_alloc(64) == block[130]);
+}
+
 /* Round robin over what was released; an untouched group comes after. */
 TEST(inner_bin_step_to_ready_groups, 10)
 {
 	struct slot_ref at = three_groups();
 	struct owner *o = seat.self;
 
-	ash_release(block[70]);
-	ash_release(block[3]);
+	release_in_groups(0, 1);
 	o->steps = 0;
 	CHECK(ash_alloc(64) == block[3]); /* after group 2 comes group 0 */
-	CHECK_EQ(o->steps, 1);
+	CHECK_EQ(o->steps, OWNER_STEP);
 	CHECK_EQ(o->building, 0);
 	CHECK(seat.open == SEAT_OPEN);
 	CHECK(ash_alloc(64) == block[70]);
-	CHECK_EQ(o->steps, 2);
-	ash_release(block[130]); /* the bin is at group 1 */
+	CHECK_EQ(o->steps, 2 * OWNER_STEP);
+	ash_release(block[130]); /* the bin is at group 1, and group 2 is ready */
 	CHECK(ash_alloc(64) == block[130]);
+	CHECK_EQ(o->steps, 3 * OWNER_STEP);
 	CHECK_EQ(at.slab->opened, 3);
 	CHECK(place_of(ash_alloc(64)).group == 3);
 	CHECK_EQ(at.slab->ready, 0); /* none of the three had a slot */
@@ -55,17 +64,36 @@ TEST(inner_bin_step_and_the_clock, 10)
 	(void)three_groups();
 	o = seat.self;
 	heap_default.dirty += 100000; /* invented: more than may stay */
-	ash_release(block[0]);
-	ash_release(block[64]);
 	o->steps = 0;
-	CHECK(ash_alloc(64) == block[0] && o->steps == 1);
+	release_in_groups(0, 1);
+	CHECK_EQ(o->steps, 3 * OWNER_STEP); /* events count, too */
+	CHECK(ash_alloc(64) == block[3] && o->steps == 4 * OWNER_STEP);
 	CHECK_EQ(heap_default.running, 0);
-	o->steps = 63;
-	CHECK(ash_alloc(64) == block[64] && o->steps == 64);
+	o->steps = 63 * OWNER_STEP;
+	CHECK(ash_alloc(64) == block[70] && o->steps == 0);
 	CHECK(heap_default.running != 0 && o->watch == WATCH_ALL);
 	ash_release(block[128]);
 	CHECK(ash_alloc(64) == block[128]);
-	CHECK_EQ(o->steps, 64);
+	CHECK_EQ(o->steps, 0);
+	heap_default.dirty -= 100000;
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* So do releases that are events: where the bin follows them, no allocation goes the long way. */
+TEST(inner_bin_follows_and_the_clock, 10)
+{
+	struct owner *o;
+
+	(void)three_groups();
+	o = seat.self;
+	heap_default.dirty += 100000;
+	o->steps = 62 * OWNER_STEP;
+	ash_release(block[3]);
+	CHECK(ash_alloc(64) == block[3]);
+	CHECK(heap_default.running == 0 && o->watch == WATCH_NONE);
+	ash_release(block[70]);
+	CHECK(heap_default.running != 0 && o->watch == WATCH_ALL);
+	CHECK(ash_alloc(64) == block[70]);
 	heap_default.dirty -= 100000;
 	CHECK_EQ(ash_check(), 0);
 }
@@ -159,16 +187,18 @@ TEST(inner_bin_step_tells_who_takes_over, 30)
 	stepped = &stepper->bins[s->class];
 	step_begin(look_at_bin);
 	for (size_t k = 0; more; k++) {
-		size_t g = k % 2; /* from a group that is used up to one with a slot */
+		size_t g = k % 2, own = k == 0 ? 2 : 1 - g; /* from a group that is used up to one with a slot */
 
+		ash_release(block[own * GROUP_SLOTS]);
+		ash_release(block[g * GROUP_SLOTS]);
+		CHECK(ash_alloc(64) == block[own * GROUP_SLOTS]);
 		from = to = *stepped;
 		to.word = (uintptr_t)&s->free[g] - (uintptr_t)stepper;
 		to.base = s->base + g * GROUP_SLOTS * s->slot_size;
-		ash_release(block[g * GROUP_SLOTS]);
 		stepper->steps = 0;
 		more = with_act_at(k, alloc_one);
 		CHECK(block[BLOCKS - 1] == block[g * GROUP_SLOTS] && bin_is(&to));
-		CHECK_EQ(stepper->steps, 1);
+		CHECK_EQ(stepper->steps, OWNER_STEP);
 		CHECK_EQ(stepper->building, 0);
 	}
 	CHECK(midst > 0);
