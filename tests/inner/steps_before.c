@@ -128,8 +128,9 @@ void path_ready_group(void)
 	void *first = ash_alloc(step_size);
 
 	path_exhaust_group();
+	steps_take(step_size);
+	ash_release(first); /* while the bin has a slot, it does not follow the release */
 	path_exhaust_group();
-	ash_release(first);
 	CHECK(seat.self->watch == WATCH_NONE);
 	seat.self->steps = 0;
 }
@@ -141,8 +142,36 @@ void path_partial(void)
 
 	exhaust(0);
 	steps_take(step_size);
-	exhaust(0);
+	exhaust(1); /* as above */
 	ash_release(first);
+	steps_take(step_size);
+}
+
+/* Two slabs; the first is full, and the second has so many slots left. */
+static void full_before(unsigned left)
+{
+	path_take();
+	exhaust(0);
+	steps_take(step_size);
+	exhaust(left);
+}
+
+void path_full(void)
+{
+	full_before(1);
+}
+
+void path_all_full(void)
+{
+	full_before(0);
+}
+
+/* Two groups of a slab, both used up. */
+void path_groups_full(void)
+{
+	path_take();
+	path_exhaust_group();
+	path_exhaust_group();
 }
 
 /* The slab is full; the other thread has released some of it. */
