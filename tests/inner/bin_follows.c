@@ -158,6 +158,22 @@ TEST(inner_bin_follows_no_further, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Nor to a slab that had slots, though its release is an event, as it gets empty. */
+TEST(inner_bin_follows_to_no_partial_slab, 10)
+{
+	size_t n = slabs_used_up(3000, 3), i;
+	struct slab *s = place_of(block[0]).slab, *last = bin->slab;
+
+	ash_release(block[n - 1]); /* while the bin has a slot, it stays */
+	ash_release(block[0]);
+	CHECK(ash_alloc(3000) == block[n - 1] && lists->partial.head == s);
+	for (i = 1; i < s->slots; i++)
+		ash_release(block[i]);
+	CHECK(bin->slab == last && s->spare);
+	CHECK(lists->partial.head == s && listed(&lists->full) == 1);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Slabs of larger slots notice that they are empty, wherever the bin has been: all but the spares go. */
 TEST(inner_bin_follows_and_slabs_get_empty, 10)
 {

@@ -105,11 +105,16 @@ static unsigned slots_left(void)
 	return left;
 }
 
-void before_exhaust(void)
+static void exhaust_but(unsigned left)
 {
 	do
 		(void)book_take(death_size);
-	while (slots_left() > 0);
+	while (slots_left() > left);
+}
+
+void before_exhaust(void)
+{
+	exhaust_but(0);
 }
 
 /* Two slabs: the first has free slots again. */
@@ -117,10 +122,21 @@ void before_partial(void)
 {
 	before_exhaust();
 	(void)book_take(death_size);
-	before_exhaust();
+	exhaust_but(1); /* while the bin has a slot, it does not follow the release */
 	book_release(&book->entry[0]);
+	(void)book_take(death_size);
 }
 
+/* Two slabs: the first is full. */
+void before_full(void)
+{
+	before_exhaust();
+	(void)book_take(death_size);
+	exhaust_but(1);
+	before_choose(0);
+}
+
+/* Both are. */
 void before_exhausted(void)
 {
 	before_exhaust();

@@ -19,6 +19,7 @@ void before_take_from_ended(void);
 void before_to_last_of_group(void);
 void before_exhaust(void);
 void before_partial(void);
+void before_full(void);
 void before_exhausted(void);
 void before_fill_chunks(void);
 void before_remote_frees(void);
