@@ -58,8 +58,9 @@
  *              | allocated from  |  untouched: all slots free, except in group
  *                                   `opened` if its bin left it half used
  *   ready      bit g: group g < opened may have a free slot.  Set by the first
- *              release into the group or, if the slab was on the full list, into
- *              the slab; all are cleared when the slab is found full.
+ *              release into the group or, if the slab comes from the full list to the
+ *              partial one, into the slab.  All are cleared when the slab is found full,
+ *              and that of the bin's group when the bin leaves it the long way.
  *   dirty      bit g: a slot of group g was released since the slab was made,
  *              or its memory was not zero to begin with: zeroed blocks from
  *              this group must be cleared.  ready is a subset of dirty.

@@ -106,7 +106,7 @@ struct owner {
 	struct intent intents[INTENTS];
 };
 
-#define OWNER_STEP ((uint8_t)(256 / 64))
+#define OWNER_STEP ((uint8_t)(256 / 64)) /* added for a step, so that its carry tells: fewer bytes */
 
 /*
  * Two records that need no system call: the first thread's, and owner_none, to which the

@@ -26,7 +26,8 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 		s = s->next;
 	for (;; s = s->next) {
 		if (s == NULL) {
-			while ((s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o, grow)) == NULL) {
+			while ((s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o,
+					      grow)) == NULL) {
 				if (few || !grow)
 					return false;
 				few = true; /* out of memory: a one-unit slab may still fit */

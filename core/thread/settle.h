@@ -2,7 +2,7 @@
 /*
  * Settling: what follows when slots of an owner's slab became free.
  *
- *   full slab    --a slot was freed-->       partial list
+ *   full slab    --a slot was freed-->       partial list; or current, if the bin has no slot
  *   empty slab   --spares_add-->             a spare (spare.h)
  *   oldest spare --too many, if empty-->     unmade: its units go back to the chunk
  *
@@ -31,7 +31,10 @@ INTERNAL void spares_reduce(struct owner *o, unsigned units);
 /* Makes an empty slab a spare and evicts older ones; unmakes it if no_spares is set. */
 INTERNAL void spares_add(struct owner *o, struct slab *s);
 
-/* Frees a slot by storing `word` in the free word of its group, and does all that follows. */
+/*
+ * Frees a slot by storing `word` in the free word of its group, and does all that follows.  If
+ * the bin has no slot left, it moves to where it finds one: within its slab, or to s.
+ */
 INTERNAL void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 #endif
