@@ -64,6 +64,8 @@ enum ash_attach {
  * The check reads all records of the chunks in use, so its time grows with these: some 15 500
  * instructions, and 48 KiB read, for each 2 MiB; and with the most threads that ever were in the heap at a
  * time: a system call for each.
+ *
+ * Attaching and views use at most 20 KiB of stack, creating 12 KiB, all other calls of these headers 6 KiB.
  */
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 
