@@ -121,7 +121,8 @@ enum ash_sync ash_heap_sync(ash_heap *heap);
  * The number of the seal, which no later one has for 2^30 times; 0: not sealed.  A copy of the
  * file is of one moment if this was the same before and after copying, and not 0.  While
  * others work that can be had by stopping all processes (SIGSTOP, cgroup.freeze): what is
- * copied then is a heap whose processes were killed, for this start of the system.
+ * copied then is a heap whose processes were killed, for this start of the system; as long as they
+ * live on elsewhere, the copy takes them for live, and keeps what they held.
  */
 uint64_t ash_heap_seal(ash_heap *heap);
 
