@@ -65,7 +65,8 @@ enum ash_attach {
  * instructions, and 48 KiB read, for each 2 MiB; and with the most threads that ever were in the heap at a
  * time: a system call for each.
  *
- * Attaching and views use at most 20 KiB of stack, creating 12 KiB, all other calls of these headers 6 KiB.
+ * Attaching and views use at most 20 KiB of stack, creating 12 KiB, all other calls of these headers 6 KiB
+ * (12 KiB on CPUs whose pages may have 64 KiB).
  */
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 
