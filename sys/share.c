@@ -6,7 +6,7 @@
 
 enum { MAP_FIXED_NOREPLACE = 0x100000, PROT_READ = 1, MS_SYNC = 4 };
 enum { EINTR = 4, EIO = 5, EFAULT = 14, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
-enum { MADV_POPULATE_WRITE = 23 };
+enum { ADVICE_POPULATE_WRITE = 23 };
 enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };
 
 bool share_map(void *at, size_t bytes, int fd, bool *refused)
@@ -111,7 +111,7 @@ bool share_take(int fd, size_t at, size_t bytes, void *mapped)
 		if (mapped == NULL)
 			return write_zeros(fd, at, end);
 		/* EFAULT: a store would raise a signal.  Older kernels do not know the advice. */
-		return arch_madvise((char *)mapped + at, end - at, MADV_POPULATE_WRITE) != -EFAULT;
+		return arch_madvise((char *)mapped + at, end - at, ADVICE_POPULATE_WRITE) != -EFAULT;
 	}
 	return true;
 }

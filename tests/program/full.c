@@ -216,6 +216,10 @@ TEST(full_attach_after_deaths, 60)
 
 TEST(full_attach_without_fallocate, 60)
 {
+	static char page[2 * PAGE_MOST] __attribute__((aligned(PAGE_MOST)));
+
+	if (rt_under_qemu() || arch_madvise(page, PAGE_MOST, 23) != 0)
+		rt_skip("no advice that makes pages present (MADV_POPULATE_WRITE)");
 	no_fallocate = true;
 	disk("size=4m");
 	(void)attach_full(false, true);
