@@ -95,6 +95,11 @@ TEST(sound_chunks, 10)
 	LIE(n->kind, CHUNK_SPAN);
 	LIE(n->head[0], record_offset(0));
 	LIE(n->no_reciprocal, 1);
+	/* Of a chunk without a use of its own too. */
+	LIE(n->base, (uintptr_t)slabs_chunk.base);
+	LIE(n->region, (uintptr_t)&fd);
+	LIE(n->index, CAPACITY / CHUNK_SIZE + 1);
+	LIE(n->units, 1);
 }
 
 TEST(sound_slabs, 10)

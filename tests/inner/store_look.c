@@ -6,6 +6,7 @@
 #include "heaps/instance.h"
 #include "pages.h"
 #include "rt.h"
+#include "shm/image_check.h"
 #include "shm/seal.h"
 #include "syscall.h"
 
@@ -50,6 +51,16 @@ static void make_file(void)
 	ash_heap_destroy(heap);
 }
 
+/* Where the kernel would put the next mapping: the same again if none was left.  QEMU chooses another place each time. */
+static uintptr_t next_mapping(void)
+{
+	long at = arch_mmap(NULL, PAGE_MOST, 3, 0x22, -1, 0);
+
+	CHECK(at > 0);
+	CHECK_EQ(arch_munmap((void *)at, PAGE_MOST), 0); /* NOLINT: an address */
+	return (uintptr_t)at;
+}
+
 TEST(store_look_at_limits, 10)
 {
 	size_t records = offsetof(struct store, records_used), chunks = REGION_AT + offsetof(struct region, chunks);
@@ -63,14 +74,21 @@ TEST(store_look_at_limits, 10)
 	CHECK(looks_right_with(id, 7) && !looks_right_with(id, 6) && !looks_right_with(id, ~(uint64_t)0));
 }
 
-/* Where the kernel would put the next mapping: the same again if none was left. */
-static uintptr_t next_mapping(void)
+/* The check of an image leaves no mapping of its own. */
+TEST(store_look_leaves_nothing, 10)
 {
-	long at = arch_mmap(NULL, PAGE_MOST, 3, 0x22, -1, 0);
+	enum ash_attach why;
+	struct store head;
+	uintptr_t next;
 
-	CHECK(at > 0);
-	CHECK_EQ(arch_munmap((void *)at, PAGE_MOST), 0); /* NOLINT: an address */
-	return (uintptr_t)at;
+	make_file();
+	CHECK(store_look(fd, &head, &why));
+	next = next_mapping();
+	CHECK(image_check(fd, NULL, &head, &why));
+	CHECK(rt_under_qemu() || next_mapping() == next);
+	head.records_used = STORE_RECORDS + 1;
+	(void)image_check(fd, NULL, &head, &why);
+	CHECK(rt_under_qemu() || next_mapping() == next);
 }
 
 TEST(store_vouch_at_limits, 10)
@@ -97,5 +115,5 @@ TEST(store_vouch_at_limits, 10)
 	next = next_mapping();
 	CHECK(store_vouch(fd));
 	CHECK(!seal_is_torn(read_word(seal)));
-	CHECK(rt_under_qemu() || next_mapping() == next); /* QEMU chooses another place each time */
+	CHECK(rt_under_qemu() || next_mapping() == next);
 }
