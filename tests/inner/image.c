@@ -6,6 +6,7 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "shm/image_lists.h"
 #include "shm/store.h"
 
 TEST(inner_image_reads_nothing_behind_its_end, 10)
@@ -48,4 +49,30 @@ TEST(inner_image_of_so_many_chunks, 10)
 	CHECK(image_read_chunks(&m) && m.region.chunks == r->capacity);
 	r->chunks = n;
 	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+/* Who finds the lists wrong looks whether they were being changed: by a record's holder, or by a stranger. */
+TEST(inner_image_tells_changes, 10)
+{
+	ash_heap *heap = ash_heap_create_shared(8 * MIB, NULL);
+	static struct image m;
+	struct store *s;
+	struct owner *o;
+
+	CHECK(heap != NULL && ash_heap_alloc(heap, 100) != NULL);
+	s = store_of(heap_of(heap));
+	o = s->heap.owners;
+	CHECK(o != NULL && s->records_used == 1);
+	m.mapped = (const char *)s;
+	m.bytes = s->bytes;
+	m.head.base = s;
+	m.head.records = s->records;
+	m.head.records_used = 1;
+	m.begun = s->visits + o->building;
+	CHECK(!image_is_changing(&m));
+	o->building += 2;
+	CHECK(image_is_changing(&m));
+	o->building -= 2;
+	s->visits++;
+	CHECK(image_is_changing(&m));
 }

@@ -132,6 +132,45 @@ TEST(sound_many_chunks, 10)
 	}
 }
 
+/* A record's list of one slab, of which some slots are free. */
+static unsigned list_of_one(const struct owner *o, unsigned from)
+{
+	unsigned class = from;
+
+	while (class < CLASSES && (o->lists[class].partial.head == NULL ||
+				   o->lists[class].partial.head != o->lists[class].partial.tail))
+		class++;
+	CHECK(class < CLASSES);
+	return class;
+}
+
+static void lists_of_others(struct owner *at)
+{
+	static struct owner o;
+	struct slabs one, two;
+	unsigned a, b;
+	struct slab copy;
+
+	get(at, &o, sizeof o);
+	a = list_of_one(&o, 0);
+	b = list_of_one(&o, a + 1);
+	one = o.lists[a].partial;
+	two = o.lists[b].partial;
+	/* Two lists change places. */
+	put(&at->lists[a].partial, &two, sizeof two);
+	put(&at->lists[b].partial, &one, sizeof one);
+	CHECK(is_refused());
+	put(&at->lists[b].partial, &two, sizeof two);
+	/* A slab's likeness in a block, where the program may write what it likes. */
+	get(one.head, &copy, sizeof copy);
+	put(block, &copy, sizeof copy);
+	one.head = one.tail = block;
+	put(&at->lists[a].partial, &one, sizeof one);
+	CHECK(is_refused());
+	put(&at->lists[a].partial, &o.lists[a].partial, sizeof one);
+	CHECK(!is_refused());
+}
+
 /* A vacant record has its slabs on its lists, and no others. */
 TEST(sound_lists_of_a_vacant_record, 10)
 {
@@ -143,7 +182,7 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	make();
 	first = image.heap.owners;
 	h = ash_heap_attach_file(fd, NULL);
-	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL);
+	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL && ash_heap_alloc(h, 700) != NULL);
 	pid = rt_fork();
 	if (pid == 0) {
 		ash_heap_release(h, ash_heap_alloc(h, 300));
@@ -161,7 +200,9 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	LIE(second->lists[3].partial.tail, slab_of_block());
 	LIE(second->lists[CLASSES - 1].full.head, slab_of_block());
 	LIE(second->lists[0].full.tail, slab_of_block());
-	/* The first one has slabs, and lists that are all empty would lose them. */
+	/* The first one has slabs: each is on the list of its class, and lies where slabs lie. */
+	lists_of_others(first);
+	/* Lists that are all empty would lose them. */
 	put(&first->lists, none, sizeof none);
 	CHECK(is_refused());
 }
