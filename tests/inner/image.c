@@ -7,6 +7,7 @@
 #include "heaps/instance.h"
 #include "rt.h"
 #include "shm/image_lists.h"
+#include "shm/image_records.h"
 #include "shm/store.h"
 
 TEST(inner_image_reads_nothing_behind_its_end, 10)
@@ -75,4 +76,9 @@ TEST(inner_image_tells_changes, 10)
 	o->building -= 2;
 	s->visits++;
 	CHECK(image_is_changing(&m));
+	/* A record that was vacant at an earlier look, and has a holder now. */
+	m.vacant[0] = true;
+	m.region = *region_first(&s->heap);
+	CHECK(image_records_check(&m));
+	CHECK(!m.vacant[0] && m.known[0]);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that lie (see program/forged.h), one lie after the other: each is refused. */
+#include "shm/intent.h" /* first: sound.h has a variable s */
 #include "inner/sound.h"
 
 TEST(sound_truth, 10)
@@ -34,6 +35,8 @@ TEST(sound_store, 10)
 	LIE(s->heap.owners, image.records + OWNER_BYTES);
 	LIE(s->heap.unowned[7], (uintptr_t)&fd);
 	LIE(s->heap.unowned[7], (uintptr_t)slab_of_block() + 8);
+	LIE(s->heap.adopt_next, (uintptr_t)&fd);
+	LIE(s->heap.reap_next, (uintptr_t)image.heap.owners + 8);
 }
 
 TEST(sound_region, 10)
@@ -158,6 +161,7 @@ TEST(sound_owners, 10)
 	LIE(o->pending_slabs[3], (uintptr_t)slab_of_block() + 8);
 	LIE(o->flight, (uintptr_t)&fd);
 	LIE(o->flight, (uintptr_t)s);
+	LIE(o->intents[1].state, INTENT_USE | INTENT_KINDS);
 	LIE(o->spare_count, 1);
 	LIE(o->bins[5].slab, (uintptr_t)slab_of_block());
 	LIE(o->bins[5].word, 8);
