@@ -172,4 +172,30 @@ for compiler in clang clang-19 gcc; do
 		works "amalgamation by $compiler $flag" "$folder/one.o"
 	done
 done
+
+# At fixed addresses the names stand for entries of the program's PLT, so each function answers for itself.
+cat >"$folder/asks.c" <<'C'
+#include <dlfcn.h>
+#include <stdlib.h>
+void *(*volatile m)(size_t);
+void *(*volatile r)(void *, size_t);
+void (*volatile f)(void *);
+int main(void)
+{
+	int (*is)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "ashlar_is_malloc");
+	char *own = (char *)main; /* PLT and code lie together */
+	m = malloc, r = realloc, f = free; /* in code: else the dynamic linker writes the functions themselves */
+	if (is == NULL || (char *)m - own + 65536ul > 131072 || (char *)r - own + 65536ul > 131072 ||
+	    (char *)f - own + 65536ul > 131072)
+		return 2;
+	f(r(m(1), 2));
+	return is() != 1;
+}
+C
+if ! cc -O1 -fno-builtin -fno-pie -no-pie -w "$folder/asks.c" -o "$folder/asks" -ldl 2>"$folder/errors"; then
+	echo 'skip malloc: ashlar_is_malloc of a program at fixed addresses: no C library is here'
+else
+	LD_PRELOAD=$(realpath "$build/libashlar_malloc.so") "$folder/asks"
+	verdict 'ashlar_is_malloc asks malloc, realloc and free of a program at fixed addresses'
+fi
 exit $status

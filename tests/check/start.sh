@@ -17,6 +17,19 @@ cat >"$folder/program.c" <<'C'
 #include <stdint.h>
 static const char *const names[] = {"one", "two", "three"}; /* addresses: relocations */
 static const char *const *volatile pointer = names;
+/* More than one word of packed relocations has bits for, with places between that are none. */
+#define EIGHT(n) names + n, 0, names + n, names + n, names + n, names + n, names + n, names + n
+static const char *const *const many[] = {EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(0), EIGHT(1),
+	EIGHT(2), EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(0), EIGHT(1), EIGHT(2)};
+static const char *const *const *volatile table = many;
+static int relocated(void)
+{
+	unsigned i;
+	for (i = 0; i < sizeof many / sizeof *many; i++)
+		if (table[i] != (i % 8 == 1 ? 0 : pointer + i / 8 % 3))
+			return 0;
+	return 1;
+}
 static int (*volatile call)(int, void *);
 static _Thread_local _Alignas(64) char line[70] = "thread-local";
 static _Thread_local int zero[400];
@@ -50,7 +63,7 @@ int main(int argc, char **argv, char **envp)
 	struct ash_statistics s;
 	char *block = 0;
 	struct ash_thread *t;
-	if (argc != 3 || argv[3] || !envp || !fresh() || pointer[2] != names[2] || length(pointer[2]) != 5)
+	if (argc != 3 || argv[3] || !envp || !fresh() || !relocated() || pointer[2] != names[2] || length(pointer[2]) != 5)
 		return 1;
 	t = ash_thread_start(body, &block, 0);
 	if (!t)

@@ -146,6 +146,20 @@ TEST(inner_building_by_the_dead, 10)
 	CHECK_EQ(store->lost, (STRANGERS + 1) / 2 + 1);
 }
 
+/* Recovery looks for them itself: nothing else counts a death where no thread searches for memory. */
+TEST(inner_building_recover_asks_about_strangers, 10)
+{
+	(void)set_up();
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	store->strangers[1] = dead_life();
+	CHECK_EQ(store->lost, 0);
+	(void)ash_heap_recover(heap);
+	CHECK_EQ(store->strangers[1], 0);
+	CHECK_EQ(store->lost, 0); /* and what it left was searched for */
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
 /* A record that is held, by a live or a dead thread, keeps the census entry of its process. */
 TEST(inner_building_census_is_held, 10)
 {

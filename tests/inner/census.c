@@ -96,6 +96,25 @@ TEST(inner_census_reused, 30)
 	CHECK_EQ(places_free(), CENSUS_LAST - 2);
 }
 
+/* A process that asks again is told what it was told before. */
+TEST(inner_census_joins_once, 10)
+{
+	long pid;
+
+	heap = ash_heap_create_shared(16 * MIB, NULL);
+	CHECK(heap != NULL);
+	store = store_of(heap_of(heap));
+	CHECK(census_join(store) == 1 && census_join(store) == 1);
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(census_join(store) == 2 && census_join(store) == 2);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(census_join(store), 1);
+	CHECK_EQ(store->census[2], 0);
+}
+
 static int count_unknown(void *context, __attribute__((unused)) void *block,
 			 __attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
 {

@@ -75,7 +75,7 @@ static void at_last_steps(void (*prepare)(void), void (*call)(void))
 	size_t last = 0, left;
 
 	step_begin(release_block);
-	for (left = 400; left > 0; left -= 200) {
+	for (left = 250; left > 0; left -= 50) {
 		heap = ash_heap_create(NULL);
 		prepare();
 		(void)with_act_at(last == 0 ? SIZE_MAX : last - left, call);

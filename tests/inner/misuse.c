@@ -26,6 +26,20 @@ MISUSE(heap_record_end)
 	bad_alone(bad, (char *)(&heap_default + 1) - 8, RECORDS);
 }
 
+/* Behind them is what the linker put there: no record, unless it is another one's. */
+TEST(find_ends_of_records, 10)
+{
+	struct ash_block b;
+	char *heap = (char *)&heap_default, *map = (char *)&chunk_map, *end;
+
+	CHECK(ash_alloc(1) != NULL);
+	CHECK(ash_find(heap, &b) == ASH_RECORDS && ash_find(heap + sizeof heap_default - 1, &b) == ASH_RECORDS);
+	end = heap + sizeof heap_default;
+	CHECK(map_holds(end) || owner_contains(&heap_default, end) || region_metadata_holds(&heap_default, end) ||
+	      ash_find(end, &b) == ASH_FOREIGN);
+	CHECK(map_holds(map) && map_holds(map + sizeof chunk_map - 1) && !map_holds(map + sizeof chunk_map));
+}
+
 MISUSE(map_root)
 {
 	CHECK(ash_alloc(1) != NULL);

@@ -40,9 +40,10 @@ static void give(void *p)
  * Of three spares the second is alone in its chunk.  As far as spares_remove_at comes with the
  * first one: the second is there twice.
  */
-static void stop_between_two_spares(void)
+static struct owner *stop_between_two_spares(void)
 {
 	char *first = take(), *third = take(), *second;
+	struct owner *o;
 
 	do
 		second = take();
@@ -50,12 +51,13 @@ static void stop_between_two_spares(void)
 	give(first);
 	give(second);
 	give(third);
-	record = heap == NULL ? seat.self : seats_self(heap_of(heap));
-	CHECK_EQ(record->spare_count, 3);
-	CHECK(record->spares[1]->base == second);
-	(void)building_begin(record->heap, record);
-	record->spare_count--;
-	record->spares[0] = record->spares[1];
+	o = heap == NULL ? seat.self : seats_self(heap_of(heap));
+	CHECK_EQ(o->spare_count, 3);
+	CHECK(o->spares[1]->base == second);
+	(void)building_begin(o->heap, o);
+	o->spare_count--;
+	o->spares[0] = o->spares[1];
+	return o;
 }
 
 /* Unmade twice, its chunk would be free as a whole and by its units. */
@@ -80,7 +82,7 @@ TEST(reap_of_a_killed_process_rebuilds_first, 10)
 		rt_skip("lives of ended threads cannot be judged without /proc");
 	pid = rt_fork();
 	if (pid == 0) {
-		stop_between_two_spares();
+		(void)stop_between_two_spares();
 		(void)arch_kill(arch_getpid(), 9);
 	}
 	CHECK_EQ(rt_wait(pid), 1009);
@@ -93,7 +95,7 @@ TEST(reap_of_a_killed_process_rebuilds_first, 10)
 
 static void stop_in_thread(__attribute__((unused)) void *argument)
 {
-	stop_between_two_spares();
+	record = stop_between_two_spares();
 	(void)arch_exit(0);
 }
 
@@ -105,6 +107,42 @@ TEST(reap_of_a_stopped_thread_rebuilds_first, 10)
 		rt_yield();
 	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 	CHECK_EQ(record->state, OWNER_VACANT);
+	CHECK_EQ(ash_check(), 0);
+	no_chunk_is_free_twice(&heap_default);
+	ash_trim(0);
+	CHECK_EQ(heap_default.dirty, 0);
+}
+
+static struct rt_barrier both = {.count = 2};
+
+static void stop_beside_another(void *mine)
+{
+	ash_release(ash_alloc(1));
+	rt_barrier_wait(&both); /* else one would take over the other one's record */
+	*(struct owner **)mine = stop_between_two_spares();
+	rt_barrier_wait(&both);
+	(void)arch_exit(0);
+}
+
+/* Two at once: the second one's lists are rebuilt, too. */
+TEST(reap_of_two_stopped_threads_rebuilds_both, 10)
+{
+	struct owner *stopped[2];
+	struct rt_thread *threads[2];
+	unsigned i;
+
+	ash_release(ash_alloc(1));
+	for (i = 0; i < 2; i++)
+		threads[i] = rt_thread_start(stop_beside_another, &stopped[i]);
+	for (i = 0; i < 2; i++)
+		rt_thread_join(threads[i]);
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(stopped[i]->building & 1, 1);
+		while (!process_thread_is_gone(stopped[i]->identity & UINT32_MAX))
+			rt_yield();
+	}
+	CHECK_EQ(reap_all(&heap_default, seat.self), 2);
+	CHECK(stopped[0]->state == OWNER_VACANT && stopped[1]->state == OWNER_VACANT);
 	CHECK_EQ(ash_check(), 0);
 	no_chunk_is_free_twice(&heap_default);
 	ash_trim(0);

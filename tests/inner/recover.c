@@ -101,6 +101,39 @@ TEST(recover_reads_what_the_dead_held, 20)
 	dies(has_drafts, 0);
 }
 
+/* A process dies behind the release of p, which is over: that p is no slot any more, or is one that is free. */
+static void dies_behind_release(void *p)
+{
+	long pid = rt_fork();
+
+	if (pid == 0) {
+		ash_heap_release(heap, ash_heap_alloc(heap, 16));
+		store_release(&seats_self(heap_of(heap))->flight, (uint64_t)(uintptr_t)p);
+		(void)arch_kill(arch_getpid(), SIGKILL);
+	}
+	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
+	CHECK_EQ(ash_heap_recover(heap), 1);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(recover_leaves_what_has_landed, 20)
+{
+	struct slot_ref at;
+	char *p, *span;
+
+	open_heap();
+	p = ash_heap_alloc(heap, 9000);
+	span = ash_heap_alloc(heap, 3 * MIB);
+	CHECK(p != NULL && span != NULL && slot_find(map_find(p), p, &at));
+	ash_heap_release(heap, p);
+	dies_behind_release(p);
+	CHECK(!slot_is_taken(&at) && (at.slab->remote[at.group] & at.bit) == 0);
+	dies_behind_release(span);
+	CHECK_EQ(ash_heap_usable_size(heap, span), 3 * MIB);
+	ash_heap_release(heap, span);
+	dies_behind_release(span);
+}
+
 /* A vacant record has no bins: the next thread that takes it over, and attaching, rely on it. */
 TEST(recover_leaves_no_bins, 20)
 {

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that lie (see program/forged.h), one lie after the other: each is refused. */
+#include "shm/intent.h" /* first: sound.h has a variable s */
 #include "inner/sound.h"
 
 TEST(sound_truth, 10)
 {
+	uint32_t word = 0x5b;
+
 	make();
 	CHECK(!is_refused());
+	CHECK(!is_refused());
+	/* Behind the last chunk's record begin words that others set: no record is read there. */
+	put(&region_chunk(&region, CAPACITY / CHUNK_SIZE)->index, &word, sizeof word);
 	CHECK(!is_refused());
 }
 
@@ -34,6 +40,8 @@ TEST(sound_store, 10)
 	LIE(s->heap.owners, image.records + OWNER_BYTES);
 	LIE(s->heap.unowned[7], (uintptr_t)&fd);
 	LIE(s->heap.unowned[7], (uintptr_t)slab_of_block() + 8);
+	LIE(s->heap.adopt_next, (uintptr_t)&fd);
+	LIE(s->heap.reap_next, (uintptr_t)image.heap.owners + 8);
 }
 
 TEST(sound_region, 10)
@@ -95,6 +103,11 @@ TEST(sound_chunks, 10)
 	LIE(n->kind, CHUNK_SPAN);
 	LIE(n->head[0], record_offset(0));
 	LIE(n->no_reciprocal, 1);
+	/* Of a chunk without a use of its own too. */
+	LIE(n->base, (uintptr_t)slabs_chunk.base);
+	LIE(n->region, (uintptr_t)&fd);
+	LIE(n->index, CAPACITY / CHUNK_SIZE + 1);
+	LIE(n->units, 1);
 }
 
 TEST(sound_slabs, 10)
@@ -153,6 +166,7 @@ TEST(sound_owners, 10)
 	LIE(o->pending_slabs[3], (uintptr_t)slab_of_block() + 8);
 	LIE(o->flight, (uintptr_t)&fd);
 	LIE(o->flight, (uintptr_t)s);
+	LIE(o->intents[1].state, INTENT_USE | INTENT_KINDS);
 	LIE(o->spare_count, 1);
 	LIE(o->bins[5].slab, (uintptr_t)slab_of_block());
 	LIE(o->bins[5].word, 8);

@@ -99,6 +99,63 @@ TEST(sound_unit_without_a_slab, 10)
 	LIE(none->free[SLAB_GROUPS - 1], (uint64_t)1 << 63);
 }
 
+/* Whether it is refused with the records of two units without a slab as they are given. */
+static bool refused_with(unsigned u, uint64_t taken, uint32_t first, uint32_t second, const struct slab *record)
+{
+	struct chunk *c = region_chunk(&region, slabs_at), was;
+	struct slab before;
+	bool refused;
+
+	get(c, &was, sizeof was);
+	get(record_at(c, record_offset(u)), &before, sizeof before);
+	was.units &= ~(taken << u);
+	was.head[u] = first;
+	was.head[u + 1] = second;
+	put(c, &was, sizeof was);
+	put(record_at(c, record_offset(u)), record, sizeof *record);
+	refused = is_refused();
+	put(c, &slabs_chunk, sizeof slabs_chunk);
+	put(record_at(c, record_offset(u)), &before, sizeof before);
+	return refused;
+}
+
+/* Who died while a slab was made or unmade leaves units that are taken, and what their records say is not followed. */
+TEST(sound_units_of_no_slab, 10)
+{
+	struct chunk *c;
+	struct slab real, half;
+	uint32_t offset;
+	unsigned u;
+
+	make();
+	c = region_chunk(&region, slabs_at);
+	for (u = 1; u + 1 < CHUNK_UNITS && (slabs_chunk.head[u] != 0 || slabs_chunk.head[u + 1] != 0); u++)
+		;
+	CHECK(u + 1 < CHUNK_UNITS && !is_refused());
+	get(slab_of_block(), &real, sizeof real);
+	offset = record_offset(u);
+	memset(&half, 0, sizeof half);
+	CHECK(!refused_with(u, 3, 0, 0, &half));
+	/* Another chunk's, or of more groups than there are: it was never a slab of this unit. */
+	half.owner = real.owner;
+	half.chunk = c;
+	half.groups = SLAB_GROUPS + 1;
+	CHECK(!refused_with(u, 3, 0, 0, &half));
+	half.groups = 1;
+	half.chunk = NULL;
+	CHECK(!refused_with(u, 3, 0, 0, &half));
+	/* Some of its slots are taken: the slab existed, and its unit was erased; but not if the unit is free. */
+	half.chunk = c;
+	half.slots = 8;
+	CHECK(refused_with(u, 3, 0, 0, &half));
+	CHECK(!refused_with(u, 0, 0, 0, &half));
+	/* Its second unit has the record, which is wrong; or it is right, and of another unit. */
+	half.owner = 0;
+	half.units = 2;
+	CHECK(refused_with(u, 3, 0, offset, &half));
+	CHECK(refused_with(u, 3, 0, record_offset(record_unit((uint32_t)((char *)slab_of_block() - (char *)c))), &half));
+}
+
 /* The bits of chunks that lie beyond the first word. */
 TEST(sound_many_chunks, 10)
 {
@@ -132,6 +189,45 @@ TEST(sound_many_chunks, 10)
 	}
 }
 
+/* A record's list of one slab, of which some slots are free. */
+static unsigned list_of_one(const struct owner *o, unsigned from)
+{
+	unsigned class = from;
+
+	while (class < CLASSES && (o->lists[class].partial.head == NULL ||
+				   o->lists[class].partial.head != o->lists[class].partial.tail))
+		class++;
+	CHECK(class < CLASSES);
+	return class;
+}
+
+static void lists_of_others(struct owner *at)
+{
+	static struct owner o;
+	struct slabs one, two;
+	unsigned a, b;
+	struct slab copy;
+
+	get(at, &o, sizeof o);
+	a = list_of_one(&o, 0);
+	b = list_of_one(&o, a + 1);
+	one = o.lists[a].partial;
+	two = o.lists[b].partial;
+	/* Two lists change places. */
+	put(&at->lists[a].partial, &two, sizeof two);
+	put(&at->lists[b].partial, &one, sizeof one);
+	CHECK(is_refused());
+	put(&at->lists[b].partial, &two, sizeof two);
+	/* A slab's likeness in a block, where the program may write what it likes. */
+	get(one.head, &copy, sizeof copy);
+	put(block, &copy, sizeof copy);
+	one.head = one.tail = block;
+	put(&at->lists[a].partial, &one, sizeof one);
+	CHECK(is_refused());
+	put(&at->lists[a].partial, &o.lists[a].partial, sizeof one);
+	CHECK(!is_refused());
+}
+
 /* A vacant record has its slabs on its lists, and no others. */
 TEST(sound_lists_of_a_vacant_record, 10)
 {
@@ -143,7 +239,7 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	make();
 	first = image.heap.owners;
 	h = ash_heap_attach_file(fd, NULL);
-	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL);
+	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL && ash_heap_alloc(h, 700) != NULL);
 	pid = rt_fork();
 	if (pid == 0) {
 		ash_heap_release(h, ash_heap_alloc(h, 300));
@@ -161,7 +257,9 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	LIE(second->lists[3].partial.tail, slab_of_block());
 	LIE(second->lists[CLASSES - 1].full.head, slab_of_block());
 	LIE(second->lists[0].full.tail, slab_of_block());
-	/* The first one has slabs, and lists that are all empty would lose them. */
+	/* The first one has slabs: each is on the list of its class, and lies where slabs lie. */
+	lists_of_others(first);
+	/* Lists that are all empty would lose them. */
 	put(&first->lists, none, sizeof none);
 	CHECK(is_refused());
 }

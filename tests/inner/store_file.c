@@ -225,6 +225,7 @@ TEST(store_file_hint_of_no_slab, 10)
 	struct chunk *c;
 	struct slab *s;
 	struct store *store;
+	uint64_t next = 1;
 	long at;
 	int fd = memfd();
 	ash_heap *heap = made(fd, CAPACITY, NULL);
@@ -237,9 +238,12 @@ TEST(store_file_hint_of_no_slab, 10)
 	at = (char *)&store->heap.unowned[0] - (char *)store;
 	ash_heap_destroy(heap);
 	CHECK_EQ(arch_pwrite64(fd, &s, sizeof s, at), sizeof s);
+	/* What lies behind these hints is no hint to a slab. */
+	at += (long)sizeof store->heap.unowned;
+	CHECK_EQ(arch_pwrite64(fd, &next, sizeof next, at), sizeof next);
 	store = store_attach(fd, NULL, &why);
 	CHECK(store != NULL);
-	CHECK(store->heap.unowned[0] == NULL);
+	CHECK(store->heap.unowned[0] == NULL && store->heap.unowned_next[0] == next);
 	store_leave(store);
 }
 

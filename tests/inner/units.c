@@ -108,6 +108,8 @@ TEST(units_of_a_region_that_seems_full, 10)
 	v = (struct units){u.chunk, 5, 3, false};
 	units_give(&heap_default, v);
 	CHECK_EQ(r->most, 3);
+	CHECK(units_claim(&heap_default, 3, false, false).chunk == u.chunk); /* exactly as long */
+	units_give(&heap_default, v);
 	CHECK(units_claim(&heap_default, 4, false, false).chunk == NULL);
 	CHECK_EQ(r->most, 3);
 	r->most = 2;
@@ -120,6 +122,35 @@ TEST(units_of_a_region_that_seems_full, 10)
 	r->most = 0;
 	units_give(&heap_default, (struct units){u.chunk, 9, 1, false});
 	CHECK(r->most >= 3);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Chunks behind one whose hint is too high are found, and none behind the region's last one. */
+TEST(units_are_searched_to_the_end, 10)
+{
+	struct units u, v;
+	struct region *r;
+	uint8_t *hints;
+	size_t chunks;
+
+	do
+		u = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	while (u.chunk->index < 8);
+	while (claim().chunk != NULL)
+		;
+	r = u.chunk->region;
+	hints = region_room(r);
+	units_give(&heap_default, (struct units){u.chunk, 4, 2, false});
+	hints[u.chunk->index - 1] = CHUNK_UNITS;
+	v = units_claim(&heap_default, 2, false, false);
+	CHECK(v.chunk == u.chunk && v.first == 4 && hints[u.chunk->index - 1] == 0);
+	units_give(&heap_default, v);
+	chunks = r->chunks;
+	r->chunks = 8;
+	CHECK(claim().chunk == NULL);
+	r->chunks = chunks;
+	r->most = CHUNK_UNITS; /* was lowered by the search */
+	CHECK(claim().chunk == u.chunk);
 	CHECK_EQ(ash_check(), 0);
 }
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Which mutants were run, and how they ended.
+
+build/mutants/FILE.txt has a line for each of the runs on this machine.  tools/mutants/done has of all runs the
+first digits of the names, a line for each base name; a mutant whose line of code changed is another one.
+"""
+import os
+import re
+
+from mutate import mutants
+from settings import AGAIN, HERE, ONLY, RESULTS, SLOW, read, sources
+
+DONE = os.path.join(HERE, 'done')
+SHORT = 4  # digits: of a file's 200 mutants one in 300 is taken for another one
+
+
+def results(path):
+    return os.path.join(RESULTS, os.path.basename(path) + '.txt')
+
+
+def done_before(path):
+    """name -> the line, of an earlier run; which are to be had again."""
+    rows, again = {}, set()
+    if os.path.exists(results(path)):
+        for line in read(results(path)).split('\n'):
+            if line:
+                rows[line.split('\t')[0]] = line
+    for name in [n for n, row in ((n, line.split('\t')) for n, line in rows.items())
+                 if row[1] in AGAIN and (not ONLY or n in ONLY)]:
+        del rows[name]
+        again.add(name)
+    return rows, again
+
+
+def record(path, mutant, verdict, by, took):
+    line = '\t'.join((mutant.name, verdict, f'{os.path.basename(path)}:{mutant.number + 1}',
+                      mutant.function, mutant.kind, mutant.said, by, f'{took:.1f}', str(SLOW)))
+    with open(results(path), 'a', encoding='utf-8') as file:
+        file.write(line + '\n')
+    if verdict == 'survived':
+        print(f'     {mutant.name} {os.path.basename(path)}:{mutant.number + 1} {mutant.function}: '
+              f'{mutant.said}', flush=True)
+    return line
+
+
+def ran_before(path):
+    """The first digits of the names, of all earlier runs."""
+    return done().get(os.path.basename(path), set())
+
+
+def done():
+    lines = read(DONE).split('\n') if os.path.exists(DONE) else []
+    return {words[0]: set(words[1:]) for words in map(str.split, lines) if words and words[0] != '#'}
+
+
+def current():
+    """base name -> the names of its mutants today; files of one name in two folders are one here."""
+    names = {}
+    for path in sources():
+        names.setdefault(os.path.basename(path), {}).update((m.name, path) for m in mutants(path))
+    return names
+
+
+def listed(text):
+    """name -> the heading of survivors.md that it stands under."""
+    names, heading = {}, ''
+    for line in text.split('\n'):
+        if line.startswith('### '):
+            heading = line[4:].split(',')[0]
+        elif m := re.match(r'\| ([0-9a-f]{10}) \|', line):
+            names[m.group(1)] = heading
+    return names
+
+
+def keep():
+    """Adds what build/mutants has to tools/mutants/done; takes out what no source has any more."""
+    old, lines = done(), []
+    for base, names in sorted(current().items()):
+        ran = {line.split('\t')[0][:SHORT] for line in read(results(base)).split('\n')} if os.path.exists(results(base)) else set()
+        ran = (ran | old.get(base, set())) & {name[:SHORT] for name in names}
+        if ran:
+            lines.append(' '.join([base] + sorted(ran)))
+    with open(DONE, 'w', encoding='utf-8') as file:
+        file.write('# The mutants that were run, by the first digits of their names: see ledger.py, and run --keep\n'
+                   + '\n'.join(lines) + '\n')
+
+
+def count(text):
+    """How much was run, by room, and how many stand in each list."""
+    old, rooms, kinds = done(), {}, {}
+    for base, names in current().items():
+        for name, path in names.items():
+            room = rooms.setdefault('sys' if path.startswith('sys') else '/'.join(path.split('/')[:2]), [0, 0])
+            room[0] += name[:SHORT] in old.get(base, ())
+            room[1] += 1
+    for room, (ran, n) in sorted(rooms.items()) + [('all', tuple(map(sum, zip(*rooms.values()))))]:
+        print(f'     {room}: {ran} of {n} mutants were run')
+    for heading in listed(text).values():
+        kinds[heading] = kinds.get(heading, 0) + 1
+    print('     survivors.md:', ', '.join(f'{n} {heading.lower()}' for heading, n in kinds.items()))
