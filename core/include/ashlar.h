@@ -80,7 +80,8 @@ void *ash_aligned_resize(void *p, size_t alignment, size_t size)
  * Changes the size of block p without moving it.  Returns its usable bytes then, at least
  * `size`; 0: not possible now, and the block is unchanged, or size above PTRDIFF_MAX, or p is
  * NULL.  A size up to ash_usable_size(p) always succeeds, and gives memory back if the block is
- * above 1 MiB.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.
+ * above 1 MiB.  A block above 32 KiB that the calling thread allocated grows if what follows it
+ * is free.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.
  * (jemalloc: xallocx; mimalloc: mi_expand.)
  */
 size_t ash_expand(void *p, size_t size);
