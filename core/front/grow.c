@@ -32,10 +32,10 @@ static bool grow_slab(struct owner *o, struct slab *s, struct units u, unsigned 
 	return true;
 }
 
-/* A block that begins its chunk, with no other slab in it. */
+/* Only a block that begins its chunk, with no other slab in it, gets all units. */
 static bool grow_to_span(struct owner *o, struct slab *s, struct units u, size_t size)
 {
-	if (u.first != 0 || size > CHUNK_SIZE || !units_extend(o->heap, u, CHUNK_UNITS))
+	if (size > CHUNK_SIZE || !units_extend(o->heap, u, CHUNK_UNITS))
 		return false;
 	span_of_chunk(o->heap, slab_of_block_ends(o, s).chunk, size);
 	return true;

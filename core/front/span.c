@@ -118,9 +118,8 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 
 void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes)
 {
-	chunk_hint(c, true); /* as in chunk_return: other threads see a chunk in flight */
+	chunk_hint(c, true); /* until it is published it has neither a slab nor a free unit */
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
-	store_release(&c->kind, CHUNK_FREE);
 	(void)span_publish(span_set(run_of(c), bytes, HUGE_FILLED));
 }
 

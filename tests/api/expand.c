@@ -140,3 +140,31 @@ TEST(expand_large, 10)
 	else
 		CHECK(grown == 0 && spans == 0);
 }
+
+/* What a block grew into is not taken for zeroes afterwards. */
+TEST(expand_dirties, 10)
+{
+	enum { BLOCKS = 100 };
+	static unsigned char *block[BLOCKS];
+	size_t size = 40 * KIB, i, k;
+	unsigned char *p;
+	void *keeper;
+
+	(void)ash_trim(0);
+	keeper = ash_alloc(40 * KIB); /* its chunk is not given back as a whole */
+	p = ash_alloc(size);
+	for (size_t more; size < MIB && (more = ash_expand(p, size + 1)) != 0; size = more)
+		;
+	fill((char *)p, size, 9);
+	ash_release(p);
+	(void)ash_trim(0);
+	for (i = 0; i < BLOCKS; i++) {
+		block[i] = ash_zalloc(1, 40 * KIB);
+		for (k = 0; k < 40 * KIB; k++)
+			CHECK(block[i][k] == 0);
+	}
+	ash_release(keeper);
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(block[i]);
+	CHECK_EQ(ash_check(), 0);
+}
