@@ -501,7 +501,8 @@ $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings $< -o $@
 
-# nodelete: threads hold the address of a destructor of ours.
+# nodelete: threads hold the address of a destructor of ours.  separate-loadable-segments: else the
+# constants that hold addresses begin where the code ends, and may be on two pages that are written.
 $(MALLOC_SO): $(SO_OBJECTS)
 $(PROFILE_SO): $(PROFILE_OBJECTS)
 $(MALLOC_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list tools/prereloc \
@@ -509,7 +510,8 @@ $(MALLOC_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list too
 	echo 'LINK $@'
 	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).0 \
 		-Wl,--version-script=core/malloc/version.map -Wl,--dynamic-list=core/malloc/dynamic.list \
-		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
+		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,-z,separate-loadable-segments \
+		-Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings $(filter %.o,$^) -o $@
 	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
 

@@ -142,6 +142,7 @@ ASHLAR_FOR_SIZE
 #include "core/front/span_move.c"
 #include "core/front/aligned.c"
 #include "core/front/expand.c"
+#include "core/front/grow.c"
 #include "core/front/trim.c"
 #ifndef ASHLAR_MALLOC
 #include "core/front/hook.c"

@@ -79,11 +79,11 @@ size_t heap_trim(struct heap *h, size_t keep)
 	return retained_trim(h, keep / UNIT_SIZE, NULL);
 }
 
-enum part { WHOLE, HALF };
+enum part { WHOLE, HALF, SIXTEENTH = 4 };
 
 /*
- * So many units may be retained: `retain` or half of it or, if that is more and not 0, a quarter
- * of those in use.
+ * So many units may be retained: that part of `retain` or, if that is more and not 0, a quarter of
+ * those in use.
  */
 static __attribute__((noinline)) uint64_t allowed(const struct heap *h, enum part part)
 {
@@ -112,25 +112,28 @@ static void retain_down(struct heap *h, uint64_t units)
 void retain_tick(struct heap *h, uint64_t n)
 {
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
-	uint64_t low, least;
-	bool runs = load_relaxed(&h->running) != 0;
+	uint64_t low, least, clock;
+	bool runs = load_relaxed(&h->running) != 0, much = kept > allowed(h, WHOLE) + refused;
 
-	if (likely(kept <= allowed(h, WHOLE) + refused)) {
-		if (unlikely(runs)) /* all threads read the word at each slow operation */
+	if (unlikely(runs != much)) {
+		if (runs) /* all threads read the word at each slow operation */
 			store_relaxed(&h->running, 0);
-		return;
+		else
+			store_relaxed(&h->clock, RETAIN_PERIOD); /* a period begins now */
 	}
-	if (!runs)
-		store_relaxed(&h->clock, 0);
-	if (fetch_add_relaxed(&h->clock, n) % RETAIN_PERIOD + n >= RETAIN_PERIOD || !runs) {
+	/* No read-modify-write: threads that count at the same time may lose a count. */
+	clock = load_relaxed(&h->clock) + n;
+	store_relaxed(&h->clock, clock % RETAIN_PERIOD);
+	if (unlikely(clock >= RETAIN_PERIOD)) {
 		low = load_relaxed(&h->period_low);
 		/* A period begins: nothing of what is retained is known to be in demand yet. */
 		store_relaxed(&h->period_low, kept);
 		store_relaxed(&h->period_start, kept);
-		least = allowed(h, HALF);
-		if (runs && low <= kept && low > least + refused)
+		least = allowed(h, much ? HALF : SIXTEENTH);
+		if (runs == much && low <= kept && low > least + refused)
 			retain_down(h, kept - low + least);
-		store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
+		if (much)
+			store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
 	}
 }
 

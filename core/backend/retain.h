@@ -2,10 +2,11 @@
 /*
  * Retention: when released memory is returned to the system.
  *
- *   Released memory stays resident: it is retained.  If more than options.retain
- *   is, and more than a quarter of what is in use, the part that was not needed
- *   throughout a period (8192 slow operations) is purged at its end, until
- *   half of options.retain, or that quarter, is left.
+ *   Released memory stays resident: it is retained.  The part that was not needed
+ *   throughout a period (8192 slow operations) is purged at its end.  If more than
+ *   options.retain was retained, and more than a quarter of what is in use, half of
+ *   options.retain, or that quarter, is left: much goes soon.  Else a sixteenth, or that
+ *   quarter, is left: little goes when the program works slowly, as nobody watches for it.
  *   A span that will be written gets the pages of whole retained chunks (retain_lend).
  *   Large spans of which little was written are purged at once.  And memory taken
  *   fresh from the system is offset by purging retained memory, down to the same
@@ -24,9 +25,9 @@
  * probably reuse the rest soon.
  *
  * The clock counts slow operations (calls that leave the fast path), those of threads beyond
- * the heap's first one as a sixteenth, one call in 16 (watch_count).  It runs while more than may stay is
- * retained.  There is no background thread, and the fast paths do not
- * count, so meanwhile owners watch the group that a bin allocates from (thread/watch.h):
+ * the heap's first one as a sixteenth, one call in 16 (watch_count).  There is no
+ * background thread, and the fast paths do not count.  So while more than options.retain, or
+ * that quarter, is retained, the clock is said to run (heap.running): owners watch the group that a bin allocates from (thread/watch.h):
  * it is not marked ready, so each release into it is an event (slab_has_event), which
  * counts.  A program that continues
  * causes no event only while it releases older slots of other groups or takes free slots
@@ -45,7 +46,7 @@
 #define RETAIN_PERIOD ((uint64_t)8192) /* slow operations */
 #define RETAIN_PART   4 /* a fourth of what is in use may be retained */
 
-/* Starts, advances or stops the clock, after n slow operations. */
+/* Advances the clock by n slow operations, and begins or ends what owners watch for. */
 INTERNAL void retain_tick(struct heap *h, uint64_t n);
 
 /* `units` without memory were taken: purges as many retained ones, to offset them. */

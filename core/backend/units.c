@@ -125,6 +125,28 @@ struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 	return u;
 }
 
+bool units_extend(struct heap *h, struct units u, unsigned n)
+{
+	/* Acquire pairs with chunk_put: the last user is done with the memory. */
+	uint64_t word = load_acquire(&u.chunk->units), mask, clean;
+
+	if (u.first + n > CHUNK_UNITS)
+		return false;
+	if (n == u.count)
+		return true;
+	n -= u.count;
+	mask = bits_run(u.first + u.count, n);
+	do {
+		if ((word & mask) != mask)
+			return false;
+	} while (!cas_acquire(&u.chunk->units, &word, word & ~mask));
+	clean = load_relaxed(&u.chunk->clean) & mask;
+	if (clean != 0)
+		fetch_and_acq_rel(&u.chunk->clean, ~mask);
+	heap_cleaned(h, n - bits_count(clean), n);
+	return true;
+}
+
 void units_give(struct heap *h, struct units u)
 {
 	struct chunk *c = u.chunk;

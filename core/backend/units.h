@@ -39,6 +39,12 @@ static inline unsigned units_class(unsigned want)
  */
 INTERNAL struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense);
 
+/*
+ * Claims what follows these units, which the caller holds, so that they are n (at least as many);
+ * false: not all of it is free.
+ */
+INTERNAL bool units_extend(struct heap *h, struct units u, unsigned n);
+
 /* Frees the units, as dirty, and returns the chunk if all its units are free now. */
 INTERNAL void units_give(struct heap *h, struct units u);
 

@@ -3,6 +3,7 @@
 #include "ashlar.h"
 #include "base/misuse.h"
 #include "front/block.h"
+#include "front/grow.h"
 #include "front/resize.h"
 #include "front/span.h"
 #include "thread/watch.h"
@@ -22,8 +23,11 @@ size_t ash_expand(void *p, size_t size)
 		if (size < have)
 			heap_hooks_now()->gone(p, have);
 	}
-	if (!span_is(c, p))
-		return size <= have ? have : 0;
+	if (!span_is(c, p)) {
+		if (size <= have)
+			return have;
+		return grow_large(p, size) ? block_bytes(CALL_EXPAND, p) : 0;
+	}
 	if (!span_fit(c, size > 0 ? size : 1))
 		return 0;
 	watch_tick(); /* memory may have been freed */

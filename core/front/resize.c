@@ -5,6 +5,7 @@
 #include "base/misuse.h"
 #include "front/block.h"
 #include "front/diagnose.h"
+#include "front/grow.h"
 #include "front/remote.h"
 #include "front/sample.h"
 #include "front/slot.h"
@@ -25,8 +26,13 @@ bool block_fits(size_t have, size_t size)
 /* Moves a block of the default heap that has `have` bytes. */
 static SLOW void *block_move(void *p, size_t have, size_t size)
 {
-	void *moved = ash_alloc(size);
+	void *moved;
 
+#ifdef ASHLAR_MALLOC /* elsewhere a program asks for it, by ash_expand */
+	if (have > SLOT_LARGE && size > have && grow_large(p, size))
+		return p;
+#endif
+	moved = ash_alloc(size);
 	if (moved == NULL)
 		return size <= have ? p : NULL; /* a smaller block needs no memory */
 	memcpy(moved, p, have < size ? have : size);

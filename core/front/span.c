@@ -116,6 +116,13 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 	return span_publish(c);
 }
 
+void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes)
+{
+	chunk_hint(c, true); /* until it is published it has neither a slab nor a free unit */
+	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
+	(void)span_publish(span_set(run_of(c), bytes, HUGE_FILLED));
+}
+
 bool span_release(struct chunk *c, void *p)
 {
 	uint64_t kind = CHUNK_SPAN;

@@ -24,6 +24,9 @@ static inline bool span_may_align(size_t alignment)
 
 INTERNAL void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
 
+/* Makes a chunk of slabs, all of whose units the caller holds and counts as used, a span. */
+INTERNAL void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes);
+
 /* c: the record that the map has for p.  False: not a span, or p is not its start. */
 INTERNAL bool span_release(struct chunk *c, void *p);
 

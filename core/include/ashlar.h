@@ -80,7 +80,8 @@ void *ash_aligned_resize(void *p, size_t alignment, size_t size)
  * Changes the size of block p without moving it.  Returns its usable bytes then, at least
  * `size`; 0: not possible now, and the block is unchanged, or size above PTRDIFF_MAX, or p is
  * NULL.  A size up to ash_usable_size(p) always succeeds, and gives memory back if the block is
- * above 1 MiB.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.
+ * above 1 MiB.  A block above 32 KiB that the calling thread allocated may grow, up to 2 MiB, if
+ * what follows it is free.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.
  * (jemalloc: xallocx; mimalloc: mi_expand.)
  */
 size_t ash_expand(void *p, size_t size);
@@ -264,9 +265,11 @@ struct ash_defaults {
 	size_t initial; /* bytes of address space reserved by the first call  */
 	size_t cap;     /* most bytes of address space for blocks; 0: no cap  */
 	/*
-	 * Free bytes that may stay resident indefinitely.  If more are free, those
-	 * that were not needed during 8192 slow operations are given back, until
-	 * half of `retain` is left.  In a large heap a quarter of what is in use may stay
+	 * Free bytes that may stay resident while a program's calls are all fast.  If more
+	 * are free, those that were not needed during 8192 slow operations are given
+	 * back, until half of `retain` is left; some fast calls become slow ones until then.
+	 * Below that they are given back as well, until a sixteenth of `retain` is left, but
+	 * no call becomes slow for it.  In a large heap a quarter of what is in use may stay
 	 * resident instead, if that is more.
 	 */
 	size_t retain;

@@ -231,14 +231,14 @@ struct ash_heap_owner {
 /*
  * Calls visit for each live block, with the process that allocated it, until visit returns a
  * value other than 0; returns the last value.  visit may allocate and release blocks of this
- * heap.  Blocks that are allocated or released during the walk may be missed.  Owner 0: the
- * block is just being handed out, or its process died while that was done.  A heap in memory of
+ * heap.  Blocks that are allocated, released or made larger during the walk may be missed.
+ * Owner 0: the block is just being handed out, or its process died while that was done.  A heap in memory of
  * the caller has only owner 0 and, for all other blocks, owner 1 and pid 0.  A heap of
  * ash_heap_create: owner 1, this process.
  *
  * heap == NULL: the default heap, also in libashlar_malloc, which has no other function of
  * this header.  The walk takes no memory and waits for no thread.  Each block that lives
- * throughout is visited, once; each visited block was live, at this address and of this
+ * throughout, unchanged, is visited, once; each visited block was live, at this address and of this
  * size, after the last visit had returned.
  */
 int ash_heap_walk(ash_heap *heap,

@@ -14,8 +14,9 @@ TEST(expand_within_the_slot, 10)
 		CHECK_EQ(ash_expand(p, usable), usable);
 		CHECK_EQ(ash_expand(p, size), usable);
 		CHECK_EQ(ash_expand(p, 0), usable);
-		CHECK_EQ(ash_expand(p, usable + 1), 0);
 		CHECK_EQ(ash_expand(p, 3 * MIB), 0);
+		if (usable <= 32 * KIB) /* larger ones may grow, see below */
+			CHECK_EQ(ash_expand(p, usable + 1), 0);
 		CHECK_EQ(ash_usable_size(p), usable);
 		holds(p, usable < 5000 ? usable : 5000, 3);
 		ash_release(p);
@@ -76,5 +77,94 @@ TEST(expand_span, 20)
 	do
 		ash_release(way[i]);
 	while (i-- > 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static bool may_grow(void *p, size_t size)
+{
+	size_t before = ash_usable_size(p), bytes = ash_expand(p, size);
+
+	CHECK_EQ(ash_usable_size(p), bytes != 0 ? bytes : before);
+	CHECK(bytes == 0 || bytes >= size);
+	CHECK_EQ(ash_check(), 0);
+	return bytes != 0;
+}
+
+/* A large block grows into what is free behind it, at last to a span, where slabs have owners. */
+TEST(expand_large, 10)
+{
+	size_t size = 40 * KIB, grown = 0, spans = 0, at;
+	struct ash_statistics s;
+	char *p[64], *way;
+
+	/* Each in the way of the one before, until they come to a chunk that is free but for one. */
+	for (at = 0; at < 64; at++) {
+		p[at] = ash_alloc(900 * KIB);
+		fill(p[at], 900 * KIB, (unsigned)at);
+		if (((uintptr_t)p[at] & (2 * MIB - 1)) == 0) {
+			spans += may_grow(p[at], MIB + 8);
+			if (ash_usable_size(p[at]) > MIB)
+				CHECK_EQ(ash_usable_size(p[at]) % (4 * KIB), 0);
+		}
+	}
+	for (at = 0; at < 64; at++) {
+		holds(p[at], 900 * KIB, (unsigned)at);
+		ash_release(p[at]);
+	}
+	CHECK_EQ(ash_check(), 0);
+	/* Step by step, until a block that is in the way. */
+	p[0] = ash_alloc(size);
+	fill(p[0], size, 7);
+	for (; size + 32 * KIB <= MIB; size += 32 * KIB) {
+		if (!may_grow(p[0], size + 32 * KIB))
+			break;
+		grown++;
+		holds(p[0], 40 * KIB, 7);
+	}
+	way = ash_alloc(40 * KIB);
+	holds(p[0], 40 * KIB, 7);
+	for (at = 0; way != p[0] + ash_usable_size(p[0]) && at < 63; at++) {
+		p[at + 1] = way;
+		way = ash_alloc(40 * KIB);
+	}
+	if (way == p[0] + ash_usable_size(p[0]))
+		CHECK_EQ(ash_expand(p[0], ash_usable_size(p[0]) + 1), 0);
+	ash_release(way);
+	for (; at > 0; at--)
+		ash_release(p[at]);
+	ash_release(p[0]);
+	CHECK_EQ(ash_check(), 0);
+	ash_stats(&s);
+	if (s.owners > 0)
+		CHECK(grown >= 3 && spans >= 1);
+	else
+		CHECK(grown == 0 && spans == 0);
+}
+
+/* What a block grew into is not taken for zeroes afterwards. */
+TEST(expand_dirties, 10)
+{
+	enum { BLOCKS = 100 };
+	static unsigned char *block[BLOCKS];
+	size_t size = 40 * KIB, i, k;
+	unsigned char *p;
+	void *keeper;
+
+	(void)ash_trim(0);
+	keeper = ash_alloc(40 * KIB); /* its chunk is not given back as a whole */
+	p = ash_alloc(size);
+	for (size_t more; size < MIB && (more = ash_expand(p, size + 1)) != 0; size = more)
+		;
+	fill((char *)p, size, 9);
+	ash_release(p);
+	(void)ash_trim(0);
+	for (i = 0; i < BLOCKS; i++) {
+		block[i] = ash_zalloc(1, 40 * KIB);
+		for (k = 0; k < 40 * KIB; k++)
+			CHECK(block[i][k] == 0);
+	}
+	ash_release(keeper);
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(block[i]);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -139,6 +139,46 @@ TEST(keep_peak_goes_by_tight_work, 60)
 	peak_goes(tight_work);
 }
 
+/* Less than `retain`: it goes while a program works slowly, although nobody watches. */
+TEST(keep_small_peak_goes, 30)
+{
+	enum { LIVE = 2000, PEAK = 10000 };
+	static void *live[LIVE], *peak[PEAK];
+	struct ash_statistics st;
+	struct rt_random random;
+
+	rt_seed(&random, 2);
+	for (size_t mib = 4; mib <= 8; mib += 4) {
+		size_t bytes = 0, n, turns = 0;
+
+		for (n = 0; n < LIVE; n++)
+			live[n] = ash_alloc(16 + rt_below(&random, 2000));
+		for (n = 0; n < PEAK && bytes < mib * MIB; n++) {
+			size_t size = 16 + rt_below(&random, 2000);
+
+			peak[n] = ash_alloc(size);
+			touch(peak[n], size);
+			bytes += size;
+		}
+		while (n-- > 0)
+			ash_release(peak[n]);
+		ash_stats(&st);
+		CHECK(st.dirty > mib * MIB / 2);
+		for (; st.dirty > 3 * MIB / 2; ash_stats(&st)) {
+			CHECK(turns++ < 2000); /* of 1000: some 600 are needed */
+			for (n = 0; n < 1000; n++) {
+				size_t at = rt_below(&random, LIVE);
+
+				ash_release(live[at]);
+				live[at] = ash_alloc(16 + rt_below(&random, 2000));
+			}
+		}
+		for (n = 0; n < LIVE; n++)
+			ash_release(live[n]);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* While the peak goes, a loop of 8 MiB blocks keeps its pages. */
 TEST(keep_loop_beside_peak, 30)
 {

@@ -23,7 +23,7 @@ static bool ticks(struct heap *of, uint64_t n)
 TEST(inner_clock_begins_and_ends, 10)
 {
 	h.dirty = 320;
-	CHECK(!ticks(&h, 1) && h.running == 0 && h.clock == 0);
+	CHECK(!ticks(&h, 1) && h.running == 0 && h.clock == 1);
 	h.dirty = 321;
 	h.clock = 77;
 	CHECK(ticks(&h, 3) && h.running != 0 && h.clock == 3);
@@ -31,7 +31,7 @@ TEST(inner_clock_begins_and_ends, 10)
 	h.period_low = 1;
 	CHECK(ticks(&h, 1) && h.running != 0 && h.clock == 4 && h.period_low == 1);
 	h.dirty = 320;
-	CHECK(!ticks(&h, 1) && h.running == 0 && h.clock == 4);
+	CHECK(!ticks(&h, 1) && h.running == 0 && h.clock == 5);
 	h.refused = 10; /* refused to be purged: not counted as dirty */
 	h.dirty = 330;
 	CHECK(!ticks(&h, 1));
@@ -128,6 +128,30 @@ TEST(inner_clock_periods, 10)
 	CHECK(ticks(&h, RETAIN_PERIOD) && h.period_low == 500 && h.refused == 0);
 	h.period_low = 500;
 	CHECK(ticks(&h, RETAIN_PERIOD) && h.refused == 500 - 160);
+}
+
+/* Where no more than `retain` is retained, a sixteenth of that stays; nobody watches meanwhile. */
+TEST(inner_clock_periods_of_little, 10)
+{
+	h.used = 0;
+	h.dirty = h.period_low = 300;
+	h.clock = RETAIN_PERIOD - 2;
+	CHECK(!ticks(&h, 1) && h.refused == 0);
+	CHECK(!ticks(&h, 1) && h.clock == 0);
+	CHECK_EQ(h.refused, 300 - 20);
+	h.refused = 0;
+	h.period_low = 20; /* all of it was needed */
+	CHECK(!ticks(&h, RETAIN_PERIOD) && h.period_low == 300 && h.refused == 0);
+	h.used = 400; /* a quarter of that may stay */
+	CHECK(!ticks(&h, RETAIN_PERIOD) && h.refused == 300 - 100);
+	h.refused = 0;
+	/* Between the two rules a period begins; what was counted before it does not matter. */
+	h.dirty = 321;
+	h.clock = RETAIN_PERIOD - 1;
+	CHECK(ticks(&h, 1) && h.clock == 1 && h.refused == 0);
+	h.dirty = 20;
+	CHECK(!ticks(&h, RETAIN_PERIOD) && h.refused == 0);
+	h.used = 0;
 }
 
 TEST(inner_clock_fresh_is_paid_for, 10)

@@ -209,6 +209,13 @@ void path_full_chunks(void)
 	steps_fill_units();
 }
 
+/* A large block alone in its chunk. */
+void path_alone(void)
+{
+	steps_fill_units();
+	path_take();
+}
+
 /* The slab has one block, and as many spares as can be are there already. */
 void path_spares_full(void)
 {

@@ -24,6 +24,7 @@ void path_groups_full(void);
 void path_inbox(void);
 void path_adoptable(void);
 void path_full_chunks(void);
+void path_alone(void);
 void path_spares_full(void);
 void path_last_of_slab(void);
 void path_hemmed_span(void);

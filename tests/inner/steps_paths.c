@@ -49,6 +49,15 @@ static void do_grow(void)
 	step_block = ash_resize(step_block, step_size * 3);
 }
 
+/* Whether it grows or not, it is at least as large: the others may take what is behind it. */
+static void do_expand(void)
+{
+	size_t bytes = ash_expand(step_block, step_size * 2);
+
+	CHECK(bytes == 0 || bytes >= step_size * 2);
+	CHECK_EQ(ash_usable_size(step_block) >= step_size * 2, bytes != 0);
+}
+
 static void do_trim(void)
 {
 	(void)ash_trim(0);
@@ -139,6 +148,8 @@ const struct path steps_paths[] = {
 	{"resize: span shrinks", path_take, do_shrink, PASSES(span_resize), 9 << 20},
 	{"resize: span grows in place", path_roomy_span, do_grow, PASSES(region_claim_at), 3 << 20},
 	{"resize: span moves", path_hemmed_span, do_grow, PASSES(pages_move), 3 << 20},
+	{"expand: large slab", path_take, do_expand, PASSES(units_extend), 60000},
+	{"expand: large slab to span", path_alone, do_expand, PASSES(span_of_chunk), 600 << 10},
 	{"detach", path_inbox, ash_thread_detach, PASSES(shrink_owner), 320},
 	{"trim", path_dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
 	{"trim: shared slabs", path_empty_shared, do_trim, PASSES(unowned_shrink), 3 << 20},

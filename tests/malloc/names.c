@@ -52,6 +52,29 @@ TEST(names_realloc, 10)
 	CHECK_EQ(live(), before);
 }
 
+/* A large block that begins its chunk, with no other block behind it, grows where it is. */
+TEST(names_realloc_in_place, 10)
+{
+	const size_t chunk = (size_t)2 << 20, bytes = 600 << 10;
+	unsigned char *p[64], *grown = NULL;
+	size_t n = 0, i;
+
+	do {
+		p[n] = malloc(bytes);
+		CHECK(p[n] != NULL);
+		memset(p[n], (int)n + 1, bytes);
+	} while ((uintptr_t)p[n++] % chunk != 0 && n < 64);
+	grown = realloc(p[n - 1], 700 << 10);
+	CHECK(grown == p[n - 1] && malloc_usable_size(grown) >= 700 << 10);
+	grown = realloc(grown, (1 << 20) + 8);
+	CHECK(grown == p[n - 1] && malloc_usable_size(grown) >= (1 << 20) + 8);
+	for (i = 0; i < bytes; i++)
+		CHECK(grown[i] == n);
+	while (n-- > 0)
+		free(p[n]);
+	CHECK_EQ(ash_check(), 0);
+}
+
 TEST(names_aligned, 10)
 {
 	size_t before = live();
