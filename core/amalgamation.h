@@ -119,6 +119,7 @@
 #include "core/heaps/instance_block.h"
 #include "core/heaps/instance_alloc.h"
 #include "core/heaps/instance_release.h"
+#include "core/heaps/tagged.h"
 #include "core/heaps/instance_resize.h"
 #include "core/heaps/instance_hooks.h"
 

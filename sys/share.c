@@ -5,7 +5,8 @@
 #include "syscall.h"
 
 enum { MAP_FIXED_NOREPLACE = 0x100000, PROT_READ = 1, MS_SYNC = 4 };
-enum { EINTR = 4, EIO = 5, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
+enum { EINTR = 4, EIO = 5, EFAULT = 14, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
+enum { ADVICE_POPULATE_WRITE = 23 };
 enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };
 
 bool share_map(void *at, size_t bytes, int fd, bool *refused)
@@ -83,14 +84,35 @@ bool share_set_length(int fd, size_t bytes)
 	return arch_ftruncate(fd, (long)bytes) == 0;
 }
 
-bool share_take(int fd, size_t at, size_t bytes)
+static bool write_zeros(int fd, size_t at, size_t end)
 {
-	size_t piece = (size_t)64 << 20, end = at + bytes; /* soon done: see share_take_some */
+	const char zeros[4096] = {0};
 	bool done = true;
+	size_t n;
 
-	for (; at < end && done; at += piece)
-		if (!share_take_some(fd, at, end - at < piece ? end - at : piece, &done))
+	for (; at < end && done; at += n) {
+		n = end - at < sizeof zeros ? end - at : sizeof zeros;
+		done = share_write(fd, zeros, n, at);
+	}
+	return done;
+}
+
+bool share_take(int fd, size_t at, size_t bytes, void *mapped)
+{
+	size_t piece = (size_t)64 << 20, end = at + bytes, n; /* soon done: see share_take_some */
+	bool done;
+
+	for (; at < end; at += n) {
+		n = end - at < piece ? end - at : piece;
+		if (!share_take_some(fd, at, n, &done))
 			return false;
+		if (done)
+			continue;
+		if (mapped == NULL)
+			return write_zeros(fd, at, end);
+		/* EFAULT: a store would raise a signal.  Older kernels do not know the advice. */
+		return arch_madvise((char *)mapped + at, end - at, ADVICE_POPULATE_WRITE) != -EFAULT;
+	}
 	return true;
 }
 

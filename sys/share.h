@@ -41,9 +41,11 @@ INTERNAL bool share_set_length(int fd, size_t bytes);
 
 /*
  * Allocates a part of the file on its disk (or in memory, for tmpfs), so that writing
- * there cannot fail.  False: no room.  True also if the file system has no fallocate.
+ * there cannot fail.  False: no room.  Where the file system has no fallocate: by faults of the
+ * file's mapping, which begins at `mapped`, as far as the kernel has advice for that; or, if it is NULL,
+ * by writing zeros, as no process uses this part.
  */
-INTERNAL bool share_take(int fd, size_t at, size_t bytes);
+INTERNAL bool share_take(int fd, size_t at, size_t bytes, void *mapped);
 
 /* Reads from offset `at`; returns the bytes read, fewer at the end of the file or on an error. */
 INTERNAL size_t share_read(int fd, void *out, size_t bytes, size_t at);

@@ -15,6 +15,7 @@
 #include "heaps/instance_alloc.h"
 #include "heaps/instance_block.h"
 #include "heaps/instance_release.h"
+#include "heaps/tagged.h"
 #include "memory.h"
 #include "shm/building.h"
 #include "shm/seats.h"
@@ -54,6 +55,10 @@ void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
 	if (in_place)
 		return NULL;
 	moved = instance_alloc(h, size, alignment, false);
+	if (moved != NULL && !tagged_carry(c, p, moved)) {
+		instance_release(map_find(moved), moved);
+		moved = NULL;
+	}
 	if (moved == NULL)
 		return stays && size <= have ? p : NULL; /* a smaller block needs no memory */
 	memcpy(moved, p, size < have ? size : have);

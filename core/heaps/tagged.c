@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks with a tag of the program's. */
+#include "heaps/tagged.h"
+
 #include "backend/map.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
@@ -7,6 +9,7 @@
 #include "shm/census_join.h"
 #include "shm/intent.h"
 #include "shm/kinds.h"
+#include "shm/seats.h"
 
 /* Stores the program's tag where it belongs, and notes in *census that there is one. */
 static bool tag_set(struct heap *h, void *p, unsigned char tag, uint64_t *census)
@@ -24,6 +27,21 @@ static bool tag_set(struct heap *h, void *p, unsigned char tag, uint64_t *census
 		return false;
 	/* Pairs with kind_of by the census tag, which is stored after it, by release. */
 	store_relaxed(byte, tag);
+	return true;
+}
+
+bool tagged_carry(struct chunk *c, const void *p, void *moved)
+{
+	struct heap *h = c->region->heap;
+	unsigned char tag = h->sharing == PAGES_SHARED ? kind_at(c, p) : 0;
+	uint64_t census;
+
+	if (tag == 0)
+		return true;
+	census = census_mine(store_of(h), seats_self(h));
+	if (!tag_set(h, moved, tag, &census))
+		return false;
+	(void)intent_tag_block(h, (uint64_t)(uintptr_t)moved, census);
 	return true;
 }
 

@@ -132,7 +132,8 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * always in libashlar-st.a, which has no locked instructions.
  *
  * Whether a process lives is found out by thread ids and /proc; exit, kill and exec
- * end it.  ash_heap_destroy before exec, in any thread, gives up at once what the
+ * end it; so does a checkpoint from which it is restored (CRIU), so destroy heaps before one.
+ * ash_heap_destroy before exec, in any thread, gives up at once what the
  * process holds, even if /proc cannot be read.  A child of vfork may use the heap; its
  * blocks may have the owner 16383.  So do the blocks of a child in another pid or time
  * namespace, which has no records of its own (slower) and cannot recover others.

@@ -64,6 +64,9 @@ enum ash_attach {
  * The check reads all records of the chunks in use, so its time grows with these: some 15 500
  * instructions, and 48 KiB read, for each 2 MiB; and with the most threads that ever were in the heap at a
  * time: a system call for each.
+ *
+ * Attaching and views use at most 20 KiB of stack, creating 12 KiB, all other calls of these headers 6 KiB
+ * (12 KiB on CPUs whose pages may have 64 KiB).
  */
 ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 
@@ -119,7 +122,8 @@ enum ash_sync ash_heap_sync(ash_heap *heap);
  * The number of the seal, which no later one has for 2^30 times; 0: not sealed.  A copy of the
  * file is of one moment if this was the same before and after copying, and not 0.  While
  * others work that can be had by stopping all processes (SIGSTOP, cgroup.freeze): what is
- * copied then is a heap whose processes were killed, for this start of the system.
+ * copied then is a heap whose processes were killed, for this start of the system; as long as they
+ * live on elsewhere, the copy takes them for live, and keeps what they held.
  */
 uint64_t ash_heap_seal(ash_heap *heap);
 

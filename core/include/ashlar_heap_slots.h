@@ -98,6 +98,7 @@ int ash_heap_names(ash_heap *heap, int (*visit)(void *context, const char *name,
 
 /*
  * As ash_heap_alloc and ash_heap_draft; ash_heap_walk shows the tag with the block (0: none).
+ * A block that is resized keeps it, wherever it moves: NULL also if there is no memory for the tag.
  * Heaps that are not shared by processes forget it.  Costs 2 KiB for each slab with such blocks.
  */
 void *ash_heap_alloc_tagged(ash_heap *heap, size_t size, unsigned char tag)

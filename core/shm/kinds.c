@@ -4,6 +4,7 @@
 #include "backend/map.h"
 #include "backend/region.h"
 #include "front/block.h"
+#include "front/slot.h"
 #include "shm/census.h"
 #include "shm/intent.h"
 
@@ -37,4 +38,16 @@ unsigned char kind_of(struct heap *h, const struct block_place *at)
 		return (unsigned char)(tag >> KIND_SHIFT);
 	byte = kinds_byte(h, at->slab, at->index);
 	return byte == NULL ? 0 : load_relaxed(byte);
+}
+
+unsigned char kind_at(struct chunk *c, const void *p)
+{
+	struct block_place at = {.chunk = c};
+	struct slot_ref slot;
+
+	if (slot_find(c, p, &slot)) {
+		at.slab = slot.slab;
+		at.index = slot.index;
+	}
+	return kind_of(c->region->heap, &at);
 }

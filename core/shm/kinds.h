@@ -28,6 +28,9 @@ INTERNAL uint8_t *kinds_byte(struct heap *h, const struct slab *s, size_t index)
 /* The program's tag of a block; 0: it has none. */
 INTERNAL unsigned char kind_of(struct heap *h, const struct block_place *at);
 
+/* The same, of the block at p in this chunk. */
+INTERNAL unsigned char kind_at(struct chunk *c, const void *p);
+
 /* True: a block of this heap, of so many bytes or more, lies at p. */
 INTERNAL bool kinds_block(struct heap *h, uint64_t p, size_t bytes);
 

@@ -45,7 +45,7 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 }
 
 /* Allocates what attaching writes: an owner record, and the process's entry in the census. */
-static bool take_for_attach(int fd, const struct store *head)
+static bool take_for_attach(int fd, const struct store *head, struct store *s)
 {
 	uint64_t entry[64], used = head->records_used + 1;
 	size_t at, i;
@@ -60,9 +60,9 @@ static bool take_for_attach(int fd, const struct store *head)
 	}
 	if (used > STORE_RECORDS)
 		used = STORE_RECORDS;
-	return share_take(fd, 0, CENSUS_AT) &&
-	       share_take(fd, CENSUS_AT + (at & ~(PAGE_MOST - 1)), PAGE_MOST) &&
-	       share_take(fd, RECORDS_AT, used * OWNER_BYTES);
+	return share_take(fd, 0, CENSUS_AT, s) &&
+	       share_take(fd, CENSUS_AT + (at & ~(PAGE_MOST - 1)), PAGE_MOST, s) &&
+	       share_take(fd, RECORDS_AT, used * OWNER_BYTES, s);
 }
 
 /* Clears hints to a slab that is not unowned, or of another class. */
@@ -138,12 +138,10 @@ struct store *store_attach(int fd, const struct layout *layout, enum ash_attach 
 	if (!image_check(fd, NULL, &head, why))
 		return NULL;
 	*why = ASH_ATTACH_NO_MEMORY;
-	if (!take_for_attach(fd, &head))
-		return NULL;
 	s = store_map_at(fd, head.bytes, (uintptr_t)head.base, why);
 	if (s == NULL)
 		return NULL;
-	if (!store_enter(s, head.heap.reserved)) {
+	if (!take_for_attach(fd, &head, s) || !store_enter(s, head.heap.reserved)) {
 		(void)pages_release(s, head.bytes);
 		return NULL;
 	}

@@ -57,7 +57,7 @@ struct store *store_create(struct store_size n, const struct ash_heap_options *o
 
 /*
  * Allocates what is written here and by the first call, so that a full disk is an error
- * and no signal.
+ * and no signal.  The first page is there: it has the claim.
  */
 static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 {
@@ -66,10 +66,10 @@ static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 	memset(&r, 0, sizeof r);
 	store_set_region(&r, base, n.limit);
 	if (all)
-		return share_take(fd, 0, store_chunks_at(n.limit) + (n.chunks << CHUNK_SHIFT));
-	return share_take(fd, 0, CENSUS_AT + PAGE_MOST) &&
-	       share_take(fd, RECORDS_AT, OWNER_BYTES) &&
-	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT);
+		return share_take(fd, PAGE_MOST, store_chunks_at(n.limit) + (n.chunks << CHUNK_SHIFT) - PAGE_MOST,
+				  NULL);
+	return share_take(fd, PAGE_MOST, CENSUS_AT, NULL) && share_take(fd, RECORDS_AT, OWNER_BYTES, NULL) &&
+	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT, NULL);
 }
 
 /* The caller has the claim: discards what an earlier maker left, and makes the heap. */
@@ -99,7 +99,7 @@ static struct store *make_at(int fd, struct store_size n, const struct ash_heap_
 					file.chance ^ (uintptr_t)&file ^ heap_new_id(true), why);
 	if (s == NULL)
 		return NULL;
-	if (share_grow(fd, PAGE_MOST)) {
+	if (share_grow(fd, PAGE_MOST) && share_take(fd, 0, PAGE_MOST, s)) {
 		*found = claim_take(s);
 		if (*found == CLAIM_FREE) {
 			claim_clear(s);

@@ -45,9 +45,9 @@ bool share_set_length(int fd, size_t bytes)
 	return false;
 }
 
-bool share_take(int fd, size_t at, size_t bytes)
+bool share_take(int fd, size_t at, size_t bytes, void *mapped)
 {
-	(void)fd, (void)at, (void)bytes;
+	(void)fd, (void)at, (void)bytes, (void)mapped;
 	return false;
 }
 

@@ -47,6 +47,7 @@ void do_release_from(void);
 void do_replace(void);
 void do_replace_by_span(void);
 void do_replace_late(void);
+void before_take_tagged(void);
 void do_bind(void);
 void do_tagged(void);
 void do_load(void);

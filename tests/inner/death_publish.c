@@ -84,6 +84,14 @@ void before_slot_drafts(void)
 		CHECK((drafts[i] = ash_heap_draft(death_heap, death_size)) != NULL);
 }
 
+/* The block has a tag, and the slab to which it will move has none yet. */
+void before_take_tagged(void)
+{
+	before_three();
+	(void)book_enter(ash_heap_alloc_tagged(death_heap, death_size, 7), 0);
+	before_choose(book->count - 1);
+}
+
 /* ---- calls ---- */
 
 void do_alloc_into(void)

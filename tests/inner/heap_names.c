@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, tags and layouts of heaps shared by processes. */
+/* Names and layouts of heaps shared by processes. */
 #include "ashlar_heap.h"
 #include "rt.h"
 
@@ -164,57 +164,6 @@ TEST(names_race, 20)
 		CHECK_EQ(st.blocks, 50 + 50 + 1);
 		ash_heap_destroy(heap);
 	}
-}
-
-/* ---- tags ---- */
-
-static unsigned by_tag[256];
-
-static int count_tag(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
-{
-	(void)context;
-	(void)block;
-	(void)size;
-	CHECK(owner->live);
-	by_tag[owner->tag]++;
-	return 0;
-}
-
-TEST(tags_are_shown, 10)
-{
-	static const size_t sizes[] = {8, 100, 5000, 100000, (size_t)2 << 20};
-	void *p[3][5], *slot;
-	unsigned i;
-
-	open_heap();
-	slot = ash_heap_slot(heap, "slot", NULL);
-	for (i = 0; i < 5; i++) {
-		p[0][i] = ash_heap_alloc_tagged(heap, sizes[i], 200);
-		p[1][i] = ash_heap_alloc_tagged(heap, sizes[i], 0);
-		p[2][i] = ash_heap_draft_tagged(heap, sizes[i], 3);
-		CHECK(p[0][i] != NULL && p[1][i] != NULL && p[2][i] != NULL);
-		CHECK_EQ(ash_heap_replace(heap, slot, ash_heap_load(heap, slot), p[2][i]), ASH_SLOT_DONE);
-	}
-	(void)ash_heap_walk(heap, count_tag, NULL);
-	CHECK(by_tag[200] == 5 && by_tag[0] == 5 && by_tag[3] == 1);
-	/* A block without a tag shows none, where another had one. */
-	for (i = 0; i < 5; i++) {
-		ash_heap_release(heap, p[0][i]);
-		p[0][i] = ash_heap_alloc(heap, sizes[i]);
-	}
-	memset(by_tag, 0, sizeof by_tag);
-	(void)ash_heap_walk(heap, count_tag, NULL);
-	CHECK(by_tag[200] == 0 && by_tag[0] == 10 && by_tag[3] == 1);
-	CHECK_EQ(ash_heap_check(heap), 0);
-}
-
-/* In other heaps tags are forgotten. */
-TEST(tags_in_other_heaps, 10)
-{
-	heap = ash_heap_create(NULL);
-	CHECK(ash_heap_alloc_tagged(heap, 100, 9) != NULL);
-	(void)ash_heap_walk(heap, count_tag, NULL);
-	CHECK(by_tag[0] == 1 && by_tag[9] == 0);
 }
 
 /* ---- layouts ---- */

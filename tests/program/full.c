@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* LDFLAGS: -Wl,--wrap=arch_fallocate */
 /*
  * Heaps in files on a disk that is full: creating and attaching give NULL, never
- * a signal; and what was allocated at once is there.
+ * a signal; and what was allocated at once is there.  Also where the file system has no fallocate.
  */
 #include "ashlar_heap.h"
 #include "rt.h"
@@ -13,8 +14,18 @@
 enum { NEW_MOUNTS = 0x20000, PRIVATE_MOUNTS = 0x44000, RDWR_CREATE = 0102, SEEK_END = 2 };
 enum { CAPACITY = 16 << 20, SIGKILL = 9 };
 
+enum { EOPNOTSUPP = 95 };
+
 static const char *const place = "/tmp";
 static int ballast;
+static bool no_fallocate;
+
+long __real_arch_fallocate(long fd, long mode, long at, long bytes);
+long __wrap_arch_fallocate(long fd, long mode, long at, long bytes);
+long __wrap_arch_fallocate(long fd, long mode, long at, long bytes)
+{
+	return no_fallocate && fd != ballast ? -EOPNOTSUPP : __real_arch_fallocate(fd, mode, at, bytes);
+}
 
 /* A tmpfs of our own, which goes with this process. */
 static void disk(const char *size)
@@ -91,7 +102,7 @@ static int attach_and_work(int fd)
 }
 
 /* With each number of pages that are left, until there is enough. */
-TEST(full_create, 60)
+static void create_full(void)
 {
 	long pages;
 	bool made = false;
@@ -113,6 +124,17 @@ TEST(full_create, 60)
 		arch_close(fd);
 	}
 	rt_print("     created with %ld pages\n", pages - 1);
+}
+
+TEST(full_create, 60)
+{
+	create_full();
+}
+
+TEST(full_create_without_fallocate, 60)
+{
+	no_fallocate = true;
+	create_full();
 }
 
 /* Holds a record, and lives on. */
@@ -192,6 +214,17 @@ TEST(full_attach_after_deaths, 60)
 	(void)attach_full(true, true);
 }
 
+TEST(full_attach_without_fallocate, 60)
+{
+	static char page[2 * PAGE_MOST] __attribute__((aligned(PAGE_MOST)));
+
+	if (rt_under_qemu() || arch_madvise(page, PAGE_MOST, 23) != 0)
+		rt_skip("no advice that makes pages present (MADV_POPULATE_WRITE)");
+	no_fallocate = true;
+	disk("size=4m");
+	(void)attach_full(false, true);
+}
+
 static int create_whole(int fd)
 {
 	struct ash_heap_options options = {.allocate = true, .retain = SIZE_MAX};
@@ -226,7 +259,7 @@ static int use_whole(int fd)
 	return 0;
 }
 
-TEST(full_allocated_at_once, 60)
+static void allocated_at_once(void)
 {
 	int fd;
 
@@ -242,6 +275,17 @@ TEST(full_allocated_at_once, 60)
 	CHECK(in_child(create_whole, fd));
 	leave(0);
 	CHECK_EQ(in_child(use_whole, fd), 0);
+}
+
+TEST(full_allocated_at_once, 60)
+{
+	allocated_at_once();
+}
+
+TEST(full_allocated_at_once_without_fallocate, 60)
+{
+	no_fallocate = true;
+	allocated_at_once();
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

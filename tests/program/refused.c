@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_read,--wrap=arch_readlink,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_pwrite64 */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_read,--wrap=arch_readlink,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_pwrite64,--wrap=arch_msync,--wrap=arch_fcntl */
 /* clang-format on */
 /*
  * A filter of system calls that is put on while the program runs: one call of the
@@ -32,7 +32,9 @@
 	X(fallocate, (long a, long b, long c, long d), (a, b, c, d))                               \
 	X(ftruncate, (long a, long b), (a, b))                                                     \
 	X(pread64, (long a, void *b, size_t c, long d), (a, b, c, d))                              \
-	X(pwrite64, (long a, const void *b, size_t c, long d), (a, b, c, d))
+	X(pwrite64, (long a, const void *b, size_t c, long d), (a, b, c, d))                       \
+	X(msync, (void *a, size_t b, long c), (a, b, c))                                           \
+	X(fcntl, (long a, long b, long c), (a, b, c))
 
 #define CALL_NAME(name, parameters, arguments) CALL_##name,
 enum call_of_list { CALLS(CALL_NAME) CALLS_OF_LIST };
@@ -140,6 +142,7 @@ static void work_in(ash_heap *heap)
 	}
 	(void)ash_heap_recover(heap);
 	(void)ash_heap_trim(heap, 0);
+	(void)ash_heap_sync(heap);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "caches.h"
 
+#include "places.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define DRAIN	   UINT64_C(200000) /* ps that stores on their way may be behind */
-#define BUCKETS	   (1u << 20)
 #define WORDS_MOST 16 /* of a line */
-#define PAGE_SHIFT 12
 
 /*
  * Of one core to another, after the tables of core-to-core latency that Chips and Cheese and AnandTech
@@ -39,28 +39,8 @@ struct line {
 	struct word word[];
 };
 
-struct block {
-	uint64_t address;
-	struct block *next;
-	uint32_t giver, node; /* the last releaser, plus one */
-};
-
-struct page {
-	uint64_t address;
-	struct page *next;
-	unsigned node;
-};
-
 static struct line *lines[BUCKETS];
-static struct block *blocks[BUCKETS];
-static struct page *pages[BUCKETS];
 static unsigned line_shift, line_words;
-static uint64_t taken, taken_again, taken_thread, taken_node, taken_away;
-
-static size_t bucket(uint64_t key)
-{
-	return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 44);
-}
 
 bool caches_machine(const char *name)
 {
@@ -87,23 +67,6 @@ static unsigned my_core(void)
 	return (unsigned)(me->core - cores);
 }
 
-/* The page's node: that of the thread that touched it first. */
-static unsigned home(uint64_t address)
-{
-	uint64_t key = address >> PAGE_SHIFT;
-	struct page **at = &pages[bucket(key)], *p;
-
-	for (p = *at; p != NULL; p = p->next)
-		if (p->address == key)
-			return p->node;
-	p = calloc(1, sizeof *p);
-	if (p == NULL)
-		abort();
-	*p = (struct page){key, *at, me->core->node};
-	*at = p;
-	return p->node;
-}
-
 static struct line *line_of(uint64_t key)
 {
 	static struct line *latest;
@@ -122,7 +85,7 @@ static struct line *line_of(uint64_t key)
 		l->next = *at;
 		l->first = (uint16_t)my_core();
 		*at = l;
-		(void)home(key << line_shift);
+		(void)places_node(key << line_shift);
 	}
 	return latest = l;
 }
@@ -255,46 +218,12 @@ void caches_access(uint64_t address, unsigned bytes, bool write, bool locked)
 	access_line(address, end, write, locked);
 }
 
-static struct block *block_of(uint64_t address)
-{
-	struct block **at = &blocks[bucket(address)], *b;
-
-	for (b = *at; b != NULL; b = b->next)
-		if (b->address == address)
-			return b;
-	b = calloc(1, sizeof *b);
-	if (b == NULL)
-		abort();
-	b->address = address;
-	b->next = *at;
-	return *at = b;
-}
-
-void caches_taken(uint64_t address)
-{
-	struct block *b = block_of(address);
-
-	taken++;
-	taken_again += b->giver != 0;
-	taken_thread += b->giver != 0 && b->giver != me->number + 1;
-	taken_node += b->giver != 0 && b->node != me->core->node + 1;
-	taken_away += home(address) != me->core->node;
-}
-
-void caches_given(uint64_t address)
-{
-	struct block *b = block_of(address);
-
-	b->giver = me->number + 1;
-	b->node = me->core->node + 1;
-}
-
 void caches_reset(void)
 {
 	size_t k;
 	unsigned i;
 
-	taken = taken_again = taken_thread = taken_node = taken_away = 0;
+	places_reset();
 	for (k = 0; k < BUCKETS; k++)
 		for (struct line *l = lines[k]; l != NULL; l = l->next) {
 			l->lost = 0;
@@ -309,8 +238,6 @@ void caches_reset(void)
 }
 
 /*
- * B taken, taken again, ... released by another thread, by another node's, in a page of
- * another node's
  * W address writes moves reads writers	a word in a line that several cores had, or that
  *					several threads wrote
  * L address reads writes apart lost	its line, behind them: its misses, those without a reason
@@ -321,7 +248,7 @@ void caches_write(FILE *out)
 	size_t k;
 	unsigned i;
 
-	fprintf(out, "B %lu %lu %lu %lu %lu\n", taken, taken_again, taken_thread, taken_node, taken_away);
+	places_write(out);
 	for (k = 0; k < BUCKETS; k++)
 		for (struct line *l = lines[k]; l != NULL; l = l->next) {
 			bool shared = l->seen != NULL;

@@ -39,10 +39,6 @@ bool caches_begin(unsigned line_bytes);
 /* By the running thread, whose core's clock goes on. */
 void caches_access(uint64_t address, unsigned bytes, bool write, bool locked);
 
-/* A block was allocated, or is about to be released; by the running thread. */
-void caches_taken(uint64_t block);
-void caches_given(uint64_t block);
-
 void caches_reset(void);
 void caches_write(FILE *out);
 

@@ -14,6 +14,7 @@
 
 #include "caches.h"
 #include "marks.h"
+#include "places.h"
 #include "qemu.h"
 
 EXPORT int qemu_plugin_version = 1;
@@ -60,7 +61,7 @@ static void block_marked(__attribute__((unused)) unsigned cpu, __attribute__((un
 			 uint64_t address, void *kind)
 {
 	if (is_mine())
-		((uintptr_t)kind == MARK_TAKEN ? caches_taken : caches_given)(address);
+		((uintptr_t)kind == MARK_TAKEN ? places_taken : places_given)(address);
 }
 
 static void begin(__attribute__((unused)) unsigned cpu, __attribute__((unused)) void *data)
