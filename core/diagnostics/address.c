@@ -26,6 +26,10 @@ static bool look_for_slot(const void *p, struct slab *s, struct ash_block *b, st
 
 	if (l.slots == 0)
 		return false;
+	if ((const char *)p < l.base) { /* before the first slot, see slab_gap */
+		b->place = ASH_UNUSED;
+		return true;
+	}
 	index = offset / l.size;
 	within = index < l.slots;
 	at->slab = s;

@@ -44,12 +44,14 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 	unsigned class = load_relaxed(&s->class), units = load_relaxed(&s->units), g, u;
 	uint64_t owner = load_acquire(&s->owner), slots = load_relaxed(&s->slots);
 	const uint64_t *others = load_relaxed(&s->remote);
-	size_t size;
+	size_t size, gap;
 
 	if (class >= CLASSES || owner == 0 ||
 	    ((owner & OWNER_UNOWNED) != 0) != record_is_unowned(place))
 		return I4_SLAB_GEOMETRY;
 	size = class_size(class);
+	gap = record_is_unowned(place) || load_relaxed(&c->region)->heap->sharing == PAGES_SHARED ? 0
+												   : slab_gap(s);
 	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
 	    load_relaxed(&s->slot_size) != size ||
 	    (units != class_units(class, true) && units != class_units(class, false)) ||
@@ -57,7 +59,8 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||
 	    (class_is_aligned(load_relaxed(&s->class)) && unit % units != 0) ||
-	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT))
+	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT) +
+					      gap)
 		return I4_SLAB_GEOMETRY;
 	for (u = 0; u < units; u++)
 		if (load_acquire(&c->head[unit + u]) != place)

@@ -43,7 +43,9 @@ static void find_span(const void *p, struct found *f)
 static void find_slot(const void *p, struct found *f)
 {
 	size_t base = (size_t)load_relaxed(&f->slab->base), slots = load_relaxed(&f->slab->slots);
-	size_t size = load_relaxed(&f->slab->slot_size), index = ((size_t)p - base) / size;
+	size_t size = load_relaxed(&f->slab->slot_size);
+	/* Signed: what is before the first slot, and so less than one (slab_gap), is nearest to that. */
+	size_t index = (size_t)((int64_t)((size_t)p - base) / (int64_t)size);
 
 	f->start = (char *)base + (index < slots ? index : slots - 1) * size;
 	f->size = size;

@@ -25,7 +25,7 @@ void slab_publish(const struct heap *h, struct slab *s)
 	}
 }
 
-void slab_shape(struct slab *s, struct units u, unsigned class)
+struct slab *slab_shape(struct slab *s, struct units u, unsigned class)
 {
 	size_t size = class_size(class);
 	uint64_t reciprocal = class_reciprocal(size);
@@ -41,7 +41,7 @@ void slab_shape(struct slab *s, struct units u, unsigned class)
 	 * bits that follow, then reads the new count; and with those of check_unit and
 	 * check_slab_chunk: it reads no older head[].
 	 */
-	store_relaxed(&s->made, s->made + 1);
+	store_relaxed(&s->made, load_relaxed(&s->made) + 1);
 	fence_release();
 	store_relaxed(&s->base, units_base(u));
 	store_relaxed(&s->slot_size, (uint32_t)size);
@@ -53,21 +53,26 @@ void slab_shape(struct slab *s, struct units u, unsigned class)
 	store_relaxed(&s->class, (uint8_t)class);
 	store_relaxed(&s->unit, (uint8_t)u.first);
 	store_relaxed(&s->units, (uint8_t)u.count);
+	return s;
 }
 
 struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner)
 {
-	struct slab *s = chunk_record(u.chunk, u.first);
+	struct slab *s = slab_shape(chunk_record(u.chunk, u.first), u, class);
 	unsigned g;
 
-	slab_shape(s, u, class);
 	s->opened = 0;
 	s->spare = false;
 	s->next = s->previous = NULL;
+	/* The last word is slab_group_mask of its group: no thread uses the slab yet. */
 	for (g = 0; g < s->groups; g++)
-		store_relaxed(&s->free[g], s->all_free = slab_group_mask(s, g));
+		store_relaxed(&s->free[g], ~(uint64_t)0);
+	s->all_free = ~(uint64_t)0 >> (-(unsigned)s->slots % GROUP_SLOTS);
+	store_relaxed(&s->free[g - 1], s->all_free);
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks_now()->slab_made(s);
+	else
+		store_relaxed(&s->base, s->base + slab_gap(s));
 	s->ready = 0;
 	s->dirty = u.clean ? 0 : UINT32_MAX;
 	/* Pairs with walks, which load the owner first. */

@@ -146,8 +146,21 @@ static ALWAYS_INLINE bool slab_index(const struct slab *s, const void *p, uint64
 	return slab_index_by(s, p, s->reciprocal, index);
 }
 
-/* Sets the constants of a slab in units that the caller holds. */
-INTERNAL void slab_shape(struct slab *s, struct units u, unsigned class);
+/*
+ * What no slot fills of an owned slab's last page lies before its slots, so that the first slots
+ * of different classes, of which most programs have few, are in different sets of the first
+ * cache.  The end of the units is aligned as their beginning is, so slots are, too.  Unowned
+ * slabs, and all slabs of heaps that processes share, have none: their slots begin with the
+ * units, as in all files so far.
+ */
+#define SLAB_GAPS 4096 /* bytes of a way of the cache, and of the smallest page */
+static inline unsigned slab_gap(const struct slab *s)
+{
+	return -((unsigned)load_relaxed(&s->slots) * load_relaxed(&s->slot_size)) % SLAB_GAPS;
+}
+
+/* Sets the constants of a slab, which it returns, in units that the caller holds. */
+INTERNAL struct slab *slab_shape(struct slab *s, struct units u, unsigned class);
 
 /* Makes the slab known to walks and releases, by the offset of its record. */
 INTERNAL void slab_publish(const struct heap *h, struct slab *s);

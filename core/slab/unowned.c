@@ -95,7 +95,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 		return NULL;
 	}
 	s = record_at(u.chunk, record_offset_unowned(u.first));
-	slab_shape(s, u, class);
+	(void)slab_shape(s, u, class);
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks_now()->slab_made(s);
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);

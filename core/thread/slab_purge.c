@@ -36,11 +36,11 @@ static bool slot_is_free(const struct slab *s, size_t slot)
 	return (free_word(s, (unsigned)(slot / GROUP_SLOTS)) >> (slot % GROUP_SLOTS)) & 1;
 }
 
-/* Purges each run of free slots; a run up to the last slot includes the tail. */
+/* Purges each run of free slots, with what no slot fills before the first one or behind the last one. */
 static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *room)
 {
 	size_t bytes = 0, slots = load_relaxed(&s->slots), size = load_relaxed(&s->slot_size);
-	char *base = load_relaxed(&s->base);
+	char *base = load_relaxed(&s->base), *begin = base - (uintptr_t)base % UNIT_SIZE;
 	size_t i, start;
 
 	for (i = 0; i < slots; i++) {
@@ -48,8 +48,8 @@ static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *roo
 			continue;
 		for (start = i; i < slots && slot_is_free(s, i);)
 			i++;
-		bytes += range_purge(sharing, base + start * size,
-				     i == slots ? base + load_relaxed(&s->units) * UNIT_SIZE
+		bytes += range_purge(sharing, start == 0 ? begin : base + start * size,
+				     i == slots ? begin + load_relaxed(&s->units) * UNIT_SIZE
 						: base + i * size,
 				     room);
 	}

@@ -67,7 +67,7 @@ TEST(find_no_block, 10)
 {
 	static char object[64];
 	struct ash_block b;
-	char here, *span = ash_alloc(5 * MIB + 1), *p = ash_alloc(48), *end;
+	char here, *span = ash_alloc(5 * MIB + 1), *p = ash_alloc(48), *begin;
 	size_t size = ash_usable_size(span), i;
 	const void *foreign[] = {NULL, &here, object, (void *)1, (void *)UINTPTR_MAX, rt_map(4096),
 				 (void *)((uintptr_t)p ^ (uint64_t)1 << 47),
@@ -78,13 +78,15 @@ TEST(find_no_block, 10)
 		CHECK_EQ(ash_find(foreign[i], &b), ASH_FOREIGN);
 		CHECK(b.start == NULL && b.size == 0 && b.offset == 0 && b.owner == 0 && b.thread == 0);
 	}
-	/* The rest of a span's last chunk, and of a slab of 32 KiB: 682 slots of 48 bytes. */
+	/* The rest of a span's last chunk, and of a slab of 32 KiB: before its 682 slots of 48 bytes. */
 	CHECK_EQ(ash_find(span + size, &b), ASH_UNUSED);
 	CHECK(b.start == span && b.size == size && b.offset == size && b.owner == 0);
 	is_in(span, size - 1, size);
-	end = (char *)((uintptr_t)p | 32767);
-	CHECK_EQ(ash_find(end, &b), ASH_UNUSED);
-	CHECK(b.size == 48 && b.offset >= 48 && b.start + b.offset == end);
+	begin = (char *)((uintptr_t)p & ~(uintptr_t)32767);
+	CHECK_EQ(ash_find(begin + 31, &b), ASH_UNUSED);
+	CHECK(b.start == NULL && b.size == 0 && b.offset == 0);
+	CHECK(ash_find(begin + 32, &b) >= ASH_FREE && b.start == begin + 32 && b.size == 48);
+	CHECK(ash_find(begin + 32767, &b) >= ASH_FREE && b.start == begin + 32768 - 48 && b.offset == 47);
 	ash_release(span);
 	CHECK(ash_find(span, &b) == ASH_UNUSED && b.start == NULL);
 	CHECK(ash_find(span + 3 * MIB, &b) == ASH_UNUSED && b.start == NULL);

@@ -86,9 +86,9 @@ MISUSE(tail_of_slab)
 	char *p = ash_alloc(48);
 
 	CHECK_EQ(ash_usable_size(p), 48);
-	/* Where slot 682 of a slab of 32 KiB would be, which has 682. */
-	bad_beside(bad, (char *)((uintptr_t)p | 32767) - 31, "not in a block", 48,
-		   (char *)((uintptr_t)p | 32767) - 31 - 48);
+	/* Before the first of the 682 slots of a slab of 32 KiB. */
+	bad_beside(bad, (char *)((uintptr_t)p & ~(uintptr_t)32767) + 16, "not in a block", 48,
+		   (char *)((uintptr_t)p & ~(uintptr_t)32767) + 32);
 }
 
 /* ---- memory of others ---- */

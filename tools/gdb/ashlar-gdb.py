@@ -271,6 +271,8 @@ class Find(gdb.Command):
                 return "in a free unit: in no slab"
             slab = heap.record("slab", chunk.address + place)
             size = slab["slot_size"]
+            if address < slab["base"]:
+                return "before the first slot of a slab of %d-byte slots" % size
             index, offset = divmod(address - slab["base"], size) if size else (0, 0)
             if index >= slab["slots"]:
                 return "behind the last slot of a slab of %d-byte slots" % size

@@ -84,8 +84,8 @@ static void find_in_slab(const struct picture *p, const struct slab *s, uint64_t
 	const char *owner = owner_text(p, s);
 
 	if (index >= s->slots) {
-		out("0x%lx lies behind the last slot of a slab of %u-byte slots at 0x%lx\n",
-		    (unsigned long)address, s->slot_bytes, (unsigned long)s->base);
+		out("0x%lx lies %s slot of a slab of %u-byte slots at 0x%lx\n",
+		    (unsigned long)address, address < s->base ? "before the first" : "behind the last", s->slot_bytes, (unsigned long)s->base);
 		return;
 	}
 	out("0x%lx lies in a slot of %u bytes, which is %s\n", (unsigned long)address, s->slot_bytes,
