@@ -111,18 +111,17 @@ static void retain_down(struct heap *h, uint64_t units)
  */
 void retain_tick(struct heap *h, uint64_t n)
 {
-	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
-	uint64_t low, least, clock;
-	bool runs = load_relaxed(&h->running) != 0, much = kept > allowed(h, WHOLE) + refused;
-
-	if (unlikely(runs != much)) {
-		if (runs) /* all threads read the word at each slow operation */
-			store_relaxed(&h->running, 0);
-		else
-			store_relaxed(&h->clock, RETAIN_PERIOD); /* a period begins now */
-	}
 	/* No read-modify-write: threads that count at the same time may lose a count. */
-	clock = load_relaxed(&h->clock) + n;
+	uint64_t clock = load_relaxed(&h->clock) + n;
+	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
+	uint64_t low, least;
+	bool much = kept > allowed(h, WHOLE) + refused;
+	bool turns = much != (load_relaxed(&h->running) != 0);
+
+	if (unlikely(turns)) { /* all threads read the word at each slow operation */
+		store_relaxed(&h->running, 0);
+		clock = RETAIN_PERIOD; /* a period begins now */
+	}
 	store_relaxed(&h->clock, clock % RETAIN_PERIOD);
 	if (unlikely(clock >= RETAIN_PERIOD)) {
 		low = load_relaxed(&h->period_low);
@@ -130,7 +129,7 @@ void retain_tick(struct heap *h, uint64_t n)
 		store_relaxed(&h->period_low, kept);
 		store_relaxed(&h->period_start, kept);
 		least = allowed(h, much ? HALF : SIXTEENTH);
-		if (runs == much && low <= kept && low > least + refused)
+		if (!turns && low <= kept && low > least + refused)
 			retain_down(h, kept - low + least);
 		if (much)
 			store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
