@@ -87,7 +87,10 @@ enum ash_slot ash_heap_bind(ash_heap *heap, const char *name, void *p)
 /* The block that is bound to the name; NULL: none. */
 void *ash_heap_find(ash_heap *heap, const char *name);
 
-/* Unbinds the name and returns its block, which no slot names any more: it is the caller's. */
+/*
+ * Unbinds the name and returns its block, which no slot names any more: it is the caller's.
+ * NULL: nothing was bound, or the thread has no record (as ASH_SLOT_NO_RECORD).
+ */
 void *ash_heap_unbind(ash_heap *heap, const char *name);
 
 /* Calls visit for each bound name until it returns another value than 0; returns the last one. */
