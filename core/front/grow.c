@@ -10,7 +10,7 @@
 /* The slab of the block goes; its units are the caller's. */
 static struct units slab_of_block_ends(struct owner *o, struct slab *s)
 {
-	slabs_remove(&o->lists[s->class].full, s); /* as any large slab that is taken */
+	slabs_remove(&o->lists[s->class].full, s); /* it is there, as grow_large asked */
 	return slab_close(s);
 }
 
@@ -49,8 +49,11 @@ bool grow_large(void *p, size_t size)
 	struct slab *s;
 	bool grown;
 
-	/* Samples of large blocks are known by address and size. */
-	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE)
+	/*
+	 * Samples of large blocks are known by address and size.  A slab that looks ready, as one does
+	 * whose slot came from a bin, is on the partial list although its slot is taken.
+	 */
+	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || slab_is_ready(s))
 		return false;
 	seat_close();
 	o = seat.self;
