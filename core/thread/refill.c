@@ -24,24 +24,26 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 
 	if (s != NULL && s->spare && s->next != NULL)
 		s = s->next;
-	for (;; s = s->next) {
-		if (s == NULL) {
-			while ((s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o,
-					      grow)) == NULL) {
-				if (few || !grow)
-					return false;
-				few = true; /* out of memory: a one-unit slab may still fit */
-			}
-			slabs_append(&f->partial, s);
+	for (; s != NULL; s = s->next)
+		if (likely(slab_take(s))) {
+			slabs_remove(&f->partial, s);
+			goto taken;
 		}
-		/*
-		 * Even of a new slab slab_take fails if a thread that purges slabs (slab_purge.h)
-		 * already held the record when the slab was made in it.
-		 */
-		if (likely(slab_take(s)))
+	for (;;) {
+		while ((s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o, grow)) == NULL) {
+			if (few || !grow)
+				return false;
+			few = true; /* out of memory: a one-unit slab may still fit */
+		}
+		if (likely(slab_take(s))) /* and not on a list, which lies on a page of its own */
 			break;
+		/*
+		 * slab_take fails if a thread that purges slabs (slab_purge.h) already held the
+		 * record when this slab was made in it.
+		 */
+		slabs_append(&f->partial, s);
 	}
-	slabs_remove(&f->partial, s);
+taken:
 	bin_take(o, class, s);
 	return true;
 }
