@@ -16,6 +16,7 @@
 #include "shm/intent.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
+#include "slab/walk.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
 #include "thread/watch.h"
@@ -127,6 +128,17 @@ static void *span(struct heap *h, size_t size, size_t alignment, bool zero, stru
 	struct building b = building_begin(h, call.self);
 	char *p = span_alloc(h, size, alignment, zero);
 
+	if (unlikely(p == NULL)) {
+		struct walk w = walk_from(h);
+
+		/*
+		 * A chunk that a thread opened for slabs is left empty if it got units of one that
+		 * another thread opened meanwhile.  A walk gives such chunks back (chunk_mend).
+		 */
+		while (walk_next(&w) != NULL)
+			;
+		p = span_alloc(h, size, alignment, zero);
+	}
 	if (p != NULL && draft != NULL)
 		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
 	/* Pairs with examine_chunk: a span without a tag was not handed out. */
