@@ -100,7 +100,7 @@ TEST(expand_large, 10)
 	/* Each in the way of the one before, until they come to a chunk that is free but for one. */
 	for (at = 0; at < 64; at++) {
 		p[at] = ash_alloc(900 * KIB);
-		fill(p[at], 900 * KIB, (unsigned)at);
+		fill(p[at], 40 * KIB, (unsigned)at);
 		if (((uintptr_t)p[at] & (2 * MIB - 1)) == 0) {
 			spans += may_grow(p[at], MIB + 8);
 			if (ash_usable_size(p[at]) > MIB)
@@ -108,7 +108,7 @@ TEST(expand_large, 10)
 		}
 	}
 	for (at = 0; at < 64; at++) {
-		holds(p[at], 900 * KIB, (unsigned)at);
+		holds(p[at], 40 * KIB, (unsigned)at);
 		ash_release(p[at]);
 	}
 	CHECK_EQ(ash_check(), 0);
