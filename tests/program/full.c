@@ -133,6 +133,9 @@ TEST(full_create, 60)
 
 TEST(full_create_without_fallocate, 60)
 {
+	/* The first page has the claim, so it is not filled by zeros. */
+	if (rt_under_qemu() && PAGE_MOST > PAGE_LEAST)
+		rt_skip("QEMU passes on no advice that makes the first 64 KiB present (MADV_POPULATE_WRITE)");
 	no_fallocate = true;
 	create_full();
 }
