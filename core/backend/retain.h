@@ -5,8 +5,8 @@
  *   Released memory stays resident: it is retained.  The part that was not needed
  *   throughout a period (8192 slow operations) is purged at its end.  If more than
  *   options.retain was retained, and more than a quarter of what is in use, half of
- *   options.retain, or that quarter, is left: much goes soon.  Else a sixteenth, or that
- *   quarter, is left: little goes when the program works slowly, as nobody watches for it.
+ *   options.retain, or that quarter, is left.  Else a sixteenth, or that quarter, is left; owners do not
+ *   watch then (below), so only operations that are slow anyway are counted.
  *   A span that will be written gets the pages of whole retained chunks (retain_lend).
  *   Large spans of which little was written are purged at once.  And memory taken
  *   fresh from the system is offset by purging retained memory, down to the same

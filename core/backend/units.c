@@ -66,6 +66,18 @@ static __attribute__((noinline)) struct claimed claim_at(struct region *r, unsig
 	return at;
 }
 
+/* The n units of these bits, which were just claimed and are accounted for here. */
+static ALWAYS_INLINE struct units units_taken(struct heap *h, struct claimed at, unsigned n)
+{
+	uint64_t clean = load_relaxed(&at.chunk->clean) & at.mask;
+	struct units u = {at.chunk, (uint16_t)bits_lowest(at.mask), (uint16_t)n, clean == at.mask};
+
+	if (clean != 0) /* saves a locked operation */
+		fetch_and_acq_rel(&u.chunk->clean, ~at.mask);
+	heap_cleaned(h, n - bits_count(clean), n);
+	return u;
+}
+
 /*
  * The lowest-addressed run of free units; for a large slab the lowest one in a region that is
  * not one of the first few, if there is one.  grow: otherwise the heap would grow, so at last
@@ -76,8 +88,6 @@ static struct units units_find(struct heap *h, unsigned want, bool grow)
 	unsigned n = units_count(want), pass = !SMALL && units_class(want) > CLASS_ONE ? 2 : 1;
 	struct claimed at;
 	struct region *r;
-	struct units u;
-	uint64_t clean;
 
 	do {
 		for (r = region_first(h); r != NULL; r = region_next(r)) {
@@ -92,12 +102,7 @@ static struct units units_find(struct heap *h, unsigned want, bool grow)
 	} while (pass-- + grow > 1);
 	return (struct units){NULL, 0, 0, false};
 found:
-	clean = load_relaxed(&at.chunk->clean) & at.mask;
-	u = (struct units){at.chunk, (uint16_t)bits_lowest(at.mask), (uint16_t)n, clean == at.mask};
-	if (clean != 0) /* saves a locked operation */
-		fetch_and_acq_rel(&u.chunk->clean, ~at.mask);
-	heap_cleaned(h, n - bits_count(clean), n);
-	return u;
+	return units_taken(h, at, n);
 }
 
 static struct chunk *chunk_make(struct heap *h, bool dense)
@@ -128,7 +133,7 @@ struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 bool units_extend(struct heap *h, struct units u, unsigned n)
 {
 	/* Acquire pairs with chunk_put: the last user is done with the memory. */
-	uint64_t word = load_acquire(&u.chunk->units), mask, clean;
+	uint64_t word = load_acquire(&u.chunk->units), mask;
 
 	if (u.first + n > CHUNK_UNITS)
 		return false;
@@ -140,10 +145,7 @@ bool units_extend(struct heap *h, struct units u, unsigned n)
 		if ((word & mask) != mask)
 			return false;
 	} while (!cas_acquire(&u.chunk->units, &word, word & ~mask));
-	clean = load_relaxed(&u.chunk->clean) & mask;
-	if (clean != 0)
-		fetch_and_acq_rel(&u.chunk->clean, ~mask);
-	heap_cleaned(h, n - bits_count(clean), n);
+	(void)units_taken(h, (struct claimed){u.chunk, mask}, n);
 	return true;
 }
 

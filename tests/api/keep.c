@@ -139,7 +139,7 @@ TEST(keep_peak_goes_by_tight_work, 60)
 	peak_goes(tight_work);
 }
 
-/* Less than `retain`: it goes while a program works slowly, although nobody watches. */
+/* A peak below `retain` is given back by slow operations, although owners do not watch. */
 TEST(keep_small_peak_goes, 30)
 {
 	enum { LIVE = 2000, PEAK = 10000 };

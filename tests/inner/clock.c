@@ -130,7 +130,7 @@ TEST(inner_clock_periods, 10)
 	CHECK(ticks(&h, RETAIN_PERIOD) && h.refused == 500 - 160);
 }
 
-/* Where no more than `retain` is retained, a sixteenth of that stays; nobody watches meanwhile. */
+/* If no more than `retain` is retained, a sixteenth of `retain` stays, and owners do not watch. */
 TEST(inner_clock_periods_of_little, 10)
 {
 	h.used = 0;

@@ -54,7 +54,7 @@ TEST(tags_are_shown, 10)
 /* Sizes by which a block moves, grows and shrinks in place, or comes from a chunk of its own. */
 static const size_t moves[] = {8, 100, 9000, 100, 300000, 50000, (size_t)3 << 20, (size_t)2 << 20, (size_t)5 << 20, 40};
 
-static void count_anew(void)
+static void recount_blocks(void)
 {
 	memset(by_tag, 0, sizeof by_tag);
 	(void)ash_heap_walk(heap, count_tag, NULL);
@@ -82,14 +82,14 @@ TEST(tags_stay_when_blocks_move, 10)
 			moved = resized(how, p, moves[i]);
 			CHECK(moved != NULL && moved[0] == (char)i);
 			p = moved;
-			count_anew();
+			recount_blocks();
 			CHECK(by_tag[how + 1] == 1 && by_tag[0] == 0);
 		}
 		ash_heap_release(heap, p);
 		/* None is left behind for the next block there. */
 		p = ash_heap_alloc(heap, moves[i - 1]);
 		CHECK(p != NULL && (p = ash_heap_resize(heap, p, 200)) != NULL);
-		count_anew();
+		recount_blocks();
 		CHECK(by_tag[0] == 1 && by_tag[how + 1] == 0);
 		ash_heap_release(heap, p);
 	}
@@ -108,7 +108,7 @@ TEST(tags_need_memory_to_move, 10)
 		;
 	ash_heap_release(heap, room);
 	room = ash_heap_resize(heap, p, 5000);
-	count_anew();
+	recount_blocks();
 	CHECK_EQ(by_tag[7], 1);
 	CHECK(room == NULL && ash_heap_usable_size(heap, p) == 64);
 	CHECK_EQ(ash_heap_check(heap), 0);
@@ -128,17 +128,17 @@ TEST(tags_stay_when_blocks_are_published, 10)
 		CHECK((p = ash_heap_draft_tagged(heap, sizes[i], 9)) != NULL);
 		CHECK_EQ(ash_heap_replace(heap, &slots[0], NULL, p), ASH_SLOT_CHANGED);
 		CHECK_EQ(ash_heap_replace(heap, &slots[1], NULL, p), ASH_SLOT_DONE);
-		count_anew();
+		recount_blocks();
 		CHECK_EQ(by_tag[9], 1);
 		CHECK_EQ(ash_heap_release_from(heap, &slots[1]), ASH_SLOT_DONE);
 		CHECK((p = ash_heap_draft_tagged(heap, sizes[i], 9)) != NULL);
 		CHECK_EQ(ash_heap_bind(heap, "tagged", p), ASH_SLOT_DONE);
 		CHECK(ash_heap_unbind(heap, "tagged") == p);
-		count_anew();
+		recount_blocks();
 		CHECK_EQ(by_tag[9], 1);
 		ash_heap_release(heap, p);
 	}
-	count_anew();
+	recount_blocks();
 	CHECK_EQ(by_tag[9], 0);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }

@@ -52,7 +52,7 @@ TEST(inner_image_of_so_many_chunks, 10)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-/* Who finds the lists wrong looks whether they were being changed: by a record's holder, or by a stranger. */
+/* A check that finds wrong lists asks whether a record's holder, or a stranger, was changing them. */
 TEST(inner_image_tells_changes, 10)
 {
 	ash_heap *heap = ash_heap_create_shared(8 * MIB, NULL);
