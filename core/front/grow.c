@@ -5,14 +5,8 @@
 #include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "thread/large.h"
 #include "thread/owner.h"
-
-/* The slab of the block goes; its units are the caller's. */
-static struct units slab_of_block_ends(struct owner *o, struct slab *s)
-{
-	slabs_remove(&o->lists[s->class].full, s); /* it is there, as grow_large asked */
-	return slab_close(s);
-}
 
 static bool grow_slab(struct owner *o, struct slab *s, struct units u, unsigned class)
 {
@@ -22,13 +16,9 @@ static bool grow_slab(struct owner *o, struct slab *s, struct units u, unsigned 
 		return false;
 	if (!units_extend(o->heap, u, count))
 		return false;
-	u = slab_of_block_ends(o, s);
+	u = large_close(o, s);
 	u.count = (uint16_t)count;
-	s = slab_open(o->heap, u, class, (uint64_t)(uintptr_t)o);
-	s->opened = 1;
-	s->all_free = 1;
-	slabs_append(&o->lists[class].full, s);
-	store_relaxed(&s->free[0], 0);
+	large_use(large_open(o, u, class));
 	return true;
 }
 
@@ -37,7 +27,7 @@ static bool grow_to_span(struct owner *o, struct slab *s, struct units u, size_t
 {
 	if (size > CHUNK_SIZE || !units_extend(o->heap, u, CHUNK_UNITS))
 		return false;
-	span_of_chunk(o->heap, slab_of_block_ends(o, s).chunk, size);
+	span_of_chunk(o->heap, large_close(o, s).chunk, size);
 	return true;
 }
 

@@ -40,8 +40,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	if (s != NULL && s->class == class)
 		goto taken;
 	if (s != NULL) {
-		slabs_remove(&o->lists[s->class].full, s);
-		u = slab_close(s);
+		u = large_close(o, s);
 	} else {
 		fork_notice(o);
 		collect_notified(o);
@@ -53,13 +52,10 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 			return NULL;
 		}
 	}
-	s = slab_open(o->heap, u, class, (uint64_t)(uintptr_t)o);
-	s->opened = 1;
-	slabs_append(&o->lists[class].full, s);
+	s = large_open(o, u, class);
 	*clean = u.clean;
 taken:
-	s->all_free = 1; /* not of a spare */
-	store_relaxed(&s->free[0], 0);
+	large_use(s);
 	return s->base;
 }
 
