@@ -78,6 +78,23 @@ TEST(grow_against_a_neighbour, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* The last units of a chunk: what follows is another chunk's. */
+TEST(grow_at_the_end_of_a_chunk, 10)
+{
+	char *p;
+
+	if (!slabs_have_owners())
+		return;
+	p = take_at(40 * KIB, 2 * MIB - 64 * KIB);
+	fill(p, 40 * KIB, 6);
+	stays(p, 64 * KIB + 1);
+	stays(p, MIB);
+	stays(p, MIB + 1);
+	grows(p, 60 * KIB);
+	holds(p, 40 * KIB, 6);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* A block that takes no more units of 32 KiB needs no free neighbour; up to them, all classes. */
 TEST(grow_within_the_units, 10)
 {
@@ -187,51 +204,50 @@ TEST(grow_not_of_the_largest_small_class, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* A handler exchanges blocks of the class before and of the one after, at each step in turn. */
-static char *held[2], *growing;
-static const size_t held_size[2] = {40 * KIB, 100 * KIB};
-static bool grew;
+/*
+ * A handler releases and allocates blocks of the class before and of the one after, at each step
+ * in turn: lists change and units of the chunk are claimed.
+ */
+static char *old[2], *new[2], *growing;
+static const size_t sizes[2] = {40 * KIB, 100 * KIB};
 
-static void exchange_held(void)
+static void exchange(void)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		ash_release(held[i]);
-		held[i] = ash_alloc(held_size[i]);
-		fill(held[i], 64, i);
+		new[i] = ash_alloc(sizes[i]);
+		fill(new[i], 64, i);
+		ash_release(old[i]);
+		old[i] = new[i];
 	}
 }
 
+static bool grew;
+
 static void do_grow(void)
 {
-	grew |= ash_expand(growing, 100 * KIB) != 0;
+	grew |= ash_expand(growing, sizes[1]) != 0;
 }
 
 TEST(grow_beside_a_handler, 30)
 {
 	bool more = true;
-	char *p[2];
 	size_t k;
 
 	if (!slabs_have_owners())
 		return;
-	step_begin(exchange_held);
-	for (unsigned i = 0; i < 2; i++) {
-		held[i] = ash_alloc(held_size[i]);
-		fill(held[i], 64, i);
-	}
+	step_begin(exchange);
 	for (k = 0; more; k += rt_under_qemu() ? 7 : 1) {
 		(void)ash_trim(0); /* no spares, whose units would be in the way */
 		for (unsigned i = 0; i < 2; i++)
-			p[i] = ash_alloc(held_size[i]);
-		growing = ash_alloc(40 * KIB);
-		fill(growing, 40 * KIB, 9);
+			fill(old[i] = ash_alloc(sizes[i]), 64, i);
+		growing = ash_alloc(sizes[0]);
+		fill(growing, 64, 9);
 		more = with_act_at(k, do_grow);
 		CHECK_EQ(ash_check(), 0);
-		holds(growing, 40 * KIB, 9);
+		holds(growing, 64, 9);
 		for (unsigned i = 0; i < 2; i++) {
-			holds(held[i], 64, i);
-			CHECK(held[i] != growing);
-			ash_release(p[i]);
+			holds(old[i], 64, i);
+			ash_release(old[i]);
 		}
 		ash_release(growing);
 	}
