@@ -236,7 +236,7 @@ TEST(grow_beside_a_handler, 30)
 	if (!slabs_have_owners())
 		return;
 	step_begin(exchange);
-	for (k = 0; more; k += rt_under_qemu() ? 7 : 1) {
+	for (k = rt_test_seed() % 3; more; k += rt_in_full() ? 1 : rt_under_qemu() ? 7 : 3) {
 		(void)ash_trim(0); /* no spares, whose units would be in the way */
 		for (unsigned i = 0; i < 2; i++)
 			fill(old[i] = ash_alloc(sizes[i]), 64, i);
