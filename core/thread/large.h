@@ -39,7 +39,6 @@ static inline struct units large_close(struct owner *o, struct slab *s)
 /* Takes the slot of a slab that is no spare. */
 static inline void large_use(struct slab *s)
 {
-	s->all_free = 1;
 	store_relaxed(&s->free[0], 0);
 }
 

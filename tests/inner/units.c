@@ -278,3 +278,21 @@ TEST(units_trim_of_clean_ones, 10)
 	bytes = ash_trim(0);
 	CHECK(bytes <= 2 * UNIT_SIZE && bytes % UNIT_SIZE == 0);
 }
+
+/* A chunk that takes memory fresh from the system is offset by free units that are purged. */
+TEST(units_of_a_fresh_chunk_are_offset, 10)
+{
+	enum { HALVES = 20 };
+	struct units u[HALVES];
+	uint64_t dirty;
+
+	for (unsigned i = 0; i < HALVES; i++)
+		u[i] = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	for (unsigned i = 0; i < HALVES; i++)
+		units_give(&heap_default, (struct units){u[i].chunk, CHUNK_UNITS / 2, CHUNK_UNITS / 2, false});
+	dirty = heap_default.dirty;
+	CHECK(dirty >= HALVES * CHUNK_UNITS / 2);
+	CHECK(units_claim(&heap_default, CHUNK_UNITS, true, false).chunk != NULL);
+	CHECK_EQ(heap_default.dirty, dirty - CHUNK_UNITS);
+	CHECK_EQ(ash_check(), 0);
+}
