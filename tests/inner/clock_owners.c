@@ -52,6 +52,19 @@ TEST(inner_clock_ticks, 10)
 	CHECK(seat.open == SEAT_OPEN);
 }
 
+/* Each large block is a slow operation, also if no unit changes hands. */
+TEST(inner_clock_counts_large_blocks, 10)
+{
+	uint64_t clock;
+
+	ash_release(ash_alloc(40000));
+	clock = load_relaxed(&heap_default.clock);
+	for (unsigned i = 1; i <= 5; i++) {
+		ash_release(ash_alloc(40000));
+		CHECK_EQ(load_relaxed(&heap_default.clock), clock + i);
+	}
+}
+
 TEST(inner_clock_tells_owners, 10)
 {
 	char *p = ash_alloc(100), *q = ash_alloc(100);

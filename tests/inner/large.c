@@ -267,19 +267,6 @@ TEST(large_spare_is_not_clean, 10)
 	seat_open();
 }
 
-/* Each is a slow operation, by which what is retained is given back, also if no unit changes hands. */
-TEST(large_counts_on_the_clock, 10)
-{
-	uint64_t clock;
-
-	make_spare(40000);
-	clock = load_relaxed(&heap_default.clock);
-	for (unsigned i = 1; i <= 5; i++) {
-		ash_release(ash_alloc(40000));
-		CHECK_EQ(load_relaxed(&heap_default.clock), clock + i);
-	}
-}
-
 /* A spare of small slots is no large one, though it may look as if it had no ready group: a watched current one does. */
 TEST(large_takes_no_spare_of_small_slots, 10)
 {
