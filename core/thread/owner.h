@@ -47,16 +47,11 @@ struct bin {
 	char *base;	   /* of the group's first slot                                */
 	size_t size;	   /* of a slot; valid once the bin has had a slab             */
 	struct slab *slab; /* current; NULL: none                                      */
+	struct slabs partial, full; /* not current                                     */
 };
 
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
 _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
-
-/* Slabs of a class that are not current. */
-struct slab_lists {
-	struct slabs partial, full;
-};
-_Static_assert(sizeof(struct slab_lists) == 2 * sizeof(struct slabs), "visited as one array: shrink.c");
 
 /* What a thread is publishing in a heap shared by processes: see shm/intent.h. */
 struct intent {
@@ -97,9 +92,8 @@ struct owner {
 		};
 	};
 	/* Written by the holder. */
-	_Alignas(CPU_LINE) struct bin bins[CLASSES];
-	struct slab_lists lists[CLASSES];
-	struct slab *spares[SPARES]; /* oldest first */
+	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* oldest first */
+	struct bin bins[CLASSES];
 	/* Used only in heaps shared by processes, see recover.h. */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */

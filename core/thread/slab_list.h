@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doubly linked lists of slabs, through slab.next and slab.previous.  A slab is on one
+ * Doubly linked lists of slabs, through slab.next and slab.previous: that of the tail is NULL,
+ * that of the head the tail, so that a list is one word.  A slab is on one
  * list at most.  For the holder of the record that the list belongs to.
  */
 #ifndef CORE_SLAB_LIST_H
@@ -10,10 +11,15 @@
 #include "internal.h"
 
 struct slabs {
-	struct slab *head, *tail;
+	struct slab *head; /* its `previous` is the tail */
 };
 
 /* Adds a slab that is on no list, at the tail. */
+static inline struct slab *slabs_tail(const struct slabs *l)
+{
+	return l->head == NULL ? NULL : l->head->previous;
+}
+
 INTERNAL void slabs_append(struct slabs *l, struct slab *s);
 INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 /* Moves what is before this slab of the list behind all others: s becomes the head. */
