@@ -193,10 +193,15 @@ TEST(sound_many_chunks, 10)
 static unsigned list_of_one(const struct owner *o, unsigned from)
 {
 	unsigned class = from;
+	struct slab head;
 
-	while (class < CLASSES && (o->bins[class].partial.head == NULL ||
-				   o->bins[class].partial.head->next != NULL))
-		class++;
+	for (; class < CLASSES; class++) {
+		if (o->bins[class].partial.head == NULL)
+			continue;
+		get(o->bins[class].partial.head, &head, sizeof head);
+		if (head.next == NULL)
+			break;
+	}
 	CHECK(class < CLASSES);
 	return class;
 }
