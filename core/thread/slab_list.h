@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doubly linked lists of slabs, through slab.next and slab.previous: that of the tail is NULL,
- * that of the head the tail, so that a list is one word.  A slab is on one
- * list at most.  For the holder of the record that the list belongs to.
+ * Doubly linked lists of slabs.  The tail's `next` is NULL, the head's `previous` is the tail, so
+ * that a list is one word.  A slab is on one list at most.  For the holder of the record that
+ * the list belongs to.
  */
 #ifndef CORE_SLAB_LIST_H
 #define CORE_SLAB_LIST_H
@@ -11,15 +11,16 @@
 #include "internal.h"
 
 struct slabs {
-	struct slab *head; /* its `previous` is the tail */
+	struct slab *head;
 };
 
-/* Adds a slab that is on no list, at the tail. */
+/* The tail; NULL: the list is empty. */
 static inline struct slab *slabs_tail(const struct slabs *l)
 {
 	return l->head == NULL ? NULL : l->head->previous;
 }
 
+/* Adds a slab that is on no list, at the tail. */
 INTERNAL void slabs_append(struct slabs *l, struct slab *s);
 INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 /* Moves what is before this slab of the list behind all others: s becomes the head. */
