@@ -33,12 +33,13 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	struct region *r = run.region;
 	uint64_t *all = &r->heap->borders;
 	size_t i = 0, before, end = run.first + n;
+	enum advice has;
 
 	if (SMALL)
 		return;
 	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE. */
-	while (advice_at(r, run.first + i) == advice ||
-	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
+	while (has = advice_at(r, run.first + i),
+	       has == advice || (advice == ADVICE_NONE && has == ADVICE_PLAIN))
 		if (++i >= n)
 			return;
 	if (advice == ADVICE_NONE) /* madvise cannot restore the default */

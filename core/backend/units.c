@@ -61,7 +61,7 @@ static __attribute__((noinline)) struct claimed claim_at(struct region *r, unsig
 	 * All hints are less than n.  One that another thread has set meanwhile, or is setting, may be
 	 * missed: then this is too low until the next one is set, or the heap is about to grow.
 	 */
-	if (at.chunk == NULL)
+	if (at.chunk == NULL && load_relaxed(&r->most) >= n)
 		store_relaxed(&r->most, n - 1);
 	return at;
 }
