@@ -37,7 +37,7 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 		store_relaxed(&r->most, room);
 }
 
-struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
+void chunk_open(struct heap *h, struct run run, bool clean)
 {
 	struct chunk *c = run_chunk(run);
 
@@ -50,7 +50,6 @@ struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
 	store_release(&c->kind, CHUNK_SLABS);
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);
 	chunk_hint(c, false);
-	return c;
 }
 
 /* Returns the chunk to its region if all its units are free. */

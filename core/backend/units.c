@@ -100,24 +100,25 @@ static struct units units_find(struct heap *h, unsigned want, unsigned doubt)
 			if (at.mask != 0)
 				goto found;
 		}
-	} while (pass-- > 0);
+	} while (pass-- + (doubt != 0) > 1);
 	return (struct units){NULL, 0, 0, false};
 found:
 	return units_taken(h, at, n);
 }
 
-static struct chunk *chunk_make(struct heap *h, bool dense)
+static bool chunk_make(struct heap *h, bool dense)
 {
 	struct run run = region_claim(h, 1, 1, true);
 	bool clean;
 
 	if (run.region == NULL)
-		return NULL;
+		return false;
 	clean = region_is_clean(run, 1);
 	if (clean)
 		retain_fresh(h, CHUNK_UNITS);
 	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
-	return chunk_open(h, run, clean);
+	chunk_open(h, run, clean);
+	return true;
 }
 
 struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
@@ -127,7 +128,7 @@ struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 
 	/* Other threads may exhaust a new chunk first; retry (they made progress). */
 	while ((u = units_find(h, want, doubt)).chunk == NULL && doubt - 1 < REGION_LARGE)
-		if (chunk_make(h, dense) == NULL)
+		if (!chunk_make(h, dense))
 			doubt = UINT32_MAX;
 	return u;
 }
