@@ -125,6 +125,47 @@ TEST(units_of_a_region_that_seems_full, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/*
+ * Before the heap grows region.most is not believed, but of large regions, in which a search takes
+ * long: of these it is before the answer is NULL.  No such search raises it.
+ */
+TEST(units_of_a_large_region_that_seems_full, 30)
+{
+	struct ash_defaults own = ash_defaults;
+	struct units u, three;
+	struct region *r;
+	uint64_t chunks;
+
+	do
+		u = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	while (u.chunk->region->chunks < 512);
+	r = u.chunk->region;
+	while (units_claim(&heap_default, 1, false, false).chunk != NULL)
+		;
+	CHECK(units_claim(&heap_default, 1, false, false).chunk == NULL && r->most == 0);
+	three = (struct units){u.chunk, 5, 3, false};
+	units_give(&heap_default, three);
+	r->most = 2;
+	chunks = heap_default.slab_chunks;
+	CHECK(units_claim(&heap_default, 3, true, false).chunk != NULL);
+	CHECK_EQ(heap_default.slab_chunks, chunks + 1); /* which may be in r: then r->most is right again */
+	while (units_claim(&heap_default, 1, false, false).chunk != NULL)
+		;
+	CHECK(units_claim(&heap_default, 1, false, false).chunk == NULL);
+	units_give(&heap_default, three);
+	r->most = 1;
+	/* It cannot grow: all its chunks are taken. */
+	own.cap = heap_default.reserved * CHUNK_SIZE;
+	heap_default.options = &own;
+	while (region_claim(&heap_default, 1, 1, true).region != NULL)
+		;
+	CHECK(units_claim(&heap_default, 4, true, false).chunk == NULL);
+	CHECK_EQ(r->most, 1);
+	u = units_claim(&heap_default, 3, true, false);
+	CHECK(u.chunk == three.chunk && u.first == 5);
+	heap_default.options = &ash_defaults;
+}
+
 /* Chunks behind one whose hint is too high are found, and none behind the region's last one. */
 TEST(units_are_searched_to_the_end, 10)
 {
