@@ -26,24 +26,24 @@ static bool group_is_free(const struct slab *s, uint64_t group)
 				     (unsigned)load_relaxed(&s->slots);
 }
 
-struct owner *remote_notify(struct slab *s, uint64_t group)
+/* Tells the owner.  Returns the *vacant of remote_free. */
+static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 {
-	uint64_t owner = load_seq_cst(&s->owner);
+	uint64_t owner;
 	struct owner *o;
 
-	if ((owner & OWNER_PENDING) == 0)
-		owner = fetch_or_seq_cst(&s->owner, OWNER_PENDING);
-	if (owner <= OWNER_FLAGS)
-		return NULL; /* it has no owner by now */
-	o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
-	if ((owner & OWNER_PENDING) == 0)
-		inbox_notify(o, s);
+	if ((load_seq_cst(&s->owner) & OWNER_PENDING) == 0)
+		inbox_notify(s);
 	/*
 	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant
-	 * record.  It tests for this after its inbox entry is written: a visit before that
-	 * would find an empty inbox.
+	 * record.  It tests for this after its inbox entry is written: another one that finds the
+	 * group free and a guest in the record leaves the slab to that, by the entry.
 	 */
-	return group_is_free(s, group) && load_seq_cst(&o->state) == OWNER_VACANT ? o : NULL;
+	if (!group_is_free(s, group))
+		return NULL;
+	owner = load_seq_cst(&s->owner) & ~OWNER_PENDING;
+	o = (struct owner *)(uintptr_t)owner;
+	return owner > OWNER_FLAGS && (load_seq_cst(&o->state) & OWNER_HELD) == 0 ? o : NULL;
 }
 
 SLOW void remote_notify_slow(struct slab *s, uint64_t group)
@@ -51,7 +51,7 @@ SLOW void remote_notify_slow(struct slab *s, uint64_t group)
 	struct owner *vacant = remote_notify(s, group);
 
 	if (vacant != NULL)
-		collect_vacant(vacant);
+		collect_visit(vacant, s);
 }
 
 bool remote_free(const struct slot_ref *at, struct owner **vacant)
@@ -85,7 +85,7 @@ static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 	word = load_relaxed(&s->free[group]);
 	taken = ((load_relaxed(&s->remote[group]) >> (index % GROUP_SLOTS)) & 1) == 0 &&
 		!cpu_set_bit(&word, index);
-	if (taken)
+	if (taken && !slab_give(s, group, word))
 		settle_freed(o, s, group, word);
 	seat_give(o);
 	if (!taken)

@@ -30,14 +30,13 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 		struct slabs *l = &v->lists[class].partial;
 
 		n--;
-		if (v == o || !owner_hold(v))
+		if (!owner_hold(v)) /* such as o */
 			continue;
 		collect_inbox(v);
 		bin_detach(v, class);
 		for (; n > 0 && l->head != NULL; n--)
 			adopt_slab(l, o, &o->lists[class].partial, l->head);
-		owner_vacate(v);
-		collect_vacant(v);
+		collect_leave(v);
 	}
 	store_release(&o->heap->adopt_next, v);
 }

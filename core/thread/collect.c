@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/collect.h"
 
+#include "thread/bin.h"
 #include "thread/holder.h"
 #include "thread/inbox.h"
 #include "thread/seat.h"
@@ -27,17 +28,15 @@ static void collect_list(struct owner *o, struct slabs *l)
 
 static void collect_class(struct owner *o, unsigned class)
 {
-	struct slab *current = o->bins[class].slab;
 	bool no_spares = o->no_spares;
 
+	bin_detach(o, class); /* for its slab */
 	/* Caching an empty slab here could evict the slab that the walk visits next. */
 	o->no_spares = true;
 	/* The partial list first: slabs that then move to it from the full list are done. */
 	collect_list(o, &o->lists[class].partial);
 	collect_list(o, &o->lists[class].full);
 	o->no_spares = no_spares;
-	if (current != NULL)
-		(void)slab_collect(current, false);
 }
 
 void collect_inbox(struct owner *o)
@@ -74,14 +73,35 @@ void collect_vacant(struct owner *o)
 	 */
 	seat.guest++;
 	signal_fence();
-	/*
-	 * An entry made after the last check is handled by its sender, which calls this
-	 * function, too.
-	 */
-	while (inbox_is_filled(o) && owner_hold(o)) {
+	/* What is noted after the last check is handled by who notes it: it looks at the state next. */
+	while (load_seq_cst(&o->notified) != 0 && owner_hold(o)) {
 		collect_inbox(o);
 		owner_vacate(o);
 	}
+	signal_fence();
+	seat.guest--;
+}
+
+void collect_leave(struct owner *o)
+{
+	owner_vacate(o);
+	collect_vacant(o);
+}
+
+void collect_visit(struct owner *o, struct slab *s)
+{
+	seat.guest++; /* as above */
+	signal_fence();
+	if (!owner_hold(o)) {
+		/* One sees the other: this, then the state; owner_vacate, then the load below. */
+		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
+	} else {
+		if (owner_has(o, s))
+			collect_slab(o, s);
+		owner_vacate(o);
+	}
+	if (unlikely((load_seq_cst(&o->notified) & INBOX_MISSED) != 0))
+		collect_vacant(o);
 	signal_fence();
 	seat.guest--;
 }

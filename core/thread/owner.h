@@ -88,7 +88,7 @@ struct owner {
 	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
 	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
 	/* Written by other threads. */
-	_Alignas(CPU_LINE) uint64_t notified; /* hint: not 0: the inbox has an entry */
+	_Alignas(CPU_LINE) uint64_t notified; /* hint: not 0: the inbox has new entries */
 	union {
 		uint64_t inbox[INBOX_WORDS];
 		struct {

@@ -99,6 +99,7 @@ void settle_slab(struct owner *o, struct slab *s, bool was_full)
 		/* All groups: further releases are no events until the slab is full again. */
 		slab_make_ready(s, (uint32_t)bits_below(s->groups));
 	}
-	if ((moves || s->all_free != 0) && slab_watch(s))
+	/* Of a record without a thread the current slab, too, which may not be watched. */
+	if ((moves || s->all_free != 0 || (o->no_spares && !s->spare)) && slab_watch(s))
 		spares_add(o, s);
 }

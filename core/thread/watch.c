@@ -10,19 +10,6 @@
 #define OTHERS_TICK  16	  /* calls of watch_count by threads beyond the heap's first one  */
 #define OTHER_EVENTS 1024 /* into other groups, while no slab of the owner becomes empty */
 
-/* Sets the pending bit and makes the inbox entry: remote releases rely on having both. */
-static void set_pending(struct slab *s)
-{
-	uint64_t owner = load_relaxed(&s->owner);
-
-	if ((owner & OWNER_PENDING) != 0 || owner <= OWNER_FLAGS)
-		return;
-	owner = fetch_or_seq_cst(&s->owner, OWNER_PENDING);
-	/* If it is another slab or unowned by now, the bit is spurious: harmless. */
-	if ((owner & OWNER_PENDING) == 0 && owner > OWNER_FLAGS)
-		inbox_notify((struct owner *)(uintptr_t)owner, s);
-}
-
 void watch_notify(struct owner *v)
 {
 	struct slab *s;
@@ -39,7 +26,7 @@ void watch_notify(struct owner *v)
 		/* The slab may be unmade at any time, but its record remains a slab record. */
 		s = load_relaxed(&v->bins[class].slab);
 		if (s != NULL)
-			set_pending(s);
+			inbox_notify(s); /* releases by others rely on bit and entry */
 	}
 }
 

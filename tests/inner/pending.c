@@ -45,7 +45,7 @@ static void make_entry(struct slot_ref at)
 {
 	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
-	inbox_notify(seat.self, at.slab);
+	inbox_enter(seat.self, at.slab);
 }
 
 static void at_steps(bool entries)
