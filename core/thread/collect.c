@@ -6,12 +6,14 @@
 #include "thread/inbox.h"
 #include "thread/seat.h"
 #include "thread/settle.h"
+#include "thread/shrink.h"
 
 void collect_slab(struct owner *o, struct slab *s)
 {
 	bool full = !slab_is_ready(s);
 
-	if (slab_collect(s, false))
+	/* What named the slab may be a hint: it may have another owner, or be another one. */
+	if (owner_has(o, s) && slab_collect(s, false))
 		settle_slab(o, s, full);
 }
 
@@ -43,11 +45,13 @@ void collect_inbox(struct owner *o)
 {
 	unsigned i;
 
+	/* Relaxed: what is missed now is found the next time. */
+	if (likely(load_relaxed(&o->notified) == 0))
+		return;
 	/* Clear it before the entries are read: a later entry sets it again. */
 	(void)exchange_seq_cst(&o->notified, 0);
 	for (i = 0; i < INBOX_WORDS; i++) {
 		uint64_t word = load_relaxed(&o->inbox[i]);
-		struct slab *s;
 
 		if (word == 0)
 			continue;
@@ -58,10 +62,7 @@ void collect_inbox(struct owner *o)
 				collect_class(o, i * 64 + bits_lowest(word));
 			continue;
 		}
-		s = (struct slab *)(uintptr_t)word;
-		/* The entry is a hint: the slab may have another owner, or be another one. */
-		if (owner_has(o, s))
-			collect_slab(o, s);
+		collect_slab(o, (struct slab *)(uintptr_t)word);
 	}
 }
 
@@ -75,7 +76,7 @@ void collect_vacant(struct owner *o)
 	signal_fence();
 	/* What is noted after the last check is handled by who notes it: it looks at the state next. */
 	while (load_seq_cst(&o->notified) != 0 && owner_hold(o)) {
-		collect_inbox(o);
+		shrink_before_vacate(o); /* so that no slab is current and empty */
 		owner_vacate(o);
 	}
 	signal_fence();
@@ -96,8 +97,8 @@ void collect_visit(struct owner *o, struct slab *s)
 		/* One sees the other: this, then the state; owner_vacate, then the load below. */
 		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
 	} else {
-		if (owner_has(o, s))
-			collect_slab(o, s);
+		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be watched */
+		collect_slab(o, s);
 		owner_vacate(o);
 	}
 	if (unlikely((load_seq_cst(&o->notified) & INBOX_MISSED) != 0))

@@ -10,18 +10,10 @@
 #include "thread/owner.h"
 
 /*
- * From one slab, or from the slabs that the inbox names.  For the holder.
+ * From one slab, if the record has it, or from the slabs that the inbox names, if it has new entries.  For the holder.
  */
 INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
-
-/* collect_inbox, if a thread has made an entry since the last time. */
-static inline void collect_notified(struct owner *o)
-{
-	/* Relaxed: what is missed now is found the next time. */
-	if (unlikely(load_relaxed(&o->notified) != 0))
-		collect_inbox(o);
-}
 
 /*
  * Holds the record as a guest and collects from its inbox, as long as it is vacant and was notified.

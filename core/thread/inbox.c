@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/inbox.h"
 
-void inbox_enter(struct owner *o, struct slab *s)
+/* Enters the slab, whose pending bit the caller has set. */
+static void inbox_enter(struct owner *o, struct slab *s)
 {
 	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), end = at + 4 * 7;
 

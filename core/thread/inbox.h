@@ -26,9 +26,6 @@
 #define INBOX_ENTRY  ((uint64_t)1)
 #define INBOX_MISSED ((uint64_t)2)
 
-/* Step 3: enters the slab, whose pending bit the caller has set.  For any thread. */
-INTERNAL void inbox_enter(struct owner *o, struct slab *s);
-
 /* Steps 2 and 3: sets the pending bit and, if it was not set, enters the slab.  For any thread. */
 INTERNAL void inbox_notify(struct slab *s);
 

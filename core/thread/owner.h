@@ -76,8 +76,10 @@ struct owner {
 	uint8_t spare_units; /* of all spares                                    */
 	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
-	uint16_t events, other_events; /* see watch_event                        */
-	uint16_t pending_releases; /* see release_pending in remote.c */
+	uint16_t other_events; /* see watch_event                                */
+	uint8_t events;	     /* the same, and watch_give                         */
+	uint8_t pending_releases; /* see release_pending in remote.c             */
+	uint16_t unused;
 	uint8_t steps;	     /* see owner_is_counted                             */
 	uint8_t ticks;	     /* see watch_count                                  */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */

@@ -73,10 +73,14 @@ void shrink_in_place(struct owner *o)
 	collect_inbox(o);
 	spares_reduce(o, 0);
 	for (class = 0; class < CLASSES; class++) {
-		struct slab *s = o->bins[class].slab;
+		struct bin *b = &o->bins[class];
 
-		if (s != NULL && slab_watch(s))
-			slab_retire(o, s);
+		if (b->slab == NULL)
+			continue;
+		if (slab_watch(b->slab))
+			slab_retire(o, b->slab);
+		else
+			bin_watch(b);
 	}
 }
 

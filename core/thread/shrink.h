@@ -35,8 +35,7 @@ INTERNAL void shrink_vacant(struct heap *h);
 
 /*
  * The same before a thread of the default heap leaves its record, and collects from the inbox; but
- * slabs in use stay current, so that the next thread goes on with them on its fast path.  If one
- * gets empty meanwhile, settle_slab unmakes it.
+ * slabs in use stay current, so that the next thread goes on with them on its fast path.
  */
 INTERNAL void shrink_in_place(struct owner *o);
 

@@ -115,7 +115,7 @@ TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)
 		at = place_of(blocks[0]);
 		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 		CHECK_EQ(fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING), (uint64_t)(uintptr_t)me);
-		inbox_enter(me, at.slab);
+		enter_by_hand(me, at.slab);
 		more = with_act_at(k, visit);
 		if (!more)
 			release_late();

@@ -6,6 +6,7 @@
 #include "ashlar.h"
 #include "front/slot.h"
 #include "rt.h"
+#include "thread/inbox.h"
 
 static inline struct slot_ref place_of(void *p)
 {
@@ -13,6 +14,17 @@ static inline struct slot_ref place_of(void *p)
 
 	CHECK(slot_find(map_find(p), p, &at));
 	return at;
+}
+
+/* What a releasing thread does after it has set the pending bit. */
+static inline void enter_by_hand(struct owner *o, struct slab *s)
+{
+	unsigned i;
+
+	for (i = 0; load_seq_cst(&o->pending_slabs[i]) != 0; i++)
+		CHECK(i + 1 < INBOX_SLABS);
+	store_seq_cst(&o->pending_slabs[i], (uint64_t)(uintptr_t)s);
+	fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
 }
 
 /* Spans where slabs were: the region stays, so the hint still leads to their records. */
