@@ -19,11 +19,14 @@ static inline struct slot_ref place_of(void *p)
 /* What a releasing thread does after it has set the pending bit. */
 static inline void enter_by_hand(struct owner *o, struct slab *s)
 {
-	unsigned i;
+	unsigned i = 0;
 
-	for (i = 0; load_seq_cst(&o->pending_slabs[i]) != 0; i++)
-		CHECK(i + 1 < INBOX_SLABS);
-	store_seq_cst(&o->pending_slabs[i], (uint64_t)(uintptr_t)s);
+	while (i < INBOX_SLABS && load_seq_cst(&o->pending_slabs[i]) != 0)
+		i++;
+	if (i < INBOX_SLABS)
+		store_seq_cst(&o->pending_slabs[i], (uint64_t)(uintptr_t)s);
+	else
+		fetch_or_seq_cst(&o->pending_classes[s->class / 64], (uint64_t)1 << s->class % 64);
 	fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
 }
 
