@@ -32,7 +32,7 @@
  *   collect_slab         collect.c: collect_slab; settle.c: settle_slab,
  *                        spares_add, slab_leave
  *   collect              collect.c: collect_inbox, collect_all, collect_class
- *   visit                collect.c: collect_vacant
+ *   visit, visit_slab    collect.c: collect_vacant, collect_visit
  *   adopt                adopt.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
@@ -104,6 +104,8 @@
  *   19  an unowned slab is given back without claiming all its slots     4
  *   20  unowned slabs use the records of owners' slabs                   2
  *   21  two threads may unmake the same unowned slab                     4
+ *   22  a visitor that finds a guest in the record leaves no word        6
+ *   23  a sender takes a guest for the record's thread                   6
  *
  * NOT MODELLED: weak memory orders (each step is visible to all at once; only in
  * DOUBLE the owner's plain store of a release may wait in its store buffer: there
@@ -153,6 +155,11 @@
 #endif
 #define VACANT	0
 #define HELD	1
+#define GUEST	2
+
+/* Bits of told[]. */
+#define ENTRY	1
+#define MISSED	2
 
 /* ---- the words of the heap ---- */
 
@@ -167,7 +174,8 @@ bit slabs_kind;		 /* chunk.kind: CHUNK_SLABS                    */
 bit chunk_free = 1;	 /* region.free                                */
 byte hint;		 /* heap.unowned: a slab + 1                   */
 
-bit state[THREADS + 1];	 /* owner.state; records count from 1          */
+byte state[THREADS + 1]; /* owner.state; records count from 1          */
+byte told[THREADS + 1];	 /* owner.notified                             */
 byte inbox[THREADS + 1]; /* a single entry, to overflow soon: a slab + 1 */
 bit pending_class[THREADS + 1]; /* owner.pending_classes, of the one class here */
 
@@ -427,11 +435,16 @@ inline collect_slab()
  */
 inline collect(what)
 {
-	/* Only the holder empties the inbox, so the test and the exchange are one step. */
-	STEP(w = inbox[h]; inbox[h] = 0);
-	n = 0;
+	/* Only the holder empties these, so the test and the exchange are one step. */
+	STEP(n = told[h]; told[h] = 0);
+	if
+	:: n == 0 && what == INBOX_ONLY -> n = SLABS + 1
+	:: else -> n = 0; STEP(w = inbox[h]; inbox[h] = 0)
+	fi;
 	do
-	:: if
+	:: n > SLABS -> break
+	:: else ->
+	   if
 	   :: n == 0 && w == 0
 	   :: n == 0 && w != 0 ->
 		s = w - 1;
@@ -450,10 +463,6 @@ inline collect(what)
 	   :: n == 0 ->
 		STEP(n = (what != INBOX_ONLY || pending_class[h] -> 1 : SLABS + 1); pending_class[h] = 0)
 	   :: else -> n++
-	   fi;
-	   if
-	   :: n > SLABS -> break
-	   :: else
 	   fi
 	od;
 	w = 0; n = 0; s = 0
@@ -462,34 +471,30 @@ inline collect(what)
 /* ---- records ---- */
 
 /* ok: the record h, which was vacant, is held. */
-inline hold()
+inline hold(how)
 {
 #if BUG == 12
-	STEP(state[h] == VACANT -> ok = 1; state[h] = HELD)
+	STEP(state[h] == VACANT -> ok = 1; state[h] = how)
 #else
-	STEP(ok = (state[h] == VACANT); state[h] = HELD)
+	STEP(ok = (state[h] == VACANT); state[h] = (ok -> how : state[h]))
 #endif
 }
 
 inline vacate()
 {
-	STEP(assert(state[h] == HELD); state[h] = VACANT)
+	STEP(assert(state[h] != VACANT); state[h] = VACANT)
 }
 
-/* An entry that is written after the last test is handled by its sender, which also visits. */
+/* Of who vacated the record h.  What is told after the last test is handled by who tells it. */
 inline visit()
 {
 	do
-	:: STEP(w = pending_class[h]);
-	   if
-	   :: w == 0 -> STEP(w = inbox[h])
-	   :: else
-	   fi;
+	:: STEP(w = told[h]);
 	   if
 	   :: w == 0 || BUG == 7 -> break
 	   :: else -> w = 0
 	   fi;
-	   hold();
+	   hold(GUEST);
 	   if
 	   :: !ok -> break
 	   :: else -> ok = 0
@@ -500,13 +505,37 @@ inline visit()
 	w = 0; ok = 0
 }
 
+/* Of who released the last slot of the slab s of the record h. */
+inline visit_slab()
+{
+	hold(GUEST);
+	if
+	:: ok ->
+		ok = 0;
+		STEP(w = HAS(h, s));
+		if
+		:: w -> w = 0; collect_slab()
+		:: else
+		fi;
+		vacate()
+	:: !ok && BUG != 22 -> STEP(told[h] = told[h] | MISSED)
+	:: !ok && BUG == 22
+	fi;
+	s = 0;
+	STEP(w = told[h] & MISSED);
+	if
+	:: w -> w = 0; visit()
+	:: else
+	fi
+}
+
 /* Takes a vacant record into the seat, if there is one. */
 inline attach()
 {
 	h = 1;
 	do
 	:: h <= THREADS ->
-		hold();
+		hold(HELD);
 		if
 		:: ok -> o = h; break
 		:: else -> h++
@@ -523,7 +552,7 @@ inline adopt(what)
 	do
 	:: v <= THREADS && v != o ->
 		h = v;
-		hold();
+		hold(GUEST);
 		if
 		:: ok ->
 			ok = 0;
@@ -764,7 +793,8 @@ inline notify()
 	if
 	:: w != 0 && w != s + 1 -> STEP(pending_class[h] = 1) /* the inbox is full */
 	:: else
-	fi
+	fi;
+	STEP(told[h] = told[h] | ENTRY)
 }
 
 /* w: the slots of the slab s that are free or remote. */
@@ -796,16 +826,16 @@ inline remote_free()
 	:: w != 0 -> REPORT; w = 0
 	:: else ->
 		/* From here on the slab may be unmade and reused: what follows are hints. */
-		STEP(w = owner[s]; owner[s] = owner[s] | PENDING);
+		STEP(w = owner[s] & PENDING; owner[s] = owner[s] | PENDING);
+		STEP(h = owner[s] & ~PENDING);
 		if
-		:: (w & ~PENDING) == 0 || (w & UNOWNED) != 0
+		:: h == 0 || (h & UNOWNED) != 0
 		:: else ->
-			h = w & ~PENDING;
 #if BUG == 18
 			f = w; FILLED; n = w; w = f; f = 0;
 #endif
 			if
-			:: (w & PENDING) != 0 -> STEP(w = (state[h] == HELD))
+			:: w != 0 -> STEP(w = (state[h] == HELD))
 			:: else -> notify(); w = 0
 			fi;
 			if
@@ -816,13 +846,17 @@ inline remote_free()
 #else
 				FILLED;
 #endif
-				s = 0;
 				if
 				:: w == ALL ->
 					w = 0;
-					STEP(w = (BUG != 17 && state[h] == VACANT));
+					STEP(h = owner[s] & ~PENDING);
 					if
-					:: w -> visit()
+					:: h != 0 && (h & UNOWNED) == 0 ->
+						STEP(w = (BUG != 17 && state[h] != HELD && (BUG != 23 || state[h] != GUEST)))
+					:: else
+					fi;
+					if
+					:: w -> w = 0; visit_slab()
 					:: else
 					fi
 				:: else
@@ -830,7 +864,7 @@ inline remote_free()
 			fi
 		fi
 	fi;
-	w = 0; h = 0
+	w = 0; h = 0; s = 0
 }
 
 inline unowned_free()
@@ -878,7 +912,8 @@ inline release()
 #define FREE(s) (head[s] == NO_OWNER -> NFREE[s] : free_[s] | remote[s])
 #define PLACED(s, b) assert((FREE(s) & (b)) != 0 || TAKEN(s, b)); \
 		     assert((FREE(s) & (b)) == 0 || !TAKEN(s, b))
-#define NOTIFIED(s) (inbox[owner[s] - PENDING] == s + 1 || pending_class[owner[s] - PENDING])
+#define NOTIFIED(s) ((told[owner[s] - PENDING] & ENTRY) && \
+		     (inbox[owner[s] - PENDING] == s + 1 || pending_class[owner[s] - PENDING]))
 
 /* All threads have ended or stopped. */
 inline referee()
