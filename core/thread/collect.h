@@ -10,7 +10,8 @@
 #include "thread/owner.h"
 
 /*
- * From one slab, if the record has it, or from the slabs that the inbox names, if it has new entries.  For the holder.
+ * From one slab, if the record has it; or from the slabs that the inbox names, if it has new
+ * entries.  For the holder.
  */
 INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
