@@ -436,10 +436,14 @@ inline collect_slab()
 inline collect(what)
 {
 	/* Only the holder empties these, so the test and the exchange are one step. */
-	STEP(n = told[h]; told[h] = 0);
 	if
-	:: n == 0 && what == INBOX_ONLY -> n = SLABS + 1
-	:: else -> n = 0; STEP(w = inbox[h]; inbox[h] = 0)
+	:: only -> w = s + 1; n = 0 /* visit_slab: from this slab */
+	:: else ->
+		STEP(n = told[h]; told[h] = 0);
+		if
+		:: n == 0 && what == INBOX_ONLY -> n = SLABS + 1
+		:: else -> n = 0; STEP(w = inbox[h]; inbox[h] = 0)
+		fi
 	fi;
 	do
 	:: n > SLABS -> break
@@ -460,7 +464,8 @@ inline collect(what)
 	   :: else
 	   fi;
 	   if
-	   :: n == 0 ->
+	   :: only -> n = SLABS + 1
+	   :: !only && n == 0 ->
 		STEP(n = (what != INBOX_ONLY || pending_class[h] -> 1 : SLABS + 1); pending_class[h] = 0)
 	   :: else -> n++
 	   fi
@@ -505,28 +510,26 @@ inline visit()
 	w = 0; ok = 0
 }
 
-/* Of who released the last slot of the slab s of the record h. */
+/* Of who released the last slot of the slab s of the record h.  It collects from all if it is told to. */
 inline visit_slab()
 {
-	hold(GUEST);
-	if
-	:: ok ->
-		ok = 0;
-		STEP(w = HAS(h, s));
-		if
-		:: w -> w = 0; collect_slab()
-		:: else
-		fi;
-		vacate()
-	:: !ok && BUG != 22 -> STEP(told[h] = told[h] | MISSED)
-	:: !ok && BUG == 22
-	fi;
-	s = 0;
-	STEP(w = told[h] & MISSED);
-	if
-	:: w -> w = 0; visit()
-	:: else
-	fi
+	only = 1;
+	do
+	:: hold(GUEST);
+	   if
+	   :: ok -> ok = 0; collect(INBOX_ONLY); vacate()
+	   :: !ok && only && BUG != 22 -> STEP(told[h] = told[h] | MISSED)
+	   :: !ok && only && BUG == 22
+	   :: !ok && !only -> break
+	   fi;
+	   only = 0;
+	   STEP(w = told[h] & MISSED);
+	   if
+	   :: w -> w = 0
+	   :: else -> break
+	   fi
+	od;
+	w = 0; ok = 0; s = 0
 }
 
 /* Takes a vacant record into the seat, if there is one. */
@@ -968,7 +971,7 @@ inline referee()
 proctype Thread(byte t; byte o; bit may_attach)
 {
 	byte h, v, s, b, w, f, n, stage, round;
-	bit ok, got;
+	bit ok, got, only;
 
 	do
 	:: round < ROUNDS ->
@@ -992,7 +995,7 @@ proctype Thread(byte t; byte o; bit may_attach)
 stop:	skip;
 	d_step {
 		o = 0; h = 0; v = 0; s = 0; b = 0; w = 0; f = 0; n = 0;
-		stage = 0; round = 0; ok = 0; got = 0; may_attach = 0;
+		stage = 0; round = 0; ok = 0; got = 0; only = 0; may_attach = 0;
 		ended++;
 		if
 		:: ended == THREADS -> referee()
@@ -1029,6 +1032,12 @@ init
 		chunk_free = 0; slabs_kind = 1; units = 0;
 		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
 		owner[1] = 2; head[1] = 1; taken[1] = ALL;
+#elif START == 7
+		/* Record 1 is vacant and has two slabs, half full each. */
+		state[1] = VACANT;
+		chunk_free = 0; slabs_kind = 1; units = 0;
+		owner[0] = 1; head[0] = 1; pool[0] = 1; taken[0] = 1; free_[0] = 2;
+		owner[1] = 1; head[1] = 1; pool[1] = 1; taken[1] = 1; free_[1] = 2;
 #elif START == 4
 		/* An empty slab of record 1, a spare. */
 		chunk_free = 0; slabs_kind = 1; units = 2;
@@ -1058,7 +1067,7 @@ end:	do
 proctype Thread(byte t; byte o)
 {
 	byte h, v, s, b, w, f, n;
-	bit ok;
+	bit ok, only;
 
 	if
 	:: t + DOUBLE == 1 || t == 1 || t == DOUBLE -> s = 0; b = 1; release()
