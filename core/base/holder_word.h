@@ -16,7 +16,8 @@
  *   number       drawn once by each thread from a counter in this address space, which
  *                a child of fork continues.  No two threads that ever use this memory
  *                have the same number, even if the system reuses thread ids
- *   guest        held temporarily, by a thread that owns another record
+ *   held         by the thread whose calls use the record
+ *   guest        instead of that: temporarily, by a thread that owns another record
  */
 #ifndef CORE_HOLDER_WORD_H
 #define CORE_HOLDER_WORD_H

@@ -95,6 +95,7 @@ _Static_assert(CHUNK_UNITS == 64, "the units of a chunk are one word");
 _Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
 
 /* slab.owner is the owner's address, with flags in its lowest bits: */
+#define OWNER_PENDING_BIT 0
 #define OWNER_PENDING ((uint64_t)1) /* pending bit: remote bits are to be collected.  Also
 				       set late by a thread that released into an
 				       earlier slab of this record: any record of an

@@ -26,24 +26,24 @@ static bool group_is_free(const struct slab *s, uint64_t group)
 				     (unsigned)load_relaxed(&s->slots);
 }
 
-struct owner *remote_notify(struct slab *s, uint64_t group)
+/* Tells the owner.  Returns the *vacant of remote_free. */
+static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 {
-	uint64_t owner = load_seq_cst(&s->owner);
+	uint64_t owner;
 	struct owner *o;
 
-	if ((owner & OWNER_PENDING) == 0)
-		owner = fetch_or_seq_cst(&s->owner, OWNER_PENDING);
-	if (owner <= OWNER_FLAGS)
-		return NULL; /* it has no owner by now */
-	o = (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
-	if ((owner & OWNER_PENDING) == 0)
-		inbox_notify(o, s);
+	if ((load_seq_cst(&s->owner) & OWNER_PENDING) == 0)
+		inbox_notify(s);
 	/*
 	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant
-	 * record.  It tests for this after its inbox entry is written: a visit before that
-	 * would find an empty inbox.
+	 * record.  It tests for this after its inbox entry is written: another one that finds the
+	 * group free and a guest in the record leaves the slab to that, by the entry.
 	 */
-	return group_is_free(s, group) && load_seq_cst(&o->state) == OWNER_VACANT ? o : NULL;
+	if (!group_is_free(s, group))
+		return NULL;
+	owner = load_seq_cst(&s->owner) & ~OWNER_PENDING;
+	o = (struct owner *)(uintptr_t)owner;
+	return owner > OWNER_FLAGS && (load_seq_cst(&o->state) & OWNER_HELD) == 0 ? o : NULL;
 }
 
 SLOW void remote_notify_slow(struct slab *s, uint64_t group)
@@ -51,7 +51,7 @@ SLOW void remote_notify_slow(struct slab *s, uint64_t group)
 	struct owner *vacant = remote_notify(s, group);
 
 	if (vacant != NULL)
-		collect_vacant(vacant);
+		collect_visit(vacant, s);
 }
 
 bool remote_free(const struct slot_ref *at, struct owner **vacant)
@@ -67,29 +67,29 @@ bool remote_free(const struct slot_ref *at, struct owner **vacant)
 }
 
 /* Collecting costs as much as about ten of the slow releases that it avoids. */
-#define COLLECT_AFTER 64u
+#define COLLECT_AFTER 64
 
 /* Releases a slot of the caller's own slab with the pending bit set; it may be free already. */
 static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 {
 	struct owner *o = seat.self;
-	uint64_t group, word;
-	bool taken;
+	uint64_t group = index / GROUP_SLOTS, word;
 
+	(void)p; /* the caller has it where a first argument is */
 	seat_close();
 	owner_begin(o);
 	/* Without collecting, every release into this slab would be slow until the next refill. */
-	if (o->pending_releases++ % COLLECT_AFTER == 0)
+	if (__builtin_sub_overflow(o->pending_releases, (uint8_t)(256 / COLLECT_AFTER),
+				   &o->pending_releases)) /* a borrow tells: fewer bytes */
 		collect_slab(o, s);
-	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
-	taken = ((load_relaxed(&s->remote[group]) >> (index % GROUP_SLOTS)) & 1) == 0 &&
-		!cpu_set_bit(&word, index);
-	if (taken)
+	if (unlikely(((load_relaxed(&s->remote[group]) >> (index % GROUP_SLOTS)) & 1) != 0 ||
+		     cpu_set_bit(&word, index)))
+		slab_report_double(s, (unsigned)group, (unsigned)index % GROUP_SLOTS);
+	/* In the first case the pending bit may be there to tell of the clock: watch_notify. */
+	if (load_relaxed(&o->watch) != WATCH_NONE || !slab_give(s, group, word))
 		settle_freed(o, s, group, word);
 	seat_give(o);
-	if (!taken)
-		diagnose(CALL_RELEASE, p);
 }
 
 /* Releases a slot of an unowned slab. */
@@ -155,7 +155,8 @@ void release_rest(void *p, struct slab *s)
 		release_slot(p, s, index);
 }
 
-void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
+/* The rest of release_event. */
+static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	if (SAMPLED && s->slot_size > SLOT_LARGE)
 		sample_gone(s->base);
@@ -172,4 +173,12 @@ void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t wor
 	settle_freed(o, s, group, word);
 done:
 	seat_give(o);
+}
+
+void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
+{
+	if (watch_give(o, s, group, word))
+		seat_open();
+	else
+		release_settle(o, s, group, word);
 }

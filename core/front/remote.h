@@ -38,13 +38,10 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 	const struct owner *o = (const struct owner *)(uintptr_t)(owner & ~OWNER_PENDING);
 
 	return load_seq_cst(&s->owner) == (owner | OWNER_PENDING) &&
-	       load_seq_cst(&o->state) != OWNER_VACANT;
+	       (load_seq_cst(&o->state) & OWNER_HELD) != 0;
 }
 
-/* Sets the pending bit and writes the inbox entry; returns the *vacant of remote_free. */
-INTERNAL struct owner *remote_notify(struct slab *s, uint64_t group);
-
-/* The same, and visits the vacant record. */
+/* Sets the pending bit, makes the inbox entry, and visits the record if it is vacant. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
 
 /*

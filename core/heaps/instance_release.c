@@ -82,7 +82,7 @@ static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref 
 		return false;
 	if (vacant != NULL) {
 		b = building_begin(h, call.self);
-		collect_vacant(vacant);
+		collect_visit(vacant, at.slab);
 		building_end(b);
 	}
 	return true;

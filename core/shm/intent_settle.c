@@ -42,7 +42,7 @@ static void give(struct owner *v, uint64_t p, uint16_t tag, bool whole)
 		store_release(census_tag(at.slab, at.index), TAG_NONE);
 		(void)unowned_free(at.slab, at.index);
 	} else if (remote_free(&at, &vacant) && vacant != NULL) {
-		collect_vacant(vacant);
+		collect_visit(vacant, at.slab);
 	}
 }
 

@@ -48,7 +48,7 @@ static void land(struct owner *v, void *p, bool whole)
 		return;
 	(void)remote_free(&at, &vacant);
 	if (vacant != NULL)
-		collect_vacant(vacant);
+		collect_visit(vacant, at.slab);
 }
 
 void recover_settle(struct owner *v)

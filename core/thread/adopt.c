@@ -5,11 +5,11 @@
 #include "thread/collect.h"
 #include "thread/holder.h"
 
-/* Moves a slab from one record's list to the partial list of o; the caller holds both records. */
-static void adopt_slab(struct slabs *from, struct owner *o, struct slabs *to, struct slab *s)
+/* Moves a slab from one record's list to that of the same class of o; the caller holds both records. */
+static void adopt_slab(struct slabs *from, struct owner *o, struct slab *s)
 {
 	slabs_remove(from, s);
-	slabs_append(to, s);
+	slabs_append(&o->bins[s->class].partial, s);
 	/*
 	 * The exchange clears the pending bit with the owner.  Threads that released into
 	 * the slab while the bit was set made no inbox entry, so the remote bits must be
@@ -30,14 +30,13 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 		struct slabs *l = &v->bins[class].partial;
 
 		n--;
-		if (v == o || !owner_hold(v))
+		if (!owner_hold(v)) /* such as o */
 			continue;
 		collect_inbox(v);
 		bin_detach(v, class);
 		for (; n > 0 && l->head != NULL; n--)
-			adopt_slab(l, o, &o->bins[class].partial, l->head);
-		owner_vacate(v);
-		collect_vacant(v);
+			adopt_slab(l, o, l->head);
+		collect_leave(v);
 	}
 	store_release(&o->heap->adopt_next, v);
 }

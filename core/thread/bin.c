@@ -115,9 +115,5 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 	b->size = s->slot_size;
 	b->word = (uintptr_t)s->free - (uintptr_t)o;
 	(void)bin_next_group(o, b); /* if it finds no slot, refill_slot calls refill_bin again */
-	/* Small classes do not react when their current slab becomes empty. */
-	if (b->size <= SPARE_FREE || s->spare)
-		s->all_free = 0;
-	else if (s->all_free == 0) /* it was a spare, and then full */
-		(void)slab_watch(s);
+	bin_watch(b);
 }

@@ -46,6 +46,18 @@ INTERNAL bool bin_next_group(struct owner *o, struct bin *b);
 /* Makes a slab current that is on no list, and of which slab_take returned true. */
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
+/* Sets whether releases notice that the bin's current slab becomes empty. */
+static inline void bin_watch(const struct bin *b)
+{
+	struct slab *s = b->slab;
+
+	/* Small classes do not react to it. */
+	if (b->size <= SPARE_FREE || s->spare)
+		s->all_free = 0;
+	else if (s->all_free == 0) /* it was a spare, and then full */
+		(void)slab_watch(s);
+}
+
 /* Moves the current slab, if there is one, to the partial or full list.  A full one is no spare. */
 INTERNAL void bin_detach(struct owner *o, unsigned class);
 

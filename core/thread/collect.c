@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/collect.h"
 
+#include "thread/bin.h"
 #include "thread/holder.h"
 #include "thread/inbox.h"
 #include "thread/seat.h"
 #include "thread/settle.h"
+#include "thread/shrink.h"
 
 void collect_slab(struct owner *o, struct slab *s)
 {
 	bool full = !slab_is_ready(s);
 
-	if (slab_collect(s, false))
+	/* What named the slab may be a hint: it may have another owner, or be another one. */
+	if (owner_has(o, s) && slab_collect(s, false))
 		settle_slab(o, s, full);
 }
 
@@ -27,28 +30,28 @@ static void collect_list(struct owner *o, struct slabs *l)
 
 static void collect_class(struct owner *o, unsigned class)
 {
-	struct slab *current = o->bins[class].slab;
 	bool no_spares = o->no_spares;
 
+	bin_detach(o, class); /* for its slab */
 	/* Caching an empty slab here could evict the slab that the walk visits next. */
 	o->no_spares = true;
 	/* The partial list first: slabs that then move to it from the full list are done. */
 	collect_list(o, &o->bins[class].partial);
 	collect_list(o, &o->bins[class].full);
 	o->no_spares = no_spares;
-	if (current != NULL)
-		(void)slab_collect(current, false);
 }
 
 void collect_inbox(struct owner *o)
 {
 	unsigned i;
 
+	/* Relaxed: what is missed now is found the next time. */
+	if (likely(load_relaxed(&o->notified) == 0))
+		return;
 	/* Clear it before the entries are read: a later entry sets it again. */
 	(void)exchange_seq_cst(&o->notified, 0);
 	for (i = 0; i < INBOX_WORDS; i++) {
 		uint64_t word = load_relaxed(&o->inbox[i]);
-		struct slab *s;
 
 		if (word == 0)
 			continue;
@@ -59,10 +62,7 @@ void collect_inbox(struct owner *o)
 				collect_class(o, i * 64 + bits_lowest(word));
 			continue;
 		}
-		s = (struct slab *)(uintptr_t)word;
-		/* The entry is a hint: the slab may have another owner, or be another one. */
-		if (owner_has(o, s))
-			collect_slab(o, s);
+		collect_slab(o, (struct slab *)(uintptr_t)word);
 	}
 }
 
@@ -74,14 +74,35 @@ void collect_vacant(struct owner *o)
 	 */
 	seat.guest++;
 	signal_fence();
-	/*
-	 * An entry made after the last check is handled by its sender, which calls this
-	 * function, too.
-	 */
-	while (inbox_is_filled(o) && owner_hold(o)) {
-		collect_inbox(o);
+	/* What is noted after the last check is handled by who notes it: it looks at the state next. */
+	while (load_seq_cst(&o->notified) != 0 && owner_hold(o)) {
+		shrink_before_vacate(o); /* so that no slab is current and empty */
 		owner_vacate(o);
 	}
+	signal_fence();
+	seat.guest--;
+}
+
+void collect_leave(struct owner *o)
+{
+	owner_vacate(o);
+	collect_vacant(o);
+}
+
+void collect_visit(struct owner *o, struct slab *s)
+{
+	seat.guest++; /* as above */
+	signal_fence();
+	if (!owner_hold(o)) {
+		/* One sees the other: this, then the state; owner_vacate, then the load below. */
+		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
+	} else {
+		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be watched */
+		collect_slab(o, s);
+		owner_vacate(o);
+	}
+	if (unlikely((load_seq_cst(&o->notified) & INBOX_MISSED) != 0))
+		collect_vacant(o);
 	signal_fence();
 	seat.guest--;
 }

@@ -10,23 +10,26 @@
 #include "thread/owner.h"
 
 /*
- * From one slab, or from the slabs that the inbox names.  For the holder.
+ * From one slab, if the record has it; or from the slabs that the inbox names, if it has new
+ * entries.  For the holder.
  */
 INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
 
-/* collect_inbox, if a thread has made an entry since the last time. */
-static inline void collect_notified(struct owner *o)
-{
-	/* Relaxed: what is missed now is found the next time. */
-	if (unlikely(load_relaxed(&o->notified) != 0))
-		collect_inbox(o);
-}
-
 /*
- * Holds the record as a guest and collects, as long as it is vacant and its inbox has
- * entries.  For any thread that made an entry or vacated the record.
+ * Holds the record as a guest and collects from its inbox, as long as it is vacant and was notified.
+ * For the thread that vacated the record.
  */
 INTERNAL void collect_vacant(struct owner *o);
+
+/* Vacates a record that the caller holds, and that. */
+INTERNAL void collect_leave(struct owner *o);
+
+/*
+ * Holds a vacant record as a guest and collects from one slab: for the thread that released the last
+ * taken slot of a group of it.  What else the inbox names waits for the next holder, as no other
+ * slab is empty.  If another guest holds the record, one of the two collects all.
+ */
+INTERNAL void collect_visit(struct owner *o, struct slab *s);
 
 #endif

@@ -38,7 +38,7 @@ uint64_t holder_seated(const struct heap *h)
 
 uint64_t holder_guest(const struct heap *h)
 {
-	return holder_seated(h) | OWNER_GUEST;
+	return holder_seated(h) ^ (OWNER_HELD | OWNER_GUEST);
 }
 
 bool holder_has_forked(void)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/inbox.h"
 
-void inbox_notify(struct owner *o, struct slab *s)
+/* Enters the slab, whose pending bit the caller has set. */
+static void inbox_enter(struct owner *o, struct slab *s)
 {
-	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), class, i;
+	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), end = at + 4 * 7;
 
-	for (i = 0; i < 4; i++, at += 7) {
+	do {
 		uint64_t *slot = &o->pending_slabs[at % INBOX_SLABS];
 		uint64_t there = load_seq_cst(slot);
 
@@ -14,29 +15,34 @@ void inbox_notify(struct owner *o, struct slab *s)
 		 * of this slab that is still there will be collected after this load, so it
 		 * serves for our remote bit, too.
 		 */
-		if (there == (uint64_t)(uintptr_t)s)
-			return;
-		if (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s))
+		if (there == (uint64_t)(uintptr_t)s ||
+		    (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s)))
 			goto entered;
-	}
+	} while ((at += 7) != end);
 	/*
 	 * pending_classes pairs with the exchange in collect_inbox.  If the record has been reused,
 	 * this sets the bit of a wrong class: harmless.
 	 */
-	class = load_relaxed(&s->class);
-	fetch_or_seq_cst(&o->pending_classes[class / 64], (uint64_t)1 << (class % 64));
+	(void)set_bit_seq_cst(o->pending_classes, load_relaxed(&s->class));
 entered:
-	/* Release pairs with the exchange in collect_inbox, which then finds the entry. */
-	store_release(&o->notified, 1);
+	/*
+	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And one of the two
+	 * sees the other: owner_vacate, then `notified` (collect_visit); this, then the state.
+	 */
+	fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
 }
 
-bool inbox_is_filled(const struct owner *o)
+void inbox_notify(struct slab *s)
 {
-	uint64_t any = 0;
-	unsigned i;
+	uint64_t owner;
 
-	/* One of the two sees the other: owner_vacate, then this; inbox_notify, then the state. */
-	for (i = 0; i < INBOX_WORDS; i++)
-		any |= load_seq_cst(&o->inbox[i]);
-	return any != 0;
+	if (set_bit_seq_cst(&s->owner, OWNER_PENDING_BIT))
+		return; /* who set it enters the slab */
+	/*
+	 * If the slab changes owners before this load, its new one collects what was released before, as
+	 * the exchange of the word takes our bit away (adopt.c), and gets an entry too many.
+	 */
+	owner = load_seq_cst(&s->owner) & ~OWNER_PENDING;
+	if (owner > OWNER_FLAGS) /* else it has no owner by now */
+		inbox_enter((struct owner *)(uintptr_t)owner, s);
 }

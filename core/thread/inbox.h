@@ -6,9 +6,10 @@
  *   releasing thread                          owner (collect.h)
  *   1  sets the slot's remote bit             1  takes the entry out of the inbox
  *   2  sets the slab's pending bit            2  clears the pending bit
- *   3  if that was not set: inbox_notify      3  moves the remote bits to the free words
+ *   3  if that was not set: enters it         3  moves the remote bits to the free words
  *
- *   notified          not 0: an entry was made since collect_inbox began
+ *   notified          ENTRY   an entry was made since collect_inbox began
+ *                     MISSED  a thread wanted to visit the vacant record, which a guest held
  *   words  0 ... 1    a bit for each class: some slab of the class has its pending bit set
  *          2 ... 33   an entry: the address of a slab, or 0
  *
@@ -22,13 +23,10 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Enters the slab, whose pending bit the caller has set.  For any thread. */
-INTERNAL void inbox_notify(struct owner *o, struct slab *s);
+#define INBOX_ENTRY  ((uint64_t)1)
+#define INBOX_MISSED ((uint64_t)2)
 
-/*
- * True: the inbox has an entry.  Sequentially consistent, for the check that follows
- * owner_vacate.  For any thread.
- */
-INTERNAL bool inbox_is_filled(const struct owner *o);
+/* Steps 2 and 3: sets the pending bit and, if it was not set, enters the slab.  For any thread. */
+INTERNAL void inbox_notify(struct slab *s);
 
 #endif

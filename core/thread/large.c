@@ -43,7 +43,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		u = large_close(o, s);
 	} else {
 		fork_notice(o);
-		collect_notified(o);
+		collect_inbox(o);
 		if (unlikely(o->bins[class].partial.head != NULL))
 			return NULL; /* a slab whose slot another thread released comes first */
 		u = units_claim(o->heap, units_for(class, count), false, false);

@@ -73,8 +73,10 @@ struct owner {
 	uint8_t spare_units; /* of all spares                                    */
 	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
-	uint16_t events, other_events; /* see watch_event                        */
-	uint16_t pending_releases; /* see release_pending in remote.c */
+	uint16_t other_events; /* see watch_event                                */
+	uint8_t events;	     /* the same, and watch_give                         */
+	uint8_t pending_releases; /* see release_pending in remote.c             */
+	uint16_t unused;
 	uint8_t steps;	     /* see owner_is_counted                             */
 	uint8_t ticks;	     /* see watch_count                                  */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
@@ -85,7 +87,7 @@ struct owner {
 	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
 	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
 	/* Written by other threads. */
-	_Alignas(CPU_LINE) uint64_t notified; /* hint: not 0: the inbox has an entry */
+	_Alignas(CPU_LINE) uint64_t notified; /* hint: not 0: the inbox has new entries */
 	union {
 		uint64_t inbox[INBOX_WORDS];
 		struct {

@@ -58,7 +58,7 @@ bool refill_bin(struct owner *o, unsigned class)
 	bin_detach(o, class); /* it is full */
 	fork_notice(o);
 	if (f->partial.head == NULL || f->partial.head->spare)
-		collect_notified(o);
+		collect_inbox(o);
 	if (bin_find_slab(o, class, false))
 		return true;
 	adopt_slabs(o, class, ADOPT_TURN);

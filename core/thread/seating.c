@@ -120,7 +120,7 @@ static void seat_leave(void)
 		return; /* no record, or called by a handler that interrupted a call */
 	seat_close();
 	owner_begin(o);
-	shrink_before_vacate(o);
+	shrink_in_place(o);
 	owner_end(o);
 	/*
 	 * Before the record is vacated: ash_alloc in a handler reads a free word of self
@@ -128,9 +128,8 @@ static void seat_leave(void)
 	 */
 	seat.self = owner_none;
 	signal_fence();
-	owner_vacate(o);
-	/* Collects entries made since shrink_before_vacate: their senders saw a holder. */
-	collect_vacant(o);
+	/* Collects entries made since shrink_in_place: their senders saw a holder. */
+	collect_leave(o);
 	/* Last: until then, calls of a handler use the unowned slabs and get no new record. */
 	signal_fence();
 	seat.record = NULL;

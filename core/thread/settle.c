@@ -59,10 +59,8 @@ void spares_add(struct owner *o, struct slab *s)
  * So where all slabs are just full, a release and an allocation move no slab but these two.
  * True: s was on the full list and is current now.
  */
-static bool bin_follow(struct owner *o, struct slab *s, bool full)
+static bool bin_follow(struct owner *o, struct bin *b, struct slab *s, bool full)
 {
-	struct bin *b = &o->bins[s->class];
-
 	if (b->slab == NULL || load_relaxed(bin_word(o, b)) != 0 || bin_next_group(o, b) || !full ||
 	    !slab_take(s))
 		return false;
@@ -75,11 +73,12 @@ static bool bin_follow(struct owner *o, struct slab *s, bool full)
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	/* The current slab is on no list, and watched, if at all, since bin_take. */
-	bool full = s != o->bins[s->class].slab && !slab_is_ready(s);
+	struct bin *b = &o->bins[s->class];
+	bool full = s != b->slab && !slab_is_ready(s);
 
 	slab_make_ready(s, (uint32_t)1 << group);
 	store_release(&s->free[group], word);
-	if (bin_follow(o, s, full))
+	if (bin_follow(o, b, s, full))
 		full = false;
 	if (full || word == s->all_free)
 		settle_slab(o, s, full);

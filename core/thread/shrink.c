@@ -61,8 +61,26 @@ void shrink_vacant(struct heap *h)
 		if (!owner_hold(v))
 			continue;
 		shrink_lists(v, SHRINK_ALL);
-		owner_vacate(v);
-		collect_vacant(v);
+		collect_leave(v);
+	}
+}
+
+void shrink_in_place(struct owner *o)
+{
+	unsigned class;
+
+	o->no_spares = true;
+	collect_inbox(o);
+	spares_reduce(o, 0);
+	for (class = 0; class < CLASSES; class++) {
+		struct bin *b = &o->bins[class];
+
+		if (b->slab == NULL)
+			continue;
+		if (slab_watch(b->slab))
+			slab_retire(o, b->slab);
+		else
+			bin_watch(b);
 	}
 }
 

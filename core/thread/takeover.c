@@ -105,8 +105,7 @@ size_t takeover_end(struct takeover *t)
 		/* Even again.  Not owner_end: in shared heaps the counter never falls (shm/building.h). */
 		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));
 		store_relaxed(&v->batch, 0);
-		owner_vacate(v);
-		collect_vacant(v);
+		collect_leave(v);
 	}
 	return t->records;
 }

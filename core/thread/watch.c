@@ -5,23 +5,9 @@
 #include "thread/inbox.h"
 #include "thread/seat.h"
 
-/* The clock is shared by all threads, so events are added to it in batches of this size. */
-#define OWN_EVENTS   16	  /* releases into current groups                                */
+/* The clock is shared by all threads, so events are added to it in batches of this size, or OWN_EVENTS. */
 #define OTHERS_TICK  16	  /* calls of watch_count by threads beyond the heap's first one  */
 #define OTHER_EVENTS 1024 /* into other groups, while no slab of the owner becomes empty */
-
-/* Sets the pending bit and makes the inbox entry: remote releases rely on having both. */
-static void set_pending(struct slab *s)
-{
-	uint64_t owner = load_relaxed(&s->owner);
-
-	if ((owner & OWNER_PENDING) != 0 || owner <= OWNER_FLAGS)
-		return;
-	owner = fetch_or_seq_cst(&s->owner, OWNER_PENDING);
-	/* If it is another slab or unowned by now, the bit is spurious: harmless. */
-	if ((owner & OWNER_PENDING) == 0 && owner > OWNER_FLAGS)
-		inbox_notify((struct owner *)(uintptr_t)owner, s);
-}
 
 void watch_notify(struct owner *v)
 {
@@ -39,7 +25,7 @@ void watch_notify(struct owner *v)
 		/* The slab may be unmade at any time, but its record remains a slab record. */
 		s = load_relaxed(&v->bins[class].slab);
 		if (s != NULL)
-			set_pending(s);
+			inbox_notify(s); /* releases by others rely on bit and entry */
 	}
 }
 
@@ -122,7 +108,7 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 	/* The slab may have been unmade by now; then it is not current in any bin. */
 	if (bin_word(o, b) == &s->free[g]) {
 		group_unready(s, g); /* watched; or one event in 64, which costs it another */
-		if (++o->events % OWN_EVENTS == 0)
+		if ((o->events += EVENTS_STEP) == EVENTS_STEP) /* it was 0: watch_give */
 			ticks = OWN_EVENTS;
 	} else if (++o->other_events % OTHER_EVENTS == 0) {
 		ticks = OTHER_EVENTS;

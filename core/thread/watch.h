@@ -53,6 +53,24 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 }
 
 /*
+ * A release into the group that a bin allocates from is an event while the clock runs.  True: it was stored,
+ * and that is all, as for most; one in OWN_EVENTS counts for them, and sees whether the slab got
+ * empty.  For the holder.
+ */
+#define OWN_EVENTS  16
+#define EVENTS_STEP ((uint8_t)(256 / OWN_EVENTS)) /* added, so that 0 tells: fewer bytes */
+static inline bool watch_give(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
+{
+	if (load_relaxed(&o->watch) != WATCH_ALL ||
+	    bin_word(o, &o->bins[s->class]) != &s->free[group] ||
+	    __builtin_add_overflow(o->events, EVENTS_STEP, &o->events))
+		return false;
+	store_relaxed(&s->dirty, s->dirty | (uint32_t)1 << group); /* the group is not ready */
+	store_release(&s->free[group], word);
+	return true;
+}
+
+/*
  * Counts a slow operation on the default heap's clock.  For any thread, after it released a
  * span or made one smaller.
  */

@@ -108,7 +108,8 @@ TEST(inner_inbox_full_tells_the_class, 10)
 		memset(o.pending_slabs, 1, sizeof o.pending_slabs);
 		memset(o.pending_classes, 0, sizeof o.pending_classes);
 		s.class = (uint8_t)class;
-		inbox_notify(&o, &s);
+		s.owner = (uint64_t)(uintptr_t)&o;
+		inbox_notify(&s);
 		CHECK_EQ(o.pending_classes[class / 64], (uint64_t)1 << class % 64);
 		CHECK_EQ(o.pending_classes[1 - class / 64], 0);
 	}

@@ -131,7 +131,7 @@ TEST(inner_clock_counts_events, 10)
 		CHECK_EQ(heap_default.clock, 0);
 		ash_release(p[199]);
 		CHECK_EQ((at.slab->ready >> at.group) & 1, 0);
-		CHECK_EQ(o->events, i + 1);
+		CHECK_EQ(o->events, (i + 1) % 16 * EVENTS_STEP + (i == 15) * EVENTS_STEP);
 		q = ash_alloc(16);
 		CHECK(q == p[199]);
 	}
@@ -152,5 +152,29 @@ TEST(inner_clock_counts_events, 10)
 	CHECK_EQ(o->watch, WATCH_NONE);
 	ash_release(p[198]);
 	CHECK_EQ((at.slab->ready >> at.group) & 1, 1);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A release that is an event only because the clock runs makes its group dirty as any other does. */
+TEST(clock_short_event_makes_dirty, 10)
+{
+	struct slot_ref at;
+	char *p;
+
+	ash_release(ash_alloc(16));
+	run_clock();
+	watch_check(seat.self);
+	CHECK_EQ(seat.self->watch, WATCH_ALL);
+	seat.self->events = 0;
+	p = ash_zalloc(1, 208);
+	at = place_of(p);
+	CHECK_EQ((at.slab->dirty >> at.group) & 1, 0);
+	memset(p, 1, 208);
+	ash_release(p);
+	CHECK_EQ(seat.self->events, EVENTS_STEP);
+	CHECK(ash_zalloc(1, 208) == p);
+	for (size_t i = 0; i < 208; i++)
+		CHECK_EQ(p[i], 0);
+	ash_release(p);
 	CHECK_EQ(ash_check(), 0);
 }

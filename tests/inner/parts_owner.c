@@ -59,7 +59,7 @@ TEST(inner_parts_hold, 10)
 	ash_release(ash_alloc(10));
 	v = seat.self;
 	CHECK_EQ(v->state, holder_seated(&heap_default));
-	CHECK_EQ(holder_guest(&heap_default), v->state | OWNER_GUEST);
+	CHECK_EQ(holder_guest(&heap_default), (v->state & ~OWNER_HELD) | OWNER_GUEST);
 	CHECK(holder_guest(&heap_default) != v->state);
 	CHECK(!owner_hold(v));
 	ash_thread_detach();

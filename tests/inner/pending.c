@@ -45,7 +45,7 @@ static void make_entry(struct slot_ref at)
 {
 	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
-	inbox_notify(seat.self, at.slab);
+	enter_by_hand(seat.self, at.slab);
 }
 
 static void at_steps(bool entries)
@@ -100,7 +100,7 @@ TEST(pending_release_beside_a_handler, 20)
 		next = ash_alloc(48);
 		held = ash_alloc(48);
 		fetch_or_seq_cst(&place_of(next).slab->owner, OWNER_PENDING);
-		seat.self->pending_releases = k % 2; /* it collects, or not */
+		seat.self->pending_releases = k % 2 * 4; /* it collects, or not */
 		more = with_act_at(k / 2, release);
 		ash_release(held);
 		ash_stats(&st);

@@ -72,7 +72,7 @@ TEST(protocol_entry_to_a_vacant_record, 10)
 	at = place_of(left);
 	owner = remote_until_pending(at);
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
-	inbox_notify((struct owner *)owner, at.slab);
+	enter_by_hand((struct owner *)owner, at.slab);
 	collect_vacant((struct owner *)owner);
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
@@ -100,7 +100,7 @@ TEST(protocol_adoption_between_pending_bit_and_entry, 10)
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	/* The entry comes to the old owner, where it means nothing. */
-	inbox_notify((struct owner *)owner, at.slab);
+	enter_by_hand((struct owner *)owner, at.slab);
 	collect_vacant((struct owner *)owner);
 	ash_release(own);
 	stamp_check_nothing_left();

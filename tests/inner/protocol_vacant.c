@@ -155,3 +155,71 @@ TEST(protocol_two_empty_a_vacant_record, 60)
 	rt_thread_join(other);
 	stamp_check_nothing_left();
 }
+
+/* ---- what stays as it was ---- */
+
+static char *kept[3];
+static struct owner *record;
+
+static void leave_three(__attribute__((unused)) void *argument)
+{
+	for (size_t i = 0; i < 3; i++)
+		CHECK((kept[i] = ash_alloc(i < 2 ? 300 : 5000)) != NULL);
+	record = seat.self;
+}
+
+static void leave_three_in_a_thread(void)
+{
+	ash_release(ash_alloc(40)); /* a record of our own: theirs stays vacant */
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	CHECK(record != seat.self && record->state == OWNER_VACANT);
+}
+
+/* A visitor collects from the slab that it emptied; the others keep bit and entry for the next holder. */
+TEST(protocol_visit_leaves_other_entries, 10)
+{
+	struct slot_ref at, large;
+
+	leave_three_in_a_thread();
+	at = place_of(kept[0]);
+	large = place_of(kept[2]);
+	ash_release(kept[0]);
+	ash_release(kept[2]);
+	CHECK_EQ(large.slab->owner, 0);
+	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)record | OWNER_PENDING);
+	CHECK_EQ(at.slab->remote[at.group], at.bit);
+	CHECK_EQ(record->notified, INBOX_ENTRY);
+	ash_release(kept[1]);
+	CHECK_EQ(at.slab->owner, 0);
+	stamp_check_nothing_left();
+}
+
+static void go_on(__attribute__((unused)) void *argument)
+{
+	struct slab *s = place_of(kept[0]).slab;
+	char *p = ash_alloc(300);
+
+	CHECK(seat.self == record && record->bins[s->class].slab == s);
+	CHECK(place_of(p).slab == s);
+	/* And releases into it are no events because it might be empty. */
+	CHECK_EQ(s->all_free, 0);
+	ash_release(p);
+}
+
+/* The next thread goes on with the slabs that were current; when they get empty, they go back all the same. */
+TEST(protocol_bins_stay_when_a_thread_ends, 10)
+{
+	struct ash_statistics st;
+
+	leave_three_in_a_thread();
+	CHECK(record->bins[class_of(300)].slab == place_of(kept[0]).slab);
+	CHECK(record->bins[class_of(5000)].slab == place_of(kept[2]).slab);
+	CHECK(record->bins[class_of(5000)].slab->all_free != 0);
+	rt_thread_join(rt_thread_start(go_on, NULL));
+	for (size_t i = 0; i < 3; i++)
+		ash_release(kept[i]);
+	CHECK(record->bins[class_of(300)].slab == NULL && record->bins[class_of(5000)].slab == NULL);
+	ash_stats(&st);
+	CHECK_EQ(st.slabs, seat.self->bins[class_of(40)].slab->units * UNIT_SIZE);
+	stamp_check_nothing_left();
+}

@@ -6,6 +6,7 @@
 #include "ashlar.h"
 #include "front/slot.h"
 #include "rt.h"
+#include "thread/inbox.h"
 
 static inline struct slot_ref place_of(void *p)
 {
@@ -13,6 +14,20 @@ static inline struct slot_ref place_of(void *p)
 
 	CHECK(slot_find(map_find(p), p, &at));
 	return at;
+}
+
+/* What a releasing thread does after it has set the pending bit. */
+static inline void enter_by_hand(struct owner *o, struct slab *s)
+{
+	unsigned i = 0;
+
+	while (i < INBOX_SLABS && load_seq_cst(&o->pending_slabs[i]) != 0)
+		i++;
+	if (i < INBOX_SLABS)
+		store_seq_cst(&o->pending_slabs[i], (uint64_t)(uintptr_t)s);
+	else
+		fetch_or_seq_cst(&o->pending_classes[s->class / 64], (uint64_t)1 << s->class % 64);
+	fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
 }
 
 /* Spans where slabs were: the region stays, so the hint still leads to their records. */

@@ -32,7 +32,7 @@
  *   collect_slab         collect.c: collect_slab; settle.c: settle_slab,
  *                        spares_add, slab_leave
  *   collect              collect.c: collect_inbox, collect_all, collect_class
- *   visit                collect.c: collect_vacant
+ *   visit, visit_slab    collect.c: collect_vacant, collect_visit
  *   adopt                adopt.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
@@ -104,6 +104,8 @@
  *   19  an unowned slab is given back without claiming all its slots     4
  *   20  unowned slabs use the records of owners' slabs                   2
  *   21  two threads may unmake the same unowned slab                     4
+ *   22  a visitor that finds a guest in the record leaves no word        6
+ *   23  a sender takes a guest for the record's thread                   6
  *
  * NOT MODELLED: weak memory orders (each step is visible to all at once; only in
  * DOUBLE the owner's plain store of a release may wait in its store buffer: there
@@ -153,6 +155,11 @@
 #endif
 #define VACANT	0
 #define HELD	1
+#define GUEST	2
+
+/* Bits of told[]. */
+#define ENTRY	1
+#define MISSED	2
 
 /* ---- the words of the heap ---- */
 
@@ -167,7 +174,8 @@ bit slabs_kind;		 /* chunk.kind: CHUNK_SLABS                    */
 bit chunk_free = 1;	 /* region.free                                */
 byte hint;		 /* heap.unowned: a slab + 1                   */
 
-bit state[THREADS + 1];	 /* owner.state; records count from 1          */
+byte state[THREADS + 1]; /* owner.state; records count from 1          */
+byte told[THREADS + 1];	 /* owner.notified                             */
 byte inbox[THREADS + 1]; /* a single entry, to overflow soon: a slab + 1 */
 bit pending_class[THREADS + 1]; /* owner.pending_classes, of the one class here */
 
@@ -427,11 +435,20 @@ inline collect_slab()
  */
 inline collect(what)
 {
-	/* Only the holder empties the inbox, so the test and the exchange are one step. */
-	STEP(w = inbox[h]; inbox[h] = 0);
-	n = 0;
+	/* Only the holder empties these, so the test and the exchange are one step. */
+	if
+	:: only -> w = s + 1; n = 0 /* visit_slab: from this slab */
+	:: else ->
+		STEP(n = told[h]; told[h] = 0);
+		if
+		:: n == 0 && what == INBOX_ONLY -> n = SLABS + 1
+		:: else -> n = 0; STEP(w = inbox[h]; inbox[h] = 0)
+		fi
+	fi;
 	do
-	:: if
+	:: n > SLABS -> break
+	:: else ->
+	   if
 	   :: n == 0 && w == 0
 	   :: n == 0 && w != 0 ->
 		s = w - 1;
@@ -447,13 +464,10 @@ inline collect(what)
 	   :: else
 	   fi;
 	   if
-	   :: n == 0 ->
+	   :: only -> n = SLABS + 1
+	   :: !only && n == 0 ->
 		STEP(n = (what != INBOX_ONLY || pending_class[h] -> 1 : SLABS + 1); pending_class[h] = 0)
 	   :: else -> n++
-	   fi;
-	   if
-	   :: n > SLABS -> break
-	   :: else
 	   fi
 	od;
 	w = 0; n = 0; s = 0
@@ -462,34 +476,30 @@ inline collect(what)
 /* ---- records ---- */
 
 /* ok: the record h, which was vacant, is held. */
-inline hold()
+inline hold(how)
 {
 #if BUG == 12
-	STEP(state[h] == VACANT -> ok = 1; state[h] = HELD)
+	STEP(state[h] == VACANT -> ok = 1; state[h] = how)
 #else
-	STEP(ok = (state[h] == VACANT); state[h] = HELD)
+	STEP(ok = (state[h] == VACANT); state[h] = (ok -> how : state[h]))
 #endif
 }
 
 inline vacate()
 {
-	STEP(assert(state[h] == HELD); state[h] = VACANT)
+	STEP(assert(state[h] != VACANT); state[h] = VACANT)
 }
 
-/* An entry that is written after the last test is handled by its sender, which also visits. */
+/* Of who vacated the record h.  What is told after the last test is handled by who tells it. */
 inline visit()
 {
 	do
-	:: STEP(w = pending_class[h]);
-	   if
-	   :: w == 0 -> STEP(w = inbox[h])
-	   :: else
-	   fi;
+	:: STEP(w = told[h]);
 	   if
 	   :: w == 0 || BUG == 7 -> break
 	   :: else -> w = 0
 	   fi;
-	   hold();
+	   hold(GUEST);
 	   if
 	   :: !ok -> break
 	   :: else -> ok = 0
@@ -500,13 +510,35 @@ inline visit()
 	w = 0; ok = 0
 }
 
+/* Of who released the last slot of the slab s of the record h.  It collects from all if it is told to. */
+inline visit_slab()
+{
+	only = 1;
+	do
+	:: hold(GUEST);
+	   if
+	   :: ok -> ok = 0; collect(INBOX_ONLY); vacate()
+	   :: !ok && only && BUG != 22 -> STEP(told[h] = told[h] | MISSED)
+	   :: !ok && only && BUG == 22
+	   :: !ok && !only -> break
+	   fi;
+	   only = 0;
+	   STEP(w = told[h] & MISSED);
+	   if
+	   :: w -> w = 0
+	   :: else -> break
+	   fi
+	od;
+	w = 0; ok = 0; s = 0
+}
+
 /* Takes a vacant record into the seat, if there is one. */
 inline attach()
 {
 	h = 1;
 	do
 	:: h <= THREADS ->
-		hold();
+		hold(HELD);
 		if
 		:: ok -> o = h; break
 		:: else -> h++
@@ -523,7 +555,7 @@ inline adopt(what)
 	do
 	:: v <= THREADS && v != o ->
 		h = v;
-		hold();
+		hold(GUEST);
 		if
 		:: ok ->
 			ok = 0;
@@ -764,7 +796,8 @@ inline notify()
 	if
 	:: w != 0 && w != s + 1 -> STEP(pending_class[h] = 1) /* the inbox is full */
 	:: else
-	fi
+	fi;
+	STEP(told[h] = told[h] | ENTRY)
 }
 
 /* w: the slots of the slab s that are free or remote. */
@@ -796,16 +829,16 @@ inline remote_free()
 	:: w != 0 -> REPORT; w = 0
 	:: else ->
 		/* From here on the slab may be unmade and reused: what follows are hints. */
-		STEP(w = owner[s]; owner[s] = owner[s] | PENDING);
+		STEP(w = owner[s] & PENDING; owner[s] = owner[s] | PENDING);
+		STEP(h = owner[s] & ~PENDING);
 		if
-		:: (w & ~PENDING) == 0 || (w & UNOWNED) != 0
+		:: h == 0 || (h & UNOWNED) != 0
 		:: else ->
-			h = w & ~PENDING;
 #if BUG == 18
 			f = w; FILLED; n = w; w = f; f = 0;
 #endif
 			if
-			:: (w & PENDING) != 0 -> STEP(w = (state[h] == HELD))
+			:: w != 0 -> STEP(w = (state[h] == HELD))
 			:: else -> notify(); w = 0
 			fi;
 			if
@@ -816,13 +849,17 @@ inline remote_free()
 #else
 				FILLED;
 #endif
-				s = 0;
 				if
 				:: w == ALL ->
 					w = 0;
-					STEP(w = (BUG != 17 && state[h] == VACANT));
+					STEP(h = owner[s] & ~PENDING);
 					if
-					:: w -> visit()
+					:: h != 0 && (h & UNOWNED) == 0 ->
+						STEP(w = (BUG != 17 && state[h] != HELD && (BUG != 23 || state[h] != GUEST)))
+					:: else
+					fi;
+					if
+					:: w -> w = 0; visit_slab()
 					:: else
 					fi
 				:: else
@@ -830,7 +867,7 @@ inline remote_free()
 			fi
 		fi
 	fi;
-	w = 0; h = 0
+	w = 0; h = 0; s = 0
 }
 
 inline unowned_free()
@@ -878,7 +915,8 @@ inline release()
 #define FREE(s) (head[s] == NO_OWNER -> NFREE[s] : free_[s] | remote[s])
 #define PLACED(s, b) assert((FREE(s) & (b)) != 0 || TAKEN(s, b)); \
 		     assert((FREE(s) & (b)) == 0 || !TAKEN(s, b))
-#define NOTIFIED(s) (inbox[owner[s] - PENDING] == s + 1 || pending_class[owner[s] - PENDING])
+#define NOTIFIED(s) ((told[owner[s] - PENDING] & ENTRY) && \
+		     (inbox[owner[s] - PENDING] == s + 1 || pending_class[owner[s] - PENDING]))
 
 /* All threads have ended or stopped. */
 inline referee()
@@ -933,7 +971,7 @@ inline referee()
 proctype Thread(byte t; byte o; bit may_attach)
 {
 	byte h, v, s, b, w, f, n, stage, round;
-	bit ok, got;
+	bit ok, got, only;
 
 	do
 	:: round < ROUNDS ->
@@ -957,7 +995,7 @@ proctype Thread(byte t; byte o; bit may_attach)
 stop:	skip;
 	d_step {
 		o = 0; h = 0; v = 0; s = 0; b = 0; w = 0; f = 0; n = 0;
-		stage = 0; round = 0; ok = 0; got = 0; may_attach = 0;
+		stage = 0; round = 0; ok = 0; got = 0; only = 0; may_attach = 0;
 		ended++;
 		if
 		:: ended == THREADS -> referee()
@@ -994,6 +1032,12 @@ init
 		chunk_free = 0; slabs_kind = 1; units = 0;
 		owner[0] = 1; head[0] = 1; pool[0] = ALL; taken[0] = ALL;
 		owner[1] = 2; head[1] = 1; taken[1] = ALL;
+#elif START == 7
+		/* Record 1 is vacant and has two slabs, half full each. */
+		state[1] = VACANT;
+		chunk_free = 0; slabs_kind = 1; units = 0;
+		owner[0] = 1; head[0] = 1; pool[0] = 1; taken[0] = 1; free_[0] = 2;
+		owner[1] = 1; head[1] = 1; pool[1] = 1; taken[1] = 1; free_[1] = 2;
 #elif START == 4
 		/* An empty slab of record 1, a spare. */
 		chunk_free = 0; slabs_kind = 1; units = 2;
@@ -1023,7 +1067,7 @@ end:	do
 proctype Thread(byte t; byte o)
 {
 	byte h, v, s, b, w, f, n;
-	bit ok;
+	bit ok, only;
 
 	if
 	:: t + DOUBLE == 1 || t == 1 || t == DOUBLE -> s = 0; b = 1; release()

@@ -52,7 +52,7 @@ LITMUS(adopt, 2)
 	{
 		if (i == 0) {
 			OR(remote, 1, "remote_set: remote", seq_cst);
-			seen[0] = (LOAD(owner, "remote_notify: owner", seq_cst) & PENDING) == 0;
+			seen[0] = (LOAD(owner, "inbox_notify: owner", seq_cst) & PENDING) == 0;
 		} else {
 			SWAP(owner, OTHER, "adopt_slab: owner", seq_cst);
 			seen[1] = LOAD(remote, "slab_collect: remote", seq_cst) != 0;
@@ -103,7 +103,7 @@ LITMUS(remote_record, 2)
 		if (i == 0) {
 			state($) = 1;
 			SWAP(owner, OTHER, "adopt_slab: owner", release);
-			OR(owner, PENDING, "remote_notify: owner", relaxed);
+			OR(owner, PENDING, "inbox_notify: owner", relaxed);
 		} else if (LOAD(owner, "remote_is_notified: owner", acquire) == (OTHER | PENDING)) {
 			RL_ASSERT(state($) == 1);
 		}
@@ -144,29 +144,27 @@ LITMUS(free_or_remote, 2)
 	}
 };
 
-/* inbox.c inbox_notify, then owner.state; holder.c owner_vacate, then inbox_is_filled. */
+/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then collect.c collect_vacant.  The same of INBOX_MISSED. */
 LITMUS(inbox_vacant, 2)
 {
-	word inbox, state;
+	word notified, state;
 	bool visits[2];
 
 	void before()
 	{
-		POKE(inbox, 0);
+		POKE(notified, 0);
 		POKE(state, 1);
 		visits[0] = visits[1] = false;
 	}
 
 	void thread(unsigned i)
 	{
-		unsigned none = 0;
-
 		if (i == 0) {
-			CAS(inbox, none, 1, "inbox_notify: inbox", seq_cst);
+			OR(notified, 1, "inbox_enter: notified", seq_cst);
 			visits[0] = LOAD(state, "remote_notify: state", seq_cst) == 0;
 		} else {
 			SWAP(state, 0, "owner_vacate: state", seq_cst);
-			visits[1] = LOAD(inbox, "inbox_is_filled: inbox", seq_cst) != 0;
+			visits[1] = LOAD(notified, "collect_vacant: notified", seq_cst) != 0;
 		}
 	}
 
@@ -176,7 +174,7 @@ LITMUS(inbox_vacant, 2)
 	}
 };
 
-/* inbox_notify leaves an entry that is still there; collect.c collect_inbox takes it. */
+/* inbox_enter leaves an entry that is still there; collect.c collect_inbox takes it. */
 LITMUS(inbox_entry, 2)
 {
 	word inbox, remote;
@@ -194,7 +192,7 @@ LITMUS(inbox_entry, 2)
 		if (i == 0) {
 			OR(remote, 1, "remote_set: remote", seq_cst);
 			/* Otherwise it makes a new entry. */
-			seen[0] = LOAD(inbox, "inbox_notify: inbox, look", seq_cst) == 0;
+			seen[0] = LOAD(inbox, "inbox_enter: inbox, look", seq_cst) == 0;
 		} else {
 			SWAP(inbox, 0, "collect_inbox: inbox", seq_cst);
 			seen[1] = LOAD(remote, "slab_collect: remote", seq_cst) != 0;
