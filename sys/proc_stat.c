@@ -56,7 +56,7 @@ bool proc_stat_read(uint64_t thread, struct proc_stat *out)
 {
 	/* The fields up to FIELD_STACK: at most 64 bytes of name and 26 numbers. */
 	char text[768], path[64], *end = path;
-	uint64_t number[FIELDS] = {0};
+	uint64_t number[FIELDS]; /* those that are used are set if there are as many */
 
 	/* The file in task/: emulators replace the contents of /proc/PID/stat. */
 	end = text_add(end, "/proc/");

@@ -37,7 +37,7 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 		store_relaxed(&r->most, room);
 }
 
-struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
+void chunk_open(struct heap *h, struct run run, bool clean)
 {
 	struct chunk *c = run_chunk(run);
 
@@ -50,25 +50,23 @@ struct chunk *chunk_open(struct heap *h, struct run run, bool clean)
 	store_release(&c->kind, CHUNK_SLABS);
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);
 	chunk_hint(c, false);
-	return c;
 }
 
 /* Returns the chunk to its region if all its units are free. */
 static bool chunk_return(struct heap *h, struct chunk *c)
 {
-	uint64_t all = ALL_UNITS;
-	bool clean;
+	uint64_t all = ALL_UNITS, clean;
 
 	/* The winner of this compare-and-swap holds the chunk: no unit can be claimed. */
 	if (!cas_acq_rel(&c->units, &all, 0))
 		return false;
-	clean = load_relaxed(&c->clean) == ALL_UNITS;
-	if (!clean) /* such a chunk counts as dirty as a whole */
-		heap_dirtied(h, bits_count(load_relaxed(&c->clean)), 0);
+	clean = load_relaxed(&c->clean);
+	if (clean != ALL_UNITS) /* such a chunk counts as dirty as a whole */
+		heap_dirtied(h, bits_count(clean), 0);
 	chunk_hint(c, true);
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
 	store_release(&c->kind, CHUNK_FREE);
-	region_give(chunk_run(c), 1, clean);
+	region_give(chunk_run(c), 1, clean == ALL_UNITS);
 	return true;
 }
 
@@ -104,7 +102,8 @@ static uint64_t whole_pages(uint64_t units, uint64_t free)
 
 size_t chunk_purge(struct heap *h, struct chunk *c)
 {
-	uint64_t word = load_acquire(&c->units), held, left, purged = 0, dirty;
+	uint64_t word = load_acquire(&c->units), held, left, rest, purged = 0;
+	unsigned first, n;
 
 	/* Hold the dirty units while they are purged, so that none is handed out. */
 	do {
@@ -113,20 +112,16 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 			return 0;
 	} while (!cas_acquire(&c->units, &word, word & ~held));
 	/* A concurrent purge may have cleaned some of them. */
-	for (left = whole_pages(held & ~load_relaxed(&c->clean), held); left != 0;) {
-		unsigned first = bits_lowest(left), n;
-		uint64_t above = ~(left >> first);
-
-		/* The shift brings in zeros from the left: `above` is 0 only for a full word. */
-		n = above == 0 ? 64 : bits_lowest(above);
-		if (pages_purge(c->base + ((size_t)first << UNIT_SHIFT), (size_t)n << UNIT_SHIFT,
-				h->sharing))
-			purged |= bits_run(first, n);
-		left &= ~bits_run(first, n);
+	for (left = whole_pages(held & ~load_relaxed(&c->clean), held); left != 0; left = rest) {
+		first = bits_lowest(left);
+		rest = left & (left + ((uint64_t)1 << first)); /* the carry clears the lowest run */
+		if (pages_purge(c->base + ((size_t)first << UNIT_SHIFT),
+				(size_t)bits_count(left ^ rest) << UNIT_SHIFT, h->sharing))
+			purged |= left ^ rest;
 	}
-	dirty = PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean);
+	n = bits_count(PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean));
 	fetch_or_acq_rel(&c->clean, purged);
-	heap_cleaned(h, bits_count(dirty), 0);
+	heap_cleaned(h, n, 0);
 	chunk_put(h, c, held);
-	return (size_t)bits_count(dirty) << UNIT_SHIFT;
+	return (size_t)n << UNIT_SHIFT;
 }

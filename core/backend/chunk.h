@@ -30,7 +30,7 @@ static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)
 INTERNAL void chunk_hint(struct chunk *c, bool exact);
 
 /* Makes a claimed chunk a slab chunk, all of whose units are free. */
-INTERNAL struct chunk *chunk_open(struct heap *h, struct run run, bool clean);
+INTERNAL void chunk_open(struct heap *h, struct run run, bool clean);
 
 /* Frees the units of the mask, which the caller holds; returns the chunk if all are free now. */
 INTERNAL void chunk_put(struct heap *h, struct chunk *c, uint64_t mask);

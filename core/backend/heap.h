@@ -53,6 +53,9 @@ struct heap {
 	uint64_t vacated;	/* hint: how often a record became vacant                   */
 	uint64_t vacated_seen;	/* hint: `vacated` when no vacant record was found          */
 	uint64_t borders;	/* hint: neighbouring chunks whose advice differs           */
+	/* See retain.h. */
+	uint64_t hand; /* hint: chunks that were looked at, newest first; 0: nothing is due */
+	uint64_t due;  /* hint: units, to be purged until so many are left              */
 	/* Unowned slabs, see slab/unowned.h. */
 	_Alignas(CPU_LINE) uint64_t unowned_made; /* counts a slab before it is made, and   */
 	uint64_t unowned_gone;			  /* after it went; equal: there is none    */

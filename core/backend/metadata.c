@@ -2,6 +2,7 @@
 #include "backend/metadata.h"
 
 #include "base/bits.h"
+#include "panic.h"
 
 #define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_RECORDS * sizeof(struct slab))
 #define STRIDE_SPANS sizeof(struct chunk)
@@ -50,7 +51,30 @@ void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n
 	r->remote_stride = remote_stride;
 }
 
-struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
+/*
+ * The oldest region comes first: a claim then takes memory that the heap has had for long,
+ * which probably is resident, before memory that it has just reserved.
+ */
+static void region_append(struct heap *h, struct region *r)
+{
+	struct region **end = &h->regions;
+	uint64_t none;
+
+	/* A region that another thread appends meanwhile is passed: each attempt finds one more. */
+	do {
+		/* Acquire pairs with the compare-and-swap below: the other region is complete. */
+		while (load_acquire(end) != NULL) {
+			r->previous = load_acquire(end);
+			end = &r->previous->next;
+		}
+		none = 0;
+		/* Release pairs with region_first and region_next: what they return is complete. */
+	} while (!cas_acq_rel((uint64_t *)(void *)end, &none, (uint64_t)(uintptr_t)r));
+	if (end == &h->regions && h == &heap_default)
+		panic_note_stderr();
+}
+
+struct region *metadata_make(struct heap *h, size_t n, bool slabs)
 {
 	struct region *r;
 	void *memory;
@@ -58,15 +82,12 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 	for (r = region_first(h); r != NULL; r = region_next(r)) {
 		uint64_t vacant = REGION_VACANT;
 
-		/* Acquire pairs with the release of the state in region_create and region_retire. */
+		/* Acquire pairs with the release of the state in region_vacate. */
 		if (r->capacity >= n && r->capacity / 4 <= n && (r->remote != NULL) == slabs &&
 		    load_relaxed(&r->state) == REGION_VACANT &&
-		    cas_acq_rel(&r->state, &vacant, REGION_CLAIMED)) {
-			*old = true;
+		    cas_acq_rel(&r->state, &vacant, REGION_CLAIMED))
 			return r;
-		}
 	}
-	*old = false;
 	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (h == &heap_default && slabs && n == 1 &&
 	    exchange_seq_cst(&first_metadata_used, 1) == 0)
@@ -75,7 +96,9 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old)
 		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_LEAST,
 				       PAGES_PRIVATE);
 	r = memory;
-	if (r != NULL)
+	if (r != NULL) {
 		metadata_init(r, r, h, n, slabs, REMOTE_STRIDE);
+		region_append(h, r);
+	}
 	return r;
 }

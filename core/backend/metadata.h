@@ -17,9 +17,9 @@ INTERNAL void metadata_init(struct region *r, struct region *at, struct heap *h,
 			    bool slabs, size_t remote_stride);
 
 /*
- * Records for n chunks, new or (*old) left by a retired region; claimed by the
- * caller.  NULL: no memory.
+ * Records for n chunks, left by a retired region or new, the last of the heap's then; claimed by
+ * the caller.  NULL: no memory.
  */
-INTERNAL struct region *metadata_make(struct heap *h, size_t n, bool slabs, bool *old);
+INTERNAL struct region *metadata_make(struct heap *h, size_t n, bool slabs);
 
 #endif

@@ -6,33 +6,9 @@
 #include "backend/region_advice.h"
 #include "memory.h"
 #include "pages.h"
-#include "panic.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
 #define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
-
-/*
- * The oldest region comes first: a claim then takes memory that the heap has had for long,
- * which probably is resident, before memory that it has just reserved.
- */
-static void region_append(struct heap *h, struct region *r)
-{
-	struct region **end = &h->regions;
-	uint64_t none;
-
-	/* A region that another thread appends meanwhile is passed: each attempt finds one more. */
-	do {
-		/* Acquire pairs with the compare-and-swap below: the other region is complete. */
-		while (load_acquire(end) != NULL) {
-			r->previous = load_acquire(end);
-			end = &r->previous->next;
-		}
-		none = 0;
-		/* Release pairs with region_first and region_next: what they return is complete. */
-	} while (!cas_acq_rel((uint64_t *)(void *)end, &none, (uint64_t)(uintptr_t)r));
-	if (end == &h->regions && h == &heap_default)
-		panic_note_stderr();
-}
 
 /* Counts before reserving, or two threads could together exceed the cap. */
 static bool cap_take(struct heap *h, size_t n)
@@ -53,6 +29,15 @@ static __attribute__((noinline)) void cap_give(struct heap *h, size_t n)
 	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
 }
 
+/* For its holder: the record has no memory from now on, and any thread may claim it. */
+static __attribute__((noinline)) void region_vacate(struct region *r)
+{
+	store_relaxed(&r->base, (char *)NULL);
+	store_relaxed(&r->chunks, (size_t)0);
+	/* Pairs with the compare-and-swap in metadata_make. */
+	store_release(&r->state, REGION_VACANT);
+}
+
 /*
  * A new region of n chunks.  The first `claimed` belong to the caller, so the
  * thread that grows the heap is guaranteed to get chunks.
@@ -61,7 +46,6 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 				    bool slabs)
 {
 	struct region *r;
-	bool old;
 	char *base;
 
 	/* A store has one region; its words for the cap may be forged by other processes. */
@@ -69,33 +53,23 @@ static struct region *region_create(struct heap *h, size_t n, size_t alignment, 
 		return NULL;
 	/* First the addresses: metadata is never unmapped, so a failed request must make none. */
 	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
-	r = base == NULL ? NULL : metadata_make(h, n, slabs, &old);
+	r = base == NULL ? NULL : metadata_make(h, n, slabs);
 	if (r != NULL) {
 		/* Relaxed, as all stores to the two: walks may read them at any time. */
 		store_relaxed(&r->base, base);
 		store_relaxed(&r->chunks, n);
+		if (map_enter(r)) {
+			bits_release(r->clean, 0, n);
+			bits_release(r->free, claimed, n - claimed);
+			store_release(&r->state, REGION_LIVE);
+			return r;
+		}
+		region_vacate(r); /* the metadata is kept for the next attempt */
 	}
-	if (r == NULL || !map_enter(r)) {
-		if (base != NULL)
-			(void)pages_release(base, n << CHUNK_SHIFT);
-		cap_give(h, n);
-		if (r == NULL)
-			return NULL;
-		/* Keep the metadata for the next attempt. */
-		store_relaxed(&r->base, (char *)NULL);
-		store_relaxed(&r->chunks, (size_t)0);
-		store_release(&r->state, REGION_VACANT);
-		if (!old)
-			region_append(h, r);
-		return NULL;
-	}
-	bits_release(r->clean, 0, n);
-	if (n > claimed)
-		bits_release(r->free, claimed, n - claimed);
-	store_release(&r->state, REGION_LIVE);
-	if (!old)
-		region_append(h, r);
-	return r;
+	if (base != NULL)
+		(void)pages_release(base, n << CHUNK_SHIFT);
+	cap_give(h, n);
+	return NULL;
 }
 
 static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_slabs)
@@ -234,10 +208,7 @@ static bool region_retire(struct heap *h, struct region *r)
 	bits_clear(r->clean, 0, n);
 	if (!SMALL)
 		region_advised((struct run){r, 0}, n, ADVICE_NONE); /* the next mapping has no advice */
-	store_relaxed(&r->base, (char *)NULL);
-	store_relaxed(&r->chunks, (size_t)0);
-	/* Pairs with the compare-and-swap in metadata_make. */
-	store_release(&r->state, REGION_VACANT);
+	region_vacate(r);
 	return true;
 }
 

@@ -33,23 +33,21 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	struct region *r = run.region;
 	uint64_t *all = &r->heap->borders;
 	size_t i = 0, before, end = run.first + n;
+	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE: madvise cannot restore it. */
+	enum advice given = advice == ADVICE_NONE ? ADVICE_PLAIN : advice, has;
 
 	if (SMALL)
 		return;
-	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE. */
-	while (advice_at(r, run.first + i) == advice ||
-	       (advice == ADVICE_NONE && advice_at(r, run.first + i) == ADVICE_PLAIN))
+	while (has = advice_at(r, run.first + i), has == advice || has == given)
 		if (++i >= n)
 			return;
-	if (advice == ADVICE_NONE) /* madvise cannot restore the default */
-		advice = ADVICE_PLAIN;
 	before = borders(r, run.first, end);
-	i = run.first > 0 && advice_at(r, run.first - 1) != advice;
-	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != advice;
+	i = run.first > 0 && advice_at(r, run.first - 1) != given;
+	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != given;
 	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
-	    !pages_huge(run_base(run), n << CHUNK_SHIFT, advice == ADVICE_HUGE))
+	    !pages_huge(run_base(run), n << CHUNK_SHIFT, given == ADVICE_HUGE))
 		return;
-	region_advised(run, n, advice);
+	region_advised(run, n, given);
 }
 
 void region_moved(struct run from, struct run to, size_t n)

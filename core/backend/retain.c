@@ -6,6 +6,9 @@
 #include "backend/region_advice.h"
 #include "pages.h"
 
+#define PART ((size_t)8 << 20)	/* bytes that one slow operation purges of what is due */
+#define LOOK ((size_t)16 << 10) /* of them, for a look at a chunk                      */
+
 /* The rest of a run, the caller's, to which pages are to be moved. */
 struct borrower {
 	struct run run;
@@ -21,7 +24,7 @@ static bool borrower_next(struct borrower *b)
 	return false;
 }
 
-/* Purges a chunk, the caller's, or moves its pages to the borrower. */
+/* Purges a free chunk, or moves its pages to the borrower.  False: neither could be done. */
 static bool chunk_trim(struct heap *h, struct run run, struct borrower *b)
 {
 	if (b == NULL) {
@@ -39,44 +42,75 @@ static bool chunk_trim(struct heap *h, struct run run, struct borrower *b)
 	return true;
 }
 
+/* Purges what the chunk has of free and dirty memory, or moves the pages of a free one.  Bytes. */
+static size_t chunk_retained(struct run run, struct borrower *b)
+{
+	struct region *r = run.region;
+	size_t bytes = 0;
+
+	/* Also of a chunk without units the hint may be too high: then no unit is purged. */
+	if (b == NULL && region_room(r)[run.first] != 0)
+		bytes = chunk_purge(r->heap, run_chunk(run));
+	if (bytes != 0 || region_is_clean(run, 1) || !region_claim_at(run, 1))
+		return bytes;
+	/* Held: no other thread changes it; it may have been cleaned before. */
+	if (!region_is_clean(run, 1) && chunk_trim(r->heap, run, b)) {
+		bits_release(r->clean, run.first, 1);
+		bytes = CHUNK_SIZE;
+	}
+	bits_release(r->free, run.first, 1);
+	return bytes;
+}
+
+struct trimmed {
+	size_t bytes;
+	size_t hand; /* so many chunks were looked at; 0: nothing is left to do */
+};
+
 /*
- * Purges what is free and dirty until at most `keep` units of it are left; moves pages of whole
- * chunks to a borrower instead.  From the newest region to the oldest, which is used first.
- * Returns the bytes.
+ * Purges what is free and dirty until only `keep` units of it are left; moves pages of whole chunks
+ * to a borrower instead.  From the newest region to the oldest, which is used first.
+ * work: bytes after which to stop.  hand: so many chunks were looked at before.
  */
-static size_t retained_trim(struct heap *h, uint64_t keep, struct borrower *b)
+static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrower *b, size_t work,
+				    size_t hand)
 {
 	struct run run = {region_first(h), 0};
 	struct region *next;
-	size_t bytes = 0;
-	bool clean;
+	struct trimmed t = {0, hand};
+	size_t done = 0, n;
 
 	while (run.region != NULL && (next = region_next(run.region)) != NULL)
 		run.region = next;
 	for (; run.region != NULL; run.region = run.region->previous) {
 		/* In a region that is not live no chunk is free or has slabs. */
-		for (run.first = load_relaxed(&run.region->chunks); run.first-- > 0;) {
+		n = load_relaxed(&run.region->chunks);
+		run.first = n > hand ? n - hand : 0;
+		hand -= n - run.first;
+		for (; run.first > 0; t.hand++) {
 			if (load_relaxed(&h->dirty) <= keep || (b != NULL && !borrower_next(b)))
-				return bytes;
-			if (b == NULL && chunk_is(run_chunk(run), CHUNK_SLABS)) {
-				bytes += chunk_purge(h, run_chunk(run));
-			} else if (!region_is_clean(run, 1) && region_claim_at(run, 1)) {
-				/* Held: no other thread changes it; it may have been cleaned before. */
-				clean = region_is_clean(run, 1);
-				if (!clean && chunk_trim(h, run, b)) {
-					bytes += CHUNK_SIZE;
-					clean = true;
-				}
-				region_give(run, 1, clean);
-			}
+				goto all;
+			if (done >= work)
+				goto part;
+			run.first--;
+			n = chunk_retained(run, b);
+			t.bytes += n;
+			done += n + LOOK;
 		}
 	}
-	return bytes;
+all:
+	t.hand = 0;
+part:
+	if (t.bytes != 0)
+		store_relaxed(&h->refused, 0);
+	else if (load_relaxed(&h->locked) != 0)
+		(void)region_trim(h); /* locked memory cannot be purged, but unmapped */
+	return t;
 }
 
 size_t heap_trim(struct heap *h, size_t keep)
 {
-	return retained_trim(h, keep / UNIT_SIZE, NULL);
+	return retained_trim(h, keep / UNIT_SIZE, NULL, SIZE_MAX, 0).bytes;
 }
 
 enum part { WHOLE, HALF, SIXTEENTH = 4 };
@@ -93,18 +127,6 @@ static __attribute__((noinline)) uint64_t allowed(const struct heap *h, enum par
 	return least > used ? least : used;
 }
 
-/* Purges until at most `units` units are retained; records what cannot be purged. */
-static void retain_down(struct heap *h, uint64_t units)
-{
-	size_t bytes = retained_trim(h, units, NULL);
-	uint64_t left;
-
-	if (bytes == 0 && load_relaxed(&h->locked) != 0)
-		(void)region_trim(h); /* locked memory cannot be purged, but unmapped */
-	left = load_relaxed(&h->dirty);
-	store_relaxed(&h->refused, bytes == 0 && left > units ? left - units : 0);
-}
-
 /*
  * All of these are hints: races correct themselves within one period.  If two threads start
  * the clock at the same time, owners are notified twice.
@@ -115,25 +137,33 @@ void retain_tick(struct heap *h, uint64_t n)
 	uint64_t clock = load_relaxed(&h->clock) + n;
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
 	uint64_t low, least;
+	struct trimmed t;
 	bool much = kept > allowed(h, WHOLE) + refused;
 	bool turns = much != (load_relaxed(&h->running) != 0);
 
-	if (unlikely(turns)) { /* all threads read the word at each slow operation */
-		store_relaxed(&h->running, 0);
-		clock = RETAIN_PERIOD; /* a period begins now */
-	}
-	store_relaxed(&h->clock, clock % RETAIN_PERIOD);
-	if (unlikely(clock >= RETAIN_PERIOD)) {
-		low = load_relaxed(&h->period_low);
+	if (likely(load_relaxed(&h->hand) == 0)) {
+		if (unlikely(turns)) { /* all threads read the word at each slow operation */
+			store_relaxed(&h->running, 0);
+		} else {
+			store_relaxed(&h->clock, clock);
+			if (likely(clock < RETAIN_PERIOD))
+				return;
+		}
 		/* A period begins: nothing of what is retained is known to be in demand yet. */
+		store_relaxed(&h->clock, 0);
+		low = load_relaxed(&h->period_low);
 		store_relaxed(&h->period_low, kept);
 		store_relaxed(&h->period_start, kept);
 		least = allowed(h, much ? HALF : SIXTEENTH);
-		if (!turns && low <= kept && low > least + refused)
-			retain_down(h, kept - low + least);
 		if (much)
 			store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
+		if (turns || low > kept || low <= least + refused)
+			return;
+		store_relaxed(&h->due, kept - low + least);
+		store_relaxed(&h->refused, low - least); /* unless some is purged */
 	}
+	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, load_relaxed(&h->hand));
+	store_relaxed(&h->hand, t.hand);
 }
 
 void retain_fresh(struct heap *h, uint64_t units)
@@ -141,8 +171,11 @@ void retain_fresh(struct heap *h, uint64_t units)
 	uint64_t kept = load_relaxed(&h->dirty), least = allowed(h, HALF);
 	int64_t left = (int64_t)(kept - units);
 
-	if (kept > least + load_relaxed(&h->refused))
-		retain_down(h, left > (int64_t)least ? (uint64_t)left : least);
+	if (kept <= least + load_relaxed(&h->refused))
+		return;
+	least = left > (int64_t)least ? (uint64_t)left : least;
+	store_relaxed(&h->refused, kept - least); /* unless some is purged */
+	(void)retained_trim(h, least, NULL, SIZE_MAX, 0);
 }
 
 void retain_lend(struct run to, size_t n)
@@ -152,5 +185,5 @@ void retain_lend(struct run to, size_t n)
 
 	if (!SMALL && h->sharing == PAGES_PRIVATE && load_relaxed(&h->reserved) <= LEND_MOST &&
 	    load_relaxed(&h->locked) == 0)
-		(void)retained_trim(h, CHUNK_UNITS - 1, &b);
+		(void)retained_trim(h, CHUNK_UNITS - 1, &b, SIZE_MAX, 0);
 }

@@ -3,7 +3,8 @@
  * Retention: when released memory is returned to the system.
  *
  *   Released memory stays resident: it is retained.  The part that was not needed
- *   throughout a period (8192 slow operations) is purged at its end.  If more than
+ *   throughout a period (8192 slow operations) is due at its end: that and each further slow
+ *   operation purge 8 MiB of it, until it is gone and the next period begins.  If more than
  *   options.retain was retained, and more than a quarter of what is in use, half of
  *   options.retain, or that quarter, is left.  Else a sixteenth, or that quarter, is left; owners do not
  *   watch then (below), so only operations that are slow anyway are counted.

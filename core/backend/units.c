@@ -4,7 +4,8 @@
 #include "backend/region_advice.h"
 #include "backend/retain.h"
 
-#define REGION_LATE 8 /* chunks: smaller regions were made first */
+#define REGION_LATE  8 /* chunks: smaller regions were made first */
+#define REGION_LARGE 512u /* a search in all of it takes long */
 
 /* Claims a run of units of this chunk, the lowest one; returns their bits, or 0: it has none. */
 static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned want)
@@ -61,7 +62,7 @@ static __attribute__((noinline)) struct claimed claim_at(struct region *r, unsig
 	 * All hints are less than n.  One that another thread has set meanwhile, or is setting, may be
 	 * missed: then this is too low until the next one is set, or the heap is about to grow.
 	 */
-	if (at.chunk == NULL)
+	if (at.chunk == NULL && load_relaxed(&r->most) >= n)
 		store_relaxed(&r->most, n - 1);
 	return at;
 }
@@ -80,10 +81,10 @@ static ALWAYS_INLINE struct units units_taken(struct heap *h, struct claimed at,
 
 /*
  * The lowest-addressed run of free units; for a large slab the lowest one in a region that is
- * not one of the first few, if there is one.  grow: otherwise the heap would grow, so at last
- * region.most is not believed.
+ * not one of the first few, if there is one.  doubt: at last region.most is not believed of
+ * regions with fewer chunks.
  */
-static struct units units_find(struct heap *h, unsigned want, bool grow)
+static struct units units_find(struct heap *h, unsigned want, unsigned doubt)
 {
 	unsigned n = units_count(want), pass = !SMALL && units_class(want) > CLASS_ONE ? 2 : 1;
 	struct claimed at;
@@ -93,40 +94,42 @@ static struct units units_find(struct heap *h, unsigned want, bool grow)
 		for (r = region_first(h); r != NULL; r = region_next(r)) {
 			if (pass > 1 && load_relaxed(&r->chunks) < REGION_LATE)
 				continue;
-			if (pass > 0 && load_relaxed(&r->most) < n)
+			if (load_relaxed(&r->most) < n && (pass > 0 || load_relaxed(&r->chunks) >= doubt))
 				continue;
 			at = claim_at(r, want);
 			if (at.mask != 0)
 				goto found;
 		}
-	} while (pass-- + grow > 1);
+	} while (pass-- + (doubt != 0) > 1);
 	return (struct units){NULL, 0, 0, false};
 found:
 	return units_taken(h, at, n);
 }
 
-static struct chunk *chunk_make(struct heap *h, bool dense)
+static bool chunk_make(struct heap *h, bool dense)
 {
 	struct run run = region_claim(h, 1, 1, true);
 	bool clean;
 
 	if (run.region == NULL)
-		return NULL;
+		return false;
 	clean = region_is_clean(run, 1);
 	if (clean)
 		retain_fresh(h, CHUNK_UNITS);
 	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
-	return chunk_open(h, run, clean);
+	chunk_open(h, run, clean);
+	return true;
 }
 
 struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 {
+	unsigned doubt = grow ? REGION_LARGE : 0;
 	struct units u;
 
 	/* Other threads may exhaust a new chunk first; retry (they made progress). */
-	do
-		u = units_find(h, want, grow);
-	while (u.chunk == NULL && grow && chunk_make(h, dense) != NULL);
+	while ((u = units_find(h, want, doubt)).chunk == NULL && doubt - 1 < REGION_LARGE)
+		if (!chunk_make(h, dense))
+			doubt = UINT32_MAX;
 	return u;
 }
 

@@ -28,45 +28,23 @@ unsigned bits_count(uint64_t x)
 	return n;
 }
 
-/* The first set bit from `at` on; not less than size: there is none. */
-static size_t bits_next(const uint64_t *words, size_t size, size_t at)
-{
-	for (; at < size; at = (at | 63) + 1) {
-		uint64_t word = load_relaxed(&words[at / 64]) >> (at % 64);
-
-		if (word != 0)
-			return at + bits_lowest(word);
-	}
-	return at;
-}
-
 size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment, size_t offset)
 {
-	size_t first = offset & (alignment - 1);
+	size_t first = offset & (alignment - 1), at = first; /* all bits from first to at are set */
 
 	while (first <= size && n <= size - first) {
-		size_t i, last_hole = BITS_NONE;
+		uint64_t word = load_relaxed(&words[at / 64]) >> (at % 64), set = word & 1;
 
-		/* Search backwards: the last hole of the run allows the longest skip. */
-		for (i = n; i-- > 0;) {
-			size_t at = first + i;
-			uint64_t word = load_relaxed(&words[at / 64]);
-
-			if (word == ~(uint64_t)0) {
-				/* All 64 bits are set: skip the word. */
-				size_t below = at % 64;
-				i = i > below ? i - below : 0;
-				continue;
-			}
-			if (!((word >> (at % 64)) & 1)) {
-				last_hole = at;
-				break;
-			}
-		}
-		if (last_hole == BITS_NONE)
+		/* As many bits as are alike; what is shifted in ends them at the word's end at the latest. */
+		if (set)
+			word = ~word;
+		at += word == 0 ? 64 - at % 64 : bits_lowest(word);
+		if (!set) {
+			at += (offset - at) & (alignment - 1);
+			first = at;
+		} else if (at - first >= n) {
 			return first;
-		first = bits_next(words, size, last_hole + 1);
-		first += (offset - first) & (alignment - 1);
+		}
 	}
 	return BITS_NONE;
 }

@@ -9,7 +9,7 @@
 static void adopt_slab(struct slabs *from, struct owner *o, struct slab *s)
 {
 	slabs_remove(from, s);
-	slabs_append(&o->lists[s->class].partial, s);
+	slabs_append(&o->bins[s->class].partial, s);
 	/*
 	 * The exchange clears the pending bit with the owner.  Threads that released into
 	 * the slab while the bit was set made no inbox entry, so the remote bits must be
@@ -27,7 +27,7 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 	if (v == NULL)
 		v = load_acquire(&o->heap->owners);
 	for (; v != NULL && n > 0; v = v->next) {
-		struct slabs *l = &v->lists[class].partial;
+		struct slabs *l = &v->bins[class].partial;
 
 		n--;
 		if (!owner_hold(v)) /* such as o */

@@ -125,6 +125,47 @@ TEST(units_of_a_region_that_seems_full, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/*
+ * Before the heap grows region.most is not believed, but of large regions, in which a search takes
+ * long: of these it is before the answer is NULL.  No such search raises it.
+ */
+TEST(units_of_a_large_region_that_seems_full, 30)
+{
+	struct ash_defaults own = ash_defaults;
+	struct units u, three;
+	struct region *r;
+	uint64_t chunks;
+
+	do
+		u = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	while (u.chunk->region->chunks < 512);
+	r = u.chunk->region;
+	while (units_claim(&heap_default, 1, false, false).chunk != NULL)
+		;
+	CHECK(units_claim(&heap_default, 1, false, false).chunk == NULL && r->most == 0);
+	three = (struct units){u.chunk, 5, 3, false};
+	units_give(&heap_default, three);
+	r->most = 2;
+	chunks = heap_default.slab_chunks;
+	CHECK(units_claim(&heap_default, 3, true, false).chunk != NULL);
+	CHECK_EQ(heap_default.slab_chunks, chunks + 1); /* which may be in r: then r->most is right again */
+	while (units_claim(&heap_default, 1, false, false).chunk != NULL)
+		;
+	CHECK(units_claim(&heap_default, 1, false, false).chunk == NULL);
+	units_give(&heap_default, three);
+	r->most = 1;
+	/* It cannot grow: all its chunks are taken. */
+	own.cap = heap_default.reserved * CHUNK_SIZE;
+	heap_default.options = &own;
+	while (region_claim(&heap_default, 1, 1, true).region != NULL)
+		;
+	CHECK(units_claim(&heap_default, 4, true, false).chunk == NULL);
+	CHECK_EQ(r->most, 1);
+	u = units_claim(&heap_default, 3, true, false);
+	CHECK(u.chunk == three.chunk && u.first == 5);
+	heap_default.options = &ash_defaults;
+}
+
 /* Chunks behind one whose hint is too high are found, and none behind the region's last one. */
 TEST(units_are_searched_to_the_end, 10)
 {
@@ -140,6 +181,7 @@ TEST(units_are_searched_to_the_end, 10)
 		;
 	r = u.chunk->region;
 	hints = region_room(r);
+	CHECK_EQ(hints[u.chunk->index + 1], 0); /* the chunk that was opened for the last claim served it */
 	units_give(&heap_default, (struct units){u.chunk, 4, 2, false});
 	hints[u.chunk->index - 1] = CHUNK_UNITS;
 	v = units_claim(&heap_default, 2, false, false);
@@ -276,4 +318,22 @@ TEST(units_trim_of_clean_ones, 10)
 	ash_release(low);
 	bytes = ash_trim(0);
 	CHECK(bytes <= 2 * UNIT_SIZE && bytes % UNIT_SIZE == 0);
+}
+
+/* A chunk that takes memory fresh from the system is offset by free units that are purged. */
+TEST(units_of_a_fresh_chunk_are_offset, 10)
+{
+	enum { HALVES = 20 };
+	struct units u[HALVES];
+	uint64_t dirty;
+
+	for (unsigned i = 0; i < HALVES; i++)
+		u[i] = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	for (unsigned i = 0; i < HALVES; i++)
+		units_give(&heap_default, (struct units){u[i].chunk, CHUNK_UNITS / 2, CHUNK_UNITS / 2, false});
+	dirty = heap_default.dirty;
+	CHECK(dirty >= HALVES * CHUNK_UNITS / 2);
+	CHECK(units_claim(&heap_default, CHUNK_UNITS, true, false).chunk != NULL);
+	CHECK_EQ(heap_default.dirty, dirty - CHUNK_UNITS);
+	CHECK_EQ(ash_check(), 0);
 }

@@ -6,6 +6,8 @@
  *	scale fill MIB SIZE     a heap of MIB MiB of untouched blocks of SIZE bytes, then all released
  *	scale other MIB         filled by 16 KiB, each second block released, filled again by 24 KiB
  *	scale again MIB         filled and released twice; the second time each block is grown
+ *	scale replace MIB       MIB MiB of blocks of 33 KB to 1 MB, of which 20 000 are replaced at random
+ *	scale span MIB          one block of MIB MiB: taken, grown from half of that, shrunk, released
  *	scale live N            N threads that wait, 20 blocks each, while the first one fills 256 MiB
  *	scale ended N           N threads that ended and left 20 blocks each, then the same
  *
@@ -15,7 +17,9 @@
 #include <stdatomic.h>
 
 #include "host.h"
+#include "random.h"
 
+enum { LARGE_LEAST = 33000, LARGE_MOST = 1000000 };
 enum { OWN = 20, FILL_MIB = 256, NAP = 20000000 /* ns */ };
 
 /* See count_plugin.c; tools/bench/scale defines MARKED where the plugin knows the CPU. */
@@ -147,6 +151,40 @@ static bool heap_again(void **all, size_t bytes)
 	return true;
 }
 
+static bool heap_replace(void **all, size_t bytes)
+{
+	uint64_t state = 88172645463325252u;
+	size_t n = 0, steps = 20000, filled = 0, size, i;
+
+	while (filled < bytes) {
+		size = LARGE_LEAST + next_random(&state) % (LARGE_MOST - LARGE_LEAST);
+		if ((all[n] = take(size)) == NULL)
+			return false;
+		keep(all[n++]);
+		filled += size;
+	}
+	while (steps-- > 0) {
+		i = next_random(&state) % n;
+		timed_give(all[i]);
+		size = LARGE_LEAST + next_random(&state) % (LARGE_MOST - LARGE_LEAST);
+		if ((all[i] = timed_take(size)) == NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool heap_span(size_t bytes)
+{
+	void *p = timed_take(bytes / 2);
+
+	if (p != NULL && (p = timed_change(p, bytes)) != NULL && (p = timed_change(p, bytes / 4)) != NULL) {
+		timed_give(p);
+		if ((p = timed_take(bytes)) != NULL)
+			timed_give(p);
+	}
+	return p != NULL;
+}
+
 /* ---- threads ---- */
 
 static _Atomic unsigned there, over;
@@ -218,6 +256,10 @@ int main(int argc, char **argv, char **envp)
 		done = heap_other(all, n * MIB);
 	} else if (rt_strcmp(what, "again") == 0) {
 		done = heap_again(all, n * MIB);
+	} else if (rt_strcmp(what, "replace") == 0) {
+		done = heap_replace(all, n * MIB);
+	} else if (rt_strcmp(what, "span") == 0) {
+		done = heap_span(n * MIB);
 	} else if (live || rt_strcmp(what, "ended") == 0) {
 		struct rt_thread **threads = rt_map((n + 1) * sizeof(*threads));
 
