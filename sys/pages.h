@@ -11,8 +11,8 @@
  *
  * Reserved memory reads zero; purged memory does if, and only if, pages_purge
  * returned true.  Running out of memory or of mappings is reported by NULL or
- * false.  Any other error of mmap or munmap can only come from a bug of Ashlar
- * and is a panic.
+ * false; so is any other error of mmap or munmap, as filters of system calls (seccomp) give
+ * whatever they were told to.
  */
 #ifndef SYS_PAGES_H
 #define SYS_PAGES_H
@@ -60,7 +60,7 @@ INTERNAL bool pages_commit(void *p, size_t bytes);
  */
 INTERNAL bool pages_purge(void *p, size_t bytes, enum sharing sharing);
 
-/* Unmaps the range.  False: the limit of mappings was reached; the range stays mapped. */
+/* Unmaps the range.  False: the limit of mappings was reached, or it was refused; the range stays mapped. */
 INTERNAL bool pages_release(void *p, size_t bytes);
 
 /*

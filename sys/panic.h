@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of the process after misuse by the program or a bug of Ashlar: one line is
+ * The end of the process after misuse by the program: one line is
  * written, the program's hook is called, and then a trap instruction executed (SIGILL)
  * or, where there are the names of malloc, SIGABRT raised.
  */
@@ -21,8 +21,5 @@ INTERNAL _Noreturn void panic_line(const char *line, size_t length);
 
 /* Notes which file fd 2 is; for the first growth of the heap. */
 INTERNAL void panic_note_stderr(void);
-
-/* For conditions that only a bug of Ashlar can cause.  text: a string literal. */
-#define panic(text) panic_line("ashlar: " text "\n", sizeof "ashlar: " text "\n" - 1)
 
 #endif

@@ -208,14 +208,14 @@ static enum invariant check_region(const struct owner *o, struct region *r)
 
 static enum invariant check_list(const struct owner *o, const struct slabs *l, bool some_free)
 {
-	const struct slab *s, *before = NULL;
+	const struct slab *s, *before = slabs_tail(l);
 
 	for (s = l->head; s != NULL; before = s, s = s->next) {
 		if ((load_relaxed(&s->owner) & ~OWNER_PENDING) != (uint64_t)(uintptr_t)o ||
 		    s->previous != before || slab_is_ready(s) != some_free)
 			return I8_SLAB_ON_ITS_LIST;
 	}
-	return l->tail == before ? HOLDS : I8_SLAB_ON_ITS_LIST;
+	return before == slabs_tail(l) ? HOLDS : I8_SLAB_ON_ITS_LIST;
 }
 
 static enum invariant check_owner(const struct owner *o)
@@ -223,10 +223,10 @@ static enum invariant check_owner(const struct owner *o)
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++) {
-		enum invariant broken = check_list(o, &o->lists[class].partial, true);
+		enum invariant broken = check_list(o, &o->bins[class].partial, true);
 
 		if (broken == HOLDS)
-			broken = check_list(o, &o->lists[class].full, false);
+			broken = check_list(o, &o->bins[class].full, false);
 		if (broken != HOLDS)
 			return broken;
 	}

@@ -102,7 +102,9 @@ int ash_heap_names(ash_heap *heap, int (*visit)(void *context, const char *name,
 /*
  * As ash_heap_alloc and ash_heap_draft; ash_heap_walk shows the tag with the block (0: none).
  * A block that is resized keeps it, wherever it moves: NULL also if there is no memory for the tag.
- * Heaps that are not shared by processes forget it.  Costs 2 KiB for each slab with such blocks.
+ * Heaps that are not shared by processes forget it.  Costs 2 KiB for each slab with such blocks,
+ * which later slabs at the same place use; it is not given back, counts as a block (ash_heap_stats), and
+ * keeps its chunk of 2 MiB from serving a block above 1 MiB.
  */
 void *ash_heap_alloc_tagged(ash_heap *heap, size_t size, unsigned char tag)
 	__attribute__((malloc, warn_unused_result));

@@ -28,8 +28,8 @@ extern __thread struct ash_inline_seat {
 
 enum {
 	ASH_INLINE_MOST = 1024,
-	ASH_INLINE_BINS = 448, /* offset of the bins in an owner record      */
-	ASH_INLINE_BIN = 32    /* size of a bin: word, base, ...             */
+	ASH_INLINE_BINS = 512, /* offset of the bins in an owner record      */
+	ASH_INLINE_BIN = 48    /* size of a bin: word, base, ...             */
 };
 
 /* The class of a constant n, and the size of its slots: core/base/class.h. */

@@ -5,17 +5,20 @@
 static bool list_is_right(struct image *m, size_t i, unsigned class, const struct slabs *l,
 			  bool some_free)
 {
-	const struct slab *s, *before = NULL;
+	const struct slab *s, *before = NULL, *tail = NULL;
 	struct slab *there = &m->copy.slab[0];
 
 	for (s = l->head; s != NULL; before = s, s = there->next) {
 		if (m->slabs[i]-- == 0 || !image_has_record(m, s, false) ||
-		    !image_get(m, s, there, sizeof *there) || there->previous != before ||
+		    !image_get(m, s, there, sizeof *there) ||
+		    (before != NULL && there->previous != before) ||
 		    (there->owner & ~OWNER_PENDING) != (uintptr_t)image_record(m, i) ||
 		    there->class != class || slab_is_ready(there) != some_free)
 			return false;
+		if (before == NULL)
+			tail = there->previous;
 	}
-	return l->tail == before;
+	return tail == before;
 }
 
 bool image_lists_check(struct image *m)
@@ -31,9 +34,9 @@ bool image_lists_check(struct image *m)
 			return false;
 		for (class = 0; class < CLASSES && !m->listed_wrong; class++)
 			m->listed_wrong =
-				!list_is_right(m, i, class, &m->record.lists[class].partial,
+				!list_is_right(m, i, class, &m->record.bins[class].partial,
 					       true) ||
-				!list_is_right(m, i, class, &m->record.lists[class].full,
+				!list_is_right(m, i, class, &m->record.bins[class].full,
 					       false);
 		m->listed_wrong |= m->slabs[i] != 0;
 	}

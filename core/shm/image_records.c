@@ -56,11 +56,10 @@ static void note_lists(struct image *m, size_t i)
 	m->vacant[i] = true;
 	m->listed_wrong |= o->spare_count != 0;
 	for (class = 0; class < CLASSES; class++) {
-		const struct slab_lists *l = &o->lists[class];
+		const struct bin *l = &o->bins[class];
 
 		m->listed_wrong |= o->bins[class].slab != NULL || o->bins[class].word != 0;
-		any |= (uintptr_t)l->partial.head | (uintptr_t)l->partial.tail |
-		       (uintptr_t)l->full.head | (uintptr_t)l->full.tail;
+		any |= (uintptr_t)l->partial.head | (uintptr_t)l->full.head;
 	}
 	m->listless[i] = any == 0;
 }

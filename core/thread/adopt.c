@@ -27,7 +27,7 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 	if (v == NULL)
 		v = load_acquire(&o->heap->owners);
 	for (; v != NULL && n > 0; v = v->next) {
-		struct slabs *l = &v->lists[class].partial;
+		struct slabs *l = &v->bins[class].partial;
 
 		n--;
 		if (v == o || !owner_hold(v))
@@ -35,7 +35,7 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 		collect_inbox(v);
 		bin_detach(v, class);
 		for (; n > 0 && l->head != NULL; n--)
-			adopt_slab(l, o, &o->lists[class].partial, l->head);
+			adopt_slab(l, o, &o->bins[class].partial, l->head);
 		owner_vacate(v);
 		collect_vacant(v);
 	}

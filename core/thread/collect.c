@@ -33,8 +33,8 @@ static void collect_class(struct owner *o, unsigned class)
 	/* Caching an empty slab here could evict the slab that the walk visits next. */
 	o->no_spares = true;
 	/* The partial list first: slabs that then move to it from the full list are done. */
-	collect_list(o, &o->lists[class].partial);
-	collect_list(o, &o->lists[class].full);
+	collect_list(o, &o->bins[class].partial);
+	collect_list(o, &o->bins[class].full);
 	o->no_spares = no_spares;
 	if (current != NULL)
 		(void)slab_collect(current, false);

@@ -44,7 +44,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	} else {
 		fork_notice(o);
 		collect_notified(o);
-		if (unlikely(o->lists[class].partial.head != NULL))
+		if (unlikely(o->bins[class].partial.head != NULL))
 			return NULL; /* a slab whose slot another thread released comes first */
 		u = units_claim(o->heap, units_for(class, count), false, false);
 		if (unlikely(u.chunk == NULL)) {

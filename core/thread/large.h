@@ -25,21 +25,20 @@ static inline struct slab *large_open(struct owner *o, struct units u, unsigned 
 	struct slab *s = slab_open(o->heap, u, class, (uint64_t)(uintptr_t)o);
 
 	s->opened = 1;
-	slabs_append(&o->lists[class].full, s);
+	slabs_append(&o->bins[class].full, s);
 	return s;
 }
 
 /* Unmakes a slab of one slot that is on the full list; its units are the caller's. */
 static inline struct units large_close(struct owner *o, struct slab *s)
 {
-	slabs_remove(&o->lists[s->class].full, s);
+	slabs_remove(&o->bins[s->class].full, s);
 	return slab_close(s);
 }
 
 /* Takes the slot of a slab that is no spare. */
 static inline void large_use(struct slab *s)
 {
-	s->all_free = 1;
 	store_relaxed(&s->free[0], 0);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The owner record: what one thread allocates from and releases into.  It has a bin for
- * each size class, the lists of the slabs that it owns, its spares, and an inbox.
+ * each size class with the lists of the slabs that it owns, its spares, and an inbox: one page,
+ * unless blocks above 36 KiB are in use.
  *
  *   seat (TLS)  .self ----> owner ----> bins[class]
  *
  *   bin:    word ---> free word of the current group of the current slab
- *   lists:  partial   slabs that have free slots
+ *           partial   slabs that have free slots
  *           full      slabs that have none, until a slot of theirs is released
  *
  * One thread at a time, its holder (holder.h), changes a record, and does so in one call at
@@ -47,16 +48,12 @@ struct bin {
 	char *base;	   /* of the group's first slot                                */
 	size_t size;	   /* of a slot; valid once the bin has had a slab             */
 	struct slab *slab; /* current; NULL: none                                      */
+	struct slabs partial, full; /* its other slabs; beside the above: one page less is written */
 };
 
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
 _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
-
-/* Slabs of a class that are not current. */
-struct slab_lists {
-	struct slabs partial, full;
-};
-_Static_assert(sizeof(struct slab_lists) == 2 * sizeof(struct slabs), "visited as one array: shrink.c");
+_Static_assert(offsetof(struct bin, full) == offsetof(struct bin, partial) + sizeof(struct slabs), "shrink_lists");
 
 /* What a thread is publishing in a heap shared by processes: see shm/intent.h. */
 struct intent {
@@ -97,9 +94,8 @@ struct owner {
 		};
 	};
 	/* Written by the holder. */
-	_Alignas(CPU_LINE) struct bin bins[CLASSES];
-	struct slab_lists lists[CLASSES];
-	struct slab *spares[SPARES]; /* oldest first */
+	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* oldest first */
+	struct bin bins[CLASSES];
 	/* Used only in heaps shared by processes, see recover.h. */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */

@@ -18,8 +18,8 @@
  */
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
-	struct slab_lists *f = &o->lists[class];
-	bool few = f->full.head == f->full.tail; /* all other slabs of the class */
+	struct bin *f = &o->bins[class];
+	bool few = f->full.head == NULL || f->full.head->next == NULL; /* all other slabs of the class */
 	struct slab *s = f->partial.head;
 
 	if (s != NULL && s->spare && s->next != NULL)
@@ -51,7 +51,7 @@ taken:
 bool refill_bin(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
-	struct slab_lists *f = &o->lists[class];
+	struct bin *f = &o->bins[class];
 
 	if (b->slab != NULL && bin_next_group(o, b))
 		return true;

@@ -7,7 +7,7 @@
 
 void slab_retire(struct owner *o, struct slab *s)
 {
-	struct slab_lists *f = &o->lists[s->class];
+	struct bin *f = &o->bins[s->class];
 	struct slabs *l = &f->full;
 	struct units u;
 
@@ -66,7 +66,7 @@ static bool bin_follow(struct owner *o, struct slab *s, bool full)
 	if (b->slab == NULL || load_relaxed(bin_word(o, b)) != 0 || bin_next_group(o, b) || !full ||
 	    !slab_take(s))
 		return false;
-	slabs_remove(&o->lists[s->class].full, s);
+	slabs_remove(&o->bins[s->class].full, s);
 	bin_detach(o, s->class); /* it is full: no group was found */
 	bin_take(o, s->class, s);
 	return true;
@@ -90,7 +90,7 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 
 void settle_slab(struct owner *o, struct slab *s, bool was_full)
 {
-	struct slab_lists *f = &o->lists[s->class];
+	struct bin *f = &o->bins[s->class];
 	bool moves = was_full && s != o->bins[s->class].slab;
 
 	if (moves) {

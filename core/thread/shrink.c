@@ -16,7 +16,7 @@ void shrink_lists(struct owner *o, unsigned left)
 	if (left == SHRINK_ALL)
 		o->turn = 0;
 	do {
-		struct slabs *l = (struct slabs *)(void *)o->lists + o->turn;
+		struct slabs *l = &o->bins[o->turn / 2].partial + o->turn % 2;
 		struct slab *s, *next;
 
 		/* The current slab, too: older slabs are then refilled first, and the heap stays dense. */
@@ -47,7 +47,7 @@ void shrink_owner(struct owner *o)
 		struct slab *s;
 
 		bin_detach(o, class);
-		s = o->lists[class].partial.tail;
+		s = slabs_tail(&o->bins[class].partial);
 		if (s != NULL && slab_watch(s))
 			slab_retire(o, s);
 	}

@@ -3,34 +3,35 @@
 
 __attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
 {
+	struct slab *head = l->head, *tail;
+
 	s->next = NULL;
-	s->previous = l->tail;
-	if (l->tail != NULL)
-		l->tail->next = s;
-	else
+	s->previous = s;
+	if (head == NULL) {
 		l->head = s;
-	l->tail = s;
+		return;
+	}
+	tail = head->previous;
+	tail->next = s;
+	s->previous = tail;
+	head->previous = s;
 }
 
 __attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
 {
-	if (s->previous != NULL)
-		s->previous->next = s->next;
+	struct slab *next = s->next;
+
+	(next != NULL ? next : l->head)->previous = s->previous;
+	if (s == l->head)
+		l->head = next;
 	else
-		l->head = s->next;
-	if (s->next != NULL)
-		s->next->previous = s->previous;
-	else
-		l->tail = s->previous;
+		s->previous->next = next;
 	s->next = s->previous = NULL;
 }
 
 void slabs_rotate(struct slabs *l, struct slab *s)
 {
-	l->tail->next = l->head;
-	l->head->previous = l->tail;
-	l->tail = s->previous;
-	l->tail->next = NULL;
+	l->head->previous->next = l->head;
+	s->previous->next = NULL;
 	l->head = s;
-	s->previous = NULL;
 }

@@ -115,7 +115,7 @@ size_t slabs_purge(struct owner *o, size_t *room)
 	for (class = 0; class < CLASSES; class++) {
 		if (o->bins[class].slab != NULL)
 			bytes += slab_purge(o->heap->sharing, o->bins[class].slab, room);
-		for (s = o->lists[class].partial.head; s != NULL; s = s->next) {
+		for (s = o->bins[class].partial.head; s != NULL; s = s->next) {
 			if (!slab_take(s))
 				continue; /* another thread purges it */
 			bytes += slab_purge(o->heap->sharing, s, room);

@@ -31,7 +31,7 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 /* Rebuilds a slab of a vanished holder from its bitmaps, whatever operation was interrupted. */
 static void rebuild_slab(struct owner *v, struct slab *s)
 {
-	struct slab_lists *f = &v->lists[s->class];
+	struct bin *f = &v->bins[s->class];
 	uint64_t used = SLAB_IN_USE;
 
 	(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);

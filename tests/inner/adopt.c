@@ -28,7 +28,7 @@ static size_t partial_slabs(unsigned class)
 	const struct slab *s;
 	size_t n = 0;
 
-	for (s = seat.self->lists[class].partial.head; s != NULL; s = s->next)
+	for (s = seat.self->bins[class].partial.head; s != NULL; s = s->next)
 		n++;
 	return n;
 }

@@ -12,7 +12,7 @@ enum { MOST = 4096, SIZE = 64 };
 static char *block[MOST];
 static struct owner *o;
 static struct bin *bin;
-static struct slab_lists *lists;
+static struct bin *lists;
 
 /* The slab of a fresh class with so many groups used up. */
 static struct slab *groups_used_up(unsigned groups)
@@ -25,7 +25,7 @@ static struct slab *groups_used_up(unsigned groups)
 	}
 	o = seat.self;
 	bin = &o->bins[at.slab->class];
-	lists = &o->lists[at.slab->class];
+	lists = &o->bins[at.slab->class];
 	CHECK(bin->slab == at.slab && at.group == groups - 1 && *bin_word(o, bin) == 0);
 	return at.slab;
 }
@@ -47,7 +47,7 @@ static size_t slabs_used_up(size_t size, unsigned slabs)
 	CHECK(s != NULL && place_of(block[n - 1]).slab == s);
 	o = seat.self;
 	bin = &o->bins[s->class];
-	lists = &o->lists[s->class];
+	lists = &o->bins[s->class];
 	CHECK(bin->slab == s && *bin_word(o, bin) == 0 && lists->partial.head == NULL);
 	return n;
 }
@@ -126,14 +126,14 @@ TEST(inner_bin_follows_to_a_full_slab, 10)
 		ash_release(block[i]);
 		check_followed(block[i]);
 		CHECK(lists->partial.head == NULL && listed(&lists->full) == 2);
-		CHECK(before == s || (lists->full.tail == before && before->hold == SLAB_IDLE));
+		CHECK(before == s || (slabs_tail(&lists->full) == before && before->hold == SLAB_IDLE));
 		CHECK_EQ(ash_check(), 0);
 	}
 	/* The second release is no other's business. */
 	s = bin->slab == place_of(block[0]).slab ? place_of(block[n - 1]).slab : place_of(block[0]).slab;
 	ash_release(bin->slab->base);
 	ash_release(s->base);
-	CHECK(bin->slab != s && lists->partial.head == s && lists->partial.tail == s);
+	CHECK(bin->slab != s && lists->partial.head == s && slabs_tail(&lists->partial) == s);
 	CHECK_EQ(s->ready, (uint32_t)bits_below(s->groups));
 	CHECK_EQ(ash_check(), 0);
 }
@@ -154,7 +154,7 @@ TEST(inner_bin_follows_no_further, 10)
 	bin_detach(o, s->class);
 	seat_give(o);
 	ash_release(block[n - 1]);
-	CHECK(bin->slab == NULL && lists->partial.tail == last);
+	CHECK(bin->slab == NULL && slabs_tail(&lists->partial) == last);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -204,8 +204,8 @@ static bool bin_is(const struct bin *b)
 static void look_at_bin(void)
 {
 	struct slot_ref at = place_of(victim);
-	struct bin to = {(uintptr_t)&at.slab->free[at.group] - (uintptr_t)o,
-			 at.slab->base + at.group * GROUP_SLOTS * at.slab->slot_size, SIZE, at.slab};
+	struct bin to = {.word = (uintptr_t)&at.slab->free[at.group] - (uintptr_t)o,
+			 .base = at.slab->base + at.group * GROUP_SLOTS * at.slab->slot_size, .slab = at.slab};
 
 	/* Lists and hold are changed, too: all before the mark is cleared. */
 	if (bin_is(&from) && lists->partial.head == NULL && listed(&lists->full) == 1)

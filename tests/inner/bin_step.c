@@ -108,9 +108,9 @@ TEST(inner_release_into_a_full_slab, 10)
 	for (uint64_t i = 1; i < s->slots; i++)
 		CHECK(ash_alloc(64) == base + i * 64);
 	CHECK(place_of(ash_alloc(64)).slab != s);
-	CHECK(o->lists[s->class].full.head == s && s->ready == 0);
+	CHECK(o->bins[s->class].full.head == s && s->ready == 0);
 	ash_release(base);
-	CHECK(o->lists[s->class].partial.head == s);
+	CHECK(o->bins[s->class].partial.head == s);
 	CHECK_EQ(s->ready, (uint32_t)bits_below(s->groups));
 	CHECK_EQ(s->dirty, s->ready);
 	CHECK(!slab_has_event(s, 5, (uint64_t)1 << 7));
@@ -123,7 +123,7 @@ TEST(inner_release_into_a_full_slab, 10)
 	(void)ash_alloc(64);
 	CHECK((s->free[0] | s->free[5]) == 0);
 	CHECK(place_of(ash_alloc(64)).slab != s);
-	CHECK(o->lists[s->class].full.tail == s && s->ready == 0);
+	CHECK(slabs_tail(&o->bins[s->class].full) == s && s->ready == 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -132,7 +132,7 @@ TEST(inner_bin_detach_keeps_what_is_left, 10)
 {
 	struct slot_ref at = three_groups();
 	struct owner *o = seat_take();
-	struct slab_lists *f = &o->lists[at.slab->class];
+	struct bin *f = &o->bins[at.slab->class];
 
 	bin_detach(o, at.slab->class); /* clean, but used up */
 	CHECK(f->partial.head == at.slab && at.slab->opened == 3 && at.slab->ready == 0);

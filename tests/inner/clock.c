@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of retain.h, tick by tick: what makes it tick, and how threads are notified of it. */
+/* The clock of retain.h, tick by tick: when it runs, and what a period purges. */
 #include "ashlar.h"
 #include "backend/retain.h"
-#include "thread/owner.h"
-#include "inner/slots.h"
-#include "thread/watch.h"
-#include "thread/seat.h"
-#include "thread/seating.h"
+#include "rt.h"
 
 /* 320 units may stay, half of that is 160.  A heap without regions: nothing can be purged. */
 static const struct ash_defaults options = {.retain = 320 * UNIT_SIZE};
@@ -171,140 +167,6 @@ TEST(inner_clock_fresh_is_paid_for, 10)
 	h.refused = 40;
 	retain_fresh(&h, 10);
 	CHECK_EQ(h.refused, 40);
-}
-
-/* The clock runs, and no period purges anything. */
-static void run_clock(void)
-{
-	heap_default.dirty += 1000000;
-	heap_default.running = 1;
-	heap_default.period_low = heap_default.period_start = 0;
-	heap_default.clock = 0;
-}
-
-#define TICKS(expression)                                                                          \
-	do {                                                                                       \
-		uint64_t before = heap_default.clock;                                              \
-		heap_default.period_low = 0;                                                              \
-		expression;                                                                        \
-		CHECK(heap_default.clock > before);                                                \
-	} while (0)
-
-TEST(inner_clock_ticks, 10)
-{
-	struct owner *o;
-	char *p, *q;
-
-	ash_release(ash_alloc(10));
-	p = ash_alloc(CHUNK_SIZE * 4);
-	q = ash_alloc(CHUNK_SIZE * 4);
-	run_clock();
-	TICKS(ash_release(ash_alloc(3000))); /* a bin was filled */
-	TICKS(ash_release(p));
-	TICKS(q = ash_resize(q, CHUNK_SIZE * 2));
-	TICKS(ash_release(q));
-	TICKS(ash_thread_detach()); /* units came back */
-	/* A call that interrupts a call of the same thread ticks; the mark is looked at later. */
-	ash_release(ash_alloc(10));
-	p = ash_alloc(CHUNK_SIZE * 4);
-	o = seat_take();
-	o->watch = WATCH_NONE;
-	heap_default.running = CLOCK_UNNOTIFIED;
-	TICKS(ash_release(p));
-	CHECK_EQ(o->watch, WATCH_NOTIFIED);
-	CHECK_EQ(heap_default.running, CLOCK_RUNS); /* other threads have been notified */
-	seat_open();
-	CHECK(seat.open == SEAT_OPEN);
-}
-
-TEST(inner_clock_tells_owners, 10)
-{
-	char *p = ash_alloc(100), *q = ash_alloc(100);
-	struct slot_ref at = place_of(p);
-	struct owner *o = seat.self;
-	uint64_t inbox = 0;
-
-	CHECK_EQ(o->watch, WATCH_NONE);
-	heap_default.running = CLOCK_RUNS; /* another thread has notified them */
-	watch_notify_all(&heap_default);
-	CHECK_EQ(o->watch, WATCH_NONE);
-	(void)seat_take();
-	heap_default.running = CLOCK_UNNOTIFIED;
-	watch_notify_all(&heap_default); /* this thread is in a call, and looks at the mark at its end */
-	seat_open();
-	CHECK_EQ(o->watch, WATCH_NONE);
-	CHECK_EQ(at.slab->owner & OWNER_PENDING, 0);
-	heap_default.running = CLOCK_UNNOTIFIED;
-	watch_notify_all(&heap_default);
-	CHECK_EQ(o->watch, WATCH_NOTIFIED);
-	CHECK_EQ(at.slab->owner & OWNER_PENDING, OWNER_PENDING);
-	for (size_t i = 0; i < INBOX_WORDS; i++)
-		inbox |= o->inbox[i];
-	CHECK_EQ(inbox, (uint64_t)(uintptr_t)at.slab);
-	/* The next release is slow and looks at the mark: the clock does not run. */
-	ash_release(p);
-	CHECK_EQ(o->watch, WATCH_NONE);
-	CHECK_EQ(at.slab->owner & OWNER_PENDING, 0);
-	watch_notify(o);
-	watch_notify(o); /* notified already */
-	CHECK_EQ(o->watch, WATCH_NOTIFIED);
-	run_clock();
-	ash_release(q);
-	CHECK_EQ(o->watch, WATCH_ALL);
-	ash_thread_detach();
-	o->watch = WATCH_NONE;
-	watch_notify(o);
-	CHECK_EQ(o->watch, WATCH_NONE); /* it is vacant */
-}
-
-/* While the clock runs, the group of a bin is not ready, so that releases into it are events. */
-TEST(inner_clock_counts_events, 10)
-{
-	char *p[200], *q;
-	struct slot_ref at;
-	struct owner *o;
-	struct bin *b;
-
-	for (size_t i = 0; i < 200; i++)
-		p[i] = ash_alloc(16);
-	at = place_of(p[199]);
-	o = seat.self;
-	b = &o->bins[at.slab->class];
-	CHECK(b->slab == at.slab && bin_word(o, b) == &at.slab->free[at.group]);
-	ash_release(p[199]);
-	CHECK_EQ((at.slab->ready >> at.group) & 1, 1);
-	p[199] = ash_alloc(16);
-	run_clock();
-	watch_check(o);
-	CHECK_EQ(o->watch, WATCH_ALL);
-	CHECK_EQ((at.slab->ready >> at.group) & 1, 0);
-	o->events = o->other_events = 0;
-	for (size_t i = 0; i < 16; i++) {
-		CHECK_EQ(heap_default.clock, 0);
-		ash_release(p[199]);
-		CHECK_EQ((at.slab->ready >> at.group) & 1, 0);
-		CHECK_EQ(o->events, i + 1);
-		q = ash_alloc(16);
-		CHECK(q == p[199]);
-	}
-	CHECK_EQ(heap_default.clock, 16);
-	/* Releases into another group: the first one makes it ready, further ones are no events. */
-	CHECK(place_of(p[0]).group != at.group);
-	ash_release(p[0]);
-	CHECK_EQ(o->other_events, 1);
-	ash_release(p[1]);
-	CHECK_EQ(o->other_events, 1);
-	o->other_events = 1023;
-	ash_release(p[64]);
-	CHECK_EQ(heap_default.clock, 16 + 1024);
-	/* The clock stops: the group becomes ready with the next release. */
-	heap_default.dirty = heap_default.running = 0;
-	ash_release(p[199]);
-	watch_check(o);
-	CHECK_EQ(o->watch, WATCH_NONE);
-	ash_release(p[198]);
-	CHECK_EQ((at.slab->ready >> at.group) & 1, 1);
-	CHECK_EQ(ash_check(), 0);
 }
 
 /* Locked memory cannot be purged: only whole regions are unmapped. */

@@ -54,6 +54,26 @@ TEST(fork_between_word_and_mark, 20)
 	CHECK_EQ(rt_wait(pid), 0);
 }
 
+/* A large block takes units without a slab list: records of threads that vanished are taken over, too. */
+TEST(fork_noticed_by_a_large_block, 20)
+{
+	uint64_t before;
+	long pid;
+
+	ash_release(ash_alloc(1));
+	start_another();
+	before = heap_default.settled;
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(ash_alloc(100000) != NULL);
+		CHECK(heap_default.settled != before);
+		CHECK_EQ(heap_default.settled, generation_now());
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+}
+
 /* ---- a handler forks while its thread is a guest: the child goes on with the call, too ---- */
 
 static struct owner *vacant;

@@ -7,6 +7,7 @@
 #include "rt.h"
 #include "thread/large.h"
 #include "thread/seating.h"
+#include "thread/watch.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 
@@ -264,4 +265,25 @@ TEST(large_spare_is_not_clean, 10)
 	clean = true;
 	CHECK(large_take(o, class_of(57000), &clean) == p && !clean);
 	seat_open();
+}
+
+/* A spare of small slots is no large one, though it may look as if it had no ready group: a watched current one does. */
+TEST(large_takes_no_spare_of_small_slots, 10)
+{
+	struct bin *b;
+	char *p, *q, *r;
+
+	(void)ash_alloc(SLOT_LARGE);
+	b = &seat.self->bins[class_of(SLOT_LARGE)];
+	do
+		p = ash_alloc(SLOT_LARGE);
+	while (b->slab->units != 4);
+	store_relaxed(&heap_default.running, CLOCK_RUNS);
+	watch_switch(seat.self, true);
+	ash_release(p);
+	CHECK(b->slab->spare && b->slab->ready == 0);
+	q = ash_alloc(UNITS(4) - 20000); /* of a class that needs no aligned units */
+	r = ash_alloc(SLOT_LARGE);
+	CHECK(r == p && (q + UNITS(4) <= r || r + SLOT_LARGE <= q));
+	CHECK_EQ(ash_check(), 0);
 }

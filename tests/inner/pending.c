@@ -16,12 +16,12 @@ static size_t looks;
 
 static bool list_is_right(const struct slabs *l, bool some_free)
 {
-	const struct slab *s, *before = NULL;
+	const struct slab *s, *before = slabs_tail(l);
 
 	for (s = l->head; s != NULL; before = s, s = s->next)
 		if (s->previous != before || slab_is_ready(s) != some_free)
 			return false;
-	return l->tail == before;
+	return before == slabs_tail(l);
 }
 
 static void look(void)
@@ -32,8 +32,8 @@ static void look(void)
 	if ((o->building & 1) != 0)
 		return;
 	looks++;
-	CHECK(list_is_right(&o->lists[class].full, false));
-	CHECK(list_is_right(&o->lists[class].partial, true));
+	CHECK(list_is_right(&o->bins[class].full, false));
+	CHECK(list_is_right(&o->bins[class].partial, true));
 }
 
 static void release(void)

@@ -121,8 +121,8 @@ TEST(reap_own_id_again, 20)
 	CHECK(seat.self->identity != 0);
 	record->identity = seat.self->identity;
 	record->bins[0].slab = NULL;
-	record->lists[5].partial.head = record->lists[6].full.head;
-	record->lists[7].partial.tail = seat.self->bins[7].slab;
+	record->bins[5].partial.head = record->bins[6].full.head;
+	record->bins[7].partial.head = seat.self->bins[7].slab;
 	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
 	CHECK_EQ(record->identity, 0);

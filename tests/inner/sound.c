@@ -142,7 +142,7 @@ TEST(sound_slabs, 10)
 	LIE(b->next, (uintptr_t)&fd);
 	LIE(b->next, (uintptr_t)b);
 	LIE(b->next, (uintptr_t)b + far);
-	LIE(b->previous, (uintptr_t)b);
+	LIE(b->previous, 0);
 	LIE(b->free[was.groups - 1], ~(uint64_t)0);
 	LIE(was.remote[was.groups - 1], ~(uint64_t)0);
 }
@@ -155,7 +155,7 @@ TEST(sound_owners, 10)
 	make();
 	o = image.heap.owners;
 	get(o, &was, sizeof was);
-	for (class = 0; was.lists[class].partial.head == NULL; class++)
+	for (class = 0; was.bins[class].partial.head == NULL; class++)
 		;
 	LIE(o->no_slots, 1);
 	LIE(o->next, (uintptr_t)o);
@@ -170,10 +170,9 @@ TEST(sound_owners, 10)
 	LIE(o->spare_count, 1);
 	LIE(o->bins[5].slab, (uintptr_t)slab_of_block());
 	LIE(o->bins[5].word, 8);
-	LIE(o->lists[class].partial.head, 0);
-	LIE(o->lists[class].partial.tail, 0);
-	LIE(o->lists[class].partial.head, (uintptr_t)&fd);
-	LIE(o->lists[class + 1].full.head, (uintptr_t)slab_of_block());
+	LIE(o->bins[class].partial.head, 0);
+	LIE(o->bins[class].partial.head, (uintptr_t)&fd);
+	LIE(o->bins[class + 1].full.head, (uintptr_t)slab_of_block());
 }
 
 /* A hint may be old: of a unowned slab that is gone it is not followed. */

@@ -193,10 +193,15 @@ TEST(sound_many_chunks, 10)
 static unsigned list_of_one(const struct owner *o, unsigned from)
 {
 	unsigned class = from;
+	struct slab head;
 
-	while (class < CLASSES && (o->lists[class].partial.head == NULL ||
-				   o->lists[class].partial.head != o->lists[class].partial.tail))
-		class++;
+	for (; class < CLASSES; class++) {
+		if (o->bins[class].partial.head == NULL)
+			continue;
+		get(o->bins[class].partial.head, &head, sizeof head);
+		if (head.next == NULL)
+			break;
+	}
 	CHECK(class < CLASSES);
 	return class;
 }
@@ -211,27 +216,27 @@ static void lists_of_others(struct owner *at)
 	get(at, &o, sizeof o);
 	a = list_of_one(&o, 0);
 	b = list_of_one(&o, a + 1);
-	one = o.lists[a].partial;
-	two = o.lists[b].partial;
+	one = o.bins[a].partial;
+	two = o.bins[b].partial;
 	/* Two lists change places. */
-	put(&at->lists[a].partial, &two, sizeof two);
-	put(&at->lists[b].partial, &one, sizeof one);
+	put(&at->bins[a].partial, &two, sizeof two);
+	put(&at->bins[b].partial, &one, sizeof one);
 	CHECK(is_refused());
-	put(&at->lists[b].partial, &two, sizeof two);
+	put(&at->bins[b].partial, &two, sizeof two);
 	/* A slab's likeness in a block, where the program may write what it likes. */
 	get(one.head, &copy, sizeof copy);
 	put(block, &copy, sizeof copy);
-	one.head = one.tail = block;
-	put(&at->lists[a].partial, &one, sizeof one);
+	one.head = block;
+	put(&at->bins[a].partial, &one, sizeof one);
 	CHECK(is_refused());
-	put(&at->lists[a].partial, &o.lists[a].partial, sizeof one);
+	put(&at->bins[a].partial, &o.bins[a].partial, sizeof one);
 	CHECK(!is_refused());
 }
 
 /* A vacant record has its slabs on its lists, and no others. */
 TEST(sound_lists_of_a_vacant_record, 10)
 {
-	static const struct slab_lists none[CLASSES];
+	static const struct bin none[CLASSES];
 	struct owner *second, *first;
 	ash_heap *h;
 	long pid;
@@ -253,13 +258,12 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	/* The second record has no slab. */
 	second = (struct owner *)(void *)(image.records + OWNER_BYTES);
 	CHECK(first != second);
-	LIE(second->lists[3].partial.head, slab_of_block());
-	LIE(second->lists[3].partial.tail, slab_of_block());
-	LIE(second->lists[CLASSES - 1].full.head, slab_of_block());
-	LIE(second->lists[0].full.tail, slab_of_block());
+	LIE(second->bins[3].partial.head, slab_of_block());
+	LIE(second->bins[CLASSES - 1].full.head, slab_of_block());
+	LIE(second->bins[0].full.head, slab_of_block());
 	/* The first one has slabs: each is on the list of its class, and lies where slabs lie. */
 	lists_of_others(first);
 	/* Lists that are all empty would lose them. */
-	put(&first->lists, none, sizeof none);
+	put(&first->bins, none, sizeof none);
 	CHECK(is_refused());
 }

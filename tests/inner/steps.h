@@ -86,4 +86,7 @@ void act_fork_by_other(void);
 /* The bitmaps and the books agree, but for the one that the call has in hand. */
 void steps_count_blocks(void);
 
+/* In a child: records of vanished threads that were changing slots only (inner/steps_looks.c). */
+void steps_look_at_records(void);
+
 #endif

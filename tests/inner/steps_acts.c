@@ -4,7 +4,6 @@
 #include "ashlar_heap.h"
 
 #include "support/stamp.h"
-#include "thread/owner.h"
 
 enum { KEPT = 8192, GIFTS = 3000, OPERATIONS = 1000, BURST = 200 };
 
@@ -201,28 +200,13 @@ void steps_count_blocks(void)
 	look_at_blocks(st.blocks);
 }
 
-/* Where no holder was changing more than slots, the next one uses the bins as they are. */
-static void look_at_bins(void)
-{
-	struct owner *o;
-
-	for (o = heap_default.owners; o != NULL; o = o->next)
-		for (unsigned i = 0; i < CLASSES && o->building == 0; i++) {
-			struct bin *b = &o->bins[i];
-
-			if (b->slab != NULL)
-				CHECK(b->base == b->slab->base + (size_t)(bin_word(o, b) - b->slab->free) *
-									 GROUP_SLOTS * b->size);
-		}
-}
-
 /* In the child of a fork: the victim is this thread, or vanished. */
 static void child(bool vanished)
 {
 	size_t n;
 
 	if (vanished)
-		look_at_bins();
+		steps_look_at_records();
 	every_class(turns);
 	for (n = 0; n < 5; n++)
 		release_gift();

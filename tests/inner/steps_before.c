@@ -3,10 +3,6 @@
 #include "inner/steps_before.h"
 #include "inner/steps.h"
 
-#include "backend/region.h"
-#include "backend/retain.h"
-#include "front/span.h"
-#include "pages.h"
 #include "slab/unowned.h"
 #include "syscall.h"
 #include "thread/adopt.h"
@@ -61,25 +57,6 @@ void path_take_shared_last(void)
 	path_take();
 	ash_release(first); /* that one's slab is preferred now */
 	seat_open();
-}
-
-void path_dirty_span(void)
-{
-	char *p = ash_alloc(step_size);
-
-	memset(p, 1, step_size);
-	ash_release(p);
-}
-
-/* Retained chunks, fewer than the block needs and with no free one behind them. */
-void path_retained_elsewhere(void)
-{
-	char *p = ash_alloc(2 * CHUNK_SIZE);
-	const struct chunk *c = map_find(p);
-
-	memset(p, 1, 2 * CHUNK_SIZE);
-	(void)region_claim_at((struct run){c->region, c->index + 2}, 1);
-	ash_release(p);
 }
 
 /* Empty slabs of some classes, each its class's preferred one. */
@@ -244,40 +221,6 @@ void path_last_of_slab(void)
 	step_block = reserve[0];
 }
 
-/* Nothing is free behind the span. */
-void path_hemmed_span(void)
-{
-	struct run behind;
-	struct chunk *c;
-
-	path_take();
-	memset(step_block, 1, step_size);
-	c = map_find(step_block);
-	behind = (struct run){c->region, c->index + c->span_chunks};
-	(void)region_claim_at(behind, 1);
-}
-
-void path_roomy_span(void)
-{
-	/* A region of its own, free throughout: the blocks go there. */
-	ash_release(ash_alloc(64 * CHUNK_SIZE));
-	for (unsigned i = 0; i < 12; i++)
-		(void)ash_alloc(step_size), steps_held++;
-	path_take();
-}
-
-/* More is kept than for good, all of it long enough: the next slow operation gives it back. */
-void path_period_over(void)
-{
-	void *p = ash_alloc(ash_defaults.retain * 2);
-
-	memset(p, 1, ash_defaults.retain * 2);
-	path_take();
-	ash_release(p);
-	store_relaxed(&heap_default.period_low, load_relaxed(&heap_default.dirty));
-	store_relaxed(&heap_default.clock, RETAIN_PERIOD - 1);
-}
-
 /* The other thread, which sleeps, has slabs of which all is released, and one in use. */
 static void other_fills(void)
 {
@@ -298,13 +241,6 @@ void path_sleeping_owner(void)
 		ash_release(reserve[i]);
 	reserved = 0;
 	steps_burst = 14;
-}
-
-/* Nothing of it was written: it is not kept. */
-void path_sparse_span(void)
-{
-	path_take();
-	*(char *)step_block = 1;
 }
 
 void path_detached(void)

@@ -181,6 +181,7 @@ TEST(units_are_searched_to_the_end, 10)
 		;
 	r = u.chunk->region;
 	hints = region_room(r);
+	CHECK_EQ(hints[u.chunk->index + 1], 0); /* the chunk that was opened for the last claim served it */
 	units_give(&heap_default, (struct units){u.chunk, 4, 2, false});
 	hints[u.chunk->index - 1] = CHUNK_UNITS;
 	v = units_claim(&heap_default, 2, false, false);
@@ -317,4 +318,22 @@ TEST(units_trim_of_clean_ones, 10)
 	ash_release(low);
 	bytes = ash_trim(0);
 	CHECK(bytes <= 2 * UNIT_SIZE && bytes % UNIT_SIZE == 0);
+}
+
+/* A chunk that takes memory fresh from the system is offset by free units that are purged. */
+TEST(units_of_a_fresh_chunk_are_offset, 10)
+{
+	enum { HALVES = 20 };
+	struct units u[HALVES];
+	uint64_t dirty;
+
+	for (unsigned i = 0; i < HALVES; i++)
+		u[i] = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	for (unsigned i = 0; i < HALVES; i++)
+		units_give(&heap_default, (struct units){u[i].chunk, CHUNK_UNITS / 2, CHUNK_UNITS / 2, false});
+	dirty = heap_default.dirty;
+	CHECK(dirty >= HALVES * CHUNK_UNITS / 2);
+	CHECK(units_claim(&heap_default, CHUNK_UNITS, true, false).chunk != NULL);
+	CHECK_EQ(heap_default.dirty, dirty - CHUNK_UNITS);
+	CHECK_EQ(ash_check(), 0);
 }

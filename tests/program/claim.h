@@ -106,12 +106,12 @@ static enum outcome make_beside(void)
 
 static enum outcome other;
 
-static void other_makes(void)
+static inline void other_makes(void)
 {
 	other = make_beside();
 }
 
-static void dies(void)
+static inline void dies(void)
 {
 	rt_exit(50);
 }
@@ -173,7 +173,7 @@ static size_t calls_of_one(void)
 }
 
 /* One makes it and is stopped at each of its calls in turn: in a child; then there is a heap. */
-static size_t at_each_call(void (*one_makes)(void))
+static inline size_t at_each_call(void (*one_makes)(void))
 {
 	size_t k, count = calls_of_one();
 

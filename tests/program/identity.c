@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_tgkill,--wrap=boot_number */
+/* LDFLAGS: -Wl,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_tgkill */
 /* clang-format on */
 /*
  * Identities that collide: thread ids come round, repeat in pid namespaces, and
  * may not be told at all.  A record of a live thread stays that thread's.
  * What the system would say some day is said here at once, by wrappers.
  */
-#include "boot.h"
 #include "heaps/instance.h"
-#include "life.h"
 #include "program/audit.h"
 #include "program/child.h"
 #include "shm/seats.h"
@@ -48,17 +46,6 @@ long __wrap_arch_tgkill(long pid, long tid, long signal)
 	if (told_kill == TRUTH)
 		return __real_arch_tgkill(pid, tid, signal);
 	return told_kill == ONLY_ME && tid == arch_gettid() ? 0 : esrch;
-}
-
-/* What the present start of the system is said to be. */
-static uint64_t told_boot;
-static bool boot_is_told;
-
-uint64_t __real_boot_number(void);
-uint64_t __wrap_boot_number(void);
-uint64_t __wrap_boot_number(void)
-{
-	return boot_is_told ? told_boot : __real_boot_number();
 }
 
 enum { BLOCKS = 3000 };
@@ -283,44 +270,6 @@ TEST(identity_child_of_the_parents_number, 20)
 	CHECK_EQ(in_child(namesake_child, &o), 0);
 	rt_barrier_wait(&turns);
 	rt_thread_join(thread);
-}
-
-/* ---- lives (sys/life.h) over starts of the system ---- */
-
-enum { BOOT = 43, BOOT_BITS = 6 };
-
-static uint64_t life_told(uint64_t boot)
-{
-	boot_is_told = true;
-	told_boot = boot;
-	return life_of_thread();
-}
-
-static uint64_t boot_in(uint64_t life)
-{
-	return life >> BOOT & ((1 << BOOT_BITS) - 1);
-}
-
-/* A start that is unknown, then or now, proves nothing; two that are known do, if their fields differ. */
-TEST(identity_over_starts, 10)
-{
-	uint64_t of5 = life_told(5), of64, unknown;
-
-	if (of5 >> 22 == 0)
-		rt_skip("lives cannot be judged without /proc");
-	CHECK_EQ(boot_in(of5), 5);
-	CHECK(!life_thread_is_over(of5));
-	unknown = life_told(0);
-	CHECK_EQ(boot_in(unknown), 0);
-	CHECK(!life_thread_is_over(of5) && !life_thread_is_over(unknown));
-	(void)life_told(6);
-	CHECK(life_thread_is_over(of5) && !life_thread_is_over(unknown));
-	/* Known, though the low bits are all 0. */
-	of64 = life_told(64);
-	CHECK_EQ(boot_in(of64), 1);
-	CHECK(!life_thread_is_over(of64) && life_thread_is_over(of5));
-	(void)life_told(5);
-	CHECK(life_thread_is_over(of64) && !life_thread_is_over(of5));
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

@@ -81,7 +81,7 @@ TEST(turns_reach_all, 30)
 		blocks[i] = counted(SIZE, &most);
 	o = seat.self;
 	for (unsigned class = 0; class < CLASSES; class++)
-		for (s = o->lists[class].full.head; s != NULL; s = s->next) {
+		for (s = o->bins[class].full.head; s != NULL; s = s->next) {
 			n++;
 			fetch_or_seq_cst(&s->owner, OWNER_PENDING); /* as if its inbox entry were lost */
 		}

@@ -53,9 +53,9 @@ static const struct member members[] = {
 	{"owner.identity, .batch", MEMBERS(owner, identity, batch)},
 	MEMBER(owner, notified),
 	MEMBER(owner, inbox),
+	MEMBER(owner, spares),
 	MEMBER(owner, bins),
-	MEMBER(owner, lists),
-	{"owner.spares ...", MEMBERS(owner, spares, intents)},
+	{"owner.flight ...", MEMBERS(owner, flight, intents)},
 #define REGION_KINDS 37
 	{"region, constants", MEMBERS(region, next, room)},
 	MEMBER(region, most),

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a large block may grow in place and where it may not: neighbours, alignment, borders. */
+#include "ashlar.h"
+#include "rt.h"
+#include "support/handler_at_step.h"
+#include "support/pattern.h"
+
+enum { BLOCKS = 64 };
+
+/* In programs of one thread blocks come from unowned slabs, which do not grow. */
+static bool slabs_have_owners(void)
+{
+	struct ash_statistics s;
+
+	(void)ash_alloc(1); /* stays: its unit is not the first of a chunk otherwise empty */
+	ash_stats(&s);
+	return s.owners > 0;
+}
+
+static size_t place(const void *p)
+{
+	return (uintptr_t)p % (2 * MIB);
+}
+
+/* A block that grows to less than it was asked for says so: it cannot, and is as it was. */
+static void stays(char *p, size_t size)
+{
+	size_t before = ash_usable_size(p);
+
+	CHECK_EQ(ash_expand(p, size), 0);
+	CHECK_EQ(ash_usable_size(p), before);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void grows(char *p, size_t size)
+{
+	size_t bytes = ash_expand(p, size);
+
+	CHECK(bytes >= size);
+	CHECK_EQ(bytes, ash_good_size(size));
+	CHECK_EQ(ash_usable_size(p), bytes);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A block at the beginning of a chunk (0), or in its middle; those before it stay, as all is full then. */
+static char *take_at(size_t size, size_t wanted)
+{
+	for (unsigned i = 0; i < 2 * BLOCKS; i++) {
+		char *p = ash_alloc(size);
+
+		if (place(p) == wanted)
+			return p;
+	}
+	CHECK(false);
+	return NULL;
+}
+
+TEST(grow_against_a_neighbour, 10)
+{
+	char *p[BLOCKS];
+	unsigned i, k, hemmed = 0;
+
+	for (i = 0; i < BLOCKS; i++)
+		fill(p[i] = ash_alloc(40 * KIB), 40 * KIB, i);
+	for (i = 0; i < BLOCKS; i++)
+		for (k = 0; k < BLOCKS; k++)
+			if (p[k] == p[i] + 64 * KIB) {
+				stays(p[i], 64 * KIB + 1);
+				stays(p[i], MIB);
+				stays(p[i], MIB + 1);
+				hemmed++;
+			}
+	CHECK(hemmed >= BLOCKS / 2);
+	for (i = 0; i < BLOCKS; i++) {
+		holds(p[i], 40 * KIB, i);
+		ash_release(p[i]);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The last units of a chunk: what follows is another chunk's. */
+TEST(grow_at_the_end_of_a_chunk, 10)
+{
+	char *p;
+
+	if (!slabs_have_owners())
+		return;
+	p = take_at(40 * KIB, 2 * MIB - 64 * KIB);
+	fill(p, 40 * KIB, 6);
+	stays(p, 64 * KIB + 1);
+	stays(p, MIB);
+	stays(p, MIB + 1);
+	grows(p, 60 * KIB);
+	holds(p, 40 * KIB, 6);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A block that takes no more units of 32 KiB needs no free neighbour; up to them, all classes. */
+TEST(grow_within_the_units, 10)
+{
+	char *p, *q;
+
+	if (!slabs_have_owners())
+		return;
+	p = ash_alloc(36 * KIB);
+	q = ash_alloc(36 * KIB);
+	fill(p, 36 * KIB, 1);
+	fill(q, 36 * KIB, 2);
+	for (size_t size = 40 * KIB; size <= 60 * KIB; size += 4 * KIB) {
+		grows(p, size);
+		grows(q, size);
+	}
+	holds(p, 36 * KIB, 1);
+	holds(q, 36 * KIB, 2);
+	ash_release(p);
+	ash_release(q);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Blocks of a power of two are aligned to it: that is what aligned blocks of this size are taken from. */
+TEST(grow_to_a_power_of_two, 10)
+{
+	size_t odd = 0, even = 0;
+	char *unit, *p, *q;
+
+	if (!slabs_have_owners())
+		return;
+	for (size_t size = 64 * KIB; size <= 512 * KIB; size *= 2)
+		for (unsigned units = 2; units < 64; units++) {
+			(void)ash_trim(0);
+			/* So that p begins at each unit in turn. */
+			unit = ash_alloc(units * 32 * KIB <= MIB ? units * 32 * KIB : MIB);
+			p = ash_alloc(33 * KIB);
+			if ((uintptr_t)p % size != 0) {
+				stays(p, size);
+				odd++;
+			} else if (place(p) + size <= 2 * MIB && ash_expand(p, size) != 0) {
+				CHECK_EQ(ash_usable_size(p), size);
+				even++;
+			}
+			ash_release(p);
+			q = ash_aligned_alloc(size, size);
+			CHECK_EQ((uintptr_t)q % size, 0);
+			ash_release(q);
+			ash_release(unit);
+			CHECK_EQ(ash_check(), 0);
+		}
+	CHECK(odd >= 8 && even >= 8);
+}
+
+/* The largest slot is reached in the second half of a chunk, where no span can begin. */
+TEST(grow_to_the_largest_slot, 10)
+{
+	char *p;
+
+	if (!slabs_have_owners())
+		return;
+	p = take_at(40 * KIB, MIB);
+	fill(p, 40 * KIB, 3);
+	grows(p, 896 * KIB);
+	grows(p, MIB);
+	stays(p, MIB + 1);
+	holds(p, 40 * KIB, 3);
+	ash_release(p);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A block alone in its chunk may have all of it, and no more. */
+TEST(grow_to_the_whole_chunk, 10)
+{
+	static const size_t sizes[] = {MIB + 1, MIB + MIB / 2, 2 * MIB - 1, 2 * MIB};
+	char *p;
+
+	if (!slabs_have_owners())
+		return;
+	for (unsigned i = 0; i < 4; i++) {
+		p = take_at(MIB, 0);
+		fill(p, MIB, i);
+		stays(p, 2 * MIB + 1);
+		grows(p, sizes[i]);
+		holds(p, MIB, i);
+		fill(p, ash_usable_size(p), 5);
+		ash_release(p);
+		CHECK_EQ(ash_check(), 0);
+	}
+}
+
+/* A slot of 32 KiB is none that grows, also if it is the only one of its slab. */
+TEST(grow_not_of_the_largest_small_class, 10)
+{
+	char *p[8];
+	unsigned i;
+
+	for (i = 0; i < 8; i++) {
+		p[i] = ash_alloc(32 * KIB);
+		fill(p[i], 32 * KIB, i);
+		stays(p[i], 32 * KIB + 1);
+		stays(p[i], 60 * KIB);
+	}
+	for (i = 0; i < 8; i++) {
+		holds(p[i], 32 * KIB, i);
+		ash_release(p[i]);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/*
+ * A handler releases and allocates blocks of the class before and of the one after, at each step
+ * in turn: lists change and units of the chunk are claimed.
+ */
+static char *old[2], *new[2], *growing;
+static const size_t sizes[2] = {40 * KIB, 100 * KIB};
+
+static void exchange(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		new[i] = ash_alloc(sizes[i]);
+		fill(new[i], 64, i);
+		ash_release(old[i]);
+		old[i] = new[i];
+	}
+}
+
+static bool grew;
+
+static void do_grow(void)
+{
+	grew |= ash_expand(growing, sizes[1]) != 0;
+}
+
+TEST(grow_beside_a_handler, 30)
+{
+	bool more = true;
+	size_t k;
+
+	if (!slabs_have_owners())
+		return;
+	step_begin(exchange);
+	for (k = rt_test_seed() % 3; more; k += rt_in_full() ? 1 : rt_under_qemu() ? 7 : 3) {
+		(void)ash_trim(0); /* no spares, whose units would be in the way */
+		for (unsigned i = 0; i < 2; i++)
+			fill(old[i] = ash_alloc(sizes[i]), 64, i);
+		growing = ash_alloc(sizes[0]);
+		fill(growing, 64, 9);
+		more = with_act_at(k, do_grow);
+		CHECK_EQ(ash_check(), 0);
+		holds(growing, 64, 9);
+		for (unsigned i = 0; i < 2; i++) {
+			holds(old[i], 64, i);
+			ash_release(old[i]);
+		}
+		ash_release(growing);
+	}
+	CHECK(grew);
+	CHECK_EQ(ash_check(), 0);
+}

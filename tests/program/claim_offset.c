@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_lseek,--wrap=life_thread_is_over */
+/* clang-format on */
+/*
+ * S18: the offset of the caller's file stays where it is, at each moment of making a heap in it: no
+ * call moves it there and back.
+ */
+#include "program/claim.h"
+
+static bool offset_moved, offset_watched;
+long __real_arch_lseek(long fd, long offset, long whence);
+long __wrap_arch_lseek(long fd, long offset, long whence);
+long __wrap_arch_lseek(long fd, long offset, long whence)
+{
+	offset_moved |= offset_watched && (offset != 0 || whence != SEEK_CUR);
+	return __real_arch_lseek(fd, offset, whence);
+}
+
+static void look_at_offset(void)
+{
+	offset_moved |= arch_lseek(file, 0, SEEK_CUR) != 77;
+}
+
+TEST(claim_offset, 20)
+{
+	size_t k;
+
+	for (k = 1; k < 40; k++) {
+		begin();
+		CHECK_EQ(arch_lseek(file, 77, SEEK_SET), 77);
+		by_open = true;
+		stop_at = k;
+		stopped = look_at_offset;
+		offset_watched = true;
+		CHECK_EQ(make_one(), MADE);
+		ash_heap_destroy(heap_made);
+		stopped = look_at_offset;
+		calls = 0;
+		CHECK_EQ(make_one(), ATTACHED);
+		ash_heap_destroy(heap_made);
+		stopped = NULL;
+		offset_watched = false;
+		CHECK_EQ(offset_moved, 0);
+		arch_close(file);
+	}
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}
