@@ -8,12 +8,12 @@
 /* Slabs of a list, each linked both ways and of this record. */
 static size_t listed(const struct owner *o, const struct slabs *l)
 {
-	const struct slab *s, *before = NULL;
+	const struct slab *s, *before = slabs_tail(l);
 	size_t n = 0;
 
 	for (s = l->head; s != NULL; before = s, s = s->next, n++)
 		CHECK(owner_has(o, s) && s->previous == before);
-	CHECK(l->tail == before);
+	CHECK(slabs_tail(l) == before);
 	return n;
 }
 
@@ -27,7 +27,7 @@ static void look_at_record(struct owner *o)
 	for (unsigned i = 0; i < CLASSES; i++) {
 		struct bin *b = &o->bins[i];
 
-		n += listed(o, &o->lists[i].partial) + listed(o, &o->lists[i].full);
+		n += listed(o, &b->partial) + listed(o, &b->full);
 		if (b->slab == NULL)
 			continue;
 		n++;
