@@ -112,18 +112,22 @@ static void retain_down(struct heap *h, uint64_t units)
 void retain_tick(struct heap *h, uint64_t n)
 {
 	/* No read-modify-write: threads that count at the same time may lose a count. */
-	uint64_t clock = load_relaxed(&h->clock) + n;
+	uint64_t before = load_relaxed(&h->clock), clock = before + n;
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
 	uint64_t low, least;
-	bool much = kept > allowed(h, WHOLE) + refused;
-	bool turns = much != (load_relaxed(&h->running) != 0);
+	bool much, turns;
 
+	store_relaxed(&h->clock, clock);
+	if ((before ^ clock) < 16)
+		return;
+	much = kept > allowed(h, WHOLE) + refused;
+	turns = much != (load_relaxed(&h->running) != 0);
 	if (unlikely(turns)) { /* all threads read the word at each slow operation */
 		store_relaxed(&h->running, 0);
 		clock = RETAIN_PERIOD; /* a period begins now */
 	}
-	store_relaxed(&h->clock, clock % RETAIN_PERIOD);
 	if (unlikely(clock >= RETAIN_PERIOD)) {
+		store_relaxed(&h->clock, 0);
 		low = load_relaxed(&h->period_low);
 		/* A period begins: nothing of what is retained is known to be in demand yet. */
 		store_relaxed(&h->period_low, kept);

@@ -159,6 +159,11 @@ void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t wor
 {
 	if (SAMPLED && s->slot_size > SLOT_LARGE)
 		sample_gone(s->base);
+	if (watch_is_usual(o, s, group, word)) {
+		store_release(&s->free[group], word);
+		seat_open();
+		return;
+	}
 	owner_begin(o);
 	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
 	if (unlikely(s->slot_size > SLOT_LARGE)) {

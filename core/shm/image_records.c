@@ -54,7 +54,7 @@ static void note_lists(struct image *m, size_t i)
 	unsigned class;
 
 	m->vacant[i] = true;
-	m->listed_wrong |= o->spare_count != 0;
+	m->listed_wrong |= o->spare_units != 0;
 	for (class = 0; class < CLASSES; class++) {
 		const struct slab_lists *l = &o->lists[class];
 

@@ -62,7 +62,7 @@ struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t 
 	unsigned g;
 
 	s->opened = 0;
-	s->spare = false;
+	s->spare = 0;
 	s->next = s->previous = NULL;
 	/* The last word is slab_group_mask of its group: no thread uses the slab yet. */
 	for (g = 0; g < s->groups; g++)

@@ -2,26 +2,24 @@
 #include "thread/large.h"
 
 #include "thread/collect.h"
-#include "thread/fork.h"
 #include "thread/inbox.h"
 #include "thread/settle.h"
 #include "thread/spare.h"
 #include "thread/watch.h"
 
 /*
- * Takes the youngest spare of `count` units that large_freed cached; for a class that needs
- * aligned units, one of the same class.  NULL: there is none.
+ * Takes a spare of `count` units that large_freed cached; for a class that needs aligned units,
+ * one of the same class.  NULL: there is none.
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
-	unsigned i;
+	unsigned some;
 
-	for (i = o->spare_count; i-- > 0;) {
-		struct slab *s = o->spares[i];
+	for (some = o->large[count]; some != 0; some &= some - 1) {
+		struct slab *s = o->spares[cpu_lowest_bit(some) - 1];
 
-		if (s->units == count && s->class > CLASS_ONE && s->ready == 0 &&
-		    (s->class == class || !class_is_aligned(class))) {
-			spares_remove_at(o, i);
+		if (s->class == class || !class_is_aligned(class)) {
+			spares_remove(o, s);
 			return s;
 		}
 	}
@@ -37,20 +35,19 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	watch_count(o, 1);
 	*clean = false;
 	s = spare_take(o, count, class);
-	if (s != NULL && s->class == class)
-		goto taken;
 	if (s != NULL) {
-		u = large_close(o, s);
+		if (s->class == class)
+			goto taken;
+		slabs_remove(&o->lists[s->class].full, s);
+		u = (struct units){s->chunk, s->unit, s->units, false};
+		store_release(&u.chunk->head[u.first], (uint32_t)0);
 	} else {
-		fork_notice(o);
 		collect_notified(o);
 		if (unlikely(o->lists[class].partial.head != NULL))
 			return NULL; /* a slab whose slot another thread released comes first */
 		u = units_claim(o->heap, units_for(class, count), false, false);
-		if (unlikely(u.chunk == NULL)) {
-			spares_reduce(o, 0); /* before refill_bin lets the heap grow */
-			return NULL;
-		}
+		if (unlikely(u.chunk == NULL))
+			return NULL; /* spares go before refill_bin lets the heap grow */
 	}
 	s = large_open(o, u, class);
 	*clean = u.clean;

@@ -22,7 +22,7 @@ void owner_reset(struct owner *o)
 		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
 	/* Bins, lists, spares, cached slabs. */
 	memset(o->bins, 0, offsetof(struct owner, flight) - offsetof(struct owner, bins));
-	o->spare_count = o->spare_units = 0;
+	o->spare_next = o->spare_units = 0;
 	for (i = 0; i < INBOX_WORDS; i++)
 		store_relaxed(&o->inbox[i], 0);
 }

@@ -35,10 +35,15 @@
  * of blocks varies around a multiple of a slab does not make and unmake slabs all the
  * time.  A spare remains current or on its list; owner.spares only marks it.
  */
-#define SPARES	    8
+#define SPARES	    24
+#define SPARE_FROM 512
+#define SPARE_WEIGHT(u) ((u)+((u)==1))
+#define SPARE_MOST 64
 #define SPARE_UNITS 16 /* of all spares; a single spare may be larger */
 /* A current slab of slots up to this size may become empty without being made a spare. */
 #define SPARE_FREE ((size_t)1024)
+
+#define SPARE_COUNTS 36 /* units of a large slab, and more than them */
 
 enum { WATCH_NONE, WATCH_ALL, WATCH_NOTIFIED }; /* see watch.h */
 
@@ -72,7 +77,7 @@ struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */
 	uint32_t turn;	     /* of its lists, see shrink_turn                    */
-	uint8_t spare_count;
+	uint8_t spare_next;  /* the place of the next spare, and of the oldest one or behind it */
 	uint8_t spare_units; /* of all spares                                    */
 	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
@@ -99,7 +104,8 @@ struct owner {
 	/* Written by the holder. */
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct slab_lists lists[CLASSES];
-	struct slab *spares[SPARES]; /* oldest first */
+	uint32_t large[SPARE_COUNTS]; /* by units: bit i: spares[i] is a large slab of so many */
+	struct slab *spares[SPARES]; /* in the order of their places, around; NULL: none */
 	/* Used only in heaps shared by processes, see recover.h. */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */

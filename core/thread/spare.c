@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/spare.h"
 
-void spares_remove_at(struct owner *o, unsigned i)
-{
-	o->spares[i]->spare = false;
-	o->spare_units -= o->spares[i]->units;
-	for (o->spare_count--; i < o->spare_count; i++)
-		o->spares[i] = o->spares[i + 1];
-}
-
 void spares_remove(struct owner *o, struct slab *s)
 {
-	unsigned i;
+	size_t place = s->spare;
 
-	for (i = 0; i < o->spare_count; i++)
-		if (o->spares[i] == s) {
-			spares_remove_at(o, i);
-			return;
-		}
+	s->spare = 0;
+	o->spare_units = (uint8_t)(o->spare_units - SPARE_WEIGHT(s->units));
+	o->spares[place - 1] = NULL;
+	o->large[s->units] &= ~((uint32_t)1 << place);
 }

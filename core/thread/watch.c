@@ -6,7 +6,6 @@
 #include "thread/seat.h"
 
 /* The clock is shared by all threads, so events are added to it in batches of this size. */
-#define OWN_EVENTS   16	  /* releases into current groups                                */
 #define OTHERS_TICK  16	  /* calls of watch_count by threads beyond the heap's first one  */
 #define OTHER_EVENTS 1024 /* into other groups, while no slab of the owner becomes empty */
 
@@ -122,7 +121,7 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 	/* The slab may have been unmade by now; then it is not current in any bin. */
 	if (bin_word(o, b) == &s->free[g]) {
 		group_unready(s, g); /* watched; or one event in 64, which costs it another */
-		if (++o->events % OWN_EVENTS == 0)
+		if (ticks == 0)
 			ticks = OWN_EVENTS;
 	} else if (++o->other_events % OTHER_EVENTS == 0) {
 		ticks = OTHER_EVENTS;

@@ -18,6 +18,8 @@
 #include "internal.h"
 #include "thread/owner.h"
 
+#define OWN_EVENTS 16 /* releases into current groups are added to the clock in batches of this size */
+
 /*
  * Sets the pending bit of the current slabs of v, so that its holder notices the running clock
  * at its next release.  For any thread.
@@ -57,6 +59,21 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
  * span or made one smaller.
  */
 INTERNAL void watch_tick(void);
+
+/*
+ * True of most releases that are events while the clock runs: into the group that a bin allocates
+ * from, which does not become all free by this word.  Then the caller stores the word, and
+ * no more: the group stays unready, the bin has a slot, and one in OWN_EVENTS counts for all.
+ */
+static inline bool watch_is_usual(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
+{
+	if (likely(load_relaxed(&o->watch) != WATCH_ALL) || word == s->all_free ||
+	    bin_word(o, &o->bins[s->class]) != &s->free[group] || ++o->events % OWN_EVENTS == 0)
+		return false;
+	store_relaxed(&s->dirty, s->dirty | (uint32_t)1 << group);
+	signal_fence();
+	return true;
+}
 
 /* Counts a release into group g that was an event.  For the holder. */
 INTERNAL void watch_event(struct owner *o, struct slab *s, unsigned g);
