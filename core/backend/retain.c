@@ -109,24 +109,16 @@ static void retain_down(struct heap *h, uint64_t units)
  * All of these are hints: races correct themselves within one period.  If two threads start
  * the clock at the same time, owners are notified twice.
  */
-void retain_tick(struct heap *h, uint64_t n)
+static __attribute__((noinline)) void retain_turn(struct heap *h)
 {
-	/* No read-modify-write: threads that count at the same time may lose a count. */
-	uint64_t before = load_relaxed(&h->clock), clock = before + n;
+	uint64_t clock = load_relaxed(&h->clock), low, least;
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
-	uint64_t low, least;
-	bool much, turns;
+	bool much = kept > allowed(h, WHOLE) + refused;
+	bool turns = much != (load_relaxed(&h->running) != 0);
 
-	store_relaxed(&h->clock, clock);
-	if ((before ^ clock) < 16)
-		return;
-	much = kept > allowed(h, WHOLE) + refused;
-	turns = much != (load_relaxed(&h->running) != 0);
-	if (unlikely(turns)) { /* all threads read the word at each slow operation */
+	if (unlikely(turns)) /* all threads read the word at each slow operation */
 		store_relaxed(&h->running, 0);
-		clock = RETAIN_PERIOD; /* a period begins now */
-	}
-	if (unlikely(clock >= RETAIN_PERIOD)) {
+	if (unlikely(turns || clock >= RETAIN_PERIOD)) { /* a period begins now */
 		store_relaxed(&h->clock, 0);
 		low = load_relaxed(&h->period_low);
 		/* A period begins: nothing of what is retained is known to be in demand yet. */
@@ -138,6 +130,16 @@ void retain_tick(struct heap *h, uint64_t n)
 		if (much)
 			store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
 	}
+}
+
+void retain_tick(struct heap *h, uint64_t n)
+{
+	/* No read-modify-write: threads that count at the same time may lose a count. */
+	uint64_t before = load_relaxed(&h->clock), clock = before + n;
+
+	store_relaxed(&h->clock, clock);
+	if (unlikely((before ^ clock) >= RETAIN_LOOK))
+		retain_turn(h);
 }
 
 void retain_fresh(struct heap *h, uint64_t units)

@@ -44,6 +44,7 @@
 #include "internal.h"
 
 #define RETAIN_PERIOD ((uint64_t)8192) /* slow operations */
+#define RETAIN_LOOK   ((uint64_t)16)   /* so often the clock is looked at */
 #define RETAIN_PART   4 /* a fourth of what is in use may be retained */
 
 /* Advances the clock by n slow operations, and begins or ends what owners watch for. */

@@ -38,9 +38,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	if (s != NULL) {
 		if (s->class == class)
 			goto taken;
-		slabs_remove(&o->lists[s->class].full, s);
-		u = (struct units){s->chunk, s->unit, s->units, false};
-		store_release(&u.chunk->head[u.first], (uint32_t)0);
+		u = large_close(o, s);
 	} else {
 		collect_notified(o);
 		if (unlikely(o->lists[class].partial.head != NULL))
