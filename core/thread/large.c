@@ -2,6 +2,7 @@
 #include "thread/large.h"
 
 #include "thread/collect.h"
+#include "thread/fork.h"
 #include "thread/inbox.h"
 #include "thread/settle.h"
 #include "thread/spare.h"
@@ -40,6 +41,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 			goto taken;
 		u = large_close(o, s);
 	} else {
+		fork_notice(o);
 		collect_notified(o);
 		if (unlikely(o->lists[class].partial.head != NULL))
 			return NULL; /* a slab whose slot another thread released comes first */

@@ -82,7 +82,7 @@ void watch_switch(struct owner *o, bool running)
 		store_relaxed(&o->watch, WATCH_NONE);
 }
 
-void watch_check(struct owner *o)
+static __attribute__((noinline)) void watch_turn(struct owner *o)
 {
 	struct heap *h = o->heap;
 	bool running;
@@ -93,6 +93,14 @@ void watch_check(struct owner *o)
 	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
 	if (unlikely(load_relaxed(&o->watch) != running))
 		watch_switch(o, running);
+}
+
+void watch_check(struct owner *o)
+{
+	uint64_t running = load_relaxed(&o->heap->running);
+
+	if (unlikely(running != load_relaxed(&o->watch) || running == CLOCK_UNNOTIFIED))
+		watch_turn(o);
 }
 
 /*
