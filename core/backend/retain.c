@@ -109,7 +109,7 @@ static void retain_down(struct heap *h, uint64_t units)
  * All of these are hints: races correct themselves within one period.  If two threads start
  * the clock at the same time, owners are notified twice.
  */
-static __attribute__((noinline)) void retain_turn(struct heap *h)
+__attribute__((noinline)) void retain_look(struct heap *h)
 {
 	uint64_t clock = load_relaxed(&h->clock), low, least;
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
@@ -139,7 +139,7 @@ void retain_tick(struct heap *h, uint64_t n)
 
 	store_relaxed(&h->clock, clock);
 	if (unlikely((before ^ clock) >= RETAIN_LOOK))
-		retain_turn(h);
+		retain_look(h);
 }
 
 void retain_fresh(struct heap *h, uint64_t units)

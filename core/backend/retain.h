@@ -47,8 +47,21 @@
 #define RETAIN_LOOK   ((uint64_t)16)   /* so often the clock is looked at */
 #define RETAIN_PART   4 /* a fourth of what is in use may be retained */
 
-/* Advances the clock by n slow operations, and begins or ends what owners watch for. */
+/*
+ * Advances the clock by n slow operations.  Once in RETAIN_LOOK it looks at what is retained; so what
+ * comes unit by unit, as slabs do, is seen when at most so many units more than may stay are retained.
+ */
 INTERNAL void retain_tick(struct heap *h, uint64_t n);
+
+/* Begins and ends periods, and what owners watch for. */
+INTERNAL void retain_look(struct heap *h);
+
+/* Counts a slow operation that may have freed any number of chunks, and looks at once. */
+static inline void retain_freed(struct heap *h)
+{
+	store_relaxed(&h->clock, load_relaxed(&h->clock) + 1);
+	retain_look(h);
+}
 
 /* `units` without memory were taken: purges as many retained ones, to offset them. */
 INTERNAL void retain_fresh(struct heap *h, uint64_t units);

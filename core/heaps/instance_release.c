@@ -94,7 +94,7 @@ static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, v
 	struct building b = building_begin(h, call.self);
 	bool done = span_release(c, p);
 
-	retain_tick(h, 1);
+	retain_freed(h);
 	if (call.owner != NULL)
 		watch_check(call.owner);
 	building_end(b);

@@ -26,7 +26,7 @@ static bool span_stays(struct heap *h, struct chunk *c, size_t size)
 	struct building b = building_begin(h, seats_self(h));
 	bool fits = span_fit(c, size > 0 ? size : 1);
 
-	retain_tick(h, 1); /* the span may be smaller now */
+	retain_freed(h); /* the span may be smaller now */
 	building_end(b);
 	return fits;
 }
@@ -48,7 +48,7 @@ void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
 			return p;
 		if (!in_place && h->sharing == PAGES_PRIVATE) {
 			moved = span_aligned_resize(c, p, size > 0 ? size : 1, alignment);
-			retain_tick(h, 1);
+			retain_freed(h);
 			return moved;
 		}
 	}

@@ -14,17 +14,16 @@
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
-	unsigned some;
+	uint32_t some = o->large[count];
+	struct slab *s;
 
-	for (some = o->large[count]; some != 0; some &= some - 1) {
-		struct slab *s = o->spares[cpu_lowest_bit(some) - 1];
-
-		if (s->class == class || !class_is_aligned(class)) {
-			spares_remove(o, s);
-			return s;
-		}
-	}
-	return NULL;
+	if (some == 0)
+		return NULL;
+	s = o->spares[cpu_lowest_bit(some) - 1];
+	if (s->class != class && class_is_aligned(class))
+		return NULL;
+	spares_remove(o, s);
+	return s;
 }
 
 void *large_take(struct owner *o, unsigned class, bool *clean)

@@ -140,7 +140,7 @@ void watch_event(struct owner *o, struct slab *s, unsigned g)
 
 void watch_tick(void)
 {
-	retain_tick(&heap_default, 1);
+	retain_freed(&heap_default);
 	if (!SEATED)
 		return;
 	if (seat.open == 0) {

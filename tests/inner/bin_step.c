@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From group to group of a slab: the short way of allocation, and releases that are no events. */
+#include "backend/retain.h"
 #include "inner/slots.h"
 
 #include "support/handler_at_step.h"
@@ -69,6 +70,7 @@ TEST(inner_bin_step_and_the_clock, 10)
 	CHECK_EQ(o->steps, 3 * OWNER_STEP); /* events count, too */
 	CHECK(ash_alloc(64) == block[3] && o->steps == 4 * OWNER_STEP);
 	CHECK_EQ(heap_default.running, 0);
+	heap_default.clock = RETAIN_LOOK - 1; /* the next count looks at what is retained */
 	o->steps = 63 * OWNER_STEP;
 	CHECK(ash_alloc(64) == block[70] && o->steps == 0);
 	CHECK(heap_default.running != 0 && o->watch == WATCH_ALL);
@@ -91,6 +93,7 @@ TEST(inner_bin_follows_and_the_clock, 10)
 	ash_release(block[3]);
 	CHECK(ash_alloc(64) == block[3]);
 	CHECK(heap_default.running == 0 && o->watch == WATCH_NONE);
+	heap_default.clock = RETAIN_LOOK - 1;
 	ash_release(block[70]);
 	CHECK(heap_default.running != 0 && o->watch == WATCH_ALL);
 	CHECK(ash_alloc(64) == block[70]);
