@@ -13,11 +13,34 @@ static const struct ash_defaults options = {.retain = 320 * UNIT_SIZE};
 static const struct ash_defaults nothing = {.retain = 0};
 static struct heap h = {.options = &options, .sharing = PAGES_PRIVATE};
 
-/* Ticks; true: the clock runs. */
+/* Ticks, and is looked at; true: the clock runs. */
 static bool ticks(struct heap *of, uint64_t n)
 {
+	uint64_t before = of->clock;
+
 	retain_tick(of, n);
+	if ((before ^ (before + n)) < RETAIN_LOOK)
+		retain_look(of); /* else it did */
 	return of->running != 0;
+}
+
+/* Slow operations look at the clock once in RETAIN_LOOK; those that may free chunks do at once. */
+TEST(inner_clock_is_looked_at, 10)
+{
+	h.dirty = 321;
+	for (uint64_t n = 1; n < RETAIN_LOOK; n++) {
+		retain_tick(&h, 1);
+		CHECK(h.clock == n && h.running == 0);
+	}
+	retain_tick(&h, 1);
+	CHECK(h.clock == 0 && h.running != 0);
+	h.dirty = 320;
+	retain_tick(&h, RETAIN_LOOK); /* as many units that were given back */
+	CHECK_EQ(h.running, 0);
+	h.dirty = 321;
+	retain_freed(&h);
+	CHECK(h.clock == 0 && h.running != 0);
+	h.dirty = h.running = 0;
 }
 
 TEST(inner_clock_begins_and_ends, 10)
@@ -241,7 +264,8 @@ TEST(inner_clock_tells_owners, 10)
 	for (size_t i = 0; i < INBOX_WORDS; i++)
 		inbox |= o->inbox[i];
 	CHECK_EQ(inbox, (uint64_t)(uintptr_t)at.slab);
-	/* The next release is slow and looks at the mark: the clock does not run. */
+	/* The next release is slow and looks at the mark, and the count at the clock: it does not run. */
+	heap_default.clock = RETAIN_LOOK - 1;
 	ash_release(p);
 	CHECK_EQ(o->watch, WATCH_NONE);
 	CHECK_EQ(at.slab->owner & OWNER_PENDING, 0);
