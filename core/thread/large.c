@@ -9,8 +9,8 @@
 #include "thread/watch.h"
 
 /*
- * Takes a spare of `count` units that large_freed cached; for a class that needs aligned units,
- * one of the same class.  NULL: there is none.
+ * Takes a spare of `count` units that large_freed cached.  For a class that needs aligned units one
+ * of another class may not do.  NULL: there is none, or the first one does not do.
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {

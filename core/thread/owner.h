@@ -34,16 +34,24 @@
  * Spares: slabs that became empty recently and are cached, so that a program whose number
  * of blocks varies around a multiple of a slab does not make and unmake slabs all the
  * time.  A spare remains current or on its list; owner.spares only marks it.
+ *
+ *   spares   [s][ ][s][s][ ][ ]...[ ][s]    a place each, filled in turn, around
+ *                        ^ spare_next       behind it: the oldest one
+ *   large    by units: places of those that large_take may take at once
+ *
+ * They weigh at most SPARE_UNITS, but for a single one: so there are at most eight.  In a heap
+ * with more than SPARE_FROM units in use it is SPARE_MOST: a 32nd of that, or less.
  */
 #define SPARES	    24
-#define SPARE_FROM 512
-#define SPARE_WEIGHT(u) ((u)+((u)==1))
-#define SPARE_MOST 64
-#define SPARE_UNITS 16 /* of all spares; a single spare may be larger */
+#define SPARE_UNITS 16
+#define SPARE_MOST  64
+#define SPARE_FROM  512 /* 16 MiB */
+/* In units; one of a single unit weighs as much as one of two. */
+#define SPARE_WEIGHT(units) ((units) + ((units) == 1))
+/* Units of a large slab, and 0 and 1. */
+#define SPARE_COUNTS (SLOT_MAX / UNIT_SIZE + 1)
 /* A current slab of slots up to this size may become empty without being made a spare. */
 #define SPARE_FREE ((size_t)1024)
-
-#define SPARE_COUNTS 36 /* units of a large slab, and more than them */
 
 enum { WATCH_NONE, WATCH_ALL, WATCH_NOTIFIED }; /* see watch.h */
 
@@ -77,8 +85,8 @@ struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */
 	uint32_t turn;	     /* of its lists, see shrink_turn                    */
-	uint8_t spare_next;  /* the place of the next spare, and of the oldest one or behind it */
-	uint8_t spare_units; /* of all spares                                    */
+	uint8_t spare_next;  /* the place of the next spare                      */
+	uint8_t spare_units; /* the weight of all spares                         */
 	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
 	uint16_t events, other_events; /* see watch_event                        */
@@ -104,13 +112,16 @@ struct owner {
 	/* Written by the holder. */
 	_Alignas(CPU_LINE) struct bin bins[CLASSES];
 	struct slab_lists lists[CLASSES];
-	uint32_t large[SPARE_COUNTS]; /* by units: bit i: spares[i] is a large slab of so many */
-	struct slab *spares[SPARES]; /* in the order of their places, around; NULL: none */
+	uint32_t large[SPARE_COUNTS]; /* by units; bit i: spares[i - 1] is such a large slab, not ready */
+	struct slab *spares[SPARES]; /* NULL: none */
 	/* Used only in heaps shared by processes, see recover.h. */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */
 	struct intent intents[INTENTS];
 };
+
+_Static_assert(sizeof(struct owner) <= 2 * 4096, "two of the smallest pages");
+_Static_assert(SPARES < 32 && SPARE_MOST + SLOT_MAX / UNIT_SIZE < 256, "places from 1 on; a byte has the weight");
 
 #define OWNER_STEP ((uint8_t)(256 / 64)) /* added for a step, so that its carry tells: fewer bytes */
 
