@@ -331,6 +331,26 @@ TEST(inner_clock_counts_events, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Nor is a slot that was released meanwhile believed to read zero. */
+TEST(inner_clock_and_zeroed_blocks, 10)
+{
+	char *p = ash_alloc(16), *q;
+	struct slab *s = place_of(p).slab;
+
+	CHECK_EQ(s->dirty, 0);
+	memset(p, 1, 16);
+	run_clock();
+	watch_check(seat.self);
+	ash_release(p);
+	CHECK_EQ(s->ready, 0);
+	q = ash_zalloc(1, 16);
+	CHECK(q == p);
+	for (unsigned i = 0; i < 16; i++)
+		CHECK_EQ(q[i], 0);
+	heap_default.dirty = heap_default.running = 0;
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Locked memory cannot be purged: only whole regions are unmapped. */
 TEST(inner_clock_where_memory_is_locked, 10)
 {
