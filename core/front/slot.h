@@ -19,11 +19,11 @@ INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
  * call would depend on the previous one: word -> pointer -> slab -> word.  So the
  * pointer is compared with the block released last; if the CPU predicts that they are
  * equal, nothing waits for the word.  The seat is closed, so that no signal handler
- * writes seat.latest meanwhile.
+ * writes seat.latest meanwhile.  `unlikely`: a pair comes to its end without a jump.
  */
 static ALWAYS_INLINE void *slot_predicted(void *p)
 {
-	if (likely(p != seat.latest))
+	if (unlikely(p != seat.latest))
 		return p;
 	p = *(void *volatile *)&seat.latest; /* volatile: else the compiler uses the equal p */
 	if (p == NULL)

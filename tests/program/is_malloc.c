@@ -95,15 +95,15 @@ TEST(is_malloc_of_others, 10)
 /* What is called when nobody asks is no answer. */
 TEST(is_malloc_asks_no_longer_than_it_runs, 10)
 {
-	static const volatile size_t too_much = SIZE_MAX;
+	static const volatile size_t every_byte = SIZE_MAX;
 	void *volatile p;
 
 	foreign = ALL;
 	CHECK_EQ(asked(), 0);
 	foreign = 0;
-	p = malloc(too_much);
+	p = malloc(every_byte);
 	CHECK(p == NULL && number == 12);
-	p = realloc(NULL, too_much);
+	p = realloc(NULL, every_byte);
 	CHECK(p == NULL);
 	free(NULL);
 	foreign = ALL;
