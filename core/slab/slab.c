@@ -57,7 +57,8 @@ struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
 	return s;
 }
 
-struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner)
+/* Not inlined: libashlar_malloc is one source, and what is touched at the start is on few pages. */
+__attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner)
 {
 	struct slab *s = slab_shape(u, class, record_offset(u.first));
 	unsigned g = s->groups;
