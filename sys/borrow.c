@@ -15,7 +15,7 @@ static bool parent_waits(void)
 {
 	struct proc_stat s;
 
-	return proc_stat_read((uint64_t)arch_getppid(), &s) && s.state == 'D';
+	return proc_stat_read((uint64_t)arch_getppid(), &s) && proc_stat_is(&s, 'D');
 }
 
 /* Compares process numbers: the first process that asked since this memory was forked owns it. */

@@ -16,6 +16,8 @@
 #define IMAGE_MASK   BITS(12)
 #define FORKED_SHIFT 61
 
+enum { FORKED_AND_NO_EXEC = 0x40 }; /* PF_FORKNOEXEC, of PROC_FLAGS */
+
 /* The field of the start of the system; 0: unknown. */
 static uint64_t boot(void)
 {
@@ -24,11 +26,24 @@ static uint64_t boot(void)
 	return n != 0 && (n & BOOT_MASK) == 0 ? 1 : n & BOOT_MASK;
 }
 
+/*
+ * The field of the program's image, a hash of the addresses where its code and stack begin; 0: none,
+ * or hidden.  exec changes it if addresses are random; fork and threads keep it.
+ */
 static uint64_t image(const struct proc_stat *s)
 {
-	uint64_t n = s->image & IMAGE_MASK;
+	uint64_t code = s->number[PROC_CODE], stack = s->number[PROC_STACK], n;
 
-	return s->image != 0 && n == 0 ? 1 : n;
+	if (code <= 1 || stack <= 1)
+		return 0;
+	n = proc_stat_mix(proc_stat_mix(0, code), stack);
+	return n != 0 && (n & IMAGE_MASK) == 0 ? 1 : n & IMAGE_MASK;
+}
+
+/* True: a thread, or a child of fork, and no exec since. */
+static bool is_forked(const struct proc_stat *s)
+{
+	return (s->number[PROC_FLAGS] & FORKED_AND_NO_EXEC) != 0;
 }
 
 static uint64_t life_now(uint64_t id)
@@ -39,8 +54,8 @@ static uint64_t life_now(uint64_t id)
 	if (id == 0 || id != LIFE_ID(id))
 		return 0; /* 0 or a negative result: the kernel refused */
 	if (world_has_proc() && proc_stat_read(id, &s))
-		life |= (s.birth & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT |
-			image(&s) << IMAGE_SHIFT | (uint64_t)s.forked << FORKED_SHIFT;
+		life |= (s.number[PROC_BIRTH] & BIRTH_MASK) << BIRTH_SHIFT | boot() << BOOT_SHIFT |
+			image(&s) << IMAGE_SHIFT | (uint64_t)is_forked(&s) << FORKED_SHIFT;
 	return life;
 }
 
@@ -66,14 +81,14 @@ static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 static bool has_ended(uint64_t life, uint64_t threads, const struct proc_stat *s)
 {
 	/* The id was reused, or the system was restarted. */
-	if (differ(life, BIRTH_SHIFT, BIRTH_MASK, s->birth & BIRTH_MASK) ||
+	if (differ(life, BIRTH_SHIFT, BIRTH_MASK, s->number[PROC_BIRTH] & BIRTH_MASK) ||
 	    differ(life, BOOT_SHIFT, BOOT_MASK, boot()))
 		return true;
 	/* Ended, and not yet waited for by its parent. */
-	if (s->state == 'Z' || s->state == 'X')
-		return s->threads <= threads;
+	if (proc_stat_is(s, 'Z') || proc_stat_is(s, 'X'))
+		return s->number[PROC_THREADS] <= threads;
 	/* exec keeps the id but changes the program.  A thread that is ending has no image. */
-	return (life >> FORKED_SHIFT == 1 && !s->forked) ||
+	return (life >> FORKED_SHIFT == 1 && !is_forked(s)) ||
 	       differ(life, IMAGE_SHIFT, IMAGE_MASK, image(s));
 }
 

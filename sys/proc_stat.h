@@ -9,19 +9,26 @@
 
 #include "internal.h"
 
-struct proc_stat {
-	char state;	 /* a letter of proc_pid_stat(5)                   */
-	uint64_t threads; /* of its process                                 */
-	uint64_t birth;	 /* in ticks since the system started              */
-	bool forked;	 /* a thread, or a child of fork, and no exec since */
-	uint64_t image;	 /* of its program, see below; 0: none, or hidden  */
+/* Fields of proc_pid_stat(5), counted from 1. */
+enum {
+	PROC_STATE = 3,	   /* a letter; its number is the letter less '0'   */
+	PROC_FLAGS = 9,
+	PROC_THREADS = 20, /* of its process                                */
+	PROC_BIRTH = 22,   /* in ticks since the system started             */
+	PROC_CODE = 26,	   /* where the program's code begins, and its stack; */
+	PROC_STACK = 28,   /* 1 and 0 for readers that ptrace would refuse  */
+	PROC_FIELDS
 };
 
-/*
- * The image is a hash of the addresses where the program's code and stack begin.
- * exec changes it if addresses are random; fork and threads keep it.  Readers that
- * ptrace would refuse see 1 and 0 instead of these addresses.
- */
+struct proc_stat {
+	uint64_t number[PROC_FIELDS]; /* from PROC_STATE on */
+};
+
+/* True: the thread is in this state. */
+static inline bool proc_stat_is(const struct proc_stat *s, char letter)
+{
+	return s->number[PROC_STATE] == (uint64_t)(letter - '0');
+}
 
 /* False: no such thread, or /proc cannot be read. */
 INTERNAL bool proc_stat_read(uint64_t thread, struct proc_stat *out);

@@ -126,7 +126,7 @@ struct slab {
 				  slab_watch; 0: none                          */
 	struct slab *next, *previous;
 	uint32_t ready, dirty, opened;
-	bool spare;	       /* in owner.spares                              */
+	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 	uint64_t free[SLAB_GROUPS];
 };

@@ -28,7 +28,7 @@ extern __thread struct ash_inline_seat {
 
 enum {
 	ASH_INLINE_MOST = 1024,
-	ASH_INLINE_BINS = 512, /* offset of the bins in an owner record      */
+	ASH_INLINE_BINS = 640, /* offset of the bins in an owner record      */
 	ASH_INLINE_BIN = 48    /* size of a bin: word, base, ...             */
 };
 

@@ -46,6 +46,19 @@ static bool intents_are_right(struct image *m)
 	return right;
 }
 
+/* True: the record has no spares, as a vacant one has none. */
+static bool is_without_spares(const struct owner *o)
+{
+	uint64_t any = o->spare_units;
+	unsigned i;
+
+	for (i = 0; i < SPARES; i++)
+		any |= (uintptr_t)o->spares[i];
+	for (i = 0; i < SPARE_COUNTS; i++)
+		any |= o->large[i];
+	return any == 0 && o->spare_next < SPARES;
+}
+
 /* A vacant record has no slabs but those on its lists, which image_lists_check compares. */
 static void note_lists(struct image *m, size_t i)
 {
@@ -54,7 +67,7 @@ static void note_lists(struct image *m, size_t i)
 	unsigned class;
 
 	m->vacant[i] = true;
-	m->listed_wrong |= o->spare_count != 0;
+	m->listed_wrong |= !is_without_spares(o);
 	for (class = 0; class < CLASSES; class++) {
 		const struct bin *l = &o->bins[class];
 

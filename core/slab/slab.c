@@ -25,8 +25,9 @@ void slab_publish(const struct heap *h, struct slab *s)
 	}
 }
 
-struct slab *slab_shape(struct slab *s, struct units u, unsigned class)
+struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
 {
+	struct slab *s = record_at(u.chunk, record);
 	size_t size = class_size(class);
 	uint64_t reciprocal = class_reciprocal(size);
 	unsigned slots = class_slots_by(u.count, reciprocal);
@@ -56,19 +57,22 @@ struct slab *slab_shape(struct slab *s, struct units u, unsigned class)
 	return s;
 }
 
-struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner)
+/* Not inlined: libashlar_malloc is one source, and what is touched at the start is on few pages. */
+__attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner)
 {
-	struct slab *s = slab_shape(chunk_record(u.chunk, u.first), u, class);
-	unsigned g;
+	struct slab *s = slab_shape(u, class, record_offset(u.first));
+	unsigned g = s->groups;
+	/* The last word is slab_group_mask of its group: no thread uses the slab yet. */
+	uint64_t word = ~(uint64_t)0 >> (-(unsigned)s->slots % GROUP_SLOTS);
 
 	s->opened = 0;
-	s->spare = false;
+	s->spare = 0;
 	s->next = s->previous = NULL;
-	/* The last word is slab_group_mask of its group: no thread uses the slab yet. */
-	for (g = 0; g < s->groups; g++)
-		store_relaxed(&s->free[g], ~(uint64_t)0);
-	s->all_free = ~(uint64_t)0 >> (-(unsigned)s->slots % GROUP_SLOTS);
-	store_relaxed(&s->free[g - 1], s->all_free);
+	s->all_free = word;
+	do {
+		store_relaxed(&s->free[--g], word);
+		word = ~(uint64_t)0;
+	} while (g > 0);
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks_now()->slab_made(s);
 	else

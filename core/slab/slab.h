@@ -159,8 +159,8 @@ static inline unsigned slab_gap(const struct slab *s)
 	return -((unsigned)load_relaxed(&s->slots) * load_relaxed(&s->slot_size)) % SLAB_GAPS;
 }
 
-/* Sets the constants of a slab, which it returns, in units that the caller holds. */
-INTERNAL struct slab *slab_shape(struct slab *s, struct units u, unsigned class);
+/* Sets the constants of a slab, which it returns, in units that the caller holds; its record: by its offset. */
+INTERNAL struct slab *slab_shape(struct units u, unsigned class, uint32_t record);
 
 /* Makes the slab known to walks and releases, by the offset of its record. */
 INTERNAL void slab_publish(const struct heap *h, struct slab *s);

@@ -94,8 +94,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 		fetch_add_relaxed(&h->unowned_gone, 1);
 		return NULL;
 	}
-	s = record_at(u.chunk, record_offset_unowned(u.first));
-	(void)slab_shape(s, u, class);
+	s = slab_shape(u, class, record_offset_unowned(u.first));
 	if (unlikely(h->sharing == PAGES_SHARED))
 		heap_hooks_now()->slab_made(s);
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);

@@ -9,23 +9,21 @@
 #include "thread/watch.h"
 
 /*
- * Takes the youngest spare of `count` units that large_freed cached; for a class that needs
- * aligned units, one of the same class.  NULL: there is none.
+ * Takes a spare of `count` units that large_freed cached.  For a class that needs aligned units one
+ * of another class may not do.  NULL: there is none, or the first one does not do.
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
-	unsigned i;
+	uint32_t some = o->large[count];
+	struct slab *s;
 
-	for (i = o->spare_count; i-- > 0;) {
-		struct slab *s = o->spares[i];
-
-		if (s->units == count && s->class > CLASS_ONE && s->ready == 0 &&
-		    (s->class == class || !class_is_aligned(class))) {
-			spares_remove_at(o, i);
-			return s;
-		}
-	}
-	return NULL;
+	if (some == 0)
+		return NULL;
+	s = o->spares[cpu_lowest_bit(some) - 1];
+	if (s->class != class && class_is_aligned(class))
+		return NULL;
+	spares_remove(o, s);
+	return s;
 }
 
 void *large_take(struct owner *o, unsigned class, bool *clean)
@@ -37,9 +35,9 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	watch_count(o, 1);
 	*clean = false;
 	s = spare_take(o, count, class);
-	if (s != NULL && s->class == class)
-		goto taken;
 	if (s != NULL) {
+		if (s->class == class)
+			goto taken;
 		u = large_close(o, s);
 	} else {
 		fork_notice(o);
@@ -47,10 +45,8 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		if (unlikely(o->bins[class].partial.head != NULL))
 			return NULL; /* a slab whose slot another thread released comes first */
 		u = units_claim(o->heap, units_for(class, count), false, false);
-		if (unlikely(u.chunk == NULL)) {
-			spares_reduce(o, 0); /* before refill_bin lets the heap grow */
-			return NULL;
-		}
+		if (unlikely(u.chunk == NULL))
+			return NULL; /* spares go before refill_bin lets the heap grow */
 	}
 	s = large_open(o, u, class);
 	*clean = u.clean;

@@ -4,7 +4,7 @@
 #include "memory.h"
 #include "thread/descriptor.h"
 
-INTERNAL struct owner owner_static[2];
+INTERNAL struct owner_static owner_static;
 
 /* Only the note refers to it: a linker keeps the notes of the objects that it links. */
 __attribute__((used)) const struct ash_descriptor ash_descriptor = DESCRIPTOR;
@@ -22,7 +22,7 @@ void owner_reset(struct owner *o)
 		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
 	/* Bins, lists, spares, cached slabs. */
 	memset(o->spares, 0, offsetof(struct owner, flight) - offsetof(struct owner, spares));
-	o->spare_count = o->spare_units = 0;
+	o->spare_next = o->spare_units = 0;
 	for (i = 0; i < INBOX_WORDS; i++)
 		store_relaxed(&o->inbox[i], 0);
 }

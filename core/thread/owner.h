@@ -2,7 +2,7 @@
 /*
  * The owner record: what one thread allocates from and releases into.  It has a bin for
  * each size class with the lists of the slabs that it owns, its spares, and an inbox: one page,
- * unless blocks above 36 KiB are in use.
+ * unless blocks above 30 KiB are in use.
  *
  *   seat (TLS)  .self ----> owner ----> bins[class]
  *
@@ -35,9 +35,22 @@
  * Spares: slabs that became empty recently and are cached, so that a program whose number
  * of blocks varies around a multiple of a slab does not make and unmake slabs all the
  * time.  A spare remains current or on its list; owner.spares only marks it.
+ *
+ *   spares   [s][ ][s][s][ ][ ]...[ ][s]    a place each, filled in turn, around
+ *                        ^ spare_next       behind it: the oldest one
+ *   large    by units: places of those that large_take may take at once
+ *
+ * They weigh at most SPARE_UNITS, but for a single one: so there are at most eight.  In a heap
+ * with more than SPARE_FROM units in use it is SPARE_MOST: a 32nd of that, or less.
  */
-#define SPARES	    8
-#define SPARE_UNITS 16 /* of all spares; a single spare may be larger */
+#define SPARES	    24
+#define SPARE_UNITS 16
+#define SPARE_MOST  64
+#define SPARE_FROM  512 /* 16 MiB */
+/* In units; one of a single unit weighs as much as one of two. */
+#define SPARE_WEIGHT(units) ((units) + ((units) == 1))
+/* Units of a large slab, and 0 and 1. */
+#define SPARE_COUNTS (SLOT_MAX / UNIT_SIZE + 1)
 /* A current slab of slots up to this size may become empty without being made a spare. */
 #define SPARE_FREE ((size_t)1024)
 
@@ -69,9 +82,9 @@ struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */
 	uint32_t turn;	     /* of its lists, see shrink_turn                    */
-	uint8_t spare_count;
-	uint8_t spare_units; /* of all spares                                    */
-	bool no_spares;	     /* no holder, or a list is being walked: spares_add caches nothing */
+	uint8_t spare_next;  /* the place of the next spare                      */
+	uint8_t spare_units; /* the weight of all spares                         */
+	bool no_spares;	     /* no holder, or a list is being walked: nothing is cached */
 	uint8_t watch;	     /* see watch.h; other threads write it, too         */
 	uint16_t other_events; /* see watch_event                                */
 	uint8_t events;	     /* the same, and watch_give                         */
@@ -96,13 +109,17 @@ struct owner {
 		};
 	};
 	/* Written by the holder. */
-	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* oldest first */
+	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* NULL: none */
 	struct bin bins[CLASSES];
+	uint32_t large[SPARE_COUNTS]; /* by units; bit i: spares[i - 1] is such a large slab, not ready */
 	/* Used only in heaps shared by processes, see recover.h. */
 	uint64_t flight;     /* address of the slot being taken or released      */
 	uint64_t census;     /* entry of the process in the heap's census        */
 	struct intent intents[INTENTS];
 };
+
+_Static_assert(sizeof(struct owner) <= 2 * 4096, "two of the smallest pages");
+_Static_assert(SPARES < 32 && SPARE_MOST + SLOT_MAX / UNIT_SIZE < 256, "places from 1 on; a byte has the weight");
 
 #define OWNER_STEP ((uint8_t)(256 / 64)) /* added for a step, so that its carry tells: fewer bytes */
 
@@ -112,9 +129,13 @@ struct owner {
  * free bit to clear.  It comes last, so that the part of owner_first that a small program
  * writes shares a page with the program's other data.
  */
-INTERNAL_EXTERN struct owner owner_static[2];
-#define owner_first (&owner_static[0])
-#define owner_none  (&owner_static[1])
+struct owner_static {
+	struct owner first;
+	uint64_t none[offsetof(struct owner, large) / sizeof(uint64_t)]; /* what is read of it */
+};
+INTERNAL_EXTERN struct owner_static owner_static;
+#define owner_first (&owner_static.first)
+#define owner_none  ((struct owner *)(void *)owner_static.none)
 
 /*
  * Between the two the holder may change bins, lists and slabs.  Elsewhere it only takes and

@@ -29,27 +29,35 @@ void slab_retire(struct owner *o, struct slab *s)
 
 void spares_reduce(struct owner *o, unsigned units)
 {
-	while (o->spare_units > units || o->spare_count == SPARES) {
-		struct slab *s = o->spares[0];
+	unsigned place = o->spare_next;
 
-		spares_remove_at(o, 0);
+	do {
+		struct slab *s = o->spares[place];
+
+		if (++place == SPARES)
+			place = 0;
+		if (s == NULL)
+			continue;
+		spares_remove(o, s);
 		/* A current slab may have been allocated from since it became a spare. */
 		if (slab_watch(s))
 			slab_retire(o, s);
-	}
+	} while (o->spare_units > units && place != o->spare_next);
 }
 
 void spares_add(struct owner *o, struct slab *s)
 {
-	if (o->no_spares) {
-		slab_retire(o, s);
-		return;
-	}
-	/* The new spare is kept, however large it is. */
-	spares_reduce(o, s->units < SPARE_UNITS ? SPARE_UNITS - s->units : 0);
-	o->spares[o->spare_count++] = s;
-	o->spare_units += s->units;
-	s->spare = true;
+	unsigned place;
+
+	/* The new spare is kept, however large it is: it is not in its place yet. */
+	o->spare_units = (uint8_t)(o->spare_units + SPARE_WEIGHT(s->units));
+	spares_reduce(o, load_relaxed(&o->heap->used) > SPARE_FROM ? SPARE_MOST : SPARE_UNITS);
+	place = o->spare_next;
+	o->spares[place++] = s;
+	s->spare = (uint8_t)place;
+	if (s->class > CLASS_ONE && s->ready == 0)
+		o->large[s->units] |= (uint32_t)1 << place;
+	o->spare_next = place == SPARES ? 0 : (uint8_t)place;
 	s->all_free = 0; /* disarms slab_watch: a spare may be used and become empty again */
 }
 
@@ -98,6 +106,10 @@ void settle_slab(struct owner *o, struct slab *s, bool was_full)
 		/* All groups: further releases are no events until the slab is full again. */
 		slab_make_ready(s, (uint32_t)bits_below(s->groups));
 	}
-	if ((moves || s->all_free != 0) && slab_watch(s))
-		spares_add(o, s);
+	if ((moves || s->all_free != 0) && slab_watch(s)) {
+		if (o->no_spares)
+			slab_retire(o, s);
+		else
+			spares_add(o, s);
+	}
 }

@@ -26,9 +26,9 @@ INTERNAL void settle_slab(struct owner *o, struct slab *s, bool was_full);
  */
 INTERNAL void slab_retire(struct owner *o, struct slab *s);
 
-/* Evicts the oldest spares until at most `units` units, and room for one more, are left. */
+/* Evicts the oldest spares until they weigh at most `units` and the next place is free. */
 INTERNAL void spares_reduce(struct owner *o, unsigned units);
-/* Makes an empty slab a spare and evicts older ones; unmakes it if no_spares is set. */
+/* Makes an empty slab a spare and evicts older ones.  Not while no_spares is set. */
 INTERNAL void spares_add(struct owner *o, struct slab *s);
 
 /*

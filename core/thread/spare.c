@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/spare.h"
 
-void spares_remove_at(struct owner *o, unsigned i)
+/* Not inlined, as slab_open: four callers, and pages of code count. */
+__attribute__((noinline)) void spares_remove(struct owner *o, struct slab *s)
 {
-	o->spares[i]->spare = false;
-	o->spare_units -= o->spares[i]->units;
-	for (o->spare_count--; i < o->spare_count; i++)
-		o->spares[i] = o->spares[i + 1];
-}
+	size_t place = s->spare;
 
-void spares_remove(struct owner *o, struct slab *s)
-{
-	unsigned i;
-
-	for (i = 0; i < o->spare_count; i++)
-		if (o->spares[i] == s) {
-			spares_remove_at(o, i);
-			return;
-		}
+	s->spare = 0;
+	o->spare_units = (uint8_t)(o->spare_units - SPARE_WEIGHT(s->units));
+	o->spares[place - 1] = NULL;
+	if (o->large[s->units] >> place & 1) /* mostly not, and then its page is not written */
+		o->large[s->units] -= (uint32_t)1 << place;
 }

@@ -9,10 +9,7 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Takes entry i out of the set. */
-INTERNAL void spares_remove_at(struct owner *o, unsigned i);
-
-/* Takes the slab, which is in use again, out of the set. */
+/* Takes the slab, which is in it, out of the set. */
 INTERNAL void spares_remove(struct owner *o, struct slab *s);
 
 #endif

@@ -35,7 +35,7 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 	uint64_t used = SLAB_IN_USE;
 
 	(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);
-	s->spare = false;
+	s->spare = 0;
 	s->opened = s->groups; /* not known: no group counts as untouched, */
 	s->dirty = UINT32_MAX; /* nor as known to be zero */
 	(void)slab_collect(s, true);

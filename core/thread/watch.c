@@ -29,7 +29,8 @@ void watch_notify(struct owner *v)
 	}
 }
 
-void watch_notify_all(struct heap *h)
+/* Not inlined: seldom called, and from the hot watch_check. */
+__attribute__((noinline)) void watch_notify_all(struct heap *h)
 {
 	uint64_t unnotified = CLOCK_UNNOTIFIED;
 	struct owner *v;

@@ -7,6 +7,7 @@
 #include "thread/holder.h"
 #include "thread/owner.h"
 #include "thread/seating.h"
+#include "inner/spares.h"
 
 enum { MOST = 4096, SIZE = 64 };
 static char *block[MOST];
@@ -186,7 +187,7 @@ TEST(inner_bin_follows_and_slabs_get_empty, 10)
 	CHECK(bin->slab == s && s->all_free != 0);
 	for (size_t i = 1; i < n; i++)
 		ash_release(block[i]);
-	CHECK(s->spare && o->spare_count == 3);
+	CHECK(s->spare && spares_number(o) == 3);
 	CHECK_EQ(ash_check(), 0);
 }
 

@@ -6,6 +6,7 @@
 #include "thread/holder.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "inner/spares.h"
 
 static struct owner *first, *other;
 static struct rt_barrier together;
@@ -72,7 +73,7 @@ static void thread_with_a_spare(__attribute__((unused)) void *argument)
 {
 	ash_release(ash_alloc(5000));
 	other = seat.self;
-	CHECK_EQ(other->spare_count, 1);
+	CHECK_EQ(spares_number(other), 1);
 	rt_barrier_wait(&together);
 	rt_barrier_wait(&together);
 }
@@ -93,12 +94,12 @@ TEST(fork_spare_of_a_vanished_thread_is_none, 20)
 	rt_barrier_wait(&together);
 	pid = rt_fork();
 	if (pid == 0) {
-		struct slab *spare = other->spares[0];
+		struct slab *spare = spares_newest(other);
 		char *p;
 
 		ash_release(ash_alloc(9000));
 		CHECK_EQ(load_acquire(&other->state), OWNER_VACANT);
-		CHECK_EQ(other->spare_count, 0);
+		CHECK_EQ(spares_number(other), 0);
 		(void)seat_take();
 		adopt_slabs(seat.self, class, ADOPT_ALL);
 		seat_open();

@@ -8,19 +8,13 @@
 #include "thread/large.h"
 #include "thread/seating.h"
 #include "thread/watch.h"
+#include "inner/spares.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 
-/* Units of large spares. */
 static size_t spare_units(void)
 {
-	size_t units = 0;
-	unsigned i;
-
-	for (i = 0; i < seat.self->spare_count; i++)
-		if (seat.self->spares[i]->slots == 1)
-			units += seat.self->spares[i]->units;
-	return units;
+	return spares_large(seat.self);
 }
 
 static void make_spare(size_t size)
@@ -75,7 +69,7 @@ static void spare_of(unsigned units)
 	make_spare(UNITS(units));
 	units = (unsigned)(ash_good_size(UNITS(units)) / UNIT_SIZE);
 	CHECK(spare_units() <= SPARE_UNITS || spare_units() == units);
-	CHECK_EQ(seat.self->spares[seat.self->spare_count - 1]->units, units);
+	CHECK_EQ(spares_newest(seat.self)->units, units);
 }
 
 TEST(large_spare_are_few, 10)

@@ -296,5 +296,5 @@ TEST(inner_life_no_stat_of_the_dead, 10)
 		rt_exit(0);
 	CHECK_EQ(rt_wait(pid), 0);
 	CHECK(!proc_stat_read((uint64_t)pid, &st));
-	CHECK(proc_stat_read((uint64_t)arch_getpid(), &st) && st.threads >= 1);
+	CHECK(proc_stat_read((uint64_t)arch_getpid(), &st) && st.number[PROC_THREADS] >= 1);
 }

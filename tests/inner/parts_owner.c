@@ -8,6 +8,7 @@
 #include "thread/takeover.h"
 #include "thread/seating.h"
 #include "thread/shrink.h"
+#include "inner/spares.h"
 
 /* Clears slabs, spares and inbox of the record; the rest is kept. */
 TEST(inner_parts_owner_reset, 10)
@@ -21,7 +22,7 @@ TEST(inner_parts_owner_reset, 10)
 		CHECK_EQ(bytes[i], 0);
 	for (size_t i = 0; i < INBOX_WORDS; i++)
 		CHECK_EQ(o.inbox[i], 0);
-	CHECK_EQ(o.spare_count, 0);
+	CHECK(o.spare_units == 0 && o.spare_next == 0);
 	CHECK(o.state == ~(uint64_t)0 && o.building == ~(uint64_t)0 && o.census == ~(uint64_t)0);
 }
 
@@ -227,22 +228,18 @@ TEST(inner_parts_reap_in_turn, 10)
 /* The youngest spares stay, up to a number and a sum of units; the youngest one however large. */
 TEST(inner_parts_spares_are_few, 10)
 {
-	unsigned units, i, k;
+	unsigned k;
 
 	for (k = 0; k < 80; k++) {
 		ash_release(ash_alloc(k < 40 ? 1100 + 300 * k : (k * 5 % 27 + 2) * UNIT_SIZE));
-		CHECK(seat.self->spare_count <= SPARES && seat.self->spare_count > 0);
-		for (units = i = 0; i < seat.self->spare_count; i++) {
-			CHECK(seat.self->spares[i]->spare);
-			units += seat.self->spares[i]->units;
-		}
-		CHECK(units <= SPARE_UNITS || seat.self->spare_count == 1);
+		CHECK(spares_number(seat.self) == 1 || seat.self->spare_units <= SPARE_UNITS);
+		CHECK(spares_newest(seat.self) != NULL);
 		CHECK_EQ(ash_check(), 0);
 	}
 	ash_release(ash_alloc(1100));
-	CHECK_EQ(seat.self->spares[seat.self->spare_count - 1]->units, 1);
+	CHECK_EQ(spares_newest(seat.self)->units, 1);
 	ash_release(ash_alloc((SPARE_UNITS + 1) * UNIT_SIZE));
-	CHECK_EQ(seat.self->spare_count, 1);
+	CHECK_EQ(spares_number(seat.self), 1);
 }
 
 enum { SLABS_LEFT = 40 };

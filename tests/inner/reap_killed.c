@@ -14,6 +14,7 @@
 #include "syscall.h"
 #include "thread/reap.h"
 #include "thread/seat.h"
+#include "inner/spares.h"
 
 enum { SIZE = 40000 }; /* a slab of one slot */
 
@@ -37,13 +38,14 @@ static void give(void *p)
 }
 
 /*
- * Of three spares the second is alone in its chunk.  As far as spares_remove_at comes with the
- * first one: the second is there twice.
+ * Of three spares the second is alone in its chunk.  As far as spares_remove comes with it: it
+ * says that it is none, and is there still.
  */
 static struct owner *stop_between_two_spares(void)
 {
 	char *first = take(), *third = take(), *second;
 	struct owner *o;
+	struct slab *s;
 
 	do
 		second = take();
@@ -52,11 +54,12 @@ static struct owner *stop_between_two_spares(void)
 	give(second);
 	give(third);
 	o = heap == NULL ? seat.self : seats_self(heap_of(heap));
-	CHECK_EQ(o->spare_count, 3);
-	CHECK(o->spares[1]->base == second);
+	CHECK_EQ(spares_number(o), 3);
+	CHECK(spares_newest(o)->base == third);
 	(void)building_begin(o->heap, o);
-	o->spare_count--;
-	o->spares[0] = o->spares[1];
+	CHECK(slab_find(map_find(second), second, &s));
+	o->spare_units = (uint8_t)(o->spare_units - SPARE_WEIGHT(s->units));
+	s->spare = 0;
 	return o;
 }
 

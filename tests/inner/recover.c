@@ -151,7 +151,7 @@ TEST(recover_leaves_no_bins, 20)
 	CHECK_EQ(ash_heap_recover(heap), 1);
 	for (o = heap_of(heap)->owners; o != NULL; o = o->next)
 		for (class = 0; class < CLASSES && o->state == OWNER_VACANT; class++)
-			CHECK(o->bins[class].slab == NULL && o->bins[class].word == 0 && o->spare_count == 0);
+			CHECK(o->bins[class].slab == NULL && o->bins[class].word == 0 && o->spare_units == 0);
 }
 
 /* More than 1024 processes at once: each has a record, and all are recovered. */

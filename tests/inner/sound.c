@@ -167,7 +167,10 @@ TEST(sound_owners, 10)
 	LIE(o->flight, (uintptr_t)&fd);
 	LIE(o->flight, (uintptr_t)s);
 	LIE(o->intents[1].state, INTENT_USE | INTENT_KINDS);
-	LIE(o->spare_count, 1);
+	LIE(o->spare_units, 1);
+	LIE(o->spare_next, SPARES);
+	LIE(o->spares[3], (uintptr_t)slab_of_block());
+	LIE(o->large[2], 1u << 4);
 	LIE(o->bins[5].slab, (uintptr_t)slab_of_block());
 	LIE(o->bins[5].word, 8);
 	LIE(o->bins[class].partial.head, 0);
