@@ -105,6 +105,7 @@ ASHLAR_FOR_SIZE
 #include "core/thread/owner.c"
 #include "core/thread/holder.c"
 #include "core/thread/inbox.c"
+#include "core/thread/visit.c"
 #include "core/thread/watch.c"
 #include "core/thread/spare.c"
 #include "core/thread/bin.c"

@@ -47,6 +47,7 @@
 #include "core/thread/seat.h"
 #include "core/thread/holder.h"
 #include "core/thread/inbox.h"
+#include "core/thread/visit.h"
 #include "core/thread/watch.h"
 #include "core/thread/spare.h"
 #include "core/thread/bin.h"

@@ -13,6 +13,7 @@
 #include "thread/large.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
+#include "thread/visit.h"
 #include "thread/watch.h"
 
 /* True: no slot of the group is taken. */
@@ -51,7 +52,7 @@ SLOW void remote_notify_slow(struct slab *s, uint64_t group)
 	struct owner *vacant = remote_notify(s, group);
 
 	if (vacant != NULL)
-		collect_visit(vacant, s);
+		visit_slab(vacant, s);
 }
 
 bool remote_free(const struct slot_ref *at, struct owner **vacant)

@@ -10,7 +10,7 @@
 /*
  * Releases a slot of another owner's slab.  False: it was free already.  *vacant: NULL,
  * or a record without a thread whose slab may be empty now: the caller must visit it
- * (collect_vacant).
+ * (visit_vacant).
  */
 INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
 

@@ -10,6 +10,7 @@
 #include "thread/seating.h"
 #include "thread/shrink.h"
 #include "thread/slab_purge.h"
+#include "thread/visit.h"
 
 void heap_gather(struct heap *h, struct owner *o)
 {
@@ -17,7 +18,7 @@ void heap_gather(struct heap *h, struct owner *o)
 		(void)reap_all(h, o);
 	if (o != NULL) {
 		shrink_lists(o, SHRINK_ALL);
-		shrink_vacant(h);
+		visit_all(h);
 	}
 	(void)unowned_shrink(h);
 }

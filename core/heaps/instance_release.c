@@ -18,8 +18,8 @@
 #include "shm/seal.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "thread/collect.h"
 #include "thread/settle.h"
+#include "thread/visit.h"
 #include "thread/watch.h"
 
 /* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
@@ -82,7 +82,7 @@ static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref 
 		return false;
 	if (vacant != NULL) {
 		b = building_begin(h, call.self);
-		collect_visit(vacant, at.slab);
+		visit_slab(vacant, at.slab);
 		building_end(b);
 	}
 	return true;

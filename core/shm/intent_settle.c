@@ -7,8 +7,8 @@
 #include "front/span.h"
 #include "shm/intent.h"
 #include "slab/unowned.h"
-#include "thread/collect.h"
 #include "thread/settle.h"
+#include "thread/visit.h"
 
 void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole)
 {
@@ -42,7 +42,7 @@ static void give(struct owner *v, uint64_t p, uint16_t tag, bool whole)
 		store_release(census_tag(at.slab, at.index), TAG_NONE);
 		(void)unowned_free(at.slab, at.index);
 	} else if (remote_free(&at, &vacant) && vacant != NULL) {
-		collect_visit(vacant, at.slab);
+		visit_slab(vacant, at.slab);
 	}
 }
 

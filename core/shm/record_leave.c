@@ -3,9 +3,9 @@
 
 #include "shm/building.h"
 #include "shm/intent_settle.h"
-#include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/shrink.h"
+#include "thread/visit.h"
 
 void record_rest(struct heap *h, struct owner *o)
 {
@@ -23,6 +23,6 @@ void record_vacate(struct heap *h, struct owner *o)
 
 	owner_vacate(o);
 	b = building_begin(h, NULL);
-	collect_vacant(o);
+	visit_vacant(o);
 	building_end(b);
 }

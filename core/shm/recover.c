@@ -11,10 +11,10 @@
 #include "shm/lives.h"
 #include "shm/lost_memory.h"
 #include "slab/unowned.h"
-#include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/reap.h"
 #include "thread/shrink.h"
+#include "thread/visit.h"
 
 uint64_t recover_holder(struct heap *h)
 {
@@ -48,7 +48,7 @@ static void land(struct owner *v, void *p, bool whole)
 		return;
 	(void)remote_free(&at, &vacant);
 	if (vacant != NULL)
-		collect_visit(vacant, at.slab);
+		visit_slab(vacant, at.slab);
 }
 
 void recover_settle(struct owner *v)

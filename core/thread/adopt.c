@@ -4,6 +4,7 @@
 #include "thread/bin.h"
 #include "thread/collect.h"
 #include "thread/holder.h"
+#include "thread/visit.h"
 
 /* Moves a slab from one record's list to that of the same class of o; the caller holds both records. */
 static void adopt_slab(struct slabs *from, struct owner *o, struct slab *s)
@@ -36,7 +37,7 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 		bin_detach(v, class);
 		for (; n > 0 && l->head != NULL; n--)
 			adopt_slab(l, o, l->head);
-		collect_leave(v);
+		visit_end(v);
 	}
 	store_release(&o->heap->adopt_next, v);
 }

@@ -2,11 +2,7 @@
 #include "thread/collect.h"
 
 #include "thread/bin.h"
-#include "thread/holder.h"
-#include "thread/inbox.h"
-#include "thread/seat.h"
 #include "thread/settle.h"
-#include "thread/shrink.h"
 
 void collect_slab(struct owner *o, struct slab *s)
 {
@@ -64,45 +60,4 @@ void collect_inbox(struct owner *o)
 		}
 		collect_slab(o, (struct slab *)(uintptr_t)word);
 	}
-}
-
-void collect_vacant(struct owner *o)
-{
-	/*
-	 * A handler that interrupts this function may fork.  In the child, fork_settle
-	 * must not take over the record that this frame holds.
-	 */
-	seat.guest++;
-	signal_fence();
-	/* What is noted after the last check is handled by who notes it: it looks at the state next. */
-	while (load_seq_cst(&o->notified) != 0 && owner_hold(o)) {
-		shrink_before_vacate(o); /* so that no slab is current and empty */
-		owner_vacate(o);
-	}
-	signal_fence();
-	seat.guest--;
-}
-
-void collect_leave(struct owner *o)
-{
-	owner_vacate(o);
-	collect_vacant(o);
-}
-
-void collect_visit(struct owner *o, struct slab *s)
-{
-	seat.guest++; /* as above */
-	signal_fence();
-	if (!owner_hold(o)) {
-		/* One sees the other: this, then the state; owner_vacate, then the load below. */
-		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
-	} else {
-		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be watched */
-		collect_slab(o, s);
-		owner_vacate(o);
-	}
-	if (unlikely((load_seq_cst(&o->notified) & INBOX_MISSED) != 0))
-		collect_vacant(o);
-	signal_fence();
-	seat.guest--;
 }

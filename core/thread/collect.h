@@ -16,20 +16,4 @@
 INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
 
-/*
- * Holds the record as a guest and collects from its inbox, as long as it is vacant and was notified.
- * For the thread that vacated the record.
- */
-INTERNAL void collect_vacant(struct owner *o);
-
-/* Vacates a record that the caller holds, and that. */
-INTERNAL void collect_leave(struct owner *o);
-
-/*
- * Holds a vacant record as a guest and collects from one slab: for the thread that released the last
- * taken slot of a group of it.  What else the inbox names waits for the next holder, as no other
- * slab is empty.  If another guest holds the record, one of the two collects all.
- */
-INTERNAL void collect_visit(struct owner *o, struct slab *s);
-
 #endif

@@ -27,7 +27,7 @@ static void inbox_enter(struct owner *o, struct slab *s)
 entered:
 	/*
 	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And one of the two
-	 * sees the other: owner_vacate, then `notified` (collect_visit); this, then the state.
+	 * sees the other: owner_vacate, then `notified` (visit_slab); this, then the state.
 	 */
 	fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
 }

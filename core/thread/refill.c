@@ -10,6 +10,7 @@
 #include "thread/reap.h"
 #include "thread/shrink.h"
 #include "thread/spare.h"
+#include "thread/visit.h"
 #include "thread/watch.h"
 
 /*
@@ -73,7 +74,7 @@ bool refill_bin(struct owner *o, unsigned class)
 		return true;
 	/* Out of memory: also empty slabs of all classes, and empty unowned slabs. */
 	shrink_lists(o, SHRINK_ALL);
-	shrink_vacant(o->heap);
+	visit_all(o->heap);
 	adopt_slabs(o, class, ADOPT_ALL);
 	(void)unowned_shrink(o->heap);
 	return bin_find_slab(o, class, true);

@@ -4,11 +4,11 @@
 #include "ashlar.h"
 #include "pages.h"
 #include "prereloc.h"
-#include "thread/collect.h"
 #include "thread/fork.h"
 #include "thread/holder.h"
 #include "thread/shrink.h"
 #include "thread/takeover.h"
+#include "thread/visit.h"
 
 static uint64_t first_owner_used;
 
@@ -129,7 +129,7 @@ static void seat_leave(void)
 	seat.self = owner_none;
 	signal_fence();
 	/* Collects entries made since shrink_in_place: their senders saw a holder. */
-	collect_leave(o);
+	visit_end(o);
 	/* Last: until then, calls of a handler use the unowned slabs and get no new record. */
 	signal_fence();
 	seat.record = NULL;

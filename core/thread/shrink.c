@@ -3,7 +3,6 @@
 
 #include "thread/bin.h"
 #include "thread/collect.h"
-#include "thread/holder.h"
 #include "thread/settle.h"
 
 void shrink_lists(struct owner *o, unsigned left)
@@ -50,18 +49,6 @@ void shrink_owner(struct owner *o)
 		s = slabs_tail(&o->bins[class].partial);
 		if (s != NULL && slab_watch(s))
 			slab_retire(o, s);
-	}
-}
-
-void shrink_vacant(struct heap *h)
-{
-	struct owner *v;
-
-	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
-		if (!owner_hold(v))
-			continue;
-		shrink_lists(v, SHRINK_ALL);
-		collect_leave(v);
 	}
 }
 

@@ -30,9 +30,6 @@ INTERNAL void shrink_lists(struct owner *o, unsigned left);
  */
 INTERNAL void shrink_owner(struct owner *o);
 
-/* Collects and shrinks all vacant records of the heap, as a guest.  For any thread. */
-INTERNAL void shrink_vacant(struct heap *h);
-
 /*
  * The same before a thread of the default heap leaves its record, and collects from the inbox; but
  * slabs in use stay current, so that the next thread goes on with them on its fast path.

@@ -2,9 +2,9 @@
 #include "thread/takeover.h"
 
 #include "slab/walk.h"
-#include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/settle.h"
+#include "thread/visit.h"
 
 bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 {
@@ -105,7 +105,7 @@ size_t takeover_end(struct takeover *t)
 		/* Even again.  Not owner_end: in shared heaps the counter never falls (shm/building.h). */
 		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));
 		store_relaxed(&v->batch, 0);
-		collect_leave(v);
+		visit_end(v);
 	}
 	return t->records;
 }

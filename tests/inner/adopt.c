@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "thread/inbox.h"
 #include "thread/seat.h"
-#include "thread/shrink.h"
+#include "thread/visit.h"
 
 enum { SIZE = 200, BLOCKS = 400 };
 
@@ -39,7 +39,7 @@ static bool adopts(unsigned class, bool all)
 	size_t before = partial_slabs(class);
 
 	if (all)
-		shrink_vacant(&heap_default);
+		visit_all(&heap_default);
 	adopt_slabs(seat.self, class, ADOPT_ALL);
 	return partial_slabs(class) > before;
 }

@@ -21,6 +21,7 @@
 #include "thread/settle.h"
 #include "thread/shrink.h"
 #include "thread/takeover.h"
+#include "thread/visit.h"
 
 #define PASSES(function) ((void (*)(void))(uintptr_t)(function))
 
@@ -147,7 +148,7 @@ const struct death_path death_paths[] = {
 	{"release: own, the chunk goes back", before_last_of_chunk, do_release, NULL, 1 << 20, 0},
 	{"release: into a live process's slab", before_take_from_live, do_release, PASSES(inbox_notify), 48, 0},
 	{"release: into a vacant record's slab", before_take_from_detached, do_release, PASSES(inbox_notify), 48, 0},
-	{"release: a vacant record's slab gets empty", before_last_from_detached, do_release, PASSES(collect_visit), 48, 0},
+	{"release: a vacant record's slab gets empty", before_last_from_detached, do_release, PASSES(visit_slab), 48, 0},
 	{"release: into a dead process's slab", before_take_from_ended, do_release, PASSES(inbox_notify), 48, 0},
 	{"release: unowned", before_take_unowned, do_release, PASSES(unowned_free), 96, 0},
 	{"release: unowned, the slab goes back", before_last_unowned, do_release, PASSES(units_give), 9000, 0},

@@ -11,8 +11,8 @@
 #include "support/handler_at_step.h"
 #include "thread/adopt.h"
 #include "thread/owner.h"
-#include "thread/shrink.h"
 #include "thread/takeover.h"
+#include "thread/visit.h"
 
 enum { SIZE = 300 };
 
@@ -33,7 +33,7 @@ static void detach(void)
 /* A part of ash_heap_trim. */
 static void shrink(void)
 {
-	shrink_vacant(heap_of(heap));
+	visit_all(heap_of(heap));
 }
 
 static void nothing_is_late(void)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Single functions on owner records: vacating, holding, taking over, reaping. */
-#include "thread/holder.h"
+#include "inner/slots.h"
+#include "inner/spares.h"
 #include "memory.h"
+#include "thread/holder.h"
 #include "thread/owner.h"
 #include "thread/reap.h"
-#include "inner/slots.h"
-#include "thread/takeover.h"
 #include "thread/seating.h"
-#include "thread/shrink.h"
-#include "inner/spares.h"
+#include "thread/takeover.h"
+#include "thread/visit.h"
 
 /* Clears slabs, spares and inbox of the record; the rest is kept. */
 TEST(inner_parts_owner_reset, 10)
@@ -34,7 +34,7 @@ static void leave_body(__attribute__((unused)) void *argument)
 		left[i] = ash_alloc(1000);
 }
 
-/* Releases whose notification was lost, as when a thread vanishes: shrink_vacant finds them. */
+/* Releases whose notification was lost, as when a thread vanishes: visit_all finds them. */
 TEST(inner_parts_shrink_vacant, 10)
 {
 	struct ash_statistics st;
@@ -45,7 +45,7 @@ TEST(inner_parts_shrink_vacant, 10)
 
 		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	}
-	shrink_vacant(&heap_default);
+	visit_all(&heap_default);
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(st.slabs, 0);

@@ -6,11 +6,11 @@
 #include "inner/slots.h"
 #include "support/stamp.h"
 #include "thread/adopt.h"
-#include "thread/collect.h"
 #include "thread/inbox.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/visit.h"
 
 /* A block of an unowned slab: what a handler gets that interrupted a call. */
 static void *unowned_alloc(size_t size)
@@ -73,7 +73,7 @@ TEST(protocol_entry_to_a_vacant_record, 10)
 	owner = remote_until_pending(at);
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
 	enter_by_hand((struct owner *)owner, at.slab);
-	collect_vacant((struct owner *)owner);
+	visit_vacant((struct owner *)owner);
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(st.slabs, 0);
@@ -101,7 +101,7 @@ TEST(protocol_adoption_between_pending_bit_and_entry, 10)
 	CHECK_EQ(st.pending, 0);
 	/* The entry comes to the old owner, where it means nothing. */
 	enter_by_hand((struct owner *)owner, at.slab);
-	collect_vacant((struct owner *)owner);
+	visit_vacant((struct owner *)owner);
 	ash_release(own);
 	stamp_check_nothing_left();
 }

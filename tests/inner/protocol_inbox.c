@@ -7,10 +7,12 @@
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
 #include "thread/collect.h"
+#include "thread/holder.h"
 #include "thread/inbox.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/visit.h"
 
 enum { SIZE = 20000, OTHER = 24000, BLOCKS = 15 * INBOX_SLABS, BOUNDARIES = 120 };
 
@@ -95,7 +97,7 @@ static void leave_two(__attribute__((unused)) void *argument)
 
 static void visit(void)
 {
-	collect_visit(me, place_of(blocks[0]).slab);
+	visit_slab(me, place_of(blocks[0]).slab);
 }
 
 /* A thread that releases while a guest holds the record leaves the inbox entry to the guest. */
@@ -128,5 +130,31 @@ TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)
 		CHECK_EQ(st.blocks, 0);
 	}
 	CHECK(k > 200);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/*
+ * A guest visits one slab, and came after another thread vacated the record, with an entry for
+ * another slab in it.  That one is told by who vacated it, or nobody would collect from it.
+ */
+TEST(protocol_entry_when_a_guest_came_first, 10)
+{
+	struct slot_ref at;
+
+	ash_release(ash_alloc(40));
+	rt_thread_join(rt_thread_start(leave_two, NULL));
+	CHECK(owner_hold(me)); /* the guest, before it looks whether it missed something */
+	at = place_of(blocks[0]);
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	CHECK_EQ(fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING), (uint64_t)(uintptr_t)me);
+	enter_by_hand(me, at.slab);
+	visit_vacant(me); /* of the thread that vacated the record: the guest holds it */
+	CHECK_EQ(me->state & OWNER_GUEST, OWNER_GUEST);
+	owner_vacate(me);
+	ash_release(blocks[1]);
+	ash_release(late); /* it empties a group: another visit of one slab */
+	CHECK_EQ(at.slab->owner, 0);
+	CHECK_EQ(me->state, OWNER_VACANT);
+	CHECK_EQ(me->notified & INBOX_MISSED, 0);
 	CHECK_EQ(ash_check(), 0);
 }

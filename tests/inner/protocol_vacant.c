@@ -3,11 +3,11 @@
 #include "inner/slots.h"
 #include "support/stamp.h"
 #include "thread/bin.h"
-#include "thread/collect.h"
 #include "thread/holder.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/visit.h"
 
 /* ---- leaving and writing at the same instant ---- */
 
@@ -68,7 +68,7 @@ TEST(protocol_entry_at_the_moment_of_leaving, 60)
 		o = seat_take();
 		meet(0, 2 * i - 1, rt_below(&random, 500));
 		owner_vacate(o);
-		collect_vacant(o);
+		visit_vacant(o);
 		meet(0, 2 * i, 0);
 		CHECK_EQ(at.slab->remote[at.group], 0);
 		CHECK(owner_hold(o));

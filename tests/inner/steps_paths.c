@@ -23,6 +23,7 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 #include "thread/shrink.h"
+#include "thread/visit.h"
 #include "thread/slab_purge.h"
 
 /* ---- calls ---- */
@@ -136,7 +137,7 @@ const struct path steps_paths[] = {
 	{"release: own, purge", path_period_over, steps_release, PASSES(pages_purge), 3 << 20},
 	{"release: another thread's block", path_take_from_other, steps_release, PASSES(inbox_notify), 48},
 	{"release: block of a thread that ended", path_take_from_passing, steps_release,
-	 PASSES(collect_visit), 48},
+	 PASSES(visit_slab), 48},
 	{"release: shared slab's block", path_take_shared, steps_release, PASSES(unowned_free), 200},
 	{"release: shared slab's last block", path_take_shared_last, steps_release, PASSES(units_give), 9000},
 	{"release: span", path_take, steps_release, PASSES(span_release), 3 << 20},

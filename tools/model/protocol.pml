@@ -32,7 +32,7 @@
  *   collect_slab         collect.c: collect_slab; settle.c: settle_slab,
  *                        spares_add, slab_leave
  *   collect              collect.c: collect_inbox, collect_all, collect_class
- *   visit, visit_slab    collect.c: collect_vacant, collect_visit
+ *   visit, visit_slab    visit.c: visit_vacant, visit_slab
  *   adopt                adopt.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
@@ -106,6 +106,7 @@
  *   21  two threads may unmake the same unowned slab                     4
  *   22  a visitor that finds a guest in the record leaves no word        6
  *   23  a sender takes a guest for the record's thread                   6
+ *   24  who vacates a record tells no guest that came since              6
  *
  * NOT MODELLED: weak memory orders (each step is visible to all at once; only in
  * DOUBLE the owner's plain store of a release may wait in its store buffer: there
@@ -499,6 +500,9 @@ inline visit()
 	   :: w == 0 || BUG == 7 -> break
 	   :: else -> w = 0
 	   fi;
+#if BUG != 24
+	   STEP(told[h] = told[h] | MISSED);
+#endif
 	   hold(GUEST);
 	   if
 	   :: !ok -> break

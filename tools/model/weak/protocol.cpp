@@ -144,7 +144,7 @@ LITMUS(free_or_remote, 2)
 	}
 };
 
-/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then collect.c collect_vacant.  The same of INBOX_MISSED. */
+/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then visit.c visit_vacant.  The same of INBOX_MISSED. */
 LITMUS(inbox_vacant, 2)
 {
 	word notified, state;
@@ -164,7 +164,7 @@ LITMUS(inbox_vacant, 2)
 			visits[0] = LOAD(state, "remote_notify: state", seq_cst) == 0;
 		} else {
 			SWAP(state, 0, "owner_vacate: state", seq_cst);
-			visits[1] = LOAD(notified, "collect_vacant: notified", seq_cst) != 0;
+			visits[1] = LOAD(notified, "visit_vacant: notified", seq_cst) != 0;
 		}
 	}
 

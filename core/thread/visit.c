@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "thread/visit.h"
+
+#include "thread/bin.h"
+#include "thread/collect.h"
+#include "thread/holder.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
+#include "thread/shrink.h"
+
+void visit_vacant(struct owner *o)
+{
+	/*
+	 * A handler that interrupts this function may fork.  In the child, fork_settle
+	 * must not take over the record that this frame holds.
+	 */
+	seat.guest++;
+	signal_fence();
+	/*
+	 * What is noted after the last check is handled by who notes it: it looks at the state next.  A
+	 * guest that holds the record meanwhile may visit one slab only, so it is told, as below.
+	 */
+	while (load_seq_cst(&o->notified) != 0) {
+		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
+		if (!owner_hold(o))
+			break;
+		shrink_before_vacate(o); /* so that no slab is current and empty */
+		owner_vacate(o);
+	}
+	signal_fence();
+	seat.guest--;
+}
+
+void visit_end(struct owner *o)
+{
+	owner_vacate(o);
+	visit_vacant(o);
+}
+
+void visit_slab(struct owner *o, struct slab *s)
+{
+	seat.guest++; /* as above */
+	signal_fence();
+	if (!owner_hold(o)) {
+		/* One sees the other: this, then the state; owner_vacate, then the load below. */
+		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
+	} else {
+		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be watched */
+		collect_slab(o, s);
+		owner_vacate(o);
+	}
+	if (unlikely((load_seq_cst(&o->notified) & INBOX_MISSED) != 0))
+		visit_vacant(o);
+	signal_fence();
+	seat.guest--;
+}
+
+void visit_all(struct heap *h)
+{
+	struct owner *v;
+
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+		if (!owner_hold(v))
+			continue;
+		shrink_lists(v, SHRINK_ALL);
+		visit_end(v);
+	}
+}
