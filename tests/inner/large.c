@@ -282,3 +282,22 @@ TEST(large_takes_no_spare_of_small_slots, 10)
 	CHECK(r == p && (q + UNITS(4) <= r || r + SLOT_LARGE <= q));
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* More stay in a heap of more than SPARE_FROM units, until it is smaller. */
+TEST(large_spare_in_a_large_heap, 10)
+{
+	void *p[12];
+	unsigned i;
+
+	for (i = 0; i < 12; i++)
+		p[i] = ash_alloc(40000);
+	heap_default.used += SPARE_FROM;
+	for (i = 0; i < 12; i++)
+		ash_release(p[i]);
+	CHECK_EQ(spare_units(), 24);
+	CHECK_EQ(spares_number(seat.self), 12);
+	heap_default.used -= SPARE_FROM;
+	make_spare(40000); /* one of them is used, and is one again */
+	CHECK(spare_units() <= SPARE_UNITS);
+	CHECK_EQ(ash_check(), 0);
+}
