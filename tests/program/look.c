@@ -35,7 +35,7 @@ static void nap(void *unused)
 static void mixture(void)
 {
 	struct rt_thread *t;
-	void *large[3];
+	void *large[12];
 	struct rt_random r;
 	unsigned i;
 
@@ -47,13 +47,13 @@ static void mixture(void)
 		memset(blocks[i], 1, sizes[i]);
 		book->taken[class_of(sizes[i])]++;
 	}
-	/* More units than spares have (SPARE_UNITS): some are retained in their chunk. */
-	for (i = 0; i < 3; i++) {
+	/* More units than spares have (SPARE_MOST): some are retained in their chunk. */
+	for (i = 0; i < 12; i++) {
 		large[i] = ash_alloc(400 << 10);
 		CHECK(large[i] != NULL);
 		memset(large[i], 1, 400 << 10);
 	}
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 12; i++)
 		ash_release(large[i]);
 	/* Freed by the owner; by another thread, which ends; spans. */
 	for (i = 3; i < BLOCKS; i += 14) {
