@@ -27,9 +27,11 @@ static void inbox_enter(struct owner *o, struct slab *s)
 entered:
 	/*
 	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And one of the two
-	 * sees the other: owner_vacate, then `notified` (visit_slab); this, then the state.
+	 * sees the other: owner_vacate, then `notified` (visit_slab); this, then the state.  Mostly it
+	 * is set already: then the line stays with those who read it.
 	 */
-	fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
+	if ((load_seq_cst(&o->notified) & INBOX_ENTRY) == 0)
+		fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
 }
 
 void inbox_notify(struct slab *s)
