@@ -47,6 +47,7 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 {
 	struct region *r = run.region;
 	size_t bytes = 0;
+	bool clean;
 
 	/* Also of a chunk without units the hint may be too high: then no unit is purged. */
 	if (b == NULL && region_room(r)[run.first] != 0)
@@ -54,11 +55,12 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 	if (bytes != 0 || region_is_clean(run, 1) || !region_claim_at(run, 1))
 		return bytes;
 	/* Held: no other thread changes it; it may have been cleaned before. */
-	if (!region_is_clean(run, 1) && chunk_trim(r->heap, run, b)) {
-		bits_release(r->clean, run.first, 1);
+	clean = region_is_clean(run, 1);
+	if (!clean && chunk_trim(r->heap, run, b)) {
 		bytes = CHUNK_SIZE;
+		clean = true;
 	}
-	bits_release(r->free, run.first, 1);
+	region_give(run, 1, clean);
 	return bytes;
 }
 

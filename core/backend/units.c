@@ -126,7 +126,10 @@ struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 	unsigned doubt = grow ? REGION_LARGE : 0;
 	struct units u;
 
-	/* Other threads may exhaust a new chunk first; retry (they made progress). */
+	/*
+	 * Other threads may exhaust a new chunk first; retry (they made progress).  Without one, all regions
+	 * are doubted, once: the loop ends with a `doubt` of 0 or UINT32_MAX.
+	 */
 	while ((u = units_find(h, want, doubt)).chunk == NULL && doubt - 1 < REGION_LARGE)
 		if (!chunk_make(h, dense))
 			doubt = UINT32_MAX;

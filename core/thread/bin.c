@@ -76,7 +76,7 @@ bool bin_next_group(struct owner *o, struct bin *b)
 void bin_detach(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
-	struct slabs *l = &o->bins[class].full;
+	struct slabs *l = &b->full;
 	struct slab *s = b->slab;
 	uint64_t *at = bin_word(o, b);
 
@@ -98,7 +98,7 @@ void bin_detach(struct owner *o, unsigned class)
 	b->word = 0;
 	slab_let_go(s);
 	if (slab_is_ready(s)) {
-		l = &o->bins[class].partial;
+		l = &b->partial;
 		if (!s->spare) /* slab_watch is not for spares; a full slab waits for settle_slab */
 			(void)slab_watch(s);
 	} else if (s->spare) {

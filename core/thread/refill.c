@@ -19,15 +19,15 @@
  */
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
-	struct bin *f = &o->bins[class];
-	bool few = f->full.head == NULL || f->full.head->next == NULL; /* all other slabs of the class */
-	struct slab *s = f->partial.head;
+	struct bin *b = &o->bins[class];
+	bool few = b->full.head == NULL || b->full.head->next == NULL; /* all other slabs of the class */
+	struct slab *s = b->partial.head;
 
 	if (s != NULL && s->spare && s->next != NULL)
 		s = s->next;
 	for (; s != NULL; s = s->next)
 		if (likely(slab_take(s))) {
-			slabs_remove(&f->partial, s);
+			slabs_remove(&b->partial, s);
 			goto taken;
 		}
 	for (;;) {
@@ -42,7 +42,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 		 * slab_take fails if a thread that purges slabs (slab_purge.h) already held the
 		 * record when this slab was made in it.
 		 */
-		slabs_append(&f->partial, s);
+		slabs_append(&b->partial, s);
 	}
 taken:
 	bin_take(o, class, s);
@@ -52,13 +52,12 @@ taken:
 bool refill_bin(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
-	struct bin *f = &o->bins[class];
 
 	if (b->slab != NULL && bin_next_group(o, b))
 		return true;
 	bin_detach(o, class); /* it is full */
 	fork_notice(o);
-	if (f->partial.head == NULL || f->partial.head->spare)
+	if (b->partial.head == NULL || b->partial.head->spare)
 		collect_inbox(o);
 	if (bin_find_slab(o, class, false))
 		return true;
@@ -68,7 +67,7 @@ bool refill_bin(struct owner *o, unsigned class)
 	 * Inbox entries may have been lost.  So at each growth a chunk's worth of slabs is
 	 * visited, in turn, and before the result is NULL all of this record and of vacant ones.
 	 */
-	if (f->partial.head == NULL) /* else a slab was adopted */
+	if (b->partial.head == NULL) /* else a slab was adopted */
 		shrink_lists(o, SHRINK_TURN);
 	if (bin_find_slab(o, class, true))
 		return true;

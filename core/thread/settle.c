@@ -7,20 +7,20 @@
 
 void slab_retire(struct owner *o, struct slab *s)
 {
-	struct bin *f = &o->bins[s->class];
-	struct slabs *l = &f->full;
+	struct bin *b = &o->bins[s->class];
+	struct slabs *l = &b->full;
 	struct units u;
 
-	if (s == o->bins[s->class].slab)
+	if (s == b->slab)
 		bin_detach(o, s->class); /* to the partial list */
 	if (slab_is_ready(s)) { /* otherwise it is large, and not held: see is_purgeable */
 		if (!slab_take(s))
 			return; /* another thread purges it: it stays on the list */
-		l = &f->partial;
+		l = &b->partial;
 	}
 	slabs_remove(l, s);
 	u = slab_close(s);
-	if (l == &f->partial)
+	if (l == &b->partial)
 		slab_let_go(s);
 	units_give(o->heap, u);
 	o->other_events = 0; /* see watch_event */
@@ -72,7 +72,7 @@ static bool bin_follow(struct owner *o, struct bin *b, struct slab *s, bool full
 	if (b->slab == NULL || load_relaxed(bin_word(o, b)) != 0 || bin_next_group(o, b) || !full ||
 	    !slab_take(s))
 		return false;
-	slabs_remove(&o->bins[s->class].full, s);
+	slabs_remove(&b->full, s);
 	bin_detach(o, s->class); /* it is full: no group was found */
 	bin_take(o, s->class, s);
 	return true;
@@ -97,12 +97,12 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 
 void settle_slab(struct owner *o, struct slab *s, bool was_full)
 {
-	struct bin *f = &o->bins[s->class];
-	bool moves = was_full && s != o->bins[s->class].slab;
+	struct bin *b = &o->bins[s->class];
+	bool moves = was_full && s != b->slab;
 
 	if (moves) {
-		slabs_remove(&f->full, s);
-		slabs_append(&f->partial, s);
+		slabs_remove(&b->full, s);
+		slabs_append(&b->partial, s);
 		/* All groups: further releases are no events until the slab is full again. */
 		slab_make_ready(s, (uint32_t)bits_below(s->groups));
 	}

@@ -15,7 +15,7 @@
  */
 INTERNAL void visit_vacant(struct owner *o);
 
-/* Vacates a record that the caller holds, and that. */
+/* Vacates a record that the caller holds, and then visits it if that is due. */
 INTERNAL void visit_end(struct owner *o);
 
 /*

@@ -134,8 +134,8 @@ TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)
 }
 
 /*
- * A guest visits one slab, and came after another thread vacated the record, with an entry for
- * another slab in it.  That one is told by who vacated it, or nobody would collect from it.
+ * A thread vacates a record whose inbox names slab A; a guest takes the record at once, to visit slab
+ * B only.  The thread that vacated it leaves INBOX_MISSED for the guest, or nobody would collect from A.
  */
 TEST(protocol_entry_when_a_guest_came_first, 10)
 {
