@@ -158,3 +158,26 @@ TEST(protocol_entry_when_a_guest_came_first, 10)
 	CHECK_EQ(me->notified & INBOX_MISSED, 0);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* An entry is a hint: from a slab that another record has by now nothing is collected. */
+TEST(protocol_entry_of_anothers_slab, 10)
+{
+	struct slot_ref at;
+	struct owner *o;
+
+	ash_release(ash_alloc(40));
+	rt_thread_join(rt_thread_start(leave_two, NULL));
+	at = place_of(blocks[0]);
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	CHECK_EQ(fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING), (uint64_t)(uintptr_t)me);
+	o = seat_take();
+	CHECK(o != me);
+	enter_by_hand(o, at.slab);
+	collect_inbox(o);
+	seat_open();
+	CHECK_EQ(o->notified, 0);
+	CHECK_EQ(at.slab->remote[at.group] & at.bit, at.bit);
+	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)me | OWNER_PENDING);
+	enter_by_hand(me, at.slab);
+	CHECK_EQ(ash_check(), 0);
+}
