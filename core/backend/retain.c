@@ -50,7 +50,7 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 	bool clean;
 
 	/* Also of a chunk without units the hint may be too high: then no unit is purged. */
-	if (b == NULL && region_room(r)[run.first] != 0)
+	if (b == NULL && load_relaxed(&region_room(r)[run.first]) != 0)
 		bytes = chunk_purge(r->heap, run_chunk(run));
 	if (bytes != 0 || region_is_clean(run, 1) || !region_claim_at(run, 1))
 		return bytes;

@@ -6,10 +6,13 @@
 
 void collect_slab(struct owner *o, struct slab *s)
 {
-	bool full = !slab_is_ready(s);
+	bool full;
 
-	/* What named the slab may be a hint: it may have another owner, or be another one. */
-	if (owner_has(o, s) && slab_collect(s, false))
+	/* First, as what named the slab is a hint: another holder may be at its plain members. */
+	if (!owner_has(o, s))
+		return;
+	full = !slab_is_ready(s);
+	if (slab_collect(s, false))
 		settle_slab(o, s, full);
 }
 
