@@ -67,6 +67,24 @@ bool remote_free(const struct slot_ref *at, struct owner **vacant)
 	return true;
 }
 
+/* After a release of the caller's own slot that was an event, or might be.  Checks the record in. */
+static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
+{
+	owner_begin(o);
+	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
+	if (unlikely(s->slot_size > SLOT_LARGE)) {
+		if (heap_hooks_now() != NULL)
+			heap_hooks_now()->gone(s->base, s->slot_size);
+		if (!slab_is_ready(s)) {
+			large_freed(o, s);
+			goto done;
+		}
+	}
+	settle_freed(o, s, group, word);
+done:
+	seat_give(o);
+}
+
 /* Collecting costs as much as about ten of the slow releases that it avoids. */
 #define COLLECT_AFTER 64
 
@@ -89,8 +107,9 @@ static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 		slab_report_double(s, (unsigned)group, (unsigned)index % GROUP_SLOTS);
 	/* In the first case the pending bit may be there to tell of the clock: watch_notify. */
 	if (load_relaxed(&o->watch) != WATCH_NONE || !slab_give(s, group, word))
-		settle_freed(o, s, group, word);
-	seat_give(o);
+		release_settle(o, s, group, word);
+	else
+		seat_give(o);
 }
 
 /* Releases a slot of an unowned slab. */
@@ -156,30 +175,13 @@ void release_rest(void *p, struct slab *s)
 		release_slot(p, s, index);
 }
 
-/* The rest of release_event. */
-static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
-{
-	if (SAMPLED && s->slot_size > SLOT_LARGE)
-		sample_gone(s->base);
-	owner_begin(o);
-	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
-	if (unlikely(s->slot_size > SLOT_LARGE)) {
-		if (heap_hooks_now() != NULL)
-			heap_hooks_now()->gone(s->base, s->slot_size);
-		if (!slab_is_ready(s)) {
-			large_freed(o, s);
-			goto done;
-		}
-	}
-	settle_freed(o, s, group, word);
-done:
-	seat_give(o);
-}
-
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	if (watch_give(o, s, group, word))
+	if (watch_give(o, s, group, word)) {
 		seat_open();
-	else
+	} else {
+		if (SAMPLED && s->slot_size > SLOT_LARGE)
+			sample_gone(s->base);
 		release_settle(o, s, group, word);
+	}
 }
