@@ -17,7 +17,9 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 {
 	/* The caller need not hold the chunk: region and index of a record never change. */
 	struct region *r = load_relaxed(&c->region);
-	uint8_t *hint = region_room(r) + load_relaxed(&c->index);
+	uint32_t index = load_relaxed(&c->index);
+	uint8_t *hint = region_room(r) + index;
+	uint8_t *part = region_part(r, index);
 	unsigned room, old;
 
 	/*
@@ -33,8 +35,8 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 		store_seq_cst(hint, (uint8_t)room);
 	}
 	/* Another thread may have set the hint and not yet this, so in each case. */
-	if (load_relaxed(&r->most) < room)
-		store_relaxed(&r->most, room);
+	if (load_relaxed(part) < room)
+		store_relaxed(part, (uint8_t)room);
 }
 
 void chunk_open(struct heap *h, struct run run, bool clean)

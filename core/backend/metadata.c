@@ -45,6 +45,7 @@ void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n
 	r->clean = r->free + bits_words(n);
 	r->room = r->clean + bits_words(n);
 	r->advice = (uint8_t *)(r->room + bits_words(n) * (64 / ROOM_CHUNKS));
+	r->part_words = bits_words(n); /* of room, which has eight times as many */
 	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
 	r->records = (char *)at + HEAD_BYTES(n);
 	r->remote = slabs ? r->records + n * r->stride : NULL;

@@ -13,11 +13,11 @@
 /* Counts before reserving, or two threads could together exceed the cap. */
 static bool cap_take(struct heap *h, size_t n)
 {
-	size_t cap = h->options->cap == 0 ? SIZE_MAX : h->options->cap >> CHUNK_SHIFT;
-	uint64_t reserved = load_relaxed(&h->reserved);
+	uint64_t cap = h->options->cap, reserved = load_relaxed(&h->reserved);
 
 	do {
-		if (reserved > cap || n > cap - reserved)
+		/* A cap of 0 is none.  So many chunks that their bytes overflow have no mapping. */
+		if (cap - 1 < ((reserved + n) << CHUNK_SHIFT) - 1)
 			return false;
 		/* A count, which publishes nothing: its acquire pairs with nothing. */
 	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
@@ -125,8 +125,10 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 		step = step < STEP_MAX ? step : STEP_MAX;
 	}
 	if (step > n) {
-		store_relaxed(&h->locked, (uint64_t)pages_are_locked());
-		if (load_relaxed(&h->locked) != 0)
+		uint64_t locked = pages_are_locked();
+
+		store_relaxed(&h->locked, locked);
+		if (locked != 0)
 			step = n + (for_slabs ? load_relaxed(&h->reserved) / LOCKED_PART : 0);
 	}
 	for (;; step /= 2) {

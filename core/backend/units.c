@@ -36,34 +36,40 @@ struct claimed {
 	uint64_t mask; /* the bits of its units; 0: none */
 };
 
-/* Claims the lowest-addressed run of units in this region. */
-static __attribute__((noinline)) struct claimed claim_at(struct region *r, unsigned want)
+/* The highest bit of each byte of these hints that is at least n. */
+static ALWAYS_INLINE uint64_t hints_from(uint64_t hints, unsigned n)
 {
-	unsigned n = units_count(want);
-	const uint64_t *room = r->room, *end = room + ROOM_WORDS(load_relaxed(&r->chunks));
-	struct claimed at = {NULL, 0};
-	uint64_t some, add = (0x80 - n) * ROOM_EACH;
+	return (hints + (0x80 - n) * ROOM_EACH) & ROOM_HIGH;
+}
 
-	for (; room < end; room++) {
-		/*
-		 * The highest bit of each byte that is at least n.  Acquire pairs with chunk_hint:
-		 * the chunk's record is complete.
-		 */
-		for (some = (load_acquire(room) + add) & 0x80 * ROOM_EACH; some != 0;
-		     some = bits_without_lowest(some)) {
-			at.chunk = region_chunk(r, (size_t)(room - r->room) * ROOM_CHUNKS +
-							   bits_lowest(some) / 8);
-			at.mask = claim_in(at.chunk, want);
-			if (at.mask != 0)
-				return at;
+/* Claims the lowest-addressed run of units in these parts of the region: the highest bits of bytes. */
+static ALWAYS_INLINE struct claimed claim_at(struct region *r, unsigned want, uint64_t parts, size_t doubt)
+{
+	unsigned n = units_count(want), part;
+	struct claimed at = {NULL, 0};
+	size_t word, words;
+	uint64_t some;
+
+	for (; parts != 0; parts = bits_without_lowest(parts)) {
+		part = bits_lowest(parts) / 8;
+		words = r->part_words;
+		for (word = part * words; words > 0; words--, word++) {
+			/* Acquire pairs with chunk_hint: the chunk's record is complete. */
+			for (some = hints_from(load_acquire(&r->room[word]), n); some != 0;
+			     some = bits_without_lowest(some)) {
+				at.chunk = region_chunk(r, (word * 64 + bits_lowest(some)) / 8);
+				at.mask = claim_in(at.chunk, want);
+				if (at.mask != 0)
+					return at;
+			}
 		}
+		/*
+		 * All hints are less than n.  One that another thread has set meanwhile, or is setting, may be
+		 * missed: then this is too low until the next one is set, or the heap is about to grow.
+		 */
+		if (((uintptr_t)at.chunk | doubt) == 0)
+			store_relaxed(&region_parts(r)[part], (uint8_t)(n - 1));
 	}
-	/*
-	 * All hints are less than n.  One that another thread has set meanwhile, or is setting, may be
-	 * missed: then this is too low until the next one is set, or the heap is about to grow.
-	 */
-	if (at.chunk == NULL && load_relaxed(&r->most) >= n)
-		store_relaxed(&r->most, n - 1);
 	return at;
 }
 
@@ -80,30 +86,27 @@ static ALWAYS_INLINE struct units units_taken(struct heap *h, struct claimed at,
 }
 
 /*
- * The lowest-addressed run of free units; for a large slab the lowest one in a region that is
- * not one of the first few, if there is one.  doubt: at last region.most is not believed of
- * regions with fewer chunks.
+ * The lowest-addressed run of free units in regions of at least `late` chunks.  Of those with fewer than
+ * `doubt` chunks region.part is not believed.
  */
-static struct units units_find(struct heap *h, unsigned want, unsigned doubt)
+static ALWAYS_INLINE struct claimed units_find(struct heap *h, unsigned want, size_t late, size_t doubt)
 {
-	unsigned n = units_count(want), pass = !SMALL && units_class(want) > CLASS_ONE ? 2 : 1;
-	struct claimed at;
+	struct claimed at = {NULL, 0};
 	struct region *r;
 
-	do {
-		for (r = region_first(h); r != NULL; r = region_next(r)) {
-			if (pass > 1 && load_relaxed(&r->chunks) < REGION_LATE)
-				continue;
-			if (load_relaxed(&r->most) < n && (pass > 0 || load_relaxed(&r->chunks) >= doubt))
-				continue;
-			at = claim_at(r, want);
-			if (at.mask != 0)
-				goto found;
-		}
-	} while (pass-- + (doubt != 0) > 1);
-	return (struct units){NULL, 0, 0, false};
-found:
-	return units_taken(h, at, n);
+	for (r = region_first(h); r != NULL; r = region_next(r)) {
+		uint64_t parts = hints_from(load_relaxed(&r->part), units_count(want));
+		size_t chunks = load_relaxed(&r->chunks);
+
+		if (chunks < doubt)
+			parts = ROOM_HIGH;
+		if (parts == 0 || chunks < late)
+			continue;
+		at = claim_at(r, want, parts, doubt);
+		if (at.mask != 0)
+			break;
+	}
+	return at;
 }
 
 static bool chunk_make(struct heap *h, bool dense)
@@ -123,17 +126,21 @@ static bool chunk_make(struct heap *h, bool dense)
 
 struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 {
-	unsigned doubt = grow ? REGION_LARGE : 0;
-	struct units u;
+	/* For a large slab first in a region that is not one of the first few. */
+	size_t late = !SMALL && units_class(want) > CLASS_ONE ? REGION_LATE : 0, doubt = 0;
+	struct claimed at;
 
-	/*
-	 * Other threads may exhaust a new chunk first; retry (they made progress).  Without one, all regions
-	 * are doubted, once: the loop ends with a `doubt` of 0 or UINT32_MAX.
-	 */
-	while ((u = units_find(h, want, doubt)).chunk == NULL && doubt - 1 < REGION_LARGE)
-		if (!chunk_make(h, dense))
-			doubt = UINT32_MAX;
-	return u;
+	while ((at = units_find(h, want, late, doubt)).mask == 0) {
+		if (late != 0)
+			late = 0;
+		else if (!grow)
+			return (struct units){NULL, 0, 0, false};
+		else if (doubt == 0)
+			doubt = REGION_LARGE;
+		else /* other threads may exhaust a new chunk first; then again: they made progress */
+			doubt = (grow = chunk_make(h, dense)) ? 0 : SIZE_MAX;
+	}
+	return units_taken(h, at, units_count(want));
 }
 
 bool units_extend(struct heap *h, struct units u, unsigned n)

@@ -44,8 +44,8 @@
  *                    has not collected it yet
  *
  *   A slot is taken if and only if both its bits are 0.  Everything else (the
- *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, region.most,
- *   region.most, the counters) is a hint that only saves time.
+ *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, region.part,
+ *   the counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
  *   A lost clean bit costs time; a wrong one would hand out data of an earlier
@@ -220,7 +220,6 @@ struct region {
 	uint64_t state;	       /* enum region_state                            */
 	char *base;
 	size_t chunks;	       /* that it has now; 0: vacant                   */
-	size_t capacity;       /* chunks that the metadata has room for        */
 	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;
 	char *remote;	       /* NULL: a region for spans only                */
@@ -229,19 +228,37 @@ struct region {
 	uint64_t *clean;       /* bit = 1: free and zero                       */
 	uint64_t *room;	       /* hint: a byte per chunk, not less than its
 				  longest run of free units                    */
-	uint64_t most;	       /* hint: not less than any byte of room         */
+	uint64_t part;	       /* hint: a byte per eighth of room, not less than
+				  any byte of it                               */
+	size_t part_words;     /* words of room in an eighth                   */
 	uint8_t *advice;       /* per chunk: enum advice last given to the kernel */
+	/* The last two are seldom read: the others are within reach of a short offset. */
+	size_t capacity;       /* chunks that the metadata has room for        */
 	size_t metadata;       /* bytes of the mapping that has this record    */
 };
 
 #define ROOM_CHUNKS   ((size_t)8) /* of a word of region.room */
 #define ROOM_WORDS(n) (((n) + ROOM_CHUNKS - 1) / ROOM_CHUNKS)
 #define ROOM_EACH     UINT64_C(0x0101010101010101)
+#define ROOM_HIGH     (0x80 * ROOM_EACH)
+#define ROOM_PARTS    ((size_t)8) /* bytes of region.part */
 
 /* The bytes of region.room: one thread writes a byte, another reads eight at a time. */
 static inline uint8_t *region_room(const struct region *r)
 {
 	return (uint8_t *)r->room;
+}
+
+/* The bytes of region.part, the same way. */
+static inline uint8_t *region_parts(struct region *r)
+{
+	return (uint8_t *)&r->part;
+}
+
+/* The one for this chunk.  Short division: an index has 32 bits. */
+static inline uint8_t *region_part(struct region *r, uint32_t index)
+{
+	return region_parts(r) + index / (uint32_t)ROOM_CHUNKS / (uint32_t)r->part_words;
 }
 
 static inline struct chunk *region_chunk(const struct region *r, size_t index)

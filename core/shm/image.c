@@ -38,7 +38,8 @@ bool image_has_grown(struct image *m)
 
 static bool read_bits(struct image *m)
 {
-	size_t n = m->region.chunks, words = bits_words(n), rooms = ROOM_WORDS(n), i;
+	size_t n = m->region.chunks, words = bits_words(n), i;
+	size_t rooms = m->region.part_words * ROOM_PARTS; /* all: a search may look at each */
 	const uint8_t *room = (const uint8_t *)(m->bits + words);
 	uint64_t tail = n % 64 == 0 ? 0 : ~bits_run(0, (unsigned)(n % 64));
 

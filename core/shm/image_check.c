@@ -18,7 +18,7 @@ static bool is_right(struct image *m)
 
 bool image_check(int fd, const char *mapped, const struct store *head, enum ash_attach *why)
 {
-	size_t n = head->heap.reserved, words = bits_words(n) + ROOM_WORDS(n);
+	size_t n = head->heap.reserved, words = bits_words(n) * (1 + ROOM_PARTS);
 	size_t bytes = (sizeof(struct image) + words * sizeof(uint64_t) + PAGE_MOST - 1) &
 		       ~(PAGE_MOST - 1);
 	struct image *m = pages_reserve(bytes, PAGE_LEAST, PAGES_PRIVATE);

@@ -29,6 +29,12 @@ static bool head_is_right(const struct store *head, size_t n)
 	       head->heap.own.huge <= ASH_HUGE_POPULATE;
 }
 
+/* True: each byte is at most CHUNK_UNITS. */
+static bool parts_are_right(uint64_t part)
+{
+	return ((part | (part + (0x7f - CHUNK_UNITS) * ROOM_EACH)) & ROOM_HIGH) == 0;
+}
+
 /* True: the region's record in the file has the one value that it can have. */
 static bool region_is_right(int fd, const struct store *head, size_t n)
 {
@@ -40,7 +46,7 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 	store_set_region(&right, head->base, n);
 	right.chunks = there.chunks; /* it grows up to n, see store_extend.h */
 	/* The hint is as it is: too low a value costs time only. */
-	return there.chunks - 1 < n && there.most <= CHUNK_UNITS &&
+	return there.chunks - 1 < n && parts_are_right(there.part) &&
 	       memcmp(&right, &there, sizeof right) == 0;
 }
 

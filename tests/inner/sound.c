@@ -55,7 +55,7 @@ TEST(sound_region, 10)
 		uint64_t word;
 
 		get((char *)r + i, &word, 8);
-		if (i == offsetof(struct region, most)) /* a hint: a smaller one is as good */
+		if (i == offsetof(struct region, part)) /* a hint: a smaller one is as good */
 			word = CHUNK_UNITS;
 		lie_as((char *)r + i, word ^ 1, 8, __LINE__);
 	}

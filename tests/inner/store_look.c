@@ -64,13 +64,19 @@ static uintptr_t next_mapping(void)
 TEST(store_look_at_limits, 10)
 {
 	size_t records = offsetof(struct store, records_used), chunks = REGION_AT + offsetof(struct region, chunks);
-	size_t most = REGION_AT + offsetof(struct region, most), id = offsetof(struct store, heap.id);
+	size_t part = REGION_AT + offsetof(struct region, part), id = offsetof(struct store, heap.id);
+
+	unsigned at;
 
 	make_file();
 	CHECK(looks_right_with(records, STORE_RECORDS) && !looks_right_with(records, STORE_RECORDS + 1));
 	CHECK(looks_right_with(chunks, 1) && looks_right_with(chunks, CHUNKS));
 	CHECK(!looks_right_with(chunks, 0) && !looks_right_with(chunks, CHUNKS + 1));
-	CHECK(looks_right_with(most, CHUNK_UNITS) && !looks_right_with(most, CHUNK_UNITS + 1));
+	CHECK(looks_right_with(part, CHUNK_UNITS * ROOM_EACH));
+	for (at = 0; at < 64; at += 8) {
+		CHECK(!looks_right_with(part, (uint64_t)(CHUNK_UNITS + 1) << at));
+		CHECK(!looks_right_with(part, (uint64_t)0xff << at));
+	}
 	CHECK(looks_right_with(id, 7) && !looks_right_with(id, 6) && !looks_right_with(id, ~(uint64_t)0));
 }
 

@@ -33,7 +33,7 @@ TEST(units_claimed_while_a_chunk_goes, 30)
 			; /* elsewhere */
 		/* One of its units was free before: so it is found, and the hint is for one. */
 		region_room(c->region)[c->index] = 1;
-		c->region->most = 1;
+		*region_part(c->region, c->index) = 1;
 		got.chunk = NULL;
 		step_begin(claim_one);
 		more = with_act_at(k, give_whole);
