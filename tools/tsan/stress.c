@@ -178,6 +178,7 @@ static void *work(void *argument)
 	RELAXED_ADD(operations, count);
 	RELAXED_ADD(lives, 1);
 	ash_thread_detach();
+	stress_ended();
 	return NULL;
 }
 
@@ -210,6 +211,7 @@ static void *look(void *argument)
 		nanosleep(&pause, NULL);
 	}
 	ash_thread_detach();
+	stress_ended();
 	return argument;
 }
 

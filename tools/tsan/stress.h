@@ -14,7 +14,10 @@ struct ash_heap;
 
 /* system.c: called within system calls; uses the heap as a signal handler would. */
 void stress_interrupt(void);
-/* For a thread that ends without ash_thread_detach, last: in system.c. */
+/*
+ * The same: the last call of each thread.  A record may still be its own then, if it ended without
+ * ash_thread_detach, or was interrupted at the end of that call.
+ */
 void stress_ended(void);
 
 /* block.c */

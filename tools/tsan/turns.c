@@ -77,10 +77,9 @@ static void *life(void *argument)
 		leave_behind(&random);
 	if (what == 2)
 		drain(&random);
-	if (what == 0)
-		stress_ended(); /* its record is taken over when the kernel says that it is gone */
-	else
+	if (what != 0) /* else its record is taken over when the kernel says that it is gone */
 		ash_thread_detach();
+	stress_ended();
 	return NULL;
 }
 
