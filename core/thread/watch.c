@@ -22,8 +22,8 @@ void watch_notify(struct owner *v)
 	 */
 	store_relaxed(&v->watch, WATCH_NOTIFIED);
 	for (class = 0; class < CLASSES; class++) {
-		/* The slab may be unmade at any time, but its record remains a slab record. */
-		s = load_relaxed(&v->bins[class].slab);
+		/* The slab may be unmade at any time, but its record remains a slab record.  Pairs with bin_take. */
+		s = load_dependent(&v->bins[class].slab);
 		if (s != NULL)
 			inbox_notify(s); /* releases by others rely on bit and entry */
 	}
