@@ -2,8 +2,8 @@
 /*
  * Turns: what the mixed work of stress.c does not reach, or seldom.
  *
- *   wave     threads start, leave blocks behind and end, some of them without a word: records are
- *            vacant, and visited, adopted and taken over while others work
+ *   wave     threads start, leave blocks behind and end, some of them without a word, and some in
+ *            the middle of a call: records are vacant, and visited, adopted, taken over and rebuilt
  *   drain    the blocks they left are released, group by group, by several threads at a time
  *   hog      all free units are used up, then slabs of the classes that waves leave are needed: the
  *            heap grows, or memory runs out, so slabs of vacant records are adopted
@@ -22,7 +22,14 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { LEFT = 4096, WAVE = 3, HOGGED = 64, RAMP = 512, TICKS = 3 * 8192 };
+enum { LEFT = 4096, WAVE = 3, HOGGED = 64, RAMP = 512, TICKS = 3 * 8192, DEATHS = 64 };
+
+/* Threads end in the middle of a call, as by a jump out of a handler; what they held is lost. */
+#ifdef TIGHT
+#define MORTAL false
+#else
+#define MORTAL true
+#endif
 
 _Atomic bool quiet;
 static struct block *_Atomic left[LEFT];
@@ -67,6 +74,18 @@ static void drain(uint64_t *r)
 	}
 }
 
+static _Thread_local bool mortal;
+static _Atomic unsigned deaths;
+
+void turn_may_end(void)
+{
+	if (!mortal || atomic_load(&deaths) >= DEATHS)
+		return;
+	atomic_fetch_add(&deaths, 1);
+	stress_ended();
+	pthread_exit(NULL);
+}
+
 static void *life(void *argument)
 {
 	uint64_t random = (uint64_t)(uintptr_t)argument;
@@ -77,6 +96,9 @@ static void *life(void *argument)
 		leave_behind(&random);
 	if (what == 2)
 		drain(&random);
+	mortal = MORTAL && what == 1;
+	if (mortal)
+		(void)ash_trim(0); /* in which it ends, if there is anything to give back */
 	if (what != 0) /* else its record is taken over when the kernel says that it is gone */
 		ash_thread_detach();
 	stress_ended();
@@ -218,7 +240,7 @@ void turn(uint64_t *r)
 	}
 }
 
-void turns_end(void)
+unsigned turns_end(void)
 {
 	struct block *b;
 	size_t i;
@@ -226,4 +248,5 @@ void turns_end(void)
 	for (i = 0; i < LEFT; i++)
 		if ((b = trade(NULL, &left[i])) != NULL)
 			let_go(b);
+	return atomic_load(&deaths);
 }
