@@ -45,7 +45,7 @@
  *
  *   A slot is taken if and only if both its bits are 0.  Everything else (the
  *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, region.most,
- *   the counters) is a hint that only saves time.
+ *   region.most, the counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
  *   A lost clean bit costs time; a wrong one would hand out data of an earlier

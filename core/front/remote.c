@@ -162,7 +162,7 @@ static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group,
 	if (SAMPLED && s->slot_size > SLOT_LARGE)
 		sample_gone(s->base);
 	owner_begin(o);
-	/* Above SLOT_LARGE a slab has one slot; if that contains a heap, its release comes here (arena_create.c). */
+	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
 	if (unlikely(s->slot_size > SLOT_LARGE)) {
 		if (heap_hooks_now() != NULL)
 			heap_hooks_now()->gone(s->base, s->slot_size);
