@@ -5,7 +5,7 @@
 #include "thread/inbox.h"
 #include "thread/seat.h"
 
-/* The clock is shared by all threads, so events are added to it in batches of this size, or OWN_EVENTS. */
+/* All threads share the clock.  So they count on it in batches: of these sizes, and OWN_EVENTS. */
 #define OTHERS_TICK  16	  /* calls of watch_count by threads beyond the heap's first one  */
 #define OTHER_EVENTS 1024 /* into other groups, while no slab of the owner becomes empty */
 
