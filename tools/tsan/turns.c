@@ -124,6 +124,7 @@ static void hog(uint64_t *r)
 	struct block *hogged[HOGGED], *ramp[RAMP];
 	size_t n = 0, m = 0, i, size;
 
+	wave(r); /* so that there are vacant records with slabs */
 	while (n < HOGGED && (hogged[n] = fill(ash_alloc(MIB / 4 + below(r, MIB - MIB / 4)), 64, n)) != NULL)
 		n++;
 	for (i = 0; i < 4; i++) {
@@ -135,6 +136,10 @@ static void hog(uint64_t *r)
 		let_go(hogged[--n]);
 	while (m > 0)
 		let_go(ramp[--m]);
+	/* Seldom is a free chunk so aligned: it gets a region of its own, which ash_trim retires. */
+	hogged[0] = below(r, 2) == 0 ? fill(ash_aligned_alloc(8 * MIB, MIB + 1 + below(r, MIB)), 64, n) : NULL;
+	if (hogged[0] != NULL)
+		let_go(hogged[0]);
 	if (below(r, 2) == 0)
 		(void)ash_trim(0);
 }
