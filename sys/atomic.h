@@ -25,6 +25,17 @@
 #define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
 /*
+ * A pointer to records: relaxed, since what is read through it comes after it by the dependency of
+ * the addresses.  Pairs with a release store, so that their memory is mapped.  (C11 has consume for
+ * this, which compilers make acquire.)  ThreadSanitizer does not see dependencies.
+ */
+#ifdef ASHLAR_THREAD_SANITIZER
+#define load_dependent(p) load_acquire(p)
+#else
+#define load_dependent(p) load_relaxed(p)
+#endif
+
+/*
  * Fences for data that a separate counter guards: earlier accesses stay before
  * the stores that follow a release fence, and later accesses stay after the
  * loads that precede an acquire fence.

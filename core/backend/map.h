@@ -77,11 +77,11 @@ static inline struct slab **map_unit(const void *p)
 static inline struct slab *map_guess_slab(const void *p)
 {
 	/*
-	 * Relaxed: the hint alone proves nothing.  A record whose owner word is the caller's is
-	 * complete for the caller, which wrote it or took it over from its writer; for any other
-	 * record slab_is_of reads chunk.head by acquire.
+	 * The hint alone proves nothing, but that the record is there: pairs with slab_publish.  A
+	 * record whose owner word is the caller's is complete for the caller, which wrote it or took
+	 * it over from its writer; for any other record slab_is_of reads chunk.head by acquire.
 	 */
-	return load_relaxed(map_unit(p));
+	return load_dependent(map_unit(p));
 }
 
 /* The chunk that contains this address and has been in use; NULL: none. */

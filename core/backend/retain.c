@@ -49,7 +49,7 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 	size_t bytes = 0;
 	bool clean;
 
-	/* Also of a chunk without units the hint may be too high: then no unit is purged. */
+	/* A hint may be too high, also that of a chunk without units: then no unit is purged. */
 	if (b == NULL && load_relaxed(&region_room(r)[run.first]) != 0)
 		bytes = chunk_purge(r->heap, run_chunk(run));
 	if (bytes != 0 || region_is_clean(run, 1) || !region_claim_at(run, 1))

@@ -3,15 +3,16 @@
  * Retention: when released memory is returned to the system.
  *
  *   Released memory stays resident: it is retained.  The part that was not needed
- *   throughout a period (8192 slow operations) is due at its end: that and each further slow
- *   operation purge 8 MiB of it, until it is gone and the next period begins.  If more than
- *   options.retain was retained, and more than a quarter of what is in use, half of
- *   options.retain, or that quarter, is left.  Else a sixteenth, or that quarter, is left; owners do not
- *   watch then (below), so only operations that are slow anyway are counted.
+ *   throughout a period (8192 slow operations) is due at its end, but for a rest that stays.
+ *   What is due is purged by 8 MiB a slow operation; when it is gone the next period begins.
+ *   The rest is half of options.retain if more than options.retain is retained, and more than
+ *   a quarter of what is in use.  Else it is a sixteenth of options.retain; owners do not watch
+ *   then (below), so only operations that are slow anyway are counted.  In both cases it
+ *   is a quarter of what is in use, if that is more.
  *   A span that will be written gets the pages of whole retained chunks (retain_lend).
  *   Large spans of which little was written are purged at once.  And memory taken
- *   fresh from the system is offset by purging retained memory, down to the same
- *   rest, so that retention adds nothing to the peak.
+ *   fresh from the system is offset by purging retained memory, down to half of
+ *   options.retain or that quarter, so that retention adds nothing to the peak.
  *
  *   kept |      ____          ____
  *        |     |    |___     |    |        ____
@@ -27,10 +28,10 @@
  *
  * The clock counts slow operations (calls that leave the fast path), those of threads beyond
  * the heap's first one as a sixteenth, one call in 16 (watch_count).  There is no
- * background thread, and the fast paths do not count.  So while more than options.retain, or
- * that quarter, is retained, the clock is said to run (heap.running): owners watch the group that a bin allocates from (thread/watch.h):
- * it is not marked ready, so each release into it is an event (slab_has_event), which
- * counts.  A program that continues
+ * background thread, and the fast paths do not count.  So while more than options.retain, and
+ * more than that quarter, is retained, the clock is said to run (heap.running), and owners
+ * watch (thread/watch.h): the group that a bin allocates from is not marked ready, so each
+ * release into it is an event (slab_has_event), and events count.  A program that continues
  * causes no event only while it releases older slots of other groups or takes free slots
  * of the current groups, of which each class has at most 64.  So the clock advances
  * whatever the program does; and one that allocates without releasing pays nothing.

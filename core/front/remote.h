@@ -8,9 +8,9 @@
 #include "thread/owner.h"
 
 /*
- * Releases a slot of another owner's slab.  False: it was free already.  *vacant: NULL,
- * or a record without a thread whose slab may be empty now: the caller must visit it
- * (visit_vacant).
+ * Releases a slot of another owner's slab.  False: it was free already.  *vacant: NULL, or
+ * the slab's owner record, if no thread holds it and a group of the slab is free throughout
+ * now: the caller must visit the slab (visit_slab).
  */
 INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
 

@@ -5,8 +5,9 @@
  *   |<------ chunk ------>|<------ chunk ------>|
  *   |============ span_bytes ==========|  tail  |
  *
- * The tail is never touched, so it costs address space and no memory.  The record
- * of the first chunk describes the span; the other chunks are CHUNK_FREE.
+ * The tail is not used: it costs address space, and no memory but what an earlier block
+ * left there (span_set purges a long tail).  The record of the first chunk describes the
+ * span; the other chunks are CHUNK_FREE.
  */
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H

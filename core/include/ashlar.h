@@ -88,8 +88,10 @@ size_t ash_expand(void *p, size_t size);
 
 /*
  * Releases the block.  NULL is allowed.  Any thread may release a block that
- * any other thread allocated.  A second release is always reported as misuse,
- * unless the memory has been allocated again in between.
+ * any other thread allocated.  A second release is reported as misuse, unless the
+ * memory has been allocated again in between.  If the thread that allocated a block and
+ * another one release it at the same moment, the report comes late, or not at all if the
+ * memory is allocated again before.
  */
 void ash_release(void *p);
 
@@ -254,7 +256,7 @@ const char *ash_version(void);
  */
 enum ash_huge { /* for which memory the kernel is advised to use huge pages */
 	ASH_HUGE_DEFAULT, /* for blocks of 32 MiB and more that are not zeroed, and for
-			     slabs beyond the first 32 MiB; against them for zeroed
+			     slabs beyond the first 48 MiB; against them for zeroed
 			     blocks of 4 MiB and more; else the machine's setting */
 	ASH_HUGE_NEVER,   /* for none, whatever the machine's setting         */
 	ASH_HUGE_ALWAYS,  /* for everything                                   */

@@ -213,8 +213,8 @@ void ash_heap_set_root(ash_heap *heap, void *root);
  * slabs, and memory that they were setting up.  Also done before a shared heap
  * returns NULL.  Returns the number of owner records taken over.
  *
- * Its time grows with the slabs that the ended threads had, and the number of records.  If one
- * was killed while it made or unmade slabs or blocks above 1 MiB, all chunks in use are searched
+ * Its time grows with the number of owner records, not with the heap.  But if a thread was
+ * killed while it made or unmade slabs or blocks above 1 MiB, all chunks in use are searched
  * once: some 3 000 instructions for each 2 MiB, 1.5 million for each GiB, whoever has the blocks.
  */
 size_t ash_heap_recover(ash_heap *heap);

@@ -262,10 +262,13 @@ static void bench_purge(struct bench *b)
 
 void bench_leave(struct bench *b)
 {
+	/* Read before another thread can hold the bench, and give it a page. */
+	bool paged = b->page != NULL;
+
 	bench_purge(b);
 	/* Pairs with bench_hold and take_vacant. */
 	store_release(&b->holder, load_relaxed(&b->holder) & ~THREAD_MASK);
-	fetch_add_relaxed(&vacant[b->kind][b->page != NULL], 1);
+	fetch_add_relaxed(&vacant[b->kind][paged], 1);
 }
 
 void benches_reap(void)

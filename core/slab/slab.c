@@ -20,7 +20,7 @@ void slab_publish(const struct heap *h, struct slab *s)
 
 	for (i = s->units; i-- > 0;) {
 		if (h == &heap_default)
-			store_relaxed(&hint[i], s); /* see map_guess_slab */
+			store_release(&hint[i], s); /* pairs with map_guess_slab: the record is there */
 		store_release(&head[i], offset);    /* pairs with slab_record and slab_begins */
 	}
 }

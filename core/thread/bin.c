@@ -111,7 +111,7 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
 	struct bin *b = &o->bins[class];
 
-	store_relaxed(&b->slab, s);
+	store_release(&b->slab, s); /* pairs with watch_notify: the record is there */
 	b->size = s->slot_size;
 	b->word = (uintptr_t)s->free - (uintptr_t)o;
 	(void)bin_next_group(o, b); /* if it finds no slot, refill_slot calls refill_bin again */

@@ -50,7 +50,10 @@ void collect_inbox(struct owner *o)
 	/* Clear it before the entries are read: a later entry sets it again. */
 	(void)exchange_seq_cst(&o->notified, 0);
 	for (i = 0; i < INBOX_WORDS; i++) {
-		/* seq_cst pairs with inbox_enter: it reads `notified` after its entry, and leaves it if it is set. */
+		/*
+		 * seq_cst pairs with inbox_enter, which makes its entry, then reads `notified` and
+		 * leaves it if it is set.
+		 */
 		uint64_t word = load_seq_cst(&o->inbox[i]);
 
 		if (word == 0)

@@ -67,9 +67,9 @@ bool owner_hold_as(struct owner *o, uint64_t holder)
 	uint64_t vacant = OWNER_VACANT;
 
 	/*
-	 * Sequentially consistent: visit_slab and visit_vacant note INBOX_MISSED before, and who
-	 * vacated the record before this load sees it.  Acquire pairs with owner_vacate: makes the last
-	 * holder's plain stores visible.
+	 * Sequentially consistent: visit_slab and visit_vacant set INBOX_MISSED before.  If this load
+	 * sees the record held, its holder sees the flag when it has vacated the record.
+	 * Acquire pairs with owner_vacate: makes the last holder's plain stores visible.
 	 */
 	return load_seq_cst(&o->state) == OWNER_VACANT &&
 	       cas_acquire(&o->state, &vacant, holder);

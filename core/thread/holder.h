@@ -19,7 +19,7 @@ INTERNAL uint64_t holder_guest(const struct heap *h);
 /* Vacant record -> held, with this state, or by the caller as a guest.  False: not vacant. */
 INTERNAL bool owner_hold_as(struct owner *o, uint64_t state);
 INTERNAL bool owner_hold(struct owner *o);
-/* Held record -> vacant.  For its holder, which must call visit_vacant next. */
+/* Held record -> vacant.  For its holder, which must look at owner.notified next (visit.h). */
 INTERNAL void owner_vacate(struct owner *o);
 
 /* True: the calling thread is the one that forked this process, or one of its ancestors. */

@@ -26,9 +26,10 @@ static void inbox_enter(struct owner *o, struct slab *s)
 	(void)set_bit_seq_cst(o->pending_classes, load_relaxed(&s->class));
 entered:
 	/*
-	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And one of the two
-	 * sees the other: owner_vacate, then `notified` (visit_slab); this, then the state.  Mostly it
-	 * is set already: then the line stays with those who read it.
+	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And with visit_slab,
+	 * which vacates the record and then reads `notified`: this thread reads the state afterwards,
+	 * so one of the two sees the other.  Mostly the flag is set already: then the line stays
+	 * with those who read it.
 	 */
 	if ((load_seq_cst(&o->notified) & INBOX_ENTRY) == 0)
 		fetch_or_seq_cst(&o->notified, INBOX_ENTRY);

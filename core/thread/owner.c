@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/owner.h"
 
-#include "memory.h"
 #include "thread/descriptor.h"
 
 INTERNAL struct owner_static owner_static;
@@ -15,16 +14,16 @@ DESCRIPTOR_GDB;
 
 void owner_reset(struct owner *o)
 {
-	unsigned i;
+	uint64_t *words = (uint64_t *)(void *)o;
+	size_t i;
 
-	/* One store for each pointer, since watch_notify may read it meanwhile. */
-	for (i = 0; i < CLASSES; i++)
-		store_relaxed(&o->bins[i].slab, (struct slab *)NULL);
-	/* Bins, lists, spares, cached slabs. */
-	memset(o->spares, 0, offsetof(struct owner, flight) - offsetof(struct owner, spares));
+	/*
+	 * Inbox, spares, bins, lists, what is known of large spares.  By stores of words, as
+	 * other threads may write the inbox and read the bins' slabs (watch_notify) meanwhile.
+	 */
+	for (i = offsetof(struct owner, inbox) / sizeof *words; i < offsetof(struct owner, flight) / sizeof *words; i++)
+		store_relaxed(&words[i], 0);
 	o->spare_next = o->spare_units = 0;
-	for (i = 0; i < INBOX_WORDS; i++)
-		store_relaxed(&o->inbox[i], 0);
 }
 
 void owner_publish(struct heap *h, struct owner *o, uint64_t state)

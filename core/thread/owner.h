@@ -40,8 +40,9 @@
  *                        ^ spare_next       behind it: the oldest one
  *   large    by units: places of those that large_take may take at once
  *
- * They weigh at most SPARE_UNITS, but for a single one: so there are at most eight.  In a heap
- * with more than SPARE_FROM units in use it is SPARE_MOST: a 32nd of that, or less.
+ * All spares together weigh at most SPARE_UNITS, so there are at most eight; a single one may
+ * weigh more.  In a heap with more than SPARE_FROM units in use the limit is SPARE_MOST, an
+ * eighth of these units or less.
  */
 #define SPARES	    24
 #define SPARE_UNITS 16
@@ -100,7 +101,7 @@ struct owner {
 	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
 	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
 	/* Written by other threads. */
-	_Alignas(CPU_LINE) uint64_t notified; /* hint: not 0: the inbox has new entries */
+	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see inbox.h; not 0: collect */
 	union {
 		uint64_t inbox[INBOX_WORDS];
 		struct {

@@ -3,7 +3,7 @@
  * Refilling a bin, the slow path of an allocation.  Sources, from the cheapest:
  *
  *   the next group of the current slab
- *   a slab of the partial list, after the inbox if that list has at most a spare
+ *   a slab of the partial list, after the inbox if that list is empty or begins with a spare
  *   a new slab from units that are free
  *   slabs of vacant records (adopt.h) and of ended threads (reap.h)
  *   a new slab from a chunk that the heap grows by; after a look at some slabs (shrink_turn)

@@ -28,7 +28,7 @@ struct seat {
 	uint64_t open;	      /* ~0: self may be used; 0: it is in use, or owner_none */
 	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
-	unsigned guest;	      /* frames that hold another record, see visit_vacant  */
+	unsigned guest;	      /* frames that hold another record, see visit.c  */
 	void *latest;	      /* latest block released, see slot_predicted           */
 	uint64_t number;      /* the thread's number, see holder.c; 0: none yet       */
 #ifdef CPU_TLS_IS_COMPUTED

@@ -17,8 +17,9 @@ void visit_vacant(struct owner *o)
 	seat.guest++;
 	signal_fence();
 	/*
-	 * What is noted after the last check is handled by who notes it: it looks at the state next.  A
-	 * guest that holds the record meanwhile may visit one slab only, so it is told, as below.
+	 * A thread that sets a flag after the last check looks at the state next, and so does what is
+	 * left itself.  A guest that holds the record meanwhile may visit one slab only: INBOX_MISSED
+	 * tells it to do more, as below.
 	 */
 	while (load_seq_cst(&o->notified) != 0) {
 		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
@@ -42,7 +43,10 @@ void visit_slab(struct owner *o, struct slab *s)
 	seat.guest++; /* as above */
 	signal_fence();
 	if (!owner_hold(o)) {
-		/* One sees the other: this, then the state; owner_vacate, then the load below. */
+		/*
+		 * The holder vacates and then makes the load below; this thread sets the flag and
+		 * then reads the state, in visit_vacant.  So one of the two sees the other.
+		 */
 		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
 	} else {
 		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be watched */

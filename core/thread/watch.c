@@ -5,7 +5,7 @@
 #include "thread/inbox.h"
 #include "thread/seat.h"
 
-/* The clock is shared by all threads, so events are added to it in batches of this size, or OWN_EVENTS. */
+/* All threads share the clock.  So they count on it in batches: of these sizes, and OWN_EVENTS. */
 #define OTHERS_TICK  16	  /* calls of watch_count by threads beyond the heap's first one  */
 #define OTHER_EVENTS 1024 /* into other groups, while no slab of the owner becomes empty */
 
@@ -22,8 +22,8 @@ void watch_notify(struct owner *v)
 	 */
 	store_relaxed(&v->watch, WATCH_NOTIFIED);
 	for (class = 0; class < CLASSES; class++) {
-		/* The slab may be unmade at any time, but its record remains a slab record. */
-		s = load_relaxed(&v->bins[class].slab);
+		/* The slab may be unmade at any time, but its record remains a slab record.  Pairs with bin_take. */
+		s = load_dependent(&v->bins[class].slab);
 		if (s != NULL)
 			inbox_notify(s); /* releases by others rely on bit and entry */
 	}

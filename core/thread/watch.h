@@ -53,9 +53,9 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 }
 
 /*
- * A release into the group that a bin allocates from is an event while the clock runs.  True: it was stored,
- * and that is all, as for most; one in OWN_EVENTS counts for them, and sees whether the slab got
- * empty.  For the holder.
+ * A release into the group that a bin allocates from is an event while the clock runs.  True: it was
+ * stored, and nothing else is to be done, as for most.  One in OWN_EVENTS is false: it counts for
+ * the others, and sees whether the slab got empty.  For the holder.
  */
 #define OWN_EVENTS  16
 #define EVENTS_STEP ((uint8_t)(256 / OWN_EVENTS)) /* added, so that 0 tells: fewer bytes */

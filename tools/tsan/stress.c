@@ -6,6 +6,8 @@
  * an exchange on a table, or by being allocated after another thread released them.
  * In the second case only the allocator orders one user of a slot before the next,
  * so a missing order is a data race on the block, or on the allocator's records.
+ * Now and then a worker takes a turn (turns.c) that reaches what such a mixture does not.
+ * In the second half there are heaps beside the default one, by whose hooks all releases go.
  *
  *	stress [seconds]	exits 0 if all checks held
  */
@@ -14,6 +16,7 @@
 #include "../bench/random.h"
 
 #include "ashlar.h"
+#include "ashlar_heap.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,8 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TABLE = 512, LOCAL = 48, WORKERS = 6, BURST = 3000 };
-#define MIB ((size_t)1 << 20)
+enum { LOCAL = 48, WORKERS = 6, BURST = 3000 };
 
 /*
  * Little memory is retained and little reserved at a time, so that chunks, regions
@@ -39,63 +41,8 @@ const struct ash_defaults ash_defaults = {
 	.huge = ASH_HUGE_DEFAULT,
 };
 
-struct block { /* at the start of each */
-	uint64_t size, key;
-};
-
-static struct block *_Atomic table[TABLE];
 static _Atomic bool stop;
-static _Atomic uint64_t lives, nested, operations, refused;
-
-#define RELAXED_ADD(counter, n) atomic_fetch_add_explicit(&(counter), (n), memory_order_relaxed)
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "FAIL tsan: %s\n", what);
-	abort();
-}
-
-static uint64_t below(uint64_t *state, uint64_t bound)
-{
-	return next_random(state) % bound;
-}
-
-/* Only some bytes of a large block: otherwise filling pages would take all the time. */
-static size_t step(size_t size)
-{
-	return size <= 4096 ? 8 : 4096 - 8;
-}
-
-static struct block *fill(void *p, size_t size, uint64_t key)
-{
-	struct block *b = p;
-	size_t i;
-
-	if (p == NULL) {
-		RELAXED_ADD(refused, 1);
-		return NULL;
-	}
-	for (i = sizeof *b; i + 8 <= size; i += step(size))
-		*(uint64_t *)((char *)p + i) = key + i;
-	b->size = size;
-	b->key = key;
-	return b;
-}
-
-static void check_up_to(const struct block *b, size_t size, size_t filled)
-{
-	size_t i;
-
-	for (i = sizeof *b; i + 8 <= size; i += step(filled))
-		if (*(const uint64_t *)((const char *)b + i) != b->key + i)
-			fail("a block is not as it was filled");
-}
-
-static void let_go(struct block *b)
-{
-	check_up_to(b, b->size, b->size);
-	ash_release(b);
-}
+static _Atomic uint64_t lives, nested, operations;
 
 static size_t random_size(uint64_t *r)
 {
@@ -137,15 +84,6 @@ static struct block *change(struct block *b, uint64_t *r)
 	return fill(moved, size, next_random(r));
 }
 
-static struct block *trade(struct block *b, uint64_t *r)
-{
-	/* Acquire and release: what a program must do to pass a block on. */
-	b = atomic_exchange_explicit(&table[below(r, TABLE)], b, memory_order_acq_rel);
-	if (b != NULL)
-		check_up_to(b, b->size, b->size);
-	return b;
-}
-
 /* Allocates many blocks of one size and releases all: slabs and chunks come and go. */
 static void burst(uint64_t *r)
 {
@@ -156,7 +94,7 @@ static void burst(uint64_t *r)
 		blocks[i] = fill(ash_alloc(size), size, i);
 	for (i = 0; i < n; i++) {
 		if (i % 32 == 0 && blocks[i] != NULL)
-			blocks[i] = trade(blocks[i], r);
+			blocks[i] = trade(blocks[i], &table[below(r, TABLE)]);
 		if (blocks[i] != NULL)
 			let_go(blocks[i]);
 	}
@@ -175,6 +113,7 @@ void stress_interrupt(void)
 
 	if (depth > 0 || atomic_load_explicit(&stop, memory_order_relaxed))
 		return; /* `stop`: the table is being emptied */
+	turn_may_end();
 	depth++;
 	if (random == 0)
 		random = (uint64_t)(uintptr_t)&random | 1;
@@ -183,12 +122,21 @@ void stress_interrupt(void)
 
 		b = fill(ash_alloc(size), size, next_random(&random));
 		if (b != NULL)
-			b = trade(b, &random);
+			b = trade(b, &table[below(&random, TABLE)]);
 		if (b != NULL)
 			let_go(b);
 	}
 	RELAXED_ADD(nested, 1);
 	depth--;
+}
+
+/* Work that needs no memory from the heap. */
+static void pause_with(uint64_t *r)
+{
+	struct block *b = fill(ash_alloc(16 + below(r, 500)), 16, next_random(r));
+
+	if (b != NULL)
+		let_go(b);
 }
 
 static void *work(void *argument)
@@ -201,12 +149,18 @@ static void *work(void *argument)
 		struct block **mine = &local[below(&random, LOCAL)];
 		uint64_t what = below(&random, 1024);
 
+		if (atomic_load_explicit(&quiet, memory_order_relaxed)) {
+			pause_with(&random);
+			continue;
+		}
 		if (what == 0)
 			burst(&random);
 		else if (what == 1)
 			(void)ash_trim(below(&random, 2) * MIB);
 		else if (what == 2)
 			ash_thread_detach(); /* and goes on with another record */
+		else if (what == 3)
+			turn(&random);
 		else if (*mine == NULL)
 			*mine = make(&random);
 		else if (what < 400)
@@ -214,10 +168,10 @@ static void *work(void *argument)
 		else if (what < 500)
 			*mine = change(*mine, &random);
 		else
-			*mine = trade(*mine, &random);
+			*mine = trade(*mine, &table[below(&random, TABLE)]);
 	}
 	for (i = 0; i < LOCAL; i++) {
-		struct block *b = trade(local[i], &random);
+		struct block *b = trade(local[i], &table[below(&random, TABLE)]);
 
 		if (b != NULL)
 			let_go(b);
@@ -225,22 +179,40 @@ static void *work(void *argument)
 	RELAXED_ADD(operations, count);
 	RELAXED_ADD(lives, 1);
 	ash_thread_detach();
+	stress_ended();
 	return NULL;
 }
 
-/* Runs ash_check and ash_stats while the other threads work. */
+static int visit(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)block, (void)owner;
+	*(size_t *)context += size;
+	return 0;
+}
+
+/* Looks at the heaps while the other threads work. */
 static void *look(void *argument)
 {
-	struct ash_statistics stats;
 	struct timespec pause = {0, 2000000};
+	struct ash_statistics stats;
+	struct ash_block found;
+	struct ash_class row;
+	size_t turns, bytes = 0;
 
-	while (!atomic_load(&stop)) {
-		if (ash_check() != 0)
+	for (turns = 0; !atomic_load(&stop); turns++) {
+		struct ash_heap *h = atomic_load(&heap);
+
+		if (ash_check() != 0 || (h != NULL && ash_heap_check(h) != 0))
 			fail("ash_check while others work");
 		ash_stats(&stats);
+		(void)ash_find(atomic_load(&table[turns % TABLE]), &found);
+		(void)ash_stats_class(turns % 16, &row);
+		if (turns % 16 == 0)
+			(void)ash_heap_walk(turns % 32 == 0 ? NULL : h, visit, &bytes);
 		nanosleep(&pause, NULL);
 	}
 	ash_thread_detach();
+	stress_ended();
 	return argument;
 }
 
@@ -255,9 +227,10 @@ static pthread_t start(void *(*body)(void *), uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
+	time_t seconds = argc > 1 ? atoi(argv[1]) : 10, end = time(NULL) + seconds;
 	pthread_t workers[WORKERS], looker = start(look, 0);
 	struct ash_statistics stats;
+	unsigned deaths;
 	uint64_t seed = 88172645463325252u;
 	size_t i;
 
@@ -267,6 +240,8 @@ int main(int argc, char **argv)
 	for (i = 0; time(NULL) < end; i = (i + 1) % WORKERS) {
 		pthread_join(workers[i], NULL);
 		workers[i] = start(work, next_random(&seed) | 1);
+		if (atomic_load(&heap) == NULL && time(NULL) >= end - seconds / 2)
+			atomic_store(&heap, ash_heap_create(NULL));
 	}
 	for (i = 0; i < WORKERS; i++)
 		pthread_join(workers[i], NULL);
@@ -275,15 +250,18 @@ int main(int argc, char **argv)
 	for (i = 0; i < TABLE; i++)
 		if (table[i] != NULL)
 			let_go(table[i]);
+	deaths = turns_end();
+	if (atomic_load(&heap) != NULL)
+		ash_heap_destroy(atomic_load(&heap));
 	(void)ash_trim(0);
 	if (ash_check() != 0)
 		fail("ash_check at the end");
 	ash_stats(&stats);
-	if (stats.blocks != 0)
+	if (stats.blocks > deaths) /* each loses one at most */
 		fail("blocks are left");
-	printf("%llu operations, %llu lives of threads, %llu calls interrupted, %llu refused, "
+	printf("%llu operations, %llu lives of threads, %u ended in calls, %llu calls interrupted, %llu refused, "
 	       "%zu owners, %zu MiB left reserved\n",
-	       (unsigned long long)operations, (unsigned long long)lives,
+	       (unsigned long long)operations, (unsigned long long)lives, deaths,
 	       (unsigned long long)nested, (unsigned long long)refused, stats.owners,
 	       stats.reserved / MIB);
 	return 0;

@@ -2,7 +2,52 @@
 #ifndef STRESS_H
 #define STRESS_H
 
-/* Called within system calls: uses the heap as a signal handler would. */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ash_heap;
+
+#define MIB ((size_t)1 << 20)
+#define RELAXED_ADD(counter, n) atomic_fetch_add_explicit(&(counter), (n), memory_order_relaxed)
+
+/* system.c: called within system calls; uses the heap as a signal handler would. */
 void stress_interrupt(void);
+/*
+ * The same: the last call of each thread.  A record may still be its own then, if it ended without
+ * ash_thread_detach, or was interrupted at the end of that call.
+ */
+void stress_ended(void);
+
+/* block.c */
+struct block { /* at the start of each */
+	uint64_t size, key;
+};
+
+enum { TABLE = 512 };
+extern struct block *_Atomic table[TABLE];
+extern struct ash_heap *_Atomic heap; /* NULL: not made yet */
+extern _Atomic uint64_t refused;
+
+void fail(const char *what);
+uint64_t below(uint64_t *state, uint64_t bound);
+/* From one byte that is filled to the next. */
+size_t step(size_t size);
+/* Of `size` bytes, which may be less than p has.  p NULL: NULL, and counts it. */
+struct block *fill(void *p, size_t size, uint64_t key);
+void check_up_to(const struct block *b, size_t size, size_t filled);
+/* Checks and releases the block. */
+void let_go(struct block *b);
+/* Puts a block, or NULL, in the place of a table; returns what was there, checked. */
+struct block *trade(struct block *b, struct block *_Atomic *place);
+
+/* turns.c: what one worker does in its turn, while the others go on. */
+extern _Atomic bool quiet; /* nobody shall take or give back much: a period of retention passes */
+void turn(uint64_t *random);
+/* Within a system call: ends some threads. */
+void turn_may_end(void);
+/* At the end: releases what is left.  The number of threads that ended in a call. */
+unsigned turns_end(void);
 
 #endif

@@ -25,6 +25,16 @@
 
 void __tsan_read_range(void *address, unsigned long size);
 void __tsan_write_range(void *address, unsigned long size);
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+
+/* The kernel completes what a thread wrote before it says that the thread is gone. */
+static char ended;
+
+void stress_ended(void)
+{
+	__tsan_release(&ended);
+}
 
 /* A result as the kernel returns it. */
 static long result(long r)
@@ -116,7 +126,11 @@ long arch_getppid(void)
 
 long arch_tgkill(long pid, long tid, long signal)
 {
-	return result(syscall(SYS_tgkill, pid, tid, signal));
+	long r = result(syscall(SYS_tgkill, pid, tid, signal));
+
+	if (r == -ESRCH)
+		__tsan_acquire(&ended);
+	return r;
 }
 
 long arch_unshare(long flags)

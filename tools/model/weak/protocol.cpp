@@ -144,7 +144,7 @@ LITMUS(free_or_remote, 2)
 	}
 };
 
-/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then visit.c visit_vacant.  The same of INBOX_MISSED. */
+/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then visit.c visit_vacant. */
 LITMUS(inbox_vacant, 2)
 {
 	word notified, state;
@@ -171,6 +171,91 @@ LITMUS(inbox_vacant, 2)
 	void after()
 	{
 		RL_ASSERT(visits[0] || visits[1]);
+	}
+};
+
+/*
+ * inbox_enter makes its entry and leaves `notified` if it is set; collect_inbox clears it and then
+ * reads the entries: the owner has the entry, or `notified` is set again.
+ */
+LITMUS(inbox_told, 2)
+{
+	word inbox, notified;
+	bool taken;
+
+	void before()
+	{
+		POKE(inbox, 0);
+		POKE(notified, 1);
+		taken = false;
+	}
+
+	void thread(unsigned i)
+	{
+		unsigned none = 0;
+
+		if (i == 0) {
+			CAS(inbox, none, 1, "inbox_enter: inbox", seq_cst);
+			if (LOAD(notified, "inbox_enter: notified, look", seq_cst) == 0)
+				OR(notified, 1, "inbox_enter: notified", relaxed);
+		} else {
+			SWAP(notified, 0, "collect_inbox: notified", seq_cst);
+			taken = LOAD(inbox, "collect_inbox: inbox, look", seq_cst) != 0;
+		}
+	}
+
+	void after()
+	{
+		RL_ASSERT(taken || PEEK(notified) != 0);
+	}
+};
+
+/*
+ * visit.c visit_slab: a guest holds the record for one slab (0).  Another, for another slab, finds it
+ * held, or taken between its look and its CAS by a third (2).  It leaves word, and who vacates then sees it.
+ */
+LITMUS(visit_missed, 3)
+{
+	word notified, state;
+	bool visited;
+
+	void before()
+	{
+		POKE(notified, 0);
+		POKE(state, 1);
+		visited = false;
+	}
+
+	bool hold(unsigned i)
+	{
+		unsigned vacant = 0;
+
+		return LOAD(state, "owner_hold_as: state, look", seq_cst) == 0 &&
+		       CAS(state, vacant, i + 1, "owner_hold_as: state", relaxed);
+	}
+
+	void vacate()
+	{
+		SWAP(state, 0, "owner_vacate: state", seq_cst);
+		/* visit_vacant: collects from all, so it never misses what was noted. */
+		if (LOAD(notified, "visit_slab: notified", seq_cst) != 0)
+			visited = true;
+	}
+
+	void thread(unsigned i)
+	{
+		if (i == 1) {
+			OR(notified, 2, "visit_slab: notified, missed", seq_cst);
+			if (hold(i))
+				visited = true;
+		} else if (i == 0 || hold(i)) {
+			vacate();
+		}
+	}
+
+	void after()
+	{
+		RL_ASSERT(visited);
 	}
 };
 

@@ -30,7 +30,7 @@ LITMUS(slab_record, 3)
 	}
 };
 
-/* map.h map_guess_slab: the hint is relaxed; slab_is_of asks the head.  core/backend/map.c. */
+/* map.h map_guess_slab: the hint proves nothing; slab_is_of asks the head.  core/backend/map.c. */
 LITMUS(hint, 2)
 {
 	word hint, head;
