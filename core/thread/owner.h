@@ -90,7 +90,6 @@ struct owner {
 	uint16_t other_events; /* see watch_event                                */
 	uint8_t events;	     /* the same, and watch_give                         */
 	uint8_t pending_releases; /* see release_pending in remote.c             */
-	uint16_t unused;
 	uint8_t steps;	     /* see owner_is_counted                             */
 	uint8_t ticks;	     /* see watch_count                                  */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
