@@ -2,6 +2,7 @@
 /* Spares of blocks above 32 KiB (core/thread/large.c): which are kept, and whom they serve. */
 #include "ashlar.h"
 #include "thread/slab_purge.h"
+#include "backend/map.h"
 #include "backend/retain.h"
 #include "thread/owner.h"
 #include "rt.h"
@@ -39,6 +40,20 @@ TEST(large_spare_serves_its_class, 10)
 	for (size_t i = 0; i < 40000; i++)
 		CHECK_EQ(q[i], 0);
 	ash_release(q);
+}
+
+/* A block of another unit may have its unit's hint, as beyond 8 GiB: its release finds the slab by the full map. */
+TEST(large_spare_of_a_slab_without_a_hint, 10)
+{
+	char *p = ash_alloc(UNITS(3)), *q;
+
+	*map_unit(p) = NULL;
+	ash_release(p);
+	CHECK_EQ(spare_units(), 3);
+	q = ash_alloc(UNITS(3) - 8192); /* of another class: only a spare's units serve it */
+	CHECK(q == p);
+	ash_release(q);
+	CHECK_EQ(ash_check(), 0);
 }
 
 /* The slab is made again: the block may use what its own class has, and no more. */
