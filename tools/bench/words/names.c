@@ -58,8 +58,8 @@ static const struct member members[] = {
 	{"owner.flight ...", MEMBERS(owner, flight, intents)},
 #define REGION_KINDS 37
 	{"region, constants", MEMBERS(region, next, room)},
-	MEMBER(region, most),
-	{"region, constants", MEMBERS(region, advice, metadata)},
+	MEMBER(region, part),
+	{"region, constants", MEMBERS(region, part_words, metadata)},
 #define CHUNK_KINDS 40
 	{"chunk.kind ... .region", MEMBERS(chunk, kind, region)},
 	MEMBER(chunk, units),
