@@ -49,13 +49,15 @@ SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
 {
 	struct owner *o = owner;
 	struct bin *b = bin_small(o, small);
-	bool stepped;
+	void *p = NULL;
+	bool clean;
 
 	if (o == owner_none ? seat.self != o : sum != *bin_word(o, b)) {
-		stepped = bin_step(o, b); /* owner_none has no slab */
-		seat_open();		  /* it was open */
-		if (stepped)
-			return ash_alloc(b->size);
+		if (bin_step(o, b) && !sample_in(o, b)) /* owner_none has no slab */
+			p = bin_slot(o, b, &clean);
+		seat_open(); /* it was open */
+		if (likely(p != NULL))
+			return p;
 	}
 	return alloc_rest(class_size(small / CLASS_SMALL), false);
 }
