@@ -47,13 +47,16 @@ static ALWAYS_INLINE struct claimed claim_at(struct region *r, unsigned want, ui
 {
 	unsigned n = units_count(want), part;
 	struct claimed at = {NULL, 0};
-	size_t word, words;
+	size_t word, words, end = ROOM_WORDS(load_relaxed(&r->chunks));
 	uint64_t some;
 
 	for (; parts != 0; parts = bits_without_lowest(parts)) {
 		part = bits_lowest(parts) / 8;
 		words = r->part_words;
-		for (word = part * words; words > 0; words--, word++) {
+		word = part * words;
+		if (word >= end) /* of a region that may grow */
+			break;
+		for (; words > 0; words--, word++) {
 			/* Acquire pairs with chunk_hint: the chunk's record is complete. */
 			for (some = hints_from(load_acquire(&r->room[word]), n); some != 0;
 			     some = bits_without_lowest(some)) {

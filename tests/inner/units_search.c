@@ -143,12 +143,13 @@ TEST(units_of_each_part_of_a_region, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Chunks behind one whose hint is too high are found. */
+/* Chunks behind one whose hint is too high are found, and none in words behind the region's last one. */
 TEST(units_are_searched_to_the_end, 10)
 {
 	struct units u, v;
 	struct region *r;
 	uint8_t *hints;
+	size_t chunks;
 
 	do
 		u = units_claim(&heap_default, CHUNK_UNITS, true, false);
@@ -164,6 +165,10 @@ TEST(units_are_searched_to_the_end, 10)
 	v = units_claim(&heap_default, 2, false, false);
 	CHECK(v.chunk == u.chunk && v.first == 4 && hints[u.chunk->index - 1] == 0);
 	units_give(&heap_default, v);
+	chunks = r->chunks;
+	r->chunks = 8;
+	CHECK(units_claim(&heap_default, 1, false, false).chunk == NULL);
+	r->chunks = chunks;
 	CHECK(units_claim(&heap_default, 1, false, false).chunk == u.chunk);
 	CHECK_EQ(ash_check(), 0);
 }
