@@ -4,6 +4,7 @@
 #include "thread/seat.h"
 #include "inner/slots.h"
 #include "inner/spares.h"
+#include "thread/watch.h"
 
 enum { BLOCKS = SPARES + SPARES / 2 };
 
@@ -43,4 +44,29 @@ TEST(spares_go_around, 10)
 		CHECK((o->bins[first + i].slab != NULL) == (i == 0 || i > BLOCKS - SPARE_UNITS / 2));
 	ash_release(small);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* The places of large spares follow the bins: who watches the slabs of all bins, of the first one too, reads none of them. */
+TEST(spares_behind_the_bins_are_not_watched, 10)
+{
+	struct slab *s = place_of(ash_alloc(1)).slab;
+	struct owner *o = seat.self;
+	unsigned units;
+
+	for (units = 2; units <= SPARE_UNITS; units++) /* one after the other is the only one, or one of few */
+		ash_release(ash_alloc(units * UNIT_SIZE));
+	for (units = 2; units <= 10; units++) {
+		ash_release(ash_alloc(units * UNIT_SIZE));
+		CHECK(o->large[units] != 0);
+		s->owner &= ~OWNER_PENDING;
+		store_relaxed(&o->watch, WATCH_NONE);
+		watch_notify(o);
+		CHECK(o->watch == WATCH_NOTIFIED && (s->owner & OWNER_PENDING) != 0);
+		slab_make_ready(s, 1);
+		watch_switch(o, true);
+		CHECK(o->bins[0].slab == s && (s->ready & 1) == 0);
+		watch_switch(o, false);
+		CHECK_EQ(o->watch, WATCH_NONE);
+		CHECK_EQ(ash_check(), 0);
+	}
 }
