@@ -64,9 +64,13 @@ struct heap {
 	struct ash_defaults own;	/* options, of a heap that has its own              */
 };
 
-/* Values of heap.running.  The latter: the owners are not yet notified, see thread/watch.h. */
-#define CLOCK_RUNS   ((uint64_t)1)
+/*
+ * Values of heap.running.  The second: no owner is notified yet, see thread/watch.h.  A larger value
+ * is the address of the owner that is notified next; so the third one holds for both.
+ */
+#define CLOCK_RUNS	 ((uint64_t)1)
 #define CLOCK_UNNOTIFIED ((uint64_t)2)
+#define CLOCK_NOTIFIES(running) ((running) >= CLOCK_UNNOTIFIED)
 
 INTERNAL_EXTERN struct heap heap_default;
 

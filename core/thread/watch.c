@@ -29,24 +29,36 @@ void watch_notify(struct owner *v)
 	}
 }
 
+#define NOTIFY_TURN 32 /* owners that one call notifies, at some 1200 instructions each */
+
 /* Not inlined: seldom called, and from the hot watch_check. */
-__attribute__((noinline)) void watch_notify_all(struct heap *h)
+__attribute__((noinline)) void watch_notify_some(struct heap *h)
 {
-	uint64_t unnotified = CLOCK_UNNOTIFIED;
+	uint64_t next = load_relaxed(&h->running);
+	unsigned turn = NOTIFY_TURN;
 	struct owner *v;
 
-	/*
-	 * One thread notifies.  If the clock was stopped meanwhile, no notice is needed.  The
-	 * word publishes nothing: its acquire pairs with nothing.
-	 */
-	if (!cas_acquire(&h->running, &unnotified, CLOCK_RUNS))
+	/* One thread at a time notifies.  If the clock was stopped meanwhile, no notice is needed. */
+	if (!CLOCK_NOTIFIES(next) || !cas_acquire(&h->running, &next, CLOCK_RUNS))
 		return;
 	/* In a heap shared by processes, records of other threads are not touched. */
 	if (h->sharing != PAGES_PRIVATE)
 		return;
-	for (v = load_acquire(&h->owners); v != NULL; v = v->next)
+	v = next == CLOCK_UNNOTIFIED ? load_acquire(&h->owners) : (struct owner *)next;
+	for (; v != NULL; v = v->next) {
+		if (turn-- == 0) {
+			/*
+			 * The next slow operation of any thread goes on.  Release: pairs with the
+			 * compare-and-swap above, so that the record is there.  It fails if the clock
+			 * was stopped or started meanwhile; what is missed then is made up for.
+			 */
+			next = CLOCK_RUNS;
+			(void)cas_acq_rel(&h->running, &next, (uintptr_t)v);
+			return;
+		}
 		if (v != seat.self || seat.open != 0)
 			watch_notify(v);
+	}
 }
 
 static void watch_all(struct owner *o)
@@ -75,8 +87,8 @@ void watch_check(struct owner *o)
 	struct heap *h = o->heap;
 	bool running;
 
-	if (unlikely(load_relaxed(&h->running) == CLOCK_UNNOTIFIED))
-		watch_notify_all(h);
+	if (unlikely(CLOCK_NOTIFIES(load_relaxed(&h->running))))
+		watch_notify_some(h);
 	running = load_relaxed(&h->running) != 0;
 	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
 	if (unlikely(load_relaxed(&o->watch) != running))
@@ -130,7 +142,7 @@ void watch_tick(void)
 		 */
 		if (!SEAT_MAY_BE_NULL || seat.self != NULL)
 			watch_notify(seat.self);
-		watch_notify_all(&heap_default);
+		watch_notify_some(&heap_default);
 		return;
 	}
 	seat_close();

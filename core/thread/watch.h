@@ -28,11 +28,12 @@ INTERNAL void watch_notify(struct owner *v);
 INTERNAL void watch_switch(struct owner *o, bool running);
 
 /*
- * Notifies the owners of the heap that the clock started, or that a period of it began,
- * unless that was done.  The record that the calling thread has checked out is left out:
- * watch_check follows at the end of its call.
+ * Notifies owners of the heap that the clock started, or that a period of it began, unless that
+ * was done: a few at a time, so that no call takes longer where there are more threads.  The
+ * record that the calling thread has checked out is left out: watch_check follows at the end of
+ * its call.
  */
-INTERNAL void watch_notify_all(struct heap *h);
+INTERNAL void watch_notify_some(struct heap *h);
 
 /* After calls that may have started or stopped the clock.  For the holder of the record. */
 INTERNAL void watch_check(struct owner *o);

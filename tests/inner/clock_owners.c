@@ -74,16 +74,16 @@ TEST(inner_clock_tells_owners, 10)
 
 	CHECK_EQ(o->watch, WATCH_NONE);
 	heap_default.running = CLOCK_RUNS; /* another thread has notified them */
-	watch_notify_all(&heap_default);
+	watch_notify_some(&heap_default);
 	CHECK_EQ(o->watch, WATCH_NONE);
 	(void)seat_take();
 	heap_default.running = CLOCK_UNNOTIFIED;
-	watch_notify_all(&heap_default); /* this thread is in a call, and looks at the mark at its end */
+	watch_notify_some(&heap_default); /* this thread is in a call, and looks at the mark at its end */
 	seat_open();
 	CHECK_EQ(o->watch, WATCH_NONE);
 	CHECK_EQ(at.slab->owner & OWNER_PENDING, 0);
 	heap_default.running = CLOCK_UNNOTIFIED;
-	watch_notify_all(&heap_default);
+	watch_notify_some(&heap_default);
 	CHECK_EQ(o->watch, WATCH_NOTIFIED);
 	CHECK_EQ(at.slab->owner & OWNER_PENDING, OWNER_PENDING);
 	for (size_t i = 0; i < INBOX_WORDS; i++)
@@ -103,6 +103,71 @@ TEST(inner_clock_tells_owners, 10)
 	o->watch = WATCH_NONE;
 	watch_notify(o);
 	CHECK_EQ(o->watch, WATCH_NONE); /* it is vacant */
+}
+
+enum { SLEEPERS = 80, NOTIFIED_AT_ONCE = 32 };
+static uint32_t asleep, awake;
+
+static void sleep_body(__attribute__((unused)) void *argument)
+{
+	ash_release(ash_alloc(100));
+	__atomic_fetch_add(&asleep, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&awake, __ATOMIC_SEQ_CST) == 0)
+		rt_sleep(1000000);
+}
+
+static unsigned notified(void)
+{
+	unsigned n = 0;
+
+	for (struct owner *v = heap_default.owners; v != NULL; v = v->next)
+		n += load_relaxed(&v->watch) == WATCH_NOTIFIED;
+	return n;
+}
+
+/* No call notifies more than a few; calls that follow go on where it stopped, and at last all know. */
+TEST(inner_clock_tells_owners_in_turns, 20)
+{
+	struct rt_thread *t[SLEEPERS];
+	unsigned before, now = 0, calls = 0;
+
+	ash_release(ash_alloc(100));
+	for (size_t i = 0; i < SLEEPERS; i++)
+		CHECK((t[i] = rt_thread_start(sleep_body, NULL)) != NULL);
+	while (__atomic_load_n(&asleep, __ATOMIC_SEQ_CST) < SLEEPERS)
+		rt_sleep(1000000);
+	CHECK_EQ(notified(), 0);
+	(void)seat_take();
+	heap_default.running = CLOCK_UNNOTIFIED;
+	do {
+		before = now;
+		watch_notify_some(&heap_default);
+		now = notified();
+		calls++;
+		CHECK(now > before && now - before <= NOTIFIED_AT_ONCE);
+		CHECK(CLOCK_NOTIFIES(heap_default.running) == (now < SLEEPERS));
+	} while (heap_default.running != CLOCK_RUNS);
+	CHECK_EQ(now, SLEEPERS); /* not this thread, which has its record checked out */
+	CHECK(calls > 2);
+	/* Stopped half way, it begins with the newest owner when it is started again. */
+	for (struct owner *v = heap_default.owners; v != NULL; v = v->next)
+		store_relaxed(&v->watch, WATCH_NONE);
+	heap_default.running = CLOCK_UNNOTIFIED;
+	watch_notify_some(&heap_default);
+	heap_default.running = 0;
+	watch_notify_some(&heap_default);
+	CHECK(notified() <= NOTIFIED_AT_ONCE);
+	heap_default.running = CLOCK_UNNOTIFIED;
+	for (unsigned i = 0; i < calls; i++)
+		watch_notify_some(&heap_default);
+	CHECK_EQ(notified(), SLEEPERS);
+	CHECK_EQ(heap_default.running, CLOCK_RUNS);
+	heap_default.running = 0;
+	seat_open();
+	__atomic_store_n(&awake, 1, __ATOMIC_SEQ_CST);
+	for (size_t i = 0; i < SLEEPERS; i++)
+		rt_thread_join(t[i]);
+	CHECK_EQ(ash_check(), 0);
 }
 
 /* While the clock runs, the group of a bin is not ready, so that releases into it are events. */

@@ -263,7 +263,8 @@ int main(int argc, char **argv, char **envp)
 	} else if (live || rt_strcmp(what, "ended") == 0) {
 		struct rt_thread **threads = rt_map((n + 1) * sizeof(*threads));
 
-		asleep = live ? (uint64_t)NAP * 100000 : NAP;
+		/* Longer where there are more: 10 000 that look each 20 ms would leave no time to others. */
+		asleep = live ? (uint64_t)NAP * 100000 : (uint64_t)NAP * (1 + n / 100);
 		done = threads != NULL && threads_start(threads, (unsigned)n);
 		if (done && !live)
 			threads_end(threads, (unsigned)n);
