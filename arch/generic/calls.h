@@ -52,6 +52,7 @@ long arch_exit_group(long status);
 long arch_fork(void);
 long arch_execve(const char *path, char *const *argv, char *const *envp);
 long arch_wait4(long pid, int *status, long options, void *usage);
+long arch_waitid(long type, long id, void *told, long options, void *usage);
 long arch_kill(long pid, long signal);
 long arch_setpgid(long pid, long group);
 long arch_ptrace(long request, long pid, void *address, void *data);

@@ -84,33 +84,39 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 	return NULL;
 }
 
-static void part_clear(struct seat_entry *e, size_t entries)
+/* True: an entry is left, as seats_close of another thread is emptying it. */
+static bool part_clear(struct seat_entry *e, size_t entries)
 {
+	bool left = false;
 	size_t i;
 
 	for (i = 0; i < entries; i++) {
 		uint64_t id = load_relaxed(&e[i].id);
 
+		left |= id == ID_CLOSING;
 		if (id == 0 || id == ID_CLOSING)
 			continue;
 		/* First, as 0 is the id of arenas, which must not find a record. */
 		store_relaxed(&e[i].self, (struct owner *)NULL);
 		/* Release pairs with the acquire of part_claim: a free entry has no record. */
-		(void)cas_acq_rel(&e[i].id, &id, 0);
+		left |= !cas_acq_rel(&e[i].id, &id, 0);
 	}
+	return left;
 }
 
-/* Empties all entries but those that seats_close of another thread is emptying. */
-static void bench_clear(struct bench *b)
+/* Empties all entries but those that seats_close of another thread is emptying.  True: there are some. */
+static bool bench_clear(struct bench *b)
 {
 	struct seat_entry *e;
+	bool left = false;
 	size_t entries;
 	unsigned i;
 
 	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
-		part_clear(e, entries);
+		left |= part_clear(e, entries);
 	if (b->page != NULL)
 		page_forget(b->page);
+	return left;
 }
 
 /*
@@ -137,7 +143,7 @@ static struct bench *take_left(unsigned kind)
 			continue;
 		asked++;
 		if (bench_is_left(b, word) && bench_hold(b, word)) {
-			bench_clear(b);
+			(void)bench_clear(b);
 			return b;
 		}
 	}
@@ -254,7 +260,12 @@ static void bench_purge(struct bench *b)
 	size_t entries;
 	unsigned i;
 
-	bench_clear(b);
+	/*
+	 * With ID_CLOSING in it stays: without the mark the next holder could give the entry to another heap
+	 * at once, and seats_close would take that one's record out.
+	 */
+	if (bench_clear(b))
+		return;
 	for (i = 0; i < BENCH_PARTS && (e = bench_part(b, i, &entries)) != NULL; i++)
 		(void)pages_purge(i == 0 ? (void *)b->page : e,
 				  i == 0 ? PAGE_LEAST : entries * sizeof *e, PAGES_PRIVATE);

@@ -9,8 +9,8 @@
  *   more parts                          twice as many entries each time
  *
  * A thread takes a vacant bench, or that of a thread which ended without
- * ash_thread_detach, and leaves it when it ends.  Its memory is purged then, and remains
- * mapped, since other threads may be reading it.
+ * ash_thread_detach, and leaves it when it ends.  Its memory is purged then, unless
+ * seats_close is emptying an entry of it, and remains mapped, since others may be reading it.
  */
 #ifndef CORE_BENCHES_H
 #define CORE_BENCHES_H

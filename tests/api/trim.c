@@ -107,6 +107,31 @@ TEST(trim_keeps, 20)
 		CHECK(p[i][0] == 1 && p[i][999] == 1);
 }
 
+/* A trim begins with the last chunk of the newest region: that one counts, too. */
+TEST(trim_last_chunk, 10)
+{
+	enum { BYTES = 2 * MIB - 64 * KIB, MOST = 32 };
+	struct ash_statistics st;
+	char *span[MOST];
+	size_t n = 0;
+
+	/* Chunks are taken lowest first, so when all of them are in use the last one came last. */
+	do {
+		CHECK(n < MOST);
+		CHECK((span[n++] = ash_alloc(BYTES)) != NULL);
+		ash_stats(&st);
+	} while (n < 4 || st.reserved != st.spans);
+	memset(span[n - 1], 1, BYTES);
+	(void)ash_trim(1);
+	ash_release(span[n - 1]);
+	ash_stats(&st);
+	CHECK_EQ(st.dirty, 2 * MIB);
+	(void)ash_trim(1); /* none stays, and no region goes */
+	ash_stats(&st);
+	CHECK_EQ(st.dirty, 0);
+	CHECK_EQ(st.reserved, n * 2 * MIB);
+}
+
 /* What a thread that ended has left half empty is given back, too. */
 static void half_empty(void *list)
 {

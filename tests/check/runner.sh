@@ -74,4 +74,25 @@ expect 'runs by name, and exits with 0' '^1 passed, 0 failed, 0 skipped$'
 expect 'exits with 0 when all is well' '^exit 0$'
 "$folder/bad" good exit -goo >"$folder/out"
 expect 'runs by several names, and not by some' '^0 passed, 1 failed, 0 skipped$'
+
+# Of a process that is reaped the id may be another's, and is soon where runners run side by side.
+cat >"$folder/kill.c" <<'C'
+#include "rt.h"
+long __real_arch_kill(long pid, long signal);
+long __wrap_arch_kill(long pid, long signal)
+{
+	if (__real_arch_kill(pid < 0 ? -pid : pid, 0) != 0)
+		rt_print("reaped before\n");
+	rt_print("kills\n");
+	return __real_arch_kill(pid, signal);
+}
+C
+$COMPILE -w -c "$folder/kill.c" -o "$folder/kill.o" &&
+	$LINK -Wl,--wrap=arch_kill "$folder/bad.o" "$folder/kill.o" "$build/runtime.a" "$build/libashlar_start.a" \
+		"$build/libashlar.a" -o "$folder/kill" || exit 1
+RT_LEAST=1 "$folder/kill" good hanging >"$folder/out"
+expect 'ends the group of each test' '^kills$'
+! grep -q '^reaped before$' "$folder/out"
+echo "exit $?" >"$folder/out"
+expect 'kills nobody by an id that may be free' '^exit 0$'
 exit $status

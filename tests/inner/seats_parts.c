@@ -118,6 +118,30 @@ TEST(inner_seats_parts_forgotten, 10)
 	}
 }
 
+/*
+ * A thread leaves its bench while another one, which destroys a heap, is emptying an entry: the mark stays, or
+ * the bench's next holder could give the entry to another heap, and the first heap's end would empty that.
+ */
+TEST(inner_seats_parts_left_while_closing, 10)
+{
+	struct bench *b = bench_take(SEATS_OF_PROCESS);
+	struct owner other;
+	size_t entries;
+
+	CHECK(b != NULL && bench_grow(b));
+	for (unsigned p = 0; p < 2; p++) {
+		struct seat_entry *part = bench_part(b, p, &entries);
+
+		part[3] = (struct seat_entry){.id = ID_CLOSING, .self = &other};
+		part[5] = (struct seat_entry){.id = 12, .self = &other};
+		bench_leave(b);
+		CHECK(part[3].id == ID_CLOSING && part[3].self == &other);
+		CHECK(part[5].id == 0 && part[5].self == NULL);
+		part[3] = (struct seat_entry){.id = 0};
+		CHECK(bench_take(SEATS_OF_PROCESS) == b);
+	}
+}
+
 /* Once the thread has a seat, calls on shared heaps take the fast path. */
 TEST(inner_seats_parts_open, 10)
 {

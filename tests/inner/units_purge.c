@@ -5,6 +5,7 @@
  */
 #include "backend/chunk.h"
 #include "backend/map.h"
+#include "backend/retain.h"
 #include "backend/units.h"
 #include "support/handler_at_step.h"
 
@@ -95,6 +96,23 @@ TEST(units_trim_of_clean_ones, 10)
 	ash_release(low);
 	bytes = ash_trim(0);
 	CHECK(bytes <= 2 * UNIT_SIZE && bytes % UNIT_SIZE == 0);
+}
+
+/* Free units that all lie apart, so that the hint of their chunk is 1, are purged as any. */
+TEST(units_purge_of_single_ones, 10)
+{
+	struct units u = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	bool pages = PAGE_SIZE <= UNIT_SIZE; /* else two units are one */
+
+	u.count = 1;
+	for (u.first = 0; u.first < CHUNK_UNITS; u.first += 2)
+		units_give(&heap_default, u);
+	CHECK(units_claim(&heap_default, 2, false, false).chunk == NULL);
+	CHECK_EQ(region_room(u.chunk->region)[u.chunk->index], 1);
+	CHECK_EQ(heap_default.dirty, CHUNK_UNITS / 2);
+	CHECK_EQ(heap_trim(&heap_default, 0), pages ? CHUNK_UNITS / 2 * UNIT_SIZE : 0);
+	CHECK_EQ(heap_default.dirty, pages ? 0 : CHUNK_UNITS / 2);
+	CHECK_EQ(ash_check(), 0);
 }
 
 /* A chunk that takes memory fresh from the system is offset by free units that are purged. */

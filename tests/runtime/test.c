@@ -122,30 +122,34 @@ static bool time_is_up(long pid, struct progress *p)
 	       now - p->start >= p->limit * RT_NAPS_FACTOR;
 }
 
+/* True: it has ended.  It is not reaped by this, so no other process has its id. */
+static bool has_ended(long pid)
+{
+	int told[32] = {0}; /* siginfo_t; 0 at first: it has not */
+
+	return arch_waitid(P_PID, pid, told, WEXITED | WNOHANG | WNOWAIT, NULL) == 0 && told[0] != 0;
+}
+
 /*
  * Waits by sleeping, with doubling intervals: signal handlers and timers belong to the
- * tests.  False: the limit was reached.  The process group is killed in either case.
+ * tests.  False: the limit was reached.  The process group is killed in either case, before the
+ * test is reaped: from then on both ids may be those of another runner's test.
  */
 static bool wait_for(long pid, struct progress p, int *status, struct rusage *used)
 {
 	uint64_t nap = SHORTEST_NAP;
-	bool in_time = true;
+	bool ended;
 
-	while (arch_wait4(pid, status, WNOHANG, used) != pid) {
-		if (time_is_up(pid, &p)) {
-			in_time = false;
-			arch_kill(-pid, SIGKILL);
-			arch_kill(pid, SIGKILL);
-			while (arch_wait4(pid, status, 0, used) == -EINTR)
-				;
-			break;
-		}
+	while (!(ended = has_ended(pid)) && !time_is_up(pid, &p)) {
 		rt_sleep(nap);
 		if (nap < LONGEST_NAP)
 			nap *= 2;
 	}
-	arch_kill(-pid, SIGKILL); /* processes that the test left behind */
-	return in_time;
+	arch_kill(-pid, SIGKILL); /* also processes that the test left behind */
+	arch_kill(pid, SIGKILL);
+	while (arch_wait4(pid, status, 0, used) == -EINTR)
+		;
+	return ended;
 }
 
 /* What it took: by the clock, and of processors (it and those it waited for), in milliseconds. */

@@ -45,6 +45,8 @@ struct block *trade(struct block *b, struct block *_Atomic *place);
 /* turns.c: what one worker does in its turn, while the others go on. */
 extern _Atomic bool quiet; /* nobody shall take or give back much: a period of retention passes */
 void turn(uint64_t *random);
+size_t turn_size(uint64_t *random); /* one of a few, of slabs */
+void turn_gone(uint64_t *random);   /* gone.c */
 /* Within a system call: ends some threads. */
 void turn_may_end(void);
 /* At the end: releases what is left.  The number of threads that ended in a call. */

@@ -11,6 +11,7 @@
  *   period   much is released, then nothing is needed for some periods of the retention clock, so
  *            what is due is purged in parts while the others go on
  *   object   blocks of a heap of its own, which all threads release as they do others
+ *   gone     a heap is destroyed while the threads that worked in it end (gone.c)
  */
 #include "stress.h"
 
@@ -35,7 +36,7 @@ _Atomic bool quiet;
 static struct block *_Atomic left[LEFT];
 
 /* The sizes that waves leave: few, so that threads meet in a class; the last ones are large slabs. */
-static size_t wave_size(uint64_t *r)
+size_t turn_size(uint64_t *r)
 {
 	static const size_t sizes[] = {64, 64, 500, 500, 1200, 5000, 40000, 70000};
 
@@ -50,7 +51,7 @@ static size_t wave_count(uint64_t *r, size_t size)
 /* Neighbours in the table are neighbours in slabs: who drains it frees whole groups. */
 static void leave_behind(uint64_t *r)
 {
-	size_t size = wave_size(r), n = wave_count(r, size), at = below(r, LEFT);
+	size_t size = turn_size(r), n = wave_count(r, size), at = below(r, LEFT);
 
 	for (; n > 0; n--, at++) {
 		struct block *b = fill(ash_alloc(size), 64, next_random(r));
@@ -128,7 +129,7 @@ static void hog(uint64_t *r)
 	while (n < HOGGED && (hogged[n] = fill(ash_alloc(MIB / 4 + below(r, MIB - MIB / 4)), 64, n)) != NULL)
 		n++;
 	for (i = 0; i < 4; i++) {
-		size = wave_size(r);
+		size = turn_size(r);
 		while (m < RAMP * (i + 1) / 4 && (ramp[m] = fill(ash_alloc(size), 64, m)) != NULL)
 			m++;
 	}
@@ -202,7 +203,7 @@ static void period(uint64_t *r)
 static void object(uint64_t *r)
 {
 	struct ash_heap *h = atomic_load_explicit(&heap, memory_order_acquire);
-	size_t i, n = 32 + below(r, 300), size = wave_size(r);
+	size_t i, n = 32 + below(r, 300), size = turn_size(r);
 
 	for (i = 0; h != NULL && i < n; i++) {
 		void *p = below(r, 4) != 0 ? ash_heap_alloc(h, size)
@@ -234,8 +235,11 @@ void turn(uint64_t *r)
 	case 6:
 		period(r);
 		break;
-	case 7: case 8: case 9:
+	case 7: case 8:
 		object(r);
+		break;
+	case 9:
+		turn_gone(r);
 		break;
 	case 10: case 11: case 12:
 		drain(r);
