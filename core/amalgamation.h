@@ -59,6 +59,7 @@
 #include "core/thread/adopt.h"
 #include "core/thread/shrink.h"
 #include "core/thread/reap.h"
+#include "core/thread/gather.h"
 #include "core/thread/refill.h"
 #include "core/thread/seating.h"
 #include "core/thread/slab_purge.h"

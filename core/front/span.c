@@ -6,7 +6,8 @@
 #include "backend/retain.h"
 #include "memory.h"
 #include "pages.h"
-#include "slab/unowned.h"
+#include "thread/gather.h"
+#include "thread/seating.h"
 
 static __attribute__((noinline)) size_t span_chunks_for(size_t bytes)
 {
@@ -95,16 +96,32 @@ static void *span_publish(struct chunk *c)
 	return c->base;
 }
 
+/*
+ * Claims a run for a span.  Before the answer is NULL, what empty slabs keep is gathered; in heaps that the program
+ * made by the caller of this (heaps/instance_alloc.c), who has their seats.
+ */
+static __attribute__((noinline)) struct run span_run(struct heap *h, size_t n, size_t alignment)
+{
+	struct run run = region_claim(h, n, alignment, false);
+	struct owner *o;
+
+	if (run.region == NULL && h == &heap_default) {
+		o = seat_take();
+		heap_gather(h, o);
+		if (o != NULL)
+			seat_give(o);
+		run = region_claim(h, n, alignment, false);
+	}
+	return run;
+}
+
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = span_chunks_for(bytes);
 	size_t chunks = ((alignment - 1) >> CHUNK_SHIFT) + 1; /* a power of two, too */
-	struct run run;
+	struct run run = span_run(h, n, chunks);
 	struct chunk *c;
 
-	do
-		run = region_claim(h, n, chunks, false);
-	while (run.region == NULL && unowned_shrink(h) > 0);
 	if (run.region == NULL)
 		return NULL;
 	if (!SMALL && !zero && n < SPAN_REGION)
@@ -169,7 +186,7 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 
 	if (span_fit(c, bytes))
 		return p;
-	run = region_claim(c->region->heap, n, 1, false);
+	run = span_run(c->region->heap, n, 1);
 	if (run.region == NULL)
 		return NULL;
 	run_used(run, n, false);
