@@ -6,6 +6,8 @@
 #include "heaps/instance.h"
 #include "rt.h"
 #include "slab/unowned.h"
+#include "thread/holder.h"
+#include "memory.h"
 #include "thread/seating.h"
 
 enum { CAP = 16 * MIB };
