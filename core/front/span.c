@@ -7,7 +7,6 @@
 #include "memory.h"
 #include "pages.h"
 #include "thread/gather.h"
-#include "thread/seating.h"
 
 static __attribute__((noinline)) size_t span_chunks_for(size_t bytes)
 {
@@ -96,34 +95,19 @@ static void *span_publish(struct chunk *c)
 	return c->base;
 }
 
-/*
- * Claims a run for a span.  Before the answer is NULL, what empty slabs keep is gathered; in heaps that the program
- * made by the caller of this (heaps/instance_alloc.c), who has their seats.
- */
-static __attribute__((noinline)) struct run span_run(struct heap *h, size_t n, size_t alignment)
-{
-	struct run run = region_claim(h, n, alignment, false);
-	struct owner *o;
-
-	if (run.region == NULL && h == &heap_default) {
-		o = seat_take();
-		heap_gather(h, o);
-		if (o != NULL)
-			seat_give(o);
-		run = region_claim(h, n, alignment, false);
-	}
-	return run;
-}
-
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = span_chunks_for(bytes);
 	size_t chunks = ((alignment - 1) >> CHUNK_SHIFT) + 1; /* a power of two, too */
-	struct run run = span_run(h, n, chunks);
+	bool last = h->id != 0; /* heaps that the program made have other seats: heaps/instance_alloc.c gathers */
+	struct run run;
 	struct chunk *c;
 
-	if (run.region == NULL)
-		return NULL;
+	for (; (run = region_claim(h, n, chunks, false)).region == NULL; last = true) {
+		if (last)
+			return NULL;
+		gather_own();
+	}
 	if (!SMALL && !zero && n < SPAN_REGION)
 		retain_lend(run, n);
 	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED);
@@ -186,7 +170,7 @@ void *span_resize(struct chunk *c, void *p, size_t bytes)
 
 	if (span_fit(c, bytes))
 		return p;
-	run = span_run(c->region->heap, n, 1);
+	run = region_claim(c->region->heap, n, 1, false);
 	if (run.region == NULL)
 		return NULL;
 	run_used(run, n, false);

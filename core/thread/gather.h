@@ -12,4 +12,7 @@
  */
 INTERNAL void heap_gather(struct heap *h, struct owner *o);
 
+/* The same in the default heap, for a caller that has not checked its record out. */
+INTERNAL void gather_own(void);
+
 #endif
