@@ -116,6 +116,7 @@ ASHLAR_FOR_SIZE
 #include "core/thread/adopt.c"
 #include "core/thread/shrink.c"
 #include "core/thread/reap.c"
+#include "core/thread/gather.c"
 #include "core/thread/refill.c"
 #include "core/thread/seating.c"
 #include "core/thread/slab_purge.c"

@@ -61,6 +61,7 @@
 #include "core/thread/reap.h"
 #include "core/thread/refill.h"
 #include "core/thread/seating.h"
+#include "core/thread/gather.h"
 #include "core/thread/slab_purge.h"
 #include "core/front/find.h"
 #include "core/front/diagnose.h"

@@ -58,10 +58,10 @@ static SLOW void *resize_rest(void *p, size_t size)
 		sample_gone(p); /* before its memory may be another block's */
 		resized = span_resize(c, p, size);
 		sample_large(resized != NULL ? resized : p, resized != NULL ? span_size(size) : have);
-		if (resized == NULL)
-			ash_on_no_memory();
 		watch_tick(); /* memory may have been freed */
-		return resized;
+		if (resized != NULL)
+			return resized;
+		/* ash_alloc may find memory once more, as it gathers empty slabs */
 	}
 	return block_move(p, have, size);
 }

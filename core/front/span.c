@@ -6,7 +6,7 @@
 #include "backend/retain.h"
 #include "memory.h"
 #include "pages.h"
-#include "slab/unowned.h"
+#include "thread/gather.h"
 
 static __attribute__((noinline)) size_t span_chunks_for(size_t bytes)
 {
@@ -99,14 +99,15 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
 	size_t n = span_chunks_for(bytes);
 	size_t chunks = ((alignment - 1) >> CHUNK_SHIFT) + 1; /* a power of two, too */
+	bool last = h->id != 0; /* heaps that the program made have other seats: heaps/instance_alloc.c gathers */
 	struct run run;
 	struct chunk *c;
 
-	do
-		run = region_claim(h, n, chunks, false);
-	while (run.region == NULL && unowned_shrink(h) > 0);
-	if (run.region == NULL)
-		return NULL;
+	for (; (run = region_claim(h, n, chunks, false)).region == NULL; last = true) {
+		if (last)
+			return NULL;
+		gather_own();
+	}
 	if (!SMALL && !zero && n < SPAN_REGION)
 		retain_lend(run, n);
 	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED);

@@ -33,9 +33,13 @@ static void *span_move(struct chunk *c, void *p, size_t bytes, size_t alignment)
 
 void *span_aligned_resize(struct chunk *c, void *p, size_t bytes, size_t alignment)
 {
-	if (!resize_may_stay(p, alignment))
-		return span_move(c, p, bytes, alignment);
-	if (alignment <= CHUNK_SIZE) /* as all spans are */
-		return span_resize(c, p, bytes);
-	return span_fit(c, bytes) ? p : span_move(c, p, bytes, alignment);
+	void *moved = NULL;
+
+	if (resize_may_stay(p, alignment)) {
+		if (alignment <= CHUNK_SIZE) /* as all spans are */
+			moved = span_resize(c, p, bytes);
+		else if (span_fit(c, bytes))
+			moved = p;
+	}
+	return moved != NULL ? moved : span_move(c, p, bytes, alignment); /* which gathers before it is NULL */
 }

@@ -4,24 +4,9 @@
 #include "ashlar.h"
 #include "backend/region.h"
 #include "backend/retain.h"
-#include "slab/unowned.h"
-#include "thread/reap.h"
-#include "thread/seat.h"
+#include "thread/gather.h"
 #include "thread/seating.h"
-#include "thread/shrink.h"
 #include "thread/slab_purge.h"
-#include "thread/visit.h"
-
-void heap_gather(struct heap *h, struct owner *o)
-{
-	if (SEATED)
-		(void)reap_all(h, o);
-	if (o != NULL) {
-		shrink_lists(o, SHRINK_ALL);
-		visit_all(h);
-	}
-	(void)unowned_shrink(h);
-}
 
 size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {

@@ -6,9 +6,7 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* heap_gather and heap_trim (retain.h); purges pages inside slabs, too, if o is not NULL. */
+/* heap_gather (thread/gather.h) and heap_trim (retain.h); purges pages inside slabs, too, if o is not NULL. */
 INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
-/* Returns empty slabs to their chunks: o's (if not NULL), ended threads', unowned ones. */
-INTERNAL void heap_gather(struct heap *h, struct owner *o);
 
 #endif

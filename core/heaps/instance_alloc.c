@@ -7,7 +7,6 @@
 #include "backend/retain.h"
 #include "front/slot.h"
 #include "front/span.h"
-#include "front/trim.h"
 #include "heaps/instance.h"
 #include "memory.h"
 #include "shm/building.h"
@@ -16,8 +15,8 @@
 #include "shm/intent.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
-#include "slab/walk.h"
 #include "thread/bin.h"
+#include "thread/gather.h"
 #include "thread/refill.h"
 #include "thread/watch.h"
 
@@ -128,17 +127,6 @@ static void *span(struct heap *h, size_t size, size_t alignment, bool zero, stru
 	struct building b = building_begin(h, call.self);
 	char *p = span_alloc(h, size, alignment, zero);
 
-	if (unlikely(p == NULL)) {
-		struct walk w = walk_from(h);
-
-		/*
-		 * A chunk that a thread opened for slabs is left empty if it got units of one that
-		 * another thread opened meanwhile.  A walk gives such chunks back (chunk_mend).
-		 */
-		while (walk_next(&w) != NULL)
-			;
-		p = span_alloc(h, size, alignment, zero);
-	}
 	if (p != NULL && draft != NULL)
 		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
 	/* Pairs with examine_chunk: a span without a tag was not handed out. */
@@ -163,6 +151,10 @@ static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero, s
 	return p;
 }
 
+/*
+ * Also chunks that a thread opened for slabs and left empty, as it got units of one that another thread opened meanwhile,
+ * and units whose hint is too low: the walk of unowned_shrink finds both.
+ */
 static void gather(struct heap *h)
 {
 	struct seats_call call = seats_enter(h);
@@ -179,8 +171,9 @@ static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, 
 	void *p = attempt(h, size, alignment, zero, draft);
 
 	/* Before NULL is returned, recovers what dead threads left, and gathers empty slabs. */
-	if (p == NULL && h->sharing == PAGES_SHARED) {
-		(void)ash_heap_recover(heap_public(h));
+	if (p == NULL) {
+		if (h->sharing == PAGES_SHARED)
+			(void)ash_heap_recover(heap_public(h));
 		gather(h);
 		p = attempt(h, size, alignment, zero, draft);
 	}

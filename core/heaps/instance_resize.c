@@ -49,7 +49,8 @@ void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
 		if (!in_place && h->sharing == PAGES_PRIVATE) {
 			moved = span_aligned_resize(c, p, size > 0 ? size : 1, alignment);
 			retain_tick(h, 1);
-			return moved;
+			if (moved != NULL)
+				return moved; /* else once more, after empty slabs were gathered */
 		}
 	}
 	if (in_place)

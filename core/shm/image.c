@@ -40,14 +40,13 @@ static bool read_bits(struct image *m)
 {
 	size_t n = m->region.chunks, words = bits_words(n), i;
 	size_t rooms = m->region.part_words * ROOM_PARTS; /* all: a search may look at each */
-	const uint8_t *room = (const uint8_t *)(m->bits + words);
 	uint64_t tail = n % 64 == 0 ? 0 : ~bits_run(0, (unsigned)(n % 64));
 
 	if (!image_get(m, m->region.free, m->bits, words * sizeof(uint64_t)) ||
-	    !image_get(m, m->region.room, m->bits + words, rooms * sizeof(uint64_t)))
+	    !image_get(m, m->region.room, m->bits + m->region.part_words, rooms * sizeof(uint64_t)))
 		return false;
 	for (i = 0; i < rooms * ROOM_CHUNKS; i++)
-		if (room[i] > (i < n ? CHUNK_UNITS : 0))
+		if (image_room(m, i) > (i < n ? CHUNK_UNITS : 0))
 			return false;
 	return (m->bits[words - 1] & tail) == 0;
 }

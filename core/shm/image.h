@@ -35,7 +35,7 @@ struct image {
 	/* Slabs of each vacant record: those found in chunks less those on its lists. */
 	uint32_t slabs[STORE_RECORDS];
 	uint64_t begun;  /* sum of the counters of changes to lists, at the beginning */
-	uint64_t bits[]; /* region.free, then region.room                             */
+	uint64_t bits[]; /* region.free, as many words as there may be, then region.room */
 };
 
 /* Reads the bytes that the file has for this address in the heap; false: it has fewer. */
@@ -59,6 +59,12 @@ INTERNAL bool image_read_bits(struct image *m);
 static inline bool image_is_free(const struct image *m, size_t i)
 {
 	return (m->bits[i / 64] >> (i % 64)) & 1;
+}
+
+/* The chunk's byte of region.room, in the same. */
+static inline uint8_t image_room(const struct image *m, size_t i)
+{
+	return ((const uint8_t *)(m->bits + m->region.part_words))[i];
 }
 
 /* Addresses in the heap, never followed: of a chunk's record, its memory, an owner record. */

@@ -86,7 +86,8 @@ size_t heap_recover(struct heap *h, struct owner *o)
 			lost_memory_return(s);
 	}
 	b = building_begin(h, o);
-	(void)unowned_shrink(h);
+	if (unowned_exist(h))
+		(void)unowned_shrink(h);
 	building_end(b);
 	return records;
 }

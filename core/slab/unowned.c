@@ -10,11 +10,6 @@ static struct heap *heap_of_slab(const struct slab *s)
 	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
 }
 
-static bool no_unowned(const struct heap *h)
-{
-	return load_relaxed(&h->unowned_made) == load_relaxed(&h->unowned_gone);
-}
-
 /* ---- slabs come and go ---- */
 
 /* True: all slots seem to be free (a hint). */
@@ -180,7 +175,7 @@ static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 	struct region *r = region_first(h);
 	void *p = NULL;
 
-	if (no_unowned(h))
+	if (!unowned_exist(h))
 		return NULL;
 	for (; r != NULL && i >= load_relaxed(&r->chunks); r = region_next(r))
 		i -= load_relaxed(&r->chunks);
@@ -245,8 +240,6 @@ size_t unowned_shrink(struct heap *h)
 	struct slab *s;
 	size_t n = 0;
 
-	if (no_unowned(h))
-		return 0;
 	while ((s = walk_next(&w)) != NULL)
 		if (record_is_unowned((uint32_t)((char *)s - (char *)w.chunk)))
 			n += unowned_unmake(h, s);

@@ -43,7 +43,15 @@ INTERNAL void *unowned_rest(struct heap *h, unsigned class);
  */
 INTERNAL bool unowned_free(struct slab *s, uint64_t index);
 
-/* Unmakes all empty unowned slabs; returns their number. */
+static inline bool unowned_exist(const struct heap *h)
+{
+	return load_relaxed(&h->unowned_made) != load_relaxed(&h->unowned_gone);
+}
+
+/*
+ * Unmakes all empty unowned slabs; returns their number.  Its walk is over all chunks, also if there is none: it sets
+ * their hints and returns those that are entirely free (chunk_mend).
+ */
 INTERNAL size_t unowned_shrink(struct heap *h);
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/refill.h"
 
-#include "slab/unowned.h"
 #include "thread/adopt.h"
 #include "thread/bin.h"
 #include "thread/collect.h"
 #include "thread/fork.h"
+#include "thread/gather.h"
 #include "thread/large.h"
 #include "thread/reap.h"
 #include "thread/shrink.h"
 #include "thread/spare.h"
-#include "thread/visit.h"
 #include "thread/watch.h"
 
 /*
@@ -72,10 +71,8 @@ bool refill_bin(struct owner *o, unsigned class)
 	if (bin_find_slab(o, class, true))
 		return true;
 	/* Out of memory: also empty slabs of all classes, and empty unowned slabs. */
-	shrink_lists(o, SHRINK_ALL);
-	visit_all(o->heap);
+	heap_gather(o->heap, o);
 	adopt_slabs(o, class, ADOPT_ALL);
-	(void)unowned_shrink(o->heap);
 	return bin_find_slab(o, class, true);
 }
 

@@ -47,6 +47,7 @@ TEST(sound_store, 10)
 TEST(sound_region, 10)
 {
 	struct region *r;
+	uint64_t room;
 	size_t i;
 
 	make();
@@ -63,6 +64,10 @@ TEST(sound_region, 10)
 	LIE(region.room[0], ~(uint64_t)0);
 	LIE(region.room[0], CHUNK_UNITS + 1);
 	LIE(region.room[CAPACITY / CHUNK_SIZE / 8], (uint64_t)1 << CAPACITY / CHUNK_SIZE % 8 * 8);
+	/* A chunk that was never open has no record yet: no search may be led to it. */
+	get(&region.room[0], &room, sizeof room);
+	CHECK_EQ(room >> 8 * (CAPACITY / CHUNK_SIZE - 1), 0);
+	LIE(region.room[0], room | (uint64_t)1 << 8 * (CAPACITY / CHUNK_SIZE - 1));
 	LIE(region.free[0], (uint64_t)1 << slabs_at);
 	LIE(region.free[0], (uint64_t)1 << span_at);
 	LIE(region.free[0], (uint64_t)1 << (span_at + 1));

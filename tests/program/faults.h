@@ -9,10 +9,12 @@
 #include "rt.h"
 
 enum {
+	FAULT_EPERM = 1,
 	FAULT_EAGAIN = 11,
 	FAULT_EFAULT = 14,
 	FAULT_ENOMEM = 12,
 	FAULT_EINVAL = 22,
+	FAULT_ENOSYS = 38,
 	FAULT_PAGE = 4096
 };
 
@@ -50,6 +52,14 @@ static bool fault(void)
 		return false;
 	faults.failed++;
 	return true;
+}
+
+/* What a call answers that fails: another error with each fail_at, as filters of system calls give any. */
+static long fault_error(void)
+{
+	static const long errors[] = {FAULT_ENOMEM, FAULT_EPERM, FAULT_EAGAIN, FAULT_ENOSYS, FAULT_EINVAL};
+
+	return -errors[faults.fail_at % (sizeof errors / sizeof *errors)];
 }
 
 long __real_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
@@ -98,7 +108,7 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 		      long offset)
 {
 	if (fault())
-		return -FAULT_ENOMEM;
+		return fault_error();
 	if ((faults.mmap_most != 0 && length > faults.mmap_most) ||
 	    (faults.mmap_not != 0 && length == faults.mmap_not))
 		return -FAULT_ENOMEM;
@@ -122,7 +132,7 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 long __wrap_arch_munmap(void *address, size_t length)
 {
 	if (fault())
-		return -FAULT_ENOMEM;
+		return fault_error();
 	if (faults.in_munmap != NULL)
 		faults.in_munmap(address);
 	if (faults.munmap_error != 0)
@@ -135,7 +145,7 @@ long __wrap_arch_munmap(void *address, size_t length)
 long __wrap_arch_madvise(void *address, size_t length, long advice)
 {
 	if (fault())
-		return -FAULT_ENOMEM;
+		return fault_error();
 	if (faults.in_advice != NULL && advice == 4)
 		faults.in_advice(address);
 	if (faults.advice_lies)
@@ -148,7 +158,7 @@ long __wrap_arch_madvise(void *address, size_t length, long advice)
 long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target)
 {
 	if (fault())
-		return -FAULT_ENOMEM;
+		return fault_error();
 	/* Only a move has a target; a single page is a try, to see what the system can do. */
 	if (faults.mremap_error != 0 && target != NULL && length > FAULT_PAGE) {
 		if (faults.mremap_unmaps)
@@ -161,7 +171,7 @@ long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags,
 long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
 {
 	if (fault())
-		return -FAULT_EAGAIN; /* the other one says that there is a hole */
+		return fault_error() == -FAULT_ENOMEM ? -FAULT_EAGAIN : fault_error(); /* ENOMEM says that there is a hole */
 	if (faults.swapped && residency != NULL) {
 		long r = __real_arch_mincore(address, length, residency);
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done before the answer is NULL: empty slabs serve blocks above 1 MiB, and hints are set by the bitmaps. */
+#include "ashlar_heap.h"
+#include "backend/chunk.h"
+#include "backend/units.h"
+#include "heaps/instance.h"
+#include "rt.h"
+#include "slab/unowned.h"
+#include "thread/holder.h"
+#include "memory.h"
+#include "thread/seating.h"
+
+enum { CAP = 16 * MIB };
+
+static const size_t sizes[] = {8, 100, 1000, 5000, 30000, 32768, 40000, 100000, 300000, MIB};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static struct ash_defaults limited;
+
+static void limit(void)
+{
+	limited = ash_defaults;
+	limited.cap = CAP;
+	heap_default.options = &limited;
+}
+
+/* All of the heap is one block, after each way to get it. */
+static void is_one_block(void)
+{
+	char *p = ash_alloc(CAP);
+
+	CHECK(p != NULL);
+	ash_release(p);
+}
+
+TEST(gather_own_empty_slabs, 20)
+{
+	char *p;
+
+	limit();
+	for (unsigned i = 0; i < SIZES; i++) {
+		CHECK((p = ash_alloc(sizes[i])) != NULL);
+		ash_release(p);
+		is_one_block();
+		CHECK((p = ash_alloc(sizes[i])) != NULL);
+		ash_release(p);
+		CHECK((p = ash_aligned_alloc(64 * KIB, CAP - 1)) != NULL);
+		ash_release(p);
+		CHECK((p = ash_alloc(sizes[i])) != NULL);
+		ash_release(p);
+		CHECK((p = ash_zalloc(CAP / 64, 64)) != NULL);
+		ash_release(p);
+		CHECK_EQ(ash_check(), 0);
+	}
+	CHECK(ash_alloc(CAP + 1) == NULL);
+}
+
+/* A span grows by moving: half of the heap is its own, of the other half the empty slab has a chunk. */
+TEST(gather_for_a_span_that_grows, 20)
+{
+	char *p, *q;
+
+	limit();
+	CHECK((p = ash_alloc(100)) != NULL);
+	CHECK((q = ash_alloc(3 * MIB)) != NULL);
+	q[0] = 5;
+	ash_release(p);
+	CHECK((q = ash_resize(q, 12 * MIB)) != NULL);
+	CHECK_EQ(q[0], 5);
+	CHECK(ash_resize(q, CAP + 1) == NULL && q[0] == 5);
+	ash_release(q);
+	is_one_block();
+}
+
+static void leaves(__attribute__((unused)) void *argument)
+{
+	for (unsigned i = 0; i < SIZES; i++)
+		ash_release(ash_alloc(sizes[i]));
+}
+
+/* A record that was left as by a thread that vanishes: its bins have slabs. */
+static void vanishes(__attribute__((unused)) void *argument)
+{
+	struct owner *o;
+
+	leaves(NULL);
+	CHECK(ash_alloc(700) != NULL);
+	ash_release(ash_alloc(1000));
+	o = seat_take();
+	seat.self = owner_none;
+	seat.record = NULL;
+	owner_vacate(o);
+}
+
+TEST(gather_vacant_and_unowned, 20)
+{
+	size_t blocks;
+	char *p;
+
+	limit();
+	rt_thread_join(rt_thread_start(leaves, NULL));
+	is_one_block();
+	CHECK((p = unowned_slot(&heap_default, class_of(100))) != NULL);
+	ash_release(p);
+	CHECK(heap_default.unowned_made != heap_default.unowned_gone);
+	is_one_block();
+	rt_thread_join(rt_thread_start(vanishes, NULL));
+	for (blocks = 0; ash_alloc(2 * MIB) != NULL; blocks++)
+		;
+	CHECK_EQ(blocks, CAP / (2 * MIB) - 1); /* but for the chunk of the 700 bytes */
+}
+
+/* A thread was stopped before it set the hints, or before it returned the chunk that it had opened. */
+TEST(gather_sets_hints, 20)
+{
+	struct units u;
+
+	limit();
+	u = units_claim(&heap_default, CHUNK_UNITS, true, false);
+	CHECK(u.chunk != NULL);
+	while (ash_alloc(2 * MIB) != NULL)
+		;
+	u.chunk->units = bits_run(32, 32);
+	region_room(u.chunk->region)[u.chunk->index] = 0;
+	u.chunk->region->part = 0;
+	CHECK(ash_alloc(MIB) != NULL);
+	u.chunk->units |= bits_run(0, 32);
+}
+
+TEST(gather_opened_chunk, 20)
+{
+	struct run run;
+
+	limit();
+	ash_release(ash_alloc(100));
+	for (unsigned i = 0; i < 3; i++) {
+		run = region_claim(&heap_default, 1, 1, true);
+		CHECK(run.region != NULL);
+		chunk_open(&heap_default, run, false);
+	}
+	is_one_block();
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The same in heaps that the program made. */
+TEST(gather_in_heaps, 30)
+{
+	struct ash_heap_options options = {.cap = CAP};
+	char *p, *q;
+
+	for (unsigned i = 0; i < SIZES; i++)
+		for (unsigned shared = 0; shared < 2; shared++) {
+			ash_heap *h = shared ? ash_heap_create_shared(CAP, NULL) : ash_heap_create(&options);
+
+			CHECK(h != NULL && (p = ash_heap_alloc(h, sizes[i])) != NULL);
+			CHECK((q = ash_heap_alloc(h, 3 * MIB)) != NULL);
+			q[0] = 5;
+			ash_heap_release(h, p);
+			CHECK((q = ash_heap_resize(h, q, 11 * MIB)) != NULL && q[0] == 5);
+			ash_heap_release(h, q);
+			CHECK((p = ash_heap_alloc(h, sizes[i])) != NULL);
+			ash_heap_release(h, p);
+			CHECK((p = ash_heap_alloc(h, CAP)) != NULL);
+			CHECK(ash_heap_alloc(h, 1) == NULL);
+			ash_heap_release(h, p);
+			CHECK_EQ(ash_heap_check(h), 0);
+			ash_heap_destroy(h);
+		}
+}
+
+/* Hints of a file that are too low, all of them: no unit is lost. */
+TEST(gather_in_a_file_of_wrong_hints, 30)
+{
+	ash_heap *h = ash_heap_create_shared(CAP, NULL);
+	struct region *r = heap_of(h)->regions;
+	size_t n, all = CAP / UNIT_SIZE;
+
+	for (unsigned round = 0; round < 2; round++) {
+		char *p, *first = NULL;
+
+		for (n = 0; (p = ash_heap_alloc(h, UNIT_SIZE)) != NULL; n++) {
+			*(char **)(void *)p = first;
+			first = p;
+		}
+		CHECK_EQ(n, all);
+		for (n = 0; first != NULL; first = p, n++) {
+			p = *(char **)(void *)first;
+			if (n % 64 != 5) /* no chunk is returned */
+				ash_heap_release(h, first);
+		}
+		all -= (n - 5 + 63) / 64;
+		(void)ash_heap_trim(h, SIZE_MAX);
+		memset(r->room, 0, r->chunks);
+		r->part = 0;
+	}
+	for (n = 0; ash_heap_alloc(h, UNIT_SIZE) != NULL; n++)
+		;
+	CHECK_EQ(n, all);
+	CHECK_EQ(ash_heap_check(h), 0);
+}
