@@ -240,7 +240,7 @@ FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h core/include/*.hpp))) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -654,7 +654,7 @@ $(BUILD)/long/full: $(addprefix $(BUILD)/tests/,$(FULL_SOME) $(FULL_ALL)) Makefi
 	chmod +x $@
 
 # Scripts that make test has less of.
-$(addprefix $(BUILD)/long/,compiler st install): $(BUILD)/long/%: programs Makefile
+$(addprefix $(BUILD)/long/,compiler st malloc install): $(BUILD)/long/%: programs Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
 	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
@@ -679,4 +679,8 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# Of this build's own objects: in $(BUILD) are other builds, too.
+ifneq ($(MAKECMDGOALS),flags)
+-include $(shell find $(addprefix $(BUILD)/,lib st small sample core field start prog asm malloc so profile shared) \
+	-name '*.d' 2>/dev/null)
+endif
