@@ -276,7 +276,7 @@ setup:
 	sh tools/setup
 
 # What runs for minutes ends with make, with all that it started.
-GUARD = sh tools/guard
+GUARD = exec sh tools/guard
 CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
 
