@@ -240,7 +240,7 @@ FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h core/include/*.hpp))) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -275,6 +275,8 @@ dist:
 setup:
 	sh tools/setup
 
+# What runs for minutes ends with make, with all that it started.
+GUARD = exec sh tools/guard
 CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
 
@@ -283,7 +285,7 @@ test: setup
 	$(MAKE) --no-print-directory programs
 	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
 		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all st arch tls_large) steps.so libashlar_malloc.so libashlar_profile.so) &&) :)
-	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) sh tools/test
+	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) $(GUARD) sh tools/test
 
 # Every test program of every CPU, under QEMU.
 test-arch: setup
@@ -292,17 +294,17 @@ test-arch: setup
 		$(BUILD)/$(cpu)/steps.so &&) :
 	$(if $(filter aarch64,$(CPUS)),$(MAKE) --no-print-directory ARCH=aarch64 FOR_aarch64=-march=armv8.1-a \
 		BUILD=$(BUILD)/aarch64-lse $(addprefix $(BUILD)/aarch64-lse/,tests/all libashlar.a))
-	$(RUN_TESTS) SECTIONS=all_cpus sh tools/test
+	$(RUN_TESTS) SECTIONS=all_cpus $(GUARD) sh tools/test
 
 # Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all
 STEPS =
 steps: setup
 	$(MAKE) --no-print-directory $(BUILD)/tests/all $(BUILD)/steps.so
-	BUILD=$(BUILD) sh tools/steps $(ARCH) $(STEPS)
+	BUILD=$(BUILD) $(GUARD) sh tools/steps $(ARCH) $(STEPS)
 
 test-long: setup
 	$(MAKE) --no-print-directory $(LONG)
-	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS=natively sh tools/test
+	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS=natively $(GUARD) sh tools/test
 
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
@@ -310,13 +312,13 @@ demo: setup
 
 demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
-	BUILD=$(BUILD) sh tools/shared/run $(SECONDS)
+	BUILD=$(BUILD) $(GUARD) sh tools/shared/run $(SECONDS)
 
 # With the C libraries and programs that are here; PARTS="linked real servers origin"
 PARTS =
 test-programs: setup
 	$(MAKE) --no-print-directory programs
-	BUILD=$(BUILD) sh tools/programs/run $(PARTS)
+	BUILD=$(BUILD) $(GUARD) sh tools/programs/run $(PARTS)
 
 setup-programs:
 	BUILD=$(BUILD) sh tools/programs/setup
@@ -381,10 +383,10 @@ bench-shared: setup
 	BUILD=$(BUILD) sh tools/bench/shared $(ROUNDS)
 
 tsan:
-	CC="$(CC)" BUILD=$(BUILD) sh tools/tsan/run $(SECONDS)
+	CC="$(CC)" BUILD=$(BUILD) $(GUARD) sh tools/tsan/run $(SECONDS)
 
 tsan-plant:
-	CC="$(CC)" sh tools/tsan/plant
+	CC="$(CC)" $(GUARD) sh tools/tsan/plant
 
 # FILES="bits.c map.c" SAMPLE=1/6 SHARD=1/4 JOBS=2 SLOW=1; see tools/mutants/run
 FILES =
@@ -397,7 +399,7 @@ golden-accept: programs
 	sh tools/golden accept $(BUILD) $(BUILD)/clang-19 $(addprefix $(BUILD)/,$(CPUS))
 
 model:
-	BUILD=$(BUILD) CC="$(CC)" sh tools/model/run
+	BUILD=$(BUILD) CC="$(CC)" $(GUARD) sh tools/model/run
 
 # For scripts that build programs of their own: eval "$(make -s flags)"
 flags:
@@ -652,7 +654,7 @@ $(BUILD)/long/full: $(addprefix $(BUILD)/tests/,$(FULL_SOME) $(FULL_ALL)) Makefi
 	chmod +x $@
 
 # Scripts that make test has less of.
-$(addprefix $(BUILD)/long/,compiler st install): $(BUILD)/long/%: programs Makefile
+$(addprefix $(BUILD)/long/,compiler st malloc install): $(BUILD)/long/%: programs Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
 	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
@@ -677,4 +679,8 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# Of this build's own objects: in $(BUILD) are other builds, too.
+ifneq ($(MAKECMDGOALS),flags)
+-include $(shell find $(addprefix $(BUILD)/,lib st small sample core field start prog asm malloc so profile shared) \
+	-name '*.d' 2>/dev/null)
+endif

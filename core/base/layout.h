@@ -123,7 +123,7 @@ struct slab {
 	_Alignas(CPU_LINE)
 	/* Written by the owner only, except `hold` and if unowned. */
 	uint64_t all_free;     /* the free word that slab_has_event detects, see
-				  slab_watch; 0: none                          */
+				  slab_arm; 0: none                          */
 	struct slab *next, *previous;
 	uint32_t ready, dirty, opened;
 	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */

@@ -71,7 +71,7 @@ bool remote_free(const struct slot_ref *at, struct owner **vacant)
 static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	owner_begin(o);
-	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always watched. */
+	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always armed. */
 	if (unlikely(s->slot_size > SLOT_LARGE)) {
 		if (heap_hooks_now() != NULL)
 			heap_hooks_now()->gone(s->base, s->slot_size);
@@ -113,7 +113,7 @@ static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 }
 
 /* Releases a slot of an unowned slab. */
-static SLOW void release_shared(void *p, struct slab *s, uint64_t index)
+static SLOW void release_unowned(void *p, struct slab *s, uint64_t index)
 {
 	if (!unowned_free(s, index))
 		diagnose(CALL_RELEASE, p);
@@ -132,11 +132,11 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 	if (SAMPLED && ((owner & OWNER_UNOWNED) != 0 || s->slot_size > SLOT_LARGE))
 		sample_gone(p);
 	if (!SEATED)
-		release_shared(p, s, index);
+		release_unowned(p, s, index);
 	else if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
 		release_pending(p, s, index);
 	else if (unlikely((owner & OWNER_UNOWNED) != 0))
-		release_shared(p, s, index);
+		release_unowned(p, s, index);
 	else if (unlikely(!remote_set(s, index)))
 		diagnose(CALL_RELEASE, p);
 	else if (unlikely(!remote_is_notified(s, owner)))

@@ -12,9 +12,9 @@
 /*
  * If the memory lies in a block of the calling thread's slab, the release of that block
  * must take the path on which arenas are removed from the list.  It does if the slab is
- * watched (slab_watch), which a spare slab is not.
+ * armed (slab_arm), which a spare slab is not.
  */
-static void block_watch(const void *memory)
+static void block_arm(const void *memory)
 {
 	struct chunk *c = map_find(memory);
 	struct heap *h = c == NULL ? NULL : c->region->heap;
@@ -35,7 +35,7 @@ static void block_watch(const void *memory)
 
 		if (s->spare)
 			spares_remove(o, s);
-		(void)slab_watch(s);
+		(void)slab_arm(s);
 		building_end(b);
 	}
 	if (t != NULL)
@@ -54,7 +54,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 	i = arenas_reserve(begin, end);
 	if (i == ASH_HEAPS_IN_MAX)
 		return NULL;
-	block_watch(memory);
+	block_arm(memory);
 	arena_set_up(a, begin, end);
 	arenas_publish(i, a);
 	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */

@@ -92,8 +92,9 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * - It has, of this header: ash_heap_create_in, _destroy, _alloc, _zalloc, _aligned_alloc,
  *   _aligned_zalloc, _resize, _aligned_resize, _expand, _release, _release_sized,
  *   _release_aligned_sized, _usable_size, _good_size, _stats, _check, _walk, _root,
- *   _set_root; and _trim, _recover, _release_owner, _thread_detach, which find nothing to do.  Of ashlar.h: ash_on_misuse and ash_last_words.  A heap is known by its
- *   handle alone: there is no ash_release, and any number of heaps.
+ *   _set_root; and _trim, _recover, _release_owner, _thread_detach, which find nothing to do.
+ *   Of ashlar.h: ash_on_misuse and ash_last_words.  A heap is known by its handle alone: there
+ *   is no ash_release, and any number of heaps.
  * - The memory may have as little as 1024 bytes.  Memory that overlaps another heap's is not
  *   noticed.  A call on a destroyed heap is reported only while its memory is unchanged.
  * - Misuse prints nothing: the line is in ash_last_words, ash_on_misuse is called with it,

@@ -44,7 +44,8 @@ enum ash_slot {
 /*
  * A block that only the calling thread has: it is released if the thread detaches, or ends in
  * any way.  ash_heap_replace and ash_heap_bind publish it, ash_heap_release discards it; it
- * cannot be resized.  At most 4 a thread.  NULL: as ash_heap_alloc, or no record.
+ * cannot be resized.  At most 4 a thread.  Contents (undefined) and alignment as by
+ * ash_heap_alloc.  NULL: as ash_heap_alloc, or no record.
  */
 void *ash_heap_draft(ash_heap *heap, size_t size) __attribute__((malloc, warn_unused_result));
 
@@ -57,15 +58,19 @@ enum ash_slot ash_heap_replace(ash_heap *heap, void *slot, void *old, void *fres
 	__attribute__((warn_unused_result));
 
 /*
- * Allocates a zeroed block and stores its address in the slot, which must be NULL, in one step;
- * others see it at once.  NULL: *why, if that is not NULL.
+ * Allocates a zeroed block (size and alignment as by ash_heap_zalloc) and stores its address in
+ * the slot, which must be NULL, in one step; others see it at once.  Returns the block; NULL:
+ * nothing has changed, and *why has the reason, if why is not NULL.
  */
 void *ash_heap_alloc_into(ash_heap *heap, size_t size, void *slot, enum ash_slot *why);
 
-/* Takes the block that the slot names out of it and releases it, in one step. */
+/*
+ * Takes the block that the slot names out of it and releases it, in one step.  ASH_SLOT_CHANGED:
+ * it names none.
+ */
 enum ash_slot ash_heap_release_from(ash_heap *heap, void *slot);
 
-/* The block that the slot names, complete as its maker left it; NULL: none. */
+/* Returns the block that the slot names, complete as its maker left it; NULL: none. */
 void *ash_heap_load(ash_heap *heap, const void *slot);
 
 /*
@@ -77,7 +82,10 @@ void *ash_heap_load(ash_heap *heap, const void *slot);
  */
 #define ASH_NAME_MAX 255
 
-/* The slot of the name, which is new if need be.  NULL: *why, if that is not NULL. */
+/*
+ * Returns the slot of the name, which is new if need be.  NULL: *why has the reason, if why is
+ * not NULL.
+ */
 void *ash_heap_slot(ash_heap *heap, const char *name, enum ash_slot *why);
 
 /* As ash_heap_replace of NULL by p in the slot of the name; CHANGED: it is bound already. */

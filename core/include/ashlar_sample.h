@@ -26,6 +26,7 @@ extern "C" {
 /*
  * Sets the mean distance of samples in bytes, up to 2^40; 0: none are taken.  The calling
  * thread uses it at once, others from their next sample on, or within 1 MiB if it was 0.
+ * From any thread, and in a child of fork; not in signal handlers.
  */
 void ash_sample_every(size_t distance);
 

@@ -137,7 +137,7 @@ bool slab_take(struct slab *s)
 	return true;
 }
 
-bool slab_watch(struct slab *s)
+bool slab_arm(struct slab *s)
 {
 	unsigned g;
 

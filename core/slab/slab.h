@@ -208,10 +208,10 @@ INTERNAL struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64
 /*
  * Arms the trigger of slab_has_event: sets s->all_free to the all-free word of a group
  * that is not yet all free.  True: there is none, so the slab is empty (remote bits do
- * not count).  As nothing is allocated from a watched slab, repeating this at each
- * event finds it empty in the end.  (Not the watching of thread/watch.h.)
+ * not count).  As nothing is allocated from an armed slab, repeating this at each
+ * event finds it empty in the end.
  */
-INTERNAL bool slab_watch(struct slab *s);
+INTERNAL bool slab_arm(struct slab *s);
 
 /*
  * Collects, for the owner: moves remote bits to the free words.  True: there were some.

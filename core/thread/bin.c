@@ -99,8 +99,8 @@ void bin_detach(struct owner *o, unsigned class)
 	slab_let_go(s);
 	if (slab_is_ready(s)) {
 		l = &b->partial;
-		if (!s->spare) /* slab_watch is not for spares; a full slab waits for settle_slab */
-			(void)slab_watch(s);
+		if (!s->spare) /* slab_arm is not for spares; a full slab waits for settle_slab */
+			(void)slab_arm(s);
 	} else if (s->spare) {
 		spares_remove(o, s);
 	}

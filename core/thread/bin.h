@@ -55,7 +55,7 @@ static inline void bin_watch(const struct bin *b)
 	if (b->size <= SPARE_FREE || s->spare)
 		s->all_free = 0;
 	else if (s->all_free == 0) /* it was a spare, and then full */
-		(void)slab_watch(s);
+		(void)slab_arm(s);
 }
 
 /* Moves the current slab, if there is one, to the partial or full list.  A full one is no spare. */

@@ -40,7 +40,7 @@ void spares_reduce(struct owner *o, unsigned units)
 			continue;
 		spares_remove(o, s);
 		/* A current slab may have been allocated from since it became a spare. */
-		if (slab_watch(s))
+		if (slab_arm(s))
 			slab_retire(o, s);
 	} while (o->spare_units > units && place != o->spare_next);
 }
@@ -58,7 +58,7 @@ void spares_add(struct owner *o, struct slab *s)
 	if (s->class > CLASS_ONE && s->ready == 0)
 		o->large[s->units] |= (uint32_t)1 << place;
 	o->spare_next = place == SPARES ? 0 : (uint8_t)place;
-	s->all_free = 0; /* disarms slab_watch: a spare may be used and become empty again */
+	s->all_free = 0; /* disarms slab_arm: a spare may be used and become empty again */
 }
 
 /*
@@ -80,7 +80,7 @@ static bool bin_follow(struct owner *o, struct bin *b, struct slab *s, bool full
 
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	/* The current slab is on no list, and watched, if at all, since bin_take. */
+	/* The current slab is on no list, and armed, if at all, since bin_take. */
 	struct bin *b = &o->bins[s->class];
 	bool full = s != b->slab && !slab_is_ready(s);
 
@@ -106,7 +106,7 @@ void settle_slab(struct owner *o, struct slab *s, bool was_full)
 		/* All groups: further releases are no events until the slab is full again. */
 		slab_make_ready(s, (uint32_t)bits_below(s->groups));
 	}
-	if ((moves || s->all_free != 0) && slab_watch(s)) {
+	if ((moves || s->all_free != 0) && slab_arm(s)) {
 		if (o->no_spares)
 			slab_retire(o, s);
 		else

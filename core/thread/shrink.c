@@ -23,7 +23,7 @@ void shrink_lists(struct owner *o, unsigned left)
 		for (s = l->head; s != NULL && left > 0; s = next, left--) {
 			next = s->next; /* s may move to the other list, or be unmade */
 			collect_slab(o, s);
-			if (owner_has(o, s) && slab_watch(s))
+			if (owner_has(o, s) && slab_arm(s))
 				slab_retire(o, s);
 		}
 		if (s != NULL)
@@ -47,7 +47,7 @@ void shrink_owner(struct owner *o)
 
 		bin_detach(o, class);
 		s = slabs_tail(&o->bins[class].partial);
-		if (s != NULL && slab_watch(s))
+		if (s != NULL && slab_arm(s))
 			slab_retire(o, s);
 	}
 }
@@ -64,7 +64,7 @@ void shrink_in_place(struct owner *o)
 
 		if (b->slab == NULL)
 			continue;
-		if (slab_watch(b->slab))
+		if (slab_arm(b->slab))
 			slab_retire(o, b->slab);
 		else
 			bin_watch(b);

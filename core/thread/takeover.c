@@ -41,7 +41,7 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 	(void)slab_collect(s, true);
 	slab_refresh(s);
 	slabs_append(slab_is_ready(s) ? &f->partial : &f->full, s);
-	if (slab_watch(s))
+	if (slab_arm(s))
 		slab_retire(v, s);
 }
 

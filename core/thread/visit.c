@@ -49,7 +49,7 @@ void visit_slab(struct owner *o, struct slab *s)
 		 */
 		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
 	} else {
-		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be watched */
+		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be armed */
 		collect_slab(o, s);
 		owner_vacate(o);
 	}

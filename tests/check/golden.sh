@@ -7,6 +7,7 @@ set -u
 build=${BUILD:-build}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM HUP
 status=0
 
 sh tools/golden check "$build" "$build/clang-19" "$build/aarch64" "$build/riscv64" || status=1

@@ -6,6 +6,7 @@ set -u
 program=${BUILD:-build}/tests/hello
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM HUP
 status=0
 
 # verdict NAME FIGURE LIMIT UNIT

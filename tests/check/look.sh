@@ -90,15 +90,13 @@ seen 'a program with libashlar-st.a' "$build/libashlar-st.a"
 seen 'a program with libashlar-sample.a' "$build/libashlar-sample.a"
 [ ! -f "$build/libashlar-small.a" ] || seen 'a program with libashlar-small.a' "$build/libashlar-small.a"
 seen 'a program with libashlar_malloc.a' "$build/libashlar_malloc.a"
-cp "$build/amalgamation/ashlar.c" "$build"/amalgamation/ashlar*.h "$folder"
+. tests/support/amalgamated.sh
 for compiler in clang gcc; do
 	if ! command -v $compiler >/dev/null; then
 		echo "skip look: the amalgamation by $compiler: it is not here"
 		continue
 	fi
-	(cd "$folder" && $compiler -O2 -ffreestanding -fno-pie -fno-stack-protector \
-		-fno-asynchronous-unwind-tables -c ashlar.c -o one.o) || exit 1
-	[ $compiler != gcc ] || objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
+	amalgamated $compiler || exit 1
 	seen "the amalgamation by $compiler" "$folder/one.o"
 done
 

@@ -34,12 +34,17 @@ is_target() { grep -qE "^([a-z_ -]* )?$1( [a-z_ -]*)?:" Makefile; }
 is_call() { grep -qE "\\b$1\\b" "$build"/include/*.h; }
 
 {
-	sed -n 's/.*](\([A-Za-z][^):#]*\)[#)].*/\1/p' README.md
-	sed -n '/^## Where is what/,$ { s/|[^|]*|$//; s/[^`]*`\([^`]*\)`[^`]*/\1\n/g; p }' README.md | grep /
+	grep -oE '\]\([A-Za-z][^):#]*[#)]' README.md | sed 's/^](//; s/[#)]$//'
 	grep -oE '`(tools|tests|core|arch|sys)/[A-Za-z0-9_./-]+' README.md | tr -d '`'
 } | sort -u >"$folder/files"
 named 'file' is_there <"$folder/files"
-tr '\n' ' ' <README.md | grep -oE '(`make|`make [A-Z]+=[a-z]*) [a-z][a-z-]*' | sed 's/.* //' | sort -u >"$folder/targets"
+# All that is quoted in the section about tests is a target.
+{
+	tr '\n' ' ' <README.md | grep -oE '(`make|`make [A-Z]+=[a-z]*) [a-z][a-z-]*' | sed 's/.* //'
+	sed -n '/^## How it is tested/,$p' README.md | grep -oE '`[^`]*`' | tr -d '`' | sed 's/^make //'
+} | sort -u >"$folder/targets"
+grep -qx model "$folder/targets"
+verdict 'the section about tests is found'
 named 'target of make' is_target <"$folder/targets"
 grep -oE '\bash_[a-z_]+' README.md | grep -v '_$' | sort -u >"$folder/calls"
 named 'call' is_call <"$folder/calls"

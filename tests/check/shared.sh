@@ -7,6 +7,7 @@ demo=${BUILD:-build}/demo-shared
 case $demo in /*) ;; *) demo=./$demo ;; esac
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM HUP
 status=0
 
 # figure NAME: of the report.

@@ -12,6 +12,7 @@ tables_limit=12288 # of unwind tables, which linker.ld does not load
 descriptor_limit=512
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM HUP
 
 cat >"$folder/empty.c" <<'C'
 int main(void) { return 0; }

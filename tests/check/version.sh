@@ -6,6 +6,7 @@ set -u
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM HUP
 status=0
 
 # word: of the headers in the copy.

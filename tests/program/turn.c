@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=slab_collect -Wl,--wrap=slab_watch */
+/* LDFLAGS: -Wl,--wrap=slab_collect -Wl,--wrap=slab_arm */
 /*
  * What one call looks at is bounded, however many slabs its thread has, or threads have that ended
  * or that a fork left behind: counted, in a heap that grows.  And the part is large enough: all
@@ -24,12 +24,12 @@ bool __wrap_slab_collect(struct slab *s, bool taken_over)
 	return __real_slab_collect(s, taken_over);
 }
 
-bool __real_slab_watch(struct slab *s);
-bool __wrap_slab_watch(struct slab *s);
-bool __wrap_slab_watch(struct slab *s)
+bool __real_slab_arm(struct slab *s);
+bool __wrap_slab_arm(struct slab *s);
+bool __wrap_slab_arm(struct slab *s)
 {
 	watched++;
-	return __real_slab_watch(s);
+	return __real_slab_arm(s);
 }
 
 enum { SIZE = 16 << 10, BLOCKS = 16 << 10 };

@@ -3,6 +3,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 
 status=0
+trap 'exit 1' INT TERM HUP # by way of the trap EXIT, which removes what is temporary
 
 # A file that the system writes to the disk at this moment may seem to have holes (SEEK_HOLE of ext4),
 # and what has holes is binary for grep, which then prints no line of it.

@@ -45,13 +45,13 @@
  *                        release_other; block.c: slot_find
  *   settle_freed          settle.c: settle_freed; remote.c: release_pending,
  *                        release_event
- *   remote_free, notify  release.h: remote_set, remote_is_notified; remote.c: remote_notify,
+ *   remote_free, notify  remote.h: remote_set, remote_is_notified; remote.c: remote_notify,
  *                        group_is_free; inbox.c: inbox_notify
  *   unowned_slot         unowned.c: unowned_slot, slot_in, slot_nearby
  *   unowned_make         unowned.c: unowned_make
  *   unowned_unmake       unowned.c: unowned_unmake, slots_take_all
  *   unowned_free         unowned.c: unowned_free, unowned_settle
- *   REPORT               diagnose.c: misuse; misuse.c: misuse_double
+ *   REPORT               diagnose.c: diagnose; slab.c: slab_report_double
  *
  * WHAT IS ASSERTED
  *

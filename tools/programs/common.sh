@@ -14,14 +14,15 @@ trap 'exit 1' INT TERM
 status=0
 limit=1800 # seconds for one command: ends a hang, is no criterion
 
-# verdict NAME: reports the exit status of the last command
+# verdict NAME: reports the exit status of the last command (above 128: a signal; 124: the limit)
 verdict() {
-	if [ $? = 0 ]; then
+	ended=$?
+	if [ $ended = 0 ]; then
 		echo "ok   programs: $1"
 	else
-		echo "FAIL programs: $1"
+		echo "FAIL programs: $1: exit status $ended"
 		for file in "$folder/out" "$folder/errors"; do
-			[ ! -s "$file" ] || tail -n 5 "$file" | cut -c 1-300 | sed 's/^/     | /'
+			[ ! -s "$file" ] || tail -n 12 "$file" | cut -c 1-300 | sed 's/^/     | /'
 		done
 		status=1
 	fi

@@ -152,13 +152,21 @@ fi
 
 # make setup-programs fetched its source.
 source=$(find "$build/redis" -maxdepth 1 -name 'redis_*.orig.tar.gz' 2>/dev/null | head -n 1)
+
+build_redis() {
+	mkdir "$folder/redis" && quiet tar -xzf "$source" -C "$folder/redis" --strip-components 1 || return
+	(
+		unset MAKEFLAGS MFLAGS MAKELEVEL BUILD CC V
+		quiet plain make -C "$folder/redis" -j "$(nproc)" MALLOC=libc redis-server redis-cli redis-benchmark
+	)
+}
 if [ -z "$source" ] || ! have make cc; then
 	skip 'redis with MALLOC=libc: no source of it (make setup-programs), or no compiler'
-elif ! mkdir "$folder/redis" || ! tar -xzf "$source" -C "$folder/redis" --strip-components 1 ||
-	! (unset MAKEFLAGS MFLAGS MAKELEVEL BUILD CC V && quiet plain make -C "$folder/redis" -j "$(nproc)" MALLOC=libc redis-server redis-cli redis-benchmark); then
-	false
+elif build_redis || {
+	(exit $?) # verdict shows the status
 	verdict 'redis: it is built with MALLOC=libc'
-else
+	false
+}; then
 	redis=$folder/redis/src
 	# ask WORD...
 	ask() {
