@@ -97,8 +97,7 @@ struct owner *seat_fill(struct owner **self, struct heap *h)
 	return o; /* checked out */
 }
 
-/* Not inlined: seldom called. */
-__attribute__((noinline)) struct owner *seat_slow(void)
+struct owner *seat_slow(void)
 {
 	struct owner *o;
 
@@ -110,16 +109,7 @@ __attribute__((noinline)) struct owner *seat_slow(void)
 	seat.self = o;
 	seat_open(); /* the user's hook may allocate */
 	ash_on_thread();
-	return seat_check_out(); /* again */
-}
-
-struct owner *seat_check_out(void)
-{
-	if (unlikely(seat.open == 0))
-		return seat_slow();
-	seat_close();
-	owner_begin(seat.self);
-	return seat.self;
+	return seat_take(); /* checked out again */
 }
 
 static void seat_leave(void)

@@ -22,13 +22,16 @@ INTERNAL struct owner *seat_fill(struct owner **self, struct heap *h);
  */
 INTERNAL struct owner *seat_slow(void);
 
-/* seat_take where threads have seats; one copy for all slow paths. */
-INTERNAL struct owner *seat_check_out(void);
-
 /* Checks the thread's record out for any change, until seat_give.  NULL: as seat_slow. */
 static inline struct owner *seat_take(void)
 {
-	return SEATED ? seat_check_out() : NULL;
+	if (!SEATED)
+		return NULL;
+	if (unlikely(seat.open == 0))
+		return seat_slow();
+	seat_close();
+	owner_begin(seat.self);
+	return seat.self;
 }
 
 static inline void seat_give(struct owner *o)

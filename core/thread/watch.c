@@ -49,15 +49,13 @@ __attribute__((noinline)) void watch_notify_some(struct heap *h)
 		if (turn-- == 0) {
 			/*
 			 * The next slow operation of any thread goes on.  Release: pairs with the
-			 * compare-and-swap above, so that the record is there.  It fails if the clock
-			 * was stopped or started meanwhile; what is missed then is made up for.
+			 * compare-and-swap above, so that the record is there.  A store: if the clock was
+			 * stopped or started meanwhile, the next tick, or period, makes up for it.
 			 */
-			next = CLOCK_RUNS;
-			(void)cas_acq_rel(&h->running, &next, (uintptr_t)v);
+			store_release(&h->running, (uint64_t)(uintptr_t)v);
 			return;
 		}
-		if (v != seat.self || seat.open != 0)
-			watch_notify(v);
+		watch_notify(v);
 	}
 }
 
@@ -85,14 +83,14 @@ void watch_switch(struct owner *o, bool running)
 void watch_check(struct owner *o)
 {
 	struct heap *h = o->heap;
-	bool running;
+	uint64_t now = load_relaxed(&h->running);
+	bool running = now != 0;
 
-	if (unlikely(CLOCK_NOTIFIES(load_relaxed(&h->running))))
-		watch_notify_some(h);
-	running = load_relaxed(&h->running) != 0;
 	_Static_assert(WATCH_NONE == (int)false && WATCH_ALL == (int)true, "compared");
 	if (unlikely(load_relaxed(&o->watch) != running))
 		watch_switch(o, running);
+	if (unlikely(CLOCK_NOTIFIES(now))) /* after o watches: that record is left out */
+		watch_notify_some(h);
 }
 
 /*

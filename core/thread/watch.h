@@ -29,9 +29,8 @@ INTERNAL void watch_switch(struct owner *o, bool running);
 
 /*
  * Notifies owners of the heap that the clock started, or that a period of it began, unless that
- * was done: a few at a time, so that no call takes longer where there are more threads.  The
- * record that the calling thread has checked out is left out: watch_check follows at the end of
- * its call.
+ * was done: a few at a time, so that no call takes longer where there are more threads.  One that
+ * watches, such as the caller's at the end of watch_check, needs no notice.
  */
 INTERNAL void watch_notify_some(struct heap *h);
 

@@ -32,6 +32,7 @@ static struct {
 	bool advice_lies;  /* madvise does nothing and answers 0                */
 	long advice_error; /* madvise does nothing and answers this             */
 	char *place;       /* where the next large mapping is to lie; once            */
+	unsigned again;    /* so many more times                                      */
 	void *last_mapped; /* by mmap                                               */
 	bool always;       /* new mappings get huge pages, as where the setting is "always" */
 	bool swapped;      /* mincore finds no page, as if all were in swap */
@@ -114,7 +115,10 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 		return -FAULT_ENOMEM;
 	if (faults.place != NULL && address == NULL && length >= 1ul << 21) {
 		address = faults.place;
-		faults.place = NULL;
+		if (faults.again == 0)
+			faults.place = NULL;
+		else
+			faults.again--;
 		flags |= 0x100000; /* MAP_FIXED_NOREPLACE */
 	}
 	if (faults.odd && address == NULL && fd == -1)
