@@ -157,7 +157,9 @@ build_redis() {
 	mkdir "$folder/redis" && quiet tar -xzf "$source" -C "$folder/redis" --strip-components 1 || return
 	(
 		unset MAKEFLAGS MFLAGS MAKELEVEL BUILD CC V
-		quiet plain make -C "$folder/redis" -j "$(nproc)" MALLOC=libc redis-server redis-cli redis-benchmark
+		# In src: the Makefile above it starts one make for each target, all in src at once, and they
+		# write the same objects.
+		quiet plain make -C "$folder/redis/src" -j "$(nproc)" MALLOC=libc redis-server redis-cli redis-benchmark
 	)
 }
 if [ -z "$source" ] || ! have make cc; then
