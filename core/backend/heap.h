@@ -65,11 +65,12 @@ struct heap {
 };
 
 /*
- * Values of heap.running.  The second: no owner is notified yet, see thread/watch.h.  A larger value
- * is the address of the owner that is notified next; so the third one holds for both.
+ * Values of heap.running; 0: the clock is stopped.  CLOCK_UNNOTIFIED: no owner has been notified yet, see
+ * thread/watch.h.  A larger value is the address of the owner that is notified next.
  */
-#define CLOCK_RUNS	 ((uint64_t)1)
+#define CLOCK_RUNS       ((uint64_t)1)
 #define CLOCK_UNNOTIFIED ((uint64_t)2)
+/* True: some owners are not notified yet. */
 #define CLOCK_NOTIFIES(running) ((running) >= CLOCK_UNNOTIFIED)
 
 INTERNAL_EXTERN struct heap heap_default;

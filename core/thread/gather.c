@@ -9,11 +9,12 @@
 
 void heap_gather(struct heap *h, struct owner *o)
 {
-	if (SEATED)
+	if (SEATED) {
 		(void)reap_all(h, o);
-	if (SEATED && o != NULL) {
-		shrink_lists(o, SHRINK_ALL);
-		visit_all(h);
+		if (o != NULL) {
+			shrink_lists(o, SHRINK_ALL);
+			visit_all(h);
+		}
 	}
 	(void)unowned_shrink(h);
 }

@@ -8,7 +8,7 @@
 
 /*
  * Returns empty slabs to their chunks: o's (if not NULL), vacant records', ended threads', unowned ones.
- * Due before the answer is NULL, and for a trim.  o: the caller's record, checked out.
+ * Called before an allocation returns NULL, and by a trim.  o: the caller's record, checked out.
  */
 INTERNAL void heap_gather(struct heap *h, struct owner *o);
 

@@ -29,13 +29,13 @@ void watch_notify(struct owner *v)
 	}
 }
 
-#define NOTIFY_TURN 32 /* owners that one call notifies, at some 1200 instructions each */
+#define NOTIFY_BATCH 32 /* owners that one call notifies, at some 1200 instructions each */
 
 /* Not inlined: seldom called, and from the hot watch_check. */
 __attribute__((noinline)) void watch_notify_some(struct heap *h)
 {
 	uint64_t next = load_relaxed(&h->running);
-	unsigned turn = NOTIFY_TURN;
+	unsigned batch = NOTIFY_BATCH;
 	struct owner *v;
 
 	/* One thread at a time notifies.  If the clock was stopped meanwhile, no notice is needed. */
@@ -46,7 +46,7 @@ __attribute__((noinline)) void watch_notify_some(struct heap *h)
 		return;
 	v = next == CLOCK_UNNOTIFIED ? load_acquire(&h->owners) : (struct owner *)next;
 	for (; v != NULL; v = v->next) {
-		if (turn-- == 0) {
+		if (batch-- == 0) {
 			/*
 			 * The next slow operation of any thread goes on.  Release: pairs with the
 			 * compare-and-swap above, so that the record is there.  A store: if the clock was

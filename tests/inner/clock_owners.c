@@ -130,7 +130,7 @@ static unsigned notified(void)
 }
 
 /* No call notifies more than a few; calls that follow go on where it stopped, and at last all know. */
-TEST(inner_clock_tells_owners_in_turns, 20)
+TEST(inner_clock_notifies_in_batches, 20)
 {
 	struct rt_thread *t[SLEEPERS];
 	unsigned before, now = 0, calls = 0;

@@ -4,10 +4,10 @@
 #include "backend/chunk.h"
 #include "backend/units.h"
 #include "heaps/instance.h"
+#include "memory.h"
 #include "rt.h"
 #include "slab/unowned.h"
 #include "thread/holder.h"
-#include "memory.h"
 #include "thread/seating.h"
 
 enum { CAP = 16 * MIB };
@@ -24,7 +24,7 @@ static void limit(void)
 	heap_default.options = &limited;
 }
 
-/* All of the heap is one block, after each way to get it. */
+/* No slab is left, so the whole heap can be one block. */
 static void is_one_block(void)
 {
 	char *p = ash_alloc(CAP);

@@ -14,7 +14,7 @@
 #include "thread/seat.h"
 #include "thread/shrink.h"
 
-static size_t collected, watched;
+static size_t collected, armed;
 
 bool __real_slab_collect(struct slab *s, bool taken_over);
 bool __wrap_slab_collect(struct slab *s, bool taken_over);
@@ -28,7 +28,7 @@ bool __real_slab_arm(struct slab *s);
 bool __wrap_slab_arm(struct slab *s);
 bool __wrap_slab_arm(struct slab *s)
 {
-	watched++;
+	armed++;
 	return __real_slab_arm(s);
 }
 
@@ -38,11 +38,11 @@ static void *blocks[BLOCKS];
 /* Returns the most that a call looked at; with a few releases behind it. */
 static void *counted(size_t size, size_t *most)
 {
-	size_t before = collected + watched;
+	size_t before = collected + armed;
 	void *p = ash_alloc(size);
 
 	CHECK(p != NULL);
-	before = collected + watched - before;
+	before = collected + armed - before;
 	*most = before > *most ? before : *most;
 	return p;
 }

@@ -14,7 +14,8 @@ amalgamated() {
 		cp "$folder/errors" "$kept.errors"
 		# GNU's assembler asks for a table that nothing refers to.
 		[ "$1" != gcc ] || objcopy -N _GLOBAL_OFFSET_TABLE_ "$folder/one.o"
-		cp "$folder/one.o" "$kept.o"
+		# In one step, or a script that is stopped would leave a part of it to the others.
+		cp "$folder/one.o" "$kept.o.$$" && mv "$kept.o.$$" "$kept.o"
 	fi
 	cp "$kept.errors" "$folder/errors"
 	cp "$kept.o" "$folder/one.o"
