@@ -142,6 +142,46 @@ TEST(inner_seats_parts_left_while_closing, 10)
 	}
 }
 
+static struct bench *leaving;
+static struct seat_entry *closing;
+static bool marked;
+
+static void leave(void)
+{
+	bench_leave(leaving);
+}
+
+/* As seats_close begins. */
+static void close_entry(void)
+{
+	uint64_t id = 12;
+
+	marked = cas_acq_rel(&closing->id, &id, ID_CLOSING);
+}
+
+/* The same, where the other thread begins at any instruction of the leaving: its mark stays. */
+TEST(inner_seats_parts_left_and_closed, 20)
+{
+	struct owner other;
+	size_t entries, k, marks = 0;
+
+	leaving = bench_take(SEATS_OF_PROCESS);
+	CHECK(leaving != NULL);
+	closing = bench_part(leaving, 0, &entries) + entries - 1;
+	step_begin(close_entry);
+	for (k = 0;; k++) {
+		*closing = (struct seat_entry){.id = 12, .self = &other};
+		marked = false;
+		if (!with_act_at(k, leave))
+			break;
+		CHECK_EQ(closing->id, marked ? ID_CLOSING : 0);
+		marks += marked;
+		closing->id = 0;
+		CHECK(bench_take(SEATS_OF_PROCESS) == leaving);
+	}
+	CHECK(marks > 20 && marks < k);
+}
+
 /* Once the thread has a seat, calls on shared heaps take the fast path. */
 TEST(inner_seats_parts_open, 10)
 {
