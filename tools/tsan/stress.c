@@ -126,6 +126,7 @@ void stress_interrupt(void)
 		if (b != NULL)
 			let_go(b);
 	}
+	shared_interrupt(&random);
 	RELAXED_ADD(nested, 1);
 	depth--;
 }
@@ -209,6 +210,8 @@ static void *look(void *argument)
 		(void)ash_stats_class(turns % 16, &row);
 		if (turns % 16 == 0)
 			(void)ash_heap_walk(turns % 32 == 0 ? NULL : h, visit, &bytes);
+		if (turns % 16 == 8)
+			shared_look();
 		nanosleep(&pause, NULL);
 	}
 	ash_thread_detach();
@@ -241,7 +244,7 @@ int main(int argc, char **argv)
 		pthread_join(workers[i], NULL);
 		workers[i] = start(work, next_random(&seed) | 1);
 		if (atomic_load(&heap) == NULL && time(NULL) >= end - seconds / 2)
-			atomic_store(&heap, ash_heap_create(NULL));
+			atomic_store(&heap, ash_heap_create(NULL)), shared_begin();
 	}
 	for (i = 0; i < WORKERS; i++)
 		pthread_join(workers[i], NULL);
@@ -253,6 +256,7 @@ int main(int argc, char **argv)
 	deaths = turns_end();
 	if (atomic_load(&heap) != NULL)
 		ash_heap_destroy(atomic_load(&heap));
+	shared_end();
 	(void)ash_trim(0);
 	if (ash_check() != 0)
 		fail("ash_check at the end");
