@@ -109,8 +109,10 @@ static void tags_clear(struct slab *s)
 	 * In a file on a tmpfs reading a page allocates it as well.  So the page is read here,
 	 * and a full disk cannot end the thread that takes the slab over later.
 	 */
-	(void)*(volatile uint64_t *)s->remote;
-	memset(census_tag(s, 0), 0, s->slots * sizeof(uint16_t));
+	(void)load_relaxed((volatile uint64_t *)s->remote);
+	/* Atomic: walks and views read tags of slabs that may be gone by then. */
+	for (uint64_t i = 0; i < s->slots; i++)
+		store_relaxed(census_tag(s, i), TAG_NONE);
 }
 
 static bool is_quiet(struct heap *h)
