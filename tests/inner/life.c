@@ -242,6 +242,25 @@ TEST(life_without_proc, 10)
 	CHECK(life_process_is_over(told->process));
 }
 
+/*
+ * Goes on in a child whose ids are its own: where the next id can be chosen for all, ids of processes that
+ * have just ended are given to those of other tests, which run beside this one.
+ */
+static void with_ids_apart(void)
+{
+	enum { NEW_PIDS = 0x20000000, NEW_MOUNTS = 0x20000, PRIVATE_MOUNTS = 0x44000 /* and all below */ };
+	long pid;
+
+	if (arch_unshare(NEW_PIDS | NEW_MOUNTS) != 0)
+		rt_skip("ids cannot be chosen here (needs root)");
+	pid = rt_fork();
+	CHECK(pid >= 0);
+	if (pid != 0)
+		rt_exit(rt_wait(pid));
+	if (arch_mount("none", "/", NULL, PRIVATE_MOUNTS, NULL) != 0 || arch_mount("proc", "/proc", "proc", 0, NULL) != 0)
+		rt_skip("there is no /proc of new namespaces here");
+}
+
 /* True: the next process gets the id. */
 static bool choose_next(uint64_t id)
 {
@@ -262,6 +281,7 @@ TEST(life_reused_id, 30)
 	unsigned i;
 	long pid;
 
+	with_ids_apart();
 	told_make();
 	pid = child();
 	before = told->thread;
