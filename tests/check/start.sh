@@ -126,8 +126,8 @@ for compiler in clang gcc clang-19; do
 			runs "$name: it runs" "$folder/program"
 		done
 	done
-	# shellcheck disable=SC2086
 	rm -f "$folder/program"
+	# shellcheck disable=SC2086
 	$compiler $flags -static "$folder/program.c" $libraries -o "$folder/program"
 	runs "by $compiler, all sections kept" "$folder/program"
 done
