@@ -12,7 +12,6 @@
 #include "heaps/instance.h"
 #include "heaps/instance_release.h"
 #include "heaps/instance_resize.h"
-#include "memory.h"
 #include "shm/block_walk.h"
 #include "shm/building.h"
 #include "shm/census.h"
@@ -110,7 +109,9 @@ static void tags_clear(struct slab *s)
 	 * and a full disk cannot end the thread that takes the slab over later.
 	 */
 	(void)*(volatile uint64_t *)s->remote;
-	memset(census_tag(s, 0), 0, s->slots * sizeof(uint16_t));
+	/* Atomic: walks and views may read the tags of the slab that was here before. */
+	for (uint64_t i = 0; i < s->slots; i++)
+		store_relaxed(census_tag(s, i), TAG_NONE);
 }
 
 static bool is_quiet(struct heap *h)

@@ -10,7 +10,7 @@ static struct store *store_in_file(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
 
-	return arena_of(heap) == NULL && h->sharing == PAGES_SHARED && store_of(h)->claim != 0
+	return arena_of(heap) == NULL && h->sharing == PAGES_SHARED && load_relaxed(&store_of(h)->claim) != 0
 		       ? store_of(h)
 		       : NULL;
 }
