@@ -12,7 +12,6 @@
 #include "heaps/instance.h"
 #include "heaps/instance_release.h"
 #include "heaps/instance_resize.h"
-#include "memory.h"
 #include "shm/block_walk.h"
 #include "shm/building.h"
 #include "shm/census.h"
@@ -109,8 +108,8 @@ static void tags_clear(struct slab *s)
 	 * In a file on a tmpfs reading a page allocates it as well.  So the page is read here,
 	 * and a full disk cannot end the thread that takes the slab over later.
 	 */
-	(void)load_relaxed((volatile uint64_t *)s->remote);
-	/* Atomic: walks and views read tags of slabs that may be gone by then. */
+	(void)*(volatile uint64_t *)s->remote;
+	/* Atomic: walks and views may read the tags of the slab that was here before. */
 	for (uint64_t i = 0; i < s->slots; i++)
 		store_relaxed(census_tag(s, i), TAG_NONE);
 }

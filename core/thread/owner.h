@@ -41,8 +41,8 @@
  *   large    by units: places of those that large_take may take at once
  *
  * All spares together weigh at most SPARE_UNITS, so there are at most eight; a single one may
- * weigh more.  In a heap with more than SPARE_FROM units in use the limit is SPARE_MOST, an
- * eighth of these units or less.
+ * weigh more.  In a heap with SPARE_FROM units in use the limit is SPARE_MOST, an
+ * eighth of these units or less; and while what is due is purged (heap.hand), in any heap.
  */
 #define SPARES	    24
 #define SPARE_UNITS 16

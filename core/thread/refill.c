@@ -65,8 +65,10 @@ bool refill_bin(struct owner *o, unsigned class)
 	/*
 	 * Inbox entries may have been lost.  So at each growth a chunk's worth of slabs is
 	 * visited, in turn, and before the result is NULL all of this record and of vacant ones.
+	 * Not if a slab was adopted, nor while what is due is purged, as each slab that is found
+	 * empty purges a part of it (retain.h).
 	 */
-	if (b->partial.head == NULL) /* else a slab was adopted */
+	if (((uintptr_t)b->partial.head | load_relaxed(&o->heap->hand)) == 0)
 		shrink_lists(o, SHRINK_TURN);
 	if (bin_find_slab(o, class, true))
 		return true;

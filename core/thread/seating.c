@@ -12,7 +12,8 @@
 
 static uint64_t first_owner_used;
 
-static struct owner *owner_memory(struct heap *h)
+/* Not inlined: 16 bytes less. */
+static __attribute__((noinline)) struct owner *owner_memory(struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
 		return heap_hooks_now()->owner_memory(h);

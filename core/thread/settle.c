@@ -47,11 +47,13 @@ void spares_reduce(struct owner *o, unsigned units)
 
 void spares_add(struct owner *o, struct slab *s)
 {
+	struct heap *h = o->heap;
 	unsigned place;
 
 	/* The new spare is kept, however large it is: it is not in its place yet. */
 	o->spare_units = (uint8_t)(o->spare_units + SPARE_WEIGHT(s->units));
-	spares_reduce(o, load_relaxed(&o->heap->used) > SPARE_FROM ? SPARE_MOST : SPARE_UNITS);
+	/* `hand`: what is due is being purged, a part by each slab that is evicted (retain.h). */
+	spares_reduce(o, (load_relaxed(&h->used) / SPARE_FROM | load_relaxed(&h->hand)) != 0 ? SPARE_MOST : SPARE_UNITS);
 	place = o->spare_next;
 	o->spares[place++] = s;
 	s->spare = (uint8_t)place;

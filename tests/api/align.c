@@ -51,7 +51,7 @@ TEST(align_all, 60)
 		const size_t sizes[] = {0, 1, alignment - 1, alignment, alignment + 1};
 		unsigned char *p[5];
 
-		before = rt_resident();
+		before = rt_anonymous();
 		for (unsigned i = 0; i < 5; i++) {
 			p[i] = aligned(alignment, sizes[i]);
 			touch(p[i], sizes[i], (unsigned char)(i + 1));
@@ -60,8 +60,8 @@ TEST(align_all, 60)
 		for (unsigned i = 0; i < 5; i++)
 			touched(p[i], sizes[i], (unsigned char)(i + 1));
 		/* Each touch may cost a huge page of 2 MiB; the alignment must cost nothing. */
-		if (!rt_under_qemu() && rt_resident() > before)
-			CHECK(rt_resident() - before < 5 * 9 * 2 * MIB);
+		if (!rt_under_qemu() && rt_anonymous() > before)
+			CHECK(rt_anonymous() - before < 5 * 9 * 2 * MIB);
 		for (unsigned i = 0; i < 5; i++)
 			ash_release(p[i]);
 		ash_trim(0);
@@ -77,14 +77,14 @@ TEST(align_costs_no_memory, 60)
 	unsigned n = 0;
 
 	ash_release(ash_alloc(1));
-	before = rt_resident();
+	before = rt_anonymous();
 	for (size_t alignment = 4096; alignment <= most; alignment *= 2) {
 		p[n] = aligned(alignment, 10);
 		p[n][9] = 1;
 		n++;
 	}
 	if (!rt_under_qemu())
-		CHECK(rt_resident() < before + MIB);
+		CHECK(rt_anonymous() < before + MIB);
 	while (n > 0)
 		ash_release(p[--n]);
 }

@@ -49,11 +49,11 @@ TEST(expand_span, 20)
 	char *p = ash_alloc(bytes), *way[64];
 
 	fill(p, bytes, 1);
-	before = rt_resident();
+	before = rt_anonymous();
 	CHECK(ash_expand(p, 4 * MIB) >= 4 * MIB && ash_usable_size(p) < 5 * MIB);
 	(void)ash_trim(0);
 	if (figures())
-		CHECK(before - rt_resident() > 30 * MIB);
+		CHECK(before - rt_anonymous() > 30 * MIB);
 	CHECK(ash_expand(p, bytes - MIB) >= bytes - MIB);
 	CHECK(ash_usable_size(p) >= bytes - MIB);
 	holds(p, 4 * MIB, 1);

@@ -106,7 +106,7 @@ static void peak(enum peak kind, size_t bytes)
 		touch(p[i], size);
 	}
 	if (figures())
-		CHECK(rt_resident() > bytes / 10 * 9);
+		CHECK(rt_anonymous() > bytes / 10 * 9);
 	for (i = 0; i < count; i++)
 		ash_release(p[i]);
 	rt_unmap(p, (count + 1) * sizeof(*p));
@@ -124,7 +124,7 @@ static void peak_goes(void (*work)(size_t operations))
 		ash_stats(&st);
 		CHECK(st.dirty <= 40 * MIB);
 		if (figures())
-			CHECK(rt_resident() <= 64 * MIB);
+			CHECK(rt_anonymous() <= 64 * MIB);
 	}
 	CHECK_EQ(ash_check(), 0);
 }
@@ -194,7 +194,7 @@ TEST(keep_loop_beside_peak, 30)
 	}
 	if (figures()) {
 		CHECK(rt_faults() - before < 4 * 8 * MIB / PAGE);
-		CHECK(rt_resident() <= 64 * MIB);
+		CHECK(rt_anonymous() <= 64 * MIB);
 	}
 }
 
@@ -210,7 +210,7 @@ static void ladder(enum ladder kind)
 	size_t most = scaled(300 * MIB, 8 * MIB), size, n = 0, base, live, before = 0;
 	unsigned char *p = NULL, *q;
 
-	base = rt_resident();
+	base = rt_resident(); /* as the peak: with pages of files */
 	for (size = MIB; size < most; before = size, size += size / 4) {
 		rt_resident_peak_reset();
 		switch (kind) {

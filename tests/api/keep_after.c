@@ -36,7 +36,7 @@ static void follow(void (*work)(void))
 
 	work();
 	(void)ash_trim(0);
-	base = rt_resident();
+	base = rt_anonymous();
 	for (i = 0; i < 2 * PEAKS; i++) {
 		size_t mib = peaks[i / 2];
 		struct ash_statistics st;
@@ -49,7 +49,7 @@ static void follow(void (*work)(void))
 		rt_print("     %zu MiB: %zu KiB kept\n", mib, st.dirty / KIB);
 		CHECK(st.dirty <= retained());
 		if (figures())
-			CHECK(rt_resident() < base + retained() + 2 * MIB);
+			CHECK(rt_anonymous() < base + retained() + 2 * MIB);
 	}
 	CHECK_EQ(ash_check(), 0);
 }

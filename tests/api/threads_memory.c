@@ -26,7 +26,7 @@ static size_t heap_reserved(void)
 /* RSS is a figure of the emulator under QEMU; there the heap's own figures must do. */
 static size_t resident(void)
 {
-	return rt_under_qemu() ? 0 : rt_resident();
+	return rt_under_qemu() ? 0 : rt_anonymous();
 }
 
 /* ---- a ring of threads: each releases what the one before allocated ---- */

@@ -12,7 +12,7 @@ static void leave_few(size_t size, size_t apart)
 
 	CHECK(n <= MOST);
 	(void)ash_trim(0); /* what the last ones have left */
-	base = rt_resident();
+	base = rt_anonymous();
 	for (i = 0; i < n; i++) {
 		p[i] = ash_alloc(size);
 		CHECK(p[i] != NULL);
@@ -22,7 +22,7 @@ static void leave_few(size_t size, size_t apart)
 		if (i % every != every / 2)
 			ash_release(p[i]);
 	(void)ash_trim(0);
-	left = rt_resident() > base ? rt_resident() - base : 0;
+	left = rt_anonymous() > base ? rt_anonymous() - base : 0;
 	if (figures()) {
 		rt_print("     %zu-byte blocks: %zu KiB left\n", size, left / KIB);
 		CHECK(left <= most);
@@ -94,7 +94,7 @@ TEST(trim_keeps, 20)
 		if (keep < 64 * KIB)
 			keep = 0;
 		(void)ash_trim(keep);
-		left = rt_resident();
+		left = rt_anonymous();
 		rt_print("     trim(%zu KiB): %zu KiB\n", keep / KIB, left / KIB);
 		live = N / 100 * PAGE + 2 * MIB;
 		CHECK(left <= live + keep);
@@ -153,10 +153,10 @@ TEST(trim_slabs_of_ended_threads, 20)
 	size_t before;
 
 	rt_thread_join(thread);
-	before = rt_resident();
+	before = rt_anonymous();
 	(void)ash_trim(0);
 	if (figures())
-		CHECK(before - rt_resident() > 2 * MIB);
+		CHECK(before - rt_anonymous() > 2 * MIB);
 	for (size_t i = 0; i < 4000; i += 40) {
 		for (size_t k = 0; k < 1000; k++)
 			CHECK_EQ(p[i][k], 5);

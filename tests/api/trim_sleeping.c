@@ -52,13 +52,13 @@ static void asleep(size_t size, size_t every)
 	block = rt_map(count * sizeof(*block));
 	memset(block, 0, count * sizeof(*block)); /* its pages are not counted below */
 	(void)ash_trim(0);
-	base = rt_resident();
+	base = rt_anonymous();
 	for (i = 0; i < THREADS; i++) {
 		t[i] = rt_thread_start(sleeper, (void *)(uintptr_t)i);
 		CHECK(t[i] != NULL);
 	}
 	rt_barrier_wait(&filled_up);
-	before = rt_resident();
+	before = rt_anonymous();
 	for (i = 0; i < count; i++) {
 		if (every != 0 && i % every == 0) {
 			stays++;
@@ -68,7 +68,7 @@ static void asleep(size_t size, size_t every)
 		block[i] = NULL;
 	}
 	(void)ash_trim(0);
-	left = rt_resident() > base ? rt_resident() - base : 0;
+	left = rt_anonymous() > base ? rt_anonymous() - base : 0;
 	rt_print("     %zu-byte blocks, one in %zu stays: %zu KiB of %zu left\n", size, every,
 		 left / KIB, (before - base) / KIB);
 	/* Slabs that are current are their owners': one a thread.  And what stays, and records. */

@@ -234,13 +234,13 @@ TEST(zalloc_stays_sparse, 60)
 	unsigned char *p;
 
 	ash_release(ash_alloc(100));
-	before = rt_resident();
+	before = rt_anonymous();
 	p = ash_zalloc(bytes / 8, 8);
 	CHECK(p != NULL);
 	for (size_t i = 0; i < bytes; i += 16 * MIB)
 		p[i] = 1;
 	if (!rt_under_qemu()) /* there the figure is the emulator's */
-		CHECK(rt_resident() - before < 2 * MIB);
+		CHECK(rt_anonymous() - before < 2 * MIB);
 	ash_release(p);
 }
 
@@ -274,9 +274,9 @@ TEST(zalloc_small_stays_untouched, 60)
 	size_t bytes = 0, size = 100, before;
 
 	ash_release(ash_alloc(100));
-	before = rt_resident();
+	before = rt_anonymous();
 	for (; bytes < 128 * MIB; bytes += size, size = size * 9 / 8 % 4000 + 50)
 		CHECK(ash_zalloc(1, size) != NULL);
 	if (!rt_under_qemu())
-		CHECK(rt_resident() - before < bytes / 32); /* metadata: a fiftieth */
+		CHECK(rt_anonymous() - before < bytes / 32); /* metadata: a fiftieth */
 }

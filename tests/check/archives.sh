@@ -148,7 +148,7 @@ $LINK $tests "$build/runtime.a" "$build/libashlar_start.a" "$build/libashlar.a" 
 	"$folder/tests" >"$folder/log" 2>&1
 verdict "libashlar.a passes $(grep -c '^ok  ' "$folder/log") tests of the calls"
 head -n 5 "$folder/errors" | sed 's/^/     /'
-grep '^FAIL' "$folder/log" | sed 's/^/     /'
+! grep -q '^FAIL' "$folder/log" || reason "$folder/log"
 
 # ---- with a C library ----
 

@@ -49,7 +49,7 @@ if command -v gcc >/dev/null; then
 		for script in unwind st; do
 			BUILD=$there sh tests/check/$script.sh >"$log" 2>&1
 			verdict "gcc's library passes tests/check/$script.sh"
-			grep '^FAIL' "$log" | sed 's/^/     /'
+			! grep -q '^FAIL' "$log" || reason "$log"
 		done
 	else
 		built 'gcc builds the library without a warning' "$there" CC=gcc "$there/libashlar.a" \
@@ -67,7 +67,7 @@ if command -v gcc >/dev/null; then
 	$LINK $tests "$build/runtime.a" "$build/libashlar_start.a" "$folder/libashlar.a" -o "$folder/tests" 2>"$log" &&
 		"$folder/tests" >"$log" 2>&1
 	verdict "gcc's library passes $(grep -c '^ok  ' "$log") tests of the calls"
-	grep '^FAIL' "$log" | sed 's/^/     /'
+	! grep -q '^FAIL' "$log" || reason "$log"
 	# Any program of the host's, if it is dynamic.
 	sort tests/check/compiler.sh >"$folder/expected"
 	LD_PRELOAD="$there/libashlar_malloc.so" cat /proc/self/maps 2>"$log" | grep -q libashlar_malloc &&

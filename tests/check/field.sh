@@ -62,7 +62,7 @@ product() {
 	"${MAKE:-make}" -s --no-print-directory CC="${CC:-clang}" BUILD="$folder/$name" ARCH=field32 HOST=field32 \
 		TARGET="$*" AR=llvm-ar field >"$folder/log" 2>&1 && whole "$folder/$name/libashlar-field.a" 2>>"$folder/log"
 	verdict "$name: builds"
-	grep -i error "$folder/log" | sed 's/^/     /' | head -n 5
+	! grep -qi error "$folder/log" || reason "$folder/log"
 	lean "$name"
 }
 

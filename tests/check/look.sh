@@ -49,7 +49,7 @@ started() {
 	pid=$!
 	exec 3>"$folder/input"
 	tries=0
-	until grep -q ready "$folder/output" || [ $tries = 1200 ]; do
+	until grep -q ready "$folder/output" || [ $tries = 12000 ]; do
 		sleep 0.05
 		tries=$((tries + 1))
 	done

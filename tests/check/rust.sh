@@ -47,7 +47,7 @@ passes() {
 	(cd "$build/crate" && unset MAKEFLAGS MFLAGS; cargo test --offline "$@") >"$log" 2>&1 && ! grep -q '^warning' "$log" &&
 		ran=$(awk '/^test result: ok/ { n += $4 } /: ok$/ { n++ } END { print n + 0 }' "$log") && [ "$ran" -ge "$tests" ]
 	verdict "$name: ${ran:-no} tests"
-	[ "$status" = 0 ] || grep -E '^(error|warning|test .* FAILED|thread )' "$log" | head -n 10 | sed 's/^/     /'
+	[ "$status" = 0 ] || reason "$log"
 	ran=
 }
 

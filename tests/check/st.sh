@@ -58,7 +58,7 @@ passes() {
 		-o "$folder/program" &&
 		"$folder/program" $words >"$folder/log" 2>&1 && RT_QEMU=1 qemu-x86_64 "$folder/program" $words >>"$folder/log" 2>&1
 	verdict "$name passes its tests, natively and under QEMU"
-	grep '^FAIL' "$folder/log" | sed 's/^/     /'
+	! grep -q '^FAIL' "$folder/log" || reason "$folder/log"
 }
 
 for compiler in clang clang-19 gcc; do

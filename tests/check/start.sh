@@ -126,9 +126,10 @@ for compiler in clang gcc clang-19; do
 			runs "$name: it runs" "$folder/program"
 		done
 	done
+	rm -f "$folder/program"
 	# shellcheck disable=SC2086
-	$compiler $flags -static "$folder/program.c" $libraries -o "$folder/program" &&
-		runs "by $compiler, all sections kept" "$folder/program"
+	$compiler $flags -static "$folder/program.c" $libraries -o "$folder/program"
+	runs "by $compiler, all sections kept" "$folder/program"
 done
 # What is loaded at an address of chance has relocations, and was not all zero before.
 # shellcheck disable=SC2086
@@ -138,16 +139,17 @@ verdict 'a position independent program has relocations'
 
 for cpu in aarch64 riscv64; do
 	there=$build/$cpu
-	if [ ! -f "$there/libashlar_start.a" ] || ! command -v qemu-$cpu >/dev/null; then
-		echo "skip start: of $cpu: no $there/libashlar_start.a, or no qemu-$cpu"
+	if [ ! -f "$there/libashlar_start.a" ] || [ ! -f "$there/libashlar.a" ] || ! command -v qemu-$cpu >/dev/null; then
+		echo "skip start: of $cpu: no $there/libashlar_start.a, no libashlar.a beside it, or no qemu-$cpu"
 		continue
 	fi
 	for how in '-static -fno-pie' '-static-pie -fPIE'; do
 		# shellcheck disable=SC2086
 		clang --target=$cpu-linux-gnu -O2 -ffreestanding -nostdlib -fno-stack-protector \
 			-I"$there/include" $how -fuse-ld=lld -Wl,--gc-sections "$folder/program.c" \
-			"$there/libashlar_start.a" "$there/libashlar.a" -o "$folder/program" &&
-			runs "of $cpu, $how" qemu-$cpu "$folder/program"
+			"$there/libashlar_start.a" "$there/libashlar.a" -o "$folder/program" 2>"$folder/errors"
+		verdict "of $cpu, $how: it links" || { reason "$folder/errors"; continue; }
+		runs "of $cpu, $how" qemu-$cpu "$folder/program"
 	done
 done
 

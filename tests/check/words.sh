@@ -24,7 +24,7 @@ case $? in
 	;;
 esac
 counts=$folder/counts
-timeout 60 qemu-x86_64 -plugin "$build/bench/words/words.so,out=$counts,cores=2,machine=test" "$build/bench/words/2/words" \
+timeout 3600 qemu-x86_64 -plugin "$build/bench/words/words.so,out=$counts,cores=2,machine=test" "$build/bench/words/2/words" \
 	plant 1 "$counts" >"$folder/out" 2>&1
 at() { awk -v name="$1" '$1 == "at" && $2 == name { print $3 }' "$folder/out"; }
 # word ADDRESS: writes, moves, others' reads, writers
@@ -42,5 +42,5 @@ verdict '... and their line moves each time, without a reason in the words'
 verdict 'a line of one thread alone is in no count'
 grep -q "^row 1000 " "$folder/out" && grep -q "^word .* the program's own" "$folder/out"
 verdict 'the program sums the counts up by kinds'
-[ $status = 0 ] || sed 's/^/     /' "$folder/out"
+[ $status = 0 ] || reason "$folder/out"
 exit $status

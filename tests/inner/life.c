@@ -1,66 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is dead: reused ids, zombies, stopped processes, first threads that end. */
-#include "rt.h"
-
-#include "life.h"
-
+/* Who is dead: zombies, stopped processes, first threads that end. */
+#include "inner/life_child.h"
 #include "proc_stat.h"
-#include "syscall.h"
 
-enum { SIGKILL = 9, SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 43, IMAGE = 49, FORKED = 61 };
-
-static struct told {
-	_Atomic uint64_t thread, process;
-	_Atomic bool first_ended;
-} *told;
-
-static void told_make(void)
-{
-	long at = arch_mmap(NULL, 4096, 3, 0x21, -1, 0);
-
-	CHECK(at > 0);
-	told = (void *)at; /* NOLINT: the kernel's word is an address */
-}
-
-static void stay(__attribute__((unused)) void *argument)
-{
-	for (;;)
-		rt_sleep(1000000000);
-}
-
-/*
- * A child that tells its lives, does this, by its first thread or by another, and stays until it is
- * killed.
- */
-static long child_that(void (*then)(void *), bool by_thread)
-{
-	long pid;
-
-	told->process = 0;
-	pid = rt_fork();
-	if (pid == 0) {
-		told->thread = life_of_thread();
-		told->process = life_of_process();
-		if (!by_thread)
-			then(NULL);
-		CHECK(rt_thread_start(then, NULL) != NULL);
-		stay(NULL);
-	}
-	while (told->process == 0)
-		rt_yield();
-	return pid;
-}
-
-static long child(void)
-{
-	return child_that(stay, false);
-}
-
-static void kill_and_wait(long pid)
-{
-	CHECK_EQ(arch_kill(pid, SIGKILL), 0);
-	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
-}
+enum { SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 43, IMAGE = 49, FORKED = 61 };
 
 TEST(life_plain, 10)
 {
@@ -240,50 +183,6 @@ TEST(life_without_proc, 10)
 	kill_and_wait(pid);
 	CHECK(life_thread_is_over(told->thread));
 	CHECK(life_process_is_over(told->process));
-}
-
-/* True: the next process gets the id. */
-static bool choose_next(uint64_t id)
-{
-	char text[24];
-	size_t n = rt_format(text, sizeof text, "%lu", id - 1);
-	long fd = arch_open("/proc/sys/kernel/ns_last_pid", 1, 0), r;
-
-	if (fd < 0)
-		return false;
-	r = arch_write(fd, text, n);
-	(void)arch_close(fd);
-	return r == (long)n;
-}
-
-TEST(life_reused_id, 30)
-{
-	uint64_t before, id;
-	unsigned i;
-	long pid;
-
-	told_make();
-	pid = child();
-	before = told->thread;
-	id = LIFE_ID(before);
-	kill_and_wait(pid);
-	CHECK(life_thread_is_over(before));
-	rt_sleep(30000000); /* births are told in hundredths of a second */
-	for (i = 0; i < 1000; i++) {
-		if (!choose_next(id))
-			rt_skip("ids cannot be chosen here (needs root)");
-		pid = child();
-		if ((uint64_t)pid == id)
-			break;
-		kill_and_wait(pid); /* another process was faster */
-	}
-	if (i == 1000)
-		rt_skip("the id was never to be had");
-	CHECK(life_thread_is_over(before));
-	CHECK(life_process_is_over(before));
-	CHECK(!life_thread_is_over(told->thread));
-	CHECK_EQ(LIFE_ID(told->thread), id);
-	kill_and_wait(pid);
 }
 
 /* Of a thread that is no more nothing is known. */

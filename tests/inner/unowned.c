@@ -127,13 +127,13 @@ TEST(slabs_unowned_burst_is_not_resident, 20)
 	struct ash_statistics st;
 
 	ash_release(ash_alloc(1000));
-	before = rt_resident();
+	before = rt_anonymous();
 	burst(NULL, 1000, n);
 	for (size_t i = 0; i < n; i++)
 		touch(blocks[i], 1000);
 	release_all(n);
 	ash_trim(0);
-	after = rt_resident();
+	after = rt_anonymous();
 	ash_stats(&st);
 	CHECK_EQ(st.blocks, 0);
 	CHECK_EQ(st.slabs, 0);

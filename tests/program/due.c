@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=pages_purge -Wl,--wrap=chunk_purge */
+/* LDFLAGS: -Wl,--wrap=pages_purge -Wl,--wrap=chunk_purge -Wl,--wrap=shrink_lists */
 /*
  * What is due at the end of a retention period is purged in parts: counted for each call, in bytes, and
  * in chunks that are looked at.  And all that is due is purged in the end.
@@ -8,6 +8,9 @@
 #include "backend/chunk.h"
 #include "backend/retain.h"
 #include "rt.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+#include "thread/shrink.h"
 
 #define PART ((size_t)8 << 20) /* as in retain.c */
 #define LOOK ((size_t)16 << 10)
@@ -35,6 +38,16 @@ size_t __wrap_chunk_purge(struct heap *h, struct chunk *c)
 {
 	looked++;
 	return __real_chunk_purge(h, c);
+}
+
+static size_t turns;
+
+void __real_shrink_lists(struct owner *o, unsigned left);
+void __wrap_shrink_lists(struct owner *o, unsigned left);
+void __wrap_shrink_lists(struct owner *o, unsigned left)
+{
+	turns++;
+	__real_shrink_lists(o, left);
 }
 
 static void call_ends(void)
@@ -102,6 +115,50 @@ TEST(due_behind_many_chunks, 30)
 	CHECK(all_purged >= FEW * KIB16 - CHUNK_SIZE);
 	for (size_t i = 0; i < MANY; i++)
 		ash_release(many[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A heap becomes so small that fewer spares may stay: not all that are too many go in one call, with a part each. */
+TEST(due_while_the_heap_gets_small, 30)
+{
+	size_t i;
+
+	take_few();
+	for (i = 0; i < FEW && (size_t)heap_default.used >= SPARE_FROM; i++)
+		ash_release(few[i]);
+	CHECK(seat.self->spare_units > SPARE_UNITS + 8 && (size_t)heap_default.dirty > 8 * CHUNK_UNITS);
+	heap_default.hand = 1; /* `due` is 0: all of it is */
+	forget();
+	for (; i < FEW; i++) {
+		ash_release(few[i]);
+		call_ends();
+	}
+	rt_print("     %zu KiB purged, %zu by a call at most\n", all_purged >> 10, most_purged >> 10);
+	CHECK(most_purged >= PART / 2 && most_purged < PART + CHUNK_SIZE);
+	CHECK_EQ(heap_default.hand, 0);
+	CHECK_EQ(ash_check(), 0);
+	for (i = 0; i < 100; i++)
+		few[i] = ash_alloc(KIB16);
+	while (i-- > 0)
+		ash_release(few[i]);
+	CHECK(seat.self->spare_units <= SPARE_UNITS);
+}
+
+/* Nor does a growth look for empty slabs then, of which each would purge a part. */
+TEST(due_while_a_class_grows, 30)
+{
+	void *p;
+
+	ash_release(ash_alloc(100));
+	for (unsigned round = 0; round < 2; round++) {
+		turns = 0;
+		for (size_t i = 0; i < 2000; i++) { /* each slab is a growth, as nothing is released */
+			heap_default.hand = round;
+			CHECK((p = ash_alloc(KIB16 - 4096 * round)) != NULL);
+		}
+		CHECK(round == 0 ? turns > 10 : turns == 0);
+	}
+	heap_default.hand = 0;
 	CHECK_EQ(ash_check(), 0);
 }
 

@@ -115,7 +115,7 @@ TEST(huge_slabs, 20)
 		memset(p, 1, 256);
 		first = first == NULL ? p : first;
 		if (i == 20 * MIB) {
-			n = rt_resident();
+			n = rt_anonymous();
 			few = huge_in((void *)(KIB * 4), (size_t)1 << 47);
 			CHECK(n < 24 * MIB);
 		}
@@ -130,7 +130,7 @@ TEST(huge_slabs, 20)
 /* Bytes that a heap of many such blocks has resident for each 100 that are written. */
 static size_t resident_of(size_t block)
 {
-	size_t before = rt_resident(), n = 96 * MIB / block, i;
+	size_t before = rt_anonymous(), n = 96 * MIB / block, i;
 
 	for (i = 0; i < n; i++) {
 		unsigned char *p = ash_alloc(block);
@@ -138,7 +138,7 @@ static size_t resident_of(size_t block)
 		CHECK(p != NULL);
 		memset(p, 1, block);
 	}
-	return (rt_resident() - before) * 100 / (n * block);
+	return (rt_anonymous() - before) * 100 / (n * block);
 }
 
 /* Of units that their block fills by half, and of ends of chunks, nothing is resident. */
@@ -212,12 +212,12 @@ static void sparse_matrix(const void *argument)
 
 	faults.always = argument != NULL;
 	ash_release(ash_alloc(1));
-	before = rt_resident();
+	before = rt_anonymous();
 	m = ash_zalloc(n * n, sizeof(*m));
 	CHECK(m != NULL);
 	for (size_t i = 0; i < n; i++)
 		m[i * n + i] = 1;
-	after = rt_resident();
+	after = rt_anonymous();
 	if (!rt_under_qemu()) {
 		rt_print("     %zu KiB\n", (after - before) / KIB);
 		CHECK(after - before <= 70 * MIB);

@@ -117,7 +117,7 @@ static void needs_advice(void)
 /* So many blocks, a byte written each so many bytes: what that makes resident. */
 static size_t touched(size_t blocks, size_t bytes, size_t apart)
 {
-	size_t before = rt_resident(), now;
+	size_t before = rt_anonymous(), now;
 
 	for (size_t i = 0; i < blocks; i++) {
 		volatile unsigned char *p = ash_alloc(bytes);
@@ -126,7 +126,7 @@ static size_t touched(size_t blocks, size_t bytes, size_t apart)
 		for (size_t k = 0; k < bytes; k += apart)
 			p[k] = 1;
 	}
-	now = rt_resident();
+	now = rt_anonymous();
 	rt_print("     %zu x %zu KiB: %zu KiB\n", blocks, bytes / KIB, (now - before) / KIB);
 	return now - before;
 }
@@ -162,14 +162,14 @@ TEST(huge_not_for_a_sparse_block_that_grows, 20)
 
 	needs_advice();
 	p = ash_zalloc(1, 40 * MIB);
-	before = rt_resident();
+	before = rt_anonymous();
 	p = ash_resize((void *)p, 300 * MIB);
 	CHECK(p != NULL);
 	p = ash_resize((void *)p, 500 * MIB);
 	CHECK(p != NULL);
 	for (size_t i = 0; i < 500 * MIB; i += 2 * MIB)
 		p[i] = 1;
-	CHECK(rt_resident() - before <= 4 * MIB);
+	CHECK(rt_anonymous() - before <= 4 * MIB);
 }
 
 /* ---- what the kernel was told is known ---- */

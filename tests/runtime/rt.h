@@ -99,6 +99,8 @@ void rt_end_with_parent(void);
 int rt_wait(long pid);
 /* The same for the next child that ends; returns its pid, or a negative number: no child. */
 long rt_wait_any(int *status);
+/* Waits for the next that ends, and leaves it to rt_wait: until then no other process has its pid. */
+long rt_next_ended(void);
 void rt_kill(long pid, int signal);
 /*
  * Runs body(argument) in a child and captures its fd 2 in text (`size` bytes,

@@ -2,6 +2,8 @@
 # Sourced by the scripts beside it, which set `subject`: a line for each thing checked.
 # shellcheck shell=sh disable=SC2034,SC2154
 
+. tests/support/reason.sh
+
 status=0
 trap 'exit 1' INT TERM HUP # by way of the trap EXIT, which removes what is temporary
 
@@ -11,13 +13,14 @@ grep() {
 	command grep -a "$@"
 }
 
-# verdict NAME: of the last command
+# verdict NAME: of the last command, whose status it has
 verdict() {
 	if [ $? = 0 ]; then
 		echo "ok   $subject: $1"
 	else
 		echo "FAIL $subject: $1"
 		status=1
+		return 1
 	fi
 }
 

@@ -2,6 +2,7 @@
 # Common functions of the tests with real programs; sourced by sh from the top of the tree.
 # shellcheck shell=sh
 set -u
+. tests/support/reason.sh
 
 build=${BUILD:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
@@ -21,9 +22,7 @@ verdict() {
 		echo "ok   programs: $1"
 	else
 		echo "FAIL programs: $1: exit status $ended"
-		for file in "$folder/out" "$folder/errors"; do
-			[ ! -s "$file" ] || tail -n 12 "$file" | cut -c 1-300 | sed 's/^/     | /'
-		done
+		reason "$folder/out" "$folder/errors"
 		status=1
 	fi
 }

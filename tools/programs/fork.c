@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 		if (child < 0)
 			abort();
 		if (child == 0) {
-			alarm(60); /* a hang */
+			alarm(1800); /* a hang */
 			churn((uint32_t)i, 3000);
 			if (i % 8 == 0) {
 				if (pthread_create(&mine, NULL, short_work, (void *)7) != 0)

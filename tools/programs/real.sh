@@ -80,6 +80,11 @@ if [ -n "$python" ]; then
 			ended=$?
 			[ $ended != 0 ] && [ $ended -lt 124 ] || break
 		done
+		if [ $ended != 0 ] && [ $ended -lt 124 ] &&
+			! plain env PYTHONMALLOC=malloc "$python" -m test -q $module >/dev/null 2>&1; then
+			skip "python3 $module: by now it fails without Ashlar, too"
+			continue
+		fi
 		[ $ended = 0 ]
 		verdict "python3 with PYTHONMALLOC=malloc: $module"
 	done

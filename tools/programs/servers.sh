@@ -21,11 +21,11 @@ seen() {
 	done
 }
 
-# until_true COMMAND...: up to a minute.
+# until_true COMMAND...: ten minutes end what hangs, and judge nothing.
 until_true() {
 	tries=0
 	until "$@" >/dev/null 2>&1; do
-		[ $tries -lt 600 ] || return 1
+		[ $tries -lt 6000 ] || return 1
 		sleep 0.1
 		tries=$((tries + 1))
 	done
@@ -84,24 +84,35 @@ http {
 END
 	# ask PATH
 	ask_nginx() {
-		curl -sf --max-time 60 --unix-socket "$folder/nginx/socket" "http://localhost$1"
+		curl -sf --max-time $limit --unix-socket "$folder/nginx/socket" "http://localhost$1"
 	}
-	# The master's number and its workers'.
-	family() {
-		master=$(cat "$folder/nginx/pid")
-		echo "$master" && cat "/proc/$master/task/$master/children"
+	# Its workers' numbers.
+	workers() {
+		cat /proc/[0-9]*/status 2>/dev/null | awk -v master="$(cat "$folder/nginx/pid")" '
+			/^Pid:/ { pid = $2 }
+			/^PPid:/ && $2 == master { print pid }'
 	}
+	both_work() {
+		[ "$(workers | wc -l)" = 2 ]
+	}
+	# Those from before the reload end when they have nothing left to do, and two others begin.
+	both_are_new() {
+		both_work && ! workers | grep -qxF "$before"
+	}
+	asked=0 before=
 	with nginx -e "$folder/errors" -c "$folder/nginx/conf" >"$folder/out" 2>&1 &&
 		until_true ask_nginx /text && [ "$(ask_nginx /text)" = 'of nginx' ] &&
 		for i in 1 2 3 4 5 6 7 8 9 10; do
 			ask_nginx /front/alloc.c | cmp -s - core/front/alloc.c || break
-			curl -sf --compressed --unix-socket "$folder/nginx/socket" http://localhost/front/alloc.c |
+			curl -sf --max-time $limit --compressed --unix-socket "$folder/nginx/socket" http://localhost/front/alloc.c |
 				cmp -s - core/front/alloc.c || break
-			[ $i != 5 ] || with nginx -e "$folder/errors" -c "$folder/nginx/conf" -s reload
-		done && [ $i = 10 ]
+			asked=$i
+			[ $i != 5 ] || { until_true both_work && before=$(workers) &&
+				with nginx -e "$folder/errors" -c "$folder/nginx/conf" -s reload; } || break
+		done && [ "$asked" = 10 ]
 	verdict 'nginx: files, packed and plain, and a reload meanwhile'
 	# shellcheck disable=SC2046 # a list
-	seen $(family)
+	[ -n "$before" ] && until_true both_are_new && seen "$(cat "$folder/nginx/pid")" $(workers)
 	verdict 'nginx: the heaps of its processes are seen'
 	plain nginx -e "$folder/errors" -c "$folder/nginx/conf" -s quit
 	until_true [ ! -e "$folder/nginx/pid" ]
@@ -124,11 +135,11 @@ if [ -n "$pg" ] && [ -x "$pg/postgres" ] && [ -x "$pg/psql" ] && { [ -z "$as" ] 
 	}
 	# start_pg RUN, stop_pg: RUN is with or plain.
 	start_pg() {
-		(cd "$folder" && quiet "$1" $as "$pg/pg_ctl" -D "$folder/postgres/data" -w -t 120 -l "$folder/postgres/log" \
+		(cd "$folder" && quiet "$1" $as "$pg/pg_ctl" -D "$folder/postgres/data" -w -t $limit -l "$folder/postgres/log" \
 			-o "-c listen_addresses= -k $folder/postgres -c fsync=off" start)
 	}
 	stop_pg() {
-		(cd "$folder" && quiet $as "$pg/pg_ctl" -D "$folder/postgres/data" -w -m fast stop)
+		(cd "$folder" && quiet $as "$pg/pg_ctl" -D "$folder/postgres/data" -w -t $limit -m fast stop)
 	}
 	question='SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
 		SELECT count(*), sum(length(r)), min(h), max(h) FROM t; SELECT count(DISTINCT left(h, 3)) FROM t;

@@ -23,8 +23,7 @@ enum { CAPACITY = 64, RECOVER_EVERY = 16 };
 static struct {
 	struct session session;
 	struct text text;
-	/* In memory that all share: the killer reads it. */
-	long *pids;
+	struct targets *targets;
 	long killer;
 	uint64_t kills, seconds, shown, recorded, records;
 	bool failed, series;
@@ -107,7 +106,7 @@ static void hire(unsigned place)
 	}
 	if (pid < 0)
 		wrong("no process to be had", (uint64_t)-pid);
-	__atomic_store_n(&server.pids[place], pid < 0 ? 0 : pid, __ATOMIC_RELAXED);
+	__atomic_store_n(&server.targets->pid[place], pid < 0 ? 0 : pid, __ATOMIC_RELAXED);
 }
 
 /* One child has ended.  True: it was the killer. */
@@ -115,15 +114,17 @@ static bool mourn(bool replace)
 {
 	unsigned place = 0;
 	int status;
-	long pid = rt_wait_any(&status);
+	long pid = rt_next_ended();
 
-	if (pid == server.killer || pid < 0)
+	if (pid < 0)
 		return true;
-	while (place < WORKERS && server.pids[place] != pid)
+	while (place < WORKERS && server.targets->pid[place] != pid)
 		place++;
+	if (place < WORKERS)
+		target_remove(server.targets, place);
+	status = rt_wait(pid);
 	if (place == WORKERS)
-		return false;
-	__atomic_store_n(&server.pids[place], 0, __ATOMIC_RELAXED);
+		return pid == server.killer;
 	place_settle(&server.session, &server.session.table->place[place]);
 	if (status == KILLED)
 		server.kills++;
@@ -148,7 +149,7 @@ static void serve(void)
 	server.killer = rt_fork();
 	if (server.killer == 0) {
 		rt_end_with_parent();
-		kill_workers(server.pids, server.seconds, rt_test_seed());
+		kill_workers(server.targets, server.seconds, rt_test_seed());
 	}
 	while (!server.failed && !mourn(true)) {
 		if (server.kills % RECOVER_EVERY == 0)
@@ -157,7 +158,7 @@ static void serve(void)
 	}
 	__atomic_store_n(&server.session.table->stop, 1, __ATOMIC_RELAXED);
 	for (i = 0; i < WORKERS; i++)
-		while (server.pids[i] != 0)
+		while (server.targets->pid[i] != 0)
 			(void)mourn(false);
 	server.records += ash_heap_recover(server.session.heap);
 }
@@ -222,7 +223,7 @@ static uint64_t close_down(void)
 		(void)ash_heap_release_from(heap, &server.session.table->bucket[i]);
 	if (ash_heap_release_from(heap, ash_heap_slot(heap, "words", NULL)) != ASH_SLOT_DONE)
 		wrong("the table had no name", 0);
-	ash_heap_release(heap, server.pids);
+	ash_heap_release(heap, server.targets);
 	broken = ash_heap_check(heap);
 	if (broken != 0)
 		wrong("the heap is broken: invariant", (uint64_t)broken);
@@ -241,7 +242,7 @@ static bool open_up(const char *path)
 	}
 	heap = ash_heap_create_shared(CAPACITY * MIB, NULL);
 	if (heap == NULL || table_make(heap) == NULL ||
-	    (server.pids = ash_heap_zalloc(heap, WORKERS, sizeof *server.pids)) == NULL) {
+	    (server.targets = ash_heap_zalloc(heap, 1, sizeof *server.targets)) == NULL) {
 		rt_fprint(2, "demo-shared: no memory\n");
 		return false;
 	}

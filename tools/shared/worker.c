@@ -30,7 +30,30 @@ _Noreturn void work(struct session s, unsigned place, uint64_t seed)
 	rt_exit(0);
 }
 
-_Noreturn void kill_workers(const long *pids, uint64_t seconds, uint64_t seed)
+/*
+ * Each of both writes a word and then reads the other's, sequentially consistent: either the killer
+ * sees that the pid is gone, or the parent sees that it is aimed at.
+ */
+static void kill_one(struct targets *t, unsigned place)
+{
+	long pid = __atomic_load_n(&t->pid[place], __ATOMIC_RELAXED);
+
+	__atomic_store_n(&t->aim, pid, __ATOMIC_SEQ_CST); /* pairs with the load in target_remove */
+	if (pid != 0 && __atomic_load_n(&t->pid[place], __ATOMIC_SEQ_CST) == pid)
+		rt_kill(pid, SIGKILL);
+	__atomic_store_n(&t->aim, 0, __ATOMIC_RELEASE); /* pairs with the same: the kill is over */
+}
+
+void target_remove(struct targets *t, unsigned place)
+{
+	long pid = t->pid[place];
+
+	__atomic_store_n(&t->pid[place], 0, __ATOMIC_SEQ_CST); /* pairs with the load in kill_one */
+	while (__atomic_load_n(&t->aim, __ATOMIC_SEQ_CST) == pid)
+		rt_yield();
+}
+
+_Noreturn void kill_workers(struct targets *t, uint64_t seconds, uint64_t seed)
 {
 	uint64_t pause = rt_under_qemu() ? 50000000 : 2000000;
 	uint64_t end = rt_now() + seconds * 1000000000;
@@ -38,12 +61,8 @@ _Noreturn void kill_workers(const long *pids, uint64_t seconds, uint64_t seed)
 
 	rt_seed(&random, seed);
 	while (rt_now() < end) {
-		long pid;
-
 		rt_sleep(pause + rt_below(&random, pause));
-		pid = __atomic_load_n(&pids[rt_below(&random, WORKERS)], __ATOMIC_RELAXED);
-		if (pid != 0)
-			rt_kill(pid, SIGKILL);
+		kill_one(t, (unsigned)rt_below(&random, WORKERS));
 	}
 	rt_exit(0);
 }

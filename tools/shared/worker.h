@@ -11,7 +11,18 @@ enum { WRONG_ENTRY = 3, HEAP_FULL = 4 };
 /* Counts, replaces and deletes the words of its place, and looks up others, until it is stopped. */
 _Noreturn void work(struct session s, unsigned place, uint64_t seed);
 
-/* Ends a process of pids[WORKERS] by SIGKILL every few milliseconds, for so long. */
-_Noreturn void kill_workers(const long *pids, uint64_t seconds, uint64_t seed);
+/*
+ * Whom the killer may kill, in memory that all share.  A pid is free for other processes once the
+ * parent has waited for it: so the parent first takes it out, and waits while it is aimed at.
+ */
+struct targets {
+	long pid[WORKERS]; /* 0: nobody */
+	long aim;	   /* whom the killer is about to kill, if his pid is still there */
+};
+
+/* Ends one of them by SIGKILL every few milliseconds, for so long. */
+_Noreturn void kill_workers(struct targets *t, uint64_t seconds, uint64_t seed);
+/* The process in this place has ended, and not been waited for: nobody will kill its pid. */
+void target_remove(struct targets *t, unsigned place);
 
 #endif
