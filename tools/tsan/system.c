@@ -182,7 +182,6 @@ long arch_tkill(long tid, long signal)
 
 long arch_open(const char *path, long flags, long mode)
 {
-	stress_interrupt();
 	return result(open(path, (int)flags, (mode_t)mode));
 }
 
