@@ -57,8 +57,7 @@ static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide
 	void *block = (void *)p; /* NOLINT: an address */
 	struct chunk *c = map_find(block);
 	struct slot_ref at;
-	struct look l;
-	uint64_t offset;
+	size_t size;
 
 	*tag = NULL;
 	if (p == 0 || c == NULL || load_relaxed(&c->region)->heap != h)
@@ -68,18 +67,13 @@ static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide
 		return span_is(c, block);
 	}
 	/*
-	 * The program may have released a draft; then another thread may be making a slab in the record at this
-	 * moment.  A slot that is found by members of two slabs is not taken for the draft: no block has its tag any more.
+	 * The program may have released a draft.  Then the slot is not taken for it, whatever it is found by: no block
+	 * has its tag any more.
 	 */
-	l = look_begin(at.slab);
-	offset = p - (uintptr_t)l.base;
-	if (l.size == 0 || offset % l.size != 0 || offset / l.size >= l.slots)
+	if (!look_at_slot(c, block, &at, &size))
 		return false;
-	at.index = offset / l.size;
-	at.group = (uint32_t)(at.index / GROUP_SLOTS);
-	at.bit = (uint64_t)1 << (at.index % GROUP_SLOTS);
 	*tag = census_tag(at.slab, at.index);
-	return slot_is_taken(&at);
+	return true;
 }
 
 bool intent_tag_block(struct heap *h, uint64_t p, uint64_t tag)

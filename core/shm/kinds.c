@@ -3,18 +3,25 @@
 
 #include "backend/map.h"
 #include "backend/region.h"
-#include "front/block.h"
 #include "front/slot.h"
+#include "front/span.h"
 #include "shm/census.h"
 #include "shm/intent.h"
+#include "slab/look.h"
 
 bool kinds_block(struct heap *h, uint64_t p, size_t bytes)
 {
 	const void *block = (const void *)p; /* NOLINT: an address */
 	struct chunk *c = map_find(block);
+	struct slot_ref at;
+	size_t size;
 
-	return p != 0 && c != NULL && load_relaxed(&c->region)->heap == h &&
-	       chunk_block(c, block) >= bytes;
+	if (p == 0 || c == NULL || load_relaxed(&c->region)->heap != h)
+		return false;
+	/* Others may release it meanwhile. */
+	if (look_at_slot(c, block, &at, &size))
+		return size >= bytes;
+	return span_is(c, block) && load_relaxed(&c->span_bytes) >= bytes;
 }
 
 uint8_t *kinds_byte(struct heap *h, const struct slab *s, size_t index)
