@@ -31,11 +31,8 @@
  */
 #ifdef ASHLAR_THREAD_SANITIZER
 #define load_dependent(p) load_acquire(p)
-/* A function whose plain loads may race: see shm/image.c. */
-#define UNCHECKED_COPY __attribute__((no_sanitize("thread")))
 #else
 #define load_dependent(p) load_relaxed(p)
-#define UNCHECKED_COPY
 #endif
 
 /*

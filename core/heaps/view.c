@@ -26,10 +26,10 @@ void ash_heap_view_close(ash_heap_view *view)
 
 bool ash_heap_view_check(ash_heap_view *view)
 {
-	struct store head = {0};
+	struct store head = *view_store(view);
 	enum ash_attach why;
 
-	/* What the check takes for granted; all else it reads, as others may be writing it. */
+	/* What the check takes for granted is set here, as the file may have changed since. */
 	store_set(&head, (struct store *)(uintptr_t)view->base, view->region.chunks);
 	return image_check(-1, view->at, &head, &why);
 }

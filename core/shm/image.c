@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/image.h"
 
-#include "atomic.h"
+#include "memory.h"
 #include "share.h"
-
-/*
- * As the kernel copies for pread: each word at once, in any order, whatever others are writing.  Some of it only
- * its holder may read by the rules (DESIGN.md, section 6): so a copy is never believed at first sight (image_check.c).
- */
-UNCHECKED_COPY static void words_copy(uint64_t *to, const volatile uint64_t *from, size_t bytes)
-{
-	size_t i;
-
-	for (i = 0; i < bytes / sizeof *to; i++)
-		to[i] = from[i];
-}
 
 bool image_get(const struct image *m, const void *at, void *out, size_t bytes)
 {
@@ -24,7 +12,7 @@ bool image_get(const struct image *m, const void *at, void *out, size_t bytes)
 		return share_read(m->fd, out, bytes, offset) == bytes;
 	if (offset > m->bytes || bytes > m->bytes - offset)
 		return false;
-	words_copy(out, (const volatile uint64_t *)(const volatile void *)(m->mapped + offset), bytes);
+	memcpy(out, m->mapped + offset, bytes);
 	return true;
 }
 

@@ -228,6 +228,13 @@ static pthread_t start(void *(*body)(void *), uint64_t seed)
 	return thread;
 }
 
+static void begin_objects(void)
+{
+	atomic_store(&heap, ash_heap_create(NULL));
+	if (SHARED)
+		shared_begin();
+}
+
 int main(int argc, char **argv)
 {
 	time_t seconds = argc > 1 ? atoi(argv[1]) : 10, end = time(NULL) + seconds;
@@ -244,7 +251,7 @@ int main(int argc, char **argv)
 		pthread_join(workers[i], NULL);
 		workers[i] = start(work, next_random(&seed) | 1);
 		if (atomic_load(&heap) == NULL && time(NULL) >= end - seconds / 2)
-			atomic_store(&heap, ash_heap_create(NULL)), shared_begin();
+			begin_objects();
 	}
 	for (i = 0; i < WORKERS; i++)
 		pthread_join(workers[i], NULL);

@@ -51,6 +51,11 @@ void turn_gone(uint64_t *random);   /* gone.c */
 extern _Thread_local _Atomic unsigned *turn_mortal;
 void turn_may_end(void);
 
+/* 1: also shared.c.  `make tsan-shared` */
+#ifndef SHARED
+#define SHARED 0
+#endif
+
 /* shared.c: a heap shared by processes; the first and last by one thread. */
 #define SHARED_AT ((uintptr_t)0x7e8800000000) /* where ThreadSanitizer allows it, and system.c maps no other */
 void shared_begin(void);

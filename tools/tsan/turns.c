@@ -226,7 +226,7 @@ static void object(uint64_t *r)
 
 void turn(uint64_t *r)
 {
-	switch (below(r, 20)) {
+	switch (below(r, SHARED ? 20 : 16)) {
 	case 0: case 1: case 2: case 3:
 		wave(r);
 		break;
