@@ -20,7 +20,8 @@
 #	make bench-words  how often each kind of word is written and moves from thread to thread, and a model of many cores: SHORT=1
 #	make bench-limits  what bounds the fast paths on this CPU, in cycles
 #	make bench-shared  heaps shared by processes, against private ones, Boost's, libpmemobj, arenas: SHORT=1
-#	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find
+#	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find;
+#	                tsan-shared: also a heap shared by processes
 #	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
@@ -385,6 +386,10 @@ bench-shared: setup
 tsan:
 	CC="$(CC)" BUILD=$(BUILD) $(GUARD) sh tools/tsan/run $(SECONDS)
 
+# The same with a heap shared by processes, which takes longer to be sure of: not among what CI runs.
+tsan-shared:
+	SHARED=1 CC="$(CC)" BUILD=$(BUILD) $(GUARD) sh tools/tsan/run $(SECONDS)
+
 tsan-plant:
 	CC="$(CC)" $(GUARD) sh tools/tsan/plant
 
@@ -674,7 +679,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -126,6 +126,7 @@ void stress_interrupt(void)
 		if (b != NULL)
 			let_go(b);
 	}
+	shared_interrupt(&random);
 	RELAXED_ADD(nested, 1);
 	depth--;
 }
@@ -209,6 +210,8 @@ static void *look(void *argument)
 		(void)ash_stats_class(turns % 16, &row);
 		if (turns % 16 == 0)
 			(void)ash_heap_walk(turns % 32 == 0 ? NULL : h, visit, &bytes);
+		if (turns % 16 == 8)
+			shared_look();
 		nanosleep(&pause, NULL);
 	}
 	ash_thread_detach();
@@ -223,6 +226,13 @@ static pthread_t start(void *(*body)(void *), uint64_t seed)
 	if (pthread_create(&thread, NULL, body, (void *)(uintptr_t)seed) != 0)
 		fail("pthread_create");
 	return thread;
+}
+
+static void begin_objects(void)
+{
+	atomic_store(&heap, ash_heap_create(NULL));
+	if (SHARED)
+		shared_begin();
 }
 
 int main(int argc, char **argv)
@@ -241,7 +251,7 @@ int main(int argc, char **argv)
 		pthread_join(workers[i], NULL);
 		workers[i] = start(work, next_random(&seed) | 1);
 		if (atomic_load(&heap) == NULL && time(NULL) >= end - seconds / 2)
-			atomic_store(&heap, ash_heap_create(NULL));
+			begin_objects();
 	}
 	for (i = 0; i < WORKERS; i++)
 		pthread_join(workers[i], NULL);
@@ -253,6 +263,7 @@ int main(int argc, char **argv)
 	deaths = turns_end();
 	if (atomic_load(&heap) != NULL)
 		ash_heap_destroy(atomic_load(&heap));
+	shared_end();
 	(void)ash_trim(0);
 	if (ash_check() != 0)
 		fail("ash_check at the end");

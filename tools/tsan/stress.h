@@ -47,9 +47,23 @@ extern _Atomic bool quiet; /* nobody shall take or give back much: a period of r
 void turn(uint64_t *random);
 size_t turn_size(uint64_t *random); /* one of a few, of slabs */
 void turn_gone(uint64_t *random);   /* gone.c */
-/* Within a system call: ends some threads. */
+/* Within a system call: ends the thread, if it has a counter here, which is counted up. */
+extern _Thread_local _Atomic unsigned *turn_mortal;
 void turn_may_end(void);
-/* At the end: releases what is left.  The number of threads that ended in a call. */
+
+/* 1: also shared.c.  `make tsan-shared` */
+#ifndef SHARED
+#define SHARED 0
+#endif
+
+/* shared.c: a heap shared by processes; the first and last by one thread. */
+#define SHARED_AT ((uintptr_t)0x7e8800000000) /* where ThreadSanitizer allows it, and system.c maps no other */
+void shared_begin(void);
+void turn_shared(uint64_t *random);
+void shared_interrupt(uint64_t *random); /* as stress_interrupt, in this heap */
+void shared_look(void);			 /* a view of it */
+void shared_end(void);
+/* turns.c. At the end: releases what is left.  The number of threads that ended in a call. */
 unsigned turns_end(void);
 
 #endif

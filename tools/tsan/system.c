@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,11 +60,21 @@ static void *somewhere(void)
 			  : (void *)(FAR + n / 4 % 8 * FAR_STEP + n / 32 % 16 * 64 * HUGE_SIZE);
 }
 
+static _Thread_local bool viewing; /* this thread has a view of the shared heap */
+
 long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset)
 {
 	void *p;
 	long r;
 
+	/*
+	 * A view of the shared heap: where the heap is, as ThreadSanitizer does not know that two
+	 * addresses are the same memory.
+	 */
+	if (protection == PROT_READ && (flags & MAP_SHARED) != 0) {
+		viewing = true;
+		return (long)SHARED_AT;
+	}
 	if (address == NULL && length % HUGE_SIZE == 0)
 		address = somewhere();
 	p = mmap(address, length, (int)protection, (int)flags, (int)fd, offset);
@@ -76,6 +87,10 @@ long arch_munmap(void *address, size_t length)
 {
 	long r;
 
+	if (viewing && address == (void *)SHARED_AT) {
+		viewing = false;
+		return 0;
+	}
 	__tsan_write_range(address, length);
 	r = result(munmap(address, length));
 	stress_interrupt();
@@ -100,7 +115,7 @@ static void purged(uint64_t *words, size_t length)
 
 long arch_madvise(void *address, size_t length, long advice)
 {
-	if (advice == MADV_DONTNEED)
+	if (advice == MADV_DONTNEED || advice == MADV_REMOVE)
 		purged(address, length);
 	stress_interrupt();
 	return result(madvise(address, length, (int)advice));
@@ -156,10 +171,14 @@ long arch_unshare(long flags)
 
 long arch_tkill(long tid, long signal)
 {
-	return result(syscall(SYS_tkill, tid, signal));
+	long r = result(syscall(SYS_tkill, tid, signal));
+
+	if (r == -ESRCH)
+		__tsan_acquire(&ended);
+	return r;
 }
 
-/* For heaps shared by processes, which stress.c does not use. */
+/* For heaps shared by processes. */
 
 long arch_open(const char *path, long flags, long mode)
 {
@@ -178,7 +197,13 @@ long arch_close(long fd)
 
 long arch_read(long fd, void *bytes, size_t length)
 {
-	return result(read((int)fd, bytes, length));
+	long r = result(read((int)fd, bytes, length));
+	const char *state = r > 0 ? memrchr(bytes, ')', (size_t)r) : NULL;
+
+	/* Of /proc/PID/task/PID/stat: the thread has ended. */
+	if (state != NULL && state + 2 < (const char *)bytes + r && (state[2] == 'Z' || state[2] == 'X'))
+		__tsan_acquire(&ended);
+	return r;
 }
 
 long arch_pread64(long fd, void *bytes, size_t length, long offset)
@@ -208,6 +233,7 @@ long arch_fallocate(long fd, long mode, long offset, long length)
 
 long arch_msync(void *address, size_t length, long flags)
 {
+	stress_interrupt();
 	return result(msync(address, length, (int)flags));
 }
 

@@ -12,6 +12,7 @@
  *            what is due is purged in parts while the others go on
  *   object   blocks of a heap of its own, which all threads release as they do others
  *   gone     a heap is destroyed while the threads that worked in it end (gone.c)
+ *   shared   threads at work on a heap shared by processes (shared.c)
  */
 #include "stress.h"
 
@@ -75,14 +76,14 @@ static void drain(uint64_t *r)
 	}
 }
 
-static _Thread_local bool mortal;
+_Thread_local _Atomic unsigned *turn_mortal;
 static _Atomic unsigned deaths;
 
 void turn_may_end(void)
 {
-	if (!mortal || atomic_load(&deaths) >= DEATHS)
+	if (turn_mortal == NULL || (turn_mortal == &deaths && atomic_load(&deaths) >= DEATHS))
 		return;
-	atomic_fetch_add(&deaths, 1);
+	atomic_fetch_add(turn_mortal, 1);
 	stress_ended();
 	pthread_exit(NULL);
 }
@@ -97,8 +98,8 @@ static void *life(void *argument)
 		leave_behind(&random);
 	if (what == 2)
 		drain(&random);
-	mortal = MORTAL && what == 1;
-	if (mortal)
+	turn_mortal = MORTAL && what == 1 ? &deaths : NULL;
+	if (turn_mortal != NULL)
 		(void)ash_trim(0); /* in which it ends, if there is anything to give back */
 	if (what != 0) /* else its record is taken over when the kernel says that it is gone */
 		ash_thread_detach();
@@ -225,7 +226,7 @@ static void object(uint64_t *r)
 
 void turn(uint64_t *r)
 {
-	switch (below(r, 16)) {
+	switch (below(r, SHARED ? 20 : 16)) {
 	case 0: case 1: case 2: case 3:
 		wave(r);
 		break;
@@ -243,6 +244,9 @@ void turn(uint64_t *r)
 		break;
 	case 10: case 11: case 12:
 		drain(r);
+		break;
+	case 16: case 17: case 18: case 19:
+		turn_shared(r);
 		break;
 	default:
 		grow(r);
