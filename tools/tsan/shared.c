@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SHARERS = 3, PASSED = 256, ONCE = 12, CHURNED = 16, HELD = 24, FILLED = 1024 };
+enum { SHARERS = 3, PASSED = 256, ONCE = 12, CHURNED = 16, HELD = 24 };
 
 struct board {
 	void *once[ONCE], *churned[CHURNED];
@@ -67,7 +67,7 @@ static struct block *make(struct ash_heap *h, uint64_t *r)
 	}
 }
 
-static void leave(struct ash_heap *h, struct block *b, uint64_t *r)
+void shared_leave(struct ash_heap *h, struct block *b, uint64_t *r)
 {
 	if (b == NULL)
 		return;
@@ -118,13 +118,6 @@ static int see_name(void *context, const char *name, void *p)
 	return 0;
 }
 
-static int see(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
-{
-	(void)block, (void)size, (void)owner;
-	++*(size_t *)context;
-	return 0;
-}
-
 static void name(struct ash_heap *h, uint64_t *r)
 {
 	const char *which = names[below(r, sizeof names / sizeof *names)];
@@ -138,71 +131,13 @@ static void name(struct ash_heap *h, uint64_t *r)
 			ash_heap_release(h, b);
 		break;
 	case 1:
-		leave(h, ash_heap_unbind(h, which), r); /* the caller's alone from here on */
+		shared_leave(h, ash_heap_unbind(h, which), r); /* the caller's alone from here on */
 		break;
 	case 2:
 		(void)ash_heap_find(h, which);
 		break;
 	default:
 		(void)ash_heap_names(h, see_name, &n);
-	}
-}
-
-/* The heap is filled, so that others get NULL, recover and gather. */
-static void fill_up(struct ash_heap *h, uint64_t *r)
-{
-	static _Thread_local struct block *blocks[FILLED];
-	size_t n = 0, size = below(r, 2) == 0 ? 30000 : 200000;
-
-	while (n < FILLED && (blocks[n] = fill(ash_heap_alloc(h, size), 64, n)) != NULL)
-		n++;
-	while (n > 0)
-		leave(h, blocks[--n], r);
-}
-
-static void upkeep(struct ash_heap *h, uint64_t *r)
-{
-	struct ash_statistics stats;
-	size_t n = 0;
-
-	switch (below(r, 12)) {
-	case 0:
-		(void)ash_heap_recover(h);
-		break;
-	case 1:
-		(void)ash_heap_trim(h, below(r, 2) * MIB);
-		break;
-	case 2:
-		(void)ash_heap_walk(h, see, &n);
-		break;
-	case 3:
-		if (ash_heap_check(h) != 0)
-			fail("ash_heap_check of a shared heap while others work");
-		break;
-	case 4:
-		(void)ash_heap_sync(h);
-		break;
-	case 5:
-		if (!ash_heap_break_seal(h))
-			fail("ash_heap_break_seal");
-		break;
-	case 6:
-		ash_heap_thread_detach(h);
-		break;
-	case 7:
-		(void)ash_heap_extend(h, (12 + below(r, 8)) * MIB);
-		break;
-	case 8:
-		fill_up(h, r);
-		break;
-	case 9:
-		(void)ash_heap_release_owner(h, 1); /* this process lives */
-		break;
-	case 10:
-		(void)ash_heap_seal(h);
-		break;
-	default:
-		ash_heap_stats(h, &stats);
 	}
 }
 
@@ -229,7 +164,7 @@ static void share(struct turn_shared *t, uint64_t *r)
 			break;
 		case 7:
 			if (below(r, 4) == 0)
-				upkeep(h, r);
+				shared_upkeep(h, r);
 			break;
 		case 8:
 			if (*mine != NULL)
@@ -239,12 +174,12 @@ static void share(struct turn_shared *t, uint64_t *r)
 			*mine = trade(*mine, &passed[below(r, PASSED)]);
 			break;
 		default:
-			leave(h, *mine, r);
+			shared_leave(h, *mine, r);
 			*mine = make(h, r);
 		}
 	}
 	for (n = 0; n < HELD; n++)
-		leave(h, held[n], r);
+		shared_leave(h, held[n], r);
 }
 
 static void *sharer(void *argument)
@@ -258,7 +193,7 @@ static void *sharer(void *argument)
 	if (what == 0 && ash_heap_draft(h, 64) != NULL) /* goes with the thread */
 		RELAXED_ADD(losses, 1);			/* if the last recovery finds it gone */
 	if (what == 1) {
-		fill_up(h, &random); /* so that there is something to give back */
+		shared_fill_up(h, &random); /* so that there is something to give back */
 		turn_mortal = &losses;
 		(void)ash_heap_trim(h, 0); /* in which it ends, */
 		(void)ash_heap_recover(h); /* or here, where it takes over what others left */
@@ -302,7 +237,7 @@ void shared_interrupt(uint64_t *r)
 	b = fill(ash_heap_alloc(h, turn_size(r)), 64, next_random(r));
 	if (b != NULL)
 		b = trade(b, &passed[below(r, PASSED)]);
-	leave(h, b, r);
+	shared_leave(h, b, r);
 	b = fill(ash_heap_draft(h, 64), 64, next_random(r));
 	if (b != NULL)
 		ash_heap_release(h, b);
@@ -369,10 +304,10 @@ void shared_end(void)
 		return;
 	(void)ash_heap_recover(h);
 	for (i = 0; i < PASSED; i++)
-		leave(h, trade(NULL, &passed[i]), &random);
+		shared_leave(h, trade(NULL, &passed[i]), &random);
 	for (i = 0; i < sizeof names / sizeof *names; i++)
-		leave(h, ash_heap_unbind(h, names[i]), &random);
-	(void)ash_heap_walk(h, see, &n);
+		shared_leave(h, ash_heap_unbind(h, names[i]), &random);
+	(void)ash_heap_walk(h, shared_see, &n);
 	if (n > atomic_load(&losses))
 		fail("blocks are left in the shared heap");
 	if (ash_heap_check(h) != 0)

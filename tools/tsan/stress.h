@@ -63,6 +63,13 @@ void turn_shared(uint64_t *random);
 void shared_interrupt(uint64_t *random); /* as stress_interrupt, in this heap */
 void shared_look(void);			 /* a view of it */
 void shared_end(void);
+/* Checks and releases a block of that heap. */
+void shared_leave(struct ash_heap *h, struct block *b, uint64_t *r);
+/* shared_upkeep.c: a call that looks at the whole heap, or fills it; for ash_heap_walk: counts blocks. */
+void shared_upkeep(struct ash_heap *h, uint64_t *r);
+void shared_fill_up(struct ash_heap *h, uint64_t *r);
+struct ash_heap_owner;
+int shared_see(void *count, void *block, size_t size, const struct ash_heap_owner *owner);
 /* turns.c. At the end: releases what is left.  The number of threads that ended in a call. */
 unsigned turns_end(void);
 
