@@ -6,7 +6,7 @@
  *   throughout a period (8192 slow operations) is due at its end, but for a rest that stays.
  *   What is due is purged by 8 MiB a slow operation; when it is gone the next period begins.
  *   Each slab that a call returns to its chunk is one; so while `hand` is not 0, owners avoid
- *   to return several at once.
+ *   returning several at once.
  *   The rest is half of options.retain if more than options.retain is retained, and more than
  *   a quarter of what is in use.  Else it is a sixteenth of options.retain; owners do not watch
  *   then (below), so only operations that are slow anyway are counted.  In both cases it

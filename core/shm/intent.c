@@ -56,13 +56,13 @@ static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide
 {
 	void *block = (void *)p; /* NOLINT: an address */
 	struct chunk *c = map_find(block);
-	struct slot_ref at;
-	size_t size;
+	struct slab *s;
+	uint64_t index;
 
 	*tag = NULL;
 	if (p == 0 || c == NULL || load_relaxed(&c->region)->heap != h)
 		return false;
-	if (!slab_find(c, block, &at.slab)) {
+	if (!slab_find(c, block, &s)) {
 		*wide = &c->clean;
 		return span_is(c, block);
 	}
@@ -70,9 +70,9 @@ static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide
 	 * The program may have released a draft.  Then the slot is not taken for it, whatever it is found by: no block
 	 * has its tag any more.
 	 */
-	if (!look_at_slot(c, block, &at, &size))
+	if (look_at_slot(s, block, &index) == 0)
 		return false;
-	*tag = census_tag(at.slab, at.index);
+	*tag = census_tag(s, index);
 	return true;
 }
 

@@ -13,14 +13,13 @@ bool kinds_block(struct heap *h, uint64_t p, size_t bytes)
 {
 	const void *block = (const void *)p; /* NOLINT: an address */
 	struct chunk *c = map_find(block);
-	struct slot_ref at;
-	size_t size;
+	struct slab *s;
+	uint64_t index;
 
 	if (p == 0 || c == NULL || load_relaxed(&c->region)->heap != h)
 		return false;
-	/* Others may release it meanwhile. */
-	if (look_at_slot(c, block, &at, &size))
-		return size >= bytes;
+	if (slab_find(c, block, &s))
+		return look_at_slot(s, block, &index) >= bytes; /* others may release it meanwhile */
 	return span_is(c, block) && load_relaxed(&c->span_bytes) >= bytes;
 }
 

@@ -55,23 +55,17 @@ bool look_at_group(const struct look *l, unsigned g, struct look_group *out)
 	return look_is_right(l, before, word);
 }
 
-bool look_at_slot(const struct chunk *c, const void *p, struct slot_ref *at, size_t *size)
+size_t look_at_slot(const struct slab *s, const void *p, uint64_t *index)
 {
-	uint64_t offset, remote = 0;
-	struct look l;
+	struct look l = look_begin(s);
+	uint64_t offset = (uintptr_t)p - (uintptr_t)l.base, released = 0;
 
-	if (!slab_find(c, p, &at->slab))
-		return false;
-	l = look_begin(at->slab);
-	offset = (uintptr_t)p - (uintptr_t)l.base;
 	if (l.size == 0 || offset % l.size != 0 || offset / l.size >= l.slots)
-		return false;
-	at->index = offset / l.size;
-	at->group = (uint32_t)(at->index / GROUP_SLOTS);
-	at->bit = (uint64_t)1 << (at->index % GROUP_SLOTS);
-	*size = l.size;
+		return 0;
+	*index = offset / l.size;
 	/* In this order, and acquire: as in slot_is_taken. */
 	if (!l.unowned)
-		remote = load_acquire(&l.remote[at->group]);
-	return ((load_acquire(&at->slab->free[at->group]) | remote) & at->bit) == 0;
+		released = load_acquire(&l.remote[*index / GROUP_SLOTS]);
+	released |= load_acquire(&s->free[*index / GROUP_SLOTS]);
+	return (released >> *index % GROUP_SLOTS & 1) == 0 ? l.size : 0;
 }

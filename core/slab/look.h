@@ -43,10 +43,10 @@ INTERNAL struct look look_begin(const struct slab *s);
 INTERNAL bool look_at_group(const struct look *l, unsigned g, struct look_group *out);
 
 /*
- * Finds the slot that starts at p in a slab of this chunk, and its size, where p is of a block that another thread
- * may release or has released.  False: there is none, or it is free.  If the slab goes meanwhile, the slot is one that the
- * record may have, so its bits and its tag may be read, and either answer is possible.
+ * Returns the size of the slot that starts at p in this slab, and its index; 0: there is none, or it is free.  For a
+ * block that another thread may release, or has released: if the slab goes meanwhile, either answer is
+ * possible, and the index is of a slot that the record may have, so its tag may be read.
  */
-INTERNAL bool look_at_slot(const struct chunk *c, const void *p, struct slot_ref *at, size_t *size);
+INTERNAL size_t look_at_slot(const struct slab *s, const void *p, uint64_t *index);
 
 #endif

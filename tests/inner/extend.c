@@ -129,7 +129,7 @@ TEST(extend_forged_count, 10)
 TEST(extend_by_several_processes, 30)
 {
 	enum { WORKERS = 4 };
-	unsigned long taken, *shared = (void *)arch_mmap(NULL, 4096, 3, 0x21, -1, 0); /* NOLINT */
+	unsigned long taken, *shared = rt_map_shared(4096);
 	ash_heap *h = make();
 	unsigned w;
 

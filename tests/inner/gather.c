@@ -80,7 +80,7 @@ static void leaves(__attribute__((unused)) void *argument)
 		ash_release(ash_alloc(sizes[i]));
 }
 
-/* A record that was left as by a thread that vanishes: its bins have slabs, and nobody's event tells of them. */
+/* Leaves the thread's record vacant with slabs in its bins, as a thread that vanishes does: no event reports these slabs. */
 static void vanishes(__attribute__((unused)) void *argument)
 {
 	struct owner *o;

@@ -192,8 +192,7 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 	size_t i, missing;
 
 	trap_need();
-	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS */
-	shared = (void *)arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0);
+	shared = rt_map_shared(sizeof *shared);
 	CHECK(path_count() <= PATHS);
 	act = the_act;
 	for (i = 0; i < WORKERS; i++) {

@@ -46,7 +46,7 @@ static size_t backed(int fd)
 
 static uint64_t dead_life(void)
 {
-	uint64_t *life = (void *)arch_mmap(NULL, PAGE_SIZE, 3, 0x21, -1, 0); /* shared */
+	uint64_t *life = rt_map_shared(PAGE_SIZE);
 	long pid = rt_fork();
 
 	if (pid == 0) {

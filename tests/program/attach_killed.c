@@ -266,7 +266,7 @@ TEST(attach_killed_at_each_change, 3000)
 
 	trap_need();
 	control = shared_page();
-	lives = (void *)arch_mmap(NULL, 4096, 3, 0x21, -1, 0); /* NOLINT: shared */
+	lives = rt_map_shared(4096);
 	pid = rt_fork();
 	if (pid == 0)
 		ends();

@@ -143,7 +143,7 @@ static inline void ask(void)
 
 static struct control *shared_page(void)
 {
-	return (void *)arch_mmap(NULL, 4096, 3, 0x21, -1, 0); /* NOLINT: shared */
+	return rt_map_shared(4096);
 }
 
 static inline long server_begin(void)

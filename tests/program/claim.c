@@ -262,7 +262,7 @@ TEST(claim_race, 60)
 	struct race {
 		_Atomic unsigned ready;
 		ash_heap *heap[MAKERS];
-	} *race = (void *)arch_mmap(NULL, sizeof *race, 3, 0x21, -1, 0); /* NOLINT */
+	} *race = rt_map_shared(sizeof *race);
 	unsigned rounds = rt_under_qemu() ? 10 : 60, round, i;
 
 	by_open = true;

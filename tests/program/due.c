@@ -118,7 +118,7 @@ TEST(due_behind_many_chunks, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* A heap becomes so small that fewer spares may stay: not all that are too many go in one call, with a part each. */
+/* One call does not return all surplus spares when the heap gets so small that fewer may stay: each would purge a part. */
 TEST(due_while_the_heap_gets_small, 30)
 {
 	size_t i;

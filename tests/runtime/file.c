@@ -4,11 +4,21 @@
 #include "rt.h"
 #include "syscall.h"
 
-void *rt_map(size_t bytes)
+static void *map(size_t bytes, long flags)
 {
-	long p = arch_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long p = arch_mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
 
 	return KERNEL_FAILED(p) ? NULL : (void *)p;
+}
+
+void *rt_map(size_t bytes)
+{
+	return map(bytes, MAP_PRIVATE);
+}
+
+void *rt_map_shared(size_t bytes)
+{
+	return map(bytes, MAP_SHARED);
 }
 
 void rt_unmap(void *p, size_t bytes)

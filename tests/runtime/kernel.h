@@ -16,7 +16,7 @@
 #define EAGAIN                11
 
 enum { PROT_READ = 1, PROT_WRITE = 2, PROT_EXEC = 4 };
-enum { MAP_PRIVATE = 0x02, MAP_ANONYMOUS = 0x20 };
+enum { MAP_SHARED = 0x01, MAP_PRIVATE = 0x02, MAP_ANONYMOUS = 0x20 };
 
 enum { O_RDONLY = 0, O_WRONLY = 1, O_CLOEXEC = 02000000 };
 enum { SEEK_END = 2 };

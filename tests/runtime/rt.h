@@ -43,6 +43,7 @@ int memcmp(const void *a, const void *b, size_t n);
 
 /* ---- memory from the kernel; NULL: none ---- */
 void *rt_map(size_t bytes);
+void *rt_map_shared(size_t bytes); /* children of fork write the same memory */
 void rt_unmap(void *p, size_t bytes);
 /* Makes a part of the program writable; false: refused. */
 bool rt_code_writable(void *p, size_t bytes);

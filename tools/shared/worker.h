@@ -16,13 +16,13 @@ _Noreturn void work(struct session s, unsigned place, uint64_t seed);
  * parent has waited for it: so the parent first takes it out, and waits while it is aimed at.
  */
 struct targets {
-	long pid[WORKERS]; /* 0: nobody */
+	long pid[WORKERS]; /* 0: no process */
 	long aim;	   /* whom the killer is about to kill, if his pid is still there */
 };
 
 /* Ends one of them by SIGKILL every few milliseconds, for so long. */
 _Noreturn void kill_workers(struct targets *t, uint64_t seconds, uint64_t seed);
-/* The process in this place has ended, and not been waited for: nobody will kill its pid. */
+/* Removes a process that has ended but was not yet waited for.  The killer does not signal its pid afterwards. */
 void target_remove(struct targets *t, unsigned place);
 
 #endif

@@ -61,7 +61,8 @@ void turn_may_end(void);
 void shared_begin(void);
 void turn_shared(uint64_t *random);
 void shared_interrupt(uint64_t *random); /* as stress_interrupt, in this heap */
-void shared_look(void);			 /* a view of it */
+void shared_look(void);
+void shared_view(int file); /* shared_view.c: looks at it as another process does */
 void shared_end(void);
 /* Checks and releases a block of that heap. */
 void shared_leave(struct ash_heap *h, struct block *b, uint64_t *r);
