@@ -96,8 +96,7 @@ said() {
 		grep -q ': not a block of this allocator$' "$folder/out" &&
 		[ "$(grep -cE '^0x[0-9a-f]+ 112$' "$folder/out")" = 3 ] && grep -q '^1000 blocks, 3 shown$' "$folder/out" &&
 		grep -qE '^0x[0-9a-f]+ 5242880$' "$folder/out" && grep -q ' slabs, 0 faults$' "$folder/out"
-	verdict "$1"
-	[ $status = 0 ] || reason "$folder/out" "$folder/errors"
+	verdict "$1" "$folder/out" "$folder/errors"
 }
 
 # debug ARGUMENT...: gdb, from the folder of the script, so that the section's name is found.
@@ -122,12 +121,10 @@ else
 	strip "$folder/bare" && debug -ex "source $script" -ex 'run' -x "$folder/few" \
 		-ex "generate-core-file $folder/bare.core" "$folder/bare"
 	grep -q '^1051 blocks, ' "$folder/out" && grep -q ' slabs, 0 faults$' "$folder/out"
-	verdict 'stripped, by the note'
-	[ $status = 0 ] || reason "$folder/out" "$folder/errors"
+	verdict 'stripped, by the note' "$folder/out" "$folder/errors"
 	debug -ex "source $script" -core "$folder/bare.core" -x "$folder/few" "$folder/bare"
 	grep -q '^1051 blocks, ' "$folder/out" && grep -q ' slabs, 0 faults$' "$folder/out"
-	verdict 'stripped, by the note in a core'
-	[ $status = 0 ] || reason "$folder/out" "$folder/errors"
+	verdict 'stripped, by the note in a core' "$folder/out" "$folder/errors"
 	debug -ex 'break stop_here' -ex 'run' -ex "generate-core-file $folder/core" "$folder/program"
 	debug -core "$folder/core" -x "$folder/commands" "$folder/program"
 	said 'a core file'
@@ -138,8 +135,7 @@ else
 		-ex 'python gdb.selected_inferior().write_memory(a, (1 << 63).to_bytes(8, "little"))' \
 		-ex 'ashlar check' "$folder/program"
 	grep -q 'bits beyond the last slot' "$folder/out" && grep -q ' slabs, 1 faults$' "$folder/out"
-	verdict 'damage is found'
-	[ $status = 0 ] || reason "$folder/out" "$folder/errors"
+	verdict 'damage is found' "$folder/out" "$folder/errors"
 fi
 
 # The shared object, in a program with a C library.
@@ -163,8 +159,7 @@ C
 	debug -ex "set environment LD_PRELOAD $folder/stripped.so" -ex "source $script" -ex 'set startup-with-shell off' -ex 'break stop_here' -ex 'run' \
 		-ex 'ashlar blocks 70000 1' -ex 'ashlar check' "$folder/hosted"
 	grep -q '^500 blocks, 1 shown$' "$folder/out" && grep -q ' slabs, 0 faults$' "$folder/out"
-	verdict 'the shared object, stripped, by LD_PRELOAD'
-	[ $status = 0 ] || reason "$folder/out" "$folder/errors"
+	verdict 'the shared object, stripped, by LD_PRELOAD' "$folder/out" "$folder/errors"
 else
 	echo 'skip gdb: the shared object: no compiler with a C library here'
 fi

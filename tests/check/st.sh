@@ -57,8 +57,7 @@ passes() {
 	${LINK% -Wl,-u,*} "$build/prog/tests/support/main.o" "$@" "$folder/one.o" "$build/runtime.a" "$build/libashlar_start.a" \
 		-o "$folder/program" &&
 		"$folder/program" $words >"$folder/log" 2>&1 && RT_QEMU=1 qemu-x86_64 "$folder/program" $words >>"$folder/log" 2>&1
-	verdict "$name passes its tests, natively and under QEMU"
-	! grep -q '^FAIL' "$folder/log" || reason "$folder/log"
+	verdict "$name passes its tests, natively and under QEMU" "$folder/log"
 }
 
 for compiler in clang clang-19 gcc; do

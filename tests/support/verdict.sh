@@ -13,12 +13,14 @@ grep() {
 	command grep -a "$@"
 }
 
-# verdict NAME: of the last command, whose status it has
+# verdict NAME [LOG...]: of the last command, whose status it has; the logs tell why it failed
 verdict() {
 	if [ $? = 0 ]; then
 		echo "ok   $subject: $1"
 	else
 		echo "FAIL $subject: $1"
+		shift
+		reason "$@"
 		status=1
 		return 1
 	fi
