@@ -5,7 +5,10 @@
  */
 #include "slab/look.h"
 
+#include "ashlar_heap.h"
+#include "heaps/instance.h"
 #include "inner/slots.h"
+#include "shm/kinds.h"
 #include "support/handler_at_step.h"
 
 enum { FEW = 5 };
@@ -110,4 +113,31 @@ TEST(look_while_collected, 20)
 		(void)slab_collect(slab, false);
 	}
 	CHECK(k > 50);
+}
+
+/* A slot that is taken has a size; no other address of the slab has, nor a slot that its thread or another one released. */
+TEST(look_at_slot_finds_taken_ones, 10)
+{
+	ash_heap *shared = ash_heap_create_shared(8 * MIB, NULL);
+	char *p = ash_alloc(5000), *q;
+	struct slot_ref at = place_of(p);
+	size_t size = at.slab->slot_size;
+	uint64_t index = SLAB_SLOTS;
+
+	CHECK(look_at_slot(at.slab, p, &index) == size && index == at.index);
+	CHECK_EQ(look_at_slot(at.slab, p + 8, &index), 0);
+	/* Behind the last slot the bit of the word is that of a taken one. */
+	CHECK_EQ(at.slab->slots % GROUP_SLOTS == 0, false);
+	CHECK_EQ(look_at_slot(at.slab, at.slab->base + at.slab->slots * size, &index), 0);
+	at.slab->remote[at.group] |= at.bit;
+	CHECK_EQ(look_at_slot(at.slab, p, &index), 0);
+	at.slab->remote[at.group] &= ~at.bit;
+	ash_release(p);
+	CHECK_EQ(look_at_slot(at.slab, p, &index), 0);
+	CHECK(shared != NULL && (p = ash_heap_alloc(shared, 5000)) != NULL && (q = ash_heap_alloc(shared, 2 * MIB)) != NULL);
+	size = ash_heap_usable_size(shared, p);
+	CHECK(kinds_block(heap_of(shared), (uint64_t)(uintptr_t)p, size) && !kinds_block(heap_of(shared), (uint64_t)(uintptr_t)p, size + 1));
+	size = ash_heap_usable_size(shared, q);
+	CHECK(kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size) && !kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size + 1));
+	ash_heap_destroy(shared);
 }
