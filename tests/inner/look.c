@@ -127,7 +127,7 @@ TEST(look_at_slot_finds_taken_ones, 10)
 	CHECK(look_at_slot(at.slab, p, &index) == size && index == at.index);
 	CHECK_EQ(look_at_slot(at.slab, p + 8, &index), 0);
 	/* Behind the last slot the bit of the word is that of a taken one. */
-	CHECK_EQ(at.slab->slots % GROUP_SLOTS == 0, false);
+	CHECK(at.slab->slots % GROUP_SLOTS != 0);
 	CHECK_EQ(look_at_slot(at.slab, at.slab->base + at.slab->slots * size, &index), 0);
 	at.slab->remote[at.group] |= at.bit;
 	CHECK_EQ(look_at_slot(at.slab, p, &index), 0);
