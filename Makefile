@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
+#	make help       prints this
 #	make            the library: build/libashlar.a, build/include/ashlar.h; build/ashlar-look
 #	make test       everything that is checked, natively and under QEMU; of other CPUs a part
 #	make test-arch  every test program of every CPU, under QEMU
 #	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
+#	make test-kernel  tests as the only company of real kernels under qemu-system: KERNELS="x86_64 aarch64 riscv64"
+#	make setup-kernel  the kernels for that
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make field      libashlar-field.a alone; for CPUs of 32 bits, by clang: ARCH=field32
 #	                TARGET='--target=armv7m-none-eabi -mcpu=cortex-m3'
@@ -11,7 +14,7 @@
 #	make demo       the demonstration, natively and under QEMU
 #	make demo-shared  a heap shared by processes that are killed; SECONDS=60 for longer
 #	make bench      Ashlar against every malloc that is installed: SHORT=1, ROUNDS=n, PEERS=name:library
-#	make bench-accept  takes the last figures into BENCHMARKS.md and README.md's summary
+#	make bench-accept  takes the last figures into tools/bench/accepted, BENCHMARKS.md and README.md's summary
 #	make bench-footprint  text, memory and mappings of the smallest programs
 #	make bench-peaks  peak memory of the rows where it matters, and what it is made of
 #	make bench-seeds  the experiments against the mallocs that are installed
@@ -22,6 +25,7 @@
 #	make bench-shared  heaps shared by processes, against private ones, Boost's, libpmemobj, arenas: SHORT=1
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find;
 #	                tsan-shared: also a heap shared by processes
+#	make figures    how much there is to read, beside its limits
 #	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
@@ -34,7 +38,7 @@
 #	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
-#	make install    PREFIX=/usr/local DESTDIR=
+#	make install    PREFIX=/usr/local DESTDIR=; make uninstall with the same removes its files
 #	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
@@ -133,15 +137,23 @@ BASE = $(TARGET) $(FOR_CPU) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 
 DEBUG  = -gdwarf-4
 UNWIND = -fasynchronous-unwind-tables
 
+# What an object says of itself, else a program with it runs without.  Shadow stacks cost nothing.  A mark at
+# each function that may be called by its address is an instruction at the head of each call: the archives of ash_...
+# are without, those with malloc's names and the shared objects have it; on aarch64 return addresses are signed there.
+SHADOWED = $(if $(filter x86_64,$(ARCH)),-fcf-protection=return)
+GUARDED_x86_64  = -fcf-protection
+GUARDED_aarch64 = -mbranch-protection=standard
+GUARDED = $(GUARDED_$(ARCH))
+
 # The library goes into static programs, position independent or not; local-exec
 # makes its thread-local words one instruction, and keeps it out of shared objects.
-LIB_FLAGS   = $(BASE) $(NO_SMALL) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec $(INNER)
+LIB_FLAGS   = $(BASE) $(NO_SMALL) $(PLAIN_LOOPS) -falign-functions=1 -fPIE -ftls-model=local-exec $(SHADOWED) $(INNER)
 # Programs see the staged header and the runtime, tests what is in tests/support, too.
 # INNER is for the library itself and for the tests in INNER_TESTS.
 PROG_FLAGS  = $(BASE) $(NO_SMALL) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include \
 	-Itests/runtime -Itests/runtime/$(ARCH) -Itests -Itests/support/$(ARCH)
 INNER       = -Iarch/$(ARCH) -Isys -Icore -Icore/include
-ASM_FLAGS   = $(TARGET) $(FOR_CPU) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH)
+ASM_FLAGS   = $(TARGET) $(FOR_CPU) $(SHADOWED) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH)
 
 # -u: libashlar_start.a refers to ash_thread_detach only weakly, which draws nothing out of
 # an archive.
@@ -153,7 +165,7 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 # ---- lists ----
 
 # What is called once in 64 allocations or less is built for size: the four main calls must
-# stay below 24 KiB (tests/check/size.sh).  These are built for speed.
+# stay below 32 KiB (tests/check/size.sh).  These are built for speed.
 FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc \
 	core/heaps/instance_alloc core/heaps/instance_release core/shm/intent core/heaps/instance_publish
 
@@ -166,15 +178,15 @@ FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c 
 # libashlar-core.a: everything but what asks Linux; instead what asks the program.
 CORE_SOURCES = sys/panic.c $(wildcard sys/system/*.c)
 # Those that differ where allocations are sampled (core/front/sample.h).
-SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c slot.c resize.c remote.c sample.c)
+SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c aligned.c slot.c resize.c expand.c grow.c remote.c sample.c)
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 # Those who call the kernel by other calls than the library's.
 CALLS       = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
-START_SOURCES = $(CALLS) $(wildcard sys/start/*.c)
+START_SOURCES = $(CALLS) $(wildcard sys/start/*.c) core/malloc/new.c
 RT_SOURCES  = $(CALLS) $(wildcard tests/runtime/*.c)
 # What an archive has as objects of their own: names that a program may have itself, and
 # ash_heap_walk, as its object says.  All else is one object (the rule for whole/).
-APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory
+APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory sys/start/cxx core/malloc/new
 
 # One object folder per set of flags, named by its product; assembly has the same everywhere.
 #
@@ -205,18 +217,18 @@ START_OBJECTS = $(call objects,start,$(START_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # tests/README.md says what is in the folders of tests; those that see core's headers:
 INNER_TESTS = inner program malloc small field system long
-test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c)) tests/support/main.c
+test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c tests/$(folder)/*/*.c)) tests/support/main.c
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
 ST_TESTS = $(call objects,prog,$(call test_sources,st) $(addprefix tests/api/,api.c aligned.c expand.c))
 # The public calls on the default heap, against the other libraries as they are shipped.
-DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand fork large misuse misuse_threads resize \
+DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand expand_remote fork large misuse misuse_threads resize \
 	shadow signal threads)) tests/support/main.c tools/demo/steps.c
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
 	tests/api/zalloc.c tests/api/zalloc_taken.c $(wildcard tests/malloc/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
 FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
-	tests/inner/arena.c tests/support/main.c $(wildcard tests/field/*.c))
+	tests/inner/arena/arena_each_step.c tests/support/main.c $(wildcard tests/field/*.c))
 # Without those that ask about the kernel's memory, or for more than there is.
 SYSTEM_TESTS = $(call objects,prog,$(filter-out %/align.c %/fork.c %/large.c,$(DEFAULT_TESTS)) $(wildcard tests/system/*.c))
 SAMPLE_TESTS = $(call objects,prog,$(call test_sources,sample) tests/api/api.c)
@@ -241,7 +253,7 @@ FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h core/include/*.hpp))) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated compiler st malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated amalgamation compiler st malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -261,6 +273,10 @@ all: $(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY)
 
 amalgamation: $(AMALGAMATION)
 
+# The head of this file.
+help:
+	sed -n '3,/^$$/s/^#\t\{0,1\}//p' Makefile
+
 field: $(FIELD_LIBRARY) $(HEADERS)
 
 programs: all $(TESTS) $(DEMO)
@@ -269,6 +285,9 @@ PREFIX  = /usr/local
 DESTDIR =
 install: all
 	BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) sh tools/install/install
+
+uninstall: all
+	BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) sh tools/install/uninstall
 
 dist:
 	BUILD=$(BUILD) sh tools/install/dist
@@ -295,7 +314,7 @@ test-arch: setup
 		$(BUILD)/$(cpu)/steps.so &&) :
 	$(if $(filter aarch64,$(CPUS)),$(MAKE) --no-print-directory ARCH=aarch64 FOR_aarch64=-march=armv8.1-a \
 		BUILD=$(BUILD)/aarch64-lse $(addprefix $(BUILD)/aarch64-lse/,tests/all libashlar.a))
-	$(RUN_TESTS) SECTIONS=all_cpus $(GUARD) sh tools/test
+	$(RUN_TESTS) SECTIONS="$(patsubst %,every_%,$(ARCH) $(CPUS))" $(GUARD) sh tools/test
 
 # Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all
 STEPS =
@@ -303,9 +322,21 @@ steps: setup
 	$(MAKE) --no-print-directory $(BUILD)/tests/all $(BUILD)/steps.so
 	BUILD=$(BUILD) $(GUARD) sh tools/steps $(ARCH) $(STEPS)
 
+# Kernels of their own, under qemu-system; each boots once for each list in tests/kernel/boots.
+KERNELS = x86_64 aarch64 riscv64
+BOOTS = $(wildcard tests/kernel/boots/*)
+setup-kernel:
+	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels &&) :
+
+test-kernel: setup setup-kernel
+	$(MAKE) --no-print-directory programs $(BUILD)/kernel/init
+	$(foreach cpu,$(filter-out $(ARCH),$(filter aarch64 riscv64,$(KERNELS))),$(MAKE) --no-print-directory ARCH=$(cpu) \
+		BUILD=$(BUILD)/$(cpu) programs $(BUILD)/$(cpu)/kernel/init &&) :
+	BUILD=$(BUILD) KERNELS="$(KERNELS)" BOOTS="$(BOOTS)" $(GUARD) sh tests/kernel/all
+
 test-long: setup
 	$(MAKE) --no-print-directory $(LONG)
-	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS=natively $(GUARD) sh tools/test
+	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS="first rest" $(GUARD) sh tools/test
 
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
@@ -352,7 +383,7 @@ bench-peaks: setup
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
 	BUILD=$(BUILD) sh tools/bench/peaks $(ROUNDS)
 
-# Puts what the benchmarks left into BENCHMARKS.md, between their marks, and its summary into README.md.
+# Puts what the benchmarks left into tools/bench/accepted, and from there into BENCHMARKS.md and README.md.
 bench-accept:
 	BUILD=$(BUILD) sh tools/bench/accept
 
@@ -398,6 +429,10 @@ FILES =
 mutants: setup
 	BUILD=$(BUILD) python3 tools/mutants/run $(FILES)
 
+# What the tree may have of lines, files, words, and how far a call goes.
+figures:
+	tools/figures
+
 golden-accept: programs
 	! command -v clang-19 >/dev/null || \
 		$(MAKE) --no-print-directory CC=clang-19 BUILD=$(BUILD)/clang-19 programs
@@ -421,13 +456,13 @@ clean:
 # One object of all, in which only names that begin with ash are left for others to see:
 # a program may have a class_of of its own.  Sections stay apart, for --gc-sections.
 # lld 14 keeps a common symbol, and adds a section of its size that nothing refers to: COMMON.
-# $(call archive,NAME,ARCHIVE,OBJECTS)
+# $(call archive,NAME,ARCHIVE,OBJECTS,NAMES): names that begin with NAMES, or ash
 define archive
 $(BUILD)/whole/$1.o: $(filter-out $(foreach apart,$(APART),$(BUILD)/%/$(apart).o),$3) $(BUILD)/sources Makefile
 	mkdir -p $$(@D)
 	echo 'LINK $$@'
 	$(CC) $(TARGET) -nostdlib -r -fuse-ld=lld $$(filter %.o,$$^) -o $$@.new
-	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig -R COMMON $$@.new $$@
+	$(OBJCOPY) -w --keep-global-symbol='$(or $4,ash)*' -R .llvm_addrsig -R COMMON $$@.new $$@
 	rm $$@.new
 $2: $(BUILD)/whole/$1.o $(filter $(foreach apart,$(APART),$(BUILD)/%/$(apart).o),$3)
 endef
@@ -437,7 +472,9 @@ $(eval $(call archive,ashlar_small,$(SMALL_LIBRARY),$(SMALL_OBJECTS)))
 $(eval $(call archive,ashlar_sample,$(SAMPLE_LIBRARY),$(SAMPLE_OBJECTS)))
 $(eval $(call archive,ashlar_core,$(CORE_LIBRARY),$(CORE_OBJECTS)))
 $(eval $(call archive,ashlar_field,$(FIELD_LIBRARY),$(FIELD_OBJECTS)))
-$(eval $(call archive,ashlar_start,$(START),$(START_OBJECTS)))
+$(eval $(call archive,ashlar_start,$(START),$(filter-out %/start/thread.o,$(START_OBJECTS))))
+# Threads apart, with what they call: libashlar-st.a refuses them (sys/start/thread.c).
+$(eval $(call archive,ashlar_threads,$(START),$(filter-out %/begin.o,$(START_OBJECTS)),ash_thread))
 $(START): $(BUILD)/asm/arch/$(ARCH)/start.o $(BUILD)/lib/arch/$(ARCH)/memory.o
 $(BUILD)/runtime.a: $(RT_OBJECTS)
 $(SEPARATE): $(LIB_OBJECTS)
@@ -446,7 +483,7 @@ $(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
 # ---- Ashlar as malloc ----
 
-.PHONY: amalgamation crate install dist test-programs setup-programs setup-checkers
+.PHONY: amalgamation crate install uninstall dist test-programs setup-programs setup-checkers
 
 $(AMALGAMATION): tools/amalgamate $(wildcard core/amalgamation.[ch]) $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
 		$(addsuffix /*.[chS],arch arch/* sys core/*)))
@@ -460,13 +497,13 @@ crate: $(AMALGAMATION)
 	cd $(BUILD)/crate && cargo package --offline --allow-dirty --quiet
 
 # Its warnings were given when the sources were compiled one by one.
-MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
+MALLOC_FLAGS = $(filter-out -Werror -W%,$(BASE)) $(GUARDED) $(PLAIN_LOOPS) -falign-functions=1 -DASHLAR_MALLOC
 $(BUILD)/malloc/%.o: KIND = -fPIE -ftls-model=local-exec $(NO_SMALL)
 # No table of jumps: the linker makes those without unwind tables.
 $(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO
 # Frame pointers: tools/profile/stack.c.
 $(BUILD)/profile/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO -DASHLAR_SAMPLE -fno-omit-frame-pointer \
-	$(if $(filter riscv64,$(ARCH)),-DFRAME_RECORD=-16)
+	$(if $(filter riscv64,$(ARCH)),-DFRAME_RECORD=-16) $(if $(filter aarch64,$(ARCH)),-DADDRESS_BITS=48)
 
 $(BUILD)/malloc/ashlar_malloc.o: KIND += -DASHLAR_WITHOUT_XML
 $(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc so profile)): $(AMALGAMATION) Makefile
@@ -478,17 +515,17 @@ $(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc so profile)): $(AMALGA
 $(BUILD)/malloc/ashlar_new.o $(BUILD)/so/ashlar_new.o: core/malloc/new.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
-	$(CC) $(BASE) -Isys -Icore/include -fexceptions $(KIND) -c $< -o $@
+	$(CC) $(BASE) $(GUARDED) -Isys -Icore/include -fexceptions $(KIND) -DASHLAR_MALLOC -c $< -o $@
 
 $(BUILD)/malloc/ashlar_xml.o: core/malloc/xml.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
-	$(CC) $(BASE) -Isys -Icore/include $(KIND) -DASHLAR_XML_ALONE -c $< -o $@
+	$(CC) $(BASE) $(GUARDED) -Isys -Icore/include $(KIND) -c $< -o $@
 
 $(BUILD)/profile/%.o: tools/profile/%.c Makefile | $(HEADERS)
 	mkdir -p $(@D)
 	echo 'CC   $<'
-	$(CC) $(BASE) -fvisibility=hidden -I$(BUILD)/include -Icore/include $(KIND) -c $< -o $@
+	$(CC) $(BASE) $(GUARDED) -fvisibility=hidden -I$(BUILD)/include -Icore/include $(KIND) -c $< -o $@
 
 $(MALLOC): $(MALLOC_OBJECTS)
 	echo 'AR   $@'
@@ -512,14 +549,14 @@ $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 # constants that hold addresses begin where the code ends, and may be on two pages that are written.
 $(MALLOC_SO): $(SO_OBJECTS)
 $(PROFILE_SO): $(PROFILE_OBJECTS)
-$(MALLOC_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list tools/prereloc \
+$(MALLOC_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list core/malloc/sections.ld tools/prereloc \
 		arch/$(ARCH)/cpu.h
 	echo 'LINK $@'
 	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).0 \
 		-Wl,--version-script=core/malloc/version.map -Wl,--dynamic-list=core/malloc/dynamic.list \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,-z,separate-loadable-segments \
 		-Wl,--gc-sections -Wl,--build-id=none \
-		-Wl,--fatal-warnings $(filter %.o,$^) -o $@
+		-Wl,--fatal-warnings -Wl,-T,core/malloc/sections.ld $(filter %.o,$^) -o $@
 	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
 
 # For QEMU on this machine, whatever the CPU of the programs is.
@@ -576,7 +613,7 @@ $(BUILD)/asm/%.o: %.S Makefile
 # ---- programs ----
 
 # The runtime's own folder sees the raw system calls; so do tests of the insides.
-$(BUILD)/prog/tests/runtime/%.o: PROG_FLAGS += -Iarch/$(ARCH)
+$(BUILD)/prog/tests/runtime/%.o $(BUILD)/prog/tests/kernel/%.o: PROG_FLAGS += -Iarch/$(ARCH)
 # The smallest programs print, and are weighed: tests/check/link.sh.
 $(BUILD)/prog/tests/runtime/format.o: PROG_FLAGS += $(FOR_SIZE)
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
@@ -602,7 +639,7 @@ $(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(MALLOC)
 $(BUILD)/tests/small: $(SMALL_TESTS) $(SMALL_SEPARATE)
 
 # What one test needs of the whole library.
-FIELD_ASIDE = $(call objects,lib,sys/pages.c)
+FIELD_ASIDE = $(call objects,lib,sys/pages.c sys/pages_map.c)
 $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
 $(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(FIELD_SEPARATE)
 $(BUILD)/tests/system: $(SYSTEM_TESTS) $(CORE_LIBRARY)
@@ -622,9 +659,12 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
+# The first process of the kernels that run tests (tests/kernel/run).
+$(BUILD)/kernel/init: $(BUILD)/prog/tests/kernel/init.o
+
 $(BUILD)/demo-shared: $(SERVER_OBJECTS) $(BUILD)/sources
 $(BUILD)/ashlar-look: $(LOOK_OBJECTS) $(BUILD)/sources
-$(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared: $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared $(BUILD)/kernel/init: $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
@@ -659,7 +699,7 @@ $(BUILD)/long/full: $(addprefix $(BUILD)/tests/,$(FULL_SOME) $(FULL_ALL)) Makefi
 	chmod +x $@
 
 # Scripts that make test has less of.
-$(addprefix $(BUILD)/long/,compiler st malloc install): $(BUILD)/long/%: programs Makefile
+$(addprefix $(BUILD)/long/,amalgamation compiler st malloc install): $(BUILD)/long/%: programs Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
 	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
@@ -679,7 +719,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
 		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
 
-.PHONY: all field programs setup test test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants golden-accept flags format clean FORCE
+.PHONY: all help field programs setup test setup-kernel test-kernel test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants figures golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

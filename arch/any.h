@@ -17,17 +17,21 @@
 #include "x86_64/cpu.h"
 #include "x86_64/syscall.h"
 #include "x86_64/atomic_st.h"
-#include "x86_64/stub.h"
+#include "x86_64/syscall.S"
 #elif defined ARCH_AARCH64
 #include "aarch64/cpu.h"
 #include "aarch64/syscall.h"
 #include "aarch64/atomic_st.h"
-#include "aarch64/stub.h"
+#include "aarch64/syscall.S"
 #elif defined ARCH_RISCV64
 #include "riscv64/cpu.h"
 #include "riscv64/syscall.h"
 #include "riscv64/atomic_st.h"
-#include "riscv64/stub.h"
+#include "riscv64/syscall.S"
+#endif
+
+#if defined ARCH_HOST && !defined ASHLAR_SYSTEM
+#include "generic/calls_here.h"
 #endif
 
 #endif

@@ -17,6 +17,7 @@
  * to itself must be the only one of the library; tests/check/amalgamation.sh looks for others.
  */
 #define ASHLAR_AMALGAMATION
+#include "sys/build.h"
 
 /* Some products do not call all of these functions. */
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -24,10 +25,6 @@
 /* First: on an unknown CPU the compiler reports one error and nothing else. */
 #include "arch/any.h"
 #ifdef ARCH_HOST
-
-#if !defined ASHLAR_MALLOC && !defined ASHLAR_SMALL
-#define ASHLAR_HEAPS
-#endif
 
 /* What is called once in 64 allocations or less is built for size. */
 #ifdef __clang__
@@ -51,40 +48,34 @@ ASHLAR_FOR_SIZE
 ASHLAR_FOR_SIZE_END
 
 ASHLAR_FOR_SIZE
-#ifdef ASHLAR_SYSTEM
+#if IS_SYSTEM
 #include "sys/system/defaults.c"
 #include "sys/system/pages.c"
 #include "sys/system/say.c"
 #include "sys/system/threads.c"
-#ifdef ASHLAR_HEAPS
 #include "sys/system/sharing.c"
-#endif
 #else
 #include "sys/borrow.c"
 #include "sys/generation.c"
-#include "sys/identity.c"
 #include "sys/pages.c"
-#include "sys/pages_huge.c"
+#include "sys/pages_map.c"
 #include "sys/pages_move.c"
 #include "sys/process.c"
 #include "sys/proc_stat.c"
 #include "sys/say.c"
-#ifdef ASHLAR_HEAPS
-#include "sys/boot.c"
 #include "sys/life.c"
+#include "sys/mapping.c"
 #include "sys/share.c"
 #include "sys/world.c"
 #endif
-#endif
 #include "sys/panic.c"
 #include "sys/text.c"
-#ifdef ASHLAR_SO
 #include "sys/prereloc.c"
-#endif
 
 #include "core/base/bits.c"
 #include "core/base/class.c"
 #include "core/base/misuse.c"
+#include "core/base/roll.c"
 
 #include "core/backend/chunk.c"
 #include "core/backend/heap.c"
@@ -93,7 +84,9 @@ ASHLAR_FOR_SIZE
 #include "core/backend/metadata.c"
 #include "core/backend/region.c"
 #include "core/backend/region_advice.c"
+#include "core/backend/region_space.c"
 #include "core/backend/retain.c"
+#include "core/backend/run_use.c"
 #include "core/backend/units.c"
 
 #include "core/slab/slab.c"
@@ -101,22 +94,14 @@ ASHLAR_FOR_SIZE
 #include "core/slab/walk.c"
 #include "core/slab/look.c"
 
-#include "core/thread/slab_list.c"
 #include "core/thread/owner.c"
 #include "core/thread/holder.c"
 #include "core/thread/inbox.c"
-#include "core/thread/visit.c"
 #include "core/thread/watch.c"
-#include "core/thread/spare.c"
 #include "core/thread/bin.c"
 #include "core/thread/settle.c"
-#include "core/thread/collect.c"
 #include "core/thread/takeover.c"
-#include "core/thread/fork.c"
-#include "core/thread/adopt.c"
 #include "core/thread/shrink.c"
-#include "core/thread/reap.c"
-#include "core/thread/gather.c"
 #include "core/thread/refill.c"
 #include "core/thread/seating.c"
 #include "core/thread/slab_purge.c"
@@ -133,20 +118,18 @@ ASHLAR_FOR_SIZE_END
 #include "core/front/resize.c"
 
 ASHLAR_FOR_SIZE
-#include "core/front/find.c"
 #include "core/front/diagnose.c"
 #include "core/front/remote.c"
 #include "core/front/slot.c"
-#ifdef ASHLAR_SAMPLE
+#if SAMPLED
 #include "core/front/sample.c"
 #endif
 #include "core/front/span.c"
-#include "core/front/span_move.c"
 #include "core/front/aligned.c"
 #include "core/front/expand.c"
 #include "core/front/grow.c"
 #include "core/front/trim.c"
-#ifndef ASHLAR_MALLOC
+#if !IS_MALLOC
 #include "core/front/hook.c"
 #endif
 
@@ -154,12 +137,11 @@ ASHLAR_FOR_SIZE
 #include "core/diagnostics/blocks.c"
 #include "core/diagnostics/heap_walk.c"
 #include "core/diagnostics/stats.c"
-#include "core/diagnostics/classes.c"
 #include "core/diagnostics/address.c"
 ASHLAR_FOR_SIZE_END
 
 /* Heaps as objects. */
-#ifdef ASHLAR_HEAPS
+#if HAS_HEAPS
 #include "core/arena/arena.c"
 #include "core/arena/arena_alloc.c"
 #include "core/arena/arena_call.c"
@@ -169,8 +151,6 @@ ASHLAR_FOR_SIZE_END
 #include "core/heaps/instance_publish.c"
 
 ASHLAR_FOR_SIZE
-#include "core/arena/arena_check.c"
-#include "core/arena/arena_misuse.c"
 #include "core/arena/arena_walk.c"
 #include "core/arena/arenas.c"
 #include "core/shm/store.c"
@@ -181,49 +161,31 @@ ASHLAR_FOR_SIZE
 #include "core/shm/building.c"
 #include "core/shm/seal_close.c"
 #include "core/shm/census.c"
-#include "core/shm/seat_entries.c"
+#include "core/shm/block_tags.c"
 #include "core/shm/census_join.c"
-#include "core/shm/seats.c"
-#include "core/shm/intent_settle.c"
-#include "core/shm/kinds.c"
-#include "core/shm/block_walk.c"
-#include "core/shm/record_leave.c"
-#include "core/shm/seats_close.c"
 #include "core/shm/lost_memory.c"
 #include "core/shm/recover.c"
-#include "core/shm/heap_setup.c"
+#include "core/shm/seats.c"
+#include "core/shm/reattach.c"
 #include "core/shm/claim.c"
 #include "core/shm/image.c"
-#include "core/shm/image_slabs.c"
-#include "core/shm/image_chunks.c"
-#include "core/shm/image_records.c"
-#include "core/shm/image_lists.c"
 #include "core/shm/image_check.c"
-#include "core/shm/store_map.c"
-#include "core/shm/store_extend.c"
 #include "core/shm/store_create.c"
 #include "core/shm/store_attach.c"
 #include "core/shm/view.c"
-#include "core/heaps/instance_block.c"
+#include "core/heaps/instance.c"
 #include "core/heaps/names.c"
 #include "core/heaps/tagged.c"
 #include "core/heaps/instance_resize.c"
-#include "core/heaps/instance_aligned.c"
-#include "core/heaps/instance_expand.c"
-#include "core/heaps/instance_find.c"
 #include "core/heaps/instance_hooks.c"
 #include "core/heaps/instance_create.c"
-#include "core/heaps/instance_destroy.c"
 #include "core/heaps/instance_upkeep.c"
-#include "core/heaps/instance_sync.c"
 #include "core/heaps/view.c"
-#include "core/heaps/view_names.c"
-#include "core/heaps/arena_create.c"
 #include "core/heaps/owner_release.c"
 ASHLAR_FOR_SIZE_END
 #endif
 
-#if defined ASHLAR_MALLOC || defined ASHLAR_PTHREAD
+#if HAS_PTHREAD
 #include "core/malloc/facade.h"
 
 ASHLAR_FOR_SIZE
@@ -232,14 +194,14 @@ ASHLAR_FOR_SIZE_END
 #endif
 
 /* The names of malloc; malloc_info may be an object of its own. */
-#ifdef ASHLAR_MALLOC
+#if IS_MALLOC
 #include "core/malloc/malloc.c"
 
 ASHLAR_FOR_SIZE
 #include "core/malloc/info.c"
 #include "core/malloc/is_malloc.c"
 #include "core/malloc/posix.c"
-#ifndef ASHLAR_WITHOUT_XML
+#if HAS_XML
 #include "core/malloc/xml.c"
 #endif
 ASHLAR_FOR_SIZE_END

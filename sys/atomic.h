@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "build.h"
 #include "cpu.h"
 
 /* Orders for the compiler only: between a thread and its own signal handlers. */
@@ -29,11 +30,7 @@
  * the addresses.  Pairs with a release store, so that their memory is mapped.  (C11 has consume for
  * this, which compilers make acquire.)  ThreadSanitizer does not see dependencies.
  */
-#ifdef ASHLAR_THREAD_SANITIZER
-#define load_dependent(p) load_acquire(p)
-#else
-#define load_dependent(p) load_relaxed(p)
-#endif
+#define load_dependent(p) (IS_SANITIZED ? load_acquire(p) : load_relaxed(p))
 
 /*
  * Fences for data that a separate counter guards: earlier accesses stay before
@@ -43,7 +40,7 @@
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 
-#ifndef ASHLAR_SINGLE_THREAD
+#if !IS_SINGLE_THREAD
 
 #define load_seq_cst(p)	    __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define store_seq_cst(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
@@ -115,7 +112,7 @@ static inline uintptr_t exchange_seq_cst(uintptr_t *word, uintptr_t value)
  */
 static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 {
-#ifdef ASHLAR_THREAD_SANITIZER
+#if IS_SANITIZED
 	return (fetch_or_seq_cst(&words[n / 64], (uint64_t)1 << (n % 64)) >> (n % 64)) & 1;
 #else
 	return cpu_set_bit_locked(words, n);

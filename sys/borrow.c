@@ -18,6 +18,13 @@ static bool parent_waits(void)
 	return proc_stat_read((uint64_t)arch_getppid(), &s) && proc_stat_is(&s, 'D');
 }
 
+static void number_set(uint64_t *mark)
+{
+	uint64_t number = process_number();
+
+	store_release(mark, number != 0 ? number : PROCESS_UNKNOWN); /* as process_set_mark */
+}
+
 /* Compares process numbers: the first process that asked since this memory was forked owns it. */
 static bool borrowed_by_number(void)
 {
@@ -29,10 +36,12 @@ static bool borrowed_by_number(void)
 	if (parent_waits())
 		return true;
 	if (mark != NULL) {
-		process_set_mark(mark);
+		number_set(mark);
 		return false;
 	}
 	mark = process_mark();
+	if (mark != NULL)
+		number_set(mark);
 	/* Pairs with the load of `kept`: its page has been set up. */
 	if (mark != NULL &&
 	    !cas_acq_rel((uint64_t *)(void *)&kept, &none, (uint64_t)(uintptr_t)mark))

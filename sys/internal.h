@@ -12,10 +12,12 @@
 #ifndef SYS_INTERNAL_H
 #define SYS_INTERNAL_H
 
+#include "build.h"
+
 /* Also in the amalgamation, which is one of several objects of libashlar_malloc. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
-#ifdef ASHLAR_AMALGAMATION
+#if IS_AMALGAMATION
 #define INTERNAL	static __attribute__((unused))
 #define INTERNAL_EXTERN INTERNAL
 #else
@@ -27,9 +29,9 @@
  * An object that each thread has for itself.  In a shared object, too, without a call to
  * find it: that call might allocate.  The library has the compiler's flag for it.
  */
-#ifdef ASHLAR_SINGLE_THREAD
+#if IS_SINGLE_THREAD
 #define THREAD_LOCAL
-#elif defined ASHLAR_AMALGAMATION && defined __PIC__ && !defined __PIE__
+#elif IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define THREAD_LOCAL _Thread_local

@@ -43,4 +43,10 @@ INTERNAL uint64_t life_of_process(void);
 INTERNAL bool life_thread_is_over(uint64_t life);
 INTERNAL bool life_process_is_over(uint64_t life);
 
+/*
+ * Identifies the present start (boot) of the system: a hash of the kernel's boot id, not 0;
+ * 0: unknown, as /proc cannot be read.
+ */
+INTERNAL uint64_t boot_number(void);
+
 #endif

@@ -6,21 +6,24 @@
 #include "atomic.h"
 #include "kernel.h"
 #include "memory.h"
+#include "process.h"
 #include "syscall.h"
 
 /* Constants of the kernel's interface: there are no system headers here. */
 enum {
 	MADV_NORMAL = 0,
+	MADV_WILLNEED = 3,
 	MADV_DONTNEED = 4,
 	MADV_REMOVE = 9,
-	MADV_POPULATE_WRITE = 23
+	MADV_POPULATE_WRITE = 23,
+	NOT_MAPPED = 14 /* EFAULT */
 };
 
 #if CPU_PAGE_SHIFT != CPU_PAGE_SHIFT_MOST
 /*
  * Advice for no bytes is refused (EINVAL) at an address that is no multiple of a page, and
- * has no effect elsewhere; the same holds for mincore.  If both are refused, the largest size
- * will do: its multiples are multiples of all sizes.
+ * has no effect elsewhere.  If it is always refused, the largest size will do: its multiples are
+ * multiples of all sizes.
  */
 size_t pages_size(void)
 {
@@ -29,8 +32,7 @@ size_t pages_size(void)
 
 	if (size == 0) {
 		for (size = PAGE_LEAST; size < PAGE_MOST; size *= 2)
-			if (arch_madvise((void *)size, 0, MADV_NORMAL) == 0 || /* NOLINT: an address */
-			    arch_mincore((void *)size, 0, NULL) == 0)	       /* NOLINT */
+			if (arch_madvise((void *)size, 0, MADV_NORMAL) == 0) /* NOLINT: an address */
 				break;
 		/* Several threads may probe; their results are equal. */
 		store_relaxed(&known, size);
@@ -38,55 +40,6 @@ size_t pages_size(void)
 	return size;
 }
 #endif
-
-static void *map(size_t bytes, enum sharing sharing)
-{
-	long flags = MAP_ANONYMOUS | MAP_NORESERVE;
-	long r;
-
-	flags |= sharing == PAGES_PRIVATE ? MAP_PRIVATE : MAP_SHARED;
-	r = arch_mmap(NULL, bytes, PROT_READ_WRITE, flags, -1, 0);
-	/* Whatever the error: a filter of system calls may have any. */
-	if (r < 0 && r >= -4095)
-		return NULL;
-	return (void *)r; /* NOLINT: the kernel's word is an address */
-}
-
-bool pages_release(void *p, size_t bytes)
-{
-	return arch_munmap(p, bytes) == 0;
-}
-
-void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
-{
-	char *p, *aligned;
-	size_t head, tail;
-
-	p = map(bytes, sharing);
-	if (p == NULL || ((uintptr_t)p & (alignment - 1)) == 0)
-		return p;
-	/*
-	 * Linux aligns a private mapping of whole huge pages to a huge page, so
-	 * this is needed only under QEMU, for shared memory and for larger
-	 * alignments: map more and cut off both ends.
-	 */
-	(void)pages_release(p, bytes);
-	if (bytes > (size_t)PTRDIFF_MAX - alignment)
-		return NULL;
-	/* If the page size could not be found out, addresses are multiples of PAGE_LEAST only. */
-	p = map(bytes + alignment - PAGE_LEAST, sharing);
-	if (p == NULL)
-		return NULL;
-	aligned = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
-	head = (size_t)(aligned - p);
-	tail = alignment - PAGE_LEAST - head;
-	/* An end that cannot be unmapped (limit of mappings) stays, untouched. */
-	if (head > 0)
-		(void)pages_release(p, head);
-	if (tail > 0)
-		(void)pages_release(aligned + bytes, tail);
-	return aligned;
-}
 
 bool pages_commit(void *p, size_t bytes)
 {
@@ -103,33 +56,35 @@ static bool purge(void *p, size_t bytes, enum sharing sharing)
 }
 
 bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
-		 bool (*holds)(volatile char *memory, enum sharing sharing))
+		 enum probe (*probe)(volatile char *memory, enum sharing sharing))
 {
-	enum { UNKNOWN, YES, NO };
 	unsigned char known = load_relaxed(verdict);
 	char *memory;
 
-	if (known == UNKNOWN) {
+	if (known == PROBE_UNKNOWN) {
 		memory = pages_reserve(bytes, bytes, sharing);
 		if (memory == NULL)
-			return false; /* probed again at the next call */
+			return false;
 		*(volatile char *)memory = 1;
-		known = holds(memory, sharing) ? YES : NO;
+		known = (unsigned char)probe(memory, sharing);
 		(void)pages_release(memory, bytes);
-		/* Several threads may probe; their results are equal. */
-		store_relaxed(verdict, known);
+		/* Several threads may probe; their results are equal, or unknown. */
+		if (known != PROBE_UNKNOWN)
+			store_relaxed(verdict, known);
 	}
-	return known == YES;
+	return known == PROBE_YES;
 }
 
 /*
  * Under emulators madvise often returns 0 and does nothing.  So, once for each
  * kind of memory, a page is dirtied, purged and read back.
  */
-static bool zeroes(volatile char *page, enum sharing sharing)
+static enum probe zeroes(volatile char *page, enum sharing sharing)
 {
 	page[PAGE_SIZE - 1] = 1;
-	return purge((void *)page, PAGE_SIZE, sharing) && page[0] == 0 && page[PAGE_SIZE - 1] == 0;
+	if (!purge((void *)page, PAGE_SIZE, sharing))
+		return PROBE_UNKNOWN;
+	return page[0] == 0 && page[PAGE_SIZE - 1] == 0 ? PROBE_YES : PROBE_NO;
 }
 
 static bool purge_zeroes(enum sharing sharing)
@@ -173,56 +128,99 @@ bool pages_there(void *page)
 	return arch_mincore(page, PAGE_SIZE, there) == 0 && (there[0] & 1) != 0;
 }
 
+/*
+ * The advice to read a page in changes nothing of what is there; ENOMEM: nothing is.  Emulators
+ * accept any advice: there mremap to the same length, which older kernels accept anywhere, tells.
+ */
+static bool is_unmapped(const void *p)
+{
+	void *page = (void *)((uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1)); /* NOLINT: an address */
+
+	return arch_madvise(page, PAGE_SIZE, MADV_WILLNEED) == -ENOMEM ||
+	       (!process_mark_is_wiped() && arch_mremap(page, PAGE_SIZE, PAGE_SIZE, 0, NULL) == -NOT_MAPPED);
+}
+
 bool pages_mapped(const void *p)
 {
 	static char mapped;
-	unsigned char there[PAGE_PARTS];
-	void *page = (void *)((uintptr_t)p & ~(uintptr_t)(PAGE_SIZE - 1));	 /* NOLINT: an address */
-	void *other = (void *)((uintptr_t)&mapped & ~(uintptr_t)(PAGE_SIZE - 1)); /* NOLINT */
 
 	/* The second call, on mapped memory, shows whether ENOMEM comes from a seccomp filter. */
-	return arch_mincore(page, PAGE_SIZE, there) != -ENOMEM ||
-	       arch_mincore(other, PAGE_SIZE, there) != 0;
+	return !is_unmapped(p) || is_unmapped(&mapped);
 }
 
 bool pages_are_locked(void)
 {
-	char *page = map(PAGE_SIZE, PAGES_PRIVATE);
-	bool locked = page != NULL && pages_there(page);
+	char *page = pages_reserve(PAGE_SIZE, PAGE_LEAST, PAGES_PRIVATE);
+	/* The kernel's refusal to purge locked memory.  A filter's costs some mappings. */
+	bool locked = page != NULL && !purge(page, PAGE_SIZE, PAGES_PRIVATE);
 
 	if (page != NULL)
 		(void)pages_release(page, PAGE_SIZE);
 	return locked;
 }
 
-/* Clears a run of pages that are all resident (there != 0) or all not; returns its end. */
-static char *zero_run(char *from, char *to, unsigned there, enum sharing sharing)
+bool pages_zeroes(const void *page)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	const word *from = page, *end = from + PAGE_LEAST / sizeof *from;
+
+	while (from < end && *from == 0)
+		from++;
+	return from == end;
+}
+
+size_t pages_written(void *p, size_t bytes, enum sharing sharing)
+{
+	size_t done, count = 0;
+
+	if (sharing != PAGES_PRIVATE)
+		return pages_count(p, bytes);
+	for (done = 0; done < bytes; done += PAGE_LEAST) {
+		if (pages_zeroes((char *)p + done))
+			continue;
+		count += PAGE_SIZE;
+		done |= PAGE_SIZE - PAGE_LEAST; /* the rest of this page */
+	}
+	return count;
+}
+
+/* True: most of it was probably never written.  Two pages are looked at; one is at no power of two. */
+static bool is_hollow(char *p, size_t bytes, enum sharing sharing)
+{
+	return pages_blank(p + (bytes / 2 & ~(PAGE_SIZE - 1)), sharing) ||
+	       pages_blank(p + (bytes / 3 & ~(PAGE_SIZE - 1)), sharing);
+}
+
+static void zero_run(char *from, char *to, bool hollow, enum sharing sharing)
 {
 	size_t bytes = (size_t)(to - from);
 
-	if (there != 0 || !purge(from, bytes, sharing))
+	if (!hollow || !pages_purge(from, bytes, sharing))
 		memset(from, 0, bytes);
-	return to;
 }
 
 void pages_zero(void *p, size_t bytes, enum sharing sharing)
 {
-	unsigned char there[PAGE_HUGE / PAGE_LEAST];
-	size_t page = PAGE_SIZE;
 	char *from = p, *at = p, *end = at + bytes;
-	unsigned i, was = 0, is;
+	bool was = false, is;
+	size_t n;
 
 	/* Runs of any length: clearing 2 MiB at a time takes a third longer. */
-	do {
-		/* If residency is unknown, all pages count as resident. */
-		if (!purge_zeroes(sharing) || arch_mincore(at, PAGE_HUGE, there) != 0)
-			memset(there, 1, sizeof there);
-		for (i = 0; i < PAGE_HUGE / page; i++, at += page) {
-			is = there[i] & 1;
-			if (is != was)
-				from = zero_run(from, at, was, sharing);
-			was = is;
-		}
-	} while (at < end);
-	(void)zero_run(from, at, was, sharing);
+	for (; at < end; at += n) {
+		n = (size_t)(end - at) < PAGE_HUGE ? (size_t)(end - at) : PAGE_HUGE;
+		is = is_hollow(at, n, sharing);
+		if (is == was)
+			continue;
+		zero_run(from, at, was, sharing);
+		from = at;
+		was = is;
+	}
+	zero_run(from, end, was, sharing);
+}
+
+enum { MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15 };
+
+bool pages_huge(void *p, size_t bytes, bool wanted)
+{
+	return arch_madvise(p, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) == 0;
 }

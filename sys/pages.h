@@ -44,7 +44,10 @@ enum sharing {
 	PAGES_PRIVATE,
 	PAGES_SHARED, /* MAP_SHARED: with children of fork, or by way of a file */
 	PAGES_CALLERS, /* given by the caller: no system call touches it        */
-	PAGES_GONE     /* of a heap that was destroyed, see instance_destroy.c  */
+	PAGES_GONE,    /* of a heap that was destroyed, see instance_create.c   */
+	PAGES_RECORDS, /* for pages_reserve: private, and never released        */
+	PAGES_PROMISED /* for pages_reserve: private, and refused if the kernel would
+			  not promise so much memory (vm.overcommit_memory)      */
 };
 
 /* Maps readable, writable, zeroed memory.  alignment: a power of two.  NULL: no memory. */
@@ -63,40 +66,55 @@ INTERNAL bool pages_purge(void *p, size_t bytes, enum sharing sharing);
 /* Unmaps the range.  False: the limit of mappings was reached, or it was refused; the range stays mapped. */
 INTERNAL bool pages_release(void *p, size_t bytes);
 
+/* The same for a part of what was reserved.  False also where a system takes back only the whole. */
+INTERNAL bool pages_cut(void *p, size_t bytes);
+/* False: it never succeeds. */
+INTERNAL bool pages_may_cut(void);
+
+/* False: so many bytes of addresses are not left (RLIMIT_AS).  Maps and unmaps them, without access. */
+INTERNAL bool pages_left(size_t bytes);
+
+/* UNKNOWN: nothing was learnt (a limit, a filter, locked memory): probed again at the next call. */
+enum probe { PROBE_UNKNOWN, PROBE_YES, PROBE_NO };
+
 /*
- * Returns the result of `holds`, which is called once: emulators claim more than they do.  It
- * gets memory of `bytes` (a power of two), whose first byte is 1.  False: it answered false, or
- * the result is not known yet.
+ * True: the verdict is PROBE_YES.  While it is unknown it is asked of `probe`, as emulators claim
+ * more than they do.  It gets memory of `bytes` (a power of two), whose first byte is 1.
  */
 INTERNAL bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
-			  bool (*holds)(volatile char *memory, enum sharing sharing));
+			  enum probe (*probe)(volatile char *memory, enum sharing sharing));
 
 /* Grows a private reservation in place.  False: the addresses behind it are taken. */
 INTERNAL bool pages_grow(void *p, size_t bytes, size_t larger);
 
-/*
- * Moves the contents of one private range to another: by remapping pages where
- * the kernel can, else by copying.  Both ranges are aligned to a huge page and
- * belong to the caller up to the next multiple of one.  Whole huge pages are
- * moved, so that mapping borders stay aligned to huge pages and later moves are
- * not split.  Both ranges stay mapped; the contents of the old one are undefined.
- */
-INTERNAL void pages_move(void *from, void *to, size_t bytes);
+enum moved {
+	PAGES_STAYED, /* not moved; the new range may have lost its contents             */
+	PAGES_MOVED,  /* the old range stays mapped and reads zero from now on           */
+	PAGES_LOST    /* not moved, and the new range may be unmapped, or by now another
+			 thread's: no call may use its addresses again, or unmap them. At
+			 most once in each thread that is moving pages at the time        */
+};
 
 /*
- * The same for whole huge pages, if one remapping does it.  True: the old range reads zero
- * from now on.  False: nothing was moved; the new range may have lost its contents.
+ * Moves the contents of one private range to another: by remapping pages where
+ * the kernel can, else by copying (PAGES_STAYED: the contents of the old range are
+ * undefined).  Both ranges are aligned to a huge page and belong to the caller up to
+ * the next multiple of one.  Whole huge pages are moved, so that mapping borders stay
+ * aligned to huge pages and later moves are not split.
  */
-INTERNAL bool pages_remap(void *from, void *to, size_t bytes);
+INTERNAL enum moved pages_move(void *from, void *to, size_t bytes);
+
+/* The same for whole huge pages, if one remapping does it; copies nothing. */
+INTERNAL enum moved pages_remap(void *from, void *to, size_t bytes);
 
 /* Advises the kernel for or against huge pages in the range.  False: refused, no change. */
 INTERNAL bool pages_huge(void *p, size_t bytes, bool wanted);
 
-/* True: the kernel uses huge pages without being asked, or that is unknown. */
-INTERNAL bool pages_huge_unasked(void);
-
 /* Resident bytes of the range (0 if unknown). */
 INTERNAL size_t pages_count(void *p, size_t bytes);
+
+/* Bytes of the pages that were written, by pages_blank: for memory that no thread writes meanwhile. */
+INTERNAL size_t pages_written(void *p, size_t bytes, enum sharing sharing);
 
 /* True: the page is resident. */
 INTERNAL bool pages_there(void *page);
@@ -104,12 +122,24 @@ INTERNAL bool pages_there(void *page);
 /* False: the page of this address is certainly not mapped. */
 INTERNAL bool pages_mapped(const void *p);
 
-/* True: mappings are resident at once (mlockall), so that reserving ahead would cost memory. */
+/* True: new mappings are locked (mlockall), so mostly resident at once: reserving ahead would cost memory. */
 INTERNAL bool pages_are_locked(void);
 
 /*
- * Makes whole huge pages read zero at the least cost: resident pages are cleared,
- * the others purged (a page that is not resident may be in swap).
+ * True: the page was probably never written.  Of a private page it is the contents that tell, not
+ * the system (whose mincore is in few filters of system calls): they are zero.  To read a page that
+ * is not resident is a fault, but takes no memory; to read a hole of a file fills it.
+ */
+INTERNAL bool pages_zeroes(const void *page);
+
+static inline bool pages_blank(void *page, enum sharing sharing)
+{
+	return sharing == PAGES_PRIVATE ? pages_zeroes(page) : sharing == PAGES_SHARED && !pages_there(page);
+}
+
+/*
+ * Makes the range read zero: huge pages of which much was written are cleared, as they are
+ * resident, and the others purged.
  */
 INTERNAL void pages_zero(void *p, size_t bytes, enum sharing sharing);
 

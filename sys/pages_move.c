@@ -6,7 +6,7 @@
 #include "pages.h"
 #include "syscall.h"
 
-enum { MAP_FIXED = 0x10, MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MREMAP_DONTUNMAP = 4 };
+enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MREMAP_DONTUNMAP = 4 };
 
 static long move(void *from, void *to, size_t bytes)
 {
@@ -16,18 +16,27 @@ static long move(void *from, void *to, size_t bytes)
 }
 
 /*
- * QEMU 7.2 moves the pages, but then treats the old range as unmapped: it gives
- * the addresses to the next mmap, and madvise there has no effect.  mincore
- * reports such a range as unmapped.
+ * QEMU 7.2 moves the pages, but then treats the old range as unmapped: it gives the addresses to a later
+ * mmap, and madvise there has no effect; with reserved addresses (-R) a touch faults, but a mapping that is
+ * wished for there is had.
  */
-static bool keeps_range(volatile char *page, enum sharing sharing)
+static enum probe keeps_range(volatile char *page, enum sharing sharing)
 {
-	unsigned char there[PAGE_PARTS];
 	char *p = (char *)page;
+	long r = move(p, p + PAGE_SIZE, PAGE_SIZE);
 
-	(void)sharing;
-	return move(p, p + PAGE_SIZE, PAGE_SIZE) == (long)(p + PAGE_SIZE) &&
-	       arch_mincore(p, PAGE_SIZE, there) == 0 && *page == 0;
+	if (r != (long)(p + PAGE_SIZE)) /* a limit was reached, or it is missing, or a filter denies it */
+		return r == -ENOMEM || r == -EAGAIN ? PROBE_UNKNOWN : PROBE_NO;
+	r = arch_mmap(p, PAGE_SIZE, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (r == (long)p)
+		return PROBE_NO;
+	if (r < 0 && r >= -4095)
+		return PROBE_UNKNOWN;
+	(void)pages_release((void *)r, PAGE_SIZE); /* NOLINT: the kernel's word is an address */
+	if (*page != 0)
+		return PROBE_NO;
+	*page = 1;
+	return pages_purge(p, PAGE_SIZE, sharing) && *page == 0 ? PROBE_YES : PROBE_NO;
 }
 
 /*
@@ -45,45 +54,56 @@ static bool in_one_mapping(char *p, size_t bytes)
 	return r == (long)p || r == -ENOMEM; /* EAGAIN: locked memory, which is copied */
 }
 
-/* False: nothing was moved, and the target is mapped. */
-static bool move_run(char *from, char *to, size_t bytes)
+/*
+ * The kernel unmaps the target of a move before it looks at the limits of mappings, addresses
+ * and data.  So they are tried before, on the target's first page, which moves to a place that
+ * the kernel chooses: nothing is unmapped for that.
+ */
+static bool limits_allow(void *to)
 {
-	unsigned char there[PAGE_PARTS];
+	long r = arch_mremap(to, PAGE_SIZE, PAGE_SIZE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
 
-	if (!in_one_mapping(from, bytes))
+	if (r < 0 && r >= -4095)
 		return false;
-	if (move(from, to, bytes) == (long)to)
-		return true;
-	/*
-	 * The kernel may refuse after unmapping the whole target.  Then there is room
-	 * for one more mapping; if there is none, the copy that follows faults.
-	 */
-	if (arch_mincore(to, PAGE_SIZE, there) == -ENOMEM)
-		(void)arch_mmap(to, bytes, PROT_READ_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	return false;
+	(void)pages_release((void *)r, PAGE_SIZE); /* NOLINT: the kernel's word is an address */
+	return true;
 }
 
-bool pages_remap(void *from, void *to, size_t bytes)
+enum moved pages_remap(void *from, void *to, size_t bytes)
 {
 	static unsigned char verdict;
 
-	return pages_probe(&verdict, 2 * PAGE_SIZE, PAGES_PRIVATE, keeps_range) &&
-	       move_run(from, to, bytes);
+	if (!pages_probe(&verdict, 2 * PAGE_SIZE, PAGES_PRIVATE, keeps_range) ||
+	    !in_one_mapping(from, bytes) || !limits_allow(to))
+		return PAGES_STAYED;
+	if (move(from, to, bytes) == (long)to)
+		return PAGES_MOVED;
+	/*
+	 * No memory for page tables, a filter, or other threads reached a limit just now.  If the target
+	 * was unmapped, another thread's mmap may have its addresses already.
+	 */
+	store_relaxed(&verdict, (unsigned char)PROBE_NO);
+	return PAGES_LOST;
 }
 
-void pages_move(void *from, void *to, size_t bytes)
+enum moved pages_move(void *from, void *to, size_t bytes)
 {
 	size_t whole = (bytes + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1), half;
-
 	/* The whole range in one call; if that is impossible, each half. */
-	if (pages_remap(from, to, whole))
-		return;
+	enum moved moved = pages_remap(from, to, whole), rest;
+
+	if (moved != PAGES_STAYED)
+		return moved;
 	half = (whole / 2 + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1);
 	if (half == whole) {
 		memcpy(to, from, bytes);
-		return;
+		return moved;
 	}
-	pages_move(from, to, half);
-	pages_move((char *)from + half, (char *)to + half, bytes - half);
+	moved = pages_move(from, to, half);
+	if (moved == PAGES_LOST)
+		return moved;
+	rest = pages_move((char *)from + half, (char *)to + half, bytes - half);
+	if (rest == PAGES_LOST)
+		memcpy(from, to, half);
+	return rest == moved || rest == PAGES_LOST ? rest : PAGES_STAYED;
 }

@@ -8,7 +8,7 @@
 char ash_last_words[PANIC_WORDS];
 static uintptr_t line_written; /* 1: a thread has begun its last line */
 
-#ifdef ASHLAR_SO
+#if IS_SO
 /* What the program has, if anything: the hooks of a shared object are its own otherwise. */
 __attribute__((weak)) void ash_on_misuse(const char *line);
 #define hook_is_there (ash_on_misuse != NULL)
@@ -20,12 +20,12 @@ __attribute__((weak)) void ash_on_misuse(const char *line)
 #define hook_is_there true
 #endif
 
-#if defined ASHLAR_FIELD
+#if IS_FIELD
 /* There is no system to ask, and no fd 2: the hook gets the line. */
 #define may_write()		      false
 #define write_last_line(line, length) ((void)0)
 #define abort_here()		      ((void)0)
-#elif defined ASHLAR_SYSTEM
+#elif IS_SYSTEM
 #include "ashlar_system.h"
 
 void panic_note_stderr(void)
@@ -53,12 +53,12 @@ static struct {
 
 void panic_note_stderr(void)
 {
-#ifdef ASHLAR_SMALL /* which does without this rule */
-	return;
-#endif
 	struct arch_stat st;
-	long r = arch_fstat(STDERR, &st);
+	long r;
 
+	if (SMALL) /* which does without this rule */
+		return;
+	r = arch_fstat(STDERR, &st);
 	if (r == 0) {
 		store_relaxed(&first_stderr.device, st.device);
 		store_release(&first_stderr.inode, st.inode); /* pairs with may_write */
@@ -88,14 +88,15 @@ static bool may_write(void)
 /* A failed write is ignored: there is nowhere else to report to. */
 #define write_last_line(line, length) ((void)arch_write(STDERR, (line), (length)))
 
-#ifdef ASHLAR_MALLOC
-/* As abort(3), which a static program may not have linked: handlers of SIGABRT run first. */
+/* In malloc's products as abort(3), which a static program may not have linked: handlers of SIGABRT run first. */
 static void abort_here(void)
 {
 	enum { SIGABRT = 6, SIG_UNBLOCK = 1 };
 	static const uint64_t set = (uint64_t)1 << (SIGABRT - 1), default_action[4];
 	unsigned i;
 
+	if (!IS_MALLOC)
+		return;
 	(void)arch_rt_sigprocmask(SIG_UNBLOCK, &set, NULL, sizeof set);
 	for (i = 0; i < 2; i++) {
 		(void)arch_tgkill(arch_getpid(), arch_gettid(), SIGABRT);
@@ -103,9 +104,6 @@ static void abort_here(void)
 		(void)arch_rt_sigaction(SIGABRT, default_action, NULL, sizeof set);
 	}
 }
-#else
-#define abort_here() ((void)0)
-#endif
 #endif
 
 _Noreturn void panic_line(const char *line, size_t length)

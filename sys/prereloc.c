@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "prereloc.h"
 
-#ifdef ASHLAR_SO
+#if IS_SO
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct rela {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden")));
 
-#ifdef PRERELOC_BY_WORD
+#if PRERELOC_BY_WORD
 /* In assembly: in C the compiler would know its value. */
 __asm__(".pushsection .data.rel.ro, \"aw\", @progbits\n"
 	".balign 8\n"

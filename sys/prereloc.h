@@ -25,13 +25,11 @@
 #include "cpu.h"
 #include "internal.h"
 
-#ifdef ASHLAR_SO
-#ifndef CPU_PRERELOC_OFFSET
-#define PRERELOC_BY_WORD
+#define PRERELOC_BY_WORD (IS_SO && CPU_PRERELOC_OFFSET == 0)
 /* Its own address once it is relocated, until then 0.  Constant for each call. */
 extern const uintptr_t prereloc_word HIDDEN;
-#endif
 
+#if IS_SO
 /* True: this is such a call; the pointers in data are set now.  word: any thread-local word,
  * or what stands in for it. */
 INTERNAL bool prereloc_call(const void *word);

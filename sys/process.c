@@ -7,6 +7,7 @@
 #include "syscall.h"
 
 enum { MADV_WIPEONFORK = 18, MADV_NOTHING_AT_ALL = 0x5a5a };
+enum { UNSHARE_MEMORY = 0x100, UNSHARE_UNKNOWN = 1, NOT_VALID = 22 };
 
 /*
  * An emulator that accepts advice which does not exist does not wipe either.  Such
@@ -53,24 +54,51 @@ bool process_mark_is_wiped(void)
 
 uint64_t process_mark_number(void)
 {
-	long pid = arch_getpid();
+	uint64_t number = process_mark_is_wiped() ? 0 : process_number();
 
-	return pid > 0 ? (uint64_t)pid : PROCESS_UNKNOWN;
+	return number != 0 ? number : PROCESS_UNKNOWN;
 }
 
 uint64_t process_number(void)
 {
-	uint64_t number = process_mark_number();
+	long pid = arch_getpid();
 
-	return number == PROCESS_UNKNOWN ? 0 : number;
+	return pid > 0 ? (uint64_t)pid : 0;
 }
 
 /* A filter may refuse getpid from some moment on: a number that is not known is not another. */
 bool process_is_another(uint64_t number)
 {
-	uint64_t now = process_mark_number();
+	uint64_t now = process_number();
 
-	return number != now && ((number | now) & PROCESS_UNKNOWN) == 0;
+	return now != 0 && number != now && (number & PROCESS_UNKNOWN) == 0;
+}
+
+uint64_t process_note(void)
+{
+	return 0;
+}
+
+bool process_thread_has_left(const void *local, uint64_t note)
+{
+	(void)note;
+	if (pages_mapped(local))
+		return false;
+	fence_acquire(); /* see process_thread_is_gone */
+	return true;
+}
+
+bool process_is_alone(void)
+{
+	/* The first call shows that 0 is the kernel's answer, not a filter's.  Neither changes anything. */
+	return arch_unshare(UNSHARE_UNKNOWN) == -NOT_VALID && arch_unshare(UNSHARE_MEMORY) == 0;
+}
+
+uint64_t process_ids(void)
+{
+	long process = arch_getpid(), thread = arch_gettid();
+
+	return process <= 0 || thread <= 0 ? 0 : (uint64_t)process << 32 | (uint64_t)thread;
 }
 
 uint64_t process_thread(void)
@@ -89,9 +117,4 @@ bool process_thread_is_gone(uint64_t thread)
 	 */
 	fence_acquire();
 	return true;
-}
-
-bool process_is_first_thread(void)
-{
-	return arch_gettid() == arch_getpid();
 }

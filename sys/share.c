@@ -38,6 +38,7 @@ bool share_status(int fd, struct share_file *out)
 	if (fd < 0 || arch_fstat(fd, &st) != 0 || (st.mode & TYPE_MASK) != TYPE_REGULAR)
 		return false;
 	out->length = (size_t)st.length;
+	out->identity = (st.device * 0xd1342543de82ef95 ^ st.inode) * 0x9e3779b97f4a7c15;
 	out->chance = (st.device * 31 + st.inode) * 0x9e3779b97f4a7c15 ^ st.changed[0] << 30 ^
 		      st.changed[1];
 	return true;
@@ -69,7 +70,7 @@ bool share_write(int fd, const void *bytes, size_t length, size_t at)
 
 bool share_grow(int fd, size_t bytes)
 {
-	struct share_file now = {0, 0};
+	struct share_file now = {0, 0, 0};
 	bool done;
 
 	/* fallocate and pwrite never shorten; ftruncate could undo another process's growth. */
@@ -129,6 +130,23 @@ size_t share_read(int fd, void *out, size_t bytes, size_t at)
 		had += n > 0 ? (size_t)n : 0;
 	}
 	return had;
+}
+
+int share_again(int fd)
+{
+	return (int)arch_fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+void share_close(int fd)
+{
+	(void)arch_close(fd);
+}
+
+void share_pause(void)
+{
+	const long millisecond[2] = {0, 1000000};
+
+	(void)arch_nanosleep(millisecond, NULL);
 }
 
 bool share_sync(void *at, size_t bytes)

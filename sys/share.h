@@ -23,6 +23,7 @@ INTERNAL void *share_map_anywhere(int fd, size_t bytes, bool writable);
 
 struct share_file {
 	size_t length;
+	uint64_t identity; /* a hash of device and inode: a copy has another one */
 	uint64_t chance; /* a hash of inode and change time: differs between files and moments */
 };
 
@@ -49,6 +50,13 @@ INTERNAL bool share_take(int fd, size_t at, size_t bytes, void *mapped);
 
 /* Reads from offset `at`; returns the bytes read, fewer at the end of the file or on an error. */
 INTERNAL size_t share_read(int fd, void *out, size_t bytes, size_t at);
+
+/* Another descriptor of the same file, closed by exec; negative: none. */
+INTERNAL int share_again(int fd);
+INTERNAL void share_close(int fd);
+
+/* Sleeps for about a millisecond, or less: a signal, or a filter, ends it. */
+INTERNAL void share_pause(void);
 
 /* Writes at offset `at`.  False: not all was written, or the file is open for appending. */
 INTERNAL bool share_write(int fd, const void *bytes, size_t length, size_t at);

@@ -10,10 +10,6 @@ char *text_add(char *to, const char *s)
 	return to;
 }
 
-#ifndef CPU_QUOTIENT
-#define CPU_QUOTIENT(n, base) ((n) / (base))
-#endif
-
 char *text_add_number(char *to, uintptr_t n, unsigned base)
 {
 	uintptr_t more = CPU_QUOTIENT(n, base);

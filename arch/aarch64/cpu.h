@@ -13,6 +13,7 @@
 #define CPU_PAGE_SHIFT_MOST 16 /* largest page                   */
 #define CPU_LINE	    64 /* bytes of a cache line          */
 #define CPU_ADDRESS_BITS    48 /* of user space; 39 and 42 as well */
+#define CPU_ADDRESSES_BEYOND false /* kernels give others only where one is wished for */
 /*
  * Kernels with 39 or 42 bits of user space refuse that range: then the narrow one, above programs
  * at fixed addresses and below two thirds of 38 bits, where others and their brk heaps lie.
@@ -21,6 +22,8 @@
 #define CPU_APART_TO   0x500000000000
 #define CPU_NARROW_FROM 0x1000000000
 #define CPU_NARROW_TO   0x2800000000
+#define CPU_PRERELOC_OFFSET 0 /* none: sys/prereloc.h */
+#define CPU_QUOTIENT(n, base) ((n) / (base))
 
 /* The address of a thread-local word takes several instructions, see thread/seat.h. */
 #define CPU_TLS_IS_COMPUTED

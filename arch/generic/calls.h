@@ -8,6 +8,7 @@
  */
 #ifndef ARCH_CALLS_H
 #define ARCH_CALLS_H
+#ifndef ARCH_ANY /* the amalgamation has calls_here.h */
 
 #include <stddef.h>
 
@@ -17,6 +18,7 @@ long arch_munmap(void *address, size_t length);
 long arch_madvise(void *address, size_t length, long advice);
 long arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
 long arch_msync(void *address, size_t length, long flags);
+long arch_nanosleep(const void *timespec, void *remaining);
 long arch_mincore(void *address, size_t length, unsigned char *residency);
 long arch_open(const char *path, long flags, long mode);
 long arch_close(long fd);
@@ -41,6 +43,8 @@ long arch_pipe2(int *fds, long flags);
 long arch_lseek(long fd, long offset, long whence);
 long arch_dup2(long from, long to); /* from != to */
 long arch_personality(long flags);
+long arch_mkdirat(long folder, const char *path, long mode);
+long arch_reboot(long magic, long magic2, long command, void *argument);
 long arch_mount(const char *what, const char *where, const char *type, long flags, const char *options);
 long arch_ioctl(long fd, long request, void *argument);
 long arch_mprotect(void *address, size_t length, long protection);
@@ -66,7 +70,6 @@ long arch_timer_delete(long timer);
 long arch_futex(void *word, long operation, long value, const void *timeout, void *word2, long value3);
 long arch_set_tid_address(int *word);
 long arch_clock_gettime(long clock, void *timespec);
-long arch_nanosleep(const void *timespec, void *remaining);
 long arch_sched_yield(void);
 long arch_sched_setaffinity(long pid, size_t length, const void *mask);
 long arch_getrusage(long who, void *usage);
@@ -100,4 +103,5 @@ void arch_sigreturn(void);
  */
 void arch_unmap_exit(void *stack, size_t length);
 
+#endif
 #endif

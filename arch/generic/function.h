@@ -3,13 +3,19 @@
 #ifndef ARCH_FUNCTION_H
 #define ARCH_FUNCTION_H
 
+/* What a function begins with that may be called by its address. */
+#ifndef FUNCTION_ENTRY
+#define FUNCTION_ENTRY
+#endif
+
 #define FUNCTION(name, alignment)                                                                  \
 	.section .text.name, "ax", @progbits;                                                      \
 	.balign alignment;                                                                         \
 	.globl name;                                                                               \
 	.type name, @function;                                                                     \
 name:                                                                                              \
-	.cfi_startproc
+	.cfi_startproc;                                                                            \
+	FUNCTION_ENTRY
 
 #define FUNCTION_END(name)                                                                         \
 	.cfi_endproc;                                                                              \

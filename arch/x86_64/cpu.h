@@ -13,6 +13,7 @@
 #define CPU_PAGE_SHIFT_MOST 12 /* largest page: layouts fit all between (pages.h) */
 #define CPU_LINE	    64 /* bytes of a cache line                           */
 #define CPU_ADDRESS_BITS    47 /* of user space                                   */
+#define CPU_ADDRESSES_BEYOND false /* kernels give others only where one is wished for */
 /*
  * A range where neither the kernel nor a program places mappings by default: mmap
  * goes down from the top of user space, position independent programs and their
@@ -20,6 +21,8 @@
  */
 #define CPU_APART_FROM 0x110000000000
 #define CPU_APART_TO   0x500000000000
+#define CPU_NARROW_FROM 0 /* no second range, where the kernel refuses that one */
+#define CPU_NARROW_TO   0
 
 /*
  * Offset from the thread pointer of 32 bytes that are always zero, for calls before
@@ -28,6 +31,8 @@
  * own thread-local words lie below the thread pointer.
  */
 #define CPU_PRERELOC_OFFSET 0x100
+
+#define CPU_QUOTIENT(n, base) ((n) / (base))
 
 /* Orders for the compiler only: between a thread and its own signal handlers. */
 #define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)

@@ -13,4 +13,10 @@
 #error "Ashlar is for x86_64 Linux, in C: this compiler is for something else"
 #endif
 
+/* The compiler's: what objects of assembly say of -fcf-protection. */
+#if defined ARCH_X86_64 && defined __ASSEMBLER__
+#include <cet.h>
+#define FUNCTION_ENTRY _CET_ENDBR
+#endif
+
 #endif

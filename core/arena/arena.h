@@ -48,20 +48,15 @@
 #define ARENA_KINDS 11 /* of run lengths: by powers of two, the last for all longer ones */
 
 /* Least bytes of memory, and whether the process has a list of its arenas (arenas.h). */
-#ifdef ASHLAR_FIELD
-#define ARENA_MIN    ((size_t)1 << 10)
-#define ARENA_LISTED false
-#else
-#define ARENA_MIN    ((size_t)64 << 10)
-#define ARENA_LISTED true
-#endif
+#define ARENA_MIN    ((size_t)(IS_FIELD ? 1 : 64) << 10)
+#define ARENA_LISTED (!IS_FIELD)
 
 struct arena {
 	char *base; /* granule 0                              */
 	size_t granules;
 	size_t word_count;
-	uintptr_t id;	      /* 0: see arena_handle.h                 */
-	enum sharing sharing; /* PAGES_CALLERS: see arena_handle.h     */
+	uintptr_t id;	      /* 0: see arenas.h                 */
+	enum sharing sharing; /* PAGES_CALLERS: see arenas.h     */
 	uintptr_t root;
 	uintptr_t memory; /* as the caller gave it: identifies the arena */
 

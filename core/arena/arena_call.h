@@ -29,4 +29,10 @@ static inline size_t arena_good_size(size_t size)
 	return size <= GRANULE ? GRANULE : (size + GRANULE - 1) & ~(GRANULE - 1);
 }
 
+/*
+ * Prints one fixed line that says what is wrong with the pointer, which lies in the arena's memory, and
+ * ends the process (base/misuse.h).
+ */
+INTERNAL _Noreturn void arena_misuse(const struct arena *a, const char *call, const void *p);
+
 #endif

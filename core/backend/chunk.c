@@ -44,6 +44,8 @@ void chunk_open(struct heap *h, struct run run, bool clean)
 	struct chunk *c = run_chunk(run);
 
 	fetch_add_relaxed(&h->slab_chunks, 1);
+	if (!SMALL)
+		region_know(run, 1);
 	/* Relaxed: read concurrently by map_find, and by threads with a stale hint. */
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);

@@ -16,6 +16,7 @@ struct ash_heap_owner;
 struct block_place;
 struct chunk;
 struct owner;
+struct region;
 struct slab;
 
 struct heap {
@@ -25,9 +26,9 @@ struct heap {
 	uint64_t id;		/* 0: the default heap; unique within a process    */
 	enum sharing sharing;
 	uint64_t settled;	/* the fork generation whose lost records were taken
-				   over, see thread/fork.h                         */
+				   over, see thread/takeover.h                         */
 	/* Read at each slow operation, and seldom written; so not beside `dirty`. */
-	uint64_t running;	/* CLOCK_... while the clock runs, else 0; see retain.h */
+	uint64_t running;	/* 1 while the clock runs, else 0; see retain.h         */
 	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall) */
 
 	/* Written on slow paths by all threads, so on other cache lines than the above. */
@@ -42,11 +43,13 @@ struct heap {
 	uint64_t refused;		   /* hint: units that could not be purged          */
 	/* See retain.h. */
 	uint64_t period_low;   /* hint: the least value of `dirty` in the period            */
+	uint64_t period_high;  /* hint: the most that was kept at a tick of it              */
 	uint64_t period_start; /* hint: `dirty` when the period began                       */
 	uint64_t clock;	       /* slow operations of the period                             */
 	uint64_t root;	       /* the program's, see ash_heap_root                          */
 	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
-	/* See thread/reap.h, takeover.h and seating.c. */
+	uint64_t owner_count;  /* hint: owner records                                       */
+	/* See thread/takeover.h and seating.c. */
 	struct owner *adopt_next; /* hint: the record whose slabs are adopted next; NULL: the newest */
 	struct owner *reap_next;  /* the same of the record to be checked next              */
 	uint64_t takeovers;	/* counter that numbers batches of records                  */
@@ -56,22 +59,26 @@ struct heap {
 	/* See retain.h. */
 	uint64_t hand; /* hint: chunks that were looked at, newest first; 0: nothing is due */
 	uint64_t due;  /* hint: units, to be purged until so many are left              */
+	uint64_t gone; /* hint: units that went lately and were not taken since             */
+	uint64_t floor; /* hint: so many units more may stay, as what went was taken again  */
+	uint64_t records;	/* RECORDS_... of a heap in a file, see shm/store.h         */
 	/* Unowned slabs, see slab/unowned.h. */
 	_Alignas(CPU_LINE) uint64_t unowned_made; /* counts a slab before it is made, and   */
 	uint64_t unowned_gone;			  /* after it went; equal: there is none    */
 	struct slab *unowned[CLASSES];		  /* hint: one with free slots              */
 	uint64_t unowned_next[CLASSES]; /* hint: the chunk where the next search begins     */
 	struct ash_defaults own;	/* options, of a heap that has its own              */
+	/* Hints: slabs that threads other than their owners emptied, see thread/slab_purge.h. */
+	_Alignas(CPU_LINE) struct {
+		uint64_t told;	       /* units of slabs that got remote bits since the last step */
+		struct region *region; /* where the next step looks; NULL: at the beginning       */
+		uint64_t chunk;
+		uint64_t found, kept;  /* units of empty slabs in this round, and of them resident */
+		uint64_t found_before, kept_before; /* in the last round                         */
+		uint64_t gone;	       /* units purged in this round                             */
+		uint64_t busy;	       /* so many rounds, each call steps                        */
+	} foreign;
 };
-
-/*
- * Values of heap.running; 0: the clock is stopped.  CLOCK_UNNOTIFIED: no owner has been notified yet, see
- * thread/watch.h.  A larger value is the address of the owner that is notified next.
- */
-#define CLOCK_RUNS       ((uint64_t)1)
-#define CLOCK_UNNOTIFIED ((uint64_t)2)
-/* True: some owners are not notified yet. */
-#define CLOCK_NOTIFIES(running) ((running) >= CLOCK_UNNOTIFIED)
 
 INTERNAL_EXTERN struct heap heap_default;
 
@@ -98,6 +105,8 @@ struct heap_hooks {
 		    void *context);
 	/* Completes what ash_find found out: a block of an arena, the owner in a shared heap. */
 	void (*find)(const void *p, const struct block_place *at, struct ash_block *out);
+	/* The same of the first chunk of n that were claimed, see region_know. */
+	void (*run_made)(struct region *r, size_t first, size_t n);
 	/* A slab is about to be published in a heap shared by processes. */
 	void (*slab_made)(struct slab *s);
 	/* Zeroed memory for one more owner record; NULL: none. */
@@ -121,7 +130,7 @@ INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
  */
 static inline const struct heap_hooks *heap_hooks_now(void)
 {
-	return load_relaxed(&heap_hooks);
+	return SMALL ? NULL : load_relaxed(&heap_hooks); /* the small product has no other heaps */
 }
 
 #define HEAP_TEXT(x)   #x
@@ -142,12 +151,38 @@ static inline struct region *region_next(const struct region *r)
 	return load_acquire(&r->next); /* pairs with region_append */
 }
 
+/* The bytes of a region that is one span's own; 0: another region. */
+static inline size_t region_alone(const struct region *r)
+{
+	return SMALL || r->remote != NULL ? 0 : load_relaxed(&r->alone);
+}
+
+/* The bytes of address space that the region has. */
+static inline size_t region_bytes(const struct region *r)
+{
+	size_t alone = region_alone(r);
+
+	return alone != 0 ? alone : load_relaxed(&r->chunks) << CHUNK_SHIFT;
+}
+
+/* The chunks that these bytes are part of; not only the records: a span's own region has one. */
+static inline size_t region_all(const struct region *r)
+{
+	return SMALL ? load_relaxed(&r->chunks) : (region_bytes(r) + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
+}
+
 #define HEAP_USED ((uint64_t)!SMALL << 32) /* a unit in use, in heap.both */
 
 /* `units` became dirty; `used` of them were in use before. */
 static inline void heap_dirtied(struct heap *h, size_t units, size_t used)
 {
 	fetch_add_relaxed(&h->both, units - used * HEAP_USED);
+}
+
+/* Hint: chunks' worth of units in use. */
+static inline size_t heap_used(const struct heap *h)
+{
+	return load_relaxed(&h->used) / CHUNK_UNITS;
 }
 
 /* `units` dirty units were purged or taken into use; `used` units were taken into use. */

@@ -20,7 +20,7 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 		return ADVICE_HUGE;
 	if (use == HUGE_FILLED && bytes >= HUGE_FROM)
 		return ADVICE_HUGE;
-	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM && pages_huge_unasked())
+	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM) /* whether they come unasked is not asked */
 		return ADVICE_PLAIN;
 	return ADVICE_NONE;
 }

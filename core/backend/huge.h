@@ -10,11 +10,15 @@ enum advice {
 	ADVICE_NONE,  /* the system's setting decides */
 	ADVICE_HUGE,
 	ADVICE_PLAIN, /* no huge pages, whatever the setting */
-	ADVICE_UNKNOWN
+	ADVICE_UNKNOWN,
+	ADVICE_LOST /* no advice: whose addresses these are is unknown, see run_lose in front/span.c */
 };
 
-/* Flag in region.advice of a span's first chunk: the span, also when it grows, may stay sparse. */
+/* Flags in region.advice.  Of a span's first chunk: the span, also when it grows, may stay sparse. */
 #define ADVICE_SPARSE 0x80
+/* Of a free chunk that is not clean: behind its head it reads zero, see region_give. */
+#define ADVICE_HEAD   0x40
+#define ADVICE_FLAGS  (ADVICE_SPARSE | ADVICE_HEAD)
 
 enum huge_use {
 	HUGE_MIXED,  /* a chunk of slabs, parts of which may never be touched */

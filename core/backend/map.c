@@ -1,17 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/map.h"
 
+#include "backend/heap.h"
 #include "pages.h"
 
 /*
  * The first sections of .bss, in this order in each archive and shared object, whose objects
- * and functions come in any: see core/DECISIONS.md, "The order of what is written".
+ * and functions come in any: see sys/DECISIONS.md.
  */
 #define FIRST_IN_BSS(name) __asm__(".pushsection .bss." name ", \"aw\", %nobits\n\t.popsection")
 FIRST_IN_BSS("owner_static");
 FIRST_IN_BSS("entries"); /* arena/arenas.c: written by programs with arenas only */
 FIRST_IN_BSS("chunk_map");
 FIRST_IN_BSS("first_owner_used");
+/* In a shared object the first metadata is in .bss, too: before it what each program writes or reads. */
+FIRST_IN_BSS("first_level"); /* base/roll.c */
+FIRST_IN_BSS("first_leaf_used");
+FIRST_IN_BSS("first_metadata_used");
+FIRST_IN_BSS("below");	/* sys/pages.c */
+FIRST_IN_BSS("generation_mark");	/* sys/generation.c */
+FIRST_IN_BSS("region_addresses_short"); /* backend/region_space.c */
+FIRST_IN_BSS("facade_talk");
+FIRST_IN_BSS("ready");	/* malloc/thread.c */
+FIRST_IN_BSS("kept");	/* front/resize.c */
+FIRST_IN_BSS("first_stderr"); /* sys/panic.c; clang makes a variable of each member */
+FIRST_IN_BSS("first_stderr.0");
+FIRST_IN_BSS("first_stderr.1");
+FIRST_IN_BSS("ash_first_metadata");
 
 INTERNAL struct map chunk_map;
 static uint64_t first_leaf_used;
@@ -52,36 +67,69 @@ struct chunk *map_find(const void *p)
 	return NULL;
 }
 
-/* Enters the region's chunks, or removes them; their leaves exist. */
-static void map_set(const struct region *r, bool present)
-{
-	const char *base = r->base;
-	size_t i;
+enum change { MAKE_LEAVES, ENTER, REMOVE };
 
-	for (i = 0; i < r->chunks; i++, base += CHUNK_SIZE)
-		/* Release pairs with map_guess. */
-		store_release(&load_relaxed(&chunk_map.root[(uintptr_t)base >>
-							    (CHUNK_SHIFT + MAP_BITS)])
-				       ->chunk[map_index(base)],
-			      present ? region_chunk(r, i) : NULL);
+/* One of these for each entry of the region's chunks from `first` to before `end`. */
+static bool map_change(const struct region *r, size_t first, size_t end, enum change change)
+{
+	uintptr_t base = (uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT, at;
+	bool alone = region_alone(r) != 0;
+
+	for (at = base; at < base + end; at += alone ? at & -at : 1) {
+		struct map_leaf **leaf = &chunk_map.root[at >> MAP_BITS];
+		uint64_t *entry, is = (uint64_t)(uintptr_t)region_chunk(r, alone ? 0 : at - base);
+
+		if (!SMALL && at - base < first)
+			continue;
+		if (change == MAKE_LEAVES) {
+			if (!leaf_make(leaf))
+				return false;
+			continue;
+		}
+		entry = (uint64_t *)(void *)&load_relaxed(leaf)->chunk[at % MAP_SIZE];
+		if (SMALL || change == ENTER)
+			store_release(entry, change == ENTER ? is : 0); /* pairs with map_guess */
+		else /* it may be another region's, at the same addresses, by now */
+			(void)cas_acq_rel(entry, &is, 0);
+	}
+	return true;
 }
 
 bool map_enter(struct region *r)
 {
-	uintptr_t first = (uintptr_t)r->base >> CHUNK_SHIFT, last = first + r->chunks - 1;
-	size_t i;
+	size_t n = region_all(r);
 
 	/* If a later leaf cannot be allocated, the empty ones already installed are harmless. */
-	for (i = first >> MAP_BITS; i <= last >> MAP_BITS; i++)
-		if (!leaf_make(&chunk_map.root[i]))
-			return false;
-	map_set(r, true);
-	return true;
+	return map_change(r, 0, n, MAKE_LEAVES) && map_change(r, 0, n, ENTER);
 }
 
-void map_leave(struct region *r)
+void map_leave(struct region *r, size_t first, size_t end)
 {
-	map_set(r, false);
+	(void)map_change(r, first, end, REMOVE);
+}
+
+struct chunk *map_around(const void *p)
+{
+	uintptr_t at = (uintptr_t)p, low = CHUNK_SIZE - 1;
+	struct chunk *c;
+
+	if (at >> CPU_ADDRESS_BITS != 0)
+		return NULL;
+	for (;; low = low * 2 + 1) {
+		struct region *r = NULL;
+
+		c = map_guess((void *)(at & ~low)); /* NOLINT: an address */
+		if (c != NULL)
+			r = load_relaxed(&c->region); /* NULL: never used, so it is no span's own */
+		if (r == NULL || region_alone(r) == 0) {
+			if (low == CHUNK_SIZE - 1 && c != NULL)
+				return c;
+		} else if (at - (uintptr_t)load_relaxed(&r->base) < region_alone(r)) {
+			return c;
+		}
+		if ((at & ~low) == 0)
+			return NULL;
+	}
 }
 
 bool map_holds(const void *p)

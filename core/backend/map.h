@@ -7,6 +7,11 @@
  *   p = 0 | 13 bits | 13 bits | 21 bits     (one more in the root where addresses have 48)
  *         |  root   |  leaf   |  inside the chunk
  *
+ * A region that is one span's own, of any size, has the entry of its first chunk and, for
+ * look-ups of addresses inside it, few more: from each one the next is that of the next
+ * address with a larger alignment.  So the address, rounded down to some alignment, has one
+ * (map_around).
+ *
  * and a hint, for releases into the default heap:
  *
  *   units   unit -> slab record, one entry for each 32 KiB of 8 GiB; addresses
@@ -87,10 +92,13 @@ static inline struct slab *map_guess_slab(const void *p)
 /* The chunk that contains this address and has been in use; NULL: none. */
 INTERNAL struct chunk *map_find(const void *p);
 
+/* The same for any address, also inside a region that is one span's own. */
+INTERNAL struct chunk *map_around(const void *p);
+
 /* Enters all chunks of the region.  False: no memory for it; nothing is entered. */
 INTERNAL bool map_enter(struct region *r);
-/* Removes all chunks of the region. */
-INTERNAL void map_leave(struct region *r);
+/* Removes the region's chunks from `first` to before `end`. */
+INTERNAL void map_leave(struct region *r, size_t first, size_t end);
 
 /* True: the address is in the map's own memory. */
 INTERNAL bool map_holds(const void *p);

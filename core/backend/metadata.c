@@ -10,7 +10,7 @@
 
 #define HEAD_BYTES(n)                                                                              \
 	ROUND(sizeof(struct region) +                                                              \
-		      (2 + 64 / ROOM_CHUNKS) * (((n) + 63) / 64) * sizeof(uint64_t) + (n),         \
+		      (3 + 64 / ROOM_CHUNKS) * (((n) + 63) / 64) * sizeof(uint64_t) + (n),         \
 	      CPU_LINE)
 #define BYTES(n, slabs, remote)                                                                    \
 	(HEAD_BYTES(n) +                                                                           \
@@ -21,7 +21,7 @@
  * first 1.3 KiB are written.  Common: GNU ld puts it behind all else, so that these share a page
  * with the C library's variables; lld would put it first, and a shared object is linked by lld.
  */
-#ifdef ASHLAR_SO
+#if IS_SO
 static
 #else
 HIDDEN __attribute__((common))
@@ -43,13 +43,14 @@ void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n
 	r->metadata = BYTES(n, slabs, remote_stride);
 	r->free = (uint64_t *)(void *)(at + 1);
 	r->clean = r->free + bits_words(n);
-	r->room = r->clean + bits_words(n);
+	r->known = r->clean + bits_words(n);
+	r->room = r->known + bits_words(n);
 	r->advice = (uint8_t *)(r->room + bits_words(n) * (64 / ROOM_CHUNKS));
 	r->part_words = bits_words(n); /* of room, which has eight times as many */
 	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
 	r->records = (char *)at + HEAD_BYTES(n);
 	r->remote = slabs ? r->records + n * r->stride : NULL;
-	r->remote_stride = remote_stride;
+	r->remote_stride = SMALL || slabs ? remote_stride : 0;
 }
 
 /*
@@ -75,6 +76,37 @@ static void region_append(struct heap *h, struct region *r)
 		panic_note_stderr();
 }
 
+/*
+ * Records of one chunk without slabs are small: a page has several, so that a span in a region of
+ * its own costs little.  The first one is the caller's, the others are vacant.
+ */
+static void metadata_share(struct region *r, struct heap *h)
+{
+	size_t bytes = BYTES((size_t)1, false, 0), at;
+
+	for (at = bytes; !SMALL && at + bytes <= PAGE_MOST; at += bytes) {
+		struct region *other = (struct region *)(void *)((char *)r + at);
+
+		metadata_init(other, other, h, 1, false, 0);
+		other->state = REGION_VACANT;
+		region_append(h, other);
+	}
+}
+
+void metadata_unmap(struct heap *h)
+{
+	struct region *r = region_first(h), *previous;
+
+	while (r != NULL && region_next(r) != NULL)
+		r = region_next(r);
+	/* The first record of a page that several share is the oldest. */
+	for (; r != NULL; r = previous) {
+		previous = r->previous;
+		if ((uintptr_t)r % PAGE_LEAST == 0)
+			(void)pages_release(r, metadata_bytes(r->capacity, r->remote != NULL, r->remote_stride));
+	}
+}
+
 struct region *metadata_make(struct heap *h, size_t n, bool slabs)
 {
 	struct region *r;
@@ -95,11 +127,13 @@ struct region *metadata_make(struct heap *h, size_t n, bool slabs)
 		memory = ash_first_metadata;
 	else
 		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_LEAST,
-				       PAGES_PRIVATE);
+				       h == &heap_default ? PAGES_RECORDS : PAGES_PRIVATE);
 	r = memory;
 	if (r != NULL) {
 		metadata_init(r, r, h, n, slabs, REMOTE_STRIDE);
 		region_append(h, r);
+		if (!slabs && n == 1)
+			metadata_share(r, h);
 	}
 	return r;
 }

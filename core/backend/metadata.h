@@ -22,4 +22,7 @@ INTERNAL void metadata_init(struct region *r, struct region *at, struct heap *h,
  */
 INTERNAL struct region *metadata_make(struct heap *h, size_t n, bool slabs);
 
+/* Unmaps the records of all regions of a heap that is being destroyed. */
+INTERNAL void metadata_unmap(struct heap *h);
+
 #endif

@@ -1,76 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/region.h"
 
-#include "backend/map.h"
 #include "backend/metadata.h"
-#include "backend/region_advice.h"
-#include "memory.h"
 #include "pages.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
 #define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
-
-/* Counts before reserving, or two threads could together exceed the cap. */
-static bool cap_take(struct heap *h, size_t n)
-{
-	uint64_t cap = h->options->cap, reserved = load_relaxed(&h->reserved);
-
-	do {
-		/* A cap of 0 is none.  So many chunks that their bytes overflow have no mapping. */
-		if (cap - 1 < ((reserved + n) << CHUNK_SHIFT) - 1)
-			return false;
-		/* A count, which publishes nothing: its acquire pairs with nothing. */
-	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
-	return true;
-}
-
-static __attribute__((noinline)) void cap_give(struct heap *h, size_t n)
-{
-	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
-}
-
-/* For its holder: the record has no memory from now on, and any thread may claim it. */
-static __attribute__((noinline)) void region_vacate(struct region *r)
-{
-	store_relaxed(&r->base, (char *)NULL);
-	store_relaxed(&r->chunks, (size_t)0);
-	/* Pairs with the compare-and-swap in metadata_make. */
-	store_release(&r->state, REGION_VACANT);
-}
-
-/*
- * A new region of n chunks.  The first `claimed` belong to the caller, so the
- * thread that grows the heap is guaranteed to get chunks.
- */
-static struct region *region_create(struct heap *h, size_t n, size_t alignment, size_t claimed,
-				    bool slabs)
-{
-	struct region *r;
-	char *base;
-
-	/* A store has one region; its words for the cap may be forged by other processes. */
-	if (h->sharing != PAGES_PRIVATE || !cap_take(h, n))
-		return NULL;
-	/* First the addresses: metadata is never unmapped, so a failed request must make none. */
-	base = pages_reserve(n << CHUNK_SHIFT, alignment << CHUNK_SHIFT, PAGES_PRIVATE);
-	r = base == NULL ? NULL : metadata_make(h, n, slabs);
-	if (r != NULL) {
-		/* Relaxed, as all stores to the two: walks may read them at any time. */
-		store_relaxed(&r->base, base);
-		store_relaxed(&r->chunks, n);
-		if (map_enter(r)) {
-			bits_release(r->clean, 0, n);
-			bits_release(r->free, claimed, n - claimed);
-			store_release(&r->state, REGION_LIVE);
-			return r;
-		}
-		region_vacate(r); /* the metadata is kept for the next attempt */
-	}
-	if (base != NULL)
-		(void)pages_release(base, n << CHUNK_SHIFT);
-	cap_give(h, n);
-	return NULL;
-}
 
 static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_slabs)
 {
@@ -80,7 +15,8 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 	for (r = region_first(h); r != NULL; r = region_next(r)) {
 		size_t first, offset;
 
-		if (load_acquire(&r->state) != REGION_LIVE || (for_slabs && r->remote == NULL))
+		if (load_acquire(&r->state) != REGION_LIVE || (for_slabs && r->remote == NULL) ||
+		    region_alone(r) != 0)
 			continue;
 		do {
 			offset = (size_t)0 - ((uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT);
@@ -92,10 +28,10 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 		run.region = r;
 		run.first = first;
 		/*
-		 * The region may have been retired and reused at another address since
-		 * its base was read; now that chunks of it are held, it stays.
+		 * The region may have been retired and reused at another address, or for one
+		 * span, since it was looked at; now that chunks of it are held, it stays.
 		 */
-		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0)
+		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0 && region_alone(r) == 0)
 			return run;
 		bits_release(r->free, first, n);
 		run.region = NULL;
@@ -104,39 +40,69 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 	return run;
 }
 
-struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs)
+/* The chunks to reserve for n of slabs, or of spans that may lie among them. */
+static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 {
-	struct run run = run_find(h, n, alignment, for_slabs);
-	bool slabs = for_slabs || (n < SPAN_REGION && alignment == 1);
-	size_t step;
+	size_t reserved = load_relaxed(&h->reserved), step = n + n / 2;
 
-	if (run.region != NULL)
-		return run;
 	/*
 	 * Doubling the heap keeps mappings few, and 1.5 times the size of a large span
 	 * lets it grow in place; halving the step on failure copes with tight limits.
-	 * Locked memory is resident at once, so little of it is reserved ahead.
 	 */
-	step = n + n / 2;
 	if (slabs) {
-		step = load_relaxed(&h->reserved);
-		if (step == 0)
-			step = h->options->initial >> CHUNK_SHIFT;
+		step = reserved == 0 ? h->options->initial >> CHUNK_SHIFT : reserved;
 		step = step < STEP_MAX ? step : STEP_MAX;
 	}
+	if (!SMALL && reserved != 0)
+		region_look_ahead(h, step > n ? step : n);
+	if (region_short())
+		step = slabs ? heap_used(h) / SHORT_PART : n;
+	/* Locked memory is resident at once, so little of it is reserved ahead. */
 	if (step > n) {
 		uint64_t locked = pages_are_locked();
 
 		store_relaxed(&h->locked, locked);
 		if (locked != 0)
-			step = n + (for_slabs ? load_relaxed(&h->reserved) / LOCKED_PART : 0);
+			step = n + (for_slabs ? reserved / LOCKED_PART : 0);
 	}
-	for (;; step /= 2) {
-		step = step > n ? step : n;
-		run.region = region_create(h, step, alignment, n, slabs);
-		if (run.region != NULL || (step == n && region_trim(h) == 0))
+	return step;
+}
+
+/* True: a span that needs all these chunks gets a region of its own, of its bytes. */
+static bool is_alone(size_t n, size_t bytes)
+{
+	return !SMALL && (n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SHORT_PART));
+}
+
+struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bool for_slabs)
+{
+	size_t n = (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT, step;
+	struct run run = run_find(h, n, alignment, for_slabs);
+	struct region_plan plan = {n, alignment, n, for_slabs || (n < SPAN_REGION && alignment == 1), 0};
+
+	/* A store has one region; its words for the cap may be forged by other processes. */
+	if (run.region != NULL || (!SMALL && h->sharing != PAGES_PRIVATE))
+		return run;
+	for (step = n >= SPAN_ALONE ? n : step_for(h, n, plan.slabs, for_slabs);; step /= 2) {
+		plan.chunks = step > n ? step : n;
+		if (!for_slabs && is_alone(n, bytes)) {
+			plan.chunks = n;
+			plan.slabs = false;
+			plan.alone = bytes;
+		}
+		run.region = region_create(h, &plan);
+		if (run.region != NULL)
+			return run;
+		if (plan.chunks > n || (plan.alone == 0 && !for_slabs && is_alone(n, bytes)))
+			continue; /* addresses are short since this attempt */
+		if (!region_hopeful(h, bytes) || region_trim(h, true) == 0)
 			return run;
 	}
+}
+
+struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs)
+{
+	return region_claim_bytes(h, n << CHUNK_SHIFT, alignment, for_slabs);
 }
 
 bool region_claim_at(struct run at, size_t n)
@@ -146,23 +112,67 @@ bool region_claim_at(struct run at, size_t n)
 	       bits_claim(at.region->free, at.first, n);
 }
 
-void region_give(struct run run, size_t n, bool clean)
+/* A span's own region has one bit for all of it. */
+static size_t records(struct run run, size_t n)
 {
-	if (clean)
-		bits_release(run.region->clean, run.first, n);
-	else
-		bits_clear(run.region->clean, run.first, n);
-	bits_release(run.region->free, run.first, n);
+	return region_alone(run.region) != 0 ? 1 : n;
+}
+
+void region_give(struct run run, size_t n, enum left left)
+{
+	struct region *r = run.region;
+	uint8_t *advice = &r->advice[run.first];
+	size_t i, first = !SMALL && left == LEFT_HEAD;
+
+	n = records(run, n);
+	/* A chunk with a head was not clean when it was claimed, and its bit has not changed since. */
+	if (!SMALL && r->heap->sharing == PAGES_PRIVATE && region_dirty(run, n) > 0)
+		for (i = 0; i < n; i++)
+			if ((load_relaxed(&advice[i]) & ADVICE_HEAD) != 0)
+				store_relaxed(&advice[i], (uint8_t)(load_relaxed(&advice[i]) & ~ADVICE_HEAD));
+	if (!SMALL && first)
+		store_relaxed(advice, (uint8_t)(load_relaxed(advice) | ADVICE_HEAD));
+	if (left == LEFT_DIRTY)
+		first = n;
+	bits_clear(r->clean, run.first, first);
+	bits_release(r->clean, run.first + first, n - first);
+	bits_release(r->free, run.first, n);
+	if (region_short() || region_alone(r) != 0)
+		(void)region_cut(r->heap, r);
+}
+
+void region_know(struct run run, size_t n)
+{
+	struct region *r = run.region;
+
+	if (unlikely(r->heap->sharing == PAGES_SHARED))
+		heap_hooks_now()->run_made(r, run.first, n);
+	bits_release(r->known, run.first, 1); /* pairs with region_next_known */
+}
+
+size_t region_next_known(const struct region *r, size_t i)
+{
+	size_t n = load_relaxed(&r->chunks);
+	uint64_t word;
+
+	if (SMALL)
+		return i; /* it attaches no files: all were zero, and are read */
+	for (; i < n; i = (i | 63) + 1) {
+		word = load_acquire(&r->known[i / 64]) >> (i % 64); /* pairs with region_know */
+		if (word != 0)
+			return i + bits_lowest(word);
+	}
+	return SIZE_MAX;
 }
 
 bool region_is_clean(struct run run, size_t n)
 {
-	return bits_all(run.region->clean, run.first, n);
+	return bits_all(run.region->clean, run.first, records(run, n));
 }
 
 size_t region_dirty(struct run run, size_t n)
 {
-	return bits_unset(run.region->clean, run.first, n);
+	return bits_unset(run.region->clean, run.first, records(run, n));
 }
 
 void region_set(struct region *r, struct region *at, struct heap *h, char *base, size_t n,
@@ -181,53 +191,6 @@ void region_open(struct region *r)
 	bits_release(r->free, 0, r->chunks);
 }
 
-static bool region_retire(struct heap *h, struct region *r)
-{
-	size_t n = load_relaxed(&r->chunks), dirty;
-
-	/* 0: another thread retired it since the state was read. */
-	if (n == 0 || !bits_all(r->free, 0, n) || !bits_claim(r->free, 0, n))
-		return false;
-	if (load_relaxed(&r->chunks) != n) {
-		/* Other threads retired it and reused it with more chunks since n was read. */
-		bits_release(r->free, 0, n);
-		return false;
-	}
-	/* All chunks are claimed by this thread, so no other holds any part of the region. */
-	dirty = region_dirty((struct run){r, 0}, n);
-	store_release(&r->state, REGION_CLAIMED);
-	map_leave(r);
-	if (!pages_release(r->base, n << CHUNK_SHIFT)) {
-		/* munmap failed; if the map cannot be restored, the chunks stay claimed. */
-		if (map_enter(r)) {
-			store_release(&r->state, REGION_LIVE);
-			bits_release(r->free, 0, n);
-		}
-		return false;
-	}
-	heap_cleaned(h, dirty * CHUNK_UNITS, 0);
-	cap_give(h, n);
-	bits_clear(r->clean, 0, n);
-	if (!SMALL)
-		region_advised((struct run){r, 0}, n, ADVICE_NONE); /* the next mapping has no advice */
-	region_vacate(r);
-	return true;
-}
-
-size_t region_trim(struct heap *h)
-{
-	size_t bytes = 0;
-	struct region *r;
-
-	for (r = region_first(h); r != NULL && h->sharing == PAGES_PRIVATE; r = region_next(r)) {
-		size_t n = load_relaxed(&r->chunks);
-
-		if (load_acquire(&r->state) == REGION_LIVE && region_retire(h, r))
-			bytes += n << CHUNK_SHIFT;
-	}
-	return bytes;
-}
-
 struct region *region_of(struct heap *h, const void *p)
 {
 	struct region *r;
@@ -238,6 +201,14 @@ struct region *region_of(struct heap *h, const void *p)
 			    load_relaxed(&r->chunks) << CHUNK_SHIFT)
 			return r;
 	return NULL;
+}
+
+struct chunk *region_find(struct heap *h, const void *p)
+{
+	struct region *r = region_of(h, p);
+	size_t i = r == NULL ? 0 : (size_t)((uintptr_t)p - (uintptr_t)r->base) >> CHUNK_SHIFT;
+
+	return r != NULL && bits_all(r->known, i, 1) ? region_chunk(r, i) : NULL;
 }
 
 bool region_metadata_holds(struct heap *h, const void *p)

@@ -7,6 +7,8 @@
 #ifndef CORE_REGION_H
 #define CORE_REGION_H
 
+#include "backend/huge.h"
+#include "backend/region_space.h"
 #include "backend/run.h"
 #include "internal.h"
 
@@ -19,11 +21,40 @@
  */
 INTERNAL struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_slabs);
 
+/* The same for a span of these bytes, a multiple of PAGE_MOST, perhaps in a region of its own. */
+INTERNAL struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bool for_slabs);
+
 /* Claims a particular run, for growth in place. */
 INTERNAL bool region_claim_at(struct run at, size_t n);
 
-/* Frees the chunks.  clean: they read zero. */
-INTERNAL void region_give(struct run run, size_t n, bool clean);
+/*
+ * The record of the first chunk of n that were claimed is about to be set.  In a file that another program
+ * wrote, records that were never known may have anything; afterwards those of the run read zero.
+ */
+INTERNAL void region_know(struct run run, size_t n);
+
+/*
+ * The next chunk from i on whose record may be read; SIZE_MAX: there is none.  Not region.chunks: a caller
+ * that read more, before the region was cut, would come to it again and again.
+ */
+INTERNAL size_t region_next_known(const struct region *r, size_t i);
+
+enum left {
+	LEFT_DIRTY,
+	LEFT_CLEAN, /* the chunks read zero                                                    */
+	LEFT_HEAD   /* so they do behind the first one's head, which is resident: two pages, as
+		       most blocks begin with what is written                                  */
+};
+#define REGION_HEAD (2 * PAGE_SIZE)
+
+/* Frees the chunks. */
+INTERNAL void region_give(struct run run, size_t n, enum left left);
+
+/* True: the free or just claimed chunk is not clean, but reads zero behind its head. */
+static inline bool region_has_head(struct run run)
+{
+	return !SMALL && (load_relaxed(&run.region->advice[run.first]) & ADVICE_HEAD) != 0;
+}
 
 /* True: the run reads zero.  For the holder of the run. */
 INTERNAL bool region_is_clean(struct run run, size_t n);
@@ -39,11 +70,13 @@ INTERNAL void region_set(struct region *r, struct region *at, struct heap *h, ch
 /* Marks all its chunks as free and zero. */
 INTERNAL void region_open(struct region *r);
 
-/* Unmaps each region that is entirely free; returns the bytes unmapped. */
-INTERNAL size_t region_trim(struct heap *h);
-
 /* The region whose chunks contain the address, for reports; NULL: none. */
 INTERNAL struct region *region_of(struct heap *h, const void *p);
+/*
+ * The chunk of an address that may be anything, as the heap's file has it; NULL: none of this heap, or
+ * its record is not known.
+ */
+INTERNAL struct chunk *region_find(struct heap *h, const void *p);
 /* True: the address is in some region's metadata. */
 INTERNAL bool region_metadata_holds(struct heap *h, const void *p);
 

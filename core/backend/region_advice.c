@@ -5,7 +5,7 @@
 
 static enum advice advice_at(const struct region *r, size_t i)
 {
-	return load_relaxed(&r->advice[i]) & ~ADVICE_SPARSE;
+	return load_relaxed(&r->advice[i]) & ~ADVICE_FLAGS;
 }
 
 /* Chunks from `first` to `last` whose advice differs from that of the chunk before. */
@@ -38,6 +38,8 @@ void region_advise(struct run run, size_t n, enum advice advice)
 
 	if (SMALL)
 		return;
+	if (region_alone(r) != 0)
+		n = end = 1;
 	while (has = advice_at(r, run.first + i), has == advice || has == given)
 		if (++i >= n)
 			return;
@@ -45,7 +47,8 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	i = run.first > 0 && advice_at(r, run.first - 1) != given;
 	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != given;
 	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
-	    !pages_huge(run_base(run), n << CHUNK_SHIFT, given == ADVICE_HUGE))
+	    /* A kernel without huge pages refuses both; then it has not to be asked again for none. */
+	    (!pages_huge(run_base(run), run_bytes(run, n), given == ADVICE_HUGE) && given == ADVICE_HUGE))
 		return;
 	region_advised(run, n, given);
 }
@@ -54,7 +57,18 @@ void region_moved(struct run from, struct run to, size_t n)
 {
 	if (SMALL)
 		return;
-	for (; n-- > 0; from.first++, to.first++)
+	for (; n-- > 0; from.first += region_alone(from.region) == 0) {
 		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
 			region_advised(to, 1, ADVICE_UNKNOWN);
+		to.first += region_alone(to.region) == 0;
+	}
+}
+
+bool region_is_lost(const struct region *r)
+{
+	size_t i = 0, n = load_relaxed(&r->chunks);
+
+	while (i < n && advice_at(r, i) != ADVICE_LOST)
+		i++;
+	return i < n;
 }

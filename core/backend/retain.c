@@ -13,6 +13,7 @@
 struct borrower {
 	struct run run;
 	size_t end;
+	enum moved moved; /* what came of the last move */
 };
 
 /* Finds the next chunk of the run that has no memory. */
@@ -33,7 +34,8 @@ static bool chunk_trim(struct heap *h, struct run run, struct borrower *b)
 		heap_cleaned(h, CHUNK_UNITS, 0);
 		return true;
 	}
-	if (!pages_remap(run_base(run), run_base(b->run), CHUNK_SIZE)) {
+	b->moved = pages_remap(run_base(run), run_base(b->run), CHUNK_SIZE);
+	if (b->moved != PAGES_MOVED) {
 		b->end = 0; /* the next chunk could not be moved either */
 		return false;
 	}
@@ -52,7 +54,8 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 	/* A hint may be too high, also that of a chunk without units: then no unit is purged. */
 	if (b == NULL && load_relaxed(&region_room(r)[run.first]) != 0)
 		bytes = chunk_purge(r->heap, run_chunk(run));
-	if (bytes != 0 || region_is_clean(run, 1) || !region_claim_at(run, 1))
+	if (bytes != 0 || region_is_clean(run, 1) || (b != NULL && region_has_head(run)) ||
+	    !region_claim_at(run, 1))
 		return bytes;
 	/* Held: no other thread changes it; it may have been cleaned before. */
 	clean = region_is_clean(run, 1);
@@ -92,7 +95,7 @@ static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrow
 		for (; run.first > 0; t.hand++) {
 			if (load_relaxed(&h->dirty) <= keep || (b != NULL && !borrower_next(b)))
 				goto all;
-			if (done >= work)
+			if (!SMALL && done >= work)
 				goto part;
 			run.first--;
 			n = chunk_retained(run, b);
@@ -106,7 +109,7 @@ part:
 	if (t.bytes != 0)
 		store_relaxed(&h->refused, 0);
 	else if (load_relaxed(&h->locked) != 0)
-		(void)region_trim(h); /* locked memory cannot be purged, but unmapped */
+		(void)region_trim(h, false); /* locked memory cannot be purged, but unmapped */
 	return t;
 }
 
@@ -115,7 +118,13 @@ size_t heap_trim(struct heap *h, size_t keep)
 	return retained_trim(h, keep / UNIT_SIZE, NULL, SIZE_MAX, 0).bytes;
 }
 
-enum part { WHOLE, HALF, SIXTEENTH = 4 };
+enum part { HALF = 1, QUARTER, EIGHTH, SIXTEENTH };
+
+/* A part of `retain`, in units. */
+static uint64_t part_of_retain(const struct heap *h, enum part part)
+{
+	return h->options->retain / UNIT_SIZE >> part;
+}
 
 /*
  * So many units may be retained: that part of `retain` or, if that is more and not 0, a quarter of
@@ -123,69 +132,105 @@ enum part { WHOLE, HALF, SIXTEENTH = 4 };
  */
 static __attribute__((noinline)) uint64_t allowed(const struct heap *h, enum part part)
 {
-	uint64_t least = h->options->retain / UNIT_SIZE >> part;
+	uint64_t least = part_of_retain(h, part);
 	uint64_t used = SMALL || least == 0 ? 0 : load_relaxed(&h->used) / RETAIN_PART;
 
 	return least > used ? least : used;
 }
 
 /*
- * All of these are hints: races correct themselves within one period.  If two threads start
- * the clock at the same time, owners are notified twice.
+ * A period ends in which `low` units were retained at least, and `high` at most.  The floor falls by a
+ * half, but not below `high` if most of that was taken in between, and else not below what was.
  */
+static void floor_falls(struct heap *h, uint64_t high, uint64_t low)
+{
+	uint64_t floor = load_relaxed(&h->floor), least = floor / 2;
+
+	if (!SMALL) {
+		if (low > high / 2)
+			high -= low;
+		least = least > high ? least : high;
+	}
+	store_relaxed(&h->floor, SMALL || least < floor ? least : floor);
+	store_relaxed(&h->gone, load_relaxed(&h->gone) / 2);
+}
+
+/* All of these are hints: races correct themselves within one period. */
 void retain_tick(struct heap *h, uint64_t n)
 {
 	/* No read-modify-write: threads that count at the same time may lose a count. */
 	uint64_t clock = load_relaxed(&h->clock) + n;
 	uint64_t kept = load_relaxed(&h->dirty), refused = load_relaxed(&h->refused);
-	uint64_t low, least;
+	uint64_t least = allowed(h, QUARTER), most = least + load_relaxed(&h->floor), low, due;
+	uint64_t high = kept;
 	struct trimmed t;
-	bool much = kept > allowed(h, WHOLE) + refused;
-	bool turns = much != (load_relaxed(&h->running) != 0);
+	bool much = kept > least + part_of_retain(h, HALF) + refused;
 
-	if (likely(load_relaxed(&h->hand) == 0)) {
-		if (unlikely(turns)) { /* all threads read the word at each slow operation */
-			store_relaxed(&h->running, 0);
-		} else {
+	if (SMALL || likely(load_relaxed(&h->hand) == 0)) {
+		if (!SMALL && unlikely(much != (load_relaxed(&h->running) != 0))) /* read by all threads */
+			store_relaxed(&h->running, (uint64_t)much);
+		if (likely(kept <= most + refused)) {
+			if (!SMALL) { /* what others emptied serves demand as well */
+				high += load_relaxed(&h->foreign.kept_before);
+				if (high > load_relaxed(&h->period_high))
+					store_relaxed(&h->period_high, high);
+			}
 			store_relaxed(&h->clock, clock);
 			if (likely(clock < RETAIN_PERIOD))
 				return;
+			/* A period begins: nothing of what is retained is known to be in demand yet. */
+			store_relaxed(&h->clock, 0);
+			low = load_relaxed(&h->period_low);
+			floor_falls(h, load_relaxed(&h->period_high), low);
+			store_relaxed(&h->period_low, kept);
+			store_relaxed(&h->period_start, kept);
+			store_relaxed(&h->period_high, kept);
+			due = allowed(h, load_relaxed(&h->floor) != 0 ? QUARTER : SIXTEENTH);
+			if (low > kept || low <= due + refused)
+				return;
+			due += kept - low;
+		} else {
+			due = most - part_of_retain(h, EIGHTH);
 		}
-		/* A period begins: nothing of what is retained is known to be in demand yet. */
-		store_relaxed(&h->clock, 0);
-		low = load_relaxed(&h->period_low);
-		store_relaxed(&h->period_low, kept);
-		store_relaxed(&h->period_start, kept);
-		least = allowed(h, much ? HALF : SIXTEENTH);
-		if (much)
-			store_relaxed(&h->running, CLOCK_UNNOTIFIED); /* for an owner that missed it, too */
-		if (turns || low > kept || low <= least + refused)
-			return;
-		store_relaxed(&h->due, kept - low + least);
-		store_relaxed(&h->refused, low - least); /* unless some is purged */
+		store_relaxed(&h->due, due);
+		store_relaxed(&h->refused, kept - due); /* unless some is purged */
 	}
-	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, load_relaxed(&h->hand));
-	store_relaxed(&h->hand, t.hand);
+	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, SMALL ? 0 : load_relaxed(&h->hand));
+	if (!SMALL)
+		store_relaxed(&h->hand, t.hand);
+	retain_gone(h, t.bytes / UNIT_SIZE);
+}
+
+bool retain_is_full(struct heap *h, uint64_t units)
+{
+	uint64_t most = allowed(h, QUARTER) + load_relaxed(&h->floor) + load_relaxed(&h->refused);
+
+	return load_relaxed(&h->dirty) + units > most;
 }
 
 void retain_fresh(struct heap *h, uint64_t units)
 {
-	uint64_t kept = load_relaxed(&h->dirty), least = allowed(h, HALF);
+	uint64_t kept = load_relaxed(&h->dirty), least = allowed(h, HALF), floor;
 	int64_t left = (int64_t)(kept - units);
 
 	if (kept <= least + load_relaxed(&h->refused))
 		return;
 	least = left > (int64_t)least ? (uint64_t)left : least;
 	store_relaxed(&h->refused, kept - least); /* unless some is purged */
-	(void)retained_trim(h, least, NULL, SIZE_MAX, 0);
+	units = retained_trim(h, least, NULL, SIZE_MAX, 0).bytes / UNIT_SIZE;
+	/* What did not serve this demand is not in demand. */
+	floor = load_relaxed(&h->floor);
+	if (!SMALL)
+		store_relaxed(&h->floor, floor > units ? floor - units : 0);
 }
 
-void retain_lend(struct run to, size_t n)
+bool retain_lend(struct run to, size_t n)
 {
 	struct heap *h = to.region->heap;
-	struct borrower b = {to, to.first + n};
+	struct borrower b = {to, to.first + n, PAGES_STAYED};
 
 	if (!SMALL && h->sharing == PAGES_PRIVATE && load_relaxed(&h->reserved) <= LEND_MOST &&
 	    load_relaxed(&h->locked) == 0)
 		(void)retained_trim(h, CHUNK_UNITS - 1, &b, SIZE_MAX, 0);
+	return b.moved != PAGES_LOST;
 }

@@ -140,6 +140,8 @@ struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 			return (struct units){NULL, 0, 0, false};
 		else if (doubt == 0)
 			doubt = REGION_LARGE;
+		else if (region_exact() && h == &heap_default && units_class(want) > CLASS_ONE)
+			grow = false; /* a span fits its block better: see alloc_class */
 		else /* other threads may exhaust a new chunk first; then again: they made progress */
 			doubt = (grow = chunk_make(h, dense)) ? 0 : SIZE_MAX;
 	}
@@ -172,6 +174,8 @@ void units_give(struct heap *h, struct units u)
 
 	/* Must come first: units freed just now do not count as idle. */
 	retain_tick(h, u.count);
-	heap_dirtied(h, u.count, u.count);
+	if (!SMALL && u.clean) /* before the units can be claimed */
+		fetch_or_acq_rel(&c->clean, mask);
+	heap_dirtied(h, !SMALL && u.clean ? 0 : u.count, u.count);
 	chunk_put(h, c, mask);
 }

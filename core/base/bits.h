@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "build.h"
 #include "cpu.h"
 #include "internal.h"
 
@@ -25,17 +26,6 @@
 
 /* Inlined even at -Oz, so that results stay in registers. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-
-/*
- * True in libashlar-small.a, which counts bytes: no thread owns slabs (thread/seat.h), the
- * kernel is not told about huge pages, and blocks that grow are copied.  Also in
- * libashlar-field.a.
- */
-#if defined ASHLAR_SMALL || defined ASHLAR_FIELD
-#define SMALL true
-#else
-#define SMALL false
-#endif
 
 #define BITS_NONE SIZE_MAX
 #define BITS_ALL  (~(uint64_t)0)

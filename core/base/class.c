@@ -39,8 +39,11 @@ unsigned class_units(unsigned class, bool few)
 	size_t size = class_size(class);
 	unsigned units = 2;
 
-	if (size > SLOT_LARGE)
+	if (size > SLOT_LARGE) {
+		if (!few && size % UNIT_SIZE != 0)
+			size *= LARGE_PACKED;
 		return (unsigned)((size + UNIT_SIZE - 1) >> UNIT_SHIFT);
+	}
 	if (few || size <= 16)
 		return 1;
 	while (units * UNIT_SIZE < 4 * size)

@@ -61,10 +61,12 @@ INTERNAL unsigned class_aligned(size_t size, size_t alignment);
  * Units of a slab: one (32 KiB) for the two smallest classes and if `few` slabs
  * of the class are in use (most classes of most programs), else two or more, for
  * four slots.  Above SLOT_LARGE a slab is one slot, so that a large block's memory
- * can be reused for another size at once.  A slab of 2^n units is aligned to its
+ * can be reused for another size at once; if not `few` it is LARGE_PACKED slots, which share
+ * units, where one slot would leave a part of its last unit unused.  A slab of 2^n units is aligned to its
  * size if that is the size of its slots, or of several of them.
  */
 #define SLOT_LARGE UNIT_SIZE
+#define LARGE_PACKED 4 /* the larger classes that are no multiple of a unit end below 8 units */
 #define CLASS_ONE  (8 + 8 * (UNIT_SHIFT - 7)) /* the class of SLOT_LARGE */
 INTERNAL unsigned class_units(unsigned class, bool few);
 INTERNAL unsigned class_slots(unsigned class, unsigned units);

@@ -13,9 +13,8 @@
  *
  *   generation   the fork generation of the holder (generation.h).  If it is an old
  *                one, the holder still exists only if it is the thread that forked
- *   number       drawn once by each thread from a counter in this address space, which
- *                a child of fork continues.  No two threads that ever use this memory
- *                have the same number, even if the system reuses thread ids
+ *   number       tells whether the thread has ended (roll.h).  The thread that forked has
+ *                the same number in the child
  *   held         by the thread whose calls use the record
  *   guest        instead of that: temporarily, by a thread that owns another record
  */
@@ -24,6 +23,7 @@
 
 #include <stdint.h>
 
+#include "base/roll.h"
 #include "generation.h"
 
 #define OWNER_VACANT ((uint64_t)0)
@@ -35,6 +35,11 @@
 static inline uint64_t holder_generation(uint64_t word)
 {
 	return word >> OWNER_STAMP;
+}
+
+static inline uint64_t holder_number(uint64_t word)
+{
+	return word >> OWNER_THREAD & (((uint64_t)1 << ROLL_BITS) - 1);
 }
 
 #endif

@@ -127,6 +127,7 @@ struct slab {
 	struct slab *next, *previous;
 	uint32_t ready, dirty, opened;
 	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */
+	uint8_t purged;	       /* enum purged, thread/slab_purge.h; written with `hold` */
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 	uint64_t free[SLAB_GROUPS];
 };
@@ -168,12 +169,6 @@ _Static_assert(offsetof(struct chunk, kind) == offsetof(struct slab, owner) &&
 	       "the header looks like a slab");
 
 #define CHUNK_RECORDS (2 * CHUNK_UNITS)
-
-/* The record of the owned slab that begins in the unit. */
-static inline struct slab *chunk_record(struct chunk *c, unsigned unit)
-{
-	return (struct slab *)(void *)(c + 1) + unit;
-}
 
 static inline uint32_t record_offset(unsigned unit)
 {
@@ -223,9 +218,18 @@ struct region {
 	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;
 	char *remote;	       /* NULL: a region for spans only                */
-	size_t remote_stride;  /* bytes from one slab's remote words to the next's */
+	union {
+		size_t remote_stride; /* bytes from one slab's remote words to the next's */
+		/*
+		 * Without remote words.  Not 0: the region is one span's own.  It has one
+		 * chunk record and so many bytes, a multiple of PAGE_MOST.
+		 */
+		size_t alone;
+	};
 	uint64_t *free;	       /* bit = 1: the chunk is free                   */
 	uint64_t *clean;       /* bit = 1: free and zero                       */
+	uint64_t *known;       /* bit = 1: the chunk's record was set, and may be
+				  read; 0: its memory was perhaps never touched */
 	uint64_t *room;	       /* hint: a byte per chunk, not less than its
 				  longest run of free units                    */
 	uint64_t part;	       /* hint: a byte per eighth of room, not less than

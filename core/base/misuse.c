@@ -4,13 +4,13 @@
 #include "panic.h"
 #include "text.h"
 
-#ifdef ASHLAR_MALLOC
-/* The latest call by a name of malloc that left its fast path; a handler may come between. */
+/* Malloc: the latest call by one of its names that left its fast path; a handler may come between. */
 static THREAD_LOCAL struct {
 	const void *p;
 	const char *name;
 } called;
 
+#if IS_MALLOC
 void misuse_called(const char *name, const void *p)
 {
 	called.p = p;
@@ -20,12 +20,8 @@ void misuse_called(const char *name, const void *p)
 
 static char *add_name(char *end, const char *call, const void *p)
 {
-#ifdef ASHLAR_MALLOC
-	if (called.name != NULL && called.p == p)
+	if (IS_MALLOC && called.name != NULL && called.p == p)
 		return text_add(end, called.name);
-#else
-	(void)p;
-#endif
 	end = text_add(end, "ash_");
 	return text_add(end, call + 1);
 }

@@ -54,10 +54,8 @@ INTERNAL _Noreturn void misuse_alignment(const char *call, const void *p, size_t
 
 /*
  * A function with a name of malloc was called with this pointer: if that is misuse, the
- * line has this name.  For paths that are not fast.
+ * line has this name.  For paths that are not fast.  In malloc's products only.
  */
-#ifdef ASHLAR_MALLOC
 INTERNAL void misuse_called(const char *name, const void *p);
-#endif
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ash_find: what an address is. */
-#include "front/find.h"
+#include "front/diagnose.h"
 
 #include "backend/chunk.h"
 #include "base/class.h"
 #include "diagnostics/blocks.h"
 #include "process.h"
 #include "slab/look.h"
-#include "thread/owner.h"
+#include "thread/holder.h"
 #include "thread/seat.h"
 
 /*
@@ -82,12 +82,12 @@ static void look_for_address(const void *p, struct ash_block *b, struct block_pl
 /* The id of the thread that the slab belongs to; 0: unknown, or there is none. */
 static int thread_of(const struct slab *s)
 {
-	uint64_t word = load_acquire(&s->owner), identity; /* pairs with slab_open */
+	uint64_t word = load_acquire(&s->owner), state, identity; /* pairs with slab_open */
 	const struct owner *o = (const struct owner *)(uintptr_t)(word & ~OWNER_FLAGS);
 
-	if (o == NULL || load_acquire(&o->state) == OWNER_VACANT)
+	if (o == NULL || (state = load_acquire(&o->state)) == OWNER_VACANT)
 		return 0;
-	if (o == seat.record)
+	if (holder_number(state) == holder_number(holder_here()))
 		return (int)process_thread();
 	identity = load_relaxed(&o->identity);
 	/* A child of fork has records of its parent's threads. */
@@ -99,6 +99,8 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 	struct block_place at;
 	struct heap *h;
 
+	if (seat.record > SEAT_BUSY)
+		holder_note(seat.record); /* for calls of others */
 	look_for_address(p, out, &at);
 	if (out->start != NULL) {
 		h = load_relaxed(&at.chunk->region)->heap;
@@ -112,7 +114,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 	return out->place;
 }
 
-#ifdef ASHLAR_MALLOC
+#if IS_MALLOC
 /* For malloc_object_size: see core/malloc/facade.h. */
 INTERNAL size_t ash_object_size(const void *p);
 

@@ -3,7 +3,6 @@
 
 #include "backend/chunk.h"
 #include "front/diagnose.h"
-#include "front/find.h"
 #include "process.h"
 #include "slab/look.h"
 
@@ -62,12 +61,9 @@ static int region_blocks(struct region *r, blocks_see *see, void *context)
 	unsigned u;
 	int answer = 0;
 
-	for (i = 0; i < chunks && answer == 0; i++) {
+	for (i = 0; answer == 0 && (i = region_next_known(r, i)) < chunks; i++) {
 		struct chunk *c = region_chunk(r, i);
 
-		/* The record of a chunk that was never used is not read: that would page it in. */
-		if (bits_all(r->free, i, 1))
-			continue;
 		if (blocks_span(c, &n, &span)) {
 			answer = see(context, &span);
 			/* Skip its chunks: what lies there now, if not the span, is newer. */

@@ -21,7 +21,7 @@ enum invariant {
 	I8_SLAB_ON_ITS_LIST,
 	I9_MAP_KNOWS_EVERY_CHUNK,
 	I10_SPAN_HOLDS_ITS_CHUNKS,
-	/* 11 and 12 are invariants of arenas (arena/arena_check.c) */
+	/* 11 and 12 are invariants of arenas (arena/arena_walk.c) */
 	I13_FREE_UNITS_ARE_FOUND = 13
 };
 
@@ -152,22 +152,19 @@ static bool units_are_found(const struct chunk *c)
 
 static enum invariant look_at_region(const struct owner *o, struct region *r)
 {
-	size_t chunks = load_relaxed(&r->chunks), i, span_left = 0;
+	size_t chunks = load_relaxed(&r->chunks), i, n;
 	const char *base = load_relaxed(&r->base);
 
-	for (i = 0; i < chunks; i++) {
+	for (i = 0; (i = region_next_known(r, i)) < chunks; i += n) {
 		struct chunk *c = region_chunk(r, i);
 		bool is_free = bits_all(r->free, i, 1);
 		enum invariant broken = HOLDS;
 
+		n = 1;
+		if (load_relaxed(&r->advice[i]) == ADVICE_LOST) /* the map may have another region's */
+			continue;
 		if (map_guess(base + (i << CHUNK_SHIFT)) != c)
 			return I9_MAP_KNOWS_EVERY_CHUNK;
-		if (span_left > 0) {
-			if (is_free && bits_all(r->free, i, 1))
-				return I10_SPAN_HOLDS_ITS_CHUNKS;
-			span_left--;
-			continue;
-		}
 		if (is_free && !chunk_is(c, CHUNK_FREE) && bits_all(r->free, i, 1))
 			return I1_FREE_CHUNK_HAS_NO_KIND;
 		if (load_acquire(&c->units) != 0 && chunk_is(c, CHUNK_SPAN))
@@ -175,7 +172,11 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 		if (chunk_is(c, CHUNK_SLABS))
 			broken = check_slab_chunk(o, c);
 		else if (chunk_is(c, CHUNK_SPAN))
-			span_left = load_relaxed(&c->span_chunks) - 1;
+			n = load_relaxed(&c->span_chunks);
+		if (region_alone(r) != 0)
+			break;
+		if (n == 0 || n > chunks - i || bits_unset(r->free, i + 1, n - 1) != n - 1)
+			return I10_SPAN_HOLDS_ITS_CHUNKS;
 		if (broken == HOLDS && chunk_is(c, CHUNK_SLABS) && !units_are_found(c) &&
 		    no_thread_changes(r->heap, o) && !units_are_found(c))
 			broken = I13_FREE_UNITS_ARE_FOUND;
@@ -206,13 +207,13 @@ static enum invariant check_region(const struct owner *o, struct region *r)
 	return broken;
 }
 
-static enum invariant check_list(const struct owner *o, const struct slabs *l, bool some_free)
+static enum invariant check_list(const struct owner *o, unsigned class, const struct slabs *l, bool some_free)
 {
 	const struct slab *s, *before = slabs_tail(l);
 
 	for (s = l->head; s != NULL; before = s, s = s->next) {
 		if ((load_relaxed(&s->owner) & ~OWNER_PENDING) != (uint64_t)(uintptr_t)o ||
-		    s->previous != before || slab_is_ready(s) != some_free)
+		    s->class != class || s->previous != before || slab_is_ready(s) != some_free)
 			return I8_SLAB_ON_ITS_LIST;
 	}
 	return before == slabs_tail(l) ? HOLDS : I8_SLAB_ON_ITS_LIST;
@@ -223,10 +224,10 @@ static enum invariant check_owner(const struct owner *o)
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++) {
-		enum invariant broken = check_list(o, &o->bins[class].partial, true);
+		enum invariant broken = check_list(o, class, &o->bins[class].partial, true);
 
 		if (broken == HOLDS)
-			broken = check_list(o, &o->bins[class].full, false);
+			broken = check_list(o, class, &o->bins[class].full, false);
 		if (broken != HOLDS)
 			return broken;
 	}

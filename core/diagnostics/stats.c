@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ash_stats: figures of a heap, counted from the bitmaps at each call. */
+/* Figures of a heap, and of its size classes, counted from the bitmaps at each call. */
 #include "diagnostics/stats.h"
 
 #include "ashlar.h"
 #include "backend/region.h"
 #include "diagnostics/blocks.h"
 #include "memory.h"
+#include "say.h"
 #include "slab/look.h"
+#include "slab/slab.h"
 #include "thread/owner.h"
 
 static void stats_slab(struct ash_statistics *out, const struct slab *s)
@@ -71,17 +73,110 @@ void heap_stats(struct heap *h, struct ash_statistics *out)
 		if (load_acquire(&r->state) != REGION_LIVE)
 			continue;
 		chunks = load_relaxed(&r->chunks);
-		out->reserved += chunks << CHUNK_SHIFT;
-		for (i = 0; i < chunks; i++) {
-			struct run run = {r, i};
-
-			/* A chunk that was never used is not read, as in walk_next. */
-			if (!bits_all(r->free, i, 1))
-				stats_chunk(out, region_chunk(r, i));
-			else if (!region_is_clean(run, 1))
-				out->dirty += CHUNK_SIZE;
-		}
+		out->reserved += region_all(r) << CHUNK_SHIFT;
+		for (i = 0; i < chunks; i += 64)
+			out->dirty += (size_t)bits_count(load_acquire(&r->free[i / 64]) &
+							 ~load_relaxed(&r->clean[i / 64]))
+				      << CHUNK_SHIFT;
+		for (i = 0; (i = region_next_known(r, i)) < chunks; i++)
+			stats_chunk(out, region_chunk(r, i));
 	}
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
 		out->owners++;
 }
+
+/* ash_stats_class: the rows from `first` to `last`. */
+struct class_rows {
+	unsigned first, last;
+	struct ash_class *rows;
+};
+
+static void class_add(const struct class_rows *to, unsigned class, size_t bytes, size_t slots,
+		      size_t taken, size_t pending)
+{
+	struct ash_class *row;
+
+	if (class < to->first || class > to->last)
+		return;
+	row = &to->rows[class - to->first];
+	row->slabs++;
+	row->bytes += bytes;
+	row->slots += slots;
+	row->taken += taken;
+	row->pending += pending;
+}
+
+static void class_chunk(const struct class_rows *to, struct chunk *c)
+{
+	struct block_place span;
+	const struct slab *s;
+	size_t chunks;
+	unsigned u;
+
+	if (blocks_span(c, &chunks, &span)) {
+		class_add(to, CLASSES, chunks << CHUNK_SHIFT, 1, 1, 0);
+	} else if (chunk_is(c, CHUNK_SLABS)) {
+		for (u = 0; u < CHUNK_UNITS; u++)
+			if ((s = slab_beginning(c, u)) != NULL) {
+				unsigned class = load_relaxed(&s->class);
+				struct stats_slab slab;
+
+				/* Not of a row that is wanted: its bits need not be counted. */
+				if (class < to->first || class > to->last)
+					continue;
+				slab = stats_of_slab(s);
+				class_add(to, slab.class, slab.bytes, slab.slots, slab.taken,
+					  slab.pending);
+			}
+	}
+}
+
+static void class_count(const struct class_rows *to)
+{
+	struct region *r;
+	unsigned class;
+	size_t i;
+
+	memset(to->rows, 0, (to->last - to->first + 1) * sizeof to->rows[0]);
+	for (class = to->first; class <= to->last && class < CLASSES; class++)
+		to->rows[class - to->first].size = class_size(class);
+	for (r = region_first(&heap_default); r != NULL; r = region_next(r))
+		for (i = 0; load_acquire(&r->state) == REGION_LIVE &&
+			    (i = region_next_known(r, i)) < load_relaxed(&r->chunks); i++)
+			class_chunk(to, region_chunk(r, i));
+}
+
+int ash_stats_class(unsigned row, struct ash_class *out)
+{
+	struct class_rows one = {row, row, out};
+
+	if (row > CLASSES)
+		return 0;
+	class_count(&one);
+	return 1;
+}
+
+#if IS_MALLOC
+/*
+ * For core/malloc, which declares these functions itself (core/malloc/facade.h), as it
+ * includes only public headers.
+ */
+HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
+HIDDEN void ash_say(const char *text, size_t length);
+
+void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to)
+{
+	struct ash_class rows[CLASSES + 1];
+	struct class_rows all = {0, CLASSES, rows};
+	unsigned i;
+
+	class_count(&all);
+	for (i = 0; i <= CLASSES; i++)
+		row(to, &rows[i]);
+}
+
+void ash_say(const char *text, size_t length)
+{
+	text_say(text, length);
+}
+#endif

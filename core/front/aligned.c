@@ -2,11 +2,11 @@
 /* Calls with an alignment, other than ash_aligned_alloc. */
 #include "ashlar.h"
 #include "base/misuse.h"
+#include "front/alloc.h"
 #include "front/block.h"
 #include "front/resize.h"
+#include "front/sample.h"
 #include "front/span.h"
-#include "front/span_move.h"
-#include "front/zalloc.h"
 #include "memory.h"
 #include "thread/watch.h"
 
@@ -28,17 +28,25 @@ static void *aligned_resize(struct chunk *c, void *p, size_t have, size_t alignm
 	void *moved;
 
 	if (span && class_aligned(size, alignment) == CLASSES) {
-		p = span_aligned_resize(c, p, size > 0 ? size : 1, alignment);
-		if (p == NULL)
+		sample_gone(p); /* before its memory may be another block's */
+		moved = span_resize(c, p, size > 0 ? size : 1, alignment);
+		sample_large(moved != NULL ? moved : p, moved != NULL ? span_size(size) : have);
+		if (moved == NULL)
 			ash_on_no_memory();
 		watch_tick(); /* memory may have been freed */
+		return moved;
+	}
+	if (stays && !span && block_fits(have, size < alignment ? alignment : size)) {
+		resize_keeps(have, size);
 		return p;
 	}
-	if (stays && !span && block_fits(have, size < alignment ? alignment : size))
-		return p;
 	moved = ash_aligned_alloc(alignment, size);
-	if (moved == NULL)
-		return stays && size <= have ? p : NULL; /* a smaller block needs no memory */
+	if (moved == NULL) {
+		if (!stays || size > have)
+			return NULL;
+		resize_keeps(have, size); /* a smaller block needs no memory */
+		return p;
+	}
 	memcpy(moved, p, have < size ? have : size);
 	ash_release(p);
 	return moved;

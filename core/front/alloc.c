@@ -2,6 +2,7 @@
 #include "front/alloc.h"
 
 #include "ashlar.h"
+#include "backend/region.h"
 #include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
@@ -9,22 +10,40 @@
 #include "thread/bin.h"
 #include "thread/owner.h"
 
-SLOW void *alloc_rest(size_t size, bool zero)
+SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 {
 	bool clean = true;
 	void *p = NULL;
 
-	if (size <= SLOT_MAX)
-		p = slot_alloc(class_of(size), &clean);
-	else if (size <= PTRDIFF_MAX)
-		p = span_alloc(&heap_default, size, 1, zero);
-	if (SAMPLED && p != NULL && size > SLOT_MAX)
-		sample_large(p, span_size(size));
+	if (class < CLASSES)
+		p = slot_alloc(class, &clean);
+	/* Where addresses are short the heap has not grown for a large slot: see units_claim. */
+	if (p == NULL && size <= PTRDIFF_MAX && (class == CLASSES || (class > CLASS_ONE && region_exact()))) {
+		size_t bytes = !SMALL && class < CLASSES ? class_size(class) : size;
+
+		clean = true;
+		p = span_alloc(&heap_default, bytes, alignment, zero);
+		if (SAMPLED && p != NULL)
+			sample_large(p, span_size(bytes));
+	}
 	if (p == NULL)
 		ash_on_no_memory();
 	else if (zero && !clean)
 		memset(p, 0, size);
 	return p;
+}
+
+SLOW void *alloc_rest(size_t size, bool zero)
+{
+	return alloc_class(size <= SLOT_MAX ? class_of(size) : CLASSES, size, 1, zero);
+}
+
+SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero)
+{
+	if (span_may_align(alignment) && size <= PTRDIFF_MAX)
+		return alloc_class(class_aligned(size, alignment), size > 0 ? size : 1, alignment, zero);
+	ash_on_no_memory();
+	return NULL;
 }
 
 /* Above SLOT_SMALL. */
@@ -45,7 +64,7 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
  * closed it.  Then no call is using the record: interrupted ones had none, and those of
  * the handler have returned.
  */
-SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner)
+SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner)
 {
 	struct owner *o = owner;
 	struct bin *b = bin_small(o, small);
@@ -78,7 +97,7 @@ FAST void *ash_alloc(size_t size)
 		return alloc_rest(size, false);
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return alloc_slow(size);
-	signal_fence(); /* self is read before open, see ash_inline_refill */
+	signal_fence(); /* self is read before open, see alloc_refill */
 	sum = opened = seat.open;
 	seat_close();
 	small = seat_small(size);
@@ -87,7 +106,7 @@ FAST void *ash_alloc(size_t size)
 	word = load_relaxed(at);
 	/* If the seat was open (~0): a carry, and word - 1, whose AND clears the word's lowest bit. */
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
-		return ash_inline_refill(small, sum, o);
+		return alloc_refill(small, sum, o);
 	if (SAMPLED && unlikely(sample_counts(b->size))) {
 		seat_open_again(opened);
 		return alloc_rest(size, false);

@@ -6,18 +6,27 @@
 #include "base/bits.h"
 #include "internal.h"
 
+/*
+ * A block of this class, or (CLASSES) of more than any class has, from any source; NULL: as below.
+ * The class has the alignment.
+ */
+INTERNAL SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero);
+
 /* A block of any size from any source; NULL: no memory, or too large (ash_on_no_memory was called). */
 INTERNAL SLOW void *alloc_rest(size_t size, bool zero);
 
-/* The slow path of ash_alloc, taken if its sum had no carry; also for ashlar_inline.h. */
-INTERNAL SLOW void *ash_inline_refill(unsigned small, uint64_t sum, void *owner);
+/* The same, aligned.  NULL also if the alignment is none that ash_aligned_alloc accepts. */
+INTERNAL SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero);
+
+/* The slow path of ash_alloc, taken if its sum had no carry. */
+INTERNAL SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner);
 
 /*
  * A block if that is possible at once, else the result of `rest`.  rest is called by a
  * jump, so that an exception it throws does not pass through here (core/malloc/new.c).
  */
 typedef void *ash_rest(size_t size);
-#ifdef ASHLAR_MALLOC /* new.c is another object than the amalgamation */
+#if IS_MALLOC /* new.c is another object than the amalgamation */
 HIDDEN void *ash_alloc_or(size_t size, ash_rest *rest);
 #else
 INTERNAL void *ash_alloc_or(size_t size, ash_rest *rest);

@@ -1,18 +1,91 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/diagnose.h"
 
+#include "backend/chunk.h"
 #include "backend/heap.h"
-#include "front/find.h"
+#include "backend/map.h"
+#include "backend/region.h"
+#include "memory.h"
+#include "slab/slab.h"
 #include "thread/seat.h"
 
-#ifndef ASHLAR_AMALGAMATION
+static bool records_hold(const void *p)
+{
+	struct heap *h = &heap_default;
+
+	return (uintptr_t)p - (uintptr_t)h < sizeof *h || map_holds(p) || (SEATED && owner_contains(h, p)) ||
+	       region_metadata_holds(h, p);
+}
+
+/*
+ * The span around an address.  Chunks inside a span are CHUNK_FREE, or were never used:
+ * searches backwards for its first one, by the map, as a record that was never used does
+ * not know its region.
+ */
+static void find_span(const void *p, struct chunk *around, struct found *f)
+{
+	char *at = (char *)((uintptr_t)p & ~(uintptr_t)(CHUNK_SIZE - 1));
+	struct chunk *c;
+	size_t back;
+
+	for (back = 0; (c = !SMALL && back == 0 ? around : map_guess(at - (back << CHUNK_SHIFT))) != NULL; back++) {
+		const char *base = load_relaxed(&c->base);
+
+		if (chunk_is(c, CHUNK_FREE))
+			continue;
+		if (!SMALL && back == 0) /* perhaps the record of a span in a region of its own, anywhere in it */
+			back = ((size_t)(at - base)) >> CHUNK_SHIFT;
+		if (chunk_is(c, CHUNK_SPAN) && back < load_relaxed(&c->span_chunks) &&
+		    (SMALL || at - (back << CHUNK_SHIFT) == base)) {
+			f->chunk = c;
+			f->start = at - (back << CHUNK_SHIFT);
+			f->size = load_relaxed(&c->span_bytes);
+		}
+		return;
+	}
+}
+
+static void find_slot(const void *p, struct found *f)
+{
+	size_t base = (size_t)load_relaxed(&f->slab->base), slots = load_relaxed(&f->slab->slots);
+	size_t size = load_relaxed(&f->slab->slot_size);
+	/* Signed: what is before the first slot, and so less than one (slab_gap), is nearest to that. */
+	size_t index = (size_t)((int64_t)((size_t)p - base) / (int64_t)size);
+
+	f->start = (char *)base + (index < slots ? index : slots - 1) * size;
+	f->size = size;
+}
+
+void find_address(const void *p, struct found *f)
+{
+	struct chunk *c = SMALL ? map_guess(p) : map_around(p);
+
+	memset(f, 0, sizeof *f);
+	if (c == NULL) {
+		f->place = !SMALL && records_hold(p) ? ASH_RECORDS : ASH_FOREIGN;
+		return;
+	}
+	if (!chunk_is(c, CHUNK_SLABS)) {
+		find_span(p, c, f);
+	} else if (slab_find(c, p, &f->slab)) {
+		f->chunk = c;
+		find_slot(p, f);
+	} else {
+		f->slab = NULL;
+	}
+	f->place = (size_t)((const char *)p - f->start) >= f->size ? ASH_UNUSED
+		   : f->slab != NULL				   ? ASH_FREE
+								   : ASH_TAKEN;
+}
+
+#if !IS_AMALGAMATION
 __attribute__((weak)) void ash_diagnose_nearest(const void *p, struct found *out)
 {
 	(void)p, (void)out;
 }
 #endif
 
-#if defined ASHLAR_MALLOC && !defined ASHLAR_HEAPS
+#if IS_MALLOC && !HAS_HEAPS
 /*
  * libashlar.so's, if the process has it.  A program that was linked with -lashlar_malloc before
  * -lashlar has its heaps from there, and ash_release and its like from here.
@@ -55,7 +128,7 @@ _Noreturn void diagnose(const char *call, const void *p)
 	misuse_report(call, p, fault, f.start, f.size);
 }
 
-#ifdef ASHLAR_MALLOC
+#if IS_MALLOC
 void diagnose_called(const char *name, const void *p)
 {
 	if (!SEAT_MAY_BE_NULL || seat.self != NULL)

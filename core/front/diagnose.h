@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Diagnosis of a pointer that a call could not accept. */
+/* What memory an address lies in, and diagnosis of a pointer that a call could not accept. */
 #ifndef CORE_DIAGNOSE_H
 #define CORE_DIAGNOSE_H
 
+#include "ashlar.h"
 #include "base/misuse.h"
 #include "internal.h"
 
-struct found;
+struct chunk;
+struct slab;
+
+struct found {
+	enum ash_place place; /* ASH_FREE: in a slot, free or taken                         */
+	char *start;	      /* of the slot or span; ASH_UNUSED: of the last one before the
+				 address in this slab or span; NULL: none                   */
+	size_t size;	      /* its bytes                                                  */
+	struct chunk *chunk;  /* of the slab, the first of the span; NULL: there is none    */
+	struct slab *slab;    /* NULL: none                                                 */
+};
+
+/*
+ * Finds what memory an address lies in.  Changes nothing; no pointer is misuse.
+ *
+ * For any thread; arenas are not looked at.  If the slab or span is unmade meanwhile, the
+ * members may be half of one and half of another.
+ */
+INTERNAL void find_address(const void *p, struct found *out);
 
 /* Finds the fault, prints it (base/misuse.h) and ends the process. */
 INTERNAL _Noreturn void diagnose(const char *call, const void *p);
@@ -18,9 +37,7 @@ INTERNAL _Noreturn void diagnose(const char *call, const void *p);
  */
 INTERNAL void ash_diagnose_nearest(const void *p, struct found *out);
 
-#ifdef ASHLAR_MALLOC
-/* misuse_called, except before relocation, when there are no thread-local words to write. */
+/* misuse_called (malloc's products only), except before relocation, when there are no thread-local words to write. */
 INTERNAL void diagnose_called(const char *name, const void *p);
-#endif
 
 #endif

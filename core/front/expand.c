@@ -5,6 +5,7 @@
 #include "front/block.h"
 #include "front/grow.h"
 #include "front/resize.h"
+#include "front/sample.h"
 #include "front/span.h"
 #include "thread/watch.h"
 
@@ -24,12 +25,18 @@ size_t ash_expand(void *p, size_t size)
 			heap_hooks_now()->gone(p, have);
 	}
 	if (!span_is(c, p)) {
-		if (size <= have)
+		if (size <= have) {
+			resize_keeps(have, size);
 			return have;
+		}
 		return grow_large(p, size) ? block_bytes(CALL_EXPAND, p) : 0;
 	}
-	if (!span_fit(c, size > 0 ? size : 1))
+	sample_gone(p); /* before its memory may be another block's */
+	if (!span_fit(c, size > 0 ? size : 1)) {
+		sample_large(p, have);
 		return 0;
+	}
+	sample_large(p, c->span_bytes);
 	watch_tick(); /* memory may have been freed */
 	return c->span_bytes;
 }

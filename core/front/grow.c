@@ -43,7 +43,8 @@ bool grow_large(void *p, size_t size)
 	 * Samples of large blocks are known by address and size.  A slab that looks ready, as one does
 	 * whose slot came from a bin, is on the partial list although its slot is taken.
 	 */
-	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || slab_is_ready(s))
+	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || s->slots != 1 ||
+	    slab_is_ready(s))
 		return false;
 	seat_close();
 	o = seat.self;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ashlar.h"
+#include "build.h"
 
 /* Default hooks, for programs that define none. */
-#ifndef ASHLAR_PTHREAD /* core/malloc/thread.c has it */
+#if !HAS_PTHREAD /* core/malloc/thread.c has it */
 __attribute__((weak)) void ash_on_thread(void)
 {
 }

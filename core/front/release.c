@@ -7,7 +7,9 @@
 #include "front/block.h"
 #include "front/diagnose.h"
 #include "front/remote.h"
+#include "front/resize.h"
 #include "front/slot.h"
+#include "front/span.h"
 
 typedef void rest_function(void *p, struct slab *s);
 
@@ -84,7 +86,7 @@ FAST void ash_release_sized(void *p, size_t size)
 		release_bit(p, s, index, sized_again);
 }
 
-#ifdef ASHLAR_MALLOC
+#if IS_MALLOC
 /* ash_release by other names: only the line that reports a misuse differs (base/misuse.h). */
 static SLOW void free_rest(void *p, struct slab *s)
 {
@@ -108,15 +110,35 @@ FAST void ash_delete(void *p)
 	release_fast(p, delete_rest);
 }
 
-static SLOW void delete_sized_rest(void *p, size_t size)
+/* The bytes of a block that ash_aligned_alloc gives; 1: ash_alloc. */
+static size_t bytes_told(size_t alignment, size_t size)
 {
-	struct slab *s = map_guess_slab(p);
+	size_t most = alignment - 1;
+	unsigned class;
+
+	if (most < UNIT_SIZE && size <= SLOT_MAX - UNIT_SIZE)
+		return ash_good_size(size > 0 ? (size + most) & ~most : alignment);
+	class = class_aligned(size, alignment);
+	return class < CLASSES ? class_size(class) : span_size(size > 0 ? size : 1);
+}
+
+void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized)
+{
 	size_t have = chunk_block(map_find(p), p);
 
-	diagnose_called("operator delete", p);
-	if (have != 0 && size > have)
-		misuse_size(CALL_RELEASE_SIZED, p, have);
-	release_rest(p, s);
+	diagnose_called(name, p);
+	if (have != 0 && bits_is_power(alignment) && (size > have || bytes_told(alignment, size) != have) &&
+	    !(resized && resize_kept(have, size)))
+		misuse_size(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, p, have);
+	if (alignment != 1)
+		ash_release_aligned_sized(p, alignment, size);
+	else
+		release_rest(p, map_guess_slab(p));
+}
+
+static SLOW void delete_sized_rest(void *p, size_t size)
+{
+	ash_release_told("operator delete", p, 1, size, false);
 }
 
 FAST void ash_delete_sized(void *p, size_t size)
@@ -124,7 +146,8 @@ FAST void ash_delete_sized(void *p, size_t size)
 	uint64_t index;
 	struct slab *s;
 
-	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size))
+	/* Of a class above 256 bytes some sizes go the slow way; so do those that 16 bytes are too many for. */
+	if (unlikely(!own_slot(p, &s, &index)) || unlikely(s->slot_size - size >= CLASS_STEP) || unlikely(size <= SLOT_MIN))
 		delete_sized_rest(p, size);
 	else
 		release_bit(p, s, index, delete_rest);

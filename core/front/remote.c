@@ -8,12 +8,12 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "slab/unowned.h"
-#include "thread/collect.h"
 #include "thread/inbox.h"
 #include "thread/large.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/visit.h"
+#include "thread/slab_purge.h"
+#include "thread/takeover.h"
 #include "thread/watch.h"
 
 /* True: no slot of the group is taken. */
@@ -33,8 +33,11 @@ static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 	uint64_t owner;
 	struct owner *o;
 
-	if ((load_seq_cst(&s->owner) & OWNER_PENDING) == 0)
+	if ((load_seq_cst(&s->owner) & OWNER_PENDING) == 0) {
 		inbox_notify(s);
+		if (!SMALL)
+			slabs_purge_foreign(s);
+	}
 	/*
 	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant
 	 * record.  It tests for this after its inbox entry is written: another one that finds the
@@ -71,8 +74,8 @@ bool remote_free(const struct slot_ref *at, struct owner **vacant)
 static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	owner_begin(o);
-	/* Above SLOT_LARGE a slab has one slot; one that contains a heap is always armed. */
-	if (unlikely(s->slot_size > SLOT_LARGE)) {
+	/* A large slab of one slot; one that contains a heap is always armed. */
+	if (unlikely(s->slot_size > SLOT_LARGE) && (SMALL || s->slots == 1)) {
 		if (heap_hooks_now() != NULL)
 			heap_hooks_now()->gone(s->base, s->slot_size);
 		if (!slab_is_ready(s)) {
@@ -105,8 +108,7 @@ static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 	if (unlikely(((load_relaxed(&s->remote[group]) >> (index % GROUP_SLOTS)) & 1) != 0 ||
 		     cpu_set_bit(&word, index)))
 		slab_report_double(s, (unsigned)group, (unsigned)index % GROUP_SLOTS);
-	/* In the first case the pending bit may be there to tell of the clock: watch_notify. */
-	if (load_relaxed(&o->watch) != WATCH_NONE || !slab_give(s, group, word))
+	if (!slab_give(s, group, word))
 		release_settle(o, s, group, word);
 	else
 		seat_give(o);

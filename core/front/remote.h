@@ -48,7 +48,7 @@ INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
  * Called for NULL.  Malloc's builds define it (malloc/malloc.c), so that free need not test for
  * NULL itself.
  */
-#ifdef ASHLAR_MALLOC
+#if IS_MALLOC
 INTERNAL void release_null(void);
 #else
 static inline void release_null(void)

@@ -28,19 +28,22 @@ static SLOW void *block_move(void *p, size_t have, size_t size)
 {
 	void *moved;
 
-#ifdef ASHLAR_MALLOC /* elsewhere a program asks for it, by ash_expand */
-	if (have > SLOT_LARGE && size > have && grow_large(p, size))
+	/* Elsewhere a program asks for it, by ash_expand. */
+	if (IS_MALLOC && have > SLOT_LARGE && size > have && grow_large(p, size))
 		return p;
-#endif
 	moved = ash_alloc(size);
-	if (moved == NULL)
-		return size <= have ? p : NULL; /* a smaller block needs no memory */
+	if (moved == NULL) {
+		if (size > have)
+			return NULL;
+		resize_keeps(have, size); /* a smaller block needs no memory */
+		return p;
+	}
 	memcpy(moved, p, have < size ? have : size);
 	ash_release(p);
 	return moved;
 }
 
-static SLOW void *resize_rest(void *p, size_t size)
+static SLOW void *resize_other(void *p, size_t size)
 {
 	size_t have = block_bytes(CALL_RESIZE, p);
 	struct chunk *c = map_find(p);
@@ -50,20 +53,34 @@ static SLOW void *resize_rest(void *p, size_t size)
 	if (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->resize(c, &p, size, 1))
 		return p;
 	if (!span_is(c, p)) {
-		if (block_fits(have, size))
+		if (block_fits(have, size)) {
+			resize_keeps(have, size);
 			return p;
+		}
 	} else if (size > SLOT_MAX) {
 		void *resized;
 
 		sample_gone(p); /* before its memory may be another block's */
-		resized = span_resize(c, p, size);
+		resized = span_resize(c, p, size, 1);
 		sample_large(resized != NULL ? resized : p, resized != NULL ? span_size(size) : have);
 		watch_tick(); /* memory may have been freed */
 		if (resized != NULL)
 			return resized;
-		/* ash_alloc may find memory once more, as it gathers empty slabs */
 	}
 	return block_move(p, have, size);
+}
+
+/* True: a span of the default heap has just the pages for this size.  So nothing changes, by far most often. */
+static ALWAYS_INLINE bool resize_is_none(const void *p, size_t size)
+{
+	const struct chunk *c = map_guess(p);
+
+	return c != NULL && span_is(c, p) && c->span_bytes == span_size(size) && c->region->heap == &heap_default;
+}
+
+static SLOW void *resize_rest(void *p, size_t size)
+{
+	return !SMALL && resize_is_none(p, size) ? p : resize_other(p, size);
 }
 
 /* The end of the fast path if the release is an event. */
@@ -93,8 +110,11 @@ static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p,
 	if (unlikely(cpu_set_bit(&word, index)))
 		return rest(p, size); /* which reports it */
 	have = s->slot_size;
-	if (block_fits(have, size))
+	if (block_fits(have, size)) {
+		if (IS_MALLOC && have - size >= have / 16) /* else the class is the same */
+			resize_keeps(have, size);
 		return p;
+	}
 	if (unlikely(size > SLOT_SMALL)) /* the string instruction is faster */
 		return block_move(p, have, size);
 	seat_close();
@@ -118,11 +138,34 @@ void *ash_resize(void *p, size_t size)
 	return resize_fast(p, size, resize_rest);
 }
 
-#ifdef ASHLAR_MALLOC
+#if IS_MALLOC
+static uint64_t kept; /* how blocks were kept for a smaller size, since the process began */
+enum { KEPT_FITTING = 1, KEPT_ANY = 2 };
+
+static SLOW void kept_set(uint64_t how)
+{
+	if ((load_relaxed(&kept) & how) == 0)
+		(void)fetch_or_release(&kept, how); /* publishes nothing: who gets the block has synchronised */
+}
+
+void resize_keeps(size_t have, size_t size)
+{
+	kept_set(block_fits(have, size) ? KEPT_FITTING : KEPT_ANY);
+}
+
+bool resize_kept(size_t have, size_t size)
+{
+	uint64_t how = load_relaxed(&kept);
+
+	return size <= have && ((how & KEPT_ANY) != 0 || (how != 0 && block_fits(have, size)));
+}
+
 static SLOW void *realloc_rest(void *p, size_t size)
 {
+	if (resize_is_none(p, size))
+		return p;
 	diagnose_called("realloc", p);
-	return resize_rest(p, size);
+	return resize_other(p, size);
 }
 
 void *ash_realloc(void *p, size_t size)

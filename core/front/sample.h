@@ -23,9 +23,7 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-#ifdef ASHLAR_SAMPLE
-#define SAMPLED true
-
+#if SAMPLED
 struct sampler {
 	int64_t left;
 	uint64_t random; /* state of the generator; 0: the thread has not begun */
@@ -49,7 +47,6 @@ INTERNAL SLOW void sample_take(void *p, size_t bytes);
 INTERNAL SLOW void sample_gone(void *p);
 
 #else
-#define SAMPLED		   false
 #define sample_counts(n)   false
 #define sample_is_due(n)   false
 #define sample_take(p, n)  ((void)0)

@@ -58,7 +58,7 @@ INTERNAL bool slot_is_taken(const struct slot_ref *at);
  * owner is the caller, the caller wrote all four words, or took the record over from their
  * writer; if not, what the others say is not used.
  */
-static ALWAYS_INLINE bool own_slot_by_pairs(const struct slab *s, const void *p, uint64_t *index)
+static ALWAYS_INLINE bool own_slot_at(const struct slab *s, const void *p, uint64_t *index)
 {
 	uint64_t owner, base, reciprocal, slots;
 	unsigned __int128 product;
@@ -71,6 +71,14 @@ static ALWAYS_INLINE bool own_slot_by_pairs(const struct slab *s, const void *p,
 	*index = (uint64_t)(product >> 64);
 	return (owner == (uint64_t)(uintptr_t)seat.self) & ((uint64_t)product < reciprocal) &
 	       (*index < slots);
+}
+#else
+static ALWAYS_INLINE bool own_slot_at(const struct slab *s, const void *p, uint64_t *index)
+{
+	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)seat.self))
+		return false;
+	/* A closed seat makes the reciprocal 0, which rejects every pointer. */
+	return slab_index_by(s, p, s->reciprocal & seat.open, index);
 }
 #endif
 
@@ -90,13 +98,7 @@ static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *ind
 #ifdef CPU_TLS_IS_COMPUTED
 	(void)CPU_KEEP(seat.open); /* loaded together with self */
 #endif
-#ifdef CPU_LOADS_PAIRS
-	return own_slot_by_pairs(*s, p, index);
-#endif
-	if (unlikely(load_relaxed(&(*s)->owner) != (uint64_t)(uintptr_t)seat.self))
-		return false;
-	/* A closed seat makes the reciprocal 0, which rejects every pointer. */
-	return slab_index_by(*s, p, (*s)->reciprocal & seat.open, index);
+	return own_slot_at(*s, p, index);
 }
 
 #endif

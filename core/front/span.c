@@ -4,14 +4,10 @@
 #include "backend/region.h"
 #include "backend/region_advice.h"
 #include "backend/retain.h"
+#include "backend/run_use.h"
 #include "memory.h"
 #include "pages.h"
-#include "thread/gather.h"
-
-static __attribute__((noinline)) size_t span_chunks_for(size_t bytes)
-{
-	return (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
-}
+#include "thread/refill.h"
 
 static struct run run_of(const struct chunk *c)
 {
@@ -21,68 +17,54 @@ static struct run run_of(const struct chunk *c)
 }
 
 /*
- * Accounts for a run taken into use: subtracts its retained chunks, and charges the
- * fresh ones to retention (retain_fresh).  zero: makes the run read zero, if it is not
- * known to.
+ * The run's addresses may be another thread's by now (PAGES_LOST): it stays claimed, and counts as
+ * used, for ever.  No other thing in the process is as rare.
  */
-static void run_used(struct run run, size_t n, bool zero)
+static bool run_lose(struct run run, size_t n)
 {
-	struct heap *h = run.region->heap;
-	size_t dirty = region_dirty(run, n);
-
-	if (zero && dirty > 0)
-		pages_zero(run_base(run), n << CHUNK_SHIFT, h->sharing);
-	heap_cleaned(h, dirty * CHUNK_UNITS, n * CHUNK_UNITS);
-	retain_fresh(h, (n - dirty) * CHUNK_UNITS);
+	region_advised(run, region_alone(run.region) != 0 ? 1 : n, ADVICE_LOST);
+	return true;
 }
 
-/*
- * Returns the run to the region.  It is purged rather than retained if it is large and
- * its middle page is not resident: little was written, or its pages were moved away.
- * Then purging costs next to nothing, and a zeroed block from this run will need no
- * clearing.
- */
-static void run_return(struct run run, size_t n)
+/* A span that grows will be written, unless it was allocated as a zeroed block. */
+static enum huge_use use_of(const struct chunk *c)
 {
-	struct heap *h = run.region->heap;
-	size_t bytes = n << CHUNK_SHIFT;
-	char *base = run_base(run);
-	bool clean = bytes > h->options->retain / 2 && !pages_there(base + bytes / 2) &&
-		     pages_purge(base, bytes, h->sharing);
-
-	heap_dirtied(h, clean ? 0 : n * CHUNK_UNITS, n * CHUNK_UNITS);
-	region_give(run, n, clean);
-	if (n >= SPAN_REGION && load_relaxed(&h->locked) != 0)
-		(void)region_trim(h); /* locked memory cannot be purged, so unmap it */
+	return !SMALL && (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
 }
 
 /*
  * Sets the span's record, its advice and its tail.  A tail larger than a quarter of the
  * block is purged, as it may be resident from a larger or an earlier block and nothing
  * else will use it.  The last chunk gets no huge page if it is used to an eighth at most.
+ * fresh: the clean bits of the run hold still, as it was claimed just now.
  */
-static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use)
+static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, bool fresh)
 {
-	size_t n = span_chunks_for(bytes), size = span_size(bytes), tail = -size % CHUNK_SIZE;
+	size_t n = run_chunks_for(bytes), size = span_size(bytes), tail = run_bytes(run, n) - size;
 	enum advice advice = huge_policy(run.region->heap, use, bytes);
 	struct chunk *c = run_chunk(run);
 	char *base = run_base(run);
 	uint8_t *sparse;
 
+	if (!SMALL)
+		region_know(run, n);
 	/* Relaxed: read concurrently by walks, map_find, and threads with a stale hint. */
 	store_relaxed(&c->base, base);
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
 	store_relaxed(&c->span_chunks, (uint32_t)n);
 	store_relaxed(&c->span_bytes, size);
-	if (tail > bytes / RETAIN_PART)
+	if (tail > bytes / RETAIN_PART &&
+	    !(!SMALL && fresh && (region_alone(run.region) != 0 ||
+				  region_is_clean((struct run){run.region, run.first + n - 1}, 1))))
 		(void)pages_purge(base + size, tail, run.region->heap->sharing);
 	if (advice == ADVICE_HUGE && n > 1)
 		n -= tail > CHUNK_SIZE / 8 * 7;
 	region_advise(run, n, advice);
 	sparse = &run.region->advice[run.first];
-	store_relaxed(sparse, (uint8_t)((*sparse & ~ADVICE_SPARSE) |
-					(use == HUGE_ZEROED ? ADVICE_SPARSE : 0)));
+	if (!SMALL)
+		store_relaxed(sparse, (uint8_t)((*sparse & ~ADVICE_SPARSE) |
+						(use == HUGE_ZEROED ? ADVICE_SPARSE : 0)));
 	return c;
 }
 
@@ -95,23 +77,39 @@ static void *span_publish(struct chunk *c)
 	return c->base;
 }
 
+static struct run span_claim(struct heap *h, size_t bytes, size_t alignment)
+{
+	size_t chunks = ((alignment - 1) >> CHUNK_SHIFT) + 1; /* a power of two, too */
+	size_t size = span_size(bytes);
+	struct run run = {NULL, 0};
+
+	if (size >> CPU_ADDRESS_BITS != 0)
+		return run;
+	run = region_claim_bytes(h, size, chunks, false);
+	/* Heaps that the program made have other seats: heaps/instance_alloc.c gathers. */
+	if (run.region == NULL && (SMALL || h->id == 0) && region_hopeful(h, size)) {
+		gather_own();
+		run = region_claim_bytes(h, size, chunks, false);
+	}
+	return run;
+}
+
 void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 {
-	size_t n = span_chunks_for(bytes);
-	size_t chunks = ((alignment - 1) >> CHUNK_SHIFT) + 1; /* a power of two, too */
-	bool last = h->id != 0; /* heaps that the program made have other seats: heaps/instance_alloc.c gathers */
+	size_t n = run_chunks_for(bytes);
 	struct run run;
 	struct chunk *c;
 
-	for (; (run = region_claim(h, n, chunks, false)).region == NULL; last = true) {
-		if (last)
-			return NULL;
-		gather_own();
+	while ((run = span_claim(h, bytes, alignment)).region != NULL) {
+		if (SMALL || zero || n >= SPAN_REGION || region_alone(run.region) != 0 || retain_lend(run, n))
+			break;
+		run_used(run, n, 0);
+		(void)run_lose(run, n);
 	}
-	if (!SMALL && !zero && n < SPAN_REGION)
-		retain_lend(run, n);
-	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED);
-	run_used(run, n, zero); /* the tail was purged before */
+	if (run.region == NULL)
+		return NULL;
+	c = span_set(run, bytes, zero ? HUGE_ZEROED : HUGE_FILLED, true);
+	run_used(run, n, zero ? span_size(bytes) : 0); /* the tail was purged before */
 	if (!zero && h->options->huge == ASH_HUGE_POPULATE)
 		(void)pages_commit(c->base, c->span_bytes);
 	return span_publish(c);
@@ -121,65 +119,119 @@ void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes)
 {
 	chunk_hint(c, true); /* until it is published it has neither a slab nor a free unit */
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
-	(void)span_publish(span_set(run_of(c), bytes, HUGE_FILLED));
+	(void)span_publish(span_set(run_of(c), bytes, HUGE_FILLED, false));
+}
+
+/* One of several releasing threads succeeds, and only if it is a span. */
+static bool span_unmake(struct chunk *c, void *p)
+{
+	uint64_t kind = CHUNK_SPAN;
+
+	return p == load_relaxed(&c->base) && cas_acq_rel(&c->kind, &kind, CHUNK_FREE);
 }
 
 bool span_release(struct chunk *c, void *p)
 {
-	uint64_t kind = CHUNK_SPAN;
-
-	/* One of several releasing threads succeeds, and only if it is a span. */
-	if (p != load_relaxed(&c->base) || !cas_acq_rel(&c->kind, &kind, CHUNK_FREE))
+	if (!span_unmake(c, p))
 		return false;
-	run_return(run_of(c), c->span_chunks);
+	run_return(run_of(c), c->span_chunks, run_purge(run_of(c), c->span_chunks, use_of(c)));
 	return true;
 }
 
-/* A span that grows will be written, unless it was allocated as a zeroed block. */
-static enum huge_use use_of(const struct chunk *c)
+/* As span_fit, for a span in a region of its own. */
+static bool alone_fit(struct chunk *c, size_t bytes)
 {
-	return (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
+	struct run run = run_of(c);
+	size_t have = c->span_chunks, n = run_chunks_for(bytes), size = span_size(bytes);
+	size_t mapped = region_alone(run.region), units = run_units(run, have);
+	struct heap *h = run.region->heap;
+
+	if (size > mapped && (size >> CPU_ADDRESS_BITS != 0 || !region_extend(run.region, size)))
+		return false;
+	if (n < have) {
+		store_relaxed(&c->span_bytes, size);
+		if (!region_shrink(run.region, size))
+			(void)pages_purge(run_base(run) + size, mapped - size, h->sharing);
+	}
+	heap_cleaned(h, 0, run_units(run, n) - units);
+	(void)span_set(run, bytes, use_of(c), false);
+	return true;
 }
 
 bool span_fit(struct chunk *c, size_t bytes)
 {
-	size_t have = c->span_chunks, n = span_chunks_for(bytes);
+	size_t have = c->span_chunks, n = run_chunks_for(bytes);
 	struct run rest = run_of(c);
 
+	if (span_size(bytes) == c->span_bytes)
+		return true;
+	if (region_alone(rest.region) != 0)
+		return alone_fit(c, bytes);
 	rest.first += have;
 	if (n > have) {
 		if (!region_claim_at(rest, n - have))
 			return false;
-		run_used(rest, n - have, false);
+		run_used(rest, n - have, 0);
 	}
 	/* span_bytes never exceeds the chunks: other threads may walk, and this one may die. */
 	if (n < have)
 		store_relaxed(&c->span_bytes, span_size(bytes));
-	(void)span_set(run_of(c), bytes, use_of(c));
+	(void)span_set(run_of(c), bytes, use_of(c), false);
 	/* A span that shrinks returns its last chunks. */
 	rest.first -= have - n;
 	if (n < have)
-		run_return(rest, have - n);
+		run_return(rest, have - n, run_purge(rest, have - n, use_of(c)));
 	return true;
 }
 
-void *span_resize(struct chunk *c, void *p, size_t bytes)
+/*
+ * Moves so many bytes of one run to another, by pages where that can be.  pages_move takes whole huge
+ * pages: what a span's own region has of its last one is copied.
+ */
+static enum moved span_carry(struct run from, struct run to, size_t bytes)
 {
-	size_t n = span_chunks_for(bytes);
-	struct run run;
+	size_t whole = SMALL ? 0 : bytes;
+	enum moved moved = PAGES_STAYED;
 
-	if (span_fit(c, bytes))
-		return p;
-	run = region_claim(c->region->heap, n, 1, false);
-	if (run.region == NULL)
-		return NULL;
-	run_used(run, n, false);
-	if (SMALL)
-		memcpy(run_base(run), p, c->span_bytes);
-	else
-		pages_move(p, run_base(run), c->span_bytes);
-	region_moved(run_of(c), run, c->span_chunks);
-	p = span_publish(span_set(run, bytes, use_of(c)));
-	(void)span_release(c, c->base);
+	if (((region_alone(from.region) | region_alone(to.region)) & (CHUNK_SIZE - 1)) != 0)
+		whole &= ~(CHUNK_SIZE - 1);
+	if (whole != 0)
+		moved = pages_move(run_base(from), run_base(to), whole);
+	if (moved == PAGES_LOST)
+		return moved;
+	memcpy(run_base(to) + whole, run_base(from) + whole, bytes - whole);
+	if (!SMALL)
+		region_moved(from, to, run_chunks_for(whole));
+	return moved;
+}
+
+/* Moves the span to another place, by moving pages if that can be. */
+static void *span_move(struct chunk *c, size_t bytes, size_t alignment)
+{
+	size_t n = run_chunks_for(bytes), size = span_size(bytes), had = c->span_chunks, whole;
+	struct run from = run_of(c), to;
+	enum moved moved;
+	void *p;
+
+	if (size > c->span_bytes)
+		size = c->span_bytes;
+	whole = run_chunks_for(size);
+	do {
+		to = span_claim(from.region->heap, bytes, alignment);
+		if (to.region == NULL)
+			return NULL;
+		run_used(to, n, 0);
+		moved = span_carry(from, to, size);
+	} while (moved == PAGES_LOST && run_lose(to, n));
+	p = span_publish(span_set(to, bytes, use_of(c), false));
+	/* A region of its own is not retained: it is unmapped, or purged and used by no other span. */
+	if (span_unmake(c, c->base))
+		run_return(from, had,
+			   region_alone(from.region) != 0 || (moved == PAGES_MOVED && whole == had) ? LEFT_CLEAN : LEFT_DIRTY);
 	return p;
+}
+
+void *span_resize(struct chunk *c, void *p, size_t bytes, size_t alignment)
+{
+	return ((uintptr_t)p & (alignment - 1)) == 0 && span_fit(c, bytes) ? p : span_move(c, bytes, alignment);
 }

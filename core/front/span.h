@@ -34,8 +34,11 @@ INTERNAL bool span_release(struct chunk *c, void *p);
 /* Resizes in place; false: not possible. */
 INTERNAL bool span_fit(struct chunk *c, size_t bytes);
 
-/* Resizes in place or by moving pages, in a heap of one process.  NULL: not possible. */
-INTERNAL void *span_resize(struct chunk *c, void *p, size_t bytes);
+/*
+ * Resizes in place or by moving pages, in a heap of one process; the result is aligned.  NULL: not possible,
+ * also after empty slabs of the default heap were gathered.
+ */
+INTERNAL void *span_resize(struct chunk *c, void *p, size_t bytes, size_t alignment);
 
 /* True: p is the start of a live span. */
 static inline bool span_is(const struct chunk *c, const void *p)

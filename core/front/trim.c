@@ -4,14 +4,17 @@
 #include "ashlar.h"
 #include "backend/region.h"
 #include "backend/retain.h"
-#include "thread/gather.h"
+#include "thread/refill.h"
 #include "thread/seating.h"
 #include "thread/slab_purge.h"
+#include "thread/takeover.h"
 
 size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {
 	size_t bytes, left, room;
 
+	if (SEATED && !IS_MALLOC)
+		reap_alone(h, o);
 	heap_gather(h, o);
 	bytes = heap_trim(h, keep);
 	store_relaxed(&h->refused, 0); /* memory that could not be purged may be tried again */
@@ -22,7 +25,7 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 		bytes += slabs_purge_others(h, o, &room);
 	}
 	if (keep == 0)
-		(void)region_trim(h);
+		(void)region_trim(h, false);
 	return bytes;
 }
 

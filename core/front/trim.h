@@ -6,7 +6,7 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* heap_gather (thread/gather.h) and heap_trim (retain.h); purges pages inside slabs, too, if o is not NULL. */
+/* heap_gather (thread/refill.h) and heap_trim (retain.h); purges pages inside slabs, too, if o is not NULL. */
 INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
 
 #endif

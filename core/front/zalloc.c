@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocating calls other than ash_alloc. */
-#include "front/zalloc.h"
-
 #include "ashlar.h"
 #include "front/alloc.h"
 #include "front/sample.h"
@@ -26,28 +24,6 @@ void *ash_zalloc(size_t count, size_t size)
 	if (SMALL || unlikely(bytes > SLOT_SMALL)) /* the string instruction is faster */
 		return memset(p, 0, bytes);
 	vec16_clear(p, bytes);
-	return p;
-}
-
-SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero)
-{
-	bool clean = true;
-	void *p = NULL;
-	unsigned class;
-
-	if (span_may_align(alignment) && size <= PTRDIFF_MAX) {
-		class = class_aligned(size, alignment);
-		if (class < CLASSES)
-			p = slot_alloc(class, &clean);
-		else
-			p = span_alloc(&heap_default, size > 0 ? size : 1, alignment, zero);
-		if (SAMPLED && p != NULL && class >= CLASSES)
-			sample_large(p, span_size(size > 0 ? size : 1));
-	}
-	if (p == NULL)
-		ash_on_no_memory();
-	else if (zero && !clean)
-		memset(p, 0, size);
 	return p;
 }
 

@@ -7,9 +7,12 @@
 #ifndef CORE_INSTANCE_H
 #define CORE_INSTANCE_H
 
-#include "ashlar_heap.h"
 #include "arena/arena_handle.h"
+#include "ashlar_heap.h"
 #include "backend/heap.h"
+#include "base/misuse.h"
+
+struct chunk;
 
 static inline struct heap *heap_of(ash_heap *heap)
 {
@@ -20,5 +23,12 @@ static inline ash_heap *heap_public(struct heap *h)
 {
 	return (ash_heap *)(void *)h;
 }
+
+/* The block that a program names in a call on a heap; a pointer that is none is misuse. */
+
+/* The chunk of a block, which must belong to the heap, no arena. */
+INTERNAL struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p);
+/* Bytes of a block, which must belong to the heap; 0 for NULL. */
+INTERNAL size_t instance_bytes(ash_heap *heap, const char *call, const void *p);
 
 #endif

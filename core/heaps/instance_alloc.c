@@ -16,7 +16,6 @@
 #include "shm/seats.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
-#include "thread/gather.h"
 #include "thread/refill.h"
 #include "thread/watch.h"
 

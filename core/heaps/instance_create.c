@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating heaps, and attaching to those in files. */
+/* Creating heaps of each kind, attaching to those in files, and destroying them. */
+#include "arena/arenas.h"
 #include "backend/metadata.h"
+#include "backend/region.h"
+#include "backend/region_space.h"
+#include "front/slot.h"
 #include "heaps/instance.h"
 #include "heaps/instance_hooks.h"
-#include "shm/heap_setup.h"
+#include "memory.h"
+#include "shm/building.h"
+#include "shm/claim.h"
+#include "shm/reattach.h"
+#include "shm/seats.h"
+#include "shm/store.h"
 #include "shm/store_attach.h"
 #include "shm/store_create.h"
-#include "thread/fork.h"
+#include "thread/bin.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+#include "thread/takeover.h"
 
 /* Chunks for so many bytes. */
 static size_t capacity_chunks(size_t capacity)
@@ -66,13 +78,15 @@ ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_op
 static ash_heap *attach(int fd, const struct layout *layout, enum ash_attach *why)
 {
 	enum ash_attach reason;
-	struct store *s = store_attach(fd, layout, &reason);
+	uint64_t file;
+	struct store *s = store_attach(fd, layout, &file, &reason);
 
 	if (why != NULL)
 		*why = reason;
 	(void)shared(s);
 	if (s == NULL)
 		return NULL;
+	reattach(s, file);
 	(void)ash_heap_recover(heap_public(&s->heap));
 	return heap_public(&s->heap);
 }
@@ -85,27 +99,43 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
 ash_heap *ash_heap_attach_layout(int fd, const char *layout, uint64_t layout_version, enum ash_attach *why)
 {
 	const struct ash_heap_options options = {.layout = layout, .layout_version = layout_version};
-	struct layout expected = layout_of(&options);
+	struct layout expected;
 
-	return attach(fd, &expected, why);
+	if (layout_of(&options, &expected))
+		return attach(fd, &expected, why);
+	if (why != NULL)
+		*why = ASH_ATTACH_LAYOUT; /* no heap has it */
+	return NULL;
+}
+
+/* One attempt to attach, or to make a heap where there is none. */
+static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_options *options,
+			      const struct layout *layout, enum ash_attach *why)
+{
+	ash_heap *heap = attach(fd, layout, why);
+
+	/* A file without a heap may get one. */
+	if (heap == NULL && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
+		heap = shared(store_create_file(fd, store_size(capacity, options), options, why));
+		/* Another thread has made a heap there meanwhile. */
+		if (heap == NULL && *why == ASH_ATTACH_NO_HEAP)
+			heap = attach(fd, layout, why);
+	}
+	return heap;
 }
 
 ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
 			     enum ash_attach *why)
 {
-	struct layout layout = layout_of(options);
-	enum ash_attach reason;
-	struct store *s;
-	ash_heap *heap = attach(fd, &layout, &reason);
+	struct claim_wait wait = {{0, 0, 0}, {0}, 0};
+	enum ash_attach reason = ASH_ATTACH_LAYOUT;
+	struct layout layout;
+	ash_heap *heap = NULL;
 
-	/* A file without a heap may get one. */
-	if (heap == NULL && (reason == ASH_ATTACH_NO_HEAP || reason == ASH_ATTACH_UNFINISHED)) {
-		s = store_create_file(fd, store_size(capacity, options), options, &reason);
-		heap = shared(s);
-		/* Another thread has made a heap there meanwhile. */
-		if (heap == NULL && reason == ASH_ATTACH_NO_HEAP)
-			heap = attach(fd, &layout, &reason);
-	}
+	if (layout_of(options, &layout))
+		do
+			heap = open_or_make(fd, capacity, options, &layout, &reason);
+		while (reason == ASH_ATTACH_UNFINISHED && claim_wait(fd, &wait));
 	if (why != NULL)
 		*why = reason;
 	return heap;
@@ -114,4 +144,119 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 bool ash_heap_adopt_file(int fd)
 {
 	return store_adopt(fd);
+}
+
+/* ---- in memory of the caller ---- */
+
+/*
+ * If the memory lies in a block of the calling thread's slab, the release of that block
+ * must take the path on which arenas are removed from the list.  It does if the slab is
+ * armed (slab_arm), which a spare slab is not; or, if the slab has other slots, too, without
+ * hints, which releases then find missing.
+ */
+static void block_arm(const void *memory)
+{
+	struct chunk *c = map_find(memory);
+	struct heap *h = c == NULL ? NULL : c->region->heap;
+	struct seat_entry *t = NULL;
+	struct owner *o;
+	struct slab *s;
+	unsigned i;
+
+	if (c == NULL || !slab_find(c, memory, &s) || s->slot_size < ARENA_MIN)
+		return;
+	if (load_relaxed(&s->slots) != 1) {
+		/* The slab stays: the block is the caller's.  Relaxed: no hint is always right. */
+		for (i = 0; i < s->units; i++)
+			store_relaxed(&map_unit(c->base + ((size_t)s->unit << UNIT_SHIFT))[i], (struct slab *)NULL);
+		return;
+	}
+	if (h != &heap_default)
+		o = seats_guess(h, &t);
+	else if ((o = seat.open == 0 ? NULL : seat.self) != NULL)
+		seat_close();
+	if (o == NULL)
+		return;
+	if (owner_has(o, s)) {
+		struct building b = building_begin(h, o);
+
+		if (s->spare)
+			spares_remove(o, s);
+		(void)slab_arm(s);
+		building_end(b);
+	}
+	if (t != NULL)
+		seats_give(t, o);
+	else
+		seat_open();
+}
+
+ash_heap *ash_heap_create_in(void *memory, size_t bytes)
+{
+	uint64_t begin = (uintptr_t)memory, end = begin + bytes, i;
+	struct arena *a = arena_in(begin);
+
+	if (!arena_fits(memory, bytes))
+		return NULL;
+	i = arenas_reserve(begin, end);
+	if (i == ASH_HEAPS_IN_MAX)
+		return NULL;
+	block_arm(memory);
+	arena_set_up(a, begin, end);
+	arenas_publish(i, a);
+	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
+	return (ash_heap *)(void *)a;
+}
+
+/* ---- destroying ---- */
+
+/*
+ * The last heaps that were destroyed.  Their first page remains for a while, marked
+ * PAGES_GONE, so that a late call on the heap finds the mark and reports misuse.
+ */
+enum { GONE = 4 };
+static uint64_t gone[GONE], gone_count;
+
+static void leave_mark(struct heap *h)
+{
+	uint64_t *entry = &gone[fetch_add_relaxed(&gone_count, 1) % GONE];
+
+	/* No seat has the id 0, so no fast path accepts the heap. */
+	memset(h, 0, sizeof *h);
+	/* Release, behind the zeros: a late call, which is misuse, sees the mark or no heap. */
+	store_release(&h->sharing, PAGES_GONE);
+	h = (struct heap *)(uintptr_t)exchange_seq_cst(entry, (uint64_t)(uintptr_t)h);
+	if (h != NULL)
+		(void)pages_release(h, HEAP_BYTES);
+}
+
+void ash_heap_destroy(ash_heap *heap)
+{
+	struct heap *h = heap_of(heap);
+	struct region *r;
+	struct owner *o, *next_owner;
+
+	if (heap == NULL || arenas_leave(heap))
+		return;
+	if (!pages_mapped(heap) || h->sharing > PAGES_SHARED)
+		misuse_report(CALL_HEAP_DESTROY, heap, "heap already destroyed", NULL, 0);
+	if (h->sharing == PAGES_SHARED) {
+		ash_heap_thread_detach(heap);
+		arenas_gone(store_of(h), store_of(h)->bytes);
+		seats_close(h);
+		store_leave(store_of(h));
+		return;
+	}
+	seats_close(h);
+	for (r = h->regions; r != NULL; r = r->next)
+		if (r->state == REGION_LIVE) {
+			arenas_gone(r->base, region_bytes(r));
+			region_unmap(r);
+		}
+	metadata_unmap(h);
+	for (o = h->owners; o != NULL; o = next_owner) {
+		next_owner = o->next;
+		(void)pages_release(o, OWNER_BYTES);
+	}
+	leave_mark(h);
 }

@@ -2,8 +2,8 @@
 #include "heaps/instance_hooks.h"
 
 #include "arena/arena_alloc.h"
+#include "arena/arena_call.h"
 #include "arena/arena_handle.h"
-#include "arena/arena_misuse.h"
 #include "arena/arena_walk.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
@@ -12,10 +12,11 @@
 #include "heaps/instance.h"
 #include "heaps/instance_release.h"
 #include "heaps/instance_resize.h"
-#include "shm/block_walk.h"
+#include "shm/block_tags.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/recover.h"
+#include "shm/store.h"
 #include "shm/thread_bench.h"
 
 /*
@@ -109,6 +110,10 @@ static void tags_clear(struct slab *s)
 	 * and a full disk cannot end the thread that takes the slab over later.
 	 */
 	(void)*(volatile uint64_t *)s->remote;
+	/* Where no slab was there are no bits, except in a file that was changed. */
+	for (uint64_t g = 0; g < s->groups; g++)
+		if (unlikely(load_relaxed(&s->remote[g]) != 0))
+			store_relaxed(&s->remote[g], (uint64_t)0);
 	/* Atomic: walks and views may read the tags of the slab that was here before. */
 	for (uint64_t i = 0; i < s->slots; i++)
 		store_relaxed(census_tag(s, i), TAG_NONE);
@@ -129,6 +134,7 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.misuse = report,
 	.walk = walk,
 	.find = find,
+	.run_made = run_made,
 	.slab_made = tags_clear,
 	.owner_memory = store_owner,
 	.holder = recover_holder,

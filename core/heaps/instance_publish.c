@@ -6,9 +6,10 @@
 #include "heaps/instance.h"
 #include "heaps/instance_alloc.h"
 #include "heaps/instance_release.h"
+#include "memory.h"
+#include "shm/block_tags.h"
 #include "shm/census_join.h"
 #include "shm/intent.h"
-#include "shm/kinds.h"
 #include "shm/seats.h"
 
 bool publish_is_shared(ash_heap *heap)
@@ -63,9 +64,10 @@ bool publish_own(struct heap *h, uint64_t *slot, size_t size)
 
 	if (intent_read(h, slot) != 0)
 		return true;
-	p = publish_draft(h, size, true, TAG_OWN, &i, &why);
+	p = publish_draft(h, size, false, TAG_OWN, &i, &why);
 	if (p == NULL)
 		return false;
+	memset(p, 0, size); /* also what reads zero: a view may read all of it, and no hole of the file */
 	if (intent_change(h, i, slot, 0, (uint64_t)(uintptr_t)p, 0))
 		intent_end(i);
 	else
@@ -89,9 +91,28 @@ void *ash_heap_draft(ash_heap *heap, size_t size)
 
 /* ---- slots ---- */
 
+/* True: the word lies in a draft of this thread: its death releases the draft, but not what is named there. */
+static bool is_in_draft(struct heap *h, uint64_t slot)
+{
+	struct owner *self = seats_self_guess(h);
+	unsigned i;
+
+	if (self == NULL && (self = seats_self(h)) == NULL)
+		return false;
+	for (i = 0; i < INTENTS; i++) {
+		uint64_t p = load_relaxed(&self->intents[i].fresh);
+
+		if (slot - p < h->own.cap && kinds_block(h, p, slot - p + sizeof slot) &&
+		    intent_of_draft(self, (void *)p) != NULL) /* NOLINT: an address */
+			return true;
+	}
+	return false;
+}
+
 static bool is_slot(struct heap *h, const void *slot)
 {
-	return intent_may_change(store_of(h), region_first(h), (uintptr_t)slot);
+	return intent_may_change(store_of(h), region_first(h), (uintptr_t)slot) &&
+	       !is_in_draft(h, (uintptr_t)slot);
 }
 
 /*
@@ -106,6 +127,25 @@ static enum ash_slot change_nothing(ash_heap *heap, const void *slot, const void
 	return both == NULL ? ASH_SLOT_DONE : ASH_SLOT_OUTSIDE;
 }
 
+/*
+ * What the emptied slot had named is no block, which is misuse: the slot names it again, for who looks at
+ * the heap afterwards.  Not known before the change, as other threads may replace and release what it names.
+ */
+static void put_back(uint64_t *slot, uint64_t old)
+{
+	uint64_t none = 0;
+
+	(void)cas_acq_rel(slot, &none, old); /* acquire and release pair with nothing: it is no block */
+}
+
+static bool is_block(ash_heap *heap, const void *p)
+{
+	const struct arena *a = arena_of(heap);
+
+	return p == NULL || (a != NULL ? arena_has(a, p) && arena_bytes(a, p) != 0
+				       : kinds_block(heap_of(heap), (uint64_t)(uintptr_t)p, 1));
+}
+
 /* In heaps of one process, and in memory of the caller. */
 static enum ash_slot change_plainly(ash_heap *heap, uint64_t *slot, void *old, void *fresh)
 {
@@ -118,6 +158,8 @@ static enum ash_slot change_plainly(ash_heap *heap, uint64_t *slot, void *old, v
 	/* Pairs with ash_heap_load: the block is complete. */
 	if (!cas_acq_rel(slot, &word, (uint64_t)(uintptr_t)fresh))
 		return ASH_SLOT_CHANGED;
+	if (fresh == NULL && !is_block(heap, old))
+		put_back(slot, (uint64_t)(uintptr_t)old);
 	ash_heap_release(heap, old);
 	return ASH_SLOT_DONE;
 }
@@ -133,6 +175,8 @@ static enum ash_slot change_by(struct heap *h, struct intent *i, uint64_t *slot,
 		return ASH_SLOT_CHANGED;
 	done = !release || old == 0 || instance_release_tagged(h, block);
 	intent_end(i);
+	if (!done && fresh == 0)
+		put_back(slot, old);
 	if (!done)
 		diagnose(CALL_HEAP_RELEASE, block);
 	return ASH_SLOT_DONE;

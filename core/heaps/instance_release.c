@@ -11,7 +11,6 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "heaps/instance.h"
-#include "heaps/instance_block.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/census_join.h"
@@ -19,7 +18,7 @@
 #include "shm/seats.h"
 #include "slab/unowned.h"
 #include "thread/settle.h"
-#include "thread/visit.h"
+#include "thread/takeover.h"
 #include "thread/watch.h"
 
 /* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
@@ -168,11 +167,11 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, con
 
 bool instance_release_tagged(struct heap *h, void *p)
 {
-	struct chunk *c = map_find(p);
+	struct chunk *c = region_find(h, p);
 	struct seats_call call;
 	bool done;
 
-	if (c == NULL || c->region->heap != h)
+	if (c == NULL)
 		return false;
 	arenas_gone_with(c, p);
 	call = seats_enter(h);

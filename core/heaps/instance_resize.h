@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resizing blocks of instances. */
+/* Resizing blocks of instances: in place or not, with an alignment or without. */
 #ifndef CORE_INSTANCE_RESIZE_H
 #define CORE_INSTANCE_RESIZE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on a whole heap: detach, trim, statistics, check, recovery, root. */
-#include "arena/arena_check.h"
+/* Calls on a whole heap: detach, trim, statistics, check, recovery, root; of one in a file sync and seal. */
+#include "arena/arena.h"
 #include "arena/arena_handle.h"
 #include "arena/arena_walk.h"
 #include "diagnostics/check.h"
@@ -9,11 +9,12 @@
 #include "heaps/instance.h"
 #include "shm/building.h"
 #include "shm/intent.h"
-#include "shm/record_leave.h"
 #include "shm/recover.h"
 #include "shm/seal.h"
+#include "shm/seal_close.h"
 #include "shm/seats.h"
-#include "shm/store_extend.h"
+#include "shm/store.h"
+#include "shm/store_attach.h"
 #include "thread/seat.h"
 
 void ash_heap_thread_detach(ash_heap *heap)
@@ -79,6 +80,9 @@ int ash_heap_check(ash_heap *heap)
 
 	if (arena_of(heap) != NULL)
 		return arena_check(arena_of(heap));
+	/* As in ash_heap_thread_detach.  No thread has a list that only it may read. */
+	if (h->sharing == PAGES_SHARED && seal_state(load_acquire(&store_of(h)->seal)) == SEAL_WHOLE)
+		return heap_check(h, NULL);
 	call = seats_enter(h);
 	broken = heap_check(h, call.owner);
 	seats_exit(call);
@@ -136,4 +140,57 @@ bool ash_heap_extend(ash_heap *heap, size_t capacity)
 	building_end(b);
 	seats_exit(call);
 	return done;
+}
+
+/* ---- files and the disk ---- */
+
+/* The store of a heap in a file; NULL: another heap.  Only the maker of a file has a claim. */
+static struct store *store_in_file(ash_heap *heap)
+{
+	struct heap *h = heap_of(heap);
+
+	return arena_of(heap) == NULL && h->sharing == PAGES_SHARED && load_relaxed(&store_of(h)->claim) != 0
+		       ? store_of(h)
+		       : NULL;
+}
+
+enum ash_sync ash_heap_sync(ash_heap *heap)
+{
+	struct store *s = store_in_file(heap);
+
+	if (s == NULL)
+		return ASH_SYNC_FAILED;
+	if (seal_state(load_acquire(&s->seal)) != SEAL_WHOLE) { /* pairs with seal_close */
+		(void)ash_heap_recover(heap); /* dead holders would keep it open */
+		ash_heap_thread_detach(heap);
+	}
+	return seal_close(s);
+}
+
+uint64_t ash_heap_seal(ash_heap *heap)
+{
+	struct store *s = store_in_file(heap);
+	uint64_t word;
+
+	if (s == NULL)
+		return 0;
+	/*
+	 * Pairs with seal_break: if the caller read what was stored behind it, it finds the seal
+	 * broken now.
+	 */
+	fence_acquire();
+	word = load_acquire(&s->seal); /* pairs with seal_close */
+	return seal_state(word) == SEAL_WHOLE ? (uint32_t)word >> SEAL_NUMBER : 0;
+}
+
+bool ash_heap_break_seal(ash_heap *heap)
+{
+	struct store *s = store_in_file(heap);
+
+	return s == NULL || seal_break(s);
+}
+
+bool ash_heap_vouch_file(int fd)
+{
+	return store_vouch(fd);
 }

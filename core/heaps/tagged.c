@@ -6,9 +6,9 @@
 #include "front/slot.h"
 #include "heaps/instance.h"
 #include "heaps/instance_publish.h"
+#include "shm/block_tags.h"
 #include "shm/census_join.h"
 #include "shm/intent.h"
-#include "shm/kinds.h"
 #include "shm/seats.h"
 
 /* Stores the program's tag where it belongs, and notes in *census that there is one. */

@@ -2,9 +2,9 @@
 /* Looking at heaps in files: the calls on a view, and offsets. */
 #include "arena/arena.h"
 #include "heaps/instance.h"
+#include "shm/block_tags.h"
 #include "shm/census.h"
 #include "shm/image_check.h"
-#include "shm/kinds.h"
 #include "shm/lives.h"
 #include "shm/view.h"
 
@@ -26,12 +26,14 @@ void ash_heap_view_close(ash_heap_view *view)
 
 bool ash_heap_view_check(ash_heap_view *view)
 {
-	struct store head = *view_store(view);
 	enum ash_attach why;
+	struct store head;
 
+	if (!view_get(view, view->base, &head, sizeof head))
+		return false;
 	/* What the check takes for granted is set here, as the file may have changed since. */
 	store_set(&head, (struct store *)(uintptr_t)view->base, view->region.chunks);
-	return image_check(-1, view->at, &head, &why);
+	return image_check(view->fd, &head, &why);
 }
 
 /* ---- addresses ---- */
@@ -76,12 +78,12 @@ const void *ash_heap_view_at(ash_heap_view *view, const void *p)
 
 const void *ash_heap_view_load(ash_heap_view *view, const void *slot)
 {
-	return ash_heap_view_at(view, (const void *)(uintptr_t)view_read(view, slot));
+	return ash_heap_view_at(view, (const void *)(uintptr_t)view_read(view, NULL, slot));
 }
 
 const void *ash_heap_view_root(ash_heap_view *view)
 {
-	return ash_heap_view_load(view, &view_store(view)->heap.root);
+	return ash_heap_view_at(view, (const void *)(uintptr_t)view_read(view, &view_store(view)->heap.root, NULL));
 }
 
 /* ---- blocks ---- */
@@ -92,22 +94,21 @@ struct view_walk {
 	void *context;
 	uint64_t life; /* the one that the kernel was asked about last */
 	bool live;
+	struct view_chunk there;
 };
 
 static int see_block(struct view_walk *w, const char *p, size_t bytes, uint16_t tag, unsigned char kind)
 {
-	const struct store *s = view_store(w->view);
 	struct ash_heap_owner owner = {view_owner(w->view, tag), 0, false, kind};
 	uint64_t life;
 
 	if (tag == TAG_OWN)
 		return 0; /* of the heap's own */
 	if (owner.id != TAG_NONE && owner.id != TAG_UNKNOWN) {
-		life = load_acquire((const uint64_t *)(const void *)(w->view->at + CENSUS_AT) +
-				    (owner.id - 1)); /* pairs with census_join */
+		life = view_word(w->view, w->view->base + CENSUS_AT + (owner.id - 1) * sizeof life); /* pairs with census_join */
 		owner.pid = (int)LIFE_ID(life);
 		if (life != w->life)
-			w->live = (life & CENSUS_OVER) == 0 && !lives_process_is_over(s, life);
+			w->live = (life & CENSUS_OVER) == 0 && !view_process_is_over(w->view, life);
 		w->life = life;
 		owner.live = life != 0 && w->live;
 	}
@@ -129,7 +130,7 @@ static int see_slab(struct view_walk *w, const struct look *l, size_t i, unsigne
 	for (g = 0; g < l->groups && answer == 0 && look_at_group(l, g, &words); g++)
 		for (; words.taken != 0 && answer == 0; words.taken = bits_without_lowest(words.taken)) {
 			size_t index = (size_t)g * GROUP_SLOTS + bits_lowest(words.taken);
-			uint16_t tag = view_tag(l, index);
+			uint16_t tag = w->there.tags[index];
 
 			answer = see_block(w, l->base + index * l->size, l->size, tag,
 					   kind_of_slot(w->view, i, unit, index, tag));
@@ -146,18 +147,16 @@ int ash_heap_view_walk(ash_heap_view *view,
 		       int (*see)(void *, const void *, size_t, const struct ash_heap_owner *),
 		       void *context)
 {
-	struct view_walk w = {view, see, context, 0, false};
+	struct view_walk w = {.view = view, .see = see, .context = context};
 	struct view_span span;
 	struct look l;
 	unsigned u, first;
 	int answer = 0;
-	size_t i, n;
+	size_t i, n, end = view_chunks(view);
 
-	for (i = 0; i < view_chunks(view) && answer == 0; i += n) {
+	for (i = 0; answer == 0 && (i = view_next_used(view, i, end)) < end; i += n) {
 		n = 1;
-		if (view_chunk_is_free(view, i))
-			continue;
-		if (view_span(view, i, &span)) {
+		if (view_span(view, i, &w.there, &span)) {
 			answer = see_block(&w, view_memory(view, i), span.bytes, (uint16_t)span.tag,
 					   kind_of_span(span.tag));
 			n = span.chunks;
@@ -165,7 +164,7 @@ int ash_heap_view_walk(ash_heap_view *view,
 		}
 		for (u = 0; u < CHUNK_UNITS && answer == 0; u++) {
 			first = u;
-			if (view_slab(view, i, &first, &l) && first == u)
+			if (view_slab(view, i, &first, &w.there, &l) && first == u)
 				answer = see_slab(&w, &l, i, u);
 		}
 	}
@@ -177,11 +176,13 @@ static void find_block(ash_heap_view *view, size_t i, const char *p, struct ash_
 {
 	unsigned unit = (unsigned)((p - view_memory(view, i)) >> UNIT_SHIFT);
 	struct look_group words;
+	struct view_chunk there;
 	struct view_span span;
 	struct look l;
-	size_t index, first;
+	size_t index, first = view_last_known(view, i);
+	bool is_span = false;
 
-	if (view_slab(view, i, &unit, &l)) {
+	if (first == i && view_slab(view, i, &unit, &there, &l)) {
 		index = (size_t)(p - l.base) / l.size;
 		if (index >= l.slots || !look_at_group(&l, (unsigned)index / GROUP_SLOTS, &words))
 			return;
@@ -189,12 +190,13 @@ static void find_block(ash_heap_view *view, size_t i, const char *p, struct ash_
 		out->start = l.base + index * l.size;
 		out->size = l.size;
 		out->row = l.class;
-		out->owner = out->place == ASH_TAKEN ? view_owner(view, view_tag(&l, index)) : 0;
+		out->owner = out->place == ASH_TAKEN ? view_owner(view, there.tags[index]) : 0;
 	} else {
 		/* The chunks of a span but the first have no kind. */
-		for (first = i; first > 0 && load_relaxed(&view_chunk(view, first)->kind) == CHUNK_FREE; first--)
-			;
-		if (!view_span(view, first, &span) || i - first >= span.chunks)
+		while (first != SIZE_MAX && !(is_span = view_span(view, first, &there, &span)) &&
+		       there.c.kind == CHUNK_FREE)
+			first = view_last_known(view, first - 1);
+		if (!is_span || i - first >= span.chunks)
 			return;
 		out->start = (char *)(uintptr_t)view_memory(view, first);
 		out->size = span.bytes;

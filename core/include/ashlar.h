@@ -2,11 +2,10 @@
 /*
  * Ashlar: a memory allocator for Linux programs without a libc.
  *
- * Thread, signal and fork safety of every function here: it may be called from
- * any thread; from a signal handler (except ash_thread_detach), also one that
- * interrupted any of these functions on the same thread; and in a child of
- * fork, at once and without an atfork handler.  No function takes a lock or
- * waits for another thread.  Sizes are in bytes.
+ * Thread, signal and fork safety of every function here: it may be called from any thread; from a
+ * signal handler (except ash_thread_detach), also one that interrupted any of these functions on
+ * the same thread; and in a child of fork or vfork, at once and without an atfork handler.  No
+ * function takes a lock or waits for another thread.  Sizes are in bytes.
  *
  * Out of memory: the result is NULL; nothing is printed, and there is no errno at this level.
  * Detected misuse (a pointer that is not the start of a live block of Ashlar) prints one fixed
@@ -15,11 +14,16 @@
  * libashlar_malloc, by SIGABRT.  A pointer with a tag in its top byte (aarch64: top byte
  * ignore) is another address, and so reported as foreign: remove the tag first.
  *
- * Threads: a thread needs working thread-local storage (%fs) before its first call, and should
- * call ash_thread_detach before it ends.  No call checks that the storage exists: without it
- * the first call is a SIGSEGV.  ashlar_start.h (libashlar_start.a) has a program start and
- * threads that set it up; ashlar_tls_init, for programs with a start of their own; and
- * ashlar_tls_check, which prints a line if it is missing.
+ * System calls: after the process's first call, mmap, munmap, mremap and madvise are all that
+ * allocations, releases, resizes and ash_thread_detach make; README.md has those of the others.
+ *
+ * Threads: a thread needs working thread-local storage (%fs) before its first call, else that is a
+ * SIGSEGV (ashlar_start.h sets it up: ashlar_tls_init, ashlar_tls_check), and should call
+ * ash_thread_detach before it ends.  What others hold that did not is reused when the heap grows,
+ * once a thread has its thread-local storage at the same address, or that is unmapped (of clone
+ * without CLONE_THREAD: never); or by ash_trim.  Likewise in a child of fork, if the thread that
+ * forked had made no call before; before Linux 4.14 never.  A call that a handler leaves by longjmp, or
+ * that a killed child of vfork was in, keeps a slot or a slab's units, and its thread is slower then.
  */
 #ifndef ASHLAR_H
 #define ASHLAR_H
@@ -38,14 +42,18 @@ extern "C" {
 /*
  * Returns a block of at least `size` bytes with undefined contents.
  * Alignment: 16 for size >= 16, else 8.  Size 0 gives a unique block that must
- * be released like any other.  NULL: no memory, or size above PTRDIFF_MAX.
+ * be released like any other.  NULL: no memory, or size above PTRDIFF_MAX.  Memory for a
+ * block above 32 MiB is asked for as by malloc elsewhere: what the kernel would not promise
+ * (vm.overcommit_memory; by default what exceeds all of RAM and swap) is refused, unless
+ * ash_defaults.sparse is set.
  */
 void *ash_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 
 /*
- * Returns a block of count * size bytes, all of them zero.  NULL also if the
- * product overflows; otherwise as ash_alloc.  Memory that is known to read zero
- * is not cleared, so a large block costs only the pages that are written later.
+ * Returns a block of count * size bytes, all of them zero.  NULL also if the product overflows;
+ * otherwise as ash_alloc, promises included.  Memory that is known to read zero is not cleared, so a
+ * large block costs only the pages that are written later.  That holds unless madvise, which is tried
+ * once, later does nothing and answers 0 (a filter of system calls could do so): old bytes may show.
  */
 void *ash_zalloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 
@@ -87,11 +95,11 @@ void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 size_t ash_expand(void *p, size_t size);
 
 /*
- * Releases the block.  NULL is allowed.  Any thread may release a block that
- * any other thread allocated.  A second release is reported as misuse, unless the
- * memory has been allocated again in between.  If the thread that allocated a block and
- * another one release it at the same moment, the report comes late, or not at all if the
- * memory is allocated again before.
+ * Releases the block.  NULL is allowed.  Any thread may release a block that any other thread
+ * allocated.  A second release is reported as misuse, unless the memory has been allocated again in
+ * between.  If the thread that allocated a block and another one release it at the same moment, the
+ * report comes late, or not at all if the memory is allocated again before.  A thread that is
+ * stopped for good in a release may hide later ones into that slab until memory runs out or ash_trim.
  */
 void ash_release(void *p);
 
@@ -123,9 +131,13 @@ size_t ash_good_size(size_t size);
  * Gives free memory back to the system until at most `keep` bytes of it are
  * resident; ash_trim(0) gives back as much as possible.  Returns the bytes given
  * back.  Live blocks are not touched.  Free memory of other live threads, running
- * or not, is included, except for the slabs they currently allocate from (one for
- * each size class in use) and some empty slabs they retain.  In a signal handler
- * that interrupted a call, only memory outside of all slabs.  (glibc: malloc_trim.)
+ * or not, is included, except for the slabs they currently allocate from and some empty slabs
+ * they retain: together up to some 2 MiB a thread, a quarter of a MiB where threads are more
+ * than 16.  In a signal handler that interrupted a call, only memory outside of all slabs.  Records
+ * stay: 25 KiB for each 2 MiB that small blocks had.  Memory that is locked (mlockall) goes by
+ * regions, which are unmapped, and blocks above 1 MiB take whole 2 MiB then.  (glibc: malloc_trim.)
+ * Except in libashlar_malloc, asks by unshare, which changes nothing, whether the caller is the
+ * only thread that uses its memory; then what all others held is free, detached or not.
  */
 size_t ash_trim(size_t keep);
 
@@ -190,7 +202,8 @@ struct ash_block {
 	size_t size;   /* its bytes, as by ash_usable_size                                */
 	size_t offset; /* of the address from start                                       */
 	int thread;    /* id of the live thread to which the slot's slab belongs: mostly
-			  the one that allocated the block; 0: none, or unknown           */
+			  the one that allocated the block; 0: none, or unknown, as others
+			  than the caller are known from their own calls of ash_find      */
 	struct ash_heap *heap; /* see ashlar_heap.h; NULL: the default heap               */
 	uint64_t owner;	/* of a live block: ash_heap_owner.id, see ash_heap_walk; else 0  */
 };
@@ -267,15 +280,17 @@ struct ash_defaults {
 	size_t initial; /* bytes of address space reserved by the first call  */
 	size_t cap;     /* most bytes of address space for blocks; 0: no cap  */
 	/*
-	 * Free bytes that may stay resident while a program's calls are all fast.  If more
-	 * are free, those that were not needed during 8192 slow operations are given
-	 * back, until half of `retain` is left; some fast calls become slow ones until then.
-	 * Below that they are given back as well, until a sixteenth of `retain` is left, but
-	 * no call becomes slow for it.  In a large heap a quarter of what is in use may stay
-	 * resident instead, if that is more.
+	 * How much free memory stays resident: a quarter of `retain`, or of what is in use if that
+	 * is more.  What exceeds it is given back while it is released.  But if a program soon needs
+	 * again what was given back, as much may stay from then on: until 8192 slow operations
+	 * did not need it, and while that is more than a half of `retain`, some fast calls become slow ones.
+	 * What 8192 slow operations did not need goes in each case, until a sixteenth of `retain` is
+	 * left, or a quarter of what is in use.
 	 */
 	size_t retain;
 	enum ash_huge huge;
+	int sparse;     /* not 0: blocks above 32 MiB may be larger than what the kernel would
+			   promise, see ash_alloc                             */
 };
 extern const struct ash_defaults ash_defaults;
 

@@ -40,9 +40,11 @@ struct ash_heap_options {
 	uintptr_t address;  /* shared heaps: its address, a multiple of 2 MiB; 0: as
 			       ash_heap_create_file says                                        */
 	bool allocate;	    /* heaps in files: allocate the whole file now, see there           */
+	bool sparse;	    /* heaps of ash_heap_create: see ash_defaults                       */
 	size_t limit;	    /* shared heaps: the most that ash_heap_extend may make of them, in
 			       bytes; 0: the capacity                                           */
-	const char *layout; /* heaps in files: what the program keeps there, up to 63 bytes, and  */
+	const char *layout; /* heaps in files: what the program keeps there, up to 63 bytes (NULL is
+			       the result of a longer one), and */
 	uint64_t layout_version; /* its number: compared when others attach; NULL, 0: none      */
 };
 
@@ -75,9 +77,10 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
  * created at the same address again.  It may be a block of another heap: then it
  * belongs to the heap until that block is released or resized (also if it shrinks in
  * place and the heap would still fit), or that heap is destroyed.  Memory that overlaps
- * another such heap, other than by lying in one of its blocks, is refused: NULL.  The
- * memory must not be unmapped before the heap is destroyed: Ashlar cannot notice that,
- * and ash_release reads it.
+ * another such heap, other than by lying in one of its blocks, is refused: NULL.  If another thread
+ * than the block's made the heap, in a block of 64 KiB to 1 MiB, a release of the block by its own thread
+ * ends the heap only when its records are overwritten.  The memory must not be unmapped before
+ * the heap is destroyed: Ashlar cannot notice that, and ash_release reads it.
  */
 #define ASH_HEAPS_IN_MAX 1024
 ash_heap *ash_heap_create_in(void *memory, size_t bytes);
@@ -123,7 +126,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * what another allocated.
  *
  * Reserves `capacity` bytes of address space, rounded up to 2 MiB, and for records
- * up to a sixth of that and 40 MiB; memory is used only where it is touched.  When the
+ * up to a sixth of that and 40 MiB (264 where pages may have 64 KiB); memory is used only where it is touched.  When the
  * heap is full, ash_heap_alloc returns NULL (but see ash_heap_extend).  Memory is claimed
  * in chunks of 2 MiB, and no thread waits for another: what a thread claims it has alone until
  * the call goes on, also if the thread is stopped there.  So leave room for as many chunks as
@@ -134,10 +137,17 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  *
  * Whether a process lives is found out by thread ids and /proc; exit, kill and exec
  * end it; so does a checkpoint from which it is restored (CRIU), so destroy heaps before one.
- * ash_heap_destroy before exec, in any thread, gives up at once what the
- * process holds, even if /proc cannot be read.  A child of vfork may use the heap; its
- * blocks may have the owner 16383.  So do the blocks of a child in another pid or time
- * namespace, which has no records of its own (slower) and cannot recover others.
+ * Without /proc it lives while its id exists (so exec does not end it), and namespaces are not compared;
+ * exec of a program by itself without random addresses is not noticed either.  ash_heap_destroy before
+ * exec, in any thread, gives up at once what the process holds, in each case.
+ *
+ * 4096 threads have records of their own.  Further ones take a slower way (2300 instructions a pair of
+ * calls instead of 135), as may a child of vfork, whose blocks may have the owner 16383, and a child in
+ * another pid or time namespace, whose blocks have it, and which cannot recover others.  If such a
+ * child is killed in a call, the block in its hand stays lost.
+ *
+ * System calls, besides those of README.md's table: unshare, getpid, gettid, getppid; open, read,
+ * close and readlink in /proc; tkill with signal 0.
  *
  * A signal handler that forks must not return, in the child, into a call on a
  * shared heap that it interrupted: parent and child would both complete it.
@@ -159,7 +169,7 @@ ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options 
  */
 void ash_heap_destroy(ash_heap *heap);
 
-/* As ash_alloc, ash_zalloc, ash_aligned_alloc; NULL also if the heap is full. */
+/* As ash_alloc, ...; NULL also if the heap is full.  In memory of the caller zalloc always clears. */
 void *ash_heap_alloc(ash_heap *heap, size_t size) __attribute__((malloc, warn_unused_result));
 void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)
 	__attribute__((malloc, warn_unused_result));
@@ -188,7 +198,11 @@ size_t ash_heap_good_size(ash_heap *heap, size_t size);
  */
 ash_heap *ash_heap_of(const void *p);
 
-/* As ash_trim, ash_stats, ash_check.  Nothing is trimmed in memory of the caller: 0. */
+/*
+ * As ash_trim, ash_stats, ash_check.  Nothing is trimmed in memory of the caller: 0; in heaps shared
+ * by processes, of slabs only those of the calling thread.  ash_heap_stats, ash_heap_check and
+ * ash_heap_walk break no seal (ash_heap_sync).
+ */
 size_t ash_heap_trim(ash_heap *heap, size_t keep);
 void ash_heap_stats(ash_heap *heap, struct ash_statistics *out);
 int ash_heap_check(ash_heap *heap);

@@ -31,9 +31,15 @@
  * any function of Ashlar or the program.  Only creating and attaching allocate what
  * they write beforehand, and return NULL.  options->allocate allocates the whole file
  * now: then only what ash_heap_trim and `retain` gave back can be missing later
- * (retain SIZE_MAX: nothing).  That includes the records of threads: 32 MiB (256 MiB on CPUs
+ * (retain SIZE_MAX: nothing).  It cannot where the file system writes changes to another place: on btrfs, unless
+ * the empty file, or its directory, got the attribute C (chattr +C); and while a reflink or a snapshot
+ * shares the file's blocks (btrfs, xfs).  That includes the records of threads: 32 MiB (256 MiB on CPUs
  * whose pages may have 64 KiB), also for a small heap.  The limit of file sizes (RLIMIT_FSIZE) is reported by
  * SIGXFSZ, as for any file.
+ *
+ * System calls of heaps in files, besides those of ash_heap_create_shared: fstat, pread64, ftruncate, fallocate
+ * (where a file system has none, pwrite64 of a byte); msync when the seal is made or broken; fcntl and
+ * pwrite64 by ash_heap_adopt_file and ash_heap_vouch_file.
  */
 ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options);
 
@@ -43,10 +49,12 @@ enum ash_attach {
 	ASH_ATTACH_TAKEN,    /* its addresses are in use in this process          */
 	ASH_ATTACH_NO_MEMORY, /* the kernel refused, the disk is full, or the
 				 request is impossible: no capacity, a bad address */
-	ASH_ATTACH_UNFINISHED, /* it is being created, or its creator died         */
+	ASH_ATTACH_UNFINISHED, /* it is being created, or its creator died: try again, by
+				  ash_heap_open_file if that may create it         */
 	ASH_ATTACH_NAMESPACE, /* made in another pid or time namespace             */
 	ASH_ATTACH_LAYOUT,    /* its layout or layout_version is another one       */
-	ASH_ATTACH_TORN	      /* not sealed when the system stopped: see ash_heap_sync */
+	ASH_ATTACH_TORN	      /* not sealed when the system stopped, or copied while others
+				 were working: see ash_heap_sync, ash_heap_seal       */
 };
 
 /*
@@ -61,9 +69,10 @@ enum ash_attach {
  * attach only files that no other user can write.  If the file is made shorter meanwhile,
  * what touches the missing pages ends by SIGBUS, in any function.
  *
- * The check reads all records of the chunks in use, so its time grows with these: some 15 500
+ * The check reads the records of the chunks that were ever in use, so its time grows with these: some 15 500
  * instructions, and 48 KiB read, for each 2 MiB; and with the most threads that ever were in the heap at a
- * time: a system call for each.
+ * time: a system call for each.  It reads no hole of the file.  Of the capacity (the limit) only 4 KiB of this
+ * process's memory for each GiB depend, which takes 2 ms for 1 TiB.
  *
  * Attaching and views use at most 20 KiB of stack, creating 12 KiB, all other calls of these headers 6 KiB
  * (12 KiB on CPUs whose pages may have 64 KiB).
@@ -72,15 +81,20 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
 
 /*
  * The same for a heap that was made with this layout and layout_version (NULL and 0: with none).
- * Otherwise ASH_ATTACH_LAYOUT, and nothing is written.  ash_heap_attach_file takes any.
+ * Otherwise, or if it is longer than 63 bytes, ASH_ATTACH_LAYOUT, and nothing is written.  ash_heap_attach_file takes any.
  */
 ash_heap *ash_heap_attach_layout(int fd, const char *layout, uint64_t layout_version,
 				 enum ash_attach *why);
 
 /*
  * Attaches to the heap in the file, or creates one if the file is empty or its
- * creator died.  For processes that start in any order.  *why as above.  The layout of an
- * existing heap must be that of the options.
+ * creator died.  For processes that start in any order, or at once.  *why as above.  The layout of an
+ * existing heap must be that of the options; one that is too long is ASH_ATTACH_LAYOUT.
+ *
+ * This call may wait: while another thread, in any process, makes the heap, it sleeps a millisecond at a time
+ * until that is done.  A maker that is killed is replaced at once.  One that has done nothing to the file for
+ * 1000 such sleeps (it is stopped, or waits for the caller) is no longer waited for, nor is one that this thread
+ * interrupted by a signal: ASH_ATTACH_UNFINISHED, and the caller may try again.
  */
 ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
 			     enum ash_attach *why);
@@ -122,8 +136,10 @@ enum ash_sync ash_heap_sync(ash_heap *heap);
  * The number of the seal, which no later one has for 2^30 times; 0: not sealed.  A copy of the
  * file is of one moment if this was the same before and after copying, and not 0.  While
  * others work that can be had by stopping all processes (SIGSTOP, cgroup.freeze): what is
- * copied then is a heap whose processes were killed, for this start of the system; as long as they
- * live on elsewhere, the copy takes them for live, and keeps what they held.
+ * copied then is a heap whose processes were killed, for this start of the system.  As long as
+ * processes live that had a record in the heap, a copy of a file that was not sealed is refused
+ * (ASH_ATTACH_TORN) until ash_heap_vouch_file.  Once all are dead, it is refused if it is damaged;
+ * else it is a heap like one that a kill left, but its blocks may be of different moments.
  */
 uint64_t ash_heap_seal(ash_heap *heap);
 

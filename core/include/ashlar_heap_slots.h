@@ -4,7 +4,8 @@
  * whenever a process is killed; names of blocks; tags.
  *
  * A slot is a word in a block of the heap (or of ash_heap_slot), aligned to 8, that names a
- * block of this heap, or none (NULL).  These calls change a slot so that SIGKILL at any
+ * block of this heap, or none (NULL).  It is not in a draft (which a kill would release, but not
+ * what its slots name): what has slots is published first, with NULL in them.  These calls change a slot so that SIGKILL at any
  * instruction leaks no block: once ash_heap_recover has run, each block that the slot was to
  * name, or had named, either is named by a slot or is released.
  *
@@ -34,7 +35,7 @@ enum ash_slot {
 	ASH_SLOT_DONE,
 	ASH_SLOT_CHANGED,   /* it does not name `old`; or, to be released from, it names nothing */
 	ASH_SLOT_NO_MEMORY,
-	ASH_SLOT_OUTSIDE,   /* no aligned word of the heap's blocks, or no block of the heap;
+	ASH_SLOT_OUTSIDE,   /* no aligned word of the heap's blocks, or one in a draft, or no block of the heap;
 			       or `old` and `fresh` are the one block that the slot names        */
 	ASH_SLOT_NO_RECORD, /* too deep; or the thread has no record: more than 4096 threads, or
 			       another namespace (see ash_heap_create_shared)                    */
@@ -66,7 +67,7 @@ void *ash_heap_alloc_into(ash_heap *heap, size_t size, void *slot, enum ash_slot
 
 /*
  * Takes the block that the slot names out of it and releases it, in one step.  ASH_SLOT_CHANGED:
- * it names none.
+ * it names none.  If it names no block of the heap, that is misuse, and the slot is left as it was.
  */
 enum ash_slot ash_heap_release_from(ash_heap *heap, void *slot);
 

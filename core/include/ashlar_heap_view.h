@@ -10,14 +10,22 @@
 /*
  * A view: the heap in a file, mapped to be read only, at any address, by any number of
  * processes, also where ash_heap_attach_file says TAKEN, NAMESPACE or TORN, or the file may not
- * be written.  Nothing in the file changes, and the heap's processes take no notice.  The
+ * be written.  Nothing in the file changes, no hole of it is allocated, and the heap's processes take no notice.
+ * Time and memory go by what is in use, not by the capacity.  The
  * pointers that the program has in its blocks are addresses in those processes:
  * ash_heap_view_at translates them to the view's.
  *
  * NULL: no heap of this version, or no memory (*why).  *why is ASH_ATTACH_TORN if the file
  * would be refused as torn: then blocks may be missing, or of different moments.  Results may
  * be outdated when they are returned, as others work on; those of a damaged file may be wrong,
- * but lie in the mapping.  If the file is made shorter, reading beyond its new end is SIGBUS.
+ * but lie in the mapping.
+ *
+ * These calls read the file, not the mapping: if it is made shorter, they find what it still has, without a
+ * signal (ash_heap_view_check: false).  SIGBUS is what the program gets where it reads beyond the end itself, also by
+ * ash_heap_view_load of a slot there.
+ *
+ * fd may be closed afterwards: the view has a duplicate (closed by exec), without which it finds nothing
+ * either.  Closing that releases the process's fcntl locks on the file, as each close of a file does.
  */
 typedef struct ash_heap_view ash_heap_view;
 ash_heap_view *ash_heap_view_file(int fd, enum ash_attach *why);
@@ -43,7 +51,7 @@ int ash_heap_view_walk(ash_heap_view *view,
 		       void *context);
 enum ash_place ash_heap_view_find(ash_heap_view *view, const void *p, struct ash_block *out);
 
-/* Checks the file as ash_heap_attach_file does.  False: it would be refused, or no memory. */
+/* Checks the file as ash_heap_attach_file does, by reading it.  False: it would be refused, or no memory. */
 bool ash_heap_view_check(ash_heap_view *view);
 
 /*

@@ -3,6 +3,25 @@
  * Ashlar as the malloc of a program with a libc.  Its functions are those of
  * <stdlib.h> and <malloc.h>, and declared there; this header adds two, and one of
  * libashlar_profile.so.
+ *
+ * What is particular to it:
+ * - No call is a cancellation point, free keeps errno, realloc(p, 0) releases.
+ * - A static program links no second malloc: this one is a single object (duplicate symbols).
+ *   Only static programs can define ash_defaults.  Of ashlar_heap.h there is the walk alone.
+ * - A sized delete, free_sized and free_aligned_sized report a size that would have given a block of
+ *   another class, but the latter two not one that realloc may have kept the block for.  In static
+ *   programs an exception of a new-handler leaves nothrow new.
+ * - mallopt does nothing and answers 0.  mallinfo saturates at INT_MAX; blocks above 1 MiB are its
+ *   mapped ones.  malloc_info's "system max" is the most that it has told so far; an amalgamation in a
+ *   program without fwrite answers ENOSYS.
+ * - The shared object has 64 bytes of static thread-local storage, so dlopen of it may fail; opened so,
+ *   it is not the program's malloc.  It is never unloaded.
+ * - Beside it a program keeps to its libashlar.so for ash_..., by symbol versions, if it names that
+ *   library first; musl's dynamic linker ignores versions: link libashlar.a there.
+ * - No malloc works in an ifunc resolver of a static program with glibc.  valgrind finds what it
+ *   finds with glibc, in dynamic programs (the archive: --soname-synonyms=somalloc=NONE).
+ * - It is marked for shadow stacks and branch targets; the archives of ash_... for shadow stacks alone.
+ *   All have unwind tables.
  */
 #ifndef ASHLAR_MALLOC_H
 #define ASHLAR_MALLOC_H
@@ -16,7 +35,8 @@ extern "C" {
 /*
  * Returns 1 if malloc, free and realloc of this process are Ashlar's, else 0: then
  * at least one is not, and mixing allocators will crash.  It calls these functions
- * in a way they can answer, so the result is what the linkers actually bound.
+ * in a way they can answer, so the result is what the linkers actually bound, and 0 under
+ * a tool that has put its own malloc there (valgrind).
  * errno is kept.  It may be called from any thread and, if malloc is Ashlar's, from
  * signal handlers and forked children.
  */

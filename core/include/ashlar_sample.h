@@ -9,7 +9,7 @@
  * before it.  So a sample of n bytes stands for 1 / (1 - exp(-n / distance)) blocks.  Random
  * numbers begin alike in each process: a program that does the same has the same samples.
  *
- * Not sampled: heaps of ashlar_heap.h; ash_alloc inlined by ashlar_inline.h; what a signal handler
+ * Not sampled: heaps of ashlar_heap.h; what a signal handler
  * allocates while it interrupts a hook.
  */
 #ifndef ASHLAR_SAMPLE_H
@@ -40,8 +40,9 @@ void ash_sample_every(size_t distance);
  *
  * ash_on_sample_release: block p is about to be released; its memory is not reused before the
  * hook returns.  It is called for every sample, and also for other blocks: all above 32 KiB, and
- * those that were allocated in signal handlers.  ash_resize calls it before it changes a block
- * above 1 MiB, whose new size may then be a sample, or the old one if there is no memory.
+ * those that were allocated in signal handlers.  ash_resize, ash_aligned_resize and ash_expand call
+ * it before they change a block above 1 MiB, whose new size may then be a sample, or the old one if
+ * it could not be changed.
  */
 void ash_on_sample(void *p, size_t size);
 void ash_on_sample_release(void *p);

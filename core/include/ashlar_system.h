@@ -36,7 +36,9 @@ extern "C" {
  * a power of two.  NULL: there is none.  Both are multiples of 4096 (aarch64, riscv64: of
  * 65536).  Asked for are pieces of 2 MiB and multiples of it, aligned to 2 MiB or, for
  * blocks of larger alignment, to more; and records of 32 KiB for each thread and of up to
- * 60 KiB for each 2 MiB.
+ * 72 KiB for each 2 MiB, which are cut off pieces of 2 MiB, or asked for alone where there is no
+ * such piece.  So a system that hands out one address after the other has no gaps: 64 MiB, aligned
+ * to 2 MiB, are 569 blocks of 100 000 bytes.
  */
 void *ash_system_map(size_t bytes, size_t alignment);
 

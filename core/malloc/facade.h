@@ -43,7 +43,7 @@ EXPORT size_t malloc_usable_size(void *p);
 EXPORT size_t malloc_object_size(const void *p);
 
 /*
- * Not in ashlar.h (core/diagnostics/classes.c): counts the default heap and then calls `row`
+ * Not in ashlar.h (core/diagnostics/stats.c): counts the default heap and then calls `row`
  * for each row of ash_stats_class, the first one first.
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
@@ -51,6 +51,7 @@ HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class),
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
 HIDDEN void ash_delete_sized(void *p, size_t size);
+HIDDEN void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
 INTERNAL void *ash_realloc(void *p, size_t size);
 /* See core/front/diagnose.h; name: a string literal. */
 INTERNAL void diagnose_called(const char *name, const void *p);
@@ -92,7 +93,7 @@ INTERNAL void facade_free(void *p);
  * bit in `answer` only while `asking` is not 0; otherwise each free(NULL) would write a
  * word that all threads share.
  */
-enum facade_answer { FACADE_MALLOC = 1, FACADE_REALLOC = 2, FACADE_FREE = 4 };
+enum facade_answer { FACADE_MALLOC = 1, FACADE_REALLOC = 2, FACADE_FREE = 4, FACADE_ALL = 7 };
 struct facade_talk {
 	unsigned asking, answer;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Introspection and tuning calls of <malloc.h>; mallopt is ignored. */
+/* Introspection and tuning calls of <malloc.h>. */
 #include "facade.h"
 
 /* As in glibc's <malloc.h>.  The members of the older struct mallinfo are only 32 bits. */
@@ -17,11 +17,11 @@ EXPORT struct mallinfo2 mallinfo2(void);
 EXPORT struct mallinfo mallinfo(void);
 EXPORT void malloc_stats(void);
 
-/* Its parameters are specific to glibc: ignored, and success (1) returned. */
+/* None of its parameters has an effect here, so all are refused (0): settings are ash_defaults, at link time. */
 int mallopt(int parameter, int value)
 {
 	(void)parameter, (void)value;
-	return 1;
+	return 0;
 }
 
 int malloc_trim(size_t pad)
@@ -29,14 +29,19 @@ int malloc_trim(size_t pad)
 	return ash_trim(pad) > 0;
 }
 
-static void info_row(void *free, const struct ash_class *class)
+static void info_row(void *to, const struct ash_class *class)
 {
-	*(size_t *)free += class->slots - class->taken;
+	struct mallinfo2 *info = to;
+
+	info->ordblks += class->slots - class->taken;
+	info->uordblks += class->taken * class->size;
+	if (class->size == 0) /* spans */
+		info->hblks = class->taken;
 }
 
 /*
- * No block has a mapping of its own, so all memory counts as the arena's, and hblks is 0.
- * arena = uordblks + fordblks holds.
+ * As in glibc, where they have mappings of their own: blocks above 1 MiB are hblks and hblkhd, and not in the
+ * arena.  arena = uordblks + fordblks holds.  What is free in no slab counts as one free block.
  */
 struct mallinfo2 mallinfo2(void)
 {
@@ -44,10 +49,12 @@ struct mallinfo2 mallinfo2(void)
 	struct ash_statistics s;
 
 	ash_stats(&s);
-	ash_stats_rows(info_row, &info.ordblks);
-	info.arena = s.slabs + s.spans + s.dirty;
-	info.uordblks = s.block_bytes;
-	info.fordblks = info.arena - s.block_bytes;
+	ash_stats_rows(info_row, &info);
+	/* Counted at two moments: other threads may have worked in between. */
+	info.arena = s.slabs + s.dirty > info.uordblks ? s.slabs + s.dirty : info.uordblks;
+	info.hblkhd = info.hblks != 0 && s.block_bytes > info.uordblks ? s.block_bytes - info.uordblks : 0;
+	info.fordblks = info.arena - info.uordblks;
+	info.ordblks += s.dirty != 0;
 	info.keepcost = s.dirty;
 	return info;
 }
@@ -65,6 +72,8 @@ struct mallinfo mallinfo(void)
 	return (struct mallinfo){
 		.arena = info_short(all.arena),
 		.ordblks = info_short(all.ordblks),
+		.hblks = info_short(all.hblks),
+		.hblkhd = info_short(all.hblkhd),
 		.uordblks = info_short(all.uordblks),
 		.fordblks = info_short(all.fordblks),
 		.keepcost = info_short(all.keepcost),

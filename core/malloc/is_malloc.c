@@ -20,12 +20,15 @@ INTERNAL struct facade_talk facade_talk;
 /*
  * Equal addresses prove that a function is ours.  Unequal ones prove nothing: in a
  * program at fixed addresses a function's address may be that of its PLT entry.  Then
- * the function is called.
+ * the function is called.  A tool may have replaced the code at our address (valgrind): then
+ * the block that it gives is not ours.
  */
 EXPORT int ashlar_is_malloc(void)
 {
+	struct ash_block found;
 	unsigned answer = 0;
 	int error = 0;
+	void *p;
 
 	if (__errno_location != NULL)
 		error = *__errno_location();
@@ -44,7 +47,13 @@ EXPORT int ashlar_is_malloc(void)
 		process.free(NULL);
 	__atomic_fetch_sub(&facade_talk.asking, 1, __ATOMIC_RELAXED);
 	answer |= __atomic_load_n(&facade_talk.answer, __ATOMIC_RELAXED);
+	if (answer == FACADE_ALL) {
+		p = process.malloc(1);
+		if (p != NULL && ash_find(p, &found) != ASH_TAKEN)
+			answer = 0;
+		process.free(p);
+	}
 	if (__errno_location != NULL)
 		*__errno_location() = error;
-	return answer == (FACADE_MALLOC | FACADE_REALLOC | FACADE_FREE);
+	return answer == FACADE_ALL;
 }

@@ -6,6 +6,15 @@
  */
 #include "facade.h"
 
+#if !IS_MALLOC /* for libashlar_start.a: of the public calls, whichever archive has them */
+#define ash_delete	 ash_release
+#define ash_delete_sized ash_release_sized
+#define ash_release_told(name, p, alignment, size, resized) ash_release_aligned_sized(p, alignment, size)
+#define ash_alloc_or(size, rest) rest(size)
+#else /* as ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/alloc.h and release.h */
+HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
+#endif
+
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define OPERATOR    EXPORT __attribute__((weak))
 #define NAMED(name) __asm__(name)
@@ -91,6 +100,11 @@ static COLD void *must(size_t alignment, size_t size)
 	return p;
 }
 
+#if !IS_MALLOC /* std::nothrow, of the C++ library */
+OPERATOR extern const char nothrow_object NAMED("_ZSt7nothrow");
+const char nothrow_object;
+#endif
+
 /* An alias of another form; the extra arguments of this form are ignored. */
 #define SAME(name, symbol, as, ...)                                                                \
 	OPERATOR void *name(__VA_ARGS__) NAMED(symbol) __attribute__((alias(as)))
@@ -100,9 +114,6 @@ OPERATOR void *new_nothrow(size_t size) NAMED("_ZnwmRKSt9nothrow_t");
 OPERATOR void *new_aligned(size_t size, size_t alignment) NAMED("_ZnwmSt11align_val_t");
 OPERATOR void *new_aligned_nothrow(size_t size, size_t alignment)
 	NAMED("_ZnwmSt11align_val_tRKSt9nothrow_t");
-
-/* As ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/alloc.h and release.h. */
-HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 
 static void *one_rest(size_t size)
 {
@@ -150,10 +161,9 @@ SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
      "_ZnwmSt11align_val_tRKSt9nothrow_t", size_t, size_t);
 
 /*
- * In all forms the first argument is the block.  A size is always the second one.  A size
- * that the block is too small for is reported.  A smaller one is not: it is passed when an
- * object is deleted through a base class without a virtual destructor, which other
- * allocators accept.  The other arguments are ignored.
+ * In all forms the first argument is the block.  A size is always the second one, then comes the
+ * alignment.  A size that would have given another block is reported (core/front/release.h): so is an
+ * object that is deleted through a base class without a virtual destructor.  The other arguments are ignored.
  */
 OPERATOR void delete_one(void *p) NAMED("_ZdlPv");
 OPERATOR void delete_one_sized(void *p, size_t size) NAMED("_ZdlPvm");
@@ -177,8 +187,15 @@ DELETE(delete_many, "_ZdaPv");
 DELETE_SIZED(delete_many_sized, "_ZdaPvm");
 DELETE(delete_one_aligned, "_ZdlPvSt11align_val_t");
 DELETE(delete_many_aligned, "_ZdaPvSt11align_val_t");
-DELETE_SIZED(delete_one_sized_aligned, "_ZdlPvmSt11align_val_t");
-DELETE_SIZED(delete_many_sized_aligned, "_ZdaPvmSt11align_val_t");
+OPERATOR void delete_sized_aligned(void *p, size_t size, size_t alignment) NAMED("_ZdlPvmSt11align_val_t");
+OPERATOR void delete_many_sized_aligned(void *p, size_t size, size_t alignment) NAMED("_ZdaPvmSt11align_val_t")
+	__attribute__((alias("_ZdlPvmSt11align_val_t")));
+
+void delete_sized_aligned(void *p, size_t size, size_t alignment)
+{
+	ash_release_told("operator delete", p, alignment, size, false);
+}
+
 DELETE(delete_one_nothrow, "_ZdlPvRKSt9nothrow_t");
 DELETE(delete_many_nothrow, "_ZdaPvRKSt9nothrow_t");
 DELETE(delete_one_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t");

@@ -81,12 +81,10 @@ void cfree(void *p)
 
 void free_sized(void *p, size_t size)
 {
-	diagnose_called("free_sized", p);
-	ash_release_sized(p, size);
+	ash_release_told("free_sized", p, 1, size, true);
 }
 
 void free_aligned_sized(void *p, size_t alignment, size_t size)
 {
-	diagnose_called("free_aligned_sized", p);
-	ash_release_aligned_sized(p, alignment, size);
+	ash_release_told("free_aligned_sized", p, alignment, size, true);
 }

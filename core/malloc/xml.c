@@ -6,12 +6,12 @@
  */
 #include "facade.h"
 
-#ifdef ASHLAR_XML_ALONE
-#define IF_CALLED
-#define xml_can_write true
-#else
+#if IS_AMALGAMATION
 #define IF_CALLED     IF_PRESENT
 #define xml_can_write (xml_write != NULL)
+#else
+#define IF_CALLED
+#define xml_can_write true
 #endif
 
 IF_CALLED size_t xml_write(const void *bytes, size_t size, size_t count, void *file)

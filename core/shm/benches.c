@@ -2,34 +2,13 @@
 #include "shm/benches.h"
 
 #include "generation.h"
-#include "identity.h"
 #include "pages.h"
 #include "process.h"
+#include "thread/holder.h"
 
 static struct bench *first[SEAT_KINDS];
 /* Hints: how many benches are vacant, without a page and with one. */
 static uint64_t vacant[SEAT_KINDS][2];
-
-#define HOLDER_BITS   22
-#define THREAD_MASK   (((uint64_t)1 << HOLDER_BITS) - 1)
-#define TAKES_SHIFT   (HOLDER_BITS + GENERATION_BITS)
-#define THREAD(word)  ((word)&THREAD_MASK)
-#define NOT_JUDGED    THREAD_MASK
-_Static_assert(TAKES_SHIFT < 64, "room for takes");
-
-/*
- * The holder word of the calling thread, to follow this one.  `takes` counts up, so that a
- * thread which is about to take the bench of an ended one fails if it has a new holder.
- */
-static uint64_t word_after(uint64_t word)
-{
-	uint64_t takes = (word >> TAKES_SHIFT) + 1, thread = process_thread();
-
-	/* 0: the kernel refused the system call. */
-	if (thread == 0 || thread > NOT_JUDGED)
-		thread = NOT_JUDGED;
-	return takes << TAKES_SHIFT | generation_now() << HOLDER_BITS | thread;
-}
 
 /*
  * Takes the bench if its holder word is this one.  The bench must be empty, but for
@@ -37,24 +16,21 @@ static uint64_t word_after(uint64_t word)
  */
 static bool bench_hold(struct bench *b, uint64_t word)
 {
+	uint64_t me = holder_here();
+
 	/* Acquire pairs with bench_leave: the entries are seen as the last holder left them. */
-	if (!cas_acq_rel(&b->holder, &word, word_after(word)))
+	if (me == 0 || !cas_acq_rel(&b->holder, &word, me))
 		return false;
-	/* Until here this is the process of an earlier holder, perhaps of this process. */
-	store_relaxed(&b->process, (uint32_t)process_number());
+	store_relaxed(&b->note, process_note());
 	return true;
 }
 
 /* True: the holder's thread has certainly ended. */
 static bool bench_is_left(const struct bench *b, uint64_t word)
 {
-	uint64_t me = identity_here();
-
 	/* The calling thread may be the holder: a signal handler may have just taken the bench. */
-	return THREAD(word) != 0 && THREAD(word) != NOT_JUDGED &&
-	       THREAD(word) != process_thread() &&
-	       (word >> HOLDER_BITS & (((uint64_t)1 << GENERATION_BITS) - 1)) == generation_now() &&
-	       identity_has_ended((uint64_t)load_relaxed(&b->process) << 32 | THREAD(word), me);
+	return word != 0 && holder_number(word) != holder_number(holder_here()) &&
+	       holder_has_ended(word, load_relaxed(&b->note));
 }
 
 struct bench *benches_first(unsigned kind)
@@ -73,7 +49,7 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 	for (b = benches_first(kind); b != NULL; b = b->next) {
 		uint64_t word = load_acquire(&b->holder); /* pairs with bench_leave, for the page */
 
-		if (THREAD(word) == 0 && (load_relaxed(&b->page) != NULL) == paged &&
+		if (word == 0 && (load_relaxed(&b->page) != NULL) == paged &&
 		    bench_hold(b, word)) {
 			fetch_add_relaxed(&vacant[kind][paged], (uint64_t)-1);
 			return b;
@@ -120,7 +96,7 @@ static bool bench_clear(struct bench *b)
 }
 
 /*
- * The bench of an ended thread.  Each call asks the kernel about two holders, so that about
+ * The bench of an ended thread.  Each call asks about two holders, so that about
  * as many benches of ended threads as of live ones exist at most.
  */
 static struct bench *take_left(unsigned kind)
@@ -139,7 +115,7 @@ static struct bench *take_left(unsigned kind)
 			return NULL;
 		store_release(&turn[kind], b);
 		word = load_acquire(&b->holder);
-		if (THREAD(word) == 0)
+		if (word == 0)
 			continue;
 		asked++;
 		if (bench_is_left(b, word) && bench_hold(b, word)) {
@@ -168,7 +144,8 @@ static struct bench *benches_make(unsigned kind)
 
 	if (b == NULL)
 		return NULL;
-	(void)bench_hold(b, 0);
+	b->holder = holder_here();
+	b->note = process_note();
 	for (i = 0; i < PAGE_LEAST / sizeof *b; i++) {
 		b[i].kind = kind;
 		bench_enter(kind, &b[i]);
@@ -198,6 +175,8 @@ struct bench *bench_take(unsigned kind)
 	struct bench *b;
 
 	generation_watch();
+	if (holder_here() == 0)
+		return NULL;
 	b = take_vacant(kind, true);
 	if (b == NULL)
 		b = take_left(kind);
@@ -278,7 +257,8 @@ void bench_leave(struct bench *b)
 
 	bench_purge(b);
 	/* Pairs with bench_hold and take_vacant. */
-	store_release(&b->holder, load_relaxed(&b->holder) & ~THREAD_MASK);
+	store_relaxed(&b->note, 0);
+	store_release(&b->holder, 0);
 	fetch_add_relaxed(&vacant[b->kind][paged], 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Benches: the pages of seats (seat_page.h) of all threads of the process.
+ * Benches: the pages of seats of all threads of the process.
  *
  *   bench -> bench -> bench             never removed, never unmapped
  *     |        |        |
@@ -11,23 +11,89 @@
  * A thread takes a vacant bench, or that of a thread which ended without
  * ash_thread_detach, and leaves it when it ends.  Its memory is purged then, unless
  * seats_close is emptying an entry of it, and remains mapped, since others may be reading it.
+ *
+ * A seat is where a thread keeps its owner record in a heap between its calls; the default heap's is a
+ * thread-local variable (thread/seat.h), those of other heaps are entries of a page, found by the
+ * heap's id.
+ *
+ *   page   [mark, lives | id, seat | id, seat | ...]
  */
 #ifndef CORE_BENCHES_H
 #define CORE_BENCHES_H
 
-#include "shm/seat_page.h"
+#include "process.h"
+#include "thread/owner.h"
+
+struct seat_entry {
+	uint64_t id;	     /* of the heap; 0: the entry is unused      */
+	struct owner *owner; /* as self; NULL: a call has the record checked out */
+	struct owner *self;  /* NULL: none yet; or SEAT_BUSY             */
+	uint64_t census;     /* the process's tag in the heap (census.h); 0: not known yet */
+};
+_Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
+
+#define SEAT_ENTRIES 64
+
+struct seat_page {
+	uint64_t mark; /* see process.h; of the page for private heaps: unused */
+	/* In the page for shared heaps; 0: not known yet. */
+	uint64_t life, process; /* of this thread, and of its process */
+	uint64_t world;	        /* its namespaces, see world.h; set with life */
+	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
+};
+_Static_assert(sizeof(struct seat_page) <= PAGE_LEAST, "one page");
+
+/* The lives are not known any more.  Relaxed, as seats_close may read another thread's page. */
+static inline void page_forget(struct seat_page *page)
+{
+	store_relaxed(&page->life, 0);
+	page->process = page->world = 0;
+}
+
+/* The kind of a page, and the lowest bit of a heap's id (heap_new_id). */
+enum { SEATS_OF_PROCESS, SEATS_SHARED, SEAT_KINDS };
+
+static inline unsigned seats_kind(const struct heap *h)
+{
+	return h->id & 1;
+}
+
+/*
+ * Checks a record out of an entry; NULL: it is checked out already, or not this heap's.
+ *
+ * The entry is compared only after the record is taken, since until then a signal handler
+ * may give the entry to another heap.  In that case .owner is restored from .self, which
+ * is right whatever record was taken or overwritten.  The accesses are atomic (relaxed) as
+ * seats_close may read the entries of another thread.
+ */
+static inline struct owner *seat_checkout(struct seat_entry *e, uint64_t id)
+{
+	struct owner *o = load_relaxed(&e->owner);
+
+	if (unlikely(o == NULL))
+		return NULL;
+	store_relaxed(&e->owner, (struct owner *)NULL);
+	signal_fence(); /* see seat_take */
+	if (likely(load_relaxed(&e->id) == id) && likely(load_relaxed(&e->self) == o))
+		return o;
+	signal_fence();
+	store_relaxed(&e->owner, load_relaxed(&e->self));
+	return NULL;
+}
+
+/* The entry of the page in which a heap is searched first. */
+static inline size_t seat_home(uint64_t id)
+{
+	return (id >> 1) % SEAT_ENTRIES;
+}
 
 /* Entries of a bench: SEAT_ENTRIES in the page, twice as many in each part that follows. */
 #define BENCH_PARTS 10
 
 struct bench {
-	/*
-	 *   63 ..... 48 | 47 ...... 22 | 21 .... 0
-	 *   takes       | generation   | thread id       no thread: vacant
-	 */
-	uint64_t holder;
-	uint32_t process; /* of the holder; if another one's, the holder is not judged */
-	uint32_t kind;
+	uint64_t holder;  /* base/holder_word.h, of this process alone; 0: vacant */
+	uint64_t note;	  /* of the holder, see process_note; 0: unknown */
+	unsigned kind;
 	struct bench *next;
 	struct seat_page *page;			 /* NULL: none yet */
 	struct seat_entry *more[BENCH_PARTS - 1]; /* further parts, in this order; NULL: none yet */
@@ -43,7 +109,7 @@ INTERNAL void bench_leave(struct bench *b);
 /* Leaves the benches of all threads that ended. */
 INTERNAL void benches_reap(void);
 
-/* The first bench of a kind, see seat_page.h. */
+/* The first bench of a kind. */
 INTERNAL struct bench *benches_first(unsigned kind);
 
 /* Part i, NULL if there is none, and its number of entries. */

@@ -22,7 +22,7 @@
 #define TAG_UNKNOWN ((uint16_t)(CENSUS_ENTRIES - 1)) /* the census was full */
 #define TAG_PROCESS ((uint16_t)0x3fff) /* mask */
 #define TAG_LEAVING ((uint16_t)0x8000) /* flag; the rest: see census_leaving */
-#define TAG_KIND    ((uint16_t)0x4000) /* flag: the block has a tag of the program's, see kinds.h */
+#define TAG_KIND    ((uint16_t)0x4000) /* flag: the block has a tag of the program's, see block_tags.h */
 #define TAG_OWN	    TAG_KIND /* without a process: a block of the heap's own, such as a name */
 #define TAG_INTENT  ((uint16_t)0xc000) /* both; the rest: the intent that has it, see intent.h */
 _Static_assert(CENSUS_ENTRIES <= 0x4000, "the flags of a tag are above its process");

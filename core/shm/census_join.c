@@ -2,10 +2,10 @@
 #include "shm/census_join.h"
 
 #include "ashlar_heap.h"
-#include "shm/block_walk.h"
+#include "shm/block_tags.h"
 #include "shm/census.h"
 #include "shm/lives.h"
-#include "shm/seat_entries.h"
+#include "shm/thread_bench.h"
 
 /* Tags whose entries may be unused, a bit each. */
 struct tags {

@@ -2,7 +2,6 @@
 #include "shm/claim.h"
 
 #include "memory.h"
-#include "share.h"
 #include "shm/lives.h"
 #include "world.h"
 
@@ -72,6 +71,26 @@ enum claim claim_look(int fd, bool *half)
 			return is_live(head.claim, head.world) ? CLAIM_BUSY : CLAIM_FREE;
 	} while (memcmp(&now, &before, sizeof now) != 0);
 	return CLAIM_FOREIGN;
+}
+
+bool claim_wait(int fd, struct claim_wait *w)
+{
+	uint64_t me = life_of_thread();
+	struct claim_wait now;
+
+	/* Who does not know his own life could not make the heap either. */
+	memset(&now, 0, sizeof now);
+	if (!share_status(fd, &now.file) || share_read(fd, now.words, AFTER, 0) > AFTER ||
+	    me == 0 || now.words[2] == me)
+		return false;
+	/* A thread that makes a large heap changes its file all the time: share_take goes by pieces. */
+	now.looks = w->looks + (now.words[2] != 0 ? 1 : CLAIM_PATIENCE / 16); /* without a claim: between two steps */
+	if (memcmp(now.words, w->words, sizeof now.words) != 0 || now.file.length != w->file.length ||
+	    now.file.chance != w->file.chance)
+		now.looks = 0;
+	*w = now;
+	share_pause();
+	return now.looks < CLAIM_PATIENCE;
 }
 
 enum claim claim_take(struct store *s)

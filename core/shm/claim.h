@@ -19,6 +19,7 @@
 #ifndef CORE_CLAIM_H
 #define CORE_CLAIM_H
 
+#include "share.h"
 #include "shm/store.h"
 
 #define CLAIM_MAKING ((uint64_t)0x65646e616d736100) /* "\0asmande" */
@@ -32,6 +33,19 @@ enum claim {
 
 /* The state of the file; *half: some thread had begun to make a heap. */
 INTERNAL enum claim claim_look(int fd, bool *half);
+
+/*
+ * For a caller that found the file BUSY: sleeps a moment.  False: it need not look again, as the maker is
+ * the calling thread, interrupted by a signal handler, or has done nothing to the file for PATIENCE
+ * looks: it is stopped, or waits itself, perhaps for the caller.  All zero at first.
+ */
+enum { CLAIM_PATIENCE = 1000 };
+struct claim_wait {
+	struct share_file file;
+	uint64_t words[4]; /* magic, version, claim, world */
+	unsigned looks;	   /* since any of them changed    */
+};
+INTERNAL bool claim_wait(int fd, struct claim_wait *w);
 
 /* CLAIM_FREE: the caller has the claim.  s: the file is mapped there, and has a page. */
 INTERNAL enum claim claim_take(struct store *s);

@@ -3,17 +3,11 @@
 
 #include "memory.h"
 #include "share.h"
+#include "shm/intent.h"
 
 bool image_get(const struct image *m, const void *at, void *out, size_t bytes)
 {
-	size_t offset = (uintptr_t)at - (uintptr_t)m->head.base;
-
-	if (m->mapped == NULL)
-		return share_read(m->fd, out, bytes, offset) == bytes;
-	if (offset > m->bytes || bytes > m->bytes - offset)
-		return false;
-	memcpy(out, m->mapped + offset, bytes);
-	return true;
+	return share_read(m->fd, out, bytes, (uintptr_t)at - (uintptr_t)m->head.base) == bytes;
 }
 
 bool image_read_chunks(struct image *m)
@@ -39,13 +33,15 @@ bool image_has_grown(struct image *m)
 static bool read_bits(struct image *m)
 {
 	size_t n = m->region.chunks, words = bits_words(n), i;
-	size_t rooms = m->region.part_words * ROOM_PARTS; /* all: a search may look at each */
+	size_t rooms = m->region.part_words * ROOM_PARTS, all = m->region.part_words; /* a search may look at each */
+	const uint64_t *room = m->bits + all;
 	uint64_t tail = n % 64 == 0 ? 0 : ~bits_run(0, (unsigned)(n % 64));
 
 	if (!image_get(m, m->region.free, m->bits, words * sizeof(uint64_t)) ||
-	    !image_get(m, m->region.room, m->bits + m->region.part_words, rooms * sizeof(uint64_t)))
+	    !image_get(m, m->region.room, m->bits + all, rooms * sizeof(uint64_t)) ||
+	    !image_get(m, m->region.known, m->bits + all + rooms, words * sizeof(uint64_t)))
 		return false;
-	for (i = 0; i < rooms * ROOM_CHUNKS; i++)
+	for (i = 0; i < rooms * ROOM_CHUNKS; i += room[i / ROOM_CHUNKS] == 0 ? ROOM_CHUNKS - i % ROOM_CHUNKS : 1)
 		if (image_room(m, i) > (i < n ? CHUNK_UNITS : 0))
 			return false;
 	return (m->bits[words - 1] & tail) == 0;
@@ -74,13 +70,91 @@ bool image_record_find(struct image *m, uint64_t address, size_t *i)
 	return m->known[*i];
 }
 
-bool image_has_record(struct image *m, const struct slab *s, bool unowned)
+/* True: the address is 0 or lies in the heap's chunks. */
+static bool may_be_in_flight(struct image *m, uint64_t p)
 {
-	size_t offset = (uintptr_t)s - (uintptr_t)m->region.records;
-	size_t at = offset % m->region.stride, inner = at - sizeof(struct chunk);
+	do
+		if (p == 0 || p - (uintptr_t)m->region.base < m->region.chunks << CHUNK_SHIFT)
+			return true;
+	while (image_has_grown(m));
+	return false;
+}
 
-	return (offset / m->region.stride < m->region.chunks ||
-		(image_has_grown(m) && offset / m->region.stride < m->region.chunks)) &&
-	       inner < CHUNK_RECORDS * sizeof(struct slab) && inner % sizeof(struct slab) == 0 &&
-	       record_is_unowned((uint32_t)at) == unowned;
+static bool may_be_slot(struct image *m, uint64_t p)
+{
+	do
+		if (intent_may_change(&m->head, &m->region, p))
+			return true;
+	while (image_has_grown(m));
+	return false;
+}
+
+/* True: each address that is followed in an intent of this kind may be that of a slot or block. */
+static bool intent_is_right(struct image *m, const struct intent *i)
+{
+	uint64_t kind = i->state & INTENT_KIND;
+
+	if (kind >= INTENT_KINDS)
+		return false;
+	if (kind == INTENT_IDLE)
+		return true;
+	return may_be_in_flight(m, i->fresh) && may_be_in_flight(m, i->old) &&
+	       ((kind != INTENT_ARMED && kind != INTENT_DONE) || may_be_slot(m, i->slot));
+}
+
+static bool intents_are_right(struct image *m)
+{
+	bool right = true;
+	unsigned i;
+
+	for (i = 0; i < INTENTS; i++)
+		right &= intent_is_right(m, &m->record.intents[i]);
+	return right;
+}
+
+static bool record_is_right(struct image *m, size_t i)
+{
+	const struct owner *o = &m->record;
+
+	if (!image_get(m, image_record(m, i), &m->record, sizeof m->record) || o->no_slots != 0 ||
+	    !may_be_in_flight(m, o->flight) || !intents_are_right(m))
+		return false;
+	/* A record that was reserved and not entered yet has no heap (examine_records). */
+	if (o->heap != &m->head.base->heap)
+		return o->heap == NULL;
+	m->known[i] = true;
+	m->next[i] = o->next;
+	return true;
+}
+
+/* True: the list of owners has each record at most once. */
+static bool owners_are_right(struct image *m)
+{
+	const struct owner *o = m->head.heap.owners;
+	size_t i;
+
+	memset(m->met, 0, sizeof m->met);
+	while (o != NULL) {
+		if (!image_record_find(m, (uintptr_t)o, &i) || m->met[i])
+			return false;
+		m->met[i] = true;
+		if (i < m->head.records_used)
+			o = m->next[i];
+		else if (!image_get(m, &o->next, &o, sizeof o))
+			return false;
+	}
+	return true;
+}
+
+bool image_records_check(struct image *m)
+{
+	size_t i;
+
+	if (!image_get(m, m->head.base, &m->head, sizeof m->head) ||
+	    m->head.records_used > STORE_RECORDS)
+		return false;
+	for (i = 0; i < m->head.records_used; i++)
+		if (!record_is_right(m, i))
+			return false;
+	return owners_are_right(m);
 }

@@ -4,7 +4,8 @@
  *
  * Reading a page that was never written costs no memory, and a file that is truncated, or
  * a full disk, is an answer here and not a signal.  Other processes may be changing the
- * heap meanwhile: what looks wrong is read again by the checks (image_check.h).
+ * heap meanwhile: what looks wrong is read again by the checks (image_check.h).  Here too is the check
+ * of owner records, which tells which of them there are.
  */
 #ifndef CORE_IMAGE_H
 #define CORE_IMAGE_H
@@ -20,22 +21,14 @@ struct image_chunk {
 
 struct image {
 	int fd;
-	const char *mapped; /* not NULL: the file is read here instead           */
-	size_t bytes;	    /* of the heap                                       */
 	struct store head;    /* read again for each check                       */
 	struct region region; /* computed: its addresses                         */
 	struct image_chunk copy;
 	struct owner record;
 	bool known[STORE_RECORDS];  /* this record was found to be an owner      */
 	bool met[STORE_RECORDS];    /* it is in the list of owners               */
-	bool vacant[STORE_RECORDS]; /* it has no holder, so its lists are exact  */
-	bool listless[STORE_RECORDS]; /* vacant, and its lists were empty        */
 	const struct owner *next[STORE_RECORDS]; /* in the list of owners        */
-	bool listed_wrong;	    /* a list, or a slab on it, is wrong         */
-	/* Slabs of each vacant record: those found in chunks less those on its lists. */
-	uint32_t slabs[STORE_RECORDS];
-	uint64_t begun;  /* sum of the counters of changes to lists, at the beginning */
-	uint64_t bits[]; /* region.free, as many words as there may be, then region.room */
+	uint64_t bits[]; /* region.free, as many words as there may be, then region.room, then region.known */
 };
 
 /* Reads the bytes that the file has for this address in the heap; false: it has fewer. */
@@ -45,7 +38,7 @@ INTERNAL bool image_get(const struct image *m, const void *at, void *out, size_t
 INTERNAL bool image_read_chunks(struct image *m);
 /*
  * True: there are more chunks than when their number was read last, and it is read now.  For
- * what lies beyond the last known chunk: another process may have extended the heap (store_extend.h).
+ * what lies beyond the last known chunk: another process may have extended the heap (store_extend).
  */
 INTERNAL bool image_has_grown(struct image *m);
 
@@ -59,6 +52,12 @@ INTERNAL bool image_read_bits(struct image *m);
 static inline bool image_is_free(const struct image *m, size_t i)
 {
 	return (m->bits[i / 64] >> (i % 64)) & 1;
+}
+
+/* The word of region.known that has this chunk, in the same. */
+static inline uint64_t image_known(const struct image *m, size_t i)
+{
+	return m->bits[m->region.part_words * (1 + ROOM_PARTS) + i / 64];
 }
 
 /* The chunk's byte of region.room, in the same. */
@@ -86,7 +85,7 @@ static inline const struct owner *image_record(const struct image *m, size_t i)
 /* The number of the owner record at this address; false: there is none. */
 INTERNAL bool image_record_find(struct image *m, uint64_t address, size_t *i);
 
-/* True: the address is that of a slab record, of owners' slabs or of unowned ones. */
-INTERNAL bool image_has_record(struct image *m, const struct slab *s, bool unowned);
+/* Reads the store again.  True: store, owner records, inboxes and hints are valid. */
+INTERNAL bool image_records_check(struct image *m);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/intent.h"
 
-#include "backend/map.h"
+#include "backend/region.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "slab/look.h"
@@ -55,12 +55,12 @@ static struct intent *marked(const struct store *s, uint64_t mark)
 static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide)
 {
 	void *block = (void *)p; /* NOLINT: an address */
-	struct chunk *c = map_find(block);
+	struct chunk *c = region_find(h, block);
 	struct slab *s;
 	uint64_t index;
 
 	*tag = NULL;
-	if (p == 0 || c == NULL || load_relaxed(&c->region)->heap != h)
+	if (c == NULL)
 		return false;
 	if (!slab_find(c, block, &s)) {
 		*wide = &c->clean;

@@ -94,7 +94,7 @@ INTERNAL bool intent_may_change(const struct store *s, const struct region *r, u
 /* The tag of a block; false: there is none at p. */
 INTERNAL bool intent_tag_block(struct heap *h, uint64_t p, uint64_t tag);
 
-/* ---- for recovery (intent_settle.h) ---- */
+/* ---- for recovery (recover.h) ---- */
 
 /* The mark of the intent in this use. */
 INTERNAL uint64_t intent_mark(const struct store *s, const struct intent *i);

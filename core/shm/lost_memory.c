@@ -116,14 +116,17 @@ static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 	struct slab *s;
 	size_t n = 1;
 	uint64_t lost, unowned;
+	bool known;
 
 	if (is_free(r, i))
 		return n;
-	if (chunk_is(c, CHUNK_SPAN)) {
+	/* A record that is not known yet is not read: its maker died before it wrote anything. */
+	known = bits_all(r->known, i, 1);
+	if (known && chunk_is(c, CHUNK_SPAN)) {
 		n = load_relaxed(&c->span_chunks);
 		if (load_relaxed(&c->clean) == TAG_NONE && pass_holds(p))
 			(void)span_release(c, c->base);
-	} else if (chunk_is(c, CHUNK_SLABS)) {
+	} else if (known && chunk_is(c, CHUNK_SLABS)) {
 		lost = lost_units(c, &unowned);
 		if (lost != 0 && pass_holds(p))
 			return_units(h, c, lost);
@@ -176,6 +179,8 @@ static void recount(struct pass *p)
 		n = 1;
 		if (is_free(r, i)) {
 			now += region_dirty((struct run){load_acquire(&h->regions), i}, 1) * CHUNK_UNITS;
+		} else if (!bits_all(r->known, i, 1)) {
+			continue;
 		} else if (load_acquire(&c->kind) == CHUNK_SPAN) { /* pairs with the release of its kind */
 			n = load_relaxed(&c->span_chunks);
 			now += n * CHUNK_UNITS * HEAP_USED;

@@ -13,8 +13,7 @@
  *              Memory that it holds meanwhile is in no bitmap and in no slab: it is lost when
  *              the thread dies.  A live thread searches the whole heap for such memory, at a
  *              moment when no live thread is building (all counters are even, and the same
- *              after the search as before), and returns it (lost_memory.h).  Even: its bins and
- *              lists are right, and nothing but what it held is read (own_slot_free).
+ *              after the search as before), and returns it (lost_memory.h).
  *
  * One thread at a time searches; if it dies, another one does.  A thread that finds a live
  * thread building at each attempt gives up until the next time: no thread waits, and lost
@@ -34,6 +33,13 @@ INTERNAL bool recover_is_dead(struct heap *h, uint64_t holder);
  * slot in flight, and counts the death if the thread was building.
  */
 INTERNAL void recover_settle(struct owner *v);
+
+/*
+ * The caller holds the record of a dead thread, or of one that leaves, and is building
+ * (building.h): completes its intents, and releases the blocks that only these name.
+ * whole: the lists of the record are right, and stay so.
+ */
+INTERNAL void intents_settle(struct owner *v, bool whole);
 
 /*
  * Takes over the records of all dead holders, then searches for lost memory.  Returns the

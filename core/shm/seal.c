@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/seal.h"
 
-#include "boot.h"
+#include "life.h"
 #include "share.h"
 
 static uint64_t boot_field(void)

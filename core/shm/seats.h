@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seats of the calling thread in heaps that the program created (seat_page.h), and the
+ * Seats of the calling thread in heaps that the program created (benches.h), and the
  * checkout of its owner record.
  *
  * The pages of all threads of the process can be found (benches.h): when a heap leaves the
- * process, all seats in it are emptied (seats_close.h).  So a seat never refers to a heap
+ * process, all seats in it are emptied (seats_close).  So a seat never refers to a heap
  * that was unmapped, even if another file of the same heap is attached later, at the same
  * address and with the same id.
  */
@@ -12,6 +12,7 @@
 #define CORE_SEATS_H
 
 #include "shm/thread_bench.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 
 /* As seats_take, where no call is necessary; NULL: use seats_take. */
@@ -78,5 +79,24 @@ static inline void seats_exit(struct seats_call call)
 	if (call.owner != NULL)
 		seats_give(call.entry, call.owner);
 }
+
+/* ---- leaving: the holder its record, a heap the process ---- */
+
+/* Detaches the current slabs and returns the empty ones.  The caller holds the record. */
+INTERNAL void record_rest(struct heap *h, struct owner *o);
+
+/*
+ * Vacates the record, then collects what was released into its slabs meanwhile.  From the
+ * beginning of the call another thread may take the record.
+ */
+INTERNAL void record_vacate(struct heap *h, struct owner *o);
+
+/*
+ * A heap leaves the process: the seats of all its threads are emptied.
+ *
+ * No thread of the process is in a call on the heap, and none has a seat there afterwards.
+ * The records of a shared heap that sat there are vacated.
+ */
+INTERNAL void seats_close(struct heap *h);
 
 #endif

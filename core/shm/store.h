@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stores: the memory of a heap that processes share, in one mapping that has the same
- * address in all of them.
+ * address in all of them; its layout, its address, more chunks for it.
  *
  *   | store | census | owner records | region, its records | chunks ........ |
  *   |       |        |               | remote words, tags  |                 |
@@ -16,10 +16,11 @@
 #ifndef CORE_STORE_H
 #define CORE_STORE_H
 
+#include "ashlar_descriptor.h"
 #include "ashlar_heap.h"
 #include "backend/heap.h"
+#include "backend/region.h"
 #include "life.h"
-#include "ashlar_descriptor.h"
 #include "thread/owner.h"
 
 #define STORE_RECORDS 4096 /* owner records; further threads use the unowned slabs */
@@ -31,7 +32,7 @@
 /* Remote words, then a tag of 16 bits for each slot, see census.h. */
 #define STORE_REMOTE_STRIDE (REMOTE_STRIDE + SLAB_SLOTS * sizeof(uint16_t))
 
-/* Between remote words and tags: the slot for the program's tags, see kinds.h. */
+/* Between remote words and tags: the slot for the program's tags, see block_tags.h. */
 #define KINDS_SLOT SLAB_GROUPS
 _Static_assert((KINDS_SLOT + 1) * sizeof(uint64_t) <= REMOTE_STRIDE, "there is room behind the words");
 
@@ -64,6 +65,7 @@ struct store {
 	/* A slot of the heap's own, and what the program calls its data (ash_heap_options). */
 	uint64_t names; /* see heaps/names.c */
 	struct layout layout;
+	uint64_t file; /* identity of the file (share.h): where it is another one, this is a copy */
 	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
 };
 _Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's last byte");
@@ -75,7 +77,7 @@ _Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's l
  * forgotten.  STORE_FORMAT covers what no size reveals: raise it when words of a
  * store change their meaning.
  */
-#define STORE_FORMAT	7
+#define STORE_FORMAT	8
 #define STORE_MIX(h, x) ((h) * UINT64_C(0xd1342543de82ef95) + (uint64_t)(x))
 #define STORE_SIZES                                                                                \
 	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_FORMAT,                  \
@@ -102,11 +104,7 @@ static inline struct store *store_of(struct heap *h)
 }
 
 /* Words that change without a lock prefix cannot be shared by two processes. */
-#ifdef ASHLAR_SINGLE_THREAD
-enum { STORES_SUPPORTED = 0 };
-#else
-enum { STORES_SUPPORTED = 1 };
-#endif
+enum { STORES_SUPPORTED = !IS_SINGLE_THREAD };
 
 /* True: a store may have n chunks. */
 INTERNAL bool store_may_have(size_t n);
@@ -115,8 +113,8 @@ INTERNAL size_t store_bytes(size_t n);
 /* Bytes of its records, and where its chunks begin. */
 INTERNAL size_t store_chunks_at(size_t n);
 
-/* The layout that these options name. */
-INTERNAL struct layout layout_of(const struct ash_heap_options *options);
+/* The layout that these options name.  False: its text is longer than a heap can have. */
+INTERNAL bool layout_of(const struct ash_heap_options *options, struct layout *out);
 
 /* Memory for an owner record; NULL: all are in use. */
 INTERNAL void *store_owner(struct heap *h);
@@ -135,5 +133,64 @@ INTERNAL void *store_owner(struct heap *h);
  */
 INTERNAL void store_set(struct store *s, struct store *base, size_t n);
 INTERNAL void store_set_region(struct region *r, struct store *base, size_t n);
+
+/* ---- its address in a process ---- */
+
+/* Maps the file, or fresh memory (SHARE_NO_FILE), at the address.  NULL: *why is the reason. */
+INTERNAL struct store *store_map_at(int fd, size_t bytes, uintptr_t address, enum ash_attach *why);
+/* Maps the file at an address that is likely to be free in other processes as well. */
+INTERNAL struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance,
+					  enum ash_attach *why);
+
+/* Enters all chunks that the store may have in the map.  False: no memory for it. */
+INTERNAL bool store_enter(struct store *s, size_t limit);
+
+/* Unmaps a store, whose chunks the map knows, from this process. */
+INTERNAL void store_leave(struct store *s);
+
+/*
+ * More chunks for a store, while other processes work in it.
+ *
+ *   | store | ... records for the limit ... | chunks ........ | ............... |
+ *                                           0        region.chunks     region.capacity
+ *
+ * Records and addresses for all chunks up to the limit exist from the beginning, in each
+ * process's map, too: to the file system they are a hole.  So there is no other process to
+ * be told, and nothing is moved.  The caller builds: if it dies between the two steps, the
+ * new chunks are neither free nor in use, and are found as lost memory.
+ */
+
+/* True: it has n chunks already. */
+static inline bool store_has(const struct store *s, size_t n)
+{
+	return load_acquire(&load_acquire(&s->heap.regions)->chunks) >= n; /* pairs with store_extend */
+}
+
+/* True: n chunks are not above its limit. */
+static inline bool store_may_extend(const struct store *s, size_t n)
+{
+	return n <= load_relaxed(&load_acquire(&s->heap.regions)->capacity);
+}
+
+/* The store has n chunks at least.  False: above its limit. */
+INTERNAL bool store_extend(struct store *s, size_t n);
+
+/*
+ * Records of chunks in a heap's file that were never known (region.known).
+ *
+ * Checks of a file, and walks, do not read them: their number is that of all chunks there may be, and
+ * reading a page of a tmpfs allocates it.  In a file that another program has written they may have
+ * anything.  So they are cleared when the chunk is first used.
+ */
+
+/* Bits of heap.records. */
+#define RECORDS_DOUBTED	  ((uint64_t)1) /* the file was attached: it may be another program's     */
+#define RECORDS_ALLOCATED ((uint64_t)2) /* options->allocate: no hole is to be punched            */
+
+/*
+ * Clears the records of the run that the caller has just claimed, as far as they are not known.  Those
+ * behind the first chunk are not read before the run is given back, but by look-ups of inner addresses.
+ */
+INTERNAL void run_made(struct region *r, size_t first, size_t n);
 
 #endif

@@ -8,8 +8,9 @@
 #include "shm/building.h"
 #include "shm/claim.h"
 #include "shm/image_check.h"
+#include "shm/reattach.h"
 #include "shm/seal.h"
-#include "shm/store_map.h"
+#include "shm/store.h"
 #include "world.h"
 
 /* True: the words that follow from address and size have the one value they can have. */
@@ -44,7 +45,7 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 		return false;
 	memcpy(&right, &there, sizeof right);
 	store_set_region(&right, head->base, n);
-	right.chunks = there.chunks; /* it grows up to n, see store_extend.h */
+	right.chunks = there.chunks; /* it grows up to n, see store_extend */
 	/* The hint is as it is: too low a value costs time only. */
 	return there.chunks - 1 < n && parts_are_right(there.part) &&
 	       memcmp(&right, &there, sizeof right) == 0;
@@ -71,19 +72,16 @@ static bool take_for_attach(int fd, const struct store *head, struct store *s)
 	       share_take(fd, RECORDS_AT, used * OWNER_BYTES, s);
 }
 
-/* Clears hints to a slab that is not unowned, or of another class. */
+/* Clears the hints that lead to slabs and records: what is behind them is searched again. */
 static void clear_hints(struct heap *h)
 {
 	unsigned class;
 
-	for (class = 0; class < CLASSES; class++) {
-		/* Pairs with unowned_prefer.  The release below pairs with nothing: it is a hint. */
-		const struct slab *s = load_acquire(&h->unowned[class]);
-
-		if (s != NULL && ((load_acquire(&s->owner) & OWNER_UNOWNED) == 0 ||
-				  load_relaxed(&s->class) != class))
-			store_release(&h->unowned[class], (struct slab *)NULL);
-	}
+	/* These pair with nothing: they are hints. */
+	store_release(&h->adopt_next, (struct owner *)NULL);
+	store_release(&h->reap_next, (struct owner *)NULL);
+	for (class = 0; class < CLASSES; class++)
+		store_release(&h->unowned[class], (struct slab *)NULL);
 }
 
 /*
@@ -95,8 +93,11 @@ static bool begin_changes(struct store *s)
 	struct building b = building_begin(&s->heap, NULL);
 	bool broken = seal_break(s);
 
-	if (broken)
+	if (broken) {
 		clear_hints(&s->heap);
+		/* Relaxed: whose file it is who made it knows; who attaches later says so himself. */
+		store_relaxed(&s->heap.records, load_relaxed(&s->heap.records) | RECORDS_DOUBTED);
+	}
 	building_end(b);
 	return broken;
 }
@@ -125,11 +126,12 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	       region_is_right(fd, head, n);
 }
 
-struct store *store_attach(int fd, const struct layout *layout, enum ash_attach *why)
+struct store *store_attach(int fd, const struct layout *layout, uint64_t *file, enum ash_attach *why)
 {
+	struct share_file status;
 	struct store head, *s;
 
-	if (!store_look(fd, &head, why))
+	if (!store_look(fd, &head, why) || !share_status(fd, &status))
 		return NULL;
 	*why = ASH_ATTACH_LAYOUT;
 	if (layout != NULL && memcmp(layout, &head.layout, sizeof *layout) != 0)
@@ -141,12 +143,18 @@ struct store *store_attach(int fd, const struct layout *layout, enum ash_attach 
 	if (seal_is_torn(head.seal))
 		return NULL;
 	*why = ASH_ATTACH_NO_HEAP;
-	if (!image_check(fd, NULL, &head, why))
+	if (!image_check(fd, &head, why))
 		return NULL;
 	*why = ASH_ATTACH_NO_MEMORY;
 	s = store_map_at(fd, head.bytes, (uintptr_t)head.base, why);
 	if (s == NULL)
 		return NULL;
+	*file = status.identity;
+	if (seal_state(head.seal) != SEAL_WHOLE && reattach_is_torn(s, *file)) {
+		*why = ASH_ATTACH_TORN;
+		(void)pages_release(s, head.bytes);
+		return NULL;
+	}
 	if (!take_for_attach(fd, &head, s) || !store_enter(s, head.heap.reserved)) {
 		(void)pages_release(s, head.bytes);
 		return NULL;
@@ -178,9 +186,11 @@ bool store_vouch(int fd)
 	if (!STORES_SUPPORTED || share_read(fd, &head, sizeof head, 0) != sizeof head ||
 	    head.magic != STORE_MAGIC || head.version != STORE_VERSION)
 		return false;
-	if (!seal_is_torn(head.seal))
+	if (!share_status(fd, &file))
+		return false;
+	if (!seal_is_torn(head.seal) && head.file == file.identity)
 		return true;
-	if (!share_status(fd, &file) || file.length < PAGE_MOST)
+	if (file.length < PAGE_MOST)
 		return false;
 	s = share_map_anywhere(fd, PAGE_MOST, true);
 	if (s == NULL)
@@ -190,7 +200,8 @@ bool store_vouch(int fd)
 	 * broken the seal.  Its changes would be under a seal then.  Pairs with seal_break.
 	 */
 	word = load_acquire(&s->seal);
-	while (seal_is_torn(word) && !cas_acq_rel(&s->seal, &word, seal_with(word, SEAL_WHOLE)))
+	while ((seal_is_torn(word) || load_acquire(&s->file) != file.identity) && /* pairs with reattach */
+	       !cas_acq_rel(&s->seal, &word, seal_with(word, SEAL_WHOLE)))
 		;
 	(void)pages_release(s, PAGE_MOST);
 	return true;

@@ -11,8 +11,11 @@
  */
 INTERNAL bool store_look(int fd, struct store *head, enum ash_attach *why);
 
-/* The store in a file; NULL: *why is the reason.  ASH_ATTACH_NO_HEAP: one may be made there. */
-INTERNAL struct store *store_attach(int fd, const struct layout *layout, enum ash_attach *why);
+/*
+ * The store in a file, whose identity *file becomes, for reattach; NULL: *why is the reason.
+ * ASH_ATTACH_NO_HEAP: one may be made there.
+ */
+INTERNAL struct store *store_attach(int fd, const struct layout *layout, uint64_t *file, enum ash_attach *why);
 
 /* Makes the caller's namespaces those of the heap in the file, to which no process is attached. */
 INTERNAL bool store_adopt(int fd);

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/store_create.h"
 
+#include "atomic.h"
 #include "backend/region.h"
+#include "life.h"
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
 #include "shm/claim.h"
-#include "shm/heap_setup.h"
 #include "shm/seal.h"
-#include "shm/store_map.h"
+#include "shm/store.h"
 #include "world.h"
 
 /*
  * Sets up the store in memory that is zero but for magic and claim.  False: no memory for
  * the map.
  */
-static bool set_up(struct store *s, struct store_size n, const struct ash_heap_options *options)
+static bool set_up(struct store *s, struct store_size n, uint64_t file,
+		   const struct ash_heap_options *options)
 {
 	struct region *r;
 
 	heap_configure(&s->heap, n.limit << CHUNK_SHIFT, options);
+	s->heap.records = options != NULL && options->allocate ? RECORDS_ALLOCATED : 0;
 	s->heap.id = heap_new_id(true);
 	store_relaxed(&s->seal, seal_new()); /* relaxed, as all behind magic */
 	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads it */
-	s->layout = layout_of(options);
+	(void)layout_of(options, &s->layout); /* checked by store_create_file; no other heap shows it */
+	store_relaxed(&s->file, file);
 	store_set(s, s, n.limit);
 	r = s->heap.regions;
 	store_set_region(r, s, n.limit);
@@ -49,7 +53,7 @@ struct store *store_create(struct store_size n, const struct ash_heap_options *o
 	if (s == NULL)
 		return NULL;
 	s->world = world_now();
-	if (set_up(s, n, options))
+	if (set_up(s, n, 0, options))
 		return s;
 	(void)pages_release(s, store_bytes(n.limit));
 	return NULL;
@@ -77,10 +81,11 @@ static bool make_in(int fd, struct store *s, struct store_size n,
 		    const struct ash_heap_options *options)
 {
 	bool all = options != NULL && options->allocate;
+	struct share_file file;
 
 	/* No process looks beyond the first page now, and the first page stays. */
 	return share_set_length(fd, PAGE_MOST) && share_set_length(fd, store_bytes(n.limit)) &&
-	       take_head(fd, s, n, all) && set_up(s, n, options);
+	       take_head(fd, s, n, all) && share_status(fd, &file) && set_up(s, n, file.identity, options);
 }
 
 /* Makes the heap in a file that seemed free; the file is mapped before it is changed. */
@@ -88,7 +93,7 @@ static struct store *make_at(int fd, struct store_size n, const struct ash_heap_
 			     enum ash_attach *why, enum claim *found)
 {
 	uintptr_t address = options == NULL ? 0 : options->address;
-	struct share_file file = {0, 0};
+	struct share_file file = {0, 0, 0};
 	struct store *s;
 
 	*why = ASH_ATTACH_NO_MEMORY;
@@ -119,10 +124,14 @@ static struct store *make_at(int fd, struct store_size n, const struct ash_heap_
 struct store *store_create_file(int fd, struct store_size n,
 				const struct ash_heap_options *options, enum ash_attach *why)
 {
+	struct layout layout;
 	bool half;
 	enum claim found = claim_look(fd, &half);
 	struct store *s = NULL;
 
+	*why = ASH_ATTACH_LAYOUT;
+	if (!layout_of(options, &layout))
+		return NULL;
 	*why = ASH_ATTACH_NO_MEMORY;
 	if (found == CLAIM_FREE)
 		s = make_at(fd, n, options, why, &found);
@@ -133,4 +142,33 @@ struct store *store_create_file(int fd, struct store_size n,
 	else if (found != CLAIM_FREE)
 		*why = ASH_ATTACH_NO_HEAP;
 	return s;
+}
+
+uint64_t heap_new_id(bool shared)
+{
+	static uint64_t count;
+	uint64_t n = fetch_add_relaxed(&count, 1) + 1;
+
+	/*
+	 * Other processes attach to shared heaps, so the ids must differ between processes as
+	 * well.  Count and life have a factor each, as the lives of successive processes
+	 * differ by 1, as counts do.
+	 */
+	if (shared)
+		n = n * UINT64_C(0xd1342543de82ef95) +
+		    life_of_process() * UINT64_C(0x9e3779b97f4a7c15);
+	return n << 1 | shared;
+}
+
+void heap_configure(struct heap *h, size_t cap, const struct ash_heap_options *options)
+{
+	h->own = ash_defaults;
+	h->own.cap = cap;
+	if (options != NULL) {
+		h->own.huge = options->huge;
+		h->own.sparse = options->sparse;
+		if (options->retain != 0)
+			h->own.retain = options->retain;
+	}
+	h->options = &h->own;
 }

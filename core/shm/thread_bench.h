@@ -31,4 +31,12 @@ INTERNAL void thread_bench_leave(void);
 /* In tests: as in a process that was just forked. */
 INTERNAL void thread_bench_forget(void);
 
+/*
+ * In the benches is an entry for each heap that the thread uses.
+ *
+ * The calling thread's entry for the heap, made if necessary.  NULL: no memory, or a call
+ * that the caller interrupted is making one.
+ */
+INTERNAL struct seat_entry *seat_entry_for(struct heap *h);
+
 #endif

@@ -21,7 +21,7 @@ void slab_publish(const struct heap *h, struct slab *s)
 	for (i = s->units; i-- > 0;) {
 		if (h == &heap_default)
 			store_release(&hint[i], s); /* pairs with map_guess_slab: the record is there */
-		store_release(&head[i], offset);    /* pairs with slab_record and slab_begins */
+		store_release(&head[i], offset);    /* pairs with slab_record and slab_beginning */
 	}
 }
 
@@ -67,8 +67,9 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 
 	s->opened = 0;
 	s->spare = 0;
+	store_relaxed(&s->purged, (uint8_t)0); /* read by threads that purge */
 	s->next = s->previous = NULL;
-	s->all_free = word;
+	s->all_free = slab_group_mask(s, 0); /* slots are taken from group 0 first */
 	do {
 		store_relaxed(&s->free[--g], word);
 		word = ~(uint64_t)0;
@@ -110,7 +111,7 @@ struct units slab_close(struct slab *s)
 
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
-	unsigned count = class_units(class, few);
+	unsigned count = class_units(class, few || (class > CLASS_ONE && !slab_packs(h, class)));
 	/*
 	 * A thread that already has several slabs of a class is likely to need more,
 	 * and small slabs fit into any chunk that is not full, so a chunk made for them
@@ -131,7 +132,8 @@ bool slab_take(struct slab *s)
 
 	do {
 		/* SLAB_IN_USE was left by an earlier holder of the record that died or vanished. */
-		if (unlikely(hold > SLAB_IN_USE) && holder_generation(hold) == generation_now())
+		if (unlikely(hold > SLAB_IN_USE) && holder_generation(hold) == generation_now() &&
+		    !roll_has_left(holder_number(hold)))
 			return false;
 	} while (!cas_acquire(&s->hold, &hold, SLAB_IN_USE));
 	return true;

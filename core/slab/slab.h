@@ -89,13 +89,7 @@ static inline struct slab *slab_record(const struct chunk *c, const void *p)
 			 load_acquire(&c->head[((uintptr_t)p >> UNIT_SHIFT) % CHUNK_UNITS]));
 }
 
-/* True: a slab begins in this unit.  Pairs with slab_publish: its record is complete. */
-static inline bool slab_begins(const struct chunk *c, unsigned unit)
-{
-	return record_begins(load_acquire(&c->head[unit]), unit);
-}
-
-/* The slab that begins in this unit; NULL: none. */
+/* The slab that begins in this unit; NULL: none.  Pairs with slab_publish: its record is complete. */
 static inline struct slab *slab_beginning(struct chunk *c, unsigned unit)
 {
 	uint32_t offset = load_acquire(&c->head[unit]);
@@ -159,6 +153,17 @@ static inline unsigned slab_gap(const struct slab *s)
 	return -((unsigned)load_relaxed(&s->slots) * load_relaxed(&s->slot_size)) % SLAB_GAPS;
 }
 
+/*
+ * True: slabs of this class, above SLOT_LARGE, have several slots.  All memory of a locked heap is
+ * resident, the unused ends of units, too; or addresses are short, and spans that are alone are many.
+ */
+static inline bool slab_packs(const struct heap *h, unsigned class)
+{
+	/* A sample of a large block is known by the base of its slab. */
+	return !SMALL && !SAMPLED && h == &heap_default && (load_relaxed(&h->locked) != 0 || (region_short() && !region_is_exact())) &&
+	       class_size(class) % UNIT_SIZE != 0;
+}
+
 /* Sets the constants of a slab, which it returns, in units that the caller holds; its record: by its offset. */
 INTERNAL struct slab *slab_shape(struct units u, unsigned class, uint32_t record);
 
@@ -181,7 +186,7 @@ INTERNAL struct units slab_close(struct slab *s);
  *   SLAB_IN_USE   held by the owner: current, or about to be unmade.  Slabs of large
  *                 blocks are used without being held: see is_purgeable (thread/slab_purge.c)
  *   other         holder_guest (thread/holder.h) of a thread that purges; one of an
- *                 older generation vanished in a fork
+ *                 older generation vanished in a fork, others end (base/roll.h)
  *
  * The word belongs to the record and outlives the slab.  A thread that finds a slab
  * held uses another; none waits.

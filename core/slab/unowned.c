@@ -183,7 +183,7 @@ static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 		struct chunk *c = region_chunk(r, i);
 
 		chunks--;
-		if (r->remote != NULL && chunk_is(c, CHUNK_SLABS))
+		if (r->remote != NULL && bits_all(r->known, i, 1) && chunk_is(c, CHUNK_SLABS))
 			p = slot_in_chunk(h, c, class);
 		at++;
 		for (i++; r != NULL && i >= load_relaxed(&r->chunks); i = 0)

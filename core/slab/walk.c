@@ -16,9 +16,14 @@ struct slab *walk_next(struct walk *w)
 			}
 			if (w->region == NULL)
 				return NULL;
+			if (!SMALL) {
+				w->index = region_next_known(w->region, w->index);
+				if (w->index >= load_relaxed(&w->region->chunks))
+					continue;
+			}
 			w->chunk = region_chunk(w->region, w->index++);
-			/* The record of a chunk that was never used is not read: that would page it in. */
-			if (bits_all(w->region->free, w->index - 1, 1) || !chunk_is(w->chunk, CHUNK_SLABS))
+			/* Without known bits: a record that was never used is not read, that would page it in. */
+			if ((SMALL && bits_all(w->region->free, w->index - 1, 1)) || !chunk_is(w->chunk, CHUNK_SLABS))
 				continue;
 			if (!SMALL)
 				chunk_mend(w->region->heap, w->chunk);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/bin.h"
 
-#include "thread/spare.h"
 #include "thread/watch.h"
 
 /* Moves the bin to group g of its slab; true. */
@@ -40,7 +39,7 @@ bool bin_step(struct owner *o, struct bin *b)
 	bool found;
 
 	/* One in 64 goes the long way, which starts the clock if it is due. */
-	if (b->slab == NULL || load_relaxed(&o->watch) != WATCH_NONE || owner_is_counted(o))
+	if (b->slab == NULL || o->watch || owner_is_counted(o))
 		return false;
 	owner_begin(o);
 	found = bin_turn(o, b);
@@ -94,7 +93,7 @@ void bin_detach(struct owner *o, unsigned class)
 		else
 			store_relaxed(&s->ready, s->ready | (uint32_t)1 << g);
 	}
-	store_relaxed(&b->slab, (struct slab *)NULL); /* read by watch_notify */
+	b->slab = NULL;
 	b->word = 0;
 	slab_let_go(s);
 	if (slab_is_ready(s)) {
@@ -111,9 +110,23 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
 	struct bin *b = &o->bins[class];
 
-	store_release(&b->slab, s); /* pairs with watch_notify: the record is there */
+	if (!SMALL)
+		store_relaxed(&s->purged, (uint8_t)0); /* before a slot is taken */
+	b->slab = s;
 	b->size = s->slot_size;
 	b->word = (uintptr_t)s->free - (uintptr_t)o;
 	(void)bin_next_group(o, b); /* if it finds no slot, refill_slot calls refill_bin again */
-	bin_watch(b);
+	bin_watch(o, b);
+}
+
+/* Not inlined, as slab_open: four callers, and pages of code count. */
+__attribute__((noinline)) void spares_remove(struct owner *o, struct slab *s)
+{
+	size_t place = s->spare;
+
+	s->spare = 0;
+	o->spare_units = (uint8_t)(o->spare_units - SPARE_WEIGHT(s->units));
+	o->spares[place - 1] = NULL;
+	if (o->large[s->units] >> place & 1) /* mostly not, and then its page is not written */
+		o->large[s->units] -= (uint32_t)1 << place;
 }

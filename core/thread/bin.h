@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bins: the current slab of a class and the group of it that slots are taken from.
+ * Bins: the current slab of a class and the group of it that slots are taken from.  And the spares.
  *
  *   list --bin_take--> current, group after group --bin_detach--> list
  *
@@ -47,12 +47,12 @@ INTERNAL bool bin_next_group(struct owner *o, struct bin *b);
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
 /* Sets whether releases notice that the bin's current slab becomes empty. */
-static inline void bin_watch(const struct bin *b)
+static inline void bin_watch(const struct owner *o, const struct bin *b)
 {
 	struct slab *s = b->slab;
 
-	/* Small classes do not react to it. */
-	if (b->size <= SPARE_FREE || s->spare)
+	/* Small classes do not react to it, unless threads are many. */
+	if ((b->size <= SPARE_FREE && load_relaxed(&o->heap->owner_count) <= CROWD) || s->spare)
 		s->all_free = 0;
 	else if (s->all_free == 0) /* it was a spare, and then full */
 		(void)slab_arm(s);
@@ -60,5 +60,11 @@ static inline void bin_watch(const struct bin *b)
 
 /* Moves the current slab, if there is one, to the partial or full list.  A full one is no spare. */
 INTERNAL void bin_detach(struct owner *o, unsigned class);
+
+/*
+ * Takes the slab out of the spares, the set of empty slabs that the record caches (owner.spares,
+ * slab.spare).  settle.h decides what becomes a spare.
+ */
+INTERNAL void spares_remove(struct owner *o, struct slab *s);
 
 #endif

@@ -11,11 +11,7 @@
 #include "backend/map.h"
 #include "life.h"
 
-#ifdef ASHLAR_SINGLE_THREAD
-#define DESCRIPTOR_SINGLE 1
-#else
-#define DESCRIPTOR_SINGLE 0
-#endif
+#define DESCRIPTOR_SINGLE IS_SINGLE_THREAD
 
 #define DESCRIPTOR_NUMBER(name, value) [ASH_##name] = (uint32_t)(value),
 #define DESCRIPTOR_PLACE(bytes, offset) (uint32_t)((bytes) << ASH_MEMBER_SHIFT | (offset)),
@@ -38,17 +34,22 @@
 
 /*
  * The note, which has the distance to `symbol`.  A distance needs no relocation, so the note is
- * a constant and shares a page with others.
+ * a constant and shares a page with others.  In a function, which nothing calls and linkers drop:
+ * link-time optimisation may put assembly at file level into another object than `symbol`.
  */
 #define DESCRIPTOR_TEXT(x)   #x
 #define DESCRIPTOR_QUOTED(x) DESCRIPTOR_TEXT(x)
 #define DESCRIPTOR_NOTE(type, symbol)                                                              \
-	__asm__(".pushsection .note.ashlar, \"a\", @note\n"                                       \
-		".balign 8\n"                                                                      \
-		".long 12, 8, " DESCRIPTOR_QUOTED(type) "\n"                                       \
-		".asciz \"" ASH_DESCRIPTOR_NAME "\"\n"                                             \
-		".quad " #symbol " - .\n"                                                          \
-		".popsection")
+	static __attribute__((used, noinline)) void symbol##_note(void)                            \
+	{                                                                                          \
+		__asm__ volatile(".pushsection .note.ashlar, \"a\", @note\n"                      \
+				 ".balign 8\n"                                                     \
+				 ".long 12, 8, " DESCRIPTOR_QUOTED(type) "\n"                      \
+				 ".asciz \"" ASH_DESCRIPTOR_NAME "\"\n"                            \
+				 ".quad %c0 - .\n"                                                 \
+				 ".popsection" ::"i"(&(symbol)));                                  \
+	}                                                                                          \
+	_Static_assert(1, "")
 
 /*
  * The script that gdb loads for a program with Ashlar, if it finds it: tools/gdb.  The section

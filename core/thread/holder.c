@@ -1,65 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/holder.h"
 
-#include "borrow.h"
-#include "identity.h"
 #include "process.h"
 #include "thread/seat.h"
 
-static uint64_t held_state(uint64_t generation, uint64_t number)
-{
-	return generation << OWNER_STAMP | number << OWNER_THREAD | OWNER_HELD;
-}
+_Static_assert(OWNER_THREAD + ROLL_BITS == OWNER_STAMP, "a number");
 
-#define NUMBER_MASK (((uint64_t)1 << (OWNER_STAMP - OWNER_THREAD)) - 1)
+#define NUMBER_BUSY ((uint64_t)1) /* a call of the thread is in roll_enter */
 
-/* The calling thread's number and the generation in which it was drawn, as a held state. */
+/* The calling thread's number and the generation in which it was drawn; 0: it has none. */
 static uint64_t thread_number(void)
 {
-	static uint64_t count;
-	uint64_t mine = load_relaxed(&seat.number), none = 0;
+	uint64_t mine = load_relaxed(&seat.number), number;
 
-	if (mine != 0)
+	if (likely(mine > NUMBER_BUSY))
 		return mine;
-	mine = held_state(generation_now(), (fetch_add_relaxed(&count, 1) + 1) & NUMBER_MASK);
 	/*
 	 * Compare-and-swap: a handler may have drawn a number for this thread meanwhile.  No other
 	 * thread reads the word, so its acquire pairs with nothing.
 	 */
-	return cas_acquire(&seat.number, &none, mine) ? mine : none;
+	if (mine == NUMBER_BUSY || !cas_acquire(&seat.number, &mine, NUMBER_BUSY))
+		return mine > NUMBER_BUSY ? mine : 0;
+	signal_fence();
+	number = roll_enter(&seat);
+	mine = number == 0 ? 0 : generation_now() << OWNER_STAMP | number << OWNER_THREAD | OWNER_HELD;
+	signal_fence();
+	store_relaxed(&seat.number, mine);
+	return mine;
+}
+
+uint64_t holder_here(void)
+{
+	uint64_t mine = thread_number();
+
+	if (unlikely(mine == 0))
+		return 0;
+	return generation_now() << OWNER_STAMP | (mine & (((uint64_t)1 << OWNER_STAMP) - 1));
 }
 
 uint64_t holder_seated(const struct heap *h)
 {
 	if (unlikely(h->sharing != PAGES_PRIVATE))
 		return heap_hooks_now()->holder((struct heap *)(uintptr_t)h);
-	return held_state(generation_now(), thread_number() >> OWNER_THREAD & NUMBER_MASK);
+	return holder_here();
 }
 
 uint64_t holder_guest(const struct heap *h)
 {
-	return holder_seated(h) ^ (OWNER_HELD | OWNER_GUEST);
+	uint64_t mine = holder_seated(h);
+
+	return mine == 0 ? 0 : mine ^ (OWNER_HELD | OWNER_GUEST);
 }
 
 bool holder_has_forked(void)
 {
-	/*
-	 * The thread that forked has a number from before the fork, if it had one at all.
-	 * A thread without one forked if it is the first of its process, except in a child
-	 * of vfork, whose first thread has the seat of whichever parent thread called vfork.
-	 */
-	return holder_generation(thread_number()) < generation_now() ||
-	       (process_is_first_thread() && !memory_is_borrowed());
+	uint64_t mine = thread_number();
+
+	return mine != 0 && holder_generation(mine) < generation_now();
 }
 
-void holder_identify(struct owner *o)
+bool holder_has_ended(uint64_t word, uint64_t note)
 {
-	/*
-	 * identity_here returns 0 while forks are not noticed yet: ids from before a fork
-	 * would be mistaken for ids from after it.  fork_notice calls this again later.
-	 */
+	uint64_t number = holder_number(word);
+
+	return number != 0 && (roll_has_left(number) || process_thread_has_left(roll_seat(number), note));
+}
+
+void holder_note(struct owner *o)
+{
 	if (o->heap->sharing == PAGES_PRIVATE)
-		store_relaxed(&o->identity, identity_here());
+		store_relaxed(&o->identity, process_ids());
 }
 
 bool owner_hold_as(struct owner *o, uint64_t holder)
@@ -71,7 +81,7 @@ bool owner_hold_as(struct owner *o, uint64_t holder)
 	 * sees the record held, its holder sees the flag when it has vacated the record.
 	 * Acquire pairs with owner_vacate: makes the last holder's plain stores visible.
 	 */
-	return load_seq_cst(&o->state) == OWNER_VACANT &&
+	return load_seq_cst(&o->state) == OWNER_VACANT && holder != OWNER_VACANT &&
 	       cas_acquire(&o->state, &vacant, holder);
 }
 
@@ -83,7 +93,7 @@ bool owner_hold(struct owner *o)
 void owner_vacate(struct owner *o)
 {
 	o->no_spares = true; /* no owning thread, so caching empty slabs is pointless */
-	store_relaxed(&o->identity, 0); /* before another thread can hold it: see reap_all */
+	store_relaxed(&o->identity, 0); /* before another thread can hold it: see reap_turn */
 	/*
 	 * Sequentially consistent, as is the entry of inbox_notify: the leaving holder
 	 * reads the inbox after this exchange, the sender reads the state after its entry,

@@ -3,7 +3,7 @@
  * The inbox of an owner record: which of its slabs have remote bits (slots that threads
  * other than the owner released, slab/slab.h).
  *
- *   releasing thread                          owner (collect.h)
+ *   releasing thread                          owner (collects)
  *   1  sets the slot's remote bit             1  takes the entry out of the inbox
  *   2  sets the slab's pending bit            2  clears the pending bit
  *   3  if that was not set: enters it         3  moves the remote bits to the free words
@@ -28,5 +28,14 @@
 
 /* Steps 2 and 3: sets the pending bit and, if it was not set, enters the slab.  For any thread. */
 INTERNAL void inbox_notify(struct slab *s);
+
+/*
+ * Collecting: the holder of a record moves the remote bits of its slabs to their free
+ * words (slab_collect), and each slab to the list where it then belongs (settle.h).
+ * From one slab, if the record has it; or from the slabs that the inbox names, if it has new
+ * entries.
+ */
+INTERNAL void collect_slab(struct owner *o, struct slab *s);
+INTERNAL void collect_inbox(struct owner *o);
 
 #endif

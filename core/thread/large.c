@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/large.h"
 
-#include "thread/collect.h"
-#include "thread/fork.h"
+#include "thread/bin.h"
 #include "thread/inbox.h"
 #include "thread/settle.h"
-#include "thread/spare.h"
+#include "thread/takeover.h"
 #include "thread/watch.h"
 
 /*
@@ -42,8 +41,9 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	} else {
 		fork_notice(o);
 		collect_inbox(o);
-		if (unlikely(o->bins[class].partial.head != NULL))
-			return NULL; /* a slab whose slot another thread released comes first */
+		/* A slab whose slot another thread released comes first. */
+		if (unlikely(o->bins[class].partial.head != NULL || slab_packs(o->heap, class)))
+			return NULL;
 		u = units_claim(o->heap, units_for(class, count), false, false);
 		if (unlikely(u.chunk == NULL))
 			return NULL; /* spares go before refill_bin lets the heap grow */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Large slabs: slabs of one slot, for blocks above SLOT_LARGE.  They are never current in a
+ * Large slabs: slabs of one slot, for blocks above SLOT_LARGE.  (Those of several slots, which
+ * slab_packs tells of, are slabs like those of small blocks, but not current, either.)  They are never current in a
  * bin.  One that its owner empties becomes a spare and stays on the full list, not ready:
  *
  *   taken --> spare --> taken again, by a block of its class

@@ -12,6 +12,12 @@ INTERNAL_EXTERN const struct ash_descriptor descriptor_here __attribute__((alias
 DESCRIPTOR_NOTE(ASH_NOTE_TYPE, descriptor_here);
 DESCRIPTOR_GDB;
 
+#if IS_SINGLE_THREAD
+/* Threads are a link error: sys/start/thread.c defines it, too. */
+extern const char ash_threads_need_libashlar_not_libashlar_st HIDDEN;
+const char ash_threads_need_libashlar_not_libashlar_st;
+#endif
+
 void owner_reset(struct owner *o)
 {
 	uint64_t *words = (uint64_t *)(void *)o;
@@ -19,11 +25,12 @@ void owner_reset(struct owner *o)
 
 	/*
 	 * Inbox, spares, bins, lists, what is known of large spares.  By stores of words, as
-	 * other threads may write the inbox and read the bins' slabs (watch_notify) meanwhile.
+	 * other threads may write the inbox meanwhile.
 	 */
 	for (i = offsetof(struct owner, inbox) / sizeof *words; i < offsetof(struct owner, flight) / sizeof *words; i++)
 		store_relaxed(&words[i], 0);
 	o->spare_next = o->spare_units = 0;
+	o->turn = 0;
 }
 
 void owner_publish(struct heap *h, struct owner *o, uint64_t state)
@@ -32,6 +39,7 @@ void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 
 	o->heap = h;
 	o->state = state;
+	(void)fetch_add_relaxed(&h->owner_count, 1);
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
@@ -47,4 +55,39 @@ bool owner_contains(struct heap *h, const void *p)
 		if ((uintptr_t)p - (uintptr_t)o < sizeof *o)
 			return true;
 	return false;
+}
+
+__attribute__((noinline)) void slabs_append(struct slabs *l, struct slab *s)
+{
+	struct slab *head = l->head, *tail;
+
+	s->next = NULL;
+	s->previous = s;
+	if (head == NULL) {
+		l->head = s;
+		return;
+	}
+	tail = head->previous;
+	tail->next = s;
+	s->previous = tail;
+	head->previous = s;
+}
+
+__attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
+{
+	struct slab *next = s->next;
+
+	(next != NULL ? next : l->head)->previous = s->previous;
+	if (s == l->head)
+		l->head = next;
+	else
+		s->previous->next = next;
+	s->next = s->previous = NULL;
+}
+
+void slabs_rotate(struct slabs *l, struct slab *s)
+{
+	l->head->previous->next = l->head;
+	s->previous->next = NULL;
+	l->head = s;
 }

@@ -11,20 +11,41 @@
  *           full      slabs that have none, until a slot of theirs is released
  *
  * One thread at a time, its holder (holder.h), changes a record, and does so in one call at
- * a time (seat.h).  So the record needs no atomic instructions, except for the state, the
- * inbox (inbox.h) and `watch` (watch.h), which other threads write, too.
+ * a time (seat.h).  So the record needs no atomic instructions, except for the state and the
+ * inbox (inbox.h), which other threads write, too.
  *
  * A thread that ends leaves its record vacant; the next thread that starts takes it over
  * with all its slabs.  While the record is vacant, a thread that releases the last taken
- * slot of a group holds it temporarily, as a guest, and collects remote bits (collect.h).
+ * slot of a group holds it temporarily, as a guest, and collects remote bits (inbox.h).
  */
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
 
 #include "base/holder_word.h"
+#include "base/layout.h"
 #include "internal.h"
 #include "slab/slab.h"
-#include "thread/slab_list.h"
+
+/*
+ * Doubly linked lists of slabs.  The tail's `next` is NULL, the head's `previous` is the tail, so
+ * that a list is one word.  A slab is on one list at most.  For the holder of the record that
+ * the list belongs to.
+ */
+struct slabs {
+	struct slab *head;
+};
+
+/* The tail; NULL: the list is empty. */
+static inline struct slab *slabs_tail(const struct slabs *l)
+{
+	return l->head == NULL ? NULL : l->head->previous;
+}
+
+/* Adds a slab that is on no list, at the tail. */
+INTERNAL void slabs_append(struct slabs *l, struct slab *s);
+INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
+/* Moves what is before this slab of the list behind all others: s becomes the head. */
+INTERNAL void slabs_rotate(struct slabs *l, struct slab *s);
 
 /* Words of the inbox, see inbox.h. */
 #define INBOX_SLABS   32
@@ -52,10 +73,13 @@
 #define SPARE_WEIGHT(units) ((units) + ((units) == 1))
 /* Units of a large slab, and 0 and 1. */
 #define SPARE_COUNTS (SLOT_MAX / UNIT_SIZE + 1)
-/* A current slab of slots up to this size may become empty without being made a spare. */
+/*
+ * A current slab of slots up to SPARE_FREE may become empty without being made a spare: so a class that
+ * is used alone causes no events.  But not in a heap of more than CROWD records, where all that threads
+ * keep adds up: there each such slab becomes a spare, and the limit is half of SPARE_UNITS.
+ */
 #define SPARE_FREE ((size_t)1024)
-
-enum { WATCH_NONE, WATCH_ALL, WATCH_NOTIFIED }; /* see watch.h */
+#define CROWD      16
 
 struct bin {
 	uintptr_t word;	   /* the free word's distance from the owner: bin_word; 0: no_slots */
@@ -82,11 +106,11 @@ struct intent {
 struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */
-	uint32_t turn;	     /* of its lists, see shrink_turn                    */
+	uint32_t turn;	     /* of its lists, see shrink_lists                   */
 	uint8_t spare_next;  /* the place of the next spare                      */
 	uint8_t spare_units; /* the weight of all spares                         */
 	bool no_spares;	     /* no holder, or a list is being walked: nothing is cached */
-	uint8_t watch;	     /* see watch.h; other threads write it, too         */
+	bool watch;	     /* see watch.h                                      */
 	uint16_t other_events; /* see watch_event                                */
 	uint8_t events;	     /* the same, and watch_give                         */
 	uint8_t pending_releases; /* see release_pending in remote.c             */
@@ -97,7 +121,7 @@ struct owner {
 	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/holder_word.h */
 	struct owner *next;  /* in heap.owners; never changes once set           */
 	struct heap *heap;
-	uint64_t identity;   /* the holder's, to the kernel; 0: unknown, see identity.h */
+	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0: unknown */
 	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see inbox.h; not 0: collect */

@@ -1,16 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/refill.h"
 
-#include "thread/adopt.h"
+#include "slab/unowned.h"
 #include "thread/bin.h"
-#include "thread/collect.h"
-#include "thread/fork.h"
-#include "thread/gather.h"
+#include "thread/holder.h"
+#include "thread/inbox.h"
 #include "thread/large.h"
-#include "thread/reap.h"
+#include "thread/seating.h"
 #include "thread/shrink.h"
-#include "thread/spare.h"
+#include "thread/takeover.h"
 #include "thread/watch.h"
+
+void heap_gather(struct heap *h, struct owner *o)
+{
+	if (SEATED) {
+		(void)reap_all(h, o);
+		if (o != NULL) {
+			shrink_lists(o, SHRINK_ALL);
+			visit_all(h);
+		}
+	}
+	(void)unowned_shrink(h);
+}
+
+void gather_own(void)
+{
+	struct owner *o = seat_take();
+
+	heap_gather(&heap_default, o);
+	if (o != NULL)
+		seat_give(o);
+}
+
+/* Moves a slab from one record's list to that of the same class of o; the caller holds both records. */
+static void adopt_slab(struct slabs *from, struct owner *o, struct slab *s)
+{
+	slabs_remove(from, s);
+	slabs_append(&o->bins[s->class].partial, s);
+	/*
+	 * The exchange clears the pending bit with the owner.  Threads that released into
+	 * the slab while the bit was set made no inbox entry, so the remote bits must be
+	 * collected here.
+	 */
+	(void)exchange_seq_cst(&s->owner, (uint64_t)(uintptr_t)o);
+	collect_slab(o, s);
+}
+
+void adopt_slabs(struct owner *o, unsigned class, unsigned n)
+{
+	/* Acquire, here and below, pairs with owner_publish: the record is complete. */
+	struct owner *v = n == ADOPT_ALL ? NULL : load_acquire(&o->heap->adopt_next);
+
+	if (v == NULL)
+		v = load_acquire(&o->heap->owners);
+	for (; v != NULL && n > 0; v = v->next) {
+		struct slabs *l = &v->bins[class].partial;
+
+		n--;
+		if (!owner_hold(v)) /* such as o */
+			continue;
+		collect_inbox(v);
+		bin_detach(v, class);
+		for (; n > 0 && l->head != NULL; n--)
+			adopt_slab(l, o, l->head);
+		visit_end(v);
+	}
+	store_release(&o->heap->adopt_next, v);
+}
 
 /*
  * Makes the first slab of the partial list current, a spare only if there is no other; or else
@@ -89,7 +145,7 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 		if (!refill_bin(o, class))
 			return NULL;
 	if (class > CLASS_ONE)
-		bin_detach(o, class); /* a slab of one slot is not current, see large.h */
+		bin_detach(o, class); /* a large slab is not current, see large.h */
 	watch_count(o, 1);
 	return p;
 }

@@ -5,8 +5,8 @@
  *   the next group of the current slab
  *   a slab of the partial list, after the inbox if that list is empty or begins with a spare
  *   a new slab from units that are free
- *   slabs of vacant records (adopt.h) and of ended threads (reap.h)
- *   a new slab from a chunk that the heap grows by; after a look at some slabs (shrink_turn)
+ *   slabs of vacant records (adopt_slabs) and of ended threads (takeover.h)
+ *   a new slab from a chunk that the heap grows by; after a look at some slabs (shrink_lists)
  *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
  *
  * All functions are for the holder of the record.
@@ -22,5 +22,26 @@ INTERNAL void *refill_slot(struct owner *o, unsigned class, bool *clean);
 
 /* Moves the bin of the class to a group with a free slot.  False: out of memory. */
 INTERNAL bool refill_bin(struct owner *o, unsigned class);
+
+/*
+ * Adopting: moves slabs of the class that have free slots from vacant records to o, which the caller holds.
+ * It looks at so many records, in turn, or fewer: each slab that it moves counts as one, too.
+ *
+ * ADOPT_TURN: so many vacant records have at least four chunks' worth of slabs.  So a heap that
+ * grows has looked at all of them by the time it has grown by a quarter.
+ */
+#define ADOPT_TURN 256
+#define ADOPT_ALL  UINT32_MAX
+INTERNAL void adopt_slabs(struct owner *o, unsigned class, unsigned n);
+
+/*
+ * Gathering: hints are set by the bitmaps again, and empty slabs go back to their chunks: o's (if
+ * not NULL), vacant records', ended threads', unowned ones.
+ * Called before an allocation returns NULL, and by a trim.  o: the caller's record, checked out.
+ */
+INTERNAL void heap_gather(struct heap *h, struct owner *o);
+
+/* The same in the default heap, for a caller that has not checked its record out. */
+INTERNAL void gather_own(void);
 
 #endif

@@ -28,7 +28,7 @@ struct seat {
 	uint64_t open;	      /* ~0: self may be used; 0: it is in use, or owner_none */
 	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
-	unsigned guest;	      /* frames that hold another record, see visit.c  */
+	unsigned guest;	      /* frames that hold another record, see takeover.c  */
 	void *latest;	      /* latest block released, see slot_predicted           */
 	uint64_t number;      /* the thread's number, see holder.c; 0: none yet       */
 #ifdef CPU_TLS_IS_COMPUTED
@@ -49,29 +49,16 @@ struct seat {
 #define SEAT_OPEN (~(uint64_t)0)
 
 /* Before relocation, the seat of a shared object is all 0, and self is NULL (prereloc.h). */
-#ifdef ASHLAR_SO
-#define SEAT_MAY_BE_NULL true
-#else
-#define SEAT_MAY_BE_NULL false
-#endif
+#define SEAT_MAY_BE_NULL IS_SO
 
-/* ashlar_inline.h uses this name. */
-#ifdef ASHLAR_AMALGAMATION
-#define SEAT_NAME
-#else
-#define SEAT_NAME __asm__("ash_inline_seat")
-#endif
-INTERNAL_EXTERN THREAD_LOCAL struct seat seat SEAT_NAME;
+INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
 
 #ifdef CPU_TLS_IS_COMPUTED
 _Static_assert(offsetof(struct seat, small) == CPU_EIGHTHS && SLOT_SMALL == 1024, "cpu_eighths");
 
-#ifdef PRERELOC_BY_WORD
 static const struct seat seat_before = {0}; /* never written: self is NULL */
-#define SEAT_HERE (likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before)
-#else
-#define SEAT_HERE (&seat)
-#endif
+#define SEAT_HERE                                                                                  \
+	(!PRERELOC_BY_WORD || likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before)
 
 /* CPU_KEEP: else the compiler computes the address at each use instead of keeping it. */
 static ALWAYS_INLINE struct seat *seat_here(void)

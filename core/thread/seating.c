@@ -4,11 +4,10 @@
 #include "ashlar.h"
 #include "pages.h"
 #include "prereloc.h"
-#include "thread/fork.h"
+#include "process.h"
 #include "thread/holder.h"
 #include "thread/shrink.h"
 #include "thread/takeover.h"
-#include "thread/visit.h"
 
 static uint64_t first_owner_used;
 
@@ -20,10 +19,10 @@ static __attribute__((noinline)) struct owner *owner_memory(struct heap *h)
 	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
 		return owner_first;
-	return pages_reserve(OWNER_BYTES, PAGE_LEAST, PAGES_PRIVATE);
+	return pages_reserve(OWNER_BYTES, PAGE_LEAST, h == &heap_default ? PAGES_RECORDS : PAGES_PRIVATE);
 }
 
-static struct owner *owner_make(struct heap *h)
+static struct owner *owner_make(struct heap *h, uint64_t me)
 {
 	struct owner *o = owner_memory(h);
 
@@ -32,7 +31,7 @@ static struct owner *owner_make(struct heap *h)
 	if (load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before a fork could lose the holder of a record */
 	/* New memory is 0, which is the initial state of all else: its pages stay untouched. */
-	owner_publish(h, o, holder_seated(h));
+	owner_publish(h, o, me);
 	return o;
 }
 
@@ -48,14 +47,15 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next) {
 		/*
 		 * The record is held by the caller and no call uses it: the seat that it was
-		 * in serves another heap by now (seats.h).  In a heap shared by processes it
-		 * may be left from the program that this process ran before exec, which may
-		 * have stopped in the middle of an operation.
+		 * in serves another heap by now (seats.h).  Or it is left from a thread whose
+		 * number has come round (roll.h); in a heap shared by processes, from the program
+		 * that this process ran before exec.  Those may have stopped in the middle of an
+		 * operation.
 		 */
 		if (unlikely(load_relaxed(&o->state) == me)) {
 			struct takeover t = takeover_begin();
 
-			if (h->sharing == PAGES_PRIVATE)
+			if (h->sharing == PAGES_PRIVATE && (load_relaxed(&o->building) & 1) == 0)
 				return o;
 			if (takeover_add(&t, o, me))
 				(void)takeover_end(&t);
@@ -69,14 +69,19 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 
 static struct owner *owner_acquire(struct heap *h)
 {
-	struct owner *o = owner_find(h, holder_seated(h));
+	uint64_t me = holder_seated(h);
+	struct owner *o;
 
+	if (unlikely(me == 0))
+		return NULL; /* no number can be had, or an interrupted call is drawing it */
+	o = owner_find(h, me);
 	if (o == NULL)
-		o = owner_make(h);
+		o = owner_make(h, me);
 	if (o == NULL)
 		return NULL;
 	o->no_spares = false;
-	holder_identify(o);
+	if (h->sharing == PAGES_PRIVATE)
+		store_relaxed(&o->identity, process_note());
 	return o;
 }
 

@@ -2,7 +2,7 @@
 #include "thread/settle.h"
 
 #include "thread/bin.h"
-#include "thread/spare.h"
+#include "thread/slab_purge.h"
 #include "thread/watch.h"
 
 void slab_retire(struct owner *o, struct slab *s)
@@ -20,6 +20,8 @@ void slab_retire(struct owner *o, struct slab *s)
 	}
 	slabs_remove(l, s);
 	u = slab_close(s);
+	/* Held, and no slot was taken since: what was purged still reads zero. */
+	u.clean = !SMALL && load_relaxed(&s->purged) == SLAB_CLEAN && l == &b->partial;
 	if (l == &b->partial)
 		slab_let_go(s);
 	units_give(o->heap, u);
@@ -45,15 +47,22 @@ void spares_reduce(struct owner *o, unsigned units)
 	} while (o->spare_units > units && place != o->spare_next);
 }
 
+/* The weight that all spares of a record may have. */
+static unsigned spares_limit(const struct heap *h)
+{
+	if (load_relaxed(&h->owner_count) > CROWD)
+		return SPARE_UNITS / 2;
+	/* `hand`: what is due is being purged, a part by each slab that is evicted (retain.h). */
+	return (load_relaxed(&h->used) / SPARE_FROM | load_relaxed(&h->hand)) != 0 ? SPARE_MOST : SPARE_UNITS;
+}
+
 void spares_add(struct owner *o, struct slab *s)
 {
-	struct heap *h = o->heap;
 	unsigned place;
 
 	/* The new spare is kept, however large it is: it is not in its place yet. */
 	o->spare_units = (uint8_t)(o->spare_units + SPARE_WEIGHT(s->units));
-	/* `hand`: what is due is being purged, a part by each slab that is evicted (retain.h). */
-	spares_reduce(o, (load_relaxed(&h->used) / SPARE_FROM | load_relaxed(&h->hand)) != 0 ? SPARE_MOST : SPARE_UNITS);
+	spares_reduce(o, spares_limit(o->heap));
 	place = o->spare_next;
 	o->spares[place++] = s;
 	s->spare = (uint8_t)place;
@@ -93,7 +102,7 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 	if (full || word == s->all_free)
 		settle_slab(o, s, full);
 	/* From time to time also if the clock does not run: it may be due. */
-	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE || owner_is_counted(o)))
+	if (unlikely(o->watch || owner_is_counted(o)))
 		watch_event(o, s, (unsigned)group);
 }
 

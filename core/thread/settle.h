@@ -3,7 +3,7 @@
  * Settling: what follows when slots of an owner's slab became free.
  *
  *   full slab    --a slot was freed-->       partial list; or current, if the bin has no slot
- *   empty slab   --spares_add-->             a spare (spare.h)
+ *   empty slab   --spares_add-->             a spare (bin.h)
  *   oldest spare --too many, if empty-->     unmade: its units go back to the chunk
  *
  * All functions are for the holder of the record.

@@ -2,7 +2,7 @@
 #include "thread/shrink.h"
 
 #include "thread/bin.h"
-#include "thread/collect.h"
+#include "thread/inbox.h"
 #include "thread/settle.h"
 
 void shrink_lists(struct owner *o, unsigned left)
@@ -67,7 +67,7 @@ void shrink_in_place(struct owner *o)
 		if (slab_arm(b->slab))
 			slab_retire(o, b->slab);
 		else
-			bin_watch(b);
+			bin_watch(o, b);
 	}
 }
 

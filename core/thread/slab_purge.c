@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/slab_purge.h"
 
+#include "backend/chunk.h"
+#include "backend/region.h"
+#include "backend/retain.h"
+#include "base/bits.h"
 #include "pages.h"
 #include "slab/walk.h"
 #include "thread/holder.h"
@@ -14,7 +18,7 @@ static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *ro
 	to -= (uintptr_t)to & (PAGE_SIZE - 1);
 	if (from >= to)
 		return 0;
-	there = pages_count(from, (size_t)(to - from));
+	there = pages_written(from, (size_t)(to - from), sharing);
 	if (there <= *room)
 		*room -= there;
 	else if (pages_purge(from, (size_t)(to - from), sharing))
@@ -80,11 +84,11 @@ static bool is_purgeable(const struct slab *s)
 
 size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
 {
-	uint64_t idle = SLAB_IDLE;
+	uint64_t idle = SLAB_IDLE, me = holder_guest(h);
 	size_t bytes = 0;
 
 	/* Acquire pairs with slab_let_go.  Not idle: it is current, or another thread purges it. */
-	if (load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, holder_guest(h)))
+	if (me == 0 || load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, me))
 		return 0;
 	if (is_purgeable(s))
 		bytes = slab_purge(h->sharing, s, room);
@@ -104,6 +108,147 @@ size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room)
 		if (!owner_has(o, s))
 			bytes += slabs_purge_held(h, s, room);
 	return bytes;
+}
+
+#define FOREIGN_STEP 64 /* units, for a look at a chunk      */
+#define FOREIGN_SKIP 64 /* chunks that have no slabs, a step */
+#define FOREIGN_ROUNDS 4 /* in which nothing goes, until steps are rare again */
+
+/* True: other threads emptied the slab, and its owner has not collected it.  A hint unless it is held. */
+static bool is_foreign(const struct slab *s)
+{
+	uint64_t owner = load_acquire(&s->owner); /* as in is_purgeable */
+	unsigned g = load_relaxed(&s->groups);
+
+	if ((owner & OWNER_PENDING) == 0 || owner <= OWNER_FLAGS || g > SLAB_GROUPS)
+		return false;
+	while (g-- > 0)
+		if ((~free_word(s, g) & slab_group_mask(s, g)) != 0)
+			return false;
+	return true;
+}
+
+/* Purges all of a slab that others emptied.  Units. */
+static uint64_t foreign_purge(struct heap *h, struct slab *s)
+{
+	uint64_t idle = SLAB_IDLE, me = holder_guest(h), units = 0;
+	char *base;
+
+	/* As in slabs_purge_held. */
+	if (me == 0 || load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, me))
+		return 0;
+	if (is_purgeable(s) && is_foreign(s) && load_relaxed(&s->purged) == 0) {
+		base = load_relaxed(&s->base);
+		base -= (uintptr_t)base % UNIT_SIZE;
+		units = load_relaxed(&s->units);
+		if (pages_purge(base, units * UNIT_SIZE, h->sharing)) {
+			store_relaxed(&s->purged, (uint8_t)SLAB_CLEAN);
+		} else {
+			store_relaxed(&s->purged, (uint8_t)SLAB_REFUSED);
+			units = 0;
+		}
+	}
+	slab_let_go(s);
+	return units;
+}
+
+/* True: so many units more that others emptied may not stay, beside `kept`. */
+static bool foreign_is_full(const struct heap *h, uint64_t kept, uint64_t units)
+{
+	uint64_t least = h->options->retain / UNIT_SIZE / 4, used = load_relaxed(&h->used);
+	uint64_t found = load_relaxed(&h->foreign.found), before = load_relaxed(&h->foreign.found_before);
+
+	found = found > before ? found : before;
+	used = used > found && least != 0 ? (used - found) / 4 : 0;
+	return kept + load_relaxed(&h->dirty) + units >
+	       (used > least ? used : least) + load_relaxed(&h->floor);
+}
+
+static void foreign_goes(struct heap *h, struct slab *s)
+{
+	uint64_t units = foreign_purge(h, s);
+
+	retain_gone(h, units);
+	store_relaxed(&h->foreign.gone, load_relaxed(&h->foreign.gone) + units);
+	store_relaxed(&h->foreign.busy, (uint64_t)FOREIGN_ROUNDS);
+}
+
+static void foreign_look(struct heap *h, struct chunk *c)
+{
+	uint64_t units, kept;
+	struct slab *s;
+	unsigned unit;
+
+	for (unit = 0; unit < CHUNK_UNITS; unit++) {
+		s = slab_beginning(c, unit);
+		if (s == NULL || !is_foreign(s))
+			continue;
+		units = load_relaxed(&s->units);
+		store_relaxed(&h->foreign.found, load_relaxed(&h->foreign.found) + units);
+		if (load_relaxed(&s->purged) != 0)
+			continue;
+		kept = load_relaxed(&h->foreign.kept);
+		if (foreign_is_full(h, kept, units))
+			foreign_goes(h, s);
+		else
+			store_relaxed(&h->foreign.kept, kept + units);
+	}
+}
+
+/* Looks at the next chunk of slabs, or ends the round. */
+static void foreign_step(struct heap *h)
+{
+	struct region *r = load_relaxed(&h->foreign.region);
+	size_t i = load_relaxed(&h->foreign.chunk), n;
+	bool done = false;
+
+	if (r == NULL) {
+		r = region_first(h);
+		i = 0;
+	}
+	for (n = 0; r != NULL && !done && n < FOREIGN_SKIP; n++) {
+		i = r->remote == NULL ? SIZE_MAX : region_next_known(r, i);
+		if (i >= load_relaxed(&r->chunks)) {
+			r = region_next(r);
+			i = 0;
+			continue;
+		}
+		done = chunk_is(region_chunk(r, i), CHUNK_SLABS);
+		if (done)
+			foreign_look(h, region_chunk(r, i));
+		i++;
+	}
+	/* Threads that step at once disturb this round at most. */
+	store_relaxed(&h->foreign.chunk, (uint64_t)i);
+	store_relaxed(&h->foreign.region, r);
+	if (r != NULL)
+		return;
+	store_relaxed(&h->foreign.found_before, load_relaxed(&h->foreign.found));
+	store_relaxed(&h->foreign.kept_before, load_relaxed(&h->foreign.kept));
+	if (load_relaxed(&h->foreign.gone) == 0 && load_relaxed(&h->foreign.busy) != 0)
+		store_relaxed(&h->foreign.busy, load_relaxed(&h->foreign.busy) - 1);
+	store_relaxed(&h->foreign.found, (uint64_t)0);
+	store_relaxed(&h->foreign.kept, (uint64_t)0);
+	store_relaxed(&h->foreign.gone, (uint64_t)0);
+}
+
+void slabs_purge_foreign(struct slab *s)
+{
+	struct heap *h = load_relaxed(&s->chunk)->region->heap;
+	uint64_t told = load_relaxed(&h->foreign.told) + load_relaxed(&s->units);
+
+	if (h->sharing != PAGES_PRIVATE || PAGE_SIZE > UNIT_SIZE)
+		return;
+	if (told < FOREIGN_STEP && load_relaxed(&h->foreign.busy) == 0) {
+		store_relaxed(&h->foreign.told, told);
+		return;
+	}
+	store_relaxed(&h->foreign.told, (uint64_t)0);
+	foreign_step(h);
+	/* One of one slot is empty already. */
+	if (load_relaxed(&h->foreign.busy) != 0 && load_relaxed(&s->slots) == 1 && is_foreign(s) &&
+	    foreign_is_full(h, load_relaxed(&h->foreign.kept_before), load_relaxed(&s->units)))
+		foreign_goes(h, s);
 }
 
 size_t slabs_purge(struct owner *o, size_t *room)

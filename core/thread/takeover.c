@@ -1,10 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/takeover.h"
 
+#include "process.h"
 #include "slab/walk.h"
-#include "thread/holder.h"
+#include "thread/bin.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
 #include "thread/settle.h"
-#include "thread/visit.h"
+#include "thread/shrink.h"
+
+void visit_vacant(struct owner *o)
+{
+	/*
+	 * A handler that interrupts this function may fork.  In the child, fork_settle
+	 * must not take over the record that this frame holds.
+	 */
+	seat.guest++;
+	signal_fence();
+	/*
+	 * A thread that sets a flag after the last check looks at the state next, and so does what is
+	 * left itself.  A guest that holds the record meanwhile may visit one slab only: INBOX_MISSED
+	 * tells it to do more, as below.
+	 */
+	while (load_seq_cst(&o->notified) != 0) {
+		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
+		if (!owner_hold(o))
+			break;
+		shrink_before_vacate(o); /* so that no slab is current and empty */
+		owner_vacate(o);
+	}
+	signal_fence();
+	seat.guest--;
+}
+
+void visit_end(struct owner *o)
+{
+	owner_vacate(o);
+	visit_vacant(o);
+}
+
+void visit_slab(struct owner *o, struct slab *s)
+{
+	seat.guest++; /* as above */
+	signal_fence();
+	if (!owner_hold(o)) {
+		/*
+		 * The holder vacates and then makes the load below; this thread sets the flag and
+		 * then reads the state, in visit_vacant.  So one of the two sees the other.
+		 */
+		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
+	} else {
+		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be armed */
+		collect_slab(o, s);
+		owner_vacate(o);
+	}
+	if (unlikely((load_seq_cst(&o->notified) & INBOX_MISSED) != 0))
+		visit_vacant(o);
+	signal_fence();
+	seat.guest--;
+}
+
+void visit_all(struct heap *h)
+{
+	struct owner *v;
+
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+		if (!owner_hold(v))
+			continue;
+		shrink_lists(v, SHRINK_ALL);
+		visit_end(v);
+	}
+}
 
 bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 {
@@ -17,12 +83,16 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 		return false;
 	if (t->number == 0) {
 		t->first = v;
-		t->number = (fetch_add_relaxed(&v->heap->takeovers, 1) + 1) << 1;
+		/* The topmost bit: a number is not 0, whatever a file has as the counter. */
+		t->number = (fetch_add_relaxed(&v->heap->takeovers, 1) << 1) | (uint64_t)1 << 63;
 	}
 	if ((state & OWNER_GUEST) != 0) /* the guest may have been anywhere */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
-	if (unlikely(v->heap->sharing != PAGES_PRIVATE))
+	if (unlikely(v->heap->sharing != PAGES_PRIVATE)) {
 		heap_hooks_now()->settle(v);
+		/* Its lists are words of another process, or of a file: they are not followed. */
+		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
+	}
 	store_relaxed(&v->batch, t->number);
 	t->records++;
 	return true;
@@ -34,7 +104,10 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 	struct bin *f = &v->bins[s->class];
 	uint64_t used = SLAB_IN_USE;
 
-	(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);
+	if (v->heap->sharing == PAGES_PRIVATE)
+		(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);
+	else /* in shared heaps only the owner holds slabs: slab_purge.c */
+		slab_let_go(s);
 	s->spare = 0;
 	s->opened = s->groups; /* not known: no group counts as untouched, */
 	s->dirty = UINT32_MAX; /* nor as known to be zero */
@@ -108,4 +181,113 @@ size_t takeover_end(struct takeover *t)
 		visit_end(v);
 	}
 	return t->records;
+}
+
+void fork_watch(struct heap *h)
+{
+	if (h->sharing == PAGES_PRIVATE)
+		generation_watch();
+}
+
+void fork_settle(struct owner *o, uint64_t generation)
+{
+	struct heap *h = o->heap;
+	struct takeover t = takeover_begin();
+	struct owner *v;
+
+	/* For the thread that forked, unless an outer frame of it holds a record as a guest. */
+	if (seat.guest != 0 || !holder_has_forked())
+		return;
+	/*
+	 * The caller's own record first: if a handler forks during the takeover, this record
+	 * must not look lost in the next child.
+	 */
+	store_relaxed(&o->identity, process_note());
+	store_release(&o->state, holder_seated(h));
+	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+		uint64_t state = load_acquire(&v->state);
+
+		if (v != o && state != OWNER_VACANT && holder_generation(state) < generation)
+			(void)takeover_add(&t, v, state);
+	}
+	(void)takeover_end(&t);
+	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
+	store_release(&h->settled, generation);
+}
+
+void fork_notice(struct owner *o)
+{
+	uint64_t generation;
+
+	if (o->heap->sharing != PAGES_PRIVATE)
+		return; /* a child gets records of its own there */
+	generation = generation_now();
+	/* Pairs with the release in fork_settle. */
+	if (unlikely(load_acquire(&o->heap->settled) != generation))
+		fork_settle(o, generation);
+}
+
+/* A reap, by a thread with the holder word `me` and the record o, or NULL. */
+struct reap {
+	struct heap *heap;
+	struct owner *o;
+	uint64_t me, generation;
+	bool alone; /* all other threads have ended */
+};
+
+static bool holder_is_gone(const struct reap *r, const struct owner *v, uint64_t state)
+{
+	if (unlikely(v->heap->sharing != PAGES_PRIVATE))
+		return state != r->me && heap_hooks_now()->is_dead(v->heap, state);
+	/* A frame of the caller may be a guest.  Records from before a fork are for fork_settle. */
+	return holder_number(state) != holder_number(r->me) &&
+	       (r->alone || (holder_generation(state) == r->generation &&
+			     holder_has_ended(state, load_relaxed(&v->identity))));
+}
+
+/* Reaps n records, from v to the last one at most; returns how many had ended. */
+static size_t reap_turn(const struct reap *r, struct owner *v, size_t n)
+{
+	struct takeover t = takeover_begin();
+
+	if (v == NULL)
+		v = load_acquire(&r->heap->owners);
+	for (; v != NULL && n > 0; v = v->next, n--) {
+		/* Pairs with the compare-and-swaps of the state: identity is this holder's, or 0. */
+		uint64_t state = load_acquire(&v->state);
+
+		if (v != r->o && state != OWNER_VACANT && holder_is_gone(r, v, state) &&
+		    takeover_add(&t, v, state) && r->heap->sharing == PAGES_PRIVATE && (v->building & 1) == 0)
+			shrink_owner(v); /* its lists are right: its empty slabs go back */
+	}
+	store_release(&r->heap->reap_next, v);
+	return takeover_end(&t);
+}
+
+static struct reap reap_by(struct heap *h, struct owner *o, bool alone)
+{
+	return (struct reap){h, o, holder_seated(h), generation_now(), alone};
+}
+
+size_t reap_all(struct heap *h, struct owner *o)
+{
+	struct reap r = reap_by(h, o, false);
+
+	return reap_turn(&r, NULL, SIZE_MAX);
+}
+
+void reap_alone(struct heap *h, struct owner *o)
+{
+	struct reap r = reap_by(h, o, true);
+
+	if (h->sharing == PAGES_PRIVATE && r.me != 0 && process_is_alone())
+		(void)reap_turn(&r, NULL, SIZE_MAX);
+}
+
+void reap_some(struct heap *h, struct owner *o)
+{
+	struct reap r = reap_by(h, o, false);
+
+	/* Acquire pairs with owner_publish: the record is complete. */
+	(void)reap_turn(&r, load_acquire(&h->reap_next), REAP_TURN);
 }

@@ -4,11 +4,7 @@
  * count.  While it runs, the group that a bin allocates from is not marked ready, so that
  * each release into it is an event (slab_has_event) and takes the slow path, which counts.
  *
- *   owner.watch   WATCH_NONE       the clock does not run
- *                 WATCH_ALL        no current group is ready
- *                 WATCH_NOTIFIED   another thread started the clock and set the pending
- *                                  bit of the current slabs: the owner's next release
- *                                  into one of them takes the slow path
+ * A thread learns of it at its next slow operation (watch_check).
  *
  * All of this is a hint: what is missed is made up for by the next slow operation.
  */
@@ -18,21 +14,8 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/*
- * Sets the pending bit of the current slabs of v, so that its holder notices the running clock
- * at its next release.  For any thread.
- */
-INTERNAL void watch_notify(struct owner *v);
-
 /* Starts or stops watching.  For the holder. */
 INTERNAL void watch_switch(struct owner *o, bool running);
-
-/*
- * Notifies owners of the heap that the clock started, or that a period of it began, unless that
- * was done: a few at a time, so that no call takes longer where there are more threads.  One that
- * watches, such as the caller's at the end of watch_check, needs no notice.
- */
-INTERNAL void watch_notify_some(struct heap *h);
 
 /* After calls that may have started or stopped the clock.  For the holder of the record. */
 INTERNAL void watch_check(struct owner *o);
@@ -48,7 +31,7 @@ static inline void group_unready(struct slab *s, unsigned g)
 /* Clears the ready bit of a group that a bin allocates from, while watched.  For the holder. */
 static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 {
-	if (unlikely(load_relaxed(&o->watch) != WATCH_NONE))
+	if (unlikely(o->watch))
 		group_unready(s, g);
 }
 
@@ -61,7 +44,7 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 #define EVENTS_STEP ((uint8_t)(256 / OWN_EVENTS)) /* added, so that 0 tells: fewer bytes */
 static inline bool watch_give(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	if (load_relaxed(&o->watch) != WATCH_ALL ||
+	if (!o->watch ||
 	    bin_word(o, &o->bins[s->class]) != &s->free[group] ||
 	    __builtin_add_overflow(o->events, EVENTS_STEP, &o->events))
 		return false;

@@ -16,10 +16,14 @@
  *	gcc   -ffreestanding -nostdlib -static-pie -fPIE -fno-stack-protector program.c ...
  *
  * The entry point _start is in it: it relocates a position independent program, gives the main
- * thread its thread-local storage, calls main, and ends the process with what main returns.  In
- * C++, main is `extern "C" int main(...)`: otherwise clang's -ffreestanding gives it another
- * name.  No linker script is needed; if there is one, it must load the ELF and program headers.
- * There are no constructors (.init_array is not run), no ifuncs, and no dynamic linking.
+ * thread its thread-local storage, runs constructors (.init_array), calls main, and ends the process
+ * with what main returns.  No linker script is needed; if there is one, it must load the ELF and program
+ * headers, and have .init_array.  There are no ifuncs, and no dynamic linking.
+ *
+ * In C++, operator new and delete are ash_alloc and ash_release; new without memory stops the program,
+ * unless it is nothrow.  main is `extern "C" int main(...)`: otherwise clang's -ffreestanding gives it
+ * another name.  When it returns, static objects are destroyed (the first 128; ash_exit destroys none).
+ * All else of the C++ library is absent: -fno-exceptions -fno-rtti -fno-threadsafe-statics.
  *
  * A program with a _start of its own links the archive all the same: the linker takes _start
  * only where it is missing.  Then it calls ashlar_tls_init and ashlar_tls_use first; threads
@@ -120,7 +124,8 @@ size_t ashlar_tls_size(void);
  * bytes, all of them zero, at any address: the initial values of the program's thread-local
  * words are copied there.  Returns the thread pointer, for ashlar_tls_use or clone's argument
  * tls (CLONE_SETTLS).  The memory must stay until the thread has ended.  In a position
- * independent program, relocation comes first.
+ * independent program, relocation comes first.  A thread whose storage is above 2^50 (riscv64 with
+ * 57 bits of address) has no slabs of its own.
  */
 void *ashlar_tls_init(void *memory);
 

@@ -97,12 +97,25 @@ static _Noreturn void refuse(void)
 	ash_exit(STARTED_BADLY);
 }
 
+/* The linker's: constructors of static objects, of C++ and __attribute__((constructor)). */
+typedef void constructor(int argc, char **argv, char **envp);
+extern constructor *const __init_array_start[] __attribute__((weak)) HIDDEN;
+extern constructor *const __init_array_end[] __attribute__((weak)) HIDDEN;
+
+/* cxx.c has another, which the linker takes instead if there is something to destroy. */
+HIDDEN void ash_start_destroy(void);
+__attribute__((weak)) void ash_start_destroy(void)
+{
+}
+
 void ash_start_begin(unsigned long *stack, main_function *program)
 {
 	char **end = (char **)(stack + 1) + stack[0] + 1;
+	constructor *const *construct;
 	struct image image;
 	struct tls tls;
 	void *memory;
+	int status;
 
 	image_here(&image);
 	if (!image_relocate(&image))
@@ -118,5 +131,9 @@ void ash_start_begin(unsigned long *stack, main_function *program)
 	memory = main_tls(&tls);
 	if (memory == NULL || arch_set_thread_pointer(tls_build(&tls, memory)) != 0)
 		refuse();
-	ash_exit(program(arguments.argc, arguments.argv, arguments.envp));
+	for (construct = __init_array_start; construct != __init_array_end; construct++)
+		(*construct)(arguments.argc, arguments.argv, arguments.envp);
+	status = program(arguments.argc, arguments.argv, arguments.envp);
+	ash_start_destroy();
+	ash_exit(status);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "ashlar_system.h"
+#include "atomic.h"
 #include "memory.h"
 
 #if CPU_PAGE_SHIFT != CPU_PAGE_SHIFT_MOST
@@ -14,10 +15,36 @@ size_t pages_size(void)
 }
 #endif
 
+/*
+ * Records are cut off a piece of PAGE_HUGE, aligned to that: where a system hands out one address
+ * after the other, each record between two chunks would cost a gap as large as a chunk.
+ */
+static uint64_t piece; /* its next unused byte; a multiple of PAGE_HUGE: there is none */
+
+static void *record(size_t bytes)
+{
+	uint64_t at = load_relaxed(&piece), next;
+	char *fresh;
+
+	/* Bounds that publish nothing, as the memory reads zero: the acquires pair with nothing. */
+	while (at % PAGE_HUGE != 0 && PAGE_HUGE - at % PAGE_HUGE >= bytes)
+		if (cas_acquire(&piece, &at, at + bytes))
+			return (void *)at; /* NOLINT: an address */
+	fresh = bytes > PAGE_HUGE / 2 ? NULL : ash_system_map(PAGE_HUGE, PAGE_HUGE);
+	if (fresh == NULL)
+		return ash_system_map(bytes, PAGE_MOST);
+	next = (uintptr_t)fresh + bytes;
+	/* If another thread came first, this piece serves one record; of the other it may lose the end. */
+	(void)cas_acquire(&piece, &at, next);
+	return fresh;
+}
+
 void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 {
 	/* Memory that processes share is none of these. */
-	if (sharing != PAGES_PRIVATE)
+	if (sharing == PAGES_RECORDS && alignment <= PAGE_MOST)
+		return record(bytes);
+	if (sharing != PAGES_PRIVATE && sharing != PAGES_PROMISED)
 		return NULL;
 	return ash_system_map(bytes, alignment < PAGE_MOST ? PAGE_MOST : alignment);
 }
@@ -27,9 +54,32 @@ bool pages_release(void *p, size_t bytes)
 	return ash_system_unmap(p, bytes);
 }
 
+bool pages_cut(void *p, size_t bytes)
+{
+	(void)p, (void)bytes;
+	return false;
+}
+
+bool pages_may_cut(void)
+{
+	return false;
+}
+
+bool pages_left(size_t bytes)
+{
+	(void)bytes;
+	return true;
+}
+
 bool pages_purge(void *p, size_t bytes, enum sharing sharing)
 {
 	return sharing == PAGES_PRIVATE && ash_system_purge(p, bytes);
+}
+
+bool pages_zeroes(const void *page)
+{
+	(void)page;
+	return false;
 }
 
 void pages_zero(void *p, size_t bytes, enum sharing sharing)
@@ -38,15 +88,16 @@ void pages_zero(void *p, size_t bytes, enum sharing sharing)
 		memset(p, 0, bytes);
 }
 
-bool pages_remap(void *from, void *to, size_t bytes)
+enum moved pages_remap(void *from, void *to, size_t bytes)
 {
 	(void)from, (void)to, (void)bytes;
-	return false;
+	return PAGES_STAYED;
 }
 
-void pages_move(void *from, void *to, size_t bytes)
+enum moved pages_move(void *from, void *to, size_t bytes)
 {
 	memcpy(to, from, bytes);
+	return PAGES_STAYED;
 }
 
 bool pages_grow(void *p, size_t bytes, size_t larger)
@@ -67,16 +118,11 @@ bool pages_huge(void *p, size_t bytes, bool wanted)
 	return false;
 }
 
-bool pages_huge_unasked(void)
-{
-	return false;
-}
-
 /* All memory counts as resident, so little is reserved ahead. */
 
-size_t pages_count(void *p, size_t bytes)
+size_t pages_written(void *p, size_t bytes, enum sharing sharing)
 {
-	(void)p;
+	(void)p, (void)sharing;
 	return bytes;
 }
 

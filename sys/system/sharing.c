@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * share.h, life.h, boot.h and world.h for a program's own system (ashlar_system.h): no memory is
+ * share.h, life.h, mapping.h and world.h for a program's own system (ashlar_system.h): no memory is
  * shared, so heaps shared by processes are refused.
  */
-#include "boot.h"
 #include "life.h"
+#include "mapping.h"
 #include "share.h"
 #include "world.h"
 
@@ -19,6 +19,21 @@ void *share_map_anywhere(int fd, size_t bytes, bool writable)
 {
 	(void)fd, (void)bytes, (void)writable;
 	return NULL;
+}
+
+int share_again(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+void share_close(int fd)
+{
+	(void)fd;
+}
+
+void share_pause(void)
+{
 }
 
 bool share_sync(void *at, size_t bytes)
@@ -103,4 +118,10 @@ bool world_is(uint64_t one, uint64_t other)
 bool world_has_proc(void)
 {
 	return false;
+}
+
+uint64_t mapping_at(uint64_t process, uint64_t thread, uintptr_t address)
+{
+	(void)process, (void)thread, (void)address;
+	return MAPPING_UNKNOWN;
 }

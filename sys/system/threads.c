@@ -1,31 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * identity.h, generation.h, process.h and borrow.h by a program's own system
+ * generation.h, process.h and borrow.h by a program's own system
  * (ashlar_system.h): one process, which does not fork.
  */
 #include "ashlar_system.h"
 #include "atomic.h"
 #include "borrow.h"
 #include "generation.h"
-#include "identity.h"
 #include "process.h"
 
 enum { THE_PROCESS = 1 };
 
-uint64_t identity_here(void)
+uint64_t process_ids(void)
 {
 	uint64_t thread = ash_system_thread();
 
 	return thread == 0 ? 0 : (uint64_t)THE_PROCESS << 32 | thread;
 }
 
-bool identity_has_ended(uint64_t identity, uint64_t me)
+uint64_t process_note(void)
 {
-	if (identity == 0 || me == 0 || identity == me ||
-	    !ash_system_thread_ended((uint32_t)identity))
+	return process_ids();
+}
+
+bool process_thread_has_left(const void *local, uint64_t note)
+{
+	(void)local;
+	/* The caller is alive: it has the id of one that has ended, which the system may not say. */
+	if (note == 0 || (note != process_ids() && !ash_system_thread_ended((uint32_t)note)))
 		return false;
 	fence_acquire(); /* as where the kernel is asked, see process_thread_is_gone */
 	return true;
+}
+
+bool process_is_alone(void)
+{
+	return false;
 }
 
 void generation_watch(void)
@@ -86,9 +96,4 @@ uint64_t process_thread(void)
 bool process_thread_is_gone(uint64_t thread)
 {
 	return ash_system_thread_ended((uint32_t)thread);
-}
-
-bool process_is_first_thread(void)
-{
-	return false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every public call once, for each of the libraries. */
+/* promises: ash_good_size, ash_stats, ash_usable_size */
 #include "support/stamp.h"
 
 TEST(api_smoke, 10)

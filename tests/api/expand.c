@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ash_expand: the block stays where it is, or as it is. */
+/* promises: ash_expand, ash_usable_size */
 #include "ashlar.h"
 #include "support/pattern.h"
 #include "support/resident.h"
@@ -139,41 +140,6 @@ TEST(expand_large, 10)
 		CHECK(grown >= 3 && spans >= 1);
 	else
 		CHECK(grown == 0 && spans == 0);
-}
-
-static void release_here(void *p)
-{
-	ash_release(p);
-}
-
-/*
- * A slot that another thread released is taken again by way of a bin, and its slab stays on the
- * partial list: it must not be taken from a list where it is not.
- */
-TEST(expand_what_another_thread_released, 10)
-{
-	char *p, *q[8];
-	unsigned i;
-
-	for (unsigned round = 0; round < 8; round++) {
-		(void)ash_trim(0); /* no spares, whose units would be in the way */
-		p = ash_alloc(40 * KIB);
-		rt_thread_join(rt_thread_start(release_here, p));
-		p = ash_alloc(40 * KIB);
-		fill(p, 40 * KIB, round);
-		(void)may_grow(p, 70 * KIB);
-		for (i = 0; i < 8; i++) {
-			q[i] = ash_alloc(40 * KIB);
-			fill(q[i], 40 * KIB, 8 + i);
-		}
-		holds(p, 40 * KIB, round);
-		ash_release(p);
-		for (i = 0; i < 8; i++) {
-			holds(q[i], 40 * KIB, 8 + i);
-			ash_release(q[i]);
-		}
-		CHECK_EQ(ash_check(), 0);
-	}
 }
 
 /* What a block grew into is not taken for zeroes afterwards. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a large block may grow in place and where it may not: neighbours, alignment, borders. */
+/* promises: ash_expand */
 #include "ashlar.h"
 #include "rt.h"
 #include "support/handler_at_step.h"
@@ -92,6 +93,23 @@ TEST(grow_at_the_end_of_a_chunk, 10)
 	stays(p, MIB + 1);
 	grows(p, 60 * KIB);
 	holds(p, 40 * KIB, 6);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Three units before the chunk's last one, which is free: to five they would reach into the next chunk. */
+TEST(grow_over_the_end_of_a_chunk, 10)
+{
+	char *p;
+
+	if (!slabs_have_owners())
+		return;
+	p = take_at(90 * KIB, 2 * MIB - 128 * KIB);
+	fill(p, 90 * KIB, 7);
+	stays(p, 150 * KIB);
+	stays(p, 130 * KIB);
+	grows(p, 128 * KIB);
+	holds(p, 90 * KIB, 7);
+	ash_release(p);
 	CHECK_EQ(ash_check(), 0);
 }
 

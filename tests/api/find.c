@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an address is (ash_find), and the rows of ash_stats_class. */
+/* promises: ash_find, ash_stats_class */
 #include "ashlar_heap.h"
 #include "rt.h"
 #include "support/heap_in.h"
@@ -96,22 +97,26 @@ TEST(find_no_block, 10)
 struct meeting {
 	struct rt_barrier here;
 	char *block, *span;
+	bool looks;
 };
 
 static void meet(void *argument)
 {
 	struct meeting *m = argument;
+	struct ash_block b;
 
 	m->block = ash_alloc(3000);
 	m->span = ash_alloc(2 * MIB);
+	if (m->looks)
+		(void)ash_find(m->block, &b);
 	rt_barrier_wait(&m->here);
 	rt_barrier_wait(&m->here);
 }
 
 TEST(find_thread, 10)
 {
-	static struct meeting m = {.here = {.count = 2}};
-	char *mine = ash_alloc(100); /* the first record has no id until later, see sys/identity.h */
+	static struct meeting m = {.here = {.count = 2}, .looks = true};
+	char *mine = ash_alloc(100);
 	struct rt_thread *t = rt_thread_start(meet, &m);
 	int tid = rt_thread_tid(t);
 	struct ash_block b;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps that the program made, in one process. */
+/* promises: ash_heap_create, ash_heap_create_shared, ash_heap_destroy, ash_heap_recover, ash_heap_stats */
+/* promises: ash_heap_zalloc */
 #include "ashlar_heap.h"
 #include "rt.h"
 #include "support/misuse.h"

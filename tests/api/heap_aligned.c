@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps that the program made: aligned blocks, blocks that expand, and the heap of a block. */
+/* promises: ash_heap_aligned_alloc, ash_heap_aligned_zalloc, ash_heap_aligned_resize, ash_heap_release_aligned_sized */
+/* promises: ash_heap_expand, ash_heap_of, ash_heap_usable_size */
 #include "ashlar_heap.h"
 #include "support/misuse.h"
 #include "support/pattern.h"
 
 static _Alignas(64) char memory[12 << 20];
-
 static ash_heap *make(unsigned kind)
 {
 	ash_heap *heap;
@@ -30,8 +31,7 @@ static void nothing_left(ash_heap *heap)
 	struct ash_statistics st;
 
 	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(ash_heap_check(heap), 0);
+	CHECK(st.blocks == 0 && ash_heap_check(heap) == 0);
 	ash_heap_destroy(heap);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's: what it costs, that it stays inside. */
+/* promises: ash_heap_create_in, ash_heap_resize, ash_heap_release_sized, ash_heap_usable_size */
 #include "support/handler_at_step.h"
 #include "support/heap_in.h"
 

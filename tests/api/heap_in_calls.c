@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's: looking at them, one inside another, many. */
+/* promises: ash_heap_walk, ash_heap_good_size, ash_heap_root, ash_heap_set_root, ash_heap_stats */
 #include "support/heap_in.h"
 
 struct seen {

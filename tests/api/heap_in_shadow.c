@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's, against a shadow: no unit with two owners, full when full.
  */
+/* promises: ash_heap_alloc, ash_heap_release, ash_heap_resize, ash_heap_zalloc */
 #include "support/heap_in.h"
 
 /* The shadow: whose each granule of the memory is. */

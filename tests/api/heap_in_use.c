@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's: threads, handlers, fork. */
+/* promises: ash_heap_create_in */
 #include "ashlar_heap.h"
 #include "support/stamp.h"
 
@@ -40,7 +41,7 @@ static void exchange_blocks(struct rt_random *random, size_t rounds, size_t most
 			if (p == NULL)
 				p = stamp_block(stamp);
 			else
-				stamp = (uintptr_t)p >> 3 | (stamp >> 44) << 44;
+				stamp = (uintptr_t)p >> 3 | (stamp >> STAMP_SHIFT) << STAMP_SHIFT;
 			stamp_check_some(stamp, before, before < size ? before : size);
 			ash_release(p);
 		} else {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The heap of an address at which there is no block; tests/api/heap_aligned.c asks for blocks. */
+/* promises: ash_heap_of */
 #include "ashlar_heap.h"
 #include "rt.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's functions (hook.c): called once where a call fails, and never elsewhere. */
+/* promises: ash_on_no_memory, ash_on_thread */
 #include "ashlar.h"
 #include "rt.h"
 

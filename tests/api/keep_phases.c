@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program of phases, each of which fills small blocks and releases all of them at its end. */
+/* promises: ash_alloc, ash_release */
 #include "ashlar.h"
 #include "rt.h"
 
@@ -16,7 +17,7 @@ static void phase(unsigned char **p, size_t count)
 		ash_release(p[i]);
 }
 
-/* What one phase released is there for the next one. */
+/* What a phase released is there for the next one, from the third on: it came again. */
 static void phases(size_t bytes)
 {
 	size_t count = bytes / PIECE;
@@ -30,7 +31,7 @@ static void phases(size_t bytes)
 			before = rt_faults();
 		phase(p, count);
 		ash_stats(&st);
-		CHECK(st.dirty >= bytes / 10 * 9);
+		CHECK(i + 1 < WARM || st.dirty >= bytes / 10 * 9);
 	}
 	/* Under QEMU faults are the emulator's. */
 	if (!rt_under_qemu())

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pointers that are no blocks, given to each function that takes one. */
+/* promises: ash_release, ash_release_sized, ash_resize, ash_usable_size */
 #include "support/misuse.h"
 
 TEST(misuse_null_is_none, 10)

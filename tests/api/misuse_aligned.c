@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Misuse of the calls with an alignment and of ash_expand: the lines of the others, with their names. */
+/* promises: ash_aligned_resize, ash_expand, ash_release_aligned_sized */
 #include "support/misuse.h"
 
 static void use_release_aligned_sized(void *p)

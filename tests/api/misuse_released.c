@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks that were released, in every state their memory can be in since. */
+/* promises: ash_release */
 #include "support/misuse.h"
 
 MISUSE(released)

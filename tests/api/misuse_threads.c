@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks released twice by several threads, and sizes that cannot be. */
+/* promises: ash_release, ash_release_sized */
 #include "support/misuse.h"
 
 /* ---- by several threads: the release that races is found when its bit is collected ---- */

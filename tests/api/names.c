@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ancestor's names. */
+/* promises: init_global_allocator, alloc, resize, release */
 #include <ashlar_heap.h>
 #include <ashlar_names.h>
 

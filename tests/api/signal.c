@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Signal handlers that work the heap of the thread they interrupt, by a timer. */
+/* promises: ash_alloc, ash_thread_detach, ash_zalloc */
 #include "support/stamp.h"
 
 #include <stdatomic.h>

@@ -4,6 +4,7 @@
  * SIGTRAP after every instruction.  For each k the call runs again and the
  * handler acts at the k-th boundary.
  */
+/* promises: ash_alloc, ash_check, ash_release, ash_resize, ash_thread_detach */
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
 
@@ -171,7 +172,7 @@ static size_t long_stride(size_t full)
 	return rt_in_full() ? full : stride(6 * full);
 }
 
-/* tests/inner/steps.c goes through more paths; here the handler meets what it interrupts. */
+/* tests/inner/steps/harness.c goes through more paths; here the handler meets what it interrupts. */
 TEST(signal_at_each_step_of_fast_calls, 30)
 {
 	CHECK(at_each_step(call_alloc_release, act_alloc, 48, 1) > 30);

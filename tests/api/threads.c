@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that work on one heap: blocks pass between them, threads come and go. */
+/* promises: ash_alloc, ash_check, ash_release */
 #include "support/stamp.h"
 
 #include <stdatomic.h>

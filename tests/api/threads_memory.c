@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What threads that pass blocks on, or end, cost in memory. */
+/* promises: ash_release */
 #include "support/stamp.h"
 
 #include <stdatomic.h>

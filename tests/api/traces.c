@@ -4,6 +4,7 @@
  * verified; and that neither the decoder believes a damaged trace nor the
  * replay a damaged block.
  */
+/* promises: ash_check, ash_usable_size */
 #include <ashlar.h>
 
 #include "replay.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What ash_trim leaves, also inside slabs that are half empty. */
+/* promises: ash_trim */
 #include "support/resident.h"
 
 /* Blocks of which one in so many bytes stays; others must not have changed. */

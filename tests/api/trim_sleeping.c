@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Trim gives back what others released into slabs of threads that sleep. */
+/* promises: ash_trim */
 #include "support/resident.h"
 
 enum { THREADS = 4 };

@@ -83,4 +83,69 @@ case $place in
 *) false ;;
 esac
 verdict 'a debugger finds ash_alloc in its source'
+
+# ---- link-time optimisation ----
+
+# It divides the program into objects, and puts assembly at file level into one of them.  The program
+# works, and the note leads to the descriptor.
+cat >"$folder/lto.c" <<'C'
+#include <ashlar.h>
+#include <ashlar_descriptor.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+static int leads(struct dl_phdr_info *o, size_t bytes, void *found)
+{
+	for (int i = 0; bytes > 0 && i < o->dlpi_phnum; i++) {
+		const char *note = (const char *)(o->dlpi_addr + o->dlpi_phdr[i].p_vaddr), *value = note + 24;
+		if (o->dlpi_phdr[i].p_type != PT_NOTE)
+			continue;
+		for (const char *end = note + o->dlpi_phdr[i].p_memsz; value < end; value += 32)
+			if (memcmp(value - 12, ASH_DESCRIPTOR_NAME, 12) == 0)
+				*(int *)found |= value + *(const long *)value == (const char *)&ash_descriptor;
+	}
+	return 0;
+}
+int main(void)
+{
+	int found = 0;
+	char *p = ash_alloc(100), *large = ash_alloc(5 << 20);
+	memset(large, 1, 5 << 20);
+	ash_release(large);
+	ash_release(p);
+	dl_iterate_phdr(leads, &found);
+	return p != NULL && found && ash_check() == 0 ? 0 : 1;
+}
+C
+# lto NAME COMMAND...: it links, and works, as malloc or not.
+lto() {
+	name=$1
+	shift
+	rm -f "$folder/lto"
+	"$@" -w -D_GNU_SOURCE -flto -I"$build/amalgamation" "$build/amalgamation/ashlar.c" "$folder/lto.c" -o "$folder/lto" \
+		>"$folder/lto.log" 2>&1 && "$folder/lto"
+	verdict "with -flto it links and works: $name" "$folder/lto.log"
+}
+# full: all of them; else one of each thing.
+if command -v gcc >/dev/null; then
+	lto 'gcc, not position independent' gcc -O1 -fno-pie -no-pie
+	lto 'gcc, malloc, fat objects' gcc -O1 -ffat-lto-objects -fPIE -pie -DASHLAR_MALLOC
+	for flags in ${STEPS_FULL:+-O1 -O2 -O3}; do
+		for more in '-fPIE -pie' '-fno-pie -no-pie' '-fPIC -ffat-lto-objects' -flto-partition=max; do
+			# shellcheck disable=SC2086 # a list of flags
+			lto "gcc $flags $more" gcc "$flags" $more
+		done
+	done
+else
+	echo "skip $subject: -flto by gcc, which is not here"
+fi
+if command -v ld.lld >/dev/null; then
+	lto clang "$clang" -fuse-ld=lld -O1
+	for flags in ${STEPS_FULL:+-O2 -O3}; do
+		lto "clang $flags, position independent" "$clang" -fuse-ld=lld "$flags" -fPIE -pie
+		lto "clang $flags, not" "$clang" -fuse-ld=lld "$flags" -fno-pie -no-pie
+	done
+else
+	echo "skip $subject: -flto by clang, without lld"
+fi
 exit $status

@@ -52,6 +52,24 @@ expect 'a reason is given for each that did not run' peak '* did not run: a thir
 expect 'the plot has ratios of medians' plot "$(printf 'time\ta row\tpeer\t2.0000')"
 awk -f tools/bench/plot "$folder/plot" >"$folder/svg"
 expect 'the plot is an SVG' svg '</svg>'
+{
+	printf '%s\n' '*`make bench`, 2026-01-02, a CPU, 2 CPUs, Linux: 3 rounds; minimum / median.*' ''
+	cat "$folder/time"
+	printf '%s\n' '| peak resident, MiB | Ashlar | peer |' '|---|---|---|' '| large | 1 / 2 | **0.40 / 0.50** |' \
+		'| small | **1 / 1.99** | 2.00 / 2.00 |' '| ... static | 4 / 4 | did not run |'
+} >"$folder/compare.txt"
+for part in time peak; do
+	awk -v part=$part -f tools/bench/titles -f tools/bench/page "$folder/compare.txt" >"$folder/page-$part"
+done
+expect 'a page has the medians' page-time '| a row, ns | **3** | 2.00 |'
+expect '... and what is behind' page-time \
+	'Ashlar first in 1, tied with the first in 1 of 3 rows. Behind in: another 0.25 (peer).'
+! grep -qF '**5**' "$folder/page-time" && [ "$(grep -c '^|' "$folder/page-time")" = 6 ]
+verdict '... of the programs that a malloc is preloaded into'
+expect 'a page has peaks of 2 MiB' page-peak '| large | 2 | **0.50** |'
+expect '... by their full titles' page-peak '| small, static | 4 | - |'
+! grep -q '1.99' "$folder/page-peak"
+verdict '... and none below'
 
 # A title that goes on where another began stands alone in the plot; the legend has its place.
 printf '%s\n' '| | ashlar | a peer with a long name | b | c | d | e | f | another long name |' '|---|' \
@@ -89,36 +107,47 @@ cp -r tools/bench "$accepting/tools/"
 cp BENCHMARKS.md README.md "$accepting"
 printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| a |' '|---|' '| 1 |' '' '| b |' '|---|' '| 2 |' '' \
 	'text' >"$accepting/build/bench/threads.md"
-(cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null) &&
-	sed -n '/^<!-- threads -->/,/^<!-- .threads -->/p' "$accepting/BENCHMARKS.md" >"$folder/accepted"
+(cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null) && cp "$accepting/tools/bench/accepted/threads.txt" "$folder/accepted"
 [ "$(grep -c '^.`make x`, 2026-01-02, a CPU' "$folder/accepted")" = 2 ] &&
-	[ "$(sed -n 2p "$folder/accepted" | cut -c 1)" = '*' ] && [ "$(grep -c '^|' "$folder/accepted")" = 6 ] && grep -qx text "$folder/accepted"
+	[ "$(sed -n 1p "$folder/accepted" | cut -c 1)" = '*' ] && [ "$(grep -c '^|' "$folder/accepted")" = 6 ] && grep -qx text "$folder/accepted"
 verdict 'make bench-accept stamps each table with date and CPU'
-cmp -s README.md "$accepting/README.md"
-verdict 'make bench-accept makes the same summary of the same figures'
+cmp -s README.md "$accepting/README.md" && cmp -s BENCHMARKS.md "$accepting/BENCHMARKS.md"
+verdict 'make bench-accept makes the same documents of the same figures'
 # The same tables as of another CPU, and of a third one.
 for cpu in second third; do
 	{
 		echo "*\`make bench\`, 2026-01-02, $cpu, 2 CPUs, Linux*"
-		sed '1,/^<!-- bench -->/d; /^<!-- .bench -->/,$d; /^\*.*CPU/d' BENCHMARKS.md
+		sed '/^\*.*CPU/d' tools/bench/accepted/compare.txt
 	} >"$accepting/build/bench/compare.md"
 	(cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null)
 done
-sed -n '/^<!-- kept -->/,/^<!-- .kept -->/p' "$accepting/BENCHMARKS.md" >"$folder/accepted"
-[ "$(grep -c '^\*.*CPU' "$folder/accepted")" -ge 2 ] && sed -n 2p "$folder/accepted" | grep -q ' second, 2 CPUs' &&
-	! grep -q ' third, ' "$folder/accepted" && [ "$(grep -c '^| pair of 16 B' "$folder/accepted")" -ge 2 ]
+sed -n 1p "$accepting/tools/bench/accepted/others.txt" | grep -q ' second, 2 CPUs' &&
+	! grep -q ' third, ' "$accepting/tools/bench/accepted/others.txt" &&
+	[ "$(grep -c '^\*.*CPU' "$accepting/tools/bench/accepted/others.txt")" -ge 2 ] &&
+	[ "$(grep -c '^| pair of 16 B' "$accepting/tools/bench/accepted/others.txt")" -ge 2 ]
 verdict 'make bench-accept keeps the first table of each other CPU'
+[ "$(grep -c '^\*.*, third, 2 CPUs' "$accepting/BENCHMARKS.md")" = 3 ] && grep -q '^\*.*, third, 2 CPUs' "$accepting/README.md"
+verdict 'make bench-accept puts the new tables into the documents'
 rm "$accepting/build/bench/compare.md"
 sed 1d "$accepting/build/bench/threads.md" >"$accepting/build/bench/shared.md"
-cp "$accepting/BENCHMARKS.md" "$folder/before"
+before() {
+	rm -rf "$folder/before"
+	mkdir "$folder/before"
+	cp -r "$accepting/BENCHMARKS.md" "$accepting/README.md" "$accepting/tools/bench/accepted" "$folder/before"
+}
+unchanged() {
+	for part in BENCHMARKS.md README.md; do cmp -s "$folder/before/$part" "$accepting/$part" || return; done
+	diff -rq "$folder/before/accepted" "$accepting/tools/bench/accepted" >/dev/null
+}
+before
 ! (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null 2>"$folder/errors") &&
-	grep -q 'no date and CPU' "$folder/errors" && cmp -s "$folder/before" "$accepting/BENCHMARKS.md"
+	grep -q 'no date and CPU' "$folder/errors" && unchanged
 verdict 'make bench-accept refuses a table without them'
-printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| time | Ashlar | b |' '|---|' '| 1 |' \
+printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| time | Ashlar | b |' '|---|' '| 1 |' '' \
 	>"$accepting/build/bench/compare.md"
 rm "$accepting/build/bench/shared.md"
 ! (cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null 2>"$folder/errors") &&
-	grep -q 'no row: time|pair of 128 B' "$folder/errors" && cmp -s "$folder/before" "$accepting/BENCHMARKS.md"
+	grep -q 'no row: time|pair of 128 B' "$folder/errors" && unchanged
 verdict 'make bench-accept refuses tables that lack a row of the summary'
 
 # Each row of the list is one that the program has; the program is not built here.

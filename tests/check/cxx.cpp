@@ -8,7 +8,6 @@
 #include <ashlar.hpp>
 #include <ashlar_descriptor.h>
 #include <ashlar_heap.h>
-#include <ashlar_inline.h>
 #include <ashlar_malloc.h>
 #include <ashlar_names.h>
 
@@ -228,5 +227,5 @@ int main(int argc, char **argv)
 	resources(heap.get());
 	threads();
 	CHECK(ash_check() == 0 && ash_heap_check(heap.get()) == 0 && ash_heap_check(in.get()) == 0);
-	return ash_defaults.retain > 0 && ash_alloc(10) != nullptr ? 0 : 1; // inlined
+	return ash_defaults.retain > 0 && ash_alloc(10) != nullptr ? 0 : 1;
 }

@@ -26,11 +26,22 @@ verdict "each library and header, and the licence$missing"
 ! grep -rIl -e "$folder" -e "$(pwd)" "$there$prefix/lib" >"$folder/named"
 verdict 'no file names the place where it was built'
 
+version=$(sed -n 's/^#define ASH_VERSION_[A-Z]* //p' core/include/ashlar.h | paste -s -d .)
+for tool in ashlar-look ashlar-check; do
+	[ ! -f "$there$prefix/bin/$tool" ] || [ "$("$there$prefix/bin/$tool" --version)" = "$tool $version" ]
+	verdict "$tool --version"
+done
+cp -r "$there" "$folder/gone" && : >"$folder/gone$prefix/bin/of-another"
+BUILD=$build PREFIX=$prefix DESTDIR=$folder/gone sh tools/install/uninstall &&
+	[ "$(find "$folder/gone" ! -type d)" = "$folder/gone$prefix/bin/of-another" ]
+verdict 'what is uninstalled is gone, and nothing else'
+"${MAKE:-make}" -s help >"$folder/help" && grep -q '^make uninstall\|^make install .*make uninstall' "$folder/help" && ! grep -q '#' "$folder/help"
+verdict 'make help prints the targets'
+
 # ---- manual pages ----
 
 man=$there$prefix/share/man
-for name in $(sed -n 's/^[a-z].*[ *]\(ash[a-z]*_[a-z_]*\)(.*/\1/p' core/include/*.h sys/start/ashlar_start.h |
-	grep -v '^ash_inline_'); do
+for name in $(sed -n 's/^[a-z].*[ *]\(ash[a-z]*_[a-z_]*\)(.*/\1/p' core/include/*.h sys/start/ashlar_start.h); do
 	[ -f "$man/man3/$name.3" ] || echo "     no page: $name"
 	grep -q "$name" "$man/man3/ashlar.3" || echo "     not in ashlar.3: $name"
 done >"$folder/missing"

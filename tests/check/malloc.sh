@@ -3,6 +3,7 @@
 # Ashlar as malloc, as far as no C library is needed to look at it: what the archive and
 # the shared object show, and the amalgamation, by each compiler that is here.  STEPS_FULL=1 (make
 # test-long): code of clang-19's, too; else its warnings.
+# promises: malloc_object_size
 set -u
 
 build=${BUILD:-build}
@@ -31,7 +32,7 @@ hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 absent='__errno_location ash_heap_of pthread_key_create pthread_key_delete pthread_setspecific'
 absent_xml='fwrite pthread_setcancelstate'
 # What one object of ours calls in the other; hidden from all others.
-between='ash_alloc_or ash_delete ash_delete_sized ash_say ash_stats_rows'
+between='ash_alloc_or ash_delete ash_delete_sized ash_release_told ash_say ash_stats_rows'
 cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
 	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
 

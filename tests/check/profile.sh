@@ -3,6 +3,7 @@
 # libashlar_profile.so: a program whose places allocate known amounts, with threads, a child and a
 # signal, has a profile with these amounts.  Random numbers begin alike in each process, so no
 # verdict hangs on chance.
+# promises: ashlar_profile_dump
 set -u
 
 build=${BUILD:-build}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # README.md tells the truth: its programs compile and run by its commands and print what
-# it says (tests/support/document.sh), what it names is there, and its figures are those of
-# BENCHMARKS.md.
+# it says (tests/support/document.sh), what it names is there, and its figures and those of
+# BENCHMARKS.md are of the accepted tables.
 set -u
 
 subject='readme'
@@ -51,9 +51,16 @@ named 'call' is_call <"$folder/calls"
 
 # ---- its figures ----
 
-sed -n '/^<!-- summary -->$/,/^<!-- .summary -->$/ { //!p }' README.md >"$folder/summary"
-sh tools/bench/accept summary >"$folder/expected" && cmp -s "$folder/summary" "$folder/expected"
-verdict 'the summary has the figures of BENCHMARKS.md'
+# marked PART DOCUMENT: what stands between its marks is what tools/bench/accept makes.
+marked() {
+	sed -n "/^<!-- $1 -->\$/,/^<!-- .$1 -->\$/ { //!p }" "$2" >"$folder/$1"
+	[ -s "$folder/$1" ] && sh tools/bench/accept "$1" >"$folder/expected" && cmp -s "$folder/$1" "$folder/expected"
+	verdict "the table '$1' of $2 has the accepted figures"
+}
+marked summary README.md
+for part in time peak static shared footprint; do
+	marked $part BENCHMARKS.md
+done
 rows=$(($(grep -c '^|' "$folder/summary") - 2))
 [ "$rows" -ge 5 ] && [ "$rows" -le 10 ]
 verdict "the summary has at most 10 rows ($rows)"

@@ -6,7 +6,7 @@
 set -u
 
 build=${BUILD:-build}
-limit=24576 # of code and constants
+limit=32768 # of code and constants
 small_limit=12288 # of libashlar-small.a
 tables_limit=12288 # of unwind tables, which linker.ld does not load
 descriptor_limit=512

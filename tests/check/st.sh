@@ -36,6 +36,36 @@ verdict 'libashlar-st.a has no locked instruction'
 ! grep -nE "$local" "$folder/libashlar-st"
 verdict 'libashlar-st.a has no thread-local word'
 
+# ---- threads ----
+
+cat >"$folder/threads.c" <<'C'
+#include <ashlar.h>
+#include <ashlar_start.h>
+static void body(void *p) { ash_release(p); }
+int main(void)
+{
+#ifdef THREADS
+	ash_thread_join(ash_thread_start(body, ash_alloc(100), 0));
+#else
+	body(ash_alloc(100));
+#endif
+	return 0;
+}
+C
+# threads LIBRARY FLAG...: such a program is linked.
+threads() {
+	library=$1
+	shift
+	clang -O1 -ffreestanding -nostdlib -static -fno-stack-protector -I"$build/include" "$@" "$folder/threads.c" \
+		"$build/libashlar_start.a" "$build/$library.a" -o "$folder/threads" >"$folder/link" 2>&1
+}
+for linker in -DGNU -fuse-ld=lld; do
+	! threads libashlar-st -DTHREADS $linker && grep -q ash_threads_need_libashlar_not_libashlar_st "$folder/link"
+	verdict "a program with threads is not linked with it ($linker)" "$folder/link"
+	threads libashlar-st $linker && "$folder/threads" && threads libashlar -DTHREADS $linker && "$folder/threads"
+	verdict "one without is, nor is libashlar.a in the way of threads ($linker)" "$folder/link"
+done
+
 # ---- the amalgamation ----
 
 if [ ! -f "$build/prog/tests/support/main.o" ]; then

@@ -50,7 +50,7 @@ other() {
 other shm/store.h '^#define STORE_RECORDS 4096' '#define STORE_RECORDS 2048'
 other shm/store.h '^#define STRANGERS     64' '#define STRANGERS     72'
 other shm/store.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
-other shm/store.h 'STORE_FORMAT	7' 'STORE_FORMAT	8'
+other shm/store.h 'STORE_FORMAT	8' 'STORE_FORMAT	9'
 other shm/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
 other shm/store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
 other thread/owner.h '^#define SPARES	    24' '#define SPARES	    16'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests ask about an owner record's spares. */
-#ifndef TESTS_SPARES_H
-#define TESTS_SPARES_H
+#ifndef TESTS_INNER_SPARES_H
+#define TESTS_INNER_SPARES_H
 
 #include "rt.h"
 #include "thread/owner.h"

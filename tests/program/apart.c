@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps in files are where nothing else is, a few times; tests/long/apart.c: 2000. */
+/* promises: ash_heap_create_file, ash_heap_attach_file */
 #include "program/apart.h"
 
 TEST(apart_fresh_programs, 60)

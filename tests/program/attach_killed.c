@@ -11,6 +11,7 @@
  *                      |     |   |                      (i that changed something)
  *   survivor           C     C   C                      a copy of the file, without the victim
  */
+/* promises: ash_heap_attach_file */
 #include "backend/region.h"
 #include "life.h"
 #include "program/beside.h"

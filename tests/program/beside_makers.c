@@ -6,6 +6,7 @@
  * What another process does between two system calls of one that opens a file without a heap,
  * or vouches for a file: it gives up making a heap; it vouches, too, and attaches.
  */
+/* promises: ash_heap_create_file, ash_heap_open_file, ash_heap_vouch_file */
 #include "program/beside.h"
 #include "shm/seal.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over */
+/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over,--wrap=share_pause */
 /* clang-format on */
 /*
  * Two that make a heap in one file.  One of them is stopped at each of its system
  * calls in turn; there the other one makes it, or the first one dies, or the
  * call fails.
  */
+/* promises: ash_heap_create_file, ash_heap_open_file, ash_heap_adopt_file */
 #include "program/claim.h"
 
 /* There the other makes it, too: exactly one of the two has made it. */

@@ -6,6 +6,7 @@
  * S18: the offset of the caller's file stays where it is, at each moment of making a heap in it: no
  * call moves it there and back.
  */
+/* promises: ash_heap_create_file, ash_heap_open_file */
 #include "program/claim.h"
 
 static bool offset_moved, offset_watched;

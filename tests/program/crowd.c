@@ -6,10 +6,11 @@
  * C3, S19: what a crowd of threads asks of the system, counted: so many calls a thread, whatever
  * their number.  Compared with the same threads when they do not allocate, as stacks are calls, too.
  */
+/* promises: ash_alloc, ash_heap_alloc */
 #include "ashlar_heap.h"
 #include "rt.h"
 #include "syscall.h"
-#include "thread/reap.h"
+#include "thread/takeover.h"
 
 static _Atomic size_t calls, turns;
 

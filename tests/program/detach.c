@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* LDFLAGS: -Wl,--wrap=shrink_in_place */
 /* The end of a detach: the seat, and the record that others may have by then. */
+/* promises: ash_thread_detach */
 #include "support/handler_at_step.h"
 #include "thread/owner.h"
 #include "thread/seat.h"

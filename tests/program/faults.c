@@ -6,6 +6,7 @@
  * The scenario, and a system whose k-th call fails, for each k; afterwards all
  * is as if nothing had happened.  Then systems that are odd in other ways.
  */
+/* promises: ash_alloc, ash_aligned_alloc, ash_resize, ash_zalloc */
 #include "program/scenario.h"
 
 /* In a child: the scenario with these failures, then the same system in good health. */
@@ -115,6 +116,14 @@ TEST(faults_no_munmap_odd_addresses, 60)
 {
 	faults.munmap_error = -FAULT_ENOMEM;
 	faults.odd = true;
+	run(NULL);
+}
+
+/* Contents are copied, and where they were nothing can be given back. */
+TEST(faults_no_munmap_no_mremap, 60)
+{
+	faults.munmap_error = -FAULT_ENOMEM;
+	faults.mremap_error = -FAULT_EINVAL;
 	run(NULL);
 }
 

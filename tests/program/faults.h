@@ -31,6 +31,7 @@ static struct {
 	bool odd;          /* mmap comes back at addresses of odd pages         */
 	bool advice_lies;  /* madvise does nothing and answers 0                */
 	long advice_error; /* madvise does nothing and answers this             */
+	size_t advice_least; /* ... for so many bytes or more                  */
 	char *place;       /* where the next large mapping is to lie; once            */
 	unsigned again;    /* so many more times                                      */
 	void *last_mapped; /* by mmap                                               */
@@ -113,7 +114,7 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 	if ((faults.mmap_most != 0 && length > faults.mmap_most) ||
 	    (faults.mmap_not != 0 && length == faults.mmap_not))
 		return -FAULT_ENOMEM;
-	if (faults.place != NULL && address == NULL && length >= 1ul << 21) {
+	if (faults.place != NULL && address == NULL && length >= 1ul << 21 && protection != 0) {
 		address = faults.place;
 		if (faults.again == 0)
 			faults.place = NULL;
@@ -123,7 +124,7 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 	}
 	if (faults.odd && address == NULL && fd == -1)
 		return odd_mmap(length, protection, flags);
-	if (faults.budget == 0 || address != NULL)
+	if (faults.budget == 0 || (flags & 0x10) != 0) /* MAP_FIXED: in what was counted */
 		return faults_mapped(
 			__real_arch_mmap(address, length, protection, flags, fd, offset), length);
 	if (length > faults.budget)
@@ -154,7 +155,7 @@ long __wrap_arch_madvise(void *address, size_t length, long advice)
 		faults.in_advice(address);
 	if (faults.advice_lies)
 		return 0;
-	if (faults.advice_error != 0)
+	if (faults.advice_error != 0 && length >= faults.advice_least)
 		return faults.advice_error;
 	return __real_arch_madvise(address, length, advice);
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that lie, some of each kind; tests/long/forged.c has many. */
+/* promises: ash_heap_attach_file, ash_heap_view_file */
 #include "program/forged.h"
 
 TEST(forged_files, 60)
 {
-	forged_all(rt_test_seed(), rt_under_qemu() ? 3 : 25);
+	forged_all(rt_test_seed(), rt_under_qemu() ? 3 : 25, FORGED_LEFT_BY_DETACH);
+}
+
+TEST(forged_files_of_the_killed, 60)
+{
+	forged_all(rt_test_seed(), rt_under_qemu() ? 3 : 12, FORGED_LEFT_BY_KILL);
 }
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

@@ -102,6 +102,29 @@ static bool forged_view(int fd, struct rt_random *r)
 	return !v.outside;
 }
 
+static unsigned forged_calls; /* that an attacher makes beside these */
+
+/* Takes and releases blocks; true: one of them lies outside. */
+static bool forged_churn(ash_heap *h, struct rt_random *r)
+{
+	char *p[64] = {NULL};
+	bool outside = false;
+	unsigned i;
+
+	for (i = 0; i < forged_calls; i++) {
+		char **at = &p[rt_below(r, 64)];
+		size_t size = forged_size(r, i);
+
+		ash_heap_release(h, *at);
+		*at = ash_heap_alloc(h, size);
+		if (*at != NULL)
+			(void)forged_seen(&outside, *at, size, NULL);
+	}
+	for (i = 0; i < 64; i++)
+		ash_heap_release(h, p[i]);
+	return outside;
+}
+
 static void forged_attacher(void *fd)
 {
 	enum forged_outcome out = OUT_UNHARMED;
@@ -151,6 +174,8 @@ static void forged_attacher(void *fd)
 	else if (ash_heap_check(h) != 0)
 		out = OUT_CHECK;
 	(void)ash_heap_recover(h);
+	if (forged_churn(h, &r))
+		rt_exit(OUT_OUTSIDE);
 	(void)ash_heap_trim(h, 0);
 	for (i = 1; i < all; i += 2)
 		ash_heap_release(h, forged->block[i].p);
@@ -179,12 +204,14 @@ static enum forged_outcome forged_try(enum forged_kind kind, struct rt_random *r
 }
 
 /* So many of each kind; prints the table. */
-static void forged_all(uint64_t seed, unsigned each)
+static void forged_all(uint64_t seed, unsigned each, enum forged_left left)
 {
 	static unsigned table[FORGED_KINDS][OUTCOMES], truths[OUTCOMES];
 	unsigned kind, i, k, bad = 0;
 
-	forged_make(seed);
+	memset(table, 0, sizeof table);
+	memset(truths, 0, sizeof truths);
+	forged_make(seed, left);
 	for (kind = 0; kind < FORGED_KINDS; kind++)
 		for (i = 0; i < each; i++) {
 			struct rt_random r;

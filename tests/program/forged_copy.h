@@ -14,21 +14,29 @@ enum forged_kind {
 	FORGED_LONGER,
 	FORGED_PAGE,
 	FORGED_WORD_OF_REGION,
+	FORGED_WORD_OF_BITS,
 	FORGED_STEP,
 	FORGED_WORD_OF_OWNER,
 	FORGED_WORD_OF_CHUNK,
 	FORGED_WORD_OF_SLAB,
 	FORGED_WORD_OF_INTENT,
 	FORGED_WORD_OF_NAMES,
+	FORGED_WORD_OF_BINS,
+	FORGED_ELSEWHERE,
+	FORGED_DELTA,
+	FORGED_ZERO,
+	FORGED_TWO,
 	FORGED_KINDS
 };
 
 static const char *const forged_names[FORGED_KINDS] = {
 	"bit of the metadata", "word of the store, random", "... 0, 1, 4096, -1, 2^63, an address",
 	"cut short",	       "empty",			    "longer",
-	"page of the metadata, random", "word of the region", "word of the metadata +- 2048",
+	"page of the metadata, random", "word of the region", "word of the region's bits and hints",
+	"word of the metadata +- 2048",
 	"word of an owner's record", "word of a chunk's record", "word of a slab's record",
 	"word of an intent", "word of the names, or of the tags",
+	"word of the bins of an owner's record", "word from elsewhere", "word +- 64 ... 2048", "word zeroed", "two words",
 };
 
 static long forged_copy(void)
@@ -72,7 +80,7 @@ static size_t forged_own_word(struct rt_random *r)
 	return at;
 }
 
-/* What cannot be told from what may be: the bits of slots, of their tags, whose a slot in flight is. */
+/* What cannot be told from what may be: where the names are, the bits of slots, of their tags, whose a slot in flight is. */
 static bool forged_is_truth(size_t at)
 {
 	const struct region *r = forged_region;
@@ -81,6 +89,8 @@ static bool forged_is_truth(size_t at)
 	size_t free = (size_t)((char *)r->free - (char *)forged->base);
 
 	if (at >= remote || (at >= free && at < records))
+		return true;
+	if (at == offsetof(struct store, names)) /* another block may be a directory as well */
 		return true;
 	if (at >= RECORDS_AT && at < REGION_AT)
 		return (at - RECORDS_AT) % OWNER_BYTES == offsetof(struct owner, flight) ||
@@ -130,6 +140,17 @@ static uint64_t forged_value(struct rt_random *r, uint64_t was)
 	}
 }
 
+/* The same, a word that is not 0, as far as one is met soon. */
+static size_t forged_somewhere_set(struct rt_random *r)
+{
+	size_t at = forged_somewhere(r);
+	unsigned i;
+
+	for (i = 0; i < 200 && *(const uint64_t *)(const void *)(forged_image + at) == 0; i++)
+		at = forged_somewhere(r);
+	return at;
+}
+
 static uint64_t forged_at, forged_was, forged_is; /* the word that was changed last */
 
 /* True: what was changed may be the truth about some block. */
@@ -138,6 +159,7 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 	const struct region *g = forged_region;
 	size_t at = forged_somewhere(r), records = (size_t)(g->records - (char *)forged->base);
 	size_t chunk = records + rt_below(r, g->chunks) * g->stride, i;
+	bool truth = false;
 	uint64_t word;
 	char page[4096];
 
@@ -168,6 +190,10 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 	case FORGED_WORD_OF_REGION:
 		at = forged_place(r, REGION_AT, sizeof(struct region));
 		break;
+	case FORGED_WORD_OF_BITS:
+		i = (size_t)((char *)g->free - (char *)forged->base);
+		at = forged_place(r, i, records - i);
+		break;
 	case FORGED_WORD_OF_OWNER:
 		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * OWNER_BYTES, sizeof(struct owner));
 		break;
@@ -185,6 +211,18 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 	case FORGED_WORD_OF_NAMES:
 		at = forged_own_word(r);
 		break;
+	case FORGED_WORD_OF_BINS:
+		at = forged_place(r, RECORDS_AT + rt_below(r, 4) * OWNER_BYTES + offsetof(struct owner, notified),
+				  offsetof(struct owner, flight) - offsetof(struct owner, notified));
+		break;
+	case FORGED_TWO:
+		truth = forged_change(fd, (enum forged_kind)(FORGED_ELSEWHERE + rt_below(r, 3)), r);
+		/* fall through */
+	case FORGED_ELSEWHERE:
+	case FORGED_DELTA:
+	case FORGED_ZERO:
+		at = forged_somewhere_set(r);
+		break;
 	default:
 		break;
 	}
@@ -196,11 +234,17 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 		word += rt_below(r, 2) ? 2048 : (uint64_t)-2048;
 	else if (kind == FORGED_WORD_OF_STORE)
 		word = rt_next(r);
+	else if (kind == FORGED_ELSEWHERE)
+		word = *(const uint64_t *)(const void *)(forged_image + forged_somewhere_set(r));
+	else if (kind == FORGED_DELTA)
+		word += rt_below(r, 65) * 64 - 2048;
+	else if (kind == FORGED_ZERO)
+		word = 0;
 	else
 		word = forged_value(r, word);
 	forged_is = word;
 	CHECK_EQ(arch_pwrite64(fd, &word, 8, (long)at), 8);
-	return forged_is_truth(at);
+	return truth | forged_is_truth(at);
 }
 
 #endif

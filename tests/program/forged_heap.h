@@ -160,7 +160,10 @@ static void forged_note_pages(void)
 	}
 }
 
-static void forged_make(uint64_t seed)
+/* How the last process left the file: what it had is recovered by the first one that attaches to a copy. */
+enum forged_left { FORGED_LEFT_BY_DETACH, FORGED_LEFT_BY_KILL, FORGED_LEFT };
+
+static void forged_make(uint64_t seed, enum forged_left left)
 {
 	struct store *s;
 	unsigned n;
@@ -180,7 +183,7 @@ static void forged_make(uint64_t seed)
 		rt_exit(0);
 	}
 	CHECK_EQ(rt_wait(pid), 0);
-	for (n = 0; n < 7; n++)
+	for (n = 0; n < (left == FORGED_LEFT_BY_KILL ? 9 : 7); n++)
 		forged_worker(n, seed);
 	at = arch_mmap(NULL, forged->bytes, 1, 0x01, forged_source, 0);
 	CHECK(at > 0);

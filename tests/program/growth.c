@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_tgkill,--wrap=arch_tkill,--wrap=ash_thread_detach,--wrap=reap_some */
+/* LDFLAGS: -Wl,--wrap=arch_madvise,--wrap=ash_thread_detach,--wrap=reap_some */
 /*
  * C3: a heap that grows beside many threads asks the system about at most REAP_TURN of them
  * a growth.  Even so, threads that come and go and never
  * detach leave no more behind than a growth finds.
  */
+/* promises: ash_alloc */
 #include "ashlar.h"
 #include "backend/heap.h"
 #include "rt.h"
 #include "syscall.h"
-#include "thread/reap.h"
+#include "thread/takeover.h"
 
 enum { CHUNKS = 64, SIZE = 60000 };
 
 static _Atomic size_t asked, turns, ready;
 static int wait_here[2];
 
-long __real_arch_tgkill(long pid, long tid, long signal);
-long __wrap_arch_tgkill(long pid, long tid, long signal);
-long __wrap_arch_tgkill(long pid, long tid, long signal)
+long __real_arch_madvise(void *address, size_t length, long advice);
+long __wrap_arch_madvise(void *address, size_t length, long advice);
+long __wrap_arch_madvise(void *address, size_t length, long advice)
 {
-	asked++;
-	return __real_arch_tgkill(pid, tid, signal);
-}
+	const long willneed = 3; /* whether a thread's memory is mapped */
 
-long __real_arch_tkill(long tid, long signal);
-long __wrap_arch_tkill(long tid, long signal);
-long __wrap_arch_tkill(long tid, long signal)
-{
-	asked++;
-	return __real_arch_tkill(tid, signal);
+	asked += advice == willneed;
+	return __real_arch_madvise(address, length, advice);
 }
 
 void __real_reap_some(struct heap *h, struct owner *o);

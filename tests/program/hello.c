@@ -4,6 +4,7 @@
  * argument it then waits for the end of its input, so that check/hello.sh can
  * look at it while it lives.
  */
+/* promises: ash_alloc, ash_release */
 #include "ashlar.h"
 #include "rt.h"
 #include "syscall.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Advice is believed only of the memory that it was given for: not of what came to its place. */
+/* promises: ash_alloc, ash_resize */
 #include "backend/region.h"
 #include "program/smaps.h"
 #include "rt.h"

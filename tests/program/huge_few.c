@@ -3,6 +3,7 @@
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /* What advice on huge pages must not cost: mappings, and memory that was never touched. */
+/* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"
 #include "program/faults.h"
 #include "program/smaps.h"

@@ -3,6 +3,7 @@
  * ashlar_is_malloc in a program whose malloc, realloc and free are not at their own addresses:
  * its source sees entries here, as those of a PLT are, and a program's errno.
  */
+/* promises: ashlar_is_malloc */
 #include "malloc/facade.h"
 #include "rt.h"
 

@@ -3,6 +3,7 @@
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /* A system that refuses to take memory back for a while: afterwards it is asked again. */
+/* promises: ash_trim */
 #include "ashlar.h"
 #include "backend/heap.h"
 #include "backend/region.h"
@@ -45,9 +46,10 @@ TEST(refused_until_a_trim, 60)
 	if (rt_under_qemu())
 		rt_skip("what is kept is the same natively");
 	CHECK(ash_alloc(100) != NULL); /* it stays, and so its chunk: nothing fresh is taken later */
+	faults.advice_error = -FAULT_EINVAL;
+	faults.advice_least = CHUNK_SIZE / 2; /* refused for a page, memory counts as locked, and is unmapped */
 	peak();
 	(void)ash_trim(SIZE_MAX); /* no slab is spare: the trim below changes nothing else */
-	faults.advice_error = -FAULT_EINVAL;
 	periods();
 	CHECK(kept() > ash_defaults.retain);
 	faults.advice_error = 0;
@@ -70,6 +72,7 @@ TEST(refused_in_part_is_asked_again, 20)
 	size_t n = 0;
 
 	CHECK(ash_alloc(100) != NULL);
+	h->floor = BLOCKS * CHUNK_UNITS;
 	peak();
 	(void)ash_trim(SIZE_MAX);
 	for (run.region = region_first(h); run.region != NULL; run.region = region_next(run.region))
@@ -97,6 +100,7 @@ TEST(refused_moves_of_pages, 20)
 	char *p = ash_alloc(lent * CHUNK_SIZE), *q;
 
 	CHECK(p != NULL);
+	heap_default.floor = BLOCKS * CHUNK_UNITS;
 	memset(p, 1, lent * CHUNK_SIZE);
 	CHECK(ash_alloc(CHUNK_SIZE) != NULL); /* behind it: what comes next has its place elsewhere */
 	ash_release(p);

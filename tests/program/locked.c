@@ -3,6 +3,7 @@
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* clang-format on */
 /* Locked memory, and what else may happen while memory is being given back. */
+/* promises: ash_release, ash_trim */
 #include "program/audit.h"
 #include "program/faults.h"
 #include "syscall.h"

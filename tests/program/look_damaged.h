@@ -8,10 +8,10 @@
 
 #include "arena/arenas.h"
 #include "backend/map.h"
-#include "shm/store.h"
-#include "slab/slab.h"
 #include "program/core_image.h"
 #include "program/look_run.h"
+#include "shm/store.h"
+#include "slab/slab.h"
 
 enum { DAMAGES = 8, PLACES = 64, DAMAGED_BLOCKS = 900 };
 

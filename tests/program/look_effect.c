@@ -5,6 +5,7 @@
  * same blocks, and leaves the same heap.
  */
 /* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
+/* promises: ash_alloc, ash_release */
 #include "program/look_target.h"
 
 enum { CALLS = 5, KEPT = 3000, STEPS = 150000, PARTS = 10 };

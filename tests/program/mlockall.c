@@ -3,6 +3,7 @@
  * A program that locks its memory, as real-time ones do: what is mapped from then
  * on has its pages at once, so address space reserved ahead would cost memory.
  */
+/* promises: ash_alloc, ash_release */
 #include "support/resident.h"
 #include "syscall.h"
 

@@ -15,15 +15,16 @@
  * would have done.
  */
 /* LDFLAGS: -Wl,--wrap=arch_msync */
+/* promises: ash_heap_sync, ash_heap_seal, ash_heap_break_seal, ash_heap_vouch_file */
 #include "ashlar_heap.h"
 #include "rt.h"
 
 #include "heaps/instance.h"
+#include "pages.h"
 #include "program/power_blocks.h"
 #include "program/power_pages.h"
-#include "pages.h"
 #include "shm/seal.h"
-#include "shm/store_map.h"
+#include "shm/store.h"
 #include "syscall.h"
 
 enum { CAPACITY = 6 << 20 };

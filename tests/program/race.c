@@ -5,6 +5,7 @@
  * them wins; the other release is reported, once, by the thread that finds it.  The
  * report does not end the program here (program/race.h).
  */
+/* promises: ash_release, ash_thread_detach */
 #include "front/slot.h"
 #include "program/race.h"
 #include "thread/holder.h"

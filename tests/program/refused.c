@@ -7,6 +7,7 @@
  * list is refused in all threads, from the k-th time on, with any error.  The
  * program then gets NULL or goes on.  No block is given twice, none is lost, and no thread hangs.
  */
+/* promises: ash_alloc, ash_heap_attach_file, ash_heap_create, ash_heap_recover, ash_heap_sync */
 #include "program/audit.h"
 #include "program/child.h"
 #include "shm/benches.h"

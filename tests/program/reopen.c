@@ -9,6 +9,7 @@
  * A writer fills a node before it links it, and unlinks it before it releases
  * it; so at most what it had in hand is not reachable.
  */
+/* promises: ash_heap_attach_file, ash_heap_check, ash_heap_root, ash_heap_set_root */
 #include "ashlar_heap.h"
 #include "rt.h"
 #include "support/pattern.h"

@@ -4,6 +4,7 @@
  * Attaching to a file that is read otherwise than in one go: reads that are short, that fail
  * once, and a file that changes between two reads.
  */
+/* promises: ash_heap_attach_file */
 #include "ashlar_heap.h"
 #include "rt.h"
 

@@ -4,6 +4,7 @@
  * timer of its own at 10 kHz, whose handler works the same heap.  A program
  * of its own because it takes its seconds, whatever the machine.
  */
+/* promises: ash_alloc, ash_trim, ash_zalloc */
 #include "support/stamp.h"
 #include "thread/owner.h"
 #include "thread/seat.h"

@@ -12,8 +12,8 @@
 #include "program/child.h"
 #include "shm/seats.h"
 #include "slab/slab.h"
-#include "thread/reap.h"
 #include "thread/seat.h"
+#include "thread/takeover.h"
 
 long __real_arch_gettid(void);
 long __real_arch_getpid(void);

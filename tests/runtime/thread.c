@@ -11,7 +11,10 @@ enum { YIELDS = 50 };
 
 struct rt_thread *rt_thread_start(void (*body)(void *), void *argument)
 {
-	return (struct rt_thread *)ash_thread_start(body, argument, 0);
+	struct ash_thread *thread = ash_thread_start(body, argument, 0);
+
+	CHECK(thread != NULL); /* else a test that waits for it ends by its limit, and does not say why */
+	return (struct rt_thread *)thread;
 }
 
 void rt_thread_join(struct rt_thread *thread)

@@ -3,6 +3,7 @@
  * What is estimated from samples is near what was allocated, for each place in a program: where a
  * sample is taken does not depend on how the heap serves the call.
  */
+/* promises: ash_sample_every */
 #include "ashlar.h"
 #include "ashlar_sample.h"
 #include "rt.h"

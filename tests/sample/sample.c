@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples (ashlar_sample.h): which blocks are told of, and that each release of one is. */
+/* promises: ash_on_sample, ash_on_sample_release, ash_sample_every */
 #include "ashlar.h"
 #include "ashlar_sample.h"
 #include "rt.h"
@@ -101,7 +102,8 @@ static void resize(struct rt_random *r, void **p)
 	told.gone = NULL;
 	*p = ash_resize(old, size);
 	CHECK(*p != NULL);
-	if (have > MIB || *p != old) {
+	/* A span that has just the pages stays as it is, a sample too. */
+	if (*p != old || (have > MIB && ash_usable_size(*p) != have)) {
 		CHECK(told.gone == old);
 		expect_sample(*p);
 	} else {
@@ -270,4 +272,25 @@ TEST(sample_of_the_largest_blocks, 20)
 	release_sample(moved);
 	release_sample(q);
 	CHECK_EQ(takes, releases);
+}
+
+/* A sample is known by address and size: each call that changes a span tells; a slot does not grow in place. */
+TEST(sample_that_is_resized, 20)
+{
+	char *p, *q;
+
+	ash_sample_every(1);
+	p = ash_alloc(3 * MIB);
+	expect_sample(p);
+	q = ash_aligned_resize(p, 64, 5 * MIB);
+	CHECK(told.gone == p);
+	expect_sample(q);
+	told.gone = NULL;
+	CHECK(ash_expand(q, 4 * MIB) >= 4 * MIB && told.gone == q);
+	expect_sample(q);
+	release_sample(q);
+	p = ash_alloc(MIB / 8);
+	expect_sample(p);
+	CHECK_EQ(ash_expand(p, MIB / 4), 0);
+	release_sample(p);
 }

@@ -3,6 +3,7 @@
  * A handler that allocates and releases at an instruction of calls that take a sample, or release
  * one.  Each sample that was told of is told of again when it goes, and the heap is sound.
  */
+/* promises: ash_sample_every */
 #include "ashlar.h"
 #include "ashlar_sample.h"
 #include "support/handler_at_step.h"

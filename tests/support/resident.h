@@ -19,6 +19,29 @@ static inline size_t scaled(size_t natively, size_t under_qemu)
 	return rt_under_qemu() ? under_qemu : natively;
 }
 
+static inline bool setting_has(const char *path, const char *word)
+{
+	char text[64];
+
+	return rt_read_file(path, text, sizeof(text)) > 0 && rt_strstr(text, word) != NULL;
+}
+
+/* What is touched is all that is resident: not so where the kernel gives huge pages unasked. */
+static inline void needs_small_pages(void)
+{
+	if (setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]"))
+		rt_skip("the kernel gives huge pages unasked");
+}
+
+/* A block that is never written whole: only a kernel that promises all it is asked for refuses it. */
+static inline void *promised(void *p)
+{
+	if (p == NULL && setting_has("/proc/sys/vm/overcommit_memory", "2"))
+		rt_skip("vm.overcommit_memory is 2: so much is not promised");
+	CHECK(p != NULL);
+	return p;
+}
+
 static inline void touch(unsigned char *p, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += PAGE)

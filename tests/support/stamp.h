@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks that show whether another thread wrote into them.  A stamp is a block's
- * address and a key of 20 bits in one word, so that it passes between threads
+ * address (of up to 49 bits) and a key of 18 bits in one word, so that it passes between threads
  * by one exchange; size and key stand in the block's first word, and all its
  * other words follow from that.
  */
@@ -11,11 +11,12 @@
 #include "ashlar.h"
 #include "rt.h"
 
-#define STAMP_KEYS ((uint64_t)1 << 20)
+#define STAMP_SHIFT 46
+#define STAMP_KEYS  ((uint64_t)1 << (64 - STAMP_SHIFT))
 
 static inline void *stamp_block(uint64_t stamp)
 {
-	return (void *)(uintptr_t)((stamp & (((uint64_t)1 << 44) - 1)) << 3);
+	return (void *)(uintptr_t)((stamp & (((uint64_t)1 << STAMP_SHIFT) - 1)) << 3);
 }
 
 /* Words that are looked at: all of a small block, both ends and some of a large one. */
@@ -37,7 +38,7 @@ static inline uint64_t stamp_set(void *p, size_t size, uint64_t key)
 	word[0] = first;
 	for (size_t i = 1; i < words; i += stamp_step(words, i))
 		word[i] = (first + i) * 0x9e3779b97f4a7c15u;
-	return (uintptr_t)p >> 3 | key << 44;
+	return (uintptr_t)p >> 3 | key << STAMP_SHIFT;
 }
 
 /* The first `bytes` of the block are as they were filled; its size then. */
@@ -49,7 +50,7 @@ static inline size_t stamp_size(uint64_t stamp)
 static inline void stamp_check_some(uint64_t stamp, size_t size, size_t bytes)
 {
 	const uint64_t *word = stamp_block(stamp);
-	uint64_t first = (uint64_t)size << 20 | stamp >> 44;
+	uint64_t first = (uint64_t)size << 20 | stamp >> STAMP_SHIFT;
 	size_t words = size / 8;
 
 	CHECK_EQ(word[0], first);
@@ -59,7 +60,7 @@ static inline void stamp_check_some(uint64_t stamp, size_t size, size_t bytes)
 
 static inline void stamp_check(uint64_t stamp)
 {
-	CHECK_EQ(*(uint64_t *)stamp_block(stamp) % STAMP_KEYS, stamp >> 44);
+	CHECK_EQ(*(uint64_t *)stamp_block(stamp) % STAMP_KEYS, stamp >> STAMP_SHIFT);
 	stamp_check_some(stamp, stamp_size(stamp), stamp_size(stamp));
 }
 
@@ -101,7 +102,7 @@ static inline uint64_t stamp_resize(uint64_t stamp, size_t size, uint64_t key)
 	stamp_check(stamp);
 	p = ash_resize(stamp_block(stamp), size);
 	CHECK(p != NULL);
-	stamp_check_some((uintptr_t)p >> 3 | (stamp >> 44) << 44, before,
+	stamp_check_some((uintptr_t)p >> 3 | (stamp >> STAMP_SHIFT) << STAMP_SHIFT, before,
 			 before < size ? before : size);
 	return stamp_set(p, size, key);
 }

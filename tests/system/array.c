@@ -4,6 +4,7 @@
  * which are aligned to 2 MiB, come from its end, records from its beginning, so that no
  * alignment leaves a gap; nothing is taken back.
  */
+/* promises: ash_system_map, ash_system_thread */
 #include "ashlar_system.h"
 
 #include "system/array.h"
@@ -13,6 +14,7 @@ static _Alignas(2 << 20) char array[ARRAY_BYTES]; /* a mapping of its own would 
 #define PIECE 4096
 /* Pieces taken from the beginning (lower half) and from the end, in one word for one CAS. */
 static uint64_t taken;
+static size_t plain_end; /* not 0: see array_plain */
 
 void *ash_system_map(size_t bytes, size_t alignment)
 {
@@ -26,8 +28,10 @@ void *ash_system_map(size_t bytes, size_t alignment)
 		if (bytes > sizeof array - (low + high) * PIECE)
 			return NULL;
 		at = low * PIECE;
-		if (alignment <= 65536) {
+		if (alignment <= 65536 || plain_end != 0) {
 			at = (at + alignment - 1) & ~(alignment - 1);
+			if (plain_end != 0 && (at > plain_end || bytes > plain_end - at))
+				return NULL;
 			low = (at + bytes) / PIECE;
 		} else {
 			place = (uintptr_t)array + sizeof array - high * PIECE - bytes;
@@ -41,6 +45,15 @@ void *ash_system_map(size_t bytes, size_t alignment)
 	} while (!__atomic_compare_exchange_n(&taken, &was, low | high << 32, false,
 					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return array + at;
+}
+
+void array_plain(size_t bytes)
+{
+	uint64_t low = taken & UINT32_MAX;
+
+	low = (low + (2 << 20) / PIECE - 1) & ~(uint64_t)((2 << 20) / PIECE - 1);
+	taken = (taken & ~(uint64_t)UINT32_MAX) | low;
+	plain_end = low * PIECE + bytes;
 }
 
 size_t array_left(void)

@@ -9,4 +9,10 @@
 
 size_t array_left(void); /* bytes that were not asked for yet */
 
+/*
+ * From now on so many bytes are left, aligned to 2 MiB, and pieces come one after the other, with
+ * a gap where one is aligned.  For the only thread.
+ */
+void array_plain(size_t bytes);
+
 #endif

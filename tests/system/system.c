@@ -3,6 +3,7 @@
  * libashlar-core.a: the allocator without a system call, on the system of array.c; beside
  * these, the ordinary tests of the default heap run on it.
  */
+/* promises: ash_system_map, ash_system_write */
 #include "ashlar_heap.h"
 #include "ashlar_system.h"
 #include "rt.h"
@@ -180,49 +181,50 @@ TEST(system_full, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* ---- a thread that ended without a word ---- */
-
-static uint32_t gone; /* its id, as the system tells it */
-
-bool ash_system_thread_ended(uint32_t thread)
+/*
+ * The plainest system, which hands out one piece after the other: neither records between chunks
+ * nor the ends of units may cost much.
+ */
+TEST(system_plain_array, 20)
 {
-	return thread == __atomic_load_n(&gone, __ATOMIC_ACQUIRE);
-}
+	static void *small[1000], *block[1000];
+	size_t n = 0, i, k;
 
-static uint32_t id;
-static _Atomic int stage;
+	array_plain(64 * MIB);
+	for (i = 0; i < 1000; i++)
+		CHECK((small[i] = ash_alloc(i * 13 + 1)) != NULL);
+	for (i = 0; i < 1000; i++)
+		ash_release(small[i]);
+	while (n < 1000 && (block[n] = ash_alloc(100000)) != NULL)
+		memset(block[n], (int)n, 100000), n++;
+	rt_print("     %zu blocks\n", n);
+	CHECK(n >= 560 && n < 700);
+	CHECK_EQ(ash_check(), 0);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < 100000; k += 99999)
+			CHECK_EQ(((unsigned char *)block[i])[k], i % 256);
+	/* Blocks of slabs of several slots: in any order, in place, and as a heap's memory. */
+	for (i = 0; i < n; i += 2)
+		ash_release(block[i]);
+	for (i = 1; i < n; i += 2) {
+		ash_heap *heap = ash_heap_create_in(block[i], 100000);
 
-static void vanish(__attribute__((unused)) void *argument)
-{
-	for (size_t i = 0; i < 1000; i++)
-		ash_release(ash_alloc(i));
-	id = ash_system_thread();
-	stage = 1;
-	/* To Ashlar it has ended; it makes no call any more. */
-	while (stage == 1)
-		rt_yield();
-	rt_exit(0);
-}
-
-TEST(system_thread_ended, 20)
-{
-	struct ash_statistics before, after;
-
-	ash_release(ash_alloc(1));
-	ash_stats(&before);
-	CHECK(rt_thread_start(vanish, NULL) != NULL);
-	while (stage == 0)
-		rt_yield();
-	ash_stats(&after);
-	CHECK_EQ(after.owners, before.owners + 1);
-	CHECK(after.slabs > before.slabs);
-	/* Lives: what it holds is not taken. */
-	(void)ash_trim(0);
-	ash_stats(&after);
-	CHECK(after.slabs > before.slabs);
-	__atomic_store_n(&gone, id, __ATOMIC_RELEASE);
-	(void)ash_trim(0);
-	ash_stats(&after);
-	CHECK(after.slabs <= before.slabs);
+		CHECK(heap != NULL && ash_heap_alloc(heap, 100) != NULL);
+		if (i % 4 == 1)
+			CHECK((block[i] = ash_resize(block[i], 106000)) != NULL);
+		ash_release(block[i]);
+		block[i] = ash_alloc(100000);
+		CHECK(block[i] != NULL);
+		heap = ash_heap_create_in(block[i], 100000); /* the first one went with its block */
+		CHECK(heap != NULL);
+		ash_heap_destroy(heap);
+	}
+	for (i = 1; i < n; i += 2)
+		ash_release(block[i]);
+	CHECK_EQ(ash_check(), 0);
+	for (i = 0; (block[i] = ash_alloc(200000)) != NULL;)
+		i++;
+	rt_print("     %zu blocks\n", i);
+	CHECK(i >= 260);
 	CHECK_EQ(ash_check(), 0);
 }

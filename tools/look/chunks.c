@@ -34,7 +34,7 @@ static const char *chunk_fault(const struct view *v, uint64_t kind)
 		return "the place of a chunk";
 	if (kind == l->field[ASH_chunk_slabs])
 		return v->r->remote == 0 ? "a chunk of slabs in a region for spans" : NULL;
-	if (chunks == 0 || chunks > v->r->chunks - v->index ||
+	if (chunks == 0 || chunks > v->r->all - v->index ||
 	    member(l, v->header, ASH_chunk_span_bytes) > chunks * l->chunk)
 		return "the size of a span";
 	return NULL;

@@ -57,9 +57,10 @@ static const char *region_fault(const struct layout *l, const struct region *r, 
 {
 	uint64_t most = UINT64_C(1) << (l->field[ASH_address_bits] - l->field[ASH_chunk_shift]);
 
-	if (r->chunks == 0 || r->chunks > most || r->chunks > capacity)
+	if (r->chunks == 0 || r->chunks > most || r->chunks > capacity || r->all > most ||
+	    (r->all != r->chunks && r->chunks != 1))
 		return "a region's size";
-	if (r->base % l->chunk != 0 || !addresses_hold(l, r->base, r->chunks * l->chunk))
+	if (r->base % l->chunk != 0 || !addresses_hold(l, r->base, r->all * l->chunk))
 		return "a region's address";
 	if (r->stride < l->field[ASH_chunk_bytes] || r->stride > 1 << 24 ||
 	    (r->remote != 0 &&
@@ -82,8 +83,8 @@ static bool region_place(const struct picture *p, const struct region *r, size_t
 	while (i > 0 && p->regions[i - 1].base > r->base)
 		i--;
 	*at = i;
-	return (i == 0 || p->regions[i - 1].base + p->regions[i - 1].chunks * bytes <= r->base) &&
-	       (i == p->region_count || r->base + r->chunks * bytes <= p->regions[i].base);
+	return (i == 0 || p->regions[i - 1].base + p->regions[i - 1].all * bytes <= r->base) &&
+	       (i == p->region_count || r->base + r->all * bytes <= p->regions[i].base);
 }
 
 /* The region at the address.  Returns the next one's address; *heap: its heap's address. */
@@ -120,6 +121,8 @@ again:
 	r.remote = member(l, record, ASH_region_remote);
 	r.remote_stride = member(l, record, ASH_region_remote_stride);
 	r.metadata = member(l, record, ASH_region_metadata);
+	/* core/backend/run.h: without remote words that member says how many bytes a span's own region has. */
+	r.all = r.remote == 0 && r.remote_stride != 0 ? (r.remote_stride - 1) / l->chunk + 1 : r.chunks;
 	fault = region_fault(l, &r, member(l, record, ASH_region_capacity));
 	if (fault == NULL && !region_place(p, &r, l->chunk, &place))
 		fault = "two regions overlap";

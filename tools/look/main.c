@@ -20,6 +20,7 @@ static const char usage[] =
 	"  --find ADDRESS  what an address is\n"
 	"  --watch         every second, with what changed\n"
 	"  --stop          stop the process's threads meanwhile (ptrace): exact\n"
+	"  --version       the version, and nothing else\n"
 	"Status: 0 done; 1 it is damaged, incomplete or, with --find, in no heap; 2 nothing to see.\n";
 
 struct options {
@@ -162,6 +163,10 @@ int main(int argc, char **argv, __attribute__((unused)) char **envp)
 	unsigned count;
 	bool good;
 
+	if (argc == 2 && rt_strcmp(argv[1], "--version") == 0) {
+		rt_print("ashlar-look %s\n", ash_version());
+		return 0;
+	}
 	if (!parse(&o, argc, argv)) {
 		rt_fprint(2, "%s", usage);
 		return 2;

@@ -17,6 +17,7 @@ struct heap {
 };
 
 struct region {
+	uint64_t all; /* chunks of addresses: a region that is one span's own has one record, `chunks` */
 	uint64_t at, base, chunks, records, stride, remote, remote_stride, metadata;
 	uint64_t *free, *clean; /* words of bits, a bit a chunk */
 	uint32_t heap;

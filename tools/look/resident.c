@@ -55,10 +55,10 @@ static bool read_region(struct pagemap *m, struct region *r)
 	struct chunk *c = m->p->chunks + r->first_chunk, *end = c + r->chunk_count, *span = NULL;
 	uint64_t i, k, n;
 
-	for (i = 0; i < r->chunks; i += n) {
-		n = r->chunks - i < BATCH_CHUNKS ? r->chunks - i : BATCH_CHUNKS;
+	for (i = 0; i < r->all; i += n) {
+		n = r->all - i < BATCH_CHUNKS ? r->all - i : BATCH_CHUNKS;
 		/* A run that was never used has no page. */
-		for (k = 0; k < n && bit_is_set(r->free, i + k) && bit_is_set(r->clean, i + k);)
+		for (k = 0; k < n && i + k < r->chunks && bit_is_set(r->free, i + k) && bit_is_set(r->clean, i + k);)
 			k++;
 		if (k == n)
 			continue;
@@ -79,7 +79,7 @@ static bool read_region(struct pagemap *m, struct region *r)
 				r->resident_free += count_chunk(m, k, NULL);
 			}
 		}
-		progress("counting resident pages", i, r->chunks);
+		progress("counting resident pages", i, r->all);
 	}
 	return true;
 }

@@ -143,7 +143,7 @@ bool show_find(const struct picture *p, uint64_t address)
 	for (i = 0; i < p->region_count; i++) {
 		const struct region *r = &p->regions[i];
 		const struct layout *l = picture_layout(p, &p->heaps[r->heap]);
-		uint64_t end = r->base + r->chunks * l->chunk, away;
+		uint64_t end = r->base + r->all * l->chunk, away;
 
 		if (address - r->at < r->metadata) {
 			out("0x%lx lies in the records of a region\n", (unsigned long)address);

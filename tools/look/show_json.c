@@ -103,7 +103,7 @@ void show_json(const struct picture *p, const struct sums *t)
 		out("%s    {\"records_at\": \"0x%lx\", ", i == 0 ? "" : ",\n", (unsigned long)r->at);
 		number("metadata", r->metadata, ", ");
 		out("\"at\": \"0x%lx\", ", (unsigned long)r->base);
-		number("chunks", r->chunks, ", ");
+		number("chunks", r->all, ", ");
 		number("resident_free", r->resident_free, "}");
 	}
 	out("\n  ],\n  \"arenas\": [\n");

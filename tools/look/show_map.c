@@ -67,7 +67,7 @@ static void show_region(const struct picture *p, const struct region *r, bool co
 	const struct chunk *c = p->chunks + r->first_chunk, *end = c + r->chunk_count;
 	uint64_t i = 0, from;
 
-	out("region 0x%lx: %s%s\n", (unsigned long)r->base, bytes_text(r->chunks * l->chunk),
+	out("region 0x%lx: %s%s\n", (unsigned long)r->base, bytes_text(r->all * l->chunk),
 	    r->remote == 0 ? ", for large blocks" : "");
 	while (i < r->chunks) {
 		for (from = i; i < r->chunks && bit_is_set(r->free, i); i++)

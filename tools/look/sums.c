@@ -69,7 +69,7 @@ static void sums_region(struct sums *t, const struct picture *p, const struct re
 	const struct layout *l = picture_layout(p, &p->heaps[r->heap]);
 	uint64_t i;
 
-	t->reserved += r->chunks * l->chunk;
+	t->reserved += r->all * l->chunk;
 	t->metadata += r->metadata;
 	t->resident += r->resident_free;
 	t->resident_free += r->resident_free;

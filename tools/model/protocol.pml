@@ -29,11 +29,11 @@
  *   hold, vacate         holder.c: owner_hold, owner_vacate
  *   attach               seating.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         collect.c: collect_slab; settle.c: settle_slab,
+ *   collect_slab         inbox.c: collect_slab; settle.c: settle_slab,
  *                        spares_add, slab_leave
- *   collect              collect.c: collect_inbox, collect_all, collect_class
- *   visit, visit_slab    visit.c: visit_vacant, visit_slab
- *   adopt                adopt.c: adopt_slabs, adopt_slab
+ *   collect              inbox.c: collect_inbox, collect_all, collect_class
+ *   visit, visit_slab    takeover.c: visit_vacant, visit_slab
+ *   adopt                refill.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
  *   slab_unmake          settle.c: slab_retire; slab.c: slab_close

@@ -5,12 +5,12 @@ build/mutants/FILE.txt has a line for each of the runs on this machine.  tools/m
 first digits of the names, a line for each base name; a mutant whose line of code changed is another one.
 """
 import os
-import re
 
 from mutate import mutants
 from settings import AGAIN, HERE, ONLY, RESULTS, SLOW, read, sources
 
 DONE = os.path.join(HERE, 'done')
+SURVIVORS = os.path.join(HERE, 'survivors.tsv')
 SHORT = 4  # digits: of a file's 200 mutants one in 300 is taken for another one
 
 
@@ -61,15 +61,9 @@ def current():
     return names
 
 
-def listed(text):
-    """name -> the heading of survivors.md that it stands under."""
-    names, heading = {}, ''
-    for line in text.split('\n'):
-        if line.startswith('### '):
-            heading = line[4:].split(',')[0]
-        elif m := re.match(r'\| ([0-9a-f]{10}) \|', line):
-            names[m.group(1)] = heading
-    return names
+def listed():
+    """name -> its row of survivors.tsv."""
+    return {row.split('\t')[0]: row for row in read(SURVIVORS).split('\n') if row and row[0] != '#'}
 
 
 def keep():
@@ -85,8 +79,8 @@ def keep():
                    + '\n'.join(lines) + '\n')
 
 
-def count(text):
-    """How much was run, by room, and how many stand in each list."""
+def count():
+    """How much was run, by room, and how many survivors have each verdict."""
     old, rooms, kinds = done(), {}, {}
     for base, names in current().items():
         for name, path in names.items():
@@ -95,6 +89,7 @@ def count(text):
             room[1] += 1
     for room, (ran, n) in sorted(rooms.items()) + [('all', tuple(map(sum, zip(*rooms.values()))))]:
         print(f'     {room}: {ran} of {n} mutants were run')
-    for heading in listed(text).values():
-        kinds[heading] = kinds.get(heading, 0) + 1
-    print('     survivors.md:', ', '.join(f'{n} {heading.lower()}' for heading, n in kinds.items()))
+    for row in listed().values():
+        verdict = row.split('\t')[3]
+        kinds[verdict] = kinds.get(verdict, 0) + 1
+    print('     survivors.tsv:', ', '.join(f'{n} {verdict}' for verdict, n in kinds.items()))

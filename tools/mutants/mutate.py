@@ -108,7 +108,7 @@ def mutants(path):
         text = file.read()
     lines, codes, seen, function = text.split('\n'), blank(text).split('\n'), {}, '-'
     for number, (line, code) in enumerate(zip(lines, codes)):
-        if m := re.match(r'(?!#)[A-Za-z_].*?(\w+)\(', code.replace('__attribute__(', '(')):
+        if m := re.match(r'(?!#)[A-Za-z_].*?(\w+)\(', re.sub(r'__attribute__\(\(.*?\)\)+ ?', '', code)):
             function = m.group(1)
         elif m := re.match(r'#define (\w+)', code):
             function = m.group(1)

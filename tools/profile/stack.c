@@ -56,6 +56,9 @@ struct vector {
 	void *base;
 	size_t length;
 };
+#ifndef ADDRESS_BITS
+#define ADDRESS_BITS 64 /* the others sign the address: pointer authentication */
+#endif
 enum { FRAME_MOST = 8 << 20 };
 
 IF_PRESENT long process_vm_readv(int pid, const struct vector *to, unsigned long to_count, const struct vector *from,
@@ -79,6 +82,7 @@ __attribute__((noinline)) static unsigned take_by_frames(uintptr_t *out)
 	do {
 		if (at % sizeof(uintptr_t) != 0 || !read_frame(&frame, at) || frame.address == 0)
 			break;
+		frame.address &= ~(uintptr_t)0 >> (64 - ADDRESS_BITS);
 		if (depth > 0 || !is_ours(frame.address))
 			out[depth++] = frame.address;
 		before = at;

@@ -61,6 +61,7 @@ static void *somewhere(void)
 }
 
 static _Thread_local bool viewing; /* this thread has a view of the shared heap */
+static _Thread_local void *tried;  /* mapped without access, to be unmapped at once: see pages_left */
 
 long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset)
 {
@@ -74,6 +75,12 @@ long arch_mmap(void *address, size_t length, long protection, long flags, long f
 	if (protection == PROT_READ && (flags & MAP_SHARED) != 0) {
 		viewing = true;
 		return (long)SHARED_AT;
+	}
+	/* GiBs that nobody touches: ThreadSanitizer would note each word. */
+	if (protection == PROT_NONE) {
+		r = syscall(SYS_mmap, NULL, length, PROT_NONE, flags, -1, 0);
+		tried = (void *)r;
+		return result(r);
 	}
 	if (address == NULL && length % HUGE_SIZE == 0)
 		address = somewhere();
@@ -90,6 +97,10 @@ long arch_munmap(void *address, size_t length)
 	if (viewing && address == (void *)SHARED_AT) {
 		viewing = false;
 		return 0;
+	}
+	if (tried != NULL && address == tried) {
+		tried = NULL;
+		return result(syscall(SYS_munmap, address, length));
 	}
 	__tsan_write_range(address, length);
 	r = result(munmap(address, length));
@@ -162,6 +173,11 @@ long arch_tgkill(long pid, long tid, long signal)
 	if (r == -ESRCH)
 		__tsan_acquire(&ended);
 	return r;
+}
+
+long arch_nanosleep(const void *time, void *left)
+{
+	return result(syscall(SYS_nanosleep, time, left));
 }
 
 long arch_unshare(long flags)

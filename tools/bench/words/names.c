@@ -158,7 +158,8 @@ uint64_t slabs_changed(void)
 
 	for (r = region_first(&heap_default); r != NULL; r = region_next(r))
 		for (i = 0; r->remote != NULL && i < r->capacity * CHUNK_UNITS; i++) {
-			const struct slab *s = chunk_record(region_chunk(r, i / CHUNK_UNITS), i % CHUNK_UNITS);
+			const struct slab *records = (const struct slab *)(const void *)(region_chunk(r, i / CHUNK_UNITS) + 1);
+			const struct slab *s = records + i % CHUNK_UNITS;
 
 			/* Each that was made is unmade but for the one that is there. */
 			sum += 2 * (uint64_t)s->made - (s->owner > OWNER_FLAGS);

@@ -64,7 +64,7 @@ LITMUS(intent_change_and_read, 3)
 };
 
 /*
- * intent_complete by a helper; settle (intent_settle.c) by who recovers the record: the mark was
+ * intent_complete by a helper; settle (recover.c) by who recovers the record: the mark was
  * in the slot when its thread died, so the change is never rolled back.
  */
 LITMUS(intent_done, 2)
@@ -154,7 +154,7 @@ LITMUS(intent_tag, 2)
 	}
 };
 
-/* tagged.c tag_set, intent_tag_block; kind_of, view_tag: the program's tag of a block. */
+/* tagged.c tag_set, intent_tag_block; kind_of, view_kind: the program's tag of a block. */
 LITMUS(intent_kind, 2)
 {
 	word byte, tag;
@@ -170,7 +170,7 @@ LITMUS(intent_kind, 2)
 		if (i == 0) {
 			POKE(byte, 7);
 			STORE(tag, 1, "intent_tag_block: tag", release);
-		} else if (LOAD(tag, "kind_of, view_tag: tag", acquire) != 0) {
+		} else if (LOAD(tag, "kind_of, view_kind: tag", acquire) != 0) {
 			RL_ASSERT(PEEK(byte) == 7);
 		}
 	}

@@ -192,37 +192,6 @@ LITMUS(building, 2)
 	}
 };
 
-/* image_records.c, image_lists.c: the same by system calls, of lists in a file. */
-LITMUS(image, 2)
-{
-	word counter, next, previous;
-
-	void before()
-	{
-		POKE(counter, 0);
-		POKE(next, 1);
-		POKE(previous, 1);
-	}
-
-	void thread(unsigned i)
-	{
-		unsigned before;
-		bool wrong;
-
-		if (i == 0) {
-			POKE(counter, 1);
-			FENCE("building_begin", release);
-			POKE(next, 2);
-			POKE(previous, 2);
-			return;
-		}
-		before = PEEK(counter);
-		wrong = PEEK(next) != PEEK(previous);
-		FENCE("image_is_changing", acquire);
-		RL_ASSERT(!wrong || PEEK(counter) != before || (before & 1) != 0);
-	}
-};
-
 /*
  * arenas.c entry_reserve, overlaps: of two threads that reserve the same memory one sees
  * the other.  The first entry was in use before.
@@ -311,7 +280,7 @@ LITMUS(arena_take, 2)
 	}
 };
 
-/* arena_alloc.c run_give, run_part_take; arena_check.c: released from above, taken from below. */
+/* arena_alloc.c run_give, run_part_take; arena_walk.c: released from above, taken from below. */
 LITMUS(arena_give, 3)
 {
 	word low, high;

@@ -35,7 +35,7 @@ LITMUS(pending, 2)
 	}
 };
 
-/* The same with adopt.c adopt_slab, which exchanges the owner word. */
+/* The same with refill.c adopt_slab, which exchanges the owner word. */
 LITMUS(adopt, 2)
 {
 	word owner, remote;
@@ -87,7 +87,7 @@ LITMUS(remote_slot, 2)
 	}
 };
 
-/* owner.c owner_publish, adopt.c; remote.c remote_notify reads the state of a record it met. */
+/* owner.c owner_publish, refill.c; remote.c remote_notify reads the state of a record it met. */
 LITMUS(remote_record, 2)
 {
 	word owner;
@@ -144,7 +144,7 @@ LITMUS(free_or_remote, 2)
 	}
 };
 
-/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then visit.c visit_vacant. */
+/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then takeover.c visit_vacant. */
 LITMUS(inbox_vacant, 2)
 {
 	word notified, state;
@@ -211,7 +211,7 @@ LITMUS(inbox_told, 2)
 };
 
 /*
- * visit.c visit_slab: a guest holds the record for one slab (0).  Another, for another slab, finds it
+ * takeover.c visit_slab: a guest holds the record for one slab (0).  Another, for another slab, finds it
  * held, or taken between its look and its CAS by a third (2).  It leaves word, and who vacates then sees it.
  */
 LITMUS(visit_missed, 3)
@@ -259,7 +259,7 @@ LITMUS(visit_missed, 3)
 	}
 };
 
-/* inbox_enter leaves an entry that is still there; collect.c collect_inbox takes it. */
+/* inbox_enter leaves an entry that is still there; inbox.c collect_inbox takes it. */
 LITMUS(inbox_entry, 2)
 {
 	word inbox, remote;
@@ -315,7 +315,7 @@ LITMUS(hand_over, 3)
 	}
 };
 
-/* owner_vacate, holder_identify; reap.c reap_turn: the identity is that of the state's holder. */
+/* owner_vacate, holder_identify; takeover.c reap_turn: the identity is that of the state's holder. */
 LITMUS(identity, 3)
 {
 	word state, identity;

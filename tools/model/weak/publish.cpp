@@ -156,7 +156,7 @@ LITMUS(chunk, 3)
 	}
 };
 
-/* region.c region_create, region_retire: bits of chunks; the record of a retired region. */
+/* region_space.c region_create, region_cut: bits of chunks; the record of a retired region. */
 LITMUS(region, 3)
 {
 	word free, state;
@@ -181,7 +181,7 @@ LITMUS(region, 3)
 			if (CAS(free, all, 0, "bits_claim: free", acquire)) {
 				memory($) = 0;
 				base($) = 0;
-				STORE(state, 0, "region_retire: state", release);
+				STORE(state, 0, "region_cut: state", release);
 			}
 		} else if (CAS(state, vacant, 2, "metadata_make: state", acquire)) {
 			base($) = 2;

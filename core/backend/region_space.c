@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/region_space.h"
+
+#include "backend/map.h"
+#include "backend/metadata.h"
+#include "backend/region_advice.h"
+#include "pages.h"
+
+#define SHORT_MOST ((size_t)16384) /* chunks that are asked for to find out whether addresses are short */
+
+/* Counts before reserving, or two threads could together exceed the cap. */
+static bool cap_take(struct heap *h, size_t n)
+{
+	uint64_t cap = h->options->cap, reserved = load_relaxed(&h->reserved);
+
+	do {
+		/* A cap of 0 is none.  So many chunks that their bytes overflow have no mapping. */
+		if (cap - 1 < ((reserved + n) << CHUNK_SHIFT) - 1)
+			return false;
+		/* A count, which publishes nothing: its acquire pairs with nothing. */
+	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
+	return true;
+}
+
+static __attribute__((noinline)) void cap_give(struct heap *h, size_t n)
+{
+	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
+}
+
+/* For its holder: the record has no memory from now on, and any thread may claim it. */
+static __attribute__((noinline)) void region_vacate(struct region *r)
+{
+	store_relaxed(&r->base, (char *)NULL);
+	store_relaxed(&r->chunks, (size_t)0);
+	/* Pairs with the compare-and-swap in metadata_make. */
+	store_release(&r->state, REGION_VACANT);
+}
+
+INTERNAL uint64_t region_addresses_short;
+
+static uint64_t alone_now; /* hint: spans that are alone */
+
+bool region_is_exact(void)
+{
+	return load_relaxed(&alone_now) < ALONE_MOST;
+}
+
+void region_look_ahead(const struct heap *h, size_t step)
+{
+	size_t more = (heap_used(h) + step) * SHORT_PART;
+
+	if (more <= SHORT_MOST)
+		store_relaxed(&region_addresses_short, !pages_left(more << CHUNK_SHIFT));
+}
+
+bool region_may_help(const struct heap *h, size_t bytes)
+{
+	size_t reserved = load_relaxed(&h->reserved) << CHUNK_SHIFT;
+
+	if (h->sharing != PAGES_PRIVATE || h->options->cap != 0)
+		return true; /* that limit, not the system's, may have been reached */
+	return bytes <= reserved || (!pages_left(bytes) && pages_left(bytes - reserved));
+}
+
+struct region *region_create(struct heap *h, const struct region_plan *plan)
+{
+	size_t bytes = !SMALL && plan->alone != 0 ? plan->alone : plan->chunks << CHUNK_SHIFT;
+	size_t n = !SMALL && plan->alone != 0 ? 1 : plan->chunks;
+	/* The memory of slabs is taken in steps, most of which is not touched soon: no promise is needed. */
+	bool promised = !plan->slabs && (SMALL || !h->options->sparse);
+	struct region *r;
+	char *base;
+
+	if (!cap_take(h, plan->chunks))
+		return NULL;
+	/* First the addresses: metadata is never unmapped, so a failed request must make none. */
+	base = pages_reserve(bytes, plan->alignment << CHUNK_SHIFT, promised ? PAGES_PROMISED : PAGES_PRIVATE);
+	if (!SMALL && base == NULL && plan->chunks < SPAN_ALONE && pages_may_cut())
+		store_relaxed(&region_addresses_short, 1);
+	r = base == NULL ? NULL : metadata_make(h, n, plan->slabs);
+	if (r != NULL) {
+		/* Relaxed, as all stores to these: walks may read them at any time. */
+		store_relaxed(&r->base, base);
+		store_relaxed(&r->chunks, n);
+		if (!SMALL && !plan->slabs) {
+			store_relaxed(&r->alone, plan->alone);
+			store_relaxed(&region_chunk(r, 0)->region, r); /* for map_around */
+		}
+		if (map_enter(r)) {
+			bits_release(r->clean, 0, n);
+			bits_release(r->free, plan->claimed, !SMALL && plan->alone != 0 ? 0 : n - plan->claimed);
+			store_release(&r->state, REGION_LIVE);
+			if (!SMALL && plan->alone != 0)
+				fetch_add_relaxed(&alone_now, 1);
+			return r;
+		}
+		region_vacate(r); /* the metadata is kept for the next attempt */
+	}
+	if (base != NULL)
+		(void)pages_release(base, bytes);
+	cap_give(h, plan->chunks);
+	return NULL;
+}
+
+void region_unmap(struct region *r)
+{
+	map_leave(r, 0, region_all(r));
+	if (!region_is_lost(r))
+		(void)pages_release(r->base, region_bytes(r));
+}
+
+static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
+{
+	size_t n = load_relaxed(&r->chunks), all = region_all(r), bytes = region_bytes(r), first = n, dirty;
+	char *from;
+
+	if (!SMALL && h->sharing != PAGES_PRIVATE)
+		return 0;
+	if (SMALL) {
+		if (!bits_all(r->free, 0, n))
+			return 0;
+		first = 0;
+	}
+	while (!SMALL && first > 0 && bits_all(r->free, first - 1, 1))
+		first--;
+	/* Also if another thread retired the region since its state was read: then n is 0. */
+	if (first == n || (!SMALL && first > 0 && !tails) || !bits_claim(r->free, first, n - first))
+		return 0;
+	if (load_relaxed(&r->chunks) != n || (!SMALL && region_bytes(r) != bytes)) {
+		/* Other threads retired it and reused it with more chunks since n was read. */
+		bits_release(r->free, first, n - first);
+		return 0;
+	}
+	/* All these chunks are claimed by this thread, so no other holds any part of them. */
+	dirty = bits_unset(r->clean, first, n - first);
+	from = r->base + (first << CHUNK_SHIFT);
+	bytes -= first << CHUNK_SHIFT;
+	if (SMALL || first == 0) {
+		store_release(&r->state, REGION_CLAIMED);
+		map_leave(r, 0, all);
+	}
+	if (!(SMALL || first == 0 ? pages_release(from, bytes) : pages_cut(from, bytes))) {
+		if (region_alone(r) != 0)
+			(void)pages_purge(from, bytes, h->sharing); /* no other span uses it */
+		/* If the map cannot be restored, the chunks stay claimed. */
+		if ((!SMALL && first > 0) || map_enter(r)) {
+			if (SMALL || first == 0)
+				store_release(&r->state, REGION_LIVE);
+			bits_release(r->free, first, n - first);
+		}
+		return 0;
+	}
+	heap_cleaned(h, dirty * CHUNK_UNITS, 0);
+	bits_clear(r->clean, first, n - first);
+	if (!SMALL)
+		region_advised((struct run){r, first}, n - first, ADVICE_NONE); /* the next mapping has no advice */
+	if (SMALL || first == 0) {
+		if (region_alone(r) != 0)
+			fetch_add_relaxed(&alone_now, ~(uint64_t)0);
+		region_vacate(r);
+	} else {
+		store_relaxed(&r->chunks, first);
+		map_leave(r, first, n);
+	}
+	cap_give(h, all - first);
+	return bytes;
+}
+
+size_t region_cut(struct heap *h, struct region *r)
+{
+	return cut(h, r, true);
+}
+
+bool region_extend(struct region *r, size_t bytes)
+{
+	size_t had = region_alone(r), more = (bytes + CHUNK_SIZE - 1) / CHUNK_SIZE - region_all(r);
+
+	if (had == 0 || !cap_take(r->heap, more))
+		return false;
+	if (pages_grow(r->base, had, bytes)) {
+		store_relaxed(&r->alone, bytes);
+		if (map_enter(r))
+			return true;
+		store_relaxed(&r->alone, had); /* no memory for a leaf */
+		(void)pages_cut(r->base + had, bytes - had);
+	}
+	cap_give(r->heap, more);
+	return false;
+}
+
+bool region_shrink(struct region *r, size_t bytes)
+{
+	size_t had = region_alone(r), all = region_all(r);
+
+	if (had == 0 || !pages_cut(r->base + bytes, had - bytes))
+		return false;
+	store_relaxed(&r->alone, bytes);
+	map_leave(r, region_all(r), all);
+	cap_give(r->heap, all - region_all(r));
+	return true;
+}
+
+size_t region_trim(struct heap *h, bool tails)
+{
+	size_t bytes = 0;
+	struct region *r;
+
+	for (r = region_first(h); r != NULL; r = region_next(r))
+		if (load_acquire(&r->state) == REGION_LIVE)
+			bytes += cut(h, r, tails);
+	return bytes;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The roll: the threads that use the allocator, by the addresses of their seats (thread/seat.h).
+ * It tells whether a thread has ended, for any thread, at any time and without a system call.
+ *
+ *   number   35 ........... 18 | 17 ..................... 0    in holder words (holder_word.h)
+ *            serial            | place of an entry; 0: none
+ *
+ *   entry    63 ........... 18 | 17 ..................... 0    0: vacant
+ *            the seat's        | serial of the last thread
+ *            address / 16      | that had its seat there
+ *
+ * No two threads that run have their seats at one address.  So when a thread finds its
+ * seat's address in the roll, the last thread there has ended: it counts the serial up, and
+ * the numbers of all earlier ones are known as those of ended threads.  A child of vfork has
+ * its parent's seat, and so its number.  A child of fork has a copy of the roll, in
+ * which the threads that vanished seem to run on (thread/takeover.h).
+ *
+ * A serial comes round after 2^18 threads at one address.  Then a word that an ended thread left
+ * there seems to be the present one's, never the other way round.
+ */
+#ifndef CORE_ROLL_H
+#define CORE_ROLL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "internal.h"
+
+#define ROLL_PLACE_BITS	 18
+#define ROLL_SERIAL_BITS 18
+#define ROLL_BITS	 (ROLL_PLACE_BITS + ROLL_SERIAL_BITS) /* of a number */
+
+/*
+ * Enters the calling thread, whose seat this is, and returns its number.  Not while the thread is in
+ * another such call.  0: no memory, or no room: tens of
+ * thousands of addresses are in use.
+ */
+INTERNAL uint64_t roll_enter(const void *local);
+
+/* True: the thread with this number has ended, as another one has its seat. */
+INTERNAL bool roll_has_left(uint64_t number);
+
+/* The seat of the thread with this number, in which only its address is of use; NULL: no such number. */
+INTERNAL const void *roll_seat(uint64_t number);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The variants of the source: each is a macro of the compiler's command line (-D, without a value), and here a
+ * constant, 0 or 1, for `if` and `#if`.  No other file of core and sys tests such a macro.  The header is in sys/
+ * and not above, as sys/ has variants itself; internal.h, atomic.h and base/bits.h include it.
+ *
+ *	macro                 products                      what changes
+ *
+ *	ASHLAR_AMALGAMATION   the amalgamation, which       all but the public names is static
+ *	                      defines it
+ *	ASHLAR_SINGLE_THREAD  libashlar-st.a                no locked instructions, no thread-local words,
+ *	                                                    no heaps shared by processes
+ *	ASHLAR_SMALL          libashlar-small.a             fewest bytes: no thread owns slabs, the kernel is not
+ *	                                                    told about huge pages, blocks that grow are copied
+ *	ASHLAR_FIELD          libashlar-field.a             the same, for heaps in the caller's memory alone
+ *	ASHLAR_SYSTEM         libashlar-core.a              the program is asked (ashlar_system.h), not Linux
+ *	ASHLAR_SAMPLE         libashlar-sample.a,           the calls of ashlar_sample.h
+ *	                      libashlar_profile.so
+ *	ASHLAR_MALLOC         libashlar_malloc.a,           the names of malloc, but no ashlar_heap.h; misuse ends
+ *	                      libashlar_malloc.so,          by SIGABRT, in a line with malloc's names
+ *	                      libashlar_profile.so
+ *	ASHLAR_SO             libashlar_malloc.so,          calls before relocation work (prereloc.h)
+ *	                      libashlar_profile.so
+ *	ASHLAR_WITHOUT_XML    libashlar_malloc.a, where     no malloc_info
+ *	                      it is another object; crate
+ *	ASHLAR_HEAPS          crate                         ashlar_heap.h beside the names of malloc
+ *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end,
+ *	                                                    as malloc's are
+ *
+ * Below arch/ two files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM; generic/memory.h, too,
+ * ASHLAR_AMALGAMATION.
+ */
+#ifndef SYS_BUILD_H
+#define SYS_BUILD_H
+
+/* 1: the macro is defined, as 1 or as nothing.  0: it is not, and so is a name. */
+#define BUILD_HAS(macro)	 BUILD_HAS_VALUE(macro)
+#define BUILD_HAS_VALUE(value)	 BUILD_LIST(BUILD_COMMA_##value 1, 0, 0)
+#define BUILD_LIST(...)		 BUILD_SECOND(__VA_ARGS__)
+#define BUILD_SECOND(a, b, ...)	 b
+#define BUILD_COMMA_		 0,
+#define BUILD_COMMA_1		 0,
+
+#define IS_AMALGAMATION	 BUILD_HAS(ASHLAR_AMALGAMATION)
+#define IS_SINGLE_THREAD BUILD_HAS(ASHLAR_SINGLE_THREAD)
+#define IS_FIELD	 BUILD_HAS(ASHLAR_FIELD)
+#define SMALL		 (BUILD_HAS(ASHLAR_SMALL) || IS_FIELD)
+#define IS_SYSTEM	 BUILD_HAS(ASHLAR_SYSTEM)
+#define SAMPLED		 BUILD_HAS(ASHLAR_SAMPLE)
+#define IS_MALLOC	 BUILD_HAS(ASHLAR_MALLOC)
+#define IS_SO		 BUILD_HAS(ASHLAR_SO)
+#define HAS_XML		 (IS_MALLOC && !BUILD_HAS(ASHLAR_WITHOUT_XML))
+#define HAS_HEAPS	 ((!IS_MALLOC && !SMALL) || BUILD_HAS(ASHLAR_HEAPS))
+#define HAS_PTHREAD	 (IS_MALLOC || BUILD_HAS(ASHLAR_PTHREAD))
+
+/* ThreadSanitizer sees neither assembly nor that an address depends on a load. */
+#ifdef __has_feature
+#define IS_SANITIZED __has_feature(thread_sanitizer)
+#else
+#define IS_SANITIZED BUILD_HAS(__SANITIZE_THREAD__)
+#endif
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Address space: taken from the system, and given back. */
+#include "atomic.h"
+#include "kernel.h"
+#include "pages.h"
+#include "syscall.h"
+
+/* at: where, if it is free there; NULL: anywhere. */
+static void *map_at(void *at, size_t bytes, long access, enum sharing sharing)
+{
+	long flags = MAP_ANONYMOUS;
+	long r;
+
+	flags |= sharing == PAGES_SHARED ? MAP_SHARED : MAP_PRIVATE;
+	if (sharing != PAGES_PROMISED)
+		flags |= MAP_NORESERVE;
+	r = arch_mmap(at, bytes, access, flags, -1, 0);
+	/* Whatever the error: a filter of system calls may have any. */
+	if (r < 0 && r >= -4095)
+		return NULL;
+	return (void *)r; /* NOLINT: the kernel's word is an address */
+}
+
+bool pages_release(void *p, size_t bytes)
+{
+	return arch_munmap(p, bytes) == 0;
+}
+
+/*
+ * Kernels of riscv64 before 6.6 with 57 bits of address give those first that the address map does not
+ * have, unless another one is wished for.  `low` (a hint): where the last such wish was met.
+ */
+static void *map_below(size_t bytes, long access, enum sharing sharing)
+{
+	enum { WISHES = 64 };
+	static uint64_t low;
+	const uint64_t top = (uint64_t)1 << (CPU_ADDRESS_BITS - 1);
+	uint64_t at = load_relaxed(&low);
+	void *p;
+	unsigned i;
+
+	for (i = 0; i < WISHES && bytes <= top; i++) {
+		at = (at > bytes ? at : top) - bytes;
+		at &= ~(uint64_t)(PAGE_HUGE - 1);
+		p = map_at((void *)at, bytes, access, sharing); /* NOLINT: an address */
+		if (p == NULL)
+			return NULL;
+		if (((uintptr_t)p + bytes - 1) >> CPU_ADDRESS_BITS == 0) {
+			store_relaxed(&low, (uintptr_t)p);
+			return p;
+		}
+		(void)pages_release(p, bytes);
+	}
+	return NULL;
+}
+
+static void *map(void *at, size_t bytes, long access, enum sharing sharing)
+{
+	void *p = map_at(at, bytes, access, sharing);
+
+	if (!CPU_ADDRESSES_BEYOND || p == NULL || ((uintptr_t)p + bytes - 1) >> CPU_ADDRESS_BITS == 0)
+		return p;
+	(void)pages_release(p, bytes);
+	return map_below(bytes, access, sharing);
+}
+
+bool pages_cut(void *p, size_t bytes)
+{
+	return pages_release(p, bytes);
+}
+
+bool pages_may_cut(void)
+{
+	return true;
+}
+
+bool pages_left(size_t bytes)
+{
+	/* Without access, so that locked memory (mlockall) is not made resident. */
+	void *p = map(NULL, bytes, PROT_NO_ACCESS, PAGES_PRIVATE);
+
+	return p != NULL && pages_release(p, bytes);
+}
+
+/*
+ * Where to ask for what the kernel would not align: below the last such mapping (a hint).  0:
+ * anywhere.  The small product maps whole huge pages only.
+ */
+static uint64_t last_aligned;
+
+static uint64_t place(size_t bytes, size_t alignment)
+{
+	uint64_t at = load_relaxed(&last_aligned);
+
+	if (SMALL || bytes % PAGE_HUGE == 0 || alignment <= PAGE_MOST || at < bytes)
+		return 0;
+	return (at - bytes) & ~(uint64_t)(alignment - 1);
+}
+
+static void placed(const char *p)
+{
+	if (!SMALL)
+		store_relaxed(&last_aligned, (uintptr_t)p);
+}
+
+void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
+{
+	uint64_t at = place(bytes, alignment);
+	char *p, *aligned;
+	size_t head, tail;
+
+	p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
+	if (p == NULL)
+		return NULL;
+	if (((uintptr_t)p & (alignment - 1)) == 0) {
+		if (at != 0)
+			placed(p);
+		return p;
+	}
+	/*
+	 * Linux aligns a private mapping of whole huge pages to a huge page, so this is
+	 * needed only under QEMU, for shared memory, for larger alignments and the first time for
+	 * other lengths: map more and cut off both ends.
+	 */
+	(void)pages_release(p, bytes);
+	if (bytes > (size_t)PTRDIFF_MAX - alignment)
+		return NULL;
+	/* If the page size could not be found out, addresses are multiples of PAGE_LEAST only. */
+	p = map(NULL, bytes + alignment - PAGE_LEAST, PROT_READ_WRITE, sharing);
+	if (p == NULL)
+		return NULL;
+	aligned = (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
+	head = (size_t)(aligned - p);
+	tail = alignment - PAGE_LEAST - head;
+	/* An end that cannot be unmapped (limit of mappings) stays, untouched. */
+	if (head > 0)
+		(void)pages_release(p, head);
+	if (tail > 0)
+		(void)pages_release(aligned + bytes, tail);
+	placed(aligned);
+	return aligned;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Address space: what huge blocks leave behind, what is refused, and what a limit leaves to use. */
+/* promises: ash_alloc, ash_resize, ash_release */
+#include "ashlar_heap.h"
+#include "rt.h"
+
+/* A block of any size costs little, and less than 0.5 MiB stays. */
+TEST(addresses_huge_block_leaves_little, 10)
+{
+	const struct ash_heap_options sparse = {.sparse = true};
+	ash_heap *heap = ash_heap_create(&sparse);
+	struct ash_block found;
+	size_t before;
+
+	CHECK(heap != NULL);
+	ash_heap_release(heap, ash_heap_alloc(heap, 2 * MIB));
+	before = rt_anonymous();
+	/* QEMU 7.2 keeps a record of each page that is mapped: 2^46 bytes exhaust the machine. */
+	for (unsigned power = 31; power <= (rt_under_qemu() ? 34 : 46); power++) {
+		size_t size = ((size_t)1 << power) - 3 * MIB;
+		char *p = ash_heap_alloc(heap, size);
+
+		if (p == NULL) /* QEMU, a limit, vm.overcommit_memory = 2 */
+			rt_skip("this kernel has no addresses for it");
+		p[0] = p[size - 1] = 1;
+		for (size_t at = 1; at < size; at = at * 2 + 12345) {
+			CHECK_EQ(ash_find(p + at, &found), ASH_TAKEN);
+			CHECK(found.start == p && found.offset == at && found.size >= size && found.heap == heap);
+		}
+		CHECK_EQ(ash_find(p + size - 1, &found), ASH_TAKEN);
+		CHECK(ash_heap_of(p + size / 2) == heap);
+		CHECK_EQ(ash_heap_check(heap), 0);
+		ash_heap_release(heap, p);
+		CHECK(ash_find(p + size / 2, &found) == ASH_FOREIGN);
+		CHECK_EQ(ash_heap_check(heap), 0);
+	}
+	if (!rt_under_qemu())
+		CHECK(rt_anonymous() <= before + 512 * KIB);
+	ash_heap_destroy(heap);
+}
+
+/* Grows and shrinks where it is or elsewhere, with its contents. */
+TEST(addresses_huge_block_is_resized, 10)
+{
+	const size_t gib = (size_t)1 << 30;
+	char *p = ash_zalloc(1, gib + 5 * MIB), *q = NULL;
+	size_t size = gib + 5 * MIB;
+
+	if (p == NULL)
+		rt_skip("the kernel does not promise a GiB");
+	memcpy(p + gib - 2, "abcde", 5);
+	for (unsigned i = 0; i < 6; i++) {
+		size = i % 2 == 0 ? size + 200 * MIB + 4096 : size - 150 * MIB - 8192;
+		if (i == 3)
+			q = ash_alloc(gib); /* perhaps in the way */
+		p = ash_resize(p, size);
+		CHECK(p != NULL && ash_usable_size(p) >= size && ash_usable_size(p) < size + 65536);
+		CHECK(memcmp(p + gib - 2, "abcde", 5) == 0);
+		p[size - 1] = 1;
+		CHECK_EQ(ash_check(), 0);
+	}
+	CHECK(ash_expand(p, gib + 4096) != 0);
+	p = ash_resize(p, 40 * MIB); /* to a usual region's size */
+	CHECK(p != NULL && ash_usable_size(p) == 40 * MIB);
+	p = ash_resize(p, 100);
+	CHECK(p != NULL);
+	ash_release(p);
+	ash_release(q);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* As by malloc elsewhere; only a heap that is said to be sparse has it. */
+TEST(addresses_more_than_is_promised, 10)
+{
+	const struct ash_heap_options sparse = {.sparse = true};
+	ash_heap *heap = ash_heap_create(&sparse);
+	char text[64];
+	void *p;
+
+	if (rt_under_qemu())
+		rt_skip("QEMU 7.2 keeps a record of each page that is mapped");
+	if (rt_read_file("/proc/sys/vm/overcommit_memory", text, sizeof text) < 1 || text[0] != '0')
+		rt_skip("vm.overcommit_memory is not 0");
+	for (unsigned power = 44; power <= 46; power++) {
+		CHECK(ash_alloc((size_t)1 << power) == NULL);
+		CHECK(ash_zalloc(1, (size_t)1 << power) == NULL);
+		p = ash_heap_zalloc(heap, 1, (size_t)1 << power);
+		CHECK(p != NULL);
+		ash_heap_release(heap, p);
+	}
+	ash_heap_destroy(heap);
+}
+
+/* Blocks that are chained through themselves. */
+static size_t fill(void **list, size_t size)
+{
+	size_t n = 0;
+	void **p;
+
+	while ((p = ash_alloc(size)) != NULL) {
+		*p = *list;
+		*list = p;
+		n++;
+	}
+	return n * size;
+}
+
+static void empty(void **list)
+{
+	void **p;
+
+	while ((p = *list) != NULL) {
+		*list = *p;
+		ash_release(p);
+	}
+}
+
+struct limited {
+	size_t limit, size, again;
+};
+
+/* At least 92 % of what glibc has; `of` is that: all whole blocks but for one MiB. */
+static bool most_of(size_t bytes, size_t limit, size_t size)
+{
+	return bytes >= (limit - MIB) / size * size / 100 * 92;
+}
+
+static void use_up(const void *argument)
+{
+	const struct limited *l = argument;
+	void *list = NULL;
+	size_t bytes, first;
+
+	ash_release(ash_alloc(1));
+	first = rt_address_space();
+	if (rt_under_qemu() || !rt_limit_address_space(first + l->limit))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	bytes = fill(&list, l->size);
+	rt_print("     %zu KiB in blocks of %zu B", bytes / KIB, l->size);
+	CHECK(most_of(bytes, l->limit, l->size));
+	CHECK_EQ(ash_check(), 0);
+	empty(&list);
+	/* For a thread's stack. */
+	CHECK(rt_address_space() < first + l->limit - 8 * MIB);
+	bytes = fill(&list, l->again);
+	rt_print(", then %zu KiB of %zu B\n", bytes / KIB, l->again);
+	/* The records of slabs stay, a 29th of them. */
+	CHECK(most_of(bytes, l->limit - l->limit / 25, l->again));
+	empty(&list);
+	CHECK_EQ(ash_check(), 0);
+}
+
+#define LIMITED(id, bytes, first, second)                                                          \
+	static const struct limited limited_##id = {bytes, first, second};                         \
+	RT_ENTRY(id, "addresses_under_a_limit_" #id, use_up, &limited_##id, 20)
+
+LIMITED(100mb_1000, 100000000, 1000, 20000000);
+LIMITED(100mb_40000, 100000000, 40000, 2098000);
+LIMITED(100mb_300000, 100000000, 300000, 1049000);
+LIMITED(100mb_1049000, 100000000, 1049000, 300000);
+LIMITED(100mb_2098000, 100000000, 2098000, 40000);
+LIMITED(100mb_20000000, 100000000, 20000000, 1000);
+LIMITED(gib_2100k, (size_t)1 << 30, 2100 * KIB, 33000000);
+LIMITED(gib_33mb, (size_t)1 << 30, 33000000, 2100 * KIB);
+LIMITED(gib_64m, (size_t)1 << 30, 64 * MIB, 150000000);
+LIMITED(gib_150mb, (size_t)1 << 30, 150000000, 64 * MIB);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* ash_expand where other threads have released. */
+/* promises: ash_expand */
+#include "ashlar.h"
+#include "support/pattern.h"
+
+static void release_here(void *p)
+{
+	ash_release(p);
+}
+
+/*
+ * A slot that another thread released is taken again by way of a bin, and its slab stays on the
+ * partial list: it must not be taken from a list where it is not.
+ */
+TEST(expand_what_another_thread_released, 10)
+{
+	char *p, *q[8];
+	unsigned i;
+
+	for (unsigned round = 0; round < 8; round++) {
+		(void)ash_trim(0); /* no spares, whose units would be in the way */
+		p = ash_alloc(40 * KIB);
+		rt_thread_join(rt_thread_start(release_here, p));
+		p = ash_alloc(40 * KIB);
+		fill(p, 40 * KIB, round);
+		(void)ash_expand(p, 70 * KIB);
+		for (i = 0; i < 8; i++) {
+			q[i] = ash_alloc(40 * KIB);
+			fill(q[i], 40 * KIB, 8 + i);
+		}
+		holds(p, 40 * KIB, round);
+		ash_release(p);
+		for (i = 0; i < 8; i++) {
+			holds(q[i], 40 * KIB, 8 + i);
+			ash_release(q[i]);
+		}
+		CHECK_EQ(ash_check(), 0);
+	}
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a peak leaves goes while it is released, without a further call.  One that comes again keeps its
+ * pages, for a while.
+ */
+/* promises: ash_release */
+#include "support/resident.h"
+
+struct kind {
+	size_t size, bytes;
+	unsigned char **block;
+	size_t base;
+};
+
+static struct kind kind_of(size_t size, size_t bytes)
+{
+	struct kind k = {size, bytes, NULL, 0};
+
+	k.block = rt_map(bytes / size * sizeof(*k.block));
+	CHECK(k.block != NULL);
+	memset(k.block, 0, bytes / size * sizeof(*k.block));
+	ash_release(ash_alloc(100));
+	k.base = rt_anonymous();
+	return k;
+}
+
+static void take(struct kind *k)
+{
+	for (size_t i = 0; i < k->bytes / k->size; i++)
+		k->block[i] = filled(k->size);
+}
+
+static void release(struct kind *k)
+{
+	for (size_t i = 0; i < k->bytes / k->size; i++)
+		ash_release(k->block[i]);
+}
+
+static size_t resident(const struct kind *k)
+{
+	size_t now = rt_anonymous();
+
+	return now > k->base ? now - k->base : 0;
+}
+
+static size_t retained(void)
+{
+	struct ash_statistics st;
+
+	ash_stats(&st);
+	return st.dirty;
+}
+
+/* After the first peak at most this stays; it includes the records of the chunks, which never go. */
+static void goes_at_once(size_t size)
+{
+	struct kind k = kind_of(size, scaled(100 * MIB, 24 * MIB));
+	size_t left;
+
+	take(&k);
+	release(&k);
+	left = resident(&k);
+	rt_print("     %zu-byte blocks: %zu KiB retained, %zu resident\n", size, retained() / KIB, left / KIB);
+	CHECK(retained() <= ash_defaults.retain / 2);
+	if (figures())
+		CHECK(left <= 32 * MIB);
+	for (int i = 0; i < 1000; i++)
+		ash_release(ash_alloc(100));
+	if (figures())
+		CHECK(resident(&k) <= 8 * MIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* From the third time on no page is faulted in again. */
+static void comes_again(size_t size)
+{
+	struct kind k = kind_of(size, scaled(100 * MIB, 24 * MIB));
+	unsigned long before = 0;
+
+	for (int round = 0; round < 20; round++) {
+		if (round == 2)
+			before = rt_faults();
+		take(&k);
+		release(&k);
+	}
+	rt_print("     %zu-byte blocks: %lu faults\n", size, rt_faults() - before);
+	if (figures())
+		CHECK(rt_faults() - before < 200);
+	CHECK(retained() > k.bytes / 2);
+	/* But not for ever: fast calls are enough. */
+	for (int i = 0; i < 100000; i++)
+		ash_release(ash_alloc(100));
+	CHECK(retained() <= ash_defaults.retain);
+	/* And one that is not needed again is forgotten. */
+	for (int i = 0; i < 300000; i++)
+		ash_release(ash_alloc(40000));
+	take(&k);
+	release(&k);
+	CHECK(retained() <= ash_defaults.retain / 2 || retained() <= k.bytes / 4);
+	CHECK_EQ(ash_check(), 0);
+}
+
+#define SIZES(test)                                                                                \
+	test(64) test(1000) test(8000) test(100000) test(900000) test(5000000) test(20000000)
+#define AT_ONCE(size)                                                                              \
+	TEST(keep_no_peak_of_##size, 20)                                                           \
+	{                                                                                          \
+		goes_at_once(size);                                                                \
+	}
+#define AGAIN(size)                                                                                \
+	TEST(keep_a_peak_again_of_##size, 20)                                                      \
+	{                                                                                          \
+		comes_again(size);                                                                 \
+	}
+SIZES(AT_ONCE)
+SIZES(AGAIN)
+
+/* A peak beside much that is in use: a quarter of that may stay. */
+TEST(keep_a_quarter_beside_live_blocks, 20)
+{
+	struct kind live = kind_of(100000, scaled(60 * MIB, 16 * MIB)), k;
+
+	take(&live);
+	k = kind_of(5000000, scaled(100 * MIB, 24 * MIB));
+	take(&k);
+	release(&k);
+	CHECK(retained() <= live.bytes / 4 + 4 * MIB);
+	release(&live);
+	CHECK(retained() <= ash_defaults.retain / 2);
+}
+
+/* Each step of a growing array takes fresh memory: in the end no step is kept. */
+TEST(keep_no_ladder, 20)
+{
+	size_t base, size = MIB;
+	unsigned char *p = NULL;
+
+	ash_release(ash_alloc(100));
+	base = rt_anonymous();
+	for (; size < scaled(200 * MIB, 8 * MIB); size += size / 2) {
+		p = ash_resize(p, size);
+		CHECK(p != NULL);
+		touch(p, size);
+	}
+	ash_release(p);
+	rt_print("     %zu KiB retained\n", retained() / KIB);
+	CHECK(retained() <= ash_defaults.retain / 2);
+	if (figures())
+		CHECK(rt_anonymous() <= base + 8 * MIB);
+}

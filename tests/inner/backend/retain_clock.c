@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The clock of retain.h, tick by tick: what is given back at once, what a period purges, and when the clock runs. */
+#include "ashlar.h"
+#include "backend/retain.h"
+#include "rt.h"
+
+/* 320 units: a quarter of that is 80, an eighth 40.  A heap without regions: nothing can be purged. */
+static const struct ash_defaults options = {.retain = 320 * UNIT_SIZE};
+static const struct ash_defaults nothing = {.retain = 0};
+static struct heap h = {.options = &options, .sharing = PAGES_PRIVATE};
+
+/* Ticks.  What would be purged, and was refused; 0: nothing was to be. */
+static uint64_t tick(uint64_t n)
+{
+	uint64_t refused;
+
+	h.refused = 0;
+	retain_tick(&h, n);
+	refused = h.refused;
+	h.refused = 0;
+	return refused;
+}
+
+/* No tick leaves more than a quarter of `retain`, and what goes is an eighth more than has to. */
+TEST(inner_clock_gives_back_at_once, 10)
+{
+	h.dirty = 80;
+	CHECK(tick(1) == 0 && h.clock == 1 && !retain_is_full(&h, 0) && retain_is_full(&h, 1));
+	h.dirty = 81;
+	CHECK_EQ(tick(1), 81 - (80 - 40));
+	CHECK_EQ(h.clock, 1); /* the period goes on */
+	/* Of a large heap a quarter may stay. */
+	h.used = 4 * 200;
+	h.dirty = 200;
+	CHECK(tick(1) == 0 && !retain_is_full(&h, 0) && retain_is_full(&h, 1));
+	h.dirty = 201;
+	CHECK_EQ(tick(1), 201 - (200 - 40));
+	/* What was refused is not tried again until more is retained. */
+	h.refused = 10;
+	h.dirty = 210;
+	retain_tick(&h, 1);
+	CHECK(h.refused == 10 && !retain_is_full(&h, 0) && retain_is_full(&h, 1));
+	h.dirty = 211;
+	retain_tick(&h, 1);
+	CHECK_EQ(h.refused, 211 - (200 - 40));
+	/* Who wants nothing kept gets nothing kept. */
+	h.options = &nothing;
+	h.dirty = 1;
+	CHECK_EQ(tick(1), 1);
+	h.options = &options;
+}
+
+/* What is taken soon after it was given back may stay the next time, and as much again. */
+TEST(inner_clock_demand_raises_the_floor, 10)
+{
+	heap_cleaned(&h, 0, 100); /* fresh, and nothing was given back */
+	CHECK_EQ(h.floor, 0);
+	retain_gone(&h, 300);
+	h.dirty = 50;
+	h.clock = 77;
+	heap_cleaned(&h, 50, 50); /* nothing of it is fresh */
+	CHECK(h.floor == 0 && h.gone == 300 && h.clock == 77);
+	heap_cleaned(&h, 0, 200);
+	CHECK(h.floor == 400 && h.gone == 100 && h.clock == 0);
+	heap_cleaned(&h, 0, 200);
+	CHECK(h.floor == 600 && h.gone == 0);
+	h.used = 0;
+	h.dirty = 680;
+	CHECK(tick(1) == 0 && retain_is_full(&h, 1));
+	h.dirty = 681;
+	CHECK_EQ(tick(1), 681 - (680 - 40));
+	/* Fresh memory in spite of it: what is kept does not fit, so less is. */
+	retain_fresh(&h, 10);
+	CHECK(h.refused == 10 && h.floor == 600); /* nothing was purged */
+	h.refused = 0;
+}
+
+/* The floor falls by a half in each period that shows no demand. */
+TEST(inner_clock_floor_falls, 10)
+{
+	h.used = 0;
+	h.floor = 600;
+	h.gone = 90;
+	h.dirty = h.period_low = 60; /* less than may stay anyway */
+	h.period_high = 0;
+	h.clock = 0;
+	CHECK(tick(RETAIN_PERIOD - 1) == 0 && h.floor == 600);
+	CHECK(tick(1) == 0 && h.floor == 300 && h.gone == 45 && h.clock == 0);
+	/* It does not fall below what was there and was needed for the most part. */
+	h.period_low = 180;
+	h.period_high = 370;
+	h.dirty = 200;
+	CHECK(tick(RETAIN_PERIOD) != 0 && h.floor == 300);
+	h.period_low = 250;
+	h.period_high = 400;
+	CHECK(h.floor == 300);
+	h.dirty = 300;
+	CHECK_EQ(tick(RETAIN_PERIOD), 250 - 80); /* what nothing needed goes, but for a quarter of `retain` */
+	CHECK_EQ(h.floor, 150);
+	h.floor = 0;
+}
+
+/* While more than that and a half of `retain` is retained, owners watch. */
+TEST(inner_clock_begins_and_ends, 10)
+{
+	h.floor = 1000;
+	h.dirty = 80 + 160;
+	CHECK(tick(1) == 0 && h.running == 0);
+	h.dirty = 80 + 161;
+	CHECK(tick(1) == 0 && h.running == 1);
+	h.used = 4 * 81;
+	CHECK(tick(1) == 0 && h.running == 0);
+	h.used = 0;
+	CHECK(tick(1) == 0 && h.running == 1);
+	h.refused = 1; /* refused to be purged: not counted as dirty */
+	retain_tick(&h, 1);
+	CHECK_EQ(h.running, 0);
+	h.refused = 0;
+	h.floor = 0;
+}
+
+/* Units that are in use, free and dirty, and clean are told apart. */
+TEST(inner_clock_counts_units_in_use, 10)
+{
+	uint32_t used = heap_default.used, dirty;
+	char *p = ash_alloc(100000), *q;
+
+	CHECK_EQ(heap_default.used, used + 4);
+	ash_release(p);
+	ash_thread_detach();
+	CHECK_EQ(heap_default.used, used);
+	q = ash_alloc(3 * CHUNK_SIZE);
+	CHECK_EQ(heap_default.used, used + 3 * CHUNK_UNITS);
+	CHECK(q != NULL);
+	memset(q, 1, 3 * CHUNK_SIZE);
+	heap_default.floor = 4 * CHUNK_UNITS;
+	dirty = heap_default.dirty;
+	ash_release(q);
+	CHECK_EQ(heap_default.used, used);
+	CHECK_EQ(heap_default.dirty, dirty + 3 * CHUNK_UNITS);
+	(void)ash_trim(0);
+	CHECK_EQ(heap_default.used, used);
+	CHECK_EQ(heap_default.dirty, 0);
+}
+
+/* Of the memory that was idle throughout a period, a sixteenth of `retain` stays. */
+TEST(inner_clock_periods, 10)
+{
+	h.used = h.floor = h.clock = 0;
+	h.dirty = 70;
+	h.period_low = 50;
+	CHECK(tick(RETAIN_PERIOD - 1) == 0 && h.period_low == 50);
+	CHECK_EQ(tick(1), 50 - 20);
+	CHECK(h.clock == 0 && h.period_low == 70 && h.period_start == 70);
+	h.period_low = 20; /* all of it was needed */
+	CHECK(tick(RETAIN_PERIOD) == 0 && h.period_low == 70);
+	h.used = 4 * 40; /* a quarter of that may stay */
+	CHECK_EQ(tick(RETAIN_PERIOD), 70 - 40);
+	/* A minimum above what is dirty by now is ignored. */
+	h.period_low = 71;
+	CHECK(tick(RETAIN_PERIOD) == 0 && h.period_low == 70);
+	h.used = 0;
+}
+
+TEST(inner_clock_fresh_is_paid_for, 10)
+{
+	h.used = 0;
+	h.dirty = 160;
+	retain_fresh(&h, 10);
+	CHECK_EQ(h.refused, 0);
+	h.dirty = 165;
+	retain_fresh(&h, 10);
+	CHECK_EQ(h.refused, 5);
+	h.refused = 0;
+	h.dirty = 200;
+	retain_fresh(&h, 10);
+	CHECK_EQ(h.refused, 10);
+	retain_fresh(&h, 30); /* 200 is not above 160 and 10 by 40: it is by 30 */
+	CHECK_EQ(h.refused, 30);
+	h.refused = 40;
+	retain_fresh(&h, 10);
+	CHECK_EQ(h.refused, 40);
+	h.refused = 0;
+}
+
+/* Locked memory cannot be purged: only whole regions are unmapped. */
+TEST(inner_clock_where_memory_is_locked, 10)
+{
+	for (uint64_t locked = 0; locked < 2; locked++) {
+		ash_release(ash_alloc(60 * MIB));
+		CHECK(heap_default.reserved > 0);
+		heap_default.dirty += 100000; /* invented: none of it can be purged */
+		heap_default.locked = locked;
+		heap_default.refused = 0;
+		retain_fresh(&heap_default, 1);
+		CHECK((heap_default.reserved == 0) == (locked != 0));
+		heap_default.dirty -= 100000;
+	}
+	CHECK_EQ(ash_check(), 0);
+}

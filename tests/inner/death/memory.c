@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All memory is there after a death, not only all blocks: the survivor can get
+ * the whole capacity, in the largest blocks and in the smallest.
+ *
+ * That is looked at whenever what rules chunks, units and slabs has changed
+ * since the last look: between two such changes a death leaves the same.
+ */
+#include "inner/death/harness.h"
+
+#include "backend/region.h"
+#include "heaps/instance.h"
+#include "shm/seats.h"
+#include "slab/walk.h"
+
+static size_t fills;
+
+static struct heap *heap(void)
+{
+	return heap_of(death_heap);
+}
+
+static uint64_t mix(uint64_t sum, const void *from, size_t bytes)
+{
+	const uint64_t *word = from;
+
+	for (; bytes > 0; bytes -= sizeof *word)
+		sum = (sum ^ *word++) * UINT64_C(0x9e3779b97f4a7c15) >> 1 ^ sum << 31;
+	return sum;
+}
+
+static uint64_t mix_slab(uint64_t sum, const struct slab *s)
+{
+	uint64_t empty = true, full = true;
+	unsigned g;
+
+	for (g = 0; g < s->groups; g++) {
+		empty &= (s->free[g] | s->remote[g]) == slab_group_mask(s, g);
+		full &= (s->free[g] | s->remote[g]) == 0;
+	}
+	sum = mix(sum, &s->owner, sizeof s->owner);
+	sum = mix(sum, &empty, sizeof empty);
+	return mix(sum, &full, sizeof full);
+}
+
+/* Of the file, with the victim as it stands. */
+bool look_is_new(void)
+{
+	static uint64_t last;
+	struct region *r = heap()->regions;
+	size_t words = bits_words(r->chunks) * sizeof(uint64_t), i;
+	struct owner *o;
+	uint64_t sum = store_of(heap())->lost;
+	unsigned u;
+
+	sum = mix(sum, r->free, words);
+	sum = mix(sum, r->room, ROOM_WORDS(r->chunks) * sizeof(uint64_t));
+	for (i = 0; i < r->chunks; i++) {
+		struct chunk *c = region_chunk(r, i);
+
+		if (c->kind == CHUNK_FREE && c->units == 0)
+			continue;
+		sum = mix(sum, c, sizeof *c);
+		for (u = 0; c->kind == CHUNK_SLABS && u < CHUNK_UNITS; u++)
+			if (slab_beginning(c, u) != NULL)
+				sum = mix_slab(sum, record_at(c, c->head[u]));
+	}
+	for (o = heap()->owners; o != NULL; o = o->next) {
+		sum = mix(sum, &o->state, sizeof o->state);
+		sum = mix(sum, &o->building, sizeof o->building);
+		sum = mix(sum, o->pending_slabs, sizeof o->pending_slabs);
+	}
+	if (sum == last)
+		return false;
+	last = sum;
+	fills++;
+	return true;
+}
+
+size_t look_fills(void)
+{
+	return fills;
+}
+
+static size_t fill(size_t size)
+{
+	size_t n = 0;
+
+	while (ash_heap_alloc(death_heap, size) != NULL)
+		n++;
+	return n;
+}
+
+static bool is_of_live(const struct slab *s)
+{
+	const struct owner *o = (const struct owner *)(uintptr_t)(s->owner & ~OWNER_PENDING);
+
+	return s->owner > (OWNER_PENDING | OWNER_UNOWNED) && o->state != OWNER_VACANT &&
+	       o != seats_self(heap());
+}
+
+/* No slot of a slab that may be allocated from; what it is filled with keeps the class in units. */
+static void no_slot_left(void)
+{
+	struct walk w = walk_from(heap());
+	struct slab *s;
+	unsigned g;
+
+	while ((s = walk_next(&w)) != NULL) {
+		if (is_of_live(s))
+			continue;
+		for (g = 0; g < s->groups; g++)
+			if ((s->free[g] | s->remote[g]) != 0) {
+				(void)fill(s->slot_size);
+				break;
+			}
+		for (g = 0; g < s->groups; g++)
+			CHECK_EQ(s->free[g] | s->remote[g], 0);
+	}
+}
+
+void look_fill(void)
+{
+	struct region *r = heap()->regions;
+	size_t i;
+
+	/* The largest, then single units, then what slots are left. */
+	(void)fill(CHUNK_SIZE);
+	for (i = 0; i < r->chunks; i++)
+		CHECK(!bits_all(r->free, i, 1));
+	(void)fill(UNIT_SIZE);
+	for (i = 0; i < r->chunks; i++)
+		CHECK_EQ(region_chunk(r, i)->units, 0);
+	no_slot_left();
+	CHECK_EQ(ash_heap_check(death_heap), 0);
+}
+
+static int release_it(void *context, void *p, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)context;
+	(void)size;
+	(void)owner;
+	ash_heap_release(death_heap, p);
+	return 0;
+}
+
+void look_empty(void)
+{
+	struct ash_statistics st;
+
+	(void)ash_heap_walk(death_heap, release_it, NULL);
+	publish_release_own();
+	ash_heap_stats(death_heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK(ash_heap_alloc(death_heap, heap()->regions->chunks << CHUNK_SHIFT) != NULL);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* A process that is only borrowed: children of vfork in a shared heap. */
+#include "inner/shm/leaving.h"
+
+/* What another process takes for a dead one's records. */
+static int recovered_by_another(void)
+{
+	long pid = rt_fork();
+
+	if (pid == 0) {
+		size_t records = ash_heap_recover(heap);
+
+		ash_heap_thread_detach(heap);
+		rt_exit((int)records);
+	}
+	return rt_wait(pid);
+}
+
+static void vfork_and_go_on(void)
+{
+	struct owner *before = seats_self(heap_of(heap));
+
+	vfork_works();
+	/* An emulator makes it a fork: that child has a record of its own. */
+	CHECK_EQ(recovered_by_another(), rt_under_qemu() ? 1 : 0);
+	CHECK(seats_self(heap_of(heap)) == before);
+	work(9);
+	CHECK(seats_self(heap_of(heap)) != NULL);
+	CHECK(*left != NULL);
+	ash_heap_release(heap, *left);
+	CHECK_EQ(recovered_by_another(), 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+static void check_empty(void)
+{
+	struct ash_statistics st;
+
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 1); /* `left` */
+}
+
+/* The first call of the thread is its child's. */
+TEST(inner_away_vfork_first, 20)
+{
+	heap_make();
+	vfork_and_go_on();
+	vfork_and_go_on();
+	check_empty();
+}
+
+TEST(inner_away_vfork_of_child, 20)
+{
+	long pid;
+
+	heap_make();
+	work(3);
+	pid = rt_fork();
+	if (pid == 0) {
+		vfork_and_go_on();
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	CHECK_EQ(ash_heap_recover(heap), 1);
+	check_empty();
+}
+
+static void in_thread(__attribute__((unused)) void *argument)
+{
+	vfork_and_go_on();
+}
+
+TEST(inner_away_vfork_of_thread, 20)
+{
+	struct rt_thread *t;
+
+	heap_make();
+	work(1);
+	t = rt_thread_start(in_thread, NULL);
+	CHECK(t != NULL);
+	rt_thread_join(t);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A look at a slab (slab/look.h), interrupted at each instruction by what others may do
+ * meanwhile: its owner collects, or the record gets another slab, and the former class again.
+ */
+#include "slab/look.h"
+
+#include "ashlar_heap.h"
+#include "heaps/instance.h"
+#include "inner/slots.h"
+#include "shm/block_tags.h"
+#include "support/handler_at_step.h"
+
+enum { FEW = 5 };
+
+static struct slab *slab;
+static struct look l;
+static struct look_group words;
+static bool right;
+
+static void call_look(void)
+{
+	l = look_begin(slab);
+	right = look_at_group(&l, 0, &words);
+}
+
+/* ---- another slab in the record ---- */
+
+/* Of the slab that the record has in turn. */
+static const struct {
+	size_t size, blocks;
+} kinds[2] = {{112, 3}, {320, FEW}};
+static char *blocks[FEW];
+static unsigned kind, looks_right;
+
+static void take_blocks(void)
+{
+	for (size_t i = 0; i < kinds[kind].blocks; i++) {
+		blocks[i] = ash_alloc(kinds[kind].size);
+		CHECK(slab == NULL || place_of(blocks[i]).slab == slab);
+	}
+}
+
+static void change_slab(void)
+{
+	for (size_t i = 0; i < kinds[kind].blocks; i++)
+		ash_release(blocks[i]);
+	ash_thread_detach(); /* gives the empty slab back */
+	kind ^= 1;
+	take_blocks();
+}
+
+/* A look that is true saw one of the two slabs, and nothing of the other. */
+static void check_look(void)
+{
+	unsigned of;
+
+	if (!right)
+		return;
+	looks_right++;
+	of = l.size == kinds[1].size;
+	CHECK_EQ(l.size, kinds[of].size);
+	CHECK_EQ(words.taken, ((uint64_t)1 << kinds[of].blocks) - 1);
+}
+
+TEST(look_while_the_record_changes, 20)
+{
+	size_t k, stride = rt_in_full() ? 1 : rt_under_qemu() ? 11 : 7;
+
+	CHECK(ash_alloc(3000) != NULL); /* holds the chunk */
+	take_blocks();
+	slab = place_of(blocks[0]).slab;
+	step_begin(change_slab);
+	for (k = 0; with_act_at(k, call_look); k++)
+		check_look();
+	CHECK(k > 50 && looks_right > 0);
+	/* Changed, and changed back: the class, the place and the address are the same again. */
+	looks_right = 0;
+	for (act_again = 1; act_again < 60; act_again += act_again + 1)
+		for (k = 0; with_act_at(k, call_look); k += stride)
+			check_look();
+	CHECK(looks_right > 0);
+}
+
+/* ---- collecting ---- */
+
+static void release(void *p)
+{
+	ash_release(p);
+}
+
+static void collect(void)
+{
+	(void)slab_collect(slab, false);
+}
+
+TEST(look_while_collected, 20)
+{
+	char *stays = ash_alloc(48), *p;
+	size_t k;
+	bool more = true;
+
+	slab = place_of(stays).slab;
+	step_begin(collect);
+	for (k = 0; more; k++) {
+		p = ash_alloc(48);
+		CHECK(place_of(p).slab == slab && place_of(p).index < 64);
+		rt_thread_join(rt_thread_start(release, p));
+		more = with_act_at(k, call_look);
+		/* Released, before the look and after it; whether it is collected is not certain. */
+		CHECK(right && (words.taken >> place_of(p).index & 1) == 0);
+		CHECK((words.taken >> place_of(stays).index & 1) == 1);
+		(void)slab_collect(slab, false);
+	}
+	CHECK(k > 50);
+}
+
+/* A slot that is taken has a size; no other address of the slab has, nor a slot that its thread or another one released. */
+TEST(look_at_slot_finds_taken_ones, 10)
+{
+	ash_heap *shared = ash_heap_create_shared(8 * MIB, NULL);
+	char *p = ash_alloc(5000), *q;
+	struct slot_ref at = place_of(p);
+	size_t size = at.slab->slot_size;
+	uint64_t index = SLAB_SLOTS;
+
+	CHECK(look_at_slot(at.slab, p, &index) == size && index == at.index);
+	CHECK_EQ(look_at_slot(at.slab, p + 8, &index), 0);
+	/* Behind the last slot the bit of the word is that of a taken one. */
+	CHECK(at.slab->slots % GROUP_SLOTS != 0);
+	CHECK_EQ(look_at_slot(at.slab, at.slab->base + at.slab->slots * size, &index), 0);
+	at.slab->remote[at.group] |= at.bit;
+	CHECK_EQ(look_at_slot(at.slab, p, &index), 0);
+	at.slab->remote[at.group] &= ~at.bit;
+	ash_release(p);
+	CHECK_EQ(look_at_slot(at.slab, p, &index), 0);
+	CHECK(shared != NULL && (p = ash_heap_alloc(shared, 5000)) != NULL && (q = ash_heap_alloc(shared, 2 * MIB)) != NULL);
+	size = ash_heap_usable_size(shared, p);
+	CHECK(kinds_block(heap_of(shared), (uint64_t)(uintptr_t)p, size) && !kinds_block(heap_of(shared), (uint64_t)(uintptr_t)p, size + 1));
+	size = ash_heap_usable_size(shared, q);
+	CHECK(kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size) && !kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size + 1));
+	ash_heap_destroy(shared);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Unowned slabs (unowned.h): empty ones are unmade. */
+#include "ashlar_heap.h"
+#include "inner/slots.h"
+#include "inner/slab/unowned.h"
+#include "slab/unowned.h"
+#include "support/resident.h"
+
+#include "heaps/instance.h"
+#include "shm/recover.h"
+#include "shm/seats.h"
+#include "shm/store.h"
+#include "syscall.h"
+#include "thread/takeover.h"
+
+/* Releases the blocks in an order in which slabs become empty late. */
+static void release_all(size_t n)
+{
+	for (size_t step = 0; step < 97; step++)
+		for (size_t i = step; i < n; i += 97)
+			ash_release(blocks[i]);
+}
+
+static size_t fit(ash_heap *heap, size_t size)
+{
+	size_t n = 0;
+
+	while (n < BLOCKS && (blocks[n] = ash_heap_alloc(heap, size)) != NULL)
+		n++;
+	for (size_t i = 0; i < n; i++)
+		ash_heap_release(heap, blocks[i]);
+	return n;
+}
+
+/* As many blocks fit as into a new heap. */
+static void fits_as(ash_heap *heap, ash_heap *fresh)
+{
+	static const size_t sizes[] = {1000, 4096, CHUNK_SIZE, 256, 30000, UNIT_SIZE + 1, 8 * MIB};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		size_t n = fit(heap, sizes[i]), all = fit(fresh, sizes[i]);
+
+		if (n != all)
+			rt_print("     %zu of %zu blocks of %zu bytes\n", n, all, sizes[i]);
+		CHECK_EQ(n, all);
+		(void)ash_heap_trim(heap, 0);
+		(void)ash_heap_trim(fresh, 0);
+	}
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(slabs_unowned_burst_in_a_small_heap, 20)
+{
+	const struct ash_heap_options small = {.cap = 16 * MIB};
+	ash_heap *heap = ash_heap_create(&small), *fresh = ash_heap_create(&small);
+	static const size_t sizes[] = {4096, CHUNK_SIZE, 16 * MIB, UNIT_SIZE};
+	struct ash_statistics st;
+	size_t i;
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 16));
+	burst(heap, 1000, 12288);
+	release_all(12288);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK(st.slabs <= 3 * UNIT_SIZE); /* without ash_trim */
+	CHECK_EQ(ash_heap_check(heap), 0);
+	fits_as(heap, fresh);
+	(void)ash_heap_trim(heap, 0);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.slabs, 0);
+	/* The preferred slab of a class does not keep other classes from its memory. */
+	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		ash_heap_release(heap, ash_heap_alloc(heap, 16));
+		burst(heap, 1000, 1);
+		ash_heap_release(heap, blocks[0]);
+		ash_heap_thread_detach(heap);
+		ash_heap_stats(heap, &st);
+		CHECK_EQ(st.slabs, UNIT_SIZE);
+		CHECK_EQ(fit(heap, sizes[i]), fit(fresh, sizes[i]));
+		(void)ash_heap_trim(heap, 0);
+		(void)ash_heap_trim(fresh, 0);
+	}
+	ash_heap_destroy(heap);
+	ash_heap_destroy(fresh);
+}
+
+/* When only unowned slabs have free slots, a thread with a record gets these before NULL. */
+TEST(slabs_unowned_slots_before_null, 20)
+{
+	const struct ash_heap_options small = {.cap = 4 * MIB};
+	ash_heap *heap = ash_heap_create(&small);
+	size_t n = 0, i;
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 16));
+	burst(heap, 200, 2000);
+	while (ash_heap_alloc(heap, UNIT_SIZE) != NULL)
+		;
+	for (i = 0; i < 2000; i += 2)
+		ash_heap_release(heap, blocks[i]);
+	while (ash_heap_alloc(heap, 200) != NULL)
+		n++;
+	CHECK(n >= 1000);
+	CHECK_EQ(ash_heap_check(heap), 0);
+	ash_heap_destroy(heap);
+}
+
+TEST(slabs_unowned_slots_before_null_of_the_default_heap, 20)
+{
+	size_t n = 0, i;
+
+	ash_release(ash_alloc(16));
+	burst(NULL, 200, 2000);
+	if (!rt_limit_address_space(4096))
+		rt_skip("no limit of address space to be had under QEMU 7.2");
+	while (ash_alloc(UNIT_SIZE) != NULL)
+		;
+	for (i = 0; i < 2000; i += 2)
+		ash_release(blocks[i]);
+	while (ash_alloc(200) != NULL)
+		n++;
+	CHECK(n >= 1000);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(slabs_unowned_burst_is_not_resident, 20)
+{
+	size_t n = scaled(64000, 4000), before, after;
+	struct ash_statistics st;
+
+	ash_release(ash_alloc(1000));
+	before = rt_anonymous();
+	burst(NULL, 1000, n);
+	for (size_t i = 0; i < n; i++)
+		touch(blocks[i], 1000);
+	release_all(n);
+	ash_trim(0);
+	after = rt_anonymous();
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(st.slabs, 0);
+	CHECK(!figures() || after < before + 4 * MIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* What is called for each block releases it, and so unmakes the slab that the walk is in. */
+static int release_it(void *count, void *p, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)owner;
+	CHECK_EQ(size, 64);
+	ash_release(p);
+	++*(size_t *)count;
+	return 0;
+}
+
+TEST(slabs_unowned_walk_that_releases, 10)
+{
+	ash_heap *heap = ash_heap_create(NULL);
+	size_t n = 0, all = UNIT_SIZE / 64 + 1; /* one in a slab of its own */
+	struct ash_statistics st;
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 16));
+	burst(heap, 64, all);
+	CHECK_EQ(ash_heap_walk(heap, release_it, &n), 0);
+	CHECK_EQ(n, all);
+	ash_heap_stats(heap, &st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(st.slabs, 2 * UNIT_SIZE); /* the thread's, and the preferred one */
+	ash_heap_destroy(heap);
+}
+
+/* ---- a heap in a file, of which all records are in use ---- */
+
+static void fill_it(void *heap)
+{
+	size_t n = 0;
+
+	while ((blocks[n] = ash_heap_alloc(heap, 1024)) != NULL)
+		n++;
+	CHECK(n > 15000 && (place_of(blocks[0]).slab->owner & OWNER_UNOWNED) != 0);
+	release_all(n);
+}
+
+static void fill_without_record(int fd)
+{
+	ash_heap *heap = ash_heap_attach_file(fd, NULL);
+	struct owner *o;
+
+	CHECK(heap != NULL);
+	while ((o = store_owner(heap_of(heap))) != NULL) {
+		owner_reset(o);
+		owner_publish(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);
+	}
+	store_of(heap_of(heap))->refused = 1; /* so that this call does not reap */
+	rt_thread_join(rt_thread_start(fill_it, heap));
+}
+
+TEST(slabs_unowned_thread_without_record, 30)
+{
+	int fd = (int)arch_memfd_create("unowned", 0), other = (int)arch_memfd_create("fresh", 0);
+	ash_heap *heap = ash_heap_create_file(fd, 16 * MIB, NULL), *fresh;
+	long pid;
+
+	CHECK(heap != NULL);
+	ash_heap_destroy(heap);
+	pid = rt_fork();
+	if (pid == 0) {
+		fill_without_record(fd);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	heap = ash_heap_attach_file(fd, NULL);
+	fresh = ash_heap_create_file(other, 16 * MIB, NULL);
+	CHECK(heap != NULL && fresh != NULL);
+	CHECK(fit(heap, 16 * MIB) == 1);
+	fits_as(heap, fresh);
+}
+
+/* The slab that is searched first stays although it is empty, until another one of its class is. */
+TEST(slabs_unowned_empty_goes_when_another_is_searched_first, 10)
+{
+	enum { SIZE = 3000 };
+	struct slab *full, *empty;
+	size_t i, n = 1;
+
+	burst(NULL, SIZE, 1);
+	full = place_of(blocks[0]).slab;
+	(void)seat_take();
+	do
+		CHECK((blocks[n] = ash_alloc(SIZE)) != NULL);
+	while (place_of(blocks[n++]).slab == full);
+	seat_open();
+	empty = place_of(blocks[n - 1]).slab;
+	ash_release(blocks[n - 1]);
+	CHECK_EQ(empty->owner, OWNER_UNOWNED);
+	ash_release(blocks[0]);
+	CHECK_EQ(empty->owner, 0);
+	for (i = 1; i + 1 < n; i++)
+		ash_release(blocks[i]);
+	CHECK_EQ(full->owner, OWNER_UNOWNED);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* All groups of a slab are used before the next one is made. */
+TEST(slabs_unowned_all_slots_are_used, 10)
+{
+	struct slab *s;
+	size_t i;
+
+	burst(NULL, 200, 1);
+	s = place_of(blocks[0]).slab;
+	CHECK(s->groups > 1);
+	(void)seat_take();
+	for (i = 1; i < s->slots; i++)
+		CHECK(place_of(blocks[i] = ash_alloc(200)).slab == s);
+	CHECK(place_of(blocks[i] = ash_alloc(200)).slab != s);
+	seat_open();
+	while (i-- > 0)
+		ash_release(blocks[i]);
+}
+
+/* Before NULL the search begins again at the first chunk, wherever the last one ended. */
+TEST(slabs_unowned_rest_begins_anew, 10)
+{
+	unsigned class = class_of(3000);
+	struct slot_ref at;
+	void *p;
+
+	burst(NULL, 3000, 2);
+	at = place_of(blocks[0]);
+	ash_release(blocks[0]);
+	heap_default.unowned[class] = NULL;
+	heap_default.unowned_next[class] = at.slab->chunk->index + 1;
+	p = unowned_rest(&heap_default, class);
+	CHECK(p != NULL && place_of(p).slab == at.slab);
+	ash_release(p);
+	ash_release(blocks[1]);
+}

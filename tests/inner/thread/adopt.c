@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Adopting: which slabs of vacant records are found.  And which class a full inbox tells of. */
+#include "thread/refill.h"
+
+#include "inner/slots.h"
+#include "memory.h"
+#include "thread/inbox.h"
+#include "thread/seat.h"
+#include "thread/takeover.h"
+
+enum { SIZE = 200, BLOCKS = 400 };
+
+static void *left[BLOCKS];
+static struct rt_barrier together;
+
+static void leave(void *live)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		CHECK((left[i] = ash_alloc(SIZE)) != NULL);
+	if (live != NULL) {
+		rt_barrier_wait(&together);
+		rt_barrier_wait(&together);
+	}
+}
+
+static size_t partial_slabs(unsigned class)
+{
+	const struct slab *s;
+	size_t n = 0;
+
+	for (s = seat.self->bins[class].partial.head; s != NULL; s = s->next)
+		n++;
+	return n;
+}
+
+/* True: a slab was moved. */
+static bool adopts(unsigned class, bool all)
+{
+	size_t before = partial_slabs(class);
+
+	if (all)
+		visit_all(&heap_default);
+	adopt_slabs(seat.self, class, ADOPT_ALL);
+	return partial_slabs(class) > before;
+}
+
+/* By the inbox, or by a look at all slabs where no entry was made; full ones are left alone. */
+TEST(adopt_what_others_released, 10)
+{
+	struct slab *first, *second;
+	unsigned class;
+	struct slot_ref at;
+
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(leave, NULL));
+	at = place_of(left[0]);
+	first = at.slab;
+	second = place_of(left[first->slots]).slab;
+	class = first->class;
+	CHECK(second != first && place_of(left[first->slots + second->slots - 1]).slab == second);
+	CHECK(adopts(class, true)); /* the last one has free slots */
+	CHECK(!adopts(class, true));
+	CHECK(!owner_has(seat.self, first) && !owner_has(seat.self, second));
+	ash_release(left[first->slots]);
+	CHECK_EQ(second->owner & OWNER_PENDING, OWNER_PENDING);
+	set_bit_seq_cst(first->remote, at.index);
+	CHECK(adopts(class, false));
+	CHECK(owner_has(seat.self, second) && !owner_has(seat.self, first));
+	CHECK(!adopts(class, false));
+	CHECK(adopts(class, true));
+	CHECK(owner_has(seat.self, first));
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* In a child of fork vanished threads have current slabs. */
+TEST(adopt_a_current_slab, 10)
+{
+	struct rt_thread *thread;
+	struct slab *last;
+	long pid;
+
+	ash_release(ash_alloc(1));
+	together.count = 2;
+	thread = rt_thread_start(leave, &together);
+	rt_barrier_wait(&together);
+	last = place_of(left[BLOCKS - 1]).slab;
+	pid = rt_fork();
+	if (pid == 0) {
+		ash_release(ash_alloc(9000)); /* settles */
+		CHECK(!owner_has(seat.self, last));
+		CHECK(adopts(last->class, false));
+		CHECK(owner_has(seat.self, last));
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	rt_barrier_wait(&together);
+	rt_thread_join(thread);
+}
+
+TEST(inner_inbox_full_tells_the_class, 10)
+{
+	static struct owner o;
+	static struct slab s;
+	unsigned class;
+
+	for (class = 0; class < CLASSES; class++) {
+		memset(o.pending_slabs, 1, sizeof o.pending_slabs);
+		memset(o.pending_classes, 0, sizeof o.pending_classes);
+		s.class = (uint8_t)class;
+		s.owner = (uint64_t)(uintptr_t)&o;
+		inbox_notify(&s);
+		CHECK_EQ(o.pending_classes[class / 64], (uint64_t)1 << class % 64);
+		CHECK_EQ(o.pending_classes[1 - class / 64], 0);
+	}
+}
+
+enum { LEFT = 3000, LEFT_SIZE = 16 << 10 };
+static void *many[LEFT];
+
+static void leave_many(__attribute__((unused)) void *none)
+{
+	for (size_t i = 0; i < LEFT; i++)
+		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
+	for (size_t i = 0; i < LEFT; i += 2)
+		ash_release(many[i]);
+}
+
+/* However many slabs a thread left, a call moves a part of them, and the next ones the rest. */
+TEST(adopt_a_part_at_a_time, 10)
+{
+	unsigned class = class_of(LEFT_SIZE);
+	size_t before, moved, calls = 0;
+
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(leave_many, NULL));
+	for (unsigned i = 0; i < 20; i++) {
+		before = partial_slabs(class);
+		adopt_slabs(seat.self, class, ADOPT_TURN);
+		moved = partial_slabs(class) - before;
+		CHECK(moved < ADOPT_TURN);
+		calls += moved != 0;
+	}
+	CHECK(calls > 2 && partial_slabs(class) >= LEFT / 4 - 2);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Forks at moments that chance seldom shows; what the child must find, and must leave alone. */
+#include "inner/slots.h"
+#include "support/handler_at_step.h"
+#include "syscall.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+#include "thread/takeover.h"
+
+static struct rt_barrier together;
+
+static void stays(__attribute__((unused)) void *argument)
+{
+	ash_release(ash_alloc(100));
+	rt_barrier_wait(&together);
+	for (;;)
+		rt_sleep(1000000000);
+}
+
+/* From now on there is a thread that vanishes in a child. */
+static void start_another(void)
+{
+	together.count = 2;
+	CHECK(rt_thread_start(stays, NULL) != NULL);
+	rt_barrier_wait(&together);
+}
+
+/* ---- another thread was releasing a block of ours, and had set no mark yet ---- */
+
+TEST(fork_between_word_and_mark, 20)
+{
+	struct ash_statistics st;
+	struct slot_ref at;
+	long pid;
+	void *p;
+
+	ash_release(ash_alloc(1));
+	start_another();
+	p = ash_alloc(200);
+	(void)ash_alloc(200);
+	at = place_of(p);
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	CHECK((at.slab->owner & OWNER_PENDING) == 0);
+	pid = rt_fork();
+	if (pid == 0) {
+		/* A slab is needed: that settles the fork.  The bit is found in a turn, or by a trim. */
+		CHECK(ash_alloc(9000) != NULL);
+		(void)ash_trim(SIZE_MAX);
+		ash_stats(&st);
+		CHECK_EQ(st.pending, 0);
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+}
+
+/* A large block takes units without a slab list: records of threads that vanished are taken over, too. */
+TEST(fork_noticed_by_a_large_block, 20)
+{
+	uint64_t before;
+	long pid;
+
+	ash_release(ash_alloc(1));
+	start_another();
+	before = heap_default.settled;
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK(ash_alloc(100000) != NULL);
+		CHECK(heap_default.settled != before);
+		CHECK_EQ(heap_default.settled, generation_now());
+		CHECK_EQ(ash_check(), 0);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+}
+
+/* ---- a handler forks while its thread is a guest: the child goes on with the call, too ---- */
+
+static struct owner *vacant;
+static void *block;
+static bool was_held;
+static long parent;
+
+static void leave(__attribute__((unused)) void *argument)
+{
+	block = ash_alloc(48);
+	(void)ash_alloc(3000);
+	vacant = seat.self;
+}
+
+static void act_fork(void)
+{
+	uint64_t state = load_acquire(&vacant->state);
+	long pid;
+
+	was_held |= state != OWNER_VACANT;
+	pid = rt_fork();
+	if (pid != 0) {
+		CHECK_EQ(rt_wait(pid), 0);
+		return;
+	}
+	/* Slabs are needed, several times: but what the call holds is its own. */
+	for (size_t size = 5000; size < 20000; size += 3000)
+		CHECK(ash_alloc(size) != NULL);
+	if (state != OWNER_VACANT)
+		CHECK_EQ(load_acquire(&vacant->state), state);
+}
+
+static void do_release(void)
+{
+	ash_release(block);
+}
+
+TEST(fork_in_the_midst_of_a_visit, 30)
+{
+	bool more = true;
+	size_t k;
+
+	parent = arch_getpid();
+	ash_release(ash_alloc(1));
+	start_another();
+	step_begin(act_fork);
+	for (k = 0; more; k += rt_under_qemu() ? 97 : 37) {
+		rt_thread_join(rt_thread_start(leave, NULL));
+		more = with_act_at(k, do_release);
+		CHECK(load_acquire(&vacant->state) == OWNER_VACANT && seat.guest == 0);
+		if (arch_getpid() != parent) {
+			/* Later, out of the call, the fork is settled. */
+			for (size_t size = 25000; size < 40000; size += 5000)
+				CHECK(ash_alloc(size) != NULL);
+			CHECK_EQ(heap_default.settled, generation_now());
+			CHECK_EQ(ash_check(), 0);
+			rt_exit(0);
+		}
+	}
+	CHECK(was_held);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- a daemon, forked by a thread that was not the first: no thread has that id now ---- */
+
+static struct owner *daemons;
+static _Atomic long id;
+static int result[2];
+
+size_t reap_all(struct heap *h, struct owner *o); /* the core's, wherever it is declared */
+
+static void childs_thread(__attribute__((unused)) void *argument)
+{
+	uint64_t state = load_acquire(&daemons->state);
+
+	ash_release(ash_alloc(1));
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
+	/* It grows the heap many times: a thread that is gone would be found. */
+	for (unsigned i = 0; i < 2000; i++)
+		CHECK(ash_alloc(30000) != NULL);
+	CHECK(state != OWNER_VACANT);
+	CHECK_EQ(load_acquire(&daemons->state), state);
+}
+
+static void forker(__attribute__((unused)) void *argument)
+{
+	void *p = ash_alloc(100);
+	long pid;
+	int ok = 0;
+
+	daemons = seat.self;
+	id = arch_gettid();
+	pid = rt_fork();
+	if (pid != 0)
+		return;
+	while (arch_tkill(id, 0) == 0)
+		rt_yield();
+	rt_thread_join(rt_thread_start(childs_thread, NULL));
+	CHECK(seat.self == daemons);
+	ash_release(p);
+	CHECK(ash_alloc(9000) != NULL);
+	CHECK_EQ(ash_check(), 0);
+	(void)arch_write(result[1], &ok, sizeof ok);
+	rt_exit(0);
+}
+
+TEST(fork_by_a_thread_that_ends, 30)
+{
+	int ok = 1;
+
+	if (rt_under_qemu())
+		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
+	ash_release(ash_alloc(1));
+	CHECK_EQ(arch_pipe2(result, 0), 0);
+	rt_thread_join(rt_thread_start(forker, NULL));
+	arch_close(result[1]);
+	CHECK_EQ(arch_read(result[0], &ok, sizeof ok), sizeof ok); /* else it died */
+	CHECK_EQ(ok, 0);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Spares of blocks above 32 KiB (core/thread/large.c): which are kept, and whom they serve. */
+#include "ashlar.h"
+#include "thread/slab_purge.h"
+#include "backend/map.h"
+#include "backend/retain.h"
+#include "thread/owner.h"
+#include "rt.h"
+#include "thread/large.h"
+#include "thread/seating.h"
+#include "thread/watch.h"
+#include "inner/spares.h"
+
+#define UNITS(n) ((n)*UNIT_SIZE)
+
+static size_t spare_units(void)
+{
+	return spares_large(seat.self);
+}
+
+static void make_spare(size_t size)
+{
+	ash_release(ash_alloc(size));
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(large_spare_serves_its_class, 10)
+{
+	char *p = ash_alloc(40000), *q;
+
+	memset(p, 1, 40000);
+	ash_release(p);
+	CHECK_EQ(spare_units(), 2);
+	q = ash_alloc(40000);
+	CHECK(q == p);
+	CHECK_EQ(spare_units(), 0);
+	ash_release(q);
+	q = ash_zalloc(1, 40000);
+	CHECK(q == p);
+	for (size_t i = 0; i < 40000; i++)
+		CHECK_EQ(q[i], 0);
+	ash_release(q);
+}
+
+/* A block of another unit may have its unit's hint, as beyond 8 GiB: its release finds the slab by the full map. */
+TEST(large_spare_of_a_slab_without_a_hint, 10)
+{
+	char *p = ash_alloc(UNITS(3)), *q;
+
+	*map_unit(p) = NULL;
+	ash_release(p);
+	CHECK_EQ(spare_units(), 3);
+	q = ash_alloc(UNITS(3) - 8192); /* of another class: only a spare's units serve it */
+	CHECK(q == p);
+	ash_release(q);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The slab is made again: the block may use what its own class has, and no more. */
+TEST(large_spare_serves_another_class, 10)
+{
+	char *p = ash_alloc(40000), *q;
+
+	memset(p, 1, 40000);
+	ash_release(p);
+	q = ash_zalloc(1, 60000);
+	CHECK(q == p);
+	CHECK_EQ(ash_usable_size(q), ash_good_size(60000));
+	for (size_t i = 0; i < 60000; i++)
+		CHECK_EQ(q[i], 0);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(q);
+	/* Other units: it stays a spare. */
+	q = ash_alloc(UNITS(3));
+	CHECK(q != p);
+	CHECK_EQ(spare_units(), 2);
+	ash_release(q);
+	CHECK_EQ(spare_units(), 5);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void spare_of(unsigned units)
+{
+	make_spare(UNITS(units));
+	units = (unsigned)(ash_good_size(UNITS(units)) / UNIT_SIZE);
+	CHECK(spare_units() <= SPARE_UNITS || spare_units() == units);
+	CHECK_EQ(spares_newest(seat.self)->units, units);
+}
+
+TEST(large_spare_are_few, 10)
+{
+	unsigned n;
+
+	for (n = 2; n <= 32; n++)
+		spare_of(n);
+	for (n = 32; n >= 2; n--)
+		spare_of(n);
+	CHECK(spare_units() > SPARE_UNITS / 2);
+	(void)ash_trim(0);
+	CHECK_EQ(spare_units(), 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A spare goes before the heap grows. */
+TEST(large_spare_go_before_growth, 10)
+{
+	struct chunk *c;
+	char *p;
+
+	p = ash_alloc(UNITS(32));
+	c = map_find(p);
+	CHECK(ash_alloc(UNITS(24)) != NULL);
+	make_spare(UNITS(2));
+	make_spare(UNITS(3));
+	/* Eight units are free or spares, the two of the first being in their midst. */
+	CHECK(map_find(ash_alloc(UNITS(4))) == c);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+}
+
+static void release_it(void *p)
+{
+	ash_release(p);
+}
+
+/*
+ * A spare is taken again without asking, so a trim must leave it alone; what
+ * others released is none, and goes.
+ */
+TEST(large_spare_is_not_purged_by_others, 20)
+{
+	unsigned char *p = ash_alloc(100000);
+	struct rt_thread *thread;
+	struct slab *s;
+	size_t room = 0;
+
+	CHECK(slab_find(map_find(p), p, &s));
+	memset(p, 7, 100000);
+	ash_release(p);
+	CHECK(s->spare && s->ready == 0);
+	CHECK_EQ(slabs_purge_held(&heap_default, s, &room), 0);
+	CHECK(p[50000] == 7);
+	CHECK(ash_alloc(100000) == (void *)p);
+	CHECK_EQ(slabs_purge_held(&heap_default, s, &room), 0);
+	CHECK(p[50000] == 7);
+	thread = rt_thread_start(release_it, p);
+	CHECK(thread != NULL);
+	rt_thread_join(thread);
+	if (!rt_under_qemu())
+		CHECK(slabs_purge_held(&heap_default, s, &room) >= 96 * KIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A spare may have been written to. */
+TEST(large_spare_is_not_clean, 10)
+{
+	char *p = ash_alloc(40000);
+	bool clean = true;
+	struct owner *o;
+	struct slab *s;
+
+	CHECK(ash_alloc(10) != NULL);
+	ash_release(p);
+	o = seat_take();
+	CHECK(large_take(o, class_of(40000), &clean) == p);
+	CHECK(!clean);
+	clean = false;
+	p = large_take(o, class_of(60000), &clean);
+	CHECK(p != NULL && clean); /* fresh from the system */
+	CHECK(slab_find(map_find(p), p, &s));
+	large_freed(o, s);
+	clean = true;
+	CHECK(large_take(o, class_of(57000), &clean) == p && !clean);
+	seat_open();
+}
+
+/* A spare of small slots is no large one, though it may look as if it had no ready group: a watched current one does. */
+TEST(large_takes_no_spare_of_small_slots, 10)
+{
+	struct bin *b;
+	char *p, *q, *r;
+
+	(void)ash_alloc(SLOT_LARGE);
+	b = &seat.self->bins[class_of(SLOT_LARGE)];
+	do
+		p = ash_alloc(SLOT_LARGE);
+	while (b->slab->units != 4);
+	store_relaxed(&heap_default.running, 1);
+	watch_switch(seat.self, true);
+	seat.self->events = (uint8_t)-EVENTS_STEP; /* the one event in 16 that looks (watch_give) */
+	ash_release(p);
+	CHECK(b->slab->spare && b->slab->ready == 0);
+	q = ash_alloc(UNITS(4) - 20000); /* of a class that needs no aligned units */
+	r = ash_alloc(SLOT_LARGE);
+	CHECK(r == p && (q + UNITS(4) <= r || r + SLOT_LARGE <= q));
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* More stay in a heap of more than SPARE_FROM units, until it is smaller. */
+TEST(large_spare_in_a_large_heap, 10)
+{
+	void *p[12];
+	unsigned i;
+
+	for (i = 0; i < 12; i++)
+		p[i] = ash_alloc(40000);
+	heap_default.used += SPARE_FROM;
+	for (i = 0; i < 12; i++)
+		ash_release(p[i]);
+	CHECK_EQ(spare_units(), 24);
+	CHECK_EQ(spares_number(seat.self), 12);
+	heap_default.used -= SPARE_FROM;
+	make_spare(40000); /* one of them is used, and is one again */
+	CHECK(spare_units() <= SPARE_UNITS);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Single functions on owner records: vacating, holding, taking over, reaping. */
+#include "inner/slots.h"
+#include "inner/spares.h"
+#include "memory.h"
+#include "thread/holder.h"
+#include "thread/owner.h"
+#include "thread/seating.h"
+#include "thread/takeover.h"
+
+/* Clears slabs, spares and inbox of the record; the rest is kept. */
+TEST(inner_parts_owner_reset, 10)
+{
+	static struct owner o;
+	const char *bytes = (const char *)o.bins;
+
+	memset(&o, 0xff, sizeof o);
+	owner_reset(&o);
+	for (size_t i = 0; i < offsetof(struct owner, flight) - offsetof(struct owner, bins); i++)
+		CHECK_EQ(bytes[i], 0);
+	for (size_t i = 0; i < INBOX_WORDS; i++)
+		CHECK_EQ(o.inbox[i], 0);
+	CHECK(o.spare_units == 0 && o.spare_next == 0);
+	CHECK(o.state == ~(uint64_t)0 && o.building == ~(uint64_t)0 && o.census == ~(uint64_t)0);
+}
+
+static char *left[200];
+
+static void leave_body(__attribute__((unused)) void *argument)
+{
+	for (size_t i = 0; i < 200; i++)
+		left[i] = ash_alloc(1000);
+}
+
+/* Releases whose notification was lost, as when a thread vanishes: visit_all finds them. */
+TEST(inner_parts_shrink_vacant, 10)
+{
+	struct ash_statistics st;
+
+	rt_thread_join(rt_thread_start(leave_body, NULL));
+	for (size_t i = 0; i < 200; i++) {
+		struct slot_ref at = place_of(left[i]);
+
+		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	}
+	visit_all(&heap_default);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A record has one guest at a time. */
+TEST(inner_parts_hold, 10)
+{
+	struct owner *v;
+
+	ash_release(ash_alloc(10));
+	v = seat.self;
+	CHECK_EQ(v->state, holder_seated(&heap_default));
+	CHECK_EQ(holder_guest(&heap_default), (v->state & ~OWNER_HELD) | OWNER_GUEST);
+	CHECK(holder_guest(&heap_default) != v->state);
+	CHECK(!owner_hold(v));
+	ash_thread_detach();
+	CHECK_EQ(v->state, OWNER_VACANT);
+	CHECK(owner_hold(v));
+	CHECK_EQ(v->state, holder_guest(&heap_default));
+	CHECK(!owner_hold(v));
+	owner_vacate(v);
+	CHECK_EQ(v->state, OWNER_VACANT);
+}
+
+static char *small, *medium, *large;
+
+static void leave_three(__attribute__((unused)) void *argument)
+{
+	small = ash_alloc(100);
+	medium = ash_alloc(3000);
+	large = ash_alloc(SLOT_MAX);
+}
+
+static struct owner *release_without_entry(void *p)
+{
+	struct slot_ref at = place_of(p);
+
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
+	return (struct owner *)(uintptr_t)(at.slab->owner & ~OWNER_PENDING);
+}
+
+/*
+ * An intact record is taken over as it is, and notifications that may have been lost are repeated.
+ */
+TEST(inner_parts_takeover_reminds, 10)
+{
+	struct takeover t = takeover_begin();
+	struct ash_statistics st;
+	struct owner *v;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	CHECK(place_of(small).slab->class < 64 && place_of(large).slab->class == CLASSES - 1);
+	v = release_without_entry(small);
+	CHECK(release_without_entry(medium) == v && release_without_entry(large) == v);
+	CHECK_EQ(takeover_end(&t), 0);
+	CHECK(takeover_add(&t, v, OWNER_VACANT));
+	CHECK(!takeover_add(&t, v, OWNER_VACANT));
+	CHECK(v->state != OWNER_VACANT);
+	CHECK_EQ(takeover_end(&t), 1);
+	CHECK_EQ(v->state, OWNER_VACANT);
+	/* A takeover looks at no slab; a trim, or the visit before NULL, finds what was lost. */
+	(void)ash_trim(SIZE_MAX);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* One batch after the other has a number of its own, not that of records in no batch. */
+TEST(inner_parts_takeovers_are_numbered, 10)
+{
+	uint64_t mine, last = 0;
+	struct owner *v;
+
+	ash_release(ash_alloc(1));
+	mine = seat.self->state;
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	v = (struct owner *)(uintptr_t)place_of(small).slab->owner;
+	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
+	for (unsigned i = 0; i < 4; i++) {
+		struct takeover t = takeover_begin();
+
+		CHECK(takeover_add(&t, v, OWNER_VACANT));
+		CHECK(t.number != 0 && t.number % 2 == 0 && t.number != last);
+		CHECK_EQ(v->batch, t.number);
+		last = t.number;
+		CHECK_EQ(takeover_end(&t), 1);
+		CHECK(v->batch == 0 && v->state == OWNER_VACANT && seat.self->state == mine);
+	}
+	/* Its lists were right, so nothing was rebuilt. */
+	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
+}
+
+/*
+ * A guest vanished between the two stores of slab_collect: a slot has its free bit and its remote
+ * bit.  The record is rebuilt, which is no double release, and is as others are afterwards.
+ */
+TEST(inner_parts_takeover_of_a_guest, 10)
+{
+	struct takeover t = takeover_begin();
+	struct slot_ref at;
+	struct ash_statistics st;
+	struct owner *v;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	v = release_without_entry(small);
+	at = place_of(small);
+	CHECK(owner_hold(v) && v->building == 0);
+	place_of(medium).slab->spare = true;
+	slab_make_ready(at.slab, (uint32_t)1 << at.group);
+	store_release(&at.slab->free[at.group], at.slab->free[at.group] | at.bit);
+	CHECK(takeover_add(&t, v, v->state));
+	CHECK_EQ(takeover_end(&t), 1);
+	CHECK(v->state == OWNER_VACANT && v->building % 2 == 0);
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.blocks, 2);
+	CHECK_EQ(st.slabs, UNIT_SIZE + SLOT_MAX); /* the empty one is gone */
+	CHECK(!place_of(medium).slab->spare);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The holder gave units, and vanished before it set the region's hint. */
+TEST(inner_parts_takeover_mends_hints, 10)
+{
+	struct takeover t = takeover_begin();
+	struct owner *v;
+	struct chunk *c;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	v = (struct owner *)(uintptr_t)place_of(medium).slab->owner;
+	c = map_find(medium);
+	CHECK(c == map_find(large) && c->units != 0 && owner_hold(v));
+	region_room(c->region)[c->index] = 0;
+	CHECK(takeover_add(&t, v, v->state));
+	CHECK_EQ(takeover_end(&t), 1);
+	CHECK_EQ(region_room(c->region)[c->index], bits_longest(c->units));
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void stay(void *forever)
+{
+	CHECK(ash_alloc(10) != NULL);
+	rt_barrier_wait(forever);
+	rt_barrier_wait(forever);
+}
+
+/* Each growth asks about REAP_TURN records, in turn, and begins again after the last one. */
+TEST(inner_parts_reap_in_turn, 10)
+{
+	static struct rt_barrier forever = {.count = REAP_TURN + 1};
+	struct rt_thread *thread[REAP_TURN];
+	unsigned i;
+	struct heap *h = &heap_default;
+	const struct owner *next;
+
+	rt_thread_join(rt_thread_start(leave_three, NULL));
+	ash_release(small);
+	small = ash_alloc(10);
+	for (i = 0; i < REAP_TURN; i++)
+		thread[i] = rt_thread_start(stay, &forever);
+	rt_barrier_wait(&forever);
+	h->reap_next = NULL;
+	next = h->owners;
+	for (i = 0; i < REAP_TURN; i++) {
+		CHECK(next != NULL); /* each thread has a record */
+		next = next->next;
+	}
+	CHECK(next != NULL && next->next == NULL); /* the oldest record is this thread's */
+	for (i = 0; i < 4; i++) {
+		reap_some(h, seat.self);
+		CHECK(h->reap_next == (i % 2 == 0 ? next : NULL));
+	}
+	rt_barrier_wait(&forever);
+	for (i = 0; i < REAP_TURN; i++)
+		rt_thread_join(thread[i]);
+}
+
+/* The youngest spares stay, up to a number and a sum of units; the youngest one however large. */
+TEST(inner_parts_spares_are_few, 10)
+{
+	unsigned k;
+
+	for (k = 0; k < 80; k++) {
+		ash_release(ash_alloc(k < 40 ? 1100 + 300 * k : (k * 5 % 27 + 2) * UNIT_SIZE));
+		CHECK(spares_number(seat.self) == 1 || seat.self->spare_units <= SPARE_UNITS);
+		CHECK(spares_newest(seat.self) != NULL);
+		CHECK_EQ(ash_check(), 0);
+	}
+	ash_release(ash_alloc(1100));
+	CHECK_EQ(spares_newest(seat.self)->units, 1);
+	ash_release(ash_alloc((SPARE_UNITS + 1) * UNIT_SIZE));
+	CHECK_EQ(spares_number(seat.self), 1);
+}
+
+enum { SLABS_LEFT = 40 };
+static char *left_of_class[SLABS_LEFT];
+
+/* Leaves the record as a vanishing thread does: each bin has a slab. */
+static void vanish(__attribute__((unused)) void *argument)
+{
+	struct owner *o;
+
+	for (unsigned i = 0; i < SLABS_LEFT; i++)
+		left_of_class[i] = ash_alloc(class_size(i + 1));
+	o = seat_take();
+	seat.self = owner_none;
+	seat.record = NULL;
+	owner_vacate(o);
+}
+
+/* Before NULL is returned, empty slabs in bins of vacant records are unmade. */
+TEST(inner_parts_end_of_memory, 10)
+{
+	static struct ash_defaults options;
+
+	options = ash_defaults;
+	options.cap = CHUNK_SIZE;
+	heap_default.options = &options;
+	CHECK(ash_alloc(10) != NULL); /* takes a record, so that the one that is left stays vacant */
+	rt_thread_join(rt_thread_start(vanish, NULL));
+	while (ash_alloc(8 * UNIT_SIZE) != NULL)
+		;
+	for (unsigned i = 0; i < SLABS_LEFT; i++) {
+		struct slot_ref at = place_of(left_of_class[i]);
+
+		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	}
+	CHECK(ash_alloc(8 * UNIT_SIZE) != NULL);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Moments of collecting: a full inbox, a walk over spares, remote slots before untouched ones. */
+#include "inner/slots.h"
+#include "support/stamp.h"
+#include "thread/inbox.h"
+#include "thread/shrink.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
+
+/* The inbox is full: the bit of the class is set; nothing gets lost. */
+TEST(protocol_more_entries_than_the_inbox_holds, 10)
+{
+	enum { SLABS = 3 * INBOX_SLABS, SIZE = 20000 };
+	void *blocks[SLABS * 5];
+	struct slab *seen = NULL;
+	struct ash_statistics st;
+	struct owner *o;
+	size_t i, n;
+
+	for (i = 0; i < SLABS * 5; i++)
+		blocks[i] = ash_alloc(SIZE);
+	/* All is released as if by another thread. */
+	o = seat_take();
+	for (i = 0; i < SLABS * 5; i++) {
+		ash_release(blocks[i]);
+		seen = place_of(blocks[i]).slab;
+		CHECK((seen->owner & OWNER_PENDING) != 0);
+	}
+	CHECK((o->pending_classes[0] | o->pending_classes[1]) != 0);
+	collect_inbox(o);
+	seat_open();
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+	/* Slabs that got empty in the walk went back, but for the few spares. */
+	n = st.slabs;
+	CHECK(n <= 2 * SPARE_UNITS * UNIT_SIZE);
+	stamp_check_nothing_left();
+}
+
+static void alloc_all(size_t size, void **blocks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		CHECK((blocks[i] = ash_alloc(size)) != NULL);
+}
+
+static void release_some(void *const *blocks, size_t n)
+{
+	while (n > 0)
+		ash_release(blocks[--n]);
+}
+
+/*
+ * A walk over [first, spare, last]: first gets empty and is a spare, too; that
+ * must not drive out the old one, where the walk goes on.
+ */
+TEST(protocol_walk_over_a_spare, 10)
+{
+	enum { SIZE = 20000, SLOTS = 6 };
+	static const size_t others[] = {18000, 24000, 30000, 17000, 22000};
+	enum { OTHERS = sizeof others / sizeof others[0] };
+	void *blocks[4 * SLOTS], *other[SLOTS], *few[OTHERS + 1][2];
+	struct ash_statistics st;
+	struct owner *o;
+	struct slab *s;
+
+	/* The first slabs of a class are smaller: they stay full. */
+	for (size_t i = 0; i < OTHERS; i++)
+		alloc_all(others[i], few[i], 2);
+	alloc_all(SIZE, few[OTHERS], 2);
+	alloc_all(SIZE, blocks, 4 * SLOTS);
+	s = place_of(blocks[0]).slab;
+	CHECK_EQ(s->slots, SLOTS);
+	CHECK(s == place_of(blocks[SLOTS - 1]).slab);
+	release_some(blocks, 1);
+	release_some(blocks + SLOTS, SLOTS);
+	release_some(blocks + 2 * SLOTS, 1);
+	CHECK(place_of(blocks[SLOTS + 1]).slab->spare);
+	/* The spares' places are all taken. */
+	for (size_t i = 0; i < OTHERS; i++) {
+		s = place_of(blocks[SLOTS + 1]).slab;
+		if (!s->spare || seat.self->spare_units >= SPARE_UNITS)
+			break;
+		alloc_all(others[i], other, 4);
+		release_some(other, 4);
+	}
+	CHECK(place_of(blocks[SLOTS + 1]).slab->spare && seat.self->spare_units >= SPARE_UNITS);
+	o = seat_take();
+	release_some(blocks + 1, SLOTS - 1);
+	release_some(blocks + 2 * SLOTS + 1, 1);
+	/* The inbox entries are lost. */
+	memset(o->pending_slabs, 0, sizeof o->pending_slabs);
+	shrink_lists(o, SHRINK_ALL);
+	seat_open();
+	ash_stats(&st);
+	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(ash_check(), 0);
+	release_some(blocks + 2 * SLOTS + 2, 2 * SLOTS - 2);
+	for (size_t i = 0; i <= OTHERS; i++)
+		release_some(few[i], 2);
+	stamp_check_nothing_left();
+}
+
+/* What others released into the current slab comes before groups that were never touched. */
+TEST(protocol_remote_before_untouched, 10)
+{
+	void *blocks[GROUP_SLOTS];
+	struct slab *s;
+
+	alloc_all(48, blocks, GROUP_SLOTS);
+	s = place_of(blocks[0]).slab;
+	CHECK(s->opened == 1 && s->groups > 1);
+	(void)seat_take();
+	release_some(blocks, 3);
+	seat_open();
+	alloc_all(48, blocks, 3);
+	CHECK_EQ(s->opened, 1);
+	CHECK_EQ(ash_check(), 0);
+	release_some(blocks, GROUP_SLOTS);
+	stamp_check_nothing_left();
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread releases while the owner, or a guest, empties the inbox: at an instruction boundary of
+ * the call a handler releases a block, by the same route as another thread.
+ */
+#include "inner/slots.h"
+#include "support/handler_at_step.h"
+#include "support/stamp.h"
+#include "thread/holder.h"
+#include "thread/inbox.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
+#include "thread/takeover.h"
+
+enum { SIZE = 20000, OTHER = 24000, BLOCKS = 15 * INBOX_SLABS, BOUNDARIES = 120 };
+
+static void *blocks[BLOCKS], *late;
+static struct owner *me;
+
+static void release_late(void)
+{
+	ash_release(late);
+	late = NULL;
+}
+
+static bool inbox_is_filled(const struct owner *o)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < INBOX_WORDS; i++)
+		any |= load_relaxed(&o->inbox[i]);
+	return any != 0;
+}
+
+static void collect(void)
+{
+	collect_inbox(me);
+}
+
+/* An inbox without room: classes get their bits, and the late block's class has none yet. */
+static void fill_inbox(void)
+{
+	unsigned class = class_of(OTHER);
+	size_t i;
+
+	for (i = 0; i < BLOCKS; i++)
+		blocks[i] = ash_alloc(SIZE);
+	late = ash_alloc(OTHER);
+	CHECK(class / 64 == class_of(SIZE) / 64 && place_of(late).slab->class == class);
+	me = seat_take();
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	/* Where the slabs' addresses left a word, an entry is made: it is a hint. */
+	for (i = 0; i < INBOX_SLABS; i++)
+		if (me->pending_slabs[i] == 0)
+			me->pending_slabs[i] = (uint64_t)(uintptr_t)place_of(blocks[0]).slab;
+	CHECK_EQ(me->pending_classes[class / 64], (uint64_t)1 << (class_of(SIZE) % 64));
+}
+
+/* What is entered at any moment is collected, at once or by the next call; and that is due. */
+TEST(protocol_entry_while_the_inbox_is_emptied, 60)
+{
+	struct ash_statistics st;
+	size_t k, next = 0;
+
+	step_begin(release_late);
+	for (k = 0; k < BOUNDARIES; k++) {
+		fill_inbox();
+		CHECK(with_act_at(k, collect));
+		if (inbox_is_filled(me)) {
+			CHECK(me->notified != 0);
+			next++;
+			collect_inbox(me);
+		}
+		CHECK(!inbox_is_filled(me));
+		seat_open();
+		ash_stats(&st);
+		CHECK_EQ(st.pending, 0);
+		CHECK_EQ(st.blocks, 0);
+	}
+	CHECK(next > 0 && next < BOUNDARIES);
+	CHECK_EQ(ash_check(), 0);
+	stamp_check_nothing_left();
+}
+
+/* ---- a guest ---- */
+
+static void leave_two(__attribute__((unused)) void *argument)
+{
+	blocks[0] = ash_alloc(SIZE);
+	blocks[1] = ash_alloc(300);
+	late = ash_alloc(300);
+	me = seat.self;
+}
+
+static void visit(void)
+{
+	visit_slab(me, place_of(blocks[0]).slab);
+}
+
+/* A thread that releases while a guest holds the record leaves the inbox entry to the guest. */
+TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)
+{
+	struct ash_statistics st;
+	struct slot_ref at;
+	struct rt_random random;
+	bool more = true;
+	size_t k;
+
+	rt_seed(&random, rt_test_seed());
+	ash_release(ash_alloc(40)); /* a record of our own: theirs stays vacant */
+	step_begin(release_late);
+	for (k = 0; more; k += 1 + rt_below(&random, rt_in_full() ? 4 : 32)) {
+		rt_thread_join(rt_thread_start(leave_two, NULL));
+		CHECK(me != seat.self && me->state == OWNER_VACANT);
+		ash_release(blocks[1]); /* the late one finds the pending bit set */
+		at = place_of(blocks[0]);
+		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+		CHECK_EQ(fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING), (uint64_t)(uintptr_t)me);
+		enter_by_hand(me, at.slab);
+		more = with_act_at(k, visit);
+		if (!more)
+			release_late();
+		CHECK_EQ(me->state, OWNER_VACANT);
+		CHECK_EQ(at.slab->owner, 0);
+		ash_stats(&st);
+		CHECK_EQ(st.pending, 0);
+		CHECK_EQ(st.blocks, 0);
+	}
+	CHECK(k > 200);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/*
+ * A thread vacates a record whose inbox names slab A; a guest takes the record at once, to visit slab
+ * B only.  The thread that vacated it leaves INBOX_MISSED for the guest, or nobody would collect from A.
+ */
+TEST(protocol_entry_when_a_guest_came_first, 10)
+{
+	struct slot_ref at;
+
+	ash_release(ash_alloc(40));
+	rt_thread_join(rt_thread_start(leave_two, NULL));
+	CHECK(owner_hold(me)); /* the guest, before it looks whether it missed something */
+	at = place_of(blocks[0]);
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	CHECK_EQ(fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING), (uint64_t)(uintptr_t)me);
+	enter_by_hand(me, at.slab);
+	visit_vacant(me); /* of the thread that vacated the record: the guest holds it */
+	CHECK_EQ(me->state & OWNER_GUEST, OWNER_GUEST);
+	owner_vacate(me);
+	ash_release(blocks[1]);
+	ash_release(late); /* it empties a group: another visit of one slab */
+	CHECK_EQ(at.slab->owner, 0);
+	CHECK_EQ(me->state, OWNER_VACANT);
+	CHECK_EQ(me->notified & INBOX_MISSED, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* An entry is a hint: from a slab that another record has by now nothing is collected. */
+TEST(protocol_entry_of_anothers_slab, 10)
+{
+	struct slot_ref at;
+	struct owner *o;
+
+	ash_release(ash_alloc(40));
+	rt_thread_join(rt_thread_start(leave_two, NULL));
+	at = place_of(blocks[0]);
+	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
+	CHECK_EQ(fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING), (uint64_t)(uintptr_t)me);
+	o = seat_take();
+	CHECK(o != me);
+	enter_by_hand(o, at.slab);
+	collect_inbox(o);
+	seat_open();
+	CHECK_EQ(o->notified, 0);
+	CHECK_EQ(at.slab->remote[at.group] & at.bit, at.bit);
+	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)me | OWNER_PENDING);
+	enter_by_hand(me, at.slab);
+	CHECK_EQ(ash_check(), 0);
+}

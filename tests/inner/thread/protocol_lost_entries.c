@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inbox entries that were never made, as of a thread that was stopped for good
+ * between its pending bit and its inbox entry: they cost time, never memory.
+ */
+#include "inner/slots.h"
+#include "support/handler_at_step.h"
+#include "support/stamp.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
+
+/* A release by another thread that stops before it notifies the owner. */
+static void release_untold(void *p)
+{
+	struct slot_ref at = place_of(p);
+
+	CHECK((fetch_or_seq_cst(&at.slab->remote[at.group], at.bit) & at.bit) == 0);
+	(void)fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING);
+}
+
+static size_t pending(void)
+{
+	struct ash_statistics st;
+
+	ash_stats(&st);
+	return st.pending;
+}
+
+/* All is lost, again and again; the owner finds it before the heap gets much larger. */
+TEST(protocol_lost_news_and_growth, 60)
+{
+	enum { SIZE = 4000, BLOCKS = 8192, ROUNDS = 8 };
+	static void *blocks[BLOCKS];
+	struct ash_statistics st;
+
+	for (size_t round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < BLOCKS; i++)
+			CHECK((blocks[i] = ash_alloc(SIZE)) != NULL);
+		for (size_t i = 0; i < BLOCKS; i++)
+			release_untold(blocks[i]);
+	}
+	ash_stats(&st);
+	CHECK(st.slabs < (size_t)3 * BLOCKS * SIZE);
+	CHECK_EQ(ash_check(), 0);
+}
+
+enum { LEFT = 64, LEFT_SIZE = 300000 };
+static void *left[LEFT];
+
+static void leave_body(__attribute__((unused)) void *argument)
+{
+	for (size_t i = 0; i < LEFT; i++)
+		CHECK((left[i] = ash_alloc(LEFT_SIZE)) != NULL);
+}
+
+/* Before the answer is NULL: what was released into slabs of threads that ended. */
+TEST(protocol_lost_news_of_a_vacant_record, 20)
+{
+	void *own = ash_alloc(40); /* so that the record left behind is not taken as ours */
+	size_t n;
+
+	rt_thread_join(rt_thread_start(leave_body, NULL));
+	/* While addresses are short, free chunks are unmapped: the limit leaves room for them again. */
+	if (!rt_limit_address_space(rt_address_space()))
+		rt_skip("no limit of address space to be had under QEMU 7.2");
+	while (ash_alloc(200000) != NULL)
+		;
+	for (size_t i = 0; i < LEFT; i++)
+		release_untold(left[i]);
+	for (n = 0; ash_alloc(200000) != NULL; n++)
+		CHECK(n < 10 * LEFT);
+	CHECK(n >= LEFT);
+	CHECK_EQ(pending(), 0);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(own);
+}
+
+/* An owner's own releases do not go the long way for ever because of one of another's. */
+TEST(protocol_mark_is_taken_off_by_own_releases, 10)
+{
+	void *kept = ash_alloc(64), *other = ash_alloc(64);
+	struct slab *s = place_of(kept).slab;
+
+	CHECK(place_of(other).slab == s);
+	for (size_t round = 0; round < 200; round++) {
+		(void)seat_take();
+
+		ash_release(other); /* as another thread would */
+		seat_open();
+		CHECK((s->owner & OWNER_PENDING) != 0);
+		for (size_t i = 0; i < 64; i++)
+			ash_release(ash_alloc(64));
+		CHECK((s->owner & OWNER_PENDING) == 0);
+		CHECK_EQ(pending(), 0);
+		other = ash_alloc(64);
+		CHECK(place_of(other).slab == s);
+	}
+	/* Its entries, of which only the first was left in the inbox, took no other's place. */
+	CHECK_EQ(seat.self->pending_classes[0] | seat.self->pending_classes[1], 0);
+	ash_release(kept);
+	ash_release(other);
+	stamp_check_nothing_left();
+}
+
+/* ---- units that are free, and no hint tells of them ---- */
+
+static struct rt_barrier two;
+
+static void holder_body(__attribute__((unused)) void *argument)
+{
+	CHECK(ash_alloc(100) != NULL);
+	rt_barrier_wait(&two);
+	rt_barrier_wait(&two);
+}
+
+/* The hint of the chunk's longest run of free units. */
+static uint8_t *room_of(const struct chunk *c)
+{
+	return (uint8_t *)c->region->room + c->index;
+}
+
+TEST(protocol_check_knows_of_units_without_hint, 10)
+{
+	void *p = ash_alloc(40000);
+	struct chunk *c = map_find(p);
+	struct rt_thread *thread;
+
+	CHECK_EQ(ash_check(), 0);
+	*room_of(c) = (uint8_t)(bits_longest(c->units) - 1);
+	CHECK_EQ(ash_check(), 13);
+	/* Another thread may be just between the two. */
+	two.count = 2;
+	thread = rt_thread_start(holder_body, NULL);
+	rt_barrier_wait(&two);
+	*room_of(c) = 0;
+	CHECK_EQ(ash_check(), 0);
+	rt_barrier_wait(&two);
+	rt_thread_join(thread);
+	CHECK_EQ(ash_check(), 13);
+	chunk_mend(&heap_default, c);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+}
+
+/* A chunk whose units are all free goes back, whichever thread should have returned it. */
+TEST(protocol_mended_chunk_goes_back, 10)
+{
+	void *p = ash_alloc(40000);
+	struct chunk *c = map_find(p);
+	uint64_t units = exchange_seq_cst(&c->units, 0);
+
+	chunk_mend(&heap_default, c);
+	CHECK(chunk_is(c, CHUNK_SLABS) && c->units == 0);
+	store_release(&c->units, units);
+	chunk_mend(&heap_default, c);
+	CHECK(chunk_is(c, CHUNK_SLABS));
+	ash_release(p);
+	ash_thread_detach();
+	CHECK(chunk_is(c, CHUNK_FREE));
+	store_release(&c->kind, CHUNK_SLABS);
+	CHECK(region_claim_at((struct run){c->region, c->index}, 1));
+	store_release(&c->units, ~(uint64_t)0);
+	chunk_mend(&heap_default, c);
+	CHECK(chunk_is(c, CHUNK_FREE) && bits_all(c->region->free, c->index, 1));
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- an inbox entry while fork_settle holds the record ---- */
+
+enum { VANISHING = 5 };
+static void *vanished[VANISHING];
+static struct rt_barrier together;
+
+static void vanishing_body(__attribute__((unused)) void *argument)
+{
+	for (size_t i = 0; i < VANISHING; i++)
+		CHECK((vanished[i] = ash_alloc(40000)) != NULL); /* alone in its slab */
+	rt_barrier_wait(&together);
+	rt_barrier_wait(&together); /* there until the forks are over */
+}
+
+/* What a thread does that the child started before its first one needed a slab. */
+static void release_of_vanished(void)
+{
+	ash_release(vanished[0]);
+}
+
+static void need_a_slab(void)
+{
+	CHECK(ash_alloc(9000) != NULL);
+}
+
+TEST(protocol_entry_in_the_midst_of_settling, 60)
+{
+	struct rt_thread *thread;
+	bool more = true;
+
+	ash_release(ash_alloc(100));
+	together.count = 2;
+	trap_need();
+	thread = rt_thread_start(vanishing_body, NULL);
+	rt_barrier_wait(&together);
+	step_begin(release_of_vanished);
+	for (size_t k = 0; more; k += rt_in_full() ? 601 : 1801) {
+		long pid = rt_fork();
+		int status;
+
+		if (pid == 0) {
+			bool done = with_act_at(k, need_a_slab);
+
+			CHECK_EQ(heap_default.settled, 1);
+			CHECK_EQ(pending(), 0);
+			CHECK_EQ(ash_check(), 0);
+			rt_exit(done ? 2 : 3);
+		}
+		status = rt_wait(pid);
+		CHECK(status == 2 || status == 3);
+		more = status == 2;
+	}
+	rt_barrier_wait(&together);
+	rt_thread_join(thread);
+}

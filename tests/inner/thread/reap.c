@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that end without ash_thread_detach: others take over what they held. */
+#include "ashlar.h"
+#include "process.h"
+#include "rt.h"
+#include "inner/thread_at.h"
+#include "syscall.h"
+#include "thread/holder.h"
+#include "thread/takeover.h"
+#include "thread/seat.h"
+
+enum { BLOCKS = 20000 };
+
+static void *blocks[BLOCKS];
+static struct owner *record;
+
+static void works(void)
+{
+	size_t i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		blocks[i] = ash_alloc(200);
+		CHECK(blocks[i] != NULL);
+	}
+	record = seat.self;
+}
+
+static void ends_without_a_word(__attribute__((unused)) void *argument)
+{
+	works();
+	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
+}
+
+TEST(reap_ended_thread, 20)
+{
+	struct ash_statistics before, after;
+	struct rt_thread *thread;
+	size_t i;
+
+	ash_release(ash_alloc(1));
+	thread = rt_thread_start(ends_without_a_word, NULL);
+	rt_thread_join(thread);
+	CHECK(load_acquire(&record->state) != OWNER_VACANT);
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	ash_stats(&before);
+	/* As many again fit into the slabs of the ended thread. */
+	for (i = 0; i < BLOCKS; i++) {
+		blocks[i] = ash_alloc(200);
+		CHECK(blocks[i] != NULL);
+	}
+	ash_stats(&after);
+	CHECK(after.slabs <= before.slabs); /* and of our own an empty one may have gone */
+	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static _Atomic bool stop;
+static struct rt_barrier together;
+
+static void lives(void *argument)
+{
+	(void)argument;
+	ash_release(ash_alloc(200));
+	record = seat.self;
+	rt_barrier_wait(&together);
+	while (!stop)
+		rt_yield();
+}
+
+/* A live thread's record is left alone, whatever it does. */
+TEST(reap_spares_the_living, 20)
+{
+	struct rt_thread *thread;
+
+	ash_release(ash_alloc(1));
+	together.count = 2;
+	thread = rt_thread_start(lives, NULL);
+	rt_barrier_wait(&together);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
+	CHECK(load_acquire(&record->state) != OWNER_VACANT);
+	/* Nor is one's own, by a handler that does not know it. */
+	CHECK_EQ(reap_all(&heap_default, NULL), 0);
+	stop = true;
+	rt_thread_join(thread);
+}
+
+/* A growth tests a turn of records, from where the last one ended. */
+TEST(reap_from_where_it_ended, 20)
+{
+	struct heap *h = &heap_default;
+
+	ash_release(ash_alloc(1));
+	rt_thread_join(rt_thread_start(ends_without_a_word, NULL));
+	CHECK(record->next == seat.self);
+	h->reap_next = seat.self;
+	reap_some(h, seat.self);
+	CHECK(record->state != OWNER_VACANT && h->reap_next == NULL);
+	reap_some(h, seat.self);
+	CHECK_EQ(record->state, OWNER_VACANT);
+}
+
+/* ---- threads whose memory stays mapped ---- */
+
+static void comes_next(void)
+{
+	ash_release(ash_alloc(16));
+	record = seat.self;
+	ash_thread_detach();
+}
+
+TEST(reap_seat_again, 20)
+{
+	struct owner *ended;
+	size_t i;
+
+	ash_release(ash_alloc(1));
+	thread_at(0, works);
+	ended = record;
+	/* Nothing tells that it has ended; a thread elsewhere says nothing of it. */
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
+	thread_at(1, comes_next);
+	CHECK(record != ended);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
+	/* And it was left in a mess. */
+	ended->building = 1;
+	ended->bins[0].slab = NULL;
+	ended->bins[5].partial.head = ended->bins[6].full.head;
+	ended->bins[7].partial.head = seat.self->bins[7].slab;
+	thread_at(0, comes_next);
+	CHECK(record != ended);
+	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
+	CHECK_EQ(load_acquire(&ended->state), OWNER_VACANT);
+	for (i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* If the caller is the only thread, ash_trim finds all others ended. */
+TEST(reap_alone_by_trim, 20)
+{
+	if (rt_under_qemu())
+		rt_skip("an emulator has threads of its own");
+	ash_release(ash_alloc(1));
+	thread_at(0, works);
+	CHECK(load_acquire(&record->state) != OWNER_VACANT);
+	/* The kernel lets go of a thread some time after it has told that it ended. */
+	while (!process_is_alone())
+		rt_yield();
+	(void)ash_trim(0);
+	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
+	CHECK(seat.self->state != OWNER_VACANT);
+	for (size_t i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Process 1 of a namespace of ids finds its ended threads as any other does. */
+TEST(reap_as_process_one, 20)
+{
+	enum { NEW_PID = 0x20000000 };
+	struct rt_thread *thread;
+	long pid;
+
+	if (arch_unshare(NEW_PID) != 0)
+		rt_skip("no new namespaces here (needs root)");
+	pid = rt_fork();
+	if (pid == 0) {
+		CHECK_EQ(arch_getpid(), 1);
+		ash_release(ash_alloc(1));
+		thread = rt_thread_start(ends_without_a_word, NULL);
+		rt_thread_join(thread);
+			CHECK_EQ(reap_all(&heap_default, seat.self), 1);
+		CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+}
+
+static struct owner *firsts;
+
+/* The heap's first record has the number of the process that is gone. */
+static void reaps(void *argument)
+{
+	(void)argument;
+	ash_release(ash_alloc(1));
+	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
+	CHECK(load_acquire(&firsts->state) != OWNER_VACANT);
+}
+
+/* As a daemon does it: forked while there was one thread, and the parent has ended. */
+TEST(reap_spares_a_daemon, 20)
+{
+	const long subreaper = 36; /* PR_SET_CHILD_SUBREAPER: the daemon becomes ours */
+	long parent;
+	int status = 1;
+
+	if (rt_under_qemu())
+		rt_skip("QEMU 7.2 has no subreapers");
+	CHECK_EQ(arch_prctl(subreaper, 1, 0, 0, 0), 0);
+	parent = rt_fork();
+	if (parent == 0) {
+		long process = arch_gettid();
+
+		ash_release(ash_alloc(1));
+		firsts = seat.self;
+		if (rt_fork() > 0)
+			rt_exit(0);
+		while (!process_thread_is_gone((uint64_t)process))
+			rt_yield();
+		rt_thread_join(rt_thread_start(reaps, NULL));
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(parent), 0);
+	CHECK(rt_wait_any(&status) > 0);
+	CHECK_EQ(status, 0);
+}

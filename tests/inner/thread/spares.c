@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The places of an owner record's spares (core/thread/settle.c), which are filled and left in turn, around. */
+#include "ashlar.h"
+#include "thread/seat.h"
+#include "inner/slots.h"
+#include "inner/spares.h"
+#include "thread/watch.h"
+
+enum { BLOCKS = SPARES + SPARES / 2 };
+
+/*
+ * In a large heap there is a spare in each place, and each new one takes that of the oldest.  When the heap is
+ * small, the next one goes on from there beyond the last place: the oldest go, whatever their places.
+ */
+TEST(spares_go_around, 10)
+{
+	void *p[BLOCKS], *small = ash_alloc(1);
+	const struct owner *o = seat.self;
+	struct slab *s[BLOCKS];
+	unsigned i, first = class_of(SPARE_FREE) + 1;
+
+	/* A bin follows the last place in the record: it must not be taken for a place. */
+	CHECK((const void *)&o->spares[SPARES] == &o->bins[0].word && o->bins[0].word != 0);
+	for (i = 0; i < BLOCKS; i++) {
+		p[i] = ash_alloc(class_size(first + i));
+		s[i] = place_of(p[i]).slab;
+		CHECK(s[i]->units == 1 && s[i] == o->bins[first + i].slab);
+	}
+	heap_default.used += SPARE_FROM;
+	for (i = 0; i < BLOCKS; i++) {
+		ash_release(p[i]);
+		CHECK(o->spares[i % SPARES] == s[i]);
+		CHECK_EQ(o->spare_next, (i + 1) % SPARES);
+		CHECK_EQ(spares_number(o), i < SPARES ? i + 1 : SPARES);
+		CHECK(i < SPARES || o->bins[first + i - SPARES].slab == NULL); /* the oldest went, with its unit */
+	}
+	heap_default.used -= SPARE_FROM;
+	p[0] = ash_alloc(class_size(first));
+	ash_release(p[0]);
+	CHECK_EQ(o->spare_units, SPARE_UNITS);
+	CHECK_EQ(spares_number(o), SPARE_UNITS / 2);
+	CHECK(spares_newest(o) == place_of(p[0]).slab);
+	for (i = 0; i < BLOCKS; i++)
+		CHECK((o->bins[first + i].slab != NULL) == (i == 0 || i > BLOCKS - SPARE_UNITS / 2));
+	ash_release(small);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Where records are many, no slab of any class stays empty without being a spare, and there are four at most. */
+TEST(spares_of_a_crowd, 10)
+{
+	enum { EACH = 200, SMALL_ONES = 12 }; /* of more groups than one, if small */
+	static void *p[CLASS_ONE][EACH];
+	struct owner *o;
+	unsigned class, i, round, cached = 0;
+
+	ash_release(ash_alloc(1));
+	o = seat.self;
+	heap_default.owner_count += CROWD;
+	/* One class alone, in a slab that was just made: of 48 bytes the last group has fewer slots. */
+	for (i = 0; i < EACH; i++)
+		CHECK((p[0][i] = ash_alloc(48)) != NULL);
+	for (i = 0; i < EACH; i++)
+		ash_release(p[0][i]);
+	CHECK(o->bins[class_of(48)].slab->spare);
+	for (round = 0; round < 2; round++) {
+		for (class = 0; class < CLASS_ONE; class++)
+			for (i = 0; i < (class < SMALL_ONES ? EACH : 1); i++)
+				CHECK((p[class][i] = ash_alloc(class_size(class))) != NULL);
+		for (class = 0; class < CLASS_ONE; class++)
+			for (i = 0; i < (class < SMALL_ONES ? EACH : 1); i++)
+				ash_release(p[class][round == 0 || class >= SMALL_ONES ? i : EACH - 1 - i]);
+		CHECK(o->spare_units <= SPARE_UNITS / 2);
+		for (class = 0; class < CLASS_ONE; class++)
+			CHECK(o->bins[class].slab == NULL || o->bins[class].slab->spare);
+		CHECK_EQ(ash_check(), 0);
+	}
+	heap_default.owner_count -= CROWD;
+	for (class = 0; class < CLASS_ONE; class++)
+		ash_release(ash_alloc(class_size(class)));
+	for (class = 0; class < CLASS_ONE && class_size(class) <= SPARE_FREE; class++)
+		cached += o->bins[class].slab != NULL && !o->bins[class].slab->spare;
+	CHECK(cached > SPARE_UNITS); /* one of each small class otherwise */
+}
+
+/* The places of large spares follow the bins: who watches the slabs of all bins, of the first one too, reads none of them. */
+TEST(spares_behind_the_bins_are_not_watched, 10)
+{
+	struct slab *s = place_of(ash_alloc(1)).slab;
+	struct owner *o = seat.self;
+	unsigned units;
+
+	for (units = 2; units <= SPARE_UNITS; units++) /* one after the other is the only one, or one of few */
+		ash_release(ash_alloc(units * UNIT_SIZE));
+	for (units = 2; units <= 10; units++) {
+		ash_release(ash_alloc(units * UNIT_SIZE));
+		CHECK(o->large[units] != 0);
+		slab_make_ready(s, 1);
+		watch_switch(o, true);
+		CHECK(o->bins[0].slab == s && (s->ready & 1) == 0);
+		watch_switch(o, false);
+		CHECK(!o->watch);
+		CHECK_EQ(ash_check(), 0);
+	}
+}

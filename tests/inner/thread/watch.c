@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* What makes the clock of retain.h tick, and how owners watch. */
+#include "ashlar.h"
+#include "backend/retain.h"
+#include "inner/slots.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+#include "thread/seating.h"
+#include "thread/watch.h"
+
+/* The clock runs, and no period purges anything. */
+static void run_clock(void)
+{
+	heap_default.dirty += 1000000;
+	heap_default.floor = 2000000;
+	heap_default.running = 1;
+	heap_default.period_low = heap_default.period_start = 0;
+	heap_default.clock = 0;
+}
+
+#define TICKS(expression)                                                                          \
+	do {                                                                                       \
+		uint64_t before = heap_default.clock;                                              \
+		heap_default.period_low = 0;                                                              \
+		expression;                                                                        \
+		CHECK(heap_default.clock > before);                                                \
+	} while (0)
+
+TEST(inner_clock_ticks, 10)
+{
+	struct owner *o;
+	char *p, *q;
+
+	ash_release(ash_alloc(10));
+	p = ash_alloc(CHUNK_SIZE * 4);
+	q = ash_alloc(CHUNK_SIZE * 4);
+	run_clock();
+	TICKS(ash_release(ash_alloc(3000))); /* a bin was filled */
+	TICKS(ash_release(p));
+	TICKS(q = ash_resize(q, CHUNK_SIZE * 2));
+	TICKS(ash_release(q));
+	TICKS(ash_thread_detach()); /* units came back */
+	/* A call that interrupts a call of the same thread ticks, and leaves its record alone. */
+	ash_release(ash_alloc(10));
+	p = ash_alloc(CHUNK_SIZE * 4);
+	o = seat_take();
+	o->watch = false;
+	TICKS(ash_release(p));
+	CHECK(!o->watch);
+	seat_open();
+	CHECK(seat.open == SEAT_OPEN);
+}
+
+/* Each large block is a slow operation, also if no unit changes hands. */
+TEST(inner_clock_counts_large_blocks, 10)
+{
+	uint64_t clock;
+
+	ash_release(ash_alloc(40000));
+	clock = load_relaxed(&heap_default.clock);
+	for (unsigned i = 1; i <= 5; i++) {
+		ash_release(ash_alloc(40000));
+		CHECK_EQ(load_relaxed(&heap_default.clock), clock + i);
+	}
+}
+
+/* A thread learns at its next slow operation that the clock runs, or no longer does. */
+TEST(inner_clock_tells_owners, 10)
+{
+	char *p = ash_alloc(100);
+	struct slot_ref at = place_of(p);
+	struct owner *o = seat.self;
+
+	CHECK(!o->watch);
+	run_clock(); /* another thread started it */
+	ash_release(ash_alloc(3000));
+	CHECK(o->watch && ((at.slab->ready >> at.group) & 1) == 0);
+	heap_default.dirty = heap_default.running = 0;
+	ash_release(ash_alloc(40000));
+	CHECK(!o->watch);
+	ash_release(p);
+	CHECK_EQ((at.slab->ready >> at.group) & 1, 1);
+}
+
+/* While the clock runs, the group of a bin is not ready, so that releases into it are events. */
+TEST(inner_clock_counts_events, 10)
+{
+	char *p[200], *q;
+	struct slot_ref at;
+	struct owner *o;
+	struct bin *b;
+
+	for (size_t i = 0; i < 200; i++)
+		p[i] = ash_alloc(16);
+	at = place_of(p[199]);
+	o = seat.self;
+	b = &o->bins[at.slab->class];
+	CHECK(b->slab == at.slab && bin_word(o, b) == &at.slab->free[at.group]);
+	ash_release(p[199]);
+	CHECK_EQ((at.slab->ready >> at.group) & 1, 1);
+	p[199] = ash_alloc(16);
+	run_clock();
+	watch_check(o);
+	CHECK(o->watch);
+	CHECK_EQ((at.slab->ready >> at.group) & 1, 0);
+	o->events = o->other_events = 0;
+	for (size_t i = 0; i < 16; i++) {
+		CHECK_EQ(heap_default.clock, 0);
+		ash_release(p[199]);
+		CHECK_EQ((at.slab->ready >> at.group) & 1, 0);
+		CHECK_EQ(o->events, (i + 1) % 16 * EVENTS_STEP + (i == 15) * EVENTS_STEP);
+		q = ash_alloc(16);
+		CHECK(q == p[199]);
+	}
+	CHECK_EQ(heap_default.clock, 16);
+	/* Releases into another group: the first one makes it ready, further ones are no events. */
+	CHECK(place_of(p[0]).group != at.group);
+	ash_release(p[0]);
+	CHECK_EQ(o->other_events, 1);
+	ash_release(p[1]);
+	CHECK_EQ(o->other_events, 1);
+	o->other_events = 1023;
+	ash_release(p[64]);
+	CHECK_EQ(heap_default.clock, 16 + 1024);
+	/* The clock stops: the group becomes ready with the next release. */
+	heap_default.dirty = heap_default.running = 0;
+	ash_release(p[199]);
+	watch_check(o);
+	CHECK(!o->watch);
+	ash_release(p[198]);
+	CHECK_EQ((at.slab->ready >> at.group) & 1, 1);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A release that is an event only because the clock runs makes its group dirty as any other does. */
+TEST(clock_short_event_makes_dirty, 10)
+{
+	struct slot_ref at;
+	char *p;
+
+	ash_release(ash_alloc(16));
+	run_clock();
+	watch_check(seat.self);
+	CHECK(seat.self->watch);
+	seat.self->events = 0;
+	p = ash_zalloc(1, 208);
+	at = place_of(p);
+	CHECK_EQ((at.slab->dirty >> at.group) & 1, 0);
+	memset(p, 1, 208);
+	ash_release(p);
+	CHECK_EQ(seat.self->events, EVENTS_STEP);
+	CHECK(ash_zalloc(1, 208) == p);
+	for (size_t i = 0; i < 208; i++)
+		CHECK_EQ(p[i], 0);
+	ash_release(p);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* mallinfo2, mallinfo and mallopt, as glibc's callers read them. */
+#include "ashlar.h"
+#include "rt.h"
+
+struct figures {
+	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+struct short_figures {
+	int arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+struct figures mallinfo2(void);
+struct short_figures mallinfo(void);
+int mallopt(int parameter, int value);
+
+static void adds_up(const struct figures *f)
+{
+	CHECK_EQ(f->arena, f->uordblks + f->fordblks);
+	CHECK(f->keepcost <= f->fordblks && f->ordblks <= f->fordblks / 8);
+}
+
+TEST(info_large_blocks_are_mapped, 10)
+{
+	void *large[5], *small = ash_alloc(100);
+	struct figures before = mallinfo2(), now;
+
+	CHECK(before.hblks == 0 && before.hblkhd == 0 && before.uordblks == 112 && before.ordblks > 0);
+	adds_up(&before);
+	for (unsigned i = 0; i < 5; i++)
+		large[i] = ash_alloc(3000000);
+	now = mallinfo2();
+	CHECK(now.hblks == 5 && now.hblkhd == 5 * ash_usable_size(large[0]));
+	CHECK_EQ(now.uordblks, before.uordblks);
+	CHECK_EQ((size_t)mallinfo().hblks, now.hblks);
+	CHECK_EQ((size_t)mallinfo().hblkhd, now.hblkhd);
+	for (unsigned i = 0; i < 5; i++)
+		ash_release(large[i]);
+	now = mallinfo2();
+	CHECK(now.hblks == 0 && now.hblkhd == 0);
+	adds_up(&now);
+	ash_release(small);
+	now = mallinfo2();
+	CHECK(now.uordblks == 0);
+	adds_up(&now);
+	large[0] = ash_alloc((size_t)3 << 30);
+	CHECK(large[0] == NULL || mallinfo().hblkhd == INT32_MAX);
+	ash_release(large[0]);
+}
+
+TEST(info_free_slots_count, 10)
+{
+	void *p[100];
+	size_t before;
+
+	for (unsigned i = 0; i < 100; i++)
+		p[i] = ash_alloc(100);
+	before = mallinfo2().ordblks;
+	for (unsigned i = 1; i < 100; i += 2)
+		ash_release(p[i]);
+	CHECK_EQ(mallinfo2().ordblks, before + 50);
+}
+
+TEST(info_mallopt_does_nothing_and_says_so, 10)
+{
+	for (int parameter = -10; parameter <= 10; parameter++)
+		CHECK_EQ(mallopt(parameter, 1 << 20), 0);
+}

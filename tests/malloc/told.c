@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes that free_sized, free_aligned_sized and sized deletes are told. */
+#include "ashlar.h"
+#include "rt.h"
+
+void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
+void ash_delete_sized(void *p, size_t size);
+void *malloc(size_t size);
+void *realloc(void *p, size_t size);
+void free_sized(void *p, size_t size);
+void free_aligned_sized(void *p, size_t alignment, size_t size);
+
+enum { SIGABRT = 6 };
+
+static size_t told, alignment_told;
+
+static void use_free_sized(void *p)
+{
+	free_sized(p, told);
+}
+
+static void use_delete_sized(void *p)
+{
+	ash_delete_sized(p, told);
+}
+
+static void use_free_aligned(void *p)
+{
+	free_aligned_sized(p, alignment_told, told);
+}
+
+static void refused(const char *name, void (*use)(void *), void *p, size_t size)
+{
+	char text[300], expected[300];
+
+	told = size;
+	CHECK_EQ(rt_run_child(use, p, text, sizeof text), 1000 + SIGABRT);
+	rt_format(expected, sizeof expected, "ashlar: %s(0x%lx): wrong size, ", name, (unsigned long)p);
+	for (size_t i = 0; expected[i] != 0; i++)
+		CHECK_EQ(text[i], expected[i]);
+}
+
+/* No right size is refused, of any class, alignment and way to get the block. */
+TEST(told_right, 20)
+{
+	for (size_t size = 0; size <= 5 * MIB; size += size < 2048 ? 1 : size / 9 + 1) {
+		free_sized(malloc(size), size);
+		free_sized(ash_zalloc(1, size), size);
+		ash_delete_sized(malloc(size), size);
+		ash_delete_sized(malloc(size), ash_good_size(size));
+		for (size_t alignment = 1; alignment <= 4 * MIB; alignment *= 2) {
+			free_aligned_sized(ash_aligned_alloc(alignment, size), alignment, size);
+			ash_release_told("operator delete", ash_aligned_alloc(alignment, size), alignment, size, false);
+		}
+	}
+	free_sized(NULL, 5);
+	free_aligned_sized(NULL, 64, 5);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* What realloc kept in place, or grew there, has any size that it may have been asked for. */
+TEST(told_after_realloc, 20)
+{
+	for (size_t size = 1; size <= 3 * MIB; size += size / 3 + 1)
+		for (size_t other = 1; other <= 3 * MIB; other += other / 3 + 1)
+			free_sized(realloc(malloc(size), other), other);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A block that ash_expand was asked to make smaller. */
+TEST(told_after_expand, 10)
+{
+	void *p = malloc(100000);
+
+	CHECK(ash_expand(p, 10) > 0);
+	free_sized(p, 10);
+	p = malloc(40000);
+	if (ash_expand(p, 90000) > 0)
+		free_sized(p, 90000);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(told_wrong, 30)
+{
+	static const size_t sizes[] = {16, 100, 1000, 5000, 50000, 500000, 3000000};
+
+	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t size = sizes[i], good = ash_good_size(size), less = size <= 16 ? 8 : good - good / 8 - 16;
+		void *p = malloc(size), *q = ash_aligned_alloc(64, size);
+
+		refused("free_sized", use_free_sized, p, less);
+		refused("free_sized", use_free_sized, p, 0);
+		refused("free_sized", use_free_sized, p, good + 1);
+		refused("operator delete", use_delete_sized, p, less);
+		refused("operator delete", use_delete_sized, p, 1);
+		refused("operator delete", use_delete_sized, p, SIZE_MAX);
+		alignment_told = 64;
+		refused("free_aligned_sized", use_free_aligned, q, ash_usable_size(q) + 1);
+		if (size > 100)
+			refused("free_aligned_sized", use_free_aligned, q, less - 64);
+		free_sized(p, size);
+		free_aligned_sized(q, 64, size);
+	}
+	/* Once a block was kept, half of its bytes may have been asked for, and less not. */
+	free_sized(realloc(malloc(1000), 600), 600);
+	refused("free_sized", use_free_sized, malloc(1000), 100);
+	refused("operator delete", use_delete_sized, malloc(1000), 600);
+	CHECK_EQ(ash_check(), 0);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* LDFLAGS: -Wl,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_gettid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_readlink,--wrap=arch_msync,--wrap=arch_fstat,--wrap=arch_fcntl,--wrap=arch_mincore */
+/* clang-format on */
+/*
+ * Calls on the default heap and on private ones make no system call but mmap, munmap, mremap and
+ * madvise, but for the process's first one: a filter may kill for any other.
+ */
+/* promises: ash_alloc, ash_release, ash_heap_create, ash_heap_alloc */
+#include "ashlar_heap.h"
+#include "rt.h"
+#include "inner/thread_at.h"
+
+/* The test makes none of these itself while it watches. */
+static _Atomic bool watching;
+
+/* Where the kernel does not wipe the mark's page, as under QEMU, a fork is told by getpid: sys/generation.c. */
+static bool is_allowed(const char *call)
+{
+	return rt_under_qemu() && rt_strcmp(call, "getpid") == 0;
+}
+
+#define WATCH(call)                                                                                \
+	long __real_arch_##call(long a, long b, long c, long d, long e, long f);                   \
+	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f);                   \
+	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f)                    \
+	{                                                                                          \
+		if (watching && !is_allowed(#call))                                                    \
+			rt_fail(__FILE__, __LINE__, "no call of " #call);                                                \
+		return __real_arch_##call(a, b, c, d, e, f);                                       \
+	}
+WATCH(getpid)
+WATCH(getppid)
+WATCH(gettid)
+WATCH(tkill)
+WATCH(tgkill)
+WATCH(unshare)
+WATCH(open)
+WATCH(close)
+WATCH(read)
+WATCH(readlink)
+WATCH(msync)
+WATCH(fstat)
+WATCH(fcntl)
+WATCH(mincore)
+
+enum { BLOCKS = 3000 };
+
+static ash_heap *heap;
+static void *left[BLOCKS];
+
+static void work(void)
+{
+	static _Thread_local void *p[BLOCKS], *q[BLOCKS];
+	unsigned i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		CHECK((p[i] = ash_alloc(16 + i * 20)) != NULL);
+		CHECK((q[i] = ash_heap_zalloc(heap, 1, 16 + i * 20)) != NULL);
+	}
+	for (i = 0; i < BLOCKS; i++) {
+		ash_release(p[i]);
+		ash_heap_release(heap, q[i]);
+	}
+	CHECK((p[0] = ash_resize(ash_alloc(3 * MIB), 20 * MIB)) != NULL);
+	ash_release(ash_resize(p[0], 2 * MIB));
+	ash_heap_release(heap, ash_heap_resize(heap, ash_heap_alloc(heap, 3 * MIB), 20 * MIB));
+}
+
+static void works(__attribute__((unused)) void *argument)
+{
+	work();
+}
+
+static void leaves(void)
+{
+	for (unsigned i = 0; i < BLOCKS; i++)
+		CHECK((left[i] = i % 2 != 0 ? ash_alloc(500) : ash_heap_alloc(heap, 500)) != NULL);
+}
+
+static void threads(void)
+{
+	for (unsigned round = 0; round < 4; round++) {
+		rt_thread_join(rt_thread_start(works, NULL)); /* detaches at its end */
+		thread_at(round % 2, leaves);
+		for (unsigned i = 0; i < BLOCKS; i++)
+			ash_release(left[i]);
+	}
+}
+
+TEST(four_calls_suffice, 30)
+{
+	long pid;
+
+	CHECK(ash_alloc(1) != NULL); /* fstat: what standard error is, see sys/panic.c */
+	watching = true;
+	heap = ash_heap_create(NULL);
+	CHECK(heap != NULL);
+	work();
+	threads();
+	work();
+	CHECK(ash_alloc(SIZE_MAX / 4) == NULL);
+	ash_heap_thread_detach(heap);
+	pid = rt_fork();
+	if (pid == 0) {
+		work();
+		if (!rt_under_qemu()) /* see tests/inner/thread/fork_takeover.c */
+			threads();
+		ash_heap_destroy(heap);
+		rt_exit(0);
+	}
+	CHECK_EQ(rt_wait(pid), 0);
+	ash_heap_destroy(heap);
+	watching = false;
+	CHECK_EQ(ash_check(), 0);
+}
+
+int main(int argc, char **argv, __attribute__((unused)) char **envp)
+{
+	return rt_run_tests(argc, argv);
+}
