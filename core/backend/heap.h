@@ -71,8 +71,7 @@ struct heap {
 	/* Hints: slabs that threads other than their owners emptied, see thread/slab_purge.h. */
 	_Alignas(CPU_LINE) struct {
 		uint64_t told;	       /* units of slabs that got remote bits since the last step */
-		struct region *region; /* where the next step looks; NULL: at the beginning       */
-		uint64_t chunk;
+		uint64_t hand;	       /* so many chunks were looked at in this round             */
 		uint64_t found, kept;  /* units of empty slabs in this round, and of them resident */
 		uint64_t found_before, kept_before; /* in the last round                         */
 		uint64_t gone;	       /* units purged in this round                             */

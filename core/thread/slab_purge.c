@@ -169,7 +169,7 @@ static void foreign_goes(struct heap *h, struct slab *s)
 	uint64_t units = foreign_purge(h, s);
 
 	retain_gone(h, units);
-	store_relaxed(&h->foreign.gone, load_relaxed(&h->foreign.gone) + units);
+	fetch_add_relaxed(&h->foreign.gone, units);
 	store_relaxed(&h->foreign.busy, (uint64_t)FOREIGN_ROUNDS);
 }
 
@@ -184,52 +184,62 @@ static void foreign_look(struct heap *h, struct chunk *c)
 		if (s == NULL || !is_foreign(s))
 			continue;
 		units = load_relaxed(&s->units);
-		store_relaxed(&h->foreign.found, load_relaxed(&h->foreign.found) + units);
+		fetch_add_relaxed(&h->foreign.found, units);
 		if (load_relaxed(&s->purged) != 0)
 			continue;
 		kept = load_relaxed(&h->foreign.kept);
 		if (foreign_is_full(h, kept, units))
 			foreign_goes(h, s);
 		else
-			store_relaxed(&h->foreign.kept, kept + units);
+			fetch_add_relaxed(&h->foreign.kept, units);
 	}
 }
 
-/* Looks at the next chunk of slabs, or ends the round. */
+/* The round's figures become those of the last one. */
+static void foreign_ends(struct heap *h)
+{
+	store_relaxed(&h->foreign.found_before, exchange_seq_cst(&h->foreign.found, 0));
+	store_relaxed(&h->foreign.kept_before, exchange_seq_cst(&h->foreign.kept, 0));
+	if (exchange_seq_cst(&h->foreign.gone, 0) == 0 && load_relaxed(&h->foreign.busy) != 0)
+		store_relaxed(&h->foreign.busy, load_relaxed(&h->foreign.busy) - 1);
+}
+
+/*
+ * Looks at the next chunk of slabs, or ends the round.  The hand is claimed first: a thread that comes with
+ * an old one neither looks twice nor ends the next round, whose figures would then say that little was found.
+ */
 static void foreign_step(struct heap *h)
 {
-	struct region *r = load_relaxed(&h->foreign.region);
-	size_t i = load_relaxed(&h->foreign.chunk), n;
-	bool done = false;
+	uint64_t before = load_relaxed(&h->foreign.hand), hand = before, passed = 0;
+	struct region *r = region_first(h);
+	struct chunk *c = NULL;
+	size_t i, n;
 
-	if (r == NULL) {
-		r = region_first(h);
-		i = 0;
-	}
-	for (n = 0; r != NULL && !done && n < FOREIGN_SKIP; n++) {
-		i = r->remote == NULL ? SIZE_MAX : region_next_known(r, i);
+	for (n = 0; r != NULL && c == NULL && n < FOREIGN_SKIP;) {
+		i = hand - passed;
+		if (i < load_relaxed(&r->chunks) && r->remote != NULL) {
+			i = region_next_known(r, i);
+			n++;
+		} else {
+			i = SIZE_MAX;
+		}
 		if (i >= load_relaxed(&r->chunks)) {
+			passed += load_relaxed(&r->chunks);
+			hand = hand > passed ? hand : passed;
 			r = region_next(r);
-			i = 0;
 			continue;
 		}
-		done = chunk_is(region_chunk(r, i), CHUNK_SLABS);
-		if (done)
-			foreign_look(h, region_chunk(r, i));
-		i++;
+		hand = passed + i + 1;
+		if (chunk_is(region_chunk(r, i), CHUNK_SLABS))
+			c = region_chunk(r, i);
 	}
-	/* Threads that step at once disturb this round at most. */
-	store_relaxed(&h->foreign.chunk, (uint64_t)i);
-	store_relaxed(&h->foreign.region, r);
-	if (r != NULL)
+	/* Pairs with nothing: the figures are hints, and a slab is found by slab_beginning. */
+	if (!cas_acquire(&h->foreign.hand, &before, r == NULL ? 0 : hand))
 		return;
-	store_relaxed(&h->foreign.found_before, load_relaxed(&h->foreign.found));
-	store_relaxed(&h->foreign.kept_before, load_relaxed(&h->foreign.kept));
-	if (load_relaxed(&h->foreign.gone) == 0 && load_relaxed(&h->foreign.busy) != 0)
-		store_relaxed(&h->foreign.busy, load_relaxed(&h->foreign.busy) - 1);
-	store_relaxed(&h->foreign.found, (uint64_t)0);
-	store_relaxed(&h->foreign.kept, (uint64_t)0);
-	store_relaxed(&h->foreign.gone, (uint64_t)0);
+	if (r == NULL)
+		foreign_ends(h);
+	else if (c != NULL)
+		foreign_look(h, c);
 }
 
 void slabs_purge_foreign(struct slab *s)
