@@ -198,6 +198,7 @@ static void foreign_look(struct heap *h, struct chunk *c)
 /* The round's figures become those of the last one. */
 static void foreign_ends(struct heap *h)
 {
+	/* Each pairs with nothing, as the hand: an exchange only loses no unit that a step adds meanwhile. */
 	store_relaxed(&h->foreign.found_before, exchange_seq_cst(&h->foreign.found, 0));
 	store_relaxed(&h->foreign.kept_before, exchange_seq_cst(&h->foreign.kept, 0));
 	if (exchange_seq_cst(&h->foreign.gone, 0) == 0 && load_relaxed(&h->foreign.busy) != 0)

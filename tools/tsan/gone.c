@@ -38,6 +38,7 @@ static void *visitor(void *argument)
 	struct visited *v = argument;
 	uint64_t random = v->seed + (uint64_t)(uintptr_t)&random; /* its stack is its own */
 
+	stress_began();
 	work_in(v->heap, &random);
 	atomic_fetch_add_explicit(&v->done, 1, memory_order_release);
 	if (below(&random, 4) != 0)

@@ -189,6 +189,7 @@ static void *sharer(void *argument)
 	unsigned what = (unsigned)below(&random, 4);
 	struct ash_heap *h = t->heap;
 
+	stress_began();
 	share(t, &random);
 	if (what == 0 && ash_heap_draft(h, 64) != NULL) /* goes with the thread */
 		RELAXED_ADD(losses, 1);			/* if the last recovery finds it gone */

@@ -146,6 +146,7 @@ static void *work(void *argument)
 	struct block *local[LOCAL] = {NULL};
 	size_t i;
 
+	stress_began();
 	for (n = 0; n < count; n++) {
 		struct block **mine = &local[below(&random, LOCAL)];
 		uint64_t what = below(&random, 1024);
@@ -200,6 +201,7 @@ static void *look(void *argument)
 	struct ash_class row;
 	size_t turns, bytes = 0;
 
+	stress_began();
 	for (turns = 0; !atomic_load(&stop); turns++) {
 		struct ash_heap *h = atomic_load(&heap);
 

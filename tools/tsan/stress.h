@@ -19,6 +19,8 @@ void stress_interrupt(void);
  * ash_thread_detach, or was interrupted at the end of that call.
  */
 void stress_ended(void);
+/* The first call of each thread: see system.c. */
+void stress_began(void);
 
 /* block.c */
 struct block { /* at the start of each */

@@ -29,11 +29,27 @@ void __tsan_write_range(void *address, unsigned long size);
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
-/* The kernel completes what a thread wrote before it says that the thread is gone. */
-static char ended;
+/*
+ * What the kernel and the libc order, and ThreadSanitizer does not see.  The kernel completes what a thread wrote
+ * before it says that the thread is gone, or its stack unmapped.  A thread whose stack, and so its seat
+ * in the roll, was another thread's begins after that thread's end.
+ */
+static char ended, seats[256];
+static _Thread_local char seat;
+
+static char *my_seat(void)
+{
+	return &seats[((uintptr_t)&seat >> 12) % sizeof seats];
+}
+
+void stress_began(void)
+{
+	__tsan_acquire(my_seat());
+}
 
 void stress_ended(void)
 {
+	__tsan_release(my_seat());
 	__tsan_release(&ended);
 }
 
@@ -126,10 +142,15 @@ static void purged(uint64_t *words, size_t length)
 
 long arch_madvise(void *address, size_t length, long advice)
 {
+	long r;
+
 	if (advice == MADV_DONTNEED || advice == MADV_REMOVE)
 		purged(address, length);
 	stress_interrupt();
-	return result(madvise(address, length, (int)advice));
+	r = result(madvise(address, length, (int)advice));
+	if (r == -ENOMEM)
+		__tsan_acquire(&ended);
+	return r;
 }
 
 long arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target)

@@ -93,6 +93,7 @@ static void *life(void *argument)
 	uint64_t random = (uint64_t)(uintptr_t)argument;
 	unsigned what = (unsigned)below(&random, 4);
 
+	stress_began();
 	leave_behind(&random);
 	if (what > 1)
 		leave_behind(&random);
