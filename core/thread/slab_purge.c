@@ -152,7 +152,11 @@ static uint64_t foreign_purge(struct heap *h, struct slab *s)
 	return units;
 }
 
-/* True: so many units more that others emptied may not stay, beside `kept`. */
+/*
+ * True: so many units more that others emptied may not stay, beside `kept`.  A round that lies in two
+ * bursts counts a part of what is kept, down to a half, and the floor is the most of a few rounds: so
+ * twice the floor.
+ */
 static bool foreign_is_full(const struct heap *h, uint64_t kept, uint64_t units)
 {
 	uint64_t least = h->options->retain / UNIT_SIZE / 4, used = load_relaxed(&h->used);
@@ -161,7 +165,7 @@ static bool foreign_is_full(const struct heap *h, uint64_t kept, uint64_t units)
 	found = found > before ? found : before;
 	used = used > found && least != 0 ? (used - found) / 4 : 0;
 	return kept + load_relaxed(&h->dirty) + units >
-	       (used > least ? used : least) + load_relaxed(&h->floor);
+	       (used > least ? used : least) + 2 * load_relaxed(&h->floor);
 }
 
 static void foreign_goes(struct heap *h, struct slab *s)

@@ -30,7 +30,7 @@ INTERNAL size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t
  * one chunk for each 2 MiB of such slabs, or, while something goes, at each call (and at the slab itself,
  * if it has one slot).  One round over
  * the chunks finds the slabs that are pending and empty: up to a quarter of options.retain stays, or a
- * quarter of what else is in use, and the floor; the others are purged as a whole, held meanwhile.
+ * quarter of what else is in use, and twice the floor; the others are purged as a whole, held meanwhile.
  * What went is known by slab.purged.  Its owner returns it to its chunk, clean, so that the
  * next who takes it raises the floor (heap_cleaned): a burst that comes again keeps its pages.
  *
