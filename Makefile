@@ -191,7 +191,6 @@ APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory s
 # One object folder per set of flags, named by its product; assembly has the same everywhere.
 #
 #	lib     libashlar.a
-#	st      libashlar-st.a: one thread, no locked instructions
 #	small   libashlar-small.a: fewest bytes, no thread-local storage
 #	core    libashlar-core.a, with most of lib: without sys/, for a system of the program's own
 #	field   libashlar-field.a: heaps in the caller's memory alone, also for CPUs of 32 bits
@@ -206,7 +205,6 @@ APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory s
 objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 	$(patsubst %.S,$(BUILD)/asm/%.o,$(filter %.S,$2))
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
-ST_OBJECTS  = $(call objects,st,$(LIB_SOURCES))
 SMALL_OBJECTS = $(call objects,small,$(filter-out core/arena/% core/shm/% core/heaps/%,$(LIB_SOURCES)))
 CORE_OBJECTS = $(filter-out $(BUILD)/lib/sys/% %/syscall.o,$(LIB_OBJECTS)) $(call objects,lib,sys/text.c) \
 	$(call objects,core,$(CORE_SOURCES))
@@ -220,7 +218,6 @@ INNER_TESTS = inner program malloc small field system long
 test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c tests/$(folder)/*/*.c)) tests/support/main.c
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
-ST_TESTS = $(call objects,prog,$(call test_sources,st) $(addprefix tests/api/,api.c aligned.c expand.c))
 # The public calls on the default heap, against the other libraries as they are shipped.
 DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand expand_remote fork large misuse misuse_threads resize \
 	shadow signal threads)) tests/support/main.c tools/demo/steps.c
@@ -237,7 +234,6 @@ LOOK_OBJECTS = $(call objects,prog,$(wildcard tools/look/*.c))
 DEMO_OBJECTS = $(call objects,prog,$(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)))
 
 LIBRARY  = $(BUILD)/libashlar.a
-ST_LIBRARY = $(BUILD)/libashlar-st.a
 SMALL_LIBRARY = $(BUILD)/libashlar-small.a
 CORE_LIBRARY = $(BUILD)/libashlar-core.a
 FIELD_LIBRARY = $(BUILD)/libashlar-field.a
@@ -252,8 +248,8 @@ SMALL_SEPARATE = $(BUILD)/parts-small.a
 FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h core/include/*.hpp))) \
 	$(BUILD)/include/ashlar_start.h
-TESTS    = $(addprefix $(BUILD)/tests/,all malloc small st field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated amalgamation compiler st malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+TESTS    = $(addprefix $(BUILD)/tests/,all malloc small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated amalgamation compiler malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -269,7 +265,7 @@ PROFILE_SO     = $(BUILD)/libashlar_profile.so
 PROFILE_OBJECTS = $(BUILD)/profile/ashlar_malloc.o $(BUILD)/so/ashlar_new.o \
 	$(patsubst tools/profile/%.c,$(BUILD)/profile/%.o,$(wildcard tools/profile/*.c))
 
-all: $(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(PROFILE_SO) $(LOOK)
+all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(PROFILE_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
 
@@ -304,7 +300,7 @@ RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS=
 test: setup
 	$(MAKE) --no-print-directory programs
 	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
-		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all st arch tls_large) steps.so libashlar_malloc.so libashlar_profile.so) &&) :)
+		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all arch tls_large) steps.so libashlar_malloc.so libashlar_profile.so) &&) :)
 	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) $(GUARD) sh tools/test
 
 # Every test program of every CPU, under QEMU.
@@ -467,13 +463,12 @@ $(BUILD)/whole/$1.o: $(filter-out $(foreach apart,$(APART),$(BUILD)/%/$(apart).o
 $2: $(BUILD)/whole/$1.o $(filter $(foreach apart,$(APART),$(BUILD)/%/$(apart).o),$3)
 endef
 $(eval $(call archive,ashlar,$(LIBRARY),$(LIB_OBJECTS)))
-$(eval $(call archive,ashlar_st,$(ST_LIBRARY),$(ST_OBJECTS)))
 $(eval $(call archive,ashlar_small,$(SMALL_LIBRARY),$(SMALL_OBJECTS)))
 $(eval $(call archive,ashlar_sample,$(SAMPLE_LIBRARY),$(SAMPLE_OBJECTS)))
 $(eval $(call archive,ashlar_core,$(CORE_LIBRARY),$(CORE_OBJECTS)))
 $(eval $(call archive,ashlar_field,$(FIELD_LIBRARY),$(FIELD_OBJECTS)))
 $(eval $(call archive,ashlar_start,$(START),$(filter-out %/start/thread.o,$(START_OBJECTS))))
-# Threads apart, with what they call: libashlar-st.a refuses them (sys/start/thread.c).
+# Threads apart, with what they call.
 $(eval $(call archive,ashlar_threads,$(START),$(filter-out %/begin.o,$(START_OBJECTS)),ash_thread))
 $(START): $(BUILD)/asm/arch/$(ARCH)/start.o $(BUILD)/lib/arch/$(ARCH)/memory.o
 $(BUILD)/runtime.a: $(RT_OBJECTS)
@@ -569,12 +564,12 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 # Changes when a source comes or goes: what is made of all of them is then made again.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(ST_TESTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(ST_LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
+$(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
@@ -596,14 +591,13 @@ $(BUILD)/$1/%.o: %.c Makefile
 	echo 'CC   $$< ($1)'
 	$$(CC) $$(LIB_FLAGS) $$(KIND) -c $$< -o $$@
 endef
-$(foreach folder,lib st small sample start core field,$(eval $(call library_object,$(folder))))
-$(BUILD)/st/%.o: KIND = -DASHLAR_SINGLE_THREAD
+$(foreach folder,lib small sample start core field,$(eval $(call library_object,$(folder))))
 $(BUILD)/small/%.o: KIND = -DASHLAR_SMALL $(FOR_SIZE)
 $(BUILD)/sample/%.o: KIND = -DASHLAR_SAMPLE
 $(BUILD)/start/%.o: KIND = -Isys/start $(FOR_SIZE)
 $(BUILD)/core/%.o: KIND = -DASHLAR_SYSTEM $(FOR_SIZE)
 $(BUILD)/field/%.o: KIND = -DASHLAR_FIELD $(if $(filter $(FIELD_OS),$@),-Os,$(FOR_SIZE)) $(FOR_FIELD)
-$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/st/%.o) $(SLOW:%=$(BUILD)/sample/%.o): LIB_FLAGS += $(FOR_SIZE)
+$(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/sample/%.o): LIB_FLAGS += $(FOR_SIZE)
 
 $(BUILD)/asm/%.o: %.S Makefile
 	mkdir -p $(@D)
@@ -644,8 +638,7 @@ $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
 $(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(FIELD_SEPARATE)
 $(BUILD)/tests/system: $(SYSTEM_TESTS) $(CORE_LIBRARY)
 $(BUILD)/tests/sample: $(SAMPLE_TESTS) $(SAMPLE_LIBRARY)
-$(BUILD)/tests/st: $(ST_TESTS) $(ST_LIBRARY)
-$(addprefix $(BUILD)/tests/,all malloc small field system sample st): $(RUNTIME) $(BUILD)/sources linker.ld
+$(addprefix $(BUILD)/tests/,all malloc small field system sample): $(RUNTIME) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o,$^) $(filter %.a,$^) -o $@
@@ -682,7 +675,7 @@ FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at f
 	signal_handlers shadow_model zalloc_products threads_check arena_interrupted keep_peak
 # And of other programs: those that have some of these, and all of each that make test thins as a whole.
 FULL_SOME = malloc small system
-FULL_ALL = storm faults race st beside attach_killed
+FULL_ALL = storm faults race beside attach_killed
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
@@ -699,7 +692,7 @@ $(BUILD)/long/full: $(addprefix $(BUILD)/tests/,$(FULL_SOME) $(FULL_ALL)) Makefi
 	chmod +x $@
 
 # Scripts that make test has less of.
-$(addprefix $(BUILD)/long/,amalgamation compiler st malloc install): $(BUILD)/long/%: programs Makefile
+$(addprefix $(BUILD)/long/,amalgamation compiler malloc install): $(BUILD)/long/%: programs Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
 	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
@@ -726,6 +719,6 @@ $(if $(V),,.SILENT:)
 
 # Of this build's own objects: in $(BUILD) are other builds, too.
 ifneq ($(MAKECMDGOALS),flags)
--include $(shell find $(addprefix $(BUILD)/,lib st small sample core field start prog asm malloc so profile shared) \
+-include $(shell find $(addprefix $(BUILD)/,lib small sample core field start prog asm malloc so profile shared) \
 	-name '*.d' 2>/dev/null)
 endif

@@ -16,17 +16,14 @@
 #ifdef ARCH_X86_64
 #include "x86_64/cpu.h"
 #include "x86_64/syscall.h"
-#include "x86_64/atomic_st.h"
 #include "x86_64/syscall.S"
 #elif defined ARCH_AARCH64
 #include "aarch64/cpu.h"
 #include "aarch64/syscall.h"
-#include "aarch64/atomic_st.h"
 #include "aarch64/syscall.S"
 #elif defined ARCH_RISCV64
 #include "riscv64/cpu.h"
 #include "riscv64/syscall.h"
-#include "riscv64/atomic_st.h"
 #include "riscv64/syscall.S"
 #endif
 

@@ -8,7 +8,6 @@
  *	cc -O2 -c ashlar.c			the allocator
  *	cc -O2 -DASHLAR_PTHREAD -c ashlar.c	with an ash_on_thread that detaches a C library's threads
  *	cc -O2 -DASHLAR_MALLOC -c ashlar.c	the same with the names of malloc, without ashlar_heap.h
- *	cc -O2 -DASHLAR_SINGLE_THREAD -c ashlar.c	for programs of one thread
  *	cc -Oz -DASHLAR_SMALL -c ashlar.c	fewest bytes, without ashlar_heap.h
  *	cc -O2 -DASHLAR_SYSTEM -c ashlar.c	with a system of the program's own: ashlar_system.h
  *	cc -O2 -DASHLAR_SAMPLE -c ashlar.c	with ashlar_sample.h; also with -DASHLAR_MALLOC

@@ -4,9 +4,7 @@
  * name.  What a use pairs with is said at the use and in DESIGN.md.
  *
  * Loads and stores accept any scalar, read-modify-write operations only words of the
- * CPU: of 64 bits, except in libashlar-field.a for CPUs of 32 bits.  With
- * ASHLAR_SINGLE_THREAD they are instructions without a lock prefix, which are atomic
- * with regard to a signal handler of the same thread.
+ * CPU: of 64 bits, except in libashlar-field.a for CPUs of 32 bits.
  */
 #ifndef SYS_ATOMIC_H
 #define SYS_ATOMIC_H
@@ -39,8 +37,6 @@
  */
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-
-#if !IS_SINGLE_THREAD
 
 #define load_seq_cst(p)	    __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define store_seq_cst(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
@@ -119,40 +115,4 @@ static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 #endif
 }
 
-#else
-
-#include "atomic_st.h"
-
-#define load_seq_cst(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
-#define store_seq_cst(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-
-static inline bool cas_acq_rel(uint64_t *word, uint64_t *expected, uint64_t desired)
-{
-	return st_cas(word, expected, desired);
-}
-
-#define cas_acquire(word, expected, desired) cas_acq_rel((word), (expected), (desired))
-#define cas_seq_cst(word, expected, desired) cas_acq_rel((word), (expected), (desired))
-
-#define set_bit_seq_cst(words, n) st_set_bit((words), (n))
-
-#define SINGLE_FETCH(name, operation)                                                              \
-	static inline uint64_t name(uint64_t *word, uint64_t n)                                    \
-	{                                                                                          \
-		uint64_t old = load_relaxed(word);                                                 \
-		while (!st_cas(word, &old, operation))                                             \
-			;                                                                          \
-		return old;                                                                        \
-	}
-SINGLE_FETCH(fetch_or_acq_rel, old | n)
-SINGLE_FETCH(fetch_and_acq_rel, old &n)
-SINGLE_FETCH(fetch_add_relaxed, old + n)
-SINGLE_FETCH(exchange_seq_cst, n)
-#undef SINGLE_FETCH
-#define fetch_add_acq_rel(word, n)    fetch_add_relaxed((word), (n))
-#define fetch_or_release(word, bits)  fetch_or_acq_rel((word), (bits))
-#define fetch_or_seq_cst(word, bits)  fetch_or_acq_rel((word), (bits))
-#define fetch_and_seq_cst(word, bits) fetch_and_acq_rel((word), (bits))
-
-#endif
 #endif

@@ -8,8 +8,6 @@
  *
  *	ASHLAR_AMALGAMATION   the amalgamation, which       all but the public names is static
  *	                      defines it
- *	ASHLAR_SINGLE_THREAD  libashlar-st.a                no locked instructions, no thread-local words,
- *	                                                    no heaps shared by processes
  *	ASHLAR_SMALL          libashlar-small.a             fewest bytes: no thread owns slabs, the kernel is not
  *	                                                    told about huge pages, blocks that grow are copied
  *	ASHLAR_FIELD          libashlar-field.a             the same, for heaps in the caller's memory alone
@@ -42,7 +40,6 @@
 #define BUILD_COMMA_1		 0,
 
 #define IS_AMALGAMATION	 BUILD_HAS(ASHLAR_AMALGAMATION)
-#define IS_SINGLE_THREAD BUILD_HAS(ASHLAR_SINGLE_THREAD)
 #define IS_FIELD	 BUILD_HAS(ASHLAR_FIELD)
 #define SMALL		 (BUILD_HAS(ASHLAR_SMALL) || IS_FIELD)
 #define IS_SYSTEM	 BUILD_HAS(ASHLAR_SYSTEM)

@@ -29,9 +29,7 @@
  * An object that each thread has for itself.  In a shared object, too, without a call to
  * find it: that call might allocate.  The library has the compiler's flag for it.
  */
-#if IS_SINGLE_THREAD
-#define THREAD_LOCAL
-#elif IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
+#if IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define THREAD_LOCAL _Thread_local

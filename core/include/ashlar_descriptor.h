@@ -68,7 +68,6 @@
 	NUMBER(holder_shift, OWNER_THREAD)                                                         \
 	/* Of a heap that processes share: the thread's id in what is above holder_shift. */       \
 	NUMBER(life_id, LIFE_ID(~UINT64_C(0)))                                                     \
-	NUMBER(single_thread, DESCRIPTOR_SINGLE)                                                   \
 	ARRAY(map, root)                                                                           \
 	ARRAY(map_leaf, chunk)                                                                     \
 	MEMBER(heap, regions)                                                                      \

@@ -132,8 +132,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * the call goes on, also if the thread is stopped there.  So leave room for as many chunks as
  * threads may claim one at a time, or a call finds none a moment before there is memory.
  *
- * NULL here: no memory, the address is taken or no multiple of 2 MiB, or capacity is 0; and
- * always in libashlar-st.a, which has no locked instructions.
+ * NULL here: no memory, the address is taken or no multiple of 2 MiB, or capacity is 0.
  *
  * Whether a process lives is found out by thread ids and /proc; exit, kill and exec
  * end it; so does a checkpoint from which it is restored (CRIU), so destroy heaps before one.

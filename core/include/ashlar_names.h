@@ -33,8 +33,7 @@ extern "C" {
  *
  * Before this call, or without it, they use the default heap, which is private
  * to each process.  A second call has no effect and returns true.  False: no
- * memory, num_chunks is 0 or too large, or the library is libashlar-st.a; then
- * the default heap stays in use.
+ * memory, or num_chunks is 0 or too large; then the default heap stays in use.
  */
 bool init_global_allocator(size_t num_chunks);
 

@@ -3,8 +3,7 @@
  * Ashlar without Linux: what the allocator asks of a system, for a program to define.
  *
  *	cc program.o -lashlar-core		libashlar-core.a, which has no system call
- *	cc -DASHLAR_SYSTEM -c ashlar.c		the same as one source; also with
- *						-DASHLAR_SINGLE_THREAD or -DASHLAR_SMALL
+ *	cc -DASHLAR_SYSTEM -c ashlar.c		the same as one source; also with -DASHLAR_SMALL
  *
  * Only ash_system_map must be defined; each of the others has a weak default.  These functions
  * are called from inside all functions of Ashlar, by any thread, and by signal or interrupt
@@ -12,9 +11,8 @@
  * called on a fast path.
  *
  * What Ashlar needs besides: a CPU of 64 bits that is in README's table, memory for its data
- * (3.3 MiB of .bss, which is touched only where it is used) and, in programs of several
- * threads, thread-local storage as the compiler makes it (-DASHLAR_SINGLE_THREAD and
- * -DASHLAR_SMALL need none).  The heaps of ashlar_heap.h are there, but no heap shared by
+ * (3.3 MiB of .bss, which is touched only where it is used) and thread-local storage as the
+ * compiler makes it (-DASHLAR_SMALL needs none).  The heaps of ashlar_heap.h are there, but no heap shared by
  * processes: these calls return NULL.  On systems without these needs use
  * libashlar-field.a (ashlar_heap.h).
  *

@@ -21,7 +21,7 @@ size_t store_bytes(size_t n)
 
 bool store_may_have(size_t n)
 {
-	return STORES_SUPPORTED && n > 0 && n < (size_t)1 << (CPU_ADDRESS_BITS - CHUNK_SHIFT);
+	return n > 0 && n < (size_t)1 << (CPU_ADDRESS_BITS - CHUNK_SHIFT);
 }
 
 bool layout_of(const struct ash_heap_options *options, struct layout *out)

@@ -103,9 +103,6 @@ static inline struct store *store_of(struct heap *h)
 	return (struct store *)(void *)((char *)h - offsetof(struct store, heap));
 }
 
-/* Words that change without a lock prefix cannot be shared by two processes. */
-enum { STORES_SUPPORTED = !IS_SINGLE_THREAD };
-
 /* True: a store may have n chunks. */
 INTERNAL bool store_may_have(size_t n);
 /* Bytes of a store of at most n chunks. */

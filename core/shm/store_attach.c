@@ -109,7 +109,7 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	size_t n;
 	enum claim found = claim_look(fd, &half);
 
-	*why = STORES_SUPPORTED ? ASH_ATTACH_NO_HEAP : ASH_ATTACH_NO_MEMORY;
+	*why = ASH_ATTACH_NO_HEAP;
 	if (found == CLAIM_BUSY || half)
 		*why = ASH_ATTACH_UNFINISHED;
 	/*
@@ -118,7 +118,7 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	 * (store_create.c).
 	 */
 	fence_acquire();
-	if (!STORES_SUPPORTED || found != CLAIM_HEAP ||
+	if (found != CLAIM_HEAP ||
 	    share_read(fd, head, sizeof *head, 0) != sizeof *head)
 		return false;
 	n = head->heap.own.cap >> CHUNK_SHIFT;
@@ -171,7 +171,7 @@ bool store_adopt(int fd)
 {
 	struct store head;
 	uint64_t world = world_now();
-	bool is_there = STORES_SUPPORTED && share_read(fd, &head, sizeof head, 0) == sizeof head;
+	bool is_there = share_read(fd, &head, sizeof head, 0) == sizeof head;
 
 	return is_there && (head.magic == STORE_MAGIC || head.magic == CLAIM_MAKING) &&
 	       share_write(fd, &world, sizeof world, offsetof(struct store, world));
@@ -183,7 +183,7 @@ bool store_vouch(int fd)
 	struct store head, *s;
 	uint64_t word;
 
-	if (!STORES_SUPPORTED || share_read(fd, &head, sizeof head, 0) != sizeof head ||
+	if (share_read(fd, &head, sizeof head, 0) != sizeof head ||
 	    head.magic != STORE_MAGIC || head.version != STORE_VERSION)
 		return false;
 	if (!share_status(fd, &file))

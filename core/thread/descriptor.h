@@ -11,8 +11,6 @@
 #include "backend/map.h"
 #include "life.h"
 
-#define DESCRIPTOR_SINGLE IS_SINGLE_THREAD
-
 #define DESCRIPTOR_NUMBER(name, value) [ASH_##name] = (uint32_t)(value),
 #define DESCRIPTOR_PLACE(bytes, offset) (uint32_t)((bytes) << ASH_MEMBER_SHIFT | (offset)),
 #define DESCRIPTOR_MEMBER(structure, member)                                                       \

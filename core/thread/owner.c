@@ -12,12 +12,6 @@ INTERNAL_EXTERN const struct ash_descriptor descriptor_here __attribute__((alias
 DESCRIPTOR_NOTE(ASH_NOTE_TYPE, descriptor_here);
 DESCRIPTOR_GDB;
 
-#if IS_SINGLE_THREAD
-/* Threads are a link error: sys/start/thread.c defines it, too. */
-extern const char ash_threads_need_libashlar_not_libashlar_st HIDDEN;
-const char ash_threads_need_libashlar_not_libashlar_st;
-#endif
-
 void owner_reset(struct owner *o)
 {
 	uint64_t *words = (uint64_t *)(void *)o;

@@ -143,7 +143,7 @@ long ashlar_tls_use(void *thread_pointer);
  * on file descriptor 2, and ends the process by a trap (SIGILL).  The functions of libashlar.a
  * do not check this: their first instruction reads a thread-local word, and without storage
  * that is a SIGSEGV, at an address within a page or so of 0 or of the end of the address space.
- * (The libraries libashlar-st.a and libashlar-small.a have no thread-local words.)
+ * (libashlar-small.a has no thread-local words.)
  */
 void ashlar_tls_check(void);
 

@@ -44,10 +44,6 @@ enum { FATE_OPEN, FATE_FORGOTTEN, FATE_ENDED };
 /* The calling thread; NULL: it was not started by ash_thread_start. */
 static _Thread_local struct ash_thread *self;
 
-/* libashlar-st.a defines it, too (core/thread/owner.c): the linker refuses a program with both. */
-extern const char ash_threads_need_libashlar_not_libashlar_st HIDDEN;
-const char ash_threads_need_libashlar_not_libashlar_st;
-
 /* Weak, as not every program has the allocator. */
 __attribute__((weak)) void ash_thread_detach(void);
 

@@ -42,9 +42,6 @@ same 'libashlar.a: every name that is seen is public'
 list $family $between ash_alloc_or ash_first_metadata >"$folder/expected"
 hidden "$build/libashlar.a" >"$folder/found"
 same '... and others are its own objects'\'' and those that the compiler calls'
-default "$build/libashlar-st.a" >"$folder/found"
-list $main $heap $names >"$folder/expected"
-same 'libashlar-st.a: the same'
 list $main ash_heap_walk >"$folder/expected"
 default "$build/libashlar-small.a" >"$folder/found"
 same 'libashlar-small.a: without heaps'
@@ -62,7 +59,7 @@ default "$folder/new.o" | grep -vx _ZSt7nothrow >"$folder/found"
 same 'and, where a program uses them, operator new and delete in all forms'
 [ "$(nm "$build/libashlar_start.a" | awk '$2 == "ash_thread_detach" { print $1 }')" = w ]
 verdict 'which is ash_thread_detach'
-for archive in libashlar libashlar-st libashlar-small libashlar-sample libashlar-field; do
+for archive in libashlar libashlar-small libashlar-sample libashlar-field; do
 	[ -z "$(undefined "$build/$archive.a")" ]
 	verdict "$archive.a needs nothing"
 done

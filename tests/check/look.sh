@@ -86,7 +86,6 @@ seen() {
 }
 
 seen 'a program with libashlar.a' "$build/libashlar.a"
-seen 'a program with libashlar-st.a' "$build/libashlar-st.a"
 seen 'a program with libashlar-sample.a' "$build/libashlar-sample.a"
 [ ! -f "$build/libashlar-small.a" ] || seen 'a program with libashlar-small.a' "$build/libashlar-small.a"
 seen 'a program with libashlar_malloc.a' "$build/libashlar_malloc.a"

@@ -164,7 +164,7 @@ for compiler in clang clang-19 gcc; do
 		(cd "$folder" && $compiler -fsyntax-only -Wall -Wextra $flag ashlar.c) 2>"$folder/errors" && ! [ -s "$folder/errors" ]
 		verdict "amalgamation by $compiler $flag: not a warning in a hosted program"
 		head -n 20 "$folder/errors" | sed 's/^/     /'
-		# One newer clang's code is enough, but for make test-long: in tests/check/st.sh.
+		# One newer clang's code is enough, but for make test-long.
 		[ $compiler != clang-19 ] || [ -n "${STEPS_FULL:-}" ] || continue
 		# shellcheck disable=SC2086
 		amalgamated $compiler $flag && ! [ -s "$folder/errors" ]

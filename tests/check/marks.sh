@@ -21,7 +21,7 @@ marked() {
 for name in libashlar.so libashlar_malloc.so libashlar_profile.so libashlar_malloc.a; do
 	marked "$build/$name" 'IBT, SHSTK'
 done
-for name in libashlar libashlar-st libashlar-small libashlar-sample libashlar-field libashlar-core libashlar_start; do
+for name in libashlar libashlar-small libashlar-sample libashlar-field libashlar-core libashlar_start; do
 	marked "$build/$name.a" SHSTK
 done
 

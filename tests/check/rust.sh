@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The crate (tools/rust): its tests with glibc; static with musl, as malloc, with threads; for
-# one thread; and a program without a libc.  All offline: the crate has no dependency.
+# The crate (tools/rust): its tests with glibc; static with musl, as malloc, with threads;
+# and a program without a libc.  All offline: the crate has no dependency.
 set -u
 
 build=${BUILD:-build}
@@ -66,7 +66,6 @@ else
 	echo 'skip rust: static with musl: no x86_64-unknown-linux-musl'
 	passes 'as malloc' 2 --features override --test malloc
 fi
-passes 'for one thread' 1 --features single-thread --test single
 
 # ---- without a libc ----
 

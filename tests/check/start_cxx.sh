@@ -60,7 +60,7 @@ for compiler in clang++ g++; do
 		continue
 	fi
 	for how in '-static -fno-pie' '-static-pie -fPIE' '-static -fuse-ld=lld'; do
-		for library in libashlar libashlar-small libashlar-st; do
+		for library in libashlar libashlar-small; do
 			# shellcheck disable=SC2086 # lists of words
 			$compiler $flags $how -Wl,--gc-sections "$folder/program.cpp" "$build/libashlar_start.a" "$build/$library.a" \
 				-o "$folder/program" 2>"$folder/errors"

@@ -42,6 +42,5 @@ variant() {
 		$aside -o "$folder/program" && "$folder/program" $words >"$folder/log" 2>&1
 	verdict "the amalgamation $flags passes its tests on an array" "$folder/log"
 }
-variant -DASHLAR_SINGLE_THREAD 'system_' "$build/prog/tests/system/system.o"
 variant -DASHLAR_SMALL 'api_' "$build/prog/tests/api/api.o"
 exit $status

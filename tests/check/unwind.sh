@@ -42,7 +42,7 @@ covered() {
 }
 
 # An archive in full, at addresses of its own.
-for archive in libashlar libashlar-small libashlar-st libashlar-field libashlar-core libashlar-sample libashlar_malloc; do
+for archive in libashlar libashlar-small libashlar-field libashlar-core libashlar-sample libashlar_malloc; do
 	ld.lld --whole-archive "$build/$archive.a" --unresolved-symbols=ignore-all -e 0 \
 		-o "$folder/$archive" || exit 1
 	covered "each instruction of $archive.a has an entry" "$folder/$archive"

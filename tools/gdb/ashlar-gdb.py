@@ -26,7 +26,7 @@ page_size address_bits chunk_shift unit_shift group_shift groups_max map_bits cl
 class_linear class_parts slot_max map_bytes map_leaf_bytes ash_defaults_bytes heap_bytes region_bytes
 chunk_bytes slab_bytes owner_bytes sharing_shared region_live chunk_slabs chunk_span record_owned
 record_unowned owner_flags owner_unowned owner_changing holder_held holder_guest holder_shift life_id
-single_thread map.root map_leaf.chunk heap.regions heap.owners heap.options heap.id heap.sharing
+map.root map_leaf.chunk heap.regions heap.owners heap.options heap.id heap.sharing
 heap.dirty heap.reserved heap.refused ash_defaults.cap ash_defaults.retain region.next region.heap
 region.state region.base region.chunks region.capacity region.stride region.records region.remote
 region.remote_stride region.free region.clean region.metadata chunk.kind chunk.base chunk.region

@@ -32,7 +32,7 @@ static void show_source(const struct picture *p)
 			continue;
 		out("  Ashlar ");
 		out_name(p->modules[i].layout.release);
-		out("%s in ", p->modules[i].layout.field[ASH_single_thread] ? " for one thread" : "");
+		out(" in ");
 		out_name(p->modules[i].path);
 		out("\n");
 	}

@@ -14,10 +14,10 @@ from settings import APART, JOBS, NICE, SCRATCH, SILENCE, read
 
 # Where a program's objects of the library are; else in lib, and those of its start in start.  malloc
 # has one, of the amalgamation.
-FOLDERS = {'malloc': ['malloc', 'start'], 'st': ['st', 'start'], 'small': ['small', 'start'], 'field': ['field', 'start'],
+FOLDERS = {'malloc': ['malloc', 'start'], 'small': ['small', 'start'], 'field': ['field', 'start'],
            'sample': ['sample', 'lib', 'start'], 'system': ['core', 'lib', 'start']}
 LIBRARY = ['lib', 'start']
-ALL_FOLDERS = ['lib', 'st', 'malloc', 'small', 'field', 'sample', 'core', 'start']
+ALL_FOLDERS = ['lib', 'malloc', 'small', 'field', 'sample', 'core', 'start']
 ALONE = ['heaps/global_names', 'diagnostics/heap_walk']  # objects that the amalgamation has not, or twice
 AMALGAMATED = 'build/malloc/ashlar_malloc.o'
 

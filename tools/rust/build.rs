@@ -91,9 +91,6 @@ fn main() {
         // Threads of a C library, if there is one, give up their slabs when they end.
         cc.arg("-DASHLAR_PTHREAD");
     }
-    if env::var_os("CARGO_FEATURE_SINGLE_THREAD").is_some() {
-        cc.arg("-DASHLAR_SINGLE_THREAD");
-    }
     let object = out.join("ashlar.o");
     let archive = out.join("libashlar.a");
     run(cc.args(["-c", "c/ashlar.c", "-o"]).arg(&object));

@@ -13,13 +13,10 @@
 //! ```
 //!
 //! The crate is `no_std` and has no dependency.  A program without a libc needs thread-local
-//! storage (`%fs`) before its first allocation in each thread, unless the feature
-//! `single-thread` is on; with std, musl or glibc it is there.
+//! storage (`%fs`) before its first allocation in each thread; with std, musl or glibc it is there.
 //!
-//! Features: `override` makes Ashlar the malloc of the whole program, of libc and of libraries
-//! written in C, as well; `single-thread` leaves out locked instructions and thread-local
-//! storage, for programs that never have a second thread: then the allocator is
-//! `unsafe { Ashlar::for_one_thread() }`, and there is no [`Heap`].
+//! The feature `override` makes Ashlar the malloc of the whole program, of libc and of libraries
+//! written in C, as well.
 //!
 //! Misuse that is detected (a second release, a wrong pointer, size or alignment), which only
 //! unsafe code can cause, prints one line on standard error and ends the process.
@@ -30,43 +27,18 @@
 
 use core::alloc::{GlobalAlloc, Layout};
 
-#[cfg(not(feature = "single-thread"))]
 mod boxed;
-#[cfg(not(feature = "single-thread"))]
 mod heap;
-#[cfg(not(feature = "single-thread"))]
 mod options;
 mod sys;
 
-#[cfg(not(feature = "single-thread"))]
 pub use boxed::Boxed;
-#[cfg(not(feature = "single-thread"))]
 pub use heap::Heap;
-#[cfg(not(feature = "single-thread"))]
 pub use options::{AttachError, Huge, Options};
 
 /// The default heap of the process, as the global allocator and for its other calls.
-#[cfg(not(feature = "single-thread"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ashlar;
-
-/// The default heap of the process, as the global allocator and for its other calls.
-#[cfg(feature = "single-thread")]
-#[derive(Clone, Copy, Debug)]
-pub struct Ashlar(());
-
-#[cfg(feature = "single-thread")]
-impl Ashlar {
-    /// The allocator of a program of one thread.
-    ///
-    /// # Safety
-    ///
-    /// The process has one thread as long as it lives: no thread is started, by Rust, by a C
-    /// library or otherwise.
-    pub const unsafe fn for_one_thread() -> Ashlar {
-        Ashlar(())
-    }
-}
 
 /// Figures of a heap, in bytes unless said otherwise; see `struct ash_statistics`.
 #[repr(C)]

@@ -22,7 +22,6 @@ extern "C" {
     pub fn ash_thread_detach();
 }
 
-#[cfg(not(feature = "single-thread"))]
 /// Only its address is used.
 #[repr(C)]
 pub struct RawHeap {
@@ -30,7 +29,6 @@ pub struct RawHeap {
 }
 
 /// `struct ash_heap_options`.
-#[cfg(not(feature = "single-thread"))]
 #[repr(C)]
 pub struct RawOptions {
     pub cap: usize,
@@ -43,7 +41,6 @@ pub struct RawOptions {
     pub layout_version: u64,
 }
 
-#[cfg(not(feature = "single-thread"))]
 extern "C" {
     pub fn ash_heap_create(options: *const RawOptions) -> *mut RawHeap;
     pub fn ash_heap_create_in(memory: *mut c_void, bytes: usize) -> *mut RawHeap;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 //! Ashlar as the global allocator of a program with std and threads.
-#![cfg(not(feature = "single-thread"))]
 
 use std::alloc::{alloc, alloc_zeroed, dealloc, realloc, GlobalAlloc, Layout};
 use std::collections::{BTreeMap, HashMap};

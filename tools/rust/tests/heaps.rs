@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 //! Heaps as objects.
-#![cfg(not(feature = "single-thread"))]
 
 use std::alloc::Layout;
 use std::cell::Cell;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Ashlar is malloc, with the feature `override`; this test's own allocator is std's, which calls it.
-#![cfg(all(feature = "override", not(feature = "single-thread")))]
+#![cfg(feature = "override")]
 
 use std::ffi::c_void;
 

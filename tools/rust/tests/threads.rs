@@ -2,15 +2,10 @@
 //! Threads that give blocks to each other and end; a program without the test harness, so that
 //! its figures are its own.
 
-#[cfg(feature = "single-thread")]
-fn main() {}
-
-#[cfg(not(feature = "single-thread"))]
 fn main() {
     program::main()
 }
 
-#[cfg(not(feature = "single-thread"))]
 mod program {
     use std::sync::mpsc::channel;
     use std::thread;
