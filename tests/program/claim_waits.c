@@ -9,13 +9,12 @@
 /* promises: ash_heap_create_file, ash_heap_open_file */
 #include "program/claim.h"
 
-enum { SIGCONT = 18, SIGSTOP = 19 };
+enum { SIGCONT = 18, SIGSTOP = 19, WUNTRACED = 2 };
 
 static struct {
 	_Atomic bool begins; /* the second one, which is there from the beginning */
 	_Atomic bool waits;  /* it has found the first at work, and pauses        */
 	_Atomic bool ended;
-	_Atomic bool stopped;
 } *seen;
 
 static void waits(void)
@@ -100,15 +99,14 @@ TEST(claim_waits_for_one_that_dies, 30)
 /* The first one is stopped half-way: the second is told so, and gets the heap when that has gone on. */
 static void stops(void)
 {
-	seen->stopped = true;
 	CHECK_EQ(arch_kill(arch_getpid(), SIGSTOP), 0);
 }
 
 TEST(claim_waits_for_none_that_is_stopped, 30)
 {
 	size_t k, count, told = 0;
+	int status;
 
-	seen = rt_map_shared(sizeof *seen);
 	by_open = true;
 	count = calls_of_one();
 	for (k = 1; k <= count; k++) {
@@ -117,16 +115,13 @@ TEST(claim_waits_for_none_that_is_stopped, 30)
 
 		begin();
 		stop_at = k;
-		seen->stopped = false;
 		pid = rt_fork();
 		if (pid == 0) {
 			rt_end_with_parent();
 			stopped = stops;
 			rt_exit((int)make_one());
 		}
-		while (!seen->stopped)
-			rt_sleep(20000);
-		rt_sleep(200000);
+		CHECK_EQ(arch_wait4(pid, &status, WUNTRACED, NULL), pid);
 		two = make_beside();
 		CHECK(two != NOTHING);
 		told += two == UNFINISHED;

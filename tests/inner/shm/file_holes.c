@@ -113,6 +113,7 @@ TEST(holes_looks_read_none, 20)
 	before = held();
 	heap = ash_heap_attach_file(fd, NULL);
 	CHECK(heap != NULL);
+	rt_print("     %zu KiB, attached %zu\n", (size_t)before / 2, (size_t)held() / 2);
 	CHECK(held() <= before + 2 * (int64_t)(PAGE_MOST / 512)); /* an owner record, and an entry of the census */
 }
 
