@@ -71,7 +71,7 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 /* True: a span that needs all these chunks gets a region of its own, of its bytes. */
 static bool is_alone(size_t n, size_t bytes)
 {
-	return !SMALL && (n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SHORT_PART));
+	return !SMALL && (n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART));
 }
 
 struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bool for_slabs)

@@ -98,12 +98,16 @@ static ALWAYS_INLINE struct claimed units_find(struct heap *h, unsigned want, si
 	struct region *r;
 
 	for (r = region_first(h); r != NULL; r = region_next(r)) {
-		uint64_t parts = hints_from(load_relaxed(&r->part), units_count(want));
 		size_t chunks = load_relaxed(&r->chunks);
+		uint64_t parts;
 
-		if (chunks < doubt)
+		/* Records that spans left are many where addresses are short: no other line of them is read. */
+		if (chunks < late || (!SMALL && chunks == 0))
+			continue;
+		parts = hints_from(load_relaxed(&r->part), units_count(want));
+		if (chunks < doubt && (SMALL || r->remote != NULL))
 			parts = ROOM_HIGH;
-		if (parts == 0 || chunks < late)
+		if (parts == 0)
 			continue;
 		at = claim_at(r, want, parts, doubt);
 		if (at.mask != 0)
@@ -129,19 +133,18 @@ static bool chunk_make(struct heap *h, bool dense)
 
 struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 {
-	/* For a large slab first in a region that is not one of the first few. */
-	size_t late = !SMALL && units_class(want) > CLASS_ONE ? REGION_LATE : 0, doubt = 0;
+	/* For a large slab first in a region that is not one of the first few, unless these are all small. */
+	size_t late = !SMALL && units_class(want) > CLASS_ONE && !region_short() ? REGION_LATE : 0, doubt = 0;
 	struct claimed at;
 
 	while ((at = units_find(h, want, late, doubt)).mask == 0) {
 		if (late != 0)
 			late = 0;
-		else if (!grow)
+		/* Where addresses are short, a span fits a large slot's block better: see alloc_class. */
+		else if (!grow || (region_exact() && h == &heap_default && units_class(want) > CLASS_ONE))
 			return (struct units){NULL, 0, 0, false};
 		else if (doubt == 0)
 			doubt = REGION_LARGE;
-		else if (region_exact() && h == &heap_default && units_class(want) > CLASS_ONE)
-			grow = false; /* a span fits its block better: see alloc_class */
 		else /* other threads may exhaust a new chunk first; then again: they made progress */
 			doubt = (grow = chunk_make(h, dense)) ? 0 : SIZE_MAX;
 	}

@@ -54,7 +54,8 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 												   : slab_gap(s);
 	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
 	    load_relaxed(&s->slot_size) != size ||
-	    (units != class_units(class, true) && units != class_units(class, false)) ||
+	    (units != class_units(class, true) && units != class_units(class, false) &&
+	     !(slab_fills(load_relaxed(&c->region)->heap, class) && units == class_filled(class))) ||
 	    slots != class_slots(class, units) ||
 	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||

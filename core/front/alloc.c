@@ -19,12 +19,10 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 		p = slot_alloc(class, &clean);
 	/* Where addresses are short the heap has not grown for a large slot: see units_claim. */
 	if (p == NULL && size <= PTRDIFF_MAX && (class == CLASSES || (class > CLASS_ONE && region_exact()))) {
-		size_t bytes = !SMALL && class < CLASSES ? class_size(class) : size;
-
 		clean = true;
-		p = span_alloc(&heap_default, bytes, alignment, zero);
+		p = span_alloc(&heap_default, size, alignment, zero);
 		if (SAMPLED && p != NULL)
-			sample_large(p, span_size(bytes));
+			sample_large(p, span_size(size));
 	}
 	if (p == NULL)
 		ash_on_no_memory();

@@ -127,7 +127,9 @@ void ash_release_told(const char *name, void *p, size_t alignment, size_t size, 
 	size_t have = chunk_block(map_find(p), p);
 
 	diagnose_called(name, p);
+	/* A block in a region of its own has just its pages, not what its class has. */
 	if (have != 0 && bits_is_power(alignment) && (size > have || bytes_told(alignment, size) != have) &&
+	    !(size > SLOT_LARGE && span_size(size) == have) &&
 	    !(resized && resize_kept(have, size)))
 		misuse_size(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, p, have);
 	if (alignment != 1)

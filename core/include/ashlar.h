@@ -122,8 +122,8 @@ void ash_release_aligned_sized(void *p, size_t alignment, size_t size);
 size_t ash_usable_size(const void *p);
 
 /*
- * Returns the usable bytes that a block of this size would have; requesting that
- * many costs no more memory.  0 for sizes above PTRDIFF_MAX.  (jemalloc: nallocx.)
+ * Returns the usable bytes that a block of this size has (above 32 KiB where addresses are short, as by RLIMIT_AS:
+ * one that requests so many); requesting them costs no more memory.  0 above PTRDIFF_MAX.  (jemalloc: nallocx.)
  */
 size_t ash_good_size(size_t size);
 

@@ -111,7 +111,9 @@ struct units slab_close(struct slab *s)
 
 struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner, bool grow)
 {
-	unsigned count = class_units(class, few || (class > CLASS_ONE && !slab_packs(h, class)));
+	unsigned count = !few && region_short() && slab_fills(h, class)
+				 ? class_filled(class)
+				 : class_units(class, few || (class > CLASS_ONE && !slab_packs(h, class)));
 	/*
 	 * A thread that already has several slabs of a class is likely to need more,
 	 * and small slabs fit into any chunk that is not full, so a chunk made for them

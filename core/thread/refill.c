@@ -87,7 +87,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 		}
 	for (;;) {
 		while ((s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o, grow)) == NULL) {
-			if (few || !grow)
+			if (few || !grow || (!SMALL && class > CLASS_ONE && region_exact()))
 				return false;
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}

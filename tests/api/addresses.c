@@ -150,16 +150,46 @@ static void use_up(const void *argument)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* A block above 32 KiB has just its pages then, and keeps its contents when it is resized. */
+TEST(addresses_under_a_limit_just_the_pages, 10)
+{
+	const size_t pages = 304 * KIB; /* of 300 000 B, of any page size but 64 KiB */
+	void *list = NULL, *block;
+
+	ash_release(ash_alloc(1));
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 100000000))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	(void)fill(&list, 300000);
+	CHECK(ash_usable_size(list) >= 300000 && ash_usable_size(list) <= pages);
+	CHECK(ash_usable_size(list) < ash_good_size(300000));
+	block = *(void **)list;
+	empty((void **)block); /* room for a copy */
+	*(void **)block = NULL;
+	((char *)list)[299999] = 7;
+	list = ash_resize(list, ash_good_size(300000));
+	CHECK(list != NULL && ash_usable_size(list) >= ash_good_size(300000));
+	CHECK_EQ(((char *)list)[299999], 7);
+	ash_release_sized(block, 300000);
+	ash_release(list);
+	CHECK_EQ(ash_check(), 0);
+}
+
 #define LIMITED(id, bytes, first, second)                                                          \
 	static const struct limited limited_##id = {bytes, first, second};                         \
 	RT_ENTRY(id, "addresses_under_a_limit_" #id, use_up, &limited_##id, 20)
 
 LIMITED(100mb_1000, 100000000, 1000, 20000000);
 LIMITED(100mb_40000, 100000000, 40000, 2098000);
+LIMITED(100mb_5000, 100000000, 5000, 100000);
 LIMITED(100mb_300000, 100000000, 300000, 1049000);
 LIMITED(100mb_1049000, 100000000, 1049000, 300000);
 LIMITED(100mb_2098000, 100000000, 2098000, 40000);
 LIMITED(100mb_20000000, 100000000, 20000000, 1000);
+LIMITED(gib_5000, (size_t)1 << 30, 5000, 1000);
+LIMITED(gib_20000, (size_t)1 << 30, 20000, 300000);
+LIMITED(gib_40000, (size_t)1 << 30, 40000, 2098000);
+LIMITED(gib_100000, (size_t)1 << 30, 100000, 5000);
+LIMITED(gib_20mb, (size_t)1 << 30, 20000000, 1000);
 LIMITED(gib_2100k, (size_t)1 << 30, 2100 * KIB, 33000000);
 LIMITED(gib_33mb, (size_t)1 << 30, 33000000, 2100 * KIB);
 LIMITED(gib_64m, (size_t)1 << 30, 64 * MIB, 150000000);

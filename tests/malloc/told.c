@@ -40,6 +40,24 @@ static void refused(const char *name, void (*use)(void *), void *p, size_t size)
 		CHECK_EQ(text[i], expected[i]);
 }
 
+/* Nor where addresses are short: blocks have just their pages. */
+TEST(told_right_under_a_limit, 20)
+{
+	static void *blocks[400];
+	unsigned n = 0;
+
+	free_sized(malloc(1), 1);
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 100000000))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	while (n < 400 && (blocks[n] = malloc(300000)) != NULL)
+		n++;
+	CHECK(n > 100 && ash_usable_size(blocks[n - 1]) < ash_good_size(300000));
+	refused("free_sized", use_free_sized, blocks[n - 1], 200000);
+	while (n-- > 0)
+		n % 2 == 0 ? free_sized(blocks[n], 300000) : free_aligned_sized(blocks[n], 1, 300000);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* No right size is refused, of any class, alignment and way to get the block. */
 TEST(told_right, 20)
 {
