@@ -2,6 +2,7 @@
 /* Sizes that free_sized, free_aligned_sized and sized deletes are told. */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/resident.h"
 
 void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
 void ash_delete_sized(void *p, size_t size);
@@ -46,7 +47,7 @@ TEST(told_right_under_a_limit, 20)
 	static void *blocks[400];
 	unsigned n = 0;
 
-	free_sized(malloc(1), 1);
+	needs_pages_of_4k();
 	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 100000000))
 		rt_skip("a limit of addresses has no effect under QEMU");
 	while (n < 400 && (blocks[n] = malloc(300000)) != NULL)

@@ -33,6 +33,17 @@ static inline void needs_small_pages(void)
 		rt_skip("the kernel gives huge pages unasked");
 }
 
+/* Large blocks are rounded up to the CPU's largest page. */
+static inline void needs_pages_of_4k(void)
+{
+	void *p = ash_alloc(((size_t)1 << 20) + 1);
+	size_t usable = ash_usable_size(p);
+
+	ash_release(p);
+	if (usable > ((size_t)1 << 20) + PAGE)
+		rt_skip("pages of this CPU may have more than 4 KiB");
+}
+
 /* A block that is never written whole: only a kernel that promises all it is asked for refuses it. */
 static inline void *promised(void *p)
 {
