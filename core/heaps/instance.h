@@ -11,6 +11,7 @@
 #include "ashlar_heap.h"
 #include "backend/heap.h"
 #include "base/misuse.h"
+#include "shm/store.h"
 
 struct chunk;
 
@@ -22,6 +23,12 @@ static inline struct heap *heap_of(ash_heap *heap)
 static inline ash_heap *heap_public(struct heap *h)
 {
 	return (ash_heap *)(void *)h;
+}
+
+/* The store of a heap that processes share; NULL: a heap of this process, or an arena. */
+static inline struct store *store_behind(ash_heap *heap)
+{
+	return arena_of(heap) != NULL ? NULL : store_shared(heap_of(heap));
 }
 
 /* The block that a program names in a call on a heap; a pointer that is none is misuse. */

@@ -58,9 +58,9 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 /* The tag of a block that is not taken by slot_take; a draft gets its intent's. */
 static uint16_t tag_for(struct heap *h, struct owner *self, const struct intent *draft)
 {
-	if (h->sharing != PAGES_SHARED)
-		return TAG_NONE;
-	return draft != NULL ? intent_tag(store_of(h), draft) : census_mine(store_of(h), self);
+	if (draft != NULL)
+		return intent_tag(store_of(h), draft);
+	return store_shared(h) == NULL ? TAG_NONE : census_mine(store_of(h), self);
 }
 
 /*
@@ -77,7 +77,7 @@ static void *slot_unowned(struct heap *h, unsigned class, bool rest, struct inte
 
 	if (p != NULL && draft != NULL)
 		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
-	if (p != NULL && h->sharing == PAGES_SHARED && slot_find(map_find(p), p, &at))
+	if (p != NULL && store_shared(h) != NULL && slot_find(map_find(p), p, &at))
 		/* Pairs with lost_slots: a slot with a tag is not in flight. */
 		store_release(census_tag(at.slab, at.index), tag);
 	building_end(b);
@@ -129,7 +129,7 @@ static void *span(struct heap *h, size_t size, size_t alignment, bool zero, stru
 	if (p != NULL && draft != NULL)
 		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
 	/* Pairs with examine_chunk: a span without a tag was not handed out. */
-	if (p != NULL && h->sharing == PAGES_SHARED)
+	if (p != NULL && store_shared(h) != NULL)
 		store_release(&map_find(p)->clean, tag);
 	building_end(b);
 	seats_exit(call);
@@ -171,7 +171,7 @@ static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, 
 
 	/* Before NULL is returned, recovers what dead threads left, and gathers empty slabs. */
 	if (p == NULL) {
-		if (h->sharing == PAGES_SHARED)
+		if (store_shared(h) != NULL)
 			(void)ash_heap_recover(heap_public(h));
 		gather(h);
 		p = attempt(h, size, alignment, zero, draft);

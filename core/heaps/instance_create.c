@@ -240,7 +240,7 @@ void ash_heap_destroy(ash_heap *heap)
 		return;
 	if (!pages_mapped(heap) || h->sharing > PAGES_SHARED)
 		misuse_report(CALL_HEAP_DESTROY, heap, "heap already destroyed", NULL, 0);
-	if (h->sharing == PAGES_SHARED) {
+	if (store_shared(h) != NULL) {
 		ash_heap_thread_detach(heap);
 		arenas_gone(store_of(h), store_of(h)->bytes);
 		seats_close(h);

@@ -95,7 +95,7 @@ static void find(const void *p, const struct block_place *at, struct ash_block *
 	struct arena *a = arenas_find(p);
 
 	if (a == NULL) {
-		if (out->place == ASH_TAKEN && load_relaxed(&at->chunk->region)->heap->sharing == PAGES_SHARED)
+		if (out->place == ASH_TAKEN && store_shared(load_relaxed(&at->chunk->region)->heap) != NULL)
 			out->owner = block_owner(at->chunk, at->slab, at->index);
 		return;
 	}

@@ -12,11 +12,6 @@
 #include "shm/intent.h"
 #include "shm/seats.h"
 
-bool publish_is_shared(ash_heap *heap)
-{
-	return arena_of(heap) == NULL && heap_of(heap)->sharing == PAGES_SHARED;
-}
-
 struct owner *publish_record(struct heap *h)
 {
 	struct owner *self = seats_self_guess(h);
@@ -81,7 +76,7 @@ void *ash_heap_draft(ash_heap *heap, size_t size)
 	enum ash_slot why;
 	void *p;
 
-	if (!publish_is_shared(heap))
+	if (store_behind(heap) == NULL)
 		return ash_heap_alloc(heap, size);
 	p = publish_draft(heap_of(heap), size, false, 0, &i, &why);
 	if (p != NULL)
@@ -202,7 +197,7 @@ enum ash_slot ash_heap_replace(ash_heap *heap, void *slot, void *old, void *fres
 {
 	struct heap *h = heap_of(heap);
 
-	if (!publish_is_shared(heap))
+	if (store_behind(heap) == NULL)
 		return change_plainly(heap, slot, old, fresh);
 	/* An odd address would be read as a mark, and one within a block never be released. */
 	if (!is_slot(h, slot) || (fresh != NULL && !kinds_block(h, (uint64_t)(uintptr_t)fresh, 1)))
@@ -214,7 +209,7 @@ enum ash_slot ash_heap_replace(ash_heap *heap, void *slot, void *old, void *fres
 
 void *ash_heap_load(ash_heap *heap, const void *slot)
 {
-	if (!publish_is_shared(heap))
+	if (store_behind(heap) == NULL)
 		/* Pairs with change_plainly. */
 		return (void *)load_acquire((const uint64_t *)slot); /* NOLINT: an address */
 	return (void *)intent_read(heap_of(heap), slot);	     /* NOLINT */
@@ -223,7 +218,7 @@ void *ash_heap_load(ash_heap *heap, const void *slot)
 void *ash_heap_alloc_into(ash_heap *heap, size_t size, void *slot, enum ash_slot *why)
 {
 	struct heap *h = heap_of(heap);
-	bool shared = publish_is_shared(heap);
+	bool shared = store_behind(heap) != NULL;
 	enum ash_slot reason = ASH_SLOT_OUTSIDE;
 	struct intent *i = NULL;
 	void *p = NULL;
@@ -258,7 +253,7 @@ out:
 
 enum ash_slot ash_heap_release_from(ash_heap *heap, void *slot)
 {
-	bool shared = publish_is_shared(heap);
+	bool shared = store_behind(heap) != NULL;
 	enum ash_slot reason = ASH_SLOT_CHANGED;
 	void *old;
 

@@ -6,9 +6,6 @@
 #include "ashlar_heap.h"
 #include "shm/store.h"
 
-/* True: the heap is shared by processes; in others, one step is one compare-and-swap. */
-INTERNAL bool publish_is_shared(ash_heap *heap);
-
 /* The calling thread's record, which it gets now if it had none; NULL: it can have none. */
 INTERNAL struct owner *publish_record(struct heap *h);
 

@@ -45,7 +45,7 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 	struct building b;
 	bool done;
 
-	if (h->sharing != PAGES_SHARED)
+	if (store_shared(h) == NULL)
 		return unowned_free(at.slab, at.index);
 	if (!slot_is_taken(&at))
 		return false;
@@ -63,19 +63,20 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 /* The same for a slot of another owner's slab; tagged: its tag names an intent (intent.h). */
 static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool tagged)
 {
+	struct store *s = store_shared(h);
 	struct owner *vacant;
 	struct building b;
 
-	if (h->sharing == PAGES_SHARED) {
+	if (s != NULL) {
 		if (!slot_is_taken(&at))
 			return false;
 		if (call.self == NULL)
-			seal_touch(store_of(h));
+			seal_touch(s);
 		/* Not in flight: a thread that dies before its release leaves its process a block. */
 		if (!tagged)
 			store_release(census_tag(at.slab, at.index),
 				      call.owner != NULL ? census_leaving(call.owner)
-							 : census_mine(store_of(h), call.self));
+							 : census_mine(s, call.self));
 	}
 	if (!remote_free(&at, &vacant))
 		return false;

@@ -43,7 +43,7 @@ void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
 	} else if (in_place || class_aligned(size, alignment) == CLASSES) {
 		if (stays && span_stays(h, c, size))
 			return p;
-		if (!in_place && h->sharing == PAGES_PRIVATE) {
+		if (!in_place && store_shared(h) == NULL) {
 			moved = span_resize(c, p, size > 0 ? size : 1, alignment);
 			retain_tick(h, 1);
 			if (moved != NULL)

@@ -17,22 +17,27 @@
 #include "shm/store_attach.h"
 #include "thread/seat.h"
 
+/* True: the heap is in a sealed file: no thread has a record, and taking one would break the seal. */
+static bool is_sealed(struct heap *h)
+{
+	struct store *s = store_shared(h);
+
+	return s != NULL && seal_state(load_acquire(&s->seal)) == SEAL_WHOLE; /* pairs with seal_close */
+}
+
 void ash_heap_thread_detach(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
 	struct seat_entry *t;
 	struct owner *o;
 
-	if (arena_of(heap) != NULL)
-		return;
-	/* In a sealed file no thread has a record, and taking one would break the seal. */
-	if (h->sharing == PAGES_SHARED && seal_state(load_acquire(&store_of(h)->seal)) == SEAL_WHOLE)
+	if (arena_of(heap) != NULL || is_sealed(h))
 		return;
 	o = seats_take(h, &t);
 	if (o == NULL)
 		return;
 	/* A handler that interrupted a change does nothing, as where it finds the seat closed. */
-	if (h->sharing == PAGES_SHARED && intents_busy(o)) {
+	if (store_shared(h) != NULL && intents_busy(o)) {
 		seats_give(t, o);
 		return;
 	}
@@ -80,8 +85,8 @@ int ash_heap_check(ash_heap *heap)
 
 	if (arena_of(heap) != NULL)
 		return arena_check(arena_of(heap));
-	/* As in ash_heap_thread_detach.  No thread has a list that only it may read. */
-	if (h->sharing == PAGES_SHARED && seal_state(load_acquire(&store_of(h)->seal)) == SEAL_WHOLE)
+	/* No thread has a list that only it may read. */
+	if (is_sealed(h))
 		return heap_check(h, NULL);
 	call = seats_enter(h);
 	broken = heap_check(h, call.owner);
@@ -116,7 +121,7 @@ void ash_heap_set_root(ash_heap *heap, void *root)
 {
 	struct arena *a = arena_of(heap);
 
-	if (a == NULL && heap_of(heap)->sharing == PAGES_SHARED)
+	if (store_behind(heap) != NULL)
 		seal_touch(store_of(heap_of(heap)));
 	store_release(a != NULL ? &a->root : &heap_of(heap)->root, (uint64_t)(uintptr_t)root);
 }
@@ -124,19 +129,20 @@ void ash_heap_set_root(ash_heap *heap, void *root)
 bool ash_heap_extend(ash_heap *heap, size_t capacity)
 {
 	size_t n = capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
+	struct store *s = store_behind(heap);
 	struct heap *h = heap_of(heap);
 	struct seats_call call;
 	struct building b;
 	bool done;
 
-	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED)
+	if (s == NULL)
 		return false;
 	/* Taking a record would break the seal, for nothing. */
-	if (store_has(store_of(h), n) || !store_may_extend(store_of(h), n))
-		return store_has(store_of(h), n);
+	if (store_has(s, n) || !store_may_extend(s, n))
+		return store_has(s, n);
 	call = seats_enter(h);
 	b = building_begin(h, call.self);
-	done = store_extend(store_of(h), n);
+	done = store_extend(s, n);
 	building_end(b);
 	seats_exit(call);
 	return done;
@@ -147,11 +153,9 @@ bool ash_heap_extend(ash_heap *heap, size_t capacity)
 /* The store of a heap in a file; NULL: another heap.  Only the maker of a file has a claim. */
 static struct store *store_in_file(ash_heap *heap)
 {
-	struct heap *h = heap_of(heap);
+	struct store *s = store_behind(heap);
 
-	return arena_of(heap) == NULL && h->sharing == PAGES_SHARED && load_relaxed(&store_of(h)->claim) != 0
-		       ? store_of(h)
-		       : NULL;
+	return s != NULL && load_relaxed(&s->claim) != 0 ? s : NULL;
 }
 
 enum ash_sync ash_heap_sync(ash_heap *heap)

@@ -98,7 +98,7 @@ static uint64_t *slot_of(ash_heap *heap, const char *name, bool make, enum ash_s
 	struct name *n = NULL;
 
 	*why = ASH_SLOT_OUTSIDE;
-	if (!publish_is_shared(heap))
+	if (store_behind(heap) == NULL)
 		return NULL;
 	*why = ASH_SLOT_BAD_NAME;
 	if (name[0] == '\0')
@@ -173,7 +173,7 @@ void *ash_heap_unbind(ash_heap *heap, const char *name)
 int ash_heap_names(ash_heap *heap, int (*visit)(void *context, const char *name, void *p), void *context)
 {
 	struct heap *h = heap_of(heap);
-	uint64_t *bucket = publish_is_shared(heap) ? directory(h) : NULL, p;
+	uint64_t *bucket = store_behind(heap) != NULL ? directory(h) : NULL, p;
 	unsigned i, steps;
 	int answer = 0;
 	struct name *n;

@@ -27,16 +27,12 @@ static int release_if_left(void *context, void *block, size_t size,
 
 size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
 {
-	struct heap *h = heap_of(heap);
 	struct leavings l = {heap, owner, 0};
-	struct store *s;
+	struct store *s = store_behind(heap);
 	uint64_t word;
 
-	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED || owner == 0 ||
-	    owner > CENSUS_LAST)
-		return 0;
-	s = store_of(h);
-	if (!census_is_over(s, (unsigned)owner - 1, load_acquire(&s->census[owner - 1])))
+	if (s == NULL || owner == 0 || owner > CENSUS_LAST ||
+	    !census_is_over(s, (unsigned)owner - 1, load_acquire(&s->census[owner - 1])))
 		return 0;
 	/* First completes what the process left in the middle of a call. */
 	(void)ash_heap_recover(heap);

@@ -33,7 +33,7 @@ static bool tag_set(struct heap *h, void *p, unsigned char tag, uint64_t *census
 bool tagged_carry(struct chunk *c, const void *p, void *moved)
 {
 	struct heap *h = c->region->heap;
-	unsigned char tag = h->sharing == PAGES_SHARED ? kind_at(c, p) : 0;
+	unsigned char tag = store_shared(h) != NULL ? kind_at(c, p) : 0;
 	uint64_t census;
 
 	if (tag == 0)
@@ -68,7 +68,7 @@ void *ash_heap_draft_tagged(ash_heap *heap, size_t size, unsigned char tag)
 	struct intent *i;
 	void *p;
 
-	if (tag == 0 || !publish_is_shared(heap))
+	if (tag == 0 || store_behind(heap) == NULL)
 		return ash_heap_draft(heap, size);
 	p = draft_with_tag(heap_of(heap), size, tag, &i);
 	if (p != NULL)
@@ -82,7 +82,7 @@ void *ash_heap_alloc_tagged(ash_heap *heap, size_t size, unsigned char tag)
 	struct intent *i;
 	void *p;
 
-	if (tag == 0 || !publish_is_shared(heap))
+	if (tag == 0 || store_behind(heap) == NULL)
 		return ash_heap_alloc(heap, size);
 	p = draft_with_tag(h, size, tag, &i);
 	if (p == NULL)

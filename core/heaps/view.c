@@ -40,23 +40,17 @@ bool ash_heap_view_check(ash_heap_view *view)
 
 uint64_t ash_heap_offset(ash_heap *heap, const void *p)
 {
-	struct heap *h = heap_of(heap);
-	uint64_t offset;
+	const struct store *s = store_behind(heap);
+	uint64_t offset = (uintptr_t)p - (uintptr_t)s;
 
-	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED)
-		return 0;
-	offset = (uintptr_t)p - (uintptr_t)store_of(h);
-	return offset < store_of(h)->bytes ? offset : 0;
+	return s != NULL && offset < s->bytes ? offset : 0;
 }
 
 void *ash_heap_pointer(ash_heap *heap, uint64_t offset)
 {
-	struct heap *h = heap_of(heap);
+	struct store *s = store_behind(heap);
 
-	if (arena_of(heap) != NULL || h->sharing != PAGES_SHARED || offset == 0 ||
-	    offset >= store_of(h)->bytes)
-		return NULL;
-	return (char *)store_of(h) + offset;
+	return s == NULL || offset == 0 || offset >= s->bytes ? NULL : (char *)s + offset;
 }
 
 uint64_t ash_heap_view_offset(ash_heap_view *view, const void *p)

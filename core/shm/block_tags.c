@@ -123,7 +123,7 @@ static int visit_block(void *context, const struct block_place *at)
 {
 	struct visit *v = context;
 
-	if (v->heap->sharing == PAGES_SHARED) {
+	if (store_shared(v->heap) != NULL) {
 		if (block_is_own(at->chunk, at->slab, at->index))
 			return 0;
 		visit_owner(v, (uint16_t)block_owner(at->chunk, at->slab, at->index));

@@ -7,18 +7,17 @@
 struct building building_begin(struct heap *h, struct owner *o)
 {
 	struct building b = {NULL, BUILDER_OWNER};
-	struct store *s;
+	struct store *s = store_shared(h);
 	uint64_t life;
 	unsigned i;
 
-	if (h->sharing != PAGES_SHARED) {
+	if (s == NULL) {
 		if (o != NULL && (load_relaxed(&o->building) & 1) == 0) {
 			b = (struct building){&o->building, BUILDER_PRIVATE};
 			owner_begin(o);
 		}
 		return b;
 	}
-	s = store_of(h);
 	if (o != NULL) {
 		if ((load_relaxed(&o->building) & 1) == 0)
 			b.word = &o->building;

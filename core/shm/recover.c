@@ -142,12 +142,11 @@ size_t heap_recover(struct heap *h, struct owner *o)
 {
 	struct building b = building_begin(h, o);
 	size_t records = reap_all(h, o);
-	struct store *s;
+	struct store *s = store_shared(h);
 
 	building_end(b);
 	benches_reap();
-	if (h->sharing == PAGES_SHARED) {
-		s = store_of(h);
+	if (s != NULL) {
 		strangers_bury(s);
 		if (load_acquire(&s->lost) != 0)
 			lost_memory_return(s);

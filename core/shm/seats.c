@@ -24,7 +24,7 @@ static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 {
 	enum { NOW_AND_THEN = 1024 };
 
-	if (load_relaxed(&t->self) != NULL || h->sharing != PAGES_SHARED ||
+	if (load_relaxed(&t->self) != NULL || store_shared(h) == NULL ||
 	    fetch_add_relaxed(&store_of(h)->refused, 1) % NOW_AND_THEN != 0 ||
 	    reap_all(h, NULL) == 0)
 		return NULL;
@@ -34,21 +34,22 @@ static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 /* A record for the seat.  Until there is one, the caller builds as a stranger (building.h). */
 static struct owner *fill(struct seat_entry *t, struct heap *h)
 {
+	struct store *s = store_shared(h);
 	struct building b;
 	struct owner *o;
 
 	if (load_relaxed(&t->self) != NULL)
 		return NULL;
 	/* Without a valid life the death of the thread would never be noticed, or too soon. */
-	if (h->sharing == PAGES_SHARED && lives_process(h) == 0)
+	if (s != NULL && lives_process(h) == 0)
 		return NULL;
 	b = building_begin(h, NULL);
 	o = seat_fill(&t->self, h);
 	if (o == NULL)
 		o = fill_after_reaping(t, h);
-	if (o != NULL && h->sharing == PAGES_SHARED)
+	if (o != NULL && s != NULL)
 		/* Relaxed: census_is_held of other threads reads it at any time. */
-		store_relaxed(&o->census, census_join(store_of(h)));
+		store_relaxed(&o->census, census_join(s));
 	building_end(b);
 	return o;
 }
@@ -99,7 +100,7 @@ void record_rest(struct heap *h, struct owner *o)
 {
 	struct building b = building_begin(h, o);
 
-	if (h->sharing == PAGES_SHARED)
+	if (store_shared(h) != NULL)
 		intents_settle(o, true);
 	shrink_before_vacate(o);
 	building_end(b);

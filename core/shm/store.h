@@ -103,6 +103,12 @@ static inline struct store *store_of(struct heap *h)
 	return (struct store *)(void *)((char *)h - offsetof(struct store, heap));
 }
 
+/* The store of a heap that processes share; NULL: a heap of this process. */
+static inline struct store *store_shared(struct heap *h)
+{
+	return h->sharing == PAGES_SHARED ? store_of(h) : NULL;
+}
+
 /* True: a store may have n chunks. */
 INTERNAL bool store_may_have(size_t n);
 /* Bytes of a store of at most n chunks. */
