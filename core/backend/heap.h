@@ -84,6 +84,22 @@ INTERNAL_EXTERN struct heap heap_default;
 #define HEAP_BYTES ((sizeof(struct heap) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
 
 /*
+ * What differs by the kind of heap; what needs code is in heap_hooks.  The compiler knows both rows: a
+ * question is one comparison, and no table must be relocated before the first call (prereloc.h).
+ */
+struct heap_kind {
+	bool own_pages;	  /* no other process maps them: they are moved, cut and unmapped at will      */
+	bool own_records; /* held by this process's threads: a fork copies them, a death takes them along */
+	bool gaps;	  /* before an owner's first slot, see slab_gap                               */
+};
+static const struct heap_kind heap_private = {true, true, true}, heap_shared = {false, false, false};
+
+static inline const struct heap_kind *heap_kind(const struct heap *h)
+{
+	return SMALL || likely(h->sharing == PAGES_PRIVATE) ? &heap_private : &heap_shared;
+}
+
+/*
  * Functions that only heaps made by the program need.  The default heap's code calls
  * them through these pointers, so that a program without such heaps does not link
  * them.  Set before the first such heap exists.
@@ -104,22 +120,23 @@ struct heap_hooks {
 		    void *context);
 	/* Completes what ash_find found out: a block of an arena, the owner in a shared heap. */
 	void (*find)(const void *p, const struct block_place *at, struct ash_block *out);
-	/* The same of the first chunk of n that were claimed, see region_know. */
+	/* Leaves a thread's seats in such heaps; the thread is about to end. */
+	void (*thread_ends)(void);
+	/* ---- the rest: of heaps whose records are not the process's own (heap_kind) ---- */
+	/* The first chunk of n that were claimed gets known, see region_know. */
 	void (*run_made)(struct region *r, size_t first, size_t n);
-	/* A slab is about to be published in a heap shared by processes. */
+	/* A slab is about to be published. */
 	void (*slab_made)(struct slab *s);
 	/* Zeroed memory for one more owner record; NULL: none. */
 	void *(*owner_memory)(struct heap *h);
-	/* The calling thread's holder word (base/holder_word.h) in a heap shared by processes. */
+	/* The calling thread's holder word (base/holder_word.h). */
 	uint64_t (*holder)(struct heap *h);
-	/* True: the holder has died.  For heaps shared by processes. */
+	/* True: the holder has died. */
 	bool (*is_dead)(struct heap *h, uint64_t holder);
 	/* Completes what a dead holder of the record left half done; the caller holds it now. */
 	void (*settle)(struct owner *v);
-	/* True: no live thread is changing units, chunks or slabs of a heap shared by processes. */
+	/* True: no live thread is changing units, chunks or slabs. */
 	bool (*is_quiet)(struct heap *h);
-	/* Leaves a thread's seats in such heaps; the thread is about to end. */
-	void (*thread_ends)(void);
 };
 INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 

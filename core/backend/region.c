@@ -81,7 +81,7 @@ struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bo
 	struct region_plan plan = {n, alignment, n, for_slabs || (n < SPAN_REGION && alignment == 1), 0};
 
 	/* A store has one region; its words for the cap may be forged by other processes. */
-	if (run.region != NULL || (!SMALL && h->sharing != PAGES_PRIVATE))
+	if (run.region != NULL || !heap_kind(h)->own_pages)
 		return run;
 	for (step = n >= SPAN_ALONE ? n : step_for(h, n, plan.slabs, for_slabs);; step /= 2) {
 		plan.chunks = step > n ? step : n;
@@ -126,7 +126,7 @@ void region_give(struct run run, size_t n, enum left left)
 
 	n = records(run, n);
 	/* A chunk with a head was not clean when it was claimed, and its bit has not changed since. */
-	if (!SMALL && r->heap->sharing == PAGES_PRIVATE && region_dirty(run, n) > 0)
+	if (!SMALL && heap_kind(r->heap)->own_pages && region_dirty(run, n) > 0)
 		for (i = 0; i < n; i++)
 			if ((load_relaxed(&advice[i]) & ADVICE_HEAD) != 0)
 				store_relaxed(&advice[i], (uint8_t)(load_relaxed(&advice[i]) & ~ADVICE_HEAD));
@@ -145,7 +145,7 @@ void region_know(struct run run, size_t n)
 {
 	struct region *r = run.region;
 
-	if (unlikely(r->heap->sharing == PAGES_SHARED))
+	if (unlikely(!heap_kind(r->heap)->own_records))
 		heap_hooks_now()->run_made(r, run.first, n);
 	bits_release(r->known, run.first, 1); /* pairs with region_next_known */
 }

@@ -57,7 +57,7 @@ bool region_may_help(const struct heap *h, size_t bytes)
 {
 	size_t reserved = load_relaxed(&h->reserved) << CHUNK_SHIFT;
 
-	if (h->sharing != PAGES_PRIVATE || h->options->cap != 0)
+	if (!heap_kind(h)->own_pages || h->options->cap != 0)
 		return true; /* that limit, not the system's, may have been reached */
 	return bytes <= reserved || (!pages_left(bytes) && pages_left(bytes - reserved));
 }
@@ -114,7 +114,7 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 	size_t n = load_relaxed(&r->chunks), all = region_all(r), bytes = region_bytes(r), first = n, dirty;
 	char *from;
 
-	if (!SMALL && h->sharing != PAGES_PRIVATE)
+	if (!heap_kind(h)->own_pages)
 		return 0;
 	if (SMALL) {
 		if (!bits_all(r->free, 0, n))

@@ -229,7 +229,7 @@ bool retain_lend(struct run to, size_t n)
 	struct heap *h = to.region->heap;
 	struct borrower b = {to, to.first + n, PAGES_STAYED};
 
-	if (!SMALL && h->sharing == PAGES_PRIVATE && load_relaxed(&h->reserved) <= LEND_MOST &&
+	if (!SMALL && heap_kind(h)->own_pages && load_relaxed(&h->reserved) <= LEND_MOST &&
 	    load_relaxed(&h->locked) == 0)
 		(void)retained_trim(h, CHUNK_UNITS - 1, &b, SIZE_MAX, 0);
 	return b.moved != PAGES_LOST;

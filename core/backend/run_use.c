@@ -24,19 +24,19 @@ enum left run_purge(struct run run, size_t n, enum huge_use use)
 	struct heap *h = run.region->heap;
 	size_t bytes = n << CHUNK_SHIFT, head = 0;
 	char *base = run_base(run);
-	bool private = h->sharing == PAGES_PRIVATE, blank;
+	bool own = heap_kind(h)->own_pages, blank;
 
 	if (region_alone(run.region) != 0)
 		return LEFT_CLEAN; /* it will be unmapped */
-	blank = !SMALL && private && use == HUGE_ZEROED && pages_blank(base + PAGE_SIZE, h->sharing);
+	blank = !SMALL && own && use == HUGE_ZEROED && pages_blank(base + PAGE_SIZE, h->sharing);
 	/* The small product looks at none: it retains nothing that is as large. */
 	if (!SMALL && !blank && bytes > h->options->retain / 2) {
 		/* In a row of blank ones the look is a fault: then one in four is looked at. */
-		blank = (private && before >= 8 && before % 4 != 0) ||
+		blank = (own && before >= 8 && before % 4 != 0) ||
 			pages_blank(base + bytes / 2 + REGION_HEAD, h->sharing);
 		store_relaxed(&row, (uint8_t)(blank ? before + 1 : 0));
 	}
-	if (blank && private && n < HEAD_MOST && huge_policy(h, use, bytes) != ADVICE_HUGE)
+	if (blank && own && n < HEAD_MOST && huge_policy(h, use, bytes) != ADVICE_HUGE)
 		head = REGION_HEAD;
 	if (blank)
 		return !pages_purge(base + head, bytes - head, h->sharing) ? LEFT_DIRTY

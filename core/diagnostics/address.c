@@ -106,7 +106,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 		h = load_relaxed(&at.chunk->region)->heap;
 		out->heap = h == &heap_default ? NULL : (struct ash_heap *)(void *)h;
 		out->owner = out->place == ASH_TAKEN;
-		if (at.slab != NULL && h->sharing == PAGES_PRIVATE)
+		if (at.slab != NULL && heap_kind(h)->own_records)
 			out->thread = thread_of(at.slab);
 	}
 	if (heap_hooks_now() != NULL)

@@ -50,8 +50,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 	    ((owner & OWNER_UNOWNED) != 0) != record_is_unowned(place))
 		return I4_SLAB_GEOMETRY;
 	size = class_size(class);
-	gap = record_is_unowned(place) || load_relaxed(&c->region)->heap->sharing == PAGES_SHARED ? 0
-												   : slab_gap(s);
+	gap = record_is_unowned(place) || !heap_kind(load_relaxed(&c->region)->heap)->gaps ? 0 : slab_gap(s);
 	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
 	    load_relaxed(&s->slot_size) != size ||
 	    (units != class_units(class, true) && units != class_units(class, false) &&
@@ -135,7 +134,7 @@ static bool no_thread_changes(struct heap *h, const struct owner *o)
 {
 	struct owner *v;
 
-	if (h->sharing == PAGES_SHARED)
+	if (!heap_kind(h)->own_records)
 		return heap_hooks_now()->is_quiet(h);
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next)
 		if (v != o && load_acquire(&v->state) != OWNER_VACANT)

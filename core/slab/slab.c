@@ -54,6 +54,8 @@ struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
 	store_relaxed(&s->class, (uint8_t)class);
 	store_relaxed(&s->unit, (uint8_t)u.first);
 	store_relaxed(&s->units, (uint8_t)u.count);
+	if (unlikely(!heap_kind(u.chunk->region->heap)->own_records))
+		heap_hooks_now()->slab_made(s);
 	return s;
 }
 
@@ -74,9 +76,7 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 		store_relaxed(&s->free[--g], word);
 		word = ~(uint64_t)0;
 	} while (g > 0);
-	if (unlikely(h->sharing == PAGES_SHARED))
-		heap_hooks_now()->slab_made(s);
-	else
+	if (heap_kind(h)->gaps)
 		store_relaxed(&s->base, s->base + slab_gap(s));
 	s->ready = 0;
 	s->dirty = u.clean ? 0 : UINT32_MAX;

@@ -90,8 +90,6 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 		return NULL;
 	}
 	s = slab_shape(u, class, record_offset_unowned(u.first));
-	if (unlikely(h->sharing == PAGES_SHARED))
-		heap_hooks_now()->slab_made(s);
 	store_release(&s->owner, OWNER_UNOWNED | OWNER_CHANGING);
 	slab_publish(h, s);
 	for (g = 0; g < s->groups; g++) {

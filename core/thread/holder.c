@@ -40,7 +40,7 @@ uint64_t holder_here(void)
 
 uint64_t holder_seated(const struct heap *h)
 {
-	if (unlikely(h->sharing != PAGES_PRIVATE))
+	if (unlikely(!heap_kind(h)->own_records))
 		return heap_hooks_now()->holder((struct heap *)(uintptr_t)h);
 	return holder_here();
 }
@@ -68,7 +68,7 @@ bool holder_has_ended(uint64_t word, uint64_t note)
 
 void holder_note(struct owner *o)
 {
-	if (o->heap->sharing == PAGES_PRIVATE)
+	if (heap_kind(o->heap)->own_records)
 		store_relaxed(&o->identity, process_ids());
 }
 

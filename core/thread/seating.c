@@ -14,7 +14,7 @@ static uint64_t first_owner_used;
 /* Not inlined: 16 bytes less. */
 static __attribute__((noinline)) struct owner *owner_memory(struct heap *h)
 {
-	if (unlikely(h->sharing != PAGES_PRIVATE))
+	if (unlikely(!heap_kind(h)->own_records))
 		return heap_hooks_now()->owner_memory(h);
 	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
@@ -55,7 +55,7 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 		if (unlikely(load_relaxed(&o->state) == me)) {
 			struct takeover t = takeover_begin();
 
-			if (h->sharing == PAGES_PRIVATE && (load_relaxed(&o->building) & 1) == 0)
+			if (heap_kind(h)->own_records && (load_relaxed(&o->building) & 1) == 0)
 				return o;
 			if (takeover_add(&t, o, me))
 				(void)takeover_end(&t);
@@ -80,7 +80,7 @@ static struct owner *owner_acquire(struct heap *h)
 	if (o == NULL)
 		return NULL;
 	o->no_spares = false;
-	if (h->sharing == PAGES_PRIVATE)
+	if (heap_kind(h)->own_records)
 		store_relaxed(&o->identity, process_note());
 	return o;
 }

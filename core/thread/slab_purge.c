@@ -102,7 +102,7 @@ size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room)
 	struct slab *s;
 	size_t bytes = 0;
 
-	if (h->sharing != PAGES_PRIVATE)
+	if (!heap_kind(h)->own_records)
 		return 0; /* a slab would stay held if this process died */
 	while ((s = walk_next(&w)) != NULL)
 		if (!owner_has(o, s))
@@ -252,7 +252,7 @@ void slabs_purge_foreign(struct slab *s)
 	struct heap *h = load_relaxed(&s->chunk)->region->heap;
 	uint64_t told = load_relaxed(&h->foreign.told) + load_relaxed(&s->units);
 
-	if (h->sharing != PAGES_PRIVATE || PAGE_SIZE > UNIT_SIZE)
+	if (!heap_kind(h)->own_records || PAGE_SIZE > UNIT_SIZE)
 		return;
 	if (told < FOREIGN_STEP && load_relaxed(&h->foreign.busy) == 0) {
 		store_relaxed(&h->foreign.told, told);

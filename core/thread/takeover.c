@@ -88,7 +88,7 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	}
 	if ((state & OWNER_GUEST) != 0) /* the guest may have been anywhere */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
-	if (unlikely(v->heap->sharing != PAGES_PRIVATE)) {
+	if (unlikely(!heap_kind(v->heap)->own_records)) {
 		heap_hooks_now()->settle(v);
 		/* Its lists are words of another process, or of a file: they are not followed. */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
@@ -104,7 +104,7 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 	struct bin *f = &v->bins[s->class];
 	uint64_t used = SLAB_IN_USE;
 
-	if (v->heap->sharing == PAGES_PRIVATE)
+	if (heap_kind(v->heap)->own_records)
 		(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);
 	else /* in shared heaps only the owner holds slabs: slab_purge.c */
 		slab_let_go(s);
@@ -185,7 +185,7 @@ size_t takeover_end(struct takeover *t)
 
 void fork_watch(struct heap *h)
 {
-	if (h->sharing == PAGES_PRIVATE)
+	if (heap_kind(h)->own_records)
 		generation_watch();
 }
 
@@ -219,7 +219,7 @@ void fork_notice(struct owner *o)
 {
 	uint64_t generation;
 
-	if (o->heap->sharing != PAGES_PRIVATE)
+	if (!heap_kind(o->heap)->own_records)
 		return; /* a child gets records of its own there */
 	generation = generation_now();
 	/* Pairs with the release in fork_settle. */
@@ -237,7 +237,7 @@ struct reap {
 
 static bool holder_is_gone(const struct reap *r, const struct owner *v, uint64_t state)
 {
-	if (unlikely(v->heap->sharing != PAGES_PRIVATE))
+	if (unlikely(!heap_kind(v->heap)->own_records))
 		return state != r->me && heap_hooks_now()->is_dead(v->heap, state);
 	/* A frame of the caller may be a guest.  Records from before a fork are for fork_settle. */
 	return holder_number(state) != holder_number(r->me) &&
@@ -257,7 +257,7 @@ static size_t reap_turn(const struct reap *r, struct owner *v, size_t n)
 		uint64_t state = load_acquire(&v->state);
 
 		if (v != r->o && state != OWNER_VACANT && holder_is_gone(r, v, state) &&
-		    takeover_add(&t, v, state) && r->heap->sharing == PAGES_PRIVATE && (v->building & 1) == 0)
+		    takeover_add(&t, v, state) && heap_kind(r->heap)->own_records && (v->building & 1) == 0)
 			shrink_owner(v); /* its lists are right: its empty slabs go back */
 	}
 	store_release(&r->heap->reap_next, v);
@@ -280,7 +280,7 @@ void reap_alone(struct heap *h, struct owner *o)
 {
 	struct reap r = reap_by(h, o, true);
 
-	if (h->sharing == PAGES_PRIVATE && r.me != 0 && process_is_alone())
+	if (heap_kind(h)->own_records && r.me != 0 && process_is_alone())
 		(void)reap_turn(&r, NULL, SIZE_MAX);
 }
 
