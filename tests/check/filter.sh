@@ -69,10 +69,10 @@ left() {
 	echo "skip filter: $1: $2"
 }
 
-# EPERM and ENOSYS
-for how in kill 1 38; do
+# EPERM
+for how in kill 1; do
 	tests 'allocations' $how "$(of "$allocation")" grow_ resize_class resize_shrinks resize_span_ zalloc_stays zalloc_from \
-		zalloc_products fork_t addresses_ keep_a_peak expand_large expand_within heap_cap heap_signals heap_many \
+		fork_t addresses_under_a_limit_100mb_4 keep_a_peak_again_of_8000 keep_a_peak_again_of_5 expand_large expand_within heap_cap heap_signals heap_many \
 		heap_fork threads_slabs threads_share signal_at_each_step_of_fast signal_at_each_step_of_a_detach \
 		-grow_to_a_power -grow_beside -resize_span_leaves -misuse
 done
