@@ -275,7 +275,7 @@ help:
 
 field: $(FIELD_LIBRARY) $(HEADERS)
 
-programs: all $(TESTS) $(DEMO)
+programs: all $(TESTS) $(DEMO) $(BUILD)/tests/filtered
 
 PREFIX  = /usr/local
 DESTDIR =
@@ -632,13 +632,17 @@ MALLOC_ASIDE = $(call objects,lib,arch/$(ARCH)/memory.c arch/$(ARCH)/syscall.S c
 $(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(MALLOC)
 $(BUILD)/tests/small: $(SMALL_TESTS) $(SMALL_SEPARATE)
 
+# The public headers' tests with the archive, whose code is apart from the runtime's: for tests/check/filter.sh.
+$(BUILD)/tests/filtered: LINK_ASHLAR += -Wl,-Map=$@.map
+$(BUILD)/tests/filtered: $(filter-out $(BUILD)/prog/tests/inner/%,$(TEST_OBJECTS)) $(LIBRARY)
+
 # What one test needs of the whole library.
 FIELD_ASIDE = $(call objects,lib,sys/pages.c sys/pages_map.c)
 $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
 $(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(FIELD_SEPARATE)
 $(BUILD)/tests/system: $(SYSTEM_TESTS) $(CORE_LIBRARY)
 $(BUILD)/tests/sample: $(SAMPLE_TESTS) $(SAMPLE_LIBRARY)
-$(addprefix $(BUILD)/tests/,all malloc small field system sample): $(RUNTIME) $(BUILD)/sources linker.ld
+$(addprefix $(BUILD)/tests/,all filtered malloc small field system sample): $(RUNTIME) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o,$^) $(filter %.a,$^) -o $@

@@ -146,7 +146,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * child is killed in a call, the block in its hand stays lost.
  *
  * System calls, besides those of README.md's table: unshare, getpid, gettid, getppid; open, read,
- * close and readlink in /proc; tkill with signal 0.
+ * close and readlink in /proc; tkill with signal 0; mincore.
  *
  * A signal handler that forks must not return, in the child, into a call on a
  * shared heap that it interrupted: parent and child would both complete it.

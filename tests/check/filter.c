@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded behind libashlar_malloc.so: from main on the kernel judges each system call that the
- * library's code makes, and no other, by the address of the instruction.  FILTER=kill: all but four
- * end the process; else it is the errno that they get.
+ * From here on the kernel judges each system call that the library's code makes, and no other, by the address
+ * of the instruction.  Preloaded behind libashlar_malloc.so: from main on.  As a program: in the one that its
+ * arguments name, which has the library at the addresses FILTER_AT, "from-to".
+ * FILTER=kill: all but ALLOWED, a list of SYS_... (README.md's, by filter.sh), end the process; else it is the
+ * errno that they get.  fstat is of fd 2 alone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,10 +32,14 @@ static void fail(const char *why)
 /* The library's code; false: it is not there. */
 static int code(unsigned long *from, unsigned long *to)
 {
-	FILE *maps = fopen("/proc/self/maps", "r");
+	const char *at = getenv("FILTER_AT");
+	FILE *maps;
 	char line[4096], rights[8];
 	int found = 0;
 
+	if (at != NULL)
+		return sscanf(at, "%lx-%lx", from, to) == 2;
+	maps = fopen("/proc/self/maps", "r");
 	while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL)
 		found = strstr(line, "/libashlar_malloc.so") != NULL && sscanf(line, "%lx-%lx %7s", from, to, rights) == 3 &&
 			rights[2] == 'x';
@@ -44,35 +50,47 @@ static int code(unsigned long *from, unsigned long *to)
 
 __attribute__((constructor)) static void begin(void)
 {
+	static const unsigned allowed[] = {ALLOWED};
+	struct sock_filter list[2 * (sizeof allowed / sizeof *allowed) + 12];
+	struct sock_fprog program = {0, list};
 	const char *how = getenv("FILTER");
 	unsigned long from, to;
-	unsigned action;
+	unsigned action, i;
 
 	if (how == NULL)
 		return;
 	if (!code(&from, &to) || from >> 32 != to >> 32)
-		fail("no libashlar_malloc.so");
+		fail("no library");
 	action = strcmp(how, "kill") == 0 ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | (unsigned)atoi(how);
 	unsetenv("FILTER");
+	unsetenv("FILTER_AT");
 	unsetenv("LD_PRELOAD"); /* a child has its own addresses */
-	{
-		struct sock_filter list[] = {
-			WORD(instruction_pointer, 1),
-			IF(JEQ, (unsigned)(from >> 32), 0, 8),
-			WORD(instruction_pointer, 0),
-			IF(JGE, (unsigned)from, 0, 6),
-			IF(JGE, (unsigned)to, 5, 0),
-			WORD(nr, 0),
-			IF(JEQ, SYS_mmap, 3, 0),
-			IF(JEQ, SYS_munmap, 2, 0),
-			IF(JEQ, SYS_mremap, 1, 0),
-			IF(JEQ, SYS_madvise, 0, 1),
-			RETURN(SECCOMP_RET_ALLOW),
-			RETURN(action),
-		};
-		struct sock_fprog program = {sizeof list / sizeof *list, list};
+#define ADD(...) list[program.len++] = (struct sock_filter)__VA_ARGS__
+	ADD(WORD(instruction_pointer, 1));
+	ADD(IF(JEQ, (unsigned)(from >> 32), 0, 3));
+	ADD(WORD(instruction_pointer, 0));
+	ADD(IF(JGE, (unsigned)from, 0, 1));
+	ADD(IF(JGE, (unsigned)to, 0, 1));
+	ADD(RETURN(SECCOMP_RET_ALLOW));
+	ADD(WORD(nr, 0));
+	for (i = 0; i < sizeof allowed / sizeof *allowed; i++)
+		if (allowed[i] != SYS_fstat) {
+			ADD(IF(JEQ, allowed[i], 0, 1));
+			ADD(RETURN(SECCOMP_RET_ALLOW));
+		} else {
+			ADD(IF(JEQ, SYS_fstat, 0, 3));
+			ADD(WORD(args, 0));
+			ADD(IF(JEQ, 2, 0, 1));
+			ADD(RETURN(SECCOMP_RET_ALLOW));
+		}
+	ADD(RETURN(action));
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		fail("the kernel refuses a filter");
+}
 
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-			fail("the kernel refuses a filter");
-	}
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		execv(argv[1], argv + 1);
+	fail("no program");
 }

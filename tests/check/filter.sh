@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Programs with libashlar_malloc.so under a filter of system calls (filter.c): what the library
-# makes besides mmap, munmap, mremap and madvise kills the process, or gets an errno.
+# makes besides those of README.md's table kills the process, or gets an errno.  Likewise tests of
+# the public headers, by the archive.
 set -u
 
 build=${BUILD:-build}
@@ -16,7 +17,25 @@ if ! command -v cc >"$folder/log" 2>&1 || [ "$(uname -m)" != x86_64 ]; then
 	echo 'skip filter: no cc, or another CPU than x86_64'
 	exit 0
 fi
-cc -O2 -shared -fPIC -o "$folder/filter.so" tests/check/filter.c && cc -O2 -pthread -o "$folder/program" tests/check/filtered.c
+# row TEXT: the calls of the row of README.md's table that begins with it.
+row() {
+	sed -n "s/^| $1[^|]*|\([^|]*\)|\$/\1/p" README.md
+}
+
+# of TEXT...: what of it are calls, as filter.c wants them.
+of() {
+	for call in $(echo "$*" | tr -cs 'a-z0-9_' ' '); do
+		echo "#include <sys/syscall.h>
+SYS_$call" | cc -E -P -x c - | grep -q '^[0-9]' && printf 'SYS_%s,' "$call"
+	done
+}
+
+allocation=$(row malloc,) looks=$(row .ash_trim) misuse=$(row misuse)
+shared=$(sed -n '/^ \* System calls, besides/,/^ \*$/p' core/include/ashlar_heap.h)
+[ "$(of "$allocation" | tr ',' '\n' | sort | tr '\n' ' ')" = 'SYS_fstat SYS_madvise SYS_mmap SYS_mremap SYS_munmap ' ]
+verdict "README.md's table has the calls of an allocation"
+# A preloaded program is past its first call, and so makes no fstat.
+cc -O2 -shared -fPIC -DALLOWED="$(of "${allocation%%;*}")" -o "$folder/filter.so" tests/check/filter.c && cc -O2 -pthread -o "$folder/program" tests/check/filtered.c
 verdict 'the filter and the program compile'
 
 # run FILTER COMMAND...
@@ -29,6 +48,44 @@ run() {
 run kill "$folder/program" forbidden
 [ $? = 159 ]
 verdict 'a call that is not in the list kills (malloc_stats writes)' "$folder/log"
+
+# The code of the archive in the tests' program; the runtime's calls are not judged.
+at=$(awk '/libashlar\.a\(.*:\(\.text/ { if (!from) from = $1; to = $1; more = $3 } END { print from "-" to " " more }' \
+	"$build/tests/filtered.map")
+at=${at%-*}-$(printf '%x' $((0x$(echo "${at#*-}" | cut -d' ' -f1) + 0x${at#* })))
+
+# tests NAME FILTER CALLS WORD...: those tests, in which the library makes none but the calls.
+tests() {
+	name=$1 how=$2 calls=$3
+	shift 3
+	cc -O2 -DALLOWED="$calls" -o "$folder/filter" tests/check/filter.c &&
+		FILTER=$how FILTER_AT=$at "$folder/filter" "$build/tests/filtered" "$@" >"$folder/out" 2>"$folder/log" &&
+		grep -q '^[1-9][0-9]* passed' "$folder/out"
+	verdict "$how: tests of $name" "$folder/log" "$folder/out"
+}
+
+# left TEST REASON: is not among those tests.
+left() {
+	echo "skip filter: $1: $2"
+}
+
+# EPERM
+for how in kill 1; do
+	tests 'allocations' $how "$(of "$allocation")" grow_ resize_class resize_shrinks resize_span_ zalloc_stays zalloc_from \
+		fork_t addresses_under_a_limit_100mb_4 keep_a_peak_again_of_8000 keep_a_peak_again_of_5 expand_large expand_within heap_cap heap_signals heap_many \
+		heap_fork threads_slabs threads_share signal_at_each_step_of_fast signal_at_each_step_of_a_detach \
+		-grow_to_a_power -grow_beside -resize_span_leaves -misuse
+done
+tests 'looks, trims and misuse' kill "$(of "$allocation $looks $misuse")" align_all grow_to_a_power find_ misuse_ resize_span_leaves \
+	trim_keeps trim_last trim_slabs trim_of_idle -find_in_shared -aligned_misuse -in_misuse
+tests 'shared heaps' kill "$(of "$allocation $looks $misuse $shared")" find_in_shared heap_aligned heap_expand heap_shared_capacity \
+	names_ -heap_aligned_refuses
+cc -O2 -DALLOWED="$(of "$allocation")" -o "$folder/filter" tests/check/filter.c
+FILTER=kill FILTER_AT=$at "$folder/filter" "$build/tests/filtered" find_no_block 2>"$folder/log" | grep -q '^FAIL find_no_block: signal 31'
+verdict 'a call of the archive that is not in the list kills (ash_find)' "$folder/log"
+left 'traces, each step of slow calls, rings of threads' 'they take seconds'
+left 'tests of allocations that ask ash_stats, ash_check or ash_trim' 'these may make further calls; some are among the looks'
+left 'inner, program' 'there the runtime and the library share the code that makes calls'
 
 python=$(python3 -c 'import sys; print(sys.executable)' 2>"$folder/log")
 printf '%s\n' 'import threading, zlib' \
