@@ -325,9 +325,9 @@ setup-kernel:
 	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels &&) :
 
 test-kernel: setup setup-kernel
-	$(MAKE) --no-print-directory programs $(BUILD)/kernel/init
+	$(MAKE) --no-print-directory programs kernel-programs
 	$(foreach cpu,$(filter-out $(ARCH),$(filter aarch64 riscv64,$(KERNELS))),$(MAKE) --no-print-directory ARCH=$(cpu) \
-		BUILD=$(BUILD)/$(cpu) programs $(BUILD)/$(cpu)/kernel/init &&) :
+		BUILD=$(BUILD)/$(cpu) programs kernel-programs &&) :
 	BUILD=$(BUILD) KERNELS="$(KERNELS)" BOOTS="$(BOOTS)" $(GUARD) sh tests/kernel/all
 
 test-long: setup
@@ -656,12 +656,14 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-# The first process of the kernels that run tests (tests/kernel/run).
-$(BUILD)/kernel/init: $(BUILD)/prog/tests/kernel/init.o
+# The first process of the kernels that run tests (tests/kernel/run), and what only they run.
+KERNEL_PROGRAMS = $(patsubst tests/kernel/%.c,$(BUILD)/kernel/%,$(wildcard tests/kernel/*.c))
+kernel-programs: $(KERNEL_PROGRAMS)
+$(KERNEL_PROGRAMS): $(BUILD)/kernel/%: $(BUILD)/prog/tests/kernel/%.o
 
 $(BUILD)/demo-shared: $(SERVER_OBJECTS) $(BUILD)/sources
 $(BUILD)/ashlar-look: $(LOOK_OBJECTS) $(BUILD)/sources
-$(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared $(BUILD)/kernel/init: $(RUNTIME) $(LIBRARY) linker.ld
+$(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared $(KERNEL_PROGRAMS): $(RUNTIME) $(LIBRARY) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@

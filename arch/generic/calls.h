@@ -77,6 +77,7 @@ long arch_setrlimit(long resource, const void *limit);
 long arch_getrlimit(long resource, void *limit);
 long arch_setuid(long user);
 long arch_prctl(long option, long a, long b, long c, long d);
+long arch_move_pages(long pid, size_t count, void *const *pages, const int *nodes, int *status, long flags);
 long arch_memfd_create(const char *name, long flags);
 long arch_unlink(const char *path);
 long arch_getdents64(long fd, void *entries, size_t length);

@@ -44,6 +44,7 @@ CALL(mkdirat, 258)
 CALL(pipe2, 293)
 CALL(process_vm_readv, 310)
 CALL(memfd_create, 319)
+CALL(move_pages, 279)
 
 /*
  * Signal handlers return here with the stack as the kernel laid it out, so nothing

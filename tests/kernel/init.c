@@ -6,11 +6,15 @@
  *	write PATH TEXT...	writes a setting of the kernel; one that the kernel refuses is said, and counts as skipped
  *	env NAME=VALUE		for the programs that follow
  *	run PROGRAM WORD...	runs it and counts the lines of its output that begin with ok, FAIL or skip
- *	group BYTES		the programs that follow run in a memory cgroup of at most so many bytes
+ *	mount TYPE PATH		mounts a file system
+ *	group FILE TEXT		the programs that follow run in a cgroup, with this setting of its memory
+ *	leave			they run outside it again
+ *	exhaust			this process takes memory until there is none; its heap is whole, and serves again
  *	skip TEXT...		counts as one, with its reason
  *
  * Then it prints the totals and turns the machine off.  No libc, no shell: libashlar_start.a and the tests' runtime.
  */
+#include "ashlar.h"
 #include "runtime/kernel.h"
 #include "rt.h"
 #include "syscall.h"
@@ -22,7 +26,7 @@ static struct totals {
 	size_t passed, failed, skipped;
 } totals;
 
-static char *variables[MOST_VARIABLES + 1];
+static char *variables[MOST_VARIABLES + 1] = {"RT_SLOW=1"}; /* all of it is emulated */
 static bool grouped;
 
 static bool write_file(const char *path, const char *text)
@@ -171,20 +175,68 @@ static void set(char **words)
 	totals.skipped++;
 }
 
-static void group(const char *bytes)
+static void group(const char *file, const char *text)
 {
+	char path[128];
+
+	rt_format(path, sizeof(path), "/sys/fs/cgroup/tests/%s", file);
 	grouped = write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory") &&
-		  (arch_mkdirat(AT_HERE, "/sys/fs/cgroup/tests", MODE_FOLDER), true) &&
-		  write_file("/sys/fs/cgroup/tests/memory.max", bytes);
+		  (arch_mkdirat(AT_HERE, "/sys/fs/cgroup/tests", MODE_FOLDER), true) && write_file(path, text);
 	if (!grouped) {
-		rt_print("skip kernel: no memory cgroup\n");
+		rt_print("skip kernel: no memory cgroup with %s\n", file);
 		totals.skipped++;
+	}
+}
+
+static size_t take_all(size_t size)
+{
+	void **last = NULL, **p;
+	size_t n = 0;
+
+	while ((p = ash_alloc(size)) != NULL) {
+		for (size_t i = 0; i < size / sizeof(*p); i += 512)
+			p[i] = p;
+		*p = (void *)last;
+		last = p;
+		n++;
+	}
+	for (; last != NULL; last = p) {
+		p = (void **)*last;
+		for (size_t i = 512; i < size / sizeof(*p); i += 512)
+			n = last[i] == last ? n : 0;
+		ash_release(last);
+	}
+	return n * size;
+}
+
+/* Where the kernel promises more than it has, it would end all others and then stop. */
+static void exhaust(void)
+{
+	size_t first, others, again;
+	char text[8];
+
+	if (rt_read_file("/proc/sys/vm/overcommit_memory", text, sizeof(text)) <= 0 || text[0] != '2') {
+		rt_print("skip init: out of memory the kernel would stop\n");
+		totals.skipped++;
+		return;
+	}
+	first = take_all(3000);
+	others = take_all(300000);
+	again = take_all(3000);
+	rt_print("     the first process had %zu MiB until NULL, then %zu of other blocks, then %zu\n", first / MIB,
+		 others / MIB, again / MIB);
+	if (first < 64 * MIB || others < first / 2 || again < first / 10 * 9 || ash_check() != 0) {
+		rt_print("FAIL init: the first process out of memory\n");
+		totals.failed++;
+	} else {
+		rt_print("ok   init: the first process out of memory\n");
+		totals.passed++;
 	}
 }
 
 static void obey(char *line)
 {
-	static size_t count;
+	static size_t count = 1;
 	char *words[MOST_WORDS + 1];
 
 	if (words_of(line, words) == 0 || words[0][0] == '#')
@@ -193,8 +245,14 @@ static void obey(char *line)
 		set(words);
 	} else if (rt_strcmp(words[0], "env") == 0 && words[1] != NULL && count < MOST_VARIABLES) {
 		variables[count++] = words[1];
-	} else if (rt_strcmp(words[0], "group") == 0 && words[1] != NULL) {
-		group(words[1]);
+	} else if (rt_strcmp(words[0], "group") == 0 && words[1] != NULL && words[2] != NULL) {
+		group(words[1], words[2]);
+	} else if (rt_strcmp(words[0], "leave") == 0) {
+		grouped = false;
+	} else if (rt_strcmp(words[0], "mount") == 0 && words[1] != NULL && words[2] != NULL) {
+		mount(words[1], words[2]);
+	} else if (rt_strcmp(words[0], "exhaust") == 0) {
+		exhaust();
 	} else if (rt_strcmp(words[0], "run") == 0 && words[1] != NULL) {
 		run(words + 1);
 	} else if (rt_strcmp(words[0], "skip") == 0) {
