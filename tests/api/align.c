@@ -3,6 +3,7 @@
 /* promises: ash_aligned_alloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/resident.h"
 
 #define GIB ((size_t)1 << 30)
 
@@ -16,7 +17,7 @@ static size_t largest(void)
 }
 
 /* First, last and some bytes in between: to touch all would take a machine. */
-static void touch(unsigned char *p, size_t size, unsigned char value)
+static void mark(unsigned char *p, size_t size, unsigned char value)
 {
 	for (size_t i = 0; i < size; i += size / 7 + 1)
 		p[i] = value;
@@ -24,7 +25,7 @@ static void touch(unsigned char *p, size_t size, unsigned char value)
 		p[size - 1] = value;
 }
 
-static void touched(const unsigned char *p, size_t size, unsigned char value)
+static void marked(const unsigned char *p, size_t size, unsigned char value)
 {
 	for (size_t i = 0; i < size; i += size / 7 + 1)
 		CHECK_EQ(p[i], value);
@@ -55,11 +56,11 @@ TEST(align_all, 60)
 		before = rt_anonymous();
 		for (unsigned i = 0; i < 5; i++) {
 			p[i] = aligned(alignment, sizes[i]);
-			touch(p[i], sizes[i], (unsigned char)(i + 1));
+			mark(p[i], sizes[i], (unsigned char)(i + 1));
 		}
 		CHECK_EQ(ash_check(), 0);
 		for (unsigned i = 0; i < 5; i++)
-			touched(p[i], sizes[i], (unsigned char)(i + 1));
+			marked(p[i], sizes[i], (unsigned char)(i + 1));
 		/* Each touch may cost a huge page of 2 MiB; the alignment must cost nothing. */
 		if (!rt_under_qemu() && rt_anonymous() > before)
 			CHECK(rt_anonymous() - before < 5 * 9 * 2 * MIB);
@@ -77,6 +78,7 @@ TEST(align_costs_no_memory, 60)
 	unsigned char *p[32];
 	unsigned n = 0;
 
+	needs_small_pages();
 	ash_release(ash_alloc(1));
 	before = rt_anonymous();
 	for (size_t alignment = 4096; alignment <= most; alignment *= 2) {
@@ -144,12 +146,12 @@ TEST(align_random, 60)
 		unsigned shift = (unsigned)rt_below(&random, 18);
 
 		if (live[i].p != NULL) {
-			touched(live[i].p, live[i].size, (unsigned char)i);
+			marked(live[i].p, live[i].size, (unsigned char)i);
 			ash_release_sized(live[i].p, live[i].size);
 		}
 		live[i].size = rt_below(&random, (size_t)2 << rt_below(&random, 18));
 		live[i].p = aligned((size_t)1 << shift, live[i].size);
-		touch(live[i].p, live[i].size, (unsigned char)i);
+		mark(live[i].p, live[i].size, (unsigned char)i);
 		if (n % 500 == 0)
 			CHECK_EQ(ash_check(), 0);
 	}

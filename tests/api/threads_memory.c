@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What threads that pass blocks on, or end, cost in memory. */
 /* promises: ash_release */
+#include "support/resident.h"
 #include "support/stamp.h"
 
 #include <stdatomic.h>
@@ -174,6 +175,7 @@ static void survivors_stay_cheap(size_t wave)
 	struct rt_thread *threads[WAVE];
 	struct ash_statistics st;
 
+	needs_small_pages();
 	for (size_t i = 0; i < ends; i += wave) {
 		for (size_t k = 0; k < wave; k++)
 			threads[k] = rt_thread_start(survivor_body, &survivors[i + k]);

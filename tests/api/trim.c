@@ -11,6 +11,7 @@ static void leave_few(size_t size, size_t apart)
 	size_t n = scaled(64 * MIB, 8 * MIB) / size, base, i, left;
 	size_t every = apart / size, most = n / every * (size + 2 * PAGE) + 4 * MIB;
 
+	needs_small_pages();
 	CHECK(n <= MOST);
 	(void)ash_trim(0); /* what the last ones have left */
 	base = rt_anonymous();
@@ -78,6 +79,7 @@ TEST(trim_keeps, 20)
 	unsigned char *spans[4];
 	size_t live, left;
 
+	needs_small_pages();
 	if (!figures())
 		rt_skip("resident memory is the emulator's here");
 	for (int i = 0; i < N; i++) {

@@ -31,6 +31,7 @@ TEST(trim_of_idle_threads, 30)
 	struct rt_thread *t[THREADS];
 	size_t base, idle, left;
 
+	needs_small_pages();
 	ash_release(ash_alloc(100));
 	base = rt_anonymous();
 	for (uintptr_t i = 0; i < THREADS; i++)

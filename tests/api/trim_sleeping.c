@@ -47,6 +47,7 @@ static void asleep(size_t size, size_t every)
 	struct rt_thread *t[THREADS];
 	size_t bytes = scaled(16 * MIB, 2 * MIB), count, i, before, base, left, stays = 0;
 
+	needs_small_pages();
 	block_size = size;
 	per_thread = bytes / size;
 	count = THREADS * per_thread;

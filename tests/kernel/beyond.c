@@ -3,7 +3,7 @@
  * Addresses beyond the 47 bits that the address map has: kernels with five levels of pages give them to who
  * asks for one (x86_64: la57).
  */
-/* promises: ash_heap_create_in, ash_find, ash_heap_of, ash_heap_create_shared, ashlar_tls_init */
+/* promises: ash_heap_create_in, ash_find, ash_heap_of, ash_heap_create_shared */
 #include "ashlar_heap.h"
 #include "ashlar_start.h"
 #include "rt.h"

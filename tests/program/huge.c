@@ -109,7 +109,7 @@ TEST(huge_slabs, 20)
 	size_t few = 0, many = 0, i, n;
 	unsigned char *p = NULL, *first = NULL;
 
-	needs_huge_pages();
+	needs_advice();
 	for (i = 0; i < 96 * MIB; i += 256) {
 		p = ash_alloc(256);
 		CHECK(p != NULL);
@@ -164,7 +164,7 @@ TEST(huge_not_for_a_tail, 20)
 	size_t before, bytes = 32 * MIB + 64;
 	unsigned char *p = ash_alloc(bytes);
 
-	needs_huge_pages();
+	needs_advice();
 	CHECK(p != NULL);
 	before = rt_anonymous();
 	memset(p + 32 * MIB, 1, 64);
