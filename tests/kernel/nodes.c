@@ -196,7 +196,10 @@ static void take_alone(void *argument)
 	look(b);
 }
 
-/* A thread of node 0 ends; one of the last node comes.  What is retained may be far: that is counted; what was trimmed is near. */
+/*
+ * A thread of node 0 ends; one of the last node comes.  What is retained may be far: that is counted; what was
+ * trimmed is near.
+ */
 static void after_an_end(bool trimmed)
 {
 	unsigned last;
