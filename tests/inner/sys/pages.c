@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sys/pages: what its header promises of the system's memory. */
+#include "cpu.h"
 #include "pages.h"
 #include "rt.h"
 #include "support/pattern.h"
@@ -76,7 +77,7 @@ TEST(pages_reserve_in_a_hole, 10)
 TEST(pages_reserve_refuses, 10)
 {
 	/* More than there are addresses: an answer, not a panic. */
-	CHECK(pages_reserve((size_t)1 << 47, PAGE_SIZE, PAGES_PRIVATE) == NULL);
+	CHECK(pages_reserve((size_t)1 << CPU_ADDRESS_BITS, PAGE_SIZE, PAGES_PRIVATE) == NULL);
 	CHECK(pages_reserve((size_t)1 << 62, 2 * MIB, PAGES_PRIVATE) == NULL);
 	CHECK(pages_reserve((size_t)1 << 63, 2 * MIB, PAGES_PRIVATE) == NULL);
 	CHECK(pages_reserve((size_t)0 - PAGE_SIZE, PAGE_SIZE, PAGES_PRIVATE) == NULL);
