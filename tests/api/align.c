@@ -34,9 +34,8 @@ static void touched(const unsigned char *p, size_t size, unsigned char value)
 
 static void *aligned(size_t alignment, size_t size)
 {
-	void *p = ash_aligned_alloc(alignment, size);
+	void *p = NOT_NULL(ash_aligned_alloc(alignment, size));
 
-	CHECK(p != NULL);
 	CHECK_EQ((uintptr_t)p & (alignment - 1), 0);
 	CHECK(ash_usable_size(p) >= size);
 	CHECK(size < 16 || (uintptr_t)p % 16 == 0);
@@ -172,8 +171,7 @@ TEST(align_resize, 60)
 
 				for (size_t at = 0; at < sizes[i]; at += 997)
 					p[at] = (unsigned char)(at / 997 + i);
-				q = ash_resize(p, sizes[j]);
-				CHECK(q != NULL);
+				q = NOT_NULL(ash_resize(p, sizes[j]));
 				for (size_t at = 0; at < kept; at += 997)
 					CHECK_EQ(q[at], (unsigned char)(at / 997 + i));
 				ash_release(q);

@@ -41,9 +41,8 @@ TEST(aligned_zalloc_reads_zero, 20)
 {
 	for (size_t a = 0; a < N(alignments); a++)
 		for (size_t s = 0; s < N(sizes); s++) {
-			char *p = ash_aligned_alloc(alignments[a], sizes[s]), *other;
+			char *p = NOT_NULL(ash_aligned_alloc(alignments[a], sizes[s])), *other;
 
-			CHECK(p != NULL);
 			memset(p, 0xa5, sizes[s]);
 			ash_release(p);
 			p = ash_aligned_zalloc(alignments[a], sizes[s]);
@@ -107,9 +106,8 @@ TEST(aligned_refuses, 10)
 /* From any alignment to any other, and from any size to any other. */
 static void resize_between(size_t from, size_t to, size_t size, size_t another, unsigned key)
 {
-	char *p = ash_aligned_alloc(from, size), *q;
+	char *p = NOT_NULL(ash_aligned_alloc(from, size)), *q;
 
-	CHECK(p != NULL);
 	mark(p, size, key);
 	q = ash_aligned_resize(p, to, another);
 	CHECK(q != NULL && is_aligned(q, to));

@@ -24,8 +24,7 @@ TEST(api_smoke, 10)
 	ash_release_sized(q, 150);
 	ash_release(s);
 	stamp_check_nothing_left();
-	r = ash_alloc(10 * MIB);
-	CHECK(r != NULL);
+	r = NOT_NULL(ash_alloc(10 * MIB));
 	r[0] = r[10 * MIB - 1] = 1;
 	CHECK_EQ(ash_check(), 0);
 	r = ash_resize(r, 20 * MIB);

@@ -65,8 +65,7 @@ TEST(expand_span, 20)
 	CHECK_EQ(ash_check(), 0);
 	/* Until the memory behind it is taken. */
 	for (i = 0; i < 64; i++) {
-		way[i] = ash_alloc(3 * MIB);
-		CHECK(way[i] != NULL);
+		way[i] = NOT_NULL(ash_alloc(3 * MIB));
 		if (way[i] - p > 0 && way[i] - p < (ptrdiff_t)(bytes - MIB))
 			break;
 	}

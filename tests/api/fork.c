@@ -16,10 +16,8 @@ static void worker(void *argument)
 	void **mine = blocks[(uintptr_t)argument];
 	size_t i;
 
-	for (i = 0; i < BLOCKS; i++) {
-		mine[i] = ash_alloc(64);
-		CHECK(mine[i] != NULL);
-	}
+	for (i = 0; i < BLOCKS; i++)
+		mine[i] = NOT_NULL(ash_alloc(64));
 	rt_barrier_wait(&together);
 	while (!stop)
 		ash_release(ash_alloc(200));
@@ -30,9 +28,8 @@ static void in_every_class(void)
 	size_t size;
 
 	for (size = 1; size < (3u << 20); size += size / 9 + 1) {
-		char *p = ash_zalloc(1, size);
+		char *p = NOT_NULL(ash_zalloc(1, size));
 
-		CHECK(p != NULL);
 		for (size_t i = 0; i < size; i += 511)
 			CHECK_EQ(p[i], 0);
 		memset(p, 0xa5, size);
@@ -44,7 +41,6 @@ static void child(bool nested)
 {
 	struct ash_statistics before, after;
 	size_t i, t;
-	long pid;
 
 	ash_stats(&before);
 	for (t = 0; t < THREADS; t++)
@@ -58,13 +54,10 @@ static void child(bool nested)
 	in_every_class();
 	CHECK_EQ(ash_check(), 0);
 	if (nested) {
-		pid = rt_fork();
-		if (pid == 0) {
+		IN_CHILD {
 			in_every_class();
 			CHECK_EQ(ash_check(), 0);
-			rt_exit(0);
 		}
-		CHECK_EQ(rt_wait(pid), 0);
 	}
 	for (i = 0; i < THREADS * BLOCKS; i++)
 		ash_release(blocks[0][i]);
@@ -125,7 +118,6 @@ TEST(fork_then_threads, 60)
 {
 	struct rt_thread *threads[THREADS];
 	unsigned i;
-	long pid;
 
 	if (rt_under_qemu())
 		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
@@ -133,8 +125,7 @@ TEST(fork_then_threads, 60)
 	together.count = 2;
 	threads[0] = rt_thread_start(worker, NULL);
 	rt_barrier_wait(&together);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		together = (struct rt_barrier){.count = THREADS + 1};
 		for (i = 0; i < THREADS; i++)
 			threads[i] = rt_thread_start(child_worker, &together);
@@ -142,9 +133,7 @@ TEST(fork_then_threads, 60)
 		for (i = 0; i < THREADS; i++)
 			rt_thread_join(threads[i]);
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	stop = true;
 	rt_thread_join(threads[0]);
 }

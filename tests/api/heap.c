@@ -146,8 +146,7 @@ TEST(heap_many, 60)
 	unsigned i, round;
 
 	for (i = 0; i < HEAPS; i++) {
-		heap[i] = ash_heap_create(NULL);
-		CHECK(heap[i] != NULL);
+		heap[i] = NOT_NULL(ash_heap_create(NULL));
 		block[i] = ash_heap_alloc(heap[i], 1000);
 		fill(block[i], 1000, i);
 	}
@@ -179,8 +178,7 @@ static void on_alarm(int number, void *info, void *context)
 	(void)info;
 	(void)context;
 	for (i = 0; i < 6; i++) {
-		p[i] = ash_heap_alloc(interrupter.heap, (size_t)40 << i);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_heap_alloc(interrupter.heap, (size_t)40 << i));
 		fill(p[i], (size_t)40 << i, i);
 	}
 	for (i = 0; i < 6; i++) {
@@ -223,19 +221,15 @@ TEST(heap_fork_copies, 20)
 {
 	static struct user u;
 	struct ash_statistics before, after;
-	long pid;
 
 	u = (struct user){.heap = ash_heap_create(NULL), .key = 4, .rounds = 3000};
 	work(&u, true);
 	ash_heap_stats(u.heap, &before);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		work(&u, false);
 		CHECK_EQ(ash_heap_check(u.heap), 0);
 		ash_heap_destroy(u.heap);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	ash_heap_stats(u.heap, &after);
 	CHECK_EQ(before.block_bytes, after.block_bytes);
 	CHECK_EQ(ash_heap_check(u.heap), 0);

@@ -51,9 +51,8 @@ TEST(heap_aligned_zalloc, 20)
 
 		for (size_t a = 0; a < N(alignments); a++)
 			for (size_t s = 0; s < N(sizes); s++) {
-				char *p = ash_heap_aligned_alloc(heap, alignments[a], sizes[s]);
+				char *p = NOT_NULL(ash_heap_aligned_alloc(heap, alignments[a], sizes[s]));
 
-				CHECK(p != NULL);
 				memset(p, 0xa5, sizes[s]);
 				ash_heap_release(heap, p);
 				p = ash_heap_aligned_zalloc(heap, alignments[a], sizes[s]);
@@ -219,9 +218,8 @@ TEST(heap_of_a_block, 10)
 		heap[kind] = make(kind);
 	for (unsigned kind = 0; kind < KINDS; kind++)
 		for (size_t size = 10; size < 3 * MIB; size *= 17) {
-			char *block = ash_heap_alloc(heap[kind], size);
+			char *block = NOT_NULL(ash_heap_alloc(heap[kind], size));
 
-			CHECK(block != NULL);
 			CHECK(ash_heap_of(block) == heap[kind] && ash_heap_of(block + size - 1) == heap[kind]);
 			ash_heap_release(heap[kind], block);
 		}

@@ -85,8 +85,7 @@ TEST(heap_in_a_block, 10)
 			     *p, *q;
 
 			CHECK(block != NULL);
-			h = ash_heap_create_in(block, sizes[k]);
-			CHECK(h != NULL);
+			h = NOT_NULL(ash_heap_create_in(block, sizes[k]));
 			p = ash_heap_alloc(h, 1000);
 			p[999] = 3;
 			CHECK(p > block && p < block + sizes[k]);
@@ -118,14 +117,11 @@ TEST(heap_in_many, 30)
 	void *p;
 
 	for (round = 0; round < 2; round++) {
-		for (i = 0; i < ASH_HEAPS_IN_MAX; i++) {
-			heaps[i] = ash_heap_create_in(memory + i * EACH, EACH);
-			CHECK(heaps[i] != NULL);
-		}
+		for (i = 0; i < ASH_HEAPS_IN_MAX; i++)
+			heaps[i] = NOT_NULL(ash_heap_create_in(memory + i * EACH, EACH));
 		CHECK(ash_heap_create_in(memory + i * EACH, EACH) == NULL);
 		/* The same place again needs no place in the list. */
-		heaps[7] = ash_heap_create_in(memory + 7 * EACH, EACH);
-		CHECK(heaps[7] != NULL);
+		heaps[7] = NOT_NULL(ash_heap_create_in(memory + 7 * EACH, EACH));
 		for (i = 0; i < ASH_HEAPS_IN_MAX; i++) {
 			struct ash_statistics st;
 

@@ -75,8 +75,7 @@ TEST(heap_in_threads, 60)
 	heap = ash_heap_create_in(memory, sizeof memory);
 	for (i = 0; i < THREADS; i++) {
 		seed[i] = i;
-		thread[i] = rt_thread_start(thread_main, &seed[i]);
-		CHECK(thread[i] != NULL);
+		thread[i] = NOT_NULL(rt_thread_start(thread_main, &seed[i]));
 	}
 	for (i = 0; i < 200; i++) {
 		CHECK_EQ(ash_heap_check(heap), 0); /* while they are at work */

@@ -14,8 +14,7 @@ static void small_work(size_t operations)
 		size_t at = rt_below(&random, 100);
 
 		if (block[at] == NULL) {
-			block[at] = ash_alloc(1 + rt_below(&random, 500));
-			CHECK(block[at] != NULL);
+			block[at] = NOT_NULL(ash_alloc(1 + rt_below(&random, 500)));
 		} else {
 			ash_release(block[at]);
 			block[at] = NULL;
@@ -31,9 +30,8 @@ static void small_work(size_t operations)
 static void tight_work(size_t operations)
 {
 	for (size_t i = 0; i < operations; i += 2) {
-		unsigned char *p = ash_alloc(100);
+		unsigned char *p = NOT_NULL(ash_alloc(100));
 
-		CHECK(p != NULL);
 		p[0] = 1;
 		ash_release(p);
 	}
@@ -98,12 +96,10 @@ static void peak(enum peak kind, size_t bytes)
 {
 	size_t size = kind == ONE_BLOCK ? bytes : kind == SPANS ? 3 * MIB + 5000 : 200;
 	size_t count = bytes / size, i;
-	unsigned char **p = rt_map((count + 1) * sizeof(*p));
+	unsigned char **p = NOT_NULL(rt_map((count + 1) * sizeof(*p)));
 
-	CHECK(p != NULL);
 	for (i = 0; i < count; i++) {
-		p[i] = ash_alloc(size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(size));
 		touch(p[i], size);
 	}
 	if (figures())
@@ -227,8 +223,7 @@ static void ladder(enum ladder kind)
 			p = q;
 			break;
 		case RESIZED:
-			p = ash_resize(p, size);
-			CHECK(p != NULL);
+			p = NOT_NULL(ash_resize(p, size));
 			touch(p, size);
 			break;
 		default:

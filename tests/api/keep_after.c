@@ -168,8 +168,7 @@ TEST(keep_after_peak_of_another, 30)
 	struct ash_statistics st;
 
 	pairs_of_two();
-	thread = rt_thread_start(have_peak, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(have_peak, NULL));
 	rt_barrier_wait(&both);
 	replacement();
 	ash_stats(&st);
@@ -187,8 +186,7 @@ TEST(keep_after_shrink, 30)
 
 	pairs_of_two();
 	p = filled(64 * MIB);
-	p = ash_resize(p, 2 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, 2 * MIB));
 	pairs();
 	ash_stats(&st);
 	rt_print("     %zu KiB kept\n", st.dirty / KIB);

@@ -16,8 +16,7 @@ static struct kind kind_of(size_t size, size_t bytes)
 {
 	struct kind k = {size, bytes, NULL, 0};
 
-	k.block = rt_map(bytes / size * sizeof(*k.block));
-	CHECK(k.block != NULL);
+	k.block = NOT_NULL(rt_map(bytes / size * sizeof(*k.block)));
 	memset(k.block, 0, bytes / size * sizeof(*k.block));
 	ash_release(ash_alloc(100));
 	k.base = rt_anonymous();
@@ -138,8 +137,7 @@ TEST(keep_no_ladder, 20)
 	ash_release(ash_alloc(100));
 	base = rt_anonymous();
 	for (; size < scaled(200 * MIB, 8 * MIB); size += size / 2) {
-		p = ash_resize(p, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, size));
 		touch(p, size);
 	}
 	ash_release(p);

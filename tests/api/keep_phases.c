@@ -9,8 +9,7 @@ enum { PHASES = 8, WARM = 3, PIECE = 256 };
 static void phase(unsigned char **p, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		p[i] = ash_alloc(16 + i * 37 % (2 * PIECE - 31));
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(16 + i * 37 % (2 * PIECE - 31)));
 		p[i][0] = 1;
 	}
 	for (size_t i = 0; i < count; i++)

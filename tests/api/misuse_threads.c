@@ -15,9 +15,8 @@ static void thread_release(void *p)
 
 static void use_release_by_thread(void *p)
 {
-	struct rt_thread *thread = rt_thread_start(thread_release, p);
+	struct rt_thread *thread = NOT_NULL(rt_thread_start(thread_release, p));
 
-	CHECK(thread != NULL);
 	rt_thread_join(thread);
 }
 
@@ -43,9 +42,8 @@ static void by_two_threads(enum order order, enum culprit culprit)
 	if (culprit == THE_SAME) {
 		/* The block is another thread's, which lives; we release it twice. */
 		struct owner_thread o = {.allocated = {.count = 2}, .done = {.count = 2}};
-		struct rt_thread *thread = rt_thread_start(owner_thread, &o);
+		struct rt_thread *thread = NOT_NULL(rt_thread_start(owner_thread, &o));
 
-		CHECK(thread != NULL);
 		rt_barrier_wait(&o.allocated);
 		released(&bad, o.p);
 		misuse_expect("release", use_release, &bad);

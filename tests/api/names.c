@@ -15,18 +15,15 @@ TEST(names_without_init, 10)
 	char *p;
 
 	ash_stats(&before);
-	p = alloc(BLOCK);
-	CHECK(p != NULL);
+	p = NOT_NULL(alloc(BLOCK));
 	fill(p, BLOCK, 1);
-	p = resize(p, 3 * BLOCK);
-	CHECK(p != NULL);
+	p = NOT_NULL(resize(p, 3 * BLOCK));
 	holds(p, BLOCK, 1);
 	ash_stats(&after);
 	CHECK_EQ(after.blocks, before.blocks + 1); /* the default heap's */
 	release(p);
 	release(NULL);
-	p = resize(NULL, BLOCK);
-	CHECK(p != NULL);
+	p = NOT_NULL(resize(NULL, BLOCK));
 	release(p);
 	ash_stats(&after);
 	CHECK_EQ(after.blocks, before.blocks);
@@ -38,7 +35,6 @@ TEST(names_shared_with_children, 20)
 	struct ash_statistics st;
 	/* volatile: the compiler does not know that a child's stores are seen by others. */
 	char *volatile *table, *given;
-	long pid;
 
 	CHECK(init_global_allocator(CHUNKS));
 	table = alloc(2 * sizeof *table);
@@ -46,20 +42,15 @@ TEST(names_shared_with_children, 20)
 	CHECK(table != NULL && given != NULL);
 	fill(given, BLOCK, 2);
 	table[0] = given;
-	pid = rt_fork();
-	if (pid == 0) {
-		char *own = resize(NULL, BLOCK);
+	IN_CHILD {
+		char *own = NOT_NULL(resize(NULL, BLOCK));
 
-		CHECK(own != NULL);
 		holds(table[0], BLOCK, 2);
 		release(table[0]);
 		fill(own, BLOCK, 3);
 		table[0] = NULL;
-		table[1] = resize(own, 50 * BLOCK);
-		CHECK(table[1] != NULL);
-		rt_exit(0);
+		table[1] = NOT_NULL(resize(own, 50 * BLOCK));
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	CHECK(table[0] == NULL);
 	holds(table[1], BLOCK, 3);
 	release(table[1]);
@@ -71,17 +62,15 @@ TEST(names_shared_with_children, 20)
 
 TEST(names_before_and_after_init, 10)
 {
-	char *before = alloc(BLOCK), *after, *large;
+	char *before = NOT_NULL(alloc(BLOCK)), *after, *large;
 
-	CHECK(before != NULL);
 	fill(before, BLOCK, 4);
 	CHECK(init_global_allocator(CHUNKS));
 	CHECK(init_global_allocator(1)); /* changes nothing */
 	after = alloc(BLOCK);
 	large = alloc(3 * (size_t)CHUNK); /* more than one chunk: the first call's heap */
 	CHECK(after != NULL && large != NULL);
-	before = resize(before, 2 * BLOCK);
-	CHECK(before != NULL);
+	before = NOT_NULL(resize(before, 2 * BLOCK));
 	holds(before, BLOCK, 4);
 	release(after);
 	release(before);

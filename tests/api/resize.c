@@ -61,12 +61,10 @@ static void holds(const unsigned char *p, size_t size, uint64_t key)
 
 static void resize_pair(size_t from, size_t to, uint64_t key)
 {
-	unsigned char *p = ash_alloc(from), *q;
+	unsigned char *p = NOT_NULL(ash_alloc(from)), *q;
 
-	CHECK(p != NULL);
 	fill(p, from, key);
-	q = ash_resize(p, to);
-	CHECK(q != NULL);
+	q = NOT_NULL(ash_resize(p, to));
 	CHECK(ash_usable_size(q) >= to);
 	CHECK_EQ((uintptr_t)q % (to >= 16 ? 16 : 8), 0);
 	holds(q, from < to ? from : to, key);
@@ -113,15 +111,13 @@ TEST(resize_byte_by_byte, 60)
 	unsigned char *p = ash_resize(NULL, 0);
 
 	for (size_t size = 1; size <= most; size++) {
-		p = ash_resize(p, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, size));
 		p[size - 1] = (unsigned char)(size * 7);
 		for (size_t i = 0; i < size; i++)
 			CHECK_EQ(p[i], (unsigned char)((i + 1) * 7));
 	}
 	for (size_t size = most; size-- > 0;) {
-		p = ash_resize(p, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, size));
 		for (size_t i = 0; i < size; i++)
 			CHECK_EQ(p[i], (unsigned char)((i + 1) * 7));
 	}
@@ -171,8 +167,7 @@ TEST(resize_span_moves, 60)
 			fill(in_the_way[n], 2 * MIB, 1000 + n);
 			n++;
 		}
-		q = ash_resize(p, larger);
-		CHECK(q != NULL);
+		q = NOT_NULL(ash_resize(p, larger));
 		moves += q != p;
 		holds(q, size, n - 1);
 		fill(q, larger, n);
@@ -198,15 +193,13 @@ TEST(resize_span_leaves_no_false_zeros, 60)
 
 		memset(p, 0xa5, 3 * MIB);
 		memset(way, 0xa5, 2 * MIB);
-		p = ash_resize(p, 9 * MIB);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, 9 * MIB));
 		memset(p, 0xa5, 9 * MIB);
 		if (round % 2)
 			p = ash_resize(p, 2 * MIB);
 		if (round % 4 > 1)
 			ash_trim(0);
-		z = ash_zalloc(round % 3 + 1, 3 * MIB);
-		CHECK(z != NULL);
+		z = NOT_NULL(ash_zalloc(round % 3 + 1, 3 * MIB));
 		for (size_t i = 0; i < (round % 3 + 1) * 3 * MIB; i += 8)
 			CHECK_EQ(*(uint64_t *)(void *)(z + i), 0);
 		memset(z, 0xa5, (round % 3 + 1) * 3 * MIB);
@@ -257,8 +250,7 @@ TEST(resize_shrinks, 30)
 	for (size_t size = 64; size <= 8 * MIB; size *= 2) {
 		unsigned char *p = ash_alloc(size);
 
-		p = ash_resize(p, size / 8);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, size / 8));
 		CHECK(ash_usable_size(p) <= size / 2);
 		ash_release(p);
 	}

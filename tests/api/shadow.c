@@ -64,9 +64,8 @@ TEST(shadow_model, 120)
 		if (what < 10 && live > 0) {
 			struct block *b = &blocks[rt_below(&random, live)], old = *b;
 			size_t size = random_size(&random);
-			void *p = ash_resize(b->p, size);
+			void *p = NOT_NULL(ash_resize(b->p, size));
 
-			CHECK(p != NULL);
 			b->p = p;
 			b->size = size;
 			verify(b, size < old.size ? size : old.size, stride(old.size));
@@ -78,8 +77,7 @@ TEST(shadow_model, 120)
 			b->size = random_size(&random);
 			b->key = rt_next(&random);
 			if (what < 20) {
-				b->p = ash_zalloc(1, b->size);
-				CHECK(b->p != NULL);
+				b->p = NOT_NULL(ash_zalloc(1, b->size));
 				for (size_t i = 0; i < b->size; i++)
 					CHECK_EQ(b->p[i], 0);
 			} else if (what < 25) {

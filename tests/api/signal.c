@@ -133,8 +133,7 @@ static _Noreturn void be_the_child(void)
 	use_every_class();
 	/* QEMU 7.2 itself fails when the child of a process of many threads starts one. */
 	if (!rt_under_qemu()) {
-		thread = rt_thread_start(use_body, NULL);
-		CHECK(thread != NULL);
+		thread = NOT_NULL(rt_thread_start(use_body, NULL));
 		rt_thread_join(thread);
 	}
 	ash_thread_detach();

@@ -93,9 +93,8 @@ TEST(start_thread_stack_sizes, 20)
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
-		struct ash_thread *t = ash_thread_start(fill_stack, &sizes[i], sizes[i]);
+		struct ash_thread *t = NOT_NULL(ash_thread_start(fill_stack, &sizes[i], sizes[i]));
 
-		CHECK(t != NULL);
 		ash_thread_join(t);
 	}
 	CHECK(ash_thread_start(run, NULL, SIZE_MAX) == NULL);
@@ -127,8 +126,7 @@ TEST(start_thread_forget, 20)
 	ash_release(ash_alloc(1));
 	before = rt_mappings();
 	for (i = 0; i < MANY; i++) {
-		t = ash_thread_start(run, NULL, 0);
-		CHECK(t != NULL);
+		t = NOT_NULL(ash_thread_start(run, NULL, 0));
 		if (i % 3 == 1)
 			rt_sleep(200000);
 		if (i % 3 == 2)
@@ -154,8 +152,7 @@ TEST(start_thread_end_detaches, 10)
 	unsigned i;
 
 	for (i = 0; i < MANY; i++) {
-		t = ash_thread_start(allocate, &p[i], 0);
-		CHECK(t != NULL);
+		t = NOT_NULL(ash_thread_start(allocate, &p[i], 0));
 		ash_thread_join(t);
 		CHECK(p[i] != NULL);
 	}

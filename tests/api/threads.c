@@ -87,8 +87,7 @@ TEST(threads_pass_blocks, 120)
 			rt_thread_join(*thread);
 		w->seed = rt_test_seed() + i;
 		w->operations = operations / (LIVES * WORKERS) * (8 + i % 5) / 10;
-		*thread = rt_thread_start(work_body, w);
-		CHECK(*thread != NULL);
+		*thread = NOT_NULL(rt_thread_start(work_body, w));
 	}
 	for (size_t i = 0; i < WORKERS; i++)
 		rt_thread_join(threads[i]);

@@ -60,9 +60,8 @@ static void ring_body(void *argument)
 		if (n >= DEPTH)
 			wait_for(&out->read, n - DEPTH + 1);
 		for (size_t i = 0; i < BATCH; i++) {
-			void *p = ash_alloc(SIZE);
+			void *p = NOT_NULL(ash_alloc(SIZE));
 
-			CHECK(p != NULL);
 			batch[i] = stamp_set(p, SIZE, n + i);
 		}
 		atomic_store(&out->written, n + 1);

@@ -15,8 +15,7 @@ static void leave_few(size_t size, size_t apart)
 	(void)ash_trim(0); /* what the last ones have left */
 	base = rt_anonymous();
 	for (i = 0; i < n; i++) {
-		p[i] = ash_alloc(size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(size));
 		memset(p[i], (int)(i % 251), size);
 	}
 	for (i = 0; i < n; i++)

@@ -133,8 +133,7 @@ static void reuse(size_t dirty, size_t zeroed, unsigned count, bool trim)
 
 	CHECK(count <= 256);
 	for (unsigned i = 0; i < count; i++) {
-		p[i] = ash_alloc(dirty);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(dirty));
 		memset(p[i], 0xa5, ash_usable_size(p[i]));
 	}
 	/* Every other one first, so that slabs are half full for a while. */
@@ -150,8 +149,7 @@ static void reuse(size_t dirty, size_t zeroed, unsigned count, bool trim)
 	if (trim)
 		ash_trim(MIB);
 	for (unsigned i = 0; i < count; i++) {
-		p[i] = ash_zalloc(1, zeroed);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_zalloc(1, zeroed));
 		is_zero(p[i], zeroed);
 	}
 	for (unsigned i = 0; i < count; i++)
@@ -212,16 +210,13 @@ TEST(zalloc_reuse_from_other_threads, 60)
 		struct rt_thread *thread;
 
 		for (unsigned i = 0; i < 512; i++) {
-			list[i] = ash_alloc(size);
-			CHECK(list[i] != NULL);
+			list[i] = NOT_NULL(ash_alloc(size));
 			memset(list[i], 0xa5, ash_usable_size(list[i]));
 		}
-		thread = rt_thread_start(release_all, list);
-		CHECK(thread != NULL);
+		thread = NOT_NULL(rt_thread_start(release_all, list));
 		rt_thread_join(thread);
 		for (unsigned i = 0; i < 512; i++) {
-			list[i] = ash_zalloc(1, size);
-			CHECK(list[i] != NULL);
+			list[i] = NOT_NULL(ash_zalloc(1, size));
 			is_zero(list[i], size);
 		}
 		release_all(list);

@@ -19,8 +19,7 @@ static void dirty_all(void)
 
 	for (s = 0; s < SIZES; s++)
 		for (i = 0; i < BLOCKS; i++) {
-			blocks[s][i] = ash_alloc(sizes[s]);
-			CHECK(blocks[s][i] != NULL);
+			blocks[s][i] = NOT_NULL(ash_alloc(sizes[s]));
 			fill(blocks[s][i], sizes[s], (unsigned)s);
 		}
 }
@@ -44,9 +43,8 @@ static void zeroed_all(void)
 	ash_stats(&before);
 	for (s = 0; s < SIZES; s++)
 		for (i = 0; i < BLOCKS; i += 2) {
-			char *p = ash_zalloc(1, sizes[s]);
+			char *p = NOT_NULL(ash_zalloc(1, sizes[s]));
 
-			CHECK(p != NULL);
 			is_zero(p, sizes[s]);
 			memset(p, 0xff, sizes[s]);
 		}
@@ -100,18 +98,13 @@ static void dirties_and_stays(void *argument)
 TEST(zalloc_from_slabs_of_a_vanished_thread, 30)
 {
 	struct rt_thread *thread;
-	long pid;
 
 	ash_release(ash_alloc(1));
 	together.count = 2;
 	thread = rt_thread_start(dirties_and_stays, NULL);
 	rt_barrier_wait(&together);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		zeroed_all();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	stop = true;
 	rt_thread_join(thread);
 }

@@ -60,8 +60,7 @@ TEST(names_realloc_in_place, 10)
 	size_t n = 0, i;
 
 	do {
-		p[n] = malloc(bytes);
-		CHECK(p[n] != NULL);
+		p[n] = NOT_NULL(malloc(bytes));
 		memset(p[n], (int)n + 1, bytes);
 	} while ((uintptr_t)p[n++] % chunk != 0 && n < 64);
 	grown = realloc(p[n - 1], 700 << 10);

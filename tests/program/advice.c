@@ -54,8 +54,7 @@ static void act(struct live *l, struct rt_random *r)
 		dirty(l, r);
 	} else if (rt_below(r, 4) == 0) {
 		least = size < l->size ? size : l->size;
-		l->p = ash_resize(l->p, size);
-		CHECK(l->p != NULL);
+		l->p = NOT_NULL(ash_resize(l->p, size));
 		holds(l->p, least, l->value);
 		l->size = size;
 		dirty(l, r);
@@ -169,12 +168,11 @@ TEST(advice_no_mremap, 60)
 TEST(advice_trim_tells_the_truth, 60)
 {
 	struct ash_statistics st;
-	unsigned char *p, *other;
+	unsigned char *p;
 	size_t bytes;
 
 	faults.advice_lies = true; /* from the first time on that it is tried */
-	other = ash_alloc(MIB + 1);
-	CHECK(other != NULL);
+	CHECK(ash_alloc(MIB + 1) != NULL);
 	for (int lies = 0; lies < 2; lies++) {
 		faults.advice_lies = lies == 0;
 		if (lies == 1)
@@ -187,9 +185,4 @@ TEST(advice_trim_tells_the_truth, 60)
 		ash_stats(&st);
 		CHECK(st.dirty >= 3 * MIB);
 	}
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -282,8 +282,3 @@ TEST(attach_killed_at_each_change, 3000)
 		 (size_t)lives->looks);
 	CHECK(all > 20 && lives->looks > 4);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

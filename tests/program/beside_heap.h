@@ -32,9 +32,8 @@ static ash_heap *attach(void)
 
 static struct node *node_make(ash_heap *h, size_t size, struct node *next)
 {
-	struct node *n = ash_heap_alloc(h, size);
+	struct node *n = NOT_NULL(ash_heap_alloc(h, size));
 
-	CHECK(n != NULL);
 	n->next = next;
 	n->size = size;
 	return n;

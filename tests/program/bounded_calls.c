@@ -40,9 +40,8 @@ static void *blocks[BLOCKS];
 static void *counted(size_t size, size_t *most)
 {
 	size_t before = collected + armed;
-	void *p = ash_alloc(size);
+	void *p = NOT_NULL(ash_alloc(size));
 
-	CHECK(p != NULL);
 	before = collected + armed - before;
 	*most = before > *most ? before : *most;
 	return p;
@@ -148,28 +147,19 @@ TEST(fork_is_bounded, 30)
 {
 	struct rt_thread *thread;
 	size_t most = 0;
-	long pid;
 
 	together.count = 2;
 	thread = rt_thread_start(take_and_wait, NULL);
 	rt_barrier_wait(&together);
 	take_half();
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		while (most == 0) /* until a slab is needed, which settles the fork */
 			(void)counted(200, &most);
 		CHECK_EQ(load_acquire(&heap_default.settled), generation_now());
 		rt_print("     in a child of fork: %zu looked at\n", most);
 		CHECK(most <= MOST);
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	rt_barrier_wait(&together);
 	rt_thread_join(thread);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -135,8 +135,3 @@ TEST(crowd_of_a_shared_heap, 60)
 	CHECK((heap = ash_heap_create_shared((size_t)256 << 20, NULL)) != NULL);
 	each_asks_at_most(44);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -65,8 +65,3 @@ TEST(detach_interrupted_near_its_end, 30)
 	ash_stats(&st);
 	CHECK_EQ(st.owners, 1);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -177,8 +177,7 @@ TEST(faults_no_owner_record, 10)
 	struct ash_statistics st;
 
 	CHECK(get(100) != NULL);
-	thread = rt_thread_start(without_record, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(without_record, NULL));
 	rt_thread_join(thread);
 	ash_stats(&st);
 	CHECK_EQ(st.owners, 2);
@@ -233,9 +232,4 @@ TEST(faults_hopeless_addresses, 60)
 	grown = rt_address_space() - space;
 	CHECK(grown <= (rt_under_qemu() ? 64 * MIB : MIB));
 	audit(1);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

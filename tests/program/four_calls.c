@@ -90,32 +90,21 @@ static void threads(void)
 
 TEST(four_calls_suffice, 30)
 {
-	long pid;
-
 	CHECK(ash_alloc(1) != NULL); /* fstat: what standard error is, see sys/panic.c */
 	watching = true;
-	heap = ash_heap_create(NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create(NULL));
 	work();
 	threads();
 	work();
 	CHECK(ash_alloc(SIZE_MAX / 4) == NULL);
 	ash_heap_thread_detach(heap);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		work();
 		if (!rt_under_qemu()) /* see tests/inner/thread/fork_takeover.c */
 			threads();
 		ash_heap_destroy(heap);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	ash_heap_destroy(heap);
 	watching = false;
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -115,8 +115,3 @@ TEST(growth_is_bounded_where_threads_come_and_go, 60)
 	}
 	CHECK_EQ(ash_check(), 0);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -99,8 +99,7 @@ TEST(few_mappings_at_the_limit, 60)
 	}
 	for (int i = 0; i < 8; i++)
 		ash_release(q[i]);
-	p = ash_alloc(40 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(40 * MIB));
 	p[0] = 1;
 	CHECK_EQ(ash_check(), 0);
 }
@@ -164,10 +163,8 @@ TEST(huge_not_for_a_sparse_block_that_grows, 20)
 	needs_advice();
 	p = ash_zalloc(1, 40 * MIB);
 	before = rt_anonymous();
-	p = ash_resize((void *)p, 300 * MIB);
-	CHECK(p != NULL);
-	p = ash_resize((void *)p, 500 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize((void *)p, 300 * MIB));
+	p = NOT_NULL(ash_resize((void *)p, 500 * MIB));
 	for (size_t i = 0; i < 500 * MIB; i += 2 * MIB)
 		p[i] = 1;
 	CHECK(rt_anonymous() - before <= 4 * MIB);
@@ -223,16 +220,10 @@ TEST(huge_advice_refused_once, 20)
 
 	needs_huge_pages();
 	faults.advice_error = -FAULT_ENOMEM;
-	p = ash_alloc(64 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(64 * MIB));
 	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 0);
 	faults.advice_error = 0;
 	ash_release(p);
 	p = ash_alloc(64 * MIB);
 	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 64 * MIB);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -110,8 +110,3 @@ TEST(is_malloc_asks_no_longer_than_it_runs, 10)
 	foreign = ALL;
 	CHECK_EQ(asked(), 0);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

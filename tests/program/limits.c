@@ -179,7 +179,6 @@ static void release_all(__attribute__((unused)) void *argument)
 TEST(limits_spares_are_given_up, 60)
 {
 	size_t others = 1; /* what fits beside the last chunk has a region of its own */
-	void *p;
 
 	limit(16);
 	CHECK(fill_with(30000) > 8 * MIB);
@@ -188,8 +187,7 @@ TEST(limits_spares_are_given_up, 60)
 	CHECK(others * 100000 < 2 * MIB);
 	for (int i = 0; i < 16; i++) /* four slabs of four */
 		(void)pop();
-	p = ash_alloc(100000);
-	CHECK(p != NULL);
+	CHECK(ash_alloc(100000) != NULL);
 	CHECK_EQ(ash_check(), 0);
 	pop_all_but(others);
 }
@@ -201,8 +199,7 @@ static void released_by_another(bool lose_mail)
 	size_t total;
 
 	filled.count = released.count = 2;
-	thread = rt_thread_start(release_all, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(release_all, NULL));
 	limit(64);
 	CHECK(fill_with(100) > 32 * MIB);
 	rt_barrier_wait(&filled);
@@ -236,8 +233,7 @@ TEST(limits_resize, 60)
 	size_t size = MIB;
 
 	limit(64);
-	p = ash_alloc(size);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(size));
 	for (;;) {
 		unsigned char *q;
 
@@ -257,9 +253,4 @@ TEST(limits_resize, 60)
 	CHECK_EQ(ash_check(), 0);
 	ash_release(p);
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

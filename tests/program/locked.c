@@ -26,8 +26,7 @@ static void lock_and_reuse(size_t size, size_t from, size_t bytes)
 	}
 	/* Pages of it that move to elsewhere. */
 	memset(p, 0x5a, size);
-	p = ash_resize(p, size * 3);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, size * 3));
 	holds(p, size, 0x5a);
 	ash_release(p);
 	p = ash_zalloc(3, size);
@@ -62,10 +61,8 @@ TEST(advice_refused_is_not_asked_forever, 60)
 	size_t calls;
 
 	faults.advice_error = -FAULT_EINVAL;
-	for (int i = 0; i < BLOCKS; i++) {
-		p[i] = ash_alloc(MIB / 2);
-		CHECK(p[i] != NULL);
-	}
+	for (int i = 0; i < BLOCKS; i++)
+		p[i] = NOT_NULL(ash_alloc(MIB / 2));
 	faults.armed = true;
 	for (int i = 0; i < BLOCKS; i++)
 		ash_release(p[i]);
@@ -97,8 +94,7 @@ static void another_thread(void *address)
 	if (!in_chunk_of_stays(address))
 		return;
 	faults.in_advice = NULL;
-	thread = rt_thread_start(allocate_meanwhile, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(allocate_meanwhile, NULL));
 	rt_thread_join(thread);
 }
 
@@ -125,14 +121,8 @@ TEST(advice_purge_loses_no_units, 60)
 	CHECK(faults.in_advice == NULL);
 	audit();
 	ash_stats(&before);
-	q = ash_alloc(900000);
-	CHECK(q != NULL);
+	q = NOT_NULL(ash_alloc(900000));
 	CHECK(in_chunk_of_stays(q));
 	ash_stats(&after);
 	CHECK_EQ(before.reserved, after.reserved);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

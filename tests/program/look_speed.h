@@ -76,8 +76,7 @@ static void speed_target(void)
 
 	for (i = 0; i < STAY; i++) {
 		size = i % 2 == 0 ? quiet_sizes[i / 2 % QUIET_CLASSES] : busy_sizes[i / 2 % BUSY_CLASSES];
-		stay[i] = ash_alloc(size);
-		CHECK(stay[i] != NULL);
+		stay[i] = NOT_NULL(ash_alloc(size));
 		stamp(stay[i], size);
 		book->taken[class_of(size)]++;
 	}

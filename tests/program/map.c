@@ -36,8 +36,7 @@ static char *span_at(char *where)
 
 static void place_two(void)
 {
-	first = ash_alloc(SPAN);
-	CHECK(first != NULL);
+	first = NOT_NULL(ash_alloc(SPAN));
 	second = span_at(first - DISTANCE);
 	CHECK_EQ(ash_check(), 0);
 }
@@ -69,9 +68,8 @@ TEST(map_leaves_find, 10)
 TEST(map_units_know_every_slab, 10)
 {
 	for (size_t size = 8; size <= SLOT_MAX; size += size / 4 + 8) {
-		char *p = ash_alloc(size);
+		char *p = NOT_NULL(ash_alloc(size));
 
-		CHECK(p != NULL);
 		CHECK(map_guess_slab(p) == slab_record(map_find(p), p));
 		CHECK(map_guess_slab(p + size - 1) == map_guess_slab(p));
 		ash_release(p);
@@ -150,13 +148,11 @@ TEST(map_units_of_two_slabs, 30)
 	size_t shared = 0;
 
 	rt_seed(&random, rt_test_seed());
-	p[0] = ash_alloc(100);
-	CHECK(p[0] != NULL);
+	p[0] = NOT_NULL(ash_alloc(100));
 	/* The next region of slabs is as far away as it must be. */
 	faults.place = (char *)map_find(p[0])->base - DISTANCE;
 	for (size_t i = 1; i < BLOCKS; i++) {
-		p[i] = ash_alloc(100);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(100));
 		memset(p[i], (int)i, 100);
 	}
 	for (size_t i = 0; i < BLOCKS; i++)
@@ -185,8 +181,7 @@ TEST(map_leaf_without_memory, 10)
 	char *border, *where;
 
 	/* Just below where a leaf ends; the one above is not there. */
-	first = ash_alloc(SPAN);
-	CHECK(first != NULL);
+	first = NOT_NULL(ash_alloc(SPAN));
 	border = first - DISTANCE - (uintptr_t)first % LEAF;
 	second = span_at(border - 100 * CHUNK_SIZE);
 	(void)region_trim(&heap_default, true); /* what a failed request would cut off, and try again */
@@ -221,9 +216,8 @@ TEST(map_leaf_without_memory, 10)
 
 static void make_heap(void *fd)
 {
-	ash_heap *heap = ash_heap_create_file(*(int *)fd, 8 * MIB, NULL);
+	ash_heap *heap = NOT_NULL(ash_heap_create_file(*(int *)fd, 8 * MIB, NULL));
 
-	CHECK(heap != NULL);
 	CHECK(ash_heap_alloc(heap, 100) != NULL);
 	ash_heap_thread_detach(heap);
 	ash_heap_destroy(heap);
@@ -293,9 +287,4 @@ MISUSE(leaf)
 	place_two();
 	/* The leaf is the last thing mapped for the second region. */
 	bad_alone(bad, faults.last_mapped, RECORDS);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -191,8 +191,3 @@ TEST(quiet_would_be_told, 20)
 		rt_skip("the kernel refuses a filter of system calls");
 	CHECK_EQ(status, rt_under_qemu() ? WATCHED : 1000 + SIGSYS);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

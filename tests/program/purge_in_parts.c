@@ -169,8 +169,3 @@ TEST(due_while_a_class_grows, 30)
 	heap_default.hand = 0;
 	CHECK_EQ(ash_check(), 0);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

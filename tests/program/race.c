@@ -144,8 +144,3 @@ TEST(race_for_what_a_thread_left, 60)
 		ash_thread_detach();
 	}
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

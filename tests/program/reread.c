@@ -36,9 +36,8 @@ long __wrap_arch_pread64(long fd, void *bytes, size_t length, long offset)
 static int made(void)
 {
 	int fd = (int)arch_memfd_create("reread", 0);
-	ash_heap *heap = ash_heap_create_file(fd, CAPACITY, NULL);
+	ash_heap *heap = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 
-	CHECK(heap != NULL);
 	for (size_t i = 0; i < BLOCKS; i++)
 		CHECK(ash_heap_alloc(heap, i < 20 ? 300 : 3000) != NULL);
 	ash_heap_thread_detach(heap);
@@ -112,9 +111,4 @@ TEST(reread_of_a_head_that_changes, 20)
 	CHECK(head_reads >= 2);
 	changes = false;
 	CHECK(attaches(fd, &why));
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -179,8 +179,7 @@ static void other_thread(void)
 	struct rt_thread *thread;
 
 	faults.armed = false;
-	thread = rt_thread_start(thread_body, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(thread_body, NULL));
 	rt_thread_join(thread); /* detaches, armed */
 	faults.armed = true;
 }

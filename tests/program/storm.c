@@ -195,8 +195,7 @@ TEST(storm_of_signals, 60)
 	time = rt_now();
 	for (unsigned i = 0; i < THREADS; i++) {
 		workers[i].number = i;
-		threads[i] = rt_thread_start(worker_body, &workers[i]);
-		CHECK(threads[i] != NULL);
+		threads[i] = NOT_NULL(rt_thread_start(worker_body, &workers[i]));
 	}
 	/* As long as that (make test: a few of them, natively), and until each had a storm of its own. */
 	do
@@ -222,9 +221,4 @@ TEST(storm_of_signals, 60)
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK(st.owners <= THREADS + 1);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

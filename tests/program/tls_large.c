@@ -32,16 +32,10 @@ TEST(tls_large_other_threads, 10)
 {
 	for (int i = 0; i < 2; i++) {
 		bool result = false;
-		struct rt_thread *thread = rt_thread_start(body, &result);
+		struct rt_thread *thread = NOT_NULL(rt_thread_start(body, &result));
 
-		CHECK(thread != NULL);
 		rt_thread_join(thread);
 		CHECK(result);
 	}
 	CHECK(fresh());
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -263,8 +263,3 @@ TEST(vfork_not_but_fork_into_a_pid_namespace, 20)
 	CHECK_EQ(in_child(forked_in_namespace, NULL), 0);
 	end_other(thread);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -100,8 +100,7 @@ static void resize(struct rt_random *r, void **p)
 	void *old = *p;
 
 	told.gone = NULL;
-	*p = ash_resize(old, size);
-	CHECK(*p != NULL);
+	*p = NOT_NULL(ash_resize(old, size));
 	/* A span that has just the pages stays as it is, a sample too. */
 	if (*p != old || (have > MIB && ash_usable_size(*p) != have)) {
 		CHECK(told.gone == old);

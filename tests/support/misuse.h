@@ -156,8 +156,7 @@ static inline char *block_among(size_t size)
 	char *p = NULL, *other;
 
 	for (int i = 0; i < 3; i++) {
-		other = ash_alloc(size);
-		CHECK(other != NULL);
+		other = NOT_NULL(ash_alloc(size));
 		if (i == 1)
 			p = other;
 	}

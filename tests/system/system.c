@@ -138,9 +138,8 @@ TEST(system_all_calls, 20)
 TEST(system_zeroes_again, 20)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		unsigned char *p = ash_zalloc(1, 5 * MIB);
+		unsigned char *p = NOT_NULL(ash_zalloc(1, 5 * MIB));
 
-		CHECK(p != NULL);
 		for (size_t k = 0; k < 5 * MIB; k++)
 			CHECK(p[k] == 0);
 		memset(p, 7, 5 * MIB);
@@ -213,8 +212,7 @@ TEST(system_plain_array, 20)
 		if (i % 4 == 1)
 			CHECK((block[i] = ash_resize(block[i], 106000)) != NULL);
 		ash_release(block[i]);
-		block[i] = ash_alloc(100000);
-		CHECK(block[i] != NULL);
+		block[i] = NOT_NULL(ash_alloc(100000));
 		heap = ash_heap_create_in(block[i], 100000); /* the first one went with its block */
 		CHECK(heap != NULL);
 		ash_heap_destroy(heap);

@@ -135,13 +135,10 @@ enum { PATHS = sizeof paths / sizeof paths[0] };
 
 static void prepare(const struct path *path)
 {
-	if (memory == NULL) {
-		memory = pages_reserve(BYTES, PAGE_SIZE, PAGES_SHARED);
-		CHECK(memory != NULL);
-	}
+	if (memory == NULL)
+		memory = NOT_NULL(pages_reserve(BYTES, PAGE_SIZE, PAGES_SHARED));
 	held_count = 0;
-	h = ash_heap_create_in(memory, BYTES);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_in(memory, BYTES));
 	f = arena_of(h);
 	for (unsigned i = 0; i < 9; i++)
 		hold(200 + 90 * i);

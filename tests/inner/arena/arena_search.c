@@ -21,8 +21,7 @@ static void fill_arena(void)
 {
 	size_t i;
 
-	heap = ash_heap_create_in(memory, ARENA_MIN);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_in(memory, ARENA_MIN));
 	a = arena_of(heap);
 	CHECK(a->word_count > 8);
 	for (i = 0; i < a->granules; i++)
@@ -86,8 +85,7 @@ TEST(arena_search_ends_with_the_last_word, 10)
 	for (i = 0; i < 4 * ARENA_WORD; i++) {
 		char *p;
 
-		heap = ash_heap_create_in(memory, ARENA_MIN + i * GRANULE);
-		CHECK(heap != NULL);
+		heap = NOT_NULL(ash_heap_create_in(memory, ARENA_MIN + i * GRANULE));
 		a = arena_of(heap);
 		p = arena_alloc(a, (a->granules - 1) * GRANULE, GRANULE);
 		CHECK(p == a->base);

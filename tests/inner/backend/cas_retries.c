@@ -88,8 +88,7 @@ TEST(inner_swaps_units_claim, 20)
 	bool more = true;
 	struct units all = units_claim(&heap_default, CHUNK_UNITS, true, false);
 
-	from = all.chunk;
-	CHECK(from != NULL);
+	from = NOT_NULL(all.chunk);
 	all.clean = false; /* they count as written */
 	step_begin(give_units);
 	for (size_t k = 0; more; k++) {

@@ -108,10 +108,8 @@ static size_t earlies;
 
 static void work_early(void)
 {
-	for (earlies = 0; earlies < EARLY; earlies++) {
-		early[earlies] = ash_heap_alloc(death_heap, death_size);
-		CHECK(early[earlies] != NULL);
-	}
+	for (earlies = 0; earlies < EARLY; earlies++)
+		early[earlies] = NOT_NULL(ash_heap_alloc(death_heap, death_size));
 }
 
 static bool is_early(const void *p)

@@ -108,9 +108,8 @@ static void allocate(void *p)
 MISUSE(owner_record_of_thread)
 {
 	void *p = ash_alloc(100);
-	struct rt_thread *thread = rt_thread_start(allocate, &p);
+	struct rt_thread *thread = NOT_NULL(rt_thread_start(allocate, &p));
 
-	CHECK(thread != NULL);
 	rt_thread_join(thread);
 	CHECK(p != NULL && heap_default.owners->next != NULL);
 	bad_alone(bad, heap_default.owners, RECORDS);

@@ -13,8 +13,7 @@ static ash_heap *heap;
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((size_t)32 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL));
 }
 
 /* ---- names ---- */
@@ -197,13 +196,8 @@ static int file_of(const char *layout, uint64_t version)
 {
 	const struct ash_heap_options options = {.layout = layout, .layout_version = version};
 	int fd = (int)arch_memfd_create("layout", 0);
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD
 		CHECK(ash_heap_create_file(fd, (size_t)4 << 20, &options) != NULL);
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	return fd;
 }
 

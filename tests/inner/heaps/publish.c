@@ -21,10 +21,8 @@ static size_t blocks(void)
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((size_t)32 << 20, NULL);
-	CHECK(heap != NULL);
-	slots = ash_heap_zalloc(heap, 8, sizeof *slots);
-	CHECK(slots != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL));
+	slots = NOT_NULL(ash_heap_zalloc(heap, 8, sizeof *slots));
 }
 
 static bool reads_zero(const char *p, size_t n)
@@ -223,17 +221,12 @@ TEST(publish_into_no_draft, 10)
 /* A child that was forked meanwhile has the address of the draft, and not the draft. */
 TEST(publish_draft_and_fork, 10)
 {
-	long pid;
 	void *p;
 
 	open_heap();
 	p = ash_heap_draft(heap, 100);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		CHECK(ash_heap_alloc_into(heap, 100, &slots[1], NULL) != NULL);
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	(void)ash_heap_recover(heap);
 	CHECK_EQ(blocks(), 3);
 	CHECK_EQ(ash_heap_replace(heap, &slots[0], NULL, p), ASH_SLOT_DONE);
@@ -261,8 +254,7 @@ static void handler(void)
 	(void)ash_heap_alloc_into(heap, 100, &slots[3], NULL);
 	(void)ash_heap_release_from(heap, &slots[0]);
 	(void)ash_heap_alloc_into(heap, 100, &slots[1], NULL);
-	p = ash_heap_draft(heap, 100);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_heap_draft(heap, 100));
 	if (ash_heap_replace(heap, &slots[2], ash_heap_load(heap, &slots[2]), p) != ASH_SLOT_DONE)
 		ash_heap_release(heap, p);
 	(void)ash_heap_release_from(heap, &slots[3]);

@@ -74,10 +74,8 @@ static void books(void)
 
 static void open_board(void)
 {
-	heap = ash_heap_create_shared((size_t)96 << 20, NULL);
-	CHECK(heap != NULL);
-	board = ash_heap_zalloc(heap, 1, sizeof *board);
-	CHECK(board != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)96 << 20, NULL));
+	board = NOT_NULL(ash_heap_zalloc(heap, 1, sizeof *board));
 }
 
 static long hire(unsigned place, uint64_t seed, uint64_t rounds)

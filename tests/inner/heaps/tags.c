@@ -8,8 +8,7 @@ static ash_heap *heap;
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((size_t)32 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL));
 }
 
 static unsigned by_tag[256];
@@ -76,8 +75,7 @@ TEST(tags_stay_when_blocks_move, 10)
 
 	open_heap();
 	for (how = 0; how < 3; how++) {
-		p = ash_heap_alloc_tagged(heap, 60, (unsigned char)(how + 1));
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_heap_alloc_tagged(heap, 60, (unsigned char)(how + 1)));
 		for (i = 0; i < sizeof moves / sizeof *moves; i++) {
 			p[0] = (char)i;
 			moved = resized(how, p, moves[i]);

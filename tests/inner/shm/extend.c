@@ -20,8 +20,7 @@ static ash_heap *make(void)
 	ash_heap *h;
 
 	fd = (int)arch_memfd_create("extend", 0);
-	h = ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, &options);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, &options));
 	return h;
 }
 
@@ -142,8 +141,7 @@ TEST(extend_by_several_processes, 30)
 			for (n = CHUNKS + w; n <= LIMIT; n += 1 + w) {
 				if (w % 2 == 1) {
 					ash_heap_destroy(h);
-					h = ash_heap_attach_file(fd, NULL);
-					CHECK(h != NULL);
+					h = NOT_NULL(ash_heap_attach_file(fd, NULL));
 				}
 				CHECK(ash_heap_extend(h, n * CHUNK_SIZE));
 				__atomic_fetch_add(shared, fill(h), __ATOMIC_RELAXED);

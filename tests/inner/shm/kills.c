@@ -233,8 +233,7 @@ TEST(kills_at_random, 240)
 
 	CHECK(at > 0);
 	control = (void *)at; /* NOLINT: the kernel's word is an address */
-	heap = ash_heap_create_shared((size_t)256 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)256 << 20, NULL));
 	rt_seed(&r, rt_test_seed());
 	for (w = 0; w < WORKERS; w++)
 		pid[w] = worker_start(w);

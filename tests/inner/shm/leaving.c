@@ -69,21 +69,17 @@ static void fill_and_release_most(void)
 TEST(inner_away_destroy_lets_go, 20)
 {
 	int fd = make_file(4 * MIB);
-	long pid;
 
 	helper.heap = attach(fd);
 	helper_does(fill_and_release_most);
 	ash_heap_destroy(helper.heap);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		ash_heap *h = attach(fd);
 		size_t more = fill(h, blocks);
 
 		CHECK(more + kept + 64 > taken);
 		CHECK_EQ(ash_heap_check(h), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* Not only blocks: the helper was in the middle of a call, and jumped out of it. */

@@ -51,16 +51,10 @@ TEST(inner_away_vfork_first, 20)
 
 TEST(inner_away_vfork_of_child, 20)
 {
-	long pid;
-
 	heap_make();
 	work(3);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		vfork_and_go_on();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	CHECK_EQ(ash_heap_recover(heap), 1);
 	check_empty();
 }
@@ -76,8 +70,7 @@ TEST(inner_away_vfork_of_thread, 20)
 
 	heap_make();
 	work(1);
-	t = rt_thread_start(in_thread, NULL);
-	CHECK(t != NULL);
+	t = NOT_NULL(rt_thread_start(in_thread, NULL));
 	rt_thread_join(t);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }

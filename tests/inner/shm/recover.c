@@ -22,8 +22,7 @@ static ash_heap *heap;
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((CHUNKS + 256) * 2 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((CHUNKS + 256) * 2 * MIB, NULL));
 	if (life_of_thread() >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
 	while (map_find(ash_heap_alloc(heap, 4000))->index < CHUNKS - 2)

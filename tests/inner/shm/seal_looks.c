@@ -26,8 +26,7 @@ TEST(seal_stays_under_looks, 10)
 	uint64_t seal;
 	void *p;
 
-	heap = ash_heap_create_file(fd, 8 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, 8 << 20, NULL));
 	p = ash_heap_zalloc(heap, 1, 100);
 	CHECK_EQ(ash_heap_sync(heap), ASH_SYNC_SEALED);
 	seal = ash_heap_seal(heap);

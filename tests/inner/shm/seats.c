@@ -41,9 +41,8 @@ static void make_rivals(bool shared)
 
 static void use(ash_heap *h)
 {
-	void *p = ash_heap_alloc(h, 100);
+	void *p = NOT_NULL(ash_heap_alloc(h, 100));
 
-	CHECK(p != NULL);
 	CHECK(map_find(p)->region->heap == heap_of(h));
 	ash_heap_release(h, p);
 }

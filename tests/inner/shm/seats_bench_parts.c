@@ -68,19 +68,15 @@ TEST(inner_seats_parts_of_ended_threads, 20)
 static void in_children(unsigned depth)
 {
 	uint64_t generation = generation_now();
-	long pid;
 
 	use_many();
 	threads_of_many_heaps();
 	if (depth == 0)
 		return;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		CHECK_EQ(generation_now(), generation + 1);
 		in_children(depth - 1);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* Benches of ended threads are found in forked processes, too (generation.h). */
@@ -165,8 +161,7 @@ TEST(inner_seats_parts_left_and_closed, 20)
 	struct owner other;
 	size_t entries, k, marks = 0, late = 0;
 
-	leaving = bench_take(SEATS_OF_PROCESS);
-	CHECK(leaving != NULL);
+	leaving = NOT_NULL(bench_take(SEATS_OF_PROCESS));
 	closing = bench_part(leaving, 0, &entries);
 	step_begin(close_entry);
 	for (k = 0; late < 30; k++) {
@@ -237,9 +232,8 @@ static void rivals_without_memory(void)
 	use(first); /* the bench is there */
 	rival[0] = ash_heap_create(NULL);
 	while (n <= RIVALS) {
-		ash_heap *heap = ash_heap_create(NULL);
+		ash_heap *heap = NOT_NULL(ash_heap_create(NULL));
 
-		CHECK(heap != NULL);
 		if (seat_home(heap_of(heap)->id) == seat_home(heap_of(rival[0])->id))
 			rival[n++] = heap;
 		else

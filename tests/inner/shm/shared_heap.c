@@ -17,8 +17,7 @@ static void dirty_and_zalloc(ash_heap *h, size_t size, unsigned n)
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		p[i] = ash_heap_alloc(h, size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_heap_alloc(h, size));
 		memset(p[i], 0xa5, size);
 	}
 	for (i = 0; i < n; i++)
@@ -26,8 +25,7 @@ static void dirty_and_zalloc(ash_heap *h, size_t size, unsigned n)
 	if (n % 2 == 0)
 		(void)ash_heap_trim(h, 0);
 	for (i = 0; i < n; i++) {
-		p[i] = ash_heap_zalloc(h, 1, size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_heap_zalloc(h, 1, size));
 		is_zero(p[i], size);
 		memset(p[i], 0x5a, size);
 	}

@@ -49,8 +49,7 @@ TEST(view_of_a_heap_in_use, 20)
 	unsigned i;
 
 	viewed_make();
-	viewed = ash_heap_view_file(reader(), &why);
-	CHECK(viewed != NULL);
+	viewed = NOT_NULL(ash_heap_view_file(reader(), &why));
 	CHECK_EQ(why, ASH_ATTACHED);
 	CHECK(ash_heap_view_check(viewed));
 	CHECK_EQ(ash_heap_view_walk(viewed, visit, NULL), 0);
@@ -91,8 +90,7 @@ TEST(view_offsets, 10)
 
 	viewed_make();
 	s = store_of(heap_of(viewed_heap));
-	viewed = ash_heap_view_file(viewed_fd, NULL);
-	CHECK(viewed != NULL);
+	viewed = NOT_NULL(ash_heap_view_file(viewed_fd, NULL));
 	offset = ash_heap_offset(viewed_heap, viewed_block[1].p);
 	CHECK(offset > 0 && ash_heap_pointer(viewed_heap, offset) == viewed_block[1].p);
 	CHECK(ash_heap_view_pointer(viewed, offset) == ash_heap_view_at(viewed, viewed_block[1].p));

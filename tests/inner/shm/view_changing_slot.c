@@ -31,8 +31,7 @@ static struct owner *record(void)
 static void mark(void)
 {
 	*slot = (uintptr_t)before;
-	intent = intent_claim(record());
-	CHECK(intent != NULL);
+	intent = NOT_NULL(intent_claim(record()));
 	intent->slot = (uintptr_t)slot;
 	intent->old = 0;
 	intent->fresh = (uintptr_t)after;

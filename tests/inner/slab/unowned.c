@@ -198,16 +198,11 @@ TEST(slabs_unowned_thread_without_record, 30)
 {
 	int fd = (int)arch_memfd_create("unowned", 0), other = (int)arch_memfd_create("fresh", 0);
 	ash_heap *heap = ash_heap_create_file(fd, 16 * MIB, NULL), *fresh;
-	long pid;
 
 	CHECK(heap != NULL);
 	ash_heap_destroy(heap);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		fill_without_record(fd);
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	heap = ash_heap_attach_file(fd, NULL);
 	fresh = ash_heap_create_file(other, 16 * MIB, NULL);
 	CHECK(heap != NULL && fresh != NULL);

@@ -58,13 +58,8 @@ TEST(slabs_unowned_slot_is_found_in_constant_time, 30)
 	CHECK(at > 0);
 	most = (size_t *)at; /* NOLINT: the kernel's word is an address */
 	for (size_t i = 0; i < 2; i++) {
-		long pid = rt_fork();
-
-		if (pid == 0) {
+		IN_CHILD
 			most[i] = longest_beside((i == 0 ? 10 : scaled(80, 20)) * MIB);
-			rt_exit(0);
-		}
-		CHECK_EQ(rt_wait(pid), 0);
 	}
 	rt_print("     10 MiB: %zu instructions, 80 MiB: %zu\n", most[0], most[1]);
 	/* It may or may not have been a chunk full of such slabs that was looked at. */
@@ -245,8 +240,7 @@ TEST(slabs_unowned_empty_serve_others, 10)
 	void *p;
 
 	CHECK(heap != NULL);
-	p = unowned_slot(h, class_of(3000));
-	CHECK(p != NULL);
+	p = NOT_NULL(unowned_slot(h, class_of(3000)));
 	while (ash_heap_alloc(heap, SLOT_MAX) != NULL || ash_heap_alloc(heap, UNIT_SIZE) != NULL)
 		;
 	CHECK(unowned_slot(h, class_of(100)) == NULL);

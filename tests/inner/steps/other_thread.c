@@ -49,16 +49,14 @@ static void passing_main(void *work)
 
 void steps_passing_thread(void (*work)(void))
 {
-	struct rt_thread *t = rt_thread_start(passing_main, &work);
+	struct rt_thread *t = NOT_NULL(rt_thread_start(passing_main, &work));
 
-	CHECK(t != NULL);
 	rt_thread_join(t);
 }
 
 void other_begin(void)
 {
-	other = rt_thread_start(other_main, NULL);
-	CHECK(other != NULL);
+	other = NOT_NULL(rt_thread_start(other_main, NULL));
 }
 
 void other_end(void)

@@ -46,13 +46,8 @@ static void check_vforked(void)
 
 static void in_child(void (*act)(void))
 {
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD
 		act();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static void check_own(void)
@@ -100,8 +95,7 @@ TEST(inner_borrow_threads, 10)
 	told_make();
 	CHECK(rt_thread_start(sleeper, NULL) != NULL);
 	check_all();
-	t = rt_thread_start(in_thread, NULL);
-	CHECK(t != NULL);
+	t = NOT_NULL(rt_thread_start(in_thread, NULL));
 	rt_thread_join(t);
 }
 

@@ -86,9 +86,8 @@ TEST(pages_move_old_stays_reserved, 20)
 	fill(a, RANGE, 5);
 	for (size_t i = 0; i < 200; i++) {
 		size_t bytes = (1 + i % 8) * (i % 3 == 0 ? HUGE / 8 : PAGE_SIZE);
-		char *p = rt_map(bytes);
+		char *p = NOT_NULL(rt_map(bytes));
 
-		CHECK(p != NULL);
 		CHECK(p + bytes <= a || p >= a + RANGE);
 		memset(p, 0xee, bytes);
 	}

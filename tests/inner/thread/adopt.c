@@ -77,23 +77,19 @@ TEST(adopt_a_current_slab, 10)
 {
 	struct rt_thread *thread;
 	struct slab *last;
-	long pid;
 
 	ash_release(ash_alloc(1));
 	together.count = 2;
 	thread = rt_thread_start(leave, &together);
 	rt_barrier_wait(&together);
 	last = place_of(left[BLOCKS - 1]).slab;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		ash_release(ash_alloc(9000)); /* settles */
 		CHECK(!owner_has(seat.self, last));
 		CHECK(adopts(last->class, false));
 		CHECK(owner_has(seat.self, last));
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	rt_barrier_wait(&together);
 	rt_thread_join(thread);
 }

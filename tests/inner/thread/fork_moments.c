@@ -31,7 +31,6 @@ TEST(fork_between_word_and_mark, 20)
 {
 	struct ash_statistics st;
 	struct slot_ref at;
-	long pid;
 	void *p;
 
 	ash_release(ash_alloc(1));
@@ -41,37 +40,30 @@ TEST(fork_between_word_and_mark, 20)
 	at = place_of(p);
 	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	CHECK((at.slab->owner & OWNER_PENDING) == 0);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		/* A slab is needed: that settles the fork.  The bit is found in a turn, or by a trim. */
 		CHECK(ash_alloc(9000) != NULL);
 		(void)ash_trim(SIZE_MAX);
 		ash_stats(&st);
 		CHECK_EQ(st.pending, 0);
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* A large block takes units without a slab list: records of threads that vanished are taken over, too. */
 TEST(fork_noticed_by_a_large_block, 20)
 {
 	uint64_t before;
-	long pid;
 
 	ash_release(ash_alloc(1));
 	start_another();
 	before = heap_default.settled;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		CHECK(ash_alloc(100000) != NULL);
 		CHECK(heap_default.settled != before);
 		CHECK_EQ(heap_default.settled, generation_now());
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* ---- a handler forks while its thread is a guest: the child goes on with the call, too ---- */

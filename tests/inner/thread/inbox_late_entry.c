@@ -86,15 +86,13 @@ static void at_last_steps(void (*prepare)(void), void (*call)(void))
 
 static void take(void)
 {
-	block = ash_heap_alloc(heap, SIZE);
-	CHECK(block != NULL);
+	block = NOT_NULL(ash_heap_alloc(heap, SIZE));
 	ash_heap_release(heap, ash_heap_alloc(heap, 5000));
 }
 
 static void take_in_thread(__attribute__((unused)) void *argument)
 {
-	block = ash_heap_alloc(heap, SIZE);
-	CHECK(block != NULL);
+	block = NOT_NULL(ash_heap_alloc(heap, SIZE));
 	ash_heap_thread_detach(heap);
 }
 

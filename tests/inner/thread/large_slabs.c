@@ -16,9 +16,8 @@ static void release_it(void *p)
 TEST(large_released_by_another, 10)
 {
 	char *p = ash_alloc(40000), *other = ash_alloc(40000), *q, *r;
-	struct rt_thread *thread = rt_thread_start(release_it, p);
+	struct rt_thread *thread = NOT_NULL(rt_thread_start(release_it, p));
 
-	CHECK(thread != NULL);
 	rt_thread_join(thread);
 	q = ash_alloc(40000);
 	CHECK(q == p);

@@ -143,8 +143,7 @@ TEST(large_spare_is_not_purged_by_others, 20)
 	CHECK(ash_alloc(100000) == (void *)p);
 	CHECK_EQ(slabs_purge_held(&heap_default, s, &room), 0);
 	CHECK(p[50000] == 7);
-	thread = rt_thread_start(release_it, p);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(release_it, p));
 	rt_thread_join(thread);
 	if (!rt_under_qemu())
 		CHECK(slabs_purge_held(&heap_default, s, &room) >= 96 * KIB);

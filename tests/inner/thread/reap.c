@@ -18,10 +18,8 @@ static void works(void)
 {
 	size_t i;
 
-	for (i = 0; i < BLOCKS; i++) {
-		blocks[i] = ash_alloc(200);
-		CHECK(blocks[i] != NULL);
-	}
+	for (i = 0; i < BLOCKS; i++)
+		blocks[i] = NOT_NULL(ash_alloc(200));
 	record = seat.self;
 }
 
@@ -45,10 +43,8 @@ TEST(reap_ended_thread, 20)
 		ash_release(blocks[i]);
 	ash_stats(&before);
 	/* As many again fit into the slabs of the ended thread. */
-	for (i = 0; i < BLOCKS; i++) {
-		blocks[i] = ash_alloc(200);
-		CHECK(blocks[i] != NULL);
-	}
+	for (i = 0; i < BLOCKS; i++)
+		blocks[i] = NOT_NULL(ash_alloc(200));
 	ash_stats(&after);
 	CHECK(after.slabs <= before.slabs); /* and of our own an empty one may have gone */
 	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
@@ -160,21 +156,17 @@ TEST(reap_as_process_one, 20)
 {
 	enum { NEW_PID = 0x20000000 };
 	struct rt_thread *thread;
-	long pid;
 
 	if (arch_unshare(NEW_PID) != 0)
 		rt_skip("no new namespaces here (needs root)");
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		CHECK_EQ(arch_getpid(), 1);
 		ash_release(ash_alloc(1));
 		thread = rt_thread_start(ends_without_a_word, NULL);
 		rt_thread_join(thread);
 			CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 		CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static struct owner *firsts;
@@ -192,14 +184,12 @@ static void reaps(void *argument)
 TEST(reap_spares_a_daemon, 20)
 {
 	const long subreaper = 36; /* PR_SET_CHILD_SUBREAPER: the daemon becomes ours */
-	long parent;
 	int status = 1;
 
 	if (rt_under_qemu())
 		rt_skip("QEMU 7.2 has no subreapers");
 	CHECK_EQ(arch_prctl(subreaper, 1, 0, 0, 0), 0);
-	parent = rt_fork();
-	if (parent == 0) {
+	IN_CHILD {
 		long process = arch_gettid();
 
 		ash_release(ash_alloc(1));
@@ -209,9 +199,7 @@ TEST(reap_spares_a_daemon, 20)
 		while (!process_thread_is_gone((uint64_t)process))
 			rt_yield();
 		rt_thread_join(rt_thread_start(reaps, NULL));
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(parent), 0);
 	CHECK(rt_wait_any(&status) > 0);
 	CHECK_EQ(status, 0);
 }

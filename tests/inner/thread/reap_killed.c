@@ -79,8 +79,7 @@ TEST(reap_of_a_killed_process_rebuilds_first, 10)
 {
 	long pid;
 
-	heap = ash_heap_create_shared((size_t)16 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)16 << 20, NULL));
 	if (life_of_thread() >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
 	pid = rt_fork();
