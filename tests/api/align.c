@@ -3,6 +3,7 @@
 /* promises: ash_aligned_alloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 #define GIB ((size_t)1 << 30)
 
@@ -62,7 +63,7 @@ TEST(align_all, 60)
 		/* Each touch may cost a huge page of 2 MiB; the alignment must cost nothing. */
 		if (!rt_under_qemu() && rt_anonymous() > before)
 			CHECK(rt_anonymous() - before < 5 * 9 * 2 * MIB);
-		for (unsigned i = 0; i < 5; i++)
+		for (size_t i = 0; i < 5; i++)
 			ash_release(p[i]);
 		ash_trim(0);
 	}
@@ -110,7 +111,6 @@ TEST(align_bad, 10)
 				     (size_t)1 << 63,
 				     ((size_t)1 << 63) + 1,
 				     SIZE_MAX};
-	struct ash_statistics st;
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		for (size_t size = 0; size < 10 * MIB; size = size * 9 + 1)
@@ -121,8 +121,7 @@ TEST(align_bad, 10)
 		CHECK(ash_aligned_alloc(alignment, SIZE_MAX) == NULL);
 		CHECK(ash_aligned_alloc(alignment, SIZE_MAX - alignment + 1) == NULL);
 	}
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -186,15 +185,13 @@ TEST(align_resize, 60)
 TEST(align_reuses, 30)
 {
 	size_t alignment = 32 * MIB, blocks = rt_under_qemu() ? 3 : 12;
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	void *p[12];
 
 	ash_release(ash_alloc((blocks + 1) * alignment + 7 * MIB));
 	ash_stats(&before);
 	for (size_t i = 0; i < blocks; i++)
 		p[i] = aligned(alignment, 3 * MIB);
-	ash_stats(&after);
-	CHECK_EQ(before.reserved, after.reserved);
-	for (size_t i = 0; i < blocks; i++)
-		ash_release(p[i]);
+	CHECK_EQ(before.reserved, stats_now().reserved);
+	release_each(p, blocks);
 }

@@ -2,6 +2,7 @@
 /* Aligned blocks: zeroed, resized, and released with size and alignment. */
 /* promises: ash_aligned_zalloc, ash_aligned_resize, ash_release_aligned_sized */
 #include "ashlar.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/resident.h"
 
@@ -29,10 +30,7 @@ static void marked(const char *p, size_t size, size_t kept, unsigned key)
 
 static void nothing_left(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 	CHECK_EQ(ash_check(), 0);
 }
 

@@ -3,6 +3,7 @@
 /* promises: ash_alloc, ash_release */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { THREADS = 4, BLOCKS = 20000 };
 
@@ -14,10 +15,8 @@ static _Atomic bool stop;
 static void worker(void *argument)
 {
 	void **mine = blocks[(uintptr_t)argument];
-	size_t i;
 
-	for (i = 0; i < BLOCKS; i++)
-		mine[i] = NOT_NULL(ash_alloc(64));
+	alloc_each(mine, BLOCKS, 64);
 	rt_barrier_wait(&together);
 	while (!stop)
 		ash_release(ash_alloc(200));
@@ -49,8 +48,7 @@ static void child(bool nested)
 	/* As many again fit into what the others held: the heap does not grow. */
 	for (i = 0; i < THREADS * BLOCKS; i++)
 		blocks[0][i] = ash_alloc(64);
-	ash_stats(&after);
-	CHECK(after.reserved == before.reserved);
+	CHECK(stats_now().reserved == before.reserved);
 	in_every_class();
 	CHECK_EQ(ash_check(), 0);
 	if (nested) {

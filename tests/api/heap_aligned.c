@@ -3,6 +3,7 @@
 /* promises: ash_heap_aligned_alloc, ash_heap_aligned_zalloc, ash_heap_aligned_resize, ash_heap_release_aligned_sized */
 /* promises: ash_heap_expand, ash_heap_of, ash_heap_usable_size */
 #include "ashlar_heap.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"
 
@@ -28,10 +29,7 @@ enum { KINDS = 3, IN_MEMORY = 2 };
 
 static void nothing_left(ash_heap *heap)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(heap, &st);
-	CHECK(st.blocks == 0 && ash_heap_check(heap) == 0);
+	CHECK(stats_of(heap).blocks == 0 && ash_heap_check(heap) == 0);
 	ash_heap_destroy(heap);
 }
 

@@ -95,11 +95,6 @@ static void *outer_alloc(size_t size)
 	return outer == NULL ? ash_alloc(size) : ash_heap_alloc(outer, size);
 }
 
-static void release_in_thread(void *p)
-{
-	ash_release(p);
-}
-
 static void outer_release(void *p, size_t size)
 {
 	void *moved;
@@ -122,7 +117,7 @@ static void outer_release(void *p, size_t size)
 		ash_release(moved);
 		return;
 	case BY_THREAD:
-		rt_thread_join(rt_thread_start(release_in_thread, p));
+		rt_in_thread(ash_release, p);
 		return;
 	default:
 		break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's: looking at them, one inside another, many. */
 /* promises: ash_heap_walk, ash_heap_good_size, ash_heap_root, ash_heap_set_root, ash_heap_stats */
+#include "support/blocks.h"
 #include "support/heap_in.h"
 
 struct seen {
@@ -123,13 +124,10 @@ TEST(heap_in_many, 30)
 		/* The same place again needs no place in the list. */
 		heaps[7] = NOT_NULL(ash_heap_create_in(memory + 7 * EACH, EACH));
 		for (i = 0; i < ASH_HEAPS_IN_MAX; i++) {
-			struct ash_statistics st;
-
 			p = ash_heap_alloc(heaps[i], 64);
 			CHECK_EQ(ash_usable_size(p), 64);
 			ash_release(p);
-			ash_heap_stats(heaps[i], &st);
-			CHECK_EQ(st.blocks, 0);
+			CHECK_EQ(stats_of(heaps[i]).blocks, 0);
 		}
 		for (i = 0; i < ASH_HEAPS_IN_MAX; i++)
 			ash_heap_destroy(heaps[i]);

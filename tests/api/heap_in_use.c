@@ -90,8 +90,7 @@ TEST(heap_in_threads, 60)
 static struct rt_random handlers;
 static volatile size_t handled;
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	exchange_blocks(&handlers, 30, 11);
 	handled++;

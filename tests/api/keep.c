@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Giving back: what is kept, and for how long.  What ash_trim leaves: api/trim.c. */
 /* promises: ash_release */
+#include "support/blocks.h"
 #include "support/resident.h"
 
 /* So many allocations and releases of small blocks. */
@@ -114,12 +115,10 @@ static void peak_goes(void (*work)(size_t operations))
 	for (enum peak kind = ONE_BLOCK; kind < PEAKS; kind++) {
 		/* Less where each page is a fault of its own. */
 		size_t bytes = scaled(kind != ONE_BLOCK ? 200 * MIB : rt_in_full() ? 1024 * MIB : 400 * MIB, 24 * MIB);
-		struct ash_statistics st;
 
 		peak(kind, bytes);
 		work(100000);
-		ash_stats(&st);
-		CHECK(st.dirty <= 40 * MIB);
+		CHECK(stats_now().dirty <= 40 * MIB);
 		if (figures())
 			CHECK(rt_anonymous() <= 64 * MIB);
 	}
@@ -161,8 +160,7 @@ TEST(keep_small_peak_goes, 30)
 			while (n-- > 0)
 				ash_release(peak[n]);
 		}
-		ash_stats(&st);
-		CHECK(st.dirty > mib * MIB / 2);
+		CHECK(stats_now().dirty > mib * MIB / 2);
 		for (; st.dirty > 3 * MIB / 2; ash_stats(&st)) {
 			CHECK(turns++ < 2000); /* of 1000: some 600 are needed */
 			for (n = 0; n < 1000; n++) {
@@ -172,8 +170,7 @@ TEST(keep_small_peak_goes, 30)
 				live[at] = ash_alloc(16 + rt_below(&random, 2000));
 			}
 		}
-		for (n = 0; n < LIVE; n++)
-			ash_release(live[n]);
+		release_each(live, LIVE);
 	}
 	CHECK_EQ(ash_check(), 0);
 }

@@ -4,6 +4,7 @@
  * Each kind of work is of operations that would all be fast.
  */
 /* promises: ash_release, ash_resize */
+#include "support/blocks.h"
 #include "support/resident.h"
 
 static const size_t peaks[] = {1, 12, 32, 48, 64, 256}; /* MiB */
@@ -18,18 +19,16 @@ static void peak_of(size_t bytes, size_t size)
 {
 	size_t count = bytes / size, i;
 	unsigned char **p = rt_map((count + 1) * sizeof(*p));
-	struct ash_statistics st;
 
 	CHECK(p != NULL);
 	for (int round = 0; round < 3; round++) { /* it comes again, so that it stays at first */
 		for (i = 0; i < count; i++)
 			p[i] = filled(size);
 		for (i = 0; i < count; i++)
-			ash_release(p[i]);
+		ash_release(p[i]);
 	}
 	rt_unmap(p, (count + 1) * sizeof(*p));
-	ash_stats(&st);
-	CHECK(st.dirty + 2 * MIB >= bytes);
+	CHECK(stats_now().dirty + 2 * MIB >= bytes);
 }
 
 /* Peaks of small blocks and of large ones, each followed by this work. */
@@ -77,10 +76,8 @@ static void batches(void)
 	static void *p[1000];
 
 	for (int i = 0; i < 4 * OPERATIONS / 1000; i++) {
-		for (int k = 0; k < 1000; k++)
-			p[k] = ash_alloc(64);
-		for (int k = 0; k < 1000; k++)
-			ash_release(p[k]);
+		alloc_each(p, 1000, 64);
+		release_each(p, 1000);
 	}
 }
 
@@ -140,8 +137,7 @@ TEST(keep_after_releases, 30)
 	static void *p[BLOCKS];
 	struct ash_statistics st;
 
-	for (int i = 0; i < BLOCKS; i++)
-		p[i] = ash_alloc(16);
+	alloc_each(p, BLOCKS, 16);
 	peak_of(24 * MIB, 1000);
 	for (int i = 0; i < BLOCKS; i++)
 		if (i % 1000 != 0)
@@ -155,7 +151,7 @@ TEST(keep_after_releases, 30)
 /* Another thread has the peak and then sleeps. */
 static struct rt_barrier both = {.count = 2};
 
-static void have_peak(__attribute__((unused)) void *argument)
+static void have_peak(UNUSED void *argument)
 {
 	peak_of(32 * MIB, 1000);
 	rt_barrier_wait(&both);

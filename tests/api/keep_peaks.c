@@ -4,6 +4,7 @@
  * pages, for a while.
  */
 /* promises: ash_release */
+#include "support/blocks.h"
 #include "support/resident.h"
 
 struct kind {
@@ -44,10 +45,7 @@ static size_t resident(const struct kind *k)
 
 static size_t retained(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	return st.dirty;
+	return stats_now().dirty;
 }
 
 /* After the first peak at most this stays; it includes the records of the chunks, which never go. */

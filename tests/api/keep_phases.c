@@ -3,6 +3,7 @@
 /* promises: ash_alloc, ash_release */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { PHASES = 8, WARM = 3, PIECE = 256 };
 
@@ -22,15 +23,13 @@ static void phases(size_t bytes)
 	size_t count = bytes / PIECE;
 	unsigned char **p = rt_map(count * sizeof(*p));
 	unsigned long before = 0;
-	struct ash_statistics st;
 
 	CHECK(p != NULL);
 	for (int i = 0; i < PHASES; i++) {
 		if (i == WARM)
 			before = rt_faults();
 		phase(p, count);
-		ash_stats(&st);
-		CHECK(i + 1 < WARM || st.dirty >= bytes / 10 * 9);
+		CHECK(i + 1 < WARM || stats_now().dirty >= bytes / 10 * 9);
 	}
 	/* Under QEMU faults are the emulator's. */
 	if (!rt_under_qemu())

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks released twice by several threads, and sizes that cannot be. */
 /* promises: ash_release, ash_release_sized */
+#include "support/blocks.h"
 #include "support/misuse.h"
 
 /* ---- by several threads: the release that races is found when its bit is collected ---- */
@@ -8,16 +9,9 @@
 enum order { BEFORE_COLLECTION, AFTER_COLLECTION };
 enum culprit { THE_OWNER, ANOTHER, THE_SAME };
 
-static void thread_release(void *p)
-{
-	ash_release(p);
-}
-
 static void use_release_by_thread(void *p)
 {
-	struct rt_thread *thread = NOT_NULL(rt_thread_start(thread_release, p));
-
-	rt_thread_join(thread);
+	rt_in_thread(ash_release, p);
 }
 
 struct owner_thread {
@@ -37,7 +31,6 @@ static void owner_thread(void *argument)
 static void by_two_threads(enum order order, enum culprit culprit)
 {
 	struct bad bad = {.gone = "double free"};
-	struct ash_statistics st;
 
 	if (culprit == THE_SAME) {
 		/* The block is another thread's, which lives; we release it twice. */
@@ -55,8 +48,7 @@ static void by_two_threads(enum order order, enum culprit culprit)
 	use_release_by_thread(bad.p);
 	if (order == AFTER_COLLECTION)
 		ash_trim(SIZE_MAX); /* collects, and keeps all there is */
-	ash_stats(&st);
-	CHECK_EQ(st.pending, order == BEFORE_COLLECTION);
+	CHECK_EQ(stats_now().pending, order == BEFORE_COLLECTION);
 	misuse_expect("release", culprit == THE_OWNER ? use_release : use_release_by_thread, &bad);
 	/* And the block can be had again: it was released once. */
 	CHECK_EQ(ash_check(), 0);

@@ -5,13 +5,14 @@
 #include <ashlar_names.h>
 
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 
 enum { CHUNKS = 8, BLOCK = 100, CHUNK = 2 << 20 };
 
 TEST(names_without_init, 10)
 {
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	char *p;
 
 	ash_stats(&before);
@@ -19,20 +20,17 @@ TEST(names_without_init, 10)
 	fill(p, BLOCK, 1);
 	p = NOT_NULL(resize(p, 3 * BLOCK));
 	holds(p, BLOCK, 1);
-	ash_stats(&after);
-	CHECK_EQ(after.blocks, before.blocks + 1); /* the default heap's */
+	CHECK_EQ(stats_now().blocks, before.blocks + 1); /* the default heap's */
 	release(p);
 	release(NULL);
 	p = NOT_NULL(resize(NULL, BLOCK));
 	release(p);
-	ash_stats(&after);
-	CHECK_EQ(after.blocks, before.blocks);
+	CHECK_EQ(stats_now().blocks, before.blocks);
 }
 
 /* A child writes into its parent's block, releases another, and leaves one of its own. */
 TEST(names_shared_with_children, 20)
 {
-	struct ash_statistics st;
 	/* volatile: the compiler does not know that a child's stores are seen by others. */
 	char *volatile *table, *given;
 
@@ -55,8 +53,7 @@ TEST(names_shared_with_children, 20)
 	holds(table[1], BLOCK, 3);
 	release(table[1]);
 	release((void *)table);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0); /* nothing of it went to the default heap */
+	CHECK_EQ(stats_now().blocks, 0); /* nothing of it went to the default heap */
 	CHECK_EQ(ash_check(), 0);
 }
 

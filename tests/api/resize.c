@@ -3,6 +3,7 @@
 /* promises: ash_resize */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { SIZES_MAX = 512 };
 static size_t sizes[SIZES_MAX];
@@ -74,14 +75,11 @@ static void resize_pair(size_t from, size_t to, uint64_t key)
 
 static void all_pairs(void)
 {
-	struct ash_statistics st;
-
 	for (unsigned i = 0; i < size_count; i++)
 		for (unsigned j = 0; j < size_count; j++)
 			resize_pair(sizes[i], sizes[j], i * size_count + j);
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 }
 
 TEST(resize_small_class_borders, 60)
@@ -228,7 +226,6 @@ TEST(resize_failed_keeps_block, 30)
 
 	for (unsigned i = 0; i < sizeof(have) / sizeof(have[0]); i++) {
 		unsigned char *p = ash_alloc(have[i]);
-		struct ash_statistics st;
 		size_t usable = ash_usable_size(p);
 
 		fill(p, have[i], i);
@@ -237,8 +234,7 @@ TEST(resize_failed_keeps_block, 30)
 			CHECK_EQ(ash_usable_size(p), usable);
 			holds(p, have[i], i);
 		}
-		ash_stats(&st);
-		CHECK_EQ(st.blocks, 1);
+		CHECK_EQ(stats_now().blocks, 1);
 		CHECK_EQ(ash_check(), 0);
 		ash_release(p);
 	}

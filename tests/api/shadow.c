@@ -3,6 +3,7 @@
 /* promises: ash_alloc, ash_aligned_alloc, ash_release, ash_resize, ash_zalloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { LIVE_MAX = 4000 };
 
@@ -103,8 +104,7 @@ TEST(shadow_model, 120)
 		}
 		if (n < 10000 ? !rt_under_qemu() || n % 10 == 0 : n % 1000 == 0) {
 			CHECK_EQ(ash_check(), 0);
-			ash_stats(&st);
-			CHECK_EQ(st.blocks, live);
+			CHECK_EQ(stats_now().blocks, live);
 		}
 		if (n % 50000 == 0)
 			ash_trim(rt_below(&random, 8 << 20));

@@ -4,6 +4,7 @@
 #include <ashlar_start.h>
 
 #include "rt.h"
+#include "support/blocks.h"
 
 #include <stdatomic.h>
 
@@ -146,7 +147,6 @@ static void allocate(void *place)
 /* The record of the thread that ended is there for the next one. */
 TEST(start_thread_end_detaches, 10)
 {
-	struct ash_statistics s;
 	struct ash_thread *t;
 	void *p[MANY];
 	unsigned i;
@@ -156,10 +156,8 @@ TEST(start_thread_end_detaches, 10)
 		ash_thread_join(t);
 		CHECK(p[i] != NULL);
 	}
-	ash_stats(&s);
-	CHECK(s.owners <= 2);
-	for (i = 0; i < MANY; i++)
-		ash_release(p[i]);
+	CHECK(stats_now().owners <= 2);
+	release_each(p, MANY);
 }
 
 /* ---- thread-local storage ---- */
@@ -191,7 +189,7 @@ TEST(start_tls_by_hand, 10)
 	CHECK(fresh());
 }
 
-static void check_without(__attribute__((unused)) void *unused)
+static void check_without(UNUSED void *unused)
 {
 	(void)ashlar_tls_use(NULL);
 	ashlar_tls_check();

@@ -101,7 +101,7 @@ TEST(trim_inside_slabs_of_sleeping_threads, 30)
 
 static _Atomic bool done;
 
-static void trimmer(__attribute__((unused)) void *argument)
+static void trimmer(UNUSED void *argument)
 {
 	while (!done)
 		(void)ash_trim(0);

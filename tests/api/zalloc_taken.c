@@ -3,6 +3,7 @@
 /* promises: ash_zalloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 
 enum { BLOCKS = 3000 };
@@ -37,7 +38,7 @@ static void release_half(void)
 /* As many zeroed ones as were released: they come from the same slabs. */
 static void zeroed_all(void)
 {
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	size_t s, i;
 
 	ash_stats(&before);
@@ -48,8 +49,7 @@ static void zeroed_all(void)
 			is_zero(p, sizes[s]);
 			memset(p, 0xff, sizes[s]);
 		}
-	ash_stats(&after);
-	CHECK(after.slabs <= before.slabs + ((size_t)1 << 20));
+	CHECK(stats_now().slabs <= before.slabs + ((size_t)1 << 20));
 	for (s = 0; s < SIZES; s++)
 		for (i = 1; i < BLOCKS; i += 2)
 			holds(blocks[s][i], sizes[s], (unsigned)s);
@@ -66,7 +66,7 @@ static void dirties_and_ends(void *argument)
 TEST(zalloc_from_adopted_slabs, 30)
 {
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(dirties_and_ends, NULL));
+	rt_in_thread(dirties_and_ends, NULL);
 	zeroed_all();
 }
 
@@ -80,7 +80,7 @@ static void dirties_for_others(void *argument)
 TEST(zalloc_from_adopted_slabs_with_mail, 30)
 {
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(dirties_for_others, NULL));
+	rt_in_thread(dirties_for_others, NULL);
 	release_half();
 	zeroed_all();
 }

@@ -2,6 +2,7 @@
 /* The names of C, POSIX and glibc: their contracts where they differ from the ash_ calls. */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 #define PAGE ((size_t)65536) /* at least the system's */
 
@@ -21,10 +22,7 @@ enum { NO_MEMORY = 12, INVALID = 22 };
 
 static size_t live(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	return st.blocks;
+	return stats_now().blocks;
 }
 
 TEST(names_realloc, 10)

@@ -11,6 +11,7 @@
 #include "ashlar.h"
 #include "program/audit.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 
 enum { LIVE = 60 };
 
@@ -167,7 +168,6 @@ TEST(advice_no_mremap, 60)
 /* What is said to be given back was: nothing, when the advice does nothing. */
 TEST(advice_trim_tells_the_truth, 60)
 {
-	struct ash_statistics st;
 	unsigned char *p;
 	size_t bytes;
 
@@ -182,7 +182,6 @@ TEST(advice_trim_tells_the_truth, 60)
 		ash_release(p);
 		bytes = ash_trim(1);
 		CHECK_EQ(bytes, 0);
-		ash_stats(&st);
-		CHECK(st.dirty >= 3 * MIB);
+		CHECK(stats_now().dirty >= 3 * MIB);
 	}
 }

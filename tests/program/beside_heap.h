@@ -6,6 +6,7 @@
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 enum { CHUNKS = 6, LIMIT = 40, BLOCKS = 60 };
@@ -110,10 +111,7 @@ static void spans(void)
 
 static void extends(void)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(theirs, &st);
-	(void)ash_heap_extend(theirs, st.reserved + 1);
+	(void)ash_heap_extend(theirs, stats_of(theirs).reserved + 1);
 	(void)ash_heap_alloc(theirs, (size_t)3 << 20);
 }
 

@@ -112,7 +112,7 @@ static void take_half(void)
 	record = seat.self;
 }
 
-static void end_without_a_word(__attribute__((unused)) void *argument)
+static void end_without_a_word(UNUSED void *argument)
 {
 	take_half();
 	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
@@ -123,7 +123,7 @@ TEST(takeover_is_bounded, 30)
 	size_t most = 0, chunks, i;
 
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(end_without_a_word, NULL));
+	rt_in_thread(end_without_a_word, NULL);
 	while (load_acquire(&record->state) != OWNER_VACANT)
 		(void)counted(SIZE / 4 * 7, &most);
 	rt_print("     taken over: %zu looked at by a call at most\n", most);
@@ -136,7 +136,7 @@ TEST(takeover_is_bounded, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void take_and_wait(__attribute__((unused)) void *argument)
+static void take_and_wait(UNUSED void *argument)
 {
 	take_half();
 	rt_barrier_wait(&together);

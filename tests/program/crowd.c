@@ -57,7 +57,7 @@ static _Atomic uint32_t leave;
 static ash_heap *heap; /* NULL: the default one */
 static bool allocates;
 
-static void stays(__attribute__((unused)) void *argument)
+static void stays(UNUSED void *argument)
 {
 	void *p = NULL;
 

@@ -67,7 +67,7 @@ static void work(void)
 	ash_heap_release(heap, ash_heap_resize(heap, ash_heap_alloc(heap, 3 * MIB), 20 * MIB));
 }
 
-static void works(__attribute__((unused)) void *argument)
+static void works(UNUSED void *argument)
 {
 	work();
 }
@@ -81,7 +81,7 @@ static void leaves(void)
 static void threads(void)
 {
 	for (unsigned round = 0; round < 4; round++) {
-		rt_thread_join(rt_thread_start(works, NULL)); /* detaches at its end */
+		rt_in_thread(works, NULL); /* detaches at its end */
 		thread_at(round % 2, leaves);
 		for (unsigned i = 0; i < BLOCKS; i++)
 			ash_release(left[i]);

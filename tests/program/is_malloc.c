@@ -22,7 +22,7 @@ void *ash_realloc(void *p, size_t size)
 	return ash_resize(p, size);
 }
 
-void diagnose_called(__attribute__((unused)) const char *name, __attribute__((unused)) const void *p)
+void diagnose_called(UNUSED const char *name, UNUSED const void *p)
 {
 }
 

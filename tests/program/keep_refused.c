@@ -9,6 +9,7 @@
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 
 enum { BLOCKS = 200 };
 
@@ -34,10 +35,7 @@ static void periods(void)
 
 static size_t kept(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	return st.dirty;
+	return stats_now().dirty;
 }
 
 TEST(refused_until_a_trim, 60)

@@ -9,6 +9,7 @@
 /* promises: ash_alloc, ash_resize */
 #include "ashlar.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 
@@ -60,13 +61,10 @@ static size_t pop(void)
 
 static void pop_all_but(size_t others)
 {
-	struct ash_statistics st;
-
 	while (blocks != NULL)
 		(void)pop();
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, others);
+	CHECK_EQ(stats_now().blocks, others);
 }
 
 static void pop_all(void)
@@ -167,7 +165,7 @@ TEST(limits_other_sizes, 60)
 
 static struct rt_barrier filled, released;
 
-static void release_all(__attribute__((unused)) void *argument)
+static void release_all(UNUSED void *argument)
 {
 	rt_barrier_wait(&filled);
 	while (blocks != NULL)

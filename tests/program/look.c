@@ -36,7 +36,6 @@ static void nap(void *unused)
 
 static void mixture(void)
 {
-	struct rt_thread *t;
 	void *large[12];
 	struct rt_random r;
 	unsigned i;
@@ -61,8 +60,7 @@ static void mixture(void)
 		book->taken[class_of(sizes[i])]--;
 		blocks[i] = NULL;
 	}
-	t = rt_thread_start(release_some, NULL);
-	rt_thread_join(t);
+	rt_in_thread(release_some, NULL);
 	for (i = 0; i < 3; i++) {
 		void *p = NOT_NULL(ash_alloc((i + 2) << 20));
 

@@ -12,6 +12,7 @@
 #include "program/child.h"
 #include "program/faults.h"
 #include "slab/slab.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 
 #define LEAF	 (MAP_SIZE << CHUNK_SHIFT) /* bytes that a leaf has the chunks of */
@@ -86,8 +87,7 @@ TEST(map_span_where_a_slab_was, 10)
 	for (size_t i = 0; i < SPANS; i++)
 		was += map_guess_slab(spans[i]) != NULL && map_guess_slab(spans[i])->base == spans[i];
 	CHECK(was > 0);
-	for (size_t i = 0; i < SPANS; i++)
-		ash_release(spans[i]);
+	release_each(spans, SPANS);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -176,7 +176,7 @@ TEST(map_units_of_two_slabs, 30)
 TEST(map_leaf_without_memory, 10)
 {
 	enum { APART = 10 };
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	size_t space = 0;
 	char *border, *where;
 
@@ -195,8 +195,7 @@ TEST(map_leaf_without_memory, 10)
 		CHECK(ash_alloc(SPAN) == NULL);
 		CHECK_EQ(faults.place, 0);
 		CHECK_EQ(ash_check(), 0);
-		ash_stats(&after);
-		CHECK_EQ(before.reserved, after.reserved);
+		CHECK_EQ(before.reserved, stats_now().reserved);
 		for (size_t c = 0; c < SPAN / CHUNK_SIZE; c++)
 			CHECK(map_guess(where + c * CHUNK_SIZE) == NULL);
 		/* The metadata of the first attempt serves the others. */
@@ -227,7 +226,6 @@ static void make_heap(void *fd)
 TEST(map_leaf_of_a_heap_file_without_memory, 10)
 {
 	enum ash_attach why = ASH_ATTACHED;
-	struct ash_statistics st;
 	int fd = (int)arch_memfd_create("leaf", 0), empty = (int)arch_memfd_create("leaf", 0);
 	size_t space = 0;
 	ash_heap *heap;
@@ -246,8 +244,7 @@ TEST(map_leaf_of_a_heap_file_without_memory, 10)
 	faults.mmap_not = 0;
 	heap = ash_heap_attach_file(fd, &why);
 	CHECK(heap != NULL && why == ASH_ATTACHED);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 1);
+	CHECK_EQ(stats_of(heap).blocks, 1);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 	make_heap(&empty);

@@ -107,8 +107,7 @@ static int is_reachable(void *context, const void *p)
 static void *lost[WRITERS * IN_HAND];
 static size_t lost_count;
 
-static int visit(void *context, void *p, __attribute__((unused)) size_t size,
-		 const struct ash_heap_owner *owner)
+static int visit(void *context, void *p, UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	CHECK(!owner->live && owner->id != 0);
 	blocks++;
@@ -251,7 +250,7 @@ TEST(reopen_refusals, 20)
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
 }
 
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
+int main(int argc, char **argv, UNUSED char **envp)
 {
 	if (argc == 3 && rt_strcmp(argv[1], "read") == 0) {
 		rt_format(path, sizeof path, "%s", argv[2]);

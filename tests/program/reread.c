@@ -10,6 +10,7 @@
 
 #include "heaps/instance.h"
 #include "shm/store.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40, EIO = 5 };
@@ -48,14 +49,12 @@ static int made(void)
 
 static bool attaches(int fd, enum ash_attach *why)
 {
-	struct ash_statistics st;
 	ash_heap *heap = ash_heap_attach_file(fd, why);
 
 	if (heap == NULL)
 		return false;
 	CHECK_EQ(*why, ASH_ATTACHED);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, BLOCKS);
+	CHECK_EQ(stats_of(heap).blocks, BLOCKS);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 	return true;

@@ -38,8 +38,7 @@ long __wrap_arch_madvise(void *p, size_t bytes, long advice)
 }
 
 long __wrap_arch_mincore(void *p, size_t bytes, unsigned char *there);
-long __wrap_arch_mincore(__attribute__((unused)) void *p, __attribute__((unused)) size_t bytes,
-			 __attribute__((unused)) unsigned char *there)
+long __wrap_arch_mincore(UNUSED void *p, UNUSED size_t bytes, UNUSED unsigned char *there)
 {
 	rt_fail(__FILE__, __LINE__, "asked what is resident");
 }

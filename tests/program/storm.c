@@ -93,8 +93,7 @@ static struct worker *another(struct rt_random *r)
 	return &workers[(me->number + 1 + rt_below(r, THREADS - 1)) % THREADS];
 }
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	struct rt_random *r = &handlers_chance;
 	/* A call has the owner checked out: it is what we came between. */

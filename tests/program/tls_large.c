@@ -32,9 +32,7 @@ TEST(tls_large_other_threads, 10)
 {
 	for (int i = 0; i < 2; i++) {
 		bool result = false;
-		struct rt_thread *thread = NOT_NULL(rt_thread_start(body, &result));
-
-		rt_thread_join(thread);
+		rt_in_thread(body, &result);
 		CHECK(result);
 	}
 	CHECK(fresh());

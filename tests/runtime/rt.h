@@ -14,6 +14,7 @@
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
+#define UNUSED __attribute__((unused))
 
 /* ---- start-up, by libashlar_start.a: a program without a main of its own runs its tests (main.c) ---- */
 int main(int argc, char **argv, char **envp);
@@ -161,6 +162,11 @@ static inline void *rt_not_null(const void *pointer, const char *file, int line,
 	return (void *)(uintptr_t)pointer;
 }
 bool rt_in_child(const char *file, int line);
+/* body(argument) in a thread of its own, which has ended when this returns. */
+static inline void rt_in_thread(void (*body)(void *), void *argument)
+{
+	rt_thread_join(NOT_NULL(rt_thread_start(body, argument)));
+}
 /* A program may define rt_left_out[]: tests that are skipped; the last name is NULL. */
 struct rt_left_out {
 	const char *name, *reason;

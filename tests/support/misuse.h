@@ -125,7 +125,7 @@ struct bad_nearest {
 };
 
 static inline int bad_near(void *context, void *block, size_t bytes,
-			   __attribute__((unused)) const struct ash_heap_owner *owner)
+			   UNUSED const struct ash_heap_owner *owner)
 {
 	struct bad_nearest *n = context;
 	uintptr_t start = (uintptr_t)block;

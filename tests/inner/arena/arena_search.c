@@ -143,8 +143,8 @@ TEST(arena_search_after_another_took_it, 20)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-static int is_of_a_live_process(__attribute__((unused)) void *context, __attribute__((unused)) void *p,
-				__attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
+static int is_of_a_live_process(UNUSED void *context, UNUSED void *p,
+				UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	CHECK(owner->live);
 	return 1;

@@ -129,8 +129,7 @@ static void release_early(void)
 
 static size_t earlies_found;
 
-static int visit(__attribute__((unused)) void *context, void *p, size_t size,
-		 const struct ash_heap_owner *owner)
+static int visit(UNUSED void *context, void *p, size_t size, const struct ash_heap_owner *owner)
 {
 	struct entry *e = *slot_of(p);
 

@@ -75,7 +75,7 @@ TEST(death_of_a_thread_alone, 20)
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	CHECK((maker = rt_thread_start(make_blocks, NULL)) != NULL);
 	ask_for_a_block();
-	rt_thread_join(rt_thread_start(end_alone, NULL));
+	rt_in_thread(end_alone, NULL);
 	/* A thread that was joined lives for the kernel a moment longer. */
 	while (!recover_is_dead(heap_of(heap), ended_state))
 		rt_yield();

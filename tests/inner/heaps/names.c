@@ -7,6 +7,7 @@
 #include "heaps/instance.h"
 #include "heaps/names.h"
 #include "shm/store.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 static ash_heap *heap;
@@ -165,7 +166,6 @@ TEST(names_refused, 10)
 TEST(names_race, 20)
 {
 	unsigned k, i, n, seen;
-	struct ash_statistics st;
 	long pid[4];
 
 	for (n = 0; n < (rt_under_qemu() ? 2 : 20); n++) {
@@ -184,8 +184,7 @@ TEST(names_race, 20)
 		seen = 0;
 		(void)ash_heap_walk(heap, see, &seen);
 		CHECK_EQ(seen, 50);
-		ash_heap_stats(heap, &st);
-		CHECK_EQ(st.blocks, 50 + 50 + 1);
+		CHECK_EQ(stats_of(heap).blocks, 50 + 50 + 1);
 		ash_heap_destroy(heap);
 	}
 }

@@ -7,16 +7,14 @@
 
 #include "heaps/instance.h"
 #include "shm/intent.h"
+#include "support/blocks.h"
 
 static ash_heap *heap;
 static void **slots; /* eight of them in one block */
 
 static size_t blocks(void)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(heap, &st);
-	return st.blocks;
+	return stats_of(heap).blocks;
 }
 
 static void open_heap(void)
@@ -176,7 +174,7 @@ TEST(publish_drafts_of_the_dead, 10)
 		if (how == 2)
 			CHECK_EQ(rt_wait(-1), 0);
 		else
-			rt_thread_join(rt_thread_start(leaves_drafts, how == 1 ? heap : NULL));
+			rt_in_thread(leaves_drafts, how == 1 ? heap : NULL);
 		CHECK_EQ(blocks(), how == 1 ? 1 : 4);
 		/* A thread that was joined lives for the kernel a moment longer; else the test's limit ends it. */
 		while (ash_heap_recover(heap), blocks() != 1)

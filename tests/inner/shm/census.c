@@ -103,8 +103,8 @@ TEST(inner_census_joins_once, 10)
 	CHECK_EQ(store->census[2], 0);
 }
 
-static int count_unknown(void *context, __attribute__((unused)) void *block,
-			 __attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
+static int count_unknown(void *context, UNUSED void *block,
+			 UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	((size_t *)context)[owner->id == TAG_UNKNOWN]++;
 	CHECK(!owner->live || owner->id == 1);
@@ -193,8 +193,8 @@ TEST(inner_census_of_a_process_elsewhere, 10)
 static const struct ash_heap_owner *expected;
 static size_t found;
 
-static int see_owner(__attribute__((unused)) void *context, void *block,
-		     __attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
+static int see_owner(UNUSED void *context, void *block,
+		     UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	if (block == context) {
 		CHECK_EQ(owner->id, expected->id);

@@ -7,6 +7,7 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 
@@ -35,10 +36,7 @@ static size_t fill(ash_heap *h)
 
 static size_t reserved(ash_heap *h)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(h, &st);
-	return st.reserved / CHUNK_SIZE;
+	return stats_of(h).reserved / CHUNK_SIZE;
 }
 
 TEST(extend_up_to_the_limit, 10)

@@ -81,8 +81,8 @@ static inline int copy_of_file(void)
 	return copy;
 }
 
-static int count_block(void *count, __attribute__((unused)) void *p, __attribute__((unused)) size_t size,
-		       __attribute__((unused)) const struct ash_heap_owner *owner)
+static int count_block(void *count, UNUSED void *p, UNUSED size_t size,
+		       UNUSED const struct ash_heap_owner *owner)
 {
 	++*(size_t *)count;
 	return 0;

@@ -151,8 +151,7 @@ static bool is_listed(const void *p)
 	return false;
 }
 
-static int visit(__attribute__((unused)) void *context, void *p, size_t size,
-		 const struct ash_heap_owner *owner)
+static int visit(UNUSED void *context, void *p, size_t size, const struct ash_heap_owner *owner)
 {
 	size_t i;
 

@@ -46,7 +46,7 @@ static struct helper {
 	struct owner *_Atomic seat;
 } helper;
 
-static inline void help(__attribute__((unused)) void *argument)
+static inline void help(UNUSED void *argument)
 {
 	for (;;) {
 		while (helper.asked == helper.done)
@@ -76,8 +76,8 @@ static inline void use(void)
 
 /* ---- vfork ---- */
 
-static ash_heap *heap __attribute__((unused));
-static void *_Atomic *left __attribute__((unused)); /* what the child allocated last */
+static ash_heap *heap UNUSED;
+static void *_Atomic *left UNUSED; /* what the child allocated last */
 
 static inline void heap_make(void)
 {
@@ -104,7 +104,7 @@ static inline void work(unsigned seed)
 	}
 }
 
-static inline _Noreturn void work_and_end(__attribute__((unused)) void *argument)
+static inline _Noreturn void work_and_end(UNUSED void *argument)
 {
 	work(7);
 	*left = ash_heap_alloc(heap, 100);

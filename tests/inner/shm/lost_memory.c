@@ -261,7 +261,7 @@ TEST(inner_lost_detached_record, 10)
 	CHECK(building_quiet(store, &sum));
 }
 
-static void ends_while_building(__attribute__((unused)) void *argument)
+static void ends_while_building(UNUSED void *argument)
 {
 	CHECK(ash_heap_alloc(heap, 100) != NULL);
 	(void)building_begin(h, seats_self(h));
@@ -276,7 +276,7 @@ TEST(inner_lost_by_a_thread_before_destroy, 10)
 
 	set_up();
 	IN_CHILD {
-		rt_thread_join(rt_thread_start(ends_while_building, NULL));
+		rt_in_thread(ends_while_building, NULL);
 		ash_heap_destroy(heap);
 	}
 	CHECK_EQ(store->lost, 1);

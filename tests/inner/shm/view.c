@@ -21,7 +21,7 @@ static int reader(void)
 	return (int)it;
 }
 
-static int visit(__attribute__((unused)) void *context, const void *p, size_t size,
+static int visit(UNUSED void *context, const void *p, size_t size,
 		 const struct ash_heap_owner *owner)
 {
 	uint64_t offset = ash_heap_view_offset(viewed, p);
@@ -154,7 +154,7 @@ TEST(view_of_what_is_refused, 10)
 	CHECK(ash_heap_view_file(-1, NULL) == NULL);
 }
 
-static void writes(__attribute__((unused)) void *none)
+static void writes(UNUSED void *none)
 {
 	*(volatile char *)(uintptr_t)ash_heap_view_at(viewed, viewed_block[1].p) = 1;
 }

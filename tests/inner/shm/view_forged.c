@@ -3,7 +3,7 @@
 #include "inner/shm/view_subject.h"
 #include "shm/view.h"
 
-static int is_outside(__attribute__((unused)) void *context, const void *p, size_t size,
+static int is_outside(UNUSED void *context, const void *p, size_t size,
 		      const struct ash_heap_owner *owner)
 {
 	uint64_t offset = ash_heap_view_offset(viewed, p);

@@ -29,15 +29,14 @@ static int sum_own(void *context, void *p, size_t size, const struct ash_heap_ow
 
 static unsigned names;
 
-static int visit_name(__attribute__((unused)) void *context, const char *name, const void *p)
+static int visit_name(UNUSED void *context, const char *name, const void *p)
 {
 	CHECK(p == ash_heap_view_at(viewed, ash_heap_find(viewed_heap, name)));
 	names++;
 	return 0;
 }
 
-static int visit_any(__attribute__((unused)) void *context, __attribute__((unused)) const char *name,
-		     const void *p)
+static int visit_any(UNUSED void *context, UNUSED const char *name, const void *p)
 {
 	CHECK(ash_heap_view_offset(viewed, p) != 0);
 	return 0;

@@ -16,7 +16,7 @@ static struct rt_barrier together;
 static size_t slabs_each;
 
 /* Has its slabs, and vanishes in the child. */
-static void stays(__attribute__((unused)) void *argument)
+static void stays(UNUSED void *argument)
 {
 	for (size_t i = 0; i < slabs_each; i++)
 		CHECK(ash_alloc(LARGE) != NULL);

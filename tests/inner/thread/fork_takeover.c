@@ -65,7 +65,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 	rt_thread_join(thread);
 }
 
-static void thread_with_a_spare(__attribute__((unused)) void *argument)
+static void thread_with_a_spare(UNUSED void *argument)
 {
 	ash_release(ash_alloc(5000));
 	other = seat.self;

@@ -90,7 +90,7 @@ static void take(void)
 	ash_heap_release(heap, ash_heap_alloc(heap, 5000));
 }
 
-static void take_in_thread(__attribute__((unused)) void *argument)
+static void take_in_thread(UNUSED void *argument)
 {
 	block = NOT_NULL(ash_heap_alloc(heap, SIZE));
 	ash_heap_thread_detach(heap);
@@ -99,7 +99,7 @@ static void take_in_thread(__attribute__((unused)) void *argument)
 static void take_by_another(void)
 {
 	ash_heap_release(heap, ash_heap_alloc(heap, 40000)); /* first, for a record of our own */
-	rt_thread_join(rt_thread_start(take_in_thread, NULL));
+	rt_in_thread(take_in_thread, NULL);
 	CHECK(heap_of(heap)->owners->next != NULL);
 }
 
