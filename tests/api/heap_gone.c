@@ -215,9 +215,8 @@ TEST(heap_gone_overlap, 20)
 	CHECK(ash_heap_create_in(p, INNER) == NULL);
 	CHECK(ash_heap_create_in(p + INNER + 16, INNER) != NULL);
 	/* Beside each other, and again at the same place. */
-	before = ash_heap_create_in(memory, SIZE);
-	behind = ash_heap_create_in(memory + 2 * SIZE, SIZE);
-	CHECK(before != NULL && behind != NULL);
+	before = NOT_NULL(ash_heap_create_in(memory, SIZE));
+	behind = NOT_NULL(ash_heap_create_in(memory + 2 * SIZE, SIZE));
 	again = ash_heap_create_in(memory + SIZE, SIZE);
 	CHECK_EQ(again, h);
 	CHECK(ash_heap_alloc(again, SIZE / 2) != NULL);

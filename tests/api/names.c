@@ -35,9 +35,8 @@ TEST(names_shared_with_children, 20)
 	char *volatile *table, *given;
 
 	CHECK(init_global_allocator(CHUNKS));
-	table = alloc(2 * sizeof *table);
-	given = alloc(BLOCK);
-	CHECK(table != NULL && given != NULL);
+	table = NOT_NULL(alloc(2 * sizeof *table));
+	given = NOT_NULL(alloc(BLOCK));
 	fill(given, BLOCK, 2);
 	table[0] = given;
 	IN_CHILD {

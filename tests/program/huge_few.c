@@ -195,9 +195,8 @@ TEST(huge_advised_again_after_a_move, 20)
 
 	needs_huge_pages();
 	faults.always = true; /* so that zeroed blocks are advised against them */
-	large = ash_alloc(128 * MIB);
-	p = ash_zalloc(1, 24 * MIB);
-	CHECK(large != NULL && p != NULL);
+	large = NOT_NULL(ash_alloc(128 * MIB));
+	p = NOT_NULL(ash_zalloc(1, 24 * MIB));
 	CHECK_EQ(smaps_sum(p, 24 * MIB, PLAIN), 24 * MIB);
 	/* In its place one that will be filled; it need not be told anything. */
 	ash_release(p);

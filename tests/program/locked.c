@@ -102,10 +102,9 @@ TEST(advice_purge_loses_no_units, 60)
 	struct ash_statistics before;
 
 	/* One chunk, full; then all of it free and dirty but for one block. */
-	stays = ash_alloc(30000);
-	p[0] = ash_alloc(900000);
-	p[1] = ash_alloc(900000);
-	CHECK(stays != NULL && p[0] != NULL && p[1] != NULL);
+	stays = NOT_NULL(ash_alloc(30000));
+	p[0] = NOT_NULL(ash_alloc(900000));
+	p[1] = NOT_NULL(ash_alloc(900000));
 	while ((q = ash_alloc(30000)) != NULL && in_chunk_of_stays(q))
 		;
 	ash_release(q);

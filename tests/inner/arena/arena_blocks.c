@@ -43,9 +43,8 @@ TEST(arena_block_in_dirty_memory, 10)
 static void nest(size_t size, size_t inner_size)
 {
 	outer = NOT_NULL(ash_heap_create_in(memory, sizeof memory));
-	block = ash_heap_alloc(outer, size);
-	inner = ash_heap_create_in(block, inner_size);
-	CHECK(block != NULL && inner != NULL);
+	block = NOT_NULL(ash_heap_alloc(outer, size));
+	inner = NOT_NULL(ash_heap_create_in(block, inner_size));
 	in_inner = ash_heap_alloc(inner, 1000);
 	CHECK(arenas_find(in_inner) == arena_of(inner));
 }

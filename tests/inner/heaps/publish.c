@@ -194,9 +194,8 @@ TEST(publish_into_no_draft, 10)
 		void **draft, *inner, *child;
 
 		open_heap();
-		draft = ash_heap_draft(heap, sizes[i]);
-		child = ash_heap_draft(heap, 100);
-		CHECK(draft != NULL && child != NULL);
+		draft = NOT_NULL(ash_heap_draft(heap, sizes[i]));
+		child = NOT_NULL(ash_heap_draft(heap, 100));
 		for (k = 0; k < sizes[i] / sizeof *draft; k += sizes[i] / sizeof *draft - 1) {
 			draft[k] = NULL;
 			CHECK_EQ(ash_heap_replace(heap, &draft[k], NULL, child), ASH_SLOT_OUTSIDE);

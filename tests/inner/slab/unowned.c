@@ -202,9 +202,8 @@ TEST(slabs_unowned_thread_without_record, 30)
 	ash_heap_destroy(heap);
 	IN_CHILD
 		fill_without_record(fd);
-	heap = ash_heap_attach_file(fd, NULL);
-	fresh = ash_heap_create_file(other, 16 * MIB, NULL);
-	CHECK(heap != NULL && fresh != NULL);
+	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
+	fresh = NOT_NULL(ash_heap_create_file(other, 16 * MIB, NULL));
 	CHECK(fit(heap, 16 * MIB) == 1);
 	fits_as(heap, fresh);
 }

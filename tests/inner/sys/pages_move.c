@@ -251,10 +251,9 @@ TEST(pages_move_several_at_the_mapping_limit, 30)
 TEST(pages_move_one_piece_of_two_mappings, 10)
 {
 	enum { NOHUGEPAGE = 15 };
-	char *from = pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE);
-	char *to = pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE);
+	char *from = NOT_NULL(pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE));
+	char *to = NOT_NULL(pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE));
 
-	CHECK(from != NULL && to != NULL);
 	if (arch_madvise(from, MIB, NOHUGEPAGE) != 0)
 		rt_skip("the system has no huge pages, and so no such advice");
 	fill(from, 2 * MIB, 5);
