@@ -239,22 +239,8 @@ static void ladder(enum ladder kind)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(keep_ladder_released_before, 20)
-{
-	ladder(BEFORE);
-}
-
-TEST(keep_ladder_released_after, 20)
-{
-	ladder(AFTER);
-}
-
-TEST(keep_ladder_resized, 20)
-{
-	ladder(RESIZED);
-}
-
-TEST(keep_ladder_of_pieces, 20)
-{
-	ladder(PIECES);
-}
+#define LADDER(name, ...) TEST(name, 20) { ladder(__VA_ARGS__); }
+LADDER(keep_ladder_released_before, BEFORE)
+LADDER(keep_ladder_released_after, AFTER)
+LADDER(keep_ladder_resized, RESIZED)
+LADDER(keep_ladder_of_pieces, PIECES)

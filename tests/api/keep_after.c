@@ -105,30 +105,12 @@ static void resizes(void)
 	ash_release(p);
 }
 
-TEST(keep_after_pairs, 30)
-{
-	follow(pairs);
-}
-
-TEST(keep_after_pairs_of_two, 30)
-{
-	follow(pairs_of_two);
-}
-
-TEST(keep_after_batches, 30)
-{
-	follow(batches);
-}
-
-TEST(keep_after_replacement, 30)
-{
-	follow(replacement);
-}
-
-TEST(keep_after_resizes, 30)
-{
-	follow(resizes);
-}
+#define FOLLOW(name, ...) TEST(name, 30) { follow(__VA_ARGS__); }
+FOLLOW(keep_after_pairs, pairs)
+FOLLOW(keep_after_pairs_of_two, pairs_of_two)
+FOLLOW(keep_after_batches, batches)
+FOLLOW(keep_after_replacement, replacement)
+FOLLOW(keep_after_resizes, resizes)
 
 /* Nothing but releases: of blocks that were there before, one of each slab stays. */
 TEST(keep_after_releases, 30)

@@ -99,37 +99,11 @@ static void bursts(size_t least, size_t most, unsigned rounds)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(keep_no_foreign_500, 30)
-{
-	bursts(500, 500, 1);
-}
-
-TEST(keep_no_foreign_8000, 30)
-{
-	bursts(8000, 8000, 1);
-}
-
-TEST(keep_no_foreign_mixed, 30)
-{
-	bursts(20000, 100000, 1);
-}
-
-TEST(keep_foreign_again_500, 30)
-{
-	bursts(500, 500, 12);
-}
-
-TEST(keep_foreign_again_8000, 30)
-{
-	bursts(8000, 8000, 12);
-}
-
-TEST(keep_foreign_again_100000, 30)
-{
-	bursts(100000, 100000, 12);
-}
-
-TEST(keep_foreign_again_mixed, 30)
-{
-	bursts(20000, 100000, 12);
-}
+#define BURSTS(name, ...) TEST(name, 30) { bursts(__VA_ARGS__); }
+BURSTS(keep_no_foreign_500, 500, 500, 1)
+BURSTS(keep_no_foreign_8000, 8000, 8000, 1)
+BURSTS(keep_no_foreign_mixed, 20000, 100000, 1)
+BURSTS(keep_foreign_again_500, 500, 500, 12)
+BURSTS(keep_foreign_again_8000, 8000, 8000, 12)
+BURSTS(keep_foreign_again_100000, 100000, 100000, 12)
+BURSTS(keep_foreign_again_mixed, 20000, 100000, 12)

@@ -54,30 +54,12 @@ static void by_two_threads(enum order order, enum culprit culprit)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(misuse_other_thread_then_owner, 10)
-{
-	by_two_threads(BEFORE_COLLECTION, THE_OWNER);
-}
-
-TEST(misuse_other_thread_then_owner_collected, 10)
-{
-	by_two_threads(AFTER_COLLECTION, THE_OWNER);
-}
-
-TEST(misuse_other_thread_then_another, 10)
-{
-	by_two_threads(BEFORE_COLLECTION, ANOTHER);
-}
-
-TEST(misuse_other_thread_then_another_collected, 10)
-{
-	by_two_threads(AFTER_COLLECTION, ANOTHER);
-}
-
-TEST(misuse_other_thread_twice, 10)
-{
-	by_two_threads(BEFORE_COLLECTION, THE_SAME);
-}
+#define BY_TWO_THREADS(name, ...) TEST(name, 10) { by_two_threads(__VA_ARGS__); }
+BY_TWO_THREADS(misuse_other_thread_then_owner, BEFORE_COLLECTION, THE_OWNER)
+BY_TWO_THREADS(misuse_other_thread_then_owner_collected, AFTER_COLLECTION, THE_OWNER)
+BY_TWO_THREADS(misuse_other_thread_then_another, BEFORE_COLLECTION, ANOTHER)
+BY_TWO_THREADS(misuse_other_thread_then_another_collected, AFTER_COLLECTION, ANOTHER)
+BY_TWO_THREADS(misuse_other_thread_twice, BEFORE_COLLECTION, THE_SAME)
 
 /*
  * Only one in many of such releases collects: of the others each must look at what others

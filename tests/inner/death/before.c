@@ -13,11 +13,6 @@
 #include "shm/seats.h"
 #include "thread/takeover.h"
 
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
-
 void before_three(void)
 {
 	for (unsigned i = 0; i < 3; i++)

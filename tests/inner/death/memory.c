@@ -16,11 +16,6 @@
 
 static size_t fills;
 
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
-
 static uint64_t mix(uint64_t sum, const void *from, size_t bytes)
 {
 	const uint64_t *word = from;

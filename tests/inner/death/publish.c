@@ -13,11 +13,6 @@
 
 void **death_slot;
 
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
-
 /* ---- before ---- */
 
 /* A slot, NULL; the block that has it is in the book, without a pattern. */
