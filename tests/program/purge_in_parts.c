@@ -147,7 +147,7 @@ TEST(due_while_the_heap_gets_small, 30)
 	CHECK_EQ(heap_default.hand, 0);
 	CHECK_EQ(ash_check(), 0);
 	alloc_each(few, 100, KIB16);
-	while (i-- > 0)
+	for (i = 100; i-- > 0;)
 		ash_release(few[i]);
 	CHECK(seat.self->spare_units <= SPARE_UNITS);
 }
