@@ -215,17 +215,17 @@ START_OBJECTS = $(call objects,start,$(START_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # tests/README.md says what is in the folders of tests; those that see core's headers:
 INNER_TESTS = inner program malloc small field system long
-test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c tests/$(folder)/*/*.c)) tests/support/main.c
+test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c tests/$(folder)/*/*.c))
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
 # The public calls on the default heap, against the other libraries as they are shipped.
 DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand expand_remote fork large misuse misuse_threads resize \
-	shadow signal threads)) tests/support/main.c tools/demo/steps.c
+	shadow signal threads)) tools/demo/steps.c
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
 	tests/api/zalloc.c tests/api/zalloc_taken.c $(wildcard tests/malloc/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
 FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
-	tests/inner/arena/arena_each_step.c tests/support/main.c $(wildcard tests/field/*.c))
+	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c))
 # Without those that ask about the kernel's memory, or for more than there is.
 SYSTEM_TESTS = $(call objects,prog,$(filter-out %/align.c %/fork.c %/large.c,$(DEFAULT_TESTS)) $(wildcard tests/system/*.c))
 SAMPLE_TESTS = $(call objects,prog,$(call test_sources,sample) tests/api/api.c)

@@ -63,8 +63,7 @@ TEST(addresses_huge_block_is_resized, 10)
 	CHECK(ash_expand(p, gib + 4096) != 0);
 	p = ash_resize(p, 40 * MIB); /* to a usual region's size */
 	CHECK(p != NULL && ash_usable_size(p) == 40 * MIB);
-	p = ash_resize(p, 100);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, 100));
 	ash_release(p);
 	ash_release(q);
 	CHECK_EQ(ash_check(), 0);
@@ -85,8 +84,7 @@ TEST(addresses_more_than_is_promised, 10)
 	for (unsigned power = 44; power <= 46; power++) {
 		CHECK(ash_alloc((size_t)1 << power) == NULL);
 		CHECK(ash_zalloc(1, (size_t)1 << power) == NULL);
-		p = ash_heap_zalloc(heap, 1, (size_t)1 << power);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_heap_zalloc(heap, 1, (size_t)1 << power));
 		ash_heap_release(heap, p);
 	}
 	ash_heap_destroy(heap);

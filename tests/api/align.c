@@ -3,6 +3,7 @@
 /* promises: ash_aligned_alloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/resident.h"
 
 #define GIB ((size_t)1 << 30)
@@ -35,9 +36,8 @@ static void marked(const unsigned char *p, size_t size, unsigned char value)
 
 static void *aligned(size_t alignment, size_t size)
 {
-	void *p = ash_aligned_alloc(alignment, size);
+	void *p = NOT_NULL(ash_aligned_alloc(alignment, size));
 
-	CHECK(p != NULL);
 	CHECK_EQ((uintptr_t)p & (alignment - 1), 0);
 	CHECK(ash_usable_size(p) >= size);
 	CHECK(size < 16 || (uintptr_t)p % 16 == 0);
@@ -64,7 +64,7 @@ TEST(align_all, 60)
 		/* Each touch may cost a huge page of 2 MiB; the alignment must cost nothing. */
 		if (!rt_under_qemu() && rt_anonymous() > before)
 			CHECK(rt_anonymous() - before < 5 * 9 * 2 * MIB);
-		for (unsigned i = 0; i < 5; i++)
+		for (size_t i = 0; i < 5; i++)
 			ash_release(p[i]);
 		ash_trim(0);
 	}
@@ -113,7 +113,6 @@ TEST(align_bad, 10)
 				     (size_t)1 << 63,
 				     ((size_t)1 << 63) + 1,
 				     SIZE_MAX};
-	struct ash_statistics st;
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		for (size_t size = 0; size < 10 * MIB; size = size * 9 + 1)
@@ -124,8 +123,7 @@ TEST(align_bad, 10)
 		CHECK(ash_aligned_alloc(alignment, SIZE_MAX) == NULL);
 		CHECK(ash_aligned_alloc(alignment, SIZE_MAX - alignment + 1) == NULL);
 	}
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -174,8 +172,7 @@ TEST(align_resize, 60)
 
 				for (size_t at = 0; at < sizes[i]; at += 997)
 					p[at] = (unsigned char)(at / 997 + i);
-				q = ash_resize(p, sizes[j]);
-				CHECK(q != NULL);
+				q = NOT_NULL(ash_resize(p, sizes[j]));
 				for (size_t at = 0; at < kept; at += 997)
 					CHECK_EQ(q[at], (unsigned char)(at / 997 + i));
 				ash_release(q);
@@ -190,15 +187,13 @@ TEST(align_resize, 60)
 TEST(align_reuses, 30)
 {
 	size_t alignment = 32 * MIB, blocks = rt_under_qemu() ? 3 : 12;
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	void *p[12];
 
 	ash_release(ash_alloc((blocks + 1) * alignment + 7 * MIB));
 	ash_stats(&before);
 	for (size_t i = 0; i < blocks; i++)
 		p[i] = aligned(alignment, 3 * MIB);
-	ash_stats(&after);
-	CHECK_EQ(before.reserved, after.reserved);
-	for (size_t i = 0; i < blocks; i++)
-		ash_release(p[i]);
+	CHECK_EQ(before.reserved, stats_now().reserved);
+	release_each(p, blocks);
 }

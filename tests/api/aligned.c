@@ -2,6 +2,7 @@
 /* Aligned blocks: zeroed, resized, and released with size and alignment. */
 /* promises: ash_aligned_zalloc, ash_aligned_resize, ash_release_aligned_sized */
 #include "ashlar.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/resident.h"
 
@@ -29,10 +30,7 @@ static void marked(const char *p, size_t size, size_t kept, unsigned key)
 
 static void nothing_left(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -41,9 +39,8 @@ TEST(aligned_zalloc_reads_zero, 20)
 {
 	for (size_t a = 0; a < N(alignments); a++)
 		for (size_t s = 0; s < N(sizes); s++) {
-			char *p = ash_aligned_alloc(alignments[a], sizes[s]), *other;
+			char *p = NOT_NULL(ash_aligned_alloc(alignments[a], sizes[s])), *other;
 
-			CHECK(p != NULL);
 			memset(p, 0xa5, sizes[s]);
 			ash_release(p);
 			p = ash_aligned_zalloc(alignments[a], sizes[s]);
@@ -107,9 +104,8 @@ TEST(aligned_refuses, 10)
 /* From any alignment to any other, and from any size to any other. */
 static void resize_between(size_t from, size_t to, size_t size, size_t another, unsigned key)
 {
-	char *p = ash_aligned_alloc(from, size), *q;
+	char *p = NOT_NULL(ash_aligned_alloc(from, size)), *q;
 
-	CHECK(p != NULL);
 	mark(p, size, key);
 	q = ash_aligned_resize(p, to, another);
 	CHECK(q != NULL && is_aligned(q, to));

@@ -2,6 +2,7 @@
 /* ash_expand: the block stays where it is, or as it is. */
 /* promises: ash_expand, ash_usable_size */
 #include "ashlar.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/resident.h"
 
@@ -65,8 +66,7 @@ TEST(expand_span, 20)
 	CHECK_EQ(ash_check(), 0);
 	/* Until the memory behind it is taken. */
 	for (i = 0; i < 64; i++) {
-		way[i] = ash_alloc(3 * MIB);
-		CHECK(way[i] != NULL);
+		way[i] = NOT_NULL(ash_alloc(3 * MIB));
 		if (way[i] - p > 0 && way[i] - p < (ptrdiff_t)(bytes - MIB))
 			break;
 	}
@@ -95,7 +95,6 @@ static bool may_grow(void *p, size_t size)
 TEST(expand_large, 10)
 {
 	size_t size = 40 * KIB, grown = 0, spans = 0, at;
-	struct ash_statistics s;
 	char *p[64], *way;
 
 	/* Each in the way of the one before, until they come to a chunk that is free but for one. */
@@ -135,8 +134,7 @@ TEST(expand_large, 10)
 		ash_release(p[at]);
 	ash_release(p[0]);
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&s);
-	if (s.owners > 0)
+	if (stats_now().owners > 0)
 		CHECK(grown >= 3 && spans >= 1);
 	else
 		CHECK(grown == 0 && spans == 0);

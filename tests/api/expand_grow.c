@@ -3,6 +3,7 @@
 /* promises: ash_expand */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/pattern.h"
 
@@ -11,11 +12,8 @@ enum { BLOCKS = 64 };
 /* In programs of one thread blocks come from unowned slabs, which do not grow. */
 static bool slabs_have_owners(void)
 {
-	struct ash_statistics s;
-
 	(void)ash_alloc(1); /* stays: its unit is not the first of a chunk otherwise empty */
-	ash_stats(&s);
-	return s.owners > 0;
+	return stats_now().owners > 0;
 }
 
 static size_t place(const void *p)

@@ -4,11 +4,6 @@
 #include "ashlar.h"
 #include "support/pattern.h"
 
-static void release_here(void *p)
-{
-	ash_release(p);
-}
-
 /*
  * A slot that another thread released is taken again by way of a bin, and its slab stays on the
  * partial list: it must not be taken from a list where it is not.
@@ -21,7 +16,7 @@ TEST(expand_what_another_thread_released, 10)
 	for (unsigned round = 0; round < 8; round++) {
 		(void)ash_trim(0); /* no spares, whose units would be in the way */
 		p = ash_alloc(40 * KIB);
-		rt_thread_join(rt_thread_start(release_here, p));
+		rt_in_thread(ash_release, p);
 		p = ash_alloc(40 * KIB);
 		fill(p, 40 * KIB, round);
 		(void)ash_expand(p, 70 * KIB);

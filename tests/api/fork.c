@@ -3,6 +3,7 @@
 /* promises: ash_alloc, ash_release */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { THREADS = 4, BLOCKS = 20000 };
 
@@ -14,12 +15,8 @@ static _Atomic bool stop;
 static void worker(void *argument)
 {
 	void **mine = blocks[(uintptr_t)argument];
-	size_t i;
 
-	for (i = 0; i < BLOCKS; i++) {
-		mine[i] = ash_alloc(64);
-		CHECK(mine[i] != NULL);
-	}
+	alloc_each(mine, BLOCKS, 64);
 	rt_barrier_wait(&together);
 	while (!stop)
 		ash_release(ash_alloc(200));
@@ -30,9 +27,8 @@ static void in_every_class(void)
 	size_t size;
 
 	for (size = 1; size < (3u << 20); size += size / 9 + 1) {
-		char *p = ash_zalloc(1, size);
+		char *p = NOT_NULL(ash_zalloc(1, size));
 
-		CHECK(p != NULL);
 		for (size_t i = 0; i < size; i += 511)
 			CHECK_EQ(p[i], 0);
 		memset(p, 0xa5, size);
@@ -44,7 +40,6 @@ static void child(bool nested)
 {
 	struct ash_statistics before, after;
 	size_t i, t;
-	long pid;
 
 	ash_stats(&before);
 	for (t = 0; t < THREADS; t++)
@@ -53,18 +48,14 @@ static void child(bool nested)
 	/* As many again fit into what the others held: the heap does not grow. */
 	for (i = 0; i < THREADS * BLOCKS; i++)
 		blocks[0][i] = ash_alloc(64);
-	ash_stats(&after);
-	CHECK(after.reserved == before.reserved);
+	CHECK(stats_now().reserved == before.reserved);
 	in_every_class();
 	CHECK_EQ(ash_check(), 0);
 	if (nested) {
-		pid = rt_fork();
-		if (pid == 0) {
+		IN_CHILD {
 			in_every_class();
 			CHECK_EQ(ash_check(), 0);
-			rt_exit(0);
 		}
-		CHECK_EQ(rt_wait(pid), 0);
 	}
 	for (i = 0; i < THREADS * BLOCKS; i++)
 		ash_release(blocks[0][i]);
@@ -125,7 +116,6 @@ TEST(fork_then_threads, 60)
 {
 	struct rt_thread *threads[THREADS];
 	unsigned i;
-	long pid;
 
 	if (rt_under_qemu())
 		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
@@ -133,8 +123,7 @@ TEST(fork_then_threads, 60)
 	together.count = 2;
 	threads[0] = rt_thread_start(worker, NULL);
 	rt_barrier_wait(&together);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		together = (struct rt_barrier){.count = THREADS + 1};
 		for (i = 0; i < THREADS; i++)
 			threads[i] = rt_thread_start(child_worker, &together);
@@ -142,9 +131,7 @@ TEST(fork_then_threads, 60)
 		for (i = 0; i < THREADS; i++)
 			rt_thread_join(threads[i]);
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	stop = true;
 	rt_thread_join(threads[0]);
 }

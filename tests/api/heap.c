@@ -4,6 +4,7 @@
 /* promises: ash_heap_zalloc */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"
 
@@ -146,8 +147,7 @@ TEST(heap_many, 60)
 	unsigned i, round;
 
 	for (i = 0; i < HEAPS; i++) {
-		heap[i] = ash_heap_create(NULL);
-		CHECK(heap[i] != NULL);
+		heap[i] = NOT_NULL(ash_heap_create(NULL));
 		block[i] = ash_heap_alloc(heap[i], 1000);
 		fill(block[i], 1000, i);
 	}
@@ -179,8 +179,7 @@ static void on_alarm(int number, void *info, void *context)
 	(void)info;
 	(void)context;
 	for (i = 0; i < 6; i++) {
-		p[i] = ash_heap_alloc(interrupter.heap, (size_t)40 << i);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_heap_alloc(interrupter.heap, (size_t)40 << i));
 		fill(p[i], (size_t)40 << i, i);
 	}
 	for (i = 0; i < 6; i++) {
@@ -193,7 +192,6 @@ static void on_alarm(int number, void *info, void *context)
 static void signals_in(bool shared)
 {
 	static struct user u;
-	struct ash_statistics st;
 	uint64_t end = rt_now() + 1000000000;
 
 	u = (struct user){.heap = heap_of_kind(shared), .key = 3, .rounds = 1000};
@@ -204,8 +202,7 @@ static void signals_in(bool shared)
 		work(&u, false);
 	rt_timer(0);
 	CHECK_EQ(ash_heap_check(u.heap), 0);
-	ash_heap_stats(u.heap, &st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_of(u.heap).blocks, 0);
 }
 
 TEST(heap_signals, 20)
@@ -222,22 +219,17 @@ TEST(heap_shared_signals, 20)
 TEST(heap_fork_copies, 20)
 {
 	static struct user u;
-	struct ash_statistics before, after;
-	long pid;
+	struct ash_statistics before;
 
 	u = (struct user){.heap = ash_heap_create(NULL), .key = 4, .rounds = 3000};
 	work(&u, true);
 	ash_heap_stats(u.heap, &before);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		work(&u, false);
 		CHECK_EQ(ash_heap_check(u.heap), 0);
 		ash_heap_destroy(u.heap);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
-	ash_heap_stats(u.heap, &after);
-	CHECK_EQ(before.block_bytes, after.block_bytes);
+	CHECK_EQ(before.block_bytes, stats_of(u.heap).block_bytes);
 	CHECK_EQ(ash_heap_check(u.heap), 0);
 	work(&u, false);
 }
@@ -247,7 +239,6 @@ TEST(heap_shared_children, 20)
 {
 	enum { CHILDREN = 4 };
 	static struct user u[CHILDREN + 1];
-	struct ash_statistics st;
 	long pid[CHILDREN];
 	unsigned i;
 
@@ -268,8 +259,7 @@ TEST(heap_shared_children, 20)
 	}
 	for (i = 0; i < CHILDREN; i++)
 		CHECK_EQ(rt_wait(pid[i]), 0);
-	ash_heap_stats(u[0].heap, &st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_of(u[0].heap).blocks, 0);
 	/* A child that needed memory may have taken over one that had ended. */
 	CHECK(ash_heap_recover(u[0].heap) <= CHILDREN);
 	CHECK_EQ(ash_heap_recover(u[0].heap), 0);

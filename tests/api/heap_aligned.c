@@ -3,6 +3,7 @@
 /* promises: ash_heap_aligned_alloc, ash_heap_aligned_zalloc, ash_heap_aligned_resize, ash_heap_release_aligned_sized */
 /* promises: ash_heap_expand, ash_heap_of, ash_heap_usable_size */
 #include "ashlar_heap.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"
 
@@ -28,10 +29,7 @@ enum { KINDS = 3, IN_MEMORY = 2 };
 
 static void nothing_left(ash_heap *heap)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(heap, &st);
-	CHECK(st.blocks == 0 && ash_heap_check(heap) == 0);
+	CHECK(stats_of(heap).blocks == 0 && ash_heap_check(heap) == 0);
 	ash_heap_destroy(heap);
 }
 
@@ -51,9 +49,8 @@ TEST(heap_aligned_zalloc, 20)
 
 		for (size_t a = 0; a < N(alignments); a++)
 			for (size_t s = 0; s < N(sizes); s++) {
-				char *p = ash_heap_aligned_alloc(heap, alignments[a], sizes[s]);
+				char *p = NOT_NULL(ash_heap_aligned_alloc(heap, alignments[a], sizes[s]));
 
-				CHECK(p != NULL);
 				memset(p, 0xa5, sizes[s]);
 				ash_heap_release(heap, p);
 				p = ash_heap_aligned_zalloc(heap, alignments[a], sizes[s]);
@@ -219,9 +216,8 @@ TEST(heap_of_a_block, 10)
 		heap[kind] = make(kind);
 	for (unsigned kind = 0; kind < KINDS; kind++)
 		for (size_t size = 10; size < 3 * MIB; size *= 17) {
-			char *block = ash_heap_alloc(heap[kind], size);
+			char *block = NOT_NULL(ash_heap_alloc(heap[kind], size));
 
-			CHECK(block != NULL);
 			CHECK(ash_heap_of(block) == heap[kind] && ash_heap_of(block + size - 1) == heap[kind]);
 			ash_heap_release(heap[kind], block);
 		}

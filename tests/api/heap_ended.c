@@ -131,10 +131,8 @@ TEST(heap_ended_with_heaps_inside, 20)
 	for (shared = 0; shared < 2; shared++) {
 		outer = shared ? ash_heap_create_shared((size_t)32 << 20, NULL) : ash_heap_create(NULL);
 		CHECK(outer != NULL);
-		for (i = 0; i < 3; i++) {
-			inner[i] = ash_heap_create_in(ash_heap_alloc(outer, sizes[i]), sizes[i]);
-			CHECK(inner[i] != NULL);
-		}
+		for (i = 0; i < 3; i++)
+			inner[i] = NOT_NULL(ash_heap_create_in(ash_heap_alloc(outer, sizes[i]), sizes[i]));
 		innermost = ash_heap_create_in(ash_heap_alloc(inner[2], 100000), 100000);
 		CHECK(innermost != NULL && ash_heap_alloc(innermost, 100) != NULL);
 		ash_heap_destroy(outer);

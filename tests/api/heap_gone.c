@@ -18,10 +18,8 @@ static void places_are_free(void)
 	char *memory = rt_map((size_t)ASH_HEAPS_IN_MAX * 65536);
 	unsigned i;
 
-	for (i = taken; i < ASH_HEAPS_IN_MAX; i++) {
-		heap[i] = ash_heap_create_in(memory + (size_t)i * 65536, 65536);
-		CHECK(heap[i] != NULL);
-	}
+	for (i = taken; i < ASH_HEAPS_IN_MAX; i++)
+		heap[i] = NOT_NULL(ash_heap_create_in(memory + (size_t)i * 65536, 65536));
 	for (i = taken; i < ASH_HEAPS_IN_MAX; i++)
 		ash_heap_destroy(heap[i]);
 	rt_unmap(memory, (size_t)ASH_HEAPS_IN_MAX * 65536);
@@ -33,9 +31,8 @@ static void outer_destroyed(ash_heap *(*make)(void))
 	unsigned i;
 
 	for (i = 0; i < TIMES; i++) {
-		ash_heap *outer = make(), *inner;
+		ash_heap *outer = NOT_NULL(make()), *inner;
 
-		CHECK(outer != NULL);
 		inner = ash_heap_create_in(ash_heap_alloc(outer, INNER + (i % 3) * ((size_t)1 << 20)),
 					   INNER);
 		CHECK(inner != NULL);
@@ -98,11 +95,6 @@ static void *outer_alloc(size_t size)
 	return outer == NULL ? ash_alloc(size) : ash_heap_alloc(outer, size);
 }
 
-static void release_in_thread(void *p)
-{
-	ash_release(p);
-}
-
 static void outer_release(void *p, size_t size)
 {
 	void *moved;
@@ -121,12 +113,11 @@ static void outer_release(void *p, size_t size)
 			ash_release_sized(p, size);
 		return;
 	case BY_RESIZE:
-		moved = ash_resize(p, size * 5);
-		CHECK(moved != NULL);
+		moved = NOT_NULL(ash_resize(p, size * 5));
 		ash_release(moved);
 		return;
 	case BY_THREAD:
-		rt_thread_join(rt_thread_start(release_in_thread, p));
+		rt_in_thread(ash_release, p);
 		return;
 	default:
 		break;
@@ -145,18 +136,15 @@ static void outer_released(size_t size)
 	for (round = 0; round < (rt_under_qemu() ? 3u : 16u); round++) {
 		ash_heap *inner;
 
-		p = outer_alloc(size);
-		CHECK(p != NULL);
+		p = NOT_NULL(outer_alloc(size));
 		memset(p, 0, size);
-		inner = ash_heap_create_in(p, size);
-		CHECK(inner != NULL);
+		inner = NOT_NULL(ash_heap_create_in(p, size));
 		CHECK(ash_heap_alloc(inner, 100) != NULL);
 		outer_release(p, size);
 		for (i = 0; i < INNOCENT; i++) {
 			size_t bytes = round % 4 == 0 && i % 100 == 99 ? size : round % 2 ? 3000 : 300;
 
-			innocent[i] = outer_alloc(bytes);
-			CHECK(innocent[i] != NULL);
+			innocent[i] = NOT_NULL(outer_alloc(bytes));
 			/* Of some nothing is written, so that old records still stand there. */
 			if (i % 2 == 0)
 				memset(innocent[i], 0xee, bytes);
@@ -227,9 +215,8 @@ TEST(heap_gone_overlap, 20)
 	CHECK(ash_heap_create_in(p, INNER) == NULL);
 	CHECK(ash_heap_create_in(p + INNER + 16, INNER) != NULL);
 	/* Beside each other, and again at the same place. */
-	before = ash_heap_create_in(memory, SIZE);
-	behind = ash_heap_create_in(memory + 2 * SIZE, SIZE);
-	CHECK(before != NULL && behind != NULL);
+	before = NOT_NULL(ash_heap_create_in(memory, SIZE));
+	behind = NOT_NULL(ash_heap_create_in(memory + 2 * SIZE, SIZE));
 	again = ash_heap_create_in(memory + SIZE, SIZE);
 	CHECK_EQ(again, h);
 	CHECK(ash_heap_alloc(again, SIZE / 2) != NULL);

@@ -74,8 +74,7 @@ TEST(heap_in_any_place, 60)
 		char *p;
 
 		memset(memory, GUARD, sizeof memory);
-		h = ash_heap_create_in(memory + at, bytes);
-		CHECK(h != NULL);
+		h = NOT_NULL(ash_heap_create_in(memory + at, bytes));
 		CHECK_EQ(ash_heap_check(h), 0);
 		size = largest(h, bytes);
 		CHECK(size >= bytes / 65 * 64 - 512);
@@ -111,8 +110,7 @@ TEST(heap_in_stays_dense, 30)
 		i = rt_below(&random, BLOCKS);
 		if (block[i] != NULL)
 			ash_heap_release(h, block[i]);
-		block[i] = ash_heap_alloc(h, rt_below(&random, 300));
-		CHECK(block[i] != NULL);
+		block[i] = NOT_NULL(ash_heap_alloc(h, rt_below(&random, 300)));
 		if (block[i] > highest)
 			highest = block[i];
 	}
@@ -184,9 +182,8 @@ TEST(heap_in_fills_at_linear_cost, 60)
 	for (k = 0; k < 2; k++) {
 		size_t bytes = (k == 0 ? 1 : large) * MIB;
 		void *memory = rt_map(bytes);
-		ash_heap *h = ash_heap_create_in(memory, bytes);
+		ash_heap *h = NOT_NULL(ash_heap_create_in(memory, bytes));
 
-		CHECK(h != NULL);
 		cost[k] = cost_of_a_call(h, bytes / MIB * 241);
 		ash_heap_destroy(h);
 		rt_unmap(memory, bytes);

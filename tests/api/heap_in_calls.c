@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's: looking at them, one inside another, many. */
 /* promises: ash_heap_walk, ash_heap_good_size, ash_heap_root, ash_heap_set_root, ash_heap_stats */
+#include "support/blocks.h"
 #include "support/heap_in.h"
 
 struct seen {
@@ -85,8 +86,7 @@ TEST(heap_in_a_block, 10)
 			     *p, *q;
 
 			CHECK(block != NULL);
-			h = ash_heap_create_in(block, sizes[k]);
-			CHECK(h != NULL);
+			h = NOT_NULL(ash_heap_create_in(block, sizes[k]));
 			p = ash_heap_alloc(h, 1000);
 			p[999] = 3;
 			CHECK(p > block && p < block + sizes[k]);
@@ -118,22 +118,16 @@ TEST(heap_in_many, 30)
 	void *p;
 
 	for (round = 0; round < 2; round++) {
-		for (i = 0; i < ASH_HEAPS_IN_MAX; i++) {
-			heaps[i] = ash_heap_create_in(memory + i * EACH, EACH);
-			CHECK(heaps[i] != NULL);
-		}
+		for (i = 0; i < ASH_HEAPS_IN_MAX; i++)
+			heaps[i] = NOT_NULL(ash_heap_create_in(memory + i * EACH, EACH));
 		CHECK(ash_heap_create_in(memory + i * EACH, EACH) == NULL);
 		/* The same place again needs no place in the list. */
-		heaps[7] = ash_heap_create_in(memory + 7 * EACH, EACH);
-		CHECK(heaps[7] != NULL);
+		heaps[7] = NOT_NULL(ash_heap_create_in(memory + 7 * EACH, EACH));
 		for (i = 0; i < ASH_HEAPS_IN_MAX; i++) {
-			struct ash_statistics st;
-
 			p = ash_heap_alloc(heaps[i], 64);
 			CHECK_EQ(ash_usable_size(p), 64);
 			ash_release(p);
-			ash_heap_stats(heaps[i], &st);
-			CHECK_EQ(st.blocks, 0);
+			CHECK_EQ(stats_of(heaps[i]).blocks, 0);
 		}
 		for (i = 0; i < ASH_HEAPS_IN_MAX; i++)
 			ash_heap_destroy(heaps[i]);

@@ -150,8 +150,7 @@ TEST(heap_in_shadow, 120)
 	for (k = 0; k < 2; k++) {
 		in[k].memory = array + 13 + k * AREA;
 		in[k].bytes = AREA;
-		in[k].heap = ash_heap_create_in(in[k].memory, AREA);
-		CHECK(in[k].heap != NULL);
+		in[k].heap = NOT_NULL(ash_heap_create_in(in[k].memory, AREA));
 	}
 	for (n = 0; n < operations; n++) {
 		/* Waves: quite full, then nearly empty. */

@@ -75,8 +75,7 @@ TEST(heap_in_threads, 60)
 	heap = ash_heap_create_in(memory, sizeof memory);
 	for (i = 0; i < THREADS; i++) {
 		seed[i] = i;
-		thread[i] = rt_thread_start(thread_main, &seed[i]);
-		CHECK(thread[i] != NULL);
+		thread[i] = NOT_NULL(rt_thread_start(thread_main, &seed[i]));
 	}
 	for (i = 0; i < 200; i++) {
 		CHECK_EQ(ash_heap_check(heap), 0); /* while they are at work */
@@ -91,8 +90,7 @@ TEST(heap_in_threads, 60)
 static struct rt_random handlers;
 static volatile size_t handled;
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	exchange_blocks(&handlers, 30, 11);
 	handled++;

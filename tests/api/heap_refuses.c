@@ -3,6 +3,7 @@
 /* promises: ash_heap_create, ash_heap_create_shared, ash_heap_release */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"
 
@@ -10,7 +11,6 @@ TEST(heap_cap, 20)
 {
 	struct ash_heap_options options = {.cap = (size_t)8 << 20};
 	ash_heap *h = ash_heap_create(&options);
-	struct ash_statistics st;
 	char *block[100], *p;
 	size_t n = 0;
 
@@ -22,8 +22,7 @@ TEST(heap_cap, 20)
 	CHECK(p == NULL);
 	for (size_t i = 0; i < n; i++)
 		holds(block[i], 300000, (unsigned)i);
-	ash_heap_stats(h, &st);
-	CHECK_EQ(st.reserved, (size_t)8 << 20);
+	CHECK_EQ(stats_of(h).reserved, (size_t)8 << 20);
 	for (size_t i = 0; i < n; i++)
 		ash_heap_release(h, block[i]);
 	/* Other heaps do not mind, and this one goes on. */
@@ -84,11 +83,9 @@ TEST(heap_shared_capacity, 20)
 	for (size_t capacity = 1; capacity <= (rt_under_qemu() ? MIB : 1024 * MIB); capacity *= 16) {
 		size_t before = rt_address_space(), whole = (capacity + 2 * MIB - 1) & ~(2 * MIB - 1);
 		ash_heap *h = ash_heap_create_shared(capacity, NULL);
-		struct ash_statistics st;
 
 		CHECK(h != NULL);
-		ash_heap_stats(h, &st);
-		CHECK_EQ(st.reserved, whole);
+		CHECK_EQ(stats_of(h).reserved, whole);
 		if (records == 0)
 			records = rt_address_space() - before - whole;
 		if (!rt_under_qemu()) /* there the figure is the emulator's */

@@ -80,6 +80,6 @@ TEST(hooks_thread, 10)
 {
 	unsigned result = 0;
 
-	rt_thread_join(rt_thread_start(thread_body, &result));
+	rt_in_thread(thread_body, &result);
 	CHECK_EQ(result, 1 + 2);
 }

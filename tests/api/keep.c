@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Giving back: what is kept, and for how long.  What ash_trim leaves: api/trim.c. */
 /* promises: ash_release */
+#include "support/blocks.h"
 #include "support/resident.h"
 
 /* So many allocations and releases of small blocks. */
@@ -14,8 +15,7 @@ static void small_work(size_t operations)
 		size_t at = rt_below(&random, 100);
 
 		if (block[at] == NULL) {
-			block[at] = ash_alloc(1 + rt_below(&random, 500));
-			CHECK(block[at] != NULL);
+			block[at] = NOT_NULL(ash_alloc(1 + rt_below(&random, 500)));
 		} else {
 			ash_release(block[at]);
 			block[at] = NULL;
@@ -31,9 +31,8 @@ static void small_work(size_t operations)
 static void tight_work(size_t operations)
 {
 	for (size_t i = 0; i < operations; i += 2) {
-		unsigned char *p = ash_alloc(100);
+		unsigned char *p = NOT_NULL(ash_alloc(100));
 
-		CHECK(p != NULL);
 		p[0] = 1;
 		ash_release(p);
 	}
@@ -98,12 +97,10 @@ static void peak(enum peak kind, size_t bytes)
 {
 	size_t size = kind == ONE_BLOCK ? bytes : kind == SPANS ? 3 * MIB + 5000 : 200;
 	size_t count = bytes / size, i;
-	unsigned char **p = rt_map((count + 1) * sizeof(*p));
+	unsigned char **p = NOT_NULL(rt_map((count + 1) * sizeof(*p)));
 
-	CHECK(p != NULL);
 	for (i = 0; i < count; i++) {
-		p[i] = ash_alloc(size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(size));
 		touch(p[i], size);
 	}
 	if (figures())
@@ -118,12 +115,10 @@ static void peak_goes(void (*work)(size_t operations))
 	for (enum peak kind = ONE_BLOCK; kind < PEAKS; kind++) {
 		/* Less where each page is a fault of its own. */
 		size_t bytes = scaled(kind != ONE_BLOCK ? 200 * MIB : rt_in_full() ? 1024 * MIB : 400 * MIB, 24 * MIB);
-		struct ash_statistics st;
 
 		peak(kind, bytes);
 		work(100000);
-		ash_stats(&st);
-		CHECK(st.dirty <= 40 * MIB);
+		CHECK(stats_now().dirty <= 40 * MIB);
 		if (figures())
 			CHECK(rt_anonymous() <= 64 * MIB);
 	}
@@ -165,8 +160,7 @@ TEST(keep_small_peak_goes, 30)
 			while (n-- > 0)
 				ash_release(peak[n]);
 		}
-		ash_stats(&st);
-		CHECK(st.dirty > mib * MIB / 2);
+		CHECK(stats_now().dirty > mib * MIB / 2);
 		for (; st.dirty > 3 * MIB / 2; ash_stats(&st)) {
 			CHECK(turns++ < 2000); /* of 1000: some 600 are needed */
 			for (n = 0; n < 1000; n++) {
@@ -176,8 +170,7 @@ TEST(keep_small_peak_goes, 30)
 				live[at] = ash_alloc(16 + rt_below(&random, 2000));
 			}
 		}
-		for (n = 0; n < LIVE; n++)
-			ash_release(live[n]);
+		release_each(live, LIVE);
 	}
 	CHECK_EQ(ash_check(), 0);
 }
@@ -227,8 +220,7 @@ static void ladder(enum ladder kind)
 			p = q;
 			break;
 		case RESIZED:
-			p = ash_resize(p, size);
-			CHECK(p != NULL);
+			p = NOT_NULL(ash_resize(p, size));
 			touch(p, size);
 			break;
 		default:
@@ -247,22 +239,8 @@ static void ladder(enum ladder kind)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(keep_ladder_released_before, 20)
-{
-	ladder(BEFORE);
-}
-
-TEST(keep_ladder_released_after, 20)
-{
-	ladder(AFTER);
-}
-
-TEST(keep_ladder_resized, 20)
-{
-	ladder(RESIZED);
-}
-
-TEST(keep_ladder_of_pieces, 20)
-{
-	ladder(PIECES);
-}
+#define LADDER(name, ...) TEST(name, 20) { ladder(__VA_ARGS__); }
+LADDER(keep_ladder_released_before, BEFORE)
+LADDER(keep_ladder_released_after, AFTER)
+LADDER(keep_ladder_resized, RESIZED)
+LADDER(keep_ladder_of_pieces, PIECES)

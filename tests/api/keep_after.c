@@ -4,6 +4,7 @@
  * Each kind of work is of operations that would all be fast.
  */
 /* promises: ash_release, ash_resize */
+#include "support/blocks.h"
 #include "support/resident.h"
 
 static const size_t peaks[] = {1, 12, 32, 48, 64, 256}; /* MiB */
@@ -18,18 +19,16 @@ static void peak_of(size_t bytes, size_t size)
 {
 	size_t count = bytes / size, i;
 	unsigned char **p = rt_map((count + 1) * sizeof(*p));
-	struct ash_statistics st;
 
 	CHECK(p != NULL);
 	for (int round = 0; round < 3; round++) { /* it comes again, so that it stays at first */
 		for (i = 0; i < count; i++)
 			p[i] = filled(size);
 		for (i = 0; i < count; i++)
-			ash_release(p[i]);
+		ash_release(p[i]);
 	}
 	rt_unmap(p, (count + 1) * sizeof(*p));
-	ash_stats(&st);
-	CHECK(st.dirty + 2 * MIB >= bytes);
+	CHECK(stats_now().dirty + 2 * MIB >= bytes);
 }
 
 /* Peaks of small blocks and of large ones, each followed by this work. */
@@ -77,10 +76,8 @@ static void batches(void)
 	static void *p[1000];
 
 	for (int i = 0; i < 4 * OPERATIONS / 1000; i++) {
-		for (int k = 0; k < 1000; k++)
-			p[k] = ash_alloc(64);
-		for (int k = 0; k < 1000; k++)
-			ash_release(p[k]);
+		alloc_each(p, 1000, 64);
+		release_each(p, 1000);
 	}
 }
 
@@ -108,30 +105,12 @@ static void resizes(void)
 	ash_release(p);
 }
 
-TEST(keep_after_pairs, 30)
-{
-	follow(pairs);
-}
-
-TEST(keep_after_pairs_of_two, 30)
-{
-	follow(pairs_of_two);
-}
-
-TEST(keep_after_batches, 30)
-{
-	follow(batches);
-}
-
-TEST(keep_after_replacement, 30)
-{
-	follow(replacement);
-}
-
-TEST(keep_after_resizes, 30)
-{
-	follow(resizes);
-}
+#define FOLLOW(name, ...) TEST(name, 30) { follow(__VA_ARGS__); }
+FOLLOW(keep_after_pairs, pairs)
+FOLLOW(keep_after_pairs_of_two, pairs_of_two)
+FOLLOW(keep_after_batches, batches)
+FOLLOW(keep_after_replacement, replacement)
+FOLLOW(keep_after_resizes, resizes)
 
 /* Nothing but releases: of blocks that were there before, one of each slab stays. */
 TEST(keep_after_releases, 30)
@@ -140,8 +119,7 @@ TEST(keep_after_releases, 30)
 	static void *p[BLOCKS];
 	struct ash_statistics st;
 
-	for (int i = 0; i < BLOCKS; i++)
-		p[i] = ash_alloc(16);
+	alloc_each(p, BLOCKS, 16);
 	peak_of(24 * MIB, 1000);
 	for (int i = 0; i < BLOCKS; i++)
 		if (i % 1000 != 0)
@@ -155,7 +133,7 @@ TEST(keep_after_releases, 30)
 /* Another thread has the peak and then sleeps. */
 static struct rt_barrier both = {.count = 2};
 
-static void have_peak(__attribute__((unused)) void *argument)
+static void have_peak(UNUSED void *argument)
 {
 	peak_of(32 * MIB, 1000);
 	rt_barrier_wait(&both);
@@ -168,8 +146,7 @@ TEST(keep_after_peak_of_another, 30)
 	struct ash_statistics st;
 
 	pairs_of_two();
-	thread = rt_thread_start(have_peak, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(have_peak, NULL));
 	rt_barrier_wait(&both);
 	replacement();
 	ash_stats(&st);
@@ -187,8 +164,7 @@ TEST(keep_after_shrink, 30)
 
 	pairs_of_two();
 	p = filled(64 * MIB);
-	p = ash_resize(p, 2 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, 2 * MIB));
 	pairs();
 	ash_stats(&st);
 	rt_print("     %zu KiB kept\n", st.dirty / KIB);

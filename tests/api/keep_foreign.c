@@ -19,9 +19,8 @@ static struct burst burst;
 /* Reads zero, as what was purged comes back; written from end to end. */
 static unsigned char *zeroed(size_t bytes)
 {
-	unsigned char *p = ash_zalloc(1, bytes);
+	unsigned char *p = NOT_NULL(ash_zalloc(1, bytes));
 
-	CHECK(p != NULL);
 	for (size_t i = 0; i < bytes; i += 64)
 		CHECK_EQ(p[i], 0);
 	memset(p, 1, bytes);
@@ -62,8 +61,7 @@ static void bursts(size_t least, size_t most, unsigned rounds)
 	burst.bytes = scaled(144 * MIB, 24 * MIB);
 	entries = burst.bytes / THREADS / least + 1;
 	for (size_t i = 0; i < THREADS; i++) {
-		burst.block[i] = rt_map(entries * sizeof(*burst.block[i]));
-		CHECK(burst.block[i] != NULL);
+		burst.block[i] = NOT_NULL(rt_map(entries * sizeof(*burst.block[i])));
 		memset(burst.block[i], 0, entries * sizeof(*burst.block[i]));
 	}
 	ash_release(ash_alloc(100));
@@ -101,37 +99,11 @@ static void bursts(size_t least, size_t most, unsigned rounds)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(keep_no_foreign_500, 30)
-{
-	bursts(500, 500, 1);
-}
-
-TEST(keep_no_foreign_8000, 30)
-{
-	bursts(8000, 8000, 1);
-}
-
-TEST(keep_no_foreign_mixed, 30)
-{
-	bursts(20000, 100000, 1);
-}
-
-TEST(keep_foreign_again_500, 30)
-{
-	bursts(500, 500, 12);
-}
-
-TEST(keep_foreign_again_8000, 30)
-{
-	bursts(8000, 8000, 12);
-}
-
-TEST(keep_foreign_again_100000, 30)
-{
-	bursts(100000, 100000, 12);
-}
-
-TEST(keep_foreign_again_mixed, 30)
-{
-	bursts(20000, 100000, 12);
-}
+#define BURSTS(name, ...) TEST(name, 30) { bursts(__VA_ARGS__); }
+BURSTS(keep_no_foreign_500, 500, 500, 1)
+BURSTS(keep_no_foreign_8000, 8000, 8000, 1)
+BURSTS(keep_no_foreign_mixed, 20000, 100000, 1)
+BURSTS(keep_foreign_again_500, 500, 500, 12)
+BURSTS(keep_foreign_again_8000, 8000, 8000, 12)
+BURSTS(keep_foreign_again_100000, 100000, 100000, 12)
+BURSTS(keep_foreign_again_mixed, 20000, 100000, 12)

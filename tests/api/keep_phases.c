@@ -3,14 +3,14 @@
 /* promises: ash_alloc, ash_release */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { PHASES = 8, WARM = 3, PIECE = 256 };
 
 static void phase(unsigned char **p, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		p[i] = ash_alloc(16 + i * 37 % (2 * PIECE - 31));
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(16 + i * 37 % (2 * PIECE - 31)));
 		p[i][0] = 1;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -23,15 +23,13 @@ static void phases(size_t bytes)
 	size_t count = bytes / PIECE;
 	unsigned char **p = rt_map(count * sizeof(*p));
 	unsigned long before = 0;
-	struct ash_statistics st;
 
 	CHECK(p != NULL);
 	for (int i = 0; i < PHASES; i++) {
 		if (i == WARM)
 			before = rt_faults();
 		phase(p, count);
-		ash_stats(&st);
-		CHECK(i + 1 < WARM || st.dirty >= bytes / 10 * 9);
+		CHECK(i + 1 < WARM || stats_now().dirty >= bytes / 10 * 9);
 	}
 	/* Under QEMU faults are the emulator's. */
 	if (!rt_under_qemu())

@@ -12,8 +12,7 @@ TEST(large_tail_costs_nothing, 20)
 	needs_small_pages();
 	ash_release(ash_alloc(1));
 	before = rt_anonymous();
-	p = ash_alloc(2 * MIB + 64);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(2 * MIB + 64));
 	memset(p + 2 * MIB, 1, 64);
 	if (figures())
 		CHECK(rt_anonymous() - before <= 16 * KIB);
@@ -71,7 +70,6 @@ TEST(large_moves_without_faults, 20)
 	size_t bytes = scaled(512 * MIB, 32 * MIB), i;
 	unsigned char *p = ash_alloc(bytes), *q;
 	unsigned long faults;
-	void *way;
 	uint64_t start;
 
 	for (i = 0; i < bytes; i += 4096)
@@ -80,8 +78,7 @@ TEST(large_moves_without_faults, 20)
 	q = ash_resize(p, bytes + 2 * MIB);
 	CHECK(q == p);
 	q = ash_resize(p, bytes);
-	way = ash_alloc(2 * MIB);
-	CHECK(way != NULL);
+	CHECK(ash_alloc(2 * MIB) != NULL);
 	faults = rt_faults();
 	start = rt_now();
 	q = promised(ash_resize(p, 3 * bytes));
@@ -112,8 +109,7 @@ TEST(large_zeroed_again, 20)
 	for (round = 0; round < 6; round++) {
 		if (round == 2)
 			faults = rt_faults();
-		p = ash_zalloc(1, bytes);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_zalloc(1, bytes));
 		for (i = 0; i < bytes; i += 4096) {
 			CHECK_EQ(p[i] | p[i + 4095], 0);
 			p[i] = p[i + 4095] = 0xa5;
@@ -131,8 +127,7 @@ TEST(large_growth_by_steps, 30)
 	unsigned char *p = NULL, *q;
 
 	for (mib = 1; mib <= most; mib++) {
-		q = ash_resize(p, mib * MIB);
-		CHECK(q != NULL);
+		q = NOT_NULL(ash_resize(p, mib * MIB));
 		moves += q != p;
 		p = q;
 		for (size_t i = (mib - 1) * MIB; i < mib * MIB; i += 4096)
@@ -158,8 +153,7 @@ TEST(large_at_the_mapping_limit, 30)
 	q = ash_alloc(3 * MIB);
 	memset(p, 1, 40 * MIB);
 	memset(q, 2, 3 * MIB);
-	comb = rt_map((size_t)2 * HOLES * 4096);
-	CHECK(comb != NULL);
+	comb = NOT_NULL(rt_map((size_t)2 * HOLES * 4096));
 	for (at = comb; at < comb + (size_t)2 * HOLES * 4096; at += 8192)
 		rt_unmap(at, 4096);
 	for (int i = 0; i < 20; i++) {
@@ -170,15 +164,13 @@ TEST(large_at_the_mapping_limit, 30)
 		p = ash_resize(p, 40 * MIB);
 		CHECK(p != NULL && p[0] == 1);
 		memset(p, 1, 40 * MIB);
-		z = ash_zalloc(1, MIB / 2);
-		CHECK(z != NULL);
+		z = NOT_NULL(ash_zalloc(1, MIB / 2));
 		for (size_t k = 0; k < MIB / 2; k += 8)
 			CHECK_EQ(*(uint64_t *)(void *)(z + k), 0);
 		ash_release(z);
 		ash_release(q);
 		(void)ash_trim(0);
-		q = ash_alloc(3 * MIB);
-		CHECK(q != NULL);
+		q = NOT_NULL(ash_alloc(3 * MIB));
 		memset(q, 2, 3 * MIB);
 	}
 	CHECK_EQ(ash_check(), 0);

@@ -11,8 +11,7 @@ TEST(misuse_null_is_none, 10)
 	ash_release_sized(NULL, 0);
 	ash_release_sized(NULL, 100);
 	CHECK_EQ(ash_usable_size(NULL), 0);
-	p = ash_resize(NULL, 100);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(NULL, 100));
 	ash_release(p);
 	ash_release(NULL);
 }

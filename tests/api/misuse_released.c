@@ -160,9 +160,7 @@ MISUSE(span_became_slabs)
 	char *p = ash_alloc((size_t)2 << 20), *blocks[16];
 
 	ash_release(p);
-	for (int i = 0; i < 16; i++) {
-		blocks[i] = ash_alloc(600000);
-		CHECK(blocks[i] != NULL);
-	}
+	for (int i = 0; i < 16; i++)
+		blocks[i] = NOT_NULL(ash_alloc(600000));
 	bad_in(bad, blocks[3], 64, "interior pointer", ash_usable_size(blocks[3]));
 }

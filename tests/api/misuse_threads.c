@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks released twice by several threads, and sizes that cannot be. */
 /* promises: ash_release, ash_release_sized */
+#include "support/blocks.h"
 #include "support/misuse.h"
 
 /* ---- by several threads: the release that races is found when its bit is collected ---- */
@@ -8,17 +9,9 @@
 enum order { BEFORE_COLLECTION, AFTER_COLLECTION };
 enum culprit { THE_OWNER, ANOTHER, THE_SAME };
 
-static void thread_release(void *p)
-{
-	ash_release(p);
-}
-
 static void use_release_by_thread(void *p)
 {
-	struct rt_thread *thread = rt_thread_start(thread_release, p);
-
-	CHECK(thread != NULL);
-	rt_thread_join(thread);
+	rt_in_thread(ash_release, p);
 }
 
 struct owner_thread {
@@ -38,14 +31,12 @@ static void owner_thread(void *argument)
 static void by_two_threads(enum order order, enum culprit culprit)
 {
 	struct bad bad = {.gone = "double free"};
-	struct ash_statistics st;
 
 	if (culprit == THE_SAME) {
 		/* The block is another thread's, which lives; we release it twice. */
 		struct owner_thread o = {.allocated = {.count = 2}, .done = {.count = 2}};
-		struct rt_thread *thread = rt_thread_start(owner_thread, &o);
+		struct rt_thread *thread = NOT_NULL(rt_thread_start(owner_thread, &o));
 
-		CHECK(thread != NULL);
 		rt_barrier_wait(&o.allocated);
 		released(&bad, o.p);
 		misuse_expect("release", use_release, &bad);
@@ -57,37 +48,18 @@ static void by_two_threads(enum order order, enum culprit culprit)
 	use_release_by_thread(bad.p);
 	if (order == AFTER_COLLECTION)
 		ash_trim(SIZE_MAX); /* collects, and keeps all there is */
-	ash_stats(&st);
-	CHECK_EQ(st.pending, order == BEFORE_COLLECTION);
+	CHECK_EQ(stats_now().pending, order == BEFORE_COLLECTION);
 	misuse_expect("release", culprit == THE_OWNER ? use_release : use_release_by_thread, &bad);
 	/* And the block can be had again: it was released once. */
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(misuse_other_thread_then_owner, 10)
-{
-	by_two_threads(BEFORE_COLLECTION, THE_OWNER);
-}
-
-TEST(misuse_other_thread_then_owner_collected, 10)
-{
-	by_two_threads(AFTER_COLLECTION, THE_OWNER);
-}
-
-TEST(misuse_other_thread_then_another, 10)
-{
-	by_two_threads(BEFORE_COLLECTION, ANOTHER);
-}
-
-TEST(misuse_other_thread_then_another_collected, 10)
-{
-	by_two_threads(AFTER_COLLECTION, ANOTHER);
-}
-
-TEST(misuse_other_thread_twice, 10)
-{
-	by_two_threads(BEFORE_COLLECTION, THE_SAME);
-}
+#define BY_TWO_THREADS(name, ...) TEST(name, 10) { by_two_threads(__VA_ARGS__); }
+BY_TWO_THREADS(misuse_other_thread_then_owner, BEFORE_COLLECTION, THE_OWNER)
+BY_TWO_THREADS(misuse_other_thread_then_owner_collected, AFTER_COLLECTION, THE_OWNER)
+BY_TWO_THREADS(misuse_other_thread_then_another, BEFORE_COLLECTION, ANOTHER)
+BY_TWO_THREADS(misuse_other_thread_then_another_collected, AFTER_COLLECTION, ANOTHER)
+BY_TWO_THREADS(misuse_other_thread_twice, BEFORE_COLLECTION, THE_SAME)
 
 /*
  * Only one in many of such releases collects: of the others each must look at what others

@@ -5,83 +5,68 @@
 #include <ashlar_names.h>
 
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 
 enum { CHUNKS = 8, BLOCK = 100, CHUNK = 2 << 20 };
 
 TEST(names_without_init, 10)
 {
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	char *p;
 
 	ash_stats(&before);
-	p = alloc(BLOCK);
-	CHECK(p != NULL);
+	p = NOT_NULL(alloc(BLOCK));
 	fill(p, BLOCK, 1);
-	p = resize(p, 3 * BLOCK);
-	CHECK(p != NULL);
+	p = NOT_NULL(resize(p, 3 * BLOCK));
 	holds(p, BLOCK, 1);
-	ash_stats(&after);
-	CHECK_EQ(after.blocks, before.blocks + 1); /* the default heap's */
+	CHECK_EQ(stats_now().blocks, before.blocks + 1); /* the default heap's */
 	release(p);
 	release(NULL);
-	p = resize(NULL, BLOCK);
-	CHECK(p != NULL);
+	p = NOT_NULL(resize(NULL, BLOCK));
 	release(p);
-	ash_stats(&after);
-	CHECK_EQ(after.blocks, before.blocks);
+	CHECK_EQ(stats_now().blocks, before.blocks);
 }
 
 /* A child writes into its parent's block, releases another, and leaves one of its own. */
 TEST(names_shared_with_children, 20)
 {
-	struct ash_statistics st;
 	/* volatile: the compiler does not know that a child's stores are seen by others. */
 	char *volatile *table, *given;
-	long pid;
 
 	CHECK(init_global_allocator(CHUNKS));
-	table = alloc(2 * sizeof *table);
-	given = alloc(BLOCK);
-	CHECK(table != NULL && given != NULL);
+	table = NOT_NULL(alloc(2 * sizeof *table));
+	given = NOT_NULL(alloc(BLOCK));
 	fill(given, BLOCK, 2);
 	table[0] = given;
-	pid = rt_fork();
-	if (pid == 0) {
-		char *own = resize(NULL, BLOCK);
+	IN_CHILD {
+		char *own = NOT_NULL(resize(NULL, BLOCK));
 
-		CHECK(own != NULL);
 		holds(table[0], BLOCK, 2);
 		release(table[0]);
 		fill(own, BLOCK, 3);
 		table[0] = NULL;
-		table[1] = resize(own, 50 * BLOCK);
-		CHECK(table[1] != NULL);
-		rt_exit(0);
+		table[1] = NOT_NULL(resize(own, 50 * BLOCK));
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	CHECK(table[0] == NULL);
 	holds(table[1], BLOCK, 3);
 	release(table[1]);
 	release((void *)table);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0); /* nothing of it went to the default heap */
+	CHECK_EQ(stats_now().blocks, 0); /* nothing of it went to the default heap */
 	CHECK_EQ(ash_check(), 0);
 }
 
 TEST(names_before_and_after_init, 10)
 {
-	char *before = alloc(BLOCK), *after, *large;
+	char *before = NOT_NULL(alloc(BLOCK)), *after, *large;
 
-	CHECK(before != NULL);
 	fill(before, BLOCK, 4);
 	CHECK(init_global_allocator(CHUNKS));
 	CHECK(init_global_allocator(1)); /* changes nothing */
 	after = alloc(BLOCK);
 	large = alloc(3 * (size_t)CHUNK); /* more than one chunk: the first call's heap */
 	CHECK(after != NULL && large != NULL);
-	before = resize(before, 2 * BLOCK);
-	CHECK(before != NULL);
+	before = NOT_NULL(resize(before, 2 * BLOCK));
 	holds(before, BLOCK, 4);
 	release(after);
 	release(before);

@@ -3,6 +3,7 @@
 /* promises: ash_resize */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { SIZES_MAX = 512 };
 static size_t sizes[SIZES_MAX];
@@ -61,12 +62,10 @@ static void holds(const unsigned char *p, size_t size, uint64_t key)
 
 static void resize_pair(size_t from, size_t to, uint64_t key)
 {
-	unsigned char *p = ash_alloc(from), *q;
+	unsigned char *p = NOT_NULL(ash_alloc(from)), *q;
 
-	CHECK(p != NULL);
 	fill(p, from, key);
-	q = ash_resize(p, to);
-	CHECK(q != NULL);
+	q = NOT_NULL(ash_resize(p, to));
 	CHECK(ash_usable_size(q) >= to);
 	CHECK_EQ((uintptr_t)q % (to >= 16 ? 16 : 8), 0);
 	holds(q, from < to ? from : to, key);
@@ -76,14 +75,11 @@ static void resize_pair(size_t from, size_t to, uint64_t key)
 
 static void all_pairs(void)
 {
-	struct ash_statistics st;
-
 	for (unsigned i = 0; i < size_count; i++)
 		for (unsigned j = 0; j < size_count; j++)
 			resize_pair(sizes[i], sizes[j], i * size_count + j);
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 }
 
 TEST(resize_small_class_borders, 60)
@@ -113,15 +109,13 @@ TEST(resize_byte_by_byte, 60)
 	unsigned char *p = ash_resize(NULL, 0);
 
 	for (size_t size = 1; size <= most; size++) {
-		p = ash_resize(p, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, size));
 		p[size - 1] = (unsigned char)(size * 7);
 		for (size_t i = 0; i < size; i++)
 			CHECK_EQ(p[i], (unsigned char)((i + 1) * 7));
 	}
 	for (size_t size = most; size-- > 0;) {
-		p = ash_resize(p, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, size));
 		for (size_t i = 0; i < size; i++)
 			CHECK_EQ(p[i], (unsigned char)((i + 1) * 7));
 	}
@@ -171,8 +165,7 @@ TEST(resize_span_moves, 60)
 			fill(in_the_way[n], 2 * MIB, 1000 + n);
 			n++;
 		}
-		q = ash_resize(p, larger);
-		CHECK(q != NULL);
+		q = NOT_NULL(ash_resize(p, larger));
 		moves += q != p;
 		holds(q, size, n - 1);
 		fill(q, larger, n);
@@ -198,15 +191,13 @@ TEST(resize_span_leaves_no_false_zeros, 60)
 
 		memset(p, 0xa5, 3 * MIB);
 		memset(way, 0xa5, 2 * MIB);
-		p = ash_resize(p, 9 * MIB);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, 9 * MIB));
 		memset(p, 0xa5, 9 * MIB);
 		if (round % 2)
 			p = ash_resize(p, 2 * MIB);
 		if (round % 4 > 1)
 			ash_trim(0);
-		z = ash_zalloc(round % 3 + 1, 3 * MIB);
-		CHECK(z != NULL);
+		z = NOT_NULL(ash_zalloc(round % 3 + 1, 3 * MIB));
 		for (size_t i = 0; i < (round % 3 + 1) * 3 * MIB; i += 8)
 			CHECK_EQ(*(uint64_t *)(void *)(z + i), 0);
 		memset(z, 0xa5, (round % 3 + 1) * 3 * MIB);
@@ -235,7 +226,6 @@ TEST(resize_failed_keeps_block, 30)
 
 	for (unsigned i = 0; i < sizeof(have) / sizeof(have[0]); i++) {
 		unsigned char *p = ash_alloc(have[i]);
-		struct ash_statistics st;
 		size_t usable = ash_usable_size(p);
 
 		fill(p, have[i], i);
@@ -244,8 +234,7 @@ TEST(resize_failed_keeps_block, 30)
 			CHECK_EQ(ash_usable_size(p), usable);
 			holds(p, have[i], i);
 		}
-		ash_stats(&st);
-		CHECK_EQ(st.blocks, 1);
+		CHECK_EQ(stats_now().blocks, 1);
 		CHECK_EQ(ash_check(), 0);
 		ash_release(p);
 	}
@@ -257,8 +246,7 @@ TEST(resize_shrinks, 30)
 	for (size_t size = 64; size <= 8 * MIB; size *= 2) {
 		unsigned char *p = ash_alloc(size);
 
-		p = ash_resize(p, size / 8);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, size / 8));
 		CHECK(ash_usable_size(p) <= size / 2);
 		ash_release(p);
 	}

@@ -36,9 +36,8 @@ TEST(runtime_tls_is_fresh_in_every_thread, 10)
 	CHECK(tls_is_fresh());
 	for (int i = 0; i < 3; i++) {
 		bool fresh = false;
-		struct rt_thread *thread = rt_thread_start(tls_body, &fresh);
+		struct rt_thread *thread = NOT_NULL(rt_thread_start(tls_body, &fresh));
 
-		CHECK(thread != NULL);
 		rt_thread_join(thread);
 		CHECK(fresh);
 	}
@@ -71,8 +70,7 @@ TEST(runtime_barrier_keeps_threads_in_step, 20)
 
 	crowd.barrier.count = THREADS;
 	for (int i = 0; i < THREADS; i++) {
-		threads[i] = rt_thread_start(crowd_body, NULL);
-		CHECK(threads[i] != NULL);
+		threads[i] = NOT_NULL(rt_thread_start(crowd_body, NULL));
 		for (int k = 0; k < i; k++)
 			CHECK(rt_thread_tid(threads[i]) != rt_thread_tid(threads[k]));
 	}

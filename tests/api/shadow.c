@@ -3,6 +3,7 @@
 /* promises: ash_alloc, ash_aligned_alloc, ash_release, ash_resize, ash_zalloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { LIVE_MAX = 4000 };
 
@@ -64,9 +65,8 @@ TEST(shadow_model, 120)
 		if (what < 10 && live > 0) {
 			struct block *b = &blocks[rt_below(&random, live)], old = *b;
 			size_t size = random_size(&random);
-			void *p = ash_resize(b->p, size);
+			void *p = NOT_NULL(ash_resize(b->p, size));
 
-			CHECK(p != NULL);
 			b->p = p;
 			b->size = size;
 			verify(b, size < old.size ? size : old.size, stride(old.size));
@@ -78,8 +78,7 @@ TEST(shadow_model, 120)
 			b->size = random_size(&random);
 			b->key = rt_next(&random);
 			if (what < 20) {
-				b->p = ash_zalloc(1, b->size);
-				CHECK(b->p != NULL);
+				b->p = NOT_NULL(ash_zalloc(1, b->size));
 				for (size_t i = 0; i < b->size; i++)
 					CHECK_EQ(b->p[i], 0);
 			} else if (what < 25) {
@@ -105,8 +104,7 @@ TEST(shadow_model, 120)
 		}
 		if (n < 10000 ? !rt_under_qemu() || n % 10 == 0 : n % 1000 == 0) {
 			CHECK_EQ(ash_check(), 0);
-			ash_stats(&st);
-			CHECK_EQ(st.blocks, live);
+			CHECK_EQ(stats_now().blocks, live);
 		}
 		if (n % 50000 == 0)
 			ash_trim(rt_below(&random, 8 << 20));

@@ -25,8 +25,7 @@ static uint64_t pool_take(struct rt_random *r, unsigned pool)
 	return atomic_exchange(&pools[pool][rt_below(r, POOL)], 0);
 }
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	static const size_t sizes[OWN] = {8,	16,   48,    200,	   1000,
 					  3000, 9000, 33000, (size_t)200 << 10, (size_t)3 << 20};
@@ -93,7 +92,7 @@ static void work(unsigned pool, uint64_t nanoseconds, const _Atomic uint64_t *co
 	}
 }
 
-static void other_body(__attribute__((unused)) void *argument)
+static void other_body(UNUSED void *argument)
 {
 	work(1, UINT64_MAX / 2, &handlers, 0);
 }
@@ -121,21 +120,17 @@ static void use_every_class(void)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void use_body(__attribute__((unused)) void *argument)
+static void use_body(UNUSED void *argument)
 {
 	use_every_class();
 }
 
 static _Noreturn void be_the_child(void)
 {
-	struct rt_thread *thread;
-
 	use_every_class();
 	/* QEMU 7.2 itself fails when the child of a process of many threads starts one. */
 	if (!rt_under_qemu()) {
-		thread = rt_thread_start(use_body, NULL);
-		CHECK(thread != NULL);
-		rt_thread_join(thread);
+		rt_in_thread(use_body, NULL);
 	}
 	ash_thread_detach();
 	use_every_class();
@@ -173,7 +168,7 @@ TEST(signal_handlers_work_the_heap, 60)
 }
 
 /* Short threads: the handler may be their first call, in their first call or in their last. */
-static void short_body(__attribute__((unused)) void *argument)
+static void short_body(UNUSED void *argument)
 {
 	struct rt_random random;
 
@@ -211,8 +206,7 @@ TEST(signal_handlers_in_short_threads, 60)
 
 static _Atomic uint64_t forks;
 
-static void fork_handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-			 __attribute__((unused)) void *context)
+static void fork_handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	long child;
 

@@ -5,6 +5,7 @@
  * handler acts at the k-th boundary.
  */
 /* promises: ash_alloc, ash_check, ash_release, ash_resize, ash_thread_detach */
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
 
@@ -112,12 +113,9 @@ static void leave_body(void *size)
 /* Of two threads that release what a third one left, one has seen to it that all is collected. */
 static void check_collected(bool acted_once)
 {
-	struct ash_statistics st;
-
 	if (!acted_once)
 		stamp_release(foreign_too);
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(stats_now().pending, 0);
 }
 
 static void check_left(size_t blocks)
@@ -140,7 +138,7 @@ static size_t at_each_step(void (*call)(void), void (*acting)(void), size_t size
 	the_size = size;
 	for (k = 0; more; k += stride) {
 		if (call == call_release_foreign)
-			rt_thread_join(rt_thread_start(leave_body, &the_size));
+			rt_in_thread(leave_body, &the_size);
 		held[FEW] = stamp_set(ash_alloc(size), size, k);
 		if (detach_first)
 			ash_thread_detach();

@@ -4,6 +4,7 @@
 #include <ashlar_start.h>
 
 #include "rt.h"
+#include "support/blocks.h"
 
 #include <stdatomic.h>
 
@@ -93,9 +94,8 @@ TEST(start_thread_stack_sizes, 20)
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
-		struct ash_thread *t = ash_thread_start(fill_stack, &sizes[i], sizes[i]);
+		struct ash_thread *t = NOT_NULL(ash_thread_start(fill_stack, &sizes[i], sizes[i]));
 
-		CHECK(t != NULL);
 		ash_thread_join(t);
 	}
 	CHECK(ash_thread_start(run, NULL, SIZE_MAX) == NULL);
@@ -127,8 +127,7 @@ TEST(start_thread_forget, 20)
 	ash_release(ash_alloc(1));
 	before = rt_mappings();
 	for (i = 0; i < MANY; i++) {
-		t = ash_thread_start(run, NULL, 0);
-		CHECK(t != NULL);
+		t = NOT_NULL(ash_thread_start(run, NULL, 0));
 		if (i % 3 == 1)
 			rt_sleep(200000);
 		if (i % 3 == 2)
@@ -148,21 +147,17 @@ static void allocate(void *place)
 /* The record of the thread that ended is there for the next one. */
 TEST(start_thread_end_detaches, 10)
 {
-	struct ash_statistics s;
 	struct ash_thread *t;
 	void *p[MANY];
 	unsigned i;
 
 	for (i = 0; i < MANY; i++) {
-		t = ash_thread_start(allocate, &p[i], 0);
-		CHECK(t != NULL);
+		t = NOT_NULL(ash_thread_start(allocate, &p[i], 0));
 		ash_thread_join(t);
 		CHECK(p[i] != NULL);
 	}
-	ash_stats(&s);
-	CHECK(s.owners <= 2);
-	for (i = 0; i < MANY; i++)
-		ash_release(p[i]);
+	CHECK(stats_now().owners <= 2);
+	release_each(p, MANY);
 }
 
 /* ---- thread-local storage ---- */
@@ -194,7 +189,7 @@ TEST(start_tls_by_hand, 10)
 	CHECK(fresh());
 }
 
-static void check_without(__attribute__((unused)) void *unused)
+static void check_without(UNUSED void *unused)
 {
 	(void)ashlar_tls_use(NULL);
 	ashlar_tls_check();

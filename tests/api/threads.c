@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that work on one heap: blocks pass between them, threads come and go. */
 /* promises: ash_alloc, ash_check, ash_release */
+#include "support/blocks.h"
 #include "support/stamp.h"
 
 #include <stdatomic.h>
@@ -58,14 +59,11 @@ static void work_body(void *argument)
 	}
 }
 
-static void check_body(__attribute__((unused)) void *argument)
+static void check_body(UNUSED void *argument)
 {
-	struct ash_statistics st;
-
 	while (!atomic_load(&done)) {
 		CHECK_EQ(ash_check(), 0);
-		ash_stats(&st);
-		CHECK(st.owners <= WORKERS + 2);
+		CHECK(stats_now().owners <= WORKERS + 2);
 		rt_sleep(200000);
 	}
 }
@@ -87,8 +85,7 @@ TEST(threads_pass_blocks, 120)
 			rt_thread_join(*thread);
 		w->seed = rt_test_seed() + i;
 		w->operations = operations / (LIVES * WORKERS) * (8 + i % 5) / 10;
-		*thread = rt_thread_start(work_body, w);
-		CHECK(*thread != NULL);
+		*thread = NOT_NULL(rt_thread_start(work_body, w));
 	}
 	for (size_t i = 0; i < WORKERS; i++)
 		rt_thread_join(threads[i]);
@@ -101,8 +98,7 @@ TEST(threads_pass_blocks, 120)
 		if (table[i] != 0)
 			stamp_release(table[i]);
 	stamp_check_nothing_left();
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(stats_now().pending, 0);
 }
 
 /* ---- no line of memory serves two threads ---- */

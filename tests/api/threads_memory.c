@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What threads that pass blocks on, or end, cost in memory. */
 /* promises: ash_release */
+#include "support/blocks.h"
 #include "support/resident.h"
 #include "support/stamp.h"
 
@@ -19,10 +20,7 @@ static size_t heap_bytes(void)
 
 static size_t heap_reserved(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	return st.reserved;
+	return stats_now().reserved;
 }
 
 /* RSS is a figure of the emulator under QEMU; there the heap's own figures must do. */
@@ -61,9 +59,8 @@ static void ring_body(void *argument)
 		if (n >= DEPTH)
 			wait_for(&out->read, n - DEPTH + 1);
 		for (size_t i = 0; i < BATCH; i++) {
-			void *p = ash_alloc(SIZE);
+			void *p = NOT_NULL(ash_alloc(SIZE));
 
-			CHECK(p != NULL);
 			batch[i] = stamp_set(p, SIZE, n + i);
 		}
 		atomic_store(&out->written, n + 1);
@@ -164,7 +161,7 @@ static void survivor_body(void *argument)
 }
 
 /* In a thread of its own: the calling one would get a record, with the slabs left behind. */
-static void trim_body(__attribute__((unused)) void *argument)
+static void trim_body(UNUSED void *argument)
 {
 	ash_trim(0);
 }
@@ -186,7 +183,7 @@ static void survivors_stay_cheap(size_t wave)
 	CHECK_EQ(st.blocks, ends);
 	CHECK(st.owners <= wave + 1);
 	live = st.block_bytes;
-	rt_thread_join(rt_thread_start(trim_body, NULL));
+	rt_in_thread(trim_body, NULL);
 	/* Each record may keep a slab of each size that is not full. */
 	CHECK(resident() <= before + 2 * live + wave * MiB);
 	for (size_t i = 0; i < ends; i++)
@@ -196,7 +193,7 @@ static void survivors_stay_cheap(size_t wave)
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK_EQ(st.slabs, 0);
-	rt_thread_join(rt_thread_start(trim_body, NULL));
+	rt_in_thread(trim_body, NULL);
 	CHECK(resident() <= before + MiB);
 	CHECK_EQ(heap_bytes(), 0);
 }
@@ -231,35 +228,32 @@ static void heir_body(void *seed)
 }
 
 /* More than all heirs ever need: whether a late one is the first to need the next region is chance. */
-static void peak_body(__attribute__((unused)) void *argument)
+static void peak_body(UNUSED void *argument)
 {
 	static void *p[6 * MiB / 4000];
 
 	for (size_t i = 0; i < sizeof p / sizeof *p; i++)
 		CHECK((p[i] = ash_alloc(4000)) != NULL);
-	for (size_t i = 0; i < sizeof p / sizeof *p; i++)
-		ash_release(p[i]);
+	release_each(p, sizeof p / sizeof *p);
 }
 
 TEST(threads_short_ones_inherit, 60)
 {
 	size_t n = rt_under_qemu() ? 1000 : 10000, warm = rt_under_qemu() ? 500 : 1000, reserved = 0;
 	size_t space = 0;
-	struct ash_statistics st;
 
-	rt_thread_join(rt_thread_start(peak_body, NULL));
+	rt_in_thread(peak_body, NULL);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t seed = rt_test_seed() + i;
 
-		rt_thread_join(rt_thread_start(heir_body, &seed));
+		rt_in_thread(heir_body, &seed);
 		if (i == warm)
 			reserved = heap_reserved(), space = rt_address_space();
 	}
 	CHECK(heap_reserved() <= reserved + 2 * MiB);
 	if (!rt_under_qemu())
 		CHECK(rt_address_space() <= space + 4 * MiB);
-	ash_stats(&st);
-	CHECK(st.owners <= 1);
+	CHECK(stats_now().owners <= 1);
 	for (size_t i = 0; i < BLOCKS; i++)
 		stamp_release(inheritance[i]);
 	stamp_check_nothing_left();
@@ -269,7 +263,7 @@ enum { ESTATE = 16 * MiB, PIECE = 1024, PIECES = ESTATE / PIECE };
 
 static uint64_t estate[PIECES];
 
-static void leave_body(__attribute__((unused)) void *argument)
+static void leave_body(UNUSED void *argument)
 {
 	for (size_t i = 0; i < PIECES; i++)
 		estate[i] = stamp_set(ash_alloc(PIECE), PIECE, i);
@@ -286,7 +280,7 @@ TEST(threads_slabs_are_adopted, 20)
 	uint64_t own = stamp_set(ash_alloc(PIECE), PIECE, 0); /* main has its record already */
 	struct ash_statistics before, st;
 
-	rt_thread_join(rt_thread_start(leave_body, NULL));
+	rt_in_thread(leave_body, NULL);
 	ash_stats(&before);
 	for (size_t i = 0; i < PIECES; i++)
 		if (estate[i] == 0)

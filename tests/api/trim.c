@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What ash_trim leaves, also inside slabs that are half empty. */
 /* promises: ash_trim */
+#include "support/blocks.h"
 #include "support/resident.h"
 
 /* Blocks of which one in so many bytes stays; others must not have changed. */
@@ -16,8 +17,7 @@ static void leave_few(size_t size, size_t apart)
 	(void)ash_trim(0); /* what the last ones have left */
 	base = rt_anonymous();
 	for (i = 0; i < n; i++) {
-		p[i] = ash_alloc(size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(size));
 		memset(p[i], (int)(i % 251), size);
 	}
 	for (i = 0; i < n; i++)
@@ -127,8 +127,7 @@ TEST(trim_last_chunk, 10)
 	memset(span[n - 1], 1, BYTES);
 	(void)ash_trim(1);
 	ash_release(span[n - 1]);
-	ash_stats(&st);
-	CHECK_EQ(st.dirty, 2 * MIB);
+	CHECK_EQ(stats_now().dirty, 2 * MIB);
 	(void)ash_trim(1); /* none stays, and no region goes */
 	ash_stats(&st);
 	CHECK_EQ(st.dirty, 0);

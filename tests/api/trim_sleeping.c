@@ -19,8 +19,7 @@ static void sleeper(void *argument)
 	size_t me = (size_t)(uintptr_t)argument, first = me * per_thread, i, k;
 
 	for (i = first; i < first + per_thread; i++) {
-		block[i] = ash_alloc(block_size);
-		CHECK(block[i] != NULL);
+		block[i] = NOT_NULL(ash_alloc(block_size));
 		memset(block[i], value(i), block_size);
 	}
 	rt_barrier_wait(&filled_up);
@@ -28,8 +27,7 @@ static void sleeper(void *argument)
 	for (i = first; i < first + per_thread; i++) {
 		if (block[i] != NULL)
 			continue;
-		block[i] = ash_zalloc(1, block_size);
-		CHECK(block[i] != NULL);
+		block[i] = NOT_NULL(ash_zalloc(1, block_size));
 		for (k = 0; k < block_size; k += 64)
 			CHECK_EQ(block[i][k], 0);
 		memset(block[i], value(i), block_size);
@@ -55,10 +53,8 @@ static void asleep(size_t size, size_t every)
 	memset(block, 0, count * sizeof(*block)); /* its pages are not counted below */
 	(void)ash_trim(0);
 	base = rt_anonymous();
-	for (i = 0; i < THREADS; i++) {
-		t[i] = rt_thread_start(sleeper, (void *)(uintptr_t)i);
-		CHECK(t[i] != NULL);
-	}
+	for (i = 0; i < THREADS; i++)
+		t[i] = NOT_NULL(rt_thread_start(sleeper, (void *)(uintptr_t)i));
 	rt_barrier_wait(&filled_up);
 	before = rt_anonymous();
 	for (i = 0; i < count; i++) {
@@ -106,7 +102,7 @@ TEST(trim_inside_slabs_of_sleeping_threads, 30)
 
 static _Atomic bool done;
 
-static void trimmer(__attribute__((unused)) void *argument)
+static void trimmer(UNUSED void *argument)
 {
 	while (!done)
 		(void)ash_trim(0);
@@ -136,8 +132,7 @@ static void works(unsigned seed, int operations)
 			continue;
 		}
 		size = 1 + rt_below(&random, (size_t)16 << rt_below(&random, 14));
-		live[at].p = ash_alloc(size);
-		CHECK(live[at].p != NULL);
+		live[at].p = NOT_NULL(ash_alloc(size));
 		live[at].size = size;
 		live[at].p[0] = live[at].p[size / 2] = live[at].p[size - 1] = value(at);
 	}

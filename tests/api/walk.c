@@ -2,6 +2,7 @@
 /* The walk over the default heap: alone, beside threads that work, and in a handler. */
 /* promises: ash_heap_walk */
 #include "ashlar_heap.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
 
@@ -109,7 +110,6 @@ static int release_next(void *context, void *block, size_t size, const struct as
 
 TEST(walk_alone, 10)
 {
-	struct ash_statistics st;
 	int calls = 0;
 	size_t i;
 
@@ -128,8 +128,7 @@ TEST(walk_alone, 10)
 	walk();
 	CHECK_EQ(strangers, 0);
 	CHECK_EQ(ash_heap_walk(NULL, release_next, NULL), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 	CHECK_EQ(ash_check(), 0);
 }
 

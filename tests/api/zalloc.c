@@ -3,6 +3,7 @@
 /* promises: ash_zalloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/resident.h"
 
 static size_t affordable(void)
@@ -64,7 +65,6 @@ TEST(zalloc_products, 60)
 {
 	size_t pairs = rt_under_qemu() ? 10000 : rt_in_full() ? 100000 : 30000;
 	struct rt_random random;
-	struct ash_statistics st;
 
 	rt_seed(&random, rt_test_seed());
 	for (size_t i = 0; i < pairs; i++) {
@@ -78,8 +78,7 @@ TEST(zalloc_products, 60)
 		one_pair(b, a);
 	}
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 }
 
 TEST(zalloc_borders, 10)
@@ -133,8 +132,7 @@ static void reuse(size_t dirty, size_t zeroed, unsigned count, bool trim)
 
 	CHECK(count <= 256);
 	for (unsigned i = 0; i < count; i++) {
-		p[i] = ash_alloc(dirty);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(dirty));
 		memset(p[i], 0xa5, ash_usable_size(p[i]));
 	}
 	/* Every other one first, so that slabs are half full for a while. */
@@ -145,16 +143,15 @@ static void reuse(size_t dirty, size_t zeroed, unsigned count, bool trim)
 		is_zero(p[i], dirty);
 		memset(p[i], 0xa5, ash_usable_size(p[i]));
 	}
-	for (unsigned i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		ash_release(p[i]);
 	if (trim)
 		ash_trim(MIB);
 	for (unsigned i = 0; i < count; i++) {
-		p[i] = ash_zalloc(1, zeroed);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_zalloc(1, zeroed));
 		is_zero(p[i], zeroed);
 	}
-	for (unsigned i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		ash_release(p[i]);
 }
 
@@ -209,19 +206,13 @@ TEST(zalloc_reuse_from_other_threads, 60)
 	static void *list[513];
 
 	for (size_t size = 16; size <= 20000; size *= 5) {
-		struct rt_thread *thread;
-
 		for (unsigned i = 0; i < 512; i++) {
-			list[i] = ash_alloc(size);
-			CHECK(list[i] != NULL);
+			list[i] = NOT_NULL(ash_alloc(size));
 			memset(list[i], 0xa5, ash_usable_size(list[i]));
 		}
-		thread = rt_thread_start(release_all, list);
-		CHECK(thread != NULL);
-		rt_thread_join(thread);
+		rt_in_thread(release_all, list);
 		for (unsigned i = 0; i < 512; i++) {
-			list[i] = ash_zalloc(1, size);
-			CHECK(list[i] != NULL);
+			list[i] = NOT_NULL(ash_zalloc(1, size));
 			is_zero(list[i], size);
 		}
 		release_all(list);
@@ -251,12 +242,12 @@ TEST(growth_rests_bins, 30)
 {
 	enum { BLOCKS = 4000, SIZE = 200 };
 	static char *p[BLOCKS];
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	char *last, *next;
 	size_t i;
 
 	for (i = 0; i < BLOCKS; i++)
-		p[i] = ash_alloc(SIZE);
+		p[i] = NOT_NULL(ash_alloc(SIZE));
 	/* The bin stays in the last slab, which has room; so have all others now. */
 	for (i = 0; i < BLOCKS; i += 2)
 		ash_release(p[i]);
@@ -264,8 +255,7 @@ TEST(growth_rests_bins, 30)
 	ash_stats(&before);
 	do {
 		CHECK(ash_alloc(32000) != NULL);
-		ash_stats(&after);
-	} while (after.reserved == before.reserved);
+	} while (stats_now().reserved == before.reserved);
 	next = ash_alloc(SIZE);
 	CHECK((next > last ? next - last : last - next) > (64 << 10));
 }

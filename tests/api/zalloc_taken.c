@@ -3,6 +3,7 @@
 /* promises: ash_zalloc */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 
 enum { BLOCKS = 3000 };
@@ -19,8 +20,7 @@ static void dirty_all(void)
 
 	for (s = 0; s < SIZES; s++)
 		for (i = 0; i < BLOCKS; i++) {
-			blocks[s][i] = ash_alloc(sizes[s]);
-			CHECK(blocks[s][i] != NULL);
+			blocks[s][i] = NOT_NULL(ash_alloc(sizes[s]));
 			fill(blocks[s][i], sizes[s], (unsigned)s);
 		}
 }
@@ -38,20 +38,18 @@ static void release_half(void)
 /* As many zeroed ones as were released: they come from the same slabs. */
 static void zeroed_all(void)
 {
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	size_t s, i;
 
 	ash_stats(&before);
 	for (s = 0; s < SIZES; s++)
 		for (i = 0; i < BLOCKS; i += 2) {
-			char *p = ash_zalloc(1, sizes[s]);
+			char *p = NOT_NULL(ash_zalloc(1, sizes[s]));
 
-			CHECK(p != NULL);
 			is_zero(p, sizes[s]);
 			memset(p, 0xff, sizes[s]);
 		}
-	ash_stats(&after);
-	CHECK(after.slabs <= before.slabs + ((size_t)1 << 20));
+	CHECK(stats_now().slabs <= before.slabs + ((size_t)1 << 20));
 	for (s = 0; s < SIZES; s++)
 		for (i = 1; i < BLOCKS; i += 2)
 			holds(blocks[s][i], sizes[s], (unsigned)s);
@@ -68,7 +66,7 @@ static void dirties_and_ends(void *argument)
 TEST(zalloc_from_adopted_slabs, 30)
 {
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(dirties_and_ends, NULL));
+	rt_in_thread(dirties_and_ends, NULL);
 	zeroed_all();
 }
 
@@ -82,7 +80,7 @@ static void dirties_for_others(void *argument)
 TEST(zalloc_from_adopted_slabs_with_mail, 30)
 {
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(dirties_for_others, NULL));
+	rt_in_thread(dirties_for_others, NULL);
 	release_half();
 	zeroed_all();
 }
@@ -100,18 +98,13 @@ static void dirties_and_stays(void *argument)
 TEST(zalloc_from_slabs_of_a_vanished_thread, 30)
 {
 	struct rt_thread *thread;
-	long pid;
 
 	ash_release(ash_alloc(1));
 	together.count = 2;
 	thread = rt_thread_start(dirties_and_stays, NULL);
 	rt_barrier_wait(&together);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		zeroed_all();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	stop = true;
 	rt_thread_join(thread);
 }

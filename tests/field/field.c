@@ -33,8 +33,7 @@ TEST(field_small_heaps, 10)
 			ash_heap *h;
 
 			memset(memory, GUARD, sizeof memory);
-			h = ash_heap_create_in(memory + at, bytes);
-			CHECK(h != NULL);
+			h = NOT_NULL(ash_heap_create_in(memory + at, bytes));
 			ash_heap_stats(h, &st);
 			CHECK(st.reserved + bytes / 65 + 512 >= bytes && st.reserved < bytes);
 			most = largest(h, bytes);
@@ -230,9 +229,8 @@ TEST(field_zeroed_again, 10)
 {
 	static _Alignas(64) char memory[100000];
 	ash_heap *h = ash_heap_create_in(memory, sizeof memory);
-	unsigned char *p = ash_heap_alloc(h, 60000);
+	unsigned char *p = NOT_NULL(ash_heap_alloc(h, 60000));
 
-	CHECK(p != NULL);
 	memset(p, 0xa5, 60000);
 	ash_heap_release(h, p);
 	p = ash_heap_aligned_zalloc(h, 256, 40000);
@@ -241,8 +239,7 @@ TEST(field_zeroed_again, 10)
 		CHECK_EQ(p[i], 0);
 	memset(p, 0xa5, 40000);
 	ash_heap_release(h, p);
-	p = ash_heap_zalloc(h, 100, 400);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_heap_zalloc(h, 100, 400));
 	for (unsigned i = 0; i < 40000; i++)
 		CHECK_EQ(p[i], 0);
 }

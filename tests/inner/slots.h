@@ -6,6 +6,7 @@
 #include "ashlar.h"
 #include "front/slot.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "thread/inbox.h"
 
 static inline struct slot_ref place_of(void *p)
@@ -36,10 +37,8 @@ static inline void spans_over_slabs(void *spans[SPANS])
 {
 	void *blocks[2 * SPANS];
 
-	for (size_t i = 0; i < 2 * SPANS; i++)
-		blocks[i] = ash_alloc(SLOT_MAX);
-	for (size_t i = 0; i < 2 * SPANS; i++)
-		ash_release(blocks[i]);
+	alloc_each(blocks, 2 * SPANS, SLOT_MAX);
+	release_each(blocks, 2 * SPANS);
 	ash_trim(1);
 	for (size_t i = 0; i < SPANS; i++)
 		CHECK((spans[i] = ash_alloc(CHUNK_SIZE)) != NULL);

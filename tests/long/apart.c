@@ -7,7 +7,7 @@ TEST(apart_fresh_programs_many, 3000)
 	apart_all(2000);
 }
 
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
+int main(int argc, char **argv, UNUSED char **envp)
 {
 	return apart_main(argc, argv);
 }

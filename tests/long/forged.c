@@ -22,8 +22,3 @@ TEST(forged_files_many_of_the_killed, 6000)
 {
 	many(FORGED_LEFT_BY_KILL);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

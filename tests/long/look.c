@@ -23,8 +23,3 @@ TEST(look_damaged_cores_many, 600)
 {
 	damaged_cores(1500);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

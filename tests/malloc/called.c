@@ -82,7 +82,7 @@ TEST(called_delete_with_size, 10)
 		told = good + 1;
 		bad_in(&bad, p, 0, "wrong size", good);
 		expect("operator delete", use_delete_sized, &bad);
-		rt_thread_join(rt_thread_start(allocate, &size));
+		rt_in_thread(allocate, &size);
 		bad_in(&bad, of_other, 0, "wrong size", good);
 		expect("operator delete", use_delete_sized, &bad);
 		ash_delete_sized(p, good);
@@ -97,8 +97,7 @@ TEST(called_delete_with_size, 10)
 
 /* ---- the end ---- */
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	rt_fprint(2, "handled\n");
 }

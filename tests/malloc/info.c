@@ -2,6 +2,7 @@
 /* mallinfo2, mallinfo and mallopt, as glibc's callers read them. */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 struct figures {
 	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
@@ -26,15 +27,13 @@ TEST(info_large_blocks_are_mapped, 10)
 
 	CHECK(before.hblks == 0 && before.hblkhd == 0 && before.uordblks == 112 && before.ordblks > 0);
 	adds_up(&before);
-	for (unsigned i = 0; i < 5; i++)
-		large[i] = ash_alloc(3000000);
+	alloc_each(large, 5, 3000000);
 	now = mallinfo2();
 	CHECK(now.hblks == 5 && now.hblkhd == 5 * ash_usable_size(large[0]));
 	CHECK_EQ(now.uordblks, before.uordblks);
 	CHECK_EQ((size_t)mallinfo().hblks, now.hblks);
 	CHECK_EQ((size_t)mallinfo().hblkhd, now.hblkhd);
-	for (unsigned i = 0; i < 5; i++)
-		ash_release(large[i]);
+	release_each(large, 5);
 	now = mallinfo2();
 	CHECK(now.hblks == 0 && now.hblkhd == 0);
 	adds_up(&now);
@@ -52,8 +51,7 @@ TEST(info_free_slots_count, 10)
 	void *p[100];
 	size_t before;
 
-	for (unsigned i = 0; i < 100; i++)
-		p[i] = ash_alloc(100);
+	alloc_each(p, 100, 100);
 	before = mallinfo2().ordblks;
 	for (unsigned i = 1; i < 100; i += 2)
 		ash_release(p[i]);

@@ -2,6 +2,7 @@
 /* The names of C, POSIX and glibc: their contracts where they differ from the ash_ calls. */
 #include "ashlar.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 #define PAGE ((size_t)65536) /* at least the system's */
 
@@ -21,10 +22,7 @@ enum { NO_MEMORY = 12, INVALID = 22 };
 
 static size_t live(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	return st.blocks;
+	return stats_now().blocks;
 }
 
 TEST(names_realloc, 10)
@@ -60,8 +58,7 @@ TEST(names_realloc_in_place, 10)
 	size_t n = 0, i;
 
 	do {
-		p[n] = malloc(bytes);
-		CHECK(p[n] != NULL);
+		p[n] = NOT_NULL(malloc(bytes));
 		memset(p[n], (int)n + 1, bytes);
 	} while ((uintptr_t)p[n++] % chunk != 0 && n < 64);
 	grown = realloc(p[n - 1], 700 << 10);

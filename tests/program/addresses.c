@@ -52,8 +52,7 @@ TEST(addresses_huge_makes_few_calls, 10)
 	ash_release(p);
 	faults.armed = true;
 	for (unsigned i = 0; i < 8; i++) {
-		p = ash_alloc(size);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_alloc(size));
 		ash_release(p);
 	}
 	/* Three each; more where the place is another one each time, which is cut to an alignment and needs leaves. */
@@ -109,9 +108,4 @@ TEST(addresses_short_and_refused, 60)
 	faults.budget = 0;
 	ash_trim(0);
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

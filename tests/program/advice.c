@@ -11,6 +11,7 @@
 #include "ashlar.h"
 #include "program/audit.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 
 enum { LIVE = 60 };
 
@@ -54,8 +55,7 @@ static void act(struct live *l, struct rt_random *r)
 		dirty(l, r);
 	} else if (rt_below(r, 4) == 0) {
 		least = size < l->size ? size : l->size;
-		l->p = ash_resize(l->p, size);
-		CHECK(l->p != NULL);
+		l->p = NOT_NULL(ash_resize(l->p, size));
 		holds(l->p, least, l->value);
 		l->size = size;
 		dirty(l, r);
@@ -168,13 +168,11 @@ TEST(advice_no_mremap, 60)
 /* What is said to be given back was: nothing, when the advice does nothing. */
 TEST(advice_trim_tells_the_truth, 60)
 {
-	struct ash_statistics st;
-	unsigned char *p, *other;
+	unsigned char *p;
 	size_t bytes;
 
 	faults.advice_lies = true; /* from the first time on that it is tried */
-	other = ash_alloc(MIB + 1);
-	CHECK(other != NULL);
+	CHECK(ash_alloc(MIB + 1) != NULL);
 	for (int lies = 0; lies < 2; lies++) {
 		faults.advice_lies = lies == 0;
 		if (lies == 1)
@@ -184,12 +182,6 @@ TEST(advice_trim_tells_the_truth, 60)
 		ash_release(p);
 		bytes = ash_trim(1);
 		CHECK_EQ(bytes, 0);
-		ash_stats(&st);
-		CHECK(st.dirty >= 3 * MIB);
+		CHECK(stats_now().dirty >= 3 * MIB);
 	}
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

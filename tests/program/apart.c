@@ -8,7 +8,7 @@ TEST(apart_fresh_programs, 60)
 	apart_all(rt_under_qemu() ? 6 : 40);
 }
 
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
+int main(int argc, char **argv, UNUSED char **envp)
 {
 	return apart_main(argc, argv);
 }

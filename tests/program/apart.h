@@ -72,8 +72,7 @@ static void apart_all(unsigned programs)
 			if (n > 0)
 				arch_close(fd[i]);
 			fd[i] = (int)arch_memfd_create("apart", 0);
-			h[i] = ash_heap_create_file(fd[i], apart_bytes[i], NULL);
-			CHECK(h[i] != NULL);
+			h[i] = NOT_NULL(ash_heap_create_file(fd[i], apart_bytes[i], NULL));
 		}
 		for (i = 0; i < APART_HEAPS && n % 10 == 0; i++)
 			ash_heap_destroy(h[i]);

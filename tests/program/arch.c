@@ -44,8 +44,3 @@ TEST(arch_errors_are_negative_numbers, 5)
 	CHECK_EQ(arch_munmap((void *)1, 4096), -22);          /* EINVAL */
 	CHECK_EQ(arch_mmap(NULL, 4096, 3, 0x22, -1, 1), -22); /* the sixth argument arrives */
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -74,8 +74,7 @@ static void victim_dies(int fd)
 	arch_munmap(s, REGION_AT);
 }
 
-static int release_it(void *count, void *p, __attribute__((unused)) size_t size,
-		      const struct ash_heap_owner *owner)
+static int release_it(void *count, void *p, UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	CHECK(!owner->live);
 	ash_heap_release(theirs, p);
@@ -144,8 +143,7 @@ static void look(void)
 	lives->looks++;
 }
 
-static void trap_of_victim(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-			   void *context)
+static void trap_of_victim(UNUSED int number, UNUSED void *info, void *context)
 {
 	trap_go_on(context, in_steps);
 	if (!in_steps)
@@ -281,9 +279,4 @@ TEST(attach_killed_at_each_change, 3000)
 	rt_print("     %zu instructions, %zu of them changed the heap: killed at %zu\n", steps, all,
 		 (size_t)lives->looks);
 	CHECK(all > 20 && lives->looks > 4);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -171,8 +171,3 @@ TEST(beside_hot, 120)
 	hot((const unsigned[]){0, 0, 0}, 3, attaches);
 	hot((const unsigned[]){2, 2, 6}, 3, attaches);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -87,7 +87,7 @@ static struct control {
 
 static size_t boundary;
 
-static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info, void *context)
+static void trap(UNUSED int number, UNUSED void *info, void *context)
 {
 	control->steps = boundary;
 	if (in_steps && boundary++ == control->dies_at)

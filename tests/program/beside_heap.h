@@ -6,6 +6,7 @@
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 enum { CHUNKS = 6, LIMIT = 40, BLOCKS = 60 };
@@ -32,9 +33,8 @@ static ash_heap *attach(void)
 
 static struct node *node_make(ash_heap *h, size_t size, struct node *next)
 {
-	struct node *n = ash_heap_alloc(h, size);
+	struct node *n = NOT_NULL(ash_heap_alloc(h, size));
 
-	CHECK(n != NULL);
 	n->next = next;
 	n->size = size;
 	return n;
@@ -111,10 +111,7 @@ static void spans(void)
 
 static void extends(void)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(theirs, &st);
-	(void)ash_heap_extend(theirs, st.reserved + 1);
+	(void)ash_heap_extend(theirs, stats_of(theirs).reserved + 1);
 	(void)ash_heap_alloc(theirs, (size_t)3 << 20);
 }
 

@@ -114,17 +114,13 @@ static const long seal_at = offsetof(struct store, seal);
 
 static void other_vouches(void)
 {
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD {
 		counting = false;
 		stopped = NULL;
 		CHECK(ash_heap_vouch_file(file));
 		theirs = attach();
 		CHECK(ash_heap_alloc(theirs, 100) != NULL);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* Then it has attached, and changes the heap: the seal that it has broken stays so. */
@@ -151,9 +147,4 @@ TEST(beside_another_voucher, 20)
 	} while (calls >= k);
 	rt_print("     %zu calls\n", k - 1);
 	CHECK(k > 3);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -40,9 +40,8 @@ static void *blocks[BLOCKS];
 static void *counted(size_t size, size_t *most)
 {
 	size_t before = collected + armed;
-	void *p = ash_alloc(size);
+	void *p = NOT_NULL(ash_alloc(size));
 
-	CHECK(p != NULL);
 	before = collected + armed - before;
 	*most = before > *most ? before : *most;
 	return p;
@@ -113,7 +112,7 @@ static void take_half(void)
 	record = seat.self;
 }
 
-static void end_without_a_word(__attribute__((unused)) void *argument)
+static void end_without_a_word(UNUSED void *argument)
 {
 	take_half();
 	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
@@ -124,7 +123,7 @@ TEST(takeover_is_bounded, 30)
 	size_t most = 0, chunks, i;
 
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(end_without_a_word, NULL));
+	rt_in_thread(end_without_a_word, NULL);
 	while (load_acquire(&record->state) != OWNER_VACANT)
 		(void)counted(SIZE / 4 * 7, &most);
 	rt_print("     taken over: %zu looked at by a call at most\n", most);
@@ -137,7 +136,7 @@ TEST(takeover_is_bounded, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void take_and_wait(__attribute__((unused)) void *argument)
+static void take_and_wait(UNUSED void *argument)
 {
 	take_half();
 	rt_barrier_wait(&together);
@@ -148,28 +147,19 @@ TEST(fork_is_bounded, 30)
 {
 	struct rt_thread *thread;
 	size_t most = 0;
-	long pid;
 
 	together.count = 2;
 	thread = rt_thread_start(take_and_wait, NULL);
 	rt_barrier_wait(&together);
 	take_half();
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		while (most == 0) /* until a slab is needed, which settles the fork */
 			(void)counted(200, &most);
 		CHECK_EQ(load_acquire(&heap_default.settled), generation_now());
 		rt_print("     in a child of fork: %zu looked at\n", most);
 		CHECK(most <= MOST);
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	rt_barrier_wait(&together);
 	rt_thread_join(thread);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

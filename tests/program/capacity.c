@@ -37,11 +37,9 @@ static struct cost cost_of(size_t capacity)
 	ash_heap_thread_detach(heap);
 	ash_heap_destroy(heap);
 	reads = 0;
-	heap = ash_heap_attach_file(fd, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	c.attach = reads;
-	v = ash_heap_view_file(fd, NULL);
-	CHECK(v != NULL);
+	v = NOT_NULL(ash_heap_view_file(fd, NULL));
 	reads = total = 0;
 	CHECK(ash_heap_view_check(v));
 	c.check = reads;
@@ -62,9 +60,4 @@ TEST(sparse_capacity_is_not_read, 20)
 	CHECK_EQ(large.check, small.check);
 	/* The bitmaps of chunks, and the hints: 10 bits a chunk. */
 	CHECK(large.bytes - small.bytes <= ((size_t)64 << 30) / (2 * MIB) * 10 / 8);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

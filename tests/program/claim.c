@@ -293,8 +293,3 @@ TEST(claim_race, 60)
 		arch_close(file);
 	}
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -93,8 +93,7 @@ static enum outcome make_one(void)
 		return why == ASH_ATTACH_UNFINISHED ? UNFINISHED : NOTHING;
 	CHECK(!by_open || why == ASH_ATTACHED);
 	made = ash_heap_root(h) == NULL ? MADE : ATTACHED;
-	p = ash_heap_alloc(h, 1000);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_heap_alloc(h, 1000));
 	if (made == MADE)
 		ash_heap_set_root(h, p);
 	CHECK_EQ(ash_heap_check(h), 0);
@@ -132,9 +131,7 @@ static void nothing(void)
 /* The capacity is there: so many blocks of a chunk, beside a chunk of slabs, or two of a race. */
 static void heap_has(size_t blocks)
 {
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD {
 		enum ash_attach why;
 		ash_heap *h = ash_heap_attach_file(file, &why);
 		size_t i;
@@ -147,9 +144,7 @@ static void heap_has(size_t blocks)
 		if (blocks == CAPACITY / CHUNK_SIZE - 1)
 			CHECK(ash_heap_alloc(h, CHUNK_SIZE) == NULL);
 		CHECK(ash_heap_alloc(h, 1000) != NULL);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static void heap_is_good(void)

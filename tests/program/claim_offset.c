@@ -46,8 +46,3 @@ TEST(claim_offset, 20)
 		arch_close(file);
 	}
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

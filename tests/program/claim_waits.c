@@ -133,8 +133,3 @@ TEST(claim_waits_for_none_that_is_stopped, 30)
 	rt_print("     %zu calls, told at %zu\n", count, told);
 	CHECK(told > 0);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -57,7 +57,7 @@ static _Atomic uint32_t leave;
 static ash_heap *heap; /* NULL: the default one */
 static bool allocates;
 
-static void stays(__attribute__((unused)) void *argument)
+static void stays(UNUSED void *argument)
 {
 	void *p = NULL;
 
@@ -134,9 +134,4 @@ TEST(crowd_of_a_shared_heap, 60)
 {
 	CHECK((heap = ash_heap_create_shared((size_t)256 << 20, NULL)) != NULL);
 	each_asks_at_most(44);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -2,6 +2,7 @@
 /* LDFLAGS: -Wl,--wrap=shrink_in_place */
 /* The end of a detach: the seat, and the record that others may have by then. */
 /* promises: ash_thread_detach */
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
@@ -46,7 +47,6 @@ static void the_seat_is_held(void)
 
 TEST(detach_interrupted_near_its_end, 30)
 {
-	struct ash_statistics st;
 	bool more = true;
 	size_t k;
 
@@ -62,11 +62,5 @@ TEST(detach_interrupted_near_its_end, 30)
 	CHECK(k > 30);
 	CHECK(seated > 0); /* at the last boundaries, with the record gone */
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.owners, 1);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
+	CHECK_EQ(stats_now().owners, 1);
 }

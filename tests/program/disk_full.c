@@ -291,8 +291,3 @@ TEST(full_allocated_at_once_without_fallocate, 60)
 	no_fallocate = true;
 	allocated_at_once();
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -113,8 +113,3 @@ TEST(meanwhile_no_metadata, 10)
 	if (!rt_under_qemu())
 		CHECK_EQ(rt_address_space(), before);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -8,9 +8,10 @@
  */
 /* promises: ash_alloc, ash_aligned_alloc, ash_resize, ash_zalloc */
 #include "program/scenario.h"
+#include "support/blocks.h"
 
 /* In a child: the scenario with these failures, then the same system in good health. */
-static void run(__attribute__((unused)) void *argument)
+static void run(UNUSED void *argument)
 {
 	faults.armed = true;
 	scenario();
@@ -153,7 +154,7 @@ TEST(faults_mremap_unmaps_target, 60)
 /* ---- what must work although something fails ---- */
 
 /* No record for the thread: its blocks come from unowned slabs. */
-static void without_record(__attribute__((unused)) void *argument)
+static void without_record(UNUSED void *argument)
 {
 	struct kept *a, *b;
 
@@ -173,15 +174,9 @@ static void without_record(__attribute__((unused)) void *argument)
 
 TEST(faults_no_owner_record, 10)
 {
-	struct rt_thread *thread;
-	struct ash_statistics st;
-
 	CHECK(get(100) != NULL);
-	thread = rt_thread_start(without_record, NULL);
-	CHECK(thread != NULL);
-	rt_thread_join(thread);
-	ash_stats(&st);
-	CHECK_EQ(st.owners, 2);
+	rt_in_thread(without_record, NULL);
+	CHECK_EQ(stats_now().owners, 2);
 	audit(kept_count);
 	while (kept_count > 0)
 		drop(kept_count - 1);
@@ -233,9 +228,4 @@ TEST(faults_hopeless_addresses, 60)
 	grown = rt_address_space() - space;
 	CHECK(grown <= (rt_under_qemu() ? 64 * MIB : MIB));
 	audit(1);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -12,8 +12,3 @@ TEST(forged_files_of_the_killed, 60)
 {
 	forged_all(rt_test_seed(), rt_under_qemu() ? 3 : 12, FORGED_LEFT_BY_KILL);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

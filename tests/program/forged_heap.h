@@ -76,8 +76,7 @@ static void forged_work(ash_heap *h, uint64_t seed, unsigned blocks)
 		for (k = 0; k < 3; k++)
 			gone[k] = ash_heap_alloc(h, forged_size(&r, i + k + 1));
 		b->size = forged_size(&r, i);
-		b->p = ash_heap_alloc(h, b->size);
-		CHECK(b->p != NULL);
+		b->p = NOT_NULL(ash_heap_alloc(h, b->size));
 		forged_fill(b, forged->count++);
 		for (k = 0; k < 3; k++)
 			ash_heap_release(h, gone[k]);
@@ -125,9 +124,8 @@ static void forged_worker(unsigned n, uint64_t seed)
 	long pid = rt_fork();
 
 	if (pid == 0) {
-		ash_heap *h = ash_heap_attach_file(forged_source, NULL);
+		ash_heap *h = NOT_NULL(ash_heap_attach_file(forged_source, NULL));
 
-		CHECK(h != NULL);
 		forged_work(h, seed + n, 40);
 		forged_publish(h, seed + n, 40);
 		if (how == FORGED_DETACHES)
@@ -167,22 +165,18 @@ static void forged_make(uint64_t seed, enum forged_left left)
 {
 	struct store *s;
 	unsigned n;
-	long at = arch_mmap(NULL, sizeof *forged, 3, 0x21, -1, 0), pid;
+	long at = arch_mmap(NULL, sizeof *forged, 3, 0x21, -1, 0);
 
 	CHECK(at > 0);
 	forged = (struct forged *)at; /* NOLINT: the kernel's word is an address */
 	forged_source = (int)arch_memfd_create("forged", 0);
-	pid = rt_fork();
-	if (pid == 0) {
-		ash_heap *h = ash_heap_create_file(forged_source, FORGED_CAPACITY, NULL);
+	IN_CHILD {
+		ash_heap *h = NOT_NULL(ash_heap_create_file(forged_source, FORGED_CAPACITY, NULL));
 
-		CHECK(h != NULL);
 		forged->base = s = store_of(heap_of(h));
 		forged->bytes = s->bytes;
 		forged->metadata = (size_t)(s->heap.regions->base - (char *)s);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	for (n = 0; n < (left == FORGED_LEFT_BY_KILL ? 9 : 7); n++)
 		forged_worker(n, seed);
 	at = arch_mmap(NULL, forged->bytes, 1, 0x01, forged_source, 0);

@@ -67,7 +67,7 @@ static void work(void)
 	ash_heap_release(heap, ash_heap_resize(heap, ash_heap_alloc(heap, 3 * MIB), 20 * MIB));
 }
 
-static void works(__attribute__((unused)) void *argument)
+static void works(UNUSED void *argument)
 {
 	work();
 }
@@ -81,7 +81,7 @@ static void leaves(void)
 static void threads(void)
 {
 	for (unsigned round = 0; round < 4; round++) {
-		rt_thread_join(rt_thread_start(works, NULL)); /* detaches at its end */
+		rt_in_thread(works, NULL); /* detaches at its end */
 		thread_at(round % 2, leaves);
 		for (unsigned i = 0; i < BLOCKS; i++)
 			ash_release(left[i]);
@@ -90,32 +90,21 @@ static void threads(void)
 
 TEST(four_calls_suffice, 30)
 {
-	long pid;
-
 	CHECK(ash_alloc(1) != NULL); /* fstat: what standard error is, see sys/panic.c */
 	watching = true;
-	heap = ash_heap_create(NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create(NULL));
 	work();
 	threads();
 	work();
 	CHECK(ash_alloc(SIZE_MAX / 4) == NULL);
 	ash_heap_thread_detach(heap);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		work();
 		if (!rt_under_qemu()) /* see tests/inner/thread/fork_takeover.c */
 			threads();
 		ash_heap_destroy(heap);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	ash_heap_destroy(heap);
 	watching = false;
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

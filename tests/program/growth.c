@@ -35,7 +35,7 @@ void __wrap_reap_some(struct heap *h, struct owner *o)
 	__real_reap_some(h, o);
 }
 
-static void live(__attribute__((unused)) void *argument)
+static void live(UNUSED void *argument)
 {
 	char byte;
 
@@ -99,7 +99,7 @@ void __wrap_ash_thread_detach(void)
 
 static void *left[500];
 
-static void come_and_go(__attribute__((unused)) void *argument)
+static void come_and_go(UNUSED void *argument)
 {
 	for (size_t i = 0; i < 500; i++)
 		CHECK((left[i] = ash_alloc(16 + i * 2)) != NULL);
@@ -108,15 +108,10 @@ static void come_and_go(__attribute__((unused)) void *argument)
 TEST(growth_is_bounded_where_threads_come_and_go, 60)
 {
 	for (int i = 0; i < (rt_under_qemu() ? 100 : 400); i++) {
-		rt_thread_join(rt_thread_start(come_and_go, NULL));
+		rt_in_thread(come_and_go, NULL);
 		for (size_t k = 0; k < 500; k++)
 			ash_release(left[k]);
 		CHECK(chunks() <= 8); /* a thread leaves up to 40 slabs: half a chunk and more */
 	}
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

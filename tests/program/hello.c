@@ -9,7 +9,7 @@
 #include "rt.h"
 #include "syscall.h"
 
-int main(int argc, __attribute__((unused)) char **argv, __attribute__((unused)) char **envp)
+int main(int argc, UNUSED char **argv, UNUSED char **envp)
 {
 	static const char line[] = "ok   hello, world\n";
 	char *p = ash_alloc(sizeof(line)), byte;

@@ -26,18 +26,16 @@ static void write_pages(unsigned char *p, size_t bytes)
 
 static size_t huge_of_filled(size_t bytes)
 {
-	unsigned char *p = ash_alloc(bytes);
+	unsigned char *p = NOT_NULL(ash_alloc(bytes));
 
-	CHECK(p != NULL);
 	write_pages(p, bytes);
 	return huge_in(p, bytes);
 }
 
 static size_t huge_of_zeroed(size_t bytes)
 {
-	unsigned char *p = ash_zalloc(1, bytes);
+	unsigned char *p = NOT_NULL(ash_zalloc(1, bytes));
 
-	CHECK(p != NULL);
 	write_pages(p, bytes);
 	return huge_in(p, bytes);
 }
@@ -91,14 +89,12 @@ TEST(huge_populate, 20)
 	unsigned long before;
 
 	use(ASH_HUGE_POPULATE);
-	p = ash_alloc(9 * MIB + 5000);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(9 * MIB + 5000));
 	before = rt_faults();
 	write_pages(p, 9 * MIB + 5000);
 	if (!rt_under_qemu())
 		CHECK(rt_faults() - before < 10);
-	p = ash_zalloc(1, 64 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_zalloc(1, 64 * MIB));
 	for (size_t i = 0; i < 64 * MIB; i += 8)
 		CHECK_EQ(*(uint64_t *)(void *)(p + i), 0);
 }
@@ -111,8 +107,7 @@ TEST(huge_slabs, 20)
 
 	needs_advice();
 	for (i = 0; i < 96 * MIB; i += 256) {
-		p = ash_alloc(256);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_alloc(256));
 		memset(p, 1, 256);
 		first = first == NULL ? p : first;
 		if (i == 20 * MIB) {
@@ -134,9 +129,8 @@ static size_t resident_of(size_t block)
 	size_t before = rt_anonymous(), n = 96 * MIB / block, i;
 
 	for (i = 0; i < n; i++) {
-		unsigned char *p = ash_alloc(block);
+		unsigned char *p = NOT_NULL(ash_alloc(block));
 
-		CHECK(p != NULL);
 		memset(p, 1, block);
 	}
 	return (rt_anonymous() - before) * 100 / (n * block);
@@ -184,8 +178,7 @@ TEST(huge_grown, 20)
 	is_huge(huge_in(p, 48 * MIB), 32 * MIB);
 	way = ash_alloc(3 * MIB);
 	write_pages(way, 3 * MIB);
-	p = ash_resize(p, 200 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, 200 * MIB));
 	write_pages(p, 200 * MIB);
 	is_huge(huge_in(p, 200 * MIB), 150 * MIB);
 }
@@ -199,8 +192,7 @@ TEST(huge_sparse_stays_sparse_when_grown, 20)
 	p = ash_zalloc(1, 20 * MIB);
 	write_pages(p, 4 * MIB);
 	p = ash_resize(p, 24 * MIB);
-	p = ash_resize(p, 300 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, 300 * MIB));
 	p[200 * MIB] = 1;
 	CHECK_EQ(huge_in(p, 300 * MIB), 0);
 }
@@ -214,8 +206,7 @@ static void sparse_matrix(const void *argument)
 	faults.always = argument != NULL;
 	ash_release(ash_alloc(1));
 	before = rt_anonymous();
-	m = ash_zalloc(n * n, sizeof(*m));
-	CHECK(m != NULL);
+	m = NOT_NULL(ash_zalloc(n * n, sizeof(*m)));
 	for (size_t i = 0; i < n; i++)
 		m[i * n + i] = 1;
 	after = rt_anonymous();
@@ -228,8 +219,3 @@ static void sparse_matrix(const void *argument)
 }
 RT_ENTRY(sparse, "huge_sparse_matrix", sparse_matrix, NULL, 20);
 RT_ENTRY(sparse_always, "huge_sparse_matrix_always", sparse_matrix, "always", 20);
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -61,8 +61,3 @@ TEST(huge_where_a_block_moved_to, 20)
 	(void)written(q, bytes);
 	CHECK_EQ(advised(q, 4 * MIB), 4 * MIB);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

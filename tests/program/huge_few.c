@@ -99,8 +99,7 @@ TEST(few_mappings_at_the_limit, 60)
 	}
 	for (int i = 0; i < 8; i++)
 		ash_release(q[i]);
-	p = ash_alloc(40 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(40 * MIB));
 	p[0] = 1;
 	CHECK_EQ(ash_check(), 0);
 }
@@ -164,10 +163,8 @@ TEST(huge_not_for_a_sparse_block_that_grows, 20)
 	needs_advice();
 	p = ash_zalloc(1, 40 * MIB);
 	before = rt_anonymous();
-	p = ash_resize((void *)p, 300 * MIB);
-	CHECK(p != NULL);
-	p = ash_resize((void *)p, 500 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize((void *)p, 300 * MIB));
+	p = NOT_NULL(ash_resize((void *)p, 500 * MIB));
 	for (size_t i = 0; i < 500 * MIB; i += 2 * MIB)
 		p[i] = 1;
 	CHECK(rt_anonymous() - before <= 4 * MIB);
@@ -198,9 +195,8 @@ TEST(huge_advised_again_after_a_move, 20)
 
 	needs_huge_pages();
 	faults.always = true; /* so that zeroed blocks are advised against them */
-	large = ash_alloc(128 * MIB);
-	p = ash_zalloc(1, 24 * MIB);
-	CHECK(large != NULL && p != NULL);
+	large = NOT_NULL(ash_alloc(128 * MIB));
+	p = NOT_NULL(ash_zalloc(1, 24 * MIB));
 	CHECK_EQ(smaps_sum(p, 24 * MIB, PLAIN), 24 * MIB);
 	/* In its place one that will be filled; it need not be told anything. */
 	ash_release(p);
@@ -223,16 +219,10 @@ TEST(huge_advice_refused_once, 20)
 
 	needs_huge_pages();
 	faults.advice_error = -FAULT_ENOMEM;
-	p = ash_alloc(64 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(64 * MIB));
 	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 0);
 	faults.advice_error = 0;
 	ash_release(p);
 	p = ash_alloc(64 * MIB);
 	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 64 * MIB);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -22,7 +22,7 @@ void *ash_realloc(void *p, size_t size)
 	return ash_resize(p, size);
 }
 
-void diagnose_called(__attribute__((unused)) const char *name, __attribute__((unused)) const void *p)
+void diagnose_called(UNUSED const char *name, UNUSED const void *p)
 {
 }
 
@@ -109,9 +109,4 @@ TEST(is_malloc_asks_no_longer_than_it_runs, 10)
 	free(NULL);
 	foreign = ALL;
 	CHECK_EQ(asked(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -9,6 +9,7 @@
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 
 enum { BLOCKS = 200 };
 
@@ -18,8 +19,7 @@ static void peak(void)
 	static unsigned char *p[BLOCKS];
 
 	for (int i = 0; i < BLOCKS; i++) {
-		p[i] = ash_alloc(MIB / 2);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(MIB / 2));
 		memset(p[i], 1, MIB / 2);
 	}
 	for (int i = 0; i < BLOCKS; i++)
@@ -35,10 +35,7 @@ static void periods(void)
 
 static size_t kept(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	return st.dirty;
+	return stats_now().dirty;
 }
 
 TEST(refused_until_a_trim, 60)
@@ -97,9 +94,8 @@ TEST(refused_moves_of_pages, 20)
 {
 	enum { CHUNKS = 5 };
 	static const size_t lent = 2;
-	char *p = ash_alloc(lent * CHUNK_SIZE), *q;
+	char *p = NOT_NULL(ash_alloc(lent * CHUNK_SIZE)), *q;
 
-	CHECK(p != NULL);
 	heap_default.floor = BLOCKS * CHUNK_UNITS;
 	memset(p, 1, lent * CHUNK_SIZE);
 	CHECK(ash_alloc(CHUNK_SIZE) != NULL); /* behind it: what comes next has its place elsewhere */
@@ -115,9 +111,4 @@ TEST(refused_moves_of_pages, 20)
 		(void)ash_trim(lent * CHUNK_SIZE);
 	}
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -9,6 +9,7 @@
 /* promises: ash_alloc, ash_resize */
 #include "ashlar.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 
@@ -60,13 +61,10 @@ static size_t pop(void)
 
 static void pop_all_but(size_t others)
 {
-	struct ash_statistics st;
-
 	while (blocks != NULL)
 		(void)pop();
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, others);
+	CHECK_EQ(stats_now().blocks, others);
 }
 
 static void pop_all(void)
@@ -167,7 +165,7 @@ TEST(limits_other_sizes, 60)
 
 static struct rt_barrier filled, released;
 
-static void release_all(__attribute__((unused)) void *argument)
+static void release_all(UNUSED void *argument)
 {
 	rt_barrier_wait(&filled);
 	while (blocks != NULL)
@@ -179,7 +177,6 @@ static void release_all(__attribute__((unused)) void *argument)
 TEST(limits_spares_are_given_up, 60)
 {
 	size_t others = 1; /* what fits beside the last chunk has a region of its own */
-	void *p;
 
 	limit(16);
 	CHECK(fill_with(30000) > 8 * MIB);
@@ -188,8 +185,7 @@ TEST(limits_spares_are_given_up, 60)
 	CHECK(others * 100000 < 2 * MIB);
 	for (int i = 0; i < 16; i++) /* four slabs of four */
 		(void)pop();
-	p = ash_alloc(100000);
-	CHECK(p != NULL);
+	CHECK(ash_alloc(100000) != NULL);
 	CHECK_EQ(ash_check(), 0);
 	pop_all_but(others);
 }
@@ -201,8 +197,7 @@ static void released_by_another(bool lose_mail)
 	size_t total;
 
 	filled.count = released.count = 2;
-	thread = rt_thread_start(release_all, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(release_all, NULL));
 	limit(64);
 	CHECK(fill_with(100) > 32 * MIB);
 	rt_barrier_wait(&filled);
@@ -236,8 +231,7 @@ TEST(limits_resize, 60)
 	size_t size = MIB;
 
 	limit(64);
-	p = ash_alloc(size);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(size));
 	for (;;) {
 		unsigned char *q;
 
@@ -257,9 +251,4 @@ TEST(limits_resize, 60)
 	CHECK_EQ(ash_check(), 0);
 	ash_release(p);
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -50,8 +50,3 @@ TEST(starts_tell_lives_apart, 10)
 	(void)life_told(5);
 	CHECK(life_thread_is_over(of64) && !life_thread_is_over(of5));
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -6,6 +6,7 @@
 /* promises: ash_release, ash_trim */
 #include "program/audit.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 /* Locked for real; the kernel refuses to purge it. */
@@ -26,8 +27,7 @@ static void lock_and_reuse(size_t size, size_t from, size_t bytes)
 	}
 	/* Pages of it that move to elsewhere. */
 	memset(p, 0x5a, size);
-	p = ash_resize(p, size * 3);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, size * 3));
 	holds(p, size, 0x5a);
 	ash_release(p);
 	p = ash_zalloc(3, size);
@@ -62,10 +62,8 @@ TEST(advice_refused_is_not_asked_forever, 60)
 	size_t calls;
 
 	faults.advice_error = -FAULT_EINVAL;
-	for (int i = 0; i < BLOCKS; i++) {
-		p[i] = ash_alloc(MIB / 2);
-		CHECK(p[i] != NULL);
-	}
+	for (int i = 0; i < BLOCKS; i++)
+		p[i] = NOT_NULL(ash_alloc(MIB / 2));
 	faults.armed = true;
 	for (int i = 0; i < BLOCKS; i++)
 		ash_release(p[i]);
@@ -78,7 +76,7 @@ TEST(advice_refused_is_not_asked_forever, 60)
  * While a chunk's free units are held for purging, another thread finds none
  * and drops the hint that there are some.  They must be found again.
  */
-static void allocate_meanwhile(__attribute__((unused)) void *argument)
+static void allocate_meanwhile(UNUSED void *argument)
 {
 	ash_release(ash_alloc(900000));
 }
@@ -92,26 +90,21 @@ static bool in_chunk_of_stays(const void *p)
 
 static void another_thread(void *address)
 {
-	struct rt_thread *thread;
-
 	if (!in_chunk_of_stays(address))
 		return;
 	faults.in_advice = NULL;
-	thread = rt_thread_start(allocate_meanwhile, NULL);
-	CHECK(thread != NULL);
-	rt_thread_join(thread);
+	rt_in_thread(allocate_meanwhile, NULL);
 }
 
 TEST(advice_purge_loses_no_units, 60)
 {
 	unsigned char *p[2], *q;
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 
 	/* One chunk, full; then all of it free and dirty but for one block. */
-	stays = ash_alloc(30000);
-	p[0] = ash_alloc(900000);
-	p[1] = ash_alloc(900000);
-	CHECK(stays != NULL && p[0] != NULL && p[1] != NULL);
+	stays = NOT_NULL(ash_alloc(30000));
+	p[0] = NOT_NULL(ash_alloc(900000));
+	p[1] = NOT_NULL(ash_alloc(900000));
 	while ((q = ash_alloc(30000)) != NULL && in_chunk_of_stays(q))
 		;
 	ash_release(q);
@@ -125,14 +118,7 @@ TEST(advice_purge_loses_no_units, 60)
 	CHECK(faults.in_advice == NULL);
 	audit();
 	ash_stats(&before);
-	q = ash_alloc(900000);
-	CHECK(q != NULL);
+	q = NOT_NULL(ash_alloc(900000));
 	CHECK(in_chunk_of_stays(q));
-	ash_stats(&after);
-	CHECK_EQ(before.reserved, after.reserved);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
+	CHECK_EQ(before.reserved, stats_now().reserved);
 }

@@ -36,7 +36,6 @@ static void nap(void *unused)
 
 static void mixture(void)
 {
-	struct rt_thread *t;
 	void *large[12];
 	struct rt_random r;
 	unsigned i;
@@ -44,15 +43,13 @@ static void mixture(void)
 	rt_seed(&r, rt_test_seed());
 	for (i = 0; i < BLOCKS; i++) {
 		sizes[i] = rt_below(&r, i % 3 == 0 ? BLOCK_MAX : 600) + 1;
-		blocks[i] = ash_alloc(sizes[i]);
-		CHECK(blocks[i] != NULL);
+		blocks[i] = NOT_NULL(ash_alloc(sizes[i]));
 		memset(blocks[i], 1, sizes[i]);
 		book->taken[class_of(sizes[i])]++;
 	}
 	/* More units than spares have (SPARE_MOST): some are retained in their chunk. */
 	for (i = 0; i < 12; i++) {
-		large[i] = ash_alloc(400 << 10);
-		CHECK(large[i] != NULL);
+		large[i] = NOT_NULL(ash_alloc(400 << 10));
 		memset(large[i], 1, 400 << 10);
 	}
 	for (i = 0; i < 12; i++)
@@ -63,12 +60,10 @@ static void mixture(void)
 		book->taken[class_of(sizes[i])]--;
 		blocks[i] = NULL;
 	}
-	t = rt_thread_start(release_some, NULL);
-	rt_thread_join(t);
+	rt_in_thread(release_some, NULL);
 	for (i = 0; i < 3; i++) {
-		void *p = ash_alloc((i + 2) << 20);
+		void *p = NOT_NULL(ash_alloc((i + 2) << 20));
 
-		CHECK(p != NULL);
 		book->spans++;
 		book->span_bytes += ash_usable_size(p);
 	}
@@ -291,9 +286,4 @@ TEST(look_refuses, 20)
 	CHECK_EQ(look_run("999999999", NULL, NULL), 2);
 	CHECK_EQ(look_run("1", "--nothing", NULL), 2);
 	CHECK_EQ(look_run("1", "--find", "xyz"), 2);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

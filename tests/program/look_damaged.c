@@ -11,8 +11,3 @@ TEST(look_damaged_cores, 60)
 {
 	damaged_cores(rt_under_qemu() ? 4 : 60);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -146,8 +146,7 @@ static void damaged_files(unsigned images)
 		rt_skip("no shared heaps here");
 	(void)why;
 	for (i = 0; i < DAMAGED_BLOCKS; i++) {
-		kept[i] = ash_heap_alloc(h, damaged_size(i));
-		CHECK(kept[i] != NULL);
+		kept[i] = NOT_NULL(ash_heap_alloc(h, damaged_size(i)));
 		taken[class_of(damaged_size(i))]++;
 	}
 	for (i = 0; i < DAMAGED_BLOCKS; i += 5) {
@@ -201,8 +200,7 @@ static void damaged_cores(unsigned images)
 	for (i = 0; i < DAMAGED_BLOCKS; i++)
 		CHECK(ash_heap_alloc(inside, 16 + i % 99) != NULL);
 	for (i = 0; i < DAMAGED_BLOCKS; i++) {
-		kept[i] = ash_alloc(damaged_size(i));
-		CHECK(kept[i] != NULL);
+		kept[i] = NOT_NULL(ash_alloc(damaged_size(i)));
 		taken[class_of(damaged_size(i))]++;
 	}
 	for (i = 0; i < DAMAGED_BLOCKS; i += 5) {

@@ -44,8 +44,7 @@ static void part(struct rt_random *r, void **kept)
 		size_t size = rt_below(r, (size_t)8 << rt_below(r, 17)) + 1;
 
 		ash_release(*p);
-		*p = ash_alloc(size);
-		CHECK(*p != NULL);
+		*p = NOT_NULL(ash_alloc(size));
 		memset(*p, 1, size < 3000 ? size : 3000);
 		add((uintptr_t)*p);
 	}
@@ -101,9 +100,4 @@ TEST(look_has_no_effect, 60)
 	CHECK_EQ(first.operations, book->operations);
 	CHECK(first.taken[0] > 0 && first.taken[2] > 0 && looks > 0);
 	CHECK(memcmp(&first.stats, &book->stats, sizeof first.stats) == 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

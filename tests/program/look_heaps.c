@@ -98,8 +98,7 @@ TEST(look_arenas, 20)
 	pid = target_start(arenas);
 	CHECK_EQ(look_process(pid, "--json"), 0);
 	CHECK_EQ(look_figure(look_text, "damaged"), 0);
-	first = rt_strstr(look_text, "\"arenas\"");
-	CHECK(first != NULL);
+	first = NOT_NULL(rt_strstr(look_text, "\"arenas\""));
 	CHECK_EQ(look_figure(first, "blocks"), book->taken[0]);
 	CHECK_EQ(look_figure(first, "block_bytes"), book->taken[1]);
 	CHECK(look_figure(first, "bytes") > ARENA_BYTES * 63 / 64 - 1000);
@@ -123,9 +122,4 @@ TEST(look_arenas, 20)
 	CHECK(rt_strstr(look_text, "heap in the program's memory at 0x") != NULL);
 	book->go = 1;
 	CHECK_EQ(rt_wait(pid), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

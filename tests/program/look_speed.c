@@ -6,8 +6,3 @@ TEST(look_at_full_speed, 60)
 {
 	look_at_speed(rt_under_qemu() ? 4 : 8);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

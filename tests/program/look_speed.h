@@ -9,6 +9,7 @@
 #define TESTS_PROGRAM_LOOK_SPEED_H
 
 #include "program/look_target.h"
+#include "support/blocks.h"
 
 enum { SPEED_THREADS = 8, LIVE = 200, STAY = 4000, QUIET_CLASSES = 3, BUSY_CLASSES = 4 };
 
@@ -63,8 +64,7 @@ static void busy(void *number)
 		if (rt_under_qemu() && operations % 512 == 0)
 			rt_yield();
 	}
-	for (i = 0; i < LIVE; i++)
-		ash_release(mine[i]);
+	release_each(mine, LIVE);
 	__atomic_fetch_add(&book->operations, operations, __ATOMIC_RELAXED);
 }
 
@@ -76,8 +76,7 @@ static void speed_target(void)
 
 	for (i = 0; i < STAY; i++) {
 		size = i % 2 == 0 ? quiet_sizes[i / 2 % QUIET_CLASSES] : busy_sizes[i / 2 % BUSY_CLASSES];
-		stay[i] = ash_alloc(size);
-		CHECK(stay[i] != NULL);
+		stay[i] = NOT_NULL(ash_alloc(size));
 		stamp(stay[i], size);
 		book->taken[class_of(size)]++;
 	}
@@ -86,8 +85,7 @@ static void speed_target(void)
 	book->ready = 1;
 	for (i = 0; i < SPEED_THREADS; i++)
 		rt_thread_join(t[i]);
-	for (i = 0; i < SPEED_THREADS; i++)
-		ash_release(on_the_way[i]);
+	release_each(on_the_way, SPEED_THREADS);
 	for (i = 0; i < STAY; i++) {
 		size = i % 2 == 0 ? quiet_sizes[i / 2 % QUIET_CLASSES] : busy_sizes[i / 2 % BUSY_CLASSES];
 		book->fault |= is_stamped(stay[i], size) ? 0 : 4;

@@ -6,8 +6,3 @@ TEST(look_at_boundaries, 60)
 {
 	look_at_steps(61);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -8,6 +8,7 @@
 
 #include "program/look_target.h"
 #include "slab/unowned.h"
+#include "support/blocks.h"
 
 enum { CALLS = 5, GROWTHS = 2, TRACE_ME = 0, TRACE_STEP = 9, TRACE_CONTINUE = 7, SIGNAL_STOP = 19, NO_TRACING = 96 };
 
@@ -63,8 +64,7 @@ static void stepped(void)
 	void *warm[3], *p;
 	unsigned i;
 
-	for (i = 0; i < 3; i++)
-		warm[i] = ash_alloc(64);
+	alloc_each(warm, 3, 64);
 	book->ready = 1;
 	if (arch_ptrace(TRACE_ME, 0, NULL, NULL) != 0)
 		rt_exit(NO_TRACING);
@@ -79,8 +79,7 @@ static void stepped(void)
 	for (i = 0; i < GROWTHS; i++)
 		grow(i);
 	book->done = 1;
-	for (i = 0; i < 3; i++)
-		ash_release(warm[i]);
+	release_each(warm, 3);
 }
 
 /* Looks that showed a growing block as it was, and as it is then. */

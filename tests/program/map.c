@@ -12,6 +12,7 @@
 #include "program/child.h"
 #include "program/faults.h"
 #include "slab/slab.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 
 #define LEAF	 (MAP_SIZE << CHUNK_SHIFT) /* bytes that a leaf has the chunks of */
@@ -36,8 +37,7 @@ static char *span_at(char *where)
 
 static void place_two(void)
 {
-	first = ash_alloc(SPAN);
-	CHECK(first != NULL);
+	first = NOT_NULL(ash_alloc(SPAN));
 	second = span_at(first - DISTANCE);
 	CHECK_EQ(ash_check(), 0);
 }
@@ -69,9 +69,8 @@ TEST(map_leaves_find, 10)
 TEST(map_units_know_every_slab, 10)
 {
 	for (size_t size = 8; size <= SLOT_MAX; size += size / 4 + 8) {
-		char *p = ash_alloc(size);
+		char *p = NOT_NULL(ash_alloc(size));
 
-		CHECK(p != NULL);
 		CHECK(map_guess_slab(p) == slab_record(map_find(p), p));
 		CHECK(map_guess_slab(p + size - 1) == map_guess_slab(p));
 		ash_release(p);
@@ -88,8 +87,7 @@ TEST(map_span_where_a_slab_was, 10)
 	for (size_t i = 0; i < SPANS; i++)
 		was += map_guess_slab(spans[i]) != NULL && map_guess_slab(spans[i])->base == spans[i];
 	CHECK(was > 0);
-	for (size_t i = 0; i < SPANS; i++)
-		ash_release(spans[i]);
+	release_each(spans, SPANS);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -150,13 +148,11 @@ TEST(map_units_of_two_slabs, 30)
 	size_t shared = 0;
 
 	rt_seed(&random, rt_test_seed());
-	p[0] = ash_alloc(100);
-	CHECK(p[0] != NULL);
+	p[0] = NOT_NULL(ash_alloc(100));
 	/* The next region of slabs is as far away as it must be. */
 	faults.place = (char *)map_find(p[0])->base - DISTANCE;
 	for (size_t i = 1; i < BLOCKS; i++) {
-		p[i] = ash_alloc(100);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_alloc(100));
 		memset(p[i], (int)i, 100);
 	}
 	for (size_t i = 0; i < BLOCKS; i++)
@@ -180,13 +176,12 @@ TEST(map_units_of_two_slabs, 30)
 TEST(map_leaf_without_memory, 10)
 {
 	enum { APART = 10 };
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	size_t space = 0;
 	char *border, *where;
 
 	/* Just below where a leaf ends; the one above is not there. */
-	first = ash_alloc(SPAN);
-	CHECK(first != NULL);
+	first = NOT_NULL(ash_alloc(SPAN));
 	border = first - DISTANCE - (uintptr_t)first % LEAF;
 	second = span_at(border - 100 * CHUNK_SIZE);
 	(void)region_trim(&heap_default, true); /* what a failed request would cut off, and try again */
@@ -200,8 +195,7 @@ TEST(map_leaf_without_memory, 10)
 		CHECK(ash_alloc(SPAN) == NULL);
 		CHECK_EQ(faults.place, 0);
 		CHECK_EQ(ash_check(), 0);
-		ash_stats(&after);
-		CHECK_EQ(before.reserved, after.reserved);
+		CHECK_EQ(before.reserved, stats_now().reserved);
 		for (size_t c = 0; c < SPAN / CHUNK_SIZE; c++)
 			CHECK(map_guess(where + c * CHUNK_SIZE) == NULL);
 		/* The metadata of the first attempt serves the others. */
@@ -221,9 +215,8 @@ TEST(map_leaf_without_memory, 10)
 
 static void make_heap(void *fd)
 {
-	ash_heap *heap = ash_heap_create_file(*(int *)fd, 8 * MIB, NULL);
+	ash_heap *heap = NOT_NULL(ash_heap_create_file(*(int *)fd, 8 * MIB, NULL));
 
-	CHECK(heap != NULL);
 	CHECK(ash_heap_alloc(heap, 100) != NULL);
 	ash_heap_thread_detach(heap);
 	ash_heap_destroy(heap);
@@ -233,7 +226,6 @@ static void make_heap(void *fd)
 TEST(map_leaf_of_a_heap_file_without_memory, 10)
 {
 	enum ash_attach why = ASH_ATTACHED;
-	struct ash_statistics st;
 	int fd = (int)arch_memfd_create("leaf", 0), empty = (int)arch_memfd_create("leaf", 0);
 	size_t space = 0;
 	ash_heap *heap;
@@ -252,8 +244,7 @@ TEST(map_leaf_of_a_heap_file_without_memory, 10)
 	faults.mmap_not = 0;
 	heap = ash_heap_attach_file(fd, &why);
 	CHECK(heap != NULL && why == ASH_ATTACHED);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 1);
+	CHECK_EQ(stats_of(heap).blocks, 1);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 	make_heap(&empty);
@@ -293,9 +284,4 @@ MISUSE(leaf)
 	place_two();
 	/* The leaf is the last thing mapped for the second region. */
 	bad_alone(bad, faults.last_mapped, RECORDS);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

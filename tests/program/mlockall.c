@@ -57,17 +57,14 @@ TEST(mlockall_large_blocks, 60)
 	lock();
 	base = rt_anonymous();
 	for (i = 0; i < 10; i++) {
-		p = ash_alloc(64 * MIB);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_alloc(64 * MIB));
 		CHECK(above(base) <= 65 * MIB);
 		ash_release(p);
 		CHECK(above(base) <= MIB);
 	}
-	p = ash_alloc(10 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_alloc(10 * MIB));
 	for (i = 40; i <= 160; i *= 2) {
-		p = ash_resize(p, i * MIB);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_resize(p, i * MIB));
 		p[i * MIB - 1] = 1;
 		rt_print("     %zu MiB: %zu KiB resident\n", i, above(base) / KIB);
 		CHECK(above(base) <= i * MIB + 11 * MIB);
@@ -114,9 +111,4 @@ TEST(mlockall_undone, 60)
 	for (size_t i = 0; i < 2 * MIB; i += 1000)
 		CHECK(ash_alloc(1000) != NULL);
 	CHECK_EQ(rt_address_space(), mappings);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

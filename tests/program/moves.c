@@ -50,9 +50,8 @@ long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags,
 
 static void need_moves(void)
 {
-	char *p = pages_reserve(2 * CHUNK_SIZE, CHUNK_SIZE, PAGES_PRIVATE);
+	char *p = NOT_NULL(pages_reserve(2 * CHUNK_SIZE, CHUNK_SIZE, PAGES_PRIVATE));
 
-	CHECK(p != NULL);
 	if (pages_remap(p, p + CHUNK_SIZE, CHUNK_SIZE) != PAGES_MOVED)
 		rt_skip("the emulator moves no pages");
 	CHECK(pages_release(p, 2 * CHUNK_SIZE));
@@ -125,8 +124,7 @@ TEST(moves_leave_a_lost_target_alone, 20)
 	theirs_stays();
 	/* It is not tried again, as each try might cost addresses. */
 	fixed = 0;
-	p = ash_resize(hemmed(8 * MIB), 24 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(hemmed(8 * MIB), 24 * MIB));
 	holds(p, 8 * MIB, OURS);
 	CHECK_EQ(fixed, 0);
 	ash_release(p);
@@ -143,8 +141,7 @@ TEST(moves_undo_the_half_that_was_moved, 20)
 	CHECK(pages_huge(p + 4 * MIB, 2 * MIB, true) || pages_huge(p + 4 * MIB, 2 * MIB, false));
 	moved = 0;
 	steal_in = 2;
-	p = ash_resize(p, 24 * MIB);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(p, 24 * MIB));
 	CHECK_EQ(moved, 1);
 	holds(p, 8 * MIB, OURS);
 	theirs_stays();
@@ -207,9 +204,4 @@ TEST(moves_of_a_heap_that_is_destroyed, 20)
 	CHECK(rt_address_space() < space || rt_under_qemu());
 	holds((unsigned char *)theirs, their_bytes, THEIRS);
 	CHECK_EQ(arch_munmap(theirs, their_bytes), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

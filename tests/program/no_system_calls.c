@@ -10,6 +10,7 @@
 /* promises: ash_heap_create_in, ash_heap_recover, ash_heap_release_owner, ash_heap_thread_detach, ash_heap_trim */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 static bool watching;
@@ -76,8 +77,8 @@ static bool forbid_calls(void)
 
 enum { FORBIDDEN = 40, WATCHED = 50 };
 
-static int see(void *context, __attribute__((unused)) void *block, size_t size,
-	       __attribute__((unused)) const struct ash_heap_owner *owner)
+static int see(void *context, UNUSED void *block, size_t size,
+	       UNUSED const struct ash_heap_owner *owner)
 {
 	*(size_t *)context += size;
 	return 0;
@@ -88,7 +89,6 @@ static int live(size_t bytes)
 {
 	static char memory[3 << 20];
 	ash_heap *h = ash_heap_create_in(memory + 3, bytes);
-	struct ash_statistics st;
 	void *p, *q, **last = NULL;
 	size_t seen = 0;
 
@@ -117,8 +117,7 @@ static int live(size_t bytes)
 	EXPECT(ash_heap_alloc(h, SIZE_MAX) == NULL);
 	EXPECT(ash_heap_resize(h, last, bytes) == NULL);
 	EXPECT(ash_heap_walk(h, see, &seen) == 0 && seen > bytes / 10 * 9);
-	ash_heap_stats(h, &st);
-	EXPECT(st.block_bytes == seen);
+	EXPECT(stats_of(h).block_bytes == seen);
 	for (; last != NULL; last = p) {
 		p = *last;
 		ash_release(last);
@@ -171,13 +170,13 @@ TEST(quiet_life, 20)
 }
 
 /* That both ways would tell. */
-static int call_directly(__attribute__((unused)) size_t bytes)
+static int call_directly(UNUSED size_t bytes)
 {
 	(void)__real_arch_getpid(0, 0, 0, 0, 0, 0);
 	return 0;
 }
 
-static int allocate_elsewhere(__attribute__((unused)) size_t bytes)
+static int allocate_elsewhere(UNUSED size_t bytes)
 {
 	return ash_alloc(100) == NULL;
 }
@@ -190,9 +189,4 @@ TEST(quiet_would_be_told, 20)
 	if (status == WATCHED && !rt_under_qemu())
 		rt_skip("the kernel refuses a filter of system calls");
 	CHECK_EQ(status, rt_under_qemu() ? WATCHED : 1000 + SIGSYS);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

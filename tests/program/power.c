@@ -203,8 +203,7 @@ static void worker(unsigned operations)
 			ash_heap_destroy(heap);
 			heap = NULL;
 			moment();
-			heap = ash_heap_attach_file(fd, NULL);
-			CHECK(heap != NULL);
+			heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 		}
 	}
 }
@@ -212,8 +211,7 @@ static void worker(unsigned operations)
 static void set_up(void)
 {
 	fd = (int)arch_memfd_create("power", 0);
-	heap = ash_heap_create_file(fd, CAPACITY, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 	base = (char *)store_of(heap_of(heap));
 	bytes = store_of(heap_of(heap))->bytes;
 	CHECK(bytes / 4096 <= PAGES);
@@ -277,9 +275,4 @@ TEST(power_errors_of_the_disk, 10)
 	CHECK_EQ(why, ASH_ATTACH_NO_MEMORY);
 	failing = false;
 	CHECK(ash_heap_attach_file(fd, &why) != NULL);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

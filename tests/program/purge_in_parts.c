@@ -9,6 +9,7 @@
 #include "backend/chunk.h"
 #include "backend/retain.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/shrink.h"
@@ -145,9 +146,8 @@ TEST(due_while_the_heap_gets_small, 30)
 	CHECK(most_purged >= PART / 2 && most_purged < PART + CHUNK_SIZE);
 	CHECK_EQ(heap_default.hand, 0);
 	CHECK_EQ(ash_check(), 0);
-	for (i = 0; i < 100; i++)
-		few[i] = ash_alloc(KIB16);
-	while (i-- > 0)
+	alloc_each(few, 100, KIB16);
+	for (i = 100; i-- > 0;)
 		ash_release(few[i]);
 	CHECK(seat.self->spare_units <= SPARE_UNITS);
 }
@@ -168,9 +168,4 @@ TEST(due_while_a_class_grows, 30)
 	}
 	heap_default.hand = 0;
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

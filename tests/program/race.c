@@ -116,7 +116,7 @@ TEST(race_that_both_win_is_told_when_the_slab_goes, 10)
 
 /* ---- the owner is gone: who releases visits ---- */
 
-static void leave_body(__attribute__((unused)) void *argument)
+static void leave_body(UNUSED void *argument)
 {
 	batch_make();
 }
@@ -130,7 +130,7 @@ TEST(race_for_what_a_thread_left, 60)
 		struct rt_thread *racers[2];
 		struct owner *o;
 
-		rt_thread_join(rt_thread_start(leave_body, NULL));
+		rt_in_thread(leave_body, NULL);
 		racers[0] = rt_thread_start(racer_body, NULL);
 		racers[1] = rt_thread_start(racer_body, &race);
 		rt_thread_join(racers[0]);
@@ -143,9 +143,4 @@ TEST(race_for_what_a_thread_left, 60)
 		batch_check();
 		ash_thread_detach();
 	}
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

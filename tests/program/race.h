@@ -146,9 +146,8 @@ static void batches_go_on(size_t i)
 static void batch_make(void)
 {
 	for (size_t i = 0; i < BATCH; i++) {
-		race.blocks[i] = ash_alloc(race.size);
-		race.kept[i] = ash_alloc(race.size);
-		CHECK(race.blocks[i] != NULL && race.kept[i] != NULL);
+		race.blocks[i] = NOT_NULL(ash_alloc(race.size));
+		race.kept[i] = NOT_NULL(ash_alloc(race.size));
 		atomic_store(&race.reports[i], 0);
 	}
 	atomic_store(&race.at[0], 0);

@@ -250,8 +250,3 @@ TEST(refused_id_of_a_bench, 10)
 	benches_without_id(-1);
 	benches_without_id(0); /* a filter's error may be 0 */
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -94,8 +94,3 @@ TEST(refused_number_after_it_was_noted, 10)
 	filter_error = __real_arch_getpid() + 1;
 	CHECK(memory_is_borrowed());
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

@@ -107,8 +107,7 @@ static int is_reachable(void *context, const void *p)
 static void *lost[WRITERS * IN_HAND];
 static size_t lost_count;
 
-static int visit(void *context, void *p, __attribute__((unused)) size_t size,
-		 const struct ash_heap_owner *owner)
+static int visit(void *context, void *p, UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	CHECK(!owner->live && owner->id != 0);
 	blocks++;
@@ -197,7 +196,6 @@ TEST(reopen_after_kills, 120)
 {
 	int fd, kills = 100, k;
 	struct rt_random r;
-	long pid;
 
 	rt_format(path, sizeof path, "/tmp/ashlar-reopen-%lu", rt_now());
 	fd = (int)arch_open(path, RDWR_CREATE, 0600);
@@ -206,15 +204,11 @@ TEST(reopen_after_kills, 120)
 	arch_unlink(path);
 	rt_format(path, sizeof path, "/proc/self/fd/%d", fd);
 	/* Who made it is gone, too. */
-	pid = rt_fork();
-	if (pid == 0) {
-		ash_heap *h = ash_heap_create_file(fd, (size_t)192 << 20, NULL);
+	IN_CHILD {
+		ash_heap *h = NOT_NULL(ash_heap_create_file(fd, (size_t)192 << 20, NULL));
 
-		CHECK(h != NULL);
 		ash_heap_set_root(h, ash_heap_zalloc(h, 1, sizeof(struct table)));
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	rt_seed(&r, rt_test_seed());
 	for (k = 0; k < kills; k++) {
 		int status;
@@ -241,8 +235,7 @@ TEST(reopen_refusals, 20)
 	CHECK_EQ(why, ASH_ATTACH_TAKEN);
 	CHECK(ash_heap_create_file(fd, (size_t)8 << 20, NULL) == NULL); /* it is a heap already */
 	ash_heap_destroy(h);
-	h = ash_heap_attach_file(fd, NULL);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	ash_heap_destroy(h);
 	CHECK(ash_heap_attach_file(other, &why) == NULL); /* empty */
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
@@ -257,7 +250,7 @@ TEST(reopen_refusals, 20)
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
 }
 
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
+int main(int argc, char **argv, UNUSED char **envp)
 {
 	if (argc == 3 && rt_strcmp(argv[1], "read") == 0) {
 		rt_format(path, sizeof path, "%s", argv[2]);

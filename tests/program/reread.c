@@ -10,6 +10,7 @@
 
 #include "heaps/instance.h"
 #include "shm/store.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40, EIO = 5 };
@@ -36,9 +37,8 @@ long __wrap_arch_pread64(long fd, void *bytes, size_t length, long offset)
 static int made(void)
 {
 	int fd = (int)arch_memfd_create("reread", 0);
-	ash_heap *heap = ash_heap_create_file(fd, CAPACITY, NULL);
+	ash_heap *heap = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 
-	CHECK(heap != NULL);
 	for (size_t i = 0; i < BLOCKS; i++)
 		CHECK(ash_heap_alloc(heap, i < 20 ? 300 : 3000) != NULL);
 	ash_heap_thread_detach(heap);
@@ -49,14 +49,12 @@ static int made(void)
 
 static bool attaches(int fd, enum ash_attach *why)
 {
-	struct ash_statistics st;
 	ash_heap *heap = ash_heap_attach_file(fd, why);
 
 	if (heap == NULL)
 		return false;
 	CHECK_EQ(*why, ASH_ATTACHED);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, BLOCKS);
+	CHECK_EQ(stats_of(heap).blocks, BLOCKS);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 	return true;
@@ -112,9 +110,4 @@ TEST(reread_of_a_head_that_changes, 20)
 	CHECK(head_reads >= 2);
 	changes = false;
 	CHECK(attaches(fd, &why));
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

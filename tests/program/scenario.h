@@ -124,7 +124,7 @@ static void drop(unsigned i)
 static const size_t sizes[] = {1, 16, 100, 1000, 5000, 30000, 40000, 200000, MIB};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-static void all_sizes(__attribute__((unused)) void *argument)
+static void all_sizes(UNUSED void *argument)
 {
 	for (unsigned i = 0; i < SIZES; i++) {
 		(void)get(sizes[i]);
@@ -165,7 +165,7 @@ static void aligned(void)
 }
 
 /* Threads by the runtime need memory, too, which is not what is tested. */
-static void thread_body(__attribute__((unused)) void *argument)
+static void thread_body(UNUSED void *argument)
 {
 	faults.armed = true;
 	all_sizes(NULL);
@@ -176,12 +176,8 @@ static void thread_body(__attribute__((unused)) void *argument)
 
 static void other_thread(void)
 {
-	struct rt_thread *thread;
-
 	faults.armed = false;
-	thread = rt_thread_start(thread_body, NULL);
-	CHECK(thread != NULL);
-	rt_thread_join(thread); /* detaches, armed */
+	rt_in_thread(thread_body, NULL); /* detaches, armed */
 	faults.armed = true;
 }
 

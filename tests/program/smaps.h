@@ -81,8 +81,7 @@ static inline void is_huge(size_t bytes, size_t least)
 
 	if (bytes >= least)
 		return;
-	p = rt_map(probe + huge);
-	CHECK(p != NULL);
+	p = NOT_NULL(rt_map(probe + huge));
 	(void)arch_madvise(p, probe + huge, 14); /* MADV_HUGEPAGE */
 	for (size_t i = 0; i < probe + huge; i += 4096)
 		p[i] = 1;

@@ -38,8 +38,7 @@ long __wrap_arch_madvise(void *p, size_t bytes, long advice)
 }
 
 long __wrap_arch_mincore(void *p, size_t bytes, unsigned char *there);
-long __wrap_arch_mincore(__attribute__((unused)) void *p, __attribute__((unused)) size_t bytes,
-			 __attribute__((unused)) unsigned char *there)
+long __wrap_arch_mincore(UNUSED void *p, UNUSED size_t bytes, UNUSED unsigned char *there)
 {
 	rt_fail(__FILE__, __LINE__, "asked what is resident");
 }
@@ -180,8 +179,7 @@ static void churn(struct ash_heap *h)
 		/* Slabs in chunks that were spans. */
 		if (h == NULL && i % 8 == 0)
 			for (size_t n = 0; n < 40; n++) {
-				p = ash_zalloc(1, small);
-				CHECK(p != NULL);
+				p = NOT_NULL(ash_zalloc(1, small));
 				holds(p, small, 0);
 				memset(p, 4, small);
 				ash_release(n % 2 == 0 ? p : NULL);
@@ -201,9 +199,8 @@ TEST(sparse_zeroed_is_zero, 60)
 
 TEST(sparse_zeroed_is_zero_in_a_private_heap, 60)
 {
-	struct ash_heap *h = ash_heap_create(NULL);
+	struct ash_heap *h = NOT_NULL(ash_heap_create(NULL));
 
-	CHECK(h != NULL);
 	churn(h);
 	CHECK_EQ(ash_heap_check(h), 0);
 	ash_heap_destroy(h);
@@ -220,9 +217,4 @@ TEST(sparse_probe_is_refused_once, 10)
 	CHECK(!pages_purge(p, 2 * MIB, PAGES_PRIVATE));
 	page_locked = false;
 	CHECK(pages_purge(p, 2 * MIB, PAGES_PRIVATE) || rt_under_qemu());
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

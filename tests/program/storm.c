@@ -93,8 +93,7 @@ static struct worker *another(struct rt_random *r)
 	return &workers[(me->number + 1 + rt_below(r, THREADS - 1)) % THREADS];
 }
 
-static void handler(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		    __attribute__((unused)) void *context)
+static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	struct rt_random *r = &handlers_chance;
 	/* A call has the owner checked out: it is what we came between. */
@@ -195,8 +194,7 @@ TEST(storm_of_signals, 60)
 	time = rt_now();
 	for (unsigned i = 0; i < THREADS; i++) {
 		workers[i].number = i;
-		threads[i] = rt_thread_start(worker_body, &workers[i]);
-		CHECK(threads[i] != NULL);
+		threads[i] = NOT_NULL(rt_thread_start(worker_body, &workers[i]));
 	}
 	/* As long as that (make test: a few of them, natively), and until each had a storm of its own. */
 	do
@@ -222,9 +220,4 @@ TEST(storm_of_signals, 60)
 	ash_stats(&st);
 	CHECK_EQ(st.pending, 0);
 	CHECK(st.owners <= THREADS + 1);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -32,16 +32,8 @@ TEST(tls_large_other_threads, 10)
 {
 	for (int i = 0; i < 2; i++) {
 		bool result = false;
-		struct rt_thread *thread = rt_thread_start(body, &result);
-
-		CHECK(thread != NULL);
-		rt_thread_join(thread);
+		rt_in_thread(body, &result);
 		CHECK(result);
 	}
 	CHECK(fresh());
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

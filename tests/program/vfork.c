@@ -85,7 +85,7 @@ static void forked_vforks(void *argument)
 	/* The other thread of the parent does not exist here: its record was taken over. */
 	CHECK_EQ(heap_default.settled, 1);
 	CHECK_EQ(load_acquire(&others->state), OWNER_VACANT);
-	rt_thread_join(rt_thread_start(reaps, mine));
+	rt_in_thread(reaps, mine);
 	parent_goes_on();
 }
 
@@ -103,7 +103,7 @@ TEST(vfork_in_an_unsettled_child_of_fork, 20)
 	natively_only();
 	work(10);
 	thread = start_other();
-	rt_thread_join(rt_thread_start(forks, NULL)); /* not the first thread */
+	rt_in_thread(forks, NULL); /* not the first thread */
 	end_other(thread);
 }
 
@@ -130,7 +130,7 @@ static void forked_starts(void *argument)
 {
 	(void)argument;
 	forkers = seat.self;
-	rt_thread_join(rt_thread_start(second_thread_vforks, NULL));
+	rt_in_thread(second_thread_vforks, NULL);
 	CHECK_EQ(heap_default.settled, 0);
 	work(13);
 	CHECK_EQ(heap_default.settled, 1);
@@ -170,7 +170,7 @@ static void forked_without_a_number(void *argument)
 {
 	(void)argument;
 	CHECK(seat.self == owner_none);
-	rt_thread_join(rt_thread_start(second_thread_vforks, NULL));
+	rt_in_thread(second_thread_vforks, NULL);
 	CHECK_EQ(in_vfork_child(0, settles_no_record, NULL), 0);
 	CHECK_EQ(heap_default.settled, 0);
 	ash_release(ash_alloc(9000)); /* of a class that the child of vfork did not use */
@@ -190,7 +190,7 @@ TEST(vfork_in_a_child_whose_thread_never_called, 20)
 
 	natively_only();
 	/* The second record is when forks begin to be noticed; its thread is gone by the fork. */
-	rt_thread_join(rt_thread_start(works_alone, NULL));
+	rt_in_thread(works_alone, NULL);
 	thread = start_other();
 	forkers = others;
 	CHECK_EQ(in_child(forked_without_a_number, NULL), 0);
@@ -246,7 +246,7 @@ TEST(vfork_into_a_pid_namespace_with_the_parents_ids, 20)
 static void forked_in_namespace(void *argument)
 {
 	work(18);
-	rt_thread_join(rt_thread_start(reaps, seat.self));
+	rt_in_thread(reaps, seat.self);
 	work(19);
 	audit();
 	(void)argument;
@@ -262,9 +262,4 @@ TEST(vfork_not_but_fork_into_a_pid_namespace, 20)
 	new_namespace();
 	CHECK_EQ(in_child(forked_in_namespace, NULL), 0);
 	end_other(thread);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

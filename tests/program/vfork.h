@@ -55,8 +55,7 @@ static void work(unsigned char seed)
 	unsigned i;
 
 	for (i = 0; i < BLOCKS; i++) {
-		blocks[i] = ash_alloc(600 + i);
-		CHECK(blocks[i] != NULL);
+		blocks[i] = NOT_NULL(ash_alloc(600 + i));
 		memset(blocks[i], (unsigned char)(seed + i), 600 + i);
 	}
 	for (i = 0; i < BLOCKS; i++) {
@@ -87,8 +86,7 @@ static struct rt_thread *start_other(void)
 	struct rt_thread *thread;
 
 	turns = (struct rt_barrier){.count = 2};
-	thread = rt_thread_start(lives, NULL);
-	CHECK(thread != NULL);
+	thread = NOT_NULL(rt_thread_start(lives, NULL));
 	rt_barrier_wait(&turns);
 	return thread;
 }
@@ -106,8 +104,7 @@ static void child_works(void *argument)
 {
 	(void)argument;
 	work(3);
-	from_child = ash_alloc(100);
-	CHECK(from_child != NULL);
+	from_child = NOT_NULL(ash_alloc(100));
 	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -55,6 +55,19 @@ void rt_kill(long pid, int signal)
 	(void)arch_kill(pid, signal);
 }
 
+bool rt_in_child(const char *file, int line)
+{
+	long pid = rt_fork();
+	int status;
+
+	if (pid == 0)
+		return true;
+	status = rt_wait(pid);
+	if (status != 0)
+		rt_fail_values(file, line, "the child's status == 0", (unsigned)status, 0);
+	return false;
+}
+
 /* Reads to the end; what does not fit is dropped, as otherwise the writer would block. */
 static void read_text(long fd, char *text, size_t size)
 {

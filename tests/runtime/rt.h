@@ -14,8 +14,9 @@
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
+#define UNUSED __attribute__((unused))
 
-/* ---- start-up, by libashlar_start.a: the program defines main ---- */
+/* ---- start-up, by libashlar_start.a: a program without a main of its own runs its tests (main.c) ---- */
 int main(int argc, char **argv, char **envp);
 char **rt_envp(void);
 unsigned long rt_auxv(unsigned long type); /* 0: not in the auxiliary vector */
@@ -146,9 +147,26 @@ struct rt_test {
 		if (rt_a != rt_b)                                                                  \
 			rt_fail_values(__FILE__, __LINE__, #a " == " #b, rt_a, rt_b);              \
 	} while (0)
+/* The pointer, which must not be NULL. */
+#define NOT_NULL(pointer)                                                                          \
+	((__typeof__(pointer))rt_not_null((const void *)(pointer), __FILE__, __LINE__, #pointer))
+/* IN_CHILD { body }: in a forked child.  It ends with status 0 after the body, for which the parent waits. */
+#define IN_CHILD for (; rt_in_child(__FILE__, __LINE__); rt_exit(0))
 _Noreturn void rt_fail(const char *file, int line, const char *what);
 _Noreturn void rt_fail_values(const char *file, int line, const char *what, unsigned long long a,
 			      unsigned long long b);
+static inline void *rt_not_null(const void *pointer, const char *file, int line, const char *what)
+{
+	if (pointer == NULL)
+		rt_fail(file, line, what);
+	return (void *)(uintptr_t)pointer;
+}
+bool rt_in_child(const char *file, int line);
+/* body(argument) in a thread of its own, which has ended when this returns. */
+static inline void rt_in_thread(void (*body)(void *), void *argument)
+{
+	rt_thread_join(NOT_NULL(rt_thread_start(body, argument)));
+}
 /* A program may define rt_left_out[]: tests that are skipped; the last name is NULL. */
 struct rt_left_out {
 	const char *name, *reason;

@@ -4,6 +4,7 @@
 #include "ashlar.h"
 #include "ashlar_sample.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 enum { SIGALRM = 14 };
 
@@ -100,8 +101,7 @@ static void resize(struct rt_random *r, void **p)
 	void *old = *p;
 
 	told.gone = NULL;
-	*p = ash_resize(old, size);
-	CHECK(*p != NULL);
+	*p = NOT_NULL(ash_resize(old, size));
 	/* A span that has just the pages stays as it is, a sample too. */
 	if (*p != old || (have > MIB && ash_usable_size(*p) != have)) {
 		CHECK(told.gone == old);
@@ -139,11 +139,8 @@ static void work(void *seed)
 
 TEST(sample_each_block, 20)
 {
-	struct ash_statistics st;
-
 	work((void *)1);
-	ash_stats(&st);
-	CHECK(st.blocks == 0 && ash_check() == 0);
+	CHECK(stats_now().blocks == 0 && ash_check() == 0);
 	CHECK(takes >= STEPS / 3 && takes == releases);
 }
 
@@ -187,7 +184,7 @@ TEST(sample_released_by_another_thread, 10)
 	ash_sample_every(1);
 	for (unsigned i = 0; i < LIVE; i++)
 		passed[i] = allocate(&r);
-	rt_thread_join(rt_thread_start(release_passed, NULL));
+	rt_in_thread(release_passed, NULL);
 	CHECK(takes == LIVE && releases == LIVE && ash_check() == 0);
 }
 
@@ -229,8 +226,7 @@ TEST(sample_in_handlers, 20)
 		*at = *at == NULL ? ash_alloc(rt_below(&r, 3000)) : ash_resize(*at, rt_below(&r, 3000));
 	}
 	rt_timer(0);
-	for (unsigned i = 0; i < LIVE; i++)
-		ash_release(p[i]);
+	release_each(p, LIVE);
 	CHECK_EQ(ash_check(), 0);
 	CHECK(takes > 1000 && releases > 1000);
 }

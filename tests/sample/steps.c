@@ -6,6 +6,7 @@
 /* promises: ash_sample_every */
 #include "ashlar.h"
 #include "ashlar_sample.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 
 extern void (*sample_also)(void *p, size_t size);
@@ -59,15 +60,13 @@ static void handle(void)
 TEST(sample_steps, 20)
 {
 	size_t stride = rt_in_full() ? 1 : 211, k;
-	struct ash_statistics st;
 
 	ash_sample_every(1);
 	step_begin(handle);
 	sample_also = taken;
 	sample_also_gone = gone;
 	for (k = 0; with_act_at(k, call); k += stride) {
-		ash_stats(&st);
-		CHECK_EQ(st.blocks, 0);
+		CHECK_EQ(stats_now().blocks, 0);
 		CHECK_EQ(ash_check(), 0);
 		for (unsigned i = 0; i < sizeof live / sizeof *live; i++)
 			CHECK(live[i] == NULL);

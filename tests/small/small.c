@@ -4,6 +4,7 @@
 #include "cpu.h"
 #include "rt.h"
 #include "slab/slab.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 #include "syscall.h"
 
@@ -21,12 +22,10 @@ const struct rt_left_out rt_left_out[] = {
 
 TEST(small_has_no_owners, 10)
 {
-	struct ash_statistics st;
 	char *p = ash_alloc(100), *q = ash_zalloc(3, 1000), *big = ash_alloc(5 * MIB);
 	struct slab *s;
 
-	ash_stats(&st);
-	CHECK_EQ(st.owners, 0);
+	CHECK_EQ(stats_now().owners, 0);
 	CHECK(slab_find(map_find(p), p, &s) && slab_is_unowned(s));
 	CHECK(slab_find(map_find(q), q, &s) && slab_is_unowned(s));
 	CHECK(ash_resize(p, 5000) != NULL);
@@ -80,8 +79,7 @@ TEST(small_gives_back_after_a_peak, 20)
 
 	for (i = 0; i < BLOCKS; i++)
 		CHECK((p[i] = ash_alloc(1000)) != NULL);
-	for (i = 0; i < BLOCKS; i++)
-		ash_release(p[i]);
+	release_each(p, BLOCKS);
 	for (i = 0; i < 2000; i++)
 		ash_release(ash_alloc(1000));
 	ash_stats(&st);

@@ -14,8 +14,7 @@ static volatile size_t boundary, act_at, acted;
 static volatile size_t act_again; /* so many boundaries later; 0: only once */
 static void (*volatile act)(void);
 
-static inline void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-			void *context)
+static inline void trap(UNUSED int number, UNUSED void *info, void *context)
 {
 	bool on = stepping;
 

@@ -125,7 +125,7 @@ struct bad_nearest {
 };
 
 static inline int bad_near(void *context, void *block, size_t bytes,
-			   __attribute__((unused)) const struct ash_heap_owner *owner)
+			   UNUSED const struct ash_heap_owner *owner)
 {
 	struct bad_nearest *n = context;
 	uintptr_t start = (uintptr_t)block;
@@ -156,8 +156,7 @@ static inline char *block_among(size_t size)
 	char *p = NULL, *other;
 
 	for (int i = 0; i < 3; i++) {
-		other = ash_alloc(size);
-		CHECK(other != NULL);
+		other = NOT_NULL(ash_alloc(size));
 		if (i == 1)
 			p = other;
 	}

@@ -61,9 +61,8 @@ static inline void touch(unsigned char *p, size_t bytes)
 
 static inline unsigned char *filled(size_t bytes)
 {
-	unsigned char *p = ash_alloc(bytes);
+	unsigned char *p = NOT_NULL(ash_alloc(bytes));
 
-	CHECK(p != NULL);
 	touch(p, bytes);
 	return p;
 }

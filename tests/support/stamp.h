@@ -100,8 +100,7 @@ static inline uint64_t stamp_resize(uint64_t stamp, size_t size, uint64_t key)
 	void *p;
 
 	stamp_check(stamp);
-	p = ash_resize(stamp_block(stamp), size);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_resize(stamp_block(stamp), size));
 	stamp_check_some((uintptr_t)p >> 3 | (stamp >> STAMP_SHIFT) << STAMP_SHIFT, before,
 			 before < size ? before : size);
 	return stamp_set(p, size, key);

@@ -13,9 +13,9 @@ static inline uintptr_t step_over_pc(void *context)
 	return trap_pc(context);
 }
 
-static inline void step_over(__attribute__((unused)) void *context, __attribute__((unused)) bool wanted,
-			     __attribute__((unused)) uintptr_t watched,
-			     __attribute__((unused)) uintptr_t watched_too)
+static inline void step_over(UNUSED void *context, UNUSED bool wanted,
+			     UNUSED uintptr_t watched,
+			     UNUSED uintptr_t watched_too)
 {
 }
 

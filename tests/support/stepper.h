@@ -13,9 +13,9 @@ enum { SIGTRAP_NUMBER = 5 };
 
 static volatile bool stepper_is_there;
 
-static inline void stepper_answer(__attribute__((unused)) int number,
-				  __attribute__((unused)) void *info,
-				  __attribute__((unused)) void *context)
+static inline void stepper_answer(UNUSED int number,
+				  UNUSED void *info,
+				  UNUSED void *context)
 {
 	stepper_is_there = true;
 }

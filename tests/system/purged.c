@@ -31,9 +31,8 @@ TEST(system_purges, 20)
 
 	purges = true;
 	for (unsigned i = 0; i < 3; i++) {
-		unsigned char *p = ash_zalloc(1, BYTES);
+		unsigned char *p = NOT_NULL(ash_zalloc(1, BYTES));
 
-		CHECK(p != NULL);
 		for (size_t k = 0; k < BYTES; k++)
 			CHECK(p[k] == 0);
 		memset(p, 7, BYTES);

@@ -7,6 +7,7 @@
 #include "ashlar_heap.h"
 #include "ashlar_system.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 #include "syscall.h"
 #include "system/array.h"
@@ -38,7 +39,6 @@ static int use_all(uint64_t seed)
 		size_t size;
 	} block[BLOCKS];
 	static char memory[100000];
-	struct ash_statistics st;
 	struct rt_random random;
 	struct ash_block found;
 	ash_heap *heaps[2];
@@ -77,8 +77,7 @@ static int use_all(uint64_t seed)
 		return 4;
 	for (i = 0; i < BLOCKS; i++)
 		ash_release(block[i].p);
-	ash_stats(&st);
-	if (st.blocks != 0 || ash_check() != 0)
+	if (stats_now().blocks != 0 || ash_check() != 0)
 		return 5;
 	(void)ash_trim(0);
 	heaps[0] = ash_heap_create(NULL);
@@ -138,9 +137,8 @@ TEST(system_all_calls, 20)
 TEST(system_zeroes_again, 20)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		unsigned char *p = ash_zalloc(1, 5 * MIB);
+		unsigned char *p = NOT_NULL(ash_zalloc(1, 5 * MIB));
 
-		CHECK(p != NULL);
 		for (size_t k = 0; k < 5 * MIB; k++)
 			CHECK(p[k] == 0);
 		memset(p, 7, 5 * MIB);
@@ -193,8 +191,7 @@ TEST(system_plain_array, 20)
 	array_plain(64 * MIB);
 	for (i = 0; i < 1000; i++)
 		CHECK((small[i] = ash_alloc(i * 13 + 1)) != NULL);
-	for (i = 0; i < 1000; i++)
-		ash_release(small[i]);
+	release_each(small, 1000);
 	while (n < 1000 && (block[n] = ash_alloc(100000)) != NULL)
 		memset(block[n], (int)n, 100000), n++;
 	rt_print("     %zu blocks\n", n);
@@ -213,8 +210,7 @@ TEST(system_plain_array, 20)
 		if (i % 4 == 1)
 			CHECK((block[i] = ash_resize(block[i], 106000)) != NULL);
 		ash_release(block[i]);
-		block[i] = ash_alloc(100000);
-		CHECK(block[i] != NULL);
+		block[i] = NOT_NULL(ash_alloc(100000));
 		heap = ash_heap_create_in(block[i], 100000); /* the first one went with its block */
 		CHECK(heap != NULL);
 		ash_heap_destroy(heap);

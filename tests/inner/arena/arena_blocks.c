@@ -42,11 +42,9 @@ TEST(arena_block_in_dirty_memory, 10)
 /* Makes an arena inside a block of an arena; both begin at the same address. */
 static void nest(size_t size, size_t inner_size)
 {
-	outer = ash_heap_create_in(memory, sizeof memory);
-	CHECK(outer != NULL);
-	block = ash_heap_alloc(outer, size);
-	inner = ash_heap_create_in(block, inner_size);
-	CHECK(block != NULL && inner != NULL);
+	outer = NOT_NULL(ash_heap_create_in(memory, sizeof memory));
+	block = NOT_NULL(ash_heap_alloc(outer, size));
+	inner = NOT_NULL(ash_heap_create_in(block, inner_size));
 	in_inner = ash_heap_alloc(inner, 1000);
 	CHECK(arenas_find(in_inner) == arena_of(inner));
 }
@@ -105,8 +103,7 @@ TEST(arena_block_in_a_slab_that_was_spare, 10)
 		block = ash_alloc(SIZE);
 		ash_release(block);
 		block = ash_alloc(SIZE);
-		inner = ash_heap_create_in(block, SIZE);
-		CHECK(inner != NULL);
+		inner = NOT_NULL(ash_heap_create_in(block, SIZE));
 		in_inner = ash_heap_alloc(inner, 1000);
 		CHECK(arenas_find(in_inner) == arena_of(inner));
 		if (round % 2 == 1)
@@ -126,8 +123,7 @@ TEST(arena_block_made_in_a_call, 10)
 {
 	block = ash_alloc(100000);
 	CHECK(block != NULL && seat_take() == seat.self);
-	inner = ash_heap_create_in(block, 100000);
-	CHECK(inner != NULL);
+	inner = NOT_NULL(ash_heap_create_in(block, 100000));
 	CHECK_EQ(seat.open, 0);
 	in_inner = ash_heap_alloc(inner, 1000);
 	CHECK(arenas_find(in_inner) == arena_of(inner));

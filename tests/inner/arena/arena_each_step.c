@@ -6,6 +6,7 @@
 #include "arena/arena_handle.h"
 #include "arena/arena_walk.h"
 #include "pages.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/heap_in.h"
 #include "syscall.h"
@@ -135,13 +136,10 @@ enum { PATHS = sizeof paths / sizeof paths[0] };
 
 static void prepare(const struct path *path)
 {
-	if (memory == NULL) {
-		memory = pages_reserve(BYTES, PAGE_SIZE, PAGES_SHARED);
-		CHECK(memory != NULL);
-	}
+	if (memory == NULL)
+		memory = NOT_NULL(pages_reserve(BYTES, PAGE_SIZE, PAGES_SHARED));
 	held_count = 0;
-	h = ash_heap_create_in(memory, BYTES);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_in(memory, BYTES));
 	f = arena_of(h);
 	for (unsigned i = 0; i < 9; i++)
 		hold(200 + 90 * i);
@@ -242,7 +240,6 @@ TEST(arena_survives_death_at_each_step, 120)
 		bool more = true;
 
 		for (k = 0; more; k += 1 + rt_below(&random, 5 + k / 2)) {
-			struct ash_statistics st;
 			size_t left;
 			long pid;
 
@@ -259,8 +256,7 @@ TEST(arena_survives_death_at_each_step, 120)
 			while (ash_heap_alloc(h, 16) != NULL)
 				;
 			CHECK(strangers(f->granules) >= left);
-			ash_heap_stats(h, &st);
-			CHECK_EQ(st.dirty, 0);
+			CHECK_EQ(stats_of(h).dirty, 0);
 		}
 	}
 	rt_print("     %zu deaths, %zu runs in flight\n", deaths, in_flight);

@@ -21,8 +21,7 @@ static void fill_arena(void)
 {
 	size_t i;
 
-	heap = ash_heap_create_in(memory, ARENA_MIN);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_in(memory, ARENA_MIN));
 	a = arena_of(heap);
 	CHECK(a->word_count > 8);
 	for (i = 0; i < a->granules; i++)
@@ -86,8 +85,7 @@ TEST(arena_search_ends_with_the_last_word, 10)
 	for (i = 0; i < 4 * ARENA_WORD; i++) {
 		char *p;
 
-		heap = ash_heap_create_in(memory, ARENA_MIN + i * GRANULE);
-		CHECK(heap != NULL);
+		heap = NOT_NULL(ash_heap_create_in(memory, ARENA_MIN + i * GRANULE));
 		a = arena_of(heap);
 		p = arena_alloc(a, (a->granules - 1) * GRANULE, GRANULE);
 		CHECK(p == a->base);
@@ -145,8 +143,8 @@ TEST(arena_search_after_another_took_it, 20)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-static int is_of_a_live_process(__attribute__((unused)) void *context, __attribute__((unused)) void *p,
-				__attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
+static int is_of_a_live_process(UNUSED void *context, UNUSED void *p,
+				UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	CHECK(owner->live);
 	return 1;

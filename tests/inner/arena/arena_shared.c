@@ -29,9 +29,8 @@ static void work(uint64_t *slots, struct rt_random *random, size_t rounds)
 
 static uint64_t *share(void)
 {
-	char *p = pages_reserve(SHARED + PAGE_SIZE, PAGE_SIZE, PAGES_SHARED);
+	char *p = NOT_NULL(pages_reserve(SHARED + PAGE_SIZE, PAGE_SIZE, PAGES_SHARED));
 
-	CHECK(p != NULL);
 	h = ash_heap_create_in(p + PAGE_SIZE, SHARED);
 	f = arena_of(h);
 	return (uint64_t *)(void *)p;

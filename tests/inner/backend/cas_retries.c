@@ -8,6 +8,7 @@
 #include "thread/owner.h"
 #include "backend/map.h"
 #include "backend/region.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 
 static uint64_t words[3];
@@ -88,8 +89,7 @@ TEST(inner_swaps_units_claim, 20)
 	bool more = true;
 	struct units all = units_claim(&heap_default, CHUNK_UNITS, true, false);
 
-	from = all.chunk;
-	CHECK(from != NULL);
+	from = NOT_NULL(all.chunk);
 	all.clean = false; /* they count as written */
 	step_begin(give_units);
 	for (size_t k = 0; more; k++) {
@@ -199,15 +199,12 @@ static void reserve(void)
 
 TEST(inner_swaps_reserved, 20)
 {
-	struct ash_statistics st;
-
 	/* Only until the sum was written: thousands of instructions follow. */
 	step_begin(reserve);
 	for (size_t k = 0; !past; k++) {
 		CHECK(with_act_at(k, large));
 		fetch_add_relaxed(&heap_default.reserved, (uint64_t)0 - 3);
-		ash_stats(&st);
-		CHECK_EQ(st.reserved, heap_default.reserved * CHUNK_SIZE);
+		CHECK_EQ(stats_now().reserved, heap_default.reserved * CHUNK_SIZE);
 		ash_release(span);
 		(void)ash_trim(0);
 		CHECK_EQ(heap_default.reserved, 0);

@@ -211,7 +211,7 @@ TEST(inner_counts_advice, 20)
 	agree();
 }
 
-static void thread_body(__attribute__((unused)) void *argument)
+static void thread_body(UNUSED void *argument)
 {
 	for (size_t i = 0; i < MANY; i++)
 		many[i] = ash_alloc(100 + i % 3000);
@@ -224,7 +224,7 @@ TEST(inner_counts_of_ended_threads, 20)
 {
 	struct owner *o;
 
-	rt_thread_join(rt_thread_start(thread_body, NULL));
+	rt_in_thread(thread_body, NULL);
 	agree();
 	for (size_t i = 0; i < MANY; i++)
 		if (i % 3 != 0)

@@ -199,9 +199,8 @@ TEST(span_never_exceeds_its_chunks, 20)
 	act_again = 1; /* the call is looked at before each of its instructions */
 	for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		wanted = sizes[i][1];
-		span = ash_alloc(sizes[i][0]);
-		first = map_find(span);
-		CHECK(span != NULL && first != NULL);
+		span = NOT_NULL(ash_alloc(sizes[i][0]));
+		first = NOT_NULL(map_find(span));
 		CHECK(with_act_at(0, do_resize) && acted > 100);
 		CHECK_EQ(ash_usable_size(span), ash_good_size(wanted));
 		ash_release(span);

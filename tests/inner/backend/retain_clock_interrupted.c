@@ -5,6 +5,7 @@
  */
 #include "backend/retain.h"
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "thread/inbox.h"
 #include "thread/owner.h"
@@ -39,7 +40,6 @@ static void take_first(struct slot_ref at)
 
 TEST(clock_begins_while_a_handler_releases, 30)
 {
-	struct ash_statistics st;
 	struct slot_ref at;
 	size_t k;
 
@@ -58,8 +58,7 @@ TEST(clock_begins_while_a_handler_releases, 30)
 		heap_default.dirty -= DIRTY;
 		CHECK(heap_default.running != 0 && seat.open == SEAT_OPEN);
 		CHECK_EQ(ash_check(), 0);
-		ash_stats(&st);
-		CHECK_EQ(st.blocks, BLOCKS - 1);
+		CHECK_EQ(stats_now().blocks, BLOCKS - 1);
 		take_first(at);
 	}
 	CHECK(closed > 20 && closed < BOUNDARIES);

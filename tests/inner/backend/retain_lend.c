@@ -6,6 +6,7 @@
 #include "backend/retain.h"
 #include "pages.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 #define CHUNKS(n) ((n) * CHUNK_SIZE)
 
@@ -228,7 +229,6 @@ static void come_and_go(void *argument)
 TEST(lend_between_threads, 30)
 {
 	struct rt_thread *thread[THREADS];
-	struct ash_statistics st;
 
 	for (uintptr_t i = 0; i < THREADS; i++) {
 		thread[i] = rt_thread_start(come_and_go, (void *)i); /* NOLINT: a number */
@@ -238,10 +238,8 @@ TEST(lend_between_threads, 30)
 		rt_thread_join(thread[i]);
 	CHECK_EQ(ash_check(), 0);
 	ash_thread_detach();
-	ash_stats(&st);
-	CHECK_EQ(st.dirty, (size_t)heap_default.dirty * UNIT_SIZE);
+	CHECK_EQ(stats_now().dirty, (size_t)heap_default.dirty * UNIT_SIZE);
 	(void)ash_trim(0);
-	ash_stats(&st);
-	CHECK_EQ(st.dirty, 0);
+	CHECK_EQ(stats_now().dirty, 0);
 	CHECK_EQ(heap_default.dirty, 0);
 }

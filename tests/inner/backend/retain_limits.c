@@ -58,7 +58,7 @@ TEST(keep_later_threads_count_less, 10)
 
 	count_sixteen(&first);
 	CHECK(seat.self->next == NULL);
-	rt_thread_join(rt_thread_start(count_sixteen, &later));
+	rt_in_thread(count_sixteen, &later);
 	CHECK_EQ(first, 32);
 	CHECK_EQ(later, 2);
 }

@@ -149,8 +149,7 @@ static void span(unsigned i)
 		ash_release(spans[i]);
 		spans[i] = NULL;
 	} else {
-		spans[i] = ash_alloc(MIB + 1 + rt_below(&rnd, 8 * MIB));
-		CHECK(spans[i] != NULL);
+		spans[i] = NOT_NULL(ash_alloc(MIB + 1 + rt_below(&rnd, 8 * MIB)));
 	}
 }
 

@@ -35,11 +35,6 @@ void ash_on_misuse(const char *line)
 	rt_exit(HOOKED);
 }
 
-static void release_foreign(void *p)
-{
-	ash_release(p);
-}
-
 TEST(last_words_hook, 10)
 {
 	char text[600], line[300], expected[600];
@@ -51,14 +46,14 @@ TEST(last_words_hook, 10)
 	rt_format(line, sizeof line, "ashlar: ash_release(0x%lx): %s\n", (unsigned long)here, bad.fault);
 	rt_format(expected, sizeof expected, "%shook: %s", line, line);
 	hook_does = PRINTS;
-	CHECK_EQ(rt_run_child(release_foreign, here, text, sizeof text), HOOKED);
+	CHECK_EQ(rt_run_child(ash_release, here, text, sizeof text), HOOKED);
 	CHECK_EQ(rt_strcmp(text, expected), 0);
 	hook_does = ALLOCATES;
-	CHECK_EQ(rt_run_child(release_foreign, here, text, sizeof text), HOOKED);
+	CHECK_EQ(rt_run_child(ash_release, here, text, sizeof text), HOOKED);
 	CHECK_EQ(rt_strcmp(text, expected), 0);
 	/* Its own misuse is told, and ends the process without the hook. */
 	hook_does = MISUSES;
-	CHECK_EQ(rt_run_child(release_foreign, here, text, sizeof text), misuse_status());
+	CHECK_EQ(rt_run_child(ash_release, here, text, sizeof text), misuse_status());
 	CHECK(rt_strstr(text, line) == text && rt_strstr(text, "\n1\nashlar: ash_release(0x") != NULL);
 	CHECK(rt_strstr(text, "\n2\n") == NULL);
 }
@@ -70,7 +65,7 @@ static struct {
 	bool at_first; /* it is so before the heap gets its first memory */
 } stderr_is;
 
-static void misuse_there(__attribute__((unused)) void *argument)
+static void misuse_there(UNUSED void *argument)
 {
 	long file;
 	void *p = NULL;

@@ -13,11 +13,6 @@
 #include "shm/seats.h"
 #include "thread/takeover.h"
 
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
-
 void before_three(void)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -191,9 +186,8 @@ void before_take_over(void)
 
 void before_dirty(void)
 {
-	char *p = ash_heap_alloc(death_heap, death_size);
+	char *p = NOT_NULL(ash_heap_alloc(death_heap, death_size));
 
-	CHECK(p != NULL);
 	memset(p, 1, death_size);
 	ash_heap_release(death_heap, p);
 }
@@ -239,9 +233,8 @@ void before_last_of_chunk(void)
 /* What was kept throughout a period is more than may be kept. */
 void before_period_over(void)
 {
-	void *p = ash_heap_alloc(death_heap, (size_t)10 << 20);
+	void *p = NOT_NULL(ash_heap_alloc(death_heap, (size_t)10 << 20));
 
-	CHECK(p != NULL);
 	memset(p, 1, (size_t)10 << 20);
 	before_take_one();
 	heap()->own.retain = (size_t)4 << 20;

@@ -10,11 +10,6 @@
 #include "shm/seats.h"
 #include "slab/unowned.h"
 
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
-
 static void die_over_units(void)
 {
 	before_three();

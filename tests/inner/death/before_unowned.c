@@ -9,11 +9,6 @@
 #include "thread/shrink.h"
 #include "thread/takeover.h"
 
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
-
 /* The record is checked out: calls take the unowned slabs, as in a handler. */
 void before_check_out(void)
 {

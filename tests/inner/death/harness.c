@@ -59,13 +59,8 @@ void book_release(struct entry *e)
 
 void death_by_ended(void (*work)(void))
 {
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD
 		work();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static void (*before_detaching)(void);
@@ -111,8 +106,7 @@ static bool is_due(uint64_t pc)
 	       !instruction_is_in(shared->instructions.done, pc);
 }
 
-static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		 void *context)
+static void trap(UNUSED int number, UNUSED void *info, void *context)
 {
 	uintptr_t pc = step_over_pc(context);
 
@@ -135,8 +129,7 @@ static void heap_make(void)
 {
 	death_fd = (int)arch_memfd_create("death", 0);
 	CHECK(death_fd >= 0);
-	death_heap = ash_heap_create_file(death_fd, (size_t)DEATH_CHUNKS << CHUNK_SHIFT, NULL);
-	CHECK(death_heap != NULL);
+	death_heap = NOT_NULL(ash_heap_create_file(death_fd, (size_t)DEATH_CHUNKS << CHUNK_SHIFT, NULL));
 }
 
 static void run_path(const struct death_path *path, size_t every, size_t from)
@@ -183,17 +176,13 @@ static void run_child(const struct death_path *path, size_t every, size_t from)
 static void unowned_make(void)
 {
 	/* PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS. */
-	long at = arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0), pid;
+	long at = arch_mmap(NULL, sizeof *shared, 3, 0x21, -1, 0);
 
 	CHECK(at > 0);
 	shared = (void *)at; /* NOLINT: the kernel's word is an address */
 	book = &shared->book;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		shared->ended = life_of_process();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	death_ended = shared->ended;
 }
 

@@ -21,6 +21,7 @@
 #include "rt.h"
 
 #include "backend/heap.h"
+#include "heaps/instance.h"
 #include "shm/store.h"
 #include "thread/owner.h"
 
@@ -36,6 +37,10 @@ extern const struct death_path death_paths[];
 extern const size_t death_path_count;
 
 extern ash_heap *death_heap;
+static inline struct heap *heap(void)
+{
+	return heap_of(death_heap);
+}
 extern size_t death_size;
 enum { DEATH_CHUNKS = 28 };
 extern void *death_block; /* what the call works on: it may be gone afterwards */

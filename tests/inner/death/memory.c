@@ -12,13 +12,9 @@
 #include "heaps/instance.h"
 #include "shm/seats.h"
 #include "slab/walk.h"
+#include "support/blocks.h"
 
 static size_t fills;
-
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
 
 static uint64_t mix(uint64_t sum, const void *from, size_t bytes)
 {
@@ -146,11 +142,8 @@ static int release_it(void *context, void *p, size_t size, const struct ash_heap
 
 void look_empty(void)
 {
-	struct ash_statistics st;
-
 	(void)ash_heap_walk(death_heap, release_it, NULL);
 	publish_release_own();
-	ash_heap_stats(death_heap, &st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_of(death_heap).blocks, 0);
 	CHECK(ash_heap_alloc(death_heap, heap()->regions->chunks << CHUNK_SHIFT) != NULL);
 }

@@ -21,11 +21,6 @@
 
 #define PASSES(function) ((void (*)(void))(uintptr_t)(function))
 
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
-
 /* ---- calls ---- */
 
 static void do_alloc(void)

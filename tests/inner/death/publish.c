@@ -9,13 +9,9 @@
 #include "heaps/instance_publish.h"
 #include "shm/intent.h"
 #include "shm/seats.h"
+#include "support/blocks.h"
 
 void **death_slot;
-
-static struct heap *heap(void)
-{
-	return heap_of(death_heap);
-}
 
 /* ---- before ---- */
 
@@ -233,13 +229,11 @@ void publish_release_own(void)
 /* After recovery: a block is there if and only if the slot names it. */
 void publish_is_right(size_t found, const struct entry *extra, bool (*is_there)(const struct entry *))
 {
-	struct ash_statistics st;
 	size_t i, named = 0;
 	struct slot_ref at;
 	void *p;
 
-	ash_heap_stats(death_heap, &st);
-	CHECK_EQ(st.blocks, found + own_blocks(NULL));
+	CHECK_EQ(stats_of(death_heap).blocks, found + own_blocks(NULL));
 	if (death_slot == NULL)
 		return;
 	p = ash_heap_load(death_heap, death_slot);

@@ -5,11 +5,11 @@
 #include "heaps/instance.h"
 #include "shm/building.h"
 #include "slab/walk.h"
+#include "support/blocks.h"
 
 void settled_units(void)
 {
 	struct region *r = heap_of(death_heap)->regions;
-	struct ash_statistics st;
 	size_t i, left = 0;
 	unsigned u, n;
 
@@ -32,8 +32,7 @@ void settled_units(void)
 			CHECK_EQ(n, CHUNK_UNITS);
 		}
 	}
-	ash_heap_stats(death_heap, &st);
-	CHECK_EQ(heap_of(death_heap)->dirty << UNIT_SHIFT, st.dirty);
+	CHECK_EQ(heap_of(death_heap)->dirty << UNIT_SHIFT, stats_of(death_heap).dirty);
 }
 
 void settled_records(void)

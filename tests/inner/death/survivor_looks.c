@@ -108,10 +108,8 @@ static size_t earlies;
 
 static void work_early(void)
 {
-	for (earlies = 0; earlies < EARLY; earlies++) {
-		early[earlies] = ash_heap_alloc(death_heap, death_size);
-		CHECK(early[earlies] != NULL);
-	}
+	for (earlies = 0; earlies < EARLY; earlies++)
+		early[earlies] = NOT_NULL(ash_heap_alloc(death_heap, death_size));
 }
 
 static bool is_early(const void *p)
@@ -131,8 +129,7 @@ static void release_early(void)
 
 static size_t earlies_found;
 
-static int visit(__attribute__((unused)) void *context, void *p, size_t size,
-		 const struct ash_heap_owner *owner)
+static int visit(UNUSED void *context, void *p, size_t size, const struct ash_heap_owner *owner)
 {
 	struct entry *e = *slot_of(p);
 

@@ -26,8 +26,7 @@ static void end_alone(void *argument)
 {
 	(void)argument;
 	CHECK(ash_heap_alloc(heap, 100) != NULL);
-	ended = seats_self(heap_of(heap));
-	CHECK(ended != NULL);
+	ended = NOT_NULL(seats_self(heap_of(heap)));
 	ended_state = ended->state;
 }
 
@@ -72,12 +71,11 @@ TEST(death_of_a_thread_alone, 20)
 	step_begin(recover);
 	if (life_of_thread() >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	CHECK((maker = rt_thread_start(make_blocks, NULL)) != NULL);
 	ask_for_a_block();
-	rt_thread_join(rt_thread_start(end_alone, NULL));
+	rt_in_thread(end_alone, NULL);
 	/* A thread that was joined lives for the kernel a moment longer. */
 	while (!recover_is_dead(heap_of(heap), ended_state))
 		rt_yield();

@@ -21,7 +21,7 @@ static char *block[200], *other, *span, *of_another;
 		CHECK_EQ(ash_check(), 0);                                                          \
 	} while (0)
 
-static void thread_body(__attribute__((unused)) void *argument)
+static void thread_body(UNUSED void *argument)
 {
 	of_another = ash_alloc(3000);
 }
@@ -34,7 +34,7 @@ static void set_up(void)
 	span = ash_alloc(5 * MIB);
 	ash_release(block[3]);
 	ash_release(block[70]);
-	rt_thread_join(rt_thread_start(thread_body, NULL));
+	rt_in_thread(thread_body, NULL);
 	(void)seat_take();
 	other = ash_alloc(500);
 	seat_open();

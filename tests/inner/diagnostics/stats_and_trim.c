@@ -12,11 +12,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 
-static void release_it(void *p)
-{
-	ash_release(p);
-}
-
 TEST(inner_figures_of_stats, 10)
 {
 	struct ash_statistics st;
@@ -30,7 +25,7 @@ TEST(inner_figures_of_stats, 10)
 	CHECK_EQ(st.slabs, (s->units + t->units) * UNIT_SIZE);
 	CHECK_EQ(st.owners, 1);
 	CHECK_EQ(st.reserved, heap_default.reserved * CHUNK_SIZE);
-	rt_thread_join(rt_thread_start(release_it, p));
+	rt_in_thread(ash_release, p);
 	ash_stats(&st);
 	CHECK(st.blocks == 2 && st.block_bytes == bytes - 112 && st.pending == 1);
 	/* An unowned slab has no pending releases. */
@@ -90,7 +85,7 @@ TEST(inner_figures_of_purges, 10)
 
 static _Atomic int step;
 
-static void sleeper(__attribute__((unused)) void *argument)
+static void sleeper(UNUSED void *argument)
 {
 	char *p = ash_alloc(PIECE), *q = ash_alloc(PIECE);
 

@@ -108,10 +108,7 @@ static void allocate(void *p)
 MISUSE(owner_record_of_thread)
 {
 	void *p = ash_alloc(100);
-	struct rt_thread *thread = rt_thread_start(allocate, &p);
-
-	CHECK(thread != NULL);
-	rt_thread_join(thread);
+	rt_in_thread(allocate, &p);
 	CHECK(p != NULL && heap_default.owners->next != NULL);
 	bad_alone(bad, heap_default.owners, RECORDS);
 }
@@ -159,7 +156,7 @@ static void release_with_another(char *p)
 	fetch_or_seq_cst(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
 }
 
-static void collect(__attribute__((unused)) void *p)
+static void collect(UNUSED void *p)
 {
 	ash_trim(SIZE_MAX);
 }
@@ -194,7 +191,7 @@ TEST(misuse_found_when_a_slab_on_a_list_is_collected, 10)
 	misuse_expect("release", collect, &bad);
 }
 
-static void use_up_a_group(__attribute__((unused)) void *p)
+static void use_up_a_group(UNUSED void *p)
 {
 	for (unsigned i = 0; i < GROUP_SLOTS; i++)
 		CHECK(ash_alloc(100) != NULL);
@@ -215,7 +212,7 @@ TEST(misuse_found_when_a_bin_collects, 10)
 	misuse_expect("release", use_up_a_group, &bad);
 }
 
-static void detach(__attribute__((unused)) void *p)
+static void detach(UNUSED void *p)
 {
 	ash_thread_detach();
 }
@@ -247,7 +244,7 @@ TEST(misuse_found_in_each_group_when_slab_goes, 10)
 	misuse_expect("release", detach, &bad);
 }
 
-static void make_unowned(__attribute__((unused)) void *p)
+static void make_unowned(UNUSED void *p)
 {
 	(void)shared_block(3000);
 }
@@ -267,7 +264,7 @@ TEST(misuse_found_when_an_unowned_slab_is_made, 10)
 	misuse_expect("release", make_unowned, &bad);
 }
 
-static void take_unowned(__attribute__((unused)) void *p)
+static void take_unowned(UNUSED void *p)
 {
 	(void)shared_block(3000);
 }

@@ -20,8 +20,7 @@ static void nothing(void)
 
 TEST(resize_steps_by_one_byte, 20)
 {
-	block = ash_alloc(size);
-	CHECK(block != NULL);
+	block = NOT_NULL(ash_alloc(size));
 	step_begin(nothing);
 	for (unsigned i = 0; i < 4; i++) {
 		(void)with_act_at(SIZE_MAX, one_byte_more);

@@ -42,10 +42,8 @@ static void work(ash_heap *heap)
 		CHECK(p[i] != NULL && (uintptr_t)p[i] % ((size_t)16 << i % 12) == 0);
 	}
 	agree(heap);
-	for (size_t i = 0; i < 300; i++) {
-		p[i] = ash_heap_resize(heap, p[i], i * 11 + 1);
-		CHECK(p[i] != NULL);
-	}
+	for (size_t i = 0; i < 300; i++)
+		p[i] = NOT_NULL(ash_heap_resize(heap, p[i], i * 11 + 1));
 	agree(heap);
 	for (size_t i = 0; i < 300; i++)
 		ash_heap_release_sized(heap, p[i], i * 11 + 1);
@@ -110,8 +108,7 @@ TEST(inner_objects_full, 10)
 		while (n-- > 0)
 			ash_heap_release(heap, p[n]);
 		agree(heap);
-		p[0] = ash_heap_alloc(heap, 8 * MIB);
-		CHECK(p[0] != NULL);
+		p[0] = NOT_NULL(ash_heap_alloc(heap, 8 * MIB));
 		agree(heap);
 		ash_heap_release(heap, p[0]);
 	}
@@ -146,9 +143,8 @@ TEST(inner_objects_good_sizes, 10)
 	ash_heap *heap = ash_heap_create_in(memory, sizeof memory);
 
 	for (size_t size = 0; size < 300; size++) {
-		void *p = ash_heap_alloc(heap, size);
+		void *p = NOT_NULL(ash_heap_alloc(heap, size));
 
-		CHECK(p != NULL);
 		CHECK_EQ(ash_heap_good_size(heap, size), ash_heap_usable_size(heap, p));
 		CHECK(ash_heap_good_size(heap, size) >= size && ash_heap_good_size(heap, size) < size + 17);
 	}
@@ -161,8 +157,7 @@ TEST(inner_objects_benches, 10)
 	struct bench *b[4];
 
 	for (size_t i = 0; i < 4; i++) {
-		b[i] = bench_take(0);
-		CHECK(b[i] != NULL);
+		b[i] = NOT_NULL(bench_take(0));
 		CHECK_EQ((uintptr_t)b[i] / 4096, (uintptr_t)b[0] / 4096);
 		for (size_t k = 0; k < i; k++)
 			CHECK(b[k] != b[i]);

@@ -7,14 +7,14 @@
 #include "heaps/instance.h"
 #include "heaps/names.h"
 #include "shm/store.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 static ash_heap *heap;
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((size_t)32 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL));
 }
 
 /* ---- names ---- */
@@ -166,7 +166,6 @@ TEST(names_refused, 10)
 TEST(names_race, 20)
 {
 	unsigned k, i, n, seen;
-	struct ash_statistics st;
 	long pid[4];
 
 	for (n = 0; n < (rt_under_qemu() ? 2 : 20); n++) {
@@ -185,8 +184,7 @@ TEST(names_race, 20)
 		seen = 0;
 		(void)ash_heap_walk(heap, see, &seen);
 		CHECK_EQ(seen, 50);
-		ash_heap_stats(heap, &st);
-		CHECK_EQ(st.blocks, 50 + 50 + 1);
+		CHECK_EQ(stats_of(heap).blocks, 50 + 50 + 1);
 		ash_heap_destroy(heap);
 	}
 }
@@ -197,13 +195,8 @@ static int file_of(const char *layout, uint64_t version)
 {
 	const struct ash_heap_options options = {.layout = layout, .layout_version = version};
 	int fd = (int)arch_memfd_create("layout", 0);
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD
 		CHECK(ash_heap_create_file(fd, (size_t)4 << 20, &options) != NULL);
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	return fd;
 }
 

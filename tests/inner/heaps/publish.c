@@ -7,24 +7,20 @@
 
 #include "heaps/instance.h"
 #include "shm/intent.h"
+#include "support/blocks.h"
 
 static ash_heap *heap;
 static void **slots; /* eight of them in one block */
 
 static size_t blocks(void)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(heap, &st);
-	return st.blocks;
+	return stats_of(heap).blocks;
 }
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((size_t)32 << 20, NULL);
-	CHECK(heap != NULL);
-	slots = ash_heap_zalloc(heap, 8, sizeof *slots);
-	CHECK(slots != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL));
+	slots = NOT_NULL(ash_heap_zalloc(heap, 8, sizeof *slots));
 }
 
 static bool reads_zero(const char *p, size_t n)
@@ -178,7 +174,7 @@ TEST(publish_drafts_of_the_dead, 10)
 		if (how == 2)
 			CHECK_EQ(rt_wait(-1), 0);
 		else
-			rt_thread_join(rt_thread_start(leaves_drafts, how == 1 ? heap : NULL));
+			rt_in_thread(leaves_drafts, how == 1 ? heap : NULL);
 		CHECK_EQ(blocks(), how == 1 ? 1 : 4);
 		/* A thread that was joined lives for the kernel a moment longer; else the test's limit ends it. */
 		while (ash_heap_recover(heap), blocks() != 1)
@@ -198,9 +194,8 @@ TEST(publish_into_no_draft, 10)
 		void **draft, *inner, *child;
 
 		open_heap();
-		draft = ash_heap_draft(heap, sizes[i]);
-		child = ash_heap_draft(heap, 100);
-		CHECK(draft != NULL && child != NULL);
+		draft = NOT_NULL(ash_heap_draft(heap, sizes[i]));
+		child = NOT_NULL(ash_heap_draft(heap, 100));
 		for (k = 0; k < sizes[i] / sizeof *draft; k += sizes[i] / sizeof *draft - 1) {
 			draft[k] = NULL;
 			CHECK_EQ(ash_heap_replace(heap, &draft[k], NULL, child), ASH_SLOT_OUTSIDE);
@@ -223,17 +218,12 @@ TEST(publish_into_no_draft, 10)
 /* A child that was forked meanwhile has the address of the draft, and not the draft. */
 TEST(publish_draft_and_fork, 10)
 {
-	long pid;
 	void *p;
 
 	open_heap();
 	p = ash_heap_draft(heap, 100);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		CHECK(ash_heap_alloc_into(heap, 100, &slots[1], NULL) != NULL);
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	(void)ash_heap_recover(heap);
 	CHECK_EQ(blocks(), 3);
 	CHECK_EQ(ash_heap_replace(heap, &slots[0], NULL, p), ASH_SLOT_DONE);
@@ -261,8 +251,7 @@ static void handler(void)
 	(void)ash_heap_alloc_into(heap, 100, &slots[3], NULL);
 	(void)ash_heap_release_from(heap, &slots[0]);
 	(void)ash_heap_alloc_into(heap, 100, &slots[1], NULL);
-	p = ash_heap_draft(heap, 100);
-	CHECK(p != NULL);
+	p = NOT_NULL(ash_heap_draft(heap, 100));
 	if (ash_heap_replace(heap, &slots[2], ash_heap_load(heap, &slots[2]), p) != ASH_SLOT_DONE)
 		ash_heap_release(heap, p);
 	(void)ash_heap_release_from(heap, &slots[3]);

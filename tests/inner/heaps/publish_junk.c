@@ -30,8 +30,7 @@ TEST(publish_junk_stays, 10)
 
 	/* The slots of each heap are in memory that the child shares. */
 	heap = ash_heap_create_shared((size_t)8 << 20, NULL);
-	slots = ash_heap_zalloc(heap, 1, sizeof *slots);
-	CHECK(slots != NULL);
+	slots = NOT_NULL(ash_heap_zalloc(heap, 1, sizeof *slots));
 	arena = ash_heap_create_in(memory, sizeof memory);
 	block = ash_heap_alloc(heap, 100);
 	released = ash_heap_alloc(heap, 5000);

@@ -7,6 +7,7 @@
 #include "rt.h"
 
 #include "shm/intent.h"
+#include "support/blocks.h"
 
 enum { WORKERS = 4, WORDS = 24, SIGKILL = 9 };
 
@@ -57,7 +58,6 @@ static void work(unsigned place, uint64_t seed, uint64_t rounds)
 
 static void books(void)
 {
-	struct ash_statistics st;
 	size_t i, named = 0;
 	void **p;
 
@@ -68,16 +68,13 @@ static void books(void)
 		CHECK(p == NULL || *p == p || *p == NULL);
 		named += p != NULL;
 	}
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 1 + named);
+	CHECK_EQ(stats_of(heap).blocks, 1 + named);
 }
 
 static void open_board(void)
 {
-	heap = ash_heap_create_shared((size_t)96 << 20, NULL);
-	CHECK(heap != NULL);
-	board = ash_heap_zalloc(heap, 1, sizeof *board);
-	CHECK(board != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)96 << 20, NULL));
+	board = NOT_NULL(ash_heap_zalloc(heap, 1, sizeof *board));
 }
 
 static long hire(unsigned place, uint64_t seed, uint64_t rounds)

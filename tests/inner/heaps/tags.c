@@ -8,8 +8,7 @@ static ash_heap *heap;
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((size_t)32 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL));
 }
 
 static unsigned by_tag[256];
@@ -33,10 +32,9 @@ TEST(tags_are_shown, 10)
 	open_heap();
 	slot = ash_heap_slot(heap, "slot", NULL);
 	for (i = 0; i < 5; i++) {
-		p[0][i] = ash_heap_alloc_tagged(heap, sizes[i], 200);
-		p[1][i] = ash_heap_alloc_tagged(heap, sizes[i], 0);
-		p[2][i] = ash_heap_draft_tagged(heap, sizes[i], 3);
-		CHECK(p[0][i] != NULL && p[1][i] != NULL && p[2][i] != NULL);
+		p[0][i] = NOT_NULL(ash_heap_alloc_tagged(heap, sizes[i], 200));
+		p[1][i] = NOT_NULL(ash_heap_alloc_tagged(heap, sizes[i], 0));
+		p[2][i] = NOT_NULL(ash_heap_draft_tagged(heap, sizes[i], 3));
 		CHECK_EQ(ash_heap_replace(heap, slot, ash_heap_load(heap, slot), p[2][i]), ASH_SLOT_DONE);
 	}
 	(void)ash_heap_walk(heap, count_tag, NULL);
@@ -76,8 +74,7 @@ TEST(tags_stay_when_blocks_move, 10)
 
 	open_heap();
 	for (how = 0; how < 3; how++) {
-		p = ash_heap_alloc_tagged(heap, 60, (unsigned char)(how + 1));
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_heap_alloc_tagged(heap, 60, (unsigned char)(how + 1)));
 		for (i = 0; i < sizeof moves / sizeof *moves; i++) {
 			p[0] = (char)i;
 			moved = resized(how, p, moves[i]);

@@ -23,8 +23,7 @@ static struct owner *set_up(void)
 {
 	struct owner *o;
 
-	heap = ash_heap_create_shared(8 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(8 * MIB, NULL));
 	h = heap_of(heap);
 	store = store_of(h);
 	ash_heap_release(heap, ash_heap_alloc(heap, 100));
@@ -38,15 +37,10 @@ static struct owner *set_up(void)
 static uint64_t dead_life(void)
 {
 	static volatile uint64_t *life;
-	long pid;
 
 	life = ash_heap_zalloc(heap, 1, 8);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		*life = life_of_thread();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	return *life;
 }
 

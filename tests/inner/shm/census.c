@@ -22,16 +22,11 @@ static struct store *store;
 static uint64_t dead(size_t i)
 {
 	static uint64_t *life;
-	long pid;
 
 	if (life == NULL) {
 		life = ash_heap_zalloc(heap, 1, 8);
-		pid = rt_fork();
-		if (pid == 0) {
+		IN_CHILD
 			*life = life_of_process();
-			rt_exit(0);
-		}
-		CHECK_EQ(rt_wait(pid), 0);
 	}
 	return LIFE_ID(*life) | (i + 1) << BIRTH;
 }
@@ -40,8 +35,7 @@ static void census_fill(void)
 {
 	size_t i;
 
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	store = store_of(heap_of(heap));
 	(void)dead(0); /* this process has the first entry */
 	for (i = 1; i < CENSUS_LAST; i++)
@@ -100,24 +94,17 @@ TEST(inner_census_reused, 30)
 /* A process that asks again is told what it was told before. */
 TEST(inner_census_joins_once, 10)
 {
-	long pid;
-
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	store = store_of(heap_of(heap));
 	CHECK(census_join(store) == 1 && census_join(store) == 1);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		CHECK(census_join(store) == 2 && census_join(store) == 2);
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	CHECK_EQ(census_join(store), 1);
 	CHECK_EQ(store->census[2], 0);
 }
 
-static int count_unknown(void *context, __attribute__((unused)) void *block,
-			 __attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
+static int count_unknown(void *context, UNUSED void *block,
+			 UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	((size_t *)context)[owner->id == TAG_UNKNOWN]++;
 	CHECK(!owner->live || owner->id == 1);
@@ -133,8 +120,7 @@ TEST(inner_census_full, 30)
 
 	census_fill();
 	for (i = 1; i < CENSUS_LAST; i++) {
-		left[i] = ash_heap_alloc(heap, 16);
-		CHECK(left[i] != NULL);
+		left[i] = NOT_NULL(ash_heap_alloc(heap, 16));
 		*tag_of(left[i]) = (uint16_t)(i + 1);
 	}
 	CHECK_EQ(newcomer(), 1);
@@ -166,8 +152,7 @@ TEST(inner_census_keeps_what_a_record_names, 30)
 	struct owner *o;
 	long pid;
 
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	store = store_of(heap_of(heap));
 	(void)dead(0);
 	pid = rt_fork();
@@ -193,8 +178,7 @@ TEST(inner_census_of_a_process_elsewhere, 10)
 {
 	size_t i, before;
 
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	store = store_of(heap_of(heap));
 	if (store->world >> 32 == 0)
 		rt_skip("namespaces cannot be told apart without /proc");
@@ -209,8 +193,8 @@ TEST(inner_census_of_a_process_elsewhere, 10)
 static const struct ash_heap_owner *expected;
 static size_t found;
 
-static int see_owner(__attribute__((unused)) void *context, void *block,
-		     __attribute__((unused)) size_t size, const struct ash_heap_owner *owner)
+static int see_owner(UNUSED void *context, void *block,
+		     UNUSED size_t size, const struct ash_heap_owner *owner)
 {
 	if (block == context) {
 		CHECK_EQ(owner->id, expected->id);
@@ -243,8 +227,7 @@ TEST(inner_census_owners_of_blocks, 30)
 	void *p[4];
 	size_t i;
 
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	store = store_of(heap_of(heap));
 	for (i = 0; i < 4; i++)
 		p[i] = ash_heap_alloc(heap, 100);
@@ -275,8 +258,7 @@ TEST(inner_census_asks_about_the_last, 30)
 {
 	size_t i, known = 0;
 
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	store = store_of(heap_of(heap));
 	for (i = 0; i < 40; i++)
 		CHECK_EQ(newcomer(), 2);

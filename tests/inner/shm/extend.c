@@ -7,6 +7,7 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 
@@ -20,8 +21,7 @@ static ash_heap *make(void)
 	ash_heap *h;
 
 	fd = (int)arch_memfd_create("extend", 0);
-	h = ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, &options);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, &options));
 	return h;
 }
 
@@ -36,10 +36,7 @@ static size_t fill(ash_heap *h)
 
 static size_t reserved(ash_heap *h)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(h, &st);
-	return st.reserved / CHUNK_SIZE;
+	return stats_of(h).reserved / CHUNK_SIZE;
 }
 
 TEST(extend_up_to_the_limit, 10)
@@ -142,8 +139,7 @@ TEST(extend_by_several_processes, 30)
 			for (n = CHUNKS + w; n <= LIMIT; n += 1 + w) {
 				if (w % 2 == 1) {
 					ash_heap_destroy(h);
-					h = ash_heap_attach_file(fd, NULL);
-					CHECK(h != NULL);
+					h = NOT_NULL(ash_heap_attach_file(fd, NULL));
 				}
 				CHECK(ash_heap_extend(h, n * CHUNK_SIZE));
 				__atomic_fetch_add(shared, fill(h), __ATOMIC_RELAXED);

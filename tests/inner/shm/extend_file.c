@@ -33,9 +33,8 @@ static ash_heap *make(int *fd)
 	ash_heap *h;
 
 	*fd = (int)arch_memfd_create("extend", 0);
-	told = pages_reserve(sizeof *told, PAGE_LEAST, PAGES_SHARED);
-	h = ash_heap_create_file(*fd, 4 * MIB, &options);
-	CHECK(told != NULL && h != NULL);
+	told = NOT_NULL(pages_reserve(sizeof *told, PAGE_LEAST, PAGES_SHARED));
+	h = NOT_NULL(ash_heap_create_file(*fd, 4 * MIB, &options));
 	return h;
 }
 

@@ -29,8 +29,7 @@ static void make(void)
 	unsigned i;
 
 	fd = (int)arch_memfd_create("holes", 0);
-	heap = ash_heap_create_file(fd, capacity, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, capacity, NULL));
 	for (i = 0; i < BLOCKS; i++) {
 		block[i] = i % 5 == 4 ? ash_heap_alloc_tagged(heap, 1 + i, (unsigned char)i)
 				      : ash_heap_alloc(heap, 1 + i * 7 % 20000);
@@ -73,8 +72,7 @@ TEST(holes_views_read_none, 20)
 
 	make();
 	before = held();
-	v = ash_heap_view_file(fd, NULL);
-	CHECK(v != NULL);
+	v = NOT_NULL(ash_heap_view_file(fd, NULL));
 	CHECK_EQ(ash_heap_view_walk(v, seen, &blocks), 0);
 	CHECK_EQ(blocks, BLOCKS - BLOCKS / 3 + 1);
 	CHECK_EQ(ash_heap_view_names(v, named, &names), 0);
@@ -111,8 +109,7 @@ TEST(holes_looks_read_none, 20)
 	ash_heap_thread_detach(heap);
 	ash_heap_destroy(heap);
 	before = held();
-	heap = ash_heap_attach_file(fd, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	rt_print("     %zu KiB, attached %zu\n", (size_t)before / 2, (size_t)held() / 2);
 	CHECK(held() <= before + 2 * (int64_t)(PAGE_MOST / 512)); /* an owner record, and an entry of the census */
 }
@@ -127,8 +124,7 @@ TEST(holes_view_of_a_cut_file, 10)
 
 	for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
 		make();
-		v = ash_heap_view_file(fd, NULL);
-		CHECK(v != NULL);
+		v = NOT_NULL(ash_heap_view_file(fd, NULL));
 		CHECK_EQ(arch_ftruncate(fd, (long)lengths[i]), 0);
 		arch_close(fd); /* the view has its own */
 		blocks = 0;
@@ -173,12 +169,10 @@ static void junk_is_cleared(bool allocated)
 			forge(at + offsetof(struct chunk, head) + k * sizeof(uint32_t), ~UINT64_C(0) / 3);
 	}
 	ash_heap_destroy(heap);
-	heap = ash_heap_attach_file(fd, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	CHECK(ash_heap_alloc(heap, 100) != NULL);
 	for (i = 3; i <= 100; i += 97) {
-		p = ash_heap_alloc(heap, i * CHUNK_SIZE - MIB);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_heap_alloc(heap, i * CHUNK_SIZE - MIB));
 		for (k = 0; k < i; k++)
 			CHECK(ash_find(p + k * CHUNK_SIZE, &b) == ASH_TAKEN && b.start == p);
 		CHECK(ash_heap_of(p + CHUNK_SIZE) == heap);

@@ -11,19 +11,14 @@ TEST(sound_second_record, 10)
 {
 	struct owner *second;
 	ash_heap *h;
-	long pid;
 
 	make();
-	h = ash_heap_attach_file(fd, NULL);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	ash_heap_release(h, ash_heap_alloc(h, 300));
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		ash_heap_release(h, ash_heap_alloc(h, 300));
 		ash_heap_thread_detach(h);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	ash_heap_thread_detach(h);
 	ash_heap_destroy(h);
 	get(s, &image, sizeof image);
@@ -59,10 +54,8 @@ TEST(sound_units_of_a_slab, 10)
 	ash_heap *h;
 
 	make();
-	h = ash_heap_attach_file(fd, NULL);
-	CHECK(h != NULL);
-	block = ash_heap_alloc(h, 200000);
-	CHECK(block != NULL);
+	h = NOT_NULL(ash_heap_attach_file(fd, NULL));
+	block = NOT_NULL(ash_heap_alloc(h, 200000));
 	ash_heap_thread_detach(h);
 	slabs_at = (size_t)((char *)block - s->heap.regions->base) >> CHUNK_SHIFT;
 	ash_heap_destroy(h);
@@ -163,8 +156,7 @@ TEST(sound_many_chunks, 10)
 	ash_heap *h;
 
 	fd = (int)arch_memfd_create("sound", 0);
-	h = ash_heap_create_file(fd, (size_t)CHUNKS << CHUNK_SHIFT, NULL);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_file(fd, (size_t)CHUNKS << CHUNK_SHIFT, NULL));
 	s = store_of(heap_of(h));
 	for (i = 0; i < 3; i++) {
 		char *p = ash_heap_alloc(h, (size_t)(i == 1 ? 64 : 2) << CHUNK_SHIFT);
@@ -238,20 +230,16 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	static const struct bin none[CLASSES];
 	struct owner *second, *first;
 	ash_heap *h;
-	long pid;
 
 	make();
 	first = image.heap.owners;
 	h = ash_heap_attach_file(fd, NULL);
 	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL && ash_heap_alloc(h, 700) != NULL);
 	blocks_there += 2;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		ash_heap_release(h, ash_heap_alloc(h, 300));
 		ash_heap_thread_detach(h);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	ash_heap_thread_detach(h);
 	ash_heap_destroy(h);
 	CHECK(!is_refused());

@@ -191,15 +191,13 @@ TEST(sound_owners, 10)
 TEST(sound_hint_of_a_slab, 10)
 {
 	struct slab *b;
-	ash_heap *h;
 
 	make();
 	b = slab_of_block();
 	IDLE(s->heap.unowned[7], (uintptr_t)b); /* that slab has an owner */
 	b += CHUNK_UNITS; /* its unit's other record */
 	put(&s->heap.unowned[7], &b, sizeof b);
-	h = ash_heap_attach_file(fd, NULL);
-	CHECK(h != NULL);
+	CHECK(ash_heap_attach_file(fd, NULL) != NULL);
 	CHECK(s->heap.unowned[7] == NULL);
 }
 
@@ -208,7 +206,6 @@ TEST(sound_unused_record, 10)
 {
 	char garbage[4096];
 	ash_heap *h;
-	long pid;
 	unsigned i;
 
 	make();
@@ -218,8 +215,7 @@ TEST(sound_unused_record, 10)
 	CHECK(!is_refused());
 	h = ash_heap_attach_file(fd, NULL);
 	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		for (i = 0; i < 2000; i++) {
 			char *p = ash_heap_alloc(h, 8 + i);
 
@@ -227,7 +223,5 @@ TEST(sound_unused_record, 10)
 			ash_heap_release(h, p);
 		}
 		CHECK_EQ(ash_heap_check(h), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }

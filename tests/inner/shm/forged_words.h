@@ -81,8 +81,8 @@ static inline int copy_of_file(void)
 	return copy;
 }
 
-static int count_block(void *count, __attribute__((unused)) void *p, __attribute__((unused)) size_t size,
-		       __attribute__((unused)) const struct ash_heap_owner *owner)
+static int count_block(void *count, UNUSED void *p, UNUSED size_t size,
+		       UNUSED const struct ash_heap_owner *owner)
 {
 	++*(size_t *)count;
 	return 0;
@@ -139,15 +139,13 @@ static inline void make(void)
 	unsigned i;
 
 	fd = (int)arch_memfd_create("sound", 0);
-	h = ash_heap_create_file(fd, CAPACITY, NULL);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 	s = store_of(heap_of(h));
 	for (i = 0; i < BLOCKS; i++)
 		p[i] = ash_heap_alloc(h, i < 20 ? 300 : 3000);
 	ash_heap_release(h, p[5]);
 	block = p[0];
-	span = ash_heap_alloc(h, (size_t)3 << 20);
-	CHECK(span != NULL);
+	span = NOT_NULL(ash_heap_alloc(h, (size_t)3 << 20));
 	blocks_there = BLOCKS; /* one was released, and a span came */
 	ash_heap_thread_detach(h);
 	slabs_at = (size_t)((char *)block - s->heap.regions->base) >> CHUNK_SHIFT;

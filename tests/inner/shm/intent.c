@@ -21,8 +21,7 @@ static void open_heap(void)
 {
 	struct seats_call call;
 
-	heap = ash_heap_create_shared((size_t)16 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)16 << 20, NULL));
 	h = heap_of(heap);
 	s = store_of(h);
 	slots = ash_heap_zalloc(heap, 8, sizeof *slots);
@@ -115,9 +114,8 @@ TEST(inner_intent_steps, 10)
 /* A thread was stopped behind the first step; with a draft, or with a block of its own. */
 static struct intent *stopped(uint64_t *slot, void *fresh, void *old, bool draft)
 {
-	struct intent *i = intent_claim(o);
+	struct intent *i = NOT_NULL(intent_claim(o));
 
-	CHECK(i != NULL);
 	i->slot = word(slot);
 	i->fresh = word(fresh);
 	i->old = word(old);

@@ -151,8 +151,7 @@ static bool is_listed(const void *p)
 	return false;
 }
 
-static int visit(__attribute__((unused)) void *context, void *p, size_t size,
-		 const struct ash_heap_owner *owner)
+static int visit(UNUSED void *context, void *p, size_t size, const struct ash_heap_owner *owner)
 {
 	size_t i;
 
@@ -233,8 +232,7 @@ TEST(kills_at_random, 240)
 
 	CHECK(at > 0);
 	control = (void *)at; /* NOLINT: the kernel's word is an address */
-	heap = ash_heap_create_shared((size_t)256 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)256 << 20, NULL));
 	rt_seed(&r, rt_test_seed());
 	for (w = 0; w < WORKERS; w++)
 		pid[w] = worker_start(w);

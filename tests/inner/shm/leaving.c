@@ -4,6 +4,7 @@
  * of the process, or the process becomes another program.
  */
 #include "inner/shm/leaving.h"
+#include "support/blocks.h"
 
 static int copy_of(int fd)
 {
@@ -69,21 +70,17 @@ static void fill_and_release_most(void)
 TEST(inner_away_destroy_lets_go, 20)
 {
 	int fd = make_file(4 * MIB);
-	long pid;
 
 	helper.heap = attach(fd);
 	helper_does(fill_and_release_most);
 	ash_heap_destroy(helper.heap);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		ash_heap *h = attach(fd);
 		size_t more = fill(h, blocks);
 
 		CHECK(more + kept + 64 > taken);
 		CHECK_EQ(ash_heap_check(h), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* Not only blocks: the helper was in the middle of a call, and jumped out of it. */
@@ -100,15 +97,13 @@ static void stop_while_building(void)
 TEST(inner_away_destroy_after_jump, 20)
 {
 	int fd = make_file(4 * MIB);
-	struct ash_statistics st;
 
 	helper.heap = attach(fd);
 	helper_does(stop_while_building);
 	ash_heap_destroy(helper.heap);
 	helper.heap = attach(fd);
 	CHECK_EQ(ash_heap_check(helper.heap), 0);
-	ash_heap_stats(helper.heap, &st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_of(helper.heap).blocks, 0);
 	CHECK((heap_of(helper.heap)->owners->building & 1) == 0);
 }
 

@@ -24,8 +24,7 @@ static inline int make_file(size_t capacity)
 	ash_heap *h;
 
 	CHECK(fd >= 0);
-	h = ash_heap_create_file((int)fd, capacity, NULL);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_file((int)fd, capacity, NULL));
 	ash_heap_destroy(h);
 	return (int)fd;
 }
@@ -47,7 +46,7 @@ static struct helper {
 	struct owner *_Atomic seat;
 } helper;
 
-static inline void help(__attribute__((unused)) void *argument)
+static inline void help(UNUSED void *argument)
 {
 	for (;;) {
 		while (helper.asked == helper.done)
@@ -69,24 +68,21 @@ static inline void helper_does(void (*act)(void))
 
 static inline void use(void)
 {
-	void *p = ash_heap_alloc(helper.heap, 100);
+	void *p = NOT_NULL(ash_heap_alloc(helper.heap, 100));
 
-	CHECK(p != NULL);
 	ash_heap_release(helper.heap, p);
 	helper.seat = seats_self(heap_of(helper.heap));
 }
 
 /* ---- vfork ---- */
 
-static ash_heap *heap __attribute__((unused));
-static void *_Atomic *left __attribute__((unused)); /* what the child allocated last */
+static ash_heap *heap UNUSED;
+static void *_Atomic *left UNUSED; /* what the child allocated last */
 
 static inline void heap_make(void)
 {
-	heap = ash_heap_create_shared(8 * MIB, NULL);
-	CHECK(heap != NULL);
-	left = ash_heap_zalloc(heap, 1, sizeof *left);
-	CHECK(left != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(8 * MIB, NULL));
+	left = NOT_NULL(ash_heap_zalloc(heap, 1, sizeof *left));
 	/* The caller has no seat. */
 	ash_heap_thread_detach(heap);
 	thread_bench_leave();
@@ -98,8 +94,7 @@ static inline void work(unsigned seed)
 	size_t i;
 
 	for (i = 0; i < 64; i++) {
-		p[i] = ash_heap_alloc(heap, (i + seed) % 5 * 300 + 8);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_heap_alloc(heap, (i + seed) % 5 * 300 + 8));
 		*(size_t *)p[i] = seed + i;
 	}
 	p[0] = ash_heap_resize(heap, p[0], 3 * MIB);
@@ -109,7 +104,7 @@ static inline void work(unsigned seed)
 	}
 }
 
-static inline _Noreturn void work_and_end(__attribute__((unused)) void *argument)
+static inline _Noreturn void work_and_end(UNUSED void *argument)
 {
 	work(7);
 	*left = ash_heap_alloc(heap, 100);

@@ -108,21 +108,17 @@ TEST(inner_away_fork_new_pids, 20)
 static void refused_then_adopted(int fd, long flags)
 {
 	enum ash_attach why;
-	long pid;
 
 	if (arch_unshare(flags) != 0)
 		rt_skip("no new namespaces here (needs root)");
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		CHECK(ash_heap_attach_file(fd, &why) == NULL);
 		CHECK_EQ(why, ASH_ATTACH_NAMESPACE);
 		CHECK(ash_heap_adopt_file(fd));
 		heap = attach(fd);
 		work(1);
 		CHECK_EQ(ash_heap_check(heap), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	/* Now it is us who are elsewhere. */
 	CHECK(ash_heap_attach_file(fd, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NAMESPACE);

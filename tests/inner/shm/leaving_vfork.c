@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A process that is only borrowed: children of vfork in a shared heap. */
 #include "inner/shm/leaving.h"
+#include "support/blocks.h"
 
 /* What another process takes for a dead one's records. */
 static int recovered_by_another(void)
@@ -34,10 +35,7 @@ static void vfork_and_go_on(void)
 
 static void check_empty(void)
 {
-	struct ash_statistics st;
-
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 1); /* `left` */
+	CHECK_EQ(stats_of(heap).blocks, 1); /* `left` */
 }
 
 /* The first call of the thread is its child's. */
@@ -51,33 +49,23 @@ TEST(inner_away_vfork_first, 20)
 
 TEST(inner_away_vfork_of_child, 20)
 {
-	long pid;
-
 	heap_make();
 	work(3);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		vfork_and_go_on();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	CHECK_EQ(ash_heap_recover(heap), 1);
 	check_empty();
 }
 
-static void in_thread(__attribute__((unused)) void *argument)
+static void in_thread(UNUSED void *argument)
 {
 	vfork_and_go_on();
 }
 
 TEST(inner_away_vfork_of_thread, 20)
 {
-	struct rt_thread *t;
-
 	heap_make();
 	work(1);
-	t = rt_thread_start(in_thread, NULL);
-	CHECK(t != NULL);
-	rt_thread_join(t);
+	rt_in_thread(in_thread, NULL);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }

@@ -26,12 +26,10 @@ static char *block;
 
 static void set_up(void)
 {
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	h = heap_of(heap);
 	store = store_of(h);
-	block = ash_heap_alloc(heap, 9000);
-	CHECK(block != NULL);
+	block = NOT_NULL(ash_heap_alloc(heap, 9000));
 }
 
 /* Counts a death while building. */
@@ -263,7 +261,7 @@ TEST(inner_lost_detached_record, 10)
 	CHECK(building_quiet(store, &sum));
 }
 
-static void ends_while_building(__attribute__((unused)) void *argument)
+static void ends_while_building(UNUSED void *argument)
 {
 	CHECK(ash_heap_alloc(heap, 100) != NULL);
 	(void)building_begin(h, seats_self(h));
@@ -275,16 +273,12 @@ static void ends_while_building(__attribute__((unused)) void *argument)
 TEST(inner_lost_by_a_thread_before_destroy, 10)
 {
 	uint64_t sum;
-	long pid;
 
 	set_up();
-	pid = rt_fork();
-	if (pid == 0) {
-		rt_thread_join(rt_thread_start(ends_while_building, NULL));
+	IN_CHILD {
+		rt_in_thread(ends_while_building, NULL);
 		ash_heap_destroy(heap);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	CHECK_EQ(store->lost, 1);
 	CHECK(building_quiet(store, &sum));
 	(void)ash_heap_recover(heap);

@@ -46,8 +46,7 @@ TEST(inner_lost_records_are_entered, 10)
 	unsigned all;
 	void *p, *q;
 
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	h = heap_of(heap);
 	store = store_of(h);
 	if (lives_thread(h) == 0)

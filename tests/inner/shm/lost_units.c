@@ -28,8 +28,7 @@ static void set_up(void)
 	void *unowned;
 	size_t i;
 
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	h = heap_of(heap);
 	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		CHECK((p[i] = ash_heap_alloc(heap, sizes[i])) != NULL);
@@ -83,13 +82,11 @@ TEST(inner_lost_slab_half_made, 10)
 {
 	unsigned first, parts;
 	uint64_t units;
-	long pid;
 
 	set_up();
 	units = chunk->units;
 	for (parts = 0; parts < 10; parts++) {
-		pid = rt_fork();
-		if (pid == 0) {
+		IN_CHILD {
 			char *p = ash_heap_alloc(heap, 300000);
 			unsigned i;
 
@@ -99,9 +96,7 @@ TEST(inner_lost_slab_half_made, 10)
 			(void)building_begin(h, seats_self(h));
 			for (i = 0; i <= parts; i++)
 				chunk->head[first + i] = 0;
-			rt_exit(0);
 		}
-		CHECK_EQ(rt_wait(pid), 0);
 		CHECK(chunk->units != units);
 		CHECK_EQ(ash_heap_recover(heap), 1);
 		CHECK_EQ(chunk->units, units);

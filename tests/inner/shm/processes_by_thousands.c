@@ -71,9 +71,8 @@ TEST(processes_by_thousands, 120)
 	size_t many = rt_under_qemu() ? 60 : MOST, i;
 	static long pid[MOST];
 
-	heap = ash_heap_create_shared((size_t)256 << 20, NULL);
-	told = pages_reserve(sizeof *told, PAGE_LEAST, PAGES_SHARED);
-	CHECK(heap != NULL && told != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)256 << 20, NULL));
+	told = NOT_NULL(pages_reserve(sizeof *told, PAGE_LEAST, PAGES_SHARED));
 	for (i = 0; i < many; i++) {
 		pid[i] = rt_fork();
 		if (pid[i] == 0)

@@ -82,8 +82,7 @@ static struct owner *leave_vacant(void)
 	CHECK_EQ(rt_wait(pid), 0);
 	for (o = s->heap.owners; o != NULL; o = o->next)
 		if (o->state == OWNER_VACANT)
-			last = o;
-	CHECK(last != NULL);
+			last = NOT_NULL(o);
 	return last;
 }
 
@@ -99,18 +98,13 @@ static void open_heap(void)
 static uint64_t attaches(const struct owner *o, uint64_t before)
 {
 	uint64_t *told = rt_map_shared(4096);
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD {
 		if (heap != NULL)
 			ash_heap_destroy(heap);
-		heap = ash_heap_attach_file(fd, NULL);
-		CHECK(heap != NULL);
+		heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 		*told = o->building;
 		CHECK(ash_heap_check(heap) == 0 && ash_heap_alloc(heap, 300) != NULL);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	return *told - before;
 }
 

@@ -14,6 +14,7 @@
 #include "shm/intent.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 enum { CHUNKS = 8 };
@@ -22,8 +23,7 @@ static ash_heap *heap;
 
 static void open_heap(void)
 {
-	heap = ash_heap_create_shared((CHUNKS + 256) * 2 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((CHUNKS + 256) * 2 * MIB, NULL));
 	if (life_of_thread() >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
 	while (map_find(ash_heap_alloc(heap, 4000))->index < CHUNKS - 2)
@@ -67,7 +67,7 @@ static void scribble(uint64_t word)
 
 static void dies(void (*how)(void), unsigned left, uint64_t word)
 {
-	struct ash_statistics before, after;
+	struct ash_statistics before;
 	long pid;
 
 	ash_heap_stats(heap, &before);
@@ -80,8 +80,7 @@ static void dies(void (*how)(void), unsigned left, uint64_t word)
 	}
 	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
 	CHECK_EQ(ash_heap_recover(heap), 1);
-	ash_heap_stats(heap, &after);
-	CHECK_EQ(after.blocks, before.blocks + left);
+	CHECK_EQ(stats_of(heap).blocks, before.blocks + left);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 

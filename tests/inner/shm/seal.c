@@ -21,8 +21,7 @@ static ash_heap *heap;
 static void make(void)
 {
 	fd = (int)arch_memfd_create("seal", 0);
-	heap = ash_heap_create_file(fd, CAPACITY, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 }
 
 static uint64_t *seal(void)
@@ -32,8 +31,7 @@ static uint64_t *seal(void)
 
 static void attach(void)
 {
-	heap = ash_heap_attach_file(fd, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 }
 
 /* Each change breaks it, and each seal has a number of its own. */

@@ -2,6 +2,7 @@
 /* Calls that look at a sealed heap leave the seal whole. */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 static ash_heap *heap;
@@ -21,20 +22,17 @@ static int names(void *context, const char *name, void *p)
 TEST(seal_stays_under_looks, 10)
 {
 	int fd = (int)arch_memfd_create("looks", 0);
-	struct ash_statistics st;
 	struct ash_block b;
 	uint64_t seal;
 	void *p;
 
-	heap = ash_heap_create_file(fd, 8 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, 8 << 20, NULL));
 	p = ash_heap_zalloc(heap, 1, 100);
 	CHECK_EQ(ash_heap_sync(heap), ASH_SYNC_SEALED);
 	seal = ash_heap_seal(heap);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	CHECK_EQ(ash_heap_walk(heap, sees, p), 1);
-	ash_heap_stats(heap, &st);
-	CHECK(st.blocks > 0);
+	CHECK(stats_of(heap).blocks > 0);
 	CHECK(ash_heap_of(p) == heap && ash_find(p, &b) == ASH_TAKEN);
 	CHECK(ash_heap_find(heap, "none") == NULL && ash_heap_names(heap, names, NULL) == 0);
 	CHECK(ash_heap_load(heap, p) == NULL);

@@ -6,6 +6,7 @@
 #include "heaps/instance.h"
 #include "rt.h"
 #include "shm/benches.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 #include "thread/holder.h"
@@ -41,9 +42,8 @@ static void make_rivals(bool shared)
 
 static void use(ash_heap *h)
 {
-	void *p = ash_heap_alloc(h, 100);
+	void *p = NOT_NULL(ash_heap_alloc(h, 100));
 
-	CHECK(p != NULL);
 	CHECK(map_find(p)->region->heap == heap_of(h));
 	ash_heap_release(h, p);
 }
@@ -78,7 +78,6 @@ static void displace_and_return(void)
 
 static void at_each_boundary(void (*acting)(void))
 {
-	struct ash_statistics st;
 	size_t k = 0;
 	unsigned i;
 
@@ -93,8 +92,7 @@ static void at_each_boundary(void (*acting)(void))
 		for (i = 0; i <= RIVALS; i++) {
 			use(heap[i]);
 			CHECK_EQ(ash_heap_check(heap[i]), 0);
-			ash_heap_stats(heap[i], &st);
-			CHECK_EQ(st.blocks, 0);
+			CHECK_EQ(stats_of(heap[i]).blocks, 0);
 		}
 		/* Again seated, as at the beginning. */
 		use(heap[0]);

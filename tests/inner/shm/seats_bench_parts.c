@@ -7,6 +7,7 @@
 #include "heaps/instance.h"
 #include "rt.h"
 #include "shm/benches.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 #include "thread/holder.h"
@@ -29,7 +30,7 @@ static void use_many(void)
 	}
 }
 
-static void use_many_and_end(__attribute__((unused)) void *argument)
+static void use_many_and_end(UNUSED void *argument)
 {
 	use_many();
 	/* Each seat has a record of this thread, not one of a thread that had the bench before. */
@@ -55,7 +56,7 @@ static void threads_of_many_heaps(void)
 	size_t before = benches(); /* of the parent's threads, too */
 
 	for (unsigned i = 0; i < THREADS; i++)
-		rt_thread_join(rt_thread_start(use_many_and_end, NULL));
+		rt_in_thread(use_many_and_end, NULL);
 	CHECK(benches() < before + THREADS / 2); /* benches of ended threads were used again */
 }
 
@@ -68,19 +69,15 @@ TEST(inner_seats_parts_of_ended_threads, 20)
 static void in_children(unsigned depth)
 {
 	uint64_t generation = generation_now();
-	long pid;
 
 	use_many();
 	threads_of_many_heaps();
 	if (depth == 0)
 		return;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		CHECK_EQ(generation_now(), generation + 1);
 		in_children(depth - 1);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* Benches of ended threads are found in forked processes, too (generation.h). */
@@ -165,8 +162,7 @@ TEST(inner_seats_parts_left_and_closed, 20)
 	struct owner other;
 	size_t entries, k, marks = 0, late = 0;
 
-	leaving = bench_take(SEATS_OF_PROCESS);
-	CHECK(leaving != NULL);
+	leaving = NOT_NULL(bench_take(SEATS_OF_PROCESS));
 	closing = bench_part(leaving, 0, &entries);
 	step_begin(close_entry);
 	for (k = 0; late < 30; k++) {
@@ -217,7 +213,7 @@ static void use_rivals(void)
 		use(rival[i]);
 }
 
-static void use_and_detach(__attribute__((unused)) void *argument)
+static void use_and_detach(UNUSED void *argument)
 {
 	for (unsigned i = 0; i <= RIVALS; i++) {
 		use(rival[i]);
@@ -237,15 +233,14 @@ static void rivals_without_memory(void)
 	use(first); /* the bench is there */
 	rival[0] = ash_heap_create(NULL);
 	while (n <= RIVALS) {
-		ash_heap *heap = ash_heap_create(NULL);
+		ash_heap *heap = NOT_NULL(ash_heap_create(NULL));
 
-		CHECK(heap != NULL);
 		if (seat_home(heap_of(heap)->id) == seat_home(heap_of(rival[0])->id))
 			rival[n++] = heap;
 		else
 			ash_heap_destroy(heap);
 	}
-	rt_thread_join(rt_thread_start(use_and_detach, NULL));
+	rt_in_thread(use_and_detach, NULL);
 	if (!rt_limit_address_space(4096))
 		rt_skip("no limit of address space to be had under QEMU 7.2");
 }
@@ -274,7 +269,6 @@ static void call(void)
 /* A handler does not displace the seat whose record the interrupted call has checked out. */
 TEST(inner_seats_displaced_without_memory_at_each_step, 60)
 {
-	struct ash_statistics st;
 	size_t k;
 
 	rivals_without_memory();
@@ -286,8 +280,7 @@ TEST(inner_seats_displaced_without_memory_at_each_step, 60)
 		ash_heap_release(rival[0], taken);
 		for (unsigned i = 0; i <= RIVALS; i++) {
 			CHECK_EQ(ash_heap_check(rival[i]), 0);
-			ash_heap_stats(rival[i], &st);
-			CHECK_EQ(st.blocks, 0);
+			CHECK_EQ(stats_of(rival[i]).blocks, 0);
 		}
 		use(rival[0]);
 		CHECK(seats_self(heap_of(rival[0])) != NULL);

@@ -28,9 +28,8 @@ static ash_heap *make(bool shared)
 
 static void use(ash_heap *h)
 {
-	void *p = ash_heap_alloc(h, 100);
+	void *p = NOT_NULL(ash_heap_alloc(h, 100));
 
-	CHECK(p != NULL);
 	ash_heap_release(h, p);
 }
 
@@ -125,23 +124,17 @@ static void child_of_threads(unsigned depth)
 	struct owner *before;
 	struct rt_thread *t;
 	unsigned i;
-	long pid;
 
 	use(heap);
 	before = seats_self(heap_of(heap));
 	for (i = 0; i < 8; i++) {
-		t = rt_thread_start(use_and_end, NULL);
-		CHECK(t != NULL);
+		t = NOT_NULL(rt_thread_start(use_and_end, NULL));
 		join(t);
 		CHECK(seats_self(heap_of(heap)) == before);
 	}
 	if (depth > 0) {
-		pid = rt_fork();
-		if (pid == 0) {
+		IN_CHILD
 			child_of_threads(depth - 1);
-			rt_exit(0);
-		}
-		CHECK_EQ(rt_wait(pid), 0);
 	}
 	use(heap);
 	CHECK(seats_self(heap_of(heap)) == before);

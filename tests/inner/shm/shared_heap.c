@@ -2,6 +2,7 @@
 /* Heaps shared by processes: zeroing, their end, exact sums, the walk. */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/stamp.h"
 
@@ -17,8 +18,7 @@ static void dirty_and_zalloc(ash_heap *h, size_t size, unsigned n)
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		p[i] = ash_heap_alloc(h, size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_heap_alloc(h, size));
 		memset(p[i], 0xa5, size);
 	}
 	for (i = 0; i < n; i++)
@@ -26,8 +26,7 @@ static void dirty_and_zalloc(ash_heap *h, size_t size, unsigned n)
 	if (n % 2 == 0)
 		(void)ash_heap_trim(h, 0);
 	for (i = 0; i < n; i++) {
-		p[i] = ash_heap_zalloc(h, 1, size);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(ash_heap_zalloc(h, 1, size));
 		is_zero(p[i], size);
 		memset(p[i], 0x5a, size);
 	}
@@ -84,7 +83,6 @@ TEST(shared_exhausted, 60)
 	enum { MOST = 4000 };
 	static uint64_t stamp[MOST];
 	ash_heap *h = ash_heap_create_shared((size_t)16 << 20, NULL);
-	struct ash_statistics st;
 	unsigned n, i, round;
 	void *p;
 
@@ -106,8 +104,7 @@ TEST(shared_exhausted, 60)
 		}
 		(void)ash_heap_trim(h, 0);
 	}
-	ash_heap_stats(h, &st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_of(h).blocks, 0);
 	p = ash_heap_alloc(h, (size_t)16 << 20); /* all of it is one again */
 	CHECK(p != NULL);
 	ash_heap_release(h, p);
@@ -145,7 +142,7 @@ static void operations(ash_heap *h, unsigned seed, size_t n)
 static struct ash_heap_owner owners[PROCESSES + 1];
 static size_t owned[PROCESSES + 1];
 
-static int visit(__attribute__((unused)) void *context, __attribute__((unused)) void *p, size_t size,
+static int visit(UNUSED void *context, UNUSED void *p, size_t size,
 		 const struct ash_heap_owner *owner)
 {
 	unsigned i;

@@ -46,8 +46,7 @@ static void make_file(void)
 	ash_heap *heap;
 
 	fd = (int)arch_memfd_create("look", 0);
-	heap = ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, NULL));
 	ash_heap_destroy(heap);
 }
 

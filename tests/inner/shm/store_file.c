@@ -29,9 +29,8 @@ static int memfd(void)
 
 static ash_heap *made(int fd, size_t capacity, const struct ash_heap_options *options)
 {
-	ash_heap *heap = ash_heap_create_file(fd, capacity, options);
+	ash_heap *heap = NOT_NULL(ash_heap_create_file(fd, capacity, options));
 
-	CHECK(heap != NULL);
 	return heap;
 }
 
@@ -47,13 +46,8 @@ static size_t backed(int fd)
 static uint64_t dead_life(void)
 {
 	uint64_t *life = rt_map_shared(PAGE_SIZE);
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD
 		*life = life_of_thread();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 	if (*life >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
 	return *life;
@@ -140,8 +134,7 @@ TEST(store_file_where_all_places_are_taken, 10)
 	unsigned elsewhere = 0;
 
 	for (unsigned i = 0; i < STORES; i++) {
-		s[i] = store_map_anywhere(SHARE_NO_FILE, CAPACITY, 77, &why);
-		CHECK(s[i] != NULL);
+		s[i] = NOT_NULL(store_map_anywhere(SHARE_NO_FILE, CAPACITY, 77, &why));
 		elsewhere += (uintptr_t)s[i] - CPU_APART_FROM >= CPU_APART_TO - CPU_APART_FROM;
 	}
 	CHECK(elsewhere >= STORES - PLACES);

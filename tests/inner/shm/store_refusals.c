@@ -110,12 +110,10 @@ TEST(store_keeps_the_offset, 10)
 	ash_heap *h;
 
 	CHECK_EQ(arch_lseek(fd, 77, SEEK_SET), 77);
-	h = ash_heap_create_file(fd, CAPACITY, NULL);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 	CHECK_EQ(arch_lseek(fd, 0, SEEK_CUR), 77);
 	ash_heap_destroy(h);
-	h = ash_heap_attach_file(fd, NULL);
-	CHECK(h != NULL);
+	h = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	CHECK_EQ(arch_lseek(fd, 0, SEEK_CUR), 77);
 }
 
@@ -125,9 +123,8 @@ TEST(store_of_another_version, 10)
 	enum ash_attach why = ASH_ATTACHED;
 	uint64_t word;
 	int fd = memfd();
-	ash_heap *h = ash_heap_create_file(fd, CAPACITY, NULL);
+	ash_heap *h = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 
-	CHECK(h != NULL);
 	CHECK_EQ(store_of(heap_of(h))->version, STORE_VERSION);
 	ash_heap_destroy(h);
 	word = STORE_VERSION + 1;

@@ -21,7 +21,7 @@ static int reader(void)
 	return (int)it;
 }
 
-static int visit(__attribute__((unused)) void *context, const void *p, size_t size,
+static int visit(UNUSED void *context, const void *p, size_t size,
 		 const struct ash_heap_owner *owner)
 {
 	uint64_t offset = ash_heap_view_offset(viewed, p);
@@ -49,8 +49,7 @@ TEST(view_of_a_heap_in_use, 20)
 	unsigned i;
 
 	viewed_make();
-	viewed = ash_heap_view_file(reader(), &why);
-	CHECK(viewed != NULL);
+	viewed = NOT_NULL(ash_heap_view_file(reader(), &why));
 	CHECK_EQ(why, ASH_ATTACHED);
 	CHECK(ash_heap_view_check(viewed));
 	CHECK_EQ(ash_heap_view_walk(viewed, visit, NULL), 0);
@@ -91,8 +90,7 @@ TEST(view_offsets, 10)
 
 	viewed_make();
 	s = store_of(heap_of(viewed_heap));
-	viewed = ash_heap_view_file(viewed_fd, NULL);
-	CHECK(viewed != NULL);
+	viewed = NOT_NULL(ash_heap_view_file(viewed_fd, NULL));
 	offset = ash_heap_offset(viewed_heap, viewed_block[1].p);
 	CHECK(offset > 0 && ash_heap_pointer(viewed_heap, offset) == viewed_block[1].p);
 	CHECK(ash_heap_view_pointer(viewed, offset) == ash_heap_view_at(viewed, viewed_block[1].p));
@@ -156,7 +154,7 @@ TEST(view_of_what_is_refused, 10)
 	CHECK(ash_heap_view_file(-1, NULL) == NULL);
 }
 
-static void writes(__attribute__((unused)) void *none)
+static void writes(UNUSED void *none)
 {
 	*(volatile char *)(uintptr_t)ash_heap_view_at(viewed, viewed_block[1].p) = 1;
 }

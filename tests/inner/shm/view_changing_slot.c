@@ -31,8 +31,7 @@ static struct owner *record(void)
 static void mark(void)
 {
 	*slot = (uintptr_t)before;
-	intent = intent_claim(record());
-	CHECK(intent != NULL);
+	intent = NOT_NULL(intent_claim(record()));
 	intent->slot = (uintptr_t)slot;
 	intent->old = 0;
 	intent->fresh = (uintptr_t)after;
@@ -64,13 +63,11 @@ TEST(view_of_a_slot_that_changes, 20)
 	bool more = true;
 	size_t k;
 
-	heap = ash_heap_create_file(fd, (size_t)4 << 20, NULL);
-	view = ash_heap_view_file(fd, NULL);
-	CHECK(heap != NULL && view != NULL);
-	slot = ash_heap_alloc(heap, 64);
-	before = ash_heap_alloc(heap, 100);
-	after = ash_heap_alloc(heap, 100);
-	CHECK(slot != NULL && before != NULL && after != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, (size_t)4 << 20, NULL));
+	view = NOT_NULL(ash_heap_view_file(fd, NULL));
+	slot = NOT_NULL(ash_heap_alloc(heap, 64));
+	before = NOT_NULL(ash_heap_alloc(heap, 100));
+	after = NOT_NULL(ash_heap_alloc(heap, 100));
 	mark();
 	load(); /* without stepping, also where there is none */
 	CHECK(seen == ash_heap_view_at(view, after));

@@ -3,7 +3,7 @@
 #include "inner/shm/view_subject.h"
 #include "shm/view.h"
 
-static int is_outside(__attribute__((unused)) void *context, const void *p, size_t size,
+static int is_outside(UNUSED void *context, const void *p, size_t size,
 		      const struct ash_heap_owner *owner)
 {
 	uint64_t offset = ash_heap_view_offset(viewed, p);
@@ -42,8 +42,7 @@ TEST(view_of_forged_records, 10)
 	size_t i;
 
 	viewed_make();
-	viewed = ash_heap_view_file(viewed_fd, NULL);
-	CHECK(viewed != NULL);
+	viewed = NOT_NULL(ash_heap_view_file(viewed_fd, NULL));
 	r = store_of(heap_of(viewed_heap))->heap.regions;
 	for (i = 0; i < r->chunks; i++) {
 		c = region_chunk(r, i);

@@ -29,15 +29,14 @@ static int sum_own(void *context, void *p, size_t size, const struct ash_heap_ow
 
 static unsigned names;
 
-static int visit_name(__attribute__((unused)) void *context, const char *name, const void *p)
+static int visit_name(UNUSED void *context, const char *name, const void *p)
 {
 	CHECK(p == ash_heap_view_at(viewed, ash_heap_find(viewed_heap, name)));
 	names++;
 	return 0;
 }
 
-static int visit_any(__attribute__((unused)) void *context, __attribute__((unused)) const char *name,
-		     const void *p)
+static int visit_any(UNUSED void *context, UNUSED const char *name, const void *p)
 {
 	CHECK(ash_heap_view_offset(viewed, p) != 0);
 	return 0;
@@ -65,8 +64,7 @@ TEST(view_of_tags_and_names, 10)
 	}
 	ash_heap_release(viewed_heap, ash_heap_unbind(viewed_heap, "name 7"));
 	CHECK(ash_heap_draft(viewed_heap, 33) != NULL);
-	viewed = ash_heap_view_file(viewed_fd, NULL);
-	CHECK(viewed != NULL);
+	viewed = NOT_NULL(ash_heap_view_file(viewed_fd, NULL));
 	(void)ash_heap_walk(viewed_heap, sum_own, &own);
 	(void)ash_heap_view_walk(viewed, sum_tags, &seen);
 	CHECK(own.blocks > VIEWED / 2 && own.blocks == seen.blocks);
@@ -81,8 +79,7 @@ TEST(view_of_tags_and_names, 10)
 	CHECK(ash_heap_view_load(viewed, ash_heap_view_at(viewed, &s->heap.root)) == ash_heap_view_root(viewed));
 	/* The root has a mark: the change has happened, though no thread has completed it. */
 	o = seats_self(heap_of(viewed_heap));
-	change = intent_claim(o);
-	CHECK(change != NULL);
+	change = NOT_NULL(intent_claim(o));
 	change->slot = (uint64_t)(uintptr_t)&s->heap.root;
 	change->fresh = (uint64_t)(uintptr_t)viewed_block[2].p;
 	intent_set(change, INTENT_ARMED);

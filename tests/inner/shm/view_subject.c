@@ -15,12 +15,10 @@ void viewed_make(void)
 	unsigned i;
 
 	viewed_fd = (int)arch_memfd_create("view", 0);
-	viewed_heap = ash_heap_create_file(viewed_fd, CAPACITY, NULL);
-	CHECK(viewed_heap != NULL);
+	viewed_heap = NOT_NULL(ash_heap_create_file(viewed_fd, CAPACITY, NULL));
 	for (i = 0; i < VIEWED; i++) {
 		viewed_block[i].size = i == 7 ? (size_t)3 << 20 : i % 50 == 49 ? 40000 + i : 1 + i * 3;
-		viewed_block[i].p = ash_heap_alloc(viewed_heap, viewed_block[i].size);
-		CHECK(viewed_block[i].p != NULL);
+		viewed_block[i].p = NOT_NULL(ash_heap_alloc(viewed_heap, viewed_block[i].size));
 		memset(viewed_block[i].p, (int)i, viewed_block[i].size);
 	}
 	for (i = 0; i < VIEWED; i += 3) {

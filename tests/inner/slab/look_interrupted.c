@@ -105,7 +105,7 @@ TEST(look_while_collected, 20)
 	for (k = 0; more; k++) {
 		p = ash_alloc(48);
 		CHECK(place_of(p).slab == slab && place_of(p).index < 64);
-		rt_thread_join(rt_thread_start(release, p));
+		rt_in_thread(release, p);
 		more = with_act_at(k, call_look);
 		/* Released, before the look and after it; whether it is collected is not certain. */
 		CHECK(right && (words.taken >> place_of(p).index & 1) == 0);

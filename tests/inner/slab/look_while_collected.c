@@ -34,9 +34,9 @@ static void collect(void)
 	(void)slab_collect(at.slab, false);
 }
 
-static int see(__attribute__((unused)) void *context, void *block,
-	       __attribute__((unused)) size_t size,
-	       __attribute__((unused)) const struct ash_heap_owner *owner)
+static int see(UNUSED void *context, void *block,
+	       UNUSED size_t size,
+	       UNUSED const struct ash_heap_owner *owner)
 {
 	CHECK(block != left);
 	if (block == before)

@@ -10,6 +10,7 @@
 #include "shm/recover.h"
 #include "shm/seats.h"
 #include "shm/store.h"
+#include "support/blocks.h"
 #include "syscall.h"
 #include "thread/takeover.h"
 
@@ -66,16 +67,14 @@ TEST(slabs_unowned_burst_in_a_small_heap, 20)
 	CHECK_EQ(ash_heap_check(heap), 0);
 	fits_as(heap, fresh);
 	(void)ash_heap_trim(heap, 0);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(stats_of(heap).slabs, 0);
 	/* The preferred slab of a class does not keep other classes from its memory. */
 	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		ash_heap_release(heap, ash_heap_alloc(heap, 16));
 		burst(heap, 1000, 1);
 		ash_heap_release(heap, blocks[0]);
 		ash_heap_thread_detach(heap);
-		ash_heap_stats(heap, &st);
-		CHECK_EQ(st.slabs, UNIT_SIZE);
+		CHECK_EQ(stats_of(heap).slabs, UNIT_SIZE);
 		CHECK_EQ(fit(heap, sizes[i]), fit(fresh, sizes[i]));
 		(void)ash_heap_trim(heap, 0);
 		(void)ash_heap_trim(fresh, 0);
@@ -191,26 +190,20 @@ static void fill_without_record(int fd)
 		owner_publish(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);
 	}
 	store_of(heap_of(heap))->refused = 1; /* so that this call does not reap */
-	rt_thread_join(rt_thread_start(fill_it, heap));
+	rt_in_thread(fill_it, heap);
 }
 
 TEST(slabs_unowned_thread_without_record, 30)
 {
 	int fd = (int)arch_memfd_create("unowned", 0), other = (int)arch_memfd_create("fresh", 0);
 	ash_heap *heap = ash_heap_create_file(fd, 16 * MIB, NULL), *fresh;
-	long pid;
 
 	CHECK(heap != NULL);
 	ash_heap_destroy(heap);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD
 		fill_without_record(fd);
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
-	heap = ash_heap_attach_file(fd, NULL);
-	fresh = ash_heap_create_file(other, 16 * MIB, NULL);
-	CHECK(heap != NULL && fresh != NULL);
+	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
+	fresh = NOT_NULL(ash_heap_create_file(other, 16 * MIB, NULL));
 	CHECK(fit(heap, 16 * MIB) == 1);
 	fits_as(heap, fresh);
 }

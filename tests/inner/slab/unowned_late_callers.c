@@ -3,6 +3,7 @@
 #include "inner/slots.h"
 #include "inner/slab/unowned.h"
 #include "slab/unowned.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/resident.h"
 
@@ -58,13 +59,8 @@ TEST(slabs_unowned_slot_is_found_in_constant_time, 30)
 	CHECK(at > 0);
 	most = (size_t *)at; /* NOLINT: the kernel's word is an address */
 	for (size_t i = 0; i < 2; i++) {
-		long pid = rt_fork();
-
-		if (pid == 0) {
+		IN_CHILD
 			most[i] = longest_beside((i == 0 ? 10 : scaled(80, 20)) * MIB);
-			rt_exit(0);
-		}
-		CHECK_EQ(rt_wait(pid), 0);
 	}
 	rt_print("     10 MiB: %zu instructions, 80 MiB: %zu\n", most[0], most[1]);
 	/* It may or may not have been a chunk full of such slabs that was looked at. */
@@ -75,18 +71,15 @@ TEST(slabs_unowned_slot_is_found_in_constant_time, 30)
 TEST(slabs_unowned_slots_are_found_again, 20)
 {
 	enum { SIZE = 1000, N = 32000 };
-	struct ash_statistics st;
 	size_t slabs, i;
 
 	ash_release(ash_alloc(SIZE));
 	burst(NULL, SIZE, N);
-	ash_stats(&st);
-	slabs = st.slabs;
+	slabs = stats_now().slabs;
 	for (i = 0; i < N; i += 2)
 		ash_release(blocks[i]);
 	burst(NULL, SIZE, N / 2);
-	ash_stats(&st);
-	CHECK(st.slabs < slabs + slabs / 16);
+	CHECK(stats_now().slabs < slabs + slabs / 16);
 }
 
 /* ---- a caller that was stopped with the address in hand ---- */
@@ -140,7 +133,6 @@ TEST(slabs_unowned_late_caller, 10)
 /* No thread allocates from a slab that is being unmade, and it counts no block. */
 TEST(slabs_unowned_while_one_is_unmade, 10)
 {
-	struct ash_statistics st;
 	struct slab *s;
 	void *p, *q;
 
@@ -150,8 +142,7 @@ TEST(slabs_unowned_while_one_is_unmade, 10)
 	ash_release(p);
 	s->owner |= OWNER_CHANGING;
 	s->free[0] = 0;
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(stats_now().blocks, 0);
 	q = shared_one(3000);
 	CHECK(place_of(q).slab != s);
 	ash_trim(0);
@@ -245,8 +236,7 @@ TEST(slabs_unowned_empty_serve_others, 10)
 	void *p;
 
 	CHECK(heap != NULL);
-	p = unowned_slot(h, class_of(3000));
-	CHECK(p != NULL);
+	p = NOT_NULL(unowned_slot(h, class_of(3000)));
 	while (ash_heap_alloc(heap, SLOT_MAX) != NULL || ash_heap_alloc(heap, UNIT_SIZE) != NULL)
 		;
 	CHECK(unowned_slot(h, class_of(100)) == NULL);

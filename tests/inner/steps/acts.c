@@ -161,7 +161,7 @@ static void first_calls(void)
 }
 
 static int count_one(void *context, void *block, size_t size,
-		     __attribute__((unused)) const struct ash_heap_owner *owner)
+		     UNUSED const struct ash_heap_owner *owner)
 {
 	CHECK(block != NULL && ash_good_size(size) == size);
 	++*(size_t *)context;

@@ -63,8 +63,7 @@ static bool is_due(uint64_t pc)
 	       !instruction_is_in(shared->instructions.done, pc);
 }
 
-static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info,
-		 void *context)
+static void trap(UNUSED int number, UNUSED void *info, void *context)
 {
 	uintptr_t pc = step_over_pc(context);
 

@@ -26,7 +26,7 @@ static void give_turn(int turn)
 	(void)arch_futex(&its_turn, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void other_main(__attribute__((unused)) void *argument)
+static void other_main(UNUSED void *argument)
 {
 	for (wait_while(0); task != NULL; wait_while(0)) {
 		task();
@@ -49,16 +49,12 @@ static void passing_main(void *work)
 
 void steps_passing_thread(void (*work)(void))
 {
-	struct rt_thread *t = rt_thread_start(passing_main, &work);
-
-	CHECK(t != NULL);
-	rt_thread_join(t);
+	rt_in_thread(passing_main, &work);
 }
 
 void other_begin(void)
 {
-	other = rt_thread_start(other_main, NULL);
-	CHECK(other != NULL);
+	other = NOT_NULL(rt_thread_start(other_main, NULL));
 }
 
 void other_end(void)

@@ -73,7 +73,7 @@ static void do_purge(void)
 /* A look at all blocks, and at one, while others change them at each step. */
 static size_t seen_blocks, seen_kept;
 
-static int see_block(__attribute__((unused)) void *context, void *block, size_t size,
+static int see_block(UNUSED void *context, void *block, size_t size,
 		     const struct ash_heap_owner *owner)
 {
 	CHECK(owner->id == 1 && ash_good_size(size) == size);

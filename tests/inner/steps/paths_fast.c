@@ -13,9 +13,8 @@
 
 static void take(void)
 {
-	uint64_t *p = ash_alloc(step_size);
+	uint64_t *p = NOT_NULL(ash_alloc(step_size));
 
-	CHECK(p != NULL);
 	p[0] = p[step_size / 8 - 1] = WORD;
 	step_block = p;
 	steps_held++;

@@ -25,7 +25,7 @@ static volatile uintptr_t last;
 static volatile bool backwards;
 static uint64_t handlers_word;
 
-static void trap(__attribute__((unused)) int number, __attribute__((unused)) void *info, void *context)
+static void trap(UNUSED int number, UNUSED void *info, void *context)
 {
 	uintptr_t pc = trap_pc(context);
 

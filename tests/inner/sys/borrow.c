@@ -17,7 +17,7 @@ static void told_make(void)
 	CHECK((told = rt_map_shared(sizeof *told)) != NULL);
 }
 
-static _Noreturn void ask_and_end(__attribute__((unused)) void *argument)
+static _Noreturn void ask_and_end(UNUSED void *argument)
 {
 	*told = memory_is_borrowed();
 	for (;;)
@@ -46,13 +46,8 @@ static void check_vforked(void)
 
 static void in_child(void (*act)(void))
 {
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD
 		act();
-		rt_exit(0);
-	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static void check_own(void)
@@ -82,27 +77,23 @@ TEST(inner_borrow_never_asked, 10)
 	check_vforked();
 }
 
-static void sleeper(__attribute__((unused)) void *argument)
+static void sleeper(UNUSED void *argument)
 {
 	for (;;)
 		rt_sleep(1000000000);
 }
 
-static void in_thread(__attribute__((unused)) void *argument)
+static void in_thread(UNUSED void *argument)
 {
 	check_all();
 }
 
 TEST(inner_borrow_threads, 10)
 {
-	struct rt_thread *t;
-
 	told_make();
 	CHECK(rt_thread_start(sleeper, NULL) != NULL);
 	check_all();
-	t = rt_thread_start(in_thread, NULL);
-	CHECK(t != NULL);
-	rt_thread_join(t);
+	rt_in_thread(in_thread, NULL);
 }
 
 /* unshare answers with this error from now on. */

@@ -91,7 +91,7 @@ TEST(life_first_thread_ends, 10)
 	CHECK(life_process_is_over(told->process));
 }
 
-static void sleep_as_program(__attribute__((unused)) void *argument)
+static void sleep_as_program(UNUSED void *argument)
 {
 	char *const words[] = {"sleep", "1000", NULL};
 

@@ -21,7 +21,7 @@ static inline void told_make(void)
 	CHECK((told = rt_map_shared(sizeof *told)) != NULL);
 }
 
-static inline void stay(__attribute__((unused)) void *argument)
+static inline void stay(UNUSED void *argument)
 {
 	for (;;)
 		rt_sleep(1000000000);

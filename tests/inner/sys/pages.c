@@ -8,9 +8,8 @@
 
 static char *reserve(size_t bytes)
 {
-	char *p = pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE);
+	char *p = NOT_NULL(pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE));
 
-	CHECK(p != NULL);
 	return p;
 }
 
@@ -18,9 +17,8 @@ static char *reserve(size_t bytes)
 static void reserve_once(size_t bytes, size_t alignment, enum sharing sharing)
 {
 	size_t mappings = rt_mappings(), space = rt_address_space();
-	char *p = pages_reserve(bytes, alignment, sharing);
+	char *p = NOT_NULL(pages_reserve(bytes, alignment, sharing));
 
-	CHECK(p != NULL);
 	CHECK_EQ((uintptr_t)p & (alignment - 1), 0);
 	for (size_t i = 0; i < bytes; i += PAGE_SIZE)
 		CHECK(p[i] == 0 && p[i + PAGE_SIZE - 1] == 0);
@@ -49,9 +47,7 @@ TEST(pages_reserve_alignments, 20)
 TEST(pages_reserve_unaligned, 10)
 {
 	for (size_t odd = 1; odd <= 16; odd++) {
-		char *way = rt_map(odd * PAGE_SIZE);
-
-		CHECK(way != NULL);
+		CHECK(rt_map(odd * PAGE_SIZE) != NULL);
 		reserve_once(2 * MIB + PAGE_SIZE, 2 * MIB, PAGES_PRIVATE);
 		reserve_once(4 * MIB, 4 * MIB, PAGES_SHARED);
 	}
@@ -64,9 +60,8 @@ TEST(pages_reserve_in_a_hole, 10)
 
 	for (pages = 12; pages < 16; pages++)
 		for (hole = 3; hole < 5; hole++) {
-			char *way = rt_map(pages * PAGE_SIZE);
+			char *way = NOT_NULL(rt_map(pages * PAGE_SIZE));
 
-			CHECK(way != NULL);
 			rt_unmap(way + hole * PAGE_SIZE, 3 * PAGE_SIZE);
 			reserve_once(3 * PAGE_SIZE, 2 * PAGE_SIZE, PAGES_PRIVATE);
 			reserve_once(3 * PAGE_SIZE, 2 * PAGE_SIZE, PAGES_SHARED);

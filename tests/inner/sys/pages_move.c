@@ -86,9 +86,8 @@ TEST(pages_move_old_stays_reserved, 20)
 	fill(a, RANGE, 5);
 	for (size_t i = 0; i < 200; i++) {
 		size_t bytes = (1 + i % 8) * (i % 3 == 0 ? HUGE / 8 : PAGE_SIZE);
-		char *p = rt_map(bytes);
+		char *p = NOT_NULL(rt_map(bytes));
 
-		CHECK(p != NULL);
 		CHECK(p + bytes <= a || p >= a + RANGE);
 		memset(p, 0xee, bytes);
 	}
@@ -252,10 +251,9 @@ TEST(pages_move_several_at_the_mapping_limit, 30)
 TEST(pages_move_one_piece_of_two_mappings, 10)
 {
 	enum { NOHUGEPAGE = 15 };
-	char *from = pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE);
-	char *to = pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE);
+	char *from = NOT_NULL(pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE));
+	char *to = NOT_NULL(pages_reserve(2 * MIB, 2 * MIB, PAGES_PRIVATE));
 
-	CHECK(from != NULL && to != NULL);
 	if (arch_madvise(from, MIB, NOHUGEPAGE) != 0)
 		rt_skip("the system has no huge pages, and so no such advice");
 	fill(from, 2 * MIB, 5);

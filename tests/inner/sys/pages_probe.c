@@ -11,8 +11,7 @@ TEST(pages_move_leaves_what_is_behind, 10)
 	unsigned char there;
 
 	CHECK(from != NULL);
-	to = pages_reserve(bytes, bytes, PAGES_PRIVATE);
-	CHECK(to != NULL);
+	to = NOT_NULL(pages_reserve(bytes, bytes, PAGES_PRIVATE));
 	CHECK(pages_release(from + bytes, bytes)); /* a hole */
 	from[0] = from[bytes - 1] = 7;
 	CHECK(arch_mincore(from + bytes, PAGE_SIZE, &there) < 0);

@@ -11,8 +11,7 @@ static unsigned char *around[AROUND];
 static void fill_around(size_t size)
 {
 	for (unsigned i = 0; i < AROUND; i++) {
-		around[i] = ash_alloc(size);
-		CHECK(around[i] != NULL);
+		around[i] = NOT_NULL(ash_alloc(size));
 		memset(around[i], (int)(i + 1), ash_usable_size(around[i]));
 	}
 }
@@ -39,8 +38,7 @@ TEST(lines_clear_all_of_a_block, 60)
 
 		fill_around(size);
 		ash_release(around[middle]);
-		p = ash_zalloc(1, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(ash_zalloc(1, size));
 		for (size_t at = 0; at < size; at++)
 			CHECK_EQ(p[at], 0);
 		check_around(middle);
@@ -59,8 +57,7 @@ static void move(size_t from, size_t to)
 		p[at] = (unsigned char)(at * 7 + 3);
 	fill_around(to);
 	ash_release(around[middle]);
-	q = ash_resize(p, to);
-	CHECK(q != NULL);
+	q = NOT_NULL(ash_resize(p, to));
 	for (size_t at = 0; at < (from < to ? from : to); at++)
 		CHECK_EQ(q[at], (unsigned char)(at * 7 + 3));
 	check_around(middle);

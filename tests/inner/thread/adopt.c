@@ -52,7 +52,7 @@ TEST(adopt_what_others_released, 10)
 	struct slot_ref at;
 
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(leave, NULL));
+	rt_in_thread(leave, NULL);
 	at = place_of(left[0]);
 	first = at.slab;
 	second = place_of(left[first->slots]).slab;
@@ -77,23 +77,19 @@ TEST(adopt_a_current_slab, 10)
 {
 	struct rt_thread *thread;
 	struct slab *last;
-	long pid;
 
 	ash_release(ash_alloc(1));
 	together.count = 2;
 	thread = rt_thread_start(leave, &together);
 	rt_barrier_wait(&together);
 	last = place_of(left[BLOCKS - 1]).slab;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		ash_release(ash_alloc(9000)); /* settles */
 		CHECK(!owner_has(seat.self, last));
 		CHECK(adopts(last->class, false));
 		CHECK(owner_has(seat.self, last));
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	rt_barrier_wait(&together);
 	rt_thread_join(thread);
 }
@@ -118,7 +114,7 @@ TEST(inner_inbox_full_tells_the_class, 10)
 enum { LEFT = 3000, LEFT_SIZE = 16 << 10 };
 static void *many[LEFT];
 
-static void leave_many(__attribute__((unused)) void *none)
+static void leave_many(UNUSED void *none)
 {
 	for (size_t i = 0; i < LEFT; i++)
 		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
@@ -133,7 +129,7 @@ TEST(adopt_a_part_at_a_time, 10)
 	size_t before, moved, calls = 0;
 
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(leave_many, NULL));
+	rt_in_thread(leave_many, NULL);
 	for (unsigned i = 0; i < 20; i++) {
 		before = partial_slabs(class);
 		adopt_slabs(seat.self, class, ADOPT_TURN);

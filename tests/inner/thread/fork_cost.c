@@ -16,7 +16,7 @@ static struct rt_barrier together;
 static size_t slabs_each;
 
 /* Has its slabs, and vanishes in the child. */
-static void stays(__attribute__((unused)) void *argument)
+static void stays(UNUSED void *argument)
 {
 	for (size_t i = 0; i < slabs_each; i++)
 		CHECK(ash_alloc(LARGE) != NULL);
@@ -53,17 +53,13 @@ static void all_are_building(void)
 /* The instructions of a child's first call. */
 static size_t steps_of_first_call(size_t *shared)
 {
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_CHILD {
 		all_are_building();
 		step_begin(nothing);
 		(void)with_act_at(SIZE_MAX, first_call);
 		*shared = boundary;
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	return *shared;
 }
 
@@ -88,7 +84,6 @@ TEST(fork_cost_is_one_walk, 60)
 TEST(fork_cost_is_no_copy_of_the_heap, 60)
 {
 	size_t *shared = pages_reserve(PAGE_MOST, PAGE_MOST, PAGES_SHARED), faults;
-	long pid;
 
 	if (rt_under_qemu())
 		rt_skip("an emulator has faults of its own");
@@ -96,15 +91,12 @@ TEST(fork_cost_is_no_copy_of_the_heap, 60)
 	(void)ash_alloc(100);
 	for (size_t i = 0; i < MANY; i++)
 		start_one();
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		faults = rt_faults();
 		CHECK(ash_alloc(9000) != NULL);
 		*shared = rt_faults() - faults;
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	rt_print("     %zu faults for %u records of %u slabs\n", *shared, MANY, SLABS);
 	/* The records themselves have a few pages each. */
 	CHECK(*shared < MANY * SLABS / 4);

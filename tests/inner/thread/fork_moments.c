@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Forks at moments that chance seldom shows; what the child must find, and must leave alone. */
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 #include "thread/owner.h"
@@ -9,7 +10,7 @@
 
 static struct rt_barrier together;
 
-static void stays(__attribute__((unused)) void *argument)
+static void stays(UNUSED void *argument)
 {
 	ash_release(ash_alloc(100));
 	rt_barrier_wait(&together);
@@ -29,9 +30,7 @@ static void start_another(void)
 
 TEST(fork_between_word_and_mark, 20)
 {
-	struct ash_statistics st;
 	struct slot_ref at;
-	long pid;
 	void *p;
 
 	ash_release(ash_alloc(1));
@@ -41,37 +40,29 @@ TEST(fork_between_word_and_mark, 20)
 	at = place_of(p);
 	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	CHECK((at.slab->owner & OWNER_PENDING) == 0);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		/* A slab is needed: that settles the fork.  The bit is found in a turn, or by a trim. */
 		CHECK(ash_alloc(9000) != NULL);
 		(void)ash_trim(SIZE_MAX);
-		ash_stats(&st);
-		CHECK_EQ(st.pending, 0);
+		CHECK_EQ(stats_now().pending, 0);
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* A large block takes units without a slab list: records of threads that vanished are taken over, too. */
 TEST(fork_noticed_by_a_large_block, 20)
 {
 	uint64_t before;
-	long pid;
 
 	ash_release(ash_alloc(1));
 	start_another();
 	before = heap_default.settled;
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		CHECK(ash_alloc(100000) != NULL);
 		CHECK(heap_default.settled != before);
 		CHECK_EQ(heap_default.settled, generation_now());
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 /* ---- a handler forks while its thread is a guest: the child goes on with the call, too ---- */
@@ -81,7 +72,7 @@ static void *block;
 static bool was_held;
 static long parent;
 
-static void leave(__attribute__((unused)) void *argument)
+static void leave(UNUSED void *argument)
 {
 	block = ash_alloc(48);
 	(void)ash_alloc(3000);
@@ -121,7 +112,7 @@ TEST(fork_in_the_midst_of_a_visit, 30)
 	start_another();
 	step_begin(act_fork);
 	for (k = 0; more; k += rt_under_qemu() ? 97 : 37) {
-		rt_thread_join(rt_thread_start(leave, NULL));
+		rt_in_thread(leave, NULL);
 		more = with_act_at(k, do_release);
 		CHECK(load_acquire(&vacant->state) == OWNER_VACANT && seat.guest == 0);
 		if (arch_getpid() != parent) {
@@ -145,7 +136,7 @@ static int result[2];
 
 size_t reap_all(struct heap *h, struct owner *o); /* the core's, wherever it is declared */
 
-static void childs_thread(__attribute__((unused)) void *argument)
+static void childs_thread(UNUSED void *argument)
 {
 	uint64_t state = load_acquire(&daemons->state);
 
@@ -158,7 +149,7 @@ static void childs_thread(__attribute__((unused)) void *argument)
 	CHECK_EQ(load_acquire(&daemons->state), state);
 }
 
-static void forker(__attribute__((unused)) void *argument)
+static void forker(UNUSED void *argument)
 {
 	void *p = ash_alloc(100);
 	long pid;
@@ -171,7 +162,7 @@ static void forker(__attribute__((unused)) void *argument)
 		return;
 	while (arch_tkill(id, 0) == 0)
 		rt_yield();
-	rt_thread_join(rt_thread_start(childs_thread, NULL));
+	rt_in_thread(childs_thread, NULL);
 	CHECK(seat.self == daemons);
 	ash_release(p);
 	CHECK(ash_alloc(9000) != NULL);
@@ -188,7 +179,7 @@ TEST(fork_by_a_thread_that_ends, 30)
 		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
 	ash_release(ash_alloc(1));
 	CHECK_EQ(arch_pipe2(result, 0), 0);
-	rt_thread_join(rt_thread_start(forker, NULL));
+	rt_in_thread(forker, NULL);
 	arch_close(result[1]);
 	CHECK_EQ(arch_read(result[0], &ok, sizeof ok), sizeof ok); /* else it died */
 	CHECK_EQ(ok, 0);

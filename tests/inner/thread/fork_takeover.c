@@ -38,7 +38,6 @@ static void childs_thread(void *argument)
 TEST(fork_is_settled_by_the_thread_that_forked, 20)
 {
 	struct rt_thread *thread;
-	long pid;
 
 	if (rt_under_qemu())
 		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
@@ -47,8 +46,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 	together.count = 2;
 	thread = rt_thread_start(parents_thread, NULL);
 	rt_barrier_wait(&together);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		together = (struct rt_barrier){.count = 2};
 		thread = rt_thread_start(childs_thread, NULL);
 		rt_barrier_wait(&together);
@@ -59,9 +57,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 		CHECK_EQ(ash_check(), 0);
 		rt_barrier_wait(&together);
 		rt_thread_join(thread);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	/* Nothing of this happened here. */
 	CHECK_EQ(heap_default.settled, 0);
 	CHECK(load_acquire(&other->state) != OWNER_VACANT);
@@ -69,7 +65,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 	rt_thread_join(thread);
 }
 
-static void thread_with_a_spare(__attribute__((unused)) void *argument)
+static void thread_with_a_spare(UNUSED void *argument)
 {
 	ash_release(ash_alloc(5000));
 	other = seat.self;
@@ -86,14 +82,12 @@ TEST(fork_spare_of_a_vanished_thread_is_none, 20)
 {
 	unsigned class = class_of(5000);
 	struct rt_thread *thread;
-	long pid;
 
 	ash_release(ash_alloc(100));
 	together.count = 2;
 	thread = rt_thread_start(thread_with_a_spare, NULL);
 	rt_barrier_wait(&together);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		struct slab *spare = spares_newest(other);
 		char *p;
 
@@ -108,9 +102,7 @@ TEST(fork_spare_of_a_vanished_thread_is_none, 20)
 		CHECK(p != NULL && ash_trim(0) < SIZE_MAX && ash_check() == 0);
 		ash_release(p);
 		CHECK_EQ(ash_check(), 0);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 	rt_barrier_wait(&together);
 	rt_thread_join(thread);
 }

@@ -9,6 +9,7 @@
 #include "rt.h"
 #include "slab/slab.h"
 #include "slab/unowned.h"
+#include "support/blocks.h"
 #include "syscall.h"
 #include "thread/holder.h"
 #include "thread/seat.h"
@@ -31,9 +32,8 @@ static void limit(void)
 /* No slab is left, so the whole heap can be one block. */
 static void is_one_block(void)
 {
-	char *p = ash_alloc(CAP);
+	char *p = NOT_NULL(ash_alloc(CAP));
 
-	CHECK(p != NULL);
 	ash_release(p);
 }
 
@@ -77,14 +77,14 @@ TEST(gather_for_a_span_that_grows, 20)
 	is_one_block();
 }
 
-static void leaves(__attribute__((unused)) void *argument)
+static void leaves(UNUSED void *argument)
 {
 	for (unsigned i = 0; i < SIZES; i++)
 		ash_release(ash_alloc(sizes[i]));
 }
 
 /* Leaves the thread's record vacant with slabs in its bins, as a thread that vanishes does: no event reports these slabs. */
-static void vanishes(__attribute__((unused)) void *argument)
+static void vanishes(UNUSED void *argument)
 {
 	struct owner *o;
 
@@ -95,7 +95,7 @@ static void vanishes(__attribute__((unused)) void *argument)
 	owner_vacate(o);
 }
 
-static void ends_without_a_word(__attribute__((unused)) void *argument)
+static void ends_without_a_word(UNUSED void *argument)
 {
 	leaves(NULL);
 	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
@@ -106,13 +106,13 @@ TEST(gather_vacant_and_unowned, 20)
 	char *p;
 
 	limit();
-	rt_thread_join(rt_thread_start(leaves, NULL));
+	rt_in_thread(leaves, NULL);
 	is_one_block();
 	CHECK((p = unowned_slot(&heap_default, class_of(100))) != NULL);
 	ash_release(p);
 	CHECK(heap_default.unowned_made != heap_default.unowned_gone);
 	is_one_block();
-	rt_thread_join(rt_thread_start(vanishes, NULL));
+	rt_in_thread(vanishes, NULL);
 	is_one_block();
 }
 
@@ -120,7 +120,7 @@ TEST(gather_of_ended_threads, 20)
 {
 	limit();
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(ends_without_a_word, NULL));
+	rt_in_thread(ends_without_a_word, NULL);
 	is_one_block();
 }
 
@@ -216,7 +216,7 @@ TEST(gather_in_a_file_of_wrong_hints, 30)
 /* Free slots of a vacant record's slab, at which the search for one to adopt has been lately. */
 static char *left;
 
-static void leave_one(__attribute__((unused)) void *argument)
+static void leave_one(UNUSED void *argument)
 {
 	CHECK((left = ash_alloc(5000)) != NULL);
 }
@@ -227,7 +227,7 @@ TEST(gather_slots_of_a_vacant_record, 20)
 
 	limit();
 	CHECK(ash_alloc(10) != NULL); /* a record of our own */
-	rt_thread_join(rt_thread_start(leave_one, NULL));
+	rt_in_thread(leave_one, NULL);
 	while (ash_alloc(8 * UNIT_SIZE) != NULL)
 		;
 	while (ash_alloc(UNIT_SIZE) != NULL)
@@ -253,11 +253,8 @@ static void use_and_end(void *argument)
 
 TEST(gather_not_what_threads_leave, 20)
 {
-	struct ash_statistics st;
-
 	for (unsigned i = 0; i < SIZES; i++) {
-		rt_thread_join(rt_thread_start(use_and_end, (void *)(uintptr_t)&sizes[i]));
-		ash_stats(&st);
-		CHECK_EQ(st.slabs, 0);
+		rt_in_thread(use_and_end, (void *)(uintptr_t)&sizes[i]);
+		CHECK_EQ(stats_now().slabs, 0);
 	}
 }

@@ -86,22 +86,20 @@ static void at_last_steps(void (*prepare)(void), void (*call)(void))
 
 static void take(void)
 {
-	block = ash_heap_alloc(heap, SIZE);
-	CHECK(block != NULL);
+	block = NOT_NULL(ash_heap_alloc(heap, SIZE));
 	ash_heap_release(heap, ash_heap_alloc(heap, 5000));
 }
 
-static void take_in_thread(__attribute__((unused)) void *argument)
+static void take_in_thread(UNUSED void *argument)
 {
-	block = ash_heap_alloc(heap, SIZE);
-	CHECK(block != NULL);
+	block = NOT_NULL(ash_heap_alloc(heap, SIZE));
 	ash_heap_thread_detach(heap);
 }
 
 static void take_by_another(void)
 {
 	ash_heap_release(heap, ash_heap_alloc(heap, 40000)); /* first, for a record of our own */
-	rt_thread_join(rt_thread_start(take_in_thread, NULL));
+	rt_in_thread(take_in_thread, NULL);
 	CHECK(heap_of(heap)->owners->next != NULL);
 }
 

@@ -7,19 +7,11 @@
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 
-static void release_it(void *p)
-{
-	ash_release(p);
-}
-
 /* Released by another thread: it comes back by the inbox and the partial list, and is a spare later. */
 TEST(large_released_by_another, 10)
 {
 	char *p = ash_alloc(40000), *other = ash_alloc(40000), *q, *r;
-	struct rt_thread *thread = rt_thread_start(release_it, p);
-
-	CHECK(thread != NULL);
-	rt_thread_join(thread);
+	rt_in_thread(ash_release, p);
 	q = ash_alloc(40000);
 	CHECK(q == p);
 	CHECK_EQ(ash_check(), 0);

@@ -10,6 +10,7 @@
 #include "thread/seating.h"
 #include "thread/watch.h"
 #include "inner/spares.h"
+#include "support/blocks.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 
@@ -118,11 +119,6 @@ TEST(large_spare_go_before_growth, 10)
 	ash_release(p);
 }
 
-static void release_it(void *p)
-{
-	ash_release(p);
-}
-
 /*
  * A spare is taken again without asking, so a trim must leave it alone; what
  * others released is none, and goes.
@@ -130,7 +126,6 @@ static void release_it(void *p)
 TEST(large_spare_is_not_purged_by_others, 20)
 {
 	unsigned char *p = ash_alloc(100000);
-	struct rt_thread *thread;
 	struct slab *s;
 	size_t room = 0;
 
@@ -143,9 +138,7 @@ TEST(large_spare_is_not_purged_by_others, 20)
 	CHECK(ash_alloc(100000) == (void *)p);
 	CHECK_EQ(slabs_purge_held(&heap_default, s, &room), 0);
 	CHECK(p[50000] == 7);
-	thread = rt_thread_start(release_it, p);
-	CHECK(thread != NULL);
-	rt_thread_join(thread);
+	rt_in_thread(ash_release, p);
 	if (!rt_under_qemu())
 		CHECK(slabs_purge_held(&heap_default, s, &room) >= 96 * KIB);
 	CHECK_EQ(ash_check(), 0);
@@ -200,13 +193,10 @@ TEST(large_takes_no_spare_of_small_slots, 10)
 TEST(large_spare_in_a_large_heap, 10)
 {
 	void *p[12];
-	unsigned i;
 
-	for (i = 0; i < 12; i++)
-		p[i] = ash_alloc(40000);
+	alloc_each(p, 12, 40000);
 	heap_default.used += SPARE_FROM;
-	for (i = 0; i < 12; i++)
-		ash_release(p[i]);
+	release_each(p, 12);
 	CHECK_EQ(spare_units(), 24);
 	CHECK_EQ(spares_number(seat.self), 12);
 	heap_default.used -= SPARE_FROM;

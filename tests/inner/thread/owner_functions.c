@@ -26,7 +26,7 @@ TEST(inner_parts_owner_reset, 10)
 
 static char *left[200];
 
-static void leave_body(__attribute__((unused)) void *argument)
+static void leave_body(UNUSED void *argument)
 {
 	for (size_t i = 0; i < 200; i++)
 		left[i] = ash_alloc(1000);
@@ -37,7 +37,7 @@ TEST(inner_parts_shrink_vacant, 10)
 {
 	struct ash_statistics st;
 
-	rt_thread_join(rt_thread_start(leave_body, NULL));
+	rt_in_thread(leave_body, NULL);
 	for (size_t i = 0; i < 200; i++) {
 		struct slot_ref at = place_of(left[i]);
 
@@ -72,7 +72,7 @@ TEST(inner_parts_hold, 10)
 
 static char *small, *medium, *large;
 
-static void leave_three(__attribute__((unused)) void *argument)
+static void leave_three(UNUSED void *argument)
 {
 	small = ash_alloc(100);
 	medium = ash_alloc(3000);
@@ -97,7 +97,7 @@ TEST(inner_parts_takeover_reminds, 10)
 	struct ash_statistics st;
 	struct owner *v;
 
-	rt_thread_join(rt_thread_start(leave_three, NULL));
+	rt_in_thread(leave_three, NULL);
 	CHECK(place_of(small).slab->class < 64 && place_of(large).slab->class == CLASSES - 1);
 	v = release_without_entry(small);
 	CHECK(release_without_entry(medium) == v && release_without_entry(large) == v);
@@ -123,7 +123,7 @@ TEST(inner_parts_takeovers_are_numbered, 10)
 
 	ash_release(ash_alloc(1));
 	mine = seat.self->state;
-	rt_thread_join(rt_thread_start(leave_three, NULL));
+	rt_in_thread(leave_three, NULL);
 	v = (struct owner *)(uintptr_t)place_of(small).slab->owner;
 	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
 	for (unsigned i = 0; i < 4; i++) {
@@ -151,7 +151,7 @@ TEST(inner_parts_takeover_of_a_guest, 10)
 	struct ash_statistics st;
 	struct owner *v;
 
-	rt_thread_join(rt_thread_start(leave_three, NULL));
+	rt_in_thread(leave_three, NULL);
 	v = release_without_entry(small);
 	at = place_of(small);
 	CHECK(owner_hold(v) && v->building == 0);
@@ -176,7 +176,7 @@ TEST(inner_parts_takeover_mends_hints, 10)
 	struct owner *v;
 	struct chunk *c;
 
-	rt_thread_join(rt_thread_start(leave_three, NULL));
+	rt_in_thread(leave_three, NULL);
 	v = (struct owner *)(uintptr_t)place_of(medium).slab->owner;
 	c = map_find(medium);
 	CHECK(c == map_find(large) && c->units != 0 && owner_hold(v));
@@ -203,7 +203,7 @@ TEST(inner_parts_reap_in_turn, 10)
 	struct heap *h = &heap_default;
 	const struct owner *next;
 
-	rt_thread_join(rt_thread_start(leave_three, NULL));
+	rt_in_thread(leave_three, NULL);
 	ash_release(small);
 	small = ash_alloc(10);
 	for (i = 0; i < REAP_TURN; i++)
@@ -246,7 +246,7 @@ enum { SLABS_LEFT = 40 };
 static char *left_of_class[SLABS_LEFT];
 
 /* Leaves the record as a vanishing thread does: each bin has a slab. */
-static void vanish(__attribute__((unused)) void *argument)
+static void vanish(UNUSED void *argument)
 {
 	struct owner *o;
 
@@ -267,7 +267,7 @@ TEST(inner_parts_end_of_memory, 10)
 	options.cap = CHUNK_SIZE;
 	heap_default.options = &options;
 	CHECK(ash_alloc(10) != NULL); /* takes a record, so that the one that is left stays vacant */
-	rt_thread_join(rt_thread_start(vanish, NULL));
+	rt_in_thread(vanish, NULL);
 	while (ash_alloc(8 * UNIT_SIZE) != NULL)
 		;
 	for (unsigned i = 0; i < SLABS_LEFT; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments of collecting: a full inbox, a walk over spares, remote slots before untouched ones. */
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/stamp.h"
 #include "thread/inbox.h"
 #include "thread/shrink.h"
@@ -18,8 +19,7 @@ TEST(protocol_more_entries_than_the_inbox_holds, 10)
 	struct owner *o;
 	size_t i, n;
 
-	for (i = 0; i < SLABS * 5; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, SLABS * 5, SIZE);
 	/* All is released as if by another thread. */
 	o = seat_take();
 	for (i = 0; i < SLABS * 5; i++) {
@@ -62,7 +62,6 @@ TEST(protocol_walk_over_a_spare, 10)
 	static const size_t others[] = {18000, 24000, 30000, 17000, 22000};
 	enum { OTHERS = sizeof others / sizeof others[0] };
 	void *blocks[4 * SLOTS], *other[SLOTS], *few[OTHERS + 1][2];
-	struct ash_statistics st;
 	struct owner *o;
 	struct slab *s;
 
@@ -94,8 +93,7 @@ TEST(protocol_walk_over_a_spare, 10)
 	memset(o->pending_slabs, 0, sizeof o->pending_slabs);
 	shrink_lists(o, SHRINK_ALL);
 	seat_open();
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(stats_now().pending, 0);
 	CHECK_EQ(ash_check(), 0);
 	release_some(blocks + 2 * SLOTS + 2, 2 * SLOTS - 2);
 	for (size_t i = 0; i <= OTHERS; i++)

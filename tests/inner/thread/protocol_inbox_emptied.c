@@ -4,6 +4,7 @@
  * the call a handler releases a block, by the same route as another thread.
  */
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
 #include "thread/holder.h"
@@ -44,13 +45,11 @@ static void fill_inbox(void)
 	unsigned class = class_of(OTHER);
 	size_t i;
 
-	for (i = 0; i < BLOCKS; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, BLOCKS, SIZE);
 	late = ash_alloc(OTHER);
 	CHECK(class / 64 == class_of(SIZE) / 64 && place_of(late).slab->class == class);
 	me = seat_take();
-	for (i = 0; i < BLOCKS; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, BLOCKS);
 	/* Where the slabs' addresses left a word, an entry is made: it is a hint. */
 	for (i = 0; i < INBOX_SLABS; i++)
 		if (me->pending_slabs[i] == 0)
@@ -86,7 +85,7 @@ TEST(protocol_entry_while_the_inbox_is_emptied, 60)
 
 /* ---- a guest ---- */
 
-static void leave_two(__attribute__((unused)) void *argument)
+static void leave_two(UNUSED void *argument)
 {
 	blocks[0] = ash_alloc(SIZE);
 	blocks[1] = ash_alloc(300);
@@ -112,7 +111,7 @@ TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)
 	ash_release(ash_alloc(40)); /* a record of our own: theirs stays vacant */
 	step_begin(release_late);
 	for (k = 0; more; k += 1 + rt_below(&random, rt_in_full() ? 4 : 32)) {
-		rt_thread_join(rt_thread_start(leave_two, NULL));
+		rt_in_thread(leave_two, NULL);
 		CHECK(me != seat.self && me->state == OWNER_VACANT);
 		ash_release(blocks[1]); /* the late one finds the pending bit set */
 		at = place_of(blocks[0]);
@@ -141,7 +140,7 @@ TEST(protocol_entry_when_a_guest_came_first, 10)
 	struct slot_ref at;
 
 	ash_release(ash_alloc(40));
-	rt_thread_join(rt_thread_start(leave_two, NULL));
+	rt_in_thread(leave_two, NULL);
 	CHECK(owner_hold(me)); /* the guest, before it looks whether it missed something */
 	at = place_of(blocks[0]);
 	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
@@ -165,7 +164,7 @@ TEST(protocol_entry_of_anothers_slab, 10)
 	struct owner *o;
 
 	ash_release(ash_alloc(40));
-	rt_thread_join(rt_thread_start(leave_two, NULL));
+	rt_in_thread(leave_two, NULL);
 	at = place_of(blocks[0]);
 	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
 	CHECK_EQ(fetch_or_seq_cst(&at.slab->owner, OWNER_PENDING), (uint64_t)(uintptr_t)me);

@@ -4,6 +4,7 @@
  * between its pending bit and its inbox entry: they cost time, never memory.
  */
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
 #include "thread/owner.h"
@@ -21,10 +22,7 @@ static void release_untold(void *p)
 
 static size_t pending(void)
 {
-	struct ash_statistics st;
-
-	ash_stats(&st);
-	return st.pending;
+	return stats_now().pending;
 }
 
 /* All is lost, again and again; the owner finds it before the heap gets much larger. */
@@ -32,7 +30,6 @@ TEST(protocol_lost_news_and_growth, 60)
 {
 	enum { SIZE = 4000, BLOCKS = 8192, ROUNDS = 8 };
 	static void *blocks[BLOCKS];
-	struct ash_statistics st;
 
 	for (size_t round = 0; round < ROUNDS; round++) {
 		for (size_t i = 0; i < BLOCKS; i++)
@@ -40,15 +37,14 @@ TEST(protocol_lost_news_and_growth, 60)
 		for (size_t i = 0; i < BLOCKS; i++)
 			release_untold(blocks[i]);
 	}
-	ash_stats(&st);
-	CHECK(st.slabs < (size_t)3 * BLOCKS * SIZE);
+	CHECK(stats_now().slabs < (size_t)3 * BLOCKS * SIZE);
 	CHECK_EQ(ash_check(), 0);
 }
 
 enum { LEFT = 64, LEFT_SIZE = 300000 };
 static void *left[LEFT];
 
-static void leave_body(__attribute__((unused)) void *argument)
+static void leave_body(UNUSED void *argument)
 {
 	for (size_t i = 0; i < LEFT; i++)
 		CHECK((left[i] = ash_alloc(LEFT_SIZE)) != NULL);
@@ -60,7 +56,7 @@ TEST(protocol_lost_news_of_a_vacant_record, 20)
 	void *own = ash_alloc(40); /* so that the record left behind is not taken as ours */
 	size_t n;
 
-	rt_thread_join(rt_thread_start(leave_body, NULL));
+	rt_in_thread(leave_body, NULL);
 	/* While addresses are short, free chunks are unmapped: the limit leaves room for them again. */
 	if (!rt_limit_address_space(rt_address_space()))
 		rt_skip("no limit of address space to be had under QEMU 7.2");
@@ -107,7 +103,7 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 
 static struct rt_barrier two;
 
-static void holder_body(__attribute__((unused)) void *argument)
+static void holder_body(UNUSED void *argument)
 {
 	CHECK(ash_alloc(100) != NULL);
 	rt_barrier_wait(&two);
@@ -172,7 +168,7 @@ enum { VANISHING = 5 };
 static void *vanished[VANISHING];
 static struct rt_barrier together;
 
-static void vanishing_body(__attribute__((unused)) void *argument)
+static void vanishing_body(UNUSED void *argument)
 {
 	for (size_t i = 0; i < VANISHING; i++)
 		CHECK((vanished[i] = ash_alloc(40000)) != NULL); /* alone in its slab */

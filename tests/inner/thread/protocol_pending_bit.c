@@ -4,6 +4,7 @@
  * hand: one thread plays both, stopping where the other might be stopped.
  */
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/stamp.h"
 #include "thread/inbox.h"
 #include "thread/owner.h"
@@ -56,7 +57,7 @@ static uint64_t remote_until_pending(struct slot_ref at)
 
 static void *left;
 
-static void leave_body(__attribute__((unused)) void *argument)
+static void leave_body(UNUSED void *argument)
 {
 	left = ash_alloc(5000);
 }
@@ -68,7 +69,7 @@ TEST(protocol_entry_to_a_vacant_record, 10)
 	struct slot_ref at;
 	uint64_t owner;
 
-	rt_thread_join(rt_thread_start(leave_body, NULL));
+	rt_in_thread(leave_body, NULL);
 	at = place_of(left);
 	owner = remote_until_pending(at);
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
@@ -85,20 +86,18 @@ TEST(protocol_entry_to_a_vacant_record, 10)
 TEST(protocol_adoption_between_pending_bit_and_entry, 10)
 {
 	void *own = ash_alloc(5000); /* so that the record left behind is not taken as ours */
-	struct ash_statistics st;
 	struct owner *o;
 	struct slot_ref at;
 	uint64_t owner;
 
-	rt_thread_join(rt_thread_start(leave_body, NULL));
+	rt_in_thread(leave_body, NULL);
 	at = place_of(left);
 	owner = remote_until_pending(at);
 	o = seat_take();
 	adopt_slabs(o, at.slab->class, ADOPT_TURN);
 	CHECK_EQ(at.slab->owner, (uint64_t)(uintptr_t)o); /* and the pending bit is off */
 	seat_open();
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(stats_now().pending, 0);
 	/* The entry comes to the old owner, where it means nothing. */
 	enter_by_hand((struct owner *)owner, at.slab);
 	visit_vacant((struct owner *)owner);
@@ -122,8 +121,7 @@ TEST(protocol_late_pending_bit_where_a_span_is, 10)
 		marks++;
 	}
 	CHECK(marks > 0);
-	for (size_t i = 0; i < SPANS; i++)
-		ash_release(spans[i]);
+	release_each(spans, SPANS);
 	stamp_check_nothing_left();
 }
 
@@ -154,8 +152,7 @@ TEST(protocol_hint_of_a_span_that_seems_a_slab, 10)
 		seen++;
 	}
 	CHECK(seen > 0);
-	for (size_t i = 0; i < SPANS; i++)
-		ash_release(spans[i]);
+	release_each(spans, SPANS);
 	stamp_check_nothing_left();
 }
 

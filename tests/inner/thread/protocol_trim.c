@@ -14,9 +14,8 @@ static void trim(void)
 /* The chunk is free and dirty. */
 static void retain_one(void)
 {
-	void *p = ash_alloc(CHUNK_SIZE);
+	void *p = NOT_NULL(ash_alloc(CHUNK_SIZE));
 
-	CHECK(p != NULL);
 	*(volatile char *)p = 1;
 	ash_release(p);
 	CHECK_EQ(heap_default.dirty, CHUNK_UNITS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases into records that become vacant, or are. */
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/stamp.h"
 #include "thread/bin.h"
 #include "thread/holder.h"
@@ -32,7 +33,7 @@ static size_t meetings(void)
 	return rt_under_qemu() ? 5000 : 100000;
 }
 
-static void sender_body(__attribute__((unused)) void *argument)
+static void sender_body(UNUSED void *argument)
 {
 	struct rt_random random;
 
@@ -83,7 +84,7 @@ TEST(protocol_entry_at_the_moment_of_leaving, 60)
 enum { LEFT = 400, LEFT_SIZE = 200 };
 static void *many[LEFT];
 
-static void leave_many(__attribute__((unused)) void *argument)
+static void leave_many(UNUSED void *argument)
 {
 	for (size_t i = 0; i < LEFT; i++)
 		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
@@ -97,20 +98,17 @@ TEST(protocol_vacant_record_is_visited_by_groups, 10)
 	struct owner *o;
 	size_t i, slabs;
 
-	rt_thread_join(rt_thread_start(leave_many, NULL));
+	rt_in_thread(leave_many, NULL);
 	at = place_of(many[0]);
 	o = (struct owner *)(uintptr_t)at.slab->owner;
 	CHECK(at.slab->groups > 1 && at.slab->slots % GROUP_SLOTS != 0);
 	CHECK(place_of(many[LEFT - 1]).slab != at.slab);
-	ash_stats(&st);
-	slabs = st.slabs;
+	slabs = stats_now().slabs;
 	for (i = 0; place_of(many[i]).index + 1 < GROUP_SLOTS; i++)
 		ash_release(many[i]);
-	ash_stats(&st);
-	CHECK_EQ(st.pending, i);
+	CHECK_EQ(stats_now().pending, i);
 	ash_release(many[i++]);
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(stats_now().pending, 0);
 	CHECK_EQ(ash_check(), 0);
 	/* The last one of a slab gives it back, also where its last group is a short one. */
 	for (; i < LEFT; i++) {
@@ -128,7 +126,7 @@ TEST(protocol_vacant_record_is_visited_by_groups, 10)
 	stamp_check_nothing_left();
 }
 
-static void release_odd(__attribute__((unused)) void *argument)
+static void release_odd(UNUSED void *argument)
 {
 	for (size_t round = 0; round < meetings() / 500; round++) {
 		meet(1, 2 * round + 1, 0);
@@ -142,16 +140,14 @@ static void release_odd(__attribute__((unused)) void *argument)
 TEST(protocol_two_empty_a_vacant_record, 60)
 {
 	struct rt_thread *other = rt_thread_start(release_odd, NULL);
-	struct ash_statistics st;
 
 	for (size_t round = 0; round < meetings() / 500; round++) {
-		rt_thread_join(rt_thread_start(leave_many, NULL));
+		rt_in_thread(leave_many, NULL);
 		meet(0, 2 * round + 1, 0);
 		for (size_t i = 0; i < LEFT; i += 2)
 			ash_release(many[i]);
 		meet(0, 2 * round + 2, 0);
-		ash_stats(&st);
-		CHECK_EQ(st.slabs, 0);
+		CHECK_EQ(stats_now().slabs, 0);
 	}
 	rt_thread_join(other);
 	stamp_check_nothing_left();
@@ -162,7 +158,7 @@ TEST(protocol_two_empty_a_vacant_record, 60)
 static char *kept[3];
 static struct owner *record;
 
-static void leave_three(__attribute__((unused)) void *argument)
+static void leave_three(UNUSED void *argument)
 {
 	for (size_t i = 0; i < 3; i++)
 		CHECK((kept[i] = ash_alloc(i < 2 ? 300 : 5000)) != NULL);
@@ -172,7 +168,7 @@ static void leave_three(__attribute__((unused)) void *argument)
 static void leave_three_in_a_thread(void)
 {
 	ash_release(ash_alloc(40)); /* a record of our own: theirs stays vacant */
-	rt_thread_join(rt_thread_start(leave_three, NULL));
+	rt_in_thread(leave_three, NULL);
 	CHECK(record != seat.self && record->state == OWNER_VACANT);
 }
 
@@ -195,7 +191,7 @@ TEST(protocol_visit_leaves_other_entries, 10)
 	stamp_check_nothing_left();
 }
 
-static void go_on(__attribute__((unused)) void *argument)
+static void go_on(UNUSED void *argument)
 {
 	struct slab *s = place_of(kept[0]).slab;
 	char *p = ash_alloc(300);
@@ -210,17 +206,14 @@ static void go_on(__attribute__((unused)) void *argument)
 /* The next thread goes on with the slabs that were current; when they get empty, they go back all the same. */
 TEST(protocol_bins_stay_when_a_thread_ends, 10)
 {
-	struct ash_statistics st;
-
 	leave_three_in_a_thread();
 	CHECK(record->bins[class_of(300)].slab == place_of(kept[0]).slab);
 	CHECK(record->bins[class_of(5000)].slab == place_of(kept[2]).slab);
 	CHECK(record->bins[class_of(5000)].slab->all_free != 0);
-	rt_thread_join(rt_thread_start(go_on, NULL));
+	rt_in_thread(go_on, NULL);
 	for (size_t i = 0; i < 3; i++)
 		ash_release(kept[i]);
 	CHECK(record->bins[class_of(300)].slab == NULL && record->bins[class_of(5000)].slab == NULL);
-	ash_stats(&st);
-	CHECK_EQ(st.slabs, seat.self->bins[class_of(40)].slab->units * UNIT_SIZE);
+	CHECK_EQ(stats_now().slabs, seat.self->bins[class_of(40)].slab->units * UNIT_SIZE);
 	stamp_check_nothing_left();
 }

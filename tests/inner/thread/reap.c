@@ -4,6 +4,7 @@
 #include "process.h"
 #include "rt.h"
 #include "inner/thread_at.h"
+#include "support/blocks.h"
 #include "syscall.h"
 #include "thread/holder.h"
 #include "thread/takeover.h"
@@ -16,16 +17,11 @@ static struct owner *record;
 
 static void works(void)
 {
-	size_t i;
-
-	for (i = 0; i < BLOCKS; i++) {
-		blocks[i] = ash_alloc(200);
-		CHECK(blocks[i] != NULL);
-	}
+	alloc_each(blocks, BLOCKS, 200);
 	record = seat.self;
 }
 
-static void ends_without_a_word(__attribute__((unused)) void *argument)
+static void ends_without_a_word(UNUSED void *argument)
 {
 	works();
 	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
@@ -33,24 +29,16 @@ static void ends_without_a_word(__attribute__((unused)) void *argument)
 
 TEST(reap_ended_thread, 20)
 {
-	struct ash_statistics before, after;
-	struct rt_thread *thread;
-	size_t i;
+	struct ash_statistics before;
 
 	ash_release(ash_alloc(1));
-	thread = rt_thread_start(ends_without_a_word, NULL);
-	rt_thread_join(thread);
+	rt_in_thread(ends_without_a_word, NULL);
 	CHECK(load_acquire(&record->state) != OWNER_VACANT);
-	for (i = 0; i < BLOCKS; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, BLOCKS);
 	ash_stats(&before);
 	/* As many again fit into the slabs of the ended thread. */
-	for (i = 0; i < BLOCKS; i++) {
-		blocks[i] = ash_alloc(200);
-		CHECK(blocks[i] != NULL);
-	}
-	ash_stats(&after);
-	CHECK(after.slabs <= before.slabs); /* and of our own an empty one may have gone */
+	alloc_each(blocks, BLOCKS, 200);
+	CHECK(stats_now().slabs <= before.slabs); /* and of our own an empty one may have gone */
 	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
 	CHECK_EQ(ash_check(), 0);
 }
@@ -91,7 +79,7 @@ TEST(reap_from_where_it_ended, 20)
 	struct heap *h = &heap_default;
 
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(ends_without_a_word, NULL));
+	rt_in_thread(ends_without_a_word, NULL);
 	CHECK(record->next == seat.self);
 	h->reap_next = seat.self;
 	reap_some(h, seat.self);
@@ -112,7 +100,6 @@ static void comes_next(void)
 TEST(reap_seat_again, 20)
 {
 	struct owner *ended;
-	size_t i;
 
 	ash_release(ash_alloc(1));
 	thread_at(0, works);
@@ -131,8 +118,7 @@ TEST(reap_seat_again, 20)
 	CHECK(record != ended);
 	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 	CHECK_EQ(load_acquire(&ended->state), OWNER_VACANT);
-	for (i = 0; i < BLOCKS; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, BLOCKS);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -150,8 +136,7 @@ TEST(reap_alone_by_trim, 20)
 	(void)ash_trim(0);
 	CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
 	CHECK(seat.self->state != OWNER_VACANT);
-	for (size_t i = 0; i < BLOCKS; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, BLOCKS);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -159,22 +144,16 @@ TEST(reap_alone_by_trim, 20)
 TEST(reap_as_process_one, 20)
 {
 	enum { NEW_PID = 0x20000000 };
-	struct rt_thread *thread;
-	long pid;
 
 	if (arch_unshare(NEW_PID) != 0)
 		rt_skip("no new namespaces here (needs root)");
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_CHILD {
 		CHECK_EQ(arch_getpid(), 1);
 		ash_release(ash_alloc(1));
-		thread = rt_thread_start(ends_without_a_word, NULL);
-		rt_thread_join(thread);
+		rt_in_thread(ends_without_a_word, NULL);
 			CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 		CHECK_EQ(load_acquire(&record->state), OWNER_VACANT);
-		rt_exit(0);
 	}
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static struct owner *firsts;
@@ -192,14 +171,12 @@ static void reaps(void *argument)
 TEST(reap_spares_a_daemon, 20)
 {
 	const long subreaper = 36; /* PR_SET_CHILD_SUBREAPER: the daemon becomes ours */
-	long parent;
 	int status = 1;
 
 	if (rt_under_qemu())
 		rt_skip("QEMU 7.2 has no subreapers");
 	CHECK_EQ(arch_prctl(subreaper, 1, 0, 0, 0), 0);
-	parent = rt_fork();
-	if (parent == 0) {
+	IN_CHILD {
 		long process = arch_gettid();
 
 		ash_release(ash_alloc(1));
@@ -208,10 +185,8 @@ TEST(reap_spares_a_daemon, 20)
 			rt_exit(0);
 		while (!process_thread_is_gone((uint64_t)process))
 			rt_yield();
-		rt_thread_join(rt_thread_start(reaps, NULL));
-		rt_exit(0);
+		rt_in_thread(reaps, NULL);
 	}
-	CHECK_EQ(rt_wait(parent), 0);
 	CHECK(rt_wait_any(&status) > 0);
 	CHECK_EQ(status, 0);
 }

@@ -79,8 +79,7 @@ TEST(reap_of_a_killed_process_rebuilds_first, 10)
 {
 	long pid;
 
-	heap = ash_heap_create_shared((size_t)16 << 20, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared((size_t)16 << 20, NULL));
 	if (life_of_thread() >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
 	pid = rt_fork();
@@ -96,7 +95,7 @@ TEST(reap_of_a_killed_process_rebuilds_first, 10)
 	CHECK(rt_under_qemu() || heap_of(heap)->dirty == 0); /* QEMU purges no shared memory */
 }
 
-static void stop_in_thread(__attribute__((unused)) void *argument)
+static void stop_in_thread(UNUSED void *argument)
 {
 	record = stop_between_two_spares();
 	(void)arch_exit(0);
@@ -105,7 +104,7 @@ static void stop_in_thread(__attribute__((unused)) void *argument)
 TEST(reap_of_a_stopped_thread_rebuilds_first, 10)
 {
 	ash_release(ash_alloc(1));
-	rt_thread_join(rt_thread_start(stop_in_thread, NULL));
+	rt_in_thread(stop_in_thread, NULL);
 	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 	CHECK_EQ(record->state, OWNER_VACANT);
 	CHECK_EQ(ash_check(), 0);

@@ -5,6 +5,7 @@
  * that takes the record over rebuilds it then.
  */
 #include "inner/slots.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "thread/inbox.h"
 #include "thread/seat.h"
@@ -95,16 +96,13 @@ TEST(pending_release_beside_a_handler, 20)
 
 	step_begin(exchange_held);
 	for (size_t k = 0; more; k++) {
-		struct ash_statistics st;
-
 		next = ash_alloc(48);
 		held = ash_alloc(48);
 		fetch_or_seq_cst(&place_of(next).slab->owner, OWNER_PENDING);
 		seat.self->pending_releases = k % 2 * 4; /* it collects, or not */
 		more = with_act_at(k / 2, release);
 		ash_release(held);
-		ash_stats(&st);
-		CHECK_EQ(st.blocks, 0);
+		CHECK_EQ(stats_now().blocks, 0);
 		CHECK_EQ(ash_check(), 0);
 	}
 }

@@ -14,11 +14,6 @@
 
 enum { MANY = 300 };
 
-static void release_it(void *p)
-{
-	ash_release(p);
-}
-
 TEST(inner_open_after_each_call, 10)
 {
 	static char *p[MANY];
@@ -35,7 +30,7 @@ TEST(inner_open_after_each_call, 10)
 	}
 	/* Releases by another thread set pending marks. */
 	for (size_t i = 0; i < MANY; i += 3) {
-		rt_thread_join(rt_thread_start(release_it, p[i]));
+		rt_in_thread(ash_release, p[i]);
 		p[i] = NULL;
 	}
 	for (size_t i = 0; i < MANY; i++) {

@@ -17,14 +17,9 @@
 #include "thread/seating.h"
 #include "thread/shrink.h"
 
-static void release_it(void *p)
-{
-	ash_release(p);
-}
-
 static void released_by_another(void *p)
 {
-	rt_thread_join(rt_thread_start(release_it, p));
+	rt_in_thread(ash_release, p);
 }
 
 /* A block that another thread released counts as released before its owner collects it. */

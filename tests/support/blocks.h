@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Many blocks at once, and a heap's figures as a value. */
+#ifndef TESTS_SUPPORT_BLOCKS_H
+#define TESTS_SUPPORT_BLOCKS_H
+
+#include "ashlar.h"
+#include "ashlar_heap.h"
+#include "rt.h"
+
+static inline void alloc_each(void **p, size_t count, size_t size)
+{
+	for (size_t i = 0; i < count; i++)
+		p[i] = NOT_NULL(ash_alloc(size));
+}
+
+static inline void release_each(void *const *p, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		ash_release(p[i]);
+}
+
+static inline struct ash_statistics stats_now(void)
+{
+	struct ash_statistics st;
+
+	ash_stats(&st);
+	return st;
+}
+
+static inline struct ash_statistics stats_of(ash_heap *h)
+{
+	struct ash_statistics st;
+
+	ash_heap_stats(h, &st);
+	return st;
+}
+
+#endif
