@@ -89,7 +89,7 @@ static bool is_passed_over(uintptr_t at)
 }
 
 /* at: its address. */
-static void step(UNUSED unsigned cpu, void *at)
+static void step(__attribute__((unused)) unsigned cpu, void *at)
 {
 	if (state != ON || is_passed_over((uintptr_t)at))
 		return;
@@ -102,7 +102,7 @@ static void step(UNUSED unsigned cpu, void *at)
 }
 
 /* No stop behind a load-linked, either. */
-static void link(UNUSED unsigned cpu, UNUSED void *at)
+static void link(__attribute__((unused)) unsigned cpu, __attribute__((unused)) void *at)
 {
 	if (state == ON)
 		linked = LINKED_MOST;
@@ -115,7 +115,7 @@ static void conditional(unsigned cpu, void *at)
 	step(cpu, at);
 }
 
-static void translate(UNUSED uint64_t id, struct qemu_plugin_tb *block)
+static void translate(__attribute__((unused)) uint64_t id, struct qemu_plugin_tb *block)
 {
 	size_t i, n = qemu_plugin_tb_n_insns(block);
 
@@ -136,11 +136,11 @@ static void translate(UNUSED uint64_t id, struct qemu_plugin_tb *block)
 	}
 }
 
-static void system_call(UNUSED uint64_t id, UNUSED unsigned cpu,
-			int64_t number, uint64_t what, UNUSED uint64_t b,
-			UNUSED uint64_t c, UNUSED uint64_t d,
-			UNUSED uint64_t e, UNUSED uint64_t f,
-			UNUSED uint64_t g, UNUSED uint64_t h)
+static void system_call(__attribute__((unused)) uint64_t id, __attribute__((unused)) unsigned cpu,
+			int64_t number, uint64_t what, __attribute__((unused)) uint64_t b,
+			__attribute__((unused)) uint64_t c, __attribute__((unused)) uint64_t d,
+			__attribute__((unused)) uint64_t e, __attribute__((unused)) uint64_t f,
+			__attribute__((unused)) uint64_t g, __attribute__((unused)) uint64_t h)
 {
 	if (number == STEPPER_CALL && (what == STEPPER_BEGIN || what == STEPPER_GO_ON))
 		state = what == STEPPER_BEGIN ? ON : TOLD;
@@ -148,7 +148,8 @@ static void system_call(UNUSED uint64_t id, UNUSED unsigned cpu,
 		state = ON;
 }
 
-static void returned(UNUSED uint64_t id, unsigned cpu, int64_t number, UNUSED int64_t result)
+static void returned(__attribute__((unused)) uint64_t id, unsigned cpu, int64_t number,
+		     __attribute__((unused)) int64_t result)
 {
 	/* Behind sigreturn follows the instruction that was stopped before. */
 	if (number != sigreturn)
@@ -157,7 +158,7 @@ static void returned(UNUSED uint64_t id, unsigned cpu, int64_t number, UNUSED in
 
 /* ---- CPUs ---- */
 
-static enum meaning meaning_aarch64(uint32_t word, UNUSED size_t size)
+static enum meaning meaning_aarch64(uint32_t word, __attribute__((unused)) size_t size)
 {
 	/* LDXR, LDXP and their acquire forms; STXR, STXP and their release forms; SVC. */
 	if ((word & 0x3fc00000) == 0x08400000)
@@ -185,7 +186,8 @@ static enum meaning meaning_x86_64(uint32_t word, size_t size)
 	return size == 2 && word == 0x050f ? CALL : PLAIN; /* SYSCALL */
 }
 
-int qemu_plugin_install(uint64_t id, const struct info *info, UNUSED int argc, UNUSED char **argv)
+int qemu_plugin_install(uint64_t id, const struct info *info, __attribute__((unused)) int argc,
+			__attribute__((unused)) char **argv)
 {
 	sigreturn = info->target[0] == 'x' ? 15 : 139;
 	meaning_of = info->target[0] == 'a'   ? meaning_aarch64
