@@ -104,7 +104,8 @@ static _Noreturn void run_child(const struct rt_test *test)
  * The limit only ends a hang; it is no criterion.  So it is a limit of the CPU time of the
  * test's process, which hardly depends on the machine's load.  A test that hangs asleep, or in
  * its children, uses no CPU time: one that used none for much longer is ended, and, last, one
- * that naps for ever.  RT_SLOW=1: this machine is as slow as QEMU (tests/kernel).  RT_LEAST=1 makes a second the shortest, for tests of the runner itself.
+ * that naps for ever.  RT_SLOW=1: this machine is as slow as QEMU (tests/kernel).  RT_LEAST=1 makes a
+ * second the shortest, for tests of the runner itself.
  */
 struct progress {
 	uint64_t limit, start, processor, since; /* since: when the CPU time was last seen to be more */
@@ -193,7 +194,6 @@ static void report(const struct rt_test *test, bool in_time, int status, struct 
 static uint64_t limit_of(const struct rt_test *test)
 {
 	uint64_t least = rt_getenv("RT_LEAST") != NULL ? 1 : LEAST_SECONDS;
-
 	bool slow = rt_under_qemu() || rt_getenv("RT_SLOW") != NULL;
 
 	return (test->seconds > least ? test->seconds : least) * SECOND * (slow ? RT_QEMU_FACTOR : 1);
