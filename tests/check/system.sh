@@ -38,7 +38,7 @@ variant() {
 	# shellcheck disable=SC2086 # lists, here and below
 	${CC:-clang} -O1 -w -ffreestanding -fno-pie -fno-stack-protector -DASHLAR_SYSTEM $flags \
 		-c "$build/amalgamation/ashlar.c" -o "$folder/one.o" && alone "the amalgamation $flags" "$folder/one.o"
-	${LINK% -Wl,-u,*} "$build/prog/tests/support/main.o" "$build/prog/tests/system/array.o" "$@" "$folder/one.o" \
+	${LINK% -Wl,-u,*} "$build/prog/tests/system/array.o" "$@" "$folder/one.o" \
 		$aside -o "$folder/program" && "$folder/program" $words >"$folder/log" 2>&1
 	verdict "the amalgamation $flags passes its tests on an array" "$folder/log"
 }

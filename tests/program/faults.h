@@ -170,6 +170,11 @@ long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags,
 			__real_arch_munmap(target, length);
 		return faults.mremap_error;
 	}
+	if (faults.budget != 0 && target == NULL) {
+		if (length > old_length && length - old_length > faults.budget)
+			return -FAULT_ENOMEM;
+		faults.budget += old_length - length;
+	}
 	return __real_arch_mremap(old, old_length, length, flags, target);
 }
 
