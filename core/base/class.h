@@ -63,8 +63,8 @@ INTERNAL unsigned class_aligned(size_t size, size_t alignment);
  * four slots.  Above SLOT_LARGE a slab is one slot, so that a large block's memory
  * can be reused for another size at once; if not `few` it is LARGE_PACKED slots, which share
  * units, where one slot would leave a part of its last unit unused.  Where addresses are short
- * see class_filled.  A slab of 2^n units is aligned to its
- * size if that is the size of its slots, or of several of them.
+ * see class_filled.  A slab of 2^n units is aligned to its size if that is the size of its slots, or of
+ * several of them.
  */
 #define SLOT_LARGE UNIT_SIZE
 #define LARGE_PACKED 4 /* the larger classes that are no multiple of a unit end below 8 units */

@@ -119,10 +119,11 @@ void *ash_heap_root(ash_heap *heap)
 
 void ash_heap_set_root(ash_heap *heap, void *root)
 {
+	struct store *s = store_behind(heap);
 	struct arena *a = arena_of(heap);
 
-	if (store_behind(heap) != NULL)
-		seal_touch(store_of(heap_of(heap)));
+	if (s != NULL)
+		seal_touch(s);
 	store_release(a != NULL ? &a->root : &heap_of(heap)->root, (uint64_t)(uintptr_t)root);
 }
 

@@ -23,9 +23,9 @@
 static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 {
 	enum { NOW_AND_THEN = 1024 };
+	struct store *s = store_shared(h);
 
-	if (load_relaxed(&t->self) != NULL || store_shared(h) == NULL ||
-	    fetch_add_relaxed(&store_of(h)->refused, 1) % NOW_AND_THEN != 0 ||
+	if (load_relaxed(&t->self) != NULL || s == NULL || fetch_add_relaxed(&s->refused, 1) % NOW_AND_THEN != 0 ||
 	    reap_all(h, NULL) == 0)
 		return NULL;
 	return seat_fill(&t->self, h);

@@ -118,8 +118,7 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	 * (store_create.c).
 	 */
 	fence_acquire();
-	if (found != CLAIM_HEAP ||
-	    share_read(fd, head, sizeof *head, 0) != sizeof *head)
+	if (found != CLAIM_HEAP || share_read(fd, head, sizeof *head, 0) != sizeof *head)
 		return false;
 	n = head->heap.own.cap >> CHUNK_SHIFT;
 	return head_is_right(head, n) && share_status(fd, &file) && file.length >= head->bytes &&

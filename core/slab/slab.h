@@ -164,7 +164,7 @@ static inline bool slab_packs(const struct heap *h, unsigned class)
 	       class_size(class) % UNIT_SIZE != 0;
 }
 
-/* True: slabs of this class may have class_filled units: addresses are short, and others leave more than 1 %. */
+/* True: slabs of this class, made while addresses are short, have class_filled units: others leave more than 1 %. */
 static inline bool slab_fills(const struct heap *h, unsigned class)
 {
 	return !SMALL && h == &heap_default && class > CLASS_FILLED && class < CLASS_ONE && !class_is_aligned(class);

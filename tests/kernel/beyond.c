@@ -143,8 +143,3 @@ TEST(beyond_thread, 30)
 	ash_stats(&st);
 	CHECK_EQ(st.blocks, 0);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

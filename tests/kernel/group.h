@@ -13,7 +13,6 @@ static inline size_t group_number(const char *file, const char *name)
 {
 	char path[128], text[1024];
 	const char *at;
-	size_t n = 0;
 
 	rt_format(path, sizeof(path), "/sys/fs/cgroup/tests/%s", file);
 	if (rt_read_file(path, text, sizeof(text)) <= 0 || (at = rt_strstr(text, name)) == NULL)
@@ -21,9 +20,7 @@ static inline size_t group_number(const char *file, const char *name)
 	at += rt_strlen(name);
 	if (*at < '0' || *at > '9')
 		return SIZE_MAX;
-	while (*at >= '0' && *at <= '9')
-		n = n * 10 + (size_t)(*at++ - '0');
-	return n;
+	return rt_number_in(at);
 }
 
 /* A limit of the group that this process is in. */

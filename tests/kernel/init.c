@@ -218,6 +218,7 @@ static void exhaust(void)
 	if (rt_read_file("/proc/sys/vm/overcommit_memory", text, sizeof(text)) <= 0 || text[0] != '2') {
 		rt_print("skip init: out of memory the kernel would stop\n");
 		totals.skipped++;
+		totals.skipped++;
 		return;
 	}
 	first = take_all(3000);

@@ -16,11 +16,10 @@ static uint64_t stamps[MOST];
 static size_t limit(void)
 {
 	char text[32];
-	size_t n = 0;
+	size_t n;
 
 	CHECK(rt_read_file("/proc/sys/vm/max_map_count", text, sizeof(text)) > 0);
-	for (const char *at = text; *at >= '0' && *at <= '9'; at++)
-		n = n * 10 + (size_t)(*at - '0');
+	n = rt_number_in(text);
 	if (n > LIMIT_MOST)
 		rt_skip("vm.max_map_count is not small here");
 	return n;
@@ -114,7 +113,7 @@ TEST(mappings_used_up_while_blocks_grow, 60)
 	unsigned char *p, *q;
 
 	(void)limit();
-	CHECK((p = ash_alloc(size)) != NULL);
+	p = NOT_NULL(ash_alloc(size));
 	memset(p, 7, size);
 	(void)use_up(2);
 	for (unsigned i = 0; i < 100; i++) {
@@ -153,9 +152,4 @@ TEST(mappings_of_heaps, 60)
 	rt_print("     %zu heaps, %zu again\n", n, again);
 	CHECK_EQ(again, n);
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several nodes of memory (NUMA): on which of them the pages of a thread's blocks are.  The kernel takes a page
- * from the node of who touches it first, so memory that nobody had is near; memory that another thread had may not be.
+ * Several nodes of memory (NUMA): on which of them the pages of a thread's blocks are.  The kernel allocates a page
+ * on the node of the thread that touches it first.  So fresh memory is local; memory that another thread used
+ * before may be remote.
  */
 /* promises: ash_alloc, ash_trim */
 #include "ashlar.h"
-#include "rt.h"
+#include "support/resident.h"
 #include "syscall.h"
 
 enum { NODES = 4, SIZES = 4, BLOCKS = 8192, BATCH = 512 };
@@ -17,14 +18,11 @@ static unsigned nodes, cpus[NODES];
 static unsigned number_in(const char *file, unsigned node)
 {
 	char path[96], text[64];
-	unsigned n = 0;
 
 	rt_format(path, sizeof(path), "/sys/devices/system/node/node%u/%s", node, file);
 	if (rt_read_file(path, text, sizeof(text)) <= 0 || text[0] < '0' || text[0] > '9')
 		return ~0u;
-	for (const char *at = text; *at >= '0' && *at <= '9'; at++)
-		n = n * 10 + (unsigned)(*at - '0');
-	return n;
+	return (unsigned)rt_number_in(text);
 }
 
 static void needs_nodes(void)
@@ -53,9 +51,8 @@ static void take(struct blocks *b, size_t bytes, unsigned kinds)
 {
 	for (unsigned s = 0; s < kinds; s++)
 		for (size_t done = 0; done < bytes && b->number < BLOCKS; done += sizes[s]) {
-			unsigned char *p = ash_alloc(sizes[s]);
+			unsigned char *p = NOT_NULL(ash_alloc(sizes[s]));
 
-			CHECK(p != NULL);
 			memset(p, 1, sizes[s]);
 			b->size[b->number] = sizes[s];
 			b->p[b->number++] = p;
@@ -108,15 +105,13 @@ static size_t on_node(unsigned node)
 {
 	static char text[1 << 20];
 	char name[8];
-	size_t pages = 0, n;
+	size_t pages = 0;
 
 	CHECK(rt_read_file("/proc/self/numa_maps", text, sizeof(text)) > 0);
 	rt_format(name, sizeof(name), " N%u=", node);
 	for (const char *at = text; (at = rt_strstr(at, name)) != NULL;) {
 		at += rt_strlen(name);
-		for (n = 0; *at >= '0' && *at <= '9'; at++)
-			n = n * 10 + (size_t)(*at - '0');
-		pages += n;
+		pages += rt_number_in(at);
 	}
 	return pages;
 }
@@ -151,14 +146,6 @@ static void take_new(void *argument)
 	take(b, 2 * MIB, SIZES);
 	look(b);
 	rt_barrier_wait(&together);
-}
-
-static bool huge_unasked(void)
-{
-	char text[64];
-
-	return rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) > 0 &&
-	       rt_strstr(text, "[always]") != NULL;
 }
 
 /* Threads of all nodes at once share chunks, but no page that is not huge. */
@@ -227,8 +214,7 @@ TEST(nodes_retained_memory_is_counted, 60)
 
 TEST(nodes_trimmed_memory_is_near, 60)
 {
-	if (huge_unasked())
-		rt_skip("the kernel gives huge pages unasked, which threads share");
+	needs_small_pages();
 	after_an_end(true);
 }
 
@@ -272,9 +258,4 @@ TEST(nodes_released_far_away_comes_back, 60)
 	if (!huge_unasked())
 		CHECK(remote <= pages / 10);
 	CHECK_EQ(ash_check(), 0);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

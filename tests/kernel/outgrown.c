@@ -6,6 +6,7 @@
 /* promises: ash_alloc, ash_heap_recover, ash_heap_release_owner */
 #include "ashlar_heap.h"
 #include "kernel/group.h"
+#include "support/resident.h"
 #include "support/stamp.h"
 
 enum { ROUNDS = 8, HELD = 128, MOST = 1 << 18, NEW_PIDS = 0x20000000 };
@@ -17,12 +18,6 @@ static struct notes {
 
 static uint64_t *stamps;
 static size_t count;
-
-static void touch_all(unsigned char *p, size_t size)
-{
-	for (size_t i = 0; i < size; i += 4096)
-		p[i] = 1;
-}
 
 /* Blocks of all sizes until there is no memory, or so many bytes. */
 static size_t fill(size_t most)
@@ -37,7 +32,7 @@ static size_t fill(size_t most)
 
 		if (p == NULL)
 			break;
-		touch_all(p, size);
+		touch(p, size);
 		stamps[count++] = stamp_set(p, size, rt_next(&r));
 		notes->bytes = total += size;
 		stamp_check(stamps[rt_below(&r, count)]);
@@ -148,7 +143,7 @@ static _Noreturn void outgrow_beside_work(void)
 		unsigned char *p = ash_alloc(64 * KIB);
 
 		if (p != NULL)
-			touch_all(p, 64 * KIB);
+			touch(p, 64 * KIB);
 	}
 }
 
@@ -230,9 +225,4 @@ TEST(outgrown_high_is_left_by_trim, 60)
 		 after / 1024, high / 1024);
 	CHECK(there > high - high / 8);
 	CHECK(after < before + high / 8);
-}
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
 }

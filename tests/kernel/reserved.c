@@ -111,8 +111,3 @@ TEST(reserved_file_is_refused, 10)
 	(void)arch_close(fd);
 	CHECK_EQ(ash_check(), 0);
 }
-
-int main(int argc, char **argv, __attribute__((unused)) char **envp)
-{
-	return rt_run_tests(argc, argv);
-}

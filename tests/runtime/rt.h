@@ -37,6 +37,7 @@ bool rt_is_terminal(int fd);
 size_t rt_strlen(const char *s);
 int rt_strcmp(const char *a, const char *b);
 char *rt_strstr(const char *hay, const char *needle);
+uint64_t rt_number_in(const char *text); /* the first one; 0: there is none */
 void *memcpy(void *restrict to, const void *restrict from, size_t n);
 void *memmove(void *to, const void *from, size_t n);
 void *memset(void *to, int byte, size_t n);

@@ -7,7 +7,7 @@
 #include "rt.h"
 #include "syscall.h"
 
-static uint64_t number_in(const char *text)
+uint64_t rt_number_in(const char *text)
 {
 	uint64_t value = 0;
 
@@ -27,7 +27,7 @@ static size_t line_bytes(const char *path, const char *name)
 	if (rt_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
 	line = rt_strstr(text, name);
-	return line != NULL ? number_in(line) * 1024 : 0;
+	return line != NULL ? rt_number_in(line) * 1024 : 0;
 }
 
 static size_t status_bytes(const char *name)
@@ -50,7 +50,7 @@ size_t rt_resident(void)
 	if (rt_read_file("/proc/self/statm", text, sizeof(text)) <= 0)
 		return 0;
 	second = rt_strstr(text, " ");
-	return second != NULL ? number_in(second) * rt_auxv(AT_PAGESZ) : 0;
+	return second != NULL ? rt_number_in(second) * rt_auxv(AT_PAGESZ) : 0;
 }
 
 size_t rt_anonymous(void)

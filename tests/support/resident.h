@@ -26,10 +26,15 @@ static inline bool setting_has(const char *path, const char *word)
 	return rt_read_file(path, text, sizeof(text)) > 0 && rt_strstr(text, word) != NULL;
 }
 
+static inline bool huge_unasked(void)
+{
+	return setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]");
+}
+
 /* What is touched is all that is resident: not so where the kernel gives huge pages unasked. */
 static inline void needs_small_pages(void)
 {
-	if (setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]"))
+	if (huge_unasked())
 		rt_skip("the kernel gives huge pages unasked");
 }
 
