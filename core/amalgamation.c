@@ -200,6 +200,7 @@ ASHLAR_FOR_SIZE
 #include "core/malloc/info.c"
 #include "core/malloc/is_malloc.c"
 #include "core/malloc/posix.c"
+#include "core/malloc/settings.c"
 #if HAS_XML
 #include "core/malloc/xml.c"
 #endif

@@ -22,7 +22,7 @@ __attribute__((weak)) void ash_on_misuse(const char *line)
 
 #if IS_FIELD
 /* There is no system to ask, and no fd 2: the hook gets the line. */
-#define may_write()		      false
+#define panic_may_write()	      false
 #define write_last_line(line, length) ((void)0)
 #define abort_here()		      ((void)0)
 #elif IS_SYSTEM
@@ -32,7 +32,7 @@ void panic_note_stderr(void)
 {
 }
 
-#define may_write()		      true
+#define panic_may_write()	      true
 #define write_last_line(line, length) ash_system_write((line), (length))
 #define abort_here()		      ((void)0)
 #else
@@ -61,7 +61,7 @@ void panic_note_stderr(void)
 	r = arch_fstat(STDERR, &st);
 	if (r == 0) {
 		store_relaxed(&first_stderr.device, st.device);
-		store_release(&first_stderr.inode, st.inode); /* pairs with may_write */
+		store_release(&first_stderr.inode, st.inode); /* pairs with panic_may_write */
 	} else if (r == -EBADF) {
 		store_release(&first_stderr.inode, NO_FILE);
 	}
@@ -71,7 +71,7 @@ void panic_note_stderr(void)
  * False: fd 2 is another file than at first, and one that does not look like a log: no terminal
  * or other character device, no pipe, not open for appending.
  */
-static bool may_write(void)
+bool panic_may_write(void)
 {
 	uint64_t inode = load_acquire(&first_stderr.inode);
 	struct arch_stat st;
@@ -113,7 +113,7 @@ _Noreturn void panic_line(const char *line, size_t length)
 
 	if (first)
 		memcpy(ash_last_words, line, length);
-	if (may_write())
+	if (panic_may_write())
 		write_last_line(line, length);
 	/* The hook is called once: not for misuse by another thread, nor by the hook itself. */
 	if (first && hook_is_there)

@@ -7,6 +7,7 @@
 #ifndef SYS_PANIC_H
 #define SYS_PANIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "internal.h"
@@ -21,5 +22,8 @@ INTERNAL _Noreturn void panic_line(const char *line, size_t length);
 
 /* Notes which file fd 2 is; for the first growth of the heap. */
 INTERNAL void panic_note_stderr(void);
+
+/* True: a line belongs on fd 2. */
+INTERNAL bool panic_may_write(void);
 
 #endif

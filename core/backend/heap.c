@@ -17,6 +17,16 @@ _Alignas(IS_SO ? PAGE_LEAST : 0) /* 0: no more than its type has */
 INTERNAL struct heap heap_default = {.options = &ash_defaults, .sharing = PAGES_PRIVATE};
 INTERNAL const struct heap_hooks *heap_hooks;
 
+HIDDEN struct ash_defaults *ash_own_settings(void); /* of the facade */
+struct ash_defaults *ash_own_settings(void)
+{
+	if (heap_default.options != &heap_default.own) {
+		heap_default.own = ash_defaults;
+		heap_default.options = &heap_default.own;
+	}
+	return &heap_default.own;
+}
+
 #define FEW 128 /* units, see heap_cleaned */
 
 /*

@@ -6,6 +6,7 @@
 #include "backend/region.h"
 #include "diagnostics/blocks.h"
 #include "memory.h"
+#include "panic.h"
 #include "say.h"
 #include "slab/look.h"
 #include "slab/slab.h"
@@ -163,6 +164,7 @@ int ash_stats_class(unsigned row, struct ash_class *out)
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
 HIDDEN void ash_say(const char *text, size_t length);
+HIDDEN bool ash_may_say(void);
 
 void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to)
 {
@@ -178,5 +180,10 @@ void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *
 void ash_say(const char *text, size_t length)
 {
 	text_say(text, length);
+}
+
+bool ash_may_say(void)
+{
+	return panic_may_write();
 }
 #endif

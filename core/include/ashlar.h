@@ -265,7 +265,7 @@ const char *ash_version(void);
 
 /*
  * Settings, fixed at link time: a program that defines `ash_defaults` itself
- * overrides them.  No environment variable is read.
+ * overrides them.  Only the malloc products read the environment, see ashlar_malloc.h.
  */
 enum ash_huge { /* for which memory the kernel is advised to use huge pages */
 	ASH_HUGE_DEFAULT, /* for blocks of 32 MiB and more that are not zeroed, and for

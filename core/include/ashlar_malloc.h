@@ -11,7 +11,16 @@
  * - A sized delete, free_sized and free_aligned_sized report a size that would have given a block of
  *   another class, but the latter two not one that realloc may have kept the block for.  In static
  *   programs an exception of a new-handler leaves nothrow new.
- * - mallopt does nothing and answers 0.  mallinfo saturates at INT_MAX; blocks above 1 MiB are its
+ * - The environment variable ASHLAR has settings, parted by commas; it is read once, before the constructors of
+ *   the program, and not in a setuid program.  What is not understood is told on fd 2 in one line each.
+ *     retain:64M  ash_defaults.retain in bytes; K, M, G, T are powers of 1024
+ *     cap:2G      ash_defaults.cap; 0: none
+ *     huge:off    ash_defaults.huge: default, off (never), on (always), populate
+ *     sparse      ash_defaults.sparse
+ *     stats       malloc_stats at exit, unless another file than a log has become fd 2
+ * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start,
+ *   and answers 1; for all others it answers 0.
+ * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its
  *   mapped ones.  malloc_info's "system max" is the most that it has told so far; an amalgamation in a
  *   program without fwrite answers ENOSYS.
  * - The shared object has 64 bytes of static thread-local storage, so dlopen of it may fail; opened so,

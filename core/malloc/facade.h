@@ -41,12 +41,19 @@ EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *p);
 EXPORT size_t malloc_object_size(const void *p);
+EXPORT int mallopt(int parameter, int value);
+EXPORT void malloc_stats(void);
 
 /*
  * Not in ashlar.h (core/diagnostics/stats.c): counts the default heap and then calls `row`
  * for each row of ash_stats_class, the first one first.
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
+/*
+ * Not in ashlar.h (core/backend/heap.c): the settings of the default heap, from the first call on its own.  They are
+ * changed while the process has one thread: each reads them without an order.
+ */
+HIDDEN struct ash_defaults *ash_own_settings(void);
 /* See core/front/release.h and resize.h. */
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
@@ -59,6 +66,8 @@ INTERNAL void diagnose_called(const char *name, const void *p);
 INTERNAL size_t ash_object_size(const void *p);
 /* Writes to fd 2 by one system call. */
 HIDDEN void ash_say(const char *text, size_t length);
+/* False: the program has another file as fd 2 now, and no log. */
+HIDDEN bool ash_may_say(void);
 
 /* Write text or a number at `at`, without a final NUL; return the end. */
 static inline char *facade_add(char *at, const char *text)

@@ -11,18 +11,9 @@ struct mallinfo {
 	int arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
 
-EXPORT int mallopt(int parameter, int value);
 EXPORT int malloc_trim(size_t pad);
 EXPORT struct mallinfo2 mallinfo2(void);
 EXPORT struct mallinfo mallinfo(void);
-EXPORT void malloc_stats(void);
-
-/* None of its parameters has an effect here, so all are refused (0): settings are ash_defaults, at link time. */
-int mallopt(int parameter, int value)
-{
-	(void)parameter, (void)value;
-	return 0;
-}
 
 int malloc_trim(size_t pad)
 {

@@ -29,10 +29,10 @@ api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 # Of the other header, and objects.
 more='ash_heap_walk ash_last_words ash_descriptor'
 hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
-absent='__errno_location ash_heap_of pthread_key_create pthread_key_delete pthread_setspecific'
+absent='__environ __errno_location ash_heap_of getauxval pthread_key_create pthread_key_delete pthread_setspecific'
 absent_xml='fwrite pthread_setcancelstate'
 # What one object of ours calls in the other; hidden from all others.
-between='ash_alloc_or ash_delete ash_delete_sized ash_release_told ash_say ash_stats_rows'
+between='ash_alloc_or ash_delete ash_delete_sized ash_may_say ash_own_settings ash_release_told ash_say ash_stats_rows'
 cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
 	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
 
@@ -90,8 +90,9 @@ grep -q 'SONAME.*\[libashlar_malloc\.so\.0\]' "$folder/dynamic"
 verdict 'its soname is libashlar_malloc.so.0'
 grep -q 'NODELETE' "$folder/dynamic" && grep -q 'STATIC_TLS' "$folder/dynamic"
 verdict 'it stays loaded, and its thread-local words are at a fixed offset'
-! grep -qE 'INIT|FINI|TEXTREL' "$folder/dynamic"
-verdict 'it has no constructor, and its code is not patched'
+! grep -qE '\((INIT|FINI|PREINIT_ARRAY|TEXTREL)\)' "$folder/dynamic" &&
+	[ "$(grep -cE '\((INIT|FINI)_ARRAYSZ\) +8 ' "$folder/dynamic")" = 2 ]
+verdict 'its only constructor and destructor are those of the settings, and its code is not patched'
 readelf -rW "$build/libashlar_malloc.so" >"$folder/relocations"
 ! grep -qE 'DTPMOD|DTPOFF|TLSDESC' "$folder/relocations"
 verdict 'no function is called to find thread-local words'

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Settings without code: the environment variable ASHLAR, and mallopt.
+ *
+ *	ASHLAR=retain:64M,huge:off,cap:2G,stats
+ *
+ * It is read once, before the program's own constructors.  What the program allocated until then has the
+ * settings of ash_defaults.  Programs that gain rights by being started (setuid) ignore it.
+ */
+#include "facade.h"
+
+/* Of the C library; without one there is no environment, and no variable. */
+extern IF_PRESENT char **__environ;
+IF_PRESENT unsigned long getauxval(unsigned long type);
+
+#define TRIM_THRESHOLD (-1) /* glibc's M_TRIM_THRESHOLD */
+#define SECURE	       23   /* AT_SECURE */
+
+enum setting_kind { SETTING_BYTES, SETTING_HUGE, SETTING_SPARSE, SETTING_STATS };
+static const struct setting {
+	char name[8];
+	unsigned char kind, at; /* at: where in struct ash_defaults */
+} settings[] = {
+	{"cap", SETTING_BYTES, offsetof(struct ash_defaults, cap)},
+	{"retain", SETTING_BYTES, offsetof(struct ash_defaults, retain)},
+	{"huge", SETTING_HUGE, 0},
+	{"sparse", SETTING_SPARSE, 0},
+	{"stats", SETTING_STATS, 0},
+};
+/* By enum ash_huge. */
+static const char huge_names[][9] = {"default", "off", "on", "populate"};
+
+static bool stats_at_exit;
+
+/* True: the text from `at` to `end` is this word. */
+static bool is_word(const char *at, const char *end, const char *word)
+{
+	while (at < end && *at == *word)
+		at++, word++;
+	return at == end && *word == '\0';
+}
+
+/* A number of bytes, as 64M.  False: it is none, or larger than any memory. */
+static bool bytes_read(const char *at, const char *end, size_t *out)
+{
+	static const char units[] = "KMGT";
+	unsigned shift = 0, i;
+	size_t n = 0;
+
+	if (at == end)
+		return false;
+	for (i = 0; i < sizeof units - 1; i++)
+		if ((end[-1] & ~('a' - 'A')) == units[i])
+			shift = 10 * (i + 1);
+	end -= shift != 0;
+	if (at == end)
+		return false;
+	for (; at < end; at++)
+		if (*at < '0' || *at > '9' || __builtin_mul_overflow(n, (size_t)10, &n) ||
+		    __builtin_add_overflow(n, (size_t)(*at - '0'), &n))
+			return false;
+	*out = n << shift;
+	return *out >> shift == n;
+}
+
+/* value: behind the colon; NULL: there is none. */
+static bool setting_set(const struct setting *s, const char *value, const char *end)
+{
+	struct ash_defaults *own = ash_own_settings();
+	unsigned i;
+
+	if ((s->kind == SETTING_BYTES || s->kind == SETTING_HUGE) != (value != NULL))
+		return false;
+	if (s->kind == SETTING_BYTES)
+		return bytes_read(value, end, (size_t *)(void *)((char *)own + s->at));
+	if (s->kind == SETTING_SPARSE)
+		own->sparse = 1;
+	if (s->kind == SETTING_STATS)
+		stats_at_exit = true;
+	for (i = 0; s->kind == SETTING_HUGE; i++) {
+		if (i == sizeof huge_names / sizeof *huge_names)
+			return false;
+		if (is_word(value, end, huge_names[i])) {
+			own->huge = (enum ash_huge)i;
+			break;
+		}
+	}
+	return true;
+}
+
+static void setting_refuse(const char *at, const char *end)
+{
+	char text[96], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
+
+	while (at < end && to < text + sizeof text - 1)
+		*to++ = *at++;
+	*to++ = '\n';
+	ash_say(text, (size_t)(to - text));
+}
+
+/* One setting, between commas. */
+static void setting_read(const char *at, const char *end)
+{
+	const char *colon = at;
+	unsigned i;
+
+	while (colon < end && *colon != ':')
+		colon++;
+	for (i = 0; i < sizeof settings / sizeof *settings; i++)
+		if (is_word(at, colon, settings[i].name) &&
+		    setting_set(&settings[i], colon < end ? colon + 1 : NULL, end))
+			return;
+	if (at < end)
+		setting_refuse(at, end);
+}
+
+/* True: the process has rights that its starter has not, or may have. */
+static bool is_secure(char **environment)
+{
+	const unsigned long *auxiliary;
+
+	if (getauxval != NULL)
+		return getauxval(SECURE) != 0;
+	/*
+	 * A static program is linked with it only if it calls it.  The kernel's words follow its environment, on the first
+	 * thread's stack; an earlier constructor may have made another one, elsewhere.
+	 */
+	if ((uintptr_t)environment < (uintptr_t)__builtin_frame_address(0))
+		return true;
+	while (*environment++ != NULL)
+		;
+	for (auxiliary = (const unsigned long *)(void *)environment; auxiliary[0] != 0; auxiliary += 2)
+		if (auxiliary[0] == SECURE)
+			return auxiliary[1] != 0;
+	return true;
+}
+
+static void settings_read(void)
+{
+	static const char name[] = "ASHLAR=";
+	char **each = &__environ != NULL ? __environ : NULL;
+	const char *at, *end;
+
+	if (each == NULL || is_secure(each))
+		return;
+	for (; *each != NULL; each++) {
+		for (at = *each, end = name; *end != '\0' && *at == *end; at++)
+			end++;
+		if (*end != '\0')
+			continue;
+		do {
+			for (end = at; *end != '\0' && *end != ','; end++)
+				;
+			setting_read(at, end);
+			at = end + 1;
+		} while (*end != '\0');
+		return;
+	}
+}
+
+static void settings_end(void)
+{
+	if (stats_at_exit && ash_may_say())
+		malloc_stats();
+}
+
+/* Sections of their own: a linker script of a program without a C library leaves them out (linker.ld). */
+static void (*settings_begins)(void) __attribute__((used, section(".init_array.ashlar"))) = settings_read;
+static void (*settings_ends)(void) __attribute__((used, section(".fini_array.ashlar"))) = settings_end;
+
+/*
+ * M_TRIM_THRESHOLD: at most so many free bytes stay, as of ash_defaults.retain a quarter does; negative: all.
+ * No other parameter has an effect, so 0 is the answer.  As glibc's it is for the first thread, at the start.
+ */
+int mallopt(int parameter, int value)
+{
+	if (parameter != TRIM_THRESHOLD)
+		return 0;
+	ash_own_settings()->retain = value < 0 ? SIZE_MAX : (size_t)value * 4;
+	return 1;
+}
