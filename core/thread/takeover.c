@@ -207,7 +207,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		uint64_t state = load_acquire(&v->state);
 
-		if (v != o && state != OWNER_VACANT && holder_generation(state) < generation)
+		if (v != o && state != OWNER_VACANT && holder_generation(state) != generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);
