@@ -15,7 +15,7 @@ _Static_assert(PROCESS_UNKNOWN <= PROCESS_MASK, "in an entry, too");
 _Static_assert(GENERATION_BITS + PROCESS_BITS <= 64, "one word");
 
 static uint64_t *generation_mark;
-/* At least every generation returned so far in this process or its ancestors. */
+/* At least every generation so far in this process or its ancestors; it does not come round. */
 static uint64_t told;
 
 static uint64_t generation_entry(uint64_t generation)
@@ -68,5 +68,5 @@ uint64_t generation_now(void)
 	known = load_acquire(&told);
 	while (known < generation && !cas_acq_rel(&told, &known, generation))
 		;
-	return generation;
+	return generation & (((uint64_t)1 << GENERATION_BITS) - 1);
 }

@@ -7,7 +7,8 @@
  *
  * It is counted from generation_watch on, for the whole process, and advanced
  * by the first thread that asks after a fork.  A thread that sees a later
- * generation than at its first call is therefore the thread that called fork:
+ * generation than at its first call (another one: 2^26 forks, each in the child of the one
+ * before, come round) is therefore the thread that called fork:
  * the child has no other thread of its parent.  A child of vfork uses its
  * parent's memory and has its parent's generation.
  */

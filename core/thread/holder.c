@@ -56,7 +56,7 @@ bool holder_has_forked(void)
 {
 	uint64_t mine = thread_number();
 
-	return mine != 0 && holder_generation(mine) < generation_now();
+	return mine != 0 && holder_generation(mine) != generation_now();
 }
 
 bool holder_has_ended(uint64_t word, uint64_t note)

@@ -74,12 +74,14 @@ void visit_all(struct heap *h)
 
 bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 {
+	uint64_t me = holder_guest(v->heap);
+
 	/*
 	 * Acquire pairs with owner_vacate.  The plain stores of a holder that is gone were made
 	 * visible before, by the fence of the thread that found it gone (process_thread_is_gone); those
-	 * of threads that a fork left behind, by the fork.
+	 * of threads that a fork left behind, by the fork.  0: no number; the record would be vacant.
 	 */
-	if (!cas_acquire(&v->state, &state, holder_guest(v->heap)))
+	if (me == 0 || !cas_acquire(&v->state, &state, me))
 		return false;
 	if (t->number == 0) {
 		t->first = v;
@@ -207,7 +209,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
 		uint64_t state = load_acquire(&v->state);
 
-		if (v != o && state != OWNER_VACANT && holder_generation(state) < generation)
+		if (v != o && state != OWNER_VACANT && holder_generation(state) != generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);

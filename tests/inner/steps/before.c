@@ -241,6 +241,20 @@ void path_sleeping_owner(void)
 	steps_burst = 14;
 }
 
+/* As if so much that others emptied stayed already that no more may; a part is told of. */
+void path_emptied_by_others(void)
+{
+	steps_other(other_fills);
+	store_relaxed(&heap_default.foreign.kept, (uint64_t)1 << 30);
+	while (--reserved > 0)
+		ash_release(reserve[reserved]);
+	step_block = reserve[0];
+	steps_held++;
+	steps_burst = 14;
+	store_relaxed(&heap_default.foreign.busy, 2);
+	store_relaxed(&heap_default.foreign.hand, 0);
+}
+
 void path_detached(void)
 {
 	ash_thread_detach();

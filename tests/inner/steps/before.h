@@ -31,6 +31,7 @@ void path_hemmed_span(void);
 void path_roomy_span(void);
 void path_period_over(void);
 void path_sleeping_owner(void);
+void path_emptied_by_others(void);
 void path_sparse_span(void);
 void path_detached(void);
 

@@ -154,5 +154,9 @@ const struct path steps_paths[] = {
 	{"trim: shared slabs", path_empty_shared, do_trim, PASSES(unowned_shrink), 3 << 20},
 	{"trim: a slab of a thread that sleeps", path_sleeping_owner, do_purge,
 	 FUNCTION(pages_purge), NULL, true, 20000},
+	{"release: the last of slabs of a thread that sleeps", path_emptied_by_others, steps_release,
+	 FUNCTION(pages_purge), NULL, true, 20000},
+	{"release: the last of large slabs of a thread that sleeps", path_emptied_by_others, steps_release,
+	 FUNCTION(pages_purge), NULL, true, 100000},
 };
 const size_t steps_path_count = sizeof(steps_paths) / sizeof(steps_paths[0]);

@@ -161,3 +161,27 @@ TEST(reap_guest_that_purges, 60)
 {
 	at_each_step(nothing, purges);
 }
+
+/* The same, by a release: as if so much that others emptied stayed already that no more may. */
+static void empties(void)
+{
+	bool purged = false;
+	unsigned i;
+
+	CHECK(owner_hold(vacated)); /* a holder that sleeps */
+	for (i = 0; i < BLOCKS; i++) {
+		store_relaxed(&heap_default.foreign.hand, 0);
+		store_relaxed(&heap_default.foreign.told, 64);
+		store_relaxed(&heap_default.foreign.kept, (uint64_t)1 << 30);
+		if (i % 3 != 0)
+			ash_release(left[i]);
+		purged |= load_relaxed(&map_guess_slab(left[0])->purged) == SLAB_CLEAN;
+	}
+	CHECK(purged);
+	visit_end(vacated);
+}
+
+TEST(reap_guest_that_empties, 60)
+{
+	at_each_step(nothing, empties);
+}

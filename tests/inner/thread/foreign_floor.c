@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much may stay of what others emptied: up to twice the floor.  A round over the chunks that lies in two bursts
+ * counts a half of what is kept, and so the floor is as little as that.
+ */
+/* promises: ash_release */
+#include "ashlar.h"
+#include "backend/map.h"
+#include "rt.h"
+#include "slab/slab.h"
+#include "thread/seat.h"
+#include "thread/slab_purge.h"
+
+enum { SIZE = 100000, UNITS = 4, BLOCKS = 640 }; /* a slab of one slot each */
+static void *blocks[BLOCKS];
+static struct rt_barrier both = {.count = 2};
+
+static void sleeps(UNUSED void *argument)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		blocks[i] = memset(NOT_NULL(ash_alloc(SIZE)), 1, SIZE);
+	rt_barrier_wait(&both);
+	rt_barrier_wait(&both);
+}
+
+/* The units that are purged while a burst is released. */
+static size_t purged_with(uint64_t floor)
+{
+	struct rt_thread *thread = rt_thread_start(sleeps, NULL);
+	size_t purged = 0;
+
+	rt_barrier_wait(&both);
+	store_relaxed(&heap_default.floor, floor);
+	for (size_t i = 0; i < BLOCKS; i++)
+		ash_release(blocks[i]);
+	CHECK_EQ(load_relaxed(&heap_default.floor), floor);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		const struct slab *s = map_guess_slab(blocks[i]);
+
+		CHECK(s->base == blocks[i] && s->units == UNITS);
+		purged += load_relaxed(&s->purged) != 0 ? UNITS : 0;
+	}
+	rt_barrier_wait(&both);
+	rt_thread_join(thread);
+	rt_print("     floor %zu: %zu of %d units purged\n", (size_t)floor, purged, BLOCKS * UNITS);
+	return purged;
+}
+
+TEST(foreign_floor_is_doubled, 20)
+{
+	ash_release(NOT_NULL(ash_alloc(1)));
+	CHECK_EQ(purged_with((BLOCKS * UNITS + 1) / 2), 0);
+}
+
+/* A quarter of what else is in use stays besides. */
+TEST(foreign_floor_is_the_most, 20)
+{
+	const size_t all = BLOCKS * UNITS, floor = all / 4;
+
+	ash_release(NOT_NULL(ash_alloc(1)));
+	CHECK(purged_with(floor) >= all - 2 * floor - all / 4);
+}
