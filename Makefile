@@ -222,7 +222,7 @@ TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/ste
 DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand expand_remote fork large misuse misuse_threads resize \
 	shadow signal threads)) tools/demo/steps.c
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
-	tests/api/zalloc.c tests/api/zalloc_taken.c $(wildcard tests/malloc/*.c))
+	tests/api/zalloc.c tests/api/zalloc_taken.c tests/inner/base/misuse_end.c $(wildcard tests/malloc/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
 FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
 	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c))
