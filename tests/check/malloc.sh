@@ -218,18 +218,21 @@ static void *thread(void *unused)
 #ifdef KEYS
 	pthread_setspecific(key, thread);
 #endif
-	return unused;
+	return malloc(10);
 }
 int main(void)
 {
 	struct ash_statistics s;
+	void *block;
+	free(malloc(10));
 #ifdef KEYS
 	pthread_key_create(&key, end);
 #endif
 	for (int i = 0; i < 300; i++) {
 		pthread_t other;
-		if (pthread_create(&other, NULL, thread, NULL) != 0 || pthread_join(other, NULL) != 0)
+		if (pthread_create(&other, NULL, thread, NULL) != 0 || pthread_join(other, &block) != 0)
 			return 1;
+		free(block);
 	}
 	ash_stats(&s);
 	printf("%zu records, %zu bytes in slabs, %d ended\n", s.owners, s.slabs, ended);
@@ -242,7 +245,7 @@ for kind in 'without keys:-w:0' 'with keys of its own:-DKEYS:300'; do
 		echo 'skip malloc: threads of static programs: musl-gcc is not here'
 		break
 	fi
-	"$folder/threads" >"$folder/out" && grep -q "^0 records, 0 bytes in slabs, ${flag#*:} ended" "$folder/out"
+	"$folder/threads" >"$folder/out" && grep -q "^1 records, 0 bytes in slabs, ${flag#*:} ended" "$folder/out"
 	verdict "threads of a static program of musl $name leave nothing" "$folder/out"
 done
 exit $status
