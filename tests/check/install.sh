@@ -51,6 +51,16 @@ done >"$folder/missing"
 [ ! -s "$folder/missing" ] && [ "$(find "$man/man3" -name 'ash*.3' | wc -l)" -gt 60 ]
 verdict 'each function has a page, and is in ashlar(3)'
 cat "$folder/missing"
+for name in $(cut -d ' ' -f 1 tools/install/names) ash_defaults ash_last_words ash_statistics ash_class; do
+	[ -f "$man/man3/$name.3" ] || echo "     no page: $name"
+done >"$folder/missing"
+sed -n '/^.SH NAME/ { n; /^[a-z_.]* \\- [a-z][^.;]\{4,60\}$/!p; }' "$man"/man3/*.3 | grep -v '^ashlar \\-' >>"$folder/missing"
+[ ! -s "$folder/missing" ]
+verdict 'objects and structures have pages, and each page a short phrase for its name'
+cat "$folder/missing"
+[ "$(grep -l 'Thread, signal and fork safety' "$man"/man3/*.3)" = "$man/man3/ashlar.h.3" ] && grep -q '^\.BR ashlar\.h (3)' "$man/man3/ash_alloc.3" &&
+	grep -q 'ASH_HUGE_NEVER' "$man/man3/ash_defaults.3"
+verdict 'what holds for a whole header is in one page, to which the others refer'
 for tool in "$there$prefix"/bin/*; do
 	[ -f "$man/man1/${tool##*/}.1" ] || echo "     no page: $tool"
 done >"$folder/missing"
