@@ -35,6 +35,13 @@ refused 'an ifunc' 'calls by table, or ifuncs' \
 	'static int one(void) { return 1; } static void *pick(void) { return (void *)one; }
 	int f(void) __attribute__((ifunc("pick")));
 	__attribute__((constructor)) void g(void) { f(); }'
+lld=$LINK LINK="$(echo "$LINK" | sed 's/-fuse-ld=lld/-fuse-ld=bfd/')"
+if command -v ld.bfd >/dev/null; then
+	refused 'GNU ld, and says what to use' 'use lld' ''
+else
+	echo 'skip link: GNU ld: it is not here'
+fi
+LINK=$lld
 refused 'a section that is not placed' 'odd_section' \
 	'__attribute__((section("odd_section"), retain, used)) int odd = 1;'
 
