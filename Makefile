@@ -38,7 +38,7 @@
 #	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
-#	make install    PREFIX=/usr/local DESTDIR=; make uninstall with the same removes its files
+#	make install    PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall with the same removes its files
 #	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
@@ -222,7 +222,7 @@ TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/ste
 DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand expand_remote fork large misuse misuse_threads resize \
 	shadow signal threads)) tools/demo/steps.c
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
-	tests/api/zalloc.c tests/api/zalloc_taken.c $(wildcard tests/malloc/*.c))
+	tests/api/zalloc.c tests/api/zalloc_taken.c tests/inner/base/misuse_end.c $(wildcard tests/malloc/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
 FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
 	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c))
@@ -246,7 +246,7 @@ RUNTIME  = $(BUILD)/runtime.a $(START)
 SEPARATE = $(BUILD)/parts.a
 SMALL_SEPARATE = $(BUILD)/parts-small.a
 FIELD_SEPARATE = $(BUILD)/parts-field.a
-HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(filter-out %_malloc.h,$(wildcard core/include/*.h core/include/*.hpp))) \
+HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
 LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated amalgamation compiler malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
@@ -278,18 +278,21 @@ field: $(FIELD_LIBRARY) $(HEADERS)
 programs: all $(TESTS) $(DEMO) $(BUILD)/tests/filtered
 
 PREFIX  = /usr/local
+LIBDIR  = $(PREFIX)/lib
 DESTDIR =
+INSTALL = BUILD=$(BUILD) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR) sh tools/install
 install: all
-	BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) sh tools/install/install
+	$(INSTALL)/install
 
 uninstall: all
-	BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) sh tools/install/uninstall
+	$(INSTALL)/uninstall
 
 dist:
 	BUILD=$(BUILD) sh tools/install/dist
 
 setup:
 	sh tools/setup
+	$(if $(filter setup,$(MAKECMDGOALS)),echo 'setup: all that the build and the tests need is here')
 
 # What runs for minutes ends with make, with all that it started.
 GUARD = exec sh tools/guard

@@ -14,8 +14,8 @@
  *	ASHLAR_SYSTEM         libashlar-core.a              the program is asked (ashlar_system.h), not Linux
  *	ASHLAR_SAMPLE         libashlar-sample.a,           the calls of ashlar_sample.h
  *	                      libashlar_profile.so
- *	ASHLAR_MALLOC         libashlar_malloc.a,           the names of malloc, but no ashlar_heap.h; misuse ends
- *	                      libashlar_malloc.so,          by SIGABRT, in a line with malloc's names
+ *	ASHLAR_MALLOC         libashlar_malloc.a,           the names of malloc, but no ashlar_heap.h; misuse is
+ *	                      libashlar_malloc.so,          told by them
  *	                      libashlar_profile.so
  *	ASHLAR_SO             libashlar_malloc.so,          calls before relocation work (prereloc.h)
  *	                      libashlar_profile.so

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The end of the process after misuse by the program: one line is
- * written, the program's hook is called, and then a trap instruction executed (SIGILL)
- * or, where there are the names of malloc, SIGABRT raised.
+ * written, the program's hook is called, and then SIGABRT raised or, where there is no system to ask or it
+ * refuses, a trap instruction executed (SIGILL).
  */
 #ifndef SYS_PANIC_H
 #define SYS_PANIC_H

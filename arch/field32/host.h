@@ -9,7 +9,12 @@
 #error "this folder is for libashlar-field.a, in C, on CPUs of 32 bits"
 #endif
 #if !defined __GCC_HAVE_SYNC_COMPARE_AND_SWAP_4
-#error "Ashlar needs a CPU that compares and swaps 32 bits: -mcpu, -march"
+#error "Ashlar needs a CPU that compares and swaps 32 bits (Cortex-M0, RISC-V without A: will not be): -mcpu, -march"
+#endif
+
+#ifdef __arm__
+/* No call passes an enumeration: linkers need not compare what size programs give theirs. */
+__asm__(".eabi_attribute 26, 3");
 #endif
 
 #endif

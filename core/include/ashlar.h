@@ -10,8 +10,8 @@
  * Out of memory: the result is NULL; nothing is printed, and there is no errno at this level.
  * Detected misuse (a pointer that is not the start of a live block of Ashlar) prints one fixed
  * line on file descriptor 2, which names the function, the pointer, the fault and the block
- * around the pointer; calls ash_on_misuse; and ends the process, by a trap (SIGILL) or, in
- * libashlar_malloc, by SIGABRT.  A pointer with a tag in its top byte (aarch64: top byte
+ * around the pointer; calls ash_on_misuse; and ends the process by SIGABRT (where there is no Linux
+ * to ask, or a filter refuses the call, by a trap, SIGILL).  A pointer with a tag in its top byte (aarch64: top byte
  * ignore) is another address, and so reported as foreign: remove the tag first.
  *
  * System calls: after the process's first call, mmap, munmap, mremap and madvise are all that

@@ -88,7 +88,8 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
 /*
  * libashlar-field.a has these heaps and nothing else, for programs without a system: no
  * system call, no thread-local storage, no symbol from elsewhere, 0.3 KiB of data.  Also for
- * CPUs of 32 bits that compare and swap 32 bits (make field ARCH=field32, see the Makefile).
+ * CPUs of 32 bits that compare and swap 32 bits (make field ARCH=field32, tools/RECIPES.md); there
+ * will be none for others (Cortex-M0, RISC-V without A), where each step would mask interrupts.
  * As everywhere, calls may come from any thread, core, and signal or interrupt handler, at
  * any moment; none waits for another.  What is different there:
  *

@@ -9,6 +9,8 @@
  * registers again, for the next round of destructors.  Records left after the last
  * round, or by threads of programs without these functions, are found by the thread's
  * id (reap_all in core/thread/takeover.c).
+ *
+ * A static program of musl has them only if it calls them itself.  Else its threads end by the last function here.
  */
 #include <stdint.h>
 
@@ -56,3 +58,14 @@ void ash_on_thread(void)
 	if (key != 0)
 		(void)pthread_setspecific((unsigned)(key - 1), &ready);
 }
+
+#if !IS_SO
+/*
+ * What a thread of musl ends with.  musl's own, which runs the destructors, is linked where the program has the
+ * functions above, and is then the one that is called; else musl has a weak one that does nothing, behind this one.
+ */
+HIDDEN __attribute__((weak)) void __pthread_tsd_run_dtors(void)
+{
+	ash_thread_detach();
+}
+#endif

@@ -193,5 +193,20 @@ fi
 
 # Built only: what microcontrollers are.
 product cortex-m3 --target=armv7m-none-eabi -mcpu=cortex-m3
+! "${MAKE:-make}" -s --no-print-directory CC="${CC:-clang}" BUILD="$folder/m0" ARCH=field32 HOST=field32 TARGET='--target=armv6m-none-eabi -mcpu=cortex-m0' \
+	field >"$folder/log" 2>&1 && grep -q 'Cortex-M0.*will not be' "$folder/log"
+verdict 'cortex-m0: refused' "$folder/log"
+if command -v arm-none-eabi-gcc >/dev/null; then
+	cat >"$folder/gcc.c" <<'C'
+#include <ashlar_heap.h>
+enum small { ONE, TWO } volatile one = ONE;
+void _start(void) { ash_heap_release(ash_heap_create_in((void *)0, one), (void *)0); }
+C
+	arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O2 -ffreestanding -nostdlib -I"$folder/cortex-m3/include" "$folder/gcc.c" \
+		"$folder/cortex-m3/libashlar-field.a" -o "$folder/gcc.elf" 2>"$folder/log" && ! grep enum "$folder/log"
+	verdict 'cortex-m3: a program by arm-none-eabi-gcc, with its short enumerations' "$folder/log"
+else
+	echo 'skip field: cortex-m3: no arm-none-eabi-gcc'
+fi
 product rv32imac --target=riscv32-none-elf -march=rv32imac -mabi=ilp32
 exit $status

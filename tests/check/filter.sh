@@ -83,6 +83,10 @@ tests 'shared heaps' kill "$(of "$allocation $looks $misuse $shared")" find_in_s
 cc -O2 -DALLOWED="$(of "$allocation")" -o "$folder/filter" tests/check/filter.c
 FILTER=kill FILTER_AT=$at "$folder/filter" "$build/tests/filtered" find_no_block 2>"$folder/log" | grep -q '^FAIL find_no_block: signal 31'
 verdict 'a call of the archive that is not in the list kills (ash_find)' "$folder/log"
+cc -O2 -DALLOWED="$(of "$allocation $looks")" -o "$folder/filter" tests/check/filter.c
+FILTER=1 FILTER_AT=$at "$folder/filter" "$build/tests/filtered" misuse_release_interior >"$folder/out" 2>&1
+grep -q ': 1004 (.*) and 1006 (' "$folder/out"
+verdict '1: where the calls of an abort are refused, a trap ends the program' "$folder/out"
 left 'traces, each step of slow calls, rings of threads' 'they take seconds'
 left 'tests of allocations that ask ash_stats, ash_check or ash_trim' 'these may make further calls; some are among the looks'
 left 'inner, program' 'there the runtime and the library share the code that makes calls'

@@ -22,6 +22,9 @@ for file in "$build"/libashlar*.a "$build"/libashlar*.so "$build"/include/*; do
 done
 [ -f "$there$prefix/share/doc/ashlar/LICENSE" ] && [ -z "$missing" ]
 verdict "each library and header, and the licence$missing"
+grep -oE '\]\([^):]*\)' "$there$prefix/share/doc/ashlar/README.md" | sed 's/^](//; s/)$//' | sort -u >"$folder/links"
+grep -qx LICENSE "$folder/links" || grep -qx CHANGELOG.md "$folder/links" && ! (cd "$there$prefix/share/doc/ashlar" && xargs ls -d) <"$folder/links" 2>&1 | grep 'cannot access'
+verdict "each link of the README is to a file beside it"
 # Of another folder than the one that was named, nothing is known.
 ! grep -rIl -e "$folder" -e "$(pwd)" "$there$prefix/lib" >"$folder/named"
 verdict 'no file names the place where it was built'
@@ -48,6 +51,16 @@ done >"$folder/missing"
 [ ! -s "$folder/missing" ] && [ "$(find "$man/man3" -name 'ash*.3' | wc -l)" -gt 60 ]
 verdict 'each function has a page, and is in ashlar(3)'
 cat "$folder/missing"
+for name in $(cut -d ' ' -f 1 tools/install/names) ash_defaults ash_last_words ash_statistics ash_class; do
+	[ -f "$man/man3/$name.3" ] || echo "     no page: $name"
+done >"$folder/missing"
+sed -n '/^.SH NAME/ { n; /^[a-z_.]* \\- [a-z][^.;]\{4,60\}$/!p; }' "$man"/man3/*.3 | grep -v '^ashlar \\-' >>"$folder/missing"
+[ ! -s "$folder/missing" ]
+verdict 'objects and structures have pages, and each page a short phrase for its name'
+cat "$folder/missing"
+[ "$(grep -l 'Thread, signal and fork safety' "$man"/man3/*.3)" = "$man/man3/ashlar.h.3" ] && grep -q '^\.BR ashlar\.h (3)' "$man/man3/ash_alloc.3" &&
+	grep -q 'ASH_HUGE_NEVER' "$man/man3/ash_defaults.3"
+verdict 'what holds for a whole header is in one page, to which the others refer'
 for tool in "$there$prefix"/bin/*; do
 	[ -f "$man/man1/${tool##*/}.1" ] || echo "     no page: $tool"
 done >"$folder/missing"
@@ -131,16 +144,27 @@ else
 	verdict 'pkg-config knows each library'
 	# shellcheck disable=SC2046 # lists of words, here and below
 	clang -ffreestanding -nostdlib -static -Wl,--gc-sections "$folder/bare.c" \
-		$(pkg-config --cflags --libs ashlar_start ashlar) -o "$folder/bare" && [ "$("$folder/bare")" = 16 ]
+		$(pkg-config --cflags --libs ashlar-start ashlar) -o "$folder/bare" && [ "$("$folder/bare")" = 16 ]
 	verdict 'pkg-config: a program without a C library'
 	if [ -z "$hosts" ]; then
 		echo 'skip install: pkg-config: no compiler with a C library'
 	else
 		cc "$folder/hosted.c" $(pkg-config --cflags --libs ashlar) -o "$folder/hosted" &&
 			[ "$(LD_LIBRARY_PATH=$library_path "$folder/hosted")" = '0 16' ] &&
-			cc -DIS_MALLOC "$folder/hosted.c" $(pkg-config --cflags --libs ashlar_malloc) -o "$folder/hosted" &&
+			cc -DIS_MALLOC "$folder/hosted.c" $(pkg-config --cflags --libs ashlar-malloc) -o "$folder/hosted" &&
 			[ "$(LD_LIBRARY_PATH=$library_path "$folder/hosted")" = '1 16' ]
 		verdict 'pkg-config: programs with one, beside malloc and as malloc'
+		cc -DIS_MALLOC "$folder/hosted.c" $(pkg-config --cflags --libs ashlar-malloc) -Wl,-rpath,"$library_path" -o "$folder/hosted" &&
+			[ "$("$folder/hosted")" = '1 16' ]
+		verdict '... which -Wl,-rpath has find the shared object'
+		# A folder of libraries that is not PREFIX/lib.
+		other=$folder/other
+		BUILD=$build PREFIX=$prefix LIBDIR=$prefix/lib/of-cpu DESTDIR=$other sh tools/install/install && [ "$(ls "$other$prefix/lib")" = of-cpu ] &&
+			[ -f "$other$prefix/share/gdb/auto-load$prefix/lib/of-cpu/libashlar.so.$version-gdb.py" ] &&
+			PKG_CONFIG_SYSROOT_DIR=$other PKG_CONFIG_PATH=$other$prefix/lib/of-cpu/pkgconfig &&
+			cc -DIS_MALLOC "$folder/hosted.c" $(pkg-config --cflags --libs ashlar-malloc) -Wl,-rpath,"$other$prefix/lib/of-cpu" -o "$folder/hosted" &&
+			[ "$("$folder/hosted")" = '1 16' ]
+		verdict 'pkg-config: LIBDIR'
 	fi
 fi
 
@@ -173,6 +197,9 @@ C
 		cmake --build "$folder/cmake" >>"$folder/said" 2>&1 &&
 		[ "$("$folder/cmake/hosted") $("$folder/cmake/malloc") $("$folder/cmake/malloc_static") $("$folder/cmake/bare")" = '0 16 1 16 1 16 16' ]
 	verdict 'CMake: find_package, and programs with four of its targets' "$folder/said"
+	cmake -S "$folder" -B "$folder/cmake64" -Dashlar_DIR="${other:-none}$prefix/lib/of-cpu/cmake/ashlar" >"$folder/said" 2>&1 &&
+		cmake --build "$folder/cmake64" >>"$folder/said" 2>&1 && [ "$("$folder/cmake64/hosted") $("$folder/cmake64/bare")" = '0 16 16' ]
+	verdict 'CMake: LIBDIR' "$folder/said"
 	sed -i 's/ashlar 0.1 REQUIRED/ashlar 0.2 REQUIRED/' "$folder/CMakeLists.txt"
 	! cmake -S "$folder" -B "$folder/other" -DCMAKE_PREFIX_PATH="$there$prefix" >/dev/null 2>&1
 	verdict 'CMake: a version that is not here is refused'
@@ -183,11 +210,11 @@ if ! command -v meson >/dev/null || ! command -v ninja >/dev/null || [ -z "$host
 else
 	cat >"$folder/meson.build" <<'C'
 project('user', 'c')
-executable('hosted', 'hosted.c', c_args: '-DIS_MALLOC', dependencies: dependency('ashlar_malloc'))
+executable('hosted', 'hosted.c', c_args: '-DIS_MALLOC', dependencies: dependency('ashlar-malloc'))
 C
 	(cd "$folder" && meson setup meson && ninja -C meson) >"$folder/said" 2>&1 &&
 		[ "$(LD_LIBRARY_PATH=$library_path "$folder/meson/hosted")" = '1 16' ]
-	verdict 'Meson: a program with the dependency ashlar_malloc'
+	verdict 'Meson: a program with the dependency ashlar-malloc'
 fi
 
 # ---- the source release ----

@@ -35,6 +35,13 @@ refused 'an ifunc' 'calls by table, or ifuncs' \
 	'static int one(void) { return 1; } static void *pick(void) { return (void *)one; }
 	int f(void) __attribute__((ifunc("pick")));
 	__attribute__((constructor)) void g(void) { f(); }'
+if echo 'int main(void) { return 0; }' | cc -ffreestanding -nostdlib -fuse-ld=bfd -Wl,-e,main -x c - -o "$folder/bfd" 2>"$folder/errors"; then
+	! cc -ffreestanding -nostdlib -fuse-ld=bfd -pie -fpie -I"$build/include" -T linker.ld tests/check/calls.c "$build/libashlar_start.a" \
+		"$build/libashlar.a" -o "$folder/bfd" 2>"$folder/errors" && grep -q 'use lld' "$folder/errors"
+	verdict 'refuses GNU ld, and says what to use' "$folder/errors"
+else
+	echo 'skip link: GNU ld: it is not here'
+fi
 refused 'a section that is not placed' 'odd_section' \
 	'__attribute__((section("odd_section"), retain, used)) int odd = 1;'
 

@@ -32,7 +32,7 @@ hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 absent='__environ __errno_location ash_heap_of getauxval pthread_key_create pthread_key_delete pthread_setspecific'
 absent_xml='fwrite pthread_setcancelstate'
 # What one object of ours calls in the other; hidden from all others.
-between='ash_alloc_or ash_delete ash_delete_sized ash_may_say ash_own_settings ash_release_told ash_say ash_stats_rows'
+between='__pthread_tsd_run_dtors ash_alloc_or ash_delete ash_delete_sized ash_may_say ash_own_settings ash_release_told ash_say ash_stats_rows'
 cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
 	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
 
@@ -200,4 +200,53 @@ else
 	LD_PRELOAD=$(realpath "$build/libashlar_malloc.so") "$folder/asks"
 	verdict 'ashlar_is_malloc asks malloc, realloc and free of a program at fixed addresses'
 fi
+# ---- threads of static programs of musl, which need no flag ----
+
+cat >"$folder/threads.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ashlar.h>
+static int ended;
+#ifdef KEYS
+static pthread_key_t key;
+static void end(void *value) { (void)value; ended++; }
+#endif
+static void *thread(void *unused)
+{
+	for (size_t i = 0; i < 1000; i++)
+		free(malloc(i));
+#ifdef KEYS
+	pthread_setspecific(key, thread);
+#endif
+	return malloc(10);
+}
+int main(void)
+{
+	struct ash_statistics s;
+	void *block;
+	free(malloc(10));
+#ifdef KEYS
+	pthread_key_create(&key, end);
+#endif
+	for (int i = 0; i < 300; i++) {
+		pthread_t other;
+		if (pthread_create(&other, NULL, thread, NULL) != 0 || pthread_join(other, &block) != 0)
+			return 1;
+		free(block);
+	}
+	ash_stats(&s);
+	printf("%zu records, %zu bytes in slabs, %d ended\n", s.owners, s.slabs, ended);
+	return 0;
+}
+C
+for kind in 'without keys:-w:0' 'with keys of its own:-DKEYS:300'; do
+	name=${kind%%:*} flag=${kind#*:}
+	if ! musl-gcc -O2 -static "${flag%:*}" -I"$build/include" "$folder/threads.c" "$build/libashlar_malloc.a" -o "$folder/threads" 2>"$folder/errors"; then
+		echo 'skip malloc: threads of static programs: musl-gcc is not here'
+		break
+	fi
+	"$folder/threads" >"$folder/out" && grep -q "^1 records, 0 bytes in slabs, ${flag#*:} ended" "$folder/out"
+	verdict "threads of a static program of musl $name leave nothing" "$folder/out"
+done
 exit $status

@@ -4,6 +4,8 @@
 #include "support/heap_in.h"
 #include "support/misuse.h"
 
+const char misuse_traps = 1;
+
 #define IN_ALL "it takes seconds, and is in build/tests/all"
 
 const struct rt_left_out rt_left_out[] = {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Misuse by the names of malloc: the line has the name, and the end is SIGABRT. */
 #include "support/misuse.h"
-#include "syscall.h"
 
 void free(void *p);
+void ash_delete(void *p);
 void ash_delete_sized(void *p, size_t size);
 void *realloc(void *p, size_t size);
 
-enum { SIGABRT = 6, SIG_BLOCK = 0 };
+enum { SIGABRT = 6 };
 
 static size_t told;
 
@@ -93,44 +93,4 @@ TEST(called_delete_with_size, 10)
 			expect("operator delete", use_delete_sized, &bad);
 	}
 	CHECK_EQ(ash_check(), 0);
-}
-
-/* ---- the end ---- */
-
-static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
-{
-	rt_fprint(2, "handled\n");
-}
-
-static void block_and_free(void *p)
-{
-	uint64_t all = ~(uint64_t)0;
-
-	arch_rt_sigprocmask(SIG_BLOCK, &all, NULL, sizeof all);
-	free(p);
-}
-
-static void handle_and_free(void *p)
-{
-	rt_signal(SIGABRT, handler);
-	block_and_free(p);
-}
-
-static void ignore_and_free(void *p)
-{
-	static const uint64_t ignore[4] = {1};
-
-	arch_rt_sigaction(SIGABRT, ignore, NULL, 8);
-	free(p);
-}
-
-TEST(called_abort, 10)
-{
-	char text[300];
-	int here;
-
-	CHECK_EQ(rt_run_child(block_and_free, &here, text, sizeof text), 1000 + SIGABRT);
-	CHECK_EQ(rt_run_child(ignore_and_free, &here, text, sizeof text), 1000 + SIGABRT);
-	CHECK_EQ(rt_run_child(handle_and_free, &here, text, sizeof text), 1000 + SIGABRT);
-	CHECK(rt_strstr(text, "allocator\nhandled\n") != NULL);
 }

@@ -197,7 +197,7 @@ static enum forged_outcome forged_try(enum forged_kind kind, struct rt_random *r
 		return (enum forged_outcome)status;
 	if (status == 1000 + FORGED_SIGALRM)
 		return OUT_NO_END;
-	if (status == 1000 + FORGED_SIGILL && rt_strstr(text, "ashlar: ") == text &&
+	if (status == 1000 + FORGED_SIGABRT && rt_strstr(text, "ashlar: ") == text &&
 	    *forged_attaching == 0)
 		return OUT_LINE;
 	return *forged_attaching != 0 ? OUT_IN_ATTACH : OUT_SIGNAL;

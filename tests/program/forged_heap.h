@@ -13,7 +13,7 @@
 #include "thread/owner.h"
 
 enum { FORGED_CAPACITY = 16 << 20, FORGED_BLOCKS = 300, FORGED_NEW = 200, FORGED_PAGES = 8192 };
-enum { FORGED_SIGKILL = 9, FORGED_SIGILL = 4, FORGED_SIGALRM = 14, FORGED_PDEATHSIG = 1 };
+enum { FORGED_SIGKILL = 9, FORGED_SIGABRT = 6, FORGED_SIGALRM = 14, FORGED_PDEATHSIG = 1 };
 /* Ends what hangs, is no criterion: one attacher takes milliseconds, and seconds under QEMU beside others. */
 enum { FORGED_SECONDS = 600 };
 

@@ -12,6 +12,8 @@
 #include "syscall.h"
 #include "system/array.h"
 
+const char misuse_traps = 1;
+
 enum { BLOCKS = 3000 };
 
 #define NO_FORK "the system of this program knows no fork"
