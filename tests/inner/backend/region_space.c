@@ -171,6 +171,29 @@ TEST(space_forgets_regions_that_went, 20)
 	CHECK(region_is_exact());
 }
 
+/* A span that is no multiple of a chunk comes where the last one was, and needs no more leaves of the map. */
+TEST(space_is_found_again, 10)
+{
+	enum { ROUNDS = 80, PART = 16 }; /* a leaf has 16 GiB */
+	const struct ash_heap_options sparse = {.sparse = true};
+	ash_heap *heap = NOT_NULL(ash_heap_create(&sparse));
+	size_t leaves[2] = {0, 0};
+
+	for (size_t i = 0; i < (rt_under_qemu() ? 3 : ROUNDS); i++) {
+		void *p = ash_heap_alloc(heap, GIB + PAGE_MOST + i % 3 * MIB);
+
+		if (p == NULL)
+			rt_skip("this kernel has no addresses for it");
+		ash_heap_release(heap, p);
+		if (i != PART && i != ROUNDS - 1)
+			continue;
+		for (size_t at = 0; at < MAP_ROOT; at++)
+			leaves[i != PART] += chunk_map.root[at] != NULL;
+	}
+	CHECK(leaves[1] <= leaves[0] + 1);
+	ash_heap_destroy(heap);
+}
+
 /* Whether a request that failed could be had: with what is free given back, under a limit of 64 MiB. */
 TEST(space_hope_under_a_limit, 10)
 {
