@@ -21,11 +21,6 @@ static void *map_at(void *at, size_t bytes, long access, enum sharing sharing)
 	return (void *)r; /* NOLINT: the kernel's word is an address */
 }
 
-bool pages_release(void *p, size_t bytes)
-{
-	return arch_munmap(p, bytes) == 0;
-}
-
 /*
  * Kernels of riscv64 before 6.6 with 57 bits of address give those first that the address map does not
  * have, unless another one is wished for.  `low` (a hint): where the last such wish was met.
@@ -101,6 +96,14 @@ static void placed(const char *p)
 {
 	if (!SMALL)
 		store_relaxed(&last_aligned, (uintptr_t)p);
+}
+
+bool pages_release(void *p, size_t bytes)
+{
+	/* What comes next may lie there: each place lower down would need leaves of the map of its own. */
+	if (!SMALL && load_relaxed(&last_aligned) == (uintptr_t)p)
+		placed((char *)p + ((bytes + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1)));
+	return arch_munmap(p, bytes) == 0;
 }
 
 void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)

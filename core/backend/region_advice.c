@@ -28,6 +28,14 @@ void region_advised(struct run run, size_t n, enum advice advice)
 			  borders(run.region, run.first, run.first + n) - before);
 }
 
+void region_unadvised(struct run run, size_t n)
+{
+	region_advised(run, n, ADVICE_NONE);
+	/* With the chunk behind it a border goes. */
+	if (run.first > 0 && advice_at(run.region, run.first - 1) != ADVICE_NONE)
+		fetch_add_relaxed(&run.region->heap->borders, ~(uint64_t)0);
+}
+
 void region_advise(struct run run, size_t n, enum advice advice)
 {
 	struct region *r = run.region;

@@ -17,6 +17,8 @@ INTERNAL void region_advise(struct run run, size_t n, enum advice advice);
 INTERNAL void region_moved(struct run from, struct run to, size_t n);
 /* Records advice without a system call, for the holder of the run. */
 INTERNAL void region_advised(struct run run, size_t n, enum advice advice);
+/* The same of a run that goes, at its region's end: the next mapping has no advice. */
+INTERNAL void region_unadvised(struct run run, size_t n);
 /* True: a part of its addresses is lost (ADVICE_LOST), so it must not be unmapped. */
 INTERNAL bool region_is_lost(const struct region *r);
 

@@ -105,6 +105,8 @@ struct region *region_create(struct heap *h, const struct region_plan *plan)
 void region_unmap(struct region *r)
 {
 	map_leave(r, 0, region_all(r));
+	if (region_alone(r) != 0)
+		fetch_add_relaxed(&alone_now, ~(uint64_t)0);
 	if (!region_is_lost(r))
 		(void)pages_release(r->base, region_bytes(r));
 }
@@ -150,10 +152,9 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 		}
 		return 0;
 	}
-	heap_cleaned(h, dirty * CHUNK_UNITS, 0);
-	bits_clear(r->clean, first, n - first);
+	heap_cleaned(h, dirty * CHUNK_UNITS, 0); /* the bits stay: who maps chunks there sets them */
 	if (!SMALL)
-		region_advised((struct run){r, first}, n - first, ADVICE_NONE); /* the next mapping has no advice */
+		region_unadvised((struct run){r, first}, n - first);
 	if (SMALL || first == 0) {
 		if (region_alone(r) != 0)
 			fetch_add_relaxed(&alone_now, ~(uint64_t)0);

@@ -28,7 +28,8 @@ TEST(inner_clock_gives_back_at_once, 10)
 	CHECK(tick(1) == 0 && h.clock == 1 && !retain_is_full(&h, 0) && retain_is_full(&h, 1));
 	h.dirty = 81;
 	CHECK_EQ(tick(1), 81 - (80 - 40));
-	CHECK_EQ(h.clock, 1); /* the period goes on */
+	CHECK_EQ(h.due, 80 - 40); /* the next slow operations go on until then */
+	CHECK_EQ(h.clock, 1);	  /* the period goes on */
 	/* Of a large heap a quarter may stay. */
 	h.used = 4 * 200;
 	h.dirty = 200;
@@ -53,15 +54,17 @@ TEST(inner_clock_gives_back_at_once, 10)
 /* What is taken soon after it was given back may stay the next time, and as much again. */
 TEST(inner_clock_demand_raises_the_floor, 10)
 {
-	heap_cleaned(&h, 0, 100); /* fresh, and nothing was given back */
-	CHECK_EQ(h.floor, 0);
-	retain_gone(&h, 300);
-	h.dirty = 50;
 	h.clock = 77;
+	heap_cleaned(&h, 0, 100); /* fresh, and nothing was given back */
+	CHECK(h.floor == 0 && h.clock == 77);
+	retain_gone(&h, 300);
+	h.dirty = 70;
 	heap_cleaned(&h, 50, 50); /* nothing of it is fresh */
 	CHECK(h.floor == 0 && h.gone == 300 && h.clock == 77);
-	heap_cleaned(&h, 0, 200);
-	CHECK(h.floor == 400 && h.gone == 100 && h.clock == 0);
+	heap_cleaned(&h, 20, 120); /* 100 of it are */
+	CHECK(h.floor == 200 && h.gone == 200 && h.clock == 0);
+	heap_cleaned(&h, 0, 150);
+	CHECK(h.floor == 500 && h.gone == 50);
 	heap_cleaned(&h, 0, 200);
 	CHECK(h.floor == 600 && h.gone == 0);
 	h.used = 0;
@@ -151,7 +154,7 @@ TEST(inner_clock_periods, 10)
 	h.period_low = 50;
 	CHECK(tick(RETAIN_PERIOD - 1) == 0 && h.period_low == 50);
 	CHECK_EQ(tick(1), 50 - 20);
-	CHECK(h.clock == 0 && h.period_low == 70 && h.period_start == 70);
+	CHECK(h.clock == 0 && h.period_low == 70 && h.period_start == 70 && h.period_high == 70);
 	h.period_low = 20; /* all of it was needed */
 	CHECK(tick(RETAIN_PERIOD) == 0 && h.period_low == 70);
 	h.used = 4 * 40; /* a quarter of that may stay */
@@ -160,6 +163,16 @@ TEST(inner_clock_periods, 10)
 	h.period_low = 71;
 	CHECK(tick(RETAIN_PERIOD) == 0 && h.period_low == 70);
 	h.used = 0;
+	/* What was refused is not tried again while no more than that and a sixteenth was idle. */
+	h.period_low = 28;
+	h.refused = 10;
+	retain_tick(&h, RETAIN_PERIOD);
+	CHECK_EQ(h.refused, 10);
+	h.refused = 0;
+	/* Of what was kept at most, slabs are a part that others emptied. */
+	h.foreign.kept_before = 30;
+	CHECK(tick(1) == 0 && h.period_high == 70 + 30);
+	h.foreign.kept_before = 0;
 }
 
 TEST(inner_clock_fresh_is_paid_for, 10)
@@ -181,6 +194,58 @@ TEST(inner_clock_fresh_is_paid_for, 10)
 	retain_fresh(&h, 10);
 	CHECK_EQ(h.refused, 40);
 	h.refused = 0;
+}
+
+/* What goes is counted, unit by unit: at a tick it may raise the floor, where it is paid for it lowers it. */
+TEST(inner_clock_counts_what_goes, 10)
+{
+	enum { CHUNKS = 30 };
+	struct heap *d = &heap_default;
+	struct run last = {NULL, CHUNKS - 1};
+	uint64_t dirty;
+	char *p, *q;
+
+	for (int fresh = 0; fresh < 2; fresh++) {
+		p = ash_alloc(20 * CHUNK_SIZE);
+		q = ash_alloc(10 * CHUNK_SIZE);
+		last.region = region_of(d, p);
+		CHECK(last.region == region_of(d, q) && last.region->chunks == CHUNKS);
+		memset(p, 1, 20 * CHUNK_SIZE);
+		memset(q, 1, 10 * CHUNK_SIZE);
+		d->floor = 100000; /* all of it stays */
+		ash_release(p);
+		ash_release(q);
+		dirty = d->dirty;
+		CHECK(dirty == CHUNKS * CHUNK_UNITS && d->gone == 0);
+		if (fresh) {
+			retain_fresh(d, 100);
+			CHECK_EQ(d->floor, 100000 - (dirty - d->dirty));
+		} else {
+			d->floor = 500;
+			retain_tick(d, 1);
+			CHECK_EQ(d->gone, dirty - d->dirty);
+			d->gone = d->hand = d->floor = 0;
+		}
+		/* The newest chunk goes first. */
+		CHECK(d->dirty < dirty && region_dirty(last, 1) == 0);
+		(void)ash_trim(0);
+		CHECK_EQ(d->dirty, 0);
+	}
+}
+
+/* Of a run that keeps its head a trim takes that, too. */
+TEST(inner_clock_trim_takes_heads, 10)
+{
+	char *p = ash_zalloc(1, 4 * CHUNK_SIZE);
+
+	p[0] = 1;
+	ash_release(p);
+	CHECK_EQ(heap_default.dirty, CHUNK_UNITS);
+	CHECK(ash_trim(0) > 0);
+	CHECK_EQ(heap_default.dirty, 0);
+	p = ash_alloc(4 * CHUNK_SIZE);
+	CHECK_EQ(p[0], 0);
+	ash_release(p);
 }
 
 /* Locked memory cannot be purged: only whole regions are unmapped. */

@@ -18,9 +18,11 @@ TEST(keep_few_units_begin_no_period, 10)
 		CHECK_EQ(h->period_low, h->dirty);
 		CHECK_EQ(h->clock, 5000);
 	}
-	heap_cleaned(h, 10, 0);
+	heap_cleaned(h, 4, 0); /* a 64th */
+	CHECK_EQ(h->clock, 5000);
+	heap_cleaned(h, 1, 0);
 	CHECK_EQ(h->clock, 0);
-	CHECK_EQ(h->period_start, 4026);
+	CHECK_EQ(h->period_start, 4031);
 	/* What came meanwhile and went again was not needed of what was there. */
 	h->clock = 5000;
 	heap_dirtied(h, 1000, 0);
