@@ -108,14 +108,14 @@ TEST(extend_beside_a_check_of_records, 10)
 			if (n < LIMIT)
 				extend(h, n + 1);
 			switch (i) {
-			case FLIGHT: o->flight = inside; break;
+			case FLIGHT: truth_of(o)->flight = inside; break;
 			case INTENT:
-				o->intents[0].fresh = inside;
-				intent_set(&o->intents[0], INTENT_DRAFT);
+				truth_of(o)->intents[0].fresh = inside;
+				intent_set(&truth_of(o)->intents[0], INTENT_DRAFT);
 				break;
 			default:
-				o->intents[0].slot = inside;
-				intent_set(&o->intents[0], INTENT_ARMED);
+				truth_of(o)->intents[0].slot = inside;
+				intent_set(&truth_of(o)->intents[0], INTENT_ARMED);
 			}
 			/* In a chunk that was added it is right, behind the last one it is wrong. */
 			CHECK_EQ(image_records_check(m), n < LIMIT);
