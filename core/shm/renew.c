@@ -62,14 +62,16 @@ void renew_check(struct store *s)
 
 /* ---- making the caches anew: no other thread reads or writes them ---- */
 
+/* Where, in the head, what is not the truth begins. */
+#define RENEWED_AT (offsetof(struct store, heap) + offsetof(struct heap, both))
+
 static void renew_head(struct store *s, size_t n)
 {
-	const size_t from = offsetof(struct store, heap) + offsetof(struct heap, both);
 	struct heap *h = &s->heap;
 	struct owner *o;
 	size_t i;
 
-	memset((char *)s + from, 0, PAGE_LEAST - from);
+	memset((char *)s + RENEWED_AT, 0, PAGE_LEAST - RENEWED_AT);
 	store_set(s, s, n);
 	h->running = h->locked = 0;
 	h->unowned_made = 1; /* there may be some, */
@@ -85,20 +87,16 @@ static void renew_head(struct store *s, size_t n)
 	h->owner_count = i;
 }
 
-/* Hints that are too high cost time only. */
 static void renew_region(struct store *s, size_t n)
 {
 	struct region *r = s->heap.regions;
-	size_t chunks = r->chunks, i;
+	size_t chunks = r->chunks;
 
 	store_set_region(r, s, n);
 	r->chunks = chunks;
-	for (i = 0; i < n; i++) {
-		region_room(r)[i] = i < chunks && bits_all(r->known, i, 1) &&
-				    region_chunk(r, i)->kind == CHUNK_SLABS ? CHUNK_UNITS : 0;
-		r->advice[i] = 0;
-	}
 	r->part = CHUNK_UNITS * ROOM_EACH;
+	memset(r->room, 0, r->part_words * ROOM_PARTS * sizeof *r->room);
+	memset(r->advice, 0, n);
 }
 
 /* What is for the owner: as of a slab none of whose groups is known. */
@@ -136,6 +134,8 @@ static bool renew_slabs(struct store *s, int fd, struct image_chunk *there)
 
 		if (share_read(fd, there, sizeof *there, (size_t)(c - (char *)s)) != sizeof *there)
 			return false;
+		if (there->chunk.kind == CHUNK_SLABS)
+			region_room(r)[i] = CHUNK_UNITS; /* a hint that is too high costs time only */
 		for (k = 0; k < CHUNK_RECORDS; k++)
 			if (!is_blank(&there->slab[k]))
 				renew_slab((struct slab *)(void *)(c + sizeof(struct chunk)) + k);

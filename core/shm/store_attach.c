@@ -133,8 +133,10 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 static enum ash_attach enter(struct store *s, const struct store *head, int fd)
 {
 	size_t n = head->heap.own.cap >> CHUNK_SHIFT;
-	enum ash_attach why = head->caches == store_caches() ? ASH_ATTACHED : renew(s, fd);
+	enum ash_attach why = ASH_ATTACHED;
 
+	if (head->caches != store_caches())
+		why = share_take(fd, CENSUS_AT, CENSUS_ENTRIES * sizeof(uint64_t), s) ? renew(s, fd) : ASH_ATTACH_NO_MEMORY;
 	if (why != ASH_ATTACHED)
 		return why;
 	if (!renew_enter(s))
