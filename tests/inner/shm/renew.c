@@ -7,6 +7,7 @@
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
+#include "inner/shm/caches.h"
 #include "mapping.h"
 #include "process.h"
 #include "kernel.h"
@@ -74,50 +75,13 @@ static void make(void)
 	}
 }
 
-static void junk(void *at, size_t length, struct rt_random *r)
-{
-	unsigned char *b = at;
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		b[i] = (unsigned char)rt_next(r);
-}
-
 /* Overwrites all that is not the truth; the number is another one. */
 static void becomes_anothers(uint64_t seed)
 {
-	struct store *s = NOT_NULL(share_map_anywhere(fd, kept->bytes, true));
-	struct region here = {0}, *r = (struct region *)(void *)((char *)s + REGION_AT);
-	ptrdiff_t off = (char *)s - (char *)s->base;
-	size_t chunks = r->chunks, i, k;
-	uint64_t id = s->heap.id;
 	struct rt_random random;
 
 	rt_seed(&random, seed);
-	store_set_region(&here, s->base, CAPACITY >> CHUNK_SHIFT);
-	junk(&s->heap, offsetof(struct heap, root), &random);
-	s->heap.id = id;
-	junk((char *)&s->heap + offsetof(struct heap, both), PAGE_LEAST - 256 - offsetof(struct heap, both), &random);
-	for (i = 0; i < s->records_used; i++)
-		junk((char *)s + RECORDS_AT + i * RECORD_BYTES, TRUTH_AT, &random);
-	junk(r, sizeof *r, &random);
-	r->chunks = chunks;
-	junk((char *)here.room + off, here.part_words * ROOM_PARTS * sizeof *here.room, &random);
-	junk(here.advice + off, here.capacity, &random);
-	for (i = 0; i < chunks; i++) {
-		struct chunk *c = (struct chunk *)(void *)((char *)region_chunk(&here, i) + off);
-
-		if (!bits_all((uint64_t *)(void *)((char *)here.known + off), i, 1))
-			continue;
-		for (k = 0; k < CHUNK_RECORDS; k++) {
-			struct slab *slab = (struct slab *)(void *)(c + 1) + k;
-
-			if (slab->groups != 0)
-				junk(&slab->all_free, offsetof(struct slab, free) - offsetof(struct slab, all_free), &random);
-		}
-	}
-	s->caches = OTHER;
-	arch_munmap(s, kept->bytes);
+	caches_overwrite(fd, kept->bytes, &random, OTHER);
 }
 
 static size_t met;
