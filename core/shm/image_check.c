@@ -179,7 +179,7 @@ static bool chunk_is_right(struct image *m, size_t i, size_t *n)
 		return true;
 	*n = c->span_chunks;
 	if (*n == 0 || *n > m->region.chunks - i || c->span_bytes == 0 ||
-	    c->span_bytes > *n << CHUNK_SHIFT || c->span_bytes % PAGE_MOST != 0)
+	    c->span_bytes > *n << CHUNK_SHIFT || c->span_bytes % (m->ours ? PAGE_MOST : PAGE_LEAST) != 0)
 		return false;
 	for (k = 1; k < *n; k++)
 		if (image_is_free(m, i + k) || !chunk_read(m, i + k) || c->kind != CHUNK_FREE ||

@@ -136,6 +136,8 @@ static bool renew_slabs(struct store *s, int fd, struct image_chunk *there)
 			return false;
 		if (there->chunk.kind == CHUNK_SLABS)
 			region_room(r)[i] = CHUNK_UNITS; /* a hint that is too high costs time only */
+		if (there->chunk.kind == CHUNK_SPAN) /* made by a CPU with smaller pages: a little more can be used */
+			region_chunk(r, i)->span_bytes = (there->chunk.span_bytes + PAGE_MOST - 1) & ~(PAGE_MOST - 1);
 		for (k = 0; k < CHUNK_RECORDS; k++)
 			if (!is_blank(&there->slab[k]))
 				renew_slab((struct slab *)(void *)(c + sizeof(struct chunk)) + k);

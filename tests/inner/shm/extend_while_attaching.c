@@ -30,6 +30,7 @@ static struct image *begin(ash_heap **heap)
 	CHECK(sizeof *m + (2 * bits_words(LIMIT) + ROOM_WORDS(LIMIT)) * sizeof m->bits[0] <= 1 << 20);
 	s = store_of(heap_of(*heap));
 	m->fd = fd;
+	m->ours = true;
 	m->head = *s;
 	store_set_region(&m->region, s, LIMIT);
 	CHECK(image_read_chunks(m) && m->region.chunks == CHUNKS);
