@@ -153,7 +153,7 @@ ASHLAR_FOR_SIZE
 #include "core/arena/arena_walk.c"
 #include "core/arena/arenas.c"
 #include "core/shm/store.c"
-#include "core/shm/format.c"
+#include "core/shm/caches.c"
 #include "core/shm/benches.c"
 #include "core/shm/thread_bench.c"
 #include "core/shm/lives.c"

@@ -80,6 +80,7 @@
 #include "core/arena/arena_walk.h"
 #include "core/shm/format.h"
 #include "core/shm/store.h"
+#include "core/shm/caches.h"
 #include "core/shm/benches.h"
 #include "core/shm/thread_bench.h"
 #include "core/shm/lives.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Format 1 of heaps in files: where the words lie that must outlive the processes.  FORMAT.md
- * says it byte by byte; format.c compares it with the structures.
+ * says it byte by byte; caches.c compares it with the structures.
  *
  * These words are the truth.  All else in the file is of use only among processes that have the
- * same structures: their number, store_caches, is in the file beside the format.  Who attaches
+ * same structures: their number, store_caches (caches.h), is in the file beside the format.  Who attaches
  * with another number, while no living process is attached, makes all else anew (renew.h).
  */
 #ifndef CORE_FORMAT_H
@@ -54,11 +54,5 @@ static inline struct owner_truth *truth_of(const struct owner *o)
 {
 	return (struct owner_truth *)(void *)((char *)(uintptr_t)o + TRUTH_AT);
 }
-
-/*
- * The number of everything in the file that is not the truth: of all sizes, places and counts that
- * a process relies on.  It differs by the build, and by the CPU.
- */
-INTERNAL uint64_t store_caches(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "memory.h"
 #include "pages.h"
+#include "shm/caches.h"
 #include "shm/image.h"
 
 /* ---- units and slab records ---- */

@@ -7,6 +7,7 @@
 #include "panic.h"
 #include "process.h"
 #include "share.h"
+#include "shm/caches.h"
 #include "shm/census.h"
 #include "shm/census_join.h"
 #include "shm/image.h"
@@ -21,26 +22,37 @@ static uint64_t unlisted_now(void)
 	return boot_number() | 1;
 }
 
-/* True: a process other than this one may have the file mapped at its place. */
-static bool others_are_there(const struct store *s)
+/* True: a process of the census other than this one lives, and may have the file `mine` mapped at its place. */
+static bool others_live(const struct store *s, uint64_t mine)
 {
-	uint64_t me = process_number(), mine = mapping_at(process_thread(), process_thread(), (uintptr_t)s);
-	uint64_t unlisted = load_acquire(&s->unlisted), life, id, there; /* pairs with renew_enter */
+	uint64_t life, id, there;
 	unsigned i;
 
-	/* Where /proc cannot be read, 1 is the number of each start. */
-	if (mine <= MAPPING_NONE || unlisted == 1 || (unlisted != 0 && unlisted == unlisted_now()))
-		return true;
 	for (i = 0; i < CENSUS_LAST; i++) {
 		life = load_seq_cst(&s->census[i]); /* pairs with renew_enter */
 		id = LIFE_ID(life);
-		if (life == 0 || (life & CENSUS_OVER) != 0 || id == me || lives_process_is_over(s, life))
+		if (life == 0 || (life & CENSUS_OVER) != 0 || id == process_number() || lives_process_is_over(s, life))
 			continue;
 		there = mapping_at(id, id, (uintptr_t)s);
-		if (there == mine || (there == MAPPING_UNKNOWN && !lives_process_is_over(s, life)))
+		if (mine == MAPPING_UNKNOWN || there == mine ||
+		    (there == MAPPING_UNKNOWN && !lives_process_is_over(s, life)))
 			return true;
 	}
 	return false;
+}
+
+static bool others_are_there(const struct store *s)
+{
+	uint64_t mine = mapping_at(process_thread(), process_thread(), (uintptr_t)s);
+	uint64_t unlisted = load_acquire(&s->unlisted); /* pairs with renew_enter */
+
+	/* Where /proc cannot be read, 1 is the number of each start. */
+	return mine <= MAPPING_NONE || unlisted == 1 || unlisted == unlisted_now() || others_live(s, mine);
+}
+
+bool renew_is_torn(const struct store *s, uint64_t file)
+{
+	return load_acquire(&s->file) != file && others_live(s, MAPPING_UNKNOWN); /* pairs with reattach */
 }
 
 bool renew_enter(struct store *s)

@@ -21,6 +21,9 @@
 #include "ashlar_heap.h"
 #include "shm/store.h"
 
+/* As reattach_is_torn, by the census: the records cannot be read. */
+INTERNAL bool renew_is_torn(const struct store *s, uint64_t file);
+
 /* Makes the caches anew.  ASH_ATTACHED: that was done; else the reason why not.  s: mapped, the truth in it checked. */
 INTERNAL enum ash_attach renew(struct store *s, int fd);
 

@@ -6,6 +6,7 @@
 #include "pages.h"
 #include "share.h"
 #include "shm/building.h"
+#include "shm/caches.h"
 #include "shm/claim.h"
 #include "shm/image_check.h"
 #include "shm/reattach.h"
@@ -130,18 +131,24 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 }
 
 /* Enters the process, and the heap in its map; else: the reason, and s is still mapped. */
-static enum ash_attach enter(struct store *s, const struct store *head, int fd)
+static enum ash_attach enter(struct store *s, const struct store *head, int fd, uint64_t file)
 {
-	size_t n = head->heap.own.cap >> CHUNK_SHIFT;
+	bool ours = head->caches == store_caches(), whole = seal_state(head->seal) == SEAL_WHOLE;
 	enum ash_attach why = ASH_ATTACHED;
 
-	if (head->caches != store_caches())
-		why = share_take(fd, CENSUS_AT, CENSUS_ENTRIES * sizeof(uint64_t), s) ? renew(s, fd) : ASH_ATTACH_NO_MEMORY;
+	if (!ours && !share_take(fd, CENSUS_AT, CENSUS_ENTRIES * sizeof(uint64_t), s))
+		return ASH_ATTACH_NO_MEMORY;
+	if (!whole && (ours ? reattach_is_torn(s, file) : renew_is_torn(s, file)))
+		return ASH_ATTACH_TORN;
+	if (!take_for_attach(fd, head, s))
+		return ASH_ATTACH_NO_MEMORY;
+	if (!ours)
+		why = renew(s, fd);
 	if (why != ASH_ATTACHED)
 		return why;
 	if (!renew_enter(s))
 		return ASH_ATTACH_UNFINISHED; /* another process came in between */
-	if (!store_enter(s, n))
+	if (!store_enter(s, head->heap.own.cap >> CHUNK_SHIFT))
 		return ASH_ATTACH_NO_MEMORY;
 	if (begin_changes(s))
 		return ASH_ATTACHED;
@@ -173,12 +180,7 @@ struct store *store_attach(int fd, const struct layout *layout, uint64_t *file, 
 	if (s == NULL)
 		return NULL;
 	*file = status.identity;
-	if (seal_state(head.seal) != SEAL_WHOLE && reattach_is_torn(s, *file)) {
-		*why = ASH_ATTACH_TORN;
-		(void)pages_release(s, head.bytes);
-		return NULL;
-	}
-	*why = take_for_attach(fd, &head, s) ? enter(s, &head, fd) : ASH_ATTACH_NO_MEMORY;
+	*why = enter(s, &head, fd, *file);
 	if (*why == ASH_ATTACHED)
 		return s;
 	(void)pages_release(s, head.bytes);

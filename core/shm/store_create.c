@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
+#include "shm/caches.h"
 #include "shm/claim.h"
 #include "shm/renew.h"
 #include "shm/seal.h"

@@ -39,8 +39,12 @@ static const char *const forged_names[FORGED_KINDS] = {
 	"word of the bins of an owner's record", "word from elsewhere", "word +- 64 ... 2048", "word zeroed", "two words",
 };
 
+/* The copies are another build's, so whoever attaches makes the caches anew (shm/renew.h). */
+static bool forged_anothers;
+
 static long forged_copy(void)
 {
+	const uint64_t number = 77;
 	long fd = arch_memfd_create("copy", 0);
 	size_t i;
 
@@ -50,6 +54,8 @@ static long forged_copy(void)
 		CHECK_EQ(arch_pwrite64(fd, forged_image + (size_t)forged_page[i] * 4096, 4096,
 				       (long)forged_page[i] * 4096),
 			 4096);
+	if (forged_anothers)
+		CHECK_EQ(arch_pwrite64(fd, &number, sizeof number, offsetof(struct store, caches)), sizeof number);
 	return fd;
 }
 

@@ -10,6 +10,7 @@
 #include "heaps/instance.h"
 #include "inner/shm/caches.h"
 #include "rt.h"
+#include "shm/caches.h"
 #include "shm/census.h"
 #include "shm/format.h"
 #include "shm/seal.h"

@@ -13,6 +13,7 @@
 #include "kernel.h"
 #include "rt.h"
 #include "share.h"
+#include "shm/caches.h"
 #include "shm/census.h"
 #include "shm/image.h"
 #include "syscall.h"
@@ -206,6 +207,9 @@ TEST(renew_beside_the_living, 10)
 	s->caches = OTHER;
 	IN_CHILD
 		CHECK(attached(ASH_ATTACH_OTHERS) == NULL);
+	s->file++; /* as in a copy */
+	IN_CHILD
+		CHECK(attached(ASH_ATTACH_TORN) == NULL);
 	CHECK(s->caches == OTHER && s->renewer == 0);
 	rt_kill(pid, SIGKILL);
 	(void)rt_wait(pid);

@@ -3,7 +3,7 @@
  * Format 1, compared with the structures: what is asserted here does not move while files of format 1 are
  * to be read, which is for good.  The golden file in tests/inner/shm has each of these words.
  */
-#include "shm/format.h"
+#include "shm/caches.h"
 
 #include "shm/store.h"
 #include "thread/descriptor.h"
@@ -123,7 +123,8 @@ IS(SLOT_LARGE, 32768);
 uint64_t store_caches(void)
 {
 	static const uint64_t sizes[] = {
-		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), STRANGERS,
+		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, crowd),
+		offsetof(struct store, descriptor), STRANGERS,
 		sizeof(struct owner), offsetof(struct owner, bins), offsetof(struct owner, building),
 		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_WORDS, SPARE_COUNTS,
 		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both),
