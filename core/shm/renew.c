@@ -106,7 +106,7 @@ static void renew_region(struct store *s, size_t n)
 
 	store_set_region(r, s, n);
 	r->chunks = chunks;
-	r->part = CHUNK_UNITS * ROOM_EACH;
+	r->part = 0; /* what the first walk finds is told here, see chunk_mend */
 	memset(r->room, 0, r->part_words * ROOM_PARTS * sizeof *r->room);
 	memset(r->advice, 0, n);
 }
@@ -146,8 +146,6 @@ static bool renew_slabs(struct store *s, int fd, struct image_chunk *there)
 
 		if (share_read(fd, there, sizeof *there, (size_t)(c - (char *)s)) != sizeof *there)
 			return false;
-		if (there->chunk.kind == CHUNK_SLABS)
-			region_room(r)[i] = CHUNK_UNITS; /* a hint that is too high costs time only */
 		if (there->chunk.kind == CHUNK_SPAN) /* made by a CPU with smaller pages: a little more can be used */
 			region_chunk(r, i)->span_bytes = (there->chunk.span_bytes + PAGE_MOST - 1) & ~(PAGE_MOST - 1);
 		for (k = 0; k < CHUNK_RECORDS; k++)

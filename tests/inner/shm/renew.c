@@ -160,6 +160,30 @@ TEST(renew_of_junk, 20)
 	}
 }
 
+/* The unit that a slab of 8000 bytes would have is taken away, as by a process that died while it took it. */
+TEST(renew_finds_lost_memory, 10)
+{
+	struct region here = {0};
+	struct store *s;
+	struct chunk *c = NULL;
+	size_t i;
+
+	make();
+	s = NOT_NULL(share_map_anywhere(fd, kept->bytes, true));
+	store_set_region(&here, s, CAPACITY >> CHUNK_SHIFT);
+	for (i = 0; i < here.chunks; i++)
+		if (bits_all(here.known, i, 1) && region_chunk(&here, i)->kind == CHUNK_SLABS &&
+		    region_chunk(&here, i)->units != 0)
+			c = region_chunk(&here, i);
+	NOT_NULL(c)->units &= c->units - 1;
+	becomes_anothers(9);
+	IN_CHILD {
+		CHECK(attached(ASH_ATTACHED) != NULL);
+		for (i = 0; i < CHUNK_UNITS; i++)
+			CHECK((c->units >> i & 1) != 0 || c->head[i] != 0 || c->kind == CHUNK_FREE);
+	}
+}
+
 /* As by another build that died in the middle of it, and by one whose process lives. */
 TEST(renew_again, 10)
 {
