@@ -100,6 +100,20 @@ static int meet(UNUSED void *context, void *block, size_t size, const struct ash
 	return 0;
 }
 
+/* Of slab records, whether they have a slab or not, nothing is left that says that memory reads zero, or is held. */
+static void slabs_are_new(struct heap *h)
+{
+	const struct region *r = region_first(h);
+	size_t i, k;
+
+	for (i = region_next_known(r, 0); i < r->chunks; i = region_next_known(r, i + 1))
+		for (k = 0; k < CHUNK_RECORDS; k++) {
+			const struct slab *s = (const struct slab *)(const void *)(region_chunk(r, i) + 1) + k;
+
+			CHECK(s->purged == 0 && s->hold <= SLAB_IN_USE && s->opened <= s->groups);
+		}
+}
+
 /* The heap has the blocks that were kept, and no others, and works. */
 static void is_whole(ash_heap *heap)
 {
@@ -107,6 +121,7 @@ static void is_whole(ash_heap *heap)
 	size_t there = 0;
 	unsigned i;
 
+	slabs_are_new(heap_of(heap));
 	CHECK_EQ(ash_heap_check(heap), 0);
 	CHECK(heap_of(heap)->id == kept->id && (uint64_t)(uintptr_t)ash_heap_root(heap) == kept->root);
 	met = 0;
