@@ -30,6 +30,10 @@ struct heap {
 	/* Read at each slow operation, and seldom written; so not beside `dirty`. */
 	uint64_t running;	/* 1 while the clock runs, else 0; see retain.h         */
 	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall) */
+	/* With the id what a file keeps of a heap: these do not move, see shm/format.h. */
+	_Alignas(CPU_LINE) uint64_t root; /* the program's, see ash_heap_root           */
+	uint64_t records;	/* RECORDS_... of a heap in a file, see shm/store.h         */
+	struct ash_defaults own; /* options, of a heap that has its own                     */
 
 	/* Written on slow paths by all threads, so on other cache lines than the above. */
 	_Alignas(CPU_LINE) union {
@@ -46,7 +50,6 @@ struct heap {
 	uint64_t period_high;  /* hint: the most that was kept at a tick of it              */
 	uint64_t period_start; /* hint: `dirty` when the period began                       */
 	uint64_t clock;	       /* slow operations of the period                             */
-	uint64_t root;	       /* the program's, see ash_heap_root                          */
 	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
 	uint64_t owner_count;  /* hint: owner records                                       */
 	/* See thread/takeover.h and seating.c. */
@@ -61,13 +64,11 @@ struct heap {
 	uint64_t due;  /* hint: units, to be purged until so many are left              */
 	uint64_t gone; /* hint: units that went lately and were not taken since             */
 	uint64_t floor; /* hint: so many units more may stay, as what went was taken again  */
-	uint64_t records;	/* RECORDS_... of a heap in a file, see shm/store.h         */
 	/* Unowned slabs, see slab/unowned.h. */
 	_Alignas(CPU_LINE) uint64_t unowned_made; /* counts a slab before it is made, and   */
 	uint64_t unowned_gone;			  /* after it went; equal: there is none    */
 	struct slab *unowned[CLASSES];		  /* hint: one with free slots              */
 	uint64_t unowned_next[CLASSES]; /* hint: the chunk where the next search begins     */
-	struct ash_defaults own;	/* options, of a heap that has its own              */
 	/* Hints: slabs that threads other than their owners emptied, see thread/slab_purge.h. */
 	_Alignas(CPU_LINE) struct {
 		uint64_t told;	       /* units of slabs that got remote bits since the last step */

@@ -48,10 +48,10 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 		store_release(at, bits_without_lowest(word));
 		return p;
 	}
-	store_release(&o->flight, (uint64_t)(uintptr_t)p);
-	store_release(&tags[bit], (uint16_t)o->census);
+	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
+	store_release(&tags[bit], (uint16_t)truth_of(o)->census);
 	store_release(at, bits_without_lowest(word));
-	store_release(&o->flight, 0);
+	store_release(&truth_of(o)->flight, 0);
 	return p;
 }
 

@@ -95,7 +95,7 @@ static bool is_in_draft(struct heap *h, uint64_t slot)
 	if (self == NULL && (self = seats_self(h)) == NULL)
 		return false;
 	for (i = 0; i < INTENTS; i++) {
-		uint64_t p = load_relaxed(&self->intents[i].fresh);
+		uint64_t p = load_relaxed(&truth_of(self)->intents[i].fresh);
 
 		if (slot - p < h->own.cap && kinds_block(h, p, slot - p + sizeof slot) &&
 		    intent_of_draft(self, (void *)p) != NULL) /* NOLINT: an address */

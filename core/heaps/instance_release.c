@@ -139,9 +139,9 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, group, word)))
 		goto out;
 	/* In this order: a thread that takes the record over completes the release. */
-	store_release(&o->flight, (uint64_t)(uintptr_t)p);
+	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 	store_release(&s->free[group], word);
-	store_release(&o->flight, 0);
+	store_release(&truth_of(o)->flight, 0);
 	done = true;
 out:
 	seats_give(t, o);
@@ -157,10 +157,10 @@ static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, con
 	arenas_gone_with(c, p);
 	call = seats_enter(h);
 	if (call.owner != NULL)
-		store_release(&call.owner->flight, (uint64_t)(uintptr_t)p);
+		store_release(&truth_of(call.owner)->flight, (uint64_t)(uintptr_t)p);
 	done = block_free(h, call, c, p, false);
 	if (call.owner != NULL)
-		store_release(&call.owner->flight, 0);
+		store_release(&truth_of(call.owner)->flight, 0);
 	seats_exit(call);
 	if (!done)
 		diagnose(from, p);

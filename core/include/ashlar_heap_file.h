@@ -53,14 +53,21 @@ enum ash_attach {
 				  ash_heap_open_file if that may create it         */
 	ASH_ATTACH_NAMESPACE, /* made in another pid or time namespace             */
 	ASH_ATTACH_LAYOUT,    /* its layout or layout_version is another one       */
-	ASH_ATTACH_TORN	      /* not sealed when the system stopped, or copied while others
+	ASH_ATTACH_TORN,      /* not sealed when the system stopped, or copied while others
 				 were working: see ash_heap_sync, ash_heap_seal       */
+	ASH_ATTACH_OTHERS     /* processes with another build of the library are, or may be,
+				 attached: when they have ended, it can be attached   */
 };
 
 /*
  * Attaches to the heap in the file, at its address, and recovers it
  * (ash_heap_recover).  If why is not NULL, *why receives the result; NULL is
  * returned if that is not ASH_ATTACHED.
+ *
+ * The format of the file is 1 and stays readable (core/shm/FORMAT.md).  What is in it beside the format
+ * differs by the build: the first process of another build that attaches makes that anew, when no other
+ * process is attached.  So all processes that are attached at a time must have the same build; a child
+ * of fork counts from its first call that allocates or releases.
  *
  * The file is checked: each word that the allocator follows must have the only
  * possible value, or point into the heap.  Not detectable are changed bits that say

@@ -49,7 +49,7 @@ static inline uint16_t census_leaving(const struct owner *o)
 {
 	size_t at = (size_t)((const char *)o - store_of(o->heap)->records);
 
-	return (uint16_t)(TAG_LEAVING | at / OWNER_BYTES * INTENTS);
+	return (uint16_t)(TAG_LEAVING | at / RECORD_BYTES * INTENTS);
 }
 
 /* True: the process of the i-th entry is over.  word: the entry. */

@@ -40,7 +40,7 @@ static void drop_held(struct store *s, struct tags *t)
 
 	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
 		if (load_acquire(&o->state) != OWNER_VACANT)
-			tags_drop(t, load_relaxed(&o->census));
+			tags_drop(t, load_relaxed(&truth_of(o)->census));
 }
 
 /*
@@ -126,7 +126,7 @@ static bool is_mine(struct store *s, uint64_t tag)
 
 uint16_t census_mine(struct store *s, const struct owner *o)
 {
-	uint64_t tag = o == NULL ? TAG_NONE : load_relaxed(&o->census);
+	uint64_t tag = o == NULL ? TAG_NONE : load_relaxed(&truth_of(o)->census);
 	struct seat_entry *e;
 
 	/* A signal handler may find a record that was taken, and has no tag yet. */

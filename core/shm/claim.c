@@ -115,7 +115,7 @@ enum claim claim_take(struct store *s)
 void claim_clear(struct store *s)
 {
 	memset((char *)s + AFTER, 0, PAGE_MOST - AFTER);
-	s->version = 0;
+	s->format = 0;
 }
 
 void claim_give(struct store *s)

@@ -42,7 +42,7 @@ INTERNAL enum claim claim_look(int fd, bool *half);
 enum { CLAIM_PATIENCE = 1000 };
 struct claim_wait {
 	struct share_file file;
-	uint64_t words[4]; /* magic, version, claim, world */
+	uint64_t words[4]; /* magic, format, claim, world */
 	unsigned looks;	   /* since any of them changed    */
 };
 INTERNAL bool claim_wait(int fd, struct claim_wait *w);

@@ -34,13 +34,15 @@ static bool read_bits(struct image *m)
 {
 	size_t n = m->region.chunks, words = bits_words(n), i;
 	size_t rooms = m->region.part_words * ROOM_PARTS, all = m->region.part_words; /* a search may look at each */
-	const uint64_t *room = m->bits + all;
+	uint64_t *room = m->bits + all;
 	uint64_t tail = n % 64 == 0 ? 0 : ~bits_run(0, (unsigned)(n % 64));
 
 	if (!image_get(m, m->region.free, m->bits, words * sizeof(uint64_t)) ||
 	    !image_get(m, m->region.room, m->bits + all, rooms * sizeof(uint64_t)) ||
 	    !image_get(m, m->region.known, m->bits + all + rooms, words * sizeof(uint64_t)))
 		return false;
+	if (!m->ours)
+		memset(room, 0, rooms * sizeof *room);
 	for (i = 0; i < rooms * ROOM_CHUNKS; i += room[i / ROOM_CHUNKS] == 0 ? ROOM_CHUNKS - i % ROOM_CHUNKS : 1)
 		if (image_room(m, i) > (i < n ? CHUNK_UNITS : 0))
 			return false;
@@ -61,10 +63,10 @@ bool image_record_find(struct image *m, uint64_t address, size_t *i)
 	uint64_t offset = address - (uintptr_t)m->head.records;
 	struct heap *h;
 
-	*i = offset / OWNER_BYTES;
-	if (*i >= STORE_RECORDS || offset % OWNER_BYTES != 0)
+	*i = offset / RECORD_BYTES;
+	if (*i >= STORE_RECORDS || offset % RECORD_BYTES != 0)
 		return false;
-	if (!m->known[*i])
+	if (!m->known[*i] && m->ours)
 		m->known[*i] = image_get(m, &image_record(m, *i)->heap, &h, sizeof h) &&
 			       h == &m->head.base->heap;
 	return m->known[*i];
@@ -108,7 +110,7 @@ static bool intents_are_right(struct image *m)
 	unsigned i;
 
 	for (i = 0; i < INTENTS; i++)
-		right &= intent_is_right(m, &m->record.intents[i]);
+		right &= intent_is_right(m, &m->truth.intents[i]);
 	return right;
 }
 
@@ -116,8 +118,13 @@ static bool record_is_right(struct image *m, size_t i)
 {
 	const struct owner *o = &m->record;
 
-	if (!image_get(m, image_record(m, i), &m->record, sizeof m->record) || o->no_slots != 0 ||
-	    !may_be_in_flight(m, o->flight) || !intents_are_right(m))
+	if (!image_get(m, truth_of(image_record(m, i)), &m->truth, sizeof m->truth) ||
+	    !may_be_in_flight(m, m->truth.flight) || !intents_are_right(m))
+		return false;
+	m->known[i] = !m->ours; /* they are entered anew */
+	if (!m->ours)
+		return true;
+	if (!image_get(m, image_record(m, i), &m->record, sizeof m->record) || o->no_slots != 0)
 		return false;
 	/* A record that was reserved and not entered yet has no heap (examine_records). */
 	if (o->heap != &m->head.base->heap)
@@ -156,5 +163,5 @@ bool image_records_check(struct image *m)
 	for (i = 0; i < m->head.records_used; i++)
 		if (!record_is_right(m, i))
 			return false;
-	return owners_are_right(m);
+	return !m->ours || owners_are_right(m);
 }

@@ -21,10 +21,12 @@ struct image_chunk {
 
 struct image {
 	int fd;
+	bool ours; /* of this build's caches (store_caches): else the truth alone is read */
 	struct store head;    /* read again for each check                       */
 	struct region region; /* computed: its addresses                         */
 	struct image_chunk copy;
 	struct owner record;
+	struct owner_truth truth; /* of this record                             */
 	bool known[STORE_RECORDS];  /* this record was found to be an owner      */
 	bool met[STORE_RECORDS];    /* it is in the list of owners               */
 	const struct owner *next[STORE_RECORDS]; /* in the list of owners        */
@@ -79,7 +81,7 @@ static inline char *image_chunk_base(const struct image *m, size_t i)
 
 static inline const struct owner *image_record(const struct image *m, size_t i)
 {
-	return (const struct owner *)(const void *)(m->head.records + i * OWNER_BYTES);
+	return (const struct owner *)(const void *)(m->head.records + i * RECORD_BYTES);
 }
 
 /* The number of the owner record at this address; false: there is none. */

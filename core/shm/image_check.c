@@ -3,6 +3,7 @@
 
 #include "memory.h"
 #include "pages.h"
+#include "shm/caches.h"
 #include "shm/image.h"
 
 /* ---- units and slab records ---- */
@@ -29,7 +30,7 @@ static bool slab_is_right(struct image *m, size_t i, uint32_t offset)
 	    s->groups != (s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
 	    s->reciprocal != class_reciprocal(s->slot_size) || s->chunk != image_chunk_at(m, i) ||
 	    s->base != image_chunk_base(m, i) + ((size_t)u << UNIT_SHIFT) ||
-	    s->opened > s->groups || (uint64_t)s->ready >> s->groups != 0)
+	    (m->ours && (s->opened > s->groups || (uint64_t)s->ready >> s->groups != 0)))
 		return false;
 	at = m->region.remote + (i * CHUNK_UNITS + u) * m->region.remote_stride;
 	if ((const char *)s->remote != at ||
@@ -136,7 +137,7 @@ static bool chunk_place_is_right(const struct image *m, size_t i)
 	return c->kind <= CHUNK_SPAN && c->no_reciprocal == 0 &&
 	       (c->base == image_chunk_base(m, i) || (!used && c->base == NULL)) &&
 	       /* A search follows a hint above 0 to the record: chunk_hint writes by its region and index. */
-	       (c->region == m->head.heap.regions || (!used && c->region == NULL && image_room(m, i) == 0)) &&
+	       ((const char *)c->region == (const char *)m->head.base + REGION_AT || (!used && c->region == NULL && image_room(m, i) == 0)) &&
 	       (c->index == i || (!used && c->index == 0)) &&
 	       (c->units == 0 || c->kind == CHUNK_SLABS);
 }
@@ -179,7 +180,7 @@ static bool chunk_is_right(struct image *m, size_t i, size_t *n)
 		return true;
 	*n = c->span_chunks;
 	if (*n == 0 || *n > m->region.chunks - i || c->span_bytes == 0 ||
-	    c->span_bytes > *n << CHUNK_SHIFT || c->span_bytes % PAGE_MOST != 0)
+	    c->span_bytes > *n << CHUNK_SHIFT || c->span_bytes % (m->ours ? PAGE_MOST : PAGE_LEAST) != 0)
 		return false;
 	for (k = 1; k < *n; k++)
 		if (image_is_free(m, i + k) || !chunk_read(m, i + k) || c->kind != CHUNK_FREE ||
@@ -244,7 +245,7 @@ static bool is_right(struct image *m)
 
 bool image_check(int fd, const struct store *head, enum ash_attach *why)
 {
-	size_t n = head->heap.reserved, words = bits_words(n) * (2 + ROOM_PARTS);
+	size_t n = head->heap.own.cap >> CHUNK_SHIFT, words = bits_words(n) * (2 + ROOM_PARTS);
 	size_t bytes = (sizeof(struct image) + words * sizeof(uint64_t) + PAGE_MOST - 1) &
 		       ~(PAGE_MOST - 1);
 	struct image *m = pages_reserve(bytes, PAGE_LEAST, PAGES_PRIVATE);
@@ -255,6 +256,7 @@ bool image_check(int fd, const struct store *head, enum ash_attach *why)
 	if (m == NULL)
 		return false;
 	m->fd = fd;
+	m->ours = head->caches == store_caches();
 	memcpy(&m->head, head, sizeof *head);
 	store_set_region(&m->region, head->base, n);
 	for (i = 0; i < CHECKS && !right; i++)

@@ -11,9 +11,9 @@
 static uint64_t intent_number(const struct store *s, const struct intent *i)
 {
 	size_t at = (size_t)((const char *)i - s->records);
-	const struct owner *o = (const struct owner *)(void *)(s->records + at / OWNER_BYTES * OWNER_BYTES);
+	const struct owner *o = store_record(s, at / RECORD_BYTES);
 
-	return at / OWNER_BYTES * INTENTS + (size_t)(i - o->intents);
+	return at / RECORD_BYTES * INTENTS + (size_t)(i - truth_of(o)->intents);
 }
 
 uint16_t intent_tag(const struct store *s, const struct intent *i)
@@ -27,7 +27,7 @@ uint64_t intent_owner(const struct store *s, uint16_t tag)
 
 	if (record >= load_acquire(&s->records_used))
 		return TAG_UNKNOWN;
-	process = load_relaxed(&((struct owner *)(void *)(s->records + record * OWNER_BYTES))->census);
+	process = load_relaxed(&truth_of(store_record(s, record))->census);
 	return process > CENSUS_LAST ? TAG_UNKNOWN : process;
 }
 
@@ -40,12 +40,11 @@ uint64_t intent_mark(const struct store *s, const struct intent *i)
 static struct intent *marked(const struct store *s, uint64_t mark)
 {
 	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);
-	struct owner *o = (struct owner *)(void *)(s->records + number / INTENTS * OWNER_BYTES);
 	struct intent *i;
 
 	if (number / INTENTS >= load_acquire(&s->records_used))
 		return NULL;
-	i = &o->intents[number % INTENTS];
+	i = &truth_of(store_record(s, number / INTENTS))->intents[number % INTENTS];
 	return intent_mark(s, i) == mark ? i : NULL;
 }
 
@@ -115,7 +114,7 @@ struct intent *intent_claim(struct owner *o)
 	unsigned n;
 
 	for (n = 0; n < INTENTS; n++) {
-		struct intent *i = &o->intents[n];
+		struct intent *i = &truth_of(o)->intents[n];
 		uint64_t state = load_relaxed(&i->state);
 		/* The program has released a draft by ash_heap_release. */
 		bool stale = (state & INTENT_KIND) == INTENT_DRAFT &&
@@ -142,7 +141,7 @@ bool intents_busy(const struct owner *o)
 	unsigned n;
 
 	for (n = 0; n < INTENTS; n++)
-		if (!intent_is(&o->intents[n], INTENT_IDLE) && !intent_is(&o->intents[n], INTENT_DRAFT))
+		if (!intent_is(&truth_of(o)->intents[n], INTENT_IDLE) && !intent_is(&truth_of(o)->intents[n], INTENT_DRAFT))
 			return true;
 	return false;
 }
@@ -152,10 +151,10 @@ struct intent *intent_of_draft(struct owner *o, const void *p)
 	unsigned n;
 
 	for (n = 0; n < INTENTS; n++)
-		if (load_relaxed(&o->intents[n].fresh) == (uint64_t)(uintptr_t)p && p != NULL &&
-		    intent_is(&o->intents[n], INTENT_DRAFT) &&
-		    intent_has_tag(o->heap, (uint64_t)(uintptr_t)p, intent_tag(store_of(o->heap), &o->intents[n])))
-			return &o->intents[n];
+		if (load_relaxed(&truth_of(o)->intents[n].fresh) == (uint64_t)(uintptr_t)p && p != NULL &&
+		    intent_is(&truth_of(o)->intents[n], INTENT_DRAFT) &&
+		    intent_has_tag(o->heap, (uint64_t)(uintptr_t)p, intent_tag(store_of(o->heap), &truth_of(o)->intents[n])))
+			return &truth_of(o)->intents[n];
 	return NULL;
 }
 

@@ -154,7 +154,7 @@ static void examine_records(struct pass *p)
 	if (entered == used)
 		return;
 	for (i = 0; i < used; i++) {
-		struct owner *r = (struct owner *)(void *)(p->s->records + i * OWNER_BYTES);
+		struct owner *r = store_record(p->s, i);
 
 		for (o = load_acquire(&h->owners); o != NULL && o != r; o = o->next)
 			;

@@ -87,8 +87,8 @@ void intents_settle(struct owner *v, bool whole)
 	unsigned n;
 
 	for (n = 0; n < INTENTS; n++)
-		if (!intent_is(&v->intents[n], INTENT_IDLE))
-			settle(v, &v->intents[n], whole);
+		if (!intent_is(&truth_of(v)->intents[n], INTENT_IDLE))
+			settle(v, &truth_of(v)->intents[n], whole);
 }
 
 uint64_t recover_holder(struct heap *h)
@@ -129,9 +129,9 @@ static void land(struct owner *v, void *p)
 void recover_settle(struct owner *v)
 {
 	/* Each step may be repeated, as the caller may die here as well. */
-	if (v->flight != 0)
-		land(v, (void *)v->flight); /* NOLINT: an address */
-	v->flight = 0;
+	if (truth_of(v)->flight != 0)
+		land(v, (void *)truth_of(v)->flight); /* NOLINT: an address */
+	truth_of(v)->flight = 0;
 	intents_settle(v, false);
 	/* Release pairs with lost_memory_return: what the holder wrote is seen there. */
 	if ((load_relaxed(&v->building) & 1) != 0)

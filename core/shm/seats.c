@@ -7,6 +7,7 @@
 #include "shm/census_join.h"
 #include "shm/lives.h"
 #include "shm/recover.h"
+#include "shm/renew.h"
 #include "shm/store.h"
 #include "shm/thread_bench.h"
 #include "thread/holder.h"
@@ -43,13 +44,15 @@ static struct owner *fill(struct seat_entry *t, struct heap *h)
 	/* Without a valid life the death of the thread would never be noticed, or too soon. */
 	if (s != NULL && lives_process(h) == 0)
 		return NULL;
+	if (s != NULL)
+		renew_check(s);
 	b = building_begin(h, NULL);
 	o = seat_fill(&t->self, h);
 	if (o == NULL)
 		o = fill_after_reaping(t, h);
 	if (o != NULL && s != NULL)
 		/* Relaxed: census_is_held of other threads reads it at any time. */
-		store_relaxed(&o->census, census_join(s));
+		store_relaxed(&truth_of(o)->census, census_join(s));
 	building_end(b);
 	return o;
 }
@@ -124,7 +127,7 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 	struct building b;
 
 	/* A call was never finished: its thread ended in it, or jumped out of it. */
-	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&o->flight) != 0) {
+	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&truth_of(o)->flight) != 0) {
 		b = building_begin(h, NULL); /* see intents_settle */
 		if (takeover_add(&t, o, state))
 			(void)takeover_end(&t);
@@ -143,7 +146,7 @@ static bool is_record(struct heap *h, const struct owner *o)
 {
 	const struct store *s = store_of(h);
 
-	return ((uintptr_t)o - (uintptr_t)s->records) / OWNER_BYTES < STORE_RECORDS;
+	return ((uintptr_t)o - (uintptr_t)s->records) / RECORD_BYTES < STORE_RECORDS;
 }
 
 void seats_close(struct heap *h)

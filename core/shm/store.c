@@ -41,7 +41,7 @@ bool layout_of(const struct ash_heap_options *options, struct layout *out)
 
 void store_set(struct store *s, struct store *base, size_t n)
 {
-	s->version = STORE_VERSION;
+	s->format = STORE_FORMAT;
 	s->base = base;
 	s->bytes = store_bytes(n);
 	s->records = (char *)base + RECORDS_AT;
@@ -78,11 +78,11 @@ void *store_owner(struct heap *h)
 		if (n >= STORE_RECORDS)
 			return NULL;
 	while (!cas_acquire(&s->records_used, &n, n + 1));
-	record = s->records + n * OWNER_BYTES;
+	record = s->records + n * RECORD_BYTES;
 	/*
 	 * A record that was never used reads zero, but another program may have written the file.
 	 */
-	memset(record, 0, OWNER_BYTES);
+	memset(record, 0, RECORD_BYTES);
 	return record;
 }
 
@@ -157,12 +157,17 @@ bool store_enter(struct store *s, size_t limit)
 	return map_enter(&all);
 }
 
-void store_leave(struct store *s)
+void store_exit(struct store *s)
 {
 	struct region all = {0};
 
 	store_set_region(&all, s, s->heap.reserved);
 	map_leave(&all, 0, all.chunks);
+}
+
+void store_leave(struct store *s)
+{
+	store_exit(s);
 	(void)pages_release(s, s->bytes);
 }
 

@@ -21,20 +21,11 @@
 #include "backend/heap.h"
 #include "backend/region.h"
 #include "life.h"
+#include "shm/format.h"
 #include "thread/owner.h"
 
-#define STORE_RECORDS 4096 /* owner records; further threads use the unowned slabs */
-#define STRANGERS     64 /* threads without a record that may build at a time, see building.h */
-#define CENSUS_ENTRIES 16384 /* processes whose blocks can be distinguished */
-
-#define LAYOUT_BYTES   64 /* of options->layout, with its 0 */
-
-/* Remote words, then a tag of 16 bits for each slot, see census.h. */
-#define STORE_REMOTE_STRIDE (REMOTE_STRIDE + SLAB_SLOTS * sizeof(uint16_t))
-
-/* Between remote words and tags: the slot for the program's tags, see block_tags.h. */
-#define KINDS_SLOT SLAB_GROUPS
-_Static_assert((KINDS_SLOT + 1) * sizeof(uint64_t) <= REMOTE_STRIDE, "there is room behind the words");
+#define STRANGERS    64 /* threads without a record that may build at a time, see building.h */
+#define LAYOUT_BYTES 64 /* of options->layout, with its 0 */
 
 /* What the program keeps in the heap: options->layout, filled up with 0, and its number. */
 struct layout {
@@ -43,60 +34,41 @@ struct layout {
 };
 
 struct store {
-	/* These four have the same offset in every version. */
+	/* The truth, see format.h.  These four have the same offset in every format. */
 	uint64_t magic;	  /* see claim.h; STORE_MAGIC is set last            */
-	uint64_t version; /* STORE_VERSION                                   */
+	uint64_t format;  /* STORE_FORMAT                                    */
 	uint64_t claim;	  /* life of the thread that made the heap, or is making it */
 	uint64_t world;	  /* its namespaces, see world.h                     */
 	struct store *base;
 	size_t bytes;
-	char *records; /* owner records, STORE_RECORDS of OWNER_BYTES */
+	char *records; /* owner records, STORE_RECORDS of RECORD_BYTES */
 	uint64_t *census;
-	_Alignas(CPU_LINE) uint64_t records_used;
-	uint64_t refused; /* calls that found no unused record */
+	_Alignas(CPU_LINE) uint64_t caches; /* store_caches(), or CACHES_NONE, see renew.h */
+	uint64_t renewer;   /* life of the thread that makes the caches anew; 0: none    */
+	uint64_t unlisted;  /* 0, or the start of the system in which a process attached that is not in the census */
+	uint64_t seal;	    /* whether the pages are of one moment, see seal.h            */
+	uint64_t file; /* identity of the file (share.h): where it is another one, this is a copy */
+	/* A slot of the heap's own, and what the program calls its data (ash_heap_options). */
+	uint64_t names; /* see heaps/names.c */
+	uint64_t records_used;
+	uint64_t unused; /* 0 */
+	struct layout layout;
+	/* Of it id, root, records and own are the truth. */
+	_Alignas(256) struct heap heap;
+	/* The rest is for the processes that work there. */
+	_Alignas(CPU_LINE) uint64_t refused; /* calls that found no unused record         */
 	uint64_t strangers[STRANGERS]; /* their lives, see building.h */
 	uint64_t visits;    /* count of building_begin by strangers                       */
 	uint64_t crowd;	    /* strangers that found no entry, and are building            */
 	uint64_t recoverer; /* life of the thread that searches for lost memory; 0: none */
 	uint64_t full;	    /* hint: processes that found the census full, see census_join.c */
 	uint64_t lost;	    /* deaths while building that were not followed by a search   */
-	uint64_t seal;	    /* whether the pages are of one moment, see seal.h            */
-	_Alignas(CPU_LINE) struct heap heap;
-	/* A slot of the heap's own, and what the program calls its data (ash_heap_options). */
-	uint64_t names; /* see heaps/names.c */
-	struct layout layout;
-	uint64_t file; /* identity of the file (share.h): where it is another one, this is a copy */
 	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
 };
-_Static_assert(sizeof(struct store) < PAGE_MOST, "share_grow writes the page's last byte");
+_Static_assert(sizeof(struct store) < PAGE_LEAST, "share_grow writes the page's last byte");
 
 #define STORE_MAGIC ((uint64_t)0x3230726c68736100) /* "\0ashlr02" */
-
-/*
- * The version is computed from the layout, so that no change of it can be
- * forgotten.  STORE_FORMAT covers what no size reveals: raise it when words of a
- * store change their meaning.
- */
-#define STORE_FORMAT	8
-#define STORE_MIX(h, x) ((h) * UINT64_C(0xd1342543de82ef95) + (uint64_t)(x))
-#define STORE_SIZES                                                                                \
-	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_FORMAT,                  \
-		sizeof(struct store)), sizeof(struct owner)), sizeof(struct region)),              \
-		sizeof(struct chunk)), sizeof(struct slab)), sizeof(struct heap))
-#define STORE_PLACES                                                                               \
-	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_SIZES,                   \
-		offsetof(struct store, heap)), offsetof(struct heap, root)),                       \
-		offsetof(struct heap, unowned)), offsetof(struct owner, bins)),                     \
-		offsetof(struct owner, building)), offsetof(struct slab, free))
-#define STORE_COUNTS                                                                               \
-	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_PLACES,                  \
-		STORE_RECORDS), STRANGERS), CENSUS_ENTRIES), SLAB_GROUPS), INBOX_WORDS), SPARES * 64 + INTENTS)
-#define STORE_SHIFTS                                                                               \
-	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_COUNTS,                  \
-		CHUNK_SHIFT), UNIT_SHIFT), GROUP_SHIFT), PAGE_MOST), OWNER_THREAD), OWNER_BYTES)
-#define STORE_VERSION                                                                              \
-	STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_MIX(STORE_SHIFTS,                  \
-		CLASSES), SLOT_MAX), CLASS_LINEAR), SLOT_LARGE), STORE_REMOTE_STRIDE), LIFE_BITS)
+#define CACHES_NONE ((uint64_t)0) /* they are being made anew, or their maker died */
 
 static inline struct store *store_of(struct heap *h)
 {
@@ -119,14 +91,16 @@ INTERNAL size_t store_chunks_at(size_t n);
 /* The layout that these options name.  False: its text is longer than a heap can have. */
 INTERNAL bool layout_of(const struct ash_heap_options *options, struct layout *out);
 
+/* The owner record of this number. */
+static inline struct owner *store_record(const struct store *s, size_t i)
+{
+	return (struct owner *)(void *)(s->records + i * RECORD_BYTES);
+}
+
 /* Memory for an owner record; NULL: all are in use. */
 INTERNAL void *store_owner(struct heap *h);
 
-/* Offsets of its parts. */
 #define STORE_ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
-#define CENSUS_AT	   STORE_ROUND(sizeof(struct store), PAGE_MOST)
-#define RECORDS_AT	   (CENSUS_AT + CENSUS_ENTRIES * sizeof(uint64_t))
-#define REGION_AT	   (RECORDS_AT + STORE_RECORDS * OWNER_BYTES)
 
 /*
  * Writes all words of store and region that follow from the base address and the most
@@ -147,6 +121,9 @@ INTERNAL struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance,
 
 /* Enters all chunks that the store may have in the map.  False: no memory for it. */
 INTERNAL bool store_enter(struct store *s, size_t limit);
+
+/* Removes them. */
+INTERNAL void store_exit(struct store *s);
 
 /* Unmaps a store, whose chunks the map knows, from this process. */
 INTERNAL void store_leave(struct store *s);

@@ -6,9 +6,11 @@
 #include "pages.h"
 #include "share.h"
 #include "shm/building.h"
+#include "shm/caches.h"
 #include "shm/claim.h"
 #include "shm/image_check.h"
 #include "shm/reattach.h"
+#include "shm/renew.h"
 #include "shm/seal.h"
 #include "shm/store.h"
 #include "world.h"
@@ -24,9 +26,10 @@ static bool head_is_right(const struct store *head, size_t n)
 		return false;
 	memcpy(&right, head, sizeof right);
 	store_set(&right, head->base, n);
-	/* ~0 is ID_BUSY: no heap has it as its id (benches.h). */
-	return memcmp(&right, head, sizeof right) == 0 && (head->heap.id & 1) != 0 &&
-	       head->heap.id != ~(uint64_t)0 && head->records_used <= STORE_RECORDS &&
+	/* Of another build's file the truth alone is compared.  ~0 is ID_BUSY: no heap has it as its id (benches.h). */
+	return (head->caches != store_caches() ? memcmp(&right, head, offsetof(struct store, caches)) == 0
+					       : memcmp(&right, head, sizeof right) == 0) &&
+	       (head->heap.id & 1) != 0 && head->heap.id != ~(uint64_t)0 && head->records_used <= STORE_RECORDS &&
 	       head->heap.own.huge <= ASH_HUGE_POPULATE;
 }
 
@@ -46,6 +49,8 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 	memcpy(&right, &there, sizeof right);
 	store_set_region(&right, head->base, n);
 	right.chunks = there.chunks; /* it grows up to n, see store_extend */
+	if (head->caches != store_caches())
+		return there.chunks - 1 < n;
 	/* The hint is as it is: too low a value costs time only. */
 	return there.chunks - 1 < n && parts_are_right(there.part) &&
 	       memcmp(&right, &there, sizeof right) == 0;
@@ -67,9 +72,9 @@ static bool take_for_attach(int fd, const struct store *head, struct store *s)
 	}
 	if (used > STORE_RECORDS)
 		used = STORE_RECORDS;
-	return share_take(fd, 0, CENSUS_AT, s) &&
+	return share_take(fd, 0, PAGE_MOST, s) &&
 	       share_take(fd, CENSUS_AT + (at & ~(PAGE_MOST - 1)), PAGE_MOST, s) &&
-	       share_take(fd, RECORDS_AT, used * OWNER_BYTES, s);
+	       share_take(fd, RECORDS_AT, used * RECORD_BYTES, s);
 }
 
 /* Clears the hints that lead to slabs and records: what is behind them is searched again. */
@@ -125,6 +130,32 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	       region_is_right(fd, head, n);
 }
 
+/* Enters the process, and the heap in its map; else: the reason, and s is still mapped. */
+static enum ash_attach enter(struct store *s, const struct store *head, int fd, uint64_t file)
+{
+	bool ours = head->caches == store_caches(), whole = seal_state(head->seal) == SEAL_WHOLE;
+	enum ash_attach why = ASH_ATTACHED;
+
+	if (!ours && !share_take(fd, CENSUS_AT, CENSUS_ENTRIES * sizeof(uint64_t), s))
+		return ASH_ATTACH_NO_MEMORY;
+	if (!whole && (ours ? reattach_is_torn(s, file) : renew_is_torn(s, file)))
+		return ASH_ATTACH_TORN;
+	if (!take_for_attach(fd, head, s))
+		return ASH_ATTACH_NO_MEMORY;
+	if (!ours)
+		why = renew(s, fd);
+	if (why != ASH_ATTACHED)
+		return why;
+	if (!renew_enter(s))
+		return ASH_ATTACH_UNFINISHED; /* another process came in between */
+	if (!store_enter(s, head->heap.own.cap >> CHUNK_SHIFT))
+		return ASH_ATTACH_NO_MEMORY;
+	if (begin_changes(s))
+		return ASH_ATTACHED;
+	store_exit(s);
+	return ASH_ATTACH_NO_MEMORY;
+}
+
 struct store *store_attach(int fd, const struct layout *layout, uint64_t *file, enum ash_attach *why)
 {
 	struct share_file status;
@@ -149,21 +180,11 @@ struct store *store_attach(int fd, const struct layout *layout, uint64_t *file, 
 	if (s == NULL)
 		return NULL;
 	*file = status.identity;
-	if (seal_state(head.seal) != SEAL_WHOLE && reattach_is_torn(s, *file)) {
-		*why = ASH_ATTACH_TORN;
-		(void)pages_release(s, head.bytes);
-		return NULL;
-	}
-	if (!take_for_attach(fd, &head, s) || !store_enter(s, head.heap.reserved)) {
-		(void)pages_release(s, head.bytes);
-		return NULL;
-	}
-	if (!begin_changes(s)) {
-		store_leave(s);
-		return NULL;
-	}
-	*why = ASH_ATTACHED;
-	return s;
+	*why = enter(s, &head, fd, *file);
+	if (*why == ASH_ATTACHED)
+		return s;
+	(void)pages_release(s, head.bytes);
+	return NULL;
 }
 
 bool store_adopt(int fd)
@@ -183,7 +204,7 @@ bool store_vouch(int fd)
 	uint64_t word;
 
 	if (share_read(fd, &head, sizeof head, 0) != sizeof head ||
-	    head.magic != STORE_MAGIC || head.version != STORE_VERSION)
+	    head.magic != STORE_MAGIC || head.format != STORE_FORMAT)
 		return false;
 	if (!share_status(fd, &file))
 		return false;

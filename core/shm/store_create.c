@@ -7,7 +7,9 @@
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
+#include "shm/caches.h"
 #include "shm/claim.h"
+#include "shm/renew.h"
 #include "shm/seal.h"
 #include "shm/store.h"
 #include "world.h"
@@ -29,12 +31,15 @@ static bool set_up(struct store *s, struct store_size n, uint64_t file,
 	(void)layout_of(options, &s->layout); /* checked by store_create_file; no other heap shows it */
 	store_relaxed(&s->file, file);
 	store_set(s, s, n.limit);
+	s->caches = store_caches();
 	r = s->heap.regions;
 	store_set_region(r, s, n.limit);
 	if (!store_enter(s, n.limit))
 		return false;
 	r->chunks = n.chunks;
 	region_open(r);
+	if (file != 0)
+		(void)renew_enter(s); /* before another build can find the heap */
 	/* Pairs with claim_look: all other words are set. */
 	store_release(&s->magic, STORE_MAGIC);
 	return true;
@@ -72,7 +77,7 @@ static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 	if (all)
 		return share_take(fd, PAGE_MOST, store_chunks_at(n.limit) + (n.chunks << CHUNK_SHIFT) - PAGE_MOST,
 				  NULL);
-	return share_take(fd, PAGE_MOST, CENSUS_AT, NULL) && share_take(fd, RECORDS_AT, OWNER_BYTES, NULL) &&
+	return share_take(fd, CENSUS_AT, PAGE_MOST, NULL) && share_take(fd, RECORDS_AT, RECORD_BYTES, NULL) &&
 	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT, NULL);
 }
 

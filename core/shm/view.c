@@ -173,14 +173,14 @@ bool view_slab(const struct ash_heap_view *v, size_t i, unsigned *unit, struct v
 /* The owner record of this number. */
 static const struct owner *record_of(const struct ash_heap_view *v, uint64_t n)
 {
-	return (const struct owner *)(const void *)(v->base + RECORDS_AT + n * OWNER_BYTES);
+	return (const struct owner *)(const void *)(v->base + RECORDS_AT + n * RECORD_BYTES);
 }
 
 /* True: *fresh is what the change with this mark puts into its slot. */
 static bool view_change(const struct ash_heap_view *v, uint64_t mark, uint64_t *fresh)
 {
 	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);
-	const struct intent *i = &record_of(v, number / INTENTS)->intents[number % INTENTS];
+	const struct intent *i = &truth_of(record_of(v, number / INTENTS))->intents[number % INTENTS];
 
 	if (view_word(v, &i->state) / INTENT_USE << MARK_USE >> MARK_USE != mark >> MARK_USE)
 		return false; /* pairs with intent_set */
@@ -215,7 +215,7 @@ uint64_t view_owner(const struct ash_heap_view *v, uint16_t tag)
 		return tag & TAG_PROCESS;
 	if (record >= STORE_RECORDS)
 		return TAG_UNKNOWN;
-	process = view_word(v, &record_of(v, record)->census);
+	process = view_word(v, &truth_of(record_of(v, record))->census);
 	return process > CENSUS_LAST ? TAG_UNKNOWN : process;
 }
 

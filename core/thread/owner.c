@@ -21,7 +21,7 @@ void owner_reset(struct owner *o)
 	 * Inbox, spares, bins, lists, what is known of large spares.  By stores of words, as
 	 * other threads may write the inbox meanwhile.
 	 */
-	for (i = offsetof(struct owner, inbox) / sizeof *words; i < offsetof(struct owner, flight) / sizeof *words; i++)
+	for (i = offsetof(struct owner, inbox) / sizeof *words; i < sizeof *o / sizeof *words; i++)
 		store_relaxed(&words[i], 0);
 	o->spare_next = o->spare_units = 0;
 	o->turn = 0;

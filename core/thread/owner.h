@@ -93,16 +93,6 @@ struct bin {
 _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
 _Static_assert(offsetof(struct bin, full) == offsetof(struct bin, partial) + sizeof(struct slabs), "shrink_lists");
 
-/* What a thread is publishing in a heap shared by processes: see shm/intent.h. */
-struct intent {
-	uint64_t state; /* count of uses, flag, kind                                    */
-	uint64_t slot;	/* address of the word that is to change                        */
-	uint64_t fresh; /* the block that comes into it, or the draft; 0: none          */
-	uint64_t old;	/* the block that is released when the word has changed; 0: none */
-	uint64_t tag;	/* the census tag of a draft once it is published               */
-};
-#define INTENTS 4
-
 struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */
@@ -136,10 +126,6 @@ struct owner {
 	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* NULL: none */
 	struct bin bins[CLASSES];
 	uint32_t large[SPARE_COUNTS]; /* by units; bit i: spares[i - 1] is such a large slab, not ready */
-	/* Used only in heaps shared by processes, see recover.h. */
-	uint64_t flight;     /* address of the slot being taken or released      */
-	uint64_t census;     /* entry of the process in the heap's census        */
-	struct intent intents[INTENTS];
 };
 
 _Static_assert(sizeof(struct owner) <= 2 * 4096, "two of the smallest pages");

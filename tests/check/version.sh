@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each layout of a store has a version word of its own: constants that decide it
-# are changed in a copy of the headers, one at a time.
+# Each layout of a store has a number of its own for what is not format 1 (core/shm/caches.c): constants
+# that decide it are changed in a copy of the headers, one at a time.  What is format 1 cannot be changed.
 set -u
 
 folder=$(mktemp -d)
@@ -9,11 +9,19 @@ trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM HUP
 status=0
 
-# word: of the headers in the copy.
+assembled() {
+	${CC:-clang} -std=c17 -ffreestanding -nostdlibinc -I"$folder/core" -I"$folder/core/include" -Isys -Iarch/x86_64 \
+		-S -o - "$@" 2>>"$folder/why"
+}
+
+# word: a sum of what the number is computed from, by the headers in the copy.
 word() {
-	printf '#include "shm/store.h"\nunsigned long word = STORE_VERSION;\n' |
-		${CC:-clang} -std=c17 -ffreestanding -nostdlibinc -I"$folder/core" -I"$folder/core/include" -Isys -Iarch/x86_64 \
-			-S -o - -x c - | awk '$1 == ".quad" { print $2 }'
+	: >"$folder/why"
+	{
+		assembled "$folder/core/shm/caches.c"
+		printf '#include "thread/owner.h"\n#include "thread/descriptor.h"\nconst struct ash_descriptor it = DESCRIPTOR;' | assembled -x c -
+	} >"$folder/all.s"
+	[ -s "$folder/why" ] || awk '$1 == ".quad" || $1 == ".long"' "$folder/all.s" | cksum | tr -d ' '
 }
 
 fresh() {
@@ -24,7 +32,7 @@ fresh() {
 
 fresh
 right=$(word)
-[ -n "$right" ] || { echo "FAIL version: core/shm/store.h does not compile"; exit 1; }
+[ -n "$right" ] || { echo "FAIL version: core/shm/caches.c does not compile"; exit 1; }
 
 # other FILE PATTERN REPLACEMENT: must give another word.
 others=$right
@@ -47,20 +55,40 @@ other() {
 	others="$others $new"
 }
 
-other shm/store.h '^#define STORE_RECORDS 4096' '#define STORE_RECORDS 2048'
-other shm/store.h '^#define STRANGERS     64' '#define STRANGERS     72'
-other shm/store.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
-other shm/store.h 'STORE_FORMAT	8' 'STORE_FORMAT	9'
+other shm/store.h '^#define STRANGERS    64' '#define STRANGERS    72'
 other shm/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
-other shm/store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
+other shm/caches.c 'CACHES_MEANING 1' 'CACHES_MEANING 2'
 other thread/owner.h '^#define SPARES	    24' '#define SPARES	    16'
 other thread/owner.h '^#define INBOX_SLABS   32' '#define INBOX_SLABS   64'
-other thread/owner.h '^#define INTENTS 4' '#define INTENTS 8'
 other base/holder_word.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
 other thread/owner.h '^	uint64_t building;' '	uint64_t moved, building;'
-other base/layout.h '^	size_t metadata;' '	size_t metadata, more;'
-other backend/heap.h '^	uint64_t root;' '	uint64_t root, more[8];'
-other base/class.h '^#define CLASSES	      113' '#define CLASSES	      105'
-other base/class.h '^#define CLASS_LINEAR  128' '#define CLASS_LINEAR  256'
-[ $status -eq 0 ] && echo "ok   version: $(echo "$others" | wc -w) layouts have as many words"
+other backend/heap.h '^	uint64_t slab_chunks;' '	uint64_t slab_chunks, more[8];'
+other base/layout.h '^	uint32_t ready, dirty, opened;' '	uint32_t opened, ready, dirty;'
+
+# moved FILE PATTERN REPLACEMENT: must not compile, as format 1 says something else.
+moves=0
+moved() {
+	fresh
+	sed "s/$2/$3/" "core/$1" >"$folder/core/$1"
+	word >/dev/null
+	if cmp -s "core/$1" "$folder/core/$1" || ! grep -q 'format 1: ' "$folder/why"; then
+		echo "FAIL version: core/$1 with '$3' is taken for format 1"
+		status=1
+	fi
+	moves=$((moves + 1))
+}
+
+moved shm/format.h '^#define STORE_RECORDS  4096' '#define STORE_RECORDS  2048'
+moved shm/format.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
+moved shm/format.h '^#define INTENTS 4' '#define INTENTS 3'
+moved shm/format.h '^	uint64_t flight;' '	uint64_t census, flight;'
+moved shm/format.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
+moved shm/store.h '^	uint64_t names;' '	uint64_t more, names;'
+moved backend/heap.h '	uint64_t records;' '	uint64_t more, records;'
+moved base/class.h '^#define CLASSES	      113' '#define CLASSES	      105'
+moved base/class.h '^#define CLASS_LINEAR  128' '#define CLASS_LINEAR  256'
+moved base/layout.h '^	uint64_t hold;' '	uint64_t more, hold;'
+moved base/layout.h '^	uint32_t span_chunks;' '	uint32_t more, span_chunks;'
+moved base/layout.h '^	size_t metadata;' '	size_t metadata, more;'
+[ $status -eq 0 ] && echo "ok   version: $(echo "$others" | wc -w) layouts have as many numbers; $moves moves of format 1 are refused"
 exit $status

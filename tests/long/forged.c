@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that lie: see program/forged.h.  20 000 of each way to be left; 10 000 calls in each file. */
+/* Files that lie: see program/forged.h.  20 000 of each way to be left, and of another build's; 10 000 calls in each file. */
 #include "program/forged.h"
 
 enum { SEEDS = 4, EACH = 20000 / SEEDS / FORGED_KINDS + 1 };
@@ -20,5 +20,11 @@ TEST(forged_files_many, 6000)
 
 TEST(forged_files_many_of_the_killed, 6000)
 {
+	many(FORGED_LEFT_BY_KILL);
+}
+
+TEST(forged_files_many_of_another_build, 6000)
+{
+	forged_anothers = true;
 	many(FORGED_LEFT_BY_KILL);
 }

@@ -69,7 +69,7 @@ static void victim_dies(int fd)
 	for (i = 0; i < 64; i++)
 		dies((uint64_t *)(void *)((char *)s + CENSUS_AT) + i, 0);
 	for (i = 0; i < s->records_used; i++)
-		dies(&((struct owner *)(void *)((char *)s + RECORDS_AT + i * OWNER_BYTES))->state,
+		dies(&((struct owner *)(void *)((char *)s + RECORDS_AT + i * RECORD_BYTES))->state,
 		     OWNER_THREAD);
 	arch_munmap(s, REGION_AT);
 }
@@ -128,7 +128,7 @@ static bool has_changed(void)
 	COMPARE(head, mapped_at);
 	COMPARE(region, mapped_at + REGION_AT);
 	for (i = 0; i < 4; i++)
-		COMPARE(records[i], mapped_at + RECORDS_AT + i * OWNER_BYTES);
+		COMPARE(records[i], mapped_at + RECORDS_AT + i * RECORD_BYTES);
 	for (i = 0; i < CHUNKS + 2 && i < r->chunks; i++)
 		COMPARE(chunks[i], (const char *)region_chunk(r, i));
 	return changed;

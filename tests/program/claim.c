@@ -138,7 +138,7 @@ static void gets_done(uint64_t life)
 /* A dead maker's file, and what happens when its life is asked for the first time, the second, ... */
 static void beside_a_dead_maker(void (*meanwhile)(uint64_t life))
 {
-	uint64_t head[3] = {CLAIM_MAKING, STORE_VERSION, 0};
+	uint64_t head[3] = {CLAIM_MAKING, STORE_FORMAT, 0};
 	long pid = rt_fork();
 
 	if (pid == 0)

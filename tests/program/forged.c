@@ -12,3 +12,9 @@ TEST(forged_files_of_the_killed, 60)
 {
 	forged_all(rt_test_seed(), rt_under_qemu() ? 3 : 12, FORGED_LEFT_BY_KILL);
 }
+
+TEST(forged_files_of_another_build, 60)
+{
+	forged_anothers = true;
+	forged_all(rt_test_seed(), rt_under_qemu() ? 2 : 12, FORGED_LEFT_BY_KILL);
+}

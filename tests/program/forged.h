@@ -142,7 +142,8 @@ static void forged_attacher(void *fd)
 	h = ash_heap_attach_file((int)(long)fd, &why);
 	*forged_attaching = 0;
 	if (h == NULL)
-		rt_exit(why == ASH_ATTACH_NO_HEAP || why == ASH_ATTACH_UNFINISHED || why == ASH_ATTACH_TORN
+		rt_exit(why == ASH_ATTACH_NO_HEAP || why == ASH_ATTACH_UNFINISHED || why == ASH_ATTACH_TORN ||
+				why == ASH_ATTACH_OTHERS
 				? OUT_REFUSED
 				: OUT_NO_MEMORY);
 	rt_seed(&r, 77);

@@ -39,8 +39,12 @@ static const char *const forged_names[FORGED_KINDS] = {
 	"word of the bins of an owner's record", "word from elsewhere", "word +- 64 ... 2048", "word zeroed", "two words",
 };
 
+/* The copies are another build's, so whoever attaches makes the caches anew (shm/renew.h). */
+static bool forged_anothers;
+
 static long forged_copy(void)
 {
+	const uint64_t number = 77;
 	long fd = arch_memfd_create("copy", 0);
 	size_t i;
 
@@ -50,6 +54,8 @@ static long forged_copy(void)
 		CHECK_EQ(arch_pwrite64(fd, forged_image + (size_t)forged_page[i] * 4096, 4096,
 				       (long)forged_page[i] * 4096),
 			 4096);
+	if (forged_anothers)
+		CHECK_EQ(arch_pwrite64(fd, &number, sizeof number, offsetof(struct store, caches)), sizeof number);
 	return fd;
 }
 
@@ -93,8 +99,8 @@ static bool forged_is_truth(size_t at)
 	if (at == offsetof(struct store, names)) /* another block may be a directory as well */
 		return true;
 	if (at >= RECORDS_AT && at < REGION_AT)
-		return (at - RECORDS_AT) % OWNER_BYTES == offsetof(struct owner, flight) ||
-		       (at - RECORDS_AT) % OWNER_BYTES / 8 * 8 - offsetof(struct owner, intents) <
+		return (at - RECORDS_AT) % RECORD_BYTES == TRUTH_AT + offsetof(struct owner_truth, flight) ||
+		       (at - RECORDS_AT) % RECORD_BYTES / 8 * 8 - (TRUTH_AT + offsetof(struct owner_truth, intents)) <
 			       sizeof(struct intent[INTENTS]);
 	if (at < records)
 		return false;
@@ -195,7 +201,7 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 		at = forged_place(r, i, records - i);
 		break;
 	case FORGED_WORD_OF_OWNER:
-		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * OWNER_BYTES, sizeof(struct owner));
+		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * RECORD_BYTES, sizeof(struct owner));
 		break;
 	case FORGED_WORD_OF_CHUNK:
 		at = forged_place(r, chunk, sizeof(struct chunk));
@@ -205,15 +211,15 @@ static bool forged_change(long fd, enum forged_kind kind, struct rt_random *r)
 				  offsetof(struct slab, hold));
 		break;
 	case FORGED_WORD_OF_INTENT:
-		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * OWNER_BYTES + offsetof(struct owner, intents),
+		at = forged_place(r, RECORDS_AT + rt_below(r, 10) * RECORD_BYTES + (TRUTH_AT + offsetof(struct owner_truth, intents)),
 				  sizeof(struct intent[INTENTS]));
 		break;
 	case FORGED_WORD_OF_NAMES:
 		at = forged_own_word(r);
 		break;
 	case FORGED_WORD_OF_BINS:
-		at = forged_place(r, RECORDS_AT + rt_below(r, 4) * OWNER_BYTES + offsetof(struct owner, notified),
-				  offsetof(struct owner, flight) - offsetof(struct owner, notified));
+		at = forged_place(r, RECORDS_AT + rt_below(r, 4) * RECORD_BYTES + offsetof(struct owner, notified),
+				  sizeof(struct owner) - offsetof(struct owner, notified));
 		break;
 	case FORGED_TWO:
 		truth = forged_change(fd, (enum forged_kind)(FORGED_ELSEWHERE + rt_below(r, 3)), r);

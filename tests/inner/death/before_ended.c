@@ -62,7 +62,7 @@ static void die_over_slot(void)
 
 	before_three();
 	o = seats_self(heap());
-	o->flight = (uint64_t)(uintptr_t)ash_heap_alloc(death_heap, death_size);
+	truth_of(o)->flight = (uint64_t)(uintptr_t)ash_heap_alloc(death_heap, death_size);
 }
 
 static void die_over_extend(void)

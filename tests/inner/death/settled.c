@@ -44,7 +44,7 @@ void settled_records(void)
 
 	for (o = s->heap.owners; o != NULL; o = o->next, n++) {
 		CHECK_EQ(o->building & 1, 0);
-		CHECK_EQ(o->flight, 0);
+		CHECK_EQ(truth_of(o)->flight, 0);
 		CHECK(o->state >> OWNER_THREAD != death_ended);
 	}
 	CHECK_EQ(n, s->records_used);

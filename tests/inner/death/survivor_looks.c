@@ -79,8 +79,8 @@ static void victim_dies(void)
 
 	in_flight = false;
 	for (o = s->heap.owners; o != NULL; o = o->next) {
-		if (o->state >> OWNER_THREAD == death_victim && o->flight != 0)
-			in_flight |= *slot_of((void *)o->flight) == NULL; /* NOLINT: an address */
+		if (o->state >> OWNER_THREAD == death_victim && truth_of(o)->flight != 0)
+			in_flight |= *slot_of((void *)truth_of(o)->flight) == NULL; /* NOLINT: an address */
 		die(&o->state, OWNER_THREAD);
 	}
 	for (i = 0; i < STRANGERS; i++)

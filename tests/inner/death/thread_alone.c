@@ -84,13 +84,13 @@ TEST(death_of_a_thread_alone, 20)
 		CHECK(slot_find(map_find(block), block, &at));
 		CHECK(!owner_has(ended, at.slab) && !owner_has(seats_self(heap_of(heap)), at.slab));
 		/* The ended thread's release of the same slot is complete but for its last store. */
-		ended->flight = (uint64_t)(uintptr_t)block;
+		truth_of(ended)->flight = (uint64_t)(uintptr_t)block;
 		store_release(&ended->state, ended_state);
 		met = with_act_at(k, release);
 		k += rt_in_full() ? 1 : 5; /* between tag and remote bit are more instructions */
 		CHECK(!slot_is_taken(&at));
 		recover();
-		CHECK_EQ(ended->flight, 0);
+		CHECK_EQ(truth_of(ended)->flight, 0);
 	} while (met);
 	CHECK(k > 20);
 	CHECK_EQ(ash_heap_check(heap), 0);

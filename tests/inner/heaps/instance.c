@@ -19,7 +19,7 @@ static void agree(ash_heap *heap)
 	if (h->sharing == PAGES_PRIVATE)
 		CHECK_EQ(st.reserved, h->reserved * CHUNK_SIZE);
 	for (struct owner *o = h->owners; o != NULL; o = o->next) {
-		CHECK_EQ(o->flight, 0);
+		CHECK_EQ(truth_of(o)->flight, 0);
 		CHECK_EQ(o->building & 1, 0);
 	}
 	CHECK_EQ(ash_heap_check(heap), 0);

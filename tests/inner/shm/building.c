@@ -158,14 +158,14 @@ TEST(inner_building_recover_asks_about_strangers, 10)
 TEST(inner_building_census_is_held, 10)
 {
 	struct owner *o = set_up();
-	uint64_t tag = o->census, state;
+	uint64_t tag = truth_of(o)->census, state;
 
 	CHECK(tag != 0);
 	CHECK(census_is_held(store, tag));
 	CHECK(!census_is_held(store, tag + 1));
-	o->census = 77;
+	truth_of(o)->census = 77;
 	CHECK(census_is_held(store, 77) && !census_is_held(store, tag));
-	o->census = tag;
+	truth_of(o)->census = tag;
 	state = o->state;
 	o->state = OWNER_VACANT;
 	CHECK(!census_is_held(store, tag));

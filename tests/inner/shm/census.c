@@ -161,10 +161,10 @@ TEST(inner_census_keeps_what_a_record_names, 30)
 		arch_kill(arch_getpid(), 9);
 	}
 	CHECK_EQ(rt_wait(pid), 1009);
-	for (o = heap_of(heap)->owners; o != NULL && o->census < 2; o = o->next)
+	for (o = heap_of(heap)->owners; o != NULL && truth_of(o)->census < 2; o = o->next)
 		;
 	CHECK(o != NULL && o->state != OWNER_VACANT);
-	place = o->census - 1;
+	place = truth_of(o)->census - 1;
 	for (size_t i = 0; i < CENSUS_LAST; i++)
 		if (store->census[i] == 0)
 			store->census[i] = dead(i);

@@ -28,7 +28,7 @@ TEST(inner_claim_given_up_is_blank, 10)
 			word[i] = i + 1;
 	claim_clear(s);
 	CHECK(s->magic == CLAIM_MAKING && s->claim == mine && s->world == world_now());
-	s->version = STORE_VERSION;
+	s->format = STORE_FORMAT;
 	claim_give(s);
 	for (i = 0; i < PAGE_MOST / sizeof *word; i++)
 		CHECK_EQ(word[i], 0);

@@ -30,6 +30,7 @@ static struct image *begin(ash_heap **heap)
 	CHECK(sizeof *m + (2 * bits_words(LIMIT) + ROOM_WORDS(LIMIT)) * sizeof m->bits[0] <= 1 << 20);
 	s = store_of(heap_of(*heap));
 	m->fd = fd;
+	m->ours = true;
 	m->head = *s;
 	store_set_region(&m->region, s, LIMIT);
 	CHECK(image_read_chunks(m) && m->region.chunks == CHUNKS);
@@ -108,14 +109,14 @@ TEST(extend_beside_a_check_of_records, 10)
 			if (n < LIMIT)
 				extend(h, n + 1);
 			switch (i) {
-			case FLIGHT: o->flight = inside; break;
+			case FLIGHT: truth_of(o)->flight = inside; break;
 			case INTENT:
-				o->intents[0].fresh = inside;
-				intent_set(&o->intents[0], INTENT_DRAFT);
+				truth_of(o)->intents[0].fresh = inside;
+				intent_set(&truth_of(o)->intents[0], INTENT_DRAFT);
 				break;
 			default:
-				o->intents[0].slot = inside;
-				intent_set(&o->intents[0], INTENT_ARMED);
+				truth_of(o)->intents[0].slot = inside;
+				intent_set(&truth_of(o)->intents[0], INTENT_ARMED);
 			}
 			/* In a chunk that was added it is right, behind the last one it is wrong. */
 			CHECK_EQ(image_records_check(m), n < LIMIT);

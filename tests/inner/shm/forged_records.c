@@ -24,9 +24,9 @@ TEST(sound_second_record, 10)
 	get(s, &image, sizeof image);
 	CHECK_EQ(image.records_used, 2);
 	CHECK(!is_refused());
-	second = (struct owner *)(void *)(image.records + OWNER_BYTES);
+	second = (struct owner *)(void *)(image.records + RECORD_BYTES);
 	LIE(second->no_slots, 1);
-	LIE(second->flight, (uintptr_t)&fd);
+	LIE(truth_of(second)->flight, (uintptr_t)&fd);
 	IDLE(second->pending_slabs[3], (uintptr_t)&fd);
 }
 
@@ -42,7 +42,7 @@ TEST(sound_owner_of_a_held_record, 10)
 	b = slab_of_block();
 	put(&o->state, &held, sizeof held);
 	LIE(b->owner, (uintptr_t)&fd);
-	LIE(b->owner, image.records + OWNER_BYTES);
+	LIE(b->owner, image.records + RECORD_BYTES);
 }
 
 /* Each unit of a slab has its record, and is not free. */
@@ -244,7 +244,7 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	ash_heap_destroy(h);
 	CHECK(!is_refused());
 	/* The second record has no slab. */
-	second = (struct owner *)(void *)(image.records + OWNER_BYTES);
+	second = (struct owner *)(void *)(image.records + RECORD_BYTES);
 	CHECK(first != second);
 	IDLE(second->bins[3].partial.head, slab_of_block());
 	IDLE(second->bins[CLASSES - 1].full.head, slab_of_block());

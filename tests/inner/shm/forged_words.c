@@ -21,7 +21,7 @@ TEST(sound_truth, 10)
 TEST(sound_store, 10)
 {
 	make();
-	LIE(s->version, STORE_VERSION ^ 1);
+	LIE(s->format, STORE_FORMAT ^ 1);
 	LIE(s->base, (uintptr_t)s + CHUNK_SIZE);
 	LIE(s->base, 0);
 	LIE(s->bytes, image.bytes + CHUNK_SIZE);
@@ -40,7 +40,7 @@ TEST(sound_store, 10)
 	LIE(s->heap.own.huge, 77);
 	LIE(s->heap.owners, (uintptr_t)&fd);
 	LIE(s->heap.owners, (uintptr_t)image.heap.owners + 8);
-	LIE(s->heap.owners, image.records + OWNER_BYTES);
+	LIE(s->heap.owners, image.records + RECORD_BYTES);
 	IDLE(s->heap.unowned[7], (uintptr_t)&fd);
 	IDLE(s->heap.unowned[7], (uintptr_t)slab_of_block() + 8);
 	IDLE(s->heap.adopt_next, (uintptr_t)&fd);
@@ -129,7 +129,7 @@ TEST(sound_slabs, 10)
 	LIE(b->owner, 0);
 	LIE(b->owner, (uintptr_t)&fd);
 	LIE(b->owner, was.owner + 64);
-	LIE(b->owner, image.records + OWNER_BYTES);
+	LIE(b->owner, image.records + RECORD_BYTES);
 	LIE(b->base, (uintptr_t)was.base + UNIT_SIZE);
 	LIE(b->reciprocal, was.reciprocal + 1);
 	LIE(b->slots, was.slots + 1);
@@ -172,9 +172,9 @@ TEST(sound_owners, 10)
 	IDLE(o->pending_classes[1], ~(uint64_t)0);
 	IDLE(o->pending_slabs[3], (uintptr_t)&fd);
 	IDLE(o->pending_slabs[3], (uintptr_t)slab_of_block() + 8);
-	LIE(o->flight, (uintptr_t)&fd);
-	LIE(o->flight, (uintptr_t)s);
-	LIE(o->intents[1].state, INTENT_USE | INTENT_KINDS);
+	LIE(truth_of(o)->flight, (uintptr_t)&fd);
+	LIE(truth_of(o)->flight, (uintptr_t)s);
+	LIE(truth_of(o)->intents[1].state, INTENT_USE | INTENT_KINDS);
 	IDLE(o->turn, ~0u);
 	IDLE(o->spare_units, 1);
 	IDLE(o->spare_next, SPARES);
@@ -210,8 +210,8 @@ TEST(sound_unused_record, 10)
 
 	make();
 	memset(garbage, 0x5b, sizeof garbage);
-	for (i = 0; i < 4 * OWNER_BYTES / sizeof garbage; i++)
-		put(image.records + OWNER_BYTES + i * sizeof garbage, garbage, sizeof garbage);
+	for (i = 0; i < 4 * RECORD_BYTES / sizeof garbage; i++)
+		put(image.records + RECORD_BYTES + i * sizeof garbage, garbage, sizeof garbage);
 	CHECK(!is_refused());
 	h = ash_heap_attach_file(fd, NULL);
 	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL);

@@ -53,7 +53,7 @@ TEST(inner_intent_names, 10)
 	open_heap();
 	for (r = 0; r < 5; r++)
 		for (n = 0; n < INTENTS; n++) {
-			i = &((struct owner *)(void *)(s->records + r * OWNER_BYTES))->intents[n];
+			i = &truth_of(store_record(s, r))->intents[n];
 			CHECK_EQ(intent_tag(s, i), TAG_INTENT | (r * INTENTS + n));
 			CHECK_EQ(intent_mark(s, i), (r * INTENTS + n) << MARK_NUMBER | MARK);
 		}

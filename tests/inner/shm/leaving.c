@@ -91,7 +91,7 @@ static void stop_while_building(void)
 	use();
 	o = seats_self(heap_of(helper.heap));
 	o->building++;
-	o->flight = (uint64_t)(uintptr_t)ash_heap_alloc(helper.heap, 100);
+	truth_of(o)->flight = (uint64_t)(uintptr_t)ash_heap_alloc(helper.heap, 100);
 }
 
 TEST(inner_away_destroy_after_jump, 20)

@@ -202,7 +202,7 @@ static void release_and_die(bool marked)
 		CHECK(ash_heap_alloc(heap, 100) != NULL);
 		o = seats_self(h);
 		CHECK(o != NULL && !owner_has(o, at.slab));
-		store_release(&o->flight, (uint64_t)(uintptr_t)block);
+		store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)block);
 		if (marked)
 			store_release(census_tag(at.slab, at.index), census_leaving(o));
 		(void)arch_kill(arch_getpid(), 9);

@@ -59,7 +59,7 @@ TEST(inner_lost_records_are_entered, 10)
 	search();
 	CHECK(entries(mine, &all) == 1 && all == 1);
 	/* Its maker came as far as this. */
-	lost = (struct owner *)(void *)(store->records + OWNER_BYTES);
+	lost = (struct owner *)(void *)(store->records + RECORD_BYTES);
 	memset(lost, 0x11, sizeof lost->bins);
 	lost->inbox[3] = 0x70;
 	store->records_used = 2;

@@ -45,7 +45,7 @@ static void in_flight(void)
 	for (i = 0; i < 64; i++)
 		p[i] = ash_heap_alloc(heap, 9000);
 	ash_heap_set_root(heap, p[0]);
-	store_release(&seats_self(heap_of(heap))->flight, (uint64_t)(uintptr_t)p[0]);
+	store_release(&truth_of(seats_self(heap_of(heap)))->flight, (uint64_t)(uintptr_t)p[0]);
 }
 
 static void has_drafts(void)
@@ -59,7 +59,7 @@ static void scribble(uint64_t word)
 	struct owner *o = seats_self(heap_of(heap));
 	size_t at;
 
-	for (at = offsetof(struct owner, inbox); at < offsetof(struct owner, flight); at += sizeof word)
+	for (at = offsetof(struct owner, inbox); at < sizeof *o; at += sizeof word)
 		memcpy((char *)o + at, &word, sizeof word);
 	o->turn = (uint32_t)word;
 	o->spare_next = o->spare_units = (uint8_t)word;
@@ -108,7 +108,7 @@ static void dies_behind_release(void *p)
 
 	if (pid == 0) {
 		ash_heap_release(heap, ash_heap_alloc(heap, 16));
-		store_release(&seats_self(heap_of(heap))->flight, (uint64_t)(uintptr_t)p);
+		store_release(&truth_of(seats_self(heap_of(heap)))->flight, (uint64_t)(uintptr_t)p);
 		(void)arch_kill(arch_getpid(), SIGKILL);
 	}
 	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
@@ -157,7 +157,7 @@ TEST(recover_of_an_unowned_slot_in_flight, 20)
 		CHECK(ash_heap_alloc(heap, 100) != NULL);
 		o = seats_self(heap_of(heap));
 		store_release(census_tag(at.slab, at.index), census_leaving(o));
-		store_release(&o->flight, (uint64_t)(uintptr_t)p);
+		store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 		(void)arch_kill(arch_getpid(), SIGKILL);
 	}
 	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);

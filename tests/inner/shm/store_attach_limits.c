@@ -98,7 +98,7 @@ TEST(store_look_leaves_nothing, 10)
 
 TEST(store_vouch_at_limits, 10)
 {
-	size_t seal = offsetof(struct store, seal), version = offsetof(struct store, version);
+	size_t seal = offsetof(struct store, seal), version = offsetof(struct store, format);
 	uint64_t torn;
 	uintptr_t next;
 
@@ -108,10 +108,10 @@ TEST(store_vouch_at_limits, 10)
 	if (!seal_is_torn(torn))
 		rt_skip("the start of the system is not known here");
 	/* Not this version's. */
-	write_word(version, STORE_VERSION + 1);
+	write_word(version, STORE_FORMAT + 1);
 	CHECK(!store_vouch(fd));
 	CHECK_EQ(read_word(seal), torn);
-	write_word(version, STORE_VERSION);
+	write_word(version, STORE_FORMAT);
 	/* Too short to be one, so that it is not vouched for. */
 	CHECK_EQ(arch_ftruncate(fd, PAGE_MOST - 1), 0);
 	CHECK(!store_vouch(fd));

@@ -186,7 +186,7 @@ TEST(store_file_attach_takes_room, 10)
 	before = backed(fd);
 	s = store_attach(fd, NULL, &(uint64_t){0}, &why);
 	CHECK(s != NULL);
-	CHECK_EQ(backed(fd) - before, OWNER_BYTES + PAGE_MOST);
+	CHECK_EQ(backed(fd) - before, RECORD_BYTES + PAGE_MOST);
 	store_leave(s);
 }
 

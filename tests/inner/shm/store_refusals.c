@@ -125,14 +125,14 @@ TEST(store_of_another_version, 10)
 	int fd = memfd();
 	ash_heap *h = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
 
-	CHECK_EQ(store_of(heap_of(h))->version, STORE_VERSION);
+	CHECK_EQ(store_of(heap_of(h))->format, STORE_FORMAT);
 	ash_heap_destroy(h);
-	word = STORE_VERSION + 1;
-	CHECK_EQ(arch_pwrite64(fd, &word, 8, offsetof(struct store, version)), 8);
+	word = STORE_FORMAT + 1;
+	CHECK_EQ(arch_pwrite64(fd, &word, 8, offsetof(struct store, format)), 8);
 	CHECK(ash_heap_attach_file(fd, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
-	word = STORE_VERSION;
-	CHECK_EQ(arch_pwrite64(fd, &word, 8, offsetof(struct store, version)), 8);
+	word = STORE_FORMAT;
+	CHECK_EQ(arch_pwrite64(fd, &word, 8, offsetof(struct store, format)), 8);
 	CHECK(ash_heap_attach_file(fd, &why) != NULL);
 }
 

@@ -147,7 +147,7 @@ TEST(view_of_what_is_refused, 10)
 		word_put(offsetof(struct store, records_used), ~UINT64_C(0));
 		CHECK(!ash_heap_view_check(viewed));
 	}
-	word_put(offsetof(struct store, version), 1);
+	word_put(offsetof(struct store, format), 1);
 	CHECK(ash_heap_view_file(viewed_fd, &why) == NULL && why == ASH_ATTACH_NO_HEAP);
 	CHECK(ash_heap_view_file((int)arch_memfd_create("none", 0), &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);

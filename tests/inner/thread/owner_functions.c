@@ -16,12 +16,12 @@ TEST(inner_parts_owner_reset, 10)
 
 	memset(&o, 0xff, sizeof o);
 	owner_reset(&o);
-	for (size_t i = 0; i < offsetof(struct owner, flight) - offsetof(struct owner, bins); i++)
+	for (size_t i = 0; i < sizeof o - offsetof(struct owner, bins); i++)
 		CHECK_EQ(bytes[i], 0);
 	for (size_t i = 0; i < INBOX_WORDS; i++)
 		CHECK_EQ(o.inbox[i], 0);
 	CHECK(o.spare_units == 0 && o.spare_next == 0);
-	CHECK(o.state == ~(uint64_t)0 && o.building == ~(uint64_t)0 && o.census == ~(uint64_t)0);
+	CHECK(o.state == ~(uint64_t)0 && o.building == ~(uint64_t)0 && o.identity == ~(uint64_t)0);
 }
 
 static char *left[200];
