@@ -93,7 +93,7 @@ TEST(holes_looks_read_none, 20)
 {
 	struct ash_statistics st;
 	size_t blocks = 0;
-	int64_t before;
+	int64_t before, most;
 
 	make();
 	CHECK_EQ(ash_heap_check(heap), 0);
@@ -106,12 +106,14 @@ TEST(holes_looks_read_none, 20)
 	CHECK_EQ(held(), before);
 	(void)ash_heap_trim(heap, 0);
 	CHECK(held() <= before);
+	/* QEMU purges none.  Pages that were read and not written the kernel may take back, and an attach brings some 40 again. */
+	most = rt_under_qemu() ? before : held();
 	ash_heap_thread_detach(heap);
 	ash_heap_destroy(heap);
 	before = held();
 	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
-	rt_print("     %zu KiB, attached %zu\n", (size_t)before / 2, (size_t)held() / 2);
-	CHECK(held() <= before + 2 * (int64_t)(PAGE_MOST / 512)); /* an owner record, and an entry of the census */
+	rt_print("     %zu KiB, detached %zu, attached %zu\n", (size_t)most / 2, (size_t)before / 2, (size_t)held() / 2);
+	CHECK(held() <= (before > most ? before : most) + 2 * (int64_t)(PAGE_MOST / 512)); /* an owner record, and an entry of the census */
 }
 
 /* A view of a file that was made shorter tells what is still there, without a signal. */
