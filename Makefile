@@ -8,7 +8,7 @@
 #	make test-kernel  tests as the only company of real kernels under qemu-system: KERNELS="x86_64 aarch64 riscv64"
 #	make setup-kernel  the kernels for that
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
-#	make field      libashlar-field.a alone; for CPUs of 32 bits, by clang: ARCH=field32
+#	make field      libashlar-field.a alone; for CPUs of 32 bits, by clang, into build/field32: ARCH=field32
 #	                TARGET='--target=armv7m-none-eabi -mcpu=cortex-m3'
 #	make programs   the library, the tests and the demonstrations, without running them
 #	make demo       the demonstration, natively and under QEMU

@@ -41,6 +41,9 @@ verdict 'what is uninstalled is gone, and nothing else'
 "${MAKE:-make}" -s help >"$folder/help" && grep -q '^make uninstall\|^make install .*make uninstall' "$folder/help" && ! grep -q '#' "$folder/help"
 verdict 'make help prints the targets'
 
+[ "$("${MAKE:-make}" -s --no-print-directory setup)" = 'setup: all that the build and the tests need is here' ]
+verdict 'make setup says that all is there'
+
 # ---- manual pages ----
 
 man=$there$prefix/share/man
