@@ -53,6 +53,33 @@ TEST(small_misuse, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Under a limit a request that finds no room gets the regions that are free as a whole. */
+TEST(small_under_a_limit, 20)
+{
+	enum { MOST = 40 };
+	static unsigned char *p[MOST];
+	size_t n = 0, i, kept;
+
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 64 * MIB))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	for (; n < MOST && (p[n] = ash_alloc(5 * MIB)) != NULL; n++)
+		memset(p[n], (int)n + 1, 5 * MIB);
+	CHECK(n > 5 && n < MOST);
+	kept = n / 2;
+	for (i = 0; i < n; i++)
+		if (i != kept)
+			ash_release(p[i]);
+	CHECK(ash_alloc(64 * MIB) == NULL);
+	CHECK(p[kept][0] == kept + 1 && p[kept][5 * MIB - 1] == kept + 1);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p[kept]);
+	CHECK(ash_alloc(64 * MIB) == NULL);
+	CHECK(stats_now().reserved == 0 && map_find(p[kept]) == NULL);
+	p[0] = NOT_NULL(ash_alloc(44 * MIB));
+	CHECK(p[0][0] == 0 && p[0][44 * MIB - 1] == 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
 TEST(small_needs_no_thread_storage, 10)
 {
 	void *storage = (void *)(uintptr_t)cpu_thread_pointer();

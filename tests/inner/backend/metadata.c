@@ -2,9 +2,12 @@
 /* The records of regions: they lie apart, their maker holds them, and they go with their heap. */
 /* promises: ash_heap_destroy */
 #include "ashlar_heap.h"
+#include "backend/map.h"
 #include "backend/metadata.h"
+#include "backend/region.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "shm/store.h"
 
 extern char ash_first_metadata[];
 
@@ -55,12 +58,39 @@ TEST(inner_records_lie_apart, 10)
 		for (other = region_next(r); other != NULL; other = region_next(other))
 			CHECK((char *)r + r->metadata <= (char *)other || (char *)other + other->metadata <= (char *)r);
 	}
+	/* The newest one is no other's neighbour. */
+	for (r = region_first(h); region_next(r) != NULL; r = region_next(r))
+		CHECK(region_metadata_holds(h, (char *)r + r->metadata - 1));
+	CHECK(region_metadata_holds(h, r) && region_metadata_holds(h, (char *)r + r->metadata - 1));
+	CHECK(!region_metadata_holds(h, (char *)r + r->metadata));
 	/* Of one chunk for spans a page has as many as fit; seven, where it has 4 KiB. */
 	r = region_first(h);
 	CHECK_EQ(shared + 1, PAGE_MOST / r->metadata);
 	CHECK(PAGE_MOST / r->metadata >= 6);
 	for (; shared > 0; shared--)
 		CHECK((char *)metadata_make(h, 1, false) < (char *)r + PAGE_MOST);
+	ash_heap_destroy(heap);
+}
+
+/* In a file that others wrote, a record is cleared by whoever claimed its chunk: the next one may be another's. */
+TEST(inner_records_of_others_are_left_alone, 10)
+{
+	ash_heap *heap = ash_heap_create_shared(16 * MIB, NULL);
+	struct heap *h = heap_of(heap);
+	unsigned char *next, *own;
+
+	if (heap == NULL)
+		rt_skip("no shared heaps here");
+	h->records |= RECORDS_DOUBTED;
+	own = (unsigned char *)region_chunk(h->regions, 0);
+	next = (unsigned char *)region_chunk(h->regions, 1);
+	CHECK(bits_unset(h->regions->known, 0, 2) == 2);
+	memset(own, 0x5a, sizeof(struct chunk));
+	memset(next, 0x5a, sizeof(struct chunk));
+	CHECK(map_find(ash_heap_alloc(heap, 100)) == (void *)own);
+	for (size_t i = 0; i < sizeof(struct chunk); i++)
+		CHECK_EQ(next[i], 0x5a);
+	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 }
 

@@ -205,6 +205,7 @@ TEST(inner_advice_by_options, 10)
 	CHECK_EQ(huge_policy(&h, HUGE_FILLED, 32 * MIB), ADVICE_HUGE);
 	CHECK_EQ(huge_policy(&h, HUGE_FILLED, 32 * MIB - 1), ADVICE_NONE);
 	CHECK_EQ(huge_policy(&h, HUGE_ZEROED, 4 * MIB - 1), ADVICE_NONE);
+	CHECK_EQ(huge_policy(&h, HUGE_ZEROED, 4 * MIB), ADVICE_PLAIN);
 	CHECK(huge_policy(&h, HUGE_ZEROED, 64 * MIB) != ADVICE_HUGE);
 }
 

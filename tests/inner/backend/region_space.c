@@ -24,7 +24,7 @@ static void ends_at(struct region *r, size_t bytes)
 	CHECK(map_guess(r->base) == region_chunk(r, 0));
 	/* Elsewhere pages are not told apart under an emulator. */
 	CHECK(rt_under_qemu() || !pages_mapped(r->base + bytes));
-	CHECK(map_around(r->base + bytes + CHUNK_SIZE) == NULL);
+	CHECK(map_around(r->base + bytes) == NULL && map_around(r->base + bytes + CHUNK_SIZE) == NULL);
 }
 
 /* The free end of a region is cut off, and then all of it; nothing of it stays counted. */
@@ -34,6 +34,7 @@ TEST(space_is_cut, 10)
 	struct region *r = region_of(d, p);
 
 	CHECK(r != NULL && r == region_of(d, q) && r->chunks == 30);
+	CHECK(region_of(d, r->base + CHUNKS(30) - 1) == r && region_of(d, r->base + CHUNKS(30)) != r);
 	memset(p, 1, CHUNKS(20));
 	memset(q, 1, CHUNKS(10));
 	d->floor = 100000; /* what is released stays */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of chunks: in which regions they may lie, what is left in them, and which records are known. */
+#include "ashlar.h"
+#include "backend/map.h"
+#include "backend/region.h"
+#include "rt.h"
+
+#define CHUNKS(n) ((n) * CHUNK_SIZE)
+
+static struct heap *const d = &heap_default;
+
+/* A region that spans made has no records of slabs, however much of it is free. */
+TEST(claim_slabs_where_their_records_are, 10)
+{
+	struct run span = region_claim(d, 20, 2, false), run;
+
+	CHECK(span.region != NULL && span.region->remote == NULL && span.region->chunks == 30);
+	for (size_t i = 0; i < 12; i++) {
+		run = region_claim(d, 1, 1, true);
+		CHECK(run.region != NULL && run.region->remote != NULL);
+	}
+	run = region_claim(d, 10, 1, false);
+	CHECK(run.region == span.region && run.first == 20);
+	region_give(run, 10, LEFT_CLEAN);
+	region_give(span, 20, LEFT_CLEAN);
+}
+
+/* A span that is written over a run's head is not taken for one that reads zero behind it. */
+TEST(claim_of_heads_in_a_larger_span, 10)
+{
+	enum { FEW = 4, ALL = 12 };
+	char *p[ALL / FEW], *all;
+
+	d->floor = 100000; /* what is released stays */
+	ash_release(ash_alloc(CHUNKS(20))); /* a region for all of them */
+	for (size_t i = 0; i < ALL / FEW; i++) {
+		p[i] = ash_zalloc(1, CHUNKS(FEW));
+		CHECK(i == 0 || p[i] == p[i - 1] + CHUNKS(FEW));
+		p[i][0] = 1;
+	}
+	for (size_t i = 0; i < ALL / FEW; i++)
+		ash_release(p[i]);
+	CHECK_EQ(d->dirty, ALL / FEW * CHUNK_UNITS);
+	all = ash_alloc(CHUNKS(ALL));
+	CHECK(all == p[0]);
+	memset(all, 1, CHUNKS(ALL));
+	ash_release(all);
+	CHECK_EQ(d->dirty, ALL * CHUNK_UNITS);
+	CHECK(ash_zalloc(1, CHUNKS(ALL)) == all);
+	for (size_t i = 0; i < CHUNKS(ALL); i += 8)
+		CHECK_EQ(*(uint64_t *)(void *)(all + i), 0);
+	ash_release(all);
+}
+
+/* What lies behind the last chunk's byte of advice is a record. */
+TEST(claim_that_ends_where_the_advice_does, 10)
+{
+	struct region_plan plan = {0, 1, 0, false, 0};
+	struct region *r;
+	size_t seen = 0;
+
+	for (size_t n = 16; n < 16 + 2 * CPU_LINE; n++) {
+		plan.chunks = plan.claimed = n;
+		r = region_create(d, &plan);
+		CHECK(r != NULL);
+		if ((char *)r->advice + n == r->records) {
+			seen++;
+			r->records[0] = (char)0xff;
+			heap_dirtied(d, CHUNK_UNITS, 0);
+			bits_clear(r->clean, n - 1, 1);
+			region_give((struct run){r, n - 1}, 1, LEFT_DIRTY);
+			CHECK_EQ((unsigned char)r->records[0], 0xff);
+			r->records[0] = 0;
+			CHECK(region_claim_at((struct run){r, n - 1}, 1));
+		}
+		region_give((struct run){r, 0}, n, LEFT_CLEAN);
+		CHECK_EQ(region_trim(d, false), CHUNKS(n));
+	}
+	CHECK(seen > 0);
+}
+
+/* Each known one, in order, and none behind the region's chunks. */
+TEST(claim_known_records_are_found, 10)
+{
+	static const size_t at[] = {0, 1, 62, 63, 64, 65, 126, 127, 128, 191, 192, 255, 256, 257, 300, 319};
+	enum { MOST = 320 };
+	uint64_t known[MOST / 64 + 1];
+	struct region r = {.known = known};
+
+	for (size_t chunks = 1; chunks <= MOST; chunks++) {
+		size_t next = 0, k;
+
+		memset(known, 0, sizeof known);
+		for (k = 0; k < sizeof at / sizeof *at; k++)
+			if (at[k] < chunks)
+				bits_release(known, at[k], 1);
+		if (chunks % 64 == 0)
+			known[chunks / 64] = BITS_ALL; /* something else's */
+		r.chunks = chunks;
+		for (k = 0; k < sizeof at / sizeof *at && at[k] < chunks; k++) {
+			CHECK_EQ(region_next_known(&r, next), at[k]);
+			next = at[k] + 1;
+		}
+		CHECK_EQ(region_next_known(&r, next), SIZE_MAX);
+	}
+}
+
+/* Under a limit a span gets a region of its own after the attempt that failed: what is counted is mapped. */
+TEST(claim_under_a_limit_counts_right, 10)
+{
+	enum { SPANS = 100 };
+	static void *p[SPANS], *small[400];
+	struct ash_statistics st;
+	size_t n = 0, i;
+
+	for (i = 0; i < 400; i++)
+		CHECK((small[i] = ash_alloc(100000)) != NULL);
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 20 * MIB))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	while (n < SPANS && (p[n] = ash_alloc(2 * MIB + 64 * KIB)) != NULL) {
+		ash_stats(&st);
+		CHECK_EQ(st.reserved, d->reserved * CHUNK_SIZE);
+		n++;
+	}
+	CHECK(n > 5 && n < SPANS);
+	for (i = 0; i < n; i++)
+		ash_release(p[i]);
+	for (i = 0; i < 400; i++)
+		ash_release(small[i]);
+	ash_thread_detach();
+	(void)ash_trim(0);
+	(void)region_trim(d, true);
+	ash_stats(&st);
+	CHECK_EQ(st.reserved, d->reserved * CHUNK_SIZE);
+	CHECK_EQ(ash_check(), 0);
+}
