@@ -15,9 +15,9 @@
 #include "shm/format.h"
 #include "shm/seal.h"
 
-enum { CAPACITY = 4 << 20, BLOCKS = 12, TEXT = 64 << 10, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
+enum { CAPACITY = 8 << 20, BLOCKS = 12, TEXT = 64 << 10, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
 
-static const size_t size[BLOCKS] = {8, 24, 24, 100, 128, 1000, 1000, 1000, 5000, 40000, 1, 1100000};
+static const size_t size[BLOCKS] = {8, 24, 24, 100, 128, 1000, 1000, 1000, 5000, 40000, 1, 3300000};
 static unsigned seen[BLOCKS];
 
 static uint64_t word_of(unsigned i)
