@@ -233,3 +233,14 @@ TEST(format_1_made, 10)
 		IN_CHILD
 			is_used(fd);
 }
+
+/* The sizes and units of the classes are part of the format; the file has some of them only. */
+TEST(format_1_classes, 10)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < CLASSES; i++)
+		sum = (((sum * 31) + class_size(i)) * 31 + class_units(i, true)) * 31 + class_units(i, false);
+	CHECK_EQ(sum, UINT64_C(0x7cc5a1bf4b2ba56c));
+}
