@@ -15,9 +15,9 @@
 #include "shm/format.h"
 #include "shm/seal.h"
 
-enum { CAPACITY = 4 << 20, BLOCKS = 12, TEXT = 64 << 10, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
+enum { CAPACITY = 8 << 20, BLOCKS = 12, TEXT = 64 << 10, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
 
-static const size_t size[BLOCKS] = {8, 24, 24, 100, 128, 1000, 1000, 1000, 5000, 40000, 1, 1100000};
+static const size_t size[BLOCKS] = {8, 24, 24, 100, 128, 1000, 1000, 1000, 5000, 40000, 1, 3300000};
 static unsigned seen[BLOCKS];
 
 static uint64_t word_of(unsigned i)
@@ -232,4 +232,15 @@ TEST(format_1_made, 10)
 	if (life_of_process() != 0)
 		IN_CHILD
 			is_used(fd);
+}
+
+/* The sizes and units of the classes are part of the format; the file has some of them only. */
+TEST(format_1_classes, 10)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < CLASSES; i++)
+		sum = (((sum * 31) + class_size(i)) * 31 + class_units(i, true)) * 31 + class_units(i, false);
+	CHECK_EQ(sum, UINT64_C(0x7cc5a1bf4b2ba56c));
 }
