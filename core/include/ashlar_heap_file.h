@@ -145,7 +145,7 @@ enum ash_sync ash_heap_sync(ash_heap *heap);
  * others work that can be had by stopping all processes (SIGSTOP, cgroup.freeze): what is
  * copied then is a heap whose processes were killed, for this start of the system.  As long as
  * processes live that had a record in the heap, a copy of a file that was not sealed is refused
- * (ASH_ATTACH_TORN) until ash_heap_vouch_file.  Once all are dead, it is refused if it is damaged;
+ * (ASH_ATTACH_TORN) until ash_heap_vouch_file.  Once all are dead, or have called exec, it is refused if it is damaged;
  * else it is a heap like one that a kill left, but its blocks may be of different moments.
  */
 uint64_t ash_heap_seal(ash_heap *heap);
