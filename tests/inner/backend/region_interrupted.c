@@ -81,6 +81,41 @@ TEST(region_retired_and_used_again_meanwhile, 30)
 	CHECK(k > 20 && grown > 0);
 }
 
+/* A span's own region, which its holder has freed and is about to cut. */
+static void free_alone(size_t bytes)
+{
+	const struct region_plan plan = {bytes / CHUNK_SIZE, 1, bytes / CHUNK_SIZE, false, bytes};
+	struct region *r = region_create(&heap_default, &plan);
+
+	if (r == NULL)
+		rt_skip("the kernel does not promise a GiB");
+	bits_release(r->free, 0, 1);
+}
+
+static void trim_and_free_a_larger_one(void)
+{
+	(void)region_trim(&heap_default, false);
+	free_alone(((size_t)1 << 30) + CHUNK_SIZE);
+}
+
+TEST(region_alone_retired_and_used_again_meanwhile, 30)
+{
+	bool more = true;
+	size_t k, space = 0;
+
+	step_begin(trim_and_free_a_larger_one);
+	for (k = rt_test_seed() % 3; more; k += rt_in_full() ? 1 : 3) {
+		free_alone((size_t)1 << 30);
+		more = with_act_at(k, do_trim);
+		(void)region_trim(&heap_default, false);
+		CHECK_EQ(heap_default.reserved, 0);
+		if (space == 0)
+			space = rt_address_space();
+		CHECK(rt_under_qemu() || rt_address_space() < space + CHUNK_SIZE);
+	}
+	CHECK(k > 20);
+}
+
 /* The region is retired, and comes again at an address that is aligned otherwise. */
 enum { EIGHT = 8 };
 static struct run aligned;
