@@ -124,7 +124,7 @@ static void renew_slab(struct slab *s)
 }
 
 /* True: the record was never set.  It may lie in a hole, so it is not to be touched. */
-static bool is_blank(const struct slab *s)
+static bool slab_is_blank(const struct slab *s)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)s;
 	uint64_t any = 0;
@@ -149,7 +149,7 @@ static bool renew_slabs(struct store *s, int fd, struct image_chunk *there)
 		if (there->chunk.kind == CHUNK_SPAN) /* made by a CPU with smaller pages: a little more can be used */
 			region_chunk(r, i)->span_bytes = (there->chunk.span_bytes + PAGE_MOST - 1) & ~(PAGE_MOST - 1);
 		for (k = 0; k < CHUNK_RECORDS; k++)
-			if (!is_blank(&there->slab[k]))
+			if (!slab_is_blank(&there->slab[k]))
 				renew_slab((struct slab *)(void *)(c + sizeof(struct chunk)) + k);
 	}
 	return true;

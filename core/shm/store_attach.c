@@ -131,7 +131,7 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 }
 
 /* Enters the process, and the heap in its map; else: the reason, and s is still mapped. */
-static enum ash_attach enter(struct store *s, const struct store *head, int fd, uint64_t file)
+static enum ash_attach enter_attached(struct store *s, const struct store *head, int fd, uint64_t file)
 {
 	bool ours = head->caches == store_caches(), whole = seal_state(head->seal) == SEAL_WHOLE;
 	enum ash_attach why = ASH_ATTACHED;
@@ -180,7 +180,7 @@ struct store *store_attach(int fd, const struct layout *layout, uint64_t *file, 
 	if (s == NULL)
 		return NULL;
 	*file = status.identity;
-	*why = enter(s, &head, fd, *file);
+	*why = enter_attached(s, &head, fd, *file);
 	if (*why == ASH_ATTACHED)
 		return s;
 	(void)pages_release(s, head.bytes);
