@@ -114,6 +114,8 @@ TEST(space_of_a_span_is_extended_and_shrunk, 10)
 	bytes -= GIB;
 	CHECK(region_shrink(r, bytes));
 	ends_at(r, bytes);
+	for (size_t at = bytes / CHUNK_SIZE + 1; at <= (bytes + GIB) / CHUNK_SIZE; at++)
+		CHECK(map_guess(r->base + CHUNKS(at)) == NULL);
 	/* Somebody else is behind it: then it stays as it is. */
 	taken = r->base + bytes + GIB;
 	CHECK_EQ(arch_mmap(taken, CHUNK_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), (long)taken);
