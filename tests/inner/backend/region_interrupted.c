@@ -75,6 +75,7 @@ TEST(region_retired_and_used_again_meanwhile, 30)
 		more = with_act_at(k, do_trim);
 		regions_are_whole();
 		/* Neither call thinks that it gave back what the other one has. */
+		CHECK_EQ(trimmed % CHUNK_SIZE, 0);
 		grown += record->state == REGION_LIVE;
 		CHECK_EQ(ash_check(), 0);
 	}
@@ -107,6 +108,7 @@ TEST(region_alone_retired_and_used_again_meanwhile, 30)
 	for (k = rt_test_seed() % 3; more; k += rt_in_full() ? 1 : 3) {
 		free_alone((size_t)1 << 30);
 		more = with_act_at(k, do_trim);
+		CHECK_EQ(trimmed % CHUNK_SIZE, 0);
 		(void)region_trim(&heap_default, false);
 		CHECK_EQ(heap_default.reserved, 0);
 		if (space == 0)
