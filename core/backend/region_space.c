@@ -113,7 +113,8 @@ void region_unmap(struct region *r)
 
 static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 {
-	size_t n = load_relaxed(&r->chunks), all = region_all(r), bytes = region_bytes(r), first = n, dirty;
+	size_t n = load_relaxed(&r->chunks), bytes = region_bytes(r), first = n, dirty;
+	size_t all = SMALL ? n : (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT; /* of these bytes, which are compared below */
 	char *from;
 
 	if (!heap_kind(h)->own_pages)

@@ -6,9 +6,11 @@
 #include "ashlar.h"
 #include "backend/map.h"
 #include "backend/region.h"
+#include "kernel.h"
 #include "pages.h"
 #include "program/faults.h"
 #include "support/blocks.h"
+#include "syscall.h"
 
 #define GIB  ((size_t)1 << 30)
 #define LEAF (MAP_SIZE << CHUNK_SHIFT) /* bytes that a leaf has the chunks of */
@@ -51,6 +53,7 @@ TEST(alone_usual_region_that_stays, 10)
 		for (int i = 0; i < 3; i++)
 			CHECK_EQ(region_cut(&heap_default, r), 0);
 		CHECK(r->state == REGION_LIVE && r->chunks == 30 && heap_default.reserved == reserved);
+		CHECK_EQ(64 - bits_unset(r->free, 0, 64), all ? 30 : 10); /* none behind its chunks */
 		CHECK_EQ(ash_check(), 0);
 		faults.munmap_error = 0;
 		if (all)
@@ -68,6 +71,7 @@ TEST(alone_usual_region_that_stays, 10)
 TEST(alone_without_a_leaf, 10)
 {
 	char *first = NOT_NULL(ash_alloc(GIB)), *border = first - 4 * LEAF - (uintptr_t)first % LEAF, *p;
+	char *other = border + GIB; /* somebody else's */
 	size_t reserved, space, usable;
 	struct region *r;
 
@@ -78,11 +82,13 @@ TEST(alone_without_a_leaf, 10)
 	usable = ash_usable_size(p);
 	reserved = heap_default.reserved;
 	space = rt_address_space();
+	CHECK_EQ(arch_mmap(other, CHUNK_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), (long)other);
+	space += CHUNK_SIZE;
 	faults.mmap_not = sizeof(struct map_leaf);
 	CHECK(!region_extend(r, 2 * GIB));
 	CHECK(region_bytes(r) == GIB && heap_default.reserved == reserved && ash_usable_size(p) == usable);
 	CHECK(rt_under_qemu() || rt_address_space() == space);
-	CHECK(map_around(border) == NULL && ash_check() == 0);
+	CHECK(map_around(border) == NULL && pages_mapped(other) && ash_check() == 0);
 	faults.mmap_not = 0;
 	CHECK(region_extend(r, 2 * GIB));
 	CHECK_EQ(heap_default.reserved, reserved + GIB / CHUNK_SIZE);

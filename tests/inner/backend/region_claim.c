@@ -25,6 +25,34 @@ TEST(claim_slabs_where_their_records_are, 10)
 	region_give(span, 20, LEFT_CLEAN);
 }
 
+static struct run run_at(const char *p, size_t chunk)
+{
+	struct region *r = region_of(d, p);
+
+	return (struct run){r, (size_t)(p - r->base) / CHUNK_SIZE + chunk};
+}
+
+/* A run that is purged, but for its head, leaves what lies before it and behind it. */
+TEST(claim_beside_a_run_that_is_purged, 10)
+{
+	char *p[3];
+
+	d->floor = 100000;
+	ash_release(ash_alloc(CHUNKS(20))); /* a region for all of them */
+	for (size_t i = 0; i < 3; i++) {
+		p[i] = ash_zalloc(1, CHUNKS(4));
+		CHECK(i == 0 || p[i] == p[i - 1] + CHUNKS(4));
+	}
+	memset(p[0], 1, CHUNKS(4));
+	memset(p[2], 1, CHUNKS(4));
+	p[1][0] = 1;
+	ash_release(p[1]);
+	for (size_t i = 0; i < CHUNKS(4); i += PAGE_LEAST)
+		CHECK(p[0][i] == 1 && p[2][i] == 1);
+	ash_release(p[0]);
+	ash_release(p[2]);
+}
+
 /* A span that is written over a run's head is not taken for one that reads zero behind it. */
 TEST(claim_of_heads_in_a_larger_span, 10)
 {
@@ -41,11 +69,15 @@ TEST(claim_of_heads_in_a_larger_span, 10)
 	for (size_t i = 0; i < ALL / FEW; i++)
 		ash_release(p[i]);
 	CHECK_EQ(d->dirty, ALL / FEW * CHUNK_UNITS);
+	for (size_t i = 0; i < ALL; i++)
+		CHECK_EQ(region_has_head(run_at(p[0], i)), i % FEW == 0);
 	all = ash_alloc(CHUNKS(ALL));
 	CHECK(all == p[0]);
 	memset(all, 1, CHUNKS(ALL));
 	ash_release(all);
 	CHECK_EQ(d->dirty, ALL * CHUNK_UNITS);
+	for (size_t i = 0; i < ALL; i++)
+		CHECK(!region_has_head(run_at(all, i)));
 	CHECK(ash_zalloc(1, CHUNKS(ALL)) == all);
 	for (size_t i = 0; i < CHUNKS(ALL); i += 8)
 		CHECK_EQ(*(uint64_t *)(void *)(all + i), 0);

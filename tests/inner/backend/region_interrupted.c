@@ -75,10 +75,47 @@ TEST(region_retired_and_used_again_meanwhile, 30)
 		more = with_act_at(k, do_trim);
 		regions_are_whole();
 		/* Neither call thinks that it gave back what the other one has. */
+		CHECK_EQ(trimmed % CHUNK_SIZE, 0);
 		grown += record->state == REGION_LIVE;
 		CHECK_EQ(ash_check(), 0);
 	}
 	CHECK(k > 20 && grown > 0);
+}
+
+/* A span's own region, which its holder has freed and is about to cut. */
+static void free_alone(size_t bytes)
+{
+	const struct region_plan plan = {bytes / CHUNK_SIZE, 1, bytes / CHUNK_SIZE, false, bytes};
+	struct region *r = region_create(&heap_default, &plan);
+
+	if (r == NULL)
+		rt_skip("the kernel does not promise a GiB");
+	bits_release(r->free, 0, 1);
+}
+
+static void trim_and_free_a_larger_one(void)
+{
+	(void)region_trim(&heap_default, false);
+	free_alone(((size_t)1 << 30) + CHUNK_SIZE);
+}
+
+TEST(region_alone_retired_and_used_again_meanwhile, 30)
+{
+	bool more = true;
+	size_t k, space = 0;
+
+	step_begin(trim_and_free_a_larger_one);
+	for (k = rt_test_seed() % 3; more; k += rt_in_full() ? 1 : 3) {
+		free_alone((size_t)1 << 30);
+		more = with_act_at(k, do_trim);
+		CHECK_EQ(trimmed % CHUNK_SIZE, 0);
+		(void)region_trim(&heap_default, false);
+		CHECK_EQ(heap_default.reserved, 0);
+		if (space == 0)
+			space = rt_address_space();
+		CHECK(rt_under_qemu() || rt_address_space() < space + CHUNK_SIZE);
+	}
+	CHECK(k > 20);
 }
 
 /* The region is retired, and comes again at an address that is aligned otherwise. */
@@ -108,7 +145,8 @@ TEST(region_moved_while_it_is_searched, 30)
 	step_begin(trim_and_move);
 	for (k = rt_test_seed() % 2; more; k += k < 200 ? 1 + !rt_in_full() : 50) {
 		(void)region_trim(&heap_default, false);
-		run = region_claim(&heap_default, SPAN_REGION, EIGHT, false);
+		/* Mostly one that begins elsewhere, so that what is found is not its first chunk. */
+		run = region_claim(&heap_default, SPAN_REGION, k % 3 == 0 ? EIGHT : 1, false);
 		CHECK(run.region != NULL);
 		region_give(run, SPAN_REGION, false);
 		more = with_act_at(k, do_claim_aligned);

@@ -119,6 +119,10 @@ TEST(space_of_a_span_is_extended_and_shrunk, 10)
 	CHECK_EQ(arch_mmap(taken, CHUNK_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), (long)taken);
 	CHECK(!region_extend(r, bytes + GIB + CHUNK_SIZE));
 	ends_at(r, bytes);
+	/* In the map it has few entries, the farther behind its beginning the fewer. */
+	CHECK(region_shrink(r, CHUNK_SIZE));
+	for (size_t at = 1; at <= 4 * GIB / CHUNK_SIZE; at++)
+		CHECK(map_guess(r->base + CHUNKS(at)) == NULL);
 	region_unmap(r);
 }
 

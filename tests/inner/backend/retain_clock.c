@@ -233,6 +233,34 @@ TEST(inner_clock_counts_what_goes, 10)
 	}
 }
 
+/* A run of `dirty` retained chunks and `fresh` ones is taken: only the latter are paid for. */
+static void takes(size_t dirty, size_t fresh)
+{
+	struct heap *d = &heap_default;
+	char *p = ash_alloc(dirty * CHUNK_SIZE), *other = ash_alloc(30 * CHUNK_SIZE);
+	struct region *r = region_of(d, p);
+
+	CHECK(r != region_of(d, other) && p == r->base && r->chunks >= dirty + fresh);
+	d->floor = 100000;
+	memset(p, 1, dirty * CHUNK_SIZE);
+	memset(other, 1, 30 * CHUNK_SIZE);
+	ash_release(other);
+	ash_release(p);
+	CHECK_EQ(d->dirty, (30 + dirty) * CHUNK_UNITS);
+	CHECK(ash_alloc((dirty + fresh) * CHUNK_SIZE) == p);
+	CHECK_EQ(d->dirty, (30 - fresh) * CHUNK_UNITS);
+	ash_release(p);
+	(void)ash_trim(0);
+	(void)region_trim(d, false);
+	CHECK_EQ(d->reserved, 0);
+}
+
+TEST(inner_clock_takes_some_fresh, 10)
+{
+	takes(32, 4);
+	takes(32, 16);
+}
+
 /* Of a run that keeps its head a trim takes that, too. */
 TEST(inner_clock_trim_takes_heads, 10)
 {
@@ -246,6 +274,31 @@ TEST(inner_clock_trim_takes_heads, 10)
 	p = ash_alloc(4 * CHUNK_SIZE);
 	CHECK_EQ(p[0], 0);
 	ash_release(p);
+}
+
+/* A span's region goes with it where memory is locked, from the least that has one; ends of others stay. */
+TEST(inner_clock_unmaps_locked_spans, 10)
+{
+	struct heap *d = &heap_default;
+	char *p = ash_alloc(20 * CHUNK_SIZE), *q = ash_alloc(24 * CHUNK_SIZE);
+	struct region *r = region_of(d, p);
+
+	CHECK(r->chunks == 30 && region_of(d, q)->chunks == 36);
+	d->locked = 1;
+	ash_release(q);
+	CHECK(d->reserved == 30 && r->chunks == 30);
+	q = ash_alloc(SPAN_REGION * CHUNK_SIZE);
+	CHECK(region_of(d, q) != r);
+	d->locked = 1;
+	ash_release(q);
+	CHECK(d->reserved == 30 && r->chunks == 30);
+	d->dirty += 100000; /* invented: none of it can be purged */
+	retain_fresh(d, 1);
+	CHECK(d->reserved == 30 && r->chunks == 30);
+	d->dirty -= 100000;
+	d->locked = 0;
+	ash_release(p);
+	CHECK_EQ(ash_check(), 0);
 }
 
 /* Locked memory cannot be purged: only whole regions are unmapped. */

@@ -174,3 +174,25 @@ TEST(units_are_searched_to_the_end, 10)
 	CHECK(units_claim(&heap_default, 1, false, false).chunk == u.chunk);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* Units that come back as clean as they went are not counted as dirty, and are clean to the next one. */
+TEST(units_given_clean_stay_clean, 10)
+{
+	struct heap *h = &heap_default;
+	struct units u = units_claim(h, 3, true, false), v = u;
+	uint32_t dirty = h->dirty, used = h->used;
+
+	CHECK(u.clean && u.count == 3);
+	(void)units_claim(h, 1, true, false); /* the chunk stays */
+	for (int i = 0; i < 3; i++) {
+		units_give(h, v);
+		CHECK(h->dirty == dirty && h->used == used - 2);
+		v = units_claim(h, 3, false, false);
+		CHECK(v.chunk == u.chunk && v.first == u.first && v.clean);
+	}
+	v.clean = false;
+	units_give(h, v);
+	CHECK_EQ(h->dirty, dirty + 3);
+	v = units_claim(h, 3, false, false);
+	CHECK(v.first == u.first && !v.clean && h->dirty == dirty);
+}
