@@ -30,10 +30,6 @@ struct heap {
 	/* Read at each slow operation, and seldom written; so not beside `dirty`. */
 	uint64_t running;	/* 1 while the clock runs, else 0; see retain.h         */
 	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall) */
-	/* With the id what a file keeps of a heap: these do not move, see shm/format.h. */
-	_Alignas(CPU_LINE) uint64_t root; /* the program's, see ash_heap_root           */
-	uint64_t records;	/* RECORDS_... of a heap in a file, see shm/store.h         */
-	struct ash_defaults own; /* options, of a heap that has its own                     */
 
 	/* Written on slow paths by all threads, so on other cache lines than the above. */
 	_Alignas(CPU_LINE) union {
@@ -50,6 +46,10 @@ struct heap {
 	uint64_t period_high;  /* hint: the most that was kept at a tick of it              */
 	uint64_t period_start; /* hint: `dirty` when the period began                       */
 	uint64_t clock;	       /* slow operations of the period                             */
+	/* With the id what a file keeps of a heap: these do not move, see shm/format.h. */
+	_Alignas(CPU_LINE) uint64_t root; /* the program's, see ash_heap_root           */
+	uint64_t records;	/* RECORDS_... of a heap in a file, see shm/store.h         */
+	struct ash_defaults own; /* options, of a heap that has its own                     */
 	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
 	uint64_t owner_count;  /* hint: owner records                                       */
 	/* See thread/takeover.h and seating.c. */

@@ -32,9 +32,9 @@ LIES(store, layout, 128);
 LIES(layout, version, 64);
 LIES(store, heap, 256);
 LIES(heap, id, 24);
-LIES(heap, root, 64);
-LIES(heap, records, 72);
-LIES(heap, own, 80);
+LIES(heap, root, 128);
+LIES(heap, records, 136);
+LIES(heap, own, 144);
 LIES(ash_defaults, cap, 8);
 LIES(ash_defaults, retain, 16);
 LIES(ash_defaults, huge, 24);
@@ -127,7 +127,7 @@ uint64_t store_caches(void)
 		offsetof(struct store, descriptor), STRANGERS,
 		sizeof(struct owner), offsetof(struct owner, bins), offsetof(struct owner, building),
 		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_WORDS, SPARE_COUNTS,
-		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both),
+		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both), offsetof(struct heap, slab_chunks),
 		offsetof(struct heap, takeovers), offsetof(struct heap, unowned), offsetof(struct heap, foreign),
 		offsetof(struct slab, ready), offsetof(struct slab, hold), ROOM_CHUNKS, ROOM_PARTS,
 		offsetof(struct region, advice), OWNER_THREAD,

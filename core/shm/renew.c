@@ -74,8 +74,8 @@ void renew_check(struct store *s)
 
 /* ---- making the caches anew: no other thread reads or writes them ---- */
 
-/* Where, in the head, what is not the truth begins. */
-#define RENEWED_AT (offsetof(struct store, heap) + offsetof(struct heap, both))
+/* Of the heap what lies between `locked` and `root`, and all behind the options, is not the truth. */
+#define RENEWED_AT (offsetof(struct store, heap) + offsetof(struct heap, slab_chunks))
 
 static void renew_head(struct store *s, size_t n)
 {
@@ -83,6 +83,7 @@ static void renew_head(struct store *s, size_t n)
 	struct owner *o;
 	size_t i;
 
+	memset(&h->both, 0, offsetof(struct heap, root) - offsetof(struct heap, both));
 	memset((char *)s + RENEWED_AT, 0, PAGE_LEAST - RENEWED_AT);
 	store_set(s, s, n);
 	h->running = h->locked = 0;

@@ -33,13 +33,13 @@ static inline void caches_overwrite(int fd, size_t bytes, struct rt_random *rand
 {
 	struct store *s = NOT_NULL(share_map_anywhere(fd, bytes, true));
 	struct region here = {0}, *r = (struct region *)(void *)((char *)s + REGION_AT);
-	size_t n = s->heap.own.cap >> CHUNK_SHIFT, chunks = r->chunks, i, both = offsetof(struct heap, both);
+	size_t n = s->heap.own.cap >> CHUNK_SHIFT, chunks = r->chunks, i, rest = offsetof(struct heap, slab_chunks);
 	uint64_t id = s->heap.id;
 
 	store_set_region(&here, s, n);
 	caches_fill(&s->heap, offsetof(struct heap, root), random);
 	s->heap.id = id;
-	caches_fill((char *)&s->heap + both, PAGE_LEAST - offsetof(struct store, heap) - both, random);
+	caches_fill((char *)&s->heap + rest, PAGE_LEAST - offsetof(struct store, heap) - rest, random);
 	for (i = 0; i < s->records_used; i++)
 		caches_fill((char *)s + RECORDS_AT + i * RECORD_BYTES, TRUTH_AT, random);
 	caches_fill(r, sizeof *r, random);
