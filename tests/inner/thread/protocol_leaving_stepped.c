@@ -124,13 +124,12 @@ TEST(protocol_leaving_at_each_step_of_a_release, 60)
 static void helper_releases(UNUSED void *argument)
 {
 	ash_release(ash_alloc(1));
-	for (;;) {
+	for (bool ends = false; !ends;) {
 		rt_barrier_wait(&turns);
-		if (!over)
+		ends = over; /* read here: behind the next wait it may be that of the next turn */
+		if (!ends)
 			releases();
 		rt_barrier_wait(&turns);
-		if (over)
-			return;
 	}
 }
 
