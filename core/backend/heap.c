@@ -17,6 +17,7 @@ _Alignas(IS_SO ? PAGE_LEAST : 0) /* 0: no more than its type has */
 INTERNAL struct heap heap_default = {.options = &ash_defaults, .sharing = PAGES_PRIVATE};
 INTERNAL const struct heap_hooks *heap_hooks;
 
+#if IS_MALLOC
 HIDDEN struct ash_defaults *ash_own_settings(void); /* of the facade */
 struct ash_defaults *ash_own_settings(void)
 {
@@ -26,6 +27,7 @@ struct ash_defaults *ash_own_settings(void)
 	}
 	return &heap_default.own;
 }
+#endif
 
 #define FEW 128 /* units, see heap_cleaned */
 
