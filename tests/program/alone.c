@@ -17,6 +17,18 @@
 
 const struct ash_defaults ash_defaults = {.initial = CHUNK_SIZE, .retain = 10 * MIB, .sparse = 1};
 
+/* The first memory is a region, whose records are there: it is not asked for what else could be had. */
+TEST(alone_first_block_is_one_call, 10)
+{
+	(void)PAGE_SIZE; /* where it is not known yet it is asked for */
+	faults.armed = true;
+	CHECK(pages_reserve(CHUNK_SIZE, CHUNK_SIZE, PAGES_PRIVATE) != NULL);
+	if (faults.calls != 1)
+		rt_skip("this kernel aligns no mapping to a huge page");
+	CHECK(ash_alloc(100) != NULL);
+	CHECK_EQ(faults.calls, 1 + 1);
+}
+
 /* A span's own region cannot serve another span: what it has of memory goes at least. */
 TEST(alone_that_stays_is_purged, 10)
 {

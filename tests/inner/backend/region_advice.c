@@ -75,6 +75,10 @@ TEST(inner_advice_has_a_limit, 10)
 	advise(p, 0, 1, ADVICE_HUGE);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS);
 	/* Advice that only moves or removes borders is always given. */
+	advise(p, 2 * 48 + 2, 1, ADVICE_PLAIN);
+	CHECK(advice_of(p, 2 * 48 + 2) == ADVICE_PLAIN && heap_default.borders == HUGE_BORDERS);
+	advise(p, 2 * 48 + 2, 1, ADVICE_HUGE);
+	CHECK(advice_of(p, 2 * 48 + 2) == ADVICE_HUGE && heap_default.borders == HUGE_BORDERS);
 	advise(p, 2, 1, ADVICE_PLAIN);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS - 2);
 	advise(p, 4, 1, ADVICE_PLAIN);
@@ -106,6 +110,34 @@ TEST(inner_advice_at_the_regions_end, 10)
 	advise(p, last, 1, ADVICE_HUGE);
 	CHECK_EQ(advice_of(p, last), ADVICE_HUGE);
 	CHECK_EQ(heap_default.borders, HUGE_BORDERS);
+}
+
+/* Its first chunk makes one border, the second one two. */
+TEST(inner_advice_at_the_regions_beginning, 10)
+{
+	char *p = advised(250);
+
+	for (size_t k = 0; k < 49; k++)
+		advise(p, 2 * k + 3, 1, ADVICE_PLAIN);
+	CHECK_EQ(heap_default.borders, HUGE_BORDERS - 1);
+	advise(p, 1, 1, ADVICE_PLAIN);
+	CHECK(advice_of(p, 1) == ADVICE_HUGE && heap_default.borders == HUGE_BORDERS - 1);
+	advise(p, 0, 1, ADVICE_PLAIN);
+	CHECK(advice_of(p, 0) == ADVICE_PLAIN && heap_default.borders == HUGE_BORDERS);
+}
+
+/* Addresses that are lost are so wherever they are in the region, and nowhere behind it. */
+TEST(inner_advice_of_lost_addresses, 10)
+{
+	static uint8_t advice[9];
+	struct region r = {.chunks = 8, .advice = advice};
+
+	for (size_t i = 0; i < sizeof advice; i++) {
+		CHECK(!region_is_lost(&r));
+		advice[i] = ADVICE_LOST | ADVICE_HEAD;
+		CHECK_EQ(region_is_lost(&r), i < 8);
+		advice[i] = ADVICE_HUGE;
+	}
 }
 
 TEST(inner_advice_of_none, 10)

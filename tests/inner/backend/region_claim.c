@@ -135,6 +135,13 @@ TEST(claim_known_records_are_found, 10)
 		}
 		CHECK_EQ(region_next_known(&r, next), SIZE_MAX);
 	}
+	/* One alone, from wherever before it. */
+	for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+		memset(known, 0, sizeof known);
+		bits_release(known, at[k], 1);
+		for (size_t from = 0; from < MOST; from++)
+			CHECK_EQ(region_next_known(&r, from), from <= at[k] ? at[k] : SIZE_MAX);
+	}
 }
 
 /* Under a limit a span gets a region of its own after the attempt that failed: what is counted is mapped. */

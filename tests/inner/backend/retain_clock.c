@@ -153,6 +153,7 @@ TEST(inner_clock_periods, 10)
 	h.dirty = 70;
 	h.period_low = 50;
 	CHECK(tick(RETAIN_PERIOD - 1) == 0 && h.period_low == 50);
+	h.period_high = 500; /* of the last period: not of the next one */
 	CHECK_EQ(tick(1), 50 - 20);
 	CHECK(h.clock == 0 && h.period_low == 70 && h.period_start == 70 && h.period_high == 70);
 	h.period_low = 20; /* all of it was needed */
