@@ -87,6 +87,8 @@ static void metadata_share(struct region *r, struct heap *h)
 	for (at = bytes; !SMALL && at + bytes <= PAGE_MOST; at += bytes) {
 		struct region *other = (struct region *)(void *)((char *)r + at);
 
+		if (at % PAGE_LEAST == 0) /* would look like the first one, see metadata_unmap */
+			continue;
 		metadata_init(other, other, h, 1, false, 0);
 		other->state = REGION_VACANT;
 		region_append(h, other);
@@ -99,7 +101,7 @@ void metadata_unmap(struct heap *h)
 
 	while (r != NULL && region_next(r) != NULL)
 		r = region_next(r);
-	/* The first record of a page that several share is the oldest. */
+	/* Of records that share memory the first is the oldest, and alone at a page's beginning. */
 	for (; r != NULL; r = previous) {
 		previous = r->previous;
 		if ((uintptr_t)r % PAGE_LEAST == 0)
