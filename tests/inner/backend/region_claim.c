@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of chunks: in which regions they may lie, what is left in them, and which records are known. */
-#include "ashlar.h"
+#include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
+#include "heaps/instance.h"
+#include "pages.h"
 #include "rt.h"
 
 #define CHUNKS(n) ((n) * CHUNK_SIZE)
@@ -171,5 +173,51 @@ TEST(claim_under_a_limit_counts_right, 10)
 	(void)region_trim(d, true);
 	ash_stats(&st);
 	CHECK_EQ(st.reserved, d->reserved * CHUNK_SIZE);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The addresses that are left besides what the process has. */
+static void limit_to(size_t bytes)
+{
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + bytes))
+		rt_skip("a limit of addresses has no effect under QEMU");
+}
+
+/* Where whole chunks are not to be had, the bytes are; and the chunks of these are counted, no others. */
+static void just_the_bytes(size_t initial)
+{
+	const size_t bytes = 2 * MIB + PAGE_MOST;
+	struct heap *h = heap_of(NOT_NULL(ash_heap_create(NULL)));
+	struct run run;
+
+	h->own.initial = initial;
+	CHECK(pages_reserve(bytes, CHUNK_SIZE, PAGES_PRIVATE) != NULL); /* the next one is aligned at once, below it */
+	limit_to(3 * MIB + MIB / 2);
+	run = region_claim_bytes(h, bytes, 1, false);
+	CHECK(run.region != NULL && region_alone(run.region) == bytes && h->reserved == 2);
+}
+
+TEST(claim_of_just_the_bytes, 10)
+{
+	just_the_bytes(CHUNK_SIZE);
+}
+
+TEST(claim_of_just_the_bytes_after_a_large_step, 10)
+{
+	just_the_bytes(CHUNKS(64));
+}
+
+/* Nothing is reserved ahead where addresses are short, and free ends of regions serve others. */
+TEST(claim_under_a_limit_takes_no_more, 10)
+{
+	char *p = ash_alloc(CHUNKS(20)), *q;
+
+	CHECK_EQ(region_of(d, p)->chunks, 30);
+	limit_to(64 * MIB);
+	q = ash_alloc(CHUNKS(20));
+	CHECK(q != NULL && region_of(d, q)->chunks == 20);
+	limit_to(8 * MIB);
+	CHECK(ash_alloc(CHUNKS(12)) != NULL); /* 10 of them of the first region's end */
+	CHECK_EQ(region_of(d, p)->chunks, 20);
 	CHECK_EQ(ash_check(), 0);
 }
