@@ -196,6 +196,16 @@ long arch_tgkill(long pid, long tid, long signal)
 	return r;
 }
 
+long arch_rt_sigaction(long signal, const void *action, void *old, size_t set_size)
+{
+	return result(syscall(SYS_rt_sigaction, signal, action, old, set_size));
+}
+
+long arch_rt_sigprocmask(long how, const void *set, void *old, size_t set_size)
+{
+	return result(syscall(SYS_rt_sigprocmask, how, set, old, set_size));
+}
+
 long arch_nanosleep(const void *time, void *left)
 {
 	return result(syscall(SYS_nanosleep, time, left));
