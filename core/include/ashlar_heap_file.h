@@ -65,7 +65,7 @@ enum ash_attach {
  * returned if that is not ASH_ATTACHED.
  *
  * The format of the file is 1 and stays readable (core/shm/FORMAT.md).  What is in it beside the format
- * differs by the build: the first process of another build that attaches makes that anew, when no other
+ * differs by the build: the first process of another build that attaches rebuilds that, when no other
  * process is attached.  So all processes that are attached at a time must have the same build; a child
  * of fork counts from its first call that allocates or releases.
  *

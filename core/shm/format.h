@@ -5,7 +5,7 @@
  *
  * These words are the truth.  All else in the file is of use only among processes that have the
  * same structures: their number, store_caches (caches.h), is in the file beside the format.  Who attaches
- * with another number, while no living process is attached, makes all else anew (renew.h).
+ * with another number, while no living process is attached, rebuilds all else (renew.h).
  */
 #ifndef CORE_FORMAT_H
 #define CORE_FORMAT_H

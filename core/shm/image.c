@@ -121,7 +121,7 @@ static bool record_is_right(struct image *m, size_t i)
 	if (!image_get(m, truth_of(image_record(m, i)), &m->truth, sizeof m->truth) ||
 	    !may_be_in_flight(m, m->truth.flight) || !intents_are_right(m))
 		return false;
-	m->known[i] = !m->ours; /* they are entered anew */
+	m->known[i] = !m->ours; /* they are entered again */
 	if (!m->ours)
 		return true;
 	if (!image_get(m, image_record(m, i), &m->record, sizeof m->record) || o->no_slots != 0)

@@ -72,7 +72,7 @@ void renew_check(struct store *s)
 		panic_line(line, sizeof line - 1);
 }
 
-/* ---- making the caches anew: no other thread reads or writes them ---- */
+/* ---- rebuilding the caches: no other thread reads or writes them ---- */
 
 /* Of the heap what lies between `locked` and `root`, and all behind the options, is not the truth. */
 #define RENEWED_AT (offsetof(struct store, heap) + offsetof(struct heap, slab_chunks))

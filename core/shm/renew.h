@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making the caches of a file anew: everything in it that is not the truth (format.h).  For a
+ * Rebuilding the caches of a file: everything in it that is not the truth (format.h).  For a
  * process whose structures differ from those of the processes that worked there before, when
  * none of them is attached any more.
  *
- *   caches    N ---> CACHES_NONE --(all of it is made anew)--> store_caches() of the caller
+ *   caches    N ---> CACHES_NONE --(all of it is rebuilt)--> store_caches() of the caller
  *   renewer   0 ---> the caller's life ----------------------------------------> 0
  *
  * If the caller dies, the next one finds CACHES_NONE and a dead renewer, and starts over: only
  * what is not the truth is written, so that may be done any number of times.
  *
- * Who attaches enters the census, and then reads `caches`; who makes them anew sets CACHES_NONE,
+ * Who attaches enters the census, and then reads `caches`; who rebuilds them sets CACHES_NONE,
  * and then looks for living processes in the census.  So one of the two sees the other.  A
- * child of fork enters when it gets a record.  If that is after its parent's file was made anew,
+ * child of fork enters when it gets a record.  If that is after its parent's file was rebuilt,
  * it is stopped: it has not used the heap before, and its code knows other structures.
  */
 #ifndef CORE_RENEW_H
@@ -24,7 +24,7 @@
 /* As reattach_is_torn, by the census: the records cannot be read. */
 INTERNAL bool renew_is_torn(const struct store *s, uint64_t file);
 
-/* Makes the caches anew.  ASH_ATTACHED: that was done; else the reason why not.  s: mapped, the truth in it checked. */
+/* Rebuilds the caches.  ASH_ATTACHED: that was done; else the reason why not.  s: mapped, the truth in it checked. */
 INTERNAL enum ash_attach renew(struct store *s, int fd);
 
 /*

@@ -44,7 +44,7 @@ struct store {
 	char *records; /* owner records, STORE_RECORDS of RECORD_BYTES */
 	uint64_t *census;
 	_Alignas(CPU_LINE) uint64_t caches; /* store_caches(), or CACHES_NONE, see renew.h */
-	uint64_t renewer;   /* life of the thread that makes the caches anew; 0: none    */
+	uint64_t renewer;   /* life of the thread that rebuilds the caches; 0: none    */
 	uint64_t unlisted;  /* 0, or the start of the system in which a process attached that is not in the census */
 	uint64_t seal;	    /* whether the pages are of one moment, see seal.h            */
 	uint64_t file; /* identity of the file (share.h): where it is another one, this is a copy */
@@ -68,7 +68,7 @@ struct store {
 _Static_assert(sizeof(struct store) < PAGE_LEAST, "share_grow writes the page's last byte");
 
 #define STORE_MAGIC ((uint64_t)0x3230726c68736100) /* "\0ashlr02" */
-#define CACHES_NONE ((uint64_t)0) /* they are being made anew, or their maker died */
+#define CACHES_NONE ((uint64_t)0) /* they are being rebuilt, or their maker died */
 
 static inline struct store *store_of(struct heap *h)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file of another build (shm/renew.h): all that is not the truth is junk, and has another number.  The next
- * process that attaches finds each block; beside a living process, or one that makes the caches anew, it is refused.
+ * process that attaches finds each block; beside a living process, or one that rebuilds the caches, it is refused.
  */
 #include "shm/renew.h"
 
