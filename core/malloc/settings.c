@@ -59,33 +59,43 @@ static bool bytes_read(const char *at, const char *end, size_t *out)
 		if (*at < '0' || *at > '9' || __builtin_mul_overflow(n, (size_t)10, &n) ||
 		    __builtin_add_overflow(n, (size_t)(*at - '0'), &n))
 			return false;
+	if (n << shift >> shift != n)
+		return false;
 	*out = n << shift;
-	return *out >> shift == n;
+	return true;
 }
 
-/* value: behind the colon; NULL: there is none. */
+static bool huge_read(const char *at, const char *end, enum ash_huge *out)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof huge_names / sizeof *huge_names; i++)
+		if (is_word(at, end, huge_names[i])) {
+			*out = (enum ash_huge)i;
+			return true;
+		}
+	return false;
+}
+
+/* value: behind the colon; NULL: there is none.  False: it is not understood, and nothing is set. */
 static bool setting_set(const struct setting *s, const char *value, const char *end)
 {
 	struct ash_defaults *own = ash_own_settings();
-	unsigned i;
 
 	if ((s->kind == SETTING_BYTES || s->kind == SETTING_HUGE) != (value != NULL))
 		return false;
-	if (s->kind == SETTING_BYTES)
+	switch (s->kind) {
+	case SETTING_BYTES:
 		return bytes_read(value, end, (size_t *)(void *)((char *)own + s->at));
-	if (s->kind == SETTING_SPARSE)
+	case SETTING_HUGE:
+		return huge_read(value, end, &own->huge);
+	case SETTING_SPARSE:
 		own->sparse = 1;
-	if (s->kind == SETTING_STATS)
+		return true;
+	default:
 		stats_at_exit = true;
-	for (i = 0; s->kind == SETTING_HUGE; i++) {
-		if (i == sizeof huge_names / sizeof *huge_names)
-			return false;
-		if (is_word(value, end, huge_names[i])) {
-			own->huge = (enum ash_huge)i;
-			break;
-		}
+		return true;
 	}
-	return true;
 }
 
 static void setting_refuse(const char *at, const char *end)

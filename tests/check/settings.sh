@@ -110,8 +110,8 @@ rows() {
 		right=no
 		break
 	done
-	[ $right = yes ]
-	verdict "$how: what is not understood is told in one line, and the program goes on" "$folder/said"
+	[ $right = yes ] && between "$(is retain:16777217T peak)" 0 16 # 2^64 bytes and one TiB
+	verdict "$how: what is not understood is told in one line, sets nothing, and the program goes on" "$folder/said"
 	ASHLARX=stats env "$preload" "$program" most >"$folder/out" 2>&1 && env -i "$preload" "$program" most >>"$folder/out" 2>&1 &&
 		[ "$(uniq "$folder/out")" = 640 ]
 	verdict "$how: another variable, and none" "$folder/out"
