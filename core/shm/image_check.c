@@ -137,7 +137,8 @@ static bool chunk_place_is_right(const struct image *m, size_t i)
 	return c->kind <= CHUNK_SPAN && c->no_reciprocal == 0 &&
 	       (c->base == image_chunk_base(m, i) || (!used && c->base == NULL)) &&
 	       /* A search follows a hint above 0 to the record: chunk_hint writes by its region and index. */
-	       ((const char *)c->region == (const char *)m->head.base + REGION_AT || (!used && c->region == NULL && image_room(m, i) == 0)) &&
+	       ((const char *)c->region == (const char *)m->head.base + REGION_AT ||
+		(!used && c->region == NULL && image_room(m, i) == 0)) &&
 	       (c->index == i || (!used && c->index == 0)) &&
 	       (c->units == 0 || c->kind == CHUNK_SLABS);
 }

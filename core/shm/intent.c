@@ -150,11 +150,13 @@ struct intent *intent_of_draft(struct owner *o, const void *p)
 {
 	unsigned n;
 
-	for (n = 0; n < INTENTS; n++)
-		if (load_relaxed(&truth_of(o)->intents[n].fresh) == (uint64_t)(uintptr_t)p && p != NULL &&
-		    intent_is(&truth_of(o)->intents[n], INTENT_DRAFT) &&
-		    intent_has_tag(o->heap, (uint64_t)(uintptr_t)p, intent_tag(store_of(o->heap), &truth_of(o)->intents[n])))
-			return &truth_of(o)->intents[n];
+	for (n = 0; n < INTENTS; n++) {
+		struct intent *i = &truth_of(o)->intents[n];
+
+		if (load_relaxed(&i->fresh) == (uint64_t)(uintptr_t)p && p != NULL && intent_is(i, INTENT_DRAFT) &&
+		    intent_has_tag(o->heap, (uint64_t)(uintptr_t)p, intent_tag(store_of(o->heap), i)))
+			return i;
+	}
 	return NULL;
 }
 

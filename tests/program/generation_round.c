@@ -2,7 +2,7 @@
 /* LDFLAGS: -Wl,--wrap=process_mark */
 /*
  * The fork generation comes round: a holder word has 26 bits of it.  The processes before and behind
- * the last one of a round, and each one's child: what vanished threads held is taken over, and nobody else's.
+ * the last one of a round, and each one's child: what vanished threads held is taken over, and nothing else.
  */
 /* promises: ash_alloc, ash_release */
 #include "ashlar.h"

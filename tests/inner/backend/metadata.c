@@ -77,7 +77,7 @@ TEST(inner_records_lie_apart, 10)
 	ash_heap_destroy(heap);
 }
 
-/* In a file that others wrote, a record is cleared by whoever claimed its chunk: the next one may be another's. */
+/* In a file that others wrote, the thread that claimed a chunk clears its record: the next one may be another thread's. */
 TEST(inner_records_of_others_are_left_alone, 10)
 {
 	ash_heap *heap = ash_heap_create_shared(16 * MIB, NULL);

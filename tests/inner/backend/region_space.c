@@ -60,7 +60,7 @@ TEST(space_is_cut, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* The first chunk alone is a region as well: only whoever cuts ends leaves it. */
+/* The first chunk alone is a region as well: only a call that cuts ends leaves it. */
 TEST(space_is_cut_to_one_chunk, 10)
 {
 	struct run run = region_claim(d, 3, 2, false);

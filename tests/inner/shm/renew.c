@@ -137,7 +137,7 @@ static void is_whole(ash_heap *heap)
 	(void)ash_heap_trim(heap, 0);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_stats(heap, &st);
-	/* Left are the heap's own: what the tags are in.  As many as in a file that nobody overwrote. */
+	/* Left are the heap's own: what the tags are in.  As many as in a file that was not overwritten. */
 	if (kept->own == 0)
 		kept->own = st.blocks;
 	CHECK_EQ(st.blocks, kept->own);
