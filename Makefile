@@ -35,10 +35,11 @@
 #	make setup-programs  and what test-programs needs
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
 #	make crate      the Rust crate, build/crate/target/package/ashlar-0.1.0.crate
-#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin"
+#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
 #	make install    PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall with the same removes its files
+#	make deb        Debian packages into build/deb: DEBFULLNAME and DEBEMAIL are their maintainer
 #	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
@@ -287,6 +288,9 @@ install: all
 uninstall: all
 	$(INSTALL)/uninstall
 
+deb: all
+	ARCH=$(ARCH) $(INSTALL)/deb
+
 dist:
 	BUILD=$(BUILD) sh tools/install/dist
 
@@ -345,7 +349,7 @@ demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
 	BUILD=$(BUILD) $(GUARD) sh tools/shared/run $(SECONDS)
 
-# With the C libraries and programs that are here; PARTS="linked real servers origin"
+# With the C libraries and programs that are here; PARTS="linked real servers origin deb"
 PARTS =
 test-programs: setup
 	$(MAKE) --no-print-directory programs
@@ -481,7 +485,7 @@ $(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
 # ---- Ashlar as malloc ----
 
-.PHONY: amalgamation crate install uninstall dist test-programs setup-programs setup-checkers
+.PHONY: amalgamation crate install uninstall dist deb test-programs setup-programs setup-checkers
 
 $(AMALGAMATION): tools/amalgamate $(wildcard core/amalgamation.[ch]) $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
 		$(addsuffix /*.[chS],arch arch/* sys core/*)))
