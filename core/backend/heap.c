@@ -39,10 +39,13 @@ struct ash_defaults *ash_own_settings(void)
 void heap_cleaned(struct heap *h, size_t units, size_t used)
 {
 	uint64_t change = used * HEAP_USED - units;
-	uint32_t left = (uint32_t)(fetch_add_relaxed(&h->both, change) + change);
+	uint64_t now = fetch_add_relaxed(&h->both, change) + change;
+	uint32_t left = (uint32_t)now;
 	uint64_t from = load_relaxed(&h->period_start), few = from / 64 < FEW ? from / 64 : FEW;
 	uint64_t gone = load_relaxed(&h->gone), again = used - units;
 
+	heap_peak(&h->peak.used, now >> 32);
+	heap_peak(&h->peak.kept, (now >> 32) + left);
 	if (gone != 0 && used > units) {
 		again = again < gone ? again : gone;
 		store_relaxed(&h->gone, gone - again);

@@ -78,6 +78,10 @@ struct heap {
 		uint64_t gone;	       /* units purged in this round                             */
 		uint64_t busy;	       /* so many rounds, each call steps                        */
 	} foreign;
+	/* Hints: the most so far of units in use, of these and dirty ones, and of chunks. */
+	struct {
+		uint64_t used, kept, reserved;
+	} peak;
 };
 
 INTERNAL_EXTERN struct heap heap_default;
@@ -200,6 +204,13 @@ static inline void heap_dirtied(struct heap *h, size_t units, size_t used)
 static inline size_t heap_used(const struct heap *h)
 {
 	return load_relaxed(&h->used) / CHUNK_UNITS;
+}
+
+/* What two threads add at the same moment may be missed. */
+static inline void heap_peak(uint64_t *most, uint64_t now)
+{
+	if (!SMALL && now > load_relaxed(most))
+		store_relaxed(most, now);
 }
 
 /* `units` dirty units were purged or taken into use; `used` units were taken into use. */

@@ -19,6 +19,7 @@ static bool cap_take(struct heap *h, size_t n)
 			return false;
 		/* A count, which publishes nothing: its acquire pairs with nothing. */
 	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
+	heap_peak(&h->peak.reserved, reserved + n);
 	return true;
 }
 

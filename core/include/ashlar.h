@@ -249,6 +249,10 @@ struct ash_statistics {
 	size_t dirty;      /* free, in no slab or span, and possibly resident */
 	size_t owners;     /* owner records: of live threads, and left by ended ones for
 			      reuse (a number)                                */
+	/* The most so far, but for what two threads took at the same moment; 0 in libashlar-small.a. */
+	size_t peak_used;  /* of slabs and spans                              */
+	size_t peak_kept;  /* of these and dirty: what can have been resident */
+	size_t peak_reserved;
 };
 void ash_stats(struct ash_statistics *out);
 

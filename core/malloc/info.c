@@ -106,6 +106,8 @@ void malloc_stats(void)
 		"ashlar: in spans:       ", "ashlar: blocks:         ",
 		"ashlar: their bytes:    ", "ashlar: to collect:     ",
 		"ashlar: free and dirty: ", "ashlar: owner records:  ",
+		"ashlar: most in use:    ", "ashlar: most kept:      ",
+		"ashlar: most reserved:  ",
 	};
 	struct ash_statistics s;
 	size_t values[sizeof names / sizeof *names];
@@ -121,6 +123,9 @@ void malloc_stats(void)
 	values[5] = s.pending;
 	values[6] = s.dirty;
 	values[7] = s.owners;
+	values[8] = s.peak_used;
+	values[9] = s.peak_kept;
+	values[10] = s.peak_reserved;
 	for (i = 0; i < sizeof names / sizeof *names; i++) {
 		at = facade_add(at, names[i]);
 		at = facade_add_number(at, values[i]);

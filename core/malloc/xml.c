@@ -74,19 +74,6 @@ static void xml_row(void *to, const struct ash_class *class)
 	x->last = size;
 }
 
-/* Returns the largest value reported so far, including this one. */
-static size_t xml_most(size_t now)
-{
-	static size_t most;
-	size_t seen = __atomic_load_n(&most, __ATOMIC_RELAXED);
-
-	/* Relaxed: only the number itself is used.  A failed CAS loads the current value. */
-	while (seen < now && !__atomic_compare_exchange_n(&most, &seen, now, 0, __ATOMIC_RELAXED,
-							  __ATOMIC_RELAXED))
-		;
-	return seen > now ? seen : now;
-}
-
 static void xml_totals(struct xml *x, const struct ash_statistics *s, bool whole)
 {
 	size_t now = s->slabs + s->spans + s->dirty;
@@ -99,7 +86,7 @@ static void xml_totals(struct xml *x, const struct ash_statistics *s, bool whole
 		xml_add(x, "<total type=\"mmap\" count=\"0\" size=\"0\"/>\n");
 	xml_number(x, "<system type=\"current\" size=\"", now);
 	xml_add(x, "/>\n");
-	xml_number(x, "<system type=\"max\" size=\"", xml_most(now));
+	xml_number(x, "<system type=\"max\" size=\"", s->peak_kept);
 	xml_add(x, "/>\n");
 	xml_number(x, "<aspace type=\"total\" size=\"", s->reserved);
 	xml_add(x, "/>\n");

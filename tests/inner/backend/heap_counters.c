@@ -54,10 +54,35 @@ static void agree(void)
 	CHECK_EQ(st.dirty, heap_default.dirty * UNIT_SIZE);
 	CHECK_EQ(st.slabs + st.spans, heap_default.used * UNIT_SIZE);
 	CHECK_EQ(st.reserved, heap_default.reserved * CHUNK_SIZE);
+	CHECK(st.peak_used >= st.slabs + st.spans);
+	CHECK(st.peak_kept >= st.slabs + st.spans + st.dirty);
+	CHECK(st.peak_reserved >= st.reserved);
 	CHECK_EQ(slab_chunks(), heap_default.slab_chunks);
 	CHECK_EQ(borders(), heap_default.borders);
 	hints_name_slab_chunks();
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* Peaks are of the moment when the most was there, and stay. */
+TEST(inner_counts_peaks, 10)
+{
+	struct ash_statistics most, st;
+	void *p;
+
+	ash_release(NOT_NULL(ash_alloc(32 * MIB)));
+	p = NOT_NULL(ash_alloc(64 * MIB));
+	ash_stats(&most);
+	CHECK_EQ(most.peak_used, most.slabs + most.spans);
+	CHECK_EQ(most.peak_kept, most.slabs + most.spans + most.dirty);
+	CHECK_EQ(most.peak_reserved, most.reserved);
+	ash_release(p);
+	(void)ash_trim(0);
+	ash_release(NOT_NULL(ash_alloc(LARGE)));
+	ash_stats(&st);
+	CHECK(st.reserved < most.reserved && st.slabs + st.spans < most.peak_used);
+	CHECK_EQ(st.peak_used, most.peak_used);
+	CHECK_EQ(st.peak_kept, most.peak_kept);
+	CHECK_EQ(st.peak_reserved, most.peak_reserved);
 }
 
 enum { MANY = 4000 };

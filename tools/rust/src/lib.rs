@@ -60,6 +60,12 @@ pub struct Statistics {
     pub dirty: usize,
     /// Owner records: of live threads, and left by ended ones for reuse (a number).
     pub owners: usize,
+    /// The most so far in slabs and spans.
+    pub peak_used: usize,
+    /// The most so far of these and of what is dirty.
+    pub peak_kept: usize,
+    /// The most so far of `reserved`.
+    pub peak_reserved: usize,
 }
 
 impl Ashlar {
