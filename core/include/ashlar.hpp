@@ -5,11 +5,12 @@
 //
 //     ashlar::unique_heap heap(ash_heap_create(nullptr));
 //     std::vector<int, ashlar::allocator<int>> numbers(heap.get());
+//     std::vector<int, ashlar::default_allocator<int>> more; // of the default heap
 //
 //     ashlar::memory_resource resource(heap.get());
 //     std::pmr::string text(&resource);
 //
-// Both only name the heap: it must outlive each container that uses it, and is not destroyed
+// The first and the last only name the heap: it must outlive each container that uses it, and is not destroyed
 // by them.  Any thread may use them, as any thread may use a heap.  A null heap is the default
 // heap.  Every alignment up to 1 GiB is served.  Memory goes back with its size and alignment,
 // and a wrong one is misuse (ash_release_aligned_sized).
@@ -141,6 +142,38 @@ template <class T, class U>
 bool operator!=(const allocator<T> &a, const allocator<U> &b) noexcept
 {
 	return !(a == b);
+}
+
+// An allocator of the default heap without a state: a container is not a word larger for it.
+template <class T> class default_allocator {
+public:
+	using value_type = T;
+	using is_always_equal = std::true_type;
+
+	default_allocator() noexcept = default;
+	template <class U> default_allocator(const default_allocator<U> &) noexcept
+	{
+	}
+
+	[[nodiscard]] T *allocate(std::size_t n)
+	{
+		return allocator<T>().allocate(n);
+	}
+
+	void deallocate(T *p, std::size_t n) noexcept
+	{
+		allocator<T>().deallocate(p, n);
+	}
+};
+
+template <class T, class U> bool operator==(const default_allocator<T> &, const default_allocator<U> &) noexcept
+{
+	return true;
+}
+
+template <class T, class U> bool operator!=(const default_allocator<T> &, const default_allocator<U> &) noexcept
+{
+	return false;
 }
 
 #ifdef __cpp_lib_memory_resource

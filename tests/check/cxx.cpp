@@ -130,6 +130,29 @@ static void propagation()
 	CHECK(blocks(one.get()) == 0 && blocks(two.get()) == 0);
 }
 
+// Without a state, in each way that a container asks about it.
+static void stateless()
+{
+	using small = std::vector<int, ashlar::default_allocator<int>>;
+	static_assert(sizeof(small) == sizeof(std::vector<int>));
+	static_assert(std::allocator_traits<small::allocator_type>::is_always_equal::value);
+	static_assert(std::is_nothrow_move_assignable_v<small>);
+	std::size_t before = blocks(nullptr);
+	{
+		small a{1, 2, 3}, b;
+		std::map<int, int, std::less<int>, ashlar::default_allocator<std::pair<const int, int>>> m;
+		std::vector<line<64>, ashlar::default_allocator<line<64>>> lines(3);
+
+		b = std::move(a);
+		m[3] = 4;
+		CHECK(b[2] == 3 && ash_heap_of(b.data()) == nullptr && blocks(nullptr) >= before + 3);
+		CHECK(reinterpret_cast<std::uintptr_t>(lines.data()) % 64 == 0);
+		CHECK(b.get_allocator() == ashlar::default_allocator<char>());
+		CHECK(!(m.get_allocator() != b.get_allocator()));
+	}
+	CHECK(blocks(nullptr) == before);
+}
+
 static void resources(ash_heap *heap)
 {
 	std::size_t before = blocks(heap);
@@ -223,6 +246,7 @@ int main(int argc, char **argv)
 	containers(heap.get());
 	containers(in.get());
 	propagation();
+	stateless();
 	resources(nullptr);
 	resources(heap.get());
 	threads();

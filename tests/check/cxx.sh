@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # C++: each public header compiles without a warning, and ashlar.hpp works (cxx.cpp), by each
-# compiler that is here, in the oldest and a newer standard, with and without exceptions and RTTI.
+# compiler that is here, in the oldest, a newer and the newest standard, with and without exceptions and RTTI.
 set -u
 
 build=${BUILD:-build}
@@ -50,9 +50,11 @@ for compiler in clang++ g++; do
 	plain=20 bare=17
 	[ $compiler = clang++ ] || plain=17 bare=20
 	program plain $compiler -std=c++$plain &
+	program newest $compiler -std=c++2b &
 	program bare $compiler -std=c++$bare -fno-exceptions -fno-rtti &
 	wait
 	works plain "$compiler -std=c++$plain"
+	works newest "$compiler -std=c++2b"
 	works bare "$compiler -std=c++$bare -fno-exceptions -fno-rtti"
 done
 exit $status
