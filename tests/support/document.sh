@@ -56,6 +56,7 @@ is_usable() {
 	cc | *-gcc | clang) echo '#include <stdio.h>' | "$1" -x c -c - -o "$folder/empty.o" 2>/dev/null ;;
 	rust-musl) [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/x86_64-unknown-linux-musl/lib" ] ;;
 	rust-1.*) [ "$(rustc --version 2>/dev/null | sed 's/^rustc 1\.\([0-9]*\).*/\1/')" -ge "${1#rust-1.}" ] 2>/dev/null && [ "$(uname -m)" = x86_64 ] ;;
+	go) command -v go >/dev/null && command -v pkg-config >/dev/null && [ "$(go env CGO_ENABLED)" = 1 ] && is_usable cc ;;
 	clang-armv7m) echo 'int x;' | clang --target=armv7m-none-eabi -x c -c - -o "$folder/empty.o" 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
