@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # The binary interface is the one in tests/golden/abi.txt: names and versions in the shared objects, functions, layouts
 # of public structures, values of constants (tools/abi).
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='abi'
 . tests/support/verdict.sh
 
 sh tools/abi "$build" >"$folder/abi" 2>"$folder/errors" && [ ! -s "$folder/errors" ] && [ "$(wc -l <"$folder/abi")" -gt 300 ]

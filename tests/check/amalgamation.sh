@@ -3,13 +3,6 @@
 # The amalgamation is the library: the same text as core/amalgamation.c, no name but the
 # public ones, no two objects made one, and lines that are found again.  That it works is
 # seen by tests/check/malloc.sh.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='amalgamation'
 . tests/support/verdict.sh
 
 clang=clang

@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # The archives and libashlar.so in any program: what they define, what they need, what a program
 # may define itself, and that a linker still drops what is not used.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='archives'
 . tests/support/verdict.sh
 
 calls() { # HEADER...: the names of its functions and objects

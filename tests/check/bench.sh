@@ -1,11 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The tables of `make bench` say what was measured, and what was not: no row is dropped.
-set -u
-
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-subject='bench'
 . tests/support/verdict.sh
 
 printf '%s\n' 'fast|micro fast|1000|a row|ns' 'lost|micro lost|1000|another|' \

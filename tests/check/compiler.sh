@@ -4,15 +4,9 @@
 # warnings: all must build without one there too; gcc builds the library.  STEPS_FULL=1 (make
 # test-long): all that there is to build, by each; else gcc's libashlar.a, clang-19's warnings of its sources, and
 # what is asked of these here.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-log=$folder/log
-trap 'rm -rf "$folder"' EXIT
-
-subject='compiler'
 . tests/support/verdict.sh
+
+log=$folder/log
 
 # built NAME BUILD ARGUMENT...: make says nothing but what it does.
 built() {

@@ -3,13 +3,6 @@
 # libashlar_malloc.so of the other CPUs, preloaded into programs of their glibc, under QEMU:
 # threads, calls before relocation, misuse; and the stacks of libashlar_profile.so.  Needs Debian's
 # libc6-arm64-cross and libc6-riscv64-cross, for stacks libgcc-s1-arm64-cross and -riscv64-cross.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='cross'
 . tests/support/verdict.sh
 
 # What tools/programs/early.c includes: the headers of another CPU's C library are not here.

@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # C++: each public header compiles without a warning, and ashlar.hpp works (cxx.cpp), by each
 # compiler that is here, in the oldest, a newer and the newest standard, with and without exceptions and RTTI.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='cxx'
 . tests/support/verdict.sh
 
 # program NAME COMPILER FLAG...

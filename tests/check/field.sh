@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: MIT
 # libashlar-field.a: no system call, no thread-local word, no symbol from elsewhere, little text
 # and data; the same for CPUs of 32 bits, of which two run it under QEMU.
-set -u
+. tests/support/verdict.sh
 
-build=${BUILD:-build}
 text_limit=6144
 data_limit=1024
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='field'
-. tests/support/verdict.sh
 
 # whole ARCHIVE: as one object.
 whole() {

@@ -3,15 +3,9 @@
 # Programs with libashlar_malloc.so under a filter of system calls (filter.c): what the library
 # makes besides those of README.md's table kills the process, or gets an errno.  Likewise tests of
 # the public headers, by the archive.
-set -u
-
-build=${BUILD:-build}
-case $build in /*) ;; *) build=$(pwd)/$build ;; esac
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='filter'
 . tests/support/verdict.sh
+
+case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 
 if ! command -v cc >"$folder/log" 2>&1 || [ "$(uname -m)" != x86_64 ]; then
 	echo 'skip filter: no cc, or another CPU than x86_64'

@@ -3,13 +3,6 @@
 # The pages of the smallest programs, counted by smaps while they live: those that hold what was
 # written (dirtied), and those of files.  The stack is left out: where it begins within a page is random.
 # make bench-footprint has the sums, tools/bench/NOTES.md explains them.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='footprint'
 . tests/support/verdict.sh
 
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"

@@ -1,16 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The commands for gdb (tools/gdb/ashlar-gdb.py): on a live process, on a core, in each product.
-set -u
+. tests/support/verdict.sh
 
-build=${BUILD:-build}
 case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 script=$(pwd)/tools/gdb/ashlar-gdb.py
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='gdb'
-. tests/support/verdict.sh
 
 # Names of the fields, in their order, here and there.
 sed '/define ASH_ARENAS_FIELDS/,$d' core/include/ashlar_descriptor.h >"$folder/descriptor.h"

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The instructions of the fast paths are those of tests/golden, in this build and in
 # that of tests/check/compiler.sh; and a change of them would be seen.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM HUP
-status=0
+. tests/support/verdict.sh
 
 sh tools/golden check "$build" "$build/clang-19" "$build/aarch64" "$build/riscv64" || status=1
 

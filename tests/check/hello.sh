@@ -1,13 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What the smallest program costs: addresses, memory, and nothing it needs of others.
-set -u
+. tests/support/verdict.sh
 
 program=${BUILD:-build}/tests/hello
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM HUP
-status=0
 
 # verdict NAME FIGURE LIMIT UNIT
 verdict() {

@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # What is installed is what users find: by pkg-config, by CMake, by Meson; each function has its
 # manual page; and a source release builds without git.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='install'
 . tests/support/verdict.sh
 
 there=$folder/there

@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Plants each fault that tools/layers looks for in a small tree, and sees it caught.
-set -u
+. tests/support/verdict.sh
 
 tools=$(pwd)/tools
-tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
+tree=$folder
 
 spdx='/* SPDX-License-Identifier: MIT */'
 
@@ -46,7 +45,6 @@ source() {
 }
 
 subject='layers finds'
-. tests/support/verdict.sh
 
 # caught NAME RULE: exactly this rule fails.
 caught() {

@@ -1,13 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # linker.ld: what it must refuse, and what a small program is made of.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='link'
 . tests/support/verdict.sh
 
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"

@@ -2,17 +2,12 @@
 # SPDX-License-Identifier: MIT
 # ashlar-look finds the heap in each product, stripped and linked by whom it may be, and in a core.
 # What it says of it: tests/program/look*.c.
-set -u
+. tests/support/verdict.sh
 
-build=${BUILD:-build}
 case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 look=$build/ashlar-look
-folder=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; rm -rf "$folder"' EXIT
-
-subject='look'
-. tests/support/verdict.sh
 
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 

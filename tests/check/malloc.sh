@@ -4,13 +4,6 @@
 # the shared object show, and the amalgamation, by each compiler that is here.  STEPS_FULL=1 (make
 # test-long): code of clang-19's, too; else its warnings.
 # promises: malloc_object_size
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='malloc'
 . tests/support/verdict.sh
 
 # ---- names ----

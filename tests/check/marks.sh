@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # What the products say of shadow stacks and of targets of indirect branches (.note.gnu.property): a process
 # runs without them as soon as one object says nothing.  And that it is true.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='marks'
 . tests/support/verdict.sh
 
 # marked FILE MARKS: each of its objects, for there are several in an archive, has exactly these.

@@ -4,15 +4,9 @@
 # signal, has a profile with these amounts.  Random numbers begin alike in each process, so no
 # verdict hangs on chance.
 # promises: ashlar_profile_dump
-set -u
-
-build=${BUILD:-build}
-case $build in /*) ;; *) build=$(pwd)/$build ;; esac
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='profile'
 . tests/support/verdict.sh
+
+case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 
 library=$build/libashlar_profile.so
 

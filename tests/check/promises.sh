@@ -2,12 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Which test holds a public call to its promises: each test names calls in lines `promises: ash_expand, ash_resize`
 # behind its head.  Each function that a public header declares is named, and nothing else.  `grep -rw` finds it.
-set -u
-
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='promises'
 . tests/support/verdict.sh
 
 # declared HEADER...: the functions; named FILE...: the calls that tests name.

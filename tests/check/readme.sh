@@ -3,9 +3,6 @@
 # README.md tells the truth: its programs compile and run by its commands and print what
 # it says (tests/support/document.sh), what it names is there, and its figures and those of
 # BENCHMARKS.md are of the accepted tables.
-set -u
-
-subject='readme'
 . tests/support/document.sh
 
 extract README.md

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: MIT
 # tools/RECIPES.md tells the truth: its programs compile and run by its commands and print what it
 # says (tests/support/document.sh).
-set -u
-
-subject='recipes'
 . tests/support/document.sh
 
 mkdir -p "$tree/build/recipes"

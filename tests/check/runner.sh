@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The test runner's bad news: a test that fails, crashes, hangs or skips must
 # be reported as what it is, or all other tests prove nothing.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM HUP
-status=0
+. tests/support/verdict.sh
 
 cat >"$folder/bad.c" <<'C'
 #include "rt.h"

@@ -2,10 +2,6 @@
 # SPDX-License-Identifier: MIT
 # The crate (tools/rust): its tests with glibc; static with musl, as malloc, with threads;
 # and a program without a libc.  All offline: the crate has no dependency.
-set -u
-
-build=${BUILD:-build}
-subject='rust'
 . tests/support/verdict.sh
 
 if ! command -v cargo >/dev/null; then

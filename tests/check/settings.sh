@@ -1,13 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The environment variable ASHLAR and mallopt, in programs with a C library: preloaded, and linked statically.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='settings'
 . tests/support/verdict.sh
 
 cat >"$folder/program.c" <<'C'

@@ -1,14 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The demonstration of the shared heap, short: workers are killed, nothing is lost.
-set -u
+. tests/support/verdict.sh
 
 demo=${BUILD:-build}/demo-shared
 case $demo in /*) ;; *) demo=./$demo ;; esac
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM HUP
-status=0
 
 # figure NAME: of the report.
 figure() {

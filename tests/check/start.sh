@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # libashlar_start.a in programs as users build them: by each compiler and linker that is here, at
 # a fixed place and position independent, of each CPU, with a start of the program's own.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='start'
 . tests/support/verdict.sh
 
 cat >"$folder/program.c" <<'C'

@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # C++ without a C library or a C++ library: libashlar_start.a has operator new and delete, and makes
 # and destroys static objects.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='start_cxx'
 . tests/support/verdict.sh
 
 cat >"$folder/program.cpp" <<'C'

@@ -3,13 +3,6 @@
 # libashlar-core.a and the amalgamation with ASHLAR_SYSTEM: no system call, one name from the
 # program; and the variants of the amalgamation pass their tests on the system of
 # tests/system/array.c (build/tests/system has the archive's).
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='system'
 . tests/support/verdict.sh
 
 # asks OBJECT: its system calls.

@@ -2,13 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Each instruction of what we build has its entry in the unwind tables; that the entries
 # are right is seen where they are walked, at each step (tools/programs/unwind.c).
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='unwind'
 . tests/support/verdict.sh
 
 # uncovered FILE: prints the functions that have instructions without an entry; padding

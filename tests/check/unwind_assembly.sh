@@ -3,12 +3,6 @@
 # The unwind tables of the assembly, of each CPU, say what its instructions do: where the stack
 # pointer moved, and from where on a function has no caller.  Threads begin and end there, which
 # no test can step through with an unwinder of a C library.
-set -u
-
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='unwind_assembly'
 . tests/support/verdict.sh
 
 for tool in clang ld.lld llvm-dwarfdump llvm-objdump; do

@@ -1,13 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # ashlar_is_malloc under valgrind: memcheck's malloc serves, although the name is bound to ours.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-subject='valgrind'
 . tests/support/verdict.sh
 
 if ! command -v valgrind >/dev/null; then

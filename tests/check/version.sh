@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each layout of a store has a number of its own for what is not format 1 (core/shm/caches.c): constants
 # that decide it are changed in a copy of the headers, one at a time.  What is format 1 cannot be changed.
-set -u
-
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM HUP
-status=0
+. tests/support/verdict.sh
 
 assembled() {
 	${CC:-clang} -std=c17 -ffreestanding -nostdlibinc -I"$folder/core" -I"$folder/core/include" -Isys -Iarch/x86_64 \

@@ -2,12 +2,6 @@
 # SPDX-License-Identifier: MIT
 # The counts of make bench-words are right on a program whose writes are known: two threads that write
 # in turn, a word of both, two words of one line, and a line for each.
-set -u
-
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-subject='words'
 . tests/support/verdict.sh
 
 CC=${CC:-clang} BUILD=$build sh tools/bench/words/build 2 10 >"$folder/why" 2>&1

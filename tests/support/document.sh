@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced by scripts of tests/check that run what a document shows.  They set `subject`, and
-# BUILD is the build folder; `build` is its absolute path afterwards, and `folder` a temporary one.
+# Sourced by scripts of tests/check that run what a document shows, instead of verdict.sh; `build` is an absolute path.
 #
 #	```LANGUAGE FILE	a program or another file, to be saved as FILE
 #	```sh run [TOOL]	commands; skipped where TOOL is not installed or, a compiler of C or
@@ -8,9 +7,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 
 top=$(pwd)
-build=${BUILD:-build}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 . tests/support/verdict.sh
 
 # A tree as after make, in which the programs may leave their files.

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the scripts beside it, which set `subject`: a line for each thing checked.
+# Sourced first by the scripts of tests/check: `build` is the build folder, `folder` a temporary one, `subject` the
+# script's name, and there is a line for each thing checked.
 # shellcheck shell=sh disable=SC2034,SC2154
 
+set -u
 . tests/support/reason.sh
 
+build=${BUILD:-build}
+subject=${0##*/}
+subject=${subject%.sh}
 status=0
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM HUP # by way of the trap EXIT, which removes what is temporary
 
 # A file that the system writes to the disk at this moment may seem to have holes (SEEK_HOLE of ext4),
