@@ -675,13 +675,12 @@ $(BUILD)/ashlar-look $(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared $(KERN
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@
 
-# A test that is a program of its own; it may ask for flags by a line in its source:
-# /* LDFLAGS: -Wl,--wrap=arch_mmap */
+# A test that is a program of its own: a function __wrap_NAME of its object is called in place of NAME (tests/support/wrap.h).
+WRAPS = $$(grep -ao '__wrap_[a-z0-9_]*' $< | sort -u | sed 's/__wrap_/-Wl,--wrap=/')
 $(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
-		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/program/$*.c)
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ $(WRAPS)
 
 # What asks rt_in_full(): the single steps and the deaths at every boundary, more kills and calls.
 FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle publish_ \
@@ -722,8 +721,7 @@ $(BUILD)/long/look_emulated: $(BUILD)/long/look Makefile
 $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
-	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ \
-		$$(sed -n 's,^/\* LDFLAGS: \(.*\) \*/$$,\1,p' tests/long/$*.c)
+	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ $(WRAPS)
 
 .PHONY: all help field programs setup test setup-kernel test-kernel test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants figures golden-accept flags format clean FORCE
 .SECONDARY:

@@ -149,15 +149,8 @@ static void find_in(ash_heap *h, bool shared)
 	CHECK(ash_find(q + 3 * MIB, &b) == ASH_UNUSED && b.start == NULL);
 }
 
-TEST(find_in_private_heap, 10)
-{
-	find_in(ash_heap_create(NULL), false);
-}
-
-TEST(find_in_shared_heap, 10)
-{
-	find_in(ash_heap_create_shared(64 * MIB, NULL), true);
-}
+TEST_CALL(find_in_private_heap, 10, find_in(ash_heap_create(NULL), false));
+TEST_CALL(find_in_shared_heap, 10, find_in(ash_heap_create_shared(64 * MIB, NULL), true));
 
 TEST(find_in_arena, 10)
 {

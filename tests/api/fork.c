@@ -78,11 +78,8 @@ TEST(fork_takes_over, 60)
 		threads[i] = rt_thread_start(worker, (void *)(uintptr_t)i);
 	rt_barrier_wait(&together);
 	for (i = 0; i < rounds; i++) {
-		long pid = rt_fork();
-
-		if (pid == 0)
+		IN_CHILD
 			child(i % 2 != 0);
-		CHECK_EQ(rt_wait(pid), 0);
 	}
 	stop = true;
 	for (i = 0; i < THREADS; i++)

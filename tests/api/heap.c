@@ -91,15 +91,8 @@ static void threads_in(bool shared)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(heap_threads, 30)
-{
-	threads_in(false);
-}
-
-TEST(heap_shared_threads, 30)
-{
-	threads_in(true);
-}
+TEST_CALL(heap_threads, 30, threads_in(false));
+TEST_CALL(heap_shared_threads, 30, threads_in(true));
 
 /* Blocks of one heap never come from another, and destroying gives all back. */
 TEST(heap_destroy_gives_back, 20)
@@ -170,14 +163,11 @@ TEST(heap_many, 60)
 static struct user interrupter;
 static _Atomic unsigned interrupts;
 
-static void on_alarm(int number, void *info, void *context)
+static void on_alarm(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	char *p[6];
 	unsigned i;
 
-	(void)number;
-	(void)info;
-	(void)context;
 	for (i = 0; i < 6; i++) {
 		p[i] = NOT_NULL(ash_heap_alloc(interrupter.heap, (size_t)40 << i));
 		fill(p[i], (size_t)40 << i, i);
@@ -205,15 +195,8 @@ static void signals_in(bool shared)
 	CHECK_EQ(stats_of(u.heap).blocks, 0);
 }
 
-TEST(heap_signals, 20)
-{
-	signals_in(false);
-}
-
-TEST(heap_shared_signals, 20)
-{
-	signals_in(true);
-}
+TEST_CALL(heap_signals, 20, signals_in(false));
+TEST_CALL(heap_shared_signals, 20, signals_in(true));
 
 /* In a heap of one process the child has a copy. */
 TEST(heap_fork_copies, 20)

@@ -166,10 +166,7 @@ static void released_in_all_ways(void)
 	ash_heap_destroy(outer);
 }
 
-TEST(heap_gone_outer_released, 60)
-{
-	released_in_all_ways();
-}
+TEST_CALL(heap_gone_outer_released, 60, released_in_all_ways());
 
 TEST(heap_gone_outer_released_private, 60)
 {

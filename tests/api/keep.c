@@ -60,15 +60,8 @@ static void comes_back(size_t bytes)
 		CHECK(rt_faults() - before < 50);
 }
 
-TEST(keep_8_mib, 20)
-{
-	comes_back(8 * MIB);
-}
-
-TEST(keep_large, 20)
-{
-	comes_back(scaled(200 * MIB, 24 * MIB));
-}
+TEST_CALL(keep_8_mib, 20, comes_back(8 * MIB));
+TEST_CALL(keep_large, 20, comes_back(scaled(200 * MIB, 24 * MIB)));
 
 /* Several at a time, of several sizes. */
 TEST(keep_several, 20)
@@ -125,15 +118,8 @@ static void peak_goes(void (*work)(size_t operations))
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(keep_peak_goes_by_small_work, 60)
-{
-	peak_goes(small_work);
-}
-
-TEST(keep_peak_goes_by_tight_work, 60)
-{
-	peak_goes(tight_work);
-}
+TEST_CALL(keep_peak_goes_by_small_work, 60, peak_goes(small_work));
+TEST_CALL(keep_peak_goes_by_tight_work, 60, peak_goes(tight_work));
 
 /* A peak below `retain` that came again is given back by slow operations, although owners do not watch. */
 TEST(keep_small_peak_goes, 30)

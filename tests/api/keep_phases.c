@@ -38,17 +38,6 @@ static void phases(size_t bytes)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(keep_small_phases, 20)
-{
-	phases(14 * MIB);
-}
-
-TEST(keep_phases, 20)
-{
-	phases(48 * MIB);
-}
-
-TEST(keep_large_phases, 60)
-{
-	phases(200 * MIB);
-}
+TEST_CALL(keep_small_phases, 20, phases(14 * MIB));
+TEST_CALL(keep_phases, 20, phases(48 * MIB));
+TEST_CALL(keep_large_phases, 60, phases(200 * MIB));

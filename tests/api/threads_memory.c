@@ -125,15 +125,8 @@ static void ring_stays_small(size_t threads)
 	stamp_check_nothing_left();
 }
 
-TEST(threads_ring_of_two_does_not_grow, 120)
-{
-	ring_stays_small(2);
-}
-
-TEST(threads_ring_of_four_does_not_grow, 120)
-{
-	ring_stays_small(4);
-}
+TEST_CALL(threads_ring_of_two_does_not_grow, 120, ring_stays_small(2));
+TEST_CALL(threads_ring_of_four_does_not_grow, 120, ring_stays_small(4));
 
 /* ---- threads that end: one block of each survives ---- */
 
@@ -198,15 +191,8 @@ static void survivors_stay_cheap(size_t wave)
 	CHECK_EQ(heap_bytes(), 0);
 }
 
-TEST(threads_end_one_by_one_leave_one_block, 60)
-{
-	survivors_stay_cheap(1);
-}
-
-TEST(threads_end_in_waves_leave_one_block, 60)
-{
-	survivors_stay_cheap(WAVE);
-}
+TEST_CALL(threads_end_one_by_one_leave_one_block, 60, survivors_stay_cheap(1));
+TEST_CALL(threads_end_in_waves_leave_one_block, 60, survivors_stay_cheap(WAVE));
 
 /* ---- what a thread leaves is used again ---- */
 

@@ -35,25 +35,10 @@ static void replay_file(const char *path)
 	steps_drop(&steps);
 }
 
-TEST(traces_sql, 30)
-{
-	replay_file("tests/traces/sql.trace");
-}
-
-TEST(traces_python, 30)
-{
-	replay_file("tests/traces/python.trace");
-}
-
-TEST(traces_cc, 30)
-{
-	replay_file("tests/traces/cc.trace");
-}
-
-TEST(traces_link, 60)
-{
-	replay_file("tests/traces/link.trace");
-}
+TEST_CALL(traces_sql, 30, replay_file("tests/traces/sql.trace"));
+TEST_CALL(traces_python, 30, replay_file("tests/traces/python.trace"));
+TEST_CALL(traces_cc, 30, replay_file("tests/traces/cc.trace"));
+TEST_CALL(traces_link, 60, replay_file("tests/traces/link.trace"));
 
 /* ---- a trace made by hand, with every kind of event in it ---- */
 
@@ -228,9 +213,8 @@ TEST(traces_wrong_events, 10)
 
 static struct replay victim;
 
-static void damage(size_t done, size_t total)
+static void damage(size_t done, UNUSED size_t total)
 {
-	(void)total;
 	if (done == 0)
 		return;
 	for (uint32_t slot = 0; slot < victim.steps->header.slots; slot++) {

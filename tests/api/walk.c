@@ -89,17 +89,15 @@ static void fill_book(size_t blocks, bool large)
 	}
 }
 
-static int stop(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+static int stop(void *context, UNUSED void *block, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)block, (void)size, (void)owner;
 	return ++*(int *)context == 7 ? 70 : 0;
 }
 
-static int release_next(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+static int release_next(UNUSED void *context, void *block, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
 	struct entry *e = look_up(block);
 
-	(void)context, (void)size, (void)owner;
 	CHECK(e != NULL && e->p == block && e->seen++ == 0);
 	ash_release(block);
 	/* And the one behind it, which then is visited no more. */

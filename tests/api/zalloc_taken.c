@@ -56,9 +56,8 @@ static void zeroed_all(void)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void dirties_and_ends(void *argument)
+static void dirties_and_ends(UNUSED void *argument)
 {
-	(void)argument;
 	dirty_all();
 	release_half();
 }
@@ -70,9 +69,8 @@ TEST(zalloc_from_adopted_slabs, 30)
 	zeroed_all();
 }
 
-static void dirties_for_others(void *argument)
+static void dirties_for_others(UNUSED void *argument)
 {
-	(void)argument;
 	dirty_all();
 }
 
@@ -85,9 +83,8 @@ TEST(zalloc_from_adopted_slabs_with_mail, 30)
 	zeroed_all();
 }
 
-static void dirties_and_stays(void *argument)
+static void dirties_and_stays(UNUSED void *argument)
 {
-	(void)argument;
 	dirty_all();
 	release_half();
 	rt_barrier_wait(&together);

@@ -5,6 +5,7 @@
  */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/wrap.h"
 
 enum { HEAPS = 8 };
 static struct {
@@ -14,10 +15,8 @@ static struct {
 } heaps[HEAPS];
 
 /* By the linker's --wrap. */
-ash_heap *__real_ash_heap_create_in(void *memory, size_t bytes);
-ash_heap *__wrap_ash_heap_create_in(void *memory, size_t bytes);
 
-ash_heap *__wrap_ash_heap_create_in(void *memory, size_t bytes)
+WRAP(ash_heap *, ash_heap_create_in, (void *memory, size_t bytes))
 {
 	ash_heap *heap = __real_ash_heap_create_in(memory, bytes);
 	size_t i;

@@ -91,20 +91,9 @@ static void rounds(size_t spare)
 	CHECK(n > 0);
 }
 
-TEST(mappings_of_a_small_limit, 60)
-{
-	rounds(0);
-}
-
-TEST(mappings_none_but_twelve, 60)
-{
-	rounds(12);
-}
-
-TEST(mappings_none_but_five, 60)
-{
-	rounds(5);
-}
+TEST_CALL(mappings_of_a_small_limit, 60, rounds(0));
+TEST_CALL(mappings_none_but_twelve, 60, rounds(12));
+TEST_CALL(mappings_none_but_five, 60, rounds(5));
 
 /* At the limit a block still grows, or stays as it is. */
 TEST(mappings_used_up_while_blocks_grow, 60)

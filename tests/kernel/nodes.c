@@ -207,10 +207,7 @@ static void after_an_end(bool trimmed)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(nodes_retained_memory_is_counted, 60)
-{
-	after_an_end(false);
-}
+TEST_CALL(nodes_retained_memory_is_counted, 60, after_an_end(false));
 
 TEST(nodes_trimmed_memory_is_near, 60)
 {

@@ -2,10 +2,7 @@
 /* Heaps in files are where nothing else is: see program/apart.h. */
 #include "program/apart.h"
 
-TEST(apart_fresh_programs_many, 3000)
-{
-	apart_all(2000);
-}
+TEST_CALL(apart_fresh_programs_many, 3000, apart_all(2000));
 
 int main(int argc, char **argv, UNUSED char **envp)
 {

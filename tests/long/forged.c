@@ -13,15 +13,8 @@ static void many(enum forged_left left)
 		forged_all(rt_test_seed() + i, EACH, left);
 }
 
-TEST(forged_files_many, 6000)
-{
-	many(FORGED_LEFT_BY_DETACH);
-}
-
-TEST(forged_files_many_of_the_killed, 6000)
-{
-	many(FORGED_LEFT_BY_KILL);
-}
+TEST_CALL(forged_files_many, 6000, many(FORGED_LEFT_BY_DETACH));
+TEST_CALL(forged_files_many_of_the_killed, 6000, many(FORGED_LEFT_BY_KILL));
 
 TEST(forged_files_many_of_another_build, 6000)
 {

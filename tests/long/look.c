@@ -4,22 +4,7 @@
 #include "program/look_speed.h"
 #include "program/look_steps.h"
 
-TEST(look_speed_1000, 600)
-{
-	look_at_speed(1000);
-}
-
-TEST(look_at_each_boundary, 600)
-{
-	look_at_steps(1);
-}
-
-TEST(look_damaged_heaps_many, 600)
-{
-	damaged_files(1500);
-}
-
-TEST(look_damaged_cores_many, 600)
-{
-	damaged_cores(1500);
-}
+TEST_CALL(look_speed_1000, 600, look_at_speed(1000));
+TEST_CALL(look_at_each_boundary, 600, look_at_steps(1));
+TEST_CALL(look_damaged_heaps_many, 600, damaged_files(1500));
+TEST_CALL(look_damaged_cores_many, 600, damaged_cores(1500));

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /* System calls of huge requests, and requests under a limit of which the k-th call is refused. */
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"

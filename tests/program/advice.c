@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /*
  * Advice that lies, that is refused, and memory that is locked: whatever the
  * system does with "give these pages back", a zeroed block is zero and a live
@@ -101,10 +98,7 @@ static void churn(void)
 	audit();
 }
 
-TEST(advice_honest, 60)
-{
-	churn();
-}
+TEST_CALL(advice_honest, 60, churn());
 
 TEST(advice_lies, 60)
 {

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /* Regions that the system does not take back, or not let grow: all stays as it was, and is tried again. */
 #include "ashlar.h"
 #include "backend/map.h"

@@ -3,10 +3,7 @@
 /* promises: ash_heap_create_file, ash_heap_attach_file */
 #include "program/apart.h"
 
-TEST(apart_fresh_programs, 60)
-{
-	apart_all(rt_under_qemu() ? 6 : 40);
-}
+TEST_CALL(apart_fresh_programs, 60, apart_all(rt_under_qemu() ? 6 : 40));
 
 int main(int argc, char **argv, UNUSED char **envp)
 {

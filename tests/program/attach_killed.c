@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pread64,--wrap=arch_msync */
-/* clang-format on */
 /*
  * A process that is killed while it attaches and recovers what another one left.  It is stopped
  * after each instruction from the moment it has mapped the file; where the instruction changed
@@ -190,17 +187,14 @@ static _Noreturn void victim(void)
 static _Noreturn void survivors(void)
 {
 	unsigned n = 0;
-	long pid;
 
 	rt_end_with_parent();
 	for (;;) {
 		while (control->asked == n)
 			rt_sleep(10000);
 		n++;
-		pid = rt_fork();
-		if (pid == 0)
+		IN_CHILD
 			survivor();
-		CHECK_EQ(rt_wait(pid), 0);
 		control->done = n;
 	}
 }
@@ -261,15 +255,12 @@ TEST(attach_killed_at_each_change, 3000)
 	} before[] = {{SPANS, 600}, {SLABS, SIZE_MAX}, {KEEPS, SIZE_MAX}, {SYNCS, SIZE_MAX}, {SLABS, 2500},
 		      {KEEPS, 400},	 {SLABS, 1500},	    {EXTENDS, 300},    {TRIMS, 3000}};
 	size_t i, all = 0, steps = 0;
-	long pid;
 
 	trap_need();
 	control = shared_page();
 	lives = rt_map_shared(4096);
-	pid = rt_fork();
-	if (pid == 0)
+	IN_CHILD
 		ends();
-	CHECK_EQ(rt_wait(pid), 0);
 	apart = rt_in_full() ? 1 : 5;
 	for (i = 0; i < sizeof before / sizeof before[0]; i += rt_in_full() ? 1 : 9) {
 		killed(before[i].act, before[i].at);

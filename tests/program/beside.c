@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pread64,--wrap=arch_msync */
-/* clang-format on */
 /*
  * A process attaches to a heap in a file, or opens a view of it, while others change the heap
  * (program/beside.h).  The heap is one at every moment, so it attaches.

@@ -12,6 +12,7 @@
 #define TESTS_PROGRAM_BESIDE_H
 
 #include "program/beside_heap.h"
+#include "support/wrap.h"
 #include "trap_flag.h"
 
 enum { DIED = 50 };
@@ -32,9 +33,7 @@ static void count(void)
 }
 
 #define CALL(name, parameters, arguments)                                                          \
-	long __real_arch_##name parameters;                                                        \
-	long __wrap_arch_##name parameters;                                                        \
-	long __wrap_arch_##name parameters                                                         \
+	WRAP(long, arch_##name, parameters)                                                        \
 	{                                                                                          \
 		count();                                                                           \
 		return __real_arch_##name arguments;                                               \
@@ -47,9 +46,7 @@ CALL(msync, (void *a, size_t l, long f), (a, l, f))
 static size_t fallocates, fails_at; /* this one finds no room, when it may go on */
 static void (*fails)(void);
 
-long __real_arch_fallocate(long fd, long mode, long at, long length);
-long __wrap_arch_fallocate(long fd, long mode, long at, long length);
-long __wrap_arch_fallocate(long fd, long mode, long at, long length)
+WRAP(long, arch_fallocate, (long fd, long mode, long at, long length))
 {
 	enum { ENOSPC = 28 };
 
@@ -63,9 +60,7 @@ long __wrap_arch_fallocate(long fd, long mode, long at, long length)
 
 static void (*mapped)(void); /* is done when the file has been mapped */
 
-long __real_arch_mmap(void *a, size_t l, long p, long f, long fd, long o);
-long __wrap_arch_mmap(void *a, size_t l, long p, long f, long fd, long o);
-long __wrap_arch_mmap(void *a, size_t l, long p, long f, long fd, long o)
+WRAP(long, arch_mmap, (void *a, size_t l, long p, long f, long fd, long o))
 {
 	long at;
 

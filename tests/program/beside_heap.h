@@ -58,14 +58,10 @@ static void make(void)
 
 static void begin(void)
 {
-	long pid;
-
 	file = (int)arch_memfd_create("beside", 0);
 	CHECK(file >= 0);
-	pid = rt_fork();
-	if (pid == 0)
+	IN_CHILD
 		make();
-	CHECK_EQ(rt_wait(pid), 0);
 }
 
 static inline void heap_is_good(ash_heap *h)

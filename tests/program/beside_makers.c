@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pread64,--wrap=arch_msync */
-/* clang-format on */
 /*
  * What another process does between two system calls of one that opens a file without a heap,
  * or vouches for a file: it gives up making a heap; it vouches, too, and attaches.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=slab_collect -Wl,--wrap=slab_arm */
 /*
  * What one call looks at is bounded, however many slabs its thread has, or threads have that ended
  * or that a fork left behind: counted, in a heap that grows.  And the part is large enough: all
@@ -11,23 +10,20 @@
 #include "generation.h"
 #include "process.h"
 #include "rt.h"
+#include "support/wrap.h"
 #include "syscall.h"
 #include "thread/seat.h"
 #include "thread/shrink.h"
 
 static size_t collected, armed;
 
-bool __real_slab_collect(struct slab *s, bool taken_over);
-bool __wrap_slab_collect(struct slab *s, bool taken_over);
-bool __wrap_slab_collect(struct slab *s, bool taken_over)
+WRAP(bool, slab_collect, (struct slab *s, bool taken_over))
 {
 	collected++;
 	return __real_slab_collect(s, taken_over);
 }
 
-bool __real_slab_arm(struct slab *s);
-bool __wrap_slab_arm(struct slab *s);
-bool __wrap_slab_arm(struct slab *s)
+WRAP(bool, slab_arm, (struct slab *s))
 {
 	armed++;
 	return __real_slab_arm(s);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_pread64 */
-/* clang-format on */
 /* Attaching to a heap, and checking a view of it, read the file as often whatever its capacity is. */
 /* promises: ash_heap_attach_file, ash_heap_create_file */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/wrap.h"
 #include "syscall.h"
 
 static size_t reads, total;
-long __real_arch_pread64(long fd, void *out, size_t length, long at);
-long __wrap_arch_pread64(long fd, void *out, size_t length, long at);
-long __wrap_arch_pread64(long fd, void *out, size_t length, long at)
+WRAP(long, arch_pread64, (long fd, void *out, size_t length, long at))
 {
 	reads++;
 	total += length;

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over,--wrap=share_pause */
-/* clang-format on */
 /*
  * Two that make a heap in one file.  One of them is stopped at each of its system
  * calls in turn; there the other one makes it, or the first one dies, or the
@@ -28,15 +25,8 @@ static void between(bool open)
 	rt_print("     %zu calls\n", at_each_call(both_make));
 }
 
-TEST(claim_two_create, 60)
-{
-	between(false);
-}
-
-TEST(claim_two_open, 60)
-{
-	between(true);
-}
+TEST_CALL(claim_two_create, 60, between(false));
+TEST_CALL(claim_two_open, 60, between(true));
 
 /* It dies there: the file is empty, half-made or done, and the next one goes on from there. */
 static void deaths(void)
@@ -163,10 +153,7 @@ static void beside_a_dead_maker(void (*meanwhile)(uint64_t life))
 	CHECK(gets_done_at > 2);
 }
 
-TEST(claim_done_before_death, 20)
-{
-	beside_a_dead_maker(gets_done);
-}
+TEST_CALL(claim_done_before_death, 20, beside_a_dead_maker(gets_done));
 
 /*
  * Another maker takes the dead one's place at the moment when its life is asked for: the claim is

@@ -8,6 +8,7 @@
 
 #include "heaps/instance.h"
 #include "shm/claim.h"
+#include "support/wrap.h"
 #include "syscall.h"
 #include "world.h"
 
@@ -28,9 +29,7 @@ static bool counted(void)
 }
 
 #define CALL(name, parameters, arguments, error)                                                   \
-	long __real_arch_##name parameters;                                                        \
-	long __wrap_arch_##name parameters;                                                        \
-	long __wrap_arch_##name parameters                                                         \
+	WRAP(long, arch_##name, parameters)                                                        \
 	{                                                                                          \
 		if (counted())                                                                     \
 			return -(error);                                                           \
@@ -42,9 +41,7 @@ CALL(fstat, (long fd, struct arch_stat *out), (fd, out), failing)
 CALL(pwrite64, (long fd, const void *b, size_t l, long o), (fd, b, l, o), failing)
 CALL(ftruncate, (long fd, long l), (fd, l), failing)
 CALL(pread64, (long fd, void *b, size_t l, long o), (fd, b, l, o), failing)
-long __real_arch_fallocate(long fd, long mode, long offset, long length);
-long __wrap_arch_fallocate(long fd, long mode, long offset, long length);
-long __wrap_arch_fallocate(long fd, long mode, long offset, long length)
+WRAP(long, arch_fallocate, (long fd, long mode, long offset, long length))
 {
 	if (counted())
 		return -failing;
@@ -53,9 +50,7 @@ long __wrap_arch_fallocate(long fd, long mode, long offset, long length)
 }
 
 static void (*asked_for_life)(uint64_t life);
-bool __real_life_thread_is_over(uint64_t life);
-bool __wrap_life_thread_is_over(uint64_t life);
-bool __wrap_life_thread_is_over(uint64_t life)
+WRAP(bool, life_thread_is_over, (uint64_t life))
 {
 	if (asked_for_life != NULL)
 		asked_for_life(life);
@@ -64,8 +59,7 @@ bool __wrap_life_thread_is_over(uint64_t life)
 
 /* Who waits for one that is stopped here waits in vain; so no time passes, but for what is set. */
 static void (*paused)(void);
-void __wrap_share_pause(void);
-void __wrap_share_pause(void)
+WRAP(void, share_pause, (void))
 {
 	if (paused != NULL)
 		paused();

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_lseek,--wrap=life_thread_is_over */
-/* clang-format on */
 /*
  * S18: the offset of the caller's file stays where it is, at each moment of making a heap in it: no
  * call moves it there and back.
  */
 /* promises: ash_heap_create_file, ash_heap_open_file */
 #include "program/claim.h"
+#include "support/wrap.h"
 
 static bool offset_moved, offset_watched;
-long __real_arch_lseek(long fd, long offset, long whence);
-long __wrap_arch_lseek(long fd, long offset, long whence);
-long __wrap_arch_lseek(long fd, long offset, long whence)
+WRAP(long, arch_lseek, (long fd, long offset, long whence))
 {
 	offset_moved |= offset_watched && (offset != 0 || whence != SEEK_CUR);
 	return __real_arch_lseek(fd, offset, whence);

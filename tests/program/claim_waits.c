@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_pwrite64,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=life_thread_is_over,--wrap=share_pause */
-/* clang-format on */
 /*
  * One that opens a new file while another one makes the heap in it: it waits for the maker, until that
  * is done, or dead; and not for one that is stopped.
@@ -86,15 +83,8 @@ static void beside(void (*at)(void), long one)
 	CHECK(waited > 0);
 }
 
-TEST(claim_waits_for_the_maker, 30)
-{
-	beside(second_begins, 0);
-}
-
-TEST(claim_waits_for_one_that_dies, 30)
-{
-	beside(dies_beside, 50);
-}
+TEST_CALL(claim_waits_for_the_maker, 30, beside(second_begins, 0));
+TEST_CALL(claim_waits_for_one_that_dies, 30, beside(dies_beside, 50));
 
 /* The first one is stopped half-way: the second is told so, and gets the heap when that has gone on. */
 static void stops(void)

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_mprotect,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_pread64,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_unshare,--wrap=arch_readlink,--wrap=arch_gettid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_prctl,--wrap=reap_some */
-/* clang-format on */
 /*
  * C3, S19: what a crowd of threads asks of the system, counted: so many calls a thread, whatever
  * their number.  Compared with the same threads when they do not allocate, as stacks are calls, too.
@@ -9,27 +6,19 @@
 /* promises: ash_alloc, ash_heap_alloc */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/wrap.h"
 #include "syscall.h"
 #include "thread/takeover.h"
 
 static _Atomic size_t calls, turns;
 
-void __real_reap_some(struct heap *h, struct owner *o);
-void __wrap_reap_some(struct heap *h, struct owner *o);
-void __wrap_reap_some(struct heap *h, struct owner *o)
+WRAP(void, reap_some, (struct heap *h, struct owner *o))
 {
 	turns++;
 	__real_reap_some(h, o);
 }
 
-#define COUNT(call)                                                                                \
-	long __real_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f)                    \
-	{                                                                                          \
-		calls++;                                                                           \
-		return __real_arch_##call(a, b, c, d, e, f);                                       \
-	}
+#define COUNT(call) WRAP_CALL(call, calls++)
 COUNT(mmap)
 COUNT(munmap)
 COUNT(madvise)
@@ -119,10 +108,7 @@ static void each_asks_at_most(size_t most)
 	CHECK(asked[1] > many && asked[1] <= most * many + turn[1] * REAP_TURN * 3);
 }
 
-TEST(crowd_of_the_default_heap, 60)
-{
-	each_asks_at_most(6);
-}
+TEST_CALL(crowd_of_the_default_heap, 60, each_asks_at_most(6));
 
 TEST(crowd_of_a_private_heap, 60)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=shrink_in_place */
 /* The end of a detach: the seat, and the record that others may have by then. */
 /* promises: ash_thread_detach */
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "support/wrap.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 
@@ -17,9 +17,7 @@ static void act_call(void)
 }
 
 /* What is stepped begins with the last that the leaving thread does with its slabs. */
-void __real_shrink_in_place(struct owner *o);
-void __wrap_shrink_in_place(struct owner *o);
-void __wrap_shrink_in_place(struct owner *o)
+WRAP(void, shrink_in_place, (struct owner *o))
 {
 	__real_shrink_in_place(o);
 	if (stepping)

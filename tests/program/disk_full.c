@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_fallocate */
 /*
  * Heaps in files on a disk that is full: creating and attaching give NULL, never
  * a signal; and what was allocated at once is there.  Also where the file system has no fallocate.
@@ -10,6 +9,7 @@
 
 #include "heaps/instance.h"
 #include "shm/store.h"
+#include "support/wrap.h"
 #include "syscall.h"
 
 enum { NEW_MOUNTS = 0x20000, PRIVATE_MOUNTS = 0x44000, RDWR_CREATE = 0102, SEEK_END = 2 };
@@ -21,9 +21,7 @@ static const char *const place = "/tmp";
 static int ballast;
 static bool no_fallocate;
 
-long __real_arch_fallocate(long fd, long mode, long at, long bytes);
-long __wrap_arch_fallocate(long fd, long mode, long at, long bytes);
-long __wrap_arch_fallocate(long fd, long mode, long at, long bytes)
+WRAP(long, arch_fallocate, (long fd, long mode, long at, long bytes))
 {
 	return no_fallocate && fd != ballast ? -EOPNOTSUPP : __real_arch_fallocate(fd, mode, at, bytes);
 }
@@ -127,10 +125,7 @@ static void create_full(void)
 	rt_print("     created with %ld pages\n", pages - 1);
 }
 
-TEST(full_create, 60)
-{
-	create_full();
-}
+TEST_CALL(full_create, 60, create_full());
 
 TEST(full_create_without_fallocate, 60)
 {
@@ -281,10 +276,7 @@ static void allocated_at_once(void)
 	CHECK_EQ(in_child(use_whole, fd), 0);
 }
 
-TEST(full_allocated_at_once, 60)
-{
-	allocated_at_once();
-}
+TEST_CALL(full_allocated_at_once, 60, allocated_at_once());
 
 TEST(full_allocated_at_once_without_fallocate, 60)
 {

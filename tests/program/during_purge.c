@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_madvise,--wrap=arch_mmap */
 /* What others do while this thread is in a system call that gives memory back. */
 /* promises: ash_trim */
 #include "ashlar.h"
@@ -9,13 +8,11 @@
 #include "backend/region.h"
 #include "rt.h"
 #include "backend/units.h"
-
-long __real_arch_madvise(void *p, size_t n, int advice);
-long __wrap_arch_madvise(void *p, size_t n, int advice);
+#include "support/wrap.h"
 
 static void (*act)(void);
 
-long __wrap_arch_madvise(void *p, size_t n, int advice)
+WRAP(long, arch_madvise, (void *p, size_t n, int advice))
 {
 	void (*now)(void) = act;
 
@@ -25,12 +22,9 @@ long __wrap_arch_madvise(void *p, size_t n, int advice)
 	return __real_arch_madvise(p, n, advice);
 }
 
-long __real_arch_mmap(void *p, size_t n, long protection, long flags, long fd, long offset);
-long __wrap_arch_mmap(void *p, size_t n, long protection, long flags, long fd, long offset);
-
 static bool no_small_ones;
 
-long __wrap_arch_mmap(void *p, size_t n, long protection, long flags, long fd, long offset)
+WRAP(long, arch_mmap, (void *p, size_t n, long protection, long flags, long fd, long offset))
 {
 	return no_small_ones && n < 4 * MIB ? -12 : __real_arch_mmap(p, n, protection, flags, fd, offset);
 }

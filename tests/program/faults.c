@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /*
  * The scenario, and a system whose k-th call fails, for each k; afterwards all
  * is as if nothing had happened.  Then systems that are odd in other ways.
@@ -72,25 +69,10 @@ static void fail_each(size_t count, size_t step)
 	}
 }
 
-TEST(faults_none, 60)
-{
-	run(NULL);
-}
-
-TEST(faults_one_call, 60)
-{
-	fail_each(1, rt_under_qemu() ? 11 : rt_in_full() ? 1 : 3);
-}
-
-TEST(faults_two_calls, 60)
-{
-	fail_each(2, rt_under_qemu() ? 23 : rt_in_full() ? 3 : 11);
-}
-
-TEST(faults_all_calls_from_there, 60)
-{
-	fail_each(SIZE_MAX / 2, rt_under_qemu() ? 23 : rt_in_full() ? 2 : 7);
-}
+TEST_CALL(faults_none, 60, run(NULL));
+TEST_CALL(faults_one_call, 60, fail_each(1, rt_under_qemu() ? 11 : rt_in_full() ? 1 : 3));
+TEST_CALL(faults_two_calls, 60, fail_each(2, rt_under_qemu() ? 23 : rt_in_full() ? 3 : 11));
+TEST_CALL(faults_all_calls_from_there, 60, fail_each(SIZE_MAX / 2, rt_under_qemu() ? 23 : rt_in_full() ? 2 : 7));
 
 /* ---- an odd system: each mapping comes back at some odd page ---- */
 
@@ -135,21 +117,11 @@ static void no_move(long error, bool unmaps)
 	run(NULL);
 }
 
-TEST(faults_no_mremap, 60)
-{
-	no_move(-FAULT_EINVAL, false);
-}
-
-TEST(faults_no_memory_for_mremap, 60)
-{
-	no_move(-FAULT_ENOMEM, false);
-}
+TEST_CALL(faults_no_mremap, 60, no_move(-FAULT_EINVAL, false));
+TEST_CALL(faults_no_memory_for_mremap, 60, no_move(-FAULT_ENOMEM, false));
 
 /* As Linux did before 6.17 when the source was several mappings. */
-TEST(faults_mremap_unmaps_target, 60)
-{
-	no_move(-FAULT_EFAULT, true);
-}
+TEST_CALL(faults_mremap_unmaps_target, 60, no_move(-FAULT_EFAULT, true));
 
 /* ---- what must work although something fails ---- */
 

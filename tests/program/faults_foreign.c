@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /*
  * What others emptied is purged, and its owner takes it again, in a system whose k-th call fails with one
  * error or another, for each k: no old byte is read as zero, no block is given out twice, none is missing.
@@ -146,12 +143,5 @@ static void fail_each(size_t failing, size_t step)
 	}
 }
 
-TEST(faults_foreign_one_call, 600)
-{
-	fail_each(1, rt_under_qemu() ? 101 : rt_in_full() ? 1 : 29);
-}
-
-TEST(faults_foreign_all_calls_from_there, 600)
-{
-	fail_each(SIZE_MAX / 2, rt_under_qemu() ? 211 : rt_in_full() ? 2 : 67);
-}
+TEST_CALL(faults_foreign_one_call, 600, fail_each(1, rt_under_qemu() ? 101 : rt_in_full() ? 1 : 29));
+TEST_CALL(faults_foreign_all_calls_from_there, 600, fail_each(SIZE_MAX / 2, rt_under_qemu() ? 211 : rt_in_full() ? 2 : 67));

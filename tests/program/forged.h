@@ -43,11 +43,10 @@ static bool forged_overlap(const struct forged_block *a, const struct forged_blo
 	return a->p < b->p + b->size && b->p < a->p + a->size;
 }
 
-static int forged_seen(void *context, void *p, size_t size, const struct ash_heap_owner *owner)
+static int forged_seen(void *context, void *p, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
 	size_t at = (size_t)((char *)p - (char *)forged->base);
 
-	(void)owner;
 	*(bool *)context |= at >= forged->bytes || size > forged->bytes - at;
 	return 0;
 }
@@ -65,12 +64,11 @@ struct forged_view {
 	bool outside;
 };
 
-static int forged_viewed(void *context, const void *p, size_t size, const struct ash_heap_owner *owner)
+static int forged_viewed(void *context, const void *p, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
 	struct forged_view *v = context;
 	uint64_t at = ash_heap_view_offset(v->view, p);
 
-	(void)owner;
 	v->outside |= at == 0 || size > forged->bytes - at;
 	return 0;
 }

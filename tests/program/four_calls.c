@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_gettid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_readlink,--wrap=arch_msync,--wrap=arch_fstat,--wrap=arch_fcntl,--wrap=arch_mincore */
-/* clang-format on */
 /*
  * Calls on the default heap and on private ones make no system call but mmap, munmap, mremap and
  * madvise, but for the process's first one: a filter may kill for any other.
@@ -9,6 +6,7 @@
 /* promises: ash_alloc, ash_release, ash_heap_create, ash_heap_alloc */
 #include "ashlar_heap.h"
 #include "rt.h"
+#include "support/wrap.h"
 #include "inner/thread_at.h"
 
 /* The test makes none of these itself while it watches. */
@@ -20,15 +18,13 @@ static bool is_allowed(const char *call)
 	return rt_under_qemu() && rt_strcmp(call, "getpid") == 0;
 }
 
-#define WATCH(call)                                                                                \
-	long __real_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f)                    \
-	{                                                                                          \
-		if (watching && !is_allowed(#call))                                                    \
-			rt_fail(__FILE__, __LINE__, "no call of " #call);                                                \
-		return __real_arch_##call(a, b, c, d, e, f);                                       \
-	}
+static void watch(const char *call)
+{
+	if (watching && !is_allowed(call))
+		rt_fail(__FILE__, __LINE__, call);
+}
+
+#define WATCH(call) WRAP_CALL(call, watch(#call))
 WATCH(getpid)
 WATCH(getppid)
 WATCH(gettid)

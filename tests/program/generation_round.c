@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=process_mark */
 /*
  * The fork generation comes round: a holder word has 26 bits of it.  The processes before and behind
  * the last one of a round, and each one's child: what vanished threads held is taken over, and nothing else.
@@ -9,16 +8,14 @@
 #include "process.h"
 #include "program/audit.h"
 #include "rt.h"
+#include "support/wrap.h"
 #include "syscall.h"
 #include "thread/seat.h"
 #include "thread/takeover.h"
 
-uint64_t *__real_process_mark(void);
-uint64_t *__wrap_process_mark(void);
-
 static uint64_t *last_mark;
 
-uint64_t *__wrap_process_mark(void)
+WRAP(uint64_t *, process_mark, (void))
 {
 	return last_mark = __real_process_mark();
 }

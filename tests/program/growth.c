@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_madvise,--wrap=ash_thread_detach,--wrap=reap_some */
 /*
  * C3: a heap that grows beside many threads asks the system about at most REAP_TURN of them
  * a growth.  Even so, threads that come and go and never
@@ -9,6 +8,7 @@
 #include "ashlar.h"
 #include "backend/heap.h"
 #include "rt.h"
+#include "support/wrap.h"
 #include "syscall.h"
 #include "thread/takeover.h"
 
@@ -17,9 +17,7 @@ enum { CHUNKS = 64, SIZE = 60000 };
 static _Atomic size_t asked, turns, ready;
 static int wait_here[2];
 
-long __real_arch_madvise(void *address, size_t length, long advice);
-long __wrap_arch_madvise(void *address, size_t length, long advice);
-long __wrap_arch_madvise(void *address, size_t length, long advice)
+WRAP(long, arch_madvise, (void *address, size_t length, long advice))
 {
 	const long willneed = 3; /* whether a thread's memory is mapped */
 
@@ -27,9 +25,7 @@ long __wrap_arch_madvise(void *address, size_t length, long advice)
 	return __real_arch_madvise(address, length, advice);
 }
 
-void __real_reap_some(struct heap *h, struct owner *o);
-void __wrap_reap_some(struct heap *h, struct owner *o);
-void __wrap_reap_some(struct heap *h, struct owner *o)
+WRAP(void, reap_some, (struct heap *h, struct owner *o))
 {
 	turns++;
 	__real_reap_some(h, o);
@@ -92,8 +88,7 @@ TEST(growth_asks_about_few_threads, 60)
 }
 
 /* The runtime's call at the end of a thread: these threads leave without it. */
-void __wrap_ash_thread_detach(void);
-void __wrap_ash_thread_detach(void)
+WRAP(void, ash_thread_detach, (void))
 {
 }
 

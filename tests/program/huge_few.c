@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /* What advice on huge pages must not cost: mappings, and memory that was never touched. */
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /*
  * Under a limit of address space (ulimit -v): blocks until there are no more,
  * all of them intact, all released; then as much again, of other sizes too.
@@ -214,15 +211,8 @@ static void released_by_another(bool lose_mail)
 	pop_all();
 }
 
-TEST(limits_released_by_another, 60)
-{
-	released_by_another(false);
-}
-
-TEST(limits_released_by_another_unheard, 60)
-{
-	released_by_another(true);
-}
+TEST_CALL(limits_released_by_another, 60, released_by_another(false));
+TEST_CALL(limits_released_by_another_unheard, 60, released_by_another(true));
 
 /* A failed resize under a real limit. */
 TEST(limits_resize, 60)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=boot_number */
 /* Lives (sys/life.h) over starts of the system, which are told by a wrapper. */
 #include "life.h"
 #include "rt.h"
+#include "support/wrap.h"
 
 /* What the present start of the system is said to be. */
 static uint64_t told_boot;
 static bool boot_is_told;
 
-uint64_t __real_boot_number(void);
-uint64_t __wrap_boot_number(void);
-uint64_t __wrap_boot_number(void)
+WRAP(uint64_t, boot_number, (void))
 {
 	return boot_is_told ? told_boot : __real_boot_number();
 }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /* Locked memory, and what else may happen while memory is being given back. */
 /* promises: ash_release, ash_trim */
 #include "program/audit.h"
@@ -38,15 +35,8 @@ static void lock_and_reuse(size_t size, size_t from, size_t bytes)
 	audit();
 }
 
-TEST(advice_locked_span, 60)
-{
-	lock_and_reuse(5 * MIB, 0, 5 * MIB);
-}
-
-TEST(advice_locked_part_of_span, 60)
-{
-	lock_and_reuse(5 * MIB, 3 * MIB + 70000, 4096);
-}
+TEST_CALL(advice_locked_span, 60, lock_and_reuse(5 * MIB, 0, 5 * MIB));
+TEST_CALL(advice_locked_part_of_span, 60, lock_and_reuse(5 * MIB, 3 * MIB + 70000, 4096));
 
 TEST(advice_locked_slabs, 60)
 {

@@ -8,11 +8,10 @@ enum { BLOCKS = 3000, BLOCK_MAX = 40000, THREADS = 3 };
 static void *blocks[BLOCKS];
 static size_t sizes[BLOCKS];
 
-static void release_some(void *unused)
+static void release_some(UNUSED void *unused)
 {
 	unsigned i;
 
-	(void)unused;
 	for (i = 0; i < BLOCKS; i += 7) {
 		ash_release(blocks[i]);
 		book->taken[class_of(sizes[i])]--;
@@ -21,13 +20,12 @@ static void release_some(void *unused)
 	}
 }
 
-static void nap(void *unused)
+static void nap(UNUSED void *unused)
 {
 	void *p = ash_alloc(24);
 
 	struct ash_block b;
 
-	(void)unused;
 	CHECK(ash_find(p, &b) == ASH_TAKEN); /* which notes the thread's id */
 	book->ready++;
 	book_wait(&book->go);

@@ -2,12 +2,5 @@
 /* Damaged images, some; tests/long/look.c has 3000. */
 #include "program/look_damaged.h"
 
-TEST(look_damaged_heaps, 60)
-{
-	damaged_files(rt_under_qemu() ? 4 : 60);
-}
-
-TEST(look_damaged_cores, 60)
-{
-	damaged_cores(rt_under_qemu() ? 4 : 60);
-}
+TEST_CALL(look_damaged_heaps, 60, damaged_files(rt_under_qemu() ? 4 : 60));
+TEST_CALL(look_damaged_cores, 60, damaged_cores(rt_under_qemu() ? 4 : 60));

@@ -71,7 +71,7 @@ static uint64_t damaged_word(struct rt_random *r, int fd, uint64_t old)
 	}
 }
 
-static void damage_look(struct rt_random *r, int fd, const char *path)
+static void damage_look(struct rt_random *r, UNUSED int fd, const char *path)
 {
 	static const char *const options[] = {NULL, "--json", "--map", "--svg", "--blocks", "--find"};
 	const char *option = options[rt_below(r, 6)];
@@ -87,7 +87,6 @@ static void damage_look(struct rt_random *r, int fd, const char *path)
 	/* It says something: here of what, or why not. */
 	CHECK(look_text[0] != '\0' || option == options[4]);
 	outcomes[status]++;
-	(void)fd;
 }
 
 static void damage_once(struct rt_random *r, int fd, const char *path)

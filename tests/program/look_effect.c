@@ -4,9 +4,9 @@
  * addresses are the same; once looked at all the time.  It makes the same system calls, gets the
  * same blocks, and leaves the same heap.
  */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
 /* promises: ash_alloc, ash_release */
 #include "program/look_target.h"
+#include "support/wrap.h"
 
 enum { CALLS = 5, KEPT = 3000, STEPS = 150000, PARTS = 10 };
 
@@ -20,9 +20,7 @@ static void add(uint64_t word)
 }
 
 #define COUNT(number, call)                                                                        \
-	long __real_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f)                    \
+	WRAP(long, arch_##call, (long a, long b, long c, long d, long e, long f))                  \
 	{                                                                                          \
 		long r = __real_arch_##call(a, b, c, d, e, f);                                     \
 		calls[number]++;                                                                   \

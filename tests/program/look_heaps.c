@@ -58,9 +58,8 @@ TEST(look_heaps, 20)
 enum { ARENA_BYTES = 1 << 20, ARENA_BLOCKS = 500 };
 static char arena_memory[ARENA_BYTES];
 
-static int add_block(void *unused, void *block, size_t size, const struct ash_heap_owner *owner)
+static int add_block(UNUSED void *unused, UNUSED void *block, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)unused, (void)block, (void)owner;
 	book->taken[0]++;
 	book->taken[1] += size;
 	return 0;

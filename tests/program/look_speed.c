@@ -2,7 +2,4 @@
 /* Looks at a busy program, some; tests/long/look.c has 1000. */
 #include "program/look_speed.h"
 
-TEST(look_at_full_speed, 60)
-{
-	look_at_speed(rt_under_qemu() ? 4 : 8);
-}
+TEST_CALL(look_at_full_speed, 60, look_at_speed(rt_under_qemu() ? 4 : 8));

@@ -2,7 +2,4 @@
 /* Looks at boundaries of calls, some; tests/long/look.c looks at each. */
 #include "program/look_steps.h"
 
-TEST(look_at_boundaries, 60)
-{
-	look_at_steps(61);
-}
+TEST_CALL(look_at_boundaries, 60, look_at_steps(61));

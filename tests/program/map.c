@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore */
-/* clang-format on */
 /*
  * Regions far apart: in leaves of the map of their own, and with units that share
  * their entries in the map's hint.  The system is made to place them just so.

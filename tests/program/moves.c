@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_mremap */
 /*
  * Pages that are moved by a kernel that refuses: before it did anything, or when it has unmapped the
  * target and another thread's mmap has those addresses by the time the caller sees the error.
@@ -12,6 +11,7 @@
 #include "backend/retain.h"
 #include "kernel.h"
 #include "program/audit.h"
+#include "support/wrap.h"
 #include "syscall.h"
 
 enum { ENOMEM = 12, FIXED = 2, MAP_FIXED = 0x10, THEIRS = 0xab, OURS = 0x33 };
@@ -23,9 +23,7 @@ static unsigned moved;	  /* of them, done                                       
 static char *theirs;	  /* what the other thread got                           */
 static size_t their_bytes;
 
-long __real_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
-long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
-long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target)
+WRAP(long, arch_mremap, (void *old, size_t old_length, size_t length, long flags, void *target))
 {
 	long r;
 

@@ -4,27 +4,23 @@
  * kernel is told to kill at any that is no exit; an emulator that knows no
  * such filter is watched from within: every stub of the library is wrapped.
  */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_open,--wrap=arch_close,--wrap=arch_read,--wrap=arch_pread64,--wrap=arch_pwrite64,--wrap=arch_lseek,--wrap=arch_ftruncate,--wrap=arch_write,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_unshare,--wrap=arch_readlink,--wrap=arch_gettid,--wrap=arch_tkill */
-/* clang-format on */
 /* promises: ash_heap_create_in, ash_heap_recover, ash_heap_release_owner, ash_heap_thread_detach, ash_heap_trim */
 #include "ashlar_heap.h"
 #include "rt.h"
 #include "support/blocks.h"
+#include "support/wrap.h"
 #include "syscall.h"
 
 static bool watching;
 
 /* Exits, since it must not print. */
-#define WATCH(call)                                                                                \
-	long __real_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f)                    \
-	{                                                                                          \
-		if (watching)                                                                      \
-			arch_exit_group(99);                                                       \
-		return __real_arch_##call(a, b, c, d, e, f);                                       \
-	}
+static void watch(void)
+{
+	if (watching)
+		arch_exit_group(99);
+}
+
+#define WATCH(call) WRAP_CALL(call, watch())
 WATCH(mmap)
 WATCH(munmap)
 WATCH(madvise)

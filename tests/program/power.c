@@ -14,7 +14,6 @@
  * The table at the end is of the same files without the seal: what the image check alone
  * would have done.
  */
-/* LDFLAGS: -Wl,--wrap=arch_msync */
 /* promises: ash_heap_sync, ash_heap_seal, ash_heap_break_seal, ash_heap_vouch_file */
 #include "ashlar_heap.h"
 #include "rt.h"
@@ -25,12 +24,10 @@
 #include "program/power_pages.h"
 #include "shm/seal.h"
 #include "shm/store.h"
+#include "support/wrap.h"
 #include "syscall.h"
 
 enum { CAPACITY = 6 << 20 };
-
-long __real_arch_msync(void *address, size_t length, long flags);
-long __wrap_arch_msync(void *address, size_t length, long flags);
 
 static int fd;
 static ash_heap *heap;
@@ -43,11 +40,10 @@ static unsigned count[OUTCOMES];
 /* ---- a file, and who attaches to it ---- */
 
 /* Of a view: also of a torn file each block that is told lies in it. */
-static int is_outside(void *view, const void *p, size_t size, const struct ash_heap_owner *owner)
+static int is_outside(void *view, const void *p, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
 	uint64_t at = ash_heap_view_offset(view, p);
 
-	(void)owner;
 	return at == 0 || at + size > bytes;
 }
 
@@ -131,7 +127,7 @@ static void moment(void)
 }
 
 /* What was stored before the call is durable afterwards; power may fail before and after. */
-long __wrap_arch_msync(void *address, size_t length, long flags)
+WRAP(long, arch_msync, (void *address, size_t length, long flags))
 {
 	size_t from = (size_t)((char *)address - base) / 4096, page;
 

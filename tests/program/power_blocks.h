@@ -46,12 +46,11 @@ struct check {
 	bool wrong;
 };
 
-static int visit(void *context, void *p, size_t size, const struct ash_heap_owner *owner)
+static int visit(void *context, void *p, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
 	struct check *c = context;
 	unsigned i;
 
-	(void)owner;
 	for (i = 0; i < c->count && c->block[i].p != p; i++)
 		;
 	c->found += i < c->count;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=pages_purge -Wl,--wrap=chunk_purge -Wl,--wrap=shrink_lists */
 /*
  * What may no longer stay is purged in parts: counted for each call, in bytes, and
  * in chunks that are looked at.  And all that is due is purged in the end.
@@ -10,6 +9,7 @@
 #include "backend/retain.h"
 #include "rt.h"
 #include "support/blocks.h"
+#include "support/wrap.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/shrink.h"
@@ -26,17 +26,13 @@ const struct ash_defaults ash_defaults = {.initial = CHUNK_SIZE, .retain = 0};
 /* By the call at hand, and the most by any. */
 static size_t purged, most_purged, looked, most_looked, all_purged;
 
-bool __real_pages_purge(void *p, size_t bytes, enum sharing sharing);
-bool __wrap_pages_purge(void *p, size_t bytes, enum sharing sharing);
-bool __wrap_pages_purge(void *p, size_t bytes, enum sharing sharing)
+WRAP(bool, pages_purge, (void *p, size_t bytes, enum sharing sharing))
 {
 	purged += bytes;
 	return __real_pages_purge(p, bytes, sharing);
 }
 
-size_t __real_chunk_purge(struct heap *h, struct chunk *c);
-size_t __wrap_chunk_purge(struct heap *h, struct chunk *c);
-size_t __wrap_chunk_purge(struct heap *h, struct chunk *c)
+WRAP(size_t, chunk_purge, (struct heap *h, struct chunk *c))
 {
 	looked++;
 	return __real_chunk_purge(h, c);
@@ -44,9 +40,7 @@ size_t __wrap_chunk_purge(struct heap *h, struct chunk *c)
 
 static size_t turns;
 
-void __real_shrink_lists(struct owner *o, unsigned left);
-void __wrap_shrink_lists(struct owner *o, unsigned left);
-void __wrap_shrink_lists(struct owner *o, unsigned left)
+WRAP(void, shrink_lists, (struct owner *o, unsigned left))
 {
 	turns++;
 	__real_shrink_lists(o, left);

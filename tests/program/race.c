@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=panic_line */
 /*
  * Racing double free: two threads release one block at the same time.  One of
  * them wins; the other release is reported, once, by the thread that finds it.  The

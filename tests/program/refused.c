@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid,--wrap=arch_tkill,--wrap=arch_tgkill,--wrap=arch_unshare,--wrap=arch_open,--wrap=arch_read,--wrap=arch_readlink,--wrap=arch_fstat,--wrap=arch_fallocate,--wrap=arch_ftruncate,--wrap=arch_pread64,--wrap=arch_pwrite64,--wrap=arch_msync,--wrap=arch_fcntl */
-/* clang-format on */
 /*
  * A filter of system calls that is put on while the program runs: one call of the
  * list is refused in all threads, from the k-th time on, with any error.  The
@@ -165,21 +162,19 @@ static void work_in_others(void)
 	(void)arch_close(fd);
 }
 
-static void in_forked_child(void *argument)
+static void in_forked_child(UNUSED void *argument)
 {
-	(void)argument;
 	take(0);
 	give(0);
 	work_in_others();
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void program(void *argument)
+static void program(UNUSED void *argument)
 {
 	struct rt_thread *threads[THREADS];
 	struct ash_statistics stats;
 
-	(void)argument;
 	ash_release(ash_alloc(1));
 	turns.count = THREADS;
 	for (size_t t = 0; t < THREADS; t++)

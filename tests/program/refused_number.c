@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_getpid,--wrap=arch_unshare */
 /*
  * The number of the process, which a filter refuses from some moment on: the process is then
  * neither taken for a child of fork nor for one of vfork.
@@ -8,24 +7,20 @@
 #include "generation.h"
 #include "process.h"
 #include "rt.h"
+#include "support/wrap.h"
 #include "syscall.h"
 
 enum { EPERM = 1 };
 
-long __real_arch_getpid(void);
-long __real_arch_unshare(long flags);
-long __wrap_arch_getpid(void);
-long __wrap_arch_unshare(long flags);
-
 static bool filter_on, filter_unshare;
 static long filter_error; /* of getpid; above 0: the number of another process */
 
-long __wrap_arch_getpid(void)
+WRAP(long, arch_getpid, (void))
 {
 	return filter_on ? filter_error : __real_arch_getpid();
 }
 
-long __wrap_arch_unshare(long flags)
+WRAP(long, arch_unshare, (long flags))
 {
 	return filter_unshare ? -EPERM : __real_arch_unshare(flags);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* LDFLAGS: -Wl,--wrap=arch_pread64 */
 /*
  * Attaching to a file that is read otherwise than in one go: reads that are short, that fail
  * once, and a file that changes between two reads.
@@ -11,6 +10,7 @@
 #include "heaps/instance.h"
 #include "shm/store.h"
 #include "support/blocks.h"
+#include "support/wrap.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40, EIO = 5 };
@@ -20,9 +20,7 @@ static size_t reads, fails_at, head_reads;
 static long failure;
 static bool changes; /* the head, from its second reading on */
 
-long __real_arch_pread64(long fd, void *bytes, size_t length, long offset);
-long __wrap_arch_pread64(long fd, void *bytes, size_t length, long offset);
-long __wrap_arch_pread64(long fd, void *bytes, size_t length, long offset)
+WRAP(long, arch_pread64, (long fd, void *bytes, size_t length, long offset))
 {
 	long n;
 

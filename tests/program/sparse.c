@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_mmap,--wrap=arch_munmap,--wrap=arch_madvise,--wrap=arch_mremap,--wrap=arch_mincore,--wrap=pages_are_locked */
-/* clang-format on */
 /*
  * Large blocks of which little is written, and zeroed ones: how many system calls and page faults they
  * take, that no call asks which pages are resident, and that zeroed blocks are zero.
@@ -13,38 +10,28 @@
 #include "pages.h"
 #include "program/audit.h"
 #include "rt.h"
+#include "support/wrap.h"
 
 static size_t calls;
 static bool page_locked; /* advice for a single page is refused */
 
-#define COUNT(call)                                                                                \
-	long __real_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f);                   \
-	long __wrap_arch_##call(long a, long b, long c, long d, long e, long f)                    \
-	{                                                                                          \
-		calls++;                                                                           \
-		return __real_arch_##call(a, b, c, d, e, f);                                       \
-	}
+#define COUNT(call) WRAP_CALL(call, calls++)
 COUNT(mmap)
 COUNT(munmap)
 COUNT(mremap)
 
-long __real_arch_madvise(void *p, size_t bytes, long advice);
-long __wrap_arch_madvise(void *p, size_t bytes, long advice);
-long __wrap_arch_madvise(void *p, size_t bytes, long advice)
+WRAP(long, arch_madvise, (void *p, size_t bytes, long advice))
 {
 	calls++;
 	return page_locked && bytes == PAGE_SIZE ? -22 : __real_arch_madvise(p, bytes, advice);
 }
 
-long __wrap_arch_mincore(void *p, size_t bytes, unsigned char *there);
-long __wrap_arch_mincore(UNUSED void *p, UNUSED size_t bytes, UNUSED unsigned char *there)
+WRAP(long, arch_mincore, (UNUSED void *p, UNUSED size_t bytes, UNUSED unsigned char *there))
 {
 	rt_fail(__FILE__, __LINE__, "asked what is resident");
 }
 
-bool __wrap_pages_are_locked(void);
-bool __wrap_pages_are_locked(void)
+WRAP(bool, pages_are_locked, (void))
 {
 	return false;
 }

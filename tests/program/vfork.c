@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* clang-format off */
-/* LDFLAGS: -Wl,--wrap=arch_gettid,--wrap=arch_getpid,--wrap=arch_getppid */
-/* clang-format on */
 /*
  * Children of vfork: another process for the kernel, but the parent's memory and
  * its thread's seat.  What they allocate, release and take over must hold in
@@ -75,11 +72,10 @@ static void reaps(void *argument)
 	CHECK(load_acquire(&((struct owner *)argument)->state) != OWNER_VACANT);
 }
 
-static void forked_vforks(void *argument)
+static void forked_vforks(UNUSED void *argument)
 {
 	struct owner *mine = seat.self;
 
-	(void)argument;
 	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
 	CHECK(seat.self == mine);
 	/* The other thread of the parent does not exist here: its record was taken over. */
@@ -89,9 +85,8 @@ static void forked_vforks(void *argument)
 	parent_goes_on();
 }
 
-static void forks(void *argument)
+static void forks(UNUSED void *argument)
 {
-	(void)argument;
 	work(9);
 	CHECK_EQ(in_child(forked_vforks, NULL), 0);
 }
@@ -111,24 +106,21 @@ TEST(vfork_in_an_unsettled_child_of_fork, 20)
 
 static struct owner *forkers;
 
-static void settles_no_record(void *argument)
+static void settles_no_record(UNUSED void *argument)
 {
-	(void)argument;
 	work(11);
 	CHECK_EQ(heap_default.settled, 0);
 	CHECK(load_acquire(&forkers->state) != OWNER_VACANT);
 }
 
-static void second_thread_vforks(void *argument)
+static void second_thread_vforks(UNUSED void *argument)
 {
-	(void)argument;
 	work(12);
 	CHECK_EQ(in_vfork_child(0, settles_no_record, NULL), 0);
 }
 
-static void forked_starts(void *argument)
+static void forked_starts(UNUSED void *argument)
 {
-	(void)argument;
 	forkers = seat.self;
 	rt_in_thread(second_thread_vforks, NULL);
 	CHECK_EQ(heap_default.settled, 0);
@@ -150,25 +142,22 @@ TEST(vfork_by_another_thread_of_an_unsettled_child, 20)
 }
 
 /* A child of vfork is not the only one that uses the memory. */
-static void trims_borrowed(void *argument)
+static void trims_borrowed(UNUSED void *argument)
 {
-	(void)argument;
 	(void)ash_trim(0);
 }
 
-static void works_alone(void *argument)
+static void works_alone(UNUSED void *argument)
 {
 	struct rt_thread *thread = start_other();
 
-	(void)argument;
 	work(21);
 	end_other(thread);
 }
 
 /* And the thread that forked had not called yet: nothing but the kernel tells it from others, and ash_trim asks. */
-static void forked_without_a_number(void *argument)
+static void forked_without_a_number(UNUSED void *argument)
 {
-	(void)argument;
 	CHECK(seat.self == owner_none);
 	rt_in_thread(second_thread_vforks, NULL);
 	CHECK_EQ(in_vfork_child(0, settles_no_record, NULL), 0);
@@ -243,13 +232,12 @@ TEST(vfork_into_a_pid_namespace_with_the_parents_ids, 20)
 	end_other(thread);
 }
 
-static void forked_in_namespace(void *argument)
+static void forked_in_namespace(UNUSED void *argument)
 {
 	work(18);
 	rt_in_thread(reaps, seat.self);
 	work(19);
 	audit();
-	(void)argument;
 }
 
 TEST(vfork_not_but_fork_into_a_pid_namespace, 20)

@@ -12,30 +12,24 @@
 #include "program/child.h"
 #include "shm/seats.h"
 #include "slab/slab.h"
+#include "support/wrap.h"
 #include "thread/seat.h"
 #include "thread/takeover.h"
-
-long __real_arch_gettid(void);
-long __real_arch_getpid(void);
-long __real_arch_getppid(void);
-long __wrap_arch_gettid(void);
-long __wrap_arch_getpid(void);
-long __wrap_arch_getppid(void);
 
 /* What all are told instead, so that a child of vfork seems to be its parent's first thread. */
 static long told;
 
-long __wrap_arch_gettid(void)
+WRAP(long, arch_gettid, (void))
 {
 	return told != 0 ? told : __real_arch_gettid();
 }
 
-long __wrap_arch_getpid(void)
+WRAP(long, arch_getpid, (void))
 {
 	return told != 0 ? told : __real_arch_getpid();
 }
 
-long __wrap_arch_getppid(void)
+WRAP(long, arch_getppid, (void))
 {
 	return told != 0 ? 0 : __real_arch_getppid();
 }
@@ -69,9 +63,8 @@ static void work(unsigned char seed)
 static struct owner *others;
 static struct rt_barrier turns;
 
-static void lives(void *argument)
+static void lives(UNUSED void *argument)
 {
-	(void)argument;
 	work(1);
 	others = seat.self;
 	rt_barrier_wait(&turns);
@@ -100,9 +93,8 @@ static void end_other(struct rt_thread *thread)
 static void *from_child;
 
 /* Works, asks for the ended, and leaves a block behind. */
-static void child_works(void *argument)
+static void child_works(UNUSED void *argument)
 {
-	(void)argument;
 	work(3);
 	from_child = NOT_NULL(ash_alloc(100));
 	CHECK_EQ(reap_all(&heap_default, seat.self), 0);

@@ -136,6 +136,13 @@ struct rt_test {
 	static void rt_body_##id(const void *);                                                    \
 	RT_ENTRY(id, #id, rt_body_##id, NULL, limit);                                              \
 	static void rt_body_##id(__attribute__((unused)) const void *argument)
+/* A row of tests that are all one call: TEST_CALL(name, seconds, function(what differs)); */
+#define TEST_CALL(id, limit, call)                                                                 \
+	TEST(id, limit)                                                                            \
+	{                                                                                          \
+		call;                                                                              \
+	}                                                                                          \
+	_Static_assert(true, "a semicolon follows")
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition))                                                                  \

@@ -30,11 +30,10 @@ struct place {
 	size_t samples;
 } places[12], *here;
 
-static void sampled(void *p, size_t size)
+static void sampled(UNUSED void *p, size_t size)
 {
 	double chance = 1 - exp_minus((double)size / (double)DISTANCE);
 
-	(void)p;
 	here->samples++;
 	here->estimate += (double)size / chance;
 }

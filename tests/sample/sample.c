@@ -169,9 +169,8 @@ TEST(sample_of_threads, 20)
 
 static void *passed[LIVE];
 
-static void release_passed(void *unused)
+static void release_passed(UNUSED void *unused)
 {
-	(void)unused;
 	for (unsigned i = 0; i < LIVE; i++)
 		release_sample(passed[i]);
 }
@@ -201,11 +200,10 @@ TEST(sample_none, 10)
 
 static size_t handled;
 
-static void handler(int number, void *info, void *context)
+static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 {
 	static void *p;
 
-	(void)number, (void)info, (void)context;
 	ash_release(p);
 	p = ash_alloc(100 + handled % 3 * 50000);
 	handled++;

@@ -26,9 +26,8 @@ static void replace(void *old, void *new)
 	CHECK(old != NULL); /* no room */
 }
 
-static void taken(void *p, size_t size)
+static void taken(void *p, UNUSED size_t size)
 {
-	(void)size;
 	replace(NULL, p);
 }
 

@@ -38,10 +38,9 @@ static inline void nothing_left(ash_heap *h, size_t reserved)
 }
 
 /* For ash_heap_walk: counts the runs in flight, which have no owner yet or none any more. */
-static inline int count_flight(void *context, void *p, size_t size,
+static inline int count_flight(void *context, UNUSED void *p, UNUSED size_t size,
 			       const struct ash_heap_owner *owner)
 {
-	(void)p, (void)size;
 	*(size_t *)context += owner->id == 0;
 	return 0;
 }

@@ -40,17 +40,16 @@ static inline uintptr_t trap_pc(void *context)
 }
 
 /* In the handler: whether it is called again after the next instruction. */
-static inline void trap_go_on(void *context, bool stepping)
+static inline void trap_go_on(UNUSED void *context, bool stepping)
 {
-	(void)context;
 	if (stepping)
 		stepper_call(STEPPER_GO_ON);
 }
 
 /* These CPUs have no instruction that goes on by itself. */
-static inline void trap_string(void *context)
+static inline void trap_string(UNUSED void *context)
 {
-	(void)context;
+
 }
 
 static inline void trap_begin(void)

@@ -197,15 +197,8 @@ static void just_the_bytes(size_t initial)
 	CHECK(run.region != NULL && region_alone(run.region) == bytes && h->reserved == 2);
 }
 
-TEST(claim_of_just_the_bytes, 10)
-{
-	just_the_bytes(CHUNK_SIZE);
-}
-
-TEST(claim_of_just_the_bytes_after_a_large_step, 10)
-{
-	just_the_bytes(CHUNKS(64));
-}
+TEST_CALL(claim_of_just_the_bytes, 10, just_the_bytes(CHUNK_SIZE));
+TEST_CALL(claim_of_just_the_bytes_after_a_large_step, 10, just_the_bytes(CHUNKS(64)));
 
 /* Nothing is reserved ahead where addresses are short, and free ends of regions serve others. */
 TEST(claim_under_a_limit_takes_no_more, 10)

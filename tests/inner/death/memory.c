@@ -131,11 +131,8 @@ void look_fill(void)
 	CHECK_EQ(ash_heap_check(death_heap), 0);
 }
 
-static int release_it(void *context, void *p, size_t size, const struct ash_heap_owner *owner)
+static int release_it(UNUSED void *context, void *p, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)context;
-	(void)size;
-	(void)owner;
 	ash_heap_release(death_heap, p);
 	return 0;
 }

@@ -22,9 +22,8 @@ static uint64_t ended_state;
 static void *block;
 
 /* Without a word: its record stays held. */
-static void end_alone(void *argument)
+static void end_alone(UNUSED void *argument)
 {
-	(void)argument;
 	CHECK(ash_heap_alloc(heap, 100) != NULL);
 	ended = NOT_NULL(seats_self(heap_of(heap)));
 	ended_state = ended->state;
@@ -34,9 +33,8 @@ static void end_alone(void *argument)
 enum { MADE, WANTED, ENOUGH };
 static _Atomic int asked;
 
-static void make_blocks(void *argument)
+static void make_blocks(UNUSED void *argument)
 {
-	(void)argument;
 	for (; asked != ENOUGH; rt_yield())
 		if (asked == WANTED) {
 			block = ash_heap_alloc(heap, 100);

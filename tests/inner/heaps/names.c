@@ -37,11 +37,8 @@ static int count_name(void *context, const char *name, void *p)
 	return context != NULL && listed == 10 ? 17 : 0;
 }
 
-static int see(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+static int see(void *context, UNUSED void *block, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)block;
-	(void)size;
-	(void)owner;
 	++*(unsigned *)context;
 	return 0;
 }

@@ -283,10 +283,7 @@ static void handler_at_steps(void (*acting)(void), void (*call)(void), size_t st
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-TEST(publish_handler_at_each_instruction, 600)
-{
-	handler_at_steps(handler, interrupted, rt_in_full() ? 5 : rt_under_qemu() ? 997 : 293);
-}
+TEST_CALL(publish_handler_at_each_instruction, 600, handler_at_steps(handler, interrupted, rt_in_full() ? 5 : rt_under_qemu() ? 997 : 293));
 
 static void in_and_out(void)
 {
@@ -294,7 +291,4 @@ static void in_and_out(void)
 	CHECK_EQ(ash_heap_release_from(heap, &slots[0]), ASH_SLOT_DONE);
 }
 
-TEST(publish_handler_detaches, 600)
-{
-	handler_at_steps(detaching, in_and_out, rt_in_full() ? 1 : rt_under_qemu() ? 499 : 61);
-}
+TEST_CALL(publish_handler_detaches, 600, handler_at_steps(detaching, in_and_out, rt_in_full() ? 1 : rt_under_qemu() ? 499 : 61));

@@ -13,11 +13,8 @@ static void open_heap(void)
 
 static unsigned by_tag[256];
 
-static int count_tag(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+static int count_tag(UNUSED void *context, UNUSED void *block, UNUSED size_t size, const struct ash_heap_owner *owner)
 {
-	(void)context;
-	(void)block;
-	(void)size;
 	CHECK(owner->live);
 	by_tag[owner->tag]++;
 	return 0;

@@ -80,9 +80,8 @@ static int copy_of_file(void)
 	return copy;
 }
 
-static int nothing(void *context, void *p, size_t size, const struct ash_heap_owner *owner)
+static int nothing(UNUSED void *context, UNUSED void *p, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)context, (void)p, (void)size, (void)owner;
 	return 0;
 }
 

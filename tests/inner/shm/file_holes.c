@@ -43,9 +43,8 @@ static void make(void)
 		ash_heap_release(heap, block[i]);
 }
 
-static int seen(void *count, const void *p, size_t size, const struct ash_heap_owner *owner)
+static int seen(void *count, UNUSED const void *p, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)p, (void)size, (void)owner;
 	++*(size_t *)count;
 	return 0;
 }
@@ -55,9 +54,8 @@ static int seen_here(void *count, void *p, size_t size, const struct ash_heap_ow
 	return seen(count, p, size, owner);
 }
 
-static int named(void *count, const char *name, const void *p)
+static int named(void *count, UNUSED const char *name, UNUSED const void *p)
 {
-	(void)name, (void)p;
 	++*(size_t *)count;
 	return 0;
 }

@@ -128,15 +128,8 @@ static void refused_then_adopted(int fd, long flags)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-TEST(inner_away_attach_new_pids, 20)
-{
-	refused_then_adopted(make_file(8 * MIB), NEW_PID);
-}
-
-TEST(inner_away_attach_new_time, 20)
-{
-	refused_then_adopted(make_file(8 * MIB), NEW_TIME);
-}
+TEST_CALL(inner_away_attach_new_pids, 20, refused_then_adopted(make_file(8 * MIB), NEW_PID));
+TEST_CALL(inner_away_attach_new_time, 20, refused_then_adopted(make_file(8 * MIB), NEW_TIME));
 
 TEST(inner_away_adopt_no_heap, 20)
 {

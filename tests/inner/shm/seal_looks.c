@@ -7,15 +7,13 @@
 
 static ash_heap *heap;
 
-static int sees(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+static int sees(void *context, void *block, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)size, (void)owner;
 	return block == context;
 }
 
-static int names(void *context, const char *name, void *p)
+static int names(UNUSED void *context, UNUSED const char *name, UNUSED void *p)
 {
-	(void)context, (void)name, (void)p;
 	return 1;
 }
 

@@ -161,15 +161,8 @@ static void seats_for_many(bool shared)
 	CHECK(own_bench(shared)->more[1] != NULL && own_bench(shared)->more[3] == NULL);
 }
 
-TEST(inner_seats_many, 20)
-{
-	seats_for_many(false);
-}
-
-TEST(inner_seats_many_shared, 20)
-{
-	seats_for_many(true);
-}
+TEST_CALL(inner_seats_many, 20, seats_for_many(false));
+TEST_CALL(inner_seats_many_shared, 20, seats_for_many(true));
 
 /* Heaps come and go: the seats of those that are gone are for others. */
 TEST(inner_seats_of_destroyed_heaps, 20)

@@ -83,15 +83,8 @@ static void threads_one_by_one(bool shared)
 	CHECK(benches(shared, false) < 20);
 }
 
-TEST(inner_seats_of_ended_threads, 20)
-{
-	threads_one_by_one(false);
-}
-
-TEST(inner_seats_of_ended_threads_shared, 20)
-{
-	threads_one_by_one(true);
-}
+TEST_CALL(inner_seats_of_ended_threads, 20, threads_one_by_one(false));
+TEST_CALL(inner_seats_of_ended_threads_shared, 20, threads_one_by_one(true));
 
 TEST(inner_seats_of_many_ended_threads, 20)
 {

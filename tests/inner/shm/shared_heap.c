@@ -59,10 +59,7 @@ TEST(shared_zero_anonymous, 60)
 	zeroing(ash_heap_create_shared((size_t)96 << 20, &eager));
 }
 
-TEST(shared_zero_memfd, 60)
-{
-	zeroing(ash_heap_create_file((int)arch_memfd_create("zero", 0), (size_t)96 << 20, &eager));
-}
+TEST_CALL(shared_zero_memfd, 60, zeroing(ash_heap_create_file((int)arch_memfd_create("zero", 0), (size_t)96 << 20, &eager)));
 
 TEST(shared_zero_file, 60)
 {

@@ -25,21 +25,13 @@ static __attribute__((noinline)) size_t stack_of(void (*call)(void))
 	return (size_t)(top - at);
 }
 
-static int see(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+static int see(UNUSED void *context, UNUSED void *block, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)context;
-	(void)block;
-	(void)size;
-	(void)owner;
 	return 0;
 }
 
-static int look(void *context, const void *block, size_t size, const struct ash_heap_owner *owner)
+static int look(UNUSED void *context, UNUSED const void *block, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)context;
-	(void)block;
-	(void)size;
-	(void)owner;
 	return 0;
 }
 
@@ -100,14 +92,11 @@ static void ends(void)
 TEST(stack_of_calls_on_files, 20)
 {
 	size_t creating, attaching, looking, most, n;
-	long pid;
 
 	fd = (int)arch_memfd_create("stack", 0);
 	creating = stack_of(create);
-	pid = rt_fork();
-	if (pid == 0)
+	IN_CHILD
 		ends();
-	CHECK_EQ(rt_wait(pid), 0);
 	looking = stack_of(views);
 	ash_heap_destroy(heap);
 	attaching = stack_of(attach);

@@ -106,11 +106,8 @@ TEST(view_offsets, 10)
 	CHECK(ash_heap_pointer(arena, 64) == NULL);
 }
 
-static int count(void *blocks, const void *p, size_t size, const struct ash_heap_owner *owner)
+static int count(void *blocks, UNUSED const void *p, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)p;
-	(void)size;
-	(void)owner;
 	++*(unsigned *)blocks;
 	return 0;
 }

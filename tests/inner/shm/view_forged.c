@@ -4,11 +4,10 @@
 #include "shm/view.h"
 
 static int is_outside(UNUSED void *context, const void *p, size_t size,
-		      const struct ash_heap_owner *owner)
+		      UNUSED const struct ash_heap_owner *owner)
 {
 	uint64_t offset = ash_heap_view_offset(viewed, p);
 
-	(void)owner;
 	return offset == 0 || size > viewed->bytes - offset;
 }
 

@@ -12,11 +12,10 @@ struct tags {
 	unsigned blocks;
 };
 
-static int sum_tags(void *context, const void *p, size_t size, const struct ash_heap_owner *owner)
+static int sum_tags(void *context, UNUSED const void *p, size_t size, const struct ash_heap_owner *owner)
 {
 	struct tags *t = context;
 
-	(void)p;
 	t->blocks++;
 	t->sum = (t->sum * 31 + owner->tag) * 31 + size;
 	return 0;

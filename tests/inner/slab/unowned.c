@@ -142,9 +142,8 @@ TEST(slabs_unowned_burst_is_not_resident, 20)
 }
 
 /* What is called for each block releases it, and so unmakes the slab that the walk is in. */
-static int release_it(void *count, void *p, size_t size, const struct ash_heap_owner *owner)
+static int release_it(void *count, void *p, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
-	(void)owner;
 	CHECK_EQ(size, 64);
 	ash_release(p);
 	++*(size_t *)count;

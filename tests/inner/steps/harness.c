@@ -229,22 +229,7 @@ static size_t calls_apart(void)
 	return rt_in_full() ? 1 : 61;
 }
 
-TEST(steps_stop, 3600)
-{
-	run_all("stop", act_stop, calls_apart());
-}
-
-TEST(steps_signal, 3600)
-{
-	run_all("signal", act_signal, calls_apart());
-}
-
-TEST(steps_fork, 3600)
-{
-	run_all("fork", act_fork, forks_apart());
-}
-
-TEST(steps_fork_by_other, 3600)
-{
-	run_all("fork by another", act_fork_by_other, forks_apart());
-}
+TEST_CALL(steps_stop, 3600, run_all("stop", act_stop, calls_apart()));
+TEST_CALL(steps_signal, 3600, run_all("signal", act_signal, calls_apart()));
+TEST_CALL(steps_fork, 3600, run_all("fork", act_fork, forks_apart()));
+TEST_CALL(steps_fork_by_other, 3600, run_all("fork by another", act_fork_by_other, forks_apart()));

@@ -120,15 +120,8 @@ static void ends_with_exec(bool by_thread)
 	kill_and_wait(pid);
 }
 
-TEST(life_ends_with_exec, 20)
-{
-	ends_with_exec(false);
-}
-
-TEST(life_ends_with_exec_by_thread, 20)
-{
-	ends_with_exec(true);
-}
+TEST_CALL(life_ends_with_exec, 20, ends_with_exec(false));
+TEST_CALL(life_ends_with_exec_by_thread, 20, ends_with_exec(true));
 
 enum { NO_SUCH_USER = 77 };
 

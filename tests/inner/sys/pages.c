@@ -118,10 +118,7 @@ TEST(pages_purge_private, 10)
 	CHECK(pages_purge(p, PAGE_SIZE, PAGES_PRIVATE));
 }
 
-TEST(pages_purge_shared, 10)
-{
-	purge_middle(PAGES_SHARED);
-}
+TEST_CALL(pages_purge_shared, 10, purge_middle(PAGES_SHARED));
 
 /* What one process purges of shared memory, the other sees purged, or both see it kept. */
 TEST(pages_purge_shared_by_processes, 10)

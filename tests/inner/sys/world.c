@@ -12,11 +12,9 @@ enum { NEW_TIME = 0x80, NEW_PID = 0x20000000 };
 TEST(inner_world_same, 10)
 {
 	uint64_t here = world_now();
-	long pid = rt_fork();
 
-	if (pid == 0)
+	IN_CHILD
 		rt_exit(here == world_now() && world_has_proc() ? 0 : 1);
-	CHECK_EQ(rt_wait(pid), 0);
 	CHECK(here >> 32 != 0 && world_is(here, here));
 	CHECK(world_is(here, 0) && world_is(0, here));
 	CHECK(!world_is(here, here ^ 1) && !world_is(here ^ (uint64_t)1 << 32, here));

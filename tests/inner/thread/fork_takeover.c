@@ -11,9 +11,8 @@
 static struct owner *first, *other;
 static struct rt_barrier together;
 
-static void parents_thread(void *argument)
+static void parents_thread(UNUSED void *argument)
 {
-	(void)argument;
 	ash_release(ash_alloc(100));
 	other = seat.self;
 	rt_barrier_wait(&together);
@@ -21,9 +20,8 @@ static void parents_thread(void *argument)
 }
 
 /* Needs a slab, so it notices the fork; but it did not fork. */
-static void childs_thread(void *argument)
+static void childs_thread(UNUSED void *argument)
 {
-	(void)argument;
 	ash_release(ash_alloc(5000));
 	CHECK(load_acquire(&first->state) != OWNER_VACANT);
 	CHECK(load_acquire(&other->state) != OWNER_VACANT);

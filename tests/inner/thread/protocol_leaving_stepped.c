@@ -116,10 +116,7 @@ static void stepped(void (*call)(void), void (*helper)(void *), bool leaver)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(protocol_leaving_at_each_step_of_a_release, 60)
-{
-	stepped(releases, helper_leaves, false);
-}
+TEST_CALL(protocol_leaving_at_each_step_of_a_release, 60, stepped(releases, helper_leaves, false));
 
 static void helper_releases(UNUSED void *argument)
 {
@@ -133,7 +130,4 @@ static void helper_releases(UNUSED void *argument)
 	}
 }
 
-TEST(protocol_release_at_each_step_of_leaving, 60)
-{
-	stepped(leaves, helper_releases, true);
-}
+TEST_CALL(protocol_release_at_each_step_of_leaving, 60, stepped(leaves, helper_releases, true));

@@ -46,9 +46,8 @@ TEST(reap_ended_thread, 20)
 static _Atomic bool stop;
 static struct rt_barrier together;
 
-static void lives(void *argument)
+static void lives(UNUSED void *argument)
 {
-	(void)argument;
 	ash_release(ash_alloc(200));
 	record = seat.self;
 	rt_barrier_wait(&together);
@@ -159,9 +158,8 @@ TEST(reap_as_process_one, 20)
 static struct owner *firsts;
 
 /* The heap's first record has the number of the process that is gone. */
-static void reaps(void *argument)
+static void reaps(UNUSED void *argument)
 {
-	(void)argument;
 	ash_release(ash_alloc(1));
 	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	CHECK(load_acquire(&firsts->state) != OWNER_VACANT);

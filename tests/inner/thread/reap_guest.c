@@ -125,10 +125,7 @@ static void adopts(void)
 	seat_give(o);
 }
 
-TEST(reap_guest_that_adopts, 60)
-{
-	at_each_step(nothing, adopts);
-}
+TEST_CALL(reap_guest_that_adopts, 60, at_each_step(nothing, adopts));
 
 /* All of the first slab's blocks: its last group's release visits the record. */
 static void visits(void)
@@ -142,10 +139,7 @@ static void visits(void)
 }
 
 
-TEST(reap_guest_that_visits, 60)
-{
-	at_each_step(nothing, visits);
-}
+TEST_CALL(reap_guest_that_visits, 60, at_each_step(nothing, visits));
 
 /* A thread that ends while it purges a slab of another one. */
 static void purges(void)
@@ -157,10 +151,7 @@ static void purges(void)
 	seat_give(o);
 }
 
-TEST(reap_guest_that_purges, 60)
-{
-	at_each_step(nothing, purges);
-}
+TEST_CALL(reap_guest_that_purges, 60, at_each_step(nothing, purges));
 
 /* The same, by a release: as if so much that others emptied stayed already that no more may. */
 static void empties(void)
@@ -181,7 +172,4 @@ static void empties(void)
 	visit_end(vacated);
 }
 
-TEST(reap_guest_that_empties, 60)
-{
-	at_each_step(nothing, empties);
-}
+TEST_CALL(reap_guest_that_empties, 60, at_each_step(nothing, empties));
