@@ -2,7 +2,6 @@
 /* Address space: what huge blocks leave behind, what is refused, and what a limit leaves to use. */
 /* promises: ash_alloc, ash_resize, ash_release */
 #include "ashlar_heap.h"
-#include "rt.h"
 #include "support/resident.h"
 
 /* A block of any size costs little, and less than 0.5 MiB stays. */

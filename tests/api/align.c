@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Aligned blocks: each power of two up to 1 GiB, and what is none. */
 /* promises: ash_aligned_alloc */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/resident.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Aligned blocks: zeroed, resized, and released with size and alignment. */
 /* promises: ash_aligned_zalloc, ash_aligned_resize, ash_release_aligned_sized */
-#include "ashlar.h"
 #include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/resident.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ash_expand: the block stays where it is, or as it is. */
 /* promises: ash_expand, ash_usable_size */
-#include "ashlar.h"
 #include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/resident.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a large block may grow in place and where it may not: neighbours, alignment, borders. */
 /* promises: ash_expand */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/pattern.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an address is (ash_find), and the rows of ash_stats_class. */
 /* promises: ash_find, ash_stats_class */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/heap_in.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A child of fork takes over what the threads of its parent held. */
 /* promises: ash_alloc, ash_release */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 enum { THREADS = 4, BLOCKS = 20000 };

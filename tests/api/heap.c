@@ -2,8 +2,6 @@
 /* Heaps that the program made, in one process. */
 /* promises: ash_heap_create, ash_heap_create_shared, ash_heap_destroy, ash_heap_recover, ash_heap_stats */
 /* promises: ash_heap_zalloc */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"

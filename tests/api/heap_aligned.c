@@ -2,7 +2,6 @@
 /* Heaps that the program made: aligned blocks, blocks that expand, and the heap of a block. */
 /* promises: ash_heap_aligned_alloc, ash_heap_aligned_zalloc, ash_heap_aligned_resize, ash_heap_release_aligned_sized */
 /* promises: ash_heap_expand, ash_heap_of, ash_heap_usable_size */
-#include "ashlar_heap.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"

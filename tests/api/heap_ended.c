@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls for a heap that was destroyed. */
 /* promises: ash_heap_destroy */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/misuse.h"
 
 static ash_heap *ended;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps whose memory went first: with the heap that it was of, or with the mapping. */
 /* promises: ash_heap_create_in, ash_heap_destroy */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/pattern.h"
 
 #include "support/heap_in.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's: misuse. */
 /* promises: ash_heap_release, ash_heap_release_sized, ash_heap_resize, ash_heap_usable_size */
-#include "ashlar_heap.h"
 #include "support/misuse.h"
 
 static _Alignas(64) char memory[1 << 20];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps that the program made: what they refuse. */
 /* promises: ash_heap_create, ash_heap_create_shared, ash_heap_release */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program of phases, each of which fills small blocks and releases all of them at its end. */
 /* promises: ash_alloc, ash_release */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 enum { PHASES = 8, WARM = 3, PIECE = 256 };

@@ -4,7 +4,6 @@
 #include <ashlar_heap.h>
 #include <ashlar_names.h>
 
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/pattern.h"
 

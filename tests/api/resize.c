@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Resize: between all class borders, for spans every way there is, every byte compared. */
 /* promises: ash_resize */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 enum { SIZES_MAX = 512 };

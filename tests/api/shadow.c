@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Random calls against a shadow model: the allocator's word for nothing. */
 /* promises: ash_alloc, ash_aligned_alloc, ash_release, ash_resize, ash_zalloc */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 enum { LIVE_MAX = 4000 };

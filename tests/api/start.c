@@ -3,7 +3,6 @@
 #include <ashlar.h>
 #include <ashlar_start.h>
 
-#include "rt.h"
 #include "support/blocks.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk over the default heap: alone, beside threads that work, and in a handler. */
 /* promises: ash_heap_walk */
-#include "ashlar_heap.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/stamp.h"

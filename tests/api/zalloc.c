@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Zeroed blocks: products that overflow, and dirt from every source. */
 /* promises: ash_zalloc */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/resident.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Zeroed blocks from slabs that were another thread's: adopted, or taken over after a fork. */
 /* promises: ash_zalloc */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/pattern.h"
 

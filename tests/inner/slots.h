@@ -3,9 +3,7 @@
 #ifndef TESTS_INNER_SLOTS_H
 #define TESTS_INNER_SLOTS_H
 
-#include "ashlar.h"
 #include "front/slot.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "thread/inbox.h"
 

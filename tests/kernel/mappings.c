@@ -5,7 +5,6 @@
  */
 /* promises: ash_alloc, ash_release, ash_resize */
 #include "ashlar_heap.h"
-#include "rt.h"
 #include "support/stamp.h"
 #include "syscall.h"
 

@@ -5,7 +5,6 @@
  * before may be remote.
  */
 /* promises: ash_alloc, ash_trim */
-#include "ashlar.h"
 #include "support/resident.h"
 #include "syscall.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* mallinfo2, mallinfo and mallopt, as glibc's callers read them. */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 struct figures {

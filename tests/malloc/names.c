@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of C, POSIX and glibc: their contracts where they differ from the ash_ calls. */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 #define PAGE ((size_t)65536) /* at least the system's */

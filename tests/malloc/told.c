@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes that free_sized, free_aligned_sized and sized deletes are told. */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/resident.h"
 
 void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);

@@ -5,7 +5,6 @@
  * one keeps its bytes.
  */
 /* promises: ash_alloc, ash_trim */
-#include "ashlar.h"
 #include "program/audit.h"
 #include "program/faults.h"
 #include "support/blocks.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions that the system does not take back, or not let grow: all stays as it was, and is tried again. */
-#include "ashlar.h"
 #include "backend/map.h"
 #include "backend/region.h"
 #include "kernel.h"

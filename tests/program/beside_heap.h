@@ -3,9 +3,7 @@
 #ifndef TESTS_PROGRAM_BESIDE_HEAP_H
 #define TESTS_PROGRAM_BESIDE_HEAP_H
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "syscall.h"
 

@@ -5,7 +5,6 @@
  */
 /* promises: ash_alloc, ash_release, ash_heap_create, ash_heap_alloc */
 #include "ashlar_heap.h"
-#include "rt.h"
 #include "support/wrap.h"
 #include "inner/thread_at.h"
 

@@ -4,10 +4,8 @@
  * the last one of a round, and each one's child: what vanished threads held is taken over, and nothing else.
  */
 /* promises: ash_alloc, ash_release */
-#include "ashlar.h"
 #include "process.h"
 #include "program/audit.h"
-#include "rt.h"
 #include "support/wrap.h"
 #include "syscall.h"
 #include "thread/seat.h"

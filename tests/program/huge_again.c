@@ -3,7 +3,6 @@
 /* promises: ash_alloc, ash_resize */
 #include "backend/region.h"
 #include "program/smaps.h"
-#include "rt.h"
 
 /* Bytes of the range in mappings that are advised to be huge. */
 static size_t advised(const void *p, size_t bytes)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A system that refuses to take memory back for a while: afterwards it is asked again. */
 /* promises: ash_trim */
-#include "ashlar.h"
 #include "backend/heap.h"
 #include "backend/region.h"
 #include "backend/retain.h"

@@ -4,7 +4,6 @@
  * all of them intact, all released; then as much again, of other sizes too.
  */
 /* promises: ash_alloc, ash_resize */
-#include "ashlar.h"
 #include "program/faults.h"
 #include "support/blocks.h"
 #include "thread/owner.h"

@@ -3,7 +3,6 @@
  * Regions far apart: in leaves of the map of their own, and with units that share
  * their entries in the map's hint.  The system is made to place them just so.
  */
-#include "ashlar.h"
 #include "backend/region.h"
 #include "inner/slots.h"
 #include "program/child.h"

@@ -4,7 +4,6 @@
  * target and another thread's mmap has those addresses by the time the caller sees the error.
  */
 /* promises: ash_resize, ash_aligned_resize, ash_heap_resize */
-#include "ashlar.h"
 #include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"

@@ -5,8 +5,6 @@
  * such filter is watched from within: every stub of the library is wrapped.
  */
 /* promises: ash_heap_create_in, ash_heap_recover, ash_heap_release_owner, ash_heap_thread_detach, ash_heap_trim */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/wrap.h"
 #include "syscall.h"

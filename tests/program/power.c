@@ -15,8 +15,6 @@
  * would have done.
  */
 /* promises: ash_heap_sync, ash_heap_seal, ash_heap_break_seal, ash_heap_vouch_file */
-#include "ashlar_heap.h"
-#include "rt.h"
 
 #include "heaps/instance.h"
 #include "pages.h"

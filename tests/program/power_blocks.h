@@ -5,7 +5,6 @@
 
 #include "ashlar_heap.h"
 #include "program/power_pages.h"
-#include "rt.h"
 
 enum { BLOCKS = 400 };
 

@@ -4,10 +4,8 @@
  * in chunks that are looked at.  And all that is due is purged in the end.
  */
 /* promises: ash_release */
-#include "ashlar.h"
 #include "backend/chunk.h"
 #include "backend/retain.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/wrap.h"
 #include "thread/owner.h"

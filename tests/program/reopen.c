@@ -11,7 +11,6 @@
  */
 /* promises: ash_heap_attach_file, ash_heap_check, ash_heap_root, ash_heap_set_root */
 #include "ashlar_heap.h"
-#include "rt.h"
 #include "support/pattern.h"
 
 #include "heaps/instance.h"

@@ -4,8 +4,6 @@
  * once, and a file that changes between two reads.
  */
 /* promises: ash_heap_attach_file */
-#include "ashlar_heap.h"
-#include "rt.h"
 
 #include "heaps/instance.h"
 #include "shm/store.h"

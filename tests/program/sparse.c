@@ -4,12 +4,10 @@
  * take, that no call asks which pages are resident, and that zeroed blocks are zero.
  */
 /* promises: ash_zalloc, ash_heap_zalloc */
-#include "ashlar.h"
 #include "ashlar_heap.h"
 #include "backend/retain.h"
 #include "pages.h"
 #include "program/audit.h"
-#include "rt.h"
 #include "support/wrap.h"
 
 static size_t calls;

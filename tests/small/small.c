@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What libashlar-small.a has of its own: a heap without owners, thread-local storage, and their tests. */
-#include "ashlar.h"
 #include "cpu.h"
-#include "rt.h"
 #include "slab/slab.h"
 #include "support/blocks.h"
 #include "support/misuse.h"

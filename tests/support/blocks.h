@@ -3,7 +3,6 @@
 #ifndef TESTS_SUPPORT_BLOCKS_H
 #define TESTS_SUPPORT_BLOCKS_H
 
-#include "ashlar.h"
 #include "ashlar_heap.h"
 #include "rt.h"
 

@@ -4,9 +4,7 @@
  * one thread (tests/check/system.sh).
  */
 /* promises: ash_system_thread_ended */
-#include "ashlar_heap.h"
 #include "ashlar_system.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 static uint32_t gone; /* its id, as the system tells it */

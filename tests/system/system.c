@@ -4,9 +4,7 @@
  * these, the ordinary tests of the default heap run on it.
  */
 /* promises: ash_system_map, ash_system_write */
-#include "ashlar_heap.h"
 #include "ashlar_system.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
 #include "syscall.h"

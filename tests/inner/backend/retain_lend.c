@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Spans that get the pages of retained chunks (retain_lend in core/backend/retain.c). */
-#include "ashlar.h"
 #include "backend/map.h"
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "pages.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 #define CHUNKS(n) ((n) * CHUNK_SIZE)

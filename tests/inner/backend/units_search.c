@@ -2,8 +2,6 @@
 /* The search for free units: the hints of chunks and regions that it leaves, and what it believes of them. */
 #include "backend/chunk.h"
 #include "backend/units.h"
-#include "ashlar.h"
-#include "rt.h"
 #include "support/resident.h"
 
 /* A search in vain leaves the length of the longest run, a gift at least its own. */

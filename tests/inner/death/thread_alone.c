@@ -9,7 +9,6 @@
 #include "front/slot.h"
 #include "heaps/instance.h"
 #include "life.h"
-#include "rt.h"
 #include "shm/census.h"
 #include "shm/recover.h"
 #include "shm/seats.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each invariant of DESIGN.md is broken on purpose: ash_check returns its number. */
 /* promises: ash_check */
-#include "ashlar.h"
 #include "thread/owner.h"
 #include "inner/slots.h"
 #include "thread/seat.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What ash_stats and the parts of ash_trim tell, to the byte. */
 /* promises: ash_stats, ash_trim */
-#include "ashlar.h"
 #include "thread/slab_purge.h"
 #include "memory.h"
 #include "thread/owner.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a call takes that resizes a span and changes nothing. */
-#include "ashlar.h"
-#include "rt.h"
 #include "support/handler_at_step.h"
 
 enum { BYTES = 10 << 20, MOST = 80 /* instructions, with the test's own few */ };

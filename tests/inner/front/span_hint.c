@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The map's hint of a span's unit names a slab record that seems to have a slot there. */
-#include "ashlar.h"
 #include "backend/map.h"
 #include "inner/slots.h"
-#include "rt.h"
 
 TEST(hint_of_a_span_is_no_size, 10)
 {

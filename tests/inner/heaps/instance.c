@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps as objects: their counters, what each call leaves in the caller's record, their options. */
-#include "ashlar.h"
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
-#include "rt.h"
 #include "shm/benches.h"
 #include "shm/seats.h"
 #include "support/heap_in.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names and layouts of heaps shared by processes. */
 /* promises: ash_heap_attach_layout, ash_heap_bind, ash_heap_find, ash_heap_names, ash_heap_slot, ash_heap_unbind */
-#include "ashlar_heap.h"
-#include "rt.h"
 
 #include "heaps/instance.h"
 #include "heaps/names.h"

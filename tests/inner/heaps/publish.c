@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots and drafts: the calls, what they refuse, and signal handlers within them. */
 /* promises: ash_heap_alloc_into, ash_heap_draft, ash_heap_load, ash_heap_release_from, ash_heap_replace */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/handler_at_step.h"
 
 #include "heaps/instance.h"

@@ -3,8 +3,6 @@
  * Processes compete for slots and are killed.  Whatever happens, in the end there is one block
  * for each slot that names one, and none besides.
  */
-#include "ashlar_heap.h"
-#include "rt.h"
 
 #include "shm/intent.h"
 #include "support/blocks.h"

@@ -3,10 +3,8 @@
 /* promises: ash_heap_extend */
 #include "shm/store.h"
 
-#include "ashlar_heap.h"
 #include "backend/region.h"
 #include "heaps/instance.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"

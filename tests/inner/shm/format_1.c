@@ -6,10 +6,8 @@
  *
  *	FORMAT_FILE=tests/golden/format-1.words build/tests/all format_1_made
  */
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "inner/shm/caches.h"
-#include "rt.h"
 #include "shm/caches.h"
 #include "shm/census.h"
 #include "shm/format.h"

@@ -10,7 +10,6 @@
  * compared: what the dead left can be told from what the living hold.
  */
 #include "ashlar_heap.h"
-#include "rt.h"
 #include "support/stamp.h"
 
 #include "syscall.h"

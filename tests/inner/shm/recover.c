@@ -2,13 +2,11 @@
 /* Recovery (shm/recover.h) follows no list of the dead: their records are rebuilt from the slabs' own words. */
 #include "shm/recover.h"
 
-#include "ashlar_heap.h"
 #include "backend/map.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
 #include "kernel.h"
 #include "life.h"
-#include "rt.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/intent.h"

@@ -5,13 +5,11 @@
  */
 #include "shm/renew.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "inner/shm/caches.h"
 #include "mapping.h"
 #include "process.h"
 #include "kernel.h"
-#include "rt.h"
 #include "share.h"
 #include "shm/caches.h"
 #include "shm/census.h"

@@ -6,7 +6,6 @@
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
-#include "rt.h"
 #include "shm/building.h"
 #include "shm/store.h"
 #include "shm/store_attach.h"

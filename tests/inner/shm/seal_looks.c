@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that look at a sealed heap leave the seal whole. */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "syscall.h"
 

@@ -2,9 +2,7 @@
 /* A thread's seats in heaps: who gets them, and what a handler may do to them. */
 #include "shm/seats.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
-#include "rt.h"
 #include "shm/benches.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"

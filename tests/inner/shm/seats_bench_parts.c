@@ -2,10 +2,8 @@
 /* Benches of several parts, and seats where there is no memory for another part. */
 #include "shm/seats.h"
 
-#include "ashlar_heap.h"
 #include "generation.h"
 #include "heaps/instance.h"
-#include "rt.h"
 #include "shm/benches.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps shared by processes: zeroing, their end, exact sums, the walk. */
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/stamp.h"

@@ -5,7 +5,6 @@
  */
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
-#include "rt.h"
 #include "shm/intent.h"
 #include "shm/seats.h"
 #include "support/handler_at_step.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the slots of a slab begin: the first ones of different classes lie in different sets of the first cache. */
-#include "ashlar.h"
 #include "base/class.h"
-#include "rt.h"
 #include "slab/slab.h"
 #include "inner/slots.h"
 

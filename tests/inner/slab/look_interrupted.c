@@ -5,7 +5,6 @@
  */
 #include "slab/look.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "inner/slots.h"
 #include "shm/block_tags.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unowned slabs (unowned.h): empty ones are unmade. */
-#include "ashlar_heap.h"
 #include "inner/slots.h"
 #include "inner/slab/unowned.h"
 #include "slab/unowned.h"

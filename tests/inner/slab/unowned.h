@@ -3,9 +3,7 @@
 #ifndef TESTS_INNER_SLAB_UNOWNED_H
 #define TESTS_INNER_SLAB_UNOWNED_H
 
-#include "ashlar_heap.h"
 #include "inner/slots.h"
-#include "rt.h"
 
 #include "heaps/instance.h"
 #include "shm/seats.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The source of single steps itself: the CPU's trap flag, or QEMU with a plugin. */
-#include "rt.h"
 #include "syscall.h"
 #include "trap_flag.h"
 

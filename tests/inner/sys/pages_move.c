@@ -5,7 +5,6 @@
  * or answers advice on it with a lie.
  */
 #include "pages.h"
-#include "rt.h"
 #include "support/pattern.h"
 #include "syscall.h"
 

@@ -3,9 +3,7 @@
  * What the first call of a forked child costs: one walk over the heap, however many records have
  * to be rebuilt, and no write to slabs of records that are right.
  */
-#include "ashlar.h"
 #include "pages.h"
-#include "rt.h"
 #include "support/handler_at_step.h"
 #include "thread/owner.h"
 #include "thread/seat.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may take over after a fork, and what: seen in the records' states. */
-#include "ashlar.h"
-#include "rt.h"
 #include "thread/refill.h"
 #include "thread/holder.h"
 #include "thread/seat.h"

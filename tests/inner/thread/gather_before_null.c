@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What is done before the answer is NULL: empty slabs serve blocks above 1 MiB, and hints are set by the bitmaps. */
-#include "ashlar_heap.h"
 #include "backend/chunk.h"
 #include "backend/units.h"
 #include "heaps/instance.h"
 #include "memory.h"
 #include "process.h"
-#include "rt.h"
 #include "slab/slab.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"

@@ -7,7 +7,6 @@
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
-#include "rt.h"
 #include "support/handler_at_step.h"
 #include "thread/owner.h"
 #include "thread/refill.h"

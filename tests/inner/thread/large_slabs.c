@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks above 32 KiB (core/thread/large.c): the units that they get, and how they come back from other threads. */
-#include "ashlar.h"
-#include "rt.h"
 #include "thread/seat.h"
 #include "inner/spares.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Spares of blocks above 32 KiB (core/thread/large.c): which are kept, and whom they serve. */
-#include "ashlar.h"
 #include "thread/slab_purge.h"
 #include "backend/map.h"
 #include "backend/retain.h"
 #include "thread/owner.h"
-#include "rt.h"
 #include "thread/large.h"
 #include "thread/seating.h"
 #include "thread/watch.h"

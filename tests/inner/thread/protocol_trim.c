@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Two threads that give memory back at the same time, one of them by a handler of the other's. */
-#include "ashlar.h"
 #include "backend/retain.h"
 #include "base/layout.h"
-#include "rt.h"
 #include "support/handler_at_step.h"
 
 static void trim(void)

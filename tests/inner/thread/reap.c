@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that end without ash_thread_detach: others take over what they held. */
-#include "ashlar.h"
 #include "process.h"
-#include "rt.h"
 #include "inner/thread_at.h"
 #include "support/blocks.h"
 #include "syscall.h"

@@ -3,9 +3,7 @@
  * Threads that end, at any instruction, in a call that holds a record of another thread as a guest, or a
  * slab: what they held is inherited.
  */
-#include "ashlar.h"
 #include "backend/map.h"
-#include "rt.h"
 #include "support/handler_at_step.h"
 #include "inner/thread_at.h"
 #include "syscall.h"
@@ -137,7 +135,6 @@ static void visits(void)
 		if (i % 3 != 0 && map_guess_slab(left[i]) == s)
 			ash_release(left[i]);
 }
-
 
 TEST_CALL(reap_guest_that_visits, 60, at_each_step(nothing, visits));
 

@@ -9,7 +9,6 @@
 #include "inner/spares.h"
 #include "life.h"
 #include "process.h"
-#include "rt.h"
 #include "shm/building.h"
 #include "shm/seats.h"
 #include "syscall.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A roll in which a new thread finds no place: the thread has no number, and so no record. */
-#include "ashlar.h"
 #include "base/roll.h"
 #include "inner/thread_at.h"
-#include "rt.h"
 #include "support/blocks.h"
 #include "thread/seat.h"
 #include "thread/takeover.h"

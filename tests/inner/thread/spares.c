@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The places of an owner record's spares (core/thread/settle.c), which are filled and left in turn, around. */
-#include "ashlar.h"
 #include "thread/seat.h"
 #include "inner/slots.h"
 #include "inner/spares.h"

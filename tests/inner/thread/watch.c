@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What makes the clock of retain.h tick, and how owners watch. */
-#include "ashlar.h"
 #include "backend/retain.h"
 #include "inner/slots.h"
 #include "thread/owner.h"

@@ -8,7 +8,6 @@
 #ifndef TESTS_SUPPORT_STEP_OVER_H
 #define TESTS_SUPPORT_STEP_OVER_H
 
-#include "rt.h"
 #include "trap_flag.h"
 
 enum {
