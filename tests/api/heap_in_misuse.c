@@ -15,36 +15,11 @@ static char *block_in(size_t size)
 	return ash_heap_alloc(heap, size);
 }
 
-MISUSE(in_interior)
-{
-	bad_in(bad, block_in(5000), 16, "interior pointer", 5008);
-}
-
-MISUSE(in_interior_far)
-{
-	bad_in(bad, block_in(5000), 4992, "interior pointer", 5008);
-}
-
-MISUSE(in_misaligned)
-{
-	bad_in(bad, block_in(40), 8, "misaligned pointer", 48);
-}
-
-MISUSE(in_released)
-{
-	char *p = block_in(40);
-
-	ash_release(p);
-	bad_alone(bad, p, bad->gone);
-}
-
-MISUSE(in_released_long)
-{
-	char *p = block_in(4000);
-
-	ash_release(p);
-	bad_alone(bad, p, bad->gone);
-}
+MISUSE_CALL(in_interior, bad_in(bad, block_in(5000), 16, "interior pointer", 5008));
+MISUSE_CALL(in_interior_far, bad_in(bad, block_in(5000), 4992, "interior pointer", 5008));
+MISUSE_CALL(in_misaligned, bad_in(bad, block_in(40), 8, "misaligned pointer", 48));
+MISUSE_CALL(in_released, released_alone(bad, block_in(40), bad->gone));
+MISUSE_CALL(in_released_long, released_alone(bad, block_in(4000), bad->gone));
 
 MISUSE(in_behind_resized)
 {
@@ -60,10 +35,7 @@ MISUSE(in_record)
 	bad_alone(bad, memory + 64, RECORDS);
 }
 
-MISUSE(in_bitmap)
-{
-	bad_alone(bad, (char *)(((uintptr_t)block_in(40) & ~(uintptr_t)1023) - 4096), RECORDS);
-}
+MISUSE_CALL(in_bitmap, bad_alone(bad, (char *)(((uintptr_t)block_in(40) & ~(uintptr_t)1023) - 4096), RECORDS));
 
 MISUSE(in_before)
 {
@@ -81,12 +53,8 @@ MISUSE(in_destroyed)
 
 MISUSE(in_a_block_released)
 {
-	char *p;
-
 	heap = ash_heap_create_in(block_among(200000), 200000);
-	p = ash_heap_alloc(heap, 40);
-	ash_release(p);
-	bad_alone(bad, p, bad->gone);
+	released_alone(bad, ash_heap_alloc(heap, 40), bad->gone);
 }
 
 /* ---- and by those of a heap ---- */

@@ -37,18 +37,14 @@ static void make_aligned_gone(struct bad *bad)
 
 static void make_aligned_gone_span(struct bad *bad)
 {
-	char *p = ash_alloc((size_t)5 << 20);
-
-	ash_release(p);
-	bad_alone(bad, p, RETURNED);
+	released_alone(bad, ash_alloc(5 * MIB), RETURNED);
 }
 
 static void make_aligned_foreign(struct bad *bad)
 {
 	static char object[64];
 
-	CHECK(ash_alloc(1) != NULL);
-	bad_alone(bad, object, FOREIGN);
+	bad_foreign(bad, object);
 }
 
 OF_EACH(aligned_interior);

@@ -3,16 +3,10 @@
 /* promises: ash_release */
 #include "support/misuse.h"
 
-MISUSE(released)
-{
-	released(bad, block_among(100));
-}
+MISUSE_CALL(released, released(bad, block_among(100)));
 
 /* The only block of its slab: the slab may be a spare by now. */
-MISUSE(released_alone)
-{
-	released(bad, ash_alloc(100));
-}
+MISUSE_CALL(released_alone, released(bad, ash_alloc(100)));
 
 /* There is a slot at once for what use_resize asks for. */
 MISUSE(released_where_it_could_move)
@@ -21,15 +15,8 @@ MISUSE(released_where_it_could_move)
 	released(bad, block_among(100));
 }
 
-MISUSE(released_of_eight)
-{
-	released(bad, block_among(8));
-}
-
-MISUSE(released_of_zero_bytes)
-{
-	released(bad, block_among(0));
-}
+MISUSE_CALL(released_of_eight, released(bad, block_among(8)));
+MISUSE_CALL(released_of_zero_bytes, released(bad, block_among(0)));
 
 MISUSE(released_zalloc)
 {
@@ -82,29 +69,9 @@ MISUSE(region_returned)
 	bad_alone(bad, p, FOREIGN);
 }
 
-MISUSE(span_released)
-{
-	char *p = ash_alloc((size_t)5 << 20);
-
-	ash_release(p);
-	bad_alone(bad, p, RETURNED);
-}
-
-MISUSE(span_zalloc_released)
-{
-	char *p = ash_zalloc(5, (size_t)1 << 20);
-
-	ash_release(p);
-	bad_alone(bad, p, RETURNED);
-}
-
-MISUSE(span_aligned_released)
-{
-	char *p = ash_aligned_alloc((size_t)16 << 20, 100);
-
-	ash_release(p);
-	bad_alone(bad, p, RETURNED);
-}
+MISUSE_CALL(span_released, released_alone(bad, ash_alloc(5 * MIB), RETURNED));
+MISUSE_CALL(span_zalloc_released, released_alone(bad, ash_zalloc(5, MIB), RETURNED));
+MISUSE_CALL(span_aligned_released, released_alone(bad, ash_aligned_alloc(16 * MIB, 100), RETURNED));
 
 /* Purged, not unmapped: a span that stays holds the region. */
 MISUSE(span_purged)

@@ -269,10 +269,7 @@ MISUSE(leaves_nowhere)
 	bad_alone(bad, first - 2 * DISTANCE, FOREIGN);
 }
 
-MISUSE(leaves_slab_nowhere)
-{
-	bad_alone(bad, block_among(100) - DISTANCE, FOREIGN);
-}
+MISUSE_CALL(leaves_slab_nowhere, bad_alone(bad, block_among(100) - DISTANCE, FOREIGN));
 
 MISUSE(leaf)
 {

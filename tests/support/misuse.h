@@ -92,6 +92,14 @@ static inline void misuse_body(const void *argument)
 	MISUSE_OF(usable_size, kind);                                                              \
 	static void make_##kind(struct bad *bad)
 
+/* A row of them: MISUSE_CALL(kind, function(bad, ...)); */
+#define MISUSE_CALL(kind, call)                                                                    \
+	MISUSE(kind)                                                                               \
+	{                                                                                          \
+		call;                                                                              \
+	}                                                                                          \
+	_Static_assert(true, "a semicolon follows")
+
 /* The faults that concern no block. */
 #define FOREIGN  "not a block of this allocator"
 #define RECORDS  "pointer to the allocator's own records"
@@ -150,6 +158,19 @@ static inline void bad_alone(struct bad *bad, void *p, const char *fault)
 		bad_beside(bad, p, fault, n.bytes, (void *)n.start);
 }
 
+/* Memory of others, while the heap has some of its own. */
+static inline void bad_foreign(struct bad *bad, const void *p)
+{
+	CHECK(ash_alloc(1) != NULL);
+	bad_alone(bad, (void *)(uintptr_t)p, FOREIGN);
+}
+
+/* So far into a live block or span, whose size only the library knows. */
+static inline void bad_inside(struct bad *bad, void *p, size_t offset, const char *fault)
+{
+	bad_in(bad, p, offset, fault, ash_usable_size(p));
+}
+
 /* A block with neighbours that stay, so that its slab does, too. */
 static inline char *block_among(size_t size)
 {
@@ -170,6 +191,13 @@ static inline void released(struct bad *bad, char *p)
 
 	ash_release(p);
 	bad_in(bad, p, 0, bad->gone, bytes);
+}
+
+/* The same of a block whose memory then is nobody's. */
+static inline void released_alone(struct bad *bad, void *p, const char *fault)
+{
+	ash_release(p);
+	bad_alone(bad, p, fault);
 }
 
 #endif

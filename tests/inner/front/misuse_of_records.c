@@ -67,25 +67,10 @@ MISUSE(region_record_of_span)
 	CHECK(map_find(p)->region->next != NULL || heap_default.regions->next == NULL);
 }
 
-MISUSE(chunk_record)
-{
-	bad_alone(bad, map_find(ash_alloc(1)), RECORDS);
-}
-
-MISUSE(slab_record)
-{
-	bad_alone(bad, slab_of(ash_alloc(100)), RECORDS);
-}
-
-MISUSE(slab_free_words)
-{
-	bad_alone(bad, slab_of(ash_alloc(100))->free, RECORDS);
-}
-
-MISUSE(slab_remote_words)
-{
-	bad_alone(bad, slab_of(ash_alloc(100))->remote, RECORDS);
-}
+MISUSE_CALL(chunk_record, bad_alone(bad, map_find(ash_alloc(1)), RECORDS));
+MISUSE_CALL(slab_record, bad_alone(bad, slab_of(ash_alloc(100)), RECORDS));
+MISUSE_CALL(slab_free_words, bad_alone(bad, slab_of(ash_alloc(100))->free, RECORDS));
+MISUSE_CALL(slab_remote_words, bad_alone(bad, slab_of(ash_alloc(100))->remote, RECORDS));
 
 MISUSE(owner_record)
 {
@@ -136,10 +121,7 @@ MISUSE(released_shared)
 	bad_in(bad, p, 0, bad->gone, 112);
 }
 
-MISUSE(interior_shared)
-{
-	bad_in(bad, shared_block(100), 16, "interior pointer", 112);
-}
+MISUSE_CALL(interior_shared, bad_in(bad, shared_block(100), 16, "interior pointer", 112));
 
 /* ---- both bits of a slot set: a second release that raced with the first ---- */
 
