@@ -55,7 +55,7 @@ void rt_kill(long pid, int signal)
 	(void)arch_kill(pid, signal);
 }
 
-bool rt_in_child(const char *file, int line)
+bool rt_in_child(const char *file, int line, int expected)
 {
 	long pid = rt_fork();
 	int status;
@@ -63,9 +63,15 @@ bool rt_in_child(const char *file, int line)
 	if (pid == 0)
 		return true;
 	status = rt_wait(pid);
-	if (status != 0)
-		rt_fail_values(file, line, "the child's status == 0", (unsigned)status, 0);
+	if (status != expected)
+		rt_fail_values(file, line, "how the child ends", (unsigned)status, (unsigned)expected);
 	return false;
+}
+
+void rt_be_killed(void)
+{
+	for (;;)
+		rt_kill(arch_getpid(), SIGKILL);
 }
 
 /* Reads to the end; what does not fit is dropped, as otherwise the writer would block. */

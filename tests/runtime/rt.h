@@ -159,7 +159,9 @@ struct rt_test {
 #define NOT_NULL(pointer)                                                                          \
 	((__typeof__(pointer))rt_not_null((const void *)(pointer), __FILE__, __LINE__, #pointer))
 /* IN_CHILD { body }: in a forked child.  It ends with status 0 after the body, for which the parent waits. */
-#define IN_CHILD for (; rt_in_child(__FILE__, __LINE__); rt_exit(0))
+#define IN_CHILD for (; rt_in_child(__FILE__, __LINE__, 0); rt_exit(0))
+/* The same in one that is killed behind the body, so that nothing of it is put in order. */
+#define IN_KILLED_CHILD for (; rt_in_child(__FILE__, __LINE__, 1000 + 9); rt_be_killed())
 _Noreturn void rt_fail(const char *file, int line, const char *what);
 _Noreturn void rt_fail_values(const char *file, int line, const char *what, unsigned long long a,
 			      unsigned long long b);
@@ -169,7 +171,8 @@ static inline void *rt_not_null(const void *pointer, const char *file, int line,
 		rt_fail(file, line, what);
 	return (void *)(uintptr_t)pointer;
 }
-bool rt_in_child(const char *file, int line);
+bool rt_in_child(const char *file, int line, int expected);
+_Noreturn void rt_be_killed(void);
 /* body(argument) in a thread of its own, which has ended when this returns. */
 static inline void rt_in_thread(void (*body)(void *), void *argument)
 {

@@ -195,19 +195,16 @@ static void release_and_die(bool marked)
 {
 	struct slot_ref at;
 	struct owner *o;
-	long pid = rt_fork();
 
 	CHECK(slot_find(map_find(block), block, &at));
-	if (pid == 0) {
+	IN_KILLED_CHILD {
 		CHECK(ash_heap_alloc(heap, 100) != NULL);
 		o = seats_self(h);
 		CHECK(o != NULL && !owner_has(o, at.slab));
 		store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)block);
 		if (marked)
 			store_release(census_tag(at.slab, at.index), census_leaving(o));
-		(void)arch_kill(arch_getpid(), 9);
 	}
-	CHECK_EQ(rt_wait(pid), 1009);
 	CHECK(ash_heap_recover(heap) > 0);
 	CHECK_EQ(slot_is_taken(&at), !marked);
 	CHECK_EQ(ash_heap_check(heap), 0);
@@ -225,19 +222,13 @@ TEST(inner_lost_release_in_flight, 10)
 /* All records are in use, one of them by a dead process: a new thread gets that record. */
 TEST(inner_lost_record_is_used_again, 10)
 {
-	long pid;
-
 	heap = ash_heap_create_shared(16 * MIB, NULL);
 	h = heap_of(heap);
 	store = store_of(h);
 	if (life_of_thread() >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_KILLED_CHILD
 		CHECK(ash_heap_alloc(heap, 100) != NULL);
-		(void)arch_kill(arch_getpid(), 9);
-	}
-	CHECK_EQ(rt_wait(pid), 1009);
 	CHECK_EQ(store->records_used, 1);
 	store->records_used = STORE_RECORDS;
 	CHECK(ash_heap_alloc(heap, 100) != NULL);

@@ -65,20 +65,15 @@ static void scribble(uint64_t word)
 
 static void dies(void (*how)(void), unsigned left, uint64_t word)
 {
-	struct ash_statistics before;
-	long pid;
+	size_t before = stats_of(heap).blocks;
 
-	ash_heap_stats(heap, &before);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_KILLED_CHILD {
 		how();
 		if (word != 0)
 			scribble(word);
-		(void)arch_kill(arch_getpid(), SIGKILL);
 	}
-	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
 	CHECK_EQ(ash_heap_recover(heap), 1);
-	CHECK_EQ(stats_of(heap).blocks, before.blocks + left);
+	CHECK_EQ(stats_of(heap).blocks, before + left);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
@@ -102,14 +97,10 @@ TEST(recover_follows_no_list_of_the_dead, 20)
 /* A process dies behind the release of p, which is over: that p is no slot any more, or is one that is free. */
 static void dies_behind_release(void *p)
 {
-	long pid = rt_fork();
-
-	if (pid == 0) {
+	IN_KILLED_CHILD {
 		ash_heap_release(heap, ash_heap_alloc(heap, 16));
 		store_release(&truth_of(seats_self(heap_of(heap)))->flight, (uint64_t)(uintptr_t)p);
-		(void)arch_kill(arch_getpid(), SIGKILL);
 	}
-	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
 	CHECK_EQ(ash_heap_recover(heap), 1);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
@@ -141,7 +132,6 @@ TEST(recover_of_an_unowned_slot_in_flight, 20)
 	struct building b;
 	struct slot_ref at;
 	struct owner *o;
-	long pid;
 	char *p;
 
 	open_heap();
@@ -150,15 +140,12 @@ TEST(recover_of_an_unowned_slot_in_flight, 20)
 	CHECK(p != NULL && slot_find(map_find(p), p, &at));
 	*census_tag(at.slab, at.index) = 1; /* it was handed out */
 	building_end(b);
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_KILLED_CHILD {
 		CHECK(ash_heap_alloc(heap, 100) != NULL);
 		o = seats_self(heap_of(heap));
 		store_release(census_tag(at.slab, at.index), census_leaving(o));
 		store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-		(void)arch_kill(arch_getpid(), SIGKILL);
 	}
-	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
 	CHECK(ash_heap_recover(heap) > 0);
 	CHECK_EQ(at.slab->remote[at.group] & at.bit, 0);
 	CHECK_EQ(at.slab->owner & OWNER_PENDING, 0);
@@ -174,15 +161,10 @@ TEST(recover_leaves_no_bins, 20)
 {
 	struct owner *o;
 	unsigned class;
-	long pid;
 
 	open_heap();
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_KILLED_CHILD
 		holds_blocks();
-		(void)arch_kill(arch_getpid(), SIGKILL);
-	}
-	CHECK_EQ(rt_wait(pid), 1000 + SIGKILL);
 	CHECK_EQ(ash_heap_recover(heap), 1);
 	for (o = heap_of(heap)->owners; o != NULL; o = o->next)
 		for (class = 0; class < CLASSES && o->state == OWNER_VACANT; class++)

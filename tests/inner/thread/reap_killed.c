@@ -76,17 +76,11 @@ static void no_chunk_is_free_twice(struct heap *h)
 
 TEST(reap_of_a_killed_process_rebuilds_first, 10)
 {
-	long pid;
-
 	heap = NOT_NULL(ash_heap_create_shared((size_t)16 << 20, NULL));
 	if (life_of_thread() >> 22 == 0)
 		rt_skip("lives of ended threads cannot be judged without /proc");
-	pid = rt_fork();
-	if (pid == 0) {
+	IN_KILLED_CHILD
 		(void)stop_between_two_spares();
-		(void)arch_kill(arch_getpid(), 9);
-	}
-	CHECK_EQ(rt_wait(pid), 1009);
 	CHECK(ash_heap_recover(heap) > 0);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	no_chunk_is_free_twice(heap_of(heap));
