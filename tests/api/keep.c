@@ -4,29 +4,6 @@
 #include "support/blocks.h"
 #include "support/resident.h"
 
-/* So many allocations and releases of small blocks. */
-static void small_work(size_t operations)
-{
-	static void *block[100];
-	struct rt_random random;
-
-	rt_seed(&random, 1);
-	for (size_t i = 0; i < operations; i++) {
-		size_t at = rt_below(&random, 100);
-
-		if (block[at] == NULL) {
-			block[at] = NOT_NULL(ash_alloc(1 + rt_below(&random, 500)));
-		} else {
-			ash_release(block[at]);
-			block[at] = NULL;
-		}
-	}
-	for (size_t i = 0; i < 100; i++) {
-		ash_release(block[i]);
-		block[i] = NULL;
-	}
-}
-
 /* The fast path and nothing else: the same block again and again. */
 static void tight_work(size_t operations)
 {
@@ -82,44 +59,7 @@ TEST(keep_several, 20)
 		CHECK(rt_faults() - before < 1000);
 }
 
-/* ---- and gone when no thread does ---- */
-
-enum peak { ONE_BLOCK, SPANS, SMALL, PEAKS };
-
-static void peak(enum peak kind, size_t bytes)
-{
-	size_t size = kind == ONE_BLOCK ? bytes : kind == SPANS ? 3 * MIB + 5000 : 200;
-	size_t count = bytes / size, i;
-	unsigned char **p = NOT_NULL(rt_map((count + 1) * sizeof(*p)));
-
-	for (i = 0; i < count; i++) {
-		p[i] = NOT_NULL(ash_alloc(size));
-		touch(p[i], size);
-	}
-	if (figures())
-		CHECK(rt_anonymous() > bytes / 10 * 9);
-	for (i = 0; i < count; i++)
-		ash_release(p[i]);
-	rt_unmap(p, (count + 1) * sizeof(*p));
-}
-
-static void peak_goes(void (*work)(size_t operations))
-{
-	for (enum peak kind = ONE_BLOCK; kind < PEAKS; kind++) {
-		/* Less where each page is a fault of its own. */
-		size_t bytes = scaled(kind != ONE_BLOCK ? 200 * MIB : rt_in_full() ? 1024 * MIB : 400 * MIB, 24 * MIB);
-
-		peak(kind, bytes);
-		work(100000);
-		CHECK(stats_now().dirty <= 40 * MIB);
-		if (figures())
-			CHECK(rt_anonymous() <= 64 * MIB);
-	}
-	CHECK_EQ(ash_check(), 0);
-}
-
-TEST_CALL(keep_peak_goes_by_small_work, 60, peak_goes(small_work));
-TEST_CALL(keep_peak_goes_by_tight_work, 60, peak_goes(tight_work));
+/* ---- and gone when no thread does; after other work: keep_after.c ---- */
 
 /* A peak below `retain` that came again is given back by slow operations, although owners do not watch. */
 TEST(keep_small_peak_goes, 30)

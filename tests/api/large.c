@@ -46,24 +46,6 @@ TEST(large_many_blocks_few_mappings, 60)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Over-aligned: addresses, and no memory. */
-TEST(large_aligned_costs_no_memory, 20)
-{
-	size_t alignment = scaled(1024 * MIB, 16 * MIB), before;
-	unsigned char *p;
-
-	needs_small_pages();
-	ash_release(ash_alloc(1));
-	before = rt_anonymous();
-	for (int i = 0; i < 4; i++) {
-		p = ash_aligned_alloc(alignment, 2 * MIB);
-		CHECK(p != NULL && ((uintptr_t)p & (alignment - 1)) == 0);
-		p[0] = p[2 * MIB - 1] = 1;
-	}
-	if (figures())
-		CHECK(rt_anonymous() - before <= 4 * 32 * KIB);
-}
-
 /* A GiB that must move is moved, not copied: no fault, and the pages with it. */
 TEST(large_moves_without_faults, 20)
 {

@@ -23,17 +23,18 @@ TEST(claim_offset, 20)
 {
 	size_t k;
 
-	for (k = 1; k < 40; k++) {
+	for (k = 2; k < 80; k++) {
 		begin();
 		CHECK_EQ(arch_lseek(file, 77, SEEK_SET), 77);
-		by_open = true;
-		stop_at = k;
+		by_open = k % 2 != 0;
+		stop_at = k / 2;
 		stopped = look_at_offset;
 		offset_watched = true;
 		CHECK_EQ(make_one(), MADE);
 		ash_heap_destroy(heap_made);
 		stopped = look_at_offset;
 		calls = 0;
+		by_open = true;
 		CHECK_EQ(make_one(), ATTACHED);
 		ash_heap_destroy(heap_made);
 		stopped = NULL;

@@ -172,19 +172,6 @@ TEST(huge_not_for_a_sparse_block_that_grows, 20)
 #define WANTED "hg" /* MADV_HUGEPAGE    */
 #define PLAIN  "nh" /* MADV_NOHUGEPAGE  */
 
-/* A region that is made again has new mappings. */
-TEST(huge_advised_again_after_trim, 20)
-{
-	unsigned char *p = ash_alloc(64 * MIB);
-
-	needs_huge_pages();
-	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 64 * MIB);
-	ash_release(p);
-	(void)ash_trim(0);
-	p = ash_alloc(64 * MIB);
-	CHECK_EQ(smaps_sum(p, 64 * MIB, WANTED), 64 * MIB);
-}
-
 /* Advice comes along with what moves. */
 TEST(huge_advised_again_after_a_move, 20)
 {

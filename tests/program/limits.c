@@ -141,24 +141,6 @@ RT_ENTRY(limit_64, "limits_64_mib", under_limit, &limits[1], 30);
 RT_ENTRY(limit_256, "limits_256_mib", under_limit, &limits[2], 60);
 RT_ENTRY(limit_2048, "limits_2048_mib", under_limit, &limits[3], 60);
 
-/* Memory of one size serves any other: nothing stays behind in empty slabs. */
-TEST(limits_other_sizes, 60)
-{
-	static const size_t sizes[] = {24, 100, 1000, 5000, 60000, 700000, 3 << 20};
-	size_t least = SIZE_MAX, total;
-
-	limit(64);
-	for (unsigned round = 0; round < 3; round++)
-		for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-			unsigned at = round % 2 ? (i * 3 + 1) % 7 : i;
-
-			total = fill_with(sizes[at]);
-			least = total < least ? total : least;
-			pop_all();
-		}
-	CHECK(least >= 64 * MIB / 2);
-}
-
 static struct rt_barrier filled, released;
 
 static void release_all(UNUSED void *argument)

@@ -4,9 +4,6 @@
  * them are killed, and the one that is left takes over what they held.
  */
 #include "ashlar_heap.h"
-#include "backend/chunk.h"
-#include "backend/region.h"
-#include "heaps/instance.h"
 #include "pages.h"
 #include "rt.h"
 #include "syscall.h"
@@ -98,31 +95,4 @@ TEST(processes_by_thousands, 120)
 	CHECK_EQ(ash_heap_check(heap), 0);
 	CHECK_EQ(walk(), 0);
 	CHECK(ash_heap_alloc(heap, (size_t)256 << 20) != NULL);
-}
-
-/* Of two threads that open a chunk each both may get units of the same one. */
-TEST(chunks_opened_for_nothing_serve_spans, 10)
-{
-	enum { BYTES = 16 << 20 };
-	enum ash_kind { PRIVATE, SHARED, KINDS } kind;
-
-	for (kind = PRIVATE; kind < KINDS; kind++) {
-		struct heap *h;
-		void *p;
-
-		heap = kind == PRIVATE ? ash_heap_create(&(struct ash_heap_options){.cap = BYTES}) : ash_heap_create_shared(BYTES, NULL);
-		CHECK(heap != NULL);
-		ash_heap_release(heap, ash_heap_alloc(heap, 100)); /* a chunk is open */
-		h = heap_of(heap);
-		for (int i = 0; i < 3; i++) {
-			struct run run = region_claim(h, 1, 1, true);
-
-			CHECK(run.region != NULL);
-			chunk_open(h, run, false);
-		}
-		CHECK((p = ash_heap_alloc(heap, BYTES - (2 << 20))) != NULL);
-		ash_heap_release(heap, p);
-		CHECK_EQ(ash_heap_check(heap), 0);
-		ash_heap_destroy(heap);
-	}
 }

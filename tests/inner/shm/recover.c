@@ -170,38 +170,3 @@ TEST(recover_leaves_no_bins, 20)
 		for (class = 0; class < CLASSES && o->state == OWNER_VACANT; class++)
 			CHECK(o->bins[class].slab == NULL && o->bins[class].word == 0 && o->spare_units == 0);
 }
-
-/* More than 1024 processes at once: each has a record, and all are recovered. */
-TEST(recover_of_many_processes, 120)
-{
-	enum { MANY = 1100 };
-	static long pid[MANY];
-	uint64_t *word;
-	unsigned i, n = rt_under_qemu() ? 20 : MANY;
-
-	open_heap();
-	word = ash_heap_zalloc(heap, 3, sizeof *word); /* allocated; without a record; go */
-	for (i = 0; i < n; i++) {
-		pid[i] = rt_fork();
-		if (pid[i] > 0)
-			continue;
-		if (pid[i] < 0)
-			break;
-		(void)fetch_add_relaxed(&word[1], ash_heap_alloc(heap, 8) == NULL || seats_self(heap_of(heap)) == NULL);
-		(void)fetch_add_acq_rel(&word[0], 1); /* pairs with the load below: the counts are complete */
-		while (load_relaxed(&word[2]) == 0)
-			rt_sleep(200 * 1000 * 1000); /* a shorter one takes a processor: they are many */
-		rt_exit(0);
-	}
-	n = i; /* fewer where processes are limited */
-	while (load_acquire(&word[0]) < n)
-		rt_sleep(1000 * 1000);
-	CHECK_EQ(word[1], 0);
-	store_relaxed(&word[2], 1);
-	for (i = 0; i < n; i++)
-		CHECK_EQ(rt_wait(pid[i]), 0);
-	CHECK_EQ(ash_heap_recover(heap), n);
-	if (!rt_under_qemu() && n < MANY)
-		rt_skip("fork is refused before there are 1100 processes");
-	CHECK_EQ(ash_heap_check(heap), 0);
-}

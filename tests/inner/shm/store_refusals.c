@@ -103,20 +103,6 @@ TEST(store_leaves_others_alone, 10)
 	}
 }
 
-/* S18: the offset is the caller's, and may be shared with other processes; it is never moved. */
-TEST(store_keeps_the_offset, 10)
-{
-	int fd = memfd();
-	ash_heap *h;
-
-	CHECK_EQ(arch_lseek(fd, 77, SEEK_SET), 77);
-	h = NOT_NULL(ash_heap_create_file(fd, CAPACITY, NULL));
-	CHECK_EQ(arch_lseek(fd, 0, SEEK_CUR), 77);
-	ash_heap_destroy(h);
-	h = NOT_NULL(ash_heap_attach_file(fd, NULL));
-	CHECK_EQ(arch_lseek(fd, 0, SEEK_CUR), 77);
-}
-
 /* S9: what another layout wrote is not attached to; tests/check/version.sh: each layout has its word. */
 TEST(store_of_another_version, 10)
 {
