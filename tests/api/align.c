@@ -62,8 +62,7 @@ TEST(align_all, 60)
 		/* Each touch may cost a huge page of 2 MiB; the alignment must cost nothing. */
 		if (!rt_under_qemu() && rt_anonymous() > before)
 			CHECK(rt_anonymous() - before < 5 * 9 * 2 * MIB);
-		for (size_t i = 0; i < 5; i++)
-			ash_release(p[i]);
+		release_each(p, 5);
 		ash_trim(0);
 	}
 	CHECK_EQ(ash_check(), 0);

@@ -162,7 +162,6 @@ TEST(expand_dirties, 10)
 			CHECK(block[i][k] == 0);
 	}
 	ash_release(keeper);
-	for (i = 0; i < BLOCKS; i++)
-		ash_release(block[i]);
+	release_each(block, BLOCKS);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -41,8 +41,7 @@ static void child(bool nested)
 
 	ash_stats(&before);
 	for (t = 0; t < THREADS; t++)
-		for (i = 0; i < BLOCKS; i++)
-			ash_release(blocks[t][i]);
+		release_each(blocks[t], BLOCKS);
 	/* As many again fit into what the others held: the heap does not grow. */
 	for (i = 0; i < THREADS * BLOCKS; i++)
 		blocks[0][i] = ash_alloc(64);
@@ -55,8 +54,7 @@ static void child(bool nested)
 			CHECK_EQ(ash_check(), 0);
 		}
 	}
-	for (i = 0; i < THREADS * BLOCKS; i++)
-		ash_release(blocks[0][i]);
+	release_each(blocks[0], THREADS * BLOCKS);
 	CHECK_EQ(ash_check(), 0);
 	ash_stats(&after);
 	/* At most the one slot that each vanished thread had in hand. */
@@ -80,8 +78,7 @@ TEST(fork_takes_over, 60)
 			child(i % 2 != 0);
 	}
 	stop = true;
-	for (i = 0; i < THREADS; i++)
-		rt_thread_join(threads[i]);
+	rt_threads_join(threads, THREADS);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -123,8 +120,7 @@ TEST(fork_then_threads, 60)
 		for (i = 0; i < THREADS; i++)
 			threads[i] = rt_thread_start(child_worker, &together);
 		child_worker(NULL);
-		for (i = 0; i < THREADS; i++)
-			rt_thread_join(threads[i]);
+		rt_threads_join(threads, THREADS);
 		CHECK_EQ(ash_check(), 0);
 	}
 	stop = true;

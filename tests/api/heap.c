@@ -76,8 +76,7 @@ static void threads_in(bool shared)
 		users[i].heap = users[0].heap;
 		thread[i] = rt_thread_start(work_in_thread, &users[i]);
 	}
-	for (i = 0; i < 4; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, 4);
 	CHECK_EQ(ash_heap_check(users[0].heap), 0);
 	/* The system frees a thread's id some time after it has told that the thread ended. */
 	do {

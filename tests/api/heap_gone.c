@@ -2,6 +2,7 @@
 /* Heaps whose memory went first: with the heap that it was of, or with the mapping. */
 /* promises: ash_heap_create_in, ash_heap_destroy */
 #include "support/pattern.h"
+#include "support/blocks.h"
 
 #include "support/heap_in.h"
 
@@ -147,8 +148,7 @@ static void outer_released(size_t size)
 			if (i % 2 == 0)
 				memset(innocent[i], 0xee, bytes);
 		}
-		for (i = 0; i < INNOCENT; i++)
-			ash_release(innocent[i]);
+		release_each(innocent, INNOCENT);
 	}
 	places_are_free();
 }

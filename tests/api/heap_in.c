@@ -124,15 +124,8 @@ static struct {
 	void *block;
 } stepped;
 
-static void do_alloc(void)
-{
-	stepped.block = ash_heap_alloc(stepped.heap, 48);
-}
-
-static void do_release(void)
-{
-	ash_heap_release(stepped.heap, stepped.block);
-}
+DOES(do_alloc, stepped.block = ash_heap_alloc(stepped.heap, 48));
+DOES(do_release, ash_heap_release(stepped.heap, stepped.block));
 
 static void never(void)
 {

@@ -81,8 +81,7 @@ TEST(heap_in_threads, 60)
 		CHECK_EQ(ash_heap_check(heap), 0); /* while they are at work */
 		rt_yield();
 	}
-	for (i = 0; i < THREADS; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, THREADS);
 	empty_slots();
 	nothing_left();
 }

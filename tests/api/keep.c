@@ -52,8 +52,7 @@ TEST(keep_several, 20)
 			before = rt_faults();
 		for (int i = 0; i < 6; i++)
 			p[i] = filled(mib[i] * MIB / scaled(1, 8));
-		for (int i = 0; i < 6; i++)
-			ash_release(p[i]);
+		release_each(p, 6);
 	}
 	if (figures())
 		CHECK(rt_faults() - before < 1000);

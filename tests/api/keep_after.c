@@ -24,8 +24,7 @@ static void peak_of(size_t bytes, size_t size)
 	for (int round = 0; round < 3; round++) { /* it comes again, so that it stays at first */
 		for (i = 0; i < count; i++)
 			p[i] = filled(size);
-		for (i = 0; i < count; i++)
-		ash_release(p[i]);
+		release_each(p, count);
 	}
 	rt_unmap(p, (count + 1) * sizeof(*p));
 	CHECK(stats_now().dirty + 2 * MIB >= bytes);

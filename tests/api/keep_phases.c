@@ -11,8 +11,7 @@ static void phase(unsigned char **p, size_t count)
 		p[i] = NOT_NULL(ash_alloc(16 + i * 37 % (2 * PIECE - 31)));
 		p[i][0] = 1;
 	}
-	for (size_t i = 0; i < count; i++)
-		ash_release(p[i]);
+	release_each(p, count);
 }
 
 /* What a phase released is there for the next one, from the third on: it came again. */

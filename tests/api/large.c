@@ -2,6 +2,7 @@
 /* Large blocks: what they cost in memory, mappings and faults. */
 /* promises: ash_alloc, ash_aligned_alloc, ash_resize, ash_zalloc */
 #include "support/resident.h"
+#include "support/blocks.h"
 
 /* What is not used of the last chunk costs nothing, be it new or another block's of before. */
 TEST(large_tail_costs_nothing, 20)
@@ -41,8 +42,7 @@ TEST(large_many_blocks_few_mappings, 60)
 		p[i] = promised(ash_alloc(3 * MIB));
 	rt_print("     %zu blocks in %zu mappings\n", n, rt_mappings() - before);
 	CHECK(rt_mappings() - before <= 100);
-	for (i = 0; i < n; i++)
-		ash_release(p[i]);
+	release_each(p, n);
 	CHECK_EQ(ash_check(), 0);
 }
 

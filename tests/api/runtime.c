@@ -74,8 +74,7 @@ TEST(runtime_barrier_keeps_threads_in_step, 20)
 		for (int k = 0; k < i; k++)
 			CHECK(rt_thread_tid(threads[i]) != rt_thread_tid(threads[k]));
 	}
-	for (int i = 0; i < THREADS; i++)
-		rt_thread_join(threads[i]);
+	rt_threads_join(threads, THREADS);
 	CHECK_EQ(atomic_load(&crowd.counter), ROUNDS * THREADS);
 	CHECK_EQ(atomic_load(&crowd.late), 0);
 	if (!rt_under_qemu()) /* where the emulator's own mappings change */

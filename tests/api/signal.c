@@ -253,7 +253,6 @@ TEST(fork_in_the_middle_of_threads, 60)
 		CHECK_EQ(rt_wait(child), 0);
 	}
 	atomic_store(&done, true);
-	for (size_t i = 0; i < THREADS; i++)
-		rt_thread_join(threads[i]);
+	rt_threads_join(threads, THREADS);
 	release_pools();
 }

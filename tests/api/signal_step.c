@@ -17,15 +17,8 @@ static uint64_t held[FEW + 1], foreign, foreign_too;
 static size_t the_size;
 static bool detach_first, slabs_taken;
 
-static void call_alloc_release(void)
-{
-	ash_release(ash_alloc(the_size));
-}
-
-static void call_resize(void)
-{
-	ash_release(ash_resize(ash_zalloc(1, the_size), 3 * the_size));
-}
+DOES(call_alloc_release, ash_release(ash_alloc(the_size)));
+DOES(call_resize, ash_release(ash_resize(ash_zalloc(1, the_size), 3 * the_size)));
 
 /* More blocks than fit a slab: slabs are made, full, given back. */
 static void call_slabs(void)
@@ -37,20 +30,9 @@ static void call_slabs(void)
 }
 
 /* A block of a thread that is no more. */
-static void call_release_foreign(void)
-{
-	ash_release(stamp_block(foreign));
-}
-
-static void call_trim(void)
-{
-	ash_trim(0);
-}
-
-static void call_check(void)
-{
-	CHECK_EQ(ash_check(), 0);
-}
+DOES(call_release_foreign, ash_release(stamp_block(foreign)));
+DOES(call_trim, ash_trim(0));
+DOES(call_check, CHECK_EQ(ash_check(), 0));
 
 /* ---- acts ---- */
 
@@ -81,10 +63,7 @@ static void act_exchange_held(void)
 }
 
 /* Of the same thread, which has ended: an inbox entry for the present guest of its record. */
-static void act_release_foreign(void)
-{
-	stamp_release(foreign_too);
-}
+DOES(act_release_foreign, stamp_release(foreign_too));
 
 /* Slabs go from list to list, in every second act back again. */
 static void act_slabs(void)

@@ -87,8 +87,7 @@ TEST(threads_pass_blocks, 120)
 		w->operations = operations / (LIVES * WORKERS) * (8 + i % 5) / 10;
 		*thread = NOT_NULL(rt_thread_start(work_body, w));
 	}
-	for (size_t i = 0; i < WORKERS; i++)
-		rt_thread_join(threads[i]);
+	rt_threads_join(threads, WORKERS);
 	CHECK_EQ(ash_check(), 0);
 	ash_stats(&st);
 	CHECK(st.blocks > TABLE / 2 && st.blocks <= TABLE);
@@ -130,8 +129,7 @@ TEST(threads_share_no_line, 20)
 	together.count = SHARERS;
 	for (size_t t = 0; t < SHARERS; t++)
 		threads[t] = rt_thread_start(fresh_body, fresh[t]);
-	for (size_t t = 0; t < SHARERS; t++)
-		rt_thread_join(threads[t]);
+	rt_threads_join(threads, SHARERS);
 	for (size_t t = 0; t < SHARERS; t++)
 		for (size_t i = 0; i < FRESH; i++) {
 			uintptr_t line = (uintptr_t)fresh[t][i] / LINE;
@@ -145,8 +143,7 @@ TEST(threads_share_no_line, 20)
 			lines[at].thread = t;
 		}
 	for (size_t t = 0; t < SHARERS; t++)
-		for (size_t i = 0; i < FRESH; i++)
-			ash_release(fresh[t][i]);
+		release_each(fresh[t], FRESH);
 	stamp_check_nothing_left();
 }
 
@@ -195,7 +192,6 @@ TEST(threads_check_while_spans_come_and_go, 30)
 	while (atomic_load(&spans_gone) < enough)
 		CHECK_EQ(ash_check(), 0);
 	atomic_store(&done, true);
-	for (size_t i = 0; i < 2; i++)
-		rt_thread_join(threads[i]);
+	rt_threads_join(threads, 2);
 	stamp_check_nothing_left();
 }

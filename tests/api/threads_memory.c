@@ -104,8 +104,7 @@ static void ring_run(size_t threads, size_t n)
 	}
 	for (size_t i = 0; i < threads; i++)
 		t[i] = rt_thread_start(ring_body, (void *)(uintptr_t)&numbers[i]);
-	for (size_t i = 0; i < threads; i++)
-		rt_thread_join(t[i]);
+	rt_threads_join(t, threads);
 }
 
 static void ring_stays_small(size_t threads)
@@ -169,8 +168,7 @@ static void survivors_stay_cheap(size_t wave)
 	for (size_t i = 0; i < ends; i += wave) {
 		for (size_t k = 0; k < wave; k++)
 			threads[k] = rt_thread_start(survivor_body, &survivors[i + k]);
-		for (size_t k = 0; k < wave; k++)
-			rt_thread_join(threads[k]);
+		rt_threads_join(threads, wave);
 	}
 	ash_stats(&st);
 	CHECK_EQ(st.blocks, ends);

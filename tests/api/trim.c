@@ -91,8 +91,7 @@ TEST(trim_keeps, 20)
 	for (int i = 0; i < N; i++)
 		if (i % 100 != 0)
 			ash_release(p[i]);
-	for (int i = 0; i < 4; i++)
-		ash_release(spans[i]);
+	release_each(spans, 4);
 	for (size_t keep = 16 * MIB; keep > 0; keep /= 2) {
 		if (keep < 64 * KIB)
 			keep = 0;

@@ -2,6 +2,7 @@
 /* Many threads that worked once and sleep, with nothing live: what their records cache. */
 /* promises: ash_trim */
 #include "support/resident.h"
+#include "support/blocks.h"
 
 enum { THREADS = 100, LIVE = 300 };
 static struct rt_barrier both = {.count = THREADS + 1};
@@ -20,8 +21,7 @@ static void worked_once(void *argument)
 		ash_release(live[at]);
 		live[at] = filled(size);
 	}
-	for (unsigned i = 0; i < LIVE; i++)
-		ash_release(live[i]);
+	release_each(live, LIVE);
 	rt_barrier_wait(&both);
 	rt_barrier_wait(&both);
 }
@@ -47,7 +47,6 @@ TEST(trim_of_idle_threads, 30)
 	}
 	CHECK_EQ(ash_check(), 0);
 	rt_barrier_wait(&both);
-	for (size_t i = 0; i < THREADS; i++)
-		rt_thread_join(t[i]);
+	rt_threads_join(t, THREADS);
 	CHECK_EQ(ash_check(), 0);
 }

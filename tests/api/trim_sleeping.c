@@ -75,8 +75,7 @@ static void asleep(size_t size, size_t every)
 				      (before - base) / 28); /* records: 3.5 % */
 	CHECK_EQ(ash_check(), 0);
 	rt_barrier_wait(&wake);
-	for (i = 0; i < THREADS; i++)
-		rt_thread_join(t[i]);
+	rt_threads_join(t, THREADS);
 	rt_unmap(block, count * sizeof(*block));
 	CHECK_EQ(ash_check(), 0);
 }
@@ -151,8 +150,7 @@ TEST(trim_beside_owners_at_work, 60)
 
 	for (size_t i = 0; i < 2; i++)
 		w[i] = rt_thread_start(worker, (void *)(uintptr_t)(i + 7));
-	for (size_t i = 0; i < 2; i++)
-		rt_thread_join(w[i]);
+	rt_threads_join(w, 2);
 	done = true;
 	rt_thread_join(t);
 	CHECK_EQ(ash_check(), 0);

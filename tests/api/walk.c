@@ -172,8 +172,7 @@ TEST(walk_beside_threads, 20)
 		rt_yield();
 	}
 	done = true;
-	for (i = 0; i < THREADS; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, THREADS);
 	walk();
 	CHECK_EQ(strangers, 0);
 }
@@ -182,15 +181,8 @@ TEST(walk_beside_threads, 20)
 
 static size_t call_size;
 
-static void call_alloc_release(void)
-{
-	ash_release(ash_alloc(call_size));
-}
-
-static void call_resize(void)
-{
-	ash_release(ash_resize(ash_alloc(call_size), 3 * call_size));
-}
+DOES(call_alloc_release, ash_release(ash_alloc(call_size)));
+DOES(call_resize, ash_release(ash_resize(ash_alloc(call_size), 3 * call_size)));
 
 static void walk_here(void)
 {

@@ -141,16 +141,14 @@ static void reuse(size_t dirty, size_t zeroed, unsigned count, bool trim)
 		is_zero(p[i], dirty);
 		memset(p[i], 0xa5, ash_usable_size(p[i]));
 	}
-	for (size_t i = 0; i < count; i++)
-		ash_release(p[i]);
+	release_each(p, count);
 	if (trim)
 		ash_trim(MIB);
 	for (unsigned i = 0; i < count; i++) {
 		p[i] = NOT_NULL(ash_zalloc(1, zeroed));
 		is_zero(p[i], zeroed);
 	}
-	for (size_t i = 0; i < count; i++)
-		ash_release(p[i]);
+	release_each(p, count);
 }
 
 TEST(zalloc_reuse_small, 60)

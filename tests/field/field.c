@@ -151,20 +151,9 @@ TEST(field_misuse, 20)
 static size_t size_of_call;
 static void *block;
 
-static void call_alloc(void)
-{
-	block = ash_heap_alloc(heap, size_of_call);
-}
-
-static void call_release(void)
-{
-	ash_heap_release(heap, block);
-}
-
-static void call_resize(void)
-{
-	block = ash_heap_resize(heap, block, size_of_call);
-}
+DOES(call_alloc, block = ash_heap_alloc(heap, size_of_call));
+DOES(call_release, ash_heap_release(heap, block));
+DOES(call_resize, block = ash_heap_resize(heap, block, size_of_call));
 
 static void never(void)
 {

@@ -130,8 +130,7 @@ static void all(void (*body)(void *))
 		held[i].node = i;
 		thread[i] = rt_thread_start(body, &held[i]);
 	}
-	for (unsigned i = 0; i < nodes; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, nodes);
 }
 
 /* ---- what is new ---- */

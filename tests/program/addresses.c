@@ -4,6 +4,7 @@
 #include "ashlar.h"
 #include "cpu.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 
 const struct ash_defaults ash_defaults = {.initial = 2 * MIB, .retain = 10 * MIB, .sparse = 1};
 
@@ -85,8 +86,7 @@ static void short_of_addresses(size_t fail_at, size_t fail_count)
 			blocks[i] = p;
 		}
 	}
-	for (i = 0; i < BLOCKS; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, BLOCKS);
 	faults.armed = false;
 	CHECK_EQ(ash_check(), 0);
 }

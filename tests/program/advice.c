@@ -97,65 +97,39 @@ static void churn(void)
 	audit();
 }
 
+/* The same in a system with these faults. */
+static void churn_with(struct faults some)
+{
+	faults = some;
+	churn();
+}
+
 TEST_CALL(advice_honest, 60, churn());
+TEST_CALL(advice_lies, 60, churn_with((struct faults){.advice_lies = true}));
+TEST_CALL(advice_refused, 60, churn_with((struct faults){.advice_error = -FAULT_EINVAL}));
+TEST_CALL(advice_no_mremap, 60, churn_with((struct faults){.mremap_error = -FAULT_EINVAL}));
 
-TEST(advice_lies, 60)
-{
-	faults.advice_lies = true;
-	churn();
-}
+/* Pages that are not there may be in swap: not there is not zero. */
+TEST_CALL(advice_swapped, 60, churn_with((struct faults){.swapped = true}));
 
-/* It lies, and addresses are never given back either: all memory is reused dirty. */
-TEST(advice_lies_no_munmap, 60)
-{
-	faults.advice_lies = true;
-	faults.munmap_error = -FAULT_ENOMEM;
-	churn();
-}
-
-TEST(advice_refused, 60)
-{
-	faults.advice_error = -FAULT_EINVAL;
-	churn();
-}
-
-TEST(advice_refused_no_munmap, 60)
-{
-	faults.advice_error = -FAULT_EINVAL;
-	faults.munmap_error = -FAULT_ENOMEM;
-	churn();
-}
+/* Addresses are never given back either: all memory is reused dirty. */
+TEST_CALL(advice_lies_no_munmap, 60, churn_with((struct faults){.advice_lies = true, .munmap_error = -FAULT_ENOMEM}));
+TEST_CALL(advice_refused_no_munmap, 60,
+	  churn_with((struct faults){.advice_error = -FAULT_EINVAL, .munmap_error = -FAULT_ENOMEM}));
 
 /* Trusted at first, refused afterwards: as when a program locks its memory later. */
 TEST(advice_refused_later, 60)
 {
 	ash_release(ash_alloc(2 * MIB)); /* no more, so that it stays until the trim */
 	CHECK(ash_trim(1) > 0 || rt_under_qemu());
-	faults.advice_error = -FAULT_EINVAL;
-	faults.munmap_error = -FAULT_ENOMEM;
-	churn();
-}
-
-/* Pages that are not there may be in swap: not there is not zero. */
-TEST(advice_swapped, 60)
-{
-	faults.swapped = true;
-	churn();
+	churn_with((struct faults){.advice_error = -FAULT_EINVAL, .munmap_error = -FAULT_ENOMEM});
 }
 
 TEST(advice_refused_swapped, 60)
 {
 	ash_release(ash_alloc(3 * MIB));
 	(void)ash_trim(1);
-	faults.swapped = true;
-	faults.advice_error = -FAULT_EINVAL;
-	churn();
-}
-
-TEST(advice_no_mremap, 60)
-{
-	faults.mremap_error = -FAULT_EINVAL;
-	churn();
+	churn_with((struct faults){.swapped = true, .advice_error = -FAULT_EINVAL});
 }
 
 /* What is said to be given back was: nothing, when the advice does nothing. */

@@ -98,10 +98,7 @@ static void keeps(void)
 		(void)ash_heap_alloc(theirs, (size_t)1500 << 10);
 }
 
-static void spans(void)
-{
-	ash_heap_release(theirs, ash_heap_alloc(theirs, (size_t)2 << 20 << turn % 2));
-}
+DOES(spans, ash_heap_release(theirs, ash_heap_alloc(theirs, (size_t)2 << 20 << turn % 2)));
 
 static void extends(void)
 {
@@ -115,10 +112,7 @@ static void trims(void)
 	(void)ash_heap_trim(theirs, 0);
 }
 
-static void syncs(void)
-{
-	CHECK(ash_heap_sync(theirs) != ASH_SYNC_FAILED);
-}
+DOES(syncs, CHECK(ash_heap_sync(theirs) != ASH_SYNC_FAILED));
 
 static void names(void)
 {

@@ -81,8 +81,7 @@ static size_t calls_of(size_t threads, bool allocate)
 		rt_yield();
 	leave = 1;
 	(void)arch_futex(&leave, 1, INT32_MAX, NULL, NULL, 0); /* wake */
-	for (i = 0; i < threads; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, threads);
 	return calls - before;
 }
 

@@ -31,15 +31,8 @@ WRAP(long, arch_mmap, (void *p, size_t n, long protection, long flags, long fd, 
 
 static struct units last, other;
 
-static void give_last(void)
-{
-	units_give(&heap_default, last);
-}
-
-static void take_one(void)
-{
-	other = units_claim(&heap_default, 1, true, false);
-}
+DOES(give_last, units_give(&heap_default, last));
+DOES(take_one, other = units_claim(&heap_default, 1, true, false));
 
 /* All of a new chunk, of which all but the last unit came back; they are to be purged. */
 static struct chunk *nearly_free(void)

@@ -74,54 +74,36 @@ TEST_CALL(faults_one_call, 60, fail_each(1, rt_under_qemu() ? 11 : rt_in_full() 
 TEST_CALL(faults_two_calls, 60, fail_each(2, rt_under_qemu() ? 23 : rt_in_full() ? 3 : 11));
 TEST_CALL(faults_all_calls_from_there, 60, fail_each(SIZE_MAX / 2, rt_under_qemu() ? 23 : rt_in_full() ? 2 : 7));
 
-/* ---- an odd system: each mapping comes back at some odd page ---- */
+/* ---- systems that are odd in other ways ---- */
 
-TEST(faults_odd_addresses, 60)
-{
-	faults.odd = true;
-	run(NULL);
-}
-
+/* Each mapping comes back at some odd page. */
 TEST(faults_odd_addresses_one_call, 60)
 {
 	faults.odd = true;
 	fail_each(1, rt_under_qemu() ? 29 : rt_in_full() ? 3 : 10);
 }
 
-/* Where munmap never works nothing can be cut to size, nor given back. */
-TEST(faults_no_munmap, 60)
+static void run_with(struct faults some)
 {
-	faults.munmap_error = -FAULT_ENOMEM;
+	faults = some;
 	run(NULL);
 }
 
-TEST(faults_no_munmap_odd_addresses, 60)
-{
-	faults.munmap_error = -FAULT_ENOMEM;
-	faults.odd = true;
-	run(NULL);
-}
+TEST_CALL(faults_odd_addresses, 60, run_with((struct faults){.odd = true}));
+
+/* Where munmap never works nothing can be cut to size, nor given back. */
+TEST_CALL(faults_no_munmap, 60, run_with((struct faults){.munmap_error = -FAULT_ENOMEM}));
+TEST_CALL(faults_no_munmap_odd_addresses, 60, run_with((struct faults){.munmap_error = -FAULT_ENOMEM, .odd = true}));
 
 /* Contents are copied, and where they were nothing can be given back. */
-TEST(faults_no_munmap_no_mremap, 60)
-{
-	faults.munmap_error = -FAULT_ENOMEM;
-	faults.mremap_error = -FAULT_EINVAL;
-	run(NULL);
-}
-
-static void no_move(long error, bool unmaps)
-{
-	faults.mremap_error = error;
-	faults.mremap_unmaps = unmaps;
-	run(NULL);
-}
-
-TEST_CALL(faults_no_mremap, 60, no_move(-FAULT_EINVAL, false));
-TEST_CALL(faults_no_memory_for_mremap, 60, no_move(-FAULT_ENOMEM, false));
+TEST_CALL(faults_no_munmap_no_mremap, 60,
+	  run_with((struct faults){.munmap_error = -FAULT_ENOMEM, .mremap_error = -FAULT_EINVAL}));
+TEST_CALL(faults_no_mremap, 60, run_with((struct faults){.mremap_error = -FAULT_EINVAL}));
+TEST_CALL(faults_no_memory_for_mremap, 60, run_with((struct faults){.mremap_error = -FAULT_ENOMEM}));
 
 /* As Linux did before 6.17 when the source was several mappings. */
-TEST_CALL(faults_mremap_unmaps_target, 60, no_move(-FAULT_EFAULT, true));
+TEST_CALL(faults_mremap_unmaps_target, 60,
+	  run_with((struct faults){.mremap_error = -FAULT_EFAULT, .mremap_unmaps = true}));
 
 /* ---- what must work although something fails ---- */
 

@@ -18,7 +18,7 @@ enum {
 	FAULT_PAGE = 4096
 };
 
-static struct {
+static struct faults {
 	bool armed;
 	size_t calls;      /* so far                                            */
 	size_t fail_at;    /* the first call that fails, from 1; 0: none        */

@@ -101,8 +101,7 @@ static void run(UNUSED void *argument)
 	for (unsigned turn = 0; turn < SLEEPERS; turn++)
 		rt_barrier_wait(&all);
 	faults.armed = false;
-	for (size_t i = 0; i < SLEEPERS; i++)
-		rt_thread_join(t[i]);
+	rt_threads_join(t, SLEEPERS);
 	audit();
 	(void)ash_trim(0);
 	audit();

@@ -7,6 +7,7 @@
 #include "ashlar_heap.h"
 #include "support/wrap.h"
 #include "inner/thread_at.h"
+#include "support/blocks.h"
 
 /* The test makes none of these itself while it watches. */
 static _Atomic bool watching;
@@ -78,8 +79,7 @@ static void threads(void)
 	for (unsigned round = 0; round < 4; round++) {
 		rt_in_thread(works, NULL); /* detaches at its end */
 		thread_at(round % 2, leaves);
-		for (unsigned i = 0; i < BLOCKS; i++)
-			ash_release(left[i]);
+		release_each(left, BLOCKS);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "ashlar.h"
 #include "backend/heap.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "support/wrap.h"
 #include "syscall.h"
 #include "thread/takeover.h"
@@ -82,8 +83,7 @@ TEST(growth_asks_about_few_threads, 60)
 	rt_print("     %zu growths beside %zu threads: %zu were asked about at most\n", growths, threads, most);
 	CHECK(growths > CHUNKS / 2 && most == REAP_TURN);
 	(void)arch_close(wait_here[1]);
-	for (i = 0; i < threads; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, threads);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -104,8 +104,7 @@ TEST(growth_is_bounded_where_threads_come_and_go, 60)
 {
 	for (int i = 0; i < (rt_under_qemu() ? 100 : 400); i++) {
 		rt_in_thread(come_and_go, NULL);
-		for (size_t k = 0; k < 500; k++)
-			ash_release(left[k]);
+		release_each(left, 500);
 		CHECK(chunks() <= 8); /* a thread leaves up to 40 slabs: half a chunk and more */
 	}
 	CHECK_EQ(ash_check(), 0);

@@ -4,6 +4,7 @@
 #include "ashlar.h"
 #include "program/faults.h"
 #include "program/smaps.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 static bool setting_is(const char *wanted)
@@ -51,8 +52,7 @@ static void in_turn(bool write, int rounds)
 		rt_print("     %zu mappings\n", now - before);
 		CHECK(now - before <= 180);
 	}
-	for (int i = 0; i < BLOCKS; i++)
-		ash_release(block[i]);
+	release_each(block, BLOCKS);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -94,8 +94,7 @@ TEST(few_mappings_at_the_limit, 60)
 		CHECK(q[i] != NULL);
 		q[i][5 * MIB - 1] = 1;
 	}
-	for (int i = 0; i < 8; i++)
-		ash_release(q[i]);
+	release_each(q, 8);
 	p = NOT_NULL(ash_alloc(40 * MIB));
 	p[0] = 1;
 	CHECK_EQ(ash_check(), 0);

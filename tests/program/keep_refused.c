@@ -18,8 +18,7 @@ static void peak(void)
 		p[i] = NOT_NULL(ash_alloc(MIB / 2));
 		memset(p[i], 1, MIB / 2);
 	}
-	for (int i = 0; i < BLOCKS; i++)
-		ash_release(p[i]);
+	release_each(p, BLOCKS);
 }
 
 /* As many slow operations as three periods have. */

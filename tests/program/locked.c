@@ -55,8 +55,7 @@ TEST(advice_refused_is_not_asked_forever, 60)
 	for (int i = 0; i < BLOCKS; i++)
 		p[i] = NOT_NULL(ash_alloc(MIB / 2));
 	faults.armed = true;
-	for (int i = 0; i < BLOCKS; i++)
-		ash_release(p[i]);
+	release_each(p, BLOCKS);
 	calls = faults.calls;
 	rt_print("     %zu system calls for %d releases\n", calls, (int)BLOCKS);
 	CHECK(calls < (size_t)20 * BLOCKS);

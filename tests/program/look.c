@@ -2,6 +2,7 @@
 /* ashlar-look tells what the program has: each row compared with the book of the program. */
 #include "ashlar_descriptor.h"
 #include "program/look_target.h"
+#include "support/blocks.h"
 
 enum { BLOCKS = 3000, BLOCK_MAX = 40000, THREADS = 3 };
 
@@ -50,8 +51,7 @@ static void mixture(void)
 		large[i] = NOT_NULL(ash_alloc(400 << 10));
 		memset(large[i], 1, 400 << 10);
 	}
-	for (i = 0; i < 12; i++)
-		ash_release(large[i]);
+	release_each(large, 12);
 	/* Freed by the owner; by another thread, which ends; spans. */
 	for (i = 3; i < BLOCKS; i += 14) {
 		ash_release(blocks[i]);
@@ -243,8 +243,7 @@ static void naps(void)
 	while (book->ready < THREADS)
 		rt_sleep(500000);
 	book->ready = 100;
-	for (i = 0; i < THREADS; i++)
-		rt_thread_join(t[i]);
+	rt_threads_join(t, THREADS);
 	book->done = 1;
 	book->go = 0;
 	book_wait(&book->go);

@@ -83,8 +83,7 @@ static void speed_target(void)
 	for (i = 0; i < SPEED_THREADS; i++)
 		t[i] = rt_thread_start(busy, (void *)(uintptr_t)i);
 	book->ready = 1;
-	for (i = 0; i < SPEED_THREADS; i++)
-		rt_thread_join(t[i]);
+	rt_threads_join(t, SPEED_THREADS);
 	release_each(on_the_way, SPEED_THREADS);
 	for (i = 0; i < STAY; i++) {
 		size = i % 2 == 0 ? quiet_sizes[i / 2 % QUIET_CLASSES] : busy_sizes[i / 2 % BUSY_CLASSES];

@@ -5,6 +5,7 @@
  */
 /* promises: ash_alloc, ash_release */
 #include "support/resident.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 enum { CURRENT = 1, FUTURE = 2 };
@@ -87,8 +88,7 @@ TEST(mlockall_peak_goes, 60)
 	rt_print("     %zu KiB resident\n", above(base) / KIB);
 	CHECK(above(base) >= 60 * MIB);
 	CHECK(above(base) <= 85 * MIB);
-	for (int i = 0; i < 20; i++)
-		ash_release(p[i]);
+	release_each(p, 20);
 	for (int i = 0; i < 100000; i++)
 		ash_release(ash_alloc(100));
 	rt_print("     %zu KiB resident\n", above(base) / KIB);

@@ -10,6 +10,7 @@
 #include "backend/retain.h"
 #include "kernel.h"
 #include "program/audit.h"
+#include "support/blocks.h"
 #include "support/wrap.h"
 #include "syscall.h"
 
@@ -66,8 +67,7 @@ static void theirs_stays(void)
 			CHECK(p[i] != NULL);
 			memset(p[i], 1, MIB);
 		}
-		for (size_t i = 0; i < 40; i++)
-			ash_release(p[i]);
+		release_each(p, 40);
 		(void)ash_trim(0);
 	}
 	audit();

@@ -112,8 +112,7 @@ TEST(due_behind_many_chunks, 30)
 	CHECK(most_looked >= PART / LOOK / 2 && most_looked <= PART / LOOK + 1);
 	CHECK(most_purged >= PART / 2 && most_purged < PART + CHUNK_SIZE);
 	CHECK(all_purged >= FEW * KIB16 - CHUNK_SIZE);
-	for (size_t i = 0; i < MANY; i++)
-		ash_release(many[i]);
+	release_each(many, MANY);
 	CHECK_EQ(ash_check(), 0);
 }
 

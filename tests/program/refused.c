@@ -181,8 +181,7 @@ static void program(UNUSED void *argument)
 		CHECK((threads[t] = rt_thread_start(thread_body, (void *)(uintptr_t)t)) != NULL);
 	filter.on = true;
 	work_in_others();
-	for (size_t t = 0; t < THREADS; t++)
-		rt_thread_join(threads[t]);
+	rt_threads_join(threads, THREADS);
 	CHECK_EQ(in_child(in_forked_child, NULL), 0);
 	take(0);
 	give(0);

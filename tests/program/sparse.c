@@ -8,6 +8,7 @@
 #include "backend/retain.h"
 #include "pages.h"
 #include "program/audit.h"
+#include "support/blocks.h"
 #include "support/wrap.h"
 
 static size_t calls;
@@ -172,8 +173,7 @@ static void churn(struct ash_heap *h)
 		if (i % 100 == 99)
 			(void)heap_trim(&heap_default, rt_below(&r, 4 * MIB));
 	}
-	for (k = 0; k < LIVE; k++)
-		ash_release(block[k]);
+	release_each(block, LIVE);
 }
 
 TEST(sparse_zeroed_is_zero, 60)

@@ -85,6 +85,7 @@ uint64_t rt_test_seed(void);
 struct rt_thread;
 struct rt_thread *rt_thread_start(void (*body)(void *), void *argument); /* NULL: it failed */
 void rt_thread_join(struct rt_thread *thread); /* waits, then frees stack and TLS */
+void rt_threads_join(struct rt_thread *const *threads, size_t count);
 int rt_thread_tid(const struct rt_thread *thread);
 struct rt_barrier {
 	_Atomic unsigned arrived, round;
@@ -136,6 +137,13 @@ struct rt_test {
 	static void rt_body_##id(const void *);                                                    \
 	RT_ENTRY(id, #id, rt_body_##id, NULL, limit);                                              \
 	static void rt_body_##id(__attribute__((unused)) const void *argument)
+/* A row of functions for a table, each of one statement: DOES(name, statement); */
+#define DOES(name, ...)                                                                            \
+	static void name(void)                                                                     \
+	{                                                                                          \
+		__VA_ARGS__;                                                                       \
+	}                                                                                          \
+	_Static_assert(true, "a semicolon follows")
 /* A row of tests that are all one call: TEST_CALL(name, seconds, function(what differs)); */
 #define TEST_CALL(id, limit, call)                                                                 \
 	TEST(id, limit)                                                                            \

@@ -22,6 +22,12 @@ void rt_thread_join(struct rt_thread *thread)
 	ash_thread_join((struct ash_thread *)thread);
 }
 
+void rt_threads_join(struct rt_thread *const *threads, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		rt_thread_join(threads[i]);
+}
+
 int rt_thread_tid(const struct rt_thread *thread)
 {
 	return ash_thread_id((const struct ash_thread *)thread);

@@ -12,10 +12,15 @@ static inline void alloc_each(void **p, size_t count, size_t size)
 		p[i] = NOT_NULL(ash_alloc(size));
 }
 
-static inline void release_each(void *const *p, size_t count)
+/* list: of pointers of any type. */
+static inline void release_each(const void *list, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		ash_release(p[i]);
+	void *p;
+
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&p, (const char *)list + i * sizeof p, sizeof p);
+		ash_release(p);
+	}
 }
 
 static inline struct ash_statistics stats_now(void)

@@ -70,25 +70,10 @@ static size_t strangers(size_t most)
 
 static void *block, *result;
 
-static void call_small(void)
-{
-	result = ash_heap_alloc(h, 40);
-}
-
-static void call_long(void)
-{
-	result = ash_heap_alloc(h, SIZE);
-}
-
-static void call_aligned(void)
-{
-	result = ash_heap_aligned_alloc(h, 2048, SIZE);
-}
-
-static void call_too_long(void)
-{
-	result = ash_heap_alloc(h, BYTES - 5000);
-}
+DOES(call_small, result = ash_heap_alloc(h, 40));
+DOES(call_long, result = ash_heap_alloc(h, SIZE));
+DOES(call_aligned, result = ash_heap_aligned_alloc(h, 2048, SIZE));
+DOES(call_too_long, result = ash_heap_alloc(h, BYTES - 5000));
 
 static void call_release(void)
 {
@@ -102,15 +87,8 @@ static void call_release_any(void)
 	result = NULL;
 }
 
-static void call_longer(void)
-{
-	result = ash_heap_resize(h, block, SIZE);
-}
-
-static void call_shorter(void)
-{
-	result = ash_heap_resize(h, block, 50);
-}
+DOES(call_longer, result = ash_heap_resize(h, block, SIZE));
+DOES(call_shorter, result = ash_heap_resize(h, block, 50));
 
 static const struct path {
 	const char *name;
@@ -167,10 +145,7 @@ static void conclude(const struct path *path)
 
 static const struct path *current;
 
-static void act_look(void)
-{
-	(void)strangers(current->runs);
-}
+DOES(act_look, (void)strangers(current->runs));
 
 TEST(arena_is_whole_at_each_step, 60)
 {
@@ -224,10 +199,7 @@ TEST(arena_interrupted_at_each_step, 120)
 
 /* ---- killed: the others go on ---- */
 
-static void act_die(void)
-{
-	rt_kill(arch_getpid(), SIGKILL);
-}
+DOES(act_die, rt_kill(arch_getpid(), SIGKILL));
 
 TEST(arena_survives_death_at_each_step, 120)
 {

@@ -114,15 +114,8 @@ TEST(arena_search_aligns_up_to_1_gib, 10)
 
 static char *taken_by_handler, *taken;
 
-static void take_by_handler(void)
-{
-	taken_by_handler = arena_alloc(a, GRANULE, GRANULE);
-}
-
-static void take(void)
-{
-	taken = arena_alloc(a, GRANULE, GRANULE);
-}
+DOES(take_by_handler, taken_by_handler = arena_alloc(a, GRANULE, GRANULE));
+DOES(take, taken = arena_alloc(a, GRANULE, GRANULE));
 
 /* A handler takes what the call had found: the call goes on to what is free behind it. */
 TEST(arena_search_after_another_took_it, 20)

@@ -14,10 +14,7 @@
 static uint64_t words[3];
 static bool answer;
 
-static void claim(void)
-{
-	answer = bits_claim(words, 40, 100);
-}
+DOES(claim, answer = bits_claim(words, 40, 100));
 
 /* Changes bits of the words that the call does not claim. */
 static void change_beside(void)
@@ -47,10 +44,7 @@ TEST(inner_swaps_bits_claim, 10)
 }
 
 /* A handler takes one of the bits: the call claims all bits or none. */
-static void take_one(void)
-{
-	fetch_and_acq_rel(&words[2], ~(uint64_t)1);
-}
+DOES(take_one, fetch_and_acq_rel(&words[2], ~(uint64_t)1));
 
 TEST(inner_swaps_bits_claim_fails, 10)
 {
@@ -74,15 +68,8 @@ TEST(inner_swaps_bits_claim_fails, 10)
 static struct units got;
 static struct chunk *from;
 
-static void claim_units(void)
-{
-	got = units_claim(&heap_default, 4, false, false);
-}
-
-static void give_units(void)
-{
-	units_give(&heap_default, (struct units){from, 60, 1, false});
-}
+DOES(claim_units, got = units_claim(&heap_default, 4, false, false));
+DOES(give_units, units_give(&heap_default, (struct units){from, 60, 1, false}));
 
 TEST(inner_swaps_units_claim, 20)
 {
@@ -112,10 +99,7 @@ TEST(inner_swaps_units_claim, 20)
  */
 static bool taken_back;
 
-static void give_all(void)
-{
-	chunk_put(&heap_default, from, ~(uint64_t)0 >> (64 - CHUNK_UNITS));
-}
+DOES(give_all, chunk_put(&heap_default, from, ~(uint64_t)0 >> (64 - CHUNK_UNITS)));
 
 static void take_a_unit(void)
 {
@@ -156,10 +140,7 @@ TEST(inner_swaps_chunk_goes_back, 20)
 /* Two calls make the same leaf of the map: the one that is not used is unmapped. */
 static struct region far;
 
-static void enter_map(void)
-{
-	answer = map_enter(&far);
-}
+DOES(enter_map, answer = map_enter(&far));
 
 TEST(inner_swaps_leaf_of_the_map, 20)
 {
@@ -184,10 +165,7 @@ TEST(inner_swaps_leaf_of_the_map, 20)
 
 static char *span;
 
-static void large(void)
-{
-	span = ash_alloc(40 * MIB);
-}
+DOES(large, span = ash_alloc(40 * MIB));
 
 static bool past;
 
@@ -213,15 +191,8 @@ TEST(inner_swaps_reserved, 20)
 
 static struct owner one, two;
 
-static void enter(void)
-{
-	owner_publish(&heap_default, &one, OWNER_VACANT);
-}
-
-static void enter_another(void)
-{
-	owner_publish(&heap_default, &two, OWNER_VACANT);
-}
+DOES(enter, owner_publish(&heap_default, &one, OWNER_VACANT));
+DOES(enter_another, owner_publish(&heap_default, &two, OWNER_VACANT));
 
 TEST(inner_swaps_owner_enter, 10)
 {

@@ -9,6 +9,7 @@
 #include "backend/region.h"
 #include "rt.h"
 #include "front/span.h"
+#include "support/blocks.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 
@@ -101,8 +102,7 @@ TEST(inner_counts_small, 20)
 		agree();
 		(void)ash_trim(round * MIB);
 		agree();
-		for (size_t i = 0; i < MANY; i++)
-			ash_release(many[i]);
+		release_each(many, MANY);
 		agree();
 		(void)ash_trim(round == 1 ? SIZE_MAX : round);
 		agree();
@@ -229,8 +229,7 @@ TEST(inner_counts_advice, 20)
 		p[i] = ash_resize(p[i], (20 + i) * MIB);
 		agree();
 	}
-	for (size_t i = 0; i < 12; i++)
-		ash_release(p[i]);
+	release_each(p, 12);
 	agree();
 	(void)ash_trim(0);
 	agree();
@@ -259,8 +258,7 @@ TEST(inner_counts_of_ended_threads, 20)
 	for (size_t i = 0; i < 300; i++)
 		many[i] = ash_alloc(1000 + i);
 	agree();
-	for (size_t i = 0; i < 300; i++)
-		ash_release(many[i]);
+	release_each(many, 300);
 	agree();
 	CHECK(o != NULL);
 	seat_open();

@@ -6,6 +6,7 @@
 #include "heaps/instance.h"
 #include "pages.h"
 #include "rt.h"
+#include "support/blocks.h"
 
 #define CHUNKS(n) ((n) * CHUNK_SIZE)
 
@@ -68,8 +69,7 @@ TEST(claim_of_heads_in_a_larger_span, 10)
 		CHECK(i == 0 || p[i] == p[i - 1] + CHUNKS(FEW));
 		p[i][0] = 1;
 	}
-	for (size_t i = 0; i < ALL / FEW; i++)
-		ash_release(p[i]);
+	release_each(p, ALL / FEW);
 	CHECK_EQ(d->dirty, ALL / FEW * CHUNK_UNITS);
 	for (size_t i = 0; i < ALL; i++)
 		CHECK_EQ(region_has_head(run_at(p[0], i)), i % FEW == 0);
@@ -164,10 +164,8 @@ TEST(claim_under_a_limit_counts_right, 10)
 		n++;
 	}
 	CHECK(n > 5 && n < SPANS);
-	for (i = 0; i < n; i++)
-		ash_release(p[i]);
-	for (i = 0; i < 400; i++)
-		ash_release(small[i]);
+	release_each(p, n);
+	release_each(small, 400);
 	ash_thread_detach();
 	(void)ash_trim(0);
 	(void)region_trim(d, true);

@@ -19,10 +19,7 @@ static struct run claim(size_t n)
 	return region_claim(&heap_default, n, 2, false);
 }
 
-static void do_trim(void)
-{
-	trimmed = region_trim(&heap_default, false);
-}
+DOES(do_trim, trimmed = region_trim(&heap_default, false));
 
 /* The region is retired, and its record used for a larger one, all of which is free. */
 static void trim_and_reserve(void)
@@ -122,10 +119,7 @@ TEST(region_alone_retired_and_used_again_meanwhile, 30)
 enum { EIGHT = 8 };
 static struct run aligned;
 
-static void do_claim_aligned(void)
-{
-	aligned = region_claim(&heap_default, 1, EIGHT, false);
-}
+DOES(do_claim_aligned, aligned = region_claim(&heap_default, 1, EIGHT, false));
 
 static void trim_and_move(void)
 {
@@ -218,16 +212,10 @@ static char *span;
 static struct chunk *first;
 static size_t wanted;
 
-static void do_resize(void)
-{
-	span = ash_resize(span, wanted);
-}
+DOES(do_resize, span = ash_resize(span, wanted));
 
 /* Who walks now, or takes over from a thread that dies now, reads no byte behind the span's chunks. */
-static void look(void)
-{
-	CHECK(first->span_bytes <= (size_t)first->span_chunks << CHUNK_SHIFT);
-}
+DOES(look, CHECK(first->span_bytes <= (size_t)first->span_chunks << CHUNK_SHIFT));
 
 TEST(span_never_exceeds_its_chunks, 20)
 {

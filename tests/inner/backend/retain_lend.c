@@ -165,8 +165,7 @@ TEST(lend_makes_few_mappings, 60)
 	}
 	rt_print("     at most %zu mappings, of %zu chunks\n", most, (size_t)heap_default.reserved);
 	CHECK(most > 40); /* it did lend */
-	for (unsigned i = 0; i < BUFFERS; i++)
-		ash_release(buffer[i]);
+	release_each(buffer, BUFFERS);
 	(void)ash_trim(0);
 	CHECK(rt_mappings() - before <= 40);
 }
@@ -220,8 +219,7 @@ static void come_and_go(void *argument)
 		if (i % 32 == 31)
 			(void)ash_trim(CHUNKS(3));
 	}
-	for (unsigned k = 0; k < LIVE; k++)
-		ash_release(block[k]);
+	release_each(block, LIVE);
 }
 
 TEST(lend_between_threads, 30)
@@ -232,8 +230,7 @@ TEST(lend_between_threads, 30)
 		thread[i] = rt_thread_start(come_and_go, (void *)i); /* NOLINT: a number */
 		CHECK(thread[i] != NULL);
 	}
-	for (unsigned i = 0; i < THREADS; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, THREADS);
 	CHECK_EQ(ash_check(), 0);
 	ash_thread_detach();
 	CHECK_EQ(stats_now().dirty, (size_t)heap_default.dirty * UNIT_SIZE);

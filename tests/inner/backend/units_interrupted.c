@@ -39,15 +39,8 @@ static void give_all(void)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void do_claim(void)
-{
-	got = claim();
-}
-
-static void do_give(void)
-{
-	units_give(&heap_default, gift);
-}
+DOES(do_claim, got = claim());
+DOES(do_give, units_give(&heap_default, gift));
 
 /* The one free unit can be claimed. */
 static void gift_is_found(void)

@@ -9,15 +9,8 @@
 
 static struct units whole, got;
 
-static void claim_one(void)
-{
-	got = units_claim(&heap_default, 1, false, false);
-}
-
-static void give_whole(void)
-{
-	units_give(&heap_default, whole);
-}
+DOES(claim_one, got = units_claim(&heap_default, 1, false, false));
+DOES(give_whole, units_give(&heap_default, whole));
 
 TEST(units_claimed_while_a_chunk_goes, 30)
 {

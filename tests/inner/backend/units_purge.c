@@ -13,15 +13,8 @@
 static struct chunk *chunk;
 static struct units upper, got;
 
-static void do_purge(void)
-{
-	(void)chunk_purge(&heap_default, chunk);
-}
-
-static void give_upper(void)
-{
-	units_give(&heap_default, upper);
-}
+DOES(do_purge, (void)chunk_purge(&heap_default, chunk));
+DOES(give_upper, units_give(&heap_default, upper));
 
 static void halve(void)
 {

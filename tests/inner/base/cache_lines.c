@@ -6,6 +6,7 @@
 #include "backend/map.h"
 #include "backend/region.h"
 #include "rt.h"
+#include "support/blocks.h"
 #include "thread/owner.h"
 
 #define LINE(type, member) (offsetof(type, member) / CPU_LINE)
@@ -59,8 +60,7 @@ static void slabs_body(void *out)
 		CHECK(slab_find(map_find(blocks[i]), blocks[i], &mine[i]));
 	}
 	rt_barrier_wait(&barrier); /* all are alive at the same time */
-	for (size_t i = 0; i < SIZES; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, SIZES);
 	rt_barrier_wait(&barrier);
 }
 
@@ -81,8 +81,7 @@ TEST(layout_records_of_threads_share_no_line, 10)
 	barrier.count = THREADS;
 	for (size_t t = 0; t < THREADS; t++)
 		threads[t] = rt_thread_start(slabs_body, slabs[t]);
-	for (size_t t = 0; t < THREADS; t++)
-		rt_thread_join(threads[t]);
+	rt_threads_join(threads, THREADS);
 	for (size_t t = 0; t < THREADS * SIZES; t++) {
 		const struct slab *s = slabs[t / SIZES][t % SIZES];
 

@@ -31,10 +31,7 @@ void before_choose(size_t i)
 	death_block = book->entry[i].p;
 }
 
-static void choose(void)
-{
-	before_choose(book->count - 1);
-}
+DOES(choose, before_choose(book->count - 1));
 
 void before_take(void)
 {
@@ -62,10 +59,7 @@ void before_take_from_detached(void)
 	choose();
 }
 
-static void one(void)
-{
-	(void)book_take(death_size);
-}
+DOES(one, (void)book_take(death_size));
 
 void before_last_from_detached(void)
 {

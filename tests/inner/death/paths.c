@@ -23,55 +23,16 @@
 
 /* ---- calls ---- */
 
-static void do_alloc(void)
-{
-	death_block = ash_heap_alloc(death_heap, death_size);
-}
-
-static void do_zalloc(void)
-{
-	death_block = ash_heap_zalloc(death_heap, 1, death_size);
-}
-
-static void do_aligned(void)
-{
-	death_block = ash_heap_aligned_alloc(death_heap, 4096, death_size);
-}
-
-static void do_release(void)
-{
-	ash_heap_release(death_heap, death_block);
-}
-
-static void do_shrink(void)
-{
-	death_block = ash_heap_resize(death_heap, death_block, death_size / 3);
-}
-
-static void do_grow(void)
-{
-	death_block = ash_heap_resize(death_heap, death_block, death_size * 3);
-}
-
-static void do_trim(void)
-{
-	(void)ash_heap_trim(death_heap, 0);
-}
-
-static void do_detach(void)
-{
-	ash_heap_thread_detach(death_heap);
-}
-
-static void do_sync(void)
-{
-	(void)ash_heap_sync(death_heap);
-}
-
-static void do_extend(void)
-{
-	CHECK(ash_heap_extend(death_heap, (size_t)DEATH_CHUNKS << CHUNK_SHIFT));
-}
+DOES(do_alloc, death_block = ash_heap_alloc(death_heap, death_size));
+DOES(do_zalloc, death_block = ash_heap_zalloc(death_heap, 1, death_size));
+DOES(do_aligned, death_block = ash_heap_aligned_alloc(death_heap, 4096, death_size));
+DOES(do_release, ash_heap_release(death_heap, death_block));
+DOES(do_shrink, death_block = ash_heap_resize(death_heap, death_block, death_size / 3));
+DOES(do_grow, death_block = ash_heap_resize(death_heap, death_block, death_size * 3));
+DOES(do_trim, (void)ash_heap_trim(death_heap, 0));
+DOES(do_detach, ash_heap_thread_detach(death_heap));
+DOES(do_sync, (void)ash_heap_sync(death_heap));
+DOES(do_extend, CHECK(ash_heap_extend(death_heap, (size_t)DEATH_CHUNKS << CHUNK_SHIFT)));
 
 /* As if the last chunks were not there yet. */
 void before_extend(void)
@@ -84,10 +45,7 @@ void before_extend(void)
 	bits_clear(r->clean, DEATH_CHUNKS - 3, 3);
 }
 
-static void do_set_root(void)
-{
-	ash_heap_set_root(death_heap, death_heap);
-}
+DOES(do_set_root, ash_heap_set_root(death_heap, death_heap));
 
 /* ---- a sealed file ---- */
 
@@ -104,10 +62,7 @@ static void before_sealed_and_full(void)
 	CHECK_EQ(ash_heap_sync(death_heap), ASH_SYNC_SEALED);
 }
 
-static void do_recover(void)
-{
-	(void)ash_heap_recover(death_heap);
-}
+DOES(do_recover, (void)ash_heap_recover(death_heap));
 
 const struct death_path death_paths[] = {
 	{"allocate: fast", before_take, do_alloc, NULL, 48, 0},

@@ -48,15 +48,8 @@ static void ask_for_a_block(void)
 		rt_yield();
 }
 
-static void recover(void)
-{
-	(void)ash_heap_recover(heap);
-}
-
-static void release(void)
-{
-	ash_heap_release(heap, block);
-}
+DOES(recover, (void)ash_heap_recover(heap));
+DOES(release, ash_heap_release(heap, block));
 
 TEST(death_of_a_thread_alone, 20)
 {

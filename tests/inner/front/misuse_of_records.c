@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pointers to the allocator's own records, and damage that only its insides can show. */
 #include "backend/region.h"
+#include "support/blocks.h"
 #include "support/misuse.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
@@ -219,8 +220,7 @@ TEST(misuse_found_in_each_group_when_slab_goes, 10)
 
 	for (i = 0; i <= n; i++)
 		CHECK((p[i] = ash_alloc(100)) != NULL && slab_of(p[i]) == slab_of(p[0]));
-	for (i = 0; i < n; i++)
-		ash_release(p[i]);
+	release_each(p, n);
 	release_with_another(p[n]);
 	bad_in(&bad, p[n], 0, "double free", 112);
 	misuse_expect("release", detach, &bad);

@@ -29,10 +29,7 @@ static void open_heap(void)
 }
 
 /* How a process dies whose calls on blocks and units have all ended, or have not yet begun. */
-static void holds_blocks(void)
-{
-	CHECK(ash_heap_alloc(heap, 100) != NULL && ash_heap_alloc(heap, 3000) != NULL);
-}
+DOES(holds_blocks, CHECK(ash_heap_alloc(heap, 100) != NULL && ash_heap_alloc(heap, 3000) != NULL));
 
 static void in_flight(void)
 {
@@ -46,10 +43,7 @@ static void in_flight(void)
 	store_release(&truth_of(seats_self(heap_of(heap)))->flight, (uint64_t)(uintptr_t)p[0]);
 }
 
-static void has_drafts(void)
-{
-	CHECK(ash_heap_draft(heap, 100) != NULL && ash_heap_draft(heap, 40000) != NULL);
-}
+DOES(has_drafts, CHECK(ash_heap_draft(heap, 100) != NULL && ash_heap_draft(heap, 40000) != NULL));
 
 /* The dying process leaves in its record, from the inbox to the spares of large slabs, this word only. */
 static void scribble(uint64_t word)

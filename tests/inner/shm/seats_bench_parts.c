@@ -141,10 +141,7 @@ static struct bench *leaving;
 static struct seat_entry *closing;
 static bool marked;
 
-static void leave(void)
-{
-	bench_leave(leaving);
-}
+DOES(leave, bench_leave(leaving));
 
 /* As seats_close begins. */
 static void close_entry(void)
@@ -259,10 +256,7 @@ TEST(inner_seats_displaced_without_memory, 20)
 		CHECK_EQ(ash_heap_check(rival[i]), 0);
 }
 
-static void call(void)
-{
-	taken = ash_heap_alloc(rival[0], 100);
-}
+DOES(call, taken = ash_heap_alloc(rival[0], 100));
 
 /* A handler does not displace the seat whose record the interrupted call has checked out. */
 TEST(inner_seats_displaced_without_memory_at_each_step, 60)

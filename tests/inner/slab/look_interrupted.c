@@ -8,6 +8,7 @@
 #include "heaps/instance.h"
 #include "inner/slots.h"
 #include "shm/block_tags.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 
 enum { FEW = 5 };
@@ -42,8 +43,7 @@ static void take_blocks(void)
 
 static void change_slab(void)
 {
-	for (size_t i = 0; i < kinds[kind].blocks; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, kinds[kind].blocks);
 	ash_thread_detach(); /* gives the empty slab back */
 	kind ^= 1;
 	take_blocks();

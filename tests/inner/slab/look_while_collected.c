@@ -29,10 +29,7 @@ static void uncollect(void)
 	store_relaxed(&at.slab->remote[at.group], load_relaxed(&at.slab->remote[at.group]) | at.bit);
 }
 
-static void collect(void)
-{
-	(void)slab_collect(at.slab, false);
-}
+DOES(collect, (void)slab_collect(at.slab, false));
 
 static int see(UNUSED void *context, void *block,
 	       UNUSED size_t size,
@@ -48,10 +45,7 @@ static int see(UNUSED void *context, void *block,
 	return 0;
 }
 
-static void look_taken(void)
-{
-	CHECK(!slot_is_taken(&at));
-}
+DOES(look_taken, CHECK(!slot_is_taken(&at)));
 
 /* As with_act_at, but the boundaries are counted from `before` on. */
 static bool walk_with_act_at(size_t k)

@@ -13,10 +13,7 @@
 
 static size_t call_size;
 
-static void call_alloc(void)
-{
-	blocks[BLOCKS - 1] = ash_alloc(call_size);
-}
+DOES(call_alloc, blocks[BLOCKS - 1] = ash_alloc(call_size));
 
 static void nothing(void)
 {
@@ -157,10 +154,7 @@ enum { ASIDE = GROUP_SLOTS + 1 };
 static struct slot_ref going;
 static void *aside[ASIDE];
 
-static void free_going(void)
-{
-	CHECK(unowned_free(going.slab, going.index));
-}
+DOES(free_going, CHECK(unowned_free(going.slab, going.index)));
 
 static void free_slot(void *p)
 {

@@ -4,6 +4,7 @@
 #include "inner/steps/harness.h"
 
 #include "slab/unowned.h"
+#include "support/blocks.h"
 #include "syscall.h"
 #include "thread/inbox.h"
 #include "thread/owner.h"
@@ -231,12 +232,9 @@ static void other_fills(void)
 
 void path_sleeping_owner(void)
 {
-	unsigned i;
-
 	steps_other(other_fills);
 	CHECK(slab_find(map_find(reserve[1]), reserve[1], &path_sleepers));
-	for (i = 0; i < reserved; i++)
-		ash_release(reserve[i]);
+	release_each(reserve, reserved);
 	reserved = 0;
 	steps_burst = 14;
 }

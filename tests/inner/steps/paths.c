@@ -38,15 +38,8 @@ static void do_aligned(void)
 	steps_held++;
 }
 
-static void do_shrink(void)
-{
-	step_block = ash_resize(step_block, step_size / 3);
-}
-
-static void do_grow(void)
-{
-	step_block = ash_resize(step_block, step_size * 3);
-}
+DOES(do_shrink, step_block = ash_resize(step_block, step_size / 3));
+DOES(do_grow, step_block = ash_resize(step_block, step_size * 3));
 
 /* Whether it grows or not, it is at least as large: the others may take what is behind it. */
 static void do_expand(void)
@@ -57,10 +50,7 @@ static void do_expand(void)
 	CHECK_EQ(ash_usable_size(step_block) >= step_size * 2, bytes != 0);
 }
 
-static void do_trim(void)
-{
-	(void)ash_trim(0);
-}
+DOES(do_trim, (void)ash_trim(0));
 
 /* The part of a trim that its owner may meet. */
 static void do_purge(void)

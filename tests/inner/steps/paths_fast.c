@@ -20,10 +20,7 @@ static void take(void)
 	steps_held++;
 }
 
-static void take_from_other(void)
-{
-	steps_other(take);
-}
+DOES(take_from_other, steps_other(take));
 
 /* The next slot that the class gives was written and released. */
 static void soil(void)
@@ -42,10 +39,7 @@ static void soil_twice(void)
 }
 
 /* For aligned blocks: of the class that twice the size has. */
-static void take_twice(void)
-{
-	steps_take(2 * step_size);
-}
+DOES(take_twice, steps_take(2 * step_size));
 
 /* Its slab has no other free slot, and no group that is ready. */
 static void take_exhausted(void)
@@ -95,16 +89,10 @@ static void park(size_t size)
 	ash_release(p);
 }
 
-static void park_it(void)
-{
-	park(step_size);
-}
+DOES(park_it, park(step_size));
 
 /* Of another class, but of as many units. */
-static void park_another(void)
-{
-	park(step_size + UNIT_SIZE / 4);
-}
+DOES(park_another, park(step_size + UNIT_SIZE / 4));
 
 static void take_and_park_many(void)
 {
@@ -144,25 +132,10 @@ static void resize(size_t to)
 	step_block = p;
 }
 
-static void do_nothing(void)
-{
-	resize(step_size - 8);
-}
-
-static void do_grow(void)
-{
-	resize(step_size * 3);
-}
-
-static void do_shrink(void)
-{
-	resize(step_size / 3);
-}
-
-static void do_ask(void)
-{
-	CHECK(ash_usable_size(step_block) >= step_size);
-}
+DOES(do_nothing, resize(step_size - 8));
+DOES(do_grow, resize(step_size * 3));
+DOES(do_shrink, resize(step_size / 3));
+DOES(do_ask, CHECK(ash_usable_size(step_block) >= step_size));
 
 const struct path steps_fast[] = {
 	{"allocate: 3000 bytes, fast", take, steps_alloc, AVOIDS(slot_alloc), 3000},

@@ -12,10 +12,7 @@ enum { NOBODY_KNOWS = 2 };
 /* What a child was told; in memory that also children of fork share. */
 static _Atomic int *told;
 
-static void told_make(void)
-{
-	CHECK((told = rt_map_shared(sizeof *told)) != NULL);
-}
+DOES(told_make, CHECK((told = rt_map_shared(sizeof *told)) != NULL));
 
 static _Noreturn void ask_and_end(UNUSED void *argument)
 {
@@ -50,10 +47,7 @@ static void in_child(void (*act)(void))
 		act();
 }
 
-static void check_own(void)
-{
-	CHECK(!memory_is_borrowed());
-}
+DOES(check_own, CHECK(!memory_is_borrowed()));
 
 /* In a process, in a child that has asked before, and in one that has not. */
 static void check_all(void)

@@ -8,6 +8,7 @@
 #include "backend/map.h"
 #include "rt.h"
 #include "slab/slab.h"
+#include "support/blocks.h"
 #include "thread/seat.h"
 #include "thread/slab_purge.h"
 
@@ -31,8 +32,7 @@ static size_t purged_with(uint64_t floor)
 
 	rt_barrier_wait(&both);
 	store_relaxed(&heap_default.floor, floor);
-	for (size_t i = 0; i < BLOCKS; i++)
-		ash_release(blocks[i]);
+	release_each(blocks, BLOCKS);
 	CHECK_EQ(load_relaxed(&heap_default.floor), floor);
 	for (size_t i = 0; i < BLOCKS; i++) {
 		const struct slab *s = map_guess_slab(blocks[i]);

@@ -23,16 +23,10 @@ static void release_block(void)
 	block = NULL;
 }
 
-static void detach(void)
-{
-	ash_heap_thread_detach(heap);
-}
+DOES(detach, ash_heap_thread_detach(heap));
 
 /* A part of ash_heap_trim. */
-static void shrink(void)
-{
-	visit_all(heap_of(heap));
-}
+DOES(shrink, visit_all(heap_of(heap)));
 
 static void nothing_is_late(void)
 {

@@ -221,8 +221,7 @@ TEST(inner_parts_reap_in_turn, 10)
 		CHECK(h->reap_next == (i % 2 == 0 ? next : NULL));
 	}
 	rt_barrier_wait(&forever);
-	for (i = 0; i < REAP_TURN; i++)
-		rt_thread_join(thread[i]);
+	rt_threads_join(thread, REAP_TURN);
 }
 
 /* The youngest spares stay, up to a number and a sum of units; the youngest one however large. */

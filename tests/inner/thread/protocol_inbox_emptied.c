@@ -34,10 +34,7 @@ static bool inbox_is_filled(const struct owner *o)
 	return any != 0;
 }
 
-static void collect(void)
-{
-	collect_inbox(me);
-}
+DOES(collect, collect_inbox(me));
 
 /* An inbox without room: classes get their bits, and the late block's class has none yet. */
 static void fill_inbox(void)
@@ -93,10 +90,7 @@ static void leave_two(UNUSED void *argument)
 	me = seat.self;
 }
 
-static void visit(void)
-{
-	visit_slab(me, place_of(blocks[0]).slab);
-}
+DOES(visit, visit_slab(me, place_of(blocks[0]).slab));
 
 /* A thread that releases while a guest holds the record leaves the inbox entry to the guest. */
 TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)

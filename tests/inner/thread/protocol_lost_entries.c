@@ -177,15 +177,8 @@ static void vanishing_body(UNUSED void *argument)
 }
 
 /* What a thread does that the child started before its first one needed a slab. */
-static void release_of_vanished(void)
-{
-	ash_release(vanished[0]);
-}
-
-static void need_a_slab(void)
-{
-	CHECK(ash_alloc(9000) != NULL);
-}
+DOES(release_of_vanished, ash_release(vanished[0]));
+DOES(need_a_slab, CHECK(ash_alloc(9000) != NULL));
 
 TEST(protocol_entry_in_the_midst_of_settling, 60)
 {

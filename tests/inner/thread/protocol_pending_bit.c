@@ -185,7 +185,6 @@ TEST(protocol_two_threads_on_unowned_slabs, 30)
 
 	for (size_t i = 0; i < 2; i++)
 		threads[i] = rt_thread_start(interrupted_body, (void *)(uintptr_t)&seeds[i]);
-	for (size_t i = 0; i < 2; i++)
-		rt_thread_join(threads[i]);
+	rt_threads_join(threads, 2);
 	stamp_check_nothing_left();
 }

@@ -211,8 +211,7 @@ TEST(protocol_bins_stay_when_a_thread_ends, 10)
 	CHECK(record->bins[class_of(5000)].slab == place_of(kept[2]).slab);
 	CHECK(record->bins[class_of(5000)].slab->all_free != 0);
 	rt_in_thread(go_on, NULL);
-	for (size_t i = 0; i < 3; i++)
-		ash_release(kept[i]);
+	release_each(kept, 3);
 	CHECK(record->bins[class_of(300)].slab == NULL && record->bins[class_of(5000)].slab == NULL);
 	CHECK_EQ(stats_now().slabs, seat.self->bins[class_of(40)].slab->units * UNIT_SIZE);
 	stamp_check_nothing_left();

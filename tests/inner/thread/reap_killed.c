@@ -127,8 +127,7 @@ TEST(reap_of_two_stopped_threads_rebuilds_both, 10)
 	ash_release(ash_alloc(1));
 	for (i = 0; i < 2; i++)
 		threads[i] = rt_thread_start(stop_beside_another, &stopped[i]);
-	for (i = 0; i < 2; i++)
-		rt_thread_join(threads[i]);
+	rt_threads_join(threads, 2);
 	for (i = 0; i < 2; i++) {
 		CHECK_EQ(stopped[i]->building & 1, 1);
 	}

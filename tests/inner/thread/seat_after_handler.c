@@ -6,15 +6,8 @@
 
 static void *block;
 
-static void first_call(void)
-{
-	block = ash_alloc(48);
-}
-
-static void act_first(void)
-{
-	ash_release(ash_alloc(48));
-}
+DOES(first_call, block = ash_alloc(48));
+DOES(act_first, ash_release(ash_alloc(48)));
 
 /* A seat that stays closed is harmless: all calls use the unowned slabs, and work. */
 TEST(inner_seat_is_open_after_a_handlers_first_call, 30)

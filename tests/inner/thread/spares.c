@@ -3,6 +3,7 @@
 #include "thread/seat.h"
 #include "inner/slots.h"
 #include "inner/spares.h"
+#include "support/blocks.h"
 #include "thread/watch.h"
 
 enum { BLOCKS = SPARES + SPARES / 2 };
@@ -59,8 +60,7 @@ TEST(spares_of_a_crowd, 10)
 	/* One class alone, in a slab that was just made: of 48 bytes the last group has fewer slots. */
 	for (i = 0; i < EACH; i++)
 		CHECK((p[0][i] = ash_alloc(48)) != NULL);
-	for (i = 0; i < EACH; i++)
-		ash_release(p[0][i]);
+	release_each(p[0], EACH);
 	CHECK(o->bins[class_of(48)].slab->spare);
 	for (round = 0; round < 2; round++) {
 		for (class = 0; class < CLASS_ONE; class++)
