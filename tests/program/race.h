@@ -13,6 +13,7 @@
 #include "front/slot.h"
 #include "rt.h"
 #include "long_jump.h"
+#include "support/blocks.h"
 #include "syscall.h"
 #include "thread/shrink.h"
 #include "thread/owner.h"
@@ -180,13 +181,9 @@ static size_t batches(size_t natively)
 
 static void end(void)
 {
-	struct ash_statistics st;
-
 	collect();
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(st.pending, 0);
+	nothing_is_left();
 }
 
 #endif

@@ -31,6 +31,15 @@ static inline struct ash_statistics stats_now(void)
 	return st;
 }
 
+/* All is released, and collected where it was released by others. */
+static inline void nothing_is_left(void)
+{
+	CHECK_EQ(ash_check(), 0);
+	CHECK_EQ(stats_now().blocks, 0);
+	CHECK_EQ(stats_now().block_bytes, 0);
+	CHECK_EQ(stats_now().pending, 0);
+}
+
 static inline struct ash_statistics stats_of(ash_heap *h)
 {
 	struct ash_statistics st;

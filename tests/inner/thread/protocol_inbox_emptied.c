@@ -57,7 +57,6 @@ static void fill_inbox(void)
 /* What is entered at any moment is collected, at once or by the next call; and that is due. */
 TEST(protocol_entry_while_the_inbox_is_emptied, 60)
 {
-	struct ash_statistics st;
 	size_t k, next = 0;
 
 	step_begin(release_late);
@@ -71,9 +70,7 @@ TEST(protocol_entry_while_the_inbox_is_emptied, 60)
 		}
 		CHECK(!inbox_is_filled(me));
 		seat_open();
-		ash_stats(&st);
-		CHECK_EQ(st.pending, 0);
-		CHECK_EQ(st.blocks, 0);
+		nothing_is_left();
 	}
 	CHECK(next > 0 && next < BOUNDARIES);
 	CHECK_EQ(ash_check(), 0);
@@ -95,7 +92,6 @@ DOES(visit, visit_slab(me, place_of(blocks[0]).slab));
 /* A thread that releases while a guest holds the record leaves the inbox entry to the guest. */
 TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)
 {
-	struct ash_statistics st;
 	struct slot_ref at;
 	struct rt_random random;
 	bool more = true;
@@ -117,9 +113,7 @@ TEST(protocol_entry_while_a_guest_empties_the_inbox, 60)
 			release_late();
 		CHECK_EQ(me->state, OWNER_VACANT);
 		CHECK_EQ(at.slab->owner, 0);
-		ash_stats(&st);
-		CHECK_EQ(st.pending, 0);
-		CHECK_EQ(st.blocks, 0);
+		nothing_is_left();
 	}
 	CHECK(k > 200);
 	CHECK_EQ(ash_check(), 0);

@@ -6,6 +6,7 @@
 #include "backend/map.h"
 #include "support/handler_at_step.h"
 #include "inner/thread_at.h"
+#include "support/blocks.h"
 #include "syscall.h"
 #include "thread/refill.h"
 #include "thread/holder.h"
@@ -51,7 +52,6 @@ static void works(void)
 /* No record and no slab is held by a thread that has ended, and nothing is missing. */
 static void is_inherited(void)
 {
-	struct ash_statistics st;
 	struct owner *o;
 
 	thread_at(1, works);
@@ -61,10 +61,8 @@ static void is_inherited(void)
 	release_left();
 	(void)ash_trim(0);
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(st.pending, 0);
-	CHECK_EQ(st.slabs, 0);
+	nothing_is_left();
+	CHECK_EQ(stats_now().slabs, 0);
 }
 
 static void ends_here(void)
