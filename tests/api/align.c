@@ -91,25 +91,8 @@ TEST(align_costs_no_memory, 60)
 
 TEST(align_bad, 10)
 {
-	static const size_t bad[] = {0,
-				     3,
-				     5,
-				     6,
-				     7,
-				     12,
-				     24,
-				     48,
-				     4095,
-				     4097,
-				     3 * MIB,
-				     GIB + 1,
-				     GIB + 4096,
-				     2 * GIB,
-				     4 * GIB,
-				     (size_t)1 << 47,
-				     (size_t)1 << 63,
-				     ((size_t)1 << 63) + 1,
-				     SIZE_MAX};
+	static const size_t bad[] = {0, 3, 5, 6, 7, 12, 24, 48, 4095, 4097, 3 * MIB, GIB + 1, GIB + 4096, 2 * GIB, 4 * GIB,
+				     (size_t)1 << 47, (size_t)1 << 63, ((size_t)1 << 63) + 1, SIZE_MAX};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		for (size_t size = 0; size < 10 * MIB; size = size * 9 + 1)

@@ -205,17 +205,6 @@ TEST(resize_span_leaves_no_false_zeros, 60)
 	}
 }
 
-/* Between slabs and spans, both ways. */
-TEST(resize_slab_and_span, 60)
-{
-	for (size_t small = 1; small <= MIB; small = small * 5 + 3)
-		for (size_t large = MIB + 1; large <= 8 * MIB; large = large * 2 + 777) {
-			resize_pair(small, large, small);
-			resize_pair(large, small, large);
-		}
-	CHECK_EQ(ash_check(), 0);
-}
-
 TEST(resize_failed_keeps_block, 30)
 {
 	static const size_t have[] = {1, 100, 5000, 40000, MIB, MIB + 1, 7 * MIB};

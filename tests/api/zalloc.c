@@ -81,21 +81,9 @@ TEST(zalloc_products, 60)
 
 TEST(zalloc_borders, 10)
 {
-	static const size_t numbers[] = {0,
-					 1,
-					 2,
-					 3,
-					 7,
-					 8,
-					 (size_t)1 << 31,
-					 ((size_t)1 << 32) - 1,
-					 (size_t)1 << 32,
-					 ((size_t)1 << 32) + 1,
-					 PTRDIFF_MAX - 1,
-					 PTRDIFF_MAX,
-					 (size_t)PTRDIFF_MAX + 1,
-					 SIZE_MAX - 1,
-					 SIZE_MAX};
+	static const size_t numbers[] = {0, 1, 2, 3, 7, 8, (size_t)1 << 31, ((size_t)1 << 32) - 1, (size_t)1 << 32,
+					 ((size_t)1 << 32) + 1, PTRDIFF_MAX - 1, PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1,
+					 SIZE_MAX - 1, SIZE_MAX};
 	enum { N = sizeof(numbers) / sizeof(numbers[0]) };
 
 	for (unsigned i = 0; i < N; i++)

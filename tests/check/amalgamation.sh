@@ -37,8 +37,7 @@ verdict 'it shows the public names and no others'
 diff "$folder/expected" "$folder/found" | sed 's/^/     /'
 nm -u "$folder/one.o" | grep -v _GLOBAL_OFFSET_TABLE_ >"$folder/undefined"
 [ ! -s "$folder/undefined" ]
-verdict 'it needs no name from elsewhere'
-sed 's/^/     /' "$folder/undefined"
+verdict 'it needs no name from elsewhere' "$folder/undefined"
 
 # Two functions of one name do not compile; two objects without a value would become one.
 # shared OBJECT...: the names of objects that two of these have for themselves.
@@ -56,8 +55,7 @@ verdict 'the objects of the sources are there'
 # shellcheck disable=SC2046 # a list
 shared $(cat "$folder/objects") "$folder"/malloc/*.o >"$folder/shared"
 [ ! -s "$folder/shared" ]
-verdict 'no two sources have an object of the same name'
-sed 's/^/     /' "$folder/shared"
+verdict 'no two sources have an object of the same name' "$folder/shared"
 
 printf 'static int ready;\nint *planted(void);\nint *planted(void) { return &ready; }\n' >"$folder/planted.c"
 $clang -w -c "$folder/planted.c" -o "$folder/planted.o"

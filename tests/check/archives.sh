@@ -60,8 +60,7 @@ for archive in libashlar-sample libashlar-field libashlar-core; do
 	{ default "$build/$archive.a"; hidden "$build/$archive.a"; } >"$folder/found"
 	[ "$(wc -l <"$folder/found")" -gt 20 ] &&
 		! grep -v '^ash_' "$folder/found" | grep -vxE "$(echo $family $names | tr ' ' '|')" >"$folder/odd"
-	verdict "$archive.a: names begin with ash, but for those that a program may have itself"
-	sed 's/^/     /' "$folder/odd"
+	verdict "$archive.a: names begin with ash, but for those that a program may have itself" "$folder/odd"
 done
 [ "$(ar t "$build/libashlar.a" | sort | tr '\n' ' ')" = 'ashlar.o global_names.o heap_walk.o memory.o ' ]
 verdict 'libashlar.a is one object, and three that programs may have or leave'

@@ -91,8 +91,7 @@ for picture in "$folder/svg" tools/bench/seeds.svg; do
 		if (left < 0 || left + wide > width || $4 > height) { print text; bad = 1 }
 	}
 	END { exit bad || texts < 10 }' "$picture" >"$folder/outside"
-	verdict "all text of ${picture##*/} lies inside the picture"
-	sed 's/^/     /' "$folder/outside"
+	verdict "all text of ${picture##*/} lies inside the picture" "$folder/outside"
 done
 
 # make bench-accept, in a tree of its own: date and CPU above each table, and no table without.

@@ -206,8 +206,7 @@ for cpu in aarch64 riscv64; do
 	linked libearly.so -fPIC -shared -Wl,-z,now "$folder/early.c" &&
 		linked early -Wl,-e,begin -fno-pie -no-pie -DPROGRAM "$folder/early.c" "$folder/libearly.so" && preloaded early &&
 		[ "$(cat "$folder/out")" = '42 3 0' ] && [ ! -s "$folder/errors" ]
-	verdict "$cpu: a library that is relocated first calls it in an ifunc resolver, and in a constructor"
-	sed 's/^/     /' "$folder/errors" | head -n 5
+	verdict "$cpu: a library that is relocated first calls it in an ifunc resolver, and in a constructor" "$folder/errors"
 
 	library=${library%malloc.so}profile.so
 	if [ ! -e "$library" ]; then

@@ -18,8 +18,7 @@ program() {
 works() {
 	name=$1 text=$2
 	[ "$(cat "$folder/$name.status")" = 0 ] && "$folder/$name" >"$folder/$name.log" 2>&1
-	verdict "$text"
-	head -n 5 "$folder/$name.log" | sed 's/^/     /'
+	verdict "$text" "$folder/$name.log"
 	# 134: SIGABRT
 	expected=0
 	case $text in *exceptions*) expected=134 ;; esac

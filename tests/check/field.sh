@@ -15,8 +15,7 @@ whole() {
 # lean NAME: of $folder/whole.o
 lean() {
 	nm -u "$folder/whole.o" >"$folder/undefined" && [ ! -s "$folder/undefined" ]
-	verdict "$1: no symbol from elsewhere"
-	sed 's/^/     /' "$folder/undefined"
+	verdict "$1: no symbol from elsewhere" "$folder/undefined"
 	# shellcheck disable=SC2046 # two numbers
 	set -- "$1" $(llvm-size -A "$folder/whole.o" | awk '
 		$1 ~ /^\.(text|rodata)/ { text += $2 }

@@ -7,8 +7,7 @@
 there=$folder/there
 prefix=/opt/ashlar
 BUILD=$build PREFIX=$prefix DESTDIR=$there sh tools/install/install 2>"$folder/errors" && [ ! -s "$folder/errors" ]
-verdict 'it installs, without a word'
-head -n 5 "$folder/errors" | sed 's/^/     /'
+verdict 'it installs, without a word' "$folder/errors"
 missing=
 for file in "$build"/libashlar*.a "$build"/libashlar*.so "$build"/include/*; do
 	[ -n "$(find "$there$prefix" -name "${file##*/}")" ] || missing="$missing ${file##*/}"
@@ -84,8 +83,7 @@ if [ -n "$lint" ]; then
 		$lint "$page"
 	done >"$folder/said" 2>&1
 	[ ! -s "$folder/said" ]
-	verdict 'the pages are well formed'
-	head -n 5 "$folder/said" | sed 's/^/     /'
+	verdict 'the pages are well formed' "$folder/said"
 else
 	echo 'skip install: the pages are well formed: neither groff nor mandoc is here'
 fi

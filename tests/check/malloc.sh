@@ -156,14 +156,12 @@ for compiler in clang clang-19 gcc; do
 	for flag in '' -DASHLAR_MALLOC; do
 		# shellcheck disable=SC2086 # a flag or none
 		(cd "$folder" && $compiler -fsyntax-only -Wall -Wextra $flag ashlar.c) 2>"$folder/errors" && ! [ -s "$folder/errors" ]
-		verdict "amalgamation by $compiler $flag: not a warning in a hosted program"
-		head -n 20 "$folder/errors" | sed 's/^/     /'
+		verdict "amalgamation by $compiler $flag: not a warning in a hosted program" "$folder/errors"
 		# One newer clang's code is enough, but for make test-long.
 		[ $compiler != clang-19 ] || [ -n "${STEPS_FULL:-}" ] || continue
 		# shellcheck disable=SC2086
 		amalgamated $compiler $flag && ! [ -s "$folder/errors" ]
-		verdict "amalgamation by $compiler $flag: not a warning"
-		head -n 20 "$folder/errors" | sed 's/^/     /'
+		verdict "amalgamation by $compiler $flag: not a warning" "$folder/errors"
 		works "amalgamation by $compiler $flag" "$folder/one.o"
 	done
 done

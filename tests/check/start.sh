@@ -109,13 +109,11 @@ for compiler in clang gcc clang-19; do
 					continue
 				fi
 				false
-				verdict "$name: it links"
-				head -n 5 "$folder/errors" | sed 's/^/     /'
+				verdict "$name: it links" "$folder/errors"
 				continue
 			fi
 			! [ -s "$folder/errors" ]
-			verdict "$name: not a warning"
-			head -n 5 "$folder/errors" | sed 's/^/     /'
+			verdict "$name: not a warning" "$folder/errors"
 			runs "$name: it runs" "$folder/program"
 		done
 	done

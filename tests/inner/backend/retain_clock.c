@@ -122,30 +122,6 @@ TEST(inner_clock_begins_and_ends, 10)
 	h.floor = 0;
 }
 
-/* Units that are in use, free and dirty, and clean are told apart. */
-TEST(inner_clock_counts_units_in_use, 10)
-{
-	uint32_t used = heap_default.used, dirty;
-	char *p = ash_alloc(100000), *q;
-
-	CHECK_EQ(heap_default.used, used + 4);
-	ash_release(p);
-	ash_thread_detach();
-	CHECK_EQ(heap_default.used, used);
-	q = ash_alloc(3 * CHUNK_SIZE);
-	CHECK_EQ(heap_default.used, used + 3 * CHUNK_UNITS);
-	CHECK(q != NULL);
-	memset(q, 1, 3 * CHUNK_SIZE);
-	heap_default.floor = 4 * CHUNK_UNITS;
-	dirty = heap_default.dirty;
-	ash_release(q);
-	CHECK_EQ(heap_default.used, used);
-	CHECK_EQ(heap_default.dirty, dirty + 3 * CHUNK_UNITS);
-	(void)ash_trim(0);
-	CHECK_EQ(heap_default.used, used);
-	CHECK_EQ(heap_default.dirty, 0);
-}
-
 /* Of the memory that was idle throughout a period, a sixteenth of `retain` stays. */
 TEST(inner_clock_periods, 10)
 {

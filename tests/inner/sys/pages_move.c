@@ -28,19 +28,6 @@ static void move(char *from, char *to, size_t bytes, unsigned key)
 	holds(to, bytes, key);
 }
 
-TEST(pages_move_back_and_forth, 20)
-{
-	char *a = reserve(RANGE), *gap = rt_map(PAGE_SIZE), *b = reserve(RANGE);
-
-	CHECK(gap != NULL);
-	for (unsigned round = 0; round < 4; round++) {
-		fill(a, BYTES, round);
-		move(a, b, BYTES, round);
-		fill(b, BYTES, round + 100);
-		move(b, a, BYTES, round + 100);
-	}
-}
-
 /* Natively no byte is copied: the pages themselves are elsewhere afterwards. */
 TEST(pages_move_moves_pages, 20)
 {
