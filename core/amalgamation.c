@@ -90,7 +90,6 @@ ASHLAR_FOR_SIZE
 
 #include "core/slab/slab.c"
 #include "core/slab/unowned.c"
-#include "core/slab/walk.c"
 #include "core/slab/look.c"
 
 #include "core/thread/owner.c"
@@ -136,7 +135,6 @@ ASHLAR_FOR_SIZE
 #include "core/diagnostics/blocks.c"
 #include "core/diagnostics/heap_walk.c"
 #include "core/diagnostics/stats.c"
-#include "core/diagnostics/address.c"
 ASHLAR_FOR_SIZE_END
 
 /* Heaps as objects. */
@@ -150,23 +148,18 @@ ASHLAR_FOR_SIZE_END
 #include "core/heaps/instance_publish.c"
 
 ASHLAR_FOR_SIZE
-#include "core/arena/arena_walk.c"
 #include "core/arena/arenas.c"
 #include "core/shm/store.c"
 #include "core/shm/caches.c"
 #include "core/shm/benches.c"
 #include "core/shm/thread_bench.c"
-#include "core/shm/lives.c"
 #include "core/shm/seal.c"
 #include "core/shm/building.c"
-#include "core/shm/seal_close.c"
 #include "core/shm/census.c"
 #include "core/shm/block_tags.c"
-#include "core/shm/census_join.c"
 #include "core/shm/lost_memory.c"
 #include "core/shm/recover.c"
 #include "core/shm/seats.c"
-#include "core/shm/reattach.c"
 #include "core/shm/claim.c"
 #include "core/shm/image.c"
 #include "core/shm/image_check.c"

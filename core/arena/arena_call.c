@@ -92,3 +92,112 @@ void arena_call_release_as(struct arena *a, const char *call, void *p, size_t al
 		misuse_alignment(call, p, have);
 	arena_call_release(a, call, p);
 }
+
+int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
+	       void *context)
+{
+	/* The owner is not recorded: the process number would cost a system call for each block. */
+	static const struct ash_heap_owner taken = {1, 0, true, 0}, in_flight = {0, 0, false, 0};
+	size_t w;
+	int answer = 0;
+
+	for (w = 0; w < a->word_count; w++) {
+		unsigned at = 0;
+
+		/* Loaded again for each block, as the visitor may release blocks. */
+		while (at < ARENA_WORD && answer == 0) {
+			uintptr_t word = load_acquire(&a->words[w]); /* pairs with run_take */
+			uintptr_t begin = (word >> ARENA_WORD) >> at << at;
+			size_t first = w * ARENA_WORD;
+
+			if (begin == 0)
+				break;
+			at = bits_lowest(begin);
+			first += at;
+			if (first >= a->granules)
+				break;
+			answer = see(context, a->base + first * GRANULE,
+				     arena_length(a, first) * GRANULE,
+				     (arena_first(word) >> at) & 1 ? &taken : &in_flight);
+			at++;
+		}
+		if (answer != 0)
+			break;
+	}
+	return answer;
+}
+
+struct ash_block arena_find(const struct arena *a, const void *p)
+{
+	size_t at = arena_index(a, p), first = arena_begin(a, at);
+	char *start = a->base + first * GRANULE;
+	size_t bytes = arena_bytes(a, start);
+
+	/* A run that is being taken or released has no owner: arena_bytes is 0, as for a free one. */
+	if ((size_t)((const char *)p - start) >= bytes)
+		return (struct ash_block){.place = ASH_UNUSED};
+	return (struct ash_block){.place = ASH_TAKEN, .start = start, .size = bytes,
+				  .offset = (size_t)((const char *)p - start), .owner = 1};
+}
+
+static int count_block(void *out, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	struct ash_statistics *st = out;
+
+	(void)block;
+	st->blocks += owner->id != 0;
+	st->block_bytes += owner->id != 0 ? size : 0;
+	return 0;
+}
+
+void arena_stats(struct arena *a, struct ash_statistics *out)
+{
+	size_t w, free = 0;
+	uintptr_t word;
+
+	*out = (struct ash_statistics){.reserved = a->granules * GRANULE};
+	for (w = 0; w < a->word_count; w++)
+		for (word = arena_free(load_relaxed(&a->words[w])); word != 0; free++)
+			word &= word - 1;
+	out->dirty = free * GRANULE;
+	(void)arena_walk(a, count_block, out);
+}
+
+/* I11: no FURTHER in word w follows a free granule. */
+static bool follows(const struct arena *a, size_t w)
+{
+	unsigned i;
+
+	/*
+	 * A run that is taken or released between the two loads seems to violate the
+	 * invariant; that does not happen 64 times in a row.
+	 */
+	for (i = 0; i < 64; i++) {
+		/* The upper word first, as taking proceeds upwards.  Pairs with run_part_take. */
+		uintptr_t word = load_acquire(&a->words[w]);
+		uintptr_t below = w == 0 ? 0 : load_acquire(&a->words[w - 1]);
+		uintptr_t before = arena_free(word) << 1 | (arena_free(below) >> (ARENA_WORD - 1));
+
+		if (w == 0)
+			before |= 1; /* granule 0 has nothing below it */
+		if ((arena_further(word) & before) == 0)
+			return true;
+	}
+	return false;
+}
+
+int arena_check(const struct arena *a)
+{
+	size_t w, beyond = a->word_count * ARENA_WORD - a->granules, in_last = beyond % ARENA_WORD;
+
+	for (w = 0; w < a->word_count; w++)
+		if (!follows(a, w))
+			return 11;
+	if (in_last > 0) {
+		uintptr_t tail = arena_run((unsigned)(ARENA_WORD - in_last), (unsigned)in_last);
+
+		if ((arena_held(load_relaxed(&a->words[w - 1])) & tail) != tail)
+			return 12;
+	}
+	return 0;
+}

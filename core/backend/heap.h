@@ -46,7 +46,7 @@ struct heap {
 	uint64_t period_high;  /* hint: the most that was kept at a tick of it              */
 	uint64_t period_start; /* hint: `dirty` when the period began                       */
 	uint64_t clock;	       /* slow operations of the period                             */
-	/* With the id what a file keeps of a heap: these do not move, see shm/format.h. */
+	/* With the id what a file keeps of a heap: these do not move, see shm/store.h. */
 	_Alignas(CPU_LINE) uint64_t root; /* the program's, see ash_heap_root           */
 	uint64_t records;	/* RECORDS_... of a heap in a file, see shm/store.h         */
 	struct ash_defaults own; /* options, of a heap that has its own                     */

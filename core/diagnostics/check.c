@@ -21,7 +21,7 @@ enum invariant {
 	I8_SLAB_ON_ITS_LIST,
 	I9_MAP_KNOWS_EVERY_CHUNK,
 	I10_SPAN_HOLDS_ITS_CHUNKS,
-	/* 11 and 12 are invariants of arenas (arena/arena_walk.c) */
+	/* 11 and 12 are invariants of arenas (arena/arena_call.c) */
 	I13_FREE_UNITS_ARE_FOUND = 13
 };
 

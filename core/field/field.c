@@ -4,7 +4,6 @@
  * has this file instead of heaps/; arena/ is the same.  No heap is known but by its handle.
  */
 #include "arena/arena_call.h"
-#include "arena/arena_walk.h"
 
 static struct arena *arena_named(const char *call, ash_heap *heap)
 {

@@ -10,7 +10,6 @@
 #include "memory.h"
 #include "shm/building.h"
 #include "shm/claim.h"
-#include "shm/reattach.h"
 #include "shm/seats.h"
 #include "shm/store.h"
 #include "shm/store_attach.h"

@@ -8,7 +8,6 @@
 #include "heaps/instance_release.h"
 #include "memory.h"
 #include "shm/block_tags.h"
-#include "shm/census_join.h"
 #include "shm/intent.h"
 #include "shm/seats.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls on a whole heap: detach, trim, statistics, check, recovery, root; of one in a file sync and seal. */
 #include "arena/arena.h"
+#include "arena/arena_call.h"
 #include "arena/arena_handle.h"
-#include "arena/arena_walk.h"
 #include "diagnostics/check.h"
 #include "diagnostics/stats.h"
 #include "front/trim.h"
@@ -11,7 +11,6 @@
 #include "shm/intent.h"
 #include "shm/recover.h"
 #include "shm/seal.h"
-#include "shm/seal_close.h"
 #include "shm/seats.h"
 #include "shm/store.h"
 #include "shm/store_attach.h"

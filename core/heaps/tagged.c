@@ -7,7 +7,6 @@
 #include "heaps/instance.h"
 #include "heaps/instance_publish.h"
 #include "shm/block_tags.h"
-#include "shm/census_join.h"
 #include "shm/intent.h"
 #include "shm/seats.h"
 

@@ -5,7 +5,6 @@
 #include "shm/block_tags.h"
 #include "shm/census.h"
 #include "shm/image_check.h"
-#include "shm/lives.h"
 #include "shm/view.h"
 
 ash_heap_view *ash_heap_view_file(int fd, enum ash_attach *why)

@@ -47,4 +47,15 @@ INTERNAL int block_walk(struct heap *h, bool ask,
 /* The id of the process that allocated the block of this slot, or this span (s == NULL). */
 INTERNAL uint64_t block_owner(const struct chunk *c, const struct slab *s, size_t index);
 
+/* ---- a process joins the census (census.h): it gets a tag ---- */
+
+/*
+ * The calling process's tag.  TAG_UNKNOWN: all processes in the census live or left a
+ * block, or no process could judge the caller's life (census.h).
+ */
+INTERNAL uint16_t census_join(struct store *s);
+
+/* The same for a thread with the record o, or none (NULL). */
+INTERNAL uint16_t census_mine(struct store *s, const struct owner *o);
+
 #endif

@@ -14,6 +14,7 @@
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H
 
+#include "shm/seal.h"
 #include "shm/store.h"
 #include "thread/owner.h"
 
@@ -36,5 +37,8 @@ INTERNAL bool building_quiet(struct store *s, uint64_t *sum);
 
 /* Counts the strangers that died while building in store.lost, and frees their entries. */
 INTERNAL void strangers_bury(struct store *s);
+
+/* Makes a heap in a file durable, and seals it (seal.h).  The caller has no record. */
+INTERNAL enum ash_sync seal_close(struct store *s);
 
 #endif

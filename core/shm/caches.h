@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What in a heap's file is not format 1 (format.h): its number. */
+/* What in a heap's file is not format 1 (store.h): its number. */
 #ifndef CORE_CACHES_H
 #define CORE_CACHES_H
 

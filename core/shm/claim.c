@@ -2,7 +2,7 @@
 #include "shm/claim.h"
 
 #include "memory.h"
-#include "shm/lives.h"
+#include "shm/census.h"
 #include "world.h"
 
 #define AFTER (offsetof(struct store, world) + sizeof(uint64_t))

@@ -5,7 +5,6 @@
 #include "front/span.h"
 #include "shm/building.h"
 #include "shm/census.h"
-#include "shm/lives.h"
 
 /*
  * The units of a slab chunk that are neither free nor in a slab.  *unowned: those in which an

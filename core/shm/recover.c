@@ -10,7 +10,6 @@
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/intent.h"
-#include "shm/lives.h"
 #include "shm/lost_memory.h"
 #include "slab/unowned.h"
 #include "thread/settle.h"

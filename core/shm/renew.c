@@ -7,11 +7,10 @@
 #include "panic.h"
 #include "process.h"
 #include "share.h"
+#include "shm/block_tags.h"
 #include "shm/caches.h"
 #include "shm/census.h"
-#include "shm/census_join.h"
 #include "shm/image.h"
-#include "shm/lives.h"
 #include "shm/seal.h"
 
 /* ---- who is attached ---- */

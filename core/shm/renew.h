@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rebuilding the caches of a file: everything in it that is not the truth (format.h).  For a
+ * Rebuilding the caches of a file: everything in it that is not the truth (store.h).  For a
  * process whose structures differ from those of the processes that worked there before, when
  * none of them is attached any more.
  *

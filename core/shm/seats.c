@@ -3,9 +3,9 @@
 
 #include "process.h"
 #include "shm/benches.h"
+#include "shm/block_tags.h"
 #include "shm/building.h"
-#include "shm/census_join.h"
-#include "shm/lives.h"
+#include "shm/census.h"
 #include "shm/recover.h"
 #include "shm/renew.h"
 #include "shm/store.h"

@@ -49,4 +49,24 @@ INTERNAL bool look_at_group(const struct look *l, unsigned g, struct look_group 
  */
 INTERNAL size_t look_at_slot(const struct slab *s, const void *p, uint64_t *index);
 
+/* A walk over all slabs of a heap, for operations that cannot use hints. */
+
+struct walk {
+	struct region *region;
+	size_t index; /* of the chunk after this one */
+	struct chunk *chunk;
+	unsigned unit;
+};
+
+static inline struct walk walk_from(struct heap *h)
+{
+	return (struct walk){region_first(h), 0, NULL, CHUNK_UNITS};
+}
+
+/*
+ * The next slab that is published; NULL: the end.  On its way it mends each chunk's hint of free
+ * units (chunk_mend), which a vanished thread may not have set yet.
+ */
+INTERNAL struct slab *walk_next(struct walk *w);
+
 #endif

@@ -2,7 +2,7 @@
 #include "slab/unowned.h"
 
 #include "backend/region.h"
-#include "slab/walk.h"
+#include "slab/look.h"
 
 static struct heap *heap_of_slab(const struct slab *s)
 {

@@ -6,7 +6,7 @@
 #include "backend/retain.h"
 #include "base/bits.h"
 #include "pages.h"
-#include "slab/walk.h"
+#include "slab/look.h"
 #include "thread/holder.h"
 
 /* Purges or retains the resident whole pages of a range without taken slots. */

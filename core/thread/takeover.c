@@ -2,7 +2,7 @@
 #include "thread/takeover.h"
 
 #include "process.h"
-#include "slab/walk.h"
+#include "slab/look.h"
 #include "thread/bin.h"
 #include "thread/inbox.h"
 #include "thread/seat.h"

@@ -73,11 +73,11 @@ moved() {
 	moves=$((moves + 1))
 }
 
-moved shm/format.h '^#define STORE_RECORDS  4096' '#define STORE_RECORDS  2048'
-moved shm/format.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
-moved shm/format.h '^#define INTENTS 4' '#define INTENTS 3'
-moved shm/format.h '^	uint64_t flight;' '	uint64_t census, flight;'
-moved shm/format.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
+moved shm/store.h '^#define STORE_RECORDS  4096' '#define STORE_RECORDS  2048'
+moved shm/store.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
+moved shm/store.h '^#define INTENTS 4' '#define INTENTS 3'
+moved shm/store.h '^	uint64_t flight;' '	uint64_t census, flight;'
+moved shm/store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
 moved shm/store.h '^	uint64_t names;' '	uint64_t more, names;'
 moved backend/heap.h '	uint64_t records;' '	uint64_t more, records;'
 moved base/class.h '^#define CLASSES	      113' '#define CLASSES	      105'

@@ -7,8 +7,8 @@
 #define TESTS_PROGRAM_LOOK_TARGET_H
 
 #include "ashlar.h"
-#include "slab/walk.h"
 #include "program/look_run.h"
+#include "slab/look.h"
 
 #include "diagnostics/stats.h"
 

@@ -3,8 +3,8 @@
  * Heaps inside memory of the caller's, looked at after every instruction of
  * every path, interrupted there, and killed there.
  */
+#include "arena/arena_call.h"
 #include "arena/arena_handle.h"
-#include "arena/arena_walk.h"
 #include "pages.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"

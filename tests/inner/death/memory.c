@@ -11,7 +11,7 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "shm/seats.h"
-#include "slab/walk.h"
+#include "slab/look.h"
 #include "support/blocks.h"
 
 static size_t fills;

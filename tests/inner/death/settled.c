@@ -4,7 +4,7 @@
 
 #include "heaps/instance.h"
 #include "shm/building.h"
-#include "slab/walk.h"
+#include "slab/look.h"
 #include "support/blocks.h"
 
 void settled_units(void)

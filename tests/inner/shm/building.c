@@ -11,7 +11,6 @@
 #include "life.h"
 #include "rt.h"
 #include "shm/census.h"
-#include "shm/lives.h"
 #include "shm/seats.h"
 #include "thread/owner.h"
 

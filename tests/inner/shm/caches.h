@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All in a heap's file that is not the truth (shm/format.h), overwritten. */
+/* All in a heap's file that is not the truth (shm/store.h), overwritten. */
 #ifndef TESTS_INNER_SHM_CACHES_H
 #define TESTS_INNER_SHM_CACHES_H
 

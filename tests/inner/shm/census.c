@@ -9,7 +9,7 @@
 #include "heaps/instance.h"
 #include "life.h"
 #include "rt.h"
-#include "shm/census_join.h"
+#include "shm/block_tags.h"
 #include "shm/seats.h"
 #include "syscall.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files that lie (see program/forged.h), one lie after the other: each is refused, or is told in what
- * the next process rebuilds (shm/reattach.h).
+ * the next process rebuilds (shm/store_attach.h).
  */
 #include "shm/intent.h" /* first: sound.h has a variable s */
 #include "inner/shm/forged_words.h"

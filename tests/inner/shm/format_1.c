@@ -10,8 +10,8 @@
 #include "inner/shm/caches.h"
 #include "shm/caches.h"
 #include "shm/census.h"
-#include "shm/format.h"
 #include "shm/seal.h"
+#include "shm/store.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 12, TEXT = 64 << 10, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
 

@@ -7,7 +7,7 @@
 #include "heaps/instance.h"
 #include "kernel.h"
 #include "rt.h"
-#include "shm/lives.h"
+#include "shm/census.h"
 #include "shm/seats.h"
 #include "syscall.h"
 #include "thread/seat.h"

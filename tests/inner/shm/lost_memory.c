@@ -14,7 +14,6 @@
 #include "rt.h"
 #include "shm/building.h"
 #include "shm/census.h"
-#include "shm/lives.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
 #include "syscall.h"

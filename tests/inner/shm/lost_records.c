@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "rt.h"
 #include "shm/building.h"
-#include "shm/lives.h"
+#include "shm/census.h"
 #include "shm/seats.h"
 
 static ash_heap *heap;

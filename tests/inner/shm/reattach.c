@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which records are rebuilt when a process attaches (shm/reattach.h), and what the kernel says of a mapping (mapping.h). */
-#include "shm/reattach.h"
+/* Which records are rebuilt when a process attaches (shm/store_attach.h), and what the kernel says of a mapping (mapping.h). */
+#include "shm/store_attach.h"
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"

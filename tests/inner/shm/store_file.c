@@ -11,7 +11,6 @@
 #include "shm/census.h"
 #include "shm/claim.h"
 #include "shm/image.h"
-#include "shm/lives.h"
 #include "shm/store.h"
 #include "slab/slab.h"
 #include "syscall.h"

@@ -2,7 +2,7 @@
 /* What the records of vanished threads look like to the child of a fork. */
 #include "inner/steps/harness.h"
 
-#include "slab/walk.h"
+#include "slab/look.h"
 #include "thread/owner.h"
 
 /* Slabs of a list, each linked both ways and of this record. */

@@ -280,7 +280,7 @@ LITMUS(arena_take, 2)
 	}
 };
 
-/* arena_alloc.c run_give, run_part_take; arena_walk.c: released from above, taken from below. */
+/* arena_alloc.c run_give, run_part_take; arena_call.c: released from above, taken from below. */
 LITMUS(arena_give, 3)
 {
 	word low, high;
