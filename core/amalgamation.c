@@ -78,9 +78,7 @@ ASHLAR_FOR_SIZE
 
 #include "core/backend/chunk.c"
 #include "core/backend/heap.c"
-#include "core/backend/huge.c"
 #include "core/backend/map.c"
-#include "core/backend/metadata.c"
 #include "core/backend/region.c"
 #include "core/backend/region_advice.c"
 #include "core/backend/region_space.c"
@@ -93,9 +91,7 @@ ASHLAR_FOR_SIZE
 #include "core/slab/look.c"
 
 #include "core/thread/owner.c"
-#include "core/thread/holder.c"
-#include "core/thread/inbox.c"
-#include "core/thread/watch.c"
+#include "core/thread/seat.c"
 #include "core/thread/bin.c"
 #include "core/thread/settle.c"
 #include "core/thread/takeover.c"
@@ -104,8 +100,6 @@ ASHLAR_FOR_SIZE
 #include "core/thread/seating.c"
 #include "core/thread/slab_purge.c"
 ASHLAR_FOR_SIZE_END
-
-#include "core/thread/seat.c"
 
 /* Fast paths, except for functions marked SLOW. */
 #include "core/thread/large.c"

@@ -3,7 +3,7 @@
 
 #include "front/block.h"
 #include "front/slot.h"
-#include "thread/descriptor.h"
+#include "thread/owner.h"
 
 /*
  * An entry is in use once a compare-and-swap has changed `begin` from 0.  It reserves

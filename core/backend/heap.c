@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/heap.h"
 
+#include "base/bits.h"
+#include "panic.h"
+
 /* Weak: a program may define its own ash_defaults. */
 __attribute__((weak)) const struct ash_defaults ash_defaults = {
 	.initial = CHUNK_SIZE,
@@ -64,4 +67,140 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 const char *ash_version(void)
 {
 	return HEAP_RELEASE;
+}
+
+#define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_RECORDS * sizeof(struct slab))
+#define STRIDE_SPANS sizeof(struct chunk)
+#define ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
+
+#define HEAD_BYTES(n)                                                                              \
+	ROUND(sizeof(struct region) +                                                              \
+		      (3 + 64 / ROOM_CHUNKS) * (((n) + 63) / 64) * sizeof(uint64_t) + (n),         \
+	      CPU_LINE)
+#define BYTES(n, slabs, remote)                                                                    \
+	(HEAD_BYTES(n) +                                                                           \
+	 (n) * ((slabs) ? STRIDE_SLABS + CHUNK_UNITS * (remote) : STRIDE_SPANS))
+
+/*
+ * In .bss, so that the first region of a small program costs one system call and few pages.  Its
+ * first 1.3 KiB are written.  Common: GNU ld puts it behind all else, so that these share a page
+ * with the C library's variables; lld would put it first, and a shared object is linked by lld.
+ */
+#if IS_SO
+static
+#else
+HIDDEN __attribute__((common))
+#endif
+_Alignas(CPU_LINE) char ash_first_metadata[BYTES((size_t)1, true, REMOTE_STRIDE)];
+static uint64_t first_metadata_used;
+
+size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride)
+{
+	return ROUND(BYTES(n, slabs, remote_stride), PAGE_MOST);
+}
+
+void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n, bool slabs,
+		   size_t remote_stride)
+{
+	r->heap = h;
+	r->state = REGION_CLAIMED;
+	r->capacity = n;
+	r->metadata = BYTES(n, slabs, remote_stride);
+	r->free = (uint64_t *)(void *)(at + 1);
+	r->clean = r->free + bits_words(n);
+	r->known = r->clean + bits_words(n);
+	r->room = r->known + bits_words(n);
+	r->advice = (uint8_t *)(r->room + bits_words(n) * (64 / ROOM_CHUNKS));
+	r->part_words = bits_words(n); /* of room, which has eight times as many */
+	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
+	r->records = (char *)at + HEAD_BYTES(n);
+	r->remote = slabs ? r->records + n * r->stride : NULL;
+	r->remote_stride = SMALL || slabs ? remote_stride : 0;
+}
+
+/*
+ * The oldest region comes first: a claim then takes memory that the heap has had for long,
+ * which probably is resident, before memory that it has just reserved.
+ */
+static void region_append(struct heap *h, struct region *r)
+{
+	struct region **end = &h->regions;
+	uint64_t none;
+
+	/* A region that another thread appends meanwhile is passed: each attempt finds one more. */
+	do {
+		/* Acquire pairs with the compare-and-swap below: the other region is complete. */
+		while (load_acquire(end) != NULL) {
+			r->previous = load_acquire(end);
+			end = &r->previous->next;
+		}
+		none = 0;
+		/* Release pairs with region_first and region_next: what they return is complete. */
+	} while (!cas_acq_rel((uint64_t *)(void *)end, &none, (uint64_t)(uintptr_t)r));
+	if (end == &h->regions && h == &heap_default)
+		panic_note_stderr();
+}
+
+/*
+ * Records of one chunk without slabs are small: a page has several, so that a span in a region of
+ * its own costs little.  The first one is the caller's, the others are vacant.
+ */
+static void metadata_share(struct region *r, struct heap *h)
+{
+	size_t bytes = BYTES((size_t)1, false, 0), at;
+
+	for (at = bytes; !SMALL && at + bytes <= PAGE_MOST; at += bytes) {
+		struct region *other = (struct region *)(void *)((char *)r + at);
+
+		if (at % PAGE_LEAST == 0) /* would look like the first one, see metadata_unmap */
+			continue;
+		metadata_init(other, other, h, 1, false, 0);
+		other->state = REGION_VACANT;
+		region_append(h, other);
+	}
+}
+
+void metadata_unmap(struct heap *h)
+{
+	struct region *r = region_first(h), *previous;
+
+	while (r != NULL && region_next(r) != NULL)
+		r = region_next(r);
+	/* Of records that share memory the first is the oldest, and alone at a page's beginning. */
+	for (; r != NULL; r = previous) {
+		previous = r->previous;
+		if ((uintptr_t)r % PAGE_LEAST == 0)
+			(void)pages_release(r, metadata_bytes(r->capacity, r->remote != NULL, r->remote_stride));
+	}
+}
+
+struct region *metadata_make(struct heap *h, size_t n, bool slabs)
+{
+	struct region *r;
+	void *memory;
+
+	for (r = region_first(h); r != NULL; r = region_next(r)) {
+		uint64_t vacant = REGION_VACANT;
+
+		/* Acquire pairs with the release of the state in region_vacate. */
+		if (r->capacity >= n && r->capacity / 4 <= n && (r->remote != NULL) == slabs &&
+		    load_relaxed(&r->state) == REGION_VACANT &&
+		    cas_acq_rel(&r->state, &vacant, REGION_CLAIMED))
+			return r;
+	}
+	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
+	if (h == &heap_default && slabs && n == 1 &&
+	    exchange_seq_cst(&first_metadata_used, 1) == 0)
+		memory = ash_first_metadata;
+	else
+		memory = pages_reserve(metadata_bytes(n, slabs, REMOTE_STRIDE), PAGE_LEAST,
+				       h == &heap_default ? PAGES_RECORDS : PAGES_PRIVATE);
+	r = memory;
+	if (r != NULL) {
+		metadata_init(r, r, h, n, slabs, REMOTE_STRIDE);
+		region_append(h, r);
+		if (!slabs && n == 1)
+			metadata_share(r, h);
+	}
+	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap: the root of its regions and owners, and its counters. */
+/* A heap: the root of its regions and owners, and its counters; runs of chunks; the records of regions. */
 #ifndef CORE_HEAP_H
 #define CORE_HEAP_H
 
@@ -134,7 +134,7 @@ struct heap_hooks {
 	void (*slab_made)(struct slab *s);
 	/* Zeroed memory for one more owner record; NULL: none. */
 	void *(*owner_memory)(struct heap *h);
-	/* The calling thread's holder word (base/holder_word.h). */
+	/* The calling thread's holder word (base/roll.h). */
 	uint64_t (*holder)(struct heap *h);
 	/* True: the holder has died. */
 	bool (*is_dead)(struct heap *h, uint64_t holder);
@@ -215,5 +215,50 @@ static inline void heap_peak(uint64_t *most, uint64_t now)
 
 /* `units` dirty units were purged or taken into use; `used` units were taken into use. */
 INTERNAL void heap_cleaned(struct heap *h, size_t units, size_t used);
+
+/* A run: adjacent chunks of a region, known by the first one; each call says how many. */
+struct run {
+	struct region *region; /* NULL: none */
+	size_t first;	       /* chunk      */
+};
+
+static inline char *run_base(struct run run)
+{
+	return run.region->base + (run.first << CHUNK_SHIFT);
+}
+
+/* Bytes of the run's n chunks: a span's own region may not have all of the last one. */
+static inline size_t run_bytes(struct run run, size_t n)
+{
+	size_t alone = region_alone(run.region);
+
+	return alone != 0 ? alone : n << CHUNK_SHIFT;
+}
+
+static inline struct chunk *run_chunk(struct run run)
+{
+	return region_chunk(run.region, run.first);
+}
+
+/* ---- the records of a region: their size and allocation ---- */
+
+/* Bytes of records for n chunks; `slabs`: with slab records and remote words of this stride. */
+INTERNAL size_t metadata_bytes(size_t n, bool slabs, size_t remote_stride);
+
+/*
+ * Initialises r, in zeroed memory, as the region record whose final address is `at`
+ * (r or elsewhere); the state is CLAIMED, by the caller.
+ */
+INTERNAL void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n,
+			    bool slabs, size_t remote_stride);
+
+/*
+ * Records for n chunks, left by a retired region or new, the last of the heap's then; claimed by
+ * the caller.  NULL: no memory.
+ */
+INTERNAL struct region *metadata_make(struct heap *h, size_t n, bool slabs);
+
+/* Unmaps the records of all regions of a heap that is being destroyed. */
+INTERNAL void metadata_unmap(struct heap *h);
 
 #endif

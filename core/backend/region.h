@@ -7,9 +7,9 @@
 #ifndef CORE_REGION_H
 #define CORE_REGION_H
 
-#include "backend/huge.h"
+#include "backend/heap.h"
+#include "backend/region_advice.h"
 #include "backend/region_space.h"
-#include "backend/run.h"
 #include "internal.h"
 
 #define SPAN_REGION ((size_t)16) /* chunks: the least span that gets a region of its size */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/region_space.h"
 
+#include "backend/heap.h"
 #include "backend/map.h"
-#include "backend/metadata.h"
 #include "backend/region_advice.h"
 #include "pages.h"
 

@@ -37,7 +37,7 @@
  * the heap's first one as a sixteenth, one call in 16 (watch_count).  There is no
  * background thread, and the fast paths do not count.  So while half of options.retain more than
  * the quarter is retained, the clock is said to run (heap.running), and owners
- * watch (thread/watch.h) from their next slow operation on: the group that a bin allocates from is not
+ * watch (thread/bin.h) from their next slow operation on: the group that a bin allocates from is not
  * marked ready, so each release into it is an event (slab_has_event), and events count.  A program
  * that continues causes no event only while it releases older slots of other groups or takes free slots
  * of the current groups, of which each class has at most 64.  So the clock advances

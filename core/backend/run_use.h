@@ -6,8 +6,8 @@
 #ifndef CORE_RUN_USE_H
 #define CORE_RUN_USE_H
 
-#include "backend/huge.h"
 #include "backend/region.h"
+#include "backend/region_advice.h"
 
 /* Chunks for so many bytes. */
 INTERNAL size_t run_chunks_for(size_t bytes);

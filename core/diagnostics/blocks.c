@@ -6,7 +6,6 @@
 #include "front/diagnose.h"
 #include "process.h"
 #include "slab/look.h"
-#include "thread/holder.h"
 #include "thread/seat.h"
 
 bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out)

@@ -8,7 +8,7 @@
 #include "front/sample.h"
 #include "front/span.h"
 #include "memory.h"
-#include "thread/watch.h"
+#include "thread/bin.h"
 
 /* A size that is a multiple of the alignment makes the block aligned: see ash_aligned_alloc. */
 void *ash_aligned_zalloc(size_t alignment, size_t size)

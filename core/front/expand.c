@@ -7,7 +7,7 @@
 #include "front/resize.h"
 #include "front/sample.h"
 #include "front/span.h"
-#include "thread/watch.h"
+#include "thread/bin.h"
 
 size_t ash_expand(void *p, size_t size)
 {

@@ -11,8 +11,8 @@
 #ifndef CORE_GROW_H
 #define CORE_GROW_H
 
-#include "internal.h"
 #include "base/layout.h"
+#include "internal.h"
 
 /*
  * p: a block of the default heap.  True: it has at least `size` bytes now.  False: it is unchanged,

@@ -8,13 +8,12 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "slab/unowned.h"
-#include "thread/inbox.h"
+#include "thread/bin.h"
 #include "thread/large.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 #include "thread/slab_purge.h"
 #include "thread/takeover.h"
-#include "thread/watch.h"
 
 /* True: no slot of the group is taken. */
 static bool group_is_free(const struct slab *s, uint64_t group)

@@ -11,7 +11,7 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
-#include "thread/watch.h"
+#include "thread/bin.h"
 #include "vec16.h"
 
 /*

@@ -4,10 +4,10 @@
 #include "backend/heap.h"
 #include "front/sample.h"
 #include "slab/unowned.h"
+#include "thread/bin.h"
 #include "thread/large.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
-#include "thread/watch.h"
 
 /* A slot from the cheapest source that has one. */
 static void *slot_any(unsigned class, bool *clean)

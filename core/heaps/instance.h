@@ -7,13 +7,32 @@
 #ifndef CORE_INSTANCE_H
 #define CORE_INSTANCE_H
 
-#include "arena/arena_handle.h"
+#include "arena/arena.h"
 #include "ashlar_heap.h"
 #include "backend/heap.h"
 #include "base/misuse.h"
 #include "shm/store.h"
 
 struct chunk;
+
+/* An arena's id is 0, which no heap with seats has: so no fast path accepts an arena. */
+_Static_assert(offsetof(struct arena, sharing) == offsetof(struct heap, sharing) &&
+		       offsetof(struct arena, id) == offsetof(struct heap, id),
+	       "one load distinguishes arenas from other heaps");
+
+/* The arena that the handle stands for; NULL: it is a heap of another kind. */
+static inline struct arena *arena_of(ash_heap *heap)
+{
+	const char *at = (const char *)heap + offsetof(struct heap, sharing);
+	/* The member has this type in both structures. */
+	enum sharing sharing = *(const enum sharing *)(const void *)at;
+
+	if (likely(sharing < PAGES_CALLERS))
+		return NULL;
+	if (unlikely(sharing == PAGES_GONE))
+		misuse_report(CALL_HEAP_ANY, heap, "heap already destroyed", NULL, 0);
+	return (struct arena *)(void *)heap;
+}
 
 static inline struct heap *heap_of(ash_heap *heap)
 {

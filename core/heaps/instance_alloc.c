@@ -2,7 +2,6 @@
 #include "heaps/instance_alloc.h"
 
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
 #include "backend/map.h"
 #include "backend/retain.h"
 #include "front/slot.h"
@@ -17,7 +16,6 @@
 #include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
-#include "thread/watch.h"
 
 /*
  * Takes the bin's lowest free slot; `at`: the address of its word, which is not 0.  draft: the

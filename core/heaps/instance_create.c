@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating heaps of each kind, attaching to those in files, and destroying them. */
 #include "arena/arenas.h"
-#include "backend/metadata.h"
+#include "backend/heap.h"
 #include "backend/region.h"
 #include "backend/region_space.h"
 #include "front/slot.h"

@@ -3,7 +3,6 @@
 
 #include "arena/arena_alloc.h"
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "diagnostics/blocks.h"

@@ -2,7 +2,6 @@
 #include "heaps/instance_release.h"
 
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
@@ -17,9 +16,9 @@
 #include "shm/seal.h"
 #include "shm/seats.h"
 #include "slab/unowned.h"
+#include "thread/bin.h"
 #include "thread/settle.h"
 #include "thread/takeover.h"
-#include "thread/watch.h"
 
 /* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
 static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)

@@ -2,7 +2,6 @@
 #include "heaps/instance_resize.h"
 
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"

@@ -2,7 +2,6 @@
 /* Calls on a whole heap: detach, trim, statistics, check, recovery, root; of one in a file sync and seal. */
 #include "arena/arena.h"
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
 #include "diagnostics/check.h"
 #include "diagnostics/stats.h"
 #include "front/trim.h"

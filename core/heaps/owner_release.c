@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The release of the blocks that a dead process left. */
-#include "arena/arena_handle.h"
 #include "ashlar_heap.h"
 #include "diagnostics/blocks.h"
 #include "heaps/instance.h"

@@ -62,7 +62,7 @@
 	NUMBER(owner_flags, OWNER_FLAGS)                                                           \
 	NUMBER(owner_unowned, OWNER_UNOWNED)                                                       \
 	NUMBER(owner_changing, OWNER_CHANGING)                                                     \
-	/* owner.state: 0, or flags and above holder_shift the holder (base/holder_word.h). */   \
+	/* owner.state: 0, or flags and above holder_shift the holder (base/roll.h). */   \
 	NUMBER(holder_held, OWNER_HELD)                                                            \
 	NUMBER(holder_guest, OWNER_GUEST)                                                          \
 	NUMBER(holder_shift, OWNER_THREAD)                                                         \

@@ -4,7 +4,7 @@
 #include "generation.h"
 #include "pages.h"
 #include "process.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 
 static struct bench *first[SEAT_KINDS];
 /* Hints: how many benches are vacant, without a page and with one. */

@@ -91,7 +91,7 @@ static inline size_t seat_home(uint64_t id)
 #define BENCH_PARTS 10
 
 struct bench {
-	uint64_t holder;  /* base/holder_word.h, of this process alone; 0: vacant */
+	uint64_t holder;  /* base/roll.h, of this process alone; 0: vacant */
 	uint64_t note;	  /* of the holder, see process_note; 0: unknown */
 	unsigned kind;
 	struct bench *next;

@@ -6,7 +6,7 @@
 #include "shm/caches.h"
 
 #include "shm/store.h"
-#include "thread/descriptor.h"
+#include "thread/owner.h"
 
 #define LIES(structure, member, at) \
 	_Static_assert(offsetof(struct structure, member) == (at), "format 1: " #structure "." #member " has moved")

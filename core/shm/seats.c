@@ -10,10 +10,9 @@
 #include "shm/renew.h"
 #include "shm/store.h"
 #include "shm/thread_bench.h"
-#include "thread/holder.h"
-#include "thread/inbox.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
 #include "thread/shrink.h"
 #include "thread/takeover.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shm/store.h"
 
+#include "backend/heap.h"
 #include "backend/map.h"
-#include "backend/metadata.h"
 #include "backend/region.h"
 #include "base/bits.h"
 #include "memory.h"

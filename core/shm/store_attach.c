@@ -15,7 +15,7 @@
 #include "shm/renew.h"
 #include "shm/seal.h"
 #include "shm/store.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 #include "thread/takeover.h"
 #include "world.h"
 

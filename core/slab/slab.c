@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "slab/slab.h"
 
-#include "base/holder_word.h"
+#include "base/roll.h"
 
 _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned bit)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/owner.h"
 
-#include "thread/descriptor.h"
 
 INTERNAL struct owner_static owner_static;
 

@@ -10,20 +10,23 @@
  *           partial   slabs that have free slots
  *           full      slabs that have none, until a slot of theirs is released
  *
- * One thread at a time, its holder (holder.h), changes a record, and does so in one call at
+ * One thread at a time, its holder (seat.h), changes a record, and does so in one call at
  * a time (seat.h).  So the record needs no atomic instructions, except for the state and the
- * inbox (inbox.h), which other threads write, too.
+ * inbox (settle.h), which other threads write, too.
  *
  * A thread that ends leaves its record vacant; the next thread that starts takes it over
  * with all its slabs.  While the record is vacant, a thread that releases the last taken
- * slot of a group holds it temporarily, as a guest, and collects remote bits (inbox.h).
+ * slot of a group holds it temporarily, as a guest, and collects remote bits (settle.h).
  */
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
 
-#include "base/holder_word.h"
+#include "ashlar_descriptor.h"
+#include "backend/map.h"
 #include "base/layout.h"
+#include "base/roll.h"
 #include "internal.h"
+#include "life.h"
 #include "slab/slab.h"
 
 /*
@@ -47,7 +50,7 @@ INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 /* Moves what is before this slab of the list behind all others: s becomes the head. */
 INTERNAL void slabs_rotate(struct slabs *l, struct slab *s);
 
-/* Words of the inbox, see inbox.h. */
+/* Words of the inbox, see settle.h. */
 #define INBOX_SLABS   32
 #define INBOX_CLASSES 2
 #define INBOX_WORDS   (INBOX_CLASSES + INBOX_SLABS)
@@ -100,7 +103,7 @@ struct owner {
 	uint8_t spare_next;  /* the place of the next spare                      */
 	uint8_t spare_units; /* the weight of all spares                         */
 	bool no_spares;	     /* no holder, or a list is being walked: nothing is cached */
-	bool watch;	     /* see watch.h                                      */
+	bool watch;	     /* see bin.h                                        */
 	uint16_t other_events; /* see watch_event                                */
 	uint8_t events;	     /* the same, and watch_give                         */
 	uint8_t pending_releases; /* see release_pending in remote.c             */
@@ -108,13 +111,13 @@ struct owner {
 	uint8_t ticks;	     /* see watch_count                                  */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Read by other threads, at each release of theirs; written when the holder changes. */
-	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/holder_word.h */
+	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/roll.h */
 	struct owner *next;  /* in heap.owners; never changes once set           */
 	struct heap *heap;
 	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0: unknown */
 	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
 	/* Written by other threads. */
-	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see inbox.h; not 0: collect */
+	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see settle.h; not 0: collect */
 	union {
 		uint64_t inbox[INBOX_WORDS];
 		struct {
@@ -207,5 +210,61 @@ INTERNAL void owner_reset(struct owner *o);
 INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 
 #define OWNER_BYTES ((sizeof(struct owner) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
+
+/*
+ * The value of the descriptor (ashlar_descriptor.h): the compiler fills in offsets and sizes of
+ * the structures.  The object is in owner.c, so each program with an owner record has it:
+ * linkers keep the notes of each object that they link, also if nothing refers to them.
+ */
+#define DESCRIPTOR_NUMBER(name, value) [ASH_##name] = (uint32_t)(value),
+#define DESCRIPTOR_PLACE(bytes, offset) (uint32_t)((bytes) << ASH_MEMBER_SHIFT | (offset)),
+#define DESCRIPTOR_MEMBER(structure, member)                                                       \
+	[ASH_##structure##_##member] = DESCRIPTOR_PLACE(                                           \
+		sizeof(((struct structure *)0)->member), offsetof(struct structure, member))
+#define DESCRIPTOR_ARRAY(structure, member)                                                        \
+	[ASH_##structure##_##member] = DESCRIPTOR_PLACE(                                           \
+		sizeof(((struct structure *)0)->member[0]), offsetof(struct structure, member))
+
+/* The value of ash_descriptor. */
+#define DESCRIPTOR                                                                                 \
+	{                                                                                          \
+		.name = ASH_DESCRIPTOR_NAME, .version = ASH_DESCRIPTOR_VERSION,                    \
+		.fields = ASH_FIELDS, .release = HEAP_RELEASE, .heap = &heap_default,              \
+		.map = &chunk_map,                                                                 \
+		.field = {ASH_DESCRIPTOR_FIELDS(DESCRIPTOR_NUMBER, DESCRIPTOR_MEMBER,              \
+						DESCRIPTOR_ARRAY)}                                 \
+	}
+
+/*
+ * The note, which has the distance to `symbol`.  A distance needs no relocation, so the note is
+ * a constant and shares a page with others.  In a function, which nothing calls and linkers drop:
+ * link-time optimisation may put assembly at file level into another object than `symbol`.
+ */
+#define DESCRIPTOR_TEXT(x)   #x
+#define DESCRIPTOR_QUOTED(x) DESCRIPTOR_TEXT(x)
+#define DESCRIPTOR_NOTE(type, symbol)                                                              \
+	static __attribute__((used, noinline)) void symbol##_note(void)                            \
+	{                                                                                          \
+		__asm__ volatile(".pushsection .note.ashlar, \"a\", @note\n"                      \
+				 ".balign 8\n"                                                     \
+				 ".long 12, 8, " DESCRIPTOR_QUOTED(type) "\n"                      \
+				 ".asciz \"" ASH_DESCRIPTOR_NAME "\"\n"                            \
+				 ".quad %c0 - .\n"                                                 \
+				 ".popsection" ::"i"(&(symbol)));                                  \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+/*
+ * The script that gdb loads for a program with Ashlar, if it finds it: tools/gdb.  The section
+ * takes no memory; 1 means a Python file.
+ */
+#define DESCRIPTOR_GDB                                                                             \
+	__asm__(".pushsection .debug_gdb_scripts, \"MS\", @progbits, 1\n"                          \
+		".byte 1\n"                                                                        \
+		".asciz \"ashlar-gdb.py\"\n"                                                       \
+		".popsection")
+
+_Static_assert(sizeof ASH_DESCRIPTOR_NAME == 12, "the note's name: its bytes are aligned to 8");
+_Static_assert(sizeof(struct map) < (size_t)1 << ASH_MEMBER_SHIFT, "its offsets have room");
 
 #endif

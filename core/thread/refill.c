@@ -3,13 +3,12 @@
 
 #include "slab/unowned.h"
 #include "thread/bin.h"
-#include "thread/holder.h"
-#include "thread/inbox.h"
 #include "thread/large.h"
+#include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
 #include "thread/shrink.h"
 #include "thread/takeover.h"
-#include "thread/watch.h"
 
 void heap_gather(struct heap *h, struct owner *o)
 {

@@ -5,7 +5,7 @@
 #include "pages.h"
 #include "prereloc.h"
 #include "process.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 #include "thread/shrink.h"
 #include "thread/takeover.h"
 

@@ -2,7 +2,6 @@
 #include "thread/shrink.h"
 
 #include "thread/bin.h"
-#include "thread/inbox.h"
 #include "thread/settle.h"
 
 void shrink_lists(struct owner *o, unsigned left)

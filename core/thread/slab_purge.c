@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "pages.h"
 #include "slab/look.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 
 /* Purges or retains the resident whole pages of a range without taken slots. */
 static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *room)

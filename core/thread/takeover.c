@@ -4,7 +4,6 @@
 #include "process.h"
 #include "slab/look.h"
 #include "thread/bin.h"
-#include "thread/inbox.h"
 #include "thread/seat.h"
 #include "thread/settle.h"
 #include "thread/shrink.h"

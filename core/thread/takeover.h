@@ -8,12 +8,12 @@
 
 #include "generation.h"
 #include "internal.h"
-#include "thread/holder.h"
 #include "thread/owner.h"
+#include "thread/seat.h"
 
 /*
  * Visits to vacant records.  A thread that has work for a record that no thread holds takes it as a
- * guest (holder.h), does that work, and vacates it again; none waits for a record that is held.
+ * guest (seat.h), does that work, and vacates it again; none waits for a record that is held.
  */
 
 /*

@@ -14,7 +14,7 @@ word() {
 	: >"$folder/why"
 	{
 		assembled "$folder/core/shm/caches.c"
-		printf '#include "thread/owner.h"\n#include "thread/descriptor.h"\nconst struct ash_descriptor it = DESCRIPTOR;' | assembled -x c -
+		printf '#include "thread/owner.h"\nconst struct ash_descriptor it = DESCRIPTOR;' | assembled -x c -
 	} >"$folder/all.s"
 	[ -s "$folder/why" ] || awk '$1 == ".quad" || $1 == ".long"' "$folder/all.s" | cksum | tr -d ' '
 }
@@ -55,7 +55,7 @@ other shm/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
 other shm/caches.c 'CACHES_MEANING 1' 'CACHES_MEANING 2'
 other thread/owner.h '^#define SPARES	    24' '#define SPARES	    16'
 other thread/owner.h '^#define INBOX_SLABS   32' '#define INBOX_SLABS   64'
-other base/holder_word.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
+other base/roll.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
 other thread/owner.h '^	uint64_t building;' '	uint64_t moved, building;'
 other backend/heap.h '^	uint64_t slab_chunks;' '	uint64_t slab_chunks, more[8];'
 other base/layout.h '^	uint32_t ready, dirty, opened;' '	uint32_t opened, ready, dirty;'

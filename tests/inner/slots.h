@@ -5,7 +5,7 @@
 
 #include "front/slot.h"
 #include "support/blocks.h"
-#include "thread/inbox.h"
+#include "thread/settle.h"
 
 static inline struct slot_ref place_of(void *p)
 {

@@ -7,7 +7,7 @@
 /* promises: ash_release, ash_thread_detach */
 #include "front/slot.h"
 #include "program/race.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 
 /* ---- both are strangers to the slab ---- */
 

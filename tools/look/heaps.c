@@ -121,7 +121,7 @@ again:
 	r.remote = member(l, record, ASH_region_remote);
 	r.remote_stride = member(l, record, ASH_region_remote_stride);
 	r.metadata = member(l, record, ASH_region_metadata);
-	/* core/backend/run.h: without remote words that member says how many bytes a span's own region has. */
+	/* core/backend/heap.h: without remote words that member says how many bytes a span's own region has. */
 	r.all = r.remote == 0 && r.remote_stride != 0 ? (r.remote_stride - 1) / l->chunk + 1 : r.chunks;
 	fault = region_fault(l, &r, member(l, record, ASH_region_capacity));
 	if (fault == NULL && !region_place(p, &r, l->chunk, &place))

@@ -26,12 +26,12 @@
  *   claim_slot           alloc.c: ash_alloc; refill.c: refill_slot
  *   refill_slot           refill.c: refill_slot, refill_bin, bin_next_slab, bin_find_slab;
  *                        bin.c: bin_detach
- *   hold, vacate         holder.c: owner_hold, owner_vacate
+ *   hold, vacate         seat.c: owner_hold, owner_vacate
  *   attach               seating.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
- *   collect_slab         inbox.c: collect_slab; settle.c: settle_slab,
+ *   collect_slab         settle.c: collect_slab, settle_slab,
  *                        spares_add, slab_leave
- *   collect              inbox.c: collect_inbox, collect_all, collect_class
+ *   collect              settle.c: collect_inbox, collect_all, collect_class
  *   visit, visit_slab    takeover.c: visit_vacant, visit_slab
  *   adopt                refill.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
@@ -46,7 +46,7 @@
  *   settle_freed          settle.c: settle_freed; remote.c: release_pending,
  *                        release_event
  *   remote_free, notify  remote.h: remote_set, remote_is_notified; remote.c: remote_notify,
- *                        group_is_free; inbox.c: inbox_notify
+ *                        group_is_free; settle.c: inbox_notify
  *   unowned_slot         unowned.c: unowned_slot, slot_in, slot_nearby
  *   unowned_make         unowned.c: unowned_make
  *   unowned_unmake       unowned.c: unowned_unmake, slots_take_all

@@ -4,8 +4,8 @@
  * statistics.
  */
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
 #include "arena/arenas.h"
+#include "heaps/instance.h"
 #include "inner/spares.h"
 #include "support/heap_in.h"
 #include "thread/owner.h"

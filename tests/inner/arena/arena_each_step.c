@@ -4,7 +4,7 @@
  * every path, interrupted there, and killed there.
  */
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
+#include "heaps/instance.h"
 #include "pages.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps inside memory of the caller's that processes share, some of which are killed. */
 #include "arena/arena_call.h"
-#include "arena/arena_handle.h"
+#include "heaps/instance.h"
 #include "pages.h"
 #include "support/heap_in.h"
 #include "support/stamp.h"

@@ -3,13 +3,13 @@
  * Loops around a compare-and-swap that fails: at each instruction of the call a handler
  * changes another part of the word.  The call must still do all of its work, once.
  */
-#include "base/bits.h"
-#include "thread/holder.h"
-#include "thread/owner.h"
 #include "backend/map.h"
 #include "backend/region.h"
+#include "base/bits.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
 
 static uint64_t words[3];
 static bool answer;

@@ -3,13 +3,12 @@
  * The heap's counters against what they count.  They are hints, so nothing breaks at once
  * when one drifts; but what is retained depends on them (retain.h).  One thread, so they are exact.
  */
-#include "backend/huge.h"
-#include "backend/retain.h"
-#include "thread/owner.h"
 #include "backend/region.h"
-#include "rt.h"
+#include "backend/region_advice.h"
+#include "backend/retain.h"
 #include "front/span.h"
 #include "support/blocks.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 
@@ -203,7 +202,7 @@ TEST(inner_counts_of_regions_that_go, 10)
 	CHECK_EQ(heap_default.reserved, 0);
 }
 
-/* Advice of every kind side by side, in a heap that has them all: H of huge.h. */
+/* Advice of every kind side by side, in a heap that has them all: H of region_advice.h. */
 TEST(inner_counts_advice, 20)
 {
 	char *p[12];

@@ -3,8 +3,8 @@
 #include "ashlar.h"
 #include "backend/retain.h"
 #include "rt.h"
+#include "thread/bin.h"
 #include "thread/seat.h"
-#include "thread/watch.h"
 
 /* Who takes a few units of many, again and again, does not put the end of the period off. */
 TEST(keep_few_units_begin_no_period, 10)

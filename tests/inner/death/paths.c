@@ -13,7 +13,6 @@
 #include "shm/store.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
-#include "thread/inbox.h"
 #include "thread/refill.h"
 #include "thread/settle.h"
 #include "thread/shrink.h"

@@ -7,7 +7,7 @@
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 
 enum { RIVALS = 6 }; /* more than the entries that are looked at */
 

@@ -8,7 +8,7 @@
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 
 enum { MANY = 3 * SEAT_ENTRIES };
 

@@ -8,7 +8,7 @@
 #include "rt.h"
 #include "shm/benches.h"
 #include "syscall.h"
-#include "thread/holder.h"
+#include "thread/seat.h"
 
 static ash_heap *heap;
 

@@ -6,7 +6,6 @@
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
-#include "thread/inbox.h"
 #include "thread/owner.h"
 #include "thread/refill.h"
 #include "thread/seat.h"

@@ -4,8 +4,8 @@
 
 #include "inner/slots.h"
 #include "memory.h"
-#include "thread/inbox.h"
 #include "thread/seat.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 enum { SIZE = 200, BLOCKS = 400 };

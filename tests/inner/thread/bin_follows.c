@@ -2,12 +2,12 @@
 /* A release where no slot is left: the bin follows it, within its slab or to one that was full. */
 #include "inner/slots.h"
 
+#include "inner/spares.h"
 #include "support/handler_at_step.h"
 #include "thread/bin.h"
-#include "thread/holder.h"
 #include "thread/owner.h"
+#include "thread/seat.h"
 #include "thread/seating.h"
-#include "inner/spares.h"
 
 enum { MOST = 4096, SIZE = 64 };
 static char *block[MOST];

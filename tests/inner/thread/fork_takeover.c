@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may take over after a fork, and what: seen in the records' states. */
+#include "inner/spares.h"
 #include "thread/refill.h"
-#include "thread/holder.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
-#include "inner/spares.h"
 
 static struct owner *first, *other;
 static struct rt_barrier together;

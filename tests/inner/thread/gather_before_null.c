@@ -9,7 +9,6 @@
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
-#include "thread/holder.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 

@@ -3,7 +3,7 @@
  * A notification that is entered after the inbox was last emptied and before the record is
  * vacant: the thread that vacates the record empties the inbox again.
  */
-#include "thread/inbox.h"
+#include "thread/settle.h"
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"

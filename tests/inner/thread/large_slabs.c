@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks above 32 KiB (core/thread/large.c): the units that they get, and how they come back from other threads. */
-#include "thread/seat.h"
 #include "inner/spares.h"
+#include "thread/seat.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 

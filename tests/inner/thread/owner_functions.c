@@ -4,8 +4,8 @@
 #include "inner/spares.h"
 #include "memory.h"
 #include "support/blocks.h"
-#include "thread/holder.h"
 #include "thread/owner.h"
+#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/takeover.h"
 

@@ -3,11 +3,11 @@
 #include "inner/slots.h"
 #include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/inbox.h"
-#include "thread/shrink.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
+#include "thread/shrink.h"
 
 /* The inbox is full: the bit of the class is set; nothing gets lost. */
 TEST(protocol_more_entries_than_the_inbox_holds, 10)

@@ -7,11 +7,10 @@
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
-#include "thread/holder.h"
-#include "thread/inbox.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 enum { SIZE = 20000, OTHER = 24000, BLOCKS = 15 * INBOX_SLABS, BOUNDARIES = 120 };

@@ -4,7 +4,6 @@
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "thread/bin.h"
-#include "thread/holder.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/takeover.h"

@@ -6,11 +6,11 @@
 #include "inner/slots.h"
 #include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/inbox.h"
 #include "thread/owner.h"
 #include "thread/refill.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 /* A block of an unowned slab: what a handler gets that interrupted a call. */

@@ -4,7 +4,6 @@
 #include "support/blocks.h"
 #include "support/stamp.h"
 #include "thread/bin.h"
-#include "thread/holder.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"

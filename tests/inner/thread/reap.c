@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that end without ash_thread_detach: others take over what they held. */
-#include "process.h"
 #include "inner/thread_at.h"
+#include "process.h"
 #include "support/blocks.h"
 #include "syscall.h"
-#include "thread/holder.h"
-#include "thread/takeover.h"
 #include "thread/seat.h"
+#include "thread/takeover.h"
 
 enum { BLOCKS = 20000 };
 

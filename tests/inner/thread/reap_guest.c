@@ -4,16 +4,15 @@
  * slab: what they held is inherited.
  */
 #include "backend/map.h"
-#include "support/handler_at_step.h"
 #include "inner/thread_at.h"
 #include "support/blocks.h"
+#include "support/handler_at_step.h"
 #include "syscall.h"
 #include "thread/refill.h"
-#include "thread/holder.h"
-#include "thread/takeover.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/slab_purge.h"
+#include "thread/takeover.h"
 
 enum { SIZE = 2000, BLOCKS = 100 };
 

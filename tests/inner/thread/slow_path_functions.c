@@ -2,20 +2,19 @@
 /*
  * Single functions of the slow paths: what each leaves, also where a later step would correct it.
  */
-#include "thread/takeover.h"
-#include "thread/holder.h"
 #include "backend/map.h"
-#include "memory.h"
-#include "thread/owner.h"
-#include "inner/slots.h"
 #include "front/block.h"
 #include "front/remote.h"
 #include "front/slot.h"
+#include "inner/slots.h"
+#include "memory.h"
 #include "thread/bin.h"
-#include "thread/inbox.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
 #include "thread/shrink.h"
+#include "thread/takeover.h"
 
 static void released_by_another(void *p)
 {

@@ -2,10 +2,10 @@
 /* What makes the clock of retain.h tick, and how owners watch. */
 #include "backend/retain.h"
 #include "inner/slots.h"
+#include "thread/bin.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/watch.h"
 
 /* The clock runs, and no period purges anything. */
 static void run_clock(void)

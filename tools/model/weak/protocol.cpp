@@ -144,7 +144,7 @@ LITMUS(free_or_remote, 2)
 	}
 };
 
-/* inbox.c inbox_enter, then owner.state; holder.c owner_vacate, then takeover.c visit_vacant. */
+/* settle.c inbox_enter, then owner.state; seat.c owner_vacate, then takeover.c visit_vacant. */
 LITMUS(inbox_vacant, 2)
 {
 	word notified, state;
@@ -259,7 +259,7 @@ LITMUS(visit_missed, 3)
 	}
 };
 
-/* inbox_enter leaves an entry that is still there; inbox.c collect_inbox takes it. */
+/* inbox_enter leaves an entry that is still there; settle.c collect_inbox takes it. */
 LITMUS(inbox_entry, 2)
 {
 	word inbox, remote;
@@ -290,7 +290,7 @@ LITMUS(inbox_entry, 2)
 	}
 };
 
-/* holder.c owner_vacate, owner_hold_as: lists and bins of a record change hands. */
+/* seat.c owner_vacate, owner_hold_as: lists and bins of a record change hands. */
 LITMUS(hand_over, 3)
 {
 	word state;
@@ -343,7 +343,7 @@ LITMUS(identity, 3)
 	}
 };
 
-/* holder.c owner_vacate, seating.c owner_find: who has seen the count sees the record vacant. */
+/* seat.c owner_vacate, seating.c owner_find: who has seen the count sees the record vacant. */
 LITMUS(vacated, 2)
 {
 	word state, vacated;
