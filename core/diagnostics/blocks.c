@@ -26,7 +26,7 @@ bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out)
 	return false;
 }
 
-static int slab_blocks(struct chunk *c, const struct slab *s, blocks_see *see, void *context)
+static int slab_blocks(const struct chunk *c, const struct slab *s, blocks_see *see, void *context)
 {
 	struct look l = look_begin(s);
 	struct look_group words;
@@ -55,40 +55,59 @@ static int slab_blocks(struct chunk *c, const struct slab *s, blocks_see *see, v
 	return 0;
 }
 
-static int region_blocks(struct region *r, blocks_see *see, void *context)
+static int region_walk(struct region *r, blocks_part *see, void *context)
 {
 	size_t chunks = load_relaxed(&r->chunks), i, n;
-	struct block_place span;
-	const struct slab *s;
+	struct block_place at;
 	unsigned u;
 	int answer = 0;
 
 	for (i = 0; answer == 0 && (i = region_next_known(r, i)) < chunks; i++) {
 		struct chunk *c = region_chunk(r, i);
 
-		if (blocks_span(c, &n, &span)) {
-			answer = see(context, &span);
+		if (blocks_span(c, &n, &at)) {
+			answer = see(context, &at, n);
 			/* Skip its chunks: what lies there now, if not the span, is newer. */
 			if (n > 1 && n <= chunks - i)
 				i += n - 1;
 		} else if (chunk_is(c, CHUNK_SLABS)) {
+			at = (struct block_place){.chunk = c};
 			for (u = 0; u < CHUNK_UNITS && answer == 0; u++)
-				if ((s = slab_beginning(c, u)) != NULL)
-					answer = slab_blocks(c, s, see, context);
+				if ((at.slab = slab_beginning(c, u)) != NULL)
+					answer = see(context, &at, 0);
 		}
 	}
 	return answer;
 }
 
-int blocks_walk(struct heap *h, blocks_see *see, void *context)
+int blocks_parts(struct heap *h, blocks_part *see, void *context)
 {
 	struct region *r;
 	int answer = 0;
 
 	for (r = region_first(h); r != NULL && answer == 0; r = region_next(r))
 		if (load_acquire(&r->state) == REGION_LIVE)
-			answer = region_blocks(r, see, context);
+			answer = region_walk(r, see, context);
 	return answer;
+}
+
+struct block_walk {
+	blocks_see *see;
+	void *context;
+};
+
+static int see_part(void *walk, const struct block_place *at, size_t chunks)
+{
+	const struct block_walk *w = walk;
+
+	return chunks != 0 ? w->see(w->context, at) : slab_blocks(at->chunk, at->slab, w->see, w->context);
+}
+
+int blocks_walk(struct heap *h, blocks_see *see, void *context)
+{
+	struct block_walk w = {see, context};
+
+	return blocks_parts(h, see_part, &w);
 }
 
 /* ---- the nearest block ---- */

@@ -25,6 +25,13 @@ typedef int blocks_see(void *context, const struct block_place *at);
  */
 INTERNAL int blocks_walk(struct heap *h, blocks_see *see, void *context);
 
+/*
+ * The same for each span, with its chunks, and for each slab as a whole (chunks is 0, `slab` says which),
+ * whether or not it has blocks.
+ */
+typedef int blocks_part(void *context, const struct block_place *at, size_t chunks);
+INTERNAL int blocks_parts(struct heap *h, blocks_part *see, void *context);
+
 /* The live span whose first chunk this is; false: there is none. */
 INTERNAL bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out);
 

@@ -7,6 +7,7 @@
 
 #include "ashlar.h"
 #include "backend/region.h"
+#include "slab/look.h"
 #include "thread/seat.h"
 
 enum invariant {
@@ -40,33 +41,23 @@ static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g,
 static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_t place)
 {
 	const struct slab *s = record_at(c, place);
-	unsigned unit = record_unit(place);
-	unsigned class = load_relaxed(&s->class), units = load_relaxed(&s->units), g, u;
-	uint64_t owner = load_acquire(&s->owner), slots = load_relaxed(&s->slots);
-	const uint64_t *others = load_relaxed(&s->remote);
-	size_t size, gap;
+	unsigned unit = record_unit(place), g, u;
+	uint64_t owner = load_acquire(&s->owner);
+	struct look l = look_begin(s);
+	const struct heap *h = load_relaxed(&c->region)->heap;
 
-	if (class >= CLASSES || owner == 0 ||
-	    ((owner & OWNER_UNOWNED) != 0) != record_is_unowned(place))
+	if (owner == 0 || ((owner & OWNER_UNOWNED) != 0) != record_is_unowned(place) ||
+	    !look_is_slab(&l, unit, l.class < CLASSES && slab_fills(h, l.class)) ||
+	    load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
+	    load_relaxed(&s->reciprocal) != class_reciprocal(l.size) ||
+	    l.base != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT) +
+			      (record_is_unowned(place) || !heap_kind(h)->gaps ? 0 : slab_gap(s)))
 		return I4_SLAB_GEOMETRY;
-	size = class_size(class);
-	gap = record_is_unowned(place) || !heap_kind(load_relaxed(&c->region)->heap)->gaps ? 0 : slab_gap(s);
-	if (load_relaxed(&s->chunk) != c || load_relaxed(&s->unit) != unit ||
-	    load_relaxed(&s->slot_size) != size ||
-	    (units != class_units(class, true) && units != class_units(class, false) &&
-	     !(slab_fills(load_relaxed(&c->region)->heap, class) && units == class_filled(class))) ||
-	    slots != class_slots(class, units) ||
-	    load_relaxed(&s->groups) != (slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
-	    load_relaxed(&s->reciprocal) != class_reciprocal(size) ||
-	    (class_is_aligned(load_relaxed(&s->class)) && unit % units != 0) ||
-	    load_relaxed(&s->base) != load_relaxed(&c->base) + ((size_t)unit << UNIT_SHIFT) +
-					      gap)
-		return I4_SLAB_GEOMETRY;
-	for (u = 0; u < units; u++)
+	for (u = 0; u < l.units; u++)
 		if (load_acquire(&c->head[unit + u]) != place)
 			return I4_SLAB_GEOMETRY;
-	for (g = 0; g * GROUP_SLOTS < slots; g++) {
-		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&others[g]);
+	for (g = 0; g < l.groups; g++) {
+		uint64_t word = load_relaxed(&s->free[g]), remote = load_relaxed(&l.remote[g]);
 
 		if (((word | remote) & ~slab_group_mask(s, g)) != 0)
 			return I5_NO_BITS_BEYOND_THE_SLOTS;

@@ -12,16 +12,6 @@
 #include "slab/slab.h"
 #include "thread/owner.h"
 
-static void stats_slab(struct ash_statistics *out, const struct slab *s)
-{
-	struct stats_slab slab = stats_of_slab(s);
-
-	out->slabs += slab.bytes;
-	out->blocks += slab.taken;
-	out->block_bytes += slab.taken * slab.size;
-	out->pending += slab.pending;
-}
-
 struct stats_slab stats_of_slab(const struct slab *s)
 {
 	struct look l = look_begin(s);
@@ -37,25 +27,31 @@ struct stats_slab stats_of_slab(const struct slab *s)
 	return sum;
 }
 
-static void stats_chunk(struct ash_statistics *out, struct chunk *c)
+static int stats_part(void *statistics, const struct block_place *at, size_t chunks)
 {
-	struct block_place span;
-	const struct slab *s;
-	size_t chunks;
-	unsigned u;
+	struct ash_statistics *out = statistics;
+	struct stats_slab slab;
 
-	if (blocks_span(c, &chunks, &span)) {
+	if (chunks != 0) {
 		out->spans += chunks << CHUNK_SHIFT;
 		out->blocks++;
-		out->block_bytes += span.size;
-	} else if (chunk_is(c, CHUNK_SLABS)) {
-		for (u = 0; u < CHUNK_UNITS; u++)
-			if ((s = slab_beginning(c, u)) != NULL)
-				stats_slab(out, s);
-		out->dirty += (size_t)bits_count(load_acquire(&c->units) &
-						 ~load_relaxed(&c->clean))
-			      << UNIT_SHIFT;
+		out->block_bytes += at->size;
+		return 0;
 	}
+	slab = stats_of_slab(at->slab);
+	out->slabs += slab.bytes;
+	out->blocks += slab.taken;
+	out->block_bytes += slab.taken * slab.size;
+	out->pending += slab.pending;
+	return 0;
+}
+
+/* Bytes of units that are free and not clean. */
+static size_t dirty_units(const struct chunk *c)
+{
+	/* Pairs with chunk_put; the kind: `clean` of a span is another word. */
+	return !chunk_is(c, CHUNK_SLABS) ? 0 : (size_t)bits_count(load_acquire(&c->units) & ~load_relaxed(&c->clean))
+						       << UNIT_SHIFT;
 }
 
 void ash_stats(struct ash_statistics *out)
@@ -80,8 +76,9 @@ void heap_stats(struct heap *h, struct ash_statistics *out)
 							 ~load_relaxed(&r->clean[i / 64]))
 				      << CHUNK_SHIFT;
 		for (i = 0; (i = region_next_known(r, i)) < chunks; i++)
-			stats_chunk(out, region_chunk(r, i));
+			out->dirty += dirty_units(region_chunk(r, i));
 	}
+	(void)blocks_parts(h, stats_part, out);
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
 		out->owners++;
 	out->peak_used = load_relaxed(&h->peak.used) * UNIT_SIZE;
@@ -98,59 +95,37 @@ struct class_rows {
 	struct ash_class *rows;
 };
 
-static void class_add(const struct class_rows *to, unsigned class, size_t bytes, size_t slots,
-		      size_t taken, size_t pending)
+static int class_part(void *rows, const struct block_place *at, size_t chunks)
 {
+	const struct class_rows *to = rows;
+	struct stats_slab slab = {.class = CLASSES, .bytes = chunks << CHUNK_SHIFT, .slots = 1, .taken = 1};
 	struct ash_class *row;
 
-	if (class < to->first || class > to->last)
-		return;
-	row = &to->rows[class - to->first];
-	row->slabs++;
-	row->bytes += bytes;
-	row->slots += slots;
-	row->taken += taken;
-	row->pending += pending;
-}
-
-static void class_chunk(const struct class_rows *to, struct chunk *c)
-{
-	struct block_place span;
-	const struct slab *s;
-	size_t chunks;
-	unsigned u;
-
-	if (blocks_span(c, &chunks, &span)) {
-		class_add(to, CLASSES, chunks << CHUNK_SHIFT, 1, 1, 0);
-	} else if (chunk_is(c, CHUNK_SLABS)) {
-		for (u = 0; u < CHUNK_UNITS; u++)
-			if ((s = slab_beginning(c, u)) != NULL) {
-				unsigned class = load_relaxed(&s->class);
-				struct stats_slab slab;
-
-				/* Not of a row that is wanted: its bits need not be counted. */
-				if (class < to->first || class > to->last)
-					continue;
-				slab = stats_of_slab(s);
-				class_add(to, slab.class, slab.bytes, slab.slots, slab.taken,
-					  slab.pending);
-			}
+	if (chunks == 0) {
+		slab.class = load_relaxed(&at->slab->class);
+		/* Not of a row that is wanted: its bits need not be counted. */
+		if (slab.class >= to->first && slab.class <= to->last)
+			slab = stats_of_slab(at->slab);
 	}
+	if (slab.class < to->first || slab.class > to->last)
+		return 0;
+	row = &to->rows[slab.class - to->first];
+	row->slabs++;
+	row->bytes += slab.bytes;
+	row->slots += slab.slots;
+	row->taken += slab.taken;
+	row->pending += slab.pending;
+	return 0;
 }
 
-static void class_count(const struct class_rows *to)
+static void class_count(struct class_rows *to)
 {
-	struct region *r;
 	unsigned class;
-	size_t i;
 
 	memset(to->rows, 0, (to->last - to->first + 1) * sizeof to->rows[0]);
 	for (class = to->first; class <= to->last && class < CLASSES; class++)
 		to->rows[class - to->first].size = class_size(class);
-	for (r = region_first(&heap_default); r != NULL; r = region_next(r))
-		for (i = 0; load_acquire(&r->state) == REGION_LIVE &&
-			    (i = region_next_known(r, i)) < load_relaxed(&r->chunks); i++)
-			class_chunk(to, region_chunk(r, i));
+	(void)blocks_parts(&heap_default, class_part, to);
 }
 
 int ash_stats_class(unsigned row, struct ash_class *out)

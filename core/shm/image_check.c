@@ -5,6 +5,7 @@
 #include "pages.h"
 #include "shm/caches.h"
 #include "shm/image.h"
+#include "slab/look.h"
 
 /* ---- units and slab records ---- */
 
@@ -18,16 +19,13 @@ static const struct slab *slab_of(const struct image *m, uint32_t offset)
 static bool slab_is_right(struct image *m, size_t i, uint32_t offset)
 {
 	const struct slab *s = slab_of(m, offset);
+	struct look l = look_begin(s);
 	unsigned u = record_unit(offset);
 	uint64_t remote[SLAB_GROUPS];
 	const char *at;
 	unsigned g;
 
-	if (s->class >= CLASSES || s->unit != u ||
-	    (s->units != class_units(s->class, true) && s->units != class_units(s->class, false)) ||
-	    (class_is_aligned(s->class) && u % s->units != 0) || u + s->units > CHUNK_UNITS ||
-	    s->slot_size != class_size(s->class) || s->slots != class_slots(s->class, s->units) ||
-	    s->groups != (s->slots + GROUP_SLOTS - 1) / GROUP_SLOTS ||
+	if (!look_is_slab(&l, u, false) || s->unit != u ||
 	    s->reciprocal != class_reciprocal(s->slot_size) || s->chunk != image_chunk_at(m, i) ||
 	    s->base != image_chunk_base(m, i) + ((size_t)u << UNIT_SHIFT) ||
 	    (m->ours && (s->opened > s->groups || (uint64_t)s->ready >> s->groups != 0)))

@@ -131,16 +131,6 @@ bool view_span(const struct ash_heap_view *v, size_t i, struct view_chunk *there
 	return out->chunks - 1 < v->region.chunks - i && out->bytes - 1 < out->chunks << CHUNK_SHIFT;
 }
 
-/* True: the members are those of a slab that may begin in the unit. */
-static bool shape_is_right(const struct look *l, unsigned unit)
-{
-	return l->class < CLASSES &&
-	       (l->units == class_units(l->class, true) || l->units == class_units(l->class, false)) &&
-	       l->size == class_size(l->class) && l->slots == class_slots(l->class, l->units) &&
-	       l->groups == (l->slots + GROUP_SLOTS - 1) / GROUP_SLOTS &&
-	       unit + l->units <= CHUNK_UNITS;
-}
-
 bool view_slab(const struct ash_heap_view *v, size_t i, unsigned *unit, struct view_chunk *there, struct look *out)
 {
 	const char *remote;
@@ -164,7 +154,7 @@ bool view_slab(const struct ash_heap_view *v, size_t i, unsigned *unit, struct v
 	out->remote = there->remote;
 	*unit = first;
 	/* In this order, as in look_at_group, and tags no older than what says that their slots are taken. */
-	return shape_is_right(out, first) &&
+	return look_is_slab(out, first, false) &&
 	       view_get(v, remote, there->remote, out->groups * sizeof there->remote[0]) &&
 	       view_get(v, s, &there->s, sizeof there->s) &&
 	       view_get(v, remote + REMOTE_STRIDE, there->tags, out->slots * sizeof there->tags[0]);

@@ -16,6 +16,16 @@ struct look look_begin(const struct slab *s)
 	return l;
 }
 
+bool look_is_slab(const struct look *l, unsigned unit, bool fills)
+{
+	return l->class < CLASSES && l->size == class_size(l->class) &&
+	       (l->units == class_units(l->class, true) || l->units == class_units(l->class, false) ||
+		(fills && l->units == class_filled(l->class))) &&
+	       l->slots == class_slots(l->class, l->units) &&
+	       l->groups == (l->slots + GROUP_SLOTS - 1) / GROUP_SLOTS && unit + l->units <= CHUNK_UNITS &&
+	       (!class_is_aligned(l->class) || unit % l->units == 0);
+}
+
 /*
  * True: the words just read are those of this slab.  An unowned slab with OWNER_CHANGING,
  * before they were read or after it, is being made or unmade: one thread holds whole groups

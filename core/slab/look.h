@@ -36,6 +36,12 @@ struct look_group {
 INTERNAL struct look look_begin(const struct slab *s);
 
 /*
+ * True: the members are those of a slab that may begin in the unit.  fills: it may also have as many units
+ * as its heap gives to a class that is filled (slab_fills).
+ */
+INTERNAL bool look_is_slab(const struct look *l, unsigned unit, bool fills);
+
+/*
  * Reads the words of group g < groups.  False: the slab has gone, or one thread holds the
  * whole group of an unowned slab, which it is making or unmaking.  True: each bit was right
  * at some moment of this call.
