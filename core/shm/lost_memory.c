@@ -41,12 +41,6 @@ static void return_units(struct heap *h, struct chunk *c, uint64_t lost)
 	}
 }
 
-/* Returns slots of an unowned slab. */
-static void return_slots(struct slab *s, unsigned group, uint64_t lost)
-{
-	fetch_or_release(&s->free[group], lost);
-}
-
 /* The slots of a group of an unowned slab that are taken and were never handed out. */
 static uint64_t lost_slots(const struct slab *s, unsigned group)
 {
@@ -97,13 +91,8 @@ static void examine_slab(struct pass *p, struct slab *s)
 		uint64_t lost = lost_slots(s, g);
 
 		if (lost != 0 && pass_holds(p))
-			return_slots(s, g, lost);
+			fetch_or_release(&s->free[g], lost); /* pairs with slot_in */
 	}
-}
-
-static bool is_free(const struct region *r, size_t i)
-{
-	return (load_acquire(&r->free[i / 64]) >> (i % 64)) & 1; /* pairs with bits_release */
 }
 
 /* Examines chunk i of the region; returns the number of chunks that belong together. */
@@ -117,7 +106,7 @@ static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 	uint64_t lost, unowned;
 	bool known;
 
-	if (is_free(r, i))
+	if (bits_all(r->free, i, 1))
 		return n;
 	/* A record that is not known yet is not read: its maker died before it wrote anything. */
 	known = bits_all(r->known, i, 1);
@@ -168,7 +157,7 @@ static void examine_records(struct pass *p)
 static void recount(struct pass *p)
 {
 	struct heap *h = &p->s->heap;
-	const struct region *r = load_acquire(&h->regions);
+	struct region *r = load_acquire(&h->regions);
 	uint64_t before = load_relaxed(&h->both), now = 0;
 	size_t i, n;
 
@@ -176,8 +165,8 @@ static void recount(struct pass *p)
 		const struct chunk *c = region_chunk(r, i);
 
 		n = 1;
-		if (is_free(r, i)) {
-			now += region_dirty((struct run){load_acquire(&h->regions), i}, 1) * CHUNK_UNITS;
+		if (bits_all(r->free, i, 1)) {
+			now += region_dirty((struct run){r, i}, 1) * CHUNK_UNITS;
 		} else if (!bits_all(r->known, i, 1)) {
 			continue;
 		} else if (load_acquire(&c->kind) == CHUNK_SPAN) { /* pairs with the release of its kind */
