@@ -46,7 +46,7 @@
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
 # Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
-# speed (FAST), and core/amalgamation.c and .h.
+# speed (FAST), and core/amalgamation.c.
 
 MAKEFLAGS += --no-builtin-rules
 
@@ -487,7 +487,7 @@ $(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
 .PHONY: amalgamation crate install uninstall dist deb test-programs setup-programs setup-checkers
 
-$(AMALGAMATION): tools/amalgamate $(wildcard core/amalgamation.[ch]) $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
+$(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
 		$(addsuffix /*.[chS],arch arch/* sys core/*)))
 	mkdir -p $(@D)
 	echo 'MAKE $@'
