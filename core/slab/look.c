@@ -86,8 +86,10 @@ struct slab *walk_next(struct walk *w)
 
 	do {
 		while (++w->unit >= CHUNK_UNITS) {
-			/* Go to the next slab chunk; the loop condition increments to its unit 0. */
-			w->unit = CHUNK_UNITS;
+			/*
+			 * Go to the next slab chunk; the loop condition increments to its unit 0.  Until
+			 * then `unit` only grows.
+			 */
 			while (w->region != NULL && (w->region->remote == NULL ||
 						     w->index >= load_relaxed(&w->region->chunks))) {
 				w->region = region_next(w->region);

@@ -82,13 +82,20 @@ static bool is_purgeable(const struct slab *s)
 	       load_relaxed(&s->free[0]) == 0 && load_relaxed(&s->slots) == 1;
 }
 
-size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
+/* Holds the slab as a guest, until slab_let_go.  False: it is current, or another thread purges it. */
+static bool slab_hold(struct heap *h, struct slab *s)
 {
 	uint64_t idle = SLAB_IDLE, me = holder_guest(h);
+
+	/* Acquire pairs with slab_let_go. */
+	return me != 0 && load_relaxed(&s->hold) == SLAB_IDLE && cas_acquire(&s->hold, &idle, me);
+}
+
+size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
+{
 	size_t bytes = 0;
 
-	/* Acquire pairs with slab_let_go.  Not idle: it is current, or another thread purges it. */
-	if (me == 0 || load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, me))
+	if (!slab_hold(h, s))
 		return 0;
 	if (is_purgeable(s))
 		bytes = slab_purge(h->sharing, s, room);
@@ -120,7 +127,7 @@ static bool is_foreign(const struct slab *s)
 	uint64_t owner = load_acquire(&s->owner); /* as in is_purgeable */
 	unsigned g = load_relaxed(&s->groups);
 
-	if ((owner & OWNER_PENDING) == 0 || owner <= OWNER_FLAGS || g > SLAB_GROUPS)
+	if ((owner & OWNER_PENDING) == 0 || owner <= OWNER_FLAGS)
 		return false;
 	while (g-- > 0)
 		if ((~free_word(s, g) & slab_group_mask(s, g)) != 0)
@@ -131,11 +138,10 @@ static bool is_foreign(const struct slab *s)
 /* Purges all of a slab that others emptied.  Units. */
 static uint64_t foreign_purge(struct heap *h, struct slab *s)
 {
-	uint64_t idle = SLAB_IDLE, me = holder_guest(h), units = 0;
+	uint64_t units = 0;
 	char *base;
 
-	/* As in slabs_purge_held. */
-	if (me == 0 || load_relaxed(&s->hold) != SLAB_IDLE || !cas_acquire(&s->hold, &idle, me))
+	if (!slab_hold(h, s))
 		return 0;
 	if (is_purgeable(s) && is_foreign(s) && load_relaxed(&s->purged) == 0) {
 		base = load_relaxed(&s->base);
