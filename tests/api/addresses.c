@@ -68,6 +68,39 @@ TEST(addresses_huge_block_is_resized, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* In its place: what it gives up goes, what it gets back reads zero, and the figures are the same again. */
+TEST(addresses_huge_block_in_its_place, 10)
+{
+	const size_t gib = (size_t)1 << 30, more = 64 * MIB;
+	unsigned char *p = ash_alloc(gib + more);
+	struct ash_statistics before, after;
+	struct ash_block found;
+	size_t resident;
+
+	if (p == NULL)
+		rt_skip("the kernel does not promise a GiB");
+	p[0] = 7;
+	memset(p + gib, 1, 32 * MIB);
+	ash_stats(&before);
+	resident = rt_anonymous();
+	CHECK_EQ(ash_expand(p, gib), gib);
+	CHECK_EQ(ash_usable_size(p), gib);
+	if (figures())
+		CHECK(rt_anonymous() + 31 * MIB < resident);
+	CHECK(ash_find(p + gib, &found) != ASH_TAKEN && ash_check() == 0);
+	if (ash_expand(p, gib + more) == 0)
+		rt_skip("something lies behind it");
+	CHECK_EQ(ash_usable_size(p), gib + more);
+	CHECK(ash_find(p + gib + more - 1, &found) == ASH_TAKEN && found.start == (char *)p);
+	CHECK(p[0] == 7 && p[gib] == 0 && p[gib + 32 * MIB - 1] == 0);
+	p[gib + more - 1] = 1;
+	ash_stats(&after);
+	CHECK_EQ(memcmp(&before, &after, sizeof before), 0);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* As by malloc elsewhere; only a heap that is said to be sparse has it. */
 TEST(addresses_more_than_is_promised, 10)
 {

@@ -55,6 +55,27 @@ TEST(aligned_zalloc_reads_zero, 20)
 	nothing_left();
 }
 
+/* A zeroed block is as large as others; above 1 MiB its alignment adds nothing. */
+TEST(aligned_takes_what_its_size_takes, 20)
+{
+	static const size_t more[] = {MIB - 64 * KIB + 1, MIB + 1, MIB + 60 * KIB + 1};
+	size_t bytes;
+
+	for (size_t a = 0; a < N(alignments); a++)
+		for (size_t s = 0; s < N(sizes) + N(more); s++) {
+			size_t size = s < N(sizes) ? sizes[s] : more[s - N(sizes)];
+			char *p = NOT_NULL(ash_aligned_alloc(alignments[a], size));
+
+			bytes = ash_usable_size(p);
+			CHECK(size <= MIB || bytes == ash_good_size(size));
+			ash_release(p);
+			p = NOT_NULL(ash_aligned_zalloc(alignments[a], size));
+			CHECK_EQ(ash_usable_size(p), bytes);
+			ash_release(p);
+		}
+	nothing_left();
+}
+
 TEST(aligned_zalloc_touches_nothing, 10)
 {
 	size_t bytes = scaled(256 * MIB, 16 * MIB), before;
@@ -215,6 +236,29 @@ TEST(aligned_shrinks_beside_another, 20)
 	for (size_t at = 0; at < 3 * MIB / 2; at += 9 * MIB / 97 + 1)
 		CHECK_EQ((unsigned char)q[at], pattern(at, 1));
 	marked(way, 3 * MIB, 3 * MIB, 2);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Without memory for another place a block stays, if it may; else it is as it was. */
+TEST(aligned_resize_without_memory, 20)
+{
+	char *p = ash_alloc(100), *q = ash_aligned_alloc(64, 600000);
+
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 64 * MIB))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	mark(p, 100, 1);
+	mark(q, 600000, 2);
+	CHECK(ash_aligned_resize(p, (size_t)1 << 30, 100) == NULL);
+	CHECK(ash_aligned_resize(p, (size_t)1 << 30, 112) == NULL);
+	marked(p, 100, 100, 1);
+	for (size_t size = 32 * MIB; size >= 128; size /= 2)
+		while (ash_alloc(size) != NULL)
+			;
+	CHECK(ash_aligned_resize(q, 64, 700000) == NULL);
+	CHECK(ash_aligned_resize(q, 64, 100) == q && ash_resize(q, 128) == q);
+	marked(q, 600000, 600000, 2);
+	ash_release(q);
+	ash_release(p);
 	CHECK_EQ(ash_check(), 0);
 }
 

@@ -165,3 +165,17 @@ TEST(expand_dirties, 10)
 	release_each(block, BLOCKS);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* Of a span something stays. */
+TEST(expand_span_to_nothing, 10)
+{
+	char *p = ash_alloc(3 * MIB), *q;
+
+	CHECK(ash_expand(p, 0) > 0 && ash_usable_size(p) > 0);
+	q = ash_alloc(3 * MIB);
+	p[0] = 1;
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+	ash_release(q);
+	CHECK(stats_now().blocks == 0 && ash_check() == 0);
+}

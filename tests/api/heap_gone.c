@@ -220,3 +220,15 @@ TEST(heap_gone_overlap, 20)
 	ash_heap_destroy(behind);
 	places_are_free();
 }
+
+/* The block that it lies in is asked for the size that it has: nothing goes. */
+TEST(heap_in_stays_in_a_block_that_stays, 10)
+{
+	char *p = NOT_NULL(ash_alloc(INNER));
+	ash_heap *inner = NOT_NULL(ash_heap_create_in(p, INNER));
+
+	CHECK_EQ(ash_expand(p, ash_usable_size(p)), ash_usable_size(p));
+	p = NOT_NULL(ash_heap_alloc(inner, 100));
+	CHECK(ash_heap_of(p) == inner && ash_heap_check(inner) == 0);
+	ash_heap_destroy(inner);
+}

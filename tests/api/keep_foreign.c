@@ -108,6 +108,7 @@ static void bursts(size_t least, size_t most, unsigned rounds)
 
 #define BURSTS(name, ...) TEST(name, 30) { bursts(__VA_ARGS__); }
 BURSTS(keep_no_foreign_500, 500, 500, 1)
+BURSTS(keep_no_foreign_3000, 3000, 3000, 1)
 BURSTS(keep_no_foreign_8000, 8000, 8000, 1)
 BURSTS(keep_no_foreign_mixed, 20000, 100000, 1)
 BURSTS(keep_foreign_again_500, 500, 500, 12)

@@ -60,6 +60,9 @@ TEST(told_right_under_a_limit, 20)
 /* No right size is refused, of any class, alignment and way to get the block. */
 TEST(told_right, 20)
 {
+	static const size_t borders[] = {MIB - 32768, MIB - 32767, MIB, MIB + 1, MIB + 32768};
+	struct ash_statistics st;
+
 	for (size_t size = 0; size <= 5 * MIB; size += size < 2048 ? 1 : size / 9 + 1) {
 		free_sized(malloc(size), size);
 		free_sized(ash_zalloc(1, size), size);
@@ -70,9 +73,15 @@ TEST(told_right, 20)
 			ash_release_told("operator delete", ash_aligned_alloc(alignment, size), alignment, size, false);
 		}
 	}
+	for (unsigned i = 0; i < sizeof borders / sizeof *borders; i++)
+		for (size_t alignment = 1; alignment <= MIB; alignment *= 2) {
+			free_aligned_sized(ash_aligned_alloc(alignment, borders[i]), alignment, borders[i]);
+			free_aligned_sized(ash_aligned_zalloc(alignment, borders[i]), alignment, borders[i]);
+		}
 	free_sized(NULL, 5);
 	free_aligned_sized(NULL, 64, 5);
-	CHECK_EQ(ash_check(), 0);
+	ash_stats(&st);
+	CHECK(st.blocks == 0 && ash_check() == 0);
 }
 
 /* What realloc kept in place, or grew there, has any size that it may have been asked for. */
@@ -81,6 +90,66 @@ TEST(told_after_realloc, 20)
 	for (size_t size = 1; size <= 3 * MIB; size += size / 3 + 1)
 		for (size_t other = 1; other <= 3 * MIB; other += other / 3 + 1)
 			free_sized(realloc(malloc(size), other), other);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* What stayed where it is, as there was no memory for a smaller block. */
+static void without_memory(bool aligned)
+{
+	void *p = malloc(600000), *q = malloc(600000);
+
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 64 * MIB))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	for (size_t size = 32 * MIB; size >= 64; size /= 2)
+		while (ash_alloc(size) != NULL)
+			;
+	CHECK((aligned ? ash_aligned_resize(p, 64, 100) : realloc(p, 100)) == p);
+	free_sized(p, 100);
+	free_sized(q, 600000);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(told_after_realloc_without_memory, 20)
+{
+	without_memory(false);
+}
+
+TEST(told_after_aligned_resize_without_memory, 20)
+{
+	without_memory(true);
+}
+
+/* One that stayed as it fits: of another thread, or with an alignment. */
+static void smaller(void *p)
+{
+	CHECK(realloc(p, 600) == p);
+}
+
+/* The next smaller class is as near as a sixteenth. */
+TEST(told_after_realloc_to_the_next_class, 10)
+{
+	void *p = malloc(1024);
+
+	CHECK(realloc(p, 960) == p);
+	free_sized(p, 960);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(told_after_realloc_by_another_thread, 10)
+{
+	void *p = malloc(1000);
+
+	rt_in_thread(smaller, p);
+	free_sized(p, 600);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(told_after_aligned_resize, 10)
+{
+	void *p = ash_aligned_alloc(64, 1000);
+
+	CHECK(ash_aligned_resize(p, 64, 600) == p);
+	free_aligned_sized(p, 64, 600);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -118,6 +187,14 @@ TEST(told_wrong, 30)
 		free_sized(p, size);
 		free_aligned_sized(q, 64, size);
 	}
+	/* Above 1 MiB its alignment adds nothing to a block. */
+	alignment_told = 32768;
+	if (ash_good_size(MIB + 1) < MIB + 32768)
+		refused("free_aligned_sized", use_free_aligned, ash_aligned_alloc(32768, MIB + 32768), MIB + 1);
+	refused("operator delete", use_delete_sized, malloc(32), 16);
+	/* One whose class stays is none that was kept. */
+	free_sized(realloc(malloc(1024), 962), 962);
+	refused("free_sized", use_free_sized, malloc(1024), 600);
 	/* Once a block was kept, half of its bytes may have been asked for, and less not. */
 	free_sized(realloc(malloc(1000), 600), 600);
 	refused("free_sized", use_free_sized, malloc(1000), 100);

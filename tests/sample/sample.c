@@ -268,6 +268,28 @@ TEST(sample_of_the_largest_blocks, 20)
 	CHECK_EQ(takes, releases);
 }
 
+/* What is refused is no sample, and ends none. */
+TEST(sample_of_nothing, 10)
+{
+	char *p;
+
+	ash_sample_every(1);
+	CHECK(ash_alloc(PTRDIFF_MAX) == NULL && ash_zalloc(1, PTRDIFF_MAX) == NULL);
+	CHECK(ash_aligned_alloc((size_t)4 << 20, PTRDIFF_MAX) == NULL && ash_alloc(SIZE_MAX) == NULL);
+	CHECK_EQ(takes, 0);
+	p = ash_alloc(3 * MIB);
+	expect_sample(p);
+	CHECK_EQ(ash_expand(p, (size_t)1 << 46), 0);
+	CHECK(told.gone == p);
+	expect_sample(p);
+	CHECK(ash_aligned_resize(p, 64, (size_t)1 << 46) == NULL && told.gone == p);
+	expect_sample(p);
+	CHECK(ash_resize(p, (size_t)1 << 46) == NULL && told.gone == p);
+	expect_sample(p);
+	CHECK_EQ(ash_usable_size(p), 3 * MIB);
+	release_sample(p);
+}
+
 /* A sample is known by address and size: each call that changes a span tells; a slot does not grow in place. */
 TEST(sample_that_is_resized, 20)
 {

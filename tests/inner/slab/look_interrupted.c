@@ -8,6 +8,7 @@
 #include "heaps/instance.h"
 #include "inner/slots.h"
 #include "shm/block_tags.h"
+#include "slab/unowned.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 
@@ -139,4 +140,39 @@ TEST(look_at_slot_finds_taken_ones, 10)
 	size = ash_heap_usable_size(shared, q);
 	CHECK(kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size) && !kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size + 1));
 	ash_heap_destroy(shared);
+	/* The first slot of an unowned slab, and a record that was never used. */
+	do
+		p = NOT_NULL(unowned_slot(&heap_default, class_of(48)));
+	while (place_of(p).index != 0);
+	CHECK(look_at_slot(place_of(p).slab, p, &index) == 48 && index == 0);
+	CHECK_EQ(look_at_slot(&(struct slab){.owner = 0}, p, &index), 0);
+}
+
+/* ---- an unowned slab that is made ---- */
+
+static void make_ends(void)
+{
+	slab->free[0] = slab_group_mask(slab, 0);
+	slab->owner = OWNER_UNOWNED;
+}
+
+/* Meanwhile a word of 0 is no block's, also if that ends between the look's words; another word is as ever. */
+TEST(look_while_an_unowned_slab_is_made, 10)
+{
+	void *p = NOT_NULL(unowned_slot(&heap_default, class_of(48)));
+	struct slot_ref at = place_of(p);
+	bool more = true;
+
+	slab = at.slab;
+	CHECK(slab_is_unowned(slab) && at.group == 0);
+	slab->owner |= OWNER_CHANGING;
+	call_look();
+	CHECK(right && words.taken == at.bit);
+	step_begin(make_ends);
+	for (size_t k = 0; more; k++) {
+		slab->owner = OWNER_UNOWNED | OWNER_CHANGING;
+		slab->free[0] = 0;
+		more = with_act_at(k, call_look);
+		CHECK(!right || words.taken == 0);
+	}
 }

@@ -88,15 +88,19 @@ TEST(slabs_unowned_slots_before_null, 20)
 	const struct ash_heap_options small = {.cap = 4 * MIB};
 	ash_heap *heap = ash_heap_create(&small);
 	size_t n = 0, i;
+	char *p;
 
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	burst(heap, 200, 2000);
 	while (ash_heap_alloc(heap, UNIT_SIZE) != NULL)
 		;
-	for (i = 0; i < 2000; i += 2)
+	for (i = 0; i < 2000; i += 2) {
+		memset(blocks[i], 0xa5, 200);
 		ash_heap_release(heap, blocks[i]);
-	while (ash_heap_alloc(heap, 200) != NULL)
-		n++;
+	}
+	for (; (p = ash_heap_zalloc(heap, 1, 200)) != NULL; n++)
+		for (i = 0; i < 200; i++)
+			CHECK_EQ(p[i], 0);
 	CHECK(n >= 1000);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
@@ -105,6 +109,7 @@ TEST(slabs_unowned_slots_before_null, 20)
 TEST(slabs_unowned_slots_before_null_of_the_default_heap, 20)
 {
 	size_t n = 0, i;
+	char *p;
 
 	ash_release(ash_alloc(16));
 	burst(NULL, 200, 2000);
@@ -112,10 +117,13 @@ TEST(slabs_unowned_slots_before_null_of_the_default_heap, 20)
 		rt_skip("no limit of address space to be had under QEMU 7.2");
 	while (ash_alloc(UNIT_SIZE) != NULL)
 		;
-	for (i = 0; i < 2000; i += 2)
+	for (i = 0; i < 2000; i += 2) {
+		memset(blocks[i], 0xa5, 200);
 		ash_release(blocks[i]);
-	while (ash_alloc(200) != NULL)
-		n++;
+	}
+	for (; (p = ash_zalloc(1, 200)) != NULL; n++)
+		for (i = 0; i < 200; i++)
+			CHECK_EQ(p[i], 0);
 	CHECK(n >= 1000);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slabs that are purged under their owner (core/thread/slab_purge.c): each is held meanwhile, and neither is an
+ * unowned one, nor the slab of one slot that its owner may take again without asking.
+ */
+/* promises: ash_trim */
+#include "ashlar.h"
+#include "inner/slots.h"
+#include "pages.h"
+#include "slab/unowned.h"
+#include "support/handler_at_step.h"
+#include "thread/seat.h"
+#include "thread/slab_purge.h"
+
+static struct slab *slab;
+static size_t purged;
+
+static void purge(void)
+{
+	size_t room = 0;
+
+	purged = slabs_purge_held(&heap_default, slab, &room);
+}
+
+static size_t seen_held;
+
+static void looks(void)
+{
+	seen_held += load_relaxed(&slab->hold) != SLAB_IDLE;
+}
+
+/* A slab of two slots, of which one is taken. */
+TEST(slab_held_while_it_is_purged, 10)
+{
+	char *p = ash_alloc(15000), *q = ash_alloc(15000);
+	size_t looked = 0;
+
+	slab = place_of(p).slab;
+	CHECK(place_of(q).slab == slab);
+	CHECK_EQ(slab->slots, 2);
+	memset(p, 1, 15000);
+	memset(q, 2, 15000);
+	ash_release(p);
+	purge(); /* it is current */
+	CHECK_EQ(purged, 0);
+	CHECK(p[10000] == 1);
+	seat_close();
+	bin_detach(seat.self, slab->class);
+	seat_open();
+	slab->hold = SLAB_IN_USE;
+	purge();
+	CHECK(purged == 0 && p[10000] == 1 && slab->hold == SLAB_IN_USE);
+	slab->hold = SLAB_IDLE;
+	/* A record without a slab; a late release may have set its pending bit. */
+	slab->owner = OWNER_PENDING;
+	purge();
+	slab->owner = 0;
+	CHECK_EQ(purged, 0);
+	purge();
+	slab->owner = (uint64_t)(uintptr_t)seat.self;
+	CHECK(purged == 0 && p[10000] == 1);
+	step_begin(looks);
+	for (size_t k = 0; with_act_at(k, purge); k += 1 + k / 2)
+		looked++;
+	CHECK(seen_held > looked / 4 && slab->hold == SLAB_IDLE);
+	memset(p, 1, 15000);
+	purge();
+	if (!rt_under_qemu())
+		CHECK(purged >= 12 * KIB && p[10000] == 0);
+	CHECK(q[0] == 2 && q[14999] == 2);
+	ash_release(q);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(slab_without_an_owner_is_not_purged, 10)
+{
+	char *p = NOT_NULL(unowned_slot(&heap_default, class_of(20000)));
+
+	slab = place_of(p).slab;
+	memset(p, 1, 20000);
+	ash_release(p);
+	purge();
+	CHECK(purged == 0 && p[10000] == 1 && slab->hold == SLAB_IDLE);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static unsigned char *block;
+static bool taken;
+
+/* Its owner's next call: a release, or an allocation that gets the same block. */
+static void releases_or_takes(void)
+{
+	if (taken)
+		ash_release(block);
+	else
+		memset(block = ash_alloc(100000), 3, 100000);
+	taken = !taken;
+}
+
+TEST(slab_of_one_slot_under_its_owner, 20)
+{
+	size_t k;
+
+	releases_or_takes();
+	slab = place_of(block).slab;
+	CHECK(slab->slots == 1);
+	step_begin(releases_or_takes);
+	for (act_again = 1; act_again < 30; act_again += act_again / 2 + 1)
+		for (k = 0; with_act_at(k, purge); k += 1 + k / 8) {
+			CHECK(place_of(block).slab == slab);
+			if (!taken)
+				releases_or_takes();
+			CHECK(block[50000] == 3);
+		}
+	CHECK(k > 10);
+	ash_release(block);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- what was purged counts as clean only until a slot is taken ---- */
+
+enum { SLOTS = 8, SIZE = 4000 };
+static void *blocks[SLOTS], *elsewhere;
+
+/* As if so much that others emptied stayed already that no more may. */
+static void released_by_others(void *p)
+{
+	store_relaxed(&heap_default.foreign.hand, 0);
+	store_relaxed(&heap_default.foreign.told, 64);
+	store_relaxed(&heap_default.foreign.kept, (uint64_t)1 << 30);
+	ash_release(p);
+}
+
+static void needs_purges(void)
+{
+	if (PAGE_SIZE > UNIT_SIZE)
+		rt_skip("a unit is less than a page: what others emptied stays");
+}
+
+static void release_all(UNUSED void *argument)
+{
+	for (size_t i = 1; i < SLOTS; i++)
+		released_by_others(blocks[i]);
+	released_by_others(elsewhere); /* another slab: its notification looks at the chunk */
+}
+
+TEST(slab_purged_is_taken_again, 10)
+{
+	char *p;
+
+	needs_purges();
+	elsewhere = ash_alloc(500);
+	for (size_t i = 0; i < SLOTS; i++)
+		blocks[i] = ash_alloc(SIZE);
+	slab = place_of(blocks[0]).slab;
+	CHECK(slab->slots == SLOTS && place_of(blocks[SLOTS - 1]).slab == slab);
+	CHECK(place_of(ash_alloc(SIZE)).slab != slab);
+	ash_release(blocks[0]); /* to the partial list */
+	rt_in_thread(release_all, NULL);
+	CHECK_EQ(slab->purged, SLAB_CLEAN);
+	do
+		p = ash_alloc(SIZE);
+	while (place_of(p).slab != slab);
+	CHECK_EQ(slab->purged, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST(slab_of_one_slot_purged_and_made_again, 10)
+{
+	char *p = ash_alloc(100000);
+
+	needs_purges();
+	slab = place_of(p).slab;
+	rt_in_thread(released_by_others, p);
+	CHECK_EQ(slab->purged, SLAB_CLEAN);
+	p = ash_alloc(100000);
+	CHECK(place_of(p).slab == slab);
+	CHECK_EQ(slab->purged, 0);
+	CHECK_EQ(ash_check(), 0);
+}
