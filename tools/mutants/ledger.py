@@ -67,10 +67,12 @@ def listed():
 
 
 def keep():
-    """Adds what build/mutants has to tools/mutants/done; takes out what no source has any more."""
-    old, lines = done(), []
+    """Adds what build/mutants has to tools/mutants/done, but survivors without a row, which are to be run again;
+    takes out what no source has any more."""
+    old, rows, lines = done(), listed(), []
     for base, names in sorted(current().items()):
-        ran = {line.split('\t')[0][:SHORT] for line in read(results(base)).split('\n')} if os.path.exists(results(base)) else set()
+        ran = [line.split('\t') for line in read(results(base)).split('\n')] if os.path.exists(results(base)) else []
+        ran = {row[0][:SHORT] for row in ran if row[1:2] != ['survived'] or row[0] in rows}
         ran = (ran | old.get(base, set())) & {name[:SHORT] for name in names}
         if ran:
             lines.append(' '.join([base] + sorted(ran)))
