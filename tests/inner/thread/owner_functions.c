@@ -25,32 +25,6 @@ TEST(inner_parts_owner_reset, 10)
 	CHECK(o.state == ~(uint64_t)0 && o.building == ~(uint64_t)0 && o.identity == ~(uint64_t)0);
 }
 
-static char *left[200];
-
-static void leave_body(UNUSED void *argument)
-{
-	for (size_t i = 0; i < 200; i++)
-		left[i] = ash_alloc(1000);
-}
-
-/* Releases whose notification was lost, as when a thread vanishes: visit_all finds them. */
-TEST(inner_parts_shrink_vacant, 10)
-{
-	struct ash_statistics st;
-
-	rt_in_thread(leave_body, NULL);
-	for (size_t i = 0; i < 200; i++) {
-		struct slot_ref at = place_of(left[i]);
-
-		fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);
-	}
-	visit_all(&heap_default);
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
-	CHECK_EQ(st.slabs, 0);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* A record has one guest at a time. */
 TEST(inner_parts_hold, 10)
 {
