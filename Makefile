@@ -179,7 +179,7 @@ FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c 
 # libashlar-core.a: everything but what asks Linux; instead what asks the program.
 CORE_SOURCES = sys/panic.c $(wildcard sys/system/*.c)
 # Those that differ where allocations are sampled (core/front/sample.h).
-SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c aligned.c slot.c resize.c expand.c grow.c remote.c sample.c)
+SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c slot.c resize.c remote.c sample.c)
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 # Those who call the kernel by other calls than the library's.
 CALLS       = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)

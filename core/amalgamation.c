@@ -87,7 +87,6 @@
 #include "core/thread/slab_purge.h"
 #include "core/front/diagnose.h"
 #include "core/front/block.h"
-#include "core/front/grow.h"
 #include "core/front/release.h"
 #include "core/front/remote.h"
 #include "core/front/resize.h"
@@ -125,7 +124,6 @@
 #include "core/heaps/instance_alloc.h"
 #include "core/heaps/instance_release.h"
 #include "core/heaps/tagged.h"
-#include "core/heaps/instance_resize.h"
 #include "core/heaps/instance_hooks.h"
 
 /* The memcpy family and the system calls. */
@@ -204,9 +202,6 @@ ASHLAR_FOR_SIZE
 #include "core/front/sample.c"
 #endif
 #include "core/front/span.c"
-#include "core/front/aligned.c"
-#include "core/front/expand.c"
-#include "core/front/grow.c"
 #include "core/front/trim.c"
 #if !IS_MALLOC
 #include "core/front/hook.c"
@@ -251,12 +246,10 @@ ASHLAR_FOR_SIZE
 #include "core/heaps/instance.c"
 #include "core/heaps/names.c"
 #include "core/heaps/tagged.c"
-#include "core/heaps/instance_resize.c"
 #include "core/heaps/instance_hooks.c"
 #include "core/heaps/instance_create.c"
 #include "core/heaps/instance_upkeep.c"
 #include "core/heaps/view.c"
-#include "core/heaps/owner_release.c"
 ASHLAR_FOR_SIZE_END
 #endif
 

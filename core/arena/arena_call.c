@@ -82,14 +82,7 @@ void arena_call_release(struct arena *a, const char *call, void *p)
 
 void arena_call_release_as(struct arena *a, const char *call, void *p, size_t alignment, size_t size)
 {
-	size_t have = arena_call_bytes(a, call, p);
-
-	if (p == NULL)
-		return;
-	if (size > have)
-		misuse_size(call, p, have);
-	if (!bits_is_power(alignment) || ((uintptr_t)p & (alignment - 1)) != 0)
-		misuse_alignment(call, p, have);
+	misuse_unless_fits(call, p, arena_call_bytes(a, call, p), alignment, size);
 	arena_call_release(a, call, p);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/misuse.h"
 
+#include "base/bits.h"
 #include "panic.h"
 #include "text.h"
 
@@ -65,7 +66,10 @@ _Noreturn void misuse_size(const char *call, const void *p, size_t bytes)
 	misuse_report(call, p, "wrong size", p, bytes);
 }
 
-_Noreturn void misuse_alignment(const char *call, const void *p, size_t bytes)
+void misuse_unless_fits(const char *call, const void *p, size_t bytes, size_t alignment, size_t size)
 {
-	misuse_report(call, p, "wrong alignment", p, bytes);
+	if (p != NULL && size > bytes)
+		misuse_size(call, p, bytes);
+	if (p != NULL && (!bits_is_power(alignment) || ((uintptr_t)p & (alignment - 1)) != 0))
+		misuse_report(call, p, "wrong alignment", p, bytes);
 }

@@ -49,8 +49,12 @@ INTERNAL _Noreturn void misuse_heap(const char *call, const void *p);
 /* The size that was given is larger than the block at p, which has `bytes` bytes. */
 INTERNAL _Noreturn void misuse_size(const char *call, const void *p, size_t bytes);
 
-/* The block at p does not have the alignment that was given. */
-INTERNAL _Noreturn void misuse_alignment(const char *call, const void *p, size_t bytes);
+/*
+ * A call was told the size and the alignment of the block at p, which has `bytes` bytes: returns if it can
+ * have them, or p is NULL.  An aligned block may have a larger class than its size alone requires, so only
+ * a size that the block cannot hold is certainly wrong.
+ */
+INTERNAL void misuse_unless_fits(const char *call, const void *p, size_t bytes, size_t alignment, size_t size);
 
 /*
  * A function with a name of malloc was called with this pointer: if that is misuse, the

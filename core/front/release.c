@@ -57,14 +57,13 @@ FAST void ash_release(void *p)
 
 static SLOW void sized_rest(void *p, size_t size)
 {
-	size_t have = block_bytes(CALL_RELEASE_SIZED, p);
+	misuse_unless_fits(CALL_RELEASE_SIZED, p, block_bytes(CALL_RELEASE_SIZED, p), 1, size);
+	ash_release(p);
+}
 
-	/*
-	 * An aligned block may have a larger class than its size alone requires, so only
-	 * a size that the block cannot hold is certainly wrong.
-	 */
-	if (p != NULL && size > have)
-		misuse_size(CALL_RELEASE_SIZED, p, have);
+SLOW void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
+{
+	misuse_unless_fits(CALL_RELEASE_ALIGNED, p, block_bytes(CALL_RELEASE_ALIGNED, p), alignment, size);
 	ash_release(p);
 }
 

@@ -2,16 +2,18 @@
 #include "front/resize.h"
 
 #include "ashlar.h"
+#include "backend/units.h"
 #include "base/misuse.h"
 #include "front/block.h"
 #include "front/diagnose.h"
-#include "front/grow.h"
 #include "front/remote.h"
 #include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
 #include "thread/bin.h"
+#include "thread/large.h"
+#include "thread/owner.h"
 #include "vec16.h"
 
 /*
@@ -23,17 +25,77 @@ bool block_fits(size_t have, size_t size)
 	return size <= have && (size >= have / 2 || have == SLOT_MIN);
 }
 
-/* Moves a block of the default heap that has `have` bytes. */
-static SLOW void *block_move(void *p, size_t have, size_t size)
+/*
+ * Growing a large block where it is, into the free units behind it:
+ *
+ *   units   [block][free........]   -> [block.......][free]    a slab of another class
+ *   chunk   [block][free........|   -> [span..............|    if all of the chunk's rest is free
+ *
+ * The slab is unmade and another one made at the same place, as when a spare changes its class
+ * (large.h): in between, the units are in flight and other threads find no block there.
+ */
+static SLOW bool grow_slab(struct owner *o, struct slab *s, struct units u, unsigned class)
 {
-	void *moved;
+	unsigned count = class_units(class, true);
 
-	/* Elsewhere a program asks for it, by ash_expand. */
-	if (IS_MALLOC && have > SLOT_LARGE && size > have && grow_large(p, size))
-		return p;
-	moved = ash_alloc(size);
+	if (class_is_aligned(class) && ((uintptr_t)s->base & (class_size(class) - 1)) != 0)
+		return false;
+	if (!units_extend(o->heap, u, count))
+		return false;
+	u = large_close(o, s);
+	u.count = (uint16_t)count;
+	large_use(large_open(o, u, class));
+	return true;
+}
+
+/* Only a block that begins its chunk, with no other slab in it, gets all units. */
+static SLOW bool grow_to_span(struct owner *o, struct slab *s, struct units u, size_t size)
+{
+	if (size > CHUNK_SIZE || !units_extend(o->heap, u, CHUNK_UNITS))
+		return false;
+	span_of_chunk(o->heap, large_close(o, s).chunk, size);
+	return true;
+}
+
+/*
+ * p: a block of the default heap.  True: it has at least `size` bytes now.  False: it is unchanged,
+ * as it is not a large block of the caller's own, or what follows is not free.
+ */
+static SLOW bool grow_large(void *p, size_t size)
+{
+	struct owner *o;
+	struct units u;
+	uint64_t index;
+	struct slab *s;
+	bool grown;
+
+	/*
+	 * Samples of large blocks are known by address and size.  A slab that looks ready, as one does
+	 * whose slot came from a bin, is on the partial list although its slot is taken.
+	 */
+	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || s->slots != 1 ||
+	    slab_is_ready(s))
+		return false;
+	seat_close();
+	o = seat.self;
+	owner_begin(o);
+	u = (struct units){s->chunk, s->unit, s->units, false};
+	grown = size <= SLOT_MAX ? grow_slab(o, s, u, class_larger(size)) : grow_to_span(o, s, u, size);
+	owner_end(o);
+	seat_open();
+	return grown;
+}
+
+/*
+ * Resizing of any kind is written once, below: each call gets it inlined for its alignment, so that a program
+ * links only what its calls need.  Here a block of the default heap, which has `have` bytes, moves.
+ */
+static ALWAYS_INLINE void *move_aligned(void *p, size_t have, size_t alignment, size_t size)
+{
+	void *moved = alignment == 1 ? ash_alloc(size) : ash_aligned_alloc(alignment, size);
+
 	if (moved == NULL) {
-		if (size > have)
+		if (size > have || !resize_may_stay(p, alignment))
 			return NULL;
 		resize_keeps(have, size); /* a smaller block needs no memory */
 		return p;
@@ -43,31 +105,81 @@ static SLOW void *block_move(void *p, size_t have, size_t size)
 	return moved;
 }
 
-static SLOW void *resize_other(void *p, size_t size)
+static SLOW void *block_move(void *p, size_t have, size_t size)
 {
-	size_t have = block_bytes(CALL_RESIZE, p);
-	struct chunk *c = map_find(p);
+	/* Elsewhere a program asks for it, by ash_expand. */
+	if (IS_MALLOC && have > SLOT_LARGE && size > have && grow_large(p, size))
+		return p;
+	return move_aligned(p, have, 1, size);
+}
 
-	if (p == NULL || size > PTRDIFF_MAX)
-		return ash_alloc(size); /* too large: NULL */
-	if (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->resize(c, &p, size, 1))
+/* Resizes a live span.  NULL: not possible, or not in place. */
+static ALWAYS_INLINE void *resize_span(struct chunk *c, void *p, size_t have, size_t alignment, size_t size)
+{
+	void *resized;
+
+	sample_gone(p); /* before its memory may be another block's */
+	size += size == 0;
+	if (alignment == RESIZE_IN_PLACE)
+		resized = span_fit(c, size) ? p : NULL;
+	else
+		resized = span_resize(c, p, size, alignment);
+	sample_large(resized != NULL ? resized : p, resized != NULL ? span_size(size) : have);
+	watch_tick(); /* memory may have been freed */
+	return resized;
+}
+
+/* Resizes a live block.  alignment: see resize.h.  NULL: no memory, or not possible in place. */
+static ALWAYS_INLINE void *block_resize(void *p, size_t have, size_t alignment, size_t size)
+{
+	bool in_place = alignment == RESIZE_IN_PLACE;
+	size_t least = size < alignment ? alignment : size;
+	struct chunk *c = map_find(p);
+	void *resized;
+
+	if (unlikely(heap_hooks_now() != NULL) && heap_hooks_now()->resize(c, &p, size, alignment))
 		return p;
 	if (!span_is(c, p)) {
-		if (block_fits(have, size)) {
+		if (in_place ? size <= have : resize_may_stay(p, alignment) && block_fits(have, least)) {
 			resize_keeps(have, size);
 			return p;
 		}
-	} else if (size > SLOT_MAX) {
-		void *resized;
-
-		sample_gone(p); /* before its memory may be another block's */
-		resized = span_resize(c, p, size, 1);
-		sample_large(resized != NULL ? resized : p, resized != NULL ? span_size(size) : have);
-		watch_tick(); /* memory may have been freed */
+	} else if (in_place || least > SLOT_MAX) {
+		resized = resize_span(c, p, have, alignment, size);
 		if (resized != NULL)
 			return resized;
 	}
-	return block_move(p, have, size);
+	if (in_place)
+		return NULL;
+	return alignment == 1 ? block_move(p, have, size) : move_aligned(p, have, alignment, size);
+}
+
+static SLOW void *resize_other(void *p, size_t size)
+{
+	size_t have = block_bytes(CALL_RESIZE, p);
+
+	if (p == NULL || size > PTRDIFF_MAX)
+		return ash_alloc(size); /* too large: NULL */
+	return block_resize(p, have, 1, size);
+}
+
+SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
+{
+	size_t have = block_bytes(CALL_ALIGNED_RESIZE, p);
+
+	if (p == NULL || !span_may_align(alignment) || size > PTRDIFF_MAX)
+		return ash_aligned_alloc(alignment, size); /* too large, or no alignment: NULL */
+	return block_resize(p, have, alignment, size);
+}
+
+SLOW size_t ash_expand(void *p, size_t size)
+{
+	size_t have = block_bytes(CALL_EXPAND, p);
+
+	if (p == NULL || size > PTRDIFF_MAX ||
+	    (block_resize(p, have, RESIZE_IN_PLACE, size) == NULL && !grow_large(p, size)))
+		return 0;
+	return block_bytes(CALL_EXPAND, p);
 }
 
 /* True: a span of the default heap has just the pages for this size.  So nothing changes, by far most often. */

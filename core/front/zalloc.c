@@ -31,14 +31,24 @@ void *ash_zalloc(size_t count, size_t size)
  * For alignments up to a unit, a block whose size is a multiple of the alignment is
  * aligned, because every class size >= that is itself a multiple of the alignment.
  */
-void *ash_aligned_alloc(size_t alignment, size_t size)
+static ALWAYS_INLINE void *alloc_aligned(size_t alignment, size_t size, bool zero)
 {
 	size_t most = alignment - 1;
 
-	if (likely(most < UNIT_SIZE) && likely(bits_is_power(alignment)) &&
-	    likely(size <= SLOT_MAX - UNIT_SIZE))
-		return ash_alloc(size > 0 ? (size + most) & ~most : alignment);
-	return alloc_aligned_rest(alignment, size, false);
+	if (unlikely(most >= UNIT_SIZE) || unlikely(!bits_is_power(alignment)) || unlikely(size > SLOT_MAX - UNIT_SIZE))
+		return alloc_aligned_rest(alignment, size, zero);
+	size = size > 0 ? (size + most) & ~most : alignment;
+	return zero ? ash_zalloc(1, size) : ash_alloc(size);
+}
+
+void *ash_aligned_alloc(size_t alignment, size_t size)
+{
+	return alloc_aligned(alignment, size, false);
+}
+
+SLOW void *ash_aligned_zalloc(size_t alignment, size_t size)
+{
+	return alloc_aligned(alignment, size, true);
 }
 
 size_t ash_good_size(size_t size)

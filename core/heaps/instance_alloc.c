@@ -245,6 +245,11 @@ void *ash_heap_aligned_alloc(ash_heap *heap, size_t alignment, size_t size)
 	return instance_alloc(heap_of(heap), size, alignment, false);
 }
 
+void *ash_heap_aligned_zalloc(ash_heap *heap, size_t alignment, size_t size)
+{
+	return instance_alloc(heap_of(heap), size, alignment, true);
+}
+
 size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
 	return arena_of(heap) != NULL ? arena_good_size(size) : ash_good_size(size);

@@ -5,17 +5,115 @@
 #include "arena/arena_call.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
+#include "backend/retain.h"
 #include "diagnostics/blocks.h"
+#include "front/block.h"
 #include "front/resize.h"
+#include "front/span.h"
 #include "heaps/instance.h"
+#include "heaps/instance_alloc.h"
 #include "heaps/instance_release.h"
-#include "heaps/instance_resize.h"
+#include "heaps/tagged.h"
+#include "memory.h"
 #include "shm/block_tags.h"
 #include "shm/building.h"
 #include "shm/census.h"
 #include "shm/recover.h"
+#include "shm/seats.h"
 #include "shm/store.h"
 #include "shm/thread_bench.h"
+
+/* ---- resizing ---- */
+
+/* Resizes a span in place.  False: not possible. */
+static bool span_stays(struct heap *h, struct chunk *c, size_t size)
+{
+	struct building b = building_begin(h, seats_self(h));
+	bool fits = span_fit(c, size > 0 ? size : 1);
+
+	retain_tick(h, 1); /* the span may be smaller now */
+	building_end(b);
+	return fits;
+}
+
+/*
+ * Resizes the block at p in this chunk; alignment: of the result, see front/resize.h.  NULL: no
+ * memory, or not possible in place, and the block is intact.
+ */
+static void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
+{
+	bool in_place = alignment == RESIZE_IN_PLACE, stays = resize_may_stay(p, alignment);
+	size_t have = chunk_block(c, p);
+	struct heap *h = c->region->heap;
+	void *moved;
+
+	if (!in_place || size < have)
+		arenas_gone_with(c, p);
+	if (!span_is(c, p)) {
+		if (in_place ? size <= have : stays && block_fits(have, size < alignment ? alignment : size))
+			return p;
+	} else if (in_place || (size < alignment ? alignment : size) > SLOT_MAX) {
+		if (stays && span_stays(h, c, size))
+			return p;
+		if (!in_place && store_shared(h) == NULL) {
+			moved = span_resize(c, p, size > 0 ? size : 1, alignment);
+			retain_tick(h, 1);
+			if (moved != NULL)
+				return moved; /* else once more, after empty slabs were gathered */
+		}
+	}
+	if (in_place)
+		return NULL;
+	moved = instance_alloc(h, size, alignment, false);
+	if (moved != NULL && !tagged_carry(c, p, moved)) {
+		instance_release(map_find(moved), moved);
+		moved = NULL;
+	}
+	if (moved == NULL)
+		return stays && size <= have ? p : NULL; /* a smaller block needs no memory */
+	memcpy(moved, p, size < have ? size : have);
+	instance_release(c, p);
+	return moved;
+}
+
+/* alignment 1: ash_heap_resize. */
+static void *resize_in(ash_heap *heap, const char *call, void *p, size_t alignment, size_t size)
+{
+	struct arena *a = arena_of(heap);
+
+	if (a != NULL)
+		return arena_call_resize(a, call, p, alignment, size);
+	if (instance_bytes(heap, call, p) == 0)
+		return ash_heap_aligned_alloc(heap, alignment, size);
+	if (!span_may_align(alignment) || size > PTRDIFF_MAX)
+		return NULL;
+	return instance_resize(map_find(p), p, size, alignment);
+}
+
+void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
+{
+	return resize_in(heap, CALL_HEAP_RESIZE, p, 1, size);
+}
+
+void *ash_heap_aligned_resize(ash_heap *heap, void *p, size_t alignment, size_t size)
+{
+	return resize_in(heap, CALL_HEAP_ALIGNED_RESIZE, p, alignment, size);
+}
+
+size_t ash_heap_expand(ash_heap *heap, void *p, size_t size)
+{
+	struct arena *a = arena_of(heap);
+	struct chunk *c;
+
+	if (a != NULL)
+		return arena_call_expand(a, p, size);
+	if (instance_bytes(heap, CALL_HEAP_EXPAND, p) == 0 || size > PTRDIFF_MAX)
+		return 0;
+	c = map_find(p);
+	return instance_resize(c, p, size, RESIZE_IN_PLACE) != NULL ? chunk_block(c, p) : 0;
+}
+
+/* ---- what the default heap needs ---- */
 
 /*
  * Arenas first: their memory may be a block of any heap, which then also knows the
@@ -51,7 +149,8 @@ static bool resize(struct chunk *c, void **p, size_t size, size_t alignment)
 	else if (c == NULL)
 		return false;
 	else if (c->region->heap == &heap_default) {
-		if (alignment != RESIZE_IN_PLACE)
+		/* Before it shrinks: afterwards other threads may take the memory. */
+		if (alignment != RESIZE_IN_PLACE || size < chunk_block(c, *p))
 			arenas_gone_with(c, *p);
 		return false;
 	} else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code of the default heap needs of other heaps: mostly, which one has a pointer. */
+/* What the code of the default heap needs of other heaps: mostly, which one has a pointer; resizing. */
 #ifndef CORE_INSTANCE_HOOKS_H
 #define CORE_INSTANCE_HOOKS_H
 

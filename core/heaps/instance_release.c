@@ -210,9 +210,13 @@ FAST void ash_heap_release(ash_heap *heap, void *p)
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)
 {
-	size_t have = instance_bytes(heap, CALL_HEAP_RELEASE_SIZED, p);
+	misuse_unless_fits(CALL_HEAP_RELEASE_SIZED, p, instance_bytes(heap, CALL_HEAP_RELEASE_SIZED, p), 1, size);
+	ash_heap_release(heap, p);
+}
 
-	if (size > have && p != NULL)
-		misuse_size(CALL_HEAP_RELEASE_SIZED, p, have);
+void ash_heap_release_aligned_sized(ash_heap *heap, void *p, size_t alignment, size_t size)
+{
+	misuse_unless_fits(CALL_HEAP_RELEASE_ALIGNED, p, instance_bytes(heap, CALL_HEAP_RELEASE_ALIGNED, p),
+			   alignment, size);
 	ash_heap_release(heap, p);
 }
