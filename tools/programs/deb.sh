@@ -8,8 +8,8 @@ if ! have dpkg dpkg-deb; then
 	skip 'deb: this is no Debian'
 	exit 0
 fi
-ARCH=$(uname -m)
-export BUILD=$build ARCH
+ARCH=$(uname -m) PATH=$PATH:/usr/sbin:/sbin # dpkg looks for ldconfig
+export BUILD=$build ARCH PATH
 quiet sh tools/install/deb && cp -r "$build/deb" "$folder/first" && [ "$(find "$folder/first" -name '*.deb' | wc -l)" = 4 ]
 verdict 'deb: four packages'
 quiet sh tools/install/deb && quiet diff -r "$folder/first" "$build/deb"
@@ -25,7 +25,7 @@ fi
 # An empty root with dpkg's own files; triggers need none of its programs.
 root=$folder/root
 mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/triggers" && : >"$root/var/lib/dpkg/status"
-PATH=$PATH:/usr/sbin:/sbin quiet dpkg --root="$root" --force-not-root --log=/dev/null -i "$build"/deb/*.deb &&
+quiet dpkg --root="$root" --force-not-root --log=/dev/null -i "$build"/deb/*.deb &&
 	[ "$(dpkg --root="$root" -l | grep -c '^ii ')" = 4 ]
 verdict 'deb: dpkg installs them in an empty root: nothing else is needed'
 version=$(sed -n 's/^#define ASH_VERSION_[A-Z]* //p' core/include/ashlar.h | paste -s -d .)
@@ -59,7 +59,7 @@ else
 fi
 LD_PRELOAD=$libraries/libashlar_malloc.so.${version%%.*} ASHLAR=no-such-word quiet sh -c : && grep -q '^ashlar: .* no-such-word$' "$folder/errors"
 verdict 'deb: preloaded by the name that programs ask for'
-PATH=$PATH:/usr/sbin:/sbin quiet dpkg --root="$root" --force-not-root --log=/dev/null -P libashlar-dev ashlar-tools libashlar0 libashlar-malloc0 &&
+quiet dpkg --root="$root" --force-not-root --log=/dev/null -P libashlar-dev ashlar-tools libashlar0 libashlar-malloc0 &&
 	[ -z "$(find "$root/usr" ! -type d 2>/dev/null)" ]
 verdict 'deb: what is purged is gone'
 exit "$status"
