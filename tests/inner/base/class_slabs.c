@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a slab of each class holds: its units, but for less than a slot. */
+/* What a slab of each class holds: its units, but for less than a slot; and how a reader knows it. */
 #include "base/class.h"
+#include "slab/look.h"
 #include "rt.h"
 
 TEST(class_slabs_are_used, 10)
@@ -21,4 +22,45 @@ TEST(class_slabs_are_used, 10)
 			if (size <= SLOT_LARGE && !few && size > 16)
 				CHECK(slots >= 4 && (units == 2 || units / 2 * UNIT_SIZE < 4 * size));
 		}
+}
+
+static bool is_slab(unsigned class, size_t size, unsigned units, unsigned slots, unsigned unit, bool fills)
+{
+	struct look l = {.size = size,
+			 .slots = slots,
+			 .groups = (slots + GROUP_SLOTS - 1) / GROUP_SLOTS,
+			 .class = class,
+			 .units = units};
+	bool is = look_is_slab(&l, unit, fills);
+
+	l.groups++;
+	CHECK(!look_is_slab(&l, unit, fills));
+	return is;
+}
+
+/* Readers of a file believe a slab's geometry if nothing else is possible: each of its numbers decides. */
+TEST(class_slabs_are_known, 10)
+{
+	for (unsigned class = 0; class < CLASSES; class++) {
+		size_t size = class_size(class);
+		unsigned few = class_units(class, true), many = class_units(class, false), filled = class_filled(class);
+
+		for (unsigned units = 0; units <= CHUNK_UNITS; units++) {
+			unsigned slots = units == 0 ? 0 : class_slots(class, units);
+			unsigned last = units == 0 || units > CHUNK_UNITS ? 0 : CHUNK_UNITS - units;
+			bool is = units == few || units == many;
+
+			CHECK_EQ(is_slab(class, size, units, slots, 0, false), is);
+			CHECK_EQ(is_slab(class, size, units, slots, 0, true), is || units == filled);
+			if (!is)
+				continue;
+			CHECK(!is_slab(class, size + 8, units, slots, 0, false));
+			CHECK(!is_slab(class, size, units, slots + 1, 0, false));
+			CHECK(!is_slab(class, size, units, slots - 1, 0, false));
+			for (unsigned unit = 0; unit <= CHUNK_UNITS; unit++)
+				CHECK_EQ(is_slab(class, size, units, slots, unit, false),
+					 unit <= last && (!class_is_aligned(class) || unit % units == 0));
+		}
+	}
+	CHECK(!is_slab(CLASSES, 16, 1, 1, 0, true));
 }
