@@ -228,10 +228,7 @@ struct ash_class {
 	size_t taken;   /* live blocks (a number)                                          */
 	size_t pending; /* released by other threads, not yet reusable (a number)          */
 };
-/*
- * Rows are numbered from 0, by size; the last one is that of spans.  Returns 1, or 0 if
- * there is no such row.
- */
+/* Rows are numbered from 0, by size; the last one is that of spans.  Returns 1, or 0 if there is no such row. */
 int ash_stats_class(unsigned row, struct ash_class *out);
 
 /*
@@ -247,8 +244,7 @@ struct ash_statistics {
 	size_t block_bytes;/* their bytes, as by ash_usable_size              */
 	size_t pending;    /* blocks released by other threads, not yet reusable (a number) */
 	size_t dirty;      /* free, in no slab or span, and possibly resident */
-	size_t owners;     /* owner records: of live threads, and left by ended ones for
-			      reuse (a number)                                */
+	size_t owners;     /* owner records: of threads, and left by ended ones for reuse (a number) */
 	/* The most so far, but for what two threads took at the same moment; 0 in libashlar-small.a. */
 	size_t peak_used;  /* of slabs and spans                              */
 	size_t peak_kept;  /* of these and dirty: what can have been resident */
