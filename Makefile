@@ -93,6 +93,8 @@ NO_HEADERS  = -nostdlibinc
 PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 IN_BOUNDS   = -fsanitize=bounds -fsanitize-trap=bounds
 FOR_SIZE    = -Oz $(LESS_CODE) $(NO_RED_ZONE) $(LESS_TUNED)
+# For ash_resize: at -Oz what its fast path shares with a slow function would be a call.
+NO_OUTLINER = $(if $(filter aarch64,$(ARCH)),-mno-outline)
 endif
 # One lea of three operands, not lea and add, which the generic tuning prefers: 0.5 % fewer bytes, and fewer
 # instructions.  Only the order and choice of instructions: every CPU has them.
@@ -605,6 +607,7 @@ $(BUILD)/start/%.o: KIND = -Isys/start $(FOR_SIZE)
 $(BUILD)/core/%.o: KIND = -DASHLAR_SYSTEM $(FOR_SIZE)
 $(BUILD)/field/%.o: KIND = -DASHLAR_FIELD $(if $(filter $(FIELD_OS),$@),-Os,$(FOR_SIZE)) $(FOR_FIELD)
 $(SLOW:%=$(BUILD)/lib/%.o) $(SLOW:%=$(BUILD)/sample/%.o): LIB_FLAGS += $(FOR_SIZE)
+$(BUILD)/lib/core/front/resize.o $(BUILD)/sample/core/front/resize.o: LIB_FLAGS += $(NO_OUTLINER)
 
 $(BUILD)/asm/%.o: %.S Makefile
 	mkdir -p $(@D)
@@ -684,7 +687,7 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(SEPARATE) linker.
 
 # What asks rt_in_full(): the single steps and the deaths at every boundary, more kills and calls.
 FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle publish_ \
-	signal_handlers shadow_model zalloc_products threads_check arena_interrupted
+	signal_handlers shadow_model zalloc_products threads_check arena_interrupted under_a_limit_gib
 # And of other programs: those that have some of these, and all of each that make test thins as a whole.
 FULL_SOME = malloc small system
 FULL_ALL = storm faults faults_foreign race beside attach_killed

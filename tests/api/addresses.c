@@ -164,6 +164,8 @@ static void use_up(const void *argument)
 
 	if (l->size > 32 * KIB && l->size < 2 * MIB)
 		needs_pages_of_4k();
+	if (l->limit > 100000000 && l->size > 32 * KIB && l->size < MIB && !rt_in_full())
+		rt_skip("thousands of records are passed for each block, which takes seconds: make test-long");
 	ash_release(ash_alloc(1));
 	first = rt_address_space();
 	if (rt_under_qemu() || !rt_limit_address_space(first + l->limit))
