@@ -8,7 +8,7 @@ struct look look_begin(const struct slab *s)
 	l.base = load_relaxed(&s->base);
 	l.remote = load_relaxed(&s->remote);
 	l.size = load_relaxed(&s->slot_size);
-	l.slots = (unsigned)load_relaxed(&s->slots);
+	l.slots = load_relaxed(&s->slots);
 	l.groups = load_relaxed(&s->groups);
 	l.class = load_relaxed(&s->class);
 	l.units = load_relaxed(&s->units);
@@ -47,7 +47,7 @@ static bool look_is_right(const struct look *l, uint64_t before, uint64_t word)
 
 bool look_at_group(const struct look *l, unsigned g, struct look_group *out)
 {
-	unsigned slots = l->slots - g * GROUP_SLOTS;
+	unsigned slots = (unsigned)l->slots - g * GROUP_SLOTS;
 	uint64_t mask = slots >= GROUP_SLOTS ? ~(uint64_t)0 : bits_run(0, slots);
 	uint64_t remote = 0, before = 0, word;
 

@@ -20,8 +20,9 @@ struct look {
 	const struct slab *slab;
 	char *base;
 	const uint64_t *remote;
-	size_t size; /* of a slot */
-	unsigned slots, groups, class, units;
+	size_t size;  /* of a slot */
+	size_t slots; /* all of the word: in a file it may be anything */
+	unsigned groups, class, units;
 	uint32_t made;
 	bool unowned;
 };

@@ -24,11 +24,11 @@ TEST(class_slabs_are_used, 10)
 		}
 }
 
-static bool is_slab(unsigned class, size_t size, unsigned units, unsigned slots, unsigned unit, bool fills)
+static bool is_slab(unsigned class, size_t size, unsigned units, size_t slots, unsigned unit, bool fills)
 {
 	struct look l = {.size = size,
 			 .slots = slots,
-			 .groups = (slots + GROUP_SLOTS - 1) / GROUP_SLOTS,
+			 .groups = (unsigned)((slots + GROUP_SLOTS - 1) / GROUP_SLOTS),
 			 .class = class,
 			 .units = units};
 	bool is = look_is_slab(&l, unit, fills);
@@ -57,6 +57,7 @@ TEST(class_slabs_are_known, 10)
 			CHECK(!is_slab(class, size + 8, units, slots, 0, false));
 			CHECK(!is_slab(class, size, units, slots + 1, 0, false));
 			CHECK(!is_slab(class, size, units, slots - 1, 0, false));
+			CHECK(!is_slab(class, size, units, slots + ((size_t)1 << 47), 0, false));
 			for (unsigned unit = 0; unit <= CHUNK_UNITS; unit++)
 				CHECK_EQ(is_slab(class, size, units, slots, unit, false),
 					 unit <= last && (!class_is_aligned(class) || unit % units == 0));

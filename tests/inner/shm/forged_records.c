@@ -45,6 +45,26 @@ TEST(sound_owner_of_a_held_record, 10)
 	LIE(b->owner, image.records + RECORD_BYTES);
 }
 
+/* The numbers of a slab are words that all of it is read by: no bit of them is left out. */
+TEST(sound_numbers_of_a_slab, 10)
+{
+	struct slab *b, now;
+
+	make();
+	b = slab_of_block();
+	get(b, &now, sizeof now);
+	for (unsigned bit = 0; bit < 64; bit++)
+		LIE(b->slots, now.slots ^ (uint64_t)1 << bit);
+	for (unsigned bit = 0; bit < 32; bit++) {
+		LIE(b->slot_size, now.slot_size ^ (uint32_t)1 << bit);
+		LIE(b->groups, now.groups ^ (uint32_t)1 << bit);
+	}
+	for (unsigned bit = 0; bit < 8; bit++) {
+		LIE(b->class, now.class ^ (uint8_t)(1 << bit));
+		LIE(b->units, now.units ^ (uint8_t)(1 << bit));
+	}
+}
+
 /* Each unit of a slab has its record, and is not free. */
 TEST(sound_units_of_a_slab, 10)
 {
