@@ -66,7 +66,7 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 		return false;
 	clean = load_relaxed(&c->clean);
 	if (clean != ALL_UNITS) /* such a chunk counts as dirty as a whole */
-		heap_dirtied(h, bits_count(clean), 0);
+		heap_soiled(h, bits_count(clean));
 	chunk_hint(c, true);
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
 	store_release(&c->kind, CHUNK_FREE);

@@ -32,6 +32,12 @@ struct ash_defaults *ash_own_settings(void)
 }
 #endif
 
+void heap_peaks(struct heap *h, uint64_t both)
+{
+	heap_peak(&h->peak.used, both >> 32);
+	heap_peak(&h->peak.kept, (both >> 32) + (uint32_t)both);
+}
+
 #define FEW 128 /* units, see heap_cleaned */
 
 /*
@@ -47,8 +53,7 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 	uint64_t from = load_relaxed(&h->period_start), few = from / 64 < FEW ? from / 64 : FEW;
 	uint64_t gone = load_relaxed(&h->gone), again = used - units;
 
-	heap_peak(&h->peak.used, now >> 32);
-	heap_peak(&h->peak.kept, (now >> 32) + left);
+	heap_peaks(h, now);
 	if (gone != 0 && used > units) {
 		again = again < gone ? again : gone;
 		store_relaxed(&h->gone, gone - again);

@@ -194,23 +194,35 @@ static inline size_t region_all(const struct region *r)
 
 #define HEAP_USED ((uint64_t)!SMALL << 32) /* a unit in use, in heap.both */
 
-/* `units` became dirty; `used` of them were in use before. */
+/* What two threads add at the same moment may be missed. */
+static inline void heap_peak(uint64_t *most, uint64_t now)
+{
+	if (!SMALL && now > load_relaxed(most))
+		store_relaxed(most, now);
+}
+
+/* The counters became `both`: raises the peaks. */
+INTERNAL void heap_peaks(struct heap *h, uint64_t both);
+
+/* `used` units are in use no more; of them `units` are dirty. */
 static inline void heap_dirtied(struct heap *h, size_t units, size_t used)
 {
 	fetch_add_relaxed(&h->both, units - used * HEAP_USED);
+}
+
+/* `units` that were not in use count as dirty from now on. */
+static inline void heap_soiled(struct heap *h, size_t units)
+{
+	uint64_t now = fetch_add_relaxed(&h->both, units) + units;
+
+	if (!SMALL)
+		heap_peaks(h, now);
 }
 
 /* Hint: chunks' worth of units in use. */
 static inline size_t heap_used(const struct heap *h)
 {
 	return load_relaxed(&h->used) / CHUNK_UNITS;
-}
-
-/* What two threads add at the same moment may be missed. */
-static inline void heap_peak(uint64_t *most, uint64_t now)
-{
-	if (!SMALL && now > load_relaxed(most))
-		store_relaxed(most, now);
 }
 
 /* `units` dirty units were purged or taken into use; `used` units were taken into use. */

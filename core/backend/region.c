@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/region.h"
 
-#include "backend/heap.h"
 #include "pages.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */

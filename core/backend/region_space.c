@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/region_space.h"
 
-#include "backend/heap.h"
 #include "backend/map.h"
 #include "backend/region_advice.h"
 #include "pages.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/misuse.h"
 
-#include "base/bits.h"
 #include "panic.h"
 #include "text.h"
 

@@ -63,7 +63,7 @@ void heap_stats(struct heap *h, struct ash_statistics *out)
 {
 	struct region *r;
 	struct owner *o;
-	size_t chunks, kept, i;
+	size_t chunks, i;
 
 	memset(out, 0, sizeof *out);
 	for (r = region_first(h); r != NULL; r = region_next(r)) {
@@ -82,10 +82,7 @@ void heap_stats(struct heap *h, struct ash_statistics *out)
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
 		out->owners++;
 	out->peak_used = load_relaxed(&h->peak.used) * UNIT_SIZE;
-	/* Clean units that became dirty unused are counted here alone. */
 	out->peak_kept = load_relaxed(&h->peak.kept) * UNIT_SIZE;
-	kept = out->slabs + out->spans + out->dirty;
-	out->peak_kept = !SMALL && kept > out->peak_kept ? kept : out->peak_kept;
 	out->peak_reserved = load_relaxed(&h->peak.reserved) << CHUNK_SHIFT;
 }
 

@@ -245,7 +245,7 @@ struct ash_statistics {
 	size_t pending;    /* blocks released by other threads, not yet reusable (a number) */
 	size_t dirty;      /* free, in no slab or span, and possibly resident */
 	size_t owners;     /* owner records: of threads, and left by ended ones for reuse (a number) */
-	/* The most so far, but for what two threads took at the same moment; 0 in libashlar-small.a. */
+	/* The most so far, but for what two threads took at once; 0 in libashlar-small.a and of heaps in arrays. */
 	size_t peak_used;  /* of slabs and spans                              */
 	size_t peak_kept;  /* of these and dirty: what can have been resident */
 	size_t peak_reserved;

@@ -123,7 +123,7 @@ static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 				examine_slab(p, s);
 		chunk_mend(h, c);
 	} else if (pass_holds(p)) {
-		heap_dirtied(h, CHUNK_UNITS, 0);
+		heap_soiled(h, CHUNK_UNITS);
 		region_give(run, 1, false);
 	}
 	return n;
@@ -180,7 +180,7 @@ static void recount(struct pass *p)
 		}
 	}
 	if (now != before && pass_holds(p))
-		fetch_add_relaxed(&h->both, now - before);
+		heap_peaks(h, fetch_add_relaxed(&h->both, now - before) + now - before);
 }
 
 enum { PASS_ATTEMPTS = 32 };

@@ -50,7 +50,7 @@ void store_set(struct store *s, struct store *base, size_t n)
 	s->heap.options = &base->heap.own;
 	s->heap.sharing = PAGES_SHARED;
 	s->heap.settled = 0;
-	s->heap.reserved = n;
+	s->heap.reserved = s->heap.peak.reserved = n;
 	s->heap.own.cap = n << CHUNK_SHIFT;
 	s->descriptor = ash_descriptor;
 	/* Zero, as a process with another release may attach if the layout is the same. */

@@ -31,6 +31,14 @@ static inline struct ash_statistics stats_now(void)
 	return st;
 }
 
+/* No peak is below what there is now. */
+static inline void peaks_hold(const struct ash_statistics *st)
+{
+	CHECK(st->peak_used >= st->slabs + st->spans);
+	CHECK(st->peak_kept >= st->slabs + st->spans + st->dirty);
+	CHECK(st->peak_reserved >= st->reserved);
+}
+
 /* All is released, and collected where it was released by others. */
 static inline void nothing_is_left(void)
 {

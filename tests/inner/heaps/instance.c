@@ -3,6 +3,7 @@
 #include "heaps/instance.h"
 #include "shm/benches.h"
 #include "shm/seats.h"
+#include "support/blocks.h"
 #include "support/heap_in.h"
 #include "thread/owner.h"
 
@@ -13,6 +14,7 @@ static void agree(ash_heap *heap)
 
 	ash_heap_stats(heap, &st);
 	CHECK_EQ(st.dirty, h->dirty * UNIT_SIZE);
+	peaks_hold(&st);
 	if (h->sharing == PAGES_PRIVATE)
 		CHECK_EQ(st.reserved, h->reserved * CHUNK_SIZE);
 	for (struct owner *o = h->owners; o != NULL; o = o->next) {

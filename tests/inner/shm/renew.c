@@ -11,6 +11,7 @@
 #include "process.h"
 #include "kernel.h"
 #include "share.h"
+#include "support/blocks.h"
 #include "shm/caches.h"
 #include "shm/census.h"
 #include "shm/image.h"
@@ -121,6 +122,8 @@ static void is_whole(ash_heap *heap)
 
 	slabs_are_new(heap_of(heap));
 	CHECK_EQ(ash_heap_check(heap), 0);
+	ash_heap_stats(heap, &st);
+	peaks_hold(&st); /* of what was found */
 	CHECK(heap_of(heap)->id == kept->id && (uint64_t)(uintptr_t)ash_heap_root(heap) == kept->root);
 	met = 0;
 	CHECK_EQ(ash_heap_walk(heap, meet, NULL), 0);
