@@ -55,7 +55,7 @@ static void bursts(size_t least, size_t most, unsigned rounds)
 {
 	size_t base, entries, left = 0, after = 0;
 	struct rt_thread *thread[THREADS];
-	unsigned long before = 0, faults = 0, worst = 0, more;
+	unsigned long before, faults = 0, worst = 0;
 
 	burst = (struct burst){.all = {.count = THREADS + 1}, .least = least, .most = most, .rounds = rounds};
 	burst.bytes = scaled(144 * MIB, 24 * MIB);
@@ -84,9 +84,11 @@ static void bursts(size_t least, size_t most, unsigned rounds)
 				CHECK(after <= rt_anonymous() - base + 12 * MIB);
 			}
 		}
-		more = round < 2 ? 0 : rt_faults() - before;
-		faults += more;
-		worst = more > worst ? more : worst;
+		before = rt_faults() - before;
+		if (round >= 2) {
+			faults += before;
+			worst = before > worst ? before : worst;
+		}
 		rt_barrier_wait(&burst.all);
 	}
 	for (size_t i = 0; i < THREADS; i++) {

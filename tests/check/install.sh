@@ -21,7 +21,7 @@ verdict "each link of the README is to a file beside it"
 ! grep -rIl -e "$folder" -e "$(pwd)" "$there$prefix/lib" >"$folder/named"
 verdict 'no file names the place where it was built'
 
-version=$(sed -n 's/^#define ASH_VERSION_[A-Z]* //p' core/include/ashlar.h | paste -s -d .)
+version=$(sh tools/install/version)
 for tool in ashlar-look ashlar-check; do
 	[ ! -f "$there$prefix/bin/$tool" ] || [ "$("$there$prefix/bin/$tool" --version)" = "$tool $version" ]
 	verdict "$tool --version"
@@ -90,17 +90,7 @@ fi
 
 # ---- programs ----
 
-cat >"$folder/bare.c" <<'C'
-#include <ashlar.h>
-#include <ashlar_start.h>
-int main(void)
-{
-	char *p = ash_alloc(10);
-	ash_write(1, ash_usable_size(p) == 16 ? "16\n" : "?\n", ash_usable_size(p) == 16 ? 3 : 2);
-	ash_release(p);
-	return 0;
-}
-C
+cp tests/check/bare.c "$folder"
 cat >"$folder/hosted.c" <<'C'
 #include <ashlar.h>
 #include <ashlar_malloc.h>
@@ -133,8 +123,7 @@ else
 		name=${file##*/}
 		pkg-config --exists "${name%.pc}" || echo "     $name"
 	done >"$folder/bad"
-	[ ! -s "$folder/bad" ] && [ "$(pkg-config --modversion ashlar)" = "$(sed -n 's/^#define ASH_VERSION_[A-Z]* //p' \
-		core/include/ashlar.h | paste -s -d .)" ]
+	[ ! -s "$folder/bad" ] && [ "$(pkg-config --modversion ashlar)" = "$version" ]
 	verdict 'pkg-config knows each library'
 	# shellcheck disable=SC2046 # lists of words, here and below
 	clang -ffreestanding -nostdlib -static -Wl,--gc-sections "$folder/bare.c" \

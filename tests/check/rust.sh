@@ -65,7 +65,7 @@ fi
 
 # ---- without a libc ----
 
-version=$(sed -n 's/^#define ASH_VERSION_[A-Z]* //p' core/include/ashlar.h | paste -s -d .)
+version=$(sh tools/install/version)
 # Before 1.68 a program without std needs a nightly compiler for what happens without memory.
 minor=$(rustc --version | sed 's/^rustc 1\.\([0-9]*\).*/\1/')
 host=$(rustc -vV | sed -n 's/^host: //p')

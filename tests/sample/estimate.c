@@ -5,10 +5,8 @@
  */
 /* promises: ash_sample_every */
 #include "ashlar.h"
-#include "ashlar_sample.h"
 #include "rt.h"
-
-extern void (*sample_also)(void *p, size_t size);
+#include "sample/sample.h"
 
 enum { DISTANCE = 16 * 1024 };
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples (ashlar_sample.h): which blocks are told of, and that each release of one is. */
 /* promises: ash_on_sample, ash_on_sample_release, ash_sample_every */
-#include "ashlar.h"
-#include "ashlar_sample.h"
-#include "rt.h"
+#include "sample/sample.h"
 #include "support/blocks.h"
 
 enum { SIGALRM = 14 };
@@ -16,9 +14,6 @@ static _Thread_local struct {
 	bool allocates, inside;
 } told;
 static size_t takes, releases;
-extern void (*sample_also)(void *p, size_t size);
-extern void (*sample_also_gone)(void *p);
-/* What the other files want to know. */
 void (*sample_also)(void *p, size_t size);
 void (*sample_also_gone)(void *p);
 
@@ -53,11 +48,12 @@ void ash_on_sample_release(void *p)
 /* With a distance of 1 each block of so many bytes is a sample: 64 * ln 2 is the longest gap. */
 enum { SURE = 48 };
 
-static void expect_sample(void *p)
+static char *expect_sample(void *p)
 {
 	CHECK(p != NULL && told.p == p);
 	CHECK_EQ(told.size, ash_usable_size(p));
 	told.p = NULL;
+	return p;
 }
 
 static void release_sample(void *p)
@@ -162,8 +158,7 @@ TEST(sample_of_threads, 20)
 
 	for (size_t i = 0; i < 4; i++)
 		CHECK((t[i] = rt_thread_start(work, (void *)(i + 3))) != NULL);
-	for (size_t i = 0; i < 4; i++)
-		rt_thread_join(t[i]);
+	rt_threads_join(t, 4);
 	CHECK(takes == releases && ash_check() == 0);
 }
 
@@ -233,17 +228,14 @@ TEST(sample_in_handlers, 20)
 TEST(sample_in_a_child, 10)
 {
 	void *p;
-	long child;
 
 	ash_sample_every(1);
 	p = ash_alloc(100);
-	child = rt_fork();
-	if (child == 0) {
+	IN_CHILD {
 		release_sample(p);
 		work((void *)9);
-		rt_exit(takes == releases && ash_check() == 0 ? 0 : 1);
+		CHECK(takes == releases && ash_check() == 0);
 	}
-	CHECK_EQ(rt_wait(child), 0);
 	release_sample(p);
 }
 
@@ -253,13 +245,11 @@ TEST(sample_of_the_largest_blocks, 20)
 	char *p, *q, *moved;
 
 	ash_sample_every(1);
-	p = ash_alloc(MIB);
-	expect_sample(p);
+	p = expect_sample(ash_alloc(MIB));
 	CHECK_EQ(takes, 1);
 	release_sample(p);
 	p = ash_alloc(3 * MIB);
-	q = ash_alloc(3 * MIB);
-	expect_sample(q);
+	q = expect_sample(ash_alloc(3 * MIB));
 	moved = ash_resize(p, 40 * MIB);
 	CHECK(told.gone == p && moved != p);
 	expect_sample(moved);
@@ -277,8 +267,7 @@ TEST(sample_of_nothing, 10)
 	CHECK(ash_alloc(PTRDIFF_MAX) == NULL && ash_zalloc(1, PTRDIFF_MAX) == NULL);
 	CHECK(ash_aligned_alloc((size_t)4 << 20, PTRDIFF_MAX) == NULL && ash_alloc(SIZE_MAX) == NULL);
 	CHECK_EQ(takes, 0);
-	p = ash_alloc(3 * MIB);
-	expect_sample(p);
+	p = expect_sample(ash_alloc(3 * MIB));
 	CHECK_EQ(ash_expand(p, (size_t)1 << 46), 0);
 	CHECK(told.gone == p);
 	expect_sample(p);
@@ -296,8 +285,7 @@ TEST(sample_that_is_resized, 20)
 	char *p, *q;
 
 	ash_sample_every(1);
-	p = ash_alloc(3 * MIB);
-	expect_sample(p);
+	p = expect_sample(ash_alloc(3 * MIB));
 	q = ash_aligned_resize(p, 64, 5 * MIB);
 	CHECK(told.gone == p);
 	expect_sample(q);
@@ -305,8 +293,7 @@ TEST(sample_that_is_resized, 20)
 	CHECK(ash_expand(q, 4 * MIB) >= 4 * MIB && told.gone == q);
 	expect_sample(q);
 	release_sample(q);
-	p = ash_alloc(MIB / 8);
-	expect_sample(p);
+	p = expect_sample(ash_alloc(MIB / 8));
 	CHECK_EQ(ash_expand(p, MIB / 4), 0);
 	release_sample(p);
 }

@@ -4,13 +4,9 @@
  * one.  Each sample that was told of is told of again when it goes, and the heap is sound.
  */
 /* promises: ash_sample_every */
-#include "ashlar.h"
-#include "ashlar_sample.h"
+#include "sample/sample.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-
-extern void (*sample_also)(void *p, size_t size);
-extern void (*sample_also_gone)(void *p);
 
 /* The samples that live. */
 static void *live[16];

@@ -193,7 +193,7 @@ static inline void released(struct bad *bad, char *p)
 	bad_in(bad, p, 0, bad->gone, bytes);
 }
 
-/* The same of a block whose memory then is nobody's. */
+/* Released: its memory then belongs to no block. */
 static inline void released_alone(struct bad *bad, void *p, const char *fault)
 {
 	ash_release(p);

@@ -28,7 +28,7 @@ mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/var/lib/d
 quiet dpkg --root="$root" --force-not-root --log=/dev/null -i "$build"/deb/*.deb &&
 	[ "$(dpkg --root="$root" -l | grep -c '^ii ')" = 4 ]
 verdict 'deb: dpkg installs them in an empty root: nothing else is needed'
-version=$(sed -n 's/^#define ASH_VERSION_[A-Z]* //p' core/include/ashlar.h | paste -s -d .)
+version=$(sh tools/install/version)
 if [ "$(id -u)" = 0 ]; then
 	[ "$(chroot "$root" /usr/bin/ashlar-look --version 2>"$folder/errors")" = "ashlar-look $version" ]
 	verdict 'deb: in that root a tool runs'
@@ -39,19 +39,8 @@ libraries=$root/usr/lib/$ARCH-linux-gnu
 if have pkg-config clang ld.lld; then
 	PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$libraries/pkgconfig
 	export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
-	cat >"$folder/bare.c" <<-'C'
-		#include <ashlar.h>
-		#include <ashlar_start.h>
-		int main(void)
-		{
-			char *p = ash_alloc(10);
-			ash_write(1, "16\n", ash_usable_size(p) == 16 ? 3 : 0);
-			ash_release(p);
-			return 0;
-		}
-	C
 	# shellcheck disable=SC2046 # words
-	quiet clang -O2 -ffreestanding -nostdlib -static -fuse-ld=lld "$folder/bare.c" $(pkg-config --cflags --libs ashlar-start ashlar) \
+	quiet clang -O2 -ffreestanding -nostdlib -static -fuse-ld=lld tests/check/bare.c $(pkg-config --cflags --libs ashlar-start ashlar) \
 		-o "$root/bare" && [ "$(plain "$root/bare")" = 16 ]
 	verdict 'deb: a program without a C library is built from them and runs'
 else
