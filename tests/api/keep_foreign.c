@@ -84,10 +84,11 @@ static void bursts(size_t least, size_t most, unsigned rounds)
 				CHECK(after <= rt_anonymous() - base + 12 * MIB);
 			}
 		}
-		before = rt_faults() - before;
 		if (round >= 2) {
-			faults += before;
-			worst = before > worst ? before : worst;
+			unsigned long more = rt_faults() - before;
+
+			faults += more;
+			worst = more > worst ? more : worst;
 		}
 		rt_barrier_wait(&burst.all);
 	}
