@@ -20,8 +20,10 @@
 /* A slow path: out of line and built for size. */
 #ifdef __clang__
 #define SLOW __attribute__((noinline, minsize))
+#define SLOW_PART inline __attribute__((always_inline, minsize)) /* of slow paths: what it calls is not inlined for speed */
 #else
 #define SLOW __attribute__((noinline))
+#define SLOW_PART inline __attribute__((always_inline))
 #endif
 
 /* Inlined even at -Oz, so that results stay in registers. */

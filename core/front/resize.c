@@ -90,7 +90,7 @@ static SLOW bool grow_large(void *p, size_t size)
  * Resizing of any kind is written once, below: each call gets it inlined for its alignment, so that a program
  * links only what its calls need.  Here a block of the default heap, which has `have` bytes, moves.
  */
-static ALWAYS_INLINE void *move_aligned(void *p, size_t have, size_t alignment, size_t size)
+static SLOW_PART void *move_aligned(void *p, size_t have, size_t alignment, size_t size)
 {
 	void *moved = alignment == 1 ? ash_alloc(size) : ash_aligned_alloc(alignment, size);
 
@@ -114,7 +114,7 @@ static SLOW void *block_move(void *p, size_t have, size_t size)
 }
 
 /* Resizes a live span.  NULL: not possible, or not in place. */
-static ALWAYS_INLINE void *resize_span(struct chunk *c, void *p, size_t have, size_t alignment, size_t size)
+static SLOW_PART void *resize_span(struct chunk *c, void *p, size_t have, size_t alignment, size_t size)
 {
 	void *resized;
 
@@ -130,7 +130,7 @@ static ALWAYS_INLINE void *resize_span(struct chunk *c, void *p, size_t have, si
 }
 
 /* Resizes a live block.  alignment: see resize.h.  NULL: no memory, or not possible in place. */
-static ALWAYS_INLINE void *block_resize(void *p, size_t have, size_t alignment, size_t size)
+static SLOW_PART void *block_resize(void *p, size_t have, size_t alignment, size_t size)
 {
 	bool in_place = alignment == RESIZE_IN_PLACE;
 	size_t least = size < alignment ? alignment : size;
