@@ -118,6 +118,11 @@ size_t heap_trim(struct heap *h, size_t keep)
 	return retained_trim(h, keep / UNIT_SIZE, NULL, SIZE_MAX, 0).bytes;
 }
 
+size_t retain_step(struct heap *h, size_t hand)
+{
+	return SMALL ? 0 : retained_trim(h, 0, NULL, 1, hand).bytes;
+}
+
 enum part { HALF = 1, QUARTER, EIGHTH, SIXTEENTH };
 
 /* A part of `retain`, in units. */

@@ -79,6 +79,9 @@ INTERNAL void retain_fresh(struct heap *h, uint64_t units);
  */
 INTERNAL size_t heap_trim(struct heap *h, size_t keep);
 
+/* The same for one chunk, the one that follows so many. */
+INTERNAL size_t retain_step(struct heap *h, size_t hand);
+
 /*
  * False: the addresses of the run are lost (PAGES_LOST).
  *

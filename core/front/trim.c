@@ -2,12 +2,19 @@
 #include "front/trim.h"
 
 #include "ashlar.h"
+#include "backend/chunk.h"
 #include "backend/region.h"
 #include "backend/retain.h"
+#include "base/bits.h"
+#include "slab/unowned.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
+#include "thread/shrink.h"
 #include "thread/slab_purge.h"
 #include "thread/takeover.h"
+
+#define STEP_LOOK ((size_t)16 << 10) /* of a budget, for a chunk without slabs, as in retain.c */
+#define STEP_PART ((size_t)8 << 20)  /* for a part of what is due                              */
 
 size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {
@@ -27,6 +34,96 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 	if (keep == 0)
 		(void)region_trim(h, false);
 	return bytes;
+}
+
+/* ---- the same in steps ---- */
+
+/* So many chunks were looked at in this round, as retained_trim counts them. */
+static uint64_t step_hand;
+
+/* The chunk at the hand; region NULL: all were looked at. */
+static struct run step_chunk(struct heap *h, uint64_t hand)
+{
+	struct run run = {region_first(h), 0};
+	struct region *next;
+	size_t n = 0;
+
+	while (run.region != NULL && (next = region_next(run.region)) != NULL)
+		run.region = next;
+	for (; run.region != NULL && hand >= (n = load_relaxed(&run.region->chunks)); run.region = run.region->previous)
+		hand -= n;
+	run.first = n - 1 - hand;
+	return run;
+}
+
+/* Returns the slab to its chunk if it is empty, and unowned, vacant or the caller's; else purges inside it. */
+static void step_slab(struct heap *h, struct owner *o, struct slab *s)
+{
+	struct owner *v = (struct owner *)(uintptr_t)(load_acquire(&s->owner) & ~OWNER_PENDING); /* as in is_purgeable */
+	size_t room = 0;
+
+	if (slab_is_unowned(s))
+		(void)unowned_unmake(h, s);
+	if (slab_is_unowned(s) || o == NULL || v == NULL)
+		return;
+	if (v == o)
+		shrink_slab(o, s);
+	else
+		reap_one(v, o);
+	if (load_relaxed(&v->state) == OWNER_VACANT)
+		visit_slab(v, s);
+	(void)slabs_purge_held(h, s, &room);
+}
+
+/* Looks at the next chunk, and adds what that costs.  Returns how many chunks were left; 0: the round has ended. */
+static uint64_t step_next(struct heap *h, struct owner *o, size_t *cost)
+{
+	uint64_t hand = load_relaxed(&step_hand), before = hand, reserved = load_relaxed(&h->reserved);
+	struct run run = step_chunk(h, hand);
+	struct slab *s;
+	unsigned unit;
+
+	*cost += STEP_LOOK;
+	if (run.region == NULL) {
+		store_relaxed(&h->refused, 0); /* as in heap_give_back */
+		(void)region_trim(h, false);
+		hand = 0;
+	} else {
+		if (run.region->remote != NULL && bits_all(run.region->known, run.first, 1) &&
+		    chunk_is(run_chunk(run), CHUNK_SLABS)) {
+			*cost += CHUNK_SIZE;
+			/* Not while there is more to purge than one slow operation does: each would do as much. */
+			for (unit = 0; unit < CHUNK_UNITS && load_relaxed(&h->hand) == 0; unit++)
+				if ((s = slab_beginning(run_chunk(run), unit)) != NULL)
+					step_slab(h, o, s);
+			chunk_mend(h, run_chunk(run));
+		}
+		if (load_relaxed(&h->hand) == 0) {
+			(void)retain_step(h, hand++);
+		} else {
+			*cost += STEP_PART;
+			retain_tick(h, 0);
+		}
+	}
+	/* Pairs with nothing: a hint.  Of two threads at the same chunk one goes on. */
+	(void)cas_acquire(&step_hand, &before, hand);
+	return run.region == NULL ? 0 : reserved > before ? reserved - before : 1;
+}
+
+size_t ash_trim_step(size_t budget)
+{
+	struct owner *o = seat_take();
+	size_t left = 0, cost = 0;
+
+	if (SMALL)
+		(void)heap_give_back(&heap_default, o, 0);
+	if (o != NULL)
+		fork_notice(o);
+	while (!SMALL && (left = step_next(&heap_default, o, &cost)) != 0 && cost < budget)
+		;
+	if (o != NULL)
+		seat_give(o);
+	return left * CHUNK_SIZE;
 }
 
 size_t ash_trim(size_t keep)

@@ -142,6 +142,22 @@ size_t ash_good_size(size_t size);
 size_t ash_trim(size_t keep);
 
 /*
+ * ash_trim(0) in steps, for a program that waits for events: each call looks at a part of the heap and
+ * gives back what is free there.  Returns about how many bytes of address space this round has still to
+ * look at; 0: the round is done, nothing is left to give back but what was freed behind it, and the next
+ * call begins another.  A loop that calls it until then ends, whatever other threads do.
+ *
+ * budget: bytes.  2 MiB of the heap that have slabs (blocks up to 1 MiB) cost 2 MiB, others 16 KiB, and
+ * what was due to go anyway 8 MiB, of which so many then go.  A call looks at one such part at least, and
+ * at no further one once the budget is spent.  In each it examines 64 slabs at most, and makes 1100
+ * system calls at most: madvise, mostly 1 to 64, and 260 where every other page is free.  The last
+ * call of a round also unmaps each free region, and the first one in a child of fork takes over what the
+ * parent's threads had.  Of threads that ended without ash_thread_detach it finds those that a heap that
+ * grows does; it makes no unshare.  Threads may share a round.  In libashlar-small.a one call is ash_trim(0).
+ */
+size_t ash_trim_step(size_t budget);
+
+/*
  * Gives up the calling thread's memory caches: its empty slabs go back to the
  * heap, the others to the next thread that needs memory.  Its blocks stay valid.
  * For the end of a thread; if the thread allocates later, it gets new ones.  Not

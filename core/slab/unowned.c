@@ -48,8 +48,7 @@ static bool slots_take_all(struct slab *s)
 	return false;
 }
 
-/* Returns the slab's units to the chunk if the slab is empty. */
-static bool unowned_unmake(struct heap *h, struct slab *s)
+bool unowned_unmake(struct heap *h, struct slab *s)
 {
 	uint64_t hint = (uint64_t)(uintptr_t)s;
 

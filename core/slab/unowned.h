@@ -48,6 +48,9 @@ static inline bool unowned_exist(const struct heap *h)
 	return load_relaxed(&h->unowned_made) != load_relaxed(&h->unowned_gone);
 }
 
+/* Returns the slab's units to the chunk if the slab is empty. */
+INTERNAL bool unowned_unmake(struct heap *h, struct slab *s);
+
 /*
  * Unmakes all empty unowned slabs; returns their number.  Its walk is over all chunks, also if there is none: it sets
  * their hints and returns those that are entirely free (chunk_mend).

@@ -35,6 +35,20 @@ void shrink_lists(struct owner *o, unsigned left)
 	o->no_spares = no_spares;
 }
 
+void shrink_slab(struct owner *o, struct slab *s)
+{
+	bool no_spares = o->no_spares;
+
+	if (s->spare != 0)
+		spares_remove(o, s);
+	o->no_spares = true;
+	bin_detach(o, s->class);
+	collect_slab(o, s);
+	if (owner_has(o, s) && slab_arm(s))
+		slab_retire(o, s);
+	o->no_spares = no_spares;
+}
+
 void shrink_owner(struct owner *o)
 {
 	unsigned class;

@@ -23,6 +23,9 @@
 #define SHRINK_ALL  UINT32_MAX
 INTERNAL void shrink_lists(struct owner *o, unsigned left);
 
+/* Visits one slab of the record, current or not, cached or not, in the same way. */
+INTERNAL void shrink_slab(struct owner *o, struct slab *s);
+
 /*
  * Detaches all bins and unmakes the slabs that are empty then, and the cached ones.  Others are
  * unmade when they become empty (settle.h); so the lists are not walked, and what this takes does

@@ -277,6 +277,13 @@ size_t reap_all(struct heap *h, struct owner *o)
 	return reap_turn(&r, NULL, SIZE_MAX);
 }
 
+void reap_one(struct owner *v, struct owner *o)
+{
+	struct reap r = reap_by(v->heap, o, false);
+
+	(void)reap_turn(&r, v, 1);
+}
+
 void reap_alone(struct heap *h, struct owner *o)
 {
 	struct reap r = reap_by(h, o, true);

@@ -120,6 +120,9 @@ INTERNAL void fork_notice(struct owner *o);
  */
 INTERNAL size_t reap_all(struct heap *h, struct owner *o);
 
+/* The same for the record v alone. */
+INTERNAL void reap_one(struct owner *v, struct owner *o);
+
 /* Takes over all other records, if no other thread uses this memory: asks the kernel (ash_trim). */
 INTERNAL void reap_alone(struct heap *h, struct owner *o);
 

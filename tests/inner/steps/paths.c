@@ -50,6 +50,7 @@ static void do_expand(void)
 }
 
 DOES(do_trim, (void)ash_trim(0));
+DOES(do_trim_step, (void)ash_trim_step(SIZE_MAX));
 
 /* The part of a trim that its owner may meet. */
 static void do_purge(void)
@@ -140,6 +141,7 @@ const struct path steps_paths[] = {
 	{"expand: large slab to span", path_alone, do_expand, PASSES(span_of_chunk), 600 << 10},
 	{"detach", path_inbox, ash_thread_detach, PASSES(shrink_in_place), 320},
 	{"trim", path_dirty_span, do_trim, PASSES(heap_trim), 3 << 20},
+	{"trim: in steps", path_inbox, do_trim_step, PASSES(shrink_slab), 3000},
 	{"trim: shared slabs", path_empty_shared, do_trim, PASSES(unowned_shrink), 3 << 20},
 	{"trim: a slab of a thread that sleeps", path_sleeping_owner, do_purge,
 	 FUNCTION(pages_purge), NULL, true, 20000},

@@ -75,6 +75,12 @@ impl Ashlar {
         unsafe { sys::ash_trim(keep) }
     }
 
+    /// The same down to 0 in steps, for event loops: each looks at 2 MiB, or `budget` bytes if that is more, of the
+    /// heap.  Returns how much this round has still to look at; 0: nothing is left.
+    pub fn trim_step(&self, budget: usize) -> usize {
+        unsafe { sys::ash_trim_step(budget) }
+    }
+
     /// Figures of the default heap, counted during the call.
     pub fn stats(&self) -> Statistics {
         let mut out = Statistics::default();

@@ -17,6 +17,7 @@ extern "C" {
     pub fn ash_release_aligned_sized(p: *mut c_void, alignment: usize, size: usize);
     pub fn ash_usable_size(p: *const c_void) -> usize;
     pub fn ash_trim(keep: usize) -> usize;
+    pub fn ash_trim_step(budget: usize) -> usize;
     pub fn ash_stats(out: *mut Statistics);
     pub fn ash_check() -> i32;
     pub fn ash_thread_detach();
