@@ -33,6 +33,7 @@
 #	make setup      looks for the tools that all of this needs
 #	make setup-checkers  installs what tsan, model and the check of gdb's script need, where it may
 #	make setup-programs  and what test-programs needs
+#	make asan       build/asan/libashlar-asan.a: the same for tests of programs under AddressSanitizer or valgrind
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
 #	make crate      the Rust crate, build/crate/target/package/ashlar-0.1.0.crate
 #	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb"
@@ -278,7 +279,7 @@ help:
 
 field: $(FIELD_LIBRARY) $(HEADERS)
 
-programs: all $(TESTS) $(DEMO) $(BUILD)/tests/filtered
+programs: all $(if $(TARGET),,asan) $(TESTS) $(DEMO) $(BUILD)/tests/filtered
 
 PREFIX  = /usr/local
 LIBDIR  = $(PREFIX)/lib
@@ -484,6 +485,27 @@ $(BUILD)/runtime.a: $(RT_OBJECTS)
 $(SEPARATE): $(LIB_OBJECTS)
 $(SMALL_SEPARATE): $(SMALL_OBJECTS)
 $(FIELD_SEPARATE): $(FIELD_OBJECTS)
+
+# libashlar.a with what tells AddressSanitizer and valgrind of its blocks: the public calls are renamed, and others
+# stand before them.  The names of the ancestor's calls stay apart, and call those.
+ASAN       = $(BUILD)/asan/libashlar-asan.a
+ASAN_CALLS = alloc zalloc aligned_alloc aligned_zalloc resize aligned_resize expand release release_sized \
+	release_aligned_sized usable_size trim trim_step thread_detach
+ASAN_WRAPS = region_create pages_reserve pages_release pages_cut
+ASAN_LINK  = $(CC) $(TARGET) -nostdlib -r -fuse-ld=lld $(ASAN_WRAPS:%=-Wl,--wrap=%)
+asan: $(ASAN)
+$(BUILD)/asan/annotate.o: tools/sanitize/annotate.c Makefile
+	mkdir -p $(@D)
+	echo 'CC   $<'
+	$(CC) $(filter-out $(NO_HEADERS),$(LIB_FLAGS)) -c $< -o $@
+$(ASAN): $(BUILD)/asan/annotate.o $(LIB_OBJECTS) $(BUILD)/lib/arch/$(ARCH)/memory.o $(BUILD)/sources
+	echo 'AR   $@'
+	rm -f $@
+	$(ASAN_LINK) $(filter-out %/annotate.o %/global_names.o,$(filter %.o,$^)) -o $(@D)/all.o
+	$(OBJCOPY) $(foreach call,$(ASAN_CALLS),--redefine-sym ash_$(call)=plain_$(call)) $(@D)/all.o $(@D)/plain.o
+	$(ASAN_LINK) $(@D)/plain.o $< -o $(@D)/all.o
+	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig -R COMMON $(@D)/all.o $(@D)/ashlar.o
+	$(AR) qcs $@ $(@D)/ashlar.o $(filter %/global_names.o,$^)
 
 # ---- Ashlar as malloc ----
 
@@ -726,7 +748,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ $(WRAPS)
 
-.PHONY: all help field programs setup test setup-kernel test-kernel test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants figures golden-accept flags format clean FORCE
+.PHONY: all asan help field programs setup test setup-kernel test-kernel test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants figures golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# libashlar-asan.a: what programs do wrong with blocks is reported by AddressSanitizer and by valgrind's memcheck, and
+# nothing else is.
+. tests/support/verdict.sh
+
+cat >"$folder/program.c" <<'C'
+#define _GNU_SOURCE
+#include <ashlar_heap.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20 };
+static volatile char sink;
+
+/* All calls, with blocks of 0 to 3 MiB, each of which is written, and zero where that is promised. */
+static void *works(void *seed)
+{
+	unsigned long x = (unsigned long)seed;
+	size_t had[50] = {0};
+	char *live[50] = {0};
+
+	for (int i = 0; i < 700; i++) {
+		x = x * 6364136223846793005 + 1442695040888963407;
+		unsigned at = (unsigned)(x >> 33) % 50;
+		size_t n = (x >> 40) % 3000 * ((x >> 60) == 0 ? 1000 : 1), old = had[at];
+		char *p = live[at];
+		switch (x >> 56 & 7) {
+		case 0:
+			p = ash_resize(p, n);
+			for (size_t k = 0; k < n && k < old; k++)
+				if (p[k] != 1) abort();
+			break;
+		case 1:
+			ash_release(p);
+			p = ash_zalloc(1, n);
+			for (size_t k = 0; k < n; k++)
+				if (p[k] != 0) abort();
+			break;
+		case 2: n = ash_usable_size(p); break;
+		case 3: n = p != NULL && ash_expand(p, n) != 0 ? n : old; break;
+		case 4: n = ash_trim_step(MIB) == 0 && ash_trim(0) == 1 ? 0 : old; break;
+		case 5: p = ash_aligned_resize(p, 4096, n); break;
+		default:
+			ash_release_sized(p, old);
+			p = ash_aligned_alloc(64, n);
+		}
+		if (p != NULL) memset(p, 1, n);
+		live[at] = p, had[at] = n;
+	}
+	for (int i = 0; i < 50; i++)
+		ash_release(live[i]);
+	ash_thread_detach();
+	return NULL;
+}
+
+#ifdef WATCHED /* in place of the sanitizer: what is a thread's own is poisoned, before another may have it */
+void __asan_poison_memory_region(const volatile void *p, size_t size)
+{
+	struct ash_block b;
+	if (size < MIB && ash_find((const void *)p, &b) != ASH_TAKEN) abort();
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	static char array[1 << 16];
+	char *p = ash_alloc(100), *span = ash_alloc(3 * MIB), *other = ash_alloc(1000);
+	pthread_t thread[3];
+	int status = 0;
+
+	memset(p, 1, 100);
+	memset(other, 1, 1000);
+	span[0] = span[3 * MIB - 1] = 1;
+	switch (argv[1][0]) {
+	case 'a': ash_release(p); sink = p[50]; break;
+	case 'b': sink = p[100]; break; /* of 112 */
+	case 'c': p[101] = 1; break;
+	case 'd': sink = p[112]; break; /* the slot behind, which is free */
+	case 'e': sink = other[4096]; break; /* of another class */
+	case 'f': ash_release(span); sink = span[MIB]; break;
+	case 'g': span = ash_resize(p, 50); sink = p[0]; break;
+	case 'h': (void)ash_expand(span, 2 * MIB); sink = span[2 * MIB]; break;
+	case 'i': (void)ash_expand(p, 105); sink = p[105]; break;
+	case 'j': ash_release_aligned_sized(p, 8, 100); sink = p[0]; break;
+	case 'A': works(NULL); break;
+	case 'B': for (long i = 0; i < 3; i++) pthread_create(thread + i, NULL, works, (void *)(i + 1));
+		  for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
+		  break;
+	case 'C': /* other heaps are not told of */
+		for (int i = 0; i < 2; i++) {
+			ash_heap *heap = i == 0 ? ash_heap_create(NULL) : ash_heap_create_in(array, sizeof array);
+			char *q = memset(ash_heap_alloc(heap, 100), 1, 112);
+			q = ash_resize(q, 3000);
+			if (q[99] != 1) abort();
+			ash_release(q);
+			ash_heap_destroy(heap);
+		}
+		array[100] = 1;
+		break;
+	case 'D': /* memory that was given back may be others' */
+		ash_release(span);
+		span = ash_alloc(64 * MIB);
+		ash_release(span);
+		(void)ash_trim(0);
+		span = (char *)syscall(SYS_mmap, span, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		span[4096] = 1;
+		break;
+	case 'E': if (fork() == 0) { works(NULL); exit(ash_check()); }
+		  wait(&status);
+		  works(NULL);
+		  break;
+	case 'F': memset(p, 2, ash_usable_size(p)); (void)ash_expand(p, 0); p[0] = 1; break;
+	}
+	printf("end, %d\n", ash_check() + status);
+	return 0;
+}
+C
+wrong='a b c d e f g h i j'
+right='A B C D E F'
+
+# judged NAME PATTERN COMMAND...: what is wrong is reported, as the pattern says, and what is right is not.
+judged() {
+	name=$1 pattern=$2
+	shift 2
+	: >"$folder/log"
+	for case in $wrong; do
+		"$@" "$case" >"$folder/said" 2>&1
+		grep -qE "$pattern" "$folder/said" || { echo "$case is not reported" && cat "$folder/said"; } >>"$folder/log"
+	done
+	[ ! -s "$folder/log" ]
+	verdict "$name reports reads and writes of released, unused and foreign bytes" "$folder/log"
+	for case in $right; do
+		"$@" "$case" >"$folder/said" 2>&1
+		[ "$(cat "$folder/said")" = 'end, 0' ] || { echo "$case:" && head -n 20 "$folder/said"; } >>"$folder/log"
+	done
+	[ ! -s "$folder/log" ]
+	verdict "$name is silent about programs that are right" "$folder/log"
+}
+# made OUT OPTION...: compiled with these.
+made() {
+	out=$1
+	shift
+	"${compiler:-cc}" -g -O1 -w -pthread -I"$build/include" "$@" "$folder/program.c" "$build/asan/libashlar-asan.a" \
+		-o "$folder/$out" 2>"$folder/errors"
+}
+
+ran=
+for compiler in clang gcc; do
+	echo 'int main(void) { return 0; }' >"$folder/empty.c"
+	if "$compiler" -fsanitize=address "$folder/empty.c" -o "$folder/empty" 2>/dev/null; then
+		made asan -fsanitize=address
+		verdict "a program of $compiler links with it" "$folder/errors"
+		judged "AddressSanitizer of $compiler" 'AddressSanitizer: use-after-poison' "$folder/asan"
+		ran=1
+	else
+		echo "skip $subject: AddressSanitizer of $compiler is not here"
+	fi
+done
+[ -n "$ran" ] || compiler=clang
+made watched -DWATCHED && [ "$("$folder/watched" A 2>&1)" = 'end, 0' ]
+verdict 'memory is poisoned before it is released' "$folder/errors"
+made plain
+verdict 'a program without AddressSanitizer links with it' "$folder/errors"
+for case in $right; do
+	[ "$("$folder/plain" "$case" 2>&1)" = 'end, 0' ] || echo "$case"
+done >"$folder/log"
+[ ! -s "$folder/log" ]
+verdict 'and is as it was' "$folder/log"
+if command -v valgrind >/dev/null && echo '#include <valgrind/memcheck.h>' | cc -E - >/dev/null 2>&1; then
+	judged memcheck 'Invalid (read|write)' valgrind -q "$folder/plain"
+	valgrind -q "$folder/plain" a >"$folder/log" 2>&1
+	grep -q "50 bytes inside a block of size 100 free'd" "$folder/log" && grep -q "Block was alloc'd at" "$folder/log"
+	verdict 'memcheck knows where the block was given and released' "$folder/log"
+else
+	echo "skip $subject: valgrind or its headers are not here"
+fi
+exit $status
