@@ -9,10 +9,14 @@
 top=$(pwd)
 . tests/support/verdict.sh
 
+case $build in /*) ;; *) build=$top/$build ;; esac
+# Zig as tools/programs/setup leaves it.
+PATH=$PATH:$build/zig/ziglang
+export PATH ZIG_GLOBAL_CACHE_DIR="$folder/zig" ZIG_LOCAL_CACHE_DIR="$folder/zig"
+
 # A tree as after make, in which the programs may leave their files.
 tree=$folder/tree
 mkdir -p "$tree/build"
-case $build in /*) ;; *) build=$top/$build ;; esac
 for file in "$top"/* "$build"/*; do
 	case $file in
 	"$top/build") ;;
