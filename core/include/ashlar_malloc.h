@@ -18,6 +18,7 @@
  *     huge:off    ash_defaults.huge: default, off (never), on (always), populate
  *     sparse      ash_defaults.sparse
  *     stats       malloc_stats at exit, unless another file than a log has become fd 2
+ * - malloc_stats may be the handler of a signal: it allocates nothing, and writes by raw system calls.
  * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start,
  *   and answers 1; for all others it answers 0.
  * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its

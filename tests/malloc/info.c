@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mallinfo2, mallinfo and mallopt, as glibc's callers read them. */
 #include "support/blocks.h"
+#include "support/handler_at_step.h"
 
 struct figures {
 	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
@@ -62,4 +63,42 @@ TEST(info_mallopt_says_what_it_does_not_do, 10)
 	for (int parameter = -10; parameter <= 10; parameter++)
 		if (parameter != -1)
 			CHECK_EQ(mallopt(parameter, 1 << 20), 0);
+}
+
+/* ---- the table on a signal ---- */
+
+void malloc_stats(void);
+
+static void take_and_release(void)
+{
+	ash_release(ash_alloc(40000));
+}
+
+static void stats_at_each_step(UNUSED void *argument)
+{
+	bool more = true;
+	size_t k;
+
+	step_begin(malloc_stats);
+	for (k = 0; more; k += 5) {
+		more = with_act_at(k, take_and_release);
+		CHECK_EQ(ash_check(), 0);
+	}
+	CHECK(k > 100);
+}
+
+TEST(info_stats_in_a_handler, 30)
+{
+	static const char blocks[] = "ashlar: blocks:         ";
+	static char text[1 << 20];
+	const char *at = text;
+	size_t tables = 0;
+
+	CHECK_EQ(rt_run_child(stats_at_each_step, NULL, text, sizeof text), 0);
+	for (; (at = rt_strstr(at, blocks)) != NULL; tables++) {
+		at += sizeof blocks - 1;
+		CHECK((at[0] == '0' || at[0] == '1') && at[1] == '\n');
+	}
+	rt_print("     %zu tables\n", tables);
+	CHECK(tables > 20);
 }

@@ -12,7 +12,7 @@ top=$(pwd)
 case $build in /*) ;; *) build=$top/$build ;; esac
 # Zig as tools/programs/setup leaves it.
 PATH=$PATH:$build/zig/ziglang
-export PATH ZIG_GLOBAL_CACHE_DIR="$folder/zig" ZIG_LOCAL_CACHE_DIR="$folder/zig"
+export PATH ZIG_GLOBAL_CACHE_DIR="$build/zig/cache" ZIG_LOCAL_CACHE_DIR="$build/zig/cache"
 
 # A tree as after make, in which the programs may leave their files.
 tree=$folder/tree
