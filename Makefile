@@ -174,8 +174,10 @@ FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_all
 	core/heaps/instance_alloc core/heaps/instance_release core/shm/intent core/heaps/instance_publish
 
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
+# Of the amalgamation alone, with ASHLAR_HARDENED.
+HARDENED_SOURCES = sys/chance.c sys/fence.c core/front/guard.c core/front/hardened.c core/front/quarantine.c
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
-	$(filter-out core/malloc/% core/field/% core/front/sample.c,$(wildcard sys/*.c core/*/*.c))
+	$(filter-out core/malloc/% core/field/% core/front/sample.c $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c))
 # libashlar-field.a: heaps in the caller's memory alone.
 FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c \
 	$(filter-out %/arenas.c,$(wildcard core/arena/*.c)) core/field/field.c
@@ -201,6 +203,7 @@ APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory s
 #	sample  libashlar-sample.a: what differs from libashlar.a
 #	malloc  libashlar_malloc.a: of the amalgamation
 #	so      libashlar_malloc.so: of the amalgamation
+#	hardened, hardened-so  libashlar_malloc-hardened.a, .so: the same, hardened
 #	profile libashlar_profile.so: the same, with samples, and tools/profile
 #	shared  libashlar.so: of the amalgamation
 #	start   libashlar_start.a
@@ -264,12 +267,17 @@ MALLOC_SO      = $(BUILD)/libashlar_malloc.so
 MALLOC_OBJECTS = $(addprefix $(BUILD)/malloc/,ashlar_malloc.o ashlar_new.o ashlar_xml.o)
 SO_OBJECTS     = $(BUILD)/so/ashlar_malloc.o $(BUILD)/so/ashlar_new.o
 
+# The same, hardened.
+HARDENED    = $(BUILD)/libashlar_malloc-hardened.a
+HARDENED_SO = $(BUILD)/libashlar_malloc-hardened.so
+
 # The same, with what makes heap profiles of samples: a tool, for programs with a C library.
 PROFILE_SO     = $(BUILD)/libashlar_profile.so
 PROFILE_OBJECTS = $(BUILD)/profile/ashlar_malloc.o $(BUILD)/so/ashlar_new.o \
 	$(patsubst tools/profile/%.c,$(BUILD)/profile/%.o,$(wildcard tools/profile/*.c))
 
-all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(PROFILE_SO) $(LOOK)
+all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(HARDENED) $(HARDENED_SO) \
+	$(PROFILE_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
 
@@ -531,8 +539,10 @@ $(BUILD)/so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO
 $(BUILD)/profile/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO -DASHLAR_SAMPLE -fno-omit-frame-pointer \
 	$(if $(filter riscv64,$(ARCH)),-DFRAME_RECORD=-16) $(if $(filter aarch64,$(ARCH)),-DADDRESS_BITS=48)
 
-$(BUILD)/malloc/ashlar_malloc.o: KIND += -DASHLAR_WITHOUT_XML
-$(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc so profile)): $(AMALGAMATION) Makefile
+$(BUILD)/hardened/%.o: KIND = -fPIE -ftls-model=local-exec $(NO_SMALL) -DASHLAR_HARDENED
+$(BUILD)/hardened-so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO -DASHLAR_HARDENED
+$(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc hardened)): KIND += -DASHLAR_WITHOUT_XML
+$(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc so hardened hardened-so profile)): $(AMALGAMATION) Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
 	$(CC) $(MALLOC_FLAGS) $(KIND) -c $< -o $@
@@ -554,6 +564,8 @@ $(BUILD)/profile/%.o: tools/profile/%.c Makefile | $(HEADERS)
 	$(CC) $(BASE) $(GUARDED) -fvisibility=hidden -I$(BUILD)/include -Icore/include $(KIND) -c $< -o $@
 
 $(MALLOC): $(MALLOC_OBJECTS)
+$(HARDENED): $(BUILD)/hardened/ashlar_malloc.o $(filter-out %/ashlar_malloc.o,$(MALLOC_OBJECTS))
+$(MALLOC) $(HARDENED):
 	echo 'AR   $@'
 	rm -f $@
 	$(AR) qcs $@ $^
@@ -574,8 +586,9 @@ $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 # nodelete: threads hold the address of a destructor of ours.  separate-loadable-segments: else the
 # constants that hold addresses begin where the code ends, and may be on two pages that are written.
 $(MALLOC_SO): $(SO_OBJECTS)
+$(HARDENED_SO): $(BUILD)/hardened-so/ashlar_malloc.o $(filter-out %/ashlar_malloc.o,$(SO_OBJECTS))
 $(PROFILE_SO): $(PROFILE_OBJECTS)
-$(MALLOC_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list core/malloc/sections.ld tools/prereloc \
+$(MALLOC_SO) $(HARDENED_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list core/malloc/sections.ld tools/prereloc \
 		arch/$(ARCH)/cpu.h
 	echo 'LINK $@'
 	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).0 \

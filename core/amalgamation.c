@@ -10,6 +10,7 @@
  *	cc -O2 -DASHLAR_MALLOC -c ashlar.c	the same with the names of malloc, without ashlar_heap.h
  *	cc -Oz -DASHLAR_SMALL -c ashlar.c	fewest bytes, without ashlar_heap.h
  *	cc -O2 -DASHLAR_SYSTEM -c ashlar.c	with a system of the program's own: ashlar_system.h
+ *	cc -O2 -DASHLAR_HARDENED -c ashlar.c	with blocks guarded; also with -DASHLAR_MALLOC
  *	cc -O2 -DASHLAR_SAMPLE -c ashlar.c	with ashlar_sample.h; also with -DASHLAR_MALLOC
  *
  * Everything but the public names is static (sys/internal.h).  So a name that a source keeps
@@ -42,6 +43,8 @@
 #include "sys/atomic.h"
 #include "sys/borrow.h"
 #include "sys/build.h"
+#include "sys/chance.h"
+#include "sys/fence.h"
 #include "sys/generation.h"
 #include "sys/internal.h"
 #include "sys/kernel.h"
@@ -87,6 +90,7 @@
 #include "core/thread/slab_purge.h"
 #include "core/front/diagnose.h"
 #include "core/front/block.h"
+#include "core/front/guard.h"
 #include "core/front/release.h"
 #include "core/front/remote.h"
 #include "core/front/resize.h"
@@ -125,6 +129,9 @@
 #include "core/heaps/instance_release.h"
 #include "core/heaps/tagged.h"
 #include "core/heaps/instance_hooks.h"
+#if IS_HARDENED
+#include "core/front/hardened.h"
+#endif
 
 /* The memcpy family and the system calls. */
 ASHLAR_FOR_SIZE
@@ -144,6 +151,10 @@ ASHLAR_FOR_SIZE
 #include "sys/pages.c"
 #include "sys/pages_map.c"
 #include "sys/pages_move.c"
+#if IS_HARDENED
+#include "sys/chance.c"
+#include "sys/fence.c"
+#endif
 #include "sys/process.c"
 #include "sys/proc_stat.c"
 #include "sys/say.c"
@@ -212,6 +223,12 @@ ASHLAR_FOR_SIZE
 #include "core/diagnostics/heap_walk.c"
 #include "core/diagnostics/stats.c"
 ASHLAR_FOR_SIZE_END
+
+#if IS_HARDENED
+#include "core/front/guard.c"
+#include "core/front/quarantine.c"
+#include "core/front/hardened.c"
+#endif
 
 /* Heaps as objects. */
 #if HAS_HEAPS

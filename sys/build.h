@@ -22,11 +22,13 @@
  *	ASHLAR_WITHOUT_XML    libashlar_malloc.a, where     no malloc_info
  *	                      it is another object; crate
  *	ASHLAR_HEAPS          crate                         ashlar_heap.h beside the names of malloc
+ *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  front/hardened.h; random places; the amalgamation
+ *	                      .so                           alone
  *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end,
  *	                                                    as malloc's are
  *
- * Below arch/ two files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM; generic/memory.h, too,
- * ASHLAR_AMALGAMATION.
+ * Below arch/ some files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h
+ * ASHLAR_AMALGAMATION, the lists of system calls ASHLAR_HARDENED.
  */
 #ifndef SYS_BUILD_H
 #define SYS_BUILD_H
@@ -48,6 +50,7 @@
 #define IS_SO		 BUILD_HAS(ASHLAR_SO)
 #define HAS_XML		 (IS_MALLOC && !BUILD_HAS(ASHLAR_WITHOUT_XML))
 #define HAS_HEAPS	 ((!IS_MALLOC && !SMALL) || BUILD_HAS(ASHLAR_HEAPS))
+#define IS_HARDENED	 BUILD_HAS(ASHLAR_HARDENED)
 #define HAS_PTHREAD	 (IS_MALLOC || BUILD_HAS(ASHLAR_PTHREAD))
 
 /* ThreadSanitizer sees neither assembly nor that an address depends on a load. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Address space: taken from the system, and given back. */
 #include "atomic.h"
+#include "fence.h"
 #include "kernel.h"
 #include "pages.h"
 #include "syscall.h"
@@ -87,6 +88,8 @@ static uint64_t place(size_t bytes, size_t alignment)
 {
 	uint64_t at = load_relaxed(&last_aligned);
 
+	if (IS_HARDENED)
+		return fence_place();
 	if (SMALL || bytes % PAGE_HUGE == 0 || alignment <= PAGE_MOST || at < bytes)
 		return 0;
 	return (at - bytes) & ~(uint64_t)(alignment - 1);
@@ -94,7 +97,7 @@ static uint64_t place(size_t bytes, size_t alignment)
 
 static void placed(const char *p)
 {
-	if (!SMALL)
+	if (!SMALL && !IS_HARDENED)
 		store_relaxed(&last_aligned, (uintptr_t)p);
 }
 

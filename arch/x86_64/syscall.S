@@ -33,6 +33,10 @@ CALL_FEW(tkill, 200)
 CALL_FEW(tgkill, 234)
 CALL_FEW(unshare, 272)
 CALL(fallocate, 285)
+#ifdef ASHLAR_HARDENED
+CALL_FEW(mprotect, 10)
+CALL_FEW(getrandom, 318)
+#endif
 
 #ifdef __ASSEMBLER__
 	.section .note.GNU-stack, "", @progbits

@@ -3,6 +3,7 @@
 
 #include "backend/region_advice.h"
 #include "backend/retain.h"
+#include "chance.h"
 
 #define REGION_LATE  8 /* chunks: smaller regions were made first */
 #define REGION_LARGE 512u /* a search in all of it takes long */
@@ -26,7 +27,7 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 			chunk_hint(c, true);
 			return 0;
 		}
-		mask = bits_run(bits_lowest(runs), n);
+		mask = bits_run(IS_HARDENED ? bits_any(runs, chance()) : bits_lowest(runs), n);
 	} while (!cas_acquire(&c->units, &word, word & ~mask));
 	return mask;
 }

@@ -11,6 +11,7 @@
  * character is not printed: '-' if the function releases the block, else '='.  So a program
  * links the names of only those functions that it calls.
  */
+#define CALL_ALLOC		  "=alloc"
 #define CALL_RELEASE		  "-release"
 #define CALL_RELEASE_SIZED	  "-release_sized"
 #define CALL_RELEASE_ALIGNED	  "-release_aligned_sized"

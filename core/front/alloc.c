@@ -3,6 +3,7 @@
 
 #include "ashlar.h"
 #include "backend/region.h"
+#include "front/guard.h"
 #include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
@@ -26,6 +27,8 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 	}
 	if (p == NULL)
 		ash_on_no_memory();
+	else if (IS_HARDENED)
+		guard_fresh(p, class_size(class), clean || class == 0);
 	else if (zero && !clean)
 		memset(p, 0, size);
 	return p;

@@ -56,6 +56,7 @@ struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
 	store_relaxed(&s->units, (uint8_t)u.count);
 	if (unlikely(!heap_kind(u.chunk->region->heap)->own_records))
 		heap_hooks_now()->slab_made(s);
+	(void)slab_fence(s, true); /* else accesses to blocks of size 0 are not noticed */
 	return s;
 }
 

@@ -18,6 +18,7 @@
 #define CORE_SLAB_H
 
 #include "atomic.h"
+#include "fence.h"
 #include "backend/map.h"
 #include "backend/units.h"
 #include "base/misuse.h"
@@ -207,6 +208,16 @@ static inline void slab_let_go(struct slab *s)
 {
 	/* Pairs with the compare-and-swap of the next holder: slots taken are seen as taken. */
 	store_release(&s->hold, SLAB_IDLE);
+}
+
+/*
+ * Hardened products: blocks of size 0 are the only ones of their class, and their slabs' memory has no access.
+ * False: it does not get it back now, so that the slab cannot be unmade.
+ */
+static inline bool slab_fence(const struct slab *s, bool fenced)
+{
+	return !IS_HARDENED || s->class != 0 ||
+	       fence_set(s->chunk->base + s->unit * UNIT_SIZE, s->units * UNIT_SIZE, fenced);
 }
 
 /*

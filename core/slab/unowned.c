@@ -40,7 +40,7 @@ static bool slots_take_all(struct slab *s)
 		if (!cas_acq_rel(&s->free[g], &mask, 0))
 			break;
 	}
-	if (g == groups)
+	if (g == groups && slab_fence(s, false))
 		return true;
 	while (g-- > 0)
 		fetch_or_release(&s->free[g], slab_group_mask(s, g));

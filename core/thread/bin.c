@@ -140,8 +140,10 @@ bool bin_next_group(struct owner *o, struct bin *b)
 		group_unready(s, (unsigned)(at - s->free));
 	/*
 	 * Untouched groups come last, after remote bits: memory is first touched only if
-	 * there is nothing else.
+	 * there is nothing else.  But in hardened products before the others, so that slots come from all of a slab.
 	 */
+	if (IS_HARDENED && s->opened < s->groups)
+		return bin_point(o, b, s->opened++);
 	do
 		if (bin_turn(o, b))
 			return true;

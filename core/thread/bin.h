@@ -10,6 +10,7 @@
 #ifndef CORE_BIN_H
 #define CORE_BIN_H
 
+#include "chance.h"
 #include "internal.h"
 #include "thread/owner.h"
 
@@ -86,8 +87,15 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 	if (unlikely(word == 0))
 		return NULL;
 	*clean = ((b->slab->dirty >> (at - b->slab->free)) & 1) == 0;
-	p = bin_lowest(b, word);
-	store_relaxed(at, bits_without_lowest(word));
+	if (IS_HARDENED) {
+		uint64_t bit = bits_any(word, chance_next(&o->hardened->chance));
+
+		p = b->base + bit * b->size;
+		store_relaxed(at, word & ~((uint64_t)1 << bit));
+	} else {
+		p = bin_lowest(b, word);
+		store_relaxed(at, bits_without_lowest(word));
+	}
 	if (p == NULL)
 		__builtin_unreachable(); /* spares inlined callers a second test for NULL */
 	return p;

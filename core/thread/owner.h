@@ -96,6 +96,12 @@ struct bin {
 _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
 _Static_assert(offsetof(struct bin, full) == offsetof(struct bin, partial) + sizeof(struct slabs), "shrink_lists");
 
+/* Of the hardened products, for the holder.  A takeover leaves it as it is. */
+struct hardened {
+	struct quarantine *quarantine; /* front/hardened.c; NULL: not used yet */
+	uint64_t chance;	       /* state of its generator (chance.h)    */
+};
+
 struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */
@@ -116,6 +122,7 @@ struct owner {
 	struct heap *heap;
 	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0: unknown */
 	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
+	struct hardened hardened[IS_HARDENED]; /* none, or one: ISO C has no array of 0, clang and gcc do */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see settle.h; not 0: collect */
 	union {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/refill.h"
 
+#include "chance.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/large.h"
@@ -68,6 +69,20 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 }
 
 /*
+ * Hardened products: a slab for blocks of size 0 beside others, at random, as it is without access.  When memory
+ * is short it goes back as any empty slab.
+ */
+#define FENCE_EACH 16
+
+static void fence_slab(struct owner *o)
+{
+	struct slab *s = slab_make(o->heap, 0, true, (uint64_t)(uintptr_t)o, false);
+
+	if (s != NULL)
+		slabs_append(&o->bins[0].partial, s);
+}
+
+/*
  * Makes the first slab of the partial list current, a spare only if there is no other; or else
  * a new one.
  */
@@ -90,6 +105,8 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 				return false;
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}
+		if (IS_HARDENED && class <= CLASS_ONE && chance() % FENCE_EACH == 0)
+			fence_slab(o);
 		if (likely(slab_take(s))) /* and not on a list, which lies on a page of its own */
 			break;
 		/*

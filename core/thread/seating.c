@@ -2,6 +2,7 @@
 #include "thread/seating.h"
 
 #include "ashlar.h"
+#include "chance.h"
 #include "pages.h"
 #include "prereloc.h"
 #include "process.h"
@@ -28,7 +29,7 @@ static struct owner *owner_make(struct heap *h, uint64_t me)
 
 	if (o == NULL)
 		return NULL;
-	if (load_acquire(&h->owners) != NULL)
+	if (IS_HARDENED || load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before a fork could lose the holder of a record */
 	/* New memory is 0, which is the initial state of all else: its pages stay untouched. */
 	owner_publish(h, o, me);
@@ -80,6 +81,8 @@ static struct owner *owner_acquire(struct heap *h)
 	if (o == NULL)
 		return NULL;
 	o->no_spares = false;
+	if (IS_HARDENED)
+		o->hardened->chance = chance();
 	if (heap_kind(h)->own_records)
 		store_relaxed(&o->identity, process_note());
 	return o;

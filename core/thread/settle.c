@@ -139,6 +139,10 @@ void slab_retire(struct owner *o, struct slab *s)
 	if (slab_is_ready(s)) { /* otherwise it is large, and not held: see is_purgeable */
 		if (!slab_take(s))
 			return; /* another thread purges it: it stays on the list */
+		if (!slab_fence(s, false)) {
+			slab_let_go(s);
+			return;
+		}
 		l = &b->partial;
 	}
 	slabs_remove(l, s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/takeover.h"
 
+#include "chance.h"
 #include "process.h"
 #include "slab/look.h"
 #include "thread/bin.h"
@@ -212,6 +213,10 @@ void fork_settle(struct owner *o, uint64_t generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);
+	if (IS_HARDENED) {
+		chance_renew();
+		o->hardened->chance = chance();
+	}
 	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);
 }

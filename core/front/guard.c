@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "front/guard.h"
+
+#include "atomic.h"
+#include "base/misuse.h"
+#include "chance.h"
+#include "front/diagnose.h"
+#include "memory.h"
+#include "pages.h"
+#include "vec16.h"
+
+#define SLACK_BITS 22 /* less than this: a slot has 1 MiB, a span its last page */
+#define SLACK_MASK (((uint64_t)1 << SLACK_BITS) - 1)
+
+static uint64_t *guard_word(const void *p, size_t have)
+{
+	return (uint64_t *)((uintptr_t)p + have - GUARD_BYTES); /* NOLINT: an address */
+}
+
+/* Two rounds of multiplication: the low bits of the product alone would show the secret. */
+static uint64_t guard_hash(const void *p, uint64_t slack)
+{
+	return chance_mix(chance_secret() ^ (uintptr_t)p * CHANCE_STEP ^ slack << (64 - SLACK_BITS));
+}
+
+static uint64_t word_of(uint64_t hash, uint64_t slack)
+{
+	return (hash & ~SLACK_MASK) | slack;
+}
+
+static unsigned char mark_of(uint64_t hash)
+{
+	return (unsigned char)(hash | 1);
+}
+
+/* True: a slot of n bytes, a multiple of 16, reads zero. */
+static inline bool is_zero(const void *p, size_t n)
+{
+	vec16 any = VEC16_OF(p, n - 16);
+	size_t i;
+
+	for (i = 0; i + 16 < n; i += 32)
+		any |= VEC16_OF(p, i) | VEC16_OF(p, i + 16); /* the last two may be the same again */
+	return (any[0] | any[1]) == 0;
+}
+
+/* True: the mark is at the block's end, and zeroes behind it up to the word, or for 4 KiB: not to touch more pages. */
+static inline bool end_is_whole(const char *end, uint64_t slack, uint64_t mark)
+{
+	const uint64_t *at = (const uint64_t *)((uintptr_t)end & ~(uintptr_t)7); /* NOLINT: an address */
+	const char *stop = end + (slack - GUARD_BYTES < PAGE_LEAST ? slack - GUARD_BYTES : PAGE_LEAST);
+	uint64_t wrong;
+
+	if (slack == GUARD_BYTES)
+		return true;
+	wrong = *at++ >> ((uintptr_t)end & 7) * 8 ^ mark;
+	while ((const char *)at < stop)
+		wrong |= *at++;
+	return wrong == 0;
+}
+
+static _Noreturn SLOW void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have)
+{
+#if IS_MALLOC
+	if (name != NULL)
+		diagnose_called(name, p);
+#else
+	(void)name;
+#endif
+	misuse_report(call, p, fault, p, have);
+}
+
+ALWAYS_INLINE void guard_fresh(void *p, size_t have, bool clean)
+{
+	if (!clean && unlikely(!is_zero(p, have)))
+		guard_report(CALL_ALLOC, NULL, p, "written after its release", have);
+}
+
+ALWAYS_INLINE void guard_set(void *p, size_t size, size_t have)
+{
+	uint64_t slack = have - size, hash = guard_hash(p, slack);
+
+	if (slack > GUARD_BYTES)
+		((unsigned char *)p)[size] = mark_of(hash);
+	/* Last, and relaxed: walks of other threads may read it at any time. */
+	store_relaxed(guard_word(p, have), word_of(hash, slack));
+}
+
+/* The word as it must be, for the slack that it has.  The slack of a block is from GUARD_BYTES to `have`. */
+static ALWAYS_INLINE bool word_is_right(const void *p, size_t have, uint64_t word, uint64_t *hash)
+{
+	uint64_t slack = word & SLACK_MASK;
+
+	*hash = guard_hash(p, slack);
+	return word == word_of(*hash, slack) && slack - GUARD_BYTES <= have - GUARD_BYTES;
+}
+
+ALWAYS_INLINE size_t guard_size(const char *call, const char *name, const void *p, size_t have)
+{
+	uint64_t word = load_relaxed(guard_word(p, have)), slack = word & SLACK_MASK, hash;
+
+	if (unlikely(!word_is_right(p, have, word, &hash)) ||
+	    unlikely(!end_is_whole((const char *)p + have - slack, slack, mark_of(hash))))
+		guard_report(call, name, p, word == 0 ? call_again(call) : "written behind its end", have);
+	return have - slack;
+}
+
+void guard_lift(void *p, size_t size, size_t have)
+{
+	store_relaxed(guard_word(p, have), 0); /* first: from now on it is a released block */
+	if (have - size > GUARD_BYTES)
+		((char *)p)[size] = 0;
+}
+
+ALWAYS_INLINE void guard_clear(void *p, size_t size, size_t have)
+{
+	size_t bytes = size + (have - size > GUARD_BYTES);
+
+	store_relaxed(guard_word(p, have), 0); /* first, as in guard_lift */
+	if (bytes <= SLOT_SMALL)
+		vec16_clear(p, bytes); /* the slot is a multiple of 16, and zero behind the mark */
+	else
+		memset(p, 0, bytes);
+}
+
+size_t guard_peek(const void *p, size_t have, bool *damaged)
+{
+	uint64_t word = load_relaxed(guard_word(p, have)), hash;
+	bool right = word_is_right(p, have, word, &hash);
+
+	*damaged = word != 0 && !right;
+	return right ? have - (word & SLACK_MASK) : SIZE_MAX;
+}

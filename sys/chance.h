@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chance: numbers that an attacker does not know, for the hardened products.  The generator is SplitMix64
+ * (Steele, Lea, Flood): fast, and no cipher.  Who sees many of its numbers whole can compute the next ones;
+ * of an address they see some bits.
+ */
+#ifndef SYS_CHANCE_H
+#define SYS_CHANCE_H
+
+#include <stdint.h>
+
+#include "internal.h"
+
+/* The number that a state stands for, which no state near it has. */
+static inline uint64_t chance_mix(uint64_t z)
+{
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+#define CHANCE_STEP UINT64_C(0x9e3779b97f4a7c15) /* odd: a state comes again after 2^64 steps */
+
+/* The next number of a generator that one thread uses. */
+static inline uint64_t chance_next(uint64_t *state)
+{
+	return chance_mix(*state += CHANCE_STEP);
+}
+
+#if IS_HARDENED
+/* A number of the process's generator, for any thread at any time. */
+INTERNAL uint64_t chance(void);
+
+/* A number that is the same as long as the process lives, and in its children of fork; not 0. */
+INTERNAL uint64_t chance_secret(void);
+
+/* After a fork: the child's numbers are not its parent's, nor those of another child. */
+INTERNAL void chance_renew(void);
+#else
+#define chance()       ((uint64_t)0)
+#define chance_renew() ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "fence.h"
+
+#include "chance.h"
+#include "kernel.h"
+#include "pages.h"
+#include "syscall.h"
+
+/*
+ * Places are in a window, which is somewhere else in each process: each GiB in use takes a page of the
+ * chunk map, and so many of its leaves stay.
+ */
+#define WINDOW_SHIFT 35 /* 32 GiB */
+
+uint64_t fence_place(void)
+{
+	uint64_t window = chance_mix(chance_secret()) >> (64 - (CPU_ADDRESS_BITS - 1 - WINDOW_SHIFT));
+
+	return (window << WINDOW_SHIFT) + (chance() >> (64 - WINDOW_SHIFT) & ~(uint64_t)(PAGE_HUGE - 1));
+}
+
+bool fence_set(void *p, size_t bytes, bool fenced)
+{
+	return arch_mprotect(p, bytes, fenced ? PROT_NO_ACCESS : PROT_READ_WRITE) == 0;
+}

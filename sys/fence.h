@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What keeps stray accesses away from memory, in the hardened products: random places, which have hardly ever a
+ * neighbour that is mapped, and pages without access.
+ */
+#ifndef SYS_FENCE_H
+#define SYS_FENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "internal.h"
+
+#if IS_HARDENED
+/* Where the next mapping may be, a multiple of PAGE_HUGE: a wish, as something may be there. */
+INTERNAL uint64_t fence_place(void);
+
+/* Takes access to the pages away, or gives it back.  False: refused, nothing has changed. */
+INTERNAL bool fence_set(void *p, size_t bytes, bool fenced);
+#else
+#define fence_place()		     ((uint64_t)0)
+#define fence_set(p, bytes, fenced) ((void)(fenced), true)
+#endif
+
+#endif
