@@ -221,7 +221,7 @@ SAMPLE_OBJECTS = $(call objects,sample,$(SAMPLE_SOURCES)) \
 START_OBJECTS = $(call objects,start,$(START_SOURCES))
 RT_OBJECTS   = $(call objects,prog,$(RT_SOURCES))
 # tests/README.md says what is in the folders of tests; those that see core's headers:
-INNER_TESTS = inner program malloc small field system long
+INNER_TESTS = inner program malloc hardened small field system long
 test_sources = $(foreach folder,$1,$(wildcard tests/$(folder)/*.c tests/$(folder)/*/*.c))
 # The traces are replayed by a test too.
 TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/steps.c tools/demo/replay.c)
@@ -230,6 +230,8 @@ DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand e
 	shadow signal threads)) tools/demo/steps.c
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
 	tests/api/zalloc.c tests/api/zalloc_taken.c tests/inner/base/misuse_end.c $(wildcard tests/malloc/*.c))
+# Without those of sizes, which are exact there.
+HARDENED_TESTS = $(MALLOC_TESTS) $(call objects,prog,$(wildcard tests/hardened/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
 FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
 	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c))
@@ -255,7 +257,7 @@ SMALL_SEPARATE = $(BUILD)/parts-small.a
 FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
 	$(BUILD)/include/ashlar_start.h
-TESTS    = $(addprefix $(BUILD)/tests/,all malloc small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
+TESTS    = $(addprefix $(BUILD)/tests/,all malloc hardened small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
 LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated amalgamation compiler malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
@@ -608,7 +610,7 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 # Changes when a source comes or goes: what is made of all of them is then made again.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(MALLOC_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
+	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(MALLOC_TESTS) $(HARDENED_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
@@ -675,6 +677,7 @@ $(BUILD)/tests/all: $(TEST_OBJECTS) $(SEPARATE)
 # The tests' own use of what the archive keeps to itself.
 MALLOC_ASIDE = $(call objects,lib,arch/$(ARCH)/memory.c arch/$(ARCH)/syscall.S core/base/class.c)
 $(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(MALLOC)
+$(BUILD)/tests/hardened: $(HARDENED_TESTS) $(MALLOC_ASIDE) $(HARDENED)
 $(BUILD)/tests/small: $(SMALL_TESTS) $(SMALL_SEPARATE)
 
 # The public headers' tests with the archive, whose code is apart from the runtime's: for tests/check/filter.sh.
@@ -687,7 +690,7 @@ $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
 $(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(FIELD_SEPARATE)
 $(BUILD)/tests/system: $(SYSTEM_TESTS) $(CORE_LIBRARY)
 $(BUILD)/tests/sample: $(SAMPLE_TESTS) $(SAMPLE_LIBRARY)
-$(addprefix $(BUILD)/tests/,all filtered malloc small field system sample): $(RUNTIME) $(BUILD)/sources linker.ld
+$(addprefix $(BUILD)/tests/,all filtered malloc hardened small field system sample): $(RUNTIME) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o,$^) $(filter %.a,$^) -o $@
@@ -768,6 +771,6 @@ $(if $(V),,.SILENT:)
 
 # Of this build's own objects: in $(BUILD) are other builds, too.
 ifneq ($(MAKECMDGOALS),flags)
--include $(shell find $(addprefix $(BUILD)/,lib small sample core field start prog asm malloc so profile shared) \
+-include $(shell find $(addprefix $(BUILD)/,lib small sample core field start prog asm malloc so hardened hardened-so profile shared) \
 	-name '*.d' 2>/dev/null)
 endif

@@ -70,14 +70,14 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 /* True: a span that needs all these chunks gets a region of its own, of its bytes. */
 static bool is_alone(size_t n, size_t bytes)
 {
-	return !SMALL && (IS_HARDENED || n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART));
+	return !SMALL && ((IS_HARDENED && region_is_exact()) || n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART));
 }
 
 struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bool for_slabs)
 {
 	size_t n = (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT, step;
 	/* A hardened product shares no region between spans: what lies beside one is not mapped, mostly. */
-	bool apart = IS_HARDENED && !for_slabs && heap_kind(h)->own_pages;
+	bool apart = IS_HARDENED && !for_slabs && heap_kind(h)->own_pages && region_is_exact();
 	struct run run = apart ? (struct run){NULL, 0} : run_find(h, n, alignment, for_slabs);
 	struct region_plan plan = {n, alignment, n, for_slabs || (n < SPAN_REGION && alignment == 1), 0};
 

@@ -49,12 +49,12 @@ static inline unsigned bits_highest(unsigned long word)
 	return (unsigned)sizeof word * 8 - 1 - (unsigned)__builtin_clzl(word);
 }
 
-/* Some set bit, by a random number: the next one from a random bit on.  The word must not be 0. */
+/* Some set bit: the next one from a random place on, which is not above the highest.  The word must not be 0. */
 static ALWAYS_INLINE unsigned bits_any(uint64_t word, uint64_t random)
 {
-	unsigned from = (unsigned)random % 64;
+	unsigned from = (unsigned)((random >> 32) * (bits_highest(word) + 1) >> 32);
 
-	return (bits_lowest(word >> from | word << (-from % 64)) + from) % 64;
+	return bits_lowest(word >> from) + from;
 }
 
 static inline uint64_t bits_without_lowest(uint64_t word)

@@ -26,6 +26,7 @@
 #undef ash_usable_size
 #undef ash_trim
 #undef ash_thread_detach
+#undef ash_stats
 #undef ash_check
 #undef ash_find
 #undef ash_object_size
@@ -63,10 +64,10 @@ static ALWAYS_INLINE bool have_is_guarded(size_t have)
 
 /* ---- allocation ---- */
 
-static SLOW void *block_new_rest(size_t alignment, size_t size)
+static SLOW void *block_new_rest(size_t alignment, size_t size, bool zero)
 {
 	size_t bytes = size > PTRDIFF_MAX ? SIZE_MAX : size + (size > 0 ? GUARD_BYTES : 0), have;
-	void *p = alignment == 1 ? alloc_rest(bytes, false) : alloc_aligned_rest(alignment, bytes, false);
+	void *p = alignment == 1 ? alloc_rest(bytes, zero) : alloc_aligned_rest(alignment, bytes, zero);
 
 	if (p == NULL)
 		return NULL;
@@ -76,7 +77,7 @@ static SLOW void *block_new_rest(size_t alignment, size_t size)
 	return p;
 }
 
-static ALWAYS_INLINE void *block_new(size_t alignment, size_t size)
+static ALWAYS_INLINE void *block_new(size_t alignment, size_t size, bool zero)
 {
 	size_t bytes = size + GUARD_BYTES;
 	struct bin *b;
@@ -85,13 +86,13 @@ static ALWAYS_INLINE void *block_new(size_t alignment, size_t size)
 
 	if (!SEATED || unlikely(seat.open == 0) || unlikely(size - 1 >= SLOT_LARGE - GUARD_BYTES) ||
 	    unlikely(alignment > CLASS_STEP))
-		return block_new_rest(alignment, size);
+		return block_new_rest(alignment, size, zero);
 	seat_close();
 	b = bytes <= SLOT_SMALL ? bin_small(seat.self, seat_small(bytes)) : &seat.self->bins[class_larger(bytes)];
 	p = bin_slot(seat.self, b, &clean);
 	seat_open();
 	if (unlikely(p == NULL))
-		return block_new_rest(alignment, size);
+		return block_new_rest(alignment, size, zero);
 	guard_fresh(p, b->size, clean);
 	guard_set(p, size, b->size);
 	return p;
@@ -99,7 +100,7 @@ static ALWAYS_INLINE void *block_new(size_t alignment, size_t size)
 
 void *ash_alloc(size_t size)
 {
-	return block_new(1, size);
+	return block_new(1, size, false);
 }
 
 void *ash_alloc_or(size_t size, ash_rest *rest)
@@ -107,28 +108,28 @@ void *ash_alloc_or(size_t size, ash_rest *rest)
 	return rest(size);
 }
 
-/* Free memory reads zero. */
+/* Free memory reads zero; zero: a span is not to have huge pages. */
 void *ash_zalloc(size_t count, size_t size)
 {
 	size_t bytes;
 
-	return block_new(1, __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes);
+	return block_new(1, __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes, true);
 }
 
 void *ash_aligned_alloc(size_t alignment, size_t size)
 {
-	return block_new(alignment, size);
+	return block_new(alignment, size, false);
 }
 
 void *ash_aligned_zalloc(size_t alignment, size_t size)
 {
-	return block_new(alignment, size);
+	return block_new(alignment, size, true);
 }
 
-/* A block has what was asked for, as what lies behind it is guarded. */
+/* A block has what was asked for; so much costs no more. */
 size_t ash_good_size(size_t size)
 {
-	return size > PTRDIFF_MAX ? 0 : size;
+	return size == 0 || size > PTRDIFF_MAX - GUARD_BYTES ? 0 : bare_good_size(size + GUARD_BYTES) - GUARD_BYTES;
 }
 
 size_t ash_usable_size(const void *p)
@@ -142,7 +143,9 @@ size_t ash_usable_size(const void *p)
 
 /* ---- release ---- */
 
-/* size: what was told; SIZE_MAX: nothing.  False: no block of the default heap. */
+#define SIZE_UNTOLD (SIZE_MAX - 1) /* no block has it, nor has one SIZE_MAX, which a program may tell */
+
+/* size: what was told.  False: no block of the default heap. */
 static bool block_release(const char *call, const char *name, void *p, size_t size)
 {
 	size_t have = block_have(p), had = 0;
@@ -151,7 +154,7 @@ static bool block_release(const char *call, const char *name, void *p, size_t si
 		return false;
 	if (have_is_guarded(have))
 		had = guard_size(call, name, p, have);
-	if (unlikely(size != SIZE_MAX && size != had)) {
+	if (size != SIZE_UNTOLD && unlikely(size != had)) {
 #if IS_MALLOC
 		diagnose_called(name, p);
 #endif
@@ -159,7 +162,8 @@ static bool block_release(const char *call, const char *name, void *p, size_t si
 	}
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->gone(p, have);
-	if (have_is_guarded(have) && have <= SLOT_MAX) /* a span's pages go: region_claim_bytes */
+	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
+	if (have_is_guarded(have) && (have <= SLOT_MAX || region_alone(map_find(p)->region) == 0))
 		guard_clear(p, had, have);
 	p = quarantine_exchange(p, have);
 	if (p != NULL)
@@ -169,7 +173,7 @@ static bool block_release(const char *call, const char *name, void *p, size_t si
 
 void ash_release(void *p)
 {
-	if (!block_release(CALL_RELEASE, NULL, p, SIZE_MAX))
+	if (!block_release(CALL_RELEASE, NULL, p, SIZE_UNTOLD))
 		bare_release(p);
 }
 
@@ -189,13 +193,13 @@ void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
 #if IS_MALLOC
 void ash_free(void *p)
 {
-	if (!block_release(CALL_RELEASE, "free", p, SIZE_MAX))
+	if (!block_release(CALL_RELEASE, "free", p, SIZE_UNTOLD))
 		bare_free(p);
 }
 
 void ash_delete(void *p)
 {
-	if (!block_release(CALL_RELEASE, "operator delete", p, SIZE_MAX))
+	if (!block_release(CALL_RELEASE, "operator delete", p, SIZE_UNTOLD))
 		bare_delete(p);
 }
 
@@ -237,29 +241,35 @@ static void *span_reset(void *p, size_t had, size_t alignment, size_t size, size
 	return to;
 }
 
+/* The same where the block is, which has room for it. */
+static void *slot_reset(void *p, size_t had, size_t size, size_t have)
+{
+	guard_lift(p, had, have);
+	if (size < had)
+		memset((char *)p + size, 0, had - size);
+	guard_set(p, size, have);
+	return p;
+}
+
 /* Resizes a block of the default heap, of `had` bytes.  alignment: see resize.h. */
 static void *block_reset(const char *name, void *p, size_t had, size_t alignment, size_t size, size_t have)
 {
 	size_t bytes = size + GUARD_BYTES;
+	bool may_stay;
 	void *to;
 
-	if (have > SLOT_MAX && (bytes > SLOT_MAX || alignment == RESIZE_IN_PLACE))
+	if ((bytes > SLOT_MAX || alignment == RESIZE_IN_PLACE) && span_is(map_find(p), p))
 		return span_reset(p, had, alignment, size, have);
-	if (have_is_guarded(have) && bytes <= have && resize_may_stay(p, alignment) &&
-	    (alignment == RESIZE_IN_PLACE || (size > 0 && block_fits(have, bytes)))) {
-		guard_lift(p, had, have);
-		if (size < had)
-			memset((char *)p + size, 0, had - size);
-		guard_set(p, size, have);
-		return p;
-	}
+	may_stay = have_is_guarded(have) && bytes <= have && resize_may_stay(p, alignment);
+	if (may_stay && (alignment == RESIZE_IN_PLACE || (size > 0 && block_fits(have, bytes))))
+		return slot_reset(p, had, size, have);
 	if (alignment == RESIZE_IN_PLACE)
 		return NULL;
-	to = block_new(alignment, size);
-	if (to != NULL) {
-		memcpy(to, p, had < size ? had : size);
-		(void)block_release(CALL_RESIZE, name, p, SIZE_MAX);
-	}
+	to = block_new(alignment, size, false);
+	if (to == NULL)
+		return may_stay && size <= had ? slot_reset(p, had, size, have) : NULL; /* as move_aligned */
+	memcpy(to, p, had < size ? had : size);
+	(void)block_release(CALL_RESIZE, name, p, SIZE_UNTOLD);
 	return to;
 }
 
@@ -273,7 +283,7 @@ void *ash_resize(void *p, size_t size)
 	size_t have = block_have(p);
 
 	if (p == NULL || size > PTRDIFF_MAX)
-		return have == 0 && p != NULL ? bare_resize(p, size) : block_new(1, size);
+		return have == 0 && p != NULL ? bare_resize(p, size) : block_new(1, size, false);
 	return have == 0 ? bare_resize(p, size)
 			 : block_reset(NULL, p, size_of(CALL_RESIZE, NULL, p, have), 1, size, have);
 }
@@ -283,7 +293,7 @@ void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 	size_t have = block_have(p);
 
 	if (p == NULL || !span_may_align(alignment) || size > PTRDIFF_MAX)
-		return have == 0 && p != NULL ? bare_aligned_resize(p, alignment, size) : block_new(alignment, size);
+		return have == 0 && p != NULL ? bare_aligned_resize(p, alignment, size) : block_new(alignment, size, false);
 	return have == 0 ? bare_aligned_resize(p, alignment, size)
 			 : block_reset(NULL, p, size_of(CALL_ALIGNED_RESIZE, NULL, p, have), alignment, size, have);
 }
@@ -303,7 +313,7 @@ void *ash_realloc(void *p, size_t size)
 	size_t have = block_have(p);
 
 	if (have == 0 || size > PTRDIFF_MAX)
-		return have == 0 ? bare_realloc(p, size) : block_new(1, size);
+		return have == 0 ? bare_realloc(p, size) : block_new(1, size, false);
 	return block_reset("realloc", p, size_of(CALL_RESIZE, "realloc", p, have), 1, size, have);
 }
 #endif
@@ -323,6 +333,13 @@ void ash_thread_detach(void)
 }
 
 /* ---- diagnosis ---- */
+
+/* To the bitmaps a block in quarantine is taken: other threads' count. */
+void ash_stats(struct ash_statistics *out)
+{
+	quarantine_empty();
+	bare_stats(out);
+}
 
 static bool place_is_guarded(const struct block_place *at)
 {

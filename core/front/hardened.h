@@ -29,6 +29,7 @@
 #define ash_usable_size		  bare_usable_size
 #define ash_trim		  bare_trim
 #define ash_thread_detach	  bare_thread_detach
+#define ash_stats		  bare_stats
 #define ash_check		  bare_check
 #define ash_find		  bare_find
 #define ash_object_size		  bare_object_size
@@ -53,6 +54,7 @@ INTERNAL size_t ash_expand(void *p, size_t size);
 INTERNAL size_t ash_usable_size(const void *p);
 INTERNAL size_t ash_trim(size_t keep);
 INTERNAL void ash_thread_detach(void);
+INTERNAL void ash_stats(struct ash_statistics *out);
 INTERNAL int ash_check(void);
 INTERNAL enum ash_place ash_find(const void *p, struct ash_block *out);
 INTERNAL size_t ash_object_size(const void *p);

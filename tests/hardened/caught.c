@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * promises: what a hardened product ends a program for, and with which words; each row is a program that goes
+ * on in silence with the ordinary product, or may.
+ */
+#include "support/resident.h"
+
+void *malloc(size_t size);
+void *realloc(void *p, size_t size);
+void free(void *p);
+void free_sized(void *p, size_t size);
+void *aligned_alloc(size_t alignment, size_t size);
+size_t malloc_usable_size(void *p);
+
+enum { SIGABRT = 6, SIGSEGV = 11 };
+#define ALL 20000 /* blocks of one class, in turn: each free slot comes */
+
+static volatile char sink;
+
+static char *freed(size_t size)
+{
+	char *p = NOT_NULL(malloc(size));
+
+	memset(p, 7, size);
+	free(p);
+	return p;
+}
+
+static void take_each(size_t size)
+{
+	for (unsigned i = 0; i < ALL; i++)
+		free(NOT_NULL(malloc(size)));
+}
+
+/* One byte behind the end, whatever it is. */
+static void write_behind(size_t size, size_t distance, char byte)
+{
+	char *p = NOT_NULL(malloc(size));
+
+	p[size + distance] = byte;
+	free(p);
+}
+
+#define CASE(name) static void name(UNUSED void *argument)
+
+CASE(behind_by_0)   { write_behind(24, 0, 1); }
+CASE(behind_a_nul)  { write_behind(25, 0, 0); }
+CASE(behind_in_slack) { write_behind(129, 3, 1); }
+CASE(behind_large)  { write_behind(100000, 0, 1); }
+CASE(behind_span)   { write_behind(3000000, 0, 1); }
+CASE(behind_seen_by_realloc)
+{
+	char *p = NOT_NULL(malloc(40));
+
+	p[40] = 1;
+	(void)realloc(p, 50);
+}
+CASE(behind_seen_by_usable_size)
+{
+	char *p = NOT_NULL(malloc(40));
+
+	p[41] = 1;
+	(void)malloc_usable_size(p);
+}
+CASE(behind_after_realloc)
+{
+	char *p = NOT_NULL(malloc(100));
+
+	p = NOT_NULL(realloc(p, 90));
+	p[90] = 1;
+	free(p);
+}
+CASE(behind_aligned)
+{
+	char *p = NOT_NULL(aligned_alloc(64, 100));
+
+	p[100] = 1;
+	free(p);
+}
+CASE(far_behind_a_span)
+{
+	char *p = NOT_NULL(malloc(3000000));
+
+	p[3000000 + 70000] = 1;
+}
+CASE(before_a_span)
+{
+	char *p = NOT_NULL(malloc(3000000));
+
+	p[-1] = 1;
+}
+CASE(released_twice)
+{
+	free(freed(24));
+}
+CASE(released_twice_later)
+{
+	char *p = freed(24);
+
+	for (unsigned i = 0; i < 20; i++)
+		(void)freed(24);
+	free(p);
+}
+CASE(released_twice_large) { free(freed(20000)); }
+CASE(written_after_release)
+{
+	freed(24)[3] = 1;
+	take_each(24);
+}
+CASE(written_after_release_large)
+{
+	freed(20000)[19999] = 1;
+	take_each(20000);
+}
+CASE(read_after_release_of_a_span) { sink = freed(3000000)[5]; }
+CASE(resized_after_release)	   { (void)realloc(freed(24), 30); }
+CASE(asked_after_release)	   { (void)malloc_usable_size(freed(24)); }
+CASE(nothing_is_read)		   { sink = *(volatile char *)NOT_NULL(malloc(0)); }
+CASE(nothing_is_written)	   { *(volatile char *)NOT_NULL(malloc(0)) = 1; }
+CASE(size_told_too_small)	   { free_sized(NOT_NULL(malloc(100)), 99); }
+CASE(size_told_too_large)	   { free_sized(NOT_NULL(malloc(100)), 101); }
+
+static void caught(const char *name, void (*body)(void *), int signal, const char *words)
+{
+	char text[400];
+	int status = rt_run_child(body, NULL, text, sizeof text);
+
+	if (status != 1000 + signal || (words != NULL && rt_strstr(text, words) == NULL))
+		rt_print("     %s: status %d, %s\n", name, status, text);
+	CHECK_EQ(status, 1000 + signal);
+	CHECK(words == NULL || rt_strstr(text, words) != NULL);
+}
+#define CAUGHT(name, words)    TEST(hardened_##name, 30) { caught(#name, name, SIGABRT, words); }
+#define FAULTS(name)	       TEST(hardened_##name, 30) { caught(#name, name, SIGSEGV, NULL); }
+
+#define BEHIND "written behind its end, "
+#define AFTER  "written after its release, "
+CAUGHT(behind_by_0, BEHIND)
+CAUGHT(behind_a_nul, BEHIND)
+CAUGHT(behind_in_slack, BEHIND)
+CAUGHT(behind_large, BEHIND)
+CAUGHT(behind_span, BEHIND)
+CAUGHT(behind_seen_by_realloc, "realloc")
+CAUGHT(behind_seen_by_usable_size, "malloc_usable_size")
+CAUGHT(behind_after_realloc, BEHIND)
+CAUGHT(behind_aligned, BEHIND)
+CAUGHT(released_twice, "free(0x")
+CAUGHT(released_twice_later, "double free, ")
+CAUGHT(released_twice_large, "double free, ")
+CAUGHT(written_after_release, AFTER)
+CAUGHT(written_after_release_large, AFTER)
+CAUGHT(resized_after_release, "block already released, ")
+CAUGHT(asked_after_release, "block already released, ")
+CAUGHT(size_told_too_small, "wrong size, 100-byte block")
+CAUGHT(size_told_too_large, "wrong size, 100-byte block")
+FAULTS(far_behind_a_span)
+FAULTS(before_a_span)
+FAULTS(read_after_release_of_a_span)
+FAULTS(nothing_is_read)
+FAULTS(nothing_is_written)
+
+TEST(hardened_behind_seen_by_check, 10)
+{
+	char *p = NOT_NULL(malloc(24));
+
+	CHECK_EQ(ash_check(), 0);
+	p[24] = 1;
+	CHECK_EQ(ash_check(), 14);
+	p[24] = 8; /* the slack, where no mark is */
+	CHECK_EQ(ash_check(), 0);
+	free(p);
+}

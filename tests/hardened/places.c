@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * promises: where a hardened product puts blocks: at random, not soon again, apart; that what is free reads zero; that
+ * nothing is lost.
+ */
+#include "ashlar_malloc.h"
+#include "support/blocks.h"
+#include "syscall.h"
+
+void *malloc(size_t size);
+void *realloc(void *p, size_t size);
+void free(void *p);
+size_t malloc_usable_size(void *p);
+size_t malloc_object_size(const void *p);
+
+/* Of blocks of one class, taken in a row: how many lie behind the one before. */
+static unsigned rising(size_t size, unsigned n)
+{
+	char *before = NOT_NULL(malloc(size)), *p;
+	unsigned up = 0;
+
+	for (unsigned i = 1; i < n; i++, before = p) {
+		p = NOT_NULL(malloc(size));
+		up += p > before;
+	}
+	return up;
+}
+
+TEST(hardened_slots_are_at_random, 10)
+{
+	for (size_t size = 8; size <= 2000; size *= 3) {
+		unsigned up = rising(size, 1000);
+
+		/* A coin that is thrown 1000 times is beyond these once in 10^18; in order, all but some 30 rise. */
+		rt_print("     %zu bytes: %u of 999 rise\n", size, up);
+		CHECK(up > 350 && up < 650);
+	}
+}
+
+static void tell_addresses(void *argument)
+{
+	char text[100];
+
+	(void)argument;
+	rt_format(text, sizeof text, "%lx %lx", (unsigned long)malloc(3000000), (unsigned long)malloc(100));
+	arch_write(2, text, rt_strlen(text));
+}
+
+static void tell_slots(void *argument)
+{
+	char *first = NOT_NULL(malloc(48)), text[100];
+	unsigned long bits = 0;
+
+	(void)argument;
+	for (unsigned i = 0; i < 2000; i++) /* also a refill, which notices the fork */
+		(void)NOT_NULL(malloc(48));
+	for (unsigned i = 0; i < 60; i++)
+		bits = bits << 1 | ((char *)NOT_NULL(malloc(48)) > first);
+	rt_format(text, sizeof text, "%lx", bits);
+	arch_write(2, text, rt_strlen(text));
+}
+
+/* Children of one process get other places than each other. */
+TEST(hardened_children_differ, 20)
+{
+	char a[100], b[100];
+
+	CHECK_EQ(rt_run_child(tell_addresses, NULL, a, sizeof a), 0);
+	CHECK_EQ(rt_run_child(tell_addresses, NULL, b, sizeof b), 0);
+	CHECK(rt_strcmp(a, b) != 0);
+	free(malloc(48)); /* the generator of the thread has begun */
+	CHECK_EQ(rt_run_child(tell_slots, NULL, a, sizeof a), 0);
+	CHECK_EQ(rt_run_child(tell_slots, NULL, b, sizeof b), 0);
+	CHECK(rt_strcmp(a, b) != 0);
+}
+
+TEST(hardened_not_again_soon, 20)
+{
+	static const struct {
+		size_t size;
+		unsigned least;
+	} rows[] = {{8, 32}, {24, 32}, {200, 32}, {1000, 8}, {4000, 2}, {8000, 1}};
+
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+		for (unsigned round = 0; round < 300; round++) {
+			char *p = NOT_NULL(malloc(rows[i].size)), *q;
+
+			free(p);
+			for (unsigned n = 0; n < rows[i].least; n++) {
+				q = NOT_NULL(malloc(rows[i].size));
+				CHECK(q != p);
+				free(q);
+			}
+		}
+}
+
+static void is_zero(const char *p, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		CHECK_EQ(p[i], 0);
+}
+
+/* Of any size, whatever was there: released, resized, by another thread, trimmed. */
+TEST(hardened_free_memory_reads_zero, 60)
+{
+	static char *p[500];
+	size_t sizes[500];
+	struct rt_random r;
+
+	rt_seed(&r, rt_test_seed());
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned i = 0; i < 500; i++) {
+			sizes[i] = rt_below(&r, (size_t)1 << (3 + rt_below(&r, 18)));
+			p[i] = NOT_NULL(malloc(sizes[i]));
+			is_zero(p[i], sizes[i]);
+			CHECK_EQ(malloc_usable_size(p[i]), sizes[i]);
+			memset(p[i], 5, sizes[i]);
+		}
+		for (unsigned i = 0; i < 500; i += 2) {
+			size_t size = rt_below(&r, 2 * sizes[i] + 100), had = sizes[i] < size ? sizes[i] : size;
+
+			p[i] = NOT_NULL(ash_resize(p[i], size));
+			for (size_t k = 0; k < had; k++)
+				CHECK_EQ(p[i][k], 5);
+			is_zero(p[i] + had, size - had);
+			memset(p[i], 5, size);
+			sizes[i] = size;
+		}
+		for (unsigned i = 0; i < 500; i++) {
+			free(p[i]);
+			/* What has no quarantine may be unmapped by now. */
+			if (sizes[i] > 0 && sizes[i] < 16000)
+				is_zero(p[i], sizes[i] < 16 ? sizes[i] : 16);
+		}
+		if (round % 5 == 0)
+			(void)ash_trim(0);
+		CHECK_EQ(ash_check(), 0);
+	}
+}
+
+static bool is_mapped(const char *p)
+{
+	unsigned char there[16];
+
+	return arch_mincore((void *)((uintptr_t)p & ~(uintptr_t)65535), 1, there) == 0; /* NOLINT: an address */
+}
+
+/* Two large blocks never share a border, and a released one is not mapped. */
+TEST(hardened_large_blocks_stand_apart, 20)
+{
+	static char *p[100];
+	size_t size = 2000000;
+
+	for (unsigned i = 0; i < 100; i++)
+		p[i] = NOT_NULL(malloc(size));
+	for (unsigned i = 0; i < 100; i++) {
+		CHECK(!is_mapped(p[i] - 1) && !is_mapped(p[i] + size + 2 * 65536));
+		free(p[i]);
+		CHECK(!is_mapped(p[i]));
+	}
+}
+
+TEST(hardened_object_sizes, 10)
+{
+	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0));
+
+	CHECK_EQ(malloc_object_size(p), 100);
+	CHECK_EQ(malloc_object_size(p + 40), 60);
+	CHECK_EQ(malloc_object_size(p + 100), 0);
+	CHECK_EQ(malloc_object_size(none), 0);
+	CHECK_EQ(malloc_usable_size(none), 0);
+	free(p);
+	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
+	free(none);
+}
+
+static void leave_some(void *detach)
+{
+	for (size_t size = 1; size < 30000; size += size / 8 + 1)
+		for (unsigned i = 0; i < 40; i++)
+			free(NOT_NULL(malloc(size)));
+	if (detach != NULL)
+		ash_thread_detach();
+}
+
+/* What waits in a quarantine goes back when the thread ends, or with the record to the next thread. */
+TEST(hardened_quarantines_go_back, 20)
+{
+	static char detach;
+	struct ash_statistics st;
+
+	free(malloc(1));
+	rt_thread_join(rt_thread_start(leave_some, &detach));
+	ash_stats(&st);
+	CHECK_EQ(st.blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+}
