@@ -230,8 +230,9 @@ DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand e
 	shadow signal threads)) tools/demo/steps.c
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
 	tests/api/zalloc.c tests/api/zalloc_taken.c tests/inner/base/misuse_end.c $(wildcard tests/malloc/*.c))
-# Without those of sizes, which are exact there.
-HARDENED_TESTS = $(MALLOC_TESTS) $(call objects,prog,$(wildcard tests/hardened/*.c))
+# What is the same there; of the files' other tests see hardened_differs in tools/test.
+HARDENED_TESTS = $(call objects,prog,$(addprefix tests/api/,$(addsuffix .c,api align aligned fork large resize shadow \
+	signal threads zalloc)) tests/malloc/names.c tools/demo/steps.c $(wildcard tests/hardened/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
 FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
 	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c))
