@@ -130,7 +130,9 @@
 #include "core/heaps/tagged.h"
 #include "core/heaps/instance_hooks.h"
 #if IS_HARDENED
-#include "core/front/hardened.h"
+#include "core/hardened/guarded.h"
+#include "core/hardened/quarantine.h"
+#include "core/hardened/hardened.h"
 #endif
 
 /* The memcpy family and the system calls. */
@@ -226,8 +228,10 @@ ASHLAR_FOR_SIZE_END
 
 #if IS_HARDENED
 #include "core/front/guard.c"
-#include "core/front/quarantine.c"
-#include "core/front/hardened.c"
+#include "core/hardened/quarantine.c"
+#include "core/hardened/hardened.c"
+#include "core/hardened/guarded_resize.c"
+#include "core/hardened/guarded_find.c"
 #endif
 
 /* Heaps as objects. */

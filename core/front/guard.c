@@ -30,7 +30,7 @@ static uint64_t word_of(uint64_t hash, uint64_t slack)
 
 static unsigned char mark_of(uint64_t hash)
 {
-	return (unsigned char)(hash | 1);
+	return (unsigned char)(hash | 0x80); /* neither 0, nor a letter, nor a small number */
 }
 
 /* True: a slot of n bytes, a multiple of 16, reads zero. */

@@ -7,7 +7,7 @@
  *
  *   word    the slack (have - size), and above it a hash of this, the address and a secret; never 0 in a
  *           live block.  0: the block was released
- *   m       the mark: a byte of the hash, not 0, where the slack is more than the word
+ *   m       the mark: a byte of the hash, from 128 on, where the slack is more than the word
  *
  * Free memory of the default heap reads zero: a block is cleared when it is released, and a slot that is
  * not zero when it is handed out was written meanwhile.  A block of size 0 has nothing of this: its

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "front/quarantine.h"
+#include "hardened/quarantine.h"
 
 #include "base/class.h"
 #include "chance.h"
-#include "front/hardened.h"
+#include "hardened/hardened.h"
 #include "pages.h"
 #include "thread/seat.h"
 
