@@ -114,7 +114,7 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 	if ((faults.mmap_most != 0 && length > faults.mmap_most) ||
 	    (faults.mmap_not != 0 && length == faults.mmap_not))
 		return -FAULT_ENOMEM;
-	if (faults.place != NULL && address == NULL && length >= 1ul << 21 && protection != 0) {
+	if (faults.place != NULL && (flags & 0x10) == 0 && length > 1ul << 20 && protection != 0) { /* not MAP_FIXED */
 		address = faults.place;
 		if (faults.again == 0)
 			faults.place = NULL;
