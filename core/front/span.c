@@ -144,16 +144,14 @@ static bool alone_fit(struct chunk *c, size_t bytes)
 	struct run run = run_of(c);
 	size_t have = c->span_chunks, n = run_chunks_for(bytes), size = span_size(bytes);
 	size_t mapped = region_alone(run.region), units = run_units(run, have);
-	struct heap *h = run.region->heap;
 
 	if (size > mapped && (size >> CPU_ADDRESS_BITS != 0 || !region_extend(run.region, size)))
 		return false;
 	if (n < have) {
 		store_relaxed(&c->span_bytes, size);
-		if (!region_shrink(run.region, size))
-			(void)pages_purge(run_base(run) + size, mapped - size, h->sharing);
+		(void)region_shrink(run.region, size); /* else what is left is its tail */
 	}
-	heap_cleaned(h, 0, run_units(run, n) - units);
+	heap_cleaned(run.region->heap, 0, run_units(run, n) - units);
 	(void)span_set(run, bytes, use_of(c), false);
 	return true;
 }

@@ -245,7 +245,7 @@ static void need_moves(void)
  * The kernel unmaps the target of a move and refuses then.  These addresses are left alone, whatever the
  * region was to be; once they are a span's again, the check knows whose they are.
  */
-static void is_lost(char *p, size_t bytes, const struct region *r)
+static void is_lost(char *p, size_t bytes, const struct region *r, size_t next)
 {
 	char *lost = area + 1024 * MIB, *theirs = theirs_at(p + ODD(4)), *again;
 
@@ -263,10 +263,15 @@ static void is_lost(char *p, size_t bytes, const struct region *r)
 		CHECK_EQ(r->advice[i], 0); /* a region has as many as chunks */
 	CHECK(rt_under_qemu() || !pages_mapped(lost));
 	theirs_stays(theirs);
-	again = span_at(lost, ODD(2));
+	faults.again = 16; /* larger regions do not fit there */
+	faults.place = lost;
+	again = ash_alloc(next);
+	faults.place = NULL;
+	CHECK(again == lost);
+	fill(again, next, 2);
 	CHECK_EQ(ash_check(), 0);
 	ash_release(p);
-	holds(again, ODD(2), 1);
+	holds(again, next, 2);
 	ash_release(again);
 	CHECK_EQ(ash_check(), 0);
 }
@@ -274,7 +279,7 @@ static void is_lost(char *p, size_t bytes, const struct region *r)
 TEST(alone_short_target_is_lost, 10)
 {
 	need_moves();
-	is_lost(span_at(area, ODD(4)), ODD(9), NULL);
+	is_lost(span_at(area, ODD(4)), ODD(9), NULL, ODD(2));
 }
 
 /* Chunks that the check has known. */
@@ -292,5 +297,5 @@ TEST(alone_short_target_is_lost_in_a_usual_region, 10)
 	(void)hem(p[4]);
 	for (unsigned i = 0; i < 4; i++)
 		ash_release(p[i]);
-	is_lost(from, 8 * MIB, region_of(d, p[4]));
+	is_lost(from, 8 * MIB, region_of(d, p[4]), 4 * MIB);
 }

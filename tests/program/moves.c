@@ -8,6 +8,7 @@
 #include "backend/map.h"
 #include "backend/region.h"
 #include "backend/retain.h"
+#include "heaps/instance.h"
 #include "kernel.h"
 #include "program/audit.h"
 #include "support/blocks.h"
@@ -199,6 +200,30 @@ TEST(moves_of_a_heap_that_is_destroyed, 20)
 	space = rt_address_space();
 	ash_heap_destroy(h);
 	CHECK(rt_address_space() < space || rt_under_qemu());
+	holds((unsigned char *)theirs, their_bytes, THEIRS);
+	CHECK_EQ(arch_munmap(theirs, their_bytes), 0);
+}
+
+/* Also where the target had been lent pages. */
+TEST(moves_lend_to_no_lost_target_of_a_heap, 20)
+{
+	struct ash_heap *h = ash_heap_create(NULL);
+	char *p;
+
+	CHECK(h != NULL);
+	need_moves();
+	p = ash_heap_alloc(h, 4 * MIB);
+	CHECK(p != NULL && ash_heap_alloc(h, MIB + 1) != NULL);
+	memset(p, OURS, 4 * MIB);
+	heap_of(h)->floor = 4 * CHUNK_UNITS;
+	ash_heap_release(h, p);
+	CHECK_EQ(heap_of(h)->dirty, 2 * CHUNK_UNITS);
+	steal_in = 1;
+	p = ash_heap_alloc(h, 10 * MIB);
+	CHECK(p != NULL && p != theirs && theirs != NULL);
+	memset(p, OURS, 10 * MIB);
+	CHECK_EQ(ash_heap_check(h), 0);
+	ash_heap_destroy(h);
 	holds((unsigned char *)theirs, their_bytes, THEIRS);
 	CHECK_EQ(arch_munmap(theirs, their_bytes), 0);
 }
