@@ -242,7 +242,7 @@ TEST(aligned_shrinks_beside_another, 20)
 /* Without memory for another place a block stays, if it may; else it is as it was. */
 TEST(aligned_resize_without_memory, 20)
 {
-	char *p = ash_alloc(100), *q = ash_aligned_alloc(64, 600000);
+	char *p = ash_alloc(100), *q = ash_aligned_alloc(64, 600000), *by_chance;
 
 	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 64 * MIB))
 		rt_skip("a limit of addresses has no effect under QEMU");
@@ -250,6 +250,9 @@ TEST(aligned_resize_without_memory, 20)
 		rt_skip("a limit of addresses has no effect on a system of the program's own");
 	mark(p, 100, 1);
 	mark(q, 600000, 2);
+	do
+		by_chance = NOT_NULL(ash_alloc(112));
+	while (!is_aligned(by_chance, 128) || ash_usable_size(by_chance) != 112);
 	CHECK(ash_aligned_resize(p, (size_t)1 << 30, 100) == NULL);
 	CHECK(ash_aligned_resize(p, (size_t)1 << 30, 112) == NULL);
 	marked(p, 100, 100, 1);
@@ -258,6 +261,7 @@ TEST(aligned_resize_without_memory, 20)
 			;
 	CHECK(ash_aligned_resize(q, 64, 700000) == NULL);
 	CHECK(ash_aligned_resize(q, 64, 100) == q && ash_resize(q, 128) == q);
+	CHECK(ash_aligned_resize(by_chance, 128, 112) == by_chance);
 	marked(q, 600000, 600000, 2);
 	ash_release(q);
 	ash_release(p);

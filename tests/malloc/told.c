@@ -150,6 +150,12 @@ TEST(told_after_aligned_resize, 10)
 
 	CHECK(ash_aligned_resize(p, 64, 600) == p);
 	free_aligned_sized(p, 64, 600);
+	/* All of its bytes: aligned as it is by chance, a block of this alignment would have more. */
+	do
+		p = malloc(112);
+	while ((uintptr_t)p % 64 != 0 || ash_usable_size(p) != 112);
+	CHECK(ash_aligned_resize(p, 64, 112) == p);
+	free_aligned_sized(p, 64, 112);
 	CHECK_EQ(ash_check(), 0);
 }
 

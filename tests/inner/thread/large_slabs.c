@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks above 32 KiB (core/thread/large.c): the units that they get, and how they come back from other threads. */
 #include "inner/spares.h"
+#include "support/handler_at_step.h"
 #include "thread/seat.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
@@ -102,4 +103,35 @@ TEST(large_looks_at_all_entries, 10)
 		CHECK(slab_find(map_find(p), p, &s));
 	}
 	CHECK_EQ(ash_check(), 0);
+}
+
+static struct owner *growing_in;
+static char *growing;
+static unsigned in_flight;
+
+static void is_marked(void)
+{
+	struct slab *s;
+
+	if (!slab_find(map_find(growing), growing, &s)) {
+		CHECK_EQ(growing_in->building, 1);
+		in_flight++;
+	}
+}
+
+static void do_grow(void)
+{
+	CHECK_EQ(ash_expand(growing, 60000), ash_good_size(60000));
+}
+
+/* While its units are no slab's the record says so: a fork then leaves the child lists that are rebuilt. */
+TEST(large_growth_is_marked, 10)
+{
+	step_begin(is_marked);
+	growing = ash_alloc(40000);
+	growing_in = seat.self;
+	act_again = 1;
+	CHECK(with_act_at(0, do_grow) && in_flight > 10);
+	CHECK_EQ(growing_in->building, 0);
+	ash_release(growing);
 }
