@@ -229,7 +229,7 @@ TEST_OBJECTS = $(call objects,prog,$(call test_sources,api inner) tools/demo/ste
 DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand expand_remote fork large misuse misuse_threads resize \
 	shadow signal threads)) tools/demo/steps.c
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
-	tests/api/zalloc.c tests/api/zalloc_taken.c tests/inner/base/misuse_end.c $(wildcard tests/malloc/*.c))
+	tests/api/zalloc.c tests/api/zalloc_taken.c tests/inner/base/misuse_end.c tests/inner/thread/vfork_stepped.c $(wildcard tests/malloc/*.c))
 # What is the same there; of the files' other tests see hardened_differs in tools/test.
 HARDENED_TESTS = $(call objects,prog,$(addprefix tests/api/,$(addsuffix .c,api align aligned fork large resize shadow \
 	signal threads zalloc)) tests/malloc/names.c tools/demo/steps.c $(wildcard tests/hardened/*.c))

@@ -105,7 +105,8 @@ class Run:
                 made = tree.made_for(mutant.path, words)
                 if not stale_tests:
                     made += [o for o in tree.made_of(mutant.path, 'prog') if o in tree.link[words].split()]
-                if SLOW == 0 and words == 'malloc' and any(o.startswith('build/lib/') for o in tree.differing):
+                if SLOW == 0 and words == 'malloc' and 'IS_MALLOC' not in mutant.line and \
+                        any(o.startswith('build/lib/') for o in tree.differing):
                     continue  # its tests are those of `all`, and it takes a second to compile
                 if tree.recompile(made) is None:
                     return 'stillborn', ''
