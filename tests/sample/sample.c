@@ -279,6 +279,21 @@ TEST(sample_of_nothing, 10)
 	release_sample(p);
 }
 
+/* Nor is what there is no memory for. */
+TEST(sample_without_memory, 10)
+{
+	size_t blocks = 0;
+	char *p;
+
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 64 * MIB))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	ash_sample_every(1);
+	for (; (p = ash_alloc(600000)) != NULL; blocks++)
+		expect_sample(p);
+	CHECK(ash_zalloc(1, 600000) == NULL && ash_aligned_alloc(64 * KIB, 600000) == NULL);
+	CHECK(blocks > 10 && takes == blocks && told.p == NULL);
+}
+
 /* A sample is known by address and size: each call that changes a span tells; a slot does not grow in place. */
 TEST(sample_that_is_resized, 20)
 {
