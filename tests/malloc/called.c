@@ -10,6 +10,7 @@ void *realloc(void *p, size_t size);
 enum { SIGABRT = 6 };
 
 static size_t told;
+static void *of_other;
 
 static void use_delete_sized(void *p)
 {
@@ -35,6 +36,12 @@ static void expect(const char *name, void (*use)(void *), struct bad *bad)
 	CHECK_EQ(rt_strcmp(text, expected), 0);
 }
 
+static void use_after_free_of_another(void *p)
+{
+	free(of_other); /* leaves its fast path, by name */
+	ash_release(p);
+}
+
 TEST(called_by_name, 10)
 {
 	char *p = block_among(100);
@@ -46,6 +53,9 @@ TEST(called_by_name, 10)
 	expect("operator delete", use_delete_sized, &bad);
 	expect("realloc", use_realloc, &bad);
 	expect("ash_release", ash_release, &bad);
+	of_other = ash_alloc(5 * MIB);
+	expect("ash_release", use_after_free_of_another, &bad);
+	free(of_other);
 	free(p);
 	bad_in(&bad, p, 0, "double free", 112);
 	expect("free", free, &bad);
@@ -59,8 +69,6 @@ TEST(called_by_name, 10)
 	bad_in(&bad, p, 64, "interior pointer", 5 * MIB);
 	expect("free", free, &bad);
 }
-
-static void *of_other;
 
 static void allocate(void *size)
 {

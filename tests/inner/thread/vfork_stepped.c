@@ -22,9 +22,39 @@ static void natively_only(void)
 		rt_skip("QEMU 7.2 makes vfork a fork");
 }
 
+/* A thread of the parent, whose record is its own whatever the child does. */
+static struct rt_barrier turns;
+static struct rt_thread *other;
+
+/* No new block is another one, nor is it there twice. */
+static void takes(uint64_t *made)
+{
+	for (size_t i = 0; i < MADE; i++)
+		made[i] = stamp_set(ash_alloc(the_size), the_size, 1000 + i);
+	rt_barrier_wait(&turns);
+	for (size_t i = 0; i < MADE; i++)
+		stamp_release(made[i]);
+}
+
+static void lives(UNUSED void *argument)
+{
+	static uint64_t its[KEPT], made[MADE];
+
+	for (size_t i = 0; i < KEPT; i++)
+		its[i] = stamp_set(ash_alloc(the_size), the_size, i);
+	rt_barrier_wait(&turns);
+	rt_barrier_wait(&turns);
+	takes(made);
+	for (size_t i = 0; i < KEPT; i++)
+		stamp_release(its[i]);
+}
+
 /* Each second one of two slabs' blocks is the parent's. */
 static void parent_has_blocks(void)
 {
+	turns = (struct rt_barrier){.count = 2};
+	other = NOT_NULL(rt_thread_start(lives, NULL));
+	rt_barrier_wait(&turns);
 	for (size_t i = 0; i < KEPT; i++) {
 		void *between = ash_alloc(the_size);
 
@@ -33,17 +63,14 @@ static void parent_has_blocks(void)
 	}
 }
 
-/* All are whole; no new block is any of them, or is there twice; then nothing is left but `lost` blocks. */
+/* All are whole, as are those that come; then nothing is left but `lost` blocks. */
 static void parent_goes_on(size_t lost)
 {
 	static uint64_t made[MADE];
 
-	for (unsigned round = 0; round < 2; round++) {
-		for (size_t i = 0; i < MADE; i++)
-			made[i] = stamp_set(ash_alloc(the_size), the_size, 1000 + i);
-		for (size_t i = 0; i < MADE; i++)
-			stamp_release(made[i]);
-	}
+	rt_barrier_wait(&turns);
+	takes(made);
+	rt_thread_join(other);
 	for (size_t i = 0; i < KEPT; i++)
 		stamp_release(kept[i]);
 	CHECK_EQ(ash_check(), 0);
@@ -67,13 +94,20 @@ static void ends(bool by_exec)
 
 /* ---- at each boundary of the parent's call ---- */
 
+static uint64_t childs[2]; /* what it leaves, in place of what the one before has left */
+
 static void child_works(UNUSED void *argument)
 {
 	uint64_t own = stamp_set(ash_zalloc(1, the_size), the_size, 1), large = stamp_set(ash_alloc(40000), 40000, 2);
 
-	own = stamp_resize(own, 300, 3);
 	stamp_release(large);
 	stamp_release(own);
+	for (unsigned i = 0; i < 2; i++) {
+		own = stamp_set(ash_alloc((2 * i + 1) * the_size), (2 * i + 1) * the_size, 3);
+		if (childs[i] != 0)
+			stamp_release(childs[i]);
+		childs[i] = own;
+	}
 	ends(boundary % EXEC_EACH == 0);
 }
 
@@ -102,6 +136,8 @@ static void at_each_boundary(void (*call)(void), size_t size, size_t step)
 	for (size_t k = rt_test_seed() % step; more; k += rt_in_full() ? 1 : step)
 		more = with_act_at(k, call);
 	rt_print("     %zu boundaries\n", (size_t)boundary);
+	for (unsigned i = 0; i < 2; i++)
+		stamp_release(childs[i]);
 	parent_goes_on(0);
 }
 
