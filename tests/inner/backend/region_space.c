@@ -163,6 +163,10 @@ TEST(space_forgets_regions_that_went, 20)
 	for (size_t i = 0; i <= ALONE_MOST; i++)
 		CHECK(region_create(d, &usual) != NULL && region_trim(d, false) == CHUNK_SIZE);
 	CHECK(region_is_exact());
+	p[0] = NOT_NULL(ash_heap_create(NULL));
+	CHECK(ash_heap_alloc(p[0], MIB) != NULL);
+	ash_heap_destroy(p[0]);
+	CHECK(region_is_exact()); /* that heap's regions were of no single span */
 	for (size_t i = 0; i < HEAPS; i++) {
 		ash_heap *heap = NOT_NULL(ash_heap_create(&sparse));
 
