@@ -122,4 +122,18 @@ static inline void vfork_works(void)
 	CHECK_EQ(rt_wait(pid), 0);
 }
 
+/* What another process takes for a dead one's records. */
+static inline int recovered_by_another(void)
+{
+	long pid = rt_fork();
+
+	if (pid == 0) {
+		size_t records = ash_heap_recover(heap);
+
+		ash_heap_thread_detach(heap);
+		rt_exit((int)records);
+	}
+	return rt_wait(pid);
+}
+
 #endif

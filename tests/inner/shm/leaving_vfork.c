@@ -3,20 +3,6 @@
 #include "inner/shm/leaving.h"
 #include "support/blocks.h"
 
-/* What another process takes for a dead one's records. */
-static int recovered_by_another(void)
-{
-	long pid = rt_fork();
-
-	if (pid == 0) {
-		size_t records = ash_heap_recover(heap);
-
-		ash_heap_thread_detach(heap);
-		rt_exit((int)records);
-	}
-	return rt_wait(pid);
-}
-
 static void vfork_and_go_on(void)
 {
 	struct owner *before = seats_self(heap_of(heap));
