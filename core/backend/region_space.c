@@ -129,7 +129,7 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 	/* Also if another thread retired the region since its state was read: then n is 0. */
 	if (first == n || (!SMALL && first > 0 && !tails) || !bits_claim(r->free, first, n - first))
 		return 0;
-	if (load_relaxed(&r->chunks) != n || (!SMALL && region_bytes(r) != bytes)) {
+	if (load_acquire(&r->chunks) != n || (!SMALL && region_bytes(r) != bytes)) {
 		/* Other threads retired it and reused it with more chunks since n was read. */
 		bits_release(r->free, first, n - first);
 		return 0;
@@ -161,8 +161,9 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 			fetch_add_relaxed(&alone_now, ~(uint64_t)0);
 		region_vacate(r);
 	} else {
-		store_relaxed(&r->chunks, first);
+		/* In this order: the region cannot go, nor its record serve another one, until then. */
 		map_leave(r, first, n);
+		store_release(&r->chunks, first); /* pairs with the load after a claim */
 	}
 	cap_give(h, all - first);
 	return bytes;

@@ -154,7 +154,8 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 		n = 1;
 		if (load_relaxed(&r->advice[i]) == ADVICE_LOST) /* the map may have another region's */
 			continue;
-		if (map_guess(base + (i << CHUNK_SHIFT)) != c)
+		/* One that is being cut off is neither free nor of a kind, and leaves the map first. */
+		if (map_guess(base + (i << CHUNK_SHIFT)) != c && (is_free || !chunk_is(c, CHUNK_FREE)))
 			return I9_MAP_KNOWS_EVERY_CHUNK;
 		if (is_free && !chunk_is(c, CHUNK_FREE) && bits_all(r->free, i, 1))
 			return I1_FREE_CHUNK_HAS_NO_KIND;

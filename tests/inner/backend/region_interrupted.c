@@ -79,6 +79,47 @@ TEST(region_retired_and_used_again_meanwhile, 30)
 	CHECK(k > 20 && grown > 0);
 }
 
+/* The first chunk is taken when the call looks; then the region is retired, and is a larger one, whose end is free. */
+static struct run head, behind;
+static struct region *cut_record;
+
+static void free_first_and_reserve(void)
+{
+	region_give(head, 1, false);
+	trim_and_reserve();
+	CHECK(region_claim_at(again, 1));
+	head = again;
+	behind = (struct run){again.region, FEW + 1};
+	CHECK(region_claim_at(behind, 1));
+}
+
+DOES(do_cut, (void)region_cut(&heap_default, cut_record));
+
+TEST(region_cut_retired_and_used_again_meanwhile, 30)
+{
+	bool more = true;
+	size_t k, same = 0;
+
+	region_give(claim(MANY), MANY, false); /* its record serves smaller regions as well */
+	step_begin(free_first_and_reserve);
+	for (k = rt_test_seed() % 3; more; k += rt_in_full() ? 1 : 3) {
+		(void)region_trim(&heap_default, false);
+		head = claim(FEW);
+		cut_record = head.region;
+		CHECK(cut_record->chunks > FEW && cut_record->chunks < MANY);
+		region_give((struct run){cut_record, 1}, FEW - 1, false);
+		more = with_act_at(k, do_cut);
+		regions_are_whole();
+		if (more) {
+			CHECK_EQ(bits_unset(behind.region->free, behind.first, 1), 1);
+			region_give(behind, 1, false);
+		}
+		same += head.region == cut_record;
+		region_give(head, 1, false);
+	}
+	CHECK(same > 5);
+}
+
 /* A span's own region, which its holder has freed and is about to cut. */
 static void free_alone(size_t bytes)
 {
