@@ -80,13 +80,8 @@ TEST(alone_short_grows_and_shrinks, 10)
 	static const struct {
 		size_t bytes, mapped;
 	} steps[] = {
-		{ODD(5), ODD(5)},
-		{5 * MIB, ODD(5)}, /* within its last chunk it gives nothing back */
-		{ODD(5), ODD(5)},
-		{ODD(3), ODD(3)},
-		{ODD(7), ODD(7)},
-		{10 * MIB, 10 * MIB},
-		{ODD(2), ODD(2)},
+		{ODD(5), ODD(5)}, {5 * MIB, ODD(5)}, /* within its last chunk it gives nothing back */
+		{ODD(5), ODD(5)}, {ODD(3), ODD(3)}, {ODD(7), ODD(7)}, {10 * MIB, 10 * MIB}, {ODD(2), ODD(2)},
 	};
 	size_t had = ODD(11), peak;
 	char *p, *theirs;
@@ -259,8 +254,8 @@ static void is_lost(char *p, size_t bytes, const struct region *r, size_t next)
 		(void)hem(p);
 	r = region_of(d, lost);
 	CHECK(r->base == lost && region_is_lost(r));
-	for (size_t i = r->chunks; i < 32; i++)
-		CHECK_EQ(r->advice[i], 0); /* a region has as many as chunks */
+	for (size_t i = r->chunks; i < 32; i++) /* a region has as many as chunks */
+		CHECK_EQ(r->advice[i], 0);
 	CHECK(rt_under_qemu() || !pages_mapped(lost));
 	theirs_stays(theirs);
 	faults.again = 16; /* larger regions do not fit there */

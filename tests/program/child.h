@@ -34,6 +34,12 @@ static inline void borrowed_body(void *argument)
 	rt_exit(0);
 }
 
+static inline void natively_only(void)
+{
+	if (rt_under_qemu())
+		rt_skip("QEMU 7.2 makes vfork a fork");
+}
+
 /*
  * In a child of vfork: it shares the memory and the caller's thread-local words,
  * and the caller waits.  On a stack of its own, which C needs.

@@ -34,12 +34,6 @@ WRAP(long, arch_getppid, (void))
 	return told != 0 ? 0 : __real_arch_getppid();
 }
 
-static void natively_only(void)
-{
-	if (rt_under_qemu())
-		rt_skip("QEMU 7.2 makes vfork a fork");
-}
-
 enum { BLOCKS = 400 };
 
 /* Blocks of several slabs, of the caller's record; each with its own bytes. */

@@ -3,6 +3,7 @@
 #include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
+#include "backend/region_advice.h"
 #include "heaps/instance.h"
 #include "kernel.h"
 #include "pages.h"
@@ -61,19 +62,30 @@ TEST(space_is_cut, 10)
 }
 
 /* The first chunk alone is a region as well: only a call that cuts ends leaves it. */
-TEST(space_is_cut_to_one_chunk, 10)
+static void cut_to_one_chunk(enum advice advice)
 {
 	struct run run = region_claim(d, 3, 2, false);
 	struct region *r = run.region;
 
 	CHECK(r != NULL && r->chunks == 4 && run.first == 0);
+	region_advised(run, 1, advice);
+	CHECK_EQ(d->borders, advice != ADVICE_NONE);
 	region_give((struct run){r, 1}, 2, LEFT_CLEAN);
 	CHECK_EQ(region_trim(d, false), 0);
 	CHECK_EQ(region_trim(d, true), CHUNKS(3));
+	CHECK_EQ(d->borders, 0);
 	ends_at(r, CHUNK_SIZE);
 	region_give(run, 1, LEFT_CLEAN);
 	CHECK_EQ(region_trim(d, false), CHUNK_SIZE);
-	CHECK_EQ(d->reserved, 0);
+	CHECK(d->reserved == 0 && d->borders == 0);
+}
+
+/* Whatever advice it has: where memory behind it was, there is no border of advice any more. */
+TEST(space_is_cut_to_one_chunk, 10)
+{
+	cut_to_one_chunk(ADVICE_NONE);
+	cut_to_one_chunk(ADVICE_PLAIN);
+	cut_to_one_chunk(ADVICE_NONE);
 }
 
 /* A span's own region, with addresses behind it that nothing has. */

@@ -11,12 +11,6 @@
 
 enum { KEPT = 20, NOT_REACHED = 3, LEFT = 64, PIECE = 100000 };
 
-static void natively_only(void)
-{
-	if (rt_under_qemu())
-		rt_skip("QEMU 7.2 makes vfork a fork");
-}
-
 /* How many blocks of a size the whole heap has. */
 static size_t pieces(void)
 {

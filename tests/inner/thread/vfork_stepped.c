@@ -16,12 +16,6 @@ long arch_execve(const char *path, char *const *arguments, char *const *environm
 static uint64_t kept[KEPT];
 static size_t the_size;
 
-static void natively_only(void)
-{
-	if (rt_under_qemu())
-		rt_skip("QEMU 7.2 makes vfork a fork");
-}
-
 /* A thread of the parent, whose record is its own whatever the child does. */
 static struct rt_barrier turns;
 static struct rt_thread *other;
