@@ -7,7 +7,7 @@
 #include "heaps/instance.h"
 #include "kernel.h"
 #include "pages.h"
-#include "rt.h"
+#include "support/handler_at_step.h"
 #include "syscall.h"
 
 #define GIB	  ((size_t)1 << 30)
@@ -86,6 +86,28 @@ TEST(space_is_cut_to_one_chunk, 10)
 	cut_to_one_chunk(ADVICE_NONE);
 	cut_to_one_chunk(ADVICE_PLAIN);
 	cut_to_one_chunk(ADVICE_NONE);
+}
+
+static struct region *checked;
+
+DOES(do_cut, CHECK_EQ(region_cut(d, checked), CHUNKS(10)));
+DOES(act_check, CHECK_EQ(ash_check(), 0));
+
+/* At no moment the heap seems broken: chunks that were spans, and go. */
+TEST(space_is_checked_while_it_is_cut, 10)
+{
+	void *p = NOT_NULL(ash_alloc(CHUNKS(20))), *end[10];
+
+	for (size_t i = 0; i < 10; i++)
+		end[i] = NOT_NULL(ash_alloc(CHUNK_SIZE));
+	checked = region_of(d, end[9]);
+	for (size_t i = 0; i < 10; i++)
+		ash_release(end[i]);
+	CHECK(checked == region_of(d, p) && checked->chunks == 30);
+	step_begin(act_check);
+	act_again = 1;
+	CHECK(with_act_at(0, do_cut));
+	ends_at(checked, CHUNKS(20));
 }
 
 /* A span's own region, with addresses behind it that nothing has. */
