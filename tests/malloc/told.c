@@ -28,15 +28,20 @@ static void use_free_aligned(void *p)
 	free_aligned_sized(p, alignment_told, told);
 }
 
-static void refused(const char *name, void (*use)(void *), void *p, size_t size)
+static void refused_for(const char *fault, const char *name, void (*use)(void *), void *p, size_t size)
 {
 	char text[300], expected[300];
 
 	told = size;
 	CHECK_EQ(rt_run_child(use, p, text, sizeof text), 1000 + SIGABRT);
-	rt_format(expected, sizeof expected, "ashlar: %s(0x%lx): wrong size, ", name, (unsigned long)p);
+	rt_format(expected, sizeof expected, "ashlar: %s(0x%lx): wrong %s, ", name, (unsigned long)p, fault);
 	for (size_t i = 0; expected[i] != 0; i++)
 		CHECK_EQ(text[i], expected[i]);
+}
+
+static void refused(const char *name, void (*use)(void *), void *p, size_t size)
+{
+	refused_for("size", name, use, p, size);
 }
 
 /* Nor where addresses are short: blocks have just their pages. */
@@ -197,6 +202,8 @@ TEST(told_wrong, 30)
 	alignment_told = 32768;
 	if (ash_good_size(MIB + 1) < MIB + 32768)
 		refused("free_aligned_sized", use_free_aligned, ash_aligned_alloc(32768, MIB + 32768), MIB + 1);
+	alignment_told = 24; /* none at all */
+	refused_for("alignment", "free_aligned_sized", use_free_aligned, malloc(100), 100);
 	refused("operator delete", use_delete_sized, malloc(32), 16);
 	/* One whose class stays is none that was kept. */
 	free_sized(realloc(malloc(1024), 962), 962);
