@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Single functions on owner records: vacating, holding, taking over, reaping. */
+#include "heaps/instance.h"
 #include "inner/slots.h"
 #include "inner/spares.h"
 #include "memory.h"
@@ -12,17 +13,22 @@
 /* Clears slabs, spares and inbox of the record; the rest is kept. */
 TEST(inner_parts_owner_reset, 10)
 {
-	static struct owner o;
-	const char *bytes = (const char *)o.bins;
+	static struct {
+		struct owner o;
+		uint64_t behind;
+	} record;
+	struct owner *at = &record.o;
+	const char *bytes = (const char *)at->bins;
 
-	memset(&o, 0xff, sizeof o);
-	owner_reset(&o);
-	for (size_t i = 0; i < sizeof o - offsetof(struct owner, bins); i++)
+	memset(&record, 0xff, sizeof record);
+	owner_reset(at);
+	CHECK_EQ(record.behind, ~(uint64_t)0);
+	for (size_t i = 0; i < sizeof *at - offsetof(struct owner, bins); i++)
 		CHECK_EQ(bytes[i], 0);
 	for (size_t i = 0; i < INBOX_WORDS; i++)
-		CHECK_EQ(o.inbox[i], 0);
-	CHECK(o.spare_units == 0 && o.spare_next == 0);
-	CHECK(o.state == ~(uint64_t)0 && o.building == ~(uint64_t)0 && o.identity == ~(uint64_t)0);
+		CHECK_EQ(at->inbox[i], 0);
+	CHECK(at->spare_units == 0 && at->spare_next == 0);
+	CHECK(at->state == ~(uint64_t)0 && at->building == ~(uint64_t)0 && at->identity == ~(uint64_t)0);
 }
 
 /* A record has one guest at a time. */
@@ -210,4 +216,16 @@ TEST(inner_parts_spares_are_few, 10)
 	CHECK_EQ(spares_newest(seat.self)->units, 1);
 	ash_release(ash_alloc((SPARE_UNITS + 1) * UNIT_SIZE));
 	CHECK_EQ(spares_number(seat.self), 1);
+}
+
+/* The static record is the default heap's: it does not go with a heap. */
+TEST(inner_parts_static_record, 10)
+{
+	ash_heap *heap = NOT_NULL(ash_heap_create(NULL));
+
+	ash_heap_release(heap, ash_heap_alloc(heap, 100));
+	CHECK(heap_of(heap)->owners != NULL && heap_of(heap)->owners != owner_first);
+	ash_heap_destroy(heap);
+	ash_release(ash_alloc(100));
+	CHECK(!SEATED || heap_default.owners == owner_first);
 }
