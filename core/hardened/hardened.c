@@ -25,6 +25,7 @@
 #undef ash_expand
 #undef ash_usable_size
 #undef ash_trim
+#undef ash_trim_step
 #undef ash_thread_detach
 #undef ash_stats
 #undef ash_check
@@ -193,6 +194,13 @@ size_t ash_trim(size_t keep)
 {
 	quarantine_empty();
 	return bare_trim(keep);
+}
+
+/* The quarantine is as bounded as a step. */
+size_t ash_trim_step(size_t budget)
+{
+	quarantine_empty();
+	return bare_trim_step(budget);
 }
 
 void ash_thread_detach(void)

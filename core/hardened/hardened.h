@@ -28,6 +28,7 @@
 #define ash_expand		  bare_expand
 #define ash_usable_size		  bare_usable_size
 #define ash_trim		  bare_trim
+#define ash_trim_step		  bare_trim_step
 #define ash_thread_detach	  bare_thread_detach
 #define ash_stats		  bare_stats
 #define ash_check		  bare_check
@@ -53,6 +54,7 @@ INTERNAL void *ash_realloc(void *p, size_t size);
 INTERNAL size_t ash_expand(void *p, size_t size);
 INTERNAL size_t ash_usable_size(const void *p);
 INTERNAL size_t ash_trim(size_t keep);
+INTERNAL size_t ash_trim_step(size_t budget);
 INTERNAL void ash_thread_detach(void);
 INTERNAL void ash_stats(struct ash_statistics *out);
 INTERNAL int ash_check(void);
