@@ -103,6 +103,7 @@
 #include "core/diagnostics/blocks.h"
 #include "core/diagnostics/stats.h"
 #include "core/arena/arena.h"
+#include "core/arena/summary.h"
 #include "core/arena/arenas.h"
 #include "core/arena/arena_alloc.h"
 #include "core/arena/arena_call.h"
@@ -237,7 +238,9 @@ ASHLAR_FOR_SIZE_END
 /* Heaps as objects. */
 #if HAS_HEAPS
 #include "core/arena/arena.c"
+#include "core/arena/summary.c"
 #include "core/arena/arena_alloc.c"
+#include "core/arena/arena_resize.c"
 #include "core/arena/arena_call.c"
 #include "core/heaps/instance_alloc.c"
 #include "core/heaps/instance_release.c"

@@ -96,6 +96,11 @@ static inline uintptr_t fetch_add_acq_rel(uintptr_t *word, uintptr_t n)
 	return __atomic_fetch_add(word, n, __ATOMIC_ACQ_REL);
 }
 
+static inline uintptr_t fetch_add_seq_cst(uintptr_t *word, uintptr_t n)
+{
+	return __atomic_fetch_add(word, n, __ATOMIC_SEQ_CST);
+}
+
 static inline uintptr_t exchange_seq_cst(uintptr_t *word, uintptr_t value)
 {
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);

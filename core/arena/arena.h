@@ -3,9 +3,9 @@
  * An arena: a heap inside memory that the caller provides.  A granule is its unit of
  * allocation, 16 bytes.
  *
- *   memory                                                  memory + bytes
- *     |..| struct arena | word | word | .... | granule | granule | .... |..|
- *                       one for 32 granules
+ *   memory                                                            memory + bytes
+ *     |..| struct arena | word | word | .... | summary | granule | granule | .... |..|
+ *                       one for 32 granules    summary.h
  *
  * A word has two bits for each granule, so that one compare-and-swap changes both (on a CPU
  * with words of 32 bits it is for 16 granules):
@@ -42,10 +42,9 @@
 #include "base/misuse.h"
 #include "pages.h"
 
-#define GRANULE     ((size_t)16)
-#define ARENA_WORD  ((unsigned)sizeof(uintptr_t) * 4) /* granules of a word */
-#define ARENA_BODY  (~(uintptr_t)0 >> ARENA_WORD)
-#define ARENA_KINDS 11 /* of run lengths: by powers of two, the last for all longer ones */
+#define GRANULE	   ((size_t)16)
+#define ARENA_WORD ((unsigned)sizeof(uintptr_t) * 4) /* granules of a word */
+#define ARENA_BODY (~(uintptr_t)0 >> ARENA_WORD)
 
 /* Least bytes of memory, and whether the process has a list of its arenas (arenas.h). */
 #define ARENA_MIN    ((size_t)(IS_FIELD ? 1 : 64) << 10)
@@ -59,14 +58,9 @@ struct arena {
 	enum sharing sharing; /* PAGES_CALLERS: see arenas.h     */
 	uintptr_t root;
 	uintptr_t memory; /* as the caller gave it: identifies the arena */
+	size_t leaves;	  /* the summary's byte for word 0: summary.h */
 
-	/* Hints, written by all threads. */
-	_Alignas(CPU_LINE) uintptr_t released; /* approximate count of releases */
-	struct arena_hint {
-		uintptr_t recent; /* 1 + word of the last release of this kind; 0: none */
-		uintptr_t next;   /* word where the next search continues               */
-		uintptr_t since;  /* `released` when the search last began at 0         */
-	} hints[ARENA_KINDS];
+	_Alignas(CPU_LINE) uintptr_t changing; /* calls within summary_enter and _leave */
 	_Alignas(CPU_LINE) uintptr_t words[];
 };
 

@@ -8,7 +8,7 @@
 #include "arena/arena_alloc.h"
 
 #include "arena/arenas.h"
-#include "memory.h"
+#include "arena/summary.h"
 
 /* The part of the granules [first, first + n) that lies in their first word. */
 struct run_part {
@@ -39,16 +39,15 @@ static bool run_part_take(struct run_part part, uintptr_t as)
 	do {
 		if ((arena_free(word) & part.run) != part.run)
 			return false;
-	} while (!cas_acq_rel(part.word, &word, word | as));
+	} while (!cas_seq_cst(part.word, &word, word | as));
 	return true;
 }
 
-/*
- * Frees a run that the caller holds, from its upper end downwards, so that a FURTHER
- * granule never follows a free one.
- */
-static void run_give(struct arena *a, size_t first, size_t n)
+void run_give(struct arena *a, size_t first, size_t n)
 {
+	const size_t end = first + n;
+
+	summary_enter(a);
 	while (n > 0) {
 		size_t last = first + n - 1, from = last - last % ARENA_WORD;
 		uintptr_t run;
@@ -57,13 +56,14 @@ static void run_give(struct arena *a, size_t first, size_t n)
 			from = first;
 		run = arena_run((unsigned)(from % ARENA_WORD), (unsigned)(last - from + 1));
 		/* Pairs with run_part_take. */
-		(void)fetch_and_acq_rel(&a->words[from / ARENA_WORD], ~(run | run << ARENA_WORD));
+		(void)fetch_and_seq_cst(&a->words[from / ARENA_WORD], ~(run | run << ARENA_WORD));
 		n = from - first;
 	}
+	summary_released(a, first, end);
+	summary_leave(a);
 }
 
-/* Takes n granules as FURTHERs of the block that ends before them; all or nothing. */
-static bool run_extend(struct arena *a, size_t first, size_t n)
+bool run_extend(struct arena *a, size_t first, size_t n)
 {
 	size_t done = 0;
 
@@ -108,14 +108,15 @@ struct request {
 
 /*
  * The lowest run of free granules that satisfies the request and begins (before
- * alignment) in the words [from, to); BITS_NONE: there is none.
+ * alignment) in the words [*from, to), or behind them in the last word that was read;
+ * BITS_NONE: there is none, and *from is where the next search begins.
  */
-static size_t granules_find(const struct arena *a, const struct request *request, size_t from,
+static size_t granules_find(const struct arena *a, const struct request *request, size_t *from,
 			    size_t to)
 {
-	size_t w, start = from * ARENA_WORD; /* of the current free run */
+	size_t w, start = *from * ARENA_WORD; /* of the current free run */
 
-	for (w = from; w < a->word_count && start < to * ARENA_WORD; w++) {
+	for (w = *from; w < a->word_count && start < to * ARENA_WORD; w++) {
 		uintptr_t rest = arena_free(load_relaxed(&a->words[w]));
 		unsigned at = 0;
 
@@ -137,156 +138,141 @@ static size_t granules_find(const struct arena *a, const struct request *request
 			start = w * ARENA_WORD + at;
 		}
 	}
+	*from = w < a->word_count ? start / ARENA_WORD : w;
 	return BITS_NONE;
 }
 
-static struct arena_hint *hint_of(struct arena *a, size_t n)
+/* run_take with the summary.  A death within leaves a part of the run free, where no promise says it. */
+static bool run_take_whole(struct arena *a, size_t first, size_t n)
 {
-	unsigned kind = bits_highest(n);
+	bool taken;
 
-	return &a->hints[kind < ARENA_KINDS ? kind : ARENA_KINDS - 1];
+	summary_enter(a);
+	summary_taking(a, first + n);
+	taken = run_take(a, first, n);
+	summary_leave(a);
+	if (taken)
+		summary_lower(a, first / ARENA_WORD);
+	return taken;
 }
 
-/*
- * The word where the search begins.  A search from 0 keeps the arena dense; one from
- * where the last search ended is fast.  Each release pays for searching eight words, so
- * the search restarts from 0 once enough blocks were released.
- */
-static size_t search_from(struct arena *a, struct arena_hint *hint)
-{
-	uintptr_t next = load_relaxed(&hint->next), released = load_relaxed(&a->released);
+/* Runs within a word have steps of their own, but where a word has only 16 granules. */
+#define SHORT_RUNS (ARENA_WORD > 16)
 
-	if ((released - load_relaxed(&hint->since)) * 8 < next && next < a->word_count)
-		return next;
-	store_relaxed(&hint->since, released);
-	return 0;
+/* The same of n granules of word w, as one step; those at its end, too, are left to summary_run. */
+static ALWAYS_INLINE size_t run_take_short(struct arena *a, size_t w, size_t n)
+{
+	uintptr_t word = load_relaxed(&a->words[w]), starts = arena_free(word) & ARENA_BODY >> 1, start;
+	size_t k;
+
+	for (k = n; k > 1; k -= k / 2)
+		starts &= starts >> k / 2;
+	start = starts & -starts;
+	if (starts == 0 ||
+	    !cas_seq_cst(&a->words[w], &word, word | ((start << n) - start) | start << ARENA_WORD))
+		return BITS_NONE;
+	summary_lower(a, w);
+	return w * ARENA_WORD + bits_lowest(start);
 }
 
-/* Takes the first run in the words [from, to) that satisfies the request; BITS_NONE: none. */
-static size_t run_take_between(struct arena *a, const struct request *request, size_t from,
-			       size_t to)
+/* A run that is longer than leaves count, or aligned; or that the summary hides. */
+static SLOW size_t run_take_any(struct arena *a, size_t n, size_t alignment)
 {
-	for (;;) {
-		size_t first = granules_find(a, request, from, to);
+	const struct request request = {n, alignment <= GRANULE ? 1 : alignment / GRANULE,
+					0 - (uintptr_t)a->base / GRANULE};
+	size_t i = 0, w, first;
 
-		if (first == BITS_NONE || run_take(a, first, request->n))
+	while ((w = summary_find(a, i, n < SUMMARY_MOST ? n : SUMMARY_MOST)) != BITS_NONE) {
+		first = granules_find(a, &request, &w, w + 1);
+		if (first != BITS_NONE && run_take_whole(a, first, n))
 			return first;
-		/*
-		 * Another thread took it (and made progress); nothing below satisfies the
-		 * request.
-		 */
-		if (from < first / ARENA_WORD)
-			from = first / ARENA_WORD;
+		if (w >= a->word_count)
+			break;
+		i = a->leaves + w;
 	}
-}
-
-static size_t granules_for(size_t size)
-{
-	return size <= GRANULE ? 1 : (size + GRANULE - 1) / GRANULE;
+	/* What a call released that was interrupted, or killed, may not be in the summary. */
+	if (load_acquire(&a->changing) == 0) /* pairs with summary_leave */
+		return BITS_NONE;
+	for (w = 0; (first = granules_find(a, &request, &w, a->word_count)) != BITS_NONE; w = first / ARENA_WORD)
+		if (run_take_whole(a, first, n))
+			break;
+	return first;
 }
 
 void *arena_alloc(struct arena *a, size_t size, size_t alignment)
 {
-	size_t from, first = BITS_NONE;
-	struct arena_hint *hint;
-	struct request request;
-	uintptr_t recent;
+	size_t n = granules_for(size), i = 0, w, first;
 
 	if (size > a->granules * GRANULE)
 		return NULL;
-	request.n = granules_for(size);
-	request.alignment = alignment <= GRANULE ? 1 : alignment / GRANULE;
-	request.offset = 0 - (uintptr_t)a->base / GRANULE;
-	hint = hint_of(a, request.n);
-	recent = load_relaxed(&hint->recent);
-	if (recent != 0) {
-		first = run_take_between(a, &request, recent - 1, recent);
+	while (alignment <= GRANULE && n <= SUMMARY_MOST) {
+		w = summary_find(a, i, n);
+		if (w == BITS_NONE)
+			break;
+		first = SHORT_RUNS && n < ARENA_WORD ? run_take_short(a, w, n) : BITS_NONE;
+		if (first != BITS_NONE)
+			return a->base + first * GRANULE;
+		first = summary_run(a, w, n);
 		if (first == BITS_NONE)
-			store_relaxed(&hint->recent, 0);
+			summary_lower(a, w);
+		else if (run_take_whole(a, first, n))
+			return a->base + first * GRANULE;
+		/* It was less than promised, or another thread took it (and made progress). */
+		i = a->leaves + w;
 	}
-	if (first == BITS_NONE) {
-		from = search_from(a, hint);
-		first = run_take_between(a, &request, from, a->word_count);
-		/* A run that begins below `from` may extend beyond it: search all starts below. */
-		if (first == BITS_NONE && from > 0)
-			first = run_take_between(a, &request, 0, from);
-		if (first == BITS_NONE)
-			return NULL;
-		store_relaxed(&hint->next, first / ARENA_WORD);
-	}
-	return a->base + first * GRANULE;
+	first = run_take_any(a, n, alignment);
+	return first == BITS_NONE ? NULL : a->base + first * GRANULE;
 }
 
-/* Hints for the next search. */
-static void hints_update(struct arena *a, size_t first, size_t n)
+/* What follows the change of a released block's first word to this: of a long one the rest is still taken. */
+static ALWAYS_INLINE void block_released(struct arena *a, size_t first, size_t n, uintptr_t word, bool is_long)
 {
-	store_relaxed(&hint_of(a, n)->recent, first / ARENA_WORD + 1);
-	/* Inexact under a race, which is harmless: it only paces the search. */
-	store_relaxed(&a->released, load_relaxed(&a->released) + 1);
+	unsigned low = first % ARENA_WORD, begin, end;
+	uintptr_t taken = ~arena_free(word), below = taken & (((uintptr_t)1 << low) - 1);
+
+	if (is_long) {
+		run_give(a, first, n);
+		return;
+	}
+	end = low + (unsigned)n;
+	end += bits_lowest(taken >> end);
+	if (SHORT_RUNS && below != 0 && end < ARENA_WORD) {
+		begin = bits_highest(below) + 1;
+		summary_raise(a, first / ARENA_WORD, end - begin);
+	} else {
+		summary_released(a, first, first + n);
+	}
 }
 
 bool arena_release(struct arena *a, void *p)
 {
 	size_t first = arena_index(a, p), n;
-	struct run_part part = run_part_of(a, first, 1);
-	uintptr_t word = load_acquire(part.word), start = part.run, left;
+	uintptr_t *at = &a->words[first / ARENA_WORD], word = load_acquire(at), run;
+	const uintptr_t start = (uintptr_t)1 << first % ARENA_WORD;
 
 	if ((uintptr_t)p % GRANULE != 0)
 		return false;
+	summary_enter(a);
 	/*
 	 * One thread wins the compare-and-swap: it frees the whole block, if that lies in one
 	 * word, and otherwise the first granule, which is the right to free the rest.
 	 */
 	do {
-		if ((arena_first(word) & start) == 0)
+		run = start;
+		if ((arena_first(word) & start) == 0) {
+			summary_leave(a);
 			return false;
+		}
 		n = arena_length(a, first);
-		part = run_part_of(a, first, n);
 		/* First, as other threads may take the memory afterwards. */
 		if (ARENA_LISTED && unlikely(n >= ARENA_MIN / GRANULE))
 			arenas_gone(p, n * GRANULE);
-		left = word & ~(part.granules == n ? part.run | part.run << ARENA_WORD : start);
-	} while (!cas_acq_rel(part.word, &word, left)); /* pairs with run_part_take */
-	if (part.granules < n)
-		run_give(a, first, n);
-	hints_update(a, first, n);
+		if (first % ARENA_WORD + n <= ARENA_WORD) {
+			run = (start << n) - start;
+			run |= run << ARENA_WORD;
+		}
+	} while (!cas_seq_cst(at, &word, word & ~run)); /* pairs with run_part_take */
+	block_released(a, first, n, word & ~run, run == start);
+	summary_leave(a);
 	return true;
-}
-
-/* The block at granule `first`, of `have` granules, gets n.  False: the next ones are not free. */
-static bool block_fit(struct arena *a, size_t first, size_t have, size_t n)
-{
-	if (n < have) {
-		/* First, as other threads may take the memory afterwards. */
-		if (ARENA_LISTED && have >= ARENA_MIN / GRANULE)
-			arenas_gone(a->base + first * GRANULE, have * GRANULE);
-		run_give(a, first + n, have - n);
-		hints_update(a, first + n, have - n);
-	}
-	return n <= have || run_extend(a, first + have, n - have);
-}
-
-bool arena_fit(struct arena *a, void *p, size_t size)
-{
-	size_t first = arena_index(a, p);
-
-	return block_fit(a, first, arena_length(a, first), granules_for(size));
-}
-
-void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment)
-{
-	size_t first = arena_index(a, p), have = arena_length(a, first), n = granules_for(size);
-	bool stays = ((uintptr_t)p & (alignment - 1)) == 0;
-	void *moved;
-
-	if (ARENA_LISTED && have >= ARENA_MIN / GRANULE && (n > have || !stays))
-		arenas_gone(p, have * GRANULE);
-	if (stays && block_fit(a, first, have, n))
-		return p;
-	moved = arena_alloc(a, size, alignment);
-	if (moved == NULL)
-		return NULL;
-	memcpy(moved, p, (have < n ? have : n) * GRANULE);
-	(void)arena_release(a, p);
-	return moved;
 }

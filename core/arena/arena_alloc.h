@@ -14,4 +14,19 @@ INTERNAL bool arena_fit(struct arena *a, void *p, size_t size);
 /* The same in place or elsewhere.  NULL: no memory, and the block is intact. */
 INTERNAL void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment);
 
+/* ---- of arena_alloc.c, for arena_resize.c ---- */
+
+static inline size_t granules_for(size_t size)
+{
+	return size <= GRANULE ? 1 : (size + GRANULE - 1) / GRANULE;
+}
+
+/*
+ * Frees a run that the caller holds, from its upper end downwards, so that a FURTHER
+ * granule never follows a free one.
+ */
+INTERNAL void run_give(struct arena *a, size_t first, size_t n);
+/* Takes n granules as FURTHERs of the block that ends before them; all or nothing. */
+INTERNAL bool run_extend(struct arena *a, size_t first, size_t n);
+
 #endif

@@ -3,9 +3,10 @@
  * libashlar-field.a: the calls of ashlar_heap.h for programs whose heaps are all arenas.  It
  * has this file instead of heaps/; arena/ is the same.  No heap is known but by its handle.
  */
+#include "arena/arena_alloc.h"
 #include "arena/arena_call.h"
 
-static struct arena *arena_named(const char *call, ash_heap *heap)
+static ALWAYS_INLINE struct arena *arena_named(const char *call, ash_heap *heap)
 {
 	struct arena *a = (struct arena *)(void *)heap;
 
@@ -38,7 +39,7 @@ void ash_heap_destroy(ash_heap *heap)
 
 void *ash_heap_alloc(ash_heap *heap, size_t size)
 {
-	return arena_call_alloc(arena_at(heap), size, 1, false);
+	return arena_alloc(arena_named(CALL_HEAP_ANY, heap), size, 1);
 }
 
 void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)
@@ -77,7 +78,7 @@ void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
 
 void ash_heap_release(ash_heap *heap, void *p)
 {
-	arena_call_release(arena_at(heap), CALL_HEAP_RELEASE, p);
+	arena_call_release(arena_named(CALL_HEAP_ANY, heap), CALL_HEAP_RELEASE, p);
 }
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)

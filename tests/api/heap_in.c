@@ -27,7 +27,7 @@ static void waste(size_t bytes)
 {
 	void *memory = rt_map(bytes);
 	ash_heap *h = ash_heap_create_in(memory, bytes);
-	size_t promised = bytes / 65 * 64 - 512, small, middle, whole;
+	size_t promised = bytes / 50 * 49 - 256, small, middle, whole;
 	struct ash_statistics st;
 
 	CHECK(h != NULL);
@@ -77,7 +77,7 @@ TEST(heap_in_any_place, 60)
 		h = NOT_NULL(ash_heap_create_in(memory + at, bytes));
 		CHECK_EQ(ash_heap_check(h), 0);
 		size = largest(h, bytes);
-		CHECK(size >= bytes / 65 * 64 - 512);
+		CHECK(size >= bytes / 50 * 49 - 256);
 		p = ash_heap_alloc(h, size);
 		CHECK_EQ((uintptr_t)p % 16, 0);
 		memset(p, 1, size);

@@ -4,7 +4,7 @@
 # and data; the same for CPUs of 32 bits, of which two run it under QEMU.
 . tests/support/verdict.sh
 
-text_limit=6144
+text_limit=8192
 data_limit=1024
 
 # whole ARCHIVE: as one object.

@@ -129,7 +129,7 @@ void begin(void)
 	CHECK(ash_heap_create_in(memory + 3, 1024) != NULL);
 	heap = ash_heap_create_in(memory + 1, sizeof memory - 1);
 	ash_heap_stats(heap, &st);
-	CHECK(st.reserved >= sizeof memory / 65 * 64 - 512);
+	CHECK(st.reserved >= sizeof memory / 40 * 39 - 256);
 	CHECK(ash_heap_alloc(heap, st.reserved + 1) == NULL);
 	CHECK(ash_heap_alloc(heap, SIZE_MAX) == NULL && ash_heap_zalloc(heap, 65537, 65537) == NULL);
 	while ((p = ash_heap_alloc(heap, 16)) != NULL) {

@@ -28,14 +28,6 @@ static void fill_arena(void)
 	CHECK(arena_alloc(a, GRANULE, GRANULE) == NULL);
 }
 
-/* Nothing is known of where blocks of this many granules, 1 or 2, are free. */
-static void forget_hints(size_t n, size_t next)
-{
-	a->hints[n - 1].recent = 0;
-	a->hints[n - 1].next = next;
-	a->hints[n - 1].since = a->released;
-}
-
 /* In the word before, a granule is free and those behind it are not. */
 TEST(arena_search_passes_a_word_that_ends_taken, 10)
 {
@@ -49,18 +41,21 @@ TEST(arena_search_passes_a_word_that_ends_taken, 10)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-/* What is free lies below the word where the search begins, be it the first or the second. */
-TEST(arena_search_goes_on_from_the_beginning, 10)
+/* The lowest run that is long enough, whatever was released last. */
+TEST(arena_search_takes_the_lowest, 10)
 {
+	static const size_t at[] = {0, 3 * ARENA_WORD - 1, 9 * ARENA_WORD, 70 * ARENA_WORD + 31};
+
 	fill_arena();
-	for (size_t next = 1; next < 4; next++) {
-		CHECK(arena_release(a, granule(0)) && arena_release(a, granule(1)));
-		forget_hints(2, next);
-		CHECK(arena_alloc(a, 2 * GRANULE, GRANULE) == granule(0));
-		CHECK(arena_release(a, granule(0)));
-		CHECK(arena_alloc(a, GRANULE, GRANULE) == granule(0));
-		CHECK(arena_alloc(a, GRANULE, GRANULE) == granule(1));
+	for (size_t n = 4; n-- > 0;)
+		CHECK(arena_release(a, granule(at[n])) && arena_release(a, granule(at[n] + 1)));
+	for (size_t n = 0; n < 4; n++) {
+		CHECK(arena_alloc(a, 2 * GRANULE, GRANULE) == granule(at[n]));
+		CHECK(arena_release(a, granule(at[n])));
+		CHECK(arena_alloc(a, GRANULE, GRANULE) == granule(at[n]));
+		CHECK(arena_alloc(a, GRANULE, GRANULE) == granule(at[n] + 1));
 	}
+	CHECK(arena_alloc(a, GRANULE, GRANULE) == NULL);
 }
 
 /* The right to release is the block's own granule, not also the next one. */
@@ -126,7 +121,6 @@ TEST(arena_search_after_another_took_it, 20)
 	for (size_t k = 0; more; k++) {
 		CHECK(arena_release(a, granule(ARENA_WORD + 8)));
 		CHECK(arena_release(a, granule(3 * ARENA_WORD + 4)));
-		forget_hints(1, 0);
 		more = with_act_at(k, take);
 		if (!more)
 			take_by_handler();
