@@ -19,6 +19,11 @@ uint64_t fence_place(void)
 	return (window << WINDOW_SHIFT) + (chance() >> (64 - WINDOW_SHIFT) & ~(uint64_t)(PAGE_HUGE - 1));
 }
 
+bool fence_has_neighbours(const char *p, size_t bytes)
+{
+	return pages_mapped(p - PAGE_SIZE) || pages_mapped(p + bytes);
+}
+
 bool fence_set(void *p, size_t bytes, bool fenced)
 {
 	return arch_mprotect(p, bytes, fenced ? PROT_NO_ACCESS : PROT_READ_WRITE) == 0;

@@ -114,8 +114,13 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 	uint64_t at = place(bytes, alignment);
 	char *p, *aligned;
 	size_t head, tail;
+	unsigned tries;
 
 	p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
+	for (tries = 0; IS_HARDENED && p != NULL && tries < 8 && fence_has_neighbours(p, bytes); tries++) {
+		(void)pages_release(p, bytes);
+		p = map((void *)fence_place(), bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
+	}
 	if (p == NULL)
 		return NULL;
 	if (((uintptr_t)p & (alignment - 1)) == 0) {

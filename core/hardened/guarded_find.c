@@ -28,10 +28,10 @@ static int see_damage(void *context, const struct block_place *at)
 
 int ash_check(void)
 {
-	enum { I14_BLOCKS_ARE_WHOLE = 14 };
+	enum { I15_BLOCKS_ARE_WHOLE = 15 };
 	int broken = bare_check();
 
-	return broken != 0 || blocks_walk(&heap_default, see_damage, NULL) == 0 ? broken : I14_BLOCKS_ARE_WHOLE;
+	return broken != 0 || blocks_walk(&heap_default, see_damage, NULL) == 0 ? broken : I15_BLOCKS_ARE_WHOLE;
 }
 
 /* Of a span the size is what it has: its last page may be unmapped meanwhile. */

@@ -4,6 +4,7 @@
  * nothing is lost.
  */
 #include "ashlar_malloc.h"
+#include "pages.h"
 #include "support/blocks.h"
 #include "syscall.h"
 
@@ -142,7 +143,7 @@ static bool is_mapped(const char *p)
 {
 	unsigned char there[16];
 
-	return arch_mincore((void *)((uintptr_t)p & ~(uintptr_t)65535), 1, there) == 0; /* NOLINT: an address */
+	return arch_mincore((void *)((uintptr_t)p & ~(PAGE_SIZE - 1)), 1, there) == 0; /* NOLINT: an address */
 }
 
 /* Two large blocks never share a border, and a released one is not mapped. */
@@ -154,7 +155,7 @@ TEST(hardened_large_blocks_stand_apart, 20)
 	for (unsigned i = 0; i < 100; i++)
 		p[i] = NOT_NULL(malloc(size));
 	for (unsigned i = 0; i < 100; i++) {
-		CHECK(!is_mapped(p[i] - 1) && !is_mapped(p[i] + size + 2 * 65536));
+		CHECK(!is_mapped(p[i] - 1) && !is_mapped(p[i] + (size + 8 + PAGE_MOST - 1) / PAGE_MOST * PAGE_MOST));
 		free(p[i]);
 		CHECK(!is_mapped(p[i]));
 	}
