@@ -93,6 +93,7 @@ TEST(zalloc_borders, 10)
 	CHECK(ash_zalloc(((size_t)1 << 32) + 1, ((size_t)1 << 32)) == NULL);
 	CHECK(ash_alloc(SIZE_MAX) == NULL);
 	CHECK(ash_alloc((size_t)PTRDIFF_MAX + 1) == NULL);
+	CHECK(ash_good_size(PTRDIFF_MAX) != 0 && ash_good_size((size_t)PTRDIFF_MAX + 1) == 0);
 	CHECK(ash_alloc(PTRDIFF_MAX) == NULL);
 }
 
