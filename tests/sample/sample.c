@@ -258,6 +258,21 @@ TEST(sample_of_the_largest_blocks, 20)
 	CHECK_EQ(takes, releases);
 }
 
+/* A thread's first blocks are sampled as seldom as others. */
+static void few_blocks(UNUSED void *argument)
+{
+	for (size_t i = 0; i < 10; i++)
+		ash_release(ash_alloc(100 + 16 * i));
+}
+
+TEST(sample_begins_with_a_distance, 10)
+{
+	ash_sample_every((size_t)1 << 40);
+	for (unsigned i = 0; i < 30; i++)
+		rt_in_thread(few_blocks, NULL);
+	CHECK_EQ(takes, 0);
+}
+
 /* What is refused is no sample, and ends none. */
 TEST(sample_of_nothing, 10)
 {
