@@ -258,21 +258,6 @@ TEST(sample_of_the_largest_blocks, 20)
 	CHECK_EQ(takes, releases);
 }
 
-/* A thread's first blocks are sampled as seldom as others. */
-static void few_blocks(UNUSED void *argument)
-{
-	for (size_t i = 0; i < 10; i++)
-		ash_release(ash_alloc(100 + 16 * i));
-}
-
-TEST(sample_begins_with_a_distance, 10)
-{
-	ash_sample_every((size_t)1 << 40);
-	for (unsigned i = 0; i < 30; i++)
-		rt_in_thread(few_blocks, NULL);
-	CHECK_EQ(takes, 0);
-}
-
 /* What is refused is no sample, and ends none. */
 TEST(sample_of_nothing, 10)
 {
@@ -292,21 +277,6 @@ TEST(sample_of_nothing, 10)
 	expect_sample(p);
 	CHECK_EQ(ash_usable_size(p), 3 * MIB);
 	release_sample(p);
-}
-
-/* Nor is what there is no memory for. */
-TEST(sample_without_memory, 10)
-{
-	size_t blocks = 0;
-	char *p;
-
-	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 64 * MIB))
-		rt_skip("a limit of addresses has no effect under QEMU");
-	ash_sample_every(1);
-	for (; (p = ash_alloc(600000)) != NULL; blocks++)
-		expect_sample(p);
-	CHECK(ash_zalloc(1, 600000) == NULL && ash_aligned_alloc(64 * KIB, 600000) == NULL);
-	CHECK(blocks > 10 && takes == blocks && told.p == NULL);
 }
 
 /* A sample is known by address and size: each call that changes a span tells; a slot does not grow in place. */
