@@ -103,7 +103,11 @@ void *ash_aligned_zalloc(size_t alignment, size_t size)
 /* A block has what was asked for; so much costs no more. */
 size_t ash_good_size(size_t size)
 {
-	return size == 0 || size > PTRDIFF_MAX - GUARD_BYTES ? 0 : bare_good_size(size + GUARD_BYTES) - GUARD_BYTES;
+	size_t have = bare_good_size(size + GUARD_BYTES);
+
+	if (size == 0 || size > PTRDIFF_MAX)
+		return 0;
+	return have != 0 ? have - GUARD_BYTES : size;
 }
 
 size_t ash_usable_size(const void *p)

@@ -143,7 +143,7 @@ static bool is_mapped(const char *p)
 {
 	unsigned char there[16];
 
-	return arch_mincore((void *)((uintptr_t)p & ~(PAGE_SIZE - 1)), 1, there) == 0; /* NOLINT: an address */
+	return arch_mincore((void *)((uintptr_t)p & ~(PAGE_MOST - 1)), 1, there) == 0; /* NOLINT: an address */
 }
 
 /* Two large blocks never share a border, and a released one is not mapped. */
