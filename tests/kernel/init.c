@@ -6,7 +6,8 @@
  *	write PATH TEXT...	writes a setting of the kernel; one that the kernel refuses is said, and counts as skipped
  *	env NAME=VALUE		for the programs that follow
  *	run PROGRAM WORD...	runs it and counts the lines of its output that begin with ok, FAIL or skip
- *	mount TYPE PATH		mounts a file system
+ *	mount TYPE PATH [DISK]	mounts a file system
+ *	load PATH		loads a module of the kernel (`modules: NAME...` in the list: tests/kernel/run)
  *	group FILE TEXT		the programs that follow run in a cgroup, with this setting of its memory
  *	leave			they run outside it again
  *	exhaust			this process takes memory until there is none; its heap is whole, and serves again
@@ -14,9 +15,8 @@
  *
  * Then it prints the totals and turns the machine off.  No libc, no shell: libashlar_start.a and the tests' runtime.
  */
-#include "ashlar.h"
+#include "kernel/exhaust.h"
 #include "runtime/kernel.h"
-#include "rt.h"
 #include "syscall.h"
 
 enum { MOST_WORDS = 64, MOST_VARIABLES = 32, LIST_BYTES = 64 << 10 };
@@ -40,12 +40,12 @@ static bool write_file(const char *path, const char *text)
 	return r == (long)rt_strlen(text);
 }
 
-static void mount(const char *type, const char *where)
+static void mount(const char *type, const char *where, const char *what)
 {
 	long r;
 
 	(void)arch_mkdirat(AT_HERE, where, MODE_FOLDER);
-	r = arch_mount(type, where, type, 0, NULL);
+	r = arch_mount(what != NULL ? what : type, where, type, 0, NULL);
 	if (r != 0)
 		rt_print("     init: %s is not mounted: %ld\n", type, r);
 }
@@ -188,51 +188,33 @@ static void group(const char *file, const char *text)
 	}
 }
 
-static size_t take_all(size_t size)
-{
-	void **last = NULL, **p;
-	size_t n = 0;
-
-	while ((p = ash_alloc(size)) != NULL) {
-		for (size_t i = 0; i < size / sizeof(*p); i += 512)
-			p[i] = p;
-		*p = (void *)last;
-		last = p;
-		n++;
-	}
-	for (; last != NULL; last = p) {
-		p = (void **)*last;
-		for (size_t i = 512; i < size / sizeof(*p); i += 512)
-			n = last[i] == last ? n : 0;
-		ash_release(last);
-	}
-	return n * size;
-}
-
 /* Where the kernel promises more than it has, it would end all others and then stop. */
 static void exhaust(void)
 {
-	size_t first, others, again;
 	char text[8];
 
 	if (rt_read_file("/proc/sys/vm/overcommit_memory", text, sizeof(text)) <= 0 || text[0] != '2') {
 		rt_print("skip init: out of memory the kernel would stop\n");
 		totals.skipped++;
-		totals.skipped++;
-		return;
-	}
-	first = take_all(3000);
-	others = take_all(300000);
-	again = take_all(3000);
-	rt_print("     the first process had %zu MiB until NULL, then %zu of other blocks, then %zu\n", first / MIB,
-		 others / MIB, again / MIB);
-	if (first < 64 * MIB || others < first / 2 || again < first / 10 * 9 || ash_check() != 0) {
+	} else if (!exhausted()) {
 		rt_print("FAIL init: the first process out of memory\n");
 		totals.failed++;
 	} else {
 		rt_print("ok   init: the first process out of memory\n");
 		totals.passed++;
 	}
+}
+
+static void load(const char *path)
+{
+	long fd = arch_open(path, 0, 0), r = fd;
+
+	if (fd >= 0) {
+		r = arch_finit_module(fd, "", 0);
+		(void)arch_close(fd);
+	}
+	if (r != 0)
+		rt_print("     init: %s is not loaded: %ld\n", path, r);
 }
 
 static void obey(char *line)
@@ -251,7 +233,9 @@ static void obey(char *line)
 	} else if (rt_strcmp(words[0], "leave") == 0) {
 		grouped = false;
 	} else if (rt_strcmp(words[0], "mount") == 0 && words[1] != NULL && words[2] != NULL) {
-		mount(words[1], words[2]);
+		mount(words[1], words[2], words[3]);
+	} else if (rt_strcmp(words[0], "load") == 0 && words[1] != NULL) {
+		load(words[1]);
 	} else if (rt_strcmp(words[0], "exhaust") == 0) {
 		exhaust();
 	} else if (rt_strcmp(words[0], "run") == 0 && words[1] != NULL) {
@@ -271,11 +255,11 @@ int main(__attribute__((unused)) int argc, __attribute__((unused)) char **argv,
 	static char list[LIST_BYTES], version[256];
 	char *line = list, *end;
 
-	mount("proc", "/proc");
-	mount("sysfs", "/sys");
-	mount("devtmpfs", "/dev");
-	mount("tmpfs", "/tmp");
-	mount("cgroup2", "/sys/fs/cgroup");
+	mount("proc", "/proc", NULL);
+	mount("sysfs", "/sys", NULL);
+	mount("devtmpfs", "/dev", NULL);
+	mount("tmpfs", "/tmp", NULL);
+	mount("cgroup2", "/sys/fs/cgroup", NULL);
 	if (rt_read_file("/proc/version", version, sizeof(version)) > 0)
 		rt_print("     %s", version);
 	rt_print("     pages of %lu bytes\n", rt_auxv(AT_PAGESZ));

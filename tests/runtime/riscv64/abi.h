@@ -10,4 +10,7 @@
 
 #define ABI_HANDLER
 
+/* Past the caches: open. */
+#define ABI_O_DIRECT 040000
+
 #endif

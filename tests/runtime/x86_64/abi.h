@@ -13,4 +13,7 @@
  */
 #define ABI_HANDLER __attribute__((force_align_arg_pointer))
 
+/* Past the caches: open. */
+#define ABI_O_DIRECT 040000
+
 #endif
