@@ -3,8 +3,8 @@
  *	power_cuts BASE LOG CUTS COUNT
  *
  * Makes COUNT disks as power failures leave them (power.h), of the disk before the first write and the log of all
- * writes.  Power fails behind a random entry of the log: of three cuts one is right behind a mark that a state is sealed,
- * one while a state is being sealed, one anywhere.  What was written before the last flush is there.  Of what was
+ * writes.  Power fails behind a random entry of the log: of ten cuts three are right behind a mark that a state is
+ * sealed, three while one is being sealed, one while the file is made, three anywhere.  What was written before the last flush is there.  Of what was
  * written since, any pages may be, whatever their order; RT_SEED chooses.  Runs on the host.
  */
 #include "kernel/power_log.h"
@@ -98,14 +98,17 @@ static uint64_t last_flush(uint64_t before)
 /* Cuts between entry `from`, where the file begins to be, and the end, in order. */
 static void choose(uint64_t from)
 {
+	static const unsigned char phases[] = {MARK_SEALED, MARK_SEALING, 0, MARK_SEALED, MARK_SEALING,
+					       MARK_MAKING, 0,		  MARK_SEALED, MARK_SEALING, 0};
+
 	for (uint64_t i = 0; i < cuts->count; i++) {
 		uint64_t at = from + 1 + rt_below(&chance, log.count - from), k = i;
-		enum phase phase = i % 3 == 0 ? MARK_SEALED : MARK_SEALING;
+		const unsigned phase = phases[i % sizeof(phases)];
 
-		while (i % 3 < 2 && log_mark(&log, at - 1).phase != (uint64_t)phase)
+		while (phase != 0 && log_mark(&log, at - 1).phase != phase)
 			at = at < log.count ? at + 1 : from + 1;
 		/* Between this mark and the next. */
-		for (uint64_t n = rt_below(&chance, 40); i % 3 == 1 && n > 0; n--)
+		for (uint64_t n = rt_below(&chance, 40); phase != MARK_SEALED && n > 0; n--)
 			if (at < log.count && log_mark(&log, at).phase == 0)
 				at++;
 		for (; k > 0 && cuts->cut[k - 1].entry > at; k--)
