@@ -4,7 +4,7 @@
  *
  * Makes COUNT disks as power failures leave them (power.h), of the disk before the first write and the log of all
  * writes.  Power fails behind a random entry of the log: of ten cuts three are right behind a mark that a state is
- * sealed, three while one is being sealed, one while the file is made, three anywhere.  What was written before the last flush is there.  Of what was
+ * sealed, three while one is being sealed, two while the seal is broken, one while the file is made, one anywhere.  What was written before the last flush is there.  Of what was
  * written since, any pages may be, whatever their order; RT_SEED chooses.  Runs on the host.
  */
 #include "kernel/power_log.h"
@@ -98,8 +98,8 @@ static uint64_t last_flush(uint64_t before)
 /* Cuts between entry `from`, where the file begins to be, and the end, in order. */
 static void choose(uint64_t from)
 {
-	static const unsigned char phases[] = {MARK_SEALED, MARK_SEALING, 0, MARK_SEALED, MARK_SEALING,
-					       MARK_MAKING, 0,		  MARK_SEALED, MARK_SEALING, 0};
+	static const unsigned char phases[] = {MARK_SEALED,   MARK_SEALING, MARK_BREAKING, MARK_SEALED, MARK_SEALING,
+					       MARK_BREAKING, MARK_MAKING,  MARK_SEALED,   MARK_SEALING, 0};
 
 	for (uint64_t i = 0; i < cuts->count; i++) {
 		uint64_t at = from + 1 + rt_below(&chance, log.count - from), k = i;

@@ -54,10 +54,32 @@ static void half_of(ash_heap *h, struct state *s, unsigned half)
 	}
 }
 
-static void next(ash_heap *h, struct state *s)
+/* Has the file written again and again: each moment between two of the worker's instructions may be on the disk. */
+static long writer_start(int fd)
 {
+	const long pid = rt_fork();
+
+	CHECK(pid >= 0);
+	if (pid > 0)
+		return pid;
+	rt_end_with_parent();
+	for (;;)
+		(void)arch_fsync(fd);
+}
+
+static ash_heap *next(ash_heap *h, struct state *s, int fd)
+{
+	const long writer = s->number % 4 == 1 ? writer_start(fd) : 0;
 	struct state other;
 	long child;
+
+	mark(MARK_BREAKING, s->number);
+	/* A program that starts again: attaching breaks the seal. */
+	if (s->number % 4 == 3) {
+		ash_heap_destroy(h);
+		h = NOT_NULL(ash_heap_attach_file(fd, NULL));
+		mark(MARK_BROKEN, s->number);
+	}
 
 	if (s->number % 2 == 0) {
 		CHECK(ash_heap_break_seal(h));
@@ -76,7 +98,12 @@ static void next(ash_heap *h, struct state *s)
 	other = *s;
 	half_of(h, &other, 0);
 	CHECK_EQ(rt_wait(child), 0);
+	if (writer != 0) {
+		rt_kill(writer, SIGKILL);
+		(void)rt_wait(writer);
+	}
 	state_next(s);
+	return h;
 }
 
 int main(int argc, char **argv, UNUSED char **envp)
@@ -100,14 +127,7 @@ int main(int argc, char **argv, UNUSED char **envp)
 	folder_sync(argv[2]);
 	mark(MARK_SEALED, 0);
 	while (s.number < states) {
-		/* A program that starts again: attaching breaks the seal. */
-		mark(MARK_BREAKING, s.number);
-		if (s.number % 4 == 3) {
-			ash_heap_destroy(h);
-			h = NOT_NULL(ash_heap_attach_file(fd, NULL));
-			mark(MARK_BROKEN, s.number);
-		}
-		next(h, &s);
+		h = next(h, &s, fd);
 		if (s.number % 8 == 0)
 			heap_is(h, &s, own);
 		mark(MARK_SEALING, s.number);
