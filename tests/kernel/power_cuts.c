@@ -9,7 +9,7 @@
  */
 #include "kernel/power_log.h"
 
-enum { PIECE = 4096 / SECTOR, BUFFER = 128 * SECTOR, O_READ_WRITE = 2, O_CREATE = 0100, O_ANEW = 01000 };
+enum { BUFFER = 128 * SECTOR, O_READ_WRITE = 2, O_CREATE = 0100, O_ANEW = 01000 };
 enum { SEEK_DATA = 3, SEEK_HOLE = 4 };
 
 static struct log log;
@@ -95,22 +95,35 @@ static uint64_t last_flush(uint64_t before)
 	return before;
 }
 
+/*
+ * From behind a mark to the next.  While a seal is being broken the moments that matter are the last before the disk
+ * has that: what was changed by then is under the seal.
+ */
+static uint64_t within(enum phase phase, uint64_t at)
+{
+	uint64_t end = at;
+
+	while (end < log.count && log_mark(&log, end).phase == 0 && (phase != MARK_BREAKING || !log_breaks(&log, end)))
+		end++;
+	if (phase == MARK_BREAKING && end - at > 4)
+		at = end - 4;
+	return phase == MARK_SEALED ? at : at + rt_below(&chance, end - at + 1);
+}
+
 /* Cuts between entry `from`, where the file begins to be, and the end, in order. */
 static void choose(uint64_t from)
 {
-	static const unsigned char phases[] = {MARK_SEALED,   MARK_SEALING, MARK_BREAKING, MARK_SEALED, MARK_SEALING,
+	static const unsigned char phases[] = {MARK_SEALED,   MARK_SEALING, MARK_BREAKING, MARK_SEALED,	 MARK_SEALING,
 					       MARK_BREAKING, MARK_MAKING,  MARK_SEALED,   MARK_SEALING, 0};
 
 	for (uint64_t i = 0; i < cuts->count; i++) {
+		const enum phase phase = (enum phase)phases[i % sizeof(phases)];
 		uint64_t at = from + 1 + rt_below(&chance, log.count - from), k = i;
-		const unsigned phase = phases[i % sizeof(phases)];
 
-		while (phase != 0 && log_mark(&log, at - 1).phase != phase)
+		while (phase != 0 && log_mark(&log, at - 1).phase != (uint64_t)phase)
 			at = at < log.count ? at + 1 : from + 1;
-		/* Between this mark and the next. */
-		for (uint64_t n = rt_below(&chance, 40); phase != MARK_SEALED && n > 0; n--)
-			if (at < log.count && log_mark(&log, at).phase == 0)
-				at++;
+		if (phase != 0)
+			at = within(phase, at);
 		for (; k > 0 && cuts->cut[k - 1].entry > at; k--)
 			cuts->cut[k].entry = cuts->cut[k - 1].entry;
 		cuts->cut[k].entry = at;

@@ -11,9 +11,10 @@
 #include "rt.h"
 #include "syscall.h"
 
-enum { SECTOR = 512, MOST_ENTRIES = 1 << 20 };
+enum { SECTOR = 512, PIECE = 4096 / SECTOR, MOST_ENTRIES = 1 << 20 };
 enum { LOG_FLUSH = 1, LOG_THROUGH = 2, LOG_DISCARD = 4, LOG_MARK = 8 };
-#define LOG_MAGIC 0x6a736677736872ull
+#define LOG_MAGIC  0x6a736677736872ull
+#define HEAP_MAGIC 0x3230726c68736100ull
 
 struct log_head {
 	uint64_t magic, version, entries;
@@ -74,6 +75,21 @@ static inline struct mark log_mark(const struct log *l, uint64_t i)
 	read_at(l->fd, &m, sizeof(m), w->at * SECTOR);
 	CHECK_EQ(m.magic, POWER_MAGIC);
 	return m;
+}
+
+/* The entry writes the heap's first page, and that says that the file is not sealed (core/shm/FORMAT.md). */
+static inline bool log_breaks(const struct log *l, uint64_t i)
+{
+	enum { WORDS = 12, SEAL = 11, WHOLE = 3 };
+	const struct written *w = &l->entry[i];
+	uint64_t head[WORDS];
+
+	for (uint64_t k = -w->is.sector % PIECE; k < w->is.sectors; k += PIECE) {
+		read_at(l->fd, head, sizeof(head), (w->at + k) * SECTOR);
+		if (head[0] == HEAP_MAGIC && head[SEAL] % 4 != WHOLE)
+			return true;
+	}
+	return false;
 }
 
 #endif

@@ -30,6 +30,22 @@ struct change {
 	struct item item;
 };
 
+/* How the seal of a state is broken: by ash_heap_break_seal, by attaching, else by the first change, of a span. */
+static inline bool state_is_broken_first(const struct state *s)
+{
+	return s->number % 4 == 0;
+}
+
+static inline bool state_is_attached(const struct state *s)
+{
+	return s->number % 4 == 3;
+}
+
+static inline bool state_is_broken_late(const struct state *s)
+{
+	return !state_is_broken_first(s) && !state_is_attached(s);
+}
+
 /*
  * Makes change i of a half on the way to the next state.  The first half changes even slots, and some blocks in
  * place; the second, odd ones: so two processes may make them at the same time.
@@ -42,9 +58,11 @@ static inline struct change state_change(struct state *s, unsigned half, unsigne
 
 	rt_seed(&r, rt_test_seed() * 1000003 + s->number * (HALVES * CHANGES) + half * CHANGES + i);
 	c.slot = (unsigned)rt_below(&r, SLOTS / HALVES) * HALVES + half;
+	if (i == 0 && state_is_broken_late(s))
+		c.slot = half;
 	c.item.key = rt_next(&r) | 1;
 	kind = rt_below(&r, 10);
-	c.in_place = half == 0 && i < 2 && s->number % 2 == 0 && s->item[c.slot].size != 0;
+	c.in_place = half == 0 && i < 2 && state_is_broken_first(s) && s->item[c.slot].size != 0;
 	if (c.in_place)
 		c.item.size = s->item[c.slot].size;
 	else if (c.slot < HALVES)

@@ -10,9 +10,10 @@
 #include "kernel/power_state.h"
 #include "syscall.h"
 
-enum { O_READ_WRITE = 2, O_CREATE = 0100, MODE = 0600, PAGE = 4096 };
+enum { SIGCONT = 18, SIGSTOP = 19, O_READ_WRITE = 2, O_CREATE = 0100, MODE = 0600, PAGE = 4096 };
 
 static long disk;
+static volatile bool *stopping;
 static char page[PAGE] __attribute__((aligned(4096)));
 
 static void mark(enum phase phase, uint64_t number)
@@ -54,54 +55,79 @@ static void half_of(ash_heap *h, struct state *s, unsigned half)
 	}
 }
 
-/* Has the file written again and again: each moment between two of the worker's instructions may be on the disk. */
-static long writer_start(int fd)
+/* Stops the worker again and again and has the file written: any moment between two instructions may be on the disk. */
+static _Noreturn void stopper(long worker, int fd, uint64_t number)
+{
+	struct rt_random r;
+
+	rt_end_with_parent();
+	rt_seed(&r, number);
+	while (*stopping) {
+		rt_kill(worker, SIGSTOP);
+		CHECK_EQ(arch_fsync(fd), 0);
+		rt_kill(worker, SIGCONT);
+		for (uint64_t n = rt_below(&r, 30000); n > 0; n--)
+			__asm__ volatile("");
+	}
+	rt_exit(0);
+}
+
+static long stopper_start(int fd, uint64_t number)
+{
+	const long worker = arch_getpid();
+	long pid;
+
+	*stopping = true;
+	pid = rt_fork();
+	CHECK(pid >= 0);
+	if (pid == 0)
+		stopper(worker, fd, number);
+	return pid;
+}
+
+/* A second process makes the other half. */
+static long other_start(ash_heap *h, const struct state *s)
 {
 	const long pid = rt_fork();
+	struct state other = *s;
 
 	CHECK(pid >= 0);
 	if (pid > 0)
 		return pid;
-	rt_end_with_parent();
-	for (;;)
-		(void)arch_fsync(fd);
+	half_of(h, &other, 1);
+	/* Others end with what they hold, and ash_heap_sync takes it from them. */
+	if (s->number % 3 == 0)
+		ash_heap_thread_detach(h);
+	rt_exit(0);
 }
 
 static ash_heap *next(ash_heap *h, struct state *s, int fd)
 {
-	const long writer = s->number % 4 == 1 ? writer_start(fd) : 0;
-	struct state other;
-	long child;
+	const bool late = state_is_broken_late(s);
+	struct state other = *s;
+	long process = 0;
 
+	if (late)
+		process = stopper_start(fd, s->number);
 	mark(MARK_BREAKING, s->number);
-	/* A program that starts again: attaching breaks the seal. */
-	if (s->number % 4 == 3) {
+	/* As a program that starts again. */
+	if (state_is_attached(s)) {
 		ash_heap_destroy(h);
 		h = NOT_NULL(ash_heap_attach_file(fd, NULL));
-		mark(MARK_BROKEN, s->number);
 	}
-
-	if (s->number % 2 == 0) {
+	if (state_is_broken_first(s))
 		CHECK(ash_heap_break_seal(h));
+	if (!late) {
 		mark(MARK_BROKEN, s->number);
+		process = other_start(h, s);
 	}
-	other = *s;
-	child = rt_fork();
-	CHECK(child >= 0);
-	if (child == 0) {
-		half_of(h, &other, 1);
-		/* Others end with what they hold, and ash_heap_sync takes it from them. */
-		if (s->number % 3 == 0)
-			ash_heap_thread_detach(h);
-		rt_exit(0);
-	}
-	other = *s;
 	half_of(h, &other, 0);
-	CHECK_EQ(rt_wait(child), 0);
-	if (writer != 0) {
-		rt_kill(writer, SIGKILL);
-		(void)rt_wait(writer);
+	if (late) {
+		*stopping = false;
+		CHECK_EQ(rt_wait(process), 0);
+		process = other_start(h, s);
 	}
+	CHECK_EQ(rt_wait(process), 0);
 	state_next(s);
 	return h;
 }
@@ -116,6 +142,7 @@ int main(int argc, char **argv, UNUSED char **envp)
 
 	CHECK_EQ(argc, 4);
 	states = rt_number_in(argv[3]);
+	stopping = NOT_NULL(rt_map_shared(PAGE));
 	disk = arch_open(argv[1], O_WRONLY | ABI_O_DIRECT, 0);
 	CHECK(disk >= 0);
 	mark(MARK_MAKING, 0);
