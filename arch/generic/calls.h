@@ -46,6 +46,7 @@ long arch_personality(long flags);
 long arch_mkdirat(long folder, const char *path, long mode);
 long arch_reboot(long magic, long magic2, long command, void *argument);
 long arch_mount(const char *what, const char *where, const char *type, long flags, const char *options);
+long arch_swapon(const char *path, long flags);
 long arch_umount2(const char *where, long flags);
 long arch_finit_module(long fd, const char *options, long flags);
 long arch_fsync(long fd);
