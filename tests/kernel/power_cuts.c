@@ -2,10 +2,11 @@
 /*
  *	power_cuts BASE LOG CUTS COUNT
  *
- * Makes COUNT disks as power failures leave them (power.h), of the disk before the first write and the log of all
- * writes.  Power fails behind a random entry of the log: of ten cuts three are right behind a mark that a state is
- * sealed, three while one is being sealed, two while the seal is broken, one while the file is made, one anywhere.  What was written before the last flush is there.  Of what was
- * written since, any pages may be, whatever their order; RT_SEED chooses.  Runs on the host.
+ * Makes COUNT disks as power failures leave them (power.h), of the disk before the first write and the log of
+ * all writes.  Power fails behind a random entry of the log: of ten cuts three are right behind a mark that a
+ * state is sealed, three while one is being sealed, two while the seal is broken, one while the file is made, one
+ * anywhere.  What was written before the last flush is there.  Of what was written since, any pages may be,
+ * whatever their order; RT_SEED chooses.  Runs on the host.
  */
 #include "kernel/power_log.h"
 
