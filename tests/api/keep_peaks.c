@@ -73,7 +73,7 @@ static void goes_at_once(size_t size)
 static void comes_again(size_t size)
 {
 	struct kind k = kind_of(size, scaled(100 * MIB, 24 * MIB));
-	unsigned long before = 0, chunk = setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[never]") ? 2 * MIB / PAGE : 0;
+	unsigned long before = 0, chunk = setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]") ? 0 : 2 * MIB / PAGE;
 
 	for (int round = 0; round < 20; round++) {
 		if (round == 2)
