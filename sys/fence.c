@@ -26,5 +26,8 @@ bool fence_has_neighbours(const char *p, size_t bytes)
 
 bool fence_set(void *p, size_t bytes, bool fenced)
 {
+	/* The kernel would round up to its pages, where these are larger than a unit of a slab. */
+	if ((((uintptr_t)p | bytes) & (PAGE_SIZE - 1)) != 0)
+		return !fenced;
 	return arch_mprotect(p, bytes, fenced ? PROT_NO_ACCESS : PROT_READ_WRITE) == 0;
 }

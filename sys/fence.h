@@ -19,7 +19,7 @@ INTERNAL uint64_t fence_place(void);
 /* True: a page beside the range may be mapped.  Who maps looks, so that two mappings have a gap between them. */
 INTERNAL bool fence_has_neighbours(const char *p, size_t bytes);
 
-/* Takes access to the pages away, or gives it back.  False: refused, nothing has changed. */
+/* Takes access to the range away, or gives it back.  False: refused, or no whole pages; nothing has changed. */
 INTERNAL bool fence_set(void *p, size_t bytes, bool fenced);
 #else
 #define fence_place()		     ((uint64_t)0)

@@ -123,6 +123,12 @@ ALWAYS_INLINE void guard_clear(void *p, size_t size, size_t have)
 		memset(p, 0, bytes);
 }
 
+ALWAYS_INLINE void guard_left(const char *call, const char *name, const void *p, size_t have)
+{
+	if (unlikely(load_relaxed(guard_word(p, have)) != 0))
+		guard_report(call, name, p, "double free", have);
+}
+
 size_t guard_peek(const void *p, size_t have, bool *damaged)
 {
 	uint64_t word = load_relaxed(guard_word(p, have)), hash;

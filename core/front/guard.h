@@ -36,6 +36,9 @@ INTERNAL void guard_lift(void *p, size_t size, size_t have);
 /* And clears the block. */
 INTERNAL void guard_clear(void *p, size_t size, size_t have);
 
+/* Reports a block that leaves quarantine and is live: it was released by two threads at once, or its word was forged. */
+INTERNAL void guard_left(const char *call, const char *name, const void *p, size_t have);
+
 /* The block's size; SIZE_MAX: it has none, as it was released or is damaged.  For walks, beside other threads. */
 INTERNAL size_t guard_peek(const void *p, size_t have, bool *damaged);
 #else

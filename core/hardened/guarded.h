@@ -22,7 +22,7 @@ static ALWAYS_INLINE size_t block_have(const void *p)
 	    likely((load_relaxed(&s->free[index / GROUP_SLOTS]) >> index % GROUP_SLOTS & 1) == 0))
 		return s->slot_size;
 	c = map_find(p);
-	return p == NULL || c == NULL || load_relaxed(&c->region)->heap != &heap_default ? 0 : chunk_block(c, p);
+	return c == NULL || load_relaxed(&c->region)->heap != &heap_default ? 0 : chunk_block(c, p);
 }
 
 static ALWAYS_INLINE bool have_is_guarded(size_t have)

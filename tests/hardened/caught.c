@@ -113,6 +113,26 @@ CASE(written_after_release_large)
 	take_each(20000);
 }
 CASE(read_after_release_of_a_span) { sink = freed(3000000)[5]; }
+/* The block is in quarantine twice: as if two threads had released it at once. */
+CASE(released_twice_at_once)
+{
+	char *p = NOT_NULL(malloc(40)), was[56];
+
+	memcpy(was, p, sizeof was); /* what guards it is behind it */
+	free(p);
+	memcpy(p, was, sizeof was);
+	free(p);
+	take_each(40);
+}
+/* In chunks of a region that were never used. */
+static void released_far_away(void *chunks)
+{
+	char *p = NULL;
+
+	for (unsigned i = 0; i < 5000; i++)
+		p = NOT_NULL(malloc(1000));
+	free(p + (uintptr_t)chunks * ((size_t)2 << 20));
+}
 CASE(resized_after_release)	   { (void)realloc(freed(24), 30); }
 CASE(asked_after_release)	   { (void)malloc_usable_size(freed(24)); }
 CASE(nothing_is_read)		   { sink = *(volatile char *)NOT_NULL(malloc(0)); }
@@ -120,15 +140,19 @@ CASE(nothing_is_written)	   { *(volatile char *)NOT_NULL(malloc(0)) = 1; }
 CASE(size_told_too_small)	   { free_sized(NOT_NULL(malloc(100)), 99); }
 CASE(size_told_too_large)	   { free_sized(NOT_NULL(malloc(100)), 101); }
 
-static void caught(const char *name, void (*body)(void *), int signal, const char *words)
+static void caught_of(const char *name, void (*body)(void *), void *argument, int signal, const char *words)
 {
 	char text[400];
-	int status = rt_run_child(body, NULL, text, sizeof text);
+	int status = rt_run_child(body, argument, text, sizeof text);
 
 	if (status != 1000 + signal || (words != NULL && rt_strstr(text, words) == NULL))
 		rt_print("     %s: status %d, %s\n", name, status, text);
 	CHECK_EQ(status, 1000 + signal);
 	CHECK(words == NULL || rt_strstr(text, words) != NULL);
+}
+static void caught(const char *name, void (*body)(void *), int signal, const char *words)
+{
+	caught_of(name, body, NULL, signal, words);
 }
 #define CAUGHT(name, words)    TEST(hardened_##name, 30) { caught(#name, name, SIGABRT, words); }
 #define FAULTS(name)	       TEST(hardened_##name, 30) { caught(#name, name, SIGSEGV, NULL); }
@@ -146,6 +170,7 @@ CAUGHT(behind_after_realloc, BEHIND)
 CAUGHT(behind_aligned, BEHIND)
 CAUGHT(released_twice, "free(0x")
 CAUGHT(released_twice_later, "double free, ")
+CAUGHT(released_twice_at_once, "double free, ")
 CAUGHT(released_twice_large, "double free, ")
 CAUGHT(written_after_release, AFTER)
 CAUGHT(written_after_release_large, AFTER)
@@ -169,4 +194,10 @@ TEST(hardened_behind_seen_by_check, 10)
 	p[24] = 8; /* the slack, where no mark is */
 	CHECK_EQ(ash_check(), 0);
 	free(p);
+}
+
+TEST(hardened_released_far_away, 20)
+{
+	for (intptr_t chunks = -30; chunks <= 30; chunks++)
+		caught_of("released_far_away", released_far_away, (void *)(chunks | 1), SIGABRT, "free(0x"); /* NOLINT: no address */
 }
