@@ -112,21 +112,17 @@ void guard_lift(void *p, size_t size, size_t have)
 		((char *)p)[size] = 0;
 }
 
-ALWAYS_INLINE void guard_clear(void *p, size_t size, size_t have)
+ALWAYS_INLINE void guard_clear(const char *call, const char *name, void *p, size_t size, size_t have)
 {
 	size_t bytes = size + (have - size > GUARD_BYTES);
 
-	store_relaxed(guard_word(p, have), 0); /* first, as in guard_lift */
+	/* Of threads that release the block at once one gets the word.  The order is not needed: nothing else is read by it. */
+	if (unlikely(exchange_seq_cst(guard_word(p, have), 0) == 0))
+		guard_report(call, name, p, call_again(call), have);
 	if (bytes <= SLOT_SMALL)
 		vec16_clear(p, bytes); /* the slot is a multiple of 16, and zero behind the mark */
 	else
 		memset(p, 0, bytes);
-}
-
-ALWAYS_INLINE void guard_left(const char *call, const char *name, const void *p, size_t have)
-{
-	if (unlikely(load_relaxed(guard_word(p, have)) != 0))
-		guard_report(call, name, p, "double free", have);
 }
 
 size_t guard_peek(const void *p, size_t have, bool *damaged)

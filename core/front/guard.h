@@ -33,11 +33,8 @@ INTERNAL size_t guard_size(const char *call, const char *name, const void *p, si
 
 /* Takes away what guard_set wrote: the block can be resized. */
 INTERNAL void guard_lift(void *p, size_t size, size_t have);
-/* And clears the block. */
-INTERNAL void guard_clear(void *p, size_t size, size_t have);
-
-/* Reports a block that leaves quarantine and is live: it was released by two threads at once, or its word was forged. */
-INTERNAL void guard_left(const char *call, const char *name, const void *p, size_t have);
+/* Clears the block; misuse by `call` if another thread released it since guard_size. */
+INTERNAL void guard_clear(const char *call, const char *name, void *p, size_t size, size_t have);
 
 /* The block's size; SIZE_MAX: it has none, as it was released or is damaged.  For walks, beside other threads. */
 INTERNAL size_t guard_peek(const void *p, size_t have, bool *damaged);

@@ -139,13 +139,10 @@ bool block_release(const char *call, const char *name, void *p, size_t size)
 		heap_hooks_now()->gone(p, have);
 	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
 	if (have_is_guarded(have) && (have <= SLOT_MAX || region_alone(map_find(p)->region) == 0))
-		guard_clear(p, had, have);
+		guard_clear(call, name, p, had, have);
 	p = quarantine_exchange(p, have);
-	if (p == NULL)
-		return true;
-	if (have_is_guarded(have) && have <= SLOT_LARGE)
-		guard_left(call, name, p, have);
-	bare_release(p);
+	if (p != NULL)
+		bare_release(p);
 	return true;
 }
 

@@ -113,17 +113,6 @@ CASE(written_after_release_large)
 	take_each(20000);
 }
 CASE(read_after_release_of_a_span) { sink = freed(3000000)[5]; }
-/* The block is in quarantine twice: as if two threads had released it at once. */
-CASE(released_twice_at_once)
-{
-	char *p = NOT_NULL(malloc(40)), was[56];
-
-	memcpy(was, p, sizeof was); /* what guards it is behind it */
-	free(p);
-	memcpy(p, was, sizeof was);
-	free(p);
-	take_each(40);
-}
 /* In chunks of a region that were never used. */
 static void released_far_away(void *chunks)
 {
@@ -170,7 +159,6 @@ CAUGHT(behind_after_realloc, BEHIND)
 CAUGHT(behind_aligned, BEHIND)
 CAUGHT(released_twice, "free(0x")
 CAUGHT(released_twice_later, "double free, ")
-CAUGHT(released_twice_at_once, "double free, ")
 CAUGHT(released_twice_large, "double free, ")
 CAUGHT(written_after_release, AFTER)
 CAUGHT(written_after_release_large, AFTER)
@@ -200,4 +188,30 @@ TEST(hardened_released_far_away, 20)
 {
 	for (intptr_t chunks = -30; chunks <= 30; chunks++)
 		caught_of("released_far_away", released_far_away, (void *)(chunks | 1), SIGABRT, "free(0x"); /* NOLINT: no address */
+}
+
+static char *shared;
+static struct rt_barrier both = {.count = 2};
+
+static void release_shared(UNUSED void *argument)
+{
+	rt_barrier_wait(&both);
+	free(shared);
+}
+
+CASE(by_two_threads)
+{
+	struct rt_thread *other;
+
+	shared = NOT_NULL(malloc(40));
+	other = NOT_NULL(rt_thread_start(release_shared, NULL));
+	release_shared(NULL);
+	rt_thread_join(other);
+}
+
+/* Whoever comes first. */
+TEST(hardened_released_by_two_at_once, 60)
+{
+	for (unsigned i = 0; i < 200; i++)
+		caught("by_two_threads", by_two_threads, SIGABRT, "double free, ");
 }
