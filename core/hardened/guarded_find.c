@@ -11,9 +11,10 @@ void ash_stats(struct ash_statistics *out)
 	bare_stats(out);
 }
 
-static bool place_is_guarded(const struct block_place *at)
+/* True: the slab is the caller's own, so its memory stays while the caller looks at it; and its blocks are guarded. */
+static bool slab_is_readable(const struct slab *s)
 {
-	return at->slab != NULL && load_relaxed(&at->slab->class) != 0;
+	return SEATED && s != NULL && owner_has(seat.self, s) && load_relaxed(&s->class) != 0;
 }
 
 static int see_damage(void *context, const struct block_place *at)
@@ -21,7 +22,7 @@ static int see_damage(void *context, const struct block_place *at)
 	bool damaged = false;
 
 	(void)context;
-	if (place_is_guarded(at))
+	if (slab_is_readable(at->slab))
 		(void)guard_peek(at->start, at->size, &damaged);
 	return damaged;
 }
@@ -34,20 +35,24 @@ int ash_check(void)
 	return broken != 0 || blocks_walk(&heap_default, see_damage, NULL) == 0 ? broken : I15_BLOCKS_ARE_WHOLE;
 }
 
-/* Of a span the size is what it has: its last page may be unmapped meanwhile. */
+/* Of a span, and of other threads' slots, the size is what these have, as their memory may be unmapped meanwhile. */
 enum ash_place ash_find(const void *p, struct ash_block *out)
 {
+	const struct slab *s;
 	bool damaged;
 
 	if (bare_find(p, out) != ASH_TAKEN || out->heap != NULL || out->row >= CLASSES)
 		return out->place;
-	out->size = out->row == 0 ? 0 : guard_peek(out->start, out->size, &damaged);
-	if (out->size == SIZE_MAX) {
-		out->size = class_size(out->row);
-		out->place = ASH_FREE;
-	} else if (out->offset > 0 && out->offset >= out->size) {
+	s = map_guess_slab(out->start);
+	if (out->row == 0)
+		out->size = 0;
+	else if (!slab_is_readable(s) || !slab_is_of(s, out->start))
+		out->size -= GUARD_BYTES;
+	else if ((out->size = guard_peek(out->start, out->size, &damaged)) == SIZE_MAX)
+		*out = (struct ash_block){.place = ASH_FREE, .row = out->row, .start = out->start, .size = class_size(out->row),
+					  .offset = out->offset, .thread = out->thread};
+	if (out->place == ASH_TAKEN && out->offset > 0 && out->offset >= out->size)
 		out->place = ASH_UNUSED;
-	}
 	return out->place;
 }
 

@@ -76,8 +76,10 @@ void quarantine_empty(void)
 		return;
 	for (class = 0; class <= CLASS_ONE; class++)
 		for (at = 0; at < QUARANTINE_PLACES; at++) {
+			seat_close(); /* handlers use the quarantine, too */
 			p = q->classes[class].blocks[at];
 			q->classes[class].blocks[at] = NULL;
+			seat_open();
 			if (p != NULL)
 				bare_release(p);
 		}

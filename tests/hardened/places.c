@@ -6,6 +6,7 @@
 #include "ashlar_malloc.h"
 #include "pages.h"
 #include "support/blocks.h"
+#include "support/handler_at_step.h"
 #include "syscall.h"
 
 void *malloc(size_t size);
@@ -195,4 +196,31 @@ TEST(hardened_quarantines_go_back, 20)
 	ash_stats(&st);
 	CHECK_EQ(st.blocks, 0);
 	CHECK_EQ(ash_check(), 0);
+}
+
+static void empty_it(void)
+{
+	struct ash_statistics st;
+
+	ash_stats(&st);
+}
+
+static void release_one(void)
+{
+	free(NOT_NULL(malloc(24)));
+}
+
+/* A handler uses the quarantine after each instruction of what empties it. */
+TEST(hardened_emptied_under_a_handler, 60)
+{
+	struct ash_statistics st;
+
+	step_begin(release_one);
+	for (unsigned i = 0; i < 64; i++)
+		release_one();
+	act_again = 1;
+	CHECK(with_act_at(0, empty_it));
+	ash_stats(&st);
+	CHECK(st.blocks == 0 && ash_check() == 0);
+	rt_print("     a handler at %zu boundaries\n", acted);
 }
