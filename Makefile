@@ -113,7 +113,7 @@ FOR_FIELD = $(if $(filter field32,$(ARCH)),-fno-pie -fno-unwind-tables -fno-asyn
 # Not -Oz: the search for memory, but for CPUs of 32 bits, where its 400 bytes are a fifteenth; and
 # what divides by a constant, which at -Oz would be a call of the compiler's library where CPUs
 # have no such instruction.
-FIELD_OS = $(addprefix $(BUILD)/field/,$(if $(FOR_FIELD),,core/arena/arena_alloc.o core/arena/summary.o) core/arena/arena.o \
+FIELD_OS = $(addprefix $(BUILD)/field/,$(if $(FOR_FIELD),,core/arena/arena_alloc.o core/arena/summary.o) core/arena/arena_format.o \
 	$(if $(findstring rv32im,$(TARGET)),,sys/text.o))
 NO_SMALL = $(if $(filter riscv64,$(ARCH)),-msmall-data-limit=0)
 # Kernels with pages of 64 KiB load no program whose segments share one.

@@ -106,6 +106,8 @@
 #include "core/arena/summary.h"
 #include "core/arena/arenas.h"
 #include "core/arena/arena_alloc.h"
+#include "core/arena/arena_format.h"
+#include "core/arena/arena_resize.h"
 #include "core/arena/arena_call.h"
 #include "core/shm/store.h"
 #include "core/shm/caches.h"
@@ -134,6 +136,7 @@
 #include "core/hardened/guarded.h"
 #include "core/hardened/quarantine.h"
 #include "core/hardened/hardened.h"
+#include "core/hardened/bare.h"
 #endif
 
 /* The memcpy family and the system calls. */
@@ -238,6 +241,7 @@ ASHLAR_FOR_SIZE_END
 /* Heaps as objects. */
 #if HAS_HEAPS
 #include "core/arena/arena.c"
+#include "core/arena/arena_format.c"
 #include "core/arena/summary.c"
 #include "core/arena/arena_alloc.c"
 #include "core/arena/arena_resize.c"

@@ -22,7 +22,7 @@
  *	ASHLAR_WITHOUT_XML    libashlar_malloc.a, where     no malloc_info
  *	                      it is another object; crate
  *	ASHLAR_HEAPS          crate                         ashlar_heap.h beside the names of malloc
- *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  hardened/hardened.h; random places; the amalgamation
+ *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  hardened/bare.h; random places; the amalgamation
  *	                      .so                           alone
  *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end,
  *	                                                    as malloc's are

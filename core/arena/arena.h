@@ -120,9 +120,6 @@ static inline size_t arena_words(size_t granules)
 	return (granules + ARENA_WORD - 1) / ARENA_WORD;
 }
 
-/* Divides the memory [begin, end), in which a begins, into record, words and granules. */
-INTERNAL void arena_set_up(struct arena *a, uintptr_t begin, uintptr_t end);
-
 /* The granule that begins the run to which this one belongs. */
 INTERNAL size_t arena_begin(const struct arena *a, size_t at);
 

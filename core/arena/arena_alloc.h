@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of an arena: taken, released, resized. */
+/* Blocks of an arena: taken, released. */
 #ifndef CORE_ARENA_ALLOC_H
 #define CORE_ARENA_ALLOC_H
 
@@ -9,10 +9,6 @@
 INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
 /* False: p is not a block. */
 INTERNAL bool arena_release(struct arena *a, void *p);
-/* Changes the size in place; false: not possible.  p: a block; size: at most PTRDIFF_MAX. */
-INTERNAL bool arena_fit(struct arena *a, void *p, size_t size);
-/* The same in place or elsewhere.  NULL: no memory, and the block is intact. */
-INTERNAL void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment);
 
 /* ---- of arena_alloc.c, for arena_resize.c ---- */
 

@@ -2,6 +2,7 @@
 #include "arena/arena_call.h"
 
 #include "arena/arena_alloc.h"
+#include "arena/arena_resize.h"
 #include "memory.h"
 
 _Noreturn void arena_misuse(const struct arena *a, const char *call, const void *p)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "arena/arena_resize.h"
+
 #include "arena/arena_alloc.h"
 #include "arena/arenas.h"
 #include "arena/summary.h"

@@ -17,14 +17,14 @@ static ALWAYS_INLINE uintptr_t *group_words(const struct arena *a)
  */
 static bool byte_set(struct arena *a, size_t i, size_t n, bool lower)
 {
-	uintptr_t *group = &group_words(a)[i / SUMMARY_FAN], old = load_seq_cst(group), is;
+	uintptr_t *group = &group_words(a)[i / SUMMARY_FAN], old = load_seq_cst(group), is; /* pairs with the one below */
 	unsigned shift = i % SUMMARY_FAN * 8;
 
 	do {
 		is = old >> shift & SUMMARY_MOST;
 		if (lower ? is <= n : is >= n)
 			return false;
-	} while (!cas_seq_cst(group, &old, old ^ (is ^ n) << shift));
+	} while (!cas_seq_cst(group, &old, old ^ (is ^ n) << shift)); /* pairs with not_below and with itself */
 	return true;
 }
 
@@ -34,7 +34,7 @@ static void byte_raise(struct arena *a, size_t i, size_t n)
 		i = i / SUMMARY_FAN - 1;
 }
 
-/* Bit 7 of each byte of a group that is at least n, which is least / ONES: none borrows from the next. */
+/* Bit 7 of each byte of a group that is at least n, which is least / ONES: none borrows from the next.  Pairs with byte_set. */
 static ALWAYS_INLINE uintptr_t not_below(const uintptr_t *group, uintptr_t least)
 {
 	return ((load_seq_cst(group) | HIGH) - least) & HIGH;

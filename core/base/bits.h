@@ -52,9 +52,9 @@ static inline unsigned bits_highest(unsigned long word)
 /* Some set bit: the next one from a random place on, which is not above the highest.  The word must not be 0. */
 static ALWAYS_INLINE unsigned bits_any(uint64_t word, uint64_t random)
 {
-	unsigned from = (unsigned)((random >> 32) * (bits_highest(word) + 1) >> 32);
+	unsigned from = (unsigned)((random >> 32) * (bits_highest((unsigned long)word) + 1) >> 32);
 
-	return bits_lowest(word >> from) + from;
+	return bits_lowest((unsigned long)(word >> from)) + from;
 }
 
 static inline uint64_t bits_without_lowest(uint64_t word)

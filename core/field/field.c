@@ -5,6 +5,7 @@
  */
 #include "arena/arena_alloc.h"
 #include "arena/arena_call.h"
+#include "arena/arena_format.h"
 
 static ALWAYS_INLINE struct arena *arena_named(const char *call, ash_heap *heap)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Guarded blocks of the default heap: what the public calls of hardened products are made of. */
+/* Guarded blocks of the default heap: what a pointer is. */
 #ifndef CORE_GUARDED_H
 #define CORE_GUARDED_H
 
@@ -29,13 +29,6 @@ static ALWAYS_INLINE bool have_is_guarded(size_t have)
 {
 	return have != SLOT_MIN;
 }
-
-/* A block; NULL: no memory (ash_on_no_memory was called).  It reads zero; zero: a span is not to have huge pages. */
-INTERNAL void *block_new(size_t alignment, size_t size, bool zero);
-
-#define SIZE_UNTOLD (SIZE_MAX - 1) /* no block has it, nor has one SIZE_MAX, which a program may tell */
-/* Releases the block.  size: what was told.  name: malloc's, or NULL.  False: p is no block of the default heap. */
-INTERNAL bool block_release(const char *call, const char *name, void *p, size_t size);
 #endif
 
 #endif

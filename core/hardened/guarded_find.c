@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What ash_stats, ash_check and ash_find say of guarded blocks. */
 #include "diagnostics/blocks.h"
+#include "hardened/bare.h"
 #include "hardened/guarded.h"
 #include "hardened/quarantine.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Resizing guarded blocks. */
 #include "front/resize.h"
+#include "hardened/bare.h"
 #include "hardened/guarded.h"
 #include "hardened/hardened.h"
 #include "memory.h"

@@ -6,6 +6,8 @@
  */
 #include "hardened/hardened.h"
 
+#include "hardened/bare.h"
+
 #undef ash_alloc
 #undef ash_alloc_or
 #undef ash_zalloc

@@ -3,7 +3,7 @@
 
 #include "base/class.h"
 #include "chance.h"
-#include "hardened/hardened.h"
+#include "hardened/bare.h"
 #include "pages.h"
 #include "thread/seat.h"
 

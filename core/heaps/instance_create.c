@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating heaps of each kind, attaching to those in files, and destroying them. */
+#include "arena/arena_format.h"
 #include "arena/arenas.h"
 #include "backend/heap.h"
 #include "backend/region.h"

@@ -3,6 +3,7 @@
 
 #include "arena/arena_alloc.h"
 #include "arena/arena_call.h"
+#include "arena/arena_resize.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
