@@ -141,6 +141,8 @@ TEST(copied_while_others_work, 200)
 
 		copy[i] = copy_of_file();
 		why = tries(copy[i]);
+		if (why != ASH_ATTACH_TORN && why != ASH_ATTACH_NO_HEAP)
+			rt_print("     copy %u: answer %d\n", i, (int)why);
 		CHECK(why == ASH_ATTACH_TORN || why == ASH_ATTACH_NO_HEAP);
 	}
 	end_of_workers();
