@@ -10,8 +10,8 @@ if ! have dpkg dpkg-deb; then
 fi
 ARCH=$(uname -m) PATH=$PATH:/usr/sbin:/sbin # dpkg looks for ldconfig
 export BUILD=$build ARCH PATH
-quiet sh tools/install/deb && cp -r "$build/deb" "$folder/first" && [ "$(find "$folder/first" -name '*.deb' | wc -l)" = 4 ]
-verdict 'deb: four packages'
+quiet sh tools/install/deb && cp -r "$build/deb" "$folder/first" && [ "$(find "$folder/first" -name '*.deb' | wc -l)" = 5 ]
+verdict 'deb: five packages'
 quiet sh tools/install/deb && quiet diff -r "$folder/first" "$build/deb"
 verdict 'deb: again, with the same bytes'
 
@@ -26,7 +26,7 @@ fi
 root=$folder/root
 mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/triggers" && : >"$root/var/lib/dpkg/status"
 quiet dpkg --root="$root" --force-not-root --log=/dev/null -i "$build"/deb/*.deb &&
-	[ "$(dpkg --root="$root" -l | grep -c '^ii ')" = 4 ]
+	[ "$(dpkg --root="$root" -l | grep -c '^ii ')" = 5 ]
 verdict 'deb: dpkg installs them in an empty root: nothing else is needed'
 version=$(sh tools/install/version)
 if [ "$(id -u)" = 0 ]; then
@@ -48,7 +48,7 @@ else
 fi
 LD_PRELOAD=$libraries/libashlar_malloc.so.${version%%.*} ASHLAR=no-such-word quiet sh -c : && grep -q '^ashlar: .* no-such-word$' "$folder/errors"
 verdict 'deb: preloaded by the name that programs ask for'
-quiet dpkg --root="$root" --force-not-root --log=/dev/null -P libashlar-dev ashlar-tools libashlar0 libashlar-malloc0 &&
+quiet dpkg --root="$root" --force-not-root --log=/dev/null -P libashlar-dev ashlar-tools libashlar0 libashlar-malloc0 libashlar-malloc-hardened0 &&
 	[ -z "$(find "$root/usr" ! -type d 2>/dev/null)" ]
 verdict 'deb: what is purged is gone'
 exit "$status"
