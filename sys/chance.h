@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chance: numbers that an attacker does not know, for the hardened products.  The generator is SplitMix64
- * (Steele, Lea, Flood): fast, and no cipher.  Who sees many of its numbers whole can compute the next ones;
- * of an address they see some bits.
+ * (Steele, Lea, Flood): fast, but no cipher.  An observer of whole numbers can compute the next ones;
+ * an address shows some bits of one.
  */
 #ifndef SYS_CHANCE_H
 #define SYS_CHANCE_H

@@ -42,10 +42,10 @@ static void *slot_reset(void *p, size_t had, size_t size, size_t have)
 static void *block_reset(const char *name, void *p, size_t had, size_t alignment, size_t size, size_t have)
 {
 	size_t bytes = size + GUARD_BYTES;
-	bool may_stay;
+	bool may_stay, is_span = span_is(map_find(p), p);
 	void *to;
 
-	if ((bytes > SLOT_MAX || alignment == RESIZE_IN_PLACE) && span_is(map_find(p), p))
+	if ((bytes > SLOT_MAX || alignment == RESIZE_IN_PLACE) && is_span)
 		return span_reset(p, had, alignment, size, have);
 	may_stay = have_is_guarded(have) && bytes <= have && resize_may_stay(p, alignment);
 	if (may_stay && (alignment == RESIZE_IN_PLACE || (size > 0 && block_fits(have, bytes))))
@@ -53,8 +53,10 @@ static void *block_reset(const char *name, void *p, size_t had, size_t alignment
 	if (alignment == RESIZE_IN_PLACE)
 		return NULL;
 	to = block_new(alignment, size, false);
+	if (to == NULL && may_stay && size <= had) /* as in move_aligned; a span's slack must fit its word */
+		return is_span ? span_reset(p, had, RESIZE_IN_PLACE, size, have) : slot_reset(p, had, size, have);
 	if (to == NULL)
-		return may_stay && size <= had ? slot_reset(p, had, size, have) : NULL; /* as move_aligned */
+		return NULL;
 	memcpy(to, p, had < size ? had : size);
 	(void)block_release(CALL_RESIZE, name, p, SIZE_UNTOLD);
 	return to;

@@ -13,7 +13,7 @@
 struct quarantine {
 	struct {
 		void *blocks[QUARANTINE_PLACES]; /* NULL: none */
-		unsigned next, places;		 /* 0 places: not used yet */
+		unsigned next, places;		 /* the place of the next block; of so many */
 	} classes[CLASS_ONE + 1];
 };
 

@@ -98,7 +98,7 @@ _Static_assert(offsetof(struct bin, full) == offsetof(struct bin, partial) + siz
 
 /* Of the hardened products, for the holder.  A takeover leaves it as it is. */
 struct hardened {
-	struct quarantine *quarantine; /* hardened/hardened.c; NULL: not used yet */
+	struct quarantine *quarantine; /* hardened/quarantine.c; NULL: not used yet */
 	uint64_t chance;	       /* state of its generator (chance.h)    */
 };
 

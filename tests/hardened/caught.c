@@ -209,7 +209,7 @@ CASE(by_two_threads)
 	rt_thread_join(other);
 }
 
-/* Whoever comes first. */
+/* The thread that comes second is told. */
 TEST(hardened_released_by_two_at_once, 60)
 {
 	for (unsigned i = 0; i < 200; i++)

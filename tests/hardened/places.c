@@ -224,3 +224,20 @@ TEST(hardened_emptied_under_a_handler, 60)
 	CHECK(st.blocks == 0 && ash_check() == 0);
 	rt_print("     a handler at %zu boundaries\n", acted);
 }
+
+/* Without memory for another place a large block stays, and is one of its new size. */
+TEST(hardened_span_shrinks_without_memory, 60)
+{
+	size_t bytes = 64 * ((size_t)1 << 20), n = 0;
+	char *p = NOT_NULL(malloc(bytes));
+
+	p[0] = 7;
+	if (!rt_limit_address_space(rt_address_space()))
+		rt_skip("no limit of address space here");
+	while (malloc(100) != NULL)
+		n++;
+	CHECK(realloc(p, 100) == p);
+	CHECK(malloc_usable_size(p) == 100 && p[0] == 7 && ash_check() == 0);
+	rt_print("     %zu blocks before\n", n);
+	free(p);
+}
