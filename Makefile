@@ -172,13 +172,13 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 # What is called once in 64 allocations or less is built for size: the four main calls must
 # stay below 32 KiB (tests/check/size.sh).  These are built for speed.
 FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc core/arena/summary \
-	core/heaps/instance_alloc core/heaps/instance_release core/shm/intent core/heaps/instance_publish
+	core/heaps/instance_alloc core/heaps/instance_release core/store/recover/intent core/heaps/instance_draft core/store/data/slots
 
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
 # Of the amalgamation alone, with ASHLAR_HARDENED.
 HARDENED_SOURCES = sys/chance.c sys/fence.c core/front/guard.c core/hardened/%
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
-	$(filter-out core/malloc/% core/field/% core/front/sample.c $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c))
+	$(filter-out core/malloc/% core/field/% core/front/sample.c $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
 # libashlar-field.a: heaps in the caller's memory alone.
 FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c \
 	$(filter-out %/arenas.c,$(wildcard core/arena/*.c)) core/field/field.c
@@ -193,7 +193,7 @@ START_SOURCES = $(CALLS) $(wildcard sys/start/*.c) core/malloc/new.c
 RT_SOURCES  = $(CALLS) $(wildcard tests/runtime/*.c)
 # What an archive has as objects of their own: names that a program may have itself, and
 # ash_heap_walk, as its object says.  All else is one object (the rule for whole/).
-APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory sys/start/cxx core/malloc/new
+APART = core/store/data/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory sys/start/cxx core/malloc/new
 
 # One object folder per set of flags, named by its product; assembly has the same everywhere.
 #
@@ -213,7 +213,7 @@ APART = core/heaps/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory s
 objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 	$(patsubst %.S,$(BUILD)/asm/%.o,$(filter %.S,$2))
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
-SMALL_OBJECTS = $(call objects,small,$(filter-out core/arena/% core/shm/% core/heaps/%,$(LIB_SOURCES)))
+SMALL_OBJECTS = $(call objects,small,$(filter-out core/arena/% core/store/% core/heaps/%,$(LIB_SOURCES)))
 CORE_OBJECTS = $(filter-out $(BUILD)/lib/sys/% %/syscall.o,$(LIB_OBJECTS)) $(call objects,lib,sys/text.c) \
 	$(call objects,core,$(CORE_SOURCES))
 FIELD_OBJECTS = $(call objects,field,$(FIELD_SOURCES))
@@ -528,7 +528,7 @@ $(ASAN): $(BUILD)/asan/annotate.o $(LIB_OBJECTS) $(BUILD)/lib/arch/$(ARCH)/memor
 .PHONY: amalgamation crate install uninstall dist deb test-programs setup-programs setup-checkers
 
 $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-out %_runtime.S,$(wildcard \
-		$(addsuffix /*.[chS],arch arch/* sys core/*)))
+		$(addsuffix /*.[chS],arch arch/* sys core/* core/*/*)))
 	mkdir -p $(@D)
 	echo 'MAKE $@'
 	sh tools/amalgamate $(@D)

@@ -10,7 +10,7 @@ INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
 /* False: p is not a block. */
 INTERNAL bool arena_release(struct arena *a, void *p);
 
-/* ---- of arena_alloc.c, for arena_resize.c ---- */
+/* ---- of arena_alloc.c, for resizing ---- */
 
 static inline size_t granules_for(size_t size)
 {

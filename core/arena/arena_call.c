@@ -2,7 +2,8 @@
 #include "arena/arena_call.h"
 
 #include "arena/arena_alloc.h"
-#include "arena/arena_resize.h"
+#include "arena/arenas.h"
+#include "arena/summary.h"
 #include "memory.h"
 
 _Noreturn void arena_misuse(const struct arena *a, const char *call, const void *p)
@@ -54,6 +55,52 @@ size_t arena_call_bytes(const struct arena *a, const char *call, const void *p)
 	return bytes;
 }
 
+/* ---- resizing ---- */
+
+/* The block at granule `first`, of `have` granules, gets n.  False: the next ones are not free. */
+static bool block_fit(struct arena *a, size_t first, size_t have, size_t n)
+{
+	bool fits = true;
+
+	if (n < have) {
+		/* First, as other threads may take the memory afterwards. */
+		if (ARENA_LISTED && have >= ARENA_MIN / GRANULE)
+			arenas_gone(a->base + first * GRANULE, have * GRANULE);
+		run_give(a, first + n, have - n);
+	} else if (n > have) {
+		summary_enter(a);
+		summary_taking(a, first + n);
+		fits = run_extend(a, first + have, n - have);
+		summary_leave(a);
+	}
+	return fits;
+}
+
+bool arena_fit(struct arena *a, void *p, size_t size)
+{
+	size_t first = arena_index(a, p);
+
+	return block_fit(a, first, arena_length(a, first), granules_for(size));
+}
+
+void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment)
+{
+	size_t first = arena_index(a, p), have = arena_length(a, first), n = granules_for(size);
+	bool stays = ((uintptr_t)p & (alignment - 1)) == 0;
+	void *moved;
+
+	if (ARENA_LISTED && have >= ARENA_MIN / GRANULE && (n > have || !stays))
+		arenas_gone(p, have * GRANULE);
+	if (stays && block_fit(a, first, have, n))
+		return p;
+	moved = arena_alloc(a, size, alignment);
+	if (moved == NULL)
+		return NULL;
+	memcpy(moved, p, (have < n ? have : n) * GRANULE);
+	(void)arena_release(a, p);
+	return moved;
+}
+
 void *arena_call_resize(struct arena *a, const char *call, void *p, size_t alignment, size_t size)
 {
 	if (arena_call_bytes(a, call, p) == 0)
@@ -71,6 +118,8 @@ size_t arena_call_expand(struct arena *a, void *p, size_t size)
 	return arena_bytes(a, p);
 }
 
+/* ---- releasing ---- */
+
 void arena_call_release(struct arena *a, const char *call, void *p)
 {
 	if (p == NULL)
@@ -86,6 +135,8 @@ void arena_call_release_as(struct arena *a, const char *call, void *p, size_t al
 	misuse_unless_fits(call, p, arena_call_bytes(a, call, p), alignment, size);
 	arena_call_release(a, call, p);
 }
+
+/* ---- readers ---- */
 
 int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
 	       void *context)

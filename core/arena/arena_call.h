@@ -10,6 +10,10 @@
 
 /* alignment: as in ash_aligned_alloc; zero: the block reads zero.  NULL: no memory. */
 INTERNAL void *arena_call_alloc(struct arena *a, size_t size, size_t alignment, bool zero);
+/* Changes the size in place; false: not possible.  p: a block; size: at most PTRDIFF_MAX. */
+INTERNAL bool arena_fit(struct arena *a, void *p, size_t size);
+/* The same in place or elsewhere.  NULL: no memory, and the block is intact. */
+INTERNAL void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment);
 INTERNAL void *arena_call_resize(struct arena *a, const char *call, void *p, size_t alignment,
 				 size_t size);
 /* Changes the size in place; its bytes then, or 0: not possible. */

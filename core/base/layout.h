@@ -155,7 +155,7 @@ struct chunk {
 	struct region *region;
 	uint64_t units;	       /* bit = 1: free                                */
 	uint64_t clean;	       /* bit = 1: free and zero; of a span: the tag of
-				  its process, see shm/census.h                */
+				  its process, see store/recover/census.h                */
 	uint32_t index;	       /* in its region                                */
 	uint32_t span_chunks;
 	size_t span_bytes;     /* usable bytes                                 */

@@ -71,7 +71,7 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 /* Publishes the span, whose record is set and whose run is accounted for. */
 static void *span_publish(struct chunk *c)
 {
-	store_relaxed(&c->clean, 0); /* not tagged with a process yet, see shm/census.h */
+	store_relaxed(&c->clean, 0); /* not tagged with a process yet, see store/recover/census.h */
 	/* Pairs with chunk_is: the other members are set. */
 	store_release(&c->kind, CHUNK_SPAN);
 	return c->base;

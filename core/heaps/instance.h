@@ -11,9 +11,10 @@
 #include "ashlar_heap.h"
 #include "backend/heap.h"
 #include "base/misuse.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 
 struct chunk;
+struct intent;
 
 /* An arena's id is 0, which no heap with seats has: so no fast path accepts an arena. */
 _Static_assert(offsetof(struct arena, sharing) == offsetof(struct heap, sharing) &&
@@ -56,5 +57,47 @@ static inline struct store *store_behind(ash_heap *heap)
 INTERNAL struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p);
 /* Bytes of a block, which must belong to the heap; 0 for NULL. */
 INTERNAL size_t instance_bytes(ash_heap *heap, const char *call, const void *p);
+
+/* ---- instance_alloc.c, instance_release.c ---- */
+
+/* alignment: as in ash_aligned_alloc; zero: the block reads zero.  NULL: no memory. */
+INTERNAL void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
+/* A draft in a heap shared by processes: only the intent, CLAIMED, names the block. */
+INTERNAL void *instance_draft(struct heap *h, size_t size, bool zero, struct intent *draft);
+
+/* Releases the block at p in this chunk, of whichever heap; anything else is misuse. */
+INTERNAL void instance_release(struct chunk *c, void *p);
+/*
+ * Releases a block that has the tag of an intent of the calling thread: if it dies here, the
+ * thread that recovers the intent completes the release.  False: there is no such block.
+ */
+INTERNAL bool instance_release_tagged(struct heap *h, void *p);
+
+/* ---- instance_draft.c: of heaps shared by processes, see store/recover/intent.h ---- */
+
+/* The calling thread's record, which it gets now if it had none; NULL: it can have none. */
+INTERNAL struct owner *draft_record(struct heap *h);
+/*
+ * A block that gets this census tag when it is published, or 0: that of the calling process.  Until
+ * then only the intent *i, CLAIMED, names it.  NULL: *why.
+ */
+INTERNAL void *draft_make(struct heap *h, size_t size, bool zero, uint64_t tag, struct intent **i,
+			  enum ash_slot *why);
+/* The same, with a tag of the program's beside the process. */
+INTERNAL void *draft_tagged(struct heap *h, size_t size, unsigned char tag, struct intent **i);
+/* The draft that was not published is released. */
+INTERNAL void draft_drop(struct heap *h, struct intent *i, void *p);
+/* The slot gets a zeroed block of the heap's own, if it has none.  False: no memory, no record. */
+INTERNAL bool draft_own(struct heap *h, uint64_t *slot, size_t size);
+/*
+ * Gives `moved`, which only the caller has, the program's tag of the block at p in this chunk.  False: no
+ * memory for it.
+ */
+INTERNAL bool draft_carry(struct chunk *c, const void *p, void *moved);
+
+/* ---- instance_hooks.c ---- */
+
+/* What the code of the default heap needs of other heaps: mostly, which one has a pointer; resizing. */
+INTERNAL_EXTERN const struct heap_hooks instance_hooks;
 
 #endif

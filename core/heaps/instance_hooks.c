@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "heaps/instance_hooks.h"
+#include "heaps/instance.h"
 
 #include "arena/arena_alloc.h"
 #include "arena/arena_call.h"
-#include "arena/arena_resize.h"
 #include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
@@ -11,18 +10,14 @@
 #include "front/block.h"
 #include "front/resize.h"
 #include "front/span.h"
-#include "heaps/instance.h"
-#include "heaps/instance_alloc.h"
-#include "heaps/instance_release.h"
-#include "heaps/tagged.h"
 #include "memory.h"
-#include "shm/block_tags.h"
-#include "shm/building.h"
-#include "shm/census.h"
-#include "shm/recover.h"
-#include "shm/seats.h"
-#include "shm/store.h"
-#include "shm/thread_bench.h"
+#include "store/recover/block_tags.h"
+#include "store/recover/building.h"
+#include "store/recover/census.h"
+#include "store/recover/recover.h"
+#include "store/recover/seats.h"
+#include "store/file/store.h"
+#include "store/recover/thread_bench.h"
 
 /* ---- resizing ---- */
 
@@ -66,7 +61,7 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 	if (in_place)
 		return NULL;
 	moved = instance_alloc(h, size, alignment, false);
-	if (moved != NULL && !tagged_carry(c, p, moved)) {
+	if (moved != NULL && !draft_carry(c, p, moved)) {
 		instance_release(map_find(moved), moved);
 		moved = NULL;
 	}

@@ -64,7 +64,7 @@ enum ash_attach {
  * (ash_heap_recover).  If why is not NULL, *why receives the result; NULL is
  * returned if that is not ASH_ATTACHED.
  *
- * The format of the file is 1 and stays readable (core/shm/FORMAT.md).  What is in it beside the format
+ * The format of the file is 1 and stays readable (core/store/FORMAT.md).  What is in it beside the format
  * differs by the build: the first process of another build that attaches rebuilds that, when no other
  * process is attached.  So all processes that are attached at a time must have the same build; a child
  * of fork counts from its first call that allocates or releases.

@@ -23,7 +23,7 @@
  * A thread that makes or unmakes a slab sets OWNER_CHANGING while it does: only one can, and
  * others neither count the slots that it holds as blocks nor allocate there.  If it
  * vanishes, in a child of fork or by a jump out of a handler, this one slab is leaked;
- * one of a process that died in a shared heap is recovered (shm/lost_memory.h).
+ * one of a process that died in a shared heap is recovered (store/recover/recover.h).
  */
 #ifndef CORE_UNOWNED_H
 #define CORE_UNOWNED_H

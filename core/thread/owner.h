@@ -162,7 +162,7 @@ INTERNAL_EXTERN struct owner_static owner_static;
  * frees slots, each by one store.  So a thread that takes the record over finds all of it right
  * unless `building` is odd (takeover.h).  In a child of fork too: it has what the vanished
  * thread wrote up to some instruction, in program order.  For heaps shared by processes, whose
- * readers work meanwhile, see shm/building.h.
+ * readers work meanwhile, see store/recover/building.h.
  */
 static inline void owner_begin(struct owner *o)
 {

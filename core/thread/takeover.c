@@ -177,7 +177,7 @@ size_t takeover_end(struct takeover *t)
 			continue;
 		n++;
 		spares_reduce(v, 0); /* adopt_slabs relies on it */
-		/* Even again.  Not owner_end: in shared heaps the counter never falls (shm/building.h). */
+		/* Even again.  Not owner_end: in shared heaps the counter never falls (store/recover/building.h). */
 		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));
 		store_relaxed(&v->batch, 0);
 		visit_end(v);

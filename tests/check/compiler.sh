@@ -28,7 +28,7 @@ if command -v clang-19 >/dev/null; then
 		eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 		# shellcheck disable=SC2046,SC2086 # lists
 		clang-19 $(echo "$LIBRARY_FLAGS" | sed 's/ -MMD -MP / /') -fsyntax-only sys/*.c arch/x86_64/*.c \
-			$(ls core/*/*.c | grep -vE '^core/(malloc|field)/|/sample.c$') >"$log" 2>&1
+			$(ls core/*/*.c core/*/*/*.c | grep -vE '^core/(malloc|field)/|/sample.c$') >"$log" 2>&1
 		verdict 'clang-19 finds nothing to warn of in the sources of libashlar.a'
 		head -n 20 "$log" | sed 's/^/     /'
 	fi

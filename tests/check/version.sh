@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each layout of a store has a number of its own for what is not format 1 (core/shm/caches.c): constants
+# Each layout of a store has a number of its own for what is not format 1 (core/store/file/store_caches.c): constants
 # that decide it are changed in a copy of the headers, one at a time.  What is format 1 cannot be changed.
 . tests/support/verdict.sh
 
@@ -13,7 +13,7 @@ assembled() {
 word() {
 	: >"$folder/why"
 	{
-		assembled "$folder/core/shm/caches.c"
+		assembled "$folder/core/store/file/store_caches.c"
 		printf '#include "thread/owner.h"\nconst struct ash_descriptor it = DESCRIPTOR;' | assembled -x c -
 	} >"$folder/all.s"
 	[ -s "$folder/why" ] || awk '$1 == ".quad" || $1 == ".long"' "$folder/all.s" | cksum | tr -d ' '
@@ -27,7 +27,7 @@ fresh() {
 
 fresh
 right=$(word)
-[ -n "$right" ] || { echo "FAIL version: core/shm/caches.c does not compile"; exit 1; }
+[ -n "$right" ] || { echo "FAIL version: core/store/file/store_caches.c does not compile"; exit 1; }
 
 # other FILE PATTERN REPLACEMENT: must give another word.
 others=$right
@@ -50,9 +50,9 @@ other() {
 	others="$others $new"
 }
 
-other shm/store.h '^#define STRANGERS    64' '#define STRANGERS    72'
-other shm/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
-other shm/caches.c 'CACHES_MEANING 1' 'CACHES_MEANING 2'
+other store/file/store.h '^#define STRANGERS    64' '#define STRANGERS    72'
+other store/file/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
+other store/file/store_caches.c 'CACHES_MEANING 1' 'CACHES_MEANING 2'
 other thread/owner.h '^#define SPARES	    24' '#define SPARES	    16'
 other thread/owner.h '^#define INBOX_SLABS   32' '#define INBOX_SLABS   64'
 other base/roll.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
@@ -73,12 +73,12 @@ moved() {
 	moves=$((moves + 1))
 }
 
-moved shm/store.h '^#define STORE_RECORDS  4096' '#define STORE_RECORDS  2048'
-moved shm/store.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
-moved shm/store.h '^#define INTENTS 4' '#define INTENTS 3'
-moved shm/store.h '^	uint64_t flight;' '	uint64_t census, flight;'
-moved shm/store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
-moved shm/store.h '^	uint64_t names;' '	uint64_t more, names;'
+moved store/file/store.h '^#define STORE_RECORDS  4096' '#define STORE_RECORDS  2048'
+moved store/file/store.h '^#define CENSUS_ENTRIES 16384' '#define CENSUS_ENTRIES 8192'
+moved store/file/store.h '^#define INTENTS 4' '#define INTENTS 3'
+moved store/file/store.h '^	uint64_t flight;' '	uint64_t census, flight;'
+moved store/file/store.h 'SLAB_SLOTS \* sizeof(uint16_t)' 'SLAB_SLOTS * sizeof(uint32_t)'
+moved store/file/store.h '^	uint64_t names;' '	uint64_t more, names;'
 moved backend/heap.h '	uint64_t records;' '	uint64_t more, records;'
 moved base/class.h '^#define CLASSES	      113' '#define CLASSES	      105'
 moved base/class.h '^#define CLASS_LINEAR  128' '#define CLASS_LINEAR  256'

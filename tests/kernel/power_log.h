@@ -77,7 +77,7 @@ static inline struct mark log_mark(const struct log *l, uint64_t i)
 	return m;
 }
 
-/* The entry writes the heap's first page, and that says that the file is not sealed (core/shm/FORMAT.md). */
+/* The entry writes the heap's first page, and that says that the file is not sealed (core/store/FORMAT.md). */
 static inline bool log_breaks(const struct log *l, uint64_t i)
 {
 	enum { WORDS = 12, SEAL = 11, WHOLE = 3 };

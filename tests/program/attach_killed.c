@@ -13,7 +13,7 @@
 #include "life.h"
 #include "program/beside.h"
 #include "share.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 
 enum { SEEK_SET, SEEK_DATA = 3, SEEK_HOLE = 4, PIECE = 1 << 16 };
 

@@ -8,7 +8,7 @@
 #include "rt.h"
 
 #include "heaps/instance.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 #include "support/wrap.h"
 #include "syscall.h"
 

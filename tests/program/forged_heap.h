@@ -8,7 +8,7 @@
 
 #include "backend/region.h"
 #include "heaps/instance.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 #include "syscall.h"
 #include "thread/owner.h"
 

@@ -10,7 +10,7 @@
 #include "backend/map.h"
 #include "program/core_image.h"
 #include "program/look_run.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 #include "slab/slab.h"
 
 enum { DAMAGES = 8, PLACES = 64, DAMAGED_BLOCKS = 900 };

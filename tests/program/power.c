@@ -20,8 +20,8 @@
 #include "pages.h"
 #include "program/power_blocks.h"
 #include "program/power_pages.h"
-#include "shm/seal.h"
-#include "shm/store.h"
+#include "store/file/seal.h"
+#include "store/file/store.h"
 #include "support/wrap.h"
 #include "syscall.h"
 

@@ -14,7 +14,7 @@
 #include "support/pattern.h"
 
 #include "heaps/instance.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 #include "syscall.h"
 #include "thread/owner.h"
 

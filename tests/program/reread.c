@@ -6,7 +6,7 @@
 /* promises: ash_heap_attach_file */
 
 #include "heaps/instance.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 #include "support/blocks.h"
 #include "support/wrap.h"
 #include "syscall.h"

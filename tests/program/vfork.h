@@ -10,7 +10,7 @@
 #include "heaps/instance.h"
 #include "program/audit.h"
 #include "program/child.h"
-#include "shm/seats.h"
+#include "store/recover/seats.h"
 #include "slab/slab.h"
 #include "support/wrap.h"
 #include "thread/seat.h"

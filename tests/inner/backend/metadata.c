@@ -7,7 +7,7 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "rt.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 
 extern char ash_first_metadata[];
 

@@ -9,8 +9,8 @@
 #include "front/span.h"
 #include "heaps/instance.h"
 #include "pages.h"
-#include "shm/recover.h"
-#include "shm/seats.h"
+#include "store/recover/recover.h"
+#include "store/recover/seats.h"
 #include "thread/takeover.h"
 
 void before_three(void)

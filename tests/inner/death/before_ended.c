@@ -6,8 +6,8 @@
 #include "backend/units.h"
 #include "front/span.h"
 #include "heaps/instance.h"
-#include "shm/building.h"
-#include "shm/seats.h"
+#include "store/recover/building.h"
+#include "store/recover/seats.h"
 #include "slab/unowned.h"
 
 static void die_over_units(void)

@@ -3,8 +3,8 @@
 #include "inner/death/before.h"
 
 #include "heaps/instance.h"
-#include "shm/recover.h"
-#include "shm/seats.h"
+#include "store/recover/recover.h"
+#include "store/recover/seats.h"
 #include "thread/seat.h"
 #include "thread/shrink.h"
 #include "thread/takeover.h"

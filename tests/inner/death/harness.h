@@ -22,7 +22,7 @@
 
 #include "backend/heap.h"
 #include "heaps/instance.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 #include "thread/owner.h"
 
 struct death_path {

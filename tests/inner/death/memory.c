@@ -10,7 +10,7 @@
 
 #include "backend/region.h"
 #include "heaps/instance.h"
-#include "shm/seats.h"
+#include "store/recover/seats.h"
 #include "slab/look.h"
 #include "support/blocks.h"
 

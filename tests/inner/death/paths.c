@@ -6,11 +6,10 @@
 #include "backend/retain.h"
 #include "front/span.h"
 #include "heaps/instance.h"
-#include "heaps/instance_publish.h"
-#include "shm/building.h"
-#include "shm/intent.h"
-#include "shm/recover.h"
-#include "shm/store.h"
+#include "store/recover/building.h"
+#include "store/recover/intent.h"
+#include "store/recover/recover.h"
+#include "store/file/store.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
@@ -120,9 +119,9 @@ const struct death_path death_paths[] = {
 	{"replace: a live process's, unowned", before_slot_unowned, do_replace, PASSES(unowned_slot), 96, 0},
 	{"replace: a span by a span", before_slot_one, do_replace_by_span, PASSES(span_release), 3 << 20, 0},
 	{"replace: too late", before_slot, do_replace_late, PASSES(intent_change), 48, 0},
-	{"resize: a tagged block moves", before_take_tagged, do_grow, PASSES(publish_own), 100, 0},
-	{"replace: by a tagged block", before_slot, do_tagged, PASSES(publish_own), 48, 0},
-	{"bind: the first name", before_record, do_bind, PASSES(publish_own), 48, 0},
+	{"resize: a tagged block moves", before_take_tagged, do_grow, PASSES(draft_own), 100, 0},
+	{"replace: by a tagged block", before_slot, do_tagged, PASSES(draft_own), 48, 0},
+	{"bind: the first name", before_record, do_bind, PASSES(draft_own), 48, 0},
 	{"detach: drafts", before_slot_drafts, do_detach, PASSES(intents_settle), 48, 0},
 	{"recover: a change not begun", ended_armed, do_recover, PASSES(intents_settle), 48, 0},
 	{"recover: a mark", ended_marked, do_recover, PASSES(intents_settle), 48, 0},

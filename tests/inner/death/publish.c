@@ -6,9 +6,8 @@
 #include "backend/region.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
-#include "heaps/instance_publish.h"
-#include "shm/intent.h"
-#include "shm/seats.h"
+#include "store/recover/intent.h"
+#include "store/recover/seats.h"
 #include "support/blocks.h"
 
 void **death_slot;
@@ -155,7 +154,7 @@ static void die_changing(void)
 	uint64_t old = (uint64_t)(uintptr_t)*death_slot;
 
 	before_record();
-	p = publish_draft(heap(), death_size, false, 0, &i, &why);
+	p = draft_make(heap(), death_size, false, 0, &i, &why);
 	o = seats_self(heap());
 	CHECK(p != NULL && o != NULL);
 	i->slot = (uint64_t)(uintptr_t)death_slot;

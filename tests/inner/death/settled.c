@@ -3,7 +3,7 @@
 #include "inner/death/harness.h"
 
 #include "heaps/instance.h"
-#include "shm/building.h"
+#include "store/recover/building.h"
 #include "slab/look.h"
 #include "support/blocks.h"
 

@@ -5,10 +5,10 @@
 #include "ashlar_start.h"
 #include "heaps/instance.h"
 #include "life.h"
-#include "shm/block_tags.h"
-#include "shm/building.h"
-#include "shm/image_check.h"
-#include "shm/seats.h"
+#include "store/recover/block_tags.h"
+#include "store/recover/building.h"
+#include "store/file/image.h"
+#include "store/recover/seats.h"
 #include "syscall.h"
 
 enum { READ_WRITE = 3, SHARED = 0x01, PRIVATE = 0x02, FIXED = 0x10, NORESERVE = 0x4000 };

@@ -9,9 +9,9 @@
 #include "front/slot.h"
 #include "heaps/instance.h"
 #include "life.h"
-#include "shm/census.h"
-#include "shm/recover.h"
-#include "shm/seats.h"
+#include "store/recover/census.h"
+#include "store/recover/recover.h"
+#include "store/recover/seats.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 

@@ -8,7 +8,7 @@
 
 static struct heap *const d = &heap_default;
 
-/* A process that dies before it has tagged its span leaves none with another's tag (shm/census.h). */
+/* A process that dies before it has tagged its span leaves none with another's tag (store/recover/census.h). */
 TEST(span_has_no_tag_yet, 10)
 {
 	void *p = NOT_NULL(ash_alloc(3 * MIB));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps as objects: their counters, what each call leaves in the caller's record, their options. */
 #include "heaps/instance.h"
-#include "shm/benches.h"
-#include "shm/seats.h"
+#include "store/recover/benches.h"
+#include "store/recover/seats.h"
 #include "support/blocks.h"
 #include "support/heap_in.h"
 #include "thread/owner.h"

@@ -3,8 +3,8 @@
 /* promises: ash_heap_attach_layout, ash_heap_bind, ash_heap_find, ash_heap_names, ash_heap_slot, ash_heap_unbind */
 
 #include "heaps/instance.h"
-#include "heaps/names.h"
-#include "shm/store.h"
+#include "store/data/names.h"
+#include "store/file/store.h"
 #include "support/blocks.h"
 #include "syscall.h"
 

@@ -4,7 +4,7 @@
 #include "support/handler_at_step.h"
 
 #include "heaps/instance.h"
-#include "shm/intent.h"
+#include "store/recover/intent.h"
 #include "support/blocks.h"
 
 static ash_heap *heap;

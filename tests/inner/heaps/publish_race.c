@@ -4,7 +4,7 @@
  * for each slot that names one, and none besides.
  */
 
-#include "shm/intent.h"
+#include "store/recover/intent.h"
 #include "support/blocks.h"
 
 enum { WORKERS = 4, WORDS = 24, SIGKILL = 9 };

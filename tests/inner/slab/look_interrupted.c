@@ -7,7 +7,7 @@
 
 #include "heaps/instance.h"
 #include "inner/slots.h"
-#include "shm/block_tags.h"
+#include "store/recover/block_tags.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"

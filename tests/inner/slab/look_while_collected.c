@@ -5,7 +5,7 @@
  */
 #include "diagnostics/stats.h"
 #include "inner/slots.h"
-#include "shm/block_tags.h"
+#include "store/recover/block_tags.h"
 #include "support/handler_at_step.h"
 
 static struct slot_ref at;

@@ -6,9 +6,9 @@
 #include "support/resident.h"
 
 #include "heaps/instance.h"
-#include "shm/recover.h"
-#include "shm/seats.h"
-#include "shm/store.h"
+#include "store/recover/recover.h"
+#include "store/recover/seats.h"
+#include "store/file/store.h"
 #include "support/blocks.h"
 #include "syscall.h"
 #include "thread/takeover.h"

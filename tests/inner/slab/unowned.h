@@ -6,7 +6,7 @@
 #include "inner/slots.h"
 
 #include "heaps/instance.h"
-#include "shm/seats.h"
+#include "store/recover/seats.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 

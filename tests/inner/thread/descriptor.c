@@ -3,7 +3,7 @@
 /* promises: ash_version */
 #include "ashlar_descriptor.h"
 #include "rt.h"
-#include "shm/store.h"
+#include "store/file/store.h"
 
 static uint32_t number(enum ash_field field)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intents (core/shm/intent.c): a slot changes by a mark, which any thread takes out.  The code has
+ * Intents (core/store/recover/intent.c): a slot changes by a mark, which any thread takes out.  The code has
  * seq_cst where slot and state change; these are the halves of it that something needs.
  */
 #include "litmus.h"
@@ -154,7 +154,7 @@ LITMUS(intent_tag, 2)
 	}
 };
 
-/* tagged.c tag_set, intent_tag_block; kind_of, view_kind: the program's tag of a block. */
+/* instance_draft.c tag_set, intent_tag_block; kind_of, view_kind: the program's tag of a block. */
 LITMUS(intent_kind, 2)
 {
 	word byte, tag;

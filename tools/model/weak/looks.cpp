@@ -159,7 +159,7 @@ LITMUS(tag, 2)
 };
 
 /*
- * building.c building_begin, building_end, building_quiet; lost_memory.c pass_holds: a unit
+ * building.c building_begin, building_end, building_quiet; recover_memory.c pass_holds: a unit
  * that is in no bitmap and no slab is lost only if no thread was building meanwhile.
  */
 LITMUS(building, 2)

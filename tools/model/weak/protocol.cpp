@@ -367,7 +367,7 @@ LITMUS(vacated, 2)
 
 /*
  * process.c process_thread_is_gone, identity.c, life.c: the plain stores of a thread that has
- * ended; then recover.c recover_settle, lost_memory.c: what a third thread reads of them.
+ * ended; then recover.c recover_settle, recover_memory.c: what a third thread reads of them.
  */
 LITMUS(death, 3)
 {

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/data/view.h"
+
+#include "pages.h"
+#include "share.h"
+#include "store/recover/block_tags.h"
+#include "store/recover/intent.h"
+#include "store/file/seal.h"
+#include "store/file/store_attach.h"
+#include "world.h"
+
+#define VIEW_BYTES ((sizeof(struct ash_heap_view) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
+
+struct ash_heap_view *view_open(int fd, enum ash_attach *why)
+{
+	struct ash_heap_view *v;
+	struct store head;
+
+	if (!store_look(fd, &head, why))
+		return NULL;
+	*why = ASH_ATTACH_NO_MEMORY;
+	v = pages_reserve(VIEW_BYTES, PAGE_LEAST, PAGES_PRIVATE);
+	if (v == NULL)
+		return NULL;
+	v->base = (const char *)head.base;
+	v->bytes = head.bytes;
+	v->world = head.world;
+	store_set_region(&v->region, head.base, head.heap.own.cap >> CHUNK_SHIFT);
+	v->fd = share_again(fd);
+	v->at = v->fd < 0 ? NULL : share_map_anywhere(fd, v->bytes, false);
+	if (v->at == NULL) {
+		if (v->fd >= 0)
+			share_close(v->fd);
+		(void)pages_release(v, VIEW_BYTES);
+		return NULL;
+	}
+	*why = seal_is_torn(head.seal) ? ASH_ATTACH_TORN : ASH_ATTACHED;
+	return v;
+}
+
+void view_close(struct ash_heap_view *v)
+{
+	(void)pages_release((void *)(uintptr_t)v->at, v->bytes);
+	share_close(v->fd);
+	(void)pages_release(v, VIEW_BYTES);
+}
+
+bool view_get(const struct ash_heap_view *v, const void *at, void *out, size_t bytes)
+{
+	bool done = share_read(v->fd, out, bytes, (size_t)((const char *)at - v->base)) == bytes;
+
+	/* Pairs with the releases of what is read: reads that follow are no older. */
+	fence_acquire();
+	return done;
+}
+
+uint64_t view_word(const struct ash_heap_view *v, const void *at)
+{
+	uint64_t word = 0, again = 0;
+
+	/* The kernel may copy the bytes of a word at different moments.  Each further round is another's change. */
+	do
+		if (!view_get(v, at, &word, sizeof word) || !view_get(v, at, &again, sizeof again))
+			return 0;
+	while (word != again);
+	return word;
+}
+
+size_t view_chunks(const struct ash_heap_view *v)
+{
+	size_t n = view_word(v, v->base + REGION_AT + offsetof(struct region, chunks)); /* pairs with store_extend */
+
+	return n < v->region.chunks ? n : v->region.chunks;
+}
+
+bool view_chunk_is_free(const struct ash_heap_view *v, size_t i)
+{
+	return ((view_word(v, &v->region.free[i / 64]) >> (i % 64)) & 1) != 0;
+}
+
+size_t view_last_known(const struct ash_heap_view *v, size_t i)
+{
+	uint64_t word;
+
+	for (;; i = (i & ~(size_t)63) - 1) {
+		word = i == SIZE_MAX ? 1 : view_word(v, &v->region.known[i / 64]) << (63 - i % 64);
+		if (word != 0)
+			return i == SIZE_MAX ? i : i - (63 - bits_highest(word));
+	}
+}
+
+size_t view_next_used(const struct ash_heap_view *v, size_t i, size_t n)
+{
+	uint64_t known[64], free[64], word;
+	size_t first, words, k;
+
+	for (first = i / 64; first * 64 < n; first += words) {
+		words = bits_words(n) - first < 64 ? bits_words(n) - first : 64;
+		if (!view_get(v, &v->region.known[first], known, words * sizeof known[0]) ||
+		    !view_get(v, &v->region.free[first], free, words * sizeof free[0]))
+			break;
+		for (k = 0; k < words; k++) {
+			word = known[k] & ~free[k];
+			if (first + k == i / 64)
+				word = word >> (i % 64) << (i % 64);
+			if (word != 0 && (first + k) * 64 + bits_lowest(word) < n)
+				return (first + k) * 64 + bits_lowest(word);
+		}
+	}
+	return n;
+}
+
+/* Reads the header of chunk i.  False: it is of another kind. */
+static bool get_chunk(const struct ash_heap_view *v, size_t i, enum chunk_kind kind, struct chunk *out)
+{
+	if (!view_get(v, region_chunk(&v->region, i), out, sizeof *out))
+		out->kind = CHUNK_FREE;
+	return out->kind == (uint64_t)kind;
+}
+
+bool view_span(const struct ash_heap_view *v, size_t i, struct view_chunk *there, struct view_span *out)
+{
+	const struct chunk *c = region_chunk(&v->region, i);
+
+	/* The kind last, as the members may be another span's. */
+	if (!get_chunk(v, i, CHUNK_SPAN, &there->c) || view_word(v, &c->kind) != CHUNK_SPAN)
+		return false;
+	out->chunks = there->c.span_chunks;
+	out->bytes = there->c.span_bytes;
+	out->tag = there->c.clean;
+	return out->chunks - 1 < v->region.chunks - i && out->bytes - 1 < out->chunks << CHUNK_SHIFT;
+}
+
+bool view_slab(const struct ash_heap_view *v, size_t i, unsigned *unit, struct view_chunk *there, struct look *out)
+{
+	const char *remote;
+	const struct slab *s;
+	uint32_t place;
+	unsigned first;
+
+	if (!get_chunk(v, i, CHUNK_SLABS, &there->c))
+		return false;
+	place = there->c.head[*unit];
+	first = place == 0 ? CHUNK_UNITS : record_unit(place);
+	if (first > *unit || !record_begins(place, first))
+		return false;
+	s = record_at(region_chunk(&v->region, i), place);
+	remote = v->region.remote + (i * CHUNK_UNITS + first) * v->region.remote_stride;
+	if (!view_get(v, s, &there->s, sizeof there->s))
+		return false;
+	*out = look_begin(&there->s);
+	out->base = (char *)(uintptr_t)view_memory(v, i) + ((size_t)first << UNIT_SHIFT);
+	out->unowned = record_is_unowned(place);
+	out->remote = there->remote;
+	*unit = first;
+	/* In this order, as in look_at_group, and tags no older than what says that their slots are taken. */
+	return look_is_slab(out, first, false) &&
+	       view_get(v, remote, there->remote, out->groups * sizeof there->remote[0]) &&
+	       view_get(v, s, &there->s, sizeof there->s) &&
+	       view_get(v, remote + REMOTE_STRIDE, there->tags, out->slots * sizeof there->tags[0]);
+}
+
+/* The owner record of this number. */
+static const struct owner *record_of(const struct ash_heap_view *v, uint64_t n)
+{
+	return (const struct owner *)(const void *)(v->base + RECORDS_AT + n * RECORD_BYTES);
+}
+
+/* True: *fresh is what the change with this mark puts into its slot. */
+static bool view_change(const struct ash_heap_view *v, uint64_t mark, uint64_t *fresh)
+{
+	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);
+	const struct intent *i = &truth_of(record_of(v, number / INTENTS))->intents[number % INTENTS];
+
+	if (view_word(v, &i->state) / INTENT_USE << MARK_USE >> MARK_USE != mark >> MARK_USE)
+		return false; /* pairs with intent_set */
+	*fresh = view_word(v, &i->fresh); /* its fence pairs with the claim of the next use */
+	return view_word(v, &i->state) / INTENT_USE << MARK_USE >> MARK_USE == mark >> MARK_USE;
+}
+
+uint64_t view_read(const struct ash_heap_view *v, const void *slot, const uint64_t *mapped)
+{
+	uint64_t word, mark = 0, fresh;
+
+	for (;;) {
+		/* Pairs with intent_complete and ash_heap_set_root: what the slot names is complete. */
+		word = mapped != NULL ? load_acquire(mapped) : view_word(v, slot);
+		if ((word & MARK) == 0)
+			return word;
+		if (word == mark)
+			return 0; /* in a forged file: a mark of no intent */
+		mark = word;
+		/* The change has happened: the slot has what the intent says, if it is still that one. */
+		if (view_change(v, mark, &fresh))
+			return fresh;
+		/* Else the slot got it before: each further attempt is another thread's change. */
+	}
+}
+
+uint64_t view_owner(const struct ash_heap_view *v, uint16_t tag)
+{
+	uint64_t record = (tag & TAG_PROCESS) / INTENTS, process;
+
+	if ((tag & TAG_LEAVING) == 0)
+		return tag & TAG_PROCESS;
+	if (record >= STORE_RECORDS)
+		return TAG_UNKNOWN;
+	process = view_word(v, &truth_of(record_of(v, record))->census);
+	return process > CENSUS_LAST ? TAG_UNKNOWN : process;
+}
+
+bool view_process_is_over(const struct ash_heap_view *v, uint64_t life)
+{
+	return life_process_is_over(life) && world_is(v->world, world_now());
+}
+
+unsigned char view_kind(const struct ash_heap_view *v, size_t i, unsigned unit, size_t index)
+{
+	const char *slot = v->region.remote + (i * CHUNK_UNITS + unit) * v->region.remote_stride +
+			   KINDS_SLOT * sizeof(uint64_t);
+	uint64_t leaf = view_read(v, slot, NULL);
+	unsigned char kind = 0;
+
+	if (view_has(v, leaf, SLAB_SLOTS))
+		(void)view_get(v, (const char *)leaf + index, &kind, 1); /* NOLINT: an address */
+	return kind;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stores: the memory of a heap that processes share, in one mapping that has the same
+ * address in all of them; its layout, its address, more chunks for it.
+ *
+ *   | store | census | owner records | region, its records | chunks ........ |
+ *   |       |        |               | remote words, tags  |                 |
+ *   ^ base, 2 MiB-aligned                                  ^ 2 MiB-aligned
+ *
+ *   census          a word for each process that allocates (census.h)
+ *   owner records   one for each thread (thread/owner.h)
+ *
+ * The whole mapping is reserved at once and backed where it is touched.  It contains no
+ * pointer to memory outside, so a file of it can be mapped again later.
+ */
+#ifndef CORE_STORE_H
+#define CORE_STORE_H
+
+#include "ashlar_descriptor.h"
+#include "ashlar_heap.h"
+#include "backend/heap.h"
+#include "backend/region.h"
+#include "life.h"
+#include "thread/owner.h"
+
+/*
+ * Format 1 of heaps in files: where the words lie that must outlive the processes.  FORMAT.md
+ * says it byte by byte; store_caches.c compares it with the structures.
+ *
+ * These words are the truth.  All else in the file is of use only among processes that have the
+ * same structures: their number, store_caches, is in the file beside the format.  Who attaches
+ * with another number, while no living process is attached, rebuilds all else (renew.h).
+ */
+
+#define STORE_FORMAT 1
+
+/* Offsets of the parts.  The same on each CPU: multiples of the largest page, but for records. */
+#define FORMAT_PAGE    ((size_t)65536)
+#define CENSUS_AT      FORMAT_PAGE
+#define CENSUS_ENTRIES 16384 /* processes whose blocks can be distinguished */
+#define RECORDS_AT     (CENSUS_AT + CENSUS_ENTRIES * sizeof(uint64_t))
+#define STORE_RECORDS  4096 /* owner records; further threads use the unowned slabs */
+#define RECORD_BYTES   ((size_t)8192)
+#define REGION_AT      (RECORDS_AT + STORE_RECORDS * RECORD_BYTES)
+
+/* Remote words, then a tag of 16 bits for each slot, see census.h. */
+#define STORE_REMOTE_STRIDE (REMOTE_STRIDE + SLAB_SLOTS * sizeof(uint16_t))
+
+/* Between remote words and tags: the slot for the program's tags, see block_tags.h. */
+#define KINDS_SLOT SLAB_GROUPS
+_Static_assert((KINDS_SLOT + 1) * sizeof(uint64_t) <= REMOTE_STRIDE, "there is room behind the words");
+
+/* What a thread is publishing, see intent.h. */
+struct intent {
+	uint64_t state; /* count of uses, flag, kind                                    */
+	uint64_t slot;	/* address of the word that is to change                        */
+	uint64_t fresh; /* the block that comes into it, or the draft; 0: none          */
+	uint64_t old;	/* the block that is released when the word has changed; 0: none */
+	uint64_t tag;	/* the census tag of a draft once it is published               */
+};
+#define INTENTS 4
+
+/* The truth of an owner record, at its end, so that caches before it may grow; see recover.h. */
+struct owner_truth {
+	uint64_t flight; /* address of the slot being taken or released */
+	uint64_t census; /* entry of the process in the census          */
+	struct intent intents[INTENTS];
+};
+#define TRUTH_AT (RECORD_BYTES - 256)
+_Static_assert(sizeof(struct owner) <= TRUTH_AT && sizeof(struct owner_truth) <= 256, "both fit");
+
+/* Of a record in a heap that processes share; no other record has one. */
+static inline struct owner_truth *truth_of(const struct owner *o)
+{
+	return (struct owner_truth *)(void *)((char *)(uintptr_t)o + TRUTH_AT);
+}
+
+#define STRANGERS    64 /* threads without a record that may build at a time, see building.h */
+#define LAYOUT_BYTES 64 /* of options->layout, with its 0 */
+
+/* What the program keeps in the heap: options->layout, filled up with 0, and its number. */
+struct layout {
+	char text[LAYOUT_BYTES];
+	uint64_t version;
+};
+
+struct store {
+	/* The truth, see above.  These four have the same offset in every format. */
+	uint64_t magic;	  /* see claim.h; STORE_MAGIC is set last            */
+	uint64_t format;  /* STORE_FORMAT                                    */
+	uint64_t claim;	  /* life of the thread that made the heap, or is making it */
+	uint64_t world;	  /* its namespaces, see world.h                     */
+	struct store *base;
+	size_t bytes;
+	char *records; /* owner records, STORE_RECORDS of RECORD_BYTES */
+	uint64_t *census;
+	_Alignas(CPU_LINE) uint64_t caches; /* store_caches(), or CACHES_NONE, see renew.h */
+	uint64_t renewer;   /* life of the thread that rebuilds the caches; 0: none    */
+	uint64_t unlisted;  /* 0, or the start of the system in which a process attached that is not in the census */
+	uint64_t seal;	    /* whether the pages are of one moment, see seal.h            */
+	uint64_t file; /* identity of the file (share.h): where it is another one, this is a copy */
+	/* A slot of the heap's own, and what the program calls its data (ash_heap_options). */
+	uint64_t names; /* see store/data/names.c */
+	uint64_t records_used;
+	uint64_t unused; /* 0 */
+	struct layout layout;
+	/* Of it id, root, records and own are the truth. */
+	_Alignas(256) struct heap heap;
+	/* The rest is for the processes that work there. */
+	_Alignas(CPU_LINE) uint64_t refused; /* calls that found no unused record         */
+	uint64_t strangers[STRANGERS]; /* their lives, see building.h */
+	uint64_t visits;    /* count of building_begin by strangers                       */
+	uint64_t crowd;	    /* strangers that found no entry, and are building            */
+	uint64_t recoverer; /* life of the thread that searches for lost memory; 0: none */
+	uint64_t full;	    /* hint: processes that found the census full, see block_tags.c */
+	uint64_t lost;	    /* deaths while building that were not followed by a search   */
+	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
+};
+_Static_assert(sizeof(struct store) < PAGE_LEAST, "share_grow writes the page's last byte");
+
+#define STORE_MAGIC ((uint64_t)0x3230726c68736100) /* "\0ashlr02" */
+#define CACHES_NONE ((uint64_t)0) /* they are being rebuilt, or their maker died */
+
+static inline struct store *store_of(struct heap *h)
+{
+	return (struct store *)(void *)((char *)h - offsetof(struct store, heap));
+}
+
+/* The store of a heap that processes share; NULL: a heap of this process. */
+static inline struct store *store_shared(struct heap *h)
+{
+	return h->sharing == PAGES_SHARED ? store_of(h) : NULL;
+}
+
+/*
+ * The number of everything in the file that is not the truth: of all sizes, places and counts that
+ * a process relies on.  It differs by the build, and by the CPU.
+ */
+INTERNAL uint64_t store_caches(void);
+
+/* True: a store may have n chunks. */
+INTERNAL bool store_may_have(size_t n);
+/* Bytes of a store of at most n chunks. */
+INTERNAL size_t store_bytes(size_t n);
+/* Bytes of its records, and where its chunks begin. */
+INTERNAL size_t store_chunks_at(size_t n);
+
+/* The layout that these options name.  False: its text is longer than a heap can have. */
+INTERNAL bool layout_of(const struct ash_heap_options *options, struct layout *out);
+
+/* The owner record of this number. */
+static inline struct owner *store_record(const struct store *s, size_t i)
+{
+	return (struct owner *)(void *)(s->records + i * RECORD_BYTES);
+}
+
+/* Memory for an owner record; NULL: all are in use. */
+INTERNAL void *store_owner(struct heap *h);
+
+#define STORE_ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
+
+/*
+ * Writes all words of store and region that follow from the base address and the most
+ * chunks that there may be (the limit, region.capacity): in a store that is made, or in a
+ * copy to compare with a file.  region.chunks is how many there are; here it becomes the
+ * limit.
+ */
+INTERNAL void store_set(struct store *s, struct store *base, size_t n);
+INTERNAL void store_set_region(struct region *r, struct store *base, size_t n);
+
+/* ---- its address in a process ---- */
+
+/* Maps the file, or fresh memory (SHARE_NO_FILE), at the address.  NULL: *why is the reason. */
+INTERNAL struct store *store_map_at(int fd, size_t bytes, uintptr_t address, enum ash_attach *why);
+/* Maps the file at an address that is likely to be free in other processes as well. */
+INTERNAL struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance,
+					  enum ash_attach *why);
+
+/* Enters all chunks that the store may have in the map.  False: no memory for it. */
+INTERNAL bool store_enter(struct store *s, size_t limit);
+
+/* Removes them. */
+INTERNAL void store_exit(struct store *s);
+
+/* Unmaps a store, whose chunks the map knows, from this process. */
+INTERNAL void store_leave(struct store *s);
+
+/*
+ * More chunks for a store, while other processes work in it.
+ *
+ *   | store | ... records for the limit ... | chunks ........ | ............... |
+ *                                           0        region.chunks     region.capacity
+ *
+ * Records and addresses for all chunks up to the limit exist from the beginning, in each
+ * process's map, too: to the file system they are a hole.  So there is no other process to
+ * be told, and nothing is moved.  The caller builds: if it dies between the two steps, the
+ * new chunks are neither free nor in use, and are found as lost memory.
+ */
+
+/* True: it has n chunks already. */
+static inline bool store_has(const struct store *s, size_t n)
+{
+	return load_acquire(&load_acquire(&s->heap.regions)->chunks) >= n; /* pairs with store_extend */
+}
+
+/* True: n chunks are not above its limit. */
+static inline bool store_may_extend(const struct store *s, size_t n)
+{
+	return n <= load_relaxed(&load_acquire(&s->heap.regions)->capacity);
+}
+
+/* The store has n chunks at least.  False: above its limit. */
+INTERNAL bool store_extend(struct store *s, size_t n);
+
+/*
+ * Records of chunks in a heap's file that were never known (region.known).
+ *
+ * Checks of a file, and walks, do not read them: their number is that of all chunks there may be, and
+ * reading a page of a tmpfs allocates it.  In a file that another program has written they may have
+ * anything.  So they are cleared when the chunk is first used.
+ */
+
+/* Bits of heap.records. */
+#define RECORDS_DOUBTED	  ((uint64_t)1) /* the file was attached: it may be another program's     */
+#define RECORDS_ALLOCATED ((uint64_t)2) /* options->allocate: no hole is to be punched            */
+
+/*
+ * Clears the records of the run that the caller has just claimed, as far as they are not known.  Those
+ * behind the first chunk are not read before the run is given back, but by look-ups of inner addresses.
+ */
+INTERNAL void run_made(struct region *r, size_t first, size_t n);
+
+#endif

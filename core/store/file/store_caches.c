@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Format 1, compared with the structures: what is asserted here does not move while files of format 1 are
+ * to be read, which is for good.  The golden file in tests/inner/store has each of these words.
+ */
+#include "store/file/store.h"
+
+#include "thread/owner.h"
+
+#define LIES(structure, member, at) \
+	_Static_assert(offsetof(struct structure, member) == (at), "format 1: " #structure "." #member " has moved")
+#define IS(constant, value) _Static_assert((constant) == (value), "format 1: " #constant " is another one")
+
+/* The head. */
+LIES(store, magic, 0);
+LIES(store, format, 8);
+LIES(store, claim, 16);
+LIES(store, world, 24);
+LIES(store, base, 32);
+LIES(store, bytes, 40);
+LIES(store, records, 48);
+LIES(store, census, 56);
+LIES(store, caches, 64);
+LIES(store, renewer, 72);
+LIES(store, unlisted, 80);
+LIES(store, seal, 88);
+LIES(store, file, 96);
+LIES(store, names, 104);
+LIES(store, records_used, 112);
+LIES(store, layout, 128);
+LIES(layout, version, 64);
+LIES(store, heap, 256);
+LIES(heap, id, 24);
+LIES(heap, root, 128);
+LIES(heap, records, 136);
+LIES(heap, own, 144);
+LIES(ash_defaults, cap, 8);
+LIES(ash_defaults, retain, 16);
+LIES(ash_defaults, huge, 24);
+LIES(ash_defaults, sparse, 28);
+
+/* The parts. */
+IS(CENSUS_AT, 0x10000);
+IS(CENSUS_ENTRIES, 16384);
+IS(LIFE_BITS, 62);
+IS(RECORDS_AT, 0x30000);
+IS(STORE_RECORDS, 4096);
+IS(RECORD_BYTES, 8192);
+IS(REGION_AT, 0x2030000);
+IS(CHUNK_SHIFT, 21);
+IS(UNIT_SHIFT, 15);
+IS(GROUP_SHIFT, 6);
+IS(SLAB_GROUPS, 32);
+
+/* Owner records. */
+IS(TRUTH_AT, 7936);
+LIES(owner_truth, flight, 0);
+LIES(owner_truth, census, 8);
+LIES(owner_truth, intents, 16);
+IS(INTENTS, 4);
+IS(sizeof(struct intent), 40);
+LIES(intent, state, 0);
+LIES(intent, slot, 8);
+LIES(intent, fresh, 16);
+LIES(intent, old, 24);
+LIES(intent, tag, 32);
+
+/* The region; its bitmaps lie behind it, as metadata_init says. */
+LIES(region, chunks, 40);
+IS(sizeof(struct region), 152);
+
+/* Chunks. */
+IS(sizeof(struct chunk), 320);
+LIES(chunk, kind, 0);
+LIES(chunk, base, 8);
+LIES(chunk, no_reciprocal, 16);
+LIES(chunk, region, 24);
+LIES(chunk, units, 32);
+LIES(chunk, clean, 40);
+LIES(chunk, index, 48);
+LIES(chunk, span_chunks, 52);
+LIES(chunk, span_bytes, 56);
+LIES(chunk, head, 64);
+IS(CHUNK_FREE, 0);
+IS(CHUNK_SLABS, 1);
+IS(CHUNK_SPAN, 2);
+
+/* Slabs.  What lies from 64 to 112 is for their owner. */
+IS(sizeof(struct slab), 384);
+LIES(slab, owner, 0);
+LIES(slab, base, 8);
+LIES(slab, reciprocal, 16);
+LIES(slab, slots, 24);
+LIES(slab, remote, 32);
+LIES(slab, chunk, 40);
+LIES(slab, slot_size, 48);
+LIES(slab, groups, 52);
+LIES(slab, class, 56);
+LIES(slab, unit, 57);
+LIES(slab, units, 58);
+LIES(slab, made, 60);
+LIES(slab, all_free, 64);
+LIES(slab, free, 112);
+IS(OWNER_PENDING, 1);
+IS(OWNER_UNOWNED, 2);
+IS(OWNER_CHANGING, 4);
+IS(REMOTE_STRIDE, 320);
+IS(STORE_REMOTE_STRIDE, 4416);
+IS(KINDS_SLOT, 32);
+
+/* Classes: class.c has the sizes. */
+IS(CLASSES, 113);
+IS(CLASS_STEP, 16);
+IS(CLASS_LINEAR, 128);
+IS(CLASS_PARTS, 8);
+IS(SLOT_MAX, 1 << 20);
+IS(SLOT_LARGE, 32768);
+
+/* Raise it when a word that is not the truth changes its meaning, which no size reveals. */
+#define CACHES_MEANING 1
+
+uint64_t store_caches(void)
+{
+	static const uint64_t sizes[] = {
+		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, crowd),
+		offsetof(struct store, descriptor), STRANGERS,
+		sizeof(struct owner), offsetof(struct owner, bins), offsetof(struct owner, building),
+		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_WORDS, SPARE_COUNTS,
+		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both), offsetof(struct heap, slab_chunks),
+		offsetof(struct heap, takeovers), offsetof(struct heap, unowned), offsetof(struct heap, foreign),
+		offsetof(struct slab, ready), offsetof(struct slab, hold), ROOM_CHUNKS, ROOM_PARTS,
+		offsetof(struct region, advice), OWNER_THREAD,
+	};
+	static uint64_t known;
+	uint64_t number = load_relaxed(&known); /* relaxed: it has one value beside 0 */
+	size_t i;
+
+	if (number != 0)
+		return number;
+	number = STORE_FORMAT;
+	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		number = number * UINT64_C(0xd1342543de82ef95) + sizes[i];
+	for (i = 0; i < ASH_FIELDS; i++)
+		number = number * UINT64_C(0xd1342543de82ef95) + ash_descriptor.field[i];
+	number |= 1; /* CACHES_NONE is none */
+	store_relaxed(&known, number);
+	return number;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/recover/building.h"
+
+#include "share.h"
+#include "store/recover/census.h"
+#include "store/file/seal.h"
+
+struct building building_begin(struct heap *h, struct owner *o)
+{
+	struct building b = {NULL, BUILDER_OWNER};
+	struct store *s = store_shared(h);
+	uint64_t life;
+	unsigned i;
+
+	if (s == NULL) {
+		if (o != NULL && (load_relaxed(&o->building) & 1) == 0) {
+			b = (struct building){&o->building, BUILDER_PRIVATE};
+			owner_begin(o);
+		}
+		return b;
+	}
+	if (o != NULL) {
+		if ((load_relaxed(&o->building) & 1) == 0)
+			b.word = &o->building;
+	} else {
+		b = (struct building){&s->crowd, BUILDER_CROWD};
+		life = lives_thread(h);
+		/*
+		 * A thread whose life cannot be judged joins the crowd: its entry would never be
+		 * freed.
+		 */
+		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD && life != 0; i++) {
+			uint64_t none = 0;
+
+			if (load_relaxed(&s->strangers[i]) == 0 &&
+			    cas_acq_rel(&s->strangers[i], &none, life))
+				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
+		}
+	}
+	/*
+	 * Pairs with building_quiet: a thread that sees what is built sees that it is being
+	 * built.
+	 */
+	if (b.word != NULL && b.as != BUILDER_STRANGER)
+		fetch_add_acq_rel(b.word, 1);
+	if (o == NULL) {
+		fetch_add_acq_rel(&s->visits, 1);
+		/* Here for all: a thread gets a record as a stranger. */
+		(void)seal_break(s);
+	}
+	fence_release();
+	return b;
+}
+
+void building_end(struct building b)
+{
+	if (b.word == NULL)
+		return;
+	if (b.as == BUILDER_PRIVATE) {
+		signal_fence(); /* as owner_end */
+		store_relaxed(b.word, 0);
+		return;
+	}
+	/* Pairs with building_quiet: what was built is visible to a thread that sees the end. */
+	if (b.as == BUILDER_STRANGER)
+		store_release(b.word, 0);
+	else
+		fetch_add_acq_rel(b.word, b.as == BUILDER_OWNER ? 1 : (uint64_t)-1);
+}
+
+/* True: no live stranger has this entry.  The death of one is counted. */
+static bool stranger_is_gone(struct store *s, unsigned i)
+{
+	uint64_t life = load_acquire(&s->strangers[i]);
+
+	if (life == 0)
+		return true;
+	if (!lives_thread_is_over(s, life))
+		return false;
+	/* Release pairs with lost_memory_return: what the dead thread wrote is seen there. */
+	fetch_add_acq_rel(&s->lost, 1);
+	(void)cas_acq_rel(&s->strangers[i], &life, 0);
+	return true;
+}
+
+bool building_quiet(struct store *s, uint64_t *sum)
+{
+	struct owner *o;
+	unsigned i;
+
+	*sum = load_acquire(&s->visits);
+	if (load_acquire(&s->crowd) != 0)
+		return false;
+	for (i = 0; i < STRANGERS; i++)
+		if (!stranger_is_gone(s, i))
+			return false;
+	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
+		uint64_t building = load_acquire(&o->building);
+
+		if ((building & 1) != 0)
+			return false;
+		*sum += building;
+	}
+	return true;
+}
+
+void strangers_bury(struct store *s)
+{
+	unsigned i;
+
+	for (i = 0; i < STRANGERS; i++)
+		(void)stranger_is_gone(s, i);
+}
+
+/* True: no thread has a record, or is building without one. */
+static bool is_idle(struct store *s)
+{
+	const struct owner *o;
+	uint64_t sum;
+
+	/* In this order: a stranger may be taking a record, and has it before it stops building. */
+	if (!building_quiet(s, &sum))
+		return false;
+	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
+		if (load_acquire(&o->state) != OWNER_VACANT)
+			return false;
+	return true;
+}
+
+/* No thread changes the heap, so exactly what was stored before this call is durable after it. */
+static enum ash_sync sync_whole(struct store *s, uint64_t word)
+{
+	if (!share_sync(s, s->bytes))
+		return ASH_SYNC_FAILED;
+	return load_acquire(&s->seal) == word ? ASH_SYNC_SEALED : ASH_SYNC_DURABLE;
+}
+
+enum ash_sync seal_close(struct store *s)
+{
+	uint64_t word = load_acquire(&s->seal), closing;
+	bool mine;
+
+	if (seal_state(word) == SEAL_WHOLE)
+		return sync_whole(s, word);
+	(void)seal_break(s); /* it may have been left half closed, by a thread that died */
+	word = load_relaxed(&s->seal);
+	closing = seal_with(word, SEAL_CLOSING);
+	/* Pairs with seal_break. */
+	mine = seal_state(word) == SEAL_OPEN && cas_acq_rel(&s->seal, &word, closing);
+	if (mine && !is_idle(s)) {
+		mine = false;
+		(void)cas_acq_rel(&s->seal, &closing, word);
+	}
+	if (!share_sync(s, s->bytes)) {
+		if (mine)
+			(void)cas_acq_rel(&s->seal, &closing, word);
+		return ASH_SYNC_FAILED;
+	}
+	/* Fails if a thread has come meanwhile: it found CLOSING, and broke that. */
+	if (!mine || !cas_acq_rel(&s->seal, &closing, seal_with(word, SEAL_WHOLE)))
+		return ASH_SYNC_DURABLE;
+	return share_sync(s, PAGE_MOST) ? ASH_SYNC_SEALED : ASH_SYNC_FAILED;
+}

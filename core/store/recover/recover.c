@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/recover/recover.h"
+
+#include "backend/map.h"
+#include "backend/region.h"
+#include "front/remote.h"
+#include "front/slot.h"
+#include "front/span.h"
+#include "store/recover/benches.h"
+#include "store/recover/building.h"
+#include "store/recover/census.h"
+#include "store/recover/intent.h"
+#include "slab/unowned.h"
+#include "thread/settle.h"
+#include "thread/takeover.h"
+
+/* Releases a taken slot of v's own slab for its holder, who is gone.  whole: as for intents_settle. */
+static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole)
+{
+	uint64_t word = load_relaxed(&at->slab->free[at->group]) | at->bit;
+
+	if (whole && slab_has_event(at->slab, at->group, word))
+		settle_freed(v, at->slab, at->group, word);
+	else /* if v is not whole, its hints are rebuilt later (takeover.h) */
+		store_release(&at->slab->free[at->group], word);
+}
+
+/*
+ * Releases the block at p, if it is one and has this tag.  The caller holds v and is
+ * building; whole: v's lists and hints are right, and stay so.
+ */
+static void give(struct owner *v, uint64_t p, uint16_t tag, bool whole)
+{
+	void *block = (void *)p; /* NOLINT: an address */
+	struct heap *h = v->heap;
+	struct owner *vacant = NULL;
+	struct slot_ref at;
+
+	if (!intent_has_tag(h, p, tag))
+		return;
+	if (!slot_find(map_find(block), block, &at)) {
+		(void)span_release(map_find(block), block);
+	} else if (owner_has(v, at.slab)) {
+		own_slot_free(v, &at, whole);
+	} else if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0) {
+		/* Pairs with lost_slots: without a tag it is lost, if the caller dies now. */
+		store_release(census_tag(at.slab, at.index), TAG_NONE);
+		(void)unowned_free(at.slab, at.index);
+	} else if (remote_free(&at, &vacant) && vacant != NULL) {
+		visit_slab(vacant, at.slab);
+	}
+}
+
+static void settle(struct owner *v, struct intent *i, bool whole)
+{
+	struct heap *h = v->heap;
+	struct store *s = store_of(h);
+	uint16_t tag = intent_tag(s, i);
+	uint64_t *slot = (uint64_t *)load_relaxed(&i->slot); /* NOLINT: an address */
+	uint64_t mark = intent_mark(s, i), old;
+
+	/* Each step may be repeated, as the caller may die here as well. */
+	if (intent_is(i, INTENT_ARMED)) {
+		/* Pairs with intent_complete: if a helper took the mark out, the state is DONE. */
+		if (load_seq_cst(slot) == mark)
+			intent_complete(i, slot, load_relaxed(&i->fresh), mark);
+		if (intent_is(i, INTENT_ARMED))
+			intent_roll_back(h, i, INTENT_DRAFT);
+	}
+	if (intent_is(i, INTENT_DRAFT) || intent_is(i, INTENT_CLAIMED))
+		give(v, load_relaxed(&i->fresh), tag, whole);
+	if (intent_is(i, INTENT_DONE)) {
+		intent_complete(i, slot, load_relaxed(&i->fresh), mark);
+		old = load_relaxed(&i->old);
+		if (old != 0 && intent_tag_block(h, old, tag))
+			intent_set(i, INTENT_RELEASING);
+	}
+	if (intent_is(i, INTENT_RELEASING))
+		give(v, load_relaxed(&i->old), tag, whole);
+	intent_set(i, INTENT_IDLE);
+}
+
+void intents_settle(struct owner *v, bool whole)
+{
+	unsigned n;
+
+	for (n = 0; n < INTENTS; n++)
+		if (!intent_is(&truth_of(v)->intents[n], INTENT_IDLE))
+			settle(v, &truth_of(v)->intents[n], whole);
+}
+
+uint64_t recover_holder(struct heap *h)
+{
+	return lives_thread(h) << OWNER_THREAD | OWNER_HELD;
+}
+
+bool recover_is_dead(struct heap *h, uint64_t holder)
+{
+	return lives_thread_is_over(store_of(h), holder >> OWNER_THREAD);
+}
+
+/* Releases the slot in flight, whose address no other thread has. */
+static void land(struct owner *v, void *p)
+{
+	struct chunk *c = region_find(v->heap, p);
+	struct owner *vacant;
+	struct slot_ref at;
+
+	if (c == NULL || !slot_find(c, p, &at) || !slot_is_taken(&at))
+		return;
+	if (owner_has(v, at.slab)) {
+		own_slot_free(v, &at, false);
+		return;
+	}
+	/*
+	 * The slab has another owner: then the slot was being released, and its tag says so.  If
+	 * it was released and is another block by now, the tag is that of another thread.
+	 */
+	if (load_relaxed(census_tag(at.slab, at.index)) != census_leaving(v) ||
+	    (load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
+		return;
+	(void)remote_free(&at, &vacant);
+	if (vacant != NULL)
+		visit_slab(vacant, at.slab);
+}
+
+void recover_settle(struct owner *v)
+{
+	/* Each step may be repeated, as the caller may die here as well. */
+	if (truth_of(v)->flight != 0)
+		land(v, (void *)truth_of(v)->flight); /* NOLINT: an address */
+	truth_of(v)->flight = 0;
+	intents_settle(v, false);
+	/* Release pairs with lost_memory_return: what the holder wrote is seen there. */
+	if ((load_relaxed(&v->building) & 1) != 0)
+		fetch_add_acq_rel(&store_of(v->heap)->lost, 1);
+}
+
+size_t heap_recover(struct heap *h, struct owner *o)
+{
+	struct building b = building_begin(h, o);
+	size_t records = reap_all(h, o);
+	struct store *s = store_shared(h);
+
+	building_end(b);
+	benches_reap();
+	if (s != NULL) {
+		strangers_bury(s);
+		if (load_acquire(&s->lost) != 0)
+			lost_memory_return(s);
+	}
+	b = building_begin(h, o);
+	if (unowned_exist(h))
+		(void)unowned_shrink(h);
+	building_end(b);
+	return records;
+}

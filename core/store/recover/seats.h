@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Seats of the calling thread in heaps that the program created (benches.h), and the
+ * checkout of its owner record.
+ *
+ * The pages of all threads of the process can be found (benches.h): when a heap leaves the
+ * process, all seats in it are emptied (seats_close).  So a seat never refers to a heap
+ * that was unmapped, even if another file of the same heap is attached later, at the same
+ * address and with the same id.
+ */
+#ifndef CORE_SEATS_H
+#define CORE_SEATS_H
+
+#include "store/recover/thread_bench.h"
+#include "thread/owner.h"
+#include "thread/seat.h"
+
+/* As seats_take, where no call is necessary; NULL: use seats_take. */
+static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
+{
+	struct seat_page *page = seats_open[h->id & 1];
+	struct seat_entry *e;
+
+	if (unlikely(page == NULL))
+		return NULL;
+	e = &page->entry[seat_home(h->id)];
+	*t = e;
+	return seat_checkout(e, h->id);
+}
+
+/*
+ * Checks the thread's record out of its seat, *t.  NULL: no memory, no entry, or the
+ * caller interrupted a call of this thread: it uses the unowned slabs.
+ */
+INTERNAL struct owner *seats_take(struct heap *h, struct seat_entry **t);
+
+static inline void seats_give(struct seat_entry *t, struct owner *o)
+{
+	signal_fence(); /* see seat_open */
+	store_relaxed(&t->owner, o);
+}
+
+/* The seat, whose record was checked out and vacated, becomes unused. */
+INTERNAL void seats_leave(struct seat_entry *t);
+
+/* The calling thread's record, also when it is checked out; NULL: none. */
+INTERNAL struct owner *seats_self(struct heap *h);
+
+/* The same, where no call is necessary; NULL: use seats_self, or seats_enter. */
+static inline struct owner *seats_self_guess(const struct heap *h)
+{
+	const struct seat_page *page = seats_open[h->id & 1];
+	const struct seat_entry *e;
+	struct owner *o;
+
+	if (unlikely(page == NULL))
+		return NULL;
+	e = &page->entry[seat_home(h->id)];
+	/* A signal handler may give the entry to another heap between any two of these loads. */
+	o = load_relaxed(&e->self);
+	signal_fence();
+	if (unlikely(load_relaxed(&e->id) != h->id) || unlikely(o == SEAT_BUSY))
+		return NULL;
+	signal_fence();
+	return likely(load_relaxed(&e->self) == o) ? o : NULL;
+}
+
+/* A call on a heap, and what it has of the calling thread's seat. */
+struct seats_call {
+	struct seat_entry *entry;
+	struct owner *owner; /* the record, checked out; NULL: as seats_take      */
+	struct owner *self;  /* also if an interrupted call has it checked out    */
+};
+
+INTERNAL struct seats_call seats_enter(struct heap *h);
+
+static inline void seats_exit(struct seats_call call)
+{
+	if (call.owner != NULL)
+		seats_give(call.entry, call.owner);
+}
+
+/* ---- leaving: the holder its record, a heap the process ---- */
+
+/* Detaches the current slabs and returns the empty ones.  The caller holds the record. */
+INTERNAL void record_rest(struct heap *h, struct owner *o);
+
+/*
+ * Vacates the record, then collects what was released into its slabs meanwhile.  From the
+ * beginning of the call another thread may take the record.
+ */
+INTERNAL void record_vacate(struct heap *h, struct owner *o);
+
+/*
+ * A heap leaves the process: the seats of all its threads are emptied.
+ *
+ * No thread of the process is in a call on the heap, and none has a seat there afterwards.
+ * The records of a shared heap that sat there are vacated.
+ */
+INTERNAL void seats_close(struct heap *h);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Builders of a heap shared by processes (store/recover/building.h): each is counted while it builds, and not
+ * after.
+ */
+#include "store/recover/building.h"
+#include "thread/seat.h"
+
+#include "ashlar_heap.h"
+#include "heaps/instance.h"
+#include "life.h"
+#include "rt.h"
+#include "store/recover/census.h"
+#include "store/recover/seats.h"
+#include "thread/owner.h"
+
+static ash_heap *heap;
+static struct store *store;
+static struct heap *h;
+
+static struct owner *set_up(void)
+{
+	struct owner *o;
+
+	heap = NOT_NULL(ash_heap_create_shared(8 * MIB, NULL));
+	h = heap_of(heap);
+	store = store_of(h);
+	ash_heap_release(heap, ash_heap_alloc(heap, 100));
+	for (o = h->owners; o != NULL && o->state == OWNER_VACANT; o = o->next)
+		;
+	CHECK(o != NULL);
+	return o;
+}
+
+/* The life of a thread that has ended. */
+static uint64_t dead_life(void)
+{
+	static volatile uint64_t *life;
+
+	life = ash_heap_zalloc(heap, 1, 8);
+	IN_CHILD
+		*life = life_of_thread();
+	return *life;
+}
+
+TEST(inner_building_by_owner, 10)
+{
+	struct owner *o = set_up();
+	struct building b, c;
+	uint64_t sum, later, odd = o->building;
+
+	CHECK_EQ(odd & 1, 0);
+	CHECK(building_quiet(store, &sum));
+	b = building_begin(h, o);
+	CHECK(b.word == &o->building && b.as == BUILDER_OWNER);
+	CHECK_EQ(o->building, odd + 1);
+	CHECK(!building_quiet(store, &later));
+	/* A nested call, or one by a signal handler, changes nothing. */
+	c = building_begin(h, o);
+	CHECK(c.word == NULL);
+	building_end(c);
+	CHECK_EQ(o->building, odd + 1);
+	building_end(b);
+	CHECK_EQ(o->building, odd + 2);
+	CHECK(building_quiet(store, &later));
+	CHECK(later == sum + 2);
+	/* In heaps of one process the word is 1 or 0. */
+	CHECK(ash_alloc(10) != NULL);
+	o = seat.self;
+	CHECK_EQ(o->building, 0);
+	b = building_begin(&heap_default, o);
+	CHECK(b.word == &o->building && o->building == 1);
+	c = building_begin(&heap_default, o);
+	CHECK(c.word == NULL);
+	building_end(c);
+	CHECK_EQ(o->building, 1);
+	building_end(b);
+	CHECK_EQ(o->building, 0);
+	b = building_begin(&heap_default, NULL);
+	CHECK(b.word == NULL);
+	building_end(b);
+}
+
+TEST(inner_building_by_strangers, 10)
+{
+	struct building b[STRANGERS + 2];
+	uint64_t sum, later, mine;
+
+	(void)set_up();
+	mine = lives_thread(h);
+	CHECK(mine != 0 && building_quiet(store, &sum));
+	for (unsigned i = 0; i < STRANGERS; i++) {
+		b[i] = building_begin(h, NULL);
+		CHECK(b[i].word == &store->strangers[i] && b[i].as == BUILDER_STRANGER);
+		CHECK_EQ(store->strangers[i], mine);
+		CHECK(!building_quiet(store, &later));
+	}
+	CHECK_EQ(store->crowd, 0);
+	for (unsigned i = STRANGERS; i < STRANGERS + 2; i++) {
+		b[i] = building_begin(h, NULL);
+		CHECK(b[i].word == &store->crowd && b[i].as == BUILDER_CROWD);
+	}
+	CHECK_EQ(store->crowd, 2);
+	strangers_bury(store); /* all of these threads live */
+	for (unsigned i = 0; i < STRANGERS; i++) {
+		CHECK_EQ(store->strangers[i], mine);
+		building_end(b[i]);
+		CHECK_EQ(store->strangers[i], 0);
+	}
+	CHECK(!building_quiet(store, &later));
+	building_end(b[STRANGERS]);
+	CHECK_EQ(store->crowd, 1);
+	CHECK(!building_quiet(store, &later));
+	building_end(b[STRANGERS + 1]);
+	CHECK_EQ(store->crowd, 0);
+	CHECK(building_quiet(store, &later));
+	CHECK_EQ(later, sum + STRANGERS + 2);
+	CHECK_EQ(store->lost, 0);
+}
+
+/* The deaths of strangers that were building are counted once each, and their entries are freed. */
+TEST(inner_building_by_the_dead, 10)
+{
+	uint64_t life, sum;
+
+	(void)set_up();
+	life = dead_life();
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	for (unsigned i = 0; i < STRANGERS; i += 2)
+		store->strangers[i] = life;
+	CHECK(building_quiet(store, &sum));
+	CHECK_EQ(store->lost, (STRANGERS + 1) / 2);
+	for (unsigned i = 0; i < STRANGERS; i++)
+		CHECK_EQ(store->strangers[i], 0);
+	store->strangers[STRANGERS - 1] = life;
+	strangers_bury(store);
+	CHECK_EQ(store->strangers[STRANGERS - 1], 0);
+	CHECK_EQ(store->lost, (STRANGERS + 1) / 2 + 1);
+}
+
+/* Recovery looks for them itself: nothing else counts a death where no thread searches for memory. */
+TEST(inner_building_recover_asks_about_strangers, 10)
+{
+	(void)set_up();
+	if (life_of_thread() >> 22 == 0)
+		rt_skip("lives of ended threads cannot be judged without /proc");
+	store->strangers[1] = dead_life();
+	CHECK_EQ(store->lost, 0);
+	(void)ash_heap_recover(heap);
+	CHECK_EQ(store->strangers[1], 0);
+	CHECK_EQ(store->lost, 0); /* and what it left was searched for */
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+/* A record that is held, by a live or a dead thread, keeps the census entry of its process. */
+TEST(inner_building_census_is_held, 10)
+{
+	struct owner *o = set_up();
+	uint64_t tag = truth_of(o)->census, state;
+
+	CHECK(tag != 0);
+	CHECK(census_is_held(store, tag));
+	CHECK(!census_is_held(store, tag + 1));
+	truth_of(o)->census = 77;
+	CHECK(census_is_held(store, 77) && !census_is_held(store, tag));
+	truth_of(o)->census = tag;
+	state = o->state;
+	o->state = OWNER_VACANT;
+	CHECK(!census_is_held(store, tag));
+	o->state = state;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The search for lost memory: which units of a chunk it finds, and how it counts them again. */
+#include "store/recover/recover.h"
+
+#include "ashlar_heap.h"
+#include "backend/map.h"
+#include "backend/region.h"
+#include "diagnostics/stats.h"
+#include "front/slot.h"
+#include "heaps/instance.h"
+#include "rt.h"
+#include "store/recover/building.h"
+#include "store/recover/census.h"
+#include "store/recover/seats.h"
+#include "slab/unowned.h"
+
+static ash_heap *heap;
+static struct heap *h;
+static struct chunk *chunk;
+
+/* A chunk with slabs of 1 and of more units, an unowned one, and free units between, in front and behind. */
+static void set_up(void)
+{
+	static const size_t sizes[] = {9000, 100000, 20000, 300000, 9000, 60000, 5000, 200000};
+	void *p[sizeof sizes / sizeof sizes[0]];
+	struct building b;
+	struct slot_ref at;
+	void *unowned;
+	size_t i;
+
+	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
+	h = heap_of(heap);
+	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		CHECK((p[i] = ash_heap_alloc(heap, sizes[i])) != NULL);
+	b = building_begin(h, NULL);
+	unowned = unowned_slot(h, class_of(100));
+	CHECK(unowned != NULL && slot_find(map_find(unowned), unowned, &at));
+	*census_tag(at.slab, at.index) = 1; /* it was handed out */
+	building_end(b);
+	chunk = map_find(p[0]);
+	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i += 2)
+		ash_heap_release(heap, p[i]);
+	(void)ash_heap_trim(heap, SIZE_MAX);
+	CHECK((chunk->units & 1) != 0 && chunk->units != ~(uint64_t)0);
+}
+
+static uint64_t counted(void)
+{
+	struct ash_statistics st;
+
+	heap_stats(h, &st);
+	return (st.dirty >> UNIT_SHIFT) + ((st.slabs + st.spans) >> UNIT_SHIFT) * HEAP_USED;
+}
+
+static void search(void)
+{
+	store_of(h)->lost = 1;
+	lost_memory_return(store_of(h));
+	CHECK_EQ(store_of(h)->lost, 0);
+	CHECK_EQ(h->both, counted());
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+TEST(inner_lost_unit_wherever_it_is, 10)
+{
+	uint64_t units, left;
+
+	set_up();
+	units = chunk->units;
+	for (left = units; left != 0; left = bits_without_lowest(left)) {
+		chunk->units = units & ~(left & -left); /* one, */
+		search();
+		CHECK_EQ(chunk->units, units);
+		chunk->units = units & ~left; /* and all from there on */
+		search();
+		CHECK_EQ(chunk->units, units);
+	}
+}
+
+/* A slab that is half made or unmade has its last units, but not the first one (slab_publish). */
+TEST(inner_lost_slab_half_made, 10)
+{
+	unsigned first, parts;
+	uint64_t units;
+
+	set_up();
+	units = chunk->units;
+	for (parts = 0; parts < 10; parts++) {
+		IN_CHILD {
+			char *p = ash_heap_alloc(heap, 300000);
+			unsigned i;
+
+			CHECK(map_find(p) == chunk);
+			first = (unsigned)((p - chunk->base) >> UNIT_SHIFT);
+			CHECK(chunk->head[first + 9] == record_offset(first));
+			(void)building_begin(h, seats_self(h));
+			for (i = 0; i <= parts; i++)
+				chunk->head[first + i] = 0;
+		}
+		CHECK(chunk->units != units);
+		CHECK_EQ(ash_heap_recover(heap), 1);
+		CHECK_EQ(chunk->units, units);
+		CHECK_EQ(h->both, counted());
+		CHECK_EQ(ash_heap_check(heap), 0);
+	}
+}
+
+/* What is counted wrong is counted again: units of slabs and spans, dirty ones, free dirty chunks. */
+TEST(inner_lost_counts_again, 10)
+{
+	static const uint64_t wrong[] = {1, HEAP_USED, 5 + 7 * HEAP_USED, 0 - HEAP_USED};
+	void *span, *other;
+	size_t i;
+
+	set_up();
+	span = ash_heap_alloc(heap, 3 * MIB);
+	other = ash_heap_alloc(heap, 2 * MIB);
+	CHECK(span != NULL && other != NULL);
+	__builtin_memset(other, 1, 2 * MIB);
+	ash_heap_release(heap, other);
+	CHECK(region_dirty((struct run){h->regions, 0}, h->regions->chunks) > 0);
+	CHECK_EQ(h->both, counted());
+	for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		h->both += wrong[i];
+		search();
+	}
+}
