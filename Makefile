@@ -17,6 +17,7 @@
 #	make bench      Ashlar against every malloc that is installed: SHORT=1, ROUNDS=n, PEERS=name:library
 #	make bench-accept  takes the last figures into tools/bench/accepted, BENCHMARKS.md and README.md's summary
 #	make bench-footprint  text, memory and mappings of the smallest programs
+#	make bench-cost  instructions, misses and mispredicted branches of the rows, which nothing else on the machine changes
 #	make bench-peaks  peak memory of the rows where it matters, and what it is made of
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
@@ -175,10 +176,11 @@ FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_all
 	core/heaps/instance_alloc core/heaps/instance_release core/store/recover/intent core/heaps/instance_draft core/store/data/slots
 
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
-# Of the amalgamation alone, with ASHLAR_HARDENED.
+# Of the amalgamation alone: with ASHLAR_MALLOC; with ASHLAR_HARDENED.
+AMALGAMATED = core/diagnostics/malloc_needs.c
 HARDENED_SOURCES = sys/chance.c sys/fence.c core/front/guard.c core/hardened/%
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
-	$(filter-out core/malloc/% core/field/% core/front/sample.c $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
+	$(filter-out core/malloc/% core/field/% core/front/sample.c $(AMALGAMATED) $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
 # libashlar-field.a: heaps in the caller's memory alone.
 FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c \
 	$(filter-out %/arenas.c,$(wildcard core/arena/*.c)) core/field/field.c
@@ -399,6 +401,11 @@ bench bench-footprint: setup
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
 	$(if $(filter bench,$@),BUILD=$(BUILD) sh tools/bench/compare $(ROUNDS))
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/footprint
+
+bench-cost: setup
+	$(MAKE) --no-print-directory $(BUILD)/libashlar_malloc.so $(BUILD)/runtime.a $(LIBRARY)
+	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
+	BUILD=$(BUILD) sh tools/bench/cost
 
 bench-peaks: setup
 	$(MAKE) --no-print-directory all $(RUNTIME)
@@ -770,7 +777,7 @@ $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ $(WRAPS)
 
-.PHONY: all asan help field programs setup test setup-kernel test-kernel test-long test-arch steps model demo demo-shared soak bench bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants figures golden-accept flags format clean FORCE
+.PHONY: all asan help field programs setup test setup-kernel test-kernel test-long test-arch steps model demo demo-shared soak bench bench-cost bench-footprint bench-peaks bench-accept bench-seeds bench-threads bench-scale bench-words bench-limits bench-shared tsan tsan-shared tsan-plant mutants figures golden-accept flags format clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

@@ -213,14 +213,16 @@ ASHLAR_FOR_SIZE
 #endif
 #include "core/front/span.c"
 #include "core/front/trim.c"
-#if !IS_MALLOC
-#include "core/front/hook.c"
-#endif
 
 #include "core/diagnostics/check.c"
 #include "core/diagnostics/blocks.c"
 #include "core/diagnostics/heap_walk.c"
 #include "core/diagnostics/stats.c"
+#if IS_MALLOC
+#include "core/diagnostics/malloc_needs.c"
+#else
+#include "core/front/hook.c"
+#endif
 ASHLAR_FOR_SIZE_END
 
 #if IS_HARDENED

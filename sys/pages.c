@@ -19,7 +19,6 @@ enum {
 	NOT_MAPPED = 14 /* EFAULT */
 };
 
-#if CPU_PAGE_SHIFT != CPU_PAGE_SHIFT_MOST
 /*
  * Advice for no bytes is refused (EINVAL) at an address that is no multiple of a page, and
  * has no effect elsewhere.  If it is always refused, the largest size will do: its multiples are
@@ -39,7 +38,6 @@ size_t pages_size(void)
 	}
 	return size;
 }
-#endif
 
 bool pages_commit(void *p, size_t bytes)
 {

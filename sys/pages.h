@@ -30,12 +30,8 @@
  */
 #define PAGE_LEAST ((size_t)1 << CPU_PAGE_SHIFT)
 #define PAGE_MOST  ((size_t)1 << CPU_PAGE_SHIFT_MOST)
-#if CPU_PAGE_SHIFT == CPU_PAGE_SHIFT_MOST
-#define PAGE_SIZE PAGE_MOST
-#else
-#define PAGE_SIZE pages_size()
+#define PAGE_SIZE  (PAGE_LEAST == PAGE_MOST ? PAGE_MOST : pages_size())
 INTERNAL size_t pages_size(void);
-#endif
 #define PAGE_HUGE ((size_t)1 << 21) /* a huge page, where pages are 4 KiB; else some pages */
 /* Bytes that mincore may write for one PAGE_SIZE: the kernel's pages may be smaller. */
 #define PAGE_PARTS (PAGE_MOST / PAGE_LEAST)

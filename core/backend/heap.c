@@ -20,18 +20,6 @@ _Alignas(IS_SO ? PAGE_LEAST : 0) /* 0: no more than its type has */
 INTERNAL struct heap heap_default = {.options = &ash_defaults, .sharing = PAGES_PRIVATE};
 INTERNAL const struct heap_hooks *heap_hooks;
 
-#if IS_MALLOC
-HIDDEN struct ash_defaults *ash_own_settings(void); /* of the facade */
-struct ash_defaults *ash_own_settings(void)
-{
-	if (heap_default.options != &heap_default.own) {
-		heap_default.own = ash_defaults;
-		heap_default.options = &heap_default.own;
-	}
-	return &heap_default.own;
-}
-#endif
-
 void heap_peaks(struct heap *h, uint64_t both)
 {
 	heap_peak(&h->peak.used, both >> 32);

@@ -6,8 +6,6 @@
 #include "backend/region.h"
 #include "diagnostics/blocks.h"
 #include "memory.h"
-#include "panic.h"
-#include "say.h"
 #include "slab/look.h"
 #include "slab/slab.h"
 #include "thread/owner.h"
@@ -86,12 +84,6 @@ void heap_stats(struct heap *h, struct ash_statistics *out)
 	out->peak_reserved = load_relaxed(&h->peak.reserved) << CHUNK_SHIFT;
 }
 
-/* ash_stats_class: the rows from `first` to `last`. */
-struct class_rows {
-	unsigned first, last;
-	struct ash_class *rows;
-};
-
 static int class_part(void *rows, const struct block_place *at, size_t chunks)
 {
 	const struct class_rows *to = rows;
@@ -115,7 +107,7 @@ static int class_part(void *rows, const struct block_place *at, size_t chunks)
 	return 0;
 }
 
-static void class_count(struct class_rows *to)
+void class_count(struct class_rows *to)
 {
 	unsigned class;
 
@@ -134,34 +126,3 @@ int ash_stats_class(unsigned row, struct ash_class *out)
 	class_count(&one);
 	return 1;
 }
-
-#if IS_MALLOC
-/*
- * For core/malloc, which declares these functions itself (core/malloc/facade.h), as it
- * includes only public headers.
- */
-HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
-HIDDEN void ash_say(const char *text, size_t length);
-HIDDEN bool ash_may_say(void);
-
-void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to)
-{
-	struct ash_class rows[CLASSES + 1];
-	struct class_rows all = {0, CLASSES, rows};
-	unsigned i;
-
-	class_count(&all);
-	for (i = 0; i <= CLASSES; i++)
-		row(to, &rows[i]);
-}
-
-void ash_say(const char *text, size_t length)
-{
-	text_say(text, length);
-}
-
-bool ash_may_say(void)
-{
-	return panic_may_write();
-}
-#endif

@@ -16,4 +16,11 @@ struct stats_slab {
 };
 INTERNAL struct stats_slab stats_of_slab(const struct slab *s);
 
+/* Counts the default heap by classes: the rows of ash_stats_class from `first` to `last`. */
+struct class_rows {
+	unsigned first, last;
+	struct ash_class *rows;
+};
+INTERNAL void class_count(struct class_rows *to);
+
 #endif

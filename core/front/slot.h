@@ -95,9 +95,7 @@ static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *ind
 	*s = map_guess_slab(p);
 	if (!SEATED || unlikely(*s == NULL))
 		return false;
-#ifdef CPU_TLS_IS_COMPUTED
-	(void)CPU_KEEP(seat.open); /* loaded together with self */
-#endif
+	(void)CPU_KEEP(seat.open); /* where the seat's address is computed: loaded together with self */
 	return own_slot_at(*s, p, index);
 }
 

@@ -28,7 +28,7 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 	char *p = bin_lowest(b, word);
 	uint16_t *tags;
 
-	if (h->sharing != PAGES_SHARED) {
+	if (store_shared(h) == NULL) {
 		store_relaxed(at, bits_without_lowest(word));
 		return p;
 	}

@@ -95,18 +95,6 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
 	return attach(fd, NULL, why);
 }
 
-ash_heap *ash_heap_attach_layout(int fd, const char *layout, uint64_t layout_version, enum ash_attach *why)
-{
-	const struct ash_heap_options options = {.layout = layout, .layout_version = layout_version};
-	struct layout expected;
-
-	if (layout_of(&options, &expected))
-		return attach(fd, &expected, why);
-	if (why != NULL)
-		*why = ASH_ATTACH_LAYOUT; /* no heap has it */
-	return NULL;
-}
-
 /* One attempt to attach, or to make a heap where there is none. */
 static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_options *options,
 			      const struct layout *layout, enum ash_attach *why)
@@ -114,7 +102,7 @@ static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_opt
 	ash_heap *heap = attach(fd, layout, why);
 
 	/* A file without a heap may get one. */
-	if (heap == NULL && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
+	if (heap == NULL && capacity > 0 && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
 		heap = shared(store_create_file(fd, store_size(capacity, options), options, why));
 		/* Another thread has made a heap there meanwhile. */
 		if (heap == NULL && *why == ASH_ATTACH_NO_HEAP)

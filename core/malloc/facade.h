@@ -45,12 +45,12 @@ EXPORT int mallopt(int parameter, int value);
 EXPORT void malloc_stats(void);
 
 /*
- * Not in ashlar.h (core/diagnostics/stats.c): counts the default heap and then calls `row`
+ * Not in ashlar.h (core/diagnostics/malloc_needs.c): counts the default heap and then calls `row`
  * for each row of ash_stats_class, the first one first.
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
 /*
- * Not in ashlar.h (core/backend/heap.c): the settings of the default heap, from the first call on its own.  They are
+ * Not in ashlar.h (core/diagnostics/malloc_needs.c): the settings of the default heap, from the first call on its own.  They are
  * changed while the process has one thread: each reads them without an order.
  */
 HIDDEN struct ash_defaults *ash_own_settings(void);

@@ -8,12 +8,10 @@
 #include "atomic.h"
 #include "memory.h"
 
-#if CPU_PAGE_SHIFT != CPU_PAGE_SHIFT_MOST
 size_t pages_size(void)
 {
 	return PAGE_MOST;
 }
-#endif
 
 /*
  * Records are cut off a piece of PAGE_HUGE, aligned to that: where a system hands out one address

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *	rows NAME [short] [exact] [FILE]	one row; prints "time" in picoseconds an operation and
+ *	rows NAME [short] [exact[=1]] [FILE]	one row; prints "time" in picoseconds an operation and
  *					"peak", resident KiB without the benchmark's own tables.
- *					exact: five rounds whatever they take, for counts and stops
+ *					exact: one round and 4 more, or 1, whatever they take, for
+ *					counts and stops; prints "operations" of those, too
  *	rows list			their names
  */
 #include "row.h"
 
 unsigned row_scale = 1;
-static bool exact;
+static unsigned exact; /* rounds; 0: as many as time allows */
 
 static const struct row *const families[] = {single_rows, crowd_rows, suite_rows, trace_rows};
 enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
@@ -86,7 +87,7 @@ static int run(const struct row *row, const char *file)
 		limit = LIMIT;
 	if (exact) {
 		limit = UINT64_MAX;
-		rounds = 4;
+		rounds = exact;
 	}
 	rt_resident_peak_reset();
 	(void)rt_now(); /* the first fault of the vdso is not the row's */
@@ -104,6 +105,8 @@ static int run(const struct row *row, const char *file)
 	}
 	rt_print("time %llu ps\n", (unsigned long long)(time * 1000 / done));
 	rt_print("peak %llu KiB\n", (unsigned long long)(peak - tables) / 1024);
+	if (exact)
+		rt_print("operations %llu\n", (unsigned long long)done);
 	return 0;
 }
 
@@ -121,7 +124,9 @@ int main(int argc, char **argv, char **envp)
 		if (rt_strcmp(argv[i], "short") == 0)
 			row_scale = 10;
 		else if (rt_strcmp(argv[i], "exact") == 0)
-			exact = true;
+			exact = 4;
+		else if (rt_strcmp(argv[i], "exact=1") == 0)
+			exact = 1;
 		else
 			file = argv[i];
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names and layouts of heaps shared by processes. */
-/* promises: ash_heap_attach_layout, ash_heap_bind, ash_heap_find, ash_heap_names, ash_heap_slot, ash_heap_unbind */
+/* promises: ash_heap_bind, ash_heap_find, ash_heap_names, ash_heap_slot, ash_heap_unbind */
 
 #include "heaps/instance.h"
 #include "store/data/names.h"
@@ -197,8 +197,9 @@ static int file_of(const char *layout, uint64_t version)
 
 static enum ash_attach attach_as(int fd, const char *layout, uint64_t version)
 {
+	const struct ash_heap_options options = {.layout = layout, .layout_version = version};
 	enum ash_attach why;
-	ash_heap *h = ash_heap_attach_layout(fd, layout, version, &why);
+	ash_heap *h = ash_heap_open_file(fd, 0, &options, &why);
 
 	CHECK((h != NULL) == (why == ASH_ATTACHED));
 	ash_heap_destroy(h);
@@ -234,6 +235,7 @@ TEST(layouts_are_compared, 10)
 	CHECK_EQ(attach_as(fd, "orders", 3), ASH_ATTACHED);
 	CHECK_EQ(attach_as(plain, NULL, 0), ASH_ATTACHED);
 	CHECK_EQ(attach_as(plain, "orders", 3), ASH_ATTACH_LAYOUT);
+	CHECK_EQ(attach_as((int)arch_memfd_create("empty", 0), "orders", 3), ASH_ATTACH_NO_HEAP);
 	h = ash_heap_attach_file(fd, &why);
 	CHECK(h != NULL && why == ASH_ATTACHED);
 }

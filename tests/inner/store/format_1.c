@@ -176,13 +176,14 @@ static void is_viewed(int fd, unsigned others)
 
 static void is_used(int fd)
 {
+	const struct ash_heap_options options = {.layout = "golden", .layout_version = 7};
 	enum ash_attach why;
 	ash_heap *heap;
 	void *p[3000];
 	unsigned i;
 
 	CHECK(ash_heap_adopt_file(fd));
-	heap = ash_heap_attach_layout(fd, "golden", 7, &why);
+	heap = ash_heap_open_file(fd, 0, &options, &why);
 	CHECK_EQ(why, ASH_ATTACHED);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	CHECK_EQ(ash_heap_walk(heap, meet_block, NULL), 0);
