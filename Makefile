@@ -262,7 +262,7 @@ FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc hardened small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated amalgamation compiler malloc install $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated $(FULL_CHECKS) $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -315,23 +315,31 @@ setup:
 	sh tools/setup
 	$(if $(filter setup,$(MAKECMDGOALS)),echo 'setup: all that the build and the tests need is here')
 
+# Scripts that make test has less of.
+FULL_CHECKS = amalgamation compiler malloc install
+
 # What runs for minutes ends with make, with all that it started.
 GUARD = exec sh tools/guard
 CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
+# make test FOLLOWED=1: make test-long and test-arch are made next (.ci/run), so what they run in full is left to them.
+LEFT = $(if $(FOLLOWED),SECTIONS="natively checks" LONG_TESTS="$(FULL)" LONG_SOME="all $(FULL_SOME)" \
+	LONG_ALL="$(FULL_ALL)" LONG_CHECKS="$(FULL_CHECKS)")
 
 # The tools must be there before anything is compiled: hence the second make.
 test: setup
 	$(MAKE) --no-print-directory programs
 	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
 		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all arch tls_large) steps.so libashlar_malloc.so libashlar_profile.so) &&) :)
-	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) $(GUARD) sh tools/test
+	$(RUN_TESTS) $(LEFT) $(if $(EMULATOR),SECTIONS=emulated) $(GUARD) sh tools/test
 
-# Every test program of every CPU, under QEMU.
+# Every test program of every CPU, under QEMU.  With the large-system atomics the library alone is built: the tests' own
+# objects are those of aarch64.
 test-arch: setup
 	$(MAKE) --no-print-directory programs
 	$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) programs \
 		$(BUILD)/$(cpu)/steps.so &&) :
+	$(if $(filter aarch64,$(CPUS)),mkdir -p $(BUILD)/aarch64-lse && ln -sfn ../aarch64/prog $(BUILD)/aarch64-lse/prog)
 	$(if $(filter aarch64,$(CPUS)),$(MAKE) --no-print-directory ARCH=aarch64 FOR_aarch64=-march=armv8.1-a \
 		BUILD=$(BUILD)/aarch64-lse $(addprefix $(BUILD)/aarch64-lse/,tests/all libashlar.a))
 	$(RUN_TESTS) SECTIONS="$(patsubst %,every_%,$(ARCH) $(CPUS))" $(GUARD) sh tools/test
@@ -620,11 +628,11 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 	$(CC) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(WARNINGS) \
 		-fvisibility=hidden -fPIC -shared -fuse-ld=lld -Itests $< -o $@
 
-# Changes when a source comes or goes: what is made of all of them is then made again.
+# Changes when a source comes or goes: what is made of all of them is then made again.  Two makes may be here at a time.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(MALLOC_TESTS) $(HARDENED_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.new
-	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(MALLOC_TESTS) $(HARDENED_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
@@ -757,8 +765,7 @@ $(BUILD)/long/full: $(addprefix $(BUILD)/tests/,$(FULL_SOME) $(FULL_ALL)) Makefi
 	echo 'exit $$status' >>$@
 	chmod +x $@
 
-# Scripts that make test has less of.
-$(addprefix $(BUILD)/long/,amalgamation compiler malloc install): $(BUILD)/long/%: programs Makefile
+$(addprefix $(BUILD)/long/,$(FULL_CHECKS)): $(BUILD)/long/%: programs Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
 	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
