@@ -749,7 +749,7 @@ FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at f
 	signal_handlers shadow_model zalloc_products threads_check arena_interrupted under_a_limit_gib
 # And of other programs: those that have some of these, and all of each that make test thins as a whole.
 FULL_SOME = malloc small system
-FULL_ALL = storm faults faults_foreign race beside attach_killed
+FULL_ALL = storm faults faults_foreign race beside attach_killed advice
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@

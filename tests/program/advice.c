@@ -63,7 +63,7 @@ static void act(struct live *l, struct rt_random *r)
 /* Waves of blocks, all dirtied throughout, with a trim here and there. */
 static void churn(void)
 {
-	size_t rounds = rt_under_qemu() ? 200 : 3000;
+	size_t rounds = rt_under_qemu() ? 200 : rt_in_full() ? 3000 : 1000;
 	struct rt_random random;
 
 	rt_seed(&random, rt_test_seed());

@@ -95,7 +95,7 @@ TEST(beside_view, 120)
 /* At each call another process dies, at an instruction of its own. */
 TEST(beside_deaths, 300)
 {
-	size_t act, k, n, steps, apart = rt_in_full() ? 2 : 9, sum = 0;
+	size_t act, k, n, steps, apart = rt_in_full() ? 2 : 31, sum = 0;
 	struct rt_random r;
 
 	trap_need();
