@@ -237,7 +237,7 @@ MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c t
 HARDENED_TESTS = $(call objects,prog,$(addprefix tests/api/,$(addsuffix .c,api align aligned fork large resize shadow \
 	signal threads zalloc)) tests/malloc/names.c tools/demo/steps.c $(wildcard tests/hardened/*.c))
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
-FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_in_use.c \
+FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_use.c \
 	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c))
 # Without those that ask about the kernel's memory, or for more than there is.
 SYSTEM_TESTS = $(call objects,prog,$(filter-out %/align.c %/fork.c %/large.c,$(DEFAULT_TESTS)) $(wildcard tests/system/*.c))

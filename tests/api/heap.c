@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps that the program made, in one process. */
+/* Heaps that the program made: what goes with one, many, and one that processes share. */
 /* promises: ash_heap_create, ash_heap_create_shared, ash_heap_destroy, ash_heap_recover, ash_heap_stats */
 /* promises: ash_heap_zalloc */
 #include "support/blocks.h"
@@ -50,46 +50,6 @@ static void work(struct user *u, bool leave)
 		u->block[i].p = NULL;
 	}
 }
-
-static void work_in_thread(void *argument)
-{
-	work(argument, false);
-}
-
-static ash_heap *heap_of_kind(bool shared)
-{
-	ash_heap *h = shared ? ash_heap_create_shared((size_t)1 << 30, NULL) : ash_heap_create(NULL);
-
-	CHECK(h != NULL);
-	return h;
-}
-
-static void threads_in(bool shared)
-{
-	static struct user users[4];
-	struct rt_thread *thread[4];
-	struct ash_statistics st;
-	unsigned i;
-
-	for (i = 0; i < 4; i++) {
-		users[i] = (struct user){.heap = heap_of_kind(shared), .key = i, .rounds = 4000};
-		users[i].heap = users[0].heap;
-		thread[i] = rt_thread_start(work_in_thread, &users[i]);
-	}
-	rt_threads_join(thread, 4);
-	CHECK_EQ(ash_heap_check(users[0].heap), 0);
-	/* The system frees a thread's id some time after it has told that the thread ended. */
-	do {
-		rt_yield();
-		(void)ash_heap_trim(users[0].heap, 0);
-		ash_heap_stats(users[0].heap, &st);
-		CHECK_EQ(st.blocks, 0);
-	} while (st.slabs != 0);
-	CHECK_EQ(ash_check(), 0);
-}
-
-TEST_CALL(heap_threads, 30, threads_in(false));
-TEST_CALL(heap_shared_threads, 30, threads_in(true));
 
 /* Blocks of one heap never come from another, and destroying gives all back. */
 TEST(heap_destroy_gives_back, 20)
@@ -157,63 +117,6 @@ TEST(heap_many, 60)
 	}
 }
 
-static struct user interrupter;
-static _Atomic unsigned interrupts;
-
-static void on_alarm(UNUSED int number, UNUSED void *info, UNUSED void *context)
-{
-	char *p[6];
-	unsigned i;
-
-	for (i = 0; i < 6; i++) {
-		p[i] = NOT_NULL(ash_heap_alloc(interrupter.heap, (size_t)40 << i));
-		fill(p[i], (size_t)40 << i, i);
-	}
-	for (i = 0; i < 6; i++) {
-		holds(p[i], (size_t)40 << i, i);
-		ash_heap_release(interrupter.heap, p[i]);
-	}
-	interrupts++;
-}
-
-static void signals_in(bool shared)
-{
-	static struct user u;
-	uint64_t end = rt_now() + 1000000000;
-
-	u = (struct user){.heap = heap_of_kind(shared), .key = 3, .rounds = 1000};
-	interrupter.heap = u.heap;
-	rt_signal(14, on_alarm);
-	rt_timer(100);
-	while (rt_now() < end || interrupts <= 100)
-		work(&u, false);
-	rt_timer(0);
-	CHECK_EQ(ash_heap_check(u.heap), 0);
-	CHECK_EQ(stats_of(u.heap).blocks, 0);
-}
-
-TEST_CALL(heap_signals, 20, signals_in(false));
-TEST_CALL(heap_shared_signals, 20, signals_in(true));
-
-/* In a heap of one process the child has a copy. */
-TEST(heap_fork_copies, 20)
-{
-	static struct user u;
-	struct ash_statistics before;
-
-	u = (struct user){.heap = ash_heap_create(NULL), .key = 4, .rounds = 3000};
-	work(&u, true);
-	ash_heap_stats(u.heap, &before);
-	IN_CHILD {
-		work(&u, false);
-		CHECK_EQ(ash_heap_check(u.heap), 0);
-		ash_heap_destroy(u.heap);
-	}
-	CHECK_EQ(before.block_bytes, stats_of(u.heap).block_bytes);
-	CHECK_EQ(ash_heap_check(u.heap), 0);
-	work(&u, false);
-}
-
 /* All work at once on one heap, and release what the parent allocated. */
 TEST(heap_shared_children, 20)
 {
@@ -222,7 +125,7 @@ TEST(heap_shared_children, 20)
 	long pid[CHILDREN];
 	unsigned i;
 
-	u[0] = (struct user){.heap = heap_of_kind(true), .key = 9, .rounds = 3000};
+	u[0] = (struct user){.heap = NOT_NULL(ash_heap_create_shared((size_t)1 << 30, NULL)), .key = 9, .rounds = 3000};
 	work(&u[0], true);
 	for (i = 0; i < CHILDREN; i++) {
 		u[i + 1] = (struct user){.heap = u[0].heap, .key = i, .rounds = 8000};

@@ -7,11 +7,17 @@
 const char misuse_traps = 1;
 
 #define IN_ALL "it takes seconds, and is in build/tests/all"
+#define OTHERS "of a kind of heap that this library has not; it is in build/tests/all"
 
 const struct rt_left_out rt_left_out[] = {
 	{"arena_interrupted_at_each_step", IN_ALL},
 	{"arena_survives_death_at_each_step", IN_ALL},
 	{"heap_in_fills_at_linear_cost", "field_worst_cases is about this library"},
+	{"heap_threads", OTHERS},
+	{"heap_shared_threads", OTHERS},
+	{"heap_signals", OTHERS},
+	{"heap_shared_signals", OTHERS},
+	{"heap_fork_copies", OTHERS},
 	{NULL, NULL},
 };
 
