@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps inside memory of the caller's: what it costs, that it stays inside. */
+/* Heaps inside memory of the caller's: what it costs, that it stays inside, looks at it. */
 /* promises: ash_heap_create_in, ash_heap_resize, ash_heap_release_sized, ash_heap_usable_size */
-#include "support/handler_at_step.h"
+/* promises: ash_heap_walk, ash_heap_good_size, ash_heap_root, ash_heap_set_root, ash_heap_stats */
 #include "support/heap_in.h"
 
 /* Fills it with blocks of one size; their number.  They are chained, and released again. */
@@ -118,74 +118,6 @@ TEST(heap_in_stays_dense, 30)
 	CHECK_EQ(ash_heap_check(h), 0);
 }
 
-/* To fill and to empty it must not cost as the square of its size: instructions a call, of some. */
-static struct {
-	ash_heap *heap;
-	void *block;
-} stepped;
-
-DOES(do_alloc, stepped.block = ash_heap_alloc(stepped.heap, 48));
-DOES(do_release, ash_heap_release(stepped.heap, stepped.block));
-
-static void never(void)
-{
-}
-
-/* Every so many calls are counted; the mean, in hundredths. */
-static size_t cost_of_a_call(ash_heap *h, size_t every)
-{
-	size_t calls = 0, counted = 0, sum = 0;
-	void **last = NULL;
-
-	stepped.heap = h;
-	step_begin(never);
-	do {
-		if (calls++ % every != 0) {
-			do_alloc();
-		} else {
-			(void)with_act_at(SIZE_MAX, do_alloc);
-			sum += boundary;
-			counted++;
-		}
-		if (stepped.block != NULL) {
-			*(void **)stepped.block = last;
-			last = stepped.block;
-		}
-	} while (stepped.block != NULL);
-	for (; last != NULL; calls++) {
-		stepped.block = last;
-		last = *last;
-		if (calls % every != 0) {
-			do_release();
-			continue;
-		}
-		(void)with_act_at(SIZE_MAX, do_release);
-		sum += boundary;
-		counted++;
-	}
-	return sum * 100 / counted;
-}
-
-TEST(heap_in_fills_at_linear_cost, 60)
-{
-	const size_t large = rt_under_qemu() ? 16 : 32;
-	size_t cost[2];
-	unsigned k;
-
-	for (k = 0; k < 2; k++) {
-		size_t bytes = (k == 0 ? 1 : large) * MIB;
-		void *memory = rt_map(bytes);
-		ash_heap *h = NOT_NULL(ash_heap_create_in(memory, bytes));
-
-		cost[k] = cost_of_a_call(h, bytes / MIB * 241);
-		ash_heap_destroy(h);
-		rt_unmap(memory, bytes);
-	}
-	rt_print("     1 MiB: %.2f instructions a call; %zu MiB: %.2f\n", (double)cost[0] / 100,
-		 large, (double)cost[1] / 100);
-	CHECK(cost[1] < 2 * cost[0]); /* the square would be `large` */
-}
-
 TEST(heap_in_resize, 10)
 {
 	static char memory[128 << 10];
@@ -246,4 +178,66 @@ TEST(heap_in_aligned, 10)
 	CHECK(ash_heap_aligned_alloc(h, 24, 40) == NULL);
 	CHECK(ash_heap_zalloc(h, SIZE_MAX / 2, 3) == NULL);
 	CHECK_EQ(ash_heap_check(h), 0);
+}
+
+struct seen {
+	size_t blocks, bytes, in_flight, stop_at;
+	ash_heap *release_in;
+};
+
+static int see(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	struct seen *s = context;
+
+	s->blocks++;
+	s->bytes += size;
+	s->in_flight += owner->id == 0;
+	if (s->release_in != NULL)
+		ash_heap_release(s->release_in, block);
+	return s->blocks == s->stop_at ? 17 : 0;
+}
+
+TEST(heap_in_looks, 10)
+{
+	static char memory[1 << 17];
+	ash_heap *h = ash_heap_create_in(memory, sizeof memory);
+	struct ash_statistics st;
+	struct seen s = {0};
+	size_t i, bytes = 0;
+
+	CHECK(ash_heap_root(h) == NULL);
+	ash_heap_set_root(h, memory);
+	CHECK(ash_heap_root(h) == memory);
+	for (i = 0; i < 100; i++)
+		bytes += ash_usable_size(ash_heap_alloc(h, i * 23));
+	CHECK_EQ(ash_heap_walk(h, see, &s), 0);
+	CHECK_EQ(s.blocks, 100);
+	CHECK_EQ(s.bytes, bytes);
+	CHECK_EQ(s.in_flight, 0);
+	ash_heap_stats(h, &st);
+	CHECK_EQ(st.blocks, 100);
+	CHECK_EQ(st.block_bytes, bytes);
+	CHECK_EQ(st.slabs + st.spans + st.pending + st.owners, 0);
+	s = (struct seen){.stop_at = 5};
+	CHECK_EQ(ash_heap_walk(h, see, &s), 17);
+	CHECK_EQ(s.blocks, 5);
+	CHECK_EQ(ash_heap_trim(h, 0), 0);
+	CHECK_EQ(ash_heap_recover(h), 0);
+	CHECK_EQ(ash_heap_release_owner(h, 1), 0);
+	CHECK_EQ(ash_heap_usable_size(h, NULL), 0);
+	ash_heap_release(h, NULL);
+	ash_heap_release_sized(h, NULL, 5);
+	CHECK_EQ(ash_heap_good_size(h, 0), 16);
+	CHECK_EQ(ash_heap_good_size(h, 17), 32);
+	CHECK_EQ(ash_heap_good_size(h, 100), 112);
+	CHECK_EQ(ash_heap_good_size(h, SIZE_MAX), 0);
+	ash_heap_thread_detach(h);
+	s = (struct seen){.release_in = h};
+	CHECK_EQ(ash_heap_walk(h, see, &s), 0);
+	CHECK_EQ(s.blocks, 100);
+	nothing_left(h, st.reserved);
+	ash_heap_destroy(NULL);
+	ash_heap_destroy(h);
+	h = ash_heap_create_in(memory, sizeof memory);
+	CHECK(h != NULL && ash_heap_root(h) == NULL);
 }

@@ -12,7 +12,6 @@ const char misuse_traps = 1;
 const struct rt_left_out rt_left_out[] = {
 	{"arena_interrupted_at_each_step", IN_ALL},
 	{"arena_survives_death_at_each_step", IN_ALL},
-	{"heap_in_fills_at_linear_cost", "field_worst_cases is about this library"},
 	{"heap_threads", OTHERS},
 	{"heap_shared_threads", OTHERS},
 	{"heap_signals", OTHERS},
@@ -58,33 +57,6 @@ TEST(field_small_heaps, 10)
 			for (i = 0; i < sizeof memory; i++)
 				CHECK(memory[i] == GUARD || (i >= at && i < at + bytes));
 		}
-}
-
-TEST(field_calls_that_find_nothing, 10)
-{
-	static char memory[4096];
-	ash_heap *h = ash_heap_create_in(memory, sizeof memory);
-	size_t flight = 0;
-
-	CHECK(ash_heap_root(h) == NULL);
-	ash_heap_set_root(h, memory);
-	CHECK(ash_heap_root(h) == memory);
-	CHECK(ash_heap_alloc(h, 100) != NULL);
-	CHECK_EQ(ash_heap_trim(h, 0), 0);
-	CHECK_EQ(ash_heap_recover(h), 0);
-	CHECK_EQ(ash_heap_release_owner(h, 1), 0);
-	ash_heap_thread_detach(h);
-	CHECK_EQ(ash_heap_usable_size(h, NULL), 0);
-	ash_heap_release(h, NULL);
-	ash_heap_release_sized(h, NULL, 5);
-	CHECK_EQ(ash_heap_good_size(h, 17), 32);
-	CHECK_EQ(ash_heap_good_size(h, SIZE_MAX), 0);
-	CHECK_EQ(ash_heap_walk(h, count_flight, &flight), 0);
-	CHECK_EQ(flight, 0);
-	ash_heap_destroy(NULL);
-	ash_heap_destroy(h);
-	h = ash_heap_create_in(memory, sizeof memory);
-	CHECK(h != NULL && ash_heap_root(h) == NULL);
 }
 
 /* ---- misuse ---- */
