@@ -324,7 +324,7 @@ CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
 # make test FOLLOWED=1: make test-long and test-arch are made next (.ci/run), so what they run in full is left to them.
 LEFT = $(if $(FOLLOWED),SECTIONS="natively checks" LONG_TESTS="$(FULL)" LONG_SOME="all $(FULL_SOME)" \
-	LONG_ALL="$(FULL_ALL)" LONG_CHECKS="$(FULL_CHECKS)")
+	LONG_ALL="$(FULL_ALL) $(FULL_MANY)" LONG_CHECKS="$(FULL_CHECKS)")
 
 # The tools must be there before anything is compiled: hence the second make.
 test: setup
@@ -750,6 +750,8 @@ FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at f
 # And of other programs: those that have some of these, and all of each that make test thins as a whole.
 FULL_SOME = malloc small system
 FULL_ALL = storm faults faults_foreign race beside attach_killed advice
+# Those of which tests/long has the same tests with far more.
+FULL_MANY = apart forged look_damaged look_speed look_steps
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@

@@ -216,10 +216,10 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 		CHECK_EQ(missing, 0);
 }
 
-/* A fork costs as much as some 100 steps: in make test two seeds share the instructions. */
+/* A fork costs as much as some 100 steps: in make test four seeds share the instructions. */
 static size_t forks_apart(void)
 {
-	turns = rt_in_full() ? 1 : 2;
+	turns = rt_in_full() ? 1 : 4;
 	turn = rt_test_seed() % turns;
 	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 3 : rt_under_qemu() ? 301 : 61;
 }
