@@ -37,6 +37,8 @@ static void churn(ash_heap *h, struct rt_random *r, size_t calls)
 
 static void begin(void)
 {
+	_Atomic unsigned *at_work = rt_map_shared(sizeof *at_work);
+	struct rt_random r;
 	ash_heap *h;
 	unsigned i;
 	struct arch_stat st;
@@ -50,18 +52,18 @@ static void begin(void)
 		do
 			h = ash_heap_open_file(fd, CAPACITY * MIB, NULL, NULL);
 		while (h == NULL);
-		for (;;) {
-			struct rt_random r;
-
-			rt_seed(&r, rt_test_seed() + i);
+		rt_seed(&r, rt_test_seed() + i);
+		churn(h, &r, 100);
+		(*at_work)++;
+		for (;;)
 			churn(h, &r, 100000);
-		}
 	}
-	do {
-		CHECK_EQ(arch_fstat(fd, &st), 0);
+	/* Before the last has begun the file may be one that nobody works in. */
+	while (*at_work < WORKERS)
 		rt_sleep(20000000);
-	} while ((size_t)st.length < CAPACITY * MIB);
+	CHECK_EQ(arch_fstat(fd, &st), 0);
 	bytes = (size_t)st.length;
+	CHECK(bytes >= CAPACITY * MIB);
 }
 
 static int copy_of_file(void)
