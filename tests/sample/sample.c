@@ -133,6 +133,46 @@ static void work(void *seed)
 			release_sample(p[i]);
 }
 
+/* The first slot of a group is a sample as others are; next to samples, blocks come from the thread's own slabs. */
+TEST(sample_at_the_ends_of_groups, 10)
+{
+	static void *own[300], *large[3];
+	const size_t n = sizeof own / sizeof *own;
+
+	ash_sample_every(0);
+	alloc_each(own, n, SURE);
+	release_each(own, n); /* groups that have slots */
+	for (size_t i = 0; i < n; i++) {
+		ash_sample_every(0);
+		own[i] = NOT_NULL(ash_alloc(SURE));
+		ash_sample_every(1);
+		release_sample(expect_sample(ash_alloc(SURE)));
+	}
+	ash_sample_every(0);
+	alloc_each(large, 3, 32 * KIB);
+	told.gone = NULL;
+	release_each(own, n);
+	release_each(large, 3);
+	CHECK(told.gone == NULL); /* nor are those of 32 KiB told of */
+}
+
+static void until_a_sample(void *bytes)
+{
+	ash_sample_every(4096);
+	for (; told.p == NULL; *(size_t *)bytes += 8)
+		ash_release(ash_alloc(8));
+}
+
+/* Threads have random numbers of their own. */
+TEST(sample_threads_differ, 10)
+{
+	size_t bytes[2] = {0};
+
+	for (unsigned i = 0; i < 2; i++)
+		rt_in_thread(until_a_sample, &bytes[i]);
+	CHECK(bytes[0] != bytes[1]);
+}
+
 TEST(sample_each_block, 20)
 {
 	work((void *)1);

@@ -119,6 +119,25 @@ TEST(inner_seats_displaced_shared, 60)
 	at_each_boundary(displace);
 }
 
+/* The seat went to another heap: the record is this thread's as before, and no other one is made. */
+static void seat_gone(bool shared)
+{
+	ash_heap *h = make(shared);
+	struct seat_entry *e;
+	struct owner *o;
+
+	use(h);
+	o = NOT_NULL(seats_guess(heap_of(h), &e));
+	seats_leave(e);
+	use(h);
+	CHECK(seats_self(heap_of(h)) == o && heap_of(h)->owners == o && o->next == NULL);
+	CHECK_EQ(ash_heap_check(h), 0);
+	ash_heap_destroy(h);
+}
+
+TEST_CALL(inner_seats_gone, 10, seat_gone(false));
+TEST_CALL(inner_seats_gone_shared, 10, seat_gone(true));
+
 /* The only one that has a page. */
 static const struct bench *own_bench(unsigned kind)
 {

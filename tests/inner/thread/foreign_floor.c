@@ -65,6 +65,21 @@ TEST(foreign_floor_is_the_most, 20)
 	CHECK(purged_with(floor) >= all - 2 * floor - all / 4);
 }
 
+/* Of options.retain 0 nothing is a quarter, and of what is in use then neither. */
+TEST(foreign_without_retain, 20)
+{
+	static struct ash_defaults none;
+
+	if (PAGE_SIZE > UNIT_SIZE)
+		rt_skip("a unit is less than a page: what others emptied stays");
+	none = *heap_default.options;
+	none.retain = 0;
+	heap_default.options = &none;
+	heap_default.used += 1 << 16; /* as if so much more were in use */
+	CHECK(purged_with(0) >= BLOCKS * UNITS - 64 - UNITS); /* until the first look */
+	heap_default.used -= 1 << 16;
+}
+
 /* A shared heap's slabs are not held by guests, as one may die: there nothing of this is counted. */
 static ash_heap *shared;
 

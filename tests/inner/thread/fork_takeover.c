@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may take over after a fork, and what: seen in the records' states. */
 #include "inner/spares.h"
+#include "process.h"
 #include "thread/refill.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
@@ -38,6 +39,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 		rt_skip("QEMU 7.2 aborts when a forked child of a threaded process starts a thread");
 	ash_release(ash_alloc(100));
 	first = seat.self;
+	holder_note(first);
 	together.count = 2;
 	thread = rt_thread_start(parents_thread, NULL);
 	rt_barrier_wait(&together);
@@ -49,6 +51,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 		CHECK_EQ(heap_default.settled, 1);
 		CHECK_EQ(load_acquire(&other->state), OWNER_VACANT);
 		CHECK_EQ(first->state >> OWNER_STAMP, 1);
+		CHECK_EQ(first->identity, process_note()); /* not the parent's ids */
 		CHECK_EQ(ash_check(), 0);
 		rt_barrier_wait(&together);
 		rt_thread_join(thread);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Single functions on owner records: vacating, holding, taking over, reaping. */
+#include "generation.h"
 #include "heaps/instance.h"
 #include "inner/slots.h"
 #include "inner/spares.h"
@@ -42,13 +43,37 @@ TEST(inner_parts_hold, 10)
 	CHECK_EQ(holder_guest(&heap_default), (v->state & ~OWNER_HELD) | OWNER_GUEST);
 	CHECK(holder_guest(&heap_default) != v->state);
 	CHECK(!owner_hold(v));
+	holder_note(v);
+	CHECK(v->identity != 0);
 	ash_thread_detach();
 	CHECK_EQ(v->state, OWNER_VACANT);
+	CHECK(v->identity == 0 && seat.self == owner_none); /* nothing of it is read by the thread, or said of it */
 	CHECK(owner_hold(v));
 	CHECK_EQ(v->state, holder_guest(&heap_default));
 	CHECK(!owner_hold(v));
 	owner_vacate(v);
 	CHECK_EQ(v->state, OWNER_VACANT);
+}
+
+/*
+ * A call that draws the thread's number was interrupted: it has none.  Else its word has the present generation, in
+ * which it was drawn or not.
+ */
+TEST(inner_parts_numbers, 10)
+{
+	generation_watch();
+	ash_release(ash_alloc(1));
+	IN_CHILD {
+		store_relaxed(&seat.number, 1); /* NUMBER_BUSY */
+		CHECK(holder_here() == 0 && holder_guest(&heap_default) == 0 && !holder_has_forked());
+		CHECK(!holder_has_ended(OWNER_HELD, 0)); /* of no number nothing is known */
+		store_relaxed(&seat.number, 0);
+		CHECK_EQ(holder_generation(holder_here()), 1);
+		IN_CHILD {
+			CHECK_EQ(holder_generation(holder_here()), 2);
+			CHECK(holder_has_forked());
+		}
+	}
 }
 
 static char *small, *medium, *large;
@@ -58,6 +83,31 @@ static void leave_three(UNUSED void *argument)
 	small = ash_alloc(100);
 	medium = ash_alloc(3000);
 	large = ash_alloc(SLOT_MAX);
+}
+
+/* A record in no seat, of the caller by its word (roll.h), is taken as it is; in the middle of a change it is rebuilt. */
+TEST(inner_parts_own_record_is_found, 10)
+{
+	struct heap *h = &heap_default;
+	struct owner *o;
+	char *p;
+
+	rt_in_thread(leave_three, NULL); /* vacates a record: the list is searched */
+	p = ash_alloc(100);
+	o = seat.self;
+	for (unsigned building = 0; building < 2; building++) {
+		seat_close();
+		seat.self = owner_none;
+		seat.record = NULL;
+		o->building = building;
+		if (building != 0)
+			o->bins[class_of(100)].slab = NULL; /* on no list */
+		CHECK(ash_alloc(3000) != NULL && seat.self == o);
+		CHECK_EQ(h->takeovers, building);
+		CHECK(o->building == 0 && h->owner_count == 1);
+	}
+	ash_release(p);
+	CHECK_EQ(ash_check(), 0);
 }
 
 static struct owner *release_without_entry(void *p)
@@ -228,4 +278,5 @@ TEST(inner_parts_static_record, 10)
 	ash_heap_destroy(heap);
 	ash_release(ash_alloc(100));
 	CHECK(!SEATED || heap_default.owners == owner_first);
+	CHECK(owner_contains(&heap_default, owner_first) && !owner_contains(&heap_default, owner_first + 1));
 }

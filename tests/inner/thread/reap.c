@@ -15,6 +15,7 @@ static struct owner *record;
 static void works(void)
 {
 	alloc_each(blocks, BLOCKS, 200);
+	ash_release(ash_alloc(1000)); /* an empty slab, which is no spare */
 	record = seat.self;
 }
 
@@ -62,6 +63,7 @@ TEST(reap_spares_the_living, 20)
 	thread = rt_thread_start(lives, NULL);
 	rt_barrier_wait(&together);
 	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
+	reap_one(record, seat.self);
 	CHECK(load_acquire(&record->state) != OWNER_VACANT);
 	/* Nor is one's own, by a handler that does not know it. */
 	CHECK_EQ(reap_all(&heap_default, NULL), 0);
@@ -73,15 +75,38 @@ TEST(reap_spares_the_living, 20)
 TEST(reap_from_where_it_ended, 20)
 {
 	struct heap *h = &heap_default;
+	size_t slabs;
 
 	ash_release(ash_alloc(1));
 	rt_in_thread(ends_without_a_word, NULL);
 	CHECK(record->next == seat.self);
+	slabs = stats_now().slabs;
 	h->reap_next = seat.self;
 	reap_some(h, seat.self);
 	CHECK(record->state != OWNER_VACANT && h->reap_next == NULL);
 	reap_some(h, seat.self);
 	CHECK_EQ(record->state, OWNER_VACANT);
+	CHECK(stats_now().slabs < slabs);
+}
+
+static void ends_soon(UNUSED void *argument)
+{
+	ash_release(ash_alloc(16));
+	record = seat.self;
+	(void)arch_exit(0);
+}
+
+TEST(reap_one_of_two, 20)
+{
+	struct owner *former;
+
+	ash_release(ash_alloc(1));
+	rt_in_thread(ends_soon, NULL);
+	former = record;
+	rt_in_thread(ends_soon, NULL);
+	CHECK(record != former && record->next == former);
+	reap_one(record, seat.self);
+	CHECK(record->state == OWNER_VACANT && former->state != OWNER_VACANT);
 }
 
 /* ---- threads whose memory stays mapped ---- */
@@ -109,7 +134,7 @@ TEST(reap_seat_again, 20)
 	ended->building = 1;
 	ended->bins[0].slab = NULL;
 	ended->bins[5].partial.head = ended->bins[6].full.head;
-	ended->bins[7].partial.head = seat.self->bins[7].slab;
+	ended->bins[7].partial.head = (struct slab *)8; /* NOLINT: not followed */
 	thread_at(0, comes_next);
 	CHECK(record != ended);
 	CHECK_EQ(reap_all(&heap_default, seat.self), 1);

@@ -25,6 +25,8 @@ static void fill_the_roll(void)
 static void ends_without_a_word(void)
 {
 	alloc_each(blocks, BLOCKS, 500);
+	for (size_t i = 0; i < BLOCKS; i++)
+		memset(blocks[i], 1, 500); /* there is something to purge */
 	ended = seat.self;
 	CHECK(ended != owner_none);
 }

@@ -2,6 +2,7 @@
 /*
  * The seat is open after each call, however the call ended.  No caller would notice a seat that
  * stays closed, as the unowned slabs serve it; nor, but for handlers, a call that does not close it.
+ * Nor is the record in the middle of a change.
  */
 #include "ashlar.h"
 #include "thread/owner.h"
@@ -10,7 +11,7 @@
 
 #define OPEN()                                                                                     \
 	CHECK(seat.open == SEAT_OPEN && seat.self != owner_none && seat.self == seat.record &&     \
-	      seat.guest == 0)
+	      seat.guest == 0 && seat.self->building == 0)
 
 enum { MANY = 300 };
 

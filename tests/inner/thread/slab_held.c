@@ -5,11 +5,12 @@
  */
 /* promises: ash_trim */
 #include "ashlar.h"
+#include "front/remote.h"
 #include "inner/slots.h"
 #include "pages.h"
 #include "slab/unowned.h"
 #include "support/handler_at_step.h"
-#include "thread/seat.h"
+#include "thread/seating.h"
 #include "thread/slab_purge.h"
 
 static struct slab *slab;
@@ -144,12 +145,27 @@ static void release_all(UNUSED void *argument)
 	released_by_others(elsewhere); /* another slab: its notification looks at the chunk */
 }
 
+/* A slab that its owner emptied, and will use again. */
+static struct slab *own_spare(void)
+{
+	void *p[32];
+	size_t n = 0;
+
+	do
+		p[n] = NOT_NULL(ash_alloc(6000));
+	while (place_of(p[n++]).slab == place_of(p[0]).slab);
+	release_each(p, n - 1);
+	return place_of(p[0]).slab;
+}
+
 TEST(slab_purged_is_taken_again, 10)
 {
+	const struct slab *spare;
 	char *p;
 
 	needs_purges();
 	elsewhere = ash_alloc(500);
+	spare = own_spare();
 	for (size_t i = 0; i < SLOTS; i++)
 		blocks[i] = ash_alloc(SIZE);
 	slab = place_of(blocks[0]).slab;
@@ -158,12 +174,51 @@ TEST(slab_purged_is_taken_again, 10)
 	ash_release(blocks[0]); /* to the partial list */
 	rt_in_thread(release_all, NULL);
 	CHECK_EQ(slab->purged, SLAB_CLEAN);
+	CHECK(spare->spare != 0 && spare->hold == SLAB_IDLE && spare->purged == 0 && spare->chunk == slab->chunk);
 	do
 		p = ash_alloc(SIZE);
 	while (place_of(p).slab != slab);
 	CHECK_EQ(slab->purged, 0);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* What others emptied goes back at once and clean if it was purged; else it is a spare first, and dirty. */
+static void goes_back(void (*others_release)(void *), bool purges)
+{
+	const struct chunk *c;
+	struct owner *o;
+
+	needs_purges();
+	elsewhere = ash_alloc(500);
+	for (size_t i = 0; i < SLOTS; i++)
+		blocks[i] = ash_alloc(SIZE);
+	slab = place_of(blocks[0]).slab;
+	c = slab->chunk;
+	CHECK(place_of(ash_alloc(SIZE)).slab != slab);
+	ash_release(blocks[0]);
+	rt_in_thread(others_release, NULL);
+	CHECK_EQ(slab->purged, purges ? SLAB_CLEAN : 0);
+	o = seat_take();
+	collect_slab(o, slab);
+	CHECK((slab->owner == 0) == purges);
+	spares_reduce(o, 0);
+	seat_give(o);
+	CHECK_EQ(slab->owner, 0);
+	CHECK((c->clean >> slab->unit & 1) == purges);
+	/* A thread that released the last of it tells the owner only now. */
+	slab->owner = OWNER_PENDING;
+	remote_notify_slow(slab, 0);
+	slab->owner = 0;
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void release_each_other(UNUSED void *argument)
+{
+	release_each(blocks + 1, SLOTS - 1);
+}
+
+TEST_CALL(slab_that_was_not_purged_goes_back, 10, goes_back(release_each_other, false));
+TEST_CALL(slab_that_was_purged_goes_back, 10, goes_back(release_all, true));
 
 TEST(slab_of_one_slot_purged_and_made_again, 10)
 {
