@@ -33,6 +33,20 @@ TEST(small_has_no_owners, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Of each class a slab stays, empty, until a trim, whose walk sees those of each chunk, whatever chunks are free. */
+TEST(small_trims_all_chunks, 10)
+{
+	enum { BLOCKS = 900, EACH = 60 }; /* a chunk has 64 units */
+	static void *block[BLOCKS];
+
+	for (size_t i = 0; i < BLOCKS; i++)
+		block[i] = NOT_NULL(ash_alloc(i % EACH == 0 ? 100 + 2 * i : 20000));
+	release_each(block, BLOCKS);
+	CHECK(stats_now().slabs >= BLOCKS / EACH / 2 * UNIT_SIZE);
+	(void)ash_trim(0);
+	CHECK_EQ(stats_now().slabs, 0);
+}
+
 /* No word of the library is thread-local: it works where no such storage was set up. */
 /* The faults of its own line; it does not tell how far a foreign pointer is from a block. */
 TEST(small_misuse, 10)
