@@ -322,16 +322,13 @@ FULL_CHECKS = amalgamation compiler malloc install
 GUARD = exec sh tools/guard
 CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
-# make test FOLLOWED=1: make test-long and test-arch are made next (.ci/run), so what they run in full is left to them.
-LEFT = $(if $(FOLLOWED),SECTIONS="natively checks" LONG_TESTS="$(FULL)" LONG_SOME="all $(FULL_SOME)" \
-	LONG_ALL="$(FULL_ALL) $(FULL_MANY)" LONG_CHECKS="$(FULL_CHECKS)")
 
 # The tools must be there before anything is compiled: hence the second make.
 test: setup
 	$(MAKE) --no-print-directory programs
 	$(if $(EMULATOR),,$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) \
 		$(addprefix $(BUILD)/$(cpu)/,$(addprefix tests/,all arch tls_large) steps.so libashlar_malloc.so libashlar_profile.so) &&) :)
-	$(RUN_TESTS) $(LEFT) $(if $(EMULATOR),SECTIONS=emulated) $(GUARD) sh tools/test
+	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) $(GUARD) sh tools/test
 
 # Every test program of every CPU, under QEMU.  With the large-system atomics the library alone is built: the tests' own
 # objects are those of aarch64.
@@ -750,8 +747,6 @@ FULL = steps_ death_ signal_at_ midst_of_settling pass_blocks ring_of kills_at f
 # And of other programs: those that have some of these, and all of each that make test thins as a whole.
 FULL_SOME = malloc small system
 FULL_ALL = storm faults faults_foreign race beside attach_killed advice
-# Those of which tests/long has the same tests with far more.
-FULL_MANY = apart forged look_damaged look_speed look_steps
 $(BUILD)/long/steps: $(BUILD)/tests/all Makefile
 	mkdir -p $(@D)
 	echo '#!/bin/sh' >$@
