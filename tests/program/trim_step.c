@@ -234,6 +234,16 @@ static void release_emptied(UNUSED void *argument)
 	release_each(emptied, 256);
 }
 
+/* The caller's slabs, of which it has not heard yet that they are empty. */
+TEST(trim_step_emptied_by_others, 30)
+{
+	alloc_each(emptied, 256, 2000);
+	rt_in_thread(release_emptied, NULL);
+	CHECK(stats_now().pending != 0);
+	(void)round_of(1);
+	CHECK_EQ(stats_now().slabs, 0);
+}
+
 /* What is due goes first, 8 MiB in a step, and no slab is returned meanwhile, as each would purge as much. */
 TEST(trim_step_while_due, 30)
 {
