@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a slab of each class holds: its units, but for less than a slot; and how a reader knows it. */
+#include "backend/region_space.h"
 #include "base/class.h"
 #include "slab/look.h"
 #include "rt.h"
@@ -64,4 +65,23 @@ TEST(class_slabs_are_known, 10)
 		}
 	}
 	CHECK(!is_slab(CLASSES, 16, 1, 1, 0, true));
+	CHECK(!is_slab(CLASSES, class_size(CLASSES), class_units(CLASSES, true), 1, 0, true));
+}
+
+/* Which large classes have several slots in a slab: of the default heap, locked, and those that waste a part of a unit. */
+TEST(class_slabs_packed, 10)
+{
+	static struct heap other = {.locked = 1};
+	const unsigned whole = class_of(2 * UNIT_SIZE), waste = class_of(2 * UNIT_SIZE + 1);
+
+	CHECK(class_size(whole) == 2 * UNIT_SIZE && class_size(waste) % UNIT_SIZE != 0);
+	for (unsigned locked = 0; locked < 2; locked++)
+		for (unsigned is_short = 0; is_short < 2; is_short++) {
+			heap_default.locked = locked;
+			region_addresses_short = is_short; /* and spans that are alone may be more */
+			CHECK_EQ(slab_packs(&heap_default, waste), locked != 0);
+			CHECK(!slab_packs(&heap_default, whole) && !slab_packs(&other, waste));
+		}
+	CHECK(slab_fills(&heap_default, CLASS_ONE - 1) && !slab_fills(&heap_default, CLASS_ONE));
+	CHECK(!slab_fills(&heap_default, CLASS_FILLED) && !slab_fills(&other, CLASS_ONE - 1));
 }

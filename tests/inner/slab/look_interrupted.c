@@ -176,13 +176,3 @@ TEST(look_while_an_unowned_slab_is_made, 10)
 		CHECK(!right || words.taken == 0);
 	}
 }
-
-/* A record may say anything: that of a class that is none is no slab, though all of it fits. */
-TEST(look_at_no_class, 10)
-{
-	struct look none = {.class = CLASSES, .size = (uint32_t)class_size(CLASSES), .units = (uint8_t)class_units(CLASSES, true)};
-
-	none.slots = class_slots(CLASSES, none.units);
-	none.groups = (unsigned)((none.slots + GROUP_SLOTS - 1) / GROUP_SLOTS);
-	CHECK(!look_is_slab(&none, 0, false));
-}
