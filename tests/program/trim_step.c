@@ -109,10 +109,15 @@ TEST(trim_step_own_slabs, 30)
 TEST(trim_step_spans, 30)
 {
 	void *span[4];
+	size_t reserved;
 
 	needs_small_pages();
 	for (unsigned i = 0; i < 4; i++)
 		span[i] = filled(2 * MIB);
+	(void)ash_alloc(100);
+	reserved = stats_now().reserved;
+	CHECK_EQ(round_of(2 * CHUNK_SIZE), 1); /* its chunk costs 2 MiB, others 16 KiB each */
+	CHECK_EQ(stats_now().reserved, reserved); /* regions go as a whole */
 	release_each(span, 4);
 	as_trim(1, MIB); /* some was purged by the releases */
 	CHECK_EQ(stats_now().dirty, 0);
@@ -278,9 +283,17 @@ TEST(trim_step_while_due, 30)
 TEST(trim_step_anywhere, 30)
 {
 	struct rt_thread *sleeper;
+	struct slab *slab;
 
 	CHECK_EQ(ash_trim_step(0), 0);
 	(void)leave(2000, 8 * MIB, 40);
+	slab = map_guess_slab(block[0]);
+	slab->owner = 0; /* as if it were unmade since it was found */
+	(void)round_of(1);
+	slab->owner = (uint64_t)(uintptr_t)seat.self;
+	region_room(slab->chunk->region)[slab->chunk->index] = 0; /* as a thread leaves it that ends in a call */
+	(void)round_of(1);
+	CHECK_EQ(region_room(slab->chunk->region)[slab->chunk->index], bits_longest(slab->chunk->units));
 	seat_close(); /* as in a call */
 	(void)round_of(1);
 	heap_default.refused = 1; /* it may be tried again */
