@@ -117,6 +117,7 @@ TEST(trim_step_spans, 30)
 	(void)ash_alloc(100);
 	reserved = stats_now().reserved;
 	CHECK_EQ(round_of(2 * CHUNK_SIZE), 1); /* its chunk costs 2 MiB, others 16 KiB each */
+	CHECK_EQ(round_of(16 * KIB), round_of(1));
 	CHECK_EQ(stats_now().reserved, reserved); /* regions go as a whole */
 	release_each(span, 4);
 	as_trim(1, MIB); /* some was purged by the releases */

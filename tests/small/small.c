@@ -126,4 +126,5 @@ TEST(small_gives_back_after_a_peak, 20)
 	CHECK_EQ(ash_trim_step(1), 0); /* all at once */
 	CHECK_EQ(stats_now().dirty, 0);
 	CHECK_EQ(stats_now().slabs, 0);
+	CHECK_EQ(stats_now().reserved, 0);
 }
