@@ -50,6 +50,29 @@ TEST(inner_clock_ticks, 10)
 	CHECK(seat.open == SEAT_OPEN);
 }
 
+/* A slot that was written and released while the thread watches is zeroed, in whatever group; the bin's is not ready. */
+TEST(inner_clock_cleans_what_was_written, 10)
+{
+	enum { SIZE = 304, BLOCKS = 3 * GROUP_SLOTS };
+	static char *p[BLOCKS];
+	struct slot_ref at;
+
+	ash_release(ash_alloc(10));
+	run_clock();
+	ash_release(ash_alloc(3000));
+	CHECK(seat.self->watch);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		ash_release(memset(NOT_NULL(ash_alloc(SIZE)), 1, SIZE));
+		p[i] = ash_zalloc(1, SIZE);
+		CHECK(p[i] != NULL && p[i][0] == 0 && p[i][SIZE - 1] == 0);
+	}
+	release_each((void **)p, BLOCKS);
+	for (size_t i = 0; i < BLOCKS; i++) {
+		at = place_of(ash_alloc(SIZE));
+		CHECK(seat.self->watch && (at.slab->ready >> at.group & 1) == 0);
+	}
+}
+
 /* Each large block is a slow operation, also if no unit changes hands. */
 TEST(inner_clock_counts_large_blocks, 10)
 {
