@@ -81,6 +81,10 @@ TEST(inner_counts_peaks, 10)
 	CHECK_EQ(st.peak_used, most.peak_used);
 	CHECK_EQ(st.peak_kept, most.peak_kept);
 	CHECK_EQ(st.peak_reserved, most.peak_reserved);
+	/* Units that turn out to be dirty are kept. */
+	heap_soiled(&heap_default, 1 << 20);
+	ash_stats(&st);
+	CHECK_EQ(st.peak_kept, ((size_t)heap_default.used + heap_default.dirty) * UNIT_SIZE);
 }
 
 enum { MANY = 4000 };
