@@ -127,7 +127,7 @@ static void seat_gone(bool shared)
 	struct owner *o;
 
 	use(h);
-	o = NOT_NULL(seats_guess(heap_of(h), &e));
+	o = NOT_NULL(seats_take(heap_of(h), &e));
 	seats_leave(e);
 	use(h);
 	CHECK(seats_self(heap_of(h)) == o && heap_of(h)->owners == o && o->next == NULL);
