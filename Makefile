@@ -178,7 +178,7 @@ FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_all
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
 # Of the amalgamation alone: with ASHLAR_MALLOC; with ASHLAR_HARDENED.
 AMALGAMATED = core/diagnostics/malloc_needs.c
-HARDENED_SOURCES = sys/chance.c sys/fence.c core/front/guard.c core/hardened/%
+HARDENED_SOURCES = sys/chance.c core/front/guard.c core/front/guarded.c
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
 	$(filter-out core/malloc/% core/field/% core/front/sample.c $(AMALGAMATED) $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
 # libashlar-field.a: heaps in the caller's memory alone.

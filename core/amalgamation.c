@@ -44,7 +44,6 @@
 #include "sys/borrow.h"
 #include "sys/build.h"
 #include "sys/chance.h"
-#include "sys/fence.h"
 #include "sys/generation.h"
 #include "sys/internal.h"
 #include "sys/kernel.h"
@@ -89,8 +88,9 @@
 #include "core/thread/seating.h"
 #include "core/thread/slab_purge.h"
 #include "core/front/diagnose.h"
-#include "core/front/block.h"
 #include "core/front/guard.h"
+#include "core/front/guarded.h"
+#include "core/front/block.h"
 #include "core/front/release.h"
 #include "core/front/remote.h"
 #include "core/front/resize.h"
@@ -125,12 +125,6 @@
 #include "core/heaps/instance.h"
 #include "core/store/data/slots.h"
 #include "core/store/data/view.h"
-#if IS_HARDENED
-#include "core/hardened/guarded.h"
-#include "core/hardened/quarantine.h"
-#include "core/hardened/hardened.h"
-#include "core/hardened/bare.h"
-#endif
 
 /* The memcpy family and the system calls. */
 ASHLAR_FOR_SIZE
@@ -150,10 +144,6 @@ ASHLAR_FOR_SIZE
 #include "sys/pages.c"
 #include "sys/pages_map.c"
 #include "sys/pages_move.c"
-#if IS_HARDENED
-#include "sys/chance.c"
-#include "sys/fence.c"
-#endif
 #include "sys/process.c"
 #include "sys/proc_stat.c"
 #include "sys/say.c"
@@ -197,6 +187,11 @@ ASHLAR_FOR_SIZE
 ASHLAR_FOR_SIZE_END
 
 /* Fast paths, except for functions marked SLOW. */
+#if IS_HARDENED
+#include "sys/chance.c"
+#include "core/front/guard.c"
+#include "core/front/guarded.c"
+#endif
 #include "core/thread/large.c"
 #include "core/front/alloc.c"
 #include "core/front/zalloc.c"
@@ -224,14 +219,6 @@ ASHLAR_FOR_SIZE
 #include "core/front/hook.c"
 #endif
 ASHLAR_FOR_SIZE_END
-
-#if IS_HARDENED
-#include "core/front/guard.c"
-#include "core/hardened/quarantine.c"
-#include "core/hardened/hardened.c"
-#include "core/hardened/guarded_resize.c"
-#include "core/hardened/guarded_find.c"
-#endif
 
 /* Heaps as objects. */
 #if HAS_HEAPS

@@ -22,13 +22,13 @@
  *	ASHLAR_WITHOUT_XML    libashlar_malloc.a, where     no malloc_info
  *	                      it is another object; crate
  *	ASHLAR_HEAPS          crate                         ashlar_heap.h beside the names of malloc
- *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  hardened/bare.h; random places; the amalgamation
+ *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  front/guard.h; random places; the amalgamation
  *	                      .so                           alone
  *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end,
  *	                                                    as malloc's are
  *
- * Below arch/ some files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h
- * ASHLAR_AMALGAMATION, the lists of system calls ASHLAR_HARDENED.
+ * Below arch/ some files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h and
+ * the lists of system calls ASHLAR_AMALGAMATION.
  */
 #ifndef SYS_BUILD_H
 #define SYS_BUILD_H

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chance: numbers that an attacker does not know, for the hardened products.  The generator is SplitMix64
- * (Steele, Lea, Flood): fast, but no cipher.  An observer of whole numbers can compute the next ones;
- * an address shows some bits of one.
+ * What the hardened products ask of the system: numbers that an attacker does not know, random places for
+ * mappings, and fences (pages without access).
+ *
+ * The generator is SplitMix64 (Steele, Lea, Flood): fast, but no cipher.  An observer of whole numbers can
+ * compute the next ones; an address shows some bits of one.
  */
 #ifndef SYS_CHANCE_H
 #define SYS_CHANCE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "internal.h"
@@ -27,18 +31,18 @@ static inline uint64_t chance_next(uint64_t *state)
 	return chance_mix(*state += CHANCE_STEP);
 }
 
-#if IS_HARDENED
 /* A number of the process's generator, for any thread at any time. */
-INTERNAL uint64_t chance(void);
-
+HARDENED uint64_t chance(void);
 /* A number that is the same as long as the process lives, and in its children of fork; not 0. */
-INTERNAL uint64_t chance_secret(void);
-
+HARDENED uint64_t chance_secret(void);
 /* After a fork: the child's numbers are not its parent's, nor those of another child. */
-INTERNAL void chance_renew(void);
-#else
-#define chance()       ((uint64_t)0)
-#define chance_renew() ((void)0)
-#endif
+HARDENED void chance_renew(void);
+
+/* Where the next mapping may be, a multiple of PAGE_HUGE: a wish, as something may be there. */
+HARDENED uint64_t fence_place(void);
+/* True: a page beside the range may be mapped.  Who maps looks, so that two mappings have a gap between them. */
+HARDENED bool fence_has_neighbours(const char *p, size_t bytes);
+/* Takes access to the range away, or gives it back.  False: refused, or no whole pages; nothing has changed. */
+HARDENED bool fence_set(void *p, size_t bytes, bool fenced);
 
 #endif

@@ -26,6 +26,16 @@
 #endif
 
 /*
+ * Before the prototype of a function that only the hardened products have.  The others name it only where
+ * IS_HARDENED is tested by an `if`, or in an inline function: so nothing of it is left there, without optimisation, too.
+ */
+#if IS_HARDENED
+#define HARDENED INTERNAL
+#else
+#define HARDENED extern
+#endif
+
+/*
  * An object that each thread has for itself.  In a shared object, too, without a call to
  * find it: that call might allocate.  The library has the compiler's flag for it.
  */

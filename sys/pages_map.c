@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Address space: taken from the system, and given back. */
 #include "atomic.h"
-#include "fence.h"
+#include "chance.h"
 #include "kernel.h"
 #include "pages.h"
 #include "syscall.h"
@@ -97,7 +97,7 @@ static uint64_t place(size_t bytes, size_t alignment)
 
 static void placed(const char *p)
 {
-	if (!SMALL && !IS_HARDENED)
+	if (!SMALL)
 		store_relaxed(&last_aligned, (uintptr_t)p);
 }
 
@@ -117,10 +117,11 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 	unsigned tries;
 
 	p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
-	for (tries = 0; IS_HARDENED && p != NULL && tries < 8 && fence_has_neighbours(p, bytes); tries++) {
-		(void)pages_release(p, bytes);
-		p = map((void *)fence_place(), bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
-	}
+	if (IS_HARDENED)
+		for (tries = 0; p != NULL && tries < 8 && fence_has_neighbours(p, bytes); tries++) {
+			(void)pages_release(p, bytes);
+			p = map((void *)fence_place(), bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
+		}
 	if (p == NULL)
 		return NULL;
 	if (((uintptr_t)p & (alignment - 1)) == 0) {

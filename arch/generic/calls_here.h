@@ -52,10 +52,8 @@ CALL_3(gettid, (void), 0, 0, 0)
 CALL_3(tkill, (long tid, long signal), tid, signal, 0)
 CALL_3(tgkill, (long pid, long tid, long signal), pid, tid, signal)
 CALL_3(unshare, (long flags), flags, 0, 0)
-#ifdef ASHLAR_HARDENED
 CALL_3(mprotect, (void *p, size_t n, long protection), p, n, protection)
 CALL_3(getrandom, (void *bytes, size_t n, long flags), bytes, n, flags)
-#endif
 CALL_3(nanosleep, (const void *time, void *left), time, left, 0)
 CALL_6(rt_sigaction, (long signal, const void *to, void *old, size_t n), signal, to, old, n, 0, 0)
 CALL_6(rt_sigprocmask, (long how, const void *set, void *old, size_t n), how, set, old, n, 0, 0)

@@ -31,7 +31,7 @@ CALL(nanosleep, 101)
 CALL(fcntl, 25)
 CALL(rt_sigaction, 134)
 CALL(rt_sigprocmask, 135)
-#ifdef ASHLAR_HARDENED
+#ifdef ASHLAR_AMALGAMATION /* of the hardened products */
 CALL(mprotect, 226)
 CALL(getrandom, 278)
 #endif

@@ -33,7 +33,7 @@ CALL_FEW(tkill, 200)
 CALL_FEW(tgkill, 234)
 CALL_FEW(unshare, 272)
 CALL(fallocate, 285)
-#ifdef ASHLAR_HARDENED
+#ifdef ASHLAR_AMALGAMATION /* of the hardened products */
 CALL_FEW(mprotect, 10)
 CALL_FEW(getrandom, 318)
 #endif

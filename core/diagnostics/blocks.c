@@ -4,6 +4,7 @@
 #include "backend/chunk.h"
 #include "base/class.h"
 #include "front/diagnose.h"
+#include "front/guarded.h"
 #include "process.h"
 #include "slab/look.h"
 #include "thread/seat.h"
@@ -237,6 +238,9 @@ static void look_for_address(const void *p, struct ash_block *b, struct block_pl
 	}
 	if (b->start != NULL)
 		b->offset = (size_t)((const char *)p - b->start);
+	if (IS_HARDENED && b->place == ASH_TAKEN && at->slab != NULL &&
+	    load_relaxed(&at->chunk->region)->heap == &heap_default)
+		guarded_look(b, at->slab);
 }
 
 /* The id of the thread that the slab belongs to; 0: unknown, or there is none. */

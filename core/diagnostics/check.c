@@ -7,6 +7,8 @@
 
 #include "ashlar.h"
 #include "backend/region.h"
+#include "diagnostics/blocks.h"
+#include "front/guard.h"
 #include "slab/look.h"
 #include "thread/seat.h"
 
@@ -23,7 +25,8 @@ enum invariant {
 	I9_MAP_KNOWS_EVERY_CHUNK,
 	I10_SPAN_HOLDS_ITS_CHUNKS,
 	/* 11 and 12 are invariants of arenas (arena/arena_call.c) */
-	I13_FREE_UNITS_ARE_FOUND = 13
+	I13_FREE_UNITS_ARE_FOUND = 13,
+	I15_BLOCKS_ARE_WHOLE = 15 /* 14: arena/summary.h */
 };
 
 /* A group with free slots is ready, never used yet, its bin's current group, or in a spare of one slot. */
@@ -239,6 +242,17 @@ int heap_check(struct heap *h, const struct owner *o)
 	return (int)broken;
 }
 
+/* Hardened products: a block was written behind its end. */
+static inline int see_damage(void *context, const struct block_place *at)
+{
+	bool damaged = false;
+
+	(void)context;
+	if (at->slab != NULL)
+		(void)guard_peek(at->slab, at->start, at->size, &damaged);
+	return damaged ? I15_BLOCKS_ARE_WHOLE : HOLDS;
+}
+
 int ash_check(void)
 {
 	struct owner *o = !SEATED || seat.open == 0 ? NULL : seat.self;
@@ -249,5 +263,7 @@ int ash_check(void)
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)
 		seat_open();
+	if (IS_HARDENED && broken == HOLDS)
+		broken = blocks_walk(&heap_default, see_damage, NULL);
 	return broken;
 }

@@ -54,6 +54,8 @@ static size_t dirty_units(const struct chunk *c)
 
 void ash_stats(struct ash_statistics *out)
 {
+	if (IS_HARDENED)
+		quarantine_empty(); /* its blocks are taken ones to the bitmaps; other threads' count */
 	heap_stats(&heap_default, out);
 }
 

@@ -2,7 +2,9 @@
 #include "front/alloc.h"
 
 #include "ashlar.h"
+#include "backend/map.h"
 #include "backend/region.h"
+#include "front/block.h"
 #include "front/guard.h"
 #include "front/sample.h"
 #include "front/slot.h"
@@ -21,14 +23,14 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 	/* Where addresses are short the heap has not grown for a large slot: see units_claim. */
 	if (p == NULL && size <= PTRDIFF_MAX && (class == CLASSES || (class > CLASS_ONE && region_exact()))) {
 		clean = true;
-		p = span_alloc(&heap_default, size, alignment, zero);
+		p = span_alloc(&heap_default, size + GUARD_BYTES, alignment, zero);
 		if (SAMPLED && p != NULL)
 			sample_large(p, span_size(size));
 	}
 	if (p == NULL)
 		ash_on_no_memory();
 	else if (IS_HARDENED)
-		guard_fresh(p, class_size(class), clean || class == 0);
+		guard_new(p, size, chunk_block(map_find(p), p), clean);
 	else if (zero && !clean)
 		memset(p, 0, size);
 	return p;
@@ -36,13 +38,16 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 
 SLOW void *alloc_rest(size_t size, bool zero)
 {
-	return alloc_class(size <= SLOT_MAX ? class_of(size) : CLASSES, size, 1, zero);
+	size_t bytes = guard_bytes(size);
+
+	return alloc_class(bytes <= SLOT_MAX ? class_of(bytes) : CLASSES, size, 1, zero);
 }
 
 SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero)
 {
 	if (span_may_align(alignment) && size <= PTRDIFF_MAX)
-		return alloc_class(class_aligned(size, alignment), size > 0 ? size : 1, alignment, zero);
+		return alloc_class(class_aligned(guard_bytes(size), alignment), IS_HARDENED || size > 0 ? size : 1,
+				   alignment, zero);
 	ash_on_no_memory();
 	return NULL;
 }
@@ -94,6 +99,8 @@ FAST void *ash_alloc(size_t size)
 	struct bin *b;
 	void *p;
 
+	if (IS_HARDENED)
+		return alloc_guarded(1, size, false);
 	if (!SEATED)
 		return alloc_rest(size, false);
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
@@ -124,7 +131,7 @@ FAST void *ash_alloc_or(size_t size, ash_rest *rest)
 	bool clean;
 	void *p;
 
-	if (unlikely(size > SLOT_SMALL))
+	if (IS_HARDENED || unlikely(size > SLOT_SMALL))
 		return rest(size);
 	p = slot_try(size, &clean);
 	return likely(p != NULL) ? p : rest(size);

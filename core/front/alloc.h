@@ -4,7 +4,10 @@
 #define CORE_ALLOC_H
 
 #include "base/bits.h"
+#include "front/guard.h"
 #include "internal.h"
+#include "thread/bin.h"
+#include "thread/seat.h"
 
 /*
  * A block of this class, or (CLASSES) of more than any class has, from any source; NULL: as below.
@@ -17,6 +20,27 @@ INTERNAL SLOW void *alloc_rest(size_t size, bool zero);
 
 /* The same, aligned.  NULL also if the alignment is none that ash_aligned_alloc accepts. */
 INTERNAL SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero);
+
+/* All allocations of the hardened products.  zero: a span is not to have huge pages; each block reads zero. */
+static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zero)
+{
+	size_t bytes = size + GUARD_BYTES;
+	struct bin *b = NULL;
+	bool clean = false;
+	void *p = NULL;
+
+	if (SEATED && likely(seat.open != 0) && likely(size - 1 < SLOT_LARGE - GUARD_BYTES) &&
+	    likely(alignment <= CLASS_STEP)) {
+		seat_close();
+		b = bytes <= SLOT_SMALL ? bin_small(seat.self, seat_small(bytes)) : &seat.self->bins[class_larger(bytes)];
+		p = bin_slot(seat.self, b, &clean);
+		seat_open();
+	}
+	if (unlikely(p == NULL))
+		return alignment == 1 ? alloc_rest(size, zero) : alloc_aligned_rest(alignment, size, zero);
+	guard_new(p, size, b->size, clean);
+	return p;
+}
 
 /* The slow path of ash_alloc, taken if its sum had no carry. */
 INTERNAL SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner);

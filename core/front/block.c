@@ -5,6 +5,7 @@
 #include "ashlar.h"
 #include "base/misuse.h"
 #include "front/diagnose.h"
+#include "front/guard.h"
 #include "front/slot.h"
 #include "front/span.h"
 
@@ -38,7 +39,10 @@ size_t ash_usable_size(const void *p)
 {
 	struct slab *s = NULL;
 	struct slot_ref at;
+	size_t have;
 
+	if (IS_HARDENED && (have = block_guarded(p)) != 0)
+		return guard_size(CALL_USABLE_SIZE, NULL, p, have);
 	/* As in ash_release, the remote word is not read: it is on another page. */
 	if (likely(own_slot(p, &s, &at.index)) &&
 	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &

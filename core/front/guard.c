@@ -5,8 +5,8 @@
 #include "base/misuse.h"
 #include "chance.h"
 #include "front/diagnose.h"
-#include "memory.h"
 #include "pages.h"
+#include "thread/seat.h"
 #include "vec16.h"
 
 #define SLACK_BITS 22 /* less than this: a slot has 1 MiB, a span its last page */
@@ -31,6 +31,15 @@ static uint64_t word_of(uint64_t hash, uint64_t slack)
 static unsigned char mark_of(uint64_t hash)
 {
 	return (unsigned char)(hash | 0x80); /* neither 0, nor a letter, nor a small number */
+}
+
+/* The word as it must be, for the slack that it has.  The slack of a block is from GUARD_BYTES to `have`. */
+static ALWAYS_INLINE bool word_is_right(const void *p, size_t have, uint64_t word, uint64_t *hash)
+{
+	uint64_t slack = word & SLACK_MASK;
+
+	*hash = guard_hash(p, slack);
+	return word == word_of(*hash, slack) && slack - GUARD_BYTES <= have - GUARD_BYTES;
 }
 
 /* True: a slot of n bytes, a multiple of 16, reads zero. */
@@ -59,21 +68,20 @@ static inline bool end_is_whole(const char *end, uint64_t slack, uint64_t mark)
 	return wrong == 0;
 }
 
-static _Noreturn SLOW void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have)
+void guard_called(const char *name, const void *p)
 {
 #if IS_MALLOC
 	if (name != NULL)
 		diagnose_called(name, p);
 #else
-	(void)name;
+	(void)name, (void)p;
 #endif
-	misuse_report(call, p, fault, p, have);
 }
 
-ALWAYS_INLINE void guard_fresh(void *p, size_t have, bool clean)
+static _Noreturn SLOW void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have)
 {
-	if (!clean && unlikely(!is_zero(p, have)))
-		guard_report(CALL_ALLOC, NULL, p, "written after its release", have);
+	guard_called(name, p);
+	misuse_report(call, p, fault, p, have);
 }
 
 ALWAYS_INLINE void guard_set(void *p, size_t size, size_t have)
@@ -86,50 +94,48 @@ ALWAYS_INLINE void guard_set(void *p, size_t size, size_t have)
 	store_relaxed(guard_word(p, have), word_of(hash, slack));
 }
 
-/* The word as it must be, for the slack that it has.  The slack of a block is from GUARD_BYTES to `have`. */
-static ALWAYS_INLINE bool word_is_right(const void *p, size_t have, uint64_t word, uint64_t *hash)
+ALWAYS_INLINE void guard_new(void *p, size_t size, size_t have, bool clean)
 {
-	uint64_t slack = word & SLACK_MASK;
-
-	*hash = guard_hash(p, slack);
-	return word == word_of(*hash, slack) && slack - GUARD_BYTES <= have - GUARD_BYTES;
+	if (have == SLOT_MIN)
+		return;
+	if (!clean && unlikely(!is_zero(p, have)))
+		guard_report(CALL_ALLOC, NULL, p, "written after its release", have);
+	guard_set(p, size, have);
 }
 
 ALWAYS_INLINE size_t guard_size(const char *call, const char *name, const void *p, size_t have)
 {
-	uint64_t word = load_relaxed(guard_word(p, have)), slack = word & SLACK_MASK, hash;
+	uint64_t word, slack, hash;
 
+	if (have == SLOT_MIN)
+		return 0;
+	word = load_relaxed(guard_word(p, have));
+	slack = word & SLACK_MASK;
 	if (unlikely(!word_is_right(p, have, word, &hash)) ||
 	    unlikely(!end_is_whole((const char *)p + have - slack, slack, mark_of(hash))))
 		guard_report(call, name, p, word == 0 ? call_again(call) : "written behind its end", have);
 	return have - slack;
 }
 
-void guard_lift(void *p, size_t size, size_t have)
+ALWAYS_INLINE void guard_lift(const char *call, const char *name, void *p, size_t size, size_t have)
 {
-	store_relaxed(guard_word(p, have), 0); /* first: from now on it is a released block */
+	/* Of threads that release the block at once one gets the word.  The order is not needed: nothing else is read by it. */
+	if (unlikely(exchange_seq_cst(guard_word(p, have), 0) == 0))
+		guard_report(call, name, p, call_again(call), have);
 	if (have - size > GUARD_BYTES)
 		((char *)p)[size] = 0;
 }
 
-ALWAYS_INLINE void guard_clear(const char *call, const char *name, void *p, size_t size, size_t have)
+size_t guard_peek(const struct slab *s, const void *p, size_t have, bool *damaged)
 {
-	size_t bytes = size + (have - size > GUARD_BYTES);
+	uint64_t word, hash;
 
-	/* Of threads that release the block at once one gets the word.  The order is not needed: nothing else is read by it. */
-	if (unlikely(exchange_seq_cst(guard_word(p, have), 0) == 0))
-		guard_report(call, name, p, call_again(call), have);
-	if (bytes <= SLOT_SMALL)
-		vec16_clear(p, bytes); /* the slot is a multiple of 16, and zero behind the mark */
-	else
-		memset(p, 0, bytes);
-}
-
-size_t guard_peek(const void *p, size_t have, bool *damaged)
-{
-	uint64_t word = load_relaxed(guard_word(p, have)), hash;
-	bool right = word_is_right(p, have, word, &hash);
-
-	*damaged = word != 0 && !right;
-	return right ? have - (word & SLACK_MASK) : SIZE_MAX;
+	*damaged = false;
+	if (have == SLOT_MIN || !SEATED || !owner_has(seat.self, s))
+		return have - GUARD_BYTES;
+	word = load_relaxed(guard_word(p, have));
+	if (word_is_right(p, have, word, &hash))
+		return have - (word & SLACK_MASK);
+	*damaged = word != 0;
+	return SIZE_MAX;
 }

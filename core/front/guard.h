@@ -19,27 +19,32 @@
 #include "base/bits.h"
 #include "internal.h"
 
-#define GUARD_BYTES sizeof(uint64_t)
+struct slab;
 
-#if IS_HARDENED
-/* Reports a slot of `have` bytes that does not read zero.  clean: it is fresh from the kernel. */
-INTERNAL void guard_fresh(void *p, size_t have, bool clean);
+#define GUARD_BYTES ((size_t)IS_HARDENED * sizeof(uint64_t))
 
-/* Makes the zeroed slot or span a block of this size, at most have - GUARD_BYTES. */
-INTERNAL void guard_set(void *p, size_t size, size_t have);
+/* The bytes that a block of this size needs with its word; too large a size stays as it is. */
+static inline size_t guard_bytes(size_t size)
+{
+	return IS_HARDENED && size > 0 && size <= PTRDIFF_MAX ? size + GUARD_BYTES : size;
+}
 
+/* Makes a slot or span that is handed out a block of this size; misuse if it does not read zero.  clean: it does. */
+HARDENED void guard_new(void *p, size_t size, size_t have, bool clean);
 /* The size of a live block; misuse by `call` if it was released, or written behind its end.  name: malloc's, or NULL. */
-INTERNAL size_t guard_size(const char *call, const char *name, const void *p, size_t have);
+HARDENED size_t guard_size(const char *call, const char *name, const void *p, size_t have);
 
-/* Takes away what guard_set wrote: the block can be resized. */
-INTERNAL void guard_lift(void *p, size_t size, size_t have);
-/* Clears the block; misuse by `call` if another thread released it since guard_size. */
-INTERNAL void guard_clear(const char *call, const char *name, void *p, size_t size, size_t have);
+/* A misuse that is reported next is malloc's, unless name is NULL. */
+HARDENED void guard_called(const char *name, const void *p);
 
-/* The block's size; SIZE_MAX: it has none, as it was released or is damaged.  For walks, beside other threads. */
-INTERNAL size_t guard_peek(const void *p, size_t have, bool *damaged);
-#else
-#define guard_fresh(p, have, clean) ((void)0)
-#endif
+/* Before and after a block changes its size: takes its word away, misuse if another thread did; writes it again. */
+HARDENED void guard_lift(const char *call, const char *name, void *p, size_t size, size_t have);
+HARDENED void guard_set(void *p, size_t size, size_t have);
+
+/*
+ * The size of a block of this slab, for walks; SIZE_MAX: it has none, as it was released or is damaged.  Of other
+ * threads' slabs what the slot can have, as their memory may go meanwhile.
+ */
+HARDENED size_t guard_peek(const struct slab *s, const void *p, size_t have, bool *damaged);
 
 #endif

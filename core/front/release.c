@@ -6,6 +6,7 @@
 #include "base/misuse.h"
 #include "front/block.h"
 #include "front/diagnose.h"
+#include "front/guarded.h"
 #include "front/remote.h"
 #include "front/resize.h"
 #include "front/slot.h"
@@ -50,9 +51,28 @@ static ALWAYS_INLINE void release_fast(void *p, rest_function *rest)
 		release_bit(p, s, index, rest);
 }
 
-FAST void ash_release(void *p)
+static __attribute__((noinline)) void release_unguarded(void *p)
 {
 	release_fast(p, release_rest);
+}
+
+/* All releases of the hardened products; name, size: see guarded.h.  False: p is no guarded block of this alignment. */
+static inline bool release_guarded(const char *call, const char *name, void *p, size_t alignment, size_t size)
+{
+	size_t have = block_guarded(p);
+
+	if (have == 0 || !bits_is_power(alignment) || ((uintptr_t)p & (alignment - 1)) != 0)
+		return false;
+	p = guarded_end(call, name, p, size, have);
+	if (p != NULL)
+		release_unguarded(p);
+	return true;
+}
+
+FAST void ash_release(void *p)
+{
+	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, NULL, p, 1, SIZE_UNTOLD))
+		release_fast(p, release_rest);
 }
 
 static SLOW void sized_rest(void *p, size_t size)
@@ -63,6 +83,8 @@ static SLOW void sized_rest(void *p, size_t size)
 
 SLOW void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
 {
+	if (IS_HARDENED && release_guarded(CALL_RELEASE_ALIGNED, NULL, p, alignment, size))
+		return;
 	misuse_unless_fits(CALL_RELEASE_ALIGNED, p, block_bytes(CALL_RELEASE_ALIGNED, p), alignment, size);
 	ash_release(p);
 }
@@ -79,6 +101,8 @@ FAST void ash_release_sized(void *p, size_t size)
 	uint64_t index;
 	struct slab *s;
 
+	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, NULL, p, 1, size))
+		return;
 	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size))
 		sized_rest(p, size);
 	else
@@ -95,7 +119,8 @@ static SLOW void free_rest(void *p, struct slab *s)
 
 FAST void ash_free(void *p)
 {
-	release_fast(p, free_rest);
+	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "free", p, 1, SIZE_UNTOLD))
+		release_fast(p, free_rest);
 }
 
 static SLOW void delete_rest(void *p, struct slab *s)
@@ -106,7 +131,8 @@ static SLOW void delete_rest(void *p, struct slab *s)
 
 FAST void ash_delete(void *p)
 {
-	release_fast(p, delete_rest);
+	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "operator delete", p, 1, SIZE_UNTOLD))
+		release_fast(p, delete_rest);
 }
 
 /* The bytes of a block that ash_aligned_alloc gives; 1: ash_alloc. */
@@ -123,8 +149,12 @@ static size_t bytes_told(size_t alignment, size_t size)
 
 void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized)
 {
-	size_t have = chunk_block(map_find(p), p);
+	size_t have;
 
+	if (IS_HARDENED &&
+	    release_guarded(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, name, p, alignment, size))
+		return;
+	have = chunk_block(map_find(p), p);
 	diagnose_called(name, p);
 	/* A block in a region of its own has just its pages, not what its class has. */
 	if (have != 0 && bits_is_power(alignment) && (size > have || bytes_told(alignment, size) != have) &&
@@ -147,6 +177,8 @@ FAST void ash_delete_sized(void *p, size_t size)
 	uint64_t index;
 	struct slab *s;
 
+	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, "operator delete", p, 1, size))
+		return;
 	/* Of a class above 256 bytes some sizes go the slow way; so do those that 16 bytes are too many for. */
 	if (unlikely(!own_slot(p, &s, &index)) || unlikely(s->slot_size - size >= CLASS_STEP) || unlikely(size <= SLOT_MIN))
 		delete_sized_rest(p, size);

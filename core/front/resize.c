@@ -6,6 +6,7 @@
 #include "base/misuse.h"
 #include "front/block.h"
 #include "front/diagnose.h"
+#include "front/guarded.h"
 #include "front/remote.h"
 #include "front/sample.h"
 #include "front/slot.h"
@@ -165,8 +166,11 @@ static SLOW void *resize_other(void *p, size_t size)
 
 SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 {
-	size_t have = block_bytes(CALL_ALIGNED_RESIZE, p);
+	size_t have;
 
+	if (IS_HARDENED && span_may_align(alignment) && (have = block_guarded(p)) != 0)
+		return guarded_resize(CALL_ALIGNED_RESIZE, NULL, p, alignment, size, have);
+	have = block_bytes(CALL_ALIGNED_RESIZE, p);
 	if (p == NULL || !span_may_align(alignment) || size > PTRDIFF_MAX)
 		return ash_aligned_alloc(alignment, size); /* too large, or no alignment: NULL */
 	return block_resize(p, have, alignment, size);
@@ -174,8 +178,11 @@ SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 
 SLOW size_t ash_expand(void *p, size_t size)
 {
-	size_t have = block_bytes(CALL_EXPAND, p);
+	size_t have;
 
+	if (IS_HARDENED && (have = block_guarded(p)) != 0)
+		return guarded_resize(CALL_EXPAND, NULL, p, RESIZE_IN_PLACE, size, have) != NULL ? size : 0;
+	have = block_bytes(CALL_EXPAND, p);
 	if (p == NULL || size > PTRDIFF_MAX ||
 	    (block_resize(p, have, RESIZE_IN_PLACE, size) == NULL && !grow_large(p, size)))
 		return 0;
@@ -247,6 +254,10 @@ static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p,
 
 void *ash_resize(void *p, size_t size)
 {
+	size_t have;
+
+	if (IS_HARDENED && (have = block_guarded(p)) != 0)
+		return guarded_resize(CALL_RESIZE, NULL, p, 1, size, have);
 	return resize_fast(p, size, resize_rest);
 }
 
@@ -282,6 +293,10 @@ static SLOW void *realloc_rest(void *p, size_t size)
 
 void *ash_realloc(void *p, size_t size)
 {
+	size_t have;
+
+	if (IS_HARDENED && (have = block_guarded(p)) != 0)
+		return guarded_resize(CALL_RESIZE, "realloc", p, 1, size, have);
 	return resize_fast(p, size, realloc_rest);
 }
 #endif

@@ -112,9 +112,12 @@ static uint64_t step_next(struct heap *h, struct owner *o, size_t *cost)
 
 size_t ash_trim_step(size_t budget)
 {
-	struct owner *o = seat_take();
+	struct owner *o;
 	size_t left = 0, cost = 0;
 
+	if (IS_HARDENED)
+		quarantine_empty(); /* it is as bounded as a step */
+	o = seat_take();
 	if (SMALL)
 		(void)heap_give_back(&heap_default, o, 0);
 	if (o != NULL)
@@ -128,9 +131,13 @@ size_t ash_trim_step(size_t budget)
 
 size_t ash_trim(size_t keep)
 {
-	struct owner *o = seat_take();
-	size_t bytes = heap_give_back(&heap_default, o, keep);
+	struct owner *o;
+	size_t bytes;
 
+	if (IS_HARDENED)
+		quarantine_empty();
+	o = seat_take();
+	bytes = heap_give_back(&heap_default, o, keep);
 	if (o != NULL)
 		seat_give(o);
 	return bytes;

@@ -16,6 +16,8 @@ void *ash_zalloc(size_t count, size_t size)
 
 	if (unlikely(__builtin_mul_overflow(count, size, &bytes)))
 		bytes = SIZE_MAX; /* too large: no memory */
+	if (IS_HARDENED)
+		return alloc_guarded(1, bytes, true);
 	p = slot_try(bytes, &clean);
 	if (unlikely(p == NULL))
 		return alloc_rest(bytes, true);
@@ -35,6 +37,8 @@ static ALWAYS_INLINE void *alloc_aligned(size_t alignment, size_t size, bool zer
 {
 	size_t most = alignment - 1;
 
+	if (IS_HARDENED)
+		return alloc_guarded(alignment, size, zero);
 	if (unlikely(most >= UNIT_SIZE) || unlikely(!bits_is_power(alignment)) || unlikely(size > SLOT_MAX - UNIT_SIZE))
 		return alloc_aligned_rest(alignment, size, zero);
 	size = size > 0 ? (size + most) & ~most : alignment;
@@ -53,7 +57,8 @@ SLOW void *ash_aligned_zalloc(size_t alignment, size_t size)
 
 size_t ash_good_size(size_t size)
 {
-	if (size > PTRDIFF_MAX)
+	if (size > PTRDIFF_MAX || (IS_HARDENED && size == 0))
 		return 0;
-	return size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size);
+	size += GUARD_BYTES;
+	return (size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size)) - GUARD_BYTES;
 }

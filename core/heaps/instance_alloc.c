@@ -4,6 +4,7 @@
 #include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
+#include "front/guard.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
@@ -251,5 +252,8 @@ void *ash_heap_aligned_zalloc(ash_heap *heap, size_t alignment, size_t size)
 
 size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
-	return arena_of(heap) != NULL ? arena_good_size(size) : ash_good_size(size);
+	if (IS_HARDENED && size > PTRDIFF_MAX)
+		return 0;
+	/* Blocks of such a heap are not guarded: less is asked for what has the word. */
+	return arena_of(heap) != NULL ? arena_good_size(size) : ash_good_size(size - GUARD_BYTES) + GUARD_BYTES;
 }

@@ -18,7 +18,7 @@
 #define CORE_SLAB_H
 
 #include "atomic.h"
-#include "fence.h"
+#include "chance.h"
 #include "backend/map.h"
 #include "backend/units.h"
 #include "base/misuse.h"

@@ -98,9 +98,12 @@ _Static_assert(offsetof(struct bin, full) == offsetof(struct bin, partial) + siz
 
 /* Of the hardened products, for the holder.  A takeover leaves it as it is. */
 struct hardened {
-	struct quarantine *quarantine; /* hardened/quarantine.c; NULL: not used yet */
-	uint64_t chance;	       /* state of its generator (chance.h)    */
+	struct quarantine *quarantine; /* front/guarded.c; NULL: not used yet */
+	uint64_t chance;	       /* state of its generator (chance.h) */
 };
+
+/* Releases all that is in the thread's quarantine; above this room, as it releases (front/guarded.c). */
+HARDENED void quarantine_empty(void);
 
 struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */

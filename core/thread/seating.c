@@ -146,6 +146,8 @@ static void seat_leave(void)
 
 void ash_thread_detach(void)
 {
+	if (IS_HARDENED)
+		quarantine_empty();
 	if (SEATED)
 		seat_leave();
 	if (unlikely(heap_hooks_now() != NULL))

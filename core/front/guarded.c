@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "front/guarded.h"
+
+#include "backend/map.h"
+#include "backend/region.h"
+#include "chance.h"
+#include "front/guard.h"
+#include "front/remote.h"
+#include "front/span.h"
+#include "memory.h"
+#include "pages.h"
+#include "thread/bin.h"
+#include "thread/seat.h"
+#include "vec16.h"
+
+#define QUARANTINE_PLACES 64
+#define QUARANTINE_BYTES  ((size_t)16384) /* of one class, but one place at least up to SLOT_LARGE */
+
+struct quarantine {
+	struct {
+		void *blocks[QUARANTINE_PLACES]; /* NULL: none */
+		unsigned next, places;		 /* the place of the next block; of so many */
+	} classes[CLASS_ONE + 1];
+};
+
+/* The seat is closed.  NULL: no memory. */
+static SLOW struct quarantine *quarantine_make(struct hardened *own)
+{
+	struct quarantine *q = pages_reserve((sizeof *q + PAGE_MOST - 1) & ~(PAGE_MOST - 1), PAGE_LEAST, PAGES_RECORDS);
+	size_t class, n;
+
+	for (class = 0; q != NULL && class <= CLASS_ONE; class++) {
+		n = QUARANTINE_BYTES / class_size((unsigned)class);
+		q->classes[class].places = n > QUARANTINE_PLACES ? QUARANTINE_PLACES : n > 0 ? (unsigned)n : 1;
+	}
+	return own->quarantine = q;
+}
+
+/* Puts a block into the thread's quarantine, if it has one; the block to be free for it, or NULL. */
+static ALWAYS_INLINE void *quarantine_exchange(void *p, size_t have)
+{
+	unsigned n, at, before;
+	struct quarantine *q;
+	struct hardened *own;
+	void **blocks, *out;
+
+	if (unlikely(have > SLOT_LARGE) || !SEATED || unlikely(seat.open == 0))
+		return p;
+	seat_close();
+	own = seat.self->hardened;
+	q = own->quarantine;
+	if (unlikely(q == NULL) && (q = quarantine_make(own)) == NULL) {
+		seat_open();
+		return p;
+	}
+	q = (struct quarantine *)(void *)&q->classes[have <= SLOT_SMALL ? seat_small(have) / CLASS_SMALL : class_larger(have)];
+	n = q->classes->places;
+	blocks = q->classes->blocks;
+	at = q->classes->next;
+	q->classes->next = at + 1 < n ? at + 1 : 0;
+	out = blocks[at];
+	/* The block takes the place of one that came up to n / 2 earlier, which waits for longer. */
+	before = (unsigned)((chance_next(&own->chance) >> 32) * (n / 2 + 1) >> 32);
+	before = at >= before ? at - before : at + n - before;
+	blocks[at] = blocks[before];
+	blocks[before] = p;
+	seat_open();
+	return out;
+}
+
+void quarantine_empty(void)
+{
+	struct quarantine *q;
+	size_t i;
+	void **at, *p;
+
+	if (!SEATED || seat.open == 0 || (q = seat.self->hardened->quarantine) == NULL)
+		return;
+	for (i = 0; i < (CLASS_ONE + 1) * (size_t)QUARANTINE_PLACES; i++) {
+		at = &q->classes[i / QUARANTINE_PLACES].blocks[i % QUARANTINE_PLACES];
+		seat_close(); /* handlers use the quarantine, too */
+		p = *at;
+		*at = NULL;
+		seat_open();
+		if (p != NULL)
+			release_rest(p, map_guess_slab(p));
+	}
+}
+
+void *guarded_end(const char *call, const char *name, void *p, size_t size, size_t have)
+{
+	size_t had = guard_size(call, name, p, have);
+
+	if (size != SIZE_UNTOLD && unlikely(size != had)) {
+		guard_called(name, p);
+		misuse_size(call, p, had);
+	}
+	if (unlikely(heap_hooks_now() != NULL))
+		heap_hooks_now()->gone(p, have);
+	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
+	if (have != SLOT_MIN && (have <= SLOT_MAX || region_alone(map_find(p)->region) == 0)) {
+		guard_lift(call, name, p, had, have);
+		if (had <= SLOT_SMALL)
+			vec16_clear(p, had); /* the slot is a multiple of 16, and zero behind this */
+		else
+			memset(p, 0, had);
+	}
+	return quarantine_exchange(p, have);
+}
+
+/* ---- resizing ---- */
+
+/* Where it is or, if it is a span, by pages.  NULL: not possible. */
+static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, void *p, size_t had, size_t alignment,
+					 size_t size, size_t have)
+{
+	size_t now = have, bytes = size + GUARD_BYTES;
+	void *to = p;
+
+	guard_lift(call, NULL, p, had, have);
+	if (span != NULL) {
+		now = span_size(bytes);
+		if (alignment != 0)
+			to = span_resize(span, p, bytes, alignment);
+		else if (!span_fit(span, bytes))
+			to = NULL;
+		watch_tick(); /* memory may have been freed */
+	}
+	if (to == NULL) {
+		guard_set(p, had, have);
+		return NULL;
+	}
+	if (size < had)
+		memset((char *)to + size, 0, (had < now ? had : now) - size);
+	guard_set(to, size, now);
+	return to;
+}
+
+void *guarded_resize(const char *call, const char *name, void *p, size_t alignment, size_t size, size_t have)
+{
+	size_t had = guard_size(call, name, p, have), bytes = size + GUARD_BYTES;
+	bool stays = have != SLOT_MIN && (alignment == 0 || ((uintptr_t)p & (alignment - 1)) == 0);
+	struct chunk *c = map_find(p), *span = span_is(c, p) ? c : NULL;
+	void *to = NULL;
+
+	if (size > PTRDIFF_MAX)
+		return alignment == 0 ? NULL : ash_alloc(size); /* NULL, too */
+	/* As block_fits. */
+	if (span != NULL ? alignment == 0 || bytes > SLOT_MAX
+			 : stays && bytes <= have && (alignment == 0 || (size > 0 && bytes >= have / 2)))
+		to = guarded_reset(call, span, p, had, alignment, size, have);
+	if (to != NULL || alignment == 0)
+		return to;
+	to = alignment == 1 ? ash_alloc(size) : ash_aligned_alloc(alignment, size);
+	if (to == NULL) /* a smaller block needs no memory */
+		return stays && size <= had ? guarded_reset(call, span, p, had, 0, size, have) : NULL;
+	memcpy(to, p, had < size ? had : size);
+	ash_release(p);
+	return to;
+}
+
+/* ---- ash_find ---- */
+
+void guarded_look(struct ash_block *b, const struct slab *s)
+{
+	bool damaged;
+
+	b->size = guard_peek(s, b->start, b->size, &damaged);
+	if (b->size == SIZE_MAX) {
+		b->size = load_relaxed(&s->slot_size);
+		b->place = ASH_FREE;
+	} else if (b->offset > 0 && b->offset >= b->size) {
+		b->place = ASH_UNUSED;
+	}
+}
