@@ -87,7 +87,7 @@ void quarantine_empty(void)
 	}
 }
 
-void *guarded_end(const char *call, const char *name, void *p, size_t size, size_t have)
+ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, size_t size, size_t have)
 {
 	size_t had = guard_size(call, name, p, have);
 

@@ -56,12 +56,12 @@ static __attribute__((noinline)) void release_unguarded(void *p)
 	release_fast(p, release_rest);
 }
 
-/* All releases of the hardened products; name, size: see guarded.h.  False: p is no guarded block of this alignment. */
-static inline bool release_guarded(const char *call, const char *name, void *p, size_t alignment, size_t size)
+/* All releases of the hardened products; name, size: see guarded.h.  False: p is no guarded block. */
+static inline bool release_guarded(const char *call, const char *name, void *p, size_t size)
 {
 	size_t have = block_guarded(p);
 
-	if (have == 0 || !bits_is_power(alignment) || ((uintptr_t)p & (alignment - 1)) != 0)
+	if (have == 0)
 		return false;
 	p = guarded_end(call, name, p, size, have);
 	if (p != NULL)
@@ -69,9 +69,14 @@ static inline bool release_guarded(const char *call, const char *name, void *p, 
 	return true;
 }
 
+static inline bool is_aligned(const void *p, size_t alignment)
+{
+	return bits_is_power(alignment) && ((uintptr_t)p & (alignment - 1)) == 0;
+}
+
 FAST void ash_release(void *p)
 {
-	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, NULL, p, 1, SIZE_UNTOLD))
+	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, NULL, p, SIZE_UNTOLD))
 		release_fast(p, release_rest);
 }
 
@@ -83,7 +88,7 @@ static SLOW void sized_rest(void *p, size_t size)
 
 SLOW void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
 {
-	if (IS_HARDENED && release_guarded(CALL_RELEASE_ALIGNED, NULL, p, alignment, size))
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_ALIGNED, NULL, p, size))
 		return;
 	misuse_unless_fits(CALL_RELEASE_ALIGNED, p, block_bytes(CALL_RELEASE_ALIGNED, p), alignment, size);
 	ash_release(p);
@@ -101,7 +106,7 @@ FAST void ash_release_sized(void *p, size_t size)
 	uint64_t index;
 	struct slab *s;
 
-	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, NULL, p, 1, size))
+	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, NULL, p, size))
 		return;
 	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size))
 		sized_rest(p, size);
@@ -119,7 +124,7 @@ static SLOW void free_rest(void *p, struct slab *s)
 
 FAST void ash_free(void *p)
 {
-	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "free", p, 1, SIZE_UNTOLD))
+	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "free", p, SIZE_UNTOLD))
 		release_fast(p, free_rest);
 }
 
@@ -131,7 +136,7 @@ static SLOW void delete_rest(void *p, struct slab *s)
 
 FAST void ash_delete(void *p)
 {
-	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "operator delete", p, 1, SIZE_UNTOLD))
+	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "operator delete", p, SIZE_UNTOLD))
 		release_fast(p, delete_rest);
 }
 
@@ -151,8 +156,8 @@ void ash_release_told(const char *name, void *p, size_t alignment, size_t size, 
 {
 	size_t have;
 
-	if (IS_HARDENED &&
-	    release_guarded(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, name, p, alignment, size))
+	if (IS_HARDENED && is_aligned(p, alignment) &&
+	    release_guarded(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, name, p, size))
 		return;
 	have = chunk_block(map_find(p), p);
 	diagnose_called(name, p);
@@ -177,7 +182,7 @@ FAST void ash_delete_sized(void *p, size_t size)
 	uint64_t index;
 	struct slab *s;
 
-	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, "operator delete", p, 1, size))
+	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, "operator delete", p, size))
 		return;
 	/* Of a class above 256 bytes some sizes go the slow way; so do those that 16 bytes are too many for. */
 	if (unlikely(!own_slot(p, &s, &index)) || unlikely(s->slot_size - size >= CLASS_STEP) || unlikely(size <= SLOT_MIN))
