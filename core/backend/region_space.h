@@ -21,7 +21,7 @@
 #define SPAN_ALONE ((size_t)512) /* chunks: 1 GiB */
 #define SHORT_PART 16
 #define SPARE_PART 64 /* of a span: what its last chunk may leave, or it is alone */
-#define ALONE_MOST 8192 /* regions, all of which a search for memory passes */
+#define ALONE_MOST (IS_HARDENED ? 1024 : 8192) /* regions, all of which a search for memory passes: in hardened products each */
 
 /* True: addresses are short. */
 INTERNAL_EXTERN uint64_t region_addresses_short;

@@ -100,7 +100,9 @@ ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, siz
 	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
 	if (have != SLOT_MIN && (have <= SLOT_MAX || region_alone(map_find(p)->region) == 0)) {
 		guard_lift(call, name, p, had, have);
-		if (had <= SLOT_SMALL)
+		if (have > SLOT_MAX)
+			pages_zero(p, have, PAGES_PRIVATE); /* what was not written is not touched */
+		else if (had <= SLOT_SMALL)
 			vec16_clear(p, had); /* the slot is a multiple of 16, and zero behind this */
 		else
 			memset(p, 0, had);

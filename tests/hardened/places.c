@@ -7,6 +7,7 @@
 #include "pages.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "support/resident.h"
 #include "syscall.h"
 
 void *malloc(size_t size);
@@ -160,6 +161,31 @@ TEST(hardened_large_blocks_stand_apart, 20)
 		free(p[i]);
 		CHECK(!is_mapped(p[i]));
 	}
+}
+
+/*
+ * Each passes all of the others' regions: so there is a number from which they share some.  Those are cleared when they are
+ * released, but what nobody wrote is not touched.
+ */
+TEST(hardened_many_large_blocks, 60)
+{
+	enum { MANY = 1200 };
+	static char *p[MANY];
+	unsigned i, apart = 0;
+	unsigned long before;
+
+	for (i = 0; i < MANY; i++)
+		*(p[i] = NOT_NULL(malloc(1200000))) = 1;
+	for (i = 1; i < MANY; i++)
+		apart += p[i] < p[i - 1] || p[i] - p[i - 1] > 64 << 20;
+	rt_print("     %u of %u stand apart\n", apart, MANY);
+	CHECK(apart > 900 && apart < 1150);
+	before = rt_faults();
+	for (i = 0; i < MANY; i++)
+		free(p[i]);
+	if (figures())
+		CHECK(rt_faults() - before < 10 * MANY);
+	CHECK_EQ(ash_check(), 0);
 }
 
 TEST(hardened_object_sizes, 10)

@@ -15,7 +15,7 @@ enum { SEEK_DATA = 3, SEEK_HOLE = 4 };
 
 static struct log log;
 static struct cuts *cuts;
-static struct rt_random chance;
+static struct rt_random dice;
 static long base, out;
 /* Of each sector of the file system: where in the log it was last written before the flush; 0: nowhere. */
 static uint64_t *durable;
@@ -82,7 +82,7 @@ static void write_some(const struct written *w, uint64_t to, struct cut *cut, un
 		if (n > w->is.sectors - i)
 			n = w->is.sectors - i;
 		cut->pieces++;
-		if ((w->is.flags & LOG_THROUGH) == 0 && rt_below(&chance, 8) >= eighths)
+		if ((w->is.flags & LOG_THROUGH) == 0 && rt_below(&dice, 8) >= eighths)
 			continue;
 		cut->kept++;
 		copy(log.fd, (w->at + i) * SECTOR, to + (w->is.sector + i) * SECTOR, n * SECTOR);
@@ -108,7 +108,7 @@ static uint64_t within(enum phase phase, uint64_t at)
 		end++;
 	if (phase == MARK_BREAKING && end - at > 4)
 		at = end - 4;
-	return phase == MARK_SEALED ? at : at + rt_below(&chance, end - at + 1);
+	return phase == MARK_SEALED ? at : at + rt_below(&dice, end - at + 1);
 }
 
 /* Cuts between entry `from`, where the file begins to be, and the end, in order. */
@@ -119,7 +119,7 @@ static void choose(uint64_t from)
 
 	for (uint64_t i = 0; i < cuts->count; i++) {
 		const enum phase phase = (enum phase)phases[i % sizeof(phases)];
-		uint64_t at = from + 1 + rt_below(&chance, log.count - from), k = i;
+		uint64_t at = from + 1 + rt_below(&dice, log.count - from), k = i;
 
 		while (phase != 0 && log_mark(&log, at - 1).phase != (uint64_t)phase)
 			at = at < log.count ? at + 1 : from + 1;
@@ -135,7 +135,7 @@ static void make(uint64_t i, uint64_t flushed_before)
 {
 	static const unsigned char eighths[] = {0, 1, 4, 7, 8};
 	const uint64_t to = CUTS_BYTES + i * POWER_BYTES;
-	const unsigned some = eighths[rt_below(&chance, sizeof(eighths))];
+	const unsigned some = eighths[rt_below(&dice, sizeof(eighths))];
 	struct cut *cut = &cuts->cut[i];
 	struct mark m;
 	uint64_t k;
@@ -165,7 +165,7 @@ int main(int argc, char **argv, UNUSED char **envp)
 	durable = NOT_NULL(rt_map(POWER_BYTES / SECTOR * sizeof(*durable)));
 	*cuts = (struct cuts){.magic = POWER_MAGIC, .count = rt_number_in(argv[4])};
 	CHECK(cuts->count > 0 && cuts->count <= MOST_CUTS);
-	rt_seed(&chance, rt_test_seed());
+	rt_seed(&dice, rt_test_seed());
 	while (log_mark(&log, from).phase != MARK_MAKING) {
 		from++;
 		CHECK(from < log.count);

@@ -66,16 +66,16 @@ static void check(const struct block *b)
 }
 
 static struct block *all;
-static struct rt_random chance;
+static struct rt_random dice;
 
 /* Takes blocks of 16 bytes to 64 KiB, now and then of 2 MiB. */
 static void take(size_t bytes)
 {
 	while (bytes > 0) {
-		size_t size = rt_below(&chance, 500) == 0 ? 2 * MIB : (size_t)16 << rt_below(&chance, 13);
+		size_t size = rt_below(&dice, 500) == 0 ? 2 * MIB : (size_t)16 << rt_below(&dice, 13);
 		struct block *b;
 
-		size += rt_below(&chance, size) / 8 * 8;
+		size += rt_below(&dice, size) / 8 * 8;
 		b = NOT_NULL(ash_alloc(size));
 		b->next = all;
 		b->words = (size - sizeof(*b)) / 8;
@@ -93,7 +93,7 @@ static size_t release_part(unsigned part)
 
 	while ((b = *at) != NULL) {
 		check(b);
-		if (rt_below(&chance, part) != 0) {
+		if (rt_below(&dice, part) != 0) {
 			at = &b->next;
 			continue;
 		}
@@ -111,7 +111,7 @@ TEST(swapped_heap, 1500)
 
 	swap_on("/dev/vda");
 	CHECK(memory("SwapTotal:") > 3 * ram);
-	rt_seed(&chance, rt_test_seed());
+	rt_seed(&dice, rt_test_seed());
 	take(3 * ram);
 	most = swapped();
 	CHECK_EQ(ash_check(), 0);

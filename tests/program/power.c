@@ -121,7 +121,7 @@ static void moment(void)
 	unsigned i;
 
 	for (i = 0; i < each; i++)
-		power_fails((unsigned)rt_below(&chance, 4));
+		power_fails((unsigned)rt_below(&dice, 4));
 }
 
 /* What was stored before the call is durable afterwards; power may fail before and after. */
@@ -148,7 +148,7 @@ WRAP(long, arch_msync, (void *address, size_t length, long flags))
 
 static void release_one(void)
 {
-	unsigned i = (unsigned)rt_below(&chance, book->count);
+	unsigned i = (unsigned)rt_below(&dice, book->count);
 
 	ash_heap_release(heap, book->block[i].p);
 	book->block[i] = book->block[--book->count];
@@ -158,12 +158,12 @@ static void operation(void)
 {
 	struct block *b = &book->block[book->count];
 
-	if (book->count > 0 && (book->count == BLOCKS - 1 || rt_below(&chance, 5) < 2)) {
+	if (book->count > 0 && (book->count == BLOCKS - 1 || rt_below(&dice, 5) < 2)) {
 		release_one();
 		return;
 	}
-	b->size = rt_below(&chance, 40) == 0 ? 1 + rt_below(&chance, 1200000) : 1 + rt_below(&chance, 2000);
-	b->key = (unsigned)rt_next(&chance);
+	b->size = rt_below(&dice, 40) == 0 ? 1 + rt_below(&dice, 1200000) : 1 + rt_below(&dice, 2000);
+	b->key = (unsigned)rt_next(&dice);
 	b->p = ash_heap_alloc(heap, b->size);
 	if (b->p == NULL)
 		return;
@@ -225,7 +225,7 @@ TEST(power_pages_of_different_moments, 300)
 	book = (void *)at;			 /* NOLINT: the kernel's word is an address */
 	version = rt_map(VERSIONS * sizeof *version);
 	CHECK(at > 0 && version != NULL);
-	rt_seed(&chance, rt_test_seed());
+	rt_seed(&dice, rt_test_seed());
 	set_up();
 	at = arch_mmap(NULL, bytes, 1, 1, fd, 0);
 	CHECK(at > 0);

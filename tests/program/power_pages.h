@@ -14,7 +14,7 @@ struct version {
 	char bytes[4096];
 };
 
-static struct rt_random chance;
+static struct rt_random dice;
 static char *base; /* of the heap */
 static size_t bytes;
 static const char *file; /* the same file, read only */
@@ -54,8 +54,8 @@ static uint32_t choose(size_t page, unsigned how)
 
 	for (at = v; at != floor_of[page]; at = version[at].older)
 		n++;
-	n = how == 0 ? 0 : how == 1 ? n : how == 2 ? n * (uint32_t)rt_below(&chance, 2)
-						   : (uint32_t)rt_below(&chance, n + 1);
+	n = how == 0 ? 0 : how == 1 ? n : how == 2 ? n * (uint32_t)rt_below(&dice, 2)
+						   : (uint32_t)rt_below(&dice, n + 1);
 	for (; n > 0; n--)
 		v = version[v].older;
 	return v;

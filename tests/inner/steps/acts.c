@@ -36,7 +36,7 @@ bool steps_is_kept(const void *p)
 
 static uint64_t gifts[GIFTS]; /* blocks of the victim that others release */
 static _Atomic size_t gifts_left;
-static struct rt_random chance;
+static struct rt_random dice;
 static size_t turns; /* of fork acts, in this process */
 
 static void release_gift(void)
@@ -75,12 +75,12 @@ static void other_works(void)
 
 	other_bursts();
 	for (n = 0; n < OPERATIONS; n++) {
-		uint64_t *slot = &mine[rt_below(&chance, 40)];
+		uint64_t *slot = &mine[rt_below(&dice, 40)];
 
 		if (*slot == 0)
-			*slot = stamp_alloc(&chance, n == 500);
+			*slot = stamp_alloc(&dice, n == 500);
 		else if (n % 16 == 0)
-			*slot = stamp_resize(*slot, stamp_random_size(&chance, false), n);
+			*slot = stamp_resize(*slot, stamp_random_size(&dice, false), n);
 		else {
 			stamp_release(*slot);
 			*slot = 0;
@@ -260,7 +260,7 @@ void acts_begin(uint64_t seed, size_t gift_count)
 {
 	size_t i;
 
-	rt_seed(&chance, seed);
+	rt_seed(&dice, seed);
 	other_begin();
 	CHECK(gift_count <= GIFTS);
 	for (i = 0; i < gift_count; i++, steps_held++)
