@@ -82,7 +82,8 @@ TEST(heap_destroy_gives_back, 20)
 		CHECK_EQ(ash_heap_check(b.heap), 0);
 		ash_heap_destroy(b.heap);
 	}
-	CHECK(rt_mappings() <= mappings + 1);
+	/* What each of the 17 rounds left would be more; where a new leaf begins is a matter of chance. */
+	CHECK(rt_mappings() <= mappings + 4);
 	if (!rt_under_qemu()) /* whose own mappings come and go */
 		CHECK(rt_address_space() <= space + 65536);
 }
