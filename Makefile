@@ -262,7 +262,7 @@ FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc hardened small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps full look_emulated $(FULL_CHECKS) $(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c)))
+LONG     = $(addprefix $(BUILD)/long/,steps forged full look_emulated $(FULL_CHECKS) $(filter-out forged,$(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c))))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -365,7 +365,7 @@ test-kernel: setup
 
 test-long: setup
 	$(MAKE) --no-print-directory $(LONG)
-	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS="first rest" $(GUARD) sh tools/test
+	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS="first second rest" $(GUARD) sh tools/test
 
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
