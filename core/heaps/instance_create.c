@@ -8,12 +8,12 @@
 #include "front/slot.h"
 #include "heaps/instance.h"
 #include "memory.h"
-#include "store/recover/building.h"
 #include "store/file/claim.h"
-#include "store/recover/seats.h"
 #include "store/file/store.h"
 #include "store/file/store_attach.h"
 #include "store/file/store_create.h"
+#include "store/recover/building.h"
+#include "store/recover/seats.h"
 #include "thread/bin.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
@@ -102,7 +102,7 @@ static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_opt
 	ash_heap *heap = attach(fd, layout, why);
 
 	/* A file without a heap may get one. */
-	if (heap == NULL && capacity > 0 && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
+	if (heap == NULL && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
 		heap = shared(store_create_file(fd, store_size(capacity, options), options, why));
 		/* Another thread has made a heap there meanwhile. */
 		if (heap == NULL && *why == ASH_ATTACH_NO_HEAP)
@@ -118,8 +118,11 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 	enum ash_attach reason = ASH_ATTACH_LAYOUT;
 	struct layout layout;
 	ash_heap *heap = NULL;
+	bool has_one = layout_of(options, &layout);
 
-	if (layout_of(options, &layout))
+	if (has_one && capacity == 0)
+		heap = attach(fd, &layout, &reason);
+	else if (has_one)
 		do
 			heap = open_or_make(fd, capacity, options, &layout, &reason);
 		while (reason == ASH_ATTACH_UNFINISHED && claim_wait(fd, &wait));

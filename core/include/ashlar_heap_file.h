@@ -90,7 +90,7 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
  * Attaches to the heap in the file, or creates one if the file is empty or its
  * creator died.  For processes that start in any order, or at once.  *why as above.  The layout of an
  * existing heap must be that of the options, or ASH_ATTACH_LAYOUT, and nothing is written; one that is too long
- * is, too.  capacity 0: attaches only, for a program that wants this layout (ash_heap_attach_file takes any).
+ * is, too.  capacity 0: attaches only, and does not wait (ash_heap_attach_file takes any layout).
  *
  * This call may wait: while another thread, in any process, makes the heap, it sleeps a millisecond at a time
  * until that is done.  A maker that is killed is replaced at once.  One that has done nothing to the file for
