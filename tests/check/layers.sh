@@ -99,6 +99,19 @@ elsewhere 'a function that is defined nowhere' 'void map_gone(void);' '/* void m
 elsewhere 'a function that is only called' 'void map_gone(void);' 'void map_enter(void) { map_gone(); }'
 
 fresh
+echo 'void heap_more(void);' >>core/backend/heap.h
+source core/backend/heap_more.c '#include "backend/heap.h"' 'void heap_more(void) {}'
+sh "$tools/layers" "$tree" >/dev/null
+verdict 'nothing in a file that has no header but that of its module'
+source core/backend/heap_more.h 'void heap_most(void);'
+echo 'void heap_most(void) {}' >>core/backend/heap_more.c
+caught 'a function of a file that has a header of its own' 'each prototype stands in the header of its file'
+
+fresh
+source core/backend/heap_more.c '#include "backend/map.h"'
+caught 'a cycle through a file without a header' 'no cycle of modules'
+
+fresh
 echo '#if defined(__x86_64__)' >>core/backend/heap.c
 caught 'a CPU named in core' 'no CPU is named outside arch/'
 
