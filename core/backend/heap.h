@@ -48,7 +48,7 @@ struct heap {
 	uint64_t clock;	       /* slow operations of the period                             */
 	/* With the id what a file keeps of a heap: these do not move, see store/file/store.h. */
 	_Alignas(CPU_LINE) uint64_t root; /* the program's, see ash_heap_root           */
-	uint64_t records;	/* RECORDS_... of a heap in a file, see store/file/store.h         */
+	uint64_t records;	/* RECORDS_... of a heap in a file, see store/file/store.h */
 	struct ash_defaults own; /* options, of a heap that has its own                     */
 	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
 	uint64_t owner_count;  /* hint: owner records                                       */

@@ -21,7 +21,7 @@
 #define SPAN_ALONE ((size_t)512) /* chunks: 1 GiB */
 #define SHORT_PART 16
 #define SPARE_PART 64 /* of a span: what its last chunk may leave, or it is alone */
-#define ALONE_MOST (IS_HARDENED ? 1024 : 8192) /* regions, all of which a search for memory passes: in hardened products each */
+#define ALONE_MOST (IS_HARDENED ? 1024 : 8192) /* regions: a search for memory passes them all; each large block of a hardened product is one */
 
 /* True: addresses are short. */
 INTERNAL_EXTERN uint64_t region_addresses_short;

@@ -8,12 +8,12 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
+#include "slab/unowned.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
 #include "store/recover/seats.h"
-#include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
 

@@ -21,7 +21,7 @@ struct owner *draft_record(struct heap *h)
 }
 
 void *draft_make(struct heap *h, size_t size, bool zero, uint64_t tag, struct intent **i,
-		    enum ash_slot *why)
+		 enum ash_slot *why)
 {
 	struct owner *self = draft_record(h);
 	void *p;

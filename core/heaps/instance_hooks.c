@@ -11,12 +11,12 @@
 #include "front/resize.h"
 #include "front/span.h"
 #include "memory.h"
+#include "store/file/store.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
-#include "store/file/store.h"
 #include "store/recover/thread_bench.h"
 
 /* ---- resizing ---- */

@@ -18,10 +18,10 @@
 #define CORE_SLAB_H
 
 #include "atomic.h"
-#include "chance.h"
 #include "backend/map.h"
 #include "backend/units.h"
 #include "base/misuse.h"
+#include "chance.h"
 #include "internal.h"
 
 /* A slot of a slab; all members follow from the pointer. */

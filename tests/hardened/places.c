@@ -164,8 +164,8 @@ TEST(hardened_large_blocks_stand_apart, 20)
 }
 
 /*
- * Each passes all of the others' regions: so there is a number from which they share some.  Those are cleared when they are
- * released, but what nobody wrote is not touched.
+ * A search for memory passes the region of each, so beyond a limit large blocks share regions.  A block in a shared region
+ * is cleared when it is released, and that touches no page that the program did not write.
  */
 TEST(hardened_many_large_blocks, 60)
 {

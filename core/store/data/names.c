@@ -17,10 +17,10 @@
 
 #include "heaps/instance.h"
 #include "memory.h"
-#include "store/recover/block_tags.h"
-#include "store/recover/intent.h"
 #include "store/data/slots.h"
 #include "store/data/view.h"
+#include "store/recover/block_tags.h"
+#include "store/recover/intent.h"
 
 /* Bytes of a name; 0: it is too long. */
 static size_t length_of(const char *name)

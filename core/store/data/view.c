@@ -3,10 +3,10 @@
 
 #include "pages.h"
 #include "share.h"
-#include "store/recover/block_tags.h"
-#include "store/recover/intent.h"
 #include "store/file/seal.h"
 #include "store/file/store_attach.h"
+#include "store/recover/block_tags.h"
+#include "store/recover/intent.h"
 #include "world.h"
 
 #define VIEW_BYTES ((sizeof(struct ash_heap_view) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))

@@ -14,8 +14,8 @@
 #define CORE_VIEW_H
 
 #include "ashlar_heap.h"
-#include "store/file/store.h"
 #include "slab/look.h"
+#include "store/file/store.h"
 
 struct ash_heap_view {
 	const char *at;	      /* the mapping                                       */

@@ -2,10 +2,10 @@
 /* Looking at heaps in files: the calls on a view, and offsets. */
 #include "arena/arena.h"
 #include "heaps/instance.h"
+#include "store/data/view.h"
+#include "store/file/image.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/census.h"
-#include "store/file/image.h"
-#include "store/data/view.h"
 
 ash_heap_view *ash_heap_view_file(int fd, enum ash_attach *why)
 {

@@ -3,8 +3,8 @@
 
 #include "memory.h"
 #include "pages.h"
-#include "store/file/store.h"
 #include "slab/look.h"
+#include "store/file/store.h"
 
 /* ---- units and slab records ---- */
 

@@ -7,11 +7,11 @@
 #include "panic.h"
 #include "process.h"
 #include "share.h"
-#include "store/recover/block_tags.h"
-#include "store/file/store.h"
-#include "store/recover/census.h"
 #include "store/file/image.h"
 #include "store/file/seal.h"
+#include "store/file/store.h"
+#include "store/recover/block_tags.h"
+#include "store/recover/census.h"
 
 /* ---- who is attached ---- */
 

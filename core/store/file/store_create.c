@@ -7,10 +7,10 @@
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
-#include "store/file/store.h"
 #include "store/file/claim.h"
 #include "store/file/renew.h"
 #include "store/file/seal.h"
+#include "store/file/store.h"
 #include "world.h"
 
 /*

@@ -2,8 +2,8 @@
 #include "store/recover/building.h"
 
 #include "share.h"
-#include "store/recover/census.h"
 #include "store/file/seal.h"
+#include "store/recover/census.h"
 
 struct building building_begin(struct heap *h, struct owner *o)
 {

@@ -16,8 +16,8 @@
 #define CORE_CENSUS_H
 
 #include "life.h"
-#include "store/file/store.h"
 #include "slab/slab.h"
+#include "store/file/store.h"
 
 /*
  * Lives in a heap shared by processes.  A life is a word that identifies a thread or a

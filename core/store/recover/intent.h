@@ -30,8 +30,8 @@
 #ifndef CORE_INTENT_H
 #define CORE_INTENT_H
 
-#include "store/recover/census.h"
 #include "store/file/store.h"
+#include "store/recover/census.h"
 
 enum {
 	INTENT_IDLE,

@@ -6,11 +6,11 @@
 #include "front/remote.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "slab/unowned.h"
 #include "store/recover/benches.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
-#include "slab/unowned.h"
 #include "thread/settle.h"
 #include "thread/takeover.h"
 

@@ -58,7 +58,7 @@ static void begin(void)
 		for (;;)
 			churn(h, &r, 100000);
 	}
-	/* Before the last has begun the file may be one that nobody works in. */
+	/* The copy is taken once each worker has allocated. */
 	while (*at_work < WORKERS)
 		rt_sleep(20000000);
 	CHECK_EQ(arch_fstat(fd, &st), 0);
