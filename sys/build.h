@@ -36,6 +36,9 @@
 /* 1: the macro is defined, as 1 or as nothing.  0: it is not, and so is a name. */
 #define BUILD_HAS(macro)	 BUILD_HAS_VALUE(macro)
 #define BUILD_HAS_VALUE(value)	 BUILD_LIST(BUILD_COMMA_##value 1, 0, 0)
+/* The same, for words that are no constants. */
+#define BUILD_IF(macro, yes, no)	BUILD_IF_VALUE(macro, yes, no)
+#define BUILD_IF_VALUE(value, yes, no)	BUILD_LIST(BUILD_COMMA_##value yes, no, 0)
 #define BUILD_LIST(...)		 BUILD_SECOND(__VA_ARGS__)
 #define BUILD_SECOND(a, b, ...)	 b
 #define BUILD_COMMA_		 0,

@@ -26,14 +26,12 @@
 #endif
 
 /*
- * Before the prototype of a function that only the hardened products have.  The others name it only where
- * IS_HARDENED is tested by an `if`, or in an inline function: so nothing of it is left there, without optimisation, too.
+ * Before the prototype of a function that only the hardened products, or only malloc's, have.  The others name it only
+ * where IS_HARDENED or IS_MALLOC is tested by an `if`, or in an inline function: so nothing of it is left there,
+ * without optimisation, too.
  */
-#if IS_HARDENED
-#define HARDENED INTERNAL
-#else
-#define HARDENED extern
-#endif
+#define HARDENED    BUILD_IF(ASHLAR_HARDENED, INTERNAL, extern)
+#define MALLOC_ONLY BUILD_IF(ASHLAR_MALLOC, INTERNAL, extern)
 
 /*
  * An object that each thread has for itself.  In a shared object, too, without a call to

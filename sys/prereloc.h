@@ -29,12 +29,10 @@
 /* Its own address once it is relocated, until then 0.  Constant for each call. */
 extern const uintptr_t prereloc_word HIDDEN;
 
-#if IS_SO
-/* True: this is such a call; the pointers in data are set now.  word: any thread-local word,
- * or what stands in for it. */
-INTERNAL bool prereloc_call(const void *word);
-#else
-#define prereloc_call(word) false
-#endif
+/*
+ * Only shared objects have it.  True: this is such a call; the pointers in data are set now.  word: any
+ * thread-local word, or what stands in for it.
+ */
+BUILD_IF(ASHLAR_SO, INTERNAL, extern) bool prereloc_call(const void *word);
 
 #endif

@@ -10,13 +10,13 @@ static THREAD_LOCAL struct {
 	const char *name;
 } called;
 
-#if IS_MALLOC
 void misuse_called(const char *name, const void *p)
 {
+	if (!IS_MALLOC)
+		return;
 	called.p = p;
 	called.name = name;
 }
-#endif
 
 static char *add_name(char *end, const char *call, const void *p)
 {

@@ -59,7 +59,7 @@ INTERNAL void misuse_unless_fits(const char *call, const void *p, size_t bytes, 
 
 /*
  * A function with a name of malloc was called with this pointer: if that is misuse, the
- * line has this name.  For paths that are not fast.  In malloc's products only.
+ * line has this name.  For paths that are not fast.  Nothing in products other than malloc's.
  */
 INTERNAL void misuse_called(const char *name, const void *p);
 

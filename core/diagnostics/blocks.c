@@ -222,7 +222,7 @@ static bool look_for_span(const void *p, const struct found *f, struct ash_block
 	return true;
 }
 
-static void look_for_address(const void *p, struct ash_block *b, struct block_place *at)
+void blocks_look(const void *p, struct ash_block *b, struct block_place *at)
 {
 	struct found f;
 	unsigned looks;
@@ -265,7 +265,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 
 	if (seat.record > SEAT_BUSY)
 		holder_note(seat.record); /* for calls of others */
-	look_for_address(p, out, &at);
+	blocks_look(p, out, &at);
 	if (out->start != NULL) {
 		h = load_relaxed(&at.chunk->region)->heap;
 		out->heap = h == &heap_default ? NULL : (struct ash_heap *)(void *)h;
@@ -277,19 +277,3 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 		heap_hooks_now()->find(p, &at, out);
 	return out->place;
 }
-
-#if IS_MALLOC
-/* For malloc_object_size: see core/malloc/facade.h. */
-INTERNAL size_t ash_object_size(const void *p);
-
-size_t ash_object_size(const void *p)
-{
-	struct block_place at;
-	struct ash_block b;
-
-	look_for_address(p, &b, &at);
-	if (b.place == ASH_TAKEN)
-		return b.size - b.offset;
-	return b.place == ASH_FOREIGN && p != NULL ? SIZE_MAX : 0;
-}
-#endif

@@ -5,6 +5,7 @@
  */
 #include "ashlar.h"
 #include "backend/heap.h"
+#include "diagnostics/blocks.h"
 #include "diagnostics/stats.h"
 #include "panic.h"
 #include "say.h"
@@ -13,6 +14,7 @@ HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class),
 HIDDEN void ash_say(const char *text, size_t length);
 HIDDEN bool ash_may_say(void);
 HIDDEN struct ash_defaults *ash_own_settings(void);
+INTERNAL size_t ash_object_size(const void *p);
 
 void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to)
 {
@@ -33,6 +35,17 @@ void ash_say(const char *text, size_t length)
 bool ash_may_say(void)
 {
 	return panic_may_write();
+}
+
+size_t ash_object_size(const void *p)
+{
+	struct block_place at;
+	struct ash_block b;
+
+	blocks_look(p, &b, &at);
+	if (b.place == ASH_TAKEN)
+		return b.size - b.offset;
+	return b.place == ASH_FOREIGN && p != NULL ? SIZE_MAX : 0;
 }
 
 struct ash_defaults *ash_own_settings(void)

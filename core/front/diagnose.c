@@ -128,10 +128,8 @@ _Noreturn void diagnose(const char *call, const void *p)
 	misuse_report(call, p, fault, f.start, f.size);
 }
 
-#if IS_MALLOC
 void diagnose_called(const char *name, const void *p)
 {
 	if (!SEAT_MAY_BE_NULL || seat.self != NULL)
 		misuse_called(name, p);
 }
-#endif

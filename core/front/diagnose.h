@@ -37,7 +37,7 @@ INTERNAL _Noreturn void diagnose(const char *call, const void *p);
  */
 INTERNAL void ash_diagnose_nearest(const void *p, struct found *out);
 
-/* misuse_called (malloc's products only), except before relocation, when there are no thread-local words to write. */
+/* misuse_called, except before relocation, when there are no thread-local words to write. */
 INTERNAL void diagnose_called(const char *name, const void *p);
 
 #endif

@@ -167,9 +167,10 @@ void release_rest(void *p, struct slab *s)
 {
 	uint64_t index;
 
-	if (p == NULL) /* some programs often call free(NULL) */
-		release_null();
-	else if (unlikely(heap_hooks_now() != NULL) || !slab_is_of(s, p) ||
+	if (p == NULL) {
+		if (IS_MALLOC)
+			release_null(); /* some programs often call free(NULL) */
+	} else if (unlikely(heap_hooks_now() != NULL) || !slab_is_of(s, p) ||
 		 unlikely(!slab_index(s, p, &index)))
 		release_other(p);
 	else

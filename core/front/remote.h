@@ -44,17 +44,8 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 /* Sets the pending bit, makes the inbox entry, and visits the record if it is vacant. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
 
-/*
- * Called for NULL.  Malloc's builds define it (malloc/malloc.c), so that free need not test for
- * NULL itself.
- */
-#if IS_MALLOC
-INTERNAL void release_null(void);
-#else
-static inline void release_null(void)
-{
-}
-#endif
+/* Called for NULL: so free need not test for NULL itself (malloc/malloc.c). */
+MALLOC_ONLY void release_null(void);
 
 /* Releases any block but one of the caller's own slab; s: the result of map_guess_slab. */
 INTERNAL SLOW void release_rest(void *p, struct slab *s);

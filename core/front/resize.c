@@ -98,7 +98,8 @@ static SLOW_PART void *move_aligned(void *p, size_t have, size_t alignment, size
 	if (moved == NULL) {
 		if (size > have || !resize_may_stay(p, alignment))
 			return NULL;
-		resize_keeps(have, size); /* a smaller block needs no memory */
+		if (IS_MALLOC)
+			resize_keeps(have, size); /* a smaller block needs no memory */
 		return p;
 	}
 	memcpy(moved, p, have < size ? have : size);
@@ -142,7 +143,8 @@ static SLOW_PART void *block_resize(void *p, size_t have, size_t alignment, size
 		return p;
 	if (!span_is(c, p)) {
 		if (in_place ? size <= have : resize_may_stay(p, alignment) && block_fits(have, least)) {
-			resize_keeps(have, size);
+			if (IS_MALLOC)
+				resize_keeps(have, size);
 			return p;
 		}
 	} else if (in_place || least > SLOT_MAX) {

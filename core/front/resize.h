@@ -22,12 +22,8 @@ INTERNAL bool block_fits(size_t have, size_t size);
  * Of malloc alone, which checks the sizes of free_sized.  A block of `have` bytes stays in place although its
  * size is smaller; whether one may have, for this size.
  */
-#if IS_MALLOC
-INTERNAL void resize_keeps(size_t have, size_t size);
-INTERNAL bool resize_kept(size_t have, size_t size);
-#else
-#define resize_keeps(have, size) ((void)0)
-#endif
+MALLOC_ONLY void resize_keeps(size_t have, size_t size);
+MALLOC_ONLY bool resize_kept(size_t have, size_t size);
 
 /* ash_resize for realloc, whose name a misuse then has; only malloc is built with it. */
 INTERNAL void *ash_realloc(void *p, size_t size);

@@ -59,13 +59,12 @@ void ash_on_thread(void)
 		(void)pthread_setspecific((unsigned)(key - 1), &ready);
 }
 
-#if !IS_SO
 /*
  * What a thread of musl ends with.  musl's own, which runs the destructors, is linked where the program has the
  * functions above, and is then the one that is called; else musl has a weak one that does nothing, behind this one.
+ * A shared object has no use for it.
  */
 HIDDEN __attribute__((weak)) void __pthread_tsd_run_dtors(void)
 {
 	ash_thread_detach();
 }
-#endif

@@ -110,7 +110,7 @@ struct owner *seat_slow(void)
 {
 	struct owner *o;
 
-	if (prereloc_call(&seat))
+	if (IS_SO && prereloc_call(&seat))
 		return NULL; /* the unowned slabs need no seat */
 	o = seat_fill(&seat.record, &heap_default);
 	if (o == NULL)
