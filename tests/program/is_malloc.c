@@ -22,10 +22,6 @@ void *ash_realloc(void *p, size_t size)
 	return ash_resize(p, size);
 }
 
-void diagnose_called(UNUSED const char *name, UNUSED const void *p)
-{
-}
-
 #include "malloc/malloc.c"
 
 enum of { MALLOC = 1, REALLOC = 2, FREE = 4, ALL = 7 };
