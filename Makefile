@@ -3,7 +3,7 @@
 #	make help       prints this
 #	make            the library: build/libashlar.a, build/include/ashlar.h; build/ashlar-look
 #	make test       everything that is checked, natively and under QEMU; of other CPUs a part
-#	make test-arch  every test program of every CPU, under QEMU
+#	make test-arch  every test program of every CPU, under QEMU; ARCHES="aarch64 riscv64" for some
 #	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
 #	make test-kernel  tests as the only company of real kernels under qemu-system: KERNELS="x86_64 aarch64 riscv64";
 #	                and cuts of power: POWER="ext4 xfs btrfs" CUTS=200
@@ -332,6 +332,7 @@ test: setup
 
 # Every test program of every CPU, under QEMU.  With the large-system atomics the library alone is built: the tests' own
 # objects are those of aarch64.
+ARCHES = $(ARCH) $(CPUS)
 test-arch: setup
 	$(MAKE) --no-print-directory programs
 	$(foreach cpu,$(CPUS),$(MAKE) --no-print-directory ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) programs \
@@ -339,7 +340,7 @@ test-arch: setup
 	$(if $(filter aarch64,$(CPUS)),mkdir -p $(BUILD)/aarch64-lse && ln -sfn ../aarch64/prog $(BUILD)/aarch64-lse/prog)
 	$(if $(filter aarch64,$(CPUS)),$(MAKE) --no-print-directory ARCH=aarch64 FOR_aarch64=-march=armv8.1-a \
 		BUILD=$(BUILD)/aarch64-lse $(addprefix $(BUILD)/aarch64-lse/,tests/all libashlar.a))
-	$(RUN_TESTS) SECTIONS="$(patsubst %,every_%,$(ARCH) $(CPUS))" $(GUARD) sh tools/test
+	$(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" $(GUARD) sh tools/test
 
 # Single steps where programs have no trap flag: make steps ARCH=aarch64 STEPS=all
 STEPS =

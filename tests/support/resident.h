@@ -26,8 +26,16 @@ static inline bool setting_has(const char *path, const char *word)
 	return rt_read_file(path, text, sizeof(text)) > 0 && rt_strstr(text, word) != NULL;
 }
 
+/* Of any size: kernels from 6.8 on have several. */
 static inline bool huge_unasked(void)
 {
+	char path[96];
+
+	for (unsigned kib = 8; kib <= 2048; kib *= 2) {
+		rt_format(path, sizeof(path), "/sys/kernel/mm/transparent_hugepage/hugepages-%ukB/enabled", kib);
+		if (setting_has(path, "[always]"))
+			return true;
+	}
 	return setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]");
 }
 
