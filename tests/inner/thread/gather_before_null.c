@@ -12,7 +12,7 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 
-enum { CAP = 16 * MIB };
+enum { CAP = 16 * MIB, MAIN_SIZE = 1000 };
 
 static const size_t sizes[] = {8, 100, 1000, 5000, 30000, 32768, 40000, 100000, 300000, MIB};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -81,15 +81,19 @@ static void leaves(UNUSED void *argument)
 }
 
 /* Leaves the thread's record vacant with slabs in its bins, as a thread that vanishes does: no event reports these slabs. */
-static void vanishes(UNUSED void *argument)
+static void vanishes_now(void)
 {
-	struct owner *o;
+	struct owner *o = seat_take();
 
-	leaves(NULL);
-	o = seat_take();
 	seat.self = owner_none;
 	seat.record = NULL;
 	owner_vacate(o);
+}
+
+static void vanishes(UNUSED void *argument)
+{
+	leaves(NULL);
+	vanishes_now();
 }
 
 static void ends_without_a_word(UNUSED void *argument)
@@ -119,6 +123,39 @@ TEST(gather_of_ended_threads, 20)
 	ash_release(ash_alloc(1));
 	rt_in_thread(ends_without_a_word, NULL);
 	is_one_block();
+}
+
+/*
+ * All that is found at last is a whole chunk, of records that are vacant with empty slabs: it is opened before the answer
+ * is NULL.  Two threads have a slab in each of 32 classes, 64 units.
+ */
+static void fills_a_chunk(void *argument)
+{
+	unsigned class, n = 0;
+
+	for (class = 1; n < CHUNK_UNITS / 2; class++)
+		if (class != class_of(MAIN_SIZE)) {
+			ash_release(NOT_NULL(ash_alloc(class_size(class))));
+			n++;
+		}
+	if (argument != NULL)
+		rt_in_thread(fills_a_chunk, NULL);
+	vanishes_now();
+}
+
+TEST(gather_a_whole_chunk, 20)
+{
+	static char first;
+
+	limit();
+	while (stats_now().slabs < CHUNK_SIZE)
+		CHECK(ash_alloc(MAIN_SIZE) != NULL);
+	rt_in_thread(fills_a_chunk, &first);
+	CHECK_EQ(stats_now().slabs, 2 * CHUNK_SIZE);
+	while (ash_alloc(MAIN_SIZE) != NULL)
+		;
+	CHECK(ash_alloc(MAIN_SIZE) == NULL && ash_check() == 0);
+	CHECK_EQ(stats_now().slabs, CAP);
 }
 
 /* A thread was stopped before it set the hints, or before it returned the chunk that it had opened. */
