@@ -233,3 +233,86 @@ TEST(slab_of_one_slot_purged_and_made_again, 10)
 	CHECK_EQ(slab->purged, 0);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* ---- the owner returns between the look at its slab and the hold ---- */
+
+static uint64_t owned;
+static size_t boundaries; /* until it returns */
+static bool returned;
+
+static void owner_returns(void)
+{
+	if (heap_default.foreign.found == 0 || slab->hold != SLAB_IDLE || slab->purged != 0 || returned || boundaries-- > 0)
+		return;
+	slab->owner = owned;
+	slab->remote[0] = slab->free[0] = 0;
+	for (size_t i = 0; i < SLOTS; i++)
+		memset(blocks[i], 9, SIZE);
+	returned = true;
+}
+
+static void looks_at_others(void)
+{
+	slabs_purge_foreign(place_of(elsewhere).slab);
+}
+
+TEST(slab_whose_owner_returns_is_not_purged, 20)
+{
+	size_t n = 0;
+
+	needs_purges();
+	elsewhere = ash_alloc(500);
+	for (size_t i = 0; i < SLOTS; i++)
+		blocks[i] = ash_alloc(SIZE);
+	slab = place_of(blocks[0]).slab;
+	CHECK(slab->slots == SLOTS && place_of(ash_alloc(SIZE)).slab != slab);
+	owned = slab->owner;
+	step_begin(owner_returns);
+	act_again = 1;
+	do {
+		slab->remote[0] = slab_group_mask(slab, 0);
+		slab->owner = owned | OWNER_PENDING;
+		slab->purged = 0;
+		heap_default.foreign.hand = heap_default.foreign.found = 0;
+		heap_default.foreign.told = 64;
+		heap_default.foreign.kept = (uint64_t)1 << 30; /* so no more may stay */
+		returned = false;
+		boundaries = n;
+		(void)with_act_at(0, looks_at_others);
+		for (size_t i = 0; returned && i < SLOTS * SIZE; i += SIZE / 2)
+			CHECK_EQ(((char *)blocks[i / SIZE])[i % SIZE], 9);
+		n += returned;
+	} while (returned);
+	CHECK(slab->purged == SLAB_CLEAN && n > 10);
+	rt_print("     %zu boundaries between the look and the hold\n", n);
+	slab->remote[0] = slab->free[0] = slab->purged = 0;
+	slab->owner = owned;
+	CHECK_EQ(ash_check(), 0);
+}
+
+/*
+ * A slab of 64 slots above 4 KiB, as there are while addresses are short; its record was that of one with more groups,
+ * all free.  What lies behind its units is not its own.
+ */
+TEST(slab_purge_ends_with_the_slab, 10)
+{
+	enum { BLOCKS = 400, BYTES = 4608 };
+	static char *p[BLOCKS];
+	char *last = NULL;
+
+	region_addresses_short = 1;
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		memset(p[i] = NOT_NULL(ash_alloc(BYTES)), 7, BYTES);
+		slab = place_of(p[i]).slab;
+		if (slab->slots == GROUP_SLOTS && place_of(p[i]).index == GROUP_SLOTS - 1 && i < BLOCKS - 2 * GROUP_SLOTS)
+			last = p[i];
+	}
+	slab = place_of(NOT_NULL(last)).slab;
+	CHECK(slab->groups == 1 && slab->units * UNIT_SIZE == GROUP_SLOTS * BYTES);
+	slab->free[1] = ~(uint64_t)0;
+	ash_release(last);
+	purge();
+	for (unsigned i = 0; i < BLOCKS; i++)
+		CHECK(p[i] == last || (p[i][0] == 7 && p[i][BYTES - 1] == 7));
+	CHECK_EQ(ash_check(), 0);
+}
