@@ -148,3 +148,15 @@ TEST(inner_records_go_with_their_heap, 20)
 	CHECK(rt_address_space() < space + (ROUNDS - FIRST) * PAGE_LEAST);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* The first address beyond has no entry, whatever lies behind the map. */
+TEST(metadata_map_ends_with_the_addresses, 10)
+{
+	uint64_t *volatile behind = (uint64_t *)(void *)&chunk_map.root[MAP_ROOT], was = *behind;
+	const struct chunk *none;
+
+	*behind = 1; /* no leaf is there */
+	none = map_find((void *)((uintptr_t)1 << CPU_ADDRESS_BITS));
+	*behind = was;
+	CHECK(none == NULL && map_find((void *)UINTPTR_MAX) == NULL);
+}
