@@ -236,6 +236,8 @@ MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c t
 # What is the same there; of the files' other tests see hardened_differs in tools/test.
 HARDENED_TESTS = $(call objects,prog,$(addprefix tests/api/,$(addsuffix .c,api align aligned fork large resize shadow \
 	signal threads zalloc)) tests/malloc/names.c tools/demo/steps.c $(wildcard tests/hardened/*.c))
+# Heaps are not guarded, but their slabs are in a hardened library.
+HARDENED_HEAPS = $(call objects,prog,tests/api/heap_aligned.c tests/api/heap_use.c)
 SMALL_TESTS = $(call objects,prog,$(filter-out tests/api/misuse.c,$(DEFAULT_TESTS)) $(wildcard tests/small/*.c))
 FIELD_TESTS = $(call objects,prog,tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_use.c \
 	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c))
@@ -261,7 +263,7 @@ SMALL_SEPARATE = $(BUILD)/parts-small.a
 FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
 	$(BUILD)/include/ashlar_start.h
-TESTS    = $(addprefix $(BUILD)/tests/,all malloc hardened small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
+TESTS    = $(addprefix $(BUILD)/tests/,all malloc hardened hardened-heaps small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
 LONG     = $(addprefix $(BUILD)/long/,steps forged full look_emulated $(FULL_CHECKS) $(filter-out forged,$(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c))))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
@@ -593,10 +595,11 @@ $(MALLOC) $(HARDENED):
 
 # The calls of libashlar.a for programs with a C library, of the amalgamation, too; a program's own
 # hooks and ash_defaults replace those in it.  nodelete: its memory would stay.
-$(BUILD)/shared/ashlar.o: $(AMALGAMATION) Makefile
+$(BUILD)/shared/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec
+$(BUILD)/shared/ashlar.o $(BUILD)/hardened/ashlar.o: $(AMALGAMATION) Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'
-	$(CC) $(filter-out -DASHLAR_MALLOC,$(MALLOC_FLAGS)) -fPIC -fno-plt -ftls-model=initial-exec -c $< -o $@
+	$(CC) $(filter-out -DASHLAR_MALLOC,$(MALLOC_FLAGS)) $(KIND) -c $< -o $@
 
 $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 	echo 'LINK $@'
@@ -629,7 +632,7 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 # Changes when a source comes or goes: what is made of all of them is then made again.  Two makes may be here at a time.
 $(BUILD)/sources: FORCE
 	mkdir -p $(@D)
-	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(MALLOC_TESTS) $(HARDENED_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.$$$$; \
+	echo $(LIB_SOURCES) $(START_SOURCES) $(RT_SOURCES) $(TEST_OBJECTS) $(MALLOC_TESTS) $(HARDENED_TESTS) $(SMALL_TESTS) $(SAMPLE_TESTS) $(HARDENED_HEAPS) $(FIELD_OBJECTS) $(CORE_OBJECTS) $(FIELD_TESTS) $(SYSTEM_TESTS) $(DEMO_OBJECTS) $(SERVER_OBJECTS) $(LOOK_OBJECTS) >$@.$$$$; \
 	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
@@ -697,6 +700,7 @@ $(BUILD)/tests/all: $(TEST_OBJECTS) $(SEPARATE)
 MALLOC_ASIDE = $(call objects,lib,arch/$(ARCH)/memory.c arch/$(ARCH)/syscall.S core/base/class.c)
 $(BUILD)/tests/malloc: $(MALLOC_TESTS) $(MALLOC_ASIDE) $(MALLOC)
 $(BUILD)/tests/hardened: $(HARDENED_TESTS) $(MALLOC_ASIDE) $(HARDENED)
+$(BUILD)/tests/hardened-heaps: $(HARDENED_HEAPS) $(BUILD)/hardened/ashlar.o
 $(BUILD)/tests/small: $(SMALL_TESTS) $(SMALL_SEPARATE)
 
 # The public headers' tests with the archive, whose code is apart from the runtime's: for tests/check/filter.sh.
@@ -709,7 +713,7 @@ $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
 $(BUILD)/tests/field: $(FIELD_TESTS) $(FIELD_ASIDE) $(FIELD_SEPARATE)
 $(BUILD)/tests/system: $(SYSTEM_TESTS) $(CORE_LIBRARY)
 $(BUILD)/tests/sample: $(SAMPLE_TESTS) $(SAMPLE_LIBRARY)
-$(addprefix $(BUILD)/tests/,all filtered malloc hardened small field system sample): $(RUNTIME) $(BUILD)/sources linker.ld
+$(addprefix $(BUILD)/tests/,all filtered malloc hardened hardened-heaps small field system sample): $(RUNTIME) $(BUILD)/sources linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o,$^) $(filter %.a,$^) -o $@

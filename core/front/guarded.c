@@ -119,6 +119,9 @@ static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, v
 	size_t now = have, bytes = size + GUARD_BYTES;
 	void *to = p;
 
+	/* As in block_move: a heap in the block is no more. */
+	if (unlikely(heap_hooks_now() != NULL) && (alignment != 0 || size < had))
+		heap_hooks_now()->gone(p, have);
 	guard_lift(call, NULL, p, had, have);
 	if (span != NULL) {
 		now = span_size(bytes);

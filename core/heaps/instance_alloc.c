@@ -254,6 +254,8 @@ size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
 	if (IS_HARDENED && size > PTRDIFF_MAX)
 		return 0;
+	if (arena_of(heap) != NULL)
+		return arena_good_size(size);
 	/* Blocks of such a heap are not guarded: less is asked for what has the word. */
-	return arena_of(heap) != NULL ? arena_good_size(size) : ash_good_size(size - GUARD_BYTES) + GUARD_BYTES;
+	return IS_HARDENED && size <= GUARD_BYTES ? SLOT_MIN : ash_good_size(size - GUARD_BYTES) + GUARD_BYTES;
 }

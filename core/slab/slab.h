@@ -210,14 +210,16 @@ static inline void slab_let_go(struct slab *s)
 	store_release(&s->hold, SLAB_IDLE);
 }
 
-/*
- * Hardened products: blocks of size 0 are the only ones of their class, and their slabs' memory has no access.
- * False: it does not get it back now, so that the slab cannot be unmade.
- */
+/* Hardened products: in the default heap blocks of size 0 are the only ones of their class, and their slabs have no access. */
+static inline bool slab_is_fenced(const struct slab *s)
+{
+	return IS_HARDENED && load_relaxed(&s->class) == 0 && load_relaxed(&s->chunk)->region->heap == &heap_default;
+}
+
+/* False: it does not get access back now, so that the slab cannot be unmade. */
 static inline bool slab_fence(const struct slab *s, bool fenced)
 {
-	return !IS_HARDENED || s->class != 0 ||
-	       fence_set(s->chunk->base + s->unit * UNIT_SIZE, s->units * UNIT_SIZE, fenced);
+	return !slab_is_fenced(s) || fence_set(s->chunk->base + s->unit * UNIT_SIZE, s->units * UNIT_SIZE, fenced);
 }
 
 /*

@@ -71,6 +71,8 @@ void shrink_in_place(struct owner *o)
 
 	o->no_spares = true;
 	collect_inbox(o);
+	if (IS_HARDENED)
+		shrink_lists(o, SHRINK_ALL); /* a list has many empty slabs: fences (refill.c) */
 	spares_reduce(o, 0);
 	for (class = 0; class < CLASSES; class++) {
 		struct bin *b = &o->bins[class];

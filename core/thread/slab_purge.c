@@ -47,8 +47,8 @@ static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *roo
 	char *base = load_relaxed(&s->base), *begin = base - (uintptr_t)base % UNIT_SIZE;
 	size_t i, start;
 
-	if (IS_HARDENED && load_relaxed(&s->class) == 0)
-		return 0; /* it has no access, and no memory: slab_fence */
+	if (slab_is_fenced(s))
+		return 0; /* it has no memory */
 	for (i = 0; i < slots; i++) {
 		if (!slot_is_free(s, i))
 			continue;
