@@ -3,7 +3,9 @@
 
 #include "backend/chunk.h"
 #include "base/class.h"
+#include "front/block.h"
 #include "front/diagnose.h"
+#include "front/guard.h"
 #include "front/guarded.h"
 #include "process.h"
 #include "slab/look.h"
@@ -151,7 +153,13 @@ struct public_walk {
 static int public_see(void *walk, const struct block_place *at)
 {
 	struct public_walk *w = walk;
+	bool damaged;
+	size_t size;
 
+	if (IS_HARDENED) {
+		size = guard_peek(at->slab, at->start, at->size, false, &damaged);
+		return size == SIZE_MAX ? 0 : w->see(w->context, at->start, size, &w->owner);
+	}
 	return w->see(w->context, at->start, at->size, &w->owner);
 }
 
@@ -166,6 +174,8 @@ int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context)
 		return heap_hooks_now()->walk(heap, see, context);
 	}
 	w.owner.pid = (int)process_number();
+	if (IS_HARDENED)
+		quarantine_empty();
 	return blocks_walk(&heap_default, public_see, &w);
 }
 
@@ -238,9 +248,8 @@ void blocks_look(const void *p, struct ash_block *b, struct block_place *at)
 	}
 	if (b->start != NULL)
 		b->offset = (size_t)((const char *)p - b->start);
-	if (IS_HARDENED && b->place == ASH_TAKEN && at->slab != NULL &&
-	    load_relaxed(&at->chunk->region)->heap == &heap_default)
-		guarded_look(b, at->slab);
+	if (IS_HARDENED && b->place == ASH_TAKEN && load_relaxed(&at->chunk->region)->heap == &heap_default)
+		guarded_look(b, at->slab, false);
 }
 
 /* The id of the thread that the slab belongs to; 0: unknown, or there is none. */

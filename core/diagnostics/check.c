@@ -248,8 +248,7 @@ static inline int see_damage(void *context, const struct block_place *at)
 	bool damaged = false;
 
 	(void)context;
-	if (at->slab != NULL)
-		(void)guard_peek(at->slab, at->start, at->size, &damaged);
+	(void)guard_peek(at->slab, at->start, at->size, false, &damaged);
 	return damaged ? I15_BLOCKS_ARE_WHOLE : HOLDS;
 }
 

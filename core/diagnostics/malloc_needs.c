@@ -7,6 +7,8 @@
 #include "backend/heap.h"
 #include "diagnostics/blocks.h"
 #include "diagnostics/stats.h"
+#include "front/block.h"
+#include "front/guarded.h"
 #include "panic.h"
 #include "say.h"
 
@@ -41,8 +43,13 @@ size_t ash_object_size(const void *p)
 {
 	struct block_place at;
 	struct ash_block b;
+	size_t have;
 
 	blocks_look(p, &b, &at);
+	if (IS_HARDENED && b.place == ASH_TAKEN && (have = block_guarded(b.start)) != 0) {
+		b.size = have;
+		guarded_look(&b, NULL, true);
+	}
 	if (b.place == ASH_TAKEN)
 		return b.size - b.offset;
 	return b.place == ASH_FOREIGN && p != NULL ? SIZE_MAX : 0;

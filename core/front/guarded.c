@@ -166,13 +166,14 @@ void *guarded_resize(const char *call, const char *name, void *p, size_t alignme
 
 /* ---- ash_find ---- */
 
-void guarded_look(struct ash_block *b, const struct slab *s)
+void guarded_look(struct ash_block *b, const struct slab *s, bool sure)
 {
+	size_t have = b->size;
 	bool damaged;
 
-	b->size = guard_peek(s, b->start, b->size, &damaged);
+	b->size = guard_peek(s, b->start, have, sure, &damaged);
 	if (b->size == SIZE_MAX) {
-		b->size = load_relaxed(&s->slot_size);
+		b->size = have;
 		b->place = ASH_FREE;
 	} else if (b->offset > 0 && b->offset >= b->size) {
 		b->place = ASH_UNUSED;

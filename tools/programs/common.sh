@@ -7,7 +7,7 @@ set -u
 build=${BUILD:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 here=$PWD/tools/programs
-library=$build/libashlar_malloc.so
+library=$build/libashlar_malloc${HARDENED:+-hardened}.so
 archive=$build/libashlar_malloc.a
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

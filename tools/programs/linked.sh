@@ -349,4 +349,5 @@ make_small "$folder/own.c" && checked 1 'NOT.*itself, or another' 'a malloc of t
 make_small "$folder/small.c" -L"$folder/lib" -lashlar_malloc && checked 0 'by libashlar_malloc' 'the shared object'
 make_small "$folder/small.c" -lc -L"$folder/lib" -Wl,--no-as-needed -lashlar_malloc &&
 	checked 1 'comes before libashlar_malloc' 'the shared object behind the C library'
+make_small "$folder/small.c" -L"$build" -lashlar_malloc-hardened && checked 0 'by libashlar_malloc-hardened' 'the hardened one'
 exit $status
