@@ -37,7 +37,7 @@
 #	make setup-programs  and what test-programs needs
 #	make asan       build/asan/libashlar-asan.a: the same for tests of programs under AddressSanitizer or valgrind
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
-#	make crate      the Rust crate, build/crate/target/package/ashlar-0.1.0.crate
+#	make crate      the Rust crate, build/crate/target/package/ashlar-VERSION.crate
 #	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
@@ -140,7 +140,8 @@ WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstric
 # DWARF 4: valgrind before 3.20 gives up on the DWARF 5 of clang.
 BASE = $(TARGET) $(FOR_CPU) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(DEBUG) -fno-stack-protector \
 	$(UNWIND) -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
-DEBUG  = -gdwarf-4
+# Nothing says in which folder it was built: the same bytes come of each.
+DEBUG  = -gdwarf-4 -ffile-prefix-map=$(CURDIR)=.
 UNWIND = -fasynchronous-unwind-tables
 
 # What an object says of itself, else a program with it runs without.  Shadow stacks cost nothing.  A mark at
@@ -536,7 +537,7 @@ $(ASAN): $(BUILD)/asan/annotate.o $(LIB_OBJECTS) $(BUILD)/lib/arch/$(ARCH)/memor
 	$(OBJCOPY) $(foreach call,$(ASAN_CALLS),--redefine-sym ash_$(call)=plain_$(call)) $(@D)/all.o $(@D)/plain.o
 	$(ASAN_LINK) $(@D)/plain.o $< -o $(@D)/all.o
 	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig -R COMMON $(@D)/all.o $(@D)/ashlar.o
-	$(AR) qcs $@ $(@D)/ashlar.o $(filter %/global_names.o,$^)
+	$(AR) qcsD $@ $(@D)/ashlar.o $(filter %/global_names.o,$^)
 
 # ---- Ashlar as malloc ----
 
@@ -591,7 +592,10 @@ $(HARDENED): $(BUILD)/hardened/ashlar_malloc.o $(filter-out %/ashlar_malloc.o,$(
 $(MALLOC) $(HARDENED):
 	echo 'AR   $@'
 	rm -f $@
-	$(AR) qcs $@ $^
+	$(AR) qcsD $@ $^
+
+# What programs ask for: libashlar.so.1.
+MAJOR = $(firstword $(subst ., ,$(shell sh tools/install/version)))
 
 # The calls of libashlar.a for programs with a C library, of the amalgamation, too; a program's own
 # hooks and ash_defaults replace those in it.  nodelete: its memory would stay.
@@ -603,7 +607,7 @@ $(BUILD)/shared/ashlar.o $(BUILD)/hardened/ashlar.o: $(AMALGAMATION) Makefile
 
 $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 	echo 'LINK $@'
-	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,libashlar.so.0 -Wl,--version-script=core/version.map \
+	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).$(MAJOR) -Wl,--version-script=core/version.map \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings $< -o $@
 
@@ -615,7 +619,7 @@ $(PROFILE_SO): $(PROFILE_OBJECTS)
 $(MALLOC_SO) $(HARDENED_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/dynamic.list core/malloc/sections.ld tools/prereloc \
 		arch/$(ARCH)/cpu.h
 	echo 'LINK $@'
-	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).0 \
+	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).$(MAJOR) \
 		-Wl,--version-script=core/malloc/version.map -Wl,--dynamic-list=core/malloc/dynamic.list \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,-z,separate-loadable-segments \
 		-Wl,--gc-sections -Wl,--build-id=none \
@@ -641,7 +645,7 @@ $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
-	$(AR) qcs $@ $(filter %.o,$^)
+	$(AR) qcsD $@ $(filter %.o,$^)
 
 $(BUILD)/include/%.h: sys/start/%.h
 	mkdir -p $(@D)

@@ -35,8 +35,8 @@
 extern "C" {
 #endif
 
-#define ASH_VERSION_MAJOR 0
-#define ASH_VERSION_MINOR 1
+#define ASH_VERSION_MAJOR 1
+#define ASH_VERSION_MINOR 0
 #define ASH_VERSION_PATCH 0
 
 /*
@@ -276,7 +276,7 @@ void ash_stats(struct ash_statistics *out);
  */
 int ash_check(void);
 
-/* Returns the version of the linked library, as "0.1.0": a static string. */
+/* Returns the version of the linked library, as "1.0.0": a static string. */
 const char *ash_version(void);
 
 /*

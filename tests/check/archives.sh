@@ -195,9 +195,9 @@ list $main $heap >"$folder/expected"
 nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >"$folder/found"
 same 'libashlar.so shows the public names and no others'
 [ -z "$(nm -D -u "$library")" ] && readelf -dW "$library" >"$folder/dynamic" && ! grep -q NEEDED "$folder/dynamic" &&
-	grep -q 'SONAME.*\[libashlar\.so\.0\]' "$folder/dynamic" && ! grep -qE 'INIT|FINI|TEXTREL' "$folder/dynamic"
-verdict 'it needs nothing, runs nothing when it is loaded, and is libashlar.so.0'
-ln -s "$(realpath "$library")" "$folder/libashlar.so.0"
+	grep -q 'SONAME.*\[libashlar\.so\.1\]' "$folder/dynamic" && ! grep -qE 'INIT|FINI|TEXTREL' "$folder/dynamic"
+verdict 'it needs nothing, runs nothing when it is loaded, and is libashlar.so.1'
+ln -s "$(realpath "$library")" "$folder/libashlar.so.1"
 cat >"$folder/dynamic.c" <<'C'
 #include <ashlar.h>
 #include <ashlar_heap.h>
@@ -261,7 +261,7 @@ cc -O1 -fno-builtin -I"$build/include" "$folder/mixed.c" "$library" -o "$folder/
 verdict 'a program with libashlar.so uses that one with libashlar_malloc.so preloaded, too'
 
 # Linked with both: libashlar first, or a line says so; of two archives the linker does.
-ln -s "$(realpath "$build/libashlar_malloc.so")" "$folder/libashlar_malloc.so.0"
+ln -s "$(realpath "$build/libashlar_malloc.so")" "$folder/libashlar_malloc.so.1"
 # mixed LIBRARY...: compiles with these.
 mixed() {
 	rm -f "$folder/mixed"

@@ -157,7 +157,7 @@ else
 	cat >"$folder/CMakeLists.txt" <<'C'
 cmake_minimum_required(VERSION 3.10)
 project(user C)
-find_package(ashlar 0.1 REQUIRED)
+find_package(ashlar 1.0 REQUIRED)
 find_package(ashlar REQUIRED)
 add_executable(hosted hosted.c)
 target_link_libraries(hosted ashlar::shared)
@@ -183,9 +183,13 @@ C
 	cmake -S "$folder" -B "$folder/cmake64" -Dashlar_DIR="${other:-none}$prefix/lib/of-cpu/cmake/ashlar" >"$folder/said" 2>&1 &&
 		cmake --build "$folder/cmake64" >>"$folder/said" 2>&1 && [ "$("$folder/cmake64/hosted") $("$folder/cmake64/bare")" = '0 16 16' ]
 	verdict 'CMake: LIBDIR' "$folder/said"
-	sed -i 's/ashlar 0.1 REQUIRED/ashlar 0.2 REQUIRED/' "$folder/CMakeLists.txt"
-	! cmake -S "$folder" -B "$folder/other" -DCMAKE_PREFIX_PATH="$there$prefix" >/dev/null 2>&1
-	verdict 'CMake: a version that is not here is refused'
+	for asked in 0.1 2.0 1.999; do
+		sed "s/ashlar 1.0 REQUIRED/ashlar $asked REQUIRED/" "$folder/CMakeLists.txt" >"$folder/release.txt"
+		mkdir -p "$folder/of$asked" && mv "$folder/release.txt" "$folder/of$asked/CMakeLists.txt" && cp "$folder"/*.c "$folder/of$asked" &&
+			! cmake -S "$folder/of$asked" -B "$folder/of$asked/cmake" -DCMAKE_PREFIX_PATH="$there$prefix" >"$folder/said" 2>&1 &&
+			grep -q 'compatible with requested version' "$folder/said"
+		verdict "CMake: version $asked is refused" "$folder/said"
+	done
 fi
 
 if ! command -v meson >/dev/null || ! command -v ninja >/dev/null || [ -z "$hosts" ]; then
@@ -205,13 +209,21 @@ fi
 BUILD=$folder sh tools/install/dist >"$folder/said" && BUILD=$folder/again sh tools/install/dist >/dev/null &&
 	cmp -s "$folder"/ashlar-*.tar.gz "$folder"/again/ashlar-*.tar.gz
 verdict 'a source release, twice the same'
-mkdir "$folder/release" && tar -xzf "$folder"/ashlar-*.tar.gz -C "$folder/release" && cd "$folder"/release/ashlar-* &&
+here=$(realpath "$build")
+(umask 077 && mkdir "$folder/release" && tar -xzf "$folder"/ashlar-*.tar.gz -C "$folder/release") && cd "$folder"/release/ashlar-* &&
 	[ -f LICENSE ] && [ ! -e .git ]
 verdict 'it unpacks into a folder of its name'
 printf '#!/bin/sh\necho "git: not here" >&2\nexit 127\n' >"$folder/git" && chmod +x "$folder/git"
+PATH=$folder:$PATH BUILD=$folder/third sh tools/install/dist >/dev/null && cmp "$folder"/ashlar-*.tar.gz "$folder"/third/ashlar-*.tar.gz >"$folder/said" 2>&1
+verdict 'made there without git, with other rights of files, it has the same bytes' "$folder/said"
 # Everything in make test-long, a part of it in make test.
 PATH=$folder:$PATH MAKEFLAGS= make -s BUILD=build build/libashlar_start.a build/amalgamation/ashlar.c ${STEPS_FULL:+all} >"$folder/said" 2>&1 &&
 	[ -f build/libashlar_start.a ] && ! grep -q git "$folder/said"
 verdict "${STEPS_FULL:+all of }it builds without git"
 grep -v '^[A-Z]' "$folder/said" | head -n 5 | sed 's/^/     /'
+for file in build/libashlar*.a build/libashlar*.so build/amalgamation/*; do
+	[ ! -f "$file" ] || cmp "$file" "$here/${file#build/}"
+done >"$folder/said" 2>&1
+[ ! -s "$folder/said" ]
+verdict "what is built there is, byte by byte, what is built here: $(ls -d build/libashlar* | wc -l) products" "$folder/said"
 exit $status

@@ -66,7 +66,7 @@ same 'it needs fwrite, and nothing else of a C library must be there'
 
 # shellcheck disable=SC2086
 list $names $xml $operators $more $(printf '%s\n' $api | grep -vxF "$hooks") >"$folder/expected"
-nm -D --defined-only "$build/libashlar_malloc.so" | awk '{ if ($3 ~ /^ash_/) sub(/@@ASHLAR_MALLOC_0$/, "", $3); print $3 }' | sort >"$folder/found"
+nm -D --defined-only "$build/libashlar_malloc.so" | awk '{ if ($3 ~ /^ash_/) sub(/@@ASHLAR_MALLOC_1\.0$/, "", $3); print $3 }' | sort >"$folder/found"
 same 'the shared object shows the same, without hooks'
 
 # shellcheck disable=SC2086
@@ -79,8 +79,8 @@ same 'the shared object asks for nothing that must be there'
 readelf -dW "$build/libashlar_malloc.so" >"$folder/dynamic"
 ! grep -q 'NEEDED' "$folder/dynamic"
 verdict 'the shared object needs no library'
-grep -q 'SONAME.*\[libashlar_malloc\.so\.0\]' "$folder/dynamic"
-verdict 'its soname is libashlar_malloc.so.0'
+grep -q 'SONAME.*\[libashlar_malloc\.so\.1\]' "$folder/dynamic"
+verdict 'its soname is libashlar_malloc.so.1'
 grep -q 'NODELETE' "$folder/dynamic" && grep -q 'STATIC_TLS' "$folder/dynamic"
 verdict 'it stays loaded, and its thread-local words are at a fixed offset'
 ! grep -qE '\((INIT|FINI|PREINIT_ARRAY|TEXTREL)\)' "$folder/dynamic" &&

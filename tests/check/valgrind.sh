@@ -13,7 +13,7 @@ int ashlar_is_malloc(void);
 int main(void) { free(malloc(10)); return 10 + ashlar_is_malloc(); }
 C
 cc -O1 -fno-builtin "$folder/program.c" "$build/libashlar_malloc.so" -Wl,-rpath,"$(realpath "$build")" -o "$folder/program"
-ln -s "$(realpath "$build")/libashlar_malloc.so" "$folder/libashlar_malloc.so.0"
+ln -s "$(realpath "$build")/libashlar_malloc.so" "$folder/libashlar_malloc.so.1"
 export LD_LIBRARY_PATH="$folder"
 # answers CODE COMMAND...
 answers() {

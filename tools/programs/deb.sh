@@ -48,7 +48,8 @@ else
 fi
 LD_PRELOAD=$libraries/libashlar_malloc.so.${version%%.*} ASHLAR=no-such-word quiet sh -c : && grep -q '^ashlar: .* no-such-word$' "$folder/errors"
 verdict 'deb: preloaded by the name that programs ask for'
-quiet dpkg --root="$root" --force-not-root --log=/dev/null -P libashlar-dev ashlar-tools libashlar0 libashlar-malloc0 libashlar-malloc-hardened0 &&
+quiet dpkg --root="$root" --force-not-root --log=/dev/null -P libashlar-dev ashlar-tools "libashlar${version%%.*}" \
+	"libashlar-malloc${version%%.*}" "libashlar-malloc-hardened${version%%.*}" &&
 	[ -z "$(find "$root/usr" ! -type d 2>/dev/null)" ]
 verdict 'deb: what is purged is gone'
 exit "$status"
