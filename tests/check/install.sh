@@ -187,7 +187,7 @@ C
 		sed "s/ashlar 1.0 REQUIRED/ashlar $asked REQUIRED/" "$folder/CMakeLists.txt" >"$folder/release.txt"
 		mkdir -p "$folder/of$asked" && mv "$folder/release.txt" "$folder/of$asked/CMakeLists.txt" && cp "$folder"/*.c "$folder/of$asked" &&
 			! cmake -S "$folder/of$asked" -B "$folder/of$asked/cmake" -DCMAKE_PREFIX_PATH="$there$prefix" >"$folder/said" 2>&1 &&
-			grep -q 'compatible with requested version' "$folder/said"
+			grep -q 'with requested version "'"$asked" "$folder/said"
 		verdict "CMake: version $asked is refused" "$folder/said"
 	done
 fi
