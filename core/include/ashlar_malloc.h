@@ -18,7 +18,9 @@
  *     huge:off    ash_defaults.huge: default, off (never), on (always), populate
  *     sparse      ash_defaults.sparse
  *     stats       malloc_stats at exit, unless another file than a log has become fd 2
- * - malloc_stats may be the handler of a signal: it allocates nothing, and writes by raw system calls.
+ * - malloc_stats may be the handler of a signal: it allocates nothing, and writes by raw system calls. It has a
+ *   line for each size class in use and for each thread with slabs, which it names by the thread pointer (on
+ *   x86_64 pthread_self).
  * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start,
  *   and answers 1; for all others it answers 0.
  * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its

@@ -95,9 +95,29 @@ static void info_say(void *unused, const struct ash_class *class)
 	ash_say(text, (size_t)(at - text));
 }
 
+static void info_say_thread(uintptr_t thread, const struct ash_class *sum)
+{
+	char text[192], *at = facade_add(text, thread != 0 ? "ashlar: thread 0x" : "ashlar: no thread");
+	unsigned shift = 64;
+
+	while (thread != 0 && shift != 0)
+		if (thread >> (shift -= 4) != 0)
+			*at++ = "0123456789abcdef"[thread >> shift & 15];
+	at = facade_add(at, ": ");
+	at = facade_add_number(at, sum->taken);
+	at = facade_add(at, " blocks of ");
+	at = facade_add_number(at, sum->size);
+	at = facade_add(at, " bytes, in slabs of ");
+	at = facade_add_number(at, sum->bytes);
+	at = facade_add(at, "; to collect: ");
+	at = facade_add_number(at, sum->pending);
+	*at++ = '\n';
+	ash_say(text, (size_t)(at - text));
+}
+
 /*
- * Writes to fd 2 by raw system calls, one for the sums and one for each size class in use:
- * without stdio, and no cancellation point.
+ * Writes to fd 2 by raw system calls, one for the sums and one for each size class in use and
+ * each thread: without stdio, and no cancellation point.
  */
 void malloc_stats(void)
 {
@@ -133,4 +153,5 @@ void malloc_stats(void)
 	}
 	ash_say(text, (size_t)(at - text));
 	ash_stats_rows(info_say, NULL);
+	ash_stats_threads(info_say_thread);
 }

@@ -81,6 +81,13 @@ readelf -dW "$build/libashlar_malloc.so" >"$folder/dynamic"
 verdict 'the shared object needs no library'
 grep -q 'SONAME.*\[libashlar_malloc\.so\.1\]' "$folder/dynamic"
 verdict 'its soname is libashlar_malloc.so.1'
+# Names that have no version are found whatever version a program asks for: so each can stand in front of another malloc.
+nm -D --defined-only "$build/libashlar_malloc.so" | awk '{ print $3 }' | sort >"$folder/expected"
+for each in libashlar_malloc-hardened libashlar_profile; do
+	nm -D --defined-only "$build/$each.so" | awk '$3 != "ashlar_profile_dump" { print $3 }' | sort >"$folder/found"
+	same "$each.so has the same names, of the same versions" && readelf -dW "$build/$each.so" | grep -q "SONAME.*\[$each\.so\.1\]"
+	verdict "its soname is $each.so.1"
+done
 grep -q 'NODELETE' "$folder/dynamic" && grep -q 'STATIC_TLS' "$folder/dynamic"
 verdict 'it stays loaded, and its thread-local words are at a fixed offset'
 ! grep -qE '\((INIT|FINI|PREINIT_ARRAY|TEXTREL)\)' "$folder/dynamic" &&
@@ -166,6 +173,43 @@ for compiler in clang clang-19 gcc; do
 	done
 done
 
+# A program that was linked with one product runs with another one in front of it, or of none, and dlsym finds that one.
+cat >"$folder/linked.c" <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ashlar.h>
+int main(void)
+{
+	void *p = malloc(100), *q = ash_alloc(100), *by[] = {dlsym(RTLD_DEFAULT, "malloc"), dlsym(RTLD_DEFAULT, "ash_alloc"),
+		dlvsym(RTLD_DEFAULT, "ash_alloc", "ASHLAR_MALLOC_1.0")};
+	void *(*m)(size_t) = malloc;
+	Dl_info info = {0}, other = {0};
+	ash_release(p); /* malloc's block, by the other's name */
+	free(q);
+	dladdr((void *)m, &info);
+	dladdr((void *)ash_alloc, &other);
+	printf("%s %d%d%d %d\n", info.dli_fname, by[0] == (void *)m, by[1] == (void *)ash_alloc, by[2] == by[1],
+		info.dli_fbase == other.dli_fbase);
+	return 0;
+}
+C
+if cc -O1 -fno-builtin -I"$build/include" "$folder/linked.c" "$build/libashlar_malloc.so" -o "$folder/linked" -ldl 2>"$folder/errors"; then
+	mkdir "$folder/so" && for each in libashlar_malloc libashlar_malloc-hardened libashlar_profile; do
+		cp "$build/$each.so" "$folder/so/$each.so.1"
+	done
+	for each in libashlar_malloc libashlar_malloc-hardened libashlar_profile; do
+		(cd "$folder" && LD_PRELOAD=$folder/so/$each.so.1 LD_LIBRARY_PATH=$folder/so ./linked) >"$folder/said" 2>&1
+		[ "$(cat "$folder/said")" = "$folder/so/$each.so.1 111 1" ]
+		verdict "a program linked with libashlar_malloc.so, $each.so preloaded" "$folder/said"
+	done
+	LD_LIBRARY_PATH=$folder/so "$folder/linked" >"$folder/said" 2>&1
+	[ "$(cat "$folder/said")" = "$folder/so/libashlar_malloc.so.1 111 1" ]
+	verdict 'the same, nothing preloaded' "$folder/said"
+else
+	echo 'skip malloc: a program linked with one product runs with another: no C library is here'
+fi
 # At fixed addresses the names stand for entries of the program's PLT, so each function answers for itself.
 cat >"$folder/asks.c" <<'C'
 #include <dlfcn.h>

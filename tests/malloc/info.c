@@ -103,3 +103,61 @@ TEST(info_stats_in_a_handler, 30)
 	rt_print("     %zu tables\n", tables);
 	CHECK(tables > 20);
 }
+
+/* ---- rows of threads ---- */
+
+enum { SAYERS = 70 }; /* more than one walk counts (core/diagnostics/malloc_needs.c) */
+static struct sayer {
+	uintptr_t self;
+	void *blocks[SAYERS];
+} *sayers; /* the parent reads them, too */
+static unsigned sayers_ready, sayers_done;
+static _Thread_local _Alignas(16) volatile char sayer_aligned; /* so all thread pointers are, as in a libc */
+
+/* The k-th has k + 1 blocks; the first leaves when all have theirs. */
+static void say_thread(void *context)
+{
+	struct sayer *s = context;
+	size_t k = (size_t)(s - sayers);
+
+	sayer_aligned = 1;
+	s->self = (uintptr_t)__builtin_thread_pointer();
+	alloc_each(s->blocks, k + 1, 3000);
+	__atomic_fetch_add(&sayers_ready, 1, __ATOMIC_RELEASE);
+	while (k != 0 ? __atomic_load_n(&sayers_done, __ATOMIC_ACQUIRE) == 0
+		      : __atomic_load_n(&sayers_ready, __ATOMIC_ACQUIRE) != SAYERS)
+		rt_yield();
+}
+
+static void say_with_threads(UNUSED void *unused)
+{
+	struct rt_thread *threads[SAYERS];
+	unsigned k;
+
+	for (k = 0; k < SAYERS; k++)
+		threads[k] = NOT_NULL(rt_thread_start(say_thread, &sayers[k]));
+	rt_thread_join(threads[0]);
+	ash_release(sayers[5].blocks[0]); /* another thread's: to collect */
+	malloc_stats();
+	__atomic_store_n(&sayers_done, 1, __ATOMIC_RELEASE);
+	for (k = 1; k < SAYERS; k++)
+		rt_thread_join(threads[k]);
+}
+
+TEST(info_stats_of_threads, 10)
+{
+	static char text[1 << 16];
+	char row[96];
+	unsigned k, blocks;
+
+	sayers = NOT_NULL(rt_map_shared(SAYERS * sizeof *sayers));
+	CHECK_EQ(rt_run_child(say_with_threads, NULL, text, sizeof text), 0);
+	for (k = 1; k < SAYERS; k++) {
+		blocks = k + 1 - (k == 5);
+		rt_format(row, sizeof row, "ashlar: thread 0x%lx: %u blocks of %u bytes, in slabs of ",
+			  (unsigned long)sayers[k].self, blocks, blocks * 3072);
+		CHECK_EQ(rt_number_in(NOT_NULL(rt_strstr(NOT_NULL(rt_strstr(text, row)), "; to collect: "))), k == 5);
+	}
+	/* What the one that left has. */
+	CHECK(rt_strstr(text, "ashlar: no thread: 1 blocks of 3072 bytes, in slabs of ") != NULL);
+}
