@@ -258,7 +258,8 @@ int ash_check(void)
 	int broken;
 
 	/* Checked out, so that signal handlers do not change what is read here. */
-	seat_close();
+	if (SEATED)
+		seat_close();
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)
 		seat_open();

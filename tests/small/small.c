@@ -47,7 +47,6 @@ TEST(small_trims_all_chunks, 10)
 	CHECK_EQ(stats_now().slabs, 0);
 }
 
-/* No word of the library is thread-local: it works where no such storage was set up. */
 /* The faults of its own line; it does not tell how far a foreign pointer is from a block. */
 TEST(small_misuse, 10)
 {
@@ -92,20 +91,38 @@ TEST(small_under_a_limit, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* No word of the library is thread-local: each call works where no such storage was set up. */
 TEST(small_needs_no_thread_storage, 10)
 {
 	void *storage = (void *)(uintptr_t)cpu_thread_pointer();
-	char *p, *q;
+	struct ash_statistics st;
+	struct ash_class row;
+	struct ash_block found;
+	char *p, *q, *large, *aligned;
+	int broken;
 
 	(void)arch_set_thread_pointer(NULL);
 	p = ash_alloc(100);
 	q = ash_zalloc(1, 100000);
-	p = ash_resize(p, 3000);
-	ash_release(q);
+	large = ash_alloc(3000000);
+	aligned = ash_aligned_zalloc(256, 1000);
+	p = ash_resize(p, ash_good_size(3000));
+	(void)ash_expand(large, 5000000);
+	aligned = ash_aligned_resize(aligned, 256, 3000);
+	(void)ash_find(p, &found);
+	(void)ash_find(&storage, &found);
+	ash_stats(&st);
+	(void)ash_stats_class(5, &row);
+	broken = ash_check();
+	ash_release(large);
+	ash_release_sized(q, 100000);
+	ash_release_aligned_sized(aligned, 256, 3000);
 	ash_release(p);
+	(void)ash_trim_step(1);
 	(void)ash_trim(0);
+	ash_thread_detach();
 	CHECK_EQ(arch_set_thread_pointer(storage), 0);
-	CHECK(p != NULL && q != NULL && ash_check() == 0);
+	CHECK(p != NULL && q != NULL && large != NULL && aligned != NULL && broken == 0 && ash_check() == 0);
 }
 
 /* What is retained goes, although no call is slow: each counts. */
