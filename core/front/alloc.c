@@ -18,7 +18,10 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 	bool clean = true;
 	void *p = NULL;
 
-	if (class < CLASSES)
+	/* A mapping of its own, as long as these are few. */
+	if (IS_HARDENED && class > CLASS_APART && class < CLASSES && region_is_exact())
+		p = span_alloc(&heap_default, size + GUARD_BYTES, alignment, zero);
+	if (p == NULL && class < CLASSES)
 		p = slot_alloc(class, &clean);
 	/* Where addresses are short the heap has not grown for a large slot: see units_claim. */
 	if (p == NULL && size <= PTRDIFF_MAX && (class == CLASSES || (class > CLASS_ONE && region_exact()))) {

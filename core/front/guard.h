@@ -21,6 +21,9 @@
 
 struct slab;
 
+#define CLASS_APART (CLASS_ONE + CLASS_PARTS) /* up to 64 KiB: larger blocks stand apart, while few regions do */
+#define SLOT_APART  (2 * SLOT_LARGE)
+
 #define GUARD_BYTES ((size_t)IS_HARDENED * sizeof(uint64_t))
 
 /* The bytes that a block of this size needs with its word; too large a size stays as it is. */

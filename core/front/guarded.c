@@ -98,7 +98,7 @@ ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, siz
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->gone(p, have);
 	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
-	if (have != SLOT_MIN && (have <= SLOT_MAX || region_alone(map_find(p)->region) == 0)) {
+	if (have != SLOT_MIN && (have <= SLOT_APART || region_alone(map_find(p)->region) == 0)) {
 		guard_lift(call, name, p, had, have);
 		if (have > SLOT_MAX)
 			pages_zero(p, have, PAGES_PRIVATE); /* what was not written is not touched */
@@ -112,7 +112,7 @@ ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, siz
 
 /* ---- resizing ---- */
 
-/* Where it is or, if it is a span, by pages.  NULL: not possible. */
+/* Where it is or, if it is a span in a region of its own, by pages.  NULL: not possible. */
 static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, void *p, size_t had, size_t alignment,
 					 size_t size, size_t have)
 {
@@ -135,8 +135,12 @@ static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, v
 		guard_set(p, had, have);
 		return NULL;
 	}
-	if (size < had)
-		memset((char *)to + size, 0, (had < now ? had : now) - size);
+	if (size < had) {
+		/* What a block leaves behind its pages, it may grow into again. */
+		size_t room = span != NULL && to == p ? region_alone(span->region) : now;
+
+		memset((char *)to + size, 0, (had < room ? had : room) - size);
+	}
 	guard_set(to, size, now);
 	return to;
 }
@@ -145,13 +149,13 @@ void *guarded_resize(const char *call, const char *name, void *p, size_t alignme
 {
 	size_t had = guard_size(call, name, p, have), bytes = size + GUARD_BYTES;
 	bool stays = have != SLOT_MIN && (alignment == 0 || ((uintptr_t)p & (alignment - 1)) == 0);
-	struct chunk *c = map_find(p), *span = span_is(c, p) ? c : NULL;
+	struct chunk *c = map_find(p), *span = span_is(c, p) && region_alone(c->region) != 0 ? c : NULL;
 	void *to = NULL;
 
 	if (size > PTRDIFF_MAX)
 		return alignment == 0 ? NULL : ash_alloc(size); /* NULL, too */
 	/* As block_fits. */
-	if (span != NULL ? alignment == 0 || bytes > SLOT_MAX
+	if (span != NULL ? alignment == 0 || bytes > SLOT_APART
 			 : stays && bytes <= have && (alignment == 0 || (size > 0 && bytes >= have / 2)))
 		to = guarded_reset(call, span, p, had, alignment, size, have);
 	if (to != NULL || alignment == 0)
