@@ -68,19 +68,13 @@ static inline bool end_is_whole(const char *end, uint64_t slack, uint64_t mark)
 	return wrong == 0;
 }
 
-void guard_called(const char *name, const void *p)
+SLOW _Noreturn void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have)
 {
 #if IS_MALLOC
 	if (name != NULL)
 		diagnose_called(name, p);
-#else
-	(void)name, (void)p;
 #endif
-}
-
-static _Noreturn SLOW void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have)
-{
-	guard_called(name, p);
+	(void)name;
 	misuse_report(call, p, fault, p, have);
 }
 

@@ -37,8 +37,7 @@ HARDENED void guard_new(void *p, size_t size, size_t have, bool clean);
 /* The size of a live block; misuse by `call` if it was released, or written behind its end.  name: malloc's, or NULL. */
 HARDENED size_t guard_size(const char *call, const char *name, const void *p, size_t have);
 
-/* A misuse that is reported next is malloc's, unless name is NULL. */
-HARDENED void guard_called(const char *name, const void *p);
+HARDENED _Noreturn void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have);
 
 /* Before and after a block changes its size: takes its word away, misuse if another thread did; writes it again. */
 HARDENED void guard_lift(const char *call, const char *name, void *p, size_t size, size_t have);

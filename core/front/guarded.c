@@ -91,10 +91,8 @@ ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, siz
 {
 	size_t had = guard_size(call, name, p, have);
 
-	if (size != SIZE_UNTOLD && unlikely(size != had)) {
-		guard_called(name, p);
-		misuse_size(call, p, had);
-	}
+	if (size != SIZE_UNTOLD && unlikely(size != had))
+		guard_report(call, name, p, "wrong size", had);
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->gone(p, have);
 	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
