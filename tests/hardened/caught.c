@@ -46,6 +46,7 @@ static void write_behind(size_t size, size_t distance, char byte)
 CASE(behind_by_0)   { write_behind(24, 0, 1); }
 CASE(behind_a_nul)  { write_behind(25, 0, 0); }
 CASE(behind_in_slack) { write_behind(129, 3, 1); }
+CASE(behind_far_in_slack) { write_behind(1030, 70, 1); }
 CASE(behind_large)  { write_behind(100000, 0, 1); }
 CASE(behind_span)   { write_behind(3000000, 0, 1); }
 CASE(behind_seen_by_realloc)
@@ -151,6 +152,7 @@ static void caught(const char *name, void (*body)(void *), int signal, const cha
 CAUGHT(behind_by_0, BEHIND)
 CAUGHT(behind_a_nul, BEHIND)
 CAUGHT(behind_in_slack, BEHIND)
+CAUGHT(behind_far_in_slack, BEHIND)
 CAUGHT(behind_large, BEHIND)
 CAUGHT(behind_span, BEHIND)
 CAUGHT(behind_seen_by_realloc, "realloc")
@@ -165,12 +167,54 @@ CAUGHT(written_after_release_large, AFTER)
 CAUGHT(resized_after_release, "block already released, ")
 CAUGHT(asked_after_release, "block already released, ")
 CAUGHT(size_told_too_small, "wrong size, 100-byte block")
-CAUGHT(size_told_too_large, "wrong size, 100-byte block")
+CAUGHT(size_told_too_large, "free_sized(0x")
 FAULTS(far_behind_a_span)
 FAULTS(before_a_span)
 FAULTS(read_after_release_of_a_span)
 FAULTS(nothing_is_read)
 FAULTS(nothing_is_written)
+
+/* ---- the word and the mark ---- */
+
+enum { WORD = 104 }; /* where a block of 100 bytes has it, whose slot is of 112 */
+
+static void flips_a_bit(void *bit)
+{
+	char *p = NOT_NULL(malloc(100));
+
+	p[WORD + (uintptr_t)bit / 8] ^= (char)(1 << (uintptr_t)bit % 8);
+	free(p);
+}
+
+/* Another block's bytes with its word, which are right at its address. */
+CASE(copies_all)
+{
+	char *p = NOT_NULL(malloc(100)), *q = NOT_NULL(malloc(100));
+
+	memcpy(p, q, WORD + 8);
+	free(p);
+}
+CAUGHT(copies_all, BEHIND)
+
+TEST(hardened_each_bit_of_the_word, 30)
+{
+	for (uintptr_t bit = 0; bit < 64; bit++)
+		caught_of("flips_a_bit", flips_a_bit, (void *)bit, SIGABRT, BEHIND); /* NOLINT: no address */
+}
+
+TEST(hardened_marks_are_no_text, 10)
+{
+	unsigned char *p, first = 0;
+	bool differ = false;
+
+	for (unsigned i = 0; i < 64; i++) {
+		p = NOT_NULL(malloc(100));
+		CHECK(p[100] >= 128);
+		first = i == 0 ? p[100] : first;
+		differ |= p[100] != first;
+	}
+	CHECK(differ);
+}
 
 TEST(hardened_behind_seen_by_check, 10)
 {

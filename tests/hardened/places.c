@@ -83,7 +83,7 @@ TEST(hardened_not_again_soon, 20)
 	static const struct {
 		size_t size;
 		unsigned least;
-	} rows[] = {{8, 32}, {24, 32}, {200, 32}, {1000, 8}, {4000, 2}, {8000, 1}};
+	} rows[] = {{0, 32}, {8, 32}, {24, 32}, {200, 32}, {1000, 8}, {4000, 2}, {8000, 1}, {30000, 1}};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (unsigned round = 0; round < 300; round++) {
@@ -94,6 +94,9 @@ TEST(hardened_not_again_soon, 20)
 				q = NOT_NULL(malloc(rows[i].size));
 				CHECK(q != p);
 				free(q);
+				free(malloc(400)); /* of another class: these do not count */
+				free(malloc(400));
+				free(malloc(400));
 			}
 		}
 }
@@ -187,6 +190,8 @@ TEST(hardened_many_large_blocks, 60)
 		free(p[i]);
 	if (figures())
 		CHECK(rt_faults() - before < 10 * MANY);
+	for (i = 0; i < MANY; i++)
+		CHECK_EQ(*(p[i] = NOT_NULL(malloc(1200000))), 0);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -251,6 +256,7 @@ TEST(hardened_object_sizes, 10)
 	CHECK_EQ(malloc_object_size(p + 100), 0);
 	CHECK_EQ(malloc_object_size(none), 0);
 	CHECK_EQ(malloc_usable_size(none), 0);
+	CHECK(ash_expand(p, 0) == 0 && malloc_usable_size(p) == 0);
 	free(p);
 	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
 	free(none);
@@ -258,7 +264,7 @@ TEST(hardened_object_sizes, 10)
 
 static void leave_some(void *detach)
 {
-	for (size_t size = 1; size < 30000; size += size / 8 + 1)
+	for (size_t size = 0; size < 32700; size += size / 8 + 1)
 		for (unsigned i = 0; i < 40; i++)
 			free(NOT_NULL(malloc(size)));
 	if (detach != NULL)

@@ -13,6 +13,9 @@ from tests import Tests, lock, table
 from tree import ALL_FOLDERS, Tree, copy_to
 
 
+OTHERS = {'malloc': 'IS_MALLOC', 'hardened': 'IS_HARDENED'}  # what a line has that is for that program
+
+
 class Run:
     def __init__(self):
         self.trees = [Tree(i) for i in range(JOBS)]
@@ -78,10 +81,10 @@ class Run:
 
     def verdict(self, tree, mutant, killers):
         if ONE and mutant.path.endswith('.h'):
-            try:
-                return self.header(tree, mutant, killers)
-            finally:
-                tree.linked = {'all'}
+            found = self.header(tree, mutant, killers)
+            tree.linked = {'all'}
+            if found[0] != 'same':
+                return found  # else it may be in another library's part
         tree.change(mutant, False)
         differs = False
         # The first that differs will do: the others are compiled when their programs are wanted.
@@ -105,7 +108,7 @@ class Run:
                 made = tree.made_for(mutant.path, words)
                 if not stale_tests:
                     made += [o for o in tree.made_of(mutant.path, 'prog') if o in tree.link[words].split()]
-                if SLOW == 0 and words == 'malloc' and 'IS_MALLOC' not in mutant.line and \
+                if SLOW == 0 and words in OTHERS and OTHERS[words] not in mutant.line and \
                         any(o.startswith('build/lib/') for o in tree.differing):
                     continue  # its tests are those of `all`, and it takes a second to compile
                 if tree.recompile(made) is None:

@@ -12,14 +12,14 @@ import time
 
 from settings import APART, JOBS, NICE, SCRATCH, SILENCE, read
 
-# Where a program's objects of the library are; else in lib, and those of its start in start.  malloc
-# has one, of the amalgamation.
-FOLDERS = {'malloc': ['malloc', 'start'], 'small': ['small', 'start'], 'field': ['field', 'start'],
+# Where a program's objects of the library are; else in lib, and those of its start in start.  malloc and
+# hardened have one, of the amalgamation.
+FOLDERS = {'malloc': ['malloc', 'start'], 'hardened': ['hardened', 'malloc', 'start'], 'small': ['small', 'start'], 'field': ['field', 'start'],
            'sample': ['sample', 'lib', 'start'], 'system': ['core', 'lib', 'start']}
 LIBRARY = ['lib', 'start']
-ALL_FOLDERS = ['lib', 'malloc', 'small', 'field', 'sample', 'core', 'start']
+ALL_FOLDERS = ['lib', 'malloc', 'hardened', 'small', 'field', 'sample', 'core', 'start']
 ALONE = ['store/data/global_names', 'diagnostics/heap_walk']  # objects that the amalgamation has not, or twice
-AMALGAMATED = 'build/malloc/ashlar_malloc.o'
+AMALGAMATED = ['build/malloc/ashlar_malloc.o', 'build/hardened/ashlar_malloc.o']
 
 
 def put(folder, file, content):
@@ -80,10 +80,11 @@ class Tree:
             text = read(os.path.join(self.folder, made[:-2] + '.d')).replace('\\\n', ' ')
             for need in text.split('\n', 1)[0].split(':', 1)[1].split():
                 self.needs.setdefault(os.path.normpath(need), []).append(made)
-        self.compile[AMALGAMATED] = 'sh tools/amalgamate build/amalgamation && ' + self.compile[AMALGAMATED]
+        for made in AMALGAMATED:
+            self.compile[made] = 'sh tools/amalgamate build/amalgamation && ' + self.compile[made]
         for file in re.findall(r'^#line 1 "(.*)"$', read(os.path.join(self.folder, 'build/amalgamation/ashlar.c')),
                                flags=re.M):
-            self.needs.setdefault(os.path.normpath(file), []).append(AMALGAMATED)
+            self.needs.setdefault(os.path.normpath(file), []).extend(AMALGAMATED)
 
     def made_for(self, path, program):
         """The objects in a program that depend on a source."""
