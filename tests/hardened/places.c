@@ -16,6 +16,8 @@ void *realloc(void *p, size_t size);
 void free(void *p);
 size_t malloc_usable_size(void *p);
 size_t malloc_object_size(const void *p);
+void *_Znwm(size_t size); /* operator new(size_t) */
+void _ZdlPv(void *p);	  /* operator delete(void *) */
 
 /* Of blocks of one class, taken in a row: how many lie behind the one before. */
 static unsigned rising(size_t size, unsigned n)
@@ -249,13 +251,15 @@ TEST(hardened_walk_sees_what_is_live, 10)
 
 TEST(hardened_object_sizes, 10)
 {
-	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0));
+	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(_Znwm(40));
 
 	CHECK_EQ(malloc_object_size(p), 100);
 	CHECK_EQ(malloc_object_size(p + 40), 60);
 	CHECK_EQ(malloc_object_size(p + 100), 0);
 	CHECK_EQ(malloc_object_size(none), 0);
 	CHECK_EQ(malloc_usable_size(none), 0);
+	CHECK(malloc_usable_size(made) == 40 && ash_usable_size(NULL) == 0);
+	_ZdlPv(made);
 	CHECK(ash_expand(p, 0) == 0 && malloc_usable_size(p) == 0);
 	free(p);
 	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
