@@ -85,7 +85,7 @@ TEST(hardened_not_again_soon, 20)
 	static const struct {
 		size_t size;
 		unsigned least;
-	} rows[] = {{0, 32}, {8, 32}, {24, 32}, {200, 32}, {1000, 8}, {4000, 2}, {8000, 1}, {30000, 1}};
+	} rows[] = {{0, 32}, {8, 32}, {24, 32}, {200, 32}, {1000, 8}, {4000, 2}, {8000, 1}, {32000, 1}};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (unsigned round = 0; round < 300; round++) {
@@ -304,19 +304,37 @@ static void release_one(void)
 	free(NOT_NULL(malloc(24)));
 }
 
-/* A handler uses the quarantine after each instruction of what empties it. */
-TEST(hardened_emptied_under_a_handler, 60)
+static void release_some(void)
+{
+	for (unsigned i = 0; i < 4; i++)
+		release_one();
+}
+
+/* A handler uses or empties the quarantine after each instruction of what uses or empties it: no block is lost. */
+static void under_a_handler(void (*handler)(void), void (*call)(void))
 {
 	struct ash_statistics st;
 
-	step_begin(release_one);
-	for (unsigned i = 0; i < 64; i++)
-		release_one();
+	step_begin(handler);
 	act_again = 1;
-	CHECK(with_act_at(0, empty_it));
+	CHECK(with_act_at(0, call));
 	ash_stats(&st);
 	CHECK(st.blocks == 0 && ash_check() == 0);
 	rt_print("     a handler at %zu boundaries\n", acted);
+}
+
+TEST(hardened_emptied_under_a_handler, 60)
+{
+	for (unsigned i = 0; i < 64; i++)
+		release_one();
+	under_a_handler(release_one, empty_it);
+}
+
+TEST(hardened_released_under_a_handler, 60)
+{
+	release_one();
+	under_a_handler(release_one, release_some);
+	under_a_handler(empty_it, release_some);
 }
 
 /* Without memory for another place a large block stays, and is one of its new size. */
