@@ -124,7 +124,6 @@ size_t guard_peek(const struct slab *s, const void *p, size_t have, bool sure, b
 {
 	uint64_t word, hash;
 
-	*damaged = false;
 	if (have == SLOT_MIN || (!sure && (s == NULL || !SEATED || !owner_has(seat.self, s))))
 		return have - GUARD_BYTES;
 	word = load_relaxed(guard_word(p, have));

@@ -44,9 +44,9 @@ HARDENED void guard_lift(const char *call, const char *name, void *p, size_t siz
 HARDENED void guard_set(void *p, size_t size, size_t have);
 
 /*
- * The size of a block, for walks; SIZE_MAX: it has none, as it was released or is damaged.  s: its slab, NULL: a span.
- * Of spans and other threads' slabs what the block can have, as their memory may go meanwhile; not so if the caller
- * is `sure` that it is live.
+ * The size of a block, for walks; SIZE_MAX: it has none, as it was released, or (*damaged is set then) is damaged.  s: its
+ * slab, NULL: a span.  Of spans and other threads' slabs what the block can have, as their memory may go meanwhile; not
+ * so if the caller is `sure` that it is live.
  */
 HARDENED size_t guard_peek(const struct slab *s, const void *p, size_t have, bool sure, bool *damaged);
 
