@@ -15,9 +15,6 @@ void *malloc(size_t size);
 void *realloc(void *p, size_t size);
 void free(void *p);
 size_t malloc_usable_size(void *p);
-size_t malloc_object_size(const void *p);
-void *_Znwm(size_t size); /* operator new(size_t) */
-void _ZdlPv(void *p);	  /* operator delete(void *) */
 
 /* Of blocks of one class, taken in a row: how many lie behind the one before. */
 static unsigned rising(size_t size, unsigned n)
@@ -226,46 +223,10 @@ static void object_of_another(void *p)
 	free(p);
 }
 
-static int count_walked(void *context, void *block, size_t size, UNUSED const struct ash_heap_owner *owner)
-{
-	CHECK(size == malloc_usable_size(block));
-	++*(unsigned *)context;
-	return 0;
-}
-
 TEST(hardened_object_sizes_of_others, 10)
 {
 	for (size_t size = 20; size < 8000000; size *= 7)
 		rt_thread_join(rt_thread_start(object_of_another, NOT_NULL(malloc(size))));
-}
-
-TEST(hardened_walk_sees_what_is_live, 10)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < 30; i++) {
-		(void)NOT_NULL(malloc(24 + 1000 * i));
-		free(NOT_NULL(malloc(24 + 100 * i)));
-	}
-	CHECK_EQ(ash_heap_walk(NULL, count_walked, &n), 0);
-	CHECK_EQ(n, 30);
-}
-
-TEST(hardened_object_sizes, 10)
-{
-	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(_Znwm(40));
-
-	CHECK_EQ(malloc_object_size(p), 100);
-	CHECK_EQ(malloc_object_size(p + 40), 60);
-	CHECK_EQ(malloc_object_size(p + 100), 0);
-	CHECK_EQ(malloc_object_size(none), 0);
-	CHECK_EQ(malloc_usable_size(none), 0);
-	CHECK(malloc_usable_size(made) == 40 && ash_usable_size(NULL) == 0);
-	_ZdlPv(made);
-	CHECK(ash_expand(p, 0) == 0 && malloc_usable_size(p) == 0);
-	free(p);
-	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
-	free(none);
 }
 
 static void leave_some(void *detach)

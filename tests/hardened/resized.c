@@ -6,6 +6,9 @@ void *malloc(size_t size);
 void *realloc(void *p, size_t size);
 void free(void *p);
 size_t malloc_usable_size(void *p);
+size_t malloc_object_size(const void *p);
+void *_Znwm(size_t size); /* operator new(size_t) */
+void _ZdlPv(void *p);	  /* operator delete(void *) */
 
 /* A block of 100 bytes has a slot of 112 with its word: it stays while it uses a half of them. */
 TEST(hardened_resize_in_a_slot, 10)
@@ -77,4 +80,21 @@ TEST(hardened_find_tells_sizes, 10)
 	CHECK(ash_find(none, &b) == ASH_TAKEN && b.size == 0);
 	free(p);
 	CHECK(ash_find(p, &b) == ASH_FREE && b.size == 112); /* in quarantine */
+}
+
+TEST(hardened_object_sizes, 10)
+{
+	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(_Znwm(40));
+
+	CHECK_EQ(malloc_object_size(p), 100);
+	CHECK_EQ(malloc_object_size(p + 40), 60);
+	CHECK_EQ(malloc_object_size(p + 100), 0);
+	CHECK_EQ(malloc_object_size(none), 0);
+	CHECK_EQ(malloc_usable_size(none), 0);
+	CHECK(malloc_usable_size(made) == 40 && ash_usable_size(NULL) == 0);
+	_ZdlPv(made);
+	CHECK(ash_expand(p, 0) == 0 && malloc_usable_size(p) == 0);
+	free(p);
+	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
+	free(none);
 }
