@@ -12,6 +12,9 @@ void free(void *p);
 void free_sized(void *p, size_t size);
 void *aligned_alloc(size_t alignment, size_t size);
 size_t malloc_usable_size(void *p);
+/* What operator delete calls; the operators themselves are those of libashlar_start.a here. */
+void ash_delete(void *p);
+void ash_delete_sized(void *p, size_t size);
 
 enum { SIGABRT = 6, SIGSEGV = 11 };
 #define ALL 20000 /* blocks of one class, in turn: each free slot comes */
@@ -130,6 +133,11 @@ CASE(nothing_is_read)		   { sink = *(volatile char *)NOT_NULL(malloc(0)); }
 CASE(nothing_is_written)	   { *(volatile char *)NOT_NULL(malloc(0)) = 1; }
 CASE(size_told_too_small)	   { free_sized(NOT_NULL(malloc(100)), 99); }
 CASE(size_told_too_large)	   { free_sized(NOT_NULL(malloc(100)), 101); }
+CASE(size_told_as_none)		   { free_sized(NOT_NULL(malloc(100)), 0); }
+CASE(size_told_to_delete)	   { ash_delete_sized(NOT_NULL(malloc(100)), 99); }
+CASE(alignment_told_that_is_none)  { ash_release_aligned_sized(NOT_NULL(malloc(100)), 3, 100); }
+CASE(wild_delete)		   { ash_delete((char *)NOT_NULL(malloc(100)) + 8); }
+CASE(wild_release)		   { ash_release((char *)NOT_NULL(malloc(100)) + 8); }
 
 static void caught_of(const char *name, void (*body)(void *), void *argument, int signal, const char *words)
 {
@@ -169,6 +177,11 @@ CAUGHT(resized_after_release, "block already released, ")
 CAUGHT(asked_after_release, "block already released, ")
 CAUGHT(size_told_too_small, "wrong size, 100-byte block")
 CAUGHT(size_told_too_large, "free_sized(0x")
+CAUGHT(size_told_as_none, "wrong size, 100-byte block")
+CAUGHT(size_told_to_delete, "operator delete(0x")
+CAUGHT(alignment_told_that_is_none, "ash_release_aligned_sized(0x")
+CAUGHT(wild_delete, "operator delete(0x")
+CAUGHT(wild_release, "ash_release(0x")
 FAULTS(far_behind_a_span)
 FAULTS(before_a_span)
 FAULTS(read_after_release_of_a_span)

@@ -7,8 +7,9 @@ void *realloc(void *p, size_t size);
 void free(void *p);
 size_t malloc_usable_size(void *p);
 size_t malloc_object_size(const void *p);
-void *_Znwm(size_t size); /* operator new(size_t) */
-void _ZdlPv(void *p);	  /* operator delete(void *) */
+/* What operator new and delete call; the operators themselves are those of libashlar_start.a here. */
+void *ash_alloc_or(size_t size, void *rest(size_t));
+void ash_delete(void *p);
 
 /* A block of 100 bytes has a slot of 112 with its word: it stays while it uses a half of them. */
 TEST(hardened_resize_in_a_slot, 10)
@@ -84,7 +85,7 @@ TEST(hardened_find_tells_sizes, 10)
 
 TEST(hardened_object_sizes, 10)
 {
-	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(_Znwm(40));
+	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(ash_alloc_or(40, ash_alloc));
 
 	CHECK_EQ(malloc_object_size(p), 100);
 	CHECK_EQ(malloc_object_size(p + 40), 60);
@@ -92,7 +93,9 @@ TEST(hardened_object_sizes, 10)
 	CHECK_EQ(malloc_object_size(none), 0);
 	CHECK_EQ(malloc_usable_size(none), 0);
 	CHECK(malloc_usable_size(made) == 40 && ash_usable_size(NULL) == 0);
-	_ZdlPv(made);
+	ash_delete(made);
+	for (unsigned i = 0; i < 200; i++)
+		ash_delete(NOT_NULL(ash_alloc_or(40, ash_alloc)));
 	CHECK(ash_expand(p, 0) == 0 && malloc_usable_size(p) == 0);
 	free(p);
 	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
