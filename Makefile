@@ -38,7 +38,7 @@
 #	make asan       build/asan/libashlar-asan.a: the same for tests of programs under AddressSanitizer or valgrind
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
 #	make crate      the Rust crate, build/crate/target/package/ashlar-VERSION.crate
-#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb"
+#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb recipes"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
 #	make install    PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall with the same removes its files

@@ -12,7 +12,11 @@ top=$(pwd)
 case $build in /*) ;; *) build=$top/$build ;; esac
 # Zig as tools/programs/setup leaves it.
 PATH=$PATH:$build/zig/ziglang
-export PATH ZIG_GLOBAL_CACHE_DIR="$build/zig/cache" ZIG_LOCAL_CACHE_DIR="$build/zig/cache"
+# The kernel's tools/include/nolibc, as that or tests/kernel/setup leave it.
+for NOLIBC in ${NOLIBC:+"$NOLIBC"} "$build/nolibc" "$build/kernels/source/tools/include/nolibc"; do
+	[ ! -f "$NOLIBC/nolibc.h" ] || break
+done
+export NOLIBC PATH ZIG_GLOBAL_CACHE_DIR="$build/zig/cache" ZIG_LOCAL_CACHE_DIR="$build/zig/cache"
 
 # A tree as after make, in which the programs may leave their files.
 tree=$folder/tree
@@ -56,20 +60,23 @@ is_usable() {
 	cc | *-gcc | clang) echo '#include <stdio.h>' | "$1" -x c -c - -o "$folder/empty.o" 2>/dev/null ;;
 	rust-musl) [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/x86_64-unknown-linux-musl/lib" ] ;;
 	rust-1.*) [ "$(rustc --version 2>/dev/null | sed 's/^rustc 1\.\([0-9]*\).*/\1/')" -ge "${1#rust-1.}" ] 2>/dev/null && [ "$(uname -m)" = x86_64 ] ;;
+	nolibc) [ -f "$NOLIBC/nolibc.h" ] && is_usable cc ;;
 	go) command -v go >/dev/null && command -v pkg-config >/dev/null && [ "$(go env CGO_ENABLED)" = 1 ] && is_usable cc ;;
 	clang-armv7m) echo 'int x;' | clang --target=armv7m-none-eabi -x c -c - -o "$folder/empty.o" 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
 }
 
-# run_document FILE: all of its commands, in their order.
+# run_document FILE: all of its commands, in their order; those that need one of TOOLS, if that is set.
 run_document() {
 	number=1
 	while [ -f "$folder/$number.sh" ]; do
 		script=$folder/$number.sh
 		read -r tool <"$folder/$number.tool"
 		name="commands $number ($(sed -n 's/^.* -o build\///p; s/^make .*/&/p' "$script" | head -n 1))"
-		if [ -n "$tool" ] && ! is_usable "$tool"; then
+		if [ -n "${TOOLS:-}" ] && ! case " $TOOLS " in *" ${tool:-none} "*) ;; *) false ;; esac; then
+			:
+		elif [ -n "$tool" ] && ! is_usable "$tool"; then
 			echo "skip $subject: $name: $tool is not here, or finds no library"
 		else
 			(cd "$tree" && sh -eu "$script") >"$folder/printed" 2>"$folder/errors" </dev/null &&
