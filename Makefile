@@ -379,7 +379,7 @@ demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
 	BUILD=$(BUILD) $(GUARD) sh tools/shared/run $(SECONDS)
 
-# With the C libraries and programs that are here; PARTS="linked real servers origin deb"
+# With the C libraries and programs that are here; PARTS="linked real servers origin deb recipes"
 PARTS =
 test-programs: setup
 	$(MAKE) --no-print-directory programs
