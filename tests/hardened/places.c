@@ -229,6 +229,25 @@ TEST(hardened_object_sizes_of_others, 10)
 		rt_thread_join(rt_thread_start(object_of_another, NOT_NULL(malloc(size))));
 }
 
+static int count_walked(void *context, void *block, size_t size, UNUSED const struct ash_heap_owner *owner)
+{
+	CHECK(size == malloc_usable_size(block));
+	++*(unsigned *)context;
+	return 0;
+}
+
+TEST(hardened_walk_sees_what_is_live, 10)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 30; i++) {
+		(void)NOT_NULL(malloc(24 + 1000 * i));
+		free(NOT_NULL(malloc(24 + 100 * i)));
+	}
+	CHECK_EQ(ash_heap_walk(NULL, count_walked, &n), 0);
+	CHECK_EQ(n, 30);
+}
+
 static void leave_some(void *detach)
 {
 	for (size_t size = 0; size < 32700; size += size / 8 + 1)
