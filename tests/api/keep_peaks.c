@@ -69,11 +69,11 @@ static void goes_at_once(size_t size)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* From the third time on no page is faulted in again, but for one chunk, which is a fault where it is a huge page. */
+/* From the third time on no page is faulted in again, but for one chunk. */
 static void comes_again(size_t size)
 {
 	struct kind k = kind_of(size, scaled(100 * MIB, 24 * MIB));
-	unsigned long before = 0, chunk = setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]") ? 0 : 2 * MIB / PAGE;
+	unsigned long before = 0, chunk = 2 * MIB / PAGE;
 
 	for (int round = 0; round < 20; round++) {
 		if (round == 2)

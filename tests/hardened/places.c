@@ -3,7 +3,6 @@
  * promises: where a hardened product puts blocks: at random, not soon again, apart; that what is free reads zero; that
  * nothing is lost.
  */
-#include "ashlar_heap.h"
 #include "ashlar_malloc.h"
 #include "pages.h"
 #include "support/blocks.h"
@@ -212,40 +211,6 @@ TEST(hardened_large_blocks_resized, 60)
 		is_zero(p + LESS, SIZE - LESS);
 	}
 	CHECK_EQ(ash_check(), 0);
-}
-
-static void object_of_another(void *p)
-{
-	size_t size = malloc_object_size(p);
-
-	CHECK_EQ(size, malloc_usable_size(p));
-	memset(p, 1, size); /* else this is behind its end */
-	free(p);
-}
-
-TEST(hardened_object_sizes_of_others, 10)
-{
-	for (size_t size = 20; size < 8000000; size *= 7)
-		rt_thread_join(rt_thread_start(object_of_another, NOT_NULL(malloc(size))));
-}
-
-static int count_walked(void *context, void *block, size_t size, UNUSED const struct ash_heap_owner *owner)
-{
-	CHECK(size == malloc_usable_size(block));
-	++*(unsigned *)context;
-	return 0;
-}
-
-TEST(hardened_walk_sees_what_is_live, 10)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < 30; i++) {
-		(void)NOT_NULL(malloc(24 + 1000 * i));
-		free(NOT_NULL(malloc(24 + 100 * i)));
-	}
-	CHECK_EQ(ash_heap_walk(NULL, count_walked, &n), 0);
-	CHECK_EQ(n, 30);
 }
 
 static void leave_some(void *detach)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* promises: what a hardened product says of a block's size is what the program may write. */
+#include "ashlar_heap.h"
+#include "support/blocks.h"
+#include "support/resident.h"
+
+void *malloc(size_t size);
+void free(void *p);
+size_t malloc_usable_size(void *p);
+size_t malloc_object_size(const void *p);
+
+static void object_of_another(void *p)
+{
+	size_t size = malloc_object_size(p);
+
+	CHECK_EQ(size, malloc_usable_size(p));
+	memset(p, 1, size); /* else this is behind its end */
+	free(p);
+}
+
+static int count_walked(void *context, void *block, size_t size, UNUSED const struct ash_heap_owner *owner)
+{
+	CHECK(size == malloc_usable_size(block));
+	++*(unsigned *)context;
+	return 0;
+}
+
+TEST(hardened_object_sizes_of_others, 10)
+{
+	for (size_t size = 20; size < 8000000; size *= 7)
+		rt_thread_join(rt_thread_start(object_of_another, NOT_NULL(malloc(size))));
+}
+
+TEST(hardened_walk_sees_what_is_live, 10)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 30; i++) {
+		(void)NOT_NULL(malloc(24 + 1000 * i));
+		free(NOT_NULL(malloc(24 + 100 * i)));
+	}
+	CHECK_EQ(ash_heap_walk(NULL, count_walked, &n), 0);
+	CHECK_EQ(n, 30);
+}
+
+TEST(hardened_object_sizes, 10)
+{
+	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(ash_alloc_or(40, ash_alloc));
+
+	CHECK_EQ(malloc_object_size(p), 100);
+	CHECK_EQ(malloc_object_size(p + 40), 60);
+	CHECK_EQ(malloc_object_size(p + 100), 0);
+	CHECK_EQ(malloc_object_size(none), 0);
+	CHECK_EQ(malloc_usable_size(none), 0);
+	CHECK(malloc_usable_size(made) == 40 && ash_usable_size(NULL) == 0);
+	ash_delete(made);
+	for (unsigned i = 0; i < 200; i++)
+		ash_delete(NOT_NULL(ash_alloc_or(40, ash_alloc)));
+	CHECK(ash_expand(p, 0) == 0 && malloc_usable_size(p) == 0);
+	free(p);
+	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
+	free(none);
+}
