@@ -7,9 +7,6 @@ void *realloc(void *p, size_t size);
 void free(void *p);
 size_t malloc_usable_size(void *p);
 size_t malloc_object_size(const void *p);
-/* What operator new and delete call; the operators themselves are those of libashlar_start.a here. */
-void *ash_alloc_or(size_t size, void *rest(size_t));
-void ash_delete(void *p);
 
 /* A block of 100 bytes has a slot of 112 with its word: it stays while it uses a half of them. */
 TEST(hardened_resize_in_a_slot, 10)

@@ -8,6 +8,9 @@ void *malloc(size_t size);
 void free(void *p);
 size_t malloc_usable_size(void *p);
 size_t malloc_object_size(const void *p);
+/* What operator new and delete call; the operators themselves are those of libashlar_start.a here. */
+void *ash_alloc_or(size_t size, void *rest(size_t));
+void ash_delete(void *p);
 
 static void object_of_another(void *p)
 {
