@@ -137,6 +137,7 @@ CASE(size_told_as_none)		   { free_sized(NOT_NULL(malloc(100)), 0); }
 CASE(size_told_to_delete)	   { ash_delete_sized(NOT_NULL(malloc(100)), 99); }
 CASE(alignment_told_that_is_none)  { ash_release_aligned_sized(NOT_NULL(malloc(100)), 3, 100); }
 CASE(wild_delete)		   { ash_delete((char *)NOT_NULL(malloc(100)) + 8); }
+CASE(wild_realloc)		   { (void)realloc((char *)NOT_NULL(malloc(100)) + 8, 50); }
 CASE(wild_release)		   { ash_release((char *)NOT_NULL(malloc(100)) + 8); }
 
 static void caught_of(const char *name, void (*body)(void *), void *argument, int signal, const char *words)
@@ -181,6 +182,7 @@ CAUGHT(size_told_as_none, "wrong size, 100-byte block")
 CAUGHT(size_told_to_delete, "operator delete(0x")
 CAUGHT(alignment_told_that_is_none, "ash_release_aligned_sized(0x")
 CAUGHT(wild_delete, "operator delete(0x")
+CAUGHT(wild_realloc, "realloc(0x")
 CAUGHT(wild_release, "ash_release(0x")
 FAULTS(far_behind_a_span)
 FAULTS(before_a_span)

@@ -34,6 +34,7 @@ TEST(hardened_resize_in_a_slot, 10)
 	CHECK(ash_resize(p, (size_t)PTRDIFF_MAX + 1) == NULL && ash_expand(p, SIZE_MAX) == 0);
 	CHECK(malloc_usable_size(p) == 104 && ash_check() == 0);
 	free(p);
+	free(NOT_NULL(ash_resize(NULL, 10)));
 }
 
 TEST(hardened_resize_of_a_span, 10)
@@ -78,4 +79,7 @@ TEST(hardened_find_tells_sizes, 10)
 	CHECK(ash_find(none, &b) == ASH_TAKEN && b.size == 0);
 	free(p);
 	CHECK(ash_find(p, &b) == ASH_FREE && b.size == 112); /* in quarantine */
+	p = NOT_NULL(ash_aligned_alloc(64, 100));
+	ash_release_aligned_sized(p, 64, 100);
+	CHECK(ash_find(p, &b) == ASH_FREE);
 }
