@@ -48,17 +48,17 @@ TEST(hardened_walk_sees_what_is_live, 10)
 
 TEST(hardened_object_sizes, 10)
 {
-	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(ash_alloc_or(40, ash_alloc));
+	char *p = NOT_NULL(malloc(100)), *none = NOT_NULL(malloc(0)), *made = NOT_NULL(ash_alloc_or(100, ash_alloc));
 
 	CHECK_EQ(malloc_object_size(p), 100);
 	CHECK_EQ(malloc_object_size(p + 40), 60);
 	CHECK_EQ(malloc_object_size(p + 100), 0);
 	CHECK_EQ(malloc_object_size(none), 0);
 	CHECK_EQ(malloc_usable_size(none), 0);
-	CHECK(malloc_usable_size(made) == 40 && ash_usable_size(NULL) == 0);
+	CHECK(malloc_usable_size(made) == 100 && ash_usable_size(NULL) == 0);
 	ash_delete(made);
 	for (unsigned i = 0; i < 200; i++)
-		ash_delete(NOT_NULL(ash_alloc_or(40, ash_alloc)));
+		ash_delete(NOT_NULL(ash_alloc_or(100, ash_alloc)));
 	CHECK(ash_expand(p, 0) == 0 && malloc_usable_size(p) == 0);
 	free(p);
 	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
