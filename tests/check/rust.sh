@@ -91,7 +91,7 @@ fi
 
 # ---- the package ----
 
-[ -f "$build/crate/target/package/ashlar-$version.crate" ] || grep -qx "version = \"$version\"" "$build/crate/Cargo.toml"
+grep -qx "version = \"$version\"" "$build/crate/Cargo.toml"
 verdict 'the crate has the version of the library'
 (cd "$build/crate" && cargo package --offline --allow-dirty --list) >"$log" 2>&1
 for file in c/ashlar.c c/ashlar.h c/ashlar_heap.h c/ashlar_heap_file.h LICENSE README.md build.rs src/lib.rs src/heap.rs tests/global.rs; do
