@@ -70,11 +70,8 @@ static inline bool end_is_whole(const char *end, uint64_t slack, uint64_t mark)
 
 SLOW _Noreturn void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have)
 {
-#if IS_MALLOC
-	if (name != NULL)
+	if (IS_MALLOC && name != NULL)
 		diagnose_called(name, p);
-#endif
-	(void)name;
 	misuse_report(call, p, fault, p, have);
 }
 
