@@ -137,7 +137,7 @@ done
 
 readelf -nW "$build/libashlar_malloc.so" | grep -q 'ashlar.heap'
 verdict 'readelf shows the note'
-nm -D "$build/libashlar_malloc.so" | grep -q ' ash_descriptor@@ASHLAR_MALLOC_0$'
+nm -D "$build/libashlar_malloc.so" | grep -q ' ash_descriptor@@ASHLAR_MALLOC_1[.]0$'
 verdict 'the library exports the descriptor'
 
 $LINK "$folder/program.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/libashlar.a" -o "$folder/program"
