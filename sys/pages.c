@@ -97,11 +97,6 @@ bool pages_purge(void *p, size_t bytes, enum sharing sharing)
 	return sharing != PAGES_CALLERS && purge(p, bytes, sharing) && purge_zeroes(sharing);
 }
 
-bool pages_grow(void *p, size_t bytes, size_t larger)
-{
-	return arch_mremap(p, bytes, larger, 0, NULL) == (long)p;
-}
-
 size_t pages_count(void *p, size_t bytes)
 {
 	unsigned char there[512 * PAGE_PARTS];

@@ -80,8 +80,8 @@ enum probe { PROBE_UNKNOWN, PROBE_YES, PROBE_NO };
 INTERNAL bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
 			  enum probe (*probe)(volatile char *memory, enum sharing sharing));
 
-/* Grows a private reservation in place.  False: the addresses behind it are taken. */
-INTERNAL bool pages_grow(void *p, size_t bytes, size_t larger);
+/* Grows a private reservation, made with this sharing, in place.  False: the addresses behind it are taken. */
+INTERNAL bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing);
 
 enum moved {
 	PAGES_STAYED, /* not moved; the new range may have lost its contents             */

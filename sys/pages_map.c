@@ -65,6 +65,19 @@ bool pages_cut(void *p, size_t bytes)
 	return pages_release(p, bytes);
 }
 
+bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
+{
+	char *end = (char *)p + bytes, *more;
+
+	if (SMALL || arch_mremap(p, bytes, larger, 0, NULL) == (long)p)
+		return !SMALL; /* which has no use for it */
+	/* Of a range of several mappings, as moves and advice leave them, mremap extends none: one more behind them. */
+	more = map(end, larger - bytes, PROT_READ_WRITE, sharing);
+	if (more != NULL && more != end)
+		(void)pages_release(more, larger - bytes);
+	return more == end;
+}
+
 bool pages_may_cut(void)
 {
 	return true;

@@ -180,7 +180,7 @@ bool region_extend(struct region *r, size_t bytes)
 
 	if (had == 0 || !cap_take(r->heap, more))
 		return false;
-	if (pages_grow(r->base, had, bytes)) {
+	if (pages_grow(r->base, had, bytes, r->heap->options->sparse ? PAGES_PRIVATE : PAGES_PROMISED)) {
 		store_relaxed(&r->alone, bytes);
 		if (map_enter(r))
 			return true;

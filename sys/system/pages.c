@@ -98,9 +98,9 @@ enum moved pages_move(void *from, void *to, size_t bytes)
 	return PAGES_STAYED;
 }
 
-bool pages_grow(void *p, size_t bytes, size_t larger)
+bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 {
-	(void)p, (void)bytes, (void)larger;
+	(void)p, (void)bytes, (void)larger, (void)sharing;
 	return false;
 }
 

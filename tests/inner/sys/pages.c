@@ -182,11 +182,27 @@ TEST(pages_grow_in_place, 10)
 
 	CHECK(pages_release(p + 4 * PAGE_SIZE, 12 * PAGE_SIZE));
 	fill(p, 4 * PAGE_SIZE, 7);
-	CHECK(pages_grow(p, 4 * PAGE_SIZE, 12 * PAGE_SIZE));
+	CHECK(pages_grow(p, 4 * PAGE_SIZE, 12 * PAGE_SIZE, PAGES_PRIVATE));
 	holds(p, 4 * PAGE_SIZE, 7);
 	is_zero(p + 4 * PAGE_SIZE, 8 * PAGE_SIZE);
 	fill(p, 12 * PAGE_SIZE, 8);
 	holds(p, 12 * PAGE_SIZE, 8);
+}
+
+/* Advice for a part makes two mappings of one, and a move does. */
+TEST(pages_grow_of_several_mappings, 10)
+{
+	char *p = reserve(16 * PAGE_SIZE);
+
+	CHECK(pages_release(p + 12 * PAGE_SIZE, 4 * PAGE_SIZE));
+	fill(p, 12 * PAGE_SIZE, 7);
+	(void)pages_huge(p, 4 * PAGE_SIZE, false);
+	CHECK(pages_grow(p, 12 * PAGE_SIZE, 14 * PAGE_SIZE, PAGES_PRIVATE));
+	holds(p, 12 * PAGE_SIZE, 7);
+	is_zero(p + 12 * PAGE_SIZE, 2 * PAGE_SIZE);
+	CHECK(pages_grow(p, 14 * PAGE_SIZE, 15 * PAGE_SIZE, PAGES_PRIVATE));
+	fill(p, 15 * PAGE_SIZE, 8);
+	holds(p, 15 * PAGE_SIZE, 8);
 }
 
 TEST(pages_grow_refuses, 10)
@@ -195,7 +211,7 @@ TEST(pages_grow_refuses, 10)
 
 	fill(p, 16 * PAGE_SIZE, 7);
 	/* The neighbour is ours, too, but not free. */
-	CHECK(!pages_grow(p, 4 * PAGE_SIZE, 5 * PAGE_SIZE));
+	CHECK(!pages_grow(p, 4 * PAGE_SIZE, 5 * PAGE_SIZE, PAGES_PRIVATE));
 	holds(p, 16 * PAGE_SIZE, 7);
 }
 
