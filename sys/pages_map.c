@@ -6,12 +6,12 @@
 #include "pages.h"
 #include "syscall.h"
 
-/* at: where, if it is free there; NULL: anywhere. */
-static void *map_at(void *at, size_t bytes, long access, enum sharing sharing)
+/* at: where, if it is free there; NULL: anywhere.  flags: MAP_FIXED_NOREPLACE, only there; or 0. */
+static void *map_at(void *at, size_t bytes, long access, enum sharing sharing, long flags)
 {
-	long flags = MAP_ANONYMOUS;
 	long r;
 
+	flags |= MAP_ANONYMOUS;
 	flags |= sharing == PAGES_SHARED ? MAP_SHARED : MAP_PRIVATE;
 	if (sharing != PAGES_PROMISED)
 		flags |= MAP_NORESERVE;
@@ -38,7 +38,7 @@ static void *map_below(size_t bytes, long access, enum sharing sharing)
 	for (i = 0; i < WISHES && bytes <= top; i++) {
 		at = (at > bytes ? at : top) - bytes;
 		at &= ~(uint64_t)(PAGE_HUGE - 1);
-		p = map_at((void *)at, bytes, access, sharing); /* NOLINT: an address */
+		p = map_at((void *)at, bytes, access, sharing, 0); /* NOLINT: an address */
 		if (p == NULL)
 			return NULL;
 		if (((uintptr_t)p + bytes - 1) >> CPU_ADDRESS_BITS == 0) {
@@ -52,7 +52,7 @@ static void *map_below(size_t bytes, long access, enum sharing sharing)
 
 static void *map(void *at, size_t bytes, long access, enum sharing sharing)
 {
-	void *p = map_at(at, bytes, access, sharing);
+	void *p = map_at(at, bytes, access, sharing, 0);
 
 	if (!CPU_ADDRESSES_BEYOND || p == NULL || ((uintptr_t)p + bytes - 1) >> CPU_ADDRESS_BITS == 0)
 		return p;
@@ -69,10 +69,15 @@ bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 {
 	char *end = (char *)p + bytes, *more;
 
-	if (SMALL || arch_mremap(p, bytes, larger, 0, NULL) == (long)p)
-		return !SMALL; /* which has no use for it */
-	/* Of a range of several mappings, as moves and advice leave them, mremap extends none: one more behind them. */
-	more = map(end, larger - bytes, PROT_READ_WRITE, sharing);
+	if (SMALL)
+		return false; /* it has no use for this */
+	if (arch_mremap(p, bytes, larger, 0, NULL) == (long)p)
+		return true;
+	/*
+	 * Of a range of several mappings, as moves and advice leave them, mremap extends none: one more behind them.  Not
+	 * anywhere else: locked memory (mlockall) would be made resident.  Kernels before 4.17 do not know that flag.
+	 */
+	more = map_at(end, larger - bytes, PROT_READ_WRITE, sharing, MAP_FIXED_NOREPLACE);
 	if (more != NULL && more != end)
 		(void)pages_release(more, larger - bytes);
 	return more == end;

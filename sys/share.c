@@ -4,7 +4,7 @@
 #include "kernel.h"
 #include "syscall.h"
 
-enum { MAP_FIXED_NOREPLACE = 0x100000, PROT_READ = 1, MS_SYNC = 4 };
+enum { PROT_READ = 1, MS_SYNC = 4 };
 enum { EINTR = 4, EIO = 5, EFAULT = 14, EEXIST = 17, EFBIG = 27, ENOSPC = 28, EDQUOT = 122 };
 enum { ADVICE_POPULATE_WRITE = 23 };
 enum { TYPE_MASK = 0170000, TYPE_REGULAR = 0100000 };

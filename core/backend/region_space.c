@@ -62,19 +62,25 @@ bool region_may_help(const struct heap *h, size_t bytes)
 	return bytes <= reserved || (!pages_left(bytes) && pages_left(bytes - reserved));
 }
 
+/* The kernel promises the memory of spans, which is written soon, unless the program wants sparse ones. */
+static enum sharing span_sharing(const struct heap *h)
+{
+	return !SMALL && h->options->sparse ? PAGES_PRIVATE : PAGES_PROMISED;
+}
+
 struct region *region_create(struct heap *h, const struct region_plan *plan)
 {
 	size_t bytes = !SMALL && plan->alone != 0 ? plan->alone : plan->chunks << CHUNK_SHIFT;
 	size_t n = !SMALL && plan->alone != 0 ? 1 : plan->chunks;
 	/* The memory of slabs is taken in steps, most of which is not touched soon: no promise is needed. */
-	bool promised = !plan->slabs && (SMALL || !h->options->sparse);
+	enum sharing sharing = plan->slabs ? PAGES_PRIVATE : span_sharing(h);
 	struct region *r;
 	char *base;
 
 	if (!cap_take(h, plan->chunks))
 		return NULL;
 	/* First the addresses: metadata is never unmapped, so a failed request must make none. */
-	base = pages_reserve(bytes, plan->alignment << CHUNK_SHIFT, promised ? PAGES_PROMISED : PAGES_PRIVATE);
+	base = pages_reserve(bytes, plan->alignment << CHUNK_SHIFT, sharing);
 	if (!SMALL && base == NULL && plan->chunks < SPAN_ALONE && pages_may_cut())
 		store_relaxed(&region_addresses_short, 1);
 	r = base == NULL ? NULL : metadata_make(h, n, plan->slabs);
@@ -180,7 +186,7 @@ bool region_extend(struct region *r, size_t bytes)
 
 	if (had == 0 || !cap_take(r->heap, more))
 		return false;
-	if (pages_grow(r->base, had, bytes, r->heap->options->sparse ? PAGES_PRIVATE : PAGES_PROMISED)) {
+	if (pages_grow(r->base, had, bytes, span_sharing(r->heap))) {
 		store_relaxed(&r->alone, bytes);
 		if (map_enter(r))
 			return true;

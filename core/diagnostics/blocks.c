@@ -232,7 +232,7 @@ static bool look_for_span(const void *p, const struct found *f, struct ash_block
 	return true;
 }
 
-void blocks_look(const void *p, struct ash_block *b, struct block_place *at)
+void blocks_look(const void *p, bool live, struct ash_block *b, struct block_place *at)
 {
 	struct found f;
 	unsigned looks;
@@ -249,7 +249,7 @@ void blocks_look(const void *p, struct ash_block *b, struct block_place *at)
 	if (b->start != NULL)
 		b->offset = (size_t)((const char *)p - b->start);
 	if (IS_HARDENED && b->place == ASH_TAKEN && load_relaxed(&at->chunk->region)->heap == &heap_default)
-		guarded_look(b, at->slab, false);
+		guarded_look(b, at->slab, live);
 }
 
 /* The id of the thread that the slab belongs to; 0: unknown, or there is none. */
@@ -274,7 +274,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 
 	if (SEATED && seat.record > SEAT_BUSY)
 		holder_note(seat.record); /* for calls of others */
-	blocks_look(p, out, &at);
+	blocks_look(p, false, out, &at);
 	if (out->start != NULL) {
 		h = load_relaxed(&at.chunk->region)->heap;
 		out->heap = h == &heap_default ? NULL : (struct ash_heap *)(void *)h;

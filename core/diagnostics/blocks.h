@@ -35,8 +35,11 @@ INTERNAL int blocks_parts(struct heap *h, blocks_part *see, void *context);
 /* The live span whose first chunk this is; false: there is none. */
 INTERNAL bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out);
 
-/* What ash_find says of an address without a system call, and where that is. */
-INTERNAL void blocks_look(const void *p, struct ash_block *b, struct block_place *at);
+/*
+ * What ash_find says of an address without a system call, and where that is.  live: the caller is sure that a block
+ * there is (hardened products: guard_peek).
+ */
+INTERNAL void blocks_look(const void *p, bool live, struct ash_block *b, struct block_place *at);
 
 /* ---- for heap_walk.c, which is an object of its own in the archives ---- */
 

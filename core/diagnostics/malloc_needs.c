@@ -7,8 +7,6 @@
 #include "backend/heap.h"
 #include "diagnostics/blocks.h"
 #include "diagnostics/stats.h"
-#include "front/block.h"
-#include "front/guarded.h"
 #include "panic.h"
 #include "say.h"
 #include "thread/seat.h"
@@ -106,13 +104,8 @@ size_t ash_object_size(const void *p)
 {
 	struct block_place at;
 	struct ash_block b;
-	size_t have;
 
-	blocks_look(p, &b, &at);
-	if (IS_HARDENED && b.place == ASH_TAKEN && (have = block_guarded(b.start)) != 0) {
-		b.size = have;
-		guarded_look(&b, NULL, true);
-	}
+	blocks_look(p, true, &b, &at);
 	if (b.place == ASH_TAKEN)
 		return b.size - b.offset;
 	return b.place == ASH_FOREIGN && p != NULL ? SIZE_MAX : 0;

@@ -69,6 +69,8 @@ INTERNAL void *ash_realloc(void *p, size_t size);
 INTERNAL void diagnose_called(const char *name, const void *p);
 /* Bytes from p to the end of its live block; 0: it is in none; SIZE_MAX: not Ashlar's memory. */
 INTERNAL size_t ash_object_size(const void *p);
+/* See sys/text.h. */
+INTERNAL char *text_add_number(char *to, uintptr_t n, unsigned base);
 /* Writes to fd 2 by one system call. */
 HIDDEN void ash_say(const char *text, size_t length);
 /* False: the program has another file as fd 2 now, and no log. */

@@ -71,6 +71,11 @@ struct mallinfo mallinfo(void)
 	};
 }
 
+static char *info_add(char *at, size_t number, const char *text)
+{
+	return facade_add(facade_add_number(at, number), text);
+}
+
 /* Writes the row of a class to fd 2, if the class has a slab. */
 static void info_say(void *unused, const struct ash_class *class)
 {
@@ -81,37 +86,27 @@ static void info_say(void *unused, const struct ash_class *class)
 		return;
 	if (class->size != 0) {
 		at = facade_add(at, "ashlar: of ");
-		at = facade_add_number(at, class->size);
-		at = facade_add(at, " bytes: ");
+		at = info_add(at, class->size, " bytes: ");
 	} else {
 		at = facade_add(at, "ashlar: above 1 MiB: ");
 	}
-	at = facade_add_number(at, class->taken);
-	at = facade_add(at, " blocks, room for ");
-	at = facade_add_number(at, class->slots);
-	at = facade_add(at, " in ");
-	at = facade_add_number(at, class->bytes);
-	at = facade_add(at, " bytes\n");
+	at = info_add(at, class->taken, " blocks, room for ");
+	at = info_add(at, class->slots, " in ");
+	at = info_add(at, class->bytes, " bytes\n");
 	ash_say(text, (size_t)(at - text));
 }
 
 static void info_say_thread(uintptr_t thread, const struct ash_class *sum)
 {
 	char text[192], *at = facade_add(text, thread != 0 ? "ashlar: thread 0x" : "ashlar: no thread");
-	unsigned shift = 64;
 
-	while (thread != 0 && shift != 0)
-		if (thread >> (shift -= 4) != 0)
-			*at++ = "0123456789abcdef"[thread >> shift & 15];
+	if (thread != 0)
+		at = text_add_number(at, thread, 16);
 	at = facade_add(at, ": ");
-	at = facade_add_number(at, sum->taken);
-	at = facade_add(at, " blocks of ");
-	at = facade_add_number(at, sum->size);
-	at = facade_add(at, " bytes, in slabs of ");
-	at = facade_add_number(at, sum->bytes);
-	at = facade_add(at, "; to collect: ");
-	at = facade_add_number(at, sum->pending);
-	*at++ = '\n';
+	at = info_add(at, sum->taken, " blocks of ");
+	at = info_add(at, sum->size, " bytes, in slabs of ");
+	at = info_add(at, sum->bytes, "; to collect: ");
+	at = info_add(at, sum->pending, "\n");
 	ash_say(text, (size_t)(at - text));
 }
 

@@ -7,6 +7,7 @@
 #include "pages.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "support/pattern.h"
 #include "support/resident.h"
 #include "syscall.h"
 
@@ -101,12 +102,6 @@ TEST(hardened_not_again_soon, 20)
 		}
 }
 
-static void is_zero(const char *p, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		CHECK_EQ(p[i], 0);
-}
-
 /* Of any size, whatever was there: released, resized, by another thread, trimmed. */
 TEST(hardened_free_memory_reads_zero, 60)
 {
@@ -192,24 +187,6 @@ TEST(hardened_many_large_blocks, 60)
 		CHECK(rt_faults() - before < 10 * MANY);
 	for (i = 0; i < MANY; i++)
 		CHECK_EQ(*(p[i] = NOT_NULL(malloc(1200000))), 0);
-	CHECK_EQ(ash_check(), 0);
-}
-
-/* A block that shrank and grows again reads zero there, in a region of its own or not. */
-TEST(hardened_large_blocks_resized, 60)
-{
-	enum { APART = 1030, MANY = 1040, SIZE = 2000000, LESS = 1800000 };
-	char *p;
-
-	for (unsigned i = 0; i < MANY; i++) {
-		p = NOT_NULL(malloc(SIZE));
-		if (i >= 4 && i < APART)
-			continue;
-		memset(p, 5, SIZE);
-		p = NOT_NULL(realloc(p, LESS));
-		p = NOT_NULL(realloc(p, SIZE));
-		is_zero(p + LESS, SIZE - LESS);
-	}
 	CHECK_EQ(ash_check(), 0);
 }
 

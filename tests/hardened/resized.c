@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* promises: where a hardened product leaves a block that is resized, and what ash_find says of one. */
 #include "support/blocks.h"
+#include "support/pattern.h"
 
 void *malloc(size_t size);
 void *realloc(void *p, size_t size);
@@ -82,4 +83,22 @@ TEST(hardened_find_tells_sizes, 10)
 	p = NOT_NULL(ash_aligned_alloc(64, 100));
 	ash_release_aligned_sized(p, 64, 100);
 	CHECK(ash_find(p, &b) == ASH_FREE);
+}
+
+/* A block that shrank and grows again reads zero there, in a region of its own or not. */
+TEST(hardened_large_blocks_resized, 60)
+{
+	enum { APART = 1030, MANY = 1040, SIZE = 2000000, LESS = 1800000 };
+	char *p;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		p = NOT_NULL(malloc(SIZE));
+		if (i >= 4 && i < APART)
+			continue;
+		memset(p, 5, SIZE);
+		p = NOT_NULL(realloc(p, LESS));
+		p = NOT_NULL(realloc(p, SIZE));
+		is_zero(p + LESS, SIZE - LESS);
+	}
+	CHECK_EQ(ash_check(), 0);
 }
