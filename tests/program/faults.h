@@ -114,7 +114,8 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 	if ((faults.mmap_most != 0 && length > faults.mmap_most) ||
 	    (faults.mmap_not != 0 && length == faults.mmap_not))
 		return -FAULT_ENOMEM;
-	if (faults.place != NULL && (flags & 0x10) == 0 && length > 1ul << 20 && protection != 0) { /* not MAP_FIXED */
+	/* Neither MAP_FIXED nor MAP_FIXED_NOREPLACE: that growth lies behind its own bytes or nowhere. */
+	if (faults.place != NULL && (flags & 0x100010) == 0 && length > 1ul << 20 && protection != 0) {
 		address = faults.place;
 		if (faults.again == 0)
 			faults.place = NULL;
