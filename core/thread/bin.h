@@ -47,14 +47,14 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 
 /*
  * A release into the group that a bin allocates from is an event while the clock runs.  True: it was
- * stored, and nothing else is to be done, as for most.  One in OWN_EVENTS is false: it counts for
- * the others, and sees whether the slab got empty.  For the holder.
+ * stored, and nothing else is to be done, as for most.  False: the group may be the slab's last one that
+ * was in use, or it is one release in OWN_EVENTS, which counts for the others.  For the holder.
  */
 #define OWN_EVENTS  16
 #define EVENTS_STEP ((uint8_t)(256 / OWN_EVENTS)) /* added, so that 0 tells: fewer bytes */
 static inline bool watch_give(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	if (!o->watch ||
+	if (!o->watch || word == s->all_free ||
 	    bin_word(o, &o->bins[s->class]) != &s->free[group] ||
 	    __builtin_add_overflow(o->events, EVENTS_STEP, &o->events))
 		return false;

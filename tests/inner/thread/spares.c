@@ -62,18 +62,28 @@ TEST(spares_of_a_crowd, 10)
 		CHECK((p[0][i] = ash_alloc(48)) != NULL);
 	release_each(p[0], EACH);
 	CHECK(o->bins[class_of(48)].slab->spare);
-	for (round = 0; round < 2; round++) {
+	for (round = 0; round < 4; round++) {
+		if (round == 2) { /* the clock runs from now on, and no period purges anything */
+			heap_default.dirty += 1000000;
+			heap_default.floor = 2000000;
+			heap_default.running = 1;
+		}
 		for (class = 0; class < CLASS_ONE; class++)
 			for (i = 0; i < (class < SMALL_ONES ? EACH : 1); i++)
 				CHECK((p[class][i] = ash_alloc(class_size(class))) != NULL);
 		for (class = 0; class < CLASS_ONE; class++)
 			for (i = 0; i < (class < SMALL_ONES ? EACH : 1); i++)
-				ash_release(p[class][round == 0 || class >= SMALL_ONES ? i : EACH - 1 - i]);
+				ash_release(p[class][round % 2 == 0 || class >= SMALL_ONES ? i : EACH - 1 - i]);
 		CHECK(o->spare_units <= SPARE_UNITS / 2);
 		for (class = 0; class < CLASS_ONE; class++)
 			CHECK(o->bins[class].slab == NULL || o->bins[class].slab->spare);
-		CHECK_EQ(ash_check(), 0);
+		CHECK_EQ(o->watch, round > 1);
+		CHECK(round > 1 || ash_check() == 0);
 	}
+	heap_default.dirty -= 1000000;
+	heap_default.floor = 0;
+	heap_default.running = 0;
+	CHECK_EQ(ash_check(), 0);
 	heap_default.owner_count -= CROWD;
 	for (class = 0; class < CLASS_ONE; class++)
 		ash_release(ash_alloc(class_size(class)));
