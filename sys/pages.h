@@ -67,8 +67,8 @@ INTERNAL bool pages_cut(void *p, size_t bytes);
 /* False: it never succeeds. */
 INTERNAL bool pages_may_cut(void);
 
-/* False: so many bytes of addresses are not left (RLIMIT_AS).  Maps and unmaps them, without access. */
-INTERNAL bool pages_left(size_t bytes);
+/* False: so many bytes of addresses are not left (RLIMIT_AS, RLIMIT_DATA).  Maps and unmaps them.  locked: see pages_are_locked. */
+INTERNAL bool pages_left(size_t bytes, bool locked);
 
 /* UNKNOWN: nothing was learnt (a limit, a filter, locked memory): probed again at the next call. */
 enum probe { PROBE_UNKNOWN, PROBE_YES, PROBE_NO };

@@ -88,10 +88,10 @@ bool pages_may_cut(void)
 	return true;
 }
 
-bool pages_left(size_t bytes)
+bool pages_left(size_t bytes, bool locked)
 {
-	/* Without access, so that locked memory (mlockall) is not made resident. */
-	void *p = map(NULL, bytes, PROT_NO_ACCESS, PAGES_PRIVATE);
+	/* RLIMIT_DATA counts what may be written only; but that is resident at once if it is locked. */
+	void *p = map(NULL, bytes, locked ? PROT_NO_ACCESS : PROT_READ_WRITE, PAGES_PRIVATE);
 
 	return p != NULL && pages_release(p, bytes);
 }

@@ -43,6 +43,7 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 {
 	size_t reserved = load_relaxed(&h->reserved), step = n + n / 2;
+	bool locked = false;
 
 	/*
 	 * Doubling the heap keeps mappings few, and 1.5 times the size of a large span
@@ -52,18 +53,17 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 		step = reserved == 0 ? h->options->initial >> CHUNK_SHIFT : reserved;
 		step = step < STEP_MAX ? step : STEP_MAX;
 	}
+	if (step > n || (!SMALL && reserved != 0)) {
+		locked = pages_are_locked();
+		store_relaxed(&h->locked, (uint64_t)locked);
+	}
 	if (!SMALL && reserved != 0)
-		region_look_ahead(h, step > n ? step : n);
+		region_look_ahead(h, step > n ? step : n, locked);
 	if (region_short())
 		step = slabs ? heap_used(h) / SHORT_PART : n;
 	/* Locked memory is resident at once, so little of it is reserved ahead. */
-	if (step > n) {
-		uint64_t locked = pages_are_locked();
-
-		store_relaxed(&h->locked, locked);
-		if (locked != 0)
-			step = n + (for_slabs ? reserved / LOCKED_PART : 0);
-	}
+	if (step > n && locked)
+		step = n + (for_slabs ? reserved / LOCKED_PART : 0);
 	return step;
 }
 

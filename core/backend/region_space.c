@@ -45,21 +45,23 @@ bool region_is_exact(void)
 	return load_relaxed(&alone_now) < ALONE_MOST;
 }
 
-void region_look_ahead(const struct heap *h, size_t step)
+void region_look_ahead(const struct heap *h, size_t step, bool locked)
 {
 	size_t more = (heap_used(h) + step) * SHORT_PART;
 
 	if (more <= SHORT_MOST)
-		store_relaxed(&region_addresses_short, !pages_left(more << CHUNK_SHIFT));
+		store_relaxed(&region_addresses_short, !pages_left(more << CHUNK_SHIFT, locked));
 }
 
 bool region_may_help(const struct heap *h, size_t bytes)
 {
 	size_t reserved = load_relaxed(&h->reserved) << CHUNK_SHIFT;
+	bool locked;
 
-	if (!heap_kind(h)->own_pages || h->options->cap != 0)
+	if (!heap_kind(h)->own_pages || h->options->cap != 0 || bytes <= reserved)
 		return true; /* that limit, not the system's, may have been reached */
-	return bytes <= reserved || (!pages_left(bytes) && pages_left(bytes - reserved));
+	locked = pages_are_locked();
+	return !pages_left(bytes, locked) && pages_left(bytes - reserved, locked);
 }
 
 /* The kernel promises the memory of spans, which is written soon, unless the program wants sparse ones. */

@@ -148,6 +148,7 @@ static void empty(void **list)
 
 struct limited {
 	size_t limit, size, again;
+	bool data; /* RLIMIT_DATA instead of RLIMIT_AS */
 };
 
 /* At least 92 % of what glibc has; `of` is that: all whole blocks but for one MiB. */
@@ -160,6 +161,8 @@ static void use_up(const void *argument)
 {
 	const struct limited *l = argument;
 	void *list = NULL;
+	size_t (*in_use)(void) = l->data ? rt_data : rt_address_space;
+	bool (*set)(size_t) = l->data ? rt_limit_data : rt_limit_address_space;
 	size_t bytes, first;
 
 	if (l->size > 32 * KIB && l->size < 2 * MIB)
@@ -167,8 +170,8 @@ static void use_up(const void *argument)
 	if (l->limit > 100000000 && l->size > 32 * KIB && l->size < MIB && !rt_in_full())
 		rt_skip("thousands of records are passed for each block, which takes seconds: make test-long");
 	ash_release(ash_alloc(1));
-	first = rt_address_space();
-	if (rt_under_qemu() || !rt_limit_address_space(first + l->limit))
+	first = in_use();
+	if (rt_under_qemu() || !set(first + l->limit))
 		rt_skip("a limit of addresses has no effect under QEMU");
 	bytes = fill(&list, l->size);
 	rt_print("     %zu KiB in blocks of %zu B", bytes / KIB, l->size);
@@ -176,7 +179,7 @@ static void use_up(const void *argument)
 	CHECK_EQ(ash_check(), 0);
 	empty(&list);
 	/* For a thread's stack. */
-	CHECK(rt_address_space() < first + l->limit - 8 * MIB);
+	CHECK(in_use() < first + l->limit - 8 * MIB);
 	bytes = fill(&list, l->again);
 	rt_print(", then %zu KiB of %zu B\n", bytes / KIB, l->again);
 	/* The records of slabs stay, a 29th of them. */
@@ -209,9 +212,10 @@ TEST(addresses_under_a_limit_just_the_pages, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-#define LIMITED(id, bytes, first, second)                                                          \
-	static const struct limited limited_##id = {bytes, first, second};                         \
+#define LIMITED_BY(id, bytes, first, second, data)                                                 \
+	static const struct limited limited_##id = {bytes, first, second, data};                   \
 	RT_ENTRY(id, "addresses_under_a_limit_" #id, use_up, &limited_##id, 20)
+#define LIMITED(id, bytes, first, second) LIMITED_BY(id, bytes, first, second, false)
 
 LIMITED(100mb_1000, 100000000, 1000, 20000000);
 LIMITED(100mb_40000, 100000000, 40000, 2098000);
@@ -220,6 +224,8 @@ LIMITED(100mb_300000, 100000000, 300000, 1049000);
 LIMITED(100mb_1049000, 100000000, 1049000, 300000);
 LIMITED(100mb_2098000, 100000000, 2098000, 40000);
 LIMITED(100mb_20000000, 100000000, 20000000, 1000);
+LIMITED_BY(100mb_40000_data, 100000000, 40000, 2098000, true);
+LIMITED_BY(100mb_1049000_data, 100000000, 1049000, 300000, true);
 LIMITED(gib_5000, (size_t)1 << 30, 5000, 1000);
 LIMITED(gib_20000, (size_t)1 << 30, 20000, 300000);
 LIMITED(gib_40000, (size_t)1 << 30, 40000, 2098000);

@@ -132,10 +132,19 @@ int rt_run_child(void (*body)(void *), void *argument, char *text, size_t size)
 }
 
 /* The limit is read back, because QEMU accepts and ignores it. */
-bool rt_limit_address_space(size_t bytes)
+static bool limited(int what, size_t bytes)
 {
 	struct rlimit limit = {bytes, bytes}, now = {0, 0};
 
-	return arch_setrlimit(RLIMIT_AS, &limit) == 0 && arch_getrlimit(RLIMIT_AS, &now) == 0 &&
-	       now.soft == bytes;
+	return arch_setrlimit(what, &limit) == 0 && arch_getrlimit(what, &now) == 0 && now.soft == bytes;
+}
+
+bool rt_limit_address_space(size_t bytes)
+{
+	return limited(RLIMIT_AS, bytes);
+}
+
+bool rt_limit_data(size_t bytes)
+{
+	return limited(RLIMIT_DATA, bytes);
 }

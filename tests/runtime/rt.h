@@ -65,6 +65,7 @@ size_t rt_anonymous(void);
 size_t rt_resident_slack(void);
 void rt_resident_peak_reset(void); /* writes 5 to /proc/self/clear_refs           */
 size_t rt_address_space(void);	 /* bytes of VmSize                               */
+size_t rt_data(void);		 /* of VmData                                     */
 size_t rt_mappings(void);	 /* lines of /proc/self/maps                      */
 unsigned long rt_faults(void);	 /* minor page faults of this process so far      */
 
@@ -111,8 +112,9 @@ void rt_kill(long pid, int signal);
  * NUL-terminated).  Returns as rt_wait.  A body that returns ends with status 0.
  */
 int rt_run_child(void (*body)(void *), void *argument, char *text, size_t size);
-/* Limits the address space (RLIMIT_AS) of this process.  False: the limit has no effect. */
+/* Limits the address space (RLIMIT_AS) or the data (RLIMIT_DATA) of this process.  False: the limit has no effect. */
 bool rt_limit_address_space(size_t bytes);
+bool rt_limit_data(size_t bytes);
 
 /* ---- signals ---- */
 void rt_signal(int number, void (*handler)(int number, void *info, void *context));

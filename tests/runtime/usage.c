@@ -98,6 +98,11 @@ size_t rt_address_space(void)
 	return status_bytes("VmSize:");
 }
 
+size_t rt_data(void)
+{
+	return status_bytes("VmData:");
+}
+
 size_t rt_mappings(void)
 {
 	long fd = arch_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);

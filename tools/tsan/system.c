@@ -66,6 +66,7 @@ static long result(long r)
 #define FAR       ((uintptr_t)0x7e9000000000)
 #define FAR_STEP  ((uintptr_t)1 << 36)
 #define HUGE_SIZE ((size_t)2 << 20)
+#define MUCH      ((size_t)64 << 20)
 
 static void *somewhere(void)
 {
@@ -77,7 +78,7 @@ static void *somewhere(void)
 }
 
 static _Thread_local bool viewing; /* this thread has a view of the shared heap */
-static _Thread_local void *tried;  /* mapped without access, to be unmapped at once: see pages_left */
+static _Thread_local void *tried;  /* mapped, mostly to be unmapped at once: see pages_left */
 
 long arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset)
 {
@@ -93,8 +94,8 @@ long arch_mmap(void *address, size_t length, long protection, long flags, long f
 		return (long)SHARED_AT;
 	}
 	/* GiBs that nobody touches: ThreadSanitizer would note each word. */
-	if (protection == PROT_NONE) {
-		r = syscall(SYS_mmap, NULL, length, PROT_NONE, flags, -1, 0);
+	if (fd < 0 && length >= MUCH) {
+		r = syscall(SYS_mmap, NULL, length, protection, flags, -1, 0);
 		tried = (void *)r;
 		return result(r);
 	}
