@@ -42,7 +42,7 @@ INTERNAL uint64_t roll_enter(const void *local);
 /* True: the thread with this number has ended, as another one has its seat. */
 INTERNAL bool roll_has_left(uint64_t number);
 
-/* The seat of the thread with this number, in which only its address is of use; NULL: no such number. */
+/* The seat of the thread with this number, of which only the address is of use; NULL: no such number. */
 INTERNAL const void *roll_seat(uint64_t number);
 
 /*

@@ -8,7 +8,7 @@
 #include "memory.h"
 #include "slab/look.h"
 #include "slab/slab.h"
-#include "thread/owner.h"
+#include "thread/seat.h"
 
 struct stats_slab stats_of_slab(const struct slab *s)
 {
@@ -127,4 +127,64 @@ int ash_stats_class(unsigned row, struct ash_class *out)
 		return 0;
 	class_count(&one);
 	return 1;
+}
+
+/* Records that one walk over the slabs counts: a table on the stack, as a handler may ask. */
+#define RECORDS 64
+struct records {
+	const struct owner *record[RECORDS]; /* NULL: unowned slabs */
+	struct ash_thread_stats sum[RECORDS];
+	unsigned count;
+};
+
+static int records_part(void *context, const struct block_place *at, size_t chunks)
+{
+	struct records *all = context;
+	const struct owner *o;
+	struct stats_slab slab;
+	unsigned i;
+
+	if (chunks != 0)
+		return 0;
+	/* Only compared: a slab that changes its owner now is in one of its rows, or in none. */
+	o = (const struct owner *)(uintptr_t)(load_relaxed(&at->slab->owner) & ~OWNER_FLAGS);
+	for (i = 0; i < all->count; i++)
+		if (all->record[i] == o) {
+			slab = stats_of_slab(at->slab);
+			all->sum[i].slabs += slab.bytes;
+			all->sum[i].blocks += slab.taken;
+			all->sum[i].block_bytes += slab.taken * slab.size;
+			all->sum[i].pending += slab.pending;
+		}
+	return 0;
+}
+
+/* The thread pointer of a record's holder, without a system call: its seat is as far from it as the caller's is. */
+static const void *record_thread(const struct owner *o)
+{
+	uint64_t state = o == NULL ? OWNER_VACANT : load_relaxed(&o->state);
+	const char *other = state & OWNER_HELD ? roll_seat(holder_number(state)) : NULL;
+
+	return other == NULL ? NULL : other + (cpu_thread_pointer() - (const char *)&seat);
+}
+
+void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats *figures), void *context)
+{
+	/* Pairs with owner_publish. */
+	const struct owner *o = SEATED ? load_acquire(&heap_default.owners) : NULL;
+	struct records all = {.count = 1};
+	unsigned i;
+
+	do {
+		for (; o != NULL && all.count < RECORDS; o = o->next)
+			all.record[all.count++] = o;
+		(void)blocks_parts(&heap_default, records_part, &all);
+		for (i = 0; i < all.count; i++) {
+			if (SEATED)
+				all.sum[i].thread = record_thread(all.record[i]);
+			if (all.sum[i].slabs != 0)
+				row(context, &all.sum[i]);
+		}
+		all = (struct records){.count = 0};
+	} while (o != NULL);
 }

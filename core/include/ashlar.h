@@ -268,6 +268,18 @@ struct ash_statistics {
 };
 void ash_stats(struct ash_statistics *out);
 
+/* The slabs of one thread in these figures, in bytes unless said otherwise. */
+struct ash_thread_stats {
+	const void *thread; /* its thread pointer: pthread_self of glibc and musl; NULL: none that lives */
+	size_t slabs, blocks, block_bytes, pending; /* as in ash_statistics                             */
+};
+/*
+ * Calls row(context, figures) for each thread that has slabs, and for what ended ones and none have:
+ * one row or more.  Blocks above 1 MiB are no thread's.  `row` may call Ashlar's functions; threads that
+ * start meanwhile may have no row.  libashlar-small.a: all slabs in one.
+ */
+void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats *figures), void *context);
+
 /*
  * Compares every structure of the default heap with the bitmaps.  Returns 0 if
  * all agree, else the number of the first invariant that does not hold

@@ -50,11 +50,6 @@ EXPORT void malloc_stats(void);
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
 /*
- * The same for each owner record that has slabs, and for those without one: `size` is the bytes of the blocks; thread:
- * the holder's thread pointer, or 0.
- */
-INTERNAL void ash_stats_threads(void (*row)(uintptr_t thread, const struct ash_class *sum));
-/*
  * Not in ashlar.h (core/diagnostics/malloc_needs.c): the settings of the default heap, from the first call on its own.  They are
  * changed while the process has one thread: each reads them without an order.
  */

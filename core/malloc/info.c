@@ -96,17 +96,18 @@ static void info_say(void *unused, const struct ash_class *class)
 	ash_say(text, (size_t)(at - text));
 }
 
-static void info_say_thread(uintptr_t thread, const struct ash_class *sum)
+static void info_say_thread(void *unused, const struct ash_thread_stats *figures)
 {
-	char text[192], *at = facade_add(text, thread != 0 ? "ashlar: thread 0x" : "ashlar: no thread");
+	char text[192], *at = facade_add(text, figures->thread != NULL ? "ashlar: thread 0x" : "ashlar: no thread");
 
-	if (thread != 0)
-		at = text_add_number(at, thread, 16);
+	(void)unused;
+	if (figures->thread != NULL)
+		at = text_add_number(at, (uintptr_t)figures->thread, 16);
 	at = facade_add(at, ": ");
-	at = info_add(at, sum->taken, " blocks of ");
-	at = info_add(at, sum->size, " bytes, in slabs of ");
-	at = info_add(at, sum->bytes, "; to collect: ");
-	at = info_add(at, sum->pending, "\n");
+	at = info_add(at, figures->blocks, " blocks of ");
+	at = info_add(at, figures->block_bytes, " bytes, in slabs of ");
+	at = info_add(at, figures->slabs, "; to collect: ");
+	at = info_add(at, figures->pending, "\n");
 	ash_say(text, (size_t)(at - text));
 }
 
@@ -148,5 +149,5 @@ void malloc_stats(void)
 	}
 	ash_say(text, (size_t)(at - text));
 	ash_stats_rows(info_say, NULL);
-	ash_stats_threads(info_say_thread);
+	ash_stats_threads(info_say_thread, NULL);
 }

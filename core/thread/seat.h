@@ -26,6 +26,7 @@
 #include "thread/owner.h"
 
 struct seat {
+	_Alignas(16)	      /* so that roll_seat is the seat's address, exactly     */
 	uint64_t open;	      /* ~0: self may be used; 0: it is in use, or owner_none */
 	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */

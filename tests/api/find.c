@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an address is (ash_find), and the rows of ash_stats_class. */
-/* promises: ash_find, ash_stats_class */
+/* What an address is (ash_find), and the rows of ash_stats_class and ash_stats_threads. */
+/* promises: ash_find, ash_stats_class, ash_stats_threads */
 #include "support/blocks.h"
 #include "support/heap_in.h"
 
@@ -169,4 +169,72 @@ TEST(find_in_arena, 10)
 	ash_heap_destroy(in);
 	ash_heap_destroy(h);
 	CHECK(ash_find(p, &b) == ASH_TAKEN && b.start == memory && b.heap == NULL);
+}
+
+/* ---- rows of threads ---- */
+
+struct sums {
+	struct ash_thread_stats all, mine, ended;
+	const void *me;
+	void *block; /* of a row's call */
+	unsigned rows;
+};
+
+static void sum_up(void *context, const struct ash_thread_stats *figures)
+{
+	struct sums *to = context;
+
+	to->rows++;
+	to->all.slabs += figures->slabs;
+	to->all.blocks += figures->blocks;
+	to->all.block_bytes += figures->block_bytes;
+	to->all.pending += figures->pending;
+	if (figures->thread == to->me)
+		to->mine = *figures;
+	else if (figures->thread == NULL && figures->blocks != 0)
+		to->ended = *figures;
+	ash_release(to->block); /* another's call is allowed */
+	to->block = NULL;
+}
+
+static struct sums sums_now(void)
+{
+	struct sums s = {.me = __builtin_thread_pointer(), .block = ash_alloc(5 * MIB)};
+	struct ash_statistics st;
+
+	ash_stats_threads(sum_up, &s);
+	ash_stats(&st);
+	CHECK_EQ(s.all.slabs, st.slabs);
+	CHECK_EQ(s.all.blocks, st.blocks - (st.spans != 0));
+	CHECK_EQ(s.all.block_bytes, st.block_bytes - (st.spans != 0 ? 3 * MIB : 0));
+	CHECK_EQ(s.all.pending, st.pending);
+	return s;
+}
+
+static void leave_two(void *two)
+{
+	struct sums s;
+
+	((void **)two)[0] = ash_alloc(3000);
+	((void **)two)[1] = ash_alloc(3000);
+	s = sums_now();
+	CHECK(s.rows == 2 && s.mine.blocks == 2 && s.mine.block_bytes == 2 * 3072);
+}
+
+TEST(find_figures_of_threads, 10)
+{
+	void *span = NOT_NULL(ash_alloc(3 * MIB)), *mine = ash_alloc(100), *two[2];
+	struct sums s;
+
+	rt_thread_join(NOT_NULL(rt_thread_start(leave_two, two)));
+	s = sums_now();
+	CHECK(s.rows == 2 && s.mine.blocks == 1 && s.mine.block_bytes == 112);
+	CHECK(s.mine.slabs >= 32 * KIB && s.mine.pending == 0);
+	CHECK(s.ended.blocks == 2 && s.ended.block_bytes == 2 * 3072);
+	ash_release(two[0]);
+	ash_release(two[1]);
+	ash_release(span);
+	ash_release(mine);
+	s = sums_now();
+	CHECK_EQ(s.all.blocks, 0);
 }

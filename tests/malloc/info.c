@@ -106,13 +106,12 @@ TEST(info_stats_in_a_handler, 30)
 
 /* ---- rows of threads ---- */
 
-enum { SAYERS = 70 }; /* more than one walk counts (core/diagnostics/malloc_needs.c) */
+enum { SAYERS = 70 }; /* more than one walk counts (core/diagnostics/stats.c) */
 static struct sayer {
 	uintptr_t self;
 	void *blocks[SAYERS];
 } *sayers; /* the parent reads them, too */
 static unsigned sayers_ready, sayers_done;
-static _Thread_local _Alignas(16) volatile char sayer_aligned; /* so all thread pointers are, as in a libc */
 
 /* The k-th has k + 1 blocks; the first leaves when all have theirs. */
 static void say_thread(void *context)
@@ -120,7 +119,6 @@ static void say_thread(void *context)
 	struct sayer *s = context;
 	size_t k = (size_t)(s - sayers);
 
-	sayer_aligned = 1;
 	s->self = (uintptr_t)__builtin_thread_pointer();
 	alloc_each(s->blocks, k + 1, 3000);
 	__atomic_fetch_add(&sayers_ready, 1, __ATOMIC_RELEASE);
