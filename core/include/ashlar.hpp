@@ -15,6 +15,9 @@
 // heap.  Every alignment up to 1 GiB is served.  Memory goes back with its size and alignment,
 // and a wrong one is misuse (ash_release_aligned_sized).
 //
+// In a shared heap a container that lies there itself is each process's if its allocator is ashlar::allocator; one of
+// std::pmr is its maker's alone, as it points to the resource and by that to a table of functions.
+//
 // Out of memory: std::bad_alloc; a number of objects whose size overflows:
 // std::bad_array_new_length.  Without exceptions (-fno-exceptions) the program ends in both
 // cases, by std::abort, since a container has no other way to fail; for the default heap

@@ -21,6 +21,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -206,6 +209,29 @@ static void threads()
 	CHECK(blocks(heap.get()) == 0 && ash_heap_check(heap.get()) == 0);
 }
 
+// A container that lies in a shared heap itself, with its elements, is another process's, too.
+static void processes(ash_heap *heap)
+{
+	pid_t child = fork();
+	int status = 1;
+
+	if (child == 0) {
+		void *at = ash_heap_alloc(heap, sizeof(vector));
+		vector *made = new (at) vector(300, 7, ashlar::allocator<int>(heap));
+
+		ash_heap_set_root(heap, made);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	vector *made = static_cast<vector *>(ash_heap_root(heap));
+	for (int i = 0; i < 5000; i++)
+		made->push_back(i);
+	CHECK((*made)[299] == 7 && made->back() == 4999 && ash_heap_of(made->data()) == heap);
+	made->~vector();
+	ash_heap_release(heap, made);
+	CHECK(blocks(heap) == 0 && ash_heap_check(heap) == 0);
+}
+
 #ifdef __cpp_exceptions
 template <class Error, class F> static bool throws(F f)
 {
@@ -241,14 +267,18 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		a.deallocate(a.allocate(4), 5);
 	ashlar::unique_heap heap(ash_heap_create(nullptr)), in(ash_heap_create_in(memory, sizeof memory));
+	ashlar::unique_heap shared(ash_heap_create_shared(std::size_t(64) << 20, nullptr));
 
 	containers(nullptr);
 	containers(heap.get());
 	containers(in.get());
+	containers(shared.get());
 	propagation();
 	stateless();
 	resources(nullptr);
 	resources(heap.get());
+	resources(shared.get());
+	processes(shared.get());
 	threads();
 	CHECK(ash_check() == 0 && ash_heap_check(heap.get()) == 0 && ash_heap_check(in.get()) == 0);
 	return ash_defaults.retain > 0 && ash_alloc(10) != nullptr ? 0 : 1;
