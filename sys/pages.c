@@ -46,11 +46,14 @@ bool pages_commit(void *p, size_t bytes)
 
 static bool purge(void *p, size_t bytes, enum sharing sharing)
 {
+	/* 0: none. */
+	static const unsigned char advice[PAGES_PROMISED + 1] = {[PAGES_PRIVATE] = MADV_DONTNEED, [PAGES_SHARED] = MADV_REMOVE};
+
 	/*
 	 * Refused for locked memory (EINVAL) and by kernels without the advice:
 	 * then the memory stays resident.  No error of madvise is fatal.
 	 */
-	return arch_madvise(p, bytes, sharing == PAGES_PRIVATE ? MADV_DONTNEED : MADV_REMOVE) == 0;
+	return advice[sharing] != 0 && arch_madvise(p, bytes, advice[sharing]) == 0;
 }
 
 bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
@@ -94,7 +97,7 @@ static bool purge_zeroes(enum sharing sharing)
 
 bool pages_purge(void *p, size_t bytes, enum sharing sharing)
 {
-	return sharing != PAGES_CALLERS && purge(p, bytes, sharing) && purge_zeroes(sharing);
+	return purge(p, bytes, sharing) && purge_zeroes(sharing);
 }
 
 size_t pages_count(void *p, size_t bytes)

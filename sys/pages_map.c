@@ -9,13 +9,12 @@
 /* at: where, if it is free there; NULL: anywhere.  flags: MAP_FIXED_NOREPLACE, only there; or 0. */
 static void *map_at(void *at, size_t bytes, long access, enum sharing sharing, long flags)
 {
-	long r;
+	static const unsigned short kinds[PAGES_PROMISED + 1] = {
+		[PAGES_PRIVATE] = MAP_PRIVATE | MAP_NORESERVE, [PAGES_SHARED] = MAP_SHARED | MAP_NORESERVE,
+		[PAGES_RECORDS] = MAP_PRIVATE | MAP_NORESERVE, [PAGES_PROMISED] = MAP_PRIVATE,
+	};
+	long r = arch_mmap(at, bytes, access, flags | MAP_ANONYMOUS | kinds[sharing], -1, 0);
 
-	flags |= MAP_ANONYMOUS;
-	flags |= sharing == PAGES_SHARED ? MAP_SHARED : MAP_PRIVATE;
-	if (sharing != PAGES_PROMISED)
-		flags |= MAP_NORESERVE;
-	r = arch_mmap(at, bytes, access, flags, -1, 0);
 	/* Whatever the error: a filter of system calls may have any. */
 	if (r < 0 && r >= -4095)
 		return NULL;
