@@ -162,10 +162,14 @@ static int records_part(void *context, const struct block_place *at, size_t chun
 /* The thread pointer of a record's holder, without a system call: its seat is as far from it as the caller's is. */
 static const void *record_thread(const struct owner *o)
 {
-	uint64_t state = o == NULL ? OWNER_VACANT : load_relaxed(&o->state);
-	const char *other = state & OWNER_HELD ? roll_seat(holder_number(state)) : NULL;
+	uint64_t state = o == NULL ? OWNER_VACANT : load_relaxed(&o->state), number = holder_number(state);
+	const char *other = state & OWNER_HELD ? roll_seat(number) : NULL;
 
-	return other == NULL ? NULL : other + (cpu_thread_pointer() - (const char *)&seat);
+	/* A child of fork has records of its parent's threads. */
+	if (other == NULL || roll_has_left(number) ||
+	    (holder_generation(state) != generation_now() && number != holder_number(holder_here())))
+		return NULL;
+	return other + (cpu_thread_pointer() - (const char *)&seat);
 }
 
 void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats *figures), void *context)

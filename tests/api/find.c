@@ -211,28 +211,48 @@ static struct sums sums_now(void)
 	return s;
 }
 
-static void leave_two(void *two)
+/* A child of fork: the threads of its parent are none. */
+static void has_one_thread(UNUSED void *unused)
+{
+	struct sums s = sums_now();
+
+	CHECK(s.rows == 2 && s.mine.blocks == 1 && s.ended.blocks == 2);
+}
+
+static struct leaver {
+	void *blocks[2];
+	struct rt_barrier has, may_leave;
+} leaver = {.has.count = 2, .may_leave.count = 2};
+
+static void leave_two(UNUSED void *unused)
 {
 	struct sums s;
 
-	((void **)two)[0] = ash_alloc(3000);
-	((void **)two)[1] = ash_alloc(3000);
+	leaver.blocks[0] = ash_alloc(3000);
+	leaver.blocks[1] = ash_alloc(3000);
 	s = sums_now();
 	CHECK(s.rows == 2 && s.mine.blocks == 2 && s.mine.block_bytes == 2 * 3072);
+	rt_barrier_wait(&leaver.has);
+	rt_barrier_wait(&leaver.may_leave);
 }
 
 TEST(find_figures_of_threads, 10)
 {
-	void *span = NOT_NULL(ash_alloc(3 * MIB)), *mine = ash_alloc(100), *two[2];
+	void *span = NOT_NULL(ash_alloc(3 * MIB)), *mine = ash_alloc(100);
+	struct rt_thread *thread = NOT_NULL(rt_thread_start(leave_two, NULL));
 	struct sums s;
+	char text[256];
 
-	rt_thread_join(NOT_NULL(rt_thread_start(leave_two, two)));
+	rt_barrier_wait(&leaver.has);
+	CHECK(rt_run_child(has_one_thread, NULL, text, sizeof text) == 0);
+	rt_barrier_wait(&leaver.may_leave);
+	rt_thread_join(thread);
 	s = sums_now();
 	CHECK(s.rows == 2 && s.mine.blocks == 1 && s.mine.block_bytes == 112);
 	CHECK(s.mine.slabs >= 32 * KIB && s.mine.pending == 0);
 	CHECK(s.ended.blocks == 2 && s.ended.block_bytes == 2 * 3072);
-	ash_release(two[0]);
-	ash_release(two[1]);
+	ash_release(leaver.blocks[0]);
+	ash_release(leaver.blocks[1]);
 	ash_release(span);
 	ash_release(mine);
 	s = sums_now();

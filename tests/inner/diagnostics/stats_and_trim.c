@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What ash_stats and the parts of ash_trim tell, to the byte. */
 /* promises: ash_stats, ash_trim */
+#include "syscall.h"
 #include "thread/slab_purge.h"
 #include "memory.h"
 #include "thread/owner.h"
@@ -133,4 +134,35 @@ TEST(inner_figures_of_pages, 10)
 	CHECK_EQ(pages_count(p, 4096), 4096);
 	CHECK_EQ(pages_count(p + 4096, 6 * 4096), 0);
 	rt_unmap(p, bytes);
+}
+
+/* Blocks of what has the caller's thread pointer, and of what has none. */
+static void count_blocks(void *blocks, const struct ash_thread_stats *figures)
+{
+	if (figures->thread == NULL || figures->thread == __builtin_thread_pointer())
+		((size_t *)blocks)[figures->thread != NULL] += figures->blocks;
+}
+
+static void vanish(UNUSED void *unused)
+{
+	CHECK(ash_alloc(5000) != NULL);
+	(void)arch_exit(0); /* past the runtime's ash_thread_detach */
+}
+
+static void look_after(UNUSED void *unused)
+{
+	size_t blocks[2] = {0, 0};
+	void *p = ash_alloc(300);
+
+	ash_stats_threads(count_blocks, blocks);
+	CHECK(blocks[0] == 1 && blocks[1] == 1);
+	ash_release(p);
+}
+
+/* Who gets the memory of a thread that ended without ash_thread_detach has its seat, and not its blocks. */
+TEST(inner_figures_of_a_thread_that_vanished, 10)
+{
+	ash_release(ash_alloc(1));
+	rt_thread_join(NOT_NULL(rt_thread_start(vanish, NULL)));
+	rt_thread_join(NOT_NULL(rt_thread_start(look_after, NULL)));
 }
