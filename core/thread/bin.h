@@ -47,14 +47,15 @@ static inline void watch_group(struct owner *o, struct slab *s, unsigned g)
 
 /*
  * A release into the group that a bin allocates from is an event while the clock runs.  True: it was
- * stored, and nothing else is to be done, as for most.  False: the group may be the slab's last one that
- * was in use, or it is one release in OWN_EVENTS, which counts for the others.  For the holder.
+ * stored, and nothing else is to be done, as for most.  One in OWN_EVENTS is false: it counts for
+ * the others, and sees whether the slab got empty.  In a crowd each release that may empty the slab is false, as a
+ * thread that sleeps then keeps it.  For the holder.
  */
 #define OWN_EVENTS  16
 #define EVENTS_STEP ((uint8_t)(256 / OWN_EVENTS)) /* added, so that 0 tells: fewer bytes */
 static inline bool watch_give(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	if (!o->watch || word == s->all_free ||
+	if (!o->watch || (word == s->all_free && is_crowd(o->heap)) ||
 	    bin_word(o, &o->bins[s->class]) != &s->free[group] ||
 	    __builtin_add_overflow(o->events, EVENTS_STEP, &o->events))
 		return false;
@@ -119,7 +120,7 @@ static inline void bin_watch(const struct owner *o, const struct bin *b)
 	struct slab *s = b->slab;
 
 	/* Small classes do not react to it, unless threads are many. */
-	if ((b->size <= SPARE_FREE && load_relaxed(&o->heap->owner_count) <= CROWD) || s->spare)
+	if ((b->size <= SPARE_FREE && !is_crowd(o->heap)) || s->spare)
 		s->all_free = 0;
 	else if (s->all_free == 0) /* it was a spare, and then full */
 		(void)slab_arm(s);

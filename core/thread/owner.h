@@ -83,6 +83,10 @@ INTERNAL void slabs_rotate(struct slabs *l, struct slab *s);
  */
 #define SPARE_FREE ((size_t)1024)
 #define CROWD      16
+static inline bool is_crowd(const struct heap *h)
+{
+	return load_relaxed(&h->owner_count) > CROWD;
+}
 
 struct bin {
 	uintptr_t word;	   /* the free word's distance from the owner: bin_word; 0: no_slots */

@@ -177,7 +177,7 @@ void spares_reduce(struct owner *o, unsigned units)
 /* The weight that all spares of a record may have. */
 static unsigned spares_limit(const struct heap *h)
 {
-	if (load_relaxed(&h->owner_count) > CROWD)
+	if (is_crowd(h))
 		return SPARE_UNITS / 2;
 	/* `hand`: what is due is being purged, a part by each slab that is evicted (retain.h). */
 	return (load_relaxed(&h->used) / SPARE_FROM | load_relaxed(&h->hand)) != 0 ? SPARE_MOST : SPARE_UNITS;
