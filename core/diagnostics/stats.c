@@ -179,6 +179,8 @@ void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats 
 	struct records all = {.count = 1};
 	unsigned i;
 
+	if (IS_HARDENED)
+		quarantine_empty(); /* as in ash_stats */
 	do {
 		for (; o != NULL && all.count < RECORDS; o = o->next)
 			all.record[all.count++] = o;
