@@ -146,7 +146,7 @@ static void signals_in(enum kind which)
 	rt_seed(&random, rt_test_seed());
 	rt_seed(&handlers, rt_test_seed() + 1);
 	rt_signal(SIGALRM, handler);
-	rt_timer(rt_under_qemu() ? 1500 : 150); /* the emulator needs as long for a handler */
+	rt_timer(rt_emulated() ? 1500 : 150); /* the emulator needs as long for a handler */
 	while (rt_now() < end || handled <= 100)
 		exchange_blocks(&random, 100);
 	rt_timer(0);

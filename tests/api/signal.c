@@ -159,7 +159,7 @@ TEST(signal_handlers_work_the_heap, 60)
 	struct rt_thread *other = rt_thread_start(other_body, NULL);
 
 	rt_signal(SIGALRM, handler);
-	rt_timer(rt_under_qemu() ? 1000 : 100);
+	rt_timer(rt_emulated() ? 1000 : 100);
 	work(0, duration(), &handlers, rt_under_qemu() ? 100 : 1000);
 	rt_timer(0);
 	atomic_store(&done, true);
@@ -182,11 +182,11 @@ static void short_body(UNUSED void *argument)
 
 TEST(signal_handlers_in_short_threads, 60)
 {
-	size_t n = rt_under_qemu() ? 500 : 10000;
+	size_t n = rt_emulated() ? 500 : 10000;
 	struct ash_statistics st;
 
 	rt_signal(SIGALRM, handler);
-	rt_timer(rt_under_qemu() ? 500 : 200);
+	rt_timer(rt_emulated() ? 500 : 200);
 	for (size_t i = 0; i < n || atomic_load(&handlers) <= 100; i++) {
 		struct rt_thread *two[2] = {rt_thread_start(short_body, NULL),
 					    rt_thread_start(short_body, NULL)};
@@ -212,7 +212,7 @@ static void fork_handler(UNUSED int number, UNUSED void *info, UNUSED void *cont
 	IN_CHILD
 		be_the_child();
 	atomic_fetch_add(&forks, 1);
-	rt_timer(rt_under_qemu() ? 10000 : 1000);
+	rt_timer(rt_emulated() ? 10000 : 1000);
 }
 
 TEST(signal_handlers_fork, 60)

@@ -21,6 +21,7 @@ int main(int argc, char **argv, char **envp);
 char **rt_envp(void);
 unsigned long rt_auxv(unsigned long type); /* 0: not in the auxiliary vector */
 bool rt_under_qemu(void);		   /* RT_QEMU=1 in the environment: smaller tests */
+bool rt_emulated(void);		   /* the same, or RT_SLOW: an emulated kernel; all takes longer */
 bool rt_in_full(void); /* STEPS_FULL=1 or STEPS_SOAK=1 (make test-long, make soak): nothing is thinned */
 const char *rt_getenv(const char *name);
 _Noreturn void rt_exit(int status); /* ends the whole process */

@@ -25,6 +25,11 @@ bool rt_under_qemu(void)
 	return value != NULL && rt_strcmp(value, "1") == 0;
 }
 
+bool rt_emulated(void)
+{
+	return rt_under_qemu() || rt_getenv("RT_SLOW") != NULL;
+}
+
 bool rt_in_full(void)
 {
 	return rt_getenv("STEPS_FULL") != NULL || rt_getenv("STEPS_SOAK") != NULL;

@@ -194,9 +194,7 @@ static void report(const struct rt_test *test, bool in_time, int status, struct 
 static uint64_t limit_of(const struct rt_test *test)
 {
 	uint64_t least = rt_getenv("RT_LEAST") != NULL ? 1 : LEAST_SECONDS;
-	bool slow = rt_under_qemu() || rt_getenv("RT_SLOW") != NULL;
-
-	return (test->seconds > least ? test->seconds : least) * SECOND * (slow ? RT_QEMU_FACTOR : 1);
+	return (test->seconds > least ? test->seconds : least) * SECOND * (rt_emulated() ? RT_QEMU_FACTOR : 1);
 }
 
 static void run_test(const struct rt_test *test, struct totals *totals)
