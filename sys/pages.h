@@ -67,7 +67,10 @@ INTERNAL bool pages_cut(void *p, size_t bytes);
 /* False: it never succeeds. */
 INTERNAL bool pages_may_cut(void);
 
-/* False: so many bytes of addresses are not left (RLIMIT_AS, RLIMIT_DATA).  Maps and unmaps them.  locked: see pages_are_locked. */
+/*
+ * False: so many bytes are not left, of addresses (RLIMIT_AS) or of a program's own data (RLIMIT_DATA; not asked
+ * for if `locked`, as that would be resident).  What the kernel promises is not meant (vm.overcommit_memory).
+ */
 INTERNAL bool pages_left(size_t bytes, bool locked);
 
 /* UNKNOWN: nothing was learnt (a limit, a filter, locked memory): probed again at the next call. */

@@ -87,12 +87,19 @@ bool pages_may_cut(void)
 	return true;
 }
 
-bool pages_left(size_t bytes, bool locked)
+static bool is_left(size_t bytes, long access, enum sharing sharing)
 {
-	/* RLIMIT_DATA counts what may be written only; but that is resident at once if it is locked. */
-	void *p = map(NULL, bytes, locked ? PROT_NO_ACCESS : PROT_READ_WRITE, PAGES_PRIVATE);
+	void *p = map(NULL, bytes, access, sharing);
 
 	return p != NULL && pages_release(p, bytes);
+}
+
+bool pages_left(size_t bytes, bool locked)
+{
+	if (!locked && is_left(bytes, PROT_READ_WRITE, PAGES_PRIVATE))
+		return true;
+	/* Shared memory is no data, but is promised; without access it is neither. */
+	return is_left(bytes, PROT_NO_ACCESS, PAGES_PRIVATE) && (locked || !is_left(bytes, PROT_READ_WRITE, PAGES_SHARED));
 }
 
 /*

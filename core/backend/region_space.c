@@ -56,11 +56,12 @@ void region_look_ahead(const struct heap *h, size_t step, bool locked)
 bool region_may_help(const struct heap *h, size_t bytes)
 {
 	size_t reserved = load_relaxed(&h->reserved) << CHUNK_SHIFT;
-	bool locked;
+	bool locked = load_relaxed(&h->locked) != 0;
 
 	if (!heap_kind(h)->own_pages || h->options->cap != 0 || bytes <= reserved)
 		return true; /* that limit, not the system's, may have been reached */
-	locked = pages_are_locked();
+	if (!pages_left(bytes, true)) /* mostly, and it takes one call */
+		return pages_left(bytes - reserved, true);
 	return !pages_left(bytes, locked) && pages_left(bytes - reserved, locked);
 }
 

@@ -2,6 +2,7 @@
 /* System calls of huge requests, and requests under a limit of which the k-th call is refused. */
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"
+#include "backend/region_space.h"
 #include "cpu.h"
 #include "program/faults.h"
 #include "support/blocks.h"
@@ -36,6 +37,18 @@ TEST(addresses_refused_keeps_the_rest, 10)
 	CHECK(ash_alloc((size_t)1 << 40) == NULL);
 	CHECK(faults.calls <= 6);
 	CHECK(ash_alloc(3 * MIB) == kept);
+}
+
+/* Where the kernel promises no more (vm.overcommit_memory), addresses are not short; where data is limited, they are. */
+TEST(addresses_are_not_what_is_promised, 10)
+{
+	CHECK(ash_alloc(3 * MIB) != NULL);
+	faults.data_most = 20 * MIB;
+	CHECK(ash_alloc(5 * MIB) != NULL && region_addresses_short == 0);
+	faults.data_alone = true;
+	CHECK(ash_alloc(5 * MIB) != NULL && region_addresses_short == 1);
+	faults.data_most = 0;
+	CHECK(ash_alloc(5 * MIB) != NULL && region_addresses_short == 0);
 }
 
 /* A huge block costs few calls, with its leaves of the map; the second time no leaf. */

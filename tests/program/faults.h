@@ -27,6 +27,8 @@ static struct faults {
 	/* Whole families of calls, armed or not: */
 	size_t mmap_most;  /* mmap of more fails; 0: none does */
 	size_t mmap_not;   /* mmap of just so many bytes fails; 0: none does     */
+	size_t data_most;  /* mmap of more that may be written fails; 0: none does  */
+	bool data_alone;   /* ... if it is not shared                                */
 	size_t budget;     /* bytes that may be mapped in all; 0: no limit          */
 	bool odd;          /* mmap comes back at addresses of odd pages         */
 	bool advice_lies;  /* madvise does nothing and answers 0                */
@@ -113,6 +115,8 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 		return fault_error();
 	if ((faults.mmap_most != 0 && length > faults.mmap_most) ||
 	    (faults.mmap_not != 0 && length == faults.mmap_not))
+		return -FAULT_ENOMEM;
+	if (faults.data_most != 0 && length > faults.data_most && protection != 0 && !(faults.data_alone && (flags & 1) != 0))
 		return -FAULT_ENOMEM;
 	/* Neither MAP_FIXED nor MAP_FIXED_NOREPLACE: that growth lies behind its own bytes or nowhere. */
 	if (faults.place != NULL && (flags & 0x100010) == 0 && length > 1ul << 20 && protection != 0) {
