@@ -87,7 +87,8 @@ bool pages_may_cut(void)
 	return true;
 }
 
-static bool is_left(size_t bytes, long access, enum sharing sharing)
+/* Inlined: a function less in the unwind tables. */
+static inline __attribute__((always_inline)) bool is_left(size_t bytes, long access, enum sharing sharing)
 {
 	void *p = map(NULL, bytes, access, sharing);
 
