@@ -72,7 +72,7 @@ class Tree:
                 self.compile[m.group(2)] = re.sub(r' -MMD -MP', '', line)
             elif m := re.search(r' (build/whole/\w+\.o)\.new', line):  # linked, stripped of names, removed
                 self.whole[m.group(1)] = self.whole.get(m.group(1), []) + [line]
-            elif m := re.match(r'ar qcs (\S+) (.*)', line):
+            elif m := re.match(r'ar qcsD? (\S+) (.*)', line):
                 self.archive[m.group(1)] = m.group(2).split()
             elif m := re.search(r' -o (build/tests/\S+)', line):
                 self.link[m.group(1)[len('build/tests/'):]] = line
