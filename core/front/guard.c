@@ -121,7 +121,7 @@ size_t guard_peek(const struct slab *s, const void *p, size_t have, bool sure, b
 {
 	uint64_t word, hash;
 
-	if (have == SLOT_MIN || (!sure && (s == NULL || !SEATED || !owner_has(seat.self, s))))
+	if (have == SLOT_MIN || (!sure && (s == NULL || !owner_has(seat.self, s))))
 		return have - GUARD_BYTES;
 	word = load_relaxed(guard_word(p, have));
 	if (word_is_right(p, have, word, &hash))

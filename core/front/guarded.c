@@ -44,7 +44,7 @@ static ALWAYS_INLINE void *quarantine_exchange(void *p, size_t have)
 	struct hardened *own;
 	void **blocks, *out;
 
-	if (unlikely(have > SLOT_LARGE) || !SEATED || unlikely(seat.open == 0))
+	if (unlikely(have > SLOT_LARGE) || unlikely(seat.open == 0))
 		return p;
 	seat_close();
 	own = seat.self->hardened;
@@ -74,7 +74,7 @@ void quarantine_empty(void)
 	size_t i;
 	void **at, *p;
 
-	if (!SEATED || seat.open == 0 || (q = seat.self->hardened->quarantine) == NULL)
+	if (seat.open == 0 || (q = seat.self->hardened->quarantine) == NULL)
 		return;
 	for (i = 0; i < (CLASS_ONE + 1) * (size_t)QUARANTINE_PLACES; i++) {
 		at = &q->classes[i / QUARANTINE_PLACES].blocks[i % QUARANTINE_PLACES];
@@ -150,11 +150,10 @@ void *guarded_resize(const char *call, const char *name, void *p, size_t alignme
 	struct chunk *c = map_find(p), *span = span_is(c, p) && region_alone(c->region) != 0 ? c : NULL;
 	void *to = NULL;
 
-	if (size > PTRDIFF_MAX)
-		return alignment == 0 ? NULL : ash_alloc(size); /* NULL, too */
-	/* As block_fits. */
-	if (span != NULL ? alignment == 0 || bytes > SLOT_APART
-			 : stays && bytes <= have && (alignment == 0 || (size > 0 && bytes >= have / 2)))
+	/* As block_fits.  A size that is too large finds no memory below. */
+	if (size <= PTRDIFF_MAX &&
+	    (span != NULL ? alignment == 0 || bytes > SLOT_APART
+			  : stays && bytes <= have && (alignment == 0 || (size > 0 && bytes >= have / 2))))
 		to = guarded_reset(call, span, p, had, alignment, size, have);
 	if (to != NULL || alignment == 0)
 		return to;

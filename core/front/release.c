@@ -156,9 +156,8 @@ void ash_release_told(const char *name, void *p, size_t alignment, size_t size, 
 {
 	size_t have;
 
-	if (IS_HARDENED && is_aligned(p, alignment) &&
-	    release_guarded(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, name, p, size))
-		return;
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_SIZED, name, p, size))
+		return; /* a misuse is told by `name` */
 	have = chunk_block(map_find(p), p);
 	diagnose_called(name, p);
 	/* A block in a region of its own has just its pages, not what its class has. */
