@@ -72,7 +72,8 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
  * Hardened products: a slab for blocks of size 0 beside others, at random, as it is without access.  When memory
  * is short it goes back as any empty slab.
  */
-#define FENCE_EACH 16
+#define FENCE_EACH    16
+#define FENCED_CHUNKS 4096 /* 8 GiB: each fence parts a mapping, of which the kernel allows 65530 */
 
 static void fence_slab(struct owner *o)
 {
@@ -105,7 +106,8 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 				return false;
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}
-		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE && chance() % FENCE_EACH == 0)
+		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE &&
+		    load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
 			fence_slab(o);
 		if (likely(slab_take(s))) /* and not on a list, which lies on a page of its own */
 			break;

@@ -28,7 +28,7 @@ void shrink_lists(struct owner *o, unsigned left)
 		if (s != NULL)
 			slabs_rotate(l, s);
 		if (++o->turn == 2 * CLASSES) {
-			o->turn = 0;
+			o->turn = IS_HARDENED ? 2 : 0; /* fences stay (refill.c) */
 			break;
 		}
 	} while (left > 0);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * promises: the numbers of a hardened product are those of SplitMix64, drawn in the first call, others in each process
- * also where the kernel gives none; large blocks are somewhere in a window that is elsewhere in each process.
+ * also where the kernel gives none; large blocks are somewhere in a window that is elsewhere in each process; some slabs
+ * have no access.
  */
+#include "ashlar_malloc.h"
 #include "chance.h"
 #include "support/blocks.h"
 #include "syscall.h"
@@ -31,14 +33,15 @@ struct instruction {
 #define REFUSE	     (0x00050000u | 38) /* ENOSYS */
 #define ALLOW	     0x7fff0000u
 
+enum { MPROTECT = 10, GETRANDOM = 318 }; /* of x86_64 */
+
 /* False: no kernel here that knows filters. */
-static bool answer_getrandom(uint32_t answer)
+static bool answer_call(uint32_t call, uint32_t answer)
 {
 	enum { LOAD = 0x20, IF_EQUAL = 0x15, RETURN = 0x06, PR_SET_SECCOMP = 22, PR_SET_NO_NEW_PRIVS = 38, FILTER = 2 };
-	enum { GETRANDOM = 318 }; /* of x86_64; others have no call of this number */
 	const struct instruction filter[] = {
 		{LOAD, 0, 0, 0}, /* the number of the call */
-		{IF_EQUAL, 0, 1, GETRANDOM},
+		{IF_EQUAL, 0, 1, call},
 		{RETURN, 0, 0, answer},
 		{RETURN, 0, 0, ALLOW},
 	};
@@ -56,7 +59,7 @@ enum { NO_FILTER = 7 };
 static void draws_no_more(UNUSED void *argument)
 {
 	free(NOT_NULL(malloc(100)));
-	if (!answer_getrandom(KILL_PROCESS))
+	if (!answer_call(GETRANDOM, KILL_PROCESS))
 		rt_exit(NO_FILTER);
 	for (size_t size = 1; size < 8000000; size *= 3)
 		for (unsigned i = 0; i < 50; i++)
@@ -78,26 +81,29 @@ TEST(hardened_numbers_are_drawn_once, 10)
 
 static bool refused;
 
-static __attribute__((noinline)) void tell_place(uintptr_t depth)
+/* The address of a large block, and which slots small ones get. */
+static __attribute__((noinline)) void tell_places(uintptr_t depth)
 {
 	volatile char deeper[1000];
-	char text[32];
+	uintptr_t told[2] = {0, 0};
 
 	deeper[depth] = 1;
 	if (depth > 0) {
-		tell_place(depth - 1);
+		tell_places(depth - 1);
 		deeper[depth] = 2; /* no tail call */
 		return;
 	}
-	rt_format(text, sizeof text, "%lx", (unsigned long)NOT_NULL(malloc(3000000)));
-	arch_write(2, text, rt_strlen(text));
+	told[0] = (uintptr_t)NOT_NULL(malloc(3000000));
+	for (unsigned i = 0; i < 60; i++)
+		told[1] = told[1] << 1 | ((uintptr_t)NOT_NULL(malloc(48)) >> 6 & 1);
+	arch_write(2, told, sizeof told);
 }
 
 static void tell_first(void *depth)
 {
-	if (refused && !answer_getrandom(REFUSE))
+	if (refused && !answer_call(GETRANDOM, REFUSE))
 		rt_exit(NO_FILTER);
-	tell_place((uintptr_t)depth);
+	tell_places((uintptr_t)depth);
 }
 
 static unsigned different(const uintptr_t *at, unsigned n)
@@ -115,23 +121,21 @@ static unsigned different(const uintptr_t *at, unsigned n)
 /* Each is the first to allocate, as this process did not.  Two of the 2048 windows of x86_64 are seldom the same. */
 static void first_places_differ(void)
 {
-	uintptr_t windows[CHILDREN], places[CHILDREN], at;
-	char text[200];
-	int status;
+	uintptr_t windows[CHILDREN], places[CHILDREN], slots[CHILDREN], told[3];
 
 	for (unsigned i = 0; i < CHILDREN; i++) {
-		status = rt_run_child(tell_first, (void *)(uintptr_t)i, text, sizeof text); /* NOLINT: no address */
+		int status = rt_run_child(tell_first, (void *)(uintptr_t)i, (char *)told, sizeof told); /* NOLINT: no address */
+
 		if (status == NO_FILTER)
 			rt_skip("no filter of system calls here");
 		CHECK_EQ(status, 0);
-		at = 0;
-		for (const char *c = text; *c != 0; c++)
-			at = at << 4 | (uintptr_t)(*c <= '9' ? *c - '0' : *c - 'a' + 10);
-		windows[i] = at >> WINDOW;
-		places[i] = at & (((uintptr_t)1 << WINDOW) - 1);
+		windows[i] = told[0] >> WINDOW;
+		places[i] = told[0] & (((uintptr_t)1 << WINDOW) - 1);
+		slots[i] = told[1];
 	}
-	rt_print("     %u windows, %u places in them\n", different(windows, CHILDREN), different(places, CHILDREN));
-	CHECK(different(windows, CHILDREN) >= 12 && different(places, CHILDREN) >= 12);
+	rt_print("     %u windows, %u places in them, %u orders of slots\n", different(windows, CHILDREN),
+		 different(places, CHILDREN), different(slots, CHILDREN));
+	CHECK(different(windows, CHILDREN) >= 12 && different(places, CHILDREN) >= 12 && different(slots, CHILDREN) >= 12);
 }
 
 TEST(hardened_first_places_differ, 20)
@@ -144,4 +148,52 @@ TEST(hardened_first_places_differ_unaided, 20)
 {
 	refused = true;
 	first_places_differ();
+}
+
+/* ---- fences ---- */
+
+/* Beside one in 16 slabs lies one for blocks of size 0, without access. */
+TEST(hardened_slabs_have_fences, 20)
+{
+	struct ash_class none, row;
+
+	for (unsigned i = 0; i < 4000; i++)
+		(void)NOT_NULL(malloc(14000));
+	CHECK(ash_stats_class(0, &none));
+	for (unsigned i = 1; ash_stats_class(i, &row) && row.slabs == 0; i++)
+		;
+	rt_print("     %zu fences, %zu slabs\n", none.slabs, row.slabs);
+	CHECK(none.slabs > row.slabs / 40 && none.slabs < row.slabs / 8 && none.taken == 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void takes_none(UNUSED void *argument)
+{
+	static void *p[20000];
+	struct ash_statistics before, after;
+
+	if (!answer_call(MPROTECT, REFUSE))
+		rt_exit(NO_FILTER);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 20000; i++)
+			p[i] = NOT_NULL(malloc(0));
+		ash_stats(&after);
+		before = round == 0 ? after : before;
+		CHECK(after.slabs <= before.slabs + 1);
+		for (unsigned i = 0; i < 20000; i++)
+			free(p[i]);
+		(void)ash_trim(0);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Where access cannot be given back, slabs of such blocks stay, and are used again. */
+TEST(hardened_blocks_of_size_0_where_access_stays, 20)
+{
+	char text[200];
+	int status = rt_run_child(takes_none, NULL, text, sizeof text);
+
+	if (status == NO_FILTER)
+		rt_skip("no filter of system calls here");
+	CHECK_EQ(status, 0);
 }

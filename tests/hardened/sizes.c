@@ -64,3 +64,17 @@ TEST(hardened_object_sizes, 10)
 	CHECK_EQ(malloc_object_size(p), 0); /* in quarantine */
 	free(none);
 }
+
+TEST(hardened_good_sizes, 10)
+{
+	static const size_t rows[][2] = {{0, 0}, {1, 8}, {8, 8}, {9, 24}, {104, 104}, {105, 120}, {MIB - 8, MIB - 8}};
+	char *p;
+
+	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+		CHECK_EQ(ash_good_size(rows[i][0]), rows[i][1]);
+		p = NOT_NULL(malloc(rows[i][1]));
+		CHECK(ash_expand(p, rows[i][1] + 1) == 0 || rows[i][0] == MIB - 8); /* it has all of its slot */
+		free(p);
+	}
+	CHECK(ash_good_size(MIB) > MIB && ash_good_size((size_t)PTRDIFF_MAX + 1) == 0);
+}
