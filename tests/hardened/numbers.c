@@ -7,6 +7,7 @@
 #include "ashlar_malloc.h"
 #include "chance.h"
 #include "support/blocks.h"
+#include "support/handler_at_step.h"
 #include "syscall.h"
 
 void *malloc(size_t size);
@@ -196,4 +197,27 @@ TEST(hardened_blocks_of_size_0_where_access_stays, 20)
 	if (status == NO_FILTER)
 		rt_skip("no filter of system calls here");
 	CHECK_EQ(status, 0);
+}
+
+static void pass_none(void)
+{
+	free(NOT_NULL(malloc(0)));
+}
+
+static void pass_some(void)
+{
+	free(NOT_NULL(malloc(24)));
+}
+
+/* A handler that interrupts a call takes a slot that no thread owns; what its slab leaves has access again. */
+TEST(hardened_blocks_of_size_0_in_a_handler, 30)
+{
+	(void)NOT_NULL(malloc(24)); /* the chunk stays */
+	step_begin(pass_none);
+	act_again = 1;
+	CHECK(with_act_at(0, pass_some));
+	(void)ash_trim(0);
+	for (unsigned i = 0; i < 3000; i++)
+		memset(NOT_NULL(malloc(14000)), 1, 14000);
+	CHECK_EQ(ash_check(), 0);
 }
