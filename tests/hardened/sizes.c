@@ -77,4 +77,5 @@ TEST(hardened_good_sizes, 10)
 		free(p);
 	}
 	CHECK(ash_good_size(MIB) > MIB && ash_good_size((size_t)PTRDIFF_MAX + 1) == 0);
+	CHECK(malloc(SIZE_MAX) == NULL);
 }
