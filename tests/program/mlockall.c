@@ -75,6 +75,20 @@ TEST(mlockall_large_blocks, 60)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Whether addresses are short is asked of the kernel without memory for them, also where the heap grows by one chunk. */
+TEST(mlockall_questions_take_no_memory, 60)
+{
+	size_t base;
+
+	lock();
+	rt_resident_peak_reset();
+	base = rt_resident_peak();
+	for (unsigned i = 0; i < 4; i++)
+		(void)NOT_NULL(ash_alloc(1500 * KIB));
+	rt_print("     %zu KiB more\n", (rt_resident_peak() - base) / KIB);
+	CHECK(rt_resident_peak() <= base + 16 * MIB);
+}
+
 /* A peak of spans goes two periods later, though the kernel refuses to purge locked memory. */
 TEST(mlockall_peak_goes, 60)
 {
