@@ -733,7 +733,7 @@ $(BUILD)/bench/%: $(BUILD)/prog/tools/bench/%.o $(RUNTIME) $(LIBRARY) linker.ld
 
 # The first process of the kernels that run tests (tests/kernel/run), and what only they run.
 KERNEL_PROGRAMS = $(patsubst tests/kernel/%.c,$(BUILD)/kernel/%,$(wildcard tests/kernel/*.c))
-kernel-programs: $(KERNEL_PROGRAMS)
+kernel-programs: $(KERNEL_PROGRAMS) $(addprefix $(BUILD)/,demo ancestor demo-shared libashlar_malloc.a)
 $(KERNEL_PROGRAMS): $(BUILD)/kernel/%: $(BUILD)/prog/tests/kernel/%.o
 
 $(BUILD)/demo-shared: $(SERVER_OBJECTS) $(BUILD)/sources
