@@ -276,7 +276,8 @@ struct ash_thread_stats {
 /*
  * Calls row(context, figures) for each thread that has slabs, and for what ended ones and none have:
  * one row or more.  Blocks above 1 MiB are no thread's.  `row` may call Ashlar's functions; threads that
- * start meanwhile may have no row.  libashlar-small.a: all slabs in one.
+ * start meanwhile may have no row, and one that ended without ash_thread_detach may seem to live.
+ * libashlar-small.a: all slabs in one.
  */
 void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats *figures), void *context);
 
