@@ -68,10 +68,11 @@ INTERNAL bool pages_cut(void *p, size_t bytes);
 INTERNAL bool pages_may_cut(void);
 
 /*
- * False: so many bytes are not left, of addresses (RLIMIT_AS) or of a program's own data (RLIMIT_DATA; not asked
- * for if `locked`, as that would be resident).  What the kernel promises is not meant (vm.overcommit_memory).
+ * False: the process may not map so many bytes more.  The limits are those of addresses (RLIMIT_AS) and, unless
+ * addresses_only, of data (RLIMIT_DATA); what the kernel promises is none of them (vm.overcommit_memory).  Maps and
+ * unmaps the bytes; with addresses_only they have no access, so that locked memory is not made resident.
  */
-INTERNAL bool pages_left(size_t bytes, bool locked);
+INTERNAL bool pages_left(size_t bytes, bool addresses_only);
 
 /* UNKNOWN: nothing was learnt (a limit, a filter, locked memory): probed again at the next call. */
 enum probe { PROBE_UNKNOWN, PROBE_YES, PROBE_NO };

@@ -95,12 +95,12 @@ static inline __attribute__((always_inline)) bool is_left(size_t bytes, long acc
 	return p != NULL && pages_release(p, bytes);
 }
 
-bool pages_left(size_t bytes, bool locked)
+bool pages_left(size_t bytes, bool addresses_only)
 {
-	if (!locked && is_left(bytes, PROT_READ_WRITE, PAGES_PRIVATE))
+	if (!addresses_only && is_left(bytes, PROT_READ_WRITE, PAGES_PRIVATE))
 		return true;
 	/* Shared memory is no data, but is promised; without access it is neither. */
-	return is_left(bytes, PROT_NO_ACCESS, PAGES_PRIVATE) && (locked || !is_left(bytes, PROT_READ_WRITE, PAGES_SHARED));
+	return is_left(bytes, PROT_NO_ACCESS, PAGES_PRIVATE) && (addresses_only || !is_left(bytes, PROT_READ_WRITE, PAGES_SHARED));
 }
 
 /*

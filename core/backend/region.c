@@ -58,7 +58,7 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 		store_relaxed(&h->locked, (uint64_t)locked);
 	}
 	if (!SMALL && reserved != 0)
-		region_look_ahead(h, step > n ? step : n, locked);
+		region_look_ahead(h, step > n ? step : n);
 	if (region_short())
 		step = slabs ? heap_used(h) / SHORT_PART : n;
 	/* Locked memory is resident at once, so little of it is reserved ahead. */

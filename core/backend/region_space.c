@@ -45,12 +45,12 @@ bool region_is_exact(void)
 	return load_relaxed(&alone_now) < ALONE_MOST;
 }
 
-void region_look_ahead(const struct heap *h, size_t step, bool locked)
+void region_look_ahead(const struct heap *h, size_t step)
 {
 	size_t more = (heap_used(h) + step) * SHORT_PART;
 
 	if (more <= SHORT_MOST)
-		store_relaxed(&region_addresses_short, !pages_left(more << CHUNK_SHIFT, locked));
+		store_relaxed(&region_addresses_short, !pages_left(more << CHUNK_SHIFT, load_relaxed(&h->locked) != 0));
 }
 
 bool region_may_help(const struct heap *h, size_t bytes)
@@ -58,9 +58,12 @@ bool region_may_help(const struct heap *h, size_t bytes)
 	size_t reserved = load_relaxed(&h->reserved) << CHUNK_SHIFT;
 	bool locked = load_relaxed(&h->locked) != 0;
 
-	if (!heap_kind(h)->own_pages || h->options->cap != 0 || bytes <= reserved)
+	if (!heap_kind(h)->own_pages || h->options->cap != 0)
 		return true; /* that limit, not the system's, may have been reached */
-	if (!pages_left(bytes, true)) /* mostly, and it takes one call */
+	if (bytes <= reserved)
+		return true;
+	/* Mostly addresses are what is not left: one call tells it. */
+	if (!pages_left(bytes, true))
 		return pages_left(bytes - reserved, true);
 	return !pages_left(bytes, locked) && pages_left(bytes - reserved, locked);
 }

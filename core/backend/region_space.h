@@ -67,7 +67,7 @@ INTERNAL bool region_extend(struct region *r, size_t bytes);
 INTERNAL bool region_shrink(struct region *r, size_t bytes);
 
 /* Finds out whether addresses are short, before the heap grows by so many chunks. */
-INTERNAL void region_look_ahead(const struct heap *h, size_t chunks, bool locked);
+INTERNAL void region_look_ahead(const struct heap *h, size_t chunks);
 
 /* False: so many bytes could not be had even if all that is free were given back. */
 INTERNAL bool region_may_help(const struct heap *h, size_t bytes);

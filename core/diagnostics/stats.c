@@ -186,10 +186,11 @@ void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats 
 			all.record[all.count++] = o;
 		(void)blocks_parts(&heap_default, records_part, &all);
 		for (i = 0; i < all.count; i++) {
+			if (all.sum[i].slabs == 0)
+				continue;
 			if (SEATED)
 				all.sum[i].thread = record_thread(all.record[i]);
-			if (all.sum[i].slabs != 0)
-				row(context, &all.sum[i]);
+			row(context, &all.sum[i]);
 		}
 		all = (struct records){.count = 0};
 	} while (o != NULL);

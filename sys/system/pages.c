@@ -63,9 +63,9 @@ bool pages_may_cut(void)
 	return false;
 }
 
-bool pages_left(size_t bytes, bool locked)
+bool pages_left(size_t bytes, bool addresses_only)
 {
-	(void)bytes, (void)locked;
+	(void)bytes, (void)addresses_only;
 	return true;
 }
 

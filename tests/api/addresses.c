@@ -2,6 +2,7 @@
 /* Address space: what huge blocks leave behind, what is refused, and what a limit leaves to use. */
 /* promises: ash_alloc, ash_resize, ash_release */
 #include "ashlar_heap.h"
+#include "support/blocks.h"
 #include "support/resident.h"
 
 /* A block of any size costs little, and less than 0.5 MiB stays. */
@@ -39,15 +40,6 @@ TEST(addresses_huge_block_leaves_little, 10)
 	ash_heap_destroy(heap);
 }
 
-/* Of vm.overcommit_memory: '0', '1' or '2'. */
-static char overcommits(void)
-{
-	char text[64] = "";
-
-	(void)rt_read_file("/proc/sys/vm/overcommit_memory", text, sizeof text);
-	return text[0];
-}
-
 /* Grows and shrinks where it is or elsewhere, with its contents. */
 TEST(addresses_huge_block_is_resized, 10)
 {
@@ -57,15 +49,13 @@ TEST(addresses_huge_block_is_resized, 10)
 
 	if (p == NULL)
 		rt_skip("the kernel does not promise a GiB");
-	if (overcommits() == '2')
-		rt_skip("vm.overcommit_memory is 2: so much is not promised"); /* more than two */
 	memcpy(p + gib - 2, "abcde", 5);
 	for (unsigned i = 0; i < 6; i++) {
 		size = i % 2 == 0 ? size + 200 * MIB + 4096 : size - 150 * MIB - 8192;
 		if (i == 3)
 			q = ash_alloc(gib); /* perhaps in the way */
-		p = ash_resize(p, size);
-		CHECK(p != NULL && ash_usable_size(p) >= size && ash_usable_size(p) < size + 65536);
+		p = promised(ash_resize(p, size));
+		CHECK(ash_usable_size(p) >= size && ash_usable_size(p) < size + 65536);
 		CHECK(memcmp(p + gib - 2, "abcde", 5) == 0);
 		p[size - 1] = 1;
 		CHECK_EQ(ash_check(), 0);
@@ -121,7 +111,7 @@ TEST(addresses_more_than_is_promised, 10)
 
 	if (rt_under_qemu())
 		rt_skip("QEMU 7.2 keeps a record of each page that is mapped");
-	if (overcommits() != '0')
+	if (!setting_has(OVERCOMMIT, "0"))
 		rt_skip("vm.overcommit_memory is not 0");
 	for (unsigned power = 44; power <= 46; power++) {
 		CHECK(ash_alloc((size_t)1 << power) == NULL);
@@ -167,31 +157,42 @@ static bool most_of(size_t bytes, size_t limit, size_t size)
 	return bytes >= (limit - MIB) / size * size / 100 * 92;
 }
 
+static size_t in_use(bool data)
+{
+	return data ? rt_data() : rt_address_space();
+}
+
+/* So many bytes more from now on.  Returns those before. */
+static size_t limit_to(bool data, size_t bytes)
+{
+	size_t first = in_use(data);
+
+	if (data && setting_has(OVERCOMMIT, "2"))
+		rt_skip("that the kernel promises no more is found before the limit of data");
+	if (rt_under_qemu() || !(data ? rt_limit_data : rt_limit_address_space)(first + bytes))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	return first;
+}
+
 static void use_up(const void *argument)
 {
 	const struct limited *l = argument;
 	void *list = NULL;
-	size_t (*in_use)(void) = l->data ? rt_data : rt_address_space;
-	bool (*set)(size_t) = l->data ? rt_limit_data : rt_limit_address_space;
 	size_t bytes, first;
 
 	if (l->size > 32 * KIB && l->size < 2 * MIB)
 		needs_pages_of_4k();
 	if (l->limit > 100000000 && l->size > 32 * KIB && l->size < MIB && !rt_in_full())
 		rt_skip("thousands of records are passed for each block, which takes seconds: make test-long");
-	if (l->data && overcommits() == '2')
-		rt_skip("that the kernel promises no more is found before the limit of data");
 	ash_release(ash_alloc(1));
-	first = in_use();
-	if (rt_under_qemu() || !set(first + l->limit))
-		rt_skip("a limit of addresses has no effect under QEMU");
+	first = limit_to(l->data, l->limit);
 	bytes = fill(&list, l->size);
 	rt_print("     %zu KiB in blocks of %zu B", bytes / KIB, l->size);
 	CHECK(most_of(bytes, l->limit, l->size));
 	CHECK_EQ(ash_check(), 0);
 	empty(&list);
 	/* For a thread's stack. */
-	CHECK(in_use() < first + l->limit - 8 * MIB);
+	CHECK(in_use(l->data) < first + l->limit - 8 * MIB);
 	bytes = fill(&list, l->again);
 	rt_print(", then %zu KiB of %zu B\n", bytes / KIB, l->again);
 	/* The records of slabs stay, a 29th of them. */
@@ -247,3 +248,22 @@ LIMITED(gib_2100k, (size_t)1 << 30, 2100 * KIB, 33000000);
 LIMITED(gib_33mb, (size_t)1 << 30, 33000000, 2100 * KIB);
 LIMITED(gib_64m, (size_t)1 << 30, 64 * MIB, 150000000);
 LIMITED(gib_150mb, (size_t)1 << 30, 150000000, 64 * MIB);
+
+/* What is free goes back before a block is refused that is larger than all of it. */
+static void gives_way(bool data)
+{
+	static void *p[7000];
+	struct ash_statistics st;
+
+	alloc_each(p, 7000, 5000);
+	release_each(p, 7000);
+	ash_stats(&st);
+	rt_print("     %zu KiB reserved\n", st.reserved / KIB);
+	CHECK(st.reserved >= 8 * MIB);
+	(void)limit_to(data, 4 * MIB);
+	ash_release(NOT_NULL(ash_alloc(st.reserved + 2 * MIB)));
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST_CALL(addresses_free_ones_give_way, 10, gives_way(false));
+TEST_CALL(addresses_free_data_gives_way, 10, gives_way(true));

@@ -6,9 +6,9 @@
  */
 #include "ashlar_malloc.h"
 #include "chance.h"
+#include "program/filter.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "syscall.h"
 
 void *malloc(size_t size);
 void free(void *p);
@@ -24,44 +24,31 @@ TEST(hardened_generator_is_splitmix64, 10)
 		CHECK_EQ(chance_next(&state), first[i]);
 }
 
-/* The filter as the kernel wants it (linux/filter.h, linux/seccomp.h). */
-struct instruction {
-	uint16_t code;
-	uint8_t if_true, if_false;
-	uint32_t k;
-};
-#define KILL_PROCESS 0x80000000u
-#define REFUSE	     (0x00050000u | 38) /* ENOSYS */
-#define ALLOW	     0x7fff0000u
-
 enum { MPROTECT = 10, GETRANDOM = 318 }; /* of x86_64 */
 
-/* False: no kernel here that knows filters. */
-static bool answer_call(uint32_t call, uint32_t answer)
-{
-	enum { LOAD = 0x20, IF_EQUAL = 0x15, RETURN = 0x06, PR_SET_SECCOMP = 22, PR_SET_NO_NEW_PRIVS = 38, FILTER = 2 };
-	const struct instruction filter[] = {
-		{LOAD, 0, 0, 0}, /* the number of the call */
-		{IF_EQUAL, 0, 1, call},
-		{RETURN, 0, 0, answer},
-		{RETURN, 0, 0, ALLOW},
-	};
-	const struct {
-		uint16_t count;
-		const struct instruction *instructions;
-	} program = {4, filter};
+enum { NO_FILTER = 7 };
 
-	return arch_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       arch_prctl(PR_SET_SECCOMP, FILTER, (long)(uintptr_t)&program, 0, 0) == 0;
+/* In a child, whose filter answers this call so, while others are as they were. */
+static void answer_call(uint32_t call, uint32_t answer)
+{
+	if (!filter_calls(call, answer, FILTER_ALLOW))
+		rt_exit(NO_FILTER);
 }
 
-enum { NO_FILTER = 7 };
+/* Runs such a child, which passes, and has what it told. */
+static void child_passes(void (*body)(void *), void *argument, void *told, size_t size)
+{
+	int status = rt_run_child(body, argument, told, size);
+
+	if (status == NO_FILTER)
+		rt_skip("no filter of system calls here");
+	CHECK_EQ(status, 0);
+}
 
 static void draws_no_more(UNUSED void *argument)
 {
 	free(NOT_NULL(malloc(100)));
-	if (!answer_call(GETRANDOM, KILL_PROCESS))
-		rt_exit(NO_FILTER);
+	answer_call(GETRANDOM, FILTER_KILL);
 	for (size_t size = 1; size < 8000000; size *= 3)
 		for (unsigned i = 0; i < 50; i++)
 			free(NOT_NULL(malloc(size)));
@@ -70,11 +57,8 @@ static void draws_no_more(UNUSED void *argument)
 TEST(hardened_numbers_are_drawn_once, 10)
 {
 	char text[200];
-	int status = rt_run_child(draws_no_more, NULL, text, sizeof text);
 
-	if (status == NO_FILTER)
-		rt_skip("no filter of system calls here");
-	CHECK_EQ(status, 0);
+	child_passes(draws_no_more, NULL, text, sizeof text);
 }
 
 #define CHILDREN 16
@@ -102,8 +86,8 @@ static __attribute__((noinline)) void tell_places(uintptr_t depth)
 
 static void tell_first(void *depth)
 {
-	if (refused && !answer_call(GETRANDOM, REFUSE))
-		rt_exit(NO_FILTER);
+	if (refused)
+		answer_call(GETRANDOM, FILTER_REFUSE);
 	tell_places((uintptr_t)depth);
 }
 
@@ -125,11 +109,7 @@ static void first_places_differ(void)
 	uintptr_t windows[CHILDREN], places[CHILDREN], slots[CHILDREN], told[3];
 
 	for (unsigned i = 0; i < CHILDREN; i++) {
-		int status = rt_run_child(tell_first, (void *)(uintptr_t)i, (char *)told, sizeof told); /* NOLINT: no address */
-
-		if (status == NO_FILTER)
-			rt_skip("no filter of system calls here");
-		CHECK_EQ(status, 0);
+		child_passes(tell_first, (void *)(uintptr_t)i, told, sizeof told); /* NOLINT: no address */
 		windows[i] = told[0] >> WINDOW;
 		places[i] = told[0] & (((uintptr_t)1 << WINDOW) - 1);
 		slots[i] = told[1];
@@ -173,8 +153,7 @@ static void takes_none(UNUSED void *argument)
 	static void *p[20000];
 	struct ash_statistics before, after;
 
-	if (!answer_call(MPROTECT, REFUSE))
-		rt_exit(NO_FILTER);
+	answer_call(MPROTECT, FILTER_REFUSE);
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < 20000; i++)
 			p[i] = NOT_NULL(malloc(0));
@@ -192,11 +171,8 @@ static void takes_none(UNUSED void *argument)
 TEST(hardened_blocks_of_size_0_where_access_stays, 20)
 {
 	char text[200];
-	int status = rt_run_child(takes_none, NULL, text, sizeof text);
 
-	if (status == NO_FILTER)
-		rt_skip("no filter of system calls here");
-	CHECK_EQ(status, 0);
+	child_passes(takes_none, NULL, text, sizeof text);
 }
 
 static void pass_none(void)

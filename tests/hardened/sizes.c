@@ -79,3 +79,18 @@ TEST(hardened_good_sizes, 10)
 	CHECK(ash_good_size(MIB) > MIB && ash_good_size((size_t)PTRDIFF_MAX + 1) == 0);
 	CHECK(malloc(SIZE_MAX) == NULL);
 }
+
+static void count_live(void *blocks, const struct ash_thread_stats *figures)
+{
+	*(size_t *)blocks += figures->blocks;
+}
+
+/* What is in quarantine is released, to each of the calls that count. */
+TEST(hardened_figures_of_threads, 10)
+{
+	size_t blocks = 0;
+
+	free(NOT_NULL(malloc(100)));
+	ash_stats_threads(count_live, &blocks);
+	CHECK_EQ(blocks, 0);
+}

@@ -100,17 +100,17 @@ static long odd_mmap(size_t length, long protection, long flags)
 	return (long)at;
 }
 
-bool __real_pages_left(size_t bytes, bool locked);
-bool __wrap_pages_left(size_t bytes, bool locked);
+bool __real_pages_left(size_t bytes, bool addresses_only);
+bool __wrap_pages_left(size_t bytes, bool addresses_only);
 
 /* What is only asked for is not what a test has a place for. */
-bool __wrap_pages_left(size_t bytes, bool locked)
+bool __wrap_pages_left(size_t bytes, bool addresses_only)
 {
 	char *place = faults.place;
 	bool left;
 
 	faults.place = NULL;
-	left = __real_pages_left(bytes, locked);
+	left = __real_pages_left(bytes, addresses_only);
 	faults.place = place;
 	return left;
 }

@@ -5,9 +5,9 @@
  * such filter is watched from within: every stub of the library is wrapped.
  */
 /* promises: ash_heap_create_in, ash_heap_recover, ash_heap_release_owner, ash_heap_thread_detach, ash_heap_trim */
+#include "program/filter.h"
 #include "support/blocks.h"
 #include "support/wrap.h"
-#include "syscall.h"
 
 static bool watching;
 
@@ -39,35 +39,7 @@ WATCH(readlink)
 WATCH(gettid)
 WATCH(tkill)
 
-/* The filter as the kernel wants it (linux/filter.h, linux/seccomp.h). */
-struct instruction {
-	uint16_t code;
-	uint8_t if_true, if_false;
-	uint32_t k;
-};
-struct program {
-	uint16_t count;
-	const struct instruction *instructions;
-};
-enum { LOAD = 0x20, IF_EQUAL = 0x15, RETURN = 0x06 };
 enum { EXIT_GROUP = 231, SIGSYS = 31 };
-enum { PR_SET_SECCOMP = 22, PR_SET_NO_NEW_PRIVS = 38, FILTER = 2 };
-#define KILL_PROCESS 0x80000000u
-#define ALLOW        0x7fff0000u
-
-static bool forbid_calls(void)
-{
-	static const struct instruction only_exit[] = {
-		{LOAD, 0, 0, 0}, /* the number of the call */
-		{IF_EQUAL, 0, 1, EXIT_GROUP},
-		{RETURN, 0, 0, ALLOW},
-		{RETURN, 0, 0, KILL_PROCESS},
-	};
-	struct program program = {4, only_exit};
-
-	return arch_prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       arch_prctl(PR_SET_SECCOMP, FILTER, (long)(uintptr_t)&program, 0, 0) == 0;
-}
 
 enum { FORBIDDEN = 40, WATCHED = 50 };
 
@@ -133,7 +105,7 @@ struct life {
 static void child(void *argument)
 {
 	const struct life *l = argument;
-	bool forbidden = forbid_calls();
+	bool forbidden = filter_calls(EXIT_GROUP, FILTER_ALLOW, FILTER_KILL);
 	int status;
 
 	watching = true;

@@ -57,10 +57,12 @@ static inline void needs_pages_of_4k(void)
 		rt_skip("pages of this CPU may have more than 4 KiB");
 }
 
+#define OVERCOMMIT "/proc/sys/vm/overcommit_memory"
+
 /* A block that is never written whole: only a kernel that promises all it is asked for refuses it. */
 static inline void *promised(void *p)
 {
-	if (p == NULL && setting_has("/proc/sys/vm/overcommit_memory", "2"))
+	if (p == NULL && setting_has(OVERCOMMIT, "2"))
 		rt_skip("vm.overcommit_memory is 2: so much is not promised");
 	CHECK(p != NULL);
 	return p;

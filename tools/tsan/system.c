@@ -93,7 +93,7 @@ long arch_mmap(void *address, size_t length, long protection, long flags, long f
 		viewing = true;
 		return (long)SHARED_AT;
 	}
-	/* GiBs that nobody touches: ThreadSanitizer would note each word. */
+	/* Most of it nobody touches: ThreadSanitizer would note each word. */
 	if (fd < 0 && length >= MUCH) {
 		r = syscall(SYS_mmap, NULL, length, protection, flags, -1, 0);
 		tried = (void *)r;
