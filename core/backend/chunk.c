@@ -13,14 +13,16 @@ static struct run chunk_run(const struct chunk *c)
 	return run;
 }
 
-__attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
+__attribute__((noinline)) void chunk_hint(struct chunk *c, uint64_t word, unsigned room)
 {
 	/* The caller need not hold the chunk: region and index of a record never change. */
 	struct region *r = load_relaxed(&c->region);
 	uint32_t index = load_relaxed(&c->index);
 	uint8_t *hint = region_room(r) + index;
 	uint8_t *part = region_part(r, index);
-	unsigned room, old;
+	uint64_t seen;
+	unsigned old;
+	bool counted;
 
 	/*
 	 * All are seq_cst, as the changes of c->units before: of a thread that gives units and
@@ -28,11 +30,20 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, bool exact)
 	 * units again, at least one sees the other.  The load of hint pairs with the store.
 	 */
 	for (;;) {
-		room = bits_longest(load_seq_cst(&c->units));
+		counted = SMALL || room == ROOM_LONGEST; /* in the small product always: fewer bytes */
+		if (counted)
+			room = bits_longest(word);
 		old = load_seq_cst(hint);
-		if (room == old || (room < old && !exact))
+		if (room == old || (room < old && !counted)) {
+			room = old;
 			break;
+		}
 		store_seq_cst(hint, (uint8_t)room);
+		seen = load_seq_cst(&c->units);
+		if (!SMALL && seen == word)
+			break;
+		word = seen;
+		room = ROOM_LONGEST;
 	}
 	/* Another thread may have set the hint and not yet this, so in each case. */
 	if (load_relaxed(part) < room)
@@ -53,7 +64,7 @@ void chunk_open(struct heap *h, struct run run, bool clean)
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);
-	chunk_hint(c, false);
+	chunk_hint(c, ALL_UNITS, CHUNK_UNITS);
 }
 
 /* Returns the chunk to its region if all its units are free. */
@@ -67,27 +78,41 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 	clean = load_relaxed(&c->clean);
 	if (clean != ALL_UNITS) /* such a chunk counts as dirty as a whole */
 		heap_soiled(h, bits_count(clean));
-	chunk_hint(c, true);
+	chunk_hint(c, 0, ROOM_LONGEST);
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
 	store_release(&c->kind, CHUNK_FREE);
 	region_give(chunk_run(c), 1, clean == ALL_UNITS);
 	return true;
 }
 
-void chunk_mend(struct heap *h, struct chunk *c)
+void chunk_settle(struct heap *h, struct chunk *c, uint64_t word, unsigned room)
 {
-	uint64_t word = load_seq_cst(&c->units);
-
 	/* A thread that has just made this chunk and finds no unit in it makes another. */
 	if (word != 0 && (word != ALL_UNITS || !chunk_return(h, c)))
-		chunk_hint(c, false);
+		chunk_hint(c, word, room);
+}
+
+/*
+ * The length of the run that the thread made which set these bits of the word: the hint is large enough for
+ * other runs, as who set the last bit of each has seen to it.
+ */
+static inline unsigned run_around(uint64_t word, uint64_t mask)
+{
+	uint64_t below = (mask & -mask) - 1, before = ~word & below, behind = ~word & ~below;
+
+	/* From behind the last taken unit before to the first one behind; 0 and 63 where there is none. */
+	return bits_highest((unsigned long)((behind & -behind) - 1)) + 1 - bits_highest((unsigned long)(before << 1 | 1));
 }
 
 void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
 {
 	/* Pairs with the acquire of claim_in (units.c). */
-	(void)fetch_or_seq_cst(&c->units, mask);
-	chunk_mend(h, c);
+	uint64_t word = fetch_or_seq_cst(&c->units, mask) | mask;
+
+	if (SMALL)
+		chunk_mend(h, c);
+	else
+		chunk_settle(h, c, word, run_around(word, mask));
 }
 
 /*

@@ -24,10 +24,11 @@ static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)
 }
 
 /*
- * Makes the hint (region.room) of the chunk large enough for its longest run of free units;
- * `exact`: and not larger.  For any thread.
+ * Makes the hint (region.room) of the chunk large enough for a run of `room` free units, when c->units was `word`
+ * at some time before.  ROOM_LONGEST: for its longest run, and not larger.  For any thread.
  */
-INTERNAL void chunk_hint(struct chunk *c, bool exact);
+#define ROOM_LONGEST (CHUNK_UNITS + 1)
+INTERNAL void chunk_hint(struct chunk *c, uint64_t word, unsigned room);
 
 /* Makes a claimed chunk a slab chunk, all of whose units are free. */
 INTERNAL void chunk_open(struct heap *h, struct run run, bool clean);
@@ -35,11 +36,17 @@ INTERNAL void chunk_open(struct heap *h, struct run run, bool clean);
 /* Frees the units of the mask, which the caller holds; returns the chunk if all are free now. */
 INTERNAL void chunk_put(struct heap *h, struct chunk *c, uint64_t mask);
 
+/* After units became free, so that they are `word`: returns the chunk if all are, or makes the hint; room: see there. */
+INTERNAL void chunk_settle(struct heap *h, struct chunk *c, uint64_t word, unsigned room);
+
 /*
  * Completes what a vanished thread left undone: sets the hint to free units, or returns
  * a chunk that is entirely free.
  */
-INTERNAL void chunk_mend(struct heap *h, struct chunk *c);
+static inline void chunk_mend(struct heap *h, struct chunk *c)
+{
+	chunk_settle(h, c, load_seq_cst(&c->units), ROOM_LONGEST);
+}
 
 /* Purges the free dirty units of the chunk; returns the bytes purged. */
 INTERNAL size_t chunk_purge(struct heap *h, struct chunk *c);

@@ -24,7 +24,7 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 				runs = aligned;
 		}
 		if (runs == 0) {
-			chunk_hint(c, true);
+			chunk_hint(c, word, ROOM_LONGEST);
 			return 0;
 		}
 		mask = bits_run(IS_HARDENED ? bits_any(runs, chance()) : bits_lowest(runs), n);

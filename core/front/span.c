@@ -117,7 +117,7 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 
 void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes)
 {
-	chunk_hint(c, true); /* until it is published it has neither a slab nor a free unit */
+	chunk_hint(c, 0, ROOM_LONGEST); /* until it is published it has neither a slab nor a free unit */
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
 	(void)span_publish(span_set(run_of(c), bytes, HUGE_FILLED, false));
 }

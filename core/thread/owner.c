@@ -22,7 +22,8 @@ void owner_reset(struct owner *o)
 	 */
 	for (i = offsetof(struct owner, inbox) / sizeof *words; i < sizeof *o / sizeof *words; i++)
 		store_relaxed(&words[i], 0);
-	o->spare_next = o->spare_units = 0;
+	o->spare_next = 0;
+	o->spare_units = 0;
 	o->turn = 0;
 }
 

@@ -67,11 +67,13 @@ INTERNAL void slabs_rotate(struct slabs *l, struct slab *s);
  * All spares together weigh at most SPARE_UNITS, so there are at most eight; a single one may
  * weigh more.  In a heap with SPARE_FROM units in use the limit is SPARE_MOST, an
  * eighth of these units or less; and while what is due is purged (heap.hand), in any heap.
+ * Above, each record may have a SPARE_SHARE of what is in use, or a part of that by their number.
  */
 #define SPARES	    24
 #define SPARE_UNITS 16
 #define SPARE_MOST  64
 #define SPARE_FROM  512 /* 16 MiB */
+#define SPARE_SHARE 32
 /* In units; one of a single unit weighs as much as one of two. */
 #define SPARE_WEIGHT(units) ((units) + ((units) == 1))
 /* Units of a large slab, and 0 and 1. */
@@ -114,7 +116,6 @@ struct owner {
 	/* Written by the holder, often. */
 	uint32_t turn;	     /* of its lists, see shrink_lists                   */
 	uint8_t spare_next;  /* the place of the next spare                      */
-	uint8_t spare_units; /* the weight of all spares                         */
 	bool no_spares;	     /* no holder, or a list is being walked: nothing is cached */
 	bool watch;	     /* see bin.h                                        */
 	uint16_t other_events; /* see watch_event                                */
@@ -122,6 +123,7 @@ struct owner {
 	uint8_t pending_releases; /* see release_pending in remote.c             */
 	uint8_t steps;	     /* see owner_is_counted                             */
 	uint8_t ticks;	     /* see watch_count                                  */
+	uint16_t spare_units; /* the weight of all spares                        */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Read by other threads, at each release of theirs; written when the holder changes. */
 	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/roll.h */
@@ -146,7 +148,7 @@ struct owner {
 };
 
 _Static_assert(sizeof(struct owner) <= 2 * 4096, "two of the smallest pages");
-_Static_assert(SPARES < 32 && SPARE_MOST + SLOT_MAX / UNIT_SIZE < 256, "places from 1 on; a byte has the weight");
+_Static_assert(SPARES < 32, "places from 1 on");
 
 #define OWNER_STEP ((uint8_t)(256 / 64)) /* added for a step, so that its carry tells: fewer bytes */
 

@@ -177,10 +177,16 @@ void spares_reduce(struct owner *o, unsigned units)
 /* The weight that all spares of a record may have. */
 static unsigned spares_limit(const struct heap *h)
 {
+	uint64_t used;
+
 	if (is_crowd(h))
 		return SPARE_UNITS / 2;
+	used = load_relaxed(&h->used);
 	/* `hand`: what is due is being purged, a part by each slab that is evicted (retain.h). */
-	return (load_relaxed(&h->used) / SPARE_FROM | load_relaxed(&h->hand)) != 0 ? SPARE_MOST : SPARE_UNITS;
+	if ((used / SPARE_FROM | load_relaxed(&h->hand)) == 0)
+		return SPARE_UNITS;
+	used = used / SPARE_SHARE >> bits_highest((unsigned long)load_relaxed(&h->owner_count));
+	return used > SPARE_MOST ? (unsigned)used : SPARE_MOST;
 }
 
 void spares_add(struct owner *o, struct slab *s)
@@ -188,7 +194,7 @@ void spares_add(struct owner *o, struct slab *s)
 	unsigned place;
 
 	/* The new spare is kept, however large it is: it is not in its place yet. */
-	o->spare_units = (uint8_t)(o->spare_units + SPARE_WEIGHT(s->units));
+	o->spare_units = (uint16_t)(o->spare_units + SPARE_WEIGHT(s->units));
 	spares_reduce(o, spares_limit(o->heap));
 	place = o->spare_next;
 	o->spares[place++] = s;

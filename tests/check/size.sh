@@ -8,7 +8,7 @@ set -u
 build=${BUILD:-build}
 limit=32768 # of code and constants
 small_limit=12288 # of libashlar-small.a
-tables_limit=12288 # of unwind tables, which linker.ld does not load
+tables_limit=12544 # of unwind tables, which linker.ld does not load: 12288 had begun to choose the registers of functions
 descriptor_limit=512
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

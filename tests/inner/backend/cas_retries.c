@@ -121,7 +121,7 @@ TEST(inner_swaps_chunk_goes_back, 20)
 		from = all.chunk;
 		CHECK(from != NULL && from->units == 0);
 		taken_back = false;
-		chunk_hint(from, true); /* as a thread that found no unit there leaves it */
+		chunk_hint(from, from->units, ROOM_LONGEST); /* as a thread that found no unit there leaves it */
 		more = with_act_at(k, give_all);
 		/* Either a unit is in use and the others are found, or the chunk is free. */
 		CHECK_EQ(taken_back, chunk_is(from, CHUNK_SLABS));

@@ -249,7 +249,7 @@ TEST(inner_parts_mend, 10)
 
 	CHECK(c != NULL && u.count == 64);
 	hint = (uint8_t *)c->region->room + c->index;
-	chunk_hint(c, true);
+	chunk_hint(c, c->units, ROOM_LONGEST);
 	chunk_mend(&heap_default, c); /* nothing is free */
 	CHECK_EQ(*hint, 0);
 	CHECK(chunk_is(c, CHUNK_SLABS));

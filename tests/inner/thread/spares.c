@@ -46,6 +46,38 @@ TEST(spares_go_around, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/*
+ * In a larger heap spares weigh more, as far as it is a small share of what is in use, and that by the number of
+ * records; the heaviest ones fill the places, and when the heap is small again they go.
+ */
+TEST(spares_of_a_large_heap, 10)
+{
+	enum { MANY = SPARES + 1, UNITS = 20, USED = SPARE_SHARE * UNITS * MANY };
+	static const struct { uint64_t used, records; unsigned spares; } of[] = {
+		{SPARE_FROM, 0, SPARE_MOST / UNITS}, {USED / 2, 0, MANY / 2}, {USED, 0, SPARES}, {USED * 16, 0, SPARES},
+		{USED, 1, MANY / 2}, {USED, 3, MANY / 4}, {USED * 16, CROWD, 1},
+	};
+	struct owner *o;
+	void *p[MANY];
+
+	ash_release(ash_alloc(1));
+	o = seat.self;
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		for (unsigned j = 0; j < MANY; j++)
+			CHECK((p[j] = ash_alloc(UNITS * UNIT_SIZE)) != NULL);
+		heap_default.used += of[i].used;
+		heap_default.owner_count += of[i].records;
+		for (unsigned j = 0; j < MANY; j++)
+			ash_release(p[j]);
+		heap_default.used -= of[i].used;
+		heap_default.owner_count -= of[i].records;
+		CHECK(spares_number(o) - of[i].spares <= 1); /* what the blocks themselves use is not counted here */
+		ash_release(ash_alloc(2 * UNIT_SIZE));
+		CHECK(o->spare_units <= SPARE_UNITS);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Where records are many, no slab of any class stays empty without being a spare, and there are four at most. */
 TEST(spares_of_a_crowd, 10)
 {

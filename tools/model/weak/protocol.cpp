@@ -398,8 +398,8 @@ LITMUS(death, 3)
 };
 
 /*
- * chunk.c chunk_put, chunk_hint: the hint is not less than the longest run of free units.  One
- * thread gives the only unit, the other finds none; `units` and `room` are the length of the run.
+ * chunk.c chunk_put, chunk_hint: the hint is not less than the longest run of free units.  A thread gives a
+ * unit and knows the run that this ends; another finds none, or gives the unit beside it.
  */
 LITMUS(room, 2)
 {
@@ -411,31 +411,40 @@ LITMUS(room, 2)
 		POKE(room, 1);
 	}
 
-	void hint(bool exact)
+	static unsigned longest(unsigned bits)
+	{
+		return bits == 3 ? 2 : bits != 0;
+	}
+
+	void hint(unsigned bits, bool counted)
 	{
 		for (;;) {
-			auto run = LOAD(units, "chunk_hint: units", seq_cst);
-			auto now = LOAD(room, "chunk_hint: room, look", seq_cst);
+			auto run = longest(bits), now = LOAD(room, "chunk_hint: room, look", seq_cst);
 
-			if (run == now || (run < now && !exact))
+			if (run == now || (run < now && !counted))
 				return;
 			STORE(room, run, "chunk_hint: room", seq_cst);
+			auto seen = LOAD(units, "chunk_hint: units", seq_cst);
+			if (seen == bits)
+				return;
+			bits = seen;
+			counted = true;
 		}
 	}
 
 	void thread(unsigned i)
 	{
-		if (i == 0) {
-			OR(units, 1, "chunk_put: units", seq_cst);
-			hint(false);
-		} else {
-			hint(true);
+		if (i == 1 && rl::rand(2) == 0) {
+			hint(PEEK(units), true);
+			return;
 		}
+		auto before = OR(units, i + 1, "chunk_put: units", seq_cst);
+		hint(before | (i + 1), false);
 	}
 
 	void after()
 	{
-		RL_ASSERT(PEEK(units) <= PEEK(room));
+		RL_ASSERT(longest(PEEK(units)) <= PEEK(room));
 	}
 };
 
