@@ -6,7 +6,8 @@
 #include "pages.h"
 #include "syscall.h"
 
-static uint64_t chance_key, chance_state; /* 0: not drawn yet */
+INTERNAL uint64_t chance_key; /* this and the next: 0: not drawn yet */
+static uint64_t chance_state;
 
 /* What the kernel gives, or where a system call filter refuses it what address randomisation left. */
 static uint64_t drawn(void)

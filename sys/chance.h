@@ -31,10 +31,28 @@ static inline uint64_t chance_next(uint64_t *state)
 	return chance_mix(*state += CHANCE_STEP);
 }
 
+/* What one thread draws from; all 0 but the state at first. */
+struct chances {
+	uint64_t state, left; /* left: what was not used of a number, and above it a 1 */
+};
+
+/* Six bits, of which a number has ten. */
+static inline unsigned chance_some(struct chances *c)
+{
+	uint64_t left = c->left;
+
+	if (__builtin_expect(left < 64, 0))
+		left = chance_next(&c->state) | (uint64_t)1 << 63;
+	c->left = left >> 6;
+	return (unsigned)left & 63;
+}
+
 /* A number of the process's generator, for any thread at any time. */
 HARDENED uint64_t chance(void);
 /* A number that is the same as long as the process lives, and in its children of fork; not 0. */
 HARDENED uint64_t chance_secret(void);
+/* The same after that call; each mapping makes it (fence_place), so whoever has a block may read this. */
+BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
 /* After a fork: the child's numbers are not its parent's, nor those of another child. */
 HARDENED void chance_renew(void);
 

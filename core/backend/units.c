@@ -27,7 +27,7 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 			chunk_hint(c, word, ROOM_LONGEST);
 			return 0;
 		}
-		mask = bits_run(IS_HARDENED ? bits_any(runs, chance()) : bits_lowest(runs), n);
+		mask = bits_run(IS_HARDENED ? bits_any(runs, (unsigned)(chance() >> 58)) : bits_lowest(runs), n);
 	} while (!cas_acquire(&c->units, &word, word & ~mask));
 	return mask;
 }

@@ -49,10 +49,10 @@ static inline unsigned bits_highest(unsigned long word)
 	return (unsigned)sizeof word * 8 - 1 - (unsigned)__builtin_clzl(word);
 }
 
-/* Some set bit: the next one from a random place on, which is not above the highest.  The word must not be 0. */
-static ALWAYS_INLINE unsigned bits_any(uint64_t word, uint64_t random)
+/* Some set bit: the next one from a random place on (random: 0 to 63), not above the highest.  The word must not be 0. */
+static ALWAYS_INLINE unsigned bits_any(uint64_t word, unsigned random)
 {
-	unsigned from = (unsigned)((random >> 32) * (bits_highest((unsigned long)word) + 1) >> 32);
+	unsigned from = random * (bits_highest((unsigned long)word) + 1) / 64;
 
 	return bits_lowest((unsigned long)(word >> from)) + from;
 }

@@ -32,7 +32,7 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 	}
 	if (p == NULL)
 		ash_on_no_memory();
-	else if (IS_HARDENED)
+	else if (IS_HARDENED && class > 0)
 		guard_new(p, size, chunk_block(map_find(p), p), clean);
 	else if (zero && !clean)
 		memset(p, 0, size);

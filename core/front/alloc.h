@@ -27,13 +27,16 @@ static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zer
 	size_t bytes = size + GUARD_BYTES;
 	struct bin *b = NULL;
 	bool clean = false;
+	struct owner *o;
 	void *p = NULL;
 
 	if (SEATED && likely(seat.open != 0) && likely(size - 1 < SLOT_LARGE - GUARD_BYTES) &&
 	    likely(alignment <= CLASS_STEP)) {
 		seat_close();
-		b = bytes <= SLOT_SMALL ? bin_small(seat.self, seat_small(bytes)) : &seat.self->bins[class_larger(bytes)];
-		p = bin_slot(seat.self, b, &clean);
+		o = seat.self;
+		b = bytes <= SLOT_SMALL ? bin_small(o, seat_small(bytes)) : &o->bins[class_larger(bytes)];
+		while (unlikely((p = bin_slot(o, b, &clean)) == NULL) && bin_step(o, b))
+			;
 		seat_open();
 	}
 	if (unlikely(p == NULL))

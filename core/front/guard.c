@@ -17,10 +17,13 @@ static uint64_t *guard_word(const void *p, size_t have)
 	return (uint64_t *)((uintptr_t)p + have - GUARD_BYTES); /* NOLINT: an address */
 }
 
-/* Two rounds of multiplication: the low bits of the product alone would show the secret. */
-static uint64_t guard_hash(const void *p, uint64_t slack)
+/* Both halves of a product of two secret numbers: either half alone would show bits of them. */
+static inline uint64_t guard_hash(const void *p, uint64_t slack)
 {
-	return chance_mix(chance_secret() ^ (uintptr_t)p * CHANCE_STEP ^ slack << (64 - SLACK_BITS));
+	uint64_t key = load_relaxed(&chance_key), other = key << 32 | key >> 32;
+	unsigned __int128 product = (unsigned __int128)((uintptr_t)p ^ key) * (slack << (64 - SLACK_BITS) ^ other);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 static uint64_t word_of(uint64_t hash, uint64_t slack)
@@ -45,11 +48,13 @@ static ALWAYS_INLINE bool word_is_right(const void *p, size_t have, uint64_t wor
 /* True: a slot of n bytes, a multiple of 16, reads zero. */
 static inline bool is_zero(const void *p, size_t n)
 {
-	vec16 any = VEC16_OF(p, n - 16);
+	vec16 any = {0, 0};
 	size_t i;
 
-	for (i = 0; i + 16 < n; i += 32)
-		any |= VEC16_OF(p, i) | VEC16_OF(p, i + 16); /* the last two may be the same again */
+	for (i = 0; i + 64 <= n; i += 64)
+		any |= VEC16_OF(p, i) | VEC16_OF(p, i + 16) | VEC16_OF(p, i + 32) | VEC16_OF(p, i + 48);
+	for (; i < n; i += 16)
+		any |= VEC16_OF(p, i);
 	return (any[0] | any[1]) == 0;
 }
 
@@ -87,8 +92,6 @@ ALWAYS_INLINE void guard_set(void *p, size_t size, size_t have)
 
 ALWAYS_INLINE void guard_new(void *p, size_t size, size_t have, bool clean)
 {
-	if (have == SLOT_MIN)
-		return;
 	if (!clean && unlikely(!is_zero(p, have)))
 		guard_report(CALL_ALLOC, NULL, p, "written after its release", have);
 	guard_set(p, size, have);
@@ -108,11 +111,16 @@ ALWAYS_INLINE size_t guard_size(const char *call, const char *name, const void *
 	return have - slack;
 }
 
-ALWAYS_INLINE void guard_lift(const char *call, const char *name, void *p, size_t size, size_t have)
+ALWAYS_INLINE void guard_take(const char *call, const char *name, void *p, size_t have)
 {
 	/* Of threads that release the block at once one gets the word.  The order is not needed: nothing else is read by it. */
 	if (unlikely(exchange_seq_cst(guard_word(p, have), 0) == 0))
 		guard_report(call, name, p, call_again(call), have);
+}
+
+ALWAYS_INLINE void guard_lift(const char *call, const char *name, void *p, size_t size, size_t have)
+{
+	guard_take(call, name, p, have);
 	if (have - size > GUARD_BYTES)
 		((char *)p)[size] = 0;
 }

@@ -32,14 +32,16 @@ static inline size_t guard_bytes(size_t size)
 	return IS_HARDENED && size > 0 && size <= PTRDIFF_MAX ? size + GUARD_BYTES : size;
 }
 
-/* Makes a slot or span that is handed out a block of this size; misuse if it does not read zero.  clean: it does. */
+/* Makes a slot or span that is handed out a block of this size, not 0; misuse if it does not read zero.  clean: it does. */
 HARDENED void guard_new(void *p, size_t size, size_t have, bool clean);
 /* The size of a live block; misuse by `call` if it was released, or written behind its end.  name: malloc's, or NULL. */
 HARDENED size_t guard_size(const char *call, const char *name, const void *p, size_t have);
 
 HARDENED _Noreturn void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have);
 
-/* Before and after a block changes its size: takes its word away, misuse if another thread did; writes it again. */
+/* Takes a block's word away, misuse if another thread did. */
+HARDENED void guard_take(const char *call, const char *name, void *p, size_t have);
+/* Before and after a block changes its size: the same, and its mark; writes them again. */
 HARDENED void guard_lift(const char *call, const char *name, void *p, size_t size, size_t have);
 HARDENED void guard_set(void *p, size_t size, size_t have);
 

@@ -14,12 +14,14 @@
 #include "vec16.h"
 
 #define QUARANTINE_PLACES 64
-#define QUARANTINE_BYTES  ((size_t)16384) /* of one class, but one place at least up to SLOT_LARGE */
+#define QUARANTINE_BYTES  ((size_t)16384) /* of one class; places for more, so that they are a power of two */
+#define CLEAR_LONG	  2048		  /* above it the string instruction is faster */
 
+/* The two halves of the places are filled in turn, each in an order of its own: place ^ key. */
 struct quarantine {
 	struct {
 		void *blocks[QUARANTINE_PLACES]; /* NULL: none */
-		unsigned next, places;		 /* the place of the next block; of so many */
+		unsigned next, last, half, key;	 /* masks: of a place, of one in a half */
 	} classes[CLASS_ONE + 1];
 };
 
@@ -30,22 +32,22 @@ static SLOW struct quarantine *quarantine_make(struct hardened *own)
 	size_t class, n;
 
 	for (class = 0; q != NULL && class <= CLASS_ONE; class++) {
-		n = QUARANTINE_BYTES / class_size((unsigned)class);
-		q->classes[class].places = n > QUARANTINE_PLACES ? QUARANTINE_PLACES : n > 0 ? (unsigned)n : 1;
+		for (n = 1; n < QUARANTINE_PLACES && n * class_size((unsigned)class) <= QUARANTINE_BYTES / 2; n *= 2)
+			;
+		q->classes[class].last = (unsigned)n - 1;
+		q->classes[class].half = (unsigned)(n - 1) / 2;
 	}
 	return own->quarantine = q;
 }
 
-/* Puts a block into the thread's quarantine, if it has one; the block to be free for it, or NULL. */
-static ALWAYS_INLINE void *quarantine_exchange(void *p, size_t have)
+/* Puts a block into the thread's quarantine, if it can have one; the block to be free for it, or NULL.  The seat is open. */
+static ALWAYS_INLINE void *quarantine_exchange(void *p, unsigned class)
 {
-	unsigned n, at, before;
 	struct quarantine *q;
 	struct hardened *own;
-	void **blocks, *out;
+	unsigned at;
+	void *out;
 
-	if (unlikely(have > SLOT_LARGE) || unlikely(seat.open == 0))
-		return p;
 	seat_close();
 	own = seat.self->hardened;
 	q = own->quarantine;
@@ -53,17 +55,13 @@ static ALWAYS_INLINE void *quarantine_exchange(void *p, size_t have)
 		seat_open();
 		return p;
 	}
-	q = (struct quarantine *)(void *)&q->classes[have <= SLOT_SMALL ? seat_small(have) / CLASS_SMALL : class_larger(have)];
-	n = q->classes->places;
-	blocks = q->classes->blocks;
-	at = q->classes->next;
-	q->classes->next = at + 1 < n ? at + 1 : 0;
-	out = blocks[at];
-	/* The block takes the place of one that came up to n / 2 earlier, which waits for longer. */
-	before = (unsigned)((chance_next(&own->chance) >> 32) * (n / 2 + 1) >> 32);
-	before = at >= before ? at - before : at + n - before;
-	blocks[at] = blocks[before];
-	blocks[before] = p;
+	q = (struct quarantine *)(void *)&q->classes[class];
+	at = q->classes->next++;
+	if (unlikely((at & q->classes->half) == 0))
+		q->classes->key = (unsigned)chance_next(&own->chances.state) & q->classes->half;
+	at = (at ^ q->classes->key) & q->classes->last;
+	out = q->classes->blocks[at];
+	q->classes->blocks[at] = p;
 	seat_open();
 	return out;
 }
@@ -87,12 +85,38 @@ void quarantine_empty(void)
 	}
 }
 
-ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, size_t size, size_t have)
+/* Its size, as it is told, if it is; it is no block any more. */
+static ALWAYS_INLINE size_t guarded_size(const char *call, const char *name, const void *p, size_t size, size_t have)
 {
 	size_t had = guard_size(call, name, p, have);
 
 	if (size != SIZE_UNTOLD && unlikely(size != had))
 		guard_report(call, name, p, "wrong size", had);
+	return had;
+}
+
+ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, size_t size, const struct slab *s)
+{
+	const vec16 zero = {0, 0};
+	size_t had = guarded_size(call, name, p, size, s->slot_size), i;
+
+	guard_take(call, name, p, s->slot_size);
+	/* With the mark; the slot is zero behind it, where this may end, too. */
+	if (unlikely(had >= CLEAR_LONG))
+		memset(p, 0, had + 1);
+	else {
+		for (i = 0; i + 64 <= had; i += 64)
+			VEC16_AT(p, i) = VEC16_AT(p, i + 16) = VEC16_AT(p, i + 32) = VEC16_AT(p, i + 48) = zero;
+		for (; i <= had; i += 16)
+			VEC16_AT(p, i) = zero;
+	}
+	return quarantine_exchange(p, s->class);
+}
+
+void *guarded_end_any(const char *call, const char *name, void *p, size_t size, size_t have)
+{
+	size_t had = guarded_size(call, name, p, size, have);
+
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->gone(p, have);
 	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
@@ -100,12 +124,10 @@ ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, siz
 		guard_lift(call, name, p, had, have);
 		if (have > SLOT_MAX)
 			pages_zero(p, have, PAGES_PRIVATE); /* what was not written is not touched */
-		else if (had <= SLOT_SMALL)
-			vec16_clear(p, had); /* the slot is a multiple of 16, and zero behind this */
 		else
 			memset(p, 0, had);
 	}
-	return quarantine_exchange(p, have);
+	return have > SLOT_LARGE || seat.open == 0 ? p : quarantine_exchange(p, class_of(have));
 }
 
 /* ---- resizing ---- */

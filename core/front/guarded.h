@@ -25,7 +25,9 @@ struct slab;
  * NULL; heap_hooks has been told.
  */
 #define SIZE_UNTOLD (SIZE_MAX - 1) /* no block has it, nor has one SIZE_MAX, which a program may tell */
-HARDENED void *guarded_end(const char *call, const char *name, void *p, size_t size, size_t have);
+HARDENED void *guarded_end_any(const char *call, const char *name, void *p, size_t size, size_t have);
+/* The same for a slot of the caller's own slab, up to SLOT_LARGE and not of size 0, while heap_hooks has nobody to tell. */
+HARDENED void *guarded_end(const char *call, const char *name, void *p, size_t size, const struct slab *s);
 
 /* Resizes a block.  alignment: see resize.h.  NULL: no memory, or not possible in place. */
 HARDENED void *guarded_resize(const char *call, const char *name, void *p, size_t alignment, size_t size, size_t have);

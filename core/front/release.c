@@ -32,7 +32,8 @@ static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, r
 		release_event(seat.self, s, group, word);
 		return;
 	}
-	seat.latest = p; /* see slot_predicted */
+	if (!IS_HARDENED)
+		seat.latest = p; /* see slot_predicted */
 	seat_open_again(opened);
 }
 
@@ -51,21 +52,30 @@ static ALWAYS_INLINE void release_fast(void *p, rest_function *rest)
 		release_bit(p, s, index, rest);
 }
 
-static __attribute__((noinline)) void release_unguarded(void *p)
-{
-	release_fast(p, release_rest);
-}
-
 /* All releases of the hardened products; name, size: see guarded.h.  False: p is no guarded block. */
-static inline bool release_guarded(const char *call, const char *name, void *p, size_t size)
+static SLOW bool release_guarded_any(const char *call, const char *name, void *p, size_t size)
 {
 	size_t have = block_guarded(p);
 
 	if (have == 0)
 		return false;
-	p = guarded_end(call, name, p, size, have);
+	p = guarded_end_any(call, name, p, size, have);
 	if (p != NULL)
-		release_unguarded(p);
+		release_fast(p, release_rest);
+	return true;
+}
+
+static ALWAYS_INLINE bool release_guarded(const char *call, const char *name, void *p, size_t size)
+{
+	uint64_t index;
+	struct slab *s;
+
+	if (unlikely(!own_slot(p, &s, &index)) || unlikely((load_relaxed(&s->free[index / GROUP_SLOTS]) >> index % GROUP_SLOTS & 1) != 0) ||
+	    unlikely(s->class - 1u >= CLASS_ONE) || unlikely(heap_hooks_now() != NULL))
+		return release_guarded_any(call, name, p, size);
+	p = guarded_end(call, name, p, size, s);
+	if (likely(p != NULL))
+		release_fast(p, release_rest);
 	return true;
 }
 

@@ -103,6 +103,9 @@ static bool bin_turn(struct owner *o, struct bin *b)
 	/* Bit i: group next + i, modulo 32. */
 	uint32_t turn = bits_rotated(s->ready, next);
 
+	/* Hardened products take untouched groups before the others, so that slots come from all of a slab. */
+	if (IS_HARDENED && s->opened < s->groups)
+		return bin_point(o, b, s->opened++);
 	for (; turn != 0; turn &= turn - 1) {
 		unsigned g = (next + bits_lowest(turn)) % SLAB_GROUPS;
 
@@ -140,10 +143,8 @@ bool bin_next_group(struct owner *o, struct bin *b)
 		group_unready(s, (unsigned)(at - s->free));
 	/*
 	 * Untouched groups come last, after remote bits: memory is first touched only if
-	 * there is nothing else.  But in hardened products before the others, so that slots come from all of a slab.
+	 * there is nothing else.
 	 */
-	if (IS_HARDENED && s->opened < s->groups)
-		return bin_point(o, b, s->opened++);
 	do
 		if (bin_turn(o, b))
 			return true;

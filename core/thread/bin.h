@@ -89,7 +89,7 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 		return NULL;
 	*clean = ((b->slab->dirty >> (at - b->slab->free)) & 1) == 0;
 	if (IS_HARDENED) {
-		uint64_t bit = bits_any(word, chance_next(&o->hardened->chance));
+		uint64_t bit = bits_any(word, chance_some(&o->hardened->chances));
 
 		p = b->base + bit * b->size;
 		store_relaxed(at, word & ~((uint64_t)1 << bit));

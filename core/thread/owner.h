@@ -25,6 +25,7 @@
 #include "backend/map.h"
 #include "base/layout.h"
 #include "base/roll.h"
+#include "chance.h"
 #include "internal.h"
 #include "life.h"
 #include "slab/slab.h"
@@ -105,7 +106,7 @@ _Static_assert(offsetof(struct bin, full) == offsetof(struct bin, partial) + siz
 /* Of the hardened products, for the holder.  A takeover leaves it as it is. */
 struct hardened {
 	struct quarantine *quarantine; /* front/guarded.c; NULL: not used yet */
-	uint64_t chance;	       /* state of its generator (chance.h) */
+	struct chances chances;	       /* see chance.h */
 };
 
 /* Releases all that is in the thread's quarantine; above this room, as it releases (front/guarded.c). */

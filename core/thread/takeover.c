@@ -215,7 +215,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 	(void)takeover_end(&t);
 	if (IS_HARDENED) {
 		chance_renew();
-		o->hardened->chance = chance();
+		o->hardened->chances = (struct chances){chance(), 0};
 	}
 	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);
