@@ -45,15 +45,62 @@ void chance_renew(void)
 
 /*
  * Places are in a window, which is somewhere else in each process: each GiB in use takes a page of the
- * chunk map, and so many of its leaves stay.
+ * chunk map, and so many of its leaves stay.  A bit of each: it has a mapping, or the page behind one.
  */
 #define WINDOW_SHIFT 35 /* 32 GiB */
+#define PLACES	     (((uint64_t)1 << WINDOW_SHIFT) / PAGE_HUGE)
+static uint64_t places[PLACES / 64];
 
-uint64_t fence_place(void)
+static uintptr_t window(void)
 {
-	uint64_t window = chance_mix(chance_secret()) >> (64 - (CPU_ADDRESS_BITS - 1 - WINDOW_SHIFT));
+	return chance_mix(chance_secret()) >> (64 - (CPU_ADDRESS_BITS - 1 - WINDOW_SHIFT)) << WINDOW_SHIFT;
+}
 
-	return (window << WINDOW_SHIFT) + (chance() >> (64 - WINDOW_SHIFT) & ~(uint64_t)(PAGE_HUGE - 1));
+/* The first place that is free behind what ends there; above PLACES: not in the window. */
+static uint64_t place_behind(uintptr_t end)
+{
+	return (end - window() + PAGE_MOST + PAGE_HUGE - 1) / PAGE_HUGE;
+}
+
+static void places_leave(uint64_t i, uint64_t end)
+{
+	/* Release pairs with the seq_cst in places_take: who takes a place finds it unmapped. */
+	for (; i < end && i < PLACES; i++)
+		(void)fetch_and_acq_rel(&places[i / 64], ~((uint64_t)1 << i % 64));
+}
+
+static bool places_take(uint64_t first, uint64_t end)
+{
+	uint64_t i;
+
+	for (i = first; i < end; i++)
+		if (i >= PLACES || set_bit_seq_cst(places, i)) {
+			places_leave(first, i);
+			return false;
+		}
+	return true;
+}
+
+uint64_t fence_place(size_t bytes)
+{
+	uint64_t at, tries;
+
+	for (tries = 0; tries < 32; tries++) {
+		at = window() + (chance() >> (64 - WINDOW_SHIFT) & ~(uint64_t)(PAGE_HUGE - 1));
+		if (places_take((at - window()) / PAGE_HUGE, place_behind(at + bytes)))
+			return at;
+	}
+	return 0;
+}
+
+bool fence_extend(const char *end, size_t more)
+{
+	return place_behind((uintptr_t)end) > PLACES || places_take(place_behind((uintptr_t)end), place_behind((uintptr_t)end + more));
+}
+
+void fence_leave(const char *p, size_t bytes, bool all)
+{
+	places_leave(all ? ((uintptr_t)p - window()) / PAGE_HUGE : place_behind((uintptr_t)p), place_behind((uintptr_t)p + bytes));
 }
 
 bool fence_has_neighbours(const char *p, size_t bytes)

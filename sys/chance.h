@@ -56,9 +56,16 @@ BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
 /* After a fork: the child's numbers are not its parent's, nor those of another child. */
 HARDENED void chance_renew(void);
 
-/* Where the next mapping may be, a multiple of PAGE_HUGE: a wish, as something may be there. */
-HARDENED uint64_t fence_place(void);
-/* True: a page beside the range may be mapped.  Who maps looks, so that two mappings have a gap between them. */
+/*
+ * Where a mapping of so many bytes may be, a multiple of PAGE_HUGE, without another one that was made so on a page beside
+ * it: a wish, as something else may be there.  It is taken until it is left.  0: nothing was found.
+ */
+HARDENED uint64_t fence_place(size_t bytes);
+/* Takes what follows a mapping.  False: it has neighbours. */
+HARDENED bool fence_extend(const char *end, size_t more);
+/* Leaves the range, which is all of a mapping or its end. */
+HARDENED void fence_leave(const char *p, size_t bytes, bool all);
+/* True: a page beside the range may be mapped. */
 HARDENED bool fence_has_neighbours(const char *p, size_t bytes);
 /* Takes access to the range away, or gives it back.  False: refused, or no whole pages; nothing has changed. */
 HARDENED bool fence_set(void *p, size_t bytes, bool fenced);

@@ -61,15 +61,20 @@ static void *map(void *at, size_t bytes, long access, enum sharing sharing)
 
 bool pages_cut(void *p, size_t bytes)
 {
-	return pages_release(p, bytes);
+	if (!IS_HARDENED)
+		return pages_release(p, bytes);
+	if (arch_munmap(p, bytes) != 0)
+		return false;
+	fence_leave(p, bytes, false);
+	return true;
 }
 
 bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 {
 	char *end = (char *)p + bytes, *more;
 
-	if (SMALL)
-		return false; /* it has no use for this */
+	if (SMALL || (IS_HARDENED && !fence_extend(end, larger - bytes)))
+		return false; /* it has no use for this; or there are neighbours */
 	if (arch_mremap(p, bytes, larger, 0, NULL) == (long)p)
 		return true;
 	/*
@@ -79,6 +84,8 @@ bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 	more = map_at(end, larger - bytes, PROT_READ_WRITE, sharing, MAP_FIXED_NOREPLACE);
 	if (more != NULL && more != end)
 		(void)pages_release(more, larger - bytes);
+	if (IS_HARDENED && more != end)
+		fence_leave(end, larger - bytes, false);
 	return more == end;
 }
 
@@ -114,7 +121,7 @@ static uint64_t place(size_t bytes, size_t alignment)
 	uint64_t at = load_relaxed(&last_aligned);
 
 	if (IS_HARDENED)
-		return fence_place();
+		return fence_place(bytes);
 	if (SMALL || bytes % PAGE_HUGE == 0 || alignment <= PAGE_MOST || at < bytes)
 		return 0;
 	return (at - bytes) & ~(uint64_t)(alignment - 1);
@@ -131,7 +138,11 @@ bool pages_release(void *p, size_t bytes)
 	/* What comes next may lie there: each place lower down would need leaves of the map of its own. */
 	if (!SMALL && load_relaxed(&last_aligned) == (uintptr_t)p)
 		placed((char *)p + ((bytes + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1)));
-	return arch_munmap(p, bytes) == 0;
+	if (arch_munmap(p, bytes) != 0)
+		return false;
+	if (IS_HARDENED)
+		fence_leave(p, bytes, true);
+	return true;
 }
 
 void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
@@ -143,10 +154,13 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 
 	p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
 	if (IS_HARDENED)
-		for (tries = 0; p != NULL && tries < 8 && fence_has_neighbours(p, bytes); tries++) {
-			(void)pages_release(p, bytes);
-			p = map((void *)fence_place(), bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
+		for (tries = 0; p != NULL && (uintptr_t)p != at && tries < 8 && fence_has_neighbours(p, bytes); tries++) {
+			(void)pages_release(p, bytes); /* something else is at that place, which stays taken */
+			at = fence_place(bytes);
+			p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
 		}
+	if (IS_HARDENED && p == NULL && at != 0)
+		fence_leave((char *)at, bytes, true); /* NOLINT: an address */
 	if (p == NULL)
 		return NULL;
 	if (((uintptr_t)p & (alignment - 1)) == 0) {

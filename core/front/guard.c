@@ -10,6 +10,7 @@
 #include "vec16.h"
 
 #define SLACK_BITS 22 /* less than this: a slot has 1 MiB, a span its last page */
+typedef uint64_t __attribute__((may_alias, aligned(1))) any_word;
 #define SLACK_MASK (((uint64_t)1 << SLACK_BITS) - 1)
 
 static uint64_t *guard_word(const void *p, size_t have)
@@ -59,17 +60,19 @@ static inline bool is_zero(const void *p, size_t n)
 }
 
 /* True: the mark is at the block's end, and zeroes behind it up to the word, or for 4 KiB: not to touch more pages. */
-static inline bool end_is_whole(const char *end, uint64_t slack, uint64_t mark)
+static ALWAYS_INLINE bool end_is_whole(const char *end, uint64_t slack, uint64_t mark)
 {
-	const uint64_t *at = (const uint64_t *)((uintptr_t)end & ~(uintptr_t)7); /* NOLINT: an address */
-	const char *stop = end + (slack - GUARD_BYTES < PAGE_LEAST ? slack - GUARD_BYTES : PAGE_LEAST);
-	uint64_t wrong;
+	uint64_t n = slack - GUARD_BYTES, wrong;
+	const char *at;
 
-	if (slack == GUARD_BYTES)
+	if (n == 0)
 		return true;
-	wrong = *at++ >> ((uintptr_t)end & 7) * 8 ^ mark;
-	while ((const char *)at < stop)
-		wrong |= *at++;
+	wrong = *(const any_word *)(const void *)end ^ mark; /* a part of the word may be in it */
+	if (n < 8)
+		return wrong << (64 - 8 * n) == 0;
+	n = n < PAGE_LEAST ? n : PAGE_LEAST;
+	for (at = (const char *)(((uintptr_t)end + 15) & ~(uintptr_t)7); at < end + n; at += 8) /* NOLINT: an address */
+		wrong |= *(const any_word *)(const void *)at;
 	return wrong == 0;
 }
 
