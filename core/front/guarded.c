@@ -85,6 +85,22 @@ void quarantine_empty(void)
 	}
 }
 
+/* Of a released block, with its mark; the slot is zero behind it, where this may end, too. */
+static ALWAYS_INLINE void slot_clear(char *p, size_t had)
+{
+	const vec16 zero = {0, 0};
+	size_t i;
+
+	if (unlikely(had >= CLEAR_LONG)) {
+		memset(p, 0, had + 1);
+		return;
+	}
+	for (i = 0; i + 64 <= had; i += 64)
+		VEC16_AT(p, i) = VEC16_AT(p, i + 16) = VEC16_AT(p, i + 32) = VEC16_AT(p, i + 48) = zero;
+	for (; i <= had; i += 16)
+		VEC16_AT(p, i) = zero;
+}
+
 /* Its size, as it is told, if it is; it is no block any more. */
 static ALWAYS_INLINE size_t guarded_size(const char *call, const char *name, const void *p, size_t size, size_t have)
 {
@@ -97,19 +113,10 @@ static ALWAYS_INLINE size_t guarded_size(const char *call, const char *name, con
 
 ALWAYS_INLINE void *guarded_end(const char *call, const char *name, void *p, size_t size, const struct slab *s)
 {
-	const vec16 zero = {0, 0};
-	size_t had = guarded_size(call, name, p, size, s->slot_size), i;
+	size_t had = guarded_size(call, name, p, size, s->slot_size);
 
 	guard_take(call, name, p, s->slot_size);
-	/* With the mark; the slot is zero behind it, where this may end, too. */
-	if (unlikely(had >= CLEAR_LONG))
-		memset(p, 0, had + 1);
-	else {
-		for (i = 0; i + 64 <= had; i += 64)
-			VEC16_AT(p, i) = VEC16_AT(p, i + 16) = VEC16_AT(p, i + 32) = VEC16_AT(p, i + 48) = zero;
-		for (; i <= had; i += 16)
-			VEC16_AT(p, i) = zero;
-	}
+	slot_clear(p, had);
 	return quarantine_exchange(p, s->class);
 }
 
@@ -121,11 +128,11 @@ void *guarded_end_any(const char *call, const char *name, void *p, size_t size, 
 		heap_hooks_now()->gone(p, have);
 	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
 	if (have != SLOT_MIN && (have <= SLOT_APART || region_alone(map_find(p)->region) == 0)) {
-		guard_lift(call, name, p, had, have);
+		guard_take(call, name, p, have);
 		if (have > SLOT_MAX)
 			pages_zero(p, have, PAGES_PRIVATE); /* what was not written is not touched */
 		else
-			memset(p, 0, had);
+			slot_clear(p, had);
 	}
 	return have > SLOT_LARGE || seat.open == 0 ? p : quarantine_exchange(p, class_of(have));
 }
