@@ -14,7 +14,7 @@
 #include "vec16.h"
 
 #define QUARANTINE_PLACES 64
-#define QUARANTINE_BYTES  ((size_t)16384) /* of one class; places for more, so that they are a power of two */
+#define QUARANTINE_BYTES  ((size_t)16384) /* of one class, or so many more that the places are a power of two */
 #define CLEAR_LONG	  2048		  /* above it the string instruction is faster */
 
 /* The two halves of the places are filled in turn, each in an order of its own: place ^ key. */
@@ -32,7 +32,7 @@ static SLOW struct quarantine *quarantine_make(struct hardened *own)
 	size_t class, n;
 
 	for (class = 0; q != NULL && class <= CLASS_ONE; class++) {
-		for (n = 1; n < QUARANTINE_PLACES && n * class_size((unsigned)class) <= QUARANTINE_BYTES / 2; n *= 2)
+		for (n = 1; n < QUARANTINE_PLACES && n * class_size((unsigned)class) < QUARANTINE_BYTES; n *= 2)
 			;
 		q->classes[class].last = (unsigned)n - 1;
 		q->classes[class].half = (unsigned)(n - 1) / 2;

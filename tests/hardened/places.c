@@ -147,14 +147,14 @@ static bool is_mapped(const char *p)
 	return arch_mincore((void *)((uintptr_t)p & ~(PAGE_MOST - 1)), 1, there) == 0; /* NOLINT: an address */
 }
 
-/* Two large blocks never share a border, and a released one is not mapped. */
-static void stand_apart(size_t size, unsigned n)
+/* Two large blocks, which may have grown, never share a border, and a released one is not mapped. */
+static void stand_apart(size_t first, size_t size, unsigned n)
 {
 	static char *p[400];
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		p[i] = NOT_NULL(malloc(size));
+		p[i] = NOT_NULL(realloc(NOT_NULL(malloc(first)), size));
 	for (i = 0; i < n; i++)
 		CHECK(!is_mapped(p[i] - 1) && !is_mapped(p[i] + (size + 8 + PAGE_MOST - 1) / PAGE_MOST * PAGE_MOST));
 	for (i = 0; i < n; i++) {
@@ -166,9 +166,11 @@ static void stand_apart(size_t size, unsigned n)
 TEST(hardened_large_blocks_stand_apart, 20)
 {
 	for (size_t size = 66000; size < 4000000; size *= 3)
-		stand_apart(size, 100);
-	if (!rt_under_qemu()) /* under which all is taken for mapped */
-		stand_apart(PAGE_HUGE - 8, 400); /* else 10 pairs would touch */
+		stand_apart(size, size, 100);
+	if (!rt_under_qemu()) { /* under which all is taken for mapped */
+		stand_apart(PAGE_HUGE - 8, PAGE_HUGE - 8, 400); /* else 10 pairs would touch */
+		stand_apart(PAGE_HUGE / 2, PAGE_HUGE - 8, 400);
+	}
 }
 
 /*
