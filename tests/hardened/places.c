@@ -151,13 +151,12 @@ static bool is_mapped(const char *p)
 static void stand_apart(size_t first, size_t size, unsigned n)
 {
 	static char *p[400];
-	unsigned i;
 
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		p[i] = NOT_NULL(realloc(NOT_NULL(malloc(first)), size));
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		CHECK(!is_mapped(p[i] - 1) && !is_mapped(p[i] + (size + 8 + PAGE_MOST - 1) / PAGE_MOST * PAGE_MOST));
-	for (i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		free(p[i]);
 		CHECK(!is_mapped(p[i]));
 	}
