@@ -114,7 +114,7 @@ FOR_FIELD = $(if $(filter field32,$(ARCH)),-fno-pie -fno-unwind-tables -fno-asyn
 # Not -Oz: the search for memory, but for CPUs of 32 bits, where its 400 bytes are a fifteenth; and
 # what divides by a constant, which at -Oz would be a call of the compiler's library where CPUs
 # have no such instruction.
-FIELD_OS = $(addprefix $(BUILD)/field/,$(if $(FOR_FIELD),,core/arena/arena_alloc.o core/arena/summary.o) core/arena/arena_format.o \
+FIELD_OS = $(addprefix $(BUILD)/field/,$(if $(FOR_FIELD),,core/arena/arena_alloc.o core/arena/arena_summary.o) core/arena/arena.o \
 	$(if $(findstring rv32im,$(TARGET)),,sys/text.o))
 NO_SMALL = $(if $(filter riscv64,$(ARCH)),-msmall-data-limit=0)
 # Kernels with pages of 64 KiB load no program whose segments share one.
@@ -173,7 +173,7 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 
 # What is called once in 64 allocations or less is built for size: the four main calls must
 # stay below 32 KiB (tests/check/size.sh).  These are built for speed.
-FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc core/arena/summary \
+FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc core/arena/arena_summary \
 	core/heaps/instance_alloc core/heaps/instance_release core/store/recover/intent core/heaps/instance_draft core/store/data/slots
 
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
@@ -184,7 +184,7 @@ LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
 	$(filter-out core/malloc/% core/field/% core/front/sample.c $(AMALGAMATED) $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
 # libashlar-field.a: heaps in the caller's memory alone.
 FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c \
-	$(filter-out %/arenas.c,$(wildcard core/arena/*.c)) core/field/field.c
+	$(filter-out %/arena_list.c,$(wildcard core/arena/*.c)) core/field/field.c
 # libashlar-core.a: everything but what asks Linux; instead what asks the program.
 CORE_SOURCES = sys/panic.c $(wildcard sys/system/*.c)
 # Those that differ where allocations are sampled (core/front/sample.h).

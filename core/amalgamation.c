@@ -103,10 +103,6 @@
 #include "core/diagnostics/blocks.h"
 #include "core/diagnostics/stats.h"
 #include "core/arena/arena.h"
-#include "core/arena/summary.h"
-#include "core/arena/arenas.h"
-#include "core/arena/arena_alloc.h"
-#include "core/arena/arena_format.h"
 #include "core/arena/arena_call.h"
 #include "core/store/file/store.h"
 #include "core/store/recover/benches.h"
@@ -223,8 +219,7 @@ ASHLAR_FOR_SIZE_END
 /* Heaps as objects. */
 #if HAS_HEAPS
 #include "core/arena/arena.c"
-#include "core/arena/arena_format.c"
-#include "core/arena/summary.c"
+#include "core/arena/arena_summary.c"
 #include "core/arena/arena_alloc.c"
 #include "core/arena/arena_call.c"
 #include "core/heaps/instance_alloc.c"
@@ -234,7 +229,7 @@ ASHLAR_FOR_SIZE_END
 #include "core/store/data/slots.c"
 
 ASHLAR_FOR_SIZE
-#include "core/arena/arenas.c"
+#include "core/arena/arena_list.c"
 #include "core/store/file/store.c"
 #include "core/store/file/store_caches.c"
 #include "core/store/recover/benches.c"

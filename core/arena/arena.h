@@ -5,7 +5,7 @@
  *
  *   memory                                                            memory + bytes
  *     |..| struct arena | word | word | .... | summary | granule | granule | .... |..|
- *                       one for 32 granules    summary.h
+ *                       one for 32 granules    see below
  *
  * A word has two bits for each granule, so that one compare-and-swap changes both (on a CPU
  * with words of 32 bits it is for 16 granules):
@@ -36,6 +36,7 @@
 #ifndef CORE_ARENA_H
 #define CORE_ARENA_H
 
+#include "ashlar_descriptor.h"
 #include "ashlar_heap.h"
 #include "atomic.h"
 #include "base/bits.h"
@@ -46,7 +47,7 @@
 #define ARENA_WORD ((unsigned)sizeof(uintptr_t) * 4) /* granules of a word */
 #define ARENA_BODY (~(uintptr_t)0 >> ARENA_WORD)
 
-/* Least bytes of memory, and whether the process has a list of its arenas (arenas.h). */
+/* Least bytes of memory, and whether the process has a list of its arenas (arena_list.c). */
 #define ARENA_MIN    ((size_t)(IS_FIELD ? 1 : 64) << 10)
 #define ARENA_LISTED (!IS_FIELD)
 
@@ -54,11 +55,11 @@ struct arena {
 	char *base; /* granule 0                              */
 	size_t granules;
 	size_t word_count;
-	uintptr_t id;	      /* 0: see arenas.h                 */
-	enum sharing sharing; /* PAGES_CALLERS: see arenas.h     */
+	uintptr_t id;	      /* 0: see arena_list.c             */
+	enum sharing sharing; /* PAGES_CALLERS                   */
 	uintptr_t root;
 	uintptr_t memory; /* as the caller gave it: identifies the arena */
-	size_t leaves;	  /* the summary's byte for word 0: summary.h */
+	size_t leaves;	  /* the summary's byte for word 0      */
 
 	_Alignas(CPU_LINE) uintptr_t changing; /* calls within summary_enter and _leave */
 	_Alignas(CPU_LINE) uintptr_t words[];
@@ -142,5 +143,141 @@ static inline size_t arena_length(const struct arena *a, size_t first)
 
 /* Bytes of the block at p; 0: there is none. */
 INTERNAL size_t arena_bytes(const struct arena *a, const void *p);
+
+/* Divides the memory [begin, end), in which a begins, into record, words and granules. */
+INTERNAL void arena_set_up(struct arena *a, uintptr_t begin, uintptr_t end);
+
+/* ---- arena_summary.c ---- */
+
+/*
+ * The summary of an arena's words, by which a search finds the lowest run that is long
+ * enough without reading the words below it.  It lies behind the words, in groups: a group is
+ * a CPU word of bytes (8; of 32 bits: 4).  Byte i stands for group i + 1, and from `leaves` on
+ * bytes, the leaves, stand for the words of the bitmap:
+ *
+ *   group 0        [ 0 1 2 3 4 5 6 7 ]
+ *                    |  \
+ *   groups 1 ...   [ 8 ... 15 ]  [ 16 ... 23 ]  ...
+ *                     .  .  .
+ *   the last       [ w0 ... w7 ] [ w8 ... w15 ] ...          leaves
+ *
+ *   words            w0  w1  w2 ...
+ *
+ * A byte is a promise of at most so many granules, up to 127, which count for any number:
+ *
+ *   a leaf           not less than the length of each free run that begins in its word (I14)
+ *   any other byte   not less than each byte of its group
+ *
+ * The words are authoritative.  The bytes can be found again from them, and are of no other use:
+ *
+ *   taking     first raises the leaf where the rest of the run will begin; a promise may be too large
+ *   releasing  raises, behind the change of words, the leaf where the run begins now, and what is above
+ *   searching  lowers a byte when it saw that the promise does not hold, and looks again behind
+ *              that: if it holds now, the byte gets 127
+ *
+ * A promise that is too large costs time, once.  One that is too small hides memory, but only
+ * while the call is under way that will raise it: `changing` counts these calls, also one that was
+ * interrupted, or killed there for ever.  While it is not 0, a search that finds nothing
+ * reads all words.
+ */
+
+#define SUMMARY_FAN  sizeof(uintptr_t) /* bytes of a group */
+#define SUMMARY_MOST ((size_t)127)     /* bit 7 of each byte is for comparisons */
+
+/* The bytes that are not leaves, for so many words. */
+static inline size_t summary_leaves(size_t word_count)
+{
+	size_t groups = 0, leaves = SUMMARY_FAN;
+
+	for (; leaves < word_count; leaves *= SUMMARY_FAN)
+		groups = groups * SUMMARY_FAN + 1;
+	return groups * SUMMARY_FAN;
+}
+
+static inline size_t summary_groups(size_t word_count)
+{
+	return (summary_leaves(word_count) + word_count + SUMMARY_FAN - 1) / SUMMARY_FAN;
+}
+
+/* Around the release of memory, or the lowering of a byte, until all bytes keep their promise again. */
+static inline void summary_enter(struct arena *a)
+{
+	(void)fetch_add_seq_cst(&a->changing, 1);
+}
+
+static inline void summary_leave(struct arena *a)
+{
+	(void)fetch_add_seq_cst(&a->changing, (uintptr_t)-1);
+}
+
+/*
+ * The first word at or behind byte i (0: of all) with a promise of n granules, n at most
+ * SUMMARY_MOST; BITS_NONE: none.
+ */
+INTERNAL size_t summary_find(struct arena *a, size_t i, size_t n);
+/* The lowest run of n granules, at most SUMMARY_MOST, that begins in the word; BITS_NONE: none. */
+INTERNAL size_t summary_run(const struct arena *a, size_t w, size_t n);
+/* The word's promise becomes what its longest run is, if it is larger. */
+INTERNAL void summary_lower(struct arena *a, size_t w);
+/* A run is about to be taken up to this granule. */
+INTERNAL void summary_taking(struct arena *a, size_t end);
+/* The granules [first, end) were released. */
+INTERNAL void summary_released(struct arena *a, size_t first, size_t end);
+/* A run of n granules begins in the word. */
+INTERNAL void summary_raise(struct arena *a, size_t w, size_t n);
+
+/* ---- arena_alloc.c ---- */
+
+/* NULL: no run of free granules is long enough.  alignment: a power of two. */
+INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
+/* False: p is not a block. */
+INTERNAL bool arena_release(struct arena *a, void *p);
+
+/* The rest for resizing. */
+
+static inline size_t granules_for(size_t size)
+{
+	return size <= GRANULE ? 1 : (size + GRANULE - 1) / GRANULE;
+}
+
+/*
+ * Frees a run that the caller holds, from its upper end downwards, so that a FURTHER
+ * granule never follows a free one.
+ */
+INTERNAL void run_give(struct arena *a, size_t first, size_t n);
+/* Takes n granules as FURTHERs of the block that ends before them; all or nothing. */
+INTERNAL bool run_extend(struct arena *a, size_t first, size_t n);
+
+/* ---- arena_list.c ---- */
+
+/*
+ * The list of the arenas of this process.  It is not kept in the memory of the arenas,
+ * which may be shared with processes that have other lists.
+ */
+
+/* How readers outside the process find the list. */
+INTERNAL_EXTERN const struct ash_arenas arenas_descriptor;
+
+struct chunk;
+
+/*
+ * An entry for an arena in the memory [begin, end); ASH_HEAPS_IN_MAX: none is unused, or
+ * the memory overlaps that of another arena.
+ */
+INTERNAL uint64_t arenas_reserve(uint64_t begin, uint64_t end);
+/* Publishes the arena of this entry, which is set up: it can be found from now on. */
+INTERNAL void arenas_publish(uint64_t i, const struct arena *a);
+
+/* The arena that has this granule, the innermost of several; NULL: none. */
+INTERNAL struct arena *arenas_find(const void *p);
+/* The same, where p may also lie in the arena's own records. */
+INTERNAL struct arena *arenas_around(const void *p);
+/* Removes the arena, and the arenas in its memory.  False: it is not in the list. */
+INTERNAL bool arenas_leave(const void *a);
+
+/* Removes the arenas in this memory, which is about to be reused. */
+INTERNAL void arenas_gone(const void *from, size_t bytes);
+/* The same for the block at p, which is about to be released or resized, if there is one. */
+INTERNAL void arenas_gone_with(const struct chunk *c, const void *p);
 
 #endif

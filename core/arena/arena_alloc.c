@@ -5,10 +5,7 @@
  * A run is a sequence of granules; its part is what lies in one word and so is
  * changed by one compare-and-swap.
  */
-#include "arena/arena_alloc.h"
-
-#include "arena/arenas.h"
-#include "arena/summary.h"
+#include "arena/arena.h"
 
 /* The part of the granules [first, first + n) that lies in their first word. */
 struct run_part {

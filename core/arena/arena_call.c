@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arena/arena_call.h"
 
-#include "arena/arena_alloc.h"
-#include "arena/arenas.h"
-#include "arena/summary.h"
+#include "arena/arena.h"
 #include "memory.h"
 
 _Noreturn void arena_misuse(const struct arena *a, const char *call, const void *p)

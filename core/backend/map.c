@@ -10,7 +10,7 @@
  */
 #define FIRST_IN_BSS(name) __asm__(".pushsection .bss." name ", \"aw\", %nobits\n\t.popsection")
 FIRST_IN_BSS("owner_static");
-FIRST_IN_BSS("entries"); /* arena/arenas.c: written by programs with arenas only */
+FIRST_IN_BSS("entries"); /* arena/arena_list.c: written by programs with arenas only */
 FIRST_IN_BSS("chunk_map");
 FIRST_IN_BSS("first_owner_used");
 /* In a shared object the first metadata is in .bss, too: before it what each program writes or reads. */

@@ -26,7 +26,7 @@ enum invariant {
 	I10_SPAN_HOLDS_ITS_CHUNKS,
 	/* 11 and 12 are invariants of arenas (arena/arena_call.c) */
 	I13_FREE_UNITS_ARE_FOUND = 13,
-	I15_BLOCKS_ARE_WHOLE = 15 /* 14: arena/summary.h */
+	I15_BLOCKS_ARE_WHOLE = 15 /* 14: arena/arena.h */
 };
 
 /* A group with free slots is ready, never used yet, its bin's current group, or in a spare of one slot. */

@@ -3,9 +3,8 @@
  * libashlar-field.a: the calls of ashlar_heap.h for programs whose heaps are all arenas.  It
  * has this file instead of heaps/; arena/ is the same.  No heap is known but by its handle.
  */
-#include "arena/arena_alloc.h"
+#include "arena/arena.h"
 #include "arena/arena_call.h"
-#include "arena/arena_format.h"
 
 static ALWAYS_INLINE struct arena *arena_named(const char *call, ash_heap *heap)
 {

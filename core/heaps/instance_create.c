@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating heaps of each kind, attaching to those in files, and destroying them. */
-#include "arena/arena_format.h"
-#include "arena/arenas.h"
+#include "heaps/instance.h"
+
+#include "arena/arena.h"
 #include "backend/heap.h"
 #include "backend/region.h"
 #include "backend/region_space.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
 #include "memory.h"
 #include "store/file/claim.h"
 #include "store/file/store.h"

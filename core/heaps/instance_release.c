@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/instance.h"
 
+#include "arena/arena.h"
 #include "arena/arena_call.h"
-#include "arena/arenas.h"
 #include "backend/map.h"
 #include "backend/retain.h"
 #include "front/diagnose.h"

@@ -6,12 +6,12 @@
 #ifndef TESTS_PROGRAM_LOOK_DAMAGED_H
 #define TESTS_PROGRAM_LOOK_DAMAGED_H
 
-#include "arena/arenas.h"
+#include "arena/arena.h"
 #include "backend/map.h"
 #include "program/core_image.h"
 #include "program/look_run.h"
-#include "store/file/store.h"
 #include "slab/slab.h"
+#include "store/file/store.h"
 
 enum { DAMAGES = 8, PLACES = 64, DAMAGED_BLOCKS = 900 };
 

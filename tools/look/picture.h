@@ -110,7 +110,7 @@ void picture_damaged(struct picture *p, const char *what, uint64_t at);
 
 /* heaps.c: heaps and regions of a module; false: its chunk map leads nowhere. */
 void heaps_find(struct picture *p, unsigned module);
-/* arenas.c: the heaps in callers' memory; a block in one: false, if there is none at the address. */
+/* arena_list.c: the heaps in callers' memory; a block in one: false, if there is none at the address. */
 void arenas_read(struct picture *p);
 void arenas_drop(struct picture *p);
 bool arena_next(const struct arena *a, uint64_t *granule, uint64_t *granules);

@@ -3,8 +3,8 @@
  * Blocks of an arena: an arena inside a block, a block that cannot grow, ash_heap_check and
  * statistics.
  */
+#include "arena/arena.h"
 #include "arena/arena_call.h"
-#include "arena/arenas.h"
 #include "heaps/instance.h"
 #include "inner/spares.h"
 #include "support/heap_in.h"

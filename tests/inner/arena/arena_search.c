@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The search for free granules of an arena that is full but for a few. */
-#include "arena/arena_alloc.h"
+#include "arena/arena.h"
 #include "heaps/instance.h"
 #include "support/handler_at_step.h"
 #include "support/heap_in.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary of an arena against its words: every promise is kept, whatever interrupts a call. */
-#include "arena/arena_alloc.h"
+#include "arena/arena.h"
 #include "arena/arena_call.h"
-#include "arena/summary.h"
 #include "heaps/instance.h"
 #include "support/handler_at_step.h"
 #include "support/heap_in.h"

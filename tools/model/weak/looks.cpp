@@ -193,7 +193,7 @@ LITMUS(building, 2)
 };
 
 /*
- * arenas.c entry_reserve, overlaps: of two threads that reserve the same memory one sees
+ * arena_list.c entry_reserve, overlaps: of two threads that reserve the same memory one sees
  * the other.  The first entry was in use before.
  */
 LITMUS(arenas, 2)
@@ -227,7 +227,7 @@ LITMUS(arenas, 2)
 	}
 };
 
-/* arenas.c entry_read: of an entry that is reused, no member is taken for the earlier one's. */
+/* arena_list.c entry_read: of an entry that is reused, no member is taken for the earlier one's. */
 LITMUS(arena_entry, 2)
 {
 	word begin, end;

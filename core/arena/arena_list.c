@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arena/arenas.h"
+#include "arena/arena.h"
 
 #include "front/block.h"
 #include "front/slot.h"

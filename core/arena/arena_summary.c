@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arena/summary.h"
+#include "arena/arena.h"
 
 #define ONES (~(uintptr_t)0 / 255)
 #define HIGH (ONES << 7)
