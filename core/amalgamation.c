@@ -82,11 +82,9 @@
 #include "core/thread/bin.h"
 #include "core/thread/settle.h"
 #include "core/thread/takeover.h"
-#include "core/thread/shrink.h"
 #include "core/thread/large.h"
 #include "core/thread/refill.h"
 #include "core/thread/seating.h"
-#include "core/thread/slab_purge.h"
 #include "core/front/diagnose.h"
 #include "core/front/guard.h"
 #include "core/front/guarded.h"
@@ -99,9 +97,7 @@
 #include "core/front/slot.h"
 #include "core/front/span.h"
 #include "core/front/trim.h"
-#include "core/diagnostics/check.h"
 #include "core/diagnostics/blocks.h"
-#include "core/diagnostics/stats.h"
 #include "core/arena/arena.h"
 #include "core/arena/arena_call.h"
 #include "core/store/file/store.h"
@@ -176,10 +172,10 @@ ASHLAR_FOR_SIZE
 #include "core/thread/bin.c"
 #include "core/thread/settle.c"
 #include "core/thread/takeover.c"
-#include "core/thread/shrink.c"
+#include "core/thread/settle_shrink.c"
 #include "core/thread/refill.c"
 #include "core/thread/seating.c"
-#include "core/thread/slab_purge.c"
+#include "core/thread/settle_purge.c"
 ASHLAR_FOR_SIZE_END
 
 /* Fast paths, except for functions marked SLOW. */
@@ -205,10 +201,10 @@ ASHLAR_FOR_SIZE
 #include "core/front/span.c"
 #include "core/front/trim.c"
 
-#include "core/diagnostics/check.c"
+#include "core/diagnostics/blocks_check.c"
 #include "core/diagnostics/blocks.c"
 #include "core/diagnostics/heap_walk.c"
-#include "core/diagnostics/stats.c"
+#include "core/diagnostics/blocks_stats.c"
 #if IS_MALLOC
 #include "core/diagnostics/malloc_needs.c"
 #else

@@ -69,7 +69,7 @@ struct heap {
 	uint64_t unowned_gone;			  /* after it went; equal: there is none    */
 	struct slab *unowned[CLASSES];		  /* hint: one with free slots              */
 	uint64_t unowned_next[CLASSES]; /* hint: the chunk where the next search begins     */
-	/* Hints: slabs that threads other than their owners emptied, see thread/slab_purge.h. */
+	/* Hints: slabs that threads other than their owners emptied, see thread/settle.h. */
 	_Alignas(CPU_LINE) struct {
 		uint64_t told;	       /* units of slabs that got remote bits since the last step */
 		uint64_t hand;	       /* so many chunks were looked at in this round             */

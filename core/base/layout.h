@@ -127,7 +127,7 @@ struct slab {
 	struct slab *next, *previous;
 	uint32_t ready, dirty, opened;
 	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */
-	uint8_t purged;	       /* enum purged, thread/slab_purge.h; written with `hold` */
+	uint8_t purged;	       /* enum purged, thread/settle.h; written with `hold` */
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 	uint64_t free[SLAB_GROUPS];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All live blocks of a heap other than an arena, for any thread, while others work. */
+/* Readers of a heap other than an arena: its live blocks, for any thread, while others work; its check; its figures. */
 #ifndef CORE_BLOCKS_H
 #define CORE_BLOCKS_H
 
@@ -51,5 +51,30 @@ INTERNAL int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context);
 
 /* The live block of the default heap that is nearest to an address outside all blocks. */
 INTERNAL void ash_blocks_nearest(const void *p, struct found *out);
+
+/* ---- blocks_check.c ---- */
+
+/* As ash_check; o: the caller's record, checked out, or NULL. */
+INTERNAL int heap_check(struct heap *h, const struct owner *o);
+
+/* ---- blocks_stats.c ---- */
+
+/* As ash_stats. */
+INTERNAL void heap_stats(struct heap *h, struct ash_statistics *out);
+
+/* Figures of one slab: all 0 but the constants if it has gone meanwhile. */
+struct stats_slab {
+	unsigned class;
+	size_t size; /* of a slot */
+	size_t bytes, slots, taken, pending;
+};
+INTERNAL struct stats_slab stats_of_slab(const struct slab *s);
+
+/* Counts the default heap by classes: the rows of ash_stats_class from `first` to `last`. */
+struct class_rows {
+	unsigned first, last;
+	struct ash_class *rows;
+};
+INTERNAL void class_count(struct class_rows *to);
 
 #endif

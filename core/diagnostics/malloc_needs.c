@@ -6,7 +6,6 @@
 #include "ashlar.h"
 #include "backend/heap.h"
 #include "diagnostics/blocks.h"
-#include "diagnostics/stats.h"
 #include "panic.h"
 #include "say.h"
 

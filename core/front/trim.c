@@ -9,8 +9,7 @@
 #include "slab/unowned.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
-#include "thread/shrink.h"
-#include "thread/slab_purge.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 #define STEP_LOOK ((size_t)16 << 10) /* of a budget, for a chunk without slabs, as in retain.c */

@@ -3,8 +3,6 @@
 #include "arena/arena.h"
 #include "arena/arena_call.h"
 #include "diagnostics/blocks.h"
-#include "diagnostics/check.h"
-#include "diagnostics/stats.h"
 #include "front/trim.h"
 #include "heaps/instance.h"
 #include "store/file/seal.h"

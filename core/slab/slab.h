@@ -187,11 +187,11 @@ INTERNAL struct units slab_close(struct slab *s);
  * Holding (slab.hold).  The owner allocates slots only from the current slab of a bin,
  * and unmakes only slabs that are not current.  So another thread may hold a slab that
  * is not current: until it lets go, free slots stay free, and their memory may be purged
- * while the owner sleeps (thread/slab_purge.h).
+ * while the owner sleeps (thread/settle.h).
  *
  *   SLAB_IDLE     not held: the slab is on a list
  *   SLAB_IN_USE   held by the owner: current, or about to be unmade.  Slabs of large
- *                 blocks are used without being held: see is_purgeable (thread/slab_purge.c)
+ *                 blocks are used without being held: see is_purgeable (thread/settle_purge.c)
  *   other         holder_guest (thread/seat.h) of a thread that purges; one of an
  *                 older generation vanished in a fork, others end (base/roll.h)
  *

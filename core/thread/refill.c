@@ -8,7 +8,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/shrink.h"
 #include "thread/takeover.h"
 
 void heap_gather(struct heap *h, struct owner *o)
@@ -112,7 +111,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 		if (likely(slab_take(s))) /* and not on a list, which lies on a page of its own */
 			break;
 		/*
-		 * slab_take fails if a thread that purges slabs (slab_purge.h) already held the
+		 * slab_take fails if a thread that purges slabs (settle.h) already held the
 		 * record when this slab was made in it.
 		 */
 		slabs_append(&b->partial, s);

@@ -7,7 +7,7 @@
 #include "prereloc.h"
 #include "process.h"
 #include "thread/seat.h"
-#include "thread/shrink.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 static uint64_t first_owner_used;

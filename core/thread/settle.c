@@ -2,7 +2,6 @@
 #include "thread/settle.h"
 
 #include "thread/bin.h"
-#include "thread/slab_purge.h"
 
 /* Enters the slab, whose pending bit the caller has set. */
 static void inbox_enter(struct owner *o, struct slab *s)

@@ -30,7 +30,7 @@
  *
  * The address of a slab is entered into one of four words that it hashes to.  If all four
  * have entries of other slabs, the bit of the slab's class is set instead.  Entries and
- * bits are hints: what is lost when a thread stops before step 3, turns find (shrink.h).
+ * bits are hints: what is lost when a thread stops before step 3, turns find (below).
  */
 
 #define INBOX_ENTRY  ((uint64_t)1)
@@ -70,5 +70,81 @@ INTERNAL void spares_add(struct owner *o, struct slab *s);
  * the bin has no slot left, it moves to where it finds one: within its slab, or to s.
  */
 INTERNAL void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
+
+/* ---- settle_shrink.c ---- */
+
+/*
+ * Shrinking: the empty slabs of a record go back to the heap, and its bins detach their
+ * slabs, so that slots of older slabs are taken first.
+ *
+ * Visits the slabs of the record's lists: collects from each, unmakes it if it is empty, and
+ * detaches the bin of its class; first unmakes the cached ones.  For the holder.
+ *
+ * left   so many slabs at most, as a turn: the next one goes on with the next list, and each slab
+ *        that was visited goes to the end of its own.  ALL: all slabs, once
+ *
+ * A turn is due before the heap grows (refill_bin): a chunk has as many units, so growth pays
+ * for it, whatever the heap has.
+ */
+#define SHRINK_TURN 64
+#define SHRINK_ALL  UINT32_MAX
+INTERNAL void shrink_lists(struct owner *o, unsigned left);
+
+/* Visits one slab of the record, current or not, cached or not, in the same way. */
+INTERNAL void shrink_slab(struct owner *o, struct slab *s);
+
+/*
+ * Detaches all bins and unmakes the slabs that are empty then, and the cached ones.  Others are
+ * unmade when they become empty (settle_slab); so the lists are not walked, and what this takes does
+ * not depend on the number of slabs.  For the holder.
+ */
+INTERNAL void shrink_owner(struct owner *o);
+
+/*
+ * The same before a thread of the default heap leaves its record, and collects from the inbox; but
+ * slabs in use stay current, so that the next thread goes on with them on its fast path.
+ */
+INTERNAL void shrink_in_place(struct owner *o);
+
+/* Collects from the inbox and shrinks.  For a holder that is about to vacate. */
+INTERNAL void shrink_before_vacate(struct owner *o);
+
+/* ---- settle_purge.c ---- */
+
+/*
+ * Purging slabs: pages with no taken slot go back to the system, while other
+ * slots of the slab are taken.  The bitmaps do not change.
+ *
+ * Purges the slabs of a record.  The first *room bytes of resident pages without a taken
+ * slot are retained, and *room is reduced by them.  For the holder of the record: no other
+ * thread can take a slot there meanwhile.  Returns the bytes given back.
+ */
+INTERNAL size_t slabs_purge(struct owner *o, size_t *room);
+
+/*
+ * The same for one slab of another owner, or all of them, except current slabs and those
+ * being unmade.  Each is held meanwhile (slab.hold, see slab.h): an owner that finds a slab
+ * held uses another.  For any thread.
+ */
+INTERNAL size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room);
+INTERNAL size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room);
+
+/*
+ * What other threads emptied, and an owner that sleeps does not collect, is in no chunk's hands:
+ * retain.h does not see it.  So threads that tell an owner of a slab (inbox_notify) count, and look at
+ * one chunk for each 2 MiB of such slabs, or, while something goes, at each call (and at the slab itself,
+ * if it has one slot).  One round over
+ * the chunks finds the slabs that are pending and empty: up to a quarter of options.retain stays, or a
+ * quarter of what else is in use, and twice the floor; the others are purged as a whole, held meanwhile.
+ * What went is known by slab.purged.  Its owner returns it to its chunk, clean, so that the
+ * next who takes it raises the floor (heap_cleaned): a burst that comes again keeps its pages.
+ *
+ * s: the slab that was told of, of any heap; it may have been unmade since.  All of it is a hint.
+ */
+enum purged {
+	SLAB_CLEAN = 1, /* reads zero: no slot was taken since          */
+	SLAB_REFUSED	/* the system does not purge it: not tried again */
+};
+INTERNAL void slabs_purge_foreign(struct slab *s);
 
 #endif

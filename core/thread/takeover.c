@@ -7,7 +7,6 @@
 #include "thread/bin.h"
 #include "thread/seat.h"
 #include "thread/settle.h"
-#include "thread/shrink.h"
 
 void visit_vacant(struct owner *o)
 {
@@ -108,7 +107,7 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 
 	if (heap_kind(v->heap)->own_records)
 		(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);
-	else /* in shared heaps only the owner holds slabs: slab_purge.c */
+	else /* in shared heaps only the owner holds slabs: settle_purge.c */
 		slab_let_go(s);
 	s->spare = 0;
 	s->opened = s->groups; /* not known: no group counts as untouched, */

@@ -106,7 +106,7 @@ TEST(info_stats_in_a_handler, 30)
 
 /* ---- rows of threads ---- */
 
-enum { SAYERS = 70 }; /* more than one walk counts (core/diagnostics/stats.c) */
+enum { SAYERS = 70 }; /* more than one walk counts (core/diagnostics/blocks_stats.c) */
 static struct sayer {
 	uintptr_t self;
 	void *blocks[SAYERS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows that malloc_info is made of (core/diagnostics/stats.c): a size class each, and the spans. */
+/* The rows that malloc_info is made of (core/diagnostics/blocks_stats.c): a size class each, and the spans. */
 #include "ashlar.h"
 #include "base/class.h"
 #include "base/layout.h"

@@ -13,7 +13,7 @@
 #include "support/wrap.h"
 #include "syscall.h"
 #include "thread/seat.h"
-#include "thread/shrink.h"
+#include "thread/settle.h"
 
 static size_t collected, armed;
 

@@ -10,7 +10,7 @@
 #include "program/look_run.h"
 #include "slab/look.h"
 
-#include "diagnostics/stats.h"
+#include "diagnostics/blocks.h"
 
 struct book {
 	_Atomic int ready, go, done;

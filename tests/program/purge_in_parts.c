@@ -10,7 +10,7 @@
 #include "support/wrap.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
-#include "thread/shrink.h"
+#include "thread/settle.h"
 
 #define PART ((size_t)8 << 20) /* as in retain.c */
 #define LOOK ((size_t)16 << 10)

@@ -11,13 +11,13 @@
 
 #include "ashlar.h"
 #include "front/slot.h"
-#include "rt.h"
 #include "long_jump.h"
+#include "rt.h"
 #include "support/blocks.h"
 #include "syscall.h"
-#include "thread/shrink.h"
 #include "thread/owner.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
 
 enum { BATCH = 256, SPINS = 300, RACE_SECONDS = 60, RACE_LEAST = 10 };
 

@@ -34,7 +34,7 @@
  *   collect              settle.c: collect_inbox, collect_all, collect_class
  *   visit, visit_slab    takeover.c: visit_vacant, visit_slab
  *   adopt                refill.c: adopt_slabs, adopt_slab
- *   detach               seating.c: ash_thread_detach; shrink.c: shrink_owner
+ *   detach               seating.c: ash_thread_detach; settle_shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish
  *   slab_unmake          settle.c: slab_retire; slab.c: slab_close
  *   units_claim          units.c: units_claim, claim_in, chunk_make;

@@ -6,7 +6,7 @@
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
 #include "thread/seat.h"
-#include "thread/shrink.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 /* The record is checked out: calls take the unowned slabs, as in a handler. */

@@ -6,15 +6,14 @@
 #include "backend/retain.h"
 #include "front/span.h"
 #include "heaps/instance.h"
+#include "slab/unowned.h"
+#include "store/file/store.h"
 #include "store/recover/building.h"
 #include "store/recover/intent.h"
 #include "store/recover/recover.h"
-#include "store/file/store.h"
-#include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
 #include "thread/settle.h"
-#include "thread/shrink.h"
 #include "thread/takeover.h"
 
 #define PASSES(function) ((void (*)(void))(uintptr_t)(function))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What ash_stats and the parts of ash_trim tell, to the byte. */
 /* promises: ash_stats, ash_trim */
-#include "syscall.h"
-#include "thread/slab_purge.h"
-#include "memory.h"
-#include "thread/owner.h"
-#include "pages.h"
-#include "inner/slots.h"
 #include "front/block.h"
+#include "inner/slots.h"
+#include "memory.h"
+#include "pages.h"
+#include "syscall.h"
 #include "thread/bin.h"
+#include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
+#include "thread/settle.h"
 
 TEST(inner_figures_of_stats, 10)
 {

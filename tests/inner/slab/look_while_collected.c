@@ -3,7 +3,7 @@
  * A slot that its owner collects at any moment of a look at it: it is free before and
  * after, and no look takes it for a block.
  */
-#include "diagnostics/stats.h"
+#include "diagnostics/blocks.h"
 #include "inner/slots.h"
 #include "store/recover/block_tags.h"
 #include "support/handler_at_step.h"

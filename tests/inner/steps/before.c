@@ -11,8 +11,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/shrink.h"
-#include "thread/slab_purge.h"
 
 static void *reserve[4096];
 static unsigned reserved;

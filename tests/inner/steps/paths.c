@@ -19,8 +19,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/shrink.h"
-#include "thread/slab_purge.h"
 #include "thread/takeover.h"
 
 /* ---- calls ---- */

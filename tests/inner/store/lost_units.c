@@ -5,14 +5,14 @@
 #include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
-#include "diagnostics/stats.h"
+#include "diagnostics/blocks.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
 #include "rt.h"
+#include "slab/unowned.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/seats.h"
-#include "slab/unowned.h"
 
 static ash_heap *heap;
 static struct heap *h;

@@ -12,7 +12,7 @@
 #include "slab/slab.h"
 #include "support/blocks.h"
 #include "thread/seat.h"
-#include "thread/slab_purge.h"
+#include "thread/settle.h"
 
 enum { SIZE = 100000, UNITS = 4, BLOCKS = 640, SHARED = 20 }; /* a slab of one slot each */
 static void *blocks[BLOCKS];

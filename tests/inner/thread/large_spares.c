@@ -2,14 +2,14 @@
 /* Spares of blocks above 32 KiB (core/thread/large.c): which are kept, and whom they serve. */
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "thread/large.h"
-#include "thread/owner.h"
-#include "thread/seating.h"
-#include "thread/slab_purge.h"
 #include "inner/spares.h"
 #include "rt.h"
 #include "support/blocks.h"
 #include "thread/bin.h"
+#include "thread/large.h"
+#include "thread/owner.h"
+#include "thread/seating.h"
+#include "thread/settle.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 

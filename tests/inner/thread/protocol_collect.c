@@ -7,7 +7,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/shrink.h"
 
 /* The inbox is full: the bit of the class is set; nothing gets lost. */
 TEST(protocol_more_entries_than_the_inbox_holds, 10)

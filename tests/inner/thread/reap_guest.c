@@ -11,7 +11,7 @@
 #include "thread/refill.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/slab_purge.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 enum { SIZE = 2000, BLOCKS = 100 };

@@ -4,7 +4,7 @@
 #include "inner/thread_at.h"
 #include "support/blocks.h"
 #include "thread/seat.h"
-#include "thread/slab_purge.h"
+#include "thread/settle.h"
 #include "thread/takeover.h"
 
 enum { BLOCKS = 3000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slabs that are purged under their owner (core/thread/slab_purge.c): each is held meanwhile, and neither is an
+ * Slabs that are purged under their owner (core/thread/settle_purge.c): each is held meanwhile, and neither is an
  * unowned one, nor the slab of one slot that its owner may take again without asking.
  */
 /* promises: ash_trim */
@@ -11,7 +11,7 @@
 #include "slab/unowned.h"
 #include "support/handler_at_step.h"
 #include "thread/seating.h"
-#include "thread/slab_purge.h"
+#include "thread/settle.h"
 
 static struct slab *slab;
 static size_t purged;

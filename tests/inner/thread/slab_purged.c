@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slabs that others emptied, purged as a whole (core/thread/slab_purge.h): they count as clean until a slot is taken, and
+ * Slabs that others emptied, purged as a whole (core/thread/settle.h): they count as clean until a slot is taken, and
  * not one of their owner goes that returned meanwhile.
  */
 /* promises: ash_release */
@@ -10,7 +10,7 @@
 #include "pages.h"
 #include "support/handler_at_step.h"
 #include "thread/seating.h"
-#include "thread/slab_purge.h"
+#include "thread/settle.h"
 
 static struct slab *slab;
 

@@ -2,7 +2,7 @@
 /* Looks at what others are changing, unowned slabs, heaps in files and in the caller's memory. */
 #include "litmus.h"
 
-/* slab.h slab_close, slab_shape, slab_publish; check.c check_unit: a wrong slab is wrong twice. */
+/* slab.h slab_close, slab_shape, slab_publish; blocks_check.c check_unit: a wrong slab is wrong twice. */
 LITMUS(check_replaced, 2)
 {
 	word head, base, size;
@@ -35,7 +35,7 @@ LITMUS(check_replaced, 2)
 	}
 };
 
-/* slab_close; check.c check_slab: no owner is no finding, as the head is cleared by then. */
+/* slab_close; blocks_check.c check_slab: no owner is no finding, as the head is cleared by then. */
 LITMUS(check_closed, 2)
 {
 	word head, owner;

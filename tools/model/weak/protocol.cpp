@@ -112,7 +112,7 @@ LITMUS(remote_record, 2)
 
 /*
  * slab_collect sets the free bit and then clears the remote one; remote.c group_is_free,
- * slot.c slot_is_taken, look.c look_at_group, slab_purge.c free_word read the two
+ * slot.c slot_is_taken, look.c look_at_group, settle_purge.c free_word read the two
  * words the other way round: a free slot has one of them.
  */
 LITMUS(free_or_remote, 2)
@@ -448,7 +448,7 @@ LITMUS(room, 2)
 	}
 };
 
-/* slab.h slab_let_go, slab_take; slab_purge.c slabs_purge_held: a slot is used or purged. */
+/* slab.h slab_let_go, slab_take; settle_purge.c slabs_purge_held: a slot is used or purged. */
 LITMUS(hold, 2)
 {
 	word hold, free;

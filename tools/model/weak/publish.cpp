@@ -2,7 +2,7 @@
 /* Publications: a structure is filled in, then one store or compare-and-swap makes it visible. */
 #include "litmus.h"
 
-/* slab.h slab_open, slab_publish; slab_record, is_purgeable (thread/slab_purge.c). */
+/* slab.h slab_open, slab_publish; slab_record, is_purgeable (thread/settle_purge.c). */
 LITMUS(slab_record, 3)
 {
 	word owner, head;

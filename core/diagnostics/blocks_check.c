@@ -3,11 +3,10 @@
  * ash_check: compares every structure of a heap with the bitmaps.  The numbers are
  * those of the invariants in DESIGN.md.
  */
-#include "diagnostics/check.h"
+#include "diagnostics/blocks.h"
 
 #include "ashlar.h"
 #include "backend/region.h"
-#include "diagnostics/blocks.h"
 #include "front/guard.h"
 #include "slab/look.h"
 #include "thread/seat.h"

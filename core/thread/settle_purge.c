@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "thread/slab_purge.h"
+#include "thread/settle.h"
 
 #include "backend/chunk.h"
 #include "backend/region.h"

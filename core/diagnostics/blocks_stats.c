@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Figures of a heap, and of its size classes, counted from the bitmaps at each call. */
-#include "diagnostics/stats.h"
+#include "diagnostics/blocks.h"
 
 #include "ashlar.h"
 #include "backend/region.h"
-#include "diagnostics/blocks.h"
 #include "memory.h"
 #include "slab/look.h"
 #include "slab/slab.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "thread/shrink.h"
+#include "thread/settle.h"
 
 #include "thread/bin.h"
-#include "thread/settle.h"
 
 void shrink_lists(struct owner *o, unsigned left)
 {
