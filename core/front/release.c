@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "front/release.h"
-
 #include "ashlar.h"
 #include "backend/map.h"
 #include "base/misuse.h"
@@ -11,6 +9,19 @@
 #include "front/resize.h"
 #include "front/slot.h"
 #include "front/span.h"
+
+/*
+ * ash_release for the names of malloc, which declare these themselves (core/malloc/facade.h); only malloc is built with
+ * them.  A misuse is reported by the name free or operator delete.
+ */
+INTERNAL void ash_free(void *p);
+HIDDEN void ash_delete(void *p);
+/*
+ * A size that gives another block than p is misuse, too: of another class, or of other pages.  resized: but
+ * not one for which realloc may have kept the block (front/resize.h).
+ */
+HIDDEN void ash_delete_sized(void *p, size_t size);
+HIDDEN void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
 
 typedef void rest_function(void *p, struct slab *s);
 

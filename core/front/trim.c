@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "front/trim.h"
-
+/* Giving memory back to the system on request, at once or in steps. */
 #include "ashlar.h"
 #include "backend/chunk.h"
 #include "backend/region.h"
@@ -14,28 +13,6 @@
 
 #define STEP_LOOK ((size_t)16 << 10) /* of a budget, for a chunk without slabs, as in retain.c */
 #define STEP_PART ((size_t)8 << 20)  /* for a part of what is due                              */
-
-size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
-{
-	size_t bytes, left, room;
-
-	if (SEATED && !IS_MALLOC)
-		reap_alone(h, o);
-	heap_gather(h, o);
-	bytes = heap_trim(h, keep);
-	store_relaxed(&h->refused, 0); /* memory that could not be purged may be tried again */
-	left = load_relaxed(&h->dirty) * UNIT_SIZE;
-	room = keep > left ? keep - left : 0;
-	if (o != NULL) {
-		bytes += slabs_purge(o, &room);
-		bytes += slabs_purge_others(h, o, &room);
-	}
-	if (keep == 0)
-		(void)region_trim(h, false);
-	return bytes;
-}
-
-/* ---- the same in steps ---- */
 
 /* So many chunks were looked at in this round, as retained_trim counts them. */
 static uint64_t step_hand;

@@ -7,16 +7,17 @@
 #include "backend/retain.h"
 #include "diagnostics/blocks.h"
 #include "front/block.h"
+#include "front/diagnose.h"
 #include "front/resize.h"
 #include "front/span.h"
 #include "memory.h"
 #include "store/file/store.h"
+#include "store/recover/benches.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
-#include "store/recover/thread_bench.h"
 
 /* ---- resizing ---- */
 
@@ -235,3 +236,48 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.is_quiet = is_quiet,
 	.thread_ends = thread_bench_leave,
 };
+
+struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p)
+{
+	struct chunk *c = map_find(p);
+
+	if (c == NULL || c->region->heap != heap_of(heap))
+		misuse_heap(call, p);
+	return c;
+}
+
+size_t instance_bytes(ash_heap *heap, const char *call, const void *p)
+{
+	struct arena *a = arena_of(heap);
+	size_t bytes;
+
+	if (a != NULL)
+		return arena_call_bytes(a, call, p);
+	if (p == NULL)
+		return 0;
+	bytes = chunk_block(instance_chunk(heap, call, p), p);
+	if (bytes == 0)
+		diagnose(call, p);
+	return bytes;
+}
+
+size_t ash_heap_usable_size(ash_heap *heap, const void *p)
+{
+	return instance_bytes(heap, CALL_HEAP_USABLE_SIZE, p);
+}
+
+/* Arenas first, as their memory may be a block of any heap. */
+ash_heap *ash_heap_of(const void *p)
+{
+	struct arena *a = arenas_find(p);
+	struct found f;
+	struct heap *h;
+
+	if (a != NULL)
+		return (ash_heap *)(void *)a;
+	find_address(p, &f);
+	if (f.chunk == NULL)
+		return NULL;
+	h = load_relaxed(&f.chunk->region)->heap;
+	return h == &heap_default ? NULL : heap_public(h);
+}

@@ -10,7 +10,6 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "slab/unowned.h"
-#include "store/file/seal.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"

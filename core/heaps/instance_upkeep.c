@@ -3,16 +3,15 @@
 #include "arena/arena.h"
 #include "arena/arena_call.h"
 #include "diagnostics/blocks.h"
-#include "front/trim.h"
 #include "heaps/instance.h"
-#include "store/file/seal.h"
+#include "store/file/open.h"
 #include "store/file/store.h"
-#include "store/file/store_attach.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
+#include "thread/refill.h"
 #include "thread/seat.h"
 
 /* True: the heap is in a sealed file: no thread has a record, and taking one would break the seal. */

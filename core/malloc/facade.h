@@ -54,7 +54,7 @@ HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class),
  * changed while the process has one thread: each reads them without an order.
  */
 HIDDEN struct ash_defaults *ash_own_settings(void);
-/* See core/front/release.h and resize.h. */
+/* See core/front/release.c and resize.h. */
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
 HIDDEN void ash_delete_sized(void *p, size_t size);

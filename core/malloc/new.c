@@ -162,7 +162,7 @@ SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
 
 /*
  * In all forms the first argument is the block.  A size is always the second one, then comes the
- * alignment.  A size that would have given another block is reported (core/front/release.h): so is an
+ * alignment.  A size that would have given another block is reported (core/front/release.c): so is an
  * object that is deleted through a base class without a virtual destructor.  The other arguments are ignored.
  */
 OPERATOR void delete_one(void *p) NAMED("_ZdlPv");

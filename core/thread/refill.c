@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/refill.h"
 
+#include "backend/region_space.h"
+#include "backend/retain.h"
 #include "chance.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
@@ -165,4 +167,24 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 		bin_detach(o, class); /* a large slab is not current, see large.h */
 	watch_count(o, 1);
 	return p;
+}
+
+size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
+{
+	size_t bytes, left, room;
+
+	if (SEATED && !IS_MALLOC)
+		reap_alone(h, o);
+	heap_gather(h, o);
+	bytes = heap_trim(h, keep);
+	store_relaxed(&h->refused, 0); /* memory that could not be purged may be tried again */
+	left = load_relaxed(&h->dirty) * UNIT_SIZE;
+	room = keep > left ? keep - left : 0;
+	if (o != NULL) {
+		bytes += slabs_purge(o, &room);
+		bytes += slabs_purge_others(h, o, &room);
+	}
+	if (keep == 0)
+		(void)region_trim(h, false);
+	return bytes;
 }

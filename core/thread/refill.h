@@ -44,4 +44,7 @@ INTERNAL void heap_gather(struct heap *h, struct owner *o);
 /* The same in the default heap, for a caller that has not checked its record out. */
 INTERNAL void gather_own(void);
 
+/* heap_gather and heap_trim (retain.h); purges pages inside slabs, too, if o is not NULL.  Bytes given back. */
+INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
+
 #endif

@@ -7,7 +7,7 @@
 #include "rt.h"
 
 #include "heaps/instance.h"
-#include "store/file/claim.h"
+#include "store/file/open.h"
 #include "support/wrap.h"
 #include "syscall.h"
 #include "world.h"

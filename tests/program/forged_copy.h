@@ -39,7 +39,7 @@ static const char *const forged_names[FORGED_KINDS] = {
 	"word of the bins of an owner's record", "word from elsewhere", "word +- 64 ... 2048", "word zeroed", "two words",
 };
 
-/* The copies are another build's, so the process that attaches rebuilds the caches (store/file/renew.h). */
+/* The copies are another build's, so the process that attaches rebuilds the caches (store/file/open.h). */
 static bool forged_anothers;
 
 static long forged_copy(void)

@@ -20,8 +20,8 @@
 #include "pages.h"
 #include "program/power_blocks.h"
 #include "program/power_pages.h"
-#include "store/file/seal.h"
 #include "store/file/store.h"
+#include "store/recover/building.h"
 #include "support/wrap.h"
 #include "syscall.h"
 

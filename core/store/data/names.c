@@ -13,12 +13,11 @@
  * A file may be forged: an address is taken for that of a name only if it is a block of this
  * heap that is large enough.
  */
-#include "store/data/names.h"
+#include "store/data/view.h"
 
 #include "heaps/instance.h"
 #include "memory.h"
 #include "store/data/slots.h"
-#include "store/data/view.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
 

@@ -3,9 +3,9 @@
 
 #include "pages.h"
 #include "share.h"
-#include "store/file/seal.h"
-#include "store/file/store_attach.h"
+#include "store/file/open.h"
 #include "store/recover/block_tags.h"
+#include "store/recover/building.h"
 #include "store/recover/intent.h"
 #include "world.h"
 

@@ -12,7 +12,7 @@
  * checked: it must have the one value it can have, or be the address of the right thing in the heap.
  * What is trusted are the bits that say taken or free, counts, hints that only cost time when wrong,
  * and the contents of blocks.  What is in bins, lists, spares and inboxes is not looked at: it is
- * rebuilt, see store_attach.h.
+ * rebuilt, see open.h.
  *
  *   image_records_check   store, the list of owner records, what these have in flight
  *   image_chunks_check    chunk records, spans

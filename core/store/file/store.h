@@ -29,7 +29,7 @@
  *
  * These words are the truth.  All else in the file is of use only among processes that have the
  * same structures: their number, store_caches, is in the file beside the format.  Who attaches
- * with another number, while no living process is attached, rebuilds all else (renew.h).
+ * with another number, while no living process is attached, rebuilds all else (open.h).
  */
 
 #define STORE_FORMAT 1
@@ -86,7 +86,7 @@ struct layout {
 
 struct store {
 	/* The truth, see above.  These four have the same offset in every format. */
-	uint64_t magic;	  /* see claim.h; STORE_MAGIC is set last            */
+	uint64_t magic;	  /* see open.h; STORE_MAGIC is set last            */
 	uint64_t format;  /* STORE_FORMAT                                    */
 	uint64_t claim;	  /* life of the thread that made the heap, or is making it */
 	uint64_t world;	  /* its namespaces, see world.h                     */
@@ -94,10 +94,10 @@ struct store {
 	size_t bytes;
 	char *records; /* owner records, STORE_RECORDS of RECORD_BYTES */
 	uint64_t *census;
-	_Alignas(CPU_LINE) uint64_t caches; /* store_caches(), or CACHES_NONE, see renew.h */
+	_Alignas(CPU_LINE) uint64_t caches; /* store_caches(), or CACHES_NONE, see open.h */
 	uint64_t renewer;   /* life of the thread that rebuilds the caches; 0: none    */
 	uint64_t unlisted;  /* 0, or the start of the system in which a process attached that is not in the census */
-	uint64_t seal;	    /* whether the pages are of one moment, see seal.h            */
+	uint64_t seal;	    /* whether the pages are of one moment, see building.h            */
 	uint64_t file; /* identity of the file (share.h): where it is another one, this is a copy */
 	/* A slot of the heap's own, and what the program calls its data (ash_heap_options). */
 	uint64_t names; /* see store/data/names.c */

@@ -8,9 +8,9 @@
 #include "front/span.h"
 #include "process.h"
 #include "slab/look.h"
+#include "store/recover/benches.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
-#include "store/recover/thread_bench.h"
 
 bool kinds_block(struct heap *h, uint64_t p, size_t bytes)
 {

@@ -14,9 +14,74 @@
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H
 
-#include "store/file/seal.h"
+#include "ashlar_heap.h"
 #include "store/file/store.h"
 #include "thread/owner.h"
+
+/* ---- the seal ---- */
+
+/*
+ * The seal of a heap in a file: whether all pages of the file are of one moment.
+ *
+ * While the system runs, all processes see the same pages.  When it stops without warning
+ * (power), the file has what the kernel happened to write: pages of different moments, in
+ * which bits that say taken or free may be wrong, and no check of the file can tell.  So
+ * the first page says whether that can be:
+ *
+ *   OPEN      threads may be changing the heap
+ *   CLOSING   as OPEN; one thread makes all pages durable, while no record has a holder
+ *   WHOLE     no thread has changed the heap since that was done: the file is sealed
+ *   BREAKING  as WHOLE, but the next change may follow: becomes OPEN when that is durable
+ *
+ *   OPEN ---> CLOSING --(all pages durable)--> WHOLE --(durable: sealed)
+ *    ^                                           |
+ *    +------ (this page durable) -- BREAKING <---+
+ *
+ * Two orders hold on the disk, whichever pages are lost and in whatever order the others
+ * are written: WHOLE comes after all changes before it, and before all changes behind it.
+ * So a file that says WHOLE is of the moment of the seal.  All else is of one moment only
+ * while the system runs that it names.
+ *
+ *   63 ............. 32 | 31 ......................... 2 | 1 ... 0
+ *   start of the system | number, raised by each breaking | state
+ *
+ * No thread waits: breaking is repeated by each thread that finds it half done, and a
+ * seal that is being closed is broken as one that is whole.
+ */
+
+enum seal { SEAL_OPEN, SEAL_BREAKING, SEAL_CLOSING, SEAL_WHOLE };
+
+#define SEAL_STATE  ((uint64_t)3)
+#define SEAL_BOOT   32 /* shift of the start of the system; 0: unknown */
+#define SEAL_NUMBER 2  /* shift of the number, which is never 0 */
+
+static inline enum seal seal_state(uint64_t word)
+{
+	return (enum seal)(word & SEAL_STATE);
+}
+
+static inline uint64_t seal_with(uint64_t word, enum seal state)
+{
+	return (word & ~SEAL_STATE) | (uint64_t)state;
+}
+
+/* The word of a heap that is being made. */
+INTERNAL uint64_t seal_new(void);
+
+/* True: the file may be a mixture of pages of different moments. */
+INTERNAL bool seal_is_torn(uint64_t word);
+
+/*
+ * For a thread that can be seen by those that close the seal (a stranger that
+ * builds) and is about to change the heap: it is OPEN afterwards, and that is durable.
+ * False: the kernel reports an error of the disk.
+ */
+INTERNAL bool seal_break(struct store *s);
+
+/* The same for a thread that cannot be seen: it must not run while the seal is closed. */
+INTERNAL void seal_touch(struct store *s);
+
+/* ---- building ---- */
 
 /*
  * Between building_begin and building_end the caller may change units, chunks and slabs.
@@ -38,7 +103,7 @@ INTERNAL bool building_quiet(struct store *s, uint64_t *sum);
 /* Counts the strangers that died while building in store.lost, and frees their entries. */
 INTERNAL void strangers_bury(struct store *s);
 
-/* Makes a heap in a file durable, and seals it (seal.h).  The caller has no record. */
+/* Makes a heap in a file durable, and seals it.  The caller has no record. */
 INTERNAL enum ash_sync seal_close(struct store *s);
 
 #endif

@@ -2,7 +2,7 @@
 #include "store/recover/census.h"
 
 #include "borrow.h"
-#include "store/recover/thread_bench.h"
+#include "store/recover/benches.h"
 #include "world.h"
 
 /* The page in which the lives of the thread and its process are kept; NULL: there is none. */

@@ -11,7 +11,7 @@
 #ifndef CORE_SEATS_H
 #define CORE_SEATS_H
 
-#include "store/recover/thread_bench.h"
+#include "store/recover/benches.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 

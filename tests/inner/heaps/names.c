@@ -3,7 +3,7 @@
 /* promises: ash_heap_bind, ash_heap_find, ash_heap_names, ash_heap_slot, ash_heap_unbind */
 
 #include "heaps/instance.h"
-#include "store/data/names.h"
+#include "store/data/view.h"
 #include "store/file/store.h"
 #include "support/blocks.h"
 #include "syscall.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The claim of a maker of a heap (store/file/claim.h), and what it leaves when it is given up. */
-#include "store/file/claim.h"
+/* The claim of a maker of a heap (store/file/open.h), and what it leaves when it is given up. */
+#include "store/file/open.h"
 
 #include "rt.h"
 #include "store/file/store.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files that lie (see program/forged.h), one lie after the other: each is refused, or is told in what
- * the next process rebuilds (store/file/store_attach.h).
+ * the next process rebuilds (store/file/open.h).
  */
 #include "store/recover/intent.h" /* first: sound.h has a variable s */
 #include "inner/store/forged_words.h"

@@ -8,8 +8,8 @@
 
 #include "backend/region.h"
 #include "heaps/instance.h"
+#include "store/file/open.h"
 #include "store/file/store.h"
-#include "store/file/store_attach.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40 };

@@ -9,9 +9,8 @@
 #include "heaps/instance.h"
 #include "inner/store/caches.h"
 #include "store/file/store.h"
+#include "store/recover/building.h"
 #include "store/recover/census.h"
-#include "store/file/seal.h"
-#include "store/file/store.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 12, TEXT = 64 << 10, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which records are rebuilt when a process attaches (store/file/store_attach.h), and what the kernel says of a mapping (mapping.h). */
-#include "store/file/store_attach.h"
+/* Which records are rebuilt when a process attaches (store/file/open.h), and what the kernel says of a mapping (mapping.h). */
+#include "store/file/open.h"
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"

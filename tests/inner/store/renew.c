@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of another build (store/file/renew.h): all that is not the truth is junk, and has another number.  The next
+ * A file of another build (store/file/open.h): all that is not the truth is junk, and has another number.  The next
  * process that attaches finds each block; beside a living process, or one that rebuilds the caches, it is refused.
  */
-#include "store/file/renew.h"
+#include "store/file/open.h"
 
 #include "heaps/instance.h"
 #include "inner/store/caches.h"
+#include "kernel.h"
 #include "mapping.h"
 #include "process.h"
-#include "kernel.h"
 #include "share.h"
-#include "support/blocks.h"
+#include "store/file/image.h"
 #include "store/file/store.h"
 #include "store/recover/census.h"
-#include "store/file/image.h"
+#include "support/blocks.h"
 #include "syscall.h"
 
 enum { CAPACITY = 24 << 20, BLOCKS = 3000, OTHER = 0x5b5b5b };

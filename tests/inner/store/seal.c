@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The seal of a heap in a file: when it is set and broken, and what it refuses. */
 /* promises: ash_heap_break_seal, ash_heap_seal, ash_heap_vouch_file */
-#include "store/file/seal.h"
+#include "store/recover/building.h"
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
-#include "store/recover/building.h"
+#include "store/file/open.h"
 #include "store/file/store.h"
-#include "store/file/store_attach.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which words of a file attaching and vouching take for a heap's (store/file/store_attach.h): the limits of each. */
-#include "store/file/store_attach.h"
+/* Which words of a file attaching and vouching take for a heap's (store/file/open.h): the limits of each. */
+#include "store/file/open.h"
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "pages.h"
 #include "rt.h"
 #include "store/file/image.h"
-#include "store/file/seal.h"
+#include "store/recover/building.h"
 #include "syscall.h"
 
 enum { CHUNKS = 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What making and attaching a heap in a file writes, allocates and looks at, and in which words. */
-#include "store/file/store_attach.h"
+#include "store/file/open.h"
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
@@ -8,11 +8,10 @@
 #include "pages.h"
 #include "rt.h"
 #include "share.h"
-#include "store/recover/census.h"
-#include "store/file/claim.h"
+#include "slab/slab.h"
 #include "store/file/image.h"
 #include "store/file/store.h"
-#include "slab/slab.h"
+#include "store/recover/census.h"
 #include "syscall.h"
 #include "world.h"
 

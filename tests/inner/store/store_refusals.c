@@ -89,7 +89,7 @@ TEST(store_leaves_others_alone, 10)
 
 		zero = i % 2;
 		if (zero != 0 && n <= (long)PAGE_MOST)
-			continue; /* a page of zeros is empty, see claim.h */
+			continue; /* a page of zeros is empty, see open.h */
 		CHECK_EQ(arch_ftruncate(fd, n), 0);
 		if (zero == 0)
 			CHECK_EQ(arch_pwrite64(fd, "x", 1, n - 1), 1);

@@ -3,8 +3,8 @@
 /* promises: ash_heap_view_at, ash_heap_view_check, ash_heap_view_close, ash_heap_view_file, ash_heap_view_find */
 /* promises: ash_heap_offset, ash_heap_pointer, ash_heap_view_offset, ash_heap_view_pointer, ash_heap_view_walk */
 #include "inner/store/view_subject.h"
-#include "store/file/seal.h"
 #include "store/data/view.h"
+#include "store/recover/building.h"
 #include "syscall.h"
 
 enum { SIGSEGV_ = 11 };

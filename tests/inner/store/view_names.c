@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Views: tags, names, and a slot that is being changed. */
 /* promises: ash_heap_view_bound, ash_heap_view_load, ash_heap_view_names, ash_heap_view_root */
-#include "store/data/names.h"
 #include "inner/store/view_subject.h"
+#include "store/data/view.h"
 #include "store/recover/intent.h"
 #include "store/recover/seats.h"
-#include "store/data/view.h"
 
 struct tags {
 	uint64_t sum;

@@ -214,7 +214,7 @@ LITMUS(units, 3)
 	}
 };
 
-/* store_create.c set_up, store_attach.c: words of a file, read by two system calls. */
+/* open_create.c set_up, open_attach.c: words of a file, read by two system calls. */
 LITMUS(store, 2)
 {
 	word magic, rest;
@@ -237,7 +237,7 @@ LITMUS(store, 2)
 	}
 };
 
-/* claim.c claim_take: who sees a claim sees the namespaces in which its life is valid. */
+/* open_claim.c claim_take: who sees a claim sees the namespaces in which its life is valid. */
 LITMUS(claim, 2)
 {
 	word world, claim;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/file/claim.h"
+#include "store/file/open.h"
 
 #include "memory.h"
 #include "store/recover/census.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/recover/thread_bench.h"
+#include "store/recover/benches.h"
 
 #include "process.h"
 

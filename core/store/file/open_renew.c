@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/file/renew.h"
+#include "store/file/open.h"
 
 #include "mapping.h"
 #include "memory.h"
@@ -8,9 +8,9 @@
 #include "process.h"
 #include "share.h"
 #include "store/file/image.h"
-#include "store/file/seal.h"
 #include "store/file/store.h"
 #include "store/recover/block_tags.h"
+#include "store/recover/building.h"
 #include "store/recover/census.h"
 
 /* ---- who is attached ---- */
@@ -66,7 +66,7 @@ void renew_check(struct store *s)
 {
 	static const char line[] = "ashlar: heap in a file: another build of the library has taken it over\n";
 
-	(void)census_mine(s, NULL); /* first: see renew.h */
+	(void)census_mine(s, NULL); /* first: see open.h */
 	if (load_seq_cst(&s->caches) != store_caches()) /* pairs with the exchange in renew */
 		panic_line(line, sizeof line - 1);
 }

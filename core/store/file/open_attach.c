@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/file/store_attach.h"
+#include "store/file/open.h"
 
 #include "backend/region.h"
 #include "mapping.h"
@@ -7,10 +7,7 @@
 #include "pages.h"
 #include "process.h"
 #include "share.h"
-#include "store/file/claim.h"
 #include "store/file/image.h"
-#include "store/file/renew.h"
-#include "store/file/seal.h"
 #include "store/file/store.h"
 #include "store/recover/building.h"
 #include "store/recover/recover.h"
@@ -123,7 +120,7 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	/*
 	 * The rest is read after magic, which is set last, by another system call: the kernel
 	 * may copy words of one call in any order.  The fence pairs with the release of magic
-	 * (store_create.c).
+	 * (open_create.c).
 	 */
 	fence_acquire();
 	if (found != CLAIM_HEAP || share_read(fd, head, sizeof *head, 0) != sizeof *head)

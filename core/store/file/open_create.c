@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/file/store_create.h"
+#include "store/file/open.h"
 
 #include "atomic.h"
 #include "backend/region.h"
@@ -7,10 +7,8 @@
 #include "memory.h"
 #include "pages.h"
 #include "share.h"
-#include "store/file/claim.h"
-#include "store/file/renew.h"
-#include "store/file/seal.h"
 #include "store/file/store.h"
+#include "store/recover/building.h"
 #include "world.h"
 
 /*
