@@ -565,7 +565,6 @@ $(BUILD)/profile/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO
 
 $(BUILD)/hardened/%.o: KIND = -fPIE -ftls-model=local-exec $(NO_SMALL) -DASHLAR_HARDENED
 $(BUILD)/hardened-so/%.o: KIND = -fPIC -fno-plt -ftls-model=initial-exec -DASHLAR_SO -DASHLAR_HARDENED
-$(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc hardened)): KIND += -DASHLAR_WITHOUT_XML
 $(addprefix $(BUILD)/,$(addsuffix /ashlar_malloc.o,malloc so hardened hardened-so profile)): $(AMALGAMATION) Makefile
 	mkdir -p $(@D)
 	echo 'CC   $@'

@@ -7,7 +7,8 @@
  *
  *	cc -O2 -c ashlar.c			the allocator
  *	cc -O2 -DASHLAR_PTHREAD -c ashlar.c	with an ash_on_thread that detaches a C library's threads
- *	cc -O2 -DASHLAR_MALLOC -c ashlar.c	the same with the names of malloc, without ashlar_heap.h
+ *	cc -O2 -DASHLAR_MALLOC -c ashlar.c	the same with the names of malloc, without ashlar_heap.h; with it, if
+ *						ASHLAR_PTHREAD is there, too
  *	cc -Oz -DASHLAR_SMALL -c ashlar.c	fewest bytes, without ashlar_heap.h
  *	cc -O2 -DASHLAR_SYSTEM -c ashlar.c	with a system of the program's own: ashlar_system.h
  *	cc -O2 -DASHLAR_HARDENED -c ashlar.c	with blocks guarded; also with -DASHLAR_MALLOC
@@ -252,7 +253,7 @@ ASHLAR_FOR_SIZE
 ASHLAR_FOR_SIZE_END
 #endif
 
-/* The names of malloc; malloc_info may be an object of its own. */
+/* The names of malloc; malloc_info, which writes with a C library's stdio, in a shared object alone. */
 #if IS_MALLOC
 #include "core/malloc/malloc.c"
 
@@ -260,7 +261,7 @@ ASHLAR_FOR_SIZE
 #include "core/malloc/info.c"
 #include "core/malloc/posix.c"
 #include "core/malloc/settings.c"
-#if HAS_XML
+#if IS_SO
 #include "core/malloc/xml.c"
 #endif
 ASHLAR_FOR_SIZE_END

@@ -17,15 +17,12 @@
  *	ASHLAR_MALLOC         libashlar_malloc.a,           the names of malloc, but no ashlar_heap.h; misuse is
  *	                      libashlar_malloc.so,          told by them
  *	                      libashlar_profile.so
- *	ASHLAR_SO             libashlar_malloc.so,          calls before relocation work (prereloc.h)
- *	                      libashlar_profile.so
- *	ASHLAR_WITHOUT_XML    libashlar_malloc.a, where     no malloc_info
- *	                      it is another object; crate
- *	ASHLAR_HEAPS          crate                         ashlar_heap.h beside the names of malloc
+ *	ASHLAR_SO             libashlar_malloc.so,          calls before relocation work (prereloc.h); malloc_info,
+ *	                      libashlar_profile.so          which libashlar_malloc.a has as an object of its own
  *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  front/guard.h; random places; the amalgamation
  *	                      .so                           alone
- *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end,
- *	                                                    as malloc's are
+ *	ASHLAR_PTHREAD        crate; the amalgamation       ashlar_heap.h and threads of a C library that are
+ *	                                                    detached when they end, each also beside the other
  *
  * Below arch/ some files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h and
  * the lists of system calls ASHLAR_AMALGAMATION.
@@ -51,10 +48,10 @@
 #define SAMPLED		 BUILD_HAS(ASHLAR_SAMPLE)
 #define IS_MALLOC	 BUILD_HAS(ASHLAR_MALLOC)
 #define IS_SO		 BUILD_HAS(ASHLAR_SO)
-#define HAS_XML		 (IS_MALLOC && !BUILD_HAS(ASHLAR_WITHOUT_XML))
-#define HAS_HEAPS	 ((!IS_MALLOC && !SMALL) || BUILD_HAS(ASHLAR_HEAPS))
 #define IS_HARDENED	 BUILD_HAS(ASHLAR_HARDENED)
-#define HAS_PTHREAD	 (IS_MALLOC || BUILD_HAS(ASHLAR_PTHREAD))
+#define HAS_BOTH	 BUILD_HAS(ASHLAR_PTHREAD)
+#define HAS_HEAPS	 (!SMALL && (!IS_MALLOC || HAS_BOTH))
+#define HAS_PTHREAD	 (IS_MALLOC || HAS_BOTH)
 
 /* ThreadSanitizer sees neither assembly nor that an address depends on a load. */
 #ifdef __has_feature

@@ -24,8 +24,8 @@
  * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start,
  *   and answers 1; for all others it answers 0.
  * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its
- *   mapped ones.  malloc_info's "system max" is the most that it has told so far; an amalgamation in a
- *   program without fwrite answers ENOSYS.
+ *   mapped ones.  malloc_info's "system max" is the most that it has told so far.  An amalgamation has
+ *   malloc_info with -DASHLAR_SO alone; without fwrite in the program it answers ENOSYS.
  * - The shared object has 64 bytes of static thread-local storage, so dlopen of it may fail; opened so,
  *   it is not the program's malloc.  It is never unloaded.
  * - Beside it a program keeps to its libashlar.so for ash_..., by symbol versions, if it names that

@@ -2,7 +2,7 @@
 /*
  * malloc_info: the figures as XML, in glibc's format.  It writes with the program's
  * stdio.  In the archive it is an object of its own, so that it links fwrite into a
- * static program that calls it; elsewhere fwrite may be absent.
+ * static program that calls it; in shared objects fwrite may be absent.
  */
 #include "facade.h"
 

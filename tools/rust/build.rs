@@ -85,12 +85,10 @@ fn main() {
         cc.arg("-g");
     }
     if env::var_os("CARGO_FEATURE_OVERRIDE").is_some() {
-        // With the heaps, and without malloc_info, which needs a C library's stdio.
-        cc.args(["-DASHLAR_MALLOC", "-DASHLAR_WITHOUT_XML", "-DASHLAR_HEAPS"]);
-    } else {
-        // Threads of a C library, if there is one, give up their slabs when they end.
-        cc.arg("-DASHLAR_PTHREAD");
+        cc.arg("-DASHLAR_MALLOC");
     }
+    // The heaps, and threads of a C library, if there is one, that give up their slabs when they end.
+    cc.arg("-DASHLAR_PTHREAD");
     let object = out.join("ashlar.o");
     let archive = out.join("libashlar.a");
     run(cc.args(["-c", "c/ashlar.c", "-o"]).arg(&object));
