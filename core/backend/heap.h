@@ -26,7 +26,7 @@ struct heap {
 	uint64_t id;		/* 0: the default heap; unique within a process    */
 	enum sharing sharing;
 	uint64_t settled;	/* the fork generation whose lost records were taken
-				   over, see thread/takeover.h                         */
+				   over, see thread/seating.h                         */
 	/* Read at each slow operation, and seldom written; so not beside `dirty`. */
 	uint64_t running;	/* 1 while the clock runs, else 0; see retain.h         */
 	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall) */
@@ -52,7 +52,7 @@ struct heap {
 	struct ash_defaults own; /* options, of a heap that has its own                     */
 	uint64_t slab_chunks;  /* hint: chunks of slabs                                     */
 	uint64_t owner_count;  /* hint: owner records                                       */
-	/* See thread/takeover.h and seating.c. */
+	/* See thread/seating.h. */
 	struct owner *adopt_next; /* hint: the record whose slabs are adopted next; NULL: the newest */
 	struct owner *reap_next;  /* the same of the record to be checked next              */
 	uint64_t takeovers;	/* counter that numbers batches of records                  */

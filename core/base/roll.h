@@ -14,7 +14,7 @@
  * seat's address in the roll, the last thread there has ended: it counts the serial up, and
  * the numbers of all earlier ones are known as those of ended threads.  A child of vfork has
  * its parent's seat, and so its number.  A child of fork has a copy of the roll, in
- * which the threads that vanished seem to run on (thread/takeover.h).
+ * which the threads that vanished seem to run on (thread/seating.h).
  *
  * A serial comes round after 2^18 threads at one address.  Then a word that an ended thread left
  * there seems to be the present one's, never the other way round.

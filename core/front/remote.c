@@ -12,7 +12,6 @@
 #include "thread/large.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 /* True: no slot of the group is taken. */
 static bool group_is_free(const struct slab *s, uint64_t group)

@@ -9,7 +9,6 @@
 #include "thread/refill.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 #define STEP_LOOK ((size_t)16 << 10) /* of a budget, for a chunk without slabs, as in retain.c */
 #define STEP_PART ((size_t)8 << 20)  /* for a part of what is due                              */

@@ -15,7 +15,7 @@
 #include "thread/bin.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 /* Chunks for so many bytes. */
 static size_t capacity_chunks(size_t capacity)

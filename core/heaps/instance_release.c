@@ -15,8 +15,8 @@
 #include "store/recover/census.h"
 #include "store/recover/seats.h"
 #include "thread/bin.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 /* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
 static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)

@@ -8,7 +8,7 @@
  * If a destructor that runs after ours allocates, the thread gets a record again and
  * registers again, for the next round of destructors.  Records left after the last
  * round, or by threads of programs without these functions, are found by the thread's
- * id (reap_all in core/thread/takeover.c).
+ * id (reap_all in core/thread/seating_takeover.c).
  *
  * A static program of musl has them only if it calls them itself.  Else its threads end by the last function here.
  */

@@ -2,8 +2,8 @@
 #include "thread/large.h"
 
 #include "thread/bin.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 /*
  * Takes a spare of `count` units that large_freed cached.  For a class that needs aligned units one

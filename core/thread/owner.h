@@ -131,7 +131,7 @@ struct owner {
 	struct owner *next;  /* in heap.owners; never changes once set           */
 	struct heap *heap;
 	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0: unknown */
-	uint64_t batch; /* of records being taken over; 0: none, see takeover.h */
+	uint64_t batch; /* of records being taken over; 0: none, see seating.h */
 	struct hardened hardened[IS_HARDENED]; /* none, or one: ISO C has no array of 0, clang and gcc do */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see settle.h; not 0: collect */
@@ -170,7 +170,7 @@ INTERNAL_EXTERN struct owner_static owner_static;
 /*
  * Between the two the holder may change bins, lists and slabs.  Elsewhere it only takes and
  * frees slots, each by one store.  So a thread that takes the record over finds all of it right
- * unless `building` is odd (takeover.h).  In a child of fork too: it has what the vanished
+ * unless `building` is odd (seating.h).  In a child of fork too: it has what the vanished
  * thread wrote up to some instruction, in program order.  For heaps shared by processes, whose
  * readers work meanwhile, see store/recover/building.h.
  */

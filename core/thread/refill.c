@@ -10,7 +10,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 void heap_gather(struct heap *h, struct owner *o)
 {

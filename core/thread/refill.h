@@ -5,7 +5,7 @@
  *   the next group of the current slab
  *   a slab of the partial list, after the inbox if that list is empty or begins with a spare
  *   a new slab from units that are free
- *   slabs of vacant records (adopt_slabs) and of ended threads (takeover.h)
+ *   slabs of vacant records (adopt_slabs) and of ended threads (seating.h)
  *   a new slab from a chunk that the heap grows by; after a look at some slabs (shrink_lists)
  *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
  *

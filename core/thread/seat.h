@@ -30,7 +30,7 @@ struct seat {
 	uint64_t open;	      /* ~0: self may be used; 0: it is in use, or owner_none */
 	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
-	unsigned guest;	      /* frames that hold another record, see takeover.c  */
+	unsigned guest;	      /* frames that hold another record, see seating_takeover.c  */
 	void *latest;	      /* latest block released, see slot_predicted           */
 	uint64_t number;      /* the thread's number, see seat.c; 0: none yet       */
 #ifdef CPU_TLS_IS_COMPUTED
@@ -123,7 +123,7 @@ INTERNAL uint64_t holder_guest(const struct heap *h);
 /* Vacant record -> held, with this state, or by the caller as a guest.  False: not vacant, or 0. */
 INTERNAL bool owner_hold_as(struct owner *o, uint64_t state);
 INTERNAL bool owner_hold(struct owner *o);
-/* Held record -> vacant.  For its holder, which must look at owner.notified next (takeover.h). */
+/* Held record -> vacant.  For its holder, which must look at owner.notified next (seating.h). */
 INTERNAL void owner_vacate(struct owner *o);
 
 /* True: the calling thread, which had a number before, forked this process or one of its ancestors. */

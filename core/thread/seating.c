@@ -8,7 +8,6 @@
 #include "process.h"
 #include "thread/seat.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 static uint64_t first_owner_used;
 

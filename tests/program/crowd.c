@@ -8,7 +8,7 @@
 #include "rt.h"
 #include "support/wrap.h"
 #include "syscall.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 static _Atomic size_t calls, turns;
 

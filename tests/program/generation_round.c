@@ -9,7 +9,7 @@
 #include "support/wrap.h"
 #include "syscall.h"
 #include "thread/seat.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 static uint64_t *last_mark;
 

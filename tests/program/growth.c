@@ -11,7 +11,7 @@
 #include "support/blocks.h"
 #include "support/wrap.h"
 #include "syscall.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 enum { CHUNKS = 64, SIZE = 60000 };
 

@@ -10,11 +10,11 @@
 #include "heaps/instance.h"
 #include "program/audit.h"
 #include "program/child.h"
-#include "store/recover/seats.h"
 #include "slab/slab.h"
+#include "store/recover/seats.h"
 #include "support/wrap.h"
 #include "thread/seat.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 /* What all are told instead, so that a child of vfork seems to be its parent's first thread. */
 static long told;

@@ -32,7 +32,7 @@
  *   collect_slab         settle.c: collect_slab, settle_slab,
  *                        spares_add, slab_leave
  *   collect              settle.c: collect_inbox, collect_all, collect_class
- *   visit, visit_slab    takeover.c: visit_vacant, visit_slab
+ *   visit, visit_slab    seating_takeover.c: visit_vacant, visit_slab
  *   adopt                refill.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; settle_shrink.c: shrink_owner
  *   slab_make            slab.c: slab_make; slab.h: slab_open, slab_publish

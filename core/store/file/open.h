@@ -102,7 +102,7 @@ INTERNAL bool store_vouch(int fd);
 /*
  * Attaching to a heap that others left.  What the file has of owner records (lists, bins,
  * spares, inboxes) is only a hint of the last process that worked there: a record is rebuilt
- * from what is in the slabs (takeover.h) before anything of it is followed.
+ * from what is in the slabs (seating.h) before anything of it is followed.
  *
  *   a record with         is rebuilt
  *   a holder that died    always

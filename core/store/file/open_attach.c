@@ -12,7 +12,7 @@
 #include "store/recover/building.h"
 #include "store/recover/recover.h"
 #include "thread/seat.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 #include "world.h"
 
 /* True: the words that follow from address and size have the one value they can have. */

@@ -11,8 +11,8 @@
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 /* Releases a taken slot of v's own slab for its holder, who is gone.  whole: as for intents_settle. */
 static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole)
@@ -21,7 +21,7 @@ static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole
 
 	if (whole && slab_has_event(at->slab, at->group, word))
 		settle_freed(v, at->slab, at->group, word);
-	else /* if v is not whole, its hints are rebuilt later (takeover.h) */
+	else /* if v is not whole, its hints are rebuilt later (seating.h) */
 		store_release(&at->slab->free[at->group], word);
 }
 

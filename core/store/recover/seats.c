@@ -12,7 +12,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 /*
  * All records are in use, some perhaps by threads that have died.  The kernel is asked only

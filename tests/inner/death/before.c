@@ -11,7 +11,7 @@
 #include "pages.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 void before_three(void)
 {

@@ -6,8 +6,8 @@
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
 #include "thread/seat.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 /* The record is checked out: calls take the unowned slabs, as in a handler. */
 void before_check_out(void)

@@ -13,8 +13,8 @@
 #include "store/recover/recover.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 #define PASSES(function) ((void (*)(void))(uintptr_t)(function))
 

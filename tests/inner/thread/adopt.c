@@ -5,8 +5,8 @@
 #include "inner/slots.h"
 #include "memory.h"
 #include "thread/seat.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 enum { SIZE = 200, BLOCKS = 400 };
 

@@ -6,7 +6,7 @@
 #include "syscall.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 static struct rt_barrier together;
 

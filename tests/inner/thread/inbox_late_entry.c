@@ -10,7 +10,7 @@
 #include "support/handler_at_step.h"
 #include "thread/owner.h"
 #include "thread/refill.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 enum { SIZE = 300 };
 

@@ -9,7 +9,6 @@
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/takeover.h"
 
 /* Clears slabs, spares and inbox of the record; the rest is kept. */
 TEST(inner_parts_owner_reset, 10)

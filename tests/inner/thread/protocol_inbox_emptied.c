@@ -11,7 +11,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 enum { SIZE = 20000, OTHER = 24000, BLOCKS = 15 * INBOX_SLABS, BOUNDARIES = 120 };
 

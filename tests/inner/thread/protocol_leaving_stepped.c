@@ -6,7 +6,6 @@
 #include "thread/bin.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/takeover.h"
 
 enum { SIZE = 48 };
 static void *block;

@@ -11,7 +11,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 /* A block of an unowned slab: what a handler gets that interrupted a call. */
 static void *unowned_alloc(size_t size)

@@ -7,7 +7,6 @@
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/takeover.h"
 
 /* ---- leaving and writing at the same instant ---- */
 

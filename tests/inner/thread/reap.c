@@ -5,7 +5,7 @@
 #include "support/blocks.h"
 #include "syscall.h"
 #include "thread/seat.h"
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 enum { BLOCKS = 20000 };
 

@@ -12,7 +12,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 enum { SIZE = 2000, BLOCKS = 100 };
 

@@ -4,8 +4,8 @@
 #include "inner/thread_at.h"
 #include "support/blocks.h"
 #include "thread/seat.h"
+#include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 enum { BLOCKS = 3000 };
 static void *blocks[BLOCKS], *others[BLOCKS];

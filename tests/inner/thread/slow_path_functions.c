@@ -13,7 +13,6 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
-#include "thread/takeover.h"
 
 static void released_by_another(void *p)
 {

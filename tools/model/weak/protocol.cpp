@@ -144,7 +144,7 @@ LITMUS(free_or_remote, 2)
 	}
 };
 
-/* settle.c inbox_enter, then owner.state; seat.c owner_vacate, then takeover.c visit_vacant. */
+/* settle.c inbox_enter, then owner.state; seat.c owner_vacate, then seating_takeover.c visit_vacant. */
 LITMUS(inbox_vacant, 2)
 {
 	word notified, state;
@@ -211,7 +211,7 @@ LITMUS(inbox_told, 2)
 };
 
 /*
- * takeover.c visit_slab: a guest holds the record for one slab (0).  Another, for another slab, finds it
+ * seating_takeover.c visit_slab: a guest holds the record for one slab (0).  Another, for another slab, finds it
  * held, or taken between its look and its CAS by a third (2).  It leaves word, and who vacates then sees it.
  */
 LITMUS(visit_missed, 3)
@@ -315,7 +315,7 @@ LITMUS(hand_over, 3)
 	}
 };
 
-/* owner_vacate, holder_identify; takeover.c reap_turn: the identity is that of the state's holder. */
+/* owner_vacate, holder_identify; seating_takeover.c reap_turn: the identity is that of the state's holder. */
 LITMUS(identity, 3)
 {
 	word state, identity;

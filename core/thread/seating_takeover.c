@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "thread/takeover.h"
+#include "thread/seating.h"
 
 #include "chance.h"
 #include "process.h"
