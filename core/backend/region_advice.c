@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/region_advice.h"
+#include "backend/region.h"
 
 #include "pages.h"
 

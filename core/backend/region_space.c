@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/region_space.h"
+#include "backend/region.h"
 
 #include "backend/map.h"
-#include "backend/region_advice.h"
 #include "pages.h"
 
 #define SHORT_MOST ((size_t)16384) /* chunks that are asked for to find out whether addresses are short */

@@ -3,7 +3,6 @@
 
 #include "backend/chunk.h"
 #include "backend/region.h"
-#include "backend/region_advice.h"
 #include "pages.h"
 
 #define PART ((size_t)8 << 20)	/* bytes that one slow operation purges of what is due */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/units.h"
 
-#include "backend/region_advice.h"
+#include "backend/region.h"
 #include "backend/retain.h"
 #include "chance.h"
 

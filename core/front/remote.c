@@ -9,7 +9,7 @@
 #include "front/span.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
-#include "thread/large.h"
+#include "thread/refill.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

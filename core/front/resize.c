@@ -13,8 +13,8 @@
 #include "front/span.h"
 #include "memory.h"
 #include "thread/bin.h"
-#include "thread/large.h"
 #include "thread/owner.h"
+#include "thread/refill.h"
 #include "vec16.h"
 
 /*
@@ -33,7 +33,7 @@ bool block_fits(size_t have, size_t size)
  *   chunk   [block][free........|   -> [span..............|    if all of the chunk's rest is free
  *
  * The slab is unmade and another one made at the same place, as when a spare changes its class
- * (large.h): in between, the units are in flight and other threads find no block there.
+ * (refill.h): in between, the units are in flight and other threads find no block there.
  */
 static SLOW bool grow_slab(struct owner *o, struct slab *s, struct units u, unsigned class)
 {

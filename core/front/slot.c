@@ -5,7 +5,6 @@
 #include "front/sample.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
-#include "thread/large.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
 

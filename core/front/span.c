@@ -2,9 +2,7 @@
 #include "front/span.h"
 
 #include "backend/region.h"
-#include "backend/region_advice.h"
 #include "backend/retain.h"
-#include "backend/run_use.h"
 #include "memory.h"
 #include "pages.h"
 #include "thread/refill.h"

@@ -5,7 +5,6 @@
 #include "arena/arena.h"
 #include "backend/heap.h"
 #include "backend/region.h"
-#include "backend/region_space.h"
 #include "front/slot.h"
 #include "memory.h"
 #include "store/file/open.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/refill.h"
 
-#include "backend/region_space.h"
+#include "backend/region.h"
 #include "backend/retain.h"
 #include "chance.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
-#include "thread/large.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
@@ -163,7 +162,7 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 		if (!refill_bin(o, class))
 			return NULL;
 	if (class > CLASS_ONE)
-		bin_detach(o, class); /* a large slab is not current, see large.h */
+		bin_detach(o, class); /* a large slab is not current */
 	watch_count(o, 1);
 	return p;
 }

@@ -68,7 +68,7 @@ static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *roo
  * another slab since it was found.
  *
  * A slab of one slot qualifies only if another thread released the slot.  If its owner did,
- * the slab may be cached (large.h), and is then taken or closed without regard to the
+ * the slab may be cached (refill.h), and is then taken or closed without regard to the
  * hold.  A slot with its remote bit set is never in the cache.
  */
 static bool is_purgeable(const struct slab *s)

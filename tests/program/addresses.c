@@ -2,7 +2,7 @@
 /* System calls of huge requests, and requests under a limit of which the k-th call is refused. */
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"
-#include "backend/region_space.h"
+#include "backend/region.h"
 #include "cpu.h"
 #include "program/faults.h"
 #include "support/blocks.h"

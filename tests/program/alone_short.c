@@ -3,7 +3,6 @@
 /* promises: ash_expand, ash_resize, ash_aligned_resize */
 #include "backend/map.h"
 #include "backend/region.h"
-#include "backend/region_advice.h"
 #include "kernel.h"
 #include "pages.h"
 #include "program/faults.h"

@@ -26,7 +26,7 @@
 #endif
 
 #include "ashlar.h"
-#include "backend/region_space.h"
+#include "backend/region.h"
 #include "memory.h"
 #include "pages.h"
 

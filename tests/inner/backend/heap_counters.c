@@ -4,7 +4,6 @@
  * when one drifts; but what is retained depends on them (retain.h).  One thread, so they are exact.
  */
 #include "backend/region.h"
-#include "backend/region_advice.h"
 #include "backend/retain.h"
 #include "front/span.h"
 #include "support/blocks.h"
@@ -204,7 +203,7 @@ TEST(inner_counts_of_regions_that_go, 10)
 	CHECK_EQ(heap_default.reserved, 0);
 }
 
-/* Advice of every kind side by side, in a heap that has them all: H of region_advice.h. */
+/* Advice of every kind side by side, in a heap that has them all: H of region.h. */
 TEST(inner_counts_advice, 20)
 {
 	char *p[12];

@@ -2,7 +2,7 @@
 /* The advice about huge pages, chunk by chunk, and the number of mappings that it makes. */
 #include "ashlar_heap.h"
 #include "backend/map.h"
-#include "backend/region_advice.h"
+#include "backend/region.h"
 #include "heaps/instance.h"
 #include "pages.h"
 #include "rt.h"

@@ -3,7 +3,6 @@
 #include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
-#include "backend/region_advice.h"
 #include "heaps/instance.h"
 #include "kernel.h"
 #include "pages.h"

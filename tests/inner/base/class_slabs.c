@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a slab of each class holds: its units, but for less than a slot; and how a reader knows it. */
-#include "backend/region_space.h"
+#include "backend/region.h"
 #include "base/class.h"
-#include "slab/look.h"
 #include "rt.h"
+#include "slab/look.h"
 
 TEST(class_slabs_are_used, 10)
 {

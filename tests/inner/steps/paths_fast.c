@@ -5,8 +5,8 @@
 #include "front/alloc.h"
 #include "front/block.h"
 #include "front/slot.h"
-#include "thread/large.h"
 #include "thread/owner.h"
+#include "thread/refill.h"
 #include "thread/settle.h"
 
 #define WORD 0x0123456789abcdefu

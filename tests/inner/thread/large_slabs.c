@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks above 32 KiB (core/thread/large.c): the units that they get, and how they come back from other threads. */
+/* Blocks above 32 KiB (core/thread/refill_large.c): the units that they get, and how they come back from other threads. */
 #include "inner/spares.h"
 #include "support/handler_at_step.h"
 #include "thread/seat.h"

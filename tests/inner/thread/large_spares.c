@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Spares of blocks above 32 KiB (core/thread/large.c): which are kept, and whom they serve. */
+/* Spares of blocks above 32 KiB (core/thread/refill_large.c): which are kept, and whom they serve. */
 #include "backend/map.h"
 #include "backend/retain.h"
 #include "inner/spares.h"
 #include "rt.h"
 #include "support/blocks.h"
 #include "thread/bin.h"
-#include "thread/large.h"
 #include "thread/owner.h"
+#include "thread/refill.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

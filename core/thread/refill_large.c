@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "thread/large.h"
+#include "thread/refill.h"
 
 #include "thread/bin.h"
 #include "thread/seating.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/run_use.h"
-
 #include "backend/retain.h"
+
 #include "memory.h"
 #include "pages.h"
 
