@@ -254,6 +254,7 @@ ASHLAR_FOR_SIZE_END
 
 ASHLAR_FOR_SIZE
 #include "core/malloc/info.c"
+#include "core/malloc/is_malloc.c"
 #include "core/malloc/posix.c"
 #include "core/malloc/settings.c"
 #if IS_SO

@@ -53,7 +53,7 @@ static void entry_free(void *p)
 #define malloc	entry_malloc
 #define realloc entry_realloc
 #define free	entry_free
-#include "malloc/info.c"
+#include "malloc/is_malloc.c"
 #undef malloc
 #undef realloc
 #undef free
