@@ -21,8 +21,8 @@
  *	                      libashlar_profile.so          which libashlar_malloc.a has as an object of its own
  *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  front/guard.h; random places; the amalgamation
  *	                      .so                           alone
- *	ASHLAR_PTHREAD        crate; the amalgamation       ashlar_heap.h and threads of a C library that are
- *	                                                    detached when they end, each also beside the other
+ *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end, as
+ *	                                                    malloc's are; ashlar_heap.h beside the names of malloc
  *
  * Below arch/ some files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h and
  * the lists of system calls ASHLAR_AMALGAMATION.
