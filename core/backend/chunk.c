@@ -100,6 +100,8 @@ static inline unsigned run_around(uint64_t word, uint64_t mask)
 {
 	uint64_t below = (mask & -mask) - 1, before = ~word & below, behind = ~word & ~below;
 
+	if ((mask & (mask + below + 1)) != 0) /* of several runs */
+		return ROOM_LONGEST;
 	/* From behind the last taken unit before to the first one behind; 0 and 63 where there is none. */
 	return bits_highest((unsigned long)((behind & -behind) - 1)) + 1 - bits_highest((unsigned long)(before << 1 | 1));
 }

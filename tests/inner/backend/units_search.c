@@ -13,6 +13,11 @@ TEST(units_hint_is_exact_after_a_search, 10)
 	CHECK_EQ(*hint, CHUNK_UNITS); /* a claim leaves it */
 	CHECK(units_claim(&heap_default, 1, false, false).chunk != u.chunk);
 	CHECK_EQ(*hint, 0);
+	/* What a purge held are several runs; meanwhile others find none of them. */
+	chunk_put(&heap_default, u.chunk, bits_run(5, 3) | bits_run(20, 11) | bits_run(63, 1));
+	CHECK_EQ(*hint, 11);
+	u.chunk->units = 0;
+	*hint = 0;
 	v = u;
 	v.first = 5;
 	v.count = 3;
