@@ -11,7 +11,7 @@
 #define ash_delete_sized ash_release_sized
 #define ash_release_told(name, p, alignment, size, resized) ash_release_aligned_sized(p, alignment, size)
 #define ash_alloc_or(size, rest) rest(size)
-#else /* as ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/alloc.h and release.h */
+#else /* as ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/alloc.h and release.c */
 HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 #endif
 
