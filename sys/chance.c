@@ -64,7 +64,7 @@ static uint64_t place_behind(uintptr_t end)
 
 static void places_leave(uint64_t i, uint64_t end)
 {
-	/* Release pairs with the seq_cst in places_take: who takes a place finds it unmapped. */
+	/* The release pairs with set_bit_seq_cst in places_take: the thread that takes a place finds it unmapped. */
 	for (; i < end && i < PLACES; i++)
 		(void)fetch_and_acq_rel(&places[i / 64], ~((uint64_t)1 << i % 64));
 }

@@ -51,7 +51,7 @@ static inline unsigned chance_some(struct chances *c)
 HARDENED uint64_t chance(void);
 /* A number that is the same as long as the process lives, and in its children of fork; not 0. */
 HARDENED uint64_t chance_secret(void);
-/* The same after that call; each mapping makes it (fence_place), so whoever has a block may read this. */
+/* The number of chance_secret.  fence_place draws it before the first mapping, so it is not 0 where there is a block. */
 BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
 /* After a fork: the child's numbers are not its parent's, nor those of another child. */
 HARDENED void chance_renew(void);

@@ -59,14 +59,19 @@ static void *map(void *at, size_t bytes, long access, enum sharing sharing)
 	return map_below(bytes, access, sharing);
 }
 
-bool pages_cut(void *p, size_t bytes)
+/* all: of a mapping; false: its end. */
+static inline bool unmap(void *p, size_t bytes, bool all)
 {
-	if (!IS_HARDENED)
-		return pages_release(p, bytes);
 	if (arch_munmap(p, bytes) != 0)
 		return false;
-	fence_leave(p, bytes, false);
+	if (IS_HARDENED)
+		fence_leave(p, bytes, all);
 	return true;
+}
+
+bool pages_cut(void *p, size_t bytes)
+{
+	return IS_HARDENED ? unmap(p, bytes, false) : pages_release(p, bytes);
 }
 
 bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
@@ -138,11 +143,7 @@ bool pages_release(void *p, size_t bytes)
 	/* What comes next may lie there: each place lower down would need leaves of the map of its own. */
 	if (!SMALL && load_relaxed(&last_aligned) == (uintptr_t)p)
 		placed((char *)p + ((bytes + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1)));
-	if (arch_munmap(p, bytes) != 0)
-		return false;
-	if (IS_HARDENED)
-		fence_leave(p, bytes, true);
-	return true;
+	return unmap(p, bytes, true);
 }
 
 void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)

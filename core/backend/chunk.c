@@ -111,7 +111,7 @@ void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
 	/* Pairs with the acquire of claim_in (units.c). */
 	uint64_t word = fetch_or_seq_cst(&c->units, mask) | mask;
 
-	if (SMALL)
+	if (SMALL) /* which counts the longest run in any case */
 		chunk_mend(h, c);
 	else
 		chunk_settle(h, c, word, run_around(word, mask));

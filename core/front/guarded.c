@@ -85,20 +85,13 @@ void quarantine_empty(void)
 	}
 }
 
-/* Of a released block, with its mark; the slot is zero behind it, where this may end, too. */
-static ALWAYS_INLINE void slot_clear(char *p, size_t had)
+/* Clears a released block and its mark; behind these the slot reads zero. */
+static ALWAYS_INLINE void slot_clear(void *p, size_t had)
 {
-	const vec16 zero = {0, 0};
-	size_t i;
-
-	if (unlikely(had >= CLEAR_LONG)) {
+	if (unlikely(had >= CLEAR_LONG))
 		memset(p, 0, had + 1);
-		return;
-	}
-	for (i = 0; i + 64 <= had; i += 64)
-		VEC16_AT(p, i) = VEC16_AT(p, i + 16) = VEC16_AT(p, i + 32) = VEC16_AT(p, i + 48) = zero;
-	for (; i <= had; i += 16)
-		VEC16_AT(p, i) = zero;
+	else
+		vec16_clear(p, had + 1);
 }
 
 /* Its size, as it is told, if it is; it is no block any more. */

@@ -26,7 +26,7 @@ struct slab;
  */
 #define SIZE_UNTOLD (SIZE_MAX - 1) /* no block has it, nor has one SIZE_MAX, which a program may tell */
 HARDENED void *guarded_end_any(const char *call, const char *name, void *p, size_t size, size_t have);
-/* The same for a slot of the caller's own slab, up to SLOT_LARGE and not of size 0, while heap_hooks has nobody to tell. */
+/* guarded_end_any for a block in a slab of the caller's record, of a class from 1 to CLASS_ONE; heap_hooks is NULL. */
 HARDENED void *guarded_end(const char *call, const char *name, void *p, size_t size, const struct slab *s);
 
 /* Resizes a block.  alignment: see resize.h.  NULL: no memory, or not possible in place. */

@@ -213,9 +213,9 @@ static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint
 
 /*
  * The fast path: a block of the caller's own slab stays in place, or moves without being
- * looked up again.  The tests are those of ash_release.
+ * looked up again.  The tests are those of ash_release.  name: of the call, for hardened products; see guarded.h.
  */
-static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p, size_t size))
+static ALWAYS_INLINE void *resize_fast(const char *name, void *p, size_t size, void *rest(void *p, size_t size))
 {
 	uint64_t index, group, word;
 	const struct bin *b;
@@ -224,6 +224,8 @@ static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p,
 	void *moved;
 	bool clean;
 
+	if (IS_HARDENED && (have = block_guarded(p)) != 0)
+		return guarded_resize(CALL_RESIZE, name, p, 1, size, have);
 	if (unlikely(!own_slot(p, &s, &index)))
 		return rest(p, size);
 	group = index / GROUP_SLOTS;
@@ -256,11 +258,7 @@ static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p,
 
 void *ash_resize(void *p, size_t size)
 {
-	size_t have;
-
-	if (IS_HARDENED && (have = block_guarded(p)) != 0)
-		return guarded_resize(CALL_RESIZE, NULL, p, 1, size, have);
-	return resize_fast(p, size, resize_rest);
+	return resize_fast(NULL, p, size, resize_rest);
 }
 
 #if IS_MALLOC
@@ -295,10 +293,6 @@ static SLOW void *realloc_rest(void *p, size_t size)
 
 void *ash_realloc(void *p, size_t size)
 {
-	size_t have;
-
-	if (IS_HARDENED && (have = block_guarded(p)) != 0)
-		return guarded_resize(CALL_RESIZE, "realloc", p, 1, size, have);
-	return resize_fast(p, size, realloc_rest);
+	return resize_fast("realloc", p, size, realloc_rest);
 }
 #endif

@@ -6,11 +6,13 @@
  */
 #include "ashlar_malloc.h"
 #include "chance.h"
+#include "pages.h"
 #include "program/filter.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 
 void *malloc(size_t size);
+void *realloc(void *p, size_t size);
 void free(void *p);
 
 /* As published for the state 0. */
@@ -132,6 +134,26 @@ TEST(hardened_first_places_differ_unaided, 20)
 }
 
 /* ---- fences ---- */
+
+/*
+ * The places of blocks that went, or became shorter, are free again: more than the window has, one after the other, are
+ * all in it.
+ */
+TEST(hardened_places_come_back, 60)
+{
+	enum { ROUNDS = 600, LONG = 32 * PAGE_HUGE }; /* 33 places each, of 16384 */
+	uintptr_t first = 0;
+
+	for (unsigned i = 0; i < 2 * ROUNDS; i++) {
+		char *p = NOT_NULL(malloc(LONG - 8));
+
+		first = i == 0 ? (uintptr_t)p >> WINDOW : first;
+		CHECK_EQ((uintptr_t)p >> WINDOW, first);
+		if (i % 2 == 0)
+			CHECK(realloc(p, 2 * PAGE_HUGE - 8) == p);
+		free(p);
+	}
+}
 
 /* Beside one in 16 slabs lies one for blocks of size 0, without access. */
 TEST(hardened_slabs_have_fences, 20)

@@ -124,7 +124,7 @@ uint64_t store_caches(void)
 	static const uint64_t sizes[] = {
 		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, crowd),
 		offsetof(struct store, descriptor), STRANGERS,
-		sizeof(struct owner), offsetof(struct owner, bins), offsetof(struct owner, building),
+		sizeof(struct owner), offsetof(struct owner, spare_units), offsetof(struct owner, bins), offsetof(struct owner, building),
 		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_WORDS, SPARE_COUNTS,
 		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both), offsetof(struct heap, slab_chunks),
 		offsetof(struct heap, takeovers), offsetof(struct heap, unowned), offsetof(struct heap, foreign),
