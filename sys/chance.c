@@ -108,10 +108,24 @@ bool fence_has_neighbours(const char *p, size_t bytes)
 	return pages_mapped(p - PAGE_SIZE) || pages_mapped(p + bytes);
 }
 
+#define FENCES_KEPT ((uint64_t)1 << 20) /* bytes that may keep their memory: threads that come and go make and leave fences */
+static uint64_t fenced_bytes; /* a sum that threads add to: no order */
+
+uint64_t fence_bytes(void)
+{
+	return load_relaxed(&fenced_bytes);
+}
+
 bool fence_set(void *p, size_t bytes, bool fenced)
 {
 	/* The kernel would round up to its pages, where these are larger than a unit of a slab. */
-	if ((((uintptr_t)p | bytes) & (PAGE_SIZE - 1)) != 0)
-		return !fenced;
-	return arch_mprotect(p, bytes, fenced ? PROT_NO_ACCESS : PROT_READ_WRITE) == 0;
+	bool whole = (((uintptr_t)p | bytes) & (PAGE_SIZE - 1)) == 0, done = !fenced;
+
+	if (whole && fenced && fence_bytes() > FENCES_KEPT)
+		(void)pages_purge(p, bytes, PAGES_PRIVATE);
+	if (whole)
+		done = arch_mprotect(p, bytes, fenced ? PROT_NO_ACCESS : PROT_READ_WRITE) == 0;
+	if (fenced || done)
+		(void)fetch_add_relaxed(&fenced_bytes, fenced ? bytes : -(uint64_t)bytes);
+	return done;
 }

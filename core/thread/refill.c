@@ -74,12 +74,24 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 #define FENCE_EACH    16
 #define FENCED_CHUNKS 4096 /* 8 GiB: each fence parts a mapping, of which the kernel allows 65530 */
 
+/*
+ * Without a limit all free units would be fences in the end, as slabs come and go.  Some more than there may be are
+ * left: they have no memory, and access is dear to change while threads run.
+ */
 static void fence_slab(struct owner *o)
 {
-	struct slab *s = slab_make(o->heap, 0, true, (uint64_t)(uintptr_t)o, false);
+	uint64_t most = load_relaxed(&o->heap->used) / FENCE_EACH, fences = fence_bytes() / UNIT_SIZE;
+	struct slabs *l = &o->bins[0].partial;
+	struct slab *s = l->head;
 
-	if (s != NULL)
-		slabs_append(&o->bins[0].partial, s);
+	if (fences <= most && (s = slab_make(o->heap, 0, true, (uint64_t)(uintptr_t)o, false)) != NULL) {
+		slabs_append(l, s);
+	} else if (fences > 4 * most + CHUNK_UNITS && s != NULL) {
+		slabs_remove(l, s); /* it may stay: then it is the last one to be tried again */
+		slabs_append(l, s);
+		if (slab_arm(s))
+			slab_retire(o, s);
+	}
 }
 
 /*

@@ -48,7 +48,7 @@ static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *roo
 	size_t i, start;
 
 	if (slab_is_fenced(s))
-		return 0; /* it has no memory */
+		return 0; /* it has no memory, or is one of few (FENCES_KEPT) */
 	for (i = 0; i < slots; i++) {
 		if (!slot_is_free(s, i))
 			continue;

@@ -8,8 +8,10 @@
 #include "chance.h"
 #include "pages.h"
 #include "program/filter.h"
+#include "program/smaps.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "support/resident.h"
 
 void *malloc(size_t size);
 void *realloc(void *p, size_t size);
@@ -168,6 +170,72 @@ TEST(hardened_slabs_have_fences, 20)
 	rt_print("     %zu fences, %zu slabs\n", none.slabs, row.slabs);
 	CHECK(none.slabs > row.slabs / 40 && none.slabs < row.slabs / 8 && none.taken == 0);
 	CHECK_EQ(ash_check(), 0);
+}
+
+static size_t fences(void)
+{
+	struct ash_class none;
+
+	CHECK(ash_stats_class(0, &none));
+	return none.slabs;
+}
+
+/* Slabs of blocks of this size come and go. */
+static void slabs_come_and_go(void **p, size_t n, size_t size, unsigned rounds)
+{
+	for (; rounds > 0; rounds--) {
+		for (size_t i = 0; i < n; i++)
+			p[i] = NOT_NULL(malloc(size));
+		for (size_t i = n; i-- > 0;)
+			free(p[i]);
+	}
+}
+
+/* They stay a part of what is in use, and do not become all that is free. */
+TEST(hardened_fences_stay_few, 30)
+{
+	static void *p[100000];
+	size_t many;
+
+	slabs_come_and_go(p, 10000, 64, 100);
+	rt_print("     %zu fences beside 20 to 40 slabs\n", fences());
+	CHECK(fences() < 8);
+	slabs_come_and_go(p, 20000, 14000, 1);
+	many = fences();
+	slabs_come_and_go(p, 100000, 64, 40);
+	rt_print("     %zu fences of a larger heap, %zu of what is left\n", many, fences());
+	CHECK(many > 200 && fences() > 60 && fences() < 140);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* What is resident of mappings without access, in KiB. */
+static uint64_t resident_without_access(void)
+{
+	static char text[1 << 20];
+	const char *at = text, *rss;
+	uint64_t sum = 0;
+
+	CHECK(rt_read_file("/proc/self/smaps", text, sizeof(text)) > 0);
+	while ((at = rt_strstr(at, " ---p ")) != NULL && (rss = rt_strstr(at, "\nRss:")) != NULL) {
+		for (at = rss + 5; *at == ' ';)
+			at++;
+		sum += smaps_number(&at, 10);
+	}
+	return sum;
+}
+
+/* Beyond the first MiB they have no memory, although most are made where slabs were. */
+TEST(hardened_fences_have_no_memory, 30)
+{
+	static void *p[100000];
+
+	if (!figures())
+		rt_skip("resident memory is the emulator's");
+	for (unsigned i = 0; i < 3500; i++)
+		memset(NOT_NULL(malloc(40000)), 1, 40000); /* has no fences beside it */
+	slabs_come_and_go(p, 100000, 64, 30);
+	rt_print("     %zu fences, resident %llu KiB\n", fences(), (unsigned long long)resident_without_access());
+	CHECK(fences() > 100 && resident_without_access() <= 1100);
 }
 
 static void takes_none(UNUSED void *argument)
