@@ -10,10 +10,7 @@
 #include "program/filter.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-
-void *malloc(size_t size);
-void *realloc(void *p, size_t size);
-void free(void *p);
+#include "support/malloc_names.h"
 
 /* As published for the state 0. */
 TEST(hardened_generator_is_splitmix64, 10)
@@ -121,10 +118,7 @@ static void first_places_differ(void)
 	CHECK(different(windows, CHILDREN) >= 12 && different(places, CHILDREN) >= 12 && different(slots, CHILDREN) >= 12);
 }
 
-TEST(hardened_first_places_differ, 20)
-{
-	first_places_differ();
-}
+TEST_CALL(hardened_first_places_differ, 20, first_places_differ());
 
 /* Addresses are what remains: of children the stack's depth differs. */
 TEST(hardened_first_places_differ_unaided, 20)
