@@ -3,8 +3,11 @@
  * Places that allocate known amounts, with a thread, a signal and a child: what profile.sh and cross.sh look for in the
  * profile.  With CROSS, for a CPU whose C library has no headers here, it ends by the signal that writes the profile.
  */
-#include <stdlib.h>
-
+void *malloc(unsigned long size);
+void *calloc(unsigned long count, unsigned long size);
+void *realloc(void *p, unsigned long size);
+void free(void *p);
+void exit(int status);
 int pthread_create(unsigned long *id, void *attributes, void *(*body)(void *), void *argument);
 int pthread_join(unsigned long id, void **result);
 void (*signal(int number, void (*handler)(int number)))(int);
@@ -51,8 +54,8 @@ int main(void)
 {
 	unsigned long id;
 
-	pthread_create(&id, NULL, work, NULL);
-	pthread_join(id, NULL);
+	pthread_create(&id, 0, work, 0);
+	pthread_join(id, 0);
 	times(ROUNDS, small);
 	times(ROUNDS, passing);
 #ifndef CROSS
@@ -71,7 +74,7 @@ int main(void)
 	if (fork() == 0)
 		times(10000, child);
 	else
-		wait(NULL);
+		wait(0);
 #endif
 	exit(0);
 }

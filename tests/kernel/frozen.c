@@ -6,8 +6,8 @@
 /* promises: ash_heap_seal, ash_heap_replace, ash_heap_recover, ash_heap_attach_file */
 #include "ashlar_heap.h"
 #include "kernel.h"
+#include "program/copy_of.h"
 #include "rt.h"
-#include "support/copy_of.h"
 #include "syscall.h"
 
 enum { WORKERS = 3, SLOTS = 40, COPIES = 20, CAPACITY = 16 << 20, AT_HERE = -100, MODE_FOLDER = 0755 };

@@ -12,9 +12,9 @@
 #include "backend/region.h"
 #include "life.h"
 #include "program/beside.h"
+#include "program/copy_of.h"
 #include "share.h"
 #include "store/file/store.h"
-#include "support/copy_of.h"
 
 static struct lives {
 	uint64_t thread, process, ended; /* of the victim; of one that has ended */

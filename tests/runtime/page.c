@@ -7,10 +7,15 @@
  * first touch of a page brings all of it.
  */
 #include "rt.h"
-#include "support/wrap.h"
 #include "syscall.h"
 
 enum { FIXED = 0x10, FIXED_NOREPLACE = 0x100000, ANONYMOUS = 0x20, EINVAL = 22, REMAP_FIXED = 2 };
+
+/* In place of a system call (tests/support/wrap.h, which is above the runtime). */
+#define FAKED(call, parameters)                                                                    \
+	long __real_arch_##call parameters;                                                        \
+	long __wrap_arch_##call parameters;                                                        \
+	long __wrap_arch_##call parameters
 
 static size_t page(void)
 {
@@ -35,13 +40,13 @@ static size_t whole(size_t length)
 	return (length + page() - 1) & ~(page() - 1);
 }
 
-WRAP(long, arch_munmap, (void *address, size_t length))
+FAKED(munmap, (void *address, size_t length))
 {
 	return odd(address) ? -EINVAL : __real_arch_munmap(address, whole(length));
 }
 
 /* At a multiple of a page: mapped somewhere with room around, then there. */
-WRAP(long, arch_mmap, (void *address, size_t length, long protection, long flags, long fd, long offset))
+FAKED(mmap, (void *address, size_t length, long protection, long flags, long fd, long offset))
 {
 	bool there = (flags & (FIXED | FIXED_NOREPLACE)) != 0;
 	size_t bytes = whole(length), around = bytes + page();
@@ -70,20 +75,20 @@ WRAP(long, arch_mmap, (void *address, size_t length, long protection, long flags
 	return at;
 }
 
-WRAP(long, arch_madvise, (void *address, size_t length, long advice))
+FAKED(madvise, (void *address, size_t length, long advice))
 {
 	return odd(address) ? -EINVAL : __real_arch_madvise(address, whole(length), advice);
 }
 
 /* Moves to any address are not asked for. */
-WRAP(long, arch_mremap, (void *old, size_t old_length, size_t length, long flags, void *target))
+FAKED(mremap, (void *old, size_t old_length, size_t length, long flags, void *target))
 {
 	if (odd(old) || ((flags & REMAP_FIXED) != 0 && odd(target)))
 		return -EINVAL;
 	return __real_arch_mremap(old, whole(old_length), whole(length), flags, target);
 }
 
-WRAP(long, arch_mincore, (void *address, size_t length, unsigned char *residency))
+FAKED(mincore, (void *address, size_t length, unsigned char *residency))
 {
 	size_t parts = page() / 4096, i, k;
 	unsigned char small[16];
@@ -102,12 +107,12 @@ WRAP(long, arch_mincore, (void *address, size_t length, unsigned char *residency
 	return r;
 }
 
-WRAP(long, arch_mprotect, (void *address, size_t length, long protection))
+FAKED(mprotect, (void *address, size_t length, long protection))
 {
 	return odd(address) ? -EINVAL : __real_arch_mprotect(address, whole(length), protection);
 }
 
-WRAP(long, arch_msync, (void *address, size_t length, long flags))
+FAKED(msync, (void *address, size_t length, long flags))
 {
 	return odd(address) ? -EINVAL : __real_arch_msync(address, whole(length), flags);
 }

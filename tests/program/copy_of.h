@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A copy of a file, with its holes, in memory. */
-#ifndef TESTS_SUPPORT_COPY_OF_H
-#define TESTS_SUPPORT_COPY_OF_H
+#ifndef TESTS_PROGRAM_COPY_OF_H
+#define TESTS_PROGRAM_COPY_OF_H
 
 #include "rt.h"
 #include "syscall.h"
