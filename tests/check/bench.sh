@@ -27,13 +27,8 @@ tables plot >"$folder/plot"
 
 # expect NAME FILE LINE
 expect() {
-	if grep -qxF "$3" "$folder/$2"; then
-		echo "ok   bench: $1"
-	else
-		sed 's/^/     /' "$folder/$2"
-		echo "FAIL bench: $1"
-		status=1
-	fi
+	grep -qxF "$3" "$folder/$2"
+	verdict "$1" "$folder/$2"
 }
 expect 'minimum / median, the best is bold' time '| a row, ns | **2 / 3** | 2.00 / 2.00 |'
 expect 'a row that is not won is counted' time \

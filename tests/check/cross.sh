@@ -4,6 +4,7 @@
 # threads, calls before relocation, misuse; and the stacks of libashlar_profile.so.  Needs Debian's
 # libc6-arm64-cross and libc6-riscv64-cross, for stacks libgcc-s1-arm64-cross and -riscv64-cross.
 . tests/support/verdict.sh
+. tests/support/profile.sh
 
 # What tools/programs/early.c includes: the headers of another CPU's C library are not here.
 mkdir "$folder/include"
@@ -55,49 +56,6 @@ void begin(int misuse)
 	exit(0);
 }
 C
-# Each place has one way to be called; the handler's is through the kernel's frame.
-cat >"$folder/sampled.c" <<'C'
-#include <stdlib.h>
-int pthread_create(unsigned long *id, void *attributes, void *(*body)(void *), void *argument);
-int pthread_join(unsigned long id, void **result);
-void (*signal(int number, void (*handler)(int number)))(int);
-int raise(int number);
-#define SITE __attribute__((noinline))
-static void *volatile kept;
-SITE static void small(void) { kept = malloc(100); __asm__(""); }
-SITE static void passing(void) { kept = malloc(700); free(kept); __asm__(""); }
-SITE static void middle(void) { kept = calloc(9, 1000); __asm__(""); }
-SITE static void thread(void) { kept = malloc(200); __asm__(""); }
-SITE static void handler(int number) { (void)number; kept = malloc(500); __asm__(""); }
-SITE static void *work(void *unused)
-{
-	for (int i = 0; i < 20000; i++)
-		thread();
-	__asm__("");
-	return unused;
-}
-SITE static void times(int n, void (*f)(void))
-{
-	while (n-- > 0)
-		f();
-	__asm__("");
-}
-void begin(void)
-{
-	unsigned long id;
-	pthread_create(&id, NULL, work, NULL);
-	pthread_join(id, NULL);
-	times(20000, small);
-	times(20000, passing);
-	times(1000, middle);
-	signal(10, handler);
-	for (int i = 0; i < 4000; i++)
-		raise(10);
-	raise(12); /* no crt1.o, no destructors: the profile is of the signal */
-	exit(0);
-}
-C
-
 # The entry of a program without crt1.o: the dynamic linker has set up the C library.
 # In the library calls go by pointers, whose relocations come before that of the ifunc (-z now).
 cat >"$folder/early.c" <<'C'
@@ -137,49 +95,13 @@ preloaded() {
 		>"$folder/out" 2>"$folder/errors"
 }
 
-# sites FILE PROGRAM: "PLACE PLACE... LIVE ALL" for each stack, innermost place first, those of the
-# program alone; estimates in bytes.
-sites() {
-	llvm-nm -n --defined-only "$2" | awk '$2 ~ /^[tT]$/ && $3 !~ /^\$/ { print $1, $3 }' >"$folder/symbols"
-	awk '
-	function number(hex,    n, i) {
-		n = 0
-		for (i = 1; i <= length(hex); i++)
-			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-		return n
-	}
-	FNR == NR { at[++n] = number($1); name[n] = $2; next }
-	/^heap profile: / { distance = $0; sub(/.*\//, "", distance); next }
-	/^MAPPED/ { exit }
-	/^[0-9]+: / {
-		bytes = $2; all = $3; all_bytes = $4; places = ""
-		gsub(/[^0-9]/, "", all); gsub(/[^0-9]/, "", all_bytes); gsub(/[^0-9]/, "", bytes)
-		for (i = 6; i <= NF; i++) {
-			address = number(substr($i, 3)) - 1
-			if (address >= at[1] && address < at[n] + 256)
-				for (k = n; k > 0; k--)
-					if (address >= at[k]) {
-						places = places name[k] " "
-						break
-					}
-		}
-		scale = 1 / (1 - exp(-all_bytes / all / distance))
-		live_sum[places] += bytes * scale; all_sum[places] += all_bytes * scale
-	}
-	END { for (places in all_sum) printf "%s%d %d\n", places, live_sum[places], all_sum[places] }' "$folder/symbols" "$1"
-}
 # site "PLACE..." LIVE ALL: within a fifth, some four standard deviations.
 site() {
-	awk -v places="$1 " -v live="$2" -v all="$3" '
-	{ at = $0; sub(/[0-9]+ [0-9]+$/, "", at) }
-	at == places {
-		found = 1
-		if (($(NF - 1) - live) ^ 2 > (live / 5) ^ 2 || ($NF - all) ^ 2 > (all / 5) ^ 2)
-			print "     " $0 ", of " live ", " all
-		else
-			good = 1
-	}
-	END { if (!found) print "     no " places; exit !good }' "$folder/sites"
+	sums "$profile" "$1" | awk -v places="$1" -v live="$2" -v all="$3" '
+	($1 - live) ^ 2 > (live / 5) ^ 2 || ($2 - all) ^ 2 > (all / 5) ^ 2 {
+		print "     " places ": " $0 ", of " live ", " all
+		exit 1
+	}'
 }
 
 for cpu in aarch64 riscv64; do
@@ -219,9 +141,12 @@ for cpu in aarch64 riscv64; do
 		continue
 	fi
 	rm -f "$folder"/p.*
-	linked sampled -Wl,-e,begin -fno-pie -no-pie -fno-optimize-sibling-calls -fasynchronous-unwind-tables "$folder/sampled.c" &&
+	profile=/dev/null
+	# Each place has one way to be called; the handler's is through the kernel's frame.
+	linked sampled -Wl,-e,begin -fno-pie -no-pie -fno-optimize-sibling-calls -fasynchronous-unwind-tables -DCROSS -DROUNDS=20000 \
+		tests/check/sampled.c &&
 		ASHLAR_PROFILE=$folder/p ASHLAR_PROFILE_DISTANCE=16384 ASHLAR_PROFILE_SIGNAL=12 preloaded sampled &&
-		[ ! -s "$folder/errors" ] && sites "$folder"/p.*.heap "$folder/sampled" >"$folder/sites" &&
+		[ ! -s "$folder/errors" ] && symbols "$folder/sampled" llvm-nm && profile=$(echo "$folder"/p.*.heap) &&
 		site 'small times begin' 2240000 2240000 && site 'middle times begin' 9216000 9216000 &&
 		site 'passing times begin' 0 14080000 && site 'thread work' 4160000 4160000
 	verdict "$cpu: samples of a program, with the functions on each stack"

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The pages of the smallest programs, counted by smaps while they live: those that hold what was
 # written (dirtied), and those of files.  The stack is left out: where it begins within a page is random.
-# make bench-footprint has the sums, tools/bench/NOTES.md explains them.
+# make bench-footprint has the sums, tools/bench/NOTES.md explains them.  And its mappings, with the stack.
 . tests/support/verdict.sh
 
 eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
 
-# pages LIBRARY|- PROGRAM: "dirtied file address-space", in pages; with a library, preloaded, those
-# of its own mappings alone.  The program waits for the end of its input.
+# pages LIBRARY|- PROGRAM: "dirtied file address-space mappings", in pages; with a library, preloaded, those
+# of its own mappings alone, but all mappings.  The program waits for the end of its input.
 pages() {
 	rm -f "$folder/input"
 	mkfifo "$folder/input"
@@ -32,11 +32,12 @@ pages() {
 			ours = $6 !~ /^\[(stack|v)/ && (library == "-" || $6 == library ||
 				$6 == "" && ends[1] == last)
 			if (ours) last = ends[2]
+			mappings += $6 !~ /^\[v/
 		}
 		/^Size:/ && ours { space += $2 }
 		/^Rss:/ && ours { resident += $2 }
 		/^Anonymous:/ && ours { dirtied += $2 }
-		END { print dirtied / 4, (resident - dirtied) / 4, space / 4 }' "/proc/$pid/smaps"
+		END { print dirtied / 4, (resident - dirtied) / 4, space / 4, mappings }' "/proc/$pid/smaps"
 	exec 3>&-
 	wait "$pid"
 }
@@ -77,7 +78,10 @@ linked() {
 # .data and the first owner record; a page of chunk_map.units; one of the first leaf; the end of the
 # root, the small variables and the first metadata; and the block.
 linked tests/program/hello.c "$folder/free" && figures=$(pages - "$folder/free")
+verdict 'without a C library: it links, and ends well'
 within 'without a C library' 5 8 1095
+[ "${figures##* }" -le 5 ]
+verdict "without a C library: ${figures##* } mappings (at most 5: code, data, .bss, the stack, the heap)"
 dirtied=${figures%% *}
 
 # What it counts: the same program with a page more, written.

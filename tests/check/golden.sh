@@ -14,12 +14,8 @@ planted() {
 	sed "$3" core/front/alloc.c >"$folder/alloc.c"
 	$COMPILE -fPIE -ftls-model=local-exec -fvisibility=hidden -Iarch/x86_64 -Isys -Icore -Icore/include \
 		-w -c "$folder/alloc.c" -o "$folder/lib/core/front/alloc.o" || exit 1
-	if sh tools/golden check "$folder" 2>&1 | grep -q "^     .*$2"; then
-		echo "ok   golden finds: $1"
-	else
-		echo "FAIL golden finds: $1"
-		status=1
-	fi
+	sh tools/golden check "$folder" 2>&1 | grep -q "^     .*$2"
+	verdict "finds $1"
 }
 
 fast='/^FAST void \*ash_alloc/,/^}/'

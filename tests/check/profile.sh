@@ -5,6 +5,7 @@
 # verdict hangs on chance.
 # promises: ashlar_profile_dump
 . tests/support/verdict.sh
+. tests/support/profile.sh
 
 case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 
@@ -12,10 +13,6 @@ library=$build/libashlar_profile.so
 
 # ---- the product ----
 
-nm -D --defined-only "$library" | awk '{print $3}' | sort >"$folder/found"
-{ nm -D --defined-only "$build/libashlar_malloc.so" | awk '{print $3}'; echo ashlar_profile_dump; } | sort >"$folder/expected"
-cmp -s "$folder/expected" "$folder/found"
-verdict 'it shows the names of libashlar_malloc.so, ashlar_profile_dump and no others'
 ! nm -D -u "$library" | grep -v ' w ' | grep -vE ' U (mem(cpy|set|move|cmp))$' | grep .
 verdict 'it needs nothing that must be there'
 readelf -dW "$library" >"$folder/dynamic"
@@ -25,67 +22,8 @@ verdict 'it needs no library, stays loaded, and its thread-local words are at a 
 
 # ---- a program ----
 
-cat >"$folder/program.c" <<'C'
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define SITE __attribute__((noinline, noclone))
-static void *volatile kept;
-
-SITE static void small(void) { kept = malloc(100); __asm__(""); }
-SITE static void passing(void) { kept = malloc(700); free(kept); __asm__(""); }
-SITE static void middle(void) { kept = calloc(9, 1000); __asm__(""); }
-SITE static void large(void) { kept = malloc(300000); __asm__(""); }
-SITE static void span(void) { kept = malloc(3 << 20); __asm__(""); }
-SITE static void grown(void) { kept = realloc(malloc(2 << 20), 4 << 20); __asm__(""); }
-SITE static void thread(void) { kept = malloc(200); __asm__(""); }
-SITE static void child(void) { kept = malloc(1000); __asm__(""); }
-SITE static void handler(int number) { (void)number; kept = malloc(500); __asm__(""); }
-
-static void *work(void *unused)
-{
-	for (int i = 0; i < 40000; i++)
-		thread();
-	return unused;
-}
-
-static void times(int n, void (*f)(void))
-{
-	while (n-- > 0)
-		f();
-}
-
-int main(void)
-{
-	pthread_t id;
-
-	pthread_create(&id, NULL, work, NULL);
-	pthread_join(id, NULL);
-	for (int i = 0; i < 40000; i++) {
-		small();
-		passing();
-	}
-	raise(SIGUSR2);
-	times(1000, middle);
-	times(40, large);
-	times(8, span);
-	times(8, grown);
-	signal(SIGUSR1, handler);
-	for (int i = 0; i < 8000; i++)
-		raise(SIGUSR1);
-	if (fork() == 0) {
-		times(10000, child);
-		exit(0);
-	}
-	wait(NULL);
-	return 0;
-}
-C
 if ! cc=$(command -v gcc || command -v clang) || ! $cc -O1 -g -no-pie -fomit-frame-pointer \
-	-fno-optimize-sibling-calls -Wno-attributes "$folder/program.c" -lpthread -o "$folder/program" 2>"$folder/errors"; then
+	-fno-optimize-sibling-calls -Wno-attributes -DROUNDS=40000 tests/check/sampled.c -lpthread -o "$folder/program" 2>"$folder/errors"; then
 	echo 'skip profile: there is no compiler that finds a C library'
 	exit "$status"
 fi
@@ -105,51 +43,18 @@ run 16384
 verdict 'a signal and the ends of a process and its child write a file each'
 head -n 5 "$folder/errors"
 
-# estimates FILE: "PLACE LIVE ALL" in bytes, of the innermost function of the program in each stack.
-nm -n --defined-only "$folder/program" | awk '$2 ~ /^[tT]$/ {print $1, $3}' >"$folder/symbols"
-estimates() {
-	awk '
-	function number(hex,    n, i) {
-		n = 0
-		for (i = 1; i <= length(hex); i++)
-			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-		return n
-	}
-	FNR == NR { at[++n] = number($1); name[n] = $2; next }
-	/^heap profile: / { distance = $0; sub(/.*\//, "", distance); next }
-	/^MAPPED/ { exit }
-	/^[0-9]+: / {
-		count = $1 + 0; bytes = $2; all = $3; all_bytes = $4
-		gsub(/[^0-9]/, "", all); gsub(/[^0-9]/, "", all_bytes)
-		place = ""
-		for (i = 6; i <= NF && place == ""; i++) {
-			address = number(substr($i, 3)) - 1
-			for (k = 1; k <= n; k++)
-				if (address >= at[k] && (k == n || address < at[k + 1])) {
-					if (k < n) place = name[k]
-					break
-				}
-		}
-		scale = all > 0 ? 1 / (1 - exp(-all_bytes / all / distance)) : 0
-		live_sum[place] += bytes * scale; all_sum[place] += all_bytes * scale
-	}
-	END { for (place in all_sum) printf "%s %d %d\n", place, live_sum[place], all_sum[place] }' \
-		"$folder/symbols" "$1"
-}
+symbols "$folder/program"
 
 # near FILE PLACE LIVE ALL COUNT: the estimates are within 4 standard deviations, for COUNT blocks.
 near() {
-	estimates "$1" | awk -v place="$2" -v live="$3" -v all="$4" -v count="$5" '
-	$1 == place {
-		found = 1
+	sums "$1" "$2" | awk -v place="$2" -v live="$3" -v all="$4" -v count="$5" '{
 		chance = 1 - exp(-all / count / 16384)
 		deviation = all / count * sqrt(count * (1 / chance - 1))
-		if (($2 - live) ^ 2 > 16 * (live / all) * deviation ^ 2 || ($3 - all) ^ 2 > 16 * deviation ^ 2 + 1) {
-			printf "     %s: %d live, of %d; %d of %d\n", place, $2, live, $3, all
+		if (($1 - live) ^ 2 > 16 * (live / all) * deviation ^ 2 || ($2 - all) ^ 2 > 16 * deviation ^ 2 + 1) {
+			printf "     %s: %d live, of %d; %d of %d\n", place, $1, live, $2, all
 			exit 1
 		}
-	}
-	END { exit !found }'
+	}'
 }
 # Sizes are those of the blocks: 112, 704, ...
 last=$folder/last.heap
@@ -185,10 +90,10 @@ folded() {
 }
 # live PLACE, all PLACE: what the file says.
 live() {
-	estimates "$last" | awk -v place="$1" '$1 == place { print $2 }'
+	sums "$last" "$1" | cut -d ' ' -f 1
 }
 all() {
-	estimates "$last" | awk -v place="$1" '$1 == place { print $3 }'
+	sums "$last" "$1" | cut -d ' ' -f 2
 }
 if ! command -v addr2line >/dev/null && ! command -v llvm-addr2line >/dev/null; then
 	echo 'skip profile: folded stacks: no addr2line is here'
@@ -196,19 +101,19 @@ else
 	folded small "$(live small)" "$last" && folded grown "$(live grown)" "$last" && folded grown "$(all grown)" --all "$last"
 	verdict 'folded stacks have the same estimates'
 	sh tools/ashlar-folded --all "$last" >"$folder/folded"
-	grep -q ';main;passing [0-9]*$' "$folder/folded" && grep -q ';work;thread [0-9]*$' "$folder/folded" &&
+	grep -q ';main;times;passing [0-9]*$' "$folder/folded" && grep -q ';work;thread [0-9]*$' "$folder/folded" &&
 		grep -q ';main;times;middle [0-9]*$' "$folder/folded"
 	verdict 'with the names of functions, from the outermost to the innermost'
 	sh tools/ashlar-folded --base "$folder/first.heap" "$last" >"$folder/folded"
 	! grep -q ';small ' "$folder/folded" && grep -q ';middle ' "$folder/folded"
 	verdict 'less those of an older profile, what came since'
 fi
-! sh tools/ashlar-folded "$folder/program.c" >"$folder/folded" 2>"$folder/errors" &&
+! sh tools/ashlar-folded tests/check/sampled.c >"$folder/folded" 2>"$folder/errors" &&
 	[ ! -s "$folder/folded" ] && grep -q 'is no profile' "$folder/errors"
 verdict 'what is no profile is refused'
 
 cp "$last" "$folder/before"
-run 16384 && estimates "$last" >"$folder/again" && estimates "$folder/before" | cmp -s - "$folder/again"
+run 16384 && stacks "$last" >"$folder/again" && stacks "$folder/before" | cmp -s - "$folder/again"
 verdict 'another run has the same samples'
 # By a call, which others do not have; and as memory grows: 40 MB by steps of 10 MB, then less, and again.
 cat >"$folder/dump.c" <<'C'
@@ -260,12 +165,12 @@ verdict 'where nothing can be written, it says so'
 
 # ---- without libgcc_s, as with musl alone ----
 
-if ! musl-gcc -O1 -g -no-pie -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wno-attributes "$folder/program.c" -o "$folder/program" \
+if ! musl-gcc -O1 -g -no-pie -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wno-attributes -DROUNDS=40000 tests/check/sampled.c -o "$folder/program" \
 	2>"$folder/errors"; then
 	echo 'skip profile: by frame pointers: musl-gcc is not here'
 	exit "$status"
 fi
-nm -n --defined-only "$folder/program" | awk '$2 ~ /^[tT]$/ {print $1, $3}' >"$folder/symbols"
+symbols "$folder/program"
 rm -f "$folder"/out/*
 ASHLAR_PROFILE=$folder/out/p ASHLAR_PROFILE_DISTANCE=16384 ASHLAR_PROFILE_SIGNAL=12 LD_PRELOAD=$library \
 	"$folder/program" 2>"$folder/errors" </dev/null && parent=$(ls "$folder/out" | sed -n 's/^\(p.*\)\.1\.heap$/\1/p') &&

@@ -38,13 +38,8 @@ $LINK "$folder/bad.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/liba
 
 # expect NAME PATTERN: a line of the output.
 expect() {
-	if grep -qE "$2" "$folder/out"; then
-		echo "ok   runner: $1"
-	else
-		sed 's/^/     | /' "$folder/out"
-		echo "FAIL runner: $1"
-		status=1
-	fi
+	grep -qE "$2" "$folder/out"
+	verdict "$1" "$folder/out"
 }
 
 ms='\([0-9]+ ms, [0-9]+ ms CPU\)$'

@@ -30,14 +30,9 @@ shared() {
 	shift 3
 	run "$kills" "$seconds" "$@" || run "$kills" $((seconds * 10)) "$@" ||
 		run "$kills" $((seconds * 50)) "$@"
-	if [ $result = 0 ] && [ "${killed:-0}" -ge "$kills" ] && [ "${recovered:-0}" -gt 0 ] &&
-	   [ "${verified:-0}" -gt 100 ] && [ "${lost:-1}" = 0 ]; then
-		echo "ok   shared heap $how: $killed workers killed, $recovered records recovered, $verified entries verified, none lost"
-	else
-		sed 's/^/     /' "$folder/report"
-		echo "FAIL shared heap $how: exit status $result"
-		status=1
-	fi
+	[ $result = 0 ] && [ "${killed:-0}" -ge "$kills" ] && [ "${recovered:-0}" -gt 0 ] && [ "${verified:-0}" -gt 100 ] &&
+		[ "${lost:-1}" = 0 ]
+	verdict "$how: $killed workers killed, $recovered records recovered, $verified entries verified, none lost" "$folder/report"
 }
 
 shared natively 2 20 "$demo"

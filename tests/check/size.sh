@@ -3,16 +3,12 @@
 # How much the four calls that everybody makes add to a static program: code and constants, and
 # unwind tables.  The descriptor for ashlar-look (.descriptor, .note.ashlar) is neither: no call
 # reads it.  It has a limit of its own.
-set -u
+. tests/support/verdict.sh
 
-build=${BUILD:-build}
 limit=32768 # of code and constants
 small_limit=12288 # of libashlar-small.a
 tables_limit=12544 # of unwind tables, which linker.ld does not load: 12288 had begun to choose the registers of functions
 descriptor_limit=512
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM HUP
 
 cat >"$folder/empty.c" <<'C'
 int main(void) { return 0; }
@@ -32,7 +28,6 @@ sizes() {
 		END { print n + 0, tables + 0, descriptor + 0 }'
 }
 
-failed=0
 # product LIBRARY LIMIT
 product() {
 	empty=$(sizes empty "$1") && calls=$(sizes calls "$1") || { echo "FAIL size: $1 does not link"; exit 1; }
@@ -41,19 +36,13 @@ product() {
 	set -- $empty $calls
 	code=$(($4 - $1))
 	tables=$(($5 - $2))
-	verdict=FAIL
-	[ "$code" -le 1000 ] || [ "$code" -gt "$limit" ] || [ "$tables" -le 100 ] ||
-		[ "$tables" -gt "$tables_limit" ] || verdict='ok  '
-	echo "$verdict size: alloc, zalloc, resize and release of $library add $code bytes (at most $limit)," \
-		"and $tables of unwind tables (at most $tables_limit)"
-	[ "$verdict" = 'ok  ' ] || failed=1
+	[ "$code" -gt 1000 ] && [ "$code" -le "$limit" ] && [ "$tables" -gt 100 ] && [ "$tables" -le "$tables_limit" ]
+	verdict "alloc, zalloc, resize and release of $library add $code bytes (at most $limit), and $tables of unwind tables (at most $tables_limit)"
 	# That it is there at all shows that --gc-sections keeps it.
-	verdict=FAIL
-	[ "$3" = 0 ] && [ "$6" -gt 100 ] && [ "$6" -le $descriptor_limit ] && verdict='ok  '
-	echo "$verdict size: the descriptor of $library has $6 bytes (at most $descriptor_limit)"
-	[ "$verdict" = 'ok  ' ] || failed=1
+	[ "$3" = 0 ] && [ "$6" -gt 100 ] && [ "$6" -le $descriptor_limit ]
+	verdict "the descriptor of $library has $6 bytes (at most $descriptor_limit)"
 }
 
 product libashlar.a "$limit"
 product libashlar-small.a "$small_limit"
-exit "$failed"
+exit $status

@@ -3,25 +3,7 @@
  * A heap of 1 MiB under churn, blocks of 8 to 207 bytes and some to 4007: what a turn costs, and
  * what is refused.
  */
-#include "support/handler_at_step.h"
-#include "support/heap_in.h"
-
-static ash_heap *heap;
-static size_t size_of_call;
-static void *block;
-
-DOES(call_alloc, block = ash_heap_alloc(heap, size_of_call));
-DOES(call_release, ash_heap_release(heap, block));
-
-static void never(void)
-{
-}
-
-static size_t instructions(void (*call)(void))
-{
-	(void)with_act_at(SIZE_MAX, call);
-	return boundary;
-}
+#include "field/cost.h"
 
 enum { SLOTS = 4000 };
 static uint64_t churn_state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What libashlar-field.a has of its own: small heaps, costs, and misuse without a system. */
-#include "support/handler_at_step.h"
-#include "support/heap_in.h"
 #include "support/misuse.h"
+
+#include "field/cost.h" /* whose names that one has for parameters */
 
 const char misuse_traps = 1;
 
@@ -60,8 +60,6 @@ TEST(field_small_heaps, 10)
 }
 
 /* ---- misuse ---- */
-
-static ash_heap *heap;
 
 static void release(void *p)
 {
@@ -126,22 +124,7 @@ TEST(field_misuse, 20)
 
 /* ---- the costs in ashlar_heap.h, by instructions ---- */
 
-static size_t size_of_call;
-static void *block;
-
-DOES(call_alloc, block = ash_heap_alloc(heap, size_of_call));
-DOES(call_release, ash_heap_release(heap, block));
 DOES(call_resize, block = ash_heap_resize(heap, block, size_of_call));
-
-static void never(void)
-{
-}
-
-static size_t instructions(void (*call)(void))
-{
-	(void)with_act_at(SIZE_MAX, call);
-	return boundary;
-}
 
 /* Chains blocks of 16 bytes in all of the heap; the last one, which has the highest address. */
 static void *fill(void)

@@ -4,17 +4,8 @@
  * on in silence with the ordinary product, or may.
  */
 #include "support/handler_at_step.h"
+#include "support/malloc_names.h"
 #include "support/resident.h"
-
-void *malloc(size_t size);
-void *realloc(void *p, size_t size);
-void free(void *p);
-void free_sized(void *p, size_t size);
-void *aligned_alloc(size_t alignment, size_t size);
-size_t malloc_usable_size(void *p);
-/* What operator delete calls; the operators themselves are those of libashlar_start.a here. */
-void ash_delete(void *p);
-void ash_delete_sized(void *p, size_t size);
 
 enum { SIGABRT = 6, SIGSEGV = 11 };
 #define ALL 20000 /* blocks of one class, in turn: each free slot comes */
@@ -45,101 +36,6 @@ static void write_behind(size_t size, size_t distance, char byte)
 	free(p);
 }
 
-#define CASE(name) static void name(UNUSED void *argument)
-
-CASE(behind_by_0)   { write_behind(24, 0, 1); }
-CASE(behind_a_nul)  { write_behind(25, 0, 0); }
-CASE(behind_in_slack) { write_behind(129, 3, 1); }
-CASE(behind_far_in_slack) { write_behind(1030, 70, 1); }
-CASE(behind_large)  { write_behind(100000, 0, 1); }
-CASE(behind_span)   { write_behind(3000000, 0, 1); }
-CASE(behind_seen_by_realloc)
-{
-	char *p = NOT_NULL(malloc(40));
-
-	p[40] = 1;
-	(void)realloc(p, 50);
-}
-CASE(behind_seen_by_usable_size)
-{
-	char *p = NOT_NULL(malloc(40));
-
-	p[41] = 1;
-	(void)malloc_usable_size(p);
-}
-CASE(behind_after_realloc)
-{
-	char *p = NOT_NULL(malloc(100));
-
-	p = NOT_NULL(realloc(p, 90));
-	p[90] = 1;
-	free(p);
-}
-CASE(behind_aligned)
-{
-	char *p = NOT_NULL(aligned_alloc(64, 100));
-
-	p[100] = 1;
-	free(p);
-}
-CASE(far_behind_a_span)
-{
-	char *p = NOT_NULL(malloc(3000000));
-
-	p[3000000 + 70000] = 1;
-}
-CASE(before_a_span)
-{
-	char *p = NOT_NULL(malloc(3000000));
-
-	p[-1] = 1;
-}
-CASE(released_twice)
-{
-	free(freed(24));
-}
-CASE(released_twice_later)
-{
-	char *p = freed(24);
-
-	for (unsigned i = 0; i < 20; i++)
-		(void)freed(24);
-	free(p);
-}
-CASE(released_twice_large) { free(freed(20000)); }
-CASE(written_after_release)
-{
-	freed(24)[3] = 1;
-	take_each(24);
-}
-CASE(written_after_release_large)
-{
-	freed(20000)[19999] = 1;
-	take_each(20000);
-}
-CASE(read_after_release_of_a_span) { sink = freed(3000000)[5]; }
-/* In chunks of a region that were never used. */
-static void released_far_away(void *chunks)
-{
-	char *p = NULL;
-
-	for (unsigned i = 0; i < 5000; i++)
-		p = NOT_NULL(malloc(1000));
-	free(p + 8 + (uintptr_t)chunks * ((size_t)2 << 20)); /* 8: no slot begins there */
-}
-CASE(resized_after_release)	   { (void)realloc(freed(24), 30); }
-CASE(asked_after_release)	   { (void)malloc_usable_size(freed(24)); }
-CASE(nothing_is_read)		   { sink = *(volatile char *)NOT_NULL(malloc(0)); }
-CASE(nothing_is_written)	   { *(volatile char *)NOT_NULL(malloc(0)) = 1; }
-CASE(size_told_too_small)	   { free_sized(NOT_NULL(malloc(100)), 99); }
-CASE(size_told_too_large)	   { free_sized(NOT_NULL(malloc(100)), 101); }
-CASE(size_told_as_none)		   { free_sized(NOT_NULL(malloc(100)), 0); }
-CASE(size_told_to_delete)	   { ash_delete_sized(NOT_NULL(malloc(100)), 99); }
-CASE(alignment_told_that_is_none)  { ash_release_aligned_sized(NOT_NULL(malloc(100)), 3, 100); }
-CASE(wild_delete)		   { ash_delete((char *)NOT_NULL(malloc(100)) + 8); }
-CASE(wild_realloc)		   { (void)realloc((char *)NOT_NULL(malloc(100)) + 8, 50); }
-CASE(wild_release)		   { ash_release((char *)NOT_NULL(malloc(100)) + 8); }
-
 static void caught_of(const char *name, void (*body)(void *), void *argument, int signal, const char *words)
 {
 	char text[400];
@@ -154,41 +50,109 @@ static void caught(const char *name, void (*body)(void *), int signal, const cha
 {
 	caught_of(name, body, NULL, signal, words);
 }
-#define CAUGHT(name, words)    TEST(hardened_##name, 30) { caught(#name, name, SIGABRT, words); }
-#define FAULTS(name)	       TEST(hardened_##name, 30) { caught(#name, name, SIGSEGV, NULL); }
+/* A row: a program, which is ended by this signal, with these words. */
+#define ENDS(name, signal, words)                                                                  \
+	static void name(UNUSED void *argument);                                                   \
+	TEST_CALL(hardened_##name, 30, caught(#name, name, signal, words));                        \
+	static void name(UNUSED void *argument)
+#define CAUGHT(name, words) ENDS(name, SIGABRT, words)
+#define FAULTS(name)	    ENDS(name, SIGSEGV, NULL)
 
 #define BEHIND "written behind its end, "
 #define AFTER  "written after its release, "
-CAUGHT(behind_by_0, BEHIND)
-CAUGHT(behind_a_nul, BEHIND)
-CAUGHT(behind_in_slack, BEHIND)
-CAUGHT(behind_far_in_slack, BEHIND)
-CAUGHT(behind_large, BEHIND)
-CAUGHT(behind_span, BEHIND)
+
+CAUGHT(behind_by_0, BEHIND) { write_behind(24, 0, 1); }
+CAUGHT(behind_a_nul, BEHIND) { write_behind(25, 0, 0); }
+CAUGHT(behind_in_slack, BEHIND) { write_behind(129, 3, 1); }
+CAUGHT(behind_far_in_slack, BEHIND) { write_behind(1030, 70, 1); }
+CAUGHT(behind_large, BEHIND) { write_behind(100000, 0, 1); }
+CAUGHT(behind_span, BEHIND) { write_behind(3000000, 0, 1); }
 CAUGHT(behind_seen_by_realloc, "realloc")
+{
+	char *p = NOT_NULL(malloc(40));
+
+	p[40] = 1;
+	(void)realloc(p, 50);
+}
 CAUGHT(behind_seen_by_usable_size, "malloc_usable_size")
+{
+	char *p = NOT_NULL(malloc(40));
+
+	p[41] = 1;
+	(void)malloc_usable_size(p);
+}
 CAUGHT(behind_after_realloc, BEHIND)
+{
+	char *p = NOT_NULL(malloc(100));
+
+	p = NOT_NULL(realloc(p, 90));
+	p[90] = 1;
+	free(p);
+}
 CAUGHT(behind_aligned, BEHIND)
-CAUGHT(released_twice, "free(0x")
-CAUGHT(released_twice_later, "double free, ")
-CAUGHT(released_twice_large, "double free, ")
-CAUGHT(written_after_release, AFTER)
-CAUGHT(written_after_release_large, AFTER)
-CAUGHT(resized_after_release, "block already released, ")
-CAUGHT(asked_after_release, "block already released, ")
-CAUGHT(size_told_too_small, "wrong size, 100-byte block")
-CAUGHT(size_told_too_large, "free_sized(0x")
-CAUGHT(size_told_as_none, "wrong size, 100-byte block")
-CAUGHT(size_told_to_delete, "operator delete(0x")
-CAUGHT(alignment_told_that_is_none, "ash_release_aligned_sized(0x")
-CAUGHT(wild_delete, "operator delete(0x")
-CAUGHT(wild_realloc, "interior pointer, 112-byte block")
-CAUGHT(wild_release, "ash_release(0x")
+{
+	char *p = NOT_NULL(aligned_alloc(64, 100));
+
+	p[100] = 1;
+	free(p);
+}
 FAULTS(far_behind_a_span)
+{
+	char *p = NOT_NULL(malloc(3000000));
+
+	p[3000000 + 70000] = 1;
+}
 FAULTS(before_a_span)
-FAULTS(read_after_release_of_a_span)
-FAULTS(nothing_is_read)
-FAULTS(nothing_is_written)
+{
+	char *p = NOT_NULL(malloc(3000000));
+
+	p[-1] = 1;
+}
+CAUGHT(released_twice, "free(0x")
+{
+	free(freed(24));
+}
+CAUGHT(released_twice_later, "double free, ")
+{
+	char *p = freed(24);
+
+	for (unsigned i = 0; i < 20; i++)
+		(void)freed(24);
+	free(p);
+}
+CAUGHT(released_twice_large, "double free, ") { free(freed(20000)); }
+CAUGHT(written_after_release, AFTER)
+{
+	freed(24)[3] = 1;
+	take_each(24);
+}
+CAUGHT(written_after_release_large, AFTER)
+{
+	freed(20000)[19999] = 1;
+	take_each(20000);
+}
+FAULTS(read_after_release_of_a_span) { sink = freed(3000000)[5]; }
+/* In chunks of a region that were never used. */
+static void released_far_away(void *chunks)
+{
+	char *p = NULL;
+
+	for (unsigned i = 0; i < 5000; i++)
+		p = NOT_NULL(malloc(1000));
+	free(p + 8 + (uintptr_t)chunks * ((size_t)2 << 20)); /* 8: no slot begins there */
+}
+CAUGHT(resized_after_release, "block already released, ") { (void)realloc(freed(24), 30); }
+CAUGHT(asked_after_release, "block already released, ") { (void)malloc_usable_size(freed(24)); }
+FAULTS(nothing_is_read) { sink = *(volatile char *)NOT_NULL(malloc(0)); }
+FAULTS(nothing_is_written) { *(volatile char *)NOT_NULL(malloc(0)) = 1; }
+CAUGHT(size_told_too_small, "wrong size, 100-byte block") { free_sized(NOT_NULL(malloc(100)), 99); }
+CAUGHT(size_told_too_large, "free_sized(0x") { free_sized(NOT_NULL(malloc(100)), 101); }
+CAUGHT(size_told_as_none, "wrong size, 100-byte block") { free_sized(NOT_NULL(malloc(100)), 0); }
+CAUGHT(size_told_to_delete, "operator delete(0x") { ash_delete_sized(NOT_NULL(malloc(100)), 99); }
+CAUGHT(alignment_told_that_is_none, "ash_release_aligned_sized(0x") { ash_release_aligned_sized(NOT_NULL(malloc(100)), 3, 100); }
+CAUGHT(wild_delete, "operator delete(0x") { ash_delete((char *)NOT_NULL(malloc(100)) + 8); }
+CAUGHT(wild_realloc, "interior pointer, 112-byte block") { (void)realloc((char *)NOT_NULL(malloc(100)) + 8, 50); }
+CAUGHT(wild_release, "ash_release(0x") { ash_release((char *)NOT_NULL(malloc(100)) + 8); }
 
 /* ---- the word and the mark ---- */
 
@@ -203,14 +167,13 @@ static void flips_a_bit(void *bit)
 }
 
 /* Another block's bytes with its word, which are right at its address. */
-CASE(copies_all)
+CAUGHT(copies_all, BEHIND)
 {
 	char *p = NOT_NULL(malloc(100)), *q = NOT_NULL(malloc(100));
 
 	memcpy(p, q, WORD + 8);
 	free(p);
 }
-CAUGHT(copies_all, BEHIND)
 
 TEST(hardened_each_bit_of_the_word, 30)
 {

@@ -11,11 +11,8 @@
 #include "program/smaps.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "support/malloc_names.h"
 #include "support/resident.h"
-
-void *malloc(size_t size);
-void *realloc(void *p, size_t size);
-void free(void *p);
 
 /* As published for the state 0. */
 TEST(hardened_generator_is_splitmix64, 10)
@@ -123,10 +120,7 @@ static void first_places_differ(void)
 	CHECK(different(windows, CHILDREN) >= 12 && different(places, CHILDREN) >= 12 && different(slots, CHILDREN) >= 12);
 }
 
-TEST(hardened_first_places_differ, 20)
-{
-	first_places_differ();
-}
+TEST_CALL(hardened_first_places_differ, 20, first_places_differ());
 
 /* Addresses are what remains: of children the stack's depth differs. */
 TEST(hardened_first_places_differ_unaided, 20)

@@ -7,14 +7,10 @@
 #include "pages.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "support/malloc_names.h"
 #include "support/pattern.h"
 #include "support/resident.h"
 #include "syscall.h"
-
-void *malloc(size_t size);
-void *realloc(void *p, size_t size);
-void free(void *p);
-size_t malloc_usable_size(void *p);
 
 /* Of blocks of one class, taken in a row: how many lie behind the one before. */
 static unsigned rising(size_t size, unsigned n)

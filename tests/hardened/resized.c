@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* promises: where a hardened product leaves a block that is resized, and what ash_find says of one. */
 #include "support/blocks.h"
+#include "support/malloc_names.h"
 #include "support/pattern.h"
-
-void *malloc(size_t size);
-void *realloc(void *p, size_t size);
-void free(void *p);
-size_t malloc_usable_size(void *p);
-size_t malloc_object_size(const void *p);
 
 /* A block of 100 bytes has a slot of 112 with its word: it stays while it uses a half of them. */
 TEST(hardened_resize_in_a_slot, 10)

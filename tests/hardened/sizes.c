@@ -2,15 +2,8 @@
 /* promises: what a hardened product says of a block's size is what the program may write. */
 #include "ashlar_heap.h"
 #include "support/blocks.h"
+#include "support/malloc_names.h"
 #include "support/resident.h"
-
-void *malloc(size_t size);
-void free(void *p);
-size_t malloc_usable_size(void *p);
-size_t malloc_object_size(const void *p);
-/* What operator new and delete call; the operators themselves are those of libashlar_start.a here. */
-void *ash_alloc_or(size_t size, void *rest(size_t));
-void ash_delete(void *p);
 
 static void object_of_another(void *p)
 {

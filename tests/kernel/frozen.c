@@ -6,33 +6,21 @@
 /* promises: ash_heap_seal, ash_heap_replace, ash_heap_recover, ash_heap_attach_file */
 #include "ashlar_heap.h"
 #include "kernel.h"
+#include "program/copy_of.h"
 #include "rt.h"
 #include "syscall.h"
 
 enum { WORKERS = 3, SLOTS = 40, COPIES = 20, CAPACITY = 16 << 20, AT_HERE = -100, MODE_FOLDER = 0755 };
-enum { SEEK_DATA = 3, SEEK_HOLE = 4, HEAD = 2 };
+enum { HEAD = 2 };
 #define GROUP "/sys/fs/cgroup/frozen"
-
-static bool write_to(const char *path, const char *text)
-{
-	const long fd = arch_open(path, O_WRONLY, 0);
-	const size_t n = rt_strlen(text);
-	const bool done = fd >= 0 && arch_write(fd, text, n) == (long)n;
-
-	(void)arch_close(fd);
-	return done;
-}
 
 /* The kernel says when the last process has stopped, or gone on. */
 static void freeze(bool on)
 {
-	char events[256];
-
-	CHECK(write_to(GROUP "/cgroup.freeze", on ? "1" : "0"));
-	do {
+	CHECK(rt_write_file(GROUP "/cgroup.freeze", on ? "1" : "0"));
+	do
 		rt_yield();
-		CHECK(rt_read_file(GROUP "/cgroup.events", events, sizeof(events)) > 0);
-	} while (rt_number_in(NOT_NULL(rt_strstr(events, "frozen "))) != on);
+	while (rt_number_of(GROUP "/cgroup.events", "frozen ") != on);
 }
 
 static uint64_t word_of(uint64_t key, size_t i)
@@ -92,28 +80,10 @@ static long worker_start(ash_heap *h, unsigned number)
 	if (pid > 0)
 		return pid;
 	rt_end_with_parent();
-	CHECK(write_to(GROUP "/cgroup.procs", "0"));
+	CHECK(rt_write_file(GROUP "/cgroup.procs", "0"));
 	rt_seed(&r, rt_test_seed() + number);
 	for (;;)
 		publish(h, &r, number * SLOTS + (unsigned)rt_below(&r, SLOTS));
-}
-
-static int copy_of(int file)
-{
-	static char buffer[64 << 10];
-	const int copy = rt_memory_file("copy");
-	long from = 0, end, n;
-
-	CHECK_EQ(arch_ftruncate(copy, arch_lseek(file, 0, SEEK_END)), 0);
-	for (; (from = arch_lseek(file, from, SEEK_DATA)) >= 0; from = end) {
-		end = arch_lseek(file, from, SEEK_HOLE);
-		for (; from < end; from += n) {
-			n = end - from < (long)sizeof(buffer) ? end - from : (long)sizeof(buffer);
-			CHECK_EQ(arch_pread64(file, buffer, (size_t)n, from), n);
-			CHECK_EQ(arch_pwrite64(copy, buffer, (size_t)n, from), n);
-		}
-	}
-	return copy;
 }
 
 TEST(frozen_processes, 600)
@@ -125,7 +95,7 @@ TEST(frozen_processes, 600)
 	ash_heap *h;
 
 	(void)arch_mkdirat(AT_HERE, GROUP, MODE_FOLDER);
-	if (!write_to(GROUP "/cgroup.freeze", "0"))
+	if (!rt_write_file(GROUP "/cgroup.freeze", "0"))
 		rt_skip("the kernel has no freezer of cgroups");
 	h = NOT_NULL(ash_heap_create_file(file, CAPACITY, NULL));
 	ash_heap_set_root(h, NOT_NULL(ash_heap_zalloc(h, (size_t)(WORKERS + 1) * SLOTS, 8)));

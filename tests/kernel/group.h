@@ -11,16 +11,10 @@ enum { KILLED = 1000 + 9 }; /* by SIGKILL, as rt_wait has it */
 /* The number behind `name` in a file of the group; name "": the file's first.  SIZE_MAX: none. */
 static inline size_t group_number(const char *file, const char *name)
 {
-	char path[128], text[1024];
-	const char *at;
+	char path[128];
 
 	rt_format(path, sizeof(path), "/sys/fs/cgroup/tests/%s", file);
-	if (rt_read_file(path, text, sizeof(text)) <= 0 || (at = rt_strstr(text, name)) == NULL)
-		return SIZE_MAX;
-	at += rt_strlen(name);
-	if (*at < '0' || *at > '9')
-		return SIZE_MAX;
-	return rt_number_in(at);
+	return rt_number_of(path, name);
 }
 
 /* A limit of the group that this process is in. */
@@ -40,10 +34,7 @@ static inline size_t group_limit(const char *file)
 /* Of the group's processes the kernel ends this one first. */
 static inline void group_victim(void)
 {
-	long fd = arch_open("/proc/self/oom_score_adj", 1, 0);
-
-	CHECK(fd >= 0 && arch_write(fd, "1000", 4) == 4);
-	(void)arch_close(fd);
+	CHECK(rt_write_file("/proc/self/oom_score_adj", "1000"));
 }
 
 #endif

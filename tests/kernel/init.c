@@ -21,7 +21,7 @@
 #include "syscall.h"
 
 enum { MOST_WORDS = 64, MOST_VARIABLES = 32, LIST_BYTES = 64 << 10 };
-enum { O_WRITE = 1, MODE_FOLDER = 0755, AT_HERE = -100 };
+enum { MODE_FOLDER = 0755, AT_HERE = -100 };
 
 static struct totals {
 	size_t passed, failed, skipped;
@@ -29,17 +29,6 @@ static struct totals {
 
 static char *variables[MOST_VARIABLES + 1] = {"RT_SLOW=1"}; /* all of it is emulated */
 static bool grouped;
-
-static bool write_file(const char *path, const char *text)
-{
-	long fd = arch_open(path, O_WRITE, 0), r;
-
-	if (fd < 0)
-		return false;
-	r = arch_write(fd, text, rt_strlen(text));
-	arch_close(fd);
-	return r == (long)rt_strlen(text);
-}
 
 static void mount(const char *type, const char *where, const char *what)
 {
@@ -114,7 +103,7 @@ static _Noreturn void program(char **words, const int *ends)
 	(void)arch_close(ends[0]);
 	(void)arch_close(ends[1]);
 	if (grouped)
-		(void)write_file("/sys/fs/cgroup/tests/cgroup.procs", "0");
+		(void)rt_write_file("/sys/fs/cgroup/tests/cgroup.procs", "0");
 	arch_setpgid(0, 0);
 	rt_print("FAIL %s: it cannot be run: %ld\n", words[0], arch_execve(words[0], words, variables));
 	rt_exit(1);
@@ -170,7 +159,7 @@ static void set(char **words)
 	char there[128];
 	long n = 0;
 
-	if (write_file(path, text)) {
+	if (rt_write_file(path, text)) {
 		n = rt_read_file(path, there, sizeof(there));
 		rt_print("     %s: %s\n", path, n > 0 ? there : text);
 		return;
@@ -184,8 +173,8 @@ static void group(const char *file, const char *text)
 	char path[128];
 
 	rt_format(path, sizeof(path), "/sys/fs/cgroup/tests/%s", file);
-	grouped = write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory") &&
-		  (arch_mkdirat(AT_HERE, "/sys/fs/cgroup/tests", MODE_FOLDER), true) && write_file(path, text);
+	grouped = rt_write_file("/sys/fs/cgroup/cgroup.subtree_control", "+memory") &&
+		  (arch_mkdirat(AT_HERE, "/sys/fs/cgroup/tests", MODE_FOLDER), true) && rt_write_file(path, text);
 	if (!grouped) {
 		rt_print("skip kernel: no memory cgroup with %s\n", file);
 		totals.skipped++;

@@ -14,11 +14,8 @@ static uint64_t stamps[MOST];
 
 static size_t limit(void)
 {
-	char text[32];
-	size_t n;
+	size_t n = rt_number_of("/proc/sys/vm/max_map_count", "");
 
-	CHECK(rt_read_file("/proc/sys/vm/max_map_count", text, sizeof(text)) > 0);
-	n = rt_number_in(text);
 	if (n > LIMIT_MOST)
 		rt_skip("vm.max_map_count is not small here");
 	return n;

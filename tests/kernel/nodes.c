@@ -16,12 +16,10 @@ static unsigned nodes, cpus[NODES];
 
 static unsigned number_in(const char *file, unsigned node)
 {
-	char path[96], text[64];
+	char path[96];
 
 	rt_format(path, sizeof(path), "/sys/devices/system/node/node%u/%s", node, file);
-	if (rt_read_file(path, text, sizeof(text)) <= 0 || text[0] < '0' || text[0] > '9')
-		return ~0u;
-	return (unsigned)rt_number_in(text);
+	return (unsigned)rt_number_of(path, "");
 }
 
 static void needs_nodes(void)

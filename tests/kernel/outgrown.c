@@ -82,12 +82,8 @@ TEST(outgrown_heap, 60)
 	begin();
 	for (unsigned i = 0; i < ROUNDS / 4; i++) {
 		size_t kills = group_number("memory.events", "oom_kill ");
-		long pid = rt_fork();
 
-		CHECK(pid >= 0);
-		if (pid == 0)
-			outgrow();
-		judge(rt_wait(pid), most, kills);
+		judge(rt_wait(CHILD(outgrow())), most, kills);
 	}
 }
 
@@ -95,18 +91,11 @@ TEST(outgrown_heap, 60)
 TEST(outgrown_first_of_a_namespace, 60)
 {
 	size_t most = group_limit("memory.max"), kills = group_number("memory.events", "oom_kill ");
-	long pid;
 
 	begin();
 	if (arch_unshare(NEW_PIDS) != 0)
 		rt_skip("no namespaces of process ids here");
-	pid = rt_fork();
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		CHECK_EQ(arch_getpid(), 1);
-		outgrow();
-	}
-	judge(rt_wait(pid), most, kills);
+	judge(rt_wait(CHILD(CHECK_EQ(arch_getpid(), 1); outgrow())), most, kills);
 }
 
 /* ---- a heap shared with the one who is ended ---- */
@@ -175,18 +164,12 @@ TEST(outgrown_beside_a_shared_heap, 120)
 
 	(void)group_limit("memory.max");
 	begin();
-	heap = ash_heap_create_shared(256 * MIB, NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_shared(256 * MIB, NULL));
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		size_t published = 0;
-		long pid;
 
 		memset(notes, 0, sizeof(*notes));
-		pid = rt_fork();
-		CHECK(pid >= 0);
-		if (pid == 0)
-			outgrow_beside_work();
-		CHECK_EQ(rt_wait(pid), KILLED);
+		CHECK_EQ(rt_wait(CHILD(outgrow_beside_work())), KILLED);
 		for (unsigned k = 0; k < HELD; k++)
 			published += notes->table[k] != 0;
 		(void)ash_heap_recover(heap);

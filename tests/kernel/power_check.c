@@ -97,12 +97,8 @@ static unsigned check(const struct cut *cut, uint64_t i)
 {
 	static const char *const phase[] = {"", "making", "sealing", "sealed", "breaking", "broken"};
 	static const char *const found[] = {"no heap", "torn", "whole"};
-	const long pid = rt_fork();
-	int status;
+	const int status = rt_wait(CHILD(look(cut)));
 
-	if (pid == 0)
-		look(cut);
-	status = rt_wait(pid);
 	rt_print("     cut %lu: entry %lu, flush %lu, %lu of %lu pages kept; %s state %lu\n", i, cut->entry, cut->flushed,
 		 cut->kept, cut->pieces, phase[cut->phase], cut->state);
 	if (status < FOUND_NOTHING || status > FOUND_STATE) {

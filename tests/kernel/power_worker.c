@@ -75,14 +75,9 @@ static _Noreturn void stopper(long worker, int fd, uint64_t number)
 static long stopper_start(int fd, uint64_t number)
 {
 	const long worker = arch_getpid();
-	long pid;
 
 	*stopping = true;
-	pid = rt_fork();
-	CHECK(pid >= 0);
-	if (pid == 0)
-		stopper(worker, fd, number);
-	return pid;
+	return CHILD(stopper(worker, fd, number));
 }
 
 /* A second process makes the other half. */

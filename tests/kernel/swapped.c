@@ -14,15 +14,13 @@ struct block {
 	uint64_t word[];
 };
 
-/* The number of KiB in a line of /proc/meminfo. */
+/* The bytes in a line of /proc/meminfo. */
 static size_t memory(const char *line)
 {
-	char text[4096];
-	const char *at;
+	size_t kib = rt_number_of("/proc/meminfo", line);
 
-	CHECK(rt_read_file("/proc/meminfo", text, sizeof(text)) > 0);
-	at = NOT_NULL(rt_strstr(text, line));
-	return rt_number_in(at) * KIB;
+	CHECK(kib != SIZE_MAX);
+	return kib * KIB;
 }
 
 static size_t swapped(void)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Misuse by the names of malloc: the line has the name, and the end is SIGABRT. */
+#include "support/malloc_names.h"
 #include "support/misuse.h"
-
-void free(void *p);
-void ash_delete(void *p);
-void ash_delete_sized(void *p, size_t size);
-void *realloc(void *p, size_t size);
 
 enum { SIGABRT = 6 };
 

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of C, POSIX and glibc: their contracts where they differ from the ash_ calls. */
 #include "support/blocks.h"
+#include "support/malloc_names.h"
 
 #define PAGE ((size_t)65536) /* at least the system's */
-
-void *malloc(size_t size);
-void *calloc(size_t count, size_t size);
-void *realloc(void *p, size_t size);
-void *reallocarray(void *p, size_t count, size_t size);
-void free(void *p);
-int posix_memalign(void **out, size_t alignment, size_t size);
-void *aligned_alloc(size_t alignment, size_t size);
-void *memalign(size_t alignment, size_t size);
-void *valloc(size_t size);
-void *pvalloc(size_t size);
-size_t malloc_usable_size(void *p);
 
 enum { NO_MEMORY = 12, INVALID = 22 };
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes that free_sized, free_aligned_sized and sized deletes are told. */
+#include "support/malloc_names.h"
 #include "support/resident.h"
-
-void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
-void ash_delete_sized(void *p, size_t size);
-void *malloc(size_t size);
-void *realloc(void *p, size_t size);
-void free_sized(void *p, size_t size);
-void free_aligned_sized(void *p, size_t alignment, size_t size);
 
 enum { SIGABRT = 6 };
 
@@ -114,15 +108,9 @@ static void without_memory(bool aligned)
 	CHECK_EQ(ash_check(), 0);
 }
 
-TEST(told_after_realloc_without_memory, 20)
-{
-	without_memory(false);
-}
+TEST_CALL(told_after_realloc_without_memory, 20, without_memory(false));
 
-TEST(told_after_aligned_resize_without_memory, 20)
-{
-	without_memory(true);
-}
+TEST_CALL(told_after_aligned_resize_without_memory, 20, without_memory(true));
 
 /* One that stayed as it fits: of another thread, or with an alignment. */
 static void smaller(void *p)

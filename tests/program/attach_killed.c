@@ -12,10 +12,9 @@
 #include "backend/region.h"
 #include "life.h"
 #include "program/beside.h"
+#include "program/copy_of.h"
 #include "share.h"
 #include "store/file/store.h"
-
-enum { SEEK_SET, SEEK_DATA = 3, SEEK_HOLE = 4, PIECE = 1 << 16 };
 
 static struct lives {
 	uint64_t thread, process, ended; /* of the victim; of one that has ended */
@@ -25,26 +24,6 @@ static struct lives {
 } *lives;
 
 /* ---- the survivor ---- */
-
-static int copy_of(int from)
-{
-	int to = (int)arch_memfd_create("copy", 0);
-	static char piece[PIECE];
-	struct arch_stat st;
-	long at, end, n;
-
-	CHECK_EQ(arch_fstat(from, &st), 0);
-	CHECK_EQ(arch_ftruncate(to, st.length), 0);
-	for (at = 0; (at = arch_lseek(from, at, SEEK_DATA)) >= 0; at = end) {
-		end = arch_lseek(from, at, SEEK_HOLE);
-		for (; at < end; at += n) {
-			n = end - at < PIECE ? end - at : PIECE;
-			CHECK_EQ(arch_pread64(from, piece, (size_t)n, at), n);
-			CHECK_EQ(arch_pwrite64(to, piece, (size_t)n, at), n);
-		}
-	}
-	return to;
-}
 
 static void dies(uint64_t *word, unsigned shift)
 {
@@ -202,21 +181,17 @@ static _Noreturn void survivors(void)
 /* What the victim finds: one that ended, or died at an instruction of the act. */
 static void died_in(size_t act, size_t at)
 {
-	long pid = rt_fork();
 	int status;
 
-	if (pid == 0) {
-		control->act = act;
-		control->dies_at = at;
-		actor();
-	}
-	status = rt_wait(pid);
+	control->act = act;
+	control->dies_at = at;
+	status = rt_wait(CHILD(actor()));
 	CHECK(status == 0 || status == DIED);
 }
 
 static void killed(size_t act, size_t at)
 {
-	long parent, pid;
+	long parent;
 	int status;
 
 	begin();
@@ -224,14 +199,8 @@ static void killed(size_t act, size_t at)
 	lives->chunks = 0;
 	lives->blocks = 3; /* that the act held */
 	control->asked = control->done = 0;
-	parent = rt_fork();
-	if (parent == 0)
-		survivors();
-	pid = rt_fork();
-	if (pid == 0) {
-		rt_end_with_parent();
-		victim();
-	}
+	parent = CHILD(survivors());
+	(void)CHILD(rt_end_with_parent(); victim());
 	/* A survivor that fails ends its parent, and the victim would wait for ever. */
 	(void)rt_wait_any(&status);
 	if (status != 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A process that is stopped at its system calls, and others that change the heap there: at one
- * call, at each call, or one that dies after so many instructions of its own.  For a program
- * whose LDFLAGS wrap the calls below.
+ * call, at each call, or one that dies after so many instructions of its own.
  *
  *   one      attach: call .... call .... call .... attached, all that was there is there
  *                     |         |         |
@@ -112,17 +111,13 @@ static _Noreturn void actor(void)
 static _Noreturn void server(void)
 {
 	int status;
-	long pid;
 
 	rt_end_with_parent();
 	for (;;) {
 		while (control->asked == turn)
 			rt_sleep(20000);
 		turn++;
-		pid = rt_fork();
-		if (pid == 0)
-			actor();
-		status = rt_wait(pid);
+		status = rt_wait(CHILD(actor()));
 		CHECK(status == 0 || status == DIED);
 		control->done = turn;
 	}
@@ -143,13 +138,8 @@ static struct control *shared_page(void)
 
 static inline long server_begin(void)
 {
-	long pid;
-
 	control->asked = control->done = turn = 0;
-	pid = rt_fork();
-	if (pid == 0)
-		server();
-	return pid;
+	return CHILD(server());
 }
 
 #endif

@@ -11,14 +11,7 @@
 /* Runs it in a child of fork; its exit status. */
 static inline int in_child(void (*body)(void *), void *argument)
 {
-	long pid = rt_fork();
-
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		body(argument);
-		rt_exit(0);
-	}
-	return rt_wait(pid);
+	return rt_wait(CHILD(body(argument)));
 }
 
 struct borrowed {

@@ -33,19 +33,12 @@ static void deaths(void)
 {
 	size_t k, count = calls_of_one(), half = 0, done = 0;
 
-	for (k = 1; k <= count; k++) {
+	for (k = 1; k <= count; k = next_call(k)) {
 		enum ash_attach why = ASH_ATTACHED;
-		long pid;
 
 		begin();
 		stop_at = k;
-		pid = rt_fork();
-		if (pid == 0) {
-			stopped = dies;
-			(void)make_one();
-			rt_exit(51);
-		}
-		CHECK_EQ(rt_wait(pid), 50);
+		CHECK_EQ(rt_wait(CHILD(stopped = dies; (void)make_one())), 50);
 		if (ash_heap_attach_file(file, &why) == NULL) {
 			CHECK(why == ASH_ATTACH_NO_HEAP || why == ASH_ATTACH_UNFINISHED);
 			half += why == ASH_ATTACH_UNFINISHED;
@@ -67,22 +60,25 @@ TEST(claim_dies, 60)
 	deaths();
 }
 
+static long one_that_ended(void)
+{
+	long pid = CHILD(rt_exit(0));
+
+	CHECK_EQ(rt_wait(pid), 0);
+	return pid;
+}
+
 /* Who makes it twice from what a dead one left has not what that one wrote. */
 TEST(claim_after_death_is_zero, 20)
 {
 	char page[4096];
 	struct store *s = (struct store *)(void *)page;
 	enum ash_attach why;
-	long pid;
 
 	begin();
 	memset(page, 0x77, sizeof page);
 	s->magic = CLAIM_MAKING;
-	pid = rt_fork();
-	if (pid == 0)
-		rt_exit(0);
-	CHECK_EQ(rt_wait(pid), 0);
-	s->claim = (uint64_t)pid; /* ended */
+	s->claim = (uint64_t)one_that_ended();
 	s->world = world_now();
 	for (long at = 0; at < 24 << 20; at += 4096)
 		CHECK_EQ(arch_pwrite64(file, page, sizeof page, at), sizeof page);
@@ -129,12 +125,8 @@ static void gets_done(uint64_t life)
 static void beside_a_dead_maker(void (*meanwhile)(uint64_t life))
 {
 	uint64_t head[3] = {CLAIM_MAKING, STORE_FORMAT, 0};
-	long pid = rt_fork();
 
-	if (pid == 0)
-		rt_exit(0);
-	CHECK_EQ(rt_wait(pid), 0);
-	maker = head[2] = (uint64_t)pid;
+	maker = head[2] = (uint64_t)one_that_ended();
 	by_open = false;
 	asked_for_life = meanwhile;
 	for (gets_done_at = 1;; gets_done_at++) {
@@ -210,15 +202,8 @@ static size_t others_stop;
 /* The other one begins there, and dies at a call of its own. */
 static void other_dies(void)
 {
-	long pid = rt_fork(), end;
+	long end = rt_wait(CHILD(stopped = dies; calls = 0; stop_at = others_stop; rt_exit((int)make_one())));
 
-	if (pid == 0) {
-		stopped = dies;
-		calls = 0;
-		stop_at = others_stop;
-		rt_exit((int)make_one());
-	}
-	end = rt_wait(pid);
 	/* It makes fewer calls if the heap is there, or is being made. */
 	CHECK(end == 50 || end == ATTACHED || end == UNFINISHED);
 }
@@ -239,7 +224,7 @@ TEST(claim_beside_deaths, 60)
 	size_t count = calls_of_one();
 
 	by_open = true;
-	for (others_stop = 1; others_stop <= count; others_stop += rt_under_qemu() ? 7 : 1)
+	for (others_stop = 1; others_stop <= count; others_stop += rt_under_qemu() ? 11 : 1)
 		(void)at_each_call(one_makes_all_the_same);
 }
 

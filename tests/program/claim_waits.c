@@ -62,17 +62,13 @@ static void beside(void (*at)(void), long one)
 	seen = rt_map_shared(sizeof *seen);
 	by_open = true;
 	count = calls_of_one();
-	for (k = 1; k <= count; k++) {
+	for (k = 1; k <= count; k = next_call(k)) {
 		long first, two;
 
 		begin();
 		stop_at = k;
 		two = second_stands_by();
-		first = rt_fork();
-		if (first == 0) {
-			stopped = at;
-			rt_exit(make_one() <= ATTACHED ? 0 : 1);
-		}
+		first = CHILD(stopped = at; rt_exit(make_one() <= ATTACHED ? 0 : 1));
 		CHECK_EQ(rt_wait(first), one);
 		CHECK(rt_wait(two) <= ATTACHED);
 		waited += seen->waits;
@@ -99,18 +95,13 @@ TEST(claim_waits_for_none_that_is_stopped, 30)
 
 	by_open = true;
 	count = calls_of_one();
-	for (k = 1; k <= count; k++) {
+	for (k = 1; k <= count; k = next_call(k)) {
 		enum outcome two;
 		long pid;
 
 		begin();
 		stop_at = k;
-		pid = rt_fork();
-		if (pid == 0) {
-			rt_end_with_parent();
-			stopped = stops;
-			rt_exit((int)make_one());
-		}
+		pid = CHILD(rt_end_with_parent(); stopped = stops; rt_exit((int)make_one()));
 		CHECK(arch_wait4(pid, &status, WUNTRACED, NULL) == pid && (status & 0xff) == 0x7f);
 		two = make_beside();
 		CHECK(two != NOTHING);

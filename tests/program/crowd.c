@@ -5,8 +5,8 @@
  */
 /* promises: ash_alloc, ash_heap_alloc */
 #include "ashlar_heap.h"
+#include "program/calls.h"
 #include "rt.h"
-#include "support/wrap.h"
 #include "syscall.h"
 #include "thread/seating.h"
 
@@ -19,23 +19,10 @@ WRAP(void, reap_some, (struct heap *h, struct owner *o))
 }
 
 #define COUNT(call) WRAP_CALL(call, calls++)
-COUNT(mmap)
-COUNT(munmap)
-COUNT(madvise)
-COUNT(mremap)
-COUNT(mincore)
+CALLS_OF_MEMORY(COUNT)
+CALLS_THAT_ASK(COUNT)
 COUNT(mprotect)
-COUNT(open)
-COUNT(close)
-COUNT(read)
 COUNT(pread64)
-COUNT(getpid)
-COUNT(getppid)
-COUNT(unshare)
-COUNT(readlink)
-COUNT(gettid)
-COUNT(tkill)
-COUNT(tgkill)
 COUNT(prctl)
 
 enum { MOST = 2000 };

@@ -62,12 +62,8 @@ static void leave(long pages)
 /* What a child comes to; it has no signal. */
 static int in_child(int (*body)(int), int fd)
 {
-	long pid = rt_fork();
-	int status;
+	int status = rt_wait(CHILD(rt_exit(body(fd))));
 
-	if (pid == 0)
-		rt_exit(body(fd));
-	status = rt_wait(pid);
 	if (status >= 1000)
 		rt_print("     signal %d\n", status - 1000);
 	CHECK(status < 90);

@@ -5,7 +5,6 @@
  */
 /* promises: ash_alloc, ash_aligned_alloc, ash_resize, ash_zalloc */
 #include "program/scenario.h"
-#include "support/blocks.h"
 
 /* In a child: the scenario with these failures, then the same system in good health. */
 static void run(UNUSED void *argument)
@@ -13,60 +12,32 @@ static void run(UNUSED void *argument)
 	faults.armed = true;
 	scenario();
 	faults.armed = false;
-	audit(kept_count);
+	audit_blocks(kept_count);
 	for (unsigned i = 0; i < kept_count; i++)
 		verify(&kept[i], kept[i].size);
 	failed_before = faults.failed = 0; /* from now on NULL has no excuse */
 	all_sizes(NULL);
-	audit(kept_count);
+	audit_blocks(kept_count);
 	while (kept_count > 0)
 		drop(kept_count - 1);
-	audit(0);
+	audit_blocks(0);
 	(void)ash_trim(0);
-	audit(0);
+	audit_blocks(0);
 	all_sizes(NULL);
 	spans();
-	audit(kept_count);
+	audit_blocks(kept_count);
 }
 
-static void count_calls(void *calls)
+static void count_calls(UNUSED void *argument)
 {
 	faults.armed = true;
 	scenario();
 	rt_fprint(2, "%zu", faults.calls);
-	(void)calls;
 }
 
-static size_t scenario_calls(void)
-{
-	char text[64];
-	size_t calls = 0;
-
-	CHECK_EQ(rt_run_child(count_calls, NULL, text, sizeof(text)), 0);
-	for (const char *c = text; *c != '\0'; c++)
-		calls = calls * 10 + (size_t)(*c - '0');
-	CHECK(calls > 50 && calls < 5000);
-	return calls;
-}
-
-/* step: of each so many calls one is tried; QEMU takes long for one round. */
 static void fail_each(size_t count, size_t step)
 {
-	size_t calls = scenario_calls();
-	char text[512];
-
-	for (size_t k = 1; k <= calls; k += step) {
-		int status;
-
-		faults.fail_at = k;
-		faults.fail_count = count;
-		status = rt_run_child(run, NULL, text, sizeof(text));
-		if (status != 0 || text[0] != '\0')
-			rt_print("     call %zu of %zu fails: status %d %s\n", k, calls, status,
-				 text);
-		CHECK_EQ(status, 0);
-		CHECK_EQ(text[0], 0);
-	}
+	faults_at_each_call(run, count_calls, count, step);
 }
 
 TEST_CALL(faults_none, 60, run(NULL));
@@ -131,10 +102,10 @@ TEST(faults_no_owner_record, 10)
 	CHECK(get(100) != NULL);
 	rt_in_thread(without_record, NULL);
 	CHECK_EQ(stats_now().owners, 2);
-	audit(kept_count);
+	audit_blocks(kept_count);
 	while (kept_count > 0)
 		drop(kept_count - 1);
-	audit(0);
+	audit_blocks(0);
 }
 
 /* Requests that cannot be met leave nothing behind. */
@@ -158,10 +129,10 @@ TEST(faults_hopeless_requests, 60)
 	grown = rt_address_space() - space;
 	/* Under QEMU the figure is the emulator's: it translates new code meanwhile. */
 	CHECK(grown <= (rt_under_qemu() ? 64 * MIB : MIB));
-	audit(1);
+	audit_blocks(1);
 	faults.mmap_most = 0;
 	CHECK(get(100 * MIB) != NULL);
-	audit(2);
+	audit_blocks(2);
 }
 
 /* The same, but by the system's own limit of addresses. */
@@ -181,5 +152,5 @@ TEST(faults_hopeless_addresses, 60)
 		}
 	grown = rt_address_space() - space;
 	CHECK(grown <= (rt_under_qemu() ? 64 * MIB : MIB));
-	audit(1);
+	audit_blocks(1);
 }

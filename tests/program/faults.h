@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A system that misbehaves on demand, for programs whose LDFLAGS wrap the five
- * calls below.  While it is armed, each of these calls counts.
+ * A system that misbehaves on demand.  While it is armed, each of the five calls below counts.
  */
 #ifndef TESTS_PROGRAM_FAULTS_H
 #define TESTS_PROGRAM_FAULTS_H
 
 #include "rt.h"
+#include "support/wrap.h"
 
 enum {
 	FAULT_EPERM = 1,
@@ -66,19 +66,33 @@ static long fault_error(void)
 	return -errors[faults.fail_at % (sizeof errors / sizeof *errors)];
 }
 
-long __real_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
-		      long offset);
-long __real_arch_munmap(void *address, size_t length);
-long __real_arch_madvise(void *address, size_t length, long advice);
-long __real_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
-long __real_arch_mincore(void *address, size_t length, unsigned char *residency);
+WRAP(long, arch_munmap, (void *address, size_t length))
+{
+	if (fault())
+		return fault_error();
+	if (faults.in_munmap != NULL)
+		faults.in_munmap(address);
+	if (faults.munmap_error != 0)
+		return faults.munmap_error;
+	if (faults.budget != 0)
+		faults.budget += length;
+	return __real_arch_munmap(address, length);
+}
 
-long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
-		      long offset);
-long __wrap_arch_munmap(void *address, size_t length);
-long __wrap_arch_madvise(void *address, size_t length, long advice);
-long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
-long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency);
+WRAP(long, arch_madvise, (void *address, size_t length, long advice))
+{
+	if (fault())
+		return fault_error();
+	if (faults.in_advice != NULL && advice == 4)
+		faults.in_advice(address);
+	if (faults.advice_lies)
+		return 0;
+	if (faults.advice_error != 0 && length >= faults.advice_least)
+		return faults.advice_error;
+	return __real_arch_madvise(address, length, advice);
+}
+
+long __real_arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
 
 /* An address that is 1 ... 511 pages behind a multiple of 2 MiB. */
 static long odd_mmap(size_t length, long protection, long flags)
@@ -100,21 +114,6 @@ static long odd_mmap(size_t length, long protection, long flags)
 	return (long)at;
 }
 
-bool __real_pages_left(size_t bytes, bool addresses_only);
-bool __wrap_pages_left(size_t bytes, bool addresses_only);
-
-/* What is only asked for is not what a test has a place for. */
-bool __wrap_pages_left(size_t bytes, bool addresses_only)
-{
-	char *place = faults.place;
-	bool left;
-
-	faults.place = NULL;
-	left = __real_pages_left(bytes, addresses_only);
-	faults.place = place;
-	return left;
-}
-
 static long faults_mapped(long r, size_t length)
 {
 	faults.last_mapped = (void *)r;
@@ -123,8 +122,7 @@ static long faults_mapped(long r, size_t length)
 	return r;
 }
 
-long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd,
-		      long offset)
+WRAP(long, arch_mmap, (void *address, size_t length, long protection, long flags, long fd, long offset))
 {
 	if (fault())
 		return fault_error();
@@ -154,33 +152,19 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 			     length);
 }
 
-long __wrap_arch_munmap(void *address, size_t length)
+/* What is only asked for is not what a test has a place for. */
+WRAP(bool, pages_left, (size_t bytes, bool addresses_only))
 {
-	if (fault())
-		return fault_error();
-	if (faults.in_munmap != NULL)
-		faults.in_munmap(address);
-	if (faults.munmap_error != 0)
-		return faults.munmap_error;
-	if (faults.budget != 0)
-		faults.budget += length;
-	return __real_arch_munmap(address, length);
+	char *place = faults.place;
+	bool left;
+
+	faults.place = NULL;
+	left = __real_pages_left(bytes, addresses_only);
+	faults.place = place;
+	return left;
 }
 
-long __wrap_arch_madvise(void *address, size_t length, long advice)
-{
-	if (fault())
-		return fault_error();
-	if (faults.in_advice != NULL && advice == 4)
-		faults.in_advice(address);
-	if (faults.advice_lies)
-		return 0;
-	if (faults.advice_error != 0 && length >= faults.advice_least)
-		return faults.advice_error;
-	return __real_arch_madvise(address, length, advice);
-}
-
-long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target)
+WRAP(long, arch_mremap, (void *old, size_t old_length, size_t length, long flags, void *target))
 {
 	if (fault())
 		return fault_error();
@@ -198,7 +182,7 @@ long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags,
 	return __real_arch_mremap(old, old_length, length, flags, target);
 }
 
-long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
+WRAP(long, arch_mincore, (void *address, size_t length, unsigned char *residency))
 {
 	if (fault())
 		return fault_error() == -FAULT_ENOMEM ? -FAULT_EAGAIN : fault_error(); /* ENOMEM says that there is a hole */
@@ -209,6 +193,31 @@ long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
 		return r;
 	}
 	return __real_arch_mincore(address, length, residency);
+}
+
+/*
+ * Runs the body in a child with each of its calls failing in turn, and so many from there on: it ends well, and writes
+ * nothing.  `counts` writes how many calls there are; of so many one is tried, as QEMU takes long for one round.
+ */
+static inline void faults_at_each_call(void (*body)(void *), void (*counts)(void *), size_t count, size_t step)
+{
+	char text[512];
+	size_t calls, k;
+	int status;
+
+	CHECK_EQ(rt_run_child(counts, NULL, text, sizeof text), 0);
+	calls = rt_number_in(text);
+	rt_print("     %zu calls\n", calls);
+	CHECK(calls > 50 && calls < 20000);
+	for (k = 1; k <= calls; k += step) {
+		faults.fail_at = k;
+		faults.fail_count = count;
+		status = rt_run_child(body, NULL, text, sizeof text);
+		if (status != 0 || text[0] != '\0')
+			rt_print("     call %zu of %zu fails: status %d %s\n", k, calls, status, text);
+		CHECK_EQ(status, 0);
+		CHECK_EQ(text[0], 0);
+	}
 }
 
 #endif

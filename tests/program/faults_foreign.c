@@ -121,25 +121,7 @@ static void count_calls(UNUSED void *argument)
 
 static void fail_each(size_t failing, size_t step)
 {
-	char text[512];
-	size_t calls = 0, k;
-
-	CHECK_EQ(rt_run_child(count_calls, NULL, text, sizeof text), 0);
-	for (const char *c = text; *c != '\0'; c++)
-		calls = calls * 10 + (size_t)(*c - '0');
-	rt_print("     %zu calls\n", calls);
-	CHECK(calls > 50 && calls < 20000);
-	for (k = 1; k <= calls; k += step) {
-		int status;
-
-		faults.fail_at = k;
-		faults.fail_count = failing;
-		status = rt_run_child(run, NULL, text, sizeof text);
-		if (status != 0 || text[0] != '\0')
-			rt_print("     call %zu of %zu fails: status %d %s\n", k, calls, status, text);
-		CHECK_EQ(status, 0);
-		CHECK_EQ(text[0], 0);
-	}
+	faults_at_each_call(run, count_calls, failing, step);
 }
 
 TEST_CALL(faults_foreign_one_call, 600, fail_each(1, rt_under_qemu() ? 101 : rt_in_full() ? 1 : 29));

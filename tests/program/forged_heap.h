@@ -165,10 +165,10 @@ static void forged_make(uint64_t seed, enum forged_left left)
 {
 	struct store *s;
 	unsigned n;
-	long at = arch_mmap(NULL, sizeof *forged, 3, 0x21, -1, 0);
+	void *own;
+	long at;
 
-	CHECK(at > 0);
-	forged = (struct forged *)at; /* NOLINT: the kernel's word is an address */
+	forged = NOT_NULL(rt_map_shared(sizeof *forged));
 	forged_source = (int)arch_memfd_create("forged", 0);
 	IN_CHILD {
 		ash_heap *h = NOT_NULL(ash_heap_create_file(forged_source, FORGED_CAPACITY, NULL));
@@ -186,10 +186,8 @@ static void forged_make(uint64_t seed, enum forged_left left)
 	forged_note_pages();
 	/* From here on each process has its own: what a broken heap writes stays in there. */
 	forged_attaching = &forged->settled;
-	at = arch_mmap(NULL, sizeof *forged, 3, 0x22, -1, 0);
-	CHECK(at > 0);
-	memcpy((void *)at, forged, sizeof *forged); /* NOLINT: the kernel's word is an address */
-	forged = (struct forged *)at;		    /* NOLINT */
+	own = NOT_NULL(rt_map(sizeof *forged));
+	forged = memcpy(own, forged, sizeof *forged);
 }
 
 #endif

@@ -5,8 +5,8 @@
  */
 /* promises: ash_alloc, ash_release, ash_heap_create, ash_heap_alloc */
 #include "ashlar_heap.h"
-#include "support/wrap.h"
 #include "inner/thread_at.h"
+#include "program/calls.h"
 #include "support/blocks.h"
 
 /* The test makes none of these itself while it watches. */
@@ -25,20 +25,10 @@ static void watch(const char *call)
 }
 
 #define WATCH(call) WRAP_CALL(call, watch(#call))
-WATCH(getpid)
-WATCH(getppid)
-WATCH(gettid)
-WATCH(tkill)
-WATCH(tgkill)
-WATCH(unshare)
-WATCH(open)
-WATCH(close)
-WATCH(read)
-WATCH(readlink)
+CALLS_THAT_ASK(WATCH)
 WATCH(msync)
 WATCH(fstat)
 WATCH(fcntl)
-WATCH(mincore)
 
 enum { BLOCKS = 3000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The smallest honest program: one line from a block of Ashlar.  With an
- * argument it then waits for the end of its input, so that check/hello.sh can
+ * argument it then waits for the end of its input, so that check/footprint.sh can
  * look at it while it lives.
  */
 /* promises: ash_alloc, ash_release */

@@ -3,6 +3,7 @@
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"
 #include "backend/heap.h"
+#include "backend/region.h"
 #include "program/faults.h"
 #include "program/smaps.h"
 
@@ -15,25 +16,16 @@ static void use(enum ash_huge huge)
 	heap_default.options = &options;
 }
 
-static void write_pages(unsigned char *p, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i += 4096)
-		p[i] = 1;
-}
-
 static size_t huge_of_filled(size_t bytes)
 {
-	unsigned char *p = NOT_NULL(ash_alloc(bytes));
-
-	write_pages(p, bytes);
-	return huge_in(p, bytes);
+	return huge_in(filled(bytes), bytes);
 }
 
 static size_t huge_of_zeroed(size_t bytes)
 {
 	unsigned char *p = NOT_NULL(ash_zalloc(1, bytes));
 
-	write_pages(p, bytes);
+	touch(p, bytes);
 	return huge_in(p, bytes);
 }
 
@@ -46,19 +38,15 @@ TEST(huge_default, 20)
 }
 
 /* And they are there where they are asked for, only. */
-static void needs_advice(void)
+static void needs_them_only_where_asked(void)
 {
-	char text[64];
-
 	needs_huge_pages();
-	(void)rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text));
-	if (rt_strstr(text, "[always]") != NULL)
-		rt_skip("the machine's setting is always");
+	needs_advice();
 }
 
 TEST(huge_default_small_span, 20)
 {
-	needs_advice();
+	needs_them_only_where_asked();
 	CHECK_EQ(huge_of_filled(31 * MIB), 0);
 }
 
@@ -88,7 +76,7 @@ TEST(huge_populate, 20)
 	use(ASH_HUGE_POPULATE);
 	p = NOT_NULL(ash_alloc(9 * MIB + 5000));
 	before = rt_faults();
-	write_pages(p, 9 * MIB + 5000);
+	touch(p, 9 * MIB + 5000);
 	if (!rt_under_qemu())
 		CHECK(rt_faults() - before < 10);
 	p = NOT_NULL(ash_zalloc(1, 64 * MIB));
@@ -102,7 +90,7 @@ TEST(huge_slabs, 20)
 	size_t few = 0, many = 0, i, n;
 	unsigned char *p = NULL, *first = NULL;
 
-	needs_advice();
+	needs_them_only_where_asked();
 	for (i = 0; i < 96 * MIB; i += 256) {
 		p = NOT_NULL(ash_alloc(256));
 		memset(p, 1, 256);
@@ -138,7 +126,7 @@ TEST(huge_not_for_holes, 20)
 {
 	size_t blocks[] = {36, 72, 100, 520}, i, percent;
 
-	needs_advice();
+	needs_them_only_where_asked();
 	for (i = 0; i < sizeof blocks / sizeof *blocks; i++) {
 		percent = resident_of(blocks[i] * KIB);
 		rt_print("     %zu KiB: %zu %% resident\n", blocks[i], percent);
@@ -155,7 +143,7 @@ TEST(huge_not_for_a_tail, 20)
 	size_t before, bytes = 32 * MIB + 64;
 	unsigned char *p = ash_alloc(bytes);
 
-	needs_advice();
+	needs_them_only_where_asked();
 	CHECK(p != NULL);
 	before = rt_anonymous();
 	memset(p + 32 * MIB, 1, 64);
@@ -169,14 +157,14 @@ TEST(huge_grown, 20)
 
 	needs_huge_pages();
 	p = ash_alloc(40 * MIB);
-	write_pages(p, 40 * MIB);
+	touch(p, 40 * MIB);
 	p = ash_resize(p, 48 * MIB); /* there is room behind a new span of this size */
-	write_pages(p, 48 * MIB);
+	touch(p, 48 * MIB);
 	is_huge(huge_in(p, 48 * MIB), 32 * MIB);
 	way = ash_alloc(3 * MIB);
-	write_pages(way, 3 * MIB);
+	touch(way, 3 * MIB);
 	p = NOT_NULL(ash_resize(p, 200 * MIB));
-	write_pages(p, 200 * MIB);
+	touch(p, 200 * MIB);
 	is_huge(huge_in(p, 200 * MIB), 150 * MIB);
 }
 
@@ -187,7 +175,7 @@ TEST(huge_sparse_stays_sparse_when_grown, 20)
 	needs_huge_pages();
 	faults.always = true;
 	p = ash_zalloc(1, 20 * MIB);
-	write_pages(p, 4 * MIB);
+	touch(p, 4 * MIB);
 	p = ash_resize(p, 24 * MIB);
 	p = NOT_NULL(ash_resize(p, 300 * MIB));
 	p[200 * MIB] = 1;
@@ -216,3 +204,62 @@ static void sparse_matrix(const void *argument)
 }
 RT_ENTRY(sparse, "huge_sparse_matrix", sparse_matrix, NULL, 20);
 RT_ENTRY(sparse_always, "huge_sparse_matrix_always", sparse_matrix, "always", 20);
+
+/* ---- advice is believed only of the memory that it was given for: not of what came to its place ---- */
+
+/* Bytes of the range in mappings that are advised to be huge. */
+static size_t advised(const void *p, size_t bytes)
+{
+	return smaps_sum(p, bytes, " hg");
+}
+
+static unsigned char *written(unsigned char *p, size_t bytes)
+{
+	CHECK(p != NULL);
+	for (size_t i = 0; i < bytes; i += 4096)
+		p[i] = 1;
+	/* Advice may be given late: by an operation that finds it written. */
+	for (unsigned i = 0; i < 4; i++)
+		ash_release(ash_alloc(3 * MIB));
+	return p;
+}
+
+/* A region is retired, and one that comes in its record's place lies in fresh memory. */
+TEST(huge_in_a_region_made_anew, 20)
+{
+	const size_t bytes = 128 * MIB;
+	size_t before, after;
+	unsigned char *p;
+
+	needs_huge_pages();
+	p = written(ash_alloc(bytes), bytes);
+	before = advised(p, bytes);
+	CHECK(before >= bytes / 2);
+	ash_release(p);
+	(void)ash_trim(0);
+	CHECK(region_of(&heap_default, p) == NULL);
+	p = written(ash_alloc(bytes), bytes);
+	after = advised(p, bytes);
+	CHECK_EQ(after, before);
+}
+
+/* Pages that move bring the advice of the place that they come from. */
+TEST(huge_where_a_block_moved_to, 20)
+{
+	const size_t bytes = 64 * MIB;
+	unsigned char *p, *q, *target;
+
+	needs_huge_pages();
+	q = ash_alloc(bytes);
+	p = ash_alloc(3 * MIB); /* too small to be huge, and in another region */
+	target = written(q, bytes);
+	p = written(p, 3 * MIB);
+	CHECK_EQ(advised(p, 2 * MIB), 0);
+	CHECK(advised(target, 4 * MIB) == 4 * MIB);
+	ash_release(target);
+	q = ash_resize(p, bytes);
+	if (q != target)
+		rt_skip("the block did not move to where the other one was");
+	(void)written(q, bytes);
+	CHECK_EQ(advised(q, 4 * MIB), 4 * MIB);
+}

@@ -7,14 +7,6 @@
 #include "support/blocks.h"
 #include "syscall.h"
 
-static bool setting_is(const char *wanted)
-{
-	char text[64];
-
-	return rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) > 0 &&
-	       rt_strstr(text, wanted) != NULL;
-}
-
 static void needs_figures(void)
 {
 	if (rt_under_qemu())
@@ -59,7 +51,7 @@ static void in_turn(bool write, int rounds)
 TEST(few_mappings, 20)
 {
 	needs_figures();
-	in_turn(!setting_is("[always]"), 3);
+	in_turn(!setting_has(HUGE_SETTING, "[always]"), 3);
 }
 
 /* As where the machine's setting is "always": then zeroed blocks do need their advice. */
@@ -102,14 +94,6 @@ TEST(few_mappings_at_the_limit, 60)
 
 /* ---- memory ---- */
 
-/* Huge pages come with the machine's setting then, whatever is asked for. */
-static void needs_advice(void)
-{
-	needs_figures();
-	if (setting_is("[always]"))
-		rt_skip("the machine's setting is always");
-}
-
 /* So many blocks, a byte written each so many bytes: what that makes resident. */
 static size_t touched(size_t blocks, size_t bytes, size_t apart)
 {
@@ -131,6 +115,7 @@ TEST(huge_not_for_first_bytes, 20)
 {
 	static const size_t sizes[] = {2 * MIB + 64, 4 * MIB, 4 * MIB + 64, 8 * MIB, 31 * MIB};
 
+	needs_figures();
 	needs_advice();
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		CHECK(touched(40, sizes[i], SIZE_MAX / 2) <= MIB);
@@ -138,6 +123,7 @@ TEST(huge_not_for_first_bytes, 20)
 
 TEST(huge_not_for_sparse_blocks, 20)
 {
+	needs_figures();
 	needs_advice();
 	CHECK(touched(64, 5 * MIB, 64 * KIB) <= 21 * MIB + MIB / 2);
 }
@@ -145,6 +131,7 @@ TEST(huge_not_for_sparse_blocks, 20)
 /* Of a block that is large enough for them the first byte costs a sixteenth at most. */
 TEST(huge_first_byte_is_a_sixteenth, 20)
 {
+	needs_figures();
 	needs_advice();
 	CHECK(touched(1, 32 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
 	CHECK(touched(1, 512 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
@@ -156,6 +143,7 @@ TEST(huge_not_for_a_sparse_block_that_grows, 20)
 	volatile unsigned char *p;
 	size_t before;
 
+	needs_figures();
 	needs_advice();
 	p = ash_zalloc(1, 40 * MIB);
 	before = rt_anonymous();

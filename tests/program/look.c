@@ -105,18 +105,10 @@ static void rows_are_right(void)
 /* What the kernel counts as the process's memory, page by page. */
 static uint64_t resident_of(long pid)
 {
-	char path[64], text[2048], *line, *p;
-	uint64_t kib = 0;
+	char path[64];
 
 	rt_format(path, sizeof path, "/proc/%ld/smaps_rollup", pid);
-	if (rt_read_file(path, text, sizeof text) <= 0)
-		return 0; /* an old kernel */
-	line = rt_strstr(text, "Anonymous:"); /* pages of files go and come as the system likes */
-	CHECK(line != NULL);
-	for (p = line; *p != '\n'; p++)
-		if (*p >= '0' && *p <= '9')
-			kib = kib * 10 + (uint64_t)(*p - '0');
-	return kib;
+	return rt_number_of(path, "Anonymous:"); /* pages of files go and come as the system likes; SIZE_MAX: an old kernel */
 }
 
 TEST(look_rows, 20)

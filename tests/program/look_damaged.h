@@ -128,30 +128,45 @@ static size_t damaged_size(unsigned i)
 	return i % 3 == 0 ? 24 + i : i % 3 == 1 ? 200 + 10 * i : 4000;
 }
 
+static size_t taken_of_class[CLASSES];
+
+/* Blocks of many classes, some of which are free again; NULL: of the default heap. */
+static void damaged_take(ash_heap *h)
+{
+	static void *kept[DAMAGED_BLOCKS];
+	unsigned i;
+
+	for (i = 0; i < DAMAGED_BLOCKS; i++) {
+		size_t size = damaged_size(i);
+
+		kept[i] = NOT_NULL(h != NULL ? ash_heap_alloc(h, size) : ash_alloc(size));
+		taken_of_class[class_of(size)]++;
+	}
+	for (i = 0; i < DAMAGED_BLOCKS; i += 5) {
+		ash_release(kept[i]);
+		taken_of_class[class_of(damaged_size(i))]--;
+	}
+}
+
+/* Undamaged, it is the book. */
+static void damaged_is_told(void)
+{
+	for (unsigned i = 0; i < CLASSES; i++)
+		CHECK_EQ(look_row(class_size(i), "taken"), taken_of_class[i]);
+}
+
 static void damaged_files(unsigned images)
 {
 	int fd = (int)arch_memfd_create("damaged heap", 0);
-	static void *kept[DAMAGED_BLOCKS];
-	size_t taken[CLASSES] = {0};
 	const struct store *s;
 	const struct region *r;
-	enum ash_attach why;
-	unsigned i;
 	ash_heap *h;
 
 	CHECK(fd >= 0);
 	h = ash_heap_create_file(fd, 8 * CHUNK_SIZE, NULL);
 	if (h == NULL)
 		rt_skip("no shared heaps here");
-	(void)why;
-	for (i = 0; i < DAMAGED_BLOCKS; i++) {
-		kept[i] = NOT_NULL(ash_heap_alloc(h, damaged_size(i)));
-		taken[class_of(damaged_size(i))]++;
-	}
-	for (i = 0; i < DAMAGED_BLOCKS; i += 5) {
-		ash_heap_release(h, kept[i]);
-		taken[class_of(damaged_size(i))]--;
-	}
+	damaged_take(h);
 	CHECK(ash_heap_alloc(h, (size_t)3 << 20) != NULL);
 	s = store_of((struct heap *)(void *)h);
 	r = s->heap.regions;
@@ -162,9 +177,7 @@ static void damaged_files(unsigned images)
 	place_add(REGION_AT, sizeof *r + 64);
 	places_of_slabs(r, (uint64_t)0 - (uintptr_t)s);
 	damage_all(fd, images);
-	/* And undamaged, it is the book. */
-	for (i = 0; i < CLASSES; i++)
-		CHECK_EQ(look_row(class_size(i), "taken"), taken[i]);
+	damaged_is_told();
 	CHECK_EQ(look_figure(look_text, "changed_slots"), 0);
 }
 
@@ -188,8 +201,6 @@ static uint64_t core_place(uint64_t at)
 static void damaged_cores(unsigned images)
 {
 	int fd = (int)arch_memfd_create("damaged core", 0);
-	static void *kept[DAMAGED_BLOCKS];
-	size_t taken[CLASSES] = {0};
 	static char memory[1 << 18];
 	ash_heap *inside = ash_heap_create_in(memory, sizeof memory);
 	const struct region *r;
@@ -198,14 +209,7 @@ static void damaged_cores(unsigned images)
 	CHECK(fd >= 0 && inside != NULL);
 	for (i = 0; i < DAMAGED_BLOCKS; i++)
 		CHECK(ash_heap_alloc(inside, 16 + i % 99) != NULL);
-	for (i = 0; i < DAMAGED_BLOCKS; i++) {
-		kept[i] = NOT_NULL(ash_alloc(damaged_size(i)));
-		taken[class_of(damaged_size(i))]++;
-	}
-	for (i = 0; i < DAMAGED_BLOCKS; i += 5) {
-		ash_release(kept[i]);
-		taken[class_of(damaged_size(i))]--;
-	}
+	damaged_take(NULL);
 	CHECK(ash_alloc((size_t)3 << 20) != NULL);
 	(void)core_write(fd);
 	r = heap_default.regions;
@@ -225,8 +229,7 @@ static void damaged_cores(unsigned images)
 						   (uintptr_t)region_chunk(r, 0));
 	}
 	damage_all(fd, images);
-	for (i = 0; i < CLASSES; i++)
-		CHECK_EQ(look_row(class_size(i), "taken"), taken[i]);
+	damaged_is_told();
 	CHECK_EQ(look_figure(rt_strstr(look_text, "\"arenas\""), "blocks"), DAMAGED_BLOCKS);
 	CHECK(rt_strstr(look_text, "\"exact\": true") != NULL);
 }

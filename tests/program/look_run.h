@@ -24,6 +24,17 @@ static const char *look_path(void)
 	return path;
 }
 
+static void look_executes(void *arguments)
+{
+	/* 0, then seconds: no interval, one signal. */
+	const int64_t limit[4] = {0, 0, LOOK_SECONDS, 0};
+
+	(void)arch_dup2(2, 1);
+	(void)arch_setitimer(0, limit, NULL);
+	(void)arch_execve(look_path(), arguments, rt_envp());
+	rt_exit(97);
+}
+
 /*
  * Runs it with these arguments, NULL: none; what it prints on both outputs is in look_text.
  * Returns as rt_wait; LOOK_NO_END if it does not end.
@@ -31,40 +42,8 @@ static const char *look_path(void)
 static int look_run(const char *what, const char *option, const char *value)
 {
 	char *arguments[] = {(char *)"ashlar-look", (char *)what, (char *)option, (char *)value, NULL};
-	/* 0, then seconds: no interval, one signal. */
-	const int64_t limit[4] = {0, 0, LOOK_SECONDS, 0};
-	size_t used = 0;
-	int ends[2];
-	long pid, n;
 
-	CHECK(arch_pipe2(ends, 0) == 0);
-	pid = rt_fork();
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		(void)arch_dup2(ends[1], 1);
-		(void)arch_dup2(ends[1], 2);
-		(void)arch_close(ends[0]);
-		(void)arch_close(ends[1]);
-		(void)arch_setitimer(0, limit, NULL);
-		(void)arch_execve(look_path(), arguments, rt_envp());
-		rt_exit(97);
-	}
-	(void)arch_close(ends[1]);
-	for (;;) {
-		static char rest[4096];
-		bool room = used + 1 < sizeof look_text;
-
-		n = arch_read(ends[0], room ? look_text + used : rest,
-			      room ? sizeof look_text - 1 - used : sizeof rest);
-		if (n == -4) /* EINTR */
-			continue;
-		if (n <= 0)
-			break;
-		used += room ? (size_t)n : 0;
-	}
-	look_text[used] = '\0';
-	(void)arch_close(ends[0]);
-	return rt_wait(pid);
+	return rt_run_child(look_executes, arguments, look_text, sizeof look_text);
 }
 
 static inline int look_process(long pid, const char *option)

@@ -28,10 +28,7 @@ static struct book *book;
 
 static void book_make(void)
 {
-	long p = arch_mmap(NULL, sizeof *book, 3, 0x21, -1, 0); /* shared */
-
-	CHECK(p > 0);
-	book = (struct book *)p;
+	book = NOT_NULL(rt_map_shared(sizeof *book));
 }
 
 static inline void book_walk(void)

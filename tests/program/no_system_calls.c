@@ -5,9 +5,9 @@
  * such filter is watched from within: every stub of the library is wrapped.
  */
 /* promises: ash_heap_create_in, ash_heap_recover, ash_heap_release_owner, ash_heap_thread_detach, ash_heap_trim */
+#include "program/calls.h"
 #include "program/filter.h"
 #include "support/blocks.h"
-#include "support/wrap.h"
 
 static bool watching;
 
@@ -19,25 +19,13 @@ static void watch(void)
 }
 
 #define WATCH(call) WRAP_CALL(call, watch())
-WATCH(mmap)
-WATCH(munmap)
-WATCH(madvise)
-WATCH(mremap)
-WATCH(mincore)
-WATCH(open)
-WATCH(close)
-WATCH(read)
+CALLS_OF_MEMORY(WATCH)
+CALLS_THAT_ASK(WATCH)
 WATCH(pread64)
 WATCH(pwrite64)
 WATCH(lseek)
 WATCH(ftruncate)
 WATCH(write)
-WATCH(getpid)
-WATCH(getppid)
-WATCH(unshare)
-WATCH(readlink)
-WATCH(gettid)
-WATCH(tkill)
 
 enum { EXIT_GROUP = 231, SIGSYS = 31 };
 

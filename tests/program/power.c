@@ -219,12 +219,11 @@ TEST(power_pages_of_different_moments, 300)
 		"", "of the seal, and right", "refused by the image check", "attached, and right",
 		"attached, and wrong", "misuse was reported", "a signal",
 	};
-	long at = arch_mmap(NULL, sizeof *book, 3, 0x21, -1, 0);
 	unsigned i, all = 0;
+	long at;
 
-	book = (void *)at;			 /* NOLINT: the kernel's word is an address */
-	version = rt_map(VERSIONS * sizeof *version);
-	CHECK(at > 0 && version != NULL);
+	book = NOT_NULL(rt_map_shared(sizeof *book));
+	version = NOT_NULL(rt_map(VERSIONS * sizeof *version));
 	rt_seed(&dice, rt_test_seed());
 	set_up();
 	at = arch_mmap(NULL, bytes, 1, 1, fd, 0);

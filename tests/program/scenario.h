@@ -7,9 +7,9 @@
 #ifndef TESTS_PROGRAM_SCENARIO_H
 #define TESTS_PROGRAM_SCENARIO_H
 
-#include "ashlar.h"
-#include "backend/heap.h"
+#include "program/audit.h"
 #include "program/faults.h"
+#include "support/blocks.h"
 
 enum { KEPT_MAX = 200 };
 
@@ -202,16 +202,10 @@ static void scenario(void)
 	(void)get_zero(5 * MIB);
 }
 
-static void audit(size_t blocks)
+static void audit_blocks(size_t blocks)
 {
-	struct ash_statistics st;
-
-	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, blocks);
-	/* The counters are hints, but nothing races here. */
-	CHECK_EQ(heap_default.reserved * CHUNK_SIZE, st.reserved);
-	CHECK_EQ(heap_default.dirty * UNIT_SIZE, st.dirty);
+	audit();
+	CHECK_EQ(stats_now().blocks, blocks);
 }
 
 #endif

@@ -3,8 +3,10 @@
 #ifndef TESTS_PROGRAM_SMAPS_H
 #define TESTS_PROGRAM_SMAPS_H
 
-#include "rt.h"
+#include "support/resident.h"
 #include "syscall.h"
+
+#define HUGE_SETTING "/sys/kernel/mm/transparent_hugepage/enabled"
 
 static inline uint64_t smaps_number(const char **at, unsigned base)
 {
@@ -56,15 +58,19 @@ static inline size_t smaps_sum(const void *p, size_t bytes, const char *flag)
 
 static inline void needs_huge_pages(void)
 {
-	char text[64];
-
 	if (rt_under_qemu())
 		rt_skip("huge pages are the emulator's business");
-	if (rt_read_file("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof(text)) <= 0 ||
-	    rt_strstr(text, "[never]") != NULL)
+	if (!setting_has(HUGE_SETTING, "") || setting_has(HUGE_SETTING, "[never]"))
 		rt_skip("this machine has no transparent huge pages");
 	if (arch_prctl(42, 0, 0, 0, 0) != 0) /* PR_GET_THP_DISABLE */
 		rt_skip("this process may have no huge pages");
+}
+
+/* With "always" huge pages come unasked, whatever was asked for. */
+static inline void needs_advice(void)
+{
+	if (setting_has(HUGE_SETTING, "[always]"))
+		rt_skip("the machine's setting is always");
 }
 
 static inline size_t huge_in(const void *p, size_t bytes)

@@ -72,46 +72,30 @@ static struct cost cost_of(size_t least, size_t range, size_t live, size_t bytes
 	return cost;
 }
 
+/* The same, which takes at most so many. */
+static void at_most(size_t most_calls, size_t most_faults, size_t least, size_t range, size_t live, size_t bytes, bool zero)
+{
+	struct cost c = cost_of(least, range, live, bytes, zero);
+
+	CHECK(c.calls <= most_calls && c.faults <= most_faults);
+}
+
 TEST(sparse_zeroed_again_and_again, 20)
 {
-	struct cost c = cost_of(3000000, 0, 1, 1, true);
-
-	CHECK(c.calls <= ROUNDS + 2 && c.faults <= 4);
-	c = cost_of(20 * MIB, 0, 1, 1, true);
-	CHECK(c.calls <= ROUNDS + 2 && c.faults <= 4);
+	at_most(ROUNDS + 2, 4, 3000000, 0, 1, 1, true);
+	at_most(ROUNDS + 2, 4, 20 * MIB, 0, 1, 1, true);
 }
 
-TEST(sparse_untouched, 20)
-{
-	struct cost c = cost_of(100 * MIB, 0, 1, 0, true);
-
-	CHECK(c.calls <= ROUNDS + 2 && c.faults <= 4);
-}
-
-TEST(sparse_zeroed_buffers, 20)
-{
-	struct cost c = cost_of(5 * MIB, 20 * MIB, LIVE, 1, true);
-
-	CHECK(c.calls <= ROUNDS + 40 && c.faults <= ROUNDS + 10);
-}
-
-TEST(sparse_buffers, 20)
-{
-	struct cost c = cost_of(5 * MIB, 20 * MIB, LIVE, 1, false);
-
-	CHECK(c.calls <= ROUNDS + 20 && c.faults <= ROUNDS + 20);
-}
+TEST_CALL(sparse_untouched, 20, at_most(ROUNDS + 2, 4, 100 * MIB, 0, 1, 0, true));
+TEST_CALL(sparse_zeroed_buffers, 20, at_most(ROUNDS + 40, ROUNDS + 10, 5 * MIB, 20 * MIB, LIVE, 1, true));
+TEST_CALL(sparse_buffers, 20, at_most(ROUNDS + 20, ROUNDS + 20, 5 * MIB, 20 * MIB, LIVE, 1, false));
 
 /* Blocks that are written throughout keep their pages. */
 TEST(sparse_not_if_all_is_written, 20)
 {
-	struct cost c = cost_of(3900000, 0, 1, SIZE_MAX, true);
-
-	CHECK(c.calls <= 2 && c.faults <= 2);
-	c = cost_of(9 * MIB, 0, 1, SIZE_MAX, false);
-	CHECK(c.calls <= 2 && c.faults <= 2);
-	c = cost_of(9 * MIB, 0, 1, SIZE_MAX, true);
-	CHECK(c.calls <= 2 && c.faults <= 2);
+	at_most(2, 2, 3900000, 0, 1, SIZE_MAX, true);
+	at_most(2, 2, 9 * MIB, 0, 1, SIZE_MAX, false);
+	at_most(2, 2, 9 * MIB, 0, 1, SIZE_MAX, true);
 }
 
 /* ---- zeroed blocks are zero, whatever lay there ---- */

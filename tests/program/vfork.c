@@ -8,17 +8,25 @@
 #include "process.h"
 #include "program/vfork.h"
 
-TEST(vfork_by_a_thread_that_has_worked, 20)
+/* By a thread that has worked, beside another one. */
+static void beside_another(unsigned char seed, void (*body)(void))
 {
 	struct rt_thread *thread;
 
 	natively_only();
-	work(5);
+	work(seed);
 	thread = start_other();
-	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
-	parent_goes_on();
+	body();
 	end_other(thread);
 }
+
+static void vforks(void)
+{
+	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
+	parent_goes_on();
+}
+
+TEST_CALL(vfork_by_a_thread_that_has_worked, 20, beside_another(5, vforks));
 
 /* The thread's first call is its child's; afterwards no thread has the child's id. */
 static void vforks_first(void *argument)
@@ -91,16 +99,8 @@ static void forks(UNUSED void *argument)
 	CHECK_EQ(in_child(forked_vforks, NULL), 0);
 }
 
-TEST(vfork_in_an_unsettled_child_of_fork, 20)
-{
-	struct rt_thread *thread;
-
-	natively_only();
-	work(10);
-	thread = start_other();
-	rt_in_thread(forks, NULL); /* not the first thread */
-	end_other(thread);
-}
+DOES(another_thread_forks, rt_in_thread(forks, NULL)); /* not the first thread */
+TEST_CALL(vfork_in_an_unsettled_child_of_fork, 20, beside_another(10, another_thread_forks));
 
 /* ---- by a thread that the child of fork started before it looked ---- */
 
@@ -130,16 +130,8 @@ static void forked_starts(UNUSED void *argument)
 	audit();
 }
 
-TEST(vfork_by_another_thread_of_an_unsettled_child, 20)
-{
-	struct rt_thread *thread;
-
-	natively_only();
-	work(14);
-	thread = start_other();
-	CHECK_EQ(in_child(forked_starts, NULL), 0);
-	end_other(thread);
-}
+DOES(forks_a_starter, CHECK_EQ(in_child(forked_starts, NULL), 0));
+TEST_CALL(vfork_by_another_thread_of_an_unsettled_child, 20, beside_another(14, forks_a_starter));
 
 /* A child of vfork is not the only one that uses the memory. */
 static void trims_borrowed(UNUSED void *argument)
@@ -197,18 +189,8 @@ static void new_namespace(void)
 }
 
 /* Where no thread has the ids of the parent's threads: that must not count as their end. */
-TEST(vfork_into_a_pid_namespace, 20)
-{
-	struct rt_thread *thread;
-
-	natively_only();
-	work(15);
-	thread = start_other();
-	new_namespace();
-	CHECK_EQ(in_vfork_child(0, child_works, NULL), 0);
-	parent_goes_on();
-	end_other(thread);
-}
+DOES(vforks_into_a_namespace, new_namespace(); vforks());
+TEST_CALL(vfork_into_a_pid_namespace, 20, beside_another(15, vforks_into_a_namespace));
 
 /* And has even the parent's own ids, as a container's first process sees them. */
 static void told_works(void *argument)
@@ -218,19 +200,15 @@ static void told_works(void *argument)
 	told = 0;
 }
 
-TEST(vfork_into_a_pid_namespace_with_the_parents_ids, 20)
+static void vforks_with_own_ids(void)
 {
-	struct rt_thread *thread;
-
-	natively_only();
-	work(16);
-	thread = start_other();
 	work(17);
 	new_namespace();
 	CHECK_EQ(in_vfork_child(0, told_works, NULL), 0);
 	parent_goes_on();
-	end_other(thread);
 }
+
+TEST_CALL(vfork_into_a_pid_namespace_with_the_parents_ids, 20, beside_another(16, vforks_with_own_ids));
 
 static void forked_in_namespace(UNUSED void *argument)
 {
@@ -240,14 +218,5 @@ static void forked_in_namespace(UNUSED void *argument)
 	audit();
 }
 
-TEST(vfork_not_but_fork_into_a_pid_namespace, 20)
-{
-	struct rt_thread *thread;
-
-	natively_only();
-	work(20);
-	thread = start_other();
-	new_namespace();
-	CHECK_EQ(in_child(forked_in_namespace, NULL), 0);
-	end_other(thread);
-}
+DOES(forks_into_a_namespace, new_namespace(); CHECK_EQ(in_child(forked_in_namespace, NULL), 0));
+TEST_CALL(vfork_not_but_fork_into_a_pid_namespace, 20, beside_another(20, forks_into_a_namespace));

@@ -70,6 +70,29 @@ long rt_read_file(const char *path, char *out, size_t size)
 	return (long)used;
 }
 
+bool rt_write_file(const char *path, const char *text)
+{
+	long fd = arch_open(path, O_WRONLY | O_CLOEXEC, 0), bytes = (long)rt_strlen(text), n;
+
+	if (KERNEL_FAILED(fd))
+		return false;
+	n = arch_write(fd, text, (size_t)bytes);
+	arch_close(fd);
+	return n == bytes;
+}
+
+size_t rt_number_of(const char *path, const char *name)
+{
+	char text[4096];
+	const char *at;
+
+	if (rt_read_file(path, text, sizeof(text)) <= 0 || (at = rt_strstr(text, name)) == NULL)
+		return SIZE_MAX;
+	for (at += rt_strlen(name); *at == ' ' || *at == '\t'; at++)
+		;
+	return *at >= '0' && *at <= '9' ? rt_number_in(at) : SIZE_MAX;
+}
+
 int rt_memory_file(const char *name)
 {
 	return (int)arch_memfd_create(name, 0);

@@ -11,31 +11,21 @@
 
 enum { FIXED = 0x10, FIXED_NOREPLACE = 0x100000, ANONYMOUS = 0x20, EINVAL = 22, REMAP_FIXED = 2 };
 
-long __real_arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
-long __real_arch_munmap(void *address, size_t length);
-long __real_arch_madvise(void *address, size_t length, long advice);
-long __real_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
-long __real_arch_mincore(void *address, size_t length, unsigned char *residency);
-long __real_arch_mprotect(void *address, size_t length, long protection);
-long __real_arch_msync(void *address, size_t length, long flags);
-long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset);
-long __wrap_arch_munmap(void *address, size_t length);
-long __wrap_arch_madvise(void *address, size_t length, long advice);
-long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target);
-long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency);
-long __wrap_arch_mprotect(void *address, size_t length, long protection);
-long __wrap_arch_msync(void *address, size_t length, long flags);
+/* In place of a system call (tests/support/wrap.h, which is above the runtime). */
+#define FAKED(call, parameters)                                                                    \
+	long __real_arch_##call parameters;                                                        \
+	long __wrap_arch_##call parameters;                                                        \
+	long __wrap_arch_##call parameters
 
 static size_t page(void)
 {
 	static size_t size;
 	const char *text;
-	size_t n = 0;
 
 	if (size == 0) {
-		for (text = rt_getenv("RT_PAGE"); text != NULL && *text != '\0'; text++)
-			n = n * 10 + (size_t)(*text - '0');
-		size = n > 0 ? n : 4096;
+		text = rt_getenv("RT_PAGE");
+		size = text != NULL ? rt_number_in(text) : 0;
+		size = size > 0 ? size : 4096;
 	}
 	return size;
 }
@@ -50,8 +40,13 @@ static size_t whole(size_t length)
 	return (length + page() - 1) & ~(page() - 1);
 }
 
+FAKED(munmap, (void *address, size_t length))
+{
+	return odd(address) ? -EINVAL : __real_arch_munmap(address, whole(length));
+}
+
 /* At a multiple of a page: mapped somewhere with room around, then there. */
-long __wrap_arch_mmap(void *address, size_t length, long protection, long flags, long fd, long offset)
+FAKED(mmap, (void *address, size_t length, long protection, long flags, long fd, long offset))
 {
 	bool there = (flags & (FIXED | FIXED_NOREPLACE)) != 0;
 	size_t bytes = whole(length), around = bytes + page();
@@ -80,25 +75,20 @@ long __wrap_arch_mmap(void *address, size_t length, long protection, long flags,
 	return at;
 }
 
-long __wrap_arch_munmap(void *address, size_t length)
-{
-	return odd(address) ? -EINVAL : __real_arch_munmap(address, whole(length));
-}
-
-long __wrap_arch_madvise(void *address, size_t length, long advice)
+FAKED(madvise, (void *address, size_t length, long advice))
 {
 	return odd(address) ? -EINVAL : __real_arch_madvise(address, whole(length), advice);
 }
 
 /* Moves to any address are not asked for. */
-long __wrap_arch_mremap(void *old, size_t old_length, size_t length, long flags, void *target)
+FAKED(mremap, (void *old, size_t old_length, size_t length, long flags, void *target))
 {
 	if (odd(old) || ((flags & REMAP_FIXED) != 0 && odd(target)))
 		return -EINVAL;
 	return __real_arch_mremap(old, whole(old_length), whole(length), flags, target);
 }
 
-long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
+FAKED(mincore, (void *address, size_t length, unsigned char *residency))
 {
 	size_t parts = page() / 4096, i, k;
 	unsigned char small[16];
@@ -117,12 +107,12 @@ long __wrap_arch_mincore(void *address, size_t length, unsigned char *residency)
 	return r;
 }
 
-long __wrap_arch_mprotect(void *address, size_t length, long protection)
+FAKED(mprotect, (void *address, size_t length, long protection))
 {
 	return odd(address) ? -EINVAL : __real_arch_mprotect(address, whole(length), protection);
 }
 
-long __wrap_arch_msync(void *address, size_t length, long flags)
+FAKED(msync, (void *address, size_t length, long flags))
 {
 	return odd(address) ? -EINVAL : __real_arch_msync(address, whole(length), flags);
 }

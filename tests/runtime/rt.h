@@ -58,6 +58,9 @@ const void *rt_map_file(const char *path, size_t *length);
 int rt_memory_file(const char *name);
 /* Reads a whole (proc) file into out, NUL-terminated; bytes read or -errno. */
 long rt_read_file(const char *path, char *out, size_t size);
+bool rt_write_file(const char *path, const char *text); /* a setting; false: refused */
+/* The number behind `name` in a file of the kernel's, "": the first word; SIZE_MAX: none. */
+size_t rt_number_of(const char *path, const char *name);
 size_t rt_resident(void);	 /* bytes of RSS now, as the pages are            */
 size_t rt_resident_peak(void);	 /* VmHWM in bytes, of this address space         */
 /* The same without files' pages: code that runs for the first time comes by 64 KiB and more. */
@@ -183,6 +186,17 @@ static inline void *rt_not_null(const void *pointer, const char *file, int line,
 	return (void *)(uintptr_t)pointer;
 }
 bool rt_in_child(const char *file, int line, int expected);
+/* CHILD(statement): the pid of a forked child that does this, and ends with status 0. */
+#define CHILD(...)                                                                                 \
+	({                                                                                         \
+		long rt_child = rt_fork();                                                         \
+		CHECK(rt_child >= 0);                                                              \
+		if (rt_child == 0) {                                                               \
+			__VA_ARGS__;                                                               \
+			rt_exit(0);                                                                \
+		}                                                                                  \
+		rt_child;                                                                          \
+	})
 _Noreturn void rt_be_killed(void);
 /* body(argument) in a thread of its own, which has ended when this returns. */
 static inline void rt_in_thread(void (*body)(void *), void *argument)

@@ -85,12 +85,7 @@ size_t rt_resident_peak(void)
 
 void rt_resident_peak_reset(void)
 {
-	long fd = arch_open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC, 0);
-
-	if (KERNEL_FAILED(fd))
-		return;
-	arch_write(fd, "5", 1);
-	arch_close(fd);
+	(void)rt_write_file("/proc/self/clear_refs", "5");
 }
 
 size_t rt_address_space(void)

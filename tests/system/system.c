@@ -133,19 +133,6 @@ TEST(system_all_calls, 20)
 	CHECK_EQ(use_all(rt_test_seed()), 0);
 }
 
-/* Nothing was given back, so what was written is cleared. */
-TEST(system_zeroes_again, 20)
-{
-	for (unsigned i = 0; i < 3; i++) {
-		unsigned char *p = NOT_NULL(ash_zalloc(1, 5 * MIB));
-
-		for (size_t k = 0; k < 5 * MIB; k++)
-			CHECK(p[k] == 0);
-		memset(p, 7, 5 * MIB);
-		ash_release(p);
-	}
-}
-
 /* Everything comes out of the array, and NULL when it is full; then what is released serves. */
 TEST(system_full, 20)
 {
