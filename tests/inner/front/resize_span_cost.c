@@ -7,10 +7,7 @@ enum { BYTES = 10 << 20, MOST = 80 /* instructions, with the test's own few */ }
 static void *block;
 static size_t size = BYTES - 1000;
 
-static void one_byte_more(void)
-{
-	CHECK(ash_resize(block, size++) == block);
-}
+DOES(one_byte_more, CHECK(ash_resize(block, size++) == block));
 
 static void nothing(void)
 {

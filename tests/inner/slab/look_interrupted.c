@@ -89,10 +89,7 @@ static void release(void *p)
 	ash_release(p);
 }
 
-static void collect(void)
-{
-	(void)slab_collect(slab, false);
-}
+DOES(collect, (void)slab_collect(slab, false));
 
 TEST(look_while_collected, 20)
 {

@@ -27,10 +27,7 @@ static uint64_t *seal(void)
 	return &store_of(heap_of(heap))->seal;
 }
 
-static void attach(void)
-{
-	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
-}
+DOES(attach, heap = NOT_NULL(ash_heap_attach_file(fd, NULL)));
 
 /* Each change breaks it, and each seal has a number of its own. */
 TEST(seal_is_broken_by_changes, 10)

@@ -48,10 +48,7 @@ static void use(ash_heap *h)
 
 static void *taken;
 
-static void call(void)
-{
-	taken = ash_heap_alloc(heap[0], 100);
-}
+DOES(call, taken = ash_heap_alloc(heap[0], 100));
 
 static void call_done(void)
 {

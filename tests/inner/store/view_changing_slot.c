@@ -51,10 +51,7 @@ static void complete_and_use_again(void)
 
 static const void *seen;
 
-static void load(void)
-{
-	seen = ash_heap_view_load(view, ash_heap_view_at(view, slot));
-}
+DOES(load, seen = ash_heap_view_load(view, ash_heap_view_at(view, slot)));
 
 TEST(view_of_a_slot_that_changes, 20)
 {

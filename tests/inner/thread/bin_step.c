@@ -175,10 +175,7 @@ static void look_at_bin(void)
 	midst++;
 }
 
-static void alloc_one(void)
-{
-	block[BLOCKS - 1] = ash_alloc(64);
-}
+DOES(alloc_one, block[BLOCKS - 1] = ash_alloc(64));
 
 TEST(inner_bin_step_tells_who_takes_over, 30)
 {

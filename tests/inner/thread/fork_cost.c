@@ -35,10 +35,7 @@ static void nothing(void)
 {
 }
 
-static void first_call(void)
-{
-	CHECK(ash_alloc(9000) != NULL);
-}
+DOES(first_call, CHECK(ash_alloc(9000) != NULL));
 
 /* All other records as if their threads stopped while they changed lists. */
 static void all_are_building(void)

@@ -97,10 +97,7 @@ static void act_fork(void)
 		CHECK_EQ(load_acquire(&vacant->state), state);
 }
 
-static void do_release(void)
-{
-	ash_release(block);
-}
+DOES(do_release, ash_release(block));
 
 TEST(fork_in_the_midst_of_a_visit, 30)
 {

@@ -96,15 +96,8 @@ static void take_by_another(void)
 	CHECK(heap_of(heap)->owners->next != NULL);
 }
 
-TEST(inner_inbox_late_in_a_detach, 60)
-{
-	CHECK(at_some_steps(take, detach, 600) > 1000);
-}
-
-TEST(inner_inbox_late_in_a_vacant_record, 60)
-{
-	CHECK(at_some_steps(take_by_another, shrink, 5000) > 500);
-}
+TEST_CALL(inner_inbox_late_in_a_detach, 60, CHECK(at_some_steps(take, detach, 600) > 1000));
+TEST_CALL(inner_inbox_late_in_a_vacant_record, 60, CHECK(at_some_steps(take_by_another, shrink, 5000) > 500));
 
 static void take_over(void)
 {

@@ -47,10 +47,7 @@ static void comes_back(size_t n)
 	seat_open();
 }
 
-static void releases(void)
-{
-	ash_release(block);
-}
+DOES(releases, ash_release(block));
 
 /* The helper's turn; the stepped thread waits for it. */
 static void helper_acts(void)

@@ -4,10 +4,7 @@
 #include "base/layout.h"
 #include "support/handler_at_step.h"
 
-static void trim(void)
-{
-	(void)heap_trim(&heap_default, 0);
-}
+DOES(trim, (void)heap_trim(&heap_default, 0));
 
 /* The chunk is free and dirty. */
 static void retain_one(void)

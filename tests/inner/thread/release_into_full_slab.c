@@ -37,10 +37,7 @@ static void look(void)
 	CHECK(list_is_right(&o->bins[class].partial, true));
 }
 
-static void release(void)
-{
-	ash_release(next);
-}
+DOES(release, ash_release(next));
 
 static void make_entry(struct slot_ref at)
 {

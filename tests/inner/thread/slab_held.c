@@ -25,10 +25,7 @@ static void purge(void)
 
 static size_t seen_held;
 
-static void looks(void)
-{
-	seen_held += load_relaxed(&slab->hold) != SLAB_IDLE;
-}
+DOES(looks, seen_held += load_relaxed(&slab->hold) != SLAB_IDLE);
 
 /* A slab of two slots, of which one is taken. */
 TEST(slab_held_while_it_is_purged, 10)

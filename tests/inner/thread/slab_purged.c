@@ -145,10 +145,7 @@ static void owner_returns(void)
 	returned = true;
 }
 
-static void looks_at_others(void)
-{
-	slabs_purge_foreign(place_of(elsewhere).slab);
-}
+DOES(looks_at_others, slabs_purge_foreign(place_of(elsewhere).slab));
 
 TEST(slab_whose_owner_returns_is_not_purged, 20)
 {
