@@ -240,22 +240,9 @@ TEST(heap_of_a_block, 10)
 static ash_heap *heap, *other;
 static size_t size = 1, alignment = 1;
 
-static void release_given(void *p)
-{
-	ash_heap_release_aligned_sized(heap, p, alignment, size);
-}
-
-static void resize_in(void *p)
-{
-	if (ash_heap_aligned_resize(heap, p, 64, 50) != NULL)
-		rt_exit(7);
-}
-
-static void expand_in(void *p)
-{
-	if (ash_heap_expand(heap, p, 50) > 0)
-		rt_exit(8);
-}
+USE(release_given, p, ash_heap_release_aligned_sized(heap, p, alignment, size));
+USE(resize_in, p, CHECK(ash_heap_aligned_resize(heap, p, 64, 50) == NULL));
+USE(expand_in, p, CHECK(ash_heap_expand(heap, p, 50) == 0));
 
 static void expect_each(struct bad *bad)
 {

@@ -99,12 +99,9 @@ static void check_collected(bool acted_once)
 
 static void check_left(size_t blocks)
 {
-	struct ash_statistics st;
-
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, blocks);
-	CHECK(st.owners <= (foreign == 0 ? 1 : 2)); /* a handler never gets one of its own */
+	CHECK_EQ(stats_now().blocks, blocks);
+	CHECK(stats_now().owners <= (foreign == 0 ? 1 : 2)); /* a handler never gets one of its own */
 }
 
 /* Every `stride`-th boundary of the call; how many there are. */

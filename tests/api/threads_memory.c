@@ -65,11 +65,9 @@ static void ring_body(void *argument)
 		}
 		atomic_store(&out->written, n + 1);
 		if (self == 0 && n % 16 == 0) {
-			struct ash_statistics st;
 
-			ash_stats(&st);
-			if (most_slabs < st.slabs)
-				most_slabs = st.slabs;
+			if (most_slabs < stats_now().slabs)
+				most_slabs = stats_now().slabs;
 		}
 		/*
 		 * Half the ring's depth behind, so that the batches are on their way for a while.

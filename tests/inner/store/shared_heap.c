@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps shared by processes: zeroing, their end, exact sums, the walk. */
+/* Heaps shared by processes: zeroing, exact sums, the walk. */
 #include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/stamp.h"
@@ -69,41 +69,6 @@ TEST(shared_zero_file, 60)
 	CHECK(fd >= 0);
 	arch_unlink(path);
 	zeroing(ash_heap_create_file((int)fd, (size_t)96 << 20, &eager));
-}
-
-/* ---- the end of the capacity ---- */
-
-TEST(shared_exhausted, 60)
-{
-	enum { MOST = 4000 };
-	static uint64_t stamp[MOST];
-	ash_heap *h = ash_heap_create_shared((size_t)16 << 20, NULL);
-	unsigned n, i, round;
-	void *p;
-
-	CHECK(h != NULL);
-	CHECK(ash_heap_alloc(h, (size_t)17 << 20) == NULL);
-	for (round = 0; round < 3; round++) {
-		static const size_t sizes[3] = {9000, 144000, 4 << 20};
-		size_t size = sizes[round];
-
-		for (n = 0; n < MOST && (p = ash_heap_alloc(h, size)) != NULL; n++)
-			stamp[n] = stamp_set(p, size, n);
-		CHECK(n < MOST && n > ((size_t)12 << 20) / size);
-		CHECK(ash_heap_zalloc(h, 1, size) == NULL);
-		CHECK(ash_heap_resize(h, stamp_block(stamp[0]), size * 3) == NULL);
-		CHECK_EQ(ash_heap_check(h), 0);
-		for (i = 0; i < n; i++) {
-			stamp_check(stamp[i]);
-			ash_heap_release(h, stamp_block(stamp[i]));
-		}
-		(void)ash_heap_trim(h, 0);
-	}
-	CHECK_EQ(stats_of(h).blocks, 0);
-	p = ash_heap_alloc(h, (size_t)16 << 20); /* all of it is one again */
-	CHECK(p != NULL);
-	ash_heap_release(h, p);
-	ash_heap_destroy(h);
 }
 
 /* ---- exact sums ---- */

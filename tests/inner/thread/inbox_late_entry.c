@@ -30,16 +30,14 @@ DOES(shrink, visit_all(heap_of(heap)));
 
 static void nothing_is_late(void)
 {
-	struct ash_statistics st;
 	const struct owner *o;
 
 	for (o = heap_of(heap)->owners; o != NULL; o = o->next)
 		CHECK(o->state != OWNER_VACANT || (o->notified & INBOX_MISSED) == 0);
 	if (block != NULL)
 		release_block();
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(stats_of(heap).blocks, 0);
+	CHECK_EQ(stats_of(heap).pending, 0);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 }

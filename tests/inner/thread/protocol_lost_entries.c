@@ -139,29 +139,6 @@ TEST(protocol_check_knows_of_units_without_hint, 10)
 	ash_release(p);
 }
 
-/* A chunk whose units are all free goes back, whichever thread should have returned it. */
-TEST(protocol_mended_chunk_goes_back, 10)
-{
-	void *p = ash_alloc(40000);
-	struct chunk *c = map_find(p);
-	uint64_t units = exchange_seq_cst(&c->units, 0);
-
-	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_SLABS) && c->units == 0);
-	store_release(&c->units, units);
-	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_SLABS));
-	ash_release(p);
-	ash_thread_detach();
-	CHECK(chunk_is(c, CHUNK_FREE));
-	store_release(&c->kind, CHUNK_SLABS);
-	CHECK(region_claim_at((struct run){c->region, c->index}, 1));
-	store_release(&c->units, ~(uint64_t)0);
-	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_FREE) && bits_all(c->region->free, c->index, 1));
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* ---- an inbox entry while fork_settle holds the record ---- */
 
 enum { VANISHING = 5 };

@@ -60,7 +60,6 @@ static void leave_body(UNUSED void *argument)
 /* The inbox entry arrives when its receiver has left; the sender collects in its place. */
 TEST(protocol_entry_to_a_vacant_record, 10)
 {
-	struct ash_statistics st;
 	struct slot_ref at;
 	uint64_t owner;
 
@@ -70,9 +69,8 @@ TEST(protocol_entry_to_a_vacant_record, 10)
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
 	enter_by_hand((struct owner *)owner, at.slab);
 	visit_vacant((struct owner *)owner);
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
-	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(stats_now().pending, 0);
+	CHECK_EQ(stats_now().slabs, 0);
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -260,7 +260,7 @@ TEST(inner_parts_mend, 10)
 	*hint = 0;
 	c->units = ~(uint64_t)0;
 	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_FREE));
+	CHECK(chunk_is(c, CHUNK_FREE) && bits_all(c->region->free, c->index, 1));
 	CHECK_EQ(c->units, 0);
 	CHECK_EQ(*hint, 0);
 	CHECK_EQ(ash_check(), 0);
