@@ -2,6 +2,7 @@
 /* sys/pages: what its header promises of the system's memory. */
 #include "cpu.h"
 #include "pages.h"
+#include "rt.h"
 #include "support/pattern.h"
 #include "syscall.h"
 
@@ -228,4 +229,23 @@ TEST(pages_huge_harmless, 10)
 	holds(p, 2 * MIB, 4);
 	pages_huge(p, 2 * MIB, false);
 	holds(p, 2 * MIB, 4);
+}
+
+/* ---- probing ---- */
+
+TEST(pages_move_leaves_what_is_behind, 10)
+{
+	const size_t bytes = 2 * MIB;
+	char *from = pages_reserve(2 * bytes, bytes, PAGES_PRIVATE), *to;
+	unsigned char there;
+
+	CHECK(from != NULL);
+	to = NOT_NULL(pages_reserve(bytes, bytes, PAGES_PRIVATE));
+	CHECK(pages_release(from + bytes, bytes)); /* a hole */
+	from[0] = from[bytes - 1] = 7;
+	CHECK(arch_mincore(from + bytes, PAGE_SIZE, &there) < 0);
+	pages_move(from, to, bytes);
+	CHECK(to[0] == 7 && to[bytes - 1] == 7);
+	CHECK(arch_mincore(from + bytes, PAGE_SIZE, &there) < 0);
+	CHECK(pages_release(from, bytes) && pages_release(to, bytes));
 }
