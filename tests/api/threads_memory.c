@@ -214,8 +214,7 @@ static void peak_body(UNUSED void *argument)
 {
 	static void *p[6 * MiB / 4000];
 
-	for (size_t i = 0; i < sizeof p / sizeof *p; i++)
-		CHECK((p[i] = ash_alloc(4000)) != NULL);
+	alloc_each(p, sizeof p / sizeof *p, 4000);
 	release_each(p, sizeof p / sizeof *p);
 }
 

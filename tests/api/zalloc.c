@@ -231,8 +231,7 @@ TEST(growth_rests_bins, 30)
 	char *last, *next;
 	size_t i;
 
-	for (i = 0; i < BLOCKS; i++)
-		p[i] = NOT_NULL(ash_alloc(SIZE));
+	alloc_each(p, BLOCKS, SIZE);
 	/* The bin stays in the last slab, which has room; so have all others now. */
 	for (i = 0; i < BLOCKS; i += 2)
 		ash_release(p[i]);

@@ -154,8 +154,7 @@ TEST(claim_under_a_limit_counts_right, 10)
 	struct ash_statistics st;
 	size_t n = 0, i;
 
-	for (i = 0; i < 400; i++)
-		CHECK((small[i] = ash_alloc(100000)) != NULL);
+	alloc_each(small, 400, 100000);
 	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 20 * MIB))
 		rt_skip("a limit of addresses has no effect under QEMU");
 	while (n < SPANS && (p[n] = ash_alloc(2 * MIB + 64 * KIB)) != NULL) {

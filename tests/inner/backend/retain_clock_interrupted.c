@@ -43,8 +43,7 @@ TEST(clock_begins_while_a_handler_releases, 30)
 	struct slot_ref at;
 	size_t k;
 
-	for (size_t i = 0; i < BLOCKS; i++)
-		block[i] = ash_alloc(SIZE);
+	alloc_each(block, BLOCKS, SIZE);
 	at = place_of(block[0]);
 	CHECK(at.group == 0 && place_of(block[BLOCKS - 1]).group == 2 && at.slab->ready == 0);
 	step_begin(release_first);

@@ -15,8 +15,7 @@ static struct slot_ref three_groups(void)
 {
 	struct slot_ref at;
 
-	for (size_t i = 0; i < BLOCKS; i++)
-		block[i] = ash_alloc(64);
+	alloc_each(block, BLOCKS, 64);
 	at = place_of(block[BLOCKS - 1]);
 	CHECK(at.group == 2 && at.slab->opened == 3 && at.slab->ready == 0);
 	CHECK_EQ(at.slab->free[2], 0);

@@ -4,6 +4,7 @@
  * between its pending bit and its inbox entry: they cost time, never memory.
  */
 #include "inner/slots.h"
+#include "support/another.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/stamp.h"
@@ -32,8 +33,7 @@ TEST(protocol_lost_news_and_growth, 60)
 	static void *blocks[BLOCKS];
 
 	for (size_t round = 0; round < ROUNDS; round++) {
-		for (size_t i = 0; i < BLOCKS; i++)
-			CHECK((blocks[i] = ash_alloc(SIZE)) != NULL);
+		alloc_each(blocks, BLOCKS, SIZE);
 		for (size_t i = 0; i < BLOCKS; i++)
 			release_untold(blocks[i]);
 	}
@@ -46,8 +46,7 @@ static void *left[LEFT];
 
 static void leave_body(UNUSED void *argument)
 {
-	for (size_t i = 0; i < LEFT; i++)
-		CHECK((left[i] = ash_alloc(LEFT_SIZE)) != NULL);
+	alloc_each(left, LEFT, LEFT_SIZE);
 }
 
 /* Before the answer is NULL: what was released into slabs of threads that ended. */
@@ -101,14 +100,7 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 
 /* ---- units that are free, and no hint tells of them ---- */
 
-static struct rt_barrier two;
-
-static void holder_body(UNUSED void *argument)
-{
-	CHECK(ash_alloc(100) != NULL);
-	rt_barrier_wait(&two);
-	rt_barrier_wait(&two);
-}
+DOES(has_a_record, CHECK(ash_alloc(100) != NULL));
 
 /* The hint of the chunk's longest run of free units. */
 static uint8_t *room_of(const struct chunk *c)
@@ -120,19 +112,15 @@ TEST(protocol_check_knows_of_units_without_hint, 10)
 {
 	void *p = ash_alloc(40000);
 	struct chunk *c = map_find(p);
-	struct rt_thread *thread;
 
 	CHECK_EQ(ash_check(), 0);
 	*room_of(c) = (uint8_t)(bits_longest(c->units) - 1);
 	CHECK_EQ(ash_check(), 13);
 	/* Another thread may be just between the two. */
-	two.count = 2;
-	thread = rt_thread_start(holder_body, NULL);
-	rt_barrier_wait(&two);
+	another_stays(has_a_record);
 	*room_of(c) = 0;
 	CHECK_EQ(ash_check(), 0);
-	rt_barrier_wait(&two);
-	rt_thread_join(thread);
+	another_goes();
 	CHECK_EQ(ash_check(), 13);
 	chunk_mend(&heap_default, c);
 	CHECK_EQ(ash_check(), 0);
@@ -143,15 +131,9 @@ TEST(protocol_check_knows_of_units_without_hint, 10)
 
 enum { VANISHING = 5 };
 static void *vanished[VANISHING];
-static struct rt_barrier together;
 
-static void vanishing_body(UNUSED void *argument)
-{
-	for (size_t i = 0; i < VANISHING; i++)
-		CHECK((vanished[i] = ash_alloc(40000)) != NULL); /* alone in its slab */
-	rt_barrier_wait(&together);
-	rt_barrier_wait(&together); /* there until the forks are over */
-}
+/* There until the forks are over; each block is alone in its slab. */
+DOES(takes_blocks, alloc_each(vanished, VANISHING, 40000));
 
 /* What a thread does that the child started before its first one needed a slab. */
 DOES(release_of_vanished, ash_release(vanished[0]));
@@ -159,14 +141,11 @@ DOES(need_a_slab, CHECK(ash_alloc(9000) != NULL));
 
 TEST(protocol_entry_in_the_midst_of_settling, 60)
 {
-	struct rt_thread *thread;
 	bool more = true;
 
 	ash_release(ash_alloc(100));
-	together.count = 2;
 	trap_need();
-	thread = rt_thread_start(vanishing_body, NULL);
-	rt_barrier_wait(&together);
+	another_stays(takes_blocks);
 	step_begin(release_of_vanished);
 	for (size_t k = 0; more; k += rt_in_full() ? 601 : 1801) {
 		long pid = rt_fork();
@@ -184,6 +163,5 @@ TEST(protocol_entry_in_the_midst_of_settling, 60)
 		CHECK(status == 2 || status == 3);
 		more = status == 2;
 	}
-	rt_barrier_wait(&together);
-	rt_thread_join(thread);
+	another_goes();
 }

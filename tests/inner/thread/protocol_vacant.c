@@ -84,8 +84,7 @@ static void *many[LEFT];
 
 static void leave_many(UNUSED void *argument)
 {
-	for (size_t i = 0; i < LEFT; i++)
-		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
+	alloc_each(many, LEFT, LEFT_SIZE);
 }
 
 /* Only who frees the last slot of a group visits; what the others released is told by inbox. */

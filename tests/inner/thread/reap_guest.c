@@ -23,8 +23,7 @@ static void leaves(void)
 {
 	unsigned i;
 
-	for (i = 0; i < BLOCKS; i++)
-		CHECK((left[i] = ash_alloc(SIZE)) != NULL);
+	alloc_each(left, BLOCKS, SIZE);
 	for (i = 0; i < BLOCKS; i += 3)
 		ash_release(left[i]);
 	vacated = seat.self;

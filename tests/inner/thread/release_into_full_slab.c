@@ -52,8 +52,7 @@ static void at_steps(bool entries)
 	bool more = true;
 	size_t i, k = 0;
 
-	for (i = 0; i < BLOCKS; i++)
-		CHECK((blocks[i] = ash_alloc(SIZE)) != NULL);
+	alloc_each(blocks, BLOCKS, SIZE);
 	for (i = 0; more && i + APART < BLOCKS; i += APART, k += 3) {
 		at = place_of(blocks[i]);
 		CHECK(!slab_is_ready(at.slab) && seat.self->bins[at.slab->class].slab != at.slab);

@@ -60,8 +60,7 @@ TEST(slab_purged_is_taken_again, 10)
 	needs_purges();
 	elsewhere = ash_alloc(500);
 	spare = own_spare();
-	for (size_t i = 0; i < SLOTS; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, SLOTS, SIZE);
 	slab = place_of(blocks[0]).slab;
 	CHECK(slab->slots == SLOTS && place_of(blocks[SLOTS - 1]).slab == slab);
 	CHECK(place_of(ash_alloc(SIZE)).slab != slab);
@@ -84,8 +83,7 @@ static void goes_back(void (*others_release)(void *), bool purges)
 
 	needs_purges();
 	elsewhere = ash_alloc(500);
-	for (size_t i = 0; i < SLOTS; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, SLOTS, SIZE);
 	slab = place_of(blocks[0]).slab;
 	c = slab->chunk;
 	CHECK(place_of(ash_alloc(SIZE)).slab != slab);
@@ -153,8 +151,7 @@ TEST(slab_whose_owner_returns_is_not_purged, 20)
 
 	needs_purges();
 	elsewhere = ash_alloc(500);
-	for (size_t i = 0; i < SLOTS; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, SLOTS, SIZE);
 	slab = place_of(blocks[0]).slab;
 	CHECK(slab->slots == SLOTS && place_of(ash_alloc(SIZE)).slab != slab);
 	owned = slab->owner;

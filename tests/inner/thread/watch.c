@@ -112,8 +112,7 @@ TEST(inner_clock_counts_events, 10)
 	struct owner *o;
 	struct bin *b;
 
-	for (size_t i = 0; i < 200; i++)
-		p[i] = ash_alloc(16);
+	alloc_each(p, 200, 16);
 	at = place_of(p[199]);
 	o = seat.self;
 	b = &o->bins[at.slab->class];
