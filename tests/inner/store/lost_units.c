@@ -3,30 +3,17 @@
  * The search for lost memory: which units of a chunk it finds, how it counts them again, and which records it enters.
  */
 #include "store/recover/recover.h"
-#include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
 #include "diagnostics/blocks.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
+#include "inner/shared.h"
 #include "memory.h"
-#include "rt.h"
 #include "slab/unowned.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
-#include "store/recover/seats.h"
 
-static ash_heap *heap;
-static struct heap *h;
-static struct store *store;
 static struct chunk *chunk;
-
-static void make_heap(void)
-{
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	h = heap_of(heap);
-	store = store_of(h);
-}
 
 /* A chunk with slabs of 1 and of more units, an unowned one, and free units between, in front and behind. */
 static void set_up(void)
@@ -38,7 +25,7 @@ static void set_up(void)
 	void *unowned;
 	size_t i;
 
-	make_heap();
+	shared_make(16 * MIB);
 	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		CHECK((p[i] = ash_heap_alloc(heap, sizes[i])) != NULL);
 	b = building_begin(h, NULL);
@@ -159,7 +146,7 @@ TEST(inner_lost_records_are_entered, 10)
 	unsigned all;
 	void *p, *q;
 
-	make_heap();
+	shared_make(16 * MIB);
 	if (lives_thread(h) == 0)
 		rt_skip("the thread's life cannot be told");
 	p = ash_heap_alloc(heap, 100);

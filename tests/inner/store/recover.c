@@ -4,26 +4,21 @@
 
 #include "backend/map.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
+#include "inner/shared.h"
 #include "kernel.h"
-#include "life.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
 
 enum { CHUNKS = 8 };
 
-static ash_heap *heap;
-
 static void open_heap(void)
 {
-	heap = NOT_NULL(ash_heap_create_shared((CHUNKS + 256) * 2 * MIB, NULL));
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	shared_make((CHUNKS + 256) * 2 * MIB);
+	needs_lives();
 	while (map_find(ash_heap_alloc(heap, 4000))->index < CHUNKS - 2)
 		;
 }

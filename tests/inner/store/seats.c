@@ -1,50 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread's seats in heaps: who gets them, and what a handler may do to them. */
-#include "store/recover/seats.h"
-
-#include "heaps/instance.h"
-#include "store/recover/benches.h"
-#include "support/blocks.h"
+#include "inner/store/seats.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "thread/seat.h"
 
 enum { RIVALS = 6 }; /* more than the entries that are looked at */
 
 /* The first one is worked on, the others have its place in the page, too. */
 static ash_heap *heap[1 + RIVALS];
-
-static ash_heap *make(bool shared)
-{
-	ash_heap *h =
-		shared ? ash_heap_create_shared((size_t)4 << 20, NULL) : ash_heap_create(NULL);
-
-	CHECK(h != NULL);
-	return h;
-}
-
-static void make_rivals(bool shared)
-{
-	unsigned n = 1;
-
-	heap[0] = make(shared);
-	while (n <= RIVALS) {
-		ash_heap *h = make(shared);
-
-		if (seat_home(heap_of(h)->id) == seat_home(heap_of(heap[0])->id))
-			heap[n++] = h;
-		else
-			ash_heap_destroy(h);
-	}
-}
-
-static void use(ash_heap *h)
-{
-	void *p = NOT_NULL(ash_heap_alloc(h, 100));
-
-	CHECK(map_find(p)->region->heap == heap_of(h));
-	ash_heap_release(h, p);
-}
 
 static void *taken;
 
@@ -100,19 +63,19 @@ static void at_each_boundary(void (*acting)(void))
 
 TEST(inner_seats_displaced_by_handler, 60)
 {
-	make_rivals(false);
+	make_rivals(heap, RIVALS, false);
 	at_each_boundary(displace);
 }
 
 TEST(inner_seats_displaced_and_back, 60)
 {
-	make_rivals(false);
+	make_rivals(heap, RIVALS, false);
 	at_each_boundary(displace_and_return);
 }
 
 TEST(inner_seats_displaced_shared, 60)
 {
-	make_rivals(true);
+	make_rivals(heap, RIVALS, true);
 	at_each_boundary(displace);
 }
 
