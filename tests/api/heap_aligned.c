@@ -32,14 +32,8 @@ static void nothing_left(ash_heap *heap)
 	ash_heap_destroy(heap);
 }
 
-static bool is_aligned(const void *p, size_t alignment)
-{
-	return ((uintptr_t)p & (alignment - 1)) == 0;
-}
-
 static const size_t alignments[] = {8, 64, 4096, 64 * KIB, MIB, 4 * MIB};
 static const size_t sizes[] = {1, 100, 5000, 100000, 2 * MIB};
-#define N(array) (sizeof(array) / sizeof *(array))
 
 TEST(heap_aligned_zalloc, 20)
 {

@@ -2,22 +2,12 @@
 /* Zeroed blocks: products that overflow, and dirt from every source. */
 /* promises: ash_zalloc */
 #include "support/blocks.h"
+#include "support/pattern.h"
 #include "support/resident.h"
 
 static size_t affordable(void)
 {
 	return rt_under_qemu() ? MIB : 4 * MIB;
-}
-
-static void is_zero(const unsigned char *p, size_t size)
-{
-	size_t i = 0;
-
-	for (; i + 8 <= size; i += 8)
-		if (*(const uint64_t *)(const void *)(p + i) != 0)
-			CHECK_EQ(i, SIZE_MAX);
-	for (; i < size; i++)
-		CHECK_EQ(p[i], 0);
 }
 
 /* count * size, by 128-bit arithmetic, decides what must come. */

@@ -92,40 +92,36 @@ void before_busy(void)
 
 /* ---- a process died in the middle of everything ---- */
 
-static void die_over_units(void)
-{
-	before_three();
-	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(units_claim(heap(), 3, true, false).chunk != NULL);
-}
+/* In a heap of this state a process does this and ends. */
+#define ENDED(name, state)                      \
+	void ended_##name(void)                 \
+	{                                       \
+		state();                        \
+		death_by_ended(die_##name);     \
+	}
+/* It builds, by this record or none, and has done this when it ends. */
+#define ENDED_OVER(name, state, record, ...)                        \
+	static void die_##name(void)                                \
+	{                                                           \
+		before_three();                                     \
+		(void)building_begin(heap(), record);               \
+		__VA_ARGS__;                                        \
+	}                                                           \
+	ENDED(name, state)
+#define OWN seats_self(heap())
 
-static void die_over_chunks(void)
-{
-	before_three();
-	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(region_claim(heap(), 3, 1, false).region != NULL);
-}
-
-static void die_over_span(void)
-{
-	before_three();
-	(void)building_begin(heap(), seats_self(heap()));
-	CHECK(span_alloc(heap(), (size_t)3 << 20, 1, false) != NULL);
-}
-
-static void die_over_slot_unowned(void)
-{
-	before_three();
-	(void)building_begin(heap(), NULL);
-	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
-}
+ENDED_OVER(over_units, before_record, OWN, CHECK(units_claim(heap(), 3, true, false).chunk != NULL))
+ENDED_OVER(over_chunks, before_record, OWN, CHECK(region_claim(heap(), 3, 1, false).region != NULL))
+ENDED_OVER(over_span, before_record, OWN, CHECK(span_alloc(heap(), (size_t)3 << 20, 1, false) != NULL))
+ENDED_OVER(over_slot_unowned, before_record, NULL, CHECK(unowned_slot(heap(), class_of(death_size)) != NULL))
+ENDED_OVER(over_extend, before_extend, OWN, heap()->regions->chunks = DEATH_CHUNKS) /* and the bits are not set yet */
 
 static void die_unmaking_unowned(void)
 {
 	struct slab *s;
 
 	before_record();
-	(void)building_begin(heap(), seats_self(heap()));
+	(void)building_begin(heap(), OWN);
 	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
 	s = heap()->unowned[class_of(death_size)];
 	s->free[0] = 0;
@@ -143,29 +139,10 @@ static void die_over_slot(void)
 	struct owner *o;
 
 	before_three();
-	o = seats_self(heap());
+	o = OWN;
 	truth_of(o)->flight = (uint64_t)(uintptr_t)ash_heap_alloc(death_heap, death_size);
 }
 
-static void die_over_extend(void)
-{
-	before_three();
-	(void)building_begin(heap(), seats_self(heap()));
-	heap()->regions->chunks = DEATH_CHUNKS; /* and the bits are not set yet */
-}
-
-/* In a heap of this state a process does this and ends. */
-#define ENDED(name, state, work)       \
-	void name(void)                \
-	{                              \
-		state();               \
-		death_by_ended(work);  \
-	}
-ENDED(ended_over_units, before_record, die_over_units)
-ENDED(ended_over_chunks, before_record, die_over_chunks)
-ENDED(ended_over_span, before_record, die_over_span)
-ENDED(ended_over_slot_unowned, before_record, die_over_slot_unowned)
-ENDED(ended_over_record, before_record, die_over_record)
-ENDED(ended_over_slot, before_record, die_over_slot)
-ENDED(ended_unmaking_unowned, before_record, die_unmaking_unowned)
-ENDED(ended_over_extend, before_extend, die_over_extend)
+ENDED(over_record, before_record)
+ENDED(over_slot, before_record)
+ENDED(unmaking_unowned, before_record)

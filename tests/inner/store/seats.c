@@ -34,11 +34,12 @@ static void displace_and_return(void)
 	use(heap[0]);
 }
 
-static void at_each_boundary(void (*acting)(void))
+static void at_each_boundary(bool shared, void (*acting)(void))
 {
 	size_t k = 0;
 	unsigned i;
 
+	make_rivals(heap, RIVALS, shared);
 	displace();
 	use(heap[0]);
 	step_begin(acting);
@@ -61,23 +62,9 @@ static void at_each_boundary(void (*acting)(void))
 	CHECK(k > 40);
 }
 
-TEST(inner_seats_displaced_by_handler, 60)
-{
-	make_rivals(heap, RIVALS, false);
-	at_each_boundary(displace);
-}
-
-TEST(inner_seats_displaced_and_back, 60)
-{
-	make_rivals(heap, RIVALS, false);
-	at_each_boundary(displace_and_return);
-}
-
-TEST(inner_seats_displaced_shared, 60)
-{
-	make_rivals(heap, RIVALS, true);
-	at_each_boundary(displace);
-}
+TEST_CALL(inner_seats_displaced_by_handler, 60, at_each_boundary(false, displace));
+TEST_CALL(inner_seats_displaced_and_back, 60, at_each_boundary(false, displace_and_return));
+TEST_CALL(inner_seats_displaced_shared, 60, at_each_boundary(true, displace));
 
 /* The seat went to another heap: the record is this thread's as before, and no other one is made. */
 static void seat_gone(bool shared)
