@@ -152,7 +152,7 @@ TEST(claim_under_a_limit_counts_right, 10)
 	enum { SPANS = 100 };
 	static void *p[SPANS], *small[400];
 	struct ash_statistics st;
-	size_t n = 0, i;
+	size_t n = 0;
 
 	alloc_each(small, 400, 100000);
 	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 20 * MIB))

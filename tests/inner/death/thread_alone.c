@@ -6,11 +6,12 @@
  */
 #include "backend/map.h"
 #include "front/slot.h"
-#include "inner/shared.h"
 #include "store/recover/census.h"
 #include "store/recover/recover.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 static struct owner *ended;
 static uint64_t ended_state;

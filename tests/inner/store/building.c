@@ -4,11 +4,12 @@
  * after.
  */
 #include "store/recover/building.h"
-#include "inner/shared.h"
 #include "thread/seat.h"
 
 #include "store/recover/census.h"
 #include "thread/owner.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 static struct owner *set_up(void)
 {

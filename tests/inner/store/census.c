@@ -5,9 +5,10 @@
 
 #include "backend/map.h"
 #include "front/slot.h"
-#include "inner/shared.h"
 #include "store/recover/block_tags.h"
 #include "syscall.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 enum { BIRTH = 22 };
 

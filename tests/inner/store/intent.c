@@ -5,8 +5,9 @@
 #include "backend/map.h"
 #include "backend/region.h"
 #include "front/slot.h"
-#include "inner/shared.h"
 #include "store/recover/recover.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 static struct owner *o;
 static void **slots;

@@ -10,6 +10,7 @@
  * compared: what the dead left can be told from what the living hold.
  */
 #include "ashlar_heap.h"
+#include "support/blocks.h"
 #include "support/stamp.h"
 
 #include "syscall.h"

@@ -8,11 +8,12 @@
 #include "backend/map.h"
 #include "backend/units.h"
 #include "front/slot.h"
-#include "inner/shared.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 #include "slab/unowned.h"
 #include "syscall.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 static char *block;
 

@@ -7,11 +7,12 @@
 #include "backend/region.h"
 #include "diagnostics/blocks.h"
 #include "front/slot.h"
-#include "inner/shared.h"
 #include "memory.h"
 #include "slab/unowned.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 static struct chunk *chunk;
 

@@ -4,7 +4,6 @@
 
 #include "backend/map.h"
 #include "front/slot.h"
-#include "inner/shared.h"
 #include "kernel.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
@@ -12,6 +11,8 @@
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 enum { CHUNKS = 8 };
 

@@ -4,9 +4,10 @@
  * completed, and its intent is used for another one.  The slot names a block at every moment.
  */
 #include "store/recover/intent.h"
-#include "inner/shared.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
+
+#include "inner/shared.h" /* last: its names are short */
 
 static ash_heap_view *view;
 static uint64_t *slot;

@@ -21,10 +21,6 @@ static void has_slabs(void)
 	ash_release(ash_alloc(100));
 }
 
-static void nothing(void)
-{
-}
-
 DOES(first_call, CHECK(ash_alloc(9000) != NULL));
 
 /* All other records as if their threads stopped while they changed lists. */
@@ -40,9 +36,7 @@ static size_t steps_of_first_call(size_t *shared)
 {
 	IN_CHILD {
 		all_are_building();
-		step_begin(nothing);
-		(void)with_act_at(SIZE_MAX, first_call);
-		*shared = boundary;
+		*shared = steps_of(first_call);
 		CHECK_EQ(ash_check(), 0);
 	}
 	return *shared;

@@ -7,6 +7,7 @@
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "thread/owner.h"
 #include "thread/refill.h"

@@ -106,10 +106,6 @@ static void at_each_step(void (*prepare)(void), void (*stepped)(void))
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void nothing(void)
-{
-}
-
 static void adopts(void)
 {
 	struct owner *o = seat_take();
@@ -118,7 +114,7 @@ static void adopts(void)
 	seat_give(o);
 }
 
-TEST_CALL(reap_guest_that_adopts, 60, at_each_step(nothing, adopts));
+TEST_CALL(reap_guest_that_adopts, 60, at_each_step(act_not, adopts));
 
 /* All of the first slab's blocks: its last group's release visits the record. */
 static void visits(void)
@@ -131,7 +127,7 @@ static void visits(void)
 			ash_release(left[i]);
 }
 
-TEST_CALL(reap_guest_that_visits, 60, at_each_step(nothing, visits));
+TEST_CALL(reap_guest_that_visits, 60, at_each_step(act_not, visits));
 
 /* A thread that ends while it purges a slab of another one. */
 static void purges(void)
@@ -143,7 +139,7 @@ static void purges(void)
 	seat_give(o);
 }
 
-TEST_CALL(reap_guest_that_purges, 60, at_each_step(nothing, purges));
+TEST_CALL(reap_guest_that_purges, 60, at_each_step(act_not, purges));
 
 /* The same, by a release: as if so much that others emptied stayed already that no more may. */
 static void empties(void)
@@ -164,4 +160,4 @@ static void empties(void)
 	visit_end(vacated);
 }
 
-TEST_CALL(reap_guest_that_empties, 60, at_each_step(nothing, empties));
+TEST_CALL(reap_guest_that_empties, 60, at_each_step(act_not, empties));
