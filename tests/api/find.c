@@ -3,8 +3,6 @@
 /* promises: ash_find, ash_stats_class, ash_stats_threads */
 /* promises: ash_heap_of */
 #include "support/blocks.h"
-#include "ashlar_heap.h"
-#include "rt.h"
 #include "support/heap_in.h"
 
 /* An address in a block, which must be found. */

@@ -7,7 +7,6 @@
 /* promises: ash_alloc, ash_check, ash_release, ash_resize, ash_thread_detach */
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
 
 /* ---- calls; each leaves the number of blocks as it was ---- */
 

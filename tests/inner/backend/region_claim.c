@@ -5,7 +5,6 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "pages.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 #define CHUNKS(n) ((n) * CHUNK_SIZE)

@@ -5,13 +5,8 @@
  */
 #include "backend/retain.h"
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 /* The second class of all: watch_all comes to it soon. */
 enum { SIZE = 16, BLOCKS = 2 * GROUP_SLOTS + 2, DIRTY = 1000000, BOUNDARIES = 400 };

@@ -4,13 +4,7 @@
  * every call must not share a line with words that others read or write.
  */
 #include "backend/map.h"
-#include "backend/region.h"
-#include "base/class.h"
 #include "inner/slots.h"
-#include "rt.h"
-#include "slab/slab.h"
-#include "support/blocks.h"
-#include "thread/owner.h"
 
 #define LINE(type, member) (offsetof(type, member) / CPU_LINE)
 #define LAST_LINE(type, member)                                                                    \

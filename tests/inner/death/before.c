@@ -2,13 +2,9 @@
 /* What goes before the calls on the paths of the harness of deaths. */
 #include "inner/death/before.h"
 
-#include "backend/map.h"
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "front/slot.h"
 #include "front/span.h"
-#include "heaps/instance.h"
-#include "pages.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
 #include "thread/seating.h"

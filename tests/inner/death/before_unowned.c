@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes before the calls on paths without a record, and where a process died in the middle of everything. */
 #include "inner/death/before.h"
-#include "backend/region.h"
-#include "backend/units.h"
 #include "front/span.h"
-#include "heaps/instance.h"
 #include "slab/unowned.h"
 #include "store/recover/building.h"
 #include "store/recover/recover.h"

@@ -7,8 +7,6 @@
  * since the last look: between two such changes a death leaves the same.
  */
 #include "inner/death/harness.h"
-#include "backend/region.h"
-#include "heaps/instance.h"
 #include "slab/look.h"
 #include "store/recover/building.h"
 #include "store/recover/seats.h"

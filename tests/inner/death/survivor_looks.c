@@ -3,8 +3,6 @@
 #include "inner/death/harness.h"
 
 #include "ashlar_start.h"
-#include "heaps/instance.h"
-#include "life.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/file/image.h"

@@ -3,7 +3,6 @@
 /* promises: ash_check */
 #include "thread/owner.h"
 #include "inner/slots.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 static char *block[200], *other, *span, *of_another;

@@ -9,7 +9,6 @@
 #include "inner/slots.h"
 #include "store/recover/block_tags.h"
 #include "slab/unowned.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
 
 enum { FEW = 5 };

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Unowned slabs (unowned.h): empty ones are unmade. */
 #include "inner/slab/unowned.h"
-#include "inner/slots.h"
 #include "slab/unowned.h"
 #include "support/resident.h"
 
-#include "heaps/instance.h"
-#include "store/file/store.h"
 #include "store/recover/recover.h"
-#include "store/recover/seats.h"
-#include "support/blocks.h"
 #include "syscall.h"
-#include "thread/seating.h"
 
 /* Releases the blocks in an order in which slabs become empty late. */
 static void release_all(size_t n)

@@ -3,7 +3,6 @@
 #include "inner/slots.h"
 #include "inner/slab/unowned.h"
 #include "slab/unowned.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/resident.h"
 

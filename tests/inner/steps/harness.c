@@ -7,7 +7,6 @@
 #include "front/slot.h"
 #include "inner/instructions.h"
 #include "step_over.h"
-#include "trap_flag.h"
 #include "syscall.h"
 #include "thread/owner.h"
 

@@ -3,7 +3,6 @@
 #include "inner/steps/before.h"
 #include "inner/steps/harness.h"
 
-#include "ashlar_heap.h"
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "diagnostics/blocks.h"

@@ -4,10 +4,8 @@
  * after.
  */
 #include "store/recover/building.h"
-#include "thread/seat.h"
 
 #include "store/recover/census.h"
-#include "thread/owner.h"
 
 #include "inner/shared.h" /* last: its names are short */
 

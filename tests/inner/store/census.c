@@ -3,7 +3,6 @@
 /* promises: ash_heap_release_owner */
 #include "store/recover/census.h"
 
-#include "backend/map.h"
 #include "front/slot.h"
 #include "store/recover/block_tags.h"
 #include "syscall.h"

@@ -5,9 +5,7 @@
  */
 #include "ashlar_heap.h"
 #include "life.h"
-#include "rt.h"
 #include "support/file_copy.h"
-#include "syscall.h"
 
 enum { SIGKILL = 9, SIGSTOP = 19, WUNTRACED = 2, WORKERS = 3, CAPACITY = 32, HELD = 64 };
 

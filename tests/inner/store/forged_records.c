@@ -4,7 +4,6 @@
  * chunks.
  */
 #include "inner/store/forged_words.h"
-#include "slab/slab.h"
 
 /* A child makes a second record, which has no slab. */
 static struct owner *second_record(ash_heap *h)

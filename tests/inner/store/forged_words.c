@@ -5,7 +5,6 @@
  */
 #include "store/recover/intent.h" /* first: sound.h has a variable s */
 #include "inner/store/forged_words.h"
-#include "slab/slab.h"
 
 TEST(sound_truth, 10)
 {

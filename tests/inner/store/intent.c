@@ -2,8 +2,6 @@
 /* Single functions of intents (store/recover/intent.h): names, slots, and what each step of a change leaves. */
 #include "store/recover/intent.h"
 
-#include "backend/map.h"
-#include "backend/region.h"
 #include "front/slot.h"
 #include "store/recover/recover.h"
 

@@ -5,8 +5,6 @@
  */
 #include "store/recover/recover.h"
 
-#include "backend/map.h"
-#include "backend/units.h"
 #include "front/slot.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"

@@ -3,8 +3,6 @@
  * The search for lost memory: which units of a chunk it finds, how it counts them again, and which records it enters.
  */
 #include "store/recover/recover.h"
-#include "backend/map.h"
-#include "backend/region.h"
 #include "diagnostics/blocks.h"
 #include "front/slot.h"
 #include "memory.h"

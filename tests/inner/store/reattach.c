@@ -2,7 +2,6 @@
 /* Which records are rebuilt when a process attaches (store/file/open.h), and what the kernel says of a mapping (mapping.h). */
 #include "store/file/open.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "mapping.h"
 #include "process.h"

@@ -2,7 +2,6 @@
 /* Recovery (store/recover/recover.h) follows no list of the dead: their records are rebuilt from the slabs' own words. */
 #include "store/recover/recover.h"
 
-#include "backend/map.h"
 #include "front/slot.h"
 #include "kernel.h"
 #include "store/recover/building.h"

@@ -3,7 +3,6 @@
 /* promises: ash_heap_break_seal, ash_heap_seal, ash_heap_vouch_file */
 #include "store/recover/building.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
 #include "store/file/open.h"

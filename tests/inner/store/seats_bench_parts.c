@@ -2,7 +2,6 @@
 /* Benches of several parts, and seats where there is no memory for another part. */
 #include "inner/store/seats.h"
 
-#include "generation.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 

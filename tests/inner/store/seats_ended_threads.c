@@ -2,7 +2,6 @@
 /* Seats of threads that end without ash_thread_detach, and of forked children. */
 #include "inner/store/seats.h"
 
-#include "process.h"
 #include "syscall.h"
 
 static ash_heap *heap;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which words of a file attaching and vouching take for a heap's, and what of it is read: the limits of each. */
 #include "store/file/open.h"
-#include "ashlar_heap.h"
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "pages.h"

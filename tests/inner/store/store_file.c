@@ -2,7 +2,6 @@
 /* What making and attaching a heap in a file writes, allocates and looks at, and in which words. */
 #include "store/file/open.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
 #include "pages.h"

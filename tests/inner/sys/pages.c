@@ -2,7 +2,6 @@
 /* sys/pages: what its header promises of the system's memory. */
 #include "cpu.h"
 #include "pages.h"
-#include "rt.h"
 #include "support/pattern.h"
 #include "syscall.h"
 

@@ -5,9 +5,7 @@
 #include "inner/slots.h"
 #include "memory.h"
 #include "support/another.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 enum { SIZE = 200, BLOCKS = 400 };
 

@@ -4,9 +4,6 @@
 
 #include "inner/spares.h"
 #include "support/handler_at_step.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { MOST = 4096, SIZE = 64 };

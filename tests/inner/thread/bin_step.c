@@ -3,8 +3,6 @@
 #include "inner/slots.h"
 
 #include "support/handler_at_step.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
 #include "thread/seating.h"
 
 enum { BLOCKS = 3 * GROUP_SLOTS };

@@ -8,7 +8,6 @@
 #include "backend/map.h"
 #include "heaps/instance.h"
 #include "pages.h"
-#include "rt.h"
 #include "slab/slab.h"
 #include "support/another.h"
 #include "support/blocks.h"

@@ -2,11 +2,8 @@
 /* Forks at moments that chance seldom shows; what the child must find, and must leave alone. */
 #include "inner/slots.h"
 #include "support/another.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 /* A thread that vanishes in a child. */

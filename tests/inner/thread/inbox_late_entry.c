@@ -5,7 +5,6 @@
  */
 #include "thread/settle.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"

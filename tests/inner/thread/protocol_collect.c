@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments of collecting: a full inbox, a walk over spares, remote slots before untouched ones. */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 /* The inbox is full: the bit of the class is set; nothing gets lost. */
 TEST(protocol_more_entries_than_the_inbox_holds, 10)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread leaves its record between any two instructions of another one's release, and the other way round. */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/bin.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { SIZE = 48 };

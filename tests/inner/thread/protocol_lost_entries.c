@@ -5,11 +5,7 @@
  */
 #include "inner/slots.h"
 #include "support/another.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 /* A release by another thread that stops before it notifies the owner. */

@@ -4,13 +4,9 @@
  * hand: one thread plays both, stopping where the other might be stopped.
  */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 /* A block of an unowned slab: what a handler gets that interrupted a call. */
 static void *unowned_alloc(size_t size)

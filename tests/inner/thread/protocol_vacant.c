@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases into records that become vacant, or are. */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 /* ---- leaving and writing at the same instant ---- */

@@ -4,7 +4,6 @@
 #include "process.h"
 #include "support/another.h"
 #include "support/blocks.h"
-#include "syscall.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 

@@ -7,7 +7,6 @@
 #include "inner/thread_at.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "syscall.h"
 #include "thread/refill.h"
 #include "thread/seat.h"
 #include "thread/seating.h"

@@ -4,10 +4,8 @@
  * before anything is looked up in them.
  */
 #include "ashlar_heap.h"
-#include "backend/map.h"
 #include "heaps/instance.h"
 #include "inner/spares.h"
-#include "life.h"
 #include "process.h"
 #include "store/recover/building.h"
 #include "store/recover/seats.h"

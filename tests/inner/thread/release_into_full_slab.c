@@ -5,10 +5,7 @@
  * that takes the record over rebuilds it then.
  */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/seat.h"
-#include "thread/settle.h"
 
 enum { SIZE = 3000, APART = 50, BLOCKS = 150 * APART };
 

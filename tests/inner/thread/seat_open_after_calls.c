@@ -5,7 +5,6 @@
  * Nor is the record in the middle of a change.
  */
 #include "ashlar.h"
-#include "rt.h"
 #include "support/handler_at_step.h"
 #include "thread/owner.h"
 #include "thread/seat.h"

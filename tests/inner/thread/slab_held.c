@@ -7,11 +7,9 @@
 #include "ashlar.h"
 #include "front/remote.h"
 #include "inner/slots.h"
-#include "pages.h"
 #include "slab/unowned.h"
 #include "support/handler_at_step.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 static struct slab *slab;
 static size_t purged;

@@ -7,10 +7,8 @@
 #include "ashlar.h"
 #include "front/remote.h"
 #include "inner/slots.h"
-#include "pages.h"
 #include "support/handler_at_step.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 static struct slab *slab;
 

@@ -5,14 +5,9 @@
 #include "backend/map.h"
 #include "front/block.h"
 #include "front/remote.h"
-#include "front/slot.h"
 #include "inner/slots.h"
 #include "memory.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 static void released_by_another(void *p)
 {

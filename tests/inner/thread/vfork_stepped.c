@@ -7,7 +7,6 @@
 #include "program/child.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
 
 enum { KEPT = 40, MADE = 200, EXEC_EACH = 8, EXEC_FAILED = 127, NOT_REACHED = 3 };
 

@@ -2,9 +2,6 @@
 /* What makes the clock of retain.h tick, and how owners watch. */
 #include "backend/retain.h"
 #include "inner/slots.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 /* The clock runs, and no period purges anything. */
