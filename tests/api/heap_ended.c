@@ -76,8 +76,7 @@ TEST(heap_ended_with_heaps_inside, 20)
 	unsigned i, shared;
 
 	for (shared = 0; shared < 2; shared++) {
-		outer = shared ? ash_heap_create_shared((size_t)32 << 20, NULL) : ash_heap_create(NULL);
-		CHECK(outer != NULL);
+		outer = NOT_NULL(shared ? ash_heap_create_shared((size_t)32 << 20, NULL) : ash_heap_create(NULL));
 		for (i = 0; i < 3; i++)
 			inner[i] = NOT_NULL(ash_heap_create_in(ash_heap_alloc(outer, sizes[i]), sizes[i]));
 		innermost = ash_heap_create_in(ash_heap_alloc(inner[2], 100000), 100000);

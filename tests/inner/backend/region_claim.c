@@ -94,8 +94,7 @@ TEST(claim_that_ends_where_the_advice_does, 10)
 
 	for (size_t n = 16; n < 16 + 2 * CPU_LINE; n++) {
 		plan.chunks = plan.claimed = n;
-		r = region_create(d, &plan);
-		CHECK(r != NULL);
+		r = NOT_NULL(region_create(d, &plan));
 		if ((char *)r->advice + n == r->records) {
 			seen++;
 			r->records[0] = (char)0xff;

@@ -41,35 +41,20 @@ void before_take_one(void)
 	choose();
 }
 
-void before_take_from_live(void)
-{
-	before_record();
-	death_by_live(before_three);
-	choose();
-}
-
-void before_take_from_detached(void)
-{
-	before_record();
-	death_by_detached(before_three);
-	choose();
-}
-
 DOES(one, (void)book_take(death_size));
 
-void before_last_from_detached(void)
-{
-	before_record();
-	death_by_detached(one);
-	choose();
-}
-
-void before_take_from_ended(void)
-{
-	before_record();
-	death_by_ended(before_three);
-	choose();
-}
+/* What others did is the last entry of the book. */
+#define BEFORE_TAKE(name, others)    \
+	void before_##name(void)     \
+	{                            \
+		before_record();     \
+		others;              \
+		choose();            \
+	}
+BEFORE_TAKE(take_from_live, death_by_live(before_three))
+BEFORE_TAKE(take_from_detached, death_by_detached(before_three))
+BEFORE_TAKE(last_from_detached, death_by_detached(one))
+BEFORE_TAKE(take_from_ended, death_by_ended(before_three))
 
 void before_to_last_of_group(void)
 {

@@ -209,8 +209,7 @@ static void work(void)
 
 		if (size > 400000 && i != 0)
 			size = 300;
-		p = zero ? ash_heap_zalloc(death_heap, 1, size) : ash_heap_alloc(death_heap, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(zero ? ash_heap_zalloc(death_heap, 1, size) : ash_heap_alloc(death_heap, size));
 		mine[i] = (struct entry){p, size, 0, false};
 		for (k = 0; k < book->count; k++)
 			CHECK(seen[k] != state || p >= book->entry[k].p + usable[k] ||

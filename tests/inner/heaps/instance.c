@@ -31,8 +31,7 @@ static void work(ash_heap *heap)
 	size_t flights = 0;
 
 	for (size_t i = 0; i < 300; i++) {
-		p[i] = i % 3 == 0 ? ash_heap_zalloc(heap, 3, i * 7) : ash_heap_alloc(heap, i * 20);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(i % 3 == 0 ? ash_heap_zalloc(heap, 3, i * 7) : ash_heap_alloc(heap, i * 20));
 		CHECK(ash_heap_usable_size(heap, p[i]) >= (i % 3 == 0 ? 21 * i : 20 * i));
 	}
 	agree(heap);
@@ -91,11 +90,10 @@ TEST(shared_exhausted, 60)
 {
 	enum { MOST = 4000 };
 	static uint64_t stamp[MOST];
-	ash_heap *h = ash_heap_create_shared((size_t)16 << 20, NULL);
+	ash_heap *h = NOT_NULL(ash_heap_create_shared((size_t)16 << 20, NULL));
 	unsigned n, i, round;
 	void *p;
 
-	CHECK(h != NULL);
 	CHECK(ash_heap_alloc(h, (size_t)17 << 20) == NULL);
 	for (round = 0; round < 6; round++) {
 		static const size_t sizes[6] = {9000, 144000, 4 << 20, 200000, 30000, 5000};

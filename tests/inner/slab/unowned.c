@@ -175,10 +175,9 @@ static void fill_it(void *heap)
 
 static void fill_without_record(int fd)
 {
-	ash_heap *heap = ash_heap_attach_file(fd, NULL);
+	ash_heap *heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	struct owner *o;
 
-	CHECK(heap != NULL);
 	while ((o = store_owner(heap_of(heap))) != NULL) {
 		owner_reset(o);
 		owner_publish(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);

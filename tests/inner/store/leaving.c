@@ -92,13 +92,12 @@ TEST(inner_away_destroy_after_jump, 20)
 
 TEST(inner_away_exec, 20)
 {
-	ash_heap *h = ash_heap_create_shared(4 * MIB, NULL);
+	ash_heap *h = NOT_NULL(ash_heap_create_shared(4 * MIB, NULL));
 	char *const words[] = {"sleep", "1000", NULL};
 	int ends[2];
 	char byte;
 	long pid;
 
-	CHECK(h != NULL);
 	CHECK_EQ(arch_pipe2(ends, O_CLOEXEC), 0);
 	pid = rt_fork();
 	if (pid == 0) {

@@ -73,12 +73,11 @@ TEST(inner_seats_parts_in_children, 20)
 /* thread_bench_forget clears all entries of all parts. */
 TEST(inner_seats_parts_forgotten, 10)
 {
-	struct bench *b = thread_bench(SEATS_OF_PROCESS);
+	struct bench *b = NOT_NULL(thread_bench(SEATS_OF_PROCESS));
 	struct seat_entry *part;
 	size_t entries, i;
 	unsigned p, parts;
 
-	CHECK(b != NULL);
 	for (parts = 1; bench_grow(b); parts++)
 		;
 	CHECK_EQ(parts, BENCH_PARTS); /* no word behind the last part was used */

@@ -48,8 +48,7 @@ static void threads_one_by_one(bool shared)
 
 	make_open(shared);
 	for (i = 0; i < (rt_under_qemu() ? 60 : 200); i++) {
-		t = rt_thread_start(use_and_end, i % 2 == 0 ? NULL : heap);
-		CHECK(t != NULL);
+		t = NOT_NULL(rt_thread_start(use_and_end, i % 2 == 0 ? NULL : heap));
 		join(t);
 	}
 	/* The id that a thread had may be another one's for a while. */

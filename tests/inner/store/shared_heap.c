@@ -119,12 +119,11 @@ static int visit(UNUSED void *context, UNUSED void *p, size_t size,
 TEST(shared_sums, 120)
 {
 	size_t n = rt_getenv("STEPS_SOAK") != NULL ? 1000000 : 100000, left = PROCESSES * (PROCESSES + 1) / 2;
-	ash_heap *h = ash_heap_create_shared((size_t)128 << 20, NULL);
+	ash_heap *h = NOT_NULL(ash_heap_create_shared((size_t)128 << 20, NULL));
 	long pid[PROCESSES + 1];
 	struct ash_statistics st;
 	unsigned w, i;
 
-	CHECK(h != NULL);
 	for (w = 1; w <= PROCESSES; w++) {
 		pid[w] = rt_fork();
 		if (pid[w] == 0) {

@@ -7,9 +7,7 @@
 
 static char *reserve(size_t bytes)
 {
-	char *p = NOT_NULL(pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE));
-
-	return p;
+	return NOT_NULL(pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE));
 }
 
 /* Neither natively nor under QEMU may the ends that were cut off stay. */
@@ -90,10 +88,9 @@ TEST(pages_release_unmaps, 10)
 static void purge_middle(enum sharing sharing)
 {
 	size_t third = 3 * PAGE_SIZE;
-	char *p = pages_reserve(3 * third, PAGE_SIZE, sharing);
+	char *p = NOT_NULL(pages_reserve(3 * third, PAGE_SIZE, sharing));
 	bool zeroes;
 
-	CHECK(p != NULL);
 	for (int round = 0; round < 3; round++) {
 		fill(p, 3 * third, 1);
 		zeroes = pages_purge(p + third, third, sharing);

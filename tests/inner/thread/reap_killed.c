@@ -19,10 +19,7 @@ static ash_heap *heap;
 
 static void *take(void)
 {
-	void *p = heap == NULL ? ash_alloc(SIZE) : ash_heap_alloc(heap, SIZE);
-
-	CHECK(p != NULL);
-	return p;
+	return NOT_NULL(heap == NULL ? ash_alloc(SIZE) : ash_heap_alloc(heap, SIZE));
 }
 
 static void give(void *p)
