@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/owner.h"
 #include "thread/seat.h"
 
 static uint64_t words[3];

@@ -7,8 +7,6 @@
 #include "backend/retain.h"
 #include "front/span.h"
 #include "support/blocks.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 #define LARGE (5 * CHUNK_SIZE)

@@ -2,7 +2,6 @@
 /* The clock of retain.h on the default heap: what goes and what is taken again is counted, also where memory is locked. */
 #include "ashlar.h"
 #include "backend/map.h"
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "rt.h"
 #include "thread/bin.h"

@@ -6,7 +6,6 @@
 #include "store/recover/building.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

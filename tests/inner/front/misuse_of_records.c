@@ -3,7 +3,6 @@
 #include "backend/region.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
-#include "thread/owner.h"
 #include "thread/seat.h"
 
 /* The chunk, and the slab, of a block. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps as objects: their counters, what each call leaves in the caller's record, their options. */
 #include "heaps/instance.h"
-#include "store/recover/benches.h"
 #include "store/recover/seats.h"
 #include "support/blocks.h"
 #include "support/heap_in.h"

@@ -4,7 +4,6 @@
 
 #include "backend/map.h"
 #include "front/block.h"
-#include "front/slot.h"
 #include "inner/instructions.h"
 #include "step_over.h"
 #include "syscall.h"

@@ -3,7 +3,6 @@
 #include "inner/steps/before.h"
 #include "inner/steps/harness.h"
 
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "diagnostics/blocks.h"
 #include "front/slot.h"
@@ -13,9 +12,7 @@
 #include "slab/unowned.h"
 #include "syscall.h"
 #include "thread/bin.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

@@ -5,7 +5,6 @@
 #include "front/slot.h"
 #include "kernel.h"
 #include "store/recover/building.h"
-#include "store/recover/census.h"
 #include "store/recover/intent.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"

@@ -6,7 +6,6 @@
 #include "heaps/instance.h"
 #include "life.h"
 #include "store/file/open.h"
-#include "store/file/store.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 

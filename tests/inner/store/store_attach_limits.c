@@ -6,7 +6,6 @@
 #include "pages.h"
 #include "rt.h"
 #include "store/file/image.h"
-#include "store/file/store.h"
 #include "store/recover/building.h"
 #include "syscall.h"
 #include "world.h"

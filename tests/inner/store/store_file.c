@@ -9,7 +9,6 @@
 #include "share.h"
 #include "slab/slab.h"
 #include "store/file/image.h"
-#include "store/file/store.h"
 #include "store/recover/census.h"
 #include "syscall.h"
 #include "world.h"

@@ -6,7 +6,6 @@
 #include "pages.h"
 #include "support/another.h"
 #include "support/handler_at_step.h"
-#include "thread/owner.h"
 #include "thread/seat.h"
 
 enum { OWN = 60, SLABS = 100, LARGE = 300000, FEW = 2, MORE = 8, MANY = 24 };

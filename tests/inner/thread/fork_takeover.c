@@ -4,7 +4,6 @@
 #include "process.h"
 #include "support/another.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 static struct owner *first, *other;

@@ -8,7 +8,6 @@
 #include "heaps/instance.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
 

@@ -4,7 +4,6 @@
 #include "process.h"
 #include "support/another.h"
 #include "support/blocks.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { BLOCKS = 20000 };

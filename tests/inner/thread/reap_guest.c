@@ -8,7 +8,6 @@
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

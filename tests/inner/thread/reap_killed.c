@@ -10,7 +10,6 @@
 #include "store/recover/building.h"
 #include "store/recover/seats.h"
 #include "syscall.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { SIZE = 40000 }; /* a slab of one slot */

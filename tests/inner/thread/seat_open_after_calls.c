@@ -6,7 +6,6 @@
  */
 #include "ashlar.h"
 #include "support/handler_at_step.h"
-#include "thread/owner.h"
 #include "thread/seat.h"
 
 #define OPEN()                                                                                     \
