@@ -260,7 +260,7 @@ TEST(find_figures_of_threads, 10)
 	CHECK_EQ(s.all.blocks, 0);
 }
 
-/* ---- the heap of an address at which there is no block ---- */
+/* ---- the heap of an address at which there is no block; heap_aligned.c asks for blocks ---- */
 
 /* The chunk behind a span was one of another span, and is free. */
 TEST(heap_of_no_block, 10)

@@ -162,7 +162,7 @@ TEST(units_of_a_fresh_chunk_are_offset, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* ---- two threads give memory back at the same time ---- */
+/* ---- two threads give memory back at the same time, one by a handler of the other ---- */
 
 DOES(trim, (void)heap_trim(&heap_default, 0));
 

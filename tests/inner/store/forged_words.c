@@ -226,7 +226,7 @@ TEST(sound_unused_record, 10)
 	}
 }
 
-/* ---- lists ---- */
+/* ---- lists that lie otherwise than a word at a time: refused, or not believed ---- */
 
 /*
  * A slab on a list is of another class than the list: refused, or not believed, so that no block of the list's

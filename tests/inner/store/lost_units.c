@@ -122,7 +122,7 @@ TEST(inner_lost_counts_again, 10)
 	}
 }
 
-/* ---- records that were reserved and never entered in the list, as their maker died ---- */
+/* ---- records that were never entered in the list, as their maker died: the search does it, and leaves others alone ---- */
 
 /* How often the record is in the list, and how many are. */
 static unsigned entries(const struct owner *record, unsigned *all)

@@ -123,7 +123,7 @@ TEST(store_vouch_at_limits, 10)
 	CHECK(rt_under_qemu() || next_mapping() == next);
 }
 
-/* ---- what is read of an image (store/file/image.h) lies in it ---- */
+/* ---- what is read of an image (store/file/image.h) lies in it, and its number of chunks is one that it can have ---- */
 
 TEST(inner_image_reads_nothing_behind_its_end, 10)
 {

@@ -227,8 +227,7 @@ TEST(pages_huge_harmless, 10)
 	holds(p, 2 * MIB, 4);
 }
 
-/* ---- probing ---- */
-
+/* Whether a range is one mapping is found out by growing it: the growth is undone. */
 TEST(pages_move_leaves_what_is_behind, 10)
 {
 	const size_t bytes = 2 * MIB;
