@@ -61,7 +61,7 @@ TEST(sound_region, 10)
 		get((char *)r + i, &word, 8);
 		if (i == offsetof(struct region, part)) /* a hint: a smaller one is as good */
 			word = CHUNK_UNITS;
-		lie_as((char *)r + i, word ^ 1, 8, __LINE__);
+		with_lie((char *)r + i, word ^ 1, 8, must_be_refused, __LINE__);
 	}
 	LIE(region.free[0], 1u << (CAPACITY / CHUNK_SIZE));
 	LIE(region.room[0], ~(uint64_t)0);

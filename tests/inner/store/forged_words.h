@@ -49,22 +49,6 @@ static inline bool is_refused(void)
 	return true;
 }
 
-/* What stands there is replaced for a moment. */
-static inline void lie_as(const void *at, uint64_t word, size_t bytes, int line)
-{
-	uint64_t was = 0;
-
-	get(at, &was, bytes);
-	CHECK(was != word);
-	put(at, &word, bytes);
-	if (!is_refused()) {
-		rt_print("     the lie of line %d is believed\n", line);
-		CHECK(false);
-	}
-	put(at, &was, bytes);
-}
-#define LIE(place, word) lie_as(&(place), (uint64_t)(word), sizeof(place), __LINE__)
-
 static int count_block(void *count, UNUSED void *p, UNUSED size_t size,
 		       UNUSED const struct ash_heap_owner *owner)
 {
@@ -103,18 +87,28 @@ static inline void works(int line)
 	arch_close(copy);
 }
 
-/* What stands there is replaced for a moment, by values that no reader believes. */
-static inline void idle_as(const void *at, uint64_t word, size_t bytes, int line)
+static inline void must_be_refused(int line)
+{
+	if (!is_refused()) {
+		rt_print("     the lie of line %d is believed\n", line);
+		CHECK(false);
+	}
+}
+
+/* What stands there is replaced for a moment. */
+static inline void with_lie(const void *at, uint64_t word, size_t bytes, void (*judge)(int), int line)
 {
 	uint64_t was = 0;
 
 	get(at, &was, bytes);
 	CHECK(was != word);
 	put(at, &word, bytes);
-	works(line);
+	judge(line);
 	put(at, &was, bytes);
 }
-#define IDLE(place, word) idle_as(&(place), (uint64_t)(word), sizeof(place), __LINE__)
+#define LIE(place, word) with_lie(&(place), (uint64_t)(word), sizeof(place), must_be_refused, __LINE__)
+/* By values that no reader believes. */
+#define IDLE(place, word) with_lie(&(place), (uint64_t)(word), sizeof(place), works, __LINE__)
 
 static inline void make(void)
 {
