@@ -9,11 +9,10 @@
 TEST(addresses_huge_block_leaves_little, 10)
 {
 	const struct ash_heap_options sparse = {.sparse = true};
-	ash_heap *heap = ash_heap_create(&sparse);
+	ash_heap *heap = NOT_NULL(ash_heap_create(&sparse));
 	struct ash_block found;
 	size_t before;
 
-	CHECK(heap != NULL);
 	ash_heap_release(heap, ash_heap_alloc(heap, 2 * MIB));
 	before = rt_anonymous();
 	/* QEMU 7.2 keeps a record of each page that is mapped: 2^46 bytes exhaust the machine. */

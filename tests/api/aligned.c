@@ -7,25 +7,6 @@
 
 static const size_t alignments[] = {1, 8, 16, 64, 4096, 32 * KIB, 64 * KIB, MIB, 2 * MIB, 4 * MIB, 32 * MIB};
 static const size_t sizes[] = {0, 1, 10, 100, 5000, 40000, 300000, MIB, 3 * MIB + 1};
-#define N(array) (sizeof(array) / sizeof *(array))
-
-static bool is_aligned(const void *p, size_t alignment)
-{
-	return ((uintptr_t)p & (alignment - 1)) == 0;
-}
-
-/* The edges and a few bytes between, as to write all would take long. */
-static void mark(char *p, size_t size, unsigned key)
-{
-	for (size_t i = 0; i < size; i += size / 97 + 1)
-		p[i] = (char)pattern(i, key);
-}
-
-static void marked(const char *p, size_t size, size_t kept, unsigned key)
-{
-	for (size_t i = 0; i < kept; i += size / 97 + 1)
-		CHECK_EQ((unsigned char)p[i], pattern(i, key));
-}
 
 static void nothing_left(void)
 {
@@ -233,8 +214,7 @@ TEST(aligned_shrinks_beside_another, 20)
 	ash_release(first);
 	q = ash_aligned_resize(p, 32 * MIB, 3 * MIB / 2);
 	CHECK(q == first);
-	for (size_t at = 0; at < 3 * MIB / 2; at += 9 * MIB / 97 + 1)
-		CHECK_EQ((unsigned char)q[at], pattern(at, 1));
+	marked(q, 9 * MIB, 3 * MIB / 2, 1);
 	marked(way, 3 * MIB, 3 * MIB, 2);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -237,10 +237,7 @@ static void exchange(void)
 
 static bool grew;
 
-static void do_grow(void)
-{
-	grew |= ash_expand(growing, sizes[1]) != 0;
-}
+DOES(do_grow, grew |= ash_expand(growing, sizes[1]) != 0);
 
 TEST(grow_beside_a_handler, 30)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What an address is (ash_find), and the rows of ash_stats_class and ash_stats_threads. */
 /* promises: ash_find, ash_stats_class, ash_stats_threads */
+/* promises: ash_heap_of */
 #include "support/blocks.h"
 #include "support/heap_in.h"
 
@@ -257,4 +258,27 @@ TEST(find_figures_of_threads, 10)
 	ash_release(mine);
 	s = sums_now();
 	CHECK_EQ(s.all.blocks, 0);
+}
+
+/* ---- the heap of an address at which there is no block; heap_aligned.c asks for blocks ---- */
+
+/* The chunk behind a span was one of another span, and is free. */
+TEST(heap_of_no_block, 10)
+{
+	enum { BLOCKS = 8 };
+	ash_heap *own = ash_heap_create(NULL);
+	char *p[BLOCKS];
+	unsigned i, pairs = 0;
+
+	for (i = 0; i < BLOCKS; i++)
+		CHECK((p[i] = ash_heap_alloc(own, 4 * MIB)) != NULL);
+	for (i = 1; i < BLOCKS; i++)
+		if (p[i] == p[i - 1] + 4 * MIB) {
+			pairs++;
+			ash_heap_release(own, p[i]);
+			CHECK(ash_heap_of(p[i] - 1) == own && ash_heap_of(p[i]) == NULL);
+			break;
+		}
+	CHECK_EQ(pairs, 1);
+	ash_heap_destroy(own);
 }

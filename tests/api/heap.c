@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps that the program made: what goes with one, many, and one that processes share. */
-/* promises: ash_heap_create, ash_heap_create_shared, ash_heap_destroy, ash_heap_recover, ash_heap_stats */
-/* promises: ash_heap_zalloc */
+/* Heaps that the program made: what goes with one, and many. */
+/* promises: ash_heap_create, ash_heap_destroy, ash_heap_stats, ash_heap_zalloc */
 #include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"
@@ -17,8 +16,8 @@ struct user {
 	} block[LIVE];
 };
 
-/* Random replacement of filled blocks; what it leaves is released, or not. */
-static void work(struct user *u, bool leave)
+/* Random replacement of filled blocks; the last ones are left. */
+static void work(struct user *u)
 {
 	struct rt_random random;
 	unsigned rounds = rt_under_qemu() ? u->rounds / 4 : u->rounds, i;
@@ -43,12 +42,6 @@ static void work(struct user *u, bool leave)
 			is_zero(u->block[at].p, size);
 		fill(u->block[at].p, size, u->key);
 	}
-	for (i = 0; i < LIVE && !leave; i++) {
-		if (u->block[i].p != NULL)
-			holds(u->block[i].p, u->block[i].size, u->key);
-		ash_heap_release(u->heap, u->block[i].p);
-		u->block[i].p = NULL;
-	}
 }
 
 /* Blocks of one heap never come from another, and destroying gives all back. */
@@ -69,8 +62,8 @@ TEST(heap_destroy_gives_back, 20)
 		}
 		a = (struct user){.heap = ash_heap_create(NULL), .key = 1, .rounds = 500};
 		b = (struct user){.heap = ash_heap_create(NULL), .key = 2, .rounds = 500};
-		work(&a, true);
-		work(&b, true);
+		work(&a);
+		work(&b);
 		ash_heap_destroy(a.heap);
 		if (i == 5) {
 			for (taken = 0; a.block[taken].p == NULL; taken++)
@@ -78,7 +71,7 @@ TEST(heap_destroy_gives_back, 20)
 			bad_alone(&bad, a.block[taken].p, FOREIGN);
 			misuse_expect("release", ash_release, &bad);
 		}
-		work(&b, true);
+		work(&b);
 		CHECK_EQ(ash_heap_check(b.heap), 0);
 		ash_heap_destroy(b.heap);
 	}
@@ -116,36 +109,4 @@ TEST(heap_many, 60)
 		CHECK_EQ(st.owners, 1);
 		ash_heap_destroy(heap[i]);
 	}
-}
-
-/* All work at once on one heap, and release what the parent allocated. */
-TEST(heap_shared_children, 20)
-{
-	enum { CHILDREN = 4 };
-	static struct user u[CHILDREN + 1];
-	long pid[CHILDREN];
-	unsigned i;
-
-	u[0] = (struct user){.heap = NOT_NULL(ash_heap_create_shared((size_t)1 << 30, NULL)), .key = 9, .rounds = 3000};
-	work(&u[0], true);
-	for (i = 0; i < CHILDREN; i++) {
-		u[i + 1] = (struct user){.heap = u[0].heap, .key = i, .rounds = 8000};
-		pid[i] = rt_fork();
-		if (pid[i] == 0) {
-			work(&u[i + 1], false);
-			if (i == 0) {
-				u[0].rounds = 0;
-				work(&u[0], false);
-			}
-			CHECK_EQ(ash_heap_check(u[0].heap), 0);
-			rt_exit(0);
-		}
-	}
-	for (i = 0; i < CHILDREN; i++)
-		CHECK_EQ(rt_wait(pid[i]), 0);
-	CHECK_EQ(stats_of(u[0].heap).blocks, 0);
-	/* A child that needed memory may have taken over one that had ended. */
-	CHECK(ash_heap_recover(u[0].heap) <= CHILDREN);
-	CHECK_EQ(ash_heap_recover(u[0].heap), 0);
-	CHECK_EQ(ash_heap_check(u[0].heap), 0);
 }

@@ -32,14 +32,8 @@ static void nothing_left(ash_heap *heap)
 	ash_heap_destroy(heap);
 }
 
-static bool is_aligned(const void *p, size_t alignment)
-{
-	return ((uintptr_t)p & (alignment - 1)) == 0;
-}
-
 static const size_t alignments[] = {8, 64, 4096, 64 * KIB, MIB, 4 * MIB};
 static const size_t sizes[] = {1, 100, 5000, 100000, 2 * MIB};
-#define N(array) (sizeof(array) / sizeof *(array))
 
 TEST(heap_aligned_zalloc, 20)
 {
@@ -240,22 +234,9 @@ TEST(heap_of_a_block, 10)
 static ash_heap *heap, *other;
 static size_t size = 1, alignment = 1;
 
-static void release_given(void *p)
-{
-	ash_heap_release_aligned_sized(heap, p, alignment, size);
-}
-
-static void resize_in(void *p)
-{
-	if (ash_heap_aligned_resize(heap, p, 64, 50) != NULL)
-		rt_exit(7);
-}
-
-static void expand_in(void *p)
-{
-	if (ash_heap_expand(heap, p, 50) > 0)
-		rt_exit(8);
-}
+USE(release_given, p, ash_heap_release_aligned_sized(heap, p, alignment, size));
+USE(resize_in, p, CHECK(ash_heap_aligned_resize(heap, p, 64, 50) == NULL));
+USE(expand_in, p, CHECK(ash_heap_expand(heap, p, 50) == 0));
 
 static void expect_each(struct bad *bad)
 {

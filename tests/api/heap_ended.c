@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls for a heap that was destroyed. */
 /* promises: ash_heap_destroy */
+#include "support/blocks.h"
 #include "support/misuse.h"
 
 static ash_heap *ended;
 
-static void destroy(void *h)
-{
-	ash_heap_destroy(h);
-}
+USE(destroy, h, ash_heap_destroy(h));
 
 static void expect(const char *call, void (*use)(void *), ash_heap *h)
 {
@@ -18,66 +16,17 @@ static void expect(const char *call, void (*use)(void *), ash_heap *h)
 	misuse_expect(call, use, &bad);
 }
 
-static void use_alloc(void *h)
-{
-	if (ash_heap_alloc(h, 100) != NULL)
-		rt_exit(7);
-}
-
-static void use_alloc_large(void *h)
-{
-	if (ash_heap_alloc(h, 5000000) != NULL)
-		rt_exit(7);
-}
-
-static void use_zalloc(void *h)
-{
-	if (ash_heap_zalloc(h, 1, 100) != NULL)
-		rt_exit(7);
-}
-
-static void use_release_in(void *h)
-{
-	ash_heap_release(h, ash_alloc(1));
-}
-
-static void use_resize_in(void *h)
-{
-	if (ash_heap_resize(h, ash_alloc(1), 5) != NULL)
-		rt_exit(7);
-}
-
-static void use_trim(void *h)
-{
-	(void)ash_heap_trim(h, 0);
-}
-
-static void use_check(void *h)
-{
-	(void)ash_heap_check(h);
-}
-
-static void use_root(void *h)
-{
-	ash_heap_set_root(h, ash_heap_root(h));
-}
-
-static void use_detach(void *h)
-{
-	ash_heap_thread_detach(h);
-}
-
-static void use_owner(void *h)
-{
-	(void)ash_heap_release_owner(h, 1);
-}
-
-static void use_stats(void *h)
-{
-	struct ash_statistics st;
-
-	ash_heap_stats(h, &st);
-}
+USE(use_alloc, h, CHECK(ash_heap_alloc(h, 100) == NULL));
+USE(use_alloc_large, h, CHECK(ash_heap_alloc(h, 5000000) == NULL));
+USE(use_zalloc, h, CHECK(ash_heap_zalloc(h, 1, 100) == NULL));
+USE(use_release_in, h, ash_heap_release(h, ash_alloc(1)));
+USE(use_resize_in, h, CHECK(ash_heap_resize(h, ash_alloc(1), 5) == NULL));
+USE(use_trim, h, (void)ash_heap_trim(h, 0));
+USE(use_check, h, (void)ash_heap_check(h));
+USE(use_root, h, ash_heap_set_root(h, ash_heap_root(h)));
+USE(use_detach, h, ash_heap_thread_detach(h));
+USE(use_owner, h, (void)ash_heap_release_owner(h, 1));
+USE(use_stats, h, (void)stats_of(h));
 
 TEST(heap_ended_used, 20)
 {
@@ -127,8 +76,7 @@ TEST(heap_ended_with_heaps_inside, 20)
 	unsigned i, shared;
 
 	for (shared = 0; shared < 2; shared++) {
-		outer = shared ? ash_heap_create_shared((size_t)32 << 20, NULL) : ash_heap_create(NULL);
-		CHECK(outer != NULL);
+		outer = NOT_NULL(shared ? ash_heap_create_shared((size_t)32 << 20, NULL) : ash_heap_create(NULL));
 		for (i = 0; i < 3; i++)
 			inner[i] = NOT_NULL(ash_heap_create_in(ash_heap_alloc(outer, sizes[i]), sizes[i]));
 		innermost = ash_heap_create_in(ash_heap_alloc(inner[2], 100000), 100000);

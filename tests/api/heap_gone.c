@@ -153,37 +153,25 @@ static void outer_released(size_t size)
 	places_are_free();
 }
 
-static void released_in_all_ways(void)
+/* places: that the heap itself takes. */
+static void released_in_all_ways(ash_heap *of, unsigned places)
 {
 	static const size_t sizes[] = {65536, 70000, 131072, 500000, 1 << 20, 3 << 20};
 	unsigned i;
 
+	outer = of;
+	taken = places;
 	for (way = BY_RELEASE; way < WAYS; way++)
 		for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 			outer_released(sizes[i]);
 	ash_heap_destroy(outer);
 }
 
-TEST_CALL(heap_gone_outer_released, 60, released_in_all_ways());
-
-TEST(heap_gone_outer_released_private, 60)
-{
-	outer = ash_heap_create(NULL);
-	released_in_all_ways();
-}
-
-TEST(heap_gone_outer_released_shared, 60)
-{
-	outer = ash_heap_create_shared((size_t)64 << 20, NULL);
-	released_in_all_ways();
-}
-
-TEST(heap_gone_outer_released_in, 60)
-{
-	outer = ash_heap_create_in(rt_map((size_t)64 << 20), (size_t)64 << 20);
-	taken = 1;
-	released_in_all_ways();
-}
+TEST_CALL(heap_gone_outer_released, 60, released_in_all_ways(NULL, 0));
+TEST_CALL(heap_gone_outer_released_private, 60, released_in_all_ways(NOT_NULL(ash_heap_create(NULL)), 0));
+TEST_CALL(heap_gone_outer_released_shared, 60, released_in_all_ways(NOT_NULL(ash_heap_create_shared(64 * MIB, NULL)), 0));
+TEST_CALL(heap_gone_outer_released_in, 60,
+	  released_in_all_ways(NOT_NULL(ash_heap_create_in(rt_map(64 * MIB), 64 * MIB)), 1));
 
 /* Two heaps never have the same memory; but one may be in a block of another. */
 TEST(heap_gone_overlap, 20)

@@ -26,11 +26,10 @@ static size_t fill_and_empty(ash_heap *h, size_t size)
 static void waste(size_t bytes)
 {
 	void *memory = rt_map(bytes);
-	ash_heap *h = ash_heap_create_in(memory, bytes);
+	ash_heap *h = NOT_NULL(ash_heap_create_in(memory, bytes));
 	size_t promised = bytes / 50 * 49 - 256, small, middle, whole;
 	struct ash_statistics st;
 
-	CHECK(h != NULL);
 	ash_heap_stats(h, &st);
 	CHECK(st.reserved >= promised && st.reserved <= bytes);
 	whole = largest(h, bytes);

@@ -90,10 +90,6 @@ static struct {
 DOES(do_alloc, stepped.block = ash_heap_alloc(stepped.heap, 48));
 DOES(do_release, ash_heap_release(stepped.heap, stepped.block));
 
-static void never(void)
-{
-}
-
 /* Every so many calls are counted; the mean, in hundredths. */
 static size_t cost_of_a_call(ash_heap *h, size_t every)
 {
@@ -101,13 +97,11 @@ static size_t cost_of_a_call(ash_heap *h, size_t every)
 	void **last = NULL;
 
 	stepped.heap = h;
-	step_begin(never);
 	do {
 		if (calls++ % every != 0) {
 			do_alloc();
 		} else {
-			(void)with_act_at(SIZE_MAX, do_alloc);
-			sum += boundary;
+			sum += steps_of(do_alloc);
 			counted++;
 		}
 		if (stepped.block != NULL) {
@@ -122,8 +116,7 @@ static size_t cost_of_a_call(ash_heap *h, size_t every)
 			do_release();
 			continue;
 		}
-		(void)with_act_at(SIZE_MAX, do_release);
-		sum += boundary;
+		sum += steps_of(do_release);
 		counted++;
 	}
 	return sum * 100 / counted;

@@ -61,27 +61,10 @@ MISUSE(in_a_block_released)
 
 static ash_heap *other;
 
-static void other_release(void *p)
-{
-	ash_heap_release(other, p);
-}
-
-static void other_release_sized(void *p)
-{
-	ash_heap_release_sized(other, p, 1);
-}
-
-static void other_resize(void *p)
-{
-	if (ash_heap_resize(other, p, 50) != NULL)
-		rt_exit(7);
-}
-
-static void other_usable_size(void *p)
-{
-	if (ash_heap_usable_size(other, p) > 0)
-		rt_exit(8);
-}
+USE(other_release, p, ash_heap_release(other, p));
+USE(other_release_sized, p, ash_heap_release_sized(other, p, 1));
+USE(other_resize, p, CHECK(ash_heap_resize(other, p, 50) == NULL));
+USE(other_usable_size, p, CHECK(ash_heap_usable_size(other, p) == 0));
 
 static void expect_all(void *p, const char *released, const char *gone)
 {
@@ -128,15 +111,8 @@ TEST(heap_in_misuse_of_heaps, 20)
 	expect_all(p + 160, interior, interior);
 }
 
-static void wrong_size(void *p)
-{
-	ash_heap_release_sized(heap, p, 49);
-}
-
-static void wrong_size_of_any(void *p)
-{
-	ash_release_sized(p, 49);
-}
+USE(wrong_size, p, ash_heap_release_sized(heap, p, 49));
+USE(wrong_size_of_any, p, ash_release_sized(p, 49));
 
 TEST(heap_in_misuse_wrong_size, 10)
 {

@@ -28,7 +28,7 @@ static void claim(struct in *in, size_t i, uint16_t was, uint16_t is)
 	CHECK(in->block[i].p >= in->memory && in->block[i].p + size <= in->memory + in->bytes);
 	CHECK_EQ((uintptr_t)in->block[i].p % UNIT, 0);
 	CHECK_EQ(size, ash_heap_good_size(in->heap, in->block[i].size));
-	CHECK_EQ(size % UNIT, 0);
+	CHECK(size % UNIT == 0 && size >= in->block[i].size && size <= in->block[i].size + UNIT);
 	for (u = first; u < first + size / UNIT; u++) {
 		CHECK_EQ(in->owner[u], was);
 		in->owner[u] = is;

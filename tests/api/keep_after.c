@@ -4,6 +4,7 @@
  * Each kind of work is of operations that would all be fast.
  */
 /* promises: ash_release, ash_resize */
+#include "support/another.h"
 #include "support/blocks.h"
 #include "support/resident.h"
 
@@ -130,27 +131,17 @@ TEST(keep_after_releases, 30)
 }
 
 /* Another thread has the peak and then sleeps. */
-static struct rt_barrier both = {.count = 2};
-
-static void have_peak(UNUSED void *argument)
-{
-	peak_of(32 * MIB, 1000);
-	rt_barrier_wait(&both);
-	rt_barrier_wait(&both);
-}
+DOES(have_peak, peak_of(32 * MIB, 1000));
 
 TEST(keep_after_peak_of_another, 30)
 {
-	struct rt_thread *thread;
 	struct ash_statistics st;
 
 	pairs_of_two();
-	thread = NOT_NULL(rt_thread_start(have_peak, NULL));
-	rt_barrier_wait(&both);
+	another_stays(have_peak);
 	replacement();
 	ash_stats(&st);
-	rt_barrier_wait(&both);
-	rt_thread_join(thread);
+	another_goes();
 	rt_print("     %zu KiB kept\n", st.dirty / KIB);
 	CHECK(st.dirty <= retained());
 }

@@ -3,22 +3,9 @@
 /* promises: ash_aligned_resize, ash_expand, ash_release_aligned_sized */
 #include "support/misuse.h"
 
-static void use_release_aligned_sized(void *p)
-{
-	ash_release_aligned_sized(p, 1, 1);
-}
-
-static void use_aligned_resize(void *p)
-{
-	if (ash_aligned_resize(p, 64, 50) != NULL)
-		rt_exit(7);
-}
-
-static void use_expand(void *p)
-{
-	if (ash_expand(p, 50) > 0)
-		rt_exit(8);
-}
+USE(use_release_aligned_sized, p, ash_release_aligned_sized(p, 1, 1));
+USE(use_aligned_resize, p, CHECK(ash_aligned_resize(p, 64, 50) == NULL));
+USE(use_expand, p, CHECK(ash_expand(p, 50) == 0));
 
 #define OF_EACH(kind)                                                                              \
 	MISUSE_OF(release_aligned_sized, kind);                                                    \
@@ -54,10 +41,7 @@ OF_EACH(aligned_foreign);
 
 static size_t size = 1, alignment = 1;
 
-static void use_given(void *p)
-{
-	ash_release_aligned_sized(p, alignment, size);
-}
+USE(use_given, p, ash_release_aligned_sized(p, alignment, size));
 
 static void wrong(void *p, const char *fault)
 {

@@ -60,15 +60,15 @@ MISUSE(chunk_returned)
 }
 
 /* The addresses as well. */
-MISUSE(region_returned)
+static void unmapped(struct bad *bad, char *p)
 {
-	char *p = ash_alloc(100);
-
 	ash_release(p);
 	ash_trim(0);
 	bad_alone(bad, p, FOREIGN);
 }
 
+MISUSE_CALL(region_returned, unmapped(bad, ash_alloc(100)));
+MISUSE_CALL(span_unmapped, unmapped(bad, ash_alloc(50 * MIB)));
 MISUSE_CALL(span_released, released_alone(bad, ash_alloc(5 * MIB), RETURNED));
 MISUSE_CALL(span_zalloc_released, released_alone(bad, ash_zalloc(5, MIB), RETURNED));
 MISUSE_CALL(span_aligned_released, released_alone(bad, ash_aligned_alloc(16 * MIB, 100), RETURNED));
@@ -83,15 +83,6 @@ MISUSE(span_purged)
 	ash_release(p);
 	ash_trim(1);
 	bad_alone(bad, p, RETURNED);
-}
-
-MISUSE(span_unmapped)
-{
-	char *p = ash_alloc((size_t)50 << 20);
-
-	ash_release(p);
-	ash_trim(0);
-	bad_alone(bad, p, FOREIGN);
 }
 
 /* What a span gave back when it shrank. */

@@ -9,10 +9,7 @@
 enum order { BEFORE_COLLECTION, AFTER_COLLECTION };
 enum culprit { THE_OWNER, ANOTHER, THE_SAME };
 
-static void use_release_by_thread(void *p)
-{
-	rt_in_thread(ash_release, p);
-}
+USE(use_release_by_thread, p, rt_in_thread(ash_release, p));
 
 struct owner_thread {
 	char *p;
@@ -109,10 +106,7 @@ TEST(misuse_span_by_another, 10)
 
 static size_t size_told;
 
-static void use_size_told(void *p)
-{
-	ash_release_sized(p, size_told);
-}
+USE(use_size_told, p, ash_release_sized(p, size_told));
 
 static void wrong_size(char *p, size_t size)
 {

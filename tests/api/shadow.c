@@ -52,7 +52,6 @@ TEST(shadow_model, 120)
 	static struct block blocks[LIVE_MAX];
 	struct rt_random random;
 	size_t live = 0, taken = 0, operations = rt_under_qemu() ? 100000 : rt_in_full() ? 1000000 : 300000;
-	struct ash_statistics st;
 
 	rt_seed(&random, rt_test_seed());
 	for (size_t n = 0; n < operations; n++) {
@@ -111,7 +110,6 @@ TEST(shadow_model, 120)
 	while (live > 0)
 		ash_release(blocks[--live].p);
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(st.block_bytes, 0);
+	CHECK_EQ(stats_now().blocks, 0);
+	CHECK_EQ(stats_now().block_bytes, 0);
 }

@@ -7,7 +7,6 @@
 /* promises: ash_alloc, ash_check, ash_release, ash_resize, ash_thread_detach */
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
 
 /* ---- calls; each leaves the number of blocks as it was ---- */
 
@@ -99,12 +98,9 @@ static void check_collected(bool acted_once)
 
 static void check_left(size_t blocks)
 {
-	struct ash_statistics st;
-
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, blocks);
-	CHECK(st.owners <= (foreign == 0 ? 1 : 2)); /* a handler never gets one of its own */
+	CHECK_EQ(stats_now().blocks, blocks);
+	CHECK(stats_now().owners <= (foreign == 0 ? 1 : 2)); /* a handler never gets one of its own */
 }
 
 /* Every `stride`-th boundary of the call; how many there are. */

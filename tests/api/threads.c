@@ -73,7 +73,6 @@ TEST(threads_pass_blocks, 120)
 	struct rt_thread *threads[WORKERS] = {NULL}, *checker;
 	static struct work work[LIVES][WORKERS];
 	size_t operations = rt_in_full() ? 10000000 : rt_under_qemu() ? 500000 : 700000;
-	struct ash_statistics st;
 
 	checker = rt_thread_start(check_body, NULL);
 	/* One after the other ends, and another one starts while the rest go on. */
@@ -89,8 +88,7 @@ TEST(threads_pass_blocks, 120)
 	}
 	rt_threads_join(threads, WORKERS);
 	CHECK_EQ(ash_check(), 0);
-	ash_stats(&st);
-	CHECK(st.blocks > TABLE / 2 && st.blocks <= TABLE);
+	CHECK(stats_now().blocks > TABLE / 2 && stats_now().blocks <= TABLE);
 	atomic_store(&done, true);
 	rt_thread_join(checker);
 	for (size_t i = 0; i < TABLE; i++)

@@ -65,11 +65,9 @@ static void ring_body(void *argument)
 		}
 		atomic_store(&out->written, n + 1);
 		if (self == 0 && n % 16 == 0) {
-			struct ash_statistics st;
 
-			ash_stats(&st);
-			if (most_slabs < st.slabs)
-				most_slabs = st.slabs;
+			if (most_slabs < stats_now().slabs)
+				most_slabs = stats_now().slabs;
 		}
 		/*
 		 * Half the ring's depth behind, so that the batches are on their way for a while.
@@ -216,8 +214,7 @@ static void peak_body(UNUSED void *argument)
 {
 	static void *p[6 * MiB / 4000];
 
-	for (size_t i = 0; i < sizeof p / sizeof *p; i++)
-		CHECK((p[i] = ash_alloc(4000)) != NULL);
+	alloc_each(p, sizeof p / sizeof *p, 4000);
 	release_each(p, sizeof p / sizeof *p);
 }
 

@@ -133,22 +133,6 @@ TEST(traces_missing_file, 5)
 	CHECK(steps_load(&steps, "/dev/null") != NULL);
 }
 
-TEST(traces_garbage, 5)
-{
-	uint64_t words[512];
-	struct rt_random random;
-
-	rt_seed(&random, rt_test_seed());
-	for (int round = 0; round < 100; round++) {
-		for (size_t i = 0; i < 512; i++)
-			words[i] = rt_next(&random);
-		check_refused(words, sizeof(words));
-		/* A good magic number does not help. */
-		words[0] = TRACE_MAGIC;
-		check_refused(words, sizeof(words));
-	}
-}
-
 /* Everything the header says is compared with the events. */
 TEST(traces_wrong_header, 10)
 {

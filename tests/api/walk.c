@@ -3,7 +3,6 @@
 /* promises: ash_heap_walk */
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
 
 enum { BLOCKS = 3000 };
 

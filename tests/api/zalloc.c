@@ -2,22 +2,12 @@
 /* Zeroed blocks: products that overflow, and dirt from every source. */
 /* promises: ash_zalloc */
 #include "support/blocks.h"
+#include "support/pattern.h"
 #include "support/resident.h"
 
 static size_t affordable(void)
 {
 	return rt_under_qemu() ? MIB : 4 * MIB;
-}
-
-static void is_zero(const unsigned char *p, size_t size)
-{
-	size_t i = 0;
-
-	for (; i + 8 <= size; i += 8)
-		if (*(const uint64_t *)(const void *)(p + i) != 0)
-			CHECK_EQ(i, SIZE_MAX);
-	for (; i < size; i++)
-		CHECK_EQ(p[i], 0);
 }
 
 /* count * size, by 128-bit arithmetic, decides what must come. */
@@ -231,8 +221,7 @@ TEST(growth_rests_bins, 30)
 	char *last, *next;
 	size_t i;
 
-	for (i = 0; i < BLOCKS; i++)
-		p[i] = NOT_NULL(ash_alloc(SIZE));
+	alloc_each(p, BLOCKS, SIZE);
 	/* The bin stays in the last slab, which has room; so have all others now. */
 	for (i = 0; i < BLOCKS; i += 2)
 		ash_release(p[i]);

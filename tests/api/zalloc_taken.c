@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Zeroed blocks from slabs that were another thread's: adopted, or taken over after a fork. */
 /* promises: ash_zalloc */
+#include "support/another.h"
 #include "support/blocks.h"
 #include "support/pattern.h"
 
@@ -9,8 +10,6 @@ enum { BLOCKS = 3000 };
 static const size_t sizes[] = {8, 48, 300, 1000, 5000};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static char *blocks[SIZES][BLOCKS];
-static struct rt_barrier together;
-static _Atomic bool stop;
 
 static void dirty_all(void)
 {
@@ -54,10 +53,15 @@ static void zeroed_all(void)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void dirties_and_ends(UNUSED void *argument)
+static void dirties(void)
 {
 	dirty_all();
 	release_half();
+}
+
+static void dirties_and_ends(UNUSED void *argument)
+{
+	dirties();
 }
 
 TEST(zalloc_from_adopted_slabs, 30)
@@ -81,25 +85,11 @@ TEST(zalloc_from_adopted_slabs_with_mail, 30)
 	zeroed_all();
 }
 
-static void dirties_and_stays(UNUSED void *argument)
-{
-	dirty_all();
-	release_half();
-	rt_barrier_wait(&together);
-	while (!stop)
-		rt_yield();
-}
-
 TEST(zalloc_from_slabs_of_a_vanished_thread, 30)
 {
-	struct rt_thread *thread;
-
 	ash_release(ash_alloc(1));
-	together.count = 2;
-	thread = rt_thread_start(dirties_and_stays, NULL);
-	rt_barrier_wait(&together);
+	another_stays(dirties);
 	IN_CHILD
 		zeroed_all();
-	stop = true;
-	rt_thread_join(thread);
+	another_goes();
 }

@@ -38,8 +38,7 @@ static inline void spans_over_slabs(void *spans[SPANS])
 	alloc_each(blocks, 2 * SPANS, SLOT_MAX);
 	release_each(blocks, 2 * SPANS);
 	ash_trim(1);
-	for (size_t i = 0; i < SPANS; i++)
-		CHECK((spans[i] = ash_alloc(CHUNK_SIZE)) != NULL);
+	alloc_each(spans, SPANS, CHUNK_SIZE);
 }
 
 #endif

@@ -6,13 +6,16 @@
 #include "ashlar_heap.h"
 #include "rt.h"
 
-static inline void alloc_each(void **p, size_t count, size_t size)
+/* list: of pointers of any type. */
+static inline void alloc_each(void *list, size_t count, size_t size)
 {
-	for (size_t i = 0; i < count; i++)
-		p[i] = NOT_NULL(ash_alloc(size));
+	for (size_t i = 0; i < count; i++) {
+		void *p = NOT_NULL(ash_alloc(size));
+
+		memcpy((char *)list + i * sizeof p, &p, sizeof p);
+	}
 }
 
-/* list: of pointers of any type. */
 static inline void release_each(const void *list, size_t count)
 {
 	void *p;

@@ -46,4 +46,16 @@ static inline void step_begin(void (*acting)(void))
 	act = acting;
 }
 
+static inline void act_not(void)
+{
+}
+
+/* The instructions of the call. */
+static inline size_t steps_of(void (*call)(void))
+{
+	step_begin(act_not);
+	(void)with_act_at(SIZE_MAX, call);
+	return boundary;
+}
+
 #endif

@@ -24,27 +24,18 @@ struct misuse_case {
 	void (*make)(struct bad *);
 };
 
-static inline void use_release(void *p)
-{
-	ash_release(p);
-}
+/* What is done with a pointer, in one statement; it is misuse, so that no answer comes: USE(name, p, statement); */
+#define USE(name, pointer, ...)                                                                    \
+	static inline void name(UNUSED void *pointer)                                              \
+	{                                                                                          \
+		__VA_ARGS__;                                                                       \
+	}                                                                                          \
+	_Static_assert(true, "a semicolon follows")
 
-static inline void use_release_sized(void *p)
-{
-	ash_release_sized(p, 1);
-}
-
-static inline void use_resize(void *p)
-{
-	if (ash_resize(p, 50) != NULL)
-		rt_exit(7);
-}
-
-static inline void use_usable_size(void *p)
-{
-	if (ash_usable_size(p) > 0)
-		rt_exit(8);
-}
+USE(use_release, p, ash_release(p));
+USE(use_release_sized, p, ash_release_sized(p, 1));
+USE(use_resize, p, CHECK(ash_resize(p, 50) == NULL));
+USE(use_usable_size, p, CHECK(ash_usable_size(p) == 0));
 
 /* Defined by the tests of such a library. */
 extern const char misuse_traps __attribute__((weak));

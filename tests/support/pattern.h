@@ -23,10 +23,45 @@ static inline void holds(const char *p, size_t bytes, unsigned key)
 		CHECK_EQ((unsigned char)p[i], pattern(i, key));
 }
 
-static inline void is_zero(const char *p, size_t bytes)
+/* By words, then by bytes. */
+static inline void is_zero(const void *range, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++)
+	const char *p = range;
+	uint64_t word;
+	size_t i = 0;
+
+	for (; i + sizeof word <= bytes; i += sizeof word) {
+		memcpy(&word, p + i, sizeof word);
+		if (word != 0)
+			CHECK_EQ(i, SIZE_MAX);
+	}
+	for (; i < bytes; i++)
 		CHECK_EQ(p[i], 0);
 }
+
+/* Both edges and a few bytes between, as to write all would take long. */
+static inline void mark(char *p, size_t bytes, unsigned key)
+{
+	for (size_t i = 0; i < bytes; i += bytes / 97 + 1)
+		p[i] = (char)pattern(i, key);
+	if (bytes > 0)
+		p[bytes - 1] = (char)pattern(bytes - 1, key);
+}
+
+/* What was marked as so many bytes, of which the first `kept` are there. */
+static inline void marked(const char *p, size_t bytes, size_t kept, unsigned key)
+{
+	for (size_t i = 0; i < kept; i += bytes / 97 + 1)
+		CHECK_EQ((unsigned char)p[i], pattern(i, key));
+	if (kept == bytes && bytes > 0)
+		CHECK_EQ((unsigned char)p[bytes - 1], pattern(bytes - 1, key));
+}
+
+static inline bool is_aligned(const void *p, size_t alignment)
+{
+	return ((uintptr_t)p & (alignment - 1)) == 0;
+}
+
+#define N(array) (sizeof(array) / sizeof *(array))
 
 #endif

@@ -8,8 +8,6 @@
 #include "heaps/instance.h"
 #include "inner/spares.h"
 #include "support/heap_in.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 static char memory[2 << 20];

@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/owner.h"
 #include "thread/seat.h"
 
 static uint64_t words[3];
@@ -95,11 +94,13 @@ TEST(inner_swaps_units_claim, 20)
 /* ---- the heap's sum of address space, its lists ---- */
 
 /*
- * All units are given at once, so that the chunk would go back, and a handler claims one of them.
+ * All units are given at once, so that the chunk would go back, and a handler claims one of them: by a swap, or as
+ * any thread does, where the hint is for one unit, as one was free before.
  */
+static struct units whole;
 static bool taken_back;
 
-DOES(give_all, chunk_put(&heap_default, from, ~(uint64_t)0 >> (64 - CHUNK_UNITS)));
+DOES(give_all, units_give(&heap_default, whole));
 
 static void take_a_unit(void)
 {
@@ -108,34 +109,49 @@ static void take_a_unit(void)
 	taken_back = word != 0 && cas_acquire(&from->units, &word, bits_without_lowest(word));
 }
 
-TEST(inner_swaps_chunk_goes_back, 20)
+static void claim_a_unit(void)
 {
-	size_t taken = 0;
+	got = units_claim(&heap_default, 1, false, false);
+	taken_back = got.chunk != NULL;
+	CHECK(!taken_back || got.chunk == from);
+}
+
+static void chunk_goes_back(void (*acting)(void), uint8_t hint)
+{
+	size_t taken = 0, went = 0;
 	bool more = true;
 
 	CHECK(ash_alloc(100) != NULL);
-	step_begin(take_a_unit);
+	step_begin(acting);
 	for (size_t k = 0; more; k++) {
-		struct units all = units_claim(&heap_default, CHUNK_UNITS, true, false);
-
-		from = all.chunk;
+		whole = units_claim(&heap_default, CHUNK_UNITS, true, false);
+		from = whole.chunk;
 		CHECK(from != NULL && from->units == 0);
+		while (hint != 0 && units_claim(&heap_default, 1, false, false).chunk != NULL)
+			; /* elsewhere */
 		taken_back = false;
 		chunk_hint(from, from->units, ROOM_LONGEST); /* as a thread that found no unit there leaves it */
+		region_room(from->region)[from->index] = hint;
+		if (hint != 0)
+			*region_part(from->region, from->index) = hint;
 		more = with_act_at(k, give_all);
 		/* Either a unit is in use and the others are found, or the chunk is free. */
 		CHECK_EQ(taken_back, chunk_is(from, CHUNK_SLABS));
 		if (taken_back) {
 			CHECK(from->units != 0 && !bits_all(from->region->free, from->index, 1));
-			CHECK(((uint8_t *)from->region->room)[from->index] >= bits_longest(from->units));
+			CHECK(region_room(from->region)[from->index] >= bits_longest(from->units));
 			chunk_put(&heap_default, from, ~from->units);
 			CHECK(chunk_is(from, CHUNK_FREE));
 		}
 		taken += taken_back;
+		went += !taken_back;
 		CHECK_EQ(ash_check(), 0);
 	}
-	CHECK(taken > 0);
+	CHECK(taken > 0 && went > 0);
 }
+
+TEST_CALL(inner_swaps_chunk_goes_back, 20, chunk_goes_back(take_a_unit, 0));
+TEST_CALL(units_claimed_while_a_chunk_goes, 30, chunk_goes_back(claim_a_unit, 1));
 
 /* Two calls make the same leaf of the map: the one that is not used is unmapped. */
 static struct region far;

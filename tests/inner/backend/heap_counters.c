@@ -7,8 +7,6 @@
 #include "backend/retain.h"
 #include "front/span.h"
 #include "support/blocks.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 #define LARGE (5 * CHUNK_SIZE)
@@ -209,8 +207,7 @@ TEST(inner_counts_advice, 20)
 	char *p[12];
 
 	for (size_t i = 0; i < 12; i++) {
-		p[i] = i % 3 == 0 ? ash_alloc((40 + i) * MIB) : ash_zalloc(1, (4 + i) * MIB);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(i % 3 == 0 ? ash_alloc((40 + i) * MIB) : ash_zalloc(1, (4 + i) * MIB));
 		agree();
 	}
 	for (size_t i = 0; i < 12; i += 2) {

@@ -2,7 +2,6 @@
 /* The records of regions: they lie apart, their maker holds them, and they go with their heap. */
 /* promises: ash_heap_destroy */
 #include "ashlar_heap.h"
-#include "backend/heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
 #include "heaps/instance.h"

@@ -5,7 +5,6 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "pages.h"
-#include "rt.h"
 #include "support/blocks.h"
 
 #define CHUNKS(n) ((n) * CHUNK_SIZE)
@@ -95,8 +94,7 @@ TEST(claim_that_ends_where_the_advice_does, 10)
 
 	for (size_t n = 16; n < 16 + 2 * CPU_LINE; n++) {
 		plan.chunks = plan.claimed = n;
-		r = region_create(d, &plan);
-		CHECK(r != NULL);
+		r = NOT_NULL(region_create(d, &plan));
 		if ((char *)r->advice + n == r->records) {
 			seen++;
 			r->records[0] = (char)0xff;
@@ -152,10 +150,9 @@ TEST(claim_under_a_limit_counts_right, 10)
 	enum { SPANS = 100 };
 	static void *p[SPANS], *small[400];
 	struct ash_statistics st;
-	size_t n = 0, i;
+	size_t n = 0;
 
-	for (i = 0; i < 400; i++)
-		CHECK((small[i] = ash_alloc(100000)) != NULL);
+	alloc_each(small, 400, 100000);
 	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 20 * MIB))
 		rt_skip("a limit of addresses has no effect under QEMU");
 	while (n < SPANS && (p[n] = ash_alloc(2 * MIB + 64 * KIB)) != NULL) {

@@ -2,7 +2,6 @@
 /* Which memory is used first, the oldest region's; and which is purged first, the newest region's. */
 #include "ashlar.h"
 #include "backend/map.h"
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "rt.h"
 

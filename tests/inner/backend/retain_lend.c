@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Spans that get the pages of retained chunks (retain_lend in core/backend/retain.c). */
 #include "backend/map.h"
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "pages.h"
 #include "support/blocks.h"

@@ -50,39 +50,27 @@ static void gift_is_found(void)
 	CHECK(gift.chunk != NULL);
 }
 
-TEST(units_given_while_claimed, 30)
+/* The hint of the gift's chunk before the call, in turn. */
+static void at_each_step(void (*acting)(void), void (*call)(void), unsigned hint, unsigned then)
 {
 	bool more = true;
 	size_t k;
 
 	take_all();
-	step_begin(do_give);
+	step_begin(acting);
 	for (k = 0; more; k++) {
-		((uint8_t *)gift.chunk->region->room)[gift.chunk->index] = CHUNK_UNITS;
-		more = with_act_at(k, do_claim);
-		if (!more)
-			units_give(&heap_default, gift);
+		region_room(gift.chunk->region)[gift.chunk->index] = (uint8_t)(k % 2 == 0 ? hint : then);
+		more = with_act_at(k, call);
+		if (!more && acting == do_give)
+			do_give();
 		gift_is_found();
 	}
 	CHECK(k > 20);
 	give_all();
 }
 
-TEST(units_claimed_while_given, 30)
-{
-	bool more = true;
-	size_t k;
-
-	take_all();
-	step_begin(do_claim);
-	for (k = 0; more; k++) {
-		((uint8_t *)gift.chunk->region->room)[gift.chunk->index] = k % 2 != 0 ? CHUNK_UNITS : 0;
-		more = with_act_at(k, do_give);
-		gift_is_found();
-	}
-	CHECK(k > 20);
-	give_all();
-}
+TEST_CALL(units_given_while_claimed, 30, at_each_step(do_give, do_claim, CHUNK_UNITS, CHUNK_UNITS));
+TEST_CALL(units_claimed_while_given, 30, at_each_step(do_claim, do_give, 0, CHUNK_UNITS));
 
 /* From each unit, for each count, to each count: exactly the units that follow, if they are free and the chunk's. */
 TEST(units_extended_within_their_chunk, 10)

@@ -4,7 +4,6 @@
  * say what a search must find: when it ends in vain, or the heap grows, no chunk had such a run.
  */
 #include "ashlar.h"
-#include "backend/chunk.h"
 #include "backend/retain.h"
 #include "backend/units.h"
 #include "rt.h"

@@ -58,24 +58,28 @@ static size_t slab_start(unsigned class, bool few)
 	return (units & (units - 1)) == 0 ? slab_bytes(class, few) : UNIT_SIZE;
 }
 
-TEST(class_slabs, 10)
+/* What a slab of each class holds: its units, but for less than a slot. */
+TEST(class_slabs_are_used, 10)
 {
 	for (unsigned n = 0; n < 2 * CLASSES; n++) {
-		unsigned class = n / 2;
+		unsigned class = n / 2, units = class_units(class, n % 2);
 		bool few = n % 2;
-		size_t size = class_size(class), bytes = slab_bytes(class, few);
-		size_t slots = class_slots(class, class_units(class, few));
+		size_t size = class_size(class), bytes = slab_bytes(class, few), slots = class_slots(class, units);
 
 		CHECK(bytes >= UNIT_SIZE && bytes <= CHUNK_SIZE);
-		CHECK(slots <= SLAB_SLOTS);
-		CHECK(slots * size <= bytes);
-		CHECK(slots == SLAB_SLOTS || (slots + 1) * size > bytes);
-		if (size > SLOT_LARGE)
-			CHECK((slots == 1 || slots == LARGE_PACKED) && bytes - slots * size < UNIT_SIZE);
-		else if (few)
-			CHECK(slots >= 1 && bytes == UNIT_SIZE);
+		CHECK(slots > 0 && slots <= SLAB_SLOTS && slots * size <= bytes);
+		if (size == 8) /* as many as a slab can have fill half a unit */
+			CHECK(units == 1 && slots == SLAB_SLOTS);
+		else if (size <= SLOT_LARGE)
+			CHECK(bytes - slots * size < size);
 		else
-			CHECK(slots >= 4);
+			CHECK(slots == (few || size % UNIT_SIZE == 0 ? 1 : LARGE_PACKED) &&
+			      bytes - slots * size < UNIT_SIZE && bytes - slots * size < size &&
+			      units <= CHUNK_UNITS / 2);
+		if (size <= SLOT_LARGE && few)
+			CHECK_EQ(units, 1);
+		else if (size <= SLOT_LARGE)
+			CHECK(slots >= 4 && (size <= 16 || units == 2 || units / 2 * UNIT_SIZE < 4 * size));
 		/* Slots whose size is a power of two are aligned to it. */
 		if ((size & (size - 1)) == 0)
 			CHECK_EQ(slab_start(class, few) % size, 0);

@@ -2,13 +2,9 @@
 /* What goes before the calls on the paths of the harness of deaths. */
 #include "inner/death/before.h"
 
-#include "backend/map.h"
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "front/slot.h"
 #include "front/span.h"
-#include "heaps/instance.h"
-#include "pages.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
 #include "thread/seating.h"
@@ -45,35 +41,20 @@ void before_take_one(void)
 	choose();
 }
 
-void before_take_from_live(void)
-{
-	before_record();
-	death_by_live(before_three);
-	choose();
-}
-
-void before_take_from_detached(void)
-{
-	before_record();
-	death_by_detached(before_three);
-	choose();
-}
-
 DOES(one, (void)book_take(death_size));
 
-void before_last_from_detached(void)
-{
-	before_record();
-	death_by_detached(one);
-	choose();
-}
-
-void before_take_from_ended(void)
-{
-	before_record();
-	death_by_ended(before_three);
-	choose();
-}
+/* What others did is the last entry of the book. */
+#define BEFORE_TAKE(name, others)    \
+	void before_##name(void)     \
+	{                            \
+		before_record();     \
+		others;              \
+		choose();            \
+	}
+BEFORE_TAKE(take_from_live, death_by_live(before_three))
+BEFORE_TAKE(take_from_detached, death_by_detached(before_three))
+BEFORE_TAKE(last_from_detached, death_by_detached(one))
+BEFORE_TAKE(take_from_ended, death_by_ended(before_three))
 
 void before_to_last_of_group(void)
 {

@@ -58,7 +58,7 @@ void before_no_record(void);
 void before_busy(void);
 void before_extend(void);
 
-/* ---- a process that died in the middle of everything (inner/death/before_ended.c) ---- */
+/* ---- a process that died in the middle of everything (inner/death/before_unowned.c) ---- */
 
 void ended_over_units(void);
 void ended_over_chunks(void);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes before the calls on paths without a record: the unowned slabs. */
+/* What goes before the calls on paths without a record, and where a process died in the middle of everything. */
 #include "inner/death/before.h"
-
-#include "heaps/instance.h"
+#include "front/span.h"
+#include "slab/unowned.h"
+#include "store/recover/building.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 
@@ -85,3 +85,60 @@ void before_busy(void)
 	t->self = SEAT_BUSY;
 	death_by_live(before_fill_chunks);
 }
+
+/* ---- a process died in the middle of everything ---- */
+
+/* In a heap of this state a process does this and ends. */
+#define ENDED(name, state)                      \
+	void ended_##name(void)                 \
+	{                                       \
+		state();                        \
+		death_by_ended(die_##name);     \
+	}
+/* It builds, by this record or none, and has done this when it ends. */
+#define ENDED_OVER(name, state, record, ...)                        \
+	static void die_##name(void)                                \
+	{                                                           \
+		before_three();                                     \
+		(void)building_begin(heap(), record);               \
+		__VA_ARGS__;                                        \
+	}                                                           \
+	ENDED(name, state)
+#define OWN seats_self(heap())
+
+ENDED_OVER(over_units, before_record, OWN, CHECK(units_claim(heap(), 3, true, false).chunk != NULL))
+ENDED_OVER(over_chunks, before_record, OWN, CHECK(region_claim(heap(), 3, 1, false).region != NULL))
+ENDED_OVER(over_span, before_record, OWN, CHECK(span_alloc(heap(), (size_t)3 << 20, 1, false) != NULL))
+ENDED_OVER(over_slot_unowned, before_record, NULL, CHECK(unowned_slot(heap(), class_of(death_size)) != NULL))
+ENDED_OVER(over_extend, before_extend, OWN, heap()->regions->chunks = DEATH_CHUNKS) /* and the bits are not set yet */
+
+static void die_unmaking_unowned(void)
+{
+	struct slab *s;
+
+	before_record();
+	(void)building_begin(heap(), OWN);
+	CHECK(unowned_slot(heap(), class_of(death_size)) != NULL);
+	s = heap()->unowned[class_of(death_size)];
+	s->free[0] = 0;
+	s->owner |= OWNER_CHANGING;
+}
+
+static void die_over_record(void)
+{
+	(void)building_begin(heap(), NULL);
+	CHECK(store_owner(heap()) != NULL);
+}
+
+static void die_over_slot(void)
+{
+	struct owner *o;
+
+	before_three();
+	o = OWN;
+	truth_of(o)->flight = (uint64_t)(uintptr_t)ash_heap_alloc(death_heap, death_size);
+}
+
+ENDED(over_record, before_record)
+ENDED(over_slot, before_record)
+ENDED(unmaking_unowned, before_record)

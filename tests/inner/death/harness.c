@@ -3,9 +3,7 @@
 #include "inner/death/harness.h"
 #include "inner/instructions.h"
 #include "step_over.h"
-#include "trap_flag.h"
 
-#include "life.h"
 #include "syscall.h"
 
 enum { IDLE = 300, ENOUGH = 7000, SIGKILL = 9, PR_SET_PDEATHSIG = 1 };

@@ -85,7 +85,7 @@ void publish_release_own(void);
 void look_prepare(void);
 void look(void);
 
-/* ---- what recovery has settled (inner/death/settled.c) ---- */
+/* ---- what recovery has settled (inner/death/memory.c) ---- */
 
 /* Each chunk and each unit is free, or a slab's or span's. */
 void settled_units(void);

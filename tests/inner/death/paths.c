@@ -2,12 +2,9 @@
 /* The paths on which the harness of deaths walks. */
 #include "inner/death/before.h"
 
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "front/span.h"
-#include "heaps/instance.h"
 #include "slab/unowned.h"
-#include "store/file/store.h"
 #include "store/recover/building.h"
 #include "store/recover/intent.h"
 #include "store/recover/recover.h"

@@ -2,10 +2,7 @@
 /* Slots, drafts and names on the paths of the harness of deaths, and what must hold of them. */
 #include "inner/death/before.h"
 
-#include "backend/map.h"
-#include "backend/region.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
 #include "store/recover/intent.h"
 #include "store/recover/seats.h"
 #include "support/blocks.h"

@@ -3,8 +3,6 @@
 #include "inner/death/harness.h"
 
 #include "ashlar_start.h"
-#include "heaps/instance.h"
-#include "life.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/file/image.h"
@@ -211,8 +209,7 @@ static void work(void)
 
 		if (size > 400000 && i != 0)
 			size = 300;
-		p = zero ? ash_heap_zalloc(death_heap, 1, size) : ash_heap_alloc(death_heap, size);
-		CHECK(p != NULL);
+		p = NOT_NULL(zero ? ash_heap_zalloc(death_heap, 1, size) : ash_heap_alloc(death_heap, size));
 		mine[i] = (struct entry){p, size, 0, false};
 		for (k = 0; k < book->count; k++)
 			CHECK(seen[k] != state || p >= book->entry[k].p + usable[k] ||

@@ -4,18 +4,15 @@
  * then the slot is another block, which another thread of the same process is releasing when
  * the record is recovered, at any instruction.
  */
-#include "ashlar_heap.h"
 #include "backend/map.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
-#include "life.h"
 #include "store/recover/census.h"
 #include "store/recover/recover.h"
-#include "store/recover/seats.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 
-static ash_heap *heap;
+#include "inner/shared.h" /* last: its names are short */
+
 static struct owner *ended;
 static uint64_t ended_state;
 static void *block;
@@ -59,8 +56,7 @@ TEST(death_of_a_thread_alone, 20)
 	bool met;
 
 	step_begin(recover);
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	needs_lives();
 	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	CHECK((maker = rt_thread_start(make_blocks, NULL)) != NULL);

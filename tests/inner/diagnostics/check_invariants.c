@@ -3,7 +3,6 @@
 /* promises: ash_check */
 #include "thread/owner.h"
 #include "inner/slots.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 static char *block[200], *other, *span, *of_another;
@@ -28,8 +27,7 @@ static void thread_body(UNUSED void *argument)
 /* Slabs that are current, partial, full; of an ended thread; unowned; a span. */
 static void set_up(void)
 {
-	for (size_t i = 0; i < 200; i++)
-		block[i] = ash_alloc(500);
+	alloc_each(block, 200, 500);
 	span = ash_alloc(5 * MIB);
 	ash_release(block[3]);
 	ash_release(block[70]);

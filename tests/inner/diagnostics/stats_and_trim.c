@@ -4,13 +4,8 @@
 #include "front/block.h"
 #include "inner/slots.h"
 #include "memory.h"
-#include "pages.h"
 #include "syscall.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 TEST(inner_figures_of_stats, 10)
 {

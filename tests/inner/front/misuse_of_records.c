@@ -3,7 +3,6 @@
 #include "backend/region.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
-#include "thread/owner.h"
 #include "thread/seat.h"
 
 /* The chunk, and the slab, of a block. */
@@ -15,17 +14,17 @@ static struct slab *slab_of(void *p)
 	return s;
 }
 
-MISUSE(heap_record)
+/* A record that is there from the start, when there are others, too. */
+static void bad_record(struct bad *bad, const void *p)
 {
 	CHECK(ash_alloc(1) != NULL);
-	bad_alone(bad, &heap_default, RECORDS);
+	bad_alone(bad, (void *)(uintptr_t)p, RECORDS);
 }
 
-MISUSE(heap_record_end)
-{
-	CHECK(ash_alloc(1) != NULL);
-	bad_alone(bad, (char *)(&heap_default + 1) - 8, RECORDS);
-}
+MISUSE_CALL(heap_record, bad_record(bad, &heap_default));
+MISUSE_CALL(heap_record_end, bad_record(bad, (char *)(&heap_default + 1) - 8));
+MISUSE_CALL(map_root, bad_record(bad, &chunk_map.root[MAP_SIZE - 1]));
+MISUSE_CALL(map_units, bad_record(bad, &chunk_map.units[MAP_UNITS - 1]));
 
 /* Behind them is what the linker put there: no record, unless it is another one's. */
 TEST(find_ends_of_records, 10)
@@ -39,18 +38,6 @@ TEST(find_ends_of_records, 10)
 	CHECK(map_holds(end) || owner_contains(&heap_default, end) || region_metadata_holds(&heap_default, end) ||
 	      ash_find(end, &b) == ASH_FOREIGN);
 	CHECK(map_holds(map) && map_holds(map + sizeof chunk_map - 1) && !map_holds(map + sizeof chunk_map));
-}
-
-MISUSE(map_root)
-{
-	CHECK(ash_alloc(1) != NULL);
-	bad_alone(bad, &chunk_map.root[MAP_SIZE - 1], RECORDS);
-}
-
-MISUSE(map_units)
-{
-	CHECK(ash_alloc(1) != NULL);
-	bad_alone(bad, &chunk_map.units[MAP_UNITS - 1], RECORDS);
 }
 
 MISUSE(region_record)
@@ -85,10 +72,7 @@ MISUSE(owner_record_end)
 	bad_alone(bad, (char *)(heap_default.owners + 1) - 8, RECORDS);
 }
 
-static void allocate(void *p)
-{
-	*(void **)p = ash_alloc(100);
-}
+USE(allocate, p, *(void **)p = ash_alloc(100));
 
 /* The record of a thread that ended stays, and is known. */
 MISUSE(owner_record_of_thread)
@@ -139,10 +123,7 @@ static void release_with_another(char *p)
 	fetch_or_seq_cst(&damaged->remote[index / 64], (uint64_t)1 << index % 64);
 }
 
-static void collect(UNUSED void *p)
-{
-	ash_trim(SIZE_MAX);
-}
+USE(collect, p, ash_trim(SIZE_MAX));
 
 TEST(misuse_found_when_collected, 10)
 {
@@ -195,10 +176,7 @@ TEST(misuse_found_when_a_bin_collects, 10)
 	misuse_expect("release", use_up_a_group, &bad);
 }
 
-static void detach(UNUSED void *p)
-{
-	ash_thread_detach();
-}
+USE(detach, p, ash_thread_detach());
 
 /* The slab goes back: the last moment to see it. */
 TEST(misuse_found_when_slab_goes, 10)
@@ -226,10 +204,7 @@ TEST(misuse_found_in_each_group_when_slab_goes, 10)
 	misuse_expect("release", detach, &bad);
 }
 
-static void make_unowned(UNUSED void *p)
-{
-	(void)shared_block(3000);
-}
+USE(make_unowned, p, (void)shared_block(3000));
 
 /* A second release that comes when the unowned slab is gone: told when the next one is made there, or searched. */
 static void unowned_slab_is_gone(bool hint)

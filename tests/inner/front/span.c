@@ -4,6 +4,7 @@
 #include "backend/map.h"
 #include "backend/region.h"
 #include "heaps/instance.h"
+#include "support/handler_at_step.h"
 #include "support/resident.h"
 
 static struct heap *const d = &heap_default;
@@ -67,4 +68,26 @@ TEST(span_of_a_chunk_leaves_the_slabs, 10)
 	ash_release(p);
 	CHECK(d->slab_chunks == chunks - 1 && d->reserved == reserved);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- what a call takes that resizes a span and changes nothing ---- */
+
+enum { BYTES = 10 << 20, MOST = 80 /* instructions, with the test's own few */ };
+
+static void *block;
+static size_t size = BYTES - 1000;
+
+DOES(one_byte_more, CHECK(ash_resize(block, size++) == block));
+
+TEST(resize_steps_by_one_byte, 20)
+{
+	block = NOT_NULL(ash_alloc(size));
+	for (unsigned i = 0; i < 4; i++) {
+		size_t steps = steps_of(one_byte_more);
+
+		rt_print("     %zu instructions\n", steps);
+		CHECK(steps > 10 && steps <= MOST);
+	}
+	CHECK(ash_usable_size(block) == BYTES);
+	ash_release(block);
 }

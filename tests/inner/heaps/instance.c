@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps as objects: their counters, what each call leaves in the caller's record, their options. */
 #include "heaps/instance.h"
-#include "store/recover/benches.h"
 #include "store/recover/seats.h"
 #include "support/blocks.h"
 #include "support/heap_in.h"
+#include "support/stamp.h"
 #include "thread/owner.h"
 
 static void agree(ash_heap *heap)
@@ -30,8 +30,7 @@ static void work(ash_heap *heap)
 	size_t flights = 0;
 
 	for (size_t i = 0; i < 300; i++) {
-		p[i] = i % 3 == 0 ? ash_heap_zalloc(heap, 3, i * 7) : ash_heap_alloc(heap, i * 20);
-		CHECK(p[i] != NULL);
+		p[i] = NOT_NULL(i % 3 == 0 ? ash_heap_zalloc(heap, 3, i * 7) : ash_heap_alloc(heap, i * 20));
 		CHECK(ash_heap_usable_size(heap, p[i]) >= (i % 3 == 0 ? 21 * i : 20 * i));
 	}
 	agree(heap);
@@ -71,7 +70,7 @@ static void work(ash_heap *heap)
 	agree(heap);
 }
 
-TEST(inner_objects_private, 10)
+TEST(inner_objects_private_and_shared, 10)
 {
 	ash_heap *heap = ash_heap_create(NULL);
 
@@ -79,39 +78,45 @@ TEST(inner_objects_private, 10)
 		work(heap);
 	CHECK(heap_of(heap)->settled == heap_default.settled || heap_of(heap)->settled == 0);
 	ash_heap_destroy(heap);
-}
-
-TEST(inner_objects_shared, 10)
-{
-	ash_heap *heap = ash_heap_create_shared(32 * MIB, NULL);
-
+	heap = ash_heap_create_shared(32 * MIB, NULL);
 	for (unsigned i = 0; i < 3; i++)
 		work(heap);
 	ash_heap_destroy(heap);
 }
 
-/* A full heap returns NULL, and has its whole capacity again when it is empty. */
-TEST(inner_objects_full, 10)
+/* The end of the capacity: NULL, and all of it is there again when the heap is empty. */
+TEST(shared_exhausted, 60)
 {
-	ash_heap *heap = ash_heap_create_shared(8 * MIB, NULL);
-	static char *p[4096];
-	size_t n;
+	enum { MOST = 4000 };
+	static uint64_t stamp[MOST];
+	ash_heap *h = NOT_NULL(ash_heap_create_shared((size_t)16 << 20, NULL));
+	unsigned n, i, round;
+	void *p;
 
-	for (unsigned round = 0; round < 3; round++) {
-		size_t size = round == 0 ? 200000 : round == 1 ? 30000 : 5000;
+	CHECK(ash_heap_alloc(h, (size_t)17 << 20) == NULL);
+	for (round = 0; round < 6; round++) {
+		static const size_t sizes[6] = {9000, 144000, 4 << 20, 200000, 30000, 5000};
+		size_t size = sizes[round];
 
-		for (n = 0; n < 4096 && (p[n] = ash_heap_alloc(heap, size)) != NULL; n++)
-			;
-		CHECK(n * size > 6 * MIB && n < 4096);
-		agree(heap);
-		while (n-- > 0)
-			ash_heap_release(heap, p[n]);
-		agree(heap);
-		p[0] = NOT_NULL(ash_heap_alloc(heap, 8 * MIB));
-		agree(heap);
-		ash_heap_release(heap, p[0]);
+		for (n = 0; n < MOST && (p = ash_heap_alloc(h, size)) != NULL; n++)
+			stamp[n] = stamp_set(p, size, n);
+		CHECK(n < MOST && n > ((size_t)12 << 20) / size);
+		CHECK(ash_heap_zalloc(h, 1, size) == NULL);
+		CHECK(ash_heap_resize(h, stamp_block(stamp[0]), size * 3) == NULL);
+		agree(h);
+		for (i = 0; i < n; i++) {
+			stamp_check(stamp[i]);
+			ash_heap_release(h, stamp_block(stamp[i]));
+		}
+		agree(h);
+		if (round % 2 == 0)
+			(void)ash_heap_trim(h, 0);
+		CHECK_EQ(stats_of(h).blocks, 0);
+		p = NOT_NULL(ash_heap_alloc(h, (size_t)16 << 20)); /* all of it is one again */
+		agree(h);
+		ash_heap_release(h, p);
 	}
-	ash_heap_destroy(heap);
+	ash_heap_destroy(h);
 }
 
 TEST(inner_objects_options, 10)
@@ -135,21 +140,6 @@ TEST(inner_objects_options, 10)
 	ash_heap_destroy(heap);
 }
 
-/* The good size of an arena is the usable size of such a block. */
-TEST(inner_objects_good_sizes, 10)
-{
-	static char memory[256 * 1024];
-	ash_heap *heap = ash_heap_create_in(memory, sizeof memory);
-
-	for (size_t size = 0; size < 300; size++) {
-		void *p = NOT_NULL(ash_heap_alloc(heap, size));
-
-		CHECK_EQ(ash_heap_good_size(heap, size), ash_heap_usable_size(heap, p));
-		CHECK(ash_heap_good_size(heap, size) >= size && ash_heap_good_size(heap, size) < size + 17);
-	}
-	CHECK_EQ(ash_heap_check(heap), 0);
-}
-
 /* Benches of one kind come from one page until it is used up. */
 TEST(inner_objects_benches, 10)
 {
@@ -169,43 +159,4 @@ TEST(inner_objects_benches, 10)
 	bench_leave(b[1]);
 	CHECK(b[1]->page->entry[0].id == 0 && b[1]->more[0][3].id == 0);
 	CHECK(bench_take(0) == b[1]); /* vacant benches that have a page are preferred */
-}
-
-/* A block that cannot grow in place gives back the granules that it took meanwhile. */
-TEST(inner_objects_failed_growth, 10)
-{
-	static char memory[256 * 1024];
-	ash_heap *heap = ash_heap_create_in(memory, sizeof memory);
-	char *a = ash_heap_alloc(heap, 64), *gap = ash_heap_alloc(heap, 2000);
-	char *b = ash_heap_alloc(heap, 64), *moved;
-
-	CHECK(gap > a && b > gap);
-	memset(a, 7, 64);
-	ash_heap_release(heap, gap);
-	CHECK(ash_heap_resize(heap, a, 300 * 1024) == NULL);
-	CHECK(ash_heap_usable_size(heap, a) == 64 && a[63] == 7);
-	moved = ash_heap_resize(heap, a, 3000);
-	CHECK(moved != NULL && moved != a && moved[63] == 7);
-	CHECK(ash_heap_alloc(heap, 2064) == (void *)a); /* all granules before b */
-	CHECK_EQ(ash_heap_check(heap), 0);
-}
-
-/* A hole at the beginning is found, wherever the last search ended. */
-TEST(inner_objects_first_place, 10)
-{
-	static char memory[64 * 1024];
-	ash_heap *heap = ash_heap_create_in(memory, sizeof memory);
-	char *first = ash_heap_alloc(heap, 64), *p;
-	size_t n;
-
-	for (n = 1; n < 300; n++)
-		CHECK(ash_heap_alloc(heap, 64) != NULL);
-	while ((p = ash_heap_alloc(heap, 16)) != NULL)
-		n++;
-	CHECK(n > 1000);
-	ash_heap_release(heap, first);
-	for (n = 0; n < 4; n++)
-		CHECK(ash_heap_alloc(heap, 16) == first + 16 * n);
-	CHECK(ash_heap_alloc(heap, 16) == NULL);
-	CHECK_EQ(ash_heap_check(heap), 0);
 }

@@ -6,10 +6,7 @@
 
 static ash_heap *heap;
 
-static void open_heap(void)
-{
-	heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL));
-}
+DOES(open_heap, heap = NOT_NULL(ash_heap_create_shared((size_t)32 << 20, NULL)));
 
 static unsigned by_tag[256];
 

@@ -9,7 +9,6 @@
 #include "inner/slots.h"
 #include "store/recover/block_tags.h"
 #include "slab/unowned.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
 
 enum { FEW = 5 };
@@ -89,10 +88,7 @@ static void release(void *p)
 	ash_release(p);
 }
 
-static void collect(void)
-{
-	(void)slab_collect(slab, false);
-}
+DOES(collect, (void)slab_collect(slab, false));
 
 TEST(look_while_collected, 20)
 {

@@ -6,6 +6,7 @@
 #include "diagnostics/blocks.h"
 #include "inner/slots.h"
 #include "store/recover/block_tags.h"
+#include "support/another.h"
 #include "support/handler_at_step.h"
 
 static struct slot_ref at;
@@ -14,12 +15,10 @@ static struct ash_statistics stats;
 static size_t seen_at; /* the boundary at which the walk came to `stays` */
 
 /* Another thread's slab: one slot was released here, one stays. */
-static void owner_body(void *ready)
+static void takes_two(void)
 {
 	left = ash_alloc(7000);
 	stays = ash_alloc(7000);
-	rt_barrier_wait(ready);
-	rt_barrier_wait(ready);
 }
 
 /* As it was before slab_collect. */
@@ -114,14 +113,10 @@ static size_t stats_boundary(void)
 
 TEST(collected_slot_is_no_block, 60)
 {
-	static struct rt_barrier ready;
-	struct rt_thread *owner;
 	size_t k;
 
 	before = ash_alloc(7000);
-	ready.count = 2;
-	owner = rt_thread_start(owner_body, &ready);
-	rt_barrier_wait(&ready);
+	another_stays(takes_two);
 	at = place_of(left);
 	ash_release(left);
 	CHECK(!slot_is_taken(&at));
@@ -130,6 +125,5 @@ TEST(collected_slot_is_no_block, 60)
 	collect_in_walk();
 	k = stats_boundary();
 	collect_in(look_stats, k - 30, k + 10);
-	rt_barrier_wait(&ready);
-	rt_thread_join(owner);
+	another_goes();
 }

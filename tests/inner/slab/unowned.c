@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Unowned slabs (unowned.h): empty ones are unmade. */
 #include "inner/slab/unowned.h"
-#include "inner/slots.h"
 #include "slab/unowned.h"
 #include "support/resident.h"
 
-#include "heaps/instance.h"
-#include "store/file/store.h"
 #include "store/recover/recover.h"
-#include "store/recover/seats.h"
-#include "support/blocks.h"
 #include "syscall.h"
-#include "thread/seating.h"
 
 /* Releases the blocks in an order in which slabs become empty late. */
 static void release_all(size_t n)
@@ -54,15 +48,13 @@ TEST(slabs_unowned_burst_in_a_small_heap, 20)
 	const struct ash_heap_options small = {.cap = 16 * MIB};
 	ash_heap *heap = ash_heap_create(&small), *fresh = ash_heap_create(&small);
 	static const size_t sizes[] = {4096, CHUNK_SIZE, 16 * MIB, UNIT_SIZE};
-	struct ash_statistics st;
 	size_t i;
 
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	burst(heap, 1000, 12288);
 	release_all(12288);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK(st.slabs <= 3 * UNIT_SIZE); /* without ash_trim */
+	CHECK_EQ(stats_of(heap).blocks, 0);
+	CHECK(stats_of(heap).slabs <= 3 * UNIT_SIZE); /* without ash_trim */
 	CHECK_EQ(ash_heap_check(heap), 0);
 	fits_as(heap, fresh);
 	(void)ash_heap_trim(heap, 0);
@@ -131,7 +123,6 @@ TEST(slabs_unowned_slots_before_null_of_the_default_heap, 20)
 TEST(slabs_unowned_burst_is_not_resident, 20)
 {
 	size_t n = scaled(64000, 4000), before, after;
-	struct ash_statistics st;
 
 	ash_release(ash_alloc(1000));
 	before = rt_anonymous();
@@ -141,9 +132,8 @@ TEST(slabs_unowned_burst_is_not_resident, 20)
 	release_all(n);
 	ash_trim(0);
 	after = rt_anonymous();
-	ash_stats(&st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(stats_now().blocks, 0);
+	CHECK_EQ(stats_now().slabs, 0);
 	CHECK(!figures() || after < before + 4 * MIB);
 	CHECK_EQ(ash_check(), 0);
 }
@@ -161,15 +151,13 @@ TEST(slabs_unowned_walk_that_releases, 10)
 {
 	ash_heap *heap = ash_heap_create(NULL);
 	size_t n = 0, all = UNIT_SIZE / 64 + 1; /* one in a slab of its own */
-	struct ash_statistics st;
 
 	ash_heap_release(heap, ash_heap_alloc(heap, 16));
 	burst(heap, 64, all);
 	CHECK_EQ(ash_heap_walk(heap, release_it, &n), 0);
 	CHECK_EQ(n, all);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(st.slabs, 2 * UNIT_SIZE); /* the thread's, and the preferred one */
+	CHECK_EQ(stats_of(heap).blocks, 0);
+	CHECK_EQ(stats_of(heap).slabs, 2 * UNIT_SIZE); /* the thread's, and the preferred one */
 	ash_heap_destroy(heap);
 }
 
@@ -187,10 +175,9 @@ static void fill_it(void *heap)
 
 static void fill_without_record(int fd)
 {
-	ash_heap *heap = ash_heap_attach_file(fd, NULL);
+	ash_heap *heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
 	struct owner *o;
 
-	CHECK(heap != NULL);
 	while ((o = store_owner(heap_of(heap))) != NULL) {
 		owner_reset(o);
 		owner_publish(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);

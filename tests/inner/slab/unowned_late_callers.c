@@ -3,7 +3,6 @@
 #include "inner/slots.h"
 #include "inner/slab/unowned.h"
 #include "slab/unowned.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/resident.h"
 
@@ -15,21 +14,17 @@ static size_t call_size;
 
 DOES(call_alloc, blocks[BLOCKS - 1] = ash_alloc(call_size));
 
-static void nothing(void)
-{
-}
-
 /* Instructions of the longest of so many calls on the unowned slabs. */
 static size_t longest(unsigned calls)
 {
-	size_t most = 0;
+	size_t most = 0, steps;
 
 	for (unsigned i = 0; i < calls; i++) {
 		(void)seat_take();
-		(void)with_act_at(SIZE_MAX, call_alloc);
+		steps = steps_of(call_alloc);
 		seat_open();
 		CHECK(blocks[BLOCKS - 1] != NULL);
-		most = boundary > most ? boundary : most;
+		most = steps > most ? steps : most;
 	}
 	return most;
 }
@@ -37,7 +32,6 @@ static size_t longest(unsigned calls)
 /* The heap has so many blocks in unowned slabs and as many in the thread's; every slab is full. */
 static size_t longest_beside(size_t bytes)
 {
-	step_begin(nothing);
 	call_size = 8000;
 	burst(NULL, call_size, bytes / 2 / call_size);
 	for (size_t i = 0; i < bytes / 2 / 1000; i++)

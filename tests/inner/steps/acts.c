@@ -155,10 +155,7 @@ static void every_class(size_t turn)
 	}
 }
 
-static void first_calls(void)
-{
-	every_class(0);
-}
+DOES(first_calls, every_class(0));
 
 static int count_one(void *context, void *block, size_t size,
 		     UNUSED const struct ash_heap_owner *owner)
@@ -244,10 +241,7 @@ void act_fork(void)
 	fork_one(false);
 }
 
-static void other_forks(void)
-{
-	fork_one(true);
-}
+DOES(other_forks, fork_one(true));
 
 void act_fork_by_other(void)
 {

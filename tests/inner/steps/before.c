@@ -6,9 +6,7 @@
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

@@ -4,7 +4,6 @@
 #include "inner/steps/harness.h"
 
 #include "backend/map.h"
-#include "backend/region.h"
 #include "backend/retain.h"
 
 void path_dirty_span(void)

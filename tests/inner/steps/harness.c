@@ -4,10 +4,8 @@
 
 #include "backend/map.h"
 #include "front/block.h"
-#include "front/slot.h"
 #include "inner/instructions.h"
 #include "step_over.h"
-#include "trap_flag.h"
 #include "syscall.h"
 #include "thread/owner.h"
 

@@ -3,8 +3,6 @@
 #include "inner/steps/before.h"
 #include "inner/steps/harness.h"
 
-#include "ashlar_heap.h"
-#include "backend/region.h"
 #include "backend/retain.h"
 #include "diagnostics/blocks.h"
 #include "front/slot.h"
@@ -14,9 +12,7 @@
 #include "slab/unowned.h"
 #include "syscall.h"
 #include "thread/bin.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

@@ -4,8 +4,6 @@
 
 #include "front/alloc.h"
 #include "front/block.h"
-#include "front/slot.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
 #include "thread/settle.h"
 

@@ -4,27 +4,16 @@
  * after.
  */
 #include "store/recover/building.h"
-#include "thread/seat.h"
 
-#include "ashlar_heap.h"
-#include "heaps/instance.h"
-#include "life.h"
-#include "rt.h"
 #include "store/recover/census.h"
-#include "store/recover/seats.h"
-#include "thread/owner.h"
 
-static ash_heap *heap;
-static struct store *store;
-static struct heap *h;
+#include "inner/shared.h" /* last: its names are short */
 
 static struct owner *set_up(void)
 {
 	struct owner *o;
 
-	heap = NOT_NULL(ash_heap_create_shared(8 * MIB, NULL));
-	h = heap_of(heap);
-	store = store_of(h);
+	shared_make(8 * MIB);
 	ash_heap_release(heap, ash_heap_alloc(heap, 100));
 	for (o = h->owners; o != NULL && o->state == OWNER_VACANT; o = o->next)
 		;
@@ -125,8 +114,7 @@ TEST(inner_building_by_the_dead, 10)
 
 	(void)set_up();
 	life = dead_life();
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	needs_lives();
 	for (unsigned i = 0; i < STRANGERS; i += 2)
 		store->strangers[i] = life;
 	CHECK(building_quiet(store, &sum));
@@ -143,8 +131,7 @@ TEST(inner_building_by_the_dead, 10)
 TEST(inner_building_recover_asks_about_strangers, 10)
 {
 	(void)set_up();
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	needs_lives();
 	store->strangers[1] = dead_life();
 	CHECK_EQ(store->lost, 0);
 	(void)ash_heap_recover(heap);

@@ -3,20 +3,13 @@
 /* promises: ash_heap_release_owner */
 #include "store/recover/census.h"
 
-#include "ashlar_heap.h"
-#include "backend/map.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
-#include "life.h"
-#include "rt.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/seats.h"
 #include "syscall.h"
 
-enum { BIRTH = 22 };
+#include "inner/shared.h" /* last: its names are short */
 
-static ash_heap *heap;
-static struct store *store;
+enum { BIRTH = 22 };
 
 /* The life of the i-th ended process: all have the same id, and different times of birth. */
 static uint64_t dead(size_t i)
@@ -35,8 +28,7 @@ static void census_fill(void)
 {
 	size_t i;
 
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	store = store_of(heap_of(heap));
+	shared_make(16 * MIB);
 	(void)dead(0); /* this process has the first entry */
 	for (i = 1; i < CENSUS_LAST; i++)
 		store->census[i] = dead(i);
@@ -94,8 +86,7 @@ TEST(inner_census_reused, 30)
 /* A process that asks again is told what it was told before. */
 TEST(inner_census_joins_once, 10)
 {
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	store = store_of(heap_of(heap));
+	shared_make(16 * MIB);
 	CHECK(census_join(store) == 1 && census_join(store) == 1);
 	IN_CHILD
 		CHECK(census_join(store) == 2 && census_join(store) == 2);
@@ -152,8 +143,7 @@ TEST(inner_census_keeps_what_a_record_names, 30)
 	struct owner *o;
 	long pid;
 
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	store = store_of(heap_of(heap));
+	shared_make(16 * MIB);
 	(void)dead(0);
 	pid = rt_fork();
 	if (pid == 0) {
@@ -178,8 +168,7 @@ TEST(inner_census_of_a_process_elsewhere, 10)
 {
 	size_t i, before;
 
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	store = store_of(heap_of(heap));
+	shared_make(16 * MIB);
 	if (store->world >> 32 == 0)
 		rt_skip("namespaces cannot be told apart without /proc");
 	before = places_free();
@@ -227,8 +216,7 @@ TEST(inner_census_owners_of_blocks, 30)
 	void *p[4];
 	size_t i;
 
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	store = store_of(heap_of(heap));
+	shared_make(16 * MIB);
 	for (i = 0; i < 4; i++)
 		p[i] = ash_heap_alloc(heap, 100);
 	CHECK(p[0] < p[1] && p[1] < p[2] && p[2] < p[3]);
@@ -258,8 +246,7 @@ TEST(inner_census_asks_about_the_last, 30)
 {
 	size_t i, known = 0;
 
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	store = store_of(heap_of(heap));
+	shared_make(16 * MIB);
 	for (i = 0; i < 40; i++)
 		CHECK_EQ(newcomer(), 2);
 	for (i = 0; i < 40; i++)

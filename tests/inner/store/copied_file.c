@@ -5,10 +5,9 @@
  */
 #include "ashlar_heap.h"
 #include "life.h"
-#include "rt.h"
-#include "syscall.h"
+#include "support/file_copy.h"
 
-enum { SIGKILL = 9, SIGSTOP = 19, WUNTRACED = 2, WORKERS = 3, CAPACITY = 32, PAGE = 4096, HELD = 64 };
+enum { SIGKILL = 9, SIGSTOP = 19, WUNTRACED = 2, WORKERS = 3, CAPACITY = 32, HELD = 64 };
 
 static int fd;
 static long workers[WORKERS];
@@ -64,22 +63,6 @@ static void begin(void)
 	CHECK_EQ(arch_fstat(fd, &st), 0);
 	bytes = (size_t)st.length;
 	CHECK(bytes >= CAPACITY * MIB);
-}
-
-static int copy_of_file(void)
-{
-	enum { SEEK_DATA = 3, SEEK_HOLE = 4 };
-	int copy = (int)arch_memfd_create("copy", 0);
-	static char page[PAGE];
-	long at, end;
-
-	CHECK_EQ(arch_ftruncate(copy, (long)bytes), 0);
-	for (at = 0; (at = arch_lseek(fd, at, SEEK_DATA)) >= 0;)
-		for (end = arch_lseek(fd, at, SEEK_HOLE); at < end; at += PAGE) {
-			CHECK_EQ(arch_pread64(fd, page, PAGE, at), PAGE);
-			CHECK_EQ(arch_pwrite64(copy, page, PAGE, at), PAGE);
-		}
-	return copy;
 }
 
 static int nothing(UNUSED void *context, UNUSED void *p, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
@@ -141,7 +124,7 @@ TEST(copied_while_others_work, 200)
 	for (i = 0; i < COPIES; i++) {
 		enum ash_attach why;
 
-		copy[i] = copy_of_file();
+		copy[i] = file_copy(fd);
 		why = tries(copy[i]);
 		if (why != ASH_ATTACH_TORN && why != ASH_ATTACH_NO_HEAP)
 			rt_print("     copy %u: answer %d\n", i, (int)why);
@@ -172,7 +155,7 @@ TEST(copied_while_others_are_stopped, 60)
 		rt_kill(workers[i], SIGSTOP);
 		CHECK_EQ(arch_wait4(workers[i], &status, WUNTRACED, NULL), workers[i]);
 	}
-	copy = copy_of_file();
+	copy = file_copy(fd);
 	CHECK_EQ(tries(copy), ASH_ATTACH_TORN);
 	CHECK(ash_heap_vouch_file(copy));
 	CHECK_EQ(tries(copy), ASH_ATTACHED);

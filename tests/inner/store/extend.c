@@ -172,10 +172,7 @@ static void soil(void)
 	ash_heap_release(extended, p);
 }
 
-static void do_extend(void)
-{
-	CHECK(ash_heap_extend(extended, (CHUNKS + 1) * CHUNK_SIZE));
-}
+DOES(do_extend, CHECK(ash_heap_extend(extended, (CHUNKS + 1) * CHUNK_SIZE)));
 
 TEST(extend_beside_a_user_of_the_new_chunk, 20)
 {

@@ -6,7 +6,6 @@
 #include "store/file/image.h"
 #include "store/file/image.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "pages.h"
 #include "rt.h"

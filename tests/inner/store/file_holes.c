@@ -157,8 +157,7 @@ static void junk_is_cleared(bool allocated)
 	char *p, *base;
 
 	fd = (int)arch_memfd_create("junk", 0);
-	heap = ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, allocated ? &options : NULL);
-	CHECK(heap != NULL);
+	heap = NOT_NULL(ash_heap_create_file(fd, CHUNKS * CHUNK_SIZE, allocated ? &options : NULL));
 	base = (char *)store_of(heap_of(heap));
 	r = region_first(heap_of(heap));
 	for (i = 0; i < CHUNKS; i++) {

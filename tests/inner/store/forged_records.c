@@ -4,17 +4,10 @@
  * chunks.
  */
 #include "inner/store/forged_words.h"
-#include "slab/slab.h"
 
-/* Lies in the second owner record, which a child made. */
-TEST(sound_second_record, 10)
+/* A child makes a second record, which has no slab. */
+static struct owner *second_record(ash_heap *h)
 {
-	struct owner *second;
-	ash_heap *h;
-
-	make();
-	h = NOT_NULL(ash_heap_attach_file(fd, NULL));
-	ash_heap_release(h, ash_heap_alloc(h, 300));
 	IN_CHILD {
 		ash_heap_release(h, ash_heap_alloc(h, 300));
 		ash_heap_thread_detach(h);
@@ -24,7 +17,19 @@ TEST(sound_second_record, 10)
 	get(s, &image, sizeof image);
 	CHECK_EQ(image.records_used, 2);
 	CHECK(!is_refused());
-	second = (struct owner *)(void *)(image.records + RECORD_BYTES);
+	return (struct owner *)(void *)(image.records + RECORD_BYTES);
+}
+
+/* Lies in the second owner record. */
+TEST(sound_second_record, 10)
+{
+	struct owner *second;
+	ash_heap *h;
+
+	make();
+	h = NOT_NULL(ash_heap_attach_file(fd, NULL));
+	ash_heap_release(h, ash_heap_alloc(h, 300));
+	second = second_record(h);
 	LIE(second->no_slots, 1);
 	LIE(truth_of(second)->flight, (uintptr_t)&fd);
 	IDLE(second->pending_slabs[3], (uintptr_t)&fd);
@@ -256,15 +261,7 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	h = ash_heap_attach_file(fd, NULL);
 	CHECK(h != NULL && ash_heap_alloc(h, 300) != NULL && ash_heap_alloc(h, 700) != NULL);
 	blocks_there += 2;
-	IN_CHILD {
-		ash_heap_release(h, ash_heap_alloc(h, 300));
-		ash_heap_thread_detach(h);
-	}
-	ash_heap_thread_detach(h);
-	ash_heap_destroy(h);
-	CHECK(!is_refused());
-	/* The second record has no slab. */
-	second = (struct owner *)(void *)(image.records + RECORD_BYTES);
+	second = second_record(h);
 	CHECK(first != second);
 	IDLE(second->bins[3].partial.head, slab_of_block());
 	IDLE(second->bins[CLASSES - 1].full.head, slab_of_block());

@@ -10,6 +10,7 @@
 #include "heaps/instance.h"
 #include "store/file/open.h"
 #include "store/file/store.h"
+#include "support/file_copy.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40 };
@@ -48,39 +49,6 @@ static inline bool is_refused(void)
 	return true;
 }
 
-/* What stands there is replaced for a moment. */
-static inline void lie_as(const void *at, uint64_t word, size_t bytes, int line)
-{
-	uint64_t was = 0;
-
-	get(at, &was, bytes);
-	CHECK(was != word);
-	put(at, &word, bytes);
-	if (!is_refused()) {
-		rt_print("     the lie of line %d is believed\n", line);
-		CHECK(false);
-	}
-	put(at, &was, bytes);
-}
-#define LIE(place, word) lie_as(&(place), (uint64_t)(word), sizeof(place), __LINE__)
-
-/* The file as it is now. */
-static inline int copy_of_file(void)
-{
-	enum { SEEK_DATA = 3, SEEK_HOLE = 4 };
-	int copy = (int)arch_memfd_create("copy", 0);
-	static char page[4096];
-	long at, end;
-
-	CHECK_EQ(arch_ftruncate(copy, (long)image.bytes), 0);
-	for (at = 0; (at = arch_lseek(fd, at, SEEK_DATA)) >= 0;)
-		for (end = arch_lseek(fd, at, SEEK_HOLE); at < end; at += sizeof page) {
-			CHECK_EQ(arch_pread64(fd, page, sizeof page, at), sizeof page);
-			CHECK_EQ(arch_pwrite64(copy, page, sizeof page, at), sizeof page);
-		}
-	return copy;
-}
-
 static int count_block(void *count, UNUSED void *p, UNUSED size_t size,
 		       UNUSED const struct ash_heap_owner *owner)
 {
@@ -91,7 +59,7 @@ static int count_block(void *count, UNUSED void *p, UNUSED size_t size,
 /* In a process of its own, with a copy: it is attached, all blocks are there, and it works. */
 static inline void works(int line)
 {
-	int copy = copy_of_file(), status;
+	int copy = file_copy(fd), status;
 	long pid = rt_fork();
 	size_t blocks = 0, i;
 	char *p[200];
@@ -119,18 +87,28 @@ static inline void works(int line)
 	arch_close(copy);
 }
 
-/* What stands there is replaced for a moment, by values that no reader believes. */
-static inline void idle_as(const void *at, uint64_t word, size_t bytes, int line)
+static inline void must_be_refused(int line)
+{
+	if (!is_refused()) {
+		rt_print("     the lie of line %d is believed\n", line);
+		CHECK(false);
+	}
+}
+
+/* What stands there is replaced for a moment. */
+static inline void with_lie(const void *at, uint64_t word, size_t bytes, void (*judge)(int), int line)
 {
 	uint64_t was = 0;
 
 	get(at, &was, bytes);
 	CHECK(was != word);
 	put(at, &word, bytes);
-	works(line);
+	judge(line);
 	put(at, &was, bytes);
 }
-#define IDLE(place, word) idle_as(&(place), (uint64_t)(word), sizeof(place), __LINE__)
+#define LIE(place, word) with_lie(&(place), (uint64_t)(word), sizeof(place), must_be_refused, __LINE__)
+/* By values that no reader believes. */
+#define IDLE(place, word) with_lie(&(place), (uint64_t)(word), sizeof(place), works, __LINE__)
 
 static inline void make(void)
 {

@@ -8,7 +8,6 @@
  */
 #include "heaps/instance.h"
 #include "inner/store/caches.h"
-#include "store/file/store.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 

@@ -2,33 +2,19 @@
 /* Single functions of intents (store/recover/intent.h): names, slots, and what each step of a change leaves. */
 #include "store/recover/intent.h"
 
-#include "ashlar_heap.h"
-#include "backend/map.h"
-#include "backend/region.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
-#include "rt.h"
 #include "store/recover/recover.h"
-#include "store/recover/seats.h"
 
-static ash_heap *heap;
-static struct heap *h;
-static struct store *s;
+#include "inner/shared.h" /* last: its names are short */
+
 static struct owner *o;
 static void **slots;
 
 static void open_heap(void)
 {
-	struct seats_call call;
-
-	heap = NOT_NULL(ash_heap_create_shared((size_t)16 << 20, NULL));
-	h = heap_of(heap);
-	s = store_of(h);
-	slots = ash_heap_zalloc(heap, 8, sizeof *slots);
-	call = seats_enter(h);
-	o = call.owner;
-	seats_exit(call);
-	CHECK(slots != NULL && o != NULL);
+	shared_make(16 * MIB);
+	slots = NOT_NULL(ash_heap_zalloc(heap, 8, sizeof *slots));
+	o = shared_record(heap);
 }
 
 static uint64_t word(const void *p)
@@ -53,9 +39,9 @@ TEST(inner_intent_names, 10)
 	open_heap();
 	for (r = 0; r < 5; r++)
 		for (n = 0; n < INTENTS; n++) {
-			i = &truth_of(store_record(s, r))->intents[n];
-			CHECK_EQ(intent_tag(s, i), TAG_INTENT | (r * INTENTS + n));
-			CHECK_EQ(intent_mark(s, i), (r * INTENTS + n) << MARK_NUMBER | MARK);
+			i = &truth_of(store_record(store, r))->intents[n];
+			CHECK_EQ(intent_tag(store, i), TAG_INTENT | (r * INTENTS + n));
+			CHECK_EQ(intent_mark(store, i), (r * INTENTS + n) << MARK_NUMBER | MARK);
 		}
 }
 
@@ -70,13 +56,13 @@ TEST(inner_intent_slots, 10)
 	units = r->chunks * CHUNK_UNITS;
 	chunks = word(r->base);
 	leaf = word(r->remote) + KINDS_SLOT * sizeof(uint64_t);
-	CHECK(intent_may_change(s, r, word(&s->heap.root)) && intent_may_change(s, r, word(&s->names)));
-	CHECK(!intent_may_change(s, r, word(&s->heap.root) + 8) && !intent_may_change(s, r, word(&s->magic)));
-	CHECK(intent_may_change(s, r, chunks) && intent_may_change(s, r, chunks + (r->chunks << CHUNK_SHIFT) - 8));
-	CHECK(!intent_may_change(s, r, chunks + 4) && !intent_may_change(s, r, chunks + (r->chunks << CHUNK_SHIFT)));
-	CHECK(intent_may_change(s, r, leaf) && intent_may_change(s, r, leaf + (units - 1) * r->remote_stride));
-	CHECK(!intent_may_change(s, r, leaf + 8) && !intent_may_change(s, r, leaf + 1 * r->remote_stride - 8));
-	CHECK(!intent_may_change(s, r, leaf + units * r->remote_stride) && !intent_may_change(s, r, leaf - r->remote_stride));
+	CHECK(intent_may_change(store, r, word(&store->heap.root)) && intent_may_change(store, r, word(&store->names)));
+	CHECK(!intent_may_change(store, r, word(&store->heap.root) + 8) && !intent_may_change(store, r, word(&store->magic)));
+	CHECK(intent_may_change(store, r, chunks) && intent_may_change(store, r, chunks + (r->chunks << CHUNK_SHIFT) - 8));
+	CHECK(!intent_may_change(store, r, chunks + 4) && !intent_may_change(store, r, chunks + (r->chunks << CHUNK_SHIFT)));
+	CHECK(intent_may_change(store, r, leaf) && intent_may_change(store, r, leaf + (units - 1) * r->remote_stride));
+	CHECK(!intent_may_change(store, r, leaf + 8) && !intent_may_change(store, r, leaf + 1 * r->remote_stride - 8));
+	CHECK(!intent_may_change(store, r, leaf + units * r->remote_stride) && !intent_may_change(store, r, leaf - r->remote_stride));
 }
 
 /* What left the slot has the intent's tag, and the state says so: a use of its address later is another block. */
@@ -102,12 +88,12 @@ TEST(inner_intent_steps, 10)
 	CHECK(intent_claim(o) == i);
 	CHECK(intent_change(h, i, slot, word(old), word(fresh), word(old)));
 	CHECK(*slot == word(fresh) && intent_is(i, INTENT_RELEASING));
-	CHECK(tag_of(old) == intent_tag(s, i) && tag_of(fresh) == mine);
-	CHECK_EQ(intent_mark(s, i) >> MARK_USE, 2);
+	CHECK(tag_of(old) == intent_tag(store, i) && tag_of(fresh) == mine);
+	CHECK_EQ(intent_mark(store, i) >> MARK_USE, 2);
 	/* So it is released if the thread dies here. */
 	intents_settle(o, false);
 	CHECK(intent_is(i, INTENT_IDLE) && !intents_busy(o));
-	CHECK(!intent_has_tag(h, word(old), intent_tag(s, i)) && tag_of(fresh) == mine);
+	CHECK(!intent_has_tag(h, word(old), intent_tag(store, i)) && tag_of(fresh) == mine);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
@@ -120,7 +106,7 @@ static struct intent *stopped(uint64_t *slot, void *fresh, void *old, bool draft
 	i->fresh = word(fresh);
 	i->old = word(old);
 	intent_set(i, INTENT_ARMED | (draft ? INTENT_OF_DRAFT : 0));
-	*slot = intent_mark(s, i);
+	*slot = intent_mark(store, i);
 	return i;
 }
 

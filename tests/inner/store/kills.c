@@ -10,6 +10,7 @@
  * compared: what the dead left can be told from what the living hold.
  */
 #include "ashlar_heap.h"
+#include "support/blocks.h"
 #include "support/stamp.h"
 
 #include "syscall.h"
@@ -176,7 +177,6 @@ static int visit(UNUSED void *context, void *p, size_t size, const struct ash_he
 
 static size_t compare_books(void)
 {
-	struct ash_statistics st;
 	size_t i, released = 0;
 
 	for (i = 0; i < BOARD; i++)
@@ -195,9 +195,8 @@ static size_t compare_books(void)
 		released += ash_heap_release_owner(heap, dead[i]);
 	CHECK_EQ(released, dead_blocks);
 	CHECK_EQ(ash_heap_check(heap), 0);
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, listed);
-	CHECK_EQ(st.block_bytes, listed_bytes);
+	CHECK_EQ(stats_of(heap).blocks, listed);
+	CHECK_EQ(stats_of(heap).block_bytes, listed_bytes);
 	return released;
 }
 

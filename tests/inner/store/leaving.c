@@ -5,31 +5,12 @@
  */
 #include "inner/store/leaving.h"
 #include "support/blocks.h"
-
-static int copy_of(int fd)
-{
-	static char page[4096];
-	long copy = arch_memfd_create("copy", 0), at = 0, n;
-	uint64_t any;
-	size_t i;
-
-	while ((n = arch_pread64(fd, page, sizeof page, at)) > 0) {
-		for (any = 0, i = 0; i < sizeof page / 8; i++)
-			any |= ((const uint64_t *)(const void *)page)[i];
-		/* Holes stay holes. */
-		CHECK_EQ(arch_lseek(copy, at, 0), at);
-		if (any != 0)
-			CHECK_EQ(arch_write(copy, page, (size_t)n), n);
-		at += n;
-	}
-	CHECK_EQ(arch_ftruncate(copy, at), 0);
-	return (int)copy;
-}
+#include "support/file_copy.h"
 
 /* A backup of a heap has the heap's id and its address, but no thread has a seat in it. */
 TEST(inner_away_second_copy, 20)
 {
-	int fd = make_file(4 * MIB), copy = copy_of(fd);
+	int fd = make_file(4 * MIB), copy = file_copy(fd);
 
 	helper.heap = attach(fd);
 	helper_does(use);
@@ -111,13 +92,12 @@ TEST(inner_away_destroy_after_jump, 20)
 
 TEST(inner_away_exec, 20)
 {
-	ash_heap *h = ash_heap_create_shared(4 * MIB, NULL);
+	ash_heap *h = NOT_NULL(ash_heap_create_shared(4 * MIB, NULL));
 	char *const words[] = {"sleep", "1000", NULL};
 	int ends[2];
 	char byte;
 	long pid;
 
-	CHECK(h != NULL);
 	CHECK_EQ(arch_pipe2(ends, O_CLOEXEC), 0);
 	pid = rt_fork();
 	if (pid == 0) {

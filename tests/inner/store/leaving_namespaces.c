@@ -105,27 +105,26 @@ TEST(inner_away_fork_new_pids, 20)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-static void refused_then_adopted(int fd, long flags)
+static void is_refused_and_adopted(int fd, unsigned seed)
 {
 	enum ash_attach why;
 
-	if (arch_unshare(flags) != 0)
-		rt_skip("no new namespaces here (needs root)");
-	IN_CHILD {
-		CHECK(ash_heap_attach_file(fd, &why) == NULL);
-		CHECK_EQ(why, ASH_ATTACH_NAMESPACE);
-		CHECK(ash_heap_adopt_file(fd));
-		heap = attach(fd);
-		work(1);
-		CHECK_EQ(ash_heap_check(heap), 0);
-	}
-	/* Now it is us who are elsewhere. */
 	CHECK(ash_heap_attach_file(fd, &why) == NULL);
 	CHECK_EQ(why, ASH_ATTACH_NAMESPACE);
 	CHECK(ash_heap_adopt_file(fd));
 	heap = attach(fd);
-	work(2);
+	work(seed);
 	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+static void refused_then_adopted(int fd, long flags)
+{
+	if (arch_unshare(flags) != 0)
+		rt_skip("no new namespaces here (needs root)");
+	IN_CHILD
+		is_refused_and_adopted(fd, 1);
+	/* Now it is us who are elsewhere. */
+	is_refused_and_adopted(fd, 2);
 }
 
 TEST_CALL(inner_away_attach_new_pids, 20, refused_then_adopted(make_file(8 * MIB), NEW_PID));

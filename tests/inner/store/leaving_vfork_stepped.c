@@ -82,20 +82,9 @@ static void at_each_boundary(void (*call)(void), size_t step)
 	CHECK_EQ(pieces(), all);
 }
 
-TEST(inner_away_vfork_at_each_boundary_of_a_pair, 30)
-{
-	at_each_boundary(call_pair, 3);
-}
-
-TEST(inner_away_vfork_at_each_boundary_of_a_large_block, 30)
-{
-	at_each_boundary(call_large, 23);
-}
-
-TEST(inner_away_vfork_at_each_boundary_of_a_span, 30)
-{
-	at_each_boundary(call_span, 97);
-}
+TEST_CALL(inner_away_vfork_at_each_boundary_of_a_pair, 30, at_each_boundary(call_pair, 3));
+TEST_CALL(inner_away_vfork_at_each_boundary_of_a_large_block, 30, at_each_boundary(call_large, 23));
+TEST_CALL(inner_away_vfork_at_each_boundary_of_a_span, 30, at_each_boundary(call_span, 97));
 
 /* ---- at each boundary of the child's call ---- */
 
@@ -170,17 +159,6 @@ static void ends_at_each_boundary(void (*call)(void), size_t step)
 	}
 }
 
-TEST(inner_away_vfork_ends_in_a_pair, 30)
-{
-	ends_at_each_boundary(call_pair, 11);
-}
-
-TEST(inner_away_vfork_ends_in_a_large_block, 30)
-{
-	ends_at_each_boundary(call_large, 67);
-}
-
-TEST(inner_away_vfork_ends_in_a_span, 30)
-{
-	ends_at_each_boundary(call_span, 97);
-}
+TEST_CALL(inner_away_vfork_ends_in_a_pair, 30, ends_at_each_boundary(call_pair, 11));
+TEST_CALL(inner_away_vfork_ends_in_a_large_block, 30, ends_at_each_boundary(call_large, 67));
+TEST_CALL(inner_away_vfork_ends_in_a_span, 30, ends_at_each_boundary(call_span, 97));

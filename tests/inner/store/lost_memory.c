@@ -5,29 +5,19 @@
  */
 #include "store/recover/recover.h"
 
-#include "ashlar_heap.h"
-#include "backend/map.h"
-#include "backend/units.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
-#include "life.h"
-#include "rt.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
-#include "store/recover/seats.h"
 #include "slab/unowned.h"
 #include "syscall.h"
 
-static ash_heap *heap;
-static struct store *store;
-static struct heap *h;
+#include "inner/shared.h" /* last: its names are short */
+
 static char *block;
 
 static void set_up(void)
 {
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	h = heap_of(heap);
-	store = store_of(h);
+	shared_make(16 * MIB);
 	block = NOT_NULL(ash_heap_alloc(heap, 9000));
 }
 
@@ -152,8 +142,7 @@ TEST(inner_lost_searcher, 10)
 	long pid;
 
 	set_up();
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	needs_lives();
 	c = map_find(block);
 	lives = ash_heap_zalloc(heap, 2, 8);
 	bit = lose_unit();
@@ -212,8 +201,7 @@ static void release_and_die(bool marked)
 TEST(inner_lost_release_in_flight, 10)
 {
 	set_up();
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	needs_lives();
 	release_and_die(false);
 	release_and_die(true);
 }
@@ -221,11 +209,8 @@ TEST(inner_lost_release_in_flight, 10)
 /* All records are in use, one of them by a dead process: a new thread gets that record. */
 TEST(inner_lost_record_is_used_again, 10)
 {
-	heap = ash_heap_create_shared(16 * MIB, NULL);
-	h = heap_of(heap);
-	store = store_of(h);
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	shared_make(16 * MIB);
+	needs_lives();
 	IN_KILLED_CHILD
 		CHECK(ash_heap_alloc(heap, 100) != NULL);
 	CHECK_EQ(store->records_used, 1);

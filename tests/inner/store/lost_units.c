@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for lost memory: which units of a chunk it finds, and how it counts them again. */
+/*
+ * The search for lost memory: which units of a chunk it finds, how it counts them again, and which records it enters.
+ */
 #include "store/recover/recover.h"
-
-#include "ashlar_heap.h"
-#include "backend/map.h"
-#include "backend/region.h"
 #include "diagnostics/blocks.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
-#include "rt.h"
+#include "memory.h"
 #include "slab/unowned.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
-#include "store/recover/seats.h"
 
-static ash_heap *heap;
-static struct heap *h;
+#include "inner/shared.h" /* last: its names are short */
+
 static struct chunk *chunk;
 
 /* A chunk with slabs of 1 and of more units, an unowned one, and free units between, in front and behind. */
@@ -28,8 +24,7 @@ static void set_up(void)
 	void *unowned;
 	size_t i;
 
-	heap = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
-	h = heap_of(heap);
+	shared_make(16 * MIB);
 	for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		CHECK((p[i] = ash_heap_alloc(heap, sizes[i])) != NULL);
 	b = building_begin(h, NULL);
@@ -52,11 +47,12 @@ static uint64_t counted(void)
 	return (st.dirty >> UNIT_SHIFT) + ((st.slabs + st.spans) >> UNIT_SHIFT) * HEAP_USED;
 }
 
+/* As after a death. */
 static void search(void)
 {
-	store_of(h)->lost = 1;
-	lost_memory_return(store_of(h));
-	CHECK_EQ(store_of(h)->lost, 0);
+	store->lost = 1;
+	lost_memory_return(store);
+	CHECK_EQ(store->lost, 0);
 	CHECK_EQ(h->both, counted());
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
@@ -124,4 +120,60 @@ TEST(inner_lost_counts_again, 10)
 		h->both += wrong[i];
 		search();
 	}
+}
+
+/* ---- records that were never entered in the list, as their maker died: the search does it, and leaves others alone ---- */
+
+/* How often the record is in the list, and how many are. */
+static unsigned entries(const struct owner *record, unsigned *all)
+{
+	const struct owner *o;
+	unsigned n = 0;
+
+	for (*all = 0, o = h->owners; o != NULL && *all < STORE_RECORDS; o = o->next) {
+		n += o == record;
+		++*all;
+	}
+	return n;
+}
+
+TEST(inner_lost_records_are_entered, 10)
+{
+	struct owner *mine, *lost;
+	struct building b;
+	struct slab *current;
+	unsigned all;
+	void *p, *q;
+
+	shared_make(16 * MIB);
+	if (lives_thread(h) == 0)
+		rt_skip("the thread's life cannot be told");
+	p = ash_heap_alloc(heap, 100);
+	mine = seats_self(h);
+	current = mine->bins[class_of(100)].slab;
+	CHECK(p != NULL && current != NULL && store->records_used == 1);
+	/* Nothing to do: no record is looked at. */
+	search();
+	CHECK(entries(mine, &all) == 1 && all == 1);
+	/* Its maker came as far as this. */
+	lost = (struct owner *)(void *)(store->records + RECORD_BYTES);
+	memset(lost, 0x11, sizeof lost->bins);
+	lost->inbox[3] = 0x70;
+	store->records_used = 2;
+	/* Not while a thread builds: it may be that one. */
+	b = building_begin(h, NULL);
+	store->lost = 1;
+	lost_memory_return(store);
+	CHECK(entries(lost, &all) == 0 && all == 1 && store->lost == 1);
+	building_end(b);
+	search();
+	CHECK(entries(lost, &all) == 1 && all == 2);
+	CHECK(entries(mine, &all) == 1);
+	CHECK(lost->state == OWNER_VACANT && lost->inbox[3] == 0 && lost->bins[class_of(100)].slab == NULL);
+	CHECK(mine->state != OWNER_VACANT && mine->bins[class_of(100)].slab == current);
+	search();
+	CHECK(entries(mine, &all) == 1 && all == 2);
+	q = ash_heap_alloc(heap, 100);
+	CHECK(q != NULL && q != p);
+	CHECK_EQ(ash_heap_check(heap), 0);
 }

@@ -2,7 +2,6 @@
 /* Which records are rebuilt when a process attaches (store/file/open.h), and what the kernel says of a mapping (mapping.h). */
 #include "store/file/open.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "mapping.h"
 #include "process.h"
@@ -58,10 +57,7 @@ TEST(reattach_mappings, 10)
 	CHECK_EQ(mapping_at((uint64_t)arch_getppid(), thread, (uintptr_t)at), MAPPING_UNKNOWN);
 }
 
-static void takes_a_record(void)
-{
-	CHECK(ash_heap_alloc(heap, 300) != NULL && ash_heap_alloc(heap, 3000) != NULL);
-}
+DOES(takes_a_record, CHECK(ash_heap_alloc(heap, 300) != NULL && ash_heap_alloc(heap, 3000) != NULL));
 
 /* Two processes, one of them beside the other, leave their records vacant, with slabs.  The one that is taken last. */
 static struct owner *leave_vacant(void)

@@ -2,28 +2,22 @@
 /* Recovery (store/recover/recover.h) follows no list of the dead: their records are rebuilt from the slabs' own words. */
 #include "store/recover/recover.h"
 
-#include "backend/map.h"
 #include "front/slot.h"
-#include "heaps/instance.h"
 #include "kernel.h"
-#include "life.h"
 #include "store/recover/building.h"
-#include "store/recover/census.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
 
-enum { CHUNKS = 8 };
+#include "inner/shared.h" /* last: its names are short */
 
-static ash_heap *heap;
+enum { CHUNKS = 8 };
 
 static void open_heap(void)
 {
-	heap = NOT_NULL(ash_heap_create_shared((CHUNKS + 256) * 2 * MIB, NULL));
-	if (life_of_thread() >> 22 == 0)
-		rt_skip("lives of ended threads cannot be judged without /proc");
+	shared_make((CHUNKS + 256) * 2 * MIB);
+	needs_lives();
 	while (map_find(ash_heap_alloc(heap, 4000))->index < CHUNKS - 2)
 		;
 }

@@ -10,12 +10,8 @@
 #include "kernel.h"
 #include "mapping.h"
 #include "process.h"
-#include "share.h"
-#include "store/file/image.h"
-#include "store/file/store.h"
 #include "store/recover/census.h"
 #include "support/blocks.h"
-#include "syscall.h"
 
 enum { CAPACITY = 24 << 20, BLOCKS = 3000, OTHER = 0x5b5b5b };
 

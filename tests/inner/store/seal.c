@@ -3,11 +3,9 @@
 /* promises: ash_heap_break_seal, ash_heap_seal, ash_heap_vouch_file */
 #include "store/recover/building.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
 #include "store/file/open.h"
-#include "store/file/store.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 
@@ -27,10 +25,7 @@ static uint64_t *seal(void)
 	return &store_of(heap_of(heap))->seal;
 }
 
-static void attach(void)
-{
-	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
-}
+DOES(attach, heap = NOT_NULL(ash_heap_attach_file(fd, NULL)));
 
 /* Each change breaks it, and each seal has a number of its own. */
 TEST(seal_is_broken_by_changes, 10)

@@ -1,57 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread's seats in heaps: who gets them, and what a handler may do to them. */
-#include "store/recover/seats.h"
-
-#include "heaps/instance.h"
-#include "store/recover/benches.h"
-#include "support/blocks.h"
+#include "inner/store/seats.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "thread/seat.h"
 
 enum { RIVALS = 6 }; /* more than the entries that are looked at */
 
 /* The first one is worked on, the others have its place in the page, too. */
 static ash_heap *heap[1 + RIVALS];
 
-static ash_heap *make(bool shared)
-{
-	ash_heap *h =
-		shared ? ash_heap_create_shared((size_t)4 << 20, NULL) : ash_heap_create(NULL);
-
-	CHECK(h != NULL);
-	return h;
-}
-
-static void make_rivals(bool shared)
-{
-	unsigned n = 1;
-
-	heap[0] = make(shared);
-	while (n <= RIVALS) {
-		ash_heap *h = make(shared);
-
-		if (seat_home(heap_of(h)->id) == seat_home(heap_of(heap[0])->id))
-			heap[n++] = h;
-		else
-			ash_heap_destroy(h);
-	}
-}
-
-static void use(ash_heap *h)
-{
-	void *p = NOT_NULL(ash_heap_alloc(h, 100));
-
-	CHECK(map_find(p)->region->heap == heap_of(h));
-	ash_heap_release(h, p);
-}
-
 static void *taken;
 
-static void call(void)
-{
-	taken = ash_heap_alloc(heap[0], 100);
-}
+DOES(call, taken = ash_heap_alloc(heap[0], 100));
 
 static void call_done(void)
 {
@@ -74,11 +34,12 @@ static void displace_and_return(void)
 	use(heap[0]);
 }
 
-static void at_each_boundary(void (*acting)(void))
+static void at_each_boundary(bool shared, void (*acting)(void))
 {
 	size_t k = 0;
 	unsigned i;
 
+	make_rivals(heap, RIVALS, shared);
 	displace();
 	use(heap[0]);
 	step_begin(acting);
@@ -101,23 +62,9 @@ static void at_each_boundary(void (*acting)(void))
 	CHECK(k > 40);
 }
 
-TEST(inner_seats_displaced_by_handler, 60)
-{
-	make_rivals(false);
-	at_each_boundary(displace);
-}
-
-TEST(inner_seats_displaced_and_back, 60)
-{
-	make_rivals(false);
-	at_each_boundary(displace_and_return);
-}
-
-TEST(inner_seats_displaced_shared, 60)
-{
-	make_rivals(true);
-	at_each_boundary(displace);
-}
+TEST_CALL(inner_seats_displaced_by_handler, 60, at_each_boundary(false, displace));
+TEST_CALL(inner_seats_displaced_and_back, 60, at_each_boundary(false, displace_and_return));
+TEST_CALL(inner_seats_displaced_shared, 60, at_each_boundary(true, displace));
 
 /* The seat went to another heap: the record is this thread's as before, and no other one is made. */
 static void seat_gone(bool shared)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Benches of several parts, and seats where there is no memory for another part. */
-#include "store/recover/seats.h"
+#include "inner/store/seats.h"
 
-#include "generation.h"
-#include "heaps/instance.h"
-#include "store/recover/benches.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "thread/seat.h"
 
 enum { MANY = 3 * SEAT_ENTRIES };
 
@@ -38,24 +33,14 @@ static void use_many_and_end(UNUSED void *argument)
 		(void)arch_exit(0); /* without ash_thread_detach */
 }
 
-static size_t benches(void)
-{
-	const struct bench *b;
-	size_t n = 0;
-
-	for (b = benches_first(SEATS_OF_PROCESS); b != NULL; b = b->next)
-		n += b->page != NULL;
-	return n;
-}
-
 static void threads_of_many_heaps(void)
 {
 	enum { THREADS = 40 };
-	size_t before = benches(); /* of the parent's threads, too */
+	size_t before = benches(SEATS_OF_PROCESS, false); /* of the parent's threads, too */
 
 	for (unsigned i = 0; i < THREADS; i++)
 		rt_in_thread(use_many_and_end, NULL);
-	CHECK(benches() < before + THREADS / 2); /* benches of ended threads were used again */
+	CHECK(benches(SEATS_OF_PROCESS, false) < before + THREADS / 2); /* benches of ended threads were used again */
 }
 
 TEST(inner_seats_parts_of_ended_threads, 20)
@@ -88,12 +73,11 @@ TEST(inner_seats_parts_in_children, 20)
 /* thread_bench_forget clears all entries of all parts. */
 TEST(inner_seats_parts_forgotten, 10)
 {
-	struct bench *b = thread_bench(SEATS_OF_PROCESS);
+	struct bench *b = NOT_NULL(thread_bench(SEATS_OF_PROCESS));
 	struct seat_entry *part;
 	size_t entries, i;
 	unsigned p, parts;
 
-	CHECK(b != NULL);
 	for (parts = 1; bench_grow(b); parts++)
 		;
 	CHECK_EQ(parts, BENCH_PARTS); /* no word behind the last part was used */
@@ -194,14 +178,6 @@ enum { RIVALS = BENCH_PROBES + 2 };
 static ash_heap *rival[1 + RIVALS];
 static void *taken;
 
-static void use(ash_heap *heap)
-{
-	void *p = ash_heap_alloc(heap, 100);
-
-	CHECK(p != NULL && map_find(p)->region->heap == heap_of(heap));
-	ash_heap_release(heap, p);
-}
-
 static void use_rivals(void)
 {
 	for (unsigned i = 1; i <= RIVALS; i++)
@@ -222,19 +198,8 @@ static void use_and_detach(UNUSED void *argument)
  */
 static void rivals_without_memory(void)
 {
-	unsigned n = 1;
-	ash_heap *first = ash_heap_create(NULL);
-
-	use(first); /* the bench is there */
-	rival[0] = ash_heap_create(NULL);
-	while (n <= RIVALS) {
-		ash_heap *heap = NOT_NULL(ash_heap_create(NULL));
-
-		if (seat_home(heap_of(heap)->id) == seat_home(heap_of(rival[0])->id))
-			rival[n++] = heap;
-		else
-			ash_heap_destroy(heap);
-	}
+	use(make(false)); /* the bench is there */
+	make_rivals(rival, RIVALS, false);
 	rt_in_thread(use_and_detach, NULL);
 	if (!rt_limit_address_space(4096))
 		rt_skip("no limit of address space to be had under QEMU 7.2");

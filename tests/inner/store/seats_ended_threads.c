@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Seats of threads that end without ash_thread_detach, and of forked children. */
-#include "store/recover/seats.h"
+#include "inner/store/seats.h"
 
-#include "ashlar_heap.h"
-#include "heaps/instance.h"
-#include "process.h"
-#include "rt.h"
-#include "store/recover/benches.h"
 #include "syscall.h"
-#include "thread/seat.h"
 
 static ash_heap *heap;
 
-static ash_heap *make(bool shared)
+/*
+ * Its first chunk is open before there are threads: while two of them open the only two chunks,
+ * a third has none, and its answer is NULL.
+ */
+static void make_open(bool shared)
 {
-	ash_heap *h =
-		shared ? ash_heap_create_shared((size_t)4 << 20, NULL) : ash_heap_create(NULL);
-
-	CHECK(h != NULL);
-	/*
-	 * Its first chunk is open before there are threads: while two of them open the only two chunks,
-	 * a third has none, and its answer is NULL.
-	 */
-	ash_heap_release(h, ash_heap_alloc(h, 100));
-	return h;
-}
-
-static void use(ash_heap *h)
-{
-	void *p = NOT_NULL(ash_heap_alloc(h, 100));
-
-	ash_heap_release(h, p);
+	heap = make(shared);
+	use(heap);
 }
 
 static struct rt_barrier together;
@@ -58,25 +41,14 @@ static void join(struct rt_thread *t)
 		rt_yield();
 }
 
-static size_t benches(unsigned kind, bool resident)
-{
-	const struct bench *b;
-	size_t n = 0;
-
-	for (b = benches_first(kind); b != NULL; b = b->next)
-		n += b->page != NULL && (!resident || pages_there(b->page));
-	return n;
-}
-
 static void threads_one_by_one(bool shared)
 {
 	struct rt_thread *t;
 	unsigned i;
 
-	heap = make(shared);
+	make_open(shared);
 	for (i = 0; i < (rt_under_qemu() ? 60 : 200); i++) {
-		t = rt_thread_start(use_and_end, i % 2 == 0 ? NULL : heap);
-		CHECK(t != NULL);
+		t = NOT_NULL(rt_thread_start(use_and_end, i % 2 == 0 ? NULL : heap));
 		join(t);
 	}
 	/* The id that a thread had may be another one's for a while. */
@@ -92,7 +64,7 @@ TEST(inner_seats_of_many_ended_threads, 20)
 	struct rt_thread *t[THREADS];
 	unsigned i;
 
-	heap = make(true);
+	make_open(true);
 	together.count = THREADS;
 	for (i = 0; i < THREADS; i++)
 		CHECK((t[i] = rt_thread_start(use_and_end, NULL)) != NULL);
@@ -135,6 +107,6 @@ static void child_of_threads(unsigned depth)
 
 TEST(inner_seats_of_children, 20)
 {
-	heap = make(false);
+	make_open(false);
 	child_of_threads(3);
 }

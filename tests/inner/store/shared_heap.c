@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps shared by processes: zeroing, their end, exact sums, the walk. */
+/* Heaps shared by processes: zeroing, exact sums, the walk. */
 #include "support/blocks.h"
 #include "support/pattern.h"
 #include "support/stamp.h"
@@ -71,41 +71,6 @@ TEST(shared_zero_file, 60)
 	zeroing(ash_heap_create_file((int)fd, (size_t)96 << 20, &eager));
 }
 
-/* ---- the end of the capacity ---- */
-
-TEST(shared_exhausted, 60)
-{
-	enum { MOST = 4000 };
-	static uint64_t stamp[MOST];
-	ash_heap *h = ash_heap_create_shared((size_t)16 << 20, NULL);
-	unsigned n, i, round;
-	void *p;
-
-	CHECK(h != NULL);
-	CHECK(ash_heap_alloc(h, (size_t)17 << 20) == NULL);
-	for (round = 0; round < 3; round++) {
-		static const size_t sizes[3] = {9000, 144000, 4 << 20};
-		size_t size = sizes[round];
-
-		for (n = 0; n < MOST && (p = ash_heap_alloc(h, size)) != NULL; n++)
-			stamp[n] = stamp_set(p, size, n);
-		CHECK(n < MOST && n > ((size_t)12 << 20) / size);
-		CHECK(ash_heap_zalloc(h, 1, size) == NULL);
-		CHECK(ash_heap_resize(h, stamp_block(stamp[0]), size * 3) == NULL);
-		CHECK_EQ(ash_heap_check(h), 0);
-		for (i = 0; i < n; i++) {
-			stamp_check(stamp[i]);
-			ash_heap_release(h, stamp_block(stamp[i]));
-		}
-		(void)ash_heap_trim(h, 0);
-	}
-	CHECK_EQ(stats_of(h).blocks, 0);
-	p = ash_heap_alloc(h, (size_t)16 << 20); /* all of it is one again */
-	CHECK(p != NULL);
-	ash_heap_release(h, p);
-	ash_heap_destroy(h);
-}
-
 /* ---- exact sums ---- */
 
 static void operations(ash_heap *h, unsigned seed, size_t n)
@@ -154,12 +119,11 @@ static int visit(UNUSED void *context, UNUSED void *p, size_t size,
 TEST(shared_sums, 120)
 {
 	size_t n = rt_getenv("STEPS_SOAK") != NULL ? 1000000 : 100000, left = PROCESSES * (PROCESSES + 1) / 2;
-	ash_heap *h = ash_heap_create_shared((size_t)128 << 20, NULL);
+	ash_heap *h = NOT_NULL(ash_heap_create_shared((size_t)128 << 20, NULL));
 	long pid[PROCESSES + 1];
 	struct ash_statistics st;
 	unsigned w, i;
 
-	CHECK(h != NULL);
 	for (w = 1; w <= PROCESSES; w++) {
 		pid[w] = rt_fork();
 		if (pid[w] == 0) {

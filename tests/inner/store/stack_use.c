@@ -65,10 +65,7 @@ static void create(void)
 	CHECK((heap = ash_heap_create_file(fd, 32 * MIB, &options)) != NULL);
 }
 
-static void attach(void)
-{
-	CHECK((heap = ash_heap_attach_file(fd, NULL)) != NULL);
-}
+DOES(attach, CHECK((heap = ash_heap_attach_file(fd, NULL)) != NULL));
 
 static void views(void)
 {

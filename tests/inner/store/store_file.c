@@ -2,7 +2,6 @@
 /* What making and attaching a heap in a file writes, allocates and looks at, and in which words. */
 #include "store/file/open.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
 #include "life.h"
 #include "pages.h"
@@ -10,7 +9,6 @@
 #include "share.h"
 #include "slab/slab.h"
 #include "store/file/image.h"
-#include "store/file/store.h"
 #include "store/recover/census.h"
 #include "syscall.h"
 #include "world.h"
@@ -27,9 +25,7 @@ static int memfd(void)
 
 static ash_heap *made(int fd, size_t capacity, const struct ash_heap_options *options)
 {
-	ash_heap *heap = NOT_NULL(ash_heap_create_file(fd, capacity, options));
-
-	return heap;
+	return NOT_NULL(ash_heap_create_file(fd, capacity, options));
 }
 
 /* Bytes for which the file has memory. */
@@ -182,8 +178,7 @@ TEST(store_file_attach_takes_room, 10)
 		entries[i] = life;
 	CHECK_EQ(arch_pwrite64(fd, entries, sizeof entries, CENSUS_AT), sizeof entries);
 	before = backed(fd);
-	s = store_attach(fd, NULL, &(uint64_t){0}, &why);
-	CHECK(s != NULL);
+	s = NOT_NULL(store_attach(fd, NULL, &(uint64_t){0}, &why));
 	CHECK_EQ(backed(fd) - before, RECORD_BYTES + PAGE_MOST);
 	store_leave(s);
 }
@@ -232,8 +227,7 @@ TEST(store_file_hint_of_no_slab, 10)
 	/* What lies behind these hints is no hint to a slab. */
 	at += (long)sizeof store->heap.unowned;
 	CHECK_EQ(arch_pwrite64(fd, &next, sizeof next, at), sizeof next);
-	store = store_attach(fd, NULL, &(uint64_t){0}, &why);
-	CHECK(store != NULL);
+	store = NOT_NULL(store_attach(fd, NULL, &(uint64_t){0}, &why));
 	CHECK(store->heap.unowned[0] == NULL && store->heap.unowned_next[0] == next);
 	store_leave(store);
 }

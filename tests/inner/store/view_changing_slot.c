@@ -3,34 +3,22 @@
  * A view reads a slot that is being changed: between any two of its instructions the change is
  * completed, and its intent is used for another one.  The slot names a block at every moment.
  */
-#include "ashlar_heap.h"
-#include "heaps/instance.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
 
-static ash_heap *heap;
+#include "inner/shared.h" /* last: its names are short */
+
 static ash_heap_view *view;
 static uint64_t *slot;
 static void *before, *after;
 static struct intent *intent;
 
-static struct owner *record(void)
-{
-	struct seats_call call = seats_enter(heap_of(heap));
-	struct owner *o = call.owner;
-
-	seats_exit(call);
-	CHECK(o != NULL);
-	return o;
-}
-
 /* The change of the slot from one block to the other has happened, and is not completed. */
 static void mark(void)
 {
 	*slot = (uintptr_t)before;
-	intent = NOT_NULL(intent_claim(record()));
+	intent = NOT_NULL(intent_claim(shared_record(heap)));
 	intent->slot = (uintptr_t)slot;
 	intent->old = 0;
 	intent->fresh = (uintptr_t)after;
@@ -44,17 +32,14 @@ static void complete_and_use_again(void)
 		return;
 	CHECK_EQ(intent_read(heap_of(heap), slot), (uintptr_t)after);
 	intent_end(intent);
-	CHECK(intent_claim(record()) == intent);
+	CHECK(intent_claim(shared_record(heap)) == intent);
 	intent_end(intent);
 	intent = NULL;
 }
 
 static const void *seen;
 
-static void load(void)
-{
-	seen = ash_heap_view_load(view, ash_heap_view_at(view, slot));
-}
+DOES(load, seen = ash_heap_view_load(view, ash_heap_view_at(view, slot)));
 
 TEST(view_of_a_slot_that_changes, 20)
 {

@@ -7,9 +7,7 @@
 
 static char *reserve(size_t bytes)
 {
-	char *p = NOT_NULL(pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE));
-
-	return p;
+	return NOT_NULL(pages_reserve(bytes, PAGE_SIZE, PAGES_PRIVATE));
 }
 
 /* Neither natively nor under QEMU may the ends that were cut off stay. */
@@ -90,10 +88,9 @@ TEST(pages_release_unmaps, 10)
 static void purge_middle(enum sharing sharing)
 {
 	size_t third = 3 * PAGE_SIZE;
-	char *p = pages_reserve(3 * third, PAGE_SIZE, sharing);
+	char *p = NOT_NULL(pages_reserve(3 * third, PAGE_SIZE, sharing));
 	bool zeroes;
 
-	CHECK(p != NULL);
 	for (int round = 0; round < 3; round++) {
 		fill(p, 3 * third, 1);
 		zeroes = pages_purge(p + third, third, sharing);
@@ -228,4 +225,22 @@ TEST(pages_huge_harmless, 10)
 	holds(p, 2 * MIB, 4);
 	pages_huge(p, 2 * MIB, false);
 	holds(p, 2 * MIB, 4);
+}
+
+/* Whether a range is one mapping is found out by growing it: the growth is undone. */
+TEST(pages_move_leaves_what_is_behind, 10)
+{
+	const size_t bytes = 2 * MIB;
+	char *from = pages_reserve(2 * bytes, bytes, PAGES_PRIVATE), *to;
+	unsigned char there;
+
+	CHECK(from != NULL);
+	to = NOT_NULL(pages_reserve(bytes, bytes, PAGES_PRIVATE));
+	CHECK(pages_release(from + bytes, bytes)); /* a hole */
+	from[0] = from[bytes - 1] = 7;
+	CHECK(arch_mincore(from + bytes, PAGE_SIZE, &there) < 0);
+	pages_move(from, to, bytes);
+	CHECK(to[0] == 7 && to[bytes - 1] == 7);
+	CHECK(arch_mincore(from + bytes, PAGE_SIZE, &there) < 0);
+	CHECK(pages_release(from, bytes) && pages_release(to, bytes));
 }

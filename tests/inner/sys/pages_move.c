@@ -16,10 +16,7 @@ enum { N = 2 };
 
 static char *reserve(size_t bytes)
 {
-	char *p = pages_reserve(bytes, bytes < HUGE ? PAGE_SIZE : HUGE, PAGES_PRIVATE);
-
-	CHECK(p != NULL);
-	return p;
+	return NOT_NULL(pages_reserve(bytes, bytes < HUGE ? PAGE_SIZE : HUGE, PAGES_PRIVATE));
 }
 
 static void move(char *from, char *to, size_t bytes, unsigned key)
@@ -135,10 +132,9 @@ TEST(pages_move_several_mappings, 20)
 /* Random pages are dirty, the others holes: after the call all is zero, and nothing beside it. */
 static void zero_once(enum sharing sharing, unsigned dirty_of_8)
 {
-	char *p = pages_reserve(4 * HUGE, HUGE, sharing);
+	char *p = NOT_NULL(pages_reserve(4 * HUGE, HUGE, sharing));
 	struct rt_random random;
 
-	CHECK(p != NULL);
 	rt_seed(&random, rt_test_seed() + dirty_of_8);
 	memset(p, 0xee, HUGE);
 	memset(p + 3 * HUGE, 0xee, HUGE);

@@ -4,23 +4,18 @@
 
 #include "inner/slots.h"
 #include "memory.h"
-#include "thread/seat.h"
+#include "support/another.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 enum { SIZE = 200, BLOCKS = 400 };
 
 static void *left[BLOCKS];
-static struct rt_barrier together;
 
-static void leave(void *live)
+DOES(take_all, alloc_each(left, BLOCKS, SIZE));
+
+static void leave(UNUSED void *argument)
 {
-	for (size_t i = 0; i < BLOCKS; i++)
-		CHECK((left[i] = ash_alloc(SIZE)) != NULL);
-	if (live != NULL) {
-		rt_barrier_wait(&together);
-		rt_barrier_wait(&together);
-	}
+	take_all();
 }
 
 static size_t partial_slabs(unsigned class)
@@ -75,13 +70,10 @@ TEST(adopt_what_others_released, 10)
 /* In a child of fork vanished threads have current slabs. */
 TEST(adopt_a_current_slab, 10)
 {
-	struct rt_thread *thread;
 	struct slab *last;
 
 	ash_release(ash_alloc(1));
-	together.count = 2;
-	thread = rt_thread_start(leave, &together);
-	rt_barrier_wait(&together);
+	another_stays(take_all);
 	last = place_of(left[BLOCKS - 1]).slab;
 	IN_CHILD {
 		ash_release(ash_alloc(9000)); /* settles */
@@ -90,8 +82,7 @@ TEST(adopt_a_current_slab, 10)
 		CHECK(owner_has(seat.self, last));
 		CHECK_EQ(ash_check(), 0);
 	}
-	rt_barrier_wait(&together);
-	rt_thread_join(thread);
+	another_goes();
 }
 
 TEST(inner_inbox_full_tells_the_class, 10)
@@ -116,8 +107,7 @@ static void *many[LEFT];
 
 static void leave_many(UNUSED void *none)
 {
-	for (size_t i = 0; i < LEFT; i++)
-		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
+	alloc_each(many, LEFT, LEFT_SIZE);
 	for (size_t i = 0; i < LEFT; i += 2)
 		ash_release(many[i]);
 }

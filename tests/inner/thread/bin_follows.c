@@ -4,9 +4,6 @@
 
 #include "inner/spares.h"
 #include "support/handler_at_step.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { MOST = 4096, SIZE = 64 };
@@ -217,10 +214,7 @@ static void look_at_bin(void)
 		CHECK(bin_is(&to) && listed(&lists->full) == 1 && from.slab->hold == SLAB_IDLE);
 }
 
-static void release_victim(void)
-{
-	ash_release(victim);
-}
+DOES(release_victim, ash_release(victim));
 
 TEST(inner_bin_follows_tells_who_takes_over, 30)
 {

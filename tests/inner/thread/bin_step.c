@@ -3,8 +3,6 @@
 #include "inner/slots.h"
 
 #include "support/handler_at_step.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
 #include "thread/seating.h"
 
 enum { BLOCKS = 3 * GROUP_SLOTS };
@@ -15,8 +13,7 @@ static struct slot_ref three_groups(void)
 {
 	struct slot_ref at;
 
-	for (size_t i = 0; i < BLOCKS; i++)
-		block[i] = ash_alloc(64);
+	alloc_each(block, BLOCKS, 64);
 	at = place_of(block[BLOCKS - 1]);
 	CHECK(at.group == 2 && at.slab->opened == 3 && at.slab->ready == 0);
 	CHECK_EQ(at.slab->free[2], 0);
@@ -175,10 +172,7 @@ static void look_at_bin(void)
 	midst++;
 }
 
-static void alloc_one(void)
-{
-	block[BLOCKS - 1] = ash_alloc(64);
-}
+DOES(alloc_one, block[BLOCKS - 1] = ash_alloc(64));
 
 TEST(inner_bin_step_tells_who_takes_over, 30)
 {

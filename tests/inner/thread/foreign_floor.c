@@ -8,31 +8,27 @@
 #include "backend/map.h"
 #include "heaps/instance.h"
 #include "pages.h"
-#include "rt.h"
 #include "slab/slab.h"
+#include "support/another.h"
 #include "support/blocks.h"
 #include "thread/seat.h"
 #include "thread/settle.h"
 
 enum { SIZE = 100000, UNITS = 4, BLOCKS = 640, SHARED = 20 }; /* a slab of one slot each */
 static void *blocks[BLOCKS];
-static struct rt_barrier both = {.count = 2};
 
-static void sleeps(UNUSED void *argument)
+static void takes_all(void)
 {
 	for (size_t i = 0; i < BLOCKS; i++)
 		blocks[i] = memset(NOT_NULL(ash_alloc(SIZE)), 1, SIZE);
-	rt_barrier_wait(&both);
-	rt_barrier_wait(&both);
 }
 
 /* The units that are purged while a burst is released. */
 static size_t purged_with(uint64_t floor)
 {
-	struct rt_thread *thread = rt_thread_start(sleeps, NULL);
 	size_t purged = 0;
 
-	rt_barrier_wait(&both);
+	another_stays(takes_all);
 	store_relaxed(&heap_default.floor, floor);
 	release_each(blocks, BLOCKS);
 	CHECK_EQ(load_relaxed(&heap_default.floor), floor);
@@ -42,8 +38,7 @@ static size_t purged_with(uint64_t floor)
 		CHECK(s->base == blocks[i] && s->units == UNITS);
 		purged += load_relaxed(&s->purged) != 0 ? UNITS : 0;
 	}
-	rt_barrier_wait(&both);
-	rt_thread_join(thread);
+	another_goes();
 	rt_print("     floor %zu: %zu of %d units purged\n", (size_t)floor, purged, BLOCKS * UNITS);
 	return purged;
 }
@@ -83,26 +78,20 @@ TEST(foreign_without_retain, 20)
 /* A shared heap's slabs are not held by guests, as one may die: there nothing of this is counted. */
 static ash_heap *shared;
 
-static void sleeps_in_it(UNUSED void *argument)
+static void takes_some_of_it(void)
 {
 	for (size_t i = 0; i < SHARED; i++)
 		blocks[i] = NOT_NULL(ash_heap_alloc(shared, SIZE));
-	rt_barrier_wait(&both);
-	rt_barrier_wait(&both);
 }
 
 TEST(foreign_not_in_a_shared_heap, 10)
 {
-	struct rt_thread *thread;
-
 	shared = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
 	ash_heap_release(shared, ash_heap_alloc(shared, 1));
-	thread = rt_thread_start(sleeps_in_it, NULL);
-	rt_barrier_wait(&both);
+	another_stays(takes_some_of_it);
 	for (size_t i = 0; i < SHARED; i++)
 		ash_heap_release(shared, blocks[i]);
 	CHECK_EQ(load_relaxed(&heap_of(shared)->foreign.told) + load_relaxed(&heap_of(shared)->foreign.found), 0);
-	rt_barrier_wait(&both);
-	rt_thread_join(thread);
+	another_goes();
 	ash_heap_destroy(shared);
 }

@@ -4,41 +4,23 @@
  * to be rebuilt, and no write to slabs of records that are right.
  */
 #include "pages.h"
+#include "support/another.h"
 #include "support/handler_at_step.h"
-#include "thread/owner.h"
 #include "thread/seat.h"
 
 enum { OWN = 60, SLABS = 100, LARGE = 300000, FEW = 2, MORE = 8, MANY = 24 };
 
-static struct rt_barrier together;
 static size_t slabs_each;
 
-/* Has its slabs, and vanishes in the child. */
-static void stays(UNUSED void *argument)
+/* A thread that has its slabs, and vanishes in the child. */
+static void has_slabs(void)
 {
 	for (size_t i = 0; i < slabs_each; i++)
 		CHECK(ash_alloc(LARGE) != NULL);
 	ash_release(ash_alloc(100));
-	rt_barrier_wait(&together);
-	for (;;)
-		rt_sleep(1000000000);
 }
 
-static void start_one(void)
-{
-	together.count = 2;
-	CHECK(rt_thread_start(stays, NULL) != NULL);
-	rt_barrier_wait(&together);
-}
-
-static void nothing(void)
-{
-}
-
-static void first_call(void)
-{
-	CHECK(ash_alloc(9000) != NULL);
-}
+DOES(first_call, CHECK(ash_alloc(9000) != NULL));
 
 /* All other records as if their threads stopped while they changed lists. */
 static void all_are_building(void)
@@ -53,9 +35,7 @@ static size_t steps_of_first_call(size_t *shared)
 {
 	IN_CHILD {
 		all_are_building();
-		step_begin(nothing);
-		(void)with_act_at(SIZE_MAX, first_call);
-		*shared = boundary;
+		*shared = steps_of(first_call);
 		CHECK_EQ(ash_check(), 0);
 	}
 	return *shared;
@@ -69,10 +49,10 @@ TEST(fork_cost_is_one_walk, 60)
 	for (size_t i = 0; i < OWN; i++)
 		CHECK(ash_alloc(LARGE) != NULL);
 	for (threads = 0; threads < FEW; threads++)
-		start_one();
+		another_stays(has_slabs);
 	few = steps_of_first_call(shared);
 	for (; threads < MORE; threads++)
-		start_one();
+		another_stays(has_slabs);
 	many = steps_of_first_call(shared);
 	rt_print("     %zu instructions for %u records, %zu for %u\n", few, FEW, many, MORE);
 	CHECK(few > 10000);
@@ -88,7 +68,7 @@ TEST(fork_cost_is_no_copy_of_the_heap, 60)
 	slabs_each = SLABS;
 	(void)ash_alloc(100);
 	for (size_t i = 0; i < MANY; i++)
-		start_one();
+		another_stays(has_slabs);
 	IN_CHILD {
 		faults = rt_faults();
 		CHECK(ash_alloc(9000) != NULL);

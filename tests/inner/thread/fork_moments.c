@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Forks at moments that chance seldom shows; what the child must find, and must leave alone. */
 #include "inner/slots.h"
-#include "support/blocks.h"
+#include "support/another.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
-static struct rt_barrier together;
-
-static void stays(UNUSED void *argument)
-{
-	ash_release(ash_alloc(100));
-	rt_barrier_wait(&together);
-	for (;;)
-		rt_sleep(1000000000);
-}
-
-/* From now on there is a thread that vanishes in a child. */
-static void start_another(void)
-{
-	together.count = 2;
-	CHECK(rt_thread_start(stays, NULL) != NULL);
-	rt_barrier_wait(&together);
-}
+/* A thread that vanishes in a child. */
+DOES(has_a_record, ash_release(ash_alloc(100)));
 
 /* ---- another thread was releasing a block of ours, and had set no mark yet ---- */
 
@@ -34,7 +17,7 @@ TEST(fork_between_word_and_mark, 20)
 	void *p;
 
 	ash_release(ash_alloc(1));
-	start_another();
+	another_stays(has_a_record);
 	p = ash_alloc(200);
 	(void)ash_alloc(200);
 	at = place_of(p);
@@ -55,7 +38,7 @@ TEST(fork_noticed_by_a_large_block, 20)
 	uint64_t before;
 
 	ash_release(ash_alloc(1));
-	start_another();
+	another_stays(has_a_record);
 	before = heap_default.settled;
 	IN_CHILD {
 		CHECK(ash_alloc(100000) != NULL);
@@ -97,10 +80,7 @@ static void act_fork(void)
 		CHECK_EQ(load_acquire(&vacant->state), state);
 }
 
-static void do_release(void)
-{
-	ash_release(block);
-}
+DOES(do_release, ash_release(block));
 
 TEST(fork_in_the_midst_of_a_visit, 30)
 {
@@ -109,7 +89,7 @@ TEST(fork_in_the_midst_of_a_visit, 30)
 
 	parent = arch_getpid();
 	ash_release(ash_alloc(1));
-	start_another();
+	another_stays(has_a_record);
 	step_begin(act_fork);
 	for (k = 0; more; k += rt_under_qemu() ? 97 : 37) {
 		rt_in_thread(leave, NULL);

@@ -2,19 +2,18 @@
 /* Who may take over after a fork, and what: seen in the records' states. */
 #include "inner/spares.h"
 #include "process.h"
+#include "support/another.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 static struct owner *first, *other;
 static struct rt_barrier together;
 
-static void parents_thread(UNUSED void *argument)
+/* Of the parent, there until the fork is over. */
+static void parents_thread(void)
 {
 	ash_release(ash_alloc(100));
 	other = seat.self;
-	rt_barrier_wait(&together);
-	rt_barrier_wait(&together); /* there until the fork is over */
 }
 
 /* Needs a slab, so it notices the fork; but it did not fork. */
@@ -40,9 +39,7 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 	ash_release(ash_alloc(100));
 	first = seat.self;
 	holder_note(first);
-	together.count = 2;
-	thread = rt_thread_start(parents_thread, NULL);
-	rt_barrier_wait(&together);
+	another_stays(parents_thread);
 	IN_CHILD {
 		together = (struct rt_barrier){.count = 2};
 		thread = rt_thread_start(childs_thread, NULL);
@@ -59,17 +56,14 @@ TEST(fork_is_settled_by_the_thread_that_forked, 20)
 	/* Nothing of this happened here. */
 	CHECK_EQ(heap_default.settled, 0);
 	CHECK(load_acquire(&other->state) != OWNER_VACANT);
-	rt_barrier_wait(&together);
-	rt_thread_join(thread);
+	another_goes();
 }
 
-static void thread_with_a_spare(UNUSED void *argument)
+static void has_a_spare(void)
 {
 	ash_release(ash_alloc(5000));
 	other = seat.self;
 	CHECK_EQ(spares_number(other), 1);
-	rt_barrier_wait(&together);
-	rt_barrier_wait(&together);
 }
 
 /*
@@ -79,12 +73,9 @@ static void thread_with_a_spare(UNUSED void *argument)
 TEST(fork_spare_of_a_vanished_thread_is_none, 20)
 {
 	unsigned class = class_of(5000);
-	struct rt_thread *thread;
 
 	ash_release(ash_alloc(100));
-	together.count = 2;
-	thread = rt_thread_start(thread_with_a_spare, NULL);
-	rt_barrier_wait(&together);
+	another_stays(has_a_spare);
 	IN_CHILD {
 		struct slab *spare = spares_newest(other);
 		char *p;
@@ -101,6 +92,5 @@ TEST(fork_spare_of_a_vanished_thread_is_none, 20)
 		ash_release(p);
 		CHECK_EQ(ash_check(), 0);
 	}
-	rt_barrier_wait(&together);
-	rt_thread_join(thread);
+	another_goes();
 }

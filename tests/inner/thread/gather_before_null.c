@@ -5,11 +5,9 @@
 #include "heaps/instance.h"
 #include "memory.h"
 #include "process.h"
-#include "slab/slab.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { CAP = 16 * MIB, MAIN_SIZE = 1000 };

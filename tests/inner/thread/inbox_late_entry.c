@@ -5,10 +5,9 @@
  */
 #include "thread/settle.h"
 
-#include "ashlar_heap.h"
 #include "heaps/instance.h"
+#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
 
@@ -30,16 +29,14 @@ DOES(shrink, visit_all(heap_of(heap)));
 
 static void nothing_is_late(void)
 {
-	struct ash_statistics st;
 	const struct owner *o;
 
 	for (o = heap_of(heap)->owners; o != NULL; o = o->next)
 		CHECK(o->state != OWNER_VACANT || (o->notified & INBOX_MISSED) == 0);
 	if (block != NULL)
 		release_block();
-	ash_heap_stats(heap, &st);
-	CHECK_EQ(st.blocks, 0);
-	CHECK_EQ(st.pending, 0);
+	CHECK_EQ(stats_of(heap).blocks, 0);
+	CHECK_EQ(stats_of(heap).pending, 0);
 	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 }
@@ -96,15 +93,8 @@ static void take_by_another(void)
 	CHECK(heap_of(heap)->owners->next != NULL);
 }
 
-TEST(inner_inbox_late_in_a_detach, 60)
-{
-	CHECK(at_some_steps(take, detach, 600) > 1000);
-}
-
-TEST(inner_inbox_late_in_a_vacant_record, 60)
-{
-	CHECK(at_some_steps(take_by_another, shrink, 5000) > 500);
-}
+TEST_CALL(inner_inbox_late_in_a_detach, 60, CHECK(at_some_steps(take, detach, 600) > 1000));
+TEST_CALL(inner_inbox_late_in_a_vacant_record, 60, CHECK(at_some_steps(take_by_another, shrink, 5000) > 500));
 
 static void take_over(void)
 {

@@ -5,9 +5,6 @@
 #include "inner/slots.h"
 #include "inner/spares.h"
 #include "memory.h"
-#include "support/blocks.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 /* Clears slabs, spares and inbox of the record; the rest is kept. */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments of collecting: a full inbox, a walk over spares, remote slots before untouched ones. */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 /* The inbox is full: the bit of the class is set; nothing gets lost. */
 TEST(protocol_more_entries_than_the_inbox_holds, 10)
@@ -37,12 +33,6 @@ TEST(protocol_more_entries_than_the_inbox_holds, 10)
 	stamp_check_nothing_left();
 }
 
-static void alloc_all(size_t size, void **blocks, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		CHECK((blocks[i] = ash_alloc(size)) != NULL);
-}
-
 static void release_some(void *const *blocks, size_t n)
 {
 	while (n > 0)
@@ -64,9 +54,9 @@ TEST(protocol_walk_over_a_spare, 10)
 
 	/* The first slabs of a class are smaller: they stay full. */
 	for (size_t i = 0; i < OTHERS; i++)
-		alloc_all(others[i], few[i], 2);
-	alloc_all(SIZE, few[OTHERS], 2);
-	alloc_all(SIZE, blocks, 4 * SLOTS);
+		alloc_each(few[i], 2, others[i]);
+	alloc_each(few[OTHERS], 2, SIZE);
+	alloc_each(blocks, 4 * SLOTS, SIZE);
 	s = place_of(blocks[0]).slab;
 	CHECK_EQ(s->slots, SLOTS);
 	CHECK(s == place_of(blocks[SLOTS - 1]).slab);
@@ -79,7 +69,7 @@ TEST(protocol_walk_over_a_spare, 10)
 		s = place_of(blocks[SLOTS + 1]).slab;
 		if (!s->spare || seat.self->spare_units >= SPARE_UNITS)
 			break;
-		alloc_all(others[i], other, 4);
+		alloc_each(other, 4, others[i]);
 		release_some(other, 4);
 	}
 	CHECK(place_of(blocks[SLOTS + 1]).slab->spare && seat.self->spare_units >= SPARE_UNITS);
@@ -104,13 +94,13 @@ TEST(protocol_remote_before_untouched, 10)
 	void *blocks[GROUP_SLOTS];
 	struct slab *s;
 
-	alloc_all(48, blocks, GROUP_SLOTS);
+	alloc_each(blocks, GROUP_SLOTS, 48);
 	s = place_of(blocks[0]).slab;
 	CHECK(s->opened == 1 && s->groups > 1);
 	(void)seat_take();
 	release_some(blocks, 3);
 	seat_open();
-	alloc_all(48, blocks, 3);
+	alloc_each(blocks, 3, 48);
 	CHECK_EQ(s->opened, 1);
 	CHECK_EQ(ash_check(), 0);
 	release_some(blocks, GROUP_SLOTS);

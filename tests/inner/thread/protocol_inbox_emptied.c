@@ -4,13 +4,8 @@
  * the call a handler releases a block, by the same route as another thread.
  */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 enum { SIZE = 20000, OTHER = 24000, BLOCKS = 15 * INBOX_SLABS, BOUNDARIES = 120 };
 

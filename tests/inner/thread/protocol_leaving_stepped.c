@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread leaves its record between any two instructions of another one's release, and the other way round. */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/bin.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { SIZE = 48 };
@@ -47,10 +44,7 @@ static void comes_back(size_t n)
 	seat_open();
 }
 
-static void releases(void)
-{
-	ash_release(block);
-}
+DOES(releases, ash_release(block));
 
 /* The helper's turn; the stepped thread waits for it. */
 static void helper_acts(void)

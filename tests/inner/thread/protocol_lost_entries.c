@@ -4,11 +4,8 @@
  * between its pending bit and its inbox entry: they cost time, never memory.
  */
 #include "inner/slots.h"
-#include "support/blocks.h"
+#include "support/another.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 /* A release by another thread that stops before it notifies the owner. */
@@ -32,8 +29,7 @@ TEST(protocol_lost_news_and_growth, 60)
 	static void *blocks[BLOCKS];
 
 	for (size_t round = 0; round < ROUNDS; round++) {
-		for (size_t i = 0; i < BLOCKS; i++)
-			CHECK((blocks[i] = ash_alloc(SIZE)) != NULL);
+		alloc_each(blocks, BLOCKS, SIZE);
 		for (size_t i = 0; i < BLOCKS; i++)
 			release_untold(blocks[i]);
 	}
@@ -46,8 +42,7 @@ static void *left[LEFT];
 
 static void leave_body(UNUSED void *argument)
 {
-	for (size_t i = 0; i < LEFT; i++)
-		CHECK((left[i] = ash_alloc(LEFT_SIZE)) != NULL);
+	alloc_each(left, LEFT, LEFT_SIZE);
 }
 
 /* Before the answer is NULL: what was released into slabs of threads that ended. */
@@ -101,14 +96,7 @@ TEST(protocol_mark_is_taken_off_by_own_releases, 10)
 
 /* ---- units that are free, and no hint tells of them ---- */
 
-static struct rt_barrier two;
-
-static void holder_body(UNUSED void *argument)
-{
-	CHECK(ash_alloc(100) != NULL);
-	rt_barrier_wait(&two);
-	rt_barrier_wait(&two);
-}
+DOES(has_a_record, CHECK(ash_alloc(100) != NULL));
 
 /* The hint of the chunk's longest run of free units. */
 static uint8_t *room_of(const struct chunk *c)
@@ -120,61 +108,28 @@ TEST(protocol_check_knows_of_units_without_hint, 10)
 {
 	void *p = ash_alloc(40000);
 	struct chunk *c = map_find(p);
-	struct rt_thread *thread;
 
 	CHECK_EQ(ash_check(), 0);
 	*room_of(c) = (uint8_t)(bits_longest(c->units) - 1);
 	CHECK_EQ(ash_check(), 13);
 	/* Another thread may be just between the two. */
-	two.count = 2;
-	thread = rt_thread_start(holder_body, NULL);
-	rt_barrier_wait(&two);
+	another_stays(has_a_record);
 	*room_of(c) = 0;
 	CHECK_EQ(ash_check(), 0);
-	rt_barrier_wait(&two);
-	rt_thread_join(thread);
+	another_goes();
 	CHECK_EQ(ash_check(), 13);
 	chunk_mend(&heap_default, c);
 	CHECK_EQ(ash_check(), 0);
 	ash_release(p);
-}
-
-/* A chunk whose units are all free goes back, whichever thread should have returned it. */
-TEST(protocol_mended_chunk_goes_back, 10)
-{
-	void *p = ash_alloc(40000);
-	struct chunk *c = map_find(p);
-	uint64_t units = exchange_seq_cst(&c->units, 0);
-
-	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_SLABS) && c->units == 0);
-	store_release(&c->units, units);
-	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_SLABS));
-	ash_release(p);
-	ash_thread_detach();
-	CHECK(chunk_is(c, CHUNK_FREE));
-	store_release(&c->kind, CHUNK_SLABS);
-	CHECK(region_claim_at((struct run){c->region, c->index}, 1));
-	store_release(&c->units, ~(uint64_t)0);
-	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_FREE) && bits_all(c->region->free, c->index, 1));
-	CHECK_EQ(ash_check(), 0);
 }
 
 /* ---- an inbox entry while fork_settle holds the record ---- */
 
 enum { VANISHING = 5 };
 static void *vanished[VANISHING];
-static struct rt_barrier together;
 
-static void vanishing_body(UNUSED void *argument)
-{
-	for (size_t i = 0; i < VANISHING; i++)
-		CHECK((vanished[i] = ash_alloc(40000)) != NULL); /* alone in its slab */
-	rt_barrier_wait(&together);
-	rt_barrier_wait(&together); /* there until the forks are over */
-}
+/* There until the forks are over; each block is alone in its slab. */
+DOES(takes_blocks, alloc_each(vanished, VANISHING, 40000));
 
 /* What a thread does that the child started before its first one needed a slab. */
 DOES(release_of_vanished, ash_release(vanished[0]));
@@ -182,14 +137,11 @@ DOES(need_a_slab, CHECK(ash_alloc(9000) != NULL));
 
 TEST(protocol_entry_in_the_midst_of_settling, 60)
 {
-	struct rt_thread *thread;
 	bool more = true;
 
 	ash_release(ash_alloc(100));
-	together.count = 2;
 	trap_need();
-	thread = rt_thread_start(vanishing_body, NULL);
-	rt_barrier_wait(&together);
+	another_stays(takes_blocks);
 	step_begin(release_of_vanished);
 	for (size_t k = 0; more; k += rt_in_full() ? 601 : 1801) {
 		long pid = rt_fork();
@@ -207,6 +159,5 @@ TEST(protocol_entry_in_the_midst_of_settling, 60)
 		CHECK(status == 2 || status == 3);
 		more = status == 2;
 	}
-	rt_barrier_wait(&together);
-	rt_thread_join(thread);
+	another_goes();
 }

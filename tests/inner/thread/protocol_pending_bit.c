@@ -4,13 +4,9 @@
  * hand: one thread plays both, stopping where the other might be stopped.
  */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/owner.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 /* A block of an unowned slab: what a handler gets that interrupted a call. */
 static void *unowned_alloc(size_t size)
@@ -60,7 +56,6 @@ static void leave_body(UNUSED void *argument)
 /* The inbox entry arrives when its receiver has left; the sender collects in its place. */
 TEST(protocol_entry_to_a_vacant_record, 10)
 {
-	struct ash_statistics st;
 	struct slot_ref at;
 	uint64_t owner;
 
@@ -70,9 +65,8 @@ TEST(protocol_entry_to_a_vacant_record, 10)
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
 	enter_by_hand((struct owner *)owner, at.slab);
 	visit_vacant((struct owner *)owner);
-	ash_stats(&st);
-	CHECK_EQ(st.pending, 0);
-	CHECK_EQ(st.slabs, 0);
+	CHECK_EQ(stats_now().pending, 0);
+	CHECK_EQ(stats_now().slabs, 0);
 	CHECK_EQ(((struct owner *)owner)->state, OWNER_VACANT);
 	CHECK_EQ(ash_check(), 0);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Releases into records that become vacant, or are. */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/stamp.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 /* ---- leaving and writing at the same instant ---- */
@@ -84,8 +80,7 @@ static void *many[LEFT];
 
 static void leave_many(UNUSED void *argument)
 {
-	for (size_t i = 0; i < LEFT; i++)
-		CHECK((many[i] = ash_alloc(LEFT_SIZE)) != NULL);
+	alloc_each(many, LEFT, LEFT_SIZE);
 }
 
 /* Only who frees the last slot of a group visits; what the others released is told by inbox. */

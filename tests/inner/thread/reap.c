@@ -2,9 +2,8 @@
 /* Threads that end without ash_thread_detach: others take over what they held. */
 #include "inner/thread_at.h"
 #include "process.h"
+#include "support/another.h"
 #include "support/blocks.h"
-#include "syscall.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { BLOCKS = 20000 };
@@ -41,34 +40,23 @@ TEST(reap_ended_thread, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static _Atomic bool stop;
-static struct rt_barrier together;
-
-static void lives(UNUSED void *argument)
+static void lives(void)
 {
 	ash_release(ash_alloc(200));
 	record = seat.self;
-	rt_barrier_wait(&together);
-	while (!stop)
-		rt_yield();
 }
 
 /* A live thread's record is left alone, whatever it does. */
 TEST(reap_spares_the_living, 20)
 {
-	struct rt_thread *thread;
-
 	ash_release(ash_alloc(1));
-	together.count = 2;
-	thread = rt_thread_start(lives, NULL);
-	rt_barrier_wait(&together);
+	another_stays(lives);
 	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	reap_one(record, seat.self);
 	CHECK(load_acquire(&record->state) != OWNER_VACANT);
 	/* Nor is one's own, by a handler that does not know it. */
 	CHECK_EQ(reap_all(&heap_default, NULL), 0);
-	stop = true;
-	rt_thread_join(thread);
+	another_goes();
 }
 
 /* A growth tests a turn of records, from where the last one ended. */

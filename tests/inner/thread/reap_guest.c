@@ -7,9 +7,7 @@
 #include "inner/thread_at.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "syscall.h"
 #include "thread/refill.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 
@@ -23,8 +21,7 @@ static void leaves(void)
 {
 	unsigned i;
 
-	for (i = 0; i < BLOCKS; i++)
-		CHECK((left[i] = ash_alloc(SIZE)) != NULL);
+	alloc_each(left, BLOCKS, SIZE);
 	for (i = 0; i < BLOCKS; i += 3)
 		ash_release(left[i]);
 	vacated = seat.self;
@@ -107,10 +104,6 @@ static void at_each_step(void (*prepare)(void), void (*stepped)(void))
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void nothing(void)
-{
-}
-
 static void adopts(void)
 {
 	struct owner *o = seat_take();
@@ -119,7 +112,7 @@ static void adopts(void)
 	seat_give(o);
 }
 
-TEST_CALL(reap_guest_that_adopts, 60, at_each_step(nothing, adopts));
+TEST_CALL(reap_guest_that_adopts, 60, at_each_step(act_not, adopts));
 
 /* All of the first slab's blocks: its last group's release visits the record. */
 static void visits(void)
@@ -132,7 +125,7 @@ static void visits(void)
 			ash_release(left[i]);
 }
 
-TEST_CALL(reap_guest_that_visits, 60, at_each_step(nothing, visits));
+TEST_CALL(reap_guest_that_visits, 60, at_each_step(act_not, visits));
 
 /* A thread that ends while it purges a slab of another one. */
 static void purges(void)
@@ -144,7 +137,7 @@ static void purges(void)
 	seat_give(o);
 }
 
-TEST_CALL(reap_guest_that_purges, 60, at_each_step(nothing, purges));
+TEST_CALL(reap_guest_that_purges, 60, at_each_step(act_not, purges));
 
 /* The same, by a release: as if so much that others emptied stayed already that no more may. */
 static void empties(void)
@@ -165,4 +158,4 @@ static void empties(void)
 	visit_end(vacated);
 }
 
-TEST_CALL(reap_guest_that_empties, 60, at_each_step(nothing, empties));
+TEST_CALL(reap_guest_that_empties, 60, at_each_step(act_not, empties));

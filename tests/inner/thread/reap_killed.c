@@ -4,28 +4,21 @@
  * before anything is looked up in them.
  */
 #include "ashlar_heap.h"
-#include "backend/map.h"
 #include "heaps/instance.h"
 #include "inner/spares.h"
-#include "life.h"
 #include "process.h"
 #include "store/recover/building.h"
 #include "store/recover/seats.h"
 #include "syscall.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 
 enum { SIZE = 40000 }; /* a slab of one slot */
 
 static ash_heap *heap;
-static struct owner *record;
 
 static void *take(void)
 {
-	void *p = heap == NULL ? ash_alloc(SIZE) : ash_heap_alloc(heap, SIZE);
-
-	CHECK(p != NULL);
-	return p;
+	return NOT_NULL(heap == NULL ? ash_alloc(SIZE) : ash_heap_alloc(heap, SIZE));
 }
 
 static void give(void *p)
@@ -88,24 +81,6 @@ TEST(reap_of_a_killed_process_rebuilds_first, 10)
 	CHECK(rt_under_qemu() || heap_of(heap)->dirty == 0); /* QEMU purges no shared memory */
 }
 
-static void stop_in_thread(UNUSED void *argument)
-{
-	record = stop_between_two_spares();
-	(void)arch_exit(0);
-}
-
-TEST(reap_of_a_stopped_thread_rebuilds_first, 10)
-{
-	ash_release(ash_alloc(1));
-	rt_in_thread(stop_in_thread, NULL);
-	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
-	CHECK_EQ(record->state, OWNER_VACANT);
-	CHECK_EQ(ash_check(), 0);
-	no_chunk_is_free_twice(&heap_default);
-	ash_trim(0);
-	CHECK_EQ(heap_default.dirty, 0);
-}
-
 static struct rt_barrier both = {.count = 2};
 
 static void stop_beside_another(void *mine)
@@ -117,7 +92,7 @@ static void stop_beside_another(void *mine)
 	(void)arch_exit(0);
 }
 
-/* Two at once: the second one's lists are rebuilt, too. */
+/* The lists of each are rebuilt first, the second one's too. */
 TEST(reap_of_two_stopped_threads_rebuilds_both, 10)
 {
 	struct owner *stopped[2];
@@ -128,9 +103,7 @@ TEST(reap_of_two_stopped_threads_rebuilds_both, 10)
 	for (i = 0; i < 2; i++)
 		threads[i] = rt_thread_start(stop_beside_another, &stopped[i]);
 	rt_threads_join(threads, 2);
-	for (i = 0; i < 2; i++) {
-		CHECK_EQ(stopped[i]->building & 1, 1);
-	}
+	CHECK((stopped[0]->building & 1) != 0 && (stopped[1]->building & 1) != 0);
 	CHECK_EQ(reap_all(&heap_default, seat.self), 2);
 	CHECK(stopped[0]->state == OWNER_VACANT && stopped[1]->state == OWNER_VACANT);
 	CHECK_EQ(ash_check(), 0);

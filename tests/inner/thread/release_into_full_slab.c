@@ -5,10 +5,7 @@
  * that takes the record over rebuilds it then.
  */
 #include "inner/slots.h"
-#include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "thread/seat.h"
-#include "thread/settle.h"
 
 enum { SIZE = 3000, APART = 50, BLOCKS = 150 * APART };
 
@@ -37,10 +34,7 @@ static void look(void)
 	CHECK(list_is_right(&o->bins[class].partial, true));
 }
 
-static void release(void)
-{
-	ash_release(next);
-}
+DOES(release, ash_release(next));
 
 static void make_entry(struct slot_ref at)
 {
@@ -55,8 +49,7 @@ static void at_steps(bool entries)
 	bool more = true;
 	size_t i, k = 0;
 
-	for (i = 0; i < BLOCKS; i++)
-		CHECK((blocks[i] = ash_alloc(SIZE)) != NULL);
+	alloc_each(blocks, BLOCKS, SIZE);
 	for (i = 0; more && i + APART < BLOCKS; i += APART, k += 3) {
 		at = place_of(blocks[i]);
 		CHECK(!slab_is_ready(at.slab) && seat.self->bins[at.slab->class].slab != at.slab);

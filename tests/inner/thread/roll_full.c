@@ -3,7 +3,6 @@
 #include "base/roll.h"
 #include "inner/thread_at.h"
 #include "support/blocks.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

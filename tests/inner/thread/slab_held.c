@@ -7,11 +7,9 @@
 #include "ashlar.h"
 #include "front/remote.h"
 #include "inner/slots.h"
-#include "pages.h"
 #include "slab/unowned.h"
 #include "support/handler_at_step.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 static struct slab *slab;
 static size_t purged;
@@ -25,10 +23,7 @@ static void purge(void)
 
 static size_t seen_held;
 
-static void looks(void)
-{
-	seen_held += load_relaxed(&slab->hold) != SLAB_IDLE;
-}
+DOES(looks, seen_held += load_relaxed(&slab->hold) != SLAB_IDLE);
 
 /* A slab of two slots, of which one is taken. */
 TEST(slab_held_while_it_is_purged, 10)

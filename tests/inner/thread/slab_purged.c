@@ -7,10 +7,8 @@
 #include "ashlar.h"
 #include "front/remote.h"
 #include "inner/slots.h"
-#include "pages.h"
 #include "support/handler_at_step.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 static struct slab *slab;
 
@@ -60,8 +58,7 @@ TEST(slab_purged_is_taken_again, 10)
 	needs_purges();
 	elsewhere = ash_alloc(500);
 	spare = own_spare();
-	for (size_t i = 0; i < SLOTS; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, SLOTS, SIZE);
 	slab = place_of(blocks[0]).slab;
 	CHECK(slab->slots == SLOTS && place_of(blocks[SLOTS - 1]).slab == slab);
 	CHECK(place_of(ash_alloc(SIZE)).slab != slab);
@@ -84,8 +81,7 @@ static void goes_back(void (*others_release)(void *), bool purges)
 
 	needs_purges();
 	elsewhere = ash_alloc(500);
-	for (size_t i = 0; i < SLOTS; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, SLOTS, SIZE);
 	slab = place_of(blocks[0]).slab;
 	c = slab->chunk;
 	CHECK(place_of(ash_alloc(SIZE)).slab != slab);
@@ -145,10 +141,7 @@ static void owner_returns(void)
 	returned = true;
 }
 
-static void looks_at_others(void)
-{
-	slabs_purge_foreign(place_of(elsewhere).slab);
-}
+DOES(looks_at_others, slabs_purge_foreign(place_of(elsewhere).slab));
 
 TEST(slab_whose_owner_returns_is_not_purged, 20)
 {
@@ -156,8 +149,7 @@ TEST(slab_whose_owner_returns_is_not_purged, 20)
 
 	needs_purges();
 	elsewhere = ash_alloc(500);
-	for (size_t i = 0; i < SLOTS; i++)
-		blocks[i] = ash_alloc(SIZE);
+	alloc_each(blocks, SLOTS, SIZE);
 	slab = place_of(blocks[0]).slab;
 	CHECK(slab->slots == SLOTS && place_of(ash_alloc(SIZE)).slab != slab);
 	owned = slab->owner;

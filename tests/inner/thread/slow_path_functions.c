@@ -5,14 +5,9 @@
 #include "backend/map.h"
 #include "front/block.h"
 #include "front/remote.h"
-#include "front/slot.h"
 #include "inner/slots.h"
 #include "memory.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
-#include "thread/seat.h"
 #include "thread/seating.h"
-#include "thread/settle.h"
 
 static void released_by_another(void *p)
 {
@@ -260,7 +255,7 @@ TEST(inner_parts_mend, 10)
 	*hint = 0;
 	c->units = ~(uint64_t)0;
 	chunk_mend(&heap_default, c);
-	CHECK(chunk_is(c, CHUNK_FREE));
+	CHECK(chunk_is(c, CHUNK_FREE) && bits_all(c->region->free, c->index, 1));
 	CHECK_EQ(c->units, 0);
 	CHECK_EQ(*hint, 0);
 	CHECK_EQ(ash_check(), 0);

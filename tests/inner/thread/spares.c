@@ -2,9 +2,6 @@
 /* The places of an owner record's spares (core/thread/settle.c), which are filled and left in turn, around. */
 #include "inner/slots.h"
 #include "inner/spares.h"
-#include "support/blocks.h"
-#include "thread/bin.h"
-#include "thread/seat.h"
 
 enum { BLOCKS = SPARES + SPARES / 2 };
 

@@ -7,7 +7,6 @@
 #include "program/child.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
-#include "support/stamp.h"
 
 enum { KEPT = 40, MADE = 200, EXEC_EACH = 8, EXEC_FAILED = 127, NOT_REACHED = 3 };
 
@@ -106,7 +105,6 @@ static void child_works(UNUSED void *argument)
 }
 
 DOES(act_vfork, CHECK_EQ(in_vfork_child(0, child_works, NULL), 0));
-
 DOES(call_pair, ash_release(ash_alloc(the_size)));
 DOES(call_resize, ash_release(ash_resize(ash_zalloc(1, the_size), 3 * the_size)));
 
@@ -135,20 +133,9 @@ static void at_each_boundary(void (*call)(void), size_t size, size_t step)
 	parent_goes_on(0);
 }
 
-TEST(vfork_stepped_at_each_boundary_of_a_pair, 30)
-{
-	at_each_boundary(call_pair, 100, 1);
-}
-
-TEST(vfork_stepped_at_each_boundary_of_slabs, 30)
-{
-	at_each_boundary(call_slabs, 9000, 31);
-}
-
-TEST(vfork_stepped_at_each_boundary_of_a_resize, 30)
-{
-	at_each_boundary(call_resize, 100, 3);
-}
+TEST_CALL(vfork_stepped_at_each_boundary_of_a_pair, 30, at_each_boundary(call_pair, 100, 1));
+TEST_CALL(vfork_stepped_at_each_boundary_of_slabs, 30, at_each_boundary(call_slabs, 9000, 31));
+TEST_CALL(vfork_stepped_at_each_boundary_of_a_resize, 30, at_each_boundary(call_resize, 100, 3));
 
 /* ---- at each boundary of the child's call ---- */
 
@@ -188,17 +175,6 @@ static void ends_at_each_boundary(void (*call)(void), size_t size, size_t blocks
 	}
 }
 
-TEST(vfork_stepped_child_ends_in_a_pair, 30)
-{
-	ends_at_each_boundary(call_pair, 100, 1, 1);
-}
-
-TEST(vfork_stepped_child_ends_in_slabs, 30)
-{
-	ends_at_each_boundary(call_slabs, 9000, 5, 67);
-}
-
-TEST(vfork_stepped_child_ends_in_a_resize, 30)
-{
-	ends_at_each_boundary(call_resize, 100, 2, 67);
-}
+TEST_CALL(vfork_stepped_child_ends_in_a_pair, 30, ends_at_each_boundary(call_pair, 100, 1, 1));
+TEST_CALL(vfork_stepped_child_ends_in_slabs, 30, ends_at_each_boundary(call_slabs, 9000, 5, 67));
+TEST_CALL(vfork_stepped_child_ends_in_a_resize, 30, ends_at_each_boundary(call_resize, 100, 2, 67));
