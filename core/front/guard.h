@@ -21,8 +21,8 @@
 
 struct slab;
 
-#define CLASS_APART (CLASS_ONE + CLASS_PARTS) /* up to 64 KiB: larger blocks stand apart, while few regions do */
-#define SLOT_APART  (2 * SLOT_LARGE)
+#define CLASS_APART (CLASS_ONE + 2 * CLASS_PARTS) /* up to 128 KiB: larger blocks stand apart, while few regions do */
+#define SLOT_APART  (4 * SLOT_LARGE)
 
 #define GUARD_BYTES ((size_t)IS_HARDENED * sizeof(uint64_t))
 

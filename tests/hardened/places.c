@@ -160,7 +160,7 @@ static void stand_apart(size_t first, size_t size, unsigned n)
 
 TEST(hardened_large_blocks_stand_apart, 20)
 {
-	for (size_t size = 66000; size < 4000000; size *= 3)
+	for (size_t size = 132000; size < 4000000; size *= 3)
 		stand_apart(size, size, 100);
 	if (!rt_under_qemu()) { /* under which all is taken for mapped */
 		stand_apart(PAGE_HUGE - 8, PAGE_HUGE - 8, 400); /* else 10 pairs would touch */
