@@ -5,7 +5,7 @@
  */
 #include "ashlar_heap.h"
 #include "life.h"
-#include "support/file_copy.h"
+#include "program/copy_of.h"
 
 enum { SIGKILL = 9, SIGSTOP = 19, WUNTRACED = 2, WORKERS = 3, CAPACITY = 32, HELD = 64 };
 
@@ -124,7 +124,7 @@ TEST(copied_while_others_work, 200)
 	for (i = 0; i < COPIES; i++) {
 		enum ash_attach why;
 
-		copy[i] = file_copy(fd);
+		copy[i] = copy_of(fd);
 		why = tries(copy[i]);
 		if (why != ASH_ATTACH_TORN && why != ASH_ATTACH_NO_HEAP)
 			rt_print("     copy %u: answer %d\n", i, (int)why);
@@ -155,7 +155,7 @@ TEST(copied_while_others_are_stopped, 60)
 		rt_kill(workers[i], SIGSTOP);
 		CHECK_EQ(arch_wait4(workers[i], &status, WUNTRACED, NULL), workers[i]);
 	}
-	copy = file_copy(fd);
+	copy = copy_of(fd);
 	CHECK_EQ(tries(copy), ASH_ATTACH_TORN);
 	CHECK(ash_heap_vouch_file(copy));
 	CHECK_EQ(tries(copy), ASH_ATTACHED);

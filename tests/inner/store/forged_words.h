@@ -8,9 +8,9 @@
 
 #include "backend/region.h"
 #include "heaps/instance.h"
+#include "program/copy_of.h"
 #include "store/file/open.h"
 #include "store/file/store.h"
-#include "support/file_copy.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, BLOCKS = 40 };
@@ -59,7 +59,7 @@ static int count_block(void *count, UNUSED void *p, UNUSED size_t size,
 /* In a process of its own, with a copy: it is attached, all blocks are there, and it works. */
 static inline void works(int line)
 {
-	int copy = file_copy(fd), status;
+	int copy = copy_of(fd), status;
 	long pid = rt_fork();
 	size_t blocks = 0, i;
 	char *p[200];

@@ -4,13 +4,13 @@
  * of the process, or the process becomes another program.
  */
 #include "inner/store/leaving.h"
+#include "program/copy_of.h"
 #include "support/blocks.h"
-#include "support/file_copy.h"
 
 /* A backup of a heap has the heap's id and its address, but no thread has a seat in it. */
 TEST(inner_away_second_copy, 20)
 {
-	int fd = make_file(4 * MIB), copy = file_copy(fd);
+	int fd = make_file(4 * MIB), copy = copy_of(fd);
 
 	helper.heap = attach(fd);
 	helper_does(use);
