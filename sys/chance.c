@@ -121,11 +121,12 @@ bool fence_set(void *p, size_t bytes, bool fenced)
 	/* The kernel would round up to its pages, where these are larger than a unit of a slab. */
 	bool whole = (((uintptr_t)p | bytes) & (PAGE_SIZE - 1)) == 0, done = !fenced;
 
-	if (whole && fenced && fence_bytes() > FENCES_KEPT)
+	/* Before, and taken back after: a thread that ends in between leaves too high a sum, never one below 0. */
+	if (fenced && fetch_add_relaxed(&fenced_bytes, bytes) > FENCES_KEPT && whole)
 		(void)pages_purge(p, bytes, PAGES_PRIVATE);
 	if (whole)
 		done = arch_mprotect(p, bytes, fenced ? PROT_NO_ACCESS : PROT_READ_WRITE) == 0;
-	if (fenced || done)
-		(void)fetch_add_relaxed(&fenced_bytes, fenced ? bytes : -(uint64_t)bytes);
+	if (!fenced && done)
+		(void)fetch_add_relaxed(&fenced_bytes, -(uint64_t)bytes);
 	return done;
 }

@@ -68,8 +68,8 @@ HARDENED void fence_leave(const char *p, size_t bytes, bool all);
 /* True: a page beside the range may be mapped. */
 HARDENED bool fence_has_neighbours(const char *p, size_t bytes);
 /*
- * Takes access to the range away, and its memory if more than a few have none, or gives access back.  False: refused, or
- * no whole pages; access has not changed.
+ * Takes access to the range away, or gives it back.  What is fenced beyond the first MiB loses its memory, too.  False:
+ * refused, or no whole pages; access has not changed.
  */
 HARDENED bool fence_set(void *p, size_t bytes, bool fenced);
 /* Bytes whose access was to be taken away, and that do not have it again. */

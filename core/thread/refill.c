@@ -75,8 +75,9 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 #define FENCED_CHUNKS 4096 /* 8 GiB: each fence parts a mapping, of which the kernel allows 65530 */
 
 /*
- * Without a limit all free units would be fences in the end, as slabs come and go.  Some more than there may be are
- * left: they have no memory, and access is dear to change while threads run.
+ * Makes a fence while fences are at most a sixteenth of what is in use: slabs come and go, and without a limit all
+ * free units would be fences in the end.  Retires one only if the surplus is large, because a change of access stops
+ * all threads of the process for a moment.
  */
 static void fence_slab(struct owner *o)
 {

@@ -133,8 +133,9 @@ INTERNAL size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t
  * What other threads emptied, and an owner that sleeps does not collect, is in no chunk's hands:
  * retain.h does not see it.  So threads that tell an owner of a slab (inbox_notify) count, and look at
  * one chunk for each 2 MiB of such slabs, or, while something goes, at each call (and at the slab itself,
- * if it has one slot).  One round over the chunks finds the slabs that are pending and empty: up to a quarter of options.retain stays, or a
- * quarter of what else is in use, and twice the floor; the others are purged as a whole, held meanwhile.
+ * if it has one slot).  One round over the chunks finds the slabs that are pending and empty: up to a quarter of
+ * options.retain stays, or a quarter of what else is in use, and twice the floor; the others are purged as a
+ * whole, held meanwhile.
  * slab.purged marks a purged slab.  Its owner returns its units to the chunk as clean ones.  The thread that
  * claims them next raises the floor (heap_cleaned), so the pages of a burst that comes again stay.
  *

@@ -224,8 +224,8 @@ static unsigned char *written(unsigned char *p, size_t bytes)
 	return p;
 }
 
-/* A region is retired, and one that comes in its record's place lies in fresh memory. */
-TEST(huge_in_a_region_made_anew, 20)
+/* A region is retired. The next one has its record, but fresh memory, and gets its own advice. */
+TEST(huge_advice_for_the_next_region, 20)
 {
 	const size_t bytes = 128 * MIB;
 	size_t before, after;
@@ -244,7 +244,7 @@ TEST(huge_in_a_region_made_anew, 20)
 }
 
 /* Pages that move bring the advice of the place that they come from. */
-TEST(huge_where_a_block_moved_to, 20)
+TEST(huge_advice_moves_with_the_pages, 20)
 {
 	const size_t bytes = 64 * MIB;
 	unsigned char *p, *q, *target;

@@ -130,7 +130,7 @@ TEST(inner_clock_where_memory_is_locked, 10)
 
 /* ---- the words that decide what is given back, and when ---- */
 
-/* Who takes a few units of many, again and again, does not put the end of the period off. */
+/* A thread that takes a few of many units, again and again, does not postpone the end of the period. */
 TEST(keep_few_units_begin_no_period, 10)
 {
 	struct heap *h = &heap_default;
