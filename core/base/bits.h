@@ -74,12 +74,6 @@ static inline uint64_t bits_below(unsigned n)
 	return ((uint64_t)1 << n) - 1;
 }
 
-/* The word rotated to the right by n, from 1 to 32. */
-static inline uint32_t bits_rotated(uint32_t word, unsigned n)
-{
-	return word >> (n & 31) | word << (-n & 31);
-}
-
 /* For slow paths only: short, and without popcnt, which the oldest x86-64 lacks. */
 INTERNAL unsigned bits_count(uint64_t x);
 

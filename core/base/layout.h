@@ -130,6 +130,7 @@ struct slab {
 	uint8_t purged;	       /* enum purged, thread/settle.h; written with `hold` */
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 	uint64_t free[SLAB_GROUPS];
+	uint32_t found;	       /* hint: groups that a bin turns to next, bin.c  */
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
 _Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on separate cache lines");

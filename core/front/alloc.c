@@ -87,7 +87,7 @@ SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner)
 		if (likely(p != NULL))
 			return p;
 	}
-	return alloc_rest(class_size(small / CLASS_SMALL), false);
+	return alloc_class(small / CLASS_SMALL, 0, 1, false); /* the size serves larger classes */
 }
 
 /*

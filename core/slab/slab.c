@@ -190,12 +190,6 @@ bool slab_collect(struct slab *s, bool taken_over)
 
 void slab_refresh(struct slab *s)
 {
-	uint32_t ready = 0;
-	unsigned g;
-
-	for (g = 0; g < s->opened; g++)
-		if (load_relaxed(&s->free[g]) != 0)
-			ready |= (uint32_t)1 << g;
 	store_relaxed(&s->ready, 0);
-	slab_make_ready(s, ready);
+	slab_make_ready(s, slab_free_groups(s));
 }

@@ -248,6 +248,17 @@ INTERNAL bool slab_collect(struct slab *s, bool taken_over);
 /* Reports a second release of a slot, found when its bits are collected or used again. */
 INTERNAL _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned bit);
 
+/* The opened groups that have a free slot.  No branch for each: in a dense slab half of them would be mispredicted. */
+static ALWAYS_INLINE uint32_t slab_free_groups(const struct slab *s)
+{
+	uint32_t groups = 0;
+	unsigned g = s->opened;
+
+	while (g > 0)
+		groups = 2 * groups + (load_relaxed(&s->free[--g]) != 0);
+	return groups;
+}
+
 /* Recomputes the ready groups from the free words. */
 INTERNAL void slab_refresh(struct slab *s);
 

@@ -82,38 +82,37 @@ void watch_tick(void)
 	seat_open();
 }
 
-/* Moves the bin to group g of its slab; true. */
-static bool bin_point(struct owner *o, struct bin *b, unsigned g)
+/* Moves the bin to group g of its slab; returns the group's first slot. */
+static char *bin_point(struct owner *o, struct bin *b, unsigned g)
 {
-	watch_group(o, b->slab, g);
-	b->word = (uintptr_t)&b->slab->free[g] - (uintptr_t)o;
-	b->base = b->slab->base + (size_t)g * GROUP_SLOTS * b->slab->slot_size;
-	return true;
+	struct slab *s = b->slab;
+
+	watch_group(o, s, g);
+	s->found &= ~((uint32_t)1 << g);
+	b->word = (uintptr_t)&s->free[g] - (uintptr_t)o;
+	return b->base = s->base + (size_t)g * GROUP_SLOTS * s->slot_size;
 }
 
 /*
- * Moves the bin to the next ready group that has a free slot, round robin, so that slots have
- * been released into a group by the time it is next.  False: none has; then
+ * Moves the bin to the next ready group that has a free slot, in turn, so that slots have
+ * been released into a group by the time it is next.  NULL: none has; then
  * no group is ready.
  */
-static bool bin_turn(struct owner *o, struct bin *b)
+static char *bin_turn(struct owner *o, struct bin *b)
 {
 	struct slab *s = b->slab;
-	unsigned next = (unsigned)(bin_word(o, b) - s->free) + 1;
-	/* Bit i: group next + i, modulo 32. */
-	uint32_t turn = bits_rotated(s->ready, next);
+	uint32_t ready = s->ready;
 
 	/* Hardened products take untouched groups before the others, so that slots come from all of a slab. */
 	if (IS_HARDENED && s->opened < s->groups)
 		return bin_point(o, b, s->opened++);
-	for (; turn != 0; turn &= turn - 1) {
-		unsigned g = (next + bits_lowest(turn)) % SLAB_GROUPS;
-
-		if (load_relaxed(&s->free[g]) != 0)
-			return bin_point(o, b, g);
-	}
+	if ((s->found & ready) == 0 && ready != 0)
+		s->found = slab_free_groups(s);
+	ready &= s->found;
+	if (ready != 0)
+		return bin_point(o, b, bits_lowest(ready));
 	store_relaxed(&s->ready, (uint32_t)0);
-	return false;
+	return NULL;
 }
 
 bool bin_step(struct owner *o, struct bin *b)
@@ -124,7 +123,7 @@ bool bin_step(struct owner *o, struct bin *b)
 	if (b->slab == NULL || o->watch || owner_is_counted(o))
 		return false;
 	owner_begin(o);
-	found = bin_turn(o, b);
+	found = bin_turn(o, b) != NULL;
 	owner_end(o);
 	return found;
 }
@@ -146,12 +145,12 @@ bool bin_next_group(struct owner *o, struct bin *b)
 	 * there is nothing else.
 	 */
 	do
-		if (bin_turn(o, b))
+		if (bin_turn(o, b) != NULL)
 			return true;
 	while ((load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false));
 	if (s->opened == s->groups)
 		return false;
-	return bin_point(o, b, s->opened++);
+	return bin_point(o, b, s->opened++) != NULL;
 }
 
 void bin_detach(struct owner *o, unsigned class)

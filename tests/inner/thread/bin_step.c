@@ -53,6 +53,34 @@ TEST(inner_bin_step_to_ready_groups, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Which groups are next is a hint: whatever it says, the slots that are free are given, and no untouched group. */
+TEST(inner_bin_step_by_a_wrong_hint, 10)
+{
+	struct slot_ref at = three_groups();
+	uint32_t seed = 1;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		char *p[3];
+		unsigned g, found = 0;
+
+		for (g = 0; g < 3; g++) {
+			p[g] = block[g * GROUP_SLOTS + (seed >> 10 * g) % GROUP_SLOTS];
+			ash_release(p[g]);
+		}
+		seed = seed * 1664525 + 1013904223;
+		at.slab->found = seed >> seed % 32;
+		for (unsigned n = 0; n < 3; n++) {
+			char *q = ash_alloc(64);
+
+			for (g = 0; g < 3; g++)
+				found |= q == p[g] ? 1u << g : 0;
+		}
+		CHECK_EQ(found, 7);
+	}
+	CHECK_EQ(at.slab->opened, 3);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Steps count on the clock from time to time, and each one while it runs. */
 TEST(inner_bin_step_and_the_clock, 10)
 {
