@@ -187,9 +187,3 @@ bool slab_collect(struct slab *s, bool taken_over)
 	}
 	return any;
 }
-
-void slab_refresh(struct slab *s)
-{
-	store_relaxed(&s->ready, 0);
-	slab_make_ready(s, slab_free_groups(s));
-}

@@ -259,7 +259,4 @@ static ALWAYS_INLINE uint32_t slab_free_groups(const struct slab *s)
 	return groups;
 }
 
-/* Recomputes the ready groups from the free words. */
-INTERNAL void slab_refresh(struct slab *s);
-
 #endif

@@ -113,7 +113,8 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 	s->opened = s->groups; /* not known: no group counts as untouched, */
 	s->dirty = UINT32_MAX; /* nor as known to be zero */
 	(void)slab_collect(s, true);
-	slab_refresh(s);
+	signal_fence(); /* dirty first: see slab_make_ready */
+	store_relaxed(&s->ready, slab_free_groups(s));
 	slabs_append(slab_is_ready(s) ? &f->partial : &f->full, s);
 	if (slab_arm(s))
 		slab_retire(v, s);

@@ -191,21 +191,20 @@ TEST(inner_parts_shrink_turn, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Groups that are open are ready exactly if they have a free slot, and these are dirty; no other's hint changes. */
-TEST(inner_parts_refresh, 10)
+/* Of the groups that are open exactly those that have a free slot. */
+TEST(inner_parts_free_groups, 10)
 {
 	static struct slab s;
 
 	s.groups = 8;
 	s.opened = 6;
-	s.ready = 0xc1;
 	s.free[1] = 1;
 	s.free[3] = (uint64_t)1 << 63;
 	s.free[5] = ~(uint64_t)0;
 	s.free[6] = s.free[7] = ~(uint64_t)0; /* never used */
-	slab_refresh(&s);
-	CHECK_EQ(s.ready, 0x2a);
-	CHECK_EQ(s.dirty, 0x2a);
+	CHECK_EQ(slab_free_groups(&s), 0x2a);
+	s.opened = 0;
+	CHECK_EQ(slab_free_groups(&s), 0);
 }
 
 /* A slab that is detached from its bin is watched again; current slabs of small classes are not. */
