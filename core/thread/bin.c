@@ -88,7 +88,6 @@ static char *bin_point(struct owner *o, struct bin *b, unsigned g)
 	struct slab *s = b->slab;
 
 	watch_group(o, s, g);
-	s->found &= ~((uint32_t)1 << g);
 	b->word = (uintptr_t)&s->free[g] - (uintptr_t)o;
 	return b->base = s->base + (size_t)g * GROUP_SLOTS * s->slot_size;
 }
@@ -106,9 +105,13 @@ static char *bin_turn(struct owner *o, struct bin *b)
 	/* Hardened products take untouched groups before the others, so that slots come from all of a slab. */
 	if (IS_HARDENED && s->opened < s->groups)
 		return bin_point(o, b, s->opened++);
-	if ((s->found & ready) == 0 && ready != 0)
+	/* `found` is not touched in a slab without ready groups: the chunk's last one is on a page of its own. */
+	if (ready == 0)
+		return NULL;
+	if ((s->found & ready) == 0)
 		s->found = slab_free_groups(s);
 	ready &= s->found;
+	s->found -= ready & -ready; /* the lowest */
 	if (ready != 0)
 		return bin_point(o, b, bits_lowest(ready));
 	store_relaxed(&s->ready, (uint32_t)0);

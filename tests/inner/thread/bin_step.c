@@ -78,6 +78,13 @@ TEST(inner_bin_step_by_a_wrong_hint, 10)
 		CHECK_EQ(found, 7);
 	}
 	CHECK_EQ(at.slab->opened, 3);
+	/* Where nothing is released it is not touched: that would be a page more for each chunk. */
+	CHECK(place_of(ash_alloc(64)).group == 3 && at.slab->ready == 0);
+	at.slab->found = 77;
+	for (unsigned n = 0; n < GROUP_SLOTS; n++)
+		block[n] = ash_alloc(64);
+	CHECK(place_of(block[GROUP_SLOTS - 1]).group == 4);
+	CHECK_EQ(at.slab->found, 77);
 	CHECK_EQ(ash_check(), 0);
 }
 
