@@ -82,7 +82,10 @@ void watch_tick(void)
 	seat_open();
 }
 
-/* Moves the bin to group g of its slab; returns the group's first slot. */
+/*
+ * Moves the bin to group g of its slab; returns the group's first slot: with a constant as the result bin_turn
+ * would not end in a jump.
+ */
 static char *bin_point(struct owner *o, struct bin *b, unsigned g)
 {
 	struct slab *s = b->slab;

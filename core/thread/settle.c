@@ -228,7 +228,7 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 	bool full = s != b->slab && !slab_is_ready(s);
 
 	slab_make_ready(s, (uint32_t)1 << group);
-	s->found |= (uint32_t)1 << group;
+	s->found |= (uint32_t)1 << group; /* bin_turn need not look for it */
 	store_release(&s->free[group], word);
 	if (bin_follow(o, b, s, full))
 		full = false;

@@ -106,6 +106,17 @@ static void comes_next(void)
 	ash_thread_detach();
 }
 
+/* Each slab of a record that was rebuilt is on the list where it belongs, and its bits alone say which groups are ready. */
+static void check_rebuilt(const struct owner *o)
+{
+	for (unsigned list = 0; list < 2 * CLASSES; list++)
+		for (const struct slab *s = (&o->bins[list / 2].partial + list % 2)->head; s != NULL; s = s->next) {
+			CHECK_EQ(s->ready, slab_free_groups(s));
+			CHECK_EQ(s->ready == 0, list % 2);
+			CHECK((s->ready & ~s->dirty) == 0);
+		}
+}
+
 TEST(reap_seat_again, 20)
 {
 	struct owner *ended;
@@ -127,6 +138,7 @@ TEST(reap_seat_again, 20)
 	CHECK(record != ended);
 	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 	CHECK_EQ(load_acquire(&ended->state), OWNER_VACANT);
+	check_rebuilt(ended);
 	release_each(blocks, BLOCKS);
 	CHECK_EQ(ash_check(), 0);
 }
