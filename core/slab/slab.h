@@ -210,10 +210,16 @@ static inline void slab_let_go(struct slab *s)
 	store_release(&s->hold, SLAB_IDLE);
 }
 
+/* Also of a slab that may be gone by now, or another one: these members of records never change. */
+static inline struct heap *slab_heap(const struct slab *s)
+{
+	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
+}
+
 /* Hardened products: in the default heap blocks of size 0 are the only ones of their class, and their slabs have no access. */
 static inline bool slab_is_fenced(const struct slab *s)
 {
-	return IS_HARDENED && load_relaxed(&s->class) == 0 && load_relaxed(&s->chunk)->region->heap == &heap_default;
+	return IS_HARDENED && load_relaxed(&s->class) == 0 && slab_heap(s) == &heap_default;
 }
 
 /* False: it does not get access back now, so that the slab cannot be unmade. */

@@ -4,12 +4,6 @@
 #include "backend/region.h"
 #include "slab/look.h"
 
-static struct heap *heap_of_slab(const struct slab *s)
-{
-	/* These members of a record never change. */
-	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
-}
-
 /* ---- slabs come and go ---- */
 
 /* True: all slots seem to be free (a hint). */
@@ -218,7 +212,7 @@ void *unowned_slot(struct heap *h, unsigned class)
 
 bool unowned_free(struct slab *s, uint64_t index)
 {
-	struct heap *h = heap_of_slab(s);
+	struct heap *h = slab_heap(s);
 	unsigned g = (unsigned)(index / GROUP_SLOTS), class = load_relaxed(&s->class);
 	bool first = load_relaxed(&s->free[g]) == 0;
 

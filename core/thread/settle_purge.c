@@ -257,7 +257,7 @@ static void foreign_step(struct heap *h)
 
 void slabs_purge_foreign(struct slab *s)
 {
-	struct heap *h = load_relaxed(&s->chunk)->region->heap;
+	struct heap *h = slab_heap(s);
 	uint64_t told = load_relaxed(&h->foreign.told) + load_relaxed(&s->units);
 
 	if (!heap_kind(h)->own_records || PAGE_SIZE > UNIT_SIZE)

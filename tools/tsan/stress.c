@@ -246,6 +246,7 @@ int main(int argc, char **argv)
 	uint64_t seed = 88172645463325252u;
 	size_t i;
 
+	hands(&seed);
 	for (i = 0; i < WORKERS; i++)
 		workers[i] = start(work, next_random(&seed) | 1);
 	/* The threads end one after the other; each time a new one takes the record over. */
@@ -259,6 +260,7 @@ int main(int argc, char **argv)
 		pthread_join(workers[i], NULL);
 	atomic_store(&stop, true);
 	pthread_join(looker, NULL);
+	hands(&seed); /* with hooks */
 	for (i = 0; i < TABLE; i++)
 		if (table[i] != NULL)
 			let_go(table[i]);

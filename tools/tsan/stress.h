@@ -49,6 +49,7 @@ extern _Atomic bool quiet; /* nobody shall take or give back much: a period of r
 void turn(uint64_t *random);
 size_t turn_size(uint64_t *random); /* one of a few, of slabs */
 void turn_gone(uint64_t *random);   /* gone.c */
+void hands(uint64_t *random);	    /* hand.c: while no worker is there */
 /* Within a system call: ends the thread, if it has a counter here, which is counted up. */
 extern _Thread_local _Atomic unsigned *turn_mortal;
 void turn_may_end(void);
