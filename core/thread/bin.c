@@ -156,7 +156,8 @@ bool bin_next_group(struct owner *o, struct bin *b)
 	while ((load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false));
 	if (s->opened == s->groups)
 		return false;
-	return bin_point(o, b, s->opened++) != NULL;
+	(void)bin_point(o, b, s->opened++);
+	return true;
 }
 
 void bin_detach(struct owner *o, unsigned class)
