@@ -181,6 +181,53 @@ TEST(hardened_each_bit_of_the_word, 30)
 		caught_of("flips_a_bit", flips_a_bit, (void *)bit, SIGABRT, BEHIND); /* NOLINT: no address */
 }
 
+struct flip {
+	size_t size, at; /* of a block; of a byte in it or behind it */
+	unsigned char bits;
+};
+
+static void flips_behind(void *argument)
+{
+	const struct flip *f = argument;
+	char *p = NOT_NULL(malloc(f->size));
+
+	p[f->at] ^= (char)f->bits;
+	free(p);
+}
+
+/* Slack of 1 to 15 bytes, and some that is compared word by word, from any of the eight places of its beginning. */
+TEST(hardened_each_byte_of_the_slack, 60)
+{
+	struct flip f;
+
+	for (f.size = 89; f.size < WORD; f.size++)
+		for (f.at = f.size; f.at < WORD; f.at++)
+			for (f.bits = 1; f.bits != 0; f.bits = (unsigned char)(f.bits << 7))
+				caught_of("flips_behind", flips_behind, &f, SIGABRT, BEHIND);
+	f.bits = 16;
+	for (f.size = 1032; f.size < 1040; f.size++)
+		for (f.at = f.size; f.at < f.size + 40; f.at++)
+			caught_of("flips_behind", flips_behind, &f, SIGABRT, BEHIND);
+}
+
+static void writes_after_release(void *argument)
+{
+	const struct flip *f = argument;
+
+	freed(f->size)[f->at] = (char)f->bits;
+	take_each(f->size);
+}
+
+TEST(hardened_written_anywhere_after_release, 60)
+{
+	static const size_t sizes[] = {24, 40, 100, 120, 200}; /* slots of 32, 48, 112, 128 and 208 bytes: each rest of 64 */
+	struct flip f = {.bits = 4};
+
+	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (f.size = sizes[i], f.at = 0; f.at < f.size; f.at += 8)
+			caught_of("writes_after_release", writes_after_release, &f, SIGABRT, AFTER);
+}
+
 TEST(hardened_marks_are_no_text, 10)
 {
 	unsigned char *p, first = 0;
