@@ -172,6 +172,12 @@ static inline struct region *region_next(const struct region *r)
 	return load_acquire(&r->next); /* pairs with region_append */
 }
 
+/* Of a chunk record that was ever used, by anybody: its region never changes, but is stored again with each use. */
+static inline struct heap *chunk_heap(const struct chunk *c)
+{
+	return load_relaxed(&c->region)->heap;
+}
+
 /* The bytes of a region that is one span's own; 0: another region. */
 static inline size_t region_alone(const struct region *r)
 {

@@ -248,7 +248,7 @@ void blocks_look(const void *p, bool live, struct ash_block *b, struct block_pla
 	}
 	if (b->start != NULL)
 		b->offset = (size_t)((const char *)p - b->start);
-	if (IS_HARDENED && b->place == ASH_TAKEN && load_relaxed(&at->chunk->region)->heap == &heap_default)
+	if (IS_HARDENED && b->place == ASH_TAKEN && chunk_heap(at->chunk) == &heap_default)
 		guarded_look(b, at->slab, live);
 }
 
@@ -276,7 +276,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 		holder_note(seat.record); /* for calls of others */
 	blocks_look(p, false, out, &at);
 	if (out->start != NULL) {
-		h = load_relaxed(&at.chunk->region)->heap;
+		h = chunk_heap(at.chunk);
 		out->heap = h == &heap_default ? NULL : (struct ash_heap *)(void *)h;
 		out->owner = out->place == ASH_TAKEN;
 		if (at.slab != NULL && heap_kind(h)->own_records)

@@ -46,7 +46,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 	unsigned unit = record_unit(place), g, u;
 	uint64_t owner = load_acquire(&s->owner);
 	struct look l = look_begin(s);
-	const struct heap *h = load_relaxed(&c->region)->heap;
+	const struct heap *h = chunk_heap(c);
 
 	if (owner == 0 || ((owner & OWNER_UNOWNED) != 0) != record_is_unowned(place) ||
 	    !look_is_slab(&l, unit, l.class < CLASSES && slab_fills(h, l.class)) ||
@@ -101,7 +101,7 @@ static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigne
 
 static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 {
-	const uint64_t *made = &load_relaxed(&c->region)->heap->unowned_made;
+	const uint64_t *made = &chunk_heap(c)->unowned_made;
 	unsigned u;
 
 	for (u = 0; u < CHUNK_UNITS; u++) {

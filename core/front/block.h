@@ -26,7 +26,7 @@ static ALWAYS_INLINE size_t block_guarded(const void *p)
 	    likely((load_relaxed(&s->free[index / GROUP_SLOTS]) >> index % GROUP_SLOTS & 1) == 0))
 		return s->slot_size;
 	c = map_find(p);
-	return c == NULL || load_relaxed(&c->region)->heap != &heap_default ? 0 : chunk_block(c, p);
+	return c == NULL || chunk_heap(c) != &heap_default ? 0 : chunk_block(c, p);
 }
 
 /* Usable bytes of a live block, 0 for NULL; anything else is misuse by `call`. */

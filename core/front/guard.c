@@ -71,6 +71,7 @@ static ALWAYS_INLINE bool end_is_whole(const char *end, uint64_t slack, uint64_t
 	if (n < 8)
 		return wrong << (64 - 8 * n) == 0;
 	n = n < PAGE_LEAST ? n : PAGE_LEAST;
+	/* From the first multiple of 8 behind the mark: what is before it is in the first word. */
 	for (at = (const char *)(((uintptr_t)end + 8) & ~(uintptr_t)7); at < end + n; at += 8) /* NOLINT: an address */
 		wrong |= *(const any_word *)(const void *)at;
 	return wrong == 0;

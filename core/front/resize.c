@@ -196,7 +196,7 @@ static ALWAYS_INLINE bool resize_is_none(const void *p, size_t size)
 {
 	const struct chunk *c = map_guess(p);
 
-	return c != NULL && span_is(c, p) && c->span_bytes == span_size(size) && c->region->heap == &heap_default;
+	return c != NULL && span_is(c, p) && c->span_bytes == span_size(size) && chunk_heap(c) == &heap_default;
 }
 
 static SLOW void *resize_rest(void *p, size_t size)

@@ -144,7 +144,7 @@ bool ash_heap_adopt_file(int fd)
 static void block_arm(const void *memory)
 {
 	struct chunk *c = map_find(memory);
-	struct heap *h = c == NULL ? NULL : c->region->heap;
+	struct heap *h = c == NULL ? NULL : chunk_heap(c);
 	struct seat_entry *t = NULL;
 	struct owner *o;
 	struct slab *s;

@@ -87,7 +87,7 @@ static bool tag_set(struct heap *h, void *p, unsigned char tag, uint64_t *census
 
 bool draft_carry(struct chunk *c, const void *p, void *moved)
 {
-	struct heap *h = c->region->heap;
+	struct heap *h = chunk_heap(c);
 	unsigned char tag = store_shared(h) != NULL ? kind_at(c, p) : 0;
 	uint64_t census;
 

@@ -40,7 +40,7 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 {
 	bool in_place = alignment == RESIZE_IN_PLACE, stays = resize_may_stay(p, alignment);
 	size_t have = chunk_block(c, p);
-	struct heap *h = c->region->heap;
+	struct heap *h = chunk_heap(c);
 	void *moved;
 
 	if (!in_place || size < have)
@@ -126,7 +126,7 @@ static bool release(struct chunk *c, void *p)
 	}
 	if (c == NULL)
 		return false;
-	if (c->region->heap == &heap_default) {
+	if (chunk_heap(c) == &heap_default) {
 		arenas_gone_with(c, p);
 		return false;
 	}
@@ -144,7 +144,7 @@ static bool resize(struct chunk *c, void **p, size_t size, size_t alignment)
 		*p = arena_resize(a, *p, size, alignment);
 	else if (c == NULL)
 		return false;
-	else if (c->region->heap == &heap_default) {
+	else if (chunk_heap(c) == &heap_default) {
 		/* Before it shrinks: afterwards other threads may take the memory. */
 		if (alignment != RESIZE_IN_PLACE || size < chunk_block(c, *p))
 			arenas_gone_with(c, *p);
@@ -188,7 +188,7 @@ static void find(const void *p, const struct block_place *at, struct ash_block *
 	struct arena *a = arenas_find(p);
 
 	if (a == NULL) {
-		if (out->place == ASH_TAKEN && store_shared(load_relaxed(&at->chunk->region)->heap) != NULL)
+		if (out->place == ASH_TAKEN && store_shared(chunk_heap(at->chunk)) != NULL)
 			out->owner = block_owner(at->chunk, at->slab, at->index);
 		return;
 	}
@@ -241,7 +241,7 @@ struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p)
 {
 	struct chunk *c = map_find(p);
 
-	if (c == NULL || c->region->heap != heap_of(heap))
+	if (c == NULL || chunk_heap(c) != heap_of(heap))
 		misuse_heap(call, p);
 	return c;
 }
@@ -278,6 +278,6 @@ ash_heap *ash_heap_of(const void *p)
 	find_address(p, &f);
 	if (f.chunk == NULL)
 		return NULL;
-	h = load_relaxed(&f.chunk->region)->heap;
+	h = chunk_heap(f.chunk);
 	return h == &heap_default ? NULL : heap_public(h);
 }

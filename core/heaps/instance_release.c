@@ -147,7 +147,7 @@ out:
 
 static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, const char *from)
 {
-	struct heap *h = c->region->heap;
+	struct heap *h = chunk_heap(c);
 	struct seats_call call;
 	bool done;
 
@@ -182,7 +182,7 @@ void instance_release(struct chunk *c, void *p)
 {
 	if (unlikely(c == NULL))
 		diagnose(CALL_RELEASE, p);
-	if (unlikely(!release_own(c->region->heap, c, p)))
+	if (unlikely(!release_own(chunk_heap(c), c, p)))
 		release_slow(c, p, CALL_RELEASE);
 }
 

@@ -210,10 +210,10 @@ static inline void slab_let_go(struct slab *s)
 	store_release(&s->hold, SLAB_IDLE);
 }
 
-/* Also of a slab that may be gone by now, or another one: these members of records never change. */
+/* Also of a slab that may be gone by now, or another one: a record's chunk never changes. */
 static inline struct heap *slab_heap(const struct slab *s)
 {
-	return load_relaxed(&load_relaxed(&s->chunk)->region)->heap;
+	return chunk_heap(load_relaxed(&s->chunk));
 }
 
 /* Hardened products: in the default heap blocks of size 0 are the only ones of their class, and their slabs have no access. */

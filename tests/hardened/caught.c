@@ -158,11 +158,17 @@ CAUGHT(wild_release, "ash_release(0x") { ash_release((char *)NOT_NULL(malloc(100
 
 enum { WORD = 104 }; /* where a block of 100 bytes has it, whose slot is of 112 */
 
-static void flips_a_bit(void *bit)
-{
-	char *p = NOT_NULL(malloc(100));
+struct flip {
+	size_t size, at; /* of a block; of a byte in it or behind it */
+	unsigned char bits;
+};
 
-	p[WORD + (uintptr_t)bit / 8] ^= (char)(1 << (uintptr_t)bit % 8);
+static void flips_behind(void *argument)
+{
+	const struct flip *f = argument;
+	char *p = NOT_NULL(malloc(f->size));
+
+	p[f->at] ^= (char)f->bits;
 	free(p);
 }
 
@@ -177,22 +183,13 @@ CAUGHT(copies_all, BEHIND)
 
 TEST(hardened_each_bit_of_the_word, 30)
 {
-	for (uintptr_t bit = 0; bit < 64; bit++)
-		caught_of("flips_a_bit", flips_a_bit, (void *)bit, SIGABRT, BEHIND); /* NOLINT: no address */
-}
+	struct flip f = {.size = 100};
 
-struct flip {
-	size_t size, at; /* of a block; of a byte in it or behind it */
-	unsigned char bits;
-};
-
-static void flips_behind(void *argument)
-{
-	const struct flip *f = argument;
-	char *p = NOT_NULL(malloc(f->size));
-
-	p[f->at] ^= (char)f->bits;
-	free(p);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		f.at = WORD + bit / 8;
+		f.bits = (unsigned char)(1 << bit % 8);
+		caught_of("flips_behind", flips_behind, &f, SIGABRT, BEHIND);
+	}
 }
 
 /* Slack of 1 to 15 bytes, and some that is compared word by word, from any of the eight places of its beginning. */

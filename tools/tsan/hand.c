@@ -34,9 +34,8 @@ static void *hand(void *argument)
 }
 
 /* Some blocks of a slab are released by who allocated them. */
-static void *give(void *argument)
+static void give(uint64_t *r)
 {
-	uint64_t *r = argument;
 	size_t size = below(r, 4) == 0 ? MIB : turn_size(r), n = 1 + below(r, size > 32768 ? 4 : HANDED), i;
 	void *blocks[HANDED];
 
@@ -47,7 +46,6 @@ static void *give(void *argument)
 			atomic_store_explicit(&handed[i], blocks[i], memory_order_release);
 		else
 			ash_release(blocks[i]);
-	return NULL;
 }
 
 /* Its record is vacant when the blocks are released, or may be taken over. */

@@ -58,7 +58,7 @@ unsigned char kind_at(struct chunk *c, const void *p)
 		at.slab = slot.slab;
 		at.index = slot.index;
 	}
-	return kind_of(c->region->heap, &at);
+	return kind_of(chunk_heap(c), &at);
 }
 
 /* ---- all blocks, and the process that allocated each ---- */
@@ -117,7 +117,7 @@ uint64_t block_owner(const struct chunk *c, const struct slab *s, size_t index)
 	uint16_t tag = tag_of(c, s, index);
 
 	if ((tag & TAG_LEAVING) != 0)
-		return intent_owner(store_of(load_relaxed(&c->region)->heap), tag);
+		return intent_owner(store_of(chunk_heap(c)), tag);
 	return tag & TAG_PROCESS;
 }
 
