@@ -239,6 +239,9 @@ TEST(aligned_resize_without_memory, 20)
 	for (size_t size = 32 * MIB; size >= 128; size /= 2)
 		while (ash_alloc(size) != NULL)
 			;
+	/* By where the kernel put things, one is left in some runs of a thousand. */
+	while (ash_alloc(700000) != NULL)
+		;
 	CHECK(ash_aligned_resize(q, 64, 700000) == NULL);
 	CHECK(ash_aligned_resize(q, 64, 100) == q && ash_resize(q, 128) == q);
 	CHECK(ash_aligned_resize(by_chance, 128, 112) == by_chance);
