@@ -65,23 +65,22 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
 }
 
 /*
- * ash_alloc's slow path: its sum had no carry.  Subtracting the word recovers whether
- * the seat was open, as only the seat's holder changes the word.
+ * ash_alloc's slow path: the current slab is full, or the seat was closed.
  *
  * o == owner_none: the thread had no record when ash_alloc read the seat.  If it has one
  * now, a signal handler got it in between and may have opened the seat before ash_alloc
  * closed it.  Then no call is using the record: interrupted ones had none, and those of
  * the handler have returned.
  */
-SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner)
+SLOW void *alloc_refill(unsigned small, uint64_t opened, void *owner)
 {
 	struct owner *o = owner;
 	struct bin *b = bin_small(o, small);
 	void *p = NULL;
 	bool clean;
 
-	if (o == owner_none ? seat.self != o : sum != *bin_word(o, b)) {
-		if (bin_step(o, b) && !sample_in(o, b)) /* owner_none has no slab */
+	if (o == owner_none ? seat.self != o : opened != 0) {
+		if (bin_next(o, b) && !sample_in(o, b)) /* owner_none has no slab */
 			p = bin_slot(o, b, &clean);
 		seat_open(); /* it was open */
 		if (likely(p != NULL))
@@ -91,15 +90,15 @@ SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner)
 }
 
 /*
- * The fast path: seat, class, word, lowest bit.  It must stay free of calls
+ * The fast path: seat, class, slab, lowest group, lowest slot.  It must stay free of calls
  * and locked instructions; tests/golden has its expected instructions.
  */
 FAST void *ash_alloc(size_t size)
 {
 	struct owner *o = SEATED ? seat.self : NULL;
-	uint64_t *at, word, sum, opened;
+	uint64_t ready, word, sum, opened, g;
 	unsigned small;
-	struct bin *b;
+	struct slab *s;
 	void *p;
 
 	if (IS_HARDENED)
@@ -112,19 +111,25 @@ FAST void *ash_alloc(size_t size)
 	sum = opened = seat.open;
 	seat_close();
 	small = seat_small(size);
-	b = bin_small(o, small);
-	at = bin_word(o, b);
-	word = load_relaxed(at);
+	s = bin_slab(o, bin_small(o, small));
+	ready = s->ready;
+	if (unlikely(ready == 0))
+		return alloc_refill(small, opened, o);
+	g = cpu_lowest_bit(ready);
+	word = load_relaxed(&s->free[g]);
 	/* If the seat was open (~0): a carry, and word - 1, whose AND clears the word's lowest bit. */
 	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
-		return alloc_refill(small, sum, o);
-	if (SAMPLED && unlikely(sample_counts(b->size))) {
+		return alloc_refill(small, opened, o);
+	if (SAMPLED && unlikely(sample_counts(s->slot_size))) {
 		seat_open_again(opened);
 		return alloc_rest(size, false);
 	}
-	p = bin_lowest(b, word);
-	cpu_and(at, word, sum);
-	p = slot_predicted(p);
+	p = s->base + (g * GROUP_SLOTS + cpu_lowest_bit(word)) * s->slot_size;
+	sum &= word;
+	store_relaxed(&s->free[g], sum);
+	signal_fence();
+	cpu_and(&s->ready, ready, ready - (sum == 0)); /* clears the lowest bit, without a branch */
+	p = slot_predicted(s, p);
 	seat_open_again(opened);
 	return p;
 }

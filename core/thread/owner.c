@@ -78,10 +78,3 @@ __attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
 		s->previous->next = next;
 	s->next = s->previous = NULL;
 }
-
-void slabs_rotate(struct slabs *l, struct slab *s)
-{
-	l->head->previous->next = l->head;
-	s->previous->next = NULL;
-	l->head = s;
-}

@@ -29,7 +29,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	struct slab *s;
 	struct units u;
 
-	watch_count(o, 1);
+	owner_count(o);
 	*clean = false;
 	s = spare_take(o, count, class);
 	if (s != NULL) {

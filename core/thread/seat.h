@@ -15,7 +15,7 @@
  * ash_alloc tests neither for a closed seat nor for a free word of 0, but adds the two:
  * ~0 + word is word - 1 with a carry, and there is no carry if one of them is 0.  The
  * seat of a thread without a record points to `owner_none`, whose bytes are all 0, so
- * that its bins lead to a free word of 0.
+ * that its bins have no slab.
  */
 #ifndef CORE_SEAT_H
 #define CORE_SEAT_H
@@ -31,10 +31,9 @@ struct seat {
 	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
 	unsigned guest;	      /* frames that hold another record, see seating_takeover.c  */
-	void *latest;	      /* latest block released, see slot_predicted           */
 	uint64_t number;      /* the thread's number, see seat.c; 0: none yet       */
 #ifdef CPU_TLS_IS_COMPUTED
-	char unused[CPU_EIGHTHS - 6 * sizeof(uint64_t)];
+	char unused[CPU_EIGHTHS - 5 * sizeof(uint64_t)];
 	const uint8_t small[CLASS_SMALLS]; /* as class_small, see seat_small           */
 #endif
 };
