@@ -28,6 +28,7 @@ struct heap {
 	uint64_t settled;	/* the fork generation whose lost records were taken
 				   over, see thread/seating.h                         */
 	/* Read at each slow operation, and seldom written; so not beside `dirty`. */
+	uint64_t running;	/* 1 while the clock runs, else 0; see retain.h         */
 	uint64_t locked;	/* hint: not 0: memory is resident when mapped (mlockall) */
 
 	/* Written on slow paths by all threads, so on other cache lines than the above. */

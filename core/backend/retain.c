@@ -168,8 +168,11 @@ void retain_tick(struct heap *h, uint64_t n)
 	uint64_t least = allowed(h, QUARTER), most = least + load_relaxed(&h->floor), low, due;
 	uint64_t high = kept;
 	struct trimmed t;
+	bool much = kept > least + part_of_retain(h, HALF) + refused;
 
 	if (SMALL || likely(load_relaxed(&h->hand) == 0)) {
+		if (!SMALL && unlikely(much != (load_relaxed(&h->running) != 0))) /* read by all threads */
+			store_relaxed(&h->running, (uint64_t)much);
 		if (likely(kept <= most + refused)) {
 			if (!SMALL) { /* what others emptied serves demand as well */
 				high += load_relaxed(&h->foreign.kept_before);

@@ -149,7 +149,7 @@ static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, v
 			to = span_resize(span, p, bytes, alignment);
 		else if (!span_fit(span, bytes))
 			to = NULL;
-		retain_tick(&heap_default, 1); /* memory may have been freed */
+		heap_count(); /* memory may have been freed */
 	}
 	if (to == NULL) {
 		guard_set(p, had, have);

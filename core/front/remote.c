@@ -2,7 +2,6 @@
 /* The slow paths of release: other owners' slabs, unowned slabs, spans, and events. */
 #include "front/remote.h"
 
-#include "backend/retain.h"
 #include "base/misuse.h"
 #include "front/diagnose.h"
 #include "front/sample.h"
@@ -117,7 +116,7 @@ static SLOW void release_unowned(void *p, struct slab *s, uint64_t index)
 	if (!unowned_free(s, index))
 		diagnose(CALL_RELEASE, p);
 	if (!SEATED)
-		retain_tick(&heap_default, 1);
+		heap_count();
 }
 
 /*
@@ -158,7 +157,7 @@ static SLOW void release_other(void *p)
 		sample_gone(p);
 	if (c == NULL || !span_release(c, p))
 		diagnose(CALL_RELEASE, p);
-	retain_tick(&heap_default, 1);
+	heap_count();
 }
 
 void release_rest(void *p, struct slab *s)

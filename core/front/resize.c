@@ -2,7 +2,6 @@
 #include "front/resize.h"
 
 #include "ashlar.h"
-#include "backend/retain.h"
 #include "backend/units.h"
 #include "base/misuse.h"
 #include "front/block.h"
@@ -128,7 +127,7 @@ static SLOW_PART void *resize_span(struct chunk *c, void *p, size_t have, size_t
 	else
 		resized = span_resize(c, p, size, alignment);
 	sample_large(resized != NULL ? resized : p, resized != NULL ? span_size(size) : have);
-	retain_tick(&heap_default, 1); /* memory may have been freed */
+	heap_count(); /* memory may have been freed */
 	return resized;
 }
 

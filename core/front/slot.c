@@ -2,7 +2,6 @@
 #include "front/slot.h"
 
 #include "backend/heap.h"
-#include "backend/retain.h"
 #include "front/sample.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
@@ -18,7 +17,7 @@ static void *slot_any(unsigned class, bool *clean)
 	if (unlikely(o == NULL)) {
 		*clean = false;
 		if (!SEATED)
-			retain_tick(&heap_default, 1);
+			heap_count();
 		return unowned_slot(&heap_default, class);
 	}
 	p = refill_slot(o, class, clean);

@@ -6,17 +6,57 @@
 
 #define OTHERS_TICK 16 /* see owner_count */
 
+/* Sees whether the clock runs. */
+static void owner_watch(struct owner *o)
+{
+	bool runs = load_relaxed(&o->heap->running) != 0;
+	unsigned class;
+
+	if (likely(o->watched == runs))
+		return;
+	o->watched = runs;
+	for (class = 0; runs && class < CLASSES; class++)
+		bin_detach(o, class);
+}
+
 void owner_count(struct owner *o)
 {
 	if (o->next == NULL || ++o->ticks % OTHERS_TICK == 0)
 		retain_tick(o->heap, 1);
+	owner_watch(o);
+}
+
+void bin_watched(struct owner *o, unsigned class)
+{
+	struct slab *s = bin_slab(o, &o->bins[class]);
+	bool again = s->latest != NULL;
+
+	s->latest = NULL;
+	bin_detach(o, class);
+	if (again)
+		owner_count(o);
+	else
+		owner_watch(o);
+}
+
+void heap_count(void)
+{
+	retain_tick(&heap_default, 1);
+	/* A closed seat: this call interrupted another call; or there is no seat yet (prereloc.h). */
+	if (!SEATED || seat.open == 0)
+		return;
+	seat_close();
+	owner_begin(seat.self);
+	owner_watch(seat.self);
+	owner_end(seat.self);
+	seat_open();
 }
 
 bool bin_next(struct owner *o, struct bin *b)
 {
 	struct slab *s = b->partial.head;
 
-	if (s == NULL || s->spare || owner_is_counted(o) || !slab_take(s))
+	if (s == NULL || s->spare || o->watched || owner_is_counted(o) || !slab_take(s))
 		return false;
 	owner_begin(o);
 	slabs_remove(&b->partial, s);

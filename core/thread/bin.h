@@ -20,8 +20,18 @@
  * Counts a slow operation of the holder on its heap's clock (backend/retain.h).  Threads share the clock: of those
  * beyond the heap's first one, whose record has no next, one operation in 16 counts, or the clock's line would go from
  * core to core with each of them.
+ *
+ * The fast paths do not count.  So while the clock runs, the record is watched: no slab stays current, and each
+ * allocation takes a slow path, where it counts if a slot of its slab was released since the last one.  So the clock
+ * advances whatever the program does, and a program that allocates without releasing pays nothing.  A thread learns of
+ * it when it counts.
  */
 INTERNAL void owner_count(struct owner *o);
+/* After an allocation, while the record is watched. */
+INTERNAL void bin_watched(struct owner *o, unsigned class);
+
+/* The same for any thread, after it released a span of the default heap or made it smaller. */
+INTERNAL void heap_count(void);
 
 /* Takes the slot `bit` of group g, whose free word is `word`, of the current slab. */
 static ALWAYS_INLINE char *slab_take_slot(struct slab *s, uint64_t g, uint64_t word, uint64_t bit)

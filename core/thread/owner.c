@@ -24,7 +24,7 @@ void owner_reset(struct owner *o)
 		store_relaxed(&words[i], 0);
 	o->spare_next = 0;
 	o->spare_units = 0;
-	o->turn = 0;
+	o->turn = o->lost = 0;
 }
 
 void owner_publish(struct heap *h, struct owner *o, uint64_t state)

@@ -110,8 +110,10 @@ HARDENED void quarantine_empty(void);
 struct owner {
 	/* Written by the holder, often. */
 	uint64_t turn;	     /* chunks that were looked at, see shrink_turn      */
+	uint8_t lost;	     /* so many times a walk is to end, because the inbox was full, see collect_lost */
 	uint8_t spare_next;  /* the place of the next spare                      */
 	bool no_spares;	     /* no holder, or all slabs are being visited: nothing is cached */
+	bool watched;	     /* see bin.h                                        */
 	uint8_t pending_releases; /* see release_pending in remote.c             */
 	uint8_t steps;	     /* see owner_is_counted                             */
 	uint8_t ticks;	     /* see owner_count                                  */
@@ -222,7 +224,8 @@ INTERNAL void owner_reset(struct owner *o);
 /* Adds a record, all 0 or reset, to heap.owners in this state; from then on all threads see it. */
 INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 
-#define OWNER_BYTES ((sizeof(struct owner) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
+/* With room, at its end, for what the records of heaps that the program makes have besides (store/file/store.h). */
+#define OWNER_BYTES (PAGE_MOST > 8192 ? PAGE_MOST : 8192)
 
 /*
  * The value of the descriptor (ashlar_descriptor.h): the compiler fills in offsets and sizes of

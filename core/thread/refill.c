@@ -61,6 +61,8 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 		if (!owner_hold(v)) /* such as o */
 			continue;
 		collect_inbox(v);
+		if (b->partial.head == NULL && v->lost != 0)
+			collect_lost(v, class);
 		bin_detach(v, class);
 		for (; n > 0 && b->partial.head != NULL; n--)
 			adopt_slab(b, o, b->partial.head);
@@ -149,8 +151,11 @@ bool refill_bin(struct owner *o, unsigned class)
 		return true;
 	bin_detach(o, class); /* it is full */
 	fork_notice(o);
-	if (b->partial.head == NULL || b->partial.head->spare)
+	if (b->partial.head == NULL || b->partial.head->spare) {
 		collect_inbox(o);
+		if (b->partial.head == NULL && unlikely(o->lost != 0))
+			collect_lost(o, class);
+	}
 	if (bin_find_slab(o, class, false))
 		return true;
 	adopt_slabs(o, class, ADOPT_TURN);
@@ -162,7 +167,7 @@ bool refill_bin(struct owner *o, unsigned class)
 	 * empty purges a part of it (retain.h).
 	 */
 	if (b->partial.head == NULL && load_relaxed(&o->heap->hand) == 0)
-		shrink_turn(o);
+		shrink_turn(o, class);
 	if (bin_find_slab(o, class, true))
 		return true;
 	/* Out of memory: also empty slabs of all classes, and empty unowned slabs. */
@@ -181,9 +186,12 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 	while ((p = bin_slot(o, b, clean)) == NULL)
 		if (!refill_bin(o, class))
 			return NULL;
+	if (unlikely(o->watched))
+		bin_watched(o, class);
+	else
+		owner_count(o);
 	if (class > CLASS_ONE)
 		bin_detach(o, class); /* a large slab is not current */
-	owner_count(o);
 	return p;
 }
 

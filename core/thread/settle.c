@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/settle.h"
 
+#include "slab/look.h"
 #include "thread/bin.h"
 
 /* Enters the slab, whose pending bit the caller has set. */
@@ -21,7 +22,8 @@ static void inbox_enter(struct owner *o, struct slab *s)
 		    (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s)))
 			goto entered;
 	} while ((at += 7) != end);
-	return; /* turns find it */
+	/* Pairs with the exchange in collect_inbox. */
+	fetch_or_seq_cst(&o->notified, INBOX_LOST);
 entered:
 	/*
 	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And with visit_slab,
@@ -78,7 +80,8 @@ void collect_inbox(struct owner *o)
 	if (likely(load_relaxed(&o->notified) == 0))
 		return;
 	/* Clear it before the entries are read: a later entry sets it again. */
-	(void)exchange_seq_cst(&o->notified, 0);
+	if ((exchange_seq_cst(&o->notified, 0) & INBOX_LOST) != 0)
+		o->lost = 2;
 	for (i = 0; i < INBOX_SLABS; i++) {
 		/*
 		 * seq_cst pairs with inbox_enter, which makes its entry, then reads `notified` and
@@ -92,6 +95,30 @@ void collect_inbox(struct owner *o)
 		word = exchange_seq_cst(&o->inbox[i], 0);
 		collect_slab(o, (struct slab *)(uintptr_t)word);
 	}
+}
+
+void collect_lost(struct owner *o, unsigned class)
+{
+	uint64_t used = load_relaxed(&o->heap->used);
+	bool no_spares = o->no_spares;
+	struct chunk *c;
+	struct slab *s;
+	unsigned n, unit;
+
+	o->no_spares = true; /* what got empty is many slabs */
+	for (n = 0; n < LOST_TURN && o->lost != 0; n++) {
+		c = walk_chunk(o->heap, &o->turn);
+		o->lost -= c == NULL && o->turn == 0;
+		for (unit = 0; c != NULL && unit < CHUNK_UNITS; unit++) {
+			s = slab_beginning(c, unit);
+			if (s != NULL && (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
+				collect_slab(o, s);
+		}
+		/* There is a slab for the class, or units for it. */
+		if (o->bins[class].partial.head != NULL || load_relaxed(&o->heap->used) < used)
+			break;
+	}
+	o->no_spares = no_spares;
 }
 
 void slab_retire(struct owner *o, struct slab *s)

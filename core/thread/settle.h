@@ -25,15 +25,17 @@
  *
  *   notified          ENTRY   an entry was made since collect_inbox began
  *                     MISSED  a thread wanted to visit the vacant record, which a guest held
+ *                     LOST    there was no room for an entry
  *   words             an entry: the address of a slab, or 0
  *
  * The address of a slab is entered into one of four words that it hashes to.  If all four
- * have entries of other slabs, or the thread stops before step 3, there is no entry: entries
- * are hints, and turns find such slabs (below).
+ * have entries of other slabs, the owner looks for the slab chunk by chunk (collect_lost).  If the thread stops before
+ * step 3, turns find it (below): entries are hints.
  */
 
 #define INBOX_ENTRY  ((uint64_t)1)
 #define INBOX_MISSED ((uint64_t)2)
+#define INBOX_LOST   ((uint64_t)4)
 
 /* Steps 2 and 3: sets the pending bit and, if it was not set, enters the slab.  For any thread. */
 INTERNAL void inbox_notify(struct slab *s);
@@ -46,6 +48,14 @@ INTERNAL void inbox_notify(struct slab *s);
  */
 INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
+
+/*
+ * Collects from slabs of which the inbox had no room to tell, in the next chunks of the heap, until the class has a slab
+ * with free slots or the heap has more units.  LOST_TURN bounds what a call looks at: an inbox has 32 entries, so such a
+ * call is one in 32 at most.
+ */
+#define LOST_TURN 64
+INTERNAL void collect_lost(struct owner *o, unsigned class);
 
 /*
  * After slots of s were freed.  was_full: s had no free slot before, that is, it is on no list.
@@ -82,11 +92,12 @@ INTERNAL void shrink_slab(struct owner *o, struct slab *s);
 /*
  * Visits the record's slabs in the next chunks of the heap, or all of them; first unmakes the cached slabs.
  *
- * A turn is due before the heap grows by a chunk (refill_bin).  So by the time that the heap has grown by a sixteenth,
- * all its slabs were visited.
+ * A turn is due before the heap grows by a chunk (refill_bin), and ends when the class has a slab with free slots.  It
+ * also collects from slabs of vacant records.  So by the time that the heap has grown by a quarter, all its slabs were
+ * visited.
  */
-#define SHRINK_TURN 16
-INTERNAL void shrink_turn(struct owner *o);
+#define SHRINK_TURN 4
+INTERNAL void shrink_turn(struct owner *o, unsigned class);
 INTERNAL void shrink_all(struct owner *o);
 
 /*

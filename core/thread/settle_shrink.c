@@ -3,6 +3,8 @@
 
 #include "slab/look.h"
 #include "thread/bin.h"
+#include "thread/refill.h"
+#include "thread/seating.h"
 
 void shrink_slab(struct owner *o, struct slab *s)
 {
@@ -21,19 +23,31 @@ void shrink_slab(struct owner *o, struct slab *s)
 	o->no_spares = no_spares;
 }
 
-void shrink_turn(struct owner *o)
+static void shrink_chunk(struct owner *o, struct chunk *c)
+{
+	unsigned unit;
+
+	for (unit = 0; unit < CHUNK_UNITS; unit++) {
+		struct slab *s = slab_beginning(c, unit);
+		struct owner *v = s == NULL ? NULL : slab_owner(s);
+
+		if (v == o && !slab_is_fenced(s)) /* fences stay (refill.c) */
+			shrink_slab(o, s);
+		else if (v != NULL && (load_relaxed(&s->owner) & OWNER_PENDING) != 0 && load_relaxed(&v->state) == OWNER_VACANT)
+			visit_slab(v, s);
+	}
+}
+
+void shrink_turn(struct owner *o, unsigned class)
 {
 	struct chunk *c;
-	struct slab *s;
-	unsigned n, unit;
+	unsigned n;
 
 	spares_reduce(o, 0);
-	for (n = 0; n < SHRINK_TURN && (c = walk_chunk(o->heap, &o->turn)) != NULL; n++)
-		for (unit = 0; unit < CHUNK_UNITS; unit++) {
-			s = slab_beginning(c, unit);
-			if (s != NULL && owner_has(o, s) && !slab_is_fenced(s)) /* fences stay (refill.c) */
-				shrink_slab(o, s);
-		}
+	for (n = 0; n < SHRINK_TURN && o->bins[class].partial.head == NULL && (c = walk_chunk(o->heap, &o->turn)) != NULL; n++)
+		shrink_chunk(o, c);
+	if (o->bins[class].partial.head == NULL)
+		adopt_slabs(o, class, ADOPT_TURN);
 }
 
 void shrink_all(struct owner *o)
@@ -74,12 +88,20 @@ static void shrink_fences(struct owner *o)
 	}
 }
 
+/* Nobody looks for lost entries later. */
+static void collect_rest(struct owner *o)
+{
+	collect_inbox(o);
+	while (o->lost != 0)
+		collect_lost(o, 0);
+}
+
 void shrink_in_place(struct owner *o)
 {
 	unsigned class;
 
 	o->no_spares = true;
-	collect_inbox(o);
+	collect_rest(o);
 	spares_reduce(o, 0);
 	if (IS_HARDENED)
 		shrink_fences(o);
@@ -98,6 +120,6 @@ void shrink_in_place(struct owner *o)
 
 void shrink_before_vacate(struct owner *o)
 {
-	collect_inbox(o);
+	collect_rest(o);
 	shrink_owner(o);
 }

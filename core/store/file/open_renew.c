@@ -85,7 +85,7 @@ static void renew_head(struct store *s, size_t n)
 	memset(&h->both, 0, offsetof(struct heap, root) - offsetof(struct heap, both));
 	memset((char *)s + RENEWED_AT, 0, PAGE_LEAST - RENEWED_AT);
 	store_set(s, s, n);
-	h->locked = 0;
+	h->running = h->locked = 0;
 	h->unowned_made = 1; /* there may be some, */
 	s->lost = 1;	     /* and memory that is lost */
 	h->owners = NULL;
