@@ -47,7 +47,7 @@ static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zer
 }
 
 /* The slow path of ash_alloc; opened: seat.open before it closed the seat. */
-INTERNAL SLOW void *alloc_refill(unsigned small, uint64_t opened, void *owner);
+INTERNAL SLOW void *alloc_refill(size_t size, void *owner, uint64_t opened);
 
 /*
  * A block if that is possible at once, else the result of `rest`.  rest is called by a
