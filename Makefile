@@ -17,8 +17,9 @@
 #	make bench      Ashlar against every malloc that is installed: SHORT=1, ROUNDS=n, PEERS=name:library
 #	make bench-accept  takes the last figures into tools/bench/accepted, BENCHMARKS.md and README.md's summary
 #	make bench-footprint  text, memory and mappings of the smallest programs
-#	make bench-cost  instructions, misses and mispredicted branches of the rows, which nothing else on the machine changes
-#	make bench-peaks  peak memory of the rows where it matters, and what it is made of
+#	make bench-cost  instructions, misses, mispredicted branches and page faults of the rows, which nothing else on the
+#	                machine changes: ROWS="new-sized buffers-zero" PEERS=name:library (valgrind)
+#	make bench-peaks  peak memory of the rows where it matters, and what it is made of (python3)
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
 #	make bench-scale  heaps up to 64 GiB, up to 10 000 threads, the same way, and the instructions of the worst call: SHORT=1
@@ -27,8 +28,8 @@
 #	make bench-shared  heaps shared by processes, against private ones, Boost's, libpmemobj, arenas: SHORT=1
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find;
 #	                tsan-shared: also a heap shared by processes
-#	make figures    how much there is to read, beside its limits
-#	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
+#	make figures    how much there is to read, beside its limits (python3, valgrind)
+#	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n (python3)
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by spin; memory orders, by relacy
@@ -57,6 +58,12 @@ MAKEFLAGS += --no-builtin-rules
 export G_SLICE = always-malloc
 
 CC    = clang
+PYTHON = python3
+
+# Make takes it for two.
+ifneq ($(word 2,$(CURDIR)),)
+$(error The path of this folder, $(CURDIR), has a space in it, which make cannot work with: clone into another one)
+endif
 
 # The CPU: what the compiler is for, unless ARCH is given: make ARCH=aarch64 by clang and lld alone.
 HOST  := $(shell uname -m)
@@ -78,6 +85,11 @@ ifneq ($(ARCH),$(OWN))
 TARGET = --target=$(ARCH)-linux-gnu
 endif
 BUILD = build$(if $(filter-out $(HOST),$(ARCH)),/$(ARCH))
+ifneq ($(word 2,$(BUILD)),)
+$(error BUILD, $(BUILD), has a space in it, which make cannot work with)
+endif
+# The same place, by its shorter name: see DEBUG.
+override BUILD := $(BUILD:$(CURDIR)/%=%)
 AR    = $(if $(TARGET),llvm-ar,ar)
 OBJCOPY = $(if $(TARGET),llvm-objcopy,objcopy)
 # What runs its programs here.
@@ -140,8 +152,8 @@ WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstric
 # DWARF 4: valgrind before 3.20 gives up on the DWARF 5 of clang.
 BASE = $(TARGET) $(FOR_CPU) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(DEBUG) -fno-stack-protector \
 	$(UNWIND) -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
-# Nothing says in which folder it was built: the same bytes come of each.
-DEBUG  = -gdwarf-4 -ffile-prefix-map=$(CURDIR)=.
+# Nothing says in which folder it was built, and into which: the same bytes come of each.
+DEBUG  = -gdwarf-4 -ffile-prefix-map=$(CURDIR)=. $(if $(filter-out build,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
 UNWIND = -fasynchronous-unwind-tables
 
 # What an object says of itself, else a program with it runs without.  Shadow stacks cost nothing.  A mark at
@@ -323,6 +335,8 @@ FULL_CHECKS = amalgamation compiler malloc install
 
 # What runs for minutes ends with make, with all that it started.
 GUARD = exec sh tools/guard
+# $(call need,TOOL,PACKAGE): what a target needs that make setup does not install.
+need = command -v $1 >/dev/null || { echo 'make $@ needs $1; install it with: sudo apt-get install $2' >&2; exit 1; }
 CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
 
@@ -412,11 +426,13 @@ bench bench-footprint: setup
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/footprint
 
 bench-cost: setup
-	$(MAKE) --no-print-directory $(BUILD)/libashlar_malloc.so $(BUILD)/runtime.a $(LIBRARY)
+	$(call need,valgrind,valgrind)
+	$(MAKE) --no-print-directory $(BUILD)/libashlar_malloc.so $(RUNTIME) $(LIBRARY) $(HEADERS)
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
 	BUILD=$(BUILD) sh tools/bench/cost
 
 bench-peaks: setup
+	$(call need,$(PYTHON),python3)
 	$(MAKE) --no-print-directory all $(RUNTIME)
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
 	BUILD=$(BUILD) sh tools/bench/peaks $(ROUNDS)
@@ -465,11 +481,14 @@ tsan-plant:
 # FILES="bits.c map.c" SAMPLE=1/6 SHARD=1/4 JOBS=2 SLOW=1; see tools/mutants/run
 FILES =
 mutants: setup
-	BUILD=$(BUILD) python3 tools/mutants/run $(FILES)
+	$(call need,$(PYTHON),python3)
+	BUILD=$(BUILD) $(PYTHON) tools/mutants/run $(FILES)
 
 # What the tree may have of lines, files, words, and how far a call goes.
-figures:
-	tools/figures
+figures: setup
+	$(call need,$(PYTHON),python3)
+	$(call need,valgrind,valgrind)
+	$(PYTHON) tools/figures
 
 golden-accept: programs
 	! command -v clang-19 >/dev/null || \

@@ -105,7 +105,7 @@ void ash_release(void *p);
 
 /*
  * As ash_release, with a check: a size above ash_usable_size(p), which cannot be
- * the one that was requested, is reported as misuse.  (C23: free_sized.)
+ * the one that was requested, is reported as misuse; from 4 GiB on mostly.  (C23: free_sized.)
  */
 void ash_release_sized(void *p, size_t size);
 

@@ -8,9 +8,12 @@
  * - No call is a cancellation point, free keeps errno, realloc(p, 0) releases.
  * - A static program links no second malloc: this one is a single object (duplicate symbols).
  *   Only static programs can define ash_defaults.  Of ashlar_heap.h there is the walk alone.
- * - A sized delete, free_sized and free_aligned_sized report a size that would have given a block of
- *   another class, but the latter two not one that realloc may have kept the block for.  In static
- *   programs an exception of a new-handler leaves nothrow new.
+ * - A sized delete and free_sized report a size that a smaller block would have, if the calling thread
+ *   allocated this one and it has at most 32 KiB; with an alignment they report a size that the block does
+ *   not have, up to 1 MiB.  Above 1 MiB any other size mostly is reported.  But the free_ ones report none
+ *   that realloc may have kept the block for.  Unreported, the size is ignored.  (The hardened product
+ *   reports each size but the one that was asked for.)
+ * - In static programs an exception of a new-handler leaves nothrow new.
  * - The environment variable ASHLAR has settings, parted by commas; it is read once, before the constructors of
  *   the program, and not in a setuid program.  What is not understood is told on fd 2 in one line each.
  *     retain:64M  ash_defaults.retain in bytes; K, M, G, T are powers of 1024

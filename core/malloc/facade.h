@@ -58,7 +58,9 @@ HIDDEN struct ash_defaults *ash_own_settings(void);
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
 HIDDEN void ash_delete_sized(void *p, size_t size);
-HIDDEN void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
+HIDDEN void ash_delete_aligned_sized(void *p, size_t size, size_t alignment);
+INTERNAL void ash_free_sized(void *p, size_t size);
+INTERNAL void ash_free_aligned_sized(void *p, size_t alignment, size_t size);
 INTERNAL void *ash_realloc(void *p, size_t size);
 /* See core/front/diagnose.h; name: a string literal. */
 INTERNAL void diagnose_called(const char *name, const void *p);

@@ -70,6 +70,8 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 
 	s->opened = 0;
 	s->spare = 0;
+	if (IS_MALLOC)
+		s->least = (uint16_t)(class > CLASS_ONE ? 0 : class_least(class));
 	store_relaxed(&s->purged, (uint8_t)0); /* read by threads that purge */
 	s->next = s->previous = NULL;
 	s->all_free = slab_group_mask(s, 0); /* slots are taken from group 0 first */
