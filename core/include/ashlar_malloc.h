@@ -12,7 +12,8 @@
  *   another class, but the latter two not one that realloc may have kept the block for.  In static
  *   programs an exception of a new-handler leaves nothrow new.
  * - The environment variable ASHLAR has settings, parted by commas; it is read once, before the constructors of
- *   the program, and not in a setuid program.  What is not understood is told on fd 2 in one line each.
+ *   the program, and not in a setuid program.  One line on fd 2 tells the first word that is not understood; the
+ *   others are set.  A value with a / before the first colon and comma is a path, and ignored.
  *     retain:64M  ash_defaults.retain in bytes; K, M, G, T are powers of 1024
  *     cap:2G      ash_defaults.cap; 0: none
  *     huge:off    ash_defaults.huge: default, off (never), on (always), populate

@@ -98,18 +98,8 @@ static bool setting_set(const struct setting *s, const char *value, const char *
 	}
 }
 
-static void setting_refuse(const char *at, const char *end)
-{
-	char text[96], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
-
-	while (at < end && to < text + sizeof text - 1)
-		*to++ = *at++;
-	*to++ = '\n';
-	ash_say(text, (size_t)(to - text));
-}
-
-/* One setting, between commas. */
-static void setting_read(const char *at, const char *end)
+/* True: it is understood, or empty.  One setting, between commas. */
+static bool setting_read(const char *at, const char *end)
 {
 	const char *colon = at;
 	unsigned i;
@@ -119,9 +109,48 @@ static void setting_read(const char *at, const char *end)
 	for (i = 0; i < sizeof settings / sizeof *settings; i++)
 		if (is_word(at, colon, settings[i].name) &&
 		    setting_set(&settings[i], colon < end ? colon + 1 : NULL, end))
-			return;
-	if (at < end)
-		setting_refuse(at, end);
+			return true;
+	return at == end;
+}
+
+/* The line is for a terminal or a log: bytes that are not printed, and the backslash, become \xHH. */
+static void settings_refuse(const char *at, const char *end)
+{
+	char text[128], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
+
+	for (; at < end && to < text + sizeof text - 5; at++)
+		if (*at >= ' ' && *at <= '~' && *at != '\\') {
+			*to++ = *at;
+		} else {
+			to = facade_add(to, (unsigned char)*at < 16 ? "\\x0" : "\\x");
+			to = text_add_number(to, (unsigned char)*at, 16);
+		}
+	*to++ = '\n';
+	ash_say(text, (size_t)(to - text));
+}
+
+/* True: the value is a path, as scripts have that call a folder ASHLAR: it holds no settings. */
+static bool is_path(const char *value)
+{
+	while (*value != '\0' && *value != ':' && *value != ',' && *value != '/')
+		value++;
+	return *value == '/';
+}
+
+/* All that is understood is set; of the rest the first word is told, because a long value would fill a log. */
+static void settings_set(const char *at)
+{
+	const char *end, *wrong = NULL, *wrong_end = NULL;
+
+	do {
+		for (end = at; *end != '\0' && *end != ','; end++)
+			;
+		if (!setting_read(at, end) && wrong == NULL)
+			wrong = at, wrong_end = end;
+		at = end + 1;
+	} while (*end != '\0');
+	if (wrong != NULL)
+		settings_refuse(wrong, wrong_end);
 }
 
 /* True: the process has rights that its starter has not, or may have. */
@@ -158,12 +187,8 @@ static void settings_read(void)
 			end++;
 		if (*end != '\0')
 			continue;
-		do {
-			for (end = at; *end != '\0' && *end != ','; end++)
-				;
-			setting_read(at, end);
-			at = end + 1;
-		} while (*end != '\0');
+		if (!is_path(at))
+			settings_set(at);
 		return;
 	}
 }
