@@ -22,10 +22,11 @@
  * - malloc_stats may be the handler of a signal: it allocates nothing, and writes by raw system calls. It has a
  *   line for each size class in use and for each thread with slabs, which it names by the thread pointer (on
  *   x86_64 pthread_self).
- * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start,
- *   and answers 1; for all others it answers 0.
- * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its
- *   mapped ones.  malloc_info's "system max" is the most that it has told so far.  An amalgamation has
+ * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start.
+ *   All others that glibc knows do nothing (of M_MMAP_THRESHOLD: it is 1 MiB).  Both answer 1; unknown ones 0.
+ * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its mapped ones, and ordblks counts each free slot and
+ *   each run of other free memory.  mallinfo uses 1 KiB of stack, malloc_stats 3, malloc_info 8.
+ * - malloc_info's "system max" is the most that it has told so far.  An amalgamation has
  *   malloc_info with -DASHLAR_SO alone; without fwrite in the program it answers ENOSYS.
  * - The shared object has 64 bytes of static thread-local storage, so dlopen of it may fail; opened so,
  *   it is not the program's malloc.  It is never unloaded.

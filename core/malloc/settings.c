@@ -13,8 +13,9 @@
 extern IF_PRESENT char **__environ;
 IF_PRESENT unsigned long getauxval(unsigned long type);
 
-#define TRIM_THRESHOLD (-1) /* glibc's M_TRIM_THRESHOLD */
-#define SECURE	       23   /* AT_SECURE */
+/* glibc's, by its names; each number from the first to the last is a parameter, but 0. */
+enum { ARENA_MAX = -8, TRIM_THRESHOLD = -1, KEEP = 4 };
+#define SECURE 23 /* AT_SECURE */
 
 enum setting_kind { SETTING_BYTES, SETTING_HUGE, SETTING_SPARSE, SETTING_STATS };
 static const struct setting {
@@ -205,12 +206,12 @@ static void (*settings_ends)(void) __attribute__((used, section(".fini_array.ash
 
 /*
  * M_TRIM_THRESHOLD: at most so many free bytes stay, as of ash_defaults.retain a quarter does; negative: all.
- * No other parameter has an effect, so 0 is the answer.  As glibc's it is for the first thread, at the start.
+ * The others that glibc knows have no effect, and programs take 0 for an error.  As glibc's it is for the first
+ * thread, at the start.
  */
 int mallopt(int parameter, int value)
 {
-	if (parameter != TRIM_THRESHOLD)
-		return 0;
-	ash_own_settings()->retain = value < 0 ? SIZE_MAX : (size_t)value * 4;
-	return 1;
+	if (parameter == TRIM_THRESHOLD)
+		ash_own_settings()->retain = value < 0 ? SIZE_MAX : (size_t)value * 4;
+	return parameter >= ARENA_MAX && parameter <= KEEP && parameter != 0;
 }
