@@ -194,13 +194,13 @@ SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 CALLS       = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
 START_SOURCES = $(CALLS) $(wildcard sys/start/*.c) core/malloc/new.c
 RT_SOURCES  = $(CALLS) $(wildcard tests/runtime/*.c)
-# What an archive has as objects of their own: names that a program may have itself, and
+# What an archive has as objects of their own: names that a program may have itself, what few programs call, and
 # ash_heap_walk, as its object says.  All else is one object (the rule for whole/).
 APART = core/store/data/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory sys/start/cxx core/malloc/new
 
 # One object folder per set of flags, named by its product; assembly has the same everywhere.
 #
-#	lib     libashlar.a
+#	lib     libashlar.a, libashlar_names.a
 #	small   libashlar-small.a: fewest bytes, no thread-local storage
 #	core    libashlar-core.a, with most of lib: without sys/, for a system of the program's own
 #	field   libashlar-field.a: heaps in the caller's memory alone, also for CPUs of 32 bits
@@ -255,6 +255,7 @@ CORE_LIBRARY = $(BUILD)/libashlar-core.a
 FIELD_LIBRARY = $(BUILD)/libashlar-field.a
 SAMPLE_LIBRARY = $(BUILD)/libashlar-sample.a
 LIBRARY_SO = $(BUILD)/libashlar.so
+NAMES_LIBRARY = $(BUILD)/libashlar_names.a
 START    = $(BUILD)/libashlar_start.a
 # The tests' own: printing, the test runner, ...; and the libraries as separate objects, whose
 # names tests of the insides see.
@@ -285,7 +286,7 @@ PROFILE_SO     = $(BUILD)/libashlar_profile.so
 PROFILE_OBJECTS = $(BUILD)/profile/ashlar_malloc.o $(BUILD)/so/ashlar_new.o \
 	$(patsubst tools/profile/%.c,$(BUILD)/profile/%.o,$(wildcard tools/profile/*.c))
 
-all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(HARDENED) $(HARDENED_SO) \
+all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(NAMES_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(HARDENED) $(HARDENED_SO) \
 	$(PROFILE_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
@@ -513,13 +514,14 @@ $(eval $(call archive,ashlar_start,$(START),$(filter-out %/start/thread.o,$(STAR
 # Threads apart, with what they call.
 $(eval $(call archive,ashlar_threads,$(START),$(filter-out %/begin.o,$(START_OBJECTS)),ash_thread))
 $(START): $(BUILD)/asm/arch/$(ARCH)/start.o $(BUILD)/lib/arch/$(ARCH)/memory.o
+$(NAMES_LIBRARY): $(call objects,lib,core/malloc/ancestor.c)
 $(BUILD)/runtime.a: $(RT_OBJECTS)
 $(SEPARATE): $(LIB_OBJECTS)
 $(SMALL_SEPARATE): $(SMALL_OBJECTS)
 $(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
 # libashlar.a with what tells AddressSanitizer and valgrind of its blocks: the public calls are renamed, and others
-# stand before them.  The names of the ancestor's calls stay apart, and call those.
+# stand before them.  The ancestor's calls stay apart, and call those.
 ASAN       = $(BUILD)/asan/libashlar-asan.a
 ASAN_CALLS = alloc zalloc aligned_alloc aligned_zalloc resize aligned_resize expand release release_sized \
 	release_aligned_sized usable_size trim trim_step thread_detach
@@ -640,7 +642,7 @@ $(BUILD)/sources: FORCE
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
+$(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(NAMES_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
