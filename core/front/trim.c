@@ -115,5 +115,7 @@ size_t ash_trim(size_t keep)
 	bytes = heap_give_back(&heap_default, o, keep);
 	if (o != NULL)
 		seat_give(o);
+	if (heap_hooks_now() != NULL)
+		bytes += heap_hooks_now()->trim();
 	return bytes;
 }
