@@ -597,6 +597,8 @@ $(MALLOC) $(HARDENED):
 
 # What programs ask for: libashlar.so.1.
 MAJOR = $(firstword $(subst ., ,$(shell sh tools/install/version)))
+# A program that is linked with -Wl,-rpath,BUILD finds it by this name.
+NAMED = ln -sf $(@F) $@.$(MAJOR)
 
 # The calls of libashlar.a for programs with a C library, of the amalgamation, too; a program's own
 # hooks and ash_defaults replace those in it.  nodelete: its memory would stay.
@@ -611,6 +613,7 @@ $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).$(MAJOR) -Wl,--version-script=core/version.map \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings $< -o $@
+	$(NAMED)
 
 # nodelete: threads hold the address of a destructor of ours.  separate-loadable-segments: else the
 # constants that hold addresses begin where the code ends, and may be on two pages that are written.
@@ -626,6 +629,7 @@ $(MALLOC_SO) $(HARDENED_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/d
 		-Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings -Wl,-T,core/malloc/sections.ld $(filter %.o,$^) -o $@
 	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
+	$(NAMED)
 
 # For QEMU on this machine, whatever the CPU of the programs is.
 $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h

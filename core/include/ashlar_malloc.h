@@ -6,6 +6,10 @@
  *
  * What is particular to it:
  * - No call is a cancellation point, free keeps errno, realloc(p, 0) releases.
+ * - Alignments above 1 GiB are refused: ENOMEM.
+ * - Before free a program undoes what it did to the block's pages: mprotect, mlock, madvise (MADV_DONTFORK,
+ *   MADV_DONTDUMP, ...).  The next block there meets what is left; glibc unmaps those from 128 KiB on, mostly.
+ *   Ashlar cannot see it: to undo each takes a system call in each release, some 1 us.
  * - A static program links no second malloc: this one is a single object (duplicate symbols).
  *   Only static programs can define ash_defaults.  Of ashlar_heap.h there is the walk alone.
  * - A sized delete, free_sized and free_aligned_sized report a size that would have given a block of

@@ -238,6 +238,9 @@ C
 cc -O1 -Wno-builtin-macro-redefined -I"$build/include" "$folder/dynamic.c" "$library" -lpthread -o "$folder/dynamic" &&
 	[ "$(LD_LIBRARY_PATH=$folder "$folder/dynamic")" = 'threads 2, none 1, check 0' ]
 verdict 'a program with it: threads, heaps, its own hooks and ash_defaults; malloc is not ours'
+cc -O1 -w -I"$build/include" "$folder/dynamic.c" "$library" -lpthread -Wl,-rpath,"$(realpath "$build")" -o "$folder/dynamic" &&
+	[ "$("$folder/dynamic")" = 'threads 2, none 1, check 0' ]
+verdict 'the same where it was built, by -Wl,-rpath'
 
 # Preloaded malloc has calls of these names, too, of its own version: heaps and calls stay together.
 cat >"$folder/mixed.c" <<'C'

@@ -207,6 +207,12 @@ if cc -O1 -fno-builtin -I"$build/include" "$folder/linked.c" "$build/libashlar_m
 	LD_LIBRARY_PATH=$folder/so "$folder/linked" >"$folder/said" 2>&1
 	[ "$(cat "$folder/said")" = "$folder/so/libashlar_malloc.so.1 111 1" ]
 	verdict 'the same, nothing preloaded' "$folder/said"
+	there=$(realpath "$build")
+	for each in libashlar_malloc libashlar_malloc-hardened; do
+		cc -O1 -fno-builtin -I"$build/include" "$folder/linked.c" "$build/$each.so" -Wl,-rpath,"$there" -o "$folder/linked" -ldl &&
+			[ "$("$folder/linked")" = "$there/$each.so.1 111 1" ]
+		verdict "a program linked with $each.so where it was built, by -Wl,-rpath" "$folder/said"
+	done
 else
 	echo 'skip malloc: a program linked with one product runs with another: no C library is here'
 fi
