@@ -52,7 +52,7 @@ struct ash_heap_options {
  * Creates a heap of this process; its blocks come from mappings of its own.
  * NULL: no memory.  Costs one mapping (the first heap: two), and two or three more
  * for each thread that allocates from it.  Of the last four heaps that were destroyed the first 2 MiB (ash_defaults.initial)
- * stay mapped, and of these a quarter of `retain` resident, until ash_trim: a heap without options gets them, so
+ * stay mapped, and of these a quarter of `retain` resident, until ash_trim or a lack of memory: a heap without options gets them, so
  * one for each request costs no system call.  (mimalloc: mi_heap_new, which ties a
  * heap to one thread.)
  */

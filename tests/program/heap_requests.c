@@ -259,6 +259,27 @@ TEST(heap_requests_bounded, 10)
 	request();
 }
 
+/* What remains is given back before a call returns NULL. */
+TEST(heap_requests_under_a_limit, 10)
+{
+	ash_heap *heap[4];
+	unsigned i, n = 0;
+
+	ash_release(NOT_NULL(ash_alloc(1)));
+	for (i = 0; i < 4; i++)
+		serve(heap[i] = NOT_NULL(ash_heap_create(NULL)));
+	for (i = 0; i < 4; i++)
+		ash_heap_destroy(heap[i]);
+	if (!rt_limit_address_space(rt_address_space() + MIB)) {
+		rt_print("     no limit here\n");
+		return;
+	}
+	while (n < 10 && ash_alloc(MIB) != NULL)
+		n++;
+	rt_print("     %u blocks of 1 MiB\n", n);
+	CHECK(n >= 5); /* the default heap has one chunk, the others had four */
+}
+
 /* ---- several threads, and a handler at any instruction ---- */
 
 enum { THREADS = 6, EACH = 300 };
