@@ -206,13 +206,13 @@ SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 CALLS       = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
 START_SOURCES = $(CALLS) $(wildcard sys/start/*.c) core/malloc/new.c
 RT_SOURCES  = $(CALLS) $(wildcard tests/runtime/*.c)
-# What an archive has as objects of their own: names that a program may have itself, and
+# What an archive has as objects of their own: names that a program may have itself, what few programs call, and
 # ash_heap_walk, as its object says.  All else is one object (the rule for whole/).
 APART = core/store/data/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory sys/start/cxx core/malloc/new
 
 # One object folder per set of flags, named by its product; assembly has the same everywhere.
 #
-#	lib     libashlar.a
+#	lib     libashlar.a, libashlar_names.a
 #	small   libashlar-small.a: fewest bytes, no thread-local storage
 #	core    libashlar-core.a, with most of lib: without sys/, for a system of the program's own
 #	field   libashlar-field.a: heaps in the caller's memory alone, also for CPUs of 32 bits
@@ -267,6 +267,7 @@ CORE_LIBRARY = $(BUILD)/libashlar-core.a
 FIELD_LIBRARY = $(BUILD)/libashlar-field.a
 SAMPLE_LIBRARY = $(BUILD)/libashlar-sample.a
 LIBRARY_SO = $(BUILD)/libashlar.so
+NAMES_LIBRARY = $(BUILD)/libashlar_names.a
 START    = $(BUILD)/libashlar_start.a
 # The tests' own: printing, the test runner, ...; and the libraries as separate objects, whose
 # names tests of the insides see.
@@ -297,7 +298,7 @@ PROFILE_SO     = $(BUILD)/libashlar_profile.so
 PROFILE_OBJECTS = $(BUILD)/profile/ashlar_malloc.o $(BUILD)/so/ashlar_new.o \
 	$(patsubst tools/profile/%.c,$(BUILD)/profile/%.o,$(wildcard tools/profile/*.c))
 
-all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(HARDENED) $(HARDENED_SO) \
+all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(NAMES_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(HARDENED) $(HARDENED_SO) \
 	$(PROFILE_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
@@ -532,13 +533,14 @@ $(eval $(call archive,ashlar_start,$(START),$(filter-out %/start/thread.o,$(STAR
 # Threads apart, with what they call.
 $(eval $(call archive,ashlar_threads,$(START),$(filter-out %/begin.o,$(START_OBJECTS)),ash_thread))
 $(START): $(BUILD)/asm/arch/$(ARCH)/start.o $(BUILD)/lib/arch/$(ARCH)/memory.o
+$(NAMES_LIBRARY): $(call objects,lib,core/malloc/ancestor.c)
 $(BUILD)/runtime.a: $(RT_OBJECTS)
 $(SEPARATE): $(LIB_OBJECTS)
 $(SMALL_SEPARATE): $(SMALL_OBJECTS)
 $(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
 # libashlar.a with what tells AddressSanitizer and valgrind of its blocks: the public calls are renamed, and others
-# stand before them.  The names of the ancestor's calls stay apart, and call those.
+# stand before them.  The ancestor's calls stay apart, and call those.
 ASAN       = $(BUILD)/asan/libashlar-asan.a
 ASAN_CALLS = alloc zalloc aligned_alloc aligned_zalloc resize aligned_resize expand release release_sized \
 	release_aligned_sized usable_size trim trim_step thread_detach
@@ -614,6 +616,8 @@ $(MALLOC) $(HARDENED):
 
 # What programs ask for: libashlar.so.1.
 MAJOR = $(firstword $(subst ., ,$(shell sh tools/install/version)))
+# A program that is linked with -Wl,-rpath,BUILD finds it by this name.
+NAMED = ln -sf $(@F) $@.$(MAJOR)
 
 # The calls of libashlar.a for programs with a C library, of the amalgamation, too; a program's own
 # hooks and ash_defaults replace those in it.  nodelete: its memory would stay.
@@ -628,6 +632,7 @@ $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).$(MAJOR) -Wl,--version-script=core/version.map \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings $< -o $@
+	$(NAMED)
 
 # nodelete: threads hold the address of a destructor of ours.  separate-loadable-segments: else the
 # constants that hold addresses begin where the code ends, and may be on two pages that are written.
@@ -643,6 +648,7 @@ $(MALLOC_SO) $(HARDENED_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/d
 		-Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings -Wl,-T,core/malloc/sections.ld $(filter %.o,$^) -o $@
 	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
+	$(NAMED)
 
 # For QEMU on this machine, whatever the CPU of the programs is.
 $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
@@ -659,7 +665,7 @@ $(BUILD)/sources: FORCE
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
+$(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(NAMES_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@
