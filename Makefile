@@ -17,8 +17,9 @@
 #	make bench      Ashlar against every malloc that is installed: SHORT=1, ROUNDS=n, PEERS=name:library
 #	make bench-accept  takes the last figures into tools/bench/accepted, BENCHMARKS.md and README.md's summary
 #	make bench-footprint  text, memory and mappings of the smallest programs
-#	make bench-cost  instructions, misses and mispredicted branches of the rows, which nothing else on the machine changes
-#	make bench-peaks  peak memory of the rows where it matters, and what it is made of
+#	make bench-cost  instructions, misses, mispredicted branches and page faults of the rows, which nothing else on the
+#	                machine changes: ROWS="new-sized buffers-zero" PEERS=name:library (valgrind)
+#	make bench-peaks  peak memory of the rows where it matters, and what it is made of (python3)
 #	make bench-seeds  the experiments against the mallocs that are installed
 #	make bench-threads  threads, the same way
 #	make bench-scale  heaps up to 64 GiB, up to 10 000 threads, the same way, and the instructions of the worst call: SHORT=1
@@ -27,8 +28,8 @@
 #	make bench-shared  heaps shared by processes, against private ones, Boost's, libpmemobj, arenas: SHORT=1
 #	make tsan       the heap under ThreadSanitizer; tsan-plant: with faults that it must find;
 #	                tsan-shared: also a heap shared by processes
-#	make figures    how much there is to read, beside its limits
-#	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n
+#	make figures    how much there is to read, beside its limits (python3, valgrind)
+#	make mutants    each thing of the sources changed in turn: FILES=... SAMPLE=k/n SLOW=n JOBS=n (python3)
 #	make soak       what make test does thinly, in full and with other seeds: SEEDS="1 2 3"
 #	make golden-accept  takes the instructions of the fast paths as they are now for right
 #	make model      the protocol of the bitmaps, by spin; memory orders, by relacy
@@ -57,6 +58,12 @@ MAKEFLAGS += --no-builtin-rules
 export G_SLICE = always-malloc
 
 CC    = clang
+PYTHON = python3
+
+# Make takes it for two.
+ifneq ($(word 2,$(CURDIR)),)
+$(error The path of this folder, $(CURDIR), has a space in it, which make cannot work with: clone into another one)
+endif
 
 # The CPU: what the compiler is for, unless ARCH is given: make ARCH=aarch64 by clang and lld alone.
 HOST  := $(shell uname -m)
@@ -78,6 +85,11 @@ ifneq ($(ARCH),$(OWN))
 TARGET = --target=$(ARCH)-linux-gnu
 endif
 BUILD = build$(if $(filter-out $(HOST),$(ARCH)),/$(ARCH))
+ifneq ($(word 2,$(BUILD)),)
+$(error BUILD, $(BUILD), has a space in it, which make cannot work with)
+endif
+# The same place, by its shorter name: see DEBUG.
+override BUILD := $(BUILD:$(CURDIR)/%=%)
 AR    = $(if $(TARGET),llvm-ar,ar)
 OBJCOPY = $(if $(TARGET),llvm-objcopy,objcopy)
 # What runs its programs here.
@@ -140,8 +152,8 @@ WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstric
 # DWARF 4: valgrind before 3.20 gives up on the DWARF 5 of clang.
 BASE = $(TARGET) $(FOR_CPU) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(DEBUG) -fno-stack-protector \
 	$(UNWIND) -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
-# Nothing says in which folder it was built: the same bytes come of each.
-DEBUG  = -gdwarf-4 -ffile-prefix-map=$(CURDIR)=.
+# Nothing says in which folder it was built, and into which: the same bytes come of each.
+DEBUG  = -gdwarf-4 -ffile-prefix-map=$(CURDIR)=. $(if $(filter-out build,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
 UNWIND = -fasynchronous-unwind-tables
 
 # What an object says of itself, else a program with it runs without.  Shadow stacks cost nothing.  A mark at
@@ -194,13 +206,13 @@ SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 CALLS       = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
 START_SOURCES = $(CALLS) $(wildcard sys/start/*.c) core/malloc/new.c
 RT_SOURCES  = $(CALLS) $(wildcard tests/runtime/*.c)
-# What an archive has as objects of their own: names that a program may have itself, and
+# What an archive has as objects of their own: names that a program may have itself, what few programs call, and
 # ash_heap_walk, as its object says.  All else is one object (the rule for whole/).
 APART = core/store/data/global_names core/diagnostics/heap_walk arch/$(ARCH)/memory sys/start/cxx core/malloc/new
 
 # One object folder per set of flags, named by its product; assembly has the same everywhere.
 #
-#	lib     libashlar.a
+#	lib     libashlar.a, libashlar_names.a
 #	small   libashlar-small.a: fewest bytes, no thread-local storage
 #	core    libashlar-core.a, with most of lib: without sys/, for a system of the program's own
 #	field   libashlar-field.a: heaps in the caller's memory alone, also for CPUs of 32 bits
@@ -255,6 +267,7 @@ CORE_LIBRARY = $(BUILD)/libashlar-core.a
 FIELD_LIBRARY = $(BUILD)/libashlar-field.a
 SAMPLE_LIBRARY = $(BUILD)/libashlar-sample.a
 LIBRARY_SO = $(BUILD)/libashlar.so
+NAMES_LIBRARY = $(BUILD)/libashlar_names.a
 START    = $(BUILD)/libashlar_start.a
 # The tests' own: printing, the test runner, ...; and the libraries as separate objects, whose
 # names tests of the insides see.
@@ -285,7 +298,7 @@ PROFILE_SO     = $(BUILD)/libashlar_profile.so
 PROFILE_OBJECTS = $(BUILD)/profile/ashlar_malloc.o $(BUILD)/so/ashlar_new.o \
 	$(patsubst tools/profile/%.c,$(BUILD)/profile/%.o,$(wildcard tools/profile/*.c))
 
-all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(HARDENED) $(HARDENED_SO) \
+all: $(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(NAMES_LIBRARY) $(START) $(LIBRARY_SO) $(HEADERS) $(MALLOC) $(MALLOC_SO) $(HARDENED) $(HARDENED_SO) \
 	$(PROFILE_SO) $(LOOK)
 
 amalgamation: $(AMALGAMATION)
@@ -323,6 +336,8 @@ FULL_CHECKS = amalgamation compiler malloc install
 
 # What runs for minutes ends with make, with all that it started.
 GUARD = exec sh tools/guard
+# $(call need,TOOL,PACKAGE): what a target needs that make setup does not install.
+need = command -v $1 >/dev/null || { echo 'make $@ needs $1; install it with: sudo apt-get install $2' >&2; exit 1; }
 CPUS = $(filter-out $(ARCH),x86_64 aarch64 riscv64)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
 
@@ -412,11 +427,13 @@ bench bench-footprint: setup
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/footprint
 
 bench-cost: setup
-	$(MAKE) --no-print-directory $(BUILD)/libashlar_malloc.so $(BUILD)/runtime.a $(LIBRARY)
+	$(call need,valgrind,valgrind)
+	$(MAKE) --no-print-directory $(BUILD)/libashlar_malloc.so $(RUNTIME) $(LIBRARY) $(HEADERS)
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
 	BUILD=$(BUILD) sh tools/bench/cost
 
 bench-peaks: setup
+	$(call need,$(PYTHON),python3)
 	$(MAKE) --no-print-directory all $(RUNTIME)
 	CC="$(CC)" BUILD=$(BUILD) MAKE="$(MAKE)" sh tools/bench/build
 	BUILD=$(BUILD) sh tools/bench/peaks $(ROUNDS)
@@ -465,11 +482,14 @@ tsan-plant:
 # FILES="bits.c map.c" SAMPLE=1/6 SHARD=1/4 JOBS=2 SLOW=1; see tools/mutants/run
 FILES =
 mutants: setup
-	BUILD=$(BUILD) python3 tools/mutants/run $(FILES)
+	$(call need,$(PYTHON),python3)
+	BUILD=$(BUILD) $(PYTHON) tools/mutants/run $(FILES)
 
 # What the tree may have of lines, files, words, and how far a call goes.
-figures:
-	tools/figures
+figures: setup
+	$(call need,$(PYTHON),python3)
+	$(call need,valgrind,valgrind)
+	$(PYTHON) tools/figures
 
 golden-accept: programs
 	! command -v clang-19 >/dev/null || \
@@ -513,13 +533,14 @@ $(eval $(call archive,ashlar_start,$(START),$(filter-out %/start/thread.o,$(STAR
 # Threads apart, with what they call.
 $(eval $(call archive,ashlar_threads,$(START),$(filter-out %/begin.o,$(START_OBJECTS)),ash_thread))
 $(START): $(BUILD)/asm/arch/$(ARCH)/start.o $(BUILD)/lib/arch/$(ARCH)/memory.o
+$(NAMES_LIBRARY): $(call objects,lib,core/malloc/ancestor.c)
 $(BUILD)/runtime.a: $(RT_OBJECTS)
 $(SEPARATE): $(LIB_OBJECTS)
 $(SMALL_SEPARATE): $(SMALL_OBJECTS)
 $(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
 # libashlar.a with what tells AddressSanitizer and valgrind of its blocks: the public calls are renamed, and others
-# stand before them.  The names of the ancestor's calls stay apart, and call those.
+# stand before them.  The ancestor's calls stay apart, and call those.
 ASAN       = $(BUILD)/asan/libashlar-asan.a
 ASAN_CALLS = alloc zalloc aligned_alloc aligned_zalloc resize aligned_resize expand release release_sized \
 	release_aligned_sized usable_size trim trim_step thread_detach
@@ -595,6 +616,8 @@ $(MALLOC) $(HARDENED):
 
 # What programs ask for: libashlar.so.1.
 MAJOR = $(firstword $(subst ., ,$(shell sh tools/install/version)))
+# A program that is linked with -Wl,-rpath,BUILD finds it by this name.
+NAMED = ln -sf $(@F) $@.$(MAJOR)
 
 # The calls of libashlar.a for programs with a C library, of the amalgamation, too; a program's own
 # hooks and ash_defaults replace those in it.  nodelete: its memory would stay.
@@ -609,6 +632,7 @@ $(LIBRARY_SO): $(BUILD)/shared/ashlar.o core/version.map
 	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).$(MAJOR) -Wl,--version-script=core/version.map \
 		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-rosegment -Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings $< -o $@
+	$(NAMED)
 
 # nodelete: threads hold the address of a destructor of ours.  separate-loadable-segments: else the
 # constants that hold addresses begin where the code ends, and may be on two pages that are written.
@@ -624,6 +648,7 @@ $(MALLOC_SO) $(HARDENED_SO) $(PROFILE_SO): core/malloc/version.map core/malloc/d
 		-Wl,--gc-sections -Wl,--build-id=none \
 		-Wl,--fatal-warnings -Wl,-T,core/malloc/sections.ld $(filter %.o,$^) -o $@
 	$(if $(filter x86_64,$(ARCH)),sh tools/prereloc $@)
+	$(NAMED)
 
 # For QEMU on this machine, whatever the CPU of the programs is.
 $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
@@ -640,7 +665,7 @@ $(BUILD)/sources: FORCE
 
 # Anew each time, or members whose source is gone would stay; q and not r, which would
 # replace one member by another of the same name from another folder.
-$(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
+$(LIBRARY) $(SMALL_LIBRARY) $(SAMPLE_LIBRARY) $(CORE_LIBRARY) $(FIELD_LIBRARY) $(NAMES_LIBRARY) $(START) $(SEPARATE) $(SMALL_SEPARATE) $(FIELD_SEPARATE) $(BUILD)/runtime.a: $(BUILD)/sources
 	mkdir -p $(@D)
 	echo 'AR   $@'
 	rm -f $@

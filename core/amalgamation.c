@@ -233,6 +233,7 @@ ASHLAR_FOR_SIZE
 #include "core/store/file/open_attach.c"
 #include "core/heaps/instance_hooks.c"
 #include "core/heaps/instance_create.c"
+#include "core/heaps/remains.c"
 #include "core/heaps/instance_upkeep.c"
 #include "core/store/data/view.c"
 #include "core/store/data/view_calls.c"

@@ -21,6 +21,17 @@ static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 	return (old & bit) != 0;
 }
 
+/* n, by its low half, is above a word, or by 16 bits below one. */
+static inline bool cpu_is_above(uint64_t n, const uint32_t *word)
+{
+	return (uint32_t)n > *word;
+}
+
+static inline bool cpu_is_below(uint64_t n, const uint16_t *word)
+{
+	return (uint16_t)n < *word;
+}
+
 /* Sets bit n of an array of words atomically for all threads; returns its previous value. */
 static inline bool cpu_set_bit_locked(uint64_t *words, uint64_t n)
 {

@@ -92,6 +92,26 @@ static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 	return was;
 }
 
+/*
+ * n, by its low half, is above a word, or by 16 bits below one.  Two instructions with the branch: else the compiler
+ * moves n, a second argument, out of the register where other functions expect theirs.
+ */
+static inline bool cpu_is_above(uint64_t n, const uint32_t *word)
+{
+	bool is;
+
+	__asm__("cmpl %2, %k1" : "=@cca"(is) : "S"(n), "m"(*word));
+	return is;
+}
+
+static inline bool cpu_is_below(uint64_t n, const uint16_t *word)
+{
+	bool is;
+
+	__asm__("cmpw %2, %w1" : "=@ccb"(is) : "S"(n), "m"(*word));
+	return is;
+}
+
 /* Sets bit n of an array of words atomically for all threads; returns its previous value. */
 static inline bool cpu_set_bit_locked(uint64_t *words, uint64_t n)
 {

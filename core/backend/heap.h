@@ -127,6 +127,8 @@ struct heap_hooks {
 	void (*find)(const void *p, const struct block_place *at, struct ash_block *out);
 	/* Leaves a thread's seats in such heaps; the thread is about to end. */
 	void (*thread_ends)(void);
+	/* Gives back what remains of heaps that were destroyed; returns the bytes. */
+	size_t (*trim)(void);
 	/* ---- the rest: of heaps whose records are not the process's own (heap_kind) ---- */
 	/* The first chunk of n that were claimed gets known, see region_know. */
 	void (*run_made)(struct region *r, size_t first, size_t n);

@@ -54,6 +54,12 @@ static inline unsigned class_larger(size_t size)
 INTERNAL unsigned class_of(size_t size);
 INTERNAL size_t class_size(unsigned class);
 
+/* The smallest size of a class. */
+static inline size_t class_least(unsigned class)
+{
+	return class > 0 ? class_size(class - 1) + 1 : 0;
+}
+
 /* The smallest class of at least `size` whose slots are all aligned; CLASSES if there is none. */
 INTERNAL unsigned class_aligned(size_t size, size_t alignment);
 

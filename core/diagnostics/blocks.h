@@ -70,6 +70,12 @@ struct stats_slab {
 };
 INTERNAL struct stats_slab stats_of_slab(const struct slab *s);
 
+/* Memory that is free in no slab and not clean; adjacent units, or chunks, of one word are one run. */
+struct stats_dirty {
+	size_t bytes, runs;
+};
+INTERNAL void stats_of_dirty(struct heap *h, struct stats_dirty *out);
+
 /* Counts the default heap by classes: the rows of ash_stats_class from `first` to `last`. */
 struct class_rows {
 	unsigned first, last;

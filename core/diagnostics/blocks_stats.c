@@ -43,12 +43,32 @@ static int stats_part(void *statistics, const struct block_place *at, size_t chu
 	return 0;
 }
 
-/* Bytes of units that are free and not clean. */
-static size_t dirty_units(const struct chunk *c)
+static void dirty_add(struct stats_dirty *sum, uint64_t word, unsigned shift)
 {
-	/* Pairs with chunk_put; the kind: `clean` of a span is another word. */
-	return !chunk_is(c, CHUNK_SLABS) ? 0 : (size_t)bits_count(load_acquire(&c->units) & ~load_relaxed(&c->clean))
-						       << UNIT_SHIFT;
+	sum->bytes += (size_t)bits_count(word) << shift;
+	sum->runs += bits_count(word & ~(word << 1));
+}
+
+void stats_of_dirty(struct heap *h, struct stats_dirty *out)
+{
+	struct region *r;
+	size_t chunks, i;
+
+	*out = (struct stats_dirty){0, 0};
+	for (r = region_first(h); r != NULL; r = region_next(r)) {
+		if (load_acquire(&r->state) != REGION_LIVE)
+			continue;
+		chunks = load_relaxed(&r->chunks);
+		for (i = 0; i < chunks; i += 64)
+			dirty_add(out, load_acquire(&r->free[i / 64]) & ~load_relaxed(&r->clean[i / 64]), CHUNK_SHIFT);
+		for (i = 0; (i = region_next_known(r, i)) < chunks; i++) {
+			const struct chunk *c = region_chunk(r, i);
+
+			/* Pairs with chunk_put; the kind: `clean` of a span is another word. */
+			if (chunk_is(c, CHUNK_SLABS))
+				dirty_add(out, load_acquire(&c->units) & ~load_relaxed(&c->clean), UNIT_SHIFT);
+		}
+	}
 }
 
 void ash_stats(struct ash_statistics *out)
@@ -60,23 +80,16 @@ void ash_stats(struct ash_statistics *out)
 
 void heap_stats(struct heap *h, struct ash_statistics *out)
 {
+	struct stats_dirty dirty;
 	struct region *r;
 	struct owner *o;
-	size_t chunks, i;
 
 	memset(out, 0, sizeof *out);
-	for (r = region_first(h); r != NULL; r = region_next(r)) {
-		if (load_acquire(&r->state) != REGION_LIVE)
-			continue;
-		chunks = load_relaxed(&r->chunks);
-		out->reserved += region_all(r) << CHUNK_SHIFT;
-		for (i = 0; i < chunks; i += 64)
-			out->dirty += (size_t)bits_count(load_acquire(&r->free[i / 64]) &
-							 ~load_relaxed(&r->clean[i / 64]))
-				      << CHUNK_SHIFT;
-		for (i = 0; (i = region_next_known(r, i)) < chunks; i++)
-			out->dirty += dirty_units(region_chunk(r, i));
-	}
+	for (r = region_first(h); r != NULL; r = region_next(r))
+		if (load_acquire(&r->state) == REGION_LIVE)
+			out->reserved += region_all(r) << CHUNK_SHIFT;
+	stats_of_dirty(h, &dirty);
+	out->dirty = dirty.bytes;
 	(void)blocks_parts(h, stats_part, out);
 	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
 		out->owners++;
@@ -128,8 +141,8 @@ int ash_stats_class(unsigned row, struct ash_class *out)
 	return 1;
 }
 
-/* Records that one walk over the slabs counts: a table on the stack, as a handler may ask. */
-#define RECORDS 64
+/* Records that one walk over the slabs counts: a table on the stack, as a handler may ask, whose stack may be small. */
+#define RECORDS 16
 struct records {
 	const struct owner *record[RECORDS]; /* NULL: unowned slabs */
 	struct ash_thread_stats sum[RECORDS];

@@ -16,12 +16,11 @@
  */
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
-/*
- * A size that gives another block than p is misuse, too: of another class, or of other pages.  resized: but
- * not one for which realloc may have kept the block (front/resize.h).
- */
+/* A size that gives another block than p is misuse, too, where told_exactly is asked. */
 HIDDEN void ash_delete_sized(void *p, size_t size);
-HIDDEN void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
+HIDDEN void ash_delete_aligned_sized(void *p, size_t size, size_t alignment);
+INTERNAL void ash_free_sized(void *p, size_t size);
+INTERNAL void ash_free_aligned_sized(void *p, size_t alignment, size_t size);
 
 typedef void rest_function(void *p, struct slab *s);
 
@@ -104,22 +103,14 @@ FAST void ash_release(void *p)
 static SLOW void sized_rest(void *p, size_t size)
 {
 	misuse_unless_fits(CALL_RELEASE_SIZED, p, block_bytes(CALL_RELEASE_SIZED, p), 1, size);
-	ash_release(p);
-}
-
-SLOW void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
-{
-	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_ALIGNED, NULL, p, size))
-		return;
-	misuse_unless_fits(CALL_RELEASE_ALIGNED, p, block_bytes(CALL_RELEASE_ALIGNED, p), alignment, size);
-	ash_release(p);
+	release_rest(p, map_guess_slab(p));
 }
 
 /* The slot is free already. */
 static SLOW void sized_again(void *p, struct slab *s)
 {
 	(void)s;
-	diagnose(CALL_RELEASE_SIZED, p);
+	sized_rest(p, 0);
 }
 
 FAST void ash_release_sized(void *p, size_t size)
@@ -129,10 +120,37 @@ FAST void ash_release_sized(void *p, size_t size)
 
 	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, NULL, p, size))
 		return;
-	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size))
+	if (unlikely(!own_slot(p, &s, &index)) || unlikely(cpu_is_above(size, &s->slot_size)))
 		sized_rest(p, size);
 	else
 		release_bit(p, s, index, sized_again);
+}
+
+static SLOW void aligned_rest(void *p, size_t alignment, size_t size)
+{
+	misuse_unless_fits(CALL_RELEASE_ALIGNED, p, block_bytes(CALL_RELEASE_ALIGNED, p), alignment, size);
+	release_rest(p, map_guess_slab(p));
+}
+
+static SLOW void aligned_again(void *p, struct slab *s)
+{
+	(void)s;
+	aligned_rest(p, 1, 0);
+}
+
+FAST void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
+{
+	uint64_t index;
+	struct slab *s;
+
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_ALIGNED, NULL, p, size))
+		return;
+	/* A power of two has one bit, and p none below it: of both, none is in the mask. */
+	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size) ||
+	    unlikely((((uintptr_t)p | alignment) & (alignment - 1)) != 0))
+		aligned_rest(p, alignment, size);
+	else
+		release_bit(p, s, index, aligned_again);
 }
 
 #if IS_MALLOC
@@ -173,7 +191,14 @@ static size_t bytes_told(size_t alignment, size_t size)
 	return class < CLASSES ? class_size(class) : span_size(size > 0 ? size : 1);
 }
 
-void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized)
+/*
+ * Releases any block, if what was told is right.  resized: so is a size that realloc may have kept the block for
+ * (front/resize.h).  A sized release comes here if there is no hint to a slab, or if one comparison finds fault, which
+ * is all that a right size costs: of a slab of the caller's own, with the smallest size of its class.  A size that
+ * was rounded up to an alignment may be of any smaller class, so it is compared with the slot.  What is in another
+ * thread's slab is released unseen.
+ */
+static void told_exactly(const char *name, void *p, size_t alignment, size_t size, bool resized)
 {
 	size_t have;
 
@@ -187,27 +212,98 @@ void ash_release_told(const char *name, void *p, size_t alignment, size_t size, 
 	    !(resized && resize_kept(have, size)))
 		misuse_size(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, p, have);
 	if (alignment != 1)
-		ash_release_aligned_sized(p, alignment, size);
+		aligned_rest(p, alignment, size);
 	else
 		release_rest(p, map_guess_slab(p));
 }
 
-static SLOW void delete_sized_rest(void *p, size_t size)
+/* A size that the slab has not.  It may be right where realloc kept the block. */
+typedef void wrong_function(void *p, size_t size);
+
+static SLOW void delete_wrong(void *p, size_t size)
 {
-	ash_release_told("operator delete", p, 1, size, false);
+	told_exactly("operator delete", p, 1, size, false);
 }
 
-FAST void ash_delete_sized(void *p, size_t size)
+static SLOW void free_wrong(void *p, size_t size)
+{
+	told_exactly("free_sized", p, 1, size, true);
+}
+
+static SLOW void free_aligned_wrong(void *p, size_t size)
+{
+	told_exactly("free_aligned_sized", p, 1, size, true);
+}
+
+static SLOW void delete_told(void *p, size_t size, size_t alignment)
+{
+	told_exactly("operator delete", p, alignment, size, false);
+}
+
+static SLOW void free_told(void *p, size_t alignment, size_t size)
+{
+	told_exactly("free_aligned_sized", p, alignment, size, true);
+}
+
+static SLOW void free_sized_rest(void *p, struct slab *s)
+{
+	diagnose_called("free_sized", p);
+	release_rest(p, s);
+}
+
+static SLOW void free_aligned_rest(void *p, struct slab *s)
+{
+	diagnose_called("free_aligned_sized", p);
+	release_rest(p, s);
+}
+
+/* False: there is no hint to a slab. */
+static ALWAYS_INLINE bool release_told(void *p, size_t size, bool aligned, rest_function *rest, wrong_function *wrong)
 {
 	uint64_t index;
 	struct slab *s;
 
+	if (unlikely(!own_slot(p, &s, &index))) {
+		if (s == NULL)
+			return false;
+		rest(p, s);
+	} else if (unlikely(aligned ? cpu_is_above(size, &s->slot_size) : cpu_is_below(size, &s->least))) {
+		wrong(p, size);
+	} else {
+		release_bit(p, s, index, rest);
+	}
+	return true;
+}
+
+FAST void ash_delete_sized(void *p, size_t size)
+{
 	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, "operator delete", p, size))
 		return;
-	/* Of a class above 256 bytes some sizes go the slow way; so do those that 16 bytes are too many for. */
-	if (unlikely(!own_slot(p, &s, &index)) || unlikely(s->slot_size - size >= CLASS_STEP) || unlikely(size <= SLOT_MIN))
-		delete_sized_rest(p, size);
-	else
-		release_bit(p, s, index, delete_rest);
+	if (unlikely(!release_told(p, size, false, delete_rest, delete_wrong)))
+		delete_wrong(p, size);
+}
+
+FAST void ash_free_sized(void *p, size_t size)
+{
+	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, "free_sized", p, size))
+		return;
+	if (unlikely(!release_told(p, size, false, free_sized_rest, free_wrong)))
+		free_wrong(p, size);
+}
+
+FAST void ash_delete_aligned_sized(void *p, size_t size, size_t alignment)
+{
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_SIZED, "operator delete", p, size))
+		return;
+	if (unlikely(!release_told(p, size, true, delete_rest, delete_wrong)))
+		delete_told(p, size, alignment);
+}
+
+FAST void ash_free_aligned_sized(void *p, size_t alignment, size_t size)
+{
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_SIZED, "free_aligned_sized", p, size))
+		return;
+	if (unlikely(!release_told(p, size, true, free_aligned_rest, free_aligned_wrong)))
+		free_told(p, alignment, size);
 }
 #endif

@@ -112,7 +112,8 @@ size_t ash_trim(size_t keep)
 	if (IS_HARDENED)
 		quarantine_empty();
 	o = seat_take();
-	bytes = heap_give_back(&heap_default, o, keep);
+	bytes = heap_hooks_now() != NULL ? heap_hooks_now()->trim() : 0;
+	bytes += heap_give_back(&heap_default, o, keep);
 	if (o != NULL)
 		seat_give(o);
 	return bytes;

@@ -33,7 +33,7 @@ static struct store_size store_size(size_t capacity, const struct ash_heap_optio
 
 ash_heap *ash_heap_create(const struct ash_heap_options *options)
 {
-	struct heap *h = pages_reserve(HEAP_BYTES, PAGE_LEAST, PAGES_PRIVATE);
+	struct heap *h = remains_record();
 	size_t cap = ash_defaults.cap;
 
 	if (h == NULL)
@@ -46,6 +46,7 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	fork_watch(h); /* now, so that the generation of each record is known */
 	h->settled = generation_now();
 	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
+	remains_use(h);
 	return heap_public(h);
 }
 
@@ -197,31 +198,9 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 
 /* ---- destroying ---- */
 
-/*
- * The last heaps that were destroyed.  Their first page remains for a while, marked
- * PAGES_GONE, so that a late call on the heap finds the mark and reports misuse.
- */
-enum { GONE = 4 };
-static uint64_t gone[GONE], gone_count;
-
-static void leave_mark(struct heap *h)
-{
-	uint64_t *entry = &gone[fetch_add_relaxed(&gone_count, 1) % GONE];
-
-	/* No seat has the id 0, so no fast path accepts the heap. */
-	memset(h, 0, sizeof *h);
-	/* Release, behind the zeros: a late call, which is misuse, sees the mark or no heap. */
-	store_release(&h->sharing, PAGES_GONE);
-	h = (struct heap *)(uintptr_t)exchange_seq_cst(entry, (uint64_t)(uintptr_t)h);
-	if (h != NULL)
-		(void)pages_release(h, HEAP_BYTES);
-}
-
 void ash_heap_destroy(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
-	struct region *r;
-	struct owner *o, *next_owner;
 
 	if (heap == NULL || arenas_leave(heap))
 		return;
@@ -235,15 +214,5 @@ void ash_heap_destroy(ash_heap *heap)
 		return;
 	}
 	seats_close(h);
-	for (r = h->regions; r != NULL; r = r->next)
-		if (r->state == REGION_LIVE) {
-			arenas_gone(r->base, region_bytes(r));
-			region_unmap(r);
-		}
-	metadata_unmap(h);
-	for (o = h->owners; o != NULL; o = next_owner) {
-		next_owner = o->next;
-		(void)pages_release(o, OWNER_BYTES);
-	}
-	leave_mark(h);
+	remains_leave(h);
 }

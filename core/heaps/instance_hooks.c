@@ -235,6 +235,7 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.settle = recover_settle,
 	.is_quiet = is_quiet,
 	.thread_ends = thread_bench_leave,
+	.trim = remains_trim,
 };
 
 struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p)

@@ -100,12 +100,14 @@ size_t ash_expand(void *p, size_t size);
  * between.  If the thread that allocated a block and another one release it at the same moment, the
  * report comes late, or not at all if the memory is allocated again before.  A thread that is
  * stopped for good in a release may hide later ones into that slab until memory runs out or ash_trim.
+ * The caller undoes what was done to the block's pages (mprotect, mlock, MADV_DONTFORK) before: the next block
+ * there meets what is left.
  */
 void ash_release(void *p);
 
 /*
  * As ash_release, with a check: a size above ash_usable_size(p), which cannot be
- * the one that was requested, is reported as misuse.  (C23: free_sized.)
+ * the one that was requested, is reported as misuse; from 4 GiB on mostly.  (C23: free_sized.)
  */
 void ash_release_sized(void *p, size_t size);
 

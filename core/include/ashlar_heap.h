@@ -51,7 +51,9 @@ struct ash_heap_options {
 /*
  * Creates a heap of this process; its blocks come from mappings of its own.
  * NULL: no memory.  Costs one mapping (the first heap: two), and two or three more
- * for each thread that allocates from it.  (mimalloc: mi_heap_new, which ties a
+ * for each thread that allocates from it.  Of the last four heaps that were destroyed the first 2 MiB (ash_defaults.initial)
+ * stay mapped, and of these a quarter of `retain` resident, until ash_trim or a lack of memory: a heap without options gets them, so
+ * one for each request costs no system call.  (mimalloc: mi_heap_new, which ties a
  * heap to one thread.)
  */
 ash_heap *ash_heap_create(const struct ash_heap_options *options);
@@ -166,6 +168,8 @@ ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options 
  * A heap shared by processes is detached from this process only, and what its threads
  * held besides blocks is given up.  Memory of the caller belongs to the caller again,
  * as far as this process is concerned.
+ *
+ * Costs one system call, or unmaps what does not stay (ash_heap_create).
  *
  * Any call for one of the last four destroyed heaps of ash_heap_create is reported as
  * misuse, and so is destroying a heap whose address is not mapped any more.  Any other

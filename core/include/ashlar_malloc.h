@@ -6,13 +6,21 @@
  *
  * What is particular to it:
  * - No call is a cancellation point, free keeps errno, realloc(p, 0) releases.
+ * - Alignments above 1 GiB are refused: ENOMEM.
+ * - Before free a program undoes what it did to the block's pages: mprotect, mlock, madvise (MADV_DONTFORK,
+ *   MADV_DONTDUMP, ...).  The next block there meets what is left; glibc unmaps those from 128 KiB on, mostly.
+ *   Ashlar cannot see it: to undo each takes a system call in each release, some 1 us.
  * - A static program links no second malloc: this one is a single object (duplicate symbols).
  *   Only static programs can define ash_defaults.  Of ashlar_heap.h there is the walk alone.
- * - A sized delete, free_sized and free_aligned_sized report a size that would have given a block of
- *   another class, but the latter two not one that realloc may have kept the block for.  In static
- *   programs an exception of a new-handler leaves nothrow new.
+ * - A sized delete and free_sized report a size that a smaller block would have, if the calling thread
+ *   allocated this one and it has at most 32 KiB; with an alignment they report a size that the block does
+ *   not have, up to 1 MiB.  Above 1 MiB any other size mostly is reported.  But the free_ ones report none
+ *   that realloc may have kept the block for.  Unreported, the size is ignored.  (The hardened product
+ *   reports each size but the one that was asked for.)
+ * - In static programs an exception of a new-handler leaves nothrow new.
  * - The environment variable ASHLAR has settings, parted by commas; it is read once, before the constructors of
- *   the program, and not in a setuid program.  What is not understood is told on fd 2 in one line each.
+ *   the program, and not in a setuid program.  One line on fd 2 tells the first word that is not understood; the
+ *   others are set.  A value with a / before the first colon and comma is a path, and ignored.
  *     retain:64M  ash_defaults.retain in bytes; K, M, G, T are powers of 1024
  *     cap:2G      ash_defaults.cap; 0: none
  *     huge:off    ash_defaults.huge: default, off (never), on (always), populate
@@ -21,10 +29,11 @@
  * - malloc_stats may be the handler of a signal: it allocates nothing, and writes by raw system calls. It has a
  *   line for each size class in use and for each thread with slabs, which it names by the thread pointer (on
  *   x86_64 pthread_self).
- * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start,
- *   and answers 1; for all others it answers 0.
- * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its
- *   mapped ones.  malloc_info's "system max" is the most that it has told so far.  An amalgamation has
+ * - mallopt does M_TRIM_THRESHOLD (so many free bytes stay resident; negative: all), before other threads start.
+ *   All others that glibc knows do nothing (of M_MMAP_THRESHOLD: it is 1 MiB).  Both answer 1; unknown ones 0.
+ * - mallinfo saturates at INT_MAX; blocks above 1 MiB are its mapped ones, and ordblks counts each free slot and
+ *   each run of other free memory.  mallinfo uses 1 KiB of stack, malloc_stats 3, malloc_info 8.
+ * - malloc_info's "system max" is the most that it has told so far.  An amalgamation has
  *   malloc_info with -DASHLAR_SO alone; without fwrite in the program it answers ENOSYS.
  * - The shared object has 64 bytes of static thread-local storage, so dlopen of it may fail; opened so,
  *   it is not the program's malloc.  It is never unloaded.

@@ -11,6 +11,10 @@
  *
  * alloc, resize and release have the contracts of ash_alloc, ash_resize and
  * ash_release.  release and resize accept blocks of every heap.
+ *
+ * In objects they are called ash_names_..., so that a library may have a resize of its own.  What was compiled with
+ * this header of 1.0, or declares these functions itself, asks for the names as they are: libashlar_names.a has
+ * them, before libashlar.a.
  */
 #ifndef ASHLAR_NAMES_H
 #define ASHLAR_NAMES_H
@@ -22,6 +26,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define ASH_NAMED(name) __asm__("ash_names_" name)
 
 /*
  * From now on alloc(size) and resize(NULL, size) use a heap of num_chunks chunks
@@ -35,11 +41,13 @@ extern "C" {
  * to each process.  A second call has no effect and returns true.  False: no
  * memory, or num_chunks is 0 or too large; then the default heap stays in use.
  */
-bool init_global_allocator(size_t num_chunks);
+bool init_global_allocator(size_t num_chunks) ASH_NAMED("init");
 
-void *alloc(size_t size) __attribute__((malloc, warn_unused_result));
-void *resize(void *p, size_t size) __attribute__((warn_unused_result));
-void release(void *p);
+void *alloc(size_t size) ASH_NAMED("alloc") __attribute__((malloc, warn_unused_result));
+void *resize(void *p, size_t size) ASH_NAMED("resize") __attribute__((warn_unused_result));
+void release(void *p) ASH_NAMED("release");
+
+#undef ASH_NAMED
 
 #ifdef __cplusplus
 }

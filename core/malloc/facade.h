@@ -49,6 +49,13 @@ EXPORT void malloc_stats(void);
  * for each row of ash_stats_class, the first one first.
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
+/* The same, counting a few rows at a time: `row` allocates nothing, and the stack may be small. */
+HIDDEN void ash_stats_rows_few(void (*row)(void *to, const struct ash_class *class), void *to);
+/*
+ * The same for each slab and each span, as if it were alone in its row; a span's `bytes` are its block's.  Returns the
+ * bytes that are free outside of slabs, and in how many runs.
+ */
+HIDDEN size_t ash_stats_parts(void (*part)(void *to, const struct ash_class *class), size_t *runs, void *to);
 /*
  * Not in ashlar.h (core/diagnostics/malloc_needs.c): the settings of the default heap, from the first call on its own.  They are
  * changed while the process has one thread: each reads them without an order.
@@ -58,7 +65,9 @@ HIDDEN struct ash_defaults *ash_own_settings(void);
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
 HIDDEN void ash_delete_sized(void *p, size_t size);
-HIDDEN void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
+HIDDEN void ash_delete_aligned_sized(void *p, size_t size, size_t alignment);
+INTERNAL void ash_free_sized(void *p, size_t size);
+INTERNAL void ash_free_aligned_sized(void *p, size_t alignment, size_t size);
 INTERNAL void *ash_realloc(void *p, size_t size);
 /* See core/front/diagnose.h; name: a string literal. */
 INTERNAL void diagnose_called(const char *name, const void *p);

@@ -20,33 +20,33 @@ int malloc_trim(size_t pad)
 	return ash_trim(pad) > 0;
 }
 
-static void info_row(void *to, const struct ash_class *class)
+static void info_part(void *to, const struct ash_class *part)
 {
 	struct mallinfo2 *info = to;
 
-	info->ordblks += class->slots - class->taken;
-	info->uordblks += class->taken * class->size;
-	if (class->size == 0) /* spans */
-		info->hblks = class->taken;
+	if (part->size == 0) {
+		info->hblks++;
+		info->hblkhd += part->bytes;
+		return;
+	}
+	info->ordblks += part->slots - part->taken;
+	info->uordblks += part->taken * part->size;
+	info->arena += part->bytes;
 }
 
 /*
  * As in glibc, where they have mappings of their own: blocks above 1 MiB are hblks and hblkhd, and not in the
- * arena.  arena = uordblks + fordblks holds.  What is free in no slab counts as one free block.
+ * arena.  arena = uordblks + fordblks holds.  What is free in no slab counts as a free block for each run of it.
  */
 struct mallinfo2 mallinfo2(void)
 {
 	struct mallinfo2 info = {0};
-	struct ash_statistics s;
+	size_t runs;
 
-	ash_stats(&s);
-	ash_stats_rows(info_row, &info);
-	/* Counted at two moments: other threads may have worked in between. */
-	info.arena = s.slabs + s.dirty > info.uordblks ? s.slabs + s.dirty : info.uordblks;
-	info.hblkhd = info.hblks != 0 && s.block_bytes > info.uordblks ? s.block_bytes - info.uordblks : 0;
+	info.keepcost = ash_stats_parts(info_part, &runs, &info);
+	info.arena += info.keepcost;
 	info.fordblks = info.arena - info.uordblks;
-	info.ordblks += s.dirty != 0;
-	info.keepcost = s.dirty;
+	info.ordblks += runs;
 	return info;
 }
 
@@ -148,6 +148,6 @@ void malloc_stats(void)
 		*at++ = '\n';
 	}
 	ash_say(text, (size_t)(at - text));
-	ash_stats_rows(info_say, NULL);
+	ash_stats_rows_few(info_say, NULL);
 	ash_stats_threads(info_say_thread, NULL);
 }

@@ -9,7 +9,7 @@
 #if !IS_MALLOC /* for libashlar_start.a: of the public calls, whichever archive has them */
 #define ash_delete	 ash_release
 #define ash_delete_sized ash_release_sized
-#define ash_release_told(name, p, alignment, size, resized) ash_release_aligned_sized(p, alignment, size)
+#define ash_delete_aligned_sized(p, size, alignment) ash_release_aligned_sized(p, alignment, size)
 #define ash_alloc_or(size, rest) rest(size)
 #else /* as ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/alloc.h and release.c */
 HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
@@ -162,7 +162,7 @@ SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
 
 /*
  * In all forms the first argument is the block.  A size is always the second one, then comes the
- * alignment.  A size that would have given another block is reported (core/front/release.c): so is an
+ * alignment.  A size that would have given a smaller block is reported (core/front/release.c): so is an
  * object that is deleted through a base class without a virtual destructor.  The other arguments are ignored.
  */
 OPERATOR void delete_one(void *p) NAMED("_ZdlPv");
@@ -193,7 +193,7 @@ OPERATOR void delete_many_sized_aligned(void *p, size_t size, size_t alignment) 
 
 void delete_sized_aligned(void *p, size_t size, size_t alignment)
 {
-	ash_release_told("operator delete", p, alignment, size, false);
+	ash_delete_aligned_sized(p, size, alignment);
 }
 
 DELETE(delete_one_nothrow, "_ZdlPvRKSt9nothrow_t");

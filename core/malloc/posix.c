@@ -81,10 +81,10 @@ void cfree(void *p)
 
 void free_sized(void *p, size_t size)
 {
-	ash_release_told("free_sized", p, 1, size, true);
+	ash_free_sized(p, size);
 }
 
 void free_aligned_sized(void *p, size_t alignment, size_t size)
 {
-	ash_release_told("free_aligned_sized", p, alignment, size, true);
+	ash_free_aligned_sized(p, alignment, size);
 }

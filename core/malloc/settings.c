@@ -13,8 +13,9 @@
 extern IF_PRESENT char **__environ;
 IF_PRESENT unsigned long getauxval(unsigned long type);
 
-#define TRIM_THRESHOLD (-1) /* glibc's M_TRIM_THRESHOLD */
-#define SECURE	       23   /* AT_SECURE */
+/* glibc's, by its names; each number from the first to the last is a parameter, but 0. */
+enum { ARENA_MAX = -8, TRIM_THRESHOLD = -1, KEEP = 4 };
+#define SECURE 23 /* AT_SECURE */
 
 enum setting_kind { SETTING_BYTES, SETTING_HUGE, SETTING_SPARSE, SETTING_STATS };
 static const struct setting {
@@ -98,18 +99,8 @@ static bool setting_set(const struct setting *s, const char *value, const char *
 	}
 }
 
-static void setting_refuse(const char *at, const char *end)
-{
-	char text[96], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
-
-	while (at < end && to < text + sizeof text - 1)
-		*to++ = *at++;
-	*to++ = '\n';
-	ash_say(text, (size_t)(to - text));
-}
-
-/* One setting, between commas. */
-static void setting_read(const char *at, const char *end)
+/* True: it is understood, or empty.  One setting, between commas. */
+static bool setting_read(const char *at, const char *end)
 {
 	const char *colon = at;
 	unsigned i;
@@ -119,9 +110,48 @@ static void setting_read(const char *at, const char *end)
 	for (i = 0; i < sizeof settings / sizeof *settings; i++)
 		if (is_word(at, colon, settings[i].name) &&
 		    setting_set(&settings[i], colon < end ? colon + 1 : NULL, end))
-			return;
-	if (at < end)
-		setting_refuse(at, end);
+			return true;
+	return at == end;
+}
+
+/* The line is for a terminal or a log: bytes that are not printed, and the backslash, become \xHH. */
+static void settings_refuse(const char *at, const char *end)
+{
+	char text[128], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
+
+	for (; at < end && to < text + sizeof text - 5; at++)
+		if (*at >= ' ' && *at <= '~' && *at != '\\') {
+			*to++ = *at;
+		} else {
+			to = facade_add(to, (unsigned char)*at < 16 ? "\\x0" : "\\x");
+			to = text_add_number(to, (unsigned char)*at, 16);
+		}
+	*to++ = '\n';
+	ash_say(text, (size_t)(to - text));
+}
+
+/* True: the value is a path, as scripts have that call a folder ASHLAR: it holds no settings. */
+static bool is_path(const char *value)
+{
+	while (*value != '\0' && *value != ':' && *value != ',' && *value != '/')
+		value++;
+	return *value == '/';
+}
+
+/* All that is understood is set; of the rest the first word is told, because a long value would fill a log. */
+static void settings_set(const char *at)
+{
+	const char *end, *wrong = NULL, *wrong_end = NULL;
+
+	do {
+		for (end = at; *end != '\0' && *end != ','; end++)
+			;
+		if (!setting_read(at, end) && wrong == NULL)
+			wrong = at, wrong_end = end;
+		at = end + 1;
+	} while (*end != '\0');
+	if (wrong != NULL)
+		settings_refuse(wrong, wrong_end);
 }
 
 /* True: the process has rights that its starter has not, or may have. */
@@ -158,12 +188,8 @@ static void settings_read(void)
 			end++;
 		if (*end != '\0')
 			continue;
-		do {
-			for (end = at; *end != '\0' && *end != ','; end++)
-				;
-			setting_read(at, end);
-			at = end + 1;
-		} while (*end != '\0');
+		if (!is_path(at))
+			settings_set(at);
 		return;
 	}
 }
@@ -180,12 +206,12 @@ static void (*settings_ends)(void) __attribute__((used, section(".fini_array.ash
 
 /*
  * M_TRIM_THRESHOLD: at most so many free bytes stay, as of ash_defaults.retain a quarter does; negative: all.
- * No other parameter has an effect, so 0 is the answer.  As glibc's it is for the first thread, at the start.
+ * The others that glibc knows have no effect, and programs take 0 for an error.  As glibc's it is for the first
+ * thread, at the start.
  */
 int mallopt(int parameter, int value)
 {
-	if (parameter != TRIM_THRESHOLD)
-		return 0;
-	ash_own_settings()->retain = value < 0 ? SIZE_MAX : (size_t)value * 4;
-	return 1;
+	if (parameter == TRIM_THRESHOLD)
+		ash_own_settings()->retain = value < 0 ? SIZE_MAX : (size_t)value * 4;
+	return parameter >= ARENA_MAX && parameter <= KEEP && parameter != 0;
 }

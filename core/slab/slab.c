@@ -69,6 +69,8 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 	uint64_t word = ~(uint64_t)0 >> (-(unsigned)s->slots % GROUP_SLOTS);
 
 	s->spare = 0;
+	if (IS_MALLOC)
+		s->least = (uint16_t)(class > CLASS_ONE ? 0 : class_least(class));
 	store_relaxed(&s->purged, (uint8_t)0); /* read by threads that purge */
 	s->next = s->previous = NULL;
 	s->ready = bits_below(g);

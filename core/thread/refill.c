@@ -20,6 +20,8 @@ void heap_gather(struct heap *h, struct owner *o)
 		}
 	}
 	(void)unowned_shrink(h);
+	if (heap_hooks_now() != NULL && heap_kind(h)->own_pages)
+		(void)heap_hooks_now()->trim();
 }
 
 void gather_own(void)

@@ -68,6 +68,28 @@ TEST(heap_ended_twice, 20)
 	expect("heap_destroy", destroy, ended);
 }
 
+/* The records of the last four stay marks, though the next heap gets the memory of one. */
+TEST(heap_ended_and_made_again, 20)
+{
+	enum { LAST = 4 };
+	ash_heap *last[LAST] = {NULL}, *heap;
+	unsigned i, k;
+
+	for (i = 0; i < 20; i++) {
+		heap = NOT_NULL(ash_heap_create(NULL));
+		CHECK(ash_heap_alloc(heap, 100) != NULL);
+		for (k = 0; k < LAST; k++)
+			if (last[k] != NULL) {
+				CHECK(last[k] != heap);
+				expect("heap_...", use_alloc, last[k]);
+				expect("heap_destroy", destroy, last[k]);
+			}
+		CHECK_EQ(ash_heap_check(heap), 0);
+		ash_heap_destroy(heap);
+		last[i % LAST] = heap;
+	}
+}
+
 /* What lay in a block of it ended with it, as if that block had been released. */
 TEST(heap_ended_with_heaps_inside, 20)
 {

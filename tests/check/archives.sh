@@ -26,12 +26,17 @@ family='memcpy memmove memset memcmp'
 between='ash_blocks_nearest ash_blocks_visit ash_diagnose_nearest'
 heap=$(calls core/include/ashlar_heap*.h)
 main=$(calls core/include/ashlar.h | grep -v '^ash_on_misuse$'; echo ash_on_misuse ash_descriptor)
-names='alloc resize release init_global_allocator'
+names='ash_names_alloc ash_names_resize ash_names_release ash_names_init'
 
 # shellcheck disable=SC2086 # lists of words, here and below
 list $main $heap $names >"$folder/expected"
 default "$build/libashlar.a" >"$folder/found"
 same 'libashlar.a: every name that is seen is public'
+list alloc resize release init_global_allocator >"$folder/expected"
+default "$build/libashlar_names.a" >"$folder/found"
+list $names >>"$folder/expected"
+undefined "$build/libashlar_names.a" >>"$folder/found"
+same 'libashlar_names.a: the names of ashlar_names.h in 1.0, and what they call'
 list $family $between ash_alloc_or ash_first_metadata >"$folder/expected"
 hidden "$build/libashlar.a" >"$folder/found"
 same '... and others are its own objects'\'' and those that the compiler calls'
@@ -59,7 +64,7 @@ done
 for archive in libashlar-sample libashlar-field libashlar-core; do
 	{ default "$build/$archive.a"; hidden "$build/$archive.a"; } >"$folder/found"
 	[ "$(wc -l <"$folder/found")" -gt 20 ] &&
-		! grep -v '^ash_' "$folder/found" | grep -vxE "$(echo $family $names | tr ' ' '|')" >"$folder/odd"
+		! grep -v '^ash_' "$folder/found" | grep -vxE "$(echo $family | tr ' ' '|')" >"$folder/odd"
 	verdict "$archive.a: names begin with ash, but for those that a program may have itself" "$folder/odd"
 done
 [ "$(ar t "$build/libashlar.a" | sort | tr '\n' ' ')" = 'ashlar.o global_names.o heap_walk.o memory.o ' ]
@@ -233,6 +238,9 @@ C
 cc -O1 -Wno-builtin-macro-redefined -I"$build/include" "$folder/dynamic.c" "$library" -lpthread -o "$folder/dynamic" &&
 	[ "$(LD_LIBRARY_PATH=$folder "$folder/dynamic")" = 'threads 2, none 1, check 0' ]
 verdict 'a program with it: threads, heaps, its own hooks and ash_defaults; malloc is not ours'
+cc -O1 -w -I"$build/include" "$folder/dynamic.c" "$library" -lpthread -Wl,-rpath,"$(realpath "$build")" -o "$folder/dynamic" &&
+	[ "$("$folder/dynamic")" = 'threads 2, none 1, check 0' ]
+verdict 'the same where it was built, by -Wl,-rpath'
 
 # Preloaded malloc has calls of these names, too, of its own version: heaps and calls stay together.
 cat >"$folder/mixed.c" <<'C'

@@ -140,7 +140,7 @@ verdict 'make bench-accept refuses tables that lack a row of the summary'
 
 # Each row of the list is one that the program has, but `quiet` (compare) and `cold` (cost); the program is not built here.
 awk -F'|' '$2 ~ /^micro / { split($2, w, " "); print w[2] }' tools/bench/rows | sort -u >"$folder/listed"
-sed -n 's/^\t{"\([^"]*\)", .*/\1/p' tools/bench/single.c tools/bench/crowd.c tools/bench/suite.c \
+sed -n 's/^\t{"\([^"]*\)", .*/\1/p' tools/bench/single.c tools/bench/operators.c tools/bench/crowd.c tools/bench/suite.c \
 	tools/bench/traces.c | grep -vxE "quiet|cold" | sort -u >"$folder/there"
 if cmp -s "$folder/listed" "$folder/there"; then
 	echo "ok   bench: the list and the programs have the same rows"

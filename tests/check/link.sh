@@ -69,4 +69,67 @@ resident=$(for _ in 1 2 3 4 5 6 7 8 9; do env -i "$folder/program" | tail -n 1; 
 [ "$resident" -gt 0 ] && [ "$resident" -le 65536 ]
 verdict "hello, world stays within 64 KiB of memory ($((resident / 1024)) KiB)"
 
+# ---- a library of the program's own with names of ashlar_names.h ----
+
+cat >"$folder/own.c" <<'C'
+int alloc(int n), resize(int width, int height), release(void), init_global_allocator(void);
+int alloc(int n) { return n + 1; }
+int resize(int width, int height) { return width * height; }
+int release(void) { return 3; }
+int init_global_allocator(void) { return 4; }
+C
+cat >"$folder/calls.c" <<'C'
+#include <ashlar.h>
+int alloc(int n), resize(int width, int height), release(void), init_global_allocator(void);
+int main(void)
+{
+	ash_release(ash_alloc(10));
+	return alloc(1) == 2 && resize(3, 4) == 12 && release() == 3 && init_global_allocator() == 4 ? 0 : 1;
+}
+C
+# The other object of the program uses Ashlar's by the header.
+cat >"$folder/ours.c" <<'C'
+#include <ashlar_names.h>
+int theirs(int width, int height);
+int main(void)
+{
+	char *block;
+	if (!init_global_allocator(8)) return 1;
+	block = resize(alloc(100), 200);
+	release(block);
+	return block != 0 && theirs(3, 4) == 12 ? 0 : 1;
+}
+C
+echo 'int resize(int, int); int theirs(int, int); int theirs(int w, int h) { return resize(w, h); }' >"$folder/theirs.c"
+# An object that was compiled with the header of 1.0 asks for these names.
+cat >"$folder/old.c" <<'C'
+void *alloc(unsigned long size), *resize(void *p, unsigned long size);
+void release(void *p);
+_Bool init_global_allocator(unsigned long chunks);
+int main(void)
+{
+	char *block;
+	if (!init_global_allocator(8)) return 1;
+	block = resize(alloc(100), 200);
+	release(block);
+	return block != 0 ? 0 : 1;
+}
+C
+for each in own calls ours theirs old; do
+	$COMPILE -w -fno-builtin -c "$folder/$each.c" -o "$folder/$each.o" || status=1
+done
+ar qc "$folder/libown.a" "$folder/own.o"
+# linked FILE...: links and runs.
+linked() {
+	# shellcheck disable=SC2086 # LINK is a list of words
+	$LINK "$@" -o "$folder/program" 2>"$folder/errors" && "$folder/program" >>"$folder/errors" 2>&1
+}
+start="$build/runtime.a $build/libashlar_start.a"
+for order in "$folder/libown.a $build/libashlar.a" "$build/libashlar.a $folder/libown.a"; do
+	linked "$folder/calls.o" $start $order && linked "$folder/ours.o" "$folder/theirs.o" $start $order
+	verdict "a library with a resize of its own, ${order##*/} last" "$folder/errors"
+done
+linked "$folder/old.o" $start "$build/libashlar_names.a" "$build/libashlar.a" && ! linked "$folder/old.o" $start "$build/libashlar.a"
+verdict 'what asks for the names of 1.0 finds them in libashlar_names.a' "$folder/errors"
+
 exit $status

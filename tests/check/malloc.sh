@@ -25,7 +25,7 @@ hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 absent='__environ __errno_location ash_heap_of getauxval pthread_key_create pthread_key_delete pthread_setspecific'
 absent_xml='fwrite pthread_setcancelstate'
 # What one object of ours calls in the other; hidden from all others.
-between='__pthread_tsd_run_dtors ash_alloc_or ash_delete ash_delete_sized ash_may_say ash_own_settings ash_release_told ash_say ash_stats_rows'
+between='__pthread_tsd_run_dtors ash_alloc_or ash_delete ash_delete_aligned_sized ash_delete_sized ash_may_say ash_own_settings ash_say ash_stats_parts ash_stats_rows ash_stats_rows_few'
 cxx='_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv __cxa_allocate_exception __cxa_throw
 	_ZTISt9bad_alloc _ZTVSt9bad_alloc _ZNSt9bad_allocD1Ev abort dlsym'
 
@@ -207,6 +207,12 @@ if cc -O1 -fno-builtin -I"$build/include" "$folder/linked.c" "$build/libashlar_m
 	LD_LIBRARY_PATH=$folder/so "$folder/linked" >"$folder/said" 2>&1
 	[ "$(cat "$folder/said")" = "$folder/so/libashlar_malloc.so.1 111 1" ]
 	verdict 'the same, nothing preloaded' "$folder/said"
+	there=$(realpath "$build")
+	for each in libashlar_malloc libashlar_malloc-hardened; do
+		cc -O1 -fno-builtin -I"$build/include" "$folder/linked.c" "$build/$each.so" -Wl,-rpath,"$there" -o "$folder/linked" -ldl &&
+			[ "$("$folder/linked")" = "$there/$each.so.1 111 1" ]
+		verdict "a program linked with $each.so where it was built, by -Wl,-rpath" "$folder/said"
+	done
 else
 	echo 'skip malloc: a program linked with one product runs with another: no C library is here'
 fi

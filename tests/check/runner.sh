@@ -64,6 +64,15 @@ expect 'runs by name, and exits with 0' '^1 passed, 0 failed, 0 skipped$'
 expect 'exits with 0 when all is well' '^exit 0$'
 "$folder/bad" good exit -goo >"$folder/out"
 expect 'runs by several names, and not by some' '^0 passed, 1 failed, 0 skipped$'
+for names in 'nosuchtest' 'good -goo'; do
+	{
+		# shellcheck disable=SC2086 # words
+		"$folder/bad" $names
+		echo "exit $?"
+	} >"$folder/out"
+	expect "fails if no test has the name: $names" '^FAIL .*/bad: no test has such a name$'
+	expect '... and exits with 1' '^exit 1$'
+done
 
 # Of a process that is reaped the id may be another's, and is soon where runners run side by side.
 cat >"$folder/kill.c" <<'C'

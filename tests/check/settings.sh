@@ -105,6 +105,18 @@ rows() {
 	done
 	[ $right = yes ] && between "$(is retain:16777217T peak)" 0 16 # 2^64 bytes and one TiB
 	verdict "$how: what is not understood is told in one line, sets nothing, and the program goes on" "$folder/said"
+	is "$(i=0; while [ $i -lt 3000 ]; do printf 'w%d,' $i; i=$((i + 1)); done)retain:64K" peak >"$folder/out"
+	between "$(cat "$folder/out")" 0 1 && printf 'ashlar: not understood in ASHLAR: w0\n' | cmp -s - "$folder/said"
+	verdict "$how: of many words one line names the first, and the others are set" "$folder/said"
+	is "$(printf 'stats:\033[2J\n\r\\x\001\177\303\244')" most >"$folder/out"
+	printf '%s\n' 'ashlar: not understood in ASHLAR: stats:\x1b[2J\x0a\x0d\x5cx\x01\x7f\xc3\xa4' | cmp -s - "$folder/said"
+	verdict "$how: the line has no byte that is not printed" "$folder/said"
+	right=yes
+	for path in /opt/ashlar /opt/ashlar,stats ./ashlar ../a:stats build/a,cap:1 /; do
+		[ "$(is "$path" most)" = 640 ] && [ ! -s "$folder/said" ] || right=$path
+	done
+	[ "$right" = yes ] && is retain:/ most >"$folder/out" && [ "$(wc -l <"$folder/said")" = 1 ]
+	verdict "$how: a path is not for Ashlar ($right)" "$folder/said"
 	ASHLARX=stats env "$preload" "$program" most >"$folder/out" 2>&1 && env -i "$preload" "$program" most >>"$folder/out" 2>&1 &&
 		[ "$(uniq "$folder/out")" = 640 ]
 	verdict "$how: another variable, and none" "$folder/out"

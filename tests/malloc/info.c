@@ -2,6 +2,7 @@
 /* mallinfo2, mallinfo and mallopt, as glibc's callers read them. */
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
+#include "support/stack.h"
 
 struct figures {
 	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
@@ -57,17 +58,61 @@ TEST(info_free_slots_count, 10)
 	CHECK_EQ(mallinfo2().ordblks, before + 50);
 }
 
-/* What M_TRIM_THRESHOLD (-1) does: tests/check/settings.sh. */
-TEST(info_mallopt_says_what_it_does_not_do, 10)
+/* Of each size one between two that stay. */
+TEST(info_a_released_block_is_a_free_block, 10)
 {
-	for (int parameter = -10; parameter <= 10; parameter++)
+	static const size_t sizes[] = {1, 100, 5000, 20000, 33000, 100000, 1100000, 1100000};
+	enum { KINDS = sizeof sizes / sizeof *sizes };
+	void *p[3 * KINDS], *much = ash_alloc(40 << 20); /* a quarter of it stays of what is free */
+	size_t before;
+
+	for (unsigned i = 0; i < 3 * KINDS; i++)
+		p[i] = NOT_NULL(ash_alloc(sizes[i / 3]));
+	for (unsigned i = 0; i < KINDS; i++) {
+		before = mallinfo2().ordblks;
+		ash_release(p[3 * i + 1]);
+		CHECK_EQ(mallinfo2().ordblks, before + 1);
+	}
+	ash_release(much);
+}
+
+/* What M_TRIM_THRESHOLD (-1) does: tests/check/settings.sh. */
+TEST(info_mallopt_answers_as_glibc, 10)
+{
+	for (int parameter = -20; parameter <= 20; parameter++)
 		if (parameter != -1)
-			CHECK_EQ(mallopt(parameter, 1 << 20), 0);
+			CHECK_EQ(mallopt(parameter, 1 << 20), parameter >= -8 && parameter <= 4 && parameter != 0);
+	CHECK_EQ(mallopt(INT32_MAX, 0) + mallopt(INT32_MIN, 0), 0);
+}
+
+/* ---- the stack: a handler's, a small thread's ---- */
+
+void malloc_stats(void);
+
+DOES(ask_all, (void)mallinfo2());
+DOES(ask_short, (void)mallinfo());
+DOES(print_all, malloc_stats());
+
+static void stack_is_small(UNUSED void *unused)
+{
+	size_t all, brief, print;
+
+	ash_release(ash_alloc(100));
+	all = stack_of(ask_all);
+	brief = stack_of(ask_short);
+	print = stack_of(print_all);
+	rt_print("     %zu bytes for mallinfo2, %zu for mallinfo, %zu for malloc_stats\n", all, brief, print);
+	CHECK(all <= 1024 && brief <= 1024 && print <= 3072);
+}
+
+TEST(info_stack, 10)
+{
+	char text[4096];
+
+	CHECK_EQ(rt_run_child(stack_is_small, NULL, text, sizeof text), 0);
 }
 
 /* ---- the table on a signal ---- */
-
-void malloc_stats(void);
 
 static void take_and_release(void)
 {

@@ -17,6 +17,11 @@ static void use_delete_sized(void *p)
 	ash_delete_sized(p, told);
 }
 
+static void use_delete_aligned(void *p)
+{
+	ash_delete_aligned_sized(p, told, alignment_told);
+}
+
 static void use_free_aligned(void *p)
 {
 	free_aligned_sized(p, alignment_told, told);
@@ -69,7 +74,7 @@ TEST(told_right, 20)
 		ash_delete_sized(malloc(size), ash_good_size(size));
 		for (size_t alignment = 1; alignment <= 4 * MIB; alignment *= 2) {
 			free_aligned_sized(ash_aligned_alloc(alignment, size), alignment, size);
-			ash_release_told("operator delete", ash_aligned_alloc(alignment, size), alignment, size, false);
+			ash_delete_aligned_sized(ash_aligned_alloc(alignment, size), size, alignment);
 		}
 	}
 	for (unsigned i = 0; i < sizeof borders / sizeof *borders; i++)
@@ -165,23 +170,33 @@ TEST(told_after_expand, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/*
+ * What is seen of an own block: a size below its class's up to 32 KiB, above 1 MiB any other; with an alignment one
+ * above the block.
+ */
 TEST(told_wrong, 30)
 {
-	static const size_t sizes[] = {16, 100, 1000, 5000, 50000, 500000, 3000000};
+	static const size_t sizes[] = {16, 100, 1000, 5000, 30000, 50000, 500000, 3000000};
 
 	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		size_t size = sizes[i], good = ash_good_size(size), less = size <= 16 ? 8 : good - good / 8 - 16;
 		void *p = malloc(size), *q = ash_aligned_alloc(64, size);
 
-		refused("free_sized", use_free_sized, p, less);
-		refused("free_sized", use_free_sized, p, 0);
-		refused("free_sized", use_free_sized, p, good + 1);
-		refused("operator delete", use_delete_sized, p, less);
-		refused("operator delete", use_delete_sized, p, 1);
-		refused("operator delete", use_delete_sized, p, SIZE_MAX);
+		if (size <= 32768 || size > MIB) {
+			refused("free_sized", use_free_sized, p, less);
+			refused("free_sized", use_free_sized, p, 0);
+			refused("operator delete", use_delete_sized, p, less);
+			refused("operator delete", use_delete_sized, p, 1);
+		}
+		if (size > MIB) {
+			refused("free_sized", use_free_sized, p, good + 1);
+			refused("operator delete", use_delete_sized, p, SIZE_MAX);
+		}
 		alignment_told = 64;
 		refused("free_aligned_sized", use_free_aligned, q, ash_usable_size(q) + 1);
-		if (size > 100)
+		refused("free_aligned_sized", use_free_aligned, q, SIZE_MAX);
+		refused("operator delete", use_delete_aligned, q, ash_usable_size(q) + 1);
+		if (size > MIB)
 			refused("free_aligned_sized", use_free_aligned, q, less - 64);
 		free_sized(p, size);
 		free_aligned_sized(q, 64, size);
@@ -191,7 +206,7 @@ TEST(told_wrong, 30)
 	if (ash_good_size(MIB + 1) < MIB + 32768)
 		refused("free_aligned_sized", use_free_aligned, ash_aligned_alloc(32768, MIB + 32768), MIB + 1);
 	alignment_told = 24; /* none at all */
-	refused_for("alignment", "free_aligned_sized", use_free_aligned, malloc(100), 100);
+	refused_for("alignment", "free_aligned_sized", use_free_aligned, malloc(3 * MIB), 3 * MIB);
 	refused("operator delete", use_delete_sized, malloc(32), 16);
 	/* One whose class stays is none that was kept. */
 	free_sized(realloc(malloc(1024), 962), 962);
@@ -201,4 +216,49 @@ TEST(told_wrong, 30)
 	refused("free_sized", use_free_sized, malloc(1000), 100);
 	refused("operator delete", use_delete_sized, malloc(1000), 600);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* The smallest size of each class is right, and the next smaller one is seen. */
+TEST(told_by_class, 30)
+{
+	for (size_t size = 1; size <= 32768; size = ash_good_size(size) + 1) {
+		ash_delete_sized(malloc(size), size);
+		free_sized(malloc(size), size);
+		if (size > 1)
+			refused("operator delete", use_delete_sized, malloc(size), size - 1);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+static void of_another(void *blocks)
+{
+	for (size_t i = 0, size = 1; size <= MIB; size = ash_good_size(size) + 1)
+		((void **)blocks)[i++] = malloc(size);
+}
+
+/* What is not seen does no harm: the block is released, and no other. */
+TEST(told_wrong_unseen, 20)
+{
+	static void *blocks[128];
+	struct ash_statistics st;
+
+	for (size_t size = 1; size <= MIB; size = ash_good_size(size) + 1) {
+		ash_delete_sized(malloc(size), ash_good_size(size) + 1);
+		ash_delete_aligned_sized(malloc(size), 1, 16);
+	}
+	for (unsigned call = 0; call < 4; call++) {
+		rt_in_thread(of_another, blocks);
+		for (size_t i = 0; i < 128 && blocks[i] != NULL; i++) {
+			if (call == 0)
+				ash_delete_sized(blocks[i], 1);
+			else if (call == 1)
+				ash_delete_aligned_sized(blocks[i], 5 * MIB, 16);
+			else if (call == 2)
+				free_sized(blocks[i], SIZE_MAX);
+			else
+				free_aligned_sized(blocks[i], 3, 0);
+		}
+	}
+	ash_stats(&st);
+	CHECK(st.blocks == 0 && ash_check() == 0);
 }

@@ -237,10 +237,19 @@ static bool is_wanted(const char *name, int argc, char **argv)
 int rt_run_tests(int argc, char **argv)
 {
 	struct totals totals = {0};
+	bool named = false, found = false;
 
+	for (int i = 1; i < argc; i++)
+		named |= argv[i][0] != '-';
 	for (const struct rt_test *t = __start_rt_tests; t < __stop_rt_tests; t++)
-		if (is_wanted(t->name, argc, argv))
+		if (is_wanted(t->name, argc, argv)) {
+			found = true;
 			run_test(t, &totals);
+		}
+	if (named && !found) {
+		totals.failed++;
+		rt_print("FAIL %s: no test has such a name\n", argv[0]);
+	}
 	rt_print("%u passed, %u failed, %u skipped\n", totals.passed, totals.failed,
 		 totals.skipped);
 	return totals.failed == 0 ? 0 : 1;

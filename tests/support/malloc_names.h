@@ -25,6 +25,6 @@ size_t malloc_object_size(const void *p);
 void *ash_alloc_or(size_t size, void *rest(size_t));
 void ash_delete(void *p);
 void ash_delete_sized(void *p, size_t size);
-void ash_release_told(const char *name, void *p, size_t alignment, size_t size, bool resized);
+void ash_delete_aligned_sized(void *p, size_t size, size_t alignment);
 
 #endif

@@ -3,7 +3,7 @@
  *	rows NAME [short] [exact[=1]] [FILE]	one row; prints "time" in picoseconds an operation and
  *					"peak", resident KiB without the benchmark's own tables.
  *					exact: one round and 4 more, or 1, whatever they take, for
- *					counts and stops; prints "operations" of those, too
+ *					counts and stops; prints "operations" and page "faults" of those, too
  *	rows list			their names
  */
 #include "row.h"
@@ -11,7 +11,7 @@
 unsigned row_scale = 1;
 static unsigned exact; /* rounds; 0: as many as time allows */
 
-static const struct row *const families[] = {single_rows, crowd_rows, suite_rows, trace_rows};
+static const struct row *const families[] = {single_rows, operator_rows, crowd_rows, suite_rows, trace_rows};
 enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
 #define LIMIT 800000000u /* ns */
 
@@ -77,6 +77,7 @@ static int run(const struct row *row, const char *file)
 	uint64_t limit = LIMIT / row_scale * 2, done = 0, start, time = 0;
 	unsigned rounds = row->rounds > row_scale ? row->rounds / row_scale : 1, i;
 	const char *why = row->prepare != NULL ? row->prepare(file) : NULL;
+	unsigned long faults;
 	size_t peak;
 
 	if (why != NULL) {
@@ -93,11 +94,13 @@ static int run(const struct row *row, const char *file)
 	(void)rt_now(); /* the first fault of the vdso is not the row's */
 	if (!row->cold)
 		(void)row->round();
+	faults = rt_faults();
 	start = rt_now();
 	for (i = 0; i < rounds && time < limit; i++) {
 		done += row->round();
 		time = rt_now() - start;
 	}
+	faults = rt_faults() - faults;
 	peak = rt_resident_peak();
 	if (done == 0 || peak <= tables) {
 		rt_print("no work was done\n");
@@ -106,7 +109,7 @@ static int run(const struct row *row, const char *file)
 	rt_print("time %llu ps\n", (unsigned long long)(time * 1000 / done));
 	rt_print("peak %llu KiB\n", (unsigned long long)(peak - tables) / 1024);
 	if (exact)
-		rt_print("operations %llu\n", (unsigned long long)done);
+		rt_print("operations %llu\nfaults %lu\n", (unsigned long long)done, faults);
 	return 0;
 }
 

@@ -18,7 +18,7 @@ struct row {
 	const char *(*prepare)(const char *file); /* untimed; why it cannot be; may be NULL */
 };
 
-extern const struct row single_rows[], crowd_rows[], suite_rows[], trace_rows[]; /* the last has no name */
+extern const struct row single_rows[], operator_rows[], crowd_rows[], suite_rows[], trace_rows[]; /* the last has no name */
 
 /* 10: short runs.  Rows that are too large for those divide by it. */
 extern unsigned row_scale;
@@ -30,14 +30,19 @@ extern unsigned row_scale;
 void *row_table(size_t bytes);
 
 /* As the program whose memory it were: a byte in each page, the first and the last one. */
-static inline void row_touch(void *p, size_t size)
+static inline void row_write(void *p, size_t size, char value)
 {
 	volatile char *byte = p;
 
 	for (size_t at = 0; at < size; at += 4096)
-		byte[at] = 1;
+		byte[at] = value;
 	if (size > 0)
-		byte[size - 1] = 1;
+		byte[size - 1] = value;
+}
+
+static inline void row_touch(void *p, size_t size)
+{
+	row_write(p, size, 1);
 }
 
 /* 4096 sizes, log-uniform: each doubling from least to most is as likely as the others. */

@@ -168,6 +168,25 @@ static const char *prepare_large(const char *file)
 	return NULL;
 }
 
+/*
+ * As glibc's bench-malloc-thread: 1024 live blocks of 4 B to 32 KiB, whose number falls with the square of the size
+ * (half are below 8 bytes).
+ */
+static const char *prepare_squares(const char *file)
+{
+	const uint32_t least = 4, most = 32768;
+
+	(void)file;
+	live = 1024;
+	sizes = row_table(ROW_SIZES * sizeof(*sizes));
+	for (unsigned i = 0; i < ROW_SIZES; i++)
+		sizes[i] = least * most / (most - (uint32_t)(next_random(&state) >> 48) * (most - least) / 65536);
+	blocks = row_table(live * sizeof(*blocks));
+	for (unsigned i = 0; i < live; i++)
+		blocks[i] = fresh(next_random(&state) >> 40);
+	return NULL;
+}
+
 /* ---- zeroed: a fresh process, all blocks live at the end, none written ---- */
 
 static uint64_t zeroed_blocks(void)
@@ -225,6 +244,7 @@ const struct row single_rows[] = {
 	{"random-64", replace, 100, false, prepare_one_size},
 	{"random-4k", replace, 100, false, prepare_small},
 	{"random-256k", replace, 60, false, prepare_large},
+	{"live-1024", replace, 100, false, prepare_squares},
 	{"zeroed-1m", zeroed_blocks, 1, true, prepare_zeroed},
 	{"zeroed-100m", zeroed_100m, 2000, false, NULL},
 	{NULL, NULL, 0, false, NULL},

@@ -8,14 +8,14 @@
 #include "crowd.h"
 #include "suite.h"
 
-/* ---- large buffers, of 5 to 25 MB, each page written ---- */
+/* ---- large buffers, of 5 to 25 MB, each page written; with zeros, as by memset or std::vector<char>(n) ---- */
 
 enum { BUFFERS = 8, BUFFER_ROUNDS = 20 };
 
 static void *blocks[2000];
 static uint64_t state = 88172645463325252u;
 
-static uint64_t buffers(void)
+static uint64_t write_buffers(char value)
 {
 	for (unsigned i = 0; i < BUFFER_ROUNDS; i++) {
 		uint64_t random = next_random(&state);
@@ -24,9 +24,19 @@ static uint64_t buffers(void)
 
 		give(*p);
 		*p = take(size);
-		row_touch(*p, size);
+		row_write(*p, size, value);
 	}
 	return BUFFER_ROUNDS;
+}
+
+static uint64_t buffers(void)
+{
+	return write_buffers(1);
+}
+
+static uint64_t buffers_zero(void)
+{
+	return write_buffers(0);
 }
 
 /* ---- a mix: replaced, changed and zeroed blocks of 8 bytes to 8 KiB ---- */
@@ -165,6 +175,7 @@ const struct row suite_rows[] = {
 	{"numbers", suite_numbers, 100, false, NULL},
 	{"sets", suite_sets, 300, false, NULL},
 	{"buffers", buffers, 40, false, NULL},
+	{"buffers-zero", buffers_zero, 40, false, NULL},
 	{"mix", mix, 60, false, NULL},
 	{"hand-over", hand_over, 10, false, prepare_hand_over},
 	{"left-behind", left_behind, 20, false, prepare_left},

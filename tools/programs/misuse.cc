@@ -46,7 +46,7 @@ int main(int, char **words)
 	else if (!strcmp(what, "delete"))
 		::operator delete(p + 16);
 	else if (!strcmp(what, "delete_size"))
-		::operator delete(p, std::size_t(113));
+		::operator delete(p, std::size_t(96));
 	else if (!strcmp(what, "delete_aligned"))
 		::operator delete[](p, std::size_t(113), std::align_val_t(16));
 	(void)q;

@@ -161,7 +161,7 @@ static void details(void)
 	free(p);
 	after = figures();
 	CHECK(before.hblkhd >= after.hblkhd + 3000000 && before.hblks == after.hblks + 1);
-	CHECK(mallopt(-3, 1) == 0);
+	CHECK(mallopt(-3, 1) == 1 && mallopt(5, 1) == 0);
 	CHECK(malloc_trim(0) == 0 || malloc_trim(0) == 0);
 	malloc_stats();
 }

@@ -3,27 +3,13 @@
 #include "ashlar_heap.h"
 #include "pages.h"
 #include "rt.h"
+#include "support/stack.h"
 #include "syscall.h"
-
-enum { PAINTED = 65536, NEAR = 256, PAINT = 0x5a };
 
 static ash_heap *heap;
 static ash_heap_view *view;
 static int fd;
 static void **slots;
-
-/* Bytes of stack that the call writes. */
-static __attribute__((noinline)) size_t stack_of(void (*call)(void))
-{
-	volatile char *top = __builtin_frame_address(0), *at;
-
-	for (at = top - NEAR; at > top - PAINTED; at--)
-		*at = PAINT;
-	call();
-	for (at = top - PAINTED + 1; at < top && *at == PAINT; at++)
-		;
-	return (size_t)(top - at);
-}
 
 static int see(UNUSED void *context, UNUSED void *block, UNUSED size_t size, UNUSED const struct ash_heap_owner *owner)
 {

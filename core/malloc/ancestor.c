@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libashlar_names.a: the names of ashlar_names.h as objects have them that were compiled with it in 1.0, or that
+ * declare these functions themselves.  They are no part of libashlar.a, because a program whose own library stands
+ * behind that would get Ashlar's resize for its library's.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+bool ash_names_init(size_t num_chunks);
+void *ash_names_alloc(size_t size);
+void *ash_names_resize(void *p, size_t size);
+void ash_names_release(void *p);
+
+bool init_global_allocator(size_t num_chunks);
+void *alloc(size_t size);
+void *resize(void *p, size_t size);
+void release(void *p);
+
+bool init_global_allocator(size_t num_chunks)
+{
+	return ash_names_init(num_chunks);
+}
+
+void *alloc(size_t size)
+{
+	return ash_names_alloc(size);
+}
+
+void *resize(void *p, size_t size)
+{
+	return ash_names_resize(p, size);
+}
+
+void release(void *p)
+{
+	ash_names_release(p);
+}
