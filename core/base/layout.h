@@ -120,15 +120,13 @@ struct slab {
 	uint64_t ready;
 	uint64_t all_free;     /* the free word that slab_has_event detects, see
 				  slab_arm; 0: none                          */
-	void *latest;	       /* the block released last, see slot_predicted  */
-	struct slab *next;
+	struct slab *next, *previous;
 	bool dirty;
 	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */
 	uint8_t purged;	       /* enum purged, thread/settle.h; written with `hold` */
 	uint16_t least;	       /* malloc: the class's smallest size; 0 above 32 KiB */
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 	uint64_t free[SLAB_GROUPS];
-	struct slab *previous;
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
 _Static_assert(offsetof(struct slab, ready) == CPU_LINE, "owner's words on separate cache lines");

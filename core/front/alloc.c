@@ -142,7 +142,7 @@ static ALWAYS_INLINE void *alloc_fast(size_t size, bool or, ash_rest *rest)
 	store_relaxed(&s->free[g], left);
 	signal_fence();
 	cpu_and(&s->ready, ready, ready - (left == 0)); /* clears the lowest bit, without a branch */
-	p = slot_predicted(s, p);
+	p = slot_predicted(p);
 	seat_open_again(opened);
 	return p;
 }

@@ -43,7 +43,7 @@ static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, r
 		return;
 	}
 	if (!IS_HARDENED)
-		s->latest = p; /* see slot_predicted */
+		seat.latest = p; /* see slot_predicted */
 	seat_open_again(opened);
 }
 

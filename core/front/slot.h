@@ -17,15 +17,15 @@ INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
 /*
  * Value prediction.  If a program allocates the block that it has just released, each
  * call would depend on the previous one: word -> pointer -> slab -> word.  So the
- * pointer is compared with the block of the slab that was released last; if the CPU predicts that they are
+ * pointer is compared with the block released last; if the CPU predicts that they are
  * equal, nothing waits for the word.  The seat is closed, so that no signal handler
- * writes slab.latest meanwhile.  `unlikely`: a pair comes to its end without a jump.
+ * writes seat.latest meanwhile.  `unlikely`: a pair comes to its end without a jump.
  */
-static ALWAYS_INLINE void *slot_predicted(const struct slab *s, void *p)
+static ALWAYS_INLINE void *slot_predicted(void *p)
 {
-	if (unlikely(p != s->latest))
+	if (unlikely(p != seat.latest))
 		return p;
-	p = *(void *const volatile *)&s->latest; /* volatile: else the compiler uses the equal p */
+	p = *(void *volatile *)&seat.latest; /* volatile: else the compiler uses the equal p */
 	if (p == NULL)
 		__builtin_unreachable(); /* as in bin_slot */
 	return p;

@@ -28,10 +28,9 @@ void owner_count(struct owner *o)
 
 void bin_watched(struct owner *o, unsigned class)
 {
-	struct slab *s = bin_slab(o, &o->bins[class]);
-	bool again = s->latest != NULL;
+	bool again = seat.latest != NULL;
 
-	s->latest = NULL;
+	seat.latest = NULL;
 	bin_detach(o, class);
 	if (again)
 		owner_count(o);

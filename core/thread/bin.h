@@ -22,7 +22,7 @@
  * core to core with each of them.
  *
  * The fast paths do not count.  So while the clock runs, the record is watched: no slab stays current, and each
- * allocation takes a slow path, where it counts if a slot of its slab was released since the last one.  So the clock
+ * allocation takes a slow path, where it counts if a fast path released a slot since the last one.  So the clock
  * advances whatever the program does, and a program that allocates without releasing pays nothing.  A thread learns of
  * it when it counts.
  */

@@ -30,9 +30,10 @@ struct seat {
 	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
 	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
 	unsigned guest;	      /* frames that hold another record, see seating_takeover.c  */
+	void *latest;	      /* latest block released, see slot_predicted           */
 	uint64_t number;      /* the thread's number, see seat.c; 0: none yet       */
 #ifdef CPU_TLS_IS_COMPUTED
-	char unused[CPU_EIGHTHS - 5 * sizeof(uint64_t)];
+	char unused[CPU_EIGHTHS - 6 * sizeof(uint64_t)];
 	const uint8_t small[CLASS_SMALLS]; /* as class_small, see seat_small           */
 #endif
 };

@@ -118,7 +118,6 @@ static void renew_slab(struct slab *s)
 	s->next = s->previous = NULL;
 	s->ready = 0;
 	s->dirty = true;
-	s->latest = NULL;
 	s->spare = s->purged = 0;
 	s->hold = SLAB_IDLE;
 }

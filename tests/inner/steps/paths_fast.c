@@ -34,7 +34,7 @@ static void soil_twice(void)
 {
 	soil();
 	soil();
-	CHECK(place_of(step_block).slab->latest == step_block);
+	CHECK(seat.latest == step_block);
 }
 
 /* For aligned blocks: of the class that twice the size has. */
