@@ -177,8 +177,8 @@ FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_all
 	core/heaps/instance_alloc core/heaps/instance_release core/store/recover/intent core/heaps/instance_draft core/store/data/slots
 
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
-# Of the amalgamation alone: with ASHLAR_MALLOC; with ASHLAR_HARDENED.
-AMALGAMATED = core/diagnostics/malloc_needs.c
+# Of the amalgamation alone: with ASHLAR_MALLOC, or another one for programs with a C library; with ASHLAR_HARDENED.
+AMALGAMATED = core/diagnostics/malloc_needs.c sys/back.c
 HARDENED_SOURCES = sys/chance.c core/front/guard.c core/front/guarded.c
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
 	$(filter-out core/malloc/% core/field/% core/front/sample.c $(AMALGAMATED) $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
