@@ -7,7 +7,6 @@
 
 #define NEXT	 ((void *)-1)
 #define DEEPBIND 0x8
-#define BASE	 0 /* LM_ID_BASE: the program and all that it has opened; other namespaces have a malloc of their own */
 
 /*
  * glibc sees by the return address for whom it opens: whose RUNPATH counts, what $ORIGIN is.  So the last call of these
@@ -36,5 +35,5 @@ void *dlmopen(long space, const char *name, int flags)
 		theirs = (__typeof__(dlmopen) *)dlsym(NEXT, "dlmopen");
 	if (theirs == NULL)
 		return NULL;
-	return theirs(space, name, space == BASE ? flags & ~DEEPBIND : flags);
+	return theirs(space, name, flags & ~DEEPBIND);
 }

@@ -112,7 +112,7 @@ void *give(void) { return malloc(100); }
 void take(void *p) { free(p); }
 /* Found by the RUNPATH of this library, not of the program. */
 void *open_beside(void) { return dlopen("libinside.so", RTLD_NOW | RTLD_DEEPBIND); }
-void *open_apart(void) { return dlmopen(LM_ID_BASE, "libinside.so", RTLD_NOW | RTLD_DEEPBIND); }
+void *open_apart(void) { return dlmopen(LM_ID_BASE, "libinside2.so", RTLD_NOW | RTLD_DEEPBIND); }
 C
 cat >"$folder/deep.c" <<'C'
 #define _GNU_SOURCE
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 	const char *error;
 	(void)argc;
 	exchange(library, "dlopen");
-	exchange(dlmopen(LM_ID_BASE, argv[1], RTLD_NOW | RTLD_DEEPBIND), "dlmopen");
+	exchange(dlmopen(LM_ID_BASE, argv[2], RTLD_NOW | RTLD_DEEPBIND), "dlmopen");
 	exchange(((void *(*)(void))dlsym(library, "open_beside"))(), "a library that dlopen is called from");
 	exchange(((void *(*)(void))dlsym(library, "open_apart"))(), "a library that dlmopen is called from");
 	if (dlopen("libinside.so", RTLD_NOW) != dlopen("libinside.so", RTLD_NOW | RTLD_NOLOAD) ||
@@ -152,15 +152,15 @@ int main(int argc, char **argv)
 	return 0;
 }
 C
-for library in inside bound; do
+for library in inside apart bound; do
 	cc -shared -fPIC -fno-builtin -O1 "$folder/bound.c" -Wl,-rpath,"\$ORIGIN/inside",--enable-new-dtags \
 		-o "$folder/lib$library.so" -ldl || exit 1
 done
-mv "$folder/libinside.so" "$folder/inside"
+cp "$folder/libinside.so" "$folder/inside/libinside2.so" && mv "$folder/libinside.so" "$folder/inside"
 cc -O1 -fno-builtin -w "$folder/deep.c" -o "$folder/deep" -ldl 2>"$folder/errors"
 verdict 'a program that opens by RTLD_DEEPBIND is made' "$folder/errors"
 for product in $products; do
-	with $product "$folder/deep" "$folder/libbound.so" && grep -qx right "$folder/said"
+	with $product "$folder/deep" "$folder/libbound.so" "$folder/libapart.so" && grep -qx right "$folder/said"
 	verdict "$product.so preloaded: a library opened so has the same malloc, found for whom it is opened" "$folder/said"
 done
 exit $status
