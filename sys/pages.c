@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "atomic.h"
+#include "back.h"
 #include "kernel.h"
 #include "memory.h"
 #include "process.h"
@@ -53,7 +54,7 @@ static bool purge(void *p, size_t bytes, enum sharing sharing)
 	 * Refused for locked memory (EINVAL) and by kernels without the advice:
 	 * then the memory stays resident.  No error of madvise is fatal.
 	 */
-	return advice[sharing] != 0 && arch_madvise(p, bytes, advice[sharing]) == 0;
+	return advice[sharing] != 0 && back_madvise(p, bytes, advice[sharing]) == 0;
 }
 
 bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
