@@ -146,8 +146,8 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	for (left = whole_pages(held & ~load_relaxed(&c->clean), held); left != 0; left = rest) {
 		first = bits_lowest(left);
 		rest = left & (left + ((uint64_t)1 << first)); /* the carry clears the lowest run */
-		if (pages_purge(c->base + ((size_t)first << UNIT_SHIFT),
-				(size_t)bits_count(left ^ rest) << UNIT_SHIFT, h->sharing))
+		if (heap_purge(h, c->base + ((size_t)first << UNIT_SHIFT),
+			       (size_t)bits_count(left ^ rest) << UNIT_SHIFT))
 			purged |= left ^ rest;
 	}
 	n = bits_count(PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean));

@@ -180,6 +180,26 @@ static inline struct heap *chunk_heap(const struct chunk *c)
 	return load_relaxed(&c->region)->heap;
 }
 
+/* Misuse if a page of these does not read zero (front/guard.c). */
+HARDENED void memory_compare(const char *p, size_t bytes);
+
+/*
+ * Free memory of the default heap reads zero in a hardened product (front/guard.h): a page that does not was written after
+ * its release.  To be called before memory goes out of use, as nobody could tell afterwards.
+ */
+static inline void heap_compare(const struct heap *h, const char *p, size_t bytes)
+{
+	if (IS_HARDENED && h == &heap_default)
+		memory_compare(p, bytes);
+}
+
+/* Purges free memory of the heap, as pages_purge. */
+static inline bool heap_purge(const struct heap *h, char *p, size_t bytes)
+{
+	heap_compare(h, p, bytes);
+	return pages_purge(p, bytes, h->sharing);
+}
+
 /* The bytes of a region that is one span's own; 0: another region. */
 static inline size_t region_alone(const struct region *r)
 {

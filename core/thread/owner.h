@@ -112,6 +112,10 @@ struct hardened {
 /* Releases all that is in the thread's quarantine; above this room, as it releases (front/guarded.c). */
 HARDENED void quarantine_empty(void);
 
+struct owner;
+/* Reports the misuse if a block in the record's quarantine was written, where it may rest for long.  For the holder. */
+HARDENED void quarantine_compare(const struct owner *o, unsigned class);
+
 struct owner {
 	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */

@@ -120,9 +120,11 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 				return false;
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}
-		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE &&
-		    load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
-			fence_slab(o);
+		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE) {
+			quarantine_compare(o, class);
+			if (load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
+				fence_slab(o);
+		}
 		if (likely(slab_take(s))) /* and not on a list, which lies on a page of its own */
 			break;
 		/*
