@@ -63,7 +63,7 @@ void visit_all(struct heap *h)
 {
 	struct owner *v;
 
-	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+	for (v = owner_after(h, NULL); v != NULL; v = owner_after(h, v)) {
 		if (!owner_hold(v))
 			continue;
 		shrink_lists(v, SHRINK_ALL);
@@ -144,7 +144,7 @@ static bool sort_records(const struct takeover *t)
 	bool any = false;
 	size_t n = 0;
 
-	for (v = t->first; v != NULL && n < t->records; v = v->next) {
+	for (v = t->first; v != NULL && n < t->records; v = owner_after(v->heap, v)) {
 		if (load_relaxed(&v->batch) != t->number)
 			continue;
 		n++;
@@ -171,7 +171,7 @@ size_t takeover_end(struct takeover *t)
 	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);
-	for (v = t->first; v != NULL && n < t->records; v = v->next) {
+	for (v = t->first; v != NULL && n < t->records; v = owner_after(v->heap, v)) {
 		batch = load_relaxed(&v->batch);
 		if (batch >> 1 != t->number >> 1)
 			continue;
@@ -206,7 +206,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 	 */
 	store_relaxed(&o->identity, process_note());
 	store_release(&o->state, holder_seated(h));
-	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+	for (v = owner_after(h, NULL); v != NULL; v = owner_after(h, v)) {
 		uint64_t state = load_acquire(&v->state);
 
 		if (v != o && state != OWNER_VACANT && holder_generation(state) != generation)
@@ -257,8 +257,8 @@ static size_t reap_turn(const struct reap *r, struct owner *v, size_t n)
 	struct takeover t = takeover_begin();
 
 	if (v == NULL)
-		v = load_acquire(&r->heap->owners);
-	for (; v != NULL && n > 0; v = v->next, n--) {
+		v = owner_after(r->heap, NULL);
+	for (; v != NULL && n > 0; v = owner_after(r->heap, v), n--) {
 		/* Pairs with the compare-and-swaps of the state: identity is this holder's, or 0. */
 		uint64_t state = load_acquire(&v->state);
 
