@@ -61,6 +61,9 @@ void chunk_open(struct heap *h, struct run run, bool clean)
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
+	if (!SMALL)
+		store_relaxed(&c->span_chunks, 0);
+	signal_fence();
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);

@@ -21,7 +21,7 @@ struct slab;
 
 struct heap {
 	struct region *regions; /* oldest first; never removed: records are permanent */
-	struct owner *owners;	/* newest first; the same                          */
+	struct owner *owners;	/* newest first; the same.  See owner_after        */
 	const struct ash_defaults *options;
 	uint64_t id;		/* 0: the default heap; unique within a process    */
 	enum sharing sharing;
@@ -136,6 +136,9 @@ struct heap_hooks {
 	void (*slab_made)(struct slab *s);
 	/* Zeroed memory for one more owner record; NULL: none. */
 	void *(*owner_memory)(struct heap *h);
+	/* The record is complete; the next one that is (owner_after). */
+	void (*owner_made)(struct owner *o);
+	struct owner *(*owner_after)(struct heap *h, const struct owner *o);
 	/* The calling thread's holder word (base/roll.h). */
 	uint64_t (*holder)(struct heap *h);
 	/* True: the holder has died. */

@@ -230,6 +230,14 @@ INTERNAL void owner_reset(struct owner *o);
 /* Adds a record, all 0 or reset, to heap.owners in this state; from then on all threads see it. */
 INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 
+/*
+ * The record after o, from newer to older ones; o is NULL: the newest.  NULL: there is none.  A
+ * record that is made meanwhile is left out.  In a heap that processes share, heap.owners is for
+ * readers outside (tools/look): its file may be forged, so the records are found by their bits
+ * (store_owner_after).
+ */
+INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
+
 #define OWNER_BYTES ((sizeof(struct owner) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
 
 /*

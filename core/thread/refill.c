@@ -53,8 +53,8 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 	struct owner *v = n == ADOPT_ALL ? NULL : load_acquire(&o->heap->adopt_next);
 
 	if (v == NULL)
-		v = load_acquire(&o->heap->owners);
-	for (; v != NULL && n > 0; v = v->next) {
+		v = owner_after(o->heap, NULL);
+	for (; v != NULL && n > 0; v = owner_after(o->heap, v)) {
 		struct slabs *l = &v->bins[class].partial;
 
 		n--;
