@@ -36,7 +36,7 @@
 #	make setup      looks for the tools that all of this needs
 #	make setup-checkers  installs what tsan, model and the check of gdb's script need, where it may
 #	make setup-programs  and what test-programs needs
-#	make asan       build/asan/libashlar-asan.a: the same for tests of programs under AddressSanitizer or valgrind
+#	make asan       build/asan/libashlar-asan.a: the same for tests of programs under AddressSanitizer, MemorySanitizer or valgrind
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
 #	make crate      the Rust crate, build/crate/target/package/ashlar-VERSION.crate
 #	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb recipes"
@@ -189,8 +189,8 @@ FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_all
 	core/heaps/instance_alloc core/heaps/instance_release core/store/recover/intent core/heaps/instance_draft core/store/data/slots
 
 RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
-# Of the amalgamation alone: with ASHLAR_MALLOC; with ASHLAR_HARDENED.
-AMALGAMATED = core/diagnostics/malloc_needs.c
+# Of the amalgamation alone: with ASHLAR_MALLOC, or another one for programs with a C library; with ASHLAR_HARDENED.
+AMALGAMATED = core/diagnostics/malloc_needs.c sys/back.c
 HARDENED_SOURCES = sys/chance.c core/front/guard.c core/front/guarded.c
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
 	$(filter-out core/malloc/% core/field/% core/front/sample.c $(AMALGAMATED) $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
@@ -539,24 +539,26 @@ $(SEPARATE): $(LIB_OBJECTS)
 $(SMALL_SEPARATE): $(SMALL_OBJECTS)
 $(FIELD_SEPARATE): $(FIELD_OBJECTS)
 
-# libashlar.a with what tells AddressSanitizer and valgrind of its blocks: the public calls are renamed, and others
-# stand before them.  The ancestor's calls stay apart, and call those.
+# libashlar.a with what tells AddressSanitizer, MemorySanitizer and valgrind of its blocks: the public calls are renamed, and
+# others stand before them.  The ancestor's calls stay apart, and call those.
 ASAN       = $(BUILD)/asan/libashlar-asan.a
 ASAN_CALLS = alloc zalloc aligned_alloc aligned_zalloc resize aligned_resize expand release release_sized \
-	release_aligned_sized usable_size trim trim_step thread_detach
+	release_aligned_sized usable_size trim trim_step thread_detach find stats stats_class stats_threads \
+	heap_zalloc heap_aligned_zalloc heap_alloc_into heap_resize heap_aligned_resize heap_stats heap_walk
 ASAN_WRAPS = region_create pages_reserve pages_release pages_cut
 ASAN_LINK  = $(CC) $(TARGET) -nostdlib -r -fuse-ld=lld $(ASAN_WRAPS:%=-Wl,--wrap=%)
 asan: $(ASAN)
-$(BUILD)/asan/annotate.o: tools/sanitize/annotate.c Makefile
+ASAN_OWN   = $(patsubst tools/sanitize/%.c,$(BUILD)/asan/%.o,$(wildcard tools/sanitize/*.c))
+$(BUILD)/asan/%.o: tools/sanitize/%.c Makefile
 	mkdir -p $(@D)
 	echo 'CC   $<'
 	$(CC) $(filter-out $(NO_HEADERS),$(LIB_FLAGS)) -c $< -o $@
-$(ASAN): $(BUILD)/asan/annotate.o $(LIB_OBJECTS) $(BUILD)/lib/arch/$(ARCH)/memory.o $(BUILD)/sources
+$(ASAN): $(ASAN_OWN) $(LIB_OBJECTS) $(BUILD)/lib/arch/$(ARCH)/memory.o $(BUILD)/sources
 	echo 'AR   $@'
 	rm -f $@
-	$(ASAN_LINK) $(filter-out %/annotate.o %/global_names.o,$(filter %.o,$^)) -o $(@D)/all.o
+	$(ASAN_LINK) $(filter-out $(ASAN_OWN) %/global_names.o,$(filter %.o,$^)) -o $(@D)/all.o
 	$(OBJCOPY) $(foreach call,$(ASAN_CALLS),--redefine-sym ash_$(call)=plain_$(call)) $(@D)/all.o $(@D)/plain.o
-	$(ASAN_LINK) $(@D)/plain.o $< -o $(@D)/all.o
+	$(ASAN_LINK) $(@D)/plain.o $(ASAN_OWN) -o $(@D)/all.o
 	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig -R COMMON $(@D)/all.o $(@D)/ashlar.o
 	$(AR) qcsD $@ $(@D)/ashlar.o $(filter %/global_names.o,$^)
 

@@ -42,6 +42,7 @@
  * subject to what is left out or built for size there.
  */
 #include "sys/atomic.h"
+#include "sys/back.h"
 #include "sys/borrow.h"
 #include "sys/build.h"
 #include "sys/chance.h"
@@ -120,6 +121,7 @@ ASHLAR_FOR_SIZE
 #include "sys/system/threads.c"
 #include "sys/system/sharing.c"
 #else
+#include "sys/back.c"
 #include "sys/borrow.c"
 #include "sys/generation.c"
 #include "sys/pages.c"
@@ -258,7 +260,9 @@ ASHLAR_FOR_SIZE
 #include "core/malloc/is_malloc.c"
 #include "core/malloc/posix.c"
 #include "core/malloc/settings.c"
+#include "core/malloc/glibc.c"
 #if IS_SO
+#include "core/malloc/open.c"
 #include "core/malloc/xml.c"
 #endif
 ASHLAR_FOR_SIZE_END

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "atomic.h"
+#include "back.h"
 #include "kernel.h"
 #include "memory.h"
 #include "process.h"
@@ -53,7 +54,7 @@ static bool purge(void *p, size_t bytes, enum sharing sharing)
 	 * Refused for locked memory (EINVAL) and by kernels without the advice:
 	 * then the memory stays resident.  No error of madvise is fatal.
 	 */
-	return advice[sharing] != 0 && arch_madvise(p, bytes, advice[sharing]) == 0;
+	return advice[sharing] != 0 && back_madvise(p, bytes, advice[sharing]) == 0;
 }
 
 bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
@@ -171,6 +172,8 @@ size_t pages_written(void *p, size_t bytes, enum sharing sharing)
 
 	if (sharing != PAGES_PRIVATE)
 		return pages_count(p, bytes);
+	if (IS_HARDENED)
+		return bytes; /* what is free was cleared: its contents tell nothing */
 	for (done = 0; done < bytes; done += PAGE_LEAST) {
 		if (pages_zeroes((char *)p + done))
 			continue;

@@ -113,7 +113,10 @@ INTERNAL bool pages_huge(void *p, size_t bytes, bool wanted);
 /* Resident bytes of the range (0 if unknown). */
 INTERNAL size_t pages_count(void *p, size_t bytes);
 
-/* Bytes of the pages that were written, by pages_blank: for memory that no thread writes meanwhile. */
+/*
+ * Bytes of the pages that were written, by pages_blank: for memory that no thread writes meanwhile.  In hardened products all
+ * of them.
+ */
 INTERNAL size_t pages_written(void *p, size_t bytes, enum sharing sharing);
 
 /* True: the page is resident. */

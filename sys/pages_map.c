@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Address space: taken from the system, and given back. */
 #include "atomic.h"
+#include "back.h"
 #include "chance.h"
 #include "kernel.h"
 #include "pages.h"
@@ -62,7 +63,7 @@ static void *map(void *at, size_t bytes, long access, enum sharing sharing)
 /* all: of a mapping; false: its end. */
 static inline bool unmap(void *p, size_t bytes, bool all)
 {
-	if (arch_munmap(p, bytes) != 0)
+	if (back_munmap(p, bytes) != 0)
 		return false;
 	if (IS_HARDENED)
 		fence_leave(p, bytes, all);

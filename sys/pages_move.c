@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Contents that move to another range: by remapping pages, or by copying. */
 #include "atomic.h"
+#include "back.h"
 #include "kernel.h"
 #include "memory.h"
 #include "pages.h"
@@ -11,7 +12,7 @@ enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MREMAP_DONTUNMAP = 4 };
 static long move(void *from, void *to, size_t bytes)
 {
 	/* DONTUNMAP: otherwise another thread's mmap could take the old range. */
-	return arch_mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+	return back_mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 			   to);
 }
 
@@ -61,7 +62,7 @@ static bool in_one_mapping(char *p, size_t bytes)
  */
 static bool limits_allow(void *to)
 {
-	long r = arch_mremap(to, PAGE_SIZE, PAGE_SIZE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+	long r = back_mremap(to, PAGE_SIZE, PAGE_SIZE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
 
 	if (r < 0 && r >= -4095)
 		return false;
@@ -74,7 +75,10 @@ enum moved pages_remap(void *from, void *to, size_t bytes)
 	static unsigned char verdict;
 
 	if (!pages_probe(&verdict, 2 * PAGE_SIZE, PAGES_PRIVATE, keeps_range) ||
-	    !in_one_mapping(from, bytes) || !limits_allow(to))
+	    !in_one_mapping(from, bytes))
+		return PAGES_STAYED;
+	back_forget(to, bytes);
+	if (!limits_allow(to))
 		return PAGES_STAYED;
 	if (move(from, to, bytes) == (long)to)
 		return PAGES_MOVED;

@@ -61,6 +61,9 @@ void chunk_open(struct heap *h, struct run run, bool clean)
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
+	if (!SMALL)
+		store_relaxed(&c->span_chunks, 0);
+	signal_fence();
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);
@@ -146,8 +149,8 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	for (left = whole_pages(held & ~load_relaxed(&c->clean), held); left != 0; left = rest) {
 		first = bits_lowest(left);
 		rest = left & (left + ((uint64_t)1 << first)); /* the carry clears the lowest run */
-		if (pages_purge(c->base + ((size_t)first << UNIT_SHIFT),
-				(size_t)bits_count(left ^ rest) << UNIT_SHIFT, h->sharing))
+		if (heap_purge(h, c->base + ((size_t)first << UNIT_SHIFT),
+			       (size_t)bits_count(left ^ rest) << UNIT_SHIFT))
 			purged |= left ^ rest;
 	}
 	n = bits_count(PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean));

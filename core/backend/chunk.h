@@ -51,4 +51,10 @@ static inline void chunk_mend(struct heap *h, struct chunk *c)
 /* Purges the free dirty units of the chunk; returns the bytes purged. */
 INTERNAL size_t chunk_purge(struct heap *h, struct chunk *c);
 
+/*
+ * Hardened products: compares the free units of each chunk with zero when slabs are in half as many chunks more than ever
+ * before.  Some are too few for any slab that is wanted, and would rest unseen.
+ */
+HARDENED void chunks_compare(struct heap *h);
+
 #endif

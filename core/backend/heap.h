@@ -21,7 +21,7 @@ struct slab;
 
 struct heap {
 	struct region *regions; /* oldest first; never removed: records are permanent */
-	struct owner *owners;	/* newest first; the same                          */
+	struct owner *owners;	/* newest first; the same.  See owner_after        */
 	const struct ash_defaults *options;
 	uint64_t id;		/* 0: the default heap; unique within a process    */
 	enum sharing sharing;
@@ -136,6 +136,9 @@ struct heap_hooks {
 	void (*slab_made)(struct slab *s);
 	/* Zeroed memory for one more owner record; NULL: none. */
 	void *(*owner_memory)(struct heap *h);
+	/* The record is complete; the next one that is (owner_after). */
+	void (*owner_made)(struct owner *o);
+	struct owner *(*owner_after)(struct heap *h, const struct owner *o);
 	/* The calling thread's holder word (base/roll.h). */
 	uint64_t (*holder)(struct heap *h);
 	/* True: the holder has died. */
@@ -178,6 +181,26 @@ static inline struct region *region_next(const struct region *r)
 static inline struct heap *chunk_heap(const struct chunk *c)
 {
 	return load_relaxed(&c->region)->heap;
+}
+
+/* Misuse if a page of these does not read zero (front/guard.c). */
+HARDENED void memory_compare(const char *p, size_t bytes);
+
+/*
+ * Free memory of the default heap reads zero in a hardened product (front/guard.h): a page that does not was written after
+ * its release.  To be called before memory goes out of use, as nobody could tell afterwards.
+ */
+static inline void heap_compare(const struct heap *h, const char *p, size_t bytes)
+{
+	if (IS_HARDENED && h == &heap_default)
+		memory_compare(p, bytes);
+}
+
+/* Purges free memory of the heap, as pages_purge. */
+static inline bool heap_purge(const struct heap *h, char *p, size_t bytes)
+{
+	heap_compare(h, p, bytes);
+	return pages_purge(p, bytes, h->sharing);
 }
 
 /* The bytes of a region that is one span's own; 0: another region. */

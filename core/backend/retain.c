@@ -28,7 +28,7 @@ static bool borrower_next(struct borrower *b)
 static bool chunk_trim(struct heap *h, struct run run, struct borrower *b)
 {
 	if (b == NULL) {
-		if (!pages_purge(run_base(run), CHUNK_SIZE, h->sharing))
+		if (!heap_purge(h, run_base(run), CHUNK_SIZE))
 			return false;
 		heap_cleaned(h, CHUNK_UNITS, 0);
 		return true;

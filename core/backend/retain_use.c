@@ -76,7 +76,8 @@ void run_used(struct run run, size_t n, size_t zero)
 	struct heap *h = run.region->heap;
 	size_t dirty = region_dirty(run, n);
 
-	if (zero != 0 && dirty > 0)
+	/* Guarded memory that does not read zero is to be noticed, not cleared (front/guard.h). */
+	if (zero != 0 && dirty > 0 && !(IS_HARDENED && h == &heap_default))
 		run_zero(run, zero);
 	heap_cleaned(h, dirty * CHUNK_UNITS, run_units(run, n));
 	retain_fresh(h, run_units(run, n) - dirty * CHUNK_UNITS);

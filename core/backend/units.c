@@ -128,6 +128,8 @@ static bool chunk_make(struct heap *h, bool dense)
 	if (clean)
 		retain_fresh(h, CHUNK_UNITS);
 	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
+	if (IS_HARDENED && h == &heap_default)
+		chunks_compare(h); /* without the new one */
 	chunk_open(h, run, clean);
 	return true;
 }

@@ -29,6 +29,9 @@
 #define CALL_HEAP_DESTROY	  "=heap_destroy"
 #define CALL_HEAP_ANY		  "=heap_..." /* the pointer is the heap's */
 
+/* The fault of a write that is found when the memory is used, or purged. */
+#define MISUSE_AFTER "written after its release"
+
 /* The fault that this function reports for a block that was released before. */
 static inline const char *call_again(const char *call)
 {

@@ -124,7 +124,7 @@ static bool no_thread_changes(struct heap *h, const struct owner *o)
 
 	if (!heap_kind(h)->own_records)
 		return heap_hooks_now()->is_quiet(h);
-	for (v = load_acquire(&h->owners); v != NULL; v = v->next)
+	for (v = owner_after(h, NULL); v != NULL; v = owner_after(h, v))
 		if (v != o && load_acquire(&v->state) != OWNER_VACANT)
 			return false;
 	return o != NULL;

@@ -91,7 +91,7 @@ void heap_stats(struct heap *h, struct ash_statistics *out)
 	stats_of_dirty(h, &dirty);
 	out->dirty = dirty.bytes;
 	(void)blocks_parts(h, stats_part, out);
-	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
+	for (o = owner_after(h, NULL); o != NULL; o = owner_after(h, o))
 		out->owners++;
 	out->peak_used = load_relaxed(&h->peak.used) * UNIT_SIZE;
 	out->peak_kept = load_relaxed(&h->peak.kept) * UNIT_SIZE;

@@ -2,6 +2,8 @@
 #include "front/guard.h"
 
 #include "atomic.h"
+#include "backend/chunk.h"
+#include "backend/map.h"
 #include "base/misuse.h"
 #include "chance.h"
 #include "front/diagnose.h"
@@ -9,6 +11,7 @@
 #include "thread/seat.h"
 #include "vec16.h"
 
+#define TOUCHED	   128 /* bytes: of smaller slots so many are on a page that a fault costs less than touching each */
 #define SLACK_BITS 22 /* less than this: a slot has 1 MiB, a span its last page */
 typedef uint64_t __attribute__((may_alias, aligned(1))) any_word;
 #define SLACK_MASK (((uint64_t)1 << SLACK_BITS) - 1)
@@ -94,10 +97,41 @@ ALWAYS_INLINE void guard_set(void *p, size_t size, size_t have)
 	store_relaxed(guard_word(p, have), word_of(hash, slack));
 }
 
+/* Makes the page of this word resident by a write that changes nothing: a read first would cost a fault more. */
+static void touch(uint64_t *at)
+{
+	uint64_t is = exchange_seq_cst(at, 0); /* nothing is published, no order is needed */
+
+	store_relaxed(at, is);
+}
+
+/* The first and the last page of a slot are written soon: the last one by guard_set. */
+static void guard_touch(void *p, size_t have)
+{
+	touch(guard_word(p, have));
+	if (((uintptr_t)p ^ (uintptr_t)guard_word(p, have)) >= PAGE_LEAST)
+		touch(p);
+}
+
+/* True: a span whose mapping was made for it, so that nothing was released there. */
+static bool stands_alone(const void *p, size_t have)
+{
+	return have > SLOT_APART && region_alone(map_find(p)->region) != 0;
+}
+
+void guard_zero(const void *p, size_t have)
+{
+	if (p != NULL && !is_zero(p, have))
+		guard_report(CALL_ALLOC, NULL, p, MISUSE_AFTER, have);
+}
+
 ALWAYS_INLINE void guard_new(void *p, size_t size, size_t have, bool clean)
 {
-	if (!clean && unlikely(!is_zero(p, have)))
-		guard_report(CALL_ALLOC, NULL, p, "written after its release", have);
+	if (clean && have >= TOUCHED && have <= SLOT_LARGE)
+		guard_touch(p, have);
+	/* Also what is clean: it may have been released, then purged, then written. */
+	if (!(clean && stands_alone(p, have)) && unlikely(!is_zero(p, have)))
+		guard_report(CALL_ALLOC, NULL, p, MISUSE_AFTER, have);
 	guard_set(p, size, have);
 }
 
@@ -140,4 +174,49 @@ size_t guard_peek(const struct slab *s, const void *p, size_t have, bool sure, b
 		return have - (word & SLACK_MASK);
 	*damaged = word != 0;
 	return SIZE_MAX;
+}
+
+/* ---- free memory ---- */
+
+SLOW void memory_compare(const char *p, size_t bytes)
+{
+	const char *end = p + bytes;
+
+	for (; p < end; p += PAGE_LEAST)
+		if (unlikely(!pages_zeroes(p)))
+			misuse_report(CALL_ALLOC, p, MISUSE_AFTER, NULL, 0);
+}
+
+/* Holds the free units meanwhile, so that none is handed out. */
+static void chunk_compare(struct heap *h, struct chunk *c)
+{
+	uint64_t held = load_acquire(&c->units), left, rest;
+	unsigned first;
+
+	do
+		if (held == 0)
+			return;
+	while (!cas_acquire(&c->units, &held, 0)); /* pairs with chunk_put: the last user is done with the memory */
+	for (left = held; left != 0; left = rest) {
+		first = bits_lowest(left);
+		rest = left & (left + ((uint64_t)1 << first)); /* as in chunk_purge */
+		memory_compare(c->base + ((size_t)first << UNIT_SHIFT), (size_t)bits_count(left ^ rest) << UNIT_SHIFT);
+	}
+	chunk_put(h, c, held);
+}
+
+SLOW void chunks_compare(struct heap *h)
+{
+	static uint64_t most; /* chunks; a hint: of threads that are here at a time each may compare */
+	uint64_t now = load_relaxed(&h->slab_chunks), before = load_relaxed(&most);
+	struct region *r;
+	size_t i;
+
+	if (now <= before + before / 2)
+		return;
+	store_relaxed(&most, now);
+	for (r = region_first(h); r != NULL; r = region_next(r))
+		for (i = 0; r->remote != NULL && (i = region_next_known(r, i)) < load_relaxed(&r->chunks); i++)
+			if (chunk_is(region_chunk(r, i), CHUNK_SLABS))
+				chunk_compare(h, region_chunk(r, i));
 }

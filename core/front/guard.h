@@ -32,8 +32,10 @@ static inline size_t guard_bytes(size_t size)
 	return IS_HARDENED && size > 0 && size <= PTRDIFF_MAX ? size + GUARD_BYTES : size;
 }
 
-/* Makes a slot or span that is handed out a block of this size, not 0; misuse if it does not read zero.  clean: it does. */
+/* Makes a slot or span that is handed out a block of this size, not 0; misuse if it does not read zero.  clean: it has perhaps no memory yet. */
 HARDENED void guard_new(void *p, size_t size, size_t have, bool clean);
+/* Misuse if this slot does not read zero; NULL: there is none. */
+HARDENED void guard_zero(const void *p, size_t have);
 /* The size of a live block; misuse by `call` if it was released, or written behind its end.  name: malloc's, or NULL. */
 HARDENED size_t guard_size(const char *call, const char *name, const void *p, size_t have);
 

@@ -85,6 +85,15 @@ void quarantine_empty(void)
 	}
 }
 
+void quarantine_compare(const struct owner *o, unsigned class)
+{
+	const struct quarantine *q = o->hardened->quarantine;
+	unsigned i;
+
+	for (i = 0; q != NULL && class > 0 && i <= q->classes[class].last; i++)
+		guard_zero(q->classes[class].blocks[i], class_size(class));
+}
+
 /* Clears a released block and its mark; behind these the slot reads zero. */
 static ALWAYS_INLINE void slot_clear(void *p, size_t had)
 {

@@ -50,6 +50,10 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 	store_relaxed(&c->base, base);
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
+	/* Not tagged with a process yet (store/recover/census.h); before it has chunks, see store/file/image_check.c. */
+	if (!chunk_is(c, CHUNK_SPAN))
+		store_relaxed(&c->clean, 0);
+	signal_fence();
 	store_relaxed(&c->span_chunks, (uint32_t)n);
 	store_relaxed(&c->span_bytes, size);
 	if (tail > bytes / RETAIN_PART &&
@@ -69,7 +73,6 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 /* Publishes the span, whose record is set and whose run is accounted for. */
 static void *span_publish(struct chunk *c)
 {
-	store_relaxed(&c->clean, 0); /* not tagged with a process yet, see store/recover/census.h */
 	/* Pairs with chunk_is: the other members are set. */
 	store_release(&c->kind, CHUNK_SPAN);
 	return c->base;
@@ -117,6 +120,7 @@ void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes)
 {
 	chunk_hint(c, 0, ROOM_LONGEST); /* until it is published it has neither a slab nor a free unit */
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
+	store_release(&c->kind, CHUNK_FREE); /* a chunk of slabs has no span's chunks, see store/file/image_check.c */
 	(void)span_publish(span_set(run_of(c), bytes, HUGE_FILLED, false));
 }
 
@@ -130,6 +134,13 @@ static bool span_unmake(struct chunk *c, void *p)
 
 bool span_release(struct chunk *c, void *p)
 {
+	if (!span_is(c, p))
+		return false;
+	/* First its tag: a chunk that says how long its span is, and whose, is no free one, see store/file/image_check.c. */
+	if (!heap_kind(c->region->heap)->own_records) {
+		store_relaxed(&c->clean, 0);
+		signal_fence();
+	}
 	if (!span_unmake(c, p))
 		return false;
 	run_return(run_of(c), c->span_chunks, run_purge(run_of(c), c->span_chunks, use_of(c)));

@@ -16,6 +16,8 @@
  *
  * System calls: after the process's first call, mmap, munmap, mremap and madvise are all that
  * allocations, releases, resizes and ash_thread_detach make; README.md has those of the others.
+ * No function of a C library makes them (malloc's products: ashlar_malloc.h): a cache of registered memory (MPI, RDMA)
+ * that patches those is not told that a block's pages have gone back.
  *
  * Threads: a thread needs working thread-local storage (%fs) before its first call, else that is a
  * SIGSEGV (ashlar_start.h sets it up: ashlar_tls_init, ashlar_tls_check), and should call

@@ -41,6 +41,13 @@
  *   library first; musl's dynamic linker ignores versions: link libashlar.a there.
  * - No malloc works in an ifunc resolver of a static program with glibc.  valgrind finds what it
  *   finds with glibc, in dynamic programs (the archive: --soname-synonyms=somalloc=NONE).
+ * - Memory goes back by glibc's munmap, madvise and mremap, if the program has them.  So a cache of registered memory (MPI,
+ *   RDMA) that puts functions in their places is told of all that has other pages from then on.  They are called wherever
+ *   a call gives memory back, so in handlers, too, if these use malloc, and must be safe there.  With musl the kernel
+ *   is asked, as musl's functions wait for other threads; so it is by the archives of ash_...
+ * - The shared objects have dlopen and dlmopen, which call the C library's without RTLD_DEEPBIND: a library
+ *   opened so would have the C library's malloc (php's extensions).  In a program with the archive it has.
+ * - __libc_malloc, __libc_free and glibc's other inner names are the same functions.
  * - It is marked for shadow stacks and branch targets; the archives of ash_... for shadow stacks alone.
  *   All have unwind tables.
  */

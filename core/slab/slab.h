@@ -234,8 +234,13 @@ static inline bool slab_is_fenced(const struct slab *s)
 /* False: it does not get access back now, so that the slab cannot be unmade. */
 static inline bool slab_fence(const struct slab *s, bool fenced)
 {
-	return !IS_HARDENED || !slab_is_fenced(s) ||
-	       fence_set(s->chunk->base + s->unit * UNIT_SIZE, s->units * UNIT_SIZE, fenced);
+	char *p = s->chunk->base + s->unit * UNIT_SIZE;
+
+	if (!IS_HARDENED || !slab_is_fenced(s))
+		return true;
+	if (fenced)
+		heap_compare(slab_heap(s), p, s->units * UNIT_SIZE);
+	return fence_set(p, s->units * UNIT_SIZE, fenced);
 }
 
 /*

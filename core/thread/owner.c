@@ -34,6 +34,9 @@ void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 	o->heap = h;
 	o->state = state;
 	(void)fetch_add_relaxed(&h->owner_count, 1);
+	/* Before the list: if this thread dies in between, the list lacks the record, and does not get it twice. */
+	if (unlikely(!heap_kind(h)->own_records))
+		heap_hooks_now()->owner_made(o);
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
@@ -41,11 +44,18 @@ void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 	while (!cas_acq_rel((uint64_t *)(void *)&h->owners, &top, (uint64_t)(uintptr_t)o));
 }
 
+struct owner *owner_after(struct heap *h, const struct owner *o)
+{
+	if (unlikely(!heap_kind(h)->own_records))
+		return heap_hooks_now()->owner_after(h, o);
+	return o == NULL ? load_acquire(&h->owners) : o->next; /* pairs with owner_publish */
+}
+
 bool owner_contains(struct heap *h, const void *p)
 {
 	struct owner *o;
 
-	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
+	for (o = owner_after(h, NULL); o != NULL; o = owner_after(h, o))
 		if ((uintptr_t)p - (uintptr_t)o < sizeof *o)
 			return true;
 	return false;

@@ -107,6 +107,10 @@ struct hardened {
 /* Releases all that is in the thread's quarantine; above this room, as it releases (front/guarded.c). */
 HARDENED void quarantine_empty(void);
 
+struct owner;
+/* Reports the misuse if a block in the record's quarantine was written, where it may rest for long.  For the holder. */
+HARDENED void quarantine_compare(const struct owner *o, unsigned class);
+
 struct owner {
 	/* Written by the holder, often. */
 	uint64_t turn;	     /* chunks that were looked at, see shrink_turn      */
@@ -223,6 +227,14 @@ INTERNAL void owner_reset(struct owner *o);
 
 /* Adds a record, all 0 or reset, to heap.owners in this state; from then on all threads see it. */
 INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
+
+/*
+ * The record after o, from newer to older ones; o is NULL: the newest.  NULL: there is none.  A
+ * record that is made meanwhile is left out.  In a heap that processes share, heap.owners is for
+ * readers outside (tools/look): its file may be forged, so the records are found by their bits
+ * (store_owner_after).
+ */
+INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
 
 /* With room, at its end, for what the records of heaps that the program makes have besides (store/file/store.h). */
 #define OWNER_BYTES (PAGE_MOST > 8192 ? PAGE_MOST : 8192)

@@ -55,8 +55,8 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 	struct owner *v = n == ADOPT_ALL ? NULL : load_acquire(&o->heap->adopt_next);
 
 	if (v == NULL)
-		v = load_acquire(&o->heap->owners);
-	for (; v != NULL && n > 0; v = v->next) {
+		v = owner_after(o->heap, NULL);
+	for (; v != NULL && n > 0; v = owner_after(o->heap, v)) {
 		struct bin *b = &v->bins[class];
 
 		n--;
@@ -126,9 +126,11 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}
 		b->slabs++;
-		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE &&
-		    load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
-			fence_slab(o);
+		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE) {
+			quarantine_compare(o, class);
+			if (load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
+				fence_slab(o);
+		}
 		if (likely(slab_take(s))) /* and not on a list, which lies on a page of its own */
 			break;
 		/*

@@ -44,7 +44,7 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 
 	if (h == &heap_default && load_relaxed(&h->vacated_seen) == vacated)
 		return NULL;
-	for (o = load_acquire(&h->owners); o != NULL; o = o->next) {
+	for (o = owner_after(h, NULL); o != NULL; o = owner_after(h, o)) {
 		/*
 		 * The record is held by the caller and no call uses it: the seat that it was
 		 * in serves another heap by now (seats.h).  Or it is left from a thread whose

@@ -89,11 +89,6 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	}
 	if ((state & OWNER_GUEST) != 0) /* the guest may have been anywhere */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
-	if (unlikely(!heap_kind(v->heap)->own_records)) {
-		heap_hooks_now()->settle(v);
-		/* Its lists are words of another process, or of a file: they are not followed. */
-		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
-	}
 	store_relaxed(&v->batch, t->number);
 	t->records++;
 	return true;
@@ -138,6 +133,25 @@ static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 	return NULL;
 }
 
+/*
+ * Completes what the holders of the batch left half done.  Only now, when the whole batch is held: what goes back may
+ * lie in a slab of another record of it, which would be visited if it was vacant, and its lists are not rebuilt yet.
+ */
+static void settle_records(const struct takeover *t)
+{
+	struct owner *v;
+	size_t n = 0;
+
+	for (v = t->first; v != NULL && n < t->records; v = owner_after(v->heap, v)) {
+		if (load_relaxed(&v->batch) != t->number)
+			continue;
+		n++;
+		heap_hooks_now()->settle(v);
+		/* Its lists are words of another process, or of a file: they are not followed. */
+		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
+	}
+}
+
 /* Marks the records of the batch that must be rebuilt by an odd number.  True: there are some. */
 static bool sort_records(const struct takeover *t)
 {
@@ -145,7 +159,7 @@ static bool sort_records(const struct takeover *t)
 	bool any = false;
 	size_t n = 0;
 
-	for (v = t->first; v != NULL && n < t->records; v = v->next) {
+	for (v = t->first; v != NULL && n < t->records; v = owner_after(v->heap, v)) {
 		if (load_relaxed(&v->batch) != t->number)
 			continue;
 		n++;
@@ -168,11 +182,13 @@ size_t takeover_end(struct takeover *t)
 
 	if (v == NULL)
 		return 0;
+	if (unlikely(!heap_kind(v->heap)->own_records))
+		settle_records(t);
 	w = walk_from(v->heap);
 	if (sort_records(t))
 		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
 			rebuild_slab(v, s);
-	for (v = t->first; v != NULL && n < t->records; v = v->next) {
+	for (v = t->first; v != NULL && n < t->records; v = owner_after(v->heap, v)) {
 		batch = load_relaxed(&v->batch);
 		if (batch >> 1 != t->number >> 1)
 			continue;
@@ -207,7 +223,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 	 */
 	store_relaxed(&o->identity, process_note());
 	store_release(&o->state, holder_seated(h));
-	for (v = load_acquire(&h->owners); v != NULL; v = v->next) {
+	for (v = owner_after(h, NULL); v != NULL; v = owner_after(h, v)) {
 		uint64_t state = load_acquire(&v->state);
 
 		if (v != o && state != OWNER_VACANT && holder_generation(state) != generation)
@@ -258,8 +274,8 @@ static size_t reap_turn(const struct reap *r, struct owner *v, size_t n)
 	struct takeover t = takeover_begin();
 
 	if (v == NULL)
-		v = load_acquire(&r->heap->owners);
-	for (; v != NULL && n > 0; v = v->next, n--) {
+		v = owner_after(r->heap, NULL);
+	for (; v != NULL && n > 0; v = owner_after(r->heap, v), n--) {
 		/* Pairs with the compare-and-swaps of the state: identity is this holder's, or 0. */
 		uint64_t state = load_acquire(&v->state);
 

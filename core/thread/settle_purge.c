@@ -10,7 +10,7 @@
 #include "thread/seat.h"
 
 /* Purges or retains the resident whole pages of a range without taken slots. */
-static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *room)
+static size_t range_purge(struct heap *h, char *from, char *to, size_t *room)
 {
 	size_t bytes = 0, there;
 
@@ -18,10 +18,10 @@ static size_t range_purge(enum sharing sharing, char *from, char *to, size_t *ro
 	to -= (uintptr_t)to & (PAGE_SIZE - 1);
 	if (from >= to)
 		return 0;
-	there = pages_written(from, (size_t)(to - from), sharing);
+	there = pages_written(from, (size_t)(to - from), h->sharing);
 	if (there <= *room)
 		*room -= there;
-	else if (pages_purge(from, (size_t)(to - from), sharing))
+	else if (heap_purge(h, from, (size_t)(to - from)))
 		bytes = there;
 	return bytes;
 }
@@ -41,7 +41,7 @@ static bool slot_is_free(const struct slab *s, size_t slot)
 }
 
 /* Purges each run of free slots, with what no slot fills before the first one or behind the last one. */
-static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *room)
+static size_t slab_purge(struct heap *h, const struct slab *s, size_t *room)
 {
 	size_t bytes = 0, slots = load_relaxed(&s->slots), size = load_relaxed(&s->slot_size);
 	char *base = load_relaxed(&s->base), *begin = base - (uintptr_t)base % UNIT_SIZE;
@@ -54,7 +54,7 @@ static size_t slab_purge(enum sharing sharing, const struct slab *s, size_t *roo
 			continue;
 		for (start = i; i < slots && slot_is_free(s, i);)
 			i++;
-		bytes += range_purge(sharing, start == 0 ? begin : base + start * size,
+		bytes += range_purge(h, start == 0 ? begin : base + start * size,
 				     i == slots ? begin + load_relaxed(&s->units) * UNIT_SIZE
 						: base + i * size,
 				     room);
@@ -100,7 +100,7 @@ size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
 	if (!slab_hold(h, s))
 		return 0;
 	if (is_purgeable(s))
-		bytes = slab_purge(h->sharing, s, room);
+		bytes = slab_purge(h, s, room);
 	slab_let_go(s);
 	return bytes;
 }
@@ -148,7 +148,7 @@ static uint64_t foreign_purge(struct heap *h, struct slab *s)
 		base = load_relaxed(&s->base);
 		base -= (uintptr_t)base % UNIT_SIZE;
 		units = load_relaxed(&s->units);
-		if (pages_purge(base, units * UNIT_SIZE, h->sharing)) {
+		if (heap_purge(h, base, units * UNIT_SIZE)) {
 			store_relaxed(&s->purged, (uint8_t)SLAB_CLEAN);
 		} else {
 			store_relaxed(&s->purged, (uint8_t)SLAB_REFUSED);
@@ -261,11 +261,11 @@ size_t slabs_purge(struct owner *o, size_t *room)
 
 	for (class = 0; class < CLASSES; class++) {
 		if (o->bins[class].slab != 0)
-			bytes += slab_purge(o->heap->sharing, bin_slab(o, &o->bins[class]), room);
+			bytes += slab_purge(o->heap, bin_slab(o, &o->bins[class]), room);
 		for (s = o->bins[class].partial.head; s != NULL; s = s->next) {
 			if (!slab_take(s))
 				continue; /* another thread purges it */
-			bytes += slab_purge(o->heap->sharing, s, room);
+			bytes += slab_purge(o->heap, s, room);
 			slab_let_go(s);
 		}
 	}

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libashlar-asan.a: what programs do wrong with blocks is reported by AddressSanitizer and by valgrind's memcheck, and
-# nothing else is.
+# libashlar-asan.a: what programs do wrong with blocks is reported by AddressSanitizer, MemorySanitizer and valgrind's
+# memcheck, and nothing else is.
 . tests/support/verdict.sh
 
 cat >"$folder/program.c" <<'C'
 #define _GNU_SOURCE
 #include <ashlar_heap.h>
+#include <ashlar_heap_slots.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,53 @@ void __asan_poison_memory_region(const volatile void *p, size_t size)
 }
 #endif
 
+/* Bytes that nobody wrote. */
+static __attribute__((noinline)) void unwritten(char *p, size_t size)
+{
+	volatile char bytes[1 << 15];
+	for (size_t i = 0; i < size; i++)
+		p[i] = bytes[i];
+}
+
+static int walked(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	*(int *)context += owner->live != 0 && size != 0;
+	return 0;
+}
+
+static void thread_seen(void *context, const struct ash_thread_stats *figures)
+{
+	*(int *)context += figures->thread != NULL && figures->slabs != 0;
+}
+
+/* Memory that was unwritten is zero, copied or figures now. */
+static int told(ash_heap *heap)
+{
+	char *p = ash_heap_alloc(heap, 3000), *q = ash_heap_alloc(heap, 300), **slot = ash_heap_zalloc(heap, 1, 8);
+	struct ash_statistics s;
+	int n = 0;
+
+	if (*slot != NULL) abort();
+	unwritten(p, 3000), unwritten(q, 300);
+	ash_release(q), ash_release(p);
+	q = ash_heap_zalloc(heap, 3, 100);
+	for (int i = 0; i < 300; i++) n += q[i];
+	memset(q, 0, 300);
+	q = ash_heap_resize(heap, q, 3000);
+	for (int i = 0; i < 300; i++) n += q[i];
+	unwritten(q, 3000);
+	p = ash_resize(q, 3010);
+	ash_release(p);
+	q = ash_heap_aligned_zalloc(heap, 64, 3000);
+	for (int i = 0; i < 3000; i++) n += q[i];
+	if (n != 0) abort();
+	ash_heap_stats(heap, &s);
+	if (s.blocks != 2) abort();
+	unwritten(q, 3000); /* and so the stack here */
+	ash_heap_walk(heap, walked, &n);
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	static char array[1 << 16];
@@ -89,7 +137,32 @@ int main(int argc, char **argv)
 	case 'h': (void)ash_expand(span, 2 * MIB); sink = span[2 * MIB]; break;
 	case 'i': (void)ash_expand(p, 105); sink = p[105]; break;
 	case 'j': ash_release_aligned_sized(p, 8, 100); sink = p[0]; break;
+	case 'k': if (other[0] == (char)0 || ((volatile char *)ash_alloc(300))[5] == 7) sink = 1; break;
+	case 'l': unwritten(other, 10); /* fall through */
+	case 'm': other = ash_resize(other, 3000); if (other[argv[1][0] == 'l' ? 5 : 2000] == 7) sink = 1; break;
+	case 'n': ash_release(other); if (*(volatile char *)other == 7) sink = 1; break;
+	case 'o': span = ash_alloc(5 * MIB); if (span[4 * MIB] == 7) sink = 1; break;
+	case 'p': if (ash_expand(span, 4 * MIB) == 0 || span[4 * MIB - 1] == 7) sink = 1; break;
 	case 'A': works(NULL); break;
+	case 'G': {
+		struct ash_block b;
+		struct ash_class c;
+		struct ash_statistics s;
+		ash_heap *heap = ash_heap_create(NULL);
+		if (told(heap) == 0) abort();
+		ash_heap_destroy(heap);
+		unwritten(p, 100), unwritten(other, 1000);
+		ash_release(p), ash_release(other);
+		p = ash_zalloc(1, 100), other = ash_aligned_zalloc(16, 1000);
+		for (int i = 0; i < 1000; i++) status += p[i % 100] + other[i];
+		ash_stats(&s);
+		status += ash_find(p, &b) != ASH_TAKEN || b.size != 112 || s.blocks != 3 || !ash_stats_class(3, &c) || c.size == 0;
+		int n = 0;
+		unwritten(other, 1000);
+		ash_stats_threads(thread_seen, &n);
+		status += n != 1;
+		break;
+	}
 	case 'B': for (long i = 0; i < 3; i++) pthread_create(thread + i, NULL, works, (void *)(i + 1));
 		  for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
 		  break;
@@ -123,7 +196,7 @@ int main(int argc, char **argv)
 }
 C
 wrong='a b c d e f g h i j'
-right='A B C D E F'
+right='A B C D E F G'
 
 # judged NAME PATTERN COMMAND...: what is wrong is reported, as the pattern says, and what is right is not.
 judged() {
@@ -135,7 +208,7 @@ judged() {
 		grep -qE "$pattern" "$folder/said" || { echo "$case is not reported" && cat "$folder/said"; } >>"$folder/log"
 	done
 	[ ! -s "$folder/log" ]
-	verdict "$name reports reads and writes of released, unused and foreign bytes" "$folder/log"
+	verdict "$name reports what is wrong: $wrong" "$folder/log"
 	for case in $right; do
 		"$@" "$case" >"$folder/said" 2>&1
 		[ "$(cat "$folder/said")" = 'end, 0' ] || { echo "$case:" && head -n 20 "$folder/said"; } >>"$folder/log"
@@ -163,7 +236,17 @@ for compiler in clang gcc; do
 		echo "skip $subject: AddressSanitizer of $compiler is not here"
 	fi
 done
-[ -n "$ran" ] || compiler=clang
+compiler=clang
+if "$compiler" -fsanitize=memory "$folder/empty.c" -o "$folder/empty" 2>/dev/null; then
+	made msan -fsanitize=memory
+	verdict "a program of $compiler with MemorySanitizer links with it" "$folder/errors"
+	addresses=$wrong wrong='k l m n o p'
+	judged MemorySanitizer 'MemorySanitizer: use-of-uninitialized-value' "$folder/msan"
+	wrong=$addresses
+else
+	echo "skip $subject: MemorySanitizer is not here"
+fi
+[ -z "$ran" ] || compiler=gcc
 made watched -DWATCHED && [ "$("$folder/watched" A 2>&1)" = 'end, 0' ]
 verdict 'memory is poisoned before it is released' "$folder/errors"
 made plain

@@ -62,6 +62,7 @@ is_usable() {
 	rust-1.*) [ "$(rustc --version 2>/dev/null | sed 's/^rustc 1\.\([0-9]*\).*/\1/')" -ge "${1#rust-1.}" ] 2>/dev/null && [ "$(uname -m)" = x86_64 ] ;;
 	nolibc) [ -f "$NOLIBC/nolibc.h" ] && is_usable cc ;;
 	go) command -v go >/dev/null && command -v pkg-config >/dev/null && [ "$(go env CGO_ENABLED)" = 1 ] && is_usable cc ;;
+	clang-memory) echo 'int main(void) { return 0; }' | clang -fsanitize=memory -x c - -o "$folder/empty.o" 2>/dev/null ;;
 	clang-armv7m) echo 'int x;' | clang --target=armv7m-none-eabi -x c -c - -o "$folder/empty.o" 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac

@@ -111,6 +111,28 @@ else
 	skip 'perl: not installed'
 fi
 
+if have php; then
+	# It opens its extensions by RTLD_DEEPBIND (core/malloc/open.c), and USE_ZEND_ALLOC=0 gives malloc all that it needs.
+	cat >"$folder/script.php" <<'PHP'
+<?php
+$seed = 1;
+function r($n) { global $seed; $seed = ($seed * 16807) % 2147483647; return $seed % $n; }
+$h = [];
+for ($i = 0; $i < 200000; $i++) { $k = 'k' . r(30000); if (isset($h[$k]) && r(2)) unset($h[$k]); else $h[$k] = str_repeat('v', r(100)) . $i; }
+ksort($h);
+echo count($h), ' ', strlen(implode(',', $h)), ' ', md5(json_encode($h)), "\n";
+echo preg_match_all('/v+(\d*)7\b/', implode(' ', $h)), ' ', strlen(gzcompress(serialize($h))), "\n";
+class Node { public $next, $list; function __construct($n) { $this->list = range(0, $n); } }
+for ($i = 0; $i < 20000; $i++) { $a = new Node(r(50)); $b = new Node(r(5)); $a->next = $b; $b->next = $a; }
+echo gc_collect_cycles() > 0 ? 'cycles' : 'none', ' ', implode(',', array_map('strtoupper', str_split('extensions', 3))), "\n";
+PHP
+	for own in 1 0; do
+		USE_ZEND_ALLOC=$own same "php: extensions, arrays, expressions, cycles (USE_ZEND_ALLOC=$own)" php "$folder/script.php"
+	done
+else
+	skip 'php: not installed'
+fi
+
 if have git && [ -e .git ]; then
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 	rm -rf "$folder/clone"

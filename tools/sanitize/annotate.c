@@ -10,6 +10,8 @@
  *   block released     all poisoned     (before the plain call, as another thread may have it next)
  *   memory unmapped    not poisoned     (as others may map it next)
  *
+ * MemorySanitizer is told which bytes of blocks nobody has written (shadow.c).
+ *
  * ash_resize always moves the block, so that old pointers are found.  There is no quarantine: memory that was
  * released is known as such until it is a block again.  Heaps as objects are not told of.
  */
@@ -27,8 +29,8 @@
 
 #include "ashlar.h"
 #include "backend/region.h"
-#include "memory.h"
 #include "pages.h"
+#include "shadow.h"
 
 /* The sanitizer's runtime, if the program is linked with it. */
 #define WEAK __attribute__((weak))
@@ -104,6 +106,7 @@ bool __wrap_pages_release(void *p, size_t bytes);
 bool __wrap_pages_release(void *p, size_t bytes)
 {
 	unpoison(p, bytes);
+	shadow_written(p, bytes);
 	return __real_pages_release(p, bytes);
 }
 
@@ -112,20 +115,11 @@ bool __wrap_pages_cut(void *p, size_t bytes);
 bool __wrap_pages_cut(void *p, size_t bytes)
 {
 	unpoison(p, bytes);
+	shadow_written(p, bytes);
 	return __real_pages_cut(p, bytes);
 }
 
 /* ---- blocks ---- */
-
-static void *given(void *p, size_t size, bool zero)
-{
-	(void)zero; /* of a macro that is perhaps none */
-	if (p == NULL)
-		return NULL;
-	unpoison(p, size);
-	VALGRIND_MALLOCLIKE_BLOCK(p, size, 0, zero);
-	return p;
-}
 
 /* The usable bytes of a live block of the default heap; 0: p is none, which the plain call reports. */
 static size_t usable(const void *p)
@@ -134,6 +128,19 @@ static size_t usable(const void *p)
 
 	PLAIN((void)ash_find(p, &b));
 	return b.place == ASH_TAKEN && b.start == p && b.heap == NULL ? b.size : 0;
+}
+
+static void *given(void *p, size_t size, bool zero)
+{
+	if (p == NULL)
+		return NULL;
+	unpoison(p, size);
+	if (shadow_is_there())
+		shadow_unwritten(p, usable(p));
+	if (zero)
+		shadow_written(p, size);
+	VALGRIND_MALLOCLIKE_BLOCK(p, size, 0, zero);
+	return p;
 }
 
 /* The bytes of it that were asked for. */
@@ -156,6 +163,7 @@ static void taken(void *p)
 		return;
 	VALGRIND_FREELIKE_BLOCK(p, 0);
 	poison(p, size);
+	shadow_unwritten(p, size);
 }
 
 void *ash_alloc(size_t size)
@@ -217,9 +225,17 @@ static void *moved(void *p, size_t old, void *new, size_t size)
 	if (new == NULL)
 		return NULL;
 	old = asked(p, old);
-	memcpy(new, p, old < size ? old : size);
+	shadow_copy(new, p, old < size ? old : size);
 	ash_release(p);
 	return new;
+}
+
+/* Of a block of another heap that was resized the bytes are known no more: all count as written. */
+static void *written(void *p)
+{
+	if (p != NULL)
+		shadow_written(p, plain_usable_size(p));
+	return p;
 }
 
 void *ash_resize(void *p, size_t size)
@@ -228,7 +244,7 @@ void *ash_resize(void *p, size_t size)
 
 	if (old != 0)
 		return moved(p, old, ash_alloc(size), size);
-	return p == NULL ? ash_alloc(size) : plain_resize(p, size); /* of another heap, or misuse */
+	return p == NULL ? ash_alloc(size) : written(plain_resize(p, size)); /* of another heap, or misuse */
 }
 
 void *ash_aligned_resize(void *p, size_t alignment, size_t size)
@@ -237,14 +253,15 @@ void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 
 	if (old != 0)
 		return moved(p, old, ash_aligned_alloc(alignment, size), size);
-	return p == NULL ? ash_aligned_alloc(alignment, size) : plain_aligned_resize(p, alignment, size);
+	return p == NULL ? ash_aligned_alloc(alignment, size) : written(plain_aligned_resize(p, alignment, size));
 }
 
 /* In its place; had: the bytes that were asked for until now, which memcheck compares. */
 static void resized(void *p, size_t had, size_t size)
 {
-	(void)had; /* of a macro that is perhaps none */
 	unpoison(p, size);
+	if (size > had)
+		shadow_unwritten((char *)p + had, size - had);
 	VALGRIND_RESIZEINPLACE_BLOCK(p, had, size, 0);
 }
 

@@ -21,6 +21,12 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
 
+/* Format 1, as store_caches.c asserts what all others of it are. */
+_Static_assert(NAME_BUCKETS == 1024 && ASH_NAME_MAX == 255, "format 1: the directory is another one");
+_Static_assert(offsetof(struct name, next) == 0 && offsetof(struct name, value) == 8 && offsetof(struct name, hash) == 16 &&
+		       offsetof(struct name, length) == 24 && offsetof(struct name, text) == 32,
+	       "format 1: a word of a name has moved");
+
 /* Bytes of a name; 0: it is too long. */
 static size_t length_of(const char *name)
 {

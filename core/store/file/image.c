@@ -60,15 +60,14 @@ bool image_read_bits(struct image *m)
 
 bool image_record_find(struct image *m, uint64_t address, size_t *i)
 {
-	uint64_t offset = address - (uintptr_t)m->head.records;
-	struct heap *h;
+	uint64_t offset = address - (uintptr_t)m->head.records, made;
 
 	*i = offset / RECORD_BYTES;
 	if (*i >= STORE_RECORDS || offset % RECORD_BYTES != 0)
 		return false;
-	if (!m->known[*i] && m->ours)
-		m->known[*i] = image_get(m, &image_record(m, *i)->heap, &h, sizeof h) &&
-			       h == &m->head.base->heap;
+	if (!m->known[*i] && m->ours) /* it may be new */
+		m->known[*i] = image_get(m, &m->head.base->made[*i / 64], &made, sizeof made) &&
+			       (made >> (*i % 64) & 1) != 0;
 	return m->known[*i];
 }
 
@@ -121,47 +120,36 @@ static bool record_is_right(struct image *m, size_t i)
 	if (!image_get(m, truth_of(image_record(m, i)), &m->truth, sizeof m->truth) ||
 	    !may_be_in_flight(m, m->truth.flight) || !intents_are_right(m))
 		return false;
-	m->known[i] = !m->ours; /* they are entered again */
-	if (!m->ours)
-		return true;
-	if (!image_get(m, image_record(m, i), &m->record, sizeof m->record) || o->no_slots != 0)
-		return false;
-	/* A record that was reserved and not entered yet has no heap (examine_records). */
-	if (o->heap != &m->head.base->heap)
-		return o->heap == NULL;
-	m->known[i] = true;
-	m->next[i] = o->next;
-	return true;
+	m->known[i] = !m->ours || store_owner_is_made(&m->head, i); /* another build's are made again */
+	return !m->ours || !m->known[i] ||
+	       (image_get(m, image_record(m, i), &m->record, sizeof m->record) && o->no_slots == 0 &&
+		o->heap == &m->head.base->heap);
 }
 
-/* True: the list of owners has each record at most once. */
-static bool owners_are_right(struct image *m)
+/* True: no record is made that is not reserved: others would find it before it is cleared (store_owner). */
+static bool made_are_right(const struct image *m)
 {
-	const struct owner *o = m->head.heap.owners;
+	uint64_t beyond = 0;
 	size_t i;
 
-	memset(m->met, 0, sizeof m->met);
-	while (o != NULL) {
-		if (!image_record_find(m, (uintptr_t)o, &i) || m->met[i])
-			return false;
-		m->met[i] = true;
-		if (i < m->head.records_used)
-			o = m->next[i];
-		else if (!image_get(m, &o->next, &o, sizeof o))
-			return false;
-	}
-	return true;
+	for (i = m->head.records_used; i < STORE_RECORDS; i = (i / 64 + 1) * 64)
+		beyond |= m->head.made[i / 64] >> i % 64;
+	return beyond == 0;
 }
 
 bool image_records_check(struct image *m)
 {
 	size_t i;
 
-	if (!image_get(m, m->head.base, &m->head, sizeof m->head) ||
-	    m->head.records_used > STORE_RECORDS)
+	if (!image_get(m, m->head.base, &m->head, sizeof m->head))
+		return false;
+	/* By another call: a record is reserved before it is made.  Pairs with store_owner_made. */
+	fence_acquire();
+	if (!image_get(m, &m->head.base->records_used, &m->head.records_used, sizeof m->head.records_used) ||
+	    m->head.records_used > STORE_RECORDS || (m->ours && !made_are_right(m)))
 		return false;
 	for (i = 0; i < m->head.records_used; i++)
 		if (!record_is_right(m, i))
 			return false;
-	return !m->ours || owners_are_right(m);
+	return true;
 }

@@ -12,9 +12,9 @@
  * checked: it must have the one value it can have, or be the address of the right thing in the heap.
  * What is trusted are the bits that say taken or free, counts, hints that only cost time when wrong,
  * and the contents of blocks.  What is in bins, lists, spares and inboxes is not looked at: it is
- * rebuilt, see open.h.
+ * rebuilt, see open.h.  Nor is the list of owner records, which no attached process follows (owner_after).
  *
- *   image_records_check   store, the list of owner records, what these have in flight
+ *   image_records_check   store, owner records, what these have in flight
  *   image_chunks_check    chunk records, spans
  *   slabs_are_right       units and slab records
  */
@@ -39,8 +39,6 @@ struct image {
 	struct owner record;
 	struct owner_truth truth; /* of this record                             */
 	bool known[STORE_RECORDS];  /* this record was found to be an owner      */
-	bool met[STORE_RECORDS];    /* it is in the list of owners               */
-	const struct owner *next[STORE_RECORDS]; /* in the list of owners        */
 	uint64_t bits[]; /* region.free, as many words as there may be, then region.room, then region.known */
 };
 

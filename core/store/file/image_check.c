@@ -125,6 +125,18 @@ static bool slabs_are_right(struct image *m, size_t i)
 /* A chunk that another process is changing looks wrong, but not so many times in a row. */
 enum { CHUNK_ATTEMPTS = 8 };
 
+/*
+ * True: what the chunk is agrees with what it has of a span.  Its kind alone may be wrong, and then
+ * a live block would count as free.  So a chunk of slabs has no span's chunks, and who releases a
+ * span, or is to make it, takes the tag away first: a death leaves chunks of a span without a tag.
+ * What other builds leave is cleared by renew_slabs.
+ */
+static bool chunk_use_is_right(const struct image *m, const struct chunk *c)
+{
+	return !m->ours || c->kind == CHUNK_SPAN || c->span_chunks == 0 ||
+	       (c->kind == CHUNK_FREE && c->clean == 0);
+}
+
 /* True: the words that follow from the place of the chunk are right, or 0 if it was never used. */
 static bool chunk_place_is_right(const struct image *m, size_t i)
 {
@@ -137,7 +149,7 @@ static bool chunk_place_is_right(const struct image *m, size_t i)
 	       ((const char *)c->region == (const char *)m->head.base + REGION_AT ||
 		(!used && c->region == NULL && image_room(m, i) == 0)) &&
 	       (c->index == i || (!used && c->index == 0)) &&
-	       (c->units == 0 || c->kind == CHUNK_SLABS);
+	       (c->units == 0 || c->kind == CHUNK_SLABS) && chunk_use_is_right(m, c);
 }
 
 /* Reads the chunk's record into m->copy; false: it is wrong in itself. */

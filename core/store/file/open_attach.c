@@ -249,7 +249,7 @@ bool reattach_is_torn(struct store *s, uint64_t file)
 
 	if (load_acquire(&s->file) == file)
 		return false;
-	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o)) {
 		state = load_acquire(&o->state); /* pairs with owner_hold_as */
 		if (state != OWNER_VACANT && !recover_is_dead(&s->heap, state) && !is_attached(s, mine, state))
 			/* Another process may have attached meanwhile.  Pairs with reattach. */
@@ -264,7 +264,7 @@ static bool others_are_attached(struct store *s, uint64_t mine)
 	struct owner *o;
 	uint64_t state;
 
-	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o)) {
 		state = load_acquire(&o->state); /* pairs with owner_hold_as */
 		if ((state & OWNER_HELD) != 0 && !recover_is_dead(&s->heap, state) && is_attached(s, mine, state))
 			return true;
@@ -280,7 +280,7 @@ void reattach(struct store *s, uint64_t file)
 	bool others = others_are_attached(s, mine);
 	struct owner *o;
 
-	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o)) {
 		state = load_acquire(&o->state); /* pairs with owner_hold_as */
 		if (state == OWNER_VACANT ? others
 					  : !recover_is_dead(&s->heap, state) &&

@@ -95,6 +95,7 @@ static void renew_head(struct store *s, size_t n)
 		o->heap = h;
 		o->next = h->owners;
 		h->owners = o;
+		store_owner_made(o);
 	}
 	h->owner_count = i;
 }
@@ -147,6 +148,8 @@ static bool renew_slabs(struct store *s, int fd, struct image_chunk *there)
 			return false;
 		if (there->chunk.kind == CHUNK_SPAN) /* made by a CPU with smaller pages: a little more can be used */
 			region_chunk(r, i)->span_bytes = (there->chunk.span_bytes + PAGE_MOST - 1) & ~(PAGE_MOST - 1);
+		else /* of an earlier span */
+			region_chunk(r, i)->span_chunks = 0;
 		for (k = 0; k < CHUNK_RECORDS; k++)
 			if (!was_never_set(&there->slab[k]))
 				renew_slab((struct slab *)(void *)(c + sizeof(struct chunk)) + k);

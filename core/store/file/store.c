@@ -86,6 +86,38 @@ void *store_owner(struct heap *h)
 	return record;
 }
 
+static size_t record_number(const struct store *s, const struct owner *o)
+{
+	return (size_t)((const char *)o - s->records) / RECORD_BYTES;
+}
+
+void store_owner_made(struct owner *o)
+{
+	struct store *s = store_of(o->heap);
+	size_t i = record_number(s, o);
+
+	/* Release pairs with the acquire loads of the word: the record is complete. */
+	fetch_or_release(&s->made[i / 64], (uint64_t)1 << i % 64);
+}
+
+struct owner *store_owner_after(struct heap *h, const struct owner *o)
+{
+	struct store *s = store_of(h);
+	size_t n = o != NULL ? record_number(s, o) : load_acquire(&s->records_used);
+
+	/* The first n, from the last on.  Acquire, also of the bits, pairs with store_owner_made.
+	 */
+	while (n > 0) {
+		uint64_t made =
+			load_acquire(&s->made[(n - 1) / 64]) & ~(uint64_t)0 >> (63 - (n - 1) % 64);
+
+		n = (n - 1) / 64 * 64;
+		if (made != 0)
+			return store_record(s, n + bits_highest((unsigned long)made));
+	}
+	return NULL;
+}
+
 /* ---- its address in a process ---- */
 
 enum { APART = 16, ANYWHERE = 8 };

@@ -114,9 +114,12 @@ struct store {
 	uint64_t recoverer; /* life of the thread that searches for lost memory; 0: none */
 	uint64_t full;	    /* hint: processes that found the census full, see block_tags.c */
 	uint64_t lost;	    /* deaths while building that were not followed by a search   */
+	uint64_t made[STORE_RECORDS / 64]; /* bit = 1: the owner record is complete, see store_owner_after */
 	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
 };
-_Static_assert(sizeof(struct store) < PAGE_LEAST, "share_grow writes the page's last byte");
+_Static_assert(sizeof(struct store) <= PAGE_LEAST &&
+		       offsetof(struct store, descriptor) + sizeof(struct ash_descriptor) < PAGE_LEAST,
+	       "one page, whose last byte share_grow writes");
 
 #define STORE_MAGIC ((uint64_t)0x3230726c68736100) /* "\0ashlr02" */
 #define CACHES_NONE ((uint64_t)0) /* they are being rebuilt, or their maker died */
@@ -154,8 +157,23 @@ static inline struct owner *store_record(const struct store *s, size_t i)
 	return (struct owner *)(void *)(s->records + i * RECORD_BYTES);
 }
 
+/*
+ * Owner records in a store.  A record is reserved (records_used), cleared, and then made: its bit
+ * is set.  No list leads to a record, because a list of a file may be forged, and two processes
+ * that attach cannot both rebuild it.
+ */
+
 /* Memory for an owner record; NULL: all are in use. */
 INTERNAL void *store_owner(struct heap *h);
+/* The record is complete: all threads see it from then on. */
+INTERNAL void store_owner_made(struct owner *o);
+/* As owner_after. */
+INTERNAL struct owner *store_owner_after(struct heap *h, const struct owner *o);
+
+static inline bool store_owner_is_made(const struct store *s, size_t i)
+{
+	return (load_acquire(&s->made[i / 64]) >> (i % 64) & 1) != 0; /* pairs with store_owner_made */
+}
 
 #define STORE_ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
 

@@ -5,6 +5,11 @@
  */
 #include "store/file/store.h"
 
+#include "store/file/open.h"
+#include "store/recover/block_tags.h"
+#include "store/recover/building.h"
+#include "store/recover/census.h"
+#include "store/recover/intent.h"
 #include "thread/owner.h"
 
 #define LIES(structure, member, at) \
@@ -12,6 +17,9 @@
 #define IS(constant, value) _Static_assert((constant) == (value), "format 1: " #constant " is another one")
 
 /* The head. */
+IS(STORE_FORMAT, 1);
+IS(STORE_MAGIC, 0x3230726c68736100);
+IS(CLAIM_MAKING, 0x65646e616d736100);
 LIES(store, magic, 0);
 LIES(store, format, 8);
 LIES(store, claim, 16);
@@ -38,11 +46,27 @@ LIES(ash_defaults, cap, 8);
 LIES(ash_defaults, retain, 16);
 LIES(ash_defaults, huge, 24);
 LIES(ash_defaults, sparse, 28);
+IS(RECORDS_DOUBTED, 1);
+IS(RECORDS_ALLOCATED, 2);
+IS(ASH_HUGE_DEFAULT, 0);
+IS(ASH_HUGE_NEVER, 1);
+IS(ASH_HUGE_ALWAYS, 2);
+IS(ASH_HUGE_POPULATE, 3);
+IS(SEAL_OPEN, 0);
+IS(SEAL_BREAKING, 1);
+IS(SEAL_CLOSING, 2);
+IS(SEAL_WHOLE, 3);
+IS(SEAL_STATE, 3);
+IS(SEAL_NUMBER, 2);
+IS(SEAL_BOOT, 32);
 
 /* The parts. */
 IS(CENSUS_AT, 0x10000);
 IS(CENSUS_ENTRIES, 16384);
+IS(CENSUS_OVER, (uint64_t)1 << 63);
+IS(CENSUS_LAST, 16382);
 IS(LIFE_BITS, 62);
+IS(LIFE_ID(~(uint64_t)0), (1 << 22) - 1);
 IS(RECORDS_AT, 0x30000);
 IS(STORE_RECORDS, 4096);
 IS(RECORD_BYTES, 8192);
@@ -64,6 +88,29 @@ LIES(intent, slot, 8);
 LIES(intent, fresh, 16);
 LIES(intent, old, 24);
 LIES(intent, tag, 32);
+IS(INTENT_IDLE, 0);
+IS(INTENT_CLAIMED, 1);
+IS(INTENT_DRAFT, 2);
+IS(INTENT_ARMED, 3);
+IS(INTENT_DONE, 4);
+IS(INTENT_RELEASING, 5);
+IS(INTENT_KINDS, 6);
+IS(INTENT_KIND, 7);
+IS(INTENT_OF_DRAFT, 8);
+IS(INTENT_USE, 16);
+IS(MARK, 1);
+IS(MARK_NUMBER, 1);
+IS(MARK_USE, 15);
+
+/* Tags. */
+IS(TAG_NONE, 0);
+IS(TAG_PROCESS, 0x3fff);
+IS(TAG_UNKNOWN, 16383);
+IS(TAG_KIND, 0x4000);
+IS(TAG_OWN, 0x4000);
+IS(TAG_LEAVING, 0x8000);
+IS(TAG_INTENT, 0xc000);
+IS(KIND_SHIFT, 16);
 
 /* The region; its bitmaps lie behind it, as metadata_init says. */
 LIES(region, chunks, 40);
@@ -117,13 +164,13 @@ IS(SLOT_MAX, 1 << 20);
 IS(SLOT_LARGE, 32768);
 
 /* Raise it when a word that is not the truth changes its meaning, which no size reveals. */
-#define CACHES_MEANING 2
+#define CACHES_MEANING 3 /* 2: span_chunks of chunks that are no span's, see chunk_use_is_right; 3: a slab's ready bits */
 
 uint64_t store_caches(void)
 {
 	static const uint64_t sizes[] = {
 		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, crowd),
-		offsetof(struct store, descriptor), STRANGERS,
+		offsetof(struct store, descriptor), STRANGERS, offsetof(struct store, made),
 		sizeof(struct owner), offsetof(struct owner, spare_units), offsetof(struct owner, bins), offsetof(struct owner, building),
 		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_SLABS, SPARE_COUNTS,
 		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both), offsetof(struct heap, slab_chunks),

@@ -174,7 +174,7 @@ static void drop_held(struct store *s, struct tags *t)
 {
 	const struct owner *o;
 
-	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
 		if (load_acquire(&o->state) != OWNER_VACANT)
 			tags_drop(t, load_relaxed(&truth_of(o)->census));
 }

@@ -94,7 +94,7 @@ bool building_quiet(struct store *s, uint64_t *sum)
 	for (i = 0; i < STRANGERS; i++)
 		if (!stranger_is_gone(s, i))
 			return false;
-	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next) {
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o)) {
 		uint64_t building = load_acquire(&o->building);
 
 		if ((building & 1) != 0)
@@ -121,7 +121,7 @@ static bool is_idle(struct store *s)
 	/* In this order: a stranger may be taking a record, and has it before it stops building. */
 	if (!building_quiet(s, &sum))
 		return false;
-	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
 		if (load_acquire(&o->state) != OWNER_VACANT)
 			return false;
 	return true;

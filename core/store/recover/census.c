@@ -68,7 +68,7 @@ bool census_is_held(struct store *s, uint64_t tag)
 {
 	const struct owner *o;
 
-	for (o = load_acquire(&s->heap.owners); o != NULL; o = o->next)
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
 		if (load_acquire(&o->state) != OWNER_VACANT && load_relaxed(&truth_of(o)->census) == tag)
 			return true;
 	return false;

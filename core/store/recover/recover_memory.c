@@ -129,26 +129,17 @@ static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
 	return n;
 }
 
-/* Records that were reserved and never entered in the list: their makers died before. */
+/* Records that were reserved and never made: their makers died before. */
 static void examine_records(struct pass *p)
 {
-	struct heap *h = &p->s->heap;
-	/* Counted before the list is walked: a record that is entered meanwhile is no finding. */
-	uint64_t used = load_acquire(&p->s->records_used), entered = 0, i;
-	struct owner *o;
+	uint64_t used = load_acquire(&p->s->records_used), i;
 
-	for (o = load_acquire(&h->owners); o != NULL; o = o->next)
-		entered++;
-	if (entered == used)
-		return;
 	for (i = 0; i < used; i++) {
 		struct owner *r = store_record(p->s, i);
 
-		for (o = load_acquire(&h->owners); o != NULL && o != r; o = o->next)
-			;
-		if (o == NULL && pass_holds(p)) {
+		if (!store_owner_is_made(p->s, i) && pass_holds(p)) {
 			owner_reset(r);
-			owner_publish(h, r, OWNER_VACANT);
+			owner_publish(&p->s->heap, r, OWNER_VACANT);
 		}
 	}
 }

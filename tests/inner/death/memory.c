@@ -59,7 +59,7 @@ bool look_is_new(void)
 			if (slab_beginning(c, u) != NULL)
 				sum = mix_slab(sum, record_at(c, c->head[u]));
 	}
-	for (o = heap()->owners; o != NULL; o = o->next) {
+	for (o = store_owner_after(heap(), NULL); o != NULL; o = store_owner_after(heap(), o)) {
 		sum = mix(sum, &o->state, sizeof o->state);
 		sum = mix(sum, &o->building, sizeof o->building);
 		sum = mix(sum, o->inbox, sizeof o->inbox);
@@ -180,7 +180,7 @@ void settled_records(void)
 	uint64_t n = 0;
 	unsigned i;
 
-	for (o = s->heap.owners; o != NULL; o = o->next, n++) {
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o), n++) {
 		CHECK_EQ(o->building & 1, 0);
 		CHECK_EQ(truth_of(o)->flight, 0);
 		CHECK(o->state >> OWNER_THREAD != death_ended);

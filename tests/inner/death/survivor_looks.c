@@ -76,7 +76,7 @@ static void victim_dies(void)
 	unsigned i;
 
 	in_flight = false;
-	for (o = s->heap.owners; o != NULL; o = o->next) {
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o)) {
 		if (o->state >> OWNER_THREAD == death_victim && truth_of(o)->flight != 0)
 			in_flight |= *slot_of((void *)truth_of(o)->flight) == NULL; /* NOLINT: an address */
 		die(&o->state, OWNER_THREAD);

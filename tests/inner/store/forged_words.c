@@ -38,9 +38,16 @@ TEST(sound_store, 10)
 	LIE(s->heap.reserved, 1);
 	LIE(s->heap.own.cap, CAPACITY * 2);
 	LIE(s->heap.own.huge, 77);
-	LIE(s->heap.owners, (uintptr_t)&fd);
-	LIE(s->heap.owners, (uintptr_t)image.heap.owners + 8);
-	LIE(s->heap.owners, image.records + RECORD_BYTES);
+	IDLE(s->heap.owners, 0);
+	IDLE(s->heap.owners, (uintptr_t)&fd);
+	IDLE(s->heap.owners, (uintptr_t)image.heap.owners + 8);
+	IDLE(s->heap.owners, image.records + RECORD_BYTES);
+	/* A slab's record is not made; or one is made that is not reserved. */
+	LIE(s->made[0], 0);
+	LIE(s->made[0], image.made[0] | (uint64_t)1 << image.records_used);
+	LIE(s->made[0], image.made[0] | (uint64_t)1 << 63);
+	LIE(s->made[1], 1);
+	LIE(s->made[STORE_RECORDS / 64 - 1], (uint64_t)1 << 63);
 	IDLE(s->heap.unowned[7], (uintptr_t)&fd);
 	IDLE(s->heap.unowned[7], (uintptr_t)slab_of_block() + 8);
 	IDLE(s->heap.adopt_next, (uintptr_t)&fd);
@@ -100,6 +107,9 @@ TEST(sound_chunks, 10)
 	LIE(c->head[unit], 8);
 	LIE(c->head[unit], record_offset(63));
 	LIE(c->head[63], record_offset(unit));
+	/* Its length and its tag still say that it is a span. */
+	LIE(p->kind, CHUNK_FREE);
+	LIE(p->kind, CHUNK_SLABS);
 	LIE(p->units, 1);
 	LIE(p->span_chunks, 0);
 	LIE(p->span_chunks, 1);
@@ -164,8 +174,8 @@ TEST(sound_owners, 10)
 	for (class = 0; was.bins[class].partial.head == NULL; class++)
 		;
 	LIE(o->no_slots, 1);
-	LIE(o->next, (uintptr_t)o);
-	LIE(o->next, (uintptr_t)&fd);
+	IDLE(o->next, (uintptr_t)o);
+	IDLE(o->next, (uintptr_t)&fd);
 	LIE(o->heap, (uintptr_t)&fd);
 	IDLE(o->inbox[3], (uintptr_t)&fd);
 	IDLE(o->inbox[3], (uintptr_t)slab_of_block() + 8);

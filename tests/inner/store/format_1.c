@@ -8,10 +8,11 @@
  */
 #include "heaps/instance.h"
 #include "inner/store/caches.h"
+#include "inner/store/format_1.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 
-enum { CAPACITY = 8 << 20, BLOCKS = 12, TEXT = 64 << 10, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
+enum { BLOCKS = 12, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };
 
 static const size_t size[BLOCKS] = {8, 24, 24, 100, 128, 1000, 1000, 1000, 5000, 40000, 1, 3300000};
 static unsigned seen[BLOCKS];
@@ -59,8 +60,6 @@ static void make_timeless(int fd, size_t bytes)
 
 /* ---- the text ---- */
 
-static char text[TEXT];
-
 static void write_text(int fd, const char *path)
 {
 	int out = (int)arch_open(path, 0101 | 01000, 0644); /* O_WRONLY | O_CREAT | O_TRUNC */
@@ -80,38 +79,6 @@ static void write_text(int fd, const char *path)
 			length = 1;
 		}
 	CHECK_EQ(arch_write(out, text, n), (long)n);
-}
-
-static uint64_t number(const char **at)
-{
-	uint64_t n = 0;
-	unsigned digit;
-
-	for (; **at != ' ' && **at != '\n'; ++*at) {
-		digit = (unsigned)(**at <= '9' ? **at - '0' : **at - 'a' + 10);
-		CHECK(digit < 16);
-		n = n << 4 | digit;
-	}
-	++*at;
-	return n;
-}
-
-static int golden(void)
-{
-	int fd = (int)arch_memfd_create("golden", 0);
-	long length = rt_read_file("tests/golden/format-1.words", text, sizeof text - 1);
-	const char *at = text;
-
-	if (length <= 0)
-		rt_skip("not where tests/golden is");
-	CHECK_EQ(arch_ftruncate(fd, (long)(store_bytes(CAPACITY >> CHUNK_SHIFT))), 0);
-	while (at < text + length) {
-		uint64_t offset = number(&at), run = number(&at), word = number(&at);
-
-		for (; run > 0; run--, offset += 8)
-			CHECK_EQ(arch_pwrite64(fd, &word, 8, (long)offset), 8);
-	}
-	return fd;
 }
 
 /* ---- what is in it ---- */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "back.h"
+
+#include <stdbool.h>
+
+#define IF_THERE __attribute__((weak))
+
+IF_THERE int munmap(void *p, size_t bytes);
+IF_THERE int madvise(void *p, size_t bytes, int advice);
+IF_THERE void *mremap(void *p, size_t old, size_t bytes, int flags, ...);
+IF_THERE int *__errno_location(void);
+/* What only glibc has: in its shared object; in crt1.o, as a static program has of glibc only what it calls. */
+IF_THERE const char *gnu_get_libc_version(void);
+extern IF_THERE const int _IO_stdin_used;
+
+static bool is_glibc(void)
+{
+	return (gnu_get_libc_version != NULL || &_IO_stdin_used != NULL) && __errno_location != NULL;
+}
+
+/* The result of a system call for that of a function; errno is as it was. */
+static long told_result(long r, int *error, int before)
+{
+	if (r == -1)
+		r = *error > 0 ? -*error : -1;
+	*error = before;
+	return r;
+}
+
+long told_munmap(void *p, size_t bytes)
+{
+	int *error, before;
+
+	if (munmap == NULL || !is_glibc())
+		return arch_munmap(p, bytes);
+	error = __errno_location();
+	before = *error;
+	return told_result(munmap(p, bytes), error, before);
+}
+
+long told_madvise(void *p, size_t bytes, long advice)
+{
+	int *error, before;
+
+	if (madvise == NULL || !is_glibc())
+		return arch_madvise(p, bytes, advice);
+	error = __errno_location();
+	before = *error;
+	return told_result(madvise(p, bytes, (int)advice), error, before);
+}
+
+long told_mremap(void *p, size_t old, size_t bytes, long flags, void *target)
+{
+	int *error, before;
+
+	if (mremap == NULL || !is_glibc())
+		return arch_mremap(p, old, bytes, flags, target);
+	error = __errno_location();
+	before = *error;
+	return told_result((long)mremap(p, old, bytes, (int)flags, target), error, before);
+}
+
+/* By the only one of the functions that leaves the range where it is. */
+void told_forget(void *p, size_t bytes)
+{
+	enum { MADV_DONTNEED = 4 };
+
+	if (madvise != NULL && is_glibc())
+		(void)told_madvise(p, bytes, MADV_DONTNEED);
+}
