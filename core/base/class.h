@@ -29,7 +29,7 @@
 	 (((m) >> ((m) >= 512 ? 6 : (m) >= 256 ? 5 : 4)) & 7))
 
 /* class_small[(size + 7) / 8] is CLASS_SMALL times the class of a size up to SLOT_SMALL. */
-#define CLASS_SMALL 6
+#define CLASS_SMALL 3
 #define CLASS_SMALLS (SLOT_SMALL / 8 + 1)
 INTERNAL_EXTERN const uint8_t class_small[CLASS_SMALLS];
 

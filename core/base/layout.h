@@ -54,16 +54,11 @@
  *
  * THE HINTS OF A SLAB (for its owner only)
  *
- *   groups     0 ............ opened ............ last
- *              | allocated from  |  untouched: all slots free, except in group
- *                                   `opened` if its bin left it half used
- *   ready      bit g: group g < opened may have a free slot.  Set by the first
- *              release into the group or, if the slab comes from the full list to the
- *              partial one, into the slab.  All are cleared when the slab is found full,
- *              and that of the bin's group when the bin leaves it the long way.
- *   dirty      bit g: a slot of group g was released since the slab was made,
- *              or its memory was not zero to begin with: zeroed blocks from
- *              this group must be cleared.  ready is a subset of dirty.
+ *   ready      bit g: group g has a free slot.  It is set before a slot of the group is
+ *              freed, and cleared after the last one is taken: a holder that vanished in
+ *              between leaves a bit too many, never one too few.
+ *   dirty      a slot was released since the slab was made, or its memory was not zero to
+ *              begin with: zeroed blocks must be cleared.
  *
  * EQUATIONS
  *
@@ -92,7 +87,7 @@
 #define SLAB_SLOTS  (SLAB_GROUPS * GROUP_SLOTS)
 
 _Static_assert(CHUNK_UNITS == 64, "the units of a chunk are one word");
-_Static_assert(SLAB_GROUPS == 32, "ready and dirty are words of 32 bits");
+_Static_assert(SLAB_GROUPS <= 64, "ready is one word");
 
 /* slab.owner is the owner's address, with flags in its lowest bits: */
 #define OWNER_PENDING_BIT 0
@@ -122,19 +117,19 @@ struct slab {
 	uint32_t made;	       /* counts the slabs of this record, see slab/look.h */
 	_Alignas(CPU_LINE)
 	/* Written by the owner only, except `hold` and if unowned. */
+	uint64_t ready;
 	uint64_t all_free;     /* the free word that slab_has_event detects, see
 				  slab_arm; 0: none                          */
 	struct slab *next, *previous;
-	uint32_t ready, dirty, opened;
+	bool dirty;
 	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */
 	uint8_t purged;	       /* enum purged, thread/settle.h; written with `hold` */
 	uint16_t least;	       /* malloc: the class's smallest size; 0 above 32 KiB */
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 	uint64_t free[SLAB_GROUPS];
-	uint32_t found;	       /* hint: groups that a bin turns to next, bin.c  */
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
-_Static_assert(offsetof(struct slab, all_free) == CPU_LINE, "owner's words on separate cache lines");
+_Static_assert(offsetof(struct slab, ready) == CPU_LINE, "owner's words on separate cache lines");
 
 /* Bytes from one slab's remote words to the next slab's; again not a power of two. */
 #define REMOTE_STRIDE (SLAB_GROUPS * sizeof(uint64_t) + CPU_LINE)

@@ -28,15 +28,10 @@ enum invariant {
 	I15_BLOCKS_ARE_WHOLE = 15 /* 14: arena/arena.h */
 };
 
-/* A group with free slots is ready, never used yet, its bin's current group, or in a spare of one slot. */
-static bool hints_cover(const struct owner *o, const struct slab *s, unsigned g, uint64_t word)
+/* A group with free slots is ready, or in a spare of one slot. */
+static bool hints_cover(const struct slab *s, unsigned g, uint64_t word)
 {
-	if ((s->ready & ~s->dirty) != 0)
-		return false;
-	if (g >= s->opened)
-		return g == s->opened || word == slab_group_mask(s, g);
-	return word == 0 || ((s->ready >> g) & 1) != 0 ||
-	       bin_word(o, &o->bins[s->class]) == &s->free[g] || (s->spare && s->slots == 1);
+	return word == 0 || ((s->ready >> g) & 1) != 0 || (s->spare && s->slots == 1);
 }
 
 /* o: the caller's owner record, checked out; or NULL. */
@@ -67,7 +62,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 		if (o != NULL && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
 			if ((word & remote) != 0)
 				return I6_FREE_AND_REMOTE_DISJOINT;
-			if (!hints_cover(o, s, g, word))
+			if (!hints_cover(s, g, word))
 				return I7_HINTS_COVER_FREE_GROUPS;
 		}
 	}
@@ -201,13 +196,14 @@ static enum invariant check_region(const struct owner *o, struct region *r)
 	return broken;
 }
 
-static enum invariant check_list(const struct owner *o, unsigned class, const struct slabs *l, bool some_free)
+static enum invariant check_list(const struct owner *o, unsigned class)
 {
+	const struct slabs *l = &o->bins[class].partial;
 	const struct slab *s, *before = slabs_tail(l);
 
 	for (s = l->head; s != NULL; before = s, s = s->next) {
 		if ((load_relaxed(&s->owner) & ~OWNER_PENDING) != (uint64_t)(uintptr_t)o ||
-		    s->class != class || s->previous != before || slab_is_ready(s) != some_free)
+		    s->class != class || s->previous != before || !slab_is_ready(s) || bin_has(o, s))
 			return I8_SLAB_ON_ITS_LIST;
 	}
 	return before == slabs_tail(l) ? HOLDS : I8_SLAB_ON_ITS_LIST;
@@ -218,10 +214,8 @@ static enum invariant check_owner(const struct owner *o)
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++) {
-		enum invariant broken = check_list(o, class, &o->bins[class].partial, true);
+		enum invariant broken = check_list(o, class);
 
-		if (broken == HOLDS)
-			broken = check_list(o, class, &o->bins[class].full, false);
 		if (broken != HOLDS)
 			return broken;
 	}

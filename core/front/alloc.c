@@ -65,77 +65,96 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
 }
 
 /*
- * ash_alloc's slow path: its sum had no carry.  Subtracting the word recovers whether
- * the seat was open, as only the seat's holder changes the word.
+ * The slow path of allocation: the current slab is full, or the seat was closed.  A slot of the next slab on the list,
+ * if that is possible at once, or NULL; opened: seat.open before the caller closed the seat.
  *
  * o == owner_none: the thread had no record when ash_alloc read the seat.  If it has one
  * now, a signal handler got it in between and may have opened the seat before ash_alloc
  * closed it.  Then no call is using the record: interrupted ones had none, and those of
  * the handler have returned.
  */
-SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner)
+static SLOW_PART void *alloc_next(size_t size, struct owner *o, uint64_t opened)
 {
-	struct owner *o = owner;
-	struct bin *b = bin_small(o, small);
+	struct bin *b = bin_small(o, seat_small(size));
 	void *p = NULL;
 	bool clean;
 
-	if (o == owner_none ? seat.self != o : sum != *bin_word(o, b)) {
-		if (bin_step(o, b) && !sample_in(o, b)) /* owner_none has no slab */
+	if (o == owner_none ? seat.self != o : opened != 0) {
+		if (bin_next(o, b) && !sample_in(o, b)) /* owner_none has no slab */
 			p = bin_slot(o, b, &clean);
 		seat_open(); /* it was open */
-		if (likely(p != NULL))
-			return p;
 	}
-	return alloc_class(small / CLASS_SMALL, 0, 1, false); /* the size serves larger classes */
+	return p;
+}
+
+SLOW void *alloc_refill(size_t size, void *owner, uint64_t opened)
+{
+	void *p = alloc_next(size, owner, opened);
+
+	return likely(p != NULL) ? p : alloc_class(class_of(size), size, 1, false);
+}
+
+static SLOW void *alloc_refill_or(size_t size, ash_rest *rest, struct owner *o, uint64_t opened)
+{
+	void *p = alloc_next(size, o, opened);
+
+	return likely(p != NULL) ? p : rest(size);
+}
+
+static SLOW void *alloc_slow_or(size_t size, ash_rest *rest)
+{
+	bool clean;
+	void *p = slot_try(size, &clean);
+
+	return likely(p != NULL) ? p : rest(size);
 }
 
 /*
- * The fast path: seat, class, word, lowest bit.  It must stay free of calls
- * and locked instructions; tests/golden has its expected instructions.
+ * The fast path: seat, class, slab, lowest group, lowest slot.  It must stay free of calls
+ * and locked instructions; tests/golden has its expected instructions.  or: ash_alloc_or.
  */
-FAST void *ash_alloc(size_t size)
+static ALWAYS_INLINE void *alloc_fast(size_t size, bool or, ash_rest *rest)
 {
-	struct owner *o = SEATED ? seat.self : NULL;
-	uint64_t *at, word, sum, opened;
-	unsigned small;
-	struct bin *b;
+	struct owner *o = seat.self;
+	uint64_t ready, word, left, opened, g;
+	struct slab *s;
 	void *p;
 
-	if (IS_HARDENED)
-		return alloc_guarded(1, size, false);
-	if (!SEATED)
-		return alloc_rest(size, false);
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
-		return alloc_slow(size);
+		return or ? alloc_slow_or(size, rest) : alloc_slow(size);
 	signal_fence(); /* self is read before open, see alloc_refill */
-	sum = opened = seat.open;
+	opened = seat.open;
 	seat_close();
-	small = seat_small(size);
-	b = bin_small(o, small);
-	at = bin_word(o, b);
-	word = load_relaxed(at);
-	/* If the seat was open (~0): a carry, and word - 1, whose AND clears the word's lowest bit. */
-	if (unlikely(!__builtin_add_overflow(sum, word, &sum)))
-		return alloc_refill(small, sum, o);
-	if (SAMPLED && unlikely(sample_counts(b->size))) {
+	s = bin_slab(o, bin_small(o, seat_small(size)));
+	ready = s->ready & opened; /* 0 also if the seat was closed */
+	if (unlikely(ready == 0))
+		return or ? alloc_refill_or(size, rest, o, opened) : alloc_refill(size, o, opened);
+	g = cpu_lowest_bit(ready);
+	word = load_relaxed(&s->free[g]);
+	if (unlikely(__builtin_sub_overflow(word, 1, &left))) /* 0: the bit was left by a holder that vanished */
+		return or ? alloc_refill_or(size, rest, o, SEAT_OPEN) : alloc_refill(size, o, SEAT_OPEN);
+	if (SAMPLED && unlikely(sample_counts(s->slot_size))) {
 		seat_open_again(opened);
 		return alloc_rest(size, false);
 	}
-	p = bin_lowest(b, word);
-	cpu_and(at, word, sum);
+	p = s->base + (g * GROUP_SLOTS + cpu_lowest_bit(word)) * s->slot_size;
+	left &= word;
+	store_relaxed(&s->free[g], left);
+	signal_fence();
+	cpu_and(&s->ready, ready, ready - (left == 0)); /* clears the lowest bit, without a branch */
 	p = slot_predicted(p);
 	seat_open_again(opened);
 	return p;
 }
 
+FAST void *ash_alloc(size_t size)
+{
+	if (IS_HARDENED)
+		return alloc_guarded(1, size, false);
+	return SEATED ? alloc_fast(size, false, NULL) : alloc_rest(size, false);
+}
+
 FAST void *ash_alloc_or(size_t size, ash_rest *rest)
 {
-	bool clean;
-	void *p;
-
-	if (IS_HARDENED || unlikely(size > SLOT_SMALL))
-		return rest(size);
-	p = slot_try(size, &clean);
-	return likely(p != NULL) ? p : rest(size);
+	return IS_HARDENED || !SEATED ? rest(size) : alloc_fast(size, true, rest);
 }

@@ -24,10 +24,10 @@ INTERNAL SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero)
 /* All allocations of the hardened products.  zero: a span is not to have huge pages; each block reads zero. */
 static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zero)
 {
-	size_t bytes = size + GUARD_BYTES;
-	struct bin *b = NULL;
+	size_t bytes = size + GUARD_BYTES, have = 0;
+	struct bin *b;
 	bool clean = false;
-	struct owner *o;
+	struct owner *o = NULL;
 	void *p = NULL;
 
 	if (SEATED && likely(seat.open != 0) && likely(size - 1 < SLOT_LARGE - GUARD_BYTES) &&
@@ -35,18 +35,19 @@ static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zer
 		seat_close();
 		o = seat.self;
 		b = bytes <= SLOT_SMALL ? bin_small(o, seat_small(bytes)) : &o->bins[class_larger(bytes)];
-		while (unlikely((p = bin_slot(o, b, &clean)) == NULL) && bin_step(o, b))
+		while (unlikely((p = bin_slot(o, b, &clean)) == NULL) && bin_next(o, b))
 			;
+		have = bin_slab(o, b)->slot_size;
 		seat_open();
 	}
 	if (unlikely(p == NULL))
 		return alignment == 1 ? alloc_rest(size, zero) : alloc_aligned_rest(alignment, size, zero);
-	guard_new(p, size, b->size, clean);
+	guard_new(p, size, have, clean);
 	return p;
 }
 
-/* The slow path of ash_alloc, taken if its sum had no carry. */
-INTERNAL SLOW void *alloc_refill(unsigned small, uint64_t sum, void *owner);
+/* The slow path of ash_alloc; opened: seat.open before it closed the seat. */
+INTERNAL SLOW void *alloc_refill(size_t size, void *owner, uint64_t opened);
 
 /*
  * A block if that is possible at once, else the result of `rest`.  rest is called by a

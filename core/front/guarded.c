@@ -158,7 +158,7 @@ static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, v
 			to = span_resize(span, p, bytes, alignment);
 		else if (!span_fit(span, bytes))
 			to = NULL;
-		watch_tick(); /* memory may have been freed */
+		heap_count(); /* memory may have been freed */
 	}
 	if (to == NULL) {
 		guard_set(p, had, have);

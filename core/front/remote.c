@@ -71,7 +71,7 @@ bool remote_free(const struct slot_ref *at, struct owner **vacant)
 static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	owner_begin(o);
-	/* A large slab of one slot; one that contains a heap is always armed. */
+	/* A large slab of one slot; a slab that contains a heap is always armed. */
 	if (unlikely(s->slot_size > SLOT_LARGE) && (SMALL || s->slots == 1)) {
 		if (heap_hooks_now() != NULL)
 			heap_hooks_now()->gone(s->base, s->slot_size);
@@ -98,8 +98,7 @@ static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 	seat_close();
 	owner_begin(o);
 	/* Without collecting, every release into this slab would be slow until the next refill. */
-	if (__builtin_sub_overflow(o->pending_releases, (uint8_t)(256 / COLLECT_AFTER),
-				   &o->pending_releases)) /* a borrow tells: fewer bytes */
+	if (++o->pending_releases % COLLECT_AFTER == 0)
 		collect_slab(o, s);
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(((load_relaxed(&s->remote[group]) >> (index % GROUP_SLOTS)) & 1) != 0 ||
@@ -117,7 +116,7 @@ static SLOW void release_unowned(void *p, struct slab *s, uint64_t index)
 	if (!unowned_free(s, index))
 		diagnose(CALL_RELEASE, p);
 	if (!SEATED)
-		watch_tick();
+		heap_count();
 }
 
 /*
@@ -158,7 +157,7 @@ static SLOW void release_other(void *p)
 		sample_gone(p);
 	if (c == NULL || !span_release(c, p))
 		diagnose(CALL_RELEASE, p);
-	watch_tick();
+	heap_count();
 }
 
 void release_rest(void *p, struct slab *s)
@@ -177,11 +176,7 @@ void release_rest(void *p, struct slab *s)
 
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	if (watch_give(o, s, group, word)) {
-		seat_open();
-	} else {
-		if (SAMPLED && s->slot_size > SLOT_LARGE)
-			sample_gone(s->base);
-		release_settle(o, s, group, word);
-	}
+	if (SAMPLED && s->slot_size > SLOT_LARGE)
+		sample_gone(s->base);
+	release_settle(o, s, group, word);
 }

@@ -127,7 +127,7 @@ static SLOW_PART void *resize_span(struct chunk *c, void *p, size_t have, size_t
 	else
 		resized = span_resize(c, p, size, alignment);
 	sample_large(resized != NULL ? resized : p, resized != NULL ? span_size(size) : have);
-	watch_tick(); /* memory may have been freed */
+	heap_count(); /* memory may have been freed */
 	return resized;
 }
 

@@ -56,7 +56,9 @@ INTERNAL SLOW void sample_gone(void *p);
 /* Counts a slot that is about to be taken from the bin, if there is one.  True: it is a sample. */
 static ALWAYS_INLINE bool sample_in(const struct owner *o, const struct bin *b)
 {
-	return SAMPLED && load_relaxed(bin_word(o, b)) != 0 && sample_counts(b->size);
+	const struct slab *s = bin_slab(o, b);
+
+	return SAMPLED && s->ready != 0 && sample_counts(s->slot_size);
 }
 
 /* Counts a block above SLOT_LARGE that was allocated, or a span that was resized. */

@@ -17,7 +17,7 @@ static void *slot_any(unsigned class, bool *clean)
 	if (unlikely(o == NULL)) {
 		*clean = false;
 		if (!SEATED)
-			watch_tick();
+			heap_count();
 		return unowned_slot(&heap_default, class);
 	}
 	p = refill_slot(o, class, clean);
@@ -78,8 +78,6 @@ void *slot_try(size_t size, bool *clean)
 	b = likely(size <= SLOT_SMALL) ? bin_small(o, seat_small(size))
 				       : &o->bins[class_larger(size)];
 	p = sample_in(o, b) ? NULL : bin_slot(o, b, clean);
-	if (likely(p != NULL))
-		p = slot_predicted(p);
 	seat_open();
 	return p;
 }

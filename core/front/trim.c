@@ -34,7 +34,7 @@ static struct run step_chunk(struct heap *h, uint64_t hand)
 /* Returns the slab to its chunk if it is empty, and unowned, vacant or the caller's; else purges inside it. */
 static void step_slab(struct heap *h, struct owner *o, struct slab *s)
 {
-	struct owner *v = (struct owner *)(uintptr_t)(load_acquire(&s->owner) & ~OWNER_PENDING); /* as in is_purgeable */
+	struct owner *v = slab_owner(s);
 	size_t room = 0;
 
 	if (slab_is_unowned(s))

@@ -18,22 +18,31 @@
 #include "thread/refill.h"
 
 /*
- * Takes the bin's lowest free slot; `at`: the address of its word, which is not 0.  draft: the
- * intent that names the block, or NULL.
+ * Takes the lowest free slot of the bin's current slab; NULL: refill_bin has to look for one.  *clean: as in
+ * refill_slot.  draft: the intent that names the block, or NULL.
  */
-static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin *b, uint64_t *at,
+static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin *b, bool *clean,
 				     struct intent *draft)
 {
-	uint64_t word = load_relaxed(at);
-	unsigned bit = (unsigned)cpu_lowest_bit(word);
-	char *p = bin_lowest(b, word);
-	uint16_t *tags;
+	struct slab *s = bin_slab(o, b);
+	uint64_t word, index, g;
+	uint16_t *tag;
+	char *p;
 
-	if (store_shared(h) == NULL) {
-		store_relaxed(at, bits_without_lowest(word));
-		return p;
+	if (unlikely(s->ready == 0))
+		return NULL;
+	g = cpu_lowest_bit(s->ready);
+	word = load_relaxed(&s->free[g]);
+	if (unlikely(word == 0)) {
+		slab_unready(s, g);
+		return NULL;
 	}
-	tags = census_tag(b->slab, (uint64_t)(at - b->slab->free) * GROUP_SLOTS);
+	*clean = !s->dirty;
+	index = cpu_lowest_bit(word);
+	if (store_shared(h) == NULL)
+		return slab_take_slot(s, g, word, index);
+	tag = census_tag(s, g * GROUP_SLOTS + index);
+	p = s->base + (g * GROUP_SLOTS + index) * s->slot_size;
 	/*
 	 * In this order, as the thread may be killed at any point (recover.h): first the
 	 * slot is recorded as in flight, then its tag is set, then it is taken.  When it is
@@ -42,13 +51,14 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 	 */
 	if (draft != NULL) {
 		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
-		store_release(&tags[bit], intent_tag(store_of(h), draft));
-		store_release(at, bits_without_lowest(word));
-		return p;
+		store_release(tag, intent_tag(store_of(h), draft));
+		signal_fence();
+		return slab_take_slot(s, g, word, index);
 	}
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-	store_release(&tags[bit], (uint16_t)truth_of(o)->census);
-	store_release(at, bits_without_lowest(word));
+	store_release(tag, (uint16_t)truth_of(o)->census);
+	signal_fence();
+	(void)slab_take_slot(s, g, word, index);
 	store_release(&truth_of(o)->flight, 0);
 	return p;
 }
@@ -98,16 +108,12 @@ static void *slot(struct heap *h, unsigned class, bool *clean, struct intent *dr
 		return slot_unowned(h, class, false, draft);
 	}
 	bin = &o->bins[class];
-	while (unlikely(load_relaxed(bin_word(o, bin)) == 0) && more) {
+	while (unlikely((p = slot_take(h, o, bin, clean, draft)) == NULL) && more) {
 		struct building b = building_begin(h, o);
 
 		more = refill_bin(o, class);
-		watch_count(o, 1);
+		owner_count(o);
 		building_end(b);
-	}
-	if (more) {
-		*clean = ((bin->slab->dirty >> (bin_word(o, bin) - bin->slab->free)) & 1) == 0;
-		p = slot_take(h, o, bin, bin_word(o, bin), draft);
 	}
 	seats_give(t, o);
 	if (unlikely(p == NULL)) {
@@ -214,21 +220,14 @@ FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 	struct heap *h = heap_of(heap);
 	struct owner *o;
 	struct seat_entry *t;
-	struct bin *b;
-	uint64_t *word;
+	bool clean;
 	void *p;
 
 	if (unlikely(size > SLOT_SMALL) || unlikely((o = seats_guess(h, &t)) == NULL))
 		return instance_alloc_slow(h, size);
-	b = bin_small(o, class_small[(size + 7) / 8]);
-	word = bin_word(o, b);
-	if (unlikely(load_relaxed(word) == 0)) {
-		seats_give(t, o);
-		return instance_alloc_slow(h, size);
-	}
-	p = slot_take(h, o, b, word, NULL);
+	p = slot_take(h, o, bin_small(o, class_small[(size + 7) / 8]), &clean, NULL);
 	seats_give(t, o);
-	return p;
+	return likely(p != NULL) ? p : instance_alloc_slow(h, size);
 }
 
 void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)

@@ -92,8 +92,6 @@ static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, v
 	bool done = span_release(c, p);
 
 	retain_tick(h, 1);
-	if (call.owner != NULL)
-		watch_check(call.owner);
 	building_end(b);
 	return done;
 }
@@ -120,7 +118,7 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 {
 	struct slab *s = slab_record(c, p);
-	uint64_t word, index, group;
+	uint64_t word, ready, index, group;
 	struct owner *o;
 	struct seat_entry *t;
 	bool done = false;
@@ -133,11 +131,12 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 		goto out;
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
-	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, group, word)))
+	ready = s->ready;
+	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
 		goto out;
 	/* In this order: a thread that takes the record over completes the release. */
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-	store_release(&s->free[group], word);
+	slab_free(s, ready, group, word);
 	store_release(&truth_of(o)->flight, 0);
 	done = true;
 out:

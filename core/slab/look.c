@@ -114,3 +114,32 @@ struct slab *walk_next(struct walk *w)
 	} while (!record_begins(offset, w->unit));
 	return record_at(w->chunk, offset);
 }
+
+struct chunk *walk_chunk(struct heap *h, uint64_t *hand)
+{
+	struct region *r = region_first(h);
+	uint64_t passed = 0;
+	unsigned n = 0;
+	size_t i;
+
+	while (r != NULL && n < WALK_SKIP) {
+		size_t chunks = load_relaxed(&r->chunks);
+
+		i = *hand - passed;
+		if (r->remote != NULL && i < chunks)
+			i = region_next_known(r, i);
+		if (r->remote == NULL || i >= chunks) {
+			passed += chunks;
+			*hand = *hand > passed ? *hand : passed;
+			r = region_next(r);
+			continue;
+		}
+		n++;
+		*hand = passed + i + 1;
+		if (chunk_is(region_chunk(r, i), CHUNK_SLABS))
+			return region_chunk(r, i);
+	}
+	if (r == NULL)
+		*hand = 0;
+	return NULL;
+}

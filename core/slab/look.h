@@ -76,4 +76,11 @@ static inline struct walk walk_from(struct heap *h)
  */
 INTERNAL struct slab *walk_next(struct walk *w);
 
+/*
+ * A walk in steps: the chunk with slabs that follows *hand chunks, which then counts it.  NULL: the next WALK_SKIP chunks
+ * have none, or the walk has ended; then *hand is 0.  What is passed over is not touched.
+ */
+#define WALK_SKIP 64
+INTERNAL struct chunk *walk_chunk(struct heap *h, uint64_t *hand);
+
 #endif

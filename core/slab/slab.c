@@ -68,12 +68,13 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 	/* The last word is slab_group_mask of its group: no thread uses the slab yet. */
 	uint64_t word = ~(uint64_t)0 >> (-(unsigned)s->slots % GROUP_SLOTS);
 
-	s->opened = 0;
 	s->spare = 0;
 	if (IS_MALLOC)
 		s->least = (uint16_t)(class > CLASS_ONE ? 0 : class_least(class));
 	store_relaxed(&s->purged, (uint8_t)0); /* read by threads that purge */
 	s->next = s->previous = NULL;
+	s->ready = bits_below(g);
+	s->dirty = !u.clean;
 	s->all_free = slab_group_mask(s, 0); /* slots are taken from group 0 first */
 	do {
 		store_relaxed(&s->free[--g], word);
@@ -81,8 +82,6 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 	} while (g > 0);
 	if (heap_kind(h)->gaps)
 		store_relaxed(&s->base, s->base + slab_gap(s));
-	s->ready = 0;
-	s->dirty = u.clean ? 0 : UINT32_MAX;
 	/* Pairs with walks, which load the owner first. */
 	store_release(&s->owner, owner);
 	slab_publish(h, s);
@@ -177,8 +176,7 @@ bool slab_collect(struct slab *s, bool taken_over)
 		word = load_relaxed(&s->free[g]);
 		if (unlikely((word & remote) != 0) && !taken_over)
 			slab_report_double(s, g, bits_lowest(word & remote));
-		slab_make_ready(s, (uint32_t)1 << g);
-		store_release(&s->free[g], word | remote);
+		slab_free(s, s->ready, g, word | remote);
 		/*
 		 * Release: a thread that sees the remote bit clear sees the free bit set.
 		 * Acquire (with the load above): the releasing threads are done with

@@ -32,26 +32,33 @@ struct slot_ref {
 	uint64_t bit;
 };
 
-/* True: the slab may have a free slot, by the owner's hints. */
+/* True: the slab has a free slot, by the owner's hints. */
 static inline bool slab_is_ready(const struct slab *s)
 {
-	return s->ready != 0 || s->opened < s->groups;
+	return s->ready != 0;
 }
 
-/* Marks the groups as having free slots; to be called before a free bit is set. */
-static inline void slab_make_ready(struct slab *s, uint32_t groups)
+/* The group has no free slot. */
+static ALWAYS_INLINE void slab_unready(struct slab *s, uint64_t g)
 {
-	/* In this order: ready is a subset of dirty at every instant. */
-	store_relaxed(&s->dirty, s->dirty | groups);
-	signal_fence();
-	store_relaxed(&s->ready, s->ready | groups);
-	signal_fence();
+	s->ready &= ~((uint64_t)1 << g);
 }
 
-/* True: storing `word` needs settle_freed, as the group was not ready or becomes all free. */
-static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, uint64_t word)
+/* Frees slots, for the owner: `word` is the group's free word with their bits set, `ready` is the slab's. */
+static ALWAYS_INLINE void slab_free(struct slab *s, uint64_t ready, uint64_t group, uint64_t word)
 {
-	return ((s->ready >> group) & 1) == 0 || word == s->all_free;
+	/* In this order, see layout.h. */
+	(void)cpu_set_bit(&ready, group);
+	s->ready = ready;
+	s->dirty = true;
+	signal_fence();
+	store_release(&s->free[group], word);
+}
+
+/* True: storing `word` needs settle_freed, as the slab was full or may become empty. */
+static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t ready, uint64_t word)
+{
+	return ready == 0 || word == s->all_free;
 }
 
 /*
@@ -60,9 +67,11 @@ static ALWAYS_INLINE bool slab_has_event(const struct slab *s, uint64_t group, u
  */
 static ALWAYS_INLINE bool slab_give(struct slab *s, uint64_t group, uint64_t word)
 {
-	if (unlikely(slab_has_event(s, group, word)))
+	uint64_t ready = s->ready;
+
+	if (unlikely(slab_has_event(s, ready, word)))
 		return false;
-	store_release(&s->free[group], word);
+	slab_free(s, ready, group, word);
 	return true;
 }
 
@@ -258,16 +267,5 @@ INTERNAL bool slab_collect(struct slab *s, bool taken_over);
 
 /* Reports a second release of a slot, found when its bits are collected or used again. */
 INTERNAL _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned bit);
-
-/* The opened groups that have a free slot.  No branch for each: in a dense slab half of them would be mispredicted. */
-static ALWAYS_INLINE uint32_t slab_free_groups(const struct slab *s)
-{
-	uint32_t groups = 0;
-	unsigned g = s->opened;
-
-	while (g > 0)
-		groups = 2 * groups + (load_relaxed(&s->free[--g]) != 0);
-	return groups;
-}
 
 #endif

@@ -24,7 +24,7 @@ void owner_reset(struct owner *o)
 		store_relaxed(&words[i], 0);
 	o->spare_next = 0;
 	o->spare_units = 0;
-	o->turn = 0;
+	o->turn = o->lost = 0;
 }
 
 void owner_publish(struct heap *h, struct owner *o, uint64_t state)
@@ -87,11 +87,4 @@ __attribute__((noinline)) void slabs_remove(struct slabs *l, struct slab *s)
 	else
 		s->previous->next = next;
 	s->next = s->previous = NULL;
-}
-
-void slabs_rotate(struct slabs *l, struct slab *s)
-{
-	l->head->previous->next = l->head;
-	s->previous->next = NULL;
-	l->head = s;
 }

@@ -6,9 +6,11 @@
  *
  *   seat (TLS)  .self ----> owner ----> bins[class]
  *
- *   bin:    word ---> free word of the current group of the current slab
- *           partial   slabs that have free slots
- *           full      slabs that have none, until a slot of theirs is released
+ *   bin:    slab      the current one, which slots are taken from
+ *           partial   other slabs that have free slots, the longest waiting first
+ *
+ * A slab without a free slot is on no list until a slot of it is released.  To find all slabs of a
+ * record one walks over the chunks (slab/look.h).
  *
  * One thread at a time, its holder (seat.h), changes a record, and does so in one call at
  * a time (seat.h).  So the record needs no atomic instructions, except for the state and the
@@ -48,13 +50,9 @@ static inline struct slab *slabs_tail(const struct slabs *l)
 /* Adds a slab that is on no list, at the tail. */
 INTERNAL void slabs_append(struct slabs *l, struct slab *s);
 INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
-/* Moves what is before this slab of the list behind all others: s becomes the head. */
-INTERNAL void slabs_rotate(struct slabs *l, struct slab *s);
 
 /* Words of the inbox, see settle.h. */
-#define INBOX_SLABS   32
-#define INBOX_CLASSES 2
-#define INBOX_WORDS   (INBOX_CLASSES + INBOX_SLABS)
+#define INBOX_SLABS 32
 
 /*
  * Spares: slabs that became empty recently and are cached, so that a program whose number
@@ -92,16 +90,13 @@ static inline bool is_crowd(const struct heap *h)
 }
 
 struct bin {
-	uintptr_t word;	   /* the free word's distance from the owner: bin_word; 0: no_slots */
-	char *base;	   /* of the group's first slot                                */
-	size_t size;	   /* of a slot; valid once the bin has had a slab             */
-	struct slab *slab; /* current; NULL: none                                      */
-	struct slabs partial, full; /* its other slabs; beside the above: one page less is written */
+	uintptr_t slab;	      /* the current slab's distance from the owner, see bin_slab; 0: none */
+	struct slabs partial; /* slabs that have free slots and are not current                  */
+	uint64_t slabs;	      /* all of the class, also those that are full                      */
 };
 
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
 _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
-_Static_assert(offsetof(struct bin, full) == offsetof(struct bin, partial) + sizeof(struct slabs), "shrink_lists");
 
 /* Of the hardened products, for the holder.  A takeover leaves it as it is. */
 struct hardened {
@@ -117,21 +112,20 @@ struct owner;
 HARDENED void quarantine_compare(const struct owner *o, unsigned class);
 
 struct owner {
-	uint64_t no_slots;   /* free word of bins without a slab: always 0       */
 	/* Written by the holder, often. */
-	uint32_t turn;	     /* of its lists, see shrink_lists                   */
+	uint64_t turn;	     /* chunks that were looked at, see shrink_turn      */
+	uint8_t lost;	     /* so many times a walk is to end, because the inbox was full, see collect_lost */
 	uint8_t spare_next;  /* the place of the next spare                      */
-	bool no_spares;	     /* no holder, or a list is being walked: nothing is cached */
-	bool watch;	     /* see bin.h                                        */
-	uint16_t other_events; /* see watch_event                                */
-	uint8_t events;	     /* the same, and watch_give                         */
+	bool no_spares;	     /* no holder, or all slabs are being visited: nothing is cached */
+	bool watched;	     /* see bin.h                                        */
 	uint8_t pending_releases; /* see release_pending in remote.c             */
 	uint8_t steps;	     /* see owner_is_counted                             */
-	uint8_t ticks;	     /* see watch_count                                  */
+	uint8_t ticks;	     /* see owner_count                                  */
 	uint16_t spare_units; /* the weight of all spares                        */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Read by other threads, at each release of theirs; written when the holder changes. */
-	_Alignas(CPU_LINE) uint64_t state; /* vacant, or the holder: base/roll.h */
+	_Alignas(CPU_LINE) uint64_t no_slots; /* always 0: slab.ready, for a bin without a slab */
+	uint64_t state;	     /* vacant, or the holder: base/roll.h               */
 	struct owner *next;  /* in heap.owners; never changes once set           */
 	struct heap *heap;
 	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0: unknown */
@@ -139,13 +133,7 @@ struct owner {
 	struct hardened hardened[IS_HARDENED]; /* none, or one: ISO C has no array of 0, clang and gcc do */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see settle.h; not 0: collect */
-	union {
-		uint64_t inbox[INBOX_WORDS];
-		struct {
-			uint64_t pending_classes[INBOX_CLASSES]; /* bit: a class */
-			uint64_t pending_slabs[INBOX_SLABS];	 /* struct slab *, or 0 */
-		};
-	};
+	uint64_t inbox[INBOX_SLABS]; /* struct slab *, or 0 */
 	/* Written by the holder. */
 	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* NULL: none */
 	struct bin bins[CLASSES];
@@ -154,13 +142,12 @@ struct owner {
 
 _Static_assert(sizeof(struct owner) <= 2 * 4096, "two of the smallest pages");
 _Static_assert(SPARES < 32, "places from 1 on");
-
-#define OWNER_STEP ((uint8_t)(256 / 64)) /* added for a step, so that its carry tells: fewer bytes */
+_Static_assert(offsetof(struct owner, no_slots) == offsetof(struct slab, ready), "bin_slab");
 
 /*
  * Two records that need no system call: the first thread's, and owner_none, to which the
- * seat of a thread without a record points.  owner_none is never written, since it has no
- * free bit to clear.  It comes last, so that the part of owner_first that a small program
+ * seat of a thread without a record points.  owner_none is never written, since its bins have no
+ * slab.  It comes last, so that the part of owner_first that a small program
  * writes shares a page with the program's other data.
  */
 struct owner_static {
@@ -190,13 +177,10 @@ static inline void owner_end(struct owner *o)
 	store_relaxed(&o->building, 0);
 }
 
-/*
- * True once in 64 calls: then a step from group to group counts on the clock, though it is a
- * short way.
- */
+/* True once in 64 calls: then a step from slab to slab counts on the clock, though it is a short way. */
 static inline bool owner_is_counted(struct owner *o)
 {
-	return __builtin_add_overflow(o->steps, OWNER_STEP, &o->steps);
+	return ++o->steps % 64 == 0;
 }
 
 /* The bin of a small class, by its entry in class_small. */
@@ -206,10 +190,24 @@ static inline struct bin *bin_small(struct owner *o, unsigned small)
 				      offsetof(struct owner, bins));
 }
 
-/* The free word of the bin's group. */
-static inline uint64_t *bin_word(const struct owner *o, const struct bin *b)
+/* The bin's current slab; if there is none, the record itself, which looks like a slab without a free slot. */
+static ALWAYS_INLINE struct slab *bin_slab(const struct owner *o, const struct bin *b)
 {
-	return (uint64_t *)((uintptr_t)o + b->word);
+	return (struct slab *)((uintptr_t)o + b->slab);
+}
+
+/* True: the slab is current. */
+static inline bool bin_has(const struct owner *o, const struct slab *s)
+{
+	return bin_slab(o, &o->bins[s->class]) == s;
+}
+
+/* The record that the slab belongs to; NULL: it has none.  For any thread; a hint unless the caller holds it. */
+static inline struct owner *slab_owner(const struct slab *s)
+{
+	uint64_t owner = load_acquire(&s->owner); /* pairs with slab_open: the slab's members are seen */
+
+	return owner > OWNER_FLAGS ? (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING) : NULL;
 }
 
 /* True: the slab belongs to this record.  For any thread; a hint unless the caller holds it. */
@@ -238,7 +236,8 @@ INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
  */
 INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
 
-#define OWNER_BYTES ((sizeof(struct owner) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
+/* With room, at its end, for what the records of heaps that the program makes have besides (store/file/store.h). */
+#define OWNER_BYTES (PAGE_MOST > 8192 ? PAGE_MOST : 8192)
 
 /*
  * The value of the descriptor (ashlar_descriptor.h): the compiler fills in offsets and sizes of

@@ -15,7 +15,7 @@ void heap_gather(struct heap *h, struct owner *o)
 	if (SEATED) {
 		(void)reap_all(h, o);
 		if (o != NULL) {
-			shrink_lists(o, SHRINK_ALL);
+			shrink_all(o);
 			visit_all(h);
 		}
 	}
@@ -34,10 +34,12 @@ void gather_own(void)
 }
 
 /* Moves a slab from one record's list to that of the same class of o; the caller holds both records. */
-static void adopt_slab(struct slabs *from, struct owner *o, struct slab *s)
+static void adopt_slab(struct bin *from, struct owner *o, struct slab *s)
 {
-	slabs_remove(from, s);
+	slabs_remove(&from->partial, s);
+	from->slabs--;
 	slabs_append(&o->bins[s->class].partial, s);
+	o->bins[s->class].slabs++;
 	/*
 	 * The exchange clears the pending bit with the owner.  Threads that released into
 	 * the slab while the bit was set made no inbox entry, so the remote bits must be
@@ -55,15 +57,17 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 	if (v == NULL)
 		v = owner_after(o->heap, NULL);
 	for (; v != NULL && n > 0; v = owner_after(o->heap, v)) {
-		struct slabs *l = &v->bins[class].partial;
+		struct bin *b = &v->bins[class];
 
 		n--;
 		if (!owner_hold(v)) /* such as o */
 			continue;
 		collect_inbox(v);
+		if (b->partial.head == NULL && v->lost != 0)
+			collect_lost(v, class);
 		bin_detach(v, class);
-		for (; n > 0 && l->head != NULL; n--)
-			adopt_slab(l, o, l->head);
+		for (; n > 0 && b->partial.head != NULL; n--)
+			adopt_slab(b, o, b->partial.head);
 		visit_end(v);
 	}
 	store_release(&o->heap->adopt_next, v);
@@ -89,6 +93,7 @@ static void fence_slab(struct owner *o)
 
 	if (fences <= most && (s = slab_make(o->heap, 0, true, (uint64_t)(uintptr_t)o, false)) != NULL) {
 		slabs_append(l, s);
+		o->bins[0].slabs++;
 	} else if (fences > 4 * most + CHUNK_UNITS && s != NULL) {
 		slabs_remove(l, s); /* it may stay: then it is the last one to be tried again */
 		slabs_append(l, s);
@@ -104,7 +109,7 @@ static void fence_slab(struct owner *o)
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
 	struct bin *b = &o->bins[class];
-	bool few = b->full.head == NULL || b->full.head->next == NULL; /* all other slabs of the class */
+	bool few = b->slabs < 2;
 	struct slab *s = b->partial.head;
 
 	if (s != NULL && s->spare && s->next != NULL)
@@ -120,6 +125,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 				return false;
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}
+		b->slabs++;
 		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE) {
 			quarantine_compare(o, class);
 			if (load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
@@ -141,25 +147,31 @@ taken:
 bool refill_bin(struct owner *o, unsigned class)
 {
 	struct bin *b = &o->bins[class];
+	struct slab *s = bin_slab(o, b);
 
-	if (b->slab != NULL && bin_next_group(o, b))
+	if (slab_is_ready(s))
+		return true;
+	if (b->slab != 0 && (load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false))
 		return true;
 	bin_detach(o, class); /* it is full */
 	fork_notice(o);
-	if (b->partial.head == NULL || b->partial.head->spare)
+	if (b->partial.head == NULL || b->partial.head->spare) {
 		collect_inbox(o);
+		if (b->partial.head == NULL && unlikely(o->lost != 0))
+			collect_lost(o, class);
+	}
 	if (bin_find_slab(o, class, false))
 		return true;
 	adopt_slabs(o, class, ADOPT_TURN);
 	reap_some(o->heap, o);
 	/*
-	 * Inbox entries may have been lost.  So at each growth a chunk's worth of slabs is
-	 * visited, in turn, and before the result is NULL all of this record and of vacant ones.
-	 * Not if a slab was adopted, nor while what is due is purged, as each slab that is found
+	 * Inbox entries may have been lost.  So at each growth some chunks are
+	 * visited, in turn, and before the result is NULL all slabs of this record and of vacant ones.
+	 * Not if a slab was adopted, nor while what is due is purged, because each slab that is found
 	 * empty purges a part of it (retain.h).
 	 */
-	if (((uintptr_t)b->partial.head | load_relaxed(&o->heap->hand)) == 0)
-		shrink_lists(o, SHRINK_TURN);
+	if (b->partial.head == NULL && load_relaxed(&o->heap->hand) == 0)
+		shrink_turn(o, class);
 	if (bin_find_slab(o, class, true))
 		return true;
 	/* Out of memory: also empty slabs of all classes, and empty unowned slabs. */
@@ -178,9 +190,12 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 	while ((p = bin_slot(o, b, clean)) == NULL)
 		if (!refill_bin(o, class))
 			return NULL;
+	if (unlikely(o->watched))
+		bin_watched(o, class);
+	else
+		owner_count(o);
 	if (class > CLASS_ONE)
 		bin_detach(o, class); /* a large slab is not current */
-	watch_count(o, 1);
 	return p;
 }
 

@@ -2,11 +2,11 @@
 /*
  * Refilling a bin, the slow path of an allocation.  Sources, from the cheapest:
  *
- *   the next group of the current slab
+ *   the current slab, after other threads' releases into it
  *   a slab of the partial list, after the inbox if that list is empty or begins with a spare
  *   a new slab from units that are free
  *   slabs of vacant records (adopt_slabs) and of ended threads (seating.h)
- *   a new slab from a chunk that the heap grows by; after a look at some slabs (shrink_lists)
+ *   a new slab from a chunk that the heap grows by; after a look at some chunks (shrink_turn)
  *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
  *
  * All functions are for the holder of the record.
@@ -20,7 +20,7 @@
 /* Takes a slot of the class; NULL: out of memory.  *clean: the slot is known to read zero. */
 INTERNAL void *refill_slot(struct owner *o, unsigned class, bool *clean);
 
-/* Moves the bin of the class to a group with a free slot.  False: out of memory. */
+/* Gives the bin of the class a current slab with a free slot.  False: out of memory. */
 INTERNAL bool refill_bin(struct owner *o, unsigned class);
 
 /*
@@ -52,7 +52,7 @@ INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
 /*
  * Large slabs: slabs of one slot, for blocks above SLOT_LARGE.  (Those of several slots, which
  * slab_packs tells of, are slabs like those of small blocks, but not current, either.)  They are never current in a
- * bin.  One that its owner empties becomes a spare and stays on the full list, not ready:
+ * bin.  One that its owner empties becomes a spare, on no list and not ready:
  *
  *   taken --> spare --> taken again, by a block of its class
  *                  \--> closed; its units are opened for a block of another class
@@ -65,20 +65,20 @@ INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
  * All functions are for the holder of the record.
  */
 
-/* Makes a slab of one slot, not yet taken, in units that the caller holds, and puts it on the full list. */
+/* Makes a slab of one slot, not yet taken, in units that the caller holds. */
 static inline struct slab *large_open(struct owner *o, struct units u, unsigned class)
 {
 	struct slab *s = slab_open(o->heap, u, class, (uint64_t)(uintptr_t)o);
 
-	s->opened = 1;
-	slabs_append(&o->bins[class].full, s);
+	s->ready = 0;
+	o->bins[class].slabs++;
 	return s;
 }
 
-/* Unmakes a slab of one slot that is on the full list; its units are the caller's. */
+/* Unmakes a slab of one slot that is on no list; its units are the caller's. */
 static inline struct units large_close(struct owner *o, struct slab *s)
 {
-	slabs_remove(&o->bins[s->class].full, s);
+	o->bins[s->class].slabs--;
 	return slab_close(s);
 }
 

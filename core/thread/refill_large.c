@@ -29,7 +29,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	struct slab *s;
 	struct units u;
 
-	watch_count(o, 1);
+	owner_count(o);
 	*clean = false;
 	s = spare_take(o, count, class);
 	if (s != NULL) {
@@ -39,6 +39,8 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	} else {
 		fork_notice(o);
 		collect_inbox(o);
+		if (o->bins[class].partial.head == NULL && o->lost != 0)
+			collect_lost(o, class);
 		/* A slab whose slot another thread released comes first. */
 		if (unlikely(o->bins[class].partial.head != NULL || slab_packs(o->heap, class)))
 			return NULL;

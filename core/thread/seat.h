@@ -12,10 +12,9 @@
  * whose words change by atomic read-modify-writes only.  So the structures of the record
  * need no atomic instructions.
  *
- * ash_alloc tests neither for a closed seat nor for a free word of 0, but adds the two:
- * ~0 + word is word - 1 with a carry, and there is no carry if one of them is 0.  The
+ * ash_alloc does not test for a closed seat, but masks the slab's ready bits by seat.open.  The
  * seat of a thread without a record points to `owner_none`, whose bytes are all 0, so
- * that its bins lead to a free word of 0.
+ * that its bins have no slab.
  */
 #ifndef CORE_SEAT_H
 #define CORE_SEAT_H

@@ -49,8 +49,7 @@ void visit_slab(struct owner *o, struct slab *s)
 		 */
 		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
 	} else {
-		bin_detach(o, load_relaxed(&s->class)); /* a current slab may not be armed */
-		collect_slab(o, s);
+		shrink_slab(o, s);
 		owner_vacate(o);
 	}
 	if (unlikely((load_seq_cst(&o->notified) & INBOX_MISSED) != 0))
@@ -61,13 +60,14 @@ void visit_slab(struct owner *o, struct slab *s)
 
 void visit_all(struct heap *h)
 {
+	struct walk w = walk_from(h);
 	struct owner *v;
+	struct slab *s;
 
-	for (v = owner_after(h, NULL); v != NULL; v = owner_after(h, v)) {
-		if (!owner_hold(v))
-			continue;
-		shrink_lists(v, SHRINK_ALL);
-		visit_end(v);
+	while ((s = walk_next(&w)) != NULL) {
+		v = slab_owner(s);
+		if (v != NULL && load_relaxed(&v->state) == OWNER_VACANT)
+			visit_slab(v, s);
 	}
 }
 
@@ -97,20 +97,24 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 /* Rebuilds a slab of a vanished holder from its bitmaps, whatever operation was interrupted. */
 static void rebuild_slab(struct owner *v, struct slab *s)
 {
-	struct bin *f = &v->bins[s->class];
+	struct bin *b = &v->bins[s->class];
 	uint64_t used = SLAB_IN_USE;
+	unsigned g;
 
 	if (heap_kind(v->heap)->own_records)
 		(void)cas_acq_rel(&s->hold, &used, SLAB_IDLE);
 	else /* in shared heaps only the owner holds slabs: settle_purge.c */
 		slab_let_go(s);
 	s->spare = 0;
-	s->opened = s->groups; /* not known: no group counts as untouched, */
-	s->dirty = UINT32_MAX; /* nor as known to be zero */
+	s->dirty = true; /* it is not known to be zero */
+	s->ready = 0;
 	(void)slab_collect(s, true);
-	signal_fence(); /* dirty first: see slab_make_ready */
-	store_relaxed(&s->ready, slab_free_groups(s));
-	slabs_append(slab_is_ready(s) ? &f->partial : &f->full, s);
+	for (g = 0; g < s->groups; g++)
+		if (load_relaxed(&s->free[g]) != 0)
+			s->ready |= (uint64_t)1 << g;
+	b->slabs++;
+	if (slab_is_ready(s))
+		slabs_append(&b->partial, s);
 	if (slab_arm(s))
 		slab_retire(v, s);
 }
@@ -121,12 +125,9 @@ static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 	struct slab *s;
 
 	while ((s = walk_next(w)) != NULL) {
-		uint64_t word = load_acquire(&s->owner) & ~OWNER_PENDING;
-
-		*v = (struct owner *)(uintptr_t)word;
+		*v = slab_owner(s);
 		/* While the record is in the batch, no other thread moves its slabs. */
-		if (word != 0 && (word & OWNER_UNOWNED) == 0 &&
-		    load_relaxed(&(*v)->batch) == batch)
+		if (*v != NULL && load_relaxed(&(*v)->batch) == batch)
 			return s;
 	}
 	return NULL;

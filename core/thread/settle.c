@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/settle.h"
 
+#include "slab/look.h"
 #include "thread/bin.h"
 
 /* Enters the slab, whose pending bit the caller has set. */
@@ -9,7 +10,7 @@ static void inbox_enter(struct owner *o, struct slab *s)
 	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), end = at + 4 * 7;
 
 	do {
-		uint64_t *slot = &o->pending_slabs[at % INBOX_SLABS];
+		uint64_t *slot = &o->inbox[at % INBOX_SLABS];
 		uint64_t there = load_seq_cst(slot);
 
 		/*
@@ -21,11 +22,8 @@ static void inbox_enter(struct owner *o, struct slab *s)
 		    (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s)))
 			goto entered;
 	} while ((at += 7) != end);
-	/*
-	 * pending_classes pairs with the exchange in collect_inbox.  If the record has been reused,
-	 * this sets the bit of a wrong class: harmless.
-	 */
-	(void)set_bit_seq_cst(o->pending_classes, load_relaxed(&s->class));
+	/* Pairs with the exchange in collect_inbox. */
+	fetch_or_seq_cst(&o->notified, INBOX_LOST);
 entered:
 	/*
 	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And with visit_slab,
@@ -74,30 +72,6 @@ void collect_slab(struct owner *o, struct slab *s)
 	settle_slab(o, s, full);
 }
 
-static void collect_list(struct owner *o, struct slabs *l)
-{
-	struct slab *s, *next;
-
-	for (s = l->head; s != NULL; s = next) {
-		next = s->next; /* s may move to the other list, or be unmade */
-		if ((load_relaxed(&s->owner) & OWNER_PENDING) != 0)
-			collect_slab(o, s);
-	}
-}
-
-static void collect_class(struct owner *o, unsigned class)
-{
-	bool no_spares = o->no_spares;
-
-	bin_detach(o, class); /* for its slab */
-	/* Caching an empty slab here could evict the slab that the walk visits next. */
-	o->no_spares = true;
-	/* The partial list first: slabs that then move to it from the full list are done. */
-	collect_list(o, &o->bins[class].partial);
-	collect_list(o, &o->bins[class].full);
-	o->no_spares = no_spares;
-}
-
 void collect_inbox(struct owner *o)
 {
 	unsigned i;
@@ -106,8 +80,9 @@ void collect_inbox(struct owner *o)
 	if (likely(load_relaxed(&o->notified) == 0))
 		return;
 	/* Clear it before the entries are read: a later entry sets it again. */
-	(void)exchange_seq_cst(&o->notified, 0);
-	for (i = 0; i < INBOX_WORDS; i++) {
+	if ((exchange_seq_cst(&o->notified, 0) & INBOX_LOST) != 0)
+		o->lost = 2;
+	for (i = 0; i < INBOX_SLABS; i++) {
 		/*
 		 * seq_cst pairs with inbox_enter, which makes its entry, then reads `notified` and
 		 * leaves it if it is set.
@@ -118,41 +93,58 @@ void collect_inbox(struct owner *o)
 			continue;
 		/* seq_cst pairs with inbox_notify, which adds none if the slab still has one. */
 		word = exchange_seq_cst(&o->inbox[i], 0);
-		if (i < INBOX_CLASSES) {
-			for (; word != 0; word = bits_without_lowest(word))
-				collect_class(o, i * 64 + bits_lowest(word));
-			continue;
-		}
 		collect_slab(o, (struct slab *)(uintptr_t)word);
 	}
+}
+
+void collect_lost(struct owner *o, unsigned class)
+{
+	uint64_t used = load_relaxed(&o->heap->used);
+	bool no_spares = o->no_spares;
+	struct chunk *c;
+	struct slab *s;
+	unsigned n, unit;
+
+	o->no_spares = true; /* what got empty is many slabs */
+	for (n = 0; n < LOST_TURN && o->lost != 0; n++) {
+		c = walk_chunk(o->heap, &o->turn);
+		o->lost -= c == NULL && o->turn == 0;
+		for (unit = 0; c != NULL && unit < CHUNK_UNITS; unit++) {
+			s = slab_beginning(c, unit);
+			if (s != NULL && (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
+				collect_slab(o, s);
+		}
+		/* There is a slab for the class, or units for it. */
+		if (o->bins[class].partial.head != NULL || load_relaxed(&o->heap->used) < used)
+			break;
+	}
+	o->no_spares = no_spares;
 }
 
 void slab_retire(struct owner *o, struct slab *s)
 {
 	struct bin *b = &o->bins[s->class];
-	struct slabs *l = &b->full;
+	bool listed = slab_is_ready(s); /* otherwise it is a large spare, and not held: see is_purgeable */
 	struct units u;
 
-	if (s == b->slab)
+	if (bin_has(o, s))
 		bin_detach(o, s->class); /* to the partial list */
-	if (slab_is_ready(s)) { /* otherwise it is large, and not held: see is_purgeable */
+	if (listed) {
 		if (!slab_take(s))
 			return; /* another thread purges it: it stays on the list */
 		if (!slab_fence(s, false)) {
 			slab_let_go(s);
 			return;
 		}
-		l = &b->partial;
+		slabs_remove(&b->partial, s);
 	}
-	slabs_remove(l, s);
+	b->slabs--;
 	u = slab_close(s);
 	/* Held, and no slot was taken since: what was purged still reads zero. */
-	u.clean = !SMALL && load_relaxed(&s->purged) == SLAB_CLEAN && l == &b->partial;
-	if (l == &b->partial)
+	u.clean = !SMALL && load_relaxed(&s->purged) == SLAB_CLEAN && listed;
+	if (listed)
 		slab_let_go(s);
 	units_give(o->heap, u);
-	o->other_events = 0; /* see watch_event */
-	watch_check(o);
 }
 
 void spares_reduce(struct owner *o, unsigned units)
@@ -192,7 +184,7 @@ void spares_add(struct owner *o, struct slab *s)
 {
 	unsigned place;
 
-	/* The new spare is kept, however large it is: it is not in its place yet. */
+	/* The new spare is kept, however large it is, because it is not in its place yet. */
 	o->spare_units = (uint16_t)(o->spare_units + SPARE_WEIGHT(s->units));
 	spares_reduce(o, spares_limit(o->heap));
 	place = o->spare_next;
@@ -204,52 +196,34 @@ void spares_add(struct owner *o, struct slab *s)
 	s->all_free = 0; /* disarms slab_arm: a spare may be used and become empty again */
 }
 
-/*
- * After a slot of s was freed.  If the bin has none left, it goes on at once, so that the next
- * allocation is on its fast path: to a group of its slab, or else to s, if that was full.
- * So where all slabs are just full, a release and an allocation move no slab but these two.
- * True: s was on the full list and is current now.
- */
-static bool bin_follow(struct owner *o, struct bin *b, struct slab *s, bool full)
-{
-	if (b->slab == NULL || load_relaxed(bin_word(o, b)) != 0 || bin_next_group(o, b) || !full ||
-	    !slab_take(s))
-		return false;
-	slabs_remove(&b->full, s);
-	bin_detach(o, s->class); /* it is full: no group was found */
-	bin_take(o, s->class, s);
-	return true;
-}
-
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	/* The current slab is on no list, and armed, if at all, since bin_take. */
-	struct bin *b = &o->bins[s->class];
-	bool full = s != b->slab && !slab_is_ready(s);
+	const struct slab *current = bin_slab(o, &o->bins[s->class]);
+	bool full = s != current && !slab_is_ready(s);
 
-	slab_make_ready(s, (uint32_t)1 << group);
-	s->found |= (uint32_t)1 << group; /* bin_turn need not look for it */
-	store_release(&s->free[group], word);
-	if (bin_follow(o, b, s, full))
+	slab_free(s, s->ready, group, word);
+	/*
+	 * If the bin has no slot left, it goes on with s, so that the next allocation is on its fast path and no list
+	 * changes where all slabs are just full.
+	 */
+	if (full && !slab_is_ready(current) && s->class <= CLASS_ONE && slab_take(s)) {
+		bin_detach(o, s->class);
+		bin_take(o, s->class, s);
 		full = false;
+	}
+	/* The current slab is on no list, and armed, if at all, since bin_take. */
 	if (full || word == s->all_free)
 		settle_slab(o, s, full);
-	/* From time to time also if the clock does not run: it may be due. */
-	if (unlikely(o->watch || owner_is_counted(o)))
-		watch_event(o, s, (unsigned)group);
+	if (unlikely(owner_is_counted(o)))
+		owner_count(o);
 }
 
 void settle_slab(struct owner *o, struct slab *s, bool was_full)
 {
-	struct bin *b = &o->bins[s->class];
-	bool moves = was_full && s != b->slab;
+	bool moves = was_full && !bin_has(o, s);
 
-	if (moves) {
-		slabs_remove(&b->full, s);
-		slabs_append(&b->partial, s);
-		/* All groups: further releases are no events until the slab is full again. */
-		slab_make_ready(s, (uint32_t)bits_below(s->groups));
-	}
+	if (moves)
+		slabs_append(&o->bins[s->class].partial, s);
 	if ((moves || s->all_free != 0) && slab_arm(s)) {
 		if (o->no_spares)
 			slab_retire(o, s);

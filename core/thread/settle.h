@@ -2,7 +2,7 @@
 /*
  * Settling: what follows when slots of an owner's slab became free, also by other threads (the inbox).
  *
- *   full slab    --a slot was freed-->       partial list; or current, if the bin has no slot
+ *   full slab    --a slot was freed-->       current if the bin has no slot, else partial list
  *   empty slab   --spares_add-->             a spare (bin.h)
  *   oldest spare --too many, if empty-->     unmade: its units go back to the chunk
  *
@@ -25,16 +25,17 @@
  *
  *   notified          ENTRY   an entry was made since collect_inbox began
  *                     MISSED  a thread wanted to visit the vacant record, which a guest held
- *   words  0 ... 1    a bit for each class: some slab of the class has its pending bit set
- *          2 ... 33   an entry: the address of a slab, or 0
+ *                     LOST    there was no room for an entry
+ *   words             an entry: the address of a slab, or 0
  *
  * The address of a slab is entered into one of four words that it hashes to.  If all four
- * have entries of other slabs, the bit of the slab's class is set instead.  Entries and
- * bits are hints: what is lost when a thread stops before step 3, turns find (below).
+ * have entries of other slabs, the owner looks for the slab chunk by chunk (collect_lost).  If the thread stops before
+ * step 3, turns find it (below): entries are hints.
  */
 
 #define INBOX_ENTRY  ((uint64_t)1)
 #define INBOX_MISSED ((uint64_t)2)
+#define INBOX_LOST   ((uint64_t)4)
 
 /* Steps 2 and 3: sets the pending bit and, if it was not set, enters the slab.  For any thread. */
 INTERNAL void inbox_notify(struct slab *s);
@@ -49,8 +50,15 @@ INTERNAL void collect_slab(struct owner *o, struct slab *s);
 INTERNAL void collect_inbox(struct owner *o);
 
 /*
- * After slots of s were freed.  was_full: s had no free slot before, that is, it is on the
- * full list unless it is current.
+ * Collects from slabs of which the inbox had no room to tell, in the next chunks of the heap, until the class has a slab
+ * with free slots or the heap has more units.  LOST_TURN bounds what a call looks at: an inbox has 32 entries, so such a
+ * call is one in 32 at most.
+ */
+#define LOST_TURN 64
+INTERNAL void collect_lost(struct owner *o, unsigned class);
+
+/*
+ * After slots of s were freed.  was_full: s had no free slot before, that is, it is on no list.
  */
 INTERNAL void settle_slab(struct owner *o, struct slab *s, bool was_full);
 
@@ -67,31 +75,30 @@ INTERNAL void spares_add(struct owner *o, struct slab *s);
 
 /*
  * Frees a slot by storing `word` in the free word of its group, and does all that follows.  If
- * the bin has no slot left, it moves to where it finds one: within its slab, or to s.
+ * the bin has no slot left, s becomes its current slab.
  */
 INTERNAL void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 /* ---- settle_shrink.c ---- */
 
 /*
- * Shrinking: the empty slabs of a record go back to the heap, and its bins detach their
- * slabs, so that slots of older slabs are taken first.
+ * Shrinking: the empty slabs of a record go back to the heap.
  *
- * Visits the slabs of the record's lists: collects from each, unmakes it if it is empty, and
- * detaches the bin of its class; first unmakes the cached ones.  For the holder.
- *
- * left   so many slabs at most, as a turn: the next one goes on with the next list, and each slab
- *        that was visited goes to the end of its own.  ALL: all slabs, once
- *
- * A turn is due before the heap grows (refill_bin): a chunk has as many units, so growth pays
- * for it, whatever the heap has.
+ * Visits a slab of the record, current or not, cached or not: collects from it, and unmakes it if it is empty.
+ * For the holder.
  */
-#define SHRINK_TURN 64
-#define SHRINK_ALL  UINT32_MAX
-INTERNAL void shrink_lists(struct owner *o, unsigned left);
-
-/* Visits one slab of the record, current or not, cached or not, in the same way. */
 INTERNAL void shrink_slab(struct owner *o, struct slab *s);
+
+/*
+ * Visits the record's slabs in the next chunks of the heap, or all of them; first unmakes the cached slabs.
+ *
+ * A turn is due before the heap grows by a chunk (refill_bin), and ends when the class has a slab with free slots.  It
+ * also collects from slabs of vacant records.  So by the time that the heap has grown by a quarter, all its slabs were
+ * visited.
+ */
+#define SHRINK_TURN 4
+INTERNAL void shrink_turn(struct owner *o, unsigned class);
+INTERNAL void shrink_all(struct owner *o);
 
 /*
  * Detaches all bins and unmakes the slabs that are empty then, and the cached ones.  Others are

@@ -120,7 +120,6 @@ size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room)
 }
 
 #define FOREIGN_STEP 64 /* units, for a look at a chunk      */
-#define FOREIGN_SKIP 64 /* chunks that have no slabs, a step */
 #define FOREIGN_ROUNDS 4 /* in which nothing goes, until steps are rare again */
 
 /* True: other threads emptied the slab, and its owner has not collected it.  A hint unless it is held. */
@@ -223,33 +222,13 @@ static void foreign_ends(struct heap *h)
  */
 static void foreign_step(struct heap *h)
 {
-	uint64_t before = load_relaxed(&h->foreign.hand), hand = before, passed = 0;
-	struct region *r = region_first(h);
-	struct chunk *c = NULL;
-	size_t i, n;
+	uint64_t before = load_relaxed(&h->foreign.hand), hand = before;
+	struct chunk *c = walk_chunk(h, &hand);
 
-	for (n = 0; r != NULL && c == NULL && n < FOREIGN_SKIP;) {
-		i = hand - passed;
-		if (i < load_relaxed(&r->chunks) && r->remote != NULL) {
-			i = region_next_known(r, i);
-			n++;
-		} else {
-			i = SIZE_MAX;
-		}
-		if (i >= load_relaxed(&r->chunks)) {
-			passed += load_relaxed(&r->chunks);
-			hand = hand > passed ? hand : passed;
-			r = region_next(r);
-			continue;
-		}
-		hand = passed + i + 1;
-		if (chunk_is(region_chunk(r, i), CHUNK_SLABS))
-			c = region_chunk(r, i);
-	}
 	/* Pairs with nothing: the figures are hints, and a slab is found by slab_beginning. */
-	if (!cas_acquire(&h->foreign.hand, &before, r == NULL ? 0 : hand))
+	if (!cas_acquire(&h->foreign.hand, &before, hand))
 		return;
-	if (r == NULL)
+	if (hand == 0)
 		foreign_ends(h);
 	else if (c != NULL)
 		foreign_look(h, c);
@@ -281,8 +260,8 @@ size_t slabs_purge(struct owner *o, size_t *room)
 	unsigned class;
 
 	for (class = 0; class < CLASSES; class++) {
-		if (o->bins[class].slab != NULL)
-			bytes += slab_purge(o->heap, o->bins[class].slab, room);
+		if (o->bins[class].slab != 0)
+			bytes += slab_purge(o->heap, bin_slab(o, &o->bins[class]), room);
 		for (s = o->bins[class].partial.head; s != NULL; s = s->next) {
 			if (!slab_take(s))
 				continue; /* another thread purges it */

@@ -1,58 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/settle.h"
 
+#include "slab/look.h"
 #include "thread/bin.h"
-
-void shrink_lists(struct owner *o, unsigned left)
-{
-	bool no_spares = o->no_spares;
-
-	spares_reduce(o, 0);
-	/* Caching an empty slab could take the one away that ends the visit to a list. */
-	o->no_spares = true;
-	if (left == SHRINK_ALL)
-		o->turn = 0;
-	do {
-		struct slabs *l = &o->bins[o->turn / 2].partial + o->turn % 2;
-		struct slab *s, *next;
-
-		/* The current slab, too: older slabs are then refilled first, and the heap stays dense. */
-		bin_detach(o, o->turn / 2);
-		for (s = l->head; s != NULL && left > 0; s = next, left--) {
-			next = s->next; /* s may move to the other list, or be unmade */
-			collect_slab(o, s);
-			if (owner_has(o, s) && slab_arm(s))
-				slab_retire(o, s);
-		}
-		if (s != NULL)
-			slabs_rotate(l, s);
-		if (++o->turn == 2 * CLASSES) {
-			o->turn = IS_HARDENED ? 2 : 0; /* fences stay (refill.c) */
-			break;
-		}
-	} while (left > 0);
-	o->no_spares = no_spares;
-}
+#include "thread/refill.h"
+#include "thread/seating.h"
 
 void shrink_slab(struct owner *o, struct slab *s)
 {
 	bool no_spares = o->no_spares;
 
+	if (!owner_has(o, s))
+		return;
 	if (s->spare != 0)
 		spares_remove(o, s);
-	o->no_spares = true;
-	bin_detach(o, s->class);
+	o->no_spares = true; /* an empty slab is not to be cached here */
+	if (bin_has(o, s))
+		bin_detach(o, s->class); /* older slabs are then refilled first, and the heap stays dense */
 	collect_slab(o, s);
 	if (owner_has(o, s) && slab_arm(s))
 		slab_retire(o, s);
 	o->no_spares = no_spares;
 }
 
+static void shrink_chunk(struct owner *o, struct chunk *c)
+{
+	unsigned unit;
+
+	for (unit = 0; unit < CHUNK_UNITS; unit++) {
+		struct slab *s = slab_beginning(c, unit);
+		struct owner *v = s == NULL ? NULL : slab_owner(s);
+
+		if (v == o && !slab_is_fenced(s)) /* fences stay (refill.c) */
+			shrink_slab(o, s);
+		else if (v != NULL && (load_relaxed(&s->owner) & OWNER_PENDING) != 0 && load_relaxed(&v->state) == OWNER_VACANT)
+			visit_slab(v, s);
+	}
+}
+
+void shrink_turn(struct owner *o, unsigned class)
+{
+	struct chunk *c;
+	unsigned n;
+
+	spares_reduce(o, 0);
+	for (n = 0; n < SHRINK_TURN && o->bins[class].partial.head == NULL && (c = walk_chunk(o->heap, &o->turn)) != NULL; n++)
+		shrink_chunk(o, c);
+	if (o->bins[class].partial.head == NULL)
+		adopt_slabs(o, class, ADOPT_TURN);
+}
+
+void shrink_all(struct owner *o)
+{
+	struct walk w = walk_from(o->heap);
+	struct slab *s;
+
+	spares_reduce(o, 0);
+	while ((s = walk_next(&w)) != NULL)
+		shrink_slab(o, s);
+}
+
 void shrink_owner(struct owner *o)
 {
 	unsigned class;
 
-	/* First: the last slab of a list is none of them then. */
+	/* First: the last slab of a list is no spare then. */
 	spares_reduce(o, 0);
 	for (class = 0; class < CLASSES; class++) {
 		struct slab *s;
@@ -64,29 +76,50 @@ void shrink_owner(struct owner *o)
 	}
 }
 
+/* Hardened products: a list has many empty slabs, fences (refill.c). */
+static void shrink_fences(struct owner *o)
+{
+	struct slab *s, *next;
+
+	for (s = o->bins[0].partial.head; s != NULL; s = next) {
+		next = s->next;
+		if (slab_arm(s))
+			slab_retire(o, s);
+	}
+}
+
+/* Nobody looks for lost entries later. */
+static void collect_rest(struct owner *o)
+{
+	collect_inbox(o);
+	while (o->lost != 0)
+		collect_lost(o, 0);
+}
+
 void shrink_in_place(struct owner *o)
 {
 	unsigned class;
 
 	o->no_spares = true;
-	collect_inbox(o);
-	if (IS_HARDENED)
-		shrink_lists(o, SHRINK_ALL); /* a list has many empty slabs: fences (refill.c) */
+	collect_rest(o);
 	spares_reduce(o, 0);
+	if (IS_HARDENED)
+		shrink_fences(o);
 	for (class = 0; class < CLASSES; class++) {
 		struct bin *b = &o->bins[class];
+		struct slab *s = bin_slab(o, b);
 
-		if (b->slab == NULL)
+		if (b->slab == 0)
 			continue;
-		if (slab_arm(b->slab))
-			slab_retire(o, b->slab);
+		if (slab_arm(s))
+			slab_retire(o, s);
 		else
-			bin_watch(o, b);
+			bin_arm(o, s);
 	}
 }
 
 void shrink_before_vacate(struct owner *o)
 {
-	collect_inbox(o);
+	collect_rest(o);
 	shrink_owner(o);
 }

@@ -73,11 +73,11 @@ static void pairs_of_two(void)
 
 static void batches(void)
 {
-	static void *p[1000];
+	static void *p[100];
 
-	for (int i = 0; i < 4 * OPERATIONS / 1000; i++) {
-		alloc_each(p, 1000, 64);
-		release_each(p, 1000);
+	for (int i = 0; i < OPERATIONS / 4; i++) {
+		alloc_each(p, 100, 64);
+		release_each(p, 100);
 	}
 }
 
@@ -111,24 +111,6 @@ FOLLOW(keep_after_pairs_of_two, pairs_of_two)
 FOLLOW(keep_after_batches, batches)
 FOLLOW(keep_after_replacement, replacement)
 FOLLOW(keep_after_resizes, resizes)
-
-/* Nothing but releases: of blocks that were there before, one of each slab stays. */
-TEST(keep_after_releases, 30)
-{
-	enum { BLOCKS = 1200000 };
-	static void *p[BLOCKS];
-	struct ash_statistics st;
-
-	alloc_each(p, BLOCKS, 16);
-	peak_of(24 * MIB, 1000);
-	for (int i = 0; i < BLOCKS; i++)
-		if (i % 1000 != 0)
-			ash_release(p[i]);
-	ash_stats(&st);
-	rt_print("     %zu KiB kept\n", st.dirty / KIB);
-	CHECK(st.dirty <= retained());
-	CHECK_EQ(ash_check(), 0);
-}
 
 /* Another thread has the peak and then sleeps. */
 DOES(have_peak, peak_of(32 * MIB, 1000));

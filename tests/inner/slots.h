@@ -15,17 +15,29 @@ static inline struct slot_ref place_of(void *p)
 	return at;
 }
 
+/* The current slab of the class; NULL: there is none. */
+static inline struct slab *current_slab(const struct owner *o, unsigned class)
+{
+	return o->bins[class].slab != 0 ? bin_slab(o, &o->bins[class]) : NULL;
+}
+
+/* The group that the next slot is taken from has so many free slots. */
+static inline unsigned slots_at_hand(const struct owner *o, unsigned class)
+{
+	const struct slab *s = current_slab(o, class);
+
+	return s == NULL || s->ready == 0 ? 0 : bits_count(s->free[bits_lowest(s->ready)]);
+}
+
 /* What a releasing thread does after it has set the pending bit. */
 static inline void enter_by_hand(struct owner *o, struct slab *s)
 {
 	unsigned i = 0;
 
-	while (i < INBOX_SLABS && load_seq_cst(&o->pending_slabs[i]) != 0)
+	while (i < INBOX_SLABS && load_seq_cst(&o->inbox[i]) != 0)
 		i++;
 	if (i < INBOX_SLABS)
-		store_seq_cst(&o->pending_slabs[i], (uint64_t)(uintptr_t)s);
-	else
-		fetch_or_seq_cst(&o->pending_classes[s->class / 64], (uint64_t)1 << s->class % 64);
+		store_seq_cst(&o->inbox[i], (uint64_t)(uintptr_t)s);
 	fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
 }
 

@@ -61,12 +61,19 @@ static const struct {
 	size_t most;
 } with[] = {{sized, 2}, {sized_free, 2}, {sized_release, 2}, {aligned, 2 + 1}, {aligned_free, 4 + 2}, {aligned_release, 10 + 2}};
 
+/* The least of two: whether a release is an event is by what was released before. */
 static size_t cost(release_with *by, size_t size)
 {
+	size_t least = SIZE_MAX, now;
+
 	release = by;
-	block = NOT_NULL(malloc(size));
 	told = size;
-	return steps_of(call);
+	for (unsigned i = 0; i < 2; i++) {
+		block = NOT_NULL(malloc(size));
+		now = steps_of(call);
+		least = now < least ? now : least;
+	}
+	return least;
 }
 
 /* Every other one of some blocks is released and allocated again: few of these releases leave their fast path. */

@@ -43,8 +43,7 @@ static void *counted(size_t size, size_t *most)
 	return p;
 }
 
-/* Beside the turn, a call detaches bins, which watches the slab of each. */
-enum { MOST = 2 * SHRINK_TURN + CLASSES };
+enum { MOST = 2 * SHRINK_TURN * CHUNK_UNITS + CLASSES };
 
 TEST(turn_is_bounded, 30)
 {
@@ -76,13 +75,12 @@ TEST(turns_reach_all, 30)
 	for (i = 0; i < BLOCKS / 2; i++)
 		blocks[i] = counted(SIZE, &most);
 	o = seat.self;
-	for (unsigned class = 0; class < CLASSES; class++)
-		for (s = o->bins[class].full.head; s != NULL; s = s->next) {
-			n++;
-			fetch_or_seq_cst(&s->owner, OWNER_PENDING); /* as if its inbox entry were lost */
-		}
+	for (i = 0; i < BLOCKS / 2; i++) {
+		s = map_guess_slab(blocks[i]);
+		n += (fetch_or_seq_cst(&s->owner, OWNER_PENDING) & OWNER_PENDING) == 0; /* as if its inbox entry were lost */
+	}
 	CHECK(n >= BLOCKS / 2 / 4 - 2);
-	i = load_relaxed(&o->heap->slab_chunks) + 4 * n / SHRINK_TURN + 2;
+	i = load_relaxed(&o->heap->slab_chunks) * (SHRINK_TURN + 1) / SHRINK_TURN + 2;
 	while (load_relaxed(&o->heap->slab_chunks) < i)
 		CHECK(ash_alloc(900000) != NULL && ash_alloc(1000) != NULL);
 	for (n = i = 0; i < BLOCKS / 2; i++)

@@ -182,8 +182,7 @@ static void released_by_another(bool lose_mail)
 	rt_barrier_wait(&released);
 	if (lose_mail) {
 		/* Inbox and marks are hints: what they lose must be found by looking. */
-		memset(seat.self->pending_slabs, 0, sizeof(seat.self->pending_slabs));
-		memset(seat.self->pending_classes, 0, sizeof(seat.self->pending_classes));
+		memset(seat.self->inbox, 0, sizeof(seat.self->inbox));
 	}
 	total = fill_with(60000);
 	rt_print("     of 64 MiB: %zu KiB after another thread released all\n", total / 1024);

@@ -109,7 +109,7 @@ static void collect(void)
 	}
 	struct owner *o = seat_take();
 
-	shrink_lists(o, SHRINK_ALL);
+	shrink_all(o);
 	seat_open();
 }
 

@@ -133,7 +133,7 @@ static int reader(void)
 	/* Nothing in it points into a program. */
 	for (o = s->heap.owners; o != NULL; o = o->next)
 		for (class = 0; class < CLASSES; class++)
-			CHECK((uintptr_t)bin_word(o, &o->bins[class]) - (uintptr_t)s < s->bytes);
+			CHECK((uintptr_t)bin_slab(o, &o->bins[class]) - (uintptr_t)s < s->bytes);
 	t = ash_heap_root(h);
 	for (w = 0; w < WRITERS; w++)
 		for (const struct node *n = t->head[w]; n != NULL; n = n->next, reachable++) {

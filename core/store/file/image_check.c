@@ -27,7 +27,7 @@ static bool slab_is_right(struct image *m, size_t i, uint32_t offset)
 	if (!look_is_slab(&l, u, false) || s->unit != u ||
 	    s->reciprocal != class_reciprocal(s->slot_size) || s->chunk != image_chunk_at(m, i) ||
 	    s->base != image_chunk_base(m, i) + ((size_t)u << UNIT_SHIFT) ||
-	    (m->ours && (s->opened > s->groups || (uint64_t)s->ready >> s->groups != 0)))
+	    (m->ours && s->ready >> s->groups != 0))
 		return false;
 	at = m->region.remote + (i * CHUNK_UNITS + u) * m->region.remote_stride;
 	if ((const char *)s->remote != at ||

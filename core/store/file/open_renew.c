@@ -118,8 +118,7 @@ static void renew_slab(struct slab *s)
 	s->all_free = 0;
 	s->next = s->previous = NULL;
 	s->ready = 0;
-	s->dirty = UINT32_MAX;
-	s->opened = s->groups;
+	s->dirty = true;
 	s->spare = s->purged = 0;
 	s->hold = SLAB_IDLE;
 }

@@ -146,7 +146,7 @@ LIES(slab, class, 56);
 LIES(slab, unit, 57);
 LIES(slab, units, 58);
 LIES(slab, made, 60);
-LIES(slab, all_free, 64);
+LIES(slab, ready, 64);
 LIES(slab, free, 112);
 IS(OWNER_PENDING, 1);
 IS(OWNER_UNOWNED, 2);
@@ -164,7 +164,7 @@ IS(SLOT_MAX, 1 << 20);
 IS(SLOT_LARGE, 32768);
 
 /* Raise it when a word that is not the truth changes its meaning, which no size reveals. */
-#define CACHES_MEANING 2 /* 2: span_chunks of chunks that are no span's, see chunk_use_is_right */
+#define CACHES_MEANING 3 /* 2: span_chunks of chunks that are no span's, see chunk_use_is_right; 3: a slab's ready bits */
 
 uint64_t store_caches(void)
 {
@@ -172,7 +172,7 @@ uint64_t store_caches(void)
 		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, crowd),
 		offsetof(struct store, descriptor), STRANGERS, offsetof(struct store, made),
 		sizeof(struct owner), offsetof(struct owner, spare_units), offsetof(struct owner, bins), offsetof(struct owner, building),
-		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_WORDS, SPARE_COUNTS,
+		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_SLABS, SPARE_COUNTS,
 		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both), offsetof(struct heap, slab_chunks),
 		offsetof(struct heap, takeovers), offsetof(struct heap, unowned), offsetof(struct heap, foreign),
 		offsetof(struct slab, ready), offsetof(struct slab, hold), ROOM_CHUNKS, ROOM_PARTS,

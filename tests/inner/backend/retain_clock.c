@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of retain.h, tick by tick: what is given back at once, what a period purges, and when the clock runs. */
+/* The clock of retain.h, tick by tick: what is given back at once, and what a period purges. */
 #include "ashlar.h"
 #include "backend/retain.h"
 #include "rt.h"
@@ -100,25 +100,6 @@ TEST(inner_clock_floor_falls, 10)
 	h.dirty = 300;
 	CHECK_EQ(tick(RETAIN_PERIOD), 250 - 80); /* what nothing needed goes, but for a quarter of `retain` */
 	CHECK_EQ(h.floor, 150);
-	h.floor = 0;
-}
-
-/* While more than that and a half of `retain` is retained, owners watch. */
-TEST(inner_clock_begins_and_ends, 10)
-{
-	h.floor = 1000;
-	h.dirty = 80 + 160;
-	CHECK(tick(1) == 0 && h.running == 0);
-	h.dirty = 80 + 161;
-	CHECK(tick(1) == 0 && h.running == 1);
-	h.used = 4 * 81;
-	CHECK(tick(1) == 0 && h.running == 0);
-	h.used = 0;
-	CHECK(tick(1) == 0 && h.running == 1);
-	h.refused = 1; /* refused to be purged: not counted as dirty */
-	retain_tick(&h, 1);
-	CHECK_EQ(h.running, 0);
-	h.refused = 0;
 	h.floor = 0;
 }
 

@@ -19,7 +19,7 @@ _Static_assert(LINE(struct owner, state) == LAST_LINE(struct owner, batch) && LI
 	       "one line");
 _Static_assert(LAST_LINE(struct owner, batch) < LINE(struct owner, notified), "read | written by others");
 _Static_assert(LAST_LINE(struct owner, inbox) < LINE(struct owner, bins), "others | own");
-_Static_assert(LINE(struct owner, notified) == LINE(struct owner, pending_classes), "one line");
+_Static_assert(LINE(struct owner, notified) == LINE(struct owner, inbox), "one line");
 _Static_assert(sizeof(struct owner) % CPU_LINE == 0, "no other words on its last line");
 
 /* Of a slab: what every release reads (and, seldom, marks); what its owner writes. */
@@ -37,7 +37,6 @@ _Static_assert(sizeof(struct chunk) % CPU_LINE == 0, "slab records begin on a li
 
 /* Of the heap: what every thread reads; what slow paths write. */
 _Static_assert(LAST_LINE(struct heap, locked) < LINE(struct heap, dirty), "read | written");
-_Static_assert(LAST_LINE(struct heap, running) < LINE(struct heap, dirty), "read | written");
 _Static_assert(LAST_LINE(struct heap, reserved) < LINE(struct heap, unowned), "written | hints");
 
 enum { THREADS = 3, SIZES = 4 };

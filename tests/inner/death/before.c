@@ -5,6 +5,7 @@
 #include "backend/retain.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "inner/slots.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
 #include "thread/seating.h"
@@ -61,13 +62,13 @@ void before_to_last_of_group(void)
 	unsigned class = class_of(death_size);
 
 	before_three();
-	while (*bin_word(seats_self(heap()), &seats_self(heap())->bins[class]) != 0)
+	while (slots_at_hand(seats_self(heap()), class) != 1)
 		(void)book_take(death_size);
 }
 
 static unsigned slots_left(void)
 {
-	struct slab *s = seats_self(heap())->bins[class_of(death_size)].slab;
+	struct slab *s = current_slab(seats_self(heap()), class_of(death_size));
 	unsigned left = 0, g;
 
 	for (g = 0; s != NULL && g < s->groups; g++)
@@ -215,7 +216,6 @@ void before_period_over(void)
 	heap()->own.retain = (size_t)4 << 20;
 	store_relaxed(&heap()->floor, ((size_t)20 << 20) / UNIT_SIZE);
 	ash_heap_release(death_heap, p);
-	store_relaxed(&heap()->running, 1);
 	store_relaxed(&heap()->period_low, load_relaxed(&heap()->dirty));
 	store_relaxed(&heap()->clock, RETAIN_PERIOD - 1);
 }

@@ -62,7 +62,7 @@ bool look_is_new(void)
 	for (o = store_owner_after(heap(), NULL); o != NULL; o = store_owner_after(heap(), o)) {
 		sum = mix(sum, &o->state, sizeof o->state);
 		sum = mix(sum, &o->building, sizeof o->building);
-		sum = mix(sum, o->pending_slabs, sizeof o->pending_slabs);
+		sum = mix(sum, o->inbox, sizeof o->inbox);
 	}
 	if (sum == last)
 		return false;

@@ -60,7 +60,7 @@ DOES(do_recover, (void)ash_heap_recover(death_heap));
 
 const struct death_path death_paths[] = {
 	{"allocate: fast", before_take, do_alloc, NULL, 48, 0},
-	{"allocate: next group", before_to_last_of_group, do_alloc, PASSES(refill_bin), 48, 0},
+	{"allocate: last slot of a group", before_to_last_of_group, do_alloc, NULL, 48, 0},
 	{"allocate: next slab on the list", before_partial, do_alloc, PASSES(slabs_remove), 700, 0},
 	{"allocate: new slab", before_exhaust, do_alloc, PASSES(slab_make), 700, 0},
 	{"allocate: new slab of small slots", before_exhaust, do_alloc, PASSES(slab_make), 128, 0},

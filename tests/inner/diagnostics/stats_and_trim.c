@@ -57,7 +57,7 @@ TEST(inner_figures_of_purges, 10)
 	for (size_t i = 0; i < PIECES; i += 2)
 		ash_release(p[i]);
 	o = seat_take();
-	CHECK(o->bins[class_of(PIECE)].slab != NULL);
+	CHECK(o->bins[class_of(PIECE)].slab != 0);
 	bytes = slabs_purge(o, &room);
 	CHECK_EQ(bytes, PIECES / 2 * PIECE);
 	CHECK_EQ(slabs_purge(o, &room), 0);

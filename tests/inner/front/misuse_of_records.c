@@ -155,27 +155,6 @@ TEST(misuse_found_when_a_slab_on_a_list_is_collected, 10)
 	misuse_expect("release", collect, &bad);
 }
 
-static void use_up_a_group(UNUSED void *p)
-{
-	for (unsigned i = 0; i < GROUP_SLOTS; i++)
-		CHECK(ash_alloc(100) != NULL);
-}
-
-/* The current slab, when its bin needs another group: a late release, of a slot that was not handed out since. */
-TEST(misuse_found_when_a_bin_collects, 10)
-{
-	char *p = ash_alloc(100);
-	struct bad bad;
-
-	damaged = slab_of(p);
-	CHECK(damaged->groups > 2);
-	p += (size_t)2 * GROUP_SLOTS * damaged->slot_size;
-	fetch_or_seq_cst(&damaged->remote[2], 1);
-	fetch_or_seq_cst(&damaged->owner, OWNER_PENDING);
-	bad_in(&bad, p, 0, "double free", 112);
-	misuse_expect("release", use_up_a_group, &bad);
-}
-
 USE(detach, p, ash_thread_detach());
 
 /* The slab goes back: the last moment to see it. */

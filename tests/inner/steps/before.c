@@ -3,6 +3,7 @@
 #include "inner/steps/before.h"
 #include "inner/steps/harness.h"
 
+#include "inner/slots.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"
 #include "syscall.h"
@@ -70,9 +71,7 @@ static void exhaust(unsigned but)
 	unsigned left;
 
 	for (steps_take(step_size);; steps_take(step_size)) {
-		struct bin *b = &seat.self->bins[class_of(step_size)];
-
-		s = b->slab;
+		s = current_slab(seat.self, class_of(step_size));
 		left = 0;
 		for (unsigned g = 0; s != NULL && g < s->groups; g++)
 			left += bits_count(s->free[g]);
@@ -86,25 +85,13 @@ void path_exhaust_slab(void)
 	exhaust(0);
 }
 
-void path_exhaust_group(void)
+void path_last_of_group(void)
 {
 	steps_take(step_size);
-	while (*bin_word(seat.self, &seat.self->bins[class_of(step_size)]) != 0)
+	while (slots_at_hand(seat.self, class_of(step_size)) != 1)
 		steps_take(step_size);
 }
 
-/* The bin's group is used up; the one before has a free slot again, to which bin_step moves. */
-void path_ready_group(void)
-{
-	void *first = ash_alloc(step_size);
-
-	path_exhaust_group();
-	steps_take(step_size);
-	ash_release(first); /* while the bin has a slot, it does not follow the release */
-	path_exhaust_group();
-	CHECK(!seat.self->watch);
-	seat.self->steps = 0;
-}
 
 /* Two slabs; the first has free slots again, the second is full. */
 void path_partial(void)
@@ -137,12 +124,11 @@ void path_all_full(void)
 	full_before(0);
 }
 
-/* Two groups of a slab, both used up. */
-void path_groups_full(void)
+/* The current slab is full. */
+void path_current_full(void)
 {
 	path_take();
-	path_exhaust_group();
-	path_exhaust_group();
+	exhaust(0);
 }
 
 /* The slab is full; the other thread has released some of it. */
@@ -200,13 +186,12 @@ void path_spares_full(void)
 /* One slab of the class besides the current one, with one block in it. */
 void path_last_of_slab(void)
 {
-	struct bin *b = &seat.self->bins[class_of(step_size)];
-	unsigned first = 0, i;
+	unsigned first = 0, i, class = class_of(step_size);
 	struct slab *s;
 
 	reserve[first++] = ash_alloc(step_size);
 	steps_held++;
-	for (s = b->slab; b->slab == s;) {
+	for (s = current_slab(seat.self, class); current_slab(seat.self, class) == s;) {
 		reserve[first++] = ash_alloc(step_size);
 		steps_held++;
 	}

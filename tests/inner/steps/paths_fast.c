@@ -4,6 +4,7 @@
 
 #include "front/alloc.h"
 #include "front/block.h"
+#include "inner/slots.h"
 #include "thread/refill.h"
 #include "thread/settle.h"
 
@@ -42,31 +43,27 @@ DOES(take_twice, steps_take(2 * step_size));
 /* Its slab has no other free slot, and no group that is ready. */
 static void take_exhausted(void)
 {
-	struct bin *b = &seat.self->bins[class_of(step_size)];
 	const struct slab *s;
+	unsigned class = class_of(step_size);
 
 	steps_take(step_size * 3); /* there is room where it goes */
 	take();
-	for (s = b->slab; b->slab == s;)
+	for (s = current_slab(seat.self, class); current_slab(seat.self, class) == s;)
 		steps_take(step_size);
 }
 
-/* The bin's word is empty. */
-static void exhaust_group(void)
+/* The bin's slab is full. */
+static void exhaust_slab(void)
 {
-	struct bin *b = &seat.self->bins[class_of(step_size)];
-
-	for (steps_take(step_size); *bin_word(seat.self, b) != 0;)
+	for (steps_take(step_size); slots_at_hand(seat.self, class_of(step_size)) != 0;)
 		steps_take(step_size);
 }
 
-/* The bin of the size that it grows to has an empty word. */
+/* The bin of the size that it grows to has a full slab. */
 static void take_where_no_room(void)
 {
-	struct bin *b = &seat.self->bins[class_of(step_size * 3)];
-
-	for (steps_take(step_size * 3); *bin_word(seat.self, b) != 0; steps_take(step_size * 3))
-		;
+	for (steps_take(step_size * 3); slots_at_hand(seat.self, class_of(step_size * 3)) != 0;)
+		steps_take(step_size * 3);
 	take();
 }
 
@@ -137,14 +134,14 @@ DOES(do_ask, CHECK(ash_usable_size(step_block) >= step_size));
 
 const struct path steps_fast[] = {
 	{"allocate: 3000 bytes, fast", take, steps_alloc, AVOIDS(slot_alloc), 3000},
-	{"allocate: 3000 bytes, next group", exhaust_group, steps_alloc, PASSES(slot_alloc), 3000},
+	{"allocate: 3000 bytes, next slab", exhaust_slab, steps_alloc, PASSES(slot_alloc), 3000},
 	{"allocate: what was released last", soil_twice, steps_alloc, AVOIDS_ONCE(slot_alloc), 104},
 	{"allocate, or: what was released last", soil_twice, do_alloc_or, AVOIDS_ONCE(slot_alloc),
 	 104},
 	{"allocate: large", NULL, steps_alloc, PASSES_AVOIDS(large_take, slot_alloc), 40000},
 	{"allocate: large, a spare", park_it, steps_alloc, PASSES_AVOIDS(large_take, slabs_append),
 	 40000},
-	{"allocate: large, a spare of another class", park_another, steps_alloc, PASSES(slabs_remove), 40000},
+	{"allocate: large, a spare of another class", park_another, steps_alloc, PASSES(slab_close), 40000},
 	{"allocate: large, no room", steps_fill_units, steps_alloc, PASSES(spares_reduce), 40000},
 	{"zero-allocate: large, a spare", park_it, do_zalloc,
 	 PASSES_AVOIDS(large_take, slabs_append), 40000},
@@ -153,11 +150,11 @@ const struct path steps_fast[] = {
 	 150000},
 	{"detach: large spares", take_and_park_many, ash_thread_detach, PASSES(slab_retire), 40000},
 	{"allocate, or: fast", take, do_alloc_or, AVOIDS(slot_alloc), 104},
-	{"allocate, or: next group", exhaust_group, do_alloc_or, PASSES(slot_alloc), 104},
+	{"allocate, or: next slab", exhaust_slab, do_alloc_or, PASSES(slot_alloc), 104},
 	{"zero-allocate: fast", take, do_zalloc, AVOIDS(slot_alloc), 104},
 	{"zero-allocate: fast, dirty", soil, do_zalloc, AVOIDS(slot_alloc), 104},
 	{"zero-allocate: 3000 bytes, fast, dirty", soil, do_zalloc, AVOIDS(slot_alloc), 3000},
-	{"zero-allocate: next group", exhaust_group, do_zalloc, PASSES(slot_alloc), 104},
+	{"zero-allocate: next slab", exhaust_slab, do_zalloc, PASSES(slot_alloc), 104},
 	{"allocate: aligned, fast", take_twice, do_aligned, AVOIDS(slot_alloc), 64},
 	{"resize: stays, fast", take, do_nothing, AVOIDS(block_bytes), 104},
 	{"resize: grows, fast", take_to_move, do_grow, AVOIDS(block_bytes), 104},

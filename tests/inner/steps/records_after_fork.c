@@ -22,20 +22,24 @@ static void look_at_record(struct owner *o)
 {
 	struct walk w = walk_from(&heap_default);
 	struct slab *s;
-	size_t n = 0;
+	size_t n = 0, slabs = 0;
 
 	for (unsigned i = 0; i < CLASSES; i++) {
 		struct bin *b = &o->bins[i];
 
-		n += listed(o, &b->partial) + listed(o, &b->full);
-		if (b->slab == NULL)
-			continue;
-		n++;
-		CHECK(b->base == b->slab->base + (size_t)(bin_word(o, b) - b->slab->free) * GROUP_SLOTS * b->size);
+		n += listed(o, &b->partial);
+		slabs += b->slabs;
+		if (b->slab != 0)
+			CHECK(owner_has(o, bin_slab(o, b)) && bin_slab(o, b)->class == i);
 	}
 	while ((s = walk_next(&w)) != NULL)
-		n -= owner_has(o, s);
-	CHECK_EQ(n, 0);
+		if (owner_has(o, s)) {
+			slabs--;
+			n -= s->ready != 0 && !bin_has(o, s);
+			for (unsigned g = 0; g < s->groups; g++)
+				CHECK(s->free[g] == 0 || s->slots == 1 || (s->ready >> g & 1) != 0);
+		}
+	CHECK(n == 0 && slabs == 0);
 }
 
 void steps_look_at_records(void)

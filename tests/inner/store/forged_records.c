@@ -32,7 +32,7 @@ TEST(sound_second_record, 10)
 	second = second_record(h);
 	LIE(second->no_slots, 1);
 	LIE(truth_of(second)->flight, (uintptr_t)&fd);
-	IDLE(second->pending_slabs[3], (uintptr_t)&fd);
+	IDLE(second->inbox[3], (uintptr_t)&fd);
 }
 
 /* A slab's owner is always compared. */
@@ -264,8 +264,8 @@ TEST(sound_lists_of_a_vacant_record, 10)
 	second = second_record(h);
 	CHECK(first != second);
 	IDLE(second->bins[3].partial.head, slab_of_block());
-	IDLE(second->bins[CLASSES - 1].full.head, slab_of_block());
-	IDLE(second->bins[0].full.head, slab_of_block());
+	IDLE(second->bins[CLASSES - 1].partial.head, slab_of_block());
+	IDLE(second->bins[0].partial.head, slab_of_block());
 	/* The first one has slabs: each is on the list of its class, and lies where slabs lie. */
 	lists_of_others(first);
 	/* Lists that are all empty would lose them. */

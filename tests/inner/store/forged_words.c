@@ -151,12 +151,10 @@ TEST(sound_slabs, 10)
 	LIE(b->class, 255);
 	LIE(b->unit, was.unit + 1);
 	LIE(b->units, was.units + 1);
-	LIE(b->opened, was.groups + 1);
-	LIE(b->ready, 1u << was.groups);
-	/* No group is ready, and none untouched: it would have no place among the partial ones. */
-	put(&b->opened, &was.groups, sizeof was.groups);
+	LIE(b->ready, (uint64_t)1 << was.groups);
+	/* No group is ready: it would have no place among the partial slabs.  Others are than those with a free slot. */
 	IDLE(b->ready, 0);
-	put(&b->opened, &was.opened, sizeof was.opened);
+	IDLE(b->ready, was.ready ^ 1);
 	IDLE(b->next, (uintptr_t)&fd);
 	IDLE(b->next, (uintptr_t)b);
 	IDLE(b->next, (uintptr_t)b + far);
@@ -179,22 +177,22 @@ TEST(sound_owners, 10)
 	IDLE(o->next, (uintptr_t)o);
 	IDLE(o->next, (uintptr_t)&fd);
 	LIE(o->heap, (uintptr_t)&fd);
-	IDLE(o->pending_classes[1], ~(uint64_t)0);
-	IDLE(o->pending_slabs[3], (uintptr_t)&fd);
-	IDLE(o->pending_slabs[3], (uintptr_t)slab_of_block() + 8);
+	IDLE(o->inbox[3], (uintptr_t)&fd);
+	IDLE(o->inbox[3], (uintptr_t)slab_of_block() + 8);
 	LIE(truth_of(o)->flight, (uintptr_t)&fd);
 	LIE(truth_of(o)->flight, (uintptr_t)s);
 	LIE(truth_of(o)->intents[1].state, INTENT_USE | INTENT_KINDS);
-	IDLE(o->turn, ~0u);
+	IDLE(o->turn, ~(uint64_t)0);
 	IDLE(o->spare_units, 1);
 	IDLE(o->spare_next, SPARES);
 	IDLE(o->spares[3], (uintptr_t)slab_of_block());
 	IDLE(o->large[2], 1u << 4);
 	IDLE(o->bins[5].slab, (uintptr_t)slab_of_block());
-	IDLE(o->bins[5].word, 8);
+	IDLE(o->bins[5].slab, 8);
+	IDLE(o->bins[5].slabs, 8);
 	IDLE(o->bins[class].partial.head, 0);
 	IDLE(o->bins[class].partial.head, (uintptr_t)&fd);
-	IDLE(o->bins[class + 1].full.head, (uintptr_t)slab_of_block());
+	IDLE(o->bins[class + 1].partial.head, (uintptr_t)slab_of_block());
 }
 
 /* A hint may be old: of a unowned slab that is gone it is not followed. */

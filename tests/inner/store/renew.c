@@ -105,7 +105,7 @@ static void slabs_are_new(struct heap *h)
 		for (k = 0; k < CHUNK_RECORDS; k++) {
 			const struct slab *s = (const struct slab *)(const void *)(region_chunk(r, i) + 1) + k;
 
-			CHECK(s->purged == 0 && s->hold <= SLAB_IN_USE && s->opened <= s->groups);
+			CHECK(s->purged == 0 && s->hold <= SLAB_IN_USE && s->ready >> s->groups == 0);
 		}
 }
 

@@ -85,23 +85,6 @@ TEST(adopt_a_current_slab, 10)
 	another_goes();
 }
 
-TEST(inner_inbox_full_tells_the_class, 10)
-{
-	static struct owner o;
-	static struct slab s;
-	unsigned class;
-
-	for (class = 0; class < CLASSES; class++) {
-		memset(o.pending_slabs, 1, sizeof o.pending_slabs);
-		memset(o.pending_classes, 0, sizeof o.pending_classes);
-		s.class = (uint8_t)class;
-		s.owner = (uint64_t)(uintptr_t)&o;
-		inbox_notify(&s);
-		CHECK_EQ(o.pending_classes[class / 64], (uint64_t)1 << class % 64);
-		CHECK_EQ(o.pending_classes[1 - class / 64], 0);
-	}
-}
-
 enum { LEFT = 3000, LEFT_SIZE = 16 << 10 };
 static void *many[LEFT];
 

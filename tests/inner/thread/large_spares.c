@@ -164,28 +164,6 @@ TEST(large_spare_is_not_clean, 10)
 	seat_open();
 }
 
-/* A spare of small slots is no large one, though it may look as if it had no ready group: a watched current one does. */
-TEST(large_takes_no_spare_of_small_slots, 10)
-{
-	struct bin *b;
-	char *p, *q, *r;
-
-	(void)ash_alloc(SLOT_LARGE);
-	b = &seat.self->bins[class_of(SLOT_LARGE)];
-	do
-		p = ash_alloc(SLOT_LARGE);
-	while (b->slab->units != 4);
-	store_relaxed(&heap_default.running, 1);
-	watch_switch(seat.self, true);
-	seat.self->events = (uint8_t)-EVENTS_STEP; /* the one event in 16 that looks (watch_give) */
-	ash_release(p);
-	CHECK(b->slab->spare && b->slab->ready == 0);
-	q = ash_alloc(UNITS(4) - 20000); /* of a class that needs no aligned units */
-	r = ash_alloc(SLOT_LARGE);
-	CHECK(r == p && (q + UNITS(4) <= r || r + SLOT_LARGE <= q));
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* More stay in a heap of more than SPARE_FROM units, until it is smaller. */
 TEST(large_spare_in_a_large_heap, 10)
 {

@@ -22,7 +22,7 @@ TEST(inner_parts_owner_reset, 10)
 	CHECK_EQ(record.behind, ~(uint64_t)0);
 	for (size_t i = 0; i < sizeof *at - offsetof(struct owner, bins); i++)
 		CHECK_EQ(bytes[i], 0);
-	for (size_t i = 0; i < INBOX_WORDS; i++)
+	for (size_t i = 0; i < INBOX_SLABS; i++)
 		CHECK_EQ(at->inbox[i], 0);
 	CHECK(at->spare_units == 0 && at->spare_next == 0);
 	CHECK(at->state == ~(uint64_t)0 && at->building == ~(uint64_t)0 && at->identity == ~(uint64_t)0);
@@ -97,7 +97,7 @@ TEST(inner_parts_own_record_is_found, 10)
 		seat.record = NULL;
 		o->building = building;
 		if (building != 0)
-			o->bins[class_of(100)].slab = NULL; /* on no list */
+			o->bins[class_of(100)].slab = 0; /* on no list */
 		CHECK(ash_alloc(3000) != NULL && seat.self == o);
 		CHECK_EQ(h->takeovers, building);
 		CHECK(o->building == 0 && h->owner_count == 1);
@@ -148,7 +148,7 @@ TEST(inner_parts_takeovers_are_numbered, 10)
 	mine = seat.self->state;
 	rt_in_thread(leave_three, NULL);
 	v = (struct owner *)(uintptr_t)place_of(small).slab->owner;
-	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
+	CHECK(!place_of(small).slab->dirty);
 	for (unsigned i = 0; i < 4; i++) {
 		struct takeover t = takeover_begin();
 
@@ -160,7 +160,7 @@ TEST(inner_parts_takeovers_are_numbered, 10)
 		CHECK(v->batch == 0 && v->state == OWNER_VACANT && seat.self->state == mine);
 	}
 	/* Its lists were right, so nothing was rebuilt. */
-	CHECK(place_of(small).slab->opened < place_of(small).slab->groups);
+	CHECK(!place_of(small).slab->dirty);
 }
 
 /*
@@ -179,8 +179,7 @@ TEST(inner_parts_takeover_of_a_guest, 10)
 	at = place_of(small);
 	CHECK(owner_hold(v) && v->building == 0);
 	place_of(medium).slab->spare = true;
-	slab_make_ready(at.slab, (uint32_t)1 << at.group);
-	store_release(&at.slab->free[at.group], at.slab->free[at.group] | at.bit);
+	slab_free(at.slab, at.slab->ready, at.group, at.slab->free[at.group] | at.bit);
 	CHECK(takeover_add(&t, v, v->state));
 	CHECK_EQ(takeover_end(&t), 1);
 	CHECK(v->state == OWNER_VACANT && v->building % 2 == 0);

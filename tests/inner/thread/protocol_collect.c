@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Moments of collecting: a full inbox, a walk over spares, remote slots before untouched ones. */
+/* Moments of collecting: a full inbox, a walk over spares. */
 #include "inner/slots.h"
 #include "support/stamp.h"
 #include "thread/seating.h"
 
-/* The inbox is full: the bit of the class is set; nothing gets lost. */
+/* The inbox is full: the slabs without an entry are looked for. */
 TEST(protocol_more_entries_than_the_inbox_holds, 10)
 {
 	enum { SLABS = 3 * INBOX_SLABS, SIZE = 20000 };
 	void *blocks[SLABS * 5];
 	struct slab *seen = NULL;
+	unsigned turns;
 	struct ash_statistics st;
 	struct owner *o;
 	size_t i, n;
@@ -22,12 +23,19 @@ TEST(protocol_more_entries_than_the_inbox_holds, 10)
 		seen = place_of(blocks[i]).slab;
 		CHECK((seen->owner & OWNER_PENDING) != 0);
 	}
-	CHECK((o->pending_classes[0] | o->pending_classes[1]) != 0);
+	for (i = 0; i < INBOX_SLABS; i++)
+		CHECK(o->inbox[i] != 0);
 	collect_inbox(o);
+	CHECK(stats_now().pending != 0);
+	CHECK(o->lost != 0);
+	for (turns = 0; o->lost != 0; turns++) {
+		CHECK(turns < 10);
+		collect_lost(o, 5); /* a class without slabs */
+	}
 	seat_open();
 	ash_stats(&st);
 	nothing_is_left();
-	/* Slabs that got empty in the walk went back, but for the few spares. */
+	/* Slabs that got empty went back, but for the few spares. */
 	n = st.slabs;
 	CHECK(n <= 2 * SPARE_UNITS * UNIT_SIZE);
 	stamp_check_nothing_left();
@@ -77,32 +85,13 @@ TEST(protocol_walk_over_a_spare, 10)
 	release_some(blocks + 1, SLOTS - 1);
 	release_some(blocks + 2 * SLOTS + 1, 1);
 	/* The inbox entries are lost. */
-	memset(o->pending_slabs, 0, sizeof o->pending_slabs);
-	shrink_lists(o, SHRINK_ALL);
+	memset(o->inbox, 0, sizeof o->inbox);
+	shrink_all(o);
 	seat_open();
 	CHECK_EQ(stats_now().pending, 0);
 	CHECK_EQ(ash_check(), 0);
 	release_some(blocks + 2 * SLOTS + 2, 2 * SLOTS - 2);
 	for (size_t i = 0; i <= OTHERS; i++)
 		release_some(few[i], 2);
-	stamp_check_nothing_left();
-}
-
-/* What others released into the current slab comes before groups that were never touched. */
-TEST(protocol_remote_before_untouched, 10)
-{
-	void *blocks[GROUP_SLOTS];
-	struct slab *s;
-
-	alloc_each(blocks, GROUP_SLOTS, 48);
-	s = place_of(blocks[0]).slab;
-	CHECK(s->opened == 1 && s->groups > 1);
-	(void)seat_take();
-	release_some(blocks, 3);
-	seat_open();
-	alloc_each(blocks, 3, 48);
-	CHECK_EQ(s->opened, 1);
-	CHECK_EQ(ash_check(), 0);
-	release_some(blocks, GROUP_SLOTS);
 	stamp_check_nothing_left();
 }

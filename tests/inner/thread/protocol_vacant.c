@@ -189,7 +189,7 @@ static void go_on(UNUSED void *argument)
 	struct slab *s = place_of(kept[0]).slab;
 	char *p = ash_alloc(300);
 
-	CHECK(seat.self == record && record->bins[s->class].slab == s);
+	CHECK(seat.self == record && current_slab(record, s->class) == s);
 	CHECK(place_of(p).slab == s);
 	/* And releases into it are no events because it might be empty. */
 	CHECK_EQ(s->all_free, 0);
@@ -200,12 +200,12 @@ static void go_on(UNUSED void *argument)
 TEST(protocol_bins_stay_when_a_thread_ends, 10)
 {
 	leave_three_in_a_thread();
-	CHECK(record->bins[class_of(300)].slab == place_of(kept[0]).slab);
-	CHECK(record->bins[class_of(5000)].slab == place_of(kept[2]).slab);
-	CHECK(record->bins[class_of(5000)].slab->all_free != 0);
+	CHECK(current_slab(record, class_of(300)) == place_of(kept[0]).slab);
+	CHECK(current_slab(record, class_of(5000)) == place_of(kept[2]).slab);
+	CHECK(place_of(kept[2]).slab->all_free != 0);
 	rt_in_thread(go_on, NULL);
 	release_each(kept, 3);
-	CHECK(record->bins[class_of(300)].slab == NULL && record->bins[class_of(5000)].slab == NULL);
-	CHECK_EQ(stats_now().slabs, seat.self->bins[class_of(40)].slab->units * UNIT_SIZE);
+	CHECK(record->bins[class_of(300)].slab == 0 && record->bins[class_of(5000)].slab == 0);
+	CHECK_EQ(stats_now().slabs, current_slab(seat.self, class_of(40))->units * UNIT_SIZE);
 	stamp_check_nothing_left();
 }

@@ -4,6 +4,7 @@
 #include "process.h"
 #include "support/another.h"
 #include "support/blocks.h"
+#include "slab/look.h"
 #include "thread/seating.h"
 
 enum { BLOCKS = 20000 };
@@ -106,15 +107,26 @@ static void comes_next(void)
 	ash_thread_detach();
 }
 
-/* Each slab of a record that was rebuilt is on the list where it belongs, and its bits alone say which groups are ready. */
+/* Of a record that was rebuilt each slab with free slots is on its list, and its bits alone say which groups are ready. */
 static void check_rebuilt(const struct owner *o)
 {
-	for (unsigned list = 0; list < 2 * CLASSES; list++)
-		for (const struct slab *s = (&o->bins[list / 2].partial + list % 2)->head; s != NULL; s = s->next) {
-			CHECK_EQ(s->ready, slab_free_groups(s));
-			CHECK_EQ(s->ready == 0, list % 2);
-			CHECK((s->ready & ~s->dirty) == 0);
+	struct walk w = walk_from(&heap_default);
+	size_t listed = 0, ready = 0;
+	const struct slab *s;
+
+	for (unsigned class = 0; class < CLASSES; class++) {
+		CHECK_EQ(o->bins[class].slab, 0);
+		for (s = o->bins[class].partial.head; s != NULL; s = s->next)
+			listed++;
+	}
+	while ((s = walk_next(&w)) != NULL)
+		if (owner_has(o, s)) {
+			for (unsigned g = 0; g < s->groups; g++)
+				CHECK((s->ready >> g & 1) == (s->free[g] != 0));
+			CHECK(s->dirty);
+			ready += s->ready != 0;
 		}
+	CHECK_EQ(listed, ready);
 }
 
 TEST(reap_seat_again, 20)
@@ -131,8 +143,8 @@ TEST(reap_seat_again, 20)
 	CHECK_EQ(reap_all(&heap_default, seat.self), 0);
 	/* And it was left in a mess. */
 	ended->building = 1;
-	ended->bins[0].slab = NULL;
-	ended->bins[5].partial.head = ended->bins[6].full.head;
+	ended->bins[0].slab = 0;
+	ended->bins[5].partial.head = ended->bins[6].partial.head;
 	ended->bins[7].partial.head = (struct slab *)8; /* NOLINT: not followed */
 	thread_at(0, comes_next);
 	CHECK(record != ended);

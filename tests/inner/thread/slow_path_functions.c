@@ -162,49 +162,33 @@ TEST(inner_parts_collect_before_a_slab_is_made, 10)
 	CHECK(p == first);
 }
 
-/* A turn visits so many slabs; the next one goes on with the next list, and once around with those behind them. */
+/* A turn visits the record's slabs of some chunks, and the next one goes on behind them. */
 TEST(inner_parts_shrink_turn, 10)
 {
-	enum { SLABS = 200, SIZE = 40000, EACH = 64 };
-	unsigned i, class = class_of(SIZE);
-	struct slabs *l;
+	enum { CHUNKS = 3 * SHRINK_TURN, EACH = 15, SIZE = 128 << 10, BLOCKS = CHUNKS * EACH };
+	static char *p[BLOCKS];
 	struct owner *o;
+	size_t turns = 0;
 
-	for (i = 0; i < SLABS; i++)
-		CHECK(ash_alloc(SIZE) != NULL);
+	(void)ash_alloc(1);
+	alloc_each(p, BLOCKS, SIZE);
 	o = seat_take();
-	l = &o->bins[class].full;
-	for (i = 0; i < 5; i++) {
-		struct slab *next = l->head;
+	o->turn = 0;
+	for (size_t i = 0; i < BLOCKS; i++)
+		ash_release(p[i]); /* as another thread would */
+	memset(o->inbox, 0, sizeof o->inbox);
+	do {
+		size_t pending = stats_now().pending;
 
-		for (unsigned k = 0; k < EACH; k++)
-			next = next->next;
-		o->turn = 2 * class + 1;
-		shrink_lists(o, EACH);
-		CHECK_EQ(o->turn, 2 * class + 2);
-		CHECK(l->head == next);
-	}
-	o->turn = 2 * CLASSES - 1;
-	shrink_lists(o, EACH);
-	CHECK_EQ(o->turn, 0);
+		shrink_turn(o, 5); /* a class without slabs */
+		pending -= stats_now().pending;
+		CHECK(pending <= (size_t)SHRINK_TURN * CHUNK_SIZE / SIZE);
+		turns++;
+	} while (o->turn != 0);
+	CHECK(turns >= BLOCKS * SIZE / CHUNK_SIZE / SHRINK_TURN && turns < 20);
 	seat_open();
+	CHECK_EQ(stats_now().pending, 0);
 	CHECK_EQ(ash_check(), 0);
-}
-
-/* Of the groups that are open exactly those that have a free slot. */
-TEST(inner_parts_free_groups, 10)
-{
-	static struct slab s;
-
-	s.groups = 8;
-	s.opened = 6;
-	s.free[1] = 1;
-	s.free[3] = (uint64_t)1 << 63;
-	s.free[5] = ~(uint64_t)0;
-	s.free[6] = s.free[7] = ~(uint64_t)0; /* never used */
-	CHECK_EQ(slab_free_groups(&s), 0x2a);
-	s.opened = 0;
-	CHECK_EQ(slab_free_groups(&s), 0);
 }
 
 /* A slab that is detached from its bin is watched again; current slabs of small classes are not. */
@@ -216,7 +200,7 @@ TEST(inner_parts_rest, 10)
 
 	CHECK_EQ(at.slab->all_free, 0);
 	bin_detach(o, at.slab->class);
-	CHECK(o->bins[at.slab->class].slab == NULL);
+	CHECK(o->bins[at.slab->class].slab == 0);
 	CHECK_EQ(at.slab->hold, SLAB_IDLE);
 	CHECK(at.slab->all_free != 0);
 	seat_open();

@@ -17,11 +17,11 @@ TEST(spares_go_around, 10)
 	unsigned i, first = class_of(SPARE_FREE) + 1;
 
 	/* A bin follows the last place in the record: it must not be taken for a place. */
-	CHECK((const void *)&o->spares[SPARES] == &o->bins[0].word && o->bins[0].word != 0);
+	CHECK((const void *)&o->spares[SPARES] == &o->bins[0].slab && o->bins[0].slab != 0);
 	for (i = 0; i < BLOCKS; i++) {
 		p[i] = ash_alloc(class_size(first + i));
 		s[i] = place_of(p[i]).slab;
-		CHECK(s[i]->units == 1 && s[i] == o->bins[first + i].slab);
+		CHECK(s[i]->units == 1 && s[i] == current_slab(o, first + i));
 	}
 	heap_default.used += SPARE_FROM;
 	for (i = 0; i < BLOCKS; i++) {
@@ -29,7 +29,7 @@ TEST(spares_go_around, 10)
 		CHECK(o->spares[i % SPARES] == s[i]);
 		CHECK_EQ(o->spare_next, (i + 1) % SPARES);
 		CHECK_EQ(spares_number(o), i < SPARES ? i + 1 : SPARES);
-		CHECK(i < SPARES || o->bins[first + i - SPARES].slab == NULL); /* the oldest went, with its unit */
+		CHECK(i < SPARES || o->bins[first + i - SPARES].slab == 0); /* the oldest went, with its unit */
 	}
 	heap_default.used -= SPARE_FROM;
 	p[0] = ash_alloc(class_size(first));
@@ -38,7 +38,7 @@ TEST(spares_go_around, 10)
 	CHECK_EQ(spares_number(o), SPARE_UNITS / 2);
 	CHECK(spares_newest(o) == place_of(p[0]).slab);
 	for (i = 0; i < BLOCKS; i++)
-		CHECK((o->bins[first + i].slab != NULL) == (i == 0 || i > BLOCKS - SPARE_UNITS / 2));
+		CHECK((o->bins[first + i].slab != 0) == (i == 0 || i > BLOCKS - SPARE_UNITS / 2));
 	ash_release(small);
 	CHECK_EQ(ash_check(), 0);
 }
@@ -90,13 +90,8 @@ TEST(spares_of_a_crowd, 10)
 	for (i = 0; i < EACH; i++)
 		CHECK((p[0][i] = ash_alloc(48)) != NULL);
 	release_each(p[0], EACH);
-	CHECK(o->bins[class_of(48)].slab->spare);
+	CHECK(current_slab(o, class_of(48))->spare);
 	for (round = 0; round < 4; round++) {
-		if (round == 2) { /* the clock runs from now on, and no period purges anything */
-			heap_default.dirty += 1000000;
-			heap_default.floor = 2000000;
-			heap_default.running = 1;
-		}
 		for (class = 0; class < CLASS_ONE; class++)
 			for (i = 0; i < (class < SMALL_ONES ? EACH : 1); i++)
 				CHECK((p[class][i] = ash_alloc(class_size(class))) != NULL);
@@ -105,39 +100,13 @@ TEST(spares_of_a_crowd, 10)
 				ash_release(p[class][round % 2 == 0 || class >= SMALL_ONES ? i : EACH - 1 - i]);
 		CHECK(o->spare_units <= SPARE_UNITS / 2);
 		for (class = 0; class < CLASS_ONE; class++)
-			CHECK(o->bins[class].slab == NULL || o->bins[class].slab->spare);
-		CHECK_EQ(o->watch, round > 1);
-		CHECK(round > 1 || ash_check() == 0);
+			CHECK(o->bins[class].slab == 0 || current_slab(o, class)->spare);
+		CHECK_EQ(ash_check(), 0);
 	}
-	heap_default.dirty -= 1000000;
-	heap_default.floor = 0;
-	heap_default.running = 0;
-	CHECK_EQ(ash_check(), 0);
 	heap_default.owner_count -= CROWD;
 	for (class = 0; class < CLASS_ONE; class++)
 		ash_release(ash_alloc(class_size(class)));
 	for (class = 0; class < CLASS_ONE && class_size(class) <= SPARE_FREE; class++)
-		cached += o->bins[class].slab != NULL && !o->bins[class].slab->spare;
+		cached += o->bins[class].slab != 0 && !current_slab(o, class)->spare;
 	CHECK(cached > SPARE_UNITS); /* one of each small class otherwise */
-}
-
-/* The places of large spares follow the bins: who watches the slabs of all bins, of the first one too, reads none of them. */
-TEST(spares_behind_the_bins_are_not_watched, 10)
-{
-	struct slab *s = place_of(ash_alloc(1)).slab;
-	struct owner *o = seat.self;
-	unsigned units;
-
-	for (units = 2; units <= SPARE_UNITS; units++) /* one after the other is the only one, or one of few */
-		ash_release(ash_alloc(units * UNIT_SIZE));
-	for (units = 2; units <= 10; units++) {
-		ash_release(ash_alloc(units * UNIT_SIZE));
-		CHECK(o->large[units] != 0);
-		slab_make_ready(s, 1);
-		watch_switch(o, true);
-		CHECK(o->bins[0].slab == s && (s->ready & 1) == 0);
-		watch_switch(o, false);
-		CHECK(!o->watch);
-		CHECK_EQ(ash_check(), 0);
-	}
 }
