@@ -34,14 +34,12 @@
  * that reuses retained memory will probably reuse the rest soon.
  *
  * The clock counts slow operations (calls that leave the fast path), those of threads beyond
- * the heap's first one as a sixteenth, one call in 16 (watch_count).  There is no
+ * the heap's first one as a sixteenth, one call in 16 (owner_count).  There is no
  * background thread, and the fast paths do not count.  So while half of options.retain more than
  * the quarter is retained, the clock is said to run (heap.running), and owners
- * watch (thread/bin.h) from their next slow operation on: the group that a bin allocates from is not
- * marked ready, so each release into it is an event (slab_has_event), and events count.  A program
- * that continues causes no event only while it releases older slots of other groups or takes free slots
- * of the current groups, of which each class has at most 64.  So the clock advances
- * whatever the program does; and one that allocates without releasing pays nothing.
+ * are watched (thread/bin.h) from their next slow operation on: no slab stays current.  So each allocation
+ * takes a slow path, where it counts if a slot of its slab was released since the last one.  So the clock
+ * advances whatever the program does, and a program that allocates without releasing is not counted.
  *
  * In the small product the floor just falls by a half at the end of each period, and one slow operation
  * purges all that is due.
@@ -58,7 +56,7 @@
 #define RETAIN_PERIOD ((uint64_t)8192) /* slow operations */
 #define RETAIN_PART   4 /* a fourth of what is in use may be retained */
 
-/* Advances the clock by n slow operations, purges what may not stay, and begins or ends what owners watch for. */
+/* Advances the clock by n slow operations, purges what may not stay, and begins or ends the watching of owners. */
 INTERNAL void retain_tick(struct heap *h, uint64_t n);
 
 /* True: if so many units more were retained, they would be purged at once. */

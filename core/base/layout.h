@@ -44,7 +44,7 @@
  *                    has not collected it yet
  *
  *   A slot is taken if and only if both its bits are 0.  Everything else (the
- *   hints of slabs, the lists, the inbox, the cursor of a bin, region.room, region.part,
+ *   hints of slabs, the lists, the inbox, the slab of a bin, region.room, region.part,
  *   the counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.

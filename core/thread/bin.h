@@ -23,7 +23,7 @@
  *
  * The fast paths do not count.  So while the clock runs, the record is watched: no slab stays current, and each
  * allocation takes a slow path, where it counts if a fast path released a slot since the last one.  So the clock
- * advances whatever the program does, and a program that allocates without releasing pays nothing.  A thread learns of
+ * advances whatever the program does, and a program that allocates without releasing is not counted.  A thread learns of
  * it when it counts.
  */
 INTERNAL void owner_count(struct owner *o);

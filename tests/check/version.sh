@@ -52,13 +52,12 @@ other() {
 
 other store/file/store.h '^#define STRANGERS    64' '#define STRANGERS    72'
 other store/file/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
-other store/file/store_caches.c 'CACHES_MEANING 1' 'CACHES_MEANING 2'
+other store/file/store_caches.c 'CACHES_MEANING 2' 'CACHES_MEANING 3'
 other thread/owner.h '^#define SPARES	    24' '#define SPARES	    16'
-other thread/owner.h '^#define INBOX_SLABS   32' '#define INBOX_SLABS   64'
+other thread/owner.h '^#define INBOX_SLABS 32' '#define INBOX_SLABS 64'
 other base/roll.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '
 other thread/owner.h '^	uint64_t building;' '	uint64_t moved, building;'
 other backend/heap.h '^	uint64_t slab_chunks;' '	uint64_t slab_chunks, more[8];'
-other base/layout.h '^	uint32_t ready, dirty, opened;' '	uint32_t opened, ready, dirty;'
 
 # moved FILE PATTERN REPLACEMENT: must not compile, as format 1 says something else.
 moves=0
@@ -82,6 +81,7 @@ moved store/file/store.h '^	uint64_t names;' '	uint64_t more, names;'
 moved backend/heap.h '	uint64_t records;' '	uint64_t more, records;'
 moved base/class.h '^#define CLASSES	      113' '#define CLASSES	      105'
 moved base/class.h '^#define CLASS_LINEAR  128' '#define CLASS_LINEAR  256'
+moved base/layout.h '^	uint64_t ready;' '	uint64_t more, ready;'
 moved base/layout.h '^	uint64_t hold;' '	uint64_t more, hold;'
 moved base/layout.h '^	uint32_t span_chunks;' '	uint32_t more, span_chunks;'
 moved base/layout.h '^	size_t metadata;' '	size_t metadata, more;'

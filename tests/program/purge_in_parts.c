@@ -38,10 +38,10 @@ WRAP(size_t, chunk_purge, (struct heap *h, struct chunk *c))
 
 static size_t turns;
 
-WRAP(void, shrink_lists, (struct owner *o, unsigned left))
+WRAP(void, shrink_turn, (struct owner *o, unsigned class))
 {
 	turns++;
-	__real_shrink_lists(o, left);
+	__real_shrink_turn(o, class);
 }
 
 static void call_ends(void)

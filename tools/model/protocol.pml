@@ -24,14 +24,14 @@
  *   here                 in the code
  *   -------------------  ----------------------------------------------------
  *   claim_slot           alloc.c: ash_alloc; refill.c: refill_slot
- *   refill_slot           refill.c: refill_slot, refill_bin, bin_next_slab, bin_find_slab;
- *                        bin.c: bin_detach
+ *   refill_slot           refill.c: refill_slot, refill_bin, bin_find_slab;
+ *                        bin.c: bin_next, bin_detach
  *   hold, vacate         seat.c: owner_hold, owner_vacate
  *   attach               seating.c: seat_slow, owner_acquire
  *   collect_words        slab.c: slab_collect
  *   collect_slab         settle.c: collect_slab, settle_slab,
  *                        spares_add, slab_leave
- *   collect              settle.c: collect_inbox, collect_all, collect_class
+ *   collect              settle.c: collect_inbox, collect_lost; settle_shrink.c: shrink_turn
  *   visit, visit_slab    seating_takeover.c: visit_vacant, visit_slab
  *   adopt                refill.c: adopt_slabs, adopt_slab
  *   detach               seating.c: ash_thread_detach; settle_shrink.c: shrink_owner
@@ -65,8 +65,9 @@
  *   5  whatever the others do, even if they stop, each thread comes to its end: no
  *      state without a next step, and (tools/model/run: progress) no cycle of
  *      steps at all
- *   6  if no thread stopped, each record's inbox names its slabs with remote bits,
- *      and no vacant record has a slab that is empty with these  referee
+ *   6  if no thread stopped, each record's inbox names its slabs with remote bits, or
+ *      tells that an entry was lost, which its next holder then looks for;
+ *      no vacant record has a slab that is empty with these      referee
  *      (A thread that stops between setting the pending bit and writing the inbox
  *      delays this, for a slab of a vacant record until that is held again.)
  *   7  a block released by two threads at once is reported exactly once (DOUBLE)
@@ -107,6 +108,8 @@
  *   22  a visitor that finds a guest in the record leaves no word        6
  *   23  a sender takes a guest for the record's thread                   6
  *   24  who vacates a record tells no guest that came since              6
+ *   25  a full inbox loses an entry and does not tell                    6
+ *   26  a holder forgets that an entry was lost                          6
  *
  * NOT MODELLED: weak memory orders (each step is visible to all at once; only in
  * DOUBLE the owner's plain store of a release may wait in its store buffer: there
@@ -161,6 +164,7 @@
 /* Bits of told[]. */
 #define ENTRY	1
 #define MISSED	2
+#define LOST	4
 
 /* ---- the words of the heap ---- */
 
@@ -178,7 +182,7 @@ byte hint;		 /* heap.unowned: a slab + 1                   */
 byte state[THREADS + 1]; /* owner.state; records count from 1          */
 byte told[THREADS + 1];	 /* owner.notified                             */
 byte inbox[THREADS + 1]; /* a single entry, to overflow soon: a slab + 1 */
-bit pending_class[THREADS + 1]; /* owner.pending_classes, of the one class here */
+bit lost[THREADS + 1];	 /* owner.lost, for the record's holder        */
 
 /* ---- only in the model: which thread holds what ---- */
 
@@ -426,13 +430,22 @@ inline collect_slab()
 /* The record's first slab of which `is` is true, else SLABS. */
 #define FIRST(r, s, is) s = 0; do :: s < SLABS && !(HAS(r, s) && (is)) -> s++ :: else -> break od
 
-#define INBOX_ONLY   0
+#define INBOX_ONLY  0
 #define PENDING_TOO 1
-#define ALL_OF 2
+#define ALL_OF	    2
+#define FOR_OTHERS  3
+
+#define HAS_FREE(r) ((HAS(r, 0) && free_[0] != 0) || (HAS(r, 1) && free_[1] != 0))
+/*
+ * True: the record's slabs are walked over.  FOR_OTHERS is only after a slab with free slots.  In the code
+ * the walk goes on where the last one stopped, and ends after a whole round.
+ */
+#define WALKS(what) ((what) == PENDING_TOO || (what) == ALL_OF || \
+		     (lost[h] && ((what) == INBOX_ONLY || !HAS_FREE(h))))
 
 /*
- * Collects, of the record h, the slab in its inbox; PENDING_TOO: also each slab with a
- * pending bit; ALL_OF: every slab.  n: 0 for the inbox, or a slab + 1.
+ * Collects, of the record h, the slab in its inbox, and each slab with a pending bit if an entry was
+ * lost; PENDING_TOO: in any case; ALL_OF: every slab.  n: 0 for the inbox, or a slab + 1.
  */
 inline collect(what)
 {
@@ -440,9 +453,14 @@ inline collect(what)
 	if
 	:: only -> w = s + 1; n = 0 /* visit_slab: from this slab */
 	:: else ->
-		STEP(n = told[h]; told[h] = 0);
+		STEP(n = told[h]; told[h] = 0;
+		     if
+		     :: (n & LOST) && BUG != 26 -> lost[h] = 1
+		     :: else
+		     fi);
+		w = 0;
 		if
-		:: n == 0 && what == INBOX_ONLY -> n = SLABS + 1
+		:: n == 0 && (what == INBOX_ONLY || what == FOR_OTHERS) -> n = (lost[h] -> 0 : SLABS + 1)
 		:: else -> n = 0; STEP(w = inbox[h]; inbox[h] = 0)
 		fi
 	fi;
@@ -466,9 +484,14 @@ inline collect(what)
 	   fi;
 	   if
 	   :: only -> n = SLABS + 1
-	   :: !only && n == 0 ->
-		STEP(n = (what != INBOX_ONLY || pending_class[h] -> 1 : SLABS + 1); pending_class[h] = 0)
-	   :: else -> n++
+	   :: !only && n == 0 -> STEP(n = (WALKS(what) -> 1 : SLABS + 1))
+	   :: !only && n > 0 && what == FOR_OTHERS && HAS_FREE(h) -> n = SLABS + 1
+	   :: else ->
+		n++;
+		if
+		:: n > SLABS -> lost[h] = 0
+		:: else
+		fi
 	   fi
 	od;
 	w = 0; n = 0; s = 0
@@ -643,7 +666,7 @@ inline refill_slot()
 		collect(PENDING_TOO); /* in the code only the current slab is tested */
 		stage = 1
 	   :: stage == 1 -> slab_make(o, false); stage = (ok -> 1 : 2)
-	   :: stage == 2 -> adopt(INBOX_ONLY); h = o; stage = 3
+	   :: stage == 2 -> adopt(FOR_OTHERS); h = o; stage = 3
 	   :: stage == 3 -> slab_make(o, true); stage = (ok -> 3 : 4)
 	   :: stage >= 3 -> /* sometimes before the heap grows, and before NULL */
 		collect(ALL_OF); adopt(ALL_OF); h = o; shrink(); slab_make(o, true); stage = 5
@@ -798,7 +821,7 @@ inline notify()
 {
 	STEP(w = inbox[h]; if :: w == 0 -> inbox[h] = s + 1 :: else fi);
 	if
-	:: w != 0 && w != s + 1 -> STEP(pending_class[h] = 1) /* the inbox is full */
+	:: w != 0 && w != s + 1 && BUG != 25 -> STEP(told[h] = told[h] | LOST) /* the inbox is full */
 	:: else
 	fi;
 	STEP(told[h] = told[h] | ENTRY)
@@ -919,8 +942,9 @@ inline release()
 #define FREE(s) (head[s] == NO_OWNER -> NFREE[s] : free_[s] | remote[s])
 #define PLACED(s, b) assert((FREE(s) & (b)) != 0 || TAKEN(s, b)); \
 		     assert((FREE(s) & (b)) == 0 || !TAKEN(s, b))
-#define NOTIFIED(s) ((told[owner[s] - PENDING] & ENTRY) && \
-		     (inbox[owner[s] - PENDING] == s + 1 || pending_class[owner[s] - PENDING]))
+#define NOTIFIED(s) (lost[owner[s] - PENDING] || \
+		     ((told[owner[s] - PENDING] & ENTRY) && \
+		      (inbox[owner[s] - PENDING] == s + 1 || (told[owner[s] - PENDING] & LOST))))
 
 /* All threads have ended or stopped. */
 inline referee()

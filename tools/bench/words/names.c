@@ -47,7 +47,8 @@ static const struct member members[] = {
 	MEMBER(heap, borders),
 	{"heap, unowned slabs", MEMBERS(heap, unowned_made, unowned_next)},
 #define OWNER_KINDS 28
-	{"owner.turn ... .building", MEMBERS(owner, no_slots, building)},
+	{"owner.turn ... .building", MEMBERS(owner, turn, building)},
+	MEMBER(owner, no_slots),
 	MEMBER(owner, state),
 	{"owner.next, .heap", MEMBERS(owner, next, heap)},
 	{"owner.identity, .batch", MEMBERS(owner, identity, batch)},
@@ -56,25 +57,26 @@ static const struct member members[] = {
 	MEMBER(owner, spares),
 	MEMBER(owner, bins),
 	MEMBER(owner, large),
-#define REGION_KINDS 37
+#define REGION_KINDS 38
 	{"region, constants", MEMBERS(region, next, room)},
 	MEMBER(region, part),
 	{"region, constants", MEMBERS(region, part_words, metadata)},
-#define CHUNK_KINDS 40
+#define CHUNK_KINDS 41
 	{"chunk.kind ... .region", MEMBERS(chunk, kind, region)},
 	MEMBER(chunk, units),
 	MEMBER(chunk, clean),
 	{"chunk, index and span", MEMBERS(chunk, index, span_bytes)},
 	MEMBER(chunk, head),
-#define SLAB_KINDS 45
+#define SLAB_KINDS 46
 	MEMBER(slab, owner),
 	{"slab, constants", MEMBERS(slab, base, made)},
-	MEMBER(slab, all_free),
-	{"slab.next, .previous", MEMBERS(slab, next, previous)},
-	{"slab.ready, .dirty, .opened", MEMBERS(slab, ready, spare)},
-	MEMBER(slab, free),
+	MEMBER(slab, ready),
+	{"slab.all_free, .latest", MEMBERS(slab, all_free, latest)},
+	{"slab.next ... .purged", MEMBERS(slab, next, purged)},
 	MEMBER(slab, hold),
-#define ALL_KINDS 52
+	MEMBER(slab, free),
+	MEMBER(slab, previous),
+#define ALL_KINDS 54
 };
 _Static_assert(sizeof(members) / sizeof(members[0]) == ALL_KINDS && ALL_KINDS <= KINDS_MOST, "the counts above");
 
