@@ -199,7 +199,7 @@ void spares_add(struct owner *o, struct slab *s)
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	const struct slab *current = bin_slab(o, &o->bins[s->class]);
-	bool full = s != current && !slab_is_ready(s);
+	bool full = s != current && !slab_is_ready(s), empty = word == s->all_free;
 
 	slab_free(s, s->ready, group, word);
 	/*
@@ -212,9 +212,10 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 		full = false;
 	}
 	/* The current slab is on no list, and armed, if at all, since bin_take. */
-	if (full || word == s->all_free)
+	if (full || empty)
 		settle_slab(o, s, full);
-	if (unlikely(owner_is_counted(o)))
+	/* A slab that is given back counts by itself. */
+	if (!empty && unlikely(owner_is_counted(o)))
 		owner_count(o);
 }
 
