@@ -25,8 +25,8 @@ enum left run_purge(struct run run, size_t n, enum huge_use use)
 	char *base = run_base(run);
 	bool own = heap_kind(h)->own_pages, blank;
 
-	if (region_alone(run.region) != 0)
-		return LEFT_CLEAN; /* it will be unmapped */
+	if (region_alone(run.region) != 0 || (IS_HARDENED && h == &heap_default))
+		return LEFT_CLEAN; /* it will be unmapped; or its release has purged it */
 	blank = !SMALL && own && use == HUGE_ZEROED && pages_blank(base + PAGE_SIZE, h->sharing);
 	/* The small product looks at none: it retains nothing that is as large. */
 	if (!SMALL && !blank && bytes > h->options->retain / 2) {

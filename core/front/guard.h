@@ -9,8 +9,8 @@
  *           live block.  0: the block was released
  *   m       the mark: a byte of the hash, from 128 on, where the slack is more than the word
  *
- * Free memory of the default heap reads zero: a block is cleared when it is released, and a slot that is
- * not zero when it is handed out was written meanwhile.  A block of size 0 has nothing of this: its
+ * Free memory of the default heap reads zero: a block is cleared when it is released, and what is not zero when it is
+ * handed out, or purged, was written meanwhile.  A block of size 0 has nothing of this: its
  * class, of 8 bytes, is for such blocks alone, and its slabs are without access (slab_fence).
  */
 #ifndef CORE_GUARD_H

@@ -131,10 +131,11 @@ void *guarded_end_any(const char *call, const char *name, void *p, size_t size, 
 	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
 	if (have != SLOT_MIN && (have <= SLOT_APART || region_alone(map_find(p)->region) == 0)) {
 		guard_take(call, name, p, have);
-		if (have > SLOT_MAX)
-			pages_zero(p, have, PAGES_PRIVATE); /* what was not written is not touched */
-		else
+		/* As if it were in a region of its own; what was not written is not touched. */
+		if (have <= SLOT_MAX)
 			slot_clear(p, had);
+		else if (!pages_purge(p, have, PAGES_PRIVATE))
+			memset(p, 0, have);
 	}
 	return have > SLOT_LARGE || seat.open == 0 ? p : quarantine_exchange(p, class_of(have));
 }

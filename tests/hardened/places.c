@@ -165,7 +165,25 @@ TEST(hardened_large_blocks_stand_apart, 20)
 	if (!rt_under_qemu()) { /* under which all is taken for mapped */
 		stand_apart(PAGE_HUGE - 8, PAGE_HUGE - 8, 400); /* else 10 pairs would touch */
 		stand_apart(PAGE_HUGE / 2, PAGE_HUGE - 8, 400);
+		stand_apart(2 * PAGE_HUGE - 8, PAGE_HUGE - 8, 400); /* the place behind what a block keeps is not left */
 	}
+}
+
+/* Where something else is in the window, a block gets another place there, not one beside what the kernel has anywhere. */
+TEST(hardened_stand_apart_of_others, 30)
+{
+	enum { NO_ACCESS = 0, PRIVATE_ANONYMOUS = 0x4022, WINDOW = 35, BLOCKS = 300 };
+	uintptr_t first = (uintptr_t)NOT_NULL(malloc(3000000)) >> WINDOW << WINDOW, at;
+	unsigned others = 0, away = 0;
+
+	for (at = first; at < first + ((uintptr_t)1 << WINDOW); at += 64 * PAGE_HUGE)
+		if (arch_mmap((void *)at, 8 * PAGE_HUGE, NO_ACCESS, PRIVATE_ANONYMOUS, -1, 0) == (long)at) /* NOLINT: an address */
+			others++;
+	for (unsigned i = 0; i < BLOCKS; i++)
+		away += (uintptr_t)NOT_NULL(malloc(PAGE_HUGE - 8)) >> WINDOW << WINDOW != first;
+	rt_print("     %u others, %u of %u blocks elsewhere\n", others, away, BLOCKS);
+	CHECK(others > 200 || rt_under_qemu());
+	CHECK(away < 4); /* else some 37: an eighth of the places is taken */
 }
 
 /*

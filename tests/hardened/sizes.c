@@ -14,6 +14,25 @@ static void object_of_another(void *p)
 	free(p);
 }
 
+static void damage(void *p)
+{
+	char *mine = NOT_NULL(malloc(24));
+
+	mine[24] ^= 1;
+	*(char **)p = mine;
+	CHECK_EQ(ash_check(), 15);
+}
+
+/* Its memory may go while another thread looks, so only the slab's owner reads a block's word. */
+TEST(hardened_words_of_others_are_not_read, 10)
+{
+	char *p;
+
+	free(NOT_NULL(malloc(24)));
+	rt_thread_join(rt_thread_start(damage, &p));
+	CHECK_EQ(ash_check(), 0);
+}
+
 static int count_walked(void *context, void *block, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
 	CHECK(size == malloc_usable_size(block));

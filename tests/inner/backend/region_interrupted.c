@@ -288,3 +288,43 @@ TEST(region_cut_during_a_walk, 10)
 		visited++;
 	CHECK_EQ(visited, 1);
 }
+
+static struct run got;
+
+DOES(do_claim, got = region_claim(&heap_default, 1, 2, false));
+
+/* The region is retired, and its record is one span's own, which could not be unmapped when it was released. */
+static void trim_and_leave_alone(void)
+{
+	static const struct region_plan plan = {1, 2, 1, false, 8 * PAGE_MOST};
+	struct region *r;
+
+	if (region_trim(&heap_default, false) == 0)
+		return; /* a chunk of it is claimed by now */
+	r = region_create(&heap_default, &plan);
+	CHECK(r != NULL);
+	bits_release(r->free, 0, 1);
+}
+
+/* A search that began in the region as it was does not get that chunk, which has fewer bytes. */
+TEST(region_alone_before_it_is_claimed, 30)
+{
+	bool more = true;
+	size_t k, alone = 0;
+
+	step_begin(trim_and_leave_alone);
+	for (k = 0; more; k++) {
+		got = claim(FEW);
+		CHECK(got.region != NULL);
+		region_give(got, FEW, false);
+		more = with_act_at(k, do_claim);
+		CHECK(got.region != NULL && region_alone(got.region) == 0);
+		for (struct region *r = region_first(&heap_default); r != NULL; r = region_next(r))
+			alone += region_alone(r) != 0;
+		region_give(got, 1, false);
+		(void)region_trim(&heap_default, false);
+		CHECK_EQ(heap_default.reserved, 0);
+	}
+	rt_print("     %zu boundaries, %zu with such a region\n", k, alone);
+	CHECK(k > 20 && alone > 0);
+}

@@ -97,6 +97,23 @@ TEST(lend_no_more_than_is_wanted, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* A chunk that reads zero behind its head has next to nothing to lend. */
+TEST(lend_no_heads, 10)
+{
+	char *zeroed, *q;
+
+	need_remap();
+	zeroed = ash_zalloc(1, CHUNKS(1));
+	zeroed[0] = 1;
+	(void)retained_two();
+	ash_release(zeroed);
+	CHECK_EQ(heap_default.dirty, 3 * CHUNK_UNITS);
+	q = ash_alloc(CHUNKS(5));
+	CHECK_EQ(heap_default.dirty, CHUNK_UNITS);
+	CHECK_EQ(pages_count(q, CHUNKS(5)), CHUNKS(2));
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Zeroed spans may stay sparse, spans from 32 MiB on get huge pages: fresh memory for both. */
 TEST(lend_not_to_zeroed_or_large_spans, 10)
 {
