@@ -183,19 +183,16 @@ size_t pages_written(void *p, size_t bytes, enum sharing sharing)
 	return count;
 }
 
-/* True: most of it was probably never written.  Two pages are looked at; one is at no power of two. */
-static bool is_hollow(char *p, size_t bytes, enum sharing sharing)
+bool pages_hollow(char *p, size_t bytes, enum sharing sharing)
 {
 	return pages_blank(p + (bytes / 2 & ~(PAGE_SIZE - 1)), sharing) ||
 	       pages_blank(p + (bytes / 3 & ~(PAGE_SIZE - 1)), sharing);
 }
 
-static void zero_run(char *from, char *to, bool hollow, enum sharing sharing)
+void pages_clear(void *p, size_t bytes, bool hollow, enum sharing sharing)
 {
-	size_t bytes = (size_t)(to - from);
-
-	if (!hollow || !pages_purge(from, bytes, sharing))
-		memset(from, 0, bytes);
+	if (!hollow || !pages_purge(p, bytes, sharing))
+		memset(p, 0, bytes);
 }
 
 void pages_zero(void *p, size_t bytes, enum sharing sharing)
@@ -207,14 +204,14 @@ void pages_zero(void *p, size_t bytes, enum sharing sharing)
 	/* Runs of any length: clearing 2 MiB at a time takes a third longer. */
 	for (; at < end; at += n) {
 		n = (size_t)(end - at) < PAGE_HUGE ? (size_t)(end - at) : PAGE_HUGE;
-		is = is_hollow(at, n, sharing);
+		is = pages_hollow(at, n, sharing);
 		if (is == was)
 			continue;
-		zero_run(from, at, was, sharing);
+		pages_clear(from, (size_t)(at - from), was, sharing);
 		from = at;
 		was = is;
 	}
-	zero_run(from, end, was, sharing);
+	pages_clear(from, (size_t)(end - from), was, sharing);
 }
 
 enum { MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15 };

@@ -140,6 +140,12 @@ static inline bool pages_blank(void *page, enum sharing sharing)
 	return sharing == PAGES_PRIVATE ? pages_zeroes(page) : sharing == PAGES_SHARED && !pages_there(page);
 }
 
+/* True: most of these pages were probably never written.  Two are looked at; one is at no power of two. */
+INTERNAL bool pages_hollow(char *p, size_t bytes, enum sharing sharing);
+
+/* Makes the range read zero, by a purge if it is hollow. */
+INTERNAL void pages_clear(void *p, size_t bytes, bool hollow, enum sharing sharing);
+
 /*
  * Makes the range read zero: huge pages of which much was written are cleared, as they are
  * resident, and the others purged.

@@ -26,7 +26,12 @@ enum advice {
 #define ADVICE_SPARSE 0x80
 /* Of a free chunk that is not clean: behind its head it reads zero, see region_give. */
 #define ADVICE_HEAD   0x40
-#define ADVICE_FLAGS  (ADVICE_SPARSE | ADVICE_HEAD)
+/*
+ * Of a chunk that is not clean: no other block has had it since a zeroed span took it, and that was not resized.
+ * So its contents tell whether it was written.  Those of other blocks do not, because programs write zeros, too.
+ */
+#define ADVICE_TELLS  0x20
+#define ADVICE_FLAGS  (ADVICE_SPARSE | ADVICE_HEAD | ADVICE_TELLS)
 
 enum huge_use {
 	HUGE_MIXED,  /* a chunk of slabs, parts of which may never be touched */
@@ -60,6 +65,13 @@ INTERNAL void region_moved(struct run from, struct run to, size_t n);
 INTERNAL void region_advised(struct run run, size_t n, enum advice advice);
 /* The same of a run that goes, at its region's end: the next mapping has no advice. */
 INTERNAL void region_unadvised(struct run run, size_t n);
+/* The contents of the run's chunks tell from now on whether they were written, or do not (ADVICE_TELLS).  For its holder. */
+INTERNAL void region_tell(struct run run, size_t n, bool tells);
+static inline void region_tells(struct run run, size_t n, bool tells)
+{
+	if (!SMALL)
+		region_tell(run, n, tells);
+}
 /* True: a part of its addresses is lost (ADVICE_LOST), so it must not be unmapped. */
 INTERNAL bool region_is_lost(const struct region *r);
 
@@ -107,6 +119,12 @@ INTERNAL void region_give(struct run run, size_t n, enum left left);
 static inline bool region_has_head(struct run run)
 {
 	return !SMALL && (load_relaxed(&run.region->advice[run.first]) & ADVICE_HEAD) != 0;
+}
+
+/* True: the contents of the chunk tell whether it was written (ADVICE_TELLS).  For its holder. */
+static inline bool region_is_telling(struct run run)
+{
+	return !SMALL && (load_relaxed(&run.region->advice[run.first]) & ADVICE_TELLS) != 0;
 }
 
 /* True: the run reads zero.  For the holder of the run. */

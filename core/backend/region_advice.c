@@ -42,14 +42,21 @@ static size_t borders(const struct region *r, size_t first, size_t last)
 	return n;
 }
 
-void region_advised(struct run run, size_t n, enum advice advice)
+/* flags: those that stay. */
+static void advice_set(struct run run, size_t n, enum advice advice, unsigned flags)
 {
 	size_t i, before = borders(run.region, run.first, run.first + n);
+	uint8_t *at = &run.region->advice[run.first];
 
-	for (i = run.first; i < run.first + n; i++)
-		store_relaxed(&run.region->advice[i], (uint8_t)advice);
+	for (i = 0; i < n; i++)
+		store_relaxed(&at[i], (uint8_t)(advice | (load_relaxed(&at[i]) & flags)));
 	fetch_add_relaxed(&run.region->heap->borders,
 			  borders(run.region, run.first, run.first + n) - before);
+}
+
+void region_advised(struct run run, size_t n, enum advice advice)
+{
+	advice_set(run, n, advice, 0);
 }
 
 void region_unadvised(struct run run, size_t n)
@@ -82,7 +89,7 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	    /* A kernel without huge pages refuses both; then it has not to be asked again for none. */
 	    (!pages_huge(run_base(run), run_bytes(run, n), given == ADVICE_HUGE) && given == ADVICE_HUGE))
 		return;
-	region_advised(run, n, given);
+	advice_set(run, n, given, ADVICE_FLAGS);
 }
 
 void region_moved(struct run from, struct run to, size_t n)
@@ -93,6 +100,17 @@ void region_moved(struct run from, struct run to, size_t n)
 		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
 			region_advised(to, 1, ADVICE_UNKNOWN);
 		to.first += region_alone(to.region) == 0;
+	}
+}
+
+void region_tell(struct run run, size_t n, bool tells)
+{
+	uint8_t *advice = &run.region->advice[run.first], now;
+
+	for (n = region_alone(run.region) != 0 ? 1 : n; n-- > 0; advice++) {
+		now = load_relaxed(advice);
+		if (((now & ADVICE_TELLS) != 0) != tells)
+			store_relaxed(advice, (uint8_t)(now ^ ADVICE_TELLS));
 	}
 }
 

@@ -131,15 +131,20 @@ static uint64_t part_of_retain(const struct heap *h, enum part part)
 }
 
 /*
- * So many units may be retained: that part of `retain` or, if that is more and not 0, a quarter of
- * those in use.
+ * So many units may be retained when so many are in use: that part of `retain` or, if that is more and not 0,
+ * a quarter of those in use.
  */
-static __attribute__((noinline)) uint64_t allowed(const struct heap *h, enum part part)
+static __attribute__((noinline)) uint64_t allowed_beside(const struct heap *h, enum part part, uint64_t used)
 {
 	uint64_t least = part_of_retain(h, part);
-	uint64_t used = SMALL || least == 0 ? 0 : load_relaxed(&h->used) / RETAIN_PART;
 
+	used = SMALL || least == 0 ? 0 : used / RETAIN_PART;
 	return least > used ? least : used;
+}
+
+static uint64_t allowed(const struct heap *h, enum part part)
+{
+	return allowed_beside(h, part, SMALL ? 0 : load_relaxed(&h->used));
 }
 
 /*
@@ -205,11 +210,13 @@ void retain_tick(struct heap *h, uint64_t n)
 	retain_gone(h, t.bytes / UNIT_SIZE);
 }
 
-bool retain_is_full(struct heap *h, uint64_t units)
+uint64_t retain_room(const struct heap *h, uint64_t units)
 {
-	uint64_t most = allowed(h, QUARTER) + load_relaxed(&h->floor) + load_relaxed(&h->refused);
+	uint64_t used = SMALL ? 0 : load_relaxed(&h->used), kept = load_relaxed(&h->dirty), most;
 
-	return load_relaxed(&h->dirty) + units > most;
+	most = allowed_beside(h, QUARTER, used > units ? used - units : 0);
+	most += load_relaxed(&h->floor) + load_relaxed(&h->refused);
+	return kept < most ? most - kept : 0;
 }
 
 void retain_fresh(struct heap *h, uint64_t units)

@@ -4,8 +4,8 @@
  *
  *   Released memory stays resident: it is retained, up to a quarter of options.retain, or of what is
  *   in use if that is more; and the floor.  What exceeds that goes at once: at each slow operation,
- *   by 8 MiB, until an eighth of options.retain less is left; a span as a whole, as it is released
- *   (retain_is_full).  So what a peak leaves goes back while it is released.
+ *   by 8 MiB, until an eighth of options.retain less is left; of a span as it is released
+ *   (retain_room).  So what a peak leaves goes back while it is released.
  *
  *   The floor is for peaks that come again.  What goes is counted (heap.gone); so much of it as
  *   is then taken fresh from the system raises the floor, by twice as much, as demand varies.
@@ -23,7 +23,7 @@
  *   avoid returning several at once.
  *
  *   A span that will be written gets the pages of whole retained chunks (retain_lend).
- *   Large spans of which little was written are purged at once.  And memory taken
+ *   Zeroed spans of which little was written are purged at once.  And memory taken
  *   fresh from the system is offset by purging retained memory, down to half of
  *   options.retain or that quarter, so that retention adds nothing to the peak; the floor
  *   falls by as much, as what is retained did not serve.
@@ -59,8 +59,8 @@
 /* Advances the clock by n slow operations, purges what may not stay, and begins or ends the watching of owners. */
 INTERNAL void retain_tick(struct heap *h, uint64_t n);
 
-/* True: if so many units more were retained, they would be purged at once. */
-INTERNAL bool retain_is_full(struct heap *h, uint64_t units);
+/* So many units more may be retained, when so many are in use no more; others would be purged at once. */
+INTERNAL uint64_t retain_room(const struct heap *h, uint64_t units);
 /* So many units were purged, as they may not stay. */
 static inline void retain_gone(struct heap *h, uint64_t units)
 {
@@ -116,15 +116,17 @@ INTERNAL size_t run_units(struct run run, size_t n);
 INTERNAL void run_used(struct run run, size_t n, size_t zero);
 
 /*
- * Purges a span's run rather than retaining it if no more may be retained, or if little was written: a large one in whose middle a page
- * is blank (none that an earlier run left as its head), and one that was allocated as a zeroed block
- * whose second page is.  Then purging costs next to nothing, and a zeroed block from this run
- * will need next to no clearing.  The head stays, where no huge page would be split: the
- * next block saves a fault, and so does the next look at the second page.
+ * Gives back a run that a span leaves.  Of its chunks as many are retained as may be, and the others purged.
+ *
+ * All are purged if little was written: then this costs next to nothing, and a zeroed block from this run will need
+ * next to no clearing.  Only a zeroed block is asked, and only in chunks that had no memory when it took them: there a
+ * page that reads zero was not written, but for zeros.  It is the second page, and of a large run one in its middle.
+ * The head stays, where no huge page would be split: the next block saves a fault, and so does the next look at the
+ * second page.
  */
-INTERNAL enum left run_purge(struct run run, size_t n, enum huge_use use);
+INTERNAL void run_leave(struct run run, size_t n, enum huge_use use);
 
-/* Gives the run back; left: the result of run_purge, or what the caller knows of its pages. */
+/* Gives the run back; left: what the caller knows of its pages. */
 INTERNAL void run_return(struct run run, size_t n, enum left left);
 
 #endif

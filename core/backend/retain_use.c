@@ -16,59 +16,128 @@ size_t run_units(struct run run, size_t n)
 	return SMALL ? n * CHUNK_UNITS : (run_bytes(run, n) + UNIT_SIZE - 1) >> UNIT_SHIFT;
 }
 
-enum left run_purge(struct run run, size_t n, enum huge_use use)
+/*
+ * True: the page, in this chunk of a run that a span leaves, was not written.  Of processes' common memory the system
+ * tells it.  Elsewhere contents do, if the chunk had no memory when the span took it: its clean bit is from then.
+ */
+static bool page_is_untouched(struct run run, char *page, enum sharing sharing)
 {
-	static uint8_t row; /* hint: so many large ones were blank, one after the other */
-	uint8_t before = load_relaxed(&row);
-	struct heap *h = run.region->heap;
-	size_t bytes = n << CHUNK_SHIFT, head = 0;
-	char *base = run_base(run);
-	bool own = heap_kind(h)->own_pages, blank;
-
-	if (region_alone(run.region) != 0 || (IS_HARDENED && h == &heap_default))
-		return LEFT_CLEAN; /* it will be unmapped; or its release has purged it */
-	blank = !SMALL && own && use == HUGE_ZEROED && pages_blank(base + PAGE_SIZE, h->sharing);
-	/* The small product looks at none: it retains nothing that is as large. */
-	if (!SMALL && !blank && bytes > h->options->retain / 2) {
-		/* In a row of blank ones the look is a fault: then one in four is looked at. */
-		blank = (own && before >= 8 && before % 4 != 0) ||
-			pages_blank(base + bytes / 2 + REGION_HEAD, h->sharing);
-		store_relaxed(&row, (uint8_t)(blank ? before + 1 : 0));
-	}
-	if (blank && own && n < HEAD_MOST && huge_policy(h, use, bytes) != ADVICE_HUGE)
-		head = REGION_HEAD;
-	if (blank)
-		return !pages_purge(base + head, bytes - head, h->sharing) ? LEFT_DIRTY
-		       : head != 0					   ? LEFT_HEAD
-										   : LEFT_CLEAN;
-	if (!retain_is_full(h, n * CHUNK_UNITS) || !pages_purge(base, bytes, h->sharing))
-		return LEFT_DIRTY;
-	retain_gone(h, n * CHUNK_UNITS);
-	return LEFT_CLEAN;
+	if (heap_kind(run.region->heap)->own_pages &&
+	    !(region_is_telling(run) && (region_is_clean(run, 1) || region_has_head(run))))
+		return false;
+	return pages_blank(page, sharing);
 }
 
-/* Makes the first bytes of the run read zero where they are not known to. */
+/* True: little of the run was written.  The small product does not ask: it retains nothing that is as large. */
+static bool run_is_blank(struct run run, size_t n)
+{
+	struct run middle = {run.region, run.first + n / 2};
+	struct heap *h = run.region->heap;
+	size_t bytes = n << CHUNK_SHIFT;
+	char *base = run_base(run);
+
+	if (SMALL)
+		return false;
+	if (heap_kind(h)->own_pages && page_is_untouched(run, base + PAGE_SIZE, h->sharing))
+		return true;
+	return bytes > h->options->retain / 2 &&
+	       page_is_untouched(middle, base + bytes / 2 + REGION_HEAD, h->sharing);
+}
+
+/* Purges a blank run, but perhaps for its head. */
+static enum left run_purge(struct run run, size_t n, enum huge_use use)
+{
+	struct heap *h = run.region->heap;
+	size_t bytes = n << CHUNK_SHIFT, head = 0;
+
+	if (heap_kind(h)->own_pages && n < HEAD_MOST && huge_policy(h, use, bytes) != ADVICE_HUGE)
+		head = REGION_HEAD;
+	if (!pages_purge(run_base(run) + head, bytes - head, h->sharing))
+		return LEFT_DIRTY;
+	return head != 0 ? LEFT_HEAD : LEFT_CLEAN;
+}
+
+/* So many chunks of a written run may be retained; in the small product, and where memory is locked, all or none. */
+static size_t run_stays(const struct heap *h, size_t n)
+{
+	size_t room = (size_t)retain_room(h, n * CHUNK_UNITS) / CHUNK_UNITS;
+
+	if (room >= n)
+		return n;
+	return SMALL || load_relaxed(&h->locked) != 0 ? 0 : room;
+}
+
+void run_leave(struct run run, size_t n, enum huge_use use)
+{
+	struct heap *h = run.region->heap;
+	enum left left = LEFT_DIRTY;
+	size_t stay;
+
+	if (region_alone(run.region) != 0 || (IS_HARDENED && h == &heap_default)) {
+		left = LEFT_CLEAN; /* it will be unmapped; or its release has purged it */
+	} else if (run_is_blank(run, n)) {
+		left = run_purge(run, n, use);
+	} else if ((stay = run_stays(h, n)) < n) {
+		struct run rest = {run.region, run.first + (SMALL ? 0 : stay)};
+
+		if (pages_purge(run_base(rest), (n - stay) << CHUNK_SHIFT, h->sharing)) {
+			retain_gone(h, (n - stay) * CHUNK_UNITS);
+			left = LEFT_CLEAN;
+			if (!SMALL && stay > 0) {
+				run_return(rest, n - stay, LEFT_CLEAN);
+				n = stay;
+				left = LEFT_DIRTY;
+			}
+		}
+	}
+	run_return(run, n, left);
+}
+
+/* How a chunk comes to read zero. */
+enum zeroed { ZEROED, BY_CLEARING, BY_PURGING };
+
+/* What the first chunk of the run needs; its head is cleared here.  So many bytes of it are wanted. */
+static enum zeroed chunk_needs(struct run run, size_t bytes)
+{
+	struct heap *h = run.region->heap;
+	bool own = heap_kind(h)->own_pages, told = !own || region_is_telling(run);
+
+	region_tells(run, 1, true);
+	if (region_is_clean(run, 1))
+		return ZEROED;
+	if (region_has_head(run)) {
+		memset(run_base(run), 0, REGION_HEAD);
+		return ZEROED;
+	}
+	if (!told || !pages_hollow(run_base(run), bytes, h->sharing))
+		return BY_CLEARING;
+	if (own) /* from now on it has no memory, see page_is_untouched */
+		bits_release(run.region->clean, run.first, 1);
+	return BY_PURGING;
+}
+
+/* Makes the first bytes of the run read zero where they are not known to, in pieces as long as they come. */
 static void run_zero(struct run run, size_t bytes)
 {
-	size_t n;
+	char *from = run_base(run), *at = from, *end = at + bytes;
+	enum zeroed was = ZEROED, is;
 
 	if (SMALL) {
-		if (!pages_zeroes(run_base(run) + PAGE_SIZE) || !pages_purge(run_base(run), bytes, PAGES_PRIVATE))
-			memset(run_base(run), 0, bytes);
+		if (!pages_zeroes(from + PAGE_SIZE) || !pages_purge(from, bytes, PAGES_PRIVATE))
+			memset(from, 0, bytes);
 		return;
 	}
-	for (; bytes > 0; bytes -= n, run.first += run_chunks_for(n)) {
-		n = bytes < CHUNK_SIZE ? bytes : CHUNK_SIZE;
-		if (region_is_clean(run, 1))
+	for (; at < end; at += CHUNK_SIZE, run.first++) {
+		is = chunk_needs(run, (size_t)(end - at) < CHUNK_SIZE ? (size_t)(end - at) : CHUNK_SIZE);
+		if (is == was)
 			continue;
-		if (region_has_head(run)) {
-			memset(run_base(run), 0, REGION_HEAD);
-			continue;
-		}
-		while (n < bytes && !region_is_clean((struct run){run.region, run.first + (n >> CHUNK_SHIFT)}, 1))
-			n = bytes - n < CHUNK_SIZE ? bytes : n + CHUNK_SIZE;
-		pages_zero(run_base(run), n, run.region->heap->sharing);
+		if (was != ZEROED)
+			pages_clear(from, (size_t)(at - from), was == BY_PURGING, run.region->heap->sharing);
+		from = at;
+		was = is;
 	}
+	if (was != ZEROED)
+		pages_clear(from, (size_t)(end - from), was == BY_PURGING, run.region->heap->sharing);
 }
 
 void run_used(struct run run, size_t n, size_t zero)
@@ -79,6 +148,8 @@ void run_used(struct run run, size_t n, size_t zero)
 	/* Guarded memory that does not read zero is to be noticed, not cleared (front/guard.h). */
 	if (zero != 0 && dirty > 0 && !(IS_HARDENED && h == &heap_default))
 		run_zero(run, zero);
+	else
+		region_tells(run, n, zero != 0);
 	heap_cleaned(h, dirty * CHUNK_UNITS, run_units(run, n));
 	retain_fresh(h, run_units(run, n) - dirty * CHUNK_UNITS);
 }

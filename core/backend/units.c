@@ -127,6 +127,7 @@ static bool chunk_make(struct heap *h, bool dense)
 	clean = region_is_clean(run, 1);
 	if (clean)
 		retain_fresh(h, CHUNK_UNITS);
+	region_tells(run, 1, false);
 	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
 	if (IS_HARDENED && h == &heap_default)
 		chunks_compare(h); /* without the new one */

@@ -46,6 +46,8 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 
 	if (!SMALL)
 		region_know(run, n);
+	if (!fresh)
+		region_tells(run, n, false);
 	/* Relaxed: read concurrently by walks, map_find, and threads with a stale hint. */
 	store_relaxed(&c->base, base);
 	store_relaxed(&c->region, run.region);
@@ -143,7 +145,7 @@ bool span_release(struct chunk *c, void *p)
 	}
 	if (!span_unmake(c, p))
 		return false;
-	run_return(run_of(c), c->span_chunks, run_purge(run_of(c), c->span_chunks, use_of(c)));
+	run_leave(run_of(c), c->span_chunks, use_of(c));
 	return true;
 }
 
@@ -187,7 +189,7 @@ bool span_fit(struct chunk *c, size_t bytes)
 	/* A span that shrinks returns its last chunks. */
 	rest.first -= have - n;
 	if (n < have)
-		run_return(rest, have - n, run_purge(rest, have - n, use_of(c)));
+		run_leave(rest, have - n, use_of(c));
 	return true;
 }
 

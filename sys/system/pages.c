@@ -80,6 +80,18 @@ bool pages_zeroes(const void *page)
 	return false;
 }
 
+bool pages_hollow(char *p, size_t bytes, enum sharing sharing)
+{
+	(void)p, (void)bytes, (void)sharing;
+	return true;
+}
+
+void pages_clear(void *p, size_t bytes, bool hollow, enum sharing sharing)
+{
+	if (!hollow || !pages_purge(p, bytes, sharing))
+		memset(p, 0, bytes);
+}
+
 void pages_zero(void *p, size_t bytes, enum sharing sharing)
 {
 	if (!pages_purge(p, bytes, sharing))

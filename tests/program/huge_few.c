@@ -2,6 +2,7 @@
 /* What advice on huge pages must not cost: mappings, and memory that was never touched. */
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"
+#include "backend/heap.h"
 #include "program/faults.h"
 #include "program/smaps.h"
 #include "support/blocks.h"
@@ -48,9 +49,20 @@ static void in_turn(bool write, int rounds)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Chunks that are retained would be moved, and be a mapping each: tests/inner/backend/retain_lend.c counts these. */
+static void nothing_is_retained(void)
+{
+	static struct ash_defaults options;
+
+	options = ash_defaults;
+	options.retain = 0;
+	heap_default.options = &options;
+}
+
 TEST(few_mappings, 20)
 {
 	needs_figures();
+	nothing_is_retained();
 	in_turn(!setting_has(HUGE_SETTING, "[always]"), 3);
 }
 
@@ -58,6 +70,7 @@ TEST(few_mappings, 20)
 TEST(few_mappings_always, 20)
 {
 	needs_figures();
+	nothing_is_retained();
 	faults.always = true;
 	in_turn(false, 1);
 }

@@ -3,6 +3,7 @@
 #include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
+#include "backend/retain.h"
 #include "heaps/instance.h"
 #include "pages.h"
 #include "support/blocks.h"
@@ -41,6 +42,7 @@ TEST(claim_beside_a_run_that_is_purged, 10)
 
 	d->floor = 100000;
 	ash_release(ash_alloc(CHUNKS(20))); /* a region for all of them */
+	(void)heap_trim(d, 0);
 	for (size_t i = 0; i < 3; i++) {
 		p[i] = ash_zalloc(1, CHUNKS(4));
 		CHECK(i == 0 || p[i] == p[i - 1] + CHUNKS(4));
@@ -63,6 +65,7 @@ TEST(claim_of_heads_in_a_larger_span, 10)
 
 	d->floor = 100000; /* what is released stays */
 	ash_release(ash_alloc(CHUNKS(20))); /* a region for all of them */
+	(void)heap_trim(d, 0);
 	for (size_t i = 0; i < ALL / FEW; i++) {
 		p[i] = ash_zalloc(1, CHUNKS(FEW));
 		CHECK(i == 0 || p[i] == p[i - 1] + CHUNKS(FEW));

@@ -147,7 +147,6 @@ TEST(lend_not_in_the_largest_heaps, 10)
 	q = ash_alloc(CHUNKS(5));
 	CHECK_EQ(pages_count(q, CHUNKS(5)), 0);
 	CHECK_EQ(heap_default.dirty, 2 * CHUNK_UNITS);
-	ash_release(q);
 	store_relaxed(&heap_default.reserved, (uint64_t)((size_t)16 * 1024 * MIB / CHUNK_SIZE));
 	q = ash_alloc(CHUNKS(5));
 	CHECK_EQ(pages_count(q, CHUNKS(5)), CHUNKS(2));
