@@ -81,6 +81,7 @@ static struct heap *mark_take(unsigned i)
 
 static void mark_put(unsigned i, struct heap *mark)
 {
+	/* Pairs with the exchange of another thread that puts or takes a mark: it sees the record as it was left. */
 	mark = (struct heap *)(uintptr_t)exchange_seq_cst(&marks[i % MARKS], (uint64_t)(uintptr_t)mark);
 	if (mark != NULL)
 		mark_drop(mark);

@@ -108,7 +108,8 @@ void collect_lost(struct owner *o, unsigned class)
 	o->no_spares = true; /* what got empty is many slabs */
 	for (n = 0; n < LOST_TURN && o->lost != 0; n++) {
 		c = walk_chunk(o->heap, &o->turn);
-		o->lost -= c == NULL && o->turn == 0;
+		if (c == NULL && o->turn == 0)
+			o->lost--; /* the walk has ended */
 		for (unit = 0; c != NULL && unit < CHUNK_UNITS; unit++) {
 			s = slab_beginning(c, unit);
 			if (s != NULL && (load_relaxed(&s->owner) & OWNER_PENDING) != 0)

@@ -52,7 +52,7 @@ other() {
 
 other store/file/store.h '^#define STRANGERS    64' '#define STRANGERS    72'
 other store/file/store.h '^	uint64_t visits;' '	uint64_t visits, more[8];'
-other store/file/store_caches.c 'CACHES_MEANING 2' 'CACHES_MEANING 3'
+other store/file/store_caches.c 'CACHES_MEANING 3' 'CACHES_MEANING 4'
 other thread/owner.h '^#define SPARES	    24' '#define SPARES	    16'
 other thread/owner.h '^#define INBOX_SLABS 32' '#define INBOX_SLABS 64'
 other base/roll.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '

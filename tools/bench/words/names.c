@@ -71,12 +71,11 @@ static const struct member members[] = {
 	MEMBER(slab, owner),
 	{"slab, constants", MEMBERS(slab, base, made)},
 	MEMBER(slab, ready),
-	{"slab.all_free, .latest", MEMBERS(slab, all_free, latest)},
+	MEMBER(slab, all_free),
 	{"slab.next ... .purged", MEMBERS(slab, next, purged)},
 	MEMBER(slab, hold),
 	MEMBER(slab, free),
-	MEMBER(slab, previous),
-#define ALL_KINDS 54
+#define ALL_KINDS 53
 };
 _Static_assert(sizeof(members) / sizeof(members[0]) == ALL_KINDS && ALL_KINDS <= KINDS_MOST, "the counts above");
 
