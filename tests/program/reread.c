@@ -25,8 +25,9 @@ WRAP(long, arch_pread64, (long fd, void *bytes, size_t length, long offset))
 	if (++reads == fails_at)
 		return failure;
 	n = __real_arch_pread64(fd, bytes, length < most ? length : most, offset);
-	if (changes && n == sizeof(struct store) && offset == 0 && ++head_reads >= 2)
-		((struct store *)bytes)->records_used = (uint64_t)1 << 40;
+	/* A word of the head that is read again where it is used. */
+	if (changes && n == sizeof(uint64_t) && offset == offsetof(struct store, records_used) && ++head_reads > 0)
+		*(uint64_t *)bytes = (uint64_t)1 << 40;
 	return n;
 }
 
@@ -103,7 +104,7 @@ TEST(reread_of_a_head_that_changes, 20)
 	changes = true;
 	CHECK(!attaches(fd, &why));
 	CHECK_EQ(why, ASH_ATTACH_NO_HEAP);
-	CHECK(head_reads >= 2);
+	CHECK(head_reads >= 1);
 	changes = false;
 	CHECK(attaches(fd, &why));
 }
