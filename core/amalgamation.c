@@ -240,6 +240,7 @@ ASHLAR_FOR_SIZE
 #include "core/store/data/view.c"
 #include "core/store/data/view_calls.c"
 #include "core/store/data/names.c"
+#include "core/store/data/view_names.c"
 ASHLAR_FOR_SIZE_END
 #endif
 

@@ -33,9 +33,9 @@
  * now: then only what ash_heap_trim and `retain` gave back can be missing later
  * (retain SIZE_MAX: nothing).  It cannot where the file system writes changes to another place: on btrfs, unless
  * the empty file, or its directory, got the attribute C (chattr +C); and while a reflink or a snapshot
- * shares the file's blocks (btrfs, xfs).  That includes the records of threads: 32 MiB (256 MiB on CPUs
- * whose pages may have 64 KiB), also for a small heap.  The limit of file sizes (RLIMIT_FSIZE) is reported by
- * SIGXFSZ, as for any file.
+ * shares the file's blocks (btrfs, xfs).  The whole file is the capacity and, for each 2 MiB of the limit, 324 KiB of
+ * records and 512 KiB for 64 threads, at most 32 MiB for 4096 of them; and less than 3 MiB.  Further threads allocate,
+ * but slower.  The limit of file sizes (RLIMIT_FSIZE) is reported by SIGXFSZ, as for any file.
  *
  * System calls of heaps in files, besides those of ash_heap_create_shared: fstat, pread64, ftruncate, fallocate
  * (where a file system has none, pwrite64 of a byte); msync when the seal is made or broken; fcntl and

@@ -36,10 +36,7 @@ const void *ash_heap_view_at(ash_heap_view *view, const void *p);
 /* The block that a slot, or the root, names, as ash_heap_load; `slot` and result are the view's. */
 const void *ash_heap_view_load(ash_heap_view *view, const void *slot);
 const void *ash_heap_view_root(ash_heap_view *view);
-/*
- * What the name is bound to (as ash_heap_find), and all names that are bound to something
- * (as ash_heap_names); both look at all names.
- */
+/* What the name is bound to (as ash_heap_find), and all names that are bound to something (as ash_heap_names). */
 const void *ash_heap_view_bound(ash_heap_view *view, const char *name);
 int ash_heap_view_names(ash_heap_view *view,
 			int (*visit)(void *context, const char *name, const void *p), void *context);

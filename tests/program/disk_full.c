@@ -260,7 +260,7 @@ static void allocated_at_once(void)
 
 	/* Each of the records that a heap may have for threads begins a page. */
 	if (PAGE_MOST > 4096)
-		rt_skip("it takes 300 MiB of memory where pages may have 64 KiB");
+		rt_skip("it takes 100 MiB of memory where pages may have 64 KiB");
 	disk("size=72m");
 	fd = file();
 	leave(CAPACITY / 4096);

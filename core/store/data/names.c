@@ -27,16 +27,6 @@ _Static_assert(offsetof(struct name, next) == 0 && offsetof(struct name, value) 
 		       offsetof(struct name, length) == 24 && offsetof(struct name, text) == 32,
 	       "format 1: a word of a name has moved");
 
-/* Bytes of a name; 0: it is too long. */
-static size_t length_of(const char *name)
-{
-	size_t n = 0;
-
-	while (n <= ASH_NAME_MAX && name[n] != '\0')
-		n++;
-	return n <= ASH_NAME_MAX ? n : 0;
-}
-
 static struct name *name_at(struct heap *h, uint64_t p)
 {
 	struct name *n = (struct name *)p; /* NOLINT: an address */
@@ -98,7 +88,7 @@ static enum ash_slot add(struct heap *h, uint64_t *bucket, uint64_t head, uint64
 static uint64_t *slot_of(ash_heap *heap, const char *name, bool make, enum ash_slot *why)
 {
 	struct heap *h = heap_of(heap);
-	size_t length = length_of(name);
+	size_t length = name_length(name);
 	uint64_t hash = name_hash(name, length), *bucket, head;
 	struct name *n = NULL;
 
@@ -195,76 +185,4 @@ int ash_heap_names(ash_heap *heap, int (*visit)(void *context, const char *name,
 		}
 	}
 	return answer;
-}
-
-/* ---- in a view ---- */
-
-/* Where the heap's processes have the block, of so many bytes, that a slot of the heap's own names; 0: none. */
-static uint64_t part_of(const ash_heap_view *v, uint64_t slot, size_t bytes)
-{
-	uint64_t p = view_read(v, (const void *)slot, NULL); /* NOLINT: an address */
-
-	return p % sizeof(uint64_t) == 0 && view_has(v, p, bytes) ? p : 0;
-}
-
-/* Copies the text of the name at p, as it may be forged meanwhile.  False: it is none. */
-static bool text_of(const ash_heap_view *v, uint64_t p, char *text)
-{
-	const struct name *n = (const struct name *)p; /* NOLINT: an address */
-	uint64_t length = view_word(v, &n->length);
-
-	if (length > ASH_NAME_MAX || !view_get(v, n->text, text, length))
-		return false;
-	text[length] = '\0';
-	return true;
-}
-
-int ash_heap_view_names(ash_heap_view *view, int (*visit)(void *context, const char *name, const void *p),
-			void *context)
-{
-	uint64_t bucket = part_of(view, (uintptr_t)&view_store(view)->names, NAME_BUCKETS * sizeof(uint64_t)), n;
-	char text[ASH_NAME_MAX + 1];
-	unsigned i, steps = 0; /* of all buckets: a forged list may be a ring */
-	const void *value;
-	int answer = 0;
-
-	for (i = 0; bucket != 0 && i < NAME_BUCKETS; i++) {
-		n = part_of(view, bucket + i * sizeof(uint64_t), sizeof(struct name));
-		for (; steps < NAME_STEPS && n != 0 && answer == 0; steps++) {
-			value = ash_heap_view_at(view, (const void *)(uintptr_t)view_read(
-							       view, (const char *)n + offsetof(struct name, value), NULL));
-			if (value != NULL && text_of(view, n, text))
-				answer = visit(context, text, value);
-			n = part_of(view, n + offsetof(struct name, next), sizeof(struct name));
-		}
-	}
-	return answer;
-}
-
-struct wanted {
-	const char *name;
-	const void *p;
-};
-
-static int is_wanted(void *context, const char *name, const void *p)
-{
-	struct wanted *w = context;
-	size_t i = 0;
-
-	while (name[i] == w->name[i] && name[i] != '\0')
-		i++;
-	if (name[i] != w->name[i])
-		return 0;
-	w->p = p;
-	return 1;
-}
-
-const void *ash_heap_view_bound(ash_heap_view *view, const char *name)
-{
-	struct wanted w = {name, NULL};
-
-	if (name[0] == '\0')
-		return ash_heap_view_root(view);
-	(void)ash_heap_view_names(view, is_wanted, &w);
-	return w.p;
 }

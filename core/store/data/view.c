@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/data/view.h"
 
+#include "memory.h"
 #include "pages.h"
 #include "share.h"
 #include "store/file/open.h"
@@ -64,6 +65,19 @@ uint64_t view_word(const struct ash_heap_view *v, const void *at)
 			return 0;
 	while (word != again);
 	return word;
+}
+
+bool view_words(const struct ash_heap_view *v, const void *at, uint64_t *out, size_t n)
+{
+	uint64_t again[VIEW_WORDS];
+	size_t i;
+
+	if (!view_get(v, at, out, n * sizeof *out) || !view_get(v, at, again, n * sizeof *out))
+		return false;
+	for (i = 0; i < n; i++)
+		if (out[i] != again[i])
+			out[i] = view_word(v, (const uint64_t *)at + i);
+	return true;
 }
 
 size_t view_chunks(const struct ash_heap_view *v)
@@ -214,14 +228,13 @@ bool view_process_is_over(const struct ash_heap_view *v, uint64_t life)
 	return life_process_is_over(life) && world_is(v->world, world_now());
 }
 
-unsigned char view_kind(const struct ash_heap_view *v, size_t i, unsigned unit, size_t index)
+void view_kinds(const struct ash_heap_view *v, size_t i, unsigned unit, unsigned group, unsigned char out[GROUP_SLOTS])
 {
 	const char *slot = v->region.remote + (i * CHUNK_UNITS + unit) * v->region.remote_stride +
 			   KINDS_SLOT * sizeof(uint64_t);
 	uint64_t leaf = view_read(v, slot, NULL);
-	unsigned char kind = 0;
 
-	if (view_has(v, leaf, SLAB_SLOTS))
-		(void)view_get(v, (const char *)leaf + index, &kind, 1); /* NOLINT: an address */
-	return kind;
+	if (!view_has(v, leaf, SLAB_SLOTS) ||
+	    !view_get(v, (const char *)leaf + (size_t)group * GROUP_SLOTS, out, GROUP_SLOTS)) /* NOLINT: an address */
+		memset(out, 0, GROUP_SLOTS);
 }

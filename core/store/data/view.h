@@ -37,6 +37,9 @@ INTERNAL void view_close(struct ash_heap_view *v);
 INTERNAL bool view_get(const struct ash_heap_view *v, const void *at, void *out, size_t bytes);
 /* Reads a word.  Atomic, as if by one load: it is read until it is the same twice.  0: the file has none. */
 INTERNAL uint64_t view_word(const struct ash_heap_view *v, const void *at);
+/* The same of n words, at most VIEW_WORDS: each is atomic.  False: the file has fewer. */
+enum { VIEW_WORDS = 64 };
+INTERNAL bool view_words(const struct ash_heap_view *v, const void *at, uint64_t *out, size_t n);
 
 /* The store in the heap's processes, for its members' addresses. */
 static inline const struct store *view_store(const struct ash_heap_view *v)
@@ -88,8 +91,9 @@ INTERNAL uint64_t view_read(const struct ash_heap_view *v, const void *slot, con
 /* Whose block with this tag is, by its tag in the census. */
 INTERNAL uint64_t view_owner(const struct ash_heap_view *v, uint16_t tag);
 INTERNAL bool view_process_is_over(const struct ash_heap_view *v, uint64_t life);
-/* The program's tag of the slot, whose census tag has TAG_KIND; unit: where the slab begins. */
-INTERNAL unsigned char view_kind(const struct ash_heap_view *v, size_t i, unsigned unit, size_t index);
+/* The program's tags of the slots of a group; unit: where the slab begins.  Of a slot whose census tag has TAG_KIND. */
+INTERNAL void view_kinds(const struct ash_heap_view *v, size_t i, unsigned unit, unsigned group,
+			 unsigned char out[GROUP_SLOTS]);
 
 /* True: `bytes` at p, where the heap's processes have it, lie in the heap. */
 static inline bool view_has(const struct ash_heap_view *v, uint64_t p, size_t bytes)
@@ -111,6 +115,16 @@ struct name {
 	uint64_t length;
 	char text[];
 };
+
+/* Bytes of a name; 0: it is too long. */
+static inline size_t name_length(const char *name)
+{
+	size_t n = 0;
+
+	while (n <= ASH_NAME_MAX && name[n] != '\0')
+		n++;
+	return n <= ASH_NAME_MAX ? n : 0;
+}
 
 static inline uint64_t name_hash(const char *text, size_t length)
 {

@@ -2,6 +2,7 @@
 /* Looking at heaps in files: the calls on a view, and offsets. */
 #include "arena/arena.h"
 #include "heaps/instance.h"
+#include "memory.h"
 #include "store/data/view.h"
 #include "store/file/image.h"
 #include "store/recover/block_tags.h"
@@ -81,14 +82,35 @@ const void *ash_heap_view_root(ash_heap_view *view)
 
 /* ---- blocks ---- */
 
+enum { KNOWN = 16 };
+
 struct view_walk {
 	ash_heap_view *view;
 	int (*see)(void *context, const void *block, size_t size, const struct ash_heap_owner *owner);
 	void *context;
 	uint64_t life; /* the one that the kernel was asked about last */
 	bool live;
+	/*
+	 * Of the slab that is being looked at, or the span: lives, by tags, that were read behind its tags.  Read once, and
+	 * not kept for the next slab, as a tag may be another process's by then.
+	 */
+	struct {
+		uint64_t id, life;
+	} known[KNOWN];
+	unsigned char kinds[GROUP_SLOTS]; /* of a group */
 	struct view_chunk there;
 };
+
+/* The life of the process with this tag; 0: none. */
+static uint64_t life_of(struct view_walk *w, uint64_t id)
+{
+	uint64_t *known = &w->known[id % KNOWN].id, *life = &w->known[id % KNOWN].life;
+
+	if (*known != id)
+		*life = view_word(w->view, w->view->base + CENSUS_AT + (id - 1) * sizeof *life); /* pairs with census_join */
+	*known = id;
+	return *life;
+}
 
 static int see_block(struct view_walk *w, const char *p, size_t bytes, uint16_t tag, unsigned char kind)
 {
@@ -98,7 +120,7 @@ static int see_block(struct view_walk *w, const char *p, size_t bytes, uint16_t 
 	if (tag == TAG_OWN)
 		return 0; /* of the heap's own */
 	if (owner.id != TAG_NONE && owner.id != TAG_UNKNOWN) {
-		life = view_word(w->view, w->view->base + CENSUS_AT + (owner.id - 1) * sizeof life); /* pairs with census_join */
+		life = life_of(w, owner.id);
 		owner.pid = (int)LIFE_ID(life);
 		if (life != w->life)
 			w->live = (life & CENSUS_OVER) == 0 && !view_process_is_over(w->view, life);
@@ -108,9 +130,9 @@ static int see_block(struct view_walk *w, const char *p, size_t bytes, uint16_t 
 	return w->see(w->context, p, bytes, &owner);
 }
 
-static unsigned char kind_of_slot(const ash_heap_view *view, size_t i, unsigned unit, size_t index, uint16_t tag)
+static bool has_kind(uint16_t tag)
 {
-	return (tag & TAG_INTENT) == TAG_KIND && tag != TAG_OWN ? view_kind(view, i, unit, index) : 0;
+	return (tag & TAG_INTENT) == TAG_KIND && tag != TAG_OWN;
 }
 
 /* The slab that begins in this unit of chunk i. */
@@ -118,15 +140,19 @@ static int see_slab(struct view_walk *w, const struct look *l, size_t i, unsigne
 {
 	struct look_group words;
 	int answer = 0;
-	unsigned g;
+	unsigned g, bit;
+	bool read;
 
+	memset(w->known, 0, sizeof w->known);
 	for (g = 0; g < l->groups && answer == 0 && look_at_group(l, g, &words); g++)
-		for (; words.taken != 0 && answer == 0; words.taken = bits_without_lowest(words.taken)) {
-			size_t index = (size_t)g * GROUP_SLOTS + bits_lowest(words.taken);
+		for (read = false; words.taken != 0 && answer == 0; words.taken = bits_without_lowest(words.taken)) {
+			size_t index = (size_t)g * GROUP_SLOTS + (bit = bits_lowest(words.taken));
 			uint16_t tag = w->there.tags[index];
 
-			answer = see_block(w, l->base + index * l->size, l->size, tag,
-					   kind_of_slot(w->view, i, unit, index, tag));
+			if (has_kind(tag) && !read)
+				view_kinds(w->view, i, unit, g, w->kinds);
+			read |= has_kind(tag);
+			answer = see_block(w, l->base + index * l->size, l->size, tag, has_kind(tag) ? w->kinds[bit] : 0);
 		}
 	return answer;
 }
@@ -150,6 +176,7 @@ int ash_heap_view_walk(ash_heap_view *view,
 	for (i = 0; answer == 0 && (i = view_next_used(view, i, end)) < end; i += n) {
 		n = 1;
 		if (view_span(view, i, &w.there, &span)) {
+			memset(w.known, 0, sizeof w.known);
 			answer = see_block(&w, view_memory(view, i), span.bytes, (uint16_t)span.tag,
 					   kind_of_span(span.tag));
 			n = span.chunks;

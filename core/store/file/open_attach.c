@@ -59,7 +59,8 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 /* Allocates what attaching writes: an owner record, and the process's entry in the census. */
 static bool take_for_attach(int fd, const struct store *head, struct store *s)
 {
-	uint64_t entry[64], used = head->records_used + 1;
+	size_t most = store_records(head->heap.own.cap >> CHUNK_SHIFT, (head->heap.records & RECORDS_ALLOCATED) != 0);
+	uint64_t entry[64], used = head->records_used + (head->records_used < most);
 	size_t at, i;
 
 	for (at = 0; at < CENSUS_ENTRIES * sizeof(uint64_t); at += sizeof entry) {
@@ -70,8 +71,6 @@ static bool take_for_attach(int fd, const struct store *head, struct store *s)
 		if (i < 64)
 			break;
 	}
-	if (used > STORE_RECORDS)
-		used = STORE_RECORDS;
 	return share_take(fd, 0, PAGE_MOST, s) &&
 	       share_take(fd, CENSUS_AT + (at & ~(PAGE_MOST - 1)), PAGE_MOST, s) &&
 	       share_take(fd, RECORDS_AT, used * RECORD_BYTES, s);

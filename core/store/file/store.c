@@ -70,12 +70,13 @@ void store_set_region(struct region *r, struct store *base, size_t n)
 void *store_owner(struct heap *h)
 {
 	struct store *s = store_of(h);
+	size_t most = store_records(h->own.cap >> CHUNK_SHIFT, (load_relaxed(&h->records) & RECORDS_ALLOCATED) != 0);
 	uint64_t n = load_relaxed(&s->records_used);
 	void *record;
 
 	/* The winner gets record n.  The word publishes nothing: its acquire pairs with nothing. */
 	do
-		if (n >= STORE_RECORDS)
+		if (n >= most)
 			return NULL;
 	while (!cas_acquire(&s->records_used, &n, n + 1));
 	record = s->records + n * RECORD_BYTES;

@@ -163,6 +163,15 @@ static inline struct owner *store_record(const struct store *s, size_t i)
  * that attach cannot both rebuild it.
  */
 
+/*
+ * Records that there may be.  In a file that is allocated at once as many as n chunks, the limit, have units, because a
+ * record without a slab of its own is of little use: all of them take 32 MiB.  The rest of their place is a hole.
+ */
+static inline size_t store_records(size_t n, bool allocated)
+{
+	return allocated && n < STORE_RECORDS / CHUNK_UNITS ? n * CHUNK_UNITS : STORE_RECORDS;
+}
+
 /* Memory for an owner record; NULL: all are in use. */
 INTERNAL void *store_owner(struct heap *h);
 /* The record is complete: all threads see it from then on. */
