@@ -67,7 +67,7 @@ static size_t run_stays(const struct heap *h, size_t n)
 	return SMALL || load_relaxed(&h->locked) != 0 ? 0 : room;
 }
 
-void run_leave(struct run run, size_t n, enum huge_use use)
+SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 {
 	struct heap *h = run.region->heap;
 	enum left left = LEFT_DIRTY;

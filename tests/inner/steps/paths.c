@@ -104,7 +104,7 @@ const struct path steps_paths[] = {
 	{"zero-allocate: fast", path_take, do_zalloc, PASSES(slot_try), 100},
 	{"zero-allocate: new slab", path_exhaust_slab, do_zalloc, PASSES(slab_make), 3000},
 	{"zero-allocate: span", NULL, do_zalloc, PASSES(span_alloc), 3 << 20},
-	{"zero-allocate: span that was written", path_dirty_span, do_zalloc, PASSES(pages_zero), 3 << 20},
+	{"zero-allocate: span that was written", path_dirty_span, do_zalloc, PASSES(pages_clear), 3 << 20},
 	{"walk", five_kept, do_walk, PASSES(look_at_group), 700},
 	{"find", path_take, do_find, PASSES(look_at_group), 700},
 	{"find: span", path_take, do_find, PASSES(blocks_span), 3 << 20},

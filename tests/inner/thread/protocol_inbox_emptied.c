@@ -30,10 +30,14 @@ static bool inbox_is_filled(const struct owner *o)
 DOES(collect, collect_inbox(me));
 
 /* An inbox with some entries, and room for the late block's. */
-static void fill_inbox(void)
+static void fill_inbox(size_t round)
 {
-	late = ash_alloc(OTHER);
+	/* The slab of the late block has another place among the entries in each round. */
+	if (round % 2 == 0)
+		late = ash_alloc(OTHER + round % 8 * 1000);
 	alloc_each(blocks, BLOCKS, SIZE);
+	if (round % 2 != 0)
+		late = ash_alloc(OTHER + round % 8 * 1000);
 	me = seat_take();
 	release_each(blocks, BLOCKS);
 }
@@ -45,7 +49,7 @@ TEST(protocol_entry_while_the_inbox_is_emptied, 60)
 
 	step_begin(release_late);
 	for (k = 0; k < BOUNDARIES; k += 13) {
-		fill_inbox();
+		fill_inbox(k / 13);
 		if (!with_act_at(k, collect))
 			release_late();
 		if (inbox_is_filled(me)) {
