@@ -6,7 +6,7 @@
 . tests/support/verdict.sh
 
 limit=40960 # of code and constants
-small_limit=12288 # of libashlar-small.a
+small_limit=12304 # of libashlar-small.a: 5 bytes above 12 KiB since spans are retained in part; it leaves the big allocator next
 tables_limit=16384 # of unwind tables, which linker.ld does not load
 descriptor_limit=512
 
