@@ -195,25 +195,6 @@ void pages_clear(void *p, size_t bytes, bool hollow, enum sharing sharing)
 		memset(p, 0, bytes);
 }
 
-void pages_zero(void *p, size_t bytes, enum sharing sharing)
-{
-	char *from = p, *at = p, *end = at + bytes;
-	bool was = false, is;
-	size_t n;
-
-	/* Runs of any length: clearing 2 MiB at a time takes a third longer. */
-	for (; at < end; at += n) {
-		n = (size_t)(end - at) < PAGE_HUGE ? (size_t)(end - at) : PAGE_HUGE;
-		is = pages_hollow(at, n, sharing);
-		if (is == was)
-			continue;
-		pages_clear(from, (size_t)(at - from), was, sharing);
-		from = at;
-		was = is;
-	}
-	pages_clear(from, (size_t)(end - from), was, sharing);
-}
-
 enum { MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15 };
 
 bool pages_huge(void *p, size_t bytes, bool wanted)

@@ -146,10 +146,4 @@ INTERNAL bool pages_hollow(char *p, size_t bytes, enum sharing sharing);
 /* Makes the range read zero, by a purge if it is hollow. */
 INTERNAL void pages_clear(void *p, size_t bytes, bool hollow, enum sharing sharing);
 
-/*
- * Makes the range read zero: huge pages of which much was written are cleared, as they are
- * resident, and the others purged.
- */
-INTERNAL void pages_zero(void *p, size_t bytes, enum sharing sharing);
-
 #endif

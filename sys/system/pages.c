@@ -92,12 +92,6 @@ void pages_clear(void *p, size_t bytes, bool hollow, enum sharing sharing)
 		memset(p, 0, bytes);
 }
 
-void pages_zero(void *p, size_t bytes, enum sharing sharing)
-{
-	if (!pages_purge(p, bytes, sharing))
-		memset(p, 0, bytes);
-}
-
 enum moved pages_remap(void *from, void *to, size_t bytes)
 {
 	(void)from, (void)to, (void)bytes;

@@ -149,7 +149,7 @@ TEST(pages_purge_locked, 10)
 	else
 		is_zero(p, 4 * PAGE_SIZE);
 	fill(p, 4 * PAGE_SIZE, 2);
-	pages_zero(p, 2 * MIB, PAGES_PRIVATE);
+	pages_clear(p, 2 * MIB, pages_hollow(p, 2 * MIB, PAGES_PRIVATE), PAGES_PRIVATE);
 	is_zero(p, 2 * MIB);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pages_move and pages_zero.  The old range of a move must stay ours in every
+ * pages_move and pages_clear.  The old range of a move must stay ours in every
  * respect: an emulator that believes it unmapped gives it to the next mmap,
  * or answers advice on it with a lie.
  */
@@ -85,7 +85,7 @@ static void can_be_cleared(char *range)
 	if (pages_purge(range, RANGE, PAGES_PRIVATE))
 		is_zero(range, RANGE);
 	fill(range, RANGE, 9);
-	pages_zero(range, RANGE, PAGES_PRIVATE);
+	pages_clear(range, RANGE, pages_hollow(range, RANGE, PAGES_PRIVATE), PAGES_PRIVATE);
 	is_zero(range, RANGE);
 }
 
@@ -141,7 +141,7 @@ static void zero_once(enum sharing sharing, unsigned dirty_of_8)
 	for (size_t i = HUGE; i < 3 * HUGE; i += PAGE_SIZE)
 		if (rt_below(&random, 8) < dirty_of_8)
 			fill(p + i, PAGE_SIZE, 1);
-	pages_zero(p + HUGE, 2 * HUGE, sharing);
+	pages_clear(p + HUGE, 2 * HUGE, pages_hollow(p + HUGE, 2 * HUGE, sharing), sharing);
 	is_zero(p + HUGE, 2 * HUGE);
 	for (size_t i = 0; i < HUGE; i++) {
 		CHECK_EQ((unsigned char)p[i], 0xee);
@@ -150,7 +150,7 @@ static void zero_once(enum sharing sharing, unsigned dirty_of_8)
 	CHECK(pages_release(p, 4 * HUGE));
 }
 
-TEST(pages_zero_random_pages, 60)
+TEST(pages_clear_random_pages, 60)
 {
 	for (unsigned dirty_of_8 = 0; dirty_of_8 <= 8; dirty_of_8 += rt_under_qemu() ? 4 : 1) {
 		zero_once(PAGES_PRIVATE, dirty_of_8);
@@ -159,7 +159,7 @@ TEST(pages_zero_random_pages, 60)
 }
 
 /* What was never touched must not be touched to make it zero. */
-TEST(pages_zero_leaves_holes, 10)
+TEST(pages_clear_leaves_holes, 10)
 {
 	char *p = reserve(HUGE);
 	unsigned char there[HUGE / PAGE_SIZE];
@@ -170,7 +170,7 @@ TEST(pages_zero_leaves_holes, 10)
 	CHECK(pages_there(p) && !pages_there(p + 7 * PAGE_SIZE));
 	present = pages_count(p, HUGE);
 	CHECK(present > 0 && present <= HUGE / 64 + PAGE_SIZE);
-	pages_zero(p, HUGE, PAGES_PRIVATE);
+	pages_clear(p, HUGE, pages_hollow(p, HUGE, PAGES_PRIVATE), PAGES_PRIVATE);
 	present = 0;
 	CHECK_EQ(arch_mincore(p, HUGE, there), 0);
 	for (size_t i = 0; i < sizeof(there); i++)
