@@ -92,9 +92,8 @@ INTERNAL void shrink_slab(struct owner *o, struct slab *s);
 /*
  * Visits the record's slabs in the next chunks of the heap, or all of them; first unmakes the cached slabs.
  *
- * A turn is due before the heap grows by a chunk (refill_bin), and ends when the class has a slab with free slots.  It
- * also collects from slabs of vacant records.  So by the time that the heap has grown by a quarter, all its slabs were
- * visited.
+ * A turn is due before the heap grows by a chunk (refill_bin), and ends when the class has a slab with free slots.  So by
+ * the time that the heap has grown by a quarter, all slabs of the record were visited.
  */
 #define SHRINK_TURN 4
 INTERNAL void shrink_turn(struct owner *o, unsigned class);

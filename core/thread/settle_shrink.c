@@ -3,8 +3,6 @@
 
 #include "slab/look.h"
 #include "thread/bin.h"
-#include "thread/refill.h"
-#include "thread/seating.h"
 
 void shrink_slab(struct owner *o, struct slab *s)
 {
@@ -29,12 +27,9 @@ static void shrink_chunk(struct owner *o, struct chunk *c)
 
 	for (unit = 0; unit < CHUNK_UNITS; unit++) {
 		struct slab *s = slab_beginning(c, unit);
-		struct owner *v = s == NULL ? NULL : slab_owner(s);
 
-		if (v == o && !slab_is_fenced(s)) /* fences stay (refill.c) */
+		if (s != NULL && owner_has(o, s) && !slab_is_fenced(s)) /* fences stay (refill.c) */
 			shrink_slab(o, s);
-		else if (v != NULL && (load_relaxed(&s->owner) & OWNER_PENDING) != 0 && load_relaxed(&v->state) == OWNER_VACANT)
-			visit_slab(v, s);
 	}
 }
 
@@ -46,8 +41,6 @@ void shrink_turn(struct owner *o, unsigned class)
 	spares_reduce(o, 0);
 	for (n = 0; n < SHRINK_TURN && o->bins[class].partial.head == NULL && (c = walk_chunk(o->heap, &o->turn)) != NULL; n++)
 		shrink_chunk(o, c);
-	if (o->bins[class].partial.head == NULL)
-		adopt_slabs(o, class, ADOPT_TURN);
 }
 
 void shrink_all(struct owner *o)

@@ -151,6 +151,24 @@ TEST(bin_leaves_a_slab_that_is_held, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* A slab of large slots is never current, also where it has several (slab_packs). */
+TEST(bin_takes_no_large_slab, 10)
+{
+	enum { LARGE = 40000, MANY = 40 };
+	struct slab *s = NULL;
+
+	heap_default.locked = 1; /* as after mlockall: slabs of this size share their units */
+	alloc_each(block, MANY, LARGE);
+	for (size_t i = 0; i < MANY && (s == NULL || s->slots == 1 || s->ready != 0); i++) {
+		s = place_of(block[i]).slab;
+		block[0] = block[i];
+	}
+	CHECK(s != NULL && s->slots > 1 && s->ready == 0);
+	ash_release(block[0]);
+	CHECK(!bin_has(seat.self, s) && s->ready != 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Slabs of larger slots notice that they are empty, wherever the bin has been: all but the spares go. */
 TEST(bin_slabs_get_empty, 10)
 {
@@ -348,9 +366,12 @@ TEST(bin_vanishes_in_a_release, 30)
 		o->steps = 0;
 	}
 	CHECK(looks > 20 && midst > 0);
-	/* Within a slab. */
+	/* Within a slab that has a free slot: in its group, and in a group that has none. */
 	ash_release(block[100]);
 	victim = block[101];
+	at_each_step(release_victim, alloc_victim, false);
+	victim = block[3];
+	CHECK((place_of(victim).slab->ready & 1) == 0);
 	at_each_step(release_victim, alloc_victim, false);
 }
 

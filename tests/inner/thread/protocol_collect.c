@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments of collecting: a full inbox, a walk over spares. */
 #include "inner/slots.h"
+#include "support/another.h"
 #include "support/stamp.h"
 #include "thread/seating.h"
 
@@ -38,6 +39,26 @@ TEST(protocol_more_entries_than_the_inbox_holds, 10)
 	n = st.slabs;
 	CHECK(n <= 2 * SPARE_UNITS * UNIT_SIZE);
 	stamp_check_nothing_left();
+}
+
+enum { LEFT = 15 * INBOX_SLABS, LEFT_SIZE = 20000 };
+static void *left[LEFT];
+
+DOES(takes_many, alloc_each(left, LEFT, LEFT_SIZE));
+
+/* A thread that ends looks for the slabs that its full inbox does not name: nobody does so later. */
+TEST(protocol_full_inbox_of_a_thread_that_ends, 10)
+{
+	ash_release(ash_alloc(1));
+	another_stays(takes_many);
+	for (size_t i = 0; i < LEFT; i += 2) /* no group gets free, so that nobody visits the slabs */
+		ash_release(left[i]);
+	another_goes();
+	CHECK_EQ(stats_now().pending, 0);
+	CHECK_EQ(ash_check(), 0);
+	for (size_t i = 1; i < LEFT; i += 2)
+		ash_release(left[i]);
+	nothing_is_left();
 }
 
 static void release_some(void *const *blocks, size_t n)
