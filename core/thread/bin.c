@@ -19,10 +19,15 @@ static void owner_watch(struct owner *o)
 		bin_detach(o, class);
 }
 
-void owner_count(struct owner *o)
+static void owner_tick(struct owner *o)
 {
 	if (o->next == NULL || ++o->ticks % OTHERS_TICK == 0)
 		retain_tick(o->heap, 1);
+}
+
+void owner_count(struct owner *o)
+{
+	owner_tick(o);
 	owner_watch(o);
 }
 
@@ -33,9 +38,8 @@ void bin_watched(struct owner *o, unsigned class)
 	seat.latest = NULL;
 	bin_detach(o, class);
 	if (again)
-		owner_count(o);
-	else
-		owner_watch(o);
+		owner_tick(o);
+	owner_watch(o);
 }
 
 void heap_count(void)

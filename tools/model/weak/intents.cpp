@@ -154,7 +154,7 @@ LITMUS(intent_tag, 2)
 	}
 };
 
-/* instance_draft.c tag_set, intent_tag_block; kind_of, view_kind: the program's tag of a block. */
+/* instance_draft.c tag_set, intent_tag_block; kind_of, view_kinds: the program's tag of a block. */
 LITMUS(intent_kind, 2)
 {
 	word byte, tag;
@@ -170,7 +170,7 @@ LITMUS(intent_kind, 2)
 		if (i == 0) {
 			POKE(byte, 7);
 			STORE(tag, 1, "intent_tag_block: tag", release);
-		} else if (LOAD(tag, "kind_of, view_kind: tag", acquire) != 0) {
+		} else if (LOAD(tag, "kind_of, view_kinds: tag", acquire) != 0) {
 			RL_ASSERT(PEEK(byte) == 7);
 		}
 	}
