@@ -117,12 +117,11 @@ struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
 				 ? class_filled(class)
 				 : class_units(class, few || (class > CLASS_ONE && !slab_packs(h, class)));
 	/*
-	 * A thread that already has several slabs of a class is likely to need more,
-	 * and small slabs fit into any chunk that is not full, so a chunk made for them
-	 * fills up.  Large blocks leave the ends of their units and of the chunk
-	 * untouched: at most an eighth of each under this condition.
+	 * A thread that already has several slabs of a class is likely to need more, and small slabs fit into
+	 * any chunk that is not full, so a chunk made for them fills up.  Of a large block only a part may ever
+	 * be written, as of a buffer for the longest message.
 	 */
-	bool dense = !few && (class <= CLASS_ONE || (count > 4 && CHUNK_UNITS % count <= 8));
+	bool dense = !few && class <= CLASS_ONE;
 	struct units u = units_claim(h, units_for(class, count), grow, dense);
 
 	if (u.chunk == NULL)
