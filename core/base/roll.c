@@ -4,6 +4,7 @@
 #include "atomic.h"
 #include "base/bits.h"
 #include "pages.h"
+#include "process.h"
 
 /* Level k has 1 << LEVEL_BITS(k) entries; place = that + index.  A thread looks at PROBES entries of a level. */
 enum { LEVELS = 6, PROBES = 8 };
@@ -12,6 +13,12 @@ enum { LEVELS = 6, PROBES = 8 };
 #define PLACE_MASK  (((uint64_t)1 << ROLL_PLACE_BITS) - 1)
 #define SERIAL_MASK (((uint64_t)1 << ROLL_SERIAL_BITS) - 1)
 _Static_assert(LEVEL_BITS(LEVELS - 1) < ROLL_PLACE_BITS, "places of the last level");
+
+/* The seat of this name, of which only the address is of use. */
+static const void *seat_named(uint64_t name)
+{
+	return (const void *)(uintptr_t)(name << SEAT_SHIFT); /* NOLINT: an address */
+}
 
 static uint64_t first_level[1 << LEVEL_BITS(0)];
 static uint64_t *further[LEVELS - 1]; /* NULL: not yet needed */
@@ -55,13 +62,26 @@ static bool level_add(unsigned k)
 	return true;
 }
 
-/* Counts up the entry that the seat has (wanted: its name), or else a vacant one (wanted: 0). */
-static uint64_t enter(uint64_t name, uint64_t wanted)
+/* Which entry a thread may have: that of its seat, a vacant one, or that of a seat which is not mapped any more. */
+enum choice { ITS_OWN, VACANT, LEFT };
+
+static bool may_enter(uint64_t name, uint64_t word, enum choice choice)
+{
+	uint64_t seat = word >> ROLL_SERIAL_BITS;
+
+	if (choice == LEFT)
+		return process_thread_has_left(seat_named(seat), 0);
+	return seat == (choice == ITS_OWN ? name : 0);
+}
+
+/* Counts up such an entry, and makes it that of the seat with this name. */
+static uint64_t enter(uint64_t name, enum choice choice)
 {
 	uint64_t *entries, *entry, word, next, mask, at;
 	unsigned k, i;
 
-	for (k = 0; k < LEVELS && (entries = level(k)) != NULL; k++) {
+	/* A call of madvise for each: only in the last level. */
+	for (k = choice == LEFT ? levels() - 1 : 0; k < LEVELS && (entries = level(k)) != NULL; k++) {
 		mask = ((uint64_t)1 << LEVEL_BITS(k)) - 1;
 		at = name * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LEVEL_BITS(k));
 		for (i = 0; i < PROBES; i++) {
@@ -70,10 +90,10 @@ static uint64_t enter(uint64_t name, uint64_t wanted)
 			next = name << ROLL_SERIAL_BITS | ((word + 1) & SERIAL_MASK);
 			/*
 			 * Pairs with roll_has_left: a thread that sees the new serial sees all that the
-			 * ended one did, as the code that reused its seat for this thread did.  A vacant entry may
-			 * have gone to another thread.
+			 * ended one did, as the code that reused its seat for this thread did, or as the kernel
+			 * told that it is unmapped.  The entry may have gone to another thread.
 			 */
-			if (word >> ROLL_SERIAL_BITS == wanted && cas_acq_rel(entry, &word, next))
+			if (may_enter(name, word, choice) && cas_acq_rel(entry, &word, next))
 				return (next & SERIAL_MASK) << ROLL_PLACE_BITS | (mask + 1) |
 				       (uint64_t)(entry - entries);
 		}
@@ -88,11 +108,11 @@ uint64_t roll_enter(const void *local)
 
 	if (name >> (64 - ROLL_SERIAL_BITS) != 0)
 		return 0;
-	number = enter(name, name);
+	number = enter(name, ITS_OWN);
 	/* Counted before they are looked at: threads that find the same levels full add one, not one each. */
-	for (k = levels(); number == 0 && (number = enter(name, 0)) == 0; k = levels())
+	for (k = levels(); number == 0 && (number = enter(name, VACANT)) == 0; k = levels())
 		if (!level_add(k))
-			break;
+			return enter(name, LEFT);
 	return number;
 }
 
@@ -120,6 +140,5 @@ const void *roll_seat(uint64_t number)
 {
 	uint64_t *entry = entry_of(number);
 
-	return entry == NULL ? NULL
-			     : (const void *)(uintptr_t)(load_relaxed(entry) >> ROLL_SERIAL_BITS << SEAT_SHIFT); /* NOLINT */
+	return entry == NULL ? NULL : seat_named(load_relaxed(entry) >> ROLL_SERIAL_BITS);
 }

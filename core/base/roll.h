@@ -34,8 +34,8 @@
 
 /*
  * Enters the calling thread, whose seat this is, and returns its number.  Not while the thread is in
- * another such call.  0: no memory, or no room: tens of
- * thousands of addresses are in use.
+ * another such call.  A full roll gives the entry of a thread whose seat is not mapped any more, which takes eight
+ * calls of madvise at most.  0: no memory, or no room: the seats of tens of thousands of threads are mapped.
  */
 INTERNAL uint64_t roll_enter(const void *local);
 

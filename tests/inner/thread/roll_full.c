@@ -2,6 +2,7 @@
 /* A roll in which a new thread finds no place: the thread has no number, and so no record. */
 #include "base/roll.h"
 #include "inner/thread_at.h"
+#include "pages.h"
 #include "support/blocks.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
@@ -10,15 +11,23 @@ enum { BLOCKS = 3000 };
 static void *blocks[BLOCKS], *others[BLOCKS];
 static struct owner *ended;
 
-/* So many seats, at addresses that no thread has, that all entries are in use. */
+enum { SEATS = 5 << 16, SEAT = 16 }; /* twice the entries */
+
+/* The address space of so many seats, which no thread has. */
+static char *seats_map(void)
+{
+	return NOT_NULL(pages_reserve((size_t)SEATS * SEAT, PAGE_MOST, PAGES_PRIVATE));
+}
+
+/* So many seats that all entries are in use, by threads that may be running. */
 static void fill_the_roll(void)
 {
-	const uint64_t seats = (uint64_t)1 << 20;
-	uint64_t full = 0;
+	char *seats = seats_map();
+	size_t full = 0, i;
 
-	for (uint64_t i = 1; i <= seats; i++)
-		full += roll_enter((void *)(uintptr_t)(i << 4)) == 0; /* NOLINT: an address */
-	CHECK(full > seats / 2);
+	for (i = 0; i < SEATS; i++)
+		full += roll_enter(seats + i * SEAT) == 0;
+	CHECK(full > SEATS / 2);
 }
 
 static void ends_without_a_word(void)
@@ -66,4 +75,26 @@ TEST(roll_full_takes_over_nothing, 20)
 	CHECK_EQ(reap_all(&heap_default, seat.self), 1);
 	CHECK_EQ(load_acquire(&ended->state), OWNER_VACANT);
 	CHECK_EQ(ash_check(), 0);
+}
+
+/* Threads at ever new addresses, as where each stack is mapped and unmapped: each has a number, and their ends are known. */
+TEST(roll_full_of_ended_threads, 20)
+{
+	const size_t step = 64;
+	char *seats = seats_map(), *later = seats_map();
+	uint64_t *numbers = NOT_NULL(ash_zalloc(SEATS, sizeof *numbers)), number;
+	size_t left = 0, i;
+
+	for (i = 0; i < SEATS; i++)
+		numbers[i] = roll_enter(seats + i * SEAT);
+	CHECK_EQ(roll_enter(later), 0);
+	(void)pages_release(seats, (size_t)SEATS * SEAT);
+	for (i = 0; i < SEATS; i += step) {
+		number = roll_enter(later + i * SEAT);
+		CHECK(number != 0 && !roll_has_left(number));
+		CHECK(roll_seat(number) == later + i * SEAT);
+	}
+	for (i = 0; i < SEATS; i++)
+		left += numbers[i] != 0 && roll_has_left(numbers[i]);
+	CHECK_EQ(left, SEATS / step);
 }
