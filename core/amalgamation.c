@@ -167,6 +167,7 @@ ASHLAR_FOR_SIZE
 #include "core/thread/refill.c"
 #include "core/thread/seating.c"
 #include "core/thread/settle_purge.c"
+#include "core/thread/settle_hand.c"
 ASHLAR_FOR_SIZE_END
 
 /* Fast paths, except for functions marked SLOW. */
@@ -219,6 +220,7 @@ ASHLAR_FOR_SIZE
 #include "core/arena/arena_list.c"
 #include "core/store/file/store.c"
 #include "core/store/file/store_caches.c"
+#include "core/store/file/format.c"
 #include "core/store/recover/benches.c"
 #include "core/store/recover/benches_thread.c"
 #include "core/store/recover/building.c"

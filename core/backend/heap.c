@@ -33,21 +33,28 @@ void heap_peaks(struct heap *h, uint64_t both)
  * Reuse of retained memory shows demand and begins a new period.  A few units of many
  * do not, or a program that takes one unit a period would retain all of them for ever.
  */
+void heap_again(struct heap *h, uint64_t units)
+{
+	uint64_t gone = load_relaxed(&h->gone);
+
+	if (gone == 0)
+		return;
+	units = units < gone ? units : gone;
+	store_relaxed(&h->gone, gone - units);
+	store_relaxed(&h->floor, load_relaxed(&h->floor) + 2 * units);
+	store_relaxed(&h->clock, 0);
+}
+
 void heap_cleaned(struct heap *h, size_t units, size_t used)
 {
 	uint64_t change = used * HEAP_USED - units;
 	uint64_t now = fetch_add_relaxed(&h->both, change) + change;
 	uint32_t left = (uint32_t)now;
 	uint64_t from = load_relaxed(&h->period_start), few = from / 64 < FEW ? from / 64 : FEW;
-	uint64_t gone = load_relaxed(&h->gone), again = used - units;
 
 	heap_peaks(h, now);
-	if (gone != 0 && used > units) {
-		again = again < gone ? again : gone;
-		store_relaxed(&h->gone, gone - again);
-		store_relaxed(&h->floor, load_relaxed(&h->floor) + 2 * again);
-		store_relaxed(&h->clock, 0);
-	}
+	if (used > units)
+		heap_again(h, used - units);
 	if (left >= load_relaxed(&h->period_low))
 		return;
 	store_relaxed(&h->period_low, left);

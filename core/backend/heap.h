@@ -69,15 +69,16 @@ struct heap {
 	uint64_t unowned_gone;			  /* after it went; equal: there is none    */
 	struct slab *unowned[CLASSES];		  /* hint: one with free slots              */
 	uint64_t unowned_next[CLASSES]; /* hint: the chunk where the next search begins     */
-	/* Hints: slabs that threads other than their owners emptied, see thread/settle.h. */
+	/* Hints: what is free inside slabs, see thread/settle.h. */
 	_Alignas(CPU_LINE) struct {
 		uint64_t told;	       /* units of slabs that got remote bits since the last step */
 		uint64_t hand;	       /* so many chunks were looked at in this round             */
-		uint64_t found, kept;  /* units of empty slabs in this round, and of them resident */
+		uint64_t found, kept;  /* bytes found in this round, and of them resident        */
 		uint64_t found_before, kept_before; /* in the last round                         */
-		uint64_t gone;	       /* units purged in this round                             */
+		uint64_t gone;	       /* bytes purged in this round                             */
 		uint64_t busy;	       /* so many rounds, each call steps                        */
-	} foreign;
+		uint64_t holes;	       /* so many rounds, a few opened units step                */
+	} idle;
 	/* Hints: the most so far of units in use, of these and dirty ones, and of chunks. */
 	struct {
 		uint64_t used, kept, reserved;
@@ -255,6 +256,18 @@ static inline size_t heap_used(const struct heap *h)
 {
 	return load_relaxed(&h->used) / CHUNK_UNITS;
 }
+
+/* Hint: units in use, without what the hand found free inside slabs (thread/settle.h). */
+static inline uint64_t heap_live(const struct heap *h)
+{
+	uint64_t used = load_relaxed(&h->used), found = load_relaxed(&h->idle.found), before = load_relaxed(&h->idle.found_before);
+
+	found = (found > before ? found : before) / UNIT_SIZE;
+	return used > found ? used - found : 0;
+}
+
+/* So many units that went were taken again: the floor rises (retain.h). */
+INTERNAL void heap_again(struct heap *h, uint64_t units);
 
 /* `units` dirty units were purged or taken into use; `used` units were taken into use. */
 INTERNAL void heap_cleaned(struct heap *h, size_t units, size_t used);

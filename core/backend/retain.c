@@ -144,7 +144,7 @@ static __attribute__((noinline)) uint64_t allowed_beside(const struct heap *h, e
 
 static uint64_t allowed(const struct heap *h, enum part part)
 {
-	return allowed_beside(h, part, SMALL ? 0 : load_relaxed(&h->used));
+	return allowed_beside(h, part, SMALL ? 0 : heap_live(h));
 }
 
 /*
@@ -180,7 +180,7 @@ void retain_tick(struct heap *h, uint64_t n)
 			store_relaxed(&h->running, (uint64_t)much);
 		if (likely(kept <= most + refused)) {
 			if (!SMALL) { /* what others emptied serves demand as well */
-				high += load_relaxed(&h->foreign.kept_before);
+				high += load_relaxed(&h->idle.kept_before) / UNIT_SIZE;
 				if (high > load_relaxed(&h->period_high))
 					store_relaxed(&h->period_high, high);
 			}
@@ -212,7 +212,7 @@ void retain_tick(struct heap *h, uint64_t n)
 
 uint64_t retain_room(const struct heap *h, uint64_t units)
 {
-	uint64_t used = SMALL ? 0 : load_relaxed(&h->used), kept = load_relaxed(&h->dirty), most;
+	uint64_t used = SMALL ? 0 : heap_live(h), kept = load_relaxed(&h->dirty), most;
 
 	most = allowed_beside(h, QUARTER, used > units ? used - units : 0);
 	most += load_relaxed(&h->floor) + load_relaxed(&h->refused);

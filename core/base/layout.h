@@ -125,6 +125,8 @@ struct slab {
 	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */
 	uint8_t purged;	       /* enum purged, thread/settle.h; written with `hold` */
 	uint16_t least;	       /* malloc: the class's smallest size; 0 above 32 KiB */
+	uint16_t hollow;       /* free slots when its holes were purged; 0: not since it
+				  was current.  Written with `hold`              */
 	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
 	uint64_t free[SLAB_GROUPS];
 };

@@ -33,7 +33,7 @@ static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 	if ((load_seq_cst(&s->owner) & OWNER_PENDING) == 0) {
 		inbox_notify(s);
 		if (!SMALL)
-			slabs_purge_foreign(s);
+			hand_told(s);
 	}
 	/*
 	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant

@@ -95,17 +95,6 @@ INTERNAL bool draft_own(struct heap *h, uint64_t *slot, size_t size);
  */
 INTERNAL bool draft_carry(struct chunk *c, const void *p, void *moved);
 
-/* ---- remains.c: of private heaps that were destroyed ---- */
-
-/* A zeroed heap record; NULL: no memory. */
-INTERNAL struct heap *remains_record(void);
-/* The heap, which is configured and known to nobody, may get memory that is still mapped. */
-INTERNAL void remains_use(struct heap *h);
-/* Gives all of that memory back; returns the bytes that may have been resident. */
-INTERNAL size_t remains_trim(void);
-/* The heap, in which no thread has a seat, goes: its record becomes a mark, and of its memory remains what retention allows. */
-INTERNAL void remains_leave(struct heap *h);
-
 /* ---- instance_hooks.c ---- */
 
 /* What the code of the default heap needs of other heaps: mostly, which one has a pointer; resizing. */

@@ -6,6 +6,7 @@
 #include "backend/heap.h"
 #include "backend/region.h"
 #include "front/slot.h"
+#include "heaps/remains.h"
 #include "memory.h"
 #include "store/file/open.h"
 #include "store/file/store.h"

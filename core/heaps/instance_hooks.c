@@ -10,6 +10,7 @@
 #include "front/diagnose.h"
 #include "front/resize.h"
 #include "front/span.h"
+#include "heaps/remains.h"
 #include "memory.h"
 #include "store/file/store.h"
 #include "store/recover/benches.h"

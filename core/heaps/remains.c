@@ -1,16 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What remains of the private heaps that were destroyed last: a mark each, so that a late call is reported, and the
- * memory of their first regions, for the next heaps.
- *
- *   heap --destroy--> mark [regions, owners] --the fifth destroy after it--> spare record
- *                             |                                                  |
- *                             +---------------------> next heap <----------------+
- *
- * So a program that makes a heap for each request takes no page fault for that.  Who exchanges the word of an
- * entry with 0 is alone with the mark; none waits.
- */
-#include "heaps/instance.h"
+#include "heaps/remains.h"
 
 #include "arena/arena.h"
 #include "backend/chunk.h"

@@ -200,7 +200,7 @@ INTERNAL struct units slab_close(struct slab *s);
  *
  *   SLAB_IDLE     not held: the slab is on a list
  *   SLAB_IN_USE   held by the owner: current, or about to be unmade.  Slabs of large
- *                 blocks are used without being held: see is_purgeable (thread/settle_purge.c)
+ *                 blocks are used without being held: see slab_is_purgeable (thread/settle_purge.c)
  *   other         holder_guest (thread/seat.h) of a thread that purges; one of an
  *                 older generation vanished in a fork, others end (base/roll.h)
  *

@@ -63,6 +63,7 @@ bool bin_next(struct owner *o, struct bin *b)
 		return false;
 	owner_begin(o);
 	slabs_remove(&b->partial, s);
+	hand_closed(o, s->units);
 	bin_detach(o, s->class);
 	bin_take(o, s->class, s);
 	owner_end(o);
@@ -89,8 +90,13 @@ void bin_detach(struct owner *o, unsigned class)
 
 void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
-	if (!SMALL)
+	if (!SMALL) {
 		store_relaxed(&s->purged, (uint8_t)0); /* before a slot is taken */
+		if (unlikely(load_relaxed(&s->hollow) != 0)) {
+			store_relaxed(&s->hollow, (uint16_t)0);
+			heap_again(o->heap, s->units);
+		}
+	}
 	o->bins[class].slab = (uintptr_t)s - (uintptr_t)o;
 	bin_arm(o, s);
 }

@@ -93,6 +93,12 @@ static inline void bin_arm(const struct owner *o, struct slab *s)
 /* Moves the current slab, if there is one, to the partial list, or to no list if it is full.  A full slab is no spare. */
 INTERNAL void bin_detach(struct owner *o, unsigned class);
 
+/* A slab of so many units is taken from the partial list, which hand_opened (settle.h) may have counted. */
+static inline void hand_closed(struct owner *o, unsigned units)
+{
+	o->opened = (uint8_t)(o->opened > units ? o->opened - units : 0);
+}
+
 /*
  * Takes the slab out of the spares, the set of empty slabs that the record caches (owner.spares,
  * slab.spare).  settle.h decides what becomes a spare.

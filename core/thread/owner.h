@@ -121,6 +121,7 @@ struct owner {
 	uint8_t pending_releases; /* see release_pending in remote.c             */
 	uint8_t steps;	     /* see owner_is_counted                             */
 	uint8_t ticks;	     /* see owner_count                                  */
+	uint8_t opened;	     /* units that were full, see hand_opened            */
 	uint16_t spare_units; /* the weight of all spares                        */
 	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
 	/* Read by other threads, at each release of theirs; written when the holder changes. */

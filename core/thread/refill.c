@@ -117,6 +117,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 	for (; s != NULL; s = s->next)
 		if (likely(slab_take(s))) {
 			slabs_remove(&b->partial, s);
+			hand_closed(o, s->units);
 			goto taken;
 		}
 	for (;;) {

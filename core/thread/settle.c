@@ -224,8 +224,11 @@ void settle_slab(struct owner *o, struct slab *s, bool was_full)
 {
 	bool moves = was_full && !bin_has(o, s);
 
-	if (moves)
+	if (moves) {
 		slabs_append(&o->bins[s->class].partial, s);
+		if (s->class <= CLASS_ONE)
+			hand_opened(o, s->units);
+	}
 	if ((moves || s->all_free != 0) && slab_arm(s)) {
 		if (o->no_spares)
 			slab_retire(o, s);

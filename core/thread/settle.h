@@ -136,21 +136,61 @@ INTERNAL size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room);
 INTERNAL size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room);
 
 /*
- * What other threads emptied, and an owner that sleeps does not collect, is in no chunk's hands:
- * retain.h does not see it.  So threads that tell an owner of a slab (inbox_notify) count, and look at
- * one chunk for each 2 MiB of such slabs, or, while something goes, at each call (and at the slab itself,
- * if it has one slot).  One round over the chunks finds the slabs that are pending and empty: up to a quarter of
- * options.retain stays, or a quarter of what else is in use, and twice the floor; the others are purged as a
- * whole, held meanwhile.
- * slab.purged marks a purged slab.  Its owner returns its units to the chunk as clean ones.  The thread that
- * claims them next raises the floor (heap_cleaned), so the pages of a burst that comes again stay.
+ * True: until the held slab is let go, none of its free slots is taken and the slab is not
+ * unmade.  All its members are read after it was held, because the record may have become
+ * another slab since it was found.
  *
- * s: the slab that was told of, of any heap; it may have been unmade since.  All of it is a hint.
+ * A slab of one slot qualifies only if another thread released the slot.  If its owner did,
+ * the slab may be cached (refill.h), and is then taken or closed without regard to the
+ * hold.  A slot with its remote bit set is never in the cache.
+ */
+INTERNAL bool slab_is_purgeable(const struct slab *s);
+
+/* Holds the slab as a guest, until slab_let_go.  False: it is current, or another thread purges it. */
+INTERNAL bool slab_hold(struct heap *h, struct slab *s);
+
+/*
+ * Purges each run of free slots of a held slab, with the memory before the first slot and behind the last one.
+ * room: as above; NULL: all of it goes, and none is asked whether it is resident.  Returns bytes.
+ */
+INTERNAL size_t slab_purge(struct heap *h, const struct slab *s, size_t *room);
+
+/* The free slots of a group.  The remote word is read first, because the owner sets free bits before it clears remote bits. */
+static inline uint64_t slab_free_word(const struct slab *s, unsigned g)
+{
+	uint64_t remote = load_acquire(&load_relaxed(&s->remote)[g]);
+
+	/* Acquire pairs with the owner's releases, which go on while the slab is held. */
+	return remote | load_acquire(&s->free[g]);
+}
+
+/* ---- settle_hand.c ---- */
+
+/*
+ * The hand passes over the chunks of slabs and gives back what is free inside them, which retain.h does not see: holes,
+ * that is whole pages without a taken slot between live blocks; and slabs that other threads emptied and a sleeping
+ * owner does not collect.
+ *
+ * A thread moves the hand by a chunk when slabs that were full have got free slots: 32 units of its own slabs, four while holes
+ * go, less those from which it allocates again, or 64 units of slabs of other threads.  While slabs of others go, each call that
+ * tells their owners of a slab moves it, and looks at that slab, too, if it has one slot.
+ *
+ * A round of the hand keeps a quarter of options.retain, or a quarter of the other memory in use, and twice the
+ * floor.  Beyond that it purges what it sees, and holds a slab meanwhile (slab.hold).
+ *
+ * slab.purged marks a slab that was purged as a whole.  Its owner returns its units to the chunk as clean ones.  slab.hollow
+ * marks a slab with purged holes.  The thread that uses either memory next raises the floor (heap_again), so the pages
+ * of a burst that comes again stay.
  */
 enum purged {
 	SLAB_CLEAN = 1, /* reads zero: no slot was taken since          */
 	SLAB_REFUSED	/* the system does not purge it: not tried again */
 };
-INTERNAL void slabs_purge_foreign(struct slab *s);
+
+/* Another thread released into s, of any heap, the first block since its owner collected.  s may have been unmade since. */
+INTERNAL void hand_told(struct slab *s);
+
+/* A slab of so many units was full, and waits on a list of o.  For the holder. */
+INTERNAL void hand_opened(struct owner *o, unsigned units);
 
 #endif

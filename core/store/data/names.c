@@ -21,7 +21,7 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
 
-/* Format 1, as store_caches.c asserts what all others of it are. */
+/* Format 1, as store/file/format.c asserts what all others of it are. */
 _Static_assert(NAME_BUCKETS == 1024 && ASH_NAME_MAX == 255, "format 1: the directory is another one");
 _Static_assert(offsetof(struct name, next) == 0 && offsetof(struct name, value) == 8 && offsetof(struct name, hash) == 16 &&
 		       offsetof(struct name, length) == 24 && offsetof(struct name, text) == 32,

@@ -25,7 +25,7 @@
 
 /*
  * Format 1 of heaps in files: where the words lie that must outlive the processes.  FORMAT.md
- * says it byte by byte; store_caches.c compares it with the structures.
+ * says it byte by byte; format.c compares it with the structures.
  *
  * These words are the truth.  All else in the file is of use only among processes that have the
  * same structures: their number, store_caches, is in the file beside the format.  Who attaches

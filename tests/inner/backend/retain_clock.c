@@ -134,9 +134,9 @@ TEST(inner_clock_periods, 10)
 	CHECK_EQ(h.refused, 10);
 	h.refused = 0;
 	/* Of what was kept at most, slabs are a part that others emptied. */
-	h.foreign.kept_before = 30;
+	h.idle.kept_before = 30 * UNIT_SIZE;
 	CHECK(tick(1) == 0 && h.period_high == 70 + 30);
-	h.foreign.kept_before = 0;
+	h.idle.kept_before = 0;
 }
 
 TEST(inner_clock_fresh_is_paid_for, 10)

@@ -223,14 +223,14 @@ void path_sleeping_owner(void)
 void path_emptied_by_others(void)
 {
 	steps_other(other_fills);
-	store_relaxed(&heap_default.foreign.kept, (uint64_t)1 << 30);
+	store_relaxed(&heap_default.idle.kept, (uint64_t)1 << 30);
 	while (--reserved > 0)
 		ash_release(reserve[reserved]);
 	step_block = reserve[0];
 	steps_held++;
 	steps_burst = 14;
-	store_relaxed(&heap_default.foreign.busy, 2);
-	store_relaxed(&heap_default.foreign.hand, 0);
+	store_relaxed(&heap_default.idle.busy, 2);
+	store_relaxed(&heap_default.idle.hand, 0);
 }
 
 void path_detached(void)

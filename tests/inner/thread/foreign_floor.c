@@ -91,7 +91,7 @@ TEST(foreign_not_in_a_shared_heap, 10)
 	another_stays(takes_some_of_it);
 	for (size_t i = 0; i < SHARED; i++)
 		ash_heap_release(shared, blocks[i]);
-	CHECK_EQ(load_relaxed(&heap_of(shared)->foreign.told) + load_relaxed(&heap_of(shared)->foreign.found), 0);
+	CHECK_EQ(load_relaxed(&heap_of(shared)->idle.told) + load_relaxed(&heap_of(shared)->idle.found), 0);
 	another_goes();
 	ash_heap_destroy(shared);
 }

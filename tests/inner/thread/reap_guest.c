@@ -147,9 +147,9 @@ static void empties(void)
 
 	CHECK(owner_hold(vacated)); /* a holder that sleeps */
 	for (i = 0; i < BLOCKS; i++) {
-		store_relaxed(&heap_default.foreign.hand, 0);
-		store_relaxed(&heap_default.foreign.told, 64);
-		store_relaxed(&heap_default.foreign.kept, (uint64_t)1 << 30);
+		store_relaxed(&heap_default.idle.hand, 0);
+		store_relaxed(&heap_default.idle.told, 64);
+		store_relaxed(&heap_default.idle.kept, (uint64_t)1 << 30);
 		if (i % 3 != 0)
 			ash_release(left[i]);
 		purged |= load_relaxed(&map_guess_slab(left[0])->purged) == SLAB_CLEAN;

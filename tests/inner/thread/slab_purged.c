@@ -18,9 +18,9 @@ static void *blocks[SLOTS], *elsewhere;
 /* As if so much that others emptied stayed already that no more may. */
 static void released_by_others(void *p)
 {
-	store_relaxed(&heap_default.foreign.hand, 0);
-	store_relaxed(&heap_default.foreign.told, 64);
-	store_relaxed(&heap_default.foreign.kept, (uint64_t)1 << 30);
+	store_relaxed(&heap_default.idle.hand, 0);
+	store_relaxed(&heap_default.idle.told, 64);
+	store_relaxed(&heap_default.idle.kept, (uint64_t)1 << 30);
 	ash_release(p);
 }
 
@@ -132,7 +132,7 @@ static bool returned;
 
 static void owner_returns(void)
 {
-	if (heap_default.foreign.found == 0 || slab->hold != SLAB_IDLE || slab->purged != 0 || returned || boundaries-- > 0)
+	if (heap_default.idle.found == 0 || slab->hold != SLAB_IDLE || slab->purged != 0 || returned || boundaries-- > 0)
 		return;
 	slab->owner = owned;
 	slab->remote[0] = slab->free[0] = 0;
@@ -141,7 +141,7 @@ static void owner_returns(void)
 	returned = true;
 }
 
-DOES(looks_at_others, slabs_purge_foreign(place_of(elsewhere).slab));
+DOES(looks_at_others, hand_told(place_of(elsewhere).slab));
 
 TEST(slab_whose_owner_returns_is_not_purged, 20)
 {
@@ -159,9 +159,9 @@ TEST(slab_whose_owner_returns_is_not_purged, 20)
 		slab->remote[0] = slab_group_mask(slab, 0);
 		slab->owner = owned | OWNER_PENDING;
 		slab->purged = 0;
-		heap_default.foreign.hand = heap_default.foreign.found = 0;
-		heap_default.foreign.told = 64;
-		heap_default.foreign.kept = (uint64_t)1 << 30; /* so no more may stay */
+		heap_default.idle.hand = heap_default.idle.found = 0;
+		heap_default.idle.told = 64;
+		heap_default.idle.kept = (uint64_t)1 << 30; /* so no more may stay */
 		returned = false;
 		boundaries = n;
 		(void)with_act_at(0, looks_at_others);

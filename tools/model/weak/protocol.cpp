@@ -112,7 +112,7 @@ LITMUS(remote_record, 2)
 
 /*
  * slab_collect sets the free bit and then clears the remote one; remote.c group_is_free,
- * slot.c slot_is_taken, look.c look_at_group, settle_purge.c free_word read the two
+ * slot.c slot_is_taken, look.c look_at_group, settle.h slab_free_word read the two
  * words the other way round: a free slot has one of them.
  */
 LITMUS(free_or_remote, 2)

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/chunk.h"
+#include "backend/retain.h"
+#include "base/bits.h"
+#include "pages.h"
+#include "slab/look.h"
+#include "thread/settle.h"
+
+#define TOLD_STEP   64 /* units of slabs that other threads released into, for a look at a chunk */
+#define OPENED_STEP 32 /* units of slabs that were full, for the same                            */
+#define HOLES_STEP  4  /* the same while holes go                                                */
+#define BUSY_ROUNDS 4  /* in which nothing goes, until steps are rare again                      */
+
+/*
+ * True: so many bytes more that are free in slabs may not stay, beside `kept`.  A round that lies in two
+ * bursts counts a part of what is kept, down to a half, and the floor is the most of a few rounds: so
+ * twice the floor.
+ */
+static bool hand_is_full(const struct heap *h, uint64_t kept, uint64_t bytes)
+{
+	uint64_t least = h->options->retain / RETAIN_PART;
+	uint64_t used = least == 0 ? 0 : heap_live(h) * UNIT_SIZE / RETAIN_PART;
+
+	return kept + load_relaxed(&h->dirty) * UNIT_SIZE + bytes >
+	       (used > least ? used : least) + 2 * load_relaxed(&h->floor) * UNIT_SIZE;
+}
+
+/* ---- slabs that others emptied ---- */
+
+/* True: other threads emptied the slab, and its owner has not collected it.  A hint unless it is held. */
+static bool is_foreign(const struct slab *s)
+{
+	uint64_t owner = load_acquire(&s->owner); /* as in slab_is_purgeable */
+	unsigned g = load_relaxed(&s->groups);
+
+	if ((owner & OWNER_PENDING) == 0 || owner <= OWNER_FLAGS)
+		return false;
+	while (g-- > 0)
+		if ((~slab_free_word(s, g) & slab_group_mask(s, g)) != 0)
+			return false;
+	return true;
+}
+
+static uint64_t foreign_bytes(const struct slab *s)
+{
+	return load_relaxed(&s->units) * UNIT_SIZE;
+}
+
+/* Purges all of a slab that others emptied.  Bytes. */
+static uint64_t foreign_purge(struct heap *h, struct slab *s)
+{
+	uint64_t bytes = 0;
+	char *base;
+
+	if (!slab_hold(h, s))
+		return 0;
+	if (slab_is_purgeable(s) && is_foreign(s) && load_relaxed(&s->purged) == 0) {
+		base = load_relaxed(&s->base);
+		base -= (uintptr_t)base % UNIT_SIZE;
+		bytes = foreign_bytes(s);
+		if (heap_purge(h, base, bytes)) {
+			store_relaxed(&s->purged, (uint8_t)SLAB_CLEAN);
+		} else {
+			store_relaxed(&s->purged, (uint8_t)SLAB_REFUSED);
+			bytes = 0;
+		}
+	}
+	slab_let_go(s);
+	return bytes;
+}
+
+/* What goes, and so is counted. */
+static uint64_t foreign_goes(struct heap *h, struct slab *s)
+{
+	uint64_t bytes = foreign_purge(h, s);
+
+	store_relaxed(&h->idle.busy, (uint64_t)BUSY_ROUNDS);
+	return bytes;
+}
+
+/* The bytes that go of a slab that others emptied. */
+static uint64_t foreign_look(struct heap *h, struct slab *s)
+{
+	uint64_t bytes = foreign_bytes(s);
+
+	fetch_add_relaxed(&h->idle.found, bytes);
+	if (load_relaxed(&s->purged) != 0)
+		return 0;
+	if (hand_is_full(h, load_relaxed(&h->idle.kept), bytes))
+		return foreign_goes(h, s);
+	fetch_add_relaxed(&h->idle.kept, bytes);
+	return 0;
+}
+
+/* ---- holes ---- */
+
+/* Free slots of the slab, without those that its owner has to collect. */
+static unsigned free_slots(const struct slab *s)
+{
+	unsigned g = load_relaxed(&s->groups), n = 0;
+
+	while (g-- > 0)
+		n += bits_count(load_relaxed(&s->free[g]));
+	return n;
+}
+
+/* Purges the pages of the slab that have no taken slot; n: its free slots. */
+static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
+{
+	uint64_t bytes = 0;
+
+	if (!slab_hold(h, s))
+		return 0;
+	if (slab_is_purgeable(s)) {
+		bytes = slab_purge(h, s, NULL);
+		store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
+		store_relaxed(&s->hollow, (uint16_t)n);
+	}
+	slab_let_go(s);
+	return bytes;
+}
+
+/*
+ * The bytes that go of a slab that waits on a list.  Whole free pages are taken to begin where a fourth of the slots is
+ * free.  Of a slab whose holes were purged an eighth more of the slots must be free.
+ */
+static uint64_t holes_look(struct heap *h, struct slab *s)
+{
+	unsigned slots = (unsigned)load_relaxed(&s->slots), n, before = load_relaxed(&s->hollow);
+	uint64_t bytes;
+
+	if (slots < 2 || load_relaxed(&s->hold) != SLAB_IDLE || slab_is_unowned(s))
+		return 0;
+	n = free_slots(s);
+	if (n <= slots / 4 || n >= slots) /* an empty one is a spare */
+		return 0;
+	bytes = (uint64_t)(n - slots / 4) * load_relaxed(&s->slot_size) * 4 / 3;
+	fetch_add_relaxed(&h->idle.found, bytes);
+	if (before != 0 && n <= before + slots / 8)
+		return 0;
+	if (hand_is_full(h, load_relaxed(&h->idle.kept), bytes))
+		return holes_purge(h, s, n);
+	fetch_add_relaxed(&h->idle.kept, bytes);
+	return 0;
+}
+
+/* ---- the hand ---- */
+
+/* Counts what went. */
+static void hand_gone(struct heap *h, uint64_t bytes)
+{
+	retain_gone(h, bytes / UNIT_SIZE);
+	fetch_add_relaxed(&h->idle.gone, bytes);
+}
+
+static void hand_look(struct heap *h, struct chunk *c)
+{
+	uint64_t bytes = 0;
+	struct slab *s;
+	unsigned unit;
+
+	for (unit = 0; unit < CHUNK_UNITS; unit++) {
+		s = slab_beginning(c, unit);
+		if (s != NULL)
+			bytes += is_foreign(s) ? foreign_look(h, s) : holes_look(h, s);
+	}
+	hand_gone(h, bytes);
+}
+
+/* The round's figures become those of the last one. */
+static void hand_ends(struct heap *h)
+{
+	/* Each pairs with nothing, as the hand: an exchange only loses bytes that a step adds meanwhile. */
+	store_relaxed(&h->idle.found_before, exchange_seq_cst(&h->idle.found, 0));
+	store_relaxed(&h->idle.kept_before, exchange_seq_cst(&h->idle.kept, 0));
+	if (exchange_seq_cst(&h->idle.gone, 0) != 0)
+		return;
+	if (load_relaxed(&h->idle.busy) != 0)
+		store_relaxed(&h->idle.busy, load_relaxed(&h->idle.busy) - 1);
+	if (load_relaxed(&h->idle.holes) != 0)
+		store_relaxed(&h->idle.holes, load_relaxed(&h->idle.holes) - 1);
+}
+
+/*
+ * Looks at the next chunk of slabs, or ends the round.  The hand is claimed first: a thread that comes with
+ * an old one neither looks twice nor ends the next round, whose figures would then say that little was found.
+ */
+static void hand_step(struct heap *h)
+{
+	uint64_t before = load_relaxed(&h->idle.hand), hand = before;
+	struct chunk *c = walk_chunk(h, &hand);
+
+	/* Pairs with nothing: the figures are hints, and a slab is found by slab_beginning. */
+	if (!cas_acquire(&h->idle.hand, &before, hand))
+		return;
+	if (hand == 0)
+		hand_ends(h);
+	else if (c != NULL)
+		hand_look(h, c);
+}
+
+static bool hand_passes(const struct heap *h)
+{
+	return heap_kind(h)->own_records && PAGE_SIZE <= UNIT_SIZE;
+}
+
+void hand_told(struct slab *s)
+{
+	struct heap *h = slab_heap(s);
+	uint64_t told = load_relaxed(&h->idle.told) + load_relaxed(&s->units);
+
+	if (!hand_passes(h))
+		return;
+	if (told < TOLD_STEP && load_relaxed(&h->idle.busy) == 0) {
+		store_relaxed(&h->idle.told, told);
+		return;
+	}
+	store_relaxed(&h->idle.told, (uint64_t)0);
+	hand_step(h);
+	/* A slab of one slot is empty already. */
+	if (load_relaxed(&h->idle.busy) != 0 && load_relaxed(&s->slots) == 1 && is_foreign(s) &&
+	    hand_is_full(h, load_relaxed(&h->idle.kept_before), foreign_bytes(s)))
+		hand_gone(h, foreign_goes(h, s));
+}
+
+void hand_opened(struct owner *o, unsigned units)
+{
+	o->opened = (uint8_t)(o->opened + units);
+	if (o->opened < (load_relaxed(&o->heap->idle.holes) != 0 ? HOLES_STEP : OPENED_STEP))
+		return;
+	o->opened = 0;
+	if (hand_passes(o->heap))
+		hand_step(o->heap);
+}
