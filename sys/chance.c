@@ -4,19 +4,21 @@
 #include "atomic.h"
 #include "kernel.h"
 #include "pages.h"
+#include "process.h"
 #include "syscall.h"
 
 INTERNAL uint64_t chance_key; /* this and the next: 0: not drawn yet */
 static uint64_t chance_state;
+static uint64_t chance_drawn; /* generation_entry_now when the state was drawn; 0: it was not */
 
-/* What the kernel gives, or where a system call filter refuses it what address randomisation left. */
+/* What the kernel gives, or where a system call filter refuses it what address randomisation left, and who asks. */
 static uint64_t drawn(void)
 {
 	enum { NOT_BLOCKING = 1 };
 	uint64_t number = 0;
 
 	if (arch_getrandom(&number, sizeof number, NOT_BLOCKING) != (long)sizeof number)
-		number = chance_mix((uintptr_t)&number ^ chance_mix((uintptr_t)&chance_key));
+		number = chance_mix((uintptr_t)&number ^ chance_mix((uintptr_t)&chance_key ^ process_number()));
 	return number | 1;
 }
 
@@ -31,16 +33,35 @@ uint64_t chance_secret(void)
 	return cas_acquire(&chance_key, &none, now) ? now : none;
 }
 
+/* Threads that are here at a time each add a number. */
+static __attribute__((noinline)) void chance_renew(void)
+{
+	uint64_t before = load_acquire(&chance_drawn), now = generation_entry_now();
+
+	if (before == now)
+		return;
+	(void)fetch_add_relaxed(&chance_state, drawn());
+	/* Pairs with the loads of it: who sees it adds to the new state. */
+	store_release(&chance_drawn, now);
+	if (before == 0)
+		generation_watch(); /* draws a place for its page */
+}
+
 uint64_t chance(void)
 {
-	if (load_relaxed(&chance_state) == 0)
+	uint64_t at = load_acquire(&chance_drawn); /* pairs with chance_renew */
+
+	if (at == 0 || !generation_is(at))
 		chance_renew();
 	return chance_mix(fetch_add_relaxed(&chance_state, CHANCE_STEP));
 }
 
-void chance_renew(void)
+void chances_renew(struct chances *c)
 {
-	fetch_add_relaxed(&chance_state, drawn());
+	uint64_t now = generation_entry_now();
+
+	if (c->drawn != now)
+		*c = (struct chances){chance(), 0, now};
 }
 
 /*

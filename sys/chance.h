@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "generation.h"
 #include "internal.h"
 
 /* The number that a state stands for, which no state near it has. */
@@ -31,10 +32,21 @@ static inline uint64_t chance_next(uint64_t *state)
 	return chance_mix(*state += CHANCE_STEP);
 }
 
-/* What one thread draws from; all 0 but the state at first. */
+/* What one thread draws from. */
+#define CHANCES_NONE (~(uint64_t)0) /* no generation_entry_now is this */
 struct chances {
 	uint64_t state, left; /* left: what was not used of a number, and above it a 1 */
+	uint64_t drawn;	      /* generation_entry_now when the state was drawn, or CHANCES_NONE at first */
 };
+
+HARDENED void chances_renew(struct chances *c);
+
+/* Before something is drawn: after a fork the child's numbers are not its parent's, nor those of another child. */
+static inline void chances_settle(struct chances *c)
+{
+	if (__builtin_expect(!generation_is(c->drawn), 0))
+		chances_renew(c);
+}
 
 /* Six bits, of which a number has ten. */
 static inline unsigned chance_some(struct chances *c)
@@ -47,14 +59,12 @@ static inline unsigned chance_some(struct chances *c)
 	return (unsigned)left & 63;
 }
 
-/* A number of the process's generator, for any thread at any time. */
+/* A number of the process's generator, for any thread at any time; another one in each child of a fork. */
 HARDENED uint64_t chance(void);
 /* A number that is the same as long as the process lives, and in its children of fork; not 0. */
 HARDENED uint64_t chance_secret(void);
 /* The number of chance_secret.  fence_place draws it before the first mapping, so it is not 0 where there is a block. */
 BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
-/* After a fork: the child's numbers are not its parent's, nor those of another child. */
-HARDENED void chance_renew(void);
 
 /*
  * Where a mapping of so many bytes may be, a multiple of PAGE_HUGE, without another one that was made so on a page beside

@@ -14,7 +14,7 @@
 _Static_assert(PROCESS_UNKNOWN <= PROCESS_MASK, "in an entry, too");
 _Static_assert(GENERATION_BITS + PROCESS_BITS <= 64, "one word");
 
-static uint64_t *generation_mark;
+INTERNAL uint64_t *generation_mark;
 /* At least every generation so far in this process or its ancestors; it does not come round. */
 static uint64_t told;
 
@@ -69,4 +69,12 @@ uint64_t generation_now(void)
 	while (known < generation && !cas_acq_rel(&told, &known, generation))
 		;
 	return generation & (((uint64_t)1 << GENERATION_BITS) - 1);
+}
+
+uint64_t generation_entry_now(void)
+{
+	uint64_t *mark = load_acquire(&generation_mark); /* pairs with generation_watch */
+
+	(void)generation_now(); /* sets the mark again in a child */
+	return mark == NULL ? PROCESS_UNKNOWN : load_relaxed(mark);
 }

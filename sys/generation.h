@@ -16,9 +16,12 @@
 #define SYS_GENERATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "atomic.h"
 #include "internal.h"
+#include "process.h"
 
 #define GENERATION_BITS 26
 
@@ -27,5 +30,18 @@ INTERNAL void generation_watch(void);
 INTERNAL bool generation_is_watched(void);
 
 INTERNAL uint64_t generation_now(void);
+
+/* For the hardened products: the generation as the mark has it, not 0; another one after each fork that is seen. */
+HARDENED uint64_t generation_entry_now(void);
+
+INTERNAL_EXTERN uint64_t *generation_mark; /* NULL: not watched */
+
+/* False: the process may have forked since generation_entry_now returned this.  Makes no system call. */
+static inline bool generation_is(uint64_t entry)
+{
+	const uint64_t *mark = load_acquire(&generation_mark); /* pairs with generation_watch */
+
+	return mark != NULL && load_relaxed(mark) == entry && process_mark_is_wiped();
+}
 
 #endif

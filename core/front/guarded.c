@@ -57,8 +57,10 @@ static ALWAYS_INLINE void *quarantine_exchange(void *p, unsigned class)
 	}
 	q = (struct quarantine *)(void *)&q->classes[class];
 	at = q->classes->next++;
-	if (unlikely((at & q->classes->half) == 0))
+	if (unlikely((at & q->classes->half) == 0)) {
+		chances_settle(&own->chances);
 		q->classes->key = (unsigned)chance_next(&own->chances.state) & q->classes->half;
+	}
 	at = (at ^ q->classes->key) & q->classes->last;
 	out = q->classes->blocks[at];
 	q->classes->blocks[at] = p;

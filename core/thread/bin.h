@@ -57,6 +57,8 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 
 	if (unlikely(s->ready == 0))
 		return NULL;
+	if (IS_HARDENED)
+		chances_settle(&o->hardened->chances);
 	g = IS_HARDENED ? bits_any(s->ready, chance_some(&o->hardened->chances)) : cpu_lowest_bit(s->ready);
 	word = load_relaxed(&s->free[g]);
 	if (unlikely(word == 0)) {

@@ -81,7 +81,7 @@ static struct owner *owner_acquire(struct heap *h)
 		return NULL;
 	o->no_spares = false;
 	if (IS_HARDENED)
-		o->hardened->chances = (struct chances){chance(), 0};
+		o->hardened->chances.drawn = CHANCES_NONE;
 	if (heap_kind(h)->own_records)
 		store_relaxed(&o->identity, process_note());
 	return o;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/seating.h"
 
-#include "chance.h"
 #include "process.h"
 #include "slab/look.h"
 #include "thread/bin.h"
@@ -230,10 +229,6 @@ void fork_settle(struct owner *o, uint64_t generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);
-	if (IS_HARDENED) {
-		chance_renew();
-		o->hardened->chances = (struct chances){chance(), 0};
-	}
 	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);
 }

@@ -36,43 +36,6 @@ TEST(hardened_slots_are_at_random, 10)
 	}
 }
 
-static void tell_addresses(void *argument)
-{
-	char text[100];
-
-	(void)argument;
-	rt_format(text, sizeof text, "%lx %lx", (unsigned long)malloc(3000000), (unsigned long)malloc(100));
-	arch_write(2, text, rt_strlen(text));
-}
-
-static void tell_slots(void *argument)
-{
-	unsigned long bits = 0;
-	char text[100];
-
-	(void)argument;
-	for (unsigned i = 0; i < 2000; i++) /* also a refill, which notices the fork */
-		(void)NOT_NULL(malloc(48));
-	for (unsigned i = 0; i < 60; i++)
-		bits = bits << 1 | ((uintptr_t)NOT_NULL(malloc(48)) >> 6 & 1);
-	rt_format(text, sizeof text, "%lx", bits);
-	arch_write(2, text, rt_strlen(text));
-}
-
-/* Children of one process get other places than each other. */
-TEST(hardened_children_differ, 20)
-{
-	char a[100], b[100];
-
-	CHECK_EQ(rt_run_child(tell_addresses, NULL, a, sizeof a), 0);
-	CHECK_EQ(rt_run_child(tell_addresses, NULL, b, sizeof b), 0);
-	CHECK(rt_strcmp(a, b) != 0);
-	free(malloc(48)); /* the generator of the thread has begun */
-	CHECK_EQ(rt_run_child(tell_slots, NULL, a, sizeof a), 0);
-	CHECK_EQ(rt_run_child(tell_slots, NULL, b, sizeof b), 0);
-	CHECK(rt_strcmp(a, b) != 0);
-}
-
 TEST(hardened_not_again_soon, 20)
 {
 	static const struct {
