@@ -9,7 +9,7 @@
 
 INTERNAL uint64_t chance_key; /* this and the next: 0: not drawn yet */
 static uint64_t chance_state;
-static uint64_t chance_drawn; /* generation_entry_now when the state was drawn; 0: it was not */
+static uint64_t chance_drawn; /* mark_now when the state was drawn; 0: it was not */
 
 /* What the kernel gives, or where a system call filter refuses it what address randomisation left, and who asks. */
 static uint64_t drawn(void)
@@ -33,10 +33,19 @@ uint64_t chance_secret(void)
 	return cas_acquire(&chance_key, &none, now) ? now : none;
 }
 
+/* The word of the fork mark in this process. */
+static uint64_t mark_now(void)
+{
+	const uint64_t *mark = load_acquire(&generation_mark); /* pairs with generation_watch */
+
+	(void)generation_now(); /* sets the mark again in a child */
+	return mark == NULL ? PROCESS_UNKNOWN : load_relaxed(mark);
+}
+
 /* Threads that are here at a time each add a number. */
 static __attribute__((noinline)) void chance_renew(void)
 {
-	uint64_t before = load_acquire(&chance_drawn), now = generation_entry_now();
+	uint64_t before = load_acquire(&chance_drawn), now = mark_now();
 
 	if (before == now)
 		return;
@@ -58,7 +67,7 @@ uint64_t chance(void)
 
 void chances_renew(struct chances *c)
 {
-	uint64_t now = generation_entry_now();
+	uint64_t now = mark_now();
 
 	if (c->drawn != now)
 		*c = (struct chances){chance(), 0, now};

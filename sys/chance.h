@@ -33,13 +33,13 @@ static inline uint64_t chance_next(uint64_t *state)
 }
 
 /* What one thread draws from. */
-#define CHANCES_NONE (~(uint64_t)0) /* no generation_entry_now is this */
+#define CHANCES_NONE (~(uint64_t)0) /* no word of a fork mark is this */
 struct chances {
 	uint64_t state, left; /* left: what was not used of a number, and above it a 1 */
-	uint64_t drawn;	      /* generation_entry_now when the state was drawn, or CHANCES_NONE at first */
+	uint64_t drawn;	      /* the fork mark when the state was drawn, or CHANCES_NONE at first */
 };
 
-HARDENED void chances_renew(struct chances *c);
+HARDENED __attribute__((noinline)) void chances_renew(struct chances *c);
 
 /* Before something is drawn: after a fork the child's numbers are not its parent's, nor those of another child. */
 static inline void chances_settle(struct chances *c)

@@ -70,11 +70,3 @@ uint64_t generation_now(void)
 		;
 	return generation & (((uint64_t)1 << GENERATION_BITS) - 1);
 }
-
-uint64_t generation_entry_now(void)
-{
-	uint64_t *mark = load_acquire(&generation_mark); /* pairs with generation_watch */
-
-	(void)generation_now(); /* sets the mark again in a child */
-	return mark == NULL ? PROCESS_UNKNOWN : load_relaxed(mark);
-}

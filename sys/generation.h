@@ -31,12 +31,10 @@ INTERNAL bool generation_is_watched(void);
 
 INTERNAL uint64_t generation_now(void);
 
-/* For the hardened products: the generation as the mark has it, not 0; another one after each fork that is seen. */
-HARDENED uint64_t generation_entry_now(void);
+/* Where the generation is, and whose: not 0, and another word after each fork that is seen.  NULL: not watched. */
+INTERNAL_EXTERN uint64_t *generation_mark;
 
-INTERNAL_EXTERN uint64_t *generation_mark; /* NULL: not watched */
-
-/* False: the process may have forked since generation_entry_now returned this.  Makes no system call. */
+/* False: the process may have forked since the mark was this.  Makes no system call. */
 static inline bool generation_is(uint64_t entry)
 {
 	const uint64_t *mark = load_acquire(&generation_mark); /* pairs with generation_watch */

@@ -41,8 +41,8 @@ size_t ash_usable_size(const void *p)
 	struct slot_ref at;
 	size_t have;
 
-	if (IS_HARDENED && (have = block_guarded(p)) != 0)
-		return guard_size(CALL_USABLE_SIZE, NULL, p, have);
+	if (IS_HARDENED)
+		return (have = block_guarded(p)) != 0 ? guard_size(CALL_USABLE_SIZE, NULL, p, have) : block_bytes(CALL_USABLE_SIZE, p);
 	/* As in ash_release, the remote word is not read: it is on another page. */
 	if (likely(own_slot(p, &s, &at.index)) &&
 	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &

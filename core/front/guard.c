@@ -106,7 +106,7 @@ static void touch(uint64_t *at)
 }
 
 /* The first and the last page of a slot are written soon: the last one by guard_set. */
-static void guard_touch(void *p, size_t have)
+static SLOW void guard_touch(void *p, size_t have)
 {
 	touch(guard_word(p, have));
 	if (((uintptr_t)p ^ (uintptr_t)guard_word(p, have)) >= PAGE_LEAST)

@@ -30,7 +30,7 @@ HARDENED void *guarded_end_any(const char *call, const char *name, void *p, size
 HARDENED void *guarded_end(const char *call, const char *name, void *p, size_t size, const struct slab *s);
 
 /* Resizes a block.  alignment: see resize.h.  NULL: no memory, or not possible in place. */
-HARDENED void *guarded_resize(const char *call, const char *name, void *p, size_t alignment, size_t size, size_t have);
+HARDENED __attribute__((noinline)) void *guarded_resize(const char *call, const char *name, void *p, size_t alignment, size_t size, size_t have);
 
 /* Corrects what ash_find says of a taken slot of this slab, or (NULL) a span.  sure: see guard_peek. */
 HARDENED void guarded_look(struct ash_block *b, const struct slab *s, bool sure);

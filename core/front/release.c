@@ -67,7 +67,7 @@ static SLOW bool release_guarded_any(const char *call, const char *name, void *p
 {
 	size_t have = block_guarded(p);
 
-	if (have == 0)
+	if (!IS_HARDENED || have == 0)
 		return false;
 	p = guarded_end_any(call, name, p, size, have);
 	if (p != NULL)
@@ -89,6 +89,15 @@ static ALWAYS_INLINE bool release_guarded(const char *call, const char *name, vo
 	return true;
 }
 
+/* A release without a size.  What is no guarded block has no slot in a slab of the caller's own. */
+static ALWAYS_INLINE void release_any(const char *name, void *p, rest_function *rest)
+{
+	if (!IS_HARDENED)
+		release_fast(p, rest);
+	else if (!release_guarded(CALL_RELEASE, name, p, SIZE_UNTOLD))
+		rest(p, map_guess_slab(p));
+}
+
 static inline bool is_aligned(const void *p, size_t alignment)
 {
 	return bits_is_power(alignment) && ((uintptr_t)p & (alignment - 1)) == 0;
@@ -96,8 +105,10 @@ static inline bool is_aligned(const void *p, size_t alignment)
 
 FAST void ash_release(void *p)
 {
-	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, NULL, p, SIZE_UNTOLD))
-		release_fast(p, release_rest);
+	if (!IS_HARDENED || !IS_MALLOC)
+		release_any(NULL, p, release_rest);
+	else if (!release_guarded_any(CALL_RELEASE, NULL, p, SIZE_UNTOLD)) /* such programs call free */
+		release_rest(p, map_guess_slab(p));
 }
 
 static SLOW void sized_rest(void *p, size_t size)
@@ -143,7 +154,7 @@ FAST void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
 	uint64_t index;
 	struct slab *s;
 
-	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_ALIGNED, NULL, p, size))
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded_any(CALL_RELEASE_ALIGNED, NULL, p, size))
 		return;
 	/* A power of two has one bit, and p none below it: of both, none is in the mask. */
 	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size) ||
@@ -163,8 +174,7 @@ static SLOW void free_rest(void *p, struct slab *s)
 
 FAST void ash_free(void *p)
 {
-	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "free", p, SIZE_UNTOLD))
-		release_fast(p, free_rest);
+	release_any("free", p, free_rest);
 }
 
 static SLOW void delete_rest(void *p, struct slab *s)
@@ -175,8 +185,7 @@ static SLOW void delete_rest(void *p, struct slab *s)
 
 FAST void ash_delete(void *p)
 {
-	if (!IS_HARDENED || !release_guarded(CALL_RELEASE, "operator delete", p, SIZE_UNTOLD))
-		release_fast(p, delete_rest);
+	release_any("operator delete", p, delete_rest);
 }
 
 /* The bytes of a block that ash_aligned_alloc gives; 1: ash_alloc. */
@@ -202,7 +211,7 @@ static void told_exactly(const char *name, void *p, size_t alignment, size_t siz
 {
 	size_t have;
 
-	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_SIZED, name, p, size))
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded_any(CALL_RELEASE_SIZED, name, p, size))
 		return; /* a misuse is told by `name` */
 	have = chunk_block(map_find(p), p);
 	diagnose_called(name, p);
@@ -285,7 +294,7 @@ FAST void ash_delete_sized(void *p, size_t size)
 
 FAST void ash_free_sized(void *p, size_t size)
 {
-	if (IS_HARDENED && release_guarded(CALL_RELEASE_SIZED, "free_sized", p, size))
+	if (IS_HARDENED && release_guarded_any(CALL_RELEASE_SIZED, "free_sized", p, size))
 		return;
 	if (unlikely(!release_told(p, size, false, free_sized_rest, free_wrong)))
 		free_wrong(p, size);
@@ -293,7 +302,7 @@ FAST void ash_free_sized(void *p, size_t size)
 
 FAST void ash_delete_aligned_sized(void *p, size_t size, size_t alignment)
 {
-	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_SIZED, "operator delete", p, size))
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded_any(CALL_RELEASE_SIZED, "operator delete", p, size))
 		return;
 	if (unlikely(!release_told(p, size, true, delete_rest, delete_wrong)))
 		delete_told(p, size, alignment);
@@ -301,7 +310,7 @@ FAST void ash_delete_aligned_sized(void *p, size_t size, size_t alignment)
 
 FAST void ash_free_aligned_sized(void *p, size_t alignment, size_t size)
 {
-	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded(CALL_RELEASE_SIZED, "free_aligned_sized", p, size))
+	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded_any(CALL_RELEASE_SIZED, "free_aligned_sized", p, size))
 		return;
 	if (unlikely(!release_told(p, size, true, free_aligned_rest, free_aligned_wrong)))
 		free_told(p, alignment, size);

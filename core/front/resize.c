@@ -201,7 +201,7 @@ static ALWAYS_INLINE bool resize_is_none(const void *p, size_t size)
 
 static SLOW void *resize_rest(void *p, size_t size)
 {
-	return !SMALL && resize_is_none(p, size) ? p : resize_other(p, size);
+	return !SMALL && !IS_HARDENED && resize_is_none(p, size) ? p : resize_other(p, size);
 }
 
 /* The end of the fast path if the release is an event. */
@@ -224,8 +224,8 @@ static ALWAYS_INLINE void *resize_fast(const char *name, void *p, size_t size, v
 	void *moved;
 	bool clean;
 
-	if (IS_HARDENED && (have = block_guarded(p)) != 0)
-		return guarded_resize(CALL_RESIZE, name, p, 1, size, have);
+	if (IS_HARDENED) /* what is not guarded is no slot of the caller's own */
+		return (have = block_guarded(p)) != 0 ? guarded_resize(CALL_RESIZE, name, p, 1, size, have) : rest(p, size);
 	if (unlikely(!own_slot(p, &s, &index)))
 		return rest(p, size);
 	group = index / GROUP_SLOTS;
@@ -285,7 +285,7 @@ bool resize_kept(size_t have, size_t size)
 
 static SLOW void *realloc_rest(void *p, size_t size)
 {
-	if (resize_is_none(p, size))
+	if (!IS_HARDENED && resize_is_none(p, size)) /* else it is guarded */
 		return p;
 	diagnose_called("realloc", p);
 	return resize_other(p, size);

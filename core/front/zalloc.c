@@ -33,7 +33,8 @@ void *ash_zalloc(size_t count, size_t size)
  * For alignments up to a unit, a block whose size is a multiple of the alignment is
  * aligned, because every class size >= that is itself a multiple of the alignment.
  */
-static ALWAYS_INLINE void *alloc_aligned(size_t alignment, size_t size, bool zero)
+/* The hardened one is so long that it is there once. */
+static BUILD_IF(ASHLAR_HARDENED, SLOW, ALWAYS_INLINE) void *alloc_aligned(size_t alignment, size_t size, bool zero)
 {
 	size_t most = alignment - 1;
 

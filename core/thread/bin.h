@@ -77,7 +77,7 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
  * The short way of refill_bin: makes the first slab of the partial list current.  False: not possible, or the clock is
  * to be counted on.
  */
-INTERNAL bool bin_next(struct owner *o, struct bin *b);
+INTERNAL __attribute__((noinline)) bool bin_next(struct owner *o, struct bin *b);
 
 /* Makes a slab current that is on no list, and of which slab_take returned true. */
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);

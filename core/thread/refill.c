@@ -85,7 +85,7 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
  * free units would be fences in the end.  Retires one only if the surplus is large, because a change of access stops
  * all threads of the process for a moment.
  */
-static void fence_slab(struct owner *o)
+static inline void fence_slab(struct owner *o)
 {
 	uint64_t most = load_relaxed(&o->heap->used) / FENCE_EACH, fences = fence_bytes() / UNIT_SIZE;
 	struct slabs *l = &o->bins[0].partial;
