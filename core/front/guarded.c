@@ -11,6 +11,7 @@
 #include "pages.h"
 #include "thread/bin.h"
 #include "thread/seat.h"
+#include "thread/seating.h"
 #include "vec16.h"
 
 #define QUARANTINE_PLACES 64
@@ -68,15 +69,13 @@ static ALWAYS_INLINE void *quarantine_exchange(void *p, unsigned class)
 	return out;
 }
 
-void quarantine_empty(void)
+/* The seat is open. */
+static SLOW void quarantine_release(struct quarantine *q)
 {
-	struct quarantine *q;
 	size_t i;
 	void **at, *p;
 
-	if (seat.open == 0 || (q = seat.self->hardened->quarantine) == NULL)
-		return;
-	for (i = 0; i < (CLASS_ONE + 1) * (size_t)QUARANTINE_PLACES; i++) {
+	for (i = 0; q != NULL && i < (CLASS_ONE + 1) * (size_t)QUARANTINE_PLACES; i++) {
 		at = &q->classes[i / QUARANTINE_PLACES].blocks[i % QUARANTINE_PLACES];
 		seat_close(); /* handlers use the quarantine, too */
 		p = *at;
@@ -84,6 +83,34 @@ void quarantine_empty(void)
 		seat_open();
 		if (p != NULL)
 			release_rest(p, map_guess_slab(p));
+	}
+}
+
+void quarantine_empty(void)
+{
+	if (seat.open != 0)
+		quarantine_release(seat.self->hardened->quarantine);
+}
+
+void quarantines_empty(void)
+{
+	struct owner *o = seat_take(), *v;
+
+	if (o == NULL)
+		return;
+	fork_notice(o);
+	(void)reap_all(&heap_default, o);
+	seat_give(o);
+	quarantine_empty();
+	for (v = owner_after(&heap_default, NULL); v != NULL; v = owner_after(&heap_default, v)) {
+		seat.guest++; /* in the child of a handler that forks here, too, the record is held by this frame */
+		signal_fence();
+		if (owner_hold(v)) {
+			quarantine_release(v->hardened->quarantine);
+			visit_end(v);
+		}
+		signal_fence();
+		seat.guest--;
 	}
 }
 

@@ -110,7 +110,7 @@ size_t ash_trim(size_t keep)
 	size_t bytes;
 
 	if (IS_HARDENED)
-		quarantine_empty();
+		quarantines_empty();
 	o = seat_take();
 	bytes = heap_hooks_now() != NULL ? heap_hooks_now()->trim() : 0;
 	bytes += heap_give_back(&heap_default, o, keep);

@@ -106,6 +106,8 @@ struct hardened {
 
 /* Releases all that is in the thread's quarantine; above this room, as it releases (front/guarded.c). */
 HARDENED void quarantine_empty(void);
+/* The same, and all that is in those of vacant records, also of threads that are found to have ended. */
+HARDENED void quarantines_empty(void);
 
 struct owner;
 /* Reports the misuse if a block in the record's quarantine was written, where it may rest for long.  For the holder. */
