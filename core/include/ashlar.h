@@ -311,7 +311,8 @@ enum ash_huge { /* for which memory the kernel is advised to use huge pages */
 };
 struct ash_defaults {
 	size_t initial; /* bytes of address space reserved by the first call  */
-	size_t cap;     /* most bytes of address space for blocks; 0: no cap  */
+	size_t cap;     /* most bytes of address space for blocks, in whole pieces
+			   of 2 MiB and at least one; 0: no cap               */
 	/*
 	 * How much free memory stays resident: a quarter of `retain`, or of what is in use if that
 	 * is more.  What exceeds it is given back while it is released.  But if a program soon needs

@@ -22,7 +22,7 @@
  *   the program, and not in a setuid program.  One line on fd 2 tells the first word that is not understood; the
  *   others are set.  A value with a / before the first colon and comma is a path, and ignored.
  *     retain:64M  ash_defaults.retain in bytes; K, M, G, T are powers of 1024
- *     cap:2G      ash_defaults.cap; 0: none
+ *     cap:2G      ash_defaults.cap, whole pieces of 2 MiB and at least one; 0: none
  *     huge:off    ash_defaults.huge: default, off (never), on (always), populate
  *     sparse      ash_defaults.sparse
  *     stats       malloc_stats at exit, unless another file than a log has become fd 2
