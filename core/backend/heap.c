@@ -26,6 +26,19 @@ void heap_peaks(struct heap *h, uint64_t both)
 	heap_peak(&h->peak.kept, (both >> 32) + (uint32_t)both);
 }
 
+/* By so many units, up to twice what use rose since memory went, or a half of it. */
+static void floor_rises(struct heap *h, uint64_t units, uint64_t used)
+{
+	uint64_t floor = load_relaxed(&h->floor), low = load_relaxed(&h->low), most = used / 2;
+
+	if (used > low && 2 * (used - low) > most)
+		most = 2 * (used - low);
+	units += floor;
+	units = SMALL || units < most ? units : most;
+	if (SMALL || units > floor)
+		store_relaxed(&h->floor, units);
+}
+
 #define FEW 128 /* units, see heap_cleaned */
 
 /*
@@ -45,7 +58,7 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 	if (gone != 0 && used > units) {
 		again = again < gone ? again : gone;
 		store_relaxed(&h->gone, gone - again);
-		store_relaxed(&h->floor, load_relaxed(&h->floor) + 2 * again);
+		floor_rises(h, 2 * again, now >> 32);
 		store_relaxed(&h->clock, 0);
 	}
 	if (left >= load_relaxed(&h->period_low))

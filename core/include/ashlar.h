@@ -315,7 +315,8 @@ struct ash_defaults {
 			   of 2 MiB and at least one; 0: no cap               */
 	/*
 	 * How much free memory stays resident: a quarter of `retain`, or of what is in use if that
-	 * is more.  What exceeds it is given back while it is released.  But if a program soon needs
+	 * is more; but of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) a sixteenth of
+	 * what is in use.  What exceeds it is given back while it is released.  But if a program soon needs
 	 * again what was given back, as much may stay from then on: until 8192 slow operations
 	 * did not need it, and while that is more than a half of `retain`, some fast calls become slow ones.
 	 * What 8192 slow operations did not need goes in each case, until a sixteenth of `retain` is

@@ -179,8 +179,9 @@ static void foreign_goes(struct heap *h, struct slab *s)
 {
 	uint64_t units = foreign_purge(h, s);
 
-	retain_gone(h, units);
-	fetch_add_relaxed(&h->foreign.gone, units);
+	uint64_t gone = fetch_add_relaxed(&h->foreign.gone, units) + units, used = load_relaxed(&h->used);
+
+	retain_gone(h, units, used > gone ? used - gone : 0);
 	store_relaxed(&h->foreign.busy, (uint64_t)FOREIGN_ROUNDS);
 }
 
