@@ -127,7 +127,7 @@ size_t ash_usable_size(const void *p);
 
 /*
  * Returns the usable bytes that a block of this size has (above 32 KiB where addresses are short, as by RLIMIT_AS:
- * one that requests so many); requesting them costs no more memory.  0 above PTRDIFF_MAX.  (jemalloc: nallocx.)
+ * one that requests so many; where no memory is left, one may have more); requesting them costs no more memory.  0 above PTRDIFF_MAX.  (jemalloc: nallocx.)
  */
 size_t ash_good_size(size_t size);
 
