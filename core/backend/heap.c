@@ -27,16 +27,16 @@ void heap_peaks(struct heap *h, uint64_t both)
 }
 
 /* By so many units, up to twice what use rose since memory went, or a half of it. */
-static void floor_rises(struct heap *h, uint64_t units, uint64_t used)
+static void swing_rises(struct heap *h, uint64_t units, uint64_t used)
 {
-	uint64_t floor = load_relaxed(&h->floor), low = load_relaxed(&h->low), most = used / 2;
+	uint64_t swing = load_relaxed(&h->swing), low = load_relaxed(&h->low), most = used / 2;
 
 	if (used > low && 2 * (used - low) > most)
 		most = 2 * (used - low);
-	units += floor;
-	units = SMALL || units < most ? units : most;
-	if (SMALL || units > floor)
-		store_relaxed(&h->floor, units);
+	units += swing;
+	units = units < most ? units : most;
+	if (units > swing)
+		store_relaxed(&h->swing, units);
 }
 
 #define FEW 128 /* units, see heap_cleaned */
@@ -58,7 +58,9 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 	if (gone != 0 && used > units) {
 		again = again < gone ? again : gone;
 		store_relaxed(&h->gone, gone - again);
-		floor_rises(h, 2 * again, now >> 32);
+		store_relaxed(&h->floor, load_relaxed(&h->floor) + 2 * again);
+		if (!SMALL)
+			swing_rises(h, 2 * again, now >> 32);
 		store_relaxed(&h->clock, 0);
 	}
 	if (left >= load_relaxed(&h->period_low))

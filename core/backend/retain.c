@@ -162,7 +162,10 @@ static void floor_falls(struct heap *h, uint64_t high, uint64_t low)
 			high -= low;
 		least = least > high ? least : high;
 	}
-	store_relaxed(&h->floor, SMALL || least < floor ? least : floor);
+	floor = SMALL || least < floor ? least : floor;
+	store_relaxed(&h->floor, floor);
+	if (!SMALL && load_relaxed(&h->swing) > floor)
+		store_relaxed(&h->swing, floor);
 	store_relaxed(&h->gone, load_relaxed(&h->gone) / 2);
 }
 
@@ -212,29 +215,29 @@ void retain_tick(struct heap *h, uint64_t n)
 	retain_gone(h, t.bytes / UNIT_SIZE, SMALL ? 0 : load_relaxed(&h->used));
 }
 
-void floor_begins(struct heap *h, uint64_t used)
+void swing_begins(struct heap *h, uint64_t used)
 {
-	uint64_t low = load_relaxed(&h->low), floor = load_relaxed(&h->floor);
+	uint64_t low = load_relaxed(&h->low), swing = load_relaxed(&h->swing);
 	bool falls = used < low - low / 4;
 
 	if (SMALL || (!falls && load_relaxed(&h->gone) != 0))
 		return;
 	if (falls)
-		store_relaxed(&h->floor, floor > low - used ? floor - (low - used) : 0);
+		store_relaxed(&h->swing, swing > low - used ? swing - (low - used) : 0);
 	store_relaxed(&h->low, used);
 }
 
 uint64_t retain_room(const struct heap *h, uint64_t units, bool huge)
 {
-	uint64_t used = SMALL ? 0 : load_relaxed(&h->used), kept = load_relaxed(&h->dirty), floor = load_relaxed(&h->floor);
+	uint64_t used = SMALL ? 0 : load_relaxed(&h->used), kept = load_relaxed(&h->dirty), swing = load_relaxed(&h->swing);
 	uint64_t most;
 
 	used = used > units ? used - units : 0;
 	most = allowed_beside(h, QUARTER, huge ? used / HUGE_PART : used);
 	if (SMALL || !huge)
-		most += floor;
-	else if (floor > used && floor - used > most)
-		most = floor - used;
+		most += load_relaxed(&h->floor);
+	else if (swing > used && swing - used > most)
+		most = swing - used;
 	most += load_relaxed(&h->refused);
 	return kept < most ? most - kept : 0;
 }

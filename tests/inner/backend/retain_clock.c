@@ -90,7 +90,7 @@ TEST(inner_clock_demand_raises_the_floor, 10)
 }
 
 /* It is for what comes above the least that was in use meanwhile; of spans with huge pages only what exceeds all that is in use. */
-TEST(inner_clock_floor_is_for_what_comes_above, 10)
+TEST(inner_clock_swing_is_for_what_comes_above, 10)
 {
 	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE};
 	h.used = 1000;
@@ -99,34 +99,34 @@ TEST(inner_clock_floor_is_for_what_comes_above, 10)
 	retain_gone(&h, 500, 1000);
 	retain_gone(&h, 500, 740);
 	retain_gone(&h, 500, 600); /* within a quarter: as demand varies */
-	CHECK(h.gone == 1500 && h.low == 740 && h.floor == 0);
+	CHECK(h.gone == 1500 && h.low == 740 && h.swing == 0);
 	h.used = 800;
 	heap_cleaned(&h, 0, 100);
-	CHECK(h.floor == 200 && h.gone == 1400);
+	CHECK(h.swing == 200 && h.gone == 1400);
 	heap_cleaned(&h, 0, 300); /* twice 460, or a half of 1200 */
-	CHECK(h.floor == 800 && h.gone == 1100);
+	CHECK(h.swing == 800 && h.gone == 1100);
 	heap_cleaned(&h, 0, 100);
-	CHECK(h.floor == 1000 && h.gone == 1000);
+	CHECK(h.swing == 1000 && h.gone == 1000);
 	heap_cleaned(&h, 0, 100);
-	CHECK(h.floor == 1200 && h.gone == 900);
+	CHECK(h.swing == 1200 && h.gone == 900);
 	heap_cleaned(&h, 0, 20);
-	CHECK(h.floor == 1240 && h.gone == 880);
+	CHECK(h.swing == 1240 && h.gone == 880);
 	h.used = 100;
 	heap_cleaned(&h, 0, 20); /* it stays what it was */
-	CHECK(h.floor == 1240 && h.gone == 860);
+	CHECK(h.swing == 1240 && h.gone == 860);
 	h.dirty = 0;
 	h.used = 1100;
-	CHECK(retain_room(&h, 0, true) == 140 && retain_room(&h, 100, true) == 240 && retain_room(&h, 0, false) == 275 + 1240);
+	CHECK(retain_room(&h, 0, true) == 140 && retain_room(&h, 100, true) == 240 && retain_room(&h, 0, false) == 275 + h.floor);
 	h.used = 1300;
 	CHECK_EQ(retain_room(&h, 0, true), 1300 / 16);
 	/* All goes: the floor, too. */
 	retain_gone(&h, 1, 554);
-	CHECK(h.floor == 1240 - 186 && h.low == 554);
+	CHECK(h.swing == 1240 - 186 && h.low == 554);
 	h.gone = 0;
 	retain_gone(&h, 1, 1200); /* a new low, as all that went had been taken again */
-	CHECK(h.floor == 1240 - 186 && h.low == 1200);
+	CHECK(h.swing == 1240 - 186 && h.low == 1200);
 	retain_gone(&h, 1, 100);
-	CHECK(h.floor == 0 && h.low == 100);
+	CHECK(h.swing == 0 && h.low == 100);
 	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE};
 }
 
