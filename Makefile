@@ -247,7 +247,7 @@ DEFAULT_TESTS = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand e
 MALLOC_TESTS = $(call objects,prog,$(DEFAULT_TESTS) tests/api/misuse_aligned.c tests/api/misuse_released.c tests/api/trim.c \
 	tests/api/zalloc.c tests/api/zalloc_taken.c tests/inner/base/misuse_end.c tests/inner/thread/vfork_stepped.c $(wildcard tests/malloc/*.c))
 # What is the same there; of the files' other tests see hardened_differs in tools/test.
-HARDENED_TESTS = $(call objects,prog,$(addprefix tests/api/,$(addsuffix .c,api align aligned fork large resize shadow \
+HARDENED_TESTS = $(call objects,prog,$(addprefix tests/api/,$(addsuffix .c,api align aligned fork large larger resize shadow \
 	signal threads zalloc)) tests/malloc/names.c tools/demo/steps.c $(wildcard tests/hardened/*.c))
 # Heaps are not guarded, but their slabs are in a hardened library.
 HARDENED_HEAPS = $(call objects,prog,tests/api/heap_aligned.c tests/api/heap_use.c)

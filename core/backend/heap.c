@@ -26,13 +26,20 @@ void heap_peaks(struct heap *h, uint64_t both)
 	heap_peak(&h->peak.kept, (both >> 32) + (uint32_t)both);
 }
 
-#define FEW 128 /* units, see heap_cleaned */
+/* By so many units, up to twice what use rose since memory went, or a half of it. */
+static void swing_rises(struct heap *h, uint64_t units, uint64_t used)
+{
+	uint64_t swing = load_relaxed(&h->swing), low = load_relaxed(&h->low), most = used / 2;
 
-/*
- * Fresh memory after some went shows that it went too soon: the floor rises (retain.h).
- * Reuse of retained memory shows demand and begins a new period.  A few units of many
- * do not, or a program that takes one unit a period would retain all of them for ever.
- */
+	if (used > low && 2 * (used - low) > most)
+		most = 2 * (used - low);
+	units += swing;
+	units = units < most ? units : most;
+	if (units > swing)
+		store_relaxed(&h->swing, units);
+}
+
+/* Memory that is taken after some went shows that it went too soon: the floor rises (retain.h). */
 void heap_again(struct heap *h, uint64_t units)
 {
 	uint64_t gone = load_relaxed(&h->gone);
@@ -42,9 +49,17 @@ void heap_again(struct heap *h, uint64_t units)
 	units = units < gone ? units : gone;
 	store_relaxed(&h->gone, gone - units);
 	store_relaxed(&h->floor, load_relaxed(&h->floor) + 2 * units);
+	if (!SMALL)
+		swing_rises(h, 2 * units, load_relaxed(&h->used));
 	store_relaxed(&h->clock, 0);
 }
 
+#define FEW 128 /* units, see heap_cleaned */
+
+/*
+ * Reuse of retained memory shows demand and begins a new period.  A few units of many do not, because else a program
+ * that takes one unit a period would retain all of them for ever.
+ */
 void heap_cleaned(struct heap *h, size_t units, size_t used)
 {
 	uint64_t change = used * HEAP_USED - units;

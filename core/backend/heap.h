@@ -63,6 +63,8 @@ struct heap {
 	uint64_t hand; /* hint: chunks that were looked at, newest first; 0: nothing is due */
 	uint64_t due;  /* hint: units, to be purged until so many are left              */
 	uint64_t gone; /* hint: units that went lately and were not taken since             */
+	uint64_t swing; /* hint: the floor of spans with huge pages                         */
+	uint64_t low;  /* hint: the least units that were in use while those went           */
 	uint64_t floor; /* hint: so many units more may stay, as what went was taken again  */
 	/* Unowned slabs, see slab/unowned.h. */
 	_Alignas(CPU_LINE) uint64_t unowned_made; /* counts a slab before it is made, and   */

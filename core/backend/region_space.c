@@ -12,8 +12,8 @@ static bool cap_take(struct heap *h, size_t n)
 	uint64_t cap = h->options->cap, reserved = load_relaxed(&h->reserved);
 
 	do {
-		/* A cap of 0 is none.  So many chunks that their bytes overflow have no mapping. */
-		if (cap - 1 < ((reserved + n) << CHUNK_SHIFT) - 1)
+		/* A cap of 0 is none, and each other one has room for a chunk.  So many that their bytes overflow have no mapping. */
+		if (cap - 1 < ((reserved + n) << CHUNK_SHIFT) - 1 && reserved + n > 1)
 			return false;
 		/* A count, which publishes nothing: its acquire pairs with nothing. */
 	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));

@@ -122,6 +122,8 @@ size_t retain_step(struct heap *h, size_t hand)
 	return SMALL ? 0 : retained_trim(h, 0, NULL, 1, hand).bytes;
 }
 
+#define HUGE_PART 4 /* of the quarter of what is in use that may stay: so much of it, of spans with huge pages */
+
 enum part { HALF = 1, QUARTER, EIGHTH, SIXTEENTH };
 
 /* A part of `retain`, in units. */
@@ -160,7 +162,10 @@ static void floor_falls(struct heap *h, uint64_t high, uint64_t low)
 			high -= low;
 		least = least > high ? least : high;
 	}
-	store_relaxed(&h->floor, SMALL || least < floor ? least : floor);
+	floor = SMALL || least < floor ? least : floor;
+	store_relaxed(&h->floor, floor);
+	if (!SMALL && load_relaxed(&h->swing) > floor)
+		store_relaxed(&h->swing, floor);
 	store_relaxed(&h->gone, load_relaxed(&h->gone) / 2);
 }
 
@@ -207,15 +212,33 @@ void retain_tick(struct heap *h, uint64_t n)
 	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, SMALL ? 0 : load_relaxed(&h->hand));
 	if (!SMALL)
 		store_relaxed(&h->hand, t.hand);
-	retain_gone(h, t.bytes / UNIT_SIZE);
+	retain_gone(h, t.bytes / UNIT_SIZE, SMALL ? 0 : load_relaxed(&h->used));
 }
 
-uint64_t retain_room(const struct heap *h, uint64_t units)
+void swing_begins(struct heap *h, uint64_t used)
 {
-	uint64_t used = SMALL ? 0 : heap_live(h), kept = load_relaxed(&h->dirty), most;
+	uint64_t low = load_relaxed(&h->low), swing = load_relaxed(&h->swing);
+	bool falls = used < low - low / 4;
 
-	most = allowed_beside(h, QUARTER, used > units ? used - units : 0);
-	most += load_relaxed(&h->floor) + load_relaxed(&h->refused);
+	if (SMALL || (!falls && load_relaxed(&h->gone) != 0))
+		return;
+	if (falls)
+		store_relaxed(&h->swing, swing > low - used ? swing - (low - used) : 0);
+	store_relaxed(&h->low, used);
+}
+
+uint64_t retain_room(const struct heap *h, uint64_t units, bool huge)
+{
+	uint64_t used = SMALL ? 0 : heap_live(h), kept = load_relaxed(&h->dirty), swing = load_relaxed(&h->swing);
+	uint64_t most;
+
+	used = used > units ? used - units : 0;
+	most = allowed_beside(h, QUARTER, huge ? used / HUGE_PART : used);
+	if (SMALL || !huge)
+		most += load_relaxed(&h->floor);
+	else if (swing > used && swing - used > most)
+		most = swing - used;
+	most += load_relaxed(&h->refused);
 	return kept < most ? most - kept : 0;
 }
 

@@ -7,8 +7,13 @@
  *   by 8 MiB, until an eighth of options.retain less is left; of a span as it is released
  *   (retain_room).  So what a peak leaves goes back while it is released.
  *
+ *   Of a span with huge pages less stays, as a fault brings back 2 MiB: a sixteenth of what is in use, or what
+ *   brings use up to the swing.
+ *
  *   The floor is for peaks that come again.  What goes is counted (heap.gone); so much of it as
- *   is then taken fresh from the system raises the floor, by twice as much, as demand varies.
+ *   is then taken fresh from the system raises the floor, by twice as much, as demand varies.  The swing
+ *   (heap.swing) rises so, too, but up to twice what use rose since, or a half of it; and it falls with use, once
+ *   that is below three quarters of what it was when memory went (heap.low).
  *
  *   kept |  most      ___  = floor      The first peak raises nothing.  The second one
  *        |  .........|   |              takes what the first one gave back: that is the floor,
@@ -59,11 +64,15 @@
 /* Advances the clock by n slow operations, purges what may not stay, and begins or ends the watching of owners. */
 INTERNAL void retain_tick(struct heap *h, uint64_t n);
 
-/* So many units more may be retained, when so many are in use no more; others would be purged at once. */
-INTERNAL uint64_t retain_room(const struct heap *h, uint64_t units);
-/* So many units were purged, as they may not stay. */
-static inline void retain_gone(struct heap *h, uint64_t units)
+/* So many units more may be retained, when so many are in use no more; others would be purged at once.  huge: they are a span with huge pages. */
+INTERNAL uint64_t retain_room(const struct heap *h, uint64_t units, bool huge);
+/* So many are in use without what was purged just now: the swing is for what comes above that. */
+INTERNAL void swing_begins(struct heap *h, uint64_t used);
+/* So many units were purged, as they may not stay; `used` are in use without them. */
+static inline void retain_gone(struct heap *h, uint64_t units, uint64_t used)
 {
+	if (!SMALL && units != 0)
+		swing_begins(h, used);
 	store_relaxed(&h->gone, load_relaxed(&h->gone) + units);
 }
 

@@ -58,13 +58,22 @@ static enum left run_purge(struct run run, size_t n, enum huge_use use)
 }
 
 /* So many chunks of a written run may be retained; in the small product, and where memory is locked, all or none. */
-static size_t run_stays(const struct heap *h, size_t n)
+static size_t run_stays(const struct heap *h, size_t n, enum huge_use use)
 {
-	size_t room = (size_t)retain_room(h, n * CHUNK_UNITS) / CHUNK_UNITS;
+	bool huge = !SMALL && huge_policy(h, use, n << CHUNK_SHIFT) == ADVICE_HUGE;
+	size_t room = (size_t)retain_room(h, n * CHUNK_UNITS, huge) / CHUNK_UNITS;
 
 	if (room >= n)
 		return n;
 	return SMALL || load_relaxed(&h->locked) != 0 ? 0 : room;
+}
+
+/* Units that will be in use when these are not. */
+static uint64_t used_without(const struct heap *h, uint64_t units)
+{
+	uint64_t used = SMALL ? 0 : load_relaxed(&h->used);
+
+	return used > units ? used - units : 0;
 }
 
 SLOW void run_leave(struct run run, size_t n, enum huge_use use)
@@ -77,11 +86,11 @@ SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 		left = LEFT_CLEAN; /* it will be unmapped; or its release has purged it */
 	} else if (run_is_blank(run, n)) {
 		left = run_purge(run, n, use);
-	} else if ((stay = run_stays(h, n)) < n) {
+	} else if ((stay = run_stays(h, n, use)) < n) {
 		struct run rest = {run.region, run.first + (SMALL ? 0 : stay)};
 
 		if (pages_purge(run_base(rest), (n - stay) << CHUNK_SHIFT, h->sharing)) {
-			retain_gone(h, (n - stay) * CHUNK_UNITS);
+			retain_gone(h, (n - stay) * CHUNK_UNITS, used_without(h, n * CHUNK_UNITS));
 			left = LEFT_CLEAN;
 			if (!SMALL && stay > 0) {
 				run_return(rest, n - stay, LEFT_CLEAN);

@@ -6,6 +6,7 @@
 #include "backend/region.h"
 #include "front/block.h"
 #include "front/guard.h"
+#include "front/resize.h"
 #include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
@@ -29,6 +30,11 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 		p = span_alloc(&heap_default, size + GUARD_BYTES, alignment, zero);
 		if (SAMPLED && p != NULL)
 			sample_large(p, span_size(size));
+	}
+	if (!SMALL && p == NULL && class < CLASSES && !(IS_HARDENED && class == 0)) {
+		p = slot_larger(class, alignment, &clean);
+		if (IS_MALLOC && p != NULL)
+			resize_keeps_larger();
 	}
 	if (p == NULL)
 		ash_on_no_memory();

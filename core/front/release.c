@@ -202,7 +202,7 @@ static size_t bytes_told(size_t alignment, size_t size)
 
 /*
  * Releases any block, if what was told is right.  resized: so is a size that realloc may have kept the block for
- * (front/resize.h).  A sized release comes here if there is no hint to a slab, or if one comparison finds fault, which
+ * (front/resize.h); and any below, once a block got a slot of a larger class (slot_larger).  A sized release comes here if there is no hint to a slab, or if one comparison finds fault, which
  * is all that a right size costs: of a slab of the caller's own, with the smallest size of its class.  A size that
  * was rounded up to an alignment may be of any smaller class, so it is compared with the slot.  What is in another
  * thread's slab is released unseen.
@@ -218,7 +218,7 @@ static void told_exactly(const char *name, void *p, size_t alignment, size_t siz
 	/* A block in a region of its own has just its pages, not what its class has. */
 	if (have != 0 && bits_is_power(alignment) && (size > have || bytes_told(alignment, size) != have) &&
 	    !(size > SLOT_LARGE && span_size(size) == have) &&
-	    !(resized && resize_kept(have, size)))
+	    !resize_kept(have, size, resized))
 		misuse_size(alignment > 1 ? CALL_RELEASE_ALIGNED : CALL_RELEASE_SIZED, p, have);
 	if (alignment != 1)
 		aligned_rest(p, alignment, size);

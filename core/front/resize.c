@@ -263,7 +263,7 @@ void *ash_resize(void *p, size_t size)
 
 #if IS_MALLOC
 static uint64_t kept; /* how blocks were kept for a smaller size, since the process began */
-enum { KEPT_FITTING = 1, KEPT_ANY = 2 };
+enum { KEPT_FITTING = 1, KEPT_ANY = 2, KEPT_LARGER = 4 };
 
 static SLOW void kept_set(uint64_t how)
 {
@@ -276,11 +276,16 @@ void resize_keeps(size_t have, size_t size)
 	kept_set(block_fits(have, size) ? KEPT_FITTING : KEPT_ANY);
 }
 
-bool resize_kept(size_t have, size_t size)
+void resize_keeps_larger(void)
 {
-	uint64_t how = load_relaxed(&kept);
+	kept_set(KEPT_LARGER);
+}
 
-	return size <= have && ((how & KEPT_ANY) != 0 || (how != 0 && block_fits(have, size)));
+bool resize_kept(size_t have, size_t size, bool resized)
+{
+	uint64_t how = load_relaxed(&kept) & (resized ? ~(uint64_t)0 : KEPT_LARGER);
+
+	return size <= have && ((how & (KEPT_ANY | KEPT_LARGER)) != 0 || (how != 0 && block_fits(have, size)));
 }
 
 static SLOW void *realloc_rest(void *p, size_t size)

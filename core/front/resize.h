@@ -20,10 +20,12 @@ INTERNAL bool block_fits(size_t have, size_t size);
 
 /*
  * Of malloc alone, which checks the sizes of free_sized.  A block of `have` bytes stays in place although its
- * size is smaller; whether one may have, for this size.
+ * size is smaller; whether one may have, for this size.  A block got a slot of a larger class, as memory was short: then any
+ * may have been given for this size; not `resized`: only so.
  */
 MALLOC_ONLY void resize_keeps(size_t have, size_t size);
-MALLOC_ONLY bool resize_kept(size_t have, size_t size);
+MALLOC_ONLY void resize_keeps_larger(void);
+MALLOC_ONLY bool resize_kept(size_t have, size_t size, bool resized);
 
 /* ash_resize for realloc, whose name a misuse then has; only malloc is built with it. */
 INTERNAL void *ash_realloc(void *p, size_t size);

@@ -47,6 +47,22 @@ void *slot_alloc(unsigned class, bool *clean)
 	return p;
 }
 
+void *slot_larger(unsigned class, size_t alignment, bool *clean)
+{
+	struct owner *o = SEATED ? seat_take() : NULL;
+	void *p = NULL;
+
+	while (o != NULL && p == NULL && (class = refill_larger(o, class, alignment)) < CLASSES) {
+		p = bin_slot(o, &o->bins[class], clean);
+		bin_detach(o, class); /* it serves its own class first */
+	}
+	if (o != NULL)
+		seat_give(o);
+	if (SAMPLED && class > CLASS_ONE && p != NULL)
+		sample_large(p, class_size(class));
+	return p;
+}
+
 /* Above SLOT_LARGE blocks do not come from bins, and above SLOT_MAX not from slabs. */
 static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
 {

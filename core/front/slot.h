@@ -15,6 +15,12 @@
 INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
 
 /*
+ * For the caller of slot_alloc that got NULL: a slot of a larger class, as other threads' or sizes' slots may be all that is
+ * free.  alignment: a power of two.
+ */
+INTERNAL SLOW void *slot_larger(unsigned class, size_t alignment, bool *clean);
+
+/*
  * Value prediction.  If a program allocates the block that it has just released, each
  * call would depend on the previous one: word -> pointer -> slab -> word.  So the
  * pointer is compared with the block released last; if the CPU predicts that they are

@@ -8,25 +8,38 @@
 #include "memory.h"
 #include "vec16.h"
 
-void *ash_zalloc(size_t count, size_t size)
+/*
+ * A block of a size that is a multiple of its alignment: of classes of other sizes not each is aligned, so the slow
+ * path is told.
+ */
+static SLOW void *multiple_rest(size_t bytes)
 {
-	size_t bytes;
-	bool clean;
-	void *p;
+	return alloc_class(class_of(bytes), bytes, bytes & -bytes, false);
+}
 
-	if (unlikely(__builtin_mul_overflow(count, size, &bytes)))
-		bytes = SIZE_MAX; /* too large: no memory */
-	if (IS_HARDENED)
-		return alloc_guarded(1, bytes, true);
-	p = slot_try(bytes, &clean);
+/* aligned: as for multiple_rest. */
+static ALWAYS_INLINE void *zalloc(size_t bytes, bool aligned)
+{
+	bool clean;
+	void *p = slot_try(bytes, &clean);
+
 	if (unlikely(p == NULL))
-		return alloc_rest(bytes, true);
+		return aligned ? alloc_class(class_of(bytes), bytes, bytes & -bytes, true) : alloc_rest(bytes, true);
 	if (clean)
 		return p;
 	if (SMALL || unlikely(bytes > SLOT_SMALL)) /* the string instruction is faster */
 		return memset(p, 0, bytes);
 	vec16_clear(p, bytes);
 	return p;
+}
+
+void *ash_zalloc(size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (unlikely(__builtin_mul_overflow(count, size, &bytes)))
+		bytes = SIZE_MAX; /* too large: no memory */
+	return IS_HARDENED ? alloc_guarded(1, bytes, true) : zalloc(bytes, false);
 }
 
 /*
@@ -43,7 +56,7 @@ static BUILD_IF(ASHLAR_HARDENED, SLOW, ALWAYS_INLINE) void *alloc_aligned(size_t
 	if (unlikely(most >= UNIT_SIZE) || unlikely(!bits_is_power(alignment)) || unlikely(size > SLOT_MAX - UNIT_SIZE))
 		return alloc_aligned_rest(alignment, size, zero);
 	size = size > 0 ? (size + most) & ~most : alignment;
-	return zero ? ash_zalloc(1, size) : ash_alloc(size);
+	return zero ? zalloc(size, true) : ash_alloc_or(size, multiple_rest);
 }
 
 void *ash_aligned_alloc(size_t alignment, size_t size)

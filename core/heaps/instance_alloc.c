@@ -168,10 +168,34 @@ static void gather(struct heap *h)
 	seats_exit(call);
 }
 
+/* A slot of a larger class, when there is no memory for the block's own. */
+static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, struct intent *draft)
+{
+	unsigned class = class_aligned(size, alignment);
+	struct seat_entry *t;
+	struct owner *o = class < CLASSES ? seats_take(h, &t) : NULL;
+	struct building b;
+	void *p = NULL;
+
+	while (o != NULL && p == NULL && class < CLASSES) {
+		b = building_begin(h, o);
+		class = refill_larger(o, class, alignment);
+		building_end(b);
+		if (class < CLASSES) {
+			p = slot_take(h, o, &o->bins[class], clean, draft);
+			bin_detach(o, class);
+		}
+	}
+	if (o != NULL)
+		seats_give(t, o);
+	return p;
+}
+
 /* NULL: there is no memory, even after recovery and after empty slabs were gathered. */
 static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
 {
 	void *p = attempt(h, size, alignment, zero, draft);
+	bool clean;
 
 	/* Before NULL is returned, recovers what dead threads left, and gathers empty slabs. */
 	if (p == NULL) {
@@ -180,6 +204,8 @@ static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, 
 		gather(h);
 		p = attempt(h, size, alignment, zero, draft);
 	}
+	if (p == NULL && (p = larger(h, size, alignment, &clean, draft)) != NULL && zero && !clean)
+		memset(p, 0, size);
 	return p;
 }
 

@@ -127,7 +127,7 @@ size_t ash_usable_size(const void *p);
 
 /*
  * Returns the usable bytes that a block of this size has (above 32 KiB where addresses are short, as by RLIMIT_AS:
- * one that requests so many); requesting them costs no more memory.  0 above PTRDIFF_MAX.  (jemalloc: nallocx.)
+ * one that requests so many; where no memory is left, one may have more); requesting them costs no more memory.  0 above PTRDIFF_MAX.  (jemalloc: nallocx.)
  */
 size_t ash_good_size(size_t size);
 
@@ -311,10 +311,12 @@ enum ash_huge { /* for which memory the kernel is advised to use huge pages */
 };
 struct ash_defaults {
 	size_t initial; /* bytes of address space reserved by the first call  */
-	size_t cap;     /* most bytes of address space for blocks; 0: no cap  */
+	size_t cap;     /* most bytes of address space for blocks, in whole pieces
+			   of 2 MiB and at least one; 0: no cap               */
 	/*
 	 * How much free memory stays resident: a quarter of `retain`, or of what is in use if that
-	 * is more.  What exceeds it is given back while it is released.  But if a program soon needs
+	 * is more; but of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) a sixteenth of
+	 * what is in use.  What exceeds it is given back while it is released.  But if a program soon needs
 	 * again what was given back, as much may stay from then on: until 8192 slow operations
 	 * did not need it, and while that is more than a half of `retain`, some fast calls become slow ones.
 	 * What 8192 slow operations did not need goes in each case, until a sixteenth of `retain` is

@@ -13,7 +13,7 @@
  * - A static program links no second malloc: this one is a single object (duplicate symbols).
  *   Only static programs can define ash_defaults.  Of ashlar_heap.h there is the walk alone.
  * - A sized delete and free_sized report a size that a smaller block would have, if the calling thread
- *   allocated this one and it has at most 32 KiB; with an alignment they report a size that the block does
+ *   allocated this one and it has at most 32 KiB (none, once memory was so short that blocks got slots of larger ones); with an alignment they report a size that the block does
  *   not have, up to 1 MiB.  Above 1 MiB any other size mostly is reported.  But the free_ ones report none
  *   that realloc may have kept the block for.  Unreported, the size is ignored.  (The hardened product
  *   reports each size but the one that was asked for.)
@@ -22,7 +22,7 @@
  *   the program, and not in a setuid program.  One line on fd 2 tells the first word that is not understood; the
  *   others are set.  A value with a / before the first colon and comma is a path, and ignored.
  *     retain:64M  ash_defaults.retain in bytes; K, M, G, T are powers of 1024
- *     cap:2G      ash_defaults.cap; 0: none
+ *     cap:2G      ash_defaults.cap, whole pieces of 2 MiB and at least one; 0: none
  *     huge:off    ash_defaults.huge: default, off (never), on (always), populate
  *     sparse      ash_defaults.sparse
  *     stats       malloc_stats at exit, unless another file than a log has become fd 2

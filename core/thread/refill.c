@@ -200,6 +200,25 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 	return p;
 }
 
+unsigned refill_larger(struct owner *o, unsigned class, size_t alignment)
+{
+	const struct bin *b;
+
+	while (++class < CLASSES) {
+		if ((class_size(class) & (alignment - 1)) != 0)
+			continue;
+		b = &o->bins[class];
+		if (slab_is_ready(bin_slab(o, b)))
+			break;
+		bin_detach(o, class);
+		if (b->partial.head == NULL)
+			adopt_slabs(o, class, ADOPT_ALL);
+		if (b->partial.head != NULL && bin_find_slab(o, class, false))
+			break;
+	}
+	return class;
+}
+
 size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {
 	size_t bytes, left, room;

@@ -8,6 +8,7 @@
  *   slabs of vacant records (adopt_slabs) and of ended threads (seating.h)
  *   a new slab from a chunk that the heap grows by; after a look at some chunks (shrink_turn)
  *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
+ *   and then a slot of a larger class (refill_larger)
  *
  * All functions are for the holder of the record.
  */
@@ -22,6 +23,12 @@ INTERNAL void *refill_slot(struct owner *o, unsigned class, bool *clean);
 
 /* Gives the bin of the class a current slab with a free slot.  False: out of memory. */
 INTERNAL bool refill_bin(struct owner *o, unsigned class);
+
+/*
+ * Out of memory: the next larger class of this alignment, a power of two, whose bin has a current slab with a free slot now,
+ * of o or of a vacant record.  CLASSES: there is none.  The caller takes a slot and lets the slab go (bin_detach).
+ */
+INTERNAL unsigned refill_larger(struct owner *o, unsigned class, size_t alignment);
 
 /*
  * Adopting: moves slabs of the class that have free slots from vacant records to o, which the caller holds.

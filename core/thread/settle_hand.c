@@ -149,7 +149,7 @@ static uint64_t holes_look(struct heap *h, struct slab *s)
 /* Counts what went. */
 static void hand_gone(struct heap *h, uint64_t bytes)
 {
-	retain_gone(h, bytes / UNIT_SIZE);
+	retain_gone(h, bytes / UNIT_SIZE, heap_live(h));
 	fetch_add_relaxed(&h->idle.gone, bytes);
 }
 

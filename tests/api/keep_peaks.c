@@ -128,6 +128,32 @@ TEST(keep_a_quarter_beside_live_blocks, 20)
 	CHECK(retained() <= ash_defaults.retain / 2);
 }
 
+/* Large values, of which some are replaced at a time: a tenth of what lives stays, and little when none does. */
+TEST(keep_a_tenth_beside_large_values, 20)
+{
+	enum { LIVE = 12, AT_A_TIME = 4, ROUNDS = 6 };
+	unsigned char *live[LIVE] = {NULL}, *next[AT_A_TIME];
+	size_t size = 40 * MIB;
+
+	needs_small_pages(); /* others are huge from elsewhere on */
+	for (int i = 0; i < LIVE; i++)
+		touch(live[i] = NOT_NULL(ash_alloc(size)), size);
+	for (int i = 0; i < ROUNDS * AT_A_TIME; i += AT_A_TIME) {
+		for (int k = 0; k < AT_A_TIME; k++)
+			touch(next[k] = NOT_NULL(ash_alloc(size)), size);
+		for (int k = 0; k < AT_A_TIME; k++) {
+			ash_release(live[(i + k) % LIVE]);
+			live[(i + k) % LIVE] = next[k];
+		}
+		rt_print("     %zu MiB retained\n", retained() / MIB);
+		CHECK(retained() <= LIVE * size / 10);
+	}
+	release_each(live, LIVE);
+	rt_print("     %zu MiB retained\n", retained() / MIB);
+	CHECK(retained() <= 64 * MIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* Each step of a growing array takes fresh memory: in the end no step is kept. */
 TEST(keep_no_ladder, 20)
 {

@@ -78,7 +78,8 @@ rows() {
 	between "$(is retain:64K peak 100000000)" 60 90 && between "$(is retain:1G peak 16384)" 0 1
 	verdict "$how: mallopt, which comes later than the variable"
 	[ "$(is '' most)" = 640 ] && between "$(is cap:64M most)" 40 64 && between "$(is cap:65536k most)" 40 64 &&
-		[ "$(is cap:0 most)" = 640 ]
+		[ "$(is cap:0 most)" = 640 ] && between "$(is cap:3M most)" 1 2 && between "$(is cap:1M most)" 1 2 &&
+		between "$(is cap:1 most)" 1 2
 	verdict "$how: cap"
 	[ "$(is huge:off huge)" != on ] && [ "$(is huge:on huge)" = on ] && [ "$(is huge:default huge)" = "$(is '' huge)" ]
 	verdict "$how: huge"

@@ -61,6 +61,31 @@ TEST(told_right_under_a_limit, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Nor where memory is short: blocks get slots of larger classes. */
+TEST(told_right_of_larger_slots, 20)
+{
+	static void *blocks[20000];
+	unsigned n = 0, i;
+
+	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 40 * MIB))
+		rt_skip("a limit of addresses has no effect under QEMU");
+	while (n < 20000 && (blocks[n] = malloc(5000)) != NULL)
+		n++;
+	refused("free_sized", use_free_sized, blocks[0], 3000);
+	refused("operator delete", use_delete_sized, blocks[0], 3000);
+	for (i = 0; i < n; i += 2)
+		free(blocks[i]);
+	for (i = 0; i < n / 2; i += 2)
+		CHECK((blocks[i] = i % 4 == 0 ? malloc(3000) : ash_aligned_alloc(1024, 3000)) != NULL &&
+		      ash_usable_size(blocks[i]) >= 5000);
+	for (i = 0; i < n / 2; i += 2)
+		if (i % 4 != 0)
+			i % 8 == 2 ? free_aligned_sized(blocks[i], 1024, 3000) : ash_delete_aligned_sized(blocks[i], 3000, 1024);
+		else
+			i % 8 == 0 ? free_sized(blocks[i], 3000) : ash_delete_sized(blocks[i], 3000);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* No right size is refused, of any class, alignment and way to get the block. */
 TEST(told_right, 20)
 {

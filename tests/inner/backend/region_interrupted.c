@@ -212,6 +212,13 @@ TEST(region_cap_is_not_exceeded, 10)
 	CHECK((p = ash_alloc(CHUNK_SIZE + 1)) != NULL || ash_trim(0) != 0);
 	CHECK(p != NULL || (p = ash_alloc(CHUNK_SIZE + 1)) != NULL);
 	ash_release(p);
+	CHECK(ash_trim(0) != 0 && load_relaxed(&heap_default.reserved) == 0);
+	/* Less than a chunk is one: with none there would be no block at all. */
+	options.cap = 1;
+	CHECK((p = ash_alloc(CHUNK_SIZE)) != NULL);
+	CHECK(ash_alloc(1) == NULL);
+	ash_release(p);
+	CHECK(ash_alloc(CHUNK_SIZE + 1) == NULL);
 }
 
 /* What the system refuses is not counted. */

@@ -25,28 +25,33 @@ static uint64_t tick(uint64_t n)
 TEST(inner_clock_gives_back_at_once, 10)
 {
 	h.dirty = 10;
-	CHECK_EQ(retain_room(&h, 0), 70);
+	CHECK_EQ(retain_room(&h, 0, false), 70);
 	h.dirty = 80;
-	CHECK(tick(1) == 0 && h.clock == 1 && retain_room(&h, 0) == 0);
+	CHECK(tick(1) == 0 && h.clock == 1 && retain_room(&h, 0, false) == 0);
 	h.dirty = 81;
-	CHECK_EQ(retain_room(&h, 0), 0);
+	CHECK_EQ(retain_room(&h, 0, false), 0);
 	CHECK_EQ(tick(1), 81 - (80 - 40));
 	CHECK_EQ(h.due, 80 - 40); /* the next slow operations go on until then */
 	CHECK_EQ(h.clock, 1);	  /* the period goes on */
 	/* Of a large heap a quarter may stay. */
 	h.used = 4 * 200;
 	h.dirty = 200;
-	CHECK(tick(1) == 0 && retain_room(&h, 0) == 0);
+	CHECK(tick(1) == 0 && retain_room(&h, 0, false) == 0);
 	h.dirty = 201;
 	CHECK_EQ(tick(1), 201 - (200 - 40));
 	/* It is the heap that the released units leave. */
 	h.dirty = 20;
-	CHECK(retain_room(&h, 4 * 50) == 150 - 20 && retain_room(&h, 4 * 200) == 80 - 20 && retain_room(&h, 4 * 300) == 80 - 20);
+	CHECK(retain_room(&h, 4 * 50, false) == 150 - 20 && retain_room(&h, 4 * 200, false) == 80 - 20 && retain_room(&h, 4 * 300, false) == 80 - 20);
+	/* A sixteenth of spans with huge pages. */
+	CHECK_EQ(retain_room(&h, 0, true), 80 - 20);
+	h.used = 16 * 200;
+	CHECK(retain_room(&h, 16 * 50, true) == 150 - 20 && retain_room(&h, 16 * 200, true) == 80 - 20 && retain_room(&h, 16 * 300, true) == 80 - 20);
+	h.used = 4 * 200;
 	/* What was refused is not tried again until more is retained. */
 	h.refused = 10;
 	h.dirty = 210;
 	retain_tick(&h, 1);
-	CHECK(h.refused == 10 && retain_room(&h, 0) == 0);
+	CHECK(h.refused == 10 && retain_room(&h, 0, false) == 0);
 	h.dirty = 211;
 	retain_tick(&h, 1);
 	CHECK_EQ(h.refused, 211 - (200 - 40));
@@ -63,7 +68,7 @@ TEST(inner_clock_demand_raises_the_floor, 10)
 	h.clock = 77;
 	heap_cleaned(&h, 0, 100); /* fresh, and nothing was given back */
 	CHECK(h.floor == 0 && h.clock == 77);
-	retain_gone(&h, 300);
+	retain_gone(&h, 300, 100);
 	h.dirty = 70;
 	heap_cleaned(&h, 50, 50); /* nothing of it is fresh */
 	CHECK(h.floor == 0 && h.gone == 300 && h.clock == 77);
@@ -75,13 +80,54 @@ TEST(inner_clock_demand_raises_the_floor, 10)
 	CHECK(h.floor == 600 && h.gone == 0);
 	h.used = 0;
 	h.dirty = 680;
-	CHECK(tick(1) == 0 && retain_room(&h, 0) == 0);
+	CHECK(tick(1) == 0 && retain_room(&h, 0, false) == 0);
 	h.dirty = 681;
 	CHECK_EQ(tick(1), 681 - (680 - 40));
 	/* Fresh memory in spite of it: what is kept does not fit, so less is. */
 	retain_fresh(&h, 10);
 	CHECK(h.refused == 10 && h.floor == 600); /* nothing was purged */
 	h.refused = 0;
+}
+
+/* It is for what comes above the least that was in use meanwhile; of spans with huge pages only what exceeds all that is in use. */
+TEST(inner_clock_swing_is_for_what_comes_above, 10)
+{
+	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE};
+	h.used = 1000;
+	retain_gone(&h, 0, 900); /* nothing was purged */
+	CHECK(h.gone == 0 && h.low == 0);
+	retain_gone(&h, 500, 1000);
+	retain_gone(&h, 500, 740);
+	retain_gone(&h, 500, 600); /* within a quarter: as demand varies */
+	CHECK(h.gone == 1500 && h.low == 740 && h.swing == 0);
+	h.used = 800;
+	heap_cleaned(&h, 0, 100);
+	CHECK(h.swing == 200 && h.gone == 1400);
+	heap_cleaned(&h, 0, 300); /* twice 460, or a half of 1200 */
+	CHECK(h.swing == 800 && h.gone == 1100);
+	heap_cleaned(&h, 0, 100);
+	CHECK(h.swing == 1000 && h.gone == 1000);
+	heap_cleaned(&h, 0, 100);
+	CHECK(h.swing == 1200 && h.gone == 900);
+	heap_cleaned(&h, 0, 20);
+	CHECK(h.swing == 1240 && h.gone == 880);
+	h.used = 100;
+	heap_cleaned(&h, 0, 20); /* it stays what it was */
+	CHECK(h.swing == 1240 && h.gone == 860);
+	h.dirty = 0;
+	h.used = 1100;
+	CHECK(retain_room(&h, 0, true) == 140 && retain_room(&h, 100, true) == 240 && retain_room(&h, 0, false) == 275 + h.floor);
+	h.used = 1300;
+	CHECK_EQ(retain_room(&h, 0, true), 1300 / 16);
+	/* All goes: the floor, too. */
+	retain_gone(&h, 1, 554);
+	CHECK(h.swing == 1240 - 186 && h.low == 554);
+	h.gone = 0;
+	retain_gone(&h, 1, 1200); /* a new low, as all that went had been taken again */
+	CHECK(h.swing == 1240 - 186 && h.low == 1200);
+	retain_gone(&h, 1, 100);
+	CHECK(h.swing == 0 && h.low == 100);
+	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE};
 }
 
 /* The floor falls by a half in each period that shows no demand. */
