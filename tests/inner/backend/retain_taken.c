@@ -23,7 +23,7 @@ TEST(inner_clock_counts_what_goes, 10)
 		CHECK(last.region == region_of(d, q) && last.region->chunks == CHUNKS);
 		memset(p, 1, 20 * CHUNK_SIZE);
 		memset(q, 1, 10 * CHUNK_SIZE);
-		d->floor = 100000; /* all of it stays */
+		d->floor = d->swing = 100000; /* all of it stays */
 		ash_release(p);
 		ash_release(q);
 		dirty = d->dirty;
@@ -35,7 +35,7 @@ TEST(inner_clock_counts_what_goes, 10)
 			d->floor = 500;
 			retain_tick(d, 1);
 			CHECK_EQ(d->gone, dirty - d->dirty);
-			d->gone = d->hand = d->floor = 0;
+			d->gone = d->hand = d->floor = d->swing = 0;
 		}
 		/* The newest chunk goes first. */
 		CHECK(d->dirty < dirty && region_dirty(last, 1) == 0);
@@ -52,7 +52,7 @@ static void takes(size_t dirty, size_t fresh)
 	struct region *r = region_of(d, p);
 
 	CHECK(r != region_of(d, other) && p == r->base && r->chunks >= dirty + fresh);
-	d->floor = 100000;
+	d->floor = d->swing = 100000;
 	memset(p, 1, dirty * CHUNK_SIZE);
 	memset(other, 1, 30 * CHUNK_SIZE);
 	ash_release(other);
