@@ -44,7 +44,7 @@ bool look_is_new(void)
 	struct region *r = heap()->regions;
 	size_t words = bits_words(r->chunks) * sizeof(uint64_t), i;
 	struct owner *o;
-	uint64_t sum = store_of(heap())->lost;
+	uint64_t sum = store_of(heap())->deaths;
 	unsigned u;
 
 	sum = mix(sum, r->free, words);
@@ -187,7 +187,6 @@ void settled_records(void)
 	}
 	CHECK_EQ(n, s->records_used);
 	for (i = 0; i < STRANGERS; i++)
-		CHECK_EQ(s->strangers[i], 0);
-	CHECK_EQ(s->lost, 0);
-	CHECK(s->recoverer == 0 || s->recoverer == death_ended);
+		CHECK_EQ(store_stranger(s, i)->life, 0);
+	CHECK_EQ(store_lost(s), 0);
 }

@@ -82,8 +82,7 @@ static void victim_dies(void)
 		die(&o->state, OWNER_THREAD);
 	}
 	for (i = 0; i < STRANGERS; i++)
-		die(&s->strangers[i], 0);
-	die(&s->recoverer, 0);
+		die(&store_stranger(s, i)->life, 0);
 	for (i = 0; i < 8; i++)
 		die(&s->census[i], 0);
 }
