@@ -144,12 +144,17 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	uint64_t word = load_acquire(&c->units), held, left, rest, purged = 0;
 	unsigned first, n;
 
-	if ((held = whole_pages(word & ~load_relaxed(&c->clean), word)) == 0)
+	if (!SMALL && whole_pages(word & ~load_relaxed(&c->clean), word) == 0)
 		return 0;
-	hold_some(h, c, 0, CHUNK_UNITS, true);
+	hold_some(c, 0, CHUNK_UNITS, true);
 	/* Hold the dirty units while they are purged, so that none is handed out. */
-	while (held != 0 && !cas_acquire(&c->units, &word, word & ~held))
+	do {
 		held = whole_pages(word & ~load_relaxed(&c->clean), word);
+		if (held == 0) {
+			hold_some(c, 0, CHUNK_UNITS, false);
+			return 0;
+		}
+	} while (!cas_acquire(&c->units, &word, word & ~held));
 	/* A concurrent purge may have cleaned some of them. */
 	for (left = whole_pages(held & ~load_relaxed(&c->clean), held); left != 0; left = rest) {
 		first = bits_lowest(left);
@@ -161,8 +166,7 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	n = bits_count(PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean));
 	fetch_or_acq_rel(&c->clean, purged);
 	heap_cleaned(h, n, 0);
-	if (held != 0)
-		chunk_put(h, c, held);
-	hold_some(h, c, 0, CHUNK_UNITS, false);
+	chunk_put(h, c, held);
+	hold_some(c, 0, CHUNK_UNITS, false);
 	return (size_t)n << UNIT_SHIFT;
 }

@@ -7,14 +7,17 @@
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
 #define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
 
-/* Claims the run, of n chunks. */
-static bool run_claim(struct run run, size_t n)
+/* Claims n chunks of the region. */
+static ALWAYS_INLINE bool run_claim(struct region *r, size_t first, size_t n)
 {
+	struct run run = {r, first};
+	bool claimed;
+
 	hold_run(run, n, true);
-	if (likely(bits_claim(run.region->free, run.first, n)))
-		return true;
-	hold_run(run, n, false);
-	return false;
+	claimed = bits_claim(r->free, first, n);
+	if (!claimed)
+		hold_run(run, n, false);
+	return claimed;
 }
 
 static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_slabs)
@@ -32,7 +35,7 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 			offset = (size_t)0 - ((uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT);
 			first = bits_find(r->free, load_relaxed(&r->chunks), n, alignment, offset);
 			/* A failed claim means that another thread took chunks: search again. */
-		} while (first != BITS_NONE && !run_claim((struct run){r, first}, n));
+		} while (first != BITS_NONE && !run_claim(r, first, n));
 		if (first == BITS_NONE)
 			continue;
 		run.region = r;
@@ -120,7 +123,7 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 bool region_claim_at(struct run at, size_t n)
 {
 	/* Relaxed: a region that is retired meanwhile has no free chunk to claim. */
-	return at.first + n <= load_relaxed(&at.region->chunks) && run_claim(at, n);
+	return at.first + n <= load_relaxed(&at.region->chunks) && run_claim(at.region, at.first, n);
 }
 
 /* A span's own region has one bit for all of it. */

@@ -10,7 +10,7 @@
 #define REGION_LARGE 512u /* a search in all of it takes long */
 
 /* Claims a run of units of this chunk, the lowest one; returns their bits, or 0: it has none. */
-static __attribute__((noinline)) uint64_t claim_in(struct heap *h, struct chunk *c, unsigned want)
+static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned want)
 {
 	unsigned n = units_count(want);
 	/* Acquire pairs with chunk_put: the last user is done with the memory. */
@@ -29,10 +29,10 @@ static __attribute__((noinline)) uint64_t claim_in(struct heap *h, struct chunk 
 			return 0;
 		}
 		mask = bits_run(IS_HARDENED ? bits_any(runs, (unsigned)(chance() >> 58)) : bits_lowest(runs), n);
-		hold_some(h, c, bits_lowest(mask), n, true);
+		hold_some(c, bits_lowest(mask), n, true);
 		if (cas_acquire(&c->units, &word, word & ~mask))
 			return mask;
-		hold_some(h, c, bits_lowest(mask), n, false);
+		hold_some(c, bits_lowest(mask), n, false);
 	}
 }
 
@@ -48,7 +48,7 @@ static ALWAYS_INLINE uint64_t hints_from(uint64_t hints, unsigned n)
 }
 
 /* Claims the lowest-addressed run of units in these parts of the region: the highest bits of bytes. */
-static ALWAYS_INLINE struct claimed claim_at(struct heap *h, struct region *r, unsigned want, uint64_t parts, size_t doubt)
+static ALWAYS_INLINE struct claimed claim_at(struct region *r, unsigned want, uint64_t parts, size_t doubt)
 {
 	unsigned n = units_count(want), part;
 	struct claimed at = {NULL, 0};
@@ -66,7 +66,7 @@ static ALWAYS_INLINE struct claimed claim_at(struct heap *h, struct region *r, u
 			for (some = hints_from(load_acquire(&r->room[word]), n); some != 0;
 			     some = bits_without_lowest(some)) {
 				at.chunk = region_chunk(r, (word * 64 + bits_lowest(some)) / 8);
-				at.mask = claim_in(h, at.chunk, want);
+				at.mask = claim_in(at.chunk, want);
 				if (at.mask != 0)
 					return at;
 			}
@@ -114,7 +114,7 @@ static ALWAYS_INLINE struct claimed units_find(struct heap *h, unsigned want, si
 			parts = ROOM_HIGH;
 		if (parts == 0)
 			continue;
-		at = claim_at(h, r, want, parts, doubt);
+		at = claim_at(r, want, parts, doubt);
 		if (at.mask != 0)
 			break;
 	}
@@ -189,5 +189,5 @@ void units_give(struct heap *h, struct units u)
 		fetch_or_acq_rel(&c->clean, mask);
 	heap_dirtied(h, !SMALL && u.clean ? 0 : u.count, u.count);
 	chunk_put(h, c, mask);
-	hold_some(h, c, u.first, u.count, false);
+	hold_some(c, u.first, u.count, false);
 }

@@ -139,7 +139,8 @@ bool span_release(struct chunk *c, void *p)
 {
 	if (!span_is(c, p))
 		return false;
-	hold_run(run_of(c), load_relaxed(&c->span_chunks), true);
+	if (!SMALL)
+		hold_run(run_of(c), load_relaxed(&c->span_chunks), true);
 	/* First its tag: a chunk that says how long its span is, and whose, is no free one, see store/file/image_check.c. */
 	if (!heap_kind(c->region->heap)->own_records) {
 		store_relaxed(&c->clean, 0);
@@ -186,12 +187,12 @@ bool span_fit(struct chunk *c, size_t bytes)
 	}
 	/* span_bytes never exceeds the chunks: other threads may walk, and this one may die. */
 	if (n < have) {
-		/* A span that shrinks returns its last chunks. */
-		rest.first -= have - n;
-		hold_run(rest, have - n, true);
+		hold_run((struct run){rest.region, rest.first - (have - n)}, have - n, true);
 		store_relaxed(&c->span_bytes, span_size(bytes));
 	}
 	(void)span_set(run_of(c), bytes, use_of(c), false);
+	/* A span that shrinks returns its last chunks. */
+	rest.first -= have - n;
 	if (n < have)
 		run_leave(rest, have - n, use_of(c));
 	return true;

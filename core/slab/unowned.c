@@ -42,25 +42,33 @@ static bool slots_take_all(struct slab *s)
 	return false;
 }
 
+/*
+ * Of a slab of which only OWNER_CHANGING says that it is being unmade the first unit is held; slab_close holds all
+ * of them.  For each slab of the record it is the same one.
+ */
+static void first_hold(const struct slab *s, bool notes)
+{
+	if (!SMALL)
+		hold_some(load_relaxed(&s->chunk), load_relaxed(&s->unit), 1, notes);
+}
+
 bool unowned_unmake(struct heap *h, struct slab *s)
 {
 	uint64_t hint = (uint64_t)(uintptr_t)s;
-	struct chunk *c = load_relaxed(&s->chunk);
-	unsigned unit = load_relaxed(&s->unit); /* as `chunk` the same for each slab of the record */
-	bool taken;
 
 	/* First, as a claim that fails hides free slots from other threads for a moment. */
 	if (!is_empty(s))
 		return false;
-	/* Of what only OWNER_CHANGING says the first unit is held; slab_close holds all of them. */
-	hold_some(h, c, unit, 1, true);
-	if ((taken = slots_take_all(s))) {
-		(void)cas_acq_rel((uint64_t *)(void *)&h->unowned[s->class], &hint, 0);
-		units_give(h, slab_close(s));
-		fetch_add_relaxed(&h->unowned_gone, 1);
+	first_hold(s, true);
+	if (!slots_take_all(s)) {
+		first_hold(s, false);
+		return false;
 	}
-	hold_some(h, c, unit, 1, false);
-	return taken;
+	(void)cas_acq_rel((uint64_t *)(void *)&h->unowned[s->class], &hint, 0);
+	units_give(h, slab_close(s));
+	fetch_add_relaxed(&h->unowned_gone, 1);
+	first_hold(s, false);
+	return true;
 }
 
 /* Makes this the slab in which the class's next slots are searched for first. */
@@ -102,7 +110,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 			slab_report_double(s, g, bits_lowest(old));
 	}
 	fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
-	hold_some(h, u.chunk, u.first, u.count, false);
+	hold_some(u.chunk, u.first, u.count, false);
 	return s;
 }
 
