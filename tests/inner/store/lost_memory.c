@@ -367,3 +367,31 @@ TEST(inner_lost_by_a_thread_before_destroy, 10)
 	CHECK_EQ(store_lost(store), 0);
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
+
+static void ends_in_flight(void *at)
+{
+	void *p = NOT_NULL(ash_heap_alloc(heap, 100));
+
+	*(void **)at = p;
+	store_release(&truth_of(seats_self(h))->flight, (uint64_t)(uintptr_t)p);
+	for (;;)
+		(void)arch_exit(0);
+}
+
+/* Destroying it releases what a thread that ended in a call had in flight, also if the thread did not build. */
+TEST(inner_lost_flight_of_a_thread_before_destroy, 10)
+{
+	struct slot_ref at;
+	void **p;
+
+	set_up();
+	p = ash_heap_zalloc(heap, 1, sizeof *p);
+	IN_CHILD {
+		rt_in_thread(ends_in_flight, p);
+		ash_heap_destroy(heap);
+	}
+	CHECK(*p != NULL);
+	(void)ash_heap_recover(heap);
+	CHECK(!slot_find(map_find(*p), *p, &at) || !slot_is_taken(&at)); /* or its slab is gone as well */
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
