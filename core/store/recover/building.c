@@ -63,7 +63,7 @@ struct building building_begin(struct heap *h, struct owner *o)
 	/* Here for all: a thread gets a record as a stranger. */
 	if (o == NULL)
 		(void)seal_break(s);
-	fence_release();
+	fence_release(); /* pairs with building_quiet */
 	return b;
 }
 
@@ -111,7 +111,7 @@ bool building_quiet(struct store *s)
 		if (!stranger_is_gone(s, i))
 			return false;
 	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
-		if ((load_acquire(&o->building) & 1) != 0)
+		if ((load_acquire(&o->building) & 1) != 0) /* pairs with building_begin and building_end */
 			return false;
 	return true;
 }

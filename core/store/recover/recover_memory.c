@@ -51,6 +51,7 @@ static bool is_inside_span(const struct region *r, size_t i)
 
 		if (!bits_all(r->known, head, 1) || chunk_is(c, CHUNK_FREE))
 			continue;
+		/* Pairs with the fence of note (holds.c). */
 		return chunk_is(c, CHUNK_SPAN) && load_acquire(&c->span_chunks) > i - head;
 	}
 	return false;
@@ -71,7 +72,7 @@ static bool seems_lost(const struct thing *t)
 	/* A record that is not known yet is not read: its maker died before it wrote anything. */
 	if (t->kind == LOST_CHUNK)
 		return (!bits_all(r->known, t->at.first, 1) || chunk_is(c, CHUNK_FREE)) && !is_inside_span(r, t->at.first);
-	if (t->kind == LOST_SPAN)
+	if (t->kind == LOST_SPAN) /* both pair with the fence of note (holds.c) */
 		return chunk_is(c, CHUNK_SPAN) && load_acquire(&c->span_chunks) == t->n && load_acquire(&c->clean) == TAG_NONE;
 	if (!chunk_is(c, CHUNK_SLABS))
 		return false;
