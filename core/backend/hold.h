@@ -48,9 +48,6 @@ static inline uint64_t hold_record(uint64_t number)
 	return number << HOLD_AT | HOLD_RECORD;
 }
 
-/* True: two threads cannot hold both. */
-INTERNAL bool hold_overlaps(uint64_t a, uint64_t b);
-
 /* Notes the hold, or drops it. */
 static ALWAYS_INLINE void hold_run(struct run run, size_t n, bool notes)
 {

@@ -2,7 +2,6 @@
 #include "store/recover/holds.h"
 
 #include "store/recover/census.h"
-#include "store/recover/recover.h"
 
 INTERNAL THREAD_LOCAL uint64_t *holds_mine;
 
@@ -153,7 +152,7 @@ static bool is_held(struct store *s, uint64_t what, const uint64_t *mine)
 		if (!is_among(holds_of(o), what, mine))
 			continue;
 		state = load_acquire(&o->state); /* pairs with owner_hold_as */
-		if (state != OWNER_VACANT && !recover_is_dead(&s->heap, state))
+		if (state != OWNER_VACANT && !lives_thread_is_over(s, state >> OWNER_THREAD))
 			return true;
 	}
 	return false;

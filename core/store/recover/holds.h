@@ -33,6 +33,9 @@
 /* Everything: a builder whose places are all in use, by handlers in handlers, notes this. */
 #define HOLD_ALL (~(uint64_t)0)
 
+/* True: two threads cannot hold both. */
+INTERNAL bool hold_overlaps(uint64_t a, uint64_t b);
+
 /* The holds of the section in which the calling thread builds; NULL: it does not, or is in the crowd. */
 INTERNAL_EXTERN THREAD_LOCAL uint64_t *holds_mine;
 
