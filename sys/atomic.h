@@ -37,6 +37,8 @@
  */
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+/* Between a store and a load: of two threads that have such a pair, crosswise, at least one sees the other. */
+#define fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #define load_seq_cst(p)	    __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define store_seq_cst(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)

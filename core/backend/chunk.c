@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/chunk.h"
 
+#include "backend/hold.h"
 #include "backend/region.h"
 #include "pages.h"
 
@@ -67,6 +68,7 @@ void chunk_open(struct heap *h, struct run run, bool clean)
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
 	(void)exchange_seq_cst(&c->units, ALL_UNITS);
+	hold_run(run, 1, false);
 	chunk_hint(c, ALL_UNITS, CHUNK_UNITS);
 }
 
@@ -75,9 +77,12 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 {
 	uint64_t all = ALL_UNITS, clean;
 
+	hold_run(chunk_run(c), 1, true);
 	/* The winner of this compare-and-swap holds the chunk: no unit can be claimed. */
-	if (!cas_acq_rel(&c->units, &all, 0))
+	if (!cas_acq_rel(&c->units, &all, 0)) {
+		hold_run(chunk_run(c), 1, false);
 		return false;
+	}
 	clean = load_relaxed(&c->clean);
 	if (clean != ALL_UNITS) /* such a chunk counts as dirty as a whole */
 		heap_soiled(h, bits_count(clean));
@@ -139,11 +144,16 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	uint64_t word = load_acquire(&c->units), held, left, rest, purged = 0;
 	unsigned first, n;
 
+	if (!SMALL && whole_pages(word & ~load_relaxed(&c->clean), word) == 0)
+		return 0;
+	hold_some(c, 0, CHUNK_UNITS, true);
 	/* Hold the dirty units while they are purged, so that none is handed out. */
 	do {
 		held = whole_pages(word & ~load_relaxed(&c->clean), word);
-		if (held == 0)
+		if (held == 0) {
+			hold_some(c, 0, CHUNK_UNITS, false);
 			return 0;
+		}
 	} while (!cas_acquire(&c->units, &word, word & ~held));
 	/* A concurrent purge may have cleaned some of them. */
 	for (left = whole_pages(held & ~load_relaxed(&c->clean), held); left != 0; left = rest) {
@@ -157,5 +167,6 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	fetch_or_acq_rel(&c->clean, purged);
 	heap_cleaned(h, n, 0);
 	chunk_put(h, c, held);
+	hold_some(c, 0, CHUNK_UNITS, false);
 	return (size_t)n << UNIT_SHIFT;
 }

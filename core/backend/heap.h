@@ -148,6 +148,8 @@ struct heap_hooks {
 	bool (*is_dead)(struct heap *h, uint64_t holder);
 	/* Completes what a dead holder of the record left half done; the caller holds it now. */
 	void (*settle)(struct owner *v);
+	/* Notes what the calling thread is about to take, or drops the note (backend/hold.h). */
+	void (*hold)(struct heap *h, uint64_t what, bool notes);
 	/* True: no live thread is changing units, chunks or slabs. */
 	bool (*is_quiet)(struct heap *h);
 };

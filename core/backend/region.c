@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/region.h"
 
+#include "backend/hold.h"
 #include "pages.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
 #define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
+
+/* Claims n chunks of the region. */
+static ALWAYS_INLINE bool run_claim(struct region *r, size_t first, size_t n)
+{
+	struct run run = {r, first};
+	bool claimed;
+
+	hold_run(run, n, true);
+	claimed = bits_claim(r->free, first, n);
+	if (!claimed)
+		hold_run(run, n, false);
+	return claimed;
+}
 
 static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_slabs)
 {
@@ -21,7 +35,7 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 			offset = (size_t)0 - ((uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT);
 			first = bits_find(r->free, load_relaxed(&r->chunks), n, alignment, offset);
 			/* A failed claim means that another thread took chunks: search again. */
-		} while (first != BITS_NONE && !bits_claim(r->free, first, n));
+		} while (first != BITS_NONE && !run_claim(r, first, n));
 		if (first == BITS_NONE)
 			continue;
 		run.region = r;
@@ -32,7 +46,7 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 		 */
 		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0 && region_alone(r) == 0)
 			return run;
-		bits_release(r->free, first, n);
+		bits_release(r->free, first, n); /* never in a store: no hold to drop */
 		run.region = NULL;
 		run.first = 0; /* the run of a new region, see region_claim */
 	}
@@ -109,8 +123,7 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 bool region_claim_at(struct run at, size_t n)
 {
 	/* Relaxed: a region that is retired meanwhile has no free chunk to claim. */
-	return at.first + n <= load_relaxed(&at.region->chunks) &&
-	       bits_claim(at.region->free, at.first, n);
+	return at.first + n <= load_relaxed(&at.region->chunks) && run_claim(at.region, at.first, n);
 }
 
 /* A span's own region has one bit for all of it. */
@@ -138,6 +151,7 @@ void region_give(struct run run, size_t n, enum left left)
 	bits_clear(r->clean, run.first, first);
 	bits_release(r->clean, run.first + first, n - first);
 	bits_release(r->free, run.first, n);
+	hold_run(run, n, false);
 	if (region_short() || region_alone(r) != 0)
 		(void)region_cut(r->heap, r);
 }

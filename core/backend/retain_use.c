@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/retain.h"
 
+#include "backend/hold.h"
 #include "memory.h"
 #include "pages.h"
 
@@ -80,7 +81,7 @@ SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 {
 	struct heap *h = run.region->heap;
 	enum left left = LEFT_DIRTY;
-	size_t stay;
+	size_t all = n, stay;
 
 	if (region_alone(run.region) != 0 || (IS_HARDENED && h == &heap_default)) {
 		left = LEFT_CLEAN; /* it will be unmapped; or its release has purged it */
@@ -100,6 +101,7 @@ SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 		}
 	}
 	run_return(run, n, left);
+	hold_run(run, all, false); /* given back in two parts */
 }
 
 /* How a chunk comes to read zero. */

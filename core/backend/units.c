@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/units.h"
 
+#include "backend/hold.h"
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "chance.h"
@@ -15,7 +16,7 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 	/* Acquire pairs with chunk_put: the last user is done with the memory. */
 	uint64_t word = load_acquire(&c->units), runs, mask, aligned;
 
-	do {
+	for (;;) {
 		runs = bits_starts(word, n);
 		if (bits_is_power(n)) {
 			/* Multiples of n come first, or there will soon be few. */
@@ -28,8 +29,11 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 			return 0;
 		}
 		mask = bits_run(IS_HARDENED ? bits_any(runs, (unsigned)(chance() >> 58)) : bits_lowest(runs), n);
-	} while (!cas_acquire(&c->units, &word, word & ~mask));
-	return mask;
+		hold_some(c, bits_lowest(mask), n, true);
+		if (cas_acquire(&c->units, &word, word & ~mask))
+			return mask;
+		hold_some(c, bits_lowest(mask), n, false);
+	}
 }
 
 struct claimed {
@@ -185,4 +189,5 @@ void units_give(struct heap *h, struct units u)
 		fetch_or_acq_rel(&c->clean, mask);
 	heap_dirtied(h, !SMALL && u.clean ? 0 : u.count, u.count);
 	chunk_put(h, c, mask);
+	hold_some(c, u.first, u.count, false);
 }

@@ -41,7 +41,7 @@ INTERNAL struct units units_claim(struct heap *h, unsigned want, bool grow, bool
 
 /*
  * Claims what follows these units, which the caller holds, so that they are n (at least as many);
- * false: not all of it is free.
+ * false: not all of it is free.  In a heap of one process: nothing is held (hold.h).
  */
 INTERNAL bool units_extend(struct heap *h, struct units u, unsigned n);
 

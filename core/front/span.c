@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/span.h"
 
+#include "backend/hold.h"
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "memory.h"
@@ -138,6 +139,8 @@ bool span_release(struct chunk *c, void *p)
 {
 	if (!span_is(c, p))
 		return false;
+	if (!SMALL)
+		hold_run(run_of(c), load_relaxed(&c->span_chunks), true);
 	/* First its tag: a chunk that says how long its span is, and whose, is no free one, see store/file/image_check.c. */
 	if (!heap_kind(c->region->heap)->own_records) {
 		store_relaxed(&c->clean, 0);
@@ -183,8 +186,10 @@ bool span_fit(struct chunk *c, size_t bytes)
 		run_used(rest, n - have, 0);
 	}
 	/* span_bytes never exceeds the chunks: other threads may walk, and this one may die. */
-	if (n < have)
+	if (n < have) {
+		hold_run((struct run){rest.region, rest.first - (have - n)}, have - n, true);
 		store_relaxed(&c->span_bytes, span_size(bytes));
+	}
 	(void)span_set(run_of(c), bytes, use_of(c), false);
 	/* A span that shrinks returns its last chunks. */
 	rest.first -= have - n;

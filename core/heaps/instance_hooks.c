@@ -17,6 +17,7 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
+#include "store/recover/holds.h"
 #include "store/recover/recover.h"
 #include "store/recover/seats.h"
 
@@ -215,9 +216,7 @@ static void tags_clear(struct slab *s)
 
 static bool is_quiet(struct heap *h)
 {
-	uint64_t sum;
-
-	return building_quiet(store_of(h), &sum);
+	return building_quiet(store_of(h));
 }
 
 INTERNAL const struct heap_hooks instance_hooks = {
@@ -236,6 +235,7 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.holder = recover_holder,
 	.is_dead = recover_is_dead,
 	.settle = recover_settle,
+	.hold = holds_note,
 	.is_quiet = is_quiet,
 	.thread_ends = thread_bench_leave,
 	.trim = remains_trim,

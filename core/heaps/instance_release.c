@@ -13,6 +13,7 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
+#include "store/recover/holds.h"
 #include "store/recover/seats.h"
 #include "thread/bin.h"
 #include "thread/seating.h"
@@ -47,10 +48,11 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 	if (!slot_is_taken(&at))
 		return false;
 	/*
-	 * Without a tag it is in flight: only while the caller builds, or it would be taken for
-	 * lost.
+	 * Without a tag it is in flight: only while the caller builds and holds it, or it would be
+	 * taken for lost.
 	 */
 	b = building_begin(h, self);
+	holds_note(h, hold_slot(at.slab, at.index), true);
 	store_release(census_tag(at.slab, at.index), TAG_NONE);
 	done = unowned_free(at.slab, at.index);
 	building_end(b);

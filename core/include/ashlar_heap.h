@@ -236,6 +236,9 @@ void ash_heap_set_root(ash_heap *heap, void *root);
  * slabs, and memory that they were setting up.  Also done before a shared heap
  * returns NULL.  Returns the number of owner records taken over.
  *
+ * One call gives back all of that, whatever living threads do meanwhile: only what each of them, working
+ * or stopped, is making or unmaking at that moment is left alone, at most two chunks, or a block above 1 MiB.
+ *
  * Its time grows with the number of owner records, not with the heap.  But if a thread was
  * killed while it made or unmade slabs or blocks above 1 MiB, all chunks in use are searched
  * once: some 3 000 instructions for each 2 MiB, 1.5 million for each GiB, whoever has the blocks.

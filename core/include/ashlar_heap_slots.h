@@ -7,7 +7,7 @@
  * block of this heap, or none (NULL).  It is not in a draft (which a kill would release, but not
  * what its slots name): what has slots is published first, with NULL in them.  These calls change a slot so that SIGKILL at any
  * instruction leaks no block: once ash_heap_recover has run, each block that the slot was to
- * name, or had named, either is named by a slot or is released.
+ * name, or had named, either is named by a slot or is released, also while other processes work, or stand stopped.
  *
  *	struct node *n = ash_heap_draft(heap, sizeof *n);	no slot names it; a kill releases it
  *	n->value = 1;

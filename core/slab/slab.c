@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "slab/slab.h"
 
+#include "backend/hold.h"
 #include "base/roll.h"
 
 _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned bit)
@@ -87,6 +88,7 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 	/* Pairs with walks, which load the owner first. */
 	store_release(&s->owner, owner);
 	slab_publish(h, s);
+	hold_some(u.chunk, u.first, u.count, false);
 	return s;
 }
 
@@ -106,6 +108,7 @@ struct units slab_close(struct slab *s)
 		if (unlikely(remote != 0))
 			slab_report_double(s, i, bits_lowest(remote));
 	}
+	hold_some(u.chunk, u.first, u.count, true);
 	for (i = 0; i < u.count; i++)
 		store_release(&u.chunk->head[u.first + i], (uint32_t)0); /* pairs with slab_record */
 	/* Release pairs with check_slab: a thread that sees no owner sees that head[] is cleared. */

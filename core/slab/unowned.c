@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "slab/unowned.h"
 
+#include "backend/hold.h"
 #include "backend/region.h"
 #include "slab/look.h"
 
@@ -23,8 +24,7 @@ static bool slots_take_all(struct slab *s)
 	uint64_t owner = OWNER_UNOWNED, mask;
 	unsigned groups, g;
 
-	/* is_empty first: a claim that fails hides free slots from other threads for a moment. */
-	if (!is_empty(s) || !cas_acq_rel(&s->owner, &owner, OWNER_UNOWNED | OWNER_CHANGING))
+	if (!cas_acq_rel(&s->owner, &owner, OWNER_UNOWNED | OWNER_CHANGING))
 		return false;
 	/* The slab exists and only this thread can unmake it, so its constants are stable. */
 	groups = load_relaxed(&s->groups);
@@ -42,15 +42,32 @@ static bool slots_take_all(struct slab *s)
 	return false;
 }
 
+/*
+ * Of a slab of which only OWNER_CHANGING says that it is being unmade the first unit is held; slab_close holds all
+ * of them.  For each slab of the record it is the same one.
+ */
+static void first_hold(const struct slab *s, bool notes)
+{
+	if (!SMALL)
+		hold_some(load_relaxed(&s->chunk), load_relaxed(&s->unit), 1, notes);
+}
+
 bool unowned_unmake(struct heap *h, struct slab *s)
 {
 	uint64_t hint = (uint64_t)(uintptr_t)s;
 
-	if (!slots_take_all(s))
+	/* First, as a claim that fails hides free slots from other threads for a moment. */
+	if (!is_empty(s))
 		return false;
+	first_hold(s, true);
+	if (!slots_take_all(s)) {
+		first_hold(s, false);
+		return false;
+	}
 	(void)cas_acq_rel((uint64_t *)(void *)&h->unowned[s->class], &hint, 0);
 	units_give(h, slab_close(s));
 	fetch_add_relaxed(&h->unowned_gone, 1);
+	first_hold(s, false);
 	return true;
 }
 
@@ -93,6 +110,7 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 			slab_report_double(s, g, bits_lowest(old));
 	}
 	fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
+	hold_some(u.chunk, u.first, u.count, false);
 	return s;
 }
 
@@ -107,6 +125,13 @@ static void unowned_settle(struct heap *h, struct slab *s, unsigned g)
 		(void)unowned_unmake(h, s);
 }
 
+/* Notes the slot, or drops the note, see backend/hold.h: until it has a tag. */
+static void slot_hold(struct heap *h, const struct slab *s, uint64_t index, bool notes)
+{
+	if (unlikely(!heap_kind(h)->own_records))
+		heap_hooks_now()->hold(h, hold_slot(s, index), notes);
+}
+
 static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 {
 	unsigned g, bit;
@@ -118,15 +143,19 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 
 		while (word != 0) {
 			bit = bits_lowest(word);
+			slot_hold(h, s, g * GROUP_SLOTS + bit, true);
 			/* Pairs with unowned_make and unowned_free: the last user is done. */
-			if (!cas_acquire(&s->free[g], &word, bits_without_lowest(word)))
+			if (!cas_acquire(&s->free[g], &word, bits_without_lowest(word))) {
+				slot_hold(h, s, g * GROUP_SLOTS + bit, false);
 				continue;
+			}
 			if (unlikely(load_relaxed(&s->chunk->head[s->unit]) !=
 				     record_offset_unowned(s->unit)))
 				slab_report_double(s, g, bit); /* the bit was set without a slab */
 			if (likely(s->class == class))
 				return s->base + (size_t)(g * GROUP_SLOTS + bit) * s->slot_size;
 			fetch_or_release(&s->free[g], (uint64_t)1 << bit);
+			slot_hold(h, s, g * GROUP_SLOTS + bit, false);
 			unowned_settle(h, s, g);
 			return NULL;
 		}

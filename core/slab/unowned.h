@@ -31,7 +31,7 @@
 #include "internal.h"
 #include "slab/slab.h"
 
-/* A slot; NULL: no memory. */
+/* A slot; NULL: no memory.  In a heap that processes share it is held (backend/hold.h) until the caller ends building. */
 INTERNAL void *unowned_slot(struct heap *h, unsigned class);
 
 /* A slot of an existing slab, without making one; NULL: none is free. */

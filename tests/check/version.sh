@@ -51,8 +51,8 @@ other() {
 }
 
 other store/file/store.h '^#define STRANGERS    64' '#define STRANGERS    56'
-other store/file/store.h '^	uint64_t visits;' '	uint64_t moved, visits;'
-other store/file/store_caches.c 'CACHES_MEANING 3' 'CACHES_MEANING 4'
+other store/file/store.h '^	uint64_t suspect;' '	uint64_t moved, suspect;'
+other store/file/store_caches.c 'CACHES_MEANING 4' 'CACHES_MEANING 5'
 other thread/owner.h '^#define SPARES	    24' '#define SPARES	    16'
 other thread/owner.h '^#define INBOX_SLABS 32' '#define INBOX_SLABS 64'
 other base/roll.h '^#define OWNER_THREAD 2 ' '#define OWNER_THREAD 3 '

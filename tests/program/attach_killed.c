@@ -40,8 +40,7 @@ static void victim_dies(int fd)
 
 	CHECK(s != NULL);
 	for (i = 0; i < STRANGERS; i++)
-		dies(&s->strangers[i], 0);
-	dies(&s->recoverer, 0);
+		dies(&store_stranger(s, (unsigned)i)->life, 0);
 	for (i = 0; i < 64; i++)
 		dies((uint64_t *)(void *)((char *)s + CENSUS_AT) + i, 0);
 	for (i = 0; i < s->records_used; i++)

@@ -71,7 +71,7 @@ static bool take_for_attach(int fd, const struct store *head, struct store *s)
 		if (i < 64)
 			break;
 	}
-	return share_take(fd, 0, PAGE_MOST, s) &&
+	return share_take(fd, 0, STORE_HEAD_BYTES, s) &&
 	       share_take(fd, CENSUS_AT + (at & ~(PAGE_MOST - 1)), PAGE_MOST, s) &&
 	       share_take(fd, RECORDS_AT, used * RECORD_BYTES, s);
 }

@@ -74,7 +74,8 @@ static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 	if (all)
 		return share_take(fd, PAGE_MOST, RECORDS_AT + store_records(n.limit, true) * RECORD_BYTES - PAGE_MOST, NULL) &&
 		       share_take(fd, REGION_AT, store_chunks_at(n.limit) + (n.chunks << CHUNK_SHIFT) - REGION_AT, NULL);
-	return share_take(fd, CENSUS_AT, PAGE_MOST, NULL) && share_take(fd, RECORDS_AT, RECORD_BYTES, NULL) &&
+	return share_take(fd, PAGE_MOST, STORE_HEAD_BYTES - PAGE_MOST, NULL) &&
+	       share_take(fd, CENSUS_AT, PAGE_MOST, NULL) && share_take(fd, RECORDS_AT, RECORD_BYTES, NULL) &&
 	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT, NULL);
 }
 

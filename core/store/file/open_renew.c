@@ -84,10 +84,11 @@ static void renew_head(struct store *s, size_t n)
 
 	memset(&h->both, 0, offsetof(struct heap, root) - offsetof(struct heap, both));
 	memset((char *)s + RENEWED_AT, 0, PAGE_LEAST - RENEWED_AT);
+	memset(store_stranger(s, 0), 0, STRANGERS * sizeof(struct stranger));
 	store_set(s, s, n);
 	h->running = h->locked = 0;
 	h->unowned_made = 1; /* there may be some, */
-	s->lost = 1;	     /* and memory that is lost */
+	s->deaths = 1;	     /* and memory that is lost */
 	h->owners = NULL;
 	for (i = 0; i < s->records_used; i++) {
 		o = store_record(s, i);

@@ -2,6 +2,7 @@
 #include "store/file/store.h"
 
 #include "backend/heap.h"
+#include "backend/hold.h"
 #include "backend/map.h"
 #include "backend/region.h"
 #include "base/bits.h"
@@ -71,14 +72,19 @@ void *store_owner(struct heap *h)
 {
 	struct store *s = store_of(h);
 	size_t most = store_records(h->own.cap >> CHUNK_SHIFT, (load_relaxed(&h->records) & RECORDS_ALLOCATED) != 0);
-	uint64_t n = load_relaxed(&s->records_used);
+	uint64_t n = load_relaxed(&s->records_used), holding;
 	void *record;
 
 	/* The winner gets record n.  The word publishes nothing: its acquire pairs with nothing. */
-	do
+	for (;;) {
 		if (n >= most)
 			return NULL;
-	while (!cas_acquire(&s->records_used, &n, n + 1));
+		holding = hold_record(n);
+		heap_hooks_now()->hold(h, holding, true);
+		if (cas_acquire(&s->records_used, &n, n + 1))
+			break;
+		heap_hooks_now()->hold(h, holding, false);
+	}
 	record = s->records + n * RECORD_BYTES;
 	/*
 	 * A record that was never used reads zero, but another program may have written the file.
@@ -214,10 +220,13 @@ bool store_extend(struct store *s, size_t n)
 	if (!store_may_extend(s, n))
 		return false;
 	/* Each chunk is added by one thread.  Release pairs with view_chunks. */
-	do
+	for (;;) {
 		if (had >= n)
 			return true;
-	while (!cas_acq_rel((uint64_t *)(void *)&r->chunks, &had, n));
+		heap_hooks_now()->hold(&s->heap, hold_chunks(had, n - had), true); /* until the caller ends building */
+		if (cas_acq_rel((uint64_t *)(void *)&r->chunks, &had, n))
+			break;
+	}
 	/* No block was ever there.  Clean first, as the thread that claims a chunk may read it. */
 	bits_release(r->clean, had, n - had);
 	bits_release(r->free, had, n - had);

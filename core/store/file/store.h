@@ -67,7 +67,11 @@ struct owner_truth {
 	struct intent intents[INTENTS];
 };
 #define TRUTH_AT (RECORD_BYTES - 256)
-_Static_assert(sizeof(struct owner) <= TRUTH_AT && sizeof(struct owner_truth) <= 256, "both fit");
+
+/* Before it: what the holder is taking, or has taken, out of all bitmaps (holds.h).  It is no truth: the dead hold nothing. */
+#define HOLD_PLACES	 7
+#define HOLDS_AT (TRUTH_AT - (HOLD_PLACES + 1) * sizeof(uint64_t))
+_Static_assert(sizeof(struct owner) <= HOLDS_AT && sizeof(struct owner_truth) <= 256, "all fit");
 
 /* Of a record in a heap that processes share; no other record has one. */
 static inline struct owner_truth *truth_of(const struct owner *o)
@@ -75,7 +79,20 @@ static inline struct owner_truth *truth_of(const struct owner *o)
 	return (struct owner_truth *)(void *)((char *)(uintptr_t)o + TRUTH_AT);
 }
 
-#define STRANGERS    64 /* threads without a record that may build at a time, see building.h */
+static inline uint64_t *holds_of(const struct owner *o)
+{
+	return (uint64_t *)(void *)((char *)(uintptr_t)o + HOLDS_AT);
+}
+
+/* Threads without a record that may build at a time, see building.h; behind the first of the smallest pages. */
+#define STRANGERS    64
+#define STRANGERS_AT PAGE_LEAST
+struct stranger {
+	uint64_t life; /* 0: the entry is unused */
+	uint64_t holds[HOLD_PLACES];
+};
+_Static_assert(STRANGERS_AT + STRANGERS * sizeof(struct stranger) <= CENSUS_AT, "before the census");
+
 #define LAYOUT_BYTES 64 /* of options->layout, with its 0 */
 
 /* What the program keeps in the heap: options->layout, filled up with 0, and its number. */
@@ -108,18 +125,32 @@ struct store {
 	_Alignas(256) struct heap heap;
 	/* The rest is for the processes that work there. */
 	_Alignas(CPU_LINE) uint64_t refused; /* calls that found no unused record         */
-	uint64_t strangers[STRANGERS]; /* their lives, see building.h */
-	uint64_t visits;    /* count of building_begin by strangers                       */
+	uint64_t suspect;   /* the hold that a search asks about, or 0: see holds.h       */
 	uint64_t crowd;	    /* strangers that found no entry, and are building            */
-	uint64_t recoverer; /* life of the thread that searches for lost memory; 0: none */
 	uint64_t full;	    /* hint: processes that found the census full, see block_tags.c */
-	uint64_t lost;	    /* deaths while building that were not followed by a search   */
+	uint64_t deaths;    /* count of deaths while building                              */
+	uint64_t searched;  /* its value when a search began that found all                */
 	uint64_t made[STORE_RECORDS / 64]; /* bit = 1: the owner record is complete, see store_owner_after */
 	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
 };
 _Static_assert(sizeof(struct store) <= PAGE_LEAST &&
 		       offsetof(struct store, descriptor) + sizeof(struct ash_descriptor) < PAGE_LEAST,
 	       "one page, whose last byte share_grow writes");
+
+static inline struct stranger *store_stranger(const struct store *s, unsigned i)
+{
+	return (struct stranger *)(void *)((char *)(uintptr_t)s + STRANGERS_AT) + i;
+}
+
+/* Deaths while building that no search has followed which found all. */
+static inline uint64_t store_lost(const struct store *s)
+{
+	/* Pairs with the threads that count deaths: what the dead wrote is seen. */
+	return load_acquire(&s->deaths) - load_relaxed(&s->searched);
+}
+
+/* What is taken from a file's disk for the first page and the strangers. */
+#define STORE_HEAD_BYTES STORE_ROUND(STRANGERS_AT + STRANGERS * sizeof(struct stranger), PAGE_MOST)
 
 #define STORE_MAGIC ((uint64_t)0x3230726c68736100) /* "\0ashlr02" */
 #define CACHES_NONE ((uint64_t)0) /* they are being rebuilt, or their maker died */

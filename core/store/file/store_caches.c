@@ -4,13 +4,13 @@
 #include "thread/owner.h"
 
 /* Raise it when a word that is not the truth changes its meaning, which no size reveals. */
-#define CACHES_MEANING 3 /* 2: span_chunks of chunks that are no span's, see chunk_use_is_right; 3: a slab's ready bits */
+#define CACHES_MEANING 4 /* 2: span_chunks of chunks that are no span's, see chunk_use_is_right; 3: a slab's ready bits; 4: holds */
 
 uint64_t store_caches(void)
 {
 	static const uint64_t sizes[] = {
-		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, crowd),
-		offsetof(struct store, descriptor), STRANGERS, offsetof(struct store, made),
+		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, suspect),
+		offsetof(struct store, descriptor), STRANGERS, STRANGERS_AT, HOLD_PLACES, HOLDS_AT, offsetof(struct store, made),
 		sizeof(struct owner), offsetof(struct owner, spare_units), offsetof(struct owner, bins), offsetof(struct owner, building),
 		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_SLABS, SPARE_COUNTS,
 		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both), offsetof(struct heap, slab_chunks),

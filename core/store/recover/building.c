@@ -4,38 +4,52 @@
 #include "life.h"
 #include "share.h"
 #include "store/recover/census.h"
+#include "store/recover/holds.h"
+
+/* As a stranger, if an entry is free; b is of the crowd. */
+static void enter_stranger(struct store *s, struct building *b)
+{
+	uint64_t life = lives_thread(&s->heap);
+	unsigned i;
+
+	/*
+	 * A thread whose life cannot be judged joins the crowd: its entry would never be
+	 * freed.
+	 */
+	for (i = 0; i < STRANGERS && b->as == BUILDER_CROWD && life != 0; i++) {
+		struct stranger *t = store_stranger(s, i);
+		uint64_t none = 0;
+
+		if (load_relaxed(&t->life) == 0 && cas_acq_rel(&t->life, &none, life)) {
+			*b = (struct building){&t->life, BUILDER_STRANGER, 0, t->holds, b->before};
+		}
+	}
+}
 
 struct building building_begin(struct heap *h, struct owner *o)
 {
-	struct building b = {NULL, BUILDER_OWNER};
+	struct building b = {NULL, BUILDER_PRIVATE, 0, NULL, NULL};
 	struct store *s = store_shared(h);
-	uint64_t life;
-	unsigned i;
 
 	if (s == NULL) {
 		if (o != NULL && (load_relaxed(&o->building) & 1) == 0) {
-			b = (struct building){&o->building, BUILDER_PRIVATE};
+			b.word = &o->building;
 			owner_begin(o);
 		}
 		return b;
 	}
+	b.before = holds_mine;
 	if (o != NULL) {
+		b.as = BUILDER_OWNER;
+		b.holds = holds_of(o);
 		if ((load_relaxed(&o->building) & 1) == 0)
 			b.word = &o->building;
+		else
+			b.kept = holds_used(b.holds);
 	} else {
-		b = (struct building){&s->crowd, BUILDER_CROWD};
-		life = lives_thread(h);
-		/*
-		 * A thread whose life cannot be judged joins the crowd: its entry would never be
-		 * freed.
-		 */
-		for (i = 0; i < STRANGERS && b.as == BUILDER_CROWD && life != 0; i++) {
-			uint64_t none = 0;
-
-			if (load_relaxed(&s->strangers[i]) == 0 &&
-			    cas_acq_rel(&s->strangers[i], &none, life))
-				b = (struct building){&s->strangers[i], BUILDER_STRANGER};
-		}
+		b.as = BUILDER_CROWD;
+		b.word = &s->crowd;
+		enter_stranger(s, &b);
 	}
 	/*
 	 * Pairs with building_quiet: a thread that sees what is built sees that it is being
@@ -43,64 +57,62 @@ struct building building_begin(struct heap *h, struct owner *o)
 	 */
 	if (b.word != NULL && b.as != BUILDER_STRANGER)
 		fetch_add_acq_rel(b.word, 1);
-	if (o == NULL) {
-		fetch_add_acq_rel(&s->visits, 1);
-		/* Here for all: a thread gets a record as a stranger. */
+	if (b.holds != NULL)
+		holds_drop(b.holds, b.kept); /* of one that died here */
+	holds_mine = b.holds;
+	/* Here for all: a thread gets a record as a stranger. */
+	if (o == NULL)
 		(void)seal_break(s);
-	}
-	fence_release();
+	fence_release(); /* pairs with building_quiet */
 	return b;
 }
 
 void building_end(struct building b)
 {
-	if (b.word == NULL)
-		return;
 	if (b.as == BUILDER_PRIVATE) {
 		signal_fence(); /* as owner_end */
-		store_relaxed(b.word, 0);
+		if (b.word != NULL)
+			store_relaxed(b.word, 0);
 		return;
 	}
+	if (b.holds != NULL)
+		holds_drop(b.holds, b.kept);
+	holds_mine = b.before;
 	/* Pairs with building_quiet: what was built is visible to a thread that sees the end. */
 	if (b.as == BUILDER_STRANGER)
 		store_release(b.word, 0);
-	else
+	else if (b.word != NULL)
 		fetch_add_acq_rel(b.word, b.as == BUILDER_OWNER ? 1 : (uint64_t)-1);
 }
 
 /* True: no live stranger has this entry.  The death of one is counted. */
 static bool stranger_is_gone(struct store *s, unsigned i)
 {
-	uint64_t life = load_acquire(&s->strangers[i]);
+	uint64_t *entry = &store_stranger(s, i)->life, life = load_acquire(entry);
 
 	if (life == 0)
 		return true;
 	if (!lives_thread_is_over(s, life))
 		return false;
-	/* Release pairs with lost_memory_return: what the dead thread wrote is seen there. */
-	fetch_add_acq_rel(&s->lost, 1);
-	(void)cas_acq_rel(&s->strangers[i], &life, 0);
+	/* Release pairs with store_lost: what the dead thread wrote is seen there. */
+	fetch_add_acq_rel(&s->deaths, 1);
+	(void)cas_acq_rel(entry, &life, 0);
 	return true;
 }
 
-bool building_quiet(struct store *s, uint64_t *sum)
+bool building_quiet(struct store *s)
 {
 	struct owner *o;
 	unsigned i;
 
-	*sum = load_acquire(&s->visits);
 	if (load_acquire(&s->crowd) != 0)
 		return false;
 	for (i = 0; i < STRANGERS; i++)
 		if (!stranger_is_gone(s, i))
 			return false;
-	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o)) {
-		uint64_t building = load_acquire(&o->building);
-
-		if ((building & 1) != 0)
+	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
+		if ((load_acquire(&o->building) & 1) != 0) /* pairs with building_begin and building_end */
 			return false;
-		*sum += building;
-	}
 	return true;
 }
 
@@ -116,10 +128,9 @@ void strangers_bury(struct store *s)
 static bool is_idle(struct store *s)
 {
 	const struct owner *o;
-	uint64_t sum;
 
 	/* In this order: a stranger may be taking a record, and has it before it stops building. */
-	if (!building_quiet(s, &sum))
+	if (!building_quiet(s))
 		return false;
 	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
 		if (load_acquire(&o->state) != OWNER_VACANT)

@@ -2,14 +2,14 @@
 /*
  * Building: a thread is changing more than slots in a heap shared by processes, that is,
  * units, chunks or slabs.  The heap records which threads build, since memory that a
- * builder holds when it dies is in no bitmap (recover.h).
+ * builder holds when it dies is in no bitmap (recover.h), and what each of them holds (holds.h).
  *
  *   owner      `building` of its record is odd
  *   stranger   a thread without a record (beyond STORE_RECORDS threads, or about to
  *              make one): its life is in one of STRANGERS entries
  *   private    in a heap of one process: see owner_begin
- *   crowd      strangers beyond that number: only counted.  If one of them dies while
- *              it builds, memory that is lost from then on is not recovered.
+ *   crowd      strangers beyond that number: only counted.  Nothing is recovered while one
+ *              builds, nor after one has died in it.
  */
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H
@@ -88,19 +88,18 @@ INTERNAL void seal_touch(struct store *s);
  * o: its record, or NULL.
  */
 struct building {
-	uint64_t *word; /* NULL: building_end has nothing to do */
+	uint64_t *word; /* NULL: an interrupted call, or an outer one, ends it, or nobody */
 	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD, BUILDER_PRIVATE } as;
+	unsigned kept;	 /* places of holds that are an outer call's      */
+	uint64_t *holds, *before; /* holds_mine, now and before         */
 };
 INTERNAL struct building building_begin(struct heap *h, struct owner *o);
 INTERNAL void building_end(struct building b);
 
-/*
- * True: no live thread is building.  *sum grows with each building_begin, so if it is the
- * same later, no thread has begun meanwhile.
- */
-INTERNAL bool building_quiet(struct store *s, uint64_t *sum);
+/* True: no live thread is building. */
+INTERNAL bool building_quiet(struct store *s);
 
-/* Counts the strangers that died while building in store.lost, and frees their entries. */
+/* Counts the strangers that died while building in store.deaths, and frees their entries. */
 INTERNAL void strangers_bury(struct store *s);
 
 /* Makes a heap in a file durable, and seals it.  The caller has no record. */

@@ -10,6 +10,7 @@
 #include "store/recover/benches.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
+#include "store/recover/holds.h"
 #include "store/recover/intent.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
@@ -43,9 +44,11 @@ static void give(struct owner *v, uint64_t p, uint16_t tag, bool whole)
 	} else if (owner_has(v, at.slab)) {
 		own_slot_free(v, &at, whole);
 	} else if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0) {
-		/* Pairs with lost_slots: without a tag it is lost, if the caller dies now. */
+		/* Pairs with seems_lost: without a tag it is lost, if the caller dies now. */
+		holds_note(h, hold_slot(at.slab, at.index), true);
 		store_release(census_tag(at.slab, at.index), TAG_NONE);
 		(void)unowned_free(at.slab, at.index);
+		holds_note(h, hold_slot(at.slab, at.index), false);
 	} else if (remote_free(&at, &vacant) && vacant != NULL) {
 		visit_slab(vacant, at.slab);
 	}
@@ -126,14 +129,15 @@ static void land(struct owner *v, void *p)
 
 void recover_settle(struct owner *v)
 {
+	holds_drop(holds_of(v), 0); /* the dead hold nothing */
 	/* Each step may be repeated, as the caller may die here as well. */
 	if (truth_of(v)->flight != 0)
 		land(v, (void *)truth_of(v)->flight); /* NOLINT: an address */
 	truth_of(v)->flight = 0;
 	intents_settle(v, false);
-	/* Release pairs with lost_memory_return: what the holder wrote is seen there. */
+	/* Release pairs with store_lost: what the holder wrote is seen there. */
 	if ((load_relaxed(&v->building) & 1) != 0)
-		fetch_add_acq_rel(&store_of(v->heap)->lost, 1);
+		fetch_add_acq_rel(&store_of(v->heap)->deaths, 1);
 }
 
 size_t heap_recover(struct heap *h, struct owner *o)
@@ -146,8 +150,8 @@ size_t heap_recover(struct heap *h, struct owner *o)
 	benches_reap();
 	if (s != NULL) {
 		strangers_bury(s);
-		if (load_acquire(&s->lost) != 0)
-			lost_memory_return(s);
+		if (store_lost(s) != 0)
+			lost_memory_return(s, o);
 	}
 	b = building_begin(h, o);
 	if (unowned_exist(h))

@@ -10,14 +10,12 @@
  *              record releases it.
  *   intents    blocks that only the record names, and words that it is changing (intent.h).
  *   building   odd while it changes more than slots: units, chunks, slabs (building.h).
- *              Memory that it holds meanwhile is in no bitmap and in no slab: it is lost when
- *              the thread dies.  A live thread searches the whole heap for such memory, at a
- *              moment when no live thread is building (all counters are even, and the same
- *              after the search as before), and returns it.
+ *   holds      the memory that it holds meanwhile, which is in no bitmap and in no slab: it is
+ *              lost when the thread dies.  A live thread searches the whole heap for such
+ *              memory, and returns what no living thread holds (holds.h).
  *
- * One thread at a time searches; if it dies, another one does.  A thread that finds a live
- * thread building at each attempt gives up until the next time: no thread waits, and lost
- * memory remains lost a while longer.
+ * Several threads may search.  What a living thread holds, working or stopped, is left to the next
+ * search, and nothing else.
  */
 #ifndef CORE_RECOVER_H
 #define CORE_RECOVER_H
@@ -49,9 +47,15 @@ INTERNAL size_t heap_recover(struct heap *h, struct owner *o);
 
 /*
  * recover_memory.c: searches the whole heap for lost memory and returns it: units, chunks, slots of unowned
- * slabs and owner records that a thread held when it died while building.  Does nothing while another live
- * thread searches.  What cannot be examined at a moment in which no thread builds is left to the next search.
+ * slabs and owner records that a thread held when it died while building.  o: the caller's record, or NULL.
  */
-INTERNAL void lost_memory_return(struct store *s);
+INTERNAL void lost_memory_return(struct store *s, struct owner *o);
+
+/*
+ * recover_count.c: counts units again, since the counts may be off by what dead threads did not finish.  They
+ * are hints.  False: they were off, and a living thread is building, so that what it has changed and not counted yet, or the
+ * other way round, is off until the next search; or they changed all the time.
+ */
+INTERNAL bool units_recount(struct store *s);
 
 #endif

@@ -5,6 +5,7 @@
 #include "front/span.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
+#include "store/recover/holds.h"
 
 /*
  * The units of a slab chunk that are neither free nor in a slab.  *unowned: those in which an
@@ -30,199 +31,249 @@ static uint64_t lost_units(const struct chunk *c, uint64_t *unowned)
 	return ~used;
 }
 
-static void return_units(struct heap *h, struct chunk *c, uint64_t lost)
-{
-	while (lost != 0) {
-		struct units u = {c, (uint16_t)bits_lowest(lost), 1, false};
+/* A thing that may be lost: a chunk, a span, units, what is of an unowned slab, a record. */
+struct thing {
+	enum { LOST_CHUNK, LOST_SPAN, LOST_UNITS, LOST_CHANGE, LOST_SLOT, LOST_RECORD } kind;
+	struct store *store;
+	struct run at; /* the chunk, and of a span its length */
+	uint64_t n;    /* chunks of a span; a slot's index; a record's number */
+	unsigned first, count; /* units */
+};
 
-		store_release(&c->head[u.first], (uint32_t)0);
-		units_give(h, u);
-		lost = bits_without_lowest(lost);
+/* True: the chunk, which is not free and has no kind, is inside a span. */
+static bool is_inside_span(const struct region *r, size_t i)
+{
+	size_t head = i;
+
+	/* From the chunk on down: inside a span no other chunk is free, or has a kind. */
+	while (head-- > 0 && !bits_all(r->free, head, 1)) {
+		const struct chunk *c = region_chunk(r, head);
+
+		if (!bits_all(r->known, head, 1) || chunk_is(c, CHUNK_FREE))
+			continue;
+		/* Pairs with the fence of note (holds.c). */
+		return chunk_is(c, CHUNK_SPAN) && load_acquire(&c->span_chunks) > i - head;
+	}
+	return false;
+}
+
+/* True: the thing is in no bitmap and in no use.  Each load is an acquire, see suspicion_stands. */
+static bool seems_lost(const struct thing *t)
+{
+	const struct region *r = t->at.region;
+	struct chunk *c = run_chunk(t->at);
+	struct slab *s;
+	uint64_t unowned, slot;
+
+	if (t->kind == LOST_RECORD)
+		return !store_owner_is_made(t->store, t->n);
+	if (bits_all(r->free, t->at.first, 1))
+		return false;
+	/* A record that is not known yet is not read: its maker died before it wrote anything. */
+	if (t->kind == LOST_CHUNK)
+		return (!bits_all(r->known, t->at.first, 1) || chunk_is(c, CHUNK_FREE)) && !is_inside_span(r, t->at.first);
+	if (t->kind == LOST_SPAN) /* both pair with the fence of note (holds.c) */
+		return chunk_is(c, CHUNK_SPAN) && load_acquire(&c->span_chunks) == t->n && load_acquire(&c->clean) == TAG_NONE;
+	if (!chunk_is(c, CHUNK_SLABS))
+		return false;
+	if (t->kind == LOST_UNITS)
+		return (bits_run(t->first, t->count) & ~lost_units(c, &unowned)) == 0;
+	s = slab_beginning(c, t->first);
+	if (s == NULL || !slab_is_unowned(s))
+		return false;
+	if (t->kind == LOST_CHANGE)
+		return (load_acquire(&s->owner) & OWNER_CHANGING) != 0;
+	slot = (uint64_t)1 << t->n % GROUP_SLOTS;
+	return (slab_group_mask(s, (unsigned)(t->n / GROUP_SLOTS)) & slot & ~load_acquire(&s->free[t->n / GROUP_SLOTS])) != 0 &&
+	       load_acquire(census_tag(s, t->n)) == TAG_NONE;
+}
+
+static uint64_t hold_of(const struct thing *t)
+{
+	struct chunk *c = run_chunk(t->at);
+
+	switch (t->kind) {
+	case LOST_CHUNK:
+	case LOST_SPAN:
+		return hold_chunks(t->at.first, t->n);
+	case LOST_UNITS:
+	case LOST_CHANGE:
+		return hold_units(c, t->first, t->count);
+	case LOST_SLOT:
+		return hold_slot(record_at(c, record_offset_unowned(t->first)), t->n);
+	default:
+		return hold_record(t->n);
 	}
 }
 
-/* The slots of a group of an unowned slab that are taken and were never handed out. */
-static uint64_t lost_slots(const struct slab *s, unsigned group)
+static void give_back(const struct thing *t)
 {
-	uint64_t taken = slab_group_mask(s, group) & ~load_acquire(&s->free[group]), lost = 0;
+	struct heap *h = &t->store->heap;
+	struct chunk *c = run_chunk(t->at);
+	struct slab *s = record_at(c, record_offset_unowned(t->first));
+	struct units u = {c, (uint16_t)t->first, 1, false};
 
-	for (; taken != 0; taken = bits_without_lowest(taken)) {
-		unsigned bit = bits_lowest(taken);
-
-		if (load_relaxed(census_tag(s, group * GROUP_SLOTS + bit)) == TAG_NONE)
-			lost |= (uint64_t)1 << bit;
+	switch (t->kind) {
+	case LOST_CHUNK:
+		heap_soiled(h, CHUNK_UNITS);
+		region_give(t->at, 1, LEFT_DIRTY);
+		break;
+	case LOST_SPAN:
+		(void)span_release(c, c->base);
+		break;
+	case LOST_UNITS:
+		for (; u.first < t->first + t->count; u.first++) {
+			store_release(&c->head[u.first], (uint32_t)0); /* pairs with slab_record */
+			units_give(h, u);
+		}
+		break;
+	case LOST_CHANGE:
+		fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
+		break;
+	case LOST_SLOT:
+		fetch_or_release(&s->free[t->n / GROUP_SLOTS], (uint64_t)1 << t->n % GROUP_SLOTS); /* pairs with slot_in */
+		break;
+	default:
+		owner_reset(store_record(t->store, t->n));
+		owner_publish(h, store_record(t->store, t->n), OWNER_VACANT);
 	}
-	return lost;
 }
 
 /*
- * The examination of one thing.  Lost memory remains lost until it is returned, so the
- * first pass may run while other threads build; only what it suspects is examined again,
- * at moments when none does.
+ * Gives the thing back if it is lost.  False: a living thread may hold it.
+ *
+ * A suspicion is spoilt by builders that try to take the thing, by each once at most, since it is in no bitmap.  What is
+ * held is asked about again, because the holder may be another search, which asks about the same thing and has seen
+ * the caller.
  */
-struct pass {
-	struct store *s;
-	uint64_t sum;
-	bool calm;	/* no thread was building when this pass began */
-	bool disturbed; /* it found something that it could not prove  */
-};
-
-/* True: what was just found to be lost is lost. */
-static bool pass_holds(struct pass *p)
+static bool examine(const struct thing *t)
 {
-	uint64_t sum;
+	enum { ATTEMPTS = 1024, HELD = 64 }; /* 16 times if it is held */
+	struct suspicion p;
+	unsigned i;
 
-	/* Pairs with building_begin: the counters are read after what was examined. */
-	fence_acquire();
-	if (!p->calm || !building_quiet(p->s, &sum) || sum != p->sum)
-		p->disturbed = true;
-	return !p->disturbed;
+	for (i = 0; i < ATTEMPTS && seems_lost(t); i++) {
+		bool lost;
+
+		if (!suspicion_begin(&p, t->store, hold_of(t))) {
+			i += HELD - 1;
+			continue;
+		}
+		lost = seems_lost(t) && suspicion_stands(&p);
+		if (lost)
+			give_back(t);
+		suspicion_end(&p);
+		if (lost)
+			break;
+	}
+	return i < ATTEMPTS;
 }
 
-static void examine_slab(struct pass *p, struct slab *s)
+/* Each run of these units at once, or one by one if a living thread holds some. */
+static bool examine_units(struct thing t, uint64_t lost)
 {
+	bool all = true;
+	uint64_t run;
+
+	t.kind = LOST_UNITS;
+	for (; lost != 0; lost &= ~run) {
+		run = lost & ~(lost + (lost & -lost)); /* the carry clears the lowest run */
+		t.first = bits_lowest(run);
+		t.count = bits_count(run);
+		if (examine(&t))
+			continue;
+		if (t.count == 1) {
+			all = false;
+			continue;
+		}
+		run = run & -run;
+		t.count = 1;
+		all = examine(&t) && all;
+	}
+	return all;
+}
+
+/* What is of an unowned slab: it is being made or unmade, or has slots that are taken and were never handed out. */
+static bool examine_slab(struct thing t, struct slab *s)
+{
+	bool all = true;
 	unsigned g;
 
-	if ((load_acquire(&s->owner) & OWNER_UNOWNED) == 0)
-		return;
-	if ((load_relaxed(&s->owner) & OWNER_CHANGING) != 0 && pass_holds(p))
-		fetch_and_acq_rel(&s->owner, ~OWNER_CHANGING);
+	t.count = 1;
+	t.kind = LOST_CHANGE;
+	if ((load_acquire(&s->owner) & OWNER_CHANGING) != 0)
+		all = examine(&t);
+	t.kind = LOST_SLOT;
 	for (g = 0; g < load_relaxed(&s->groups); g++) {
-		uint64_t lost = lost_slots(s, g);
+		uint64_t taken = slab_group_mask(s, g) & ~load_acquire(&s->free[g]);
 
-		if (lost != 0 && pass_holds(p))
-			fetch_or_release(&s->free[g], lost); /* pairs with slot_in */
+		for (; taken != 0; taken = bits_without_lowest(taken)) {
+			t.n = g * GROUP_SLOTS + bits_lowest(taken);
+			if (load_relaxed(census_tag(s, t.n)) == TAG_NONE)
+				all = examine(&t) && all;
+		}
 	}
+	return all;
 }
 
 /* Examines chunk i of the region; returns the number of chunks that belong together. */
-static size_t examine_chunk(struct pass *p, struct region *r, size_t i)
+static size_t examine_chunk(struct store *store, struct region *r, size_t i, bool *all)
 {
-	struct heap *h = &p->s->heap;
-	struct run run = {r, i};
+	struct thing t = {LOST_CHUNK, store, {r, i}, 1, 0, 0};
 	struct chunk *c = region_chunk(r, i);
+	uint64_t unowned, lost;
 	struct slab *s;
-	size_t n = 1;
-	uint64_t lost, unowned;
-	bool known;
 
 	if (bits_all(r->free, i, 1))
-		return n;
-	/* A record that is not known yet is not read: its maker died before it wrote anything. */
-	known = bits_all(r->known, i, 1);
-	if (known && chunk_is(c, CHUNK_SPAN)) {
-		n = load_relaxed(&c->span_chunks);
-		if (load_relaxed(&c->clean) == TAG_NONE && pass_holds(p))
-			(void)span_release(c, c->base);
-	} else if (known && chunk_is(c, CHUNK_SLABS)) {
+		return 1;
+	if (bits_all(r->known, i, 1) && chunk_is(c, CHUNK_SPAN)) {
+		t.kind = LOST_SPAN;
+		t.n = load_relaxed(&c->span_chunks);
+		*all = examine(&t) && *all;
+		return t.n > 0 ? t.n : 1;
+	}
+	if (bits_all(r->known, i, 1) && chunk_is(c, CHUNK_SLABS)) {
 		lost = lost_units(c, &unowned);
-		if (lost != 0 && pass_holds(p))
-			return_units(h, c, lost);
-		for (; unowned != 0; unowned = bits_without_lowest(unowned))
-			if ((s = slab_beginning(c, bits_lowest(unowned))) != NULL)
-				examine_slab(p, s);
-		chunk_mend(h, c);
-	} else if (pass_holds(p)) {
-		heap_soiled(h, CHUNK_UNITS);
-		region_give(run, 1, false);
-	}
-	return n;
-}
-
-/* Records that were reserved and never made: their makers died before. */
-static void examine_records(struct pass *p)
-{
-	uint64_t used = load_acquire(&p->s->records_used), i;
-
-	for (i = 0; i < used; i++) {
-		struct owner *r = store_record(p->s, i);
-
-		if (!store_owner_is_made(p->s, i) && pass_holds(p)) {
-			owner_reset(r);
-			owner_publish(&p->s->heap, r, OWNER_VACANT);
+		*all = examine_units(t, lost) && *all;
+		for (; unowned != 0; unowned = bits_without_lowest(unowned)) {
+			t.first = bits_lowest(unowned);
+			if ((s = slab_beginning(c, t.first)) != NULL && (load_acquire(&s->owner) & OWNER_UNOWNED) != 0)
+				*all = examine_slab(t, s) && *all;
 		}
+		chunk_mend(&store->heap, c);
+		return 1;
 	}
-}
-
-/* The counts of units may be off by what dead threads did not finish. */
-static void recount(struct pass *p)
-{
-	struct heap *h = &p->s->heap;
-	struct region *r = load_acquire(&h->regions);
-	uint64_t before = load_relaxed(&h->both), now = 0;
-	size_t i, n;
-
-	for (i = 0; i < load_relaxed(&r->chunks); i += n) {
-		const struct chunk *c = region_chunk(r, i);
-
-		n = 1;
-		if (bits_all(r->free, i, 1)) {
-			now += region_dirty((struct run){r, i}, 1) * CHUNK_UNITS;
-		} else if (!bits_all(r->known, i, 1)) {
-			continue;
-		} else if (load_acquire(&c->kind) == CHUNK_SPAN) { /* pairs with the release of its kind */
-			n = load_relaxed(&c->span_chunks);
-			now += n * CHUNK_UNITS * HEAP_USED;
-		} else if (load_acquire(&c->kind) == CHUNK_SLABS) { /* pairs with chunk_open */
-			uint64_t units = load_acquire(&c->units); /* pairs with chunk_put */
-
-			now += bits_count(units & ~load_relaxed(&c->clean));
-			now += (CHUNK_UNITS - bits_count(units)) * HEAP_USED;
-		}
-	}
-	if (now != before && pass_holds(p))
-		heap_peaks(h, fetch_add_relaxed(&h->both, now - before) + now - before);
-}
-
-enum { PASS_ATTEMPTS = 32 };
-
-/* The first pass does not require quiescence; it suffices when nothing is lost. */
-static void pass_begin(struct pass *p, unsigned attempt)
-{
-	p->disturbed = false;
-	p->calm = attempt > 0 && building_quiet(p->s, &p->sum);
+	*all = examine(&t) && *all;
+	return 1;
 }
 
 /* True: all memory that was lost before is returned. */
 static bool search(struct store *s)
 {
-	struct pass p = {s, 0, false, true};
 	struct region *r = load_acquire(&s->heap.regions);
-	unsigned attempt;
+	struct thing t = {LOST_RECORD, s, {r, 0}, 0, 0, 0};
+	uint64_t used = load_acquire(&s->records_used);
 	bool all = true;
-	size_t i, n = 1;
+	size_t i;
 
-	for (i = 0; i < load_relaxed(&r->chunks); i += n) {
-		attempt = 0;
-		do {
-			pass_begin(&p, attempt);
-			n = examine_chunk(&p, r, i);
-		} while (p.disturbed && ++attempt < PASS_ATTEMPTS);
-		all = all && !p.disturbed;
-	}
-	attempt = 0;
-	do {
-		pass_begin(&p, attempt);
-		examine_records(&p);
-		recount(&p);
-	} while (p.disturbed && ++attempt < PASS_ATTEMPTS);
-	return all && !p.disturbed;
+	for (i = 0; i < load_relaxed(&r->chunks);)
+		i += examine_chunk(s, r, i, &all);
+	/* Records that were reserved and never made: their makers died before. */
+	for (; t.n < used; t.n++)
+		all = examine(&t) && all;
+	return all;
 }
 
-void lost_memory_return(struct store *s)
+void lost_memory_return(struct store *s, struct owner *o)
 {
-	uint64_t me = lives_thread(&s->heap), who = load_acquire(&s->recoverer), lost;
+	uint64_t deaths = load_acquire(&s->deaths), done = load_relaxed(&s->searched);
+	struct building b = building_begin(&s->heap, o);
+	bool all = search(s);
 
-	/*
-	 * The searcher may be this thread, interrupted by a signal handler.  Acquire pairs with
-	 * the release of the last searcher, or with the fence of lives_thread_is_over.
-	 */
-	if (me == 0 || who == me || (who != 0 && !lives_thread_is_over(s, who)) ||
-	    !cas_acq_rel(&s->recoverer, &who, me))
+	building_end(b);
+	if (!units_recount(s) || !all)
 		return;
-	lost = load_acquire(&s->lost); /* pairs with the threads that count deaths */
-	/* Only after the search: if the caller dies in it, the next thread searches again. */
-	if (search(s))
-		fetch_add_acq_rel(&s->lost, (uint64_t)0 - lost);
-	store_release(&s->recoverer, 0);
+	/* Only after the search: if the caller dies in it, the next thread searches again.  The acquire pairs with nothing. */
+	while ((int64_t)(deaths - done) > 0 && !cas_acquire(&s->searched, &done, deaths))
+		;
 }

@@ -44,7 +44,7 @@ bool look_is_new(void)
 	struct region *r = heap()->regions;
 	size_t words = bits_words(r->chunks) * sizeof(uint64_t), i;
 	struct owner *o;
-	uint64_t sum = store_of(heap())->lost;
+	uint64_t sum = store_of(heap())->deaths;
 	unsigned u;
 
 	sum = mix(sum, r->free, words);
@@ -69,6 +69,36 @@ bool look_is_new(void)
 	last = sum;
 	fills++;
 	return true;
+}
+
+uint64_t look_sum(void)
+{
+	struct region *r = heap()->regions;
+	uint64_t sum = 0, free;
+	const struct slab *s;
+	size_t i;
+	unsigned u;
+
+	for (i = 0; i < r->chunks; i++) {
+		struct chunk *c = region_chunk(r, i);
+		bool slabs = bits_all(r->known, i, 1) && chunk_is(c, CHUNK_SLABS);
+
+		/* A chunk whose units are all free may be returned by anybody. */
+		free = bits_all(r->free, i, 1) ? ~(uint64_t)0 : slabs ? c->units : 0;
+		sum = mix(sum, &free, sizeof free);
+		if (free == 0 && bits_all(r->known, i, 1) && chunk_is(c, CHUNK_SPAN)) {
+			sum = mix(sum, &c->clean, sizeof c->clean);
+			sum = mix(sum, &c->span_bytes, sizeof c->span_bytes);
+		}
+		for (u = 0; slabs && u < CHUNK_UNITS; u++) {
+			s = record_at(c, record_offset_unowned(u));
+			if (c->head[u] != record_offset_unowned(u))
+				continue;
+			sum = mix(sum, &s->owner, sizeof s->owner);
+			sum = mix(sum, s->free, s->groups * sizeof s->free[0]);
+		}
+	}
+	return mix(sum, store_of(heap())->made, sizeof store_of(heap())->made);
 }
 
 size_t look_fills(void)
@@ -187,7 +217,6 @@ void settled_records(void)
 	}
 	CHECK_EQ(n, s->records_used);
 	for (i = 0; i < STRANGERS; i++)
-		CHECK_EQ(s->strangers[i], 0);
-	CHECK_EQ(s->lost, 0);
-	CHECK(s->recoverer == 0 || s->recoverer == death_ended);
+		CHECK_EQ(store_stranger(s, i)->life, 0);
+	CHECK_EQ(store_lost(s), 0);
 }

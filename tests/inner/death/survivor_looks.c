@@ -6,6 +6,7 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/building.h"
 #include "store/file/image.h"
+#include "store/recover/recover.h"
 #include "store/recover/seats.h"
 #include "syscall.h"
 
@@ -20,6 +21,7 @@ static unsigned state;
 static struct entry extra;
 static uint64_t victims_owner;
 static size_t extras, found, of_victim;
+static bool lost_before; /* memory of others, which a path recovers */
 static bool in_flight; /* a new block, when the victim died */
 
 static struct store *store(void)
@@ -55,6 +57,7 @@ void look_prepare(void)
 	for (i = 0; i < book->count; i++)
 		*slot_of(book->entry[i].p) = &book->entry[i];
 	victims_owner = census_join(store());
+	lost_before = !building_quiet(store()) || store_lost(store()) != 0;
 }
 
 /* ---- the victim is dead ---- */
@@ -82,8 +85,7 @@ static void victim_dies(void)
 		die(&o->state, OWNER_THREAD);
 	}
 	for (i = 0; i < STRANGERS; i++)
-		die(&s->strangers[i], 0);
-	die(&s->recoverer, 0);
+		die(&store_stranger(s, i)->life, 0);
 	for (i = 0; i < 8; i++)
 		die(&s->census[i], 0);
 }
@@ -246,6 +248,18 @@ static void attachable(void)
 	CHECK(image_check(death_fd, store(), &why));
 }
 
+/* The victim lives, and stands: all that it holds stays its own, although a death is said to have left something. */
+static void beside_the_living(void)
+{
+	uint64_t sum = look_sum();
+
+	map_as(PRIVATE);
+	store()->deaths++;
+	lost_memory_return(store(), NULL);
+	CHECK(lost_before || look_sum() == sum);
+	thread_bench_forget();
+}
+
 void look(void)
 {
 	static unsigned looks;
@@ -254,6 +268,7 @@ void look(void)
 	if (looks % 16 == 0)
 		attachable();
 	CHECK_EQ(arch_set_thread_pointer(tls_of_survivor), 0);
+	beside_the_living();
 	map_as(PRIVATE);
 	victim_dies();
 	if (death_slot != NULL && looks % 2 == 0)

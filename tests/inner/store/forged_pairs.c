@@ -13,7 +13,7 @@ TEST(sound_owner_list_and_lost_memory, 20)
 
 	make();
 	o = image.heap.owners;
-	put(&s->lost, &lost, sizeof lost);
+	put(&s->deaths, &lost, sizeof lost);
 	works(__LINE__);
 	IDLE(s->heap.owners, 0);
 	IDLE(s->heap.owners, image.records + RECORD_BYTES);

@@ -1,45 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search for memory that dead threads lost (store/recover/recover.h): while another thread
- * builds, memory that it may hold is not returned, and the search is repeated later.
+ * The search for memory that dead threads lost (store/recover/recover.h): what a living thread holds while it
+ * builds is not returned, and the search is repeated later; all else is.
  */
 #include "store/recover/recover.h"
 
 #include "front/slot.h"
 #include "store/recover/building.h"
 #include "store/recover/census.h"
+#include "store/recover/holds.h"
 #include "slab/unowned.h"
 #include "syscall.h"
 
-#include "inner/shared.h" /* last: its names are short */
-
-static char *block;
-
-static void set_up(void)
-{
-	shared_make(16 * MIB);
-	block = NOT_NULL(ash_heap_alloc(heap, 9000));
-}
-
-/* Counts a death while building. */
-static void lose(void)
-{
-	CHECK(ash_heap_check(heap) == 0 || store->lost == 0);
-	store->lost = 1;
-}
-
-/* Takes a free unit of the block's chunk, as a thread that dies before it has made a slab there. */
-static uint64_t lose_unit(void)
-{
-	struct chunk *c = map_find(block);
-	uint64_t bit = bits_lowest(c->units);
-
-	bit = (uint64_t)1 << bit;
-	CHECK((c->units & bit) != 0);
-	c->units &= ~bit;
-	lose();
-	return bit;
-}
+#include "inner/store/lost.h" /* last: its names are short */
 
 TEST(inner_lost_unit_of_a_builder, 10)
 {
@@ -51,14 +24,26 @@ TEST(inner_lost_unit_of_a_builder, 10)
 	c = map_find(block);
 	bit = lose_unit();
 	b = building_begin(h, NULL);
+	holds_note(h, hold_units(c, bits_lowest(bit), 1), true);
 	(void)ash_heap_recover(heap);
-	CHECK((c->units & bit) == 0); /* it may be the builder's */
-	CHECK_EQ(store->lost, 1);
+	CHECK((c->units & bit) == 0); /* it is the builder's */
+	CHECK_EQ(store_lost(store), 1);
 	building_end(b);
 	(void)ash_heap_recover(heap);
 	CHECK((c->units & bit) != 0);
-	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(store_lost(store), 0);
 	CHECK_EQ(ash_heap_check(heap), 0);
+	/* What lies beside is no matter, nor what was held. */
+	bit = lose_unit();
+	b = building_begin(h, NULL);
+	holds_note(h, hold_units(c, bits_lowest(bit), 1), true);
+	holds_note(h, hold_units(c, bits_lowest(bit) + 1, 9), true);
+	holds_note(h, hold_units(c, bits_lowest(bit) - 1, 1), true);
+	holds_note(h, hold_chunks(c->index + 1u, 5), true);
+	holds_note(h, hold_units(c, bits_lowest(bit), 1), false);
+	(void)ash_heap_recover(heap);
+	CHECK((c->units & bit) != 0);
+	building_end(b);
 }
 
 static void take_unowned(struct slot_ref *at)
@@ -110,11 +95,11 @@ TEST(inner_lost_slot_of_a_builder, 10)
 	lose();
 	(void)ash_heap_recover(heap);
 	CHECK(slot_is_taken(&at));
-	CHECK_EQ(store->lost, 1);
+	CHECK_EQ(store_lost(store), 1);
 	building_end(b);
 	(void)ash_heap_recover(heap);
 	CHECK(!slot_is_taken(&at));
-	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(store_lost(store), 0);
 }
 
 /* If nothing is lost the search succeeds, although a thread builds. */
@@ -130,48 +115,8 @@ TEST(inner_lost_nothing, 10)
 	lose();
 	(void)ash_heap_recover(heap);
 	CHECK(slot_is_taken(&at));
-	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(store_lost(store), 0);
 	building_end(b);
-}
-
-/* One thread searches at a time; if it dies, another one may. */
-TEST(inner_lost_searcher, 10)
-{
-	struct chunk *c;
-	uint64_t bit, *lives;
-	long pid;
-
-	set_up();
-	needs_lives();
-	c = map_find(block);
-	lives = ash_heap_zalloc(heap, 2, 8);
-	bit = lose_unit();
-	pid = rt_fork();
-	if (pid == 0) {
-		store_release(&lives[0], life_of_thread());
-		while (load_acquire(&lives[1]) == 0)
-			rt_yield();
-		rt_exit(0);
-	}
-	while (load_acquire(&lives[0]) == 0)
-		rt_yield();
-	store->recoverer = lives[0];
-	(void)ash_heap_recover(heap);
-	CHECK((c->units & bit) == 0);
-	CHECK_EQ(store->recoverer, lives[0]);
-	store_release(&lives[1], 1);
-	CHECK_EQ(rt_wait(pid), 0);
-	(void)ash_heap_recover(heap);
-	CHECK((c->units & bit) != 0);
-	CHECK_EQ(store->recoverer, 0);
-	/* A handler that interrupts the searcher does not search. */
-	bit = lose_unit();
-	store->recoverer = lives_thread(h);
-	(void)ash_heap_recover(heap);
-	CHECK((c->units & bit) == 0);
-	store->recoverer = 0;
-	(void)ash_heap_recover(heap);
-	CHECK((c->units & bit) != 0);
 }
 
 /* ---- records ---- */
@@ -225,7 +170,6 @@ TEST(inner_lost_record_is_used_again, 10)
 TEST(inner_lost_detached_record, 10)
 {
 	struct owner *o;
-	uint64_t sum;
 
 	set_up();
 	ash_heap_thread_detach(heap);
@@ -233,7 +177,7 @@ TEST(inner_lost_detached_record, 10)
 		CHECK_EQ(o->building & 1, 0);
 		CHECK_EQ(o->state, OWNER_VACANT);
 	}
-	CHECK(building_quiet(store, &sum));
+	CHECK(building_quiet(store));
 }
 
 static void ends_while_building(UNUSED void *argument)
@@ -247,16 +191,42 @@ static void ends_while_building(UNUSED void *argument)
 /* Destroying the heap in a process whose thread ended while building counts that death. */
 TEST(inner_lost_by_a_thread_before_destroy, 10)
 {
-	uint64_t sum;
-
 	set_up();
 	IN_CHILD {
 		rt_in_thread(ends_while_building, NULL);
 		ash_heap_destroy(heap);
 	}
-	CHECK_EQ(store->lost, 1);
-	CHECK(building_quiet(store, &sum));
+	CHECK_EQ(store_lost(store), 1);
+	CHECK(building_quiet(store));
 	(void)ash_heap_recover(heap);
-	CHECK_EQ(store->lost, 0);
+	CHECK_EQ(store_lost(store), 0);
+	CHECK_EQ(ash_heap_check(heap), 0);
+}
+
+static void ends_in_flight(void *at)
+{
+	void *p = NOT_NULL(ash_heap_alloc(heap, 100));
+
+	*(void **)at = p;
+	store_release(&truth_of(seats_self(h))->flight, (uint64_t)(uintptr_t)p);
+	for (;;)
+		(void)arch_exit(0);
+}
+
+/* Destroying it releases what a thread that ended in a call had in flight, also if the thread did not build. */
+TEST(inner_lost_flight_of_a_thread_before_destroy, 10)
+{
+	struct slot_ref at;
+	void **p;
+
+	set_up();
+	p = ash_heap_zalloc(heap, 1, sizeof *p);
+	IN_CHILD {
+		rt_in_thread(ends_in_flight, p);
+		ash_heap_destroy(heap);
+	}
+	CHECK(*p != NULL);
+	(void)ash_heap_recover(heap);
+	CHECK(!slot_find(map_find(*p), *p, &at) || !slot_is_taken(&at)); /* or its slab is gone as well */
 	CHECK_EQ(ash_heap_check(heap), 0);
 }

@@ -39,10 +39,11 @@ typedef rl::var<unsigned> plain;
 #define CAS(w, expected, v, label, o)                                                              \
 	(w)($).compare_exchange_strong((expected), (v), RMW(label, o), rl::mo_relaxed)
 #define FENCE(label, o)                                                                            \
-	do                                                                                         \
-		if (litmus_order(label, rl::mo_##o, LITMUS_FENCE) != rl::mo_relaxed)               \
-			rl::atomic_thread_fence(rl::mo_##o, $);                                    \
-	while (0)
+	do {                                                                                       \
+		rl::memory_order fence_order = litmus_order(label, rl::mo_##o, LITMUS_FENCE);      \
+		if (fence_order != rl::mo_relaxed)                                                 \
+			rl::atomic_thread_fence(fence_order, $);                                   \
+	} while (0)
 
 /* A test: runs itself once; true: no execution failed. */
 struct litmus {

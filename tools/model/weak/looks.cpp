@@ -159,36 +159,42 @@ LITMUS(tag, 2)
 };
 
 /*
- * building.c building_begin, building_end, building_quiet; recover_memory.c pass_holds: a unit
- * that is in no bitmap and no slab is lost only if no thread was building meanwhile.
+ * holds.c note, holds_note, suspicion_begin, is_among, suspicion_stands: of a unit that a living thread takes, gives and
+ * takes again, no search finds that it is in no bitmap, that the thread does not hold it, and that the suspicion stands.
  */
-LITMUS(building, 2)
+LITMUS(holds, 2)
 {
-	word counter, units, head;
+	word hold, suspect, units;
 
 	void before()
 	{
-		POKE(counter, 0);
+		POKE(hold, 0);
+		POKE(suspect, 0);
 		POKE(units, 1);
-		POKE(head, 0);
 	}
 
 	void thread(unsigned i)
 	{
-		unsigned before, lost;
+		bool held, taken;
 
-		if (i == 0) {
-			POKE(counter, 1);
-			FENCE("building_begin", release);
+		for (unsigned n = 0; i == 0 && n < 2; n++) {
+			POKE(hold, 1);
+			FENCE("note: suspicion", seq_cst);
+			if (PEEK(suspect) == 1)
+				POKE(suspect, 0);
+			FENCE("note: taken", release);
 			POKE(units, 0);
-			POKE(head, 1);
-			ADD(counter, 1, "building_end: building", release);
-			return;
+			POKE(units, 1);
+			STORE(hold, 0, "holds_note: hold", release);
 		}
-		before = LOAD(counter, "building_quiet: building", acquire);
-		lost = PEEK(units) == 0 && PEEK(head) == 0;
-		FENCE("pass_holds", acquire);
-		RL_ASSERT(!lost || (before & 1) != 0 || PEEK(counter) != before);
+		if (i == 0)
+			return;
+		POKE(suspect, 1);
+		FENCE("suspicion_begin", seq_cst);
+		held = LOAD(hold, "is_among: hold", acquire) != 0;
+		taken = PEEK(units) == 0;
+		FENCE("suspicion_stands", acquire);
+		RL_ASSERT(held || !taken || PEEK(suspect) != 1);
 	}
 };
 

@@ -390,8 +390,8 @@ LITMUS(death, 3)
 				return;
 			FENCE("process_thread_is_gone", acquire);
 			RL_ASSERT(lists($) == 1);
-			ADD(lost, 1, "recover_settle: lost", release);
-		} else if (LOAD(lost, "lost_memory_return: lost", acquire) != 0) {
+			ADD(lost, 1, "recover_settle: deaths", release);
+		} else if (LOAD(lost, "store_lost: deaths", acquire) != 0) {
 			RL_ASSERT(lists($) == 1);
 		}
 	}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Holds: what a thread that changes more than slots is about to take out of all bitmaps, or has taken.
+ *
+ * Only in heaps that processes share, where the thread may die in between (store/recover/holds.h).  A hold is noted
+ * before its memory is taken, and dropped after that is free, or in use, or was not had.
+ *
+ *   63 ............. 30 | 29 ....... 2 | 1 .. 0
+ *   chunks              | first chunk  | HOLD_CHUNKS
+ *   first, count        | chunk        | HOLD_UNITS     units, and the slab that begins in the first one
+ *   unit, slot          | chunk        | HOLD_SLOT      of the unowned slab that begins in the unit
+ *                       | number       | HOLD_RECORD    of an owner record
+ */
+#ifndef CORE_HOLD_H
+#define CORE_HOLD_H
+
+#include "backend/heap.h"
+#include "internal.h"
+
+enum { HOLD_CHUNKS, HOLD_UNITS, HOLD_SLOT, HOLD_RECORD };
+
+#define HOLD_KIND     ((uint64_t)3)
+#define HOLD_AT       2  /* shift */
+#define HOLD_AT_BITS  28
+#define HOLD_MORE     (HOLD_AT + HOLD_AT_BITS) /* shift */
+#define HOLD_PLACE    8  /* shift of the first unit, and of a slot's unit: counts and slots lie above */
+_Static_assert(CPU_ADDRESS_BITS - CHUNK_SHIFT <= HOLD_AT_BITS, "each chunk of a store has a number");
+
+/* Never 0: n is not. */
+static inline uint64_t hold_chunks(size_t first, size_t n)
+{
+	return (uint64_t)n << HOLD_MORE | (uint64_t)first << HOLD_AT | HOLD_CHUNKS;
+}
+
+static inline uint64_t hold_units(const struct chunk *c, unsigned first, unsigned n)
+{
+	return ((uint64_t)n << HOLD_PLACE | first) << HOLD_MORE | (uint64_t)load_relaxed(&c->index) << HOLD_AT | HOLD_UNITS;
+}
+
+static inline uint64_t hold_slot(const struct slab *s, uint64_t index)
+{
+	return (index << HOLD_PLACE | load_relaxed(&s->unit)) << HOLD_MORE |
+	       (uint64_t)load_relaxed(&load_relaxed(&s->chunk)->index) << HOLD_AT | HOLD_SLOT;
+}
+
+static inline uint64_t hold_record(uint64_t number)
+{
+	return number << HOLD_AT | HOLD_RECORD;
+}
+
+/* Notes the hold, or drops it. */
+static ALWAYS_INLINE void hold_run(struct run run, size_t n, bool notes)
+{
+	if (unlikely(!heap_kind(run.region->heap)->own_records))
+		heap_hooks_now()->hold(run.region->heap, hold_chunks(run.first, n), notes);
+}
+
+static ALWAYS_INLINE void hold_some(const struct chunk *c, unsigned first, unsigned n, bool notes)
+{
+	/* The small product, which has no such heaps, would load what it does not use. */
+	if (!SMALL && unlikely(!heap_kind(chunk_heap(c))->own_records))
+		heap_hooks_now()->hold(chunk_heap(c), hold_units(c, first, n), notes);
+}
+
+#endif
