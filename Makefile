@@ -128,6 +128,8 @@ FOR_FIELD = $(if $(filter field32,$(ARCH)),-fno-pie -fno-unwind-tables -fno-asyn
 # have no such instruction.
 FIELD_OS = $(addprefix $(BUILD)/field/,$(if $(FOR_FIELD),,core/arena/arena_alloc.o core/arena/arena_summary.o) core/arena/arena.o \
 	$(if $(findstring rv32im,$(TARGET)),,sys/text.o))
+# The same of libashlar-small.a, as far as its limit allows.
+SMALL_OS = $(addprefix $(BUILD)/small/core/,arena/arena_alloc.o arena/arena_summary.o)
 NO_SMALL = $(if $(filter riscv64,$(ARCH)),-msmall-data-limit=0)
 # Kernels with pages of 64 KiB load no program whose segments share one.
 PAGE_MOST = $(if $(filter x86_64,$(ARCH)),4096,65536)
@@ -193,10 +195,13 @@ RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
 AMALGAMATED = core/diagnostics/malloc_needs.c sys/back.c
 HARDENED_SOURCES = sys/chance.c core/front/guard.c core/front/guarded.c
 LIB_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) \
-	$(filter-out core/malloc/% core/field/% core/front/sample.c $(AMALGAMATED) $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
+	$(filter-out core/malloc/% core/field/% core/small/% core/front/sample.c $(AMALGAMATED) $(HARDENED_SOURCES),$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
 # libashlar-field.a: heaps in the caller's memory alone.
 FIELD_SOURCES = arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c \
 	$(filter-out %/arena_list.c,$(wildcard core/arena/*.c)) core/field/field.c
+# libashlar-small.a: the same heap over memory from the system.
+SMALL_SOURCES = $(filter-out $(RUNTIME_ASM),$(wildcard arch/$(ARCH)/*.[cS])) $(addprefix sys/,$(addsuffix .c,pages pages_map pages_move panic process text)) \
+	$(addprefix core/base/,bits.c misuse.c version.c) $(filter-out %/arena_list.c,$(wildcard core/arena/*.c)) core/front/hook.c $(wildcard core/small/*.c)
 # libashlar-core.a: everything but what asks Linux; instead what asks the program.
 CORE_SOURCES = sys/panic.c $(wildcard sys/system/*.c)
 # Those that differ where allocations are sampled (core/front/sample.h).
@@ -228,7 +233,7 @@ APART = core/store/data/global_names core/diagnostics/heap_walk arch/$(ARCH)/mem
 objects      = $(patsubst %.c,$(BUILD)/$1/%.o,$(filter %.c,$2)) \
 	$(patsubst %.S,$(BUILD)/asm/%.o,$(filter %.S,$2))
 LIB_OBJECTS  = $(call objects,lib,$(LIB_SOURCES))
-SMALL_OBJECTS = $(call objects,small,$(filter-out core/arena/% core/store/% core/heaps/%,$(LIB_SOURCES)))
+SMALL_OBJECTS = $(call objects,small,$(SMALL_SOURCES))
 CORE_OBJECTS = $(filter-out $(BUILD)/lib/sys/% %/syscall.o,$(LIB_OBJECTS)) $(call objects,lib,sys/text.c) \
 	$(call objects,core,$(CORE_SOURCES))
 FIELD_OBJECTS = $(call objects,field,$(FIELD_SOURCES))
@@ -690,7 +695,7 @@ $(BUILD)/$1/%.o: %.c Makefile
 	$$(CC) $$(LIB_FLAGS) $$(KIND) -c $$< -o $$@
 endef
 $(foreach folder,lib small sample start core field,$(eval $(call library_object,$(folder))))
-$(BUILD)/small/%.o: KIND = -DASHLAR_SMALL $(FOR_SIZE)
+$(BUILD)/small/%.o: KIND = -DASHLAR_SMALL $(if $(filter $(SMALL_OS),$@),-Os $(NO_RED_ZONE),$(FOR_SIZE))
 $(BUILD)/sample/%.o: KIND = -DASHLAR_SAMPLE
 $(BUILD)/start/%.o: KIND = -Isys/start $(FOR_SIZE)
 $(BUILD)/core/%.o: KIND = -DASHLAR_SYSTEM $(FOR_SIZE)

@@ -65,8 +65,18 @@
 #include "core/base/bits.h"
 #include "core/base/class.h"
 #include "core/base/roll.h"
+#include "core/base/version.h"
 #include "core/base/layout.h"
 #include "core/base/misuse.h"
+#include "core/arena/arena.h"
+#include "core/arena/arena_call.h"
+#if IS_SMALL
+#include "core/small/place.h"
+#include "core/small/pool.h"
+#include "core/small/large.h"
+#include "core/small/space.h"
+#include "core/small/find.h"
+#else
 #include "core/backend/chunk.h"
 #include "core/backend/heap.h"
 #include "core/backend/hold.h"
@@ -94,8 +104,6 @@
 #include "core/front/slot.h"
 #include "core/front/span.h"
 #include "core/diagnostics/blocks.h"
-#include "core/arena/arena.h"
-#include "core/arena/arena_call.h"
 #include "core/store/file/store.h"
 #include "core/store/recover/benches.h"
 #include "core/store/recover/building.h"
@@ -109,6 +117,7 @@
 #include "core/heaps/instance.h"
 #include "core/store/data/slots.h"
 #include "core/store/data/view.h"
+#endif
 
 /* The memcpy family and the system calls. */
 ASHLAR_FOR_SIZE
@@ -145,7 +154,30 @@ ASHLAR_FOR_SIZE
 #include "core/base/class.c"
 #include "core/base/misuse.c"
 #include "core/base/roll.c"
+#include "core/base/version.c"
+#if !IS_MALLOC
+#include "core/front/hook.c"
+#endif
+ASHLAR_FOR_SIZE_END
 
+#if IS_SMALL || HAS_HEAPS
+#include "core/arena/arena.c"
+#include "core/arena/arena_summary.c"
+#include "core/arena/arena_alloc.c"
+#include "core/arena/arena_call.c"
+#endif
+
+ASHLAR_FOR_SIZE
+#if IS_SMALL
+#include "core/small/space.c"
+#include "core/small/place.c"
+#include "core/small/pool.c"
+#include "core/small/large.c"
+#include "core/small/find.c"
+#include "core/small/calls.c"
+#include "core/small/figures.c"
+ASHLAR_FOR_SIZE_END
+#else
 #include "core/backend/chunk.c"
 #include "core/backend/heap.c"
 #include "core/backend/map.c"
@@ -201,17 +233,11 @@ ASHLAR_FOR_SIZE
 #include "core/diagnostics/blocks_stats.c"
 #if IS_MALLOC
 #include "core/diagnostics/malloc_needs.c"
-#else
-#include "core/front/hook.c"
 #endif
 ASHLAR_FOR_SIZE_END
 
 /* Heaps as objects. */
 #if HAS_HEAPS
-#include "core/arena/arena.c"
-#include "core/arena/arena_summary.c"
-#include "core/arena/arena_alloc.c"
-#include "core/arena/arena_call.c"
 #include "core/heaps/instance_alloc.c"
 #include "core/heaps/instance_release.c"
 #include "core/store/recover/intent.c"
@@ -273,6 +299,7 @@ ASHLAR_FOR_SIZE
 #include "core/malloc/xml.c"
 #endif
 ASHLAR_FOR_SIZE_END
+#endif
 #endif
 
 #endif

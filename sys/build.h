@@ -8,9 +8,8 @@
  *
  *	ASHLAR_AMALGAMATION   the amalgamation, which       all but the public names is static
  *	                      defines it
- *	ASHLAR_SMALL          libashlar-small.a             fewest bytes: no thread owns slabs, the kernel is not
- *	                                                    told about huge pages, blocks that grow are copied
- *	ASHLAR_FIELD          libashlar-field.a             the same, for heaps in the caller's memory alone
+ *	ASHLAR_SMALL          libashlar-small.a             fewest bytes: core/small in place of the allocator
+ *	ASHLAR_FIELD          libashlar-field.a             heaps in the caller's memory alone
  *	ASHLAR_SYSTEM         libashlar-core.a              the program is asked (ashlar_system.h), not Linux
  *	ASHLAR_SAMPLE         libashlar-sample.a,           the calls of ashlar_sample.h
  *	                      libashlar_profile.so
@@ -43,14 +42,15 @@
 
 #define IS_AMALGAMATION	 BUILD_HAS(ASHLAR_AMALGAMATION)
 #define IS_FIELD	 BUILD_HAS(ASHLAR_FIELD)
-#define SMALL		 (BUILD_HAS(ASHLAR_SMALL) || IS_FIELD)
+#define IS_SMALL	 BUILD_HAS(ASHLAR_SMALL)
+#define SMALL		 IS_FIELD
 #define IS_SYSTEM	 BUILD_HAS(ASHLAR_SYSTEM)
 #define SAMPLED		 BUILD_HAS(ASHLAR_SAMPLE)
 #define IS_MALLOC	 BUILD_HAS(ASHLAR_MALLOC)
 #define IS_SO		 BUILD_HAS(ASHLAR_SO)
 #define IS_HARDENED	 BUILD_HAS(ASHLAR_HARDENED)
 #define HAS_BOTH	 BUILD_HAS(ASHLAR_PTHREAD)
-#define HAS_HEAPS	 (!SMALL && (!IS_MALLOC || HAS_BOTH))
+#define HAS_HEAPS	 (!IS_SMALL && (!IS_MALLOC || HAS_BOTH))
 #define HAS_PTHREAD	 (IS_MALLOC || HAS_BOTH)
 
 /* ThreadSanitizer sees neither assembly nor that an address depends on a load. */

@@ -49,7 +49,8 @@
 
 /* Least bytes of memory, and whether the process has a list of its arenas (arena_list.c). */
 #define ARENA_MIN    ((size_t)(IS_FIELD ? 1 : 64) << 10)
-#define ARENA_LISTED (!IS_FIELD)
+#define ARENA_LISTED (!IS_FIELD && !IS_SMALL)
+#define ARENA_LIST   BUILD_IF(ASHLAR_SMALL, extern, INTERNAL) /* as HARDENED in internal.h */
 
 struct arena {
 	char *base; /* granule 0                              */
@@ -230,8 +231,15 @@ INTERNAL void summary_raise(struct arena *a, size_t w, size_t n);
 
 /* NULL: no run of free granules is long enough.  alignment: a power of two. */
 INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
-/* False: p is not a block. */
-INTERNAL bool arena_release(struct arena *a, void *p);
+/* Takes these granules as a block; all or nothing. */
+INTERNAL bool arena_take(struct arena *a, size_t first, size_t n);
+/*
+ * The first of n granules of word w, taken as a block without a search, if that can be; else BITS_NONE.  The summary is
+ * left as it is: its promise may be too large.
+ */
+INTERNAL size_t arena_take_near(struct arena *a, size_t w, size_t n);
+/* Returns how many granules the block had; 0: p is not a block. */
+INTERNAL size_t arena_release(struct arena *a, void *p);
 
 /* The rest for resizing. */
 
@@ -276,7 +284,7 @@ INTERNAL struct arena *arenas_around(const void *p);
 INTERNAL bool arenas_leave(const void *a);
 
 /* Removes the arenas in this memory, which is about to be reused. */
-INTERNAL void arenas_gone(const void *from, size_t bytes);
+ARENA_LIST void arenas_gone(const void *from, size_t bytes);
 /* The same for the block at p, which is about to be released or resized, if there is one. */
 INTERNAL void arenas_gone_with(const struct chunk *c, const void *p);
 

@@ -139,8 +139,8 @@ static size_t granules_find(const struct arena *a, const struct request *request
 	return BITS_NONE;
 }
 
-/* run_take with the summary.  A death within leaves a part of the run free, where no promise says it. */
-static bool run_take_whole(struct arena *a, size_t first, size_t n)
+/* A death within leaves a part of the run free, where no promise says it. */
+bool arena_take(struct arena *a, size_t first, size_t n)
 {
 	bool taken;
 
@@ -156,7 +156,10 @@ static bool run_take_whole(struct arena *a, size_t first, size_t n)
 /* Runs within a word have steps of their own, but where a word has only 16 granules. */
 #define SHORT_RUNS (ARENA_WORD > 16)
 
-/* The same of n granules of word w, as one step; those at its end, too, are left to summary_run. */
+/*
+ * The same of n granules, fewer than a word has, of word w, as one step.  BITS_NONE: they are not free, or not but at its
+ * end, which is left to summary_run.  The promise is not lowered.
+ */
 static ALWAYS_INLINE size_t run_take_short(struct arena *a, size_t w, size_t n)
 {
 	uintptr_t word = load_relaxed(&a->words[w]), starts = arena_free(word) & ARENA_BODY >> 1, start;
@@ -168,8 +171,12 @@ static ALWAYS_INLINE size_t run_take_short(struct arena *a, size_t w, size_t n)
 	if (starts == 0 ||
 	    !cas_seq_cst(&a->words[w], &word, word | ((start << n) - start) | start << ARENA_WORD))
 		return BITS_NONE;
-	summary_lower(a, w);
 	return w * ARENA_WORD + bits_lowest(start);
+}
+
+size_t arena_take_near(struct arena *a, size_t w, size_t n)
+{
+	return SHORT_RUNS && n < ARENA_WORD ? run_take_short(a, w, n) : BITS_NONE;
 }
 
 /* A run that is longer than leaves count, or aligned; or that the summary hides. */
@@ -181,7 +188,7 @@ static SLOW size_t run_take_any(struct arena *a, size_t n, size_t alignment)
 
 	while ((w = summary_find(a, i, n < SUMMARY_MOST ? n : SUMMARY_MOST)) != BITS_NONE) {
 		first = granules_find(a, &request, &w, w + 1);
-		if (first != BITS_NONE && run_take_whole(a, first, n))
+		if (first != BITS_NONE && arena_take(a, first, n))
 			return first;
 		if (w >= a->word_count)
 			break;
@@ -191,7 +198,7 @@ static SLOW size_t run_take_any(struct arena *a, size_t n, size_t alignment)
 	if (load_acquire(&a->changing) == 0) /* pairs with summary_leave */
 		return BITS_NONE;
 	for (w = 0; (first = granules_find(a, &request, &w, a->word_count)) != BITS_NONE; w = first / ARENA_WORD)
-		if (run_take_whole(a, first, n))
+		if (arena_take(a, first, n))
 			break;
 	return first;
 }
@@ -207,12 +214,14 @@ void *arena_alloc(struct arena *a, size_t size, size_t alignment)
 		if (w == BITS_NONE)
 			break;
 		first = SHORT_RUNS && n < ARENA_WORD ? run_take_short(a, w, n) : BITS_NONE;
-		if (first != BITS_NONE)
+		if (first != BITS_NONE) {
+			summary_lower(a, w);
 			return a->base + first * GRANULE;
+		}
 		first = summary_run(a, w, n);
 		if (first == BITS_NONE)
 			summary_lower(a, w);
-		else if (run_take_whole(a, first, n))
+		else if (arena_take(a, first, n))
 			return a->base + first * GRANULE;
 		/* It was less than promised, or another thread took it (and made progress). */
 		i = a->leaves + w;
@@ -241,14 +250,14 @@ static ALWAYS_INLINE void block_released(struct arena *a, size_t first, size_t n
 	}
 }
 
-bool arena_release(struct arena *a, void *p)
+size_t arena_release(struct arena *a, void *p)
 {
 	size_t first = arena_index(a, p), n;
 	uintptr_t *at = &a->words[first / ARENA_WORD], word = load_acquire(at), run;
 	const uintptr_t start = (uintptr_t)1 << first % ARENA_WORD;
 
 	if ((uintptr_t)p % GRANULE != 0)
-		return false;
+		return 0;
 	summary_enter(a);
 	/*
 	 * One thread wins the compare-and-swap: it frees the whole block, if that lies in one
@@ -258,7 +267,7 @@ bool arena_release(struct arena *a, void *p)
 		run = start;
 		if ((arena_first(word) & start) == 0) {
 			summary_leave(a);
-			return false;
+			return 0;
 		}
 		n = arena_length(a, first);
 		/* First, as other threads may take the memory afterwards. */
@@ -271,5 +280,5 @@ bool arena_release(struct arena *a, void *p)
 	} while (!cas_seq_cst(at, &word, word & ~run)); /* pairs with run_part_take */
 	block_released(a, first, n, word & ~run, run == start);
 	summary_leave(a);
-	return true;
+	return n;
 }

@@ -147,8 +147,8 @@ void summary_raise(struct arena *a, size_t w, size_t n)
 
 void summary_released(struct arena *a, size_t first, size_t end)
 {
-	size_t w = first / ARENA_WORD, far = SUMMARY_MOST / ARENA_WORD + 1;
-	uintptr_t taken = ~arena_free(load_seq_cst(&a->words[w])) & (((uintptr_t)1 << first % ARENA_WORD) - 1);
+	size_t w = first / ARENA_WORD, far = SUMMARY_MOST / ARENA_WORD + 1, at;
+	uintptr_t group, taken = ~arena_free(load_seq_cst(&a->words[w])) & (((uintptr_t)1 << first % ARENA_WORD) - 1);
 
 	/* Where the run begins, or so far below that it does not matter. */
 	for (; taken == 0 && w > 0 && far > 0; w--, far--) {
@@ -159,5 +159,9 @@ void summary_released(struct arena *a, size_t first, size_t end)
 		}
 	}
 	first = w * ARENA_WORD + (taken == 0 ? 0 : bits_highest(taken) + 1);
+	at = a->leaves + w;
+	group = load_seq_cst(&group_words(a)[at / SUMMARY_FAN]); /* as byte_set would, without the run's length; pairs with it */
+	if ((group >> at % SUMMARY_FAN * 8 & SUMMARY_MOST) == SUMMARY_MOST)
+		return;
 	byte_raise(a, a->leaves + w, run_length(a, end - first, end));
 }

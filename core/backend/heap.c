@@ -79,11 +79,6 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 	}
 }
 
-const char *ash_version(void)
-{
-	return HEAP_RELEASE;
-}
-
 #define STRIDE_SLABS (sizeof(struct chunk) + CHUNK_RECORDS * sizeof(struct slab))
 #define STRIDE_SPANS sizeof(struct chunk)
 #define ROUND(n, to) (((n) + (to) - 1) / (to) * (to))
@@ -130,7 +125,7 @@ void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n
 	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
 	r->records = (char *)at + HEAD_BYTES(n);
 	r->remote = slabs ? r->records + n * r->stride : NULL;
-	r->remote_stride = SMALL || slabs ? remote_stride : 0;
+	r->remote_stride = slabs ? remote_stride : 0;
 }
 
 /*
@@ -164,7 +159,7 @@ static void metadata_share(struct region *r, struct heap *h)
 {
 	size_t bytes = BYTES((size_t)1, false, 0), at;
 
-	for (at = bytes; !SMALL && at + bytes <= PAGE_MOST; at += bytes) {
+	for (at = bytes; at + bytes <= PAGE_MOST; at += bytes) {
 		struct region *other = (struct region *)(void *)((char *)r + at);
 
 		if (at % PAGE_LEAST == 0) /* would look like the first one, see metadata_unmap */

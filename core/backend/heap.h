@@ -104,7 +104,7 @@ static const struct heap_kind heap_private = {true, true, true}, heap_shared = {
 
 static inline const struct heap_kind *heap_kind(const struct heap *h)
 {
-	return SMALL || likely(h->sharing == PAGES_PRIVATE) ? &heap_private : &heap_shared;
+	return likely(h->sharing == PAGES_PRIVATE) ? &heap_private : &heap_shared;
 }
 
 /*
@@ -161,15 +161,8 @@ INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
  */
 static inline const struct heap_hooks *heap_hooks_now(void)
 {
-	return SMALL ? NULL : load_relaxed(&heap_hooks); /* the small product has no other heaps */
+	return load_relaxed(&heap_hooks);
 }
-
-#define HEAP_TEXT(x)   #x
-#define HEAP_NUMBER(x) HEAP_TEXT(x)
-/* The version of the library, as text. */
-#define HEAP_RELEASE                                                                               \
-	HEAP_NUMBER(ASH_VERSION_MAJOR)                                                             \
-	"." HEAP_NUMBER(ASH_VERSION_MINOR) "." HEAP_NUMBER(ASH_VERSION_PATCH)
 
 /* The regions of a heap, from the oldest to the newest; NULL: there is none, or no other. */
 static inline struct region *region_first(const struct heap *h)
@@ -211,7 +204,7 @@ static inline bool heap_purge(const struct heap *h, char *p, size_t bytes)
 /* The bytes of a region that is one span's own; 0: another region. */
 static inline size_t region_alone(const struct region *r)
 {
-	return SMALL || r->remote != NULL ? 0 : load_relaxed(&r->alone);
+	return r->remote != NULL ? 0 : load_relaxed(&r->alone);
 }
 
 /* The bytes of address space that the region has. */
@@ -225,15 +218,15 @@ static inline size_t region_bytes(const struct region *r)
 /* The chunks that these bytes are part of; not only the records: a span's own region has one. */
 static inline size_t region_all(const struct region *r)
 {
-	return SMALL ? load_relaxed(&r->chunks) : (region_bytes(r) + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
+	return (region_bytes(r) + CHUNK_SIZE - 1) >> CHUNK_SHIFT;
 }
 
-#define HEAP_USED ((uint64_t)!SMALL << 32) /* a unit in use, in heap.both */
+#define HEAP_USED ((uint64_t)1 << 32) /* a unit in use, in heap.both */
 
 /* What two threads add at the same moment may be missed. */
 static inline void heap_peak(uint64_t *most, uint64_t now)
 {
-	if (!SMALL && now > load_relaxed(most))
+	if (now > load_relaxed(most))
 		store_relaxed(most, now);
 }
 
@@ -251,8 +244,7 @@ static inline void heap_soiled(struct heap *h, size_t units)
 {
 	uint64_t now = fetch_add_relaxed(&h->both, units) + units;
 
-	if (!SMALL)
-		heap_peaks(h, now);
+	heap_peaks(h, now);
 }
 
 /* Hint: chunks' worth of units in use. */

@@ -140,6 +140,7 @@ size_t ash_good_size(size_t size);
  * than 16.  In a signal handler that interrupted a call, only memory outside of all slabs.  Records
  * stay: 25 KiB for each 2 MiB that small blocks had.  Memory that is locked (mlockall) goes by
  * regions, which are unmapped, and blocks above 1 MiB take whole 2 MiB then.  (glibc: malloc_trim.)
+ * libashlar-small.a: whole free pages between blocks, and of each thread's pools their addresses if they are empty.
  * Except in libashlar_malloc, asks by unshare, which changes nothing, whether the caller is the
  * only thread that uses its memory; then what all others held is free, detached or not.
  */
@@ -248,7 +249,7 @@ struct ash_class {
 	size_t taken;   /* live blocks (a number)                                          */
 	size_t pending; /* released by other threads, not yet reusable (a number)          */
 };
-/* Rows are numbered from 0, by size; the last one is that of spans.  Returns 1, or 0 if there is no such row. */
+/* Rows are numbered from 0, by size; the last one is that of spans.  Returns 1, or 0 if there is no such row; libashlar-small.a has none. */
 int ash_stats_class(unsigned row, struct ash_class *out);
 
 /*
@@ -281,7 +282,7 @@ struct ash_thread_stats {
  * Calls row(context, figures) for each thread that has slabs, and for what ended ones and none have:
  * one row or more.  Blocks above 1 MiB are no thread's.  `row` may call Ashlar's functions; threads that
  * start meanwhile may have no row, and one that ended without ash_thread_detach may seem to live.
- * libashlar-small.a: all slabs in one.
+ * libashlar-small.a: all blocks in one, and no slabs.
  */
 void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats *figures), void *context);
 
@@ -321,6 +322,9 @@ struct ash_defaults {
 	 * did not need it, and while that is more than a half of `retain`, some fast calls become slow ones.
 	 * What 8192 slow operations did not need goes in each case, until a sixteenth of `retain` is
 	 * left, or a quarter of what is in use.
+	 * libashlar-small.a does not read it, initial and huge: what stays is 256 KiB for each of three ranges
+	 * of sizes (up to 2032, 32 512 and 520 192 bytes) of each of at most eight sets of threads, and free
+	 * pages between blocks until ash_trim.  Larger blocks are mappings of their own, which go when they are released.
 	 */
 	size_t retain;
 	enum ash_huge huge;

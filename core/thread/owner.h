@@ -27,6 +27,7 @@
 #include "backend/map.h"
 #include "base/layout.h"
 #include "base/roll.h"
+#include "base/version.h"
 #include "chance.h"
 #include "internal.h"
 #include "life.h"
@@ -260,7 +261,7 @@ INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
 #define DESCRIPTOR                                                                                 \
 	{                                                                                          \
 		.name = ASH_DESCRIPTOR_NAME, .version = ASH_DESCRIPTOR_VERSION,                    \
-		.fields = ASH_FIELDS, .release = HEAP_RELEASE, .heap = &heap_default,              \
+		.fields = ASH_FIELDS, .release = VERSION_TEXT, .heap = &heap_default,              \
 		.map = &chunk_map,                                                                 \
 		.field = {ASH_DESCRIPTOR_FIELDS(DESCRIPTOR_NUMBER, DESCRIPTOR_MEMBER,              \
 						DESCRIPTOR_ARRAY)}                                 \

@@ -242,10 +242,10 @@ TEST(aligned_resize_without_memory, 20)
 	/* By where the kernel put things, one is left in some runs of a thousand. */
 	while (ash_alloc(700000) != NULL)
 		;
-	CHECK(ash_aligned_resize(q, 64, 700000) == NULL);
+	CHECK(ash_aligned_resize(q, 64, 3 * MIB) == NULL);
 	CHECK(ash_aligned_resize(q, 64, 100) == q && ash_resize(q, 128) == q);
 	CHECK(ash_aligned_resize(by_chance, 128, 112) == by_chance);
-	marked(q, 600000, 600000, 2);
+	marked(q, 600000, 100, 2);
 	ash_release(q);
 	ash_release(p);
 	CHECK_EQ(ash_check(), 0);

@@ -11,6 +11,25 @@ enum { SIGALRM = 14, POOL = 128, OWN = 10 };
 static _Atomic uint64_t pools[2][POOL];
 static _Atomic uint64_t handlers, late; /* late: that came when the thread was done */
 static _Thread_local bool ending;
+static _Atomic unsigned period; /* of the timer, in microseconds; 0: it is stopped */
+
+static void set_timer(unsigned microseconds)
+{
+	atomic_store(&period, microseconds);
+	rt_timer(microseconds);
+}
+
+/* Else a handler as long as the period would leave no time between two. */
+static void slow_down(uint64_t nanoseconds)
+{
+	unsigned now = atomic_load(&period);
+
+	if (nanoseconds < (uint64_t)now * 500 || now >= 1000 || !atomic_compare_exchange_strong(&period, &now, 2 * now))
+		return;
+	rt_timer(2 * now);
+	if (atomic_load(&period) == 0) /* stopped meanwhile */
+		rt_timer(0);
+}
 static _Atomic bool done;
 
 static void pool_put(struct rt_random *r, unsigned pool, uint64_t stamp)
@@ -31,7 +50,7 @@ static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 					  3000, 9000, 33000, (size_t)200 << 10, (size_t)3 << 20};
 	/* Any thread may be interrupted, two at a time. */
 	static _Thread_local struct rt_random random;
-	uint64_t own[OWN], other;
+	uint64_t own[OWN], other, start = rt_now();
 
 	if (random.state[0] == 0)
 		rt_seed(&random, rt_test_seed() + (uintptr_t)&random);
@@ -60,6 +79,7 @@ static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 		CHECK_EQ(ash_check(), 0);
 	atomic_fetch_add(&handlers, 1);
 	atomic_fetch_add(&late, ending);
+	slow_down(rt_now() - start);
 }
 
 /* Random calls on the pool, as long as that and until so much is counted, or until told to end. */
@@ -100,7 +120,7 @@ static void other_body(UNUSED void *argument)
 /* Every size class and a span or two, in a thread whatever its state. */
 static void use_every_class(void)
 {
-	uint64_t stamps[200];
+	static _Thread_local uint64_t stamps[1024];
 	size_t n = 0;
 
 	for (size_t size = 8; size <= (size_t)3 << 20; size = ash_good_size(size) + 8) {
@@ -109,7 +129,7 @@ static void use_every_class(void)
 		if (size > (size_t)1 << 20)
 			size += (size_t)1 << 20;
 		p = n % 2 ? ash_alloc(size) : ash_zalloc(1, size);
-		CHECK(p != NULL && n < 200);
+		CHECK(p != NULL && n < sizeof stamps / sizeof stamps[0]);
 		stamps[n] = stamp_set(p, size, n);
 		n++;
 	}
@@ -159,9 +179,9 @@ TEST(signal_handlers_work_the_heap, 60)
 	struct rt_thread *other = rt_thread_start(other_body, NULL);
 
 	rt_signal(SIGALRM, handler);
-	rt_timer(rt_emulated() ? 1000 : 100);
+	set_timer(rt_emulated() ? 1000 : 100);
 	work(0, duration(), &handlers, rt_under_qemu() ? 100 : 1000);
-	rt_timer(0);
+	set_timer(0);
 	atomic_store(&done, true);
 	rt_thread_join(other);
 	release_pools();
@@ -186,7 +206,7 @@ TEST(signal_handlers_in_short_threads, 60)
 	struct ash_statistics st;
 
 	rt_signal(SIGALRM, handler);
-	rt_timer(rt_emulated() ? 500 : 200);
+	set_timer(rt_emulated() ? 500 : 200);
 	for (size_t i = 0; i < n || atomic_load(&handlers) <= 100; i++) {
 		struct rt_thread *two[2] = {rt_thread_start(short_body, NULL),
 					    rt_thread_start(short_body, NULL)};
@@ -194,7 +214,7 @@ TEST(signal_handlers_in_short_threads, 60)
 		rt_thread_join(two[0]);
 		rt_thread_join(two[1]);
 	}
-	rt_timer(0);
+	set_timer(0);
 	release_pools();
 	ash_stats(&st);
 	/*

@@ -82,7 +82,6 @@ seen() {
 
 seen 'a program with libashlar.a' "$build/libashlar.a"
 seen 'a program with libashlar-sample.a' "$build/libashlar-sample.a"
-[ ! -f "$build/libashlar-small.a" ] || seen 'a program with libashlar-small.a' "$build/libashlar-small.a"
 seen 'a program with libashlar_malloc.a' "$build/libashlar_malloc.a"
 . tests/support/amalgamated.sh
 for compiler in clang gcc; do

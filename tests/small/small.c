@@ -1,93 +1,106 @@
 /* SPDX-License-Identifier: MIT */
-/* What libashlar-small.a has of its own: a heap without owners, thread-local storage, and their tests. */
+/* What libashlar-small.a has of its own: pools without owners, no thread-local storage, and their tests. */
 #include "cpu.h"
-#include "slab/slab.h"
+#include "small/large.h"
+#include "small/pool.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
+#include "support/resident.h"
 #include "syscall.h"
 
-#define NO_OWNERS "in libashlar-small.a no thread owns slabs"
-#define MOVES	  "libashlar-small.a copies blocks that move"
+#define NO_OWNERS "in libashlar-small.a no thread owns memory"
+#define MAPPINGS  "libashlar-small.a has a mapping for each large block, wherever the kernel places it"
 
 const struct rt_left_out rt_left_out[] = {
-	{"aligned_moves_without_faults", MOVES},
-	{"large_moves_without_faults", MOVES},
+	{"large_zeroed_again", MAPPINGS},
+	{"large_moves_without_faults", MAPPINGS},
+	{"align_reuses", MAPPINGS},
+	{"aligned_shrinks_beside_another", MAPPINGS},
 	{"misuse_other_thread_then_owner", NO_OWNERS},
 	{"misuse_other_thread_then_another", NO_OWNERS},
 	{"threads_share_no_line", NO_OWNERS},
 	{NULL, NULL},
 };
 
-TEST(small_has_no_owners, 10)
-{
-	char *p = ash_alloc(100), *q = ash_zalloc(3, 1000), *big = ash_alloc(5 * MIB);
-	struct slab *s;
-
-	CHECK_EQ(stats_now().owners, 0);
-	CHECK(slab_find(map_find(p), p, &s) && slab_is_unowned(s));
-	CHECK(slab_find(map_find(q), q, &s) && slab_is_unowned(s));
-	CHECK(ash_resize(p, 5000) != NULL);
-	ash_thread_detach();
-	ash_release(q);
-	ash_release(big);
-	CHECK_EQ(ash_check(), 0);
-}
-
-/* Of each class a slab stays, empty, until a trim, whose walk sees those of each chunk, whatever chunks are free. */
-TEST(small_trims_all_chunks, 10)
-{
-	enum { BLOCKS = 900, EACH = 60 }; /* a chunk has 64 units */
-	static void *block[BLOCKS];
-
-	for (size_t i = 0; i < BLOCKS; i++)
-		block[i] = NOT_NULL(ash_alloc(i % EACH == 0 ? 100 + 2 * i : 20000));
-	release_each(block, BLOCKS);
-	CHECK(stats_now().slabs >= BLOCKS / EACH / 2 * UNIT_SIZE);
-	(void)ash_trim(0);
-	CHECK_EQ(stats_now().slabs, 0);
-}
+const char misuse_forgets = 1;
 
 /* The faults of its own line; it does not tell how far a foreign pointer is from a block. */
 TEST(small_misuse, 10)
 {
-	char *p = block_among(100);
+	char *p = block_among(100), *middle = block_among(5000), *large = ash_alloc(5 * MIB);
 	struct bad bad;
 	int elsewhere;
 
 	bad_in(&bad, p, 16, "interior pointer", 112);
 	misuse_expect("release", ash_release, &bad);
+	bad_in(&bad, p, 8, "misaligned pointer", 112);
+	misuse_expect("release", ash_release, &bad);
+	bad_in(&bad, middle, 16, "interior pointer", 5120);
+	misuse_expect("release", ash_release, &bad);
+	bad_in(&bad, middle, 1, "misaligned pointer", 5120);
+	misuse_expect("resize", use_resize, &bad);
+	bad_in(&bad, large, 4096, "interior pointer", 5 * MIB);
+	misuse_expect("release", ash_release, &bad);
+	bad_in(&bad, large, 4 * MIB, "interior pointer", 5 * MIB);
+	misuse_expect("usable_size", use_usable_size, &bad);
+	bad = (struct bad){.p = large + 5 * MIB, .fault = FOREIGN};
+	misuse_expect("release", ash_release, &bad);
 	bad = (struct bad){.p = &elsewhere, .fault = FOREIGN};
 	misuse_expect("release", ash_release, &bad);
+	bad = (struct bad){.p = (void *)UINTPTR_MAX, .fault = FOREIGN}; /* NOLINT: an address */
+	misuse_expect("release", ash_release, &bad);
 	ash_release(p);
-	bad_in(&bad, p, 0, "double free", 112);
+	bad_gone(&bad, p, "double free", 112);
+	misuse_expect("release", ash_release, &bad);
+	ash_release(large);
+	bad = (struct bad){.p = large, .fault = RETURNED};
 	misuse_expect("release", ash_release, &bad);
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Under a limit a request that finds no room gets the regions that are free as a whole. */
+/* Of a pool that went back nothing is known but that. */
+TEST(small_misuse_of_a_pool_that_is_gone, 10)
+{
+	enum { BLOCKS = 5000 };
+	static void *p[BLOCKS];
+	struct bad bad = {.fault = RETURNED};
+	size_t i;
+
+	alloc_each(p, BLOCKS, 1000);
+	bad.p = p[0];
+	release_each(p, BLOCKS);
+	CHECK_EQ(place_at(bad.p), PLACE_GONE);
+	misuse_expect("release", ash_release, &bad);
+	for (i = 0; i < BLOCKS; i++)
+		CHECK((p[i] = ash_alloc(1000)) != NULL);
+	CHECK_EQ(ash_check(), 0);
+	release_each(p, BLOCKS);
+}
+
+/* Under a limit a request that finds no room gets the pools that are free as a whole. */
 TEST(small_under_a_limit, 20)
 {
-	enum { MOST = 40 };
+	enum { MOST = 60000 };
 	static unsigned char *p[MOST];
-	size_t n = 0, i, kept;
+	size_t n = 0, i;
 
 	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + 64 * MIB))
 		rt_skip("a limit of addresses has no effect under QEMU");
-	for (; n < MOST && (p[n] = ash_alloc(5 * MIB)) != NULL; n++)
-		memset(p[n], (int)n + 1, 5 * MIB);
-	CHECK(n > 5 && n < MOST);
-	kept = n / 2;
-	for (i = 0; i < n; i++)
-		if (i != kept)
-			ash_release(p[i]);
+	for (; n < MOST && (p[n] = ash_alloc(20000)) != NULL; n++)
+		memset(p[n], (int)n + 1, 20000);
+	CHECK(n > 1000 && n < MOST);
+	for (i = 1; i < n; i++)
+		ash_release(p[i]);
 	CHECK(ash_alloc(64 * MIB) == NULL);
-	CHECK(p[kept][0] == kept + 1 && p[kept][5 * MIB - 1] == kept + 1);
+	CHECK(p[0][0] == 1 && p[0][19999] == 1);
+	p[1] = NOT_NULL(ash_alloc(44 * MIB));
+	CHECK(p[1][0] == 0 && p[1][44 * MIB - 1] == 0);
 	CHECK_EQ(ash_check(), 0);
-	ash_release(p[kept]);
-	CHECK(ash_alloc(64 * MIB) == NULL);
-	CHECK(stats_now().reserved == 0 && map_find(p[kept]) == NULL);
-	p[0] = NOT_NULL(ash_alloc(44 * MIB));
-	CHECK(p[0][0] == 0 && p[0][44 * MIB - 1] == 0);
+	ash_release(p[1]);
+	for (n = 1; n < MOST && (p[n] = ash_alloc(5 * MIB)) != NULL; n++)
+		memset(p[n], (int)n + 1, 5 * MIB);
+	CHECK(n > 5 && n < 40);
+	release_each((void **)p, n);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -132,23 +145,61 @@ TEST(small_needs_no_thread_storage, 10)
 	CHECK(p != NULL && q != NULL && large != NULL && aligned != NULL && broken == 0 && rows == 1 && ash_check() == 0);
 }
 
-/* What is retained goes, although no call is slow: each counts. */
+/* What a peak needed goes with the releases, whatever their order, without a call or a thread. */
+static void peak(size_t size, size_t blocks, bool scattered)
+{
+	static void *p[64000];
+	size_t before = rt_anonymous(), i, step = 7919; /* a prime */
+
+	for (i = 0; i < blocks; i++) {
+		p[i] = NOT_NULL(ash_alloc(size));
+		memset(p[i], 1, size);
+	}
+	CHECK(!figures() || rt_anonymous() - before > blocks * size / 2);
+	for (i = 0; i < blocks; i++)
+		ash_release(p[scattered ? i * step % blocks : i]);
+	rt_print("     %zu KiB stay of %zu of %zu bytes\n", (rt_anonymous() - before) / 1024, blocks, size);
+	/* The records of the pools, 40 KiB for each that small blocks had, and what the current ones retain. */
+	CHECK(!figures() || rt_anonymous() < before + POOL_LEVELS * POOL_KEEP + blocks * size / 32);
+	CHECK(stats_now().dirty <= POOL_LEVELS * POOL_KEEP);
+	CHECK_EQ(stats_now().blocks, 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
 TEST(small_gives_back_after_a_peak, 20)
 {
-	enum { BLOCKS = 64000 };
-	static void *p[BLOCKS];
-	struct ash_statistics st;
-	size_t i;
-
-	for (i = 0; i < BLOCKS; i++)
-		CHECK((p[i] = ash_alloc(1000)) != NULL);
-	release_each(p, BLOCKS);
-	for (i = 0; i < 2000; i++)
-		ash_release(ash_alloc(1000));
-	ash_stats(&st);
-	CHECK(st.dirty <= 10 * MIB && st.slabs <= 64 * KIB);
+	(void)ash_trim(0); /* the runtime's own pages are there */
+	peak(1000, 64000, false);
+	peak(1000, 64000, true);
+	peak(20000, 3000, true);
+	peak(300000, 200, true);
+	peak(3000000, 20, true);
 	CHECK_EQ(ash_trim_step(1), 0); /* all at once */
 	CHECK_EQ(stats_now().dirty, 0);
-	CHECK_EQ(stats_now().slabs, 0);
-	CHECK_EQ(stats_now().reserved, 0);
+}
+
+/* Whole pages between live blocks go by ash_trim. */
+TEST(small_trims_holes, 20)
+{
+	enum { BLOCKS = 40000 };
+	static unsigned char *p[BLOCKS];
+	size_t before, after, i;
+
+	for (i = 0; i < BLOCKS; i++)
+		memset(p[i] = NOT_NULL(ash_alloc(1000)), (int)i, 1000);
+	for (i = 0; i < BLOCKS; i++)
+		if (i % 16 != 0)
+			ash_release(p[i]);
+	before = rt_anonymous();
+	CHECK(ash_trim(0) > 20 * MIB);
+	after = rt_anonymous();
+	rt_print("     %zu MiB of %zu\n", after / MIB, before / MIB);
+	CHECK(!figures() || before - after > 20 * MIB);
+	CHECK(ash_trim(0) < MIB);
+	for (i = 0; i < BLOCKS; i += 16) {
+		CHECK(p[i][0] == (unsigned char)i && p[i][999] == (unsigned char)i);
+		ash_release(p[i]);
+	}
+	CHECK_EQ(ash_check(), 0);
+	CHECK_EQ(stats_now().blocks, 0);
 }

@@ -40,6 +40,9 @@ USE(use_usable_size, p, CHECK(ash_usable_size(p) == 0));
 /* Defined by the tests of such a library. */
 extern const char misuse_traps __attribute__((weak));
 
+/* The same of one that does not know what a block's size was. */
+extern const char misuse_forgets __attribute__((weak));
+
 static inline int misuse_status(void)
 {
 	return 1000 + (&misuse_traps != NULL ? 4 : 6); /* SIGILL, SIGABRT */
@@ -118,6 +121,14 @@ static inline void bad_in(struct bad *bad, void *start, size_t offset, const cha
 	bad_beside(bad, (char *)start + offset, fault, bytes, start);
 }
 
+/* A block of so many bytes that was released. */
+static inline void bad_gone(struct bad *bad, void *p, const char *fault, size_t bytes)
+{
+	bad_in(bad, p, 0, fault, bytes);
+	if (&misuse_forgets != NULL)
+		rt_format(bad->fault, sizeof(bad->fault), "%s", fault);
+}
+
 struct bad_nearest {
 	uintptr_t p, start;
 	size_t bytes, distance;
@@ -181,7 +192,7 @@ static inline void released(struct bad *bad, char *p)
 	size_t bytes = ash_usable_size(p);
 
 	ash_release(p);
-	bad_in(bad, p, 0, bad->gone, bytes);
+	bad_gone(bad, p, bad->gone, bytes);
 }
 
 /* Released: its memory then belongs to no block. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "small/find.h"
+
+#include "base/misuse.h"
+
+/* The word of a large block is that of its first piece, which is at or below this address. */
+static const char *first_piece(const char *p)
+{
+	const char *at = (const char *)((uintptr_t)p & ~(uintptr_t)(PLACE_BYTES - 1)); /* NOLINT: an address */
+	uint64_t word;
+
+	/* Below a further piece there are no more than a leaf has, or they are not looked for. */
+	while (((word = place_at(at)) == 0 || word == PLACE_GONE) && ((uintptr_t)at >> PLACE_SHIFT) % PLACE_LEAF != 0)
+		at -= PLACE_BYTES;
+	return (size_t)(p - at) < large_bytes(place_at(at)) ? at : NULL;
+}
+
+uint64_t find_around(const void *p, struct ash_block *out)
+{
+	uint64_t word = place_at(p);
+	struct pool *q = place_pool(word);
+	const char *start = NULL;
+	size_t first;
+
+	*out = (struct ash_block){.place = ASH_FOREIGN};
+	if (q != NULL && pool_has_memory(q)) {
+		out->place = ASH_UNUSED;
+		first = arena_begin(&q->arena, arena_index(&q->arena, pool_inside(q, p)));
+		start = pool_outside(q, first);
+		out->size = pool_bytes(q, start);
+	} else if (q == NULL && (start = first_piece(p)) != NULL) {
+		out->size = large_bytes(place_at(start));
+	}
+	out->offset = (size_t)((const char *)p - start);
+	if (out->offset < out->size) {
+		out->place = ASH_TAKEN;
+		out->start = (char *)(uintptr_t)start; /* NOLINT: an address */
+	} else {
+		out->size = out->offset = 0;
+	}
+	return word;
+}
+
+void find_misuse(const char *call, const void *p)
+{
+	struct ash_block b;
+	uint64_t word = find_around(p, &b);
+	const char *fault = call_again(call);
+
+	if ((uintptr_t)p % GRANULE != 0 && b.place != ASH_FOREIGN)
+		fault = "misaligned pointer";
+	else if (b.offset != 0)
+		fault = "interior pointer";
+	else if (b.place == ASH_FOREIGN)
+		fault = word == 0 ? "not a block of this allocator" : "memory already returned";
+	misuse_report(call, p, fault, b.start, b.size);
+}
