@@ -79,8 +79,8 @@ bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 {
 	char *end = (char *)p + bytes, *more;
 
-	if (SMALL || (IS_HARDENED && !fence_extend(end, larger - bytes)))
-		return false; /* it has no use for this; or there are neighbours */
+	if (IS_HARDENED && !fence_extend(end, larger - bytes))
+		return false; /* there are neighbours */
 	if (arch_mremap(p, bytes, larger, 0, NULL) == (long)p)
 		return true;
 	/*
@@ -118,7 +118,7 @@ bool pages_left(size_t bytes, bool addresses_only)
 
 /*
  * Where to ask for what the kernel would not align: below the last such mapping (a hint).  0:
- * anywhere.  The small product maps whole huge pages only.
+ * anywhere.
  */
 static uint64_t last_aligned;
 
@@ -128,21 +128,20 @@ static uint64_t place(size_t bytes, size_t alignment)
 
 	if (IS_HARDENED)
 		return fence_place(bytes);
-	if (SMALL || bytes % PAGE_HUGE == 0 || alignment <= PAGE_MOST || at < bytes)
+	if (bytes % PAGE_HUGE == 0 || alignment <= PAGE_MOST || at < bytes)
 		return 0;
 	return (at - bytes) & ~(uint64_t)(alignment - 1);
 }
 
 static void placed(const char *p)
 {
-	if (!SMALL)
-		store_relaxed(&last_aligned, (uintptr_t)p);
+	store_relaxed(&last_aligned, (uintptr_t)p);
 }
 
 bool pages_release(void *p, size_t bytes)
 {
 	/* What comes next may lie there: each place lower down would need leaves of the map of its own. */
-	if (!SMALL && load_relaxed(&last_aligned) == (uintptr_t)p)
+	if (load_relaxed(&last_aligned) == (uintptr_t)p)
 		placed((char *)p + ((bytes + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1)));
 	return unmap(p, bytes, true);
 }

@@ -56,8 +56,6 @@ void panic_note_stderr(void)
 	struct arch_stat st;
 	long r;
 
-	if (SMALL) /* which does without this rule */
-		return;
 	r = arch_fstat(STDERR, &st);
 	if (r == 0) {
 		store_relaxed(&first_stderr.device, st.device);
@@ -98,13 +96,10 @@ static void abort_here(void)
 	static const uint64_t set = (uint64_t)1 << (SIGABRT - 1), default_action[4];
 	unsigned i;
 
-	if (!SMALL)
-		(void)arch_rt_sigprocmask(SIG_UNBLOCK, &set, NULL, sizeof set);
+	(void)arch_rt_sigprocmask(SIG_UNBLOCK, &set, NULL, sizeof set);
 	for (i = 0; i < 2; i++) {
 		(void)arch_tgkill(arch_getpid(), arch_gettid(), SIGABRT);
-		/* It is ignored, or its handler has returned; or blocked, in libashlar-small.a. */
-		if (SMALL)
-			return;
+		/* It is ignored, or its handler has returned. */
 		(void)arch_rt_sigaction(SIGABRT, default_action, NULL, sizeof set);
 	}
 }

@@ -31,7 +31,7 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, uint64_t word, unsign
 	 * units again, at least one sees the other.  The load of hint pairs with the store.
 	 */
 	for (;;) {
-		counted = SMALL || room == ROOM_LONGEST; /* in the small product always: fewer bytes */
+		counted = room == ROOM_LONGEST;
 		if (counted)
 			room = bits_longest(word);
 		old = load_seq_cst(hint);
@@ -41,7 +41,7 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, uint64_t word, unsign
 		}
 		store_seq_cst(hint, (uint8_t)room);
 		seen = load_seq_cst(&c->units);
-		if (!SMALL && seen == word)
+		if (seen == word)
 			break;
 		word = seen;
 		room = ROOM_LONGEST;
@@ -56,14 +56,12 @@ void chunk_open(struct heap *h, struct run run, bool clean)
 	struct chunk *c = run_chunk(run);
 
 	fetch_add_relaxed(&h->slab_chunks, 1);
-	if (!SMALL)
-		region_know(run, 1);
+	region_know(run, 1);
 	/* Relaxed: read concurrently by map_find, and by threads with a stale hint. */
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
-	if (!SMALL)
-		store_relaxed(&c->span_chunks, 0);
+	store_relaxed(&c->span_chunks, 0);
 	signal_fence();
 	store_relaxed(&c->clean, clean ? ALL_UNITS : 0);
 	store_release(&c->kind, CHUNK_SLABS);
@@ -119,10 +117,7 @@ void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
 	/* Pairs with the acquire of claim_in (units.c). */
 	uint64_t word = fetch_or_seq_cst(&c->units, mask) | mask;
 
-	if (SMALL) /* which counts the longest run in any case */
-		chunk_mend(h, c);
-	else
-		chunk_settle(h, c, word, run_around(word, mask));
+	chunk_settle(h, c, word, run_around(word, mask));
 }
 
 /*
@@ -144,7 +139,7 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	uint64_t word = load_acquire(&c->units), held, left, rest, purged = 0;
 	unsigned first, n;
 
-	if (!SMALL && whole_pages(word & ~load_relaxed(&c->clean), word) == 0)
+	if (whole_pages(word & ~load_relaxed(&c->clean), word) == 0)
 		return 0;
 	hold_some(c, 0, CHUNK_UNITS, true);
 	/* Hold the dirty units while they are purged, so that none is handed out. */

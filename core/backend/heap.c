@@ -49,8 +49,7 @@ void heap_again(struct heap *h, uint64_t units)
 	units = units < gone ? units : gone;
 	store_relaxed(&h->gone, gone - units);
 	store_relaxed(&h->floor, load_relaxed(&h->floor) + 2 * units);
-	if (!SMALL)
-		swing_rises(h, 2 * units, load_relaxed(&h->used));
+	swing_rises(h, 2 * units, load_relaxed(&h->used));
 	store_relaxed(&h->clock, 0);
 }
 

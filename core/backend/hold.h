@@ -57,8 +57,7 @@ static ALWAYS_INLINE void hold_run(struct run run, size_t n, bool notes)
 
 static ALWAYS_INLINE void hold_some(const struct chunk *c, unsigned first, unsigned n, bool notes)
 {
-	/* The small product, which has no such heaps, would load what it does not use. */
-	if (!SMALL && unlikely(!heap_kind(chunk_heap(c))->own_records))
+	if (unlikely(!heap_kind(chunk_heap(c))->own_records))
 		heap_hooks_now()->hold(chunk_heap(c), hold_units(c, first, n), notes);
 }
 

@@ -79,7 +79,7 @@ static bool map_change(const struct region *r, size_t first, size_t end, enum ch
 		struct map_leaf **leaf = &chunk_map.root[at >> MAP_BITS];
 		uint64_t *entry, is = (uint64_t)(uintptr_t)region_chunk(r, alone ? 0 : at - base);
 
-		if (!SMALL && at - base < first)
+		if (at - base < first)
 			continue;
 		if (change == MAKE_LEAVES) {
 			if (!leaf_make(leaf))
@@ -87,7 +87,7 @@ static bool map_change(const struct region *r, size_t first, size_t end, enum ch
 			continue;
 		}
 		entry = (uint64_t *)(void *)&load_relaxed(leaf)->chunk[at % MAP_SIZE];
-		if (SMALL || change == ENTER)
+		if (change == ENTER)
 			store_release(entry, change == ENTER ? is : 0); /* pairs with map_guess */
 		else /* it may be another region's, at the same addresses, by now */
 			(void)cas_acq_rel(entry, &is, 0);

@@ -67,11 +67,11 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 		step = reserved == 0 ? h->options->initial >> CHUNK_SHIFT : reserved;
 		step = step < STEP_MAX ? step : STEP_MAX;
 	}
-	if (step > n || (!SMALL && reserved != 0)) {
+	if (step > n || reserved != 0) {
 		locked = pages_are_locked();
 		store_relaxed(&h->locked, (uint64_t)locked);
 	}
-	if (!SMALL && reserved != 0)
+	if (reserved != 0)
 		region_look_ahead(h, step > n ? step : n);
 	if (region_short())
 		step = slabs ? heap_used(h) / SHORT_PART : n;
@@ -84,7 +84,7 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 /* True: a span that needs all these chunks gets a region of its own, of its bytes. */
 static bool is_alone(size_t n, size_t bytes)
 {
-	return !SMALL && ((IS_HARDENED && region_is_exact()) || n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART));
+	return (IS_HARDENED && region_is_exact()) || n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART);
 }
 
 struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bool for_slabs)
@@ -136,15 +136,15 @@ void region_give(struct run run, size_t n, enum left left)
 {
 	struct region *r = run.region;
 	uint8_t *advice = &r->advice[run.first];
-	size_t i, first = !SMALL && left == LEFT_HEAD;
+	size_t i, first = left == LEFT_HEAD;
 
 	n = records(run, n);
 	/* A chunk with a head was not clean when it was claimed, and its bit has not changed since. */
-	if (!SMALL && heap_kind(r->heap)->own_pages && region_dirty(run, n) > 0)
+	if (heap_kind(r->heap)->own_pages && region_dirty(run, n) > 0)
 		for (i = 0; i < n; i++)
 			if ((load_relaxed(&advice[i]) & ADVICE_HEAD) != 0)
 				store_relaxed(&advice[i], (uint8_t)(load_relaxed(&advice[i]) & ~ADVICE_HEAD));
-	if (!SMALL && first)
+	if (first)
 		store_relaxed(advice, (uint8_t)(load_relaxed(advice) | ADVICE_HEAD));
 	if (left == LEFT_DIRTY)
 		first = n;
@@ -170,8 +170,6 @@ size_t region_next_known(const struct region *r, size_t i)
 	size_t n = load_relaxed(&r->chunks);
 	uint64_t word;
 
-	if (SMALL)
-		return i; /* it attaches no files: all were zero, and are read */
 	for (; i < n; i = (i | 63) + 1) {
 		word = load_acquire(&r->known[i / 64]) >> (i % 64); /* pairs with region_know */
 		if (word != 0)

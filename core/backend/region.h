@@ -69,8 +69,7 @@ INTERNAL void region_unadvised(struct run run, size_t n);
 INTERNAL void region_tell(struct run run, size_t n, bool tells);
 static inline void region_tells(struct run run, size_t n, bool tells)
 {
-	if (!SMALL)
-		region_tell(run, n, tells);
+	region_tell(run, n, tells);
 }
 /* True: a part of its addresses is lost (ADVICE_LOST), so it must not be unmapped. */
 INTERNAL bool region_is_lost(const struct region *r);
@@ -118,13 +117,13 @@ INTERNAL void region_give(struct run run, size_t n, enum left left);
 /* True: the free or just claimed chunk is not clean, but reads zero behind its head. */
 static inline bool region_has_head(struct run run)
 {
-	return !SMALL && (load_relaxed(&run.region->advice[run.first]) & ADVICE_HEAD) != 0;
+	return (load_relaxed(&run.region->advice[run.first]) & ADVICE_HEAD) != 0;
 }
 
 /* True: the contents of the chunk tell whether it was written (ADVICE_TELLS).  For its holder. */
 static inline bool region_is_telling(struct run run)
 {
-	return !SMALL && (load_relaxed(&run.region->advice[run.first]) & ADVICE_TELLS) != 0;
+	return (load_relaxed(&run.region->advice[run.first]) & ADVICE_TELLS) != 0;
 }
 
 /* True: the run reads zero.  For the holder of the run. */
@@ -177,7 +176,7 @@ INTERNAL_EXTERN uint64_t region_addresses_short;
 
 static inline bool region_short(void)
 {
-	return !SMALL && load_relaxed(&region_addresses_short) != 0;
+	return load_relaxed(&region_addresses_short) != 0;
 }
 
 /* True: and a span that fills its chunks badly, or a large slot's block, is to be alone. */
@@ -223,7 +222,7 @@ INTERNAL bool region_may_help(const struct heap *h, size_t bytes);
 
 static inline bool region_hopeful(const struct heap *h, size_t size)
 {
-	return SMALL || region_may_help(h, size);
+	return region_may_help(h, size);
 }
 
 #endif

@@ -11,8 +11,6 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 {
 	enum ash_huge option = h->options->huge;
 
-	if (SMALL)
-		return ADVICE_NONE;
 	if (option != ASH_HUGE_DEFAULT)
 		return option == ASH_HUGE_NEVER ? ADVICE_PLAIN : ADVICE_HUGE;
 	/* With larger pages a huge one is 32 MiB or more: the kernel decides. */
@@ -75,8 +73,6 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	/* ADVICE_NONE accepts ADVICE_PLAIN, but must drop an earlier ADVICE_HUGE: madvise cannot restore it. */
 	enum advice given = advice == ADVICE_NONE ? ADVICE_PLAIN : advice, has;
 
-	if (SMALL)
-		return;
 	if (region_alone(r) != 0)
 		n = end = 1;
 	while (has = advice_at(r, run.first + i), has == advice || has == given)
@@ -94,8 +90,6 @@ void region_advise(struct run run, size_t n, enum advice advice)
 
 void region_moved(struct run from, struct run to, size_t n)
 {
-	if (SMALL)
-		return;
 	for (; n-- > 0; from.first += region_alone(from.region) == 0) {
 		if (advice_at(from.region, from.first) != advice_at(to.region, to.first))
 			region_advised(to, 1, ADVICE_UNKNOWN);

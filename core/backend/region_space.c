@@ -70,13 +70,13 @@ bool region_may_help(const struct heap *h, size_t bytes)
 /* The kernel promises the memory of spans, which is written soon, unless the program wants sparse ones. */
 static enum sharing span_sharing(const struct heap *h)
 {
-	return !SMALL && h->options->sparse ? PAGES_PRIVATE : PAGES_PROMISED;
+	return h->options->sparse ? PAGES_PRIVATE : PAGES_PROMISED;
 }
 
 struct region *region_create(struct heap *h, const struct region_plan *plan)
 {
-	size_t bytes = !SMALL && plan->alone != 0 ? plan->alone : plan->chunks << CHUNK_SHIFT;
-	size_t n = !SMALL && plan->alone != 0 ? 1 : plan->chunks;
+	size_t bytes = plan->alone != 0 ? plan->alone : plan->chunks << CHUNK_SHIFT;
+	size_t n = plan->alone != 0 ? 1 : plan->chunks;
 	/* The memory of slabs is taken in steps, most of which is not touched soon: no promise is needed. */
 	enum sharing sharing = plan->slabs ? PAGES_PRIVATE : span_sharing(h);
 	struct region *r;
@@ -86,22 +86,22 @@ struct region *region_create(struct heap *h, const struct region_plan *plan)
 		return NULL;
 	/* First the addresses: metadata is never unmapped, so a failed request must make none. */
 	base = pages_reserve(bytes, plan->alignment << CHUNK_SHIFT, sharing);
-	if (!SMALL && base == NULL && plan->chunks < SPAN_ALONE && pages_may_cut())
+	if (base == NULL && plan->chunks < SPAN_ALONE && pages_may_cut())
 		store_relaxed(&region_addresses_short, 1);
 	r = base == NULL ? NULL : metadata_make(h, n, plan->slabs);
 	if (r != NULL) {
 		/* Relaxed, as all stores to these: walks may read them at any time. */
 		store_relaxed(&r->base, base);
 		store_relaxed(&r->chunks, n);
-		if (!SMALL && !plan->slabs) {
+		if (!plan->slabs) {
 			store_relaxed(&r->alone, plan->alone);
 			store_relaxed(&region_chunk(r, 0)->region, r); /* for map_around */
 		}
 		if (map_enter(r)) {
 			bits_release(r->clean, 0, n);
-			bits_release(r->free, plan->claimed, !SMALL && plan->alone != 0 ? 0 : n - plan->claimed);
+			bits_release(r->free, plan->claimed, plan->alone != 0 ? 0 : n - plan->claimed);
 			store_release(&r->state, REGION_LIVE);
-			if (!SMALL && plan->alone != 0)
+			if (plan->alone != 0)
 				fetch_add_relaxed(&alone_now, 1);
 			return r;
 		}
@@ -125,22 +125,17 @@ void region_unmap(struct region *r)
 static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 {
 	size_t n = load_relaxed(&r->chunks), bytes = region_bytes(r), first = n, dirty;
-	size_t all = SMALL ? n : (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT; /* of these bytes, which are compared below */
+	size_t all = (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT; /* of these bytes, which are compared below */
 	char *from;
 
 	if (!heap_kind(h)->own_pages)
 		return 0;
-	if (SMALL) {
-		if (!bits_all(r->free, 0, n))
-			return 0;
-		first = 0;
-	}
-	while (!SMALL && first > 0 && bits_all(r->free, first - 1, 1))
+	while (first > 0 && bits_all(r->free, first - 1, 1))
 		first--;
 	/* Also if another thread retired the region since its state was read: then n is 0. */
-	if (first == n || (!SMALL && first > 0 && !tails) || !bits_claim(r->free, first, n - first))
+	if (first == n || (first > 0 && !tails) || !bits_claim(r->free, first, n - first))
 		return 0;
-	if (load_acquire(&r->chunks) != n || (!SMALL && region_bytes(r) != bytes)) {
+	if (load_acquire(&r->chunks) != n || region_bytes(r) != bytes) {
 		/* Other threads retired it and reused it with more chunks since n was read. */
 		bits_release(r->free, first, n - first);
 		return 0;
@@ -149,25 +144,24 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 	dirty = bits_unset(r->clean, first, n - first);
 	from = r->base + (first << CHUNK_SHIFT);
 	bytes -= first << CHUNK_SHIFT;
-	if (SMALL || first == 0) {
+	if (first == 0) {
 		store_release(&r->state, REGION_CLAIMED);
 		map_leave(r, 0, all);
 	}
-	if (!(SMALL || first == 0 ? pages_release(from, bytes) : pages_cut(from, bytes))) {
+	if (!(first == 0 ? pages_release(from, bytes) : pages_cut(from, bytes))) {
 		if (region_alone(r) != 0)
 			(void)pages_purge(from, bytes, h->sharing); /* no other span uses it */
 		/* If the map cannot be restored, the chunks stay claimed. */
-		if ((!SMALL && first > 0) || map_enter(r)) {
-			if (SMALL || first == 0)
+		if (first > 0 || map_enter(r)) {
+			if (first == 0)
 				store_release(&r->state, REGION_LIVE);
 			bits_release(r->free, first, n - first);
 		}
 		return 0;
 	}
 	heap_cleaned(h, dirty * CHUNK_UNITS, 0); /* the bits stay: who maps chunks there sets them */
-	if (!SMALL)
-		region_unadvised((struct run){r, first}, n - first);
-	if (SMALL || first == 0) {
+	region_unadvised((struct run){r, first}, n - first);
+	if (first == 0) {
 		if (region_alone(r) != 0)
 			fetch_add_relaxed(&alone_now, ~(uint64_t)0);
 		region_vacate(r);

@@ -94,7 +94,7 @@ static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrow
 		for (; run.first > 0; t.hand++) {
 			if (load_relaxed(&h->dirty) <= keep || (b != NULL && !borrower_next(b)))
 				goto all;
-			if (!SMALL && done >= work)
+			if (done >= work)
 				goto part;
 			run.first--;
 			n = chunk_retained(run, b);
@@ -119,7 +119,7 @@ size_t heap_trim(struct heap *h, size_t keep)
 
 size_t retain_step(struct heap *h, size_t hand)
 {
-	return SMALL ? 0 : retained_trim(h, 0, NULL, 1, hand).bytes;
+	return retained_trim(h, 0, NULL, 1, hand).bytes;
 }
 
 #define HUGE_PART 4 /* of the quarter of what is in use that may stay: so much of it, of spans with huge pages */
@@ -140,13 +140,13 @@ static __attribute__((noinline)) uint64_t allowed_beside(const struct heap *h, e
 {
 	uint64_t least = part_of_retain(h, part);
 
-	used = SMALL || least == 0 ? 0 : used / RETAIN_PART;
+	used = least == 0 ? 0 : used / RETAIN_PART;
 	return least > used ? least : used;
 }
 
 static uint64_t allowed(const struct heap *h, enum part part)
 {
-	return allowed_beside(h, part, SMALL ? 0 : heap_live(h));
+	return allowed_beside(h, part, heap_live(h));
 }
 
 /*
@@ -157,14 +157,12 @@ static void floor_falls(struct heap *h, uint64_t high, uint64_t low)
 {
 	uint64_t floor = load_relaxed(&h->floor), least = floor / 2;
 
-	if (!SMALL) {
-		if (low > high / 2)
-			high -= low;
-		least = least > high ? least : high;
-	}
-	floor = SMALL || least < floor ? least : floor;
+	if (low > high / 2)
+		high -= low;
+	least = least > high ? least : high;
+	floor = least < floor ? least : floor;
 	store_relaxed(&h->floor, floor);
-	if (!SMALL && load_relaxed(&h->swing) > floor)
+	if (load_relaxed(&h->swing) > floor)
 		store_relaxed(&h->swing, floor);
 	store_relaxed(&h->gone, load_relaxed(&h->gone) / 2);
 }
@@ -180,15 +178,13 @@ void retain_tick(struct heap *h, uint64_t n)
 	struct trimmed t;
 	bool much = kept > least + part_of_retain(h, HALF) + refused;
 
-	if (SMALL || likely(load_relaxed(&h->hand) == 0)) {
-		if (!SMALL && unlikely(much != (load_relaxed(&h->running) != 0))) /* read by all threads */
+	if (likely(load_relaxed(&h->hand) == 0)) {
+		if (unlikely(much != (load_relaxed(&h->running) != 0))) /* read by all threads */
 			store_relaxed(&h->running, (uint64_t)much);
 		if (likely(kept <= most + refused)) {
-			if (!SMALL) { /* what others emptied serves demand as well */
-				high += load_relaxed(&h->idle.kept_before) / UNIT_SIZE;
-				if (high > load_relaxed(&h->period_high))
-					store_relaxed(&h->period_high, high);
-			}
+			high += load_relaxed(&h->idle.kept_before) / UNIT_SIZE; /* what others emptied serves demand as well */
+			if (high > load_relaxed(&h->period_high))
+				store_relaxed(&h->period_high, high);
 			store_relaxed(&h->clock, clock);
 			if (likely(clock < RETAIN_PERIOD))
 				return;
@@ -209,10 +205,9 @@ void retain_tick(struct heap *h, uint64_t n)
 		store_relaxed(&h->due, due);
 		store_relaxed(&h->refused, kept - due); /* unless some is purged */
 	}
-	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, SMALL ? 0 : load_relaxed(&h->hand));
-	if (!SMALL)
-		store_relaxed(&h->hand, t.hand);
-	retain_gone(h, t.bytes / UNIT_SIZE, SMALL ? 0 : load_relaxed(&h->used));
+	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, load_relaxed(&h->hand));
+	store_relaxed(&h->hand, t.hand);
+	retain_gone(h, t.bytes / UNIT_SIZE, load_relaxed(&h->used));
 }
 
 void swing_begins(struct heap *h, uint64_t used)
@@ -220,7 +215,7 @@ void swing_begins(struct heap *h, uint64_t used)
 	uint64_t low = load_relaxed(&h->low), swing = load_relaxed(&h->swing);
 	bool falls = used < low - low / 4;
 
-	if (SMALL || (!falls && load_relaxed(&h->gone) != 0))
+	if (!falls && load_relaxed(&h->gone) != 0)
 		return;
 	if (falls)
 		store_relaxed(&h->swing, swing > low - used ? swing - (low - used) : 0);
@@ -229,12 +224,12 @@ void swing_begins(struct heap *h, uint64_t used)
 
 uint64_t retain_room(const struct heap *h, uint64_t units, bool huge)
 {
-	uint64_t used = SMALL ? 0 : heap_live(h), kept = load_relaxed(&h->dirty), swing = load_relaxed(&h->swing);
+	uint64_t used = heap_live(h), kept = load_relaxed(&h->dirty), swing = load_relaxed(&h->swing);
 	uint64_t most;
 
 	used = used > units ? used - units : 0;
 	most = allowed_beside(h, QUARTER, huge ? used / HUGE_PART : used);
-	if (SMALL || !huge)
+	if (!huge)
 		most += load_relaxed(&h->floor);
 	else if (swing > used && swing - used > most)
 		most = swing - used;
@@ -254,8 +249,7 @@ void retain_fresh(struct heap *h, uint64_t units)
 	units = retained_trim(h, least, NULL, SIZE_MAX, 0).bytes / UNIT_SIZE;
 	/* What did not serve this demand is not in demand. */
 	floor = load_relaxed(&h->floor);
-	if (!SMALL)
-		store_relaxed(&h->floor, floor > units ? floor - units : 0);
+	store_relaxed(&h->floor, floor > units ? floor - units : 0);
 }
 
 bool retain_lend(struct run to, size_t n)
@@ -263,7 +257,7 @@ bool retain_lend(struct run to, size_t n)
 	struct heap *h = to.region->heap;
 	struct borrower b = {to, to.first + n, PAGES_STAYED};
 
-	if (!SMALL && heap_kind(h)->own_pages && load_relaxed(&h->reserved) <= LEND_MOST &&
+	if (heap_kind(h)->own_pages && load_relaxed(&h->reserved) <= LEND_MOST &&
 	    load_relaxed(&h->locked) == 0)
 		(void)retained_trim(h, CHUNK_UNITS - 1, &b, SIZE_MAX, 0);
 	return b.moved != PAGES_LOST;

@@ -46,9 +46,6 @@
  * takes a slow path, where it counts if a slot of its slab was released since the last one.  So the clock
  * advances whatever the program does, and a program that allocates without releasing is not counted.
  *
- * In the small product the floor just falls by a half at the end of each period, and one slow operation
- * purges all that is due.
- *
  * Memory that the system refuses to purge (locked memory) is not tried again until
  * much more is retained.
  */
@@ -71,7 +68,7 @@ INTERNAL void swing_begins(struct heap *h, uint64_t used);
 /* So many units were purged, as they may not stay; `used` are in use without them. */
 static inline void retain_gone(struct heap *h, uint64_t units, uint64_t used)
 {
-	if (!SMALL && units != 0)
+	if (units != 0)
 		swing_begins(h, used);
 	store_relaxed(&h->gone, load_relaxed(&h->gone) + units);
 }

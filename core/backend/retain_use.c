@@ -14,7 +14,7 @@ __attribute__((noinline)) size_t run_chunks_for(size_t bytes)
 
 size_t run_units(struct run run, size_t n)
 {
-	return SMALL ? n * CHUNK_UNITS : (run_bytes(run, n) + UNIT_SIZE - 1) >> UNIT_SHIFT;
+	return (run_bytes(run, n) + UNIT_SIZE - 1) >> UNIT_SHIFT;
 }
 
 /*
@@ -29,7 +29,7 @@ static bool page_is_untouched(struct run run, char *page, enum sharing sharing)
 	return pages_blank(page, sharing);
 }
 
-/* True: little of the run was written.  The small product does not ask: it retains nothing that is as large. */
+/* True: little of the run was written. */
 static bool run_is_blank(struct run run, size_t n)
 {
 	struct run middle = {run.region, run.first + n / 2};
@@ -37,8 +37,6 @@ static bool run_is_blank(struct run run, size_t n)
 	size_t bytes = n << CHUNK_SHIFT;
 	char *base = run_base(run);
 
-	if (SMALL)
-		return false;
 	if (heap_kind(h)->own_pages && page_is_untouched(run, base + PAGE_SIZE, h->sharing))
 		return true;
 	return bytes > h->options->retain / 2 &&
@@ -58,21 +56,21 @@ static enum left run_purge(struct run run, size_t n, enum huge_use use)
 	return head != 0 ? LEFT_HEAD : LEFT_CLEAN;
 }
 
-/* So many chunks of a written run may be retained; in the small product, and where memory is locked, all or none. */
+/* So many chunks of a written run may be retained; where memory is locked, all or none. */
 static size_t run_stays(const struct heap *h, size_t n, enum huge_use use)
 {
-	bool huge = !SMALL && huge_policy(h, use, n << CHUNK_SHIFT) == ADVICE_HUGE;
+	bool huge = huge_policy(h, use, n << CHUNK_SHIFT) == ADVICE_HUGE;
 	size_t room = (size_t)retain_room(h, n * CHUNK_UNITS, huge) / CHUNK_UNITS;
 
 	if (room >= n)
 		return n;
-	return SMALL || load_relaxed(&h->locked) != 0 ? 0 : room;
+	return load_relaxed(&h->locked) != 0 ? 0 : room;
 }
 
 /* Units that will be in use when these are not. */
 static uint64_t used_without(const struct heap *h, uint64_t units)
 {
-	uint64_t used = SMALL ? 0 : load_relaxed(&h->used);
+	uint64_t used = load_relaxed(&h->used);
 
 	return used > units ? used - units : 0;
 }
@@ -88,12 +86,12 @@ SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 	} else if (run_is_blank(run, n)) {
 		left = run_purge(run, n, use);
 	} else if ((stay = run_stays(h, n, use)) < n) {
-		struct run rest = {run.region, run.first + (SMALL ? 0 : stay)};
+		struct run rest = {run.region, run.first + stay};
 
 		if (pages_purge(run_base(rest), (n - stay) << CHUNK_SHIFT, h->sharing)) {
 			retain_gone(h, (n - stay) * CHUNK_UNITS, used_without(h, n * CHUNK_UNITS));
 			left = LEFT_CLEAN;
-			if (!SMALL && stay > 0) {
+			if (stay > 0) {
 				run_return(rest, n - stay, LEFT_CLEAN);
 				n = stay;
 				left = LEFT_DIRTY;
@@ -133,11 +131,6 @@ static void run_zero(struct run run, size_t bytes)
 	char *from = run_base(run), *at = from, *end = at + bytes;
 	enum zeroed was = ZEROED, is;
 
-	if (SMALL) {
-		if (!pages_zeroes(from + PAGE_SIZE) || !pages_purge(from, bytes, PAGES_PRIVATE))
-			memset(from, 0, bytes);
-		return;
-	}
 	for (; at < end; at += CHUNK_SIZE, run.first++) {
 		is = chunk_needs(run, (size_t)(end - at) < CHUNK_SIZE ? (size_t)(end - at) : CHUNK_SIZE);
 		if (is == was)

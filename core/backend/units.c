@@ -107,10 +107,10 @@ static ALWAYS_INLINE struct claimed units_find(struct heap *h, unsigned want, si
 		uint64_t parts;
 
 		/* Records that spans left are many where addresses are short: no other line of them is read. */
-		if (chunks < late || (!SMALL && chunks == 0))
+		if (chunks < late || chunks == 0)
 			continue;
 		parts = hints_from(load_relaxed(&r->part), units_count(want));
-		if (chunks < doubt && (SMALL || r->remote != NULL))
+		if (chunks < doubt && r->remote != NULL)
 			parts = ROOM_HIGH;
 		if (parts == 0)
 			continue;
@@ -142,7 +142,7 @@ static bool chunk_make(struct heap *h, bool dense)
 struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 {
 	/* For a large slab first in a region that is not one of the first few, unless these are all small. */
-	size_t late = !SMALL && units_class(want) > CLASS_ONE && !region_short() ? REGION_LATE : 0, doubt = 0;
+	size_t late = units_class(want) > CLASS_ONE && !region_short() ? REGION_LATE : 0, doubt = 0;
 	struct claimed at;
 
 	while ((at = units_find(h, want, late, doubt)).mask == 0) {
@@ -185,9 +185,9 @@ void units_give(struct heap *h, struct units u)
 
 	/* Must come first: units freed just now do not count as idle. */
 	retain_tick(h, u.count);
-	if (!SMALL && u.clean) /* before the units can be claimed */
+	if (u.clean) /* before the units can be claimed */
 		fetch_or_acq_rel(&c->clean, mask);
-	heap_dirtied(h, !SMALL && u.clean ? 0 : u.count, u.count);
+	heap_dirtied(h, u.clean ? 0 : u.count, u.count);
 	chunk_put(h, c, mask);
 	hold_some(c, u.first, u.count, false);
 }

@@ -41,7 +41,7 @@ _Noreturn void misuse_report(const char *call, const void *p, const char *fault,
 	end = text_add(end, fault);
 	if (start != NULL) {
 		end = text_add(end, ", ");
-		if (!SMALL && offset >= bytes) {
+		if (offset >= bytes) {
 			bool before = (uintptr_t)p < (uintptr_t)start;
 
 			end = text_add_number(end, before ? 0 - offset : offset - bytes, 10);

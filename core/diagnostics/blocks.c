@@ -272,7 +272,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 	struct block_place at;
 	struct heap *h;
 
-	if (SEATED && seat.record > SEAT_BUSY)
+	if (seat.record > SEAT_BUSY)
 		holder_note(seat.record); /* for calls of others */
 	blocks_look(p, false, out, &at);
 	if (out->start != NULL) {

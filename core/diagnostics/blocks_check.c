@@ -247,12 +247,11 @@ static inline int see_damage(void *context, const struct block_place *at)
 
 int ash_check(void)
 {
-	struct owner *o = !SEATED || seat.open == 0 ? NULL : seat.self;
+	struct owner *o = seat.open == 0 ? NULL : seat.self;
 	int broken;
 
 	/* Checked out, so that signal handlers do not change what is read here. */
-	if (SEATED)
-		seat_close();
+	seat_close();
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)
 		seat_open();

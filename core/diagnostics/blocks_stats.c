@@ -187,7 +187,7 @@ static const void *record_thread(const struct owner *o)
 void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats *figures), void *context)
 {
 	/* Pairs with owner_publish. */
-	const struct owner *o = SEATED ? load_acquire(&heap_default.owners) : NULL;
+	const struct owner *o = load_acquire(&heap_default.owners);
 	struct records all = {.count = 1};
 	unsigned i;
 
@@ -200,8 +200,7 @@ void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats 
 		for (i = 0; i < all.count; i++) {
 			if (all.sum[i].slabs == 0)
 				continue;
-			if (SEATED)
-				all.sum[i].thread = record_thread(all.record[i]);
+			all.sum[i].thread = record_thread(all.record[i]);
 			row(context, &all.sum[i]);
 		}
 		all = (struct records){.count = 0};

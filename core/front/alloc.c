@@ -31,7 +31,7 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 		if (SAMPLED && p != NULL)
 			sample_large(p, span_size(size));
 	}
-	if (!SMALL && p == NULL && class < CLASSES && !(IS_HARDENED && class == 0)) {
+	if (p == NULL && class < CLASSES && !(IS_HARDENED && class == 0)) {
 		p = slot_larger(class, alignment, &clean);
 		if (IS_MALLOC && p != NULL)
 			resize_keeps_larger();
@@ -157,10 +157,10 @@ FAST void *ash_alloc(size_t size)
 {
 	if (IS_HARDENED)
 		return alloc_guarded(1, size, false);
-	return SEATED ? alloc_fast(size, false, NULL) : alloc_rest(size, false);
+	return alloc_fast(size, false, NULL);
 }
 
 FAST void *ash_alloc_or(size_t size, ash_rest *rest)
 {
-	return IS_HARDENED || !SEATED ? rest(size) : alloc_fast(size, true, rest);
+	return IS_HARDENED ? rest(size) : alloc_fast(size, true, rest);
 }

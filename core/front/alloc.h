@@ -30,7 +30,7 @@ static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zer
 	struct owner *o = NULL;
 	void *p = NULL;
 
-	if (SEATED && likely(seat.open != 0) && likely(size - 1 < SLOT_LARGE - GUARD_BYTES) &&
+	if (likely(seat.open != 0) && likely(size - 1 < SLOT_LARGE - GUARD_BYTES) &&
 	    likely(alignment <= CLASS_STEP)) {
 		seat_close();
 		o = seat.self;

@@ -13,7 +13,7 @@ static bool records_hold(const void *p)
 {
 	struct heap *h = &heap_default;
 
-	return (uintptr_t)p - (uintptr_t)h < sizeof *h || map_holds(p) || (SEATED && owner_contains(h, p)) ||
+	return (uintptr_t)p - (uintptr_t)h < sizeof *h || map_holds(p) || owner_contains(h, p) ||
 	       region_metadata_holds(h, p);
 }
 
@@ -28,15 +28,15 @@ static void find_span(const void *p, struct chunk *around, struct found *f)
 	struct chunk *c;
 	size_t back;
 
-	for (back = 0; (c = !SMALL && back == 0 ? around : map_guess(at - (back << CHUNK_SHIFT))) != NULL; back++) {
+	for (back = 0; (c = back == 0 ? around : map_guess(at - (back << CHUNK_SHIFT))) != NULL; back++) {
 		const char *base = load_relaxed(&c->base);
 
 		if (chunk_is(c, CHUNK_FREE))
 			continue;
-		if (!SMALL && back == 0) /* perhaps the record of a span in a region of its own, anywhere in it */
+		if (back == 0) /* perhaps the record of a span in a region of its own, anywhere in it */
 			back = ((size_t)(at - base)) >> CHUNK_SHIFT;
 		if (chunk_is(c, CHUNK_SPAN) && back < load_relaxed(&c->span_chunks) &&
-		    (SMALL || at - (back << CHUNK_SHIFT) == base)) {
+		    at - (back << CHUNK_SHIFT) == base) {
 			f->chunk = c;
 			f->start = at - (back << CHUNK_SHIFT);
 			f->size = load_relaxed(&c->span_bytes);
@@ -58,11 +58,11 @@ static void find_slot(const void *p, struct found *f)
 
 void find_address(const void *p, struct found *f)
 {
-	struct chunk *c = SMALL ? map_guess(p) : map_around(p);
+	struct chunk *c = map_around(p);
 
 	memset(f, 0, sizeof *f);
 	if (c == NULL) {
-		f->place = !SMALL && records_hold(p) ? ASH_RECORDS : ASH_FOREIGN;
+		f->place = records_hold(p) ? ASH_RECORDS : ASH_FOREIGN;
 		return;
 	}
 	if (!chunk_is(c, CHUNK_SLABS)) {
@@ -112,8 +112,7 @@ _Noreturn void diagnose(const char *call, const void *p)
 		fault = "block of a heap of libashlar; is -lashlar behind -lashlar_malloc?";
 	} else if (f.place == ASH_FOREIGN) {
 		fault = "not a block of this allocator";
-		if (!SMALL)
-			ash_diagnose_nearest(p, &f);
+		ash_diagnose_nearest(p, &f);
 	} else if (f.place == ASH_RECORDS) {
 		fault = "pointer to the allocator's own records";
 	} else if (f.start == NULL) {

@@ -32,8 +32,7 @@ static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 
 	if ((load_seq_cst(&s->owner) & OWNER_PENDING) == 0) {
 		inbox_notify(s);
-		if (!SMALL)
-			hand_told(s);
+		hand_told(s);
 	}
 	/*
 	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant
@@ -72,7 +71,7 @@ static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group,
 {
 	owner_begin(o);
 	/* A large slab of one slot; a slab that contains a heap is always armed. */
-	if (unlikely(s->slot_size > SLOT_LARGE) && (SMALL || s->slots == 1)) {
+	if (unlikely(s->slot_size > SLOT_LARGE) && s->slots == 1) {
 		if (heap_hooks_now() != NULL)
 			heap_hooks_now()->gone(s->base, s->slot_size);
 		if (!slab_is_ready(s)) {
@@ -115,8 +114,6 @@ static SLOW void release_unowned(void *p, struct slab *s, uint64_t index)
 {
 	if (!unowned_free(s, index))
 		diagnose(CALL_RELEASE, p);
-	if (!SEATED)
-		heap_count();
 }
 
 /*
@@ -129,9 +126,7 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 
 	if (SAMPLED && ((owner & OWNER_UNOWNED) != 0 || s->slot_size > SLOT_LARGE))
 		sample_gone(p);
-	if (!SEATED)
-		release_unowned(p, s, index);
-	else if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
+	if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
 		release_pending(p, s, index);
 	else if (unlikely((owner & OWNER_UNOWNED) != 0))
 		release_unowned(p, s, index);

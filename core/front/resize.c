@@ -201,7 +201,7 @@ static ALWAYS_INLINE bool resize_is_none(const void *p, size_t size)
 
 static SLOW void *resize_rest(void *p, size_t size)
 {
-	return !SMALL && !IS_HARDENED && resize_is_none(p, size) ? p : resize_other(p, size);
+	return !IS_HARDENED && resize_is_none(p, size) ? p : resize_other(p, size);
 }
 
 /* The end of the fast path if the release is an event. */

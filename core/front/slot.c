@@ -16,8 +16,6 @@ static void *slot_any(unsigned class, bool *clean)
 
 	if (unlikely(o == NULL)) {
 		*clean = false;
-		if (!SEATED)
-			heap_count();
 		return unowned_slot(&heap_default, class);
 	}
 	p = refill_slot(o, class, clean);
@@ -49,7 +47,7 @@ void *slot_alloc(unsigned class, bool *clean)
 
 void *slot_larger(unsigned class, size_t alignment, bool *clean)
 {
-	struct owner *o = SEATED ? seat_take() : NULL;
+	struct owner *o = seat_take();
 	void *p = NULL;
 
 	while (o != NULL && p == NULL && (class = refill_larger(o, class, alignment)) < CLASSES) {
@@ -85,7 +83,7 @@ void *slot_try(size_t size, bool *clean)
 	struct bin *b;
 	void *p;
 
-	if (!SEATED || unlikely(seat.open == 0))
+	if (unlikely(seat.open == 0))
 		return NULL;
 	seat_close();
 	o = seat.self;

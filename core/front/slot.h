@@ -99,7 +99,7 @@ static ALWAYS_INLINE bool own_slot_at(const struct slab *s, const void *p, uint6
 static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
 {
 	*s = map_guess_slab(p);
-	if (!SEATED || unlikely(*s == NULL))
+	if (unlikely(*s == NULL))
 		return false;
 	(void)CPU_KEEP(seat.open); /* where the seat's address is computed: loaded together with self */
 	return own_slot_at(*s, p, index);

@@ -28,7 +28,7 @@ static bool run_lose(struct run run, size_t n)
 /* A span that grows will be written, unless it was allocated as a zeroed block. */
 static enum huge_use use_of(const struct chunk *c)
 {
-	return !SMALL && (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
+	return (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
 }
 
 /*
@@ -45,8 +45,7 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 	char *base = run_base(run);
 	uint8_t *sparse;
 
-	if (!SMALL)
-		region_know(run, n);
+	region_know(run, n);
 	if (!fresh)
 		region_tells(run, n, false);
 	/* Relaxed: read concurrently by walks, map_find, and threads with a stale hint. */
@@ -60,16 +59,15 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 	store_relaxed(&c->span_chunks, (uint32_t)n);
 	store_relaxed(&c->span_bytes, size);
 	if (tail > bytes / RETAIN_PART &&
-	    !(!SMALL && fresh && (region_alone(run.region) != 0 ||
-				  region_is_clean((struct run){run.region, run.first + n - 1}, 1))))
+	    !(fresh && (region_alone(run.region) != 0 ||
+			region_is_clean((struct run){run.region, run.first + n - 1}, 1))))
 		(void)pages_purge(base + size, tail, run.region->heap->sharing);
 	if (advice == ADVICE_HUGE && n > 1)
 		n -= tail > CHUNK_SIZE / 8 * 7;
 	region_advise(run, n, advice);
 	sparse = &run.region->advice[run.first];
-	if (!SMALL)
-		store_relaxed(sparse, (uint8_t)((*sparse & ~ADVICE_SPARSE) |
-						(use == HUGE_ZEROED ? ADVICE_SPARSE : 0)));
+	store_relaxed(sparse, (uint8_t)((*sparse & ~ADVICE_SPARSE) |
+					(use == HUGE_ZEROED ? ADVICE_SPARSE : 0)));
 	return c;
 }
 
@@ -91,7 +89,7 @@ static struct run span_claim(struct heap *h, size_t bytes, size_t alignment)
 		return run;
 	run = region_claim_bytes(h, size, chunks, false);
 	/* Heaps that the program made have other seats: heaps/instance_alloc.c gathers. */
-	if (run.region == NULL && (SMALL || h->id == 0) && region_hopeful(h, size)) {
+	if (run.region == NULL && h->id == 0 && region_hopeful(h, size)) {
 		gather_own();
 		run = region_claim_bytes(h, size, chunks, false);
 	}
@@ -105,7 +103,7 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 	struct chunk *c;
 
 	while ((run = span_claim(h, bytes, alignment)).region != NULL) {
-		if (SMALL || zero || n >= SPAN_REGION || region_alone(run.region) != 0 || retain_lend(run, n))
+		if (zero || n >= SPAN_REGION || region_alone(run.region) != 0 || retain_lend(run, n))
 			break;
 		run_used(run, n, 0);
 		(void)run_lose(run, n);
@@ -139,8 +137,7 @@ bool span_release(struct chunk *c, void *p)
 {
 	if (!span_is(c, p))
 		return false;
-	if (!SMALL)
-		hold_run(run_of(c), load_relaxed(&c->span_chunks), true);
+	hold_run(run_of(c), load_relaxed(&c->span_chunks), true);
 	/* First its tag: a chunk that says how long its span is, and whose, is no free one, see store/file/image_check.c. */
 	if (!heap_kind(c->region->heap)->own_records) {
 		store_relaxed(&c->clean, 0);
@@ -204,7 +201,7 @@ bool span_fit(struct chunk *c, size_t bytes)
  */
 static enum moved span_carry(struct run from, struct run to, size_t bytes)
 {
-	size_t whole = SMALL ? 0 : bytes;
+	size_t whole = bytes;
 	enum moved moved = PAGES_STAYED;
 
 	if (((region_alone(from.region) | region_alone(to.region)) & (CHUNK_SIZE - 1)) != 0)
@@ -214,8 +211,7 @@ static enum moved span_carry(struct run from, struct run to, size_t bytes)
 	if (moved == PAGES_LOST)
 		return moved;
 	memcpy(run_base(to) + whole, run_base(from) + whole, bytes - whole);
-	if (!SMALL)
-		region_moved(from, to, run_chunks_for(whole));
+	region_moved(from, to, run_chunks_for(whole));
 	return moved;
 }
 

@@ -93,11 +93,9 @@ size_t ash_trim_step(size_t budget)
 	if (IS_HARDENED)
 		quarantine_empty(); /* it is as bounded as a step */
 	o = seat_take();
-	if (SMALL)
-		(void)heap_give_back(&heap_default, o, 0);
 	if (o != NULL)
 		fork_notice(o);
-	while (!SMALL && (left = step_next(&heap_default, o, &cost)) != 0 && cost < budget)
+	while ((left = step_next(&heap_default, o, &cost)) != 0 && cost < budget)
 		;
 	if (o != NULL)
 		seat_give(o);

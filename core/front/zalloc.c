@@ -27,7 +27,7 @@ static ALWAYS_INLINE void *zalloc(size_t bytes, bool aligned)
 		return aligned ? alloc_class(class_of(bytes), bytes, bytes & -bytes, true) : alloc_rest(bytes, true);
 	if (clean)
 		return p;
-	if (SMALL || unlikely(bytes > SLOT_SMALL)) /* the string instruction is faster */
+	if (unlikely(bytes > SLOT_SMALL)) /* the string instruction is faster */
 		return memset(p, 0, bytes);
 	vec16_clear(p, bytes);
 	return p;

@@ -97,17 +97,13 @@ struct slab *walk_next(struct walk *w)
 			}
 			if (w->region == NULL)
 				return NULL;
-			if (!SMALL) {
-				w->index = region_next_known(w->region, w->index);
-				if (w->index >= load_relaxed(&w->region->chunks))
-					continue;
-			}
-			w->chunk = region_chunk(w->region, w->index++);
-			/* Without known bits: a record that was never used is not read, that would page it in. */
-			if ((SMALL && bits_all(w->region->free, w->index - 1, 1)) || !chunk_is(w->chunk, CHUNK_SLABS))
+			w->index = region_next_known(w->region, w->index);
+			if (w->index >= load_relaxed(&w->region->chunks))
 				continue;
-			if (!SMALL)
-				chunk_mend(w->region->heap, w->chunk);
+			w->chunk = region_chunk(w->region, w->index++);
+			if (!chunk_is(w->chunk, CHUNK_SLABS))
+				continue;
+			chunk_mend(w->region->heap, w->chunk);
 			w->unit = ~0u;
 		}
 		offset = load_acquire(&w->chunk->head[w->unit]); /* pairs with slab_publish */

@@ -73,8 +73,7 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 	if (IS_MALLOC)
 		s->least = (uint16_t)(class > CLASS_ONE ? 0 : class_least(class));
 	store_relaxed(&s->purged, (uint8_t)0); /* read by threads that purge, both */
-	if (!SMALL)
-		store_relaxed(&s->hollow, (uint16_t)0);
+	store_relaxed(&s->hollow, (uint16_t)0);
 	s->next = s->previous = NULL;
 	s->ready = bits_below(g);
 	s->dirty = !u.clean;

@@ -170,14 +170,14 @@ static inline unsigned slab_gap(const struct slab *s)
 static inline bool slab_packs(const struct heap *h, unsigned class)
 {
 	/* A sample of a large block is known by the base of its slab. */
-	return !SMALL && !SAMPLED && h == &heap_default && (load_relaxed(&h->locked) != 0 || (region_short() && !region_is_exact())) &&
+	return !SAMPLED && h == &heap_default && (load_relaxed(&h->locked) != 0 || (region_short() && !region_is_exact())) &&
 	       class_size(class) % UNIT_SIZE != 0;
 }
 
 /* True: slabs of this class, made while addresses are short, have class_filled units: others leave more than 1 %. */
 static inline bool slab_fills(const struct heap *h, unsigned class)
 {
-	return !SMALL && h == &heap_default && class > CLASS_FILLED && class < CLASS_ONE && !class_is_aligned(class);
+	return h == &heap_default && class > CLASS_FILLED && class < CLASS_ONE && !class_is_aligned(class);
 }
 
 /* Sets the constants of a slab, which it returns, in units that the caller holds; its record: by its offset. */

@@ -48,8 +48,7 @@ static bool slots_take_all(struct slab *s)
  */
 static void first_hold(const struct slab *s, bool notes)
 {
-	if (!SMALL)
-		hold_some(load_relaxed(&s->chunk), load_relaxed(&s->unit), 1, notes);
+	hold_some(load_relaxed(&s->chunk), load_relaxed(&s->unit), 1, notes);
 }
 
 bool unowned_unmake(struct heap *h, struct slab *s)

@@ -46,7 +46,7 @@ void heap_count(void)
 {
 	retain_tick(&heap_default, 1);
 	/* A closed seat: this call interrupted another call; or there is no seat yet (prereloc.h). */
-	if (!SEATED || seat.open == 0)
+	if (seat.open == 0)
 		return;
 	seat_close();
 	owner_begin(seat.self);
@@ -90,12 +90,10 @@ void bin_detach(struct owner *o, unsigned class)
 
 void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
-	if (!SMALL) {
-		store_relaxed(&s->purged, (uint8_t)0); /* before a slot is taken */
-		if (unlikely(load_relaxed(&s->hollow) != 0)) {
-			store_relaxed(&s->hollow, (uint16_t)0);
-			heap_again(o->heap, s->units);
-		}
+	store_relaxed(&s->purged, (uint8_t)0); /* before a slot is taken */
+	if (unlikely(load_relaxed(&s->hollow) != 0)) {
+		store_relaxed(&s->hollow, (uint16_t)0);
+		heap_again(o->heap, s->units);
 	}
 	o->bins[class].slab = (uintptr_t)s - (uintptr_t)o;
 	bin_arm(o, s);

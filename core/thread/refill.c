@@ -12,12 +12,10 @@
 
 void heap_gather(struct heap *h, struct owner *o)
 {
-	if (SEATED) {
-		(void)reap_all(h, o);
-		if (o != NULL) {
-			shrink_all(o);
-			visit_all(h);
-		}
+	(void)reap_all(h, o);
+	if (o != NULL) {
+		shrink_all(o);
+		visit_all(h);
 	}
 	(void)unowned_shrink(h);
 	if (heap_hooks_now() != NULL && heap_kind(h)->own_pages)
@@ -122,7 +120,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 		}
 	for (;;) {
 		while ((s = slab_make(o->heap, class, few, (uint64_t)(uintptr_t)o, grow)) == NULL) {
-			if (few || !grow || (!SMALL && class > CLASS_ONE && region_exact()))
+			if (few || !grow || (class > CLASS_ONE && region_exact()))
 				return false;
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}
@@ -223,7 +221,7 @@ size_t heap_give_back(struct heap *h, struct owner *o, size_t keep)
 {
 	size_t bytes, left, room;
 
-	if (SEATED && !IS_MALLOC)
+	if (!IS_MALLOC)
 		reap_alone(h, o);
 	heap_gather(h, o);
 	bytes = heap_trim(h, keep);

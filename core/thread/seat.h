@@ -38,12 +38,6 @@ struct seat {
 #endif
 };
 
-/*
- * False: no thread has a seat, and all calls use the unowned slabs.  So the compiler leaves
- * out what is for owners only.
- */
-#define SEATED (!SMALL)
-
 /* seat.record while the thread gets its first record: its handlers must not get another. */
 #define SEAT_BUSY ((struct owner *)1)
 

@@ -147,8 +147,7 @@ void ash_thread_detach(void)
 {
 	if (IS_HARDENED)
 		quarantine_empty();
-	if (SEATED)
-		seat_leave();
+	seat_leave();
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->thread_ends();
 }

@@ -27,8 +27,6 @@ INTERNAL struct owner *seat_slow(void);
 /* Checks the thread's record out for any change, until seat_give.  NULL: as seat_slow. */
 static inline struct owner *seat_take(void)
 {
-	if (!SEATED)
-		return NULL;
 	if (unlikely(seat.open == 0))
 		return seat_slow();
 	seat_close();

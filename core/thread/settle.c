@@ -61,7 +61,7 @@ void collect_slab(struct owner *o, struct slab *s)
 	if (!slab_collect(s, false))
 		return;
 	/* What was purged is no spare: it goes back clean, and so is seen to be taken again (heap_cleaned). */
-	if (!SMALL && unlikely(load_relaxed(&s->purged) != 0)) {
+	if (unlikely(load_relaxed(&s->purged) != 0)) {
 		bool no_spares = o->no_spares;
 
 		o->no_spares = true;
@@ -142,7 +142,7 @@ void slab_retire(struct owner *o, struct slab *s)
 	b->slabs--;
 	u = slab_close(s);
 	/* Held, and no slot was taken since: what was purged still reads zero. */
-	u.clean = !SMALL && load_relaxed(&s->purged) == SLAB_CLEAN && listed;
+	u.clean = load_relaxed(&s->purged) == SLAB_CLEAN && listed;
 	if (listed)
 		slab_let_go(s);
 	units_give(o->heap, u);

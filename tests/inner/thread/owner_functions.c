@@ -272,6 +272,6 @@ TEST(inner_parts_static_record, 10)
 	CHECK(heap_of(heap)->owners != NULL && heap_of(heap)->owners != owner_first);
 	ash_heap_destroy(heap);
 	ash_release(ash_alloc(100));
-	CHECK(!SEATED || heap_default.owners == owner_first);
+	CHECK(heap_default.owners == owner_first);
 	CHECK(owner_contains(&heap_default, owner_first) && !owner_contains(&heap_default, owner_first + 1));
 }
