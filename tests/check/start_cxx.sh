@@ -46,7 +46,7 @@ extern "C" int main()
 	return s.blocks == 0 && ash_check() == 0 ? 42 : 3;
 }
 C
-flags="-O2 -Wall -Werror -ffreestanding -nostdlib -fno-stack-protector -fno-exceptions -fno-rtti -fno-threadsafe-statics -I$build/include"
+flags="-std=c++17 -O2 -Wall -Werror -ffreestanding -nostdlib -fno-stack-protector -fno-exceptions -fno-rtti -fno-threadsafe-statics -I$build/include"
 for compiler in clang++ g++; do
 	if ! command -v $compiler >/dev/null; then
 		echo "skip $subject: by $compiler: it is not here"
