@@ -67,11 +67,11 @@ enum choice { ITS_OWN, VACANT, LEFT };
 
 static bool may_enter(uint64_t name, uint64_t word, enum choice choice)
 {
-	uint64_t seat = word >> ROLL_SERIAL_BITS;
+	uint64_t there = word >> ROLL_SERIAL_BITS;
 
 	if (choice == LEFT)
-		return process_thread_has_left(seat_named(seat), 0);
-	return seat == (choice == ITS_OWN ? name : 0);
+		return process_thread_has_left(seat_named(there), 0);
+	return there == (choice == ITS_OWN ? name : 0);
 }
 
 /* Counts up such an entry, and makes it that of the seat with this name. */
