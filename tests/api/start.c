@@ -172,7 +172,7 @@ static __attribute__((noinline)) bool fresh(void)
 
 TEST(start_tls_by_hand, 10)
 {
-	static _Alignas(16) char memory[8192];
+	static _Alignas(16) char memory[32768];
 	size_t size = ashlar_tls_size();
 	void *pointer = ashlar_tls_init(memory + 1);
 
