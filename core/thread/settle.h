@@ -171,8 +171,8 @@ static inline uint64_t slab_free_word(const struct slab *s, unsigned g)
  * that is whole pages without a taken slot between live blocks; and slabs that other threads emptied and a sleeping
  * owner does not collect.
  *
- * A thread moves the hand by a chunk when slabs that were full have got free slots: 32 units of its own slabs, four while holes
- * go, less those from which it allocates again, or 64 units of slabs of other threads.  While slabs of others go, each call that
+ * A thread moves the hand by a chunk when 64 units of slabs got their first free slots: of its own slabs, less those from which
+ * it allocates again, or of other threads' slabs.  While holes go, four units of its own are enough.  While slabs of others go, each call that
  * tells their owners of a slab moves it, and looks at that slab, too, if it has one slot.
  *
  * A round of the hand keeps a quarter of options.retain, or a quarter of the other memory in use, and twice the

@@ -6,9 +6,8 @@
 #include "slab/look.h"
 #include "thread/settle.h"
 
-#define TOLD_STEP   64 /* units of slabs that other threads released into, for a look at a chunk */
-#define OPENED_STEP 32 /* units of slabs that were full, for the same                            */
-#define HOLES_STEP  4  /* the same while holes go                                                */
+#define HAND_STEP   64 /* units of slabs that got their first free slot, for a look at a chunk */
+#define HOLES_STEP  4  /* the same of a record's own slabs while holes go                     */
 #define BUSY_ROUNDS 4  /* in which nothing goes, until steps are rare again                      */
 
 /*
@@ -211,7 +210,7 @@ void hand_told(struct slab *s)
 
 	if (!hand_passes(h))
 		return;
-	if (told < TOLD_STEP && load_relaxed(&h->idle.busy) == 0) {
+	if (told < HAND_STEP && load_relaxed(&h->idle.busy) == 0) {
 		store_relaxed(&h->idle.told, told);
 		return;
 	}
@@ -226,7 +225,7 @@ void hand_told(struct slab *s)
 void hand_opened(struct owner *o, unsigned units)
 {
 	o->opened = (uint8_t)(o->opened + units);
-	if (o->opened < (load_relaxed(&o->heap->idle.holes) != 0 ? HOLES_STEP : OPENED_STEP))
+	if (o->opened < (load_relaxed(&o->heap->idle.holes) != 0 ? HOLES_STEP : HAND_STEP))
 		return;
 	o->opened = 0;
 	if (hand_passes(o->heap))

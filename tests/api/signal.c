@@ -120,7 +120,8 @@ static void other_body(UNUSED void *argument)
 /* Every size class and a span or two, in a thread whatever its state. */
 static void use_every_class(void)
 {
-	static _Thread_local uint64_t stamps[1024];
+	enum { MOST = 1024 };
+	uint64_t *stamps = NOT_NULL(ash_alloc(MOST * sizeof *stamps));
 	size_t n = 0;
 
 	for (size_t size = 8; size <= (size_t)3 << 20; size = ash_good_size(size) + 8) {
@@ -129,7 +130,7 @@ static void use_every_class(void)
 		if (size > (size_t)1 << 20)
 			size += (size_t)1 << 20;
 		p = n % 2 ? ash_alloc(size) : ash_zalloc(1, size);
-		CHECK(p != NULL && n < sizeof stamps / sizeof stamps[0]);
+		CHECK(p != NULL && n < MOST);
 		stamps[n] = stamp_set(p, size, n);
 		n++;
 	}
@@ -137,6 +138,7 @@ static void use_every_class(void)
 	CHECK_EQ(ash_check(), 0);
 	while (n > 0)
 		stamp_release(stamps[--n]);
+	ash_release(stamps);
 	CHECK_EQ(ash_check(), 0);
 }
 
