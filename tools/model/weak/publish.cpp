@@ -2,7 +2,7 @@
 /* Publications: a structure is filled in, then one store or compare-and-swap makes it visible. */
 #include "litmus.h"
 
-/* slab.h slab_open, slab_publish; slab_record, is_purgeable (thread/settle_purge.c). */
+/* slab.h slab_open, slab_publish; slab_record, slab_is_purgeable (thread/settle_purge.c). */
 LITMUS(slab_record, 3)
 {
 	word owner, head;
@@ -23,7 +23,7 @@ LITMUS(slab_record, 3)
 		} else if (i == 1) {
 			if (LOAD(head, "slab_record: head", acquire) != 0)
 				RL_ASSERT(slots($) == 7);
-		} else if (LOAD(owner, "is_purgeable: owner", acquire) != 0) {
+		} else if (LOAD(owner, "slab_is_purgeable: owner", acquire) != 0) {
 			/* It knows the record from an earlier slab. */
 			RL_ASSERT(slots($) == 7);
 		}
