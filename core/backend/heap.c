@@ -65,9 +65,12 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 	uint64_t now = fetch_add_relaxed(&h->both, change) + change;
 	uint32_t left = (uint32_t)now;
 	uint64_t from = load_relaxed(&h->period_start), few = from / 64 < FEW ? from / 64 : FEW;
+	uint64_t most = load_relaxed(&h->peak.used);
+	bool grows = now >> 32 > most + most / 16;
 
 	heap_peaks(h, now);
-	if (used > units)
+	/* Not where use exceeds its former peak by far: the steps of a growing array are no peak that comes again. */
+	if (used > units && !grows)
 		heap_again(h, used - units);
 	if (left >= load_relaxed(&h->period_low))
 		return;

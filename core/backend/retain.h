@@ -10,7 +10,8 @@
  *   Of a span with huge pages less stays, as a fault brings back 2 MiB: a sixteenth of what is in use, or what
  *   brings use up to the swing.
  *
- *   The floor is for peaks that come again.  What goes is counted (heap.gone); so much of it as
+ *   The floor is for peaks that come again, not for use that exceeds its peak by far, as a growing array's.
+ *   What goes is counted (heap.gone); so much of it as
  *   is then taken fresh from the system raises the floor, by twice as much, as demand varies.  The swing
  *   (heap.swing) rises so, too, but up to twice what use rose since, or a half of it; and it falls with use, once
  *   that is below three quarters of what it was when memory went (heap.low).

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each layout of a store has a number of its own for what is not format 1 (core/store/file/store_caches.c): constants
-# that decide it are changed in a copy of the headers, one at a time.  What is format 1 cannot be changed.
+# that decide it are changed in a copy of the headers, one at a time.  What is format 1 cannot be changed (format.c).
 . tests/support/verdict.sh
 
 assembled() {
@@ -14,6 +14,7 @@ word() {
 	: >"$folder/why"
 	{
 		assembled "$folder/core/store/file/store_caches.c"
+		assembled "$folder/core/store/file/format.c"
 		printf '#include "thread/owner.h"\nconst struct ash_descriptor it = DESCRIPTOR;' | assembled -x c -
 	} >"$folder/all.s"
 	[ -s "$folder/why" ] || awk '$1 == ".quad" || $1 == ".long"' "$folder/all.s" | cksum | tr -d ' '

@@ -7,7 +7,7 @@
 /* 320 units: a quarter of that is 80, an eighth 40.  A heap without regions: nothing can be purged. */
 static const struct ash_defaults options = {.retain = 320 * UNIT_SIZE};
 static const struct ash_defaults nothing = {.retain = 0};
-static struct heap h = {.options = &options, .sharing = PAGES_PRIVATE};
+static struct heap h = {.options = &options, .sharing = PAGES_PRIVATE, .peak.used = 10000};
 
 /* Ticks.  What would be purged, and was refused; 0: nothing was to be. */
 static uint64_t tick(uint64_t n)
@@ -69,6 +69,12 @@ TEST(inner_clock_demand_raises_the_floor, 10)
 	heap_cleaned(&h, 0, 100); /* fresh, and nothing was given back */
 	CHECK(h.floor == 0 && h.clock == 77);
 	retain_gone(&h, 300, 100);
+	/* Use that was never as high is growth. */
+	h.peak.used = 10;
+	heap_cleaned(&h, 0, 100);
+	CHECK(h.floor == 0 && h.gone == 300);
+	h.peak.used = 10000;
+	h.used = 100;
 	h.dirty = 70;
 	heap_cleaned(&h, 50, 50); /* nothing of it is fresh */
 	CHECK(h.floor == 0 && h.gone == 300 && h.clock == 77);
@@ -92,7 +98,7 @@ TEST(inner_clock_demand_raises_the_floor, 10)
 /* It is for what comes above the least that was in use meanwhile; of spans with huge pages only what exceeds all that is in use. */
 TEST(inner_clock_swing_is_for_what_comes_above, 10)
 {
-	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE};
+	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE, .peak.used = 10000};
 	h.used = 1000;
 	retain_gone(&h, 0, 900); /* nothing was purged */
 	CHECK(h.gone == 0 && h.low == 0);
@@ -127,7 +133,7 @@ TEST(inner_clock_swing_is_for_what_comes_above, 10)
 	CHECK(h.swing == 1240 - 186 && h.low == 1200);
 	retain_gone(&h, 1, 100);
 	CHECK(h.swing == 0 && h.low == 100);
-	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE};
+	h = (struct heap){.options = &options, .sharing = PAGES_PRIVATE, .peak.used = 10000};
 }
 
 /* The floor falls by a half in each period that shows no demand. */

@@ -3,6 +3,7 @@
 #include "base/roll.h"
 #include "inner/thread_at.h"
 #include "pages.h"
+#include "process.h"
 #include "support/blocks.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
@@ -89,6 +90,8 @@ TEST(roll_full_of_ended_threads, 20)
 		numbers[i] = roll_enter(seats + i * SEAT);
 	CHECK_EQ(roll_enter(later), 0);
 	(void)pages_release(seats, (size_t)SEATS * SEAT);
+	if (rt_under_qemu() && !process_thread_has_left(seats, 0))
+		rt_skip("the emulator does not tell what is unmapped");
 	for (i = 0; i < SEATS; i += step) {
 		number = roll_enter(later + i * SEAT);
 		CHECK(number != 0 && !roll_has_left(number));
