@@ -59,9 +59,10 @@ static void before_sealed_and_full(void)
 DOES(do_recover, (void)ash_heap_recover(death_heap));
 
 const struct death_path death_paths[] = {
-	/* First, since each instruction is looked at on the first path that meets it: on these no other hold covers what is given. */
+	/* First, since an instruction is looked at on the first path that meets it: here no other hold covers what is given. */
 	{"detach: the chunk goes back", before_record, do_detach, PASSES(region_give), 48, 0},
 	{"release: unowned, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
+	{"recover: a mark, of an unowned block", ended_marked_unowned, do_recover, PASSES(unowned_free), 48, 0},
 	{"allocate: fast", before_take, do_alloc, NULL, 48, 0},
 	{"allocate: last slot of a group", before_to_last_of_group, do_alloc, NULL, 48, 0},
 	{"allocate: next slab on the list", before_partial, do_alloc, PASSES(slabs_remove), 700, 0},
