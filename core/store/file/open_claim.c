@@ -67,6 +67,9 @@ enum claim claim_look(int fd, bool *half)
 		if (head.magic == STORE_MAGIC)
 			return CLAIM_HEAP;
 		*half = head.magic == CLAIM_MAKING;
+		/* Without a claim, too, as for claim_take: an attempt would change the file, and claim_wait wait on. */
+		if (*half && !world_is(head.world, world_now()))
+			return CLAIM_BUSY;
 		if (*half || is_blank(&head, file.length, fd, &now))
 			return is_live(head.claim, head.world) ? CLAIM_BUSY : CLAIM_FREE;
 	} while (memcmp(&now, &before, sizeof now) != 0);
@@ -95,7 +98,7 @@ bool claim_wait(int fd, struct claim_wait *w)
 
 enum claim claim_take(struct store *s)
 {
-	uint64_t magic = 0, claim, world = 0, here = world_now(), me = lives_thread(&s->heap);
+	uint64_t magic = 0, claim, me, world = 0, here = world_now();
 
 	if (!cas_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
@@ -103,10 +106,10 @@ enum claim claim_take(struct store *s)
 	 * First, so that a thread that sees a claim sees the namespaces in which its life is
 	 * valid: the release of the claim pairs with the acquire load of it below.
 	 */
-	if (!cas_acq_rel(&s->world, &world, here) && !world_is(world, here))
-		return CLAIM_BUSY;
+	(void)cas_acq_rel(&s->world, &world, here);
 	claim = load_acquire(&s->claim);
-	if (me == 0 || is_live(claim, world) || !cas_acq_rel(&s->claim, &claim, me))
+	me = lives_thread(&s->heap); /* 0: the namespaces are others' */
+	if (me == 0 || is_live(claim, here) || !cas_acq_rel(&s->claim, &claim, me))
 		return CLAIM_BUSY;
 	/* The former maker may have completed the heap before it died. */
 	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;

@@ -54,6 +54,7 @@ void do_tagged(void);
 void do_load(void);
 void ended_armed(void);
 void ended_marked(void);
+void ended_marked_unowned(void);
 void before_no_record(void);
 void before_busy(void);
 void before_extend(void);

@@ -59,6 +59,10 @@ static void before_sealed_and_full(void)
 DOES(do_recover, (void)ash_heap_recover(death_heap));
 
 const struct death_path death_paths[] = {
+	/* First, since an instruction is looked at on the first path that meets it: here no other hold covers what is given. */
+	{"detach: the chunk goes back", before_record, do_detach, PASSES(region_give), 48, 0},
+	{"release: unowned, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
+	{"recover: a mark, of an unowned block", ended_marked_unowned, do_recover, PASSES(unowned_free), 48, 0},
 	{"allocate: fast", before_take, do_alloc, NULL, 48, 0},
 	{"allocate: last slot of a group", before_to_last_of_group, do_alloc, NULL, 48, 0},
 	{"allocate: next slab on the list", before_partial, do_alloc, PASSES(slabs_remove), 700, 0},
@@ -85,14 +89,13 @@ const struct death_path death_paths[] = {
 	{"release: own, all slabs full before", before_exhausted, do_release, PASSES(bin_take), 700, 0},
 	{"release: own, slab gets empty, kept", before_last_of_slab, do_release, PASSES(spares_add), 900, 0},
 	{"release: own, an older spare goes back", before_last_of_slab_with_spares, do_release, PASSES(slab_retire), 60000, 0},
-	{"release: own, the chunk goes back", before_last_of_chunk, do_release, NULL, 1 << 20, 0},
+	{"release: own, a large slab gets empty, kept", before_last_of_chunk, do_release, NULL, 1 << 20, 0},
 	{"release: into a live process's slab", before_take_from_live, do_release, PASSES(inbox_notify), 48, 0},
 	{"release: into a vacant record's slab", before_take_from_detached, do_release, PASSES(inbox_notify), 48, 0},
 	{"release: a vacant record's slab gets empty", before_last_from_detached, do_release, PASSES(visit_slab), 48, 0},
 	{"release: into a dead process's slab", before_take_from_ended, do_release, PASSES(inbox_notify), 48, 0},
 	{"release: unowned", before_take_unowned, do_release, PASSES(unowned_free), 96, 0},
 	{"release: unowned, the slab goes back", before_last_unowned, do_release, PASSES(units_give), 9000, 0},
-	{"release: unowned, another slab goes back", before_another_is_preferred, do_release, PASSES(units_give), 9000, 0},
 	{"release: span", before_take_one, do_release, PASSES(span_release), 3 << 20, 0},
 	{"release: own, purge", before_period_over, do_release, PASSES(pages_purge), 3 << 20, 0},
 	{"resize: same class", before_take, do_shrink, NULL, 8, 0},

@@ -182,6 +182,13 @@ void ended_marked(void)
 	ended_at(INTENT_ARMED);
 }
 
+/* What the mark takes out of the slot is in an unowned slab. */
+void ended_marked_unowned(void)
+{
+	before_check_out();
+	ended_marked();
+}
+
 /* ---- what must hold ---- */
 
 /* Calls see for each block of the heap's own; returns their number. */
