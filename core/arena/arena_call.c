@@ -183,7 +183,7 @@ struct ash_block arena_find(const struct arena *a, const void *p)
 				  .offset = (size_t)((const char *)p - start), .owner = 1};
 }
 
-static int count_block(void *out, void *block, size_t size, const struct ash_heap_owner *owner)
+int arena_count(void *out, void *block, size_t size, const struct ash_heap_owner *owner)
 {
 	struct ash_statistics *st = out;
 
@@ -203,7 +203,7 @@ void arena_stats(struct arena *a, struct ash_statistics *out)
 		for (word = arena_free(load_relaxed(&a->words[w])); word != 0; free++)
 			word &= word - 1;
 	out->dirty = free * GRANULE;
-	(void)arena_walk(a, count_block, out);
+	(void)arena_walk(a, arena_count, out);
 }
 
 /* I11: no FURTHER in word w follows a free granule. */

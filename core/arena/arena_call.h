@@ -47,6 +47,8 @@ INTERNAL int arena_walk(struct arena *a,
 /* As ash_find, for an address among the arena's granules. */
 INTERNAL struct ash_block arena_find(const struct arena *a, const void *p);
 INTERNAL void arena_stats(struct arena *a, struct ash_statistics *out);
+/* A visitor for arena_walk that adds a block to the blocks and block_bytes of a struct ash_statistics. */
+INTERNAL int arena_count(void *out, void *block, size_t size, const struct ash_heap_owner *owner);
 
 /* As ash_heap_check: the number of an invariant (I11, I12 in DESIGN.md) that does not hold; 0: all hold. */
 INTERNAL int arena_check(const struct arena *a);

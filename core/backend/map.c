@@ -88,7 +88,7 @@ static bool map_change(const struct region *r, size_t first, size_t end, enum ch
 		}
 		entry = (uint64_t *)(void *)&load_relaxed(leaf)->chunk[at % MAP_SIZE];
 		if (change == ENTER)
-			store_release(entry, change == ENTER ? is : 0); /* pairs with map_guess */
+			store_release(entry, is); /* pairs with map_guess */
 		else /* it may be another region's, at the same addresses, by now */
 			(void)cas_acq_rel(entry, &is, 0);
 	}

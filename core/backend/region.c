@@ -110,7 +110,7 @@ struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bo
 			return run;
 		if (plan.chunks > n || (plan.alone == 0 && !for_slabs && is_alone(n, bytes)))
 			continue; /* addresses are short since this attempt */
-		if (!region_hopeful(h, bytes) || region_trim(h, true) == 0)
+		if (!region_may_help(h, bytes) || region_trim(h, true) == 0)
 			return run;
 	}
 }

@@ -66,11 +66,7 @@ INTERNAL void region_advised(struct run run, size_t n, enum advice advice);
 /* The same of a run that goes, at its region's end: the next mapping has no advice. */
 INTERNAL void region_unadvised(struct run run, size_t n);
 /* The contents of the run's chunks tell from now on whether they were written, or do not (ADVICE_TELLS).  For its holder. */
-INTERNAL void region_tell(struct run run, size_t n, bool tells);
-static inline void region_tells(struct run run, size_t n, bool tells)
-{
-	region_tell(run, n, tells);
-}
+INTERNAL void region_tells(struct run run, size_t n, bool tells);
 /* True: a part of its addresses is lost (ADVICE_LOST), so it must not be unmapped. */
 INTERNAL bool region_is_lost(const struct region *r);
 
@@ -219,10 +215,5 @@ INTERNAL void region_look_ahead(const struct heap *h, size_t chunks);
 
 /* False: so many bytes could not be had even if all that is free were given back. */
 INTERNAL bool region_may_help(const struct heap *h, size_t bytes);
-
-static inline bool region_hopeful(const struct heap *h, size_t size)
-{
-	return region_may_help(h, size);
-}
 
 #endif

@@ -97,7 +97,7 @@ void region_moved(struct run from, struct run to, size_t n)
 	}
 }
 
-void region_tell(struct run run, size_t n, bool tells)
+void region_tells(struct run run, size_t n, bool tells)
 {
 	uint8_t *advice = &run.region->advice[run.first], now;
 

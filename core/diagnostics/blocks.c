@@ -75,9 +75,8 @@ static int region_walk(struct region *r, blocks_part *see, void *context)
 				i += n - 1;
 		} else if (chunk_is(c, CHUNK_SLABS)) {
 			at = (struct block_place){.chunk = c};
-			for (u = 0; u < CHUNK_UNITS && answer == 0; u++)
-				if ((at.slab = slab_beginning(c, u)) != NULL)
-					answer = see(context, &at, 0);
+			for (u = 0; answer == 0 && (at.slab = walk_slab(c, &u)) != NULL;)
+				answer = see(context, &at, 0);
 		}
 	}
 	return answer;

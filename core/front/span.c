@@ -89,7 +89,7 @@ static struct run span_claim(struct heap *h, size_t bytes, size_t alignment)
 		return run;
 	run = region_claim_bytes(h, size, chunks, false);
 	/* Heaps that the program made have other seats: heaps/instance_alloc.c gathers. */
-	if (run.region == NULL && h->id == 0 && region_hopeful(h, size)) {
+	if (run.region == NULL && h->id == 0 && region_may_help(h, size)) {
 		gather_own();
 		run = region_claim_bytes(h, size, chunks, false);
 	}

@@ -5,6 +5,7 @@
 #include "backend/region.h"
 #include "backend/retain.h"
 #include "base/bits.h"
+#include "slab/look.h"
 #include "slab/unowned.h"
 #include "thread/refill.h"
 #include "thread/seating.h"
@@ -68,9 +69,8 @@ static uint64_t step_next(struct heap *h, struct owner *o, size_t *cost)
 		    chunk_is(run_chunk(run), CHUNK_SLABS)) {
 			*cost += CHUNK_SIZE;
 			/* Not while there is more to purge than one slow operation does: each would do as much. */
-			for (unit = 0; unit < CHUNK_UNITS && load_relaxed(&h->hand) == 0; unit++)
-				if ((s = slab_beginning(run_chunk(run), unit)) != NULL)
-					step_slab(h, o, s);
+			for (unit = 0; load_relaxed(&h->hand) == 0 && (s = walk_slab(run_chunk(run), &unit)) != NULL;)
+				step_slab(h, o, s);
 			chunk_mend(h, run_chunk(run));
 		}
 		if (load_relaxed(&h->hand) == 0) {

@@ -139,3 +139,12 @@ struct chunk *walk_chunk(struct heap *h, uint64_t *hand)
 		*hand = 0;
 	return NULL;
 }
+
+struct slab *walk_slab(struct chunk *c, unsigned *unit)
+{
+	struct slab *s = NULL;
+
+	while (s == NULL && *unit < CHUNK_UNITS)
+		s = slab_beginning(c, (*unit)++);
+	return s;
+}

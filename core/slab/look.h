@@ -83,4 +83,10 @@ INTERNAL struct slab *walk_next(struct walk *w);
 #define WALK_SKIP 64
 INTERNAL struct chunk *walk_chunk(struct heap *h, uint64_t *hand);
 
+/*
+ * Returns the first slab that begins in unit *unit of the chunk or behind it, and sets *unit to the unit behind its
+ * beginning.  Returns NULL if there is no such slab.
+ */
+INTERNAL struct slab *walk_slab(struct chunk *c, unsigned *unit);
+
 #endif

@@ -59,16 +59,6 @@ int ash_heap_walk(ash_heap *heap, int (*visit)(void *, void *, size_t, const str
 	return walk_pools(&w);
 }
 
-static int sum_block(void *out, void *block, size_t size, const struct ash_heap_owner *owner)
-{
-	struct ash_statistics *st = out;
-
-	(void)block;
-	st->blocks += owner->id != 0;
-	st->block_bytes += owner->id != 0 ? size : 0;
-	return 0;
-}
-
 /* The granules of this one's word from there on that are free, as bits. */
 static inline uintptr_t free_from(const struct pool *q, size_t granule)
 {
@@ -110,7 +100,7 @@ static size_t pool_dirty(const struct pool *q)
 
 void ash_stats(struct ash_statistics *out)
 {
-	struct pool_walk w = {sum_block, out, NULL};
+	struct pool_walk w = {arena_count, out, NULL};
 	const char *at = NULL;
 	uint64_t word;
 

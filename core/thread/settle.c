@@ -110,11 +110,9 @@ void collect_lost(struct owner *o, unsigned class)
 		c = walk_chunk(o->heap, &o->turn);
 		if (c == NULL && o->turn == 0)
 			o->lost--; /* the walk has ended */
-		for (unit = 0; c != NULL && unit < CHUNK_UNITS; unit++) {
-			s = slab_beginning(c, unit);
-			if (s != NULL && (load_relaxed(&s->owner) & OWNER_PENDING) != 0)
+		for (unit = 0; c != NULL && (s = walk_slab(c, &unit)) != NULL;)
+			if ((load_relaxed(&s->owner) & OWNER_PENDING) != 0)
 				collect_slab(o, s);
-		}
 		/* There is a slab for the class, or units for it. */
 		if (o->bins[class].partial.head != NULL || load_relaxed(&o->heap->used) < used)
 			break;

@@ -45,12 +45,13 @@ static uint64_t foreign_bytes(const struct slab *s)
 	return load_relaxed(&s->units) * UNIT_SIZE;
 }
 
-/* Purges all of a slab that others emptied.  Bytes. */
+/* Purges all of a slab that others emptied, and returns its bytes.  Returns 0 if it is held, or not purged. */
 static uint64_t foreign_purge(struct heap *h, struct slab *s)
 {
 	uint64_t bytes = 0;
 	char *base;
 
+	store_relaxed(&h->idle.busy, (uint64_t)BUSY_ROUNDS);
 	if (!slab_hold(h, s))
 		return 0;
 	if (slab_is_purgeable(s) && is_foreign(s) && load_relaxed(&s->purged) == 0) {
@@ -68,15 +69,6 @@ static uint64_t foreign_purge(struct heap *h, struct slab *s)
 	return bytes;
 }
 
-/* What goes, and so is counted. */
-static uint64_t foreign_goes(struct heap *h, struct slab *s)
-{
-	uint64_t bytes = foreign_purge(h, s);
-
-	store_relaxed(&h->idle.busy, (uint64_t)BUSY_ROUNDS);
-	return bytes;
-}
-
 /* The bytes that go of a slab that others emptied. */
 static uint64_t foreign_look(struct heap *h, struct slab *s)
 {
@@ -86,7 +78,7 @@ static uint64_t foreign_look(struct heap *h, struct slab *s)
 	if (load_relaxed(&s->purged) != 0)
 		return 0;
 	if (hand_is_full(h, load_relaxed(&h->idle.kept), bytes))
-		return foreign_goes(h, s);
+		return foreign_purge(h, s);
 	fetch_add_relaxed(&h->idle.kept, bytes);
 	return 0;
 }
@@ -145,9 +137,11 @@ static uint64_t holes_look(struct heap *h, struct slab *s)
 
 /* ---- the hand ---- */
 
-/* Counts what went. */
+/* Counts the bytes that were purged. */
 static void hand_gone(struct heap *h, uint64_t bytes)
 {
+	if (bytes == 0)
+		return;
 	retain_gone(h, bytes / UNIT_SIZE, heap_live(h));
 	fetch_add_relaxed(&h->idle.gone, bytes);
 }
@@ -156,13 +150,10 @@ static void hand_look(struct heap *h, struct chunk *c)
 {
 	uint64_t bytes = 0;
 	struct slab *s;
-	unsigned unit;
+	unsigned unit = 0;
 
-	for (unit = 0; unit < CHUNK_UNITS; unit++) {
-		s = slab_beginning(c, unit);
-		if (s != NULL)
-			bytes += is_foreign(s) ? foreign_look(h, s) : holes_look(h, s);
-	}
+	while ((s = walk_slab(c, &unit)) != NULL)
+		bytes += is_foreign(s) ? foreign_look(h, s) : holes_look(h, s);
 	hand_gone(h, bytes);
 }
 
@@ -219,7 +210,7 @@ void hand_told(struct slab *s)
 	/* A slab of one slot is empty already. */
 	if (load_relaxed(&h->idle.busy) != 0 && load_relaxed(&s->slots) == 1 && is_foreign(s) &&
 	    hand_is_full(h, load_relaxed(&h->idle.kept_before), foreign_bytes(s)))
-		hand_gone(h, foreign_goes(h, s));
+		hand_gone(h, foreign_purge(h, s));
 }
 
 void hand_opened(struct owner *o, unsigned units)

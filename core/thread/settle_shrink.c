@@ -23,14 +23,12 @@ void shrink_slab(struct owner *o, struct slab *s)
 
 static void shrink_chunk(struct owner *o, struct chunk *c)
 {
-	unsigned unit;
+	struct slab *s;
+	unsigned unit = 0;
 
-	for (unit = 0; unit < CHUNK_UNITS; unit++) {
-		struct slab *s = slab_beginning(c, unit);
-
-		if (s != NULL && owner_has(o, s) && !slab_is_fenced(s)) /* fences stay (refill.c) */
+	while ((s = walk_slab(c, &unit)) != NULL)
+		if (owner_has(o, s) && !slab_is_fenced(s)) /* fences stay (refill.c) */
 			shrink_slab(o, s);
-	}
 }
 
 void shrink_turn(struct owner *o, unsigned class)
