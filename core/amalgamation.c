@@ -180,6 +180,7 @@ ASHLAR_FOR_SIZE_END
 #else
 #include "core/backend/chunk.c"
 #include "core/backend/heap.c"
+#include "core/backend/hold.c"
 #include "core/backend/map.c"
 #include "core/backend/region.c"
 #include "core/backend/region_advice.c"

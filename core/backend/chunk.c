@@ -139,8 +139,6 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	uint64_t word = load_acquire(&c->units), held, left, rest, purged = 0;
 	unsigned first, n;
 
-	if (whole_pages(word & ~load_relaxed(&c->clean), word) == 0)
-		return 0;
 	hold_some(c, 0, CHUNK_UNITS, true);
 	/* Hold the dirty units while they are purged, so that none is handed out. */
 	do {

@@ -48,17 +48,9 @@ static inline uint64_t hold_record(uint64_t number)
 	return number << HOLD_AT | HOLD_RECORD;
 }
 
-/* Notes the hold, or drops it. */
-static ALWAYS_INLINE void hold_run(struct run run, size_t n, bool notes)
-{
-	if (unlikely(!heap_kind(run.region->heap)->own_records))
-		heap_hooks_now()->hold(run.region->heap, hold_chunks(run.first, n), notes);
-}
-
-static ALWAYS_INLINE void hold_some(const struct chunk *c, unsigned first, unsigned n, bool notes)
-{
-	if (unlikely(!heap_kind(chunk_heap(c))->own_records))
-		heap_hooks_now()->hold(chunk_heap(c), hold_units(c, first, n), notes);
-}
+/* Each notes the hold, or drops the note.  In a heap of one process it does nothing. */
+INTERNAL void hold_run(struct run run, size_t n, bool notes);
+INTERNAL void hold_some(const struct chunk *c, unsigned first, unsigned n, bool notes);
+INTERNAL void hold_one(const struct slab *s, uint64_t index, bool notes);
 
 #endif

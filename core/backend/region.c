@@ -8,7 +8,7 @@
 #define LOCKED_PART 32		  /* a locked heap reserves ahead at most 1/32 of itself */
 
 /* Claims n chunks of the region. */
-static ALWAYS_INLINE bool run_claim(struct region *r, size_t first, size_t n)
+static bool run_claim(struct region *r, size_t first, size_t n)
 {
 	struct run run = {r, first};
 	bool claimed;

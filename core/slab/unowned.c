@@ -124,13 +124,7 @@ static void unowned_settle(struct heap *h, struct slab *s, unsigned g)
 		(void)unowned_unmake(h, s);
 }
 
-/* Notes the slot, or drops the note, see backend/hold.h: until it has a tag. */
-static void slot_hold(struct heap *h, const struct slab *s, uint64_t index, bool notes)
-{
-	if (unlikely(!heap_kind(h)->own_records))
-		heap_hooks_now()->hold(h, hold_slot(s, index), notes);
-}
-
+/* The slot is held until it has a tag, see backend/hold.h. */
 static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 {
 	unsigned g, bit;
@@ -142,10 +136,10 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 
 		while (word != 0) {
 			bit = bits_lowest(word);
-			slot_hold(h, s, g * GROUP_SLOTS + bit, true);
+			hold_one(s, g * GROUP_SLOTS + bit, true);
 			/* Pairs with unowned_make and unowned_free: the last user is done. */
 			if (!cas_acquire(&s->free[g], &word, bits_without_lowest(word))) {
-				slot_hold(h, s, g * GROUP_SLOTS + bit, false);
+				hold_one(s, g * GROUP_SLOTS + bit, false);
 				continue;
 			}
 			if (unlikely(load_relaxed(&s->chunk->head[s->unit]) !=
@@ -154,7 +148,7 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 			if (likely(s->class == class))
 				return s->base + (size_t)(g * GROUP_SLOTS + bit) * s->slot_size;
 			fetch_or_release(&s->free[g], (uint64_t)1 << bit);
-			slot_hold(h, s, g * GROUP_SLOTS + bit, false);
+			hold_one(s, g * GROUP_SLOTS + bit, false);
 			unowned_settle(h, s, g);
 			return NULL;
 		}

@@ -149,11 +149,15 @@ INTERNAL bool slab_is_purgeable(const struct slab *s);
 /* Holds the slab as a guest, until slab_let_go.  False: it is current, or another thread purges it. */
 INTERNAL bool slab_hold(struct heap *h, struct slab *s);
 
+/* Purges these whole pages, which have no taken slot.  Returns their bytes, or 0 if the system refuses. */
+INTERNAL size_t range_purge(struct heap *h, char *from, size_t bytes, size_t *room);
+
 /*
- * Purges each run of free slots of a held slab, with the memory before the first slot and behind the last one.
- * room: as above; NULL: all of it goes, and none is asked whether it is resident.  Returns bytes.
+ * Does that, or what another function of this type does, for the whole pages of each run of free slots of a held slab,
+ * with the memory before the first slot and behind the last one.  Returns the sum.
  */
-INTERNAL size_t slab_purge(struct heap *h, const struct slab *s, size_t *room);
+typedef size_t range_purges(struct heap *h, char *from, size_t bytes, size_t *room);
+INTERNAL size_t slab_purge(struct heap *h, const struct slab *s, range_purges *purges, size_t *room);
 
 /* The free slots of a group.  The remote word is read first, because the owner sets free bits before it clears remote bits. */
 static inline uint64_t slab_free_word(const struct slab *s, unsigned g)

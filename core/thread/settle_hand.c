@@ -69,20 +69,6 @@ static uint64_t foreign_purge(struct heap *h, struct slab *s)
 	return bytes;
 }
 
-/* The bytes that go of a slab that others emptied. */
-static uint64_t foreign_look(struct heap *h, struct slab *s)
-{
-	uint64_t bytes = foreign_bytes(s);
-
-	fetch_add_relaxed(&h->idle.found, bytes);
-	if (load_relaxed(&s->purged) != 0)
-		return 0;
-	if (hand_is_full(h, load_relaxed(&h->idle.kept), bytes))
-		return foreign_purge(h, s);
-	fetch_add_relaxed(&h->idle.kept, bytes);
-	return 0;
-}
-
 /* ---- holes ---- */
 
 /* Free slots of the slab, without those that its owner has to collect. */
@@ -103,7 +89,7 @@ static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 	if (!slab_hold(h, s))
 		return 0;
 	if (slab_is_purgeable(s)) {
-		bytes = slab_purge(h, s, NULL);
+		bytes = slab_purge(h, s, range_purge, NULL);
 		store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
 		store_relaxed(&s->hollow, (uint16_t)n);
 	}
@@ -112,27 +98,27 @@ static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 }
 
 /*
- * The bytes that go of a slab that waits on a list.  Whole free pages are taken to begin where a fourth of the slots is
- * free.  Of a slab whose holes were purged an eighth more of the slots must be free.
+ * Bytes of holes in a slab that waits on a list, and its free slots.  Whole free pages are taken to begin where a fourth of
+ * the slots is free.  An empty slab is a spare, and has no holes.
  */
-static uint64_t holes_look(struct heap *h, struct slab *s)
+static uint64_t holes_bytes(const struct slab *s, unsigned *n)
 {
-	unsigned slots = (unsigned)load_relaxed(&s->slots), n, before = load_relaxed(&s->hollow);
-	uint64_t bytes;
+	unsigned slots = (unsigned)load_relaxed(&s->slots);
 
 	if (slots < 2 || load_relaxed(&s->hold) != SLAB_IDLE || slab_is_unowned(s))
 		return 0;
-	n = free_slots(s);
-	if (n <= slots / 4 || n >= slots) /* an empty one is a spare */
+	*n = free_slots(s);
+	if (*n <= slots / 4 || *n >= slots)
 		return 0;
-	bytes = (uint64_t)(n - slots / 4) * load_relaxed(&s->slot_size) * 4 / 3;
-	fetch_add_relaxed(&h->idle.found, bytes);
-	if (before != 0 && n <= before + slots / 8)
-		return 0;
-	if (hand_is_full(h, load_relaxed(&h->idle.kept), bytes))
-		return holes_purge(h, s, n);
-	fetch_add_relaxed(&h->idle.kept, bytes);
-	return 0;
+	return (uint64_t)(*n - slots / 4) * load_relaxed(&s->slot_size) * 4 / 3;
+}
+
+/* True: the holes were purged, and less than an eighth of the slots was released since. */
+static bool holes_are_purged(const struct slab *s, unsigned n)
+{
+	unsigned before = load_relaxed(&s->hollow);
+
+	return before != 0 && n <= before + (unsigned)load_relaxed(&s->slots) / 8;
 }
 
 /* ---- the hand ---- */
@@ -146,6 +132,24 @@ static void hand_gone(struct heap *h, uint64_t bytes)
 	fetch_add_relaxed(&h->idle.gone, bytes);
 }
 
+/* Keeps or purges what is free in the slab.  Returns the bytes that were purged. */
+static uint64_t slab_look(struct heap *h, struct slab *s)
+{
+	unsigned n = 0;
+	bool foreign = is_foreign(s);
+	uint64_t bytes = foreign ? foreign_bytes(s) : holes_bytes(s, &n);
+
+	if (bytes == 0)
+		return 0;
+	fetch_add_relaxed(&h->idle.found, bytes);
+	if (foreign ? load_relaxed(&s->purged) != 0 : holes_are_purged(s, n))
+		return 0;
+	if (hand_is_full(h, load_relaxed(&h->idle.kept), bytes))
+		return foreign ? foreign_purge(h, s) : holes_purge(h, s, n);
+	fetch_add_relaxed(&h->idle.kept, bytes);
+	return 0;
+}
+
 static void hand_look(struct heap *h, struct chunk *c)
 {
 	uint64_t bytes = 0;
@@ -153,7 +157,7 @@ static void hand_look(struct heap *h, struct chunk *c)
 	unsigned unit = 0;
 
 	while ((s = walk_slab(c, &unit)) != NULL)
-		bytes += is_foreign(s) ? foreign_look(h, s) : holes_look(h, s);
+		bytes += slab_look(h, s);
 	hand_gone(h, bytes);
 }
 

@@ -9,21 +9,21 @@
 #include "slab/look.h"
 #include "thread/seat.h"
 
-/* Purges or retains the resident whole pages of a range without taken slots.  room is NULL: purges the pages unasked. */
-static size_t range_purge(struct heap *h, char *from, char *to, size_t *room)
+size_t range_purge(struct heap *h, char *from, size_t bytes, size_t *room)
 {
-	size_t bytes = 0, there;
+	(void)room;
+	return heap_purge(h, from, bytes) ? bytes : 0;
+}
 
-	from += -(uintptr_t)from & (PAGE_SIZE - 1);
-	to -= (uintptr_t)to & (PAGE_SIZE - 1);
-	if (from >= to)
-		return 0;
-	there = room == NULL ? (size_t)(to - from) : pages_written(from, (size_t)(to - from), h->sharing);
-	if (room != NULL && there <= *room)
-		*room -= there;
-	else if (heap_purge(h, from, (size_t)(to - from)))
-		bytes = there;
-	return bytes;
+/* The same of what is resident, if that is more than *room; else it is retained, and *room reduced by it. */
+static size_t range_trim(struct heap *h, char *from, size_t bytes, size_t *room)
+{
+	size_t there = pages_written(from, bytes, h->sharing);
+
+	if (there > *room)
+		return heap_purge(h, from, bytes) ? there : 0;
+	*room -= there;
+	return 0;
 }
 
 static bool slot_is_free(const struct slab *s, size_t slot)
@@ -31,23 +31,25 @@ static bool slot_is_free(const struct slab *s, size_t slot)
 	return (slab_free_word(s, (unsigned)(slot / GROUP_SLOTS)) >> (slot % GROUP_SLOTS)) & 1;
 }
 
-size_t slab_purge(struct heap *h, const struct slab *s, size_t *room)
+size_t slab_purge(struct heap *h, const struct slab *s, range_purges *purges, size_t *room)
 {
 	size_t bytes = 0, slots = load_relaxed(&s->slots), size = load_relaxed(&s->slot_size);
-	char *base = load_relaxed(&s->base), *begin = base - (uintptr_t)base % UNIT_SIZE;
-	size_t i, start;
+	char *base = load_relaxed(&s->base), *begin = base - (uintptr_t)base % UNIT_SIZE, *from, *to;
+	size_t i;
 
 	if (slab_is_fenced(s))
 		return 0; /* it has no memory, or is one of few (FENCES_KEPT) */
 	for (i = 0; i < slots; i++) {
 		if (!slot_is_free(s, i))
 			continue;
-		for (start = i; i < slots && slot_is_free(s, i);)
+		from = i == 0 ? begin : base + i * size;
+		while (i < slots && slot_is_free(s, i))
 			i++;
-		bytes += range_purge(h, start == 0 ? begin : base + start * size,
-				     i == slots ? begin + load_relaxed(&s->units) * UNIT_SIZE
-						: base + i * size,
-				     room);
+		to = i == slots ? begin + load_relaxed(&s->units) * UNIT_SIZE : base + i * size;
+		from += -(uintptr_t)from & (PAGE_SIZE - 1);
+		to -= (uintptr_t)to & (PAGE_SIZE - 1);
+		if (from < to)
+			bytes += purges(h, from, (size_t)(to - from), room);
 	}
 	return bytes;
 }
@@ -80,7 +82,7 @@ size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
 	if (!slab_hold(h, s))
 		return 0;
 	if (slab_is_purgeable(s))
-		bytes = slab_purge(h, s, room);
+		bytes = slab_purge(h, s, range_trim, room);
 	slab_let_go(s);
 	return bytes;
 }
@@ -107,11 +109,11 @@ size_t slabs_purge(struct owner *o, size_t *room)
 
 	for (class = 0; class < CLASSES; class++) {
 		if (o->bins[class].slab != 0)
-			bytes += slab_purge(o->heap, bin_slab(o, &o->bins[class]), room);
+			bytes += slab_purge(o->heap, bin_slab(o, &o->bins[class]), range_trim, room);
 		for (s = o->bins[class].partial.head; s != NULL; s = s->next) {
 			if (!slab_take(s))
 				continue; /* another thread purges it */
-			bytes += slab_purge(o->heap, s, room);
+			bytes += slab_purge(o->heap, s, range_trim, room);
 			slab_let_go(s);
 		}
 	}
