@@ -90,8 +90,9 @@ static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 		return 0;
 	if (slab_is_purgeable(s)) {
 		bytes = slab_purge(h, s, range_purge, NULL);
-		store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
 		store_relaxed(&s->hollow, (uint16_t)n);
+		if (bytes != 0)
+			store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
 	}
 	slab_let_go(s);
 	return bytes;

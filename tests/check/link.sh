@@ -64,8 +64,9 @@ verdict 'two segments in memory'
 [ "$("$folder/program" | head -n 1)" = 'hello, world' ] && [ -z "$(nm -u "$folder/program")" ]
 verdict 'it runs, and asks for no symbol'
 # Without an environment: its strings lie on the stack and are not the program's.  The least of
-# nine: where the stack begins within a page is random (footprint.sh looks at the pages themselves).
-resident=$(for _ in 1 2 3 4 5 6 7 8 9; do env -i "$folder/program" | tail -n 1; done | sort -n | head -n 1)
+# forty: where the stack begins within a page is random, and one run in four is without a page of it
+# (footprint.sh looks at the pages themselves).
+resident=$(for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do env -i "$folder/program" | tail -n 1; done | sort -n | head -n 1)
 [ "$resident" -gt 0 ] && [ "$resident" -le 65536 ]
 verdict "hello, world stays within 64 KiB of memory ($((resident / 1024)) KiB)"
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The hand over holes: which slabs it purges, when it purges them again, and that it lets them go. */
+#include "inner/slots.h"
+
+#include "slab/look.h"
+#include "support/blocks.h"
+#include "thread/seating.h"
+#include "thread/settle.h"
+
+enum { SIZE = 1000, MOST = 4096 };
+static char *block[MOST];
+static struct ash_defaults nothing; /* may be retained */
+
+/* Two slabs, the first one full, the second one current with room. */
+static struct slab *two_slabs(size_t *slots)
+{
+	struct slab *s;
+	size_t i;
+
+	if (PAGE_SIZE > UNIT_SIZE)
+		rt_skip("the hand does not pass where a page is larger than a unit");
+	nothing = ash_defaults;
+	nothing.retain = 0;
+	heap_default.options = &nothing;
+	s = place_of(block[0] = ash_alloc(SIZE)).slab;
+	*slots = s->slots;
+	for (i = 1; i < *slots + 1; i++)
+		block[i] = ash_alloc(SIZE);
+	CHECK(place_of(block[*slots - 1]).slab == s && place_of(block[*slots]).slab != s && s->hold == SLAB_IDLE);
+	for (i = 0; i < *slots; i++)
+		memset(block[i], 1, SIZE);
+	return s;
+}
+
+/* The hand passes over the heap. */
+static void a_round(void)
+{
+	struct owner *o = seat_take();
+
+	do
+		hand_opened(o, 64);
+	while (heap_default.idle.hand != 0);
+	seat_give(o);
+}
+
+static void release_some(size_t from, size_t n)
+{
+	for (size_t i = from; i < from + n; i++)
+		ash_release(block[i]);
+}
+
+/* Not below a fourth of the slots; then again when an eighth more is free. */
+TEST(hand_purges_again_what_is_free_since, 10)
+{
+	size_t slots, n;
+	struct slab *s = two_slabs(&slots);
+
+	release_some(0, n = slots / 4);
+	a_round();
+	CHECK_EQ(s->hollow, 0);
+	release_some(n, 1);
+	n++;
+	a_round();
+	CHECK_EQ(s->hollow, n);
+	release_some(n, slots / 8);
+	a_round();
+	CHECK_EQ(s->hollow, n);
+	release_some(n + slots / 8, 1);
+	n += slots / 8 + 1;
+	a_round();
+	CHECK_EQ(s->hollow, n);
+	CHECK_EQ(s->hold, SLAB_IDLE);
+	for (size_t i = n; i < slots; i++)
+		CHECK(block[i][0] == 1 && block[i][SIZE - 1] == 1);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* The slab is used again as a whole; from then on its holes are none. */
+TEST(hand_lets_the_slab_go, 10)
+{
+	size_t slots, i, reserved;
+	struct slab *s = two_slabs(&slots);
+
+	release_some(0, slots / 2);
+	a_round();
+	CHECK(s->hollow != 0 && s->hold == SLAB_IDLE);
+	reserved = stats_now().slabs;
+	for (i = 0; place_of(block[i] = ash_alloc(SIZE)).slab != s; i++)
+		CHECK(i < slots);
+	CHECK(s->hollow == 0 && s->hold == SLAB_IN_USE);
+	for (i = 1; i < slots / 2; i++)
+		CHECK(place_of(ash_alloc(SIZE)).slab == s);
+	CHECK_EQ(stats_now().slabs, reserved);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A slab that is allocated from again does not move the hand. */
+TEST(hand_is_not_moved_by_what_is_taken_again, 10)
+{
+	size_t slots, i;
+	struct slab *s = two_slabs(&slots);
+	unsigned before = seat.self->opened;
+
+	release_some(0, 1);
+	CHECK_EQ(seat.self->opened, before + s->units);
+	for (i = 0; place_of(ash_alloc(SIZE)).slab != s; i++)
+		CHECK(i < slots);
+	CHECK_EQ(seat.self->opened, before);
+}
