@@ -16,6 +16,8 @@ const struct rt_left_out rt_left_out[] = {
 	{"large_moves_without_faults", MAPPINGS},
 	{"align_reuses", MAPPINGS},
 	{"aligned_shrinks_beside_another", MAPPINGS},
+	{"expand_within_the_slot", MAPPINGS},
+	{"expand_span", MAPPINGS},
 	{"misuse_other_thread_then_owner", NO_OWNERS},
 	{"misuse_other_thread_then_another", NO_OWNERS},
 	{"threads_share_no_line", NO_OWNERS},
@@ -101,6 +103,42 @@ TEST(small_under_a_limit, 20)
 		memset(p[n], (int)n + 1, 5 * MIB);
 	CHECK(n > 5 && n < 40);
 	release_each((void **)p, n);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A slot stays as it is; a mapping grows where the kernel has left room behind it, and gives its end back. */
+TEST(small_expand, 10)
+{
+	char *p, *way[64];
+	size_t size, usable, bytes, i;
+
+	for (size = 1; size <= MIB; size = size * 9 / 8 + 7) {
+		p = NOT_NULL(ash_alloc(size));
+		usable = ash_usable_size(p);
+		memset(p, 3, size);
+		CHECK_EQ(ash_expand(p, usable), usable);
+		CHECK_EQ(ash_expand(p, 0), usable);
+		bytes = ash_expand(p, 3 * MIB);
+		CHECK(bytes == 0 || (size > 512000 && bytes >= 3 * MIB));
+		CHECK_EQ(ash_usable_size(p), bytes != 0 ? bytes : usable);
+		CHECK(p[0] == 3 && p[size - 1] == 3);
+		ash_release(p);
+	}
+	p = NOT_NULL(ash_alloc(12 * MIB));
+	memset(p, 5, 12 * MIB);
+	CHECK(ash_expand(p, 4 * MIB) >= 4 * MIB && ash_usable_size(p) < 5 * MIB);
+	for (i = 0; i < 64; i++) {
+		way[i] = NOT_NULL(ash_alloc(3 * MIB));
+		CHECK(way[i] >= p + ash_usable_size(p) || way[i] + 3 * MIB <= p);
+	}
+	bytes = ash_expand(p, 12 * MIB);
+	CHECK(bytes == 0 || bytes >= 12 * MIB);
+	for (i = 0; i < 64; i++)
+		CHECK(way[i] >= p + ash_usable_size(p) || way[i] + 3 * MIB <= p);
+	CHECK(p[0] == 5 && p[4 * MIB - 1] == 5);
+	CHECK_EQ(ash_check(), 0);
+	ash_release(p);
+	release_each((void **)way, 64);
 	CHECK_EQ(ash_check(), 0);
 }
 
