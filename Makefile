@@ -47,7 +47,7 @@
 #	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
-# Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands: make V=1
+# Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands, and each test: make V=1
 # Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
 # speed (FAST), and core/amalgamation.c.
