@@ -67,6 +67,9 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 		step = reserved == 0 ? h->options->initial >> CHUNK_SHIFT : reserved;
 		step = step < STEP_MAX ? step : STEP_MAX;
 	}
+	/* Where the cap refuses, the system need not be asked. */
+	if (!region_is_below_cap(h, n))
+		return n;
 	if (step > n || reserved != 0) {
 		locked = pages_are_locked();
 		store_relaxed(&h->locked, (uint64_t)locked);

@@ -210,6 +210,9 @@ INTERNAL size_t region_trim(struct heap *h, bool tails);
 INTERNAL bool region_extend(struct region *r, size_t bytes);
 INTERNAL bool region_shrink(struct region *r, size_t bytes);
 
+/* Returns whether the heap's cap leaves room for more chunks; other threads may take them first. */
+INTERNAL bool region_is_below_cap(const struct heap *h, size_t chunks);
+
 /* Finds out whether addresses are short, before the heap grows by so many chunks. */
 INTERNAL void region_look_ahead(const struct heap *h, size_t chunks);
 

@@ -6,14 +6,24 @@
 
 #define SHORT_MOST ((size_t)16384) /* chunks that are asked for to find out whether addresses are short */
 
+/* A cap of 0 sets no limit, and any other cap has room for a chunk.  Chunks whose bytes overflow have no mapping. */
+static bool cap_allows(const struct heap *h, size_t chunks)
+{
+	return h->options->cap - 1 >= (chunks << CHUNK_SHIFT) - 1 || chunks <= 1;
+}
+
+bool region_is_below_cap(const struct heap *h, size_t chunks)
+{
+	return cap_allows(h, load_relaxed(&h->reserved) + chunks);
+}
+
 /* Counts before reserving, or two threads could together exceed the cap. */
 static bool cap_take(struct heap *h, size_t n)
 {
-	uint64_t cap = h->options->cap, reserved = load_relaxed(&h->reserved);
+	uint64_t reserved = load_relaxed(&h->reserved);
 
 	do {
-		/* A cap of 0 is none, and each other one has room for a chunk.  So many that their bytes overflow have no mapping. */
-		if (cap - 1 < ((reserved + n) << CHUNK_SHIFT) - 1 && reserved + n > 1)
+		if (!cap_allows(h, reserved + n))
 			return false;
 		/* A count, which publishes nothing: its acquire pairs with nothing. */
 	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
