@@ -159,7 +159,8 @@ bool refill_bin(struct owner *o, unsigned class)
 		if (b->partial.head == NULL && unlikely(o->lost != 0))
 			collect_lost(o, class);
 	}
-	if (bin_find_slab(o, class, false))
+	/* An empty heap grows at once, because no record and no chunk can have a slab. */
+	if (bin_find_slab(o, class, load_relaxed(&o->heap->reserved) == 0))
 		return true;
 	adopt_slabs(o, class, ADOPT_TURN);
 	reap_some(o->heap, o);
