@@ -784,7 +784,8 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(SEPARATE) linker.
 # What asks rt_in_full(): the single steps and the deaths at every boundary, which take as long as all else; more kills and calls.
 FULL_STEPS = steps_ death_
 FULL = $(FULL_STEPS) signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle publish_ \
-	signal_handlers shadow_model zalloc_products threads_check arena_interrupted under_a_limit_gib
+	signal_handlers shadow_model zalloc_products threads_check arena_interrupted under_a_limit_gib \
+	small_handler_at small_survives_death
 # And of other programs: those that have some of these, and all of each that make test thins as a whole.
 FULL_SOME = malloc small system
 FULL_ALL = storm faults faults_foreign race beside attach_killed advice
