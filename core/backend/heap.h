@@ -100,8 +100,7 @@ INTERNAL_EXTERN struct heap heap_default;
  */
 struct heap_kind {
 	bool own_pages;	  /* no other process maps them: they are moved, cut and unmapped freely       */
-	bool own_records; /* this process's threads hold them: a fork copies them, and they end with the
-			     process */
+	bool own_records; /* this process's threads hold them: a fork copies them, and they end with the process */
 	bool gaps;	  /* before an owner's first slot, see slab_gap                               */
 };
 static const struct heap_kind heap_private = {true, true, true}, heap_shared = {false, false, false};

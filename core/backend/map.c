@@ -123,8 +123,7 @@ struct chunk *map_around(const void *p)
 
 		c = map_guess((void *)(at & ~low)); /* NOLINT: an address */
 		if (c != NULL)
-			r = load_relaxed(&c->region); /* NULL: the chunk was never used, so the region is
-							 no span's own */
+			r = load_relaxed(&c->region); /* NULL: the chunk was never used, so the region is no span's own */
 		if (r == NULL || region_alone(r) == 0) {
 			if (low == CHUNK_SIZE - 1 && c != NULL)
 				return c;

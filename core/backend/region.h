@@ -174,8 +174,7 @@ INTERNAL bool region_metadata_holds(struct heap *h, const void *p);
 
 #define SPAN_ALONE ((size_t)512) /* chunks: 1 GiB */
 #define SHORT_PART 16
-#define SPARE_PART 64 /* a span may leave this part of its size unused in its last chunk; otherwise it is
-			 alone */
+#define SPARE_PART 64 /* a span may leave this part of its size unused in its last chunk; otherwise it is alone */
 #define ALONE_MOST (IS_HARDENED ? 1024 : 8192) /* regions: a search for memory passes them all; each large
 						  block of a hardened product has one */
 
@@ -201,8 +200,7 @@ static inline bool region_exact(void)
 /* The properties of a new region. */
 struct region_plan {
 	size_t chunks, alignment; /* alignment is in chunks, too */
-	size_t claimed;		  /* the caller's, from the first one on, so that the caller is guaranteed
-				     to get them */
+	size_t claimed;		  /* the caller's, from the first one on, so that the caller is guaranteed to get them */
 	bool slabs;		  /* with slab records */
 	size_t alone;		  /* see region_alone */
 };

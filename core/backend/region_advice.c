@@ -20,8 +20,7 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 		return ADVICE_HUGE;
 	if (use == HUGE_FILLED && bytes >= HUGE_FROM)
 		return ADVICE_HUGE;
-	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM) /* also if the kernel would give no huge pages
-							  unasked */
+	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM) /* also if the kernel would give no huge pages unasked */
 		return ADVICE_PLAIN;
 	return ADVICE_NONE;
 }

@@ -165,8 +165,7 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 		}
 		return 0;
 	}
-	heap_cleaned(h, dirty * CHUNK_UNITS, 0); /* the clean bits stay: the thread that maps chunks there
-						    sets them */
+	heap_cleaned(h, dirty * CHUNK_UNITS, 0); /* the clean bits stay: the thread that maps chunks there sets them */
 	region_unadvised((struct run){r, first}, n - first);
 	if (first == 0) {
 		if (region_alone(r) != 0)

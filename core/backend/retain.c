@@ -122,8 +122,7 @@ size_t retain_step(struct heap *h, size_t hand)
 	return retained_trim(h, 0, NULL, 1, hand).bytes;
 }
 
-#define HUGE_PART 4 /* spans with huge pages retain this part of the quarter of the memory in use that may
-		       stay */
+#define HUGE_PART 4 /* spans with huge pages retain this part of the quarter of the memory in use that may stay */
 
 enum part { HALF = 1, QUARTER, EIGHTH, SIXTEENTH };
 

@@ -162,8 +162,7 @@ struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 			return (struct units){NULL, 0, 0, false};
 		else if (doubt == 0)
 			doubt = REGION_LARGE;
-		else /* other threads may exhaust a new chunk first: then try again, because they made
-			progress */
+		else /* other threads may exhaust a new chunk first: then try again, because they made progress */
 			doubt = (grow = chunk_make(h, dense)) ? 0 : SIZE_MAX;
 	}
 	return units_taken(h, at, units_count(want));

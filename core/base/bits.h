@@ -20,8 +20,7 @@
 /* A slow path: out of line and built for size. */
 #ifdef __clang__
 #define SLOW __attribute__((noinline, minsize))
-#define SLOW_PART inline __attribute__((always_inline, minsize)) /* a part of slow paths: its callees are
-								    not inlined for speed */
+#define SLOW_PART inline __attribute__((always_inline, minsize)) /* for slow paths: callees are not inlined for speed */
 #else
 #define SLOW __attribute__((noinline))
 #define SLOW_PART inline __attribute__((always_inline))

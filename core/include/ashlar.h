@@ -300,8 +300,7 @@ void ash_stats(struct ash_statistics *out);
 
 /* The slabs of one thread in these figures, in bytes unless said otherwise. */
 struct ash_thread_stats {
-	const void *thread; /* thread pointer (pthread_self of glibc and musl); NULL in the row for no
-			       live thread */
+	const void *thread; /* thread pointer (pthread_self of glibc and musl); NULL in the row for no live thread */
 	size_t slabs, blocks, block_bytes, pending; /* as in ash_statistics                             */
 };
 /*

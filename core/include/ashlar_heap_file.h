@@ -126,8 +126,7 @@ bool ash_heap_adopt_file(int fd);
  * tmpfs, is sealed like any other file, at no cost.
  */
 enum ash_sync {
-	ASH_SYNC_FAILED,  /* no heap in a file, or an error of the disk: the contents of the disk are
-			     unknown */
+	ASH_SYNC_FAILED,  /* no heap in a file, or an error of the disk: the contents of the disk are unknown */
 	ASH_SYNC_DURABLE, /* durable, but not sealed: other threads may be working                */
 	ASH_SYNC_SEALED
 };
