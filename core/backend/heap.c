@@ -27,7 +27,7 @@ void heap_peaks(struct heap *h, uint64_t both)
 }
 
 /*
- * Raises the swing by `units`, up to the larger of half of what is in use and twice the growth of use since
+ * Raises the swing by `units`, up to the larger of half of the units in use and twice the growth of use since
  * memory went.
  */
 static void swing_rises(struct heap *h, uint64_t units, uint64_t used)
@@ -61,7 +61,7 @@ void heap_again(struct heap *h, uint64_t units)
 #define FEW 128 /* units, see heap_cleaned */
 
 /*
- * Reuse of retained memory shows demand and begins a new period.  A few units of many do not begin one,
+ * Reuse of retained memory shows demand and begins a new period.  A few units of many do not begin a period,
  * because otherwise a program that takes one unit a period would retain all of them for ever.
  */
 void heap_cleaned(struct heap *h, size_t units, size_t used)

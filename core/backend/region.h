@@ -224,8 +224,8 @@ INTERNAL void region_unmap(struct region *r);
 INTERNAL size_t region_trim(struct heap *h, bool tails);
 
 /*
- * Changes a span's own region to so many bytes, in place; for the span's holder.  Returns false, without a
- * change, if that is not possible.
+ * Changes the size of a span's own region to `bytes`, in place; for the span's holder.  Returns false,
+ * without a change, if that is not possible.
  */
 INTERNAL bool region_extend(struct region *r, size_t bytes);
 INTERNAL bool region_shrink(struct region *r, size_t bytes);

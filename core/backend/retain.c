@@ -5,7 +5,7 @@
 #include "backend/region.h"
 #include "pages.h"
 
-#define PART ((size_t)8 << 20)	/* bytes that one slow operation purges of what is due */
+#define PART ((size_t)8 << 20)	/* bytes of due memory that one slow operation purges */
 #define LOOK ((size_t)16 << 10) /* bytes that a look at a chunk counts of them         */
 
 /* The rest of the caller's run, to which pages are to be moved. */

@@ -13,8 +13,8 @@
  * - The floor is for peaks that come again, not for use that exceeds its peak by far, like that of a growing
  *   array.  Purged memory is counted (heap.gone).  The part of it that is then taken fresh from the system
  *   raises the floor, by twice as much, because demand varies.  The swing (heap.swing) rises with the floor,
- *   but only up to twice the growth of use since, or half of the memory in use.  The swing falls with use,
- *   once use is below three quarters of its value when memory went (heap.low).
+ *   but only up to twice the growth of use since memory went, or half of the memory in use.  The swing falls
+ *   with use, once use is below three quarters of its value when memory went (heap.low).
  *
  *     kept |  most      ___  = floor      The first peak raises nothing.  The second peak
  *          |  .........|   |              takes the memory that the first gave back: that is
@@ -34,9 +34,9 @@
  *   to the peak.  The floor falls by the purged memory, because it did not serve the demand.
  *
  * So a program that alternates between two sizes faults memory in twice, whatever the sizes.  A program that
- * is done with a peak has returned its memory by then, or two periods later if the peak came again.  A new
- * minimum restarts the period if much was taken since the period began, because a thread that reuses retained
- * memory will probably reuse the rest soon.
+ * is done with a peak has returned its memory at the end of a period, or two periods later if the peak came
+ * again.  A new minimum restarts the period if much was taken since the period began, because a thread that
+ * reuses retained memory will probably reuse the rest soon.
  *
  * The clock counts slow operations (calls that leave the fast path).  Those of threads beyond the heap's
  * first thread count as a sixteenth, by one call in 16 (owner_count).  There is no background thread, and the
@@ -68,7 +68,7 @@ INTERNAL void retain_tick(struct heap *h, uint64_t n);
  * `huge`: the units are a span with huge pages.
  */
 INTERNAL uint64_t retain_room(const struct heap *h, uint64_t units, bool huge);
-/* Called after a purge, with the units in use without the purged ones: the swing serves use above that. */
+/* Called after a purge, with the units that are still in use: the swing serves use above that. */
 INTERNAL void swing_begins(struct heap *h, uint64_t used);
 /* Counts `units` as purged because they may not stay; `used` are in use without them. */
 static inline void retain_gone(struct heap *h, uint64_t units, uint64_t used)
@@ -78,7 +78,7 @@ static inline void retain_gone(struct heap *h, uint64_t units, uint64_t used)
 	store_relaxed(&h->gone, load_relaxed(&h->gone) + units);
 }
 
-/* Called when `units` without memory were taken: purges as many retained units, to offset them. */
+/* Called when `units` without memory were taken: purges an equal number of retained units, to offset them. */
 INTERNAL void retain_fresh(struct heap *h, uint64_t units);
 
 /*
@@ -135,7 +135,7 @@ INTERNAL void run_used(struct run run, size_t n, size_t zero);
  */
 INTERNAL void run_leave(struct run run, size_t n, enum huge_use use);
 
-/* Gives the run back; `left` tells what its pages read. */
+/* Gives the run back; `left` tells which of its pages read zero. */
 INTERNAL void run_return(struct run run, size_t n, enum left left);
 
 #endif

@@ -175,9 +175,9 @@ size_t ash_trim(size_t keep);
  * A call looks at one such part at least, and starts no further part once the budget is spent.  In each
  * part it examines at most 64 slabs and makes at most 1100 system calls: madvise, mostly 1 to 64 times,
  * and 260 times if every other page is free.  The last call of a round also unmaps each free region.
- * The first call in a child of fork takes over what the parent's threads had.  Of the threads that ended
- * without ash_thread_detach the calls find those that a growing heap finds; they do not call unshare.
- * Threads may share a round.  In libashlar-small.a each call is ash_trim(0).
+ * The first call in a child of fork takes over the memory that the parent's threads held.  Of the
+ * threads that ended without ash_thread_detach the calls find those that a growing heap finds; they do
+ * not call unshare.  Threads may share a round.  In libashlar-small.a each call is ash_trim(0).
  */
 size_t ash_trim_step(size_t budget);
 
@@ -342,11 +342,11 @@ struct ash_defaults {
 	/*
 	 * How much free memory stays resident: a quarter of `retain`, or a quarter of the memory in use
 	 * if that is more; of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) a sixteenth of
-	 * the memory in use.  What exceeds this is given back by the calls that release it.  But if the
-	 * program soon needs again what was given back, that amount may stay from then on, until 8192
+	 * the memory in use.  Memory above this limit is given back by the calls that release it.  But
+	 * if the program soon needs returned memory again, that amount may stay from then on, until 8192
 	 * slow operations did not need it; while more than half of `retain` is kept this way, some fast
-	 * calls become slow ones.  In each case, memory that 8192 slow operations did not need is given
-	 * back, down to a sixteenth of `retain` or a quarter of the memory in use.
+	 * calls become slow.  In each case, memory that 8192 slow operations did not need is given back,
+	 * down to a sixteenth of `retain` or a quarter of the memory in use.
 	 *
 	 * libashlar-small.a does not read retain, initial and huge.  It keeps 256 KiB for each of three
 	 * ranges of sizes (up to 2032, 32 512 and 520 192 bytes) of each of at most eight sets of

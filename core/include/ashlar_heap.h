@@ -146,7 +146,8 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes);
  * does a checkpoint from which the process is restored (CRIU), so destroy heaps before a checkpoint.
  * Without /proc a process is taken to live while its id exists (so exec does not end it), and namespaces
  * are not compared.  Nor is an exec of the program by itself noticed if addresses are not random.  In
- * each case ash_heap_destroy before exec, in any thread, gives up at once what the process holds.
+ * each case ash_heap_destroy before exec, in any thread, gives up at once everything that the process
+ * holds.
  *
  * 4096 threads have records of their own.  Further threads take a slower way (2300 instructions a pair
  * of calls instead of 135).  So may a child of vfork, whose blocks may have the owner 16383.  So does a
@@ -166,11 +167,11 @@ ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options 
  * No thread may be in a call on this heap, and the caller must not be a handler that interrupted such a
  * call.
  *
- * A heap shared by processes is detached from this process only, and what the threads of this process
- * held besides blocks is given up.  Memory of the caller belongs to the caller again, as far as this
- * process is concerned.
+ * A heap shared by processes is detached from this process only, and the threads of this process give up
+ * everything that they held besides blocks.  Memory of the caller belongs to the caller again, as far as
+ * this process is concerned.
  *
- * Costs one system call, or unmaps what does not stay mapped (ash_heap_create).
+ * Costs one system call, or unmaps the part that does not stay mapped (ash_heap_create).
  *
  * Any call for one of the last four destroyed heaps of ash_heap_create is reported as misuse, and so is
  * destroying a heap whose address is not mapped any more.  Any other use of a destroyed heap or its

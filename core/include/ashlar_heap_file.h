@@ -26,14 +26,14 @@
  *
  * The file is sparse: disk space is allocated where the heap is first touched.  On a full disk (or
  * tmpfs) such a touch ends the process by SIGBUS, in any function of Ashlar or the program.  Only
- * creating and attaching allocate beforehand what they write, and return NULL.  options->allocate
- * allocates the whole file now: then only what ash_heap_trim and `retain` gave back can be missing later
- * (nothing with retain SIZE_MAX).  options->allocate has no such effect where the file system writes
- * changes to another place: on btrfs, unless the empty file, or its directory, got the attribute C
- * (chattr +C); and while a reflink or a snapshot shares the file's blocks (btrfs, xfs).  The length of
- * the file is the capacity; for each 2 MiB of the limit 324 KiB of records; for 64 threads 512 KiB, and
- * at most 32 MiB for 4096 threads; and less than 3 MiB.  Further threads allocate, but slower.  The
- * limit of file sizes (RLIMIT_FSIZE) is reported by SIGXFSZ, as for any file.
+ * creating and attaching allocate beforehand the disk space that they write, and return NULL if there is
+ * none.  options->allocate allocates the whole file now: then only disk space that ash_heap_trim and
+ * `retain` gave back can be missing later (none with retain SIZE_MAX).  options->allocate has no such
+ * effect where the file system writes changes to another place: on btrfs, unless the empty file, or its
+ * directory, got the attribute C (chattr +C); and while a reflink or a snapshot shares the file's blocks
+ * (btrfs, xfs).  The whole file is the capacity, plus, for each 2 MiB of the limit, 324 KiB of
+ * records and 512 KiB for 64 threads (at most 32 MiB, for 4096 threads), plus less than 3 MiB.  Further threads
+ * allocate, but slower.  The limit of file sizes (RLIMIT_FSIZE) is reported by SIGXFSZ, as for any file.
  *
  * System calls of heaps in files, besides those of ash_heap_create_shared: fstat, pread64, ftruncate,
  * fallocate (pwrite64 of a byte where a file system has no fallocate); msync when the seal is made or
@@ -70,7 +70,7 @@ enum ash_attach {
  * into the heap.  The check cannot detect changed bits that say taken or free, and changed contents of
  * the program's own blocks.  A program that writes to the file while it is attached can take over the
  * attached processes: attach only files that no other user can write.  If the file is made shorter while
- * it is attached, a function that touches the missing pages ends by SIGBUS.
+ * it is attached, the process gets SIGBUS where it touches the missing pages, in any function.
  *
  * The check reads the records of the chunks that were ever in use, so its time grows with these: some 15
  * 500 instructions, and 48 KiB read, for each 2 MiB.  Its time also grows with the maximum number of
@@ -108,9 +108,9 @@ ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_opti
 bool ash_heap_adopt_file(int fd);
 
 /*
- * Makes the heap in a file durable: what any process stored in the heap before the call, in records and
- * blocks, is on the disk when the call returns.  What is stored later reaches the disk at any time, page
- * by page.
+ * Makes the heap in a file durable: everything that any process stored in the heap before the call, in
+ * records and blocks, is on the disk when the call returns.  Later stores reach the disk at any time,
+ * page by page.
  *
  * So after a loss of power the pages may be of different moments, which no check can detect, unless the
  * file was sealed.  ash_heap_sync also seals the file if no other thread of any process holds a record
@@ -139,7 +139,7 @@ enum ash_sync ash_heap_sync(ash_heap *heap);
  * whose processes were killed, for this start of the system.  While processes live that had a record in
  * the heap, a copy of a file that was not sealed is refused (ASH_ATTACH_TORN) until ash_heap_vouch_file.
  * Once all of them are dead, or have called exec, the copy is refused only if it is damaged; otherwise
- * it is a heap like one that a kill left, but its blocks may be of different moments.
+ * it is like a heap that a kill left, but its blocks may be of different moments.
  */
 uint64_t ash_heap_seal(ash_heap *heap);
 

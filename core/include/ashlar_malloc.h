@@ -52,7 +52,7 @@
  *   because musl's functions wait for other threads; so do the archives of ash_...
  * - The shared objects have dlopen and dlmopen, which call the C library's without RTLD_DEEPBIND:
  *   otherwise a library opened with it would have the C library's malloc (php's extensions).  In a
- *   program with the archive it has.
+ *   program with the archive such a library has the C library's malloc.
  * - __libc_malloc, __libc_free and glibc's other inner names are the same functions.
  * - It is marked for shadow stacks and branch targets; the archives of ash_... for shadow stacks alone.
  *   All have unwind tables.

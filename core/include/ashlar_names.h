@@ -9,12 +9,12 @@
  *             return 0;
  *     }
  *
- * alloc, resize and release have the contracts of ash_alloc, ash_resize and
- * ash_release.  release and resize accept blocks of every heap.
+ * alloc, resize and release have the contracts of ash_alloc, ash_resize and ash_release.  release and
+ * resize accept blocks of every heap.
  *
- * In objects they are called ash_names_..., so that a library may have a resize of its own.  What was compiled with
- * this header of 1.0, or declares these functions itself, asks for the names as they are: libashlar_names.a has
- * them, before libashlar.a.
+ * In objects they are called ash_names_..., so that a library may have a resize of its own.  A program
+ * that was compiled with this header of 1.0, or declares these functions itself, refers to the plain
+ * names: libashlar_names.a has them, and is linked before libashlar.a.
  */
 #ifndef ASHLAR_NAMES_H
 #define ASHLAR_NAMES_H
