@@ -239,7 +239,7 @@ INTERNAL bool arena_take(struct arena *a, size_t first, size_t n);
  * is not possible.  Leaves the summary as it is: its promise may be too large.
  */
 INTERNAL size_t arena_take_near(struct arena *a, size_t w, size_t n);
-/* Releases the block at p.  Returns the number of granules that it had, or 0 if p is not a block. */
+/* Releases the block at p.  Returns the block's number of granules, or 0 if p is not a block. */
 INTERNAL size_t arena_release(struct arena *a, void *p);
 
 /* The rest is for resizing. */
@@ -260,8 +260,8 @@ INTERNAL bool run_extend(struct arena *a, size_t first, size_t n);
 /* ---- arena_list.c ---- */
 
 /*
- * The list of the arenas of this process.  It is not kept in the memory of the arenas, because processes that
- * have other lists may share that memory.
+ * The list of the arenas of this process.  The list is not kept in the memory of the arenas, because
+ * processes that have other lists may share that memory.
  */
 
 /* Readers outside the process find the list by this. */
@@ -274,7 +274,7 @@ struct chunk;
  * or the memory overlaps that of another arena.
  */
 INTERNAL uint64_t arenas_reserve(uint64_t begin, uint64_t end);
-/* Publishes the arena of this entry, which is set up: it can be found from now on. */
+/* Publishes the arena of this entry, which is set up: look-ups find the arena from now on. */
 INTERNAL void arenas_publish(uint64_t i, const struct arena *a);
 
 /* Returns the arena that has this granule, the innermost if there are several, or NULL. */

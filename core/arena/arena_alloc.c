@@ -258,8 +258,8 @@ size_t arena_release(struct arena *a, void *p)
 		return 0;
 	summary_enter(a);
 	/*
-	 * One thread wins the compare-and-swap: it frees the whole block, if the block lies in one word.
-	 * Otherwise it frees the first granule, which gives it the right to free the rest.
+	 * One thread wins the compare-and-swap.  If the block lies in one word, that frees the whole block;
+	 * otherwise it frees the first granule, which is the right to free the rest.
 	 */
 	do {
 		run = start;

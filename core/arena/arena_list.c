@@ -6,8 +6,8 @@
 #include "thread/owner.h"
 
 /*
- * An entry is in use once a compare-and-swap has changed `begin` from 0.  It reserves the memory once `begin`
- * is an address, and can be found once `base` is set.
+ * An entry is in use once a compare-and-swap has changed `begin` from 0.  The entry reserves the memory once
+ * `begin` is an address, and can be found once `base` is set.
  *
  * The entry is authoritative, not the record in the memory: the memory may belong to another block now, if
  * its owner released it without a destroy.
@@ -31,8 +31,8 @@ __attribute__((used)) INTERNAL const struct ash_arenas arenas_descriptor = {
 DESCRIPTOR_NOTE(ASH_NOTE_ARENAS, arenas_descriptor);
 
 /*
- * Copies the entry as it was at one moment.  Returns false if the entry is unused, or changed at the same
- * time.
+ * Copies the values that the entry had at one moment.  Returns false if the entry is unused, or changed at
+ * the same time.
  */
 static bool entry_read(uint64_t i, struct arena_entry *out)
 {

@@ -9,7 +9,7 @@
  *
  * Out of memory: the function returns NULL.  It prints nothing, and there is no errno at this level.
  *
- * Misuse: a pointer that is not the start of a live block of Ashlar.  If Ashlar detects it, Ashlar
+ * Misuse: a pointer that is not the start of a live block of Ashlar.  If misuse is detected, Ashlar
  * prints a fixed line on file descriptor 2, which names the function, the pointer, the fault and the
  * block around the pointer; calls ash_on_misuse; and ends the process by SIGABRT (by a trap, SIGILL, if
  * there is no Linux to ask or a filter refuses the call).  A pointer with a tag in its top byte
@@ -216,11 +216,11 @@ void ash_on_misuse(const char *line);
 
 /*
  * The line that was written, for debuggers and for daemons without standard error.  It is empty until
- * then, and NUL-terminated.  The line goes to file descriptor 2 only if the descriptor is the file that
- * it was when the default heap got its first memory, a terminal or another character device, a pipe, or
- * a file open for appending.  So a data file or socket that was given the number of a closed standard
- * error gets nothing.  An ordinary file to which standard error was redirected since then gets nothing
- * either.
+ * then, and NUL-terminated.  The line goes to file descriptor 2 only if the descriptor refers to the
+ * file to which it referred when the default heap got its first memory, a terminal or another character
+ * device, a pipe, or a file open for appending.  So a data file or socket that was given the number of a
+ * closed standard error gets nothing.  An ordinary file to which standard error was redirected since
+ * then gets nothing either.
  */
 #define ASH_LAST_WORDS 256
 extern char ash_last_words[ASH_LAST_WORDS];

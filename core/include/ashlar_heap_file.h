@@ -93,8 +93,8 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why);
  * This call may wait: while another thread, in any process, makes the heap, the call sleeps a
  * millisecond at a time until the heap is made.  If that thread is killed, the call replaces it at once.
  * The call gives up with ASH_ATTACH_UNFINISHED if the other thread has done nothing to the file for 1000
- * such sleeps (it is stopped, or waits for the caller), or if the caller is a signal handler that
- * interrupted it; then the caller may try again.
+ * such sleeps (that thread is stopped, or waits for the caller), or if the caller is a signal handler
+ * that interrupted that thread; then the caller may try again.
  */
 ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
 			     enum ash_attach *why);

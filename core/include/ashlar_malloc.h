@@ -54,8 +54,8 @@
  *   otherwise a library opened with it would have the C library's malloc (php's extensions).  In a
  *   program with the archive such a library has the C library's malloc.
  * - __libc_malloc, __libc_free and glibc's other inner names are the same functions.
- * - It is marked for shadow stacks and branch targets; the archives of ash_... for shadow stacks alone.
- *   All have unwind tables.
+ * - This malloc is marked for shadow stacks and branch targets; the archives of ash_... for shadow
+ *   stacks alone.  All have unwind tables.
  */
 #ifndef ASHLAR_MALLOC_H
 #define ASHLAR_MALLOC_H
