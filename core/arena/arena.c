@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the words of an arena say of a block. */
+/* The facts about a block that the words of an arena hold. */
 #include "arena/arena.h"
 #include "memory.h"
 
@@ -23,7 +23,7 @@ size_t arena_bytes(const struct arena *a, const void *p)
 
 void arena_set_up(struct arena *a, uintptr_t begin, uintptr_t end)
 {
-	/* The bytes of a word; the same with its granules. */
+	/* The bytes of a word, without and with its granules. */
 	const size_t word = sizeof a->words[0], piece = word + ARENA_WORD * GRANULE;
 	size_t beyond, groups, room = end - (uintptr_t)a - sizeof *a;
 	uintptr_t base;

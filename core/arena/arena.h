@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An arena: a heap inside memory that the caller provides.  A granule is its unit of
- * allocation, 16 bytes.
+ * An arena: a heap inside memory that the caller provides.  A granule is its unit of allocation, 16 bytes.
  *
  *   memory                                                            memory + bytes
  *     |..| struct arena | word | word | .... | summary | granule | granule | .... |..|
  *                       one for 32 granules    see below
  *
- * A word has two bits for each granule, so that one compare-and-swap changes both (on a CPU
- * with words of 32 bits it is for 16 granules):
+ * A word has two bits for each granule, so that one compare-and-swap changes both (on a CPU with words of 32
+ * bits a word is for 16 granules):
  *
  *        63        32 31         0
  *       |   edge     |    body    |
@@ -20,18 +19,17 @@
  *    0    1    HELD: begins a run that is being taken or released right now; or
  *              lies beyond the end of the arena
  *
- * A block is a FIRST and the FURTHERs behind it.  The granule behind a block is never
- * a FURTHER of another run, at any instant, since
+ * A block is a FIRST and the FURTHERs behind it.  The granule behind a block is never a FURTHER of another
+ * run, at any instant, because
  *
  *   taking     proceeds upwards: HELD with the FURTHERs of its word, then the words
  *              above, and last HELD becomes FIRST
  *   releasing  changes FIRST to HELD, then proceeds downwards, HELD last
- *   resizing   does the same behind a FIRST
+ *   resizing   takes or releases in these orders behind a FIRST
  *
- * and granules that lie in one word change at once.  So a FURTHER never follows a free
- * granule (I11), every length is exact, and one thread wins the change of FIRST to
- * HELD: the one that may release the block.  A thread that is stopped on the way
- * retains its run and nothing else.
+ * and granules that lie in one word change at once.  So a FURTHER never follows a free granule (I11), every
+ * length is exact, and one thread wins the change of FIRST to HELD: only this thread may release the block.
+ * A thread that is stopped on the way retains its run and nothing else.
  */
 #ifndef CORE_ARENA_H
 #define CORE_ARENA_H
@@ -47,39 +45,39 @@
 #define ARENA_WORD ((unsigned)sizeof(uintptr_t) * 4) /* granules of a word */
 #define ARENA_BODY (~(uintptr_t)0 >> ARENA_WORD)
 
-/* Least bytes of memory, and whether the process has a list of its arenas (arena_list.c). */
+/* Least bytes of memory of an arena; whether the process has a list of its arenas (arena_list.c). */
 #define ARENA_MIN    ((size_t)(IS_FIELD ? 1 : 64) << 10)
 #define ARENA_LISTED (!IS_FIELD && !IS_SMALL)
 #define ARENA_LIST   BUILD_IF(ASHLAR_SMALL, extern, INTERNAL) /* as HARDENED in internal.h */
 
 struct arena {
-	char *base; /* granule 0                              */
+	char *base; /* address of granule 0                   */
 	size_t granules;
 	size_t word_count;
 	uintptr_t id;	      /* 0: see arena_list.c             */
 	enum sharing sharing; /* PAGES_CALLERS                   */
 	uintptr_t root;
-	uintptr_t memory; /* as the caller gave it: identifies the arena */
-	size_t leaves;	  /* the summary's byte for word 0      */
+	uintptr_t memory; /* as the caller gave it; identifies the arena */
+	size_t leaves;	  /* index of the summary's byte for word 0 */
 
-	_Alignas(CPU_LINE) uintptr_t changing; /* calls within summary_enter and _leave */
+	_Alignas(CPU_LINE) uintptr_t changing; /* number of calls between summary_enter and summary_leave */
 	_Alignas(CPU_LINE) uintptr_t words[];
 };
 
-/* True: an arena may be made in the memory. */
+/* Returns true if an arena may be made in the memory. */
 static inline bool arena_fits(const void *memory, size_t bytes)
 {
 	return memory != NULL && bytes >= ARENA_MIN && bytes <= PTRDIFF_MAX &&
 	       (uintptr_t)memory <= UINTPTR_MAX - bytes;
 }
 
-/* A run of n granules of a word from `first` on, as body bits. */
+/* Returns n granules of a word from `first` on, as body bits. */
 static inline uintptr_t arena_run(unsigned first, unsigned n)
 {
 	return ARENA_BODY >> (ARENA_WORD - n) << first;
 }
 
-/* The granules of a word that are free, FIRST, HELD, FURTHER: a bit each, in the lower half. */
+/* Return the granules of a word that are free, FIRST, HELD, FURTHER: a bit each, in the lower half. */
 static inline uintptr_t arena_free(uintptr_t word)
 {
 	return ~(word | word >> ARENA_WORD) & ARENA_BODY;
@@ -110,22 +108,22 @@ static inline size_t arena_index(const struct arena *a, const void *p)
 	return ((uintptr_t)p - (uintptr_t)a->base) / GRANULE;
 }
 
-/* The record of the arena in the caller's memory, which begins at this address. */
+/* Returns the record of the arena in the caller's memory, which begins at this address. */
 static inline struct arena *arena_in(uintptr_t memory)
 {
 	return (struct arena *)(uintptr_t)((memory + CPU_LINE - 1) & ~(uintptr_t)(CPU_LINE - 1));
 }
 
-/* The number of words that the granules need. */
+/* Returns the number of words that the granules need. */
 static inline size_t arena_words(size_t granules)
 {
 	return (granules + ARENA_WORD - 1) / ARENA_WORD;
 }
 
-/* The granule that begins the run to which this one belongs. */
+/* Returns the granule that begins the run to which this granule belongs. */
 INTERNAL size_t arena_begin(const struct arena *a, size_t at);
 
-/* Granules from the one that begins a run to its end. */
+/* Returns the number of granules of the run that begins at `first`. */
 static inline size_t arena_length(const struct arena *a, size_t first)
 {
 	size_t end = first + 1;
@@ -142,7 +140,7 @@ static inline size_t arena_length(const struct arena *a, size_t first)
 	return end - first;
 }
 
-/* Bytes of the block at p; 0: there is none. */
+/* Returns the bytes of the block at p, or 0 if p is not a block. */
 INTERNAL size_t arena_bytes(const struct arena *a, const void *p);
 
 /* Divides the memory [begin, end), in which a begins, into record, words and granules. */
@@ -151,10 +149,10 @@ INTERNAL void arena_set_up(struct arena *a, uintptr_t begin, uintptr_t end);
 /* ---- arena_summary.c ---- */
 
 /*
- * The summary of an arena's words, by which a search finds the lowest run that is long
- * enough without reading the words below it.  It lies behind the words, in groups: a group is
- * a CPU word of bytes (8; of 32 bits: 4).  Byte i stands for group i + 1, and from `leaves` on
- * bytes, the leaves, stand for the words of the bitmap:
+ * The summary of an arena's words, by which a search finds the lowest run that is long enough without reading
+ * the words below it.  The summary lies behind the words, in groups: a group is a CPU word of bytes (8; 4 on
+ * 32 bits).  Byte i stands for group i + 1.  From `leaves` on bytes, which are the leaves, stand for the
+ * words of the bitmap:
  *
  *   group 0        [ 0 1 2 3 4 5 6 7 ]
  *                    |  \
@@ -164,28 +162,27 @@ INTERNAL void arena_set_up(struct arena *a, uintptr_t begin, uintptr_t end);
  *
  *   words            w0  w1  w2 ...
  *
- * A byte is a promise of at most so many granules, up to 127, which count for any number:
+ * A byte promises a number of granules, at most 127, which stands for any larger number, too:
  *
  *   a leaf           not less than the length of each free run that begins in its word (I14)
  *   any other byte   not less than each byte of its group
  *
- * The words are authoritative.  The bytes can be found again from them, and are of no other use:
+ * The words are authoritative.  The bytes can be computed from the words, and have no other use:
  *
  *   taking     first raises the leaf where the rest of the run will begin; a promise may be too large
- *   releasing  raises, behind the change of words, the leaf where the run begins now, and what is above
- *   searching  lowers a byte when it saw that the promise does not hold, and looks again behind
- *              that: if it holds now, the byte gets 127
+ *   releasing  raises, after the change of words, the leaf where the run begins now, and the bytes above
+ *   searching  lowers a byte when it saw that the promise does not hold, and looks again after
+ *              that: if the promise holds now, the byte gets 127
  *
- * A promise that is too large costs time, once.  One that is too small hides memory, but only
- * while the call is under way that will raise it: `changing` counts these calls, also one that was
- * interrupted, or killed there for ever.  While it is not 0, a search that finds nothing
- * reads all words.
+ * A promise that is too large costs time, once.  A promise that is too small hides memory, but only while the
+ * call is under way that will raise it.  `changing` counts these calls, also a call that was interrupted, or
+ * killed there for ever.  While `changing` is not 0, a search that finds nothing reads all words.
  */
 
 #define SUMMARY_FAN  sizeof(uintptr_t) /* bytes of a group */
 #define SUMMARY_MOST ((size_t)127)     /* bit 7 of each byte is for comparisons */
 
-/* The bytes that are not leaves, for so many words. */
+/* Returns the number of bytes that are not leaves, for this number of words. */
 static inline size_t summary_leaves(size_t word_count)
 {
 	size_t groups = 0, leaves = SUMMARY_FAN;
@@ -200,7 +197,9 @@ static inline size_t summary_groups(size_t word_count)
 	return (summary_leaves(word_count) + word_count + SUMMARY_FAN - 1) / SUMMARY_FAN;
 }
 
-/* Around the release of memory, or the lowering of a byte, until all bytes keep their promise again. */
+/*
+ * Called around the release of memory, or the lowering of a byte, until all bytes keep their promise again.
+ */
 static inline void summary_enter(struct arena *a)
 {
 	(void)fetch_add_seq_cst(&a->changing, 1);
@@ -212,36 +211,38 @@ static inline void summary_leave(struct arena *a)
 }
 
 /*
- * The first word at or behind byte i (0: of all) with a promise of n granules, n at most
- * SUMMARY_MOST; BITS_NONE: none.
+ * Returns the first word at or behind byte i (0: of all words) with a promise of n granules, n at most
+ * SUMMARY_MOST, or BITS_NONE.
  */
 INTERNAL size_t summary_find(struct arena *a, size_t i, size_t n);
-/* The lowest run of n granules, at most SUMMARY_MOST, that begins in the word; BITS_NONE: none. */
+/* Returns the lowest run of n granules, at most SUMMARY_MOST, that begins in the word, or BITS_NONE. */
 INTERNAL size_t summary_run(const struct arena *a, size_t w, size_t n);
-/* The word's promise becomes what its longest run is, if it is larger. */
+/* Lowers the word's promise to the length of its longest run, if the promise is larger. */
 INTERNAL void summary_lower(struct arena *a, size_t w);
-/* A run is about to be taken up to this granule. */
+/* Called before a run up to this granule is taken. */
 INTERNAL void summary_taking(struct arena *a, size_t end);
-/* The granules [first, end) were released. */
+/* Called after the granules [first, end) were released. */
 INTERNAL void summary_released(struct arena *a, size_t first, size_t end);
-/* A run of n granules begins in the word. */
+/* Raises the word's promise for a run of n granules that begins in the word. */
 INTERNAL void summary_raise(struct arena *a, size_t w, size_t n);
 
 /* ---- arena_alloc.c ---- */
 
-/* NULL: no run of free granules is long enough.  alignment: a power of two. */
+/*
+ * Allocates a block; `alignment` is a power of two.  Returns NULL if no run of free granules is long enough.
+ */
 INTERNAL void *arena_alloc(struct arena *a, size_t size, size_t alignment);
 /* Takes these granules as a block; all or nothing. */
 INTERNAL bool arena_take(struct arena *a, size_t first, size_t n);
 /*
- * The first of n granules of word w, taken as a block without a search, if that can be; else BITS_NONE.  The summary is
- * left as it is: its promise may be too large.
+ * Takes n granules of word w as a block, without a search.  Returns the first granule, or BITS_NONE if that
+ * is not possible.  Leaves the summary as it is: its promise may be too large.
  */
 INTERNAL size_t arena_take_near(struct arena *a, size_t w, size_t n);
-/* Returns how many granules the block had; 0: p is not a block. */
+/* Releases the block at p.  Returns the block's number of granules, or 0 if p is not a block. */
 INTERNAL size_t arena_release(struct arena *a, void *p);
 
-/* The rest for resizing. */
+/* The rest is for resizing. */
 
 static inline size_t granules_for(size_t size)
 {
@@ -249,8 +250,8 @@ static inline size_t granules_for(size_t size)
 }
 
 /*
- * Frees a run that the caller holds, from its upper end downwards, so that a FURTHER
- * granule never follows a free one.
+ * Frees a run that the caller holds, from its upper end downwards, so that a FURTHER granule never follows a
+ * free granule.
  */
 INTERNAL void run_give(struct arena *a, size_t first, size_t n);
 /* Takes n granules as FURTHERs of the block that ends before them; all or nothing. */
@@ -259,33 +260,33 @@ INTERNAL bool run_extend(struct arena *a, size_t first, size_t n);
 /* ---- arena_list.c ---- */
 
 /*
- * The list of the arenas of this process.  It is not kept in the memory of the arenas,
- * which may be shared with processes that have other lists.
+ * The list of the arenas of this process.  The list is not kept in the memory of the arenas, because
+ * processes that have other lists may share that memory.
  */
 
-/* How readers outside the process find the list. */
+/* Readers outside the process find the list by this. */
 INTERNAL_EXTERN const struct ash_arenas arenas_descriptor;
 
 struct chunk;
 
 /*
- * An entry for an arena in the memory [begin, end); ASH_HEAPS_IN_MAX: none is unused, or
- * the memory overlaps that of another arena.
+ * Reserves an entry for an arena in the memory [begin, end).  Returns ASH_HEAPS_IN_MAX if no entry is unused,
+ * or the memory overlaps that of another arena.
  */
 INTERNAL uint64_t arenas_reserve(uint64_t begin, uint64_t end);
-/* Publishes the arena of this entry, which is set up: it can be found from now on. */
+/* Publishes the arena of this entry, which is set up: look-ups find the arena from now on. */
 INTERNAL void arenas_publish(uint64_t i, const struct arena *a);
 
-/* The arena that has this granule, the innermost of several; NULL: none. */
+/* Returns the arena that has this granule, the innermost if there are several, or NULL. */
 INTERNAL struct arena *arenas_find(const void *p);
-/* The same, where p may also lie in the arena's own records. */
+/* Like arenas_find, where p may also lie in the arena's own records. */
 INTERNAL struct arena *arenas_around(const void *p);
-/* Removes the arena, and the arenas in its memory.  False: it is not in the list. */
+/* Removes the arena, and the arenas in its memory.  Returns false if the arena is not in the list. */
 INTERNAL bool arenas_leave(const void *a);
 
 /* Removes the arenas in this memory, which is about to be reused. */
 ARENA_LIST void arenas_gone(const void *from, size_t bytes);
-/* The same for the block at p, which is about to be released or resized, if there is one. */
+/* Removes the arenas in the block at p, if there is one, which is about to be released or resized. */
 INTERNAL void arenas_gone_with(const struct chunk *c, const void *p);
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * Taking and releasing blocks of an arena.
  *
- * A run is a sequence of granules; its part is what lies in one word and so is
- * changed by one compare-and-swap.
+ * A run is a sequence of granules; a part of a run lies in one word, so one compare-and-swap changes it.
  */
 #include "arena/arena.h"
 
@@ -23,15 +22,14 @@ static struct run_part run_part_of(struct arena *a, size_t first, size_t n)
 			     granules};
 }
 
-/* Sets the bits `as` if all granules of the part are free; false: some are not. */
+/* Sets the bits `as` if all granules of the part are free; otherwise returns false. */
 static bool run_part_take(struct run_part part, uintptr_t as)
 {
 	uintptr_t word = load_relaxed(part.word);
 
 	/*
-	 * Acquire pairs with run_give and arena_release: the thread that released the
-	 * memory no longer uses it.  Release: a thread that sees this word also sees
-	 * the granules below it as taken.
+	 * Acquire pairs with run_give and arena_release: the thread that released the memory no longer uses
+	 * it.  Release: a thread that sees this word also sees the granules below it as taken.
 	 */
 	do {
 		if ((arena_free(word) & part.run) != part.run)
@@ -104,9 +102,9 @@ struct request {
 };
 
 /*
- * The lowest run of free granules that satisfies the request and begins (before
- * alignment) in the words [*from, to), or behind them in the last word that was read;
- * BITS_NONE: there is none, and *from is where the next search begins.
+ * Returns the lowest run of free granules that satisfies the request and begins (before alignment) in the
+ * words [*from, to), or behind them in the last word that was read.  Returns BITS_NONE if there is no such
+ * run; *from is then where the next search begins.
  */
 static size_t granules_find(const struct arena *a, const struct request *request, size_t *from,
 			    size_t to)
@@ -139,7 +137,7 @@ static size_t granules_find(const struct arena *a, const struct request *request
 	return BITS_NONE;
 }
 
-/* A death within leaves a part of the run free, where no promise says it. */
+/* If the process dies in here, a part of the run stays free without a promise in the summary. */
 bool arena_take(struct arena *a, size_t first, size_t n)
 {
 	bool taken;
@@ -153,12 +151,12 @@ bool arena_take(struct arena *a, size_t first, size_t n)
 	return taken;
 }
 
-/* Runs within a word have steps of their own, but where a word has only 16 granules. */
+/* Runs within a word have steps of their own, unless a word has only 16 granules. */
 #define SHORT_RUNS (ARENA_WORD > 16)
 
 /*
- * The same of n granules, fewer than a word has, of word w, as one step.  BITS_NONE: they are not free, or not but at its
- * end, which is left to summary_run.  The promise is not lowered.
+ * Takes n granules of word w, fewer than a word has, as one step.  Returns BITS_NONE if they are not free, or
+ * only at the word's end, which is left to summary_run.  Does not lower the promise.
  */
 static ALWAYS_INLINE size_t run_take_short(struct arena *a, size_t w, size_t n)
 {
@@ -179,7 +177,7 @@ size_t arena_take_near(struct arena *a, size_t w, size_t n)
 	return SHORT_RUNS && n < ARENA_WORD ? run_take_short(a, w, n) : BITS_NONE;
 }
 
-/* A run that is longer than leaves count, or aligned; or that the summary hides. */
+/* Takes a run that is aligned, longer than leaves can promise, or hidden by the summary. */
 static SLOW size_t run_take_any(struct arena *a, size_t n, size_t alignment)
 {
 	const struct request request = {n, alignment <= GRANULE ? 1 : alignment / GRANULE,
@@ -194,7 +192,7 @@ static SLOW size_t run_take_any(struct arena *a, size_t n, size_t alignment)
 			break;
 		i = a->leaves + w;
 	}
-	/* What a call released that was interrupted, or killed, may not be in the summary. */
+	/* The summary may miss memory that an interrupted or killed call released. */
 	if (load_acquire(&a->changing) == 0) /* pairs with summary_leave */
 		return BITS_NONE;
 	for (w = 0; (first = granules_find(a, &request, &w, a->word_count)) != BITS_NONE; w = first / ARENA_WORD)
@@ -223,14 +221,14 @@ void *arena_alloc(struct arena *a, size_t size, size_t alignment)
 			summary_lower(a, w);
 		else if (arena_take(a, first, n))
 			return a->base + first * GRANULE;
-		/* It was less than promised, or another thread took it (and made progress). */
+		/* The run was shorter than promised, or another thread took it (and made progress). */
 		i = a->leaves + w;
 	}
 	first = run_take_any(a, n, alignment);
 	return first == BITS_NONE ? NULL : a->base + first * GRANULE;
 }
 
-/* What follows the change of a released block's first word to this: of a long one the rest is still taken. */
+/* Completes a release after the block's first word became `word`: of a long block the rest is still taken. */
 static ALWAYS_INLINE void block_released(struct arena *a, size_t first, size_t n, uintptr_t word, bool is_long)
 {
 	unsigned low = first % ARENA_WORD, begin, end;
@@ -260,8 +258,8 @@ size_t arena_release(struct arena *a, void *p)
 		return 0;
 	summary_enter(a);
 	/*
-	 * One thread wins the compare-and-swap: it frees the whole block, if that lies in one
-	 * word, and otherwise the first granule, which is the right to free the rest.
+	 * One thread wins the compare-and-swap.  If the block lies in one word, that frees the whole block;
+	 * otherwise it frees the first granule, which is the right to free the rest.
 	 */
 	do {
 		run = start;
@@ -270,7 +268,7 @@ size_t arena_release(struct arena *a, void *p)
 			return 0;
 		}
 		n = arena_length(a, first);
-		/* First, as other threads may take the memory afterwards. */
+		/* First, because other threads may take the memory afterwards. */
 		if (ARENA_LISTED && unlikely(n >= ARENA_MIN / GRANULE))
 			arenas_gone(p, n * GRANULE);
 		if (first % ARENA_WORD + n <= ARENA_WORD) {

@@ -18,7 +18,7 @@ _Noreturn void arena_misuse(const struct arena *a, const char *call, const void 
 	else if (first != at)
 		fault = "interior pointer";
 	else if (bytes != 0)
-		misuse_heap(call, p); /* a block, but not for the heap that was named */
+		misuse_heap(call, p); /* a block, but not of the heap in the call */
 	misuse_report(call, p, fault, bytes == 0 ? NULL : a->base + first * GRANULE, bytes);
 }
 
@@ -55,13 +55,16 @@ size_t arena_call_bytes(const struct arena *a, const char *call, const void *p)
 
 /* ---- resizing ---- */
 
-/* The block at granule `first`, of `have` granules, gets n.  False: the next ones are not free. */
+/*
+ * Changes the block at granule `first` from `have` to n granules.  Returns false if the next granules are not
+ * free.
+ */
 static bool block_fit(struct arena *a, size_t first, size_t have, size_t n)
 {
 	bool fits = true;
 
 	if (n < have) {
-		/* First, as other threads may take the memory afterwards. */
+		/* First, because other threads may take the memory afterwards. */
 		if (ARENA_LISTED && have >= ARENA_MIN / GRANULE)
 			arenas_gone(a->base + first * GRANULE, have * GRANULE);
 		run_give(a, first + n, have - n);
@@ -147,7 +150,7 @@ int arena_walk(struct arena *a, int (*see)(void *, void *, size_t, const struct 
 	for (w = 0; w < a->word_count; w++) {
 		unsigned at = 0;
 
-		/* Loaded again for each block, as the visitor may release blocks. */
+		/* Loaded again for each block, because the visitor may release blocks. */
 		while (at < ARENA_WORD && answer == 0) {
 			uintptr_t word = load_acquire(&a->words[w]); /* pairs with run_take */
 			uintptr_t begin = (word >> ARENA_WORD) >> at << at;
@@ -176,7 +179,7 @@ struct ash_block arena_find(const struct arena *a, const void *p)
 	char *start = a->base + first * GRANULE;
 	size_t bytes = arena_bytes(a, start);
 
-	/* A run that is being taken or released has no owner: arena_bytes is 0, as for a free one. */
+	/* A run that is being taken or released has no owner: arena_bytes is 0, as for a free run. */
 	if ((size_t)((const char *)p - start) >= bytes)
 		return (struct ash_block){.place = ASH_UNUSED};
 	return (struct ash_block){.place = ASH_TAKEN, .start = start, .size = bytes,
@@ -206,17 +209,17 @@ void arena_stats(struct arena *a, struct ash_statistics *out)
 	(void)arena_walk(a, arena_count, out);
 }
 
-/* I11: no FURTHER in word w follows a free granule. */
+/* I11: returns true if no FURTHER in word w follows a free granule. */
 static bool follows(const struct arena *a, size_t w)
 {
 	unsigned i;
 
 	/*
-	 * A run that is taken or released between the two loads seems to violate the
-	 * invariant; that does not happen 64 times in a row.
+	 * A run that is taken or released between the two loads seems to violate the invariant; that does not
+	 * happen 64 times in a row.
 	 */
 	for (i = 0; i < 64; i++) {
-		/* The upper word first, as taking proceeds upwards.  Pairs with run_part_take. */
+		/* Load the upper word first, because taking proceeds upwards.  Pairs with run_part_take. */
 		uintptr_t word = load_acquire(&a->words[w]);
 		uintptr_t below = w == 0 ? 0 : load_acquire(&a->words[w - 1]);
 		uintptr_t before = arena_free(word) << 1 | (arena_free(below) >> (ARENA_WORD - 1));

@@ -6,21 +6,21 @@
 #include "thread/owner.h"
 
 /*
- * An entry is in use once a compare-and-swap has changed `begin` from 0.  It reserves
- * the memory once `begin` is an address, and can be found once `base` is set.
+ * An entry is in use once a compare-and-swap has changed `begin` from 0.  The entry reserves the memory once
+ * `begin` is an address, and can be found once `base` is set.
  *
- * The entry is authoritative, not the record in the memory: the memory may belong to
- * another block by now, if its owner released it without a destroy.
+ * The entry is authoritative, not the record in the memory: the memory may belong to another block now, if
+ * its owner released it without a destroy.
  */
 static struct arena_entry {
 	uint64_t begin, end;
-	uint64_t base; /* of the granules; 0: not yet */
+	uint64_t base; /* of the granules; 0: not yet known */
 } entries[ASH_HEAPS_IN_MAX];
-static uint64_t entries_used; /* no entry at or above this one was ever used */
+static uint64_t entries_used; /* no entry at or above this index was ever used */
 
 enum { RESERVING = 1 };
 
-/* Only the note refers to it, as to ash_descriptor in thread/owner.c. */
+/* Only the note refers to it, like to ash_descriptor in thread/owner.c. */
 __attribute__((used)) INTERNAL const struct ash_arenas arenas_descriptor = {
 	.name = ASH_ARENAS_NAME,
 	.version = ASH_DESCRIPTOR_VERSION,
@@ -30,12 +30,15 @@ __attribute__((used)) INTERNAL const struct ash_arenas arenas_descriptor = {
 };
 DESCRIPTOR_NOTE(ASH_NOTE_ARENAS, arenas_descriptor);
 
-/* A copy of the entry as it was at one moment.  False: it is unused, or changed meanwhile. */
+/*
+ * Copies the values that the entry had at one moment.  Returns false if the entry is unused, or changed at
+ * the same time.
+ */
 static bool entry_read(uint64_t i, struct arena_entry *out)
 {
 	/*
-	 * Pairs with entry_reserve; seq_cst for overlaps, acquire for all others.  `begin` is
-	 * read again, as the entry may be reused.
+	 * Pairs with entry_reserve; seq_cst for overlaps, acquire for all others.  `begin` is read again,
+	 * because the entry may be reused.
 	 */
 	out->begin = load_seq_cst(&entries[i].begin);
 	out->end = load_acquire(&entries[i].end);
@@ -43,7 +46,7 @@ static bool entry_read(uint64_t i, struct arena_entry *out)
 	return out->begin > RESERVING && load_acquire(&entries[i].begin) == out->begin;
 }
 
-/* True: the record in the memory is still that of this arena. */
+/* Returns true if the record in the memory is still that of this arena. */
 static bool entry_is_valid(const struct arena_entry *at)
 {
 	const struct arena *a = arena_in(at->begin);
@@ -55,8 +58,8 @@ static bool entry_is_valid(const struct arena_entry *at)
 }
 
 /*
- * The smallest arena whose memory contains p (granule: among its granules): an arena may
- * lie in a block of another one.
+ * Returns the smallest arena whose memory (if `granule`, whose granules) contains p: an arena may lie in a
+ * block of another arena.
  */
 static struct arena *entry_find(const void *p, bool granule)
 {
@@ -85,7 +88,7 @@ struct arena *arenas_around(const void *p)
 	return entry_find(p, false);
 }
 
-/* Removes the arena from the list.  False: it was not there any more. */
+/* Removes the arena from the list.  Returns false if it was not there any more. */
 static bool entry_remove(uint64_t i, uint64_t begin)
 {
 	return cas_acq_rel(&entries[i].begin, &begin, 0);
@@ -118,7 +121,7 @@ void arenas_gone_with(const struct chunk *c, const void *p)
 		arenas_gone(p, chunk_block(c, p));
 }
 
-/* True: the memory [begin, end) lies in one block of the arena. */
+/* Returns true if the memory [begin, end) lies in one block of the arena. */
 static bool is_in_block(const struct arena_entry *at, uint64_t begin, uint64_t end)
 {
 	struct arena *a = arena_in(at->begin);
@@ -132,10 +135,10 @@ static bool is_in_block(const struct arena_entry *at, uint64_t begin, uint64_t e
 	return end - (uintptr_t)p <= arena_bytes(a, p);
 }
 
-/* True: the memory overlaps that of another arena which does not contain it in one block. */
+/* Returns true if the memory overlaps that of another arena which does not contain it in one block. */
 static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 {
-	/* seq_cst, as the loads of `begin` behind it: see entry_reserve. */
+	/* seq_cst, like the loads of `begin` after it: see entry_reserve. */
 	uint64_t used = load_seq_cst(&entries_used), i;
 	struct arena_entry at;
 
@@ -143,8 +146,8 @@ static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 		if (i == mine || !entry_read(i, &at) || at.begin >= end || begin >= at.end)
 			continue;
 		/*
-		 * The old arena was unmapped without a destroy and its addresses mapped again: its
-		 * entry is stale.
+		 * The old arena was unmapped without a destroy and its addresses were mapped again: its entry
+		 * is stale.
 		 */
 		if (at.base != 0 && at.begin >= begin && at.end <= end && !entry_is_valid(&at))
 			(void)entry_remove(i, at.begin);
@@ -154,7 +157,7 @@ static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 	return false;
 }
 
-/* An entry that reserves this memory; ASH_HEAPS_IN_MAX: all are in use. */
+/* Returns an entry that reserves this memory, or ASH_HEAPS_IN_MAX if all are in use. */
 static uint64_t entry_reserve(uint64_t begin, uint64_t end)
 {
 	uint64_t i, used = load_acquire(&entries_used);
@@ -170,7 +173,7 @@ static uint64_t entry_reserve(uint64_t begin, uint64_t end)
 		return i;
 	store_release(&entries[i].base, 0);
 	store_release(&entries[i].end, end);
-	/* seq_cst: of two threads that reserve the same memory one sees the other (overlaps). */
+	/* seq_cst: of two threads that reserve overlapping memory at least one sees the other (overlaps). */
 	(void)exchange_seq_cst(&entries[i].begin, begin);
 	while (used <= i && !cas_seq_cst(&entries_used, &used, i + 1))
 		;
@@ -191,7 +194,7 @@ bool arenas_leave(const void *a)
 	return false;
 }
 
-/* Removes an arena that the same memory had before, not destroyed, and all arenas in it. */
+/* Removes an arena that this memory had before and that was not destroyed, and all arenas in it. */
 static void entries_remove_at(uint64_t begin)
 {
 	uint64_t used = load_acquire(&entries_used), i;

@@ -12,12 +12,13 @@ static ALWAYS_INLINE uintptr_t *group_words(const struct arena *a)
 }
 
 /*
- * Byte i becomes n if it is less; if it is larger (lower).  By compare-and-swap, as no byte
- * may go the other way: byte_raise ends where a byte is large enough, and so are those above it.
+ * Raises byte i to n, or lowers it to n if `lower`; returns false if the byte is already that large, or that
+ * small.  By compare-and-swap, because no byte may go the other way: byte_raise ends where a byte is large
+ * enough, and so are the bytes above it.
  */
 static bool byte_set(struct arena *a, size_t i, size_t n, bool lower)
 {
-	uintptr_t *group = &group_words(a)[i / SUMMARY_FAN], old = load_seq_cst(group), is; /* pairs with the one below */
+	uintptr_t *group = &group_words(a)[i / SUMMARY_FAN], old = load_seq_cst(group), is; /* pairs with the cas_seq_cst below */
 	unsigned shift = i % SUMMARY_FAN * 8;
 
 	do {
@@ -34,7 +35,10 @@ static void byte_raise(struct arena *a, size_t i, size_t n)
 		i = i / SUMMARY_FAN - 1;
 }
 
-/* Bit 7 of each byte of a group that is at least n, which is least / ONES: none borrows from the next.  Pairs with byte_set. */
+/*
+ * Returns bit 7 of each byte of a group that is at least n, where least is n * ONES: no byte borrows from the
+ * next.  Pairs with byte_set.
+ */
 static ALWAYS_INLINE uintptr_t not_below(const uintptr_t *group, uintptr_t least)
 {
 	return ((load_seq_cst(group) | HIGH) - least) & HIGH;
@@ -59,7 +63,7 @@ size_t summary_find(struct arena *a, size_t i, size_t n)
 		do {
 			if (g == 0)
 				return BITS_NONE;
-			/* The byte above promised it, and all of the group was looked at. */
+			/* The byte above promised a run, and all of the group was looked at. */
 			if (within + 1 == 0) {
 				summary_enter(a);
 				(void)byte_set(a, g - 1, n - 1, true);
@@ -71,14 +75,14 @@ size_t summary_find(struct arena *a, size_t i, size_t n)
 			i = g;
 			g = (g - 1) / SUMMARY_FAN;
 		} while (i % SUMMARY_FAN == 0);
-		/* The byte behind that of the group. */
+		/* Go on behind the byte of that group. */
 		within = ~(uintptr_t)0 << i % SUMMARY_FAN * 8;
 	}
 }
 
 /*
- * The granules of a run of which n are known, and that goes on at granule `end` if that is free, as
- * far as leaves count.
+ * Returns the length, as far as leaves count, of a run of which n granules are known, and which goes on at
+ * granule `end` if that is free.
  */
 static size_t run_length(const struct arena *a, size_t n, size_t end)
 {
@@ -94,7 +98,7 @@ static size_t run_length(const struct arena *a, size_t n, size_t end)
 	return n < SUMMARY_MOST ? n : SUMMARY_MOST;
 }
 
-/* Of the run at the end of a word with these free granules, those in the word. */
+/* Returns how many granules of the run at the end of a word, with these free granules, lie in the word. */
 static ALWAYS_INLINE unsigned last_run(uintptr_t free)
 {
 	uintptr_t taken = free ^ ARENA_BODY;
@@ -128,7 +132,7 @@ void summary_lower(struct arena *a, size_t w)
 		n = n > end ? n : end;
 	}
 	summary_enter(a);
-	/* Who released a run meanwhile may have found the byte as it was. */
+	/* A thread that released a run at the same time may have found the byte before it was lowered. */
 	if (byte_set(a, a->leaves + w, n, true) && (load_seq_cst(&a->words[w]) != word || (last != 0 && summary_run(a, w, n + 1) != BITS_NONE)))
 		byte_raise(a, a->leaves + w, SUMMARY_MOST);
 	summary_leave(a);
@@ -150,7 +154,7 @@ void summary_released(struct arena *a, size_t first, size_t end)
 	size_t w = first / ARENA_WORD, far = SUMMARY_MOST / ARENA_WORD + 1, at;
 	uintptr_t group, taken = ~arena_free(load_seq_cst(&a->words[w])) & (((uintptr_t)1 << first % ARENA_WORD) - 1);
 
-	/* Where the run begins, or so far below that it does not matter. */
+	/* Find where the run begins, or a place so far below that the beginning does not matter. */
 	for (; taken == 0 && w > 0 && far > 0; w--, far--) {
 		taken = ~arena_free(load_seq_cst(&a->words[w - 1])) & ARENA_BODY;
 		if (taken >> (ARENA_WORD - 1) != 0) {
@@ -160,7 +164,7 @@ void summary_released(struct arena *a, size_t first, size_t end)
 	}
 	first = w * ARENA_WORD + (taken == 0 ? 0 : bits_highest(taken) + 1);
 	at = a->leaves + w;
-	group = load_seq_cst(&group_words(a)[at / SUMMARY_FAN]); /* as byte_set would, without the run's length; pairs with it */
+	group = load_seq_cst(&group_words(a)[at / SUMMARY_FAN]); /* pairs with byte_set, of which this is the test */
 	if ((group >> at % SUMMARY_FAN * 8 & SUMMARY_MOST) == SUMMARY_MOST)
 		return;
 	byte_raise(a, a->leaves + w, run_length(a, end - first, end));

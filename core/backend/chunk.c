@@ -26,9 +26,9 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, uint64_t word, unsign
 	bool counted;
 
 	/*
-	 * All are seq_cst, as the changes of c->units before: of a thread that gives units and
-	 * finds the hint large enough, and one that changes the hint and then looks at the
-	 * units again, at least one sees the other.  The load of hint pairs with the store.
+	 * All accesses are seq_cst, like the changes of c->units before.  One thread gives units and finds
+	 * the hint large enough; another changes the hint and then looks at the units again: at least one of
+	 * them sees the other's change.  The load of the hint pairs with the store.
 	 */
 	for (;;) {
 		counted = room == ROOM_LONGEST;
@@ -46,7 +46,7 @@ __attribute__((noinline)) void chunk_hint(struct chunk *c, uint64_t word, unsign
 		word = seen;
 		room = ROOM_LONGEST;
 	}
-	/* Another thread may have set the hint and not yet this, so in each case. */
+	/* Not only after a store to the hint: another thread may have set the hint and not yet this. */
 	if (load_relaxed(part) < room)
 		store_relaxed(part, (uint8_t)room);
 }
@@ -57,7 +57,7 @@ void chunk_open(struct heap *h, struct run run, bool clean)
 
 	fetch_add_relaxed(&h->slab_chunks, 1);
 	region_know(run, 1);
-	/* Relaxed: read concurrently by map_find, and by threads with a stale hint. */
+	/* Relaxed: map_find, and threads with a stale hint, read these concurrently. */
 	store_relaxed(&c->base, run_base(run));
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
@@ -93,22 +93,22 @@ static bool chunk_return(struct heap *h, struct chunk *c)
 
 void chunk_settle(struct heap *h, struct chunk *c, uint64_t word, unsigned room)
 {
-	/* A thread that has just made this chunk and finds no unit in it makes another. */
+	/* If a thread that has just made this chunk finds no unit in it, the thread makes another chunk. */
 	if (word != 0 && (word != ALL_UNITS || !chunk_return(h, c)))
 		chunk_hint(c, word, room);
 }
 
 /*
- * The length of the run that the thread made which set these bits of the word: the hint is large enough for
- * other runs, as who set the last bit of each has seen to it.
+ * Returns the length of the run that the thread made which set the bits of `mask` in `word`.  The hint is
+ * large enough for other runs, because the thread that set the last bit of each run has raised it.
  */
 static inline unsigned run_around(uint64_t word, uint64_t mask)
 {
 	uint64_t below = (mask & -mask) - 1, before = ~word & below, behind = ~word & ~below;
 
-	if ((mask & (mask + below + 1)) != 0) /* of several runs */
+	if ((mask & (mask + below + 1)) != 0) /* the bits belong to several runs */
 		return ROOM_LONGEST;
-	/* From behind the last taken unit before to the first one behind; 0 and 63 where there is none. */
+	/* Distance between the taken units before and behind the run, or the ends of the word. */
 	return bits_highest((unsigned long)((behind & -behind) - 1)) + 1 - bits_highest((unsigned long)(before << 1 | 1));
 }
 
@@ -121,8 +121,8 @@ void chunk_put(struct heap *h, struct chunk *c, uint64_t mask)
 }
 
 /*
- * Of these units those that whole pages consist of, together with others that are free: all
- * of them, unless two units are a page.
+ * Returns those of the units that form whole pages together with other free units: all of them, unless a page
+ * is two units.
  */
 static uint64_t whole_pages(uint64_t units, uint64_t free)
 {
@@ -140,7 +140,7 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 	unsigned first, n;
 
 	hold_some(c, 0, CHUNK_UNITS, true);
-	/* Hold the dirty units while they are purged, so that none is handed out. */
+	/* Hold the dirty units while they are purged, so that no thread gets them. */
 	do {
 		held = whole_pages(word & ~load_relaxed(&c->clean), word);
 		if (held == 0) {

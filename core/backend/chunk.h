@@ -6,8 +6,7 @@
  *         ^                                                        |
  *         +------ return: CAS of units from ~0 to 0 <--------------+
  *
- * units is 0 in a chunk that is not a slab chunk, so a thread with a stale hint
- * finds nothing to claim.
+ * units is 0 in a chunk that is not a slab chunk, so a thread with a stale hint finds nothing to claim.
  */
 #ifndef CORE_CHUNK_H
 #define CORE_CHUNK_H
@@ -16,7 +15,7 @@
 #include "backend/region.h"
 #include "internal.h"
 
-/* True: the chunk record, as found by the map or a walk, is of this kind. */
+/* Returns true if the chunk record, as found by the map or a walk, is of this kind. */
 static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)
 {
 	/* Pairs with the release store that publishes the kind: the other members are set. */
@@ -24,8 +23,9 @@ static inline bool chunk_is(const struct chunk *c, enum chunk_kind kind)
 }
 
 /*
- * Makes the hint (region.room) of the chunk large enough for a run of `room` free units, when c->units was `word`
- * at some time before.  ROOM_LONGEST: for its longest run, and not larger.  For any thread.
+ * Raises the chunk's hint (region.room) to at least `room` free units, where c->units was `word` at some time
+ * before.  If room is ROOM_LONGEST, sets the hint to the longest run of free units, not higher.  Any thread
+ * may call it.
  */
 #define ROOM_LONGEST (CHUNK_UNITS + 1)
 INTERNAL void chunk_hint(struct chunk *c, uint64_t word, unsigned room);
@@ -33,27 +33,33 @@ INTERNAL void chunk_hint(struct chunk *c, uint64_t word, unsigned room);
 /* Makes a claimed chunk a slab chunk, all of whose units are free. */
 INTERNAL void chunk_open(struct heap *h, struct run run, bool clean);
 
-/* Frees the units of the mask, which the caller holds; returns the chunk if all are free now. */
+/*
+ * Frees the units of the mask, which the caller holds; returns the chunk to its region if all are free now.
+ */
 INTERNAL void chunk_put(struct heap *h, struct chunk *c, uint64_t mask);
 
-/* After units became free, so that they are `word`: returns the chunk if all are, or makes the hint; room: see there. */
+/*
+ * Called after units became free, so that c->units was `word`: returns the chunk to its region if all units
+ * are free, otherwise sets the hint (see chunk_hint for room).
+ */
 INTERNAL void chunk_settle(struct heap *h, struct chunk *c, uint64_t word, unsigned room);
 
 /*
- * Completes what a vanished thread left undone: sets the hint to free units, or returns
- * a chunk that is entirely free.
+ * Completes the work of a vanished thread: sets the hint to free units, or returns a chunk that is entirely
+ * free to its region.
  */
 static inline void chunk_mend(struct heap *h, struct chunk *c)
 {
 	chunk_settle(h, c, load_seq_cst(&c->units), ROOM_LONGEST);
 }
 
-/* Purges the free dirty units of the chunk; returns the bytes purged. */
+/* Purges the free dirty units of the chunk; returns the number of bytes purged. */
 INTERNAL size_t chunk_purge(struct heap *h, struct chunk *c);
 
 /*
- * Hardened products: compares the free units of each chunk with zero when slabs are in half as many chunks more than ever
- * before.  Some are too few for any slab that is wanted, and would rest unseen.
+ * Hardened products: compares the free units of each chunk with zero whenever the number of slab chunks
+ * exceeds that of the last comparison by half.  Without this, runs of units that are too short for any
+ * requested slab would never be checked.
  */
 HARDENED void chunks_compare(struct heap *h);
 

@@ -13,10 +13,10 @@ __attribute__((weak)) const struct ash_defaults ash_defaults = {
 };
 
 /*
- * A shared object's .data begins anywhere in a page, by the bytes before it: the heap, which begins it,
- * must not lie on two, of which the first would be written for it alone.
+ * A shared object's .data begins anywhere in a page, behind other bytes.  The heap, the first object in
+ * .data, must not lie on two pages, because the first of them would be written for the heap alone.
  */
-_Alignas(IS_SO ? PAGE_LEAST : 0) /* 0: no more than its type has */
+_Alignas(IS_SO ? PAGE_LEAST : 0) /* 0: no more than the type's own alignment */
 INTERNAL struct heap heap_default = {.options = &ash_defaults, .sharing = PAGES_PRIVATE};
 INTERNAL const struct heap_hooks *heap_hooks;
 
@@ -26,7 +26,10 @@ void heap_peaks(struct heap *h, uint64_t both)
 	heap_peak(&h->peak.kept, (both >> 32) + (uint32_t)both);
 }
 
-/* By so many units, up to twice what use rose since memory went, or a half of it. */
+/*
+ * Raises the swing by `units`, up to the larger of half of the units in use and twice the growth of use since
+ * memory went.
+ */
 static void swing_rises(struct heap *h, uint64_t units, uint64_t used)
 {
 	uint64_t swing = load_relaxed(&h->swing), low = load_relaxed(&h->low), most = used / 2;
@@ -39,7 +42,9 @@ static void swing_rises(struct heap *h, uint64_t units, uint64_t used)
 		store_relaxed(&h->swing, units);
 }
 
-/* Memory that is taken after some went shows that it went too soon: the floor rises (retain.h). */
+/*
+ * Memory that is taken after some was purged shows that the purge came too soon: the floor rises (retain.h).
+ */
 void heap_again(struct heap *h, uint64_t units)
 {
 	uint64_t gone = load_relaxed(&h->gone);
@@ -56,8 +61,8 @@ void heap_again(struct heap *h, uint64_t units)
 #define FEW 128 /* units, see heap_cleaned */
 
 /*
- * Reuse of retained memory shows demand and begins a new period.  A few units of many do not, because else a program
- * that takes one unit a period would retain all of them for ever.
+ * Reuse of retained memory shows demand and begins a new period.  A few units of many do not begin a period,
+ * because otherwise a program that takes one unit a period would retain all of them for ever.
  */
 void heap_cleaned(struct heap *h, size_t units, size_t used)
 {
@@ -69,7 +74,10 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 	bool grows = now >> 32 > most + most / 16;
 
 	heap_peaks(h, now);
-	/* Not where use exceeds its former peak by far: the steps of a growing array are no peak that comes again. */
+	/*
+	 * Not if use exceeds its former peak by far, because the steps of a growing array are not a peak that
+	 * comes again.
+	 */
 	if (used > units && !grows)
 		heap_again(h, used - units);
 	if (left >= load_relaxed(&h->period_low))
@@ -94,9 +102,9 @@ void heap_cleaned(struct heap *h, size_t units, size_t used)
 	 (n) * ((slabs) ? STRIDE_SLABS + CHUNK_UNITS * (remote) : STRIDE_SPANS))
 
 /*
- * In .bss, so that the first region of a small program costs one system call and few pages.  Its
- * first 1.3 KiB are written.  Common: GNU ld puts it behind all else, so that these share a page
- * with the C library's variables; lld would put it first, and a shared object is linked by lld.
+ * In .bss, so that the first region of a small program costs one system call and few pages.  Its first 1.3
+ * KiB are written.  Common: GNU ld puts it behind everything else, so that those 1.3 KiB share a page with
+ * the C library's variables; lld would put it first, and shared objects are linked by lld.
  */
 #if IS_SO
 static
@@ -123,7 +131,7 @@ void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n
 	r->known = r->clean + bits_words(n);
 	r->room = r->known + bits_words(n);
 	r->advice = (uint8_t *)(r->room + bits_words(n) * (64 / ROOM_CHUNKS));
-	r->part_words = bits_words(n); /* of room, which has eight times as many */
+	r->part_words = bits_words(n); /* words of room / 8: room has eight times bits_words(n) */
 	r->stride = slabs ? STRIDE_SLABS : STRIDE_SPANS;
 	r->records = (char *)at + HEAD_BYTES(n);
 	r->remote = slabs ? r->records + n * r->stride : NULL;
@@ -131,15 +139,15 @@ void metadata_init(struct region *r, struct region *at, struct heap *h, size_t n
 }
 
 /*
- * The oldest region comes first: a claim then takes memory that the heap has had for long,
- * which probably is resident, before memory that it has just reserved.
+ * Appends the region, so that the oldest region comes first: a claim then takes memory that the heap has had
+ * for long, which probably is resident, before memory that the heap has just reserved.
  */
 static void region_append(struct heap *h, struct region *r)
 {
 	struct region **end = &h->regions;
 	uint64_t none;
 
-	/* A region that another thread appends meanwhile is passed: each attempt finds one more. */
+	/* If another thread appends a region at the same time, the next attempt passes that region. */
 	do {
 		/* Acquire pairs with the compare-and-swap below: the other region is complete. */
 		while (load_acquire(end) != NULL) {
@@ -147,15 +155,18 @@ static void region_append(struct heap *h, struct region *r)
 			end = &r->previous->next;
 		}
 		none = 0;
-		/* Release pairs with region_first and region_next: what they return is complete. */
+		/*
+		 * Release pairs with region_first and region_next: the regions that these return are
+		 * complete.
+		 */
 	} while (!cas_acq_rel((uint64_t *)(void *)end, &none, (uint64_t)(uintptr_t)r));
 	if (end == &h->regions && h == &heap_default)
 		panic_note_stderr();
 }
 
 /*
- * Records of one chunk without slabs are small: a page has several, so that a span in a region of
- * its own costs little.  The first one is the caller's, the others are vacant.
+ * Records of one chunk without slabs are small: a page has several, so that a span in a region of its own
+ * costs little.  The first record is the caller's, the others are vacant.
  */
 static void metadata_share(struct region *r, struct heap *h)
 {
@@ -164,7 +175,7 @@ static void metadata_share(struct region *r, struct heap *h)
 	for (at = bytes; at + bytes <= PAGE_MOST; at += bytes) {
 		struct region *other = (struct region *)(void *)((char *)r + at);
 
-		if (at % PAGE_LEAST == 0) /* would look like the first one, see metadata_unmap */
+		if (at % PAGE_LEAST == 0) /* would look like the first record, see metadata_unmap */
 			continue;
 		metadata_init(other, other, h, 1, false, 0);
 		other->state = REGION_VACANT;
@@ -178,7 +189,7 @@ void metadata_unmap(struct heap *h)
 
 	while (r != NULL && region_next(r) != NULL)
 		r = region_next(r);
-	/* Of records that share memory the first is the oldest, and alone at a page's beginning. */
+	/* Of records that share memory the first is the oldest, and only the first begins a page. */
 	for (; r != NULL; r = previous) {
 		previous = r->previous;
 		if ((uintptr_t)r % PAGE_LEAST == 0)

@@ -7,7 +7,10 @@ static void hold_note(struct heap *h, uint64_t what, bool notes)
 		heap_hooks_now()->hold(h, what, notes);
 }
 
-/* Not inlined, as all of these: a score of callers, which are no fast paths, and pages of code count. */
+/*
+ * These are not inlined, because they have a score of callers, which are not fast paths, and pages of code
+ * count.
+ */
 __attribute__((noinline)) void hold_run(struct run run, size_t n, bool notes)
 {
 	hold_note(run.region->heap, hold_chunks(run.first, n), notes);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds: what a thread that changes more than slots is about to take out of all bitmaps, or has taken.
+ * Holds: the memory that a thread that changes more than slots is about to take out of all bitmaps, or has
+ * taken.
  *
- * Only in heaps that processes share, where the thread may die in between (store/recover/holds.h).  A hold is noted
- * before its memory is taken, and dropped after that is free, or in use, or was not had.
+ * Only in heaps that processes share, where the thread may die in between (store/recover/holds.h).  A hold is
+ * noted before its memory is taken.  It is dropped after the memory is free, or in use, or could not be
+ * taken.
  *
  *   63 ............. 30 | 29 ....... 2 | 1 .. 0
  *   chunks              | first chunk  | HOLD_CHUNKS
- *   first, count        | chunk        | HOLD_UNITS     units, and the slab that begins in the first one
+ *   first, count        | chunk        | HOLD_UNITS     units, and the slab that begins in the first unit
  *   unit, slot          | chunk        | HOLD_SLOT      of the unowned slab that begins in the unit
  *                       | number       | HOLD_RECORD    of an owner record
  */
@@ -23,10 +25,10 @@ enum { HOLD_CHUNKS, HOLD_UNITS, HOLD_SLOT, HOLD_RECORD };
 #define HOLD_AT       2  /* shift */
 #define HOLD_AT_BITS  28
 #define HOLD_MORE     (HOLD_AT + HOLD_AT_BITS) /* shift */
-#define HOLD_PLACE    8  /* shift of the first unit, and of a slot's unit: counts and slots lie above */
+#define HOLD_PLACE    8  /* shift of counts and slots, above the number of the (first) unit */
 _Static_assert(CPU_ADDRESS_BITS - CHUNK_SHIFT <= HOLD_AT_BITS, "each chunk of a store has a number");
 
-/* Never 0: n is not. */
+/* The result is never 0, because n is not 0. */
 static inline uint64_t hold_chunks(size_t first, size_t n)
 {
 	return (uint64_t)n << HOLD_MORE | (uint64_t)first << HOLD_AT | HOLD_CHUNKS;
@@ -48,7 +50,7 @@ static inline uint64_t hold_record(uint64_t number)
 	return number << HOLD_AT | HOLD_RECORD;
 }
 
-/* Each notes the hold, or drops the note.  In a heap of one process it does nothing. */
+/* Each notes the hold, or drops the note.  They do nothing in a heap of one process. */
 INTERNAL void hold_run(struct run run, size_t n, bool notes);
 INTERNAL void hold_some(const struct chunk *c, unsigned first, unsigned n, bool notes);
 INTERNAL void hold_one(const struct slab *s, uint64_t index, bool notes);

@@ -5,15 +5,18 @@
 #include "pages.h"
 
 /*
- * The first sections of .bss, in this order in each archive and shared object, whose objects
- * and functions come in any: see sys/DECISIONS.md.
+ * The first sections of .bss.  This list gives their order in each archive and shared object, whose objects
+ * and functions come in any order: see sys/DECISIONS.md.
  */
 #define FIRST_IN_BSS(name) __asm__(".pushsection .bss." name ", \"aw\", %nobits\n\t.popsection")
 FIRST_IN_BSS("owner_static");
 FIRST_IN_BSS("entries"); /* arena/arena_list.c: written by programs with arenas only */
 FIRST_IN_BSS("chunk_map");
 FIRST_IN_BSS("first_owner_used");
-/* In a shared object the first metadata is in .bss, too: before it what each program writes or reads. */
+/*
+ * In a shared object the first metadata is in .bss, too: variables that each program writes or reads come
+ * before it.
+ */
 FIRST_IN_BSS("first_level"); /* base/roll.c */
 FIRST_IN_BSS("first_leaf_used");
 FIRST_IN_BSS("first_metadata_used");
@@ -69,7 +72,7 @@ struct chunk *map_find(const void *p)
 
 enum change { MAKE_LEAVES, ENTER, REMOVE };
 
-/* One of these for each entry of the region's chunks from `first` to before `end`. */
+/* Makes this change in each entry of the region's chunks from `first` to before `end`. */
 static bool map_change(const struct region *r, size_t first, size_t end, enum change change)
 {
 	uintptr_t base = (uintptr_t)load_relaxed(&r->base) >> CHUNK_SHIFT, at;
@@ -89,7 +92,7 @@ static bool map_change(const struct region *r, size_t first, size_t end, enum ch
 		entry = (uint64_t *)(void *)&load_relaxed(leaf)->chunk[at % MAP_SIZE];
 		if (change == ENTER)
 			store_release(entry, is); /* pairs with map_guess */
-		else /* it may be another region's, at the same addresses, by now */
+		else /* the entry may be that of another region at these addresses now */
 			(void)cas_acq_rel(entry, &is, 0);
 	}
 	return true;
@@ -120,7 +123,7 @@ struct chunk *map_around(const void *p)
 
 		c = map_guess((void *)(at & ~low)); /* NOLINT: an address */
 		if (c != NULL)
-			r = load_relaxed(&c->region); /* NULL: never used, so it is no span's own */
+			r = load_relaxed(&c->region); /* NULL: the chunk was never used, so the region is no span's own */
 		if (r == NULL || region_alone(r) == 0) {
 			if (low == CHUNK_SIZE - 1 && c != NULL)
 				return c;

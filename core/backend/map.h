@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The chunk map: address -> chunk record, for every chunk of every region in
- * this process.  A foreign pointer yields NULL; the lookup never faults, as it
- * reads only the map itself.
+ * The chunk map: address -> chunk record, for every chunk of every region in this process.  A look-up of a
+ * foreign pointer yields NULL; a look-up never faults, because it reads only the map itself.
  *
  *   p = 0 | 13 bits | 13 bits | 21 bits     (one more in the root where addresses have 48)
  *         |  root   |  leaf   |  inside the chunk
  *
- * A region that is one span's own, of any size, has the entry of its first chunk and, for
- * look-ups of addresses inside it, few more: from each one the next is that of the next
- * address with a larger alignment.  So the address, rounded down to some alignment, has one
- * (map_around).
+ * A region that is one span's own, of any size, has the entry of its first chunk.  For look-ups of addresses
+ * inside the region it has a few more entries, each at the next address with a larger alignment than the
+ * entry before.  So any address in the region, rounded down to some alignment, has an entry (map_around).
  *
- * and a hint, for releases into the default heap:
+ * The map also has a hint, for releases into the default heap:
  *
  *   units   unit -> slab record, one entry for each 32 KiB of 8 GiB; addresses
  *           8 GiB apart share an entry, where the last writer wins.  Entries are
- *           never removed: the record may have another slab by now, or none.
+ *           never removed: the record may have another slab now, or no slab.
  *
  * So in nearly every program one load finds the slab.
  */
@@ -28,7 +26,7 @@
 #include "base/layout.h"
 #include "internal.h"
 
-#define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2) /* of a leaf */
+#define MAP_BITS ((CPU_ADDRESS_BITS - CHUNK_SHIFT) / 2) /* bits of the index in a leaf */
 #define MAP_SIZE ((size_t)1 << MAP_BITS)
 #define MAP_ROOT ((size_t)1 << (CPU_ADDRESS_BITS - CHUNK_SHIFT - MAP_BITS))
 
@@ -39,9 +37,9 @@ struct map_leaf {
 #define MAP_UNITS ((size_t)1 << 18)
 
 /*
- * mmap places mappings at the top of the address space, so the last root entries are
- * used first.  The root is the last member, so that they share a page with the data
- * that follows, even in the smallest programs.
+ * mmap places mappings at the top of the address space, so the last root entries are used first.  The root is
+ * the last member, so that these entries share a page with the data that follows, even in the smallest
+ * programs.
  */
 struct map {
 	struct slab *units[MAP_UNITS];
@@ -55,7 +53,7 @@ static inline size_t map_index(const void *p)
 	return ((uintptr_t)p >> CHUNK_SHIFT) % MAP_SIZE;
 }
 
-/* The chunk that contains this address, in use or not; NULL: none. */
+/* Returns the chunk that contains this address, in use or not, or NULL. */
 static inline struct chunk *map_guess(const void *p)
 {
 	uintptr_t top = (uintptr_t)p >> (CHUNK_SHIFT + MAP_BITS);
@@ -75,32 +73,31 @@ static inline struct slab **map_unit(const void *p)
 }
 
 /*
- * A hint: the slab record of this address, another one, or NULL.  The caller must
- * compare the record's owner with its own record and the address with the base, or
- * use slab_is_of.
+ * Returns a hint: the slab record of this address, another record, or NULL.  The caller must compare the
+ * record's owner with its own record and the address with the base, or use slab_is_of.
  */
 static inline struct slab *map_guess_slab(const void *p)
 {
 	/*
-	 * The hint alone proves nothing, but that the record is there: pairs with slab_publish.  A
-	 * record whose owner word is the caller's is complete for the caller, which wrote it or took
-	 * it over from its writer; for any other record slab_is_of reads chunk.head by acquire.
+	 * The hint proves only that the record exists: pairs with slab_publish.  A record whose owner word is
+	 * the caller's is complete for the caller, which wrote it or took it over from its writer.  For any
+	 * other record slab_is_of reads chunk.head by acquire.
 	 */
 	return load_dependent(map_unit(p));
 }
 
-/* The chunk that contains this address and has been in use; NULL: none. */
+/* Returns the chunk that contains this address and has been in use, or NULL. */
 INTERNAL struct chunk *map_find(const void *p);
 
-/* The same for any address, also inside a region that is one span's own. */
+/* Like map_find, also for addresses inside a region that is one span's own. */
 INTERNAL struct chunk *map_around(const void *p);
 
-/* Enters all chunks of the region.  False: no memory for it; nothing is entered. */
+/* Enters all chunks of the region.  Returns false and enters nothing if there is no memory. */
 INTERNAL bool map_enter(struct region *r);
 /* Removes the region's chunks from `first` to before `end`. */
 INTERNAL void map_leave(struct region *r, size_t first, size_t end);
 
-/* True: the address is in the map's own memory. */
+/* Returns true if the address is in the map's own memory. */
 INTERNAL bool map_holds(const void *p);
 
 #endif

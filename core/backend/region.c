@@ -41,27 +41,27 @@ static struct run run_find(struct heap *h, size_t n, size_t alignment, bool for_
 		run.region = r;
 		run.first = first;
 		/*
-		 * The region may have been retired and reused at another address, or for one
-		 * span, since it was looked at; now that chunks of it are held, it stays.
+		 * The region may have been retired and reused at another address, or for one span, since the
+		 * search began.  Now that this thread holds chunks of the region, it stays.
 		 */
 		if ((((uintptr_t)run_base(run) >> CHUNK_SHIFT) & (alignment - 1)) == 0 && region_alone(r) == 0)
 			return run;
 		bits_release(r->free, first, n); /* never in a store: no hold to drop */
 		run.region = NULL;
-		run.first = 0; /* the run of a new region, see region_claim */
+		run.first = 0; /* as in the run of a new region, see region_claim */
 	}
 	return run;
 }
 
-/* The chunks to reserve for n of slabs, or of spans that may lie among them. */
+/* Returns the number of chunks to reserve for n chunks of slabs, or of spans that may lie among slabs. */
 static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 {
 	size_t reserved = load_relaxed(&h->reserved), step = n + n / 2;
 	bool locked = false;
 
 	/*
-	 * Doubling the heap keeps mappings few, and 1.5 times the size of a large span
-	 * lets it grow in place; halving the step on failure copes with tight limits.
+	 * Doubling the heap keeps mappings few, 1.5 times the size of a large span lets it grow in place, and
+	 * halving the step on failure copes with tight limits.
 	 */
 	if (slabs) {
 		step = reserved == 0 ? h->options->initial >> CHUNK_SHIFT : reserved;
@@ -84,7 +84,7 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 	return step;
 }
 
-/* True: a span that needs all these chunks gets a region of its own, of its bytes. */
+/* Returns true if a span of these bytes, in n chunks, gets a region of its own, of exactly its bytes. */
 static bool is_alone(size_t n, size_t bytes)
 {
 	return (IS_HARDENED && region_is_exact()) || n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART);
@@ -93,12 +93,12 @@ static bool is_alone(size_t n, size_t bytes)
 struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bool for_slabs)
 {
 	size_t n = (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT, step;
-	/* A hardened product shares no region between spans: what lies beside one is not mapped, mostly. */
+	/* In a hardened product spans share no region: the memory beside a span is mostly not mapped. */
 	bool apart = IS_HARDENED && !for_slabs && heap_kind(h)->own_pages && region_is_exact();
 	struct run run = apart ? (struct run){NULL, 0} : run_find(h, n, alignment, for_slabs);
 	struct region_plan plan = {n, alignment, n, for_slabs || (n < SPAN_REGION && alignment == 1), 0};
 
-	/* A store has one region; its words for the cap may be forged by other processes. */
+	/* A store has one region; other processes may forge its words for the cap. */
 	if (run.region != NULL || !heap_kind(h)->own_pages)
 		return run;
 	for (step = n >= SPAN_ALONE || apart ? n : step_for(h, n, plan.slabs, for_slabs);; step /= 2) {
@@ -112,7 +112,7 @@ struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bo
 		if (run.region != NULL)
 			return run;
 		if (plan.chunks > n || (plan.alone == 0 && !for_slabs && is_alone(n, bytes)))
-			continue; /* addresses are short since this attempt */
+			continue; /* addresses have been short since this attempt */
 		if (!region_may_help(h, bytes) || region_trim(h, true) == 0)
 			return run;
 	}
@@ -125,11 +125,11 @@ struct run region_claim(struct heap *h, size_t n, size_t alignment, bool for_sla
 
 bool region_claim_at(struct run at, size_t n)
 {
-	/* Relaxed: a region that is retired meanwhile has no free chunk to claim. */
+	/* Relaxed: a region that another thread retires at the same time has no free chunk to claim. */
 	return at.first + n <= load_relaxed(&at.region->chunks) && run_claim(at.region, at.first, n);
 }
 
-/* A span's own region has one bit for all of it. */
+/* Returns the number of bits and records of n chunks: a span's own region has one for all of it. */
 static size_t records(struct run run, size_t n)
 {
 	return region_alone(run.region) != 0 ? 1 : n;
@@ -142,7 +142,7 @@ void region_give(struct run run, size_t n, enum left left)
 	size_t i, first = left == LEFT_HEAD;
 
 	n = records(run, n);
-	/* A chunk with a head was not clean when it was claimed, and its bit has not changed since. */
+	/* A chunk with a head was not clean when it was claimed, and its clean bit has not changed since. */
 	if (heap_kind(r->heap)->own_pages && region_dirty(run, n) > 0)
 		for (i = 0; i < n; i++)
 			if ((load_relaxed(&advice[i]) & ADVICE_HEAD) != 0)

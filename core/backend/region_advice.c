@@ -3,9 +3,9 @@
 
 #include "pages.h"
 
-#define HUGE_FROM   ((size_t)32 << 20) /* a huge page is a sixteenth of such a span */
+#define HUGE_FROM   ((size_t)32 << 20) /* a huge page is a sixteenth of a span of this size */
 #define PLAIN_FROM  ((size_t)4 << 20)
-#define HUGE_CHUNKS 24 /* of slabs: a huge page adds a 24th at most */
+#define HUGE_CHUNKS 24 /* chunks of slabs: a huge page adds a 24th at most */
 
 enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 {
@@ -13,14 +13,14 @@ enum advice huge_policy(const struct heap *h, enum huge_use use, size_t bytes)
 
 	if (option != ASH_HUGE_DEFAULT)
 		return option == ASH_HUGE_NEVER ? ADVICE_PLAIN : ADVICE_HUGE;
-	/* With larger pages a huge one is 32 MiB or more: the kernel decides. */
+	/* With larger pages a huge page has 32 MiB or more: leave it to the kernel. */
 	if (PAGE_SIZE > PAGE_LEAST)
 		return ADVICE_NONE;
 	if (use == HUGE_SLABS && load_relaxed(&h->slab_chunks) >= HUGE_CHUNKS)
 		return ADVICE_HUGE;
 	if (use == HUGE_FILLED && bytes >= HUGE_FROM)
 		return ADVICE_HUGE;
-	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM) /* whether they come unasked is not asked */
+	if (use == HUGE_ZEROED && bytes >= PLAIN_FROM) /* also if the kernel would give no huge pages unasked */
 		return ADVICE_PLAIN;
 	return ADVICE_NONE;
 }
@@ -30,7 +30,7 @@ static enum advice advice_at(const struct region *r, size_t i)
 	return load_relaxed(&r->advice[i]) & ~ADVICE_FLAGS;
 }
 
-/* Chunks from `first` to `last` whose advice differs from that of the chunk before. */
+/* Returns the number of chunks from `first` to `last` whose advice differs from that of the chunk before. */
 static size_t borders(const struct region *r, size_t first, size_t last)
 {
 	size_t i, n = 0;
@@ -40,7 +40,7 @@ static size_t borders(const struct region *r, size_t first, size_t last)
 	return n;
 }
 
-/* flags: those that stay. */
+/* Keeps the flags that are in `flags`. */
 static void advice_set(struct run run, size_t n, enum advice advice, unsigned flags)
 {
 	size_t i, before = borders(run.region, run.first, run.first + n);
@@ -60,7 +60,7 @@ void region_advised(struct run run, size_t n, enum advice advice)
 void region_unadvised(struct run run, size_t n)
 {
 	region_advised(run, n, ADVICE_NONE);
-	/* With the chunk behind it a border goes. */
+	/* The border to the chunk before goes, too. */
 	if (run.first > 0 && advice_at(run.region, run.first - 1) != ADVICE_NONE)
 		fetch_add_relaxed(&run.region->heap->borders, ~(uint64_t)0);
 }
@@ -82,7 +82,10 @@ void region_advise(struct run run, size_t n, enum advice advice)
 	i = run.first > 0 && advice_at(r, run.first - 1) != given;
 	i += end < load_relaxed(&r->chunks) && advice_at(r, end) != given;
 	if ((i > before && (int64_t)(load_relaxed(all) + i - before) > HUGE_BORDERS) ||
-	    /* A kernel without huge pages refuses both; then it has not to be asked again for none. */
+	    /*
+	     * A kernel without huge pages refuses both kinds of advice.  Record ADVICE_PLAIN then, too, so
+	     * that the next call does not ask again.
+	     */
 	    (!pages_huge(run_base(run), run_bytes(run, n), given == ADVICE_HUGE) && given == ADVICE_HUGE))
 		return;
 	advice_set(run, n, given, ADVICE_FLAGS);

@@ -4,9 +4,9 @@
 #include "backend/map.h"
 #include "pages.h"
 
-#define SHORT_MOST ((size_t)16384) /* chunks that are asked for to find out whether addresses are short */
+#define SHORT_MOST ((size_t)16384) /* most chunks that are tried to find out whether addresses are short */
 
-/* A cap of 0 sets no limit, and any other cap has room for a chunk.  Chunks whose bytes overflow have no mapping. */
+/* A cap of 0 means no cap, and each other cap has room for a chunk.  Chunks whose bytes overflow have no mapping. */
 static bool cap_allows(const struct heap *h, size_t chunks)
 {
 	return h->options->cap - 1 >= (chunks << CHUNK_SHIFT) - 1 || chunks <= 1;
@@ -17,7 +17,7 @@ bool region_is_below_cap(const struct heap *h, size_t chunks)
 	return cap_allows(h, load_relaxed(&h->reserved) + chunks);
 }
 
-/* Counts before reserving, or two threads could together exceed the cap. */
+/* Counts the chunks before they are reserved, because otherwise two threads could together exceed the cap. */
 static bool cap_take(struct heap *h, size_t n)
 {
 	uint64_t reserved = load_relaxed(&h->reserved);
@@ -25,7 +25,7 @@ static bool cap_take(struct heap *h, size_t n)
 	do {
 		if (!cap_allows(h, reserved + n))
 			return false;
-		/* A count, which publishes nothing: its acquire pairs with nothing. */
+		/* The word is a count and publishes nothing: the acquire pairs with nothing. */
 	} while (!cas_acquire(&h->reserved, &reserved, reserved + n));
 	heap_peak(&h->peak.reserved, reserved + n);
 	return true;
@@ -36,7 +36,7 @@ static __attribute__((noinline)) void cap_give(struct heap *h, size_t n)
 	fetch_add_relaxed(&h->reserved, (uint64_t)0 - n);
 }
 
-/* For its holder: the record has no memory from now on, and any thread may claim it. */
+/* Gives up a held record: it has no memory from now on, and any thread may claim it. */
 static __attribute__((noinline)) void region_vacate(struct region *r)
 {
 	store_relaxed(&r->base, (char *)NULL);
@@ -47,7 +47,7 @@ static __attribute__((noinline)) void region_vacate(struct region *r)
 
 INTERNAL uint64_t region_addresses_short;
 
-static uint64_t alone_now; /* hint: spans that are alone */
+static uint64_t alone_now; /* hint: number of spans that are alone */
 
 bool region_is_exact(void)
 {
@@ -68,16 +68,19 @@ bool region_may_help(const struct heap *h, size_t bytes)
 	bool locked = load_relaxed(&h->locked) != 0;
 
 	if (!heap_kind(h)->own_pages || h->options->cap != 0)
-		return true; /* that limit, not the system's, may have been reached */
+		return true; /* that cap, not the system's limit, may have been reached */
 	if (bytes <= reserved)
 		return true;
-	/* Mostly addresses are what is not left: one call tells it. */
+	/* Mostly it is addresses that are short: one call tells that. */
 	if (!pages_left(bytes, true))
 		return pages_left(bytes - reserved, true);
 	return !pages_left(bytes, locked) && pages_left(bytes - reserved, locked);
 }
 
-/* The kernel promises the memory of spans, which is written soon, unless the program wants sparse ones. */
+/*
+ * The kernel promises the memory of spans, because spans are written soon, unless the program wants sparse
+ * blocks.
+ */
 static enum sharing span_sharing(const struct heap *h)
 {
 	return h->options->sparse ? PAGES_PRIVATE : PAGES_PROMISED;
@@ -87,20 +90,20 @@ struct region *region_create(struct heap *h, const struct region_plan *plan)
 {
 	size_t bytes = plan->alone != 0 ? plan->alone : plan->chunks << CHUNK_SHIFT;
 	size_t n = plan->alone != 0 ? 1 : plan->chunks;
-	/* The memory of slabs is taken in steps, most of which is not touched soon: no promise is needed. */
+	/* The memory of slabs is taken in steps, most of which are not touched soon: no promise is needed. */
 	enum sharing sharing = plan->slabs ? PAGES_PRIVATE : span_sharing(h);
 	struct region *r;
 	char *base;
 
 	if (!cap_take(h, plan->chunks))
 		return NULL;
-	/* First the addresses: metadata is never unmapped, so a failed request must make none. */
+	/* Reserve the addresses first: metadata is never unmapped, so a failed request must not make any. */
 	base = pages_reserve(bytes, plan->alignment << CHUNK_SHIFT, sharing);
 	if (base == NULL && plan->chunks < SPAN_ALONE && pages_may_cut())
 		store_relaxed(&region_addresses_short, 1);
 	r = base == NULL ? NULL : metadata_make(h, n, plan->slabs);
 	if (r != NULL) {
-		/* Relaxed, as all stores to these: walks may read them at any time. */
+		/* Relaxed, like all stores to these: walks may read them at any time. */
 		store_relaxed(&r->base, base);
 		store_relaxed(&r->chunks, n);
 		if (!plan->slabs) {
@@ -142,15 +145,15 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 		return 0;
 	while (first > 0 && bits_all(r->free, first - 1, 1))
 		first--;
-	/* Also if another thread retired the region since its state was read: then n is 0. */
+	/* Fails also if another thread retired the region since its state was read: then n is 0. */
 	if (first == n || (first > 0 && !tails) || !bits_claim(r->free, first, n - first))
 		return 0;
 	if (load_acquire(&r->chunks) != n || region_bytes(r) != bytes) {
-		/* Other threads retired it and reused it with more chunks since n was read. */
+		/* Other threads retired the region and reused it with more chunks since n was read. */
 		bits_release(r->free, first, n - first);
 		return 0;
 	}
-	/* All these chunks are claimed by this thread, so no other holds any part of them. */
+	/* This thread has claimed all these chunks, so no other thread holds any part of them. */
 	dirty = bits_unset(r->clean, first, n - first);
 	from = r->base + (first << CHUNK_SHIFT);
 	bytes -= first << CHUNK_SHIFT;
@@ -169,14 +172,17 @@ static ALWAYS_INLINE size_t cut(struct heap *h, struct region *r, bool tails)
 		}
 		return 0;
 	}
-	heap_cleaned(h, dirty * CHUNK_UNITS, 0); /* the bits stay: who maps chunks there sets them */
+	heap_cleaned(h, dirty * CHUNK_UNITS, 0); /* the clean bits stay: the thread that maps chunks there sets them */
 	region_unadvised((struct run){r, first}, n - first);
 	if (first == 0) {
 		if (region_alone(r) != 0)
 			fetch_add_relaxed(&alone_now, ~(uint64_t)0);
 		region_vacate(r);
 	} else {
-		/* In this order: the region cannot go, nor its record serve another one, until then. */
+		/*
+		 * In this order, because the chunks stay claimed until the store: until then the region
+		 * cannot be retired, and its record cannot serve another region.
+		 */
 		map_leave(r, first, n);
 		store_release(&r->chunks, first); /* pairs with the load after a claim */
 	}
@@ -199,7 +205,7 @@ bool region_extend(struct region *r, size_t bytes)
 		store_relaxed(&r->alone, bytes);
 		if (map_enter(r))
 			return true;
-		store_relaxed(&r->alone, had); /* no memory for a leaf */
+		store_relaxed(&r->alone, had); /* there was no memory for a leaf */
 		(void)pages_cut(r->base + had, bytes - had);
 	}
 	cap_give(r->heap, more);

@@ -5,14 +5,14 @@
 #include "backend/region.h"
 #include "pages.h"
 
-#define PART ((size_t)8 << 20)	/* bytes that one slow operation purges of what is due */
-#define LOOK ((size_t)16 << 10) /* of them, for a look at a chunk                      */
+#define PART ((size_t)8 << 20)	/* bytes of due memory that one slow operation purges */
+#define LOOK ((size_t)16 << 10) /* bytes that a look at a chunk counts of them         */
 
-/* The rest of a run, the caller's, to which pages are to be moved. */
+/* The rest of the caller's run, to which pages are to be moved. */
 struct borrower {
 	struct run run;
 	size_t end;
-	enum moved moved; /* what came of the last move */
+	enum moved moved; /* result of the last move */
 };
 
 /* Finds the next chunk of the run that has no memory. */
@@ -24,7 +24,7 @@ static bool borrower_next(struct borrower *b)
 	return false;
 }
 
-/* Purges a free chunk, or moves its pages to the borrower.  False: neither could be done. */
+/* Purges a free chunk, or moves its pages to the borrower.  Returns false if neither was possible. */
 static bool chunk_trim(struct heap *h, struct run run, struct borrower *b)
 {
 	if (b == NULL) {
@@ -43,7 +43,7 @@ static bool chunk_trim(struct heap *h, struct run run, struct borrower *b)
 	return true;
 }
 
-/* Purges what the chunk has of free and dirty memory, or moves the pages of a free one.  Bytes. */
+/* Purges the chunk's free dirty memory, or moves the pages of a free chunk.  Returns the number of bytes. */
 static size_t chunk_retained(struct run run, struct borrower *b)
 {
 	struct region *r = run.region;
@@ -56,7 +56,7 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 	if (bytes != 0 || region_is_clean(run, 1) || (b != NULL && region_has_head(run)) ||
 	    !region_claim_at(run, 1))
 		return bytes;
-	/* Held: no other thread changes it; it may have been cleaned before. */
+	/* Held: no other thread changes the chunk now; it may have been cleaned before. */
 	clean = region_is_clean(run, 1);
 	if (!clean && chunk_trim(r->heap, run, b)) {
 		bytes = CHUNK_SIZE;
@@ -68,13 +68,13 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 
 struct trimmed {
 	size_t bytes;
-	size_t hand; /* so many chunks were looked at; 0: nothing is left to do */
+	size_t hand; /* number of chunks that were looked at; 0: nothing is left to do */
 };
 
 /*
- * Purges what is free and dirty until only `keep` units of it are left; moves pages of whole chunks
- * to a borrower instead.  From the newest region to the oldest, which is used first.
- * work: bytes after which to stop.  hand: so many chunks were looked at before.
+ * Purges free dirty memory until only `keep` units of it are left, or moves the pages of whole chunks to a
+ * borrower.  Goes from the newest region to the oldest, because allocation uses the oldest first.  Stops
+ * after `work` bytes.  Skips the first `hand` chunks, which were looked at before.
  */
 static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrower *b, size_t work,
 				    size_t hand)
@@ -122,19 +122,19 @@ size_t retain_step(struct heap *h, size_t hand)
 	return retained_trim(h, 0, NULL, 1, hand).bytes;
 }
 
-#define HUGE_PART 4 /* of the quarter of what is in use that may stay: so much of it, of spans with huge pages */
+#define HUGE_PART 4 /* spans with huge pages retain this part of the quarter of the memory in use that may stay */
 
 enum part { HALF = 1, QUARTER, EIGHTH, SIXTEENTH };
 
-/* A part of `retain`, in units. */
+/* Returns a part of `retain`, in units. */
 static uint64_t part_of_retain(const struct heap *h, enum part part)
 {
 	return h->options->retain / UNIT_SIZE >> part;
 }
 
 /*
- * So many units may be retained when so many are in use: that part of `retain` or, if that is more and not 0,
- * a quarter of those in use.
+ * Returns how many units may be retained when `used` are in use: that part of `retain` or, if that is more
+ * and the part is not 0, a quarter of `used`.
  */
 static __attribute__((noinline)) uint64_t allowed_beside(const struct heap *h, enum part part, uint64_t used)
 {
@@ -150,8 +150,8 @@ static uint64_t allowed(const struct heap *h, enum part part)
 }
 
 /*
- * A period ends in which `low` units were retained at least, and `high` at most.  The floor falls by a
- * half, but not below `high` if most of that was taken in between, and else not below what was.
+ * Ends a period in which the retained units were between `low` and `high`.  The floor falls by a half, but
+ * not below `high` if most of that was taken in between, and otherwise not below `high` - `low`.
  */
 static void floor_falls(struct heap *h, uint64_t high, uint64_t low)
 {
@@ -182,13 +182,14 @@ void retain_tick(struct heap *h, uint64_t n)
 		if (unlikely(much != (load_relaxed(&h->running) != 0))) /* read by all threads */
 			store_relaxed(&h->running, (uint64_t)much);
 		if (likely(kept <= most + refused)) {
-			high += load_relaxed(&h->idle.kept_before) / UNIT_SIZE; /* what others emptied serves demand as well */
+			high += load_relaxed(&h->idle.kept_before) / UNIT_SIZE; /* memory that other threads emptied
+										   serves demand, too */
 			if (high > load_relaxed(&h->period_high))
 				store_relaxed(&h->period_high, high);
 			store_relaxed(&h->clock, clock);
 			if (likely(clock < RETAIN_PERIOD))
 				return;
-			/* A period begins: nothing of what is retained is known to be in demand yet. */
+			/* A period begins: no retained memory is known to be in demand yet. */
 			store_relaxed(&h->clock, 0);
 			low = load_relaxed(&h->period_low);
 			floor_falls(h, load_relaxed(&h->period_high), low);
@@ -203,7 +204,7 @@ void retain_tick(struct heap *h, uint64_t n)
 			due = most - part_of_retain(h, EIGHTH);
 		}
 		store_relaxed(&h->due, due);
-		store_relaxed(&h->refused, kept - due); /* unless some is purged */
+		store_relaxed(&h->refused, kept - due); /* unless some memory is purged */
 	}
 	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, load_relaxed(&h->hand));
 	store_relaxed(&h->hand, t.hand);
@@ -245,9 +246,9 @@ void retain_fresh(struct heap *h, uint64_t units)
 	if (kept <= least + load_relaxed(&h->refused))
 		return;
 	least = left > (int64_t)least ? (uint64_t)left : least;
-	store_relaxed(&h->refused, kept - least); /* unless some is purged */
+	store_relaxed(&h->refused, kept - least); /* unless some memory is purged */
 	units = retained_trim(h, least, NULL, SIZE_MAX, 0).bytes / UNIT_SIZE;
-	/* What did not serve this demand is not in demand. */
+	/* Memory that did not serve this demand is not in demand. */
 	floor = load_relaxed(&h->floor);
 	store_relaxed(&h->floor, floor > units ? floor - units : 0);
 }

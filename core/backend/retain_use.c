@@ -5,7 +5,7 @@
 #include "memory.h"
 #include "pages.h"
 
-#define HEAD_MOST ((size_t)512) /* chunks of a run that keeps its head: longer ones are clean as a whole */
+#define HEAD_MOST ((size_t)512) /* chunks of a run that keeps its head; longer runs are cleaned as a whole */
 
 __attribute__((noinline)) size_t run_chunks_for(size_t bytes)
 {
@@ -18,8 +18,9 @@ size_t run_units(struct run run, size_t n)
 }
 
 /*
- * True: the page, in this chunk of a run that a span leaves, was not written.  Of processes' common memory the system
- * tells it.  Elsewhere contents do, if the chunk had no memory when the span took it: its clean bit is from then.
+ * Returns true if the page, in this chunk of a run that a span leaves, was not written.  In memory that
+ * processes share the system tells that.  Elsewhere the contents tell it, if the chunk had no memory when the
+ * span took it: its clean bit is from then.
  */
 static bool page_is_untouched(struct run run, char *page, enum sharing sharing)
 {
@@ -29,7 +30,7 @@ static bool page_is_untouched(struct run run, char *page, enum sharing sharing)
 	return pages_blank(page, sharing);
 }
 
-/* True: little of the run was written. */
+/* Returns true if little of the run was written. */
 static bool run_is_blank(struct run run, size_t n)
 {
 	struct run middle = {run.region, run.first + n / 2};
@@ -43,7 +44,7 @@ static bool run_is_blank(struct run run, size_t n)
 	       page_is_untouched(middle, base + bytes / 2 + REGION_HEAD, h->sharing);
 }
 
-/* Purges a blank run, but perhaps for its head. */
+/* Purges a blank run, perhaps without its head. */
 static enum left run_purge(struct run run, size_t n, enum huge_use use)
 {
 	struct heap *h = run.region->heap;
@@ -56,7 +57,7 @@ static enum left run_purge(struct run run, size_t n, enum huge_use use)
 	return head != 0 ? LEFT_HEAD : LEFT_CLEAN;
 }
 
-/* So many chunks of a written run may be retained; where memory is locked, all or none. */
+/* Returns how many chunks of a written run may be retained: all or 0 if memory is locked. */
 static size_t run_stays(const struct heap *h, size_t n, enum huge_use use)
 {
 	bool huge = huge_policy(h, use, n << CHUNK_SHIFT) == ADVICE_HUGE;
@@ -67,7 +68,7 @@ static size_t run_stays(const struct heap *h, size_t n, enum huge_use use)
 	return load_relaxed(&h->locked) != 0 ? 0 : room;
 }
 
-/* Units that will be in use when these are not. */
+/* Returns the units that will be in use when `units` are not. */
 static uint64_t used_without(const struct heap *h, uint64_t units)
 {
 	uint64_t used = load_relaxed(&h->used);
@@ -82,7 +83,7 @@ SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 	size_t all = n, stay;
 
 	if (region_alone(run.region) != 0 || (IS_HARDENED && h == &heap_default)) {
-		left = LEFT_CLEAN; /* it will be unmapped; or its release has purged it */
+		left = LEFT_CLEAN; /* the region will be unmapped, or the release has purged it */
 	} else if (run_is_blank(run, n)) {
 		left = run_purge(run, n, use);
 	} else if ((stay = run_stays(h, n, use)) < n) {
@@ -99,13 +100,16 @@ SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 		}
 	}
 	run_return(run, n, left);
-	hold_run(run, all, false); /* given back in two parts */
+	hold_run(run, all, false); /* the run was given back in two parts */
 }
 
-/* How a chunk comes to read zero. */
+/* How a chunk gets to read zero. */
 enum zeroed { ZEROED, BY_CLEARING, BY_PURGING };
 
-/* What the first chunk of the run needs; its head is cleared here.  So many bytes of it are wanted. */
+/*
+ * Returns how the first chunk of the run gets to read zero in its first `bytes`; clears the chunk's head
+ * here.
+ */
 static enum zeroed chunk_needs(struct run run, size_t bytes)
 {
 	struct heap *h = run.region->heap;
@@ -120,12 +124,15 @@ static enum zeroed chunk_needs(struct run run, size_t bytes)
 	}
 	if (!told || !pages_hollow(run_base(run), bytes, h->sharing))
 		return BY_CLEARING;
-	if (own) /* from now on it has no memory, see page_is_untouched */
+	if (own) /* the chunk has no memory from now on, see page_is_untouched */
 		bits_release(run.region->clean, run.first, 1);
 	return BY_PURGING;
 }
 
-/* Makes the first bytes of the run read zero where they are not known to, in pieces as long as they come. */
+/*
+ * Makes the first bytes of the run read zero where they are not known to read zero, in pieces as long as
+ * possible.
+ */
 static void run_zero(struct run run, size_t bytes)
 {
 	char *from = run_base(run), *at = from, *end = at + bytes;
@@ -149,7 +156,7 @@ void run_used(struct run run, size_t n, size_t zero)
 	struct heap *h = run.region->heap;
 	size_t dirty = region_dirty(run, n);
 
-	/* Guarded memory that does not read zero is to be noticed, not cleared (front/guard.h). */
+	/* Guarded memory that does not read zero must be noticed, not cleared (front/guard.h). */
 	if (zero != 0 && dirty > 0 && !(IS_HARDENED && h == &heap_default))
 		run_zero(run, zero);
 	else

@@ -6,10 +6,10 @@
 #include "backend/retain.h"
 #include "chance.h"
 
-#define REGION_LATE  8 /* chunks: smaller regions were made first */
-#define REGION_LARGE 512u /* a search in all of it takes long */
+#define REGION_LATE  8 /* chunks: the first few regions are smaller */
+#define REGION_LARGE 512u /* a search through all of such a region takes long */
 
-/* Claims a run of units of this chunk, the lowest one; returns their bits, or 0: it has none. */
+/* Claims the lowest run of units in this chunk; returns its bits, or 0 if there is no such run. */
 static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned want)
 {
 	unsigned n = units_count(want);
@@ -19,7 +19,7 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 	for (;;) {
 		runs = bits_starts(word, n);
 		if (bits_is_power(n)) {
-			/* Multiples of n come first, or there will soon be few. */
+			/* Take multiples of n first, because otherwise few of them would soon be left. */
 			aligned = runs & BITS_ALL / bits_run(0, n);
 			if (aligned != 0 || class_is_aligned(units_class(want)))
 				runs = aligned;
@@ -38,16 +38,19 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 
 struct claimed {
 	struct chunk *chunk;
-	uint64_t mask; /* the bits of its units; 0: none */
+	uint64_t mask; /* the bits of its units; 0: no units */
 };
 
-/* The highest bit of each byte of these hints that is at least n. */
+/* Returns the highest bit of each byte of these hints that is at least n. */
 static ALWAYS_INLINE uint64_t hints_from(uint64_t hints, unsigned n)
 {
 	return (hints + (0x80 - n) * ROOM_EACH) & ROOM_HIGH;
 }
 
-/* Claims the lowest-addressed run of units in these parts of the region: the highest bits of bytes. */
+/*
+ * Claims the run of units with the lowest address in these parts of the region; `parts` has the highest bit
+ * of the byte of each part.
+ */
 static ALWAYS_INLINE struct claimed claim_at(struct region *r, unsigned want, uint64_t parts, size_t doubt)
 {
 	unsigned n = units_count(want), part;
@@ -59,7 +62,7 @@ static ALWAYS_INLINE struct claimed claim_at(struct region *r, unsigned want, ui
 		part = bits_lowest(parts) / 8;
 		words = r->part_words;
 		word = part * words;
-		if (word >= end) /* of a region that may grow */
+		if (word >= end) /* the region may grow */
 			break;
 		for (; words > 0; words--, word++) {
 			/* Acquire pairs with chunk_hint: the chunk's record is complete. */
@@ -72,8 +75,9 @@ static ALWAYS_INLINE struct claimed claim_at(struct region *r, unsigned want, ui
 			}
 		}
 		/*
-		 * All hints are less than n.  One that another thread has set meanwhile, or is setting, may be
-		 * missed: then this is too low until the next one is set, or the heap is about to grow.
+		 * All hints are less than n.  A hint that another thread has set since, or is setting, may be
+		 * missed: then the stored value is too low until the next hint is set, or the heap is about
+		 * to grow.
 		 */
 		if (((uintptr_t)at.chunk | doubt) == 0)
 			store_relaxed(&region_parts(r)[part], (uint8_t)(n - 1));
@@ -81,7 +85,7 @@ static ALWAYS_INLINE struct claimed claim_at(struct region *r, unsigned want, ui
 	return at;
 }
 
-/* The n units of these bits, which were just claimed and are accounted for here. */
+/* Returns the n units of these bits, which were just claimed, and accounts for them. */
 static ALWAYS_INLINE struct units units_taken(struct heap *h, struct claimed at, unsigned n)
 {
 	uint64_t clean = load_relaxed(&at.chunk->clean) & at.mask;
@@ -94,8 +98,8 @@ static ALWAYS_INLINE struct units units_taken(struct heap *h, struct claimed at,
 }
 
 /*
- * The lowest-addressed run of free units in regions of at least `late` chunks.  Of those with fewer than
- * `doubt` chunks region.part is not believed.
+ * Claims the run of free units with the lowest address in regions of at least `late` chunks.  In regions with
+ * fewer than `doubt` chunks it does not rely on region.part.
  */
 static ALWAYS_INLINE struct claimed units_find(struct heap *h, unsigned want, size_t late, size_t doubt)
 {
@@ -106,7 +110,10 @@ static ALWAYS_INLINE struct claimed units_find(struct heap *h, unsigned want, si
 		size_t chunks = load_relaxed(&r->chunks);
 		uint64_t parts;
 
-		/* Records that spans left are many where addresses are short: no other line of them is read. */
+		/*
+		 * Where addresses are short there are many records that spans left: read only this line of
+		 * them.
+		 */
 		if (chunks < late || chunks == 0)
 			continue;
 		parts = hints_from(load_relaxed(&r->part), units_count(want));
@@ -134,26 +141,28 @@ static bool chunk_make(struct heap *h, bool dense)
 	region_tells(run, 1, false);
 	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
 	if (IS_HARDENED && h == &heap_default)
-		chunks_compare(h); /* without the new one */
+		chunks_compare(h); /* before the new chunk is open */
 	chunk_open(h, run, clean);
 	return true;
 }
 
 struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense)
 {
-	/* For a large slab first in a region that is not one of the first few, unless these are all small. */
+	/* A large slab is first searched for beyond the first few regions, unless all regions are small. */
 	size_t late = units_class(want) > CLASS_ONE && !region_short() ? REGION_LATE : 0, doubt = 0;
 	struct claimed at;
 
 	while ((at = units_find(h, want, late, doubt)).mask == 0) {
 		if (late != 0)
 			late = 0;
-		/* Where addresses are short, a span fits a large slot's block better: see alloc_class. */
+		/*
+		 * Where addresses are short, a span fits the block of a large slot better: see alloc_class.
+		 */
 		else if (!grow || (region_exact() && h == &heap_default && units_class(want) > CLASS_ONE))
 			return (struct units){NULL, 0, 0, false};
 		else if (doubt == 0)
 			doubt = REGION_LARGE;
-		else /* other threads may exhaust a new chunk first; then again: they made progress */
+		else /* other threads may exhaust a new chunk first: then try again, because they made progress */
 			doubt = (grow = chunk_make(h, dense)) ? 0 : SIZE_MAX;
 	}
 	return units_taken(h, at, units_count(want));
@@ -183,7 +192,7 @@ void units_give(struct heap *h, struct units u)
 	struct chunk *c = u.chunk;
 	uint64_t mask = bits_run(u.first, u.count);
 
-	/* Must come first: units freed just now do not count as idle. */
+	/* Must come first, so that units freed just now do not count as idle. */
 	retain_tick(h, u.count);
 	if (u.clean) /* before the units can be claimed */
 		fetch_or_acq_rel(&c->clean, mask);

@@ -8,12 +8,12 @@
 
 /* Two words, so that it is passed in registers. */
 struct units {
-	struct chunk *chunk; /* NULL: none */
+	struct chunk *chunk; /* NULL: no units */
 	uint16_t first, count;
 	bool clean;	     /* they read zero */
 };
 
-/* What is wanted: `count` adjacent units for a slab of this class, which may need them aligned. */
+/* Packs a request: `count` adjacent units for a slab of this class, which may need them aligned. */
 static inline unsigned units_for(unsigned class, unsigned count)
 {
 	return count | class << 8;
@@ -30,22 +30,22 @@ static inline unsigned units_class(unsigned want)
 }
 
 /*
- * Claims the units, from a new chunk only if `grow`.  dense: the slabs will soon use all of
- * such a chunk.
+ * Claims units.  Takes them from a new chunk only if `grow`.  `dense` tells that the slabs will soon use all
+ * of such a chunk.
  *
- * In a heap above some 16 MiB large slabs prefer later regions, so that others are close
- * together in the first ones.  Large blocks are often written in part only: what they leave
- * untouched is not resident as long as no other slab was there.
+ * In a heap above some 16 MiB large slabs prefer later regions, so that other slabs are close together in the
+ * first regions.  Large blocks are often written only in part, and their untouched part is not resident as
+ * long as no other slab was there.
  */
 INTERNAL struct units units_claim(struct heap *h, unsigned want, bool grow, bool dense);
 
 /*
- * Claims what follows these units, which the caller holds, so that they are n (at least as many);
- * false: not all of it is free.  In a heap of one process: nothing is held (hold.h).
+ * Claims the units behind these, which the caller holds, so that they are n (at least their present number).
+ * Returns false if some of them are not free.  For heaps of one process: nothing is held (hold.h).
  */
 INTERNAL bool units_extend(struct heap *h, struct units u, unsigned n);
 
-/* Frees the units, as dirty, and returns the chunk if all its units are free now. */
+/* Frees the units, as dirty, and returns the chunk to its region if all its units are free now. */
 INTERNAL void units_give(struct heap *h, struct units u);
 
 static inline char *units_base(struct units u)

@@ -35,7 +35,10 @@ size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment,
 	while (first <= size && n <= size - first) {
 		uint64_t word = load_relaxed(&words[at / 64]) >> (at % 64), set = word & 1;
 
-		/* As many bits as are alike; what is shifted in ends them at the word's end at the latest. */
+		/*
+		 * Skip all bits equal to the first; the bits shifted in end them at the word's end at the
+		 * latest.
+		 */
 		if (set)
 			word = ~word;
 		at += word == 0 ? 64 - at % 64 : bits_lowest(word);

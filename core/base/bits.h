@@ -20,7 +20,7 @@
 /* A slow path: out of line and built for size. */
 #ifdef __clang__
 #define SLOW __attribute__((noinline, minsize))
-#define SLOW_PART inline __attribute__((always_inline, minsize)) /* of slow paths: what it calls is not inlined for speed */
+#define SLOW_PART inline __attribute__((always_inline, minsize)) /* for slow paths: callees are not inlined for speed */
 #else
 #define SLOW __attribute__((noinline))
 #define SLOW_PART inline __attribute__((always_inline))
@@ -32,13 +32,13 @@
 #define BITS_NONE SIZE_MAX
 #define BITS_ALL  (~(uint64_t)0)
 
-/* True: n is a power of two (not n & (n - 1), which compilers turn into popcnt). */
+/* Returns true if n is a power of two (not by n & (n - 1), which compilers turn into popcnt). */
 static inline bool bits_is_power(size_t n)
 {
 	return (n ^ (n - 1)) > n - 1;
 }
 
-/* The lowest set bit; the word must not be 0. */
+/* Returns the lowest set bit; the word must not be 0. */
 static inline unsigned bits_lowest(unsigned long word)
 {
 	return (unsigned)cpu_lowest_bit(word);
@@ -49,7 +49,10 @@ static inline unsigned bits_highest(unsigned long word)
 	return (unsigned)sizeof word * 8 - 1 - (unsigned)__builtin_clzl(word);
 }
 
-/* Some set bit: the next one from a random place on (random: 0 to 63), not above the highest.  The word must not be 0. */
+/*
+ * Returns a set bit: the next from a random place on (random: 0 to 63), which is not above the highest set
+ * bit.  The word must not be 0.
+ */
 static ALWAYS_INLINE unsigned bits_any(uint64_t word, unsigned random)
 {
 	unsigned from = random * (bits_highest((unsigned long)word) + 1) / 64;
@@ -62,24 +65,24 @@ static inline uint64_t bits_without_lowest(uint64_t word)
 	return word & (word - 1);
 }
 
-/* `n` set bits from `first` on; n from 1 to 64 - first. */
+/* Returns `n` set bits from `first` on; n from 1 to 64 - first. */
 static inline uint64_t bits_run(unsigned first, unsigned n)
 {
 	return (~(uint64_t)0 >> (64 - n)) << first;
 }
 
-/* The lowest n bits, n from 0 to 63. */
+/* Returns the lowest n bits, n from 0 to 63. */
 static inline uint64_t bits_below(unsigned n)
 {
 	return ((uint64_t)1 << n) - 1;
 }
 
-/* For slow paths only: short, and without popcnt, which the oldest x86-64 lacks. */
+/* For slow paths only: it is short, and does without popcnt, which the oldest x86-64 lacks. */
 INTERNAL unsigned bits_count(uint64_t x);
 
 /*
- * The starts of the runs of n set bits in a word, n from 1 to 65: what is left when the word
- * is ANDed with itself shifted by 1 ... n - 1, here by halves.
+ * Returns the starts of the runs of n set bits in a word, n from 1 to 65: the word ANDed with itself shifted
+ * by 1 ... n - 1, here by halves.
  */
 static ALWAYS_INLINE uint64_t bits_starts(uint64_t word, unsigned n)
 {
@@ -88,7 +91,7 @@ static ALWAYS_INLINE uint64_t bits_starts(uint64_t word, unsigned n)
 	return word;
 }
 
-/* The length of the longest run of set bits in a word. */
+/* Returns the length of the longest run of set bits in a word. */
 static inline unsigned bits_longest(uint64_t word)
 {
 	unsigned n = 0;
@@ -98,18 +101,21 @@ static inline unsigned bits_longest(uint64_t word)
 	return n;
 }
 
-/* The number of words that hold `n` bits. */
+/* Returns the number of words that hold `n` bits. */
 static inline size_t bits_words(size_t n)
 {
 	return (n + 63) / 64;
 }
 
 /*
- * Runs in bitmaps of many words that other threads change concurrently.
- * Lock-free: a failed compare-and-swap means another thread made progress.
+ * Runs in bitmaps of many words that other threads change concurrently.  Lock-free: a failed compare-and-swap
+ * means that another thread made progress.
  */
 
-/* The lowest run of n set bits whose start is `offset` modulo `alignment` (power of two). */
+/*
+ * Returns the lowest run of n set bits whose start is `offset` modulo `alignment` (a power of two), or
+ * BITS_NONE.
+ */
 INTERNAL size_t bits_find(const uint64_t *words, size_t size, size_t n, size_t alignment, size_t offset);
 /* Claims the run (clears its bits), all or nothing. */
 INTERNAL bool bits_claim(uint64_t *words, size_t first, size_t n);
@@ -117,10 +123,10 @@ INTERNAL bool bits_claim(uint64_t *words, size_t first, size_t n);
 INTERNAL void bits_release(uint64_t *words, size_t first, size_t n);
 /* Clears bits unconditionally; for hints only. */
 INTERNAL void bits_clear(uint64_t *words, size_t first, size_t n);
-/* How many of the n bits are not set.  Acquire order. */
+/* Returns the number of the n bits that are not set.  Acquire order. */
 INTERNAL size_t bits_unset(const uint64_t *words, size_t first, size_t n);
 
-/* True: all n bits are set.  Acquire order. */
+/* Returns true if all n bits are set.  Acquire order. */
 INTERNAL bool bits_all(const uint64_t *words, size_t first, size_t n);
 
 #endif

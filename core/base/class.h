@@ -17,13 +17,13 @@
 #define CLASSES	      113
 #define SLOT_MIN      ((size_t)8)
 #define SLOT_MAX      ((size_t)1 << 20)
-#define SLOT_SMALL    ((size_t)1024) /* up to here the class comes from a table */
-#define CLASS_LINEAR  128	     /* up to here classes are CLASS_STEP apart */
+#define SLOT_SMALL    ((size_t)1024) /* up to this size the class comes from a table */
+#define CLASS_LINEAR  128	     /* up to this size classes are CLASS_STEP apart */
 #define CLASS_STEP    16
-#define CLASS_PARTS   8		     /* classes of a doubling, from there on    */
+#define CLASS_PARTS   8		     /* classes of a doubling, above CLASS_LINEAR */
 #define CLASS_OF(n)                                                                                \
 	((n) <= 8 ? 0 : (n) <= CLASS_LINEAR ? ((n) + 15) / 16 : CLASS_LARGER(n, (n) - 1))
-/* m = n - 1 is in [2^e, 2^(e+1)): eight classes, selected by the next three bits. */
+/* m = n - 1 is in [2^e, 2^(e+1)), which has eight classes, selected by the next three bits. */
 #define CLASS_LARGER(n, m)                                                                         \
 	(9 + ((m) >= 512 ? 16 : (m) >= 256 ? 8 : 0) +                                              \
 	 (((m) >> ((m) >= 512 ? 6 : (m) >= 256 ? 5 : 4)) & 7))
@@ -33,7 +33,7 @@
 #define CLASS_SMALLS (SLOT_SMALL / 8 + 1)
 INTERNAL_EXTERN const uint8_t class_small[CLASS_SMALLS];
 
-/* Its entries, one for each eight bytes, computed at compile time. */
+/* The entries of the table, one for each eight bytes, computed at compile time. */
 #define CLASS_1(i)  CLASS_OF((i) * 8) * CLASS_SMALL
 #define CLASS_4(i)  CLASS_1(i), CLASS_1((i) + 1), CLASS_1((i) + 2), CLASS_1((i) + 3)
 #define CLASS_16(i) CLASS_4(i), CLASS_4((i) + 4), CLASS_4((i) + 8), CLASS_4((i) + 12)
@@ -41,7 +41,7 @@ INTERNAL_EXTERN const uint8_t class_small[CLASS_SMALLS];
 #define CLASS_TABLE CLASS_64(0), CLASS_64(64), CLASS_1(128)
 _Static_assert(CLASS_SMALLS == 129, "the table above");
 
-/* The class of a size from 129 bytes to SLOT_MAX, as in CLASS_LARGER. */
+/* Returns the class of a size from 129 bytes to SLOT_MAX, like CLASS_LARGER. */
 static inline unsigned class_larger(size_t size)
 {
 	size_t m = size - 1;
@@ -50,38 +50,44 @@ static inline unsigned class_larger(size_t size)
 	return 9 + (e - 7) * 8 + (unsigned)((m >> (e - 3)) & 7);
 }
 
-/* The class of a size up to SLOT_MAX, and the slot size of a class. */
+/* Return the class of a size up to SLOT_MAX, and the slot size of a class. */
 INTERNAL unsigned class_of(size_t size);
 INTERNAL size_t class_size(unsigned class);
 
-/* The smallest size of a class. */
+/* Returns the smallest size of a class. */
 static inline size_t class_least(unsigned class)
 {
 	return class > 0 ? class_size(class - 1) + 1 : 0;
 }
 
-/* The smallest class of at least `size` whose slots are all aligned; CLASSES if there is none. */
+/*
+ * Returns the smallest class of at least `size` whose slots are all aligned, or CLASSES if there is no such
+ * class.
+ */
 INTERNAL unsigned class_aligned(size_t size, size_t alignment);
 
 /*
- * Units of a slab: one (32 KiB) for the two smallest classes and if `few` slabs
- * of the class are in use (most classes of most programs), else two or more, for
- * four slots.  Above SLOT_LARGE a slab is one slot, so that a large block's memory
- * can be reused for another size at once; if not `few` it is LARGE_PACKED slots, which share
- * units, where one slot would leave a part of its last unit unused.  Where addresses are short
- * see class_filled.  A slab of 2^n units is aligned to its size if that is the size of its slots, or of
- * several of them.
+ * Return the number of units of a slab, and of slots in it.  A slab has one unit (32 KiB) for the two
+ * smallest classes and if `few` slabs of the class are in use (most classes of most programs); otherwise it
+ * has two units or more, for four slots.
+ *
+ * Above SLOT_LARGE a slab has one slot, so that a large block's memory can be reused for another size at
+ * once.  But if not `few`, and one slot would leave a part of its last unit unused, the slab has LARGE_PACKED
+ * slots, which share units.
+ *
+ * While addresses are short class_filled gives the number.  A slab of 2^n units is aligned to its size if one
+ * slot, or several slots, fill it exactly.
  */
 #define SLOT_LARGE UNIT_SIZE
-#define LARGE_PACKED 4 /* the larger classes that are no multiple of a unit end below 8 units */
-#define CLASS_FILLED (CLASS_ONE - 4 * CLASS_PARTS) /* up to 2 KiB: slabs leave little */
+#define LARGE_PACKED 4 /* larger classes that are no multiple of a unit end below 8 units */
+#define CLASS_FILLED (CLASS_ONE - 4 * CLASS_PARTS) /* up to 2 KiB, where slabs leave little unused */
 #define CLASS_ONE  (8 + 8 * (UNIT_SHIFT - 7)) /* the class of SLOT_LARGE */
 INTERNAL unsigned class_units(unsigned class, bool few);
 INTERNAL unsigned class_slots(unsigned class, unsigned units);
 
 /*
- * Units that are filled to the last byte by slots of this class, of at least 16 bytes: the odd part
- * of the size, 1 to 15.  Slabs of class_units leave up to 6 %.
+ * Returns the number of units that slots of this class, of at least 16 bytes, fill to the last byte: the odd
+ * part of the size, 1 to 15.  Slabs of class_units leave up to 6 % unused.
  */
 static inline unsigned class_filled(unsigned class)
 {
@@ -90,19 +96,19 @@ static inline unsigned class_filled(unsigned class)
 	return (unsigned)(size / (size & ~(size - 1)));
 }
 
-/* True: slots of this class are aligned to their size, which is a power of two. */
+/* Returns true if slots of this class are aligned to their size, which is a power of two. */
 static inline bool class_is_aligned(unsigned class)
 {
 	return class % CLASS_PARTS == 0;
 }
 
-/* ceil(2^64 / size): (offset * reciprocal) >> 64 == offset / size, see slab_index. */
+/* Returns ceil(2^64 / size), with which (offset * reciprocal) >> 64 == offset / size, see slab_index. */
 static inline uint64_t class_reciprocal(size_t size)
 {
 	return ~(uint64_t)0 / size + 1;
 }
 
-/* class_slots, without a division: the same rounding is exact for all bytes of a slab. */
+/* Like class_slots, without a division: the rounding of the reciprocal is exact for all bytes of a slab. */
 static inline unsigned class_slots_by(unsigned units, uint64_t reciprocal)
 {
 	unsigned slots = (unsigned)((unsigned __int128)reciprocal * (units * UNIT_SIZE) >> 64);

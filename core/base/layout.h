@@ -48,17 +48,17 @@
  *   the counters) is a hint that only saves time.
  *
  *   clean bits (region.clean, chunk.clean): the memory is known to read zero.
- *   A lost clean bit costs time; a wrong one would hand out data of an earlier
- *   block as zeros.  So only the holder of the memory sets it, and it is cleared
+ *   A lost clean bit costs time; a wrong clean bit would hand out data of an earlier
+ *   block as zeros.  So only the holder of the memory sets the bit, and clears it
  *   before the memory is handed out.
  *
  * THE HINTS OF A SLAB (for its owner only)
  *
- *   ready      bit g: group g has a free slot.  It is set before a slot of the group is
- *              freed, and cleared after the last one is taken: a holder that vanished in
- *              between leaves a bit too many, never one too few.
- *   dirty      a slot was released since the slab was made, or its memory was not zero to
- *              begin with: zeroed blocks must be cleared.
+ *   ready      bit g: group g has a free slot.  The bit is set before a slot of the
+ *              group is freed, and cleared after the last slot is taken: a holder that
+ *              vanished in between leaves a bit too many, never a bit too few.
+ *   dirty      a slot was released since the slab was made, or the slab's memory was not
+ *              zero when it was made: zeroed blocks must be cleared.
  *
  * EQUATIONS
  *
@@ -91,18 +91,16 @@ _Static_assert(SLAB_GROUPS <= 64, "ready is one word");
 
 /* slab.owner is the owner's address, with flags in its lowest bits: */
 #define OWNER_PENDING_BIT 0
-#define OWNER_PENDING ((uint64_t)1) /* pending bit: remote bits are to be collected.  Also
-				       set late by a thread that released into an
-				       earlier slab of this record: any record of an
-				       owner's slab may have it, even without a slab */
-#define OWNER_UNOWNED  ((uint64_t)2) /* instead of an address: an unowned slab, see
-				       unowned.h                                     */
+#define OWNER_PENDING ((uint64_t)1) /* pending bit: remote bits are to be collected.  A thread that
+				       released into an earlier slab of this record may set it late: so any
+				       record of an owner's slab may have the bit, even without a slab */
+#define OWNER_UNOWNED  ((uint64_t)2) /* instead of an address: an unowned slab, see unowned.h */
 /* With OWNER_UNOWNED: one thread is making or unmaking the slab, and holds slots of it. */
 #define OWNER_CHANGING ((uint64_t)4)
 #define OWNER_FLAGS    ((uint64_t)7) /* all flags */
 
 struct slab {
-	/* Constant while the slab lives, except the owner; read by all threads. */
+	/* Constant while the slab lives, except the owner; all threads read these. */
 	uint64_t owner;	       /* and flags; 0: no slab                        */
 	char *base;
 	uint64_t reciprocal;   /* ceil(2^64 / slot_size)                       */
@@ -112,28 +110,27 @@ struct slab {
 	uint32_t slot_size;
 	uint32_t groups;
 	uint8_t class;
-	uint8_t unit;	       /* the first one, within the chunk              */
+	uint8_t unit;	       /* the first unit, within the chunk             */
 	uint8_t units;
 	uint32_t made;	       /* counts the slabs of this record, see slab/look.h */
 	_Alignas(CPU_LINE)
-	/* Written by the owner only, except `hold` and if unowned. */
+	/* The owner alone writes these, except `hold`; any thread if the slab is unowned. */
 	uint64_t ready;
-	uint64_t all_free;     /* the free word that slab_has_event detects, see
-				  slab_arm; 0: none                          */
+	uint64_t all_free;     /* the free word that slab_has_event detects, see slab_arm; 0: no word */
 	struct slab *next, *previous;
 	bool dirty;
-	uint8_t spare;	       /* its place in owner.spares, from 1 on; 0: none */
+	uint8_t spare;	       /* place in owner.spares, from 1 on; 0: not there */
 	uint8_t purged;	       /* enum purged, thread/settle.h; written with `hold` */
 	uint16_t least;	       /* malloc: the class's smallest size; 0 above 32 KiB */
-	uint16_t hollow;       /* free slots when its holes were purged; 0: not since it
-				  was current.  Written with `hold`              */
-	uint64_t hold;	       /* holder word: the right to take slots, slab.h */
+	uint16_t hollow;       /* free slots when its holes were purged; 0: not purged since the slab was
+				  current.  Written with `hold` */
+	uint64_t hold;	       /* holder word: the right to take slots, see slab.h */
 	uint64_t free[SLAB_GROUPS];
 };
 _Static_assert(sizeof(struct slab) == 6 * CPU_LINE, "not a power of two: records spread over cache sets");
 _Static_assert(offsetof(struct slab, ready) == CPU_LINE, "owner's words on separate cache lines");
 
-/* Bytes from one slab's remote words to the next slab's; again not a power of two. */
+/* Bytes from one slab's remote words to the next slab's, like the slab record not a power of two. */
 #define REMOTE_STRIDE (SLAB_GROUPS * sizeof(uint64_t) + CPU_LINE)
 
 enum chunk_kind {
@@ -158,9 +155,9 @@ struct chunk {
 	uint32_t index;	       /* in its region                                */
 	uint32_t span_chunks;
 	size_t span_bytes;     /* usable bytes                                 */
-	/* Unit -> slab record, in bytes from here; 0: no slab. */
+	/* Unit -> slab record, in bytes from this header; 0: no slab. */
 	uint32_t head[CHUNK_UNITS];
-	/* In a region with slabs follow struct slab slabs[CHUNK_UNITS], unowned[CHUNK_UNITS] */
+	/* A region with slabs continues with struct slab slabs[CHUNK_UNITS], unowned[CHUNK_UNITS]. */
 };
 _Static_assert(sizeof(struct chunk) == 5 * CPU_LINE, "slab records begin on a line");
 _Static_assert(offsetof(struct chunk, kind) == offsetof(struct slab, owner) &&
@@ -174,7 +171,7 @@ static inline uint32_t record_offset(unsigned unit)
 	return (uint32_t)(sizeof(struct chunk) + unit * sizeof(struct slab));
 }
 
-/* The same for an unowned slab. */
+/* Like record_offset, for an unowned slab. */
 static inline uint32_t record_offset_unowned(unsigned unit)
 {
 	return record_offset(CHUNK_UNITS + unit);
@@ -190,7 +187,7 @@ static inline unsigned record_unit(uint32_t offset)
 	return (unsigned)((offset - sizeof(struct chunk)) / sizeof(struct slab)) % CHUNK_UNITS;
 }
 
-/* True: this value of head[unit] means that a slab begins in the unit. */
+/* Returns true if this value of head[unit] means that a slab begins in the unit. */
 static inline bool record_begins(uint32_t offset, unsigned unit)
 {
 	return offset == record_offset(unit) || offset == record_offset_unowned(unit);
@@ -208,57 +205,55 @@ enum region_state {
 };
 
 struct region {
-	struct region *next;   /* in heap.regions: the next younger one; never changes once set */
-	struct region *previous; /* the next older one; never changes          */
+	struct region *next;   /* in heap.regions: the next younger region; never changes once set */
+	struct region *previous; /* the next older region; never changes       */
 	struct heap *heap;
 	uint64_t state;	       /* enum region_state                            */
 	char *base;
-	size_t chunks;	       /* that it has now; 0: vacant                   */
+	size_t chunks;	       /* present number of chunks; 0: vacant          */
 	size_t stride;	       /* bytes from one chunk record to the next      */
 	char *records;
-	char *remote;	       /* NULL: a region for spans only                */
+	char *remote;	       /* NULL in a region for spans only              */
 	union {
 		size_t remote_stride; /* bytes from one slab's remote words to the next's */
 		/*
-		 * Without remote words.  Not 0: the region is one span's own.  It has one
-		 * chunk record and so many bytes, a multiple of PAGE_MOST.
+		 * Without remote words.  If not 0, the region is one span's own, with one chunk record and
+		 * this number of bytes, a multiple of PAGE_MOST.
 		 */
 		size_t alone;
 	};
 	uint64_t *free;	       /* bit = 1: the chunk is free                   */
 	uint64_t *clean;       /* bit = 1: free and zero                       */
-	uint64_t *known;       /* bit = 1: the chunk's record was set, and may be
-				  read; 0: its memory was perhaps never touched */
-	uint64_t *room;	       /* hint: a byte per chunk, not less than its
-				  longest run of free units                    */
-	uint64_t part;	       /* hint: a byte per eighth of room, not less than
-				  any byte of it                               */
+	uint64_t *known;       /* bit = 1: the chunk's record was set, and may be read; 0: its memory was
+				  perhaps never touched */
+	uint64_t *room;	       /* hint: a byte per chunk, at least its longest run of free units */
+	uint64_t part;	       /* hint: a byte per eighth of room, at least the largest byte of that */
 	size_t part_words;     /* words of room in an eighth                   */
 	uint8_t *advice;       /* per chunk: enum advice last given to the kernel */
-	/* The last two are seldom read: the others are within reach of a short offset. */
+	/* The last two are seldom read: so the others are within reach of a short offset. */
 	size_t capacity;       /* chunks that the metadata has room for        */
 	size_t metadata;       /* bytes of the mapping that has this record    */
 };
 
-#define ROOM_CHUNKS   ((size_t)8) /* of a word of region.room */
+#define ROOM_CHUNKS   ((size_t)8) /* chunks in a word of region.room */
 #define ROOM_WORDS(n) (((n) + ROOM_CHUNKS - 1) / ROOM_CHUNKS)
 #define ROOM_EACH     UINT64_C(0x0101010101010101)
 #define ROOM_HIGH     (0x80 * ROOM_EACH)
 #define ROOM_PARTS    ((size_t)8) /* bytes of region.part */
 
-/* The bytes of region.room: one thread writes a byte, another reads eight at a time. */
+/* Returns the bytes of region.room: one thread writes a byte, another thread reads eight at a time. */
 static inline uint8_t *region_room(const struct region *r)
 {
 	return (uint8_t *)r->room;
 }
 
-/* The bytes of region.part, the same way. */
+/* Returns the bytes of region.part, used in that way, too. */
 static inline uint8_t *region_parts(struct region *r)
 {
 	return (uint8_t *)&r->part;
 }
 
-/* The one for this chunk.  Short division: an index has 32 bits. */
+/* Returns the byte of region.part for this chunk.  Short division, because an index has 32 bits. */
 static inline uint8_t *region_part(struct region *r, uint32_t index)
 {
 	return region_parts(r) + index / (uint32_t)ROOM_CHUNKS / (uint32_t)r->part_words;

@@ -4,7 +4,7 @@
 #include "panic.h"
 #include "text.h"
 
-/* Malloc: the latest call by one of its names that left its fast path; a handler may come between. */
+/* Malloc: the latest call by one of its names that left its fast path; a handler may overwrite this. */
 static THREAD_LOCAL struct {
 	const void *p;
 	const char *name;

@@ -6,7 +6,10 @@
 #include "pages.h"
 #include "process.h"
 
-/* Level k has 1 << LEVEL_BITS(k) entries; place = that + index.  A thread looks at PROBES entries of a level. */
+/*
+ * Level k has 1 << LEVEL_BITS(k) entries; the place of an entry is that number + its index.  A thread looks
+ * at PROBES entries of a level.
+ */
 enum { LEVELS = 6, PROBES = 8 };
 #define LEVEL_BITS(k) (2 + 3 * (k))
 #define SEAT_SHIFT  4 /* less than the size of a seat */
@@ -14,7 +17,7 @@ enum { LEVELS = 6, PROBES = 8 };
 #define SERIAL_MASK (((uint64_t)1 << ROLL_SERIAL_BITS) - 1)
 _Static_assert(LEVEL_BITS(LEVELS - 1) < ROLL_PLACE_BITS, "places of the last level");
 
-/* The seat of this name, of which only the address is of use. */
+/* Returns the seat of this name.  Only the address may be used. */
 static const void *seat_named(uint64_t name)
 {
 	return (const void *)(uintptr_t)(name << SEAT_SHIFT); /* NOLINT: an address */
@@ -62,7 +65,10 @@ static bool level_add(unsigned k)
 	return true;
 }
 
-/* Which entry a thread may have: that of its seat, a vacant one, or that of a seat which is not mapped any more. */
+/*
+ * The entries that a thread may take: that of its seat, a vacant entry, or that of a seat that is not mapped
+ * any more.
+ */
 enum choice { ITS_OWN, VACANT, LEFT };
 
 static bool may_enter(uint64_t name, uint64_t word, enum choice choice)
@@ -74,13 +80,13 @@ static bool may_enter(uint64_t name, uint64_t word, enum choice choice)
 	return there == (choice == ITS_OWN ? name : 0);
 }
 
-/* Counts up such an entry, and makes it that of the seat with this name. */
+/* Counts the serial of such an entry up, and makes it the entry of the seat with this name. */
 static uint64_t enter(uint64_t name, enum choice choice)
 {
 	uint64_t *entries, *entry, word, next, mask, at;
 	unsigned k, i;
 
-	/* A call of madvise for each: only in the last level. */
+	/* LEFT calls madvise for each entry, so it searches only the last level. */
 	for (k = choice == LEFT ? levels() - 1 : 0; k < LEVELS && (entries = level(k)) != NULL; k++) {
 		mask = ((uint64_t)1 << LEVEL_BITS(k)) - 1;
 		at = name * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LEVEL_BITS(k));
@@ -89,9 +95,10 @@ static uint64_t enter(uint64_t name, enum choice choice)
 			word = load_relaxed(entry);
 			next = name << ROLL_SERIAL_BITS | ((word + 1) & SERIAL_MASK);
 			/*
-			 * Pairs with roll_has_left: a thread that sees the new serial sees all that the
-			 * ended one did, as the code that reused its seat for this thread did, or as the kernel
-			 * told that it is unmapped.  The entry may have gone to another thread.
+			 * Pairs with roll_has_left: a thread that sees the new serial sees all writes of the
+			 * ended thread, because the code that reused the seat for this thread saw them, or
+			 * the kernel told that the seat is unmapped.  The entry may have gone to another
+			 * thread.
 			 */
 			if (may_enter(name, word, choice) && cas_acq_rel(entry, &word, next))
 				return (next & SERIAL_MASK) << ROLL_PLACE_BITS | (mask + 1) |
@@ -109,14 +116,20 @@ uint64_t roll_enter(const void *local)
 	if (name >> (64 - ROLL_SERIAL_BITS) != 0)
 		return 0;
 	number = enter(name, ITS_OWN);
-	/* Counted before they are looked at: threads that find the same levels full add one, not one each. */
+	/*
+	 * Levels are counted before they are searched, so that threads that find the levels full at one time
+	 * add one level together, not one level each.
+	 */
 	for (k = levels(); number == 0 && (number = enter(name, VACANT)) == 0; k = levels())
 		if (!level_add(k))
 			return enter(name, LEFT);
 	return number;
 }
 
-/* The entry at the number's place; NULL: there is none, as in a word from a damaged file. */
+/*
+ * Returns the entry at the number's place.  Returns NULL if there is no such entry, as for a word from a
+ * damaged file.
+ */
 static uint64_t *entry_of(uint64_t number)
 {
 	uint64_t place = number & PLACE_MASK, *entries;

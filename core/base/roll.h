@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The roll: the threads that use the allocator, by the addresses of their seats (thread/seat.h).
- * It tells whether a thread has ended, for any thread, at any time and without a system call.
+ * The roll: the threads that use the allocator, by the addresses of their seats (thread/seat.h).  It tells
+ * whether a thread has ended, for any thread, at any time and without a system call.
  *
  *   number   35 ........... 18 | 17 ..................... 0    in holder words (below)
- *            serial            | place of an entry; 0: none
+ *            serial            | place of an entry; 0: no entry
  *
  *   entry    63 ........... 18 | 17 ..................... 0    0: vacant
  *            the seat's        | serial of the last thread
  *            address / 16      | that had its seat there
  *
- * No two threads that run have their seats at one address.  So when a thread finds its
- * seat's address in the roll, the last thread there has ended: it counts the serial up, and
- * the numbers of all earlier ones are known as those of ended threads.  A child of vfork has
- * its parent's seat, and so its number.  A child of fork has a copy of the roll, in
- * which the threads that vanished seem to run on (thread/seating.h).
+ * No two running threads have their seats at one address.  So when a thread finds its seat's address in the
+ * roll, the last thread there has ended.  The new thread counts the serial up, and all earlier numbers of the
+ * entry are then known as those of ended threads.  A child of vfork has its parent's seat, and so its number.
+ * A child of fork has a copy of the roll, in which the threads that vanished seem to run on
+ * (thread/seating.h).
  *
- * A serial comes round after 2^18 threads at one address.  Then a word that an ended thread left
- * there seems to be the present one's, never the other way round.
+ * A serial comes round after 2^18 threads at one address.  Then a word that an ended thread left there seems
+ * to be the present thread's, but never the other way round.
  */
 #ifndef CORE_ROLL_H
 #define CORE_ROLL_H
@@ -30,24 +30,27 @@
 
 #define ROLL_PLACE_BITS	 18
 #define ROLL_SERIAL_BITS 18
-#define ROLL_BITS	 (ROLL_PLACE_BITS + ROLL_SERIAL_BITS) /* of a number */
+#define ROLL_BITS	 (ROLL_PLACE_BITS + ROLL_SERIAL_BITS) /* bits of a number */
 
 /*
- * Enters the calling thread, whose seat this is, and returns its number.  Not while the thread is in
- * another such call.  A full roll gives the entry of a thread whose seat is not mapped any more, which takes eight
- * calls of madvise at most.  0: no memory, or no room: the seats of tens of thousands of threads are mapped.
+ * Enters the calling thread, whose seat this is, and returns its number.  Must not interrupt another such
+ * call of the thread.  If the roll is full, takes the entry of a thread whose seat is not mapped any more,
+ * with at most eight calls of madvise.  Returns 0 if there is no memory, or no room because the seats of tens
+ * of thousands of threads are mapped.
  */
 INTERNAL uint64_t roll_enter(const void *local);
 
-/* True: the thread with this number has ended, as another one has its seat. */
+/* Returns true if the thread with this number has ended, because another thread has its seat. */
 INTERNAL bool roll_has_left(uint64_t number);
 
-/* The seat of the thread with this number, of which only the address is of use; NULL: no such number. */
+/*
+ * Returns the seat of the thread with this number, or NULL if there is no such number.  Only the address may
+ * be used.
+ */
 INTERNAL const void *roll_seat(uint64_t number);
 
 /*
- * The holder word: which thread holds an owner record (owner.state) or a slab
- * (slab.hold).
+ * The holder word tells which thread holds an owner record (owner.state) or a slab (slab.hold).
  *
  *   a heap of one process
  *   63 ........ 38 | 37 ......... 2 |   1   |  0
@@ -57,10 +60,10 @@ INTERNAL const void *roll_seat(uint64_t number);
  *   63 ......................... 2 |   1   |  0
  *   life of the thread (life.h)    | guest | held
  *
- *   generation   the fork generation of the holder (generation.h).  If it is an old
- *                one, the holder still exists only if it is the thread that forked
- *   number       tells whether the thread has ended (above).  The thread that forked has
- *                the same number in the child
+ *   generation   the fork generation of the holder (generation.h).  If it is old,
+ *                the holder exists only if it is the thread that forked
+ *   number       tells whether the thread has ended (above).  The thread that forked
+ *                keeps its number in the child
  *   held         by the thread whose calls use the record
  *   guest        instead of that: temporarily, by a thread that owns another record
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libashlar-field.a: the calls of ashlar_heap.h for programs whose heaps are all arenas.  It
- * has this file instead of heaps/; arena/ is the same.  No heap is known but by its handle.
+ * libashlar-field.a: the calls of ashlar_heap.h for programs whose heaps are all arenas.  The library has
+ * this file instead of heaps/, and arena/ unchanged.  Heaps are known by their handles alone.
  */
 #include "arena/arena.h"
 #include "arena/arena_call.h"
@@ -32,7 +32,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 
 void ash_heap_destroy(ash_heap *heap)
 {
-	/* Relaxed: no thread is in a call on this heap.  A late call, which is misuse, sees it. */
+	/* Relaxed: no thread is in a call on this heap.  A late call, which is misuse, sees the change. */
 	if (heap != NULL)
 		store_relaxed(&arena_named(CALL_HEAP_DESTROY, heap)->sharing, PAGES_GONE);
 }
@@ -130,7 +130,7 @@ void ash_heap_set_root(ash_heap *heap, void *root)
 	store_release(&arena_at(heap)->root, (uintptr_t)root); /* pairs with ash_heap_root */
 }
 
-/* What an arena has none of. */
+/* Calls that have nothing to do in an arena. */
 
 size_t ash_heap_trim(ash_heap *heap, size_t keep)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The descriptor: where a reader outside the process finds the heaps of a program, and the
- * members of their structures by offset.  For ashlar-look and similar readers; programs do not
- * need it.
+ * The descriptor tells a reader outside the process where the heaps of a program are, and the members of
+ * their structures by offset.  It is for ashlar-look and similar readers; programs do not need it.
  *
- * Each program and library that links Ashlar has one, the symbol ash_descriptor.  An ELF note,
- * which strip does not remove, locates it: its name is ASH_DESCRIPTOR_NAME, its type
- * ASH_NOTE_TYPE, and its 8 bytes are the distance from them to the descriptor.  A heap in a
- * file has a descriptor in its first page.  The descriptor contains addresses of the process,
- * after relocation, so it must be read from memory, not from the program's file.
+ * Each program and library that links Ashlar has one descriptor, the symbol ash_descriptor.  An ELF
+ * note, which strip does not remove, locates it: the name of the note is ASH_DESCRIPTOR_NAME, its type
+ * ASH_NOTE_TYPE, and its 8 bytes are the distance from them to the descriptor.  A heap in a file has a
+ * descriptor in its first page.  The descriptor contains addresses of the process, after relocation, so
+ * it must be read from memory, not from the program's file.
  *
- * In the structures the bitmaps are the truth: a slot of a slab is taken if neither slab.free
- * nor slab.remote has its bit.  core/base/layout.h describes the structures.
+ * The bitmaps are the truth of the structures: a slot of a slab is taken if neither slab.free nor
+ * slab.remote has its bit.  core/base/layout.h describes the structures.
  */
 #ifndef ASHLAR_DESCRIPTOR_H
 #define ASHLAR_DESCRIPTOR_H
@@ -25,8 +24,8 @@
 #define ASH_DESCRIPTOR_VERSION 1
 
 /*
- * The fields: NUMBER(name, value), and where a member is, MEMBER(structure, member), or the
- * first element of an array, ARRAY(structure, member).
+ * The fields: NUMBER(name, value); MEMBER(structure, member), the place of a member; ARRAY(structure,
+ * member), the place of an array's first element.
  */
 #define ASH_DESCRIPTOR_FIELDS(NUMBER, MEMBER, ARRAY)                                               \
 	NUMBER(page_size, PAGE_MOST)                                                               \
@@ -62,11 +61,11 @@
 	NUMBER(owner_flags, OWNER_FLAGS)                                                           \
 	NUMBER(owner_unowned, OWNER_UNOWNED)                                                       \
 	NUMBER(owner_changing, OWNER_CHANGING)                                                     \
-	/* owner.state: 0, or flags and above holder_shift the holder (base/roll.h). */   \
+	/* owner.state: 0, or flags and, above holder_shift, the holder (base/roll.h). */          \
 	NUMBER(holder_held, OWNER_HELD)                                                            \
 	NUMBER(holder_guest, OWNER_GUEST)                                                          \
 	NUMBER(holder_shift, OWNER_THREAD)                                                         \
-	/* Of a heap that processes share: the thread's id in what is above holder_shift. */       \
+	/* In a heap that processes share: the thread's id within the bits above holder_shift. */   \
 	NUMBER(life_id, LIFE_ID(~UINT64_C(0)))                                                     \
 	ARRAY(map, root)                                                                           \
 	ARRAY(map_leaf, chunk)                                                                     \
@@ -118,7 +117,7 @@
 	MEMBER(owner, state)                                                                       \
 	MEMBER(owner, identity)
 
-/* A member's field: its bytes (1, 2, 4 or 8) above its offset in the structure. */
+/* The field of a member: its bytes (1, 2, 4 or 8) above its offset in the structure. */
 #define ASH_MEMBER_SHIFT	24
 #define ASH_MEMBER_OFFSET(field) ((field) & ((UINT32_C(1) << ASH_MEMBER_SHIFT) - 1))
 #define ASH_MEMBER_BYTES(field)	((field) >> ASH_MEMBER_SHIFT)
@@ -134,21 +133,21 @@ struct ash_descriptor {
 	const void *heap;		  /* the default heap; in a file its one heap */
 	const void *map;		  /* the chunks of all heaps; NULL in a file */
 	const void *base;		  /* of a file: the address where it is mapped */
-	uint64_t length;		  /* and its bytes */
+	uint64_t length;		  /* of a file: its bytes */
 	uint32_t field[(ASH_FIELDS + 1) / 2 * 2];
 };
 
 extern const struct ash_descriptor ash_descriptor;
 
 /*
- * Heaps in the caller's memory (ash_heap_create_in): a program that may create some has a list
- * of them, and a second note of the same name and of this type, which locates this descriptor
- * of the list.
+ * Heaps in the caller's memory (ash_heap_create_in): a program that may create such heaps has a list of
+ * them, and a second note of the same name and of this type, which locates this descriptor of the list.
  *
- * The list is an array of entries.  One is in use if `base` is not 0 and `begin` above 1.  The
- * record lies at `begin`, aligned to arenas_alignment; it is the entry's only if its `memory` is
- * `begin`, `sharing` is arenas_sharing, and `base` is the same.  Of a word, bits 0 to 31 and 32 to 63
- * are two bits for each granule: both, a block begins; the lower one alone, it goes on; none, free.
+ * The list is an array of entries.  An entry is in use if `base` is not 0 and `begin` is above 1.  The
+ * record lies at `begin`, aligned to arenas_alignment.  It is the entry's only if the record's `memory`
+ * is `begin`, its `sharing` is arenas_sharing, and its `base` is that of the entry.  Of a word, bits 0
+ * to 31 and 32 to 63 give two bits to each granule: both are set where a block begins, the lower one
+ * alone where it goes on, neither in free memory.
  */
 #define ASH_NOTE_ARENAS 2
 #define ASH_ARENAS_NAME "ashlar.arenas"

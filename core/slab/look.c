@@ -27,10 +27,9 @@ bool look_is_slab(const struct look *l, unsigned unit, bool fills)
 }
 
 /*
- * True: the words just read are those of this slab.  An unowned slab with OWNER_CHANGING,
- * before they were read or after it, is being made or unmade: one thread holds whole groups
- * of it, whose word is 0 and has no block.  In a word that is not 0 each other bit is of a
- * block even then.
+ * Returns true if the words just read are those of this slab.  An unowned slab that had OWNER_CHANGING before
+ * or after the reads is being made or unmade: one thread holds whole groups of the slab, whose word is 0 and
+ * which have no blocks.  In a word that is not 0 each clear bit is a block even then.
  */
 static bool look_is_right(const struct look *l, uint64_t before, uint64_t word)
 {
@@ -52,8 +51,8 @@ bool look_at_group(const struct look *l, unsigned g, struct look_group *out)
 	uint64_t remote = 0, before = 0, word;
 
 	/*
-	 * The remote word first: an owner that collects sets the free bits before it clears
-	 * the remote ones (slab_collect), so in the other order a released slot would seem taken.
+	 * Read the remote word first: a collecting owner sets the free bits before it clears the remote bits
+	 * (slab_collect), so in the other order a released slot would seem taken.
 	 */
 	if (l->unowned)
 		before = load_acquire(&l->slab->owner); /* pairs with the end of unowned_make */
@@ -73,7 +72,7 @@ size_t look_at_slot(const struct slab *s, const void *p, uint64_t *index)
 	if (l.size == 0 || offset % l.size != 0 || offset / l.size >= l.slots)
 		return 0;
 	*index = offset / l.size;
-	/* In this order, and acquire: as in slot_is_taken. */
+	/* In this order, and by acquire, as in slot_is_taken. */
 	if (!l.unowned)
 		released = load_acquire(&l.remote[*index / GROUP_SLOTS]);
 	released |= load_acquire(&s->free[*index / GROUP_SLOTS]);
@@ -87,8 +86,8 @@ struct slab *walk_next(struct walk *w)
 	do {
 		while (++w->unit >= CHUNK_UNITS) {
 			/*
-			 * Go to the next slab chunk; the loop condition increments to its unit 0.  Until
-			 * then `unit` only grows.
+			 * Go to the next slab chunk; the loop condition increments `unit` to the chunk's unit
+			 * 0.  Until then `unit` only grows.
 			 */
 			while (w->region != NULL && (w->region->remote == NULL ||
 						     w->index >= load_relaxed(&w->region->chunks))) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A look: what any thread may know of a slab while others allocate from it, release into
- * it, unmake it and make another one in its record.
+ * A look: facts that any thread may learn of a slab while others allocate from the slab, release into it,
+ * unmake it and make another slab in its record.
  *
  *   made   size, slots, ...   remote word, free word   made again
  *     |                                                    |
- *     +--------- equal: all are of one slab ---------------+
+ *     +------- equal: all belong to one slab --------------+
  *
- * The record of an owner's slab that was unmade keeps its members, and all slots are free.
- * That of an unowned slab has 0 in all words then, see unowned.h.
+ * The record of an owner's slab that was unmade keeps its members, and all slots are free.  The record of an
+ * unowned slab that was unmade has 0 in all words, see unowned.h.
  */
 #ifndef CORE_LOOK_H
 #define CORE_LOOK_H
@@ -21,7 +21,7 @@ struct look {
 	char *base;
 	const uint64_t *remote;
 	size_t size;  /* of a slot */
-	size_t slots; /* all of the word: in a file it may be anything */
+	size_t slots; /* the whole word, which may be anything in a file */
 	unsigned groups, class, units;
 	uint32_t made;
 	bool unowned;
@@ -30,29 +30,30 @@ struct look {
 /* The words of one group. */
 struct look_group {
 	uint64_t taken;   /* bit: the slot is taken                                        */
-	uint64_t pending; /* bit: another thread released it, and it is not yet collected */
+	uint64_t pending; /* bit: another thread released the slot, and the owner has not collected it */
 };
 
-/* Begins a look.  Its members are those of one slab if look_at_group is true afterwards. */
+/* Begins a look.  The members of the result belong to one slab if look_at_group then returns true. */
 INTERNAL struct look look_begin(const struct slab *s);
 
 /*
- * True: the members are those of a slab that may begin in the unit.  fills: it may also have as many units
- * as its heap gives to a class that is filled (slab_fills).
+ * Returns true if the members are those of a slab that may begin in the unit.  If `fills`, the slab may also
+ * have the number of units that its heap gives to a class that is filled (slab_fills).
  */
 INTERNAL bool look_is_slab(const struct look *l, unsigned unit, bool fills);
 
 /*
- * Reads the words of group g < groups.  False: the slab has gone, or one thread holds the
- * whole group of an unowned slab, which it is making or unmaking.  True: each bit was right
- * at some moment of this call.
+ * Reads the words of group g < groups.  Returns true if each bit was right at some moment of this call.
+ * Returns false if the slab has gone, or one thread that makes or unmakes an unowned slab holds the whole
+ * group.
  */
 INTERNAL bool look_at_group(const struct look *l, unsigned g, struct look_group *out);
 
 /*
- * Returns the size of the slot that starts at p in this slab, and its index; 0: there is none, or it is free.  For a
- * block that another thread may release, or has released: if the slab goes meanwhile, either answer is
- * possible, and the index is of a slot that the record may have, so its tag may be read.
+ * Returns the size of the slot that starts at p in this slab, and its index.  Returns 0 if no slot starts
+ * there, or the slot is free.  For a block that another thread may release, or has released: if the slab goes
+ * during the call, either answer is possible.  The index is always that of a slot that the record may have,
+ * so its tag may be read.
  */
 INTERNAL size_t look_at_slot(const struct slab *s, const void *p, uint64_t *index);
 
@@ -60,7 +61,7 @@ INTERNAL size_t look_at_slot(const struct slab *s, const void *p, uint64_t *inde
 
 struct walk {
 	struct region *region;
-	size_t index; /* of the chunk after this one */
+	size_t index; /* of the chunk behind this chunk */
 	struct chunk *chunk;
 	unsigned unit;
 };
@@ -71,21 +72,22 @@ static inline struct walk walk_from(struct heap *h)
 }
 
 /*
- * The next slab that is published; NULL: the end.  On its way it mends each chunk's hint of free
- * units (chunk_mend), which a vanished thread may not have set yet.
+ * Returns the next published slab, or NULL at the end.  On the way the walk mends each chunk's hint of free
+ * units (chunk_mend), which a vanished thread may not have set.
  */
 INTERNAL struct slab *walk_next(struct walk *w);
 
 /*
- * A walk in steps: the chunk with slabs that follows *hand chunks, which then counts it.  NULL: the next WALK_SKIP chunks
- * have none, or the walk has ended; then *hand is 0.  What is passed over is not touched.
+ * A walk in steps: returns the first chunk with slabs behind the first *hand chunks, and sets *hand to count
+ * that chunk, too.  Returns NULL if the next WALK_SKIP chunks have no slabs, or the walk has ended; then
+ * *hand is 0.  Does not touch the chunks that it passes.
  */
 #define WALK_SKIP 64
 INTERNAL struct chunk *walk_chunk(struct heap *h, uint64_t *hand);
 
 /*
- * Returns the first slab that begins in unit *unit of the chunk or behind it, and sets *unit to the unit behind its
- * beginning.  Returns NULL if there is no such slab.
+ * Returns the first slab that begins in unit *unit of the chunk or behind that unit, and sets *unit to the
+ * unit behind its beginning.  Returns NULL if there is no such slab.
  */
 INTERNAL struct slab *walk_slab(struct chunk *c, unsigned *unit);
 

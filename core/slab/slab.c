@@ -11,7 +11,10 @@ _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned
 	misuse_report(CALL_RELEASE, p, "double free", p, s->slot_size);
 }
 
-/* Publishes the first unit last (slab_close clears it first): it implies the others (ash_check). */
+/*
+ * Publishes the first unit last (slab_close clears it first), because the first unit implies the others
+ * (ash_check).
+ */
 void slab_publish(const struct heap *h, struct slab *s)
 {
 	uint32_t offset = (uint32_t)((const char *)s - (const char *)s->chunk);
@@ -37,11 +40,11 @@ struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
 							u.chunk->region->remote_stride);
 
 	/*
-	 * Relaxed stores: a thread with a walk or a stale hint may still read the record
-	 * as that of the earlier slab, and then detects the change by `made`.  The fence pairs
-	 * with that of look_at_group: a thread that reads one of the new members, or of the
-	 * bits that follow, then reads the new count; and with those of check_unit and
-	 * check_slab_chunk: it reads no older head[].
+	 * Relaxed stores: a thread with a walk or a stale hint may still read the record as that of the
+	 * earlier slab, and then detects the change by `made`.  The fence pairs with that of look_at_group: a
+	 * thread that reads one of the new members, or of the bits that follow, then reads the new count.
+	 * The fence also pairs with those of check_unit and check_slab_chunk: the thread then reads no older
+	 * head[].
 	 */
 	store_relaxed(&s->made, load_relaxed(&s->made) + 1);
 	fence_release();
@@ -57,22 +60,22 @@ struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
 	store_relaxed(&s->units, (uint8_t)u.count);
 	if (unlikely(!heap_kind(u.chunk->region->heap)->own_records))
 		heap_hooks_now()->slab_made(s);
-	(void)slab_fence(s, true); /* else accesses to blocks of size 0 are not noticed */
+	(void)slab_fence(s, true); /* otherwise accesses to blocks of size 0 are not noticed */
 	return s;
 }
 
-/* Not inlined: libashlar_malloc is one source, and what is touched at the start is on few pages. */
+/* Not inlined: libashlar_malloc is one source, and the code that runs at the start must lie on few pages. */
 __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u, unsigned class, uint64_t owner)
 {
 	struct slab *s = slab_shape(u, class, record_offset(u.first));
 	unsigned g = s->groups;
-	/* The last word is slab_group_mask of its group: no thread uses the slab yet. */
+	/* The word of the last group, equal to slab_group_mask; no thread uses the slab yet. */
 	uint64_t word = ~(uint64_t)0 >> (-(unsigned)s->slots % GROUP_SLOTS);
 
 	s->spare = 0;
 	if (IS_MALLOC)
 		s->least = (uint16_t)(class > CLASS_ONE ? 0 : class_least(class));
-	store_relaxed(&s->purged, (uint8_t)0); /* read by threads that purge, both */
+	store_relaxed(&s->purged, (uint8_t)0); /* threads that purge read this and `hollow` */
 	store_relaxed(&s->hollow, (uint16_t)0);
 	s->next = s->previous = NULL;
 	s->ready = bits_below(g);
@@ -97,9 +100,8 @@ struct units slab_close(struct slab *s)
 	unsigned i;
 
 	/*
-	 * All slots are free, so a remote bit is a second release that raced with
-	 * the first.  This is the last moment to detect it; if it stayed set, it would
-	 * free a slot of the next slab.
+	 * All slots are free, so a remote bit is a second release that raced with the first.  This is the
+	 * last moment to detect that release; if the bit stayed set, it would free a slot of the next slab.
 	 */
 	for (i = 0; i < s->groups; i++) {
 		uint64_t remote = load_relaxed(&s->remote[i]);
@@ -122,8 +124,8 @@ struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
 				 : class_units(class, few || (class > CLASS_ONE && !slab_packs(h, class)));
 	/*
 	 * A thread that already has several slabs of a class is likely to need more, and small slabs fit into
-	 * any chunk that is not full, so a chunk made for them fills up.  Of a large block only a part may ever
-	 * be written, as of a buffer for the longest message.
+	 * any chunk that is not full, so a chunk made for them fills up.  Of a large block perhaps only a
+	 * part is ever written, such as of a buffer for the longest message.
 	 */
 	bool dense = !few && class <= CLASS_ONE;
 	struct units u = units_claim(h, units_for(class, count), grow, dense);
@@ -164,10 +166,9 @@ bool slab_collect(struct slab *s, bool taken_over)
 	unsigned g;
 
 	/*
-	 * Clear the pending bit first, then read the words; a releasing thread sets
-	 * its word first, then the pending bit: one of the two sees the other
-	 * (remote_set).  If the bit is not set it need not be cleared: a releasing
-	 * thread that finds it clear notifies the owner anyway.
+	 * Clear the pending bit first, then read the words.  A releasing thread sets its word first, then the
+	 * pending bit, so one of the two threads sees the other (remote_set).  If the bit is not set it need
+	 * not be cleared: a releasing thread that finds it clear notifies the owner anyway.
 	 */
 	if ((load_seq_cst(&s->owner) & OWNER_PENDING) != 0)
 		fetch_and_seq_cst(&s->owner, ~OWNER_PENDING);
@@ -181,9 +182,8 @@ bool slab_collect(struct slab *s, bool taken_over)
 			slab_report_double(s, g, bits_lowest(word & remote));
 		slab_free(s, s->ready, g, word | remote);
 		/*
-		 * Release: a thread that sees the remote bit clear sees the free bit set.
-		 * Acquire (with the load above): the releasing threads are done with
-		 * the slots before they are handed out.
+		 * Release: a thread that sees the remote bit clear sees the free bit set.  Acquire (with the
+		 * load above): the releasing threads are done with the slots before the slots are handed out.
 		 */
 		fetch_and_acq_rel(&s->remote[g], ~remote);
 		any = true;

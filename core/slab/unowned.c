@@ -7,7 +7,7 @@
 
 /* ---- slabs come and go ---- */
 
-/* True: all slots seem to be free (a hint). */
+/* Returns true if all slots seem to be free (a hint). */
 static bool is_empty(const struct slab *s)
 {
 	unsigned g;
@@ -18,7 +18,7 @@ static bool is_empty(const struct slab *s)
 	return true;
 }
 
-/* Claims all slots of the slab; false: not all are free, or there is no slab. */
+/* Claims all slots of the slab; returns false if a slot is taken, or there is no slab. */
 static bool slots_take_all(struct slab *s)
 {
 	uint64_t owner = OWNER_UNOWNED, mask;
@@ -43,8 +43,8 @@ static bool slots_take_all(struct slab *s)
 }
 
 /*
- * Of a slab of which only OWNER_CHANGING says that it is being unmade the first unit is held; slab_close holds all
- * of them.  For each slab of the record it is the same one.
+ * Holds the first unit of a slab that OWNER_CHANGING alone marks as being unmade; slab_close holds all units.
+ * The first unit is equal for all slabs of the record.
  */
 static void first_hold(const struct slab *s, bool notes)
 {
@@ -55,7 +55,7 @@ bool unowned_unmake(struct heap *h, struct slab *s)
 {
 	uint64_t hint = (uint64_t)(uintptr_t)s;
 
-	/* First, as a claim that fails hides free slots from other threads for a moment. */
+	/* Checked first, because a claim that fails hides free slots from other threads for a moment. */
 	if (!is_empty(s))
 		return false;
 	first_hold(s, true);
@@ -70,14 +70,14 @@ bool unowned_unmake(struct heap *h, struct slab *s)
 	return true;
 }
 
-/* Makes this the slab in which the class's next slots are searched for first. */
+/* Makes this the slab where the next search for slots of the class begins. */
 static void unowned_prefer(struct heap *h, unsigned class, struct slab *s)
 {
 	/* Release pairs with the load in unowned_slot. */
 	struct slab *old = (struct slab *)exchange_seq_cst(
 		(uint64_t *)(void *)&h->unowned[class], (uint64_t)(uintptr_t)s); /* NOLINT: an address */
 
-	/* The previous one may have been kept although empty. */
+	/* The former slab may have been kept although it was empty. */
 	if (old != NULL && old != s)
 		(void)unowned_unmake(h, old);
 }
@@ -89,8 +89,8 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 	struct slab *s;
 
 	/*
-	 * Before the slab exists: a thread that sees made == gone need not search.  With the
-	 * fence of slab_shape it pairs with the fence in check_slab_chunk.
+	 * Counted before the slab exists, because a thread that sees made == gone need not search.  With the
+	 * fence of slab_shape this pairs with the fence in check_slab_chunk.
 	 */
 	fetch_add_acq_rel(&h->unowned_made, 1);
 	u = units_claim(h, units_for(class, count), true, false);
@@ -115,16 +115,16 @@ static struct slab *unowned_make(struct heap *h, unsigned class)
 
 /* ---- slots ---- */
 
-/* A slot of the group was freed: unmakes the slab if it is empty. */
+/* Called when a slot of the group was freed: unmakes the slab if it is empty. */
 static void unowned_settle(struct heap *h, struct slab *s, unsigned g)
 {
-	/* The record may have another slab by now: what is read of it is a hint. */
+	/* The record may have another slab now, so the values read are hints. */
 	if (load_relaxed(&s->free[g]) == slab_group_mask(s, g) &&
 	    s != load_relaxed(&h->unowned[load_relaxed(&s->class)]))
 		(void)unowned_unmake(h, s);
 }
 
-/* The slot is held until it has a tag, see backend/hold.h. */
+/* Allocates a slot of the slab, which is held until it has a tag, see backend/hold.h. */
 static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 {
 	unsigned g, bit;
@@ -137,7 +137,7 @@ static void *slot_in(struct heap *h, struct slab *s, unsigned class)
 		while (word != 0) {
 			bit = bits_lowest(word);
 			hold_one(s, g * GROUP_SLOTS + bit, true);
-			/* Pairs with unowned_make and unowned_free: the last user is done. */
+			/* Pairs with unowned_make and unowned_free: the last user of the slot is done. */
 			if (!cas_acquire(&s->free[g], &word, bits_without_lowest(word))) {
 				hold_one(s, g * GROUP_SLOTS + bit, false);
 				continue;
@@ -178,9 +178,9 @@ static __attribute__((noinline)) void *slot_in_chunk(struct heap *h, struct chun
 }
 
 /*
- * Searches so many chunks, beginning where the class's last search ended; one chunk is
- * searched for each slab made.  So a call takes no longer in a large heap, and by the
- * time the heap has grown by one unit per chunk, all its chunks have been searched.
+ * Searches `chunks` chunks, beginning where the class's last search ended.  One chunk is searched for each
+ * slab made, so a call takes no longer in a large heap, and when the heap has grown by one unit per chunk,
+ * all its chunks have been searched.
  */
 static void *slot_nearby(struct heap *h, unsigned class, size_t chunks)
 {

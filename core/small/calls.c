@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The public calls of libashlar-small.a that everybody makes. */
+/* The public calls of libashlar-small.a that every program makes. */
 #include "ashlar.h"
 #include "base/misuse.h"
 #include "memory.h"
 #include "small/find.h"
 
-/* more: as in large_alloc. */
+/* `more` is that of large_alloc. */
 static void *take(size_t size, size_t alignment, bool zero, size_t more)
 {
 	unsigned level = pool_level(size, alignment), again;
@@ -41,7 +41,7 @@ void *ash_aligned_zalloc(size_t alignment, size_t size)
 	return take(size, alignment, true, 0);
 }
 
-/* The bytes of the block at p, and the word of its place; p must be a block. */
+/* Returns the bytes of the block at p, and the word of its place; p must be a block. */
 static size_t bytes_of(const char *call, const void *p, uint64_t *word)
 {
 	size_t bytes;
@@ -93,7 +93,7 @@ void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
 	release_as(CALL_RELEASE_ALIGNED, p, alignment, size);
 }
 
-/* Its size changes in place, if that is possible. */
+/* Changes the size of the block in place, if that is possible. */
 static bool fit(void *p, uint64_t word, size_t size)
 {
 	return place_pool(word) != NULL ? pool_fit(place_pool(word), p, size) : large_fit(p, word, size);
@@ -115,7 +115,7 @@ static void *resize(const char *call, void *p, size_t alignment, size_t size)
 	if (stays && size <= PTRDIFF_MAX && level == (q == NULL ? POOL_LEVELS : q->level) && fit(p, word, size))
 		return p;
 	moved = take(size, alignment, false, size > bytes ? size / 4 : 0);
-	if (moved == NULL) /* a block that shrinks may stay where smaller ones are not */
+	if (moved == NULL) /* a block that shrinks may stay if there is no memory for a smaller block */
 		return stays && size <= bytes && fit(p, word, size) ? p : NULL;
 	if (bytes > size)
 		bytes = size;

@@ -13,7 +13,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 	return out->place;
 }
 
-/* What a walk needs to tell where a pool's blocks are. */
+/* The members by which a walk knows where a pool's blocks are. */
 struct pool_walk {
 	int (*see)(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
 	void *context;
@@ -24,14 +24,14 @@ static int see_inside(void *walk, void *block, size_t size, const struct ash_hea
 {
 	const struct pool_walk *w = walk;
 
-	/* Granules without memory are all taken: see pool_return. */
+	/* If the pool has no memory, all its granules are taken: see pool_return. */
 	if (!pool_has_memory(w->pool))
 		return 0;
 	return w->see(w->context, pool_outside(w->pool, arena_index(&w->pool->arena, block)),
 		      size * (pool_granule(w->pool->level) / GRANULE), owner);
 }
 
-/* All blocks, in the order of their addresses. */
+/* Walks over all blocks, in the order of their addresses. */
 static int walk_pools(struct pool_walk *w)
 {
 	static const struct ash_heap_owner taken = {1, 0, true, 0};
@@ -59,7 +59,7 @@ int ash_heap_walk(ash_heap *heap, int (*visit)(void *, void *, size_t, const str
 	return walk_pools(&w);
 }
 
-/* The granules of this one's word from there on that are free, as bits. */
+/* Returns the free granules of this granule's word, from this granule on, as bits. */
 static inline uintptr_t free_from(const struct pool *q, size_t granule)
 {
 	return arena_free(load_relaxed(&q->arena.words[granule / ARENA_WORD])) >> granule % ARENA_WORD;
@@ -70,7 +70,7 @@ static inline bool is_free(const struct pool *q, size_t granule)
 	return (free_from(q, granule) & 1) != 0;
 }
 
-/* The end of the granules from `at` to below `end` that are as free as this one. */
+/* Returns the end of the run from `at`, below `end`, of granules that are all free or all taken. */
 static size_t run_end(const struct pool *q, size_t at, size_t end)
 {
 	bool free = is_free(q, at);
@@ -86,7 +86,7 @@ static size_t run_end(const struct pool *q, size_t at, size_t end)
 	return at < end ? at : end;
 }
 
-/* Bytes of a pool that are free, and were in blocks. */
+/* Returns the bytes of a pool that are free, and were in blocks. */
 static size_t pool_dirty(const struct pool *q)
 {
 	size_t high = load_relaxed(&q->high), at, end, sum = 0;
@@ -146,7 +146,9 @@ int ash_check(void)
 	return wrong;
 }
 
-/* Gives back whole pages between blocks, while more than *spare bytes are free.  Returns how many went. */
+/*
+ * Gives back whole pages between blocks, while more than *spare bytes are free.  Returns the number of bytes.
+ */
 static size_t pool_trim(struct pool *q, size_t *spare)
 {
 	size_t high = load_relaxed(&q->high), at, end, gone = 0, bytes;
@@ -177,7 +179,7 @@ size_t ash_trim(size_t keep)
 	for (; spare != 0 && (word = place_next(&at)) != 0; at += PLACE_BYTES) {
 		q = place_pool(word);
 		if (q == NULL) {
-			/* What the system did not take before. */
+			/* Memory that the system did not take before. */
 			if (large_bytes(word) == 0 && large_mapped(word) != 0)
 				(void)large_release((void *)(uintptr_t)at, word); /* NOLINT: an address */
 			continue;
@@ -193,7 +195,7 @@ size_t ash_trim(size_t keep)
 	return gone;
 }
 
-/* All at once. */
+/* Trims everything in one step. */
 size_t ash_trim_step(size_t budget)
 {
 	(void)budget;

@@ -3,13 +3,16 @@
 
 #include "base/misuse.h"
 
-/* The word of a large block is that of its first piece, which is at or below this address. */
+/*
+ * Returns the first piece, at or below this address, of the large block that has the address, or NULL.  Only
+ * that piece has the block's word.
+ */
 static const char *first_piece(const char *p)
 {
 	const char *at = (const char *)((uintptr_t)p & ~(uintptr_t)(PLACE_BYTES - 1)); /* NOLINT: an address */
 	uint64_t word;
 
-	/* Below a further piece there are no more than a leaf has, or they are not looked for. */
+	/* Search down to the beginning of the leaf: a block with more pieces than that is not found. */
 	while (((word = place_at(at)) == 0 || word == PLACE_GONE) && ((uintptr_t)at >> PLACE_SHIFT) % PLACE_LEAF != 0)
 		at -= PLACE_BYTES;
 	return (size_t)(p - at) < large_bytes(place_at(at)) ? at : NULL;

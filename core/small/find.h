@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libashlar-small.a: the block around any address, and the line about one that is misused. */
+/* libashlar-small.a: the block around any address, and the line about a misused pointer. */
 #ifndef CORE_FIND_H
 #define CORE_FIND_H
 
@@ -7,9 +7,9 @@
 #include "small/large.h"
 #include "small/pool.h"
 
-/* As ash_find.  Returns the word of the piece. */
+/* Like ash_find.  Returns the word of the piece. */
 INTERNAL uint64_t find_around(const void *p, struct ash_block *out);
-/* p is no block. */
+/* Reports that p is not a block. */
 INTERNAL _Noreturn void find_misuse(const char *call, const void *p);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define PROMISED ((size_t)32 << 20) /* see ash_alloc */
 
-static uintptr_t kept; /* not 0: the system once did not take memory back; a hint */
+static uintptr_t kept; /* hint, not 0 if the system ever refused to take memory back */
 
 static inline uint64_t word_of(size_t pages, size_t bytes)
 {
@@ -19,7 +19,10 @@ static inline size_t round_up(size_t bytes, size_t to)
 	return (bytes + to - 1) & ~(to - 1);
 }
 
-/* Memory that no word describes goes back to the system; or its first piece says that it is to be had again. */
+/*
+ * Gives memory that no word describes back to the system.  If the system refuses, the word of the first piece
+ * makes the memory available again.
+ */
 static void give_back(char *p, size_t bytes, bool whole)
 {
 	uint64_t *place;
@@ -33,7 +36,7 @@ static void give_back(char *p, size_t bytes, bool whole)
 	store_relaxed(&kept, 1);
 }
 
-/* Adds to the free memory at `at` what is free behind it. */
+/* Adds the free memory behind the free memory at `at` to it. */
 static bool join(const char *at, uint64_t *word)
 {
 	uint64_t *place = place_of(at + large_mapped(*word)), next = load_acquire(place), both; /* pairs with give_back */
@@ -41,7 +44,7 @@ static bool join(const char *at, uint64_t *word)
 	if (large_bytes(next) != 0 || large_mapped(next) == 0 || !cas_acq_rel(place, &next, PLACE_GONE))
 		return false;
 	both = word_of(0, large_mapped(*word) + large_mapped(next));
-	if (!cas_acq_rel(place_of(at), word, both)) { /* another thread has it */
+	if (!cas_acq_rel(place_of(at), word, both)) { /* another thread has the memory */
 		store_release(place, next);
 		return false;
 	}
@@ -49,7 +52,10 @@ static bool join(const char *at, uint64_t *word)
 	return true;
 }
 
-/* Memory that the system did not take back: the first that is long enough, and aligned.  NULL: none. */
+/*
+ * Returns memory that the system did not take back: the first piece of it that is long enough and aligned, or
+ * NULL.
+ */
 static char *take_again(size_t size, size_t bytes, size_t alignment, bool zero)
 {
 	const char *at = NULL;
@@ -102,7 +108,7 @@ bool large_fit(void *p, uint64_t word, size_t size)
 
 	if (need > have && !space_grow(p, have, need))
 		return false;
-	/* False: another thread released the block, which is misuse.  Pairs with place_at. */
+	/* This fails if another thread released the block, which is misuse.  Pairs with place_at. */
 	if (!cas_acq_rel(place_of(p), &word, word_of(large_pages(size), need)))
 		return false;
 	if (need < have)
@@ -126,7 +132,9 @@ bool large_copy(char *to, char *from, size_t bytes)
 	default:
 		break;
 	}
-	/* What was copied goes at once, so that both are never there as a whole. */
+	/*
+	 * Purge each copied piece at once, so that the two blocks are never resident as a whole at one time.
+	 */
 	for (; bytes != 0; bytes -= n, to += n, from += n) {
 		n = bytes < PLACE_BYTES ? bytes : PLACE_BYTES;
 		memcpy(to, from, n);

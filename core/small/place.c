@@ -32,9 +32,9 @@ uint64_t *place_make(const void *p)
 	leaf = load_dependent(root); /* pairs with the line below */
 	if (leaf == NULL) {
 		leaf = pages_reserve(PLACE_LEAF * sizeof *leaf, PAGE_LEAST, PAGES_RECORDS);
-		/* Of two threads one wins; pairs with place_of. */
+		/* One of two threads wins; pairs with place_of. */
 		if (leaf != NULL && !cas_acq_rel((uintptr_t *)(void *)root, &none, (uintptr_t)leaf)) {
-			(void)pages_release(leaf, PLACE_LEAF * sizeof *leaf); /* where it is refused, the addresses are lost */
+			(void)pages_release(leaf, PLACE_LEAF * sizeof *leaf); /* if refused, the addresses are lost */
 			leaf = (uint64_t *)none; /* NOLINT: the word is an address */
 		}
 	}

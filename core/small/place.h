@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libashlar-small.a: what lies in each piece of 2 MiB of addresses, one word for each.  A foreign pointer has the word
- * 0: the look-up reads the map alone, and faults nowhere.
+ * libashlar-small.a: one word for each piece of 2 MiB of addresses tells its contents.  A foreign pointer has
+ * the word 0.  The look-up reads the map alone, and faults nowhere.
  *
  *	63 ......... 37 | 36 ....... 1 | 0
  *	    address of a pool's record | 0    a pool (pool.h)
- *	pieces          | pages        | 1    a large block begins (large.h); no pages: its memory is to be had again
+ *	pieces          | pages        | 1    a large block begins (large.h); no pages: its memory may be used again
  *	0               | 0            | 1    PLACE_GONE: memory that went back to the system
  *	0               | 0            | 0    nothing of Ashlar's, or a further piece of a large block
  *
@@ -27,22 +27,26 @@
 
 struct pool;
 
-/* NULL: it is none. */
+/* Returns the pool of the word, or NULL. */
 static inline struct pool *place_pool(uint64_t word)
 {
 	return (word & 1) == 0 ? (struct pool *)(uintptr_t)word : NULL; /* NOLINT: an address */
 }
 
-/* The word of the piece that has this address.  0, which is nobody's to write: there is none. */
+/*
+ * Returns the word of the piece that has this address.  If there is no such word, the result points to a 0
+ * that must not be written.
+ */
 INTERNAL uint64_t *place_of(const void *p);
 static inline uint64_t place_at(const void *p)
 {
 	return load_acquire(place_of(p)); /* pairs with pool_new and large_alloc */
 }
-/* The same for memory that was mapped.  NULL: no memory. */
+/* Like place_of, for mapped memory; makes the word if need be.  Returns NULL if there is no memory. */
 INTERNAL uint64_t *place_make(const void *p);
 /*
- * The first word that is not 0 of a piece at or behind *at, which becomes the piece's beginning.  0: there is none.
+ * Returns the first word that is not 0 of a piece at or behind *at, and sets *at to the piece's beginning.
+ * Returns 0 if there is no such word.
  */
 INTERNAL uint64_t place_next(const char **at);
 

@@ -8,7 +8,7 @@
 enum { LANES = 8 };
 static struct pool *pools[POOL_LEVELS], *currents[POOL_LEVELS][LANES];
 
-/* Threads have stacks apart from each other's by 128 KiB or more. */
+/* The stacks of threads are 128 KiB or more apart. */
 static inline size_t lane_of_caller(void)
 {
 	return (size_t)(((uintptr_t)__builtin_frame_address(0) >> 17) * UINT64_C(0x9e3779b97f4a7c15) >> 61);
@@ -26,7 +26,10 @@ bool pool_is_current(const struct pool *q)
 
 /* ---- pools come and go ---- */
 
-/* A record without memory, for the caller alone; its granules are free.  NULL: no memory. */
+/*
+ * Makes a record without memory, for the caller alone; its granules are free.  Returns NULL if there is no
+ * memory.
+ */
 static struct pool *pool_make(unsigned level)
 {
 	size_t words = POOL_BYTES / pool_granule(level) / ARENA_WORD;
@@ -43,13 +46,13 @@ static struct pool *pool_make(unsigned level)
 	q->arena.word_count = words;
 	q->arena.leaves = summary_leaves(words);
 	summary_released(&q->arena, 0, 0);
-	/* It becomes the last of the list.  Pairs with pool_first and pool_next. */
+	/* The record becomes the last of the list.  Pairs with pool_first and pool_next. */
 	for (; !cas_acq_rel(end, &last, (uintptr_t)q); last = 0)
 		end = (uintptr_t *)(void *)&((struct pool *)last)->next; /* NOLINT: the word is an address */
 	return q;
 }
 
-/* The same, or one whose memory went back: then all of its granules are taken. */
+/* Returns a record whose memory went back, all of whose granules are taken, or makes one. */
 static struct pool *pool_record(unsigned level)
 {
 	struct pool *q;
@@ -64,7 +67,7 @@ static struct pool *pool_record(unsigned level)
 	return pool_make(level);
 }
 
-/* A pool that was free as a whole.  NULL: no memory. */
+/* Makes a pool that was free as a whole.  Returns NULL if there is no memory. */
 static struct pool *pool_new(unsigned level)
 {
 	struct pool *q = pool_record(level);
@@ -79,7 +82,7 @@ static struct pool *pool_new(unsigned level)
 			store_release(&q->memory, POOL_NONE); /* pairs with pool_record */
 		return NULL;
 	}
-	(void)pages_huge(p, POOL_BYTES, false); /* else one block could cost 2 MiB */
+	(void)pages_huge(p, POOL_BYTES, false); /* otherwise one block could cost 2 MiB */
 	taken = load_relaxed(&q->arena.words[0]) != 0;
 	store_relaxed(&q->high, 0);
 	store_release(place, (uintptr_t)q);	 /* pairs with place_at */
@@ -89,7 +92,7 @@ static struct pool *pool_new(unsigned level)
 	return q;
 }
 
-/* True: no granule below this one is taken. */
+/* Returns true if no granule below `end` is taken. */
 static bool pool_is_empty(struct pool *q, size_t end)
 {
 	size_t words = (end + ARENA_WORD - 1) / ARENA_WORD, seen = load_relaxed(&q->seen), i, w;
@@ -114,12 +117,15 @@ bool pool_return(struct pool *q)
 
 	if (!pool_has_memory(q) || !pool_is_empty(q, q->arena.granules) || !arena_take(&q->arena, 0, q->arena.granules))
 		return false;
-	/* Once there was memory, granules are free only while there is. */
+	/*
+	 * The load may be relaxed: after the pool first got memory, its granules are free only while it has
+	 * memory.
+	 */
 	memory = load_relaxed(&q->memory);
 	p = (char *)memory; /* NOLINT: the word is an address */
 	place = place_of(p);
 	store_relaxed(&q->memory, POOL_CHANGING);
-	store_release(place, PLACE_GONE); /* before others may have the addresses; pairs with place_at */
+	store_release(place, PLACE_GONE); /* before other threads may get the addresses; pairs with place_at */
 	if (space_unmap(p, POOL_BYTES, true)) {
 		store_release(&q->memory, POOL_NONE); /* pairs with pool_record */
 		return true;
@@ -162,7 +168,10 @@ size_t pool_purge(struct pool *q, size_t first, size_t n, pool_count *count)
 	p = pool_outside(q, 0) + begin;
 	if (count != NULL)
 		written = count(p, end - begin, PAGES_PRIVATE);
-	/* Not below a block that was taken meanwhile: its thread raised the word, or will do so.  Pairs with pool_raise. */
+	/*
+	 * Do not lower `high` below a block that another thread took at the same time: that thread raised the
+	 * word, or will raise it.  Pairs with pool_raise.
+	 */
 	if (written != 0 && pages_purge(p, end - begin, PAGES_PRIVATE) && end / granule >= high)
 		(void)cas_acq_rel(&q->high, &high, begin / granule);
 	(void)arena_release(&q->arena, (char *)POOL_BASE + first * GRANULE); /* NOLINT: an address */
@@ -172,8 +181,8 @@ size_t pool_purge(struct pool *q, size_t first, size_t n, pool_count *count)
 /* ---- blocks ---- */
 
 /*
- * Granules up to `end` are in a block of the caller.  Returns the word as it was.  Who gets them next sees the change by
- * the release of this block.
+ * Notes that granules up to `end` are in a block of the caller.  Returns the former value of the word.  The
+ * next thread that gets these granules sees the change by the release of this block.
  */
 static size_t pool_raise(struct pool *q, size_t end)
 {
@@ -190,7 +199,7 @@ static inline void pool_remember(struct pool *q, size_t first, size_t n)
 		store_relaxed(&q->near[n], (uint16_t)(first / ARENA_WORD));
 }
 
-/* NULL: there is no room. */
+/* Returns NULL if the pool has no room. */
 static void *pool_take(struct pool *q, size_t size, size_t alignment, bool zero)
 {
 	size_t granule = pool_granule(q->level), n = granules_for(pool_size_inside(q, size)), first = BITS_NONE, dirty;
@@ -198,7 +207,7 @@ static void *pool_take(struct pool *q, size_t size, size_t alignment, bool zero)
 
 	if (!pool_has_memory(q))
 		return NULL;
-	/* Where such a block was is some room, mostly, and a cache line that is known. */
+	/* The place of the last such block mostly has room, and its cache line is known. */
 	if (alignment <= granule && n < ARENA_WORD)
 		first = arena_take_near(&q->arena, load_relaxed(&q->near[n]), n);
 	if (first == BITS_NONE) {
@@ -263,7 +272,7 @@ bool pool_release(struct pool *q, void *p)
 
 	if (!pool_is_start(q, p) || (n = arena_release(&q->arena, inside)) == 0)
 		return false;
-	/* Hints: pool_purge and pool_return take what they give back. */
+	/* These are hints: pool_purge and pool_return take the granules that they give back. */
 	keep = pool_is_current(q) ? POOL_KEEP / granule : 0;
 	first = arena_index(&q->arena, inside);
 	pool_remember(q, first, n);

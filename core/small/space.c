@@ -5,15 +5,15 @@
 #include "atomic.h"
 #include "panic.h"
 
-/* Weak: a program may define its own. */
+/* Weak: a program may define its own ash_defaults. */
 __attribute__((weak)) const struct ash_defaults ash_defaults = {0};
 
 static uintptr_t mapped;
 
-/* Counts bytes before they are mapped, or two threads could together exceed the cap. */
+/* Counts bytes before they are mapped, because otherwise two threads could together exceed the cap. */
 static bool space_count(size_t bytes)
 {
-	/* Relaxed: a sum.  A cap of 0 is none. */
+	/* Relaxed: the word is a sum.  A cap of 0 means no cap. */
 	if (fetch_add_relaxed(&mapped, bytes) + bytes - 1 <= ash_defaults.cap - 1)
 		return true;
 	(void)fetch_add_relaxed(&mapped, 0 - bytes);
@@ -25,7 +25,7 @@ void *space_map(size_t bytes, size_t alignment, bool promised)
 	static bool noted;
 	void *p = NULL;
 
-	if (!load_relaxed(&noted)) { /* two threads may do it: neither has memory yet */
+	if (!load_relaxed(&noted)) { /* two threads may both do it: neither has memory yet */
 		store_relaxed(&noted, true);
 		panic_note_stderr();
 	}
