@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Borrowed memory: a child of vfork runs in its parent's memory until it calls exec or ends.  The parent then
- * continues with all that the child wrote there, so the child must not record itself as a holder.
+ * Borrowed memory: a child of vfork runs in the parent's memory until exec or its end.  The parent then continues
+ * with all that the child wrote there, so the child must not record itself as a holder.
  */
 #ifndef SYS_BORROW_H
 #define SYS_BORROW_H

@@ -66,7 +66,10 @@ static inline unsigned chance_some(struct chances *c)
 HARDENED uint64_t chance(void);
 /* Returns a number, not 0, that stays constant during the life of the process, also in its children of fork. */
 HARDENED uint64_t chance_secret(void);
-/* The number of chance_secret.  fence_place draws it before the first mapping, so it is not 0 if there is a block. */
+/*
+ * The number of chance_secret.  fence_place draws the number before the first mapping, so it is not 0 if there is a
+ * block.
+ */
 BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
 
 /*
@@ -75,7 +78,7 @@ BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
  * taken until fence_leave.  Returns 0 if no place was found.
  */
 HARDENED uint64_t fence_place(size_t bytes);
-/* Takes the place behind a mapping.  Returns false if it has neighbours. */
+/* Takes the place behind a mapping.  Returns false if that place has neighbours. */
 HARDENED bool fence_extend(const char *end, size_t more);
 /* Leaves the range, which is a whole mapping or the end of a mapping. */
 HARDENED void fence_leave(const char *p, size_t bytes, bool all);

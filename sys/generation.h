@@ -6,9 +6,9 @@
  *   generation    0     fork   1        fork    2
  *
  * The count begins with generation_watch, for the whole process.  The first thread that asks after a fork advances
- * it.  A thread that sees another generation than at its first call is therefore the thread that called fork, because
- * the child has no other thread of its parent.  (After 2^26 forks, each in the child of the last, the count comes
- * round.)  A child of vfork uses its parent's memory and has its parent's generation.
+ * the count.  A thread that sees another generation than at its first call is therefore the thread that called fork,
+ * because the child has no other thread of its parent.  (After 2^26 forks, each in the child of the last, the count
+ * comes round.)  A child of vfork uses its parent's memory and has its parent's generation.
  */
 #ifndef SYS_GENERATION_H
 #define SYS_GENERATION_H

@@ -32,8 +32,8 @@
 #define MALLOC_ONLY BUILD_IF(ASHLAR_MALLOC, INTERNAL, extern)
 
 /*
- * An object that each thread has for itself.  A shared object finds it without a call, too, because that call might
- * allocate.  The library has the compiler's flag for this.
+ * An object that each thread has for itself.  A shared object finds such an object without a call, too, because the
+ * call might allocate.  The library has the compiler's flag for this.
  */
 #if IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))

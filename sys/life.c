@@ -17,7 +17,7 @@
 
 enum { FORKED_AND_NO_EXEC = 0x40 }; /* PF_FORKNOEXEC, of PROC_FLAGS */
 
-/* Returns the field for the start of the system, or 0 if it is unknown. */
+/* Returns the field for the start of the system, or 0 if that is unknown. */
 static uint64_t boot(void)
 {
 	uint64_t n = boot_number();
@@ -86,7 +86,7 @@ static bool has_ended(uint64_t life, uint64_t threads, const struct proc_stat *s
 	if (differ(life, BIRTH_SHIFT, BIRTH_MASK, s->number[PROC_BIRTH] & BIRTH_MASK) ||
 	    differ(life, BOOT_SHIFT, BOOT_MASK, boot()))
 		return true;
-	/* It ended, and its parent has not waited for it yet. */
+	/* The process ended, and the parent has not waited for it yet. */
 	if (proc_stat_is(s, 'Z') || proc_stat_is(s, 'X'))
 		return s->number[PROC_THREADS] <= threads;
 	/* exec keeps the id but changes the program.  A thread that is ending has no image. */

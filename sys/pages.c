@@ -22,7 +22,8 @@ enum {
 
 /*
  * Advice for no bytes is refused (EINVAL) at an address that is no multiple of a page, and has no effect elsewhere.
- * If it is always refused, the result is the largest size, because multiples of that are multiples of all sizes.
+ * If the advice is always refused, the result is the largest size, because multiples of that are multiples of all
+ * sizes.
  */
 size_t pages_size(void)
 {
@@ -50,8 +51,8 @@ static bool purge(void *p, size_t bytes, enum sharing sharing)
 	static const unsigned char advice[PAGES_PROMISED + 1] = {[PAGES_PRIVATE] = MADV_DONTNEED, [PAGES_SHARED] = MADV_REMOVE};
 
 	/*
-	 * The kernel refuses this for locked memory (EINVAL) and if it lacks the advice: then the memory stays
-	 * resident.  No error of madvise is fatal.
+	 * The kernel refuses this for locked memory (EINVAL) and if the kernel lacks the advice: then the memory
+	 * stays resident.  No error of madvise is fatal.
 	 */
 	return advice[sharing] != 0 && back_madvise(p, bytes, advice[sharing]) == 0;
 }
@@ -77,8 +78,8 @@ bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
 }
 
 /*
- * Under emulators madvise often returns 0 and does nothing.  So, once for each kind of memory, this dirties a page,
- * purges it and reads it back.
+ * Under emulators madvise often returns 0 and does nothing.  So, once for each kind of memory, a page is dirtied,
+ * purged and read back.
  */
 static enum probe zeroes(volatile char *page, enum sharing sharing)
 {

@@ -38,7 +38,7 @@ INTERNAL size_t pages_size(void);
 enum sharing {
 	PAGES_PRIVATE,
 	PAGES_SHARED, /* MAP_SHARED: with children of fork, or by way of a file */
-	PAGES_CALLERS, /* given by the caller: no system call touches it        */
+	PAGES_CALLERS, /* given by the caller: no system call touches this memory */
 	PAGES_GONE,    /* of a heap that was destroyed, see instance_create.c   */
 	PAGES_RECORDS, /* for pages_reserve: private memory that is never released */
 	PAGES_PROMISED /* for pages_reserve: private memory, refused if the kernel would not promise it
@@ -148,7 +148,7 @@ static inline bool pages_blank(void *page, enum sharing sharing)
  */
 INTERNAL bool pages_hollow(char *p, size_t bytes, enum sharing sharing);
 
-/* Makes the range read zero, by a purge if it is hollow. */
+/* Makes the range read zero, by a purge if the range is hollow. */
 INTERNAL void pages_clear(void *p, size_t bytes, bool hollow, enum sharing sharing);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes address space from the system and gives it back. */
+/* Takes address space from the system and returns it. */
 #include "atomic.h"
 #include "back.h"
 #include "chance.h"
@@ -7,7 +7,7 @@
 #include "pages.h"
 #include "syscall.h"
 
-/* Maps memory at `at` if that is free, or anywhere if it is NULL.  flags: MAP_FIXED_NOREPLACE for only there, or 0. */
+/* Maps memory at `at` if that is free, or anywhere if `at` is NULL.  flags: MAP_FIXED_NOREPLACE for only there, or 0. */
 static void *map_at(void *at, size_t bytes, long access, enum sharing sharing, long flags)
 {
 	static const unsigned short kinds[PAGES_PROMISED + 1] = {

@@ -41,8 +41,8 @@ static enum probe keeps_range(volatile char *page, enum sharing sharing)
 
 /*
  * mremap must not move a range of several mappings: Linux 6.17 moves them individually and may stop at the limit of
- * mappings; earlier kernels unmap the target and then refuse.  An attempt to grow detects the case: it fails with
- * EFAULT for several mappings, and with ENOMEM for a single mapping without room behind it.
+ * mappings; earlier kernels unmap the target and then refuse.  An attempt to grow detects the case: growing fails
+ * with EFAULT for several mappings, and with ENOMEM for a single mapping without room behind it.
  */
 static bool in_one_mapping(char *p, size_t bytes)
 {
@@ -54,7 +54,7 @@ static bool in_one_mapping(char *p, size_t bytes)
 }
 
 /*
- * The kernel unmaps the target of a move before it looks at the limits of mappings, addresses and data.  So the
+ * The kernel unmaps the target of a move before the check of the limits of mappings, addresses and data.  So the
  * limits are tried before, on the target's first page, which moves to a place that the kernel chooses: that unmaps
  * nothing.
  */

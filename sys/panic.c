@@ -43,7 +43,7 @@ enum { STDERR = 2, EBADF = 9 };
 enum { TYPES = 0170000, TYPE_PIPE = 0010000, TYPE_CHARACTERS = 0020000 };
 
 /*
- * fd 2 when the heap first grew.  A program that closes its standard error, as daemons do, may get the number 2 for a
+ * fd 2 when the heap first grew.  A program that closes its standard error, like a daemon, may get the number 2 for a
  * file of its own, into which the line must not be written.
  */
 static struct {
@@ -83,7 +83,7 @@ bool panic_may_write(void)
 	       (arch_fcntl(STDERR, F_GETFL, 0) & O_APPEND) != 0;
 }
 
-/* A failed write is ignored, because there is nowhere else to report it. */
+/* A failed write is ignored, because there is no other place for a report. */
 #define write_last_line(line, length) ((void)arch_write(STDERR, (line), (length)))
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The end of the process after misuse by the program: one line is written, the program's hook is called, and then
- * SIGABRT is raised.  If there is no system to ask, or it refuses, a trap instruction is executed (SIGILL).
+ * SIGABRT is raised.  If there is no system to ask, or the system refuses, a trap instruction is executed (SIGILL).
  */
 #ifndef SYS_PANIC_H
 #define SYS_PANIC_H

@@ -56,7 +56,7 @@ bool prereloc_call(const void *word)
 	if (!not_relocated(word))
 		return false;
 	for (d = _DYNAMIC; d->tag != DT_NULL; d++) {
-		if (d->tag == DT_RELA) /* some dynamic linkers have already made it an address */
+		if (d->tag == DT_RELA) /* some dynamic linkers have already made this an address */
 			table = d->value < base ? d->value + base : d->value;
 		else if (d->tag == DT_RELACOUNT)
 			count = d->value;

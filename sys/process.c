@@ -112,7 +112,7 @@ bool process_thread_is_gone(uint64_t thread)
 	if (arch_tkill((long)thread, 0) != -ESRCH || arch_tkill(arch_gettid(), 0) != 0)
 		return false;
 	/*
-	 * Pairs with the end of the thread: the kernel completes the thread's last stores before it frees the id, so
+	 * Pairs with the end of the thread: the kernel completes the thread's last stores before the id is free, so
 	 * the caller reads these stores and nothing older.
 	 */
 	fence_acquire();

@@ -43,7 +43,7 @@ INTERNAL bool share_set_length(int fd, size_t bytes);
  * Allocates a part of the file on its disk (or in memory, for tmpfs), so that writing there cannot fail.  Returns
  * false if there is no room.  If the file system has no fallocate, allocates by faults of the file's mapping, which
  * begins at `mapped`, as far as the kernel has advice for that.  If `mapped` is NULL, no process uses this part, and
- * it is allocated by writing zeros.
+ * the call allocates it by writing zeros.
  */
 INTERNAL bool share_take(int fd, size_t at, size_t bytes, void *mapped);
 

@@ -6,8 +6,8 @@
  *	| guard page | stack, grows down ... | TLS block | ash_thread |
  *	                                     ^ stack top
  *
- * When the kernel no longer uses the memory of an ended thread, it clears `running`
- * and wakes the waiters, so the joining thread may unmap the memory at once.
+ * When the kernel no longer uses the memory of an ended thread, the kernel clears `running` and wakes the waiters, so
+ * the joining thread may unmap the memory at once.
  */
 #include "ashlar_start.h"
 #include "atomic.h"
@@ -36,7 +36,7 @@ struct ash_thread {
 	void *mapping;
 	size_t mapping_size;
 	int tid;
-	int running;   /* the kernel clears it when the thread has ended                    */
+	int running;   /* the kernel clears this when the thread has ended                  */
 	uint64_t fate; /* the later of the thread's end and ash_thread_forget releases the memory */
 };
 enum { FATE_OPEN, FATE_FORGOTTEN, FATE_ENDED };
@@ -74,7 +74,7 @@ static _Noreturn void thread_main(void *p)
 	ash_thread_end();
 }
 
-/* Maps and lays out the memory of a thread, as drawn above.  Returns NULL if there is no memory. */
+/* Maps and lays out the memory of a thread as in the drawing above.  Returns NULL if there is no memory. */
 static struct ash_thread *thread_create(size_t tls, size_t stack)
 {
 	size_t top = sizeof(struct ash_thread) + tls + 64;
