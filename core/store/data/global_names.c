@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of ashlar_names.h: a single heap that a program shares with its child processes. */
+/* The names of ashlar_names.h: a single heap that a program shares with child processes. */
 #include "ashlar_names.h"
 
 #include "ashlar_heap.h"

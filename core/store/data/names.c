@@ -8,9 +8,9 @@
  *
  * Names are only added, at the head of their bucket, in one step.  The text and the next of a name never change.  So
  * a search needs no protection, and the address of a slot stays valid as long as the heap lives: a name that is bound
- * to nothing keeps its place.
+ * to nothing stays in place.
  *
- * A file may be forged: an address counts as that of a name only if it is a large enough block of this heap.
+ * A file may be forged: an address counts as that of a name only if there is a large enough block of this heap.
  */
 #include "store/data/view.h"
 
@@ -20,7 +20,7 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
 
-/* Format 1; store/file/format.c asserts the other words of it. */
+/* Format 1; store/file/format.c asserts the other words of the format. */
 _Static_assert(NAME_BUCKETS == 1024 && ASH_NAME_MAX == 255, "format 1: the directory is another one");
 _Static_assert(offsetof(struct name, next) == 0 && offsetof(struct name, value) == 8 && offsetof(struct name, hash) == 16 &&
 		       offsetof(struct name, length) == 24 && offsetof(struct name, text) == 32,
@@ -83,7 +83,7 @@ static enum ash_slot add(struct heap *h, uint64_t *bucket, uint64_t head, uint64
 	return ASH_SLOT_CHANGED;
 }
 
-/* Returns the slot of the name.  With `make`, adds the name if it does not exist. */
+/* Returns the slot of the name.  With `make`, adds a missing name. */
 static uint64_t *slot_of(ash_heap *heap, const char *name, bool make, enum ash_slot *why)
 {
 	struct heap *h = heap_of(heap);

@@ -48,7 +48,7 @@ void *ash_heap_alloc_tagged(ash_heap *heap, size_t size, unsigned char tag)
 	p = draft_tagged(h, size, tag, &i);
 	if (p == NULL)
 		return NULL;
-	/* The intent has the block until its tag is that of the process. */
+	/* The intent has the block until the tag is that of the process. */
 	(void)intent_tag_block(h, (uint64_t)(uintptr_t)p, load_relaxed(&i->tag));
 	intent_end(i);
 	return p;
@@ -85,7 +85,7 @@ static bool is_slot(struct heap *h, const void *slot)
 
 /*
  * The answer if `old` and `fresh` have one address.  This is no fault of the caller's while the slot names another
- * block: another thread may have replaced and released `old`, and `fresh` been allocated in its place.
+ * block: another thread may have replaced and released `old`, and `fresh` been allocated there.
  */
 static enum ash_slot change_nothing(ash_heap *heap, const void *slot, const void *both)
 {
@@ -95,7 +95,7 @@ static enum ash_slot change_nothing(ash_heap *heap, const void *slot, const void
 }
 
 /*
- * The emptied slot did not name a block, which is misuse.  The slot gets its word back, for readers of the heap
+ * The emptied slot did not name a block, which is misuse.  The slot gets the old word back, for readers of the heap
  * afterwards.  The misuse cannot be found before the change, because other threads may replace and release the block
  * that the slot names.
  */

@@ -186,7 +186,7 @@ static const struct owner *record_of(const struct ash_heap_view *v, uint64_t n)
 	return (const struct owner *)(const void *)(v->base + RECORDS_AT + n * RECORD_BYTES);
 }
 
-/* Returns whether the change with this mark is known; *fresh is the word that it puts into its slot. */
+/* Returns whether the change with this mark is known.  Sets *fresh to the word that the change puts into the slot. */
 static bool view_change(const struct ash_heap_view *v, uint64_t mark, uint64_t *fresh)
 {
 	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);
@@ -194,7 +194,7 @@ static bool view_change(const struct ash_heap_view *v, uint64_t mark, uint64_t *
 
 	if (view_word(v, &i->state) / INTENT_USE << MARK_USE >> MARK_USE != mark >> MARK_USE)
 		return false; /* pairs with intent_set */
-	*fresh = view_word(v, &i->fresh); /* its fence pairs with the claim of the next use */
+	*fresh = view_word(v, &i->fresh); /* the fence of view_word pairs with the claim of the next use */
 	return view_word(v, &i->state) / INTENT_USE << MARK_USE >> MARK_USE == mark >> MARK_USE;
 }
 

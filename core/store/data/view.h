@@ -35,13 +35,16 @@ INTERNAL void view_close(struct ash_heap_view *v);
 
 /* Reads the bytes of the file for this address in the heap's processes.  Returns false if the file has fewer bytes. */
 INTERNAL bool view_get(const struct ash_heap_view *v, const void *at, void *out, size_t bytes);
-/* Reads a word atomically, as if by one load: reads it until two reads agree.  Returns 0 if the file has no such word. */
+/*
+ * Reads a word atomically, as if by one load: repeats the read until two reads agree.  Returns 0 if the file has no
+ * such word.
+ */
 INTERNAL uint64_t view_word(const struct ash_heap_view *v, const void *at);
 /* Reads n words, at most VIEW_WORDS, each atomically.  Returns false if the file has fewer words. */
 enum { VIEW_WORDS = 64 };
 INTERNAL bool view_words(const struct ash_heap_view *v, const void *at, uint64_t *out, size_t n);
 
-/* Returns the store in the heap's processes, for the addresses of its members. */
+/* Returns the store in the heap's processes, for the addresses of members. */
 static inline const struct store *view_store(const struct ash_heap_view *v)
 {
 	return (const struct store *)(const void *)v->base;
@@ -84,8 +87,8 @@ INTERNAL bool view_slab(const struct ash_heap_view *v, size_t i, unsigned *unit,
 			struct look *out);
 
 /*
- * Returns the block that a slot names, like intent_read, or 0 if it names no block.  `slot` is the address in the
- * heap's processes; `mapped` is the address in the view if the slot is to be read there, or NULL.
+ * Returns the block that a slot names, like intent_read, or 0 if the slot names no block.  `slot` is the address in
+ * the heap's processes; `mapped` is the address in the view if the slot is to be read there, or NULL.
  */
 INTERNAL uint64_t view_read(const struct ash_heap_view *v, const void *slot, const uint64_t *mapped);
 
@@ -107,7 +110,7 @@ static inline bool view_has(const struct ash_heap_view *v, uint64_t p, size_t by
 	return offset != 0 && offset <= v->bytes && bytes <= v->bytes - offset;
 }
 
-/* A name as it lies in the heap, for names.c, which writes it, and for views. */
+/* A name in the heap, for names.c, which writes names, and for views. */
 
 /* The number of words of the directory, and the most names of a bucket that a search passes in a forged file. */
 enum { NAME_BUCKETS = 1024, NAME_STEPS = 1 << 20 };
@@ -120,7 +123,7 @@ struct name {
 	char text[];
 };
 
-/* Returns the bytes of a name, or 0 if it is too long. */
+/* Returns the bytes of a name, or 0 for a name that is too long. */
 static inline size_t name_length(const char *name)
 {
 	size_t n = 0;

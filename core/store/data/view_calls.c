@@ -91,7 +91,7 @@ struct view_walk {
 	uint64_t life; /* the life that the kernel was last asked about */
 	bool live;
 	/*
-	 * Lives by tags, for the current slab or span; read after its tags.  They are read once and not kept for the
+	 * Lives by tags, for the current slab or span; read after the tags.  They are read once and not kept for the
 	 * next slab, because a tag may then be another process's.
 	 */
 	struct {

@@ -22,7 +22,7 @@ static uint64_t directory_of(const ash_heap_view *v)
 	return part_of(v, (uintptr_t)&view_store(v)->names, view_word(v, &view_store(v)->names), NAME_BUCKETS * sizeof(uint64_t));
 }
 
-/* Copies the text of the name at p, because a forger may change it at any time.  Returns false if it is not a name. */
+/* Copies the text of the name at p, because a forger may change the name at any time.  Returns false if p is not a name. */
 static bool text_of(const ash_heap_view *v, uint64_t p, uint64_t length, char *text)
 {
 	const struct name *n = (const struct name *)p; /* NOLINT: an address */

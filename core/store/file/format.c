@@ -112,7 +112,7 @@ IS(TAG_LEAVING, 0x8000);
 IS(TAG_INTENT, 0xc000);
 IS(KIND_SHIFT, 16);
 
-/* The region; its bitmaps lie behind it, see metadata_init. */
+/* The region; the bitmaps lie behind it, see metadata_init. */
 LIES(region, chunks, 40);
 IS(sizeof(struct region), 152);
 

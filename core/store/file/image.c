@@ -65,7 +65,7 @@ bool image_record_find(struct image *m, uint64_t address, size_t *i)
 	*i = offset / RECORD_BYTES;
 	if (*i >= STORE_RECORDS || offset % RECORD_BYTES != 0)
 		return false;
-	if (!m->known[*i] && m->ours) /* it may be new */
+	if (!m->known[*i] && m->ours) /* the chunk may be new */
 		m->known[*i] = image_get(m, &m->head.base->made[*i / 64], &made, sizeof made) &&
 			       (made >> (*i % 64) & 1) != 0;
 	return m->known[*i];
@@ -127,7 +127,7 @@ static bool record_is_right(struct image *m, size_t i)
 }
 
 /*
- * Returns whether each record that is made is reserved; otherwise others would find the record before it is cleared
+ * Returns whether each record that is made is reserved; otherwise others would find a record that is not cleared yet
  * (store_owner).
  */
 static bool made_are_right(const struct image *m)
@@ -146,7 +146,7 @@ bool image_records_check(struct image *m)
 
 	if (!image_get(m, m->head.base, &m->head, sizeof m->head))
 		return false;
-	/* By another system call, because a record is reserved before it is made.  Pairs with store_owner_made. */
+	/* By another system call, because a record is first reserved and then made.  Pairs with store_owner_made. */
 	fence_acquire();
 	if (!image_get(m, &m->head.base->records_used, &m->head.records_used, sizeof m->head.records_used) ||
 	    m->head.records_used > STORE_RECORDS || (m->ours && !made_are_right(m)))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The image of a heap: the contents of its file, read and not mapped.
+ * The image of a heap: the contents of the file, read and not mapped.
  *
  * Reading a page that was never written costs no memory, and a file that is truncated, or a full disk, is an answer
  * here and not a signal.  Other processes may be changing the heap at the same time: the checks read words that look
  * wrong again.  The check of owner records, which finds those that exist, is here, too.
  *
  * image_check finds out whether the heap in a file may be used.  A file may have been written by another program, a
- * failing disk or an attacker.  So before it is mapped, each word that the allocator follows is checked: it must have
- * its only possible value, or be the address of the right object in the heap.  The check trusts the bits that say
- * taken or free, counts, hints that only cost time when wrong, and the contents of blocks.  It does not look at bins,
- * lists, spares and inboxes, because they are rebuilt, see open.h.  Nor does it look at the list of owner records,
- * which no attached process follows (owner_after).
+ * failing disk or an attacker.  So before the file is mapped, each word that the allocator follows is checked: the
+ * word must have the only possible value, or be the address of the right object in the heap.  The check trusts the
+ * bits that say taken or free, counts, hints that only cost time when wrong, and the contents of blocks.  The check
+ * does not look at bins, lists, spares and inboxes, because they are rebuilt, see open.h.  Nor does the check look at
+ * the list of owner records, which no attached process follows (owner_after).
  *
  *   image_records_check   store, owner records, what these have in flight
  *   image_chunks_check    chunk records, spans
@@ -23,7 +23,7 @@
 #include "backend/region.h"
 #include "store/file/store.h"
 
-/* A chunk's record and the records of its slabs, as read from the file. */
+/* A chunk's record and the records of the chunk's slabs, as read from the file. */
 struct image_chunk {
 	struct chunk chunk;
 	struct slab slab[CHUNK_RECORDS]; /* of owners, then unowned */
@@ -33,7 +33,7 @@ struct image {
 	int fd;
 	bool ours; /* with this build's caches (store_caches); otherwise only the truth is read */
 	struct store head;    /* read again for each check                       */
-	struct region region; /* computed: its addresses                         */
+	struct region region; /* computed addresses                              */
 	struct image_chunk copy;
 	struct owner record;
 	struct owner_truth truth; /* of the current record                      */
@@ -47,8 +47,8 @@ INTERNAL bool image_get(const struct image *m, const void *at, void *out, size_t
 /* Reads the number of chunks.  Returns false if that number is impossible. */
 INTERNAL bool image_read_chunks(struct image *m);
 /*
- * Returns whether the number of chunks has grown since it was last read, and reads it.  For chunks beyond the last
- * known chunk: another process may have extended the heap (store_extend).
+ * Reads the number of chunks and returns whether it has grown since the last read.  For chunks beyond the last known
+ * chunk: another process may have extended the heap (store_extend).
  */
 INTERNAL bool image_has_grown(struct image *m);
 
@@ -73,7 +73,7 @@ static inline uint8_t image_room(const struct image *m, size_t i)
 	return ((const uint8_t *)(m->bits + m->region.part_words))[i];
 }
 
-/* Addresses in the heap that are never followed: of a chunk's record, its memory, an owner record. */
+/* Addresses in the heap that are never followed: of a chunk's record, of a chunk's memory, of an owner record. */
 static inline struct chunk *image_chunk_at(const struct image *m, size_t i)
 {
 	return region_chunk(&m->region, i);

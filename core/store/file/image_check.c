@@ -49,7 +49,7 @@ static bool is_all_free(const struct slab *s)
 	return true;
 }
 
-/* Returns whether all units of the slab have its record, and the slab is unowned or has an existing owner. */
+/* Returns whether all units of the slab have the slab's record, and the slab is unowned or has an existing owner. */
 static bool slab_is_there_right(struct image *m, uint32_t offset)
 {
 	const struct slab *s = slab_of(m, offset);
@@ -77,8 +77,8 @@ static bool has_free(const struct slab *s)
 }
 
 /*
- * Checks a unit without a slab.  If an owner's slab is being made or unmade there, all its slots are free; if some
- * are taken, the slab existed and its unit was erased.  An unowned slab that is not published has no free slot.
+ * Checks a unit without a slab.  If an owner's slab is being made or unmade there, all slots are free; if some are
+ * taken, the slab existed and the unit was erased.  An unowned slab that is not published has no free slot.
  */
 static bool unit_is_right(struct image *m, size_t i, unsigned u)
 {
@@ -105,7 +105,7 @@ static bool slabs_are_right(struct image *m, size_t i)
 		first = record_unit(offset);
 		if (first > u || !record_begins(offset, first) || ((c->units >> u) & 1) != 0)
 			return false;
-		/* A slab that is being made or unmade has some of its units, but not the first. */
+		/* A slab that is being made or unmade has some of the units, but not the first. */
 		if ((first == u || c->head[first] != offset) && !slab_is_right(m, i, offset))
 			return false;
 		if (first == u && !slab_is_there_right(m, offset))
@@ -122,7 +122,7 @@ static bool slabs_are_right(struct image *m, size_t i)
 enum { CHUNK_ATTEMPTS = 8 };
 
 /*
- * Returns whether the chunk's kind agrees with its words of a span.  Only the kind may be wrong, and then a live
+ * Returns whether the chunk's kind agrees with the words of a span.  Only the kind may be wrong, and then a live
  * block would count as free.  Therefore a chunk of slabs has no span's chunks, and a thread that releases or is about
  * to make a span clears the tag first: a death leaves chunks of a span without a tag.  renew_slabs clears the words
  * that other builds leave.
@@ -208,8 +208,8 @@ static bool is_unused_word(const struct image *m, size_t i)
 }
 
 /*
- * Returns the next chunk from i on that a search, a walk or a look-up may come to: it is in use, its record is known,
- * or a hint leads there.  The records of all other chunks are cleared before they are read (run_made).
+ * Returns the next chunk from i on that a search, a walk or a look-up may come to: the chunk is in use, the record is
+ * known, or a hint leads there.  The records of all other chunks are cleared before they are read (run_made).
  */
 static size_t next_to_check(const struct image *m, size_t i)
 {

@@ -3,9 +3,9 @@
  * Opening a heap in a file: the right to make the heap, making it, attaching to it, and attaching to a heap of
  * another build.
  *
- * The claim names the thread that makes the heap in a file.  Only one thread at a time makes it.  No thread waits for
- * it, and if it dies the next thread starts over.  The claim is the life of that thread (life.h: a word that
- * identifies a thread or process, also after its id is reused).
+ * The claim names the thread that makes the heap in a file.  Only one thread at a time makes the heap.  No thread
+ * waits for the maker, and if the maker dies the next thread starts over.  The claim is the life of that thread
+ * (life.h: a word that identifies a thread or process, also after the id is reused).
  *
  *   length 0 --grow--> a page of zeros --CAS--> magic = MAKING
  *                                                 | CAS: claim = the caller's life
@@ -15,8 +15,8 @@
  *   claim    0, or the life of a dead thread: free to be taken by compare-and-swap
  *            the life of a live thread: it is making the heap
  *
- * The first page is never removed, because other processes may have it mapped and read it at any time.  No process
- * reads beyond it until magic is STORE_MAGIC, and from then on the file is never truncated.
+ * The first page is never removed, because other processes may have this page mapped and read the page at any time.
+ * No process reads beyond this page until magic is STORE_MAGIC, and from then on the file is never truncated.
  */
 #ifndef CORE_OPEN_H
 #define CORE_OPEN_H
@@ -64,7 +64,7 @@ INTERNAL void claim_give(struct store *s);
 
 struct store_size {
 	size_t chunks; /* chunks at first                  */
-	size_t limit;  /* most chunks that it may have, not fewer: see store_extend */
+	size_t limit;  /* most chunks, not fewer: see store_extend */
 };
 
 /* Creates a store without a file.  Returns NULL if there is no memory, or options->address is taken. */
@@ -83,7 +83,7 @@ INTERNAL void heap_configure(struct heap *h, size_t cap, const struct ash_heap_o
 /* ---- open_attach.c ---- */
 
 /*
- * Reads the head of the heap in the file.  Returns true if each word that follows from its address and size is right.
+ * Reads the head of the heap in the file.  Returns true if each word that follows from address and size is right.
  * Otherwise the reason is in *why.
  */
 INTERNAL bool store_look(int fd, struct store *head, enum ash_attach *why);
@@ -103,20 +103,20 @@ INTERNAL bool store_vouch(int fd);
 /*
  * Attaching to a heap that other processes left.  The lists, bins, spares and inboxes of owner records in the file
  * are only hints of the last process that worked there: a record is rebuilt from the slabs (seating.h) before any
- * word of it is followed.
+ * word of the record is followed.
  *
  *   a record with         is rebuilt
  *   a holder that died    always
  *   no holder             unless a living process is attached, whose lists are right
  *   a living holder       never; it is not touched
  *
- * A life in the file proves nothing: the file may be a copy, or an older state of it that was written back.  So a
- * living process counts as attached only if the kernel says that it has this file mapped at the heap's address.  If
+ * A life in the file proves nothing: the file may be a copy, or an older state that was written back.  So a living
+ * process counts as attached only if the kernel says that the process has this file mapped at the heap's address.  If
  * that cannot be read, the records are rebuilt.
  */
 
 /*
- * Returns whether this is a copy of a heap in which other processes were working: its pages may be of different
+ * Returns whether this is a copy of a heap in which other processes were working: the pages may be of different
  * moments.  `file` is the identity of the file; s is mapped.
  */
 INTERNAL bool reattach_is_torn(struct store *s, uint64_t file);
@@ -134,27 +134,27 @@ INTERNAL void reattach(struct store *s, uint64_t file);
  *   renewer   0 ---> the caller's life ----------------------------------------> 0
  *
  * If the caller dies, the next process finds CACHES_NONE and a dead renewer, and starts over.  Rebuilding writes only
- * words that are not the truth, so it may be repeated any number of times.
+ * words that are not the truth, so another process may repeat the rebuilding any number of times.
  *
  * A process that attaches enters the census, and then reads `caches`.  A process that rebuilds the caches sets
  * CACHES_NONE, and then looks for living processes in the census.  So one of the two sees the other.  A child of fork
- * enters when it gets a record.  If that is after its parent's file was rebuilt, the child is stopped: it has not
- * used the heap before, and its code knows other structures.
+ * enters when it gets a record.  If that is after the parent's file was rebuilt, the child is stopped, because the
+ * child has not used the heap before and knows other structures.
  */
 
 /* Does reattach_is_torn by the census, because the records cannot be read. */
 INTERNAL bool renew_is_torn(const struct store *s, uint64_t file);
 
-/* Rebuilds the caches.  Returns ASH_ATTACHED, or the reason for failure.  s is mapped, and its truth is checked. */
+/* Rebuilds the caches.  Returns ASH_ATTACHED, or the reason for failure.  s is mapped, and the truth in s is checked. */
 INTERNAL enum ash_attach renew(struct store *s, int fd);
 
 /*
  * Makes the calling process attached, for processes that renew.  Returns false if the caches are not, or no longer,
- * those of its structures.  Called before any word but the truth is written.
+ * those of the process's structures.  Called before any word but the truth is written.
  */
 INTERNAL bool renew_enter(struct store *s);
 
-/* For a thread that gets a record: stops the process if it must not use the heap. */
+/* For a thread that gets a record: stops a process that must not use the heap. */
 INTERNAL void renew_check(struct store *s);
 
 #endif

@@ -39,7 +39,7 @@ static bool parts_are_right(uint64_t part)
 	return ((part | (part + (0x7f - CHUNK_UNITS) * ROOM_EACH)) & ROOM_HIGH) == 0;
 }
 
-/* Returns whether the region's record in the file has its only possible value. */
+/* Returns whether the region's record in the file has the only possible value. */
 static bool region_is_right(int fd, const struct store *head, size_t n)
 {
 	struct region there, right;
@@ -48,7 +48,7 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 		return false;
 	memcpy(&right, &there, sizeof right);
 	store_set_region(&right, head->base, n);
-	right.chunks = there.chunks; /* it grows up to n, see store_extend */
+	right.chunks = there.chunks; /* the number grows up to n, see store_extend */
 	if (head->caches != store_caches())
 		return there.chunks - 1 < n;
 	/* The hint may have any value, because too low a value only costs time. */
@@ -90,7 +90,7 @@ static void clear_hints(struct heap *h)
 
 /*
  * Breaks the seal before the first change, also of a hint.  Does so as a builder, because then no other thread seals
- * the heap, and the call ends however often others seal it.  Returns false if the disk reports an error.
+ * the heap, and the call ends however often others seal.  Returns false if the disk reports an error.
  */
 static bool begin_changes(struct store *s)
 {
@@ -100,8 +100,8 @@ static bool begin_changes(struct store *s)
 	if (broken) {
 		clear_hints(&s->heap);
 		/*
-		 * Relaxed, because the maker of a file knows that it is the maker, and processes that attach later
-		 * set this themselves.
+		 * Relaxed, because the maker of a file knows its maker, and processes that attach later set this
+		 * themselves.
 		 */
 		store_relaxed(&s->heap.records, load_relaxed(&s->heap.records) | RECORDS_DOUBTED);
 	}
@@ -220,8 +220,8 @@ bool store_vouch(int fd)
 	if (s == NULL)
 		return false;
 	/*
-	 * The word is not written by its old value: another process may have vouched, attached and broken the seal
-	 * since; its changes would then be under a seal.  Pairs with seal_break.
+	 * The word is not written by the old value: another process may have vouched, attached and broken the seal
+	 * since; those changes would then be under a seal.  Pairs with seal_break.
 	 */
 	word = load_acquire(&s->seal);
 	while ((seal_is_torn(word) || load_acquire(&s->file) != file.identity) && /* pairs with reattach */

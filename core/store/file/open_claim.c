@@ -7,10 +7,10 @@
 
 #define AFTER (offsetof(struct store, world) + sizeof(uint64_t))
 
-/* Returns whether the thread is making the heap.  It may be the calling thread, interrupted by a signal handler. */
+/* Returns whether the thread is making the heap.  That may be the calling thread, interrupted by a signal handler. */
 static bool is_live(uint64_t claim, uint64_t world)
 {
-	/* In namespaces other than the caller's, the life cannot be judged, so it counts as live. */
+	/* In namespaces other than the caller's, the life cannot be judged, and counts as live. */
 	return claim != 0 && (!world_is(world, world_now()) || !life_thread_is_over(claim));
 }
 
@@ -83,12 +83,12 @@ bool claim_wait(int fd, struct claim_wait *w)
 	uint64_t me = life_of_thread();
 	struct claim_wait now;
 
-	/* A thread that does not know its own life could not make the heap either. */
+	/* A thread that does not know the thread's own life could not make the heap either. */
 	memset(&now, 0, sizeof now);
 	if (!share_status(fd, &now.file) || share_read(fd, now.words, AFTER, 0) > AFTER ||
 	    me == 0 || now.words[2] == me)
 		return false;
-	/* A thread that makes a large heap changes its file all the time, because share_take goes by pieces. */
+	/* A thread that makes a large heap changes the file all the time, because share_take goes by pieces. */
 	now.looks = w->looks + (now.words[2] != 0 ? 1 : CLAIM_PATIENCE / 16); /* without a claim the maker is between two steps */
 	if (memcmp(now.words, w->words, sizeof now.words) != 0 || now.file.length != w->file.length ||
 	    now.file.chance != w->file.chance)
@@ -105,7 +105,7 @@ enum claim claim_take(struct store *s)
 	if (!cas_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
 	/*
-	 * First, so that a thread that sees a claim sees the namespaces in which its life is valid: the release of
+	 * First, so that a thread that sees a claim sees the namespaces in which that life is valid: the release of
 	 * the claim pairs with the acquire load below.
 	 */
 	(void)cas_acq_rel(&s->world, &world, here);
@@ -113,7 +113,7 @@ enum claim claim_take(struct store *s)
 	me = lives_thread(&s->heap); /* 0 in namespaces other than the heap's */
 	if (me == 0 || is_live(claim, here) || !cas_acq_rel(&s->claim, &claim, me))
 		return CLAIM_BUSY;
-	/* The former maker may have completed the heap before it died. */
+	/* The former maker may have completed the heap before dying. */
 	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;
 }
 
@@ -131,6 +131,6 @@ void claim_give(struct store *s)
 	store_relaxed(&s->world, (uint64_t)0);
 	/* In this order, because a thread that sees no claim may begin, and sets magic. */
 	(void)cas_acq_rel(&s->magic, &making, 0);
-	/* A thread in other namespaces may have begun after it saw world cleared. */
+	/* A thread in other namespaces may have begun after world was cleared. */
 	(void)cas_acq_rel(&s->claim, &mine, 0);
 }

@@ -21,7 +21,7 @@ static bool set_up(struct store *s, struct store_size n, uint64_t file,
 	s->heap.records = options != NULL && options->allocate ? RECORDS_ALLOCATED : 0;
 	s->heap.id = heap_new_id(true);
 	store_relaxed(&s->seal, seal_new()); /* relaxed, like all behind magic */
-	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads it */
+	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads the word */
 	(void)layout_of(options, &s->layout); /* checked by store_create_file; no other heap shows it */
 	store_relaxed(&s->file, file);
 	store_set(s, s, n.limit);
@@ -60,7 +60,7 @@ struct store *store_create(struct store_size n, const struct ash_heap_options *o
 
 /*
  * Allocates the parts that this call and the first call write, so that a full disk is an error and no signal.  The
- * first page exists, because it has the claim.
+ * first page exists, because the claim is there.
  */
 static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 {
@@ -88,7 +88,7 @@ static bool make_in(int fd, struct store *s, struct store_size n,
 	       take_head(fd, s, n, all) && share_status(fd, &file) && set_up(s, n, file.identity, options);
 }
 
-/* Makes the heap in a file that seemed free.  The file is mapped before it is changed. */
+/* Makes the heap in a file that seemed free.  Maps the file before any change. */
 static struct store *make_at(int fd, struct store_size n, const struct ash_heap_options *options,
 			     enum ash_attach *why, enum claim *found)
 {

@@ -108,7 +108,7 @@ static void renew_region(struct store *s, size_t n)
 
 	store_set_region(r, s, n);
 	r->chunks = chunks;
-	r->part = 0; /* the first walk counts its findings here, see chunk_mend */
+	r->part = 0; /* the first walk counts chunks here, see chunk_mend */
 	memset(r->room, 0, r->part_words * ROOM_PARTS * sizeof *r->room);
 	memset(r->advice, 0, n);
 }
@@ -124,7 +124,7 @@ static void renew_slab(struct slab *s)
 	s->hold = SLAB_IDLE;
 }
 
-/* Returns whether the record was never set.  It may lie in a hole, so it must not be touched. */
+/* Returns whether the record was never set.  Such a record may lie in a hole, and must not be touched. */
 static bool was_never_set(const struct slab *s)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)s;

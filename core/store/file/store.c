@@ -75,7 +75,7 @@ void *store_owner(struct heap *h)
 	uint64_t n = load_relaxed(&s->records_used), holding;
 	void *record;
 
-	/* The winner gets record n.  The word publishes nothing, so its acquire pairs with nothing. */
+	/* The winner gets record n.  The word publishes nothing, so this acquire pairs with nothing. */
 	for (;;) {
 		if (n >= most)
 			return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores: the memory of a heap that processes share, in one mapping that has one address in all of them; its layout,
- * its address, more chunks for it.
+ * Stores: the memory of a heap that processes share, in one mapping with one address in all processes; layout,
+ * address, more chunks.
  *
  *   | store | census | owner records | region, its records | chunks ........ |
  *   |       |        |               | remote words, tags  |                 |
@@ -10,8 +10,8 @@
  *   census          a word for each process that allocates (census.h)
  *   owner records   a record for each thread (thread/owner.h)
  *
- * The whole mapping is reserved at once and backed when it is touched.  It contains no pointer to memory outside, so
- * a file of it can be mapped again later.
+ * The whole mapping is reserved at once and backed at the first touch.  The mapping contains no pointer to memory
+ * outside, so its file can be mapped again later.
  */
 #ifndef CORE_STORE_H
 #define CORE_STORE_H
@@ -60,7 +60,7 @@ struct intent {
 };
 #define INTENTS 4
 
-/* The truth of an owner record.  It is at the record's end, so that the caches before it may grow; see recover.h. */
+/* The truth of an owner record, at the end of the record, so that the caches before it may grow; see recover.h. */
 struct owner_truth {
 	uint64_t flight; /* address of the slot being taken or released */
 	uint64_t census; /* entry of the process in the census          */
@@ -99,9 +99,9 @@ struct stranger {
 };
 _Static_assert(STRANGERS_AT + STRANGERS * sizeof(struct stranger) <= CENSUS_AT, "before the census");
 
-#define LAYOUT_BYTES 64 /* of options->layout, with its 0 */
+#define LAYOUT_BYTES 64 /* of options->layout, with the 0 */
 
-/* The data format of the program in the heap: options->layout, filled up with 0, and its number. */
+/* The data format of the program in the heap: options->layout, filled up with 0, and the format's number. */
 struct layout {
 	char text[LAYOUT_BYTES];
 	uint64_t version;
@@ -121,7 +121,7 @@ struct store {
 	uint64_t renewer;   /* life of the thread that rebuilds the caches, or 0       */
 	uint64_t unlisted;  /* 0, or the start of the system in which a process attached without a place in the census */
 	uint64_t seal;	    /* whether the pages are of one moment, see building.h            */
-	uint64_t file; /* identity of the file (share.h): if it differs, this is a copy */
+	uint64_t file; /* identity of the file (share.h): another identity means a copy */
 	/* A slot of the heap itself, and the program's name of its data (ash_heap_options). */
 	uint64_t names; /* see store/data/names.c */
 	uint64_t records_used;
@@ -174,7 +174,7 @@ static inline struct store *store_shared(struct heap *h)
 
 /*
  * Returns the number of all structures in the file that are not the truth: of all sizes, places and counts that a
- * process relies on.  It differs by build and CPU.
+ * process relies on.  The number differs by build and CPU.
  */
 INTERNAL uint64_t store_caches(void);
 
@@ -182,10 +182,10 @@ INTERNAL uint64_t store_caches(void);
 INTERNAL bool store_may_have(size_t n);
 /* Returns the bytes of a store of at most n chunks. */
 INTERNAL size_t store_bytes(size_t n);
-/* Returns the bytes of its records, which is where the chunks begin. */
+/* Returns the bytes of the records, which is where the chunks begin. */
 INTERNAL size_t store_chunks_at(size_t n);
 
-/* Gets the layout of these options.  Returns false if its text is longer than a heap can have. */
+/* Gets the layout of these options.  Returns false if the text is longer than a heap can have. */
 INTERNAL bool layout_of(const struct ash_heap_options *options, struct layout *out);
 
 /* Returns the owner record of this number. */
@@ -195,8 +195,9 @@ static inline struct owner *store_record(const struct store *s, size_t i)
 }
 
 /*
- * Owner records in a store.  A record is reserved (records_used), cleared, and then made: its bit is set.  No list
- * leads to a record, because a list of a file may be forged, and two processes that attach cannot both rebuild it.
+ * Owner records in a store.  A record is reserved (records_used), cleared, and then made, that is, the record's bit
+ * is set.  No list leads to a record, because a list of a file may be forged, and two attaching processes cannot both
+ * rebuild a list.
  */
 
 /*
@@ -249,14 +250,14 @@ INTERNAL void store_exit(struct store *s);
 INTERNAL void store_leave(struct store *s);
 
 /*
- * More chunks for a store, while other processes work in it.
+ * More chunks for a store, while other processes work there.
  *
  *   | store | ... records for the limit ... | chunks ........ | ............... |
  *                                           0        region.chunks     region.capacity
  *
  * Records and addresses for all chunks up to the limit exist from the beginning, also in each process's map: for the
- * file system they are a hole.  So no other process must be notified, and nothing is moved.  The caller builds: if it
- * dies between the two steps, the new chunks are neither free nor in use, and are found as lost memory.
+ * file system they are a hole.  So no other process must be notified, and nothing is moved.  The caller builds: if
+ * the caller dies between the two steps, the new chunks are neither free nor in use, and are found as lost memory.
  */
 
 /* Returns whether the store already has n chunks. */
@@ -278,12 +279,12 @@ INTERNAL bool store_extend(struct store *s, size_t n);
  * Records of chunks in a heap's file that were never known (region.known).
  *
  * Checks of a file, and walks, do not read them, because their number is that of all possible chunks, and reading a
- * page of a tmpfs allocates it.  In a file that another program has written they may have any contents.  So they are
- * cleared when the chunk is first used.
+ * page of a tmpfs allocates the page.  In a file that another program has written they may have any contents.  So
+ * they are cleared when the chunk is first used.
  */
 
 /* Bits of heap.records. */
-#define RECORDS_DOUBTED	  ((uint64_t)1) /* the file was attached: another program may have written it */
+#define RECORDS_DOUBTED	  ((uint64_t)1) /* the file was attached: another program may have written there */
 #define RECORDS_ALLOCATED ((uint64_t)2) /* options->allocate: no hole may be punched              */
 
 /*

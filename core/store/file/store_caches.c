@@ -3,7 +3,7 @@
 
 #include "thread/owner.h"
 
-/* Raise this when a word that is not the truth changes its meaning without a change of size. */
+/* Raise this when a word that is not the truth changes in meaning without a change of size. */
 #define CACHES_MEANING 4 /* 2: span_chunks of chunks without a span, see chunk_use_is_right; 3: a slab's ready bits; 4: holds */
 
 uint64_t store_caches(void)
@@ -19,7 +19,7 @@ uint64_t store_caches(void)
 		offsetof(struct region, advice), OWNER_THREAD,
 	};
 	static uint64_t known;
-	uint64_t number = load_relaxed(&known); /* relaxed, because it has a single value beside 0 */
+	uint64_t number = load_relaxed(&known); /* relaxed, because there is a single value beside 0 */
 	size_t i;
 
 	if (number != 0)

@@ -10,7 +10,7 @@ static struct bench *first[SEAT_KINDS];
 /* Hints: the numbers of vacant benches without and with a page. */
 static uint64_t vacant[SEAT_KINDS][2];
 
-/* Takes the bench if its holder word is this word.  The bench must be empty, except for entries with ID_CLOSING. */
+/* Takes the bench if the holder word is `word`.  The bench must be empty, except for entries with ID_CLOSING. */
 static bool bench_hold(struct bench *b, uint64_t word)
 {
 	uint64_t me = holder_here();
@@ -57,7 +57,7 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 	return NULL;
 }
 
-/* Returns whether an entry is left, because seats_close of another thread is emptying it. */
+/* Returns whether an entry is left, because seats_close of another thread is emptying that entry. */
 static bool part_clear(struct seat_entry *e, size_t entries)
 {
 	bool left = false;
@@ -154,7 +154,7 @@ static struct bench *benches_make(unsigned kind)
 	return b;
 }
 
-/* Gives the bench a page if it has no page.  Returns false if there is no memory. */
+/* Gives a bench without a page a page.  Returns false if there is no memory. */
 static bool bench_has_page(struct bench *b)
 {
 	struct seat_page *page = b->page;
@@ -232,7 +232,7 @@ bool bench_grow(struct bench *b)
 	return false;
 }
 
-/* Empties the bench.  Its memory is purged if the kernel allows it. */
+/* Empties the bench.  The memory is purged if the kernel allows it. */
 static void bench_purge(struct bench *b)
 {
 	struct seat_entry *e;
@@ -252,7 +252,7 @@ static void bench_purge(struct bench *b)
 
 void bench_leave(struct bench *b)
 {
-	/* This is read before another thread can hold the bench and give it a page. */
+	/* This is read before another thread can hold the bench and give the bench a page. */
 	bool paged = b->page != NULL;
 
 	bench_purge(b);

@@ -8,13 +8,12 @@
  *     |
  *   more parts                          twice as many entries each time
  *
- * A thread takes a vacant bench, or that of a thread which ended without ash_thread_detach, and leaves the bench when
- * it ends.  The bench's memory is then purged, unless seats_close is emptying an entry of it, and remains mapped,
- * because other threads may be reading it.
+ * A thread takes a vacant bench, or that of a thread which ended without ash_thread_detach, and leaves the bench at
+ * the end.  The bench's memory is then purged, unless seats_close is emptying an entry, and remains mapped, because
+ * other threads may be reading there.
  *
- * A seat is the place in which a thread keeps its owner record in a heap between its calls.  The default heap's seat
- * is a thread-local variable (thread/seat.h).  The seats of other heaps are entries of a page, found by the heap's
- * id.
+ * A seat is the place in which a thread keeps its owner record in a heap between calls.  The default heap's seat is a
+ * thread-local variable (thread/seat.h).  The seats of other heaps are entries of a page, found by the heap's id.
  *
  *   page   [mark, lives | id, seat | id, seat | ...]
  */
@@ -94,7 +93,7 @@ struct bench {
 	uint64_t note;	  /* process_note of the holder, or 0 if unknown */
 	unsigned kind;
 	struct bench *next;
-	struct seat_page *page;			 /* NULL before it is made */
+	struct seat_page *page;			 /* NULL before the page is made */
 	struct seat_entry *more[BENCH_PARTS - 1]; /* further parts, in this order; NULL before they are made */
 };
 
@@ -102,7 +101,7 @@ struct bench {
 INTERNAL struct bench *bench_take(unsigned kind);
 /* After a fork, in the child: makes the calling thread of this process the holder. */
 INTERNAL void bench_keep(struct bench *b);
-/* Empties the bench and purges its memory, when its holder has ended or is about to end. */
+/* Empties and purges the bench, when the holder has ended or is about to end. */
 INTERNAL void bench_leave(struct bench *b);
 
 /* Leaves the benches of all threads that ended. */
@@ -138,7 +137,7 @@ INTERNAL struct seat_entry *bench_find(const struct bench *b, uint64_t id);
 INTERNAL bool bench_grow(struct bench *b);
 
 /* Values of seat_entry.id that no heap has. */
-#define ID_BUSY	   (~(uint64_t)0) /* its thread, or a signal handler, is giving the entry to a heap */
+#define ID_BUSY	   (~(uint64_t)0) /* the owning thread, or a signal handler, is giving the entry to a heap */
 #define ID_CLOSING (~(uint64_t)1) /* seats_close is emptying the entry                       */
 
 /* ---- benches_thread.c ---- */
@@ -151,14 +150,14 @@ INTERNAL bool bench_grow(struct bench *b);
  */
 
 /*
- * The thread's pages, for seats_guess.  NULL if there is no page yet, or if fork does not wipe it (under an
- * emulator), so that its mark must be read first.
+ * The thread's pages, for seats_guess.  NULL if there is no page yet, or if fork does not wipe the page (under an
+ * emulator), so that the mark must be read first.
  */
 INTERNAL_EXTERN THREAD_LOCAL struct seat_page *seats_open[SEAT_KINDS];
 
 /*
- * Returns the thread's bench of this kind, after making it, or emptying it after a fork, if necessary.  Returns NULL
- * if there is no memory.
+ * Returns the thread's bench of this kind, if necessary after making the bench, or emptying it after a fork.  Returns
+ * NULL if there is no memory.
  */
 INTERNAL struct bench *thread_bench(unsigned kind);
 /* Returns the bench unchanged, or NULL if there is no bench yet. */

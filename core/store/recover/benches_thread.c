@@ -14,7 +14,7 @@ static struct bench *bench_make(unsigned kind)
 	if (b == NULL)
 		return NULL;
 	/*
-	 * A compare-and-swap, because a signal handler may do the same.  No other thread reads the word, so its
+	 * A compare-and-swap, because a signal handler may do the same.  No other thread reads the word, so this
 	 * acquire pairs with nothing.
 	 */
 	if (!cas_acquire((uint64_t *)(void *)&benches[kind], &none, (uint64_t)(uintptr_t)b)) {
@@ -26,7 +26,7 @@ static struct bench *bench_make(unsigned kind)
 	return b;
 }
 
-/* Empties the bench that a child has from its parent, because not every kernel wipes its page. */
+/* Empties the bench that a child has from the parent, because not every kernel wipes the page. */
 static void inherited_clear(struct bench *b)
 {
 	struct seat_entry *e;
@@ -96,7 +96,7 @@ static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, ui
 		if (there == ID_BUSY)
 			*stop = true;
 		/*
-		 * A compare-and-swap, because signal handlers claim entries as well.  Its acquire pairs with
+		 * A compare-and-swap, because signal handlers claim entries as well.  The acquire pairs with
 		 * part_clear and seats_close, which other threads execute.
 		 */
 		else if (there == 0 && cas_acq_rel(&e->id, &there, ID_BUSY))

@@ -22,7 +22,7 @@ bool kinds_block(struct heap *h, uint64_t p, size_t bytes)
 	if (c == NULL)
 		return false;
 	if (slab_find(c, block, &s))
-		return look_at_slot(s, block, &index) >= bytes; /* others may release it at any time */
+		return look_at_slot(s, block, &index) >= bytes; /* others may release the block at any time */
 	return span_is(c, block) && load_relaxed(&c->span_bytes) >= bytes;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tags of blocks name the process that allocated the block (census.h), and its kind.  This header has both, and a
- * walk over all blocks.
+ * Tags of blocks: the process that allocated each block (census.h), and the kind of each block.  This header has
+ * both, and a walk over all blocks.
  *
  * Kinds: the tags of 8 bits that the program gives to blocks (ash_heap_alloc_tagged).
  *
@@ -9,7 +9,7 @@
  *
  * Leaves are blocks of the heap itself, made when they are first needed, so a heap without tags has no leaf.  A leaf
  * stays for the next slab that begins in the same unit.  The byte is valid only if TAG_KIND is set in the block's
- * census tag, which each allocation writes.  A span has its kind beside its census tag.
+ * census tag, which each allocation writes.  A span has the kind beside the census tag.
  */
 #ifndef CORE_BLOCK_TAGS_H
 #define CORE_BLOCK_TAGS_H

@@ -12,7 +12,7 @@ static void enter_stranger(struct store *s, struct building *b)
 	uint64_t life = lives_thread(&s->heap);
 	unsigned i;
 
-	/* A thread whose life cannot be judged joins the crowd, because its entry would never be freed. */
+	/* A thread whose life cannot be judged joins the crowd, because an entry of such a thread would never be freed. */
 	for (i = 0; i < STRANGERS && b->as == BUILDER_CROWD && life != 0; i++) {
 		struct stranger *t = store_stranger(s, i);
 		uint64_t none = 0;
@@ -123,7 +123,7 @@ static bool is_idle(struct store *s)
 {
 	const struct owner *o;
 
-	/* The order matters: a stranger may be taking a record, and has the record before it stops building. */
+	/* The order matters: a stranger may be taking a record, and has the record before the building ends. */
 	if (!building_quiet(s))
 		return false;
 	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
@@ -147,7 +147,7 @@ enum ash_sync seal_close(struct store *s)
 
 	if (seal_state(word) == SEAL_WHOLE)
 		return sync_whole(s, word);
-	(void)seal_break(s); /* a dead thread may have left it half closed */
+	(void)seal_break(s); /* a dead thread may have left the seal half closed */
 	word = load_relaxed(&s->seal);
 	closing = seal_with(word, SEAL_CLOSING);
 	/* Pairs with seal_break. */
@@ -161,7 +161,7 @@ enum ash_sync seal_close(struct store *s)
 			(void)cas_acq_rel(&s->seal, &closing, word);
 		return ASH_SYNC_FAILED;
 	}
-	/* This fails if a thread has come since: it found CLOSING, and broke the seal. */
+	/* This fails if a thread has come since, which found CLOSING and broke the seal. */
 	if (!mine || !cas_acq_rel(&s->seal, &closing, seal_with(word, SEAL_WHOLE)))
 		return ASH_SYNC_DURABLE;
 	return share_sync(s, PAGE_MOST) ? ASH_SYNC_SEALED : ASH_SYNC_FAILED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building: a thread is changing more than slots in a heap shared by processes, that is, units, chunks or slabs.
- * Memory that a builder holds when it dies is in no bitmap (recover.h).  Therefore the heap records which threads
- * build, and which memory each of them holds (holds.h).
+ * Building: a thread is changing more than slots in a heap shared by processes, that is, units, chunks or slabs.  The
+ * memory that a dying builder holds is in no bitmap (recover.h).  Therefore the heap records which threads build, and
+ * which memory each of them holds (holds.h).
  *
  *   owner      `building` of its record is odd
  *   stranger   a thread without a record (beyond STORE_RECORDS threads, or about to
@@ -23,9 +23,9 @@
 /*
  * The seal of a heap in a file: whether all pages of the file are of one moment.
  *
- * While the system runs, all processes see the same pages.  When it stops without warning (power), the file has the
- * pages that the kernel happened to write, of different moments.  Bits that say taken or free may be wrong in them,
- * and no check of the file can find that.  So the first page says whether that is possible:
+ * While the system runs, all processes see the same pages.  When the system stops without warning (power), the file
+ * has the pages that the kernel happened to write, of different moments.  Bits that say taken or free may be wrong in
+ * them, and no check of the file can find that.  So the first page says whether that is possible:
  *
  *   OPEN      threads may be changing the heap
  *   CLOSING   like OPEN; a thread makes all pages durable, while no record has a holder
@@ -37,14 +37,14 @@
  *    +------ (this page durable) -- BREAKING <---+
  *
  * Two orders hold on the disk, whichever pages are lost and in whatever order the others are written: WHOLE comes
- * after all changes before it, and before all changes behind it.  So a file that says WHOLE is of the moment of the
- * seal.  A file in any other state is of one moment only during the run of the system that it names.
+ * after all earlier changes, and before all later changes.  So a file that says WHOLE is of the moment of the seal.
+ * A file in any other state is of one moment only during the run of the system that is named there.
  *
  *   63 ............. 32 | 31 ......................... 2 | 1 ... 0
  *   start of the system | number, raised by each breaking | state
  *
- * No thread waits: each thread that finds the breaking half done repeats it, and a seal that is being closed is
- * broken like a whole seal.
+ * No thread waits: each thread that finds the breaking half done repeats the breaking, and a seal that is being
+ * closed is broken like a whole seal.
  */
 
 enum seal { SEAL_OPEN, SEAL_BREAKING, SEAL_CLOSING, SEAL_WHOLE };
@@ -75,14 +75,17 @@ INTERNAL bool seal_is_torn(uint64_t word);
  */
 INTERNAL bool seal_break(struct store *s);
 
-/* Does so for a thread that other threads cannot see: it must not run while the seal is closed. */
+/* Does so for a thread that other threads cannot see: such a thread must not run while the seal is closed. */
 INTERNAL void seal_touch(struct store *s);
 
 /* ---- building ---- */
 
-/* Between building_begin and building_end the caller may change units, chunks and slabs.  o is its record, or NULL. */
+/*
+ * Between building_begin and building_end the caller may change units, chunks and slabs.  o is the caller's record,
+ * or NULL.
+ */
 struct building {
-	uint64_t *word; /* NULL if an interrupted or outer call ends it, or no call does */
+	uint64_t *word; /* NULL if an interrupted or outer call ends the section, or no call does */
 	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD, BUILDER_PRIVATE } as;
 	unsigned kept;	 /* places of holds that belong to an outer call  */
 	uint64_t *holds, *before; /* holds_mine, now and before         */
@@ -96,7 +99,7 @@ INTERNAL bool building_quiet(struct store *s);
 /* Counts the strangers that died while building in store.deaths, and frees their entries. */
 INTERNAL void strangers_bury(struct store *s);
 
-/* Makes a heap in a file durable, and seals it.  The caller has no record. */
+/* Makes a heap in a file durable and sealed.  The caller has no record. */
 INTERNAL enum ash_sync seal_close(struct store *s);
 
 #endif

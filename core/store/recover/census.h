@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The census of a heap shared by processes: the table of the processes that allocate in it, and the tag of each
+ * The census of a heap shared by processes: the table of the processes that allocate there, and the tag of each
  * block, which names the process that allocated it.
  *
  *   census   [life of a process | 0 | ...]     entry i has tag i + 1; the topmost bit
@@ -19,9 +19,8 @@
 #include "store/file/store.h"
 
 /*
- * Lives in a heap shared by processes.  A life is a word that identifies a thread or a
- * process, also when its id is in use again (life.h).  It is valid only in the namespaces
- * of the processes that made the heap (world.h).
+ * Lives in a heap shared by processes.  A life is a word that identifies a thread or a process, also when the id is
+ * in use again (life.h).  A life is valid only in the namespaces of the processes that made the heap (world.h).
  */
 
 /*
@@ -51,7 +50,7 @@ _Static_assert(CENSUS_ENTRIES <= 0x4000, "the flags of a tag are above its proce
 /* The last tag with an entry: TAG_NONE and TAG_UNKNOWN have no entry. */
 #define CENSUS_LAST (CENSUS_ENTRIES - 2)
 
-/* In an entry: its process was found to be over.  The kernel is asked about this only once. */
+/* In an entry: the process was found to be over.  The kernel is asked about this only once. */
 #define CENSUS_OVER ((uint64_t)1 << 63)
 _Static_assert(LIFE_BITS < 63, "a bit is left");
 
@@ -62,8 +61,8 @@ static inline uint16_t *census_tag(const struct slab *s, uint64_t index)
 }
 
 /*
- * Returns the tag of a slot that this record's thread is releasing.  It names the record, not the process: if the
- * thread dies after its release, the slot may have another block, which another thread of the process is just
+ * Returns the tag of a slot that this record's thread is releasing.  The tag names the record, not the process: if
+ * the thread dies after its release, the slot may have another block, which another thread of the process is just
  * releasing (land, in recover.c).  intent_owner finds the process.
  */
 static inline uint16_t census_leaving(const struct owner *o)

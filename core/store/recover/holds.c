@@ -18,7 +18,7 @@ static uint64_t hold_at(uint64_t hold)
 }
 
 /*
- * hold_first returns the first unit, hold_count the number of units.  For a slot this is the unit in which its slab
+ * hold_first returns the first unit, hold_count the number of units.  For a slot this is the unit in which the slab
  * begins.
  */
 static uint64_t hold_first(uint64_t hold)
@@ -59,7 +59,7 @@ bool hold_overlaps(uint64_t a, uint64_t b)
 
 /* ---- for builders ---- */
 
-/* Notes the hold.  Returns its place, or NULL if no place is free. */
+/* Notes the hold.  Returns the place, or NULL if no place is free. */
 static uint64_t *note(struct store *s, uint64_t what)
 {
 	uint64_t *holds = holds_mine, *place = NULL, suspect;
@@ -69,7 +69,7 @@ static uint64_t *note(struct store *s, uint64_t what)
 	for (i = 0; holds != NULL && i < HOLD_PLACES && place == NULL; i++)
 		if (load_relaxed(&holds[i]) == 0)
 			place = &holds[i];
-	/* Pairs with is_held: a thread that sees the hold sees that its builder lives. */
+	/* Pairs with is_held: a thread that sees the hold sees that the builder lives. */
 	if (holds != NULL)
 		store_release(place != NULL ? place : &holds[HOLD_PLACES - 1], place != NULL ? what : HOLD_ALL);
 	fence_seq_cst(); /* pairs with that of suspicion_begin */

@@ -66,8 +66,8 @@ static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide
 		return span_is(c, block);
 	}
 	/*
-	 * The program may have released a draft.  Then its slot does not count as taken for the draft, however it is
-	 * found: no block has the draft's tag any more.
+	 * The program may have released a draft.  Then the slot does not count as taken for the draft, however the
+	 * slot is found: no block has the draft's tag any more.
 	 */
 	if (look_at_slot(s, block, &index) == 0)
 		return false;
@@ -124,7 +124,7 @@ struct intent *intent_claim(struct owner *o)
 			continue;
 		/*
 		 * A compare-and-swap, because a signal handler may have claimed the intent.  No other thread claims
-		 * it, so its orders pair with nothing.
+		 * this intent, so the orders pair with nothing.
 		 */
 		if (!cas_acq_rel(&i->state, &state,
 				 (state & ~(INTENT_USE - 1)) + INTENT_USE + INTENT_CLAIMED))
@@ -183,7 +183,7 @@ void intent_complete(struct intent *i, uint64_t *slot, uint64_t fresh, uint64_t 
 }
 
 /*
- * Completes the change of a mark.  An intent does not change while its mark is in a slot.  Returns true if the mark
+ * Completes the change of a mark.  An intent does not change while the mark is in a slot.  Returns true if the mark
  * was valid and is now gone.
  */
 static bool help(struct store *s, uint64_t *slot, uint64_t mark)
@@ -233,7 +233,7 @@ bool intent_change(struct heap *h, struct intent *i, uint64_t *slot, uint64_t ex
 	store_relaxed(&i->old, old);
 	store_release(&i->fresh, fresh); /* pairs with the fence of help */
 	intent_set(i, INTENT_ARMED | (draft ? INTENT_OF_DRAFT : 0));
-	/* Before others can see the block, because they may release it at once. */
+	/* Before others can see the block, because they may release the block at once. */
 	if (draft)
 		(void)intent_tag_block(h, fresh, load_relaxed(&i->tag));
 	while (!cas_seq_cst(slot, &word, mark)) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intents: a word of a shared heap gets another block in one step, although the thread that changes it may be killed
- * at any instruction.
+ * Intents: a word of a shared heap gets another block in one step, although the changing thread may be killed at any
+ * instruction.
  *
- * The word is a slot: 0, the address of a block, or for a moment a mark, which names the intent of the thread that
- * changes it.  So it is certain whether a change happened: it did if its mark was or is there.  A mark is never used
- * again, because it counts the uses of its intent; so a late compare-and-swap with an old mark fails.
+ * The word is a slot: 0, the address of a block, or for a moment a mark, which names the intent of the changing
+ * thread.  So it is certain whether a change happened: it did if the mark was or is there.  A mark is never used
+ * again, because marks count the uses of an intent; so a late compare-and-swap with an old mark fails.
  *
  *   kind        slot       a thread that dies here leaves
  *   IDLE
@@ -68,7 +68,7 @@ INTERNAL uint64_t intent_owner(const struct store *s, uint16_t tag);
 INTERNAL struct intent *intent_claim(struct owner *o);
 /* Sets the kind of the intent, perhaps with INTENT_OF_DRAFT. */
 INTERNAL void intent_set(struct intent *i, uint64_t kind);
-/* Returns whether a call of the holder is in the middle of a change, because a handler has interrupted it. */
+/* Returns whether a handler has interrupted a call of the holder in the middle of a change. */
 INTERNAL bool intents_busy(const struct owner *o);
 /* Returns the intent of this draft of the record, which is a DRAFT, or NULL. */
 INTERNAL struct intent *intent_of_draft(struct owner *o, const void *p);
@@ -77,8 +77,8 @@ INTERNAL void intent_end(struct intent *i);
 
 /*
  * Changes the slot from `expected` to `fresh`, in one step.  `old` is the block that the caller must release
- * afterwards, by its tag, before it ends the intent, or 0.  Returns false and leaves the intent unchanged if the slot
- * has another value.  i is CLAIMED, or a DRAFT; if it names a block, that block is `fresh`.
+ * afterwards, by the tag, before the end of the intent, or 0.  Returns false and leaves the intent unchanged if the
+ * slot has another value.  i is CLAIMED, or a DRAFT; if the intent names a block, that block is `fresh`.
  */
 INTERNAL bool intent_change(struct heap *h, struct intent *i, uint64_t *slot, uint64_t expected,
 			    uint64_t fresh, uint64_t old);
@@ -86,7 +86,7 @@ INTERNAL bool intent_change(struct heap *h, struct intent *i, uint64_t *slot, ui
 /* Returns the block that the slot names, or 0. */
 INTERNAL uint64_t intent_read(struct heap *h, const uint64_t *slot);
 
-/* Returns whether a word may be a slot: it lies in the region's chunks, or is a slot of the heap itself. */
+/* Returns whether a word may be a slot, that is, lies in the region's chunks or is a slot of the heap itself. */
 INTERNAL bool intent_may_change(const struct store *s, const struct region *r, uint64_t slot);
 
 /* Sets the tag of a block.  Returns false if there is no block at p. */

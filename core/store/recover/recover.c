@@ -22,7 +22,7 @@ static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole
 
 	if (whole && slab_has_event(at->slab, at->group, word))
 		settle_freed(v, at->slab, at->group, word);
-	else /* if v is not whole, its hints are rebuilt later (seating.h) */
+	else /* if v is not whole, the hints are rebuilt later (seating.h) */
 		store_release(&at->slab->free[at->group], word);
 }
 
@@ -116,8 +116,8 @@ static void land(struct owner *v, void *p)
 		return;
 	}
 	/*
-	 * If the slab has another owner, the slot was being released, and its tag says so.  If it was released and is
-	 * now another block, the tag is that of another thread.
+	 * If the slab has another owner, the slot was being released, and the tag says so.  If the slot was released
+	 * and is now another block, the tag is that of another thread.
 	 */
 	if (load_relaxed(census_tag(at.slab, at.index)) != census_leaving(v) ||
 	    (load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)

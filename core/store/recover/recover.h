@@ -34,8 +34,8 @@ INTERNAL void recover_settle(struct owner *v);
 
 /*
  * Completes the intents of a record, and releases the blocks that only these name.  The record is that of a dead
- * thread, or of a thread that leaves.  The caller holds it and is building (building.h).  `whole` means that the
- * lists of the record are right, and stay right.
+ * thread, or of a thread that leaves.  The caller holds the record and is building (building.h).  `whole` means that
+ * the lists of the record are right, and stay right.
  */
 INTERNAL void intents_settle(struct owner *v, bool whole);
 
@@ -46,8 +46,8 @@ INTERNAL void intents_settle(struct owner *v, bool whole);
 INTERNAL size_t heap_recover(struct heap *h, struct owner *o);
 
 /*
- * recover_memory.c: searches the whole heap for lost memory and returns it: units, chunks, slots of unowned slabs and
- * owner records that a thread held when it died while building.  o is the caller's record, or NULL.
+ * recover_memory.c: finds and returns the lost memory of the whole heap: units, chunks, slots of unowned slabs and
+ * owner records that a thread held that died while building.  o is the caller's record, or NULL.
  */
 INTERNAL void lost_memory_return(struct store *s, struct owner *o);
 

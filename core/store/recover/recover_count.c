@@ -42,7 +42,7 @@ bool units_recount(struct store *s)
 	unsigned i;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		before = load_acquire(&h->both); /* no later than the units that are counted; pairs with nothing */
+		before = load_acquire(&h->both); /* read before the units are counted; pairs with nothing */
 		now = count(h);
 		if (now == before)
 			return true;

@@ -69,7 +69,7 @@ static bool seems_lost(const struct thing *t)
 		return !store_owner_is_made(t->store, t->n);
 	if (bits_all(r->free, t->at.first, 1))
 		return false;
-	/* A record that is not known yet is not read, because its maker died before it wrote anything. */
+	/* A record that is not known yet is not read, because the maker died before writing anything. */
 	if (t->kind == LOST_CHUNK)
 		return (!bits_all(r->known, t->at.first, 1) || chunk_is(c, CHUNK_FREE)) && !is_inside_span(r, t->at.first);
 	if (t->kind == LOST_SPAN) /* both pair with the fence of note (holds.c) */
@@ -140,7 +140,7 @@ static void give_back(const struct thing *t)
 }
 
 /*
- * Returns the object to the heap if it is lost.  Returns false if a living thread may hold it.
+ * Returns a lost object to the heap.  Returns false if a living thread may hold the object.
  *
  * Builders that try to take the object spoil the suspicion, each only once, because the object is in no bitmap.  The
  * question is repeated if the object is held, because the holder may be another search that asks about the object and
@@ -148,7 +148,7 @@ static void give_back(const struct thing *t)
  */
 static bool examine(const struct thing *t)
 {
-	enum { ATTEMPTS = 1024, HELD = 64 }; /* repeated 16 times if it is held */
+	enum { ATTEMPTS = 1024, HELD = 64 }; /* 16 times if the object is held */
 	struct suspicion p;
 	unsigned i;
 
@@ -274,8 +274,8 @@ void lost_memory_return(struct store *s, struct owner *o)
 	if (!units_recount(s) || !all)
 		return;
 	/*
-	 * After the search, because the next thread must search again if the caller dies in it.  The acquire pairs
-	 * with nothing.
+	 * After the search, because the next thread must search again if the caller dies in the search.  The acquire
+	 * pairs with nothing.
 	 */
 	while ((int64_t)(deaths - done) > 0 && !cas_acquire(&s->searched, &done, deaths))
 		;

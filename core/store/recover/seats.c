@@ -47,7 +47,7 @@ static struct owner *fill(struct seat_entry *t, struct heap *h)
 	if (o == NULL)
 		o = fill_after_reaping(t, h);
 	if (o != NULL && s != NULL)
-		/* Relaxed, because census_is_held of other threads reads it at any time. */
+		/* Relaxed, because census_is_held of other threads reads the word at any time. */
 		store_relaxed(&truth_of(o)->census, census_join(s));
 	building_end(b);
 	return o;
@@ -122,7 +122,7 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 	struct takeover t = takeover_begin();
 	struct building b;
 
-	/* A call was never finished: its thread ended in it, or jumped out of it. */
+	/* A call was never finished: the thread ended in the call, or jumped out of the call. */
 	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&truth_of(o)->flight) != 0) {
 		b = building_begin(h, NULL); /* see intents_settle */
 		if (takeover_add(&t, o, state))
@@ -156,7 +156,7 @@ void seats_close(struct heap *h)
 		uint64_t id = h->id, closing = ID_CLOSING, life, left;
 		struct owner *o;
 
-		/* An inherited page has the parent's seats.  It is wiped, or about to be wiped. */
+		/* An inherited page has the parent's seats.  The page is wiped, or about to be wiped. */
 		if (page == NULL || (kind == SEATS_SHARED && process_has_forked(&page->mark)))
 			continue;
 		life = load_relaxed(&page->life);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seats of the calling thread in heaps that the program created (benches.h), and the checkout of its owner record.
+ * Seats of the calling thread in heaps that the program created (benches.h), and the checkout of the thread's owner
+ * record.
  *
- * The pages of all threads of the process can be found (benches.h): when a heap leaves the process, all seats in it
+ * The pages of all threads of the process can be found (benches.h): when a heap leaves the process, all seats there
  * are emptied (seats_close).  So a seat never refers to a heap that was unmapped, even if another file of this heap
- * is attached later, at its old address and with its id.
+ * is attached later, at the old address and with that id.
  */
 #ifndef CORE_SEATS_H
 #define CORE_SEATS_H
@@ -27,8 +28,8 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat_entry 
 }
 
 /*
- * Checks the thread's record out of its seat, *t.  Returns NULL if there is no memory or no entry, or if the caller
- * interrupted a call of this thread: then it uses the unowned slabs.
+ * Checks the thread's record out of the seat, *t.  Returns NULL if there is no memory or no entry, or if the caller
+ * interrupted a call of this thread: then the caller uses the unowned slabs.
  */
 INTERNAL struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
@@ -63,7 +64,7 @@ static inline struct owner *seats_self_guess(const struct heap *h)
 	return likely(load_relaxed(&e->self) == o) ? o : NULL;
 }
 
-/* A call on a heap, and its state of the calling thread's seat. */
+/* A call on a heap, and the state of the calling thread's seat there. */
 struct seats_call {
 	struct seat_entry *entry;
 	struct owner *owner; /* the record, checked out; NULL in the cases of seats_take */
