@@ -44,10 +44,9 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 	tag = census_tag(s, g * GROUP_SLOTS + index);
 	p = s->base + (g * GROUP_SLOTS + index) * s->slot_size;
 	/*
-	 * The order of these stores matters, because the thread may be killed at any point (recover.h): first the
-	 * slot is recorded as in flight, then its tag is set, then the slot is taken.  When the slot is no longer in
-	 * flight, nothing is left to undo.  A draft is never in flight: until it is published, it has the tag of its
-	 * intent.
+	 * The stores are in this order, because the thread may be killed at any point (recover.h): first the slot is
+	 * recorded as in flight, then its tag is set, then the slot is taken.  When the slot is no longer in flight,
+	 * nothing is left to undo.  A draft is never in flight: until it is published, it has the tag of its intent.
 	 */
 	if (draft != NULL) {
 		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);

@@ -169,7 +169,7 @@ static void hand_look(struct heap *h, struct chunk *c)
 /* Stores the round's figures as those of the last round. */
 static void hand_ends(struct heap *h)
 {
-	/* The exchanges pair with nothing, like the hand: an exchange only loses bytes that a step adds at that moment. */
+	/* Each exchange pairs with nothing, like the hand: it only loses bytes that a step adds at that moment. */
 	store_relaxed(&h->idle.found_before, exchange_seq_cst(&h->idle.found, 0));
 	store_relaxed(&h->idle.kept_before, exchange_seq_cst(&h->idle.kept, 0));
 	if (exchange_seq_cst(&h->idle.gone, 0) != 0)
