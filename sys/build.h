@@ -4,7 +4,7 @@
  * makes it a constant, 0 or 1, for `if` and `#if`.  No other file of core and sys tests such a macro.  The header is
  * in sys/ because sys/ has variants itself; internal.h, atomic.h and base/bits.h include it.
  *
- *	macro                 products                      what changes
+ *	macro                 products                      differences
  *
  *	ASHLAR_AMALGAMATION   the amalgamation, which       all but the public names is static
  *	                      defines it

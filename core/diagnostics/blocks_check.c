@@ -249,7 +249,7 @@ int ash_check(void)
 	struct owner *o = seat.open == 0 ? NULL : seat.self;
 	int broken;
 
-	/* Checked out, so that signal handlers do not change what is read here. */
+	/* Checked out, so that signal handlers do not change the words that are read here. */
 	seat_close();
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)

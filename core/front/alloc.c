@@ -26,6 +26,8 @@
  *                             bit and notifies the owner, or finds the block by the map.  Reports a p that is no
  *                             block, and a bit that is set already: a double free
  *     release_event           no ready group before, or no taken slot after: lists change (thread/settle.h)
+ *
+ * The hardened products take alloc_guarded and release_guarded instead (guard.h).
  */
 #include "front/alloc.h"
 
@@ -99,9 +101,9 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
 }
 
 /*
- * The slow path of an allocation whose current slab is full or whose seat was closed.  Returns a slot of the next
- * slab on the list if that is possible at once, else NULL.  `opened` is the value of seat.open before the caller
- * closed the seat.
+ * The slow path of an allocation if the current slab is full or the seat was closed.  Returns a slot of the next slab
+ * on the list if that is possible at once, else NULL.  `opened` is the value of seat.open before the caller closed
+ * the seat.
  *
  * If o is owner_none, the thread had no record when ash_alloc read the seat.  If the thread has a record now, a
  * signal handler got the record in between, and may have opened the seat before ash_alloc closed the seat.  Then no

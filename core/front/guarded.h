@@ -22,7 +22,7 @@ struct slab;
 
 /*
  * Releases a block.  `size` is the size that the caller told.  Returns the slot or span that becomes free now, which
- * may be another, or NULL.  Has called heap_hooks.
+ * may be another, or NULL.  Calls heap_hooks before.
  */
 #define SIZE_UNTOLD (SIZE_MAX - 1) /* the size of no block, like SIZE_MAX, which a program may tell */
 HARDENED void *guarded_end_any(const char *call, const char *name, void *p, size_t size, size_t have);

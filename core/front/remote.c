@@ -136,7 +136,7 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 		remote_notify_slow(s, index / GROUP_SLOTS);
 }
 
-/* Releases a block whose slab hint was stale or missing, by the full map. */
+/* Releases a block with a stale or missing slab hint, by the full map. */
 static SLOW void release_other(void *p)
 {
 	struct chunk *c = map_find(p);

@@ -71,8 +71,8 @@ static SLOW bool grow_large(void *p, size_t size)
 	bool grown;
 
 	/*
-	 * Samples of large blocks are known by address and size.  A slab whose slot came from a bin looks ready: such
-	 * a slab is on the partial list although the slot is taken.
+	 * Samples of large blocks are known by address and size.  A slab with a slot from a bin looks ready: such a
+	 * slab is on the partial list although the slot is taken.
 	 */
 	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || s->slots != 1 ||
 	    slab_is_ready(s))

@@ -53,8 +53,8 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
 	/*
-	 * The chunk has no tag of a process yet (store/recover/census.h).  The tag comes before the chunks, see
-	 * store/file/image_check.c.
+	 * The span has no tag of a process yet (store/recover/census.h).  The tag is cleared before span_chunks is
+	 * set, see store/file/image_check.c.
 	 */
 	if (!chunk_is(c, CHUNK_SPAN))
 		store_relaxed(&c->clean, 0);

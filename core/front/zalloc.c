@@ -43,8 +43,8 @@ void *ash_zalloc(size_t count, size_t size)
 }
 
 /*
- * For alignments up to a unit, a block whose size is a multiple of the alignment is aligned, because all larger class
- * sizes are multiples of the alignment, too.
+ * For alignments up to a unit, a block with a size that is a multiple of the alignment is aligned, because all larger
+ * class sizes are multiples of the alignment, too.
  */
 /* The hardened function is too long to be inlined. */
 static BUILD_IF(ASHLAR_HARDENED, SLOW, ALWAYS_INLINE) void *alloc_aligned(size_t alignment, size_t size, bool zero)

@@ -158,7 +158,7 @@ static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero, s
 
 /*
  * Gathers also chunks that a thread opened for slabs and left empty because it got units of a chunk that another
- * thread opened, and units whose hint is too low: the walk of unowned_shrink finds both.
+ * thread opened, and units with too low a hint: the walk of unowned_shrink finds both.
  */
 static void gather(struct heap *h)
 {

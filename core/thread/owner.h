@@ -54,8 +54,8 @@ INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 #define INBOX_SLABS 32
 
 /*
- * Spares are slabs that became empty recently and are cached, so that a program whose number of blocks varies around
- * a multiple of a slab does not make and unmake slabs all the time.  A spare remains current or on its list;
+ * Spares are slabs that became empty recently and are cached, so that a program with a number of blocks that varies
+ * around a multiple of a slab does not make and unmake slabs all the time.  A spare remains current or on its list;
  * owner.spares only marks it.
  *
  *   spares   [s][ ][s][s][ ][ ]...[ ][s]    each in a place of its own; places are filled in turn

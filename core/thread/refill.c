@@ -130,7 +130,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 			if (load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
 				fence_slab(o);
 		}
-		if (likely(slab_take(s))) /* and off the list, whose links lie on another page */
+		if (likely(slab_take(s))) /* and off the list: its links lie on another page */
 			break;
 		/*
 		 * slab_take fails if a thread that purges slabs (settle.h) already held the

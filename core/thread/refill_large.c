@@ -41,7 +41,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		collect_inbox(o);
 		if (o->bins[class].partial.head == NULL && o->lost != 0)
 			collect_lost(o, class);
-		/* A slab whose slot another thread released is used first. */
+		/* A slab that another thread released into is used first. */
 		if (unlikely(o->bins[class].partial.head != NULL || slab_packs(o->heap, class)))
 			return NULL;
 		u = units_claim(o->heap, units_for(class, count), false, false);

@@ -174,7 +174,7 @@ static inline uint64_t slab_free_word(const struct slab *s, unsigned g)
 /*
  * The hand passes over the chunks of slabs and purges free memory inside slabs, which retain.h does not see.  This
  * memory is holes, that is, whole pages without a taken slot between live blocks, and slabs that other threads
- * emptied and whose sleeping owner does not collect.
+ * emptied and that a sleeping owner does not collect.
  *
  * A thread moves the hand by a chunk when 64 units of slabs got their first free slots.  For slabs of its own, the
  * thread subtracts slabs that serve allocations again; slabs of other threads count together.  While holes are

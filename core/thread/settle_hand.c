@@ -137,7 +137,7 @@ static void hand_gone(struct heap *h, uint64_t bytes)
 	fetch_add_relaxed(&h->idle.gone, bytes);
 }
 
-/* Keeps or purges what is free in the slab.  Returns the bytes that were purged. */
+/* Keeps or purges the free memory of the slab.  Returns the bytes that were purged. */
 static uint64_t slab_look(struct heap *h, struct slab *s)
 {
 	unsigned n = 0;

@@ -14,8 +14,8 @@ size_t pages_size(void)
 }
 
 /*
- * Records are cut off a piece of PAGE_HUGE, aligned to that: in a system whose addresses follow each other, each
- * record between two chunks would otherwise cost a gap as large as a chunk.
+ * Records are cut off a piece of PAGE_HUGE, aligned to that: in a system with consecutive addresses, each record
+ * between two chunks would otherwise cost a gap as large as a chunk.
  */
 static uint64_t piece; /* its next unused byte; a multiple of PAGE_HUGE if there is no piece */
 

@@ -59,7 +59,7 @@ static inline const char *view_memory(const struct ash_heap_view *v, size_t i)
 /* Returns the number of chunks. */
 INTERNAL size_t view_chunks(const struct ash_heap_view *v);
 INTERNAL bool view_chunk_is_free(const struct ash_heap_view *v, size_t i);
-/* Returns the last chunk up to i whose record is known (region.known), or SIZE_MAX if no such chunk exists. */
+/* Returns the last chunk up to i with a known record (region.known), or SIZE_MAX if no such chunk exists. */
 INTERNAL size_t view_last_known(const struct ash_heap_view *v, size_t i);
 /* Returns the next chunk from i on, of n, that is known and not free, or n if no chunk is. */
 INTERNAL size_t view_next_used(const struct ash_heap_view *v, size_t i, size_t n);
@@ -96,8 +96,8 @@ INTERNAL uint64_t view_read(const struct ash_heap_view *v, const void *slot, con
 INTERNAL uint64_t view_owner(const struct ash_heap_view *v, uint16_t tag);
 INTERNAL bool view_process_is_over(const struct ash_heap_view *v, uint64_t life);
 /*
- * Reads the program's tags of the slots of a group.  `unit` is the begin of the slab.  Valid for slots whose census
- * tag has TAG_KIND.
+ * Reads the program's tags of the slots of a group.  `unit` is the begin of the slab.  Valid for slots with TAG_KIND
+ * in the census tag.
  */
 INTERNAL void view_kinds(const struct ash_heap_view *v, size_t i, unsigned unit, unsigned group,
 			 unsigned char out[GROUP_SLOTS]);

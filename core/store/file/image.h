@@ -13,7 +13,7 @@
  * does not look at bins, lists, spares and inboxes, because they are rebuilt, see open.h.  Nor does the check look at
  * the list of owner records, which no attached process follows (owner_after).
  *
- *   image_records_check   store, owner records, what these have in flight
+ *   image_records_check   store, owner records, slots and blocks in flight there
  *   image_chunks_check    chunk records, spans
  *   slabs_are_right       units and slab records
  */

@@ -89,8 +89,8 @@ INTERNAL void heap_configure(struct heap *h, size_t cap, const struct ash_heap_o
 INTERNAL bool store_look(int fd, struct store *head, enum ash_attach *why);
 
 /*
- * Attaches to the store in a file, whose identity *file becomes, for reattach.  Returns NULL with the reason in *why.
- * ASH_ATTACH_NO_HEAP means that a heap may be made there.
+ * Attaches to the store in a file.  *file becomes the identity of the file, for reattach.  Returns NULL with the
+ * reason in *why.  ASH_ATTACH_NO_HEAP means that a heap may be made there.
  */
 INTERNAL struct store *store_attach(int fd, const struct layout *layout, uint64_t *file, enum ash_attach *why);
 
@@ -127,8 +127,9 @@ INTERNAL void reattach(struct store *s, uint64_t file);
 /* ---- open_renew.c ---- */
 
 /*
- * Rebuilding the caches of a file: all words in the file that are not the truth (store.h).  For a process whose
- * structures differ from those of the processes that worked there before, when none of these is attached any more.
+ * Rebuilding the caches of a file: all words in the file that are not the truth (store.h).  For a process with
+ * structures other than those of the processes that worked there before, when none of these processes is attached any
+ * more.
  *
  *   caches    N ---> CACHES_NONE --(all of it is rebuilt)--> store_caches() of the caller
  *   renewer   0 ---> the caller's life ----------------------------------------> 0

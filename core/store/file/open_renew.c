@@ -13,7 +13,7 @@
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 
-/* ---- who is attached ---- */
+/* ---- the attached processes ---- */
 
 /* Returns the value of store.unlisted in this run of the system. */
 static uint64_t unlisted_now(void)

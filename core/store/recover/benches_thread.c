@@ -107,7 +107,7 @@ static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, ui
 	return NULL;
 }
 
-/* If there is no memory for another part: claims the entry of a heap whose record is not checked out. */
+/* If there is no memory for another part: claims the entry of a heap that has its record not checked out. */
 static struct seat_entry *entry_displace(struct bench *b, uint64_t id)
 {
 	size_t i;

@@ -36,7 +36,7 @@ uint64_t intent_mark(const struct store *s, const struct intent *i)
 	return load_relaxed(&i->state) / INTENT_USE << MARK_USE | intent_number(s, i) << MARK_NUMBER | MARK;
 }
 
-/* Returns the intent whose mark this is, or NULL if no intent has this mark. */
+/* Returns the intent with this mark, or NULL if no intent has this mark. */
 static struct intent *marked(const struct store *s, uint64_t mark)
 {
 	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);

@@ -15,7 +15,7 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-/* Releases a taken slot of v's own slab, whose holder is gone.  For `whole` see intents_settle. */
+/* Releases a taken slot of v's own slab, after the holder is gone.  For `whole` see intents_settle. */
 static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole)
 {
 	uint64_t word = load_relaxed(&at->slab->free[at->group]) | at->bit;
@@ -102,7 +102,7 @@ bool recover_is_dead(struct heap *h, uint64_t holder)
 	return lives_thread_is_over(store_of(h), holder >> OWNER_THREAD);
 }
 
-/* Releases the slot in flight, whose address no other thread has. */
+/* Releases the slot in flight.  No other thread has its address. */
 static void land(struct owner *v, void *p)
 {
 	struct chunk *c = region_find(v->heap, p);
