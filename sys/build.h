@@ -32,7 +32,7 @@
 /* 1 if the macro is defined, as 1 or without a value.  0 if it is undefined, and so is a name. */
 #define BUILD_HAS(macro)	 BUILD_HAS_VALUE(macro)
 #define BUILD_HAS_VALUE(value)	 BUILD_LIST(BUILD_COMMA_##value 1, 0, 0)
-/* Selects words that are no constants in that way. */
+/* Expands to `yes` or `no`, for words that are no constants. */
 #define BUILD_IF(macro, yes, no)	BUILD_IF_VALUE(macro, yes, no)
 #define BUILD_IF_VALUE(value, yes, no)	BUILD_LIST(BUILD_COMMA_##value yes, no, 0)
 #define BUILD_LIST(...)		 BUILD_SECOND(__VA_ARGS__)

@@ -74,7 +74,7 @@ BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
 
 /*
  * Returns a place for a mapping of so many bytes, a multiple of PAGE_HUGE, so that no page beside it belongs to
- * another mapping made in this way.  The place is only a wish, because something else may be mapped there.  It stays
+ * another mapping with such a place.  The place is only a wish, because something else may be mapped there.  It stays
  * taken until fence_leave.  Returns 0 if no place was found.
  */
 HARDENED uint64_t fence_place(size_t bytes);

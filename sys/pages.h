@@ -38,8 +38,8 @@ INTERNAL size_t pages_size(void);
 enum sharing {
 	PAGES_PRIVATE,
 	PAGES_SHARED, /* MAP_SHARED: with children of fork, or by way of a file */
-	PAGES_CALLERS, /* given by the caller: no system call touches this memory */
-	PAGES_GONE,    /* of a heap that was destroyed, see instance_create.c   */
+	PAGES_CALLERS, /* given by the caller: no system call touches this memory  */
+	PAGES_GONE,    /* of a heap that was destroyed, see instance_create.c      */
 	PAGES_RECORDS, /* for pages_reserve: private memory that is never released */
 	PAGES_PROMISED /* for pages_reserve: private memory, refused if the kernel would not promise it
 			  (vm.overcommit_memory) */
@@ -103,7 +103,7 @@ enum moved {
  */
 INTERNAL enum moved pages_move(void *from, void *to, size_t bytes);
 
-/* Moves whole huge pages in this way if a single remapping is enough; copies nothing. */
+/* Moves whole huge pages by a single remapping if that is possible.  Copies nothing. */
 INTERNAL enum moved pages_remap(void *from, void *to, size_t bytes);
 
 /* Advises the kernel for or against huge pages in the range.  Returns false if the kernel refused; then nothing changed. */

@@ -13,10 +13,10 @@
 enum {
 	PROC_STATE = 3,	   /* a letter, stored as the letter less '0'       */
 	PROC_FLAGS = 9,
-	PROC_THREADS = 20, /* threads of its process                        */
-	PROC_BIRTH = 22,   /* in ticks since the system started             */
+	PROC_THREADS = 20, /* threads of its process                         */
+	PROC_BIRTH = 22,   /* in ticks since the system started              */
 	PROC_CODE = 26,	   /* begin of the program's code, and of its stack; */
-	PROC_STACK = 28,   /* 1 and 0 for readers that ptrace would refuse  */
+	PROC_STACK = 28,   /* 1 and 0 for readers that ptrace would refuse   */
 	PROC_FIELDS
 };
 

@@ -9,7 +9,7 @@
 #include "../generic/function.h"
 
 FUNCTION(_start, 4)
-	.cfi_undefined x30		/* the outermost frame: no caller     */
+	.cfi_undefined x30		/* the outermost frame: no caller      */
 	mov	x29, xzr		/* no caller for unwinding by x29, too */
 	mov	x30, xzr
 	mov	x0, sp			/* aligned to 16 by the kernel        */

@@ -9,10 +9,10 @@
 #include "host.h"
 #ifdef ARCH_X86_64
 
-#define CPU_PAGE_SHIFT	    12 /* smallest page                                   */
+#define CPU_PAGE_SHIFT	    12 /* smallest page                                         */
 #define CPU_PAGE_SHIFT_MOST 12 /* largest page: layouts fit all sizes between (pages.h) */
-#define CPU_LINE	    64 /* bytes of a cache line                           */
-#define CPU_ADDRESS_BITS    47 /* of user space                                   */
+#define CPU_LINE	    64 /* bytes of a cache line                                 */
+#define CPU_ADDRESS_BITS    47 /* of user space                                         */
 #define CPU_ADDRESSES_BEYOND false /* kernels give others only on request */
 /*
  * A range in which neither the kernel nor a program places mappings by default: mmap goes down from the top of user

@@ -9,7 +9,7 @@
 #include "../generic/function.h"
 
 FUNCTION(_start, 1)
-	.cfi_undefined rip		/* the outermost frame: no caller     */
+	.cfi_undefined rip		/* the outermost frame: no caller      */
 	xor	%ebp, %ebp		/* no caller for unwinding by rbp, too */
 	mov	%rsp, %rdi
 	lea	main(%rip), %rsi

@@ -34,7 +34,7 @@ FUNCTION(arch_clone, 16)
 	jz	1f
 	ret
 1:
-	.cfi_undefined rip		/* the outermost frame: no caller     */
+	.cfi_undefined rip		/* the outermost frame: no caller      */
 	xor	%ebp, %ebp		/* no caller for unwinding by rbp, too */
 	pop	%rax
 	pop	%rax

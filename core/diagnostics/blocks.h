@@ -15,8 +15,8 @@ struct block_place {
 	char *start;
 	size_t size;
 	const struct chunk *chunk; /* the first chunk of a span */
-	const struct slab *slab;   /* NULL for a span     */
-	size_t index;		   /* index of the slot   */
+	const struct slab *slab;   /* NULL for a span           */
+	size_t index;		   /* index of the slot         */
 };
 
 typedef int blocks_see(void *context, const struct block_place *at);
@@ -49,7 +49,7 @@ INTERNAL void blocks_look(const void *p, bool live, struct ash_block *b, struct 
 struct found;
 typedef int blocks_visit(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
 
-/* Does ash_heap_walk. */
+/* The body of ash_heap_walk. */
 INTERNAL int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context);
 
 /* Finds the live block of the default heap that is nearest to an address outside all blocks. */
@@ -57,12 +57,12 @@ INTERNAL void ash_blocks_nearest(const void *p, struct found *out);
 
 /* ---- blocks_check.c ---- */
 
-/* Does ash_check.  o is the caller's record, checked out, or NULL. */
+/* The body of ash_check.  o is the caller's record, checked out, or NULL. */
 INTERNAL int heap_check(struct heap *h, const struct owner *o);
 
 /* ---- blocks_stats.c ---- */
 
-/* Does ash_stats. */
+/* The body of ash_stats. */
 INTERNAL void heap_stats(struct heap *h, struct ash_statistics *out);
 
 /* Figures of a slab.  If the slab was unmade during the count, all are 0 except the constants. */

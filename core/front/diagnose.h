@@ -11,11 +11,11 @@ struct chunk;
 struct slab;
 
 struct found {
-	enum ash_place place; /* ASH_FREE means in a slot, free or taken                    */
+	enum ash_place place; /* ASH_FREE means in a slot, free or taken */
 	char *start;	      /* of the slot or span; for ASH_UNUSED of the last before the address, or NULL */
-	size_t size;	      /* bytes of that slot or span                                 */
+	size_t size;	      /* bytes of that slot or span */
 	struct chunk *chunk;  /* chunk of the slab, or first chunk of the span; may be NULL */
-	struct slab *slab;    /* may be NULL                                                */
+	struct slab *slab;    /* may be NULL */
 };
 
 /*

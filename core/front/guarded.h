@@ -26,7 +26,10 @@ struct slab;
  */
 #define SIZE_UNTOLD (SIZE_MAX - 1) /* the size of no block, like SIZE_MAX, which a program may tell */
 HARDENED void *guarded_end_any(const char *call, const char *name, void *p, size_t size, size_t have);
-/* Does guarded_end_any for a block in a slab of the caller's record, of a class from 1 to CLASS_ONE; heap_hooks is NULL. */
+/*
+ * guarded_end_any for a block in a slab of the caller's record, of a class from 1 to CLASS_ONE, while heap_hooks is
+ * NULL.
+ */
 HARDENED void *guarded_end(const char *call, const char *name, void *p, size_t size, const struct slab *s);
 
 /* Resizes a block.  For `alignment` see resize.h.  Returns NULL if there is no memory or no place to grow. */

@@ -36,7 +36,7 @@ static ALWAYS_INLINE bool sample_counts(size_t bytes)
 	return sampler.left < 0;
 }
 
-/* Does that on a slow path, for any thread. */
+/* Counts an allocation on a slow path, for any thread.  Returns whether the allocation is a sample. */
 INTERNAL SLOW bool sample_is_due(size_t bytes);
 
 /* Calls ash_on_sample, and draws the distance to the next sample. */

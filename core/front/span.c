@@ -155,7 +155,7 @@ bool span_release(struct chunk *c, void *p)
 	return true;
 }
 
-/* Does span_fit for a span in a region of its own. */
+/* span_fit for a span in a region of its own. */
 static bool alone_fit(struct chunk *c, size_t bytes)
 {
 	struct run run = run_of(c);

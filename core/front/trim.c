@@ -12,7 +12,7 @@
 #include "thread/settle.h"
 
 #define STEP_LOOK ((size_t)16 << 10) /* of a budget, for a look at a chunk without slabs, as in retain.c */
-#define STEP_PART ((size_t)8 << 20)  /* of a budget, for a part of the due memory              */
+#define STEP_PART ((size_t)8 << 20)  /* of a budget, for a part of the due memory                        */
 
 /* The number of chunks that were visited in this round, counted as retained_trim does. */
 static uint64_t step_hand;

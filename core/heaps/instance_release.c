@@ -37,7 +37,7 @@ static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 	return true;
 }
 
-/* Releases a slot of an unowned slab in that way. */
+/* Releases a slot of an unowned slab.  Returns false if the slot is free. */
 static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 {
 	struct building b;

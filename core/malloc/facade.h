@@ -49,7 +49,7 @@ EXPORT void malloc_stats(void);
  * (core/diagnostics/malloc_needs.c).
  */
 HIDDEN void ash_stats_rows(void (*row)(void *to, const struct ash_class *class), void *to);
-/* Does this with a few rows at a time, for a small stack.  `row` must not allocate. */
+/* Counts the heap a few rows at a time, for a small stack.  `row` must not allocate. */
 HIDDEN void ash_stats_rows_few(void (*row)(void *to, const struct ash_class *class), void *to);
 /*
  * Calls `part` for each slab and each span, as if it were alone in its row; the `bytes` of a span are those of its

@@ -27,7 +27,10 @@
  * thread notices that the clock runs when it counts.
  */
 INTERNAL void owner_count(struct owner *o);
-/* Does the counting of an allocation from a watched record, and detaches the bin. */
+/*
+ * Detaches the bin after an allocation from a watched record, and counts on the clock if a fast path released a slot
+ * before.
+ */
 INTERNAL void bin_watched(struct owner *o, unsigned class);
 
 /* Counts like owner_count, for any thread that released a span of the default heap or made the span smaller. */

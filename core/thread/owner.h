@@ -90,8 +90,8 @@ static inline bool is_crowd(const struct heap *h)
 
 struct bin {
 	uintptr_t slab;	      /* the current slab's distance from the owner, see bin_slab; 0 if there is no slab */
-	struct slabs partial; /* slabs that have free slots and are not current                  */
-	uint64_t slabs;	      /* all slabs of the class, also full ones                          */
+	struct slabs partial; /* slabs that have free slots and are not current */
+	uint64_t slabs;	      /* all slabs of the class, also full ones */
 };
 
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
@@ -117,24 +117,24 @@ HARDENED void quarantine_compare(const struct owner *o, unsigned class);
 
 struct owner {
 	/* Written by the holder, often. */
-	uint64_t turn;	     /* chunks visited so far, see shrink_turn           */
+	uint64_t turn;	     /* chunks visited so far, see shrink_turn                                 */
 	uint8_t lost;	     /* walks that are still to end because the inbox was full, see collect_lost */
-	uint8_t spare_next;  /* the place of the next spare                      */
-	bool no_spares;	     /* nothing is cached: there is no holder, or all slabs are being visited */
-	bool watched;	     /* see bin.h                                        */
-	uint8_t pending_releases; /* see release_pending in remote.c             */
-	uint8_t steps;	     /* see owner_is_counted                             */
-	uint8_t ticks;	     /* see owner_count                                  */
-	uint8_t opened;	     /* units of slabs that were full, see hand_opened   */
-	uint16_t spare_units; /* the weight of all spares                        */
-	uint64_t building;   /* odd while the holder changes more than slots, see owner_begin */
+	uint8_t spare_next;  /* the place of the next spare                                            */
+	bool no_spares;	     /* nothing is cached: there is no holder, or all slabs are being visited  */
+	bool watched;	     /* see bin.h                                                              */
+	uint8_t pending_releases; /* see release_pending in remote.c                                   */
+	uint8_t steps;	     /* see owner_is_counted                                                   */
+	uint8_t ticks;	     /* see owner_count                                                        */
+	uint8_t opened;	     /* units of slabs that were full, see hand_opened                         */
+	uint16_t spare_units; /* the weight of all spares                                              */
+	uint64_t building;   /* odd while the holder changes more than slots, see owner_begin          */
 	/* Other threads read these members with each of their releases.  They are written when the holder changes. */
 	_Alignas(CPU_LINE) uint64_t no_slots; /* always 0; read as slab.ready if a bin has no slab */
-	uint64_t state;	     /* vacant, or the holder's word, see base/roll.h    */
-	struct owner *next;  /* in heap.owners; never changes once set           */
+	uint64_t state;	     /* vacant, or the holder's word, see base/roll.h                          */
+	struct owner *next;  /* in heap.owners; never changes once set                                 */
 	struct heap *heap;
-	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0 if unknown */
-	uint64_t batch; /* number of the batch that takes the record over, or 0, see seating.h */
+	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0 if unknown     */
+	uint64_t batch; /* number of the batch that takes the record over, or 0, see seating.h         */
 	struct hardened hardened[IS_HARDENED]; /* 0 or 1 elements: ISO C has no array of 0, clang and gcc do */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t notified; /* INBOX_ flags, see settle.h; the holder collects if any is set */

@@ -23,13 +23,13 @@
 #include "thread/owner.h"
 
 struct seat {
-	_Alignas(16)	      /* so that roll_seat is exactly the seat's address      */
+	_Alignas(16)	      /* so that roll_seat is exactly the seat's address              */
 	uint64_t open;	      /* ~0 if self may be used; 0 if self is in use or is owner_none */
-	struct owner *self;   /* never NULL, except as SEAT_MAY_BE_NULL says          */
-	struct owner *record; /* like self, but NULL if there is no record, or SEAT_BUSY */
-	unsigned guest;	      /* frames that hold another record, see seating_takeover.c  */
-	void *latest;	      /* latest block released, see slot_predicted           */
-	uint64_t number;      /* the thread's number, see seat.c; 0 if none is drawn yet */
+	struct owner *self;   /* never NULL, except as SEAT_MAY_BE_NULL says                  */
+	struct owner *record; /* like self, but NULL if there is no record, or SEAT_BUSY      */
+	unsigned guest;	      /* frames that hold another record, see seating_takeover.c      */
+	void *latest;	      /* latest block released, see slot_predicted                    */
+	uint64_t number;      /* the thread's number, see seat.c; 0 if none is drawn yet      */
 #ifdef CPU_TLS_IS_COMPUTED
 	char unused[CPU_EIGHTHS - 6 * sizeof(uint64_t)];
 	const uint8_t small[CLASS_SMALLS]; /* a copy of class_small, see seat_small    */
@@ -89,7 +89,7 @@ static inline void seat_open(void)
 	seat.open = SEAT_OPEN;
 }
 
-/* Does that for a caller that read `opened`, known to be ~0, from seat.open before closing the seat. */
+/* seat_open for a caller that read `opened`, known to be ~0, from seat.open before closing the seat. */
 static inline void seat_open_again(uint64_t opened)
 {
 	(void)opened;

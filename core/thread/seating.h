@@ -19,7 +19,7 @@
 INTERNAL struct owner *seat_fill(struct owner **self, struct heap *h);
 
 /*
- * Does the part of seat_take for a closed seat: gets the thread its first record of the default heap and calls
+ * The part of seat_take for a closed seat.  Gets the thread its first record of the default heap and calls
  * ash_on_thread.  Returns NULL in the cases of seat_fill; the caller then uses the unowned slabs.
  */
 INTERNAL struct owner *seat_slow(void);

@@ -37,7 +37,7 @@
 #define INBOX_MISSED ((uint64_t)2)
 #define INBOX_LOST   ((uint64_t)4)
 
-/* Does steps 2 and 3: sets the pending bit and enters the slab if the bit was not set.  For any thread. */
+/* Steps 2 and 3: sets the pending bit and enters the slab if the bit was not set.  For any thread. */
 INTERNAL void inbox_notify(struct slab *s);
 
 /*
@@ -189,7 +189,7 @@ static inline uint64_t slab_free_word(const struct slab *s, unsigned g)
  * (heap_again), so the pages of a burst that comes again stay.
  */
 enum purged {
-	SLAB_CLEAN = 1, /* reads zero, because no slot was taken since  */
+	SLAB_CLEAN = 1, /* reads zero, because no slot was taken since              */
 	SLAB_REFUSED	/* the system does not purge it, so no purge is tried again */
 };
 

@@ -7,8 +7,8 @@
 #include "thread/settle.h"
 
 #define HAND_STEP   64 /* units of slabs with their first free slot, for a look at a chunk */
-#define HOLES_STEP  4  /* such units of a record's own slabs while holes go                   */
-#define BUSY_ROUNDS 4  /* rounds without a purge until steps are rare again                      */
+#define HOLES_STEP  4  /* such units of a record's own slabs while holes go                */
+#define BUSY_ROUNDS 4  /* rounds without a purge until steps are rare again                */
 
 /*
  * Returns whether `bytes` more free bytes in slabs may not stay beside `kept`.  The floor counts twice, because a

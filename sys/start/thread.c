@@ -36,7 +36,7 @@ struct ash_thread {
 	void *mapping;
 	size_t mapping_size;
 	int tid;
-	int running;   /* the kernel clears this when the thread has ended                  */
+	int running;   /* the kernel clears this when the thread has ended                        */
 	uint64_t fate; /* the later of the thread's end and ash_thread_forget releases the memory */
 };
 enum { FATE_OPEN, FATE_FORGOTTEN, FATE_ENDED };

@@ -29,9 +29,9 @@
 
 enum claim {
 	CLAIM_FREE,    /* empty, or half-made by a dead thread: a heap can be made there */
-	CLAIM_BUSY,    /* a live thread is making a heap                     */
-	CLAIM_HEAP,    /* the file has a heap                                */
-	CLAIM_FOREIGN  /* anything else                                      */
+	CLAIM_BUSY,    /* a live thread is making a heap                                 */
+	CLAIM_HEAP,    /* the file has a heap                                            */
+	CLAIM_FOREIGN  /* anything else                                                  */
 };
 
 /* Returns the state of the file.  Sets *half if a thread had begun to make a heap. */
@@ -63,7 +63,7 @@ INTERNAL void claim_give(struct store *s);
 /* ---- open_create.c: also the words of every heap that the program creates ---- */
 
 struct store_size {
-	size_t chunks; /* chunks at first                  */
+	size_t chunks; /* chunks at first                          */
 	size_t limit;  /* most chunks, not fewer: see store_extend */
 };
 
@@ -143,7 +143,7 @@ INTERNAL void reattach(struct store *s, uint64_t file);
  * child has not used the heap before and knows other structures.
  */
 
-/* Does reattach_is_torn by the census, because the records cannot be read. */
+/* reattach_is_torn by the census alone, because the records cannot be read. */
 INTERNAL bool renew_is_torn(const struct store *s, uint64_t file);
 
 /* Rebuilds the caches.  Returns ASH_ATTACHED, or the reason for failure.  s is mapped, and the truth in s is checked. */

@@ -89,7 +89,7 @@ static void clear_hints(struct heap *h)
 }
 
 /*
- * Breaks the seal before the first change, also of a hint.  Does so as a builder, because then no other thread seals
+ * Breaks the seal before the first change, also of a hint.  The caller becomes a builder: then no other thread seals
  * the heap, and the call ends however often others seal.  Returns false if the disk reports an error.
  */
 static bool begin_changes(struct store *s)

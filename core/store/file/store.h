@@ -52,11 +52,11 @@ _Static_assert((KINDS_SLOT + 1) * sizeof(uint64_t) <= REMOTE_STRIDE, "there is r
 
 /* A change that a thread is publishing, see intent.h. */
 struct intent {
-	uint64_t state; /* count of uses, flag, kind                                    */
-	uint64_t slot;	/* address of the word that is to change                        */
-	uint64_t fresh; /* the new block of that word, or the draft, or 0               */
+	uint64_t state; /* count of uses, flag, kind                                  */
+	uint64_t slot;	/* address of the word that is to change                      */
+	uint64_t fresh; /* the new block of that word, or the draft, or 0             */
 	uint64_t old;	/* the block that is released when the word has changed, or 0 */
-	uint64_t tag;	/* the census tag of a draft once it is published               */
+	uint64_t tag;	/* the census tag of a draft once it is published             */
 };
 #define INTENTS 4
 
@@ -109,18 +109,18 @@ struct layout {
 
 struct store {
 	/* The truth, see above.  These four words have the same offset in every format. */
-	uint64_t magic;	  /* see open.h; STORE_MAGIC is set last            */
-	uint64_t format;  /* STORE_FORMAT                                    */
+	uint64_t magic;	  /* see open.h; STORE_MAGIC is set last                */
+	uint64_t format;  /* STORE_FORMAT                                       */
 	uint64_t claim;	  /* life of the thread that made or is making the heap */
-	uint64_t world;	  /* its namespaces, see world.h                     */
+	uint64_t world;	  /* its namespaces, see world.h                        */
 	struct store *base;
 	size_t bytes;
 	char *records; /* owner records, STORE_RECORDS of RECORD_BYTES */
 	uint64_t *census;
 	_Alignas(CPU_LINE) uint64_t caches; /* store_caches(), or CACHES_NONE, see open.h */
-	uint64_t renewer;   /* life of the thread that rebuilds the caches, or 0       */
+	uint64_t renewer;   /* life of the thread that rebuilds the caches, or 0 */
 	uint64_t unlisted;  /* 0, or the start of the system in which a process attached without a place in the census */
-	uint64_t seal;	    /* whether the pages are of one moment, see building.h            */
+	uint64_t seal;	    /* whether the pages are of one moment, see building.h */
 	uint64_t file; /* identity of the file (share.h): another identity means a copy */
 	/* A slot of the heap itself, and the program's name of its data (ash_heap_options). */
 	uint64_t names; /* see store/data/names.c */
@@ -131,10 +131,10 @@ struct store {
 	_Alignas(256) struct heap heap;
 	/* The rest is for the processes that work in the heap. */
 	_Alignas(CPU_LINE) uint64_t refused; /* calls that found no unused record         */
-	uint64_t suspect;   /* the hold that a search asks about, or 0: see holds.h       */
-	uint64_t crowd;	    /* strangers without an entry that are building               */
-	uint64_t full;	    /* hint: processes that found the census full, see block_tags.c */
-	uint64_t deaths;    /* count of deaths while building                              */
+	uint64_t suspect;   /* the hold that a search asks about, or 0: see holds.h               */
+	uint64_t crowd;	    /* strangers without an entry that are building                       */
+	uint64_t full;	    /* hint: processes that found the census full, see block_tags.c       */
+	uint64_t deaths;    /* count of deaths while building                                     */
 	uint64_t searched;  /* the value of deaths when a search began that found all lost memory */
 	uint64_t made[STORE_RECORDS / 64]; /* bit = 1: the owner record is complete, see store_owner_after */
 	struct ash_descriptor descriptor; /* for readers of the file, see ashlar_descriptor.h */
@@ -214,7 +214,7 @@ static inline size_t store_records(size_t n, bool allocated)
 INTERNAL void *store_owner(struct heap *h);
 /* Publishes a complete record: all threads see it from then on. */
 INTERNAL void store_owner_made(struct owner *o);
-/* Does owner_after. */
+/* owner_after for a store. */
 INTERNAL struct owner *store_owner_after(struct heap *h, const struct owner *o);
 
 static inline bool store_owner_is_made(const struct store *s, size_t i)
@@ -285,7 +285,7 @@ INTERNAL bool store_extend(struct store *s, size_t n);
 
 /* Bits of heap.records. */
 #define RECORDS_DOUBTED	  ((uint64_t)1) /* the file was attached: another program may have written there */
-#define RECORDS_ALLOCATED ((uint64_t)2) /* options->allocate: no hole may be punched              */
+#define RECORDS_ALLOCATED ((uint64_t)2) /* options->allocate: no hole may be punched                     */
 
 /*
  * Clears the records of the run that the caller has just claimed, unless they are known.  Before the run is given

@@ -24,9 +24,9 @@
 #include "thread/owner.h"
 
 struct seat_entry {
-	uint64_t id;	     /* of the heap; 0 if the entry is unused    */
-	struct owner *owner; /* like self; NULL while a call has the record checked out */
-	struct owner *self;  /* NULL if there is no record yet, or SEAT_BUSY */
+	uint64_t id;	     /* of the heap; 0 if the entry is unused                     */
+	struct owner *owner; /* like self; NULL while a call has the record checked out   */
+	struct owner *self;  /* NULL if there is no record yet, or SEAT_BUSY              */
 	uint64_t census;     /* the process's tag in the heap (census.h), or 0 if unknown */
 };
 _Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
@@ -138,7 +138,7 @@ INTERNAL bool bench_grow(struct bench *b);
 
 /* Values of seat_entry.id that no heap has. */
 #define ID_BUSY	   (~(uint64_t)0) /* the owning thread, or a signal handler, is giving the entry to a heap */
-#define ID_CLOSING (~(uint64_t)1) /* seats_close is emptying the entry                       */
+#define ID_CLOSING (~(uint64_t)1) /* seats_close is emptying the entry                                     */
 
 /* ---- benches_thread.c ---- */
 

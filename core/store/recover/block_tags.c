@@ -70,8 +70,8 @@ struct visit {
 	struct heap *heap;
 	int (*see)(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
 	void *context;
-	bool ask;		     /* whether to ask which owners live   */
-	struct ash_heap_owner owner; /* of the current block */
+	bool ask;		     /* whether to ask which owners live */
+	struct ash_heap_owner owner; /* of the current block             */
 	/*
 	 * The kernel is asked once a walk whether a process lives.  The answer is kept by life and not by tag,
 	 * because the tag may be reused during the walk.

@@ -31,7 +31,7 @@ INTERNAL uint8_t *kinds_byte(struct heap *h, const struct slab *s, size_t index)
 /* Returns the program's tag of a block, or 0 if the block has no tag. */
 INTERNAL unsigned char kind_of(struct heap *h, const struct block_place *at);
 
-/* Does so for the block at p in this chunk. */
+/* Returns the program's tag of the block at p in this chunk, or 0 if the block has no tag. */
 INTERNAL unsigned char kind_at(struct chunk *c, const void *p);
 
 /* Returns whether a block of this heap with at least `bytes` bytes lies at p. */
@@ -39,7 +39,7 @@ INTERNAL bool kinds_block(struct heap *h, uint64_t p, size_t bytes);
 
 /* ---- all blocks, and the process that allocated each ---- */
 
-/* Does ash_heap_walk.  With `ask`, also finds out whether owners live, by a system call for each process. */
+/* The body of ash_heap_walk.  With `ask`, also finds out whether owners live, by a system call for each process. */
 INTERNAL int block_walk(struct heap *h, bool ask,
 			int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
 			void *context);

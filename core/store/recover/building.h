@@ -75,7 +75,7 @@ INTERNAL bool seal_is_torn(uint64_t word);
  */
 INTERNAL bool seal_break(struct store *s);
 
-/* Does so for a thread that other threads cannot see: such a thread must not run while the seal is closed. */
+/* seal_break for a thread that other threads cannot see: this thread must not run while the seal is closed. */
 INTERNAL void seal_touch(struct store *s);
 
 /* ---- building ---- */

@@ -14,7 +14,7 @@
 #include "thread/owner.h"
 #include "thread/seat.h"
 
-/* Does seats_take if that needs no call.  Returns NULL if the caller must call seats_take. */
+/* seats_take without a call.  Returns NULL if the caller must call seats_take. */
 static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
 {
 	struct seat_page *page = seats_open[h->id & 1];
@@ -45,7 +45,7 @@ INTERNAL void seats_leave(struct seat_entry *t);
 /* Returns the calling thread's record, also when it is checked out, or NULL if there is no record. */
 INTERNAL struct owner *seats_self(struct heap *h);
 
-/* Does so if that needs no call.  Returns NULL if the caller must call seats_self or seats_enter. */
+/* seats_self without a call.  Returns NULL if the caller must call seats_self or seats_enter. */
 static inline struct owner *seats_self_guess(const struct heap *h)
 {
 	const struct seat_page *page = seats_open[h->id & 1];
@@ -68,7 +68,7 @@ static inline struct owner *seats_self_guess(const struct heap *h)
 struct seats_call {
 	struct seat_entry *entry;
 	struct owner *owner; /* the record, checked out; NULL in the cases of seats_take */
-	struct owner *self;  /* also if an interrupted call has it checked out    */
+	struct owner *self;  /* also if an interrupted call has it checked out           */
 };
 
 INTERNAL struct seats_call seats_enter(struct heap *h);
