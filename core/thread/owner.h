@@ -118,7 +118,7 @@ HARDENED void quarantine_compare(const struct owner *o, unsigned class);
 struct owner {
 	/* Written by the holder, often. */
 	uint64_t turn;	     /* chunks visited so far, see shrink_turn                                 */
-	uint8_t lost;	     /* walks that are still to end because the inbox was full, see collect_lost */
+	uint8_t lost;	     /* walks still to end because the inbox was full, see collect_lost        */
 	uint8_t spare_next;  /* the place of the next spare                                            */
 	bool no_spares;	     /* nothing is cached: there is no holder, or all slabs are being visited  */
 	bool watched;	     /* see bin.h                                                              */
