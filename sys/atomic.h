@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Atomic operations of the C11 memory model, each with its memory order in its
- * name.  What a use pairs with is said at the use and in DESIGN.md.
+ * Atomic operations of the C11 memory model, each with its memory order in its name.  A comment at each use and
+ * DESIGN.md name the pair.
  *
- * Loads and stores accept any scalar, read-modify-write operations only words of the
- * CPU: of 64 bits, except in libashlar-field.a for CPUs of 32 bits.
+ * Loads and stores accept any scalar.  Read-modify-write operations accept only words of the CPU: 64 bits, or 32 bits
+ * in libashlar-field.a for CPUs of 32 bits.
  */
 #ifndef SYS_ATOMIC_H
 #define SYS_ATOMIC_H
@@ -15,7 +15,7 @@
 #include "build.h"
 #include "cpu.h"
 
-/* Orders for the compiler only: between a thread and its own signal handlers. */
+/* Orders accesses for the compiler only, between a thread and its own signal handlers. */
 #define signal_fence() cpu_signal_fence()
 
 #define load_relaxed(p)	    __atomic_load_n((p), __ATOMIC_RELAXED)
@@ -24,9 +24,9 @@
 #define store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
 /*
- * A pointer to records: relaxed, since what is read through it comes after it by the dependency of
- * the addresses.  Pairs with a release store, so that their memory is mapped.  (C11 has consume for
- * this, which compilers make acquire.)  ThreadSanitizer does not see dependencies.
+ * Loads a pointer to records.  Relaxed, because the dependency of the addresses orders the accesses through the
+ * pointer.  Pairs with a release store, so that their memory is mapped.  (C11 has consume for this, which compilers
+ * make acquire.)  ThreadSanitizer does not see dependencies.
  */
 #define load_dependent(p) (IS_SANITIZED ? load_acquire(p) : load_relaxed(p))
 
@@ -37,13 +37,13 @@
  */
 #define fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-/* Between a store and a load: of two threads that have such a pair, crosswise, at least one sees the other. */
+/* For a store followed by a load.  If two threads do this crosswise, at least one sees the other's store. */
 #define fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #define load_seq_cst(p)	    __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define store_seq_cst(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
 
-/* True: stored.  False: *expected is now the word's value.  Never fails spuriously. */
+/* Returns true if the word was stored.  Otherwise *expected becomes the word's value.  Never fails spuriously. */
 static inline bool cas_acquire(uintptr_t *word, uintptr_t *expected, uintptr_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQUIRE,
@@ -109,9 +109,8 @@ static inline uintptr_t exchange_seq_cst(uintptr_t *word, uintptr_t value)
 }
 
 /*
- * Sets bit n of a bitmap and returns its previous value.  Not a fetch_or: compilers
- * turn that into a compare-and-swap loop.  ThreadSanitizer cannot see assembly, so
- * for it the operation is a fetch_or.
+ * Sets bit n of a bitmap and returns its previous value.  This is not a fetch_or, because compilers turn that into a
+ * compare-and-swap loop.  ThreadSanitizer cannot see assembly, so for it the operation is a fetch_or.
  */
 static inline bool set_bit_seq_cst(uint64_t *words, uint64_t n)
 {

@@ -9,7 +9,10 @@ IF_THERE int munmap(void *p, size_t bytes);
 IF_THERE int madvise(void *p, size_t bytes, int advice);
 IF_THERE void *mremap(void *p, size_t old, size_t bytes, int flags, ...);
 IF_THERE int *__errno_location(void);
-/* What only glibc has: in its shared object; in crt1.o, as a static program has of glibc only what it calls. */
+/*
+ * Symbols that only glibc has: the first in its shared object, the second in crt1.o, because a static program has
+ * only those parts of glibc that it calls.
+ */
 IF_THERE const char *gnu_get_libc_version(void);
 extern IF_THERE const int _IO_stdin_used;
 
@@ -18,7 +21,7 @@ static bool is_glibc(void)
 	return (gnu_get_libc_version != NULL || &_IO_stdin_used != NULL) && __errno_location != NULL;
 }
 
-/* The result of a system call for that of a function; errno is as it was. */
+/* Turns the result of a function into that of a system call, and restores errno. */
 static long told_result(long r, int *error, int before)
 {
 	if (r == -1)
@@ -60,7 +63,7 @@ long told_mremap(void *p, size_t old, size_t bytes, long flags, void *target)
 	return told_result((long)mremap(p, old, bytes, (int)flags, target), error, before);
 }
 
-/* By the only one of the functions that leaves the range where it is. */
+/* Uses the only one of the functions that leaves the range in place. */
 void told_forget(void *p, size_t bytes)
 {
 	enum { MADV_DONTNEED = 4 };

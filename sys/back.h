@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory goes back to the system by these.  Caches of memory that hardware has registered (MPI, RDMA) put
- * functions of their own in the places of a C library's munmap, madvise and mremap, to forget what has other
- * pages from now on.  So in products for programs with a C library these are that library's functions, where the
- * program has them, else system calls.
+ * These calls return memory to the system.  Caches of memory that hardware has registered (MPI, RDMA) replace a C
+ * library's munmap, madvise and mremap by functions of their own, to forget a range that gets other pages.  So in
+ * products for programs with a C library these calls use that library's functions, if the program has them, otherwise
+ * system calls.
  *
- *	back_munmap	the range is unmapped
- *	back_madvise	the range loses its pages (MADV_DONTNEED, MADV_REMOVE)
- *	back_mremap	the pages of the range move to another one
- *	back_forget	tells only: the kernel itself drops the pages of the range next
+ *	back_munmap	unmaps the range
+ *	back_madvise	drops the pages of the range (MADV_DONTNEED, MADV_REMOVE)
+ *	back_mremap	moves the pages of the range to another range
+ *	back_forget	only tells the library: the kernel itself drops the pages of the range next
  *
- * The result is that of the system call, and errno is kept.  A program's functions in these places are called
- * wherever memory goes back, so also in signal handlers and in children of vfork, and may call malloc and free.
+ * The result is that of the system call, and errno is kept.  The program's replacement functions are called wherever
+ * memory goes back, also in signal handlers and in children of vfork, and may call malloc and free.
  *
- * The C library is glibc, whose functions do nothing but the system call.  musl's munmap and mremap wait while another
- * thread, or the one that a handler has interrupted, is in pthread_barrier_wait or pthread_mutex_unlock (__vm_wait).
+ * Only glibc's functions are used, because they do nothing but the system call.  musl's munmap and mremap wait while
+ * another thread, or the thread that a handler has interrupted, is in pthread_barrier_wait or pthread_mutex_unlock
+ * (__vm_wait).
  */
 #ifndef SYS_BACK_H
 #define SYS_BACK_H
@@ -24,7 +25,10 @@
 #include "internal.h"
 #include "syscall.h"
 
-/* Macros, as the amalgamation has the system calls only where it uses them.  In other products nothing is left of told_... */
+/*
+ * Macros, because the amalgamation has the system calls only where it uses them.  In other products nothing is left
+ * of told_...
+ */
 #define back_munmap(p, bytes)			  (HAS_PTHREAD ? told_munmap(p, bytes) : arch_munmap(p, bytes))
 #define back_madvise(p, bytes, advice)		  (HAS_PTHREAD ? told_madvise(p, bytes, advice) : arch_madvise(p, bytes, advice))
 #define back_mremap(p, old, bytes, flags, target) \

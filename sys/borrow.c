@@ -10,7 +10,7 @@
 enum { CLONE_VM = 0x100, CLONE_THREAD = 0x10000 };
 enum { EINVAL = 22 };
 
-/* True: the parent is in an uninterruptible wait, as for a child of vfork (or for a disk). */
+/* Returns whether the parent is in an uninterruptible wait, as for a child of vfork (or for a disk). */
 static bool parent_waits(void)
 {
 	struct proc_stat s;
@@ -22,13 +22,13 @@ static void number_set(uint64_t *mark)
 {
 	uint64_t number = process_number();
 
-	store_release(mark, number != 0 ? number : PROCESS_UNKNOWN); /* as process_set_mark */
+	store_release(mark, number != 0 ? number : PROCESS_UNKNOWN); /* like process_set_mark */
 }
 
-/* Compares process numbers: the first process that asked since this memory was forked owns it. */
+/* Compares process numbers.  The first process that asked after this memory was forked owns it. */
 static bool borrowed_by_number(void)
 {
-	static uint64_t *kept; /* a fork mark (process.h) with that process's number */
+	static uint64_t *kept; /* a fork mark (process.h) with the number of that process */
 	uint64_t *mark = load_acquire(&kept), none = 0;
 
 	if (mark != NULL && !process_has_forked(mark))
@@ -42,7 +42,7 @@ static bool borrowed_by_number(void)
 	mark = process_mark();
 	if (mark != NULL)
 		number_set(mark);
-	/* Pairs with the load of `kept`: its page has been set up. */
+	/* Pairs with the load of `kept`: the page is set up. */
 	if (mark != NULL &&
 	    !cas_acq_rel((uint64_t *)(void *)&kept, &none, (uint64_t)(uintptr_t)mark))
 		(void)pages_release(mark, PAGE_MOST);
@@ -52,9 +52,9 @@ static bool borrowed_by_number(void)
 bool memory_is_borrowed(void)
 {
 	/*
-	 * Neither call changes anything: it returns 0 if there is nothing to
-	 * unshare, else EINVAL.  The first asks whether the process has other
-	 * threads, the second also whether other processes use this memory.
+	 * Neither call changes anything: it returns 0 if there is nothing to unshare, otherwise EINVAL.  The first
+	 * call asks whether the process has other threads, the second call also whether other processes use this
+	 * memory.
 	 */
 	long alone = arch_unshare(CLONE_THREAD), sole;
 

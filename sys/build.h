@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The variants of the source: each is a macro of the compiler's command line (-D, without a value), and here a
- * constant, 0 or 1, for `if` and `#if`.  No other file of core and sys tests such a macro.  The header is in sys/
- * and not above, as sys/ has variants itself; internal.h, atomic.h and base/bits.h include it.
+ * The variants of the source: each is a macro of the compiler's command line (-D, without a value), and this header
+ * makes it a constant, 0 or 1, for `if` and `#if`.  No other file of core and sys tests such a macro.  The header is
+ * in sys/ because sys/ has variants itself; internal.h, atomic.h and base/bits.h include it.
  *
- *	macro                 products                      what changes
+ *	macro                 products                      differences
  *
  *	ASHLAR_AMALGAMATION   the amalgamation, which       all but the public names is static
  *	                      defines it
  *	ASHLAR_SMALL          libashlar-small.a             fewest bytes: core/small in place of the allocator
  *	ASHLAR_FIELD          libashlar-field.a             heaps in the caller's memory alone
- *	ASHLAR_SYSTEM         libashlar-core.a              the program is asked (ashlar_system.h), not Linux
+ *	ASHLAR_SYSTEM         libashlar-core.a              calls the program (ashlar_system.h), not Linux
  *	ASHLAR_SAMPLE         libashlar-sample.a,           the calls of ashlar_sample.h
  *	                      libashlar_profile.so
- *	ASHLAR_MALLOC         libashlar_malloc.a,           the names of malloc, but no ashlar_heap.h; misuse is
- *	                      libashlar_malloc.so,          told by them
+ *	ASHLAR_MALLOC         libashlar_malloc.a,           the names of malloc, but no ashlar_heap.h; misuse
+ *	                      libashlar_malloc.so,          is reported by them
  *	                      libashlar_profile.so
  *	ASHLAR_SO             libashlar_malloc.so,          calls before relocation work (prereloc.h); malloc_info,
  *	                      libashlar_profile.so          which libashlar_malloc.a has as an object of its own
@@ -23,16 +23,16 @@
  *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end, as
  *	                                                    malloc's are; ashlar_heap.h beside the names of malloc
  *
- * Below arch/ some files test one themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h and
- * the lists of system calls ASHLAR_AMALGAMATION.
+ * Below arch/ some files test a macro themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h
+ * and the lists of system calls ASHLAR_AMALGAMATION.
  */
 #ifndef SYS_BUILD_H
 #define SYS_BUILD_H
 
-/* 1: the macro is defined, as 1 or as nothing.  0: it is not, and so is a name. */
+/* 1 if the macro is defined, as 1 or without a value.  0 if it is undefined, and so is a name. */
 #define BUILD_HAS(macro)	 BUILD_HAS_VALUE(macro)
 #define BUILD_HAS_VALUE(value)	 BUILD_LIST(BUILD_COMMA_##value 1, 0, 0)
-/* The same, for words that are no constants. */
+/* Expands to `yes` or `no`, for words that are no constants. */
 #define BUILD_IF(macro, yes, no)	BUILD_IF_VALUE(macro, yes, no)
 #define BUILD_IF_VALUE(value, yes, no)	BUILD_LIST(BUILD_COMMA_##value yes, no, 0)
 #define BUILD_LIST(...)		 BUILD_SECOND(__VA_ARGS__)
@@ -52,7 +52,7 @@
 #define HAS_HEAPS	 (!IS_SMALL && (!IS_MALLOC || HAS_BOTH))
 #define HAS_PTHREAD	 (IS_MALLOC || HAS_BOTH)
 
-/* ThreadSanitizer sees neither assembly nor that an address depends on a load. */
+/* ThreadSanitizer sees neither assembly nor the dependency of an address on a load. */
 #ifdef __has_feature
 #define IS_SANITIZED __has_feature(thread_sanitizer)
 #else

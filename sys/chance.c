@@ -7,11 +7,14 @@
 #include "process.h"
 #include "syscall.h"
 
-INTERNAL uint64_t chance_key; /* this and the next: 0: not drawn yet */
+INTERNAL uint64_t chance_key; /* this and the next are 0 until they are drawn */
 static uint64_t chance_state;
-static uint64_t chance_drawn; /* mark_now when the state was drawn; 0: it was not */
+static uint64_t chance_drawn; /* mark_now when the state was drawn; 0 before the first draw */
 
-/* What the kernel gives, or where a system call filter refuses it what address randomisation left, and who asks. */
+/*
+ * Returns the kernel's random number or, if a system call filter refuses the call, one from address randomisation and
+ * the ids of the caller.
+ */
 static uint64_t drawn(void)
 {
 	enum { NOT_BLOCKING = 1 };
@@ -29,11 +32,11 @@ uint64_t chance_secret(void)
 	if (__builtin_expect(now != 0, 1))
 		return now;
 	now = drawn();
-	/* One thread's is taken.  It stands for itself: its acquire pairs with nothing. */
+	/* The first thread's number is used.  The number publishes nothing else, so its acquire pairs with nothing. */
 	return cas_acquire(&chance_key, &none, now) ? now : none;
 }
 
-/* The word of the fork mark in this process. */
+/* Returns the word of the fork mark in this process. */
 static uint64_t mark_now(void)
 {
 	const uint64_t *mark = load_acquire(&generation_mark); /* pairs with generation_watch */
@@ -42,7 +45,7 @@ static uint64_t mark_now(void)
 	return mark == NULL ? PROCESS_UNKNOWN : load_relaxed(mark);
 }
 
-/* Threads that are here at a time each add a number. */
+/* If several threads are here at a time, each adds a number. */
 static __attribute__((noinline)) void chance_renew(void)
 {
 	uint64_t before = load_acquire(&chance_drawn), now = mark_now();
@@ -50,10 +53,10 @@ static __attribute__((noinline)) void chance_renew(void)
 	if (before == now)
 		return;
 	(void)fetch_add_relaxed(&chance_state, drawn());
-	/* Pairs with the loads of it: who sees it adds to the new state. */
+	/* Pairs with the loads of chance_drawn: a thread that sees this store adds to the new state. */
 	store_release(&chance_drawn, now);
 	if (before == 0)
-		generation_watch(); /* draws a place for its page */
+		generation_watch(); /* draws a place for the page of the mark */
 }
 
 uint64_t chance(void)
@@ -74,8 +77,9 @@ void chances_renew(struct chances *c)
 }
 
 /*
- * Places are in a window, which is somewhere else in each process: each GiB in use takes a page of the
- * chunk map, and so many of its leaves stay.  A bit of each: it has a mapping, or the page behind one.
+ * Places are in a window, which each process has at a random address.  The window is bounded, because each GiB in use
+ * takes a page of the chunk map, and this bounds the leaves that stay.  Each place has a bit, which is set if the
+ * place has a mapping, or the page behind a mapping.
  */
 #define WINDOW_SHIFT 35 /* 32 GiB */
 #define PLACES	     (((uint64_t)1 << WINDOW_SHIFT) / PAGE_HUGE)
@@ -86,7 +90,7 @@ static uintptr_t window(void)
 	return chance_mix(chance_secret()) >> (64 - (CPU_ADDRESS_BITS - 1 - WINDOW_SHIFT)) << WINDOW_SHIFT;
 }
 
-/* The first place that is free behind what ends there; above PLACES: not in the window. */
+/* Returns the first free place behind a mapping that ends there.  A result above PLACES is not in the window. */
 static uint64_t place_behind(uintptr_t end)
 {
 	return (end - window() + PAGE_MOST + PAGE_HUGE - 1) / PAGE_HUGE;
@@ -139,7 +143,7 @@ bool fence_has_neighbours(const char *p, size_t bytes)
 }
 
 #define FENCES_KEPT ((uint64_t)1 << 20) /* bytes that may keep their memory: threads that come and go make and leave fences */
-static uint64_t fenced_bytes; /* a sum that threads add to: no order */
+static uint64_t fenced_bytes; /* a sum that threads add to, without an order */
 
 uint64_t fence_bytes(void)
 {
@@ -148,10 +152,13 @@ uint64_t fence_bytes(void)
 
 bool fence_set(void *p, size_t bytes, bool fenced)
 {
-	/* The kernel would round up to its pages, where these are larger than a unit of a slab. */
+	/* The kernel would round up to its pages, if these are larger than a unit of a slab. */
 	bool whole = (((uintptr_t)p | bytes) & (PAGE_SIZE - 1)) == 0, done = !fenced;
 
-	/* Before, and taken back after: a thread that ends in between leaves too high a sum, never one below 0. */
+	/*
+	 * The sum is raised before and reduced after: a thread that ends in between leaves the sum too high, never
+	 * below 0.
+	 */
 	if (fenced && fetch_add_relaxed(&fenced_bytes, bytes) > FENCES_KEPT && whole)
 		(void)pages_purge(p, bytes, PAGES_PRIVATE);
 	if (whole)

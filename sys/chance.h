@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the hardened products ask of the system: numbers that an attacker does not know, random places for
+ * Services that the hardened products need from the system: numbers that an attacker does not know, random places for
  * mappings, and fences (pages without access).
  *
- * The generator is SplitMix64 (Steele, Lea, Flood): fast, but no cipher.  An observer of whole numbers can
- * compute the next ones; an address shows some bits of one.
+ * The generator is SplitMix64 (Steele, Lea, Flood): fast, but no cipher.  An observer of whole numbers can compute
+ * the next numbers; an address shows some bits of a number.
  */
 #ifndef SYS_CHANCE_H
 #define SYS_CHANCE_H
@@ -16,7 +16,7 @@
 #include "generation.h"
 #include "internal.h"
 
-/* The number that a state stands for, which no state near it has. */
+/* Returns the number of a state, which no state near it has. */
 static inline uint64_t chance_mix(uint64_t z)
 {
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -24,31 +24,34 @@ static inline uint64_t chance_mix(uint64_t z)
 	return z ^ z >> 31;
 }
 
-#define CHANCE_STEP UINT64_C(0x9e3779b97f4a7c15) /* odd: a state comes again after 2^64 steps */
+#define CHANCE_STEP UINT64_C(0x9e3779b97f4a7c15) /* odd, so that a state comes again only after 2^64 steps */
 
-/* The next number of a generator that one thread uses. */
+/* Returns the next number of a generator that a single thread uses. */
 static inline uint64_t chance_next(uint64_t *state)
 {
 	return chance_mix(*state += CHANCE_STEP);
 }
 
-/* What one thread draws from. */
-#define CHANCES_NONE (~(uint64_t)0) /* no word of a fork mark is this */
+/* A single thread's generator. */
+#define CHANCES_NONE (~(uint64_t)0) /* no word of a fork mark has this value */
 struct chances {
-	uint64_t state, left; /* left: what was not used of a number, and above it a 1 */
-	uint64_t drawn;	      /* the fork mark when the state was drawn, or CHANCES_NONE at first */
+	uint64_t state, left; /* left: the unused part of a number, and above it a 1 */
+	uint64_t drawn;	      /* the fork mark when the state was drawn; CHANCES_NONE at first */
 };
 
 HARDENED __attribute__((noinline)) void chances_renew(struct chances *c);
 
-/* Before something is drawn: after a fork the child's numbers are not its parent's, nor those of another child. */
+/*
+ * Called before a number is drawn: after a fork the child's numbers differ from its parent's and from those of
+ * another child.
+ */
 static inline void chances_settle(struct chances *c)
 {
 	if (__builtin_expect(!generation_is(c->drawn), 0))
 		chances_renew(c);
 }
 
-/* Six bits, of which a number has ten. */
+/* Returns six bits; a number serves ten calls. */
 static inline unsigned chance_some(struct chances *c)
 {
 	uint64_t left = c->left;
@@ -59,30 +62,34 @@ static inline unsigned chance_some(struct chances *c)
 	return (unsigned)left & 63;
 }
 
-/* A number of the process's generator, for any thread at any time; another one in each child of a fork. */
+/* Returns a number of the process's generator, for any thread at any time.  Each child of a fork gets other numbers. */
 HARDENED uint64_t chance(void);
-/* A number that is the same as long as the process lives, and in its children of fork; not 0. */
+/* Returns a number, not 0, that stays constant during the life of the process, also in its children of fork. */
 HARDENED uint64_t chance_secret(void);
-/* The number of chance_secret.  fence_place draws it before the first mapping, so it is not 0 where there is a block. */
+/*
+ * The number of chance_secret.  fence_place draws the number before the first mapping, so it is not 0 if there is a
+ * block.
+ */
 BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
 
 /*
- * Where a mapping of so many bytes may be, a multiple of PAGE_HUGE, without another one that was made so on a page beside
- * it: a wish, as something else may be there.  It is taken until it is left.  0: nothing was found.
+ * Returns a place for a mapping of so many bytes, a multiple of PAGE_HUGE, so that no page beside it belongs to
+ * another mapping with such a place.  The place is only a wish, because something else may be mapped there.  It stays
+ * taken until fence_leave.  Returns 0 if no place was found.
  */
 HARDENED uint64_t fence_place(size_t bytes);
-/* Takes what follows a mapping.  False: it has neighbours. */
+/* Takes the place behind a mapping.  Returns false if that place has neighbours. */
 HARDENED bool fence_extend(const char *end, size_t more);
-/* Leaves the range, which is all of a mapping or its end. */
+/* Leaves the range, which is a whole mapping or the end of a mapping. */
 HARDENED void fence_leave(const char *p, size_t bytes, bool all);
-/* True: a page beside the range may be mapped. */
+/* Returns whether a page beside the range may be mapped. */
 HARDENED bool fence_has_neighbours(const char *p, size_t bytes);
 /*
- * Takes access to the range away, or gives it back.  What is fenced beyond the first MiB loses its memory, too.  False:
- * refused, or no whole pages; access has not changed.
+ * Removes access to the range, or restores it.  Fences beyond the first MiB also lose their memory.  Returns false if
+ * the kernel refused or the range is not whole pages; then access has not changed.
  */
 HARDENED bool fence_set(void *p, size_t bytes, bool fenced);
-/* Bytes whose access was to be taken away, and that do not have it again. */
+/* Returns the bytes whose access was to be removed and was not restored. */
 HARDENED uint64_t fence_bytes(void);
 
 #endif

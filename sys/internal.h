@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is not public.  INTERNAL stands before the prototype of each function and before the
- * definition of each object that several files use, INTERNAL_EXTERN before the declaration
- * of such an object.
+ * Names that are not public.  INTERNAL stands before the prototype of each function and before the definition of each
+ * object that several files use, INTERNAL_EXTERN before the declaration of such an object.
  *
- * In the library the names are hidden: a shared object that the library is linked into does
- * not export them, and reaches objects directly.  The amalgamation (core/amalgamation.c)
- * is one file: there they are static.  A function that is defined after a static prototype
- * is static, too; so only the prototype needs the word.
+ * In the library the names are hidden: a shared object that contains the library does not export them, and reaches
+ * objects directly.  In the amalgamation (core/amalgamation.c), which is a single file, they are static.  A function
+ * that is defined after a static prototype is static, too; so only the prototype needs the word.
  */
 #ifndef SYS_INTERNAL_H
 #define SYS_INTERNAL_H
 
 #include "build.h"
 
-/* Also in the amalgamation, which is one of several objects of libashlar_malloc. */
+/* Hidden also in the amalgamation, which is one of several objects of libashlar_malloc. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
 #if IS_AMALGAMATION
@@ -26,16 +24,16 @@
 #endif
 
 /*
- * Before the prototype of a function that only the hardened products, or only malloc's, have.  The others name it only
- * where IS_HARDENED or IS_MALLOC is tested by an `if`, or in an inline function: so nothing of it is left there,
- * without optimisation, too.
+ * Stands before the prototype of a function that only the hardened products, or only malloc's, have.  Other products
+ * name the function only after an `if` on IS_HARDENED or IS_MALLOC, or in an inline function: so they contain no
+ * reference to it, even without optimisation.
  */
 #define HARDENED    BUILD_IF(ASHLAR_HARDENED, INTERNAL, extern)
 #define MALLOC_ONLY BUILD_IF(ASHLAR_MALLOC, INTERNAL, extern)
 
 /*
- * An object that each thread has for itself.  In a shared object, too, without a call to
- * find it: that call might allocate.  The library has the compiler's flag for it.
+ * An object that each thread has for itself.  A shared object finds such an object without a call, too, because the
+ * call might allocate.  The library has the compiler's flag for this.
  */
 #if IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))

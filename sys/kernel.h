@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's numbers that several files here need: there are no system headers. */
+/* Numbers of the kernel that several files here need, because there are no system headers. */
 #ifndef SYS_KERNEL_H
 #define SYS_KERNEL_H
 

@@ -17,7 +17,7 @@
 
 enum { FORKED_AND_NO_EXEC = 0x40 }; /* PF_FORKNOEXEC, of PROC_FLAGS */
 
-/* The field of the start of the system; 0: unknown. */
+/* Returns the field for the start of the system, or 0 if that is unknown. */
 static uint64_t boot(void)
 {
 	uint64_t n = boot_number();
@@ -26,8 +26,8 @@ static uint64_t boot(void)
 }
 
 /*
- * The field of the program's image, a hash of the addresses where its code and stack begin; 0: none,
- * or hidden.  exec changes it if addresses are random; fork and threads keep it.
+ * Returns the field for the program's image, a hash of the addresses where its code and stack begin, or 0 if they are
+ * missing or hidden.  exec changes the field if addresses are random; fork and threads keep it.
  */
 static uint64_t image(const struct proc_stat *s)
 {
@@ -39,7 +39,7 @@ static uint64_t image(const struct proc_stat *s)
 	return n != 0 && (n & IMAGE_MASK) == 0 ? 1 : n & IMAGE_MASK;
 }
 
-/* True: a thread, or a child of fork, and no exec since. */
+/* Returns whether this is a thread or a child of fork, without exec since. */
 static bool is_forked(const struct proc_stat *s)
 {
 	return (s->number[PROC_FLAGS] & FORKED_AND_NO_EXEC) != 0;
@@ -68,7 +68,7 @@ uint64_t life_of_process(void)
 	return life_now(process_number());
 }
 
-/* True: the field is known in both, and differs. */
+/* Returns whether the field is known in both and differs. */
 static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 {
 	uint64_t then = life >> shift & mask;
@@ -76,14 +76,17 @@ static bool differ(uint64_t life, unsigned shift, uint64_t mask, uint64_t now)
 	return then != 0 && now != 0 && then != now;
 }
 
-/* A process whose first thread is a zombie has ended if at most `threads` threads are left. */
+/*
+ * Returns whether the life is over.  A process whose first thread is a zombie has ended if at most `threads` threads
+ * are left.
+ */
 static bool has_ended(uint64_t life, uint64_t threads, const struct proc_stat *s)
 {
 	/* The id was reused, or the system was restarted. */
 	if (differ(life, BIRTH_SHIFT, BIRTH_MASK, s->number[PROC_BIRTH] & BIRTH_MASK) ||
 	    differ(life, BOOT_SHIFT, BOOT_MASK, boot()))
 		return true;
-	/* Ended, and not yet waited for by its parent. */
+	/* The process ended, and the parent has not waited for it yet. */
 	if (proc_stat_is(s, 'Z') || proc_stat_is(s, 'X'))
 		return s->number[PROC_THREADS] <= threads;
 	/* exec keeps the id but changes the program.  A thread that is ending has no image. */

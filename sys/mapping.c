@@ -9,7 +9,7 @@
 #include "syscall.h"
 #include "text.h"
 
-/* In a line "BEGIN-END RIGHTS OFFSET DEVICE INODE NAME": the fields that tell the file. */
+/* The fields of the file in a line "BEGIN-END RIGHTS OFFSET DEVICE INODE NAME". */
 enum { OFFSET = 2, NAME = 5 };
 
 struct line {
@@ -18,7 +18,7 @@ struct line {
 	bool begins; /* BEGIN is being read */
 };
 
-/* True: the line of this address has been read up to its NAME. */
+/* Returns whether the line of this address was read up to its NAME. */
 static bool line_takes(struct line *l, char c, uintptr_t address)
 {
 	if (c == '\n')
@@ -50,7 +50,7 @@ uint64_t mapping_at(uint64_t process, uint64_t thread, uintptr_t address)
 	fd = arch_open(text, O_RDONLY_CLOEXEC, 0);
 	if (fd < 0)
 		return MAPPING_UNKNOWN;
-	/* Of a process that is ending it is empty. */
+	/* The file of a process that is ending is empty. */
 	while (found <= MAPPING_NONE && (n = arch_read(fd, text, sizeof text)) > 0)
 		for (found = MAPPING_NONE, i = 0; i < n && found == MAPPING_NONE; i++)
 			if (line_takes(&l, text[i], address))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which file a thread has mapped at an address, from /proc/PID/task/TID/maps. */
+/* Finds the file that a thread has mapped at an address, from /proc/PID/task/TID/maps. */
 #ifndef SYS_MAPPING_H
 #define SYS_MAPPING_H
 
@@ -11,8 +11,8 @@
 #define MAPPING_NONE	((uint64_t)1) /* no mapping begins there                        */
 
 /*
- * A hash of the file whose mapping begins at the address: equal only for the same file, in
- * processes that read the same /proc.  process: of the thread, or the thread again.
+ * Returns a hash of the file whose mapping begins at the address.  Hashes are equal only for one file, in processes
+ * that read the same /proc.  `process` is the thread's process, or the thread again.
  */
 INTERNAL uint64_t mapping_at(uint64_t process, uint64_t thread, uintptr_t address);
 

@@ -21,9 +21,9 @@ enum {
 };
 
 /*
- * Advice for no bytes is refused (EINVAL) at an address that is no multiple of a page, and
- * has no effect elsewhere.  If it is always refused, the largest size will do: its multiples are
- * multiples of all sizes.
+ * Advice for no bytes is refused (EINVAL) at an address that is no multiple of a page, and has no effect elsewhere.
+ * If the advice is always refused, the result is the largest size, because multiples of that are multiples of all
+ * sizes.
  */
 size_t pages_size(void)
 {
@@ -47,12 +47,12 @@ bool pages_commit(void *p, size_t bytes)
 
 static bool purge(void *p, size_t bytes, enum sharing sharing)
 {
-	/* 0: none. */
+	/* 0 where there is no advice. */
 	static const unsigned char advice[PAGES_PROMISED + 1] = {[PAGES_PRIVATE] = MADV_DONTNEED, [PAGES_SHARED] = MADV_REMOVE};
 
 	/*
-	 * Refused for locked memory (EINVAL) and by kernels without the advice:
-	 * then the memory stays resident.  No error of madvise is fatal.
+	 * The kernel refuses this for locked memory (EINVAL) and if the kernel lacks the advice: then the memory
+	 * stays resident.  No error of madvise is fatal.
 	 */
 	return advice[sharing] != 0 && back_madvise(p, bytes, advice[sharing]) == 0;
 }
@@ -78,8 +78,8 @@ bool pages_probe(unsigned char *verdict, size_t bytes, enum sharing sharing,
 }
 
 /*
- * Under emulators madvise often returns 0 and does nothing.  So, once for each
- * kind of memory, a page is dirtied, purged and read back.
+ * Under emulators madvise often returns 0 and does nothing.  So, once for each kind of memory, a page is dirtied,
+ * purged and read back.
  */
 static enum probe zeroes(volatile char *page, enum sharing sharing)
 {
@@ -126,8 +126,8 @@ bool pages_there(void *page)
 }
 
 /*
- * The advice to read a page in changes nothing of what is there; ENOMEM: nothing is.  Emulators
- * accept any advice: there mremap to the same length, which older kernels accept anywhere, tells.
+ * The advice to read a page in changes no contents.  ENOMEM means that nothing is mapped there.  Emulators accept any
+ * advice; for them mremap to the current length decides, which older kernels accept anywhere.
  */
 static bool is_unmapped(const void *p)
 {
@@ -148,7 +148,7 @@ bool pages_mapped(const void *p)
 bool pages_are_locked(void)
 {
 	char *page = pages_reserve(PAGE_SIZE, PAGE_LEAST, PAGES_PRIVATE);
-	/* The kernel's refusal to purge locked memory.  A filter's costs some mappings. */
+	/* The kernel refuses to purge locked memory.  If a filter refuses, this costs some mappings. */
 	bool locked = page != NULL && !purge(page, PAGE_SIZE, PAGES_PRIVATE);
 
 	if (page != NULL)
@@ -173,7 +173,7 @@ size_t pages_written(void *p, size_t bytes, enum sharing sharing)
 	if (sharing != PAGES_PRIVATE)
 		return pages_count(p, bytes);
 	if (IS_HARDENED)
-		return bytes; /* what is free was cleared: its contents tell nothing */
+		return bytes; /* free memory was cleared: its contents say nothing */
 	for (done = 0; done < bytes; done += PAGE_LEAST) {
 		if (pages_zeroes((char *)p + done))
 			continue;

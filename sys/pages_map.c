@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Address space: taken from the system, and given back. */
+/* Takes address space from the system and returns it. */
 #include "atomic.h"
 #include "back.h"
 #include "chance.h"
@@ -7,7 +7,7 @@
 #include "pages.h"
 #include "syscall.h"
 
-/* at: where, if it is free there; NULL: anywhere.  flags: MAP_FIXED_NOREPLACE, only there; or 0. */
+/* Maps memory at `at` if that is free, or anywhere if `at` is NULL.  flags: MAP_FIXED_NOREPLACE for only there, or 0. */
 static void *map_at(void *at, size_t bytes, long access, enum sharing sharing, long flags)
 {
 	static const unsigned short kinds[PAGES_PROMISED + 1] = {
@@ -16,15 +16,15 @@ static void *map_at(void *at, size_t bytes, long access, enum sharing sharing, l
 	};
 	long r = arch_mmap(at, bytes, access, flags | MAP_ANONYMOUS | kinds[sharing], -1, 0);
 
-	/* Whatever the error: a filter of system calls may have any. */
+	/* Any error counts, because a filter of system calls may return any. */
 	if (r < 0 && r >= -4095)
 		return NULL;
 	return (void *)r; /* NOLINT: the kernel's word is an address */
 }
 
 /*
- * Kernels of riscv64 before 6.6 with 57 bits of address give those first that the address map does not
- * have, unless another one is wished for.  `low` (a hint): where the last such wish was met.
+ * Kernels of riscv64 before 6.6 with 57 bits of address first return addresses that the address map does not cover,
+ * unless the call wishes for another address.  `low` is a hint: the place where the last such wish was met.
  */
 static void *map_below(size_t bytes, long access, enum sharing sharing)
 {
@@ -60,7 +60,7 @@ static void *map(void *at, size_t bytes, long access, enum sharing sharing)
 	return map_below(bytes, access, sharing);
 }
 
-/* all: of a mapping; false: its end. */
+/* Unmaps a whole mapping (`all`) or its end. */
 static inline bool unmap(void *p, size_t bytes, bool all)
 {
 	if (back_munmap(p, bytes) != 0)
@@ -84,8 +84,9 @@ bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 	if (arch_mremap(p, bytes, larger, 0, NULL) == (long)p)
 		return true;
 	/*
-	 * Of a range of several mappings, as moves and advice leave them, mremap extends none: one more behind them.  Not
-	 * anywhere else: locked memory (mlockall) would be made resident.  Kernels before 4.17 do not know that flag.
+	 * mremap does not extend a range of several mappings, which moves and advice leave: map another one behind
+	 * them.  It must not be elsewhere, because locked memory (mlockall) would become resident.  Kernels before
+	 * 4.17 do not know that flag.
 	 */
 	more = map_at(end, larger - bytes, PROT_READ_WRITE, sharing, MAP_FIXED_NOREPLACE);
 	if (more != NULL && more != end)
@@ -100,7 +101,7 @@ bool pages_may_cut(void)
 	return true;
 }
 
-/* Inlined: a function less in the unwind tables. */
+/* Inlined, because that saves a function in the unwind tables. */
 static inline __attribute__((always_inline)) bool is_left(size_t bytes, long access, enum sharing sharing)
 {
 	void *p = map(NULL, bytes, access, sharing);
@@ -112,14 +113,11 @@ bool pages_left(size_t bytes, bool addresses_only)
 {
 	if (!addresses_only && is_left(bytes, PROT_READ_WRITE, PAGES_PRIVATE))
 		return true;
-	/* Shared memory is no data, but is promised; without access it is neither. */
+	/* Shared memory is not data, but is promised; memory without access is neither. */
 	return is_left(bytes, PROT_NO_ACCESS, PAGES_PRIVATE) && (addresses_only || !is_left(bytes, PROT_READ_WRITE, PAGES_SHARED));
 }
 
-/*
- * Where to ask for what the kernel would not align: below the last such mapping (a hint).  0:
- * anywhere.
- */
+/* The place to ask for if the kernel would not align: below the last such mapping (a hint).  0 means anywhere. */
 static uint64_t last_aligned;
 
 static uint64_t place(size_t bytes, size_t alignment)
@@ -140,7 +138,7 @@ static void placed(const char *p)
 
 bool pages_release(void *p, size_t bytes)
 {
-	/* What comes next may lie there: each place lower down would need leaves of the map of its own. */
+	/* The next mapping may lie there, because each lower place would need leaves of the map of its own. */
 	if (load_relaxed(&last_aligned) == (uintptr_t)p)
 		placed((char *)p + ((bytes + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1)));
 	return unmap(p, bytes, true);
@@ -156,7 +154,7 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 	p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
 	if (IS_HARDENED)
 		for (tries = 0; p != NULL && (uintptr_t)p != at && tries < 8 && fence_has_neighbours(p, bytes); tries++) {
-			(void)pages_release(p, bytes); /* something else is at that place, which stays taken */
+			(void)pages_release(p, bytes); /* other memory is at that place, which stays taken */
 			at = fence_place(bytes);
 			p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
 		}
@@ -170,14 +168,13 @@ void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 		return p;
 	}
 	/*
-	 * Linux aligns a private mapping of whole huge pages to a huge page, so this is
-	 * needed only under QEMU, for shared memory, for larger alignments and the first time for
-	 * other lengths: map more and cut off both ends.
+	 * Linux aligns a private mapping of whole huge pages to a huge page.  So this is needed only under QEMU, for
+	 * shared memory, for larger alignments and the first time for other lengths: map more and cut off both ends.
 	 */
 	(void)pages_release(p, bytes);
 	if (bytes > (size_t)PTRDIFF_MAX - alignment)
 		return NULL;
-	/* If the page size could not be found out, addresses are multiples of PAGE_LEAST only. */
+	/* If the page size is unknown, addresses are multiples of PAGE_LEAST only. */
 	p = map(NULL, bytes + alignment - PAGE_LEAST, PROT_READ_WRITE, sharing);
 	if (p == NULL)
 		return NULL;

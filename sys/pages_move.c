@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contents that move to another range: by remapping pages, or by copying. */
+/* Moves contents to another range, by remapping pages or by copying. */
 #include "atomic.h"
 #include "back.h"
 #include "kernel.h"
@@ -11,22 +11,21 @@ enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MREMAP_DONTUNMAP = 4 };
 
 static long move(void *from, void *to, size_t bytes)
 {
-	/* DONTUNMAP: otherwise another thread's mmap could take the old range. */
+	/* DONTUNMAP, because otherwise another thread's mmap could take the old range. */
 	return back_mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 			   to);
 }
 
 /*
- * QEMU 7.2 moves the pages, but then treats the old range as unmapped: it gives the addresses to a later
- * mmap, and madvise there has no effect; with reserved addresses (-R) a touch faults, but a mapping that is
- * wished for there is had.
+ * QEMU 7.2 moves the pages, but then treats the old range as unmapped: a later mmap gets the addresses, and madvise
+ * there has no effect.  With reserved addresses (-R) a touch faults, but a wish for a mapping there succeeds.
  */
 static enum probe keeps_range(volatile char *page, enum sharing sharing)
 {
 	char *p = (char *)page;
 	long r = move(p, p + PAGE_SIZE, PAGE_SIZE);
 
-	if (r != (long)(p + PAGE_SIZE)) /* a limit was reached, or it is missing, or a filter denies it */
+	if (r != (long)(p + PAGE_SIZE)) /* a limit was reached, or the call is missing, or a filter denies it */
 		return r == -ENOMEM || r == -EAGAIN ? PROBE_UNKNOWN : PROBE_NO;
 	r = arch_mmap(p, PAGE_SIZE, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (r == (long)p)
@@ -41,10 +40,9 @@ static enum probe keeps_range(volatile char *page, enum sharing sharing)
 }
 
 /*
- * A range of several mappings must not be moved by mremap: Linux 6.17 moves them
- * one by one and may stop at the limit of mappings; earlier kernels unmap the
- * target and then refuse.  Growing detects the case: it fails with EFAULT for
- * several mappings, and with ENOMEM for one mapping without room behind it.
+ * mremap must not move a range of several mappings: Linux 6.17 moves them individually and may stop at the limit of
+ * mappings; earlier kernels unmap the target and then refuse.  An attempt to grow detects the case: growing fails
+ * with EFAULT for several mappings, and with ENOMEM for a single mapping without room behind it.
  */
 static bool in_one_mapping(char *p, size_t bytes)
 {
@@ -56,9 +54,9 @@ static bool in_one_mapping(char *p, size_t bytes)
 }
 
 /*
- * The kernel unmaps the target of a move before it looks at the limits of mappings, addresses
- * and data.  So they are tried before, on the target's first page, which moves to a place that
- * the kernel chooses: nothing is unmapped for that.
+ * The kernel unmaps the target of a move before the check of the limits of mappings, addresses and data.  So the
+ * limits are tried before, on the target's first page, which moves to a place that the kernel chooses: that unmaps
+ * nothing.
  */
 static bool limits_allow(void *to)
 {
@@ -83,8 +81,8 @@ enum moved pages_remap(void *from, void *to, size_t bytes)
 	if (move(from, to, bytes) == (long)to)
 		return PAGES_MOVED;
 	/*
-	 * No memory for page tables, a filter, or other threads reached a limit just now.  If the target
-	 * was unmapped, another thread's mmap may have its addresses already.
+	 * There was no memory for page tables, or a filter refused, or other threads just reached a limit.  If the
+	 * target was unmapped, another thread's mmap may already have its addresses.
 	 */
 	store_relaxed(&verdict, (unsigned char)PROBE_NO);
 	return PAGES_LOST;
@@ -93,7 +91,7 @@ enum moved pages_remap(void *from, void *to, size_t bytes)
 enum moved pages_move(void *from, void *to, size_t bytes)
 {
 	size_t whole = (bytes + PAGE_HUGE - 1) & ~(PAGE_HUGE - 1), half;
-	/* The whole range in one call; if that is impossible, each half. */
+	/* The whole range in a single call; if that is impossible, each half. */
 	enum moved moved = pages_remap(from, to, whole), rest;
 
 	if (moved != PAGES_STAYED)

@@ -6,10 +6,10 @@
 #include "memory.h"
 
 char ash_last_words[PANIC_WORDS];
-static uintptr_t line_written; /* 1: a thread has begun its last line */
+static uintptr_t line_written; /* 1 once a thread has begun its last line */
 
 #if IS_SO
-/* What the program has, if anything: the hooks of a shared object are its own otherwise. */
+/* The program's function, if there is one, because the hooks of a shared object are otherwise its own. */
 __attribute__((weak)) void ash_on_misuse(const char *line);
 #define hook_is_there (ash_on_misuse != NULL)
 #else
@@ -43,8 +43,8 @@ enum { STDERR = 2, EBADF = 9 };
 enum { TYPES = 0170000, TYPE_PIPE = 0010000, TYPE_CHARACTERS = 0020000 };
 
 /*
- * fd 2 when the heap first grew.  A program that closes its standard error, as daemons do,
- * may be given the number 2 for a file of its own, into which the line must not be written.
+ * fd 2 when the heap first grew.  A program that closes its standard error, like a daemon, may get the number 2 for a
+ * file of its own, into which the line must not be written.
  */
 static struct {
 	uint64_t device, inode; /* inode 0: unknown; NO_FILE: closed */
@@ -66,8 +66,8 @@ void panic_note_stderr(void)
 }
 
 /*
- * False: fd 2 is another file than at first, and one that does not look like a log: no terminal
- * or other character device, no pipe, not open for appending.
+ * Returns false if fd 2 is another file than at first, and does not look like a log: no terminal or other character
+ * device, no pipe, not open for appending.
  */
 bool panic_may_write(void)
 {
@@ -83,12 +83,12 @@ bool panic_may_write(void)
 	       (arch_fcntl(STDERR, F_GETFL, 0) & O_APPEND) != 0;
 }
 
-/* A failed write is ignored: there is nowhere else to report to. */
+/* A failed write is ignored, because there is no other place for a report. */
 #define write_last_line(line, length) ((void)arch_write(STDERR, (line), (length)))
 
 /*
- * As abort(3), which the program may not have: handlers of SIGABRT run first.  Shells and supervisors name this
- * end.  Where a filter refuses the calls, it returns.
+ * Like abort(3), which the program may not have: handlers of SIGABRT run first.  Shells and supervisors name this
+ * end.  Returns if a filter refuses the calls.
  */
 static void abort_here(void)
 {
@@ -99,7 +99,7 @@ static void abort_here(void)
 	(void)arch_rt_sigprocmask(SIG_UNBLOCK, &set, NULL, sizeof set);
 	for (i = 0; i < 2; i++) {
 		(void)arch_tgkill(arch_getpid(), arch_gettid(), SIGABRT);
-		/* It is ignored, or its handler has returned. */
+		/* The signal is ignored, or its handler has returned. */
 		(void)arch_rt_sigaction(SIGABRT, default_action, NULL, sizeof set);
 	}
 }
@@ -107,16 +107,16 @@ static void abort_here(void)
 
 _Noreturn void panic_line(const char *line, size_t length)
 {
-	/* Pairs with itself: of several threads one writes ash_last_words. */
+	/* Pairs with itself: only one of several threads writes ash_last_words. */
 	bool first = exchange_seq_cst(&line_written, 1) == 0;
 
 	if (first)
 		memcpy(ash_last_words, line, length);
 	if (panic_may_write())
 		write_last_line(line, length);
-	/* The hook is called once: not for misuse by another thread, nor by the hook itself. */
+	/* The hook is called only once: not for misuse by another thread, nor for misuse by the hook. */
 	if (first && hook_is_there)
 		ash_on_misuse(ash_last_words);
 	abort_here();
-	cpu_stop(); /* where there is no SIGABRT: by SIGILL */
+	cpu_stop(); /* if there is no SIGABRT: by SIGILL */
 }

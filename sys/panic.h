@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of the process after misuse by the program: one line is
- * written, the program's hook is called, and then SIGABRT raised or, where there is no system to ask or it
- * refuses, a trap instruction executed (SIGILL).
+ * The end of the process after misuse by the program: one line is written, the program's hook is called, and then
+ * SIGABRT is raised.  If there is no system to ask, or the system refuses, a trap instruction is executed (SIGILL).
  */
 #ifndef SYS_PANIC_H
 #define SYS_PANIC_H
@@ -20,10 +19,10 @@ void ash_on_misuse(const char *line);
 /* Writes the bytes, fewer than PANIC_WORDS, on fd 2 with one system call, and ends the process. */
 INTERNAL _Noreturn void panic_line(const char *line, size_t length);
 
-/* Notes which file fd 2 is; for the first growth of the heap. */
+/* Notes which file fd 2 is.  Called at the first growth of the heap. */
 INTERNAL void panic_note_stderr(void);
 
-/* True: a line belongs on fd 2. */
+/* Returns whether a line belongs on fd 2. */
 INTERNAL bool panic_may_write(void);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "cpu.h"
 
-/* Of the ELF format. */
+/* Constants of the ELF format. */
 enum { DT_NULL = 0, DT_RELA = 7, DT_RELACOUNT = 0x6ffffff9 };
 
 struct dynamic {
@@ -26,7 +26,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const struct dynamic _DYNAMIC[] __attribute__((visibility("hidden")));
 
 #if PRERELOC_BY_WORD
-/* In assembly: in C the compiler would know its value. */
+/* In assembly, because in C the compiler would know the value. */
 __asm__(".pushsection .data.rel.ro, \"aw\", @progbits\n"
 	".balign 8\n"
 	"prereloc_word: .quad prereloc_word\n"
@@ -38,7 +38,7 @@ static bool not_relocated(const void *word)
 	return prereloc_word == 0;
 }
 
-/* Not relocated: prereloc_word stays 0, as the thread-local words do not exist yet. */
+/* Nothing is relocated here: prereloc_word stays 0, because the thread-local words do not exist yet. */
 #define is_the_word(place) ((const uintptr_t *)(place) == &prereloc_word)
 #else
 #define is_the_word(place) false
@@ -56,7 +56,7 @@ bool prereloc_call(const void *word)
 	if (!not_relocated(word))
 		return false;
 	for (d = _DYNAMIC; d->tag != DT_NULL; d++) {
-		if (d->tag == DT_RELA) /* some dynamic linkers have already made it an address */
+		if (d->tag == DT_RELA) /* some dynamic linkers have already made this an address */
 			table = d->value < base ? d->value + base : d->value;
 		else if (d->tag == DT_RELACOUNT)
 			count = d->value;

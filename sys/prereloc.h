@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls into a shared library that the dynamic linker has mapped but not yet
- * relocated.  Cause: another library is relocated first, and one of its ifunc
- * resolvers allocates.
+ * Calls into a shared library that the dynamic linker has mapped but not yet relocated.  They occur because another
+ * library is relocated first, and an ifunc resolver of that library allocates.
  *
- * What such a call finds, and why it works:
+ * Such a call finds the following, and therefore works:
  *
  *   code, own data     addressed relative to the program counter: no relocation
  *   thread-local words their offset from the thread pointer is not yet known: words
  *                      that are always zero stand in for them ("no owner"), which
- *                      must not be written.  x86_64: words of the C library, to which
+ *                      must not be written.  On x86_64: words of the C library, to which
  *                      an offset points that tools/prereloc has stored in the file.
- *                      Others, where nothing near the thread pointer stays zero: words
- *                      of ours, while a word that relocation sets is 0 (thread/seat.h)
+ *                      On other CPUs, where nothing near the thread pointer stays zero: words
+ *                      of Ashlar, while a word that relocation sets is 0 (thread/seat.h)
  *   pointers in data   set here, to the values the dynamic linker will give them
  *   weak functions     absent
  */
@@ -26,12 +25,12 @@
 #include "internal.h"
 
 #define PRERELOC_BY_WORD (IS_SO && CPU_PRERELOC_OFFSET == 0)
-/* Its own address once it is relocated, until then 0.  Constant for each call. */
+/* The word's own address after relocation, 0 before.  Constant during each call. */
 extern const uintptr_t prereloc_word HIDDEN;
 
 /*
- * Only shared objects have it.  True: this is such a call; the pointers in data are set now.  word: any
- * thread-local word, or what stands in for it.
+ * Returns whether this is such a call; then the pointers in data are set now.  `word` is any thread-local word, or
+ * its replacement.  Only shared objects have this function.
  */
 BUILD_IF(ASHLAR_SO, INTERNAL, extern) bool prereloc_call(const void *word);
 

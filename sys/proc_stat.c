@@ -16,12 +16,12 @@ size_t proc_file_read(const char *path, char *out, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* False: the line has fewer fields. */
+/* Returns false if the line has fewer fields. */
 static bool fields_read(const char *text, size_t length, uint64_t *number)
 {
 	size_t at, field = PROC_STATE - 1;
 
-	/* The name may contain any character, also ')': it ends at the last one. */
+	/* The name may contain any character, also ')': the last ')' ends it. */
 	for (at = length; at > 0 && text[at - 1] != ')'; at--)
 		;
 	if (at == 0)
@@ -43,7 +43,7 @@ bool proc_stat_read(uint64_t thread, struct proc_stat *out)
 	/* The fields up to PROC_STACK: at most 64 bytes of name and 26 numbers. */
 	char text[768], path[64], *end = path;
 
-	/* The file in task/: emulators replace the contents of /proc/PID/stat. */
+	/* Reads the file in task/, because emulators replace the contents of /proc/PID/stat. */
 	end = text_add(end, "/proc/");
 	end = text_add_number(end, thread, 10);
 	end = text_add(end, "/task/");

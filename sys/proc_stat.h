@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of a thread of any process, from /proc/TID/task/TID/stat. */
+/* The state of a thread of any process, from /proc/TID/task/TID/stat. */
 #ifndef SYS_PROC_STAT_H
 #define SYS_PROC_STAT_H
 
@@ -11,12 +11,12 @@
 
 /* Fields of proc_pid_stat(5), counted from 1. */
 enum {
-	PROC_STATE = 3,	   /* a letter; its number is the letter less '0'   */
+	PROC_STATE = 3,	   /* a letter, stored as the letter less '0'       */
 	PROC_FLAGS = 9,
-	PROC_THREADS = 20, /* of its process                                */
-	PROC_BIRTH = 22,   /* in ticks since the system started             */
-	PROC_CODE = 26,	   /* where the program's code begins, and its stack; */
-	PROC_STACK = 28,   /* 1 and 0 for readers that ptrace would refuse  */
+	PROC_THREADS = 20, /* threads of its process                         */
+	PROC_BIRTH = 22,   /* in ticks since the system started              */
+	PROC_CODE = 26,	   /* begin of the program's code, and of its stack; */
+	PROC_STACK = 28,   /* 1 and 0 for readers that ptrace would refuse   */
 	PROC_FIELDS
 };
 
@@ -24,16 +24,16 @@ struct proc_stat {
 	uint64_t number[PROC_FIELDS]; /* from PROC_STATE on */
 };
 
-/* True: the thread is in this state. */
+/* Returns whether the thread is in this state. */
 static inline bool proc_stat_is(const struct proc_stat *s, char letter)
 {
 	return s->number[PROC_STATE] == (uint64_t)(letter - '0');
 }
 
-/* False: no such thread, or /proc cannot be read. */
+/* Returns false if there is no such thread, or /proc cannot be read. */
 INTERNAL bool proc_stat_read(uint64_t thread, struct proc_stat *out);
 
-/* Reads the file's first bytes, by one read; returns their number, 0 on any error. */
+/* Reads the file's first bytes, by a single read.  Returns their number, or 0 on any error. */
 INTERNAL size_t proc_file_read(const char *path, char *out, size_t size);
 
 /* Hashes b into a. */

@@ -10,8 +10,8 @@ enum { MADV_WIPEONFORK = 18, MADV_NOTHING_AT_ALL = 0x5a5a };
 enum { UNSHARE_MEMORY = 0x100, UNSHARE_UNKNOWN = 1, NOT_VALID = 22 };
 
 /*
- * An emulator that accepts advice which does not exist does not wipe either.  Such
- * emulators also turn vfork into fork, so process numbers are compared instead.
+ * An emulator that accepts advice which does not exist does not wipe pages either.  Such emulators also turn vfork
+ * into fork, so process numbers are compared instead.
  */
 static unsigned char advice_lies;
 
@@ -33,7 +33,7 @@ uint64_t *process_mark(void)
 
 void process_set_mark(uint64_t *mark)
 {
-	/* Pairs with process_has_forked: the page has been emptied (inherited_clear). */
+	/* Pairs with process_has_forked: the page is emptied before (inherited_clear). */
 	store_release(mark, process_mark_number());
 }
 
@@ -66,7 +66,7 @@ uint64_t process_number(void)
 	return pid > 0 ? (uint64_t)pid : 0;
 }
 
-/* A filter may refuse getpid from some moment on: a number that is not known is not another. */
+/* A filter may refuse getpid from some moment on: an unknown number is not another number. */
 bool process_is_another(uint64_t number)
 {
 	uint64_t now = process_number();
@@ -90,7 +90,7 @@ bool process_thread_has_left(const void *local, uint64_t note)
 
 bool process_is_alone(void)
 {
-	/* The first call shows that 0 is the kernel's answer, not a filter's.  Neither changes anything. */
+	/* The first call shows that 0 is the kernel's answer, not a filter's.  Neither call changes anything. */
 	return arch_unshare(UNSHARE_UNKNOWN) == -NOT_VALID && arch_unshare(UNSHARE_MEMORY) == 0;
 }
 
@@ -112,8 +112,8 @@ bool process_thread_is_gone(uint64_t thread)
 	if (arch_tkill((long)thread, 0) != -ESRCH || arch_tkill(arch_gettid(), 0) != 0)
 		return false;
 	/*
-	 * Pairs with the end of the thread: the kernel completes its last stores before it
-	 * frees the id, so the caller reads what the thread left, not something older.
+	 * Pairs with the end of the thread: the kernel completes the thread's last stores before the id is free, so
+	 * the caller reads these stores and nothing older.
 	 */
 	fence_acquire();
 	return true;

@@ -34,7 +34,7 @@ bool share_status(int fd, struct share_file *out)
 {
 	struct arch_stat st;
 
-	/* Not lseek: the file offset belongs to the caller and may be shared with other processes. */
+	/* This is not lseek, because the file offset belongs to the caller and may be shared with other processes. */
 	if (fd < 0 || arch_fstat(fd, &st) != 0 || (st.mode & TYPE_MASK) != TYPE_REGULAR)
 		return false;
 	out->length = (size_t)st.length;
@@ -44,14 +44,14 @@ bool share_status(int fd, struct share_file *out)
 	return true;
 }
 
-/* False: no room.  *done: the range is backed now, and the file is at least that long. */
+/* Returns false if there is no room.  Sets *done if the range is now backed and the file is at least that long. */
 static bool share_take_some(int fd, size_t at, size_t bytes, bool *done)
 {
 	enum { ATTEMPTS = 1000 };
 	unsigned i;
 	long r = -EINTR;
 
-	/* tmpfs stops at any signal and undoes what was done. */
+	/* tmpfs stops at any signal and undoes its work. */
 	for (i = 0; i < ATTEMPTS && r == -EINTR; i++)
 		r = arch_fallocate(fd, 0, (long)at, (long)bytes);
 	*done = r == 0;
@@ -62,7 +62,7 @@ bool share_write(int fd, const void *bytes, size_t length, size_t at)
 {
 	long flags = arch_fcntl(fd, F_GETFL, 0);
 
-	/* Linux would write at the file's end, wherever it was asked to. */
+	/* For such a file Linux would write at the end, whatever the offset. */
 	if (flags >= 0 && (flags & O_APPEND) != 0)
 		return false;
 	return arch_pwrite64(fd, bytes, length, (long)at) == (long)length;
@@ -100,7 +100,7 @@ static bool write_zeros(int fd, size_t at, size_t end)
 
 bool share_take(int fd, size_t at, size_t bytes, void *mapped)
 {
-	size_t piece = (size_t)64 << 20, end = at + bytes, n; /* soon done: see share_take_some */
+	size_t piece = (size_t)64 << 20, end = at + bytes, n; /* done soon: see share_take_some */
 	bool done;
 
 	for (; at < end; at += n) {
@@ -111,7 +111,7 @@ bool share_take(int fd, size_t at, size_t bytes, void *mapped)
 			continue;
 		if (mapped == NULL)
 			return write_zeros(fd, at, end);
-		/* EFAULT: a store would raise a signal.  Older kernels do not know the advice. */
+		/* EFAULT means that a store would raise a signal.  Older kernels do not know the advice. */
 		return arch_madvise((char *)mapped + at, end - at, ADVICE_POPULATE_WRITE) != -EFAULT;
 	}
 	return true;
@@ -124,7 +124,7 @@ size_t share_read(int fd, void *out, size_t bytes, size_t at)
 	unsigned interrupted = 0;
 	long n = 1;
 
-	/* Bounded, as a seccomp filter may return EINTR each time. */
+	/* Bounded, because a seccomp filter may return EINTR each time. */
 	while (had < bytes && (n > 0 || (n == -EINTR && interrupted++ < ATTEMPTS))) {
 		n = arch_pread64(fd, (char *)out + had, bytes - had, (long)(at + had));
 		had += n > 0 ? (size_t)n : 0;

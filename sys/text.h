@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text without a libc.  text_add... write at `to`, without a final NUL, and return the end. */
+/* Text without a libc.  The functions text_add... write at `to`, without a final NUL, and return the end. */
 #ifndef SYS_TEXT_H
 #define SYS_TEXT_H
 

@@ -6,7 +6,7 @@
 #include "kernel.h"
 #include "syscall.h"
 
-/* The number in a link such as "pid:[4026531836]"; 0: unknown. */
+/* Returns the number in a link such as "pid:[4026531836]", or 0 if it is unknown. */
 static uint64_t number_of(const char *path)
 {
 	char text[48];
@@ -36,8 +36,8 @@ bool world_is(uint64_t one, uint64_t other)
 }
 
 /*
- * The line NSpid of /proc/self/status lists the process's id in the namespace of that
- * /proc and in each nested one down to its own: a single id if the two are the same.
+ * The line NSpid of /proc/self/status lists the process's id in the namespace of that /proc and in each nested
+ * namespace down to its own: only one id if both are one namespace.
  */
 bool world_has_proc(void)
 {

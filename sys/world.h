@@ -15,16 +15,16 @@
  * The world of the calling process, by the kernel's namespace numbers:
  *
  *   63 ......... 32 | 31 .......... 0
- *   pid namespace   | time namespace   0: unknown (no /proc, old kernels)
+ *   pid namespace   | time namespace   0 if unknown (no /proc, old kernels)
  */
 INTERNAL uint64_t world_now(void);
 
-/* True: the two are the same world; an unknown half equals any other. */
+/* Returns whether the two are one world; an unknown half equals any other. */
 INTERNAL bool world_is(uint64_t one, uint64_t other);
 
 /*
- * False: there is no /proc, or the one mounted here shows the ids of another pid
- * namespace, as in a container with the /proc of its host.
+ * Returns false if there is no /proc, or if the mounted /proc shows the ids of another pid namespace, such as a
+ * container with the /proc of its host.
  */
 INTERNAL bool world_has_proc(void);
 

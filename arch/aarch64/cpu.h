@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Properties of this CPU, and of Linux on it, that the layers above need; each is
- * explained in x86_64/cpu.h.
+ * Properties of this CPU and of Linux on it that the layers above need; x86_64/cpu.h explains each.
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
@@ -13,16 +12,16 @@
 #define CPU_PAGE_SHIFT_MOST 16 /* largest page                   */
 #define CPU_LINE	    64 /* bytes of a cache line          */
 #define CPU_ADDRESS_BITS    48 /* of user space; 39 and 42 as well */
-#define CPU_ADDRESSES_BEYOND false /* kernels give others only where one is wished for */
+#define CPU_ADDRESSES_BEYOND false /* kernels give others only on request */
 /*
- * Kernels with 39 or 42 bits of user space refuse that range: then the narrow one, above programs
- * at fixed addresses and below two thirds of 38 bits, where others and their brk heaps lie.
+ * Kernels with 39 or 42 bits of user space refuse that range.  Then the narrow range is used, above programs at fixed
+ * addresses and below two thirds of 38 bits, where other programs and their brk heaps lie.
  */
 #define CPU_APART_FROM 0x110000000000
 #define CPU_APART_TO   0x500000000000
 #define CPU_NARROW_FROM 0x1000000000
 #define CPU_NARROW_TO   0x2800000000
-#define CPU_PRERELOC_OFFSET 0 /* none: sys/prereloc.h */
+#define CPU_PRERELOC_OFFSET 0 /* no such words, see sys/prereloc.h */
 #define CPU_QUOTIENT(n, base) ((n) / (base))
 
 /* The address of a thread-local word takes several instructions, see thread/seat.h. */
@@ -56,8 +55,8 @@ static inline const char *cpu_thread_pointer(void)
 }
 
 /*
- * Two words by one instruction, each as by a relaxed atomic load: the architecture has them
- * single-copy atomic, but compilers join no atomic loads.  offset: a constant.
+ * Loads two words by one instruction, each like a relaxed atomic load: in the architecture the loads are single-copy
+ * atomic, but compilers do not join atomic loads.  offset: a constant.
  */
 #define CPU_LOADS_PAIRS
 #define cpu_load_pair(at, offset, first, second)                                                   \
@@ -66,8 +65,8 @@ static inline const char *cpu_thread_pointer(void)
 		: "r"(at), "i"(offset), "m"(*(at)))
 
 /*
- * ceil(size / 8) + CPU_EIGHTHS, for a size up to 1024: from the difference by which the caller has
- * compared it with that, modulo 256.
+ * Returns ceil(size / 8) + CPU_EIGHTHS, for a size up to 1024, from the difference (modulo 256) of the caller's
+ * comparison of the size with 1024.
  */
 #define CPU_EIGHTHS 127
 static inline size_t cpu_eighths(size_t size)

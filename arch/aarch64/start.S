@@ -9,8 +9,8 @@
 #include "../generic/function.h"
 
 FUNCTION(_start, 4)
-	.cfi_undefined x30		/* the outermost frame: no caller     */
-	mov	x29, xzr		/* the same for unwinding by x29      */
+	.cfi_undefined x30		/* the outermost frame: no caller      */
+	mov	x29, xzr		/* no caller for unwinding by x29, too */
 	mov	x30, xzr
 	mov	x0, sp			/* aligned to 16 by the kernel        */
 	adrp	x1, main

@@ -25,8 +25,8 @@ FUNCTION(arch_clone, 16)
 	cbz	x0, 1f
 	ret
 1:
-	.cfi_undefined x30		/* the outermost frame: no caller     */
-	mov	x29, xzr		/* the same for unwinding by x29      */
+	.cfi_undefined x30		/* the outermost frame: no caller      */
+	mov	x29, xzr		/* no caller for unwinding by x29, too */
 	mov	x30, xzr
 	ldp	x1, x0, [sp], 16
 	blr	x1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What libashlar-field.a needs of a CPU; each is explained in x86_64/cpu.h. */
+/* Properties of a CPU that libashlar-field.a needs; x86_64/cpu.h explains each. */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
 
@@ -9,7 +9,7 @@
 #define CPU_PAGE_SHIFT_MOST 12
 #define CPU_LINE	    16 /* small CPUs have no caches that keep lines of each other */
 
-/* The bases are 10 and 16.  Not all CPUs divide, and a call would be to the compiler's library. */
+/* The bases are 10 and 16.  Not all CPUs divide, and a call would need the compiler's library. */
 #define CPU_QUOTIENT(n, base) ((base) == 10 ? (n) / 10 : (n) / 16)
 
 #define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)

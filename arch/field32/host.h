@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any CPU of 32 bits that compares and swaps 32 bits; libashlar-field.a alone is for these. */
+/* Any CPU of 32 bits that compares and swaps 32 bits.  Only libashlar-field.a is for these CPUs. */
 #ifndef ARCH_FIELD32_HOST_H
 #define ARCH_FIELD32_HOST_H
 
@@ -13,7 +13,7 @@
 #endif
 
 #ifdef __arm__
-/* No call passes an enumeration: linkers need not compare what size programs give theirs. */
+/* No call passes an enumeration, so linkers need not compare the size of enumerations. */
 __asm__(".eabi_attribute 26, 3");
 #endif
 

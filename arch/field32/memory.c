@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memcpy family by words of 32 bits, weak and hidden as in generic/memory.h: short, as a
- * CPU may be one that loads no word at an odd address.
+ * The memcpy family by words of 32 bits, weak and hidden as in generic/memory.h.  The loops are short because a CPU
+ * may not load words at odd addresses.
  */
 #include "host.h"
 
@@ -20,7 +20,7 @@ FAMILY void *memmove(void *to, const void *from, size_t n);
 FAMILY void *memset(void *to, int byte, size_t n);
 FAMILY int memcmp(const void *a, const void *b, size_t n);
 
-/* Also if the target begins before the source and reaches into it. */
+/* Correct also if the target begins before the source and reaches into it. */
 FAMILY void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
 	unsigned char *t = to;
@@ -85,7 +85,7 @@ FAMILY int memcmp(const void *a, const void *b, size_t n)
 }
 
 #ifdef __ARM_EABI__
-/* What compilers call there instead, with the arguments of memset in another order. */
+/* The function that compilers call there instead of memset, with its arguments in another order. */
 #define CLEAR(name)                                                                                	FAMILY void name(void *to, size_t n);                                                      	FAMILY void name(void *to, size_t n)                                                       	{                                                                                          		memset(to, 0, n);                                                                  	}
 #define COPY(name)                                                                                 	FAMILY void name(void *restrict to, const void *restrict from, size_t n);                  	FAMILY void name(void *restrict to, const void *restrict from, size_t n)                   	{                                                                                          		memcpy(to, from, n);                                                               	}
 CLEAR(__aeabi_memclr)

@@ -21,7 +21,7 @@ static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 	return (old & bit) != 0;
 }
 
-/* n, by its low half, is above a word, or by 16 bits below one. */
+/* Returns whether n, by its low half, is above a word, or by 16 bits below a word. */
 static inline bool cpu_is_above(uint64_t n, const uint32_t *word)
 {
 	return (uint32_t)n > *word;

@@ -95,11 +95,11 @@ long arch_process_vm_readv(long pid, const void *to, size_t to_count, const void
 long arch_clone(long flags, void *stack_top, int *parent_tid, int *child_tid, void *tls,
 		void (*entry)(void *), void *argument);
 
-/* The thread-local words of the calling thread are here from now on (thread.S). */
+/* Makes these the thread-local words of the calling thread (thread.S). */
 long arch_set_thread_pointer(void *pointer);
-void *arch_thread_pointer(void); /* where they are; NULL: none was set since the program began */
+void *arch_thread_pointer(void); /* returns where they are, or NULL if they were not set since the program began */
 
-/* Return path of signal handlers, for sa_restorer, where the kernel wants one (syscall_runtime.S). */
+/* Return path of signal handlers, for sa_restorer, if the kernel needs it (syscall_runtime.S). */
 void arch_sigreturn(void);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls of the allocator for the amalgamation, in C: link-time optimisation divides it
- * into objects, and a name that assembly at file level defines would be known to only one of them.
- * Before this: each call's NUMBER_ (syscall.S), and the CPU's system_few and system_many.
+ * The system calls of the allocator for the amalgamation, in C, because link-time optimisation divides the
+ * amalgamation into objects, and a name that assembly at file level defines would be known to only one of them.
+ * Included after each call's NUMBER_ (syscall.S) and the CPU's system_few and system_many.
  */
 #ifndef ARCH_CALLS_HERE_H
 #define ARCH_CALLS_HERE_H

@@ -3,7 +3,7 @@
 #ifndef ARCH_FUNCTION_H
 #define ARCH_FUNCTION_H
 
-/* What a function begins with that may be called by its address. */
+/* The first instruction of a function that may be called by its address. */
 #ifndef FUNCTION_ENTRY
 #define FUNCTION_ENTRY
 #endif

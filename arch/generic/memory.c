@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memcpy family (memory.h) for CPUs without string instructions: loops over 16 bytes.  A
- * remainder of less than 16 bytes is written by a last step that overlaps the previous one.
- * Where a CPU may not load words at any address, the compiler makes bytes of these; hence a
- * loop for aligned words.
+ * The memcpy family (memory.h) for CPUs without string instructions: loops over 16 bytes.  A remainder of less than
+ * 16 bytes is written by a last step that overlaps the previous one.  If a CPU may not load words at any address, the
+ * compiler makes bytes of these; hence a loop for aligned words.
  */
 #include "../generic/memory.h"
 

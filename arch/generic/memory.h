@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcpy, memmove, memset, memcmp: a freestanding compiler still emits calls to
- * these four.  They are weak, so that a program's own definitions win; hidden, so
- * that a shared library never exports them; and in an object of their own, so
- * that a program which defines all four links none of these.  This header has what the
- * CPUs of 64 bits have alike.
+ * memcpy, memmove, memset, memcmp: a freestanding compiler still emits calls to these four.  They are weak, so that a
+ * program's own definitions win; hidden, so that a shared library never exports them; and in an object of their own,
+ * so that a program which defines all four links nothing of this object.  This header has the common parts of the
+ * CPUs of 64 bits.
  */
 #ifndef ARCH_MEMORY_H
 #define ARCH_MEMORY_H
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef ASHLAR_AMALGAMATION /* then of this file, for calls that the compiler makes, too */
+#ifdef ASHLAR_AMALGAMATION /* includes this file, also for calls that the compiler makes */
 #define FAMILY static __attribute__((used))
 #else
 #define FAMILY __attribute__((weak, visibility("hidden")))

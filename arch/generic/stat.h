@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* struct stat of the kernel on CPUs that have no older one of their own. */
+/* The kernel's struct stat on CPUs without an older structure of their own. */
 #ifndef ARCH_STAT_H
 #define ARCH_STAT_H
 

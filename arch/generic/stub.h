@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* STUB of a CPU's stub.h, in assembly; in the amalgamation, which is C, the number alone (calls_here.h). */
+/* STUB of a CPU's stub.h, in assembly.  In the amalgamation, which is C, STUB is only the number (calls_here.h). */
 #ifndef ARCH_STUB_CALL
 #define ARCH_STUB_CALL
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls of the allocator; this list is all that it asks of Linux.  The numbers are
- * those of CPUs that Linux supports since 2011, which have only the newest call of each kind:
+ * The system calls of the allocator; it makes no other calls to Linux.  The numbers are those of CPUs that Linux
+ * supports since 2011, which have only the newest call of each kind:
  *
  *	CALL_AT	a call whose first argument is a folder: the current one
  */

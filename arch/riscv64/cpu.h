@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Properties of this CPU, and of Linux on it, that the layers above need; each is
- * explained in x86_64/cpu.h.
+ * Properties of this CPU and of Linux on it that the layers above need; x86_64/cpu.h explains each.
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
@@ -13,16 +12,16 @@
 #define CPU_PAGE_SHIFT_MOST 16 /* largest page                   */
 #define CPU_LINE	    64 /* bytes of a cache line          */
 #define CPU_ADDRESS_BITS    47 /* of user space; 38 as well      */
-#define CPU_ADDRESSES_BEYOND true /* kernels before 6.6 give those of 57 bits */
+#define CPU_ADDRESSES_BEYOND true /* kernels before 6.6 give addresses of 57 bits */
 /*
- * Kernels with 38 bits of user space refuse that range: then the narrow one, above programs
- * at fixed addresses and below two thirds of 38 bits, where others and their brk heaps lie.
+ * Kernels with 38 bits of user space refuse that range.  Then the narrow range is used, above programs at fixed
+ * addresses and below two thirds of 38 bits, where other programs and their brk heaps lie.
  */
 #define CPU_APART_FROM 0x110000000000
 #define CPU_APART_TO   0x500000000000
 #define CPU_NARROW_FROM 0x1000000000
 #define CPU_NARROW_TO   0x2800000000
-#define CPU_PRERELOC_OFFSET 0 /* none: sys/prereloc.h */
+#define CPU_PRERELOC_OFFSET 0 /* no such words, see sys/prereloc.h */
 #define CPU_QUOTIENT(n, base) ((n) / (base))
 
 /* The address of a thread-local word takes several instructions, see thread/seat.h. */
@@ -42,8 +41,8 @@
 #include <stdint.h>
 
 /*
- * The index of the lowest set bit of a word that is not 0: without the instruction of Zbb,
- * by de Bruijn's sequence, whose top 6 bits differ for each shift.
+ * Returns the index of the lowest set bit of a word that is not 0.  Without the instruction of Zbb it uses de
+ * Bruijn's sequence, whose top 6 bits differ for each shift.
  */
 static inline unsigned long cpu_lowest_bit(unsigned long word)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The target of this folder.  Each file here includes this first and is empty for
- * other targets, so that a compiler for another machine reports only this error.
- * (ARCH_ANY: the amalgamation has several such folders, see any.h.)
+ * The target of this folder.  Each file here first includes this header and is empty for other targets, so that a
+ * compiler for another machine reports only this error.  (ARCH_ANY: the amalgamation has several such folders, see
+ * any.h.)
  */
 #ifndef ARCH_RISCV64_HOST_H
 #define ARCH_RISCV64_HOST_H

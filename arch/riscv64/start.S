@@ -10,7 +10,7 @@
 
 FUNCTION(_start, 4)
 	.cfi_undefined ra		/* the outermost frame: no caller     */
-	li	s0, 0			/* the same for unwinding by s0       */
+	li	s0, 0			/* no caller for unwinding by s0, too */
 	li	ra, 0
 	.weak	__global_pointer$	/* for code that the linker has relaxed */
 	.option	push

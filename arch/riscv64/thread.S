@@ -28,7 +28,7 @@ FUNCTION(arch_clone, 16)
 	ret
 1:
 	.cfi_undefined ra		/* the outermost frame: no caller     */
-	li	s0, 0			/* the same for unwinding by s0       */
+	li	s0, 0			/* no caller for unwinding by s0, too */
 	li	ra, 0
 	ld	a1, 0(sp)
 	ld	a0, 8(sp)

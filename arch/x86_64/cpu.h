@@ -9,41 +9,38 @@
 #include "host.h"
 #ifdef ARCH_X86_64
 
-#define CPU_PAGE_SHIFT	    12 /* smallest page                                   */
-#define CPU_PAGE_SHIFT_MOST 12 /* largest page: layouts fit all between (pages.h) */
-#define CPU_LINE	    64 /* bytes of a cache line                           */
-#define CPU_ADDRESS_BITS    47 /* of user space                                   */
-#define CPU_ADDRESSES_BEYOND false /* kernels give others only where one is wished for */
+#define CPU_PAGE_SHIFT	    12 /* smallest page                                         */
+#define CPU_PAGE_SHIFT_MOST 12 /* largest page: layouts fit all sizes between (pages.h) */
+#define CPU_LINE	    64 /* bytes of a cache line                                 */
+#define CPU_ADDRESS_BITS    47 /* of user space                                         */
+#define CPU_ADDRESSES_BEYOND false /* kernels give others only on request */
 /*
- * A range where neither the kernel nor a program places mappings by default: mmap
- * goes down from the top of user space, position independent programs and their
- * brk heap lie above two thirds of it, other programs above 4 MiB.
+ * A range in which neither the kernel nor a program places mappings by default: mmap goes down from the top of user
+ * space, position independent programs and their brk heap lie above two thirds of it, other programs above 4 MiB.
  */
 #define CPU_APART_FROM 0x110000000000
 #define CPU_APART_TO   0x500000000000
-#define CPU_NARROW_FROM 0 /* no second range, where the kernel refuses that one */
+#define CPU_NARROW_FROM 0 /* there is no second range */
 #define CPU_NARROW_TO   0
 
 /*
- * Offset from the thread pointer of 32 bytes that are always zero, for calls before
- * relocation (sys/prereloc.h).  Only glibc makes such calls; the bytes are in its
- * tcbhead_t, unused since it stopped saving vector registers there.  A program's
- * own thread-local words lie below the thread pointer.
+ * The offset from the thread pointer of 32 bytes that are always zero, for calls before relocation (sys/prereloc.h).
+ * Only glibc makes such calls; the bytes are in its tcbhead_t, unused since it stopped saving vector registers there.
+ * A program's own thread-local words lie below the thread pointer.
  */
 #define CPU_PRERELOC_OFFSET 0x100
 
 #define CPU_QUOTIENT(n, base) ((n) / (base))
 
-/* Orders for the compiler only: between a thread and its own signal handlers. */
+/* Orders accesses for the compiler only, between a thread and its own signal handlers. */
 #define cpu_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * The index of the lowest set bit of a word that is not 0.  These bytes are tzcnt
- * on CPUs that have it, else bsf.  The two agree for such words; tzcnt is much
- * faster on several CPUs.
+ * The index of the lowest set bit of a word that is not 0.  These bytes are tzcnt on CPUs that have this instruction,
+ * otherwise bsf.  Both give one result for such words; tzcnt is much faster on several CPUs.
  */
 static inline unsigned long cpu_lowest_bit(unsigned long word)
 {
@@ -64,7 +61,7 @@ static inline const char *cpu_thread_pointer(void)
 /* A value that is known to be `constant`: held in a register, or as part of an instruction. */
 #define CPU_KNOWN(held, constant) (constant)
 
-/* The same pointer; elsewhere it hides the value, so that the compiler computes it once. */
+/* Returns the pointer unchanged.  On other CPUs this hides the value, so that the compiler computes it once. */
 #define CPU_KEEP(p) (p)
 
 /* Ends the process by SIGILL. */
@@ -74,8 +71,8 @@ static inline _Noreturn void cpu_stop(void)
 }
 
 /*
- * *word, which the caller has just loaded, &= mask, by one instruction.  It loads the word
- * a second time, but this reload is off the critical store-to-load path.
+ * *word, which the caller has just loaded, &= mask, by one instruction.  The instruction loads the word again, but
+ * off the critical store-to-load path.
  */
 static inline void cpu_and(uint64_t *word, uint64_t loaded, uint64_t mask)
 {
@@ -93,8 +90,9 @@ static inline bool cpu_set_bit(uint64_t *word, uint64_t n)
 }
 
 /*
- * n, by its low half, is above a word, or by 16 bits below one.  Two instructions with the branch: else the compiler
- * moves n, a second argument, out of the register where other functions expect theirs.
+ * Returns whether n, by its low half, is above a word, or by 16 bits below a word.  The test is two instructions with
+ * the branch, because otherwise the compiler moves n, a second argument, out of the register where other functions
+ * expect theirs.
  */
 static inline bool cpu_is_above(uint64_t n, const uint32_t *word)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The target of this folder.  Each file here includes this first and is empty for
- * other targets, so that a compiler for another machine reports only this error.
- * (ARCH_ANY: the amalgamation has several such folders, see any.h.)
+ * The target of this folder.  Each file here first includes this header and is empty for other targets, so that a
+ * compiler for another machine reports only this error.  (ARCH_ANY: the amalgamation has several such folders, see
+ * any.h.)
  */
 #ifndef ARCH_X86_64_HOST_H
 #define ARCH_X86_64_HOST_H
@@ -13,7 +13,7 @@
 #error "Ashlar is for x86_64 Linux, in C: this compiler is for something else"
 #endif
 
-/* The compiler's: what objects of assembly say of -fcf-protection. */
+/* A macro of the compiler: the marks of assembly objects for -fcf-protection. */
 #if defined ARCH_X86_64 && defined __ASSEMBLER__
 #include <cet.h>
 #define FUNCTION_ENTRY _CET_ENDBR

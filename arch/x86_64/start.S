@@ -9,8 +9,8 @@
 #include "../generic/function.h"
 
 FUNCTION(_start, 1)
-	.cfi_undefined rip		/* the outermost frame: no caller     */
-	xor	%ebp, %ebp		/* the same for unwinding by rbp      */
+	.cfi_undefined rip		/* the outermost frame: no caller      */
+	xor	%ebp, %ebp		/* no caller for unwinding by rbp, too */
 	mov	%rsp, %rdi
 	lea	main(%rip), %rsi
 	and	$-16, %rsp		/* the ABI's alignment at a call      */

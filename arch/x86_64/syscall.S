@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system calls of the allocator; this list is all that it asks of Linux.  For the
- * assembler, and for the C compiler in the amalgamation: see stub.h.
+ * The system calls of the allocator; it makes no other calls to Linux.  For the assembler, and for the C compiler in
+ * the amalgamation: see stub.h.
  */
 #include "host.h"
 #ifdef ARCH_X86_64

@@ -34,8 +34,8 @@ FUNCTION(arch_clone, 16)
 	jz	1f
 	ret
 1:
-	.cfi_undefined rip		/* the outermost frame: no caller     */
-	xor	%ebp, %ebp		/* the same for unwinding by rbp      */
+	.cfi_undefined rip		/* the outermost frame: no caller      */
+	xor	%ebp, %ebp		/* no caller for unwinding by rbp, too */
 	pop	%rax
 	pop	%rax
 	pop	%rdi
@@ -66,9 +66,9 @@ FUNCTION(arch_set_thread_pointer, 16)
 	ret
 FUNCTION_END(arch_set_thread_pointer)
 
-/* What arch_prctl(ARCH_GET_FS) says: %fs:0 itself would be a fault where it is 0. */
+/* Returns the result of arch_prctl(ARCH_GET_FS), because %fs:0 itself would be a fault if the base is 0. */
 FUNCTION(arch_thread_pointer, 16)
-	push	$0			/* the kernel's answer goes here */
+	push	$0			/* the kernel stores its answer here */
 	.cfi_adjust_cfa_offset 8
 	mov	%rsp, %rsi
 	mov	$0x1003, %edi

@@ -15,12 +15,12 @@ bool blocks_span(const struct chunk *c, size_t *chunks, struct block_place *out)
 {
 	unsigned looks;
 
-	/* Repeated if the span is released or resized during the look, at most 8 times. */
+	/* The look is repeated, at most 8 times, if the span is released or resized during it. */
 	for (looks = 0; looks < 8 && chunk_is(c, CHUNK_SPAN); looks++) {
 		*out = (struct block_place){load_relaxed(&c->base), load_relaxed(&c->span_bytes), c,
 					    NULL, 0};
 		*chunks = load_relaxed(&c->span_chunks);
-		/* Pairs with the release store of the kind of a span that came since. */
+		/* Pairs with the release store of the kind of a newer span. */
 		fence_acquire();
 		if (chunk_is(c, CHUNK_SPAN) && load_relaxed(&c->base) == out->start &&
 		    load_relaxed(&c->span_bytes) == out->size)
@@ -37,11 +37,11 @@ static int slab_blocks(const struct chunk *c, const struct slab *s, blocks_see *
 	int answer;
 
 	for (g = 0; g < l.groups; g++) {
-		/* Read the words again for each block: `see` may release blocks. */
+		/* The words are read again for each block, because `see` may release blocks. */
 		for (at = 0; at < GROUP_SLOTS; at++) {
 			struct block_place place = {.size = l.size, .chunk = c, .slab = s};
 
-			/* If the slab has gone, so has each block that was in it at the beginning. */
+			/* If the slab was unmade, each block that was in it at the beginning has gone, too. */
 			if (!look_at_group(&l, g, &words))
 				break;
 			words.taken = words.taken >> at << at;
@@ -70,7 +70,7 @@ static int region_walk(struct region *r, blocks_part *see, void *context)
 
 		if (blocks_span(c, &n, &at)) {
 			answer = see(context, &at, n);
-			/* Skip its chunks: what lies there now, if not the span, is newer. */
+			/* Skip the span's chunks: any other blocks there are newer. */
 			if (n > 1 && n <= chunks - i)
 				i += n - 1;
 		} else if (chunk_is(c, CHUNK_SLABS)) {
@@ -167,7 +167,7 @@ int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context)
 	struct public_walk w = {see, context, {1, 0, true, 0}};
 
 	if (heap != NULL) {
-		/* Without hooks there is no such heap. */
+		/* Without hooks there is no heap with this address. */
 		if (heap_hooks_now() == NULL)
 			misuse_report(CALL_HEAP_ANY, heap, "not a heap", NULL, 0);
 		return heap_hooks_now()->walk(heap, see, context);
@@ -178,15 +178,15 @@ int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context)
 	return blocks_walk(&heap_default, public_see, &w);
 }
 
-/* ---- ash_find: what an address is ---- */
+/* ---- ash_find ---- */
 
 /*
- * A look is repeated if its slab or span changed meanwhile.  No more often than this: a
- * thread may be stopped while it makes a slab.
+ * A look is repeated if its slab or span changed during the look.  The number is limited, because a thread may be
+ * stopped while it makes a slab.
  */
 #define FIND_LOOKS 8
 
-/* False: the slab has gone since. */
+/* Returns false if the slab was unmade since. */
 static bool look_for_slot(const void *p, struct slab *s, struct ash_block *b, struct block_place *at)
 {
 	struct look l = look_begin(s);
@@ -216,7 +216,7 @@ static bool look_for_slot(const void *p, struct slab *s, struct ash_block *b, st
 	return true;
 }
 
-/* False: the span has gone, or was resized, since. */
+/* Returns false if the span was released or resized since. */
 static bool look_for_span(const void *p, const struct found *f, struct ash_block *b)
 {
 	struct block_place span;
@@ -251,7 +251,7 @@ void blocks_look(const void *p, bool live, struct ash_block *b, struct block_pla
 		guarded_look(b, at->slab, live);
 }
 
-/* The id of the thread that the slab belongs to; 0: unknown, or there is none. */
+/* Returns the id of the thread that the slab belongs to, or 0 if there is no such thread or it is unknown. */
 static int thread_of(const struct slab *s)
 {
 	uint64_t word = load_acquire(&s->owner), state, identity; /* pairs with slab_open */
@@ -262,7 +262,7 @@ static int thread_of(const struct slab *s)
 	if (holder_number(state) == holder_number(holder_here()))
 		return (int)process_thread();
 	identity = load_relaxed(&o->identity);
-	/* A child of fork has records of its parent's threads. */
+	/* A child of fork has records of the parent's threads. */
 	return identity >> 32 == process_number() ? (int)(uint32_t)identity : 0;
 }
 
@@ -272,7 +272,7 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 	struct heap *h;
 
 	if (seat.record > SEAT_BUSY)
-		holder_note(seat.record); /* for calls of others */
+		holder_note(seat.record); /* for the calls of other threads */
 	blocks_look(p, false, out, &at);
 	if (out->start != NULL) {
 		h = chunk_heap(at.chunk);

@@ -34,7 +34,7 @@ static bool hints_cover(const struct slab *s, unsigned g, uint64_t word)
 	return word == 0 || ((s->ready >> g) & 1) != 0 || (s->spare && s->slots == 1);
 }
 
-/* o: the caller's owner record, checked out; or NULL. */
+/* Checks a slab.  o is the caller's owner record, checked out, or NULL. */
 static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_t place)
 {
 	const struct slab *s = record_at(c, place);
@@ -58,7 +58,7 @@ static enum invariant check_slab(const struct owner *o, struct chunk *c, uint32_
 
 		if (((word | remote) & ~slab_group_mask(s, g)) != 0)
 			return I5_NO_BITS_BEYOND_THE_SLOTS;
-		/* Only for the caller's own slabs: others' may be in the middle of a collection. */
+		/* Only for the caller's own slabs, because slabs of other threads may be in the middle of a collection. */
 		if (o != NULL && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o) {
 			if ((word & remote) != 0)
 				return I6_FREE_AND_REMOTE_DISJOINT;
@@ -76,16 +76,16 @@ static enum invariant check_unit(const struct owner *o, struct chunk *c, unsigne
 
 	if (place == 0)
 		return HOLDS;
-	/* The head is read again: a unit that was freed meanwhile has no slab. */
+	/* The head is read again, because a unit that was freed since has no slab. */
 	if (((load_acquire(&c->units) >> u) & 1) != 0 && load_acquire(&c->head[u]) != 0)
 		return I3_FREE_UNIT_HAS_NO_SLAB;
 	if (!record_begins(place, u))
 		return HOLDS;
 	broken = check_slab(o, c, place);
 	/*
-	 * Not a finding if the slab was unmade or replaced meanwhile.  The fence pairs with
-	 * that in slab_shape: if a member of the next slab was read, head[] is read as cleared
-	 * or as published again, and then the second look finds that slab complete.
+	 * The finding does not count if the slab was unmade or replaced during the check.  The fence pairs with that
+	 * in slab_shape: if this check read a member of the next slab, it reads head[] as cleared or as published
+	 * again, and then the second look finds that slab complete.
 	 */
 	fence_acquire();
 	if (broken != HOLDS && load_acquire(&c->head[u]) == place &&
@@ -104,8 +104,8 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 		enum invariant broken = check_unit(o, c, u);
 
 		/*
-		 * Not a finding if unowned slabs were made meanwhile.  The fence pairs with that
-		 * in slab_shape: if a member of such a slab was read, the count is read as changed.
+		 * The finding does not count if unowned slabs were made during the check.  The fence pairs with that
+		 * in slab_shape: if this check read a member of such a slab, it reads a changed count.
 		 */
 		fence_acquire();
 		if (broken != HOLDS && load_acquire(made) == before)
@@ -115,8 +115,8 @@ static enum invariant check_slab_chunk(const struct owner *o, struct chunk *c)
 }
 
 /*
- * True: no other thread is changing units now.  A thread that does so is, for a moment, between
- * its change of the units and that of the region's hint.
+ * Returns whether no other thread is changing units now.  A thread that changes units is, for a moment, between the
+ * store of the units and that of the region's hint.
  */
 static bool no_thread_changes(struct heap *h, const struct owner *o)
 {
@@ -149,9 +149,9 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 		enum invariant broken = HOLDS;
 
 		n = 1;
-		if (load_relaxed(&r->advice[i]) == ADVICE_LOST) /* the map may have another region's */
+		if (load_relaxed(&r->advice[i]) == ADVICE_LOST) /* the map may have a chunk of another region */
 			continue;
-		/* One that is being cut off is neither free nor of a kind, and leaves the map first. */
+		/* A chunk that is being cut off is neither free nor of a kind, and leaves the map first. */
 		if (map_guess(base + (i << CHUNK_SHIFT)) != c && (is_free || !chunk_is(c, CHUNK_FREE)))
 			return I9_MAP_KNOWS_EVERY_CHUNK;
 		if (is_free && !chunk_is(c, CHUNK_FREE) && bits_all(r->free, i, 1))
@@ -176,9 +176,8 @@ static enum invariant look_at_region(const struct owner *o, struct region *r)
 }
 
 /*
- * Other threads claim and give back chunks during a pass: a span seen at its first
- * chunk may be gone at its last.  So a broken invariant is checked again; a real
- * fault is still there.
+ * Other threads claim and return chunks during a pass: a span seen at its first chunk may be gone at its last chunk.
+ * So a broken invariant is checked again; a real fault is still there.
  */
 static enum invariant check_region(const struct owner *o, struct region *r)
 {
@@ -235,7 +234,7 @@ int heap_check(struct heap *h, const struct owner *o)
 	return (int)broken;
 }
 
-/* Hardened products: a block was written behind its end. */
+/* For hardened products: finds a block that was written behind its end. */
 static inline int see_damage(void *context, const struct block_place *at)
 {
 	bool damaged = false;
@@ -250,7 +249,7 @@ int ash_check(void)
 	struct owner *o = seat.open == 0 ? NULL : seat.self;
 	int broken;
 
-	/* Checked out, so that signal handlers do not change what is read here. */
+	/* Checked out, so that signal handlers do not change the words that are read here. */
 	seat_close();
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)

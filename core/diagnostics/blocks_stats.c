@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of a heap, and of its size classes, counted from the bitmaps at each call. */
+/* Figures of a heap and of its size classes, counted from the bitmaps at each call. */
 #include "diagnostics/blocks.h"
 
 #include "ashlar.h"
@@ -64,7 +64,7 @@ void stats_of_dirty(struct heap *h, struct stats_dirty *out)
 		for (i = 0; (i = region_next_known(r, i)) < chunks; i++) {
 			const struct chunk *c = region_chunk(r, i);
 
-			/* Pairs with chunk_put; the kind: `clean` of a span is another word. */
+			/* Pairs with chunk_put.  The kind is tested because `clean` of a span is another word. */
 			if (chunk_is(c, CHUNK_SLABS))
 				dirty_add(out, load_acquire(&c->units) & ~load_relaxed(&c->clean), UNIT_SHIFT);
 		}
@@ -74,7 +74,7 @@ void stats_of_dirty(struct heap *h, struct stats_dirty *out)
 void ash_stats(struct ash_statistics *out)
 {
 	if (IS_HARDENED)
-		quarantine_empty(); /* its blocks are taken ones to the bitmaps; other threads' count */
+		quarantine_empty(); /* its blocks count as taken in the bitmaps; those of other threads do count */
 	heap_stats(&heap_default, out);
 }
 
@@ -106,7 +106,7 @@ static int class_part(void *rows, const struct block_place *at, size_t chunks)
 
 	if (chunks == 0) {
 		slab.class = load_relaxed(&at->slab->class);
-		/* Not of a row that is wanted: its bits need not be counted. */
+		/* The slab belongs to no wanted row: its bits need not be counted. */
 		if (slab.class >= to->first && slab.class <= to->last)
 			slab = stats_of_slab(at->slab);
 	}
@@ -141,10 +141,13 @@ int ash_stats_class(unsigned row, struct ash_class *out)
 	return 1;
 }
 
-/* Records that one walk over the slabs counts: a table on the stack, as a handler may ask, whose stack may be small. */
+/*
+ * Records that one walk over the slabs counts.  The table is small and on the stack, because a handler may call this
+ * on a small stack.
+ */
 #define RECORDS 16
 struct records {
-	const struct owner *record[RECORDS]; /* NULL: unowned slabs */
+	const struct owner *record[RECORDS]; /* NULL for unowned slabs */
 	struct ash_thread_stats sum[RECORDS];
 	unsigned count;
 };
@@ -158,7 +161,7 @@ static int records_part(void *context, const struct block_place *at, size_t chun
 
 	if (chunks != 0)
 		return 0;
-	/* Only compared: a slab that changes its owner now is in one of its rows, or in none. */
+	/* The owner is only compared: a slab that changes its owner now is in one of the rows or in no row. */
 	o = (const struct owner *)(uintptr_t)(load_relaxed(&at->slab->owner) & ~OWNER_FLAGS);
 	for (i = 0; i < all->count; i++)
 		if (all->record[i] == o) {
@@ -171,13 +174,16 @@ static int records_part(void *context, const struct block_place *at, size_t chun
 	return 0;
 }
 
-/* The thread pointer of a record's holder, without a system call: its seat is as far from it as the caller's is. */
+/*
+ * Returns the thread pointer of a record's holder without a system call: each thread's seat is equally far from its
+ * thread pointer.
+ */
 static const void *record_thread(const struct owner *o)
 {
 	uint64_t state = o == NULL ? OWNER_VACANT : load_relaxed(&o->state), number = holder_number(state);
 	const char *other = state & OWNER_HELD ? roll_seat(number) : NULL;
 
-	/* A child of fork has records of its parent's threads. */
+	/* A child of fork has records of the parent's threads. */
 	if (other == NULL || roll_has_left(number) ||
 	    (holder_generation(state) != generation_now() && number != holder_number(holder_here())))
 		return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ash_heap_walk, in an object of its own.  A program that calls it links the walk anyway, so
- * here is also the function that finds the block nearest to a misused pointer; it replaces the
- * weak one that finds none (front/diagnose.h).
+ * ash_heap_walk, in an object of its own.  A program that calls ash_heap_walk links the walk anyway, so this object
+ * also has the function that finds the block nearest to a misused pointer.  This function replaces a weak function
+ * that finds no block (front/diagnose.h).
  */
 #include "diagnostics/blocks.h"
 #include "front/diagnose.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What core/malloc needs of the core beside the public calls: of malloc's products alone.  core/malloc includes
- * only public headers, and declares these functions itself (core/malloc/facade.h).
+ * Functions of the core that core/malloc needs beside the public calls, only in malloc's products.  core/malloc
+ * includes only public headers, and declares these functions itself (core/malloc/facade.h).
  */
 #include "ashlar.h"
 #include "backend/heap.h"
@@ -18,7 +18,7 @@ HIDDEN bool ash_may_say(void);
 HIDDEN struct ash_defaults *ash_own_settings(void);
 INTERNAL size_t ash_object_size(const void *p);
 
-/* `room`: of the table, in which so many rows are counted at a time. */
+/* Counts the rows in parts of `room` rows, the size of the table. */
 static void rows_see(struct ash_class *table, unsigned room, stats_row *row, void *to)
 {
 	struct class_rows some = {0, 0, table};

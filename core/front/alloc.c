@@ -1,4 +1,34 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * An allocation and a release of a small block.  Both fast paths touch these words in this order, by plain loads and
+ * stores of the calling thread alone.
+ *
+ *   ash_alloc(size)
+ *     seat.self, seat.open    the thread's record; 0 is stored in seat.open, which closes the seat (thread/seat.h)
+ *     class_small[size / 8]   the class, whose bin in the record has the current slab
+ *     slab.ready              the lowest bit is the first group with a free slot
+ *     slab.free[group]        the lowest bit is the first free slot, and is cleared; with the last bit of the group,
+ *                             the group's bit in slab.ready is cleared, too
+ *     slab.base               the block is at base + slot * slot_size; seat.open is stored, which opens the seat
+ *   leaves this path to
+ *     alloc_slow              above SLOT_SMALL: a slot of a current slab or of a cached large slab, else alloc_class
+ *     alloc_refill            no ready group, or a closed seat: the next slab of the bin's list, else alloc_class
+ *     alloc_class             refill_bin (thread/refill.h), or unowned slabs if a call of the thread was interrupted;
+ *                             a span above SLOT_MAX; a slot of a larger class; then ash_on_no_memory and NULL
+ *
+ *   ash_release(p), in release.c
+ *     unit hint of p          the slab, by a table without tags (map_guess_slab)
+ *     slab.owner              is seat.self: the slab is the thread's own, and no other thread's release waits there
+ *     base, reciprocal        the slot, by a multiplication that rejects a p that starts no slot; closes the seat
+ *     slab.free[group]        the slot's bit is set; seat.latest is p (slot_predicted); opens the seat
+ *   leaves this path to
+ *     release_rest            another owner's slab, a stale hint, a closed seat, a span, NULL (remote.c): sets a remote
+ *                             bit and notifies the owner, or finds the block by the map.  Reports a p that is no
+ *                             block, and a bit that is set already: a double free
+ *     release_event           no ready group before, or no taken slot after: lists change (thread/settle.h)
+ *
+ * The hardened products take alloc_guarded and release_guarded instead (guard.h).
+ */
 #include "front/alloc.h"
 
 #include "ashlar.h"
@@ -19,12 +49,12 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 	bool clean = true;
 	void *p = NULL;
 
-	/* A mapping of its own, as long as these are few. */
+	/* Large blocks get mappings of their own while the process has few of them. */
 	if (IS_HARDENED && class > CLASS_APART && class < CLASSES && region_is_exact())
 		p = span_alloc(&heap_default, size + GUARD_BYTES, alignment, zero);
 	if (p == NULL && class < CLASSES)
 		p = slot_alloc(class, &clean);
-	/* Where addresses are short the heap has not grown for a large slot: see units_claim. */
+	/* If addresses are short, the heap has not grown for a large slot: see units_claim. */
 	if (p == NULL && size <= PTRDIFF_MAX && (class == CLASSES || (class > CLASS_ONE && region_exact()))) {
 		clean = true;
 		p = span_alloc(&heap_default, size + GUARD_BYTES, alignment, zero);
@@ -61,7 +91,7 @@ SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero)
 	return NULL;
 }
 
-/* Above SLOT_SMALL. */
+/* Allocates a block above SLOT_SMALL. */
 static __attribute__((noinline)) void *alloc_slow(size_t size)
 {
 	bool clean;
@@ -71,13 +101,13 @@ static __attribute__((noinline)) void *alloc_slow(size_t size)
 }
 
 /*
- * The slow path of allocation: the current slab is full, or the seat was closed.  A slot of the next slab on the list,
- * if that is possible at once, or NULL; opened: seat.open before the caller closed the seat.
+ * The slow path of an allocation if the current slab is full or the seat was closed.  Returns a slot of the next slab
+ * on the list if that is possible at once, else NULL.  `opened` is the value of seat.open before the caller closed
+ * the seat.
  *
- * o == owner_none: the thread had no record when ash_alloc read the seat.  If it has one
- * now, a signal handler got it in between and may have opened the seat before ash_alloc
- * closed it.  Then no call is using the record: interrupted ones had none, and those of
- * the handler have returned.
+ * If o is owner_none, the thread had no record when ash_alloc read the seat.  If the thread has a record now, a
+ * signal handler got the record in between, and may have opened the seat before ash_alloc closed the seat.  Then no
+ * call is using the record: interrupted calls had no record, and the calls of the handler have returned.
  */
 static SLOW_PART void *alloc_next(size_t size, struct owner *o, uint64_t opened)
 {
@@ -88,7 +118,7 @@ static SLOW_PART void *alloc_next(size_t size, struct owner *o, uint64_t opened)
 	if (o == owner_none ? seat.self != o : opened != 0) {
 		if (bin_next(o, b) && !sample_in(o, b)) /* owner_none has no slab */
 			p = bin_slot(o, b, &clean);
-		seat_open(); /* it was open */
+		seat_open(); /* the seat was open */
 	}
 	return p;
 }
@@ -116,8 +146,8 @@ static SLOW void *alloc_slow_or(size_t size, ash_rest *rest)
 }
 
 /*
- * The fast path: seat, class, slab, lowest group, lowest slot.  It must stay free of calls
- * and locked instructions; tests/golden has its expected instructions.  or: ash_alloc_or.
+ * The fast path (see the head of this file).  The path must stay free of calls and locked instructions; tests/golden
+ * has the expected instructions.  `or` is true for ash_alloc_or.
  */
 static ALWAYS_INLINE void *alloc_fast(size_t size, bool or, ash_rest *rest)
 {
@@ -128,16 +158,16 @@ static ALWAYS_INLINE void *alloc_fast(size_t size, bool or, ash_rest *rest)
 
 	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
 		return or ? alloc_slow_or(size, rest) : alloc_slow(size);
-	signal_fence(); /* self is read before open, see alloc_refill */
+	signal_fence(); /* self is read before open, see alloc_next */
 	opened = seat.open;
 	seat_close();
 	s = bin_slab(o, bin_small(o, seat_small(size)));
-	ready = s->ready & opened; /* 0 also if the seat was closed */
+	ready = s->ready & opened; /* also 0 if the seat was closed */
 	if (unlikely(ready == 0))
 		return or ? alloc_refill_or(size, rest, o, opened) : alloc_refill(size, o, opened);
 	g = cpu_lowest_bit(ready);
 	word = load_relaxed(&s->free[g]);
-	if (unlikely(__builtin_sub_overflow(word, 1, &left))) /* 0: the bit was left by a holder that vanished */
+	if (unlikely(__builtin_sub_overflow(word, 1, &left))) /* word is 0 if a holder vanished before clearing the ready bit */
 		return or ? alloc_refill_or(size, rest, o, SEAT_OPEN) : alloc_refill(size, o, SEAT_OPEN);
 	if (SAMPLED && unlikely(sample_counts(s->slot_size))) {
 		seat_open_again(opened);

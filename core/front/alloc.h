@@ -10,18 +10,21 @@
 #include "thread/seat.h"
 
 /*
- * A block of this class, or (CLASSES) of more than any class has, from any source; NULL: as below.
- * The class has the alignment.
+ * Allocates a block of this class from any source.  With CLASSES, the block is larger than any class has.  The class
+ * has the alignment.  Returns NULL as alloc_rest does.
  */
 INTERNAL SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero);
 
-/* A block of any size from any source; NULL: no memory, or too large (ash_on_no_memory was called). */
+/*
+ * Allocates a block of any size from any source.  Returns NULL if there is no memory or the size is too large, after
+ * it called ash_on_no_memory.
+ */
 INTERNAL SLOW void *alloc_rest(size_t size, bool zero);
 
-/* The same, aligned.  NULL also if the alignment is none that ash_aligned_alloc accepts. */
+/* Allocates an aligned block like alloc_rest.  Also returns NULL if ash_aligned_alloc does not accept the alignment. */
 INTERNAL SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero);
 
-/* All allocations of the hardened products.  zero: a span is not to have huge pages; each block reads zero. */
+/* All allocations of the hardened products.  zero: a span gets no huge pages.  Each block reads zero. */
 static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zero)
 {
 	size_t bytes = size + GUARD_BYTES, have = 0;
@@ -46,15 +49,15 @@ static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zer
 	return p;
 }
 
-/* The slow path of ash_alloc; opened: seat.open before it closed the seat. */
+/* The slow path of ash_alloc.  `opened` is the value of seat.open before ash_alloc closed the seat. */
 INTERNAL SLOW void *alloc_refill(size_t size, void *owner, uint64_t opened);
 
 /*
- * A block if that is possible at once, else the result of `rest`.  rest is called by a
- * jump, so that an exception it throws does not pass through here (core/malloc/new.c).
+ * Allocates a block if that is possible at once, else returns the result of `rest`.  rest is called by a jump, so
+ * that an exception that it throws does not pass through here (core/malloc/new.c).
  */
 typedef void *ash_rest(size_t size);
-#if IS_MALLOC /* new.c is another object than the amalgamation */
+#if IS_MALLOC /* new.c and the amalgamation are separate objects */
 HIDDEN void *ash_alloc_or(size_t size, ash_rest *rest);
 #else
 INTERNAL void *ash_alloc_or(size_t size, ash_rest *rest);

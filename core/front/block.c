@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the block of a pointer; calls that need its size. */
+/* Finds the block of a pointer, for calls that need the block's size. */
 #include "front/block.h"
 
 #include "ashlar.h"
@@ -43,7 +43,7 @@ size_t ash_usable_size(const void *p)
 
 	if (IS_HARDENED)
 		return (have = block_guarded(p)) != 0 ? guard_size(CALL_USABLE_SIZE, NULL, p, have) : block_bytes(CALL_USABLE_SIZE, p);
-	/* As in ash_release, the remote word is not read: it is on another page. */
+	/* Like ash_release, this does not read the remote word, because that is on another page. */
 	if (likely(own_slot(p, &s, &at.index)) &&
 	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
 		    1) == 0))

@@ -9,12 +9,12 @@
 #include "front/slot.h"
 #include "internal.h"
 
-/* Usable bytes of the live block at p in this chunk; 0: there is none, or c is NULL. */
+/* Returns the usable bytes of the live block at p in this chunk, or 0 if there is no such block or c is NULL. */
 INTERNAL size_t chunk_block(const struct chunk *c, const void *p);
 
 /*
- * Hardened products: the bytes of the slot or span of a block of the default heap, which is guarded.  0: p is none, or
- * another heap's, as the ordinary call says.
+ * For hardened products: returns the bytes of the slot or span of a guarded block of the default heap.  Returns 0 if
+ * p is no such block or is of another heap, which the ordinary call then reports.
  */
 static ALWAYS_INLINE size_t block_guarded(const void *p)
 {
@@ -29,7 +29,7 @@ static ALWAYS_INLINE size_t block_guarded(const void *p)
 	return c == NULL || chunk_heap(c) != &heap_default ? 0 : chunk_block(c, p);
 }
 
-/* Usable bytes of a live block, 0 for NULL; anything else is misuse by `call`. */
+/* Returns the usable bytes of a live block, or 0 for NULL.  Any other pointer is misuse by `call`. */
 INTERNAL size_t block_bytes(const char *call, const void *p);
 
 #endif

@@ -18,9 +18,8 @@ static bool records_hold(const void *p)
 }
 
 /*
- * The span around an address.  Chunks inside a span are CHUNK_FREE, or were never used:
- * searches backwards for its first one, by the map, as a record that was never used does
- * not know its region.
+ * Finds the span around an address.  Chunks inside a span are CHUNK_FREE, or were never used.  The search goes
+ * backwards to the span's first chunk by the map, because a record that was never used does not know its region.
  */
 static void find_span(const void *p, struct chunk *around, struct found *f)
 {
@@ -33,7 +32,7 @@ static void find_span(const void *p, struct chunk *around, struct found *f)
 
 		if (chunk_is(c, CHUNK_FREE))
 			continue;
-		if (back == 0) /* perhaps the record of a span in a region of its own, anywhere in it */
+		if (back == 0) /* may be the record of a span in a region of its own, for any address in it */
 			back = ((size_t)(at - base)) >> CHUNK_SHIFT;
 		if (chunk_is(c, CHUNK_SPAN) && back < load_relaxed(&c->span_chunks) &&
 		    at - (back << CHUNK_SHIFT) == base) {
@@ -49,7 +48,7 @@ static void find_slot(const void *p, struct found *f)
 {
 	size_t base = (size_t)load_relaxed(&f->slab->base), slots = load_relaxed(&f->slab->slots);
 	size_t size = load_relaxed(&f->slab->slot_size);
-	/* Signed: what is before the first slot, and so less than one (slab_gap), is nearest to that. */
+	/* Signed: an address before the first slot, which is nearest to that slot, is less than a slot away (slab_gap). */
 	size_t index = (size_t)((int64_t)((size_t)p - base) / (int64_t)size);
 
 	f->start = (char *)base + (index < slots ? index : slots - 1) * size;
@@ -87,8 +86,8 @@ __attribute__((weak)) void ash_diagnose_nearest(const void *p, struct found *out
 
 #if IS_MALLOC && !HAS_HEAPS
 /*
- * libashlar.so's, if the process has it.  A program that was linked with -lashlar_malloc before
- * -lashlar has its heaps from there, and ash_release and its like from here.
+ * The function of libashlar.so, if the process has it.  A program that was linked with -lashlar_malloc before
+ * -lashlar has its heaps from libashlar.so, but ash_release and similar calls from this library.
  */
 __attribute__((weak)) struct ash_heap *ash_heap_of(const void *p);
 

@@ -11,8 +11,8 @@
 #include "thread/seat.h"
 #include "vec16.h"
 
-#define TOUCHED	   128 /* bytes: of smaller slots so many are on a page that a fault costs less than touching each */
-#define SLACK_BITS 22 /* less than this: a slot has 1 MiB, a span its last page */
+#define TOUCHED	   128 /* bytes; a page has enough smaller slots that a fault costs less than touching each slot */
+#define SLACK_BITS 22 /* the slack is less than 2^22: a slot has 1 MiB, a span its last page */
 typedef uint64_t __attribute__((may_alias, aligned(1))) any_word;
 #define SLACK_MASK (((uint64_t)1 << SLACK_BITS) - 1)
 
@@ -21,7 +21,7 @@ static uint64_t *guard_word(const void *p, size_t have)
 	return (uint64_t *)((uintptr_t)p + have - GUARD_BYTES); /* NOLINT: an address */
 }
 
-/* Both halves of a product of two secret numbers: either half alone would show bits of them. */
+/* The hash combines both halves of a product of two secret numbers, because either half alone would show bits of them. */
 static inline uint64_t guard_hash(const void *p, uint64_t slack)
 {
 	uint64_t key = load_relaxed(&chance_key), other = key << 32 | key >> 32;
@@ -37,10 +37,10 @@ static uint64_t word_of(uint64_t hash, uint64_t slack)
 
 static unsigned char mark_of(uint64_t hash)
 {
-	return (unsigned char)(hash | 0x80); /* neither 0, nor a letter, nor a small number */
+	return (unsigned char)(hash | 0x80); /* neither 0 nor a letter nor a small number */
 }
 
-/* The word as it must be, for the slack that it has.  The slack of a block is from GUARD_BYTES to `have`. */
+/* Returns whether the word is right for the slack that it contains.  The slack of a block is from GUARD_BYTES to `have`. */
 static ALWAYS_INLINE bool word_is_right(const void *p, size_t have, uint64_t word, uint64_t *hash)
 {
 	uint64_t slack = word & SLACK_MASK;
@@ -49,7 +49,7 @@ static ALWAYS_INLINE bool word_is_right(const void *p, size_t have, uint64_t wor
 	return word == word_of(*hash, slack) && slack - GUARD_BYTES <= have - GUARD_BYTES;
 }
 
-/* True: a slot of n bytes, a multiple of 16, reads zero. */
+/* Returns whether a slot of n bytes, a multiple of 16, reads zero. */
 static inline bool is_zero(const void *p, size_t n)
 {
 	vec16 any = {0, 0};
@@ -62,7 +62,10 @@ static inline bool is_zero(const void *p, size_t n)
 	return (any[0] | any[1]) == 0;
 }
 
-/* True: the mark is at the block's end, and zeroes behind it up to the word, or for 4 KiB: not to touch more pages. */
+/*
+ * Returns whether the mark is at the block's end, with zeroes behind it up to the word, or for 4 KiB, so that no more
+ * pages are touched.
+ */
 static ALWAYS_INLINE bool end_is_whole(const char *end, uint64_t slack, uint64_t mark)
 {
 	uint64_t n = slack - GUARD_BYTES, wrong;
@@ -70,11 +73,11 @@ static ALWAYS_INLINE bool end_is_whole(const char *end, uint64_t slack, uint64_t
 
 	if (n == 0)
 		return true;
-	wrong = *(const any_word *)(const void *)end ^ mark; /* a part of the word may be in it */
+	wrong = *(const any_word *)(const void *)end ^ mark; /* the word may contain a part of the check word */
 	if (n < 8)
 		return wrong << (64 - 8 * n) == 0;
 	n = n < PAGE_LEAST ? n : PAGE_LEAST;
-	/* From the first multiple of 8 behind the mark: what is before it is in the first word. */
+	/* Starts at the first multiple of 8 behind the mark: the bytes before are in the first word. */
 	for (at = (const char *)(((uintptr_t)end + 8) & ~(uintptr_t)7); at < end + n; at += 8) /* NOLINT: an address */
 		wrong |= *(const any_word *)(const void *)at;
 	return wrong == 0;
@@ -93,19 +96,19 @@ ALWAYS_INLINE void guard_set(void *p, size_t size, size_t have)
 
 	if (slack > GUARD_BYTES)
 		((unsigned char *)p)[size] = mark_of(hash);
-	/* Last, and relaxed: walks of other threads may read it at any time. */
+	/* Last, and relaxed, because walks of other threads may read the word at any time. */
 	store_relaxed(guard_word(p, have), word_of(hash, slack));
 }
 
-/* Makes the page of this word resident by a write that changes nothing: a read first would cost a fault more. */
+/* Makes the page of this word resident by a write that changes nothing.  Reading first would cost another fault. */
 static void touch(uint64_t *at)
 {
-	uint64_t is = exchange_seq_cst(at, 0); /* nothing is published, no order is needed */
+	uint64_t is = exchange_seq_cst(at, 0); /* publishes nothing, so the order is not needed */
 
 	store_relaxed(at, is);
 }
 
-/* The first and the last page of a slot are written soon: the last one by guard_set. */
+/* The first and the last page of a slot are written soon; guard_set writes the last page. */
 static SLOW void guard_touch(void *p, size_t have)
 {
 	touch(guard_word(p, have));
@@ -113,7 +116,10 @@ static SLOW void guard_touch(void *p, size_t have)
 		touch(p);
 }
 
-/* True: a span whose mapping was made for it, so that nothing was released there. */
+/*
+ * Returns whether the block is a span in a mapping that was made for this span, so that nothing was released there
+ * before.
+ */
 static bool stands_alone(const void *p, size_t have)
 {
 	return have > SLOT_APART && region_alone(map_find(p)->region) != 0;
@@ -129,7 +135,7 @@ ALWAYS_INLINE void guard_new(void *p, size_t size, size_t have, bool clean)
 {
 	if (clean && have >= TOUCHED && have <= SLOT_LARGE)
 		guard_touch(p, have);
-	/* Also what is clean: it may have been released, then purged, then written. */
+	/* Clean memory is compared, too: a block there may have been released, then purged, then written. */
 	if (!(clean && stands_alone(p, have)) && unlikely(!is_zero(p, have)))
 		guard_report(CALL_ALLOC, NULL, p, MISUSE_AFTER, have);
 	guard_set(p, size, have);
@@ -151,7 +157,10 @@ ALWAYS_INLINE size_t guard_size(const char *call, const char *name, const void *
 
 ALWAYS_INLINE void guard_take(const char *call, const char *name, void *p, size_t have)
 {
-	/* Of threads that release the block at once one gets the word.  The order is not needed: nothing else is read by it. */
+	/*
+	 * If several threads release the block at once, only one gets the word.  The order is not needed, because the
+	 * word orders no other read.
+	 */
 	if (unlikely(exchange_seq_cst(guard_word(p, have), 0) == 0))
 		guard_report(call, name, p, call_again(call), have);
 }
@@ -187,7 +196,7 @@ SLOW void memory_compare(const char *p, size_t bytes)
 			misuse_report(CALL_ALLOC, p, MISUSE_AFTER, NULL, 0);
 }
 
-/* Holds the free units meanwhile, so that none is handed out. */
+/* Compares the free units of a chunk.  The units are held during that, so that no thread gets any of them. */
 static void chunk_compare(struct heap *h, struct chunk *c)
 {
 	uint64_t held = load_acquire(&c->units), left, rest;
@@ -207,7 +216,7 @@ static void chunk_compare(struct heap *h, struct chunk *c)
 
 SLOW void chunks_compare(struct heap *h)
 {
-	static uint64_t most; /* chunks; a hint: of threads that are here at a time each may compare */
+	static uint64_t most; /* chunks; a hint, because each of several threads that are here at a time may compare */
 	uint64_t now = load_relaxed(&h->slab_chunks), before = load_relaxed(&most);
 	struct region *r;
 	size_t i;

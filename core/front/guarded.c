@@ -15,18 +15,18 @@
 #include "vec16.h"
 
 #define QUARANTINE_PLACES 64
-#define QUARANTINE_BYTES  ((size_t)16384) /* of one class, or so many more that the places are a power of two */
-#define CLEAR_LONG	  2048		  /* above it the string instruction is faster */
+#define QUARANTINE_BYTES  ((size_t)16384) /* of one class, or up to the next power of two of places */
+#define CLEAR_LONG	  2048		  /* above this the string instruction is faster */
 
-/* The two halves of the places are filled in turn, each in an order of its own: place ^ key. */
+/* The two halves of the places are filled in turn.  Each half has an order of its own: place ^ key. */
 struct quarantine {
 	struct {
-		void *blocks[QUARANTINE_PLACES]; /* NULL: none */
-		unsigned next, last, half, key;	 /* masks: of a place, of one in a half */
+		void *blocks[QUARANTINE_PLACES]; /* NULL in a free place */
+		unsigned next, last, half, key;	 /* masks: of a place, of a place in a half */
 	} classes[CLASS_ONE + 1];
 };
 
-/* The seat is closed.  NULL: no memory. */
+/* Makes a quarantine, or returns NULL if there is no memory.  The seat is closed. */
 static SLOW struct quarantine *quarantine_make(struct hardened *own)
 {
 	struct quarantine *q = pages_reserve((sizeof *q + PAGE_MOST - 1) & ~(PAGE_MOST - 1), PAGE_LEAST, PAGES_RECORDS);
@@ -41,7 +41,10 @@ static SLOW struct quarantine *quarantine_make(struct hardened *own)
 	return own->quarantine = q;
 }
 
-/* Puts a block into the thread's quarantine, if it can have one; the block to be free for it, or NULL.  The seat is open. */
+/*
+ * Puts a block into the thread's quarantine if the thread can have a quarantine.  Returns the block that becomes free
+ * instead, or NULL.  The seat is open.
+ */
 static ALWAYS_INLINE void *quarantine_exchange(void *p, unsigned class)
 {
 	struct quarantine *q;
@@ -69,7 +72,7 @@ static ALWAYS_INLINE void *quarantine_exchange(void *p, unsigned class)
 	return out;
 }
 
-/* The seat is open. */
+/* Releases all blocks of a quarantine.  The seat is open. */
 static SLOW void quarantine_release(struct quarantine *q)
 {
 	size_t i;
@@ -103,7 +106,7 @@ void quarantines_empty(void)
 	seat_give(o);
 	quarantine_empty();
 	for (v = owner_after(&heap_default, NULL); v != NULL; v = owner_after(&heap_default, v)) {
-		seat.guest++; /* in the child of a handler that forks here, too, the record is held by this frame */
+		seat.guest++; /* if a handler forks here, this frame holds the record in the child, too */
 		signal_fence();
 		if (owner_hold(v)) {
 			quarantine_release(v->hardened->quarantine);
@@ -123,7 +126,7 @@ void quarantine_compare(const struct owner *o, unsigned class)
 		guard_zero(q->classes[class].blocks[i], class_size(class));
 }
 
-/* Clears a released block and its mark; behind these the slot reads zero. */
+/* Clears a released block and the mark.  The slot reads zero behind these. */
 static ALWAYS_INLINE void slot_clear(void *p, size_t had)
 {
 	if (unlikely(had >= CLEAR_LONG))
@@ -132,7 +135,7 @@ static ALWAYS_INLINE void slot_clear(void *p, size_t had)
 		vec16_clear(p, had + 1);
 }
 
-/* Its size, as it is told, if it is; it is no block any more. */
+/* Returns the size of a block, and compares the size that the caller told, if any.  Afterwards p is no block any more. */
 static ALWAYS_INLINE size_t guarded_size(const char *call, const char *name, const void *p, size_t size, size_t have)
 {
 	size_t had = guard_size(call, name, p, have);
@@ -157,10 +160,10 @@ void *guarded_end_any(const char *call, const char *name, void *p, size_t size, 
 
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->gone(p, have);
-	/* The pages of a span go, if it is in a region of its own (region_claim_bytes). */
+	/* A span in a region of its own is not cleared, because its pages go back to the system (region_claim_bytes). */
 	if (have != SLOT_MIN && (have <= SLOT_APART || region_alone(map_find(p)->region) == 0)) {
 		guard_take(call, name, p, have);
-		/* As if it were in a region of its own; what was not written is not touched. */
+		/* Purges a larger block, so that memory that was not written is not touched. */
 		if (have <= SLOT_MAX)
 			slot_clear(p, had);
 		else if (!pages_purge(p, have, PAGES_PRIVATE))
@@ -171,14 +174,14 @@ void *guarded_end_any(const char *call, const char *name, void *p, size_t size, 
 
 /* ---- resizing ---- */
 
-/* Where it is or, if it is a span in a region of its own, by pages.  NULL: not possible. */
+/* Resizes a block in place or, for a span in a region of its own, by moving pages.  Returns NULL if neither is possible. */
 static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, void *p, size_t had, size_t alignment,
 					 size_t size, size_t have)
 {
 	size_t now = have, bytes = size + GUARD_BYTES;
 	void *to = p;
 
-	/* As in block_move: a heap in the block is no more. */
+	/* As in block_move, a heap in the block ends here. */
 	if (unlikely(heap_hooks_now() != NULL) && (alignment != 0 || size < had))
 		heap_hooks_now()->gone(p, have);
 	guard_lift(call, NULL, p, had, have);
@@ -195,7 +198,7 @@ static ALWAYS_INLINE void *guarded_reset(const char *call, struct chunk *span, v
 		return NULL;
 	}
 	if (size < had) {
-		/* What a block leaves behind its pages, it may grow into again. */
+		/* The block may grow again into memory behind its pages. */
 		size_t room = span != NULL && to == p ? region_alone(span->region) : now;
 
 		memset((char *)to + size, 0, (had < room ? had : room) - size);
@@ -211,7 +214,7 @@ void *guarded_resize(const char *call, const char *name, void *p, size_t alignme
 	struct chunk *c = map_find(p), *span = span_is(c, p) && region_alone(c->region) != 0 ? c : NULL;
 	void *to = NULL;
 
-	/* As block_fits.  A size that is too large finds no memory below. */
+	/* As in block_fits.  A size that is too large finds no memory below. */
 	if (size <= PTRDIFF_MAX &&
 	    (span != NULL ? alignment == 0 || bytes > SLOT_APART
 			  : stays && bytes <= have && (alignment == 0 || (size > 0 && bytes >= have / 2))))

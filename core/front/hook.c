@@ -2,7 +2,7 @@
 #include "ashlar.h"
 #include "build.h"
 
-/* Default hooks, for programs that define none. */
+/* Default hooks, for programs that define no hooks. */
 #if !HAS_PTHREAD /* core/malloc/thread.c has it */
 __attribute__((weak)) void ash_on_thread(void)
 {

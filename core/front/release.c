@@ -11,12 +11,12 @@
 #include "front/span.h"
 
 /*
- * ash_release for the names of malloc, which declare these themselves (core/malloc/facade.h); only malloc is built with
- * them.  A misuse is reported by the name free or operator delete.
+ * ash_release under the names of malloc, which declares these functions itself (core/malloc/facade.h).  Only malloc
+ * is built with them.  They report misuse by the name free or operator delete.
  */
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
-/* A size that gives another block than p is misuse, too, where told_exactly is asked. */
+/* For these, a size that belongs to another block than p is also misuse, in the cases that told_exactly checks. */
 HIDDEN void ash_delete_sized(void *p, size_t size);
 HIDDEN void ash_delete_aligned_sized(void *p, size_t size, size_t alignment);
 INTERNAL void ash_free_sized(void *p, size_t size);
@@ -24,7 +24,7 @@ INTERNAL void ash_free_aligned_sized(void *p, size_t alignment, size_t size);
 
 typedef void rest_function(void *p, struct slab *s);
 
-/* The second half of the fast path: slab to bit. */
+/* The second half of the fast path, from the slab to the bit. */
 static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, rest_function *rest)
 {
 	uint64_t word, group, opened = seat.open;
@@ -34,10 +34,10 @@ static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, r
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index))) {
 		seat_open();
-		rest(p, s); /* finds it free again, and reports it */
+		rest(p, s); /* finds that the slot is free already, and reports it */
 		return;
 	}
-	/* Read only: an unconditional store would add a store-to-load dependency. */
+	/* The test only reads, because an unconditional store would add a store-to-load dependency. */
 	if (unlikely(!slab_give(s, group, word))) {
 		release_event(seat.self, s, group, word);
 		return;
@@ -48,8 +48,8 @@ static ALWAYS_INLINE void release_bit(void *p, struct slab *s, uint64_t index, r
 }
 
 /*
- * The fast path: pointer to slab, slab to bit.  It must stay free of calls
- * and locked instructions; tests/golden has its expected instructions.
+ * The fast path (see the head of alloc.c).  The path must stay free of calls and locked instructions; tests/golden
+ * has the expected instructions.
  */
 static ALWAYS_INLINE void release_fast(void *p, rest_function *rest)
 {
@@ -62,7 +62,7 @@ static ALWAYS_INLINE void release_fast(void *p, rest_function *rest)
 		release_bit(p, s, index, rest);
 }
 
-/* All releases of the hardened products; name, size: see guarded.h.  False: p is no guarded block. */
+/* All releases of the hardened products.  For name and size see guarded.h.  Returns false if p is no guarded block. */
 static SLOW bool release_guarded_any(const char *call, const char *name, void *p, size_t size)
 {
 	size_t have = block_guarded(p);
@@ -89,7 +89,7 @@ static ALWAYS_INLINE bool release_guarded(const char *call, const char *name, vo
 	return true;
 }
 
-/* A release without a size.  What is no guarded block has no slot in a slab of the caller's own. */
+/* Releases without a size.  A pointer that is no guarded block names no slot in a slab of the caller. */
 static ALWAYS_INLINE void release_any(const char *name, void *p, rest_function *rest)
 {
 	if (!IS_HARDENED)
@@ -107,7 +107,7 @@ FAST void ash_release(void *p)
 {
 	if (!IS_HARDENED || !IS_MALLOC)
 		release_any(NULL, p, release_rest);
-	else if (!release_guarded_any(CALL_RELEASE, NULL, p, SIZE_UNTOLD)) /* such programs call free */
+	else if (!release_guarded_any(CALL_RELEASE, NULL, p, SIZE_UNTOLD)) /* programs with malloc call free */
 		release_rest(p, map_guess_slab(p));
 }
 
@@ -117,7 +117,7 @@ static SLOW void sized_rest(void *p, size_t size)
 	release_rest(p, map_guess_slab(p));
 }
 
-/* The slot is free already. */
+/* Reports a slot that is free already. */
 static SLOW void sized_again(void *p, struct slab *s)
 {
 	(void)s;
@@ -156,7 +156,7 @@ FAST void ash_release_aligned_sized(void *p, size_t alignment, size_t size)
 
 	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded_any(CALL_RELEASE_ALIGNED, NULL, p, size))
 		return;
-	/* A power of two has one bit, and p none below it: of both, none is in the mask. */
+	/* `alignment` is a power of two and divides p if neither of them has a bit in the mask. */
 	if (unlikely(!own_slot(p, &s, &index)) || unlikely(size > s->slot_size) ||
 	    unlikely((((uintptr_t)p | alignment) & (alignment - 1)) != 0))
 		aligned_rest(p, alignment, size);
@@ -188,7 +188,7 @@ FAST void ash_delete(void *p)
 	release_any("operator delete", p, delete_rest);
 }
 
-/* The bytes of a block that ash_aligned_alloc gives; 1: ash_alloc. */
+/* Returns the bytes of a block that ash_aligned_alloc allocates, or ash_alloc if the alignment is 1. */
 static size_t bytes_told(size_t alignment, size_t size)
 {
 	size_t most = alignment - 1;
@@ -201,21 +201,23 @@ static size_t bytes_told(size_t alignment, size_t size)
 }
 
 /*
- * Releases any block, if what was told is right.  resized: so is a size that realloc may have kept the block for
- * (front/resize.h); and any below, once a block got a slot of a larger class (slot_larger).  A sized release comes here if there is no hint to a slab, or if one comparison finds fault, which
- * is all that a right size costs: of a slab of the caller's own, with the smallest size of its class.  A size that
- * was rounded up to an alignment may be of any smaller class, so it is compared with the slot.  What is in another
- * thread's slab is released unseen.
+ * Releases any block if the told size is right.  With `resized`, a size for which realloc may have kept the block is
+ * also right (front/resize.h).  Once any block got a slot of a larger class (slot_larger), any smaller size is right.
+ *
+ * A sized release comes here if there is no hint to a slab, or if the single comparison fails.  A right size costs
+ * only this comparison, with the smallest size of the class of a slab of the caller.  A size that was rounded up to
+ * an alignment may be of any smaller class, so such a size is compared with the slot.  The size of a block in another
+ * thread's slab is not compared.
  */
 static void told_exactly(const char *name, void *p, size_t alignment, size_t size, bool resized)
 {
 	size_t have;
 
 	if (IS_HARDENED && is_aligned(p, alignment) && release_guarded_any(CALL_RELEASE_SIZED, name, p, size))
-		return; /* a misuse is told by `name` */
+		return; /* a misuse is reported with `name` */
 	have = chunk_block(map_find(p), p);
 	diagnose_called(name, p);
-	/* A block in a region of its own has just its pages, not what its class has. */
+	/* A block in a region of its own has only its pages, not the size of its class. */
 	if (have != 0 && bits_is_power(alignment) && (size > have || bytes_told(alignment, size) != have) &&
 	    !(size > SLOT_LARGE && span_size(size) == have) &&
 	    !resize_kept(have, size, resized))
@@ -226,7 +228,7 @@ static void told_exactly(const char *name, void *p, size_t alignment, size_t siz
 		release_rest(p, map_guess_slab(p));
 }
 
-/* A size that the slab has not.  It may be right where realloc kept the block. */
+/* Handles a size that does not belong to the slab.  The size may be right if realloc kept the block. */
 typedef void wrong_function(void *p, size_t size);
 
 static SLOW void delete_wrong(void *p, size_t size)
@@ -266,7 +268,7 @@ static SLOW void free_aligned_rest(void *p, struct slab *s)
 	release_rest(p, s);
 }
 
-/* False: there is no hint to a slab. */
+/* Releases with a told size.  Returns false if there is no hint to a slab. */
 static ALWAYS_INLINE bool release_told(void *p, size_t size, bool aligned, rest_function *rest, wrong_function *wrong)
 {
 	uint64_t index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow paths of release: other owners' slabs, unowned slabs, spans, and events. */
+/* The slow paths of release: slabs of other owners, unowned slabs, spans, and events. */
 #include "front/remote.h"
 
 #include "base/misuse.h"
@@ -13,10 +13,10 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-/* True: no slot of the group is taken. */
+/* Returns whether no slot of the group is taken. */
 static bool group_is_free(const struct slab *s, uint64_t group)
 {
-	/* Remote word first: the owner sets the free bits before it clears the remote ones. */
+	/* The remote word is read first, because the owner sets the free bits before it clears the remote bits. */
 	uint64_t taken = ~load_seq_cst(&load_relaxed(&s->remote)[group]);
 
 	taken &= ~load_acquire(&s->free[group]);
@@ -24,7 +24,7 @@ static bool group_is_free(const struct slab *s, uint64_t group)
 				     (unsigned)load_relaxed(&s->slots);
 }
 
-/* Tells the owner.  Returns the *vacant of remote_free. */
+/* Notifies the owner.  Returns the *vacant of remote_free. */
 static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 {
 	uint64_t owner;
@@ -35,9 +35,9 @@ static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 		hand_told(s);
 	}
 	/*
-	 * The thread that frees the last slot of a group, and so of a slab, visits a vacant
-	 * record.  It tests for this after its inbox entry is written: another one that finds the
-	 * group free and a guest in the record leaves the slab to that, by the entry.
+	 * The thread that frees the last slot of a group, and therefore of a slab, visits a vacant record.  The test
+	 * is after the inbox entry: a thread that finds the group free and the record held by a guest leaves the slab
+	 * to that guest, by the entry.
 	 */
 	if (!group_is_free(s, group))
 		return NULL;
@@ -66,7 +66,7 @@ bool remote_free(const struct slot_ref *at, struct owner **vacant)
 	return true;
 }
 
-/* After a release of the caller's own slot that was an event, or might be.  Checks the record in. */
+/* Completes a release of the caller's own slot that was an event, or may be an event.  Checks the record in. */
 static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	owner_begin(o);
@@ -84,16 +84,16 @@ done:
 	seat_give(o);
 }
 
-/* Collecting costs as much as about ten of the slow releases that it avoids. */
+/* Collecting costs about as much as ten of the slow releases that it avoids. */
 #define COLLECT_AFTER 64
 
-/* Releases a slot of the caller's own slab with the pending bit set; it may be free already. */
+/* Releases a slot of the caller's own slab with the pending bit set.  The slot may be free already. */
 static SLOW void release_pending(void *p, struct slab *s, uint64_t index)
 {
 	struct owner *o = seat.self;
 	uint64_t group = index / GROUP_SLOTS, word;
 
-	(void)p; /* the caller has it where a first argument is */
+	(void)p; /* unused: the caller has p in the register of a first argument */
 	seat_close();
 	owner_begin(o);
 	/* Without collecting, every release into this slab would be slow until the next refill. */
@@ -117,8 +117,8 @@ static SLOW void release_unowned(void *p, struct slab *s, uint64_t index)
 }
 
 /*
- * Releases a slot of any slab.  All calls are tail calls, so that the usual case, another
- * owner's slab with the pending bit set, saves no register.
+ * Releases a slot of any slab.  All calls are tail calls, so that the usual case, a slab of another owner with the
+ * pending bit set, saves no register.
  */
 static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 {
@@ -136,7 +136,7 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 		remote_notify_slow(s, index / GROUP_SLOTS);
 }
 
-/* The slab hint was stale or missing: uses the full map. */
+/* Releases a block with a stale or missing slab hint, by the full map. */
 static SLOW void release_other(void *p)
 {
 	struct chunk *c = map_find(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Releases that are not simply into a slab of the caller: another owner's, unowned, spans, events. */
+/* Releases that leave the fast path: slabs of other owners, unowned slabs, spans, events. */
 #ifndef CORE_REMOTE_H
 #define CORE_REMOTE_H
 
@@ -8,30 +8,29 @@
 #include "thread/owner.h"
 
 /*
- * Releases a slot of another owner's slab.  False: it was free already.  *vacant: NULL, or
- * the slab's owner record, if no thread holds it and a group of the slab is free throughout
- * now: the caller must visit the slab (visit_slab).
+ * Releases a slot of another owner's slab.  Returns false if the slot was free already.  Sets *vacant to the slab's
+ * owner record if no thread holds this record and a group of the slab is now entirely free: then the caller must
+ * visit the slab (visit_slab).  Otherwise sets *vacant to NULL.
  */
 INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
 
-/* The first part of remote_free: sets the remote bit.  False: the slot was free already. */
+/* The first part of remote_free: sets the remote bit.  Returns false if the slot was free already. */
 static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 {
 	/*
-	 * The slab cannot be unmade before the next line, as the block is still taken.
-	 * seq_cst, like the load in remote_is_notified: the remote bit is set before the
-	 * pending bit is read.  The owner clears the pending bit before it reads the words
-	 * (slab_collect), so one of the two sees the other.
+	 * The slab cannot be unmade before the next line, because the block is still taken.  seq_cst pairs with the
+	 * load in remote_is_notified: the remote bit is set before the pending bit is read.  The owner clears the
+	 * pending bit before it reads the words (slab_collect), so one of the two sees the other.
 	 */
 	return ((load_acquire(&s->free[index / GROUP_SLOTS]) >> (index % GROUP_SLOTS)) & 1) == 0 &&
 	       !set_bit_seq_cst(s->remote, index);
 }
 
 /*
- * The second part.  True: no notification is needed, as the pending bit is set and the owner
- * (the slab's word, read before) has a live thread; else remote_notify_slow.  From here on the
- * slab may be collected, unmade, even reused: what the caller still writes to the record are
- * hints, which are harmless to another slab.
+ * The second part.  Returns true if no notification is needed, because the pending bit is set and the owner (the
+ * slab's word, read before) has a live thread.  Otherwise the caller calls remote_notify_slow.  From here on the slab
+ * may be collected, unmade, even reused: later writes to the record are only hints, which are harmless to another
+ * slab.
  */
 static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owner)
 {
@@ -41,19 +40,16 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 	       (load_seq_cst(&o->state) & OWNER_HELD) != 0;
 }
 
-/* Sets the pending bit, makes the inbox entry, and visits the record if it is vacant. */
+/* Sets the pending bit, makes the inbox entry, and visits a vacant record. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
 
-/* Called for NULL: so free need not test for NULL itself (malloc/malloc.c). */
+/* Called for NULL, so that free need not test for NULL itself (malloc/malloc.c). */
 MALLOC_ONLY void release_null(void);
 
-/* Releases any block but one of the caller's own slab; s: the result of map_guess_slab. */
+/* Releases any block except a block of the caller's own slab.  s is the result of map_guess_slab. */
 INTERNAL SLOW void release_rest(void *p, struct slab *s);
 
-/*
- * Completes a release into the caller's own slab after which the group becomes ready or
- * is entirely free.  Opens the seat.
- */
+/* Completes a release into the caller's own slab after which the group becomes ready or entirely free.  Opens the seat. */
 INTERNAL SLOW void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 
 #endif

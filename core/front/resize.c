@@ -18,8 +18,8 @@
 #include "vec16.h"
 
 /*
- * A block stays in place if the new size fits and uses at least half of it: growing
- * buffers are often trimmed and grown again.
+ * A block stays in place if the new size fits and uses at least half of the block, because growing buffers are often
+ * trimmed and grown again.
  */
 bool block_fits(size_t have, size_t size)
 {
@@ -27,13 +27,13 @@ bool block_fits(size_t have, size_t size)
 }
 
 /*
- * Growing a large block where it is, into the free units behind it:
+ * Growing a large block in place, into the free units behind it:
  *
  *   units   [block][free........]   -> [block.......][free]    a slab of another class
- *   chunk   [block][free........|   -> [span..............|    if all of the chunk's rest is free
+ *   chunk   [block][free........|   -> [span..............|    if the rest of the chunk is free
  *
- * The slab is unmade and another one made at the same place, as when a spare changes its class
- * (refill.h): in between, the units are in flight and other threads find no block there.
+ * The slab is unmade and another slab is made in that place, as when a spare changes its class (refill.h).  In
+ * between, the units are in flight, and other threads find no block there.
  */
 static SLOW bool grow_slab(struct owner *o, struct slab *s, struct units u, unsigned class)
 {
@@ -49,7 +49,7 @@ static SLOW bool grow_slab(struct owner *o, struct slab *s, struct units u, unsi
 	return true;
 }
 
-/* Only a block that begins its chunk, with no other slab in it, gets all units. */
+/* A block becomes a span only if the block begins the chunk and the chunk has no other slab. */
 static SLOW bool grow_to_span(struct owner *o, struct slab *s, struct units u, size_t size)
 {
 	if (size > CHUNK_SIZE || !units_extend(o->heap, u, CHUNK_UNITS))
@@ -59,8 +59,8 @@ static SLOW bool grow_to_span(struct owner *o, struct slab *s, struct units u, s
 }
 
 /*
- * p: a block of the default heap.  True: it has at least `size` bytes now.  False: it is unchanged,
- * as it is not a large block of the caller's own, or what follows is not free.
+ * Grows p, a block of the default heap, to at least `size` bytes.  Returns false and leaves the block unchanged if p
+ * is not a large block of the caller, or the memory behind it is not free.
  */
 static SLOW bool grow_large(void *p, size_t size)
 {
@@ -71,8 +71,8 @@ static SLOW bool grow_large(void *p, size_t size)
 	bool grown;
 
 	/*
-	 * Samples of large blocks are known by address and size.  A slab that looks ready, as one does
-	 * whose slot came from a bin, is on the partial list although its slot is taken.
+	 * Samples of large blocks are known by address and size.  A slab with a slot from a bin looks ready: such a
+	 * slab is on the partial list although the slot is taken.
 	 */
 	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || s->slots != 1 ||
 	    slab_is_ready(s))
@@ -88,8 +88,9 @@ static SLOW bool grow_large(void *p, size_t size)
 }
 
 /*
- * Resizing of any kind is written once, below: each call gets it inlined for its alignment, so that a program
- * links only what its calls need.  Here a block of the default heap, which has `have` bytes, moves.
+ * Each kind of resizing is written once, below.  Each call has this code inlined for the call's alignment, so that a
+ * program links only the code that its calls need.  This function moves a block of the default heap with `have`
+ * bytes.
  */
 static SLOW_PART void *move_aligned(void *p, size_t have, size_t alignment, size_t size)
 {
@@ -109,18 +110,18 @@ static SLOW_PART void *move_aligned(void *p, size_t have, size_t alignment, size
 
 static SLOW void *block_move(void *p, size_t have, size_t size)
 {
-	/* Elsewhere a program asks for it, by ash_expand. */
+	/* Other products grow in place only on request, by ash_expand. */
 	if (IS_MALLOC && have > SLOT_LARGE && size > have && grow_large(p, size))
 		return p;
 	return move_aligned(p, have, 1, size);
 }
 
-/* Resizes a live span.  NULL: not possible, or not in place. */
+/* Resizes a live span.  Returns NULL if that is not possible, or not in place. */
 static SLOW_PART void *resize_span(struct chunk *c, void *p, size_t have, size_t alignment, size_t size)
 {
 	void *resized;
 
-	sample_gone(p); /* before its memory may be another block's */
+	sample_gone(p); /* before another block can get the memory */
 	size += size == 0;
 	if (alignment == RESIZE_IN_PLACE)
 		resized = span_fit(c, size) ? p : NULL;
@@ -131,7 +132,7 @@ static SLOW_PART void *resize_span(struct chunk *c, void *p, size_t have, size_t
 	return resized;
 }
 
-/* Resizes a live block.  alignment: see resize.h.  NULL: no memory, or not possible in place. */
+/* Resizes a live block.  For `alignment` see resize.h.  Returns NULL if there is no memory, or no room in place. */
 static SLOW_PART void *block_resize(void *p, size_t have, size_t alignment, size_t size)
 {
 	bool in_place = alignment == RESIZE_IN_PLACE;
@@ -174,7 +175,7 @@ SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 		return guarded_resize(CALL_ALIGNED_RESIZE, NULL, p, alignment, size, have);
 	have = block_bytes(CALL_ALIGNED_RESIZE, p);
 	if (p == NULL || !span_may_align(alignment) || size > PTRDIFF_MAX)
-		return ash_aligned_alloc(alignment, size); /* too large, or no alignment: NULL */
+		return ash_aligned_alloc(alignment, size); /* too large, or not an alignment: NULL */
 	return block_resize(p, have, alignment, size);
 }
 
@@ -191,7 +192,10 @@ SLOW size_t ash_expand(void *p, size_t size)
 	return block_bytes(CALL_EXPAND, p);
 }
 
-/* True: a span of the default heap has just the pages for this size.  So nothing changes, by far most often. */
+/*
+ * Returns whether a span of the default heap already has the pages for this size, so that nothing changes.  This is
+ * by far the most frequent case.
+ */
 static ALWAYS_INLINE bool resize_is_none(const void *p, size_t size)
 {
 	const struct chunk *c = map_guess(p);
@@ -204,7 +208,7 @@ static SLOW void *resize_rest(void *p, size_t size)
 	return !IS_HARDENED && resize_is_none(p, size) ? p : resize_other(p, size);
 }
 
-/* The end of the fast path if the release is an event. */
+/* Ends the fast path if the release is an event. */
 static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
 {
 	release_event(seat.self, s, group, word);
@@ -212,8 +216,8 @@ static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint
 }
 
 /*
- * The fast path: a block of the caller's own slab stays in place, or moves without being
- * looked up again.  The tests are those of ash_release.  name: of the call, for hardened products; see guarded.h.
+ * The fast path: a block of the caller's own slab stays in place, or moves without a second lookup.  The tests are
+ * those of ash_release.  `name` is the call's name, for hardened products; see guarded.h.
  */
 static ALWAYS_INLINE void *resize_fast(const char *name, void *p, size_t size, void *rest(void *p, size_t size))
 {
@@ -224,17 +228,17 @@ static ALWAYS_INLINE void *resize_fast(const char *name, void *p, size_t size, v
 	void *moved;
 	bool clean;
 
-	if (IS_HARDENED) /* what is not guarded is no slot of the caller's own */
+	if (IS_HARDENED) /* a block that is not guarded is no slot of the caller */
 		return (have = block_guarded(p)) != 0 ? guarded_resize(CALL_RESIZE, name, p, 1, size, have) : rest(p, size);
 	if (unlikely(!own_slot(p, &s, &index)))
 		return rest(p, size);
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	if (unlikely(cpu_set_bit(&word, index)))
-		return rest(p, size); /* which reports it */
+		return rest(p, size); /* reports the misuse */
 	have = s->slot_size;
 	if (block_fits(have, size)) {
-		if (IS_MALLOC && have - size >= have / 16) /* else the class is the same */
+		if (IS_MALLOC && have - size >= have / 16) /* otherwise the class is the same */
 			resize_keeps(have, size);
 		return p;
 	}
@@ -248,7 +252,7 @@ static ALWAYS_INLINE void *resize_fast(const char *name, void *p, size_t size, v
 		return block_move(p, have, size);
 	}
 	vec16_copy(moved, p, size < have ? size : have);
-	word = load_relaxed(&s->free[group]); /* before the seat was closed, a handler may have changed it */
+	word = load_relaxed(&s->free[group]); /* a handler may have changed the word before the seat was closed */
 	(void)cpu_set_bit(&word, index);
 	if (unlikely(!slab_give(s, group, word)))
 		return resize_event(moved, s, group, word);
@@ -262,13 +266,13 @@ void *ash_resize(void *p, size_t size)
 }
 
 #if IS_MALLOC
-static uint64_t kept; /* how blocks were kept for a smaller size, since the process began */
+static uint64_t kept; /* how blocks kept their place with a smaller size, since the process began */
 enum { KEPT_FITTING = 1, KEPT_ANY = 2, KEPT_LARGER = 4 };
 
 static SLOW void kept_set(uint64_t how)
 {
 	if ((load_relaxed(&kept) & how) == 0)
-		(void)fetch_or_release(&kept, how); /* publishes nothing: who gets the block has synchronised */
+		(void)fetch_or_release(&kept, how); /* publishes nothing: a thread that gets the block has synchronised */
 }
 
 void resize_keeps(size_t have, size_t size)
@@ -290,7 +294,7 @@ bool resize_kept(size_t have, size_t size, bool resized)
 
 static SLOW void *realloc_rest(void *p, size_t size)
 {
-	if (!IS_HARDENED && resize_is_none(p, size)) /* else it is guarded */
+	if (!IS_HARDENED && resize_is_none(p, size)) /* otherwise the block is guarded */
 		return p;
 	diagnose_called("realloc", p);
 	return resize_other(p, size);

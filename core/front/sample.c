@@ -12,7 +12,7 @@ static uint64_t sample_threads; /* threads that have begun */
 #define DISTANCE_NONE ((uint64_t)1 << 20) /* bytes between looks while the distance is 0 */
 #define DISTANCE_MOST ((uint64_t)1 << 40)
 
-/* Default hooks, for programs that define none. */
+/* Default hooks, for programs that define no hooks. */
 __attribute__((weak)) void ash_on_sample(void *p, size_t size)
 {
 	(void)p, (void)size;
@@ -23,7 +23,7 @@ __attribute__((weak)) void ash_on_sample_release(void *p)
 	(void)p;
 }
 
-/* The next number of the sequence splitmix64. */
+/* Returns the next number of the sequence splitmix64. */
 static uint64_t sample_random(void)
 {
 	uint64_t n = sampler.random += 0x9E3779B97F4A7C15;
@@ -33,7 +33,7 @@ static uint64_t sample_random(void)
 	return n ^ (n >> 31);
 }
 
-/* -log2 of a random number between 0 and 1, times 2^16. */
+/* Returns -log2 of a random number between 0 and 1, times 2^16. */
 static uint64_t sample_log(void)
 {
 	uint64_t n = sample_random() | 1, log = 0;
@@ -49,7 +49,7 @@ static uint64_t sample_log(void)
 	return ((uint64_t)(zeros + 1) << 16) - log;
 }
 
-/* Distances of samples that are taken byte by byte with one probability: exponential. */
+/* Draws an exponential distance: each byte is sampled with one probability. */
 static int64_t sample_gap(void)
 {
 	static const uint64_t ln2 = 0xB17217F8; /* times 2^32 */
@@ -62,7 +62,7 @@ static int64_t sample_gap(void)
 
 static void sample_begin(void)
 {
-	/* The number publishes nothing: no order. */
+	/* The number publishes nothing, so the addition needs no order. */
 	sampler.random = (fetch_add_relaxed(&sample_threads, 1) + 1) * 0xD1342543DE82EF95;
 	sampler.left = sample_gap();
 }
@@ -70,7 +70,7 @@ static void sample_begin(void)
 bool sample_is_due(size_t bytes)
 {
 	if (SEAT_MAY_BE_NULL && seat.self == NULL)
-		return false; /* thread-local words are not to be written yet (prereloc.h) */
+		return false; /* thread-local words must not be written yet (prereloc.h) */
 	if (sampler.random == 0)
 		sample_begin();
 	return sample_counts(bytes);
@@ -78,7 +78,7 @@ bool sample_is_due(size_t bytes)
 
 void sample_take(void *p, size_t bytes)
 {
-	/* Until the hook returns, no block is a sample: neither its own nor those of a handler. */
+	/* Until the hook returns no block is a sample, neither blocks of the hook nor those of a handler. */
 	sampler.left = INT64_MAX;
 	signal_fence();
 	if (load_relaxed(&sample_distance) != 0)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sampling (ashlar_sample.h).  Compiled only with ASHLAR_SAMPLE: without it these functions are
- * empty, and the paths that call them are unchanged.
+ * Sampling (ashlar_sample.h).  Compiled only with ASHLAR_SAMPLE; otherwise these functions are empty, and the paths
+ * that call them are unchanged.
  *
- *   sampler.left    bytes to the next sample.  Each allocation subtracts its block's, on the fast
+ *   sampler.left    bytes to the next sample.  Each allocation subtracts the bytes of its block, on the fast
  *                   paths once it is clear that there is a slot
  *   left < 0        the allocation is a sample: it leaves the fast path, and slot_alloc or
- *                   sample_large takes it.  left is below 0 until then, so counting the same
- *                   allocation twice on its way changes nothing
+ *                   sample_large takes it.  left is below 0 until then, so counting one
+ *                   allocation twice on the way changes nothing
  *
- * A sample of up to SLOT_LARGE is a slot of an unowned slab, so no release of it is fast, and
- * remote.c calls the hook for each block that is not in an owner's slab.  Releases of larger
- * blocks are never fast.
+ * A sample of up to SLOT_LARGE is a slot of an unowned slab, so no release of it is fast, and remote.c calls the hook
+ * for each block that is not in an owner's slab.  Releases of larger blocks are never fast.
  *
- * The bytes that a handler allocates between the load and the store of `left` may be lost: then
- * a little less is sampled.
+ * The bytes that a handler allocates between the load and the store of `left` may be lost: then a little less is
+ * sampled.
  */
 #ifndef CORE_SAMPLE_H
 #define CORE_SAMPLE_H
@@ -26,24 +25,24 @@
 #if SAMPLED
 struct sampler {
 	int64_t left;
-	uint64_t random; /* state of the generator; 0: the thread has not begun */
+	uint64_t random; /* state of the generator; 0 before the thread's first sample */
 };
 INTERNAL_EXTERN THREAD_LOCAL struct sampler sampler;
 
-/* Counts an allocation on a fast path, of a thread that has begun.  True: it is a sample. */
+/* Counts an allocation on a fast path, of a thread that has begun.  Returns whether the allocation is a sample. */
 static ALWAYS_INLINE bool sample_counts(size_t bytes)
 {
 	sampler.left -= (int64_t)bytes;
 	return sampler.left < 0;
 }
 
-/* The same on a slow path, for any thread. */
+/* Counts an allocation on a slow path, for any thread.  Returns whether the allocation is a sample. */
 INTERNAL SLOW bool sample_is_due(size_t bytes);
 
 /* Calls ash_on_sample, and draws the distance to the next sample. */
 INTERNAL SLOW void sample_take(void *p, size_t bytes);
 
-/* Calls ash_on_sample_release: the block is about to be released. */
+/* Calls ash_on_sample_release for a block that is about to be released. */
 INTERNAL SLOW void sample_gone(void *p);
 
 #else
@@ -53,7 +52,7 @@ INTERNAL SLOW void sample_gone(void *p);
 #define sample_gone(p)	   ((void)0)
 #endif
 
-/* Counts a slot that is about to be taken from the bin, if there is one.  True: it is a sample. */
+/* Counts a slot that is about to be taken from the bin, if there is a slot.  Returns whether the slot is a sample. */
 static ALWAYS_INLINE bool sample_in(const struct owner *o, const struct bin *b)
 {
 	const struct slab *s = bin_slab(o, b);

@@ -8,7 +8,7 @@
 #include "thread/refill.h"
 #include "thread/seating.h"
 
-/* A slot from the cheapest source that has one. */
+/* Takes a slot from the cheapest source that has a slot. */
 static void *slot_any(unsigned class, bool *clean)
 {
 	struct owner *o = seat_take();
@@ -33,7 +33,7 @@ void *slot_alloc(unsigned class, bool *clean)
 
 	if (SAMPLED && class <= CLASS_ONE && sample_is_due(class_size(class))) {
 		p = unowned_slot(&heap_default, class);
-		if (likely(p != NULL)) { /* else no sample: its release might be fast */
+		if (likely(p != NULL)) { /* if NULL there is no sample, because a release of the slot might be fast */
 			sample_take(p, class_size(class));
 			*clean = false;
 			return p;
@@ -52,7 +52,7 @@ void *slot_larger(unsigned class, size_t alignment, bool *clean)
 
 	while (o != NULL && p == NULL && (class = refill_larger(o, class, alignment)) < CLASSES) {
 		p = bin_slot(o, &o->bins[class], clean);
-		bin_detach(o, class); /* it serves its own class first */
+		bin_detach(o, class); /* the slab first serves its own class */
 	}
 	if (o != NULL)
 		seat_give(o);
@@ -61,7 +61,7 @@ void *slot_larger(unsigned class, size_t alignment, bool *clean)
 	return p;
 }
 
-/* Above SLOT_LARGE blocks do not come from bins, and above SLOT_MAX not from slabs. */
+/* Blocks above SLOT_LARGE do not come from bins, and blocks above SLOT_MAX do not come from slabs. */
 static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
 {
 	void *p = NULL;
@@ -107,11 +107,11 @@ bool slot_is_taken(const struct slot_ref *at)
 	uint64_t remote = 0;
 
 	/*
-	 * The remote word first, by acquire: slab_collect sets the free bit before it clears
-	 * the remote one, so a free slot has one of them in these two reads.
+	 * The remote word is read first, by acquire: slab_collect sets the free bit before clearing the remote bit,
+	 * so these two reads see at least one of them for a free slot.
 	 */
 	if ((load_relaxed(&at->slab->owner) & OWNER_UNOWNED) == 0)
 		remote = load_acquire(&at->slab->remote[at->group]);
-	/* Acquire pairs with slot_take: of a taken slot the tag is read that was set before. */
+	/* Acquire pairs with slot_take: the tag of a taken slot that is read is the tag that was set before. */
 	return ((load_acquire(&at->slab->free[at->group]) | remote) & at->bit) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots of the default heap: one for any thread, and the slot that a pointer names. */
+/* Slots of the default heap: allocation for any thread, and the slot that a pointer names. */
 #ifndef CORE_SLOT_H
 #define CORE_SLOT_H
 
@@ -9,41 +9,40 @@
 #include "thread/seat.h"
 
 /*
- * A slot from the thread's own slabs or, if it has no record at hand, from an unowned
- * slab.  NULL: no memory.  clean: the slot is known to read zero.
+ * Takes a slot from the thread's own slabs or, if the thread has no record at hand, from an unowned slab.  Returns
+ * NULL if there is no memory.  Sets *clean to whether the slot is known to read zero.
  */
 INTERNAL SLOW void *slot_alloc(unsigned class, bool *clean);
 
 /*
- * For the caller of slot_alloc that got NULL: a slot of a larger class, as other threads' or sizes' slots may be all that is
- * free.  alignment: a power of two.
+ * Takes a slot of a larger class, after slot_alloc returned NULL: perhaps only slots of other threads or sizes are
+ * free.  The alignment is a power of two.
  */
 INTERNAL SLOW void *slot_larger(unsigned class, size_t alignment, bool *clean);
 
 /*
- * Value prediction.  If a program allocates the block that it has just released, each
- * call would depend on the previous one: word -> pointer -> slab -> word.  So the
- * pointer is compared with the block released last; if the CPU predicts that they are
- * equal, nothing waits for the word.  The seat is closed, so that no signal handler
- * writes seat.latest meanwhile.  `unlikely`: a pair comes to its end without a jump.
+ * Value prediction.  If a program allocates the block that it has just released, each call would depend on the
+ * previous call: word -> pointer -> slab -> word.  So the pointer is compared with the block released last; if the
+ * CPU predicts that they are equal, nothing waits for the word.  The seat is closed, so no signal handler writes
+ * seat.latest.  `unlikely` lets a pair end without a jump.
  */
 static ALWAYS_INLINE void *slot_predicted(void *p)
 {
 	if (unlikely(p != seat.latest))
 		return p;
-	p = *(void *volatile *)&seat.latest; /* volatile: else the compiler uses the equal p */
+	p = *(void *volatile *)&seat.latest; /* volatile, because otherwise the compiler uses p, which is equal */
 	if (p == NULL)
 		__builtin_unreachable(); /* as in bin_slot */
 	return p;
 }
 
 /*
- * A slot for a block of this size, if the thread has one at hand: in a current slab
- * or, above SLOT_LARGE, by large_take.  NULL: not possible at once; no block has changed.
+ * Takes a slot for a block of this size if the thread has a slot at hand: in a current slab or, above SLOT_LARGE, by
+ * large_take.  Returns NULL if this is not possible at once; then no block has changed.
  */
 INTERNAL void *slot_try(size_t size, bool *clean);
 
-/* The slot that starts at p in this slab; false: there is none. */
+/* Finds the slot that starts at p in this slab.  Returns false if no slot does. */
 static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *at)
 {
 	at->slab = s;
@@ -54,15 +53,14 @@ static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *
 	return true;
 }
 
-/* Finds the slot that starts at p in a slab of this chunk; false: there is none. */
+/* slot_find finds the slot that starts at p in a slab of this chunk.  Returns false if there is no such slot. */
 INTERNAL bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
 INTERNAL bool slot_is_taken(const struct slot_ref *at);
 
 #ifdef CPU_LOADS_PAIRS
 /*
- * The tests of own_slot with one branch for all.  The loads need no order among them: if the
- * owner is the caller, the caller wrote all four words, or took the record over from their
- * writer; if not, what the others say is not used.
+ * The tests of own_slot, with a single branch.  The loads need no order among them: if the owner is the caller, the
+ * caller wrote all four words or took the record over from their writer; otherwise the other words are not used.
  */
 static ALWAYS_INLINE bool own_slot_at(const struct slab *s, const void *p, uint64_t *index)
 {
@@ -89,19 +87,18 @@ static ALWAYS_INLINE bool own_slot_at(const struct slab *s, const void *p, uint6
 #endif
 
 /*
- * True: p is a slot (*index) of the caller's own slab, and the seat is open.  *s is the
- * slab that map_guess_slab gave, in either case.
+ * Returns whether p is a slot of the caller's own slab and the seat is open; *index is the slot.  *s is in either
+ * case the slab that map_guess_slab returned.
  *
- * Comparing the owner word with seat.self tests three things at once: the slab is the
- * caller's, it is not unowned, and no remote bits are pending in it (one might be this
- * slot's).
+ * The comparison of the owner word with seat.self tests three things at once: the slab belongs to the caller, the
+ * slab is not unowned, and no remote bits are pending in it (one of them might be this slot's).
  */
 static ALWAYS_INLINE bool own_slot(const void *p, struct slab **s, uint64_t *index)
 {
 	*s = map_guess_slab(p);
 	if (unlikely(*s == NULL))
 		return false;
-	(void)CPU_KEEP(seat.open); /* where the seat's address is computed: loaded together with self */
+	(void)CPU_KEEP(seat.open); /* the seat's address is computed here: loaded together with self */
 	return own_slot_at(*s, p, index);
 }
 

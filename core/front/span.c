@@ -16,8 +16,8 @@ static struct run run_of(const struct chunk *c)
 }
 
 /*
- * The run's addresses may be another thread's by now (PAGES_LOST): it stays claimed, and counts as
- * used, for ever.  No other thing in the process is as rare.
+ * The run's addresses may belong to another thread now (PAGES_LOST).  The run stays claimed, and counts as used, for
+ * ever.  No other thing in the process is as rare.
  */
 static bool run_lose(struct run run, size_t n)
 {
@@ -25,17 +25,17 @@ static bool run_lose(struct run run, size_t n)
 	return true;
 }
 
-/* A span that grows will be written, unless it was allocated as a zeroed block. */
+/* A span that grows is written soon, unless it was allocated as a zeroed block. */
 static enum huge_use use_of(const struct chunk *c)
 {
 	return (c->region->advice[c->index] & ADVICE_SPARSE) != 0 ? HUGE_ZEROED : HUGE_FILLED;
 }
 
 /*
- * Sets the span's record, its advice and its tail.  A tail larger than a quarter of the
- * block is purged, as it may be resident from a larger or an earlier block and nothing
- * else will use it.  The last chunk gets no huge page if it is used to an eighth at most.
- * fresh: the clean bits of the run hold still, as it was claimed just now.
+ * Sets the span's record, its advice and its tail.  A tail larger than a quarter of the block is purged, because a
+ * tail may be resident from a larger or earlier block and nothing else will use it.  The last chunk gets no huge page
+ * if at most an eighth of this chunk is used.  fresh: the clean bits of the run still hold, because the run was
+ * claimed just now.
  */
 static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, bool fresh)
 {
@@ -52,7 +52,10 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 	store_relaxed(&c->base, base);
 	store_relaxed(&c->region, run.region);
 	store_relaxed(&c->index, (uint32_t)run.first);
-	/* Not tagged with a process yet (store/recover/census.h); before it has chunks, see store/file/image_check.c. */
+	/*
+	 * The span has no tag of a process yet (store/recover/census.h).  The tag is cleared before span_chunks is
+	 * set, see store/file/image_check.c.
+	 */
 	if (!chunk_is(c, CHUNK_SPAN))
 		store_relaxed(&c->clean, 0);
 	signal_fence();
@@ -71,10 +74,10 @@ static struct chunk *span_set(struct run run, size_t bytes, enum huge_use use, b
 	return c;
 }
 
-/* Publishes the span, whose record is set and whose run is accounted for. */
+/* Publishes a span after the record is set and the run is accounted for. */
 static void *span_publish(struct chunk *c)
 {
-	/* Pairs with chunk_is: the other members are set. */
+	/* Pairs with chunk_is: a thread that sees the kind sees the other members. */
 	store_release(&c->kind, CHUNK_SPAN);
 	return c->base;
 }
@@ -88,7 +91,7 @@ static struct run span_claim(struct heap *h, size_t bytes, size_t alignment)
 	if (size >> CPU_ADDRESS_BITS != 0)
 		return run;
 	run = region_claim_bytes(h, size, chunks, false);
-	/* Heaps that the program made have other seats: heaps/instance_alloc.c gathers. */
+	/* Heaps that the program made have other seats: heaps/instance_alloc.c gathers for them. */
 	if (run.region == NULL && h->id == 0 && region_may_help(h, size)) {
 		gather_own();
 		run = region_claim_bytes(h, size, chunks, false);
@@ -119,13 +122,13 @@ void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero)
 
 void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes)
 {
-	chunk_hint(c, 0, ROOM_LONGEST); /* until it is published it has neither a slab nor a free unit */
+	chunk_hint(c, 0, ROOM_LONGEST); /* the chunk has neither a slab nor a free unit until it is published */
 	fetch_add_relaxed(&h->slab_chunks, ~(uint64_t)0);
 	store_release(&c->kind, CHUNK_FREE); /* a chunk of slabs has no span's chunks, see store/file/image_check.c */
 	(void)span_publish(span_set(run_of(c), bytes, HUGE_FILLED, false));
 }
 
-/* One of several releasing threads succeeds, and only if it is a span. */
+/* Only one of several releasing threads succeeds, and only if the chunk is a span. */
 static bool span_unmake(struct chunk *c, void *p)
 {
 	uint64_t kind = CHUNK_SPAN;
@@ -138,7 +141,10 @@ bool span_release(struct chunk *c, void *p)
 	if (!span_is(c, p))
 		return false;
 	hold_run(run_of(c), load_relaxed(&c->span_chunks), true);
-	/* First its tag: a chunk that says how long its span is, and whose, is no free one, see store/file/image_check.c. */
+	/*
+	 * Clears the tag first: a chunk that has the length and the process of a span is not free, see
+	 * store/file/image_check.c.
+	 */
 	if (!heap_kind(c->region->heap)->own_records) {
 		store_relaxed(&c->clean, 0);
 		signal_fence();
@@ -149,7 +155,7 @@ bool span_release(struct chunk *c, void *p)
 	return true;
 }
 
-/* As span_fit, for a span in a region of its own. */
+/* span_fit for a span in a region of its own. */
 static bool alone_fit(struct chunk *c, size_t bytes)
 {
 	struct run run = run_of(c);
@@ -160,7 +166,7 @@ static bool alone_fit(struct chunk *c, size_t bytes)
 		return false;
 	if (n < have) {
 		store_relaxed(&c->span_bytes, size);
-		(void)region_shrink(run.region, size); /* else what is left is its tail */
+		(void)region_shrink(run.region, size); /* otherwise the rest becomes the tail */
 	}
 	heap_cleaned(run.region->heap, 0, run_units(run, n) - units);
 	(void)span_set(run, bytes, use_of(c), false);
@@ -182,7 +188,7 @@ bool span_fit(struct chunk *c, size_t bytes)
 			return false;
 		run_used(rest, n - have, 0);
 	}
-	/* span_bytes never exceeds the chunks: other threads may walk, and this one may die. */
+	/* span_bytes never exceeds the chunks, because other threads may walk and this thread may die. */
 	if (n < have) {
 		hold_run((struct run){rest.region, rest.first - (have - n)}, have - n, true);
 		store_relaxed(&c->span_bytes, span_size(bytes));
@@ -196,8 +202,8 @@ bool span_fit(struct chunk *c, size_t bytes)
 }
 
 /*
- * Moves so many bytes of one run to another, by pages where that can be.  pages_move takes whole huge
- * pages: what a span's own region has of its last one is copied.
+ * Moves `bytes` of a run to another run, by pages if possible.  pages_move takes whole huge pages, so the part of the
+ * last huge page in a span's own region is copied.
  */
 static enum moved span_carry(struct run from, struct run to, size_t bytes)
 {
@@ -215,7 +221,7 @@ static enum moved span_carry(struct run from, struct run to, size_t bytes)
 	return moved;
 }
 
-/* Moves the span to another place, by moving pages if that can be. */
+/* Moves the span to another place, by moving pages if possible. */
 static void *span_move(struct chunk *c, size_t bytes, size_t alignment)
 {
 	size_t n = run_chunks_for(bytes), size = span_size(bytes), had = c->span_chunks, whole;

@@ -5,9 +5,8 @@
  *   |<------ chunk ------>|<------ chunk ------>|
  *   |============ span_bytes ==========|  tail  |
  *
- * The tail is not used: it costs address space, and no memory but what an earlier block
- * left there (span_set purges a long tail).  The record of the first chunk describes the
- * span; the other chunks are CHUNK_FREE.
+ * The tail is not used.  The tail costs address space, and memory only if an earlier block left resident pages there
+ * (span_set purges a long tail).  The record of the first chunk describes the span; the other chunks are CHUNK_FREE.
  */
 #ifndef CORE_SPAN_H
 #define CORE_SPAN_H
@@ -25,28 +24,28 @@ static inline bool span_may_align(size_t alignment)
 
 INTERNAL void *span_alloc(struct heap *h, size_t bytes, size_t alignment, bool zero);
 
-/* Makes a chunk of slabs, all of whose units the caller holds and counts as used, a span. */
+/* Makes a span of a chunk of slabs.  The caller holds all units of the chunk and counts them as used. */
 INTERNAL void span_of_chunk(struct heap *h, struct chunk *c, size_t bytes);
 
-/* c: the record that the map has for p.  False: not a span, or p is not its start. */
+/* Releases a span.  c is the record that the map has for p.  Returns false if c is no span or p is not its start. */
 INTERNAL bool span_release(struct chunk *c, void *p);
 
-/* Resizes in place; false: not possible. */
+/* Resizes in place.  Returns false if that is not possible. */
 INTERNAL bool span_fit(struct chunk *c, size_t bytes);
 
 /*
- * Resizes in place or by moving pages, in a heap of one process; the result is aligned.  NULL: not possible,
- * also after empty slabs of the default heap were gathered.
+ * Resizes in place or by moving pages, in a heap of one process; the result is aligned.  Returns NULL if that is not
+ * possible even after empty slabs of the default heap were gathered.
  */
 INTERNAL void *span_resize(struct chunk *c, void *p, size_t bytes, size_t alignment);
 
-/* True: p is the start of a live span. */
+/* Returns whether p is the start of a live span. */
 static inline bool span_is(const struct chunk *c, const void *p)
 {
 	return chunk_is(c, CHUNK_SPAN) && p == c->base;
 }
 
-/* The usable bytes of a span for this request. */
+/* Returns the usable bytes of a span for this request. */
 static inline size_t span_size(size_t bytes)
 {
 	return (bytes + PAGE_MOST - 1) & ~(PAGE_MOST - 1);

@@ -11,13 +11,13 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-#define STEP_LOOK ((size_t)16 << 10) /* of a budget, for a chunk without slabs, as in retain.c */
-#define STEP_PART ((size_t)8 << 20)  /* for a part of what is due                              */
+#define STEP_LOOK ((size_t)16 << 10) /* of a budget, for a look at a chunk without slabs, as in retain.c */
+#define STEP_PART ((size_t)8 << 20)  /* of a budget, for a part of the due memory                        */
 
-/* So many chunks were looked at in this round, as retained_trim counts them. */
+/* The number of chunks that were visited in this round, counted as retained_trim does. */
 static uint64_t step_hand;
 
-/* The chunk at the hand; region NULL: all were looked at. */
+/* Returns the chunk at the hand.  The region is NULL if all chunks were visited. */
 static struct run step_chunk(struct heap *h, uint64_t hand)
 {
 	struct run run = {region_first(h), 0};
@@ -32,7 +32,7 @@ static struct run step_chunk(struct heap *h, uint64_t hand)
 	return run;
 }
 
-/* Returns the slab to its chunk if it is empty, and unowned, vacant or the caller's; else purges inside it. */
+/* Returns an empty slab to its chunk if the slab is unowned, vacant or the caller's; otherwise purges inside the slab. */
 static void step_slab(struct heap *h, struct owner *o, struct slab *s)
 {
 	struct owner *v = slab_owner(s);
@@ -51,7 +51,7 @@ static void step_slab(struct heap *h, struct owner *o, struct slab *s)
 	(void)slabs_purge_held(h, s, &room);
 }
 
-/* Looks at the next chunk, and adds what that costs.  Returns how many chunks were left; 0: the round has ended. */
+/* Looks at the next chunk, and adds the cost.  Returns the number of chunks that are left, or 0 if the round has ended. */
 static uint64_t step_next(struct heap *h, struct owner *o, size_t *cost)
 {
 	uint64_t hand = load_relaxed(&step_hand), before = hand, reserved = load_relaxed(&h->reserved);
@@ -68,7 +68,10 @@ static uint64_t step_next(struct heap *h, struct owner *o, size_t *cost)
 		if (run.region->remote != NULL && bits_all(run.region->known, run.first, 1) &&
 		    chunk_is(run_chunk(run), CHUNK_SLABS)) {
 			*cost += CHUNK_SIZE;
-			/* Not while there is more to purge than one slow operation does: each would do as much. */
+			/*
+			 * Not while more memory is due than one slow operation purges, because each retired slab
+			 * would purge that much.
+			 */
 			for (unit = 0; load_relaxed(&h->hand) == 0 && (s = walk_slab(run_chunk(run), &unit)) != NULL;)
 				step_slab(h, o, s);
 			chunk_mend(h, run_chunk(run));
@@ -80,7 +83,7 @@ static uint64_t step_next(struct heap *h, struct owner *o, size_t *cost)
 			retain_tick(h, 0);
 		}
 	}
-	/* Pairs with nothing: a hint.  Of two threads at the same chunk one goes on. */
+	/* Pairs with nothing, because the hand is a hint.  If two threads are at a chunk, one of them goes on. */
 	(void)cas_acquire(&step_hand, &before, hand);
 	return run.region == NULL ? 0 : reserved > before ? reserved - before : 1;
 }
@@ -91,7 +94,7 @@ size_t ash_trim_step(size_t budget)
 	size_t left = 0, cost = 0;
 
 	if (IS_HARDENED)
-		quarantine_empty(); /* it is as bounded as a step */
+		quarantine_empty(); /* as bounded as a step */
 	o = seat_take();
 	if (o != NULL)
 		fork_notice(o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocating calls other than ash_alloc. */
+/* The allocating calls except ash_alloc. */
 #include "ashlar.h"
 #include "front/alloc.h"
 #include "front/sample.h"
@@ -9,15 +9,15 @@
 #include "vec16.h"
 
 /*
- * A block of a size that is a multiple of its alignment: of classes of other sizes not each is aligned, so the slow
- * path is told.
+ * Allocates a block of a size that is a multiple of the alignment.  The slow path gets the alignment, because not
+ * every slot of classes of other sizes is aligned.
  */
 static SLOW void *multiple_rest(size_t bytes)
 {
 	return alloc_class(class_of(bytes), bytes, bytes & -bytes, false);
 }
 
-/* aligned: as for multiple_rest. */
+/* With `aligned`, the alignment is that of multiple_rest. */
 static ALWAYS_INLINE void *zalloc(size_t bytes, bool aligned)
 {
 	bool clean;
@@ -43,10 +43,10 @@ void *ash_zalloc(size_t count, size_t size)
 }
 
 /*
- * For alignments up to a unit, a block whose size is a multiple of the alignment is
- * aligned, because every class size >= that is itself a multiple of the alignment.
+ * For alignments up to a unit, a block with a size that is a multiple of the alignment is aligned, because all larger
+ * class sizes are multiples of the alignment, too.
  */
-/* The hardened one is so long that it is there once. */
+/* The hardened function is too long to be inlined. */
 static BUILD_IF(ASHLAR_HARDENED, SLOW, ALWAYS_INLINE) void *alloc_aligned(size_t alignment, size_t size, bool zero)
 {
 	size_t most = alignment - 1;

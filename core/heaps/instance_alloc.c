@@ -18,8 +18,8 @@
 #include "thread/refill.h"
 
 /*
- * Takes the lowest free slot of the bin's current slab; NULL: refill_bin has to look for one.  *clean: as in
- * refill_slot.  draft: the intent that names the block, or NULL.
+ * Takes the lowest free slot of the bin's current slab.  Returns NULL if refill_bin has to look for a slot.  Sets
+ * *clean as refill_slot does.  `draft` is the intent that names the block, or NULL.
  */
 static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin *b, bool *clean,
 				     struct intent *draft)
@@ -44,10 +44,9 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 	tag = census_tag(s, g * GROUP_SLOTS + index);
 	p = s->base + (g * GROUP_SLOTS + index) * s->slot_size;
 	/*
-	 * In this order, as the thread may be killed at any point (recover.h): first the
-	 * slot is recorded as in flight, then its tag is set, then it is taken.  When it is
-	 * no longer in flight, nothing is left to undo.  A draft is never in flight: until it
-	 * is published, it has the tag of its intent.
+	 * The stores are in this order, because the thread may be killed at any point (recover.h): first the slot is
+	 * recorded as in flight, then its tag is set, then the slot is taken.  When the slot is no longer in flight,
+	 * nothing is left to undo.  A draft is never in flight: until it is published, it has the tag of its intent.
 	 */
 	if (draft != NULL) {
 		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
@@ -63,7 +62,7 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 	return p;
 }
 
-/* The tag of a block that is not taken by slot_take; a draft gets its intent's. */
+/* Returns the tag of a block that slot_take did not take; a draft gets the tag of its intent. */
 static uint16_t tag_for(struct heap *h, struct owner *self, const struct intent *draft)
 {
 	if (draft != NULL)
@@ -72,8 +71,8 @@ static uint16_t tag_for(struct heap *h, struct owner *self, const struct intent 
 }
 
 /*
- * A slot of an unowned slab, for a thread without a record.  rest: for a thread whose slabs
- * are full, while no memory is left for another slab.
+ * Takes a slot of an unowned slab, for a thread without a record.  `rest` is for a thread whose slabs are full when
+ * there is no memory for another slab.
  */
 static void *slot_unowned(struct heap *h, unsigned class, bool rest, struct intent *draft)
 {
@@ -92,7 +91,10 @@ static void *slot_unowned(struct heap *h, unsigned class, bool rest, struct inte
 	return p;
 }
 
-/* A slot of the class; clean: it is known to read zero.  NULL: no memory. */
+/*
+ * Takes a slot of the class.  Sets *clean to whether the slot is known to read zero.  Returns NULL if there is no
+ * memory.
+ */
 static void *slot(struct heap *h, unsigned class, bool *clean, struct intent *draft)
 {
 	struct seat_entry *t;
@@ -155,8 +157,8 @@ static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero, s
 }
 
 /*
- * Also chunks that a thread opened for slabs and left empty, as it got units of one that another thread opened meanwhile,
- * and units whose hint is too low: the walk of unowned_shrink finds both.
+ * Gathers also chunks that a thread opened for slabs and left empty because it got units of a chunk that another
+ * thread opened, and units with too low a hint: the walk of unowned_shrink finds both.
  */
 static void gather(struct heap *h)
 {
@@ -168,7 +170,7 @@ static void gather(struct heap *h)
 	seats_exit(call);
 }
 
-/* A slot of a larger class, when there is no memory for the block's own. */
+/* Takes a slot of a larger class, if there is no memory for the block's own class. */
 static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, struct intent *draft)
 {
 	unsigned class = class_aligned(size, alignment);
@@ -191,13 +193,13 @@ static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, 
 	return p;
 }
 
-/* NULL: there is no memory, even after recovery and after empty slabs were gathered. */
+/* Returns NULL if there is no memory, even after recovery and after empty slabs were gathered. */
 static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
 {
 	void *p = attempt(h, size, alignment, zero, draft);
 	bool clean;
 
-	/* Before NULL is returned, recovers what dead threads left, and gathers empty slabs. */
+	/* Before NULL is returned, recover the memory of dead threads and gather empty slabs. */
 	if (p == NULL) {
 		if (store_shared(h) != NULL)
 			(void)ash_heap_recover(heap_public(h));
@@ -238,8 +240,8 @@ static __attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_
 }
 
 /*
- * No thread has a seat in an arena: its id 0 leads to the slow path.  Otherwise the fast
- * path is that of ash_alloc, but for the seat and for the words that recovery needs.
+ * No thread has a seat in an arena: its id 0 leads to the slow path.  Otherwise this fast path differs from that of
+ * ash_alloc only in the seat and in the words that recovery needs.
  */
 FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 {
@@ -281,6 +283,6 @@ size_t ash_heap_good_size(ash_heap *heap, size_t size)
 		return 0;
 	if (arena_of(heap) != NULL)
 		return arena_good_size(size);
-	/* Blocks of such a heap are not guarded: less is asked for what has the word. */
+	/* Blocks of such a heap are not guarded, so the request may be smaller by the guard word. */
 	return IS_HARDENED && size <= GUARD_BYTES ? SLOT_MIN : ash_good_size(size - GUARD_BYTES) + GUARD_BYTES;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating heaps of each kind, attaching to those in files, and destroying them. */
+/* Creates heaps of each kind, attaches to heaps in files, and destroys them. */
 #include "heaps/instance.h"
 
 #include "arena/arena.h"
@@ -17,7 +17,7 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 
-/* Chunks for so many bytes. */
+/* Returns the number of chunks for this capacity. */
 static size_t capacity_chunks(size_t capacity)
 {
 	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
@@ -44,14 +44,14 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	heap_configure(h, cap, options);
 	h->id = heap_new_id(false);
 	h->sharing = PAGES_PRIVATE;
-	fork_watch(h); /* now, so that the generation of each record is known */
+	fork_watch(h); /* now, so that the generation of each record will be known */
 	h->settled = generation_now();
 	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
 	remains_use(h);
 	return heap_public(h);
 }
 
-/* The handle of a store; NULL: NULL. */
+/* Returns the handle of a store, or NULL if s is NULL. */
 static ash_heap *shared(struct store *s)
 {
 	if (s == NULL)
@@ -72,7 +72,7 @@ ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_op
 	return shared(store_create_file(fd, store_size(capacity, options), options, &why));
 }
 
-/* layout: what is expected, or NULL: any. */
+/* Attaches to the heap in a file.  `layout` is the expected layout, or NULL if any layout will do. */
 static ash_heap *attach(int fd, const struct layout *layout, enum ash_attach *why)
 {
 	enum ash_attach reason;
@@ -94,7 +94,7 @@ ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
 	return attach(fd, NULL, why);
 }
 
-/* One attempt to attach, or to make a heap where there is none. */
+/* Tries once to attach, or to make a heap if there is no heap. */
 static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_options *options,
 			      const struct layout *layout, enum ash_attach *why)
 {
@@ -103,7 +103,7 @@ static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_opt
 	/* A file without a heap may get one. */
 	if (heap == NULL && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
 		heap = shared(store_create_file(fd, store_size(capacity, options), options, why));
-		/* Another thread has made a heap there meanwhile. */
+		/* Another thread made a heap in the file first. */
 		if (heap == NULL && *why == ASH_ATTACH_NO_HEAP)
 			heap = attach(fd, layout, why);
 	}
@@ -138,10 +138,9 @@ bool ash_heap_adopt_file(int fd)
 /* ---- in memory of the caller ---- */
 
 /*
- * If the memory lies in a block of the calling thread's slab, the release of that block
- * must take the path on which arenas are removed from the list.  It does if the slab is
- * armed (slab_arm), which a spare slab is not; or, if the slab has other slots, too, without
- * hints, which releases then find missing.
+ * If the memory lies in a block of the calling thread's slab, the release of that block must take the path on which
+ * arenas are removed from the list.  The release takes that path if the slab is armed (slab_arm), which a spare is
+ * not.  A slab with other slots, too, loses its hints instead: releases find them missing.
  */
 static void block_arm(const void *memory)
 {
@@ -155,7 +154,10 @@ static void block_arm(const void *memory)
 	if (c == NULL || !slab_find(c, memory, &s) || s->slot_size < ARENA_MIN)
 		return;
 	if (load_relaxed(&s->slots) != 1) {
-		/* The slab stays: the block is the caller's.  Relaxed: no hint is always right. */
+		/*
+		 * The slab stays, because the block belongs to the caller.  Relaxed, because a missing hint is always
+		 * correct.
+		 */
 		for (i = 0; i < s->units; i++)
 			store_relaxed(&map_unit(c->base + ((size_t)s->unit << UNIT_SHIFT))[i], (struct slab *)NULL);
 		return;

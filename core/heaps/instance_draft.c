@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drafts: blocks that only an intent of the calling thread names; and tags of the program's. */
+/* Drafts: blocks that only an intent of the calling thread names; and tags of the program. */
 #include "backend/map.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
@@ -40,7 +40,7 @@ void *draft_make(struct heap *h, size_t size, bool zero, uint64_t tag, struct in
 
 void draft_drop(struct heap *h, struct intent *i, void *p)
 {
-	/* In this order: if the thread dies in between, the block has lost the intent's tag. */
+	/* In this order, because the block has lost the intent's tag if the thread dies in between. */
 	(void)instance_release_tagged(h, p);
 	intent_end(i);
 }
@@ -56,7 +56,7 @@ bool draft_own(struct heap *h, uint64_t *slot, size_t size)
 	p = draft_make(h, size, false, TAG_OWN, &i, &why);
 	if (p == NULL)
 		return false;
-	memset(p, 0, size); /* also what reads zero: a view may read all of it, and no hole of the file */
+	memset(p, 0, size); /* also if p reads zero: a view may then read the whole block without a hole of the file */
 	if (intent_change(h, i, slot, 0, (uint64_t)(uintptr_t)p, 0))
 		intent_end(i);
 	else
@@ -64,9 +64,9 @@ bool draft_own(struct heap *h, uint64_t *slot, size_t size)
 	return true;
 }
 
-/* ---- tags of the program's ---- */
+/* ---- tags of the program ---- */
 
-/* Stores the program's tag where it belongs, and notes in *census that there is one. */
+/* Stores the program's tag in its place, and notes in *census that there is a tag. */
 static bool tag_set(struct heap *h, void *p, unsigned char tag, uint64_t *census)
 {
 	struct slot_ref at;
@@ -80,7 +80,7 @@ static bool tag_set(struct heap *h, void *p, unsigned char tag, uint64_t *census
 	byte = draft_own(h, kinds_slot(at.slab), SLAB_SLOTS) ? kinds_byte(h, at.slab, at.index) : NULL;
 	if (byte == NULL)
 		return false;
-	/* Pairs with kind_of by the census tag, which is stored after it, by release. */
+	/* Pairs with kind_of by the census tag, which is stored later, by release. */
 	store_relaxed(byte, tag);
 	return true;
 }

@@ -23,7 +23,7 @@
 
 /* ---- resizing ---- */
 
-/* Resizes a span in place.  False: not possible. */
+/* Resizes a span in place.  Returns false if that is not possible. */
 static bool span_stays(struct heap *h, struct chunk *c, size_t size)
 {
 	struct building b = building_begin(h, seats_self(h));
@@ -35,8 +35,8 @@ static bool span_stays(struct heap *h, struct chunk *c, size_t size)
 }
 
 /*
- * Resizes the block at p in this chunk; alignment: of the result, see front/resize.h.  NULL: no
- * memory, or not possible in place, and the block is intact.
+ * Resizes the block at p in this chunk.  `alignment` is the result's, see front/resize.h.  Returns NULL and leaves
+ * the block intact if there is no memory, or no room in place.
  */
 static void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
 {
@@ -57,7 +57,7 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 			moved = span_resize(c, p, size > 0 ? size : 1, alignment);
 			retain_tick(h, 1);
 			if (moved != NULL)
-				return moved; /* else once more, after empty slabs were gathered */
+				return moved; /* otherwise try again, after empty slabs were gathered */
 		}
 	}
 	if (in_place)
@@ -74,7 +74,7 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 	return moved;
 }
 
-/* alignment 1: ash_heap_resize. */
+/* An alignment of 1 is a call of ash_heap_resize. */
 static void *resize_in(ash_heap *heap, const char *call, void *p, size_t alignment, size_t size)
 {
 	struct arena *a = arena_of(heap);
@@ -111,12 +111,9 @@ size_t ash_heap_expand(ash_heap *heap, void *p, size_t size)
 	return instance_resize(c, p, size, RESIZE_IN_PLACE) != NULL ? chunk_block(c, p) : 0;
 }
 
-/* ---- what the default heap needs ---- */
+/* ---- functions that the default heap needs ---- */
 
-/*
- * Arenas first: their memory may be a block of any heap, which then also knows the
- * address.
- */
+/* Arenas are searched first, because their memory may be a block of any heap, which then also knows the address. */
 static bool release(struct chunk *c, void *p)
 {
 	struct arena *a = arenas_find(p);
@@ -147,7 +144,7 @@ static bool resize(struct chunk *c, void **p, size_t size, size_t alignment)
 	else if (c == NULL)
 		return false;
 	else if (chunk_heap(c) == &heap_default) {
-		/* Before it shrinks: afterwards other threads may take the memory. */
+		/* Before the block shrinks, because afterwards other threads may take the memory. */
 		if (alignment != RESIZE_IN_PLACE || size < chunk_block(c, *p))
 			arenas_gone_with(c, *p);
 		return false;
@@ -167,10 +164,7 @@ static void report(const char *call, const void *p)
 {
 	struct arena *a = arenas_find(p);
 
-	/*
-	 * If the records of the arena lie in a block of a chunk, the chunk gives the better
-	 * report.
-	 */
+	/* If the records of the arena lie in a block of a chunk, the chunk gives the better report. */
 	if (a == NULL && map_find(p) == NULL)
 		a = arenas_around(p);
 	if (a != NULL)
@@ -201,15 +195,15 @@ static void find(const void *p, const struct block_place *at, struct ash_block *
 static void tags_clear(struct slab *s)
 {
 	/*
-	 * In a file on a tmpfs reading a page allocates it as well.  So the page is read here,
-	 * and a full disk cannot end the thread that takes the slab over later.
+	 * In a file on a tmpfs, reading a page also allocates the page.  So the page is read here, and a full disk
+	 * cannot end the thread that takes the slab over later.
 	 */
 	(void)*(volatile uint64_t *)s->remote;
-	/* Where no slab was there are no bits, except in a file that was changed. */
+	/* Memory that had no slab has no bits, except in a file that was changed. */
 	for (uint64_t g = 0; g < s->groups; g++)
 		if (unlikely(load_relaxed(&s->remote[g]) != 0))
 			store_relaxed(&s->remote[g], (uint64_t)0);
-	/* Atomic: walks and views may read the tags of the slab that was here before. */
+	/* Atomic, because walks and views may read the tags of the slab that was here before. */
 	for (uint64_t i = 0; i < s->slots; i++)
 		store_relaxed(census_tag(s, i), TAG_NONE);
 }
@@ -270,7 +264,7 @@ size_t ash_heap_usable_size(ash_heap *heap, const void *p)
 	return instance_bytes(heap, CALL_HEAP_USABLE_SIZE, p);
 }
 
-/* Arenas first, as their memory may be a block of any heap. */
+/* Arenas are searched first, because their memory may be a block of any heap. */
 ash_heap *ash_heap_of(const void *p)
 {
 	struct arena *a = arenas_find(p);

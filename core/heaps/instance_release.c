@@ -19,7 +19,7 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-/* Releases a slot of the caller's own slab; o is checked out.  False: the slot is free. */
+/* Releases a slot of the caller's own slab; o is checked out.  Returns false if the slot is free. */
 static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 {
 	struct slab *s = at.slab;
@@ -30,14 +30,14 @@ static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 		return false;
 	if (slab_give(s, at.group, word))
 		return true;
-	/* The slab may change its list, or be empty. */
+	/* The slab may move to another list or become empty. */
 	b = building_begin(h, o);
 	settle_freed(o, s, at.group, word);
 	building_end(b);
 	return true;
 }
 
-/* The same for a slot of an unowned slab. */
+/* Releases a slot of an unowned slab.  Returns false if the slot is free. */
 static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 {
 	struct building b;
@@ -48,8 +48,8 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 	if (!slot_is_taken(&at))
 		return false;
 	/*
-	 * Without a tag it is in flight: only while the caller builds and holds it, or it would be
-	 * taken for lost.
+	 * A slot without a tag is in flight.  That is allowed only while the caller builds and holds the slot;
+	 * otherwise the slot would count as lost.
 	 */
 	b = building_begin(h, self);
 	holds_note(h, hold_slot(at.slab, at.index), true);
@@ -59,7 +59,7 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 	return done;
 }
 
-/* The same for a slot of another owner's slab; tagged: its tag names an intent (intent.h). */
+/* Releases a slot of another owner's slab.  `tagged` means that the slot's tag names an intent (intent.h). */
 static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool tagged)
 {
 	struct store *s = store_shared(h);
@@ -71,7 +71,7 @@ static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref 
 			return false;
 		if (call.self == NULL)
 			seal_touch(s);
-		/* Not in flight: a thread that dies before its release leaves its process a block. */
+		/* The slot is not in flight: if a thread dies before the release, its process keeps the block. */
 		if (!tagged)
 			store_release(census_tag(at.slab, at.index),
 				      call.owner != NULL ? census_leaving(call.owner)
@@ -87,7 +87,7 @@ static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref 
 	return true;
 }
 
-/* The same for a span. */
+/* Releases a span. */
 static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
 {
 	struct building b = building_begin(h, call.self);
@@ -98,7 +98,7 @@ static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, v
 	return done;
 }
 
-/* Any block of the heap. */
+/* Releases any block of the heap. */
 static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p, bool tagged)
 {
 	struct slot_ref at;
@@ -113,9 +113,8 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 }
 
 /*
- * The common case: a slot of the caller's own slab.  False: nothing was done.  As in
- * ash_release the comparison of owners decides four things at once, and here also that
- * the slab belongs to this heap.
+ * The common case: releases a slot of the caller's own slab.  Returns false if nothing was done.  As in ash_release,
+ * the comparison of owners decides several things at once, here also whether the slab belongs to this heap.
  */
 static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 {
@@ -136,7 +135,7 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 	ready = s->ready;
 	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
 		goto out;
-	/* In this order: a thread that takes the record over completes the release. */
+	/* The order matters: a thread that takes the record over completes the release. */
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 	slab_free(s, ready, group, word);
 	store_release(&truth_of(o)->flight, 0);
@@ -187,7 +186,7 @@ void instance_release(struct chunk *c, void *p)
 		release_slow(c, p, CALL_RELEASE);
 }
 
-/* Any other block, and NULL. */
+/* Releases any other block, and NULL. */
 static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 {
 	struct arena *a = arena_of(heap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on a whole heap: detach, trim, statistics, check, recovery, root; of one in a file sync and seal. */
+/* Calls on a whole heap: detach, trim, statistics, check, recovery, root; for heaps in files also sync and seal. */
 #include "arena/arena.h"
 #include "arena/arena_call.h"
 #include "diagnostics/blocks.h"
@@ -14,7 +14,7 @@
 #include "thread/refill.h"
 #include "thread/seat.h"
 
-/* True: the heap is in a sealed file: no thread has a record, and taking one would break the seal. */
+/* Returns whether the heap is in a sealed file.  Then no thread has a record, and taking a record would break the seal. */
 static bool is_sealed(struct heap *h)
 {
 	struct store *s = store_shared(h);
@@ -33,15 +33,15 @@ void ash_heap_thread_detach(ash_heap *heap)
 	o = seats_take(h, &t);
 	if (o == NULL)
 		return;
-	/* A handler that interrupted a change does nothing, as where it finds the seat closed. */
+	/* A handler that interrupted a change does nothing, as with a closed seat. */
 	if (store_shared(h) != NULL && intents_busy(o)) {
 		seats_give(t, o);
 		return;
 	}
 	record_rest(h, o);
 	/*
-	 * From here on another thread may hold the record and change its counter, so
-	 * signal handlers of this thread must not use it.
+	 * From here on another thread may hold the record and change its counter, so signal handlers of this thread
+	 * must not use the record.
 	 */
 	t->self = SEAT_BUSY;
 	signal_fence();
@@ -82,7 +82,7 @@ int ash_heap_check(ash_heap *heap)
 
 	if (arena_of(heap) != NULL)
 		return arena_check(arena_of(heap));
-	/* No thread has a list that only it may read. */
+	/* No thread has a list that only that thread may read. */
 	if (is_sealed(h))
 		return heap_check(h, NULL);
 	call = seats_enter(h);
@@ -108,7 +108,7 @@ size_t ash_heap_recover(ash_heap *heap)
 void *ash_heap_root(ash_heap *heap)
 {
 	struct arena *a = arena_of(heap);
-	/* Pairs with ash_heap_set_root: what the root points to is complete. */
+	/* Pairs with ash_heap_set_root: the object of the root is complete. */
 	uint64_t root = a != NULL ? load_acquire(&a->root) : intent_read(heap_of(heap), &heap_of(heap)->root);
 
 	return (void *)root; /* NOLINT: an address */
@@ -135,7 +135,7 @@ bool ash_heap_extend(ash_heap *heap, size_t capacity)
 
 	if (s == NULL)
 		return false;
-	/* Taking a record would break the seal, for nothing. */
+	/* Taking a record would needlessly break the seal. */
 	if (store_has(s, n) || !store_may_extend(s, n))
 		return store_has(s, n);
 	call = seats_enter(h);
@@ -148,7 +148,7 @@ bool ash_heap_extend(ash_heap *heap, size_t capacity)
 
 /* ---- files and the disk ---- */
 
-/* The store of a heap in a file; NULL: another heap.  Only the maker of a file has a claim. */
+/* Returns the store of a heap in a file, or NULL for another heap.  Only the maker of a file has a claim. */
 static struct store *store_in_file(ash_heap *heap)
 {
 	struct store *s = store_behind(heap);
@@ -163,7 +163,7 @@ enum ash_sync ash_heap_sync(ash_heap *heap)
 	if (s == NULL)
 		return ASH_SYNC_FAILED;
 	if (seal_state(load_acquire(&s->seal)) != SEAL_WHOLE) { /* pairs with seal_close */
-		(void)ash_heap_recover(heap); /* dead holders would keep it open */
+		(void)ash_heap_recover(heap); /* dead holders would keep the seal open */
 		ash_heap_thread_detach(heap);
 	}
 	return seal_close(s);
@@ -176,10 +176,7 @@ uint64_t ash_heap_seal(ash_heap *heap)
 
 	if (s == NULL)
 		return 0;
-	/*
-	 * Pairs with seal_break: if the caller read what was stored behind it, it finds the seal
-	 * broken now.
-	 */
+	/* Pairs with seal_break: if the caller read a later store, this load finds the seal broken. */
 	fence_acquire();
 	word = load_acquire(&s->seal); /* pairs with seal_close */
 	return seal_state(word) == SEAL_WHOLE ? (uint32_t)word >> SEAL_NUMBER : 0;
@@ -197,7 +194,7 @@ bool ash_heap_vouch_file(int fd)
 	return store_vouch(fd);
 }
 
-/* ---- the blocks that a dead process left ---- */
+/* ---- blocks that a dead process left ---- */
 
 struct leavings {
 	ash_heap *heap;
@@ -227,10 +224,10 @@ size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
 	if (s == NULL || owner == 0 || owner > CENSUS_LAST ||
 	    !census_is_over(s, (unsigned)owner - 1, load_acquire(&s->census[owner - 1])))
 		return 0;
-	/* First completes what the process left in the middle of a call. */
+	/* First complete the calls in which the process died. */
 	(void)ash_heap_recover(heap);
 	(void)ash_blocks_visit(heap, release_if_left, &l);
-	/* The entry can be reused by another process. */
+	/* Another process can reuse the entry. */
 	word = load_acquire(&s->census[owner - 1]);
 	if (!census_is_held(s, owner) && (word & CENSUS_OVER) != 0 &&
 	    cas_acq_rel(&s->census[owner - 1], &word, 0))

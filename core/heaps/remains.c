@@ -8,12 +8,12 @@
 #include "memory.h"
 #include "thread/owner.h"
 
-enum { MARKS = 4, OWNERS = 4 }; /* owner records of each */
+enum { MARKS = 4, OWNERS = 4 }; /* owner records of each mark */
 static uint64_t marks[MARKS], marks_count;
-static uint64_t spares[MARKS]; /* records of no heap, marked, too */
-static uint64_t remain; /* units that may be resident, of all marks together */
+static uint64_t spares[MARKS]; /* records of no heap, also marked */
+static uint64_t remain; /* units of all marks together that may be resident */
 
-/* Gives back all regions of the heap, their records, and the owner records. */
+/* Releases all regions of the heap with their records, and the owner records. */
 static void heap_unmap(struct heap *h)
 {
 	struct owner *o, *next;
@@ -33,7 +33,7 @@ static void heap_unmap(struct heap *h)
 	h->owners = NULL;
 }
 
-/* What the mark has goes; the caller is alone with it. */
+/* Releases the memory of the mark, which only the caller has. */
 static void mark_empty(struct heap *mark)
 {
 	if (mark->regions == NULL)
@@ -42,7 +42,7 @@ static void mark_empty(struct heap *mark)
 	heap_unmap(mark);
 }
 
-/* The caller is alone with the mark, which nobody will find any more. */
+/* Releases the mark, which only the caller has and no thread will find any more. */
 static void mark_drop(struct heap *mark)
 {
 	unsigned i;
@@ -51,7 +51,10 @@ static void mark_drop(struct heap *mark)
 	for (i = 0; i < MARKS; i++) {
 		uint64_t none = 0;
 
-		/* Release and acquire pair with entry_take: what is taken is as its last holder left it. */
+		/*
+		 * Release and acquire pair with entry_take: a thread that takes the mark sees all stores of its last
+		 * holder.
+		 */
 		if (cas_acq_rel(&spares[i], &none, (uint64_t)(uintptr_t)mark))
 			return;
 	}
@@ -70,13 +73,16 @@ static struct heap *mark_take(unsigned i)
 
 static void mark_put(unsigned i, struct heap *mark)
 {
-	/* Pairs with the exchange of another thread that puts or takes a mark: it sees the record as it was left. */
+	/*
+	 * Pairs with the exchange of another thread that puts or takes a mark: that thread sees all earlier stores to
+	 * the record.
+	 */
 	mark = (struct heap *)(uintptr_t)exchange_seq_cst(&marks[i % MARKS], (uint64_t)(uintptr_t)mark);
 	if (mark != NULL)
 		mark_drop(mark);
 }
 
-/* So many marks, the oldest ones first, lose their memory until all have at most so many units. */
+/* Releases the memory of n marks, from the oldest, until all marks together have at most `most` units. */
 static void marks_empty(unsigned oldest, unsigned n, uint64_t most)
 {
 	for (; n > 0 && load_relaxed(&remain) > most; oldest++, n--) {
@@ -89,14 +95,14 @@ static void marks_empty(unsigned oldest, unsigned n, uint64_t most)
 	}
 }
 
-/* ---- regions and owner records as they are when they are new, but that memory was used ---- */
+/* ---- regions and owner records in their initial state, except that the memory was used ---- */
 
-/* True: it is one for slabs, and the kernel was told nothing of its memory. */
+/* Returns whether the region is for slabs and has given the kernel no advice. */
 static bool is_plain(const struct region *r)
 {
 	size_t i;
 
-	/* A hardened product leaves no access to the blocks of a heap that has gone. */
+	/* A hardened product leaves no access to the blocks of a heap that was destroyed. */
 	if (IS_HARDENED || region_short() || r == NULL || r->state != REGION_LIVE || r->remote == NULL)
 		return false;
 	for (i = 0; i < r->chunks; i++)
@@ -105,7 +111,10 @@ static bool is_plain(const struct region *r)
 	return true;
 }
 
-/* The record and those of slabs become zero: of the latter only those that ever had a slab, as the others have no memory. */
+/*
+ * Clears the chunk's record and the records of slabs.  Only slab records that were ever used are cleared, because the
+ * others have no memory.
+ */
 static void chunk_reset(struct chunk *c, size_t remote_stride)
 {
 	unsigned i;
@@ -122,8 +131,8 @@ static void chunk_reset(struct chunk *c, size_t remote_stride)
 }
 
 /*
- * Makes all its chunks free, and their records zero; those of slabs, which alone stay known, keep what they know of
- * clean units.  Returns the units that may be resident.
+ * Makes all chunks free and clears their records.  Only chunks of slabs stay known; they keep their clean bits.
+ * Returns the units that may be resident.
  */
 static size_t region_reset(struct region *r)
 {
@@ -154,7 +163,7 @@ static size_t region_reset(struct region *r)
 	return units;
 }
 
-/* The same for the first owner records; returns those behind them. */
+/* Clears the first owner records.  Returns the records behind them. */
 static struct owner *owners_reset(struct owner *o)
 {
 	struct owner *next = NULL, *last = NULL;
@@ -194,7 +203,7 @@ void remains_leave(struct heap *h)
 	h->regions = first;
 	h->owners = owners;
 	h->dirty = (uint32_t)units;
-	/* Release, behind the zeros: a late call, which is misuse, sees the mark or no heap. */
+	/* Release, after the zeros: a late call, which is misuse, sees the mark or no heap. */
 	store_release(&h->sharing, PAGES_GONE);
 	fetch_add_relaxed(&remain, units);
 	if (units > most)
@@ -227,7 +236,7 @@ struct heap *remains_record(void)
 	return h;
 }
 
-/* Takes the newest memory out of the marks; *owners: the records with it. */
+/* Takes the newest memory out of the marks, and its owner records in *owners. */
 static struct region *mark_memory(struct owner **owners)
 {
 	unsigned at = (unsigned)load_relaxed(&marks_count), i;

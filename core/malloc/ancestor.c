@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libashlar_names.a: the names of ashlar_names.h as objects have them that were compiled with it in 1.0, or that
- * declare these functions themselves.  They are no part of libashlar.a, because a program whose own library stands
- * behind that would get Ashlar's resize for its library's.
+ * libashlar_names.a: the names of ashlar_names.h for objects that were compiled with that header in 1.0, or that
+ * declare these functions themselves.  The names are not in libashlar.a, because a program whose own library stands
+ * behind that archive would get Ashlar's `resize` instead of its library's.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names by which programs and libraries for glibc call its own malloc past any other: a block that one of these
- * gave would meet our free.  Weak, as musl has four of them inside: in a static program either its objects or these.
+ * The names by which programs and libraries for glibc call its own malloc past any other: free would not know a block
+ * that glibc's function allocated.  The names are weak, because musl has four of them inside: a static program gets
+ * either musl's objects or these.
  */
 #include "facade.h"
 

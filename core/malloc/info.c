@@ -2,7 +2,7 @@
 /* Introspection and tuning calls of <malloc.h>. */
 #include "facade.h"
 
-/* As in glibc's <malloc.h>.  The members of the older struct mallinfo are only 32 bits. */
+/* The structure of glibc's <malloc.h>.  The members of the older struct mallinfo have only 32 bits. */
 struct mallinfo2 {
 	size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks,
 		keepcost;
@@ -35,8 +35,9 @@ static void info_part(void *to, const struct ash_class *part)
 }
 
 /*
- * As in glibc, where they have mappings of their own: blocks above 1 MiB are hblks and hblkhd, and not in the
- * arena.  arena = uordblks + fordblks holds.  What is free in no slab counts as a free block for each run of it.
+ * As in glibc, blocks with mappings of their own, here those above 1 MiB, are in hblks and hblkhd and not in the
+ * arena.  arena = uordblks + fordblks holds.  Memory that is free outside all slabs counts as a free block for each
+ * run.
  */
 struct mallinfo2 mallinfo2(void)
 {
@@ -50,7 +51,7 @@ struct mallinfo2 mallinfo2(void)
 	return info;
 }
 
-/* Saturates; glibc's value would wrap around. */
+/* Saturates, whereas glibc's value would wrap around. */
 static int info_short(size_t n)
 {
 	return n < INT32_MAX ? (int)n : INT32_MAX;
@@ -112,8 +113,8 @@ static void info_say_thread(void *unused, const struct ash_thread_stats *figures
 }
 
 /*
- * Writes to fd 2 by raw system calls, one for the sums and one for each size class in use and
- * each thread: without stdio, and no cancellation point.
+ * Writes to fd 2 by raw system calls: a call for the sums, and a call for each size class in use and for each thread.
+ * Uses no stdio, and is no cancellation point.
  */
 void malloc_stats(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out whose malloc this process has. */
+/* Finds out whether the process's malloc is Ashlar's. */
 #include "facade.h"
 
 /*
- * The functions to which the process's names are bound.  Volatile, so that the compiler
- * neither compares them at compile time nor drops a malloc whose result is unused.
+ * The functions to which the process's names are bound.  Volatile, so that the compiler neither compares them at
+ * compile time nor drops a malloc whose result is unused.
  */
 static struct {
 	__typeof__(malloc) *malloc;
@@ -18,10 +18,9 @@ static void *volatile nothing;
 INTERNAL struct facade_talk facade_talk;
 
 /*
- * Equal addresses prove that a function is ours.  Unequal ones prove nothing: in a
- * program at fixed addresses a function's address may be that of its PLT entry.  Then
- * the function is called.  A tool may have replaced the code at our address (valgrind): then
- * the block that it gives is not ours.
+ * Equal addresses prove that a function is Ashlar's.  Unequal addresses prove nothing, because in a program at fixed
+ * addresses a function's address may be that of its PLT entry.  Then the function is called.  A tool such as valgrind
+ * may have replaced the code at Ashlar's address: then the block that the call returns is not Ashlar's.
  */
 EXPORT int ashlar_is_malloc(void)
 {

@@ -4,7 +4,7 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Saves a call: the library's fast path is inlined. */
+/* Inlines the library's fast path, which saves a call. */
 #define FLAT __attribute__((flatten, aligned(64)))
 #define REST __attribute__((noinline))
 
@@ -48,10 +48,10 @@ static REST void *realloc_none(void *p, size_t size)
 {
 	facade_tell(FACADE_REALLOC);
 	if (p == NULL)
-		/* Too large: refused here, as ash_on_no_memory would answer for malloc, too. */
+		/* A size that is too large is refused here, because ash_on_no_memory would also answer for malloc. */
 		return size <= PTRDIFF_MAX ? ash_alloc(size) : facade_fail(FACADE_ENOMEM);
 	diagnose_called("realloc", p);
-	ash_release(p); /* size 0 releases, as in glibc; the NULL is then no error */
+	ash_release(p); /* size 0 releases, as in glibc; then NULL is no error */
 	return NULL;
 }
 
@@ -62,7 +62,7 @@ FLAT void *realloc(void *p, size_t size)
 	return ash_realloc(p, size);
 }
 
-/* `used`, as tools/ashlar-check looks for these names even if no object calls them. */
+/* `used`, because tools/ashlar-check looks for these names even if no object calls them. */
 void *facade_malloc(size_t size) __attribute__((used, alias("malloc")));
 void *facade_calloc(size_t count, size_t size) __attribute__((used, alias("calloc")));
 void *facade_realloc(void *p, size_t size) __attribute__((used, alias("realloc")));

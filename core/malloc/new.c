@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operator new and delete, all forms, by their names in the Itanium C++ ABI, so that
- * neither a C++ compiler nor its library is needed.  They are weak: a program's own
- * replacement of any of them wins, as the C++ standard requires.
+ * All forms of operator new and delete, by their names in the Itanium C++ ABI, so that neither a C++ compiler nor its
+ * library is needed.  They are weak, because the C++ standard requires that a program's own replacement of any of
+ * them wins.
  */
 #include "facade.h"
 
-#if !IS_MALLOC /* for libashlar_start.a: of the public calls, whichever archive has them */
+#if !IS_MALLOC /* for libashlar_start.a: the public calls, of whichever archive has them */
 #define ash_delete	 ash_release
 #define ash_delete_sized ash_release_sized
 #define ash_delete_aligned_sized(p, size, alignment) ash_release_aligned_sized(p, alignment, size)
 #define ash_alloc_or(size, rest) rest(size)
-#else /* as ash_delete and ash_delete_sized (facade.h) not in ashlar.h: see core/front/alloc.h and release.c */
+#else /* not in ashlar.h, like ash_delete and ash_delete_sized (facade.h): see core/front/alloc.h and release.c */
 HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 #endif
 
@@ -26,7 +26,7 @@ IF_PRESENT handler *get_new_handler(void) NAMED("_ZSt15get_new_handlerv");
 /* Throws std::bad_alloc; may be absent from a static program. */
 IF_PRESENT void throw_bad_alloc(void) NAMED("_ZSt17__throw_bad_allocv");
 
-/* The parts of such a throw: a program that catches std::bad_alloc has linked these. */
+/* The parts of such a throw, which a program that catches std::bad_alloc has linked. */
 IF_PRESENT void *allocate_exception(size_t size) NAMED("__cxa_allocate_exception");
 IF_PRESENT void throw_exception(void *exception, const void *type, void (*destroy)(void *))
 	NAMED("__cxa_throw");
@@ -54,7 +54,7 @@ static _Noreturn COLD void no_memory(void)
 	__builtin_trap();
 }
 
-/* Calls the new-handler until there is memory.  NULL: there is no handler.  It may throw or exit. */
+/* Calls the new-handler until there is memory.  Returns NULL if there is no handler.  The handler may throw or exit. */
 static COLD void *try_again(size_t alignment, size_t size)
 {
 	void *p;
@@ -71,9 +71,9 @@ static COLD void *try_again(size_t alignment, size_t size)
 }
 
 /*
- * A new-handler may throw, and a nothrow form must catch that.  C cannot, so the C++
- * library's own nothrow form is called: it calls our throwing form and catches.  A
- * static program has not linked it; there the exception propagates to the caller.
+ * A new-handler may throw, and a nothrow form must catch the exception.  C cannot do that, so the C++ library's own
+ * nothrow form is called: it calls the throwing form here and catches.  A static program has not linked that form;
+ * there the exception propagates to the caller.
  */
 typedef void *nothrow_new(size_t size, size_t alignment_or_tag, const void *tag);
 
@@ -105,7 +105,7 @@ OPERATOR extern const char nothrow_object NAMED("_ZSt7nothrow");
 const char nothrow_object;
 #endif
 
-/* An alias of another form; the extra arguments of this form are ignored. */
+/* Makes an alias of another form.  The extra arguments of this form are ignored. */
 #define SAME(name, symbol, as, ...)                                                                \
 	OPERATOR void *name(__VA_ARGS__) NAMED(symbol) __attribute__((alias(as)))
 
@@ -161,9 +161,9 @@ SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
      "_ZnwmSt11align_val_tRKSt9nothrow_t", size_t, size_t);
 
 /*
- * In all forms the first argument is the block.  A size is always the second one, then comes the
- * alignment.  A size that would have given a smaller block is reported (core/front/release.c): so is an
- * object that is deleted through a base class without a virtual destructor.  The other arguments are ignored.
+ * In all forms the first argument is the block.  A size is always the second argument, followed by the alignment.  A
+ * size that would have given a smaller block is reported (core/front/release.c), for example if an object is deleted
+ * through a base class without a virtual destructor.  The other arguments are ignored.
  */
 OPERATOR void delete_one(void *p) NAMED("_ZdlPv");
 OPERATOR void delete_one_sized(void *p, size_t size) NAMED("_ZdlPvm");

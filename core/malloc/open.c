@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RTLD_DEEPBIND gives a library the C library's malloc and free, where all others have ours: the first block that
- * goes from one to the other ends the program.  So the flag does not reach dlopen.
+ * RTLD_DEEPBIND gives a library the C library's malloc and free, while all others have Ashlar's: the first block that
+ * passes from one to the other ends the program.  So the flag does not reach dlopen.
  */
 #include "facade.h"
 
@@ -9,8 +9,8 @@
 #define DEEPBIND 0x8
 
 /*
- * glibc sees by the return address for whom it opens: whose RUNPATH counts, what $ORIGIN is.  So the last call of these
- * functions is a jump, as compilers make it from -O2 on.
+ * glibc finds the caller of dlopen by the return address, and uses that caller's RUNPATH and $ORIGIN.  So the last
+ * call of these functions is a jump, which compilers make from -O2 on.
  */
 EXPORT void *dlopen(const char *name, int flags);
 EXPORT void *dlmopen(long space, const char *name, int flags);

@@ -16,7 +16,7 @@ void *reallocarray(void *p, size_t count, size_t size)
 
 static int is_power(size_t n)
 {
-	return (n ^ (n - 1)) > n - 1; /* not n & (n - 1), which compilers turn into popcnt */
+	return (n ^ (n - 1)) > n - 1; /* not n & (n - 1), because compilers turn that into popcnt */
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
@@ -24,7 +24,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 	return is_power(alignment) ? ash_aligned_alloc(alignment, size) : facade_fail(FACADE_EINVAL);
 }
 
-/* Returns the error number.  On failure *out is unchanged; out of memory sets errno, too. */
+/* Returns the error number.  On failure *out is unchanged.  Without memory the call also sets errno. */
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
 	void *p;

@@ -4,23 +4,23 @@
  *
  *	ASHLAR=retain:64M,huge:off,cap:2G,stats
  *
- * It is read once, before the program's own constructors.  What the program allocated until then has the
- * settings of ash_defaults.  Programs that gain rights by being started (setuid) ignore it.
+ * The variable is read once, before the program's own constructors.  Earlier allocations have the settings of
+ * ash_defaults.  Programs that gain rights at their start (setuid) ignore the variable.
  */
 #include "facade.h"
 
-/* Of the C library; without one there is no environment, and no variable. */
+/* Symbols of the C library.  Without a C library there is no environment, and no variable. */
 extern IF_PRESENT char **__environ;
 IF_PRESENT unsigned long getauxval(unsigned long type);
 
-/* glibc's, by its names; each number from the first to the last is a parameter, but 0. */
+/* glibc's parameters, by glibc's names; each number from the first to the last is a parameter, except 0. */
 enum { ARENA_MAX = -8, TRIM_THRESHOLD = -1, KEEP = 4 };
 #define SECURE 23 /* AT_SECURE */
 
 enum setting_kind { SETTING_BYTES, SETTING_HUGE, SETTING_SPARSE, SETTING_STATS };
 static const struct setting {
 	char name[8];
-	unsigned char kind, at; /* at: where in struct ash_defaults */
+	unsigned char kind, at; /* at: the place in struct ash_defaults */
 } settings[] = {
 	{"cap", SETTING_BYTES, offsetof(struct ash_defaults, cap)},
 	{"retain", SETTING_BYTES, offsetof(struct ash_defaults, retain)},
@@ -28,12 +28,12 @@ static const struct setting {
 	{"sparse", SETTING_SPARSE, 0},
 	{"stats", SETTING_STATS, 0},
 };
-/* By enum ash_huge. */
+/* The names, indexed by enum ash_huge. */
 static const char huge_names[][9] = {"default", "off", "on", "populate"};
 
 static bool stats_at_exit;
 
-/* True: the text from `at` to `end` is this word. */
+/* Returns whether the text from `at` to `end` is this word. */
 static bool is_word(const char *at, const char *end, const char *word)
 {
 	while (at < end && *at == *word)
@@ -41,7 +41,7 @@ static bool is_word(const char *at, const char *end, const char *word)
 	return at == end && *word == '\0';
 }
 
-/* A number of bytes, as 64M.  False: it is none, or larger than any memory. */
+/* Reads a number of bytes such as 64M.  Returns false if the text is no number, or a number larger than any memory. */
 static bool bytes_read(const char *at, const char *end, size_t *out)
 {
 	static const char units[] = "KMGT";
@@ -78,7 +78,10 @@ static bool huge_read(const char *at, const char *end, enum ash_huge *out)
 	return false;
 }
 
-/* value: behind the colon; NULL: there is none.  False: it is not understood, and nothing is set. */
+/*
+ * Sets a setting.  `value` is the text behind the colon, or NULL if there is no colon.  Returns false and sets
+ * nothing if the value is not understood.
+ */
 static bool setting_set(const struct setting *s, const char *value, const char *end)
 {
 	struct ash_defaults *own = ash_own_settings();
@@ -99,7 +102,7 @@ static bool setting_set(const struct setting *s, const char *value, const char *
 	}
 }
 
-/* True: it is understood, or empty.  One setting, between commas. */
+/* Reads one setting between commas.  Returns whether it is understood or empty. */
 static bool setting_read(const char *at, const char *end)
 {
 	const char *colon = at;
@@ -114,7 +117,7 @@ static bool setting_read(const char *at, const char *end)
 	return at == end;
 }
 
-/* The line is for a terminal or a log: bytes that are not printed, and the backslash, become \xHH. */
+/* The line is for a terminal or a log, so unprintable bytes and the backslash become \xHH. */
 static void settings_refuse(const char *at, const char *end)
 {
 	char text[128], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
@@ -130,7 +133,7 @@ static void settings_refuse(const char *at, const char *end)
 	ash_say(text, (size_t)(to - text));
 }
 
-/* True: the value is a path, as scripts have that call a folder ASHLAR: it holds no settings. */
+/* Returns whether the value is a path and therefore has no settings: some scripts call a folder ASHLAR. */
 static bool is_path(const char *value)
 {
 	while (*value != '\0' && *value != ':' && *value != ',' && *value != '/')
@@ -138,7 +141,7 @@ static bool is_path(const char *value)
 	return *value == '/';
 }
 
-/* All that is understood is set; of the rest the first word is told, because a long value would fill a log. */
+/* Sets all settings that are understood.  Reports only the first unknown word, because a long value would fill a log. */
 static void settings_set(const char *at)
 {
 	const char *end, *wrong = NULL, *wrong_end = NULL;
@@ -154,7 +157,7 @@ static void settings_set(const char *at)
 		settings_refuse(wrong, wrong_end);
 }
 
-/* True: the process has rights that its starter has not, or may have. */
+/* Returns whether the process has, or may have, rights that its starter has not. */
 static bool is_secure(char **environment)
 {
 	const unsigned long *auxiliary;
@@ -162,8 +165,9 @@ static bool is_secure(char **environment)
 	if (getauxval != NULL)
 		return getauxval(SECURE) != 0;
 	/*
-	 * A static program is linked with it only if it calls it.  The kernel's words follow its environment, on the first
-	 * thread's stack; an earlier constructor may have made another one, elsewhere.
+	 * getauxval is linked into a static program only if the program calls it.  The kernel's words follow the
+	 * kernel's environment, on the first thread's stack; an earlier constructor may have made another environment
+	 * elsewhere.
 	 */
 	if ((uintptr_t)environment < (uintptr_t)__builtin_frame_address(0))
 		return true;
@@ -200,14 +204,14 @@ static void settings_end(void)
 		malloc_stats();
 }
 
-/* Sections of their own: a linker script of a program without a C library leaves them out (linker.ld). */
+/* These have sections of their own, which a linker script of a program without a C library leaves out (linker.ld). */
 static void (*settings_begins)(void) __attribute__((used, section(".init_array.ashlar"))) = settings_read;
 static void (*settings_ends)(void) __attribute__((used, section(".fini_array.ashlar"))) = settings_end;
 
 /*
- * M_TRIM_THRESHOLD: at most so many free bytes stay, as of ash_defaults.retain a quarter does; negative: all.
- * The others that glibc knows have no effect, and programs take 0 for an error.  As glibc's it is for the first
- * thread, at the start.
+ * M_TRIM_THRESHOLD: at most this number of free bytes stays, which is a quarter of ash_defaults.retain; negative
+ * means all bytes.  glibc's other parameters have no effect, and the result is not 0, because programs take 0 for an
+ * error.  Like glibc's, the call is for the first thread, at the start.
  */
 int mallopt(int parameter, int value)
 {

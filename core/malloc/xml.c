@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc_info: the figures as XML, in glibc's format.  It writes with the program's
- * stdio.  In the archive it is an object of its own, so that it links fwrite into a
- * static program that calls it; in shared objects fwrite may be absent.
+ * malloc_info: the figures as XML, in glibc's format, written with the program's stdio.  In the archive this file is
+ * an object of its own, so that it links fwrite into a static program that calls malloc_info; in shared objects
+ * fwrite may be absent.
  */
 #include "facade.h"
 
@@ -26,7 +26,7 @@ EXPORT int malloc_info(int options, void *file);
 struct xml {
 	void *file;
 	char *at;
-	size_t last; /* size of the row before */
+	size_t last; /* size of the previous row */
 	size_t slots, taken, bytes;
 	char text[1024];
 };
@@ -51,12 +51,12 @@ static void xml_number(struct xml *x, const char *before, size_t n)
 	*x->at++ = '"';
 }
 
-/* from, to, total and count are glibc's, of free slots; the others are additions of Ashlar. */
+/* from, to, total and count are glibc's attributes, for free slots; the others are additions of Ashlar. */
 static void xml_row(void *to, const struct ash_class *class)
 {
 	struct xml *x = to;
 	size_t size = class->size, slots = class->slots, taken = class->taken, bytes = class->bytes;
-	size_t one = size != 0 ? size : bytes; /* spans have all sizes, and nothing free */
+	size_t one = size != 0 ? size : bytes; /* spans have all sizes, and no free slots */
 
 	x->slots += slots;
 	x->taken += taken;
@@ -111,7 +111,7 @@ int malloc_info(int options, void *file)
 	if (pthread_setcancelstate != NULL)
 		(void)pthread_setcancelstate(XML_NO_CANCEL, &state);
 	xml_add(&x, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n");
-	/* Both count everything before anything is written, as writing may allocate. */
+	/* Both count before anything is written, because writing may allocate. */
 	ash_stats(&s);
 	ash_stats_rows(xml_row, &x);
 	xml_add(&x, "</sizes>\n");

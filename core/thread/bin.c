@@ -6,7 +6,7 @@
 
 #define OTHERS_TICK 16 /* see owner_count */
 
-/* Sees whether the clock runs. */
+/* Sets whether the record is watched, that is, whether the heap's clock runs. */
 static void owner_watch(struct owner *o)
 {
 	bool runs = load_relaxed(&o->heap->running) != 0;
@@ -45,7 +45,7 @@ void bin_watched(struct owner *o, unsigned class)
 void heap_count(void)
 {
 	retain_tick(&heap_default, 1);
-	/* A closed seat: this call interrupted another call; or there is no seat yet (prereloc.h). */
+	/* The seat is closed if this call interrupted another call, or if there is no seat yet (prereloc.h). */
 	if (seat.open == 0)
 		return;
 	seat_close();
@@ -99,7 +99,7 @@ void bin_take(struct owner *o, unsigned class, struct slab *s)
 	bin_arm(o, s);
 }
 
-/* Not inlined, as slab_open: four callers, and pages of code count. */
+/* Not inlined, because there are four callers and pages of code count. */
 __attribute__((noinline)) void spares_remove(struct owner *o, struct slab *s)
 {
 	size_t place = s->spare;
@@ -107,6 +107,6 @@ __attribute__((noinline)) void spares_remove(struct owner *o, struct slab *s)
 	s->spare = 0;
 	o->spare_units = (uint16_t)(o->spare_units - SPARE_WEIGHT(s->units));
 	o->spares[place - 1] = NULL;
-	if (o->large[s->units] >> place & 1) /* mostly not, and then its page is not written */
+	if (o->large[s->units] >> place & 1) /* mostly not set: then the page of `large` is not written */
 		o->large[s->units] -= (uint32_t)1 << place;
 }

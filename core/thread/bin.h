@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bins: the current slab of a class, which slots are taken from, and the spares.
+ * Bins.  A bin has the current slab of a class, from which slots are taken, and a list of other slabs.
  *
  *   partial list --bin_take--> current --bin_detach--> partial list, or no list if the slab is full
  *
- * A slot is taken from the lowest group that has a free slot, the lowest slot first.  So memory of a slab is first
+ * An allocation takes the lowest free slot of the lowest group that has a free slot.  So memory of a slab is first
  * touched when all slots below it are taken.
  *
- * All functions that do not say otherwise are for the holder of the record.
+ * Unless a comment says otherwise, only the holder of the record calls these functions.
  */
 #ifndef CORE_BIN_H
 #define CORE_BIN_H
@@ -17,28 +17,31 @@
 #include "thread/owner.h"
 
 /*
- * Counts a slow operation of the holder on its heap's clock (backend/retain.h).  Threads share the clock: of those
- * beyond the heap's first one, whose record has no next, one operation in 16 counts, or the clock's line would go from
- * core to core with each of them.
+ * Counts a slow operation of the holder on the heap's clock (backend/retain.h).  All threads of the heap share the
+ * clock.  The heap's first record (its `next` is NULL) counts each operation.  Other records count one operation in
+ * 16, because otherwise the clock's cache line would move between the cores with each operation.
  *
- * The fast paths do not count.  So while the clock runs, the record is watched: no slab stays current, and each
- * allocation takes a slow path, where it counts if a fast path released a slot since the last one.  So the clock
- * advances whatever the program does, and a program that allocates without releasing is not counted.  A thread learns of
- * it when it counts.
+ * The fast paths do not count.  Therefore the record is watched while the clock runs: no slab stays current, and each
+ * allocation takes a slow path.  That allocation counts if a fast path released a slot since the last allocation.  So
+ * the clock advances whatever the program does, and a program that allocates without releasing is not counted.  A
+ * thread notices that the clock runs when it counts.
  */
 INTERNAL void owner_count(struct owner *o);
-/* After an allocation, while the record is watched. */
+/*
+ * Detaches the bin after an allocation from a watched record, and counts on the clock if a fast path released a slot
+ * before.
+ */
 INTERNAL void bin_watched(struct owner *o, unsigned class);
 
-/* The same for any thread, after it released a span of the default heap or made it smaller. */
+/* Counts like owner_count, for any thread that released a span of the default heap or made the span smaller. */
 INTERNAL void heap_count(void);
 
-/* Takes the slot `bit` of group g, whose free word is `word`, of the current slab. */
+/* Takes the slot `bit` of group g, which has the free word `word`, of the current slab. */
 static ALWAYS_INLINE char *slab_take_slot(struct slab *s, uint64_t g, uint64_t word, uint64_t bit)
 {
 	uint64_t rest = word & ~((uint64_t)1 << bit);
 
-	/* In this order, see layout.h. */
+	/* The order of these stores matters, see layout.h. */
 	store_relaxed(&s->free[g], rest);
 	signal_fence();
 	if (rest == 0)
@@ -47,7 +50,8 @@ static ALWAYS_INLINE char *slab_take_slot(struct slab *s, uint64_t g, uint64_t w
 }
 
 /*
- * Takes a slot of the bin's current slab; NULL: refill_bin has to look for one.  *clean: as in refill_slot.
+ * Takes a slot of the bin's current slab.  Returns NULL if that slab has no free slot: then refill_bin finds another
+ * slab.  Sets *clean as refill_slot does.
  */
 static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *clean)
 {
@@ -74,36 +78,42 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 }
 
 /*
- * The short way of refill_bin: makes the first slab of the partial list current.  False: not possible, or the clock is
- * to be counted on.
+ * The short way of refill_bin: makes the first slab of the partial list current.  Returns false if this is not
+ * possible, or if the operation must be counted on the clock.
  */
 INTERNAL __attribute__((noinline)) bool bin_next(struct owner *o, struct bin *b);
 
-/* Makes a slab current that is on no list, and of which slab_take returned true. */
+/* Makes a slab current that is on no list and for which slab_take returned true. */
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
 /* Sets whether releases notice that the current slab s becomes empty. */
 static inline void bin_arm(const struct owner *o, struct slab *s)
 {
-	/* Small classes do not react to it, unless threads are many. */
+	/* Slabs of small classes do not react to becoming empty, unless the heap has many records. */
 	if ((s->slot_size <= SPARE_FREE && !is_crowd(o->heap)) || s->spare)
 		s->all_free = 0;
-	else if (s->all_free == 0) /* it was a spare, and then full */
+	else if (s->all_free == 0) /* a spare that became full */
 		(void)slab_arm(s);
 }
 
-/* Moves the current slab, if there is one, to the partial list, or to no list if it is full.  A full slab is no spare. */
+/*
+ * Moves the current slab, if there is one, to the partial list, or to no list if the slab is full.  A full slab is no
+ * spare.
+ */
 INTERNAL void bin_detach(struct owner *o, unsigned class);
 
-/* A slab of so many units is taken from the partial list, which hand_opened (settle.h) may have counted. */
+/*
+ * Tells the hand that a slab of `units` units was taken from the partial list.  hand_opened (settle.h) may have
+ * counted them.
+ */
 static inline void hand_closed(struct owner *o, unsigned units)
 {
 	o->opened = (uint8_t)(o->opened > units ? o->opened - units : 0);
 }
 
 /*
- * Takes the slab out of the spares, the set of empty slabs that the record caches (owner.spares,
- * slab.spare).  settle.h decides what becomes a spare.
+ * Removes the slab from the spares: empty slabs that the record caches (owner.spares, slab.spare).  settle.h decides
+ * which slabs become spares.
  */
 INTERNAL void spares_remove(struct owner *o, struct slab *s);
 

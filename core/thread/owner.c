@@ -4,9 +4,9 @@
 
 INTERNAL struct owner_static owner_static;
 
-/* Only the note refers to it: a linker keeps the notes of the objects that it links. */
+/* Only the note refers to this object.  A linker keeps the notes of the objects that it links. */
 __attribute__((used)) const struct ash_descriptor ash_descriptor = DESCRIPTOR;
-/* A hidden name for it, which no definition in another object can replace. */
+/* A hidden name for the descriptor, which no definition in another object can replace. */
 INTERNAL_EXTERN const struct ash_descriptor descriptor_here __attribute__((alias("ash_descriptor"), used));
 DESCRIPTOR_NOTE(ASH_NOTE_TYPE, descriptor_here);
 DESCRIPTOR_GDB;
@@ -17,8 +17,8 @@ void owner_reset(struct owner *o)
 	size_t i;
 
 	/*
-	 * Inbox, spares, bins, lists, what is known of large spares.  By stores of words, as
-	 * other threads may write the inbox meanwhile.
+	 * Clears the inbox, the spares, the bins with their lists, and `large`.  The stores are of whole words,
+	 * because other threads may write the inbox at the same time.
 	 */
 	for (i = offsetof(struct owner, inbox) / sizeof *words; i < sizeof *o / sizeof *words; i++)
 		store_relaxed(&words[i], 0);
@@ -34,7 +34,10 @@ void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 	o->heap = h;
 	o->state = state;
 	(void)fetch_add_relaxed(&h->owner_count, 1);
-	/* Before the list: if this thread dies in between, the list lacks the record, and does not get it twice. */
+	/*
+	 * Before the record is added to the list: if this thread dies in between, the list lacks the record instead
+	 * of containing the record twice.
+	 */
 	if (unlikely(!heap_kind(h)->own_records))
 		heap_hooks_now()->owner_made(o);
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The owner record: what one thread allocates from and releases into.  It has a bin for
- * each size class with the lists of the slabs that it owns, its spares, and an inbox: one page,
+ * The owner record: the structure from which one thread allocates and into which that thread releases.  The record
+ * has a bin for each size class with lists of the record's slabs, spares, and an inbox.  The record touches one page,
  * unless blocks above 30 KiB are in use.
  *
  *   seat (TLS)  .self ----> owner ----> bins[class]
  *
- *   bin:    slab      the current one, which slots are taken from
+ *   bin:    slab      the current slab, from which slots are taken
  *           partial   other slabs that have free slots, the longest waiting first
  *
- * A slab without a free slot is on no list until a slot of it is released.  To find all slabs of a
- * record one walks over the chunks (slab/look.h).
+ * A slab without a free slot is on no list until a slot of the slab is released.  A walk over the chunks finds all
+ * slabs of a record (slab/look.h).
  *
- * One thread at a time, its holder (seat.h), changes a record, and does so in one call at
- * a time (seat.h).  So the record needs no atomic instructions, except for the state and the
- * inbox (settle.h), which other threads write, too.
+ * Only one thread at a time, the record's holder (seat.h), changes a record, and only in one call at a time.  So the
+ * record needs no atomic instructions, except for the state and the inbox (settle.h), which other threads write, too.
  *
- * A thread that ends leaves its record vacant; the next thread that starts takes it over
- * with all its slabs.  While the record is vacant, a thread that releases the last taken
- * slot of a group holds it temporarily, as a guest, and collects remote bits (settle.h).
+ * A thread that ends leaves its record vacant.  The next thread that starts takes the record over with all slabs.
+ * While the record is vacant, a thread that releases the last taken slot of a group holds the record for a short
+ * time, as a guest, and collects remote bits (settle.h).
  */
 #ifndef CORE_OWNER_H
 #define CORE_OWNER_H
@@ -34,15 +33,14 @@
 #include "slab/slab.h"
 
 /*
- * Doubly linked lists of slabs.  The tail's `next` is NULL, the head's `previous` is the tail, so
- * that a list is one word.  A slab is on one list at most.  For the holder of the record that
- * the list belongs to.
+ * Doubly linked lists of slabs.  The tail's `next` is NULL, and the head's `previous` is the tail, so a list is one
+ * word.  A slab is on at most one list.  Only the holder of the record uses the record's lists.
  */
 struct slabs {
 	struct slab *head;
 };
 
-/* The tail; NULL: the list is empty. */
+/* Returns the tail, or NULL if the list is empty. */
 static inline struct slab *slabs_tail(const struct slabs *l)
 {
 	return l->head == NULL ? NULL : l->head->previous;
@@ -52,36 +50,36 @@ static inline struct slab *slabs_tail(const struct slabs *l)
 INTERNAL void slabs_append(struct slabs *l, struct slab *s);
 INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 
-/* Words of the inbox, see settle.h. */
+/* words of the inbox, see settle.h */
 #define INBOX_SLABS 32
 
 /*
- * Spares: slabs that became empty recently and are cached, so that a program whose number
- * of blocks varies around a multiple of a slab does not make and unmake slabs all the
- * time.  A spare remains current or on its list; owner.spares only marks it.
+ * Spares are slabs that became empty recently and are cached, so that a program with a number of blocks that varies
+ * around a multiple of a slab does not make and unmake slabs all the time.  A spare remains current or on its list;
+ * owner.spares only marks it.
  *
- *   spares   [s][ ][s][s][ ][ ]...[ ][s]    a place each, filled in turn, around
- *                        ^ spare_next       behind it: the oldest one
- *   large    by units: places of those that large_take may take at once
+ *   spares   [s][ ][s][s][ ][ ]...[ ][s]    each in a place of its own; places are filled in turn
+ *                        ^ spare_next       behind this place: the oldest spare
+ *   large    by units: the places of the spares that large_take may take at once
  *
- * All spares together weigh at most SPARE_UNITS, so there are at most eight; a single one may
- * weigh more.  In a heap with SPARE_FROM units in use the limit is SPARE_MOST, an
- * eighth of these units or less; and while what is due is purged (heap.hand), in any heap.
- * Above, each record may have a SPARE_SHARE of what is in use, or a part of that by their number.
+ * All spares of a record together weigh at most SPARE_UNITS, so there are at most eight; a single spare may weigh
+ * more.  The limit is at least SPARE_MOST in a heap with SPARE_FROM units in use, where SPARE_MOST is an eighth of
+ * these units or less, and in any heap while due memory is purged (heap.hand).  Beyond SPARE_MOST, the limit is the
+ * units in use divided by SPARE_SHARE and by the number of records, rounded down to a power of two.
  */
 #define SPARES	    24
 #define SPARE_UNITS 16
 #define SPARE_MOST  64
 #define SPARE_FROM  512 /* 16 MiB */
 #define SPARE_SHARE 32
-/* In units; one of a single unit weighs as much as one of two. */
+/* in units; a single unit weighs as two */
 #define SPARE_WEIGHT(units) ((units) + ((units) == 1))
-/* Units of a large slab, and 0 and 1. */
+/* The number of units in a large slab is below this. */
 #define SPARE_COUNTS (SLOT_MAX / UNIT_SIZE + 1)
 /*
- * A current slab of slots up to SPARE_FREE may become empty without being made a spare: so a class that
- * is used alone causes no events.  But not in a heap of more than CROWD records, where all that threads
- * keep adds up: there each such slab becomes a spare, and the limit is half of SPARE_UNITS.
+ * A current slab of slots up to SPARE_FREE may become empty without becoming a spare, so that a class that is used
+ * alone causes no events.  In a heap of more than CROWD records each such slab does become a spare, and the limit is
+ * half of SPARE_UNITS, because the memory that threads keep adds up.
  */
 #define SPARE_FREE ((size_t)1024)
 #define CROWD      16
@@ -91,57 +89,60 @@ static inline bool is_crowd(const struct heap *h)
 }
 
 struct bin {
-	uintptr_t slab;	      /* the current slab's distance from the owner, see bin_slab; 0: none */
-	struct slabs partial; /* slabs that have free slots and are not current                  */
-	uint64_t slabs;	      /* all of the class, also those that are full                      */
+	uintptr_t slab;	      /* the current slab's distance from the owner, see bin_slab; 0 if there is no slab */
+	struct slabs partial; /* slabs that have free slots and are not current */
+	uint64_t slabs;	      /* all slabs of the class, also full ones */
 };
 
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
 _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
 
-/* Of the hardened products, for the holder.  A takeover leaves it as it is. */
+/* State of the hardened products, for the holder of the record.  A takeover does not change this state. */
 struct hardened {
-	struct quarantine *quarantine; /* front/guarded.c; NULL: not used yet */
+	struct quarantine *quarantine; /* front/guarded.c; NULL until the first use */
 	struct chances chances;	       /* see chance.h */
 };
 
-/* Releases all that is in the thread's quarantine; above this room, as it releases (front/guarded.c). */
+/*
+ * Releases all blocks in the thread's quarantine.  If they exceed the room there, does so as a release would
+ * (front/guarded.c).
+ */
 HARDENED void quarantine_empty(void);
-/* The same, and all that is in those of vacant records, also of threads that are found to have ended. */
+/* Releases also the blocks in the quarantines of vacant records and of threads that are found to have ended. */
 HARDENED void quarantines_empty(void);
 
 struct owner;
-/* Reports the misuse if a block in the record's quarantine was written, where it may rest for long.  For the holder. */
+/* Reports the misuse if a block was written that may rest in the record's quarantine for long.  For the holder. */
 HARDENED void quarantine_compare(const struct owner *o, unsigned class);
 
 struct owner {
 	/* Written by the holder, often. */
-	uint64_t turn;	     /* chunks that were looked at, see shrink_turn      */
-	uint8_t lost;	     /* so many times a walk is to end, because the inbox was full, see collect_lost */
-	uint8_t spare_next;  /* the place of the next spare                      */
-	bool no_spares;	     /* no holder, or all slabs are being visited: nothing is cached */
-	bool watched;	     /* see bin.h                                        */
-	uint8_t pending_releases; /* see release_pending in remote.c             */
-	uint8_t steps;	     /* see owner_is_counted                             */
-	uint8_t ticks;	     /* see owner_count                                  */
-	uint8_t opened;	     /* units that were full, see hand_opened            */
-	uint16_t spare_units; /* the weight of all spares                        */
-	uint64_t building;   /* odd: the holder is changing more than slots, see owner_begin */
-	/* Read by other threads, at each release of theirs; written when the holder changes. */
-	_Alignas(CPU_LINE) uint64_t no_slots; /* always 0: slab.ready, for a bin without a slab */
-	uint64_t state;	     /* vacant, or the holder: base/roll.h               */
-	struct owner *next;  /* in heap.owners; never changes once set           */
+	uint64_t turn;	     /* chunks visited so far, see shrink_turn                                 */
+	uint8_t lost;	     /* walks still to end because the inbox was full, see collect_lost        */
+	uint8_t spare_next;  /* the place of the next spare                                            */
+	bool no_spares;	     /* nothing is cached: there is no holder, or all slabs are being visited  */
+	bool watched;	     /* see bin.h                                                              */
+	uint8_t pending_releases; /* see release_pending in remote.c                                   */
+	uint8_t steps;	     /* see owner_is_counted                                                   */
+	uint8_t ticks;	     /* see owner_count                                                        */
+	uint8_t opened;	     /* units of slabs that were full, see hand_opened                         */
+	uint16_t spare_units; /* the weight of all spares                                              */
+	uint64_t building;   /* odd while the holder changes more than slots, see owner_begin          */
+	/* Other threads read these members with each of their releases.  They are written when the holder changes. */
+	_Alignas(CPU_LINE) uint64_t no_slots; /* always 0; read as slab.ready if a bin has no slab */
+	uint64_t state;	     /* vacant, or the holder's word, see base/roll.h                          */
+	struct owner *next;  /* in heap.owners; never changes once set                                 */
 	struct heap *heap;
-	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0: unknown */
-	uint64_t batch; /* of records being taken over; 0: none, see seating.h */
-	struct hardened hardened[IS_HARDENED]; /* none, or one: ISO C has no array of 0, clang and gcc do */
+	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0 if unknown     */
+	uint64_t batch; /* number of the batch that takes the record over, or 0, see seating.h         */
+	struct hardened hardened[IS_HARDENED]; /* 0 or 1 elements: ISO C has no array of 0, clang and gcc do */
 	/* Written by other threads. */
-	_Alignas(CPU_LINE) uint64_t notified; /* flags INBOX_..., see settle.h; not 0: collect */
+	_Alignas(CPU_LINE) uint64_t notified; /* INBOX_ flags, see settle.h; the holder collects if any is set */
 	uint64_t inbox[INBOX_SLABS]; /* struct slab *, or 0 */
 	/* Written by the holder. */
-	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* NULL: none */
+	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* NULL in a free place */
 	struct bin bins[CLASSES];
-	uint32_t large[SPARE_COUNTS]; /* by units; bit i: spares[i - 1] is such a large slab, not ready */
+	uint32_t large[SPARE_COUNTS]; /* by units; bit i is set if spares[i - 1] is such a large slab, not ready */
 };
 
 _Static_assert(sizeof(struct owner) <= 2 * 4096, "two of the smallest pages");
@@ -149,25 +150,24 @@ _Static_assert(SPARES < 32, "places from 1 on");
 _Static_assert(offsetof(struct owner, no_slots) == offsetof(struct slab, ready), "bin_slab");
 
 /*
- * Two records that need no system call: the first thread's, and owner_none, to which the
- * seat of a thread without a record points.  owner_none is never written, since its bins have no
- * slab.  It comes last, so that the part of owner_first that a small program
- * writes shares a page with the program's other data.
+ * Two records that need no system call: the first thread's record, and owner_none, to which the seat of a thread
+ * without a record points.  owner_none is never written, because its bins have no slab.  owner_none comes last, so
+ * that the part of owner_first that a small program writes shares a page with the program's other data.
  */
 struct owner_static {
 	struct owner first;
-	uint64_t none[offsetof(struct owner, large) / sizeof(uint64_t)]; /* what is read of it */
+	uint64_t none[offsetof(struct owner, large) / sizeof(uint64_t)]; /* the part that is read */
 };
 INTERNAL_EXTERN struct owner_static owner_static;
 #define owner_first (&owner_static.first)
 #define owner_none  ((struct owner *)(void *)owner_static.none)
 
 /*
- * Between the two the holder may change bins, lists and slabs.  Elsewhere it only takes and
- * frees slots, each by one store.  So a thread that takes the record over finds all of it right
- * unless `building` is odd (seating.h).  In a child of fork too: it has what the vanished
- * thread wrote up to some instruction, in program order.  For heaps shared by processes, whose
- * readers work meanwhile, see store/recover/building.h.
+ * Between owner_begin and owner_end the holder may change bins, lists and slabs.  Elsewhere the holder only takes and
+ * frees slots, each by one store.  So a thread that takes the record over finds the whole record consistent unless
+ * `building` is odd (seating.h).  This also holds in a child of fork, which has all stores of the vanished thread up
+ * to some instruction, in program order.  For heaps shared by processes, which are read during these changes, see
+ * store/recover/building.h.
  */
 static inline void owner_begin(struct owner *o)
 {
@@ -181,7 +181,7 @@ static inline void owner_end(struct owner *o)
 	store_relaxed(&o->building, 0);
 }
 
-/* True once in 64 calls: then a step from slab to slab counts on the clock, though it is a short way. */
+/* Returns true once in 64 calls: then a step from slab to slab counts on the clock, although the step is a short way. */
 static inline bool owner_is_counted(struct owner *o)
 {
 	return ++o->steps % 64 == 0;
@@ -194,19 +194,25 @@ static inline struct bin *bin_small(struct owner *o, unsigned small)
 				      offsetof(struct owner, bins));
 }
 
-/* The bin's current slab; if there is none, the record itself, which looks like a slab without a free slot. */
+/*
+ * Returns the bin's current slab.  If there is no current slab, returns the record itself, which looks like a slab
+ * without a free slot.
+ */
 static ALWAYS_INLINE struct slab *bin_slab(const struct owner *o, const struct bin *b)
 {
 	return (struct slab *)((uintptr_t)o + b->slab);
 }
 
-/* True: the slab is current. */
+/* Returns whether the slab is current. */
 static inline bool bin_has(const struct owner *o, const struct slab *s)
 {
 	return bin_slab(o, &o->bins[s->class]) == s;
 }
 
-/* The record that the slab belongs to; NULL: it has none.  For any thread; a hint unless the caller holds it. */
+/*
+ * Returns the record that the slab belongs to, or NULL if no record owns the slab.  For any thread; the result is a
+ * hint unless the caller holds that record.
+ */
 static inline struct owner *slab_owner(const struct slab *s)
 {
 	uint64_t owner = load_acquire(&s->owner); /* pairs with slab_open: the slab's members are seen */
@@ -214,39 +220,42 @@ static inline struct owner *slab_owner(const struct slab *s)
 	return owner > OWNER_FLAGS ? (struct owner *)(uintptr_t)(owner & ~OWNER_PENDING) : NULL;
 }
 
-/* True: the slab belongs to this record.  For any thread; a hint unless the caller holds it. */
+/*
+ * Returns whether the slab belongs to this record.  For any thread; the result is a hint unless the caller holds the
+ * record.
+ */
 static inline bool owner_has(const struct owner *o, const struct slab *s)
 {
 	return (load_relaxed(&s->owner) & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o;
 }
 
-/* True: the address lies in an owner record of the heap.  For any thread. */
+/* Returns whether the address lies in an owner record of the heap.  For any thread. */
 INTERNAL bool owner_contains(struct heap *h, const void *p);
 
 /*
- * Empties bins, lists, caches and inbox.  For the holder, which then finds the slabs of the
- * record again by a walk over the heap.
+ * Empties bins, lists, caches and inbox.  For the holder, which afterwards finds the slabs of the record by a walk
+ * over the heap.
  */
 INTERNAL void owner_reset(struct owner *o);
 
-/* Adds a record, all 0 or reset, to heap.owners in this state; from then on all threads see it. */
+/* Adds a record that is all 0 or was reset to heap.owners, with this state.  From then on all threads see the record. */
 INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 
 /*
- * The record after o, from newer to older ones; o is NULL: the newest.  NULL: there is none.  A
- * record that is made meanwhile is left out.  In a heap that processes share, heap.owners is for
- * readers outside (tools/look): its file may be forged, so the records are found by their bits
+ * Returns the record after o, from newer to older records, or NULL after the last record.  Returns the newest record
+ * if o is NULL.  A record that is made during the walk is left out.  In a heap that processes share, heap.owners is
+ * only for readers outside (tools/look): the file may be forged, so the records are found by their bits
  * (store_owner_after).
  */
 INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
 
-/* With room, at its end, for what the records of heaps that the program makes have besides (store/file/store.h). */
+/* At its end there is room for the additional members of records in heaps that the program makes (store/file/store.h). */
 #define OWNER_BYTES (PAGE_MOST > 8192 ? PAGE_MOST : 8192)
 
 /*
- * The value of the descriptor (ashlar_descriptor.h): the compiler fills in offsets and sizes of
- * the structures.  The object is in owner.c, so each program with an owner record has it:
- * linkers keep the notes of each object that they link, also if nothing refers to them.
+ * The value of the descriptor (ashlar_descriptor.h).  The compiler fills in offsets and sizes of the structures.  The
+ * object is in owner.c, so each program with an owner record contains it, because linkers keep the notes of each
+ * object that they link, also without a reference.
  */
 #define DESCRIPTOR_NUMBER(name, value) [ASH_##name] = (uint32_t)(value),
 #define DESCRIPTOR_PLACE(bytes, offset) (uint32_t)((bytes) << ASH_MEMBER_SHIFT | (offset)),
@@ -268,8 +277,8 @@ INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
 	}
 
 /*
- * The note, which has the distance to `symbol`.  A distance needs no relocation, so the note is
- * a constant and shares a page with others.  In a function, which nothing calls and linkers drop:
+ * The note contains the distance to `symbol`.  A distance needs no relocation, so the note is a constant and shares a
+ * page with others.  The note is written inside a function that nothing calls and that linkers drop, because
  * link-time optimisation may put assembly at file level into another object than `symbol`.
  */
 #define DESCRIPTOR_TEXT(x)   #x
@@ -287,8 +296,8 @@ INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
 	_Static_assert(1, "")
 
 /*
- * The script that gdb loads for a program with Ashlar, if it finds it: tools/gdb.  The section
- * takes no memory; 1 means a Python file.
+ * The script that gdb loads for a program with Ashlar, if gdb finds the script (tools/gdb).  The section takes no
+ * memory; byte 1 means a Python file.
  */
 #define DESCRIPTOR_GDB                                                                             \
 	__asm__(".pushsection .debug_gdb_scripts, \"MS\", @progbits, 1\n"                          \

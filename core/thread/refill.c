@@ -31,7 +31,7 @@ void gather_own(void)
 		seat_give(o);
 }
 
-/* Moves a slab from one record's list to that of the same class of o; the caller holds both records. */
+/* Moves a slab from the list of another record to the list of that class of o.  The caller holds both records. */
 static void adopt_slab(struct bin *from, struct owner *o, struct slab *s)
 {
 	slabs_remove(&from->partial, s);
@@ -58,7 +58,7 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 		struct bin *b = &v->bins[class];
 
 		n--;
-		if (!owner_hold(v)) /* such as o */
+		if (!owner_hold(v)) /* for example o itself */
 			continue;
 		collect_inbox(v);
 		if (b->partial.head == NULL && v->lost != 0)
@@ -72,16 +72,16 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 }
 
 /*
- * Hardened products: a slab for blocks of size 0 beside others, at random, as it is without access.  When memory
- * is short it goes back as any empty slab.
+ * Fences: in hardened products, slabs for blocks of size 0 lie at random places among other slabs, because their
+ * memory has no access.  When memory is short a fence goes back like any empty slab.
  */
 #define FENCE_EACH    16
 #define FENCED_CHUNKS 4096 /* 8 GiB: each fence parts a mapping, of which the kernel allows 65530 */
 
 /*
- * Makes a fence while fences are at most a sixteenth of what is in use: slabs come and go, and without a limit all
- * free units would be fences in the end.  Retires one only if the surplus is large, because a change of access stops
- * all threads of the process for a moment.
+ * Makes a fence if fences are at most a sixteenth of the memory in use.  The limit is needed because slabs come and
+ * go: without it all free units would become fences.  Retires a fence only if the surplus is large, because a change
+ * of access stops all threads of the process for a moment.
  */
 static inline void fence_slab(struct owner *o)
 {
@@ -93,7 +93,7 @@ static inline void fence_slab(struct owner *o)
 		slabs_append(l, s);
 		o->bins[0].slabs++;
 	} else if (fences > 4 * most + CHUNK_UNITS && s != NULL) {
-		slabs_remove(l, s); /* it may stay: then it is the last one to be tried again */
+		slabs_remove(l, s); /* moved to the tail, to be tried last again if the slab stays */
 		slabs_append(l, s);
 		if (slab_arm(s))
 			slab_retire(o, s);
@@ -101,8 +101,8 @@ static inline void fence_slab(struct owner *o)
 }
 
 /*
- * Makes the first slab of the partial list current, a spare only if there is no other; or else
- * a new one.
+ * Makes the first slab of the partial list current, or a new slab if there is none.  Takes a spare only if there is
+ * no other slab.
  */
 static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned class, bool grow)
 {
@@ -130,7 +130,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 			if (load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
 				fence_slab(o);
 		}
-		if (likely(slab_take(s))) /* and not on a list, which lies on a page of its own */
+		if (likely(slab_take(s))) /* and off the list: its links lie on another page */
 			break;
 		/*
 		 * slab_take fails if a thread that purges slabs (settle.h) already held the
@@ -152,7 +152,7 @@ bool refill_bin(struct owner *o, unsigned class)
 		return true;
 	if (b->slab != 0 && (load_relaxed(&s->owner) & OWNER_PENDING) != 0 && slab_collect(s, false))
 		return true;
-	bin_detach(o, class); /* it is full */
+	bin_detach(o, class); /* the slab is full */
 	fork_notice(o);
 	if (b->partial.head == NULL || b->partial.head->spare) {
 		collect_inbox(o);
@@ -165,16 +165,16 @@ bool refill_bin(struct owner *o, unsigned class)
 	adopt_slabs(o, class, ADOPT_TURN);
 	reap_some(o->heap, o);
 	/*
-	 * Inbox entries may have been lost.  So at each growth some chunks are
-	 * visited, in turn, and before the result is NULL all slabs of this record and of vacant ones.
-	 * Not if a slab was adopted, nor while what is due is purged, because each slab that is found
-	 * empty purges a part of it (retain.h).
+	 * Inbox entries may have been lost.  Therefore some chunks are visited at each growth, in turn, and all slabs
+	 * of this record and of vacant records before the result is NULL.  There is no visit if a slab was adopted,
+	 * nor while due memory is purged, because each slab that is found empty purges a part of that memory
+	 * (retain.h).
 	 */
 	if (b->partial.head == NULL && load_relaxed(&o->heap->hand) == 0)
 		shrink_turn(o, class);
 	if (bin_find_slab(o, class, true))
 		return true;
-	/* Out of memory: also empty slabs of all classes, and empty unowned slabs. */
+	/* Memory is short: give back the empty slabs of all classes and the empty unowned slabs. */
 	heap_gather(o->heap, o);
 	adopt_slabs(o, class, ADOPT_ALL);
 	return bin_find_slab(o, class, true);

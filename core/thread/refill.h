@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refilling a bin, the slow path of an allocation.  Sources, from the cheapest:
+ * Refilling a bin: the slow path of an allocation.  Sources, from the cheapest:
  *
- *   the current slab, after other threads' releases into it
+ *   the current slab, after releases into it by other threads
  *   a slab of the partial list, after the inbox if that list is empty or begins with a spare
- *   a new slab from units that are free
+ *   a new slab from free units
  *   slabs of vacant records (adopt_slabs) and of ended threads (seating.h)
- *   a new slab from a chunk that the heap grows by; after a look at some chunks (shrink_turn)
+ *   a new slab from a chunk by which the heap grows; after visits to some chunks (shrink_turn)
  *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
  *   and then a slot of a larger class (refill_larger)
  *
- * All functions are for the holder of the record.
+ * Only the holder of the record calls these functions.
  */
 #ifndef CORE_REFILL_H
 #define CORE_REFILL_H
@@ -18,61 +18,68 @@
 #include "internal.h"
 #include "thread/owner.h"
 
-/* Takes a slot of the class; NULL: out of memory.  *clean: the slot is known to read zero. */
+/*
+ * Takes a slot of the class.  Returns NULL if there is no memory.  Sets *clean to whether the slot is known to read
+ * zero.
+ */
 INTERNAL void *refill_slot(struct owner *o, unsigned class, bool *clean);
 
-/* Gives the bin of the class a current slab with a free slot.  False: out of memory. */
+/* Gives the bin of the class a current slab with a free slot.  Returns false if there is no memory. */
 INTERNAL bool refill_bin(struct owner *o, unsigned class);
 
 /*
- * Out of memory: the next larger class of this alignment, a power of two, whose bin has a current slab with a free slot now,
- * of o or of a vacant record.  CLASSES: there is none.  The caller takes a slot and lets the slab go (bin_detach).
+ * Used when memory is short.  Returns the next larger class of this alignment, a power of two, whose bin now has a
+ * current slab with a free slot, from o or from a vacant record.  Returns CLASSES if there is no such class.  The
+ * caller takes a slot and then detaches the slab (bin_detach).
  */
 INTERNAL unsigned refill_larger(struct owner *o, unsigned class, size_t alignment);
 
 /*
- * Adopting: moves slabs of the class that have free slots from vacant records to o, which the caller holds.
- * It looks at so many records, in turn, or fewer: each slab that it moves counts as one, too.
+ * Adoption moves slabs of the class that have free slots from vacant records to o, which the caller holds.  A call
+ * looks at n records at most, in turn; each slab that it moves counts as a record, too.
  *
- * ADOPT_TURN: so many vacant records have at least four chunks' worth of slabs.  So a heap that
- * grows has looked at all of them by the time it has grown by a quarter.
+ * ADOPT_TURN vacant records have at least four chunks' worth of slabs.  So a heap that grows has looked at all vacant
+ * records when the heap has grown by a quarter.
  */
 #define ADOPT_TURN 256
 #define ADOPT_ALL  UINT32_MAX
 INTERNAL void adopt_slabs(struct owner *o, unsigned class, unsigned n);
 
 /*
- * Gathering: hints are set by the bitmaps again, and empty slabs go back to their chunks: o's (if
- * not NULL), vacant records', ended threads', unowned ones.
- * Called before an allocation returns NULL, and by a trim.  o: the caller's record, checked out.
+ * Gathering sets hints from the bitmaps again, and returns empty slabs to their chunks: slabs of o, if o is not NULL,
+ * of vacant records and of ended threads, and unowned slabs.  Gathering runs before an allocation returns NULL, and
+ * in a trim.  o is the caller's record, checked out.
  */
 INTERNAL void heap_gather(struct heap *h, struct owner *o);
 
-/* The same in the default heap, for a caller that has not checked its record out. */
+/* Gathers in the default heap, for a caller that has not checked its record out. */
 INTERNAL void gather_own(void);
 
-/* heap_gather and heap_trim (retain.h); purges pages inside slabs, too, if o is not NULL.  Bytes given back. */
+/*
+ * Calls heap_gather and heap_trim (retain.h), and purges pages inside slabs if o is not NULL.  Returns the bytes
+ * given back.
+ */
 INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
 
 /* ---- refill_large.c ---- */
 
 /*
- * Large slabs: slabs of one slot, for blocks above SLOT_LARGE.  (Those of several slots, which
- * slab_packs tells of, are slabs like those of small blocks, but not current, either.)  They are never current in a
- * bin.  One that its owner empties becomes a spare, on no list and not ready:
+ * Large slabs: slabs with a single slot, for blocks above SLOT_LARGE.  Slabs of several slots for such blocks
+ * (slab_packs) work like those of small blocks, except that they are not current, either.  A large slab is never
+ * current in a bin.  If the owner empties a large slab, the slab becomes a spare, on no list and not ready:
  *
  *   taken --> spare --> taken again, by a block of its class
  *                  \--> closed; its units are opened for a block of another class
  *                  \--> closed; its units go back to the chunk: younger spares need its
  *                       place, or the owner shrinks
  *
- * One that another thread empties comes to the partial list as any slab (settle.h), and is
- * taken from there by refill_bin.
+ * If another thread empties a large slab, the slab comes to the partial list as any slab does (settle.h), and
+ * refill_bin takes it from there.
  *
- * All functions are for the holder of the record.
+ * Only the holder of the record calls these functions.
  */
 
-/* Makes a slab of one slot, not yet taken, in units that the caller holds. */
+/* Makes a slab of one slot in units that the caller holds.  The slot is not taken yet. */
 static inline struct slab *large_open(struct owner *o, struct units u, unsigned class)
 {
 	struct slab *s = slab_open(o->heap, u, class, (uint64_t)(uintptr_t)o);
@@ -82,7 +89,7 @@ static inline struct slab *large_open(struct owner *o, struct units u, unsigned 
 	return s;
 }
 
-/* Unmakes a slab of one slot that is on no list; its units are the caller's. */
+/* Unmakes a slab of one slot that is on no list.  The units then belong to the caller. */
 static inline struct units large_close(struct owner *o, struct slab *s)
 {
 	o->bins[s->class].slabs--;
@@ -96,12 +103,12 @@ static inline void large_use(struct slab *s)
 }
 
 /*
- * Takes a slot of a class above SLOT_LARGE: a spare of as many units, or a slab made of free
- * units.  *clean: it is known to read zero.  NULL: refill_bin has to find one.
+ * Takes a slot of a class above SLOT_LARGE from a spare of equal units, or from a slab made of free units.  Sets
+ * *clean to whether the slot is known to read zero.  Returns NULL if refill_bin has to find a slab.
  */
 INTERNAL void *large_take(struct owner *o, unsigned class, bool *clean);
 
-/* Frees the only slot of the slab and makes the slab a spare; instead of settle_freed. */
+/* Frees the only slot of the slab and makes the slab a spare.  Called instead of settle_freed. */
 INTERNAL void large_freed(struct owner *o, struct slab *s);
 
 #endif

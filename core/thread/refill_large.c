@@ -6,8 +6,8 @@
 #include "thread/settle.h"
 
 /*
- * Takes a spare of `count` units that large_freed cached.  For a class that needs aligned units one
- * of another class may not do.  NULL: there is none, or the first one does not do.
+ * Takes a spare of `count` units that large_freed cached.  Returns NULL if there is no such spare, or if the class
+ * needs aligned units and the first spare is of another class.
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
@@ -41,12 +41,12 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		collect_inbox(o);
 		if (o->bins[class].partial.head == NULL && o->lost != 0)
 			collect_lost(o, class);
-		/* A slab whose slot another thread released comes first. */
+		/* A slab that another thread released into is used first. */
 		if (unlikely(o->bins[class].partial.head != NULL || slab_packs(o->heap, class)))
 			return NULL;
 		u = units_claim(o->heap, units_for(class, count), false, false);
 		if (unlikely(u.chunk == NULL))
-			return NULL; /* spares go before refill_bin lets the heap grow */
+			return NULL; /* the caller gives spares back before refill_bin grows the heap */
 	}
 	s = large_open(o, u, class);
 	*clean = u.clean;

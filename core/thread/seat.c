@@ -15,7 +15,10 @@ _Static_assert(OWNER_THREAD + ROLL_BITS == OWNER_STAMP, "a number");
 
 #define NUMBER_BUSY ((uint64_t)1) /* a call of the thread is in roll_enter */
 
-/* The calling thread's number and the generation in which it was drawn; 0: it has none. */
+/*
+ * Returns the calling thread's number and the generation in which the number was drawn, or 0 if the thread has no
+ * number.
+ */
 static uint64_t thread_number(void)
 {
 	uint64_t mine = load_relaxed(&seat.number), number;
@@ -23,8 +26,8 @@ static uint64_t thread_number(void)
 	if (likely(mine > NUMBER_BUSY))
 		return mine;
 	/*
-	 * Compare-and-swap: a handler may have drawn a number for this thread meanwhile.  No other
-	 * thread reads the word, so its acquire pairs with nothing.
+	 * A compare-and-swap, because a handler may have drawn a number for this thread before.  No other thread
+	 * reads the word, so this acquire pairs with nothing.
 	 */
 	if (mine == NUMBER_BUSY || !cas_acquire(&seat.number, &mine, NUMBER_BUSY))
 		return mine > NUMBER_BUSY ? mine : 0;
@@ -84,9 +87,9 @@ bool owner_hold_as(struct owner *o, uint64_t holder)
 	uint64_t vacant = OWNER_VACANT;
 
 	/*
-	 * Sequentially consistent: visit_slab and visit_vacant set INBOX_MISSED before.  If this load
-	 * sees the record held, its holder sees the flag when it has vacated the record.
-	 * Acquire pairs with owner_vacate: makes the last holder's plain stores visible.
+	 * Sequentially consistent, because visit_slab and visit_vacant set INBOX_MISSED before they call this
+	 * function: if this load sees the record held, the holder sees the flag after the holder has vacated the
+	 * record.  The acquire pairs with owner_vacate and makes the last holder's plain stores visible.
 	 */
 	return load_seq_cst(&o->state) == OWNER_VACANT && holder != OWNER_VACANT &&
 	       cas_acquire(&o->state, &vacant, holder);
@@ -100,12 +103,11 @@ bool owner_hold(struct owner *o)
 void owner_vacate(struct owner *o)
 {
 	o->no_spares = true; /* no owning thread, so caching empty slabs is pointless */
-	store_relaxed(&o->identity, 0); /* before another thread can hold it: see reap_turn */
+	store_relaxed(&o->identity, 0); /* before another thread can hold the record: see reap_turn */
 	/*
-	 * Sequentially consistent, as is the entry of inbox_notify: the leaving holder
-	 * reads the inbox after this exchange, the sender reads the state after its entry,
-	 * and one of the two must see the other.  A plain store could still be in the
-	 * store buffer.
+	 * Sequentially consistent, like the entry of inbox_notify: the leaving holder reads the inbox after this
+	 * exchange, the sender reads the state after its entry, and one of the two must see the other.  A plain store
+	 * could still be in the store buffer.
 	 */
 	(void)exchange_seq_cst(&o->state, OWNER_VACANT);
 	/* Pairs with owner_find: a thread that sees the count sees the record vacant. */

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seat: thread-local words that lead to a thread's owner record and say whether one
- * of the thread's calls is using that record.
+ * The seat: thread-local words that lead to a thread's owner record, and tell whether a call of the thread is using
+ * that record.
  *
  *   seat (TLS)  .open   ~0; 0 while a call of the thread uses the record
  *               .self ----> owner record (owner.h)
  *
- * Checking out.  A call reads seat.open, sets it to 0 (closes the seat), and sets it to
- * ~0 again at its end: two plain stores.  A signal handler that interrupts the call, or a
- * child forked by that handler, finds 0 and uses the unowned slabs (slab/unowned.h),
- * whose words change by atomic read-modify-writes only.  So the structures of the record
- * need no atomic instructions.
+ * Checking out.  A call reads seat.open and sets it to 0, which closes the seat.  At its end the call sets seat.open
+ * to ~0 again.  These are two plain stores.  A signal handler that interrupts the call, or a child that the handler
+ * forks, finds 0 and uses the unowned slabs (slab/unowned.h), whose words change by atomic read-modify-writes only.
+ * So the structures of the record need no atomic instructions.
  *
- * ash_alloc does not test for a closed seat, but masks the slab's ready bits by seat.open.  The
- * seat of a thread without a record points to `owner_none`, whose bytes are all 0, so
- * that its bins have no slab.
+ * ash_alloc does not test for a closed seat; the call masks the slab's ready bits by seat.open.  The seat of a thread
+ * without a record points to `owner_none`, whose bytes are all 0, so the bins there have no slab.
  */
 #ifndef CORE_SEAT_H
 #define CORE_SEAT_H
@@ -25,20 +23,20 @@
 #include "thread/owner.h"
 
 struct seat {
-	_Alignas(16)	      /* so that roll_seat is the seat's address, exactly     */
-	uint64_t open;	      /* ~0: self may be used; 0: it is in use, or owner_none */
-	struct owner *self;   /* never NULL, but see SEAT_MAY_BE_NULL                 */
-	struct owner *record; /* the same, but NULL if there is none, or SEAT_BUSY    */
-	unsigned guest;	      /* frames that hold another record, see seating_takeover.c  */
-	void *latest;	      /* latest block released, see slot_predicted           */
-	uint64_t number;      /* the thread's number, see seat.c; 0: none yet       */
+	_Alignas(16)	      /* so that roll_seat is exactly the seat's address              */
+	uint64_t open;	      /* ~0 if self may be used; 0 if self is in use or is owner_none */
+	struct owner *self;   /* never NULL, except as SEAT_MAY_BE_NULL says                  */
+	struct owner *record; /* like self, but NULL if there is no record, or SEAT_BUSY      */
+	unsigned guest;	      /* frames that hold another record, see seating_takeover.c      */
+	void *latest;	      /* latest block released, see slot_predicted                    */
+	uint64_t number;      /* the thread's number, see seat.c; 0 if none is drawn yet      */
 #ifdef CPU_TLS_IS_COMPUTED
 	char unused[CPU_EIGHTHS - 6 * sizeof(uint64_t)];
-	const uint8_t small[CLASS_SMALLS]; /* as class_small, see seat_small           */
+	const uint8_t small[CLASS_SMALLS]; /* a copy of class_small, see seat_small    */
 #endif
 };
 
-/* seat.record while the thread gets its first record: its handlers must not get another. */
+/* The value of seat.record while the thread gets its first record: a handler of the thread must not get another record. */
 #define SEAT_BUSY ((struct owner *)1)
 
 #define SEAT_OPEN (~(uint64_t)0)
@@ -55,7 +53,7 @@ static const struct seat seat_before = {0}; /* never written: self is NULL */
 #define SEAT_HERE                                                                                  \
 	(!PRERELOC_BY_WORD || likely(prereloc_word != 0) ? &seat : (struct seat *)(uintptr_t)&seat_before)
 
-/* CPU_KEEP: else the compiler computes the address at each use instead of keeping it. */
+/* Without CPU_KEEP the compiler computes the address at each use. */
 static ALWAYS_INLINE struct seat *seat_here(void)
 {
 	return CPU_KEEP(SEAT_HERE);
@@ -63,8 +61,8 @@ static ALWAYS_INLINE struct seat *seat_here(void)
 #define seat (*seat_here())
 
 /*
- * class_small for a size up to SLOT_SMALL.  The call has the seat's address in a register:
- * with a copy of the table behind it no other has to be computed.
+ * class_small for a size up to SLOT_SMALL.  The call already has the seat's address in a register; a copy of the
+ * table behind it makes a second address unnecessary.
  */
 static ALWAYS_INLINE unsigned seat_small(size_t size)
 {
@@ -91,7 +89,7 @@ static inline void seat_open(void)
 	seat.open = SEAT_OPEN;
 }
 
-/* The same; opened: seat.open as the caller read it before it closed the seat, known to be ~0. */
+/* seat_open for a caller that read `opened`, known to be ~0, from seat.open before closing the seat. */
 static inline void seat_open_again(uint64_t opened)
 {
 	(void)opened;
@@ -106,29 +104,38 @@ static inline void seat_open_again(uint64_t opened)
  *   vacant --owner_hold_as--> held by its thread, or by a guest --owner_vacate--> vacant
  */
 
-/* The calling thread's holder word for what this process alone uses; 0: it has no number (roll.h). */
+/*
+ * Returns the calling thread's holder word for memory that only this process uses, or 0 if the thread has no number
+ * (roll.h).
+ */
 INTERNAL uint64_t holder_here(void);
 
-/* The state of a record that the calling thread holds, as its own or as a guest; 0: as above. */
+/*
+ * Return the state of a record that the calling thread holds as the thread's own or as a guest, or 0 if the thread
+ * has no number.
+ */
 INTERNAL uint64_t holder_seated(const struct heap *h);
 INTERNAL uint64_t holder_guest(const struct heap *h);
 
-/* Vacant record -> held, with this state, or by the caller as a guest.  False: not vacant, or 0. */
+/*
+ * Vacant record -> held, with this state, or by the caller as a guest.  Returns false if the record is not vacant or
+ * the state is 0.
+ */
 INTERNAL bool owner_hold_as(struct owner *o, uint64_t state);
 INTERNAL bool owner_hold(struct owner *o);
-/* Held record -> vacant.  For its holder, which must look at owner.notified next (seating.h). */
+/* Held record -> vacant.  For its holder, which must then look at owner.notified (seating.h). */
 INTERNAL void owner_vacate(struct owner *o);
 
-/* True: the calling thread, which had a number before, forked this process or one of its ancestors. */
+/* Returns whether the calling thread, which had a number before, forked this process or one of its ancestors. */
 INTERNAL bool holder_has_forked(void);
 
 /*
- * True: the thread with this word, of this process and not the caller, has certainly ended.
- * note: what its record has of process_note.  Makes one call of madvise at most.
+ * Returns whether the thread with this word has certainly ended.  The thread is of this process and is not the
+ * caller; `note` is process_note of the thread's record.  Makes at most one call of madvise.
  */
 INTERNAL bool holder_has_ended(uint64_t word, uint64_t note);
 
-/* Enters the ids of the calling thread in its record, for ash_find and ashlar-look. */
+/* Stores the ids of the calling thread in its record, for ash_find and ashlar-look. */
 INTERNAL void holder_note(struct owner *o);
 
 #endif

@@ -11,12 +11,12 @@
 
 static uint64_t first_owner_used;
 
-/* Not inlined: 16 bytes less. */
+/* Not inlined, because that saves 16 bytes. */
 static __attribute__((noinline)) struct owner *owner_memory(struct heap *h)
 {
 	if (unlikely(!heap_kind(h)->own_records))
 		return heap_hooks_now()->owner_memory(h);
-	/* One thread gets 0.  The word publishes nothing: no acquire or release pairs with it. */
+	/* Only one thread gets 0.  The word publishes nothing, so no acquire or release pairs with it. */
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
 		return owner_first;
 	return pages_reserve(OWNER_BYTES, PAGE_LEAST, h == &heap_default ? PAGES_RECORDS : PAGES_PRIVATE);
@@ -30,15 +30,15 @@ static struct owner *owner_make(struct heap *h, uint64_t me)
 		return NULL;
 	if (IS_HARDENED || load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before a fork could lose the holder of a record */
-	/* New memory is 0, which is the initial state of all else: its pages stay untouched. */
+	/* New memory is 0, which is the initial state of all other members.  Their pages stay untouched. */
 	owner_publish(h, o, me);
 	return o;
 }
 
-/* A record that the caller holds although it is in none of its seats, or a vacant one, or NULL. */
+/* Returns a record that the caller holds although no seat of the caller has it, or a vacant record, or NULL. */
 static struct owner *owner_find(struct heap *h, uint64_t me)
 {
-	/* Skip the walk if no record was vacated since all were found held. */
+	/* The walk is unnecessary if no record was vacated since all records were found held. */
 	uint64_t vacated = load_acquire(&h->vacated);
 	struct owner *o;
 
@@ -46,11 +46,10 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 		return NULL;
 	for (o = owner_after(h, NULL); o != NULL; o = owner_after(h, o)) {
 		/*
-		 * The record is held by the caller and no call uses it: the seat that it was
-		 * in serves another heap by now (seats.h).  Or it is left from a thread whose
-		 * number has come round (roll.h); in a heap shared by processes, from the program
-		 * that this process ran before exec.  Those may have stopped in the middle of an
-		 * operation.
+		 * The caller holds the record, and no call uses the record.  Either the record's former seat now
+		 * serves another heap (seats.h).  Or the holder was a thread whose number has come round (roll.h),
+		 * or, in a heap shared by processes, the program that this process ran before exec; both may have
+		 * stopped in the middle of an operation.
 		 */
 		if (unlikely(load_relaxed(&o->state) == me)) {
 			struct takeover t = takeover_begin();
@@ -73,7 +72,7 @@ static struct owner *owner_acquire(struct heap *h)
 	struct owner *o;
 
 	if (unlikely(me == 0))
-		return NULL; /* no number can be had, or an interrupted call is drawing it */
+		return NULL; /* there is no number, or an interrupted call is drawing the number */
 	o = owner_find(h, me);
 	if (o == NULL)
 		o = owner_make(h, me);
@@ -93,12 +92,12 @@ struct owner *seat_fill(struct owner **self, struct heap *h)
 	struct owner *o;
 
 	/*
-	 * Compare-and-swap: with a load and a store, a handler in between could get a record;
-	 * ours would replace it in the seat, and it would never be vacated.  No other thread
-	 * writes the word meanwhile, so its acquire pairs with nothing.
+	 * A compare-and-swap, because with a load and a store a handler in between could get a record; then this
+	 * call's record would replace it in the seat, and the handler's record would never be vacated.  No other
+	 * thread writes the word, so this acquire pairs with nothing.
 	 */
 	if (!cas_acquire((uint64_t *)(void *)self, &none, (uint64_t)(uintptr_t)SEAT_BUSY))
-		return NULL; /* we interrupted a call of this thread */
+		return NULL; /* this call interrupted another call of the thread */
 	o = owner_acquire(h);
 	signal_fence();
 	*self = o;
@@ -125,20 +124,20 @@ static void seat_leave(void)
 	struct owner *o = seat.self;
 
 	if (seat.open == 0)
-		return; /* no record, or called by a handler that interrupted a call */
+		return; /* there is no record, or a handler interrupted a call and called this */
 	seat_close();
 	owner_begin(o);
 	shrink_in_place(o);
 	owner_end(o);
 	/*
-	 * Before the record is vacated: ash_alloc in a handler reads a free word of self
-	 * twice and relies on its not changing.
+	 * Before the record is vacated, because ash_alloc in a handler reads a free word of self twice and relies on
+	 * its not changing.
 	 */
 	seat.self = owner_none;
 	signal_fence();
-	/* Collects entries made since shrink_in_place: their senders saw a holder. */
+	/* Collects entries made since shrink_in_place: their senders saw the record held. */
 	visit_end(o);
-	/* Last: until then, calls of a handler use the unowned slabs and get no new record. */
+	/* Last, because until then a handler's calls use the unowned slabs and get no new record. */
 	signal_fence();
 	seat.record = NULL;
 }

@@ -10,15 +10,15 @@
 void visit_vacant(struct owner *o)
 {
 	/*
-	 * A handler that interrupts this function may fork.  In the child, fork_settle
-	 * must not take over the record that this frame holds.
+	 * A handler that interrupts this function may fork.  In the child, fork_settle must not take over the record
+	 * that this frame holds.
 	 */
 	seat.guest++;
 	signal_fence();
 	/*
-	 * A thread that sets a flag after the last check looks at the state next, and so does what is
-	 * left itself.  A guest that holds the record meanwhile may visit one slab only: INBOX_MISSED
-	 * tells it to do more, as below.
+	 * A thread that sets a flag after the last check looks at the state afterwards, and so does the remaining
+	 * work itself.  A guest that holds the record at this moment may visit one slab only: INBOX_MISSED tells the
+	 * guest to do more, as below.
 	 */
 	while (load_seq_cst(&o->notified) != 0) {
 		fetch_or_seq_cst(&o->notified, INBOX_MISSED);
@@ -75,18 +75,18 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 	uint64_t me = holder_guest(v->heap);
 
 	/*
-	 * Acquire pairs with owner_vacate.  The plain stores of a holder that is gone were made
-	 * visible before, by the fence of the thread that found it gone (process_thread_is_gone); those
-	 * of threads that a fork left behind, by the fork.  0: no number; the record would be vacant.
+	 * The acquire pairs with owner_vacate.  The plain stores of a holder that is gone are already visible: by the
+	 * fence of the thread that found it gone (process_thread_is_gone), or, for threads that a fork left behind,
+	 * by the fork.  If `me` is 0 there is no number, and the record would become vacant.
 	 */
 	if (me == 0 || !cas_acquire(&v->state, &state, me))
 		return false;
 	if (t->number == 0) {
 		t->first = v;
-		/* The topmost bit: a number is not 0, whatever a file has as the counter. */
+		/* The topmost bit is set so that a number is never 0, whatever counter a file contains. */
 		t->number = (fetch_add_relaxed(&v->heap->takeovers, 1) << 1) | (uint64_t)1 << 63;
 	}
-	if ((state & OWNER_GUEST) != 0) /* the guest may have been anywhere */
+	if ((state & OWNER_GUEST) != 0) /* the guest may have been in any operation */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
 	store_relaxed(&v->batch, t->number);
 	t->records++;
@@ -105,7 +105,7 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 	else /* in shared heaps only the owner holds slabs: settle_purge.c */
 		slab_let_go(s);
 	s->spare = 0;
-	s->dirty = true; /* it is not known to be zero */
+	s->dirty = true; /* the slab is not known to read zero */
 	s->ready = 0;
 	(void)slab_collect(s, true);
 	for (g = 0; g < s->groups; g++)
@@ -118,7 +118,7 @@ static void rebuild_slab(struct owner *v, struct slab *s)
 		slab_retire(v, s);
 }
 
-/* The walk's next slab whose owner, *v, has this value in owner.batch; NULL: no more. */
+/* Returns the walk's next slab whose owner, *v, has this value in owner.batch, or NULL if there are no more slabs. */
 static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 {
 	struct slab *s;
@@ -133,8 +133,9 @@ static struct slab *next_slab(struct walk *w, uint64_t batch, struct owner **v)
 }
 
 /*
- * Completes what the holders of the batch left half done.  Only now, when the whole batch is held: what goes back may
- * lie in a slab of another record of it, which would be visited if it was vacant, and its lists are not rebuilt yet.
+ * Completes operations that the holders of the batch left half done.  This waits until the whole batch is held: a
+ * block that goes back may lie in a slab of another record of the batch, which would be visited if that record was
+ * vacant, although the lists are not rebuilt yet.
  */
 static void settle_records(const struct takeover *t)
 {
@@ -146,12 +147,12 @@ static void settle_records(const struct takeover *t)
 			continue;
 		n++;
 		heap_hooks_now()->settle(v);
-		/* Its lists are words of another process, or of a file: they are not followed. */
+		/* The lists of this record are words of another process, or of a file: they are not followed. */
 		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
 	}
 }
 
-/* Marks the records of the batch that must be rebuilt by an odd number.  True: there are some. */
+/* Marks the records of the batch that must be rebuilt by an odd number.  Returns whether there are such records. */
 static bool sort_records(const struct takeover *t)
 {
 	struct owner *v;
@@ -193,7 +194,10 @@ size_t takeover_end(struct takeover *t)
 			continue;
 		n++;
 		spares_reduce(v, 0); /* adopt_slabs relies on it */
-		/* Even again.  Not owner_end: in shared heaps the counter never falls (store/recover/building.h). */
+		/*
+		 * Makes the counter even again.  This is not owner_end, because in shared heaps the counter never
+		 * falls (store/recover/building.h).
+		 */
 		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));
 		store_relaxed(&v->batch, 0);
 		visit_end(v);
@@ -213,7 +217,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 	struct takeover t = takeover_begin();
 	struct owner *v;
 
-	/* For the thread that forked, unless an outer frame of it holds a record as a guest. */
+	/* Only the thread that forked goes on, and only if no outer frame of the thread holds a record as a guest. */
 	if (seat.guest != 0 || !holder_has_forked())
 		return;
 	/*
@@ -229,7 +233,7 @@ void fork_settle(struct owner *o, uint64_t generation)
 			(void)takeover_add(&t, v, state);
 	}
 	(void)takeover_end(&t);
-	/* Pairs with fork_notice: a thread that sees it sees the records of lost threads vacant. */
+	/* Pairs with fork_notice: a thread that sees this store sees the records of lost threads vacant. */
 	store_release(&h->settled, generation);
 }
 
@@ -245,7 +249,7 @@ void fork_notice(struct owner *o)
 		fork_settle(o, generation);
 }
 
-/* A reap, by a thread with the holder word `me` and the record o, or NULL. */
+/* A reap by a thread with the holder word `me` and the record o, which may be NULL. */
 struct reap {
 	struct heap *heap;
 	struct owner *o;
@@ -257,13 +261,13 @@ static bool holder_is_gone(const struct reap *r, const struct owner *v, uint64_t
 {
 	if (unlikely(!heap_kind(v->heap)->own_records))
 		return state != r->me && heap_hooks_now()->is_dead(v->heap, state);
-	/* A frame of the caller may be a guest.  Records from before a fork are for fork_settle. */
+	/* A frame of the caller may be the guest that holds v.  Records from before a fork are for fork_settle. */
 	return holder_number(state) != holder_number(r->me) &&
 	       (r->alone || (holder_generation(state) == r->generation &&
 			     holder_has_ended(state, load_relaxed(&v->identity))));
 }
 
-/* Reaps n records, from v to the last one at most; returns how many had ended. */
+/* Reaps n records, from v up to the last record.  Returns the number of records whose holders had ended. */
 static size_t reap_turn(const struct reap *r, struct owner *v, size_t n)
 {
 	struct takeover t = takeover_begin();
@@ -276,7 +280,7 @@ static size_t reap_turn(const struct reap *r, struct owner *v, size_t n)
 
 		if (v != r->o && state != OWNER_VACANT && holder_is_gone(r, v, state) &&
 		    takeover_add(&t, v, state) && heap_kind(r->heap)->own_records && (v->building & 1) == 0)
-			shrink_owner(v); /* its lists are right: its empty slabs go back */
+			shrink_owner(v); /* its lists are consistent: its empty slabs go back */
 	}
 	store_release(&r->heap->reap_next, v);
 	return takeover_end(&t);

@@ -4,7 +4,7 @@
 #include "slab/look.h"
 #include "thread/bin.h"
 
-/* Enters the slab, whose pending bit the caller has set. */
+/* Enters the slab, after the caller has set the pending bit. */
 static void inbox_enter(struct owner *o, struct slab *s)
 {
 	unsigned at = (unsigned)((uintptr_t)s / CPU_LINE), end = at + 4 * 7;
@@ -14,9 +14,8 @@ static void inbox_enter(struct owner *o, struct slab *s)
 		uint64_t there = load_seq_cst(slot);
 
 		/*
-		 * Pairs with the exchanges in collect_inbox and in owner_vacate.  An entry
-		 * of this slab that is still there will be collected after this load, so it
-		 * serves for our remote bit, too.
+		 * Pairs with the exchanges in collect_inbox and in owner_vacate.  An entry of this slab that is still
+		 * there will be collected after this load, so that entry also covers this thread's remote bit.
 		 */
 		if (there == (uint64_t)(uintptr_t)s ||
 		    (there == 0 && cas_seq_cst(slot, &there, (uint64_t)(uintptr_t)s)))
@@ -26,10 +25,9 @@ static void inbox_enter(struct owner *o, struct slab *s)
 	fetch_or_seq_cst(&o->notified, INBOX_LOST);
 entered:
 	/*
-	 * Pairs with the exchange in collect_inbox, which then finds the entry.  And with visit_slab,
-	 * which vacates the record and then reads `notified`: this thread reads the state afterwards,
-	 * so one of the two sees the other.  Mostly the flag is set already: then the line stays
-	 * with those who read it.
+	 * Pairs with the exchange in collect_inbox, which then finds the entry.  Also pairs with visit_slab, which
+	 * vacates the record and then reads `notified`: this thread reads the state afterwards, so one of the two
+	 * sees the other.  Mostly the flag is already set: then the cache line stays with the threads that read it.
 	 */
 	if ((load_seq_cst(&o->notified) & INBOX_ENTRY) == 0)
 		fetch_or_seq_cst(&o->notified, INBOX_ENTRY);
@@ -40,10 +38,10 @@ void inbox_notify(struct slab *s)
 	uint64_t owner;
 
 	if (set_bit_seq_cst(&s->owner, OWNER_PENDING_BIT))
-		return; /* who set it enters the slab */
+		return; /* the thread that set it enters the slab */
 	/*
-	 * If the slab changes owners before this load, its new one collects what was released before, as
-	 * the exchange of the word takes our bit away (refill.c), and gets an entry too many.
+	 * If the slab changes owners before this load, the new owner collects all earlier releases, because the
+	 * exchange of the word takes this thread's bit away (refill.c), and gets an unnecessary entry.
 	 */
 	owner = load_seq_cst(&s->owner) & ~OWNER_PENDING;
 	if (owner > OWNER_FLAGS) /* else it has no owner by now */
@@ -54,13 +52,16 @@ void collect_slab(struct owner *o, struct slab *s)
 {
 	bool full;
 
-	/* First, as what named the slab is a hint: another holder may be at its plain members. */
+	/* This test is first because the slab's name is a hint: another holder may be changing the plain members. */
 	if (!owner_has(o, s))
 		return;
 	full = !slab_is_ready(s);
 	if (!slab_collect(s, false))
 		return;
-	/* What was purged is no spare: it goes back clean, and so is seen to be taken again (heap_cleaned). */
+	/*
+	 * A purged slab becomes no spare: the slab goes back clean, and so the memory is counted when it is taken
+	 * again (heap_cleaned).
+	 */
 	if (unlikely(load_relaxed(&s->purged) != 0)) {
 		bool no_spares = o->no_spares;
 
@@ -76,22 +77,22 @@ void collect_inbox(struct owner *o)
 {
 	unsigned i;
 
-	/* Relaxed: what is missed now is found the next time. */
+	/* Relaxed, because an entry that is missed now is found the next time. */
 	if (likely(load_relaxed(&o->notified) == 0))
 		return;
-	/* Clear it before the entries are read: a later entry sets it again. */
+	/* Clear the flags before the entries are read: a later entry sets them again. */
 	if ((exchange_seq_cst(&o->notified, 0) & INBOX_LOST) != 0)
 		o->lost = 2;
 	for (i = 0; i < INBOX_SLABS; i++) {
 		/*
-		 * seq_cst pairs with inbox_enter, which makes its entry, then reads `notified` and
-		 * leaves it if it is set.
+		 * seq_cst pairs with inbox_enter, which makes an entry, then reads `notified` and does not write
+		 * `notified` if the flag is set.
 		 */
 		uint64_t word = load_seq_cst(&o->inbox[i]);
 
 		if (word == 0)
 			continue;
-		/* seq_cst pairs with inbox_notify, which adds none if the slab still has one. */
+		/* seq_cst pairs with inbox_notify, which makes no entry if the slab still has an entry. */
 		word = exchange_seq_cst(&o->inbox[i], 0);
 		collect_slab(o, (struct slab *)(uintptr_t)word);
 	}
@@ -105,7 +106,7 @@ void collect_lost(struct owner *o, unsigned class)
 	struct slab *s;
 	unsigned n, unit;
 
-	o->no_spares = true; /* what got empty is many slabs */
+	o->no_spares = true; /* many slabs may have become empty */
 	for (n = 0; n < LOST_TURN && o->lost != 0; n++) {
 		c = walk_chunk(o->heap, &o->turn);
 		if (c == NULL && o->turn == 0)
@@ -113,7 +114,7 @@ void collect_lost(struct owner *o, unsigned class)
 		for (unit = 0; c != NULL && (s = walk_slab(c, &unit)) != NULL;)
 			if ((load_relaxed(&s->owner) & OWNER_PENDING) != 0)
 				collect_slab(o, s);
-		/* There is a slab for the class, or units for it. */
+		/* The class now has a slab, or there are units for a new slab. */
 		if (o->bins[class].partial.head != NULL || load_relaxed(&o->heap->used) < used)
 			break;
 	}
@@ -139,7 +140,7 @@ void slab_retire(struct owner *o, struct slab *s)
 	}
 	b->slabs--;
 	u = slab_close(s);
-	/* Held, and no slot was taken since: what was purged still reads zero. */
+	/* The slab is held and no slot was taken since the purge, so the purged memory still reads zero. */
 	u.clean = load_relaxed(&s->purged) == SLAB_CLEAN && listed;
 	if (listed)
 		slab_let_go(s);
@@ -164,7 +165,7 @@ void spares_reduce(struct owner *o, unsigned units)
 	} while (o->spare_units > units && place != o->spare_next);
 }
 
-/* The weight that all spares of a record may have. */
+/* Returns the weight that all spares of a record together may have. */
 static unsigned spares_limit(const struct heap *h)
 {
 	uint64_t used;
@@ -172,7 +173,7 @@ static unsigned spares_limit(const struct heap *h)
 	if (is_crowd(h))
 		return SPARE_UNITS / 2;
 	used = load_relaxed(&h->used);
-	/* `hand`: what is due is being purged, a part by each slab that is evicted (retain.h). */
+	/* While heap.hand is set, due memory is being purged, a part by each slab that is evicted (retain.h). */
 	if ((used / SPARE_FROM | load_relaxed(&h->hand)) == 0)
 		return SPARE_UNITS;
 	used = used / SPARE_SHARE >> bits_highest((unsigned long)load_relaxed(&h->owner_count));
@@ -183,7 +184,7 @@ void spares_add(struct owner *o, struct slab *s)
 {
 	unsigned place;
 
-	/* The new spare is kept, however large it is, because it is not in its place yet. */
+	/* The new spare is kept, however large, because it is not in its place yet. */
 	o->spare_units = (uint16_t)(o->spare_units + SPARE_WEIGHT(s->units));
 	spares_reduce(o, spares_limit(o->heap));
 	place = o->spare_next;
@@ -192,7 +193,7 @@ void spares_add(struct owner *o, struct slab *s)
 	if (s->class > CLASS_ONE && s->ready == 0)
 		o->large[s->units] |= (uint32_t)1 << place;
 	o->spare_next = place == SPARES ? 0 : (uint8_t)place;
-	s->all_free = 0; /* disarms slab_arm: a spare may be used and become empty again */
+	s->all_free = 0; /* disarms slab_arm, because a spare may be used and become empty again */
 }
 
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
@@ -202,18 +203,18 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 
 	slab_free(s, s->ready, group, word);
 	/*
-	 * If the bin has no slot left, it goes on with s, so that the next allocation is on its fast path and no list
-	 * changes where all slabs are just full.
+	 * If the bin has no slot left, s becomes its current slab, so that the next allocation is on the fast path
+	 * and no list changes if all slabs are just full.
 	 */
 	if (full && !slab_is_ready(current) && s->class <= CLASS_ONE && slab_take(s)) {
 		bin_detach(o, s->class);
 		bin_take(o, s->class, s);
 		full = false;
 	}
-	/* The current slab is on no list, and armed, if at all, since bin_take. */
+	/* The current slab is on no list.  If it is armed, bin_take has armed it. */
 	if (full || empty)
 		settle_slab(o, s, full);
-	/* A slab that is given back counts by itself. */
+	/* A slab that goes back to the chunk counts on its own. */
 	if (!empty && unlikely(owner_is_counted(o)))
 		owner_count(o);
 }

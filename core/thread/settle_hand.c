@@ -6,14 +6,14 @@
 #include "slab/look.h"
 #include "thread/settle.h"
 
-#define HAND_STEP   64 /* units of slabs that got their first free slot, for a look at a chunk */
-#define HOLES_STEP  4  /* the same of a record's own slabs while holes go                     */
-#define BUSY_ROUNDS 4  /* in which nothing goes, until steps are rare again                      */
+#define HAND_STEP   64 /* units of slabs with their first free slot, for a look at a chunk */
+#define HOLES_STEP  4  /* such units of a record's own slabs while holes go                */
+#define BUSY_ROUNDS 4  /* rounds without a purge until steps are rare again                */
 
 /*
- * True: so many bytes more that are free in slabs may not stay, beside `kept`.  A round that lies in two
- * bursts counts a part of what is kept, down to a half, and the floor is the most of a few rounds: so
- * twice the floor.
+ * Returns whether `bytes` more free bytes in slabs may not stay beside `kept`.  The floor counts twice, because a
+ * round that lies in two bursts counts only a part of the kept memory, at least a half, and the floor is the most of
+ * a few rounds.
  */
 static bool hand_is_full(const struct heap *h, uint64_t kept, uint64_t bytes)
 {
@@ -26,7 +26,10 @@ static bool hand_is_full(const struct heap *h, uint64_t kept, uint64_t bytes)
 
 /* ---- slabs that others emptied ---- */
 
-/* True: other threads emptied the slab, and its owner has not collected it.  A hint unless it is held. */
+/*
+ * Returns whether other threads emptied the slab and its owner has not collected it.  A hint unless the caller holds
+ * the slab.
+ */
 static bool is_foreign(const struct slab *s)
 {
 	uint64_t owner = load_acquire(&s->owner); /* as in slab_is_purgeable */
@@ -45,7 +48,7 @@ static uint64_t foreign_bytes(const struct slab *s)
 	return load_relaxed(&s->units) * UNIT_SIZE;
 }
 
-/* Purges all of a slab that others emptied, and returns its bytes.  Returns 0 if it is held, or not purged. */
+/* Purges all of a slab that other threads emptied.  Returns the slab's bytes, or 0 if the slab is held or is not purged. */
 static uint64_t foreign_purge(struct heap *h, struct slab *s)
 {
 	uint64_t bytes = 0;
@@ -71,7 +74,7 @@ static uint64_t foreign_purge(struct heap *h, struct slab *s)
 
 /* ---- holes ---- */
 
-/* Free slots of the slab, without those that its owner has to collect. */
+/* Returns the free slots of the slab, without slots that the owner has still to collect. */
 static unsigned free_slots(const struct slab *s)
 {
 	unsigned g = load_relaxed(&s->groups), n = 0;
@@ -81,7 +84,7 @@ static unsigned free_slots(const struct slab *s)
 	return n;
 }
 
-/* Purges the pages of the slab that have no taken slot; n: its free slots. */
+/* Purges the pages of the slab that have no taken slot.  n is the number of free slots. */
 static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 {
 	uint64_t bytes = 0;
@@ -99,8 +102,9 @@ static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 }
 
 /*
- * Bytes of holes in a slab that waits on a list, and its free slots.  Whole free pages are taken to begin where a fourth of
- * the slots is free.  An empty slab is a spare, and has no holes.
+ * Returns the bytes of holes in a slab that waits on a list, and stores the number of free slots.  The estimate
+ * assumes that whole free pages begin where a fourth of the slots is free.  An empty slab is a spare, and has no
+ * holes.
  */
 static uint64_t holes_bytes(const struct slab *s, unsigned *n)
 {
@@ -114,7 +118,7 @@ static uint64_t holes_bytes(const struct slab *s, unsigned *n)
 	return (uint64_t)(*n - slots / 4) * load_relaxed(&s->slot_size) * 4 / 3;
 }
 
-/* True: the holes were purged, and less than an eighth of the slots was released since. */
+/* Returns whether the holes were purged and fewer than an eighth of the slots was released since. */
 static bool holes_are_purged(const struct slab *s, unsigned n)
 {
 	unsigned before = load_relaxed(&s->hollow);
@@ -133,7 +137,7 @@ static void hand_gone(struct heap *h, uint64_t bytes)
 	fetch_add_relaxed(&h->idle.gone, bytes);
 }
 
-/* Keeps or purges what is free in the slab.  Returns the bytes that were purged. */
+/* Keeps or purges the free memory of the slab.  Returns the bytes that were purged. */
 static uint64_t slab_look(struct heap *h, struct slab *s)
 {
 	unsigned n = 0;
@@ -162,10 +166,10 @@ static void hand_look(struct heap *h, struct chunk *c)
 	hand_gone(h, bytes);
 }
 
-/* The round's figures become those of the last one. */
+/* Stores the round's figures as those of the last round. */
 static void hand_ends(struct heap *h)
 {
-	/* Each pairs with nothing, as the hand: an exchange only loses bytes that a step adds meanwhile. */
+	/* Each exchange pairs with nothing, like the hand: it only loses bytes that a step adds at that moment. */
 	store_relaxed(&h->idle.found_before, exchange_seq_cst(&h->idle.found, 0));
 	store_relaxed(&h->idle.kept_before, exchange_seq_cst(&h->idle.kept, 0));
 	if (exchange_seq_cst(&h->idle.gone, 0) != 0)
@@ -177,8 +181,8 @@ static void hand_ends(struct heap *h)
 }
 
 /*
- * Looks at the next chunk of slabs, or ends the round.  The hand is claimed first: a thread that comes with
- * an old one neither looks twice nor ends the next round, whose figures would then say that little was found.
+ * Looks at the next chunk of slabs, or ends the round.  The hand is claimed first, so that a thread with an old hand
+ * neither looks twice nor ends the next round, whose figures would then say that little was found.
  */
 static void hand_step(struct heap *h)
 {

@@ -15,7 +15,10 @@ size_t range_purge(struct heap *h, char *from, size_t bytes, size_t *room)
 	return heap_purge(h, from, bytes) ? bytes : 0;
 }
 
-/* The same of what is resident, if that is more than *room; else it is retained, and *room reduced by it. */
+/*
+ * Purges the resident pages of the range if they exceed *room.  Otherwise they are retained, and *room is reduced by
+ * them.
+ */
 static size_t range_trim(struct heap *h, char *from, size_t bytes, size_t *room)
 {
 	size_t there = pages_written(from, bytes, h->sharing);
@@ -38,7 +41,7 @@ size_t slab_purge(struct heap *h, const struct slab *s, range_purges *purges, si
 	size_t i;
 
 	if (slab_is_fenced(s))
-		return 0; /* it has no memory, or is one of few (FENCES_KEPT) */
+		return 0; /* the slab has no memory, or is one of few fences with memory (FENCES_KEPT) */
 	for (i = 0; i < slots; i++) {
 		if (!slot_is_free(s, i))
 			continue;

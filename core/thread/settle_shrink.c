@@ -55,7 +55,7 @@ void shrink_owner(struct owner *o)
 {
 	unsigned class;
 
-	/* First: the last slab of a list is no spare then. */
+	/* First, because then the last slab of a list is no spare. */
 	spares_reduce(o, 0);
 	for (class = 0; class < CLASSES; class++) {
 		struct slab *s;
@@ -67,7 +67,7 @@ void shrink_owner(struct owner *o)
 	}
 }
 
-/* Hardened products: a list has many empty slabs, fences (refill.c). */
+/* In hardened products this list has many empty slabs: fences (refill.c). */
 static void shrink_fences(struct owner *o)
 {
 	struct slab *s, *next;
@@ -79,7 +79,7 @@ static void shrink_fences(struct owner *o)
 	}
 }
 
-/* Nobody looks for lost entries later. */
+/* Collects all, because no call looks for lost entries later. */
 static void collect_rest(struct owner *o)
 {
 	collect_inbox(o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libashlar_start.a: what a program without a C library needs before it can call anything, and
- * threads.  For x86_64, aarch64 and riscv64 Linux, static or static-pie, in C or C++:
+ * libashlar_start.a: the start of a program without a C library, and threads.  For x86_64, aarch64 and riscv64 Linux,
+ * static or static-pie, in C or C++:
  *
  *	#include <ashlar.h>
  *	#include <ashlar_start.h>
@@ -15,25 +15,24 @@
  *	clang -ffreestanding -nostdlib -static -Wl,--gc-sections program.c -lashlar_start -lashlar
  *	gcc   -ffreestanding -nostdlib -static-pie -fPIE -fno-stack-protector program.c ...
  *
- * The entry point _start is in it: it relocates a position independent program, gives the main
- * thread its thread-local storage, runs constructors (.init_array), calls main, and ends the process
- * with what main returns.  No linker script is needed; if there is one, it must load the ELF and program
- * headers, and have .init_array.  There are no ifuncs, and no dynamic linking.
+ * The archive has the entry point _start.  It relocates a position independent program, gives the main thread its
+ * thread-local storage, runs constructors (.init_array), calls main, and ends the process with main's result.  No
+ * linker script is needed; a linker script must load the ELF and program headers, and have .init_array.  There are no
+ * ifuncs, and no dynamic linking.
  *
- * In C++, operator new and delete are ash_alloc and ash_release; new without memory stops the program,
- * unless it is nothrow.  main is `extern "C" int main(...)`: otherwise clang's -ffreestanding gives it
- * another name.  When it returns, static objects are destroyed (the first 128; ash_exit destroys none).
- * All else of the C++ library is absent: -fno-exceptions -fno-rtti -fno-threadsafe-statics.
+ * In C++, operator new and delete are ash_alloc and ash_release; new without memory stops the program, unless it is
+ * nothrow.  main is `extern "C" int main(...)`: otherwise clang's -ffreestanding gives it another name.  When it
+ * returns, static objects are destroyed (the first 128; ash_exit destroys none).  All else of the C++ library is
+ * absent: -fno-exceptions -fno-rtti -fno-threadsafe-statics.
  *
- * A program with a _start of its own links the archive all the same: the linker takes _start
- * only where it is missing.  Then it calls ashlar_tls_init and ashlar_tls_use first; threads
- * that ash_thread_start makes are given their storage there.  The compiler may call memcpy,
- * memmove, memset and memcmp: they are in the archive, unless the program has its own.
+ * A program with a _start of its own may link the archive, too: the linker takes _start only if it is missing.  Then
+ * it calls ashlar_tls_init and ashlar_tls_use first; threads that ash_thread_start makes are given their storage
+ * there.  The compiler may call memcpy, memmove, memset and memcmp: they are in the archive, unless the program has
+ * its own.
  *
- * None of these functions calls the allocator, except that a thread that ends calls
- * ash_thread_detach, if the program has it.  Errors are -errno numbers; nothing sets errno.
- * Unless stated otherwise, they may be called from any thread, in signal handlers and in a
- * child of fork.
+ * None of these functions calls the allocator, except that a thread that ends calls ash_thread_detach, if the program
+ * has that function.  Errors are -errno numbers; nothing sets errno.  Unless stated otherwise, they may be called
+ * from any thread, in signal handlers and in a child of fork.
  */
 #ifndef ASHLAR_START_H
 #define ASHLAR_START_H
@@ -54,23 +53,23 @@ struct ash_arguments {
 };
 
 /*
- * Returns what the kernel passed to the program.  With a _start of the program's own all is
- * 0 and NULL, and the two functions below find nothing.
+ * Returns the arguments that the kernel passed to the program.  With a _start of the program's own all members are 0
+ * or NULL, and the two functions below find nothing.
  */
 const struct ash_arguments *ash_start_arguments(void);
 
-/* Returns the value of an environment variable, or NULL if there is none of this name. */
+/* Returns the value of an environment variable, or NULL if there is no variable of this name. */
 const char *ash_start_getenv(const char *name);
 
-/* Returns a value of the auxiliary vector, such as 6 (AT_PAGESZ); 0: there is none. */
+/* Returns a value of the auxiliary vector, such as 6 (AT_PAGESZ), or 0 if the vector has no such type. */
 unsigned long ash_start_auxv(unsigned long type);
 
 /* Ends the process, with all its threads, with this exit status (0 to 255). */
 void ash_exit(int status) __attribute__((noreturn));
 
 /*
- * Writes `length` bytes to a file descriptor, by as many system calls as it takes.  Returns
- * length, or -errno: then some of the bytes may have been written.
+ * Writes `length` bytes to a file descriptor, by several system calls if needed.  Returns length, or -errno: then
+ * some of the bytes may have been written.
  */
 long ash_write(int fd, const void *bytes, size_t length);
 
@@ -79,25 +78,24 @@ long ash_write(int fd, const void *bytes, size_t length);
 struct ash_thread;
 
 /*
- * Starts a thread that calls body(argument).  It has a stack of at least `stack` bytes (0: 256
- * KiB) above a page that faults, and thread-local storage of its own: one mapping, which is not
- * resident until it is touched.  Signals blocked here are blocked there.  The thread ends when
- * body returns, or by ash_thread_end.  The program must pass the result to ash_thread_join or
- * ash_thread_forget once.  NULL: no memory, or the kernel refused.
+ * Starts a thread that calls body(argument).  It has a stack of at least `stack` bytes (0: 256 KiB) above a page that
+ * faults, and thread-local storage of its own: one mapping, which becomes resident when it is touched.  Signals
+ * blocked here are blocked there.  The thread ends when body returns, or by ash_thread_end.  The program must pass
+ * the result to ash_thread_join or ash_thread_forget once.  Returns NULL if there is no memory or the kernel refused.
  */
 struct ash_thread *ash_thread_start(void (*body)(void *argument), void *argument, size_t stack)
 	__attribute__((warn_unused_result));
 
 /*
- * Waits until the thread has ended, and gives its memory back.  All that the thread did is
- * visible to the caller.  Not for signal handlers that interrupt the thread itself, nor for
- * a child of fork, in which the threads of its parent do not exist.
+ * Waits until the thread has ended, and releases its memory.  All that the thread did is visible to the caller.  Not
+ * for signal handlers that interrupt the thread itself, nor for a child of fork, in which the threads of its parent
+ * do not exist.
  */
 void ash_thread_join(struct ash_thread *thread);
 
 /*
- * For a thread that will not be joined: it gives its memory back itself, at its end.  (POSIX:
- * pthread_detach.)  If it is just ending, this waits for its last instructions.
+ * For a thread that will not be joined: the thread releases its memory itself at its end.  (POSIX: pthread_detach.)
+ * If the thread is just ending, the call waits for its last instructions.
  */
 void ash_thread_forget(struct ash_thread *thread);
 
@@ -114,8 +112,8 @@ int ash_thread_id(const struct ash_thread *thread);
 /* ---- for programs with a start of their own: thread-local storage ---- */
 
 /*
- * Returns the bytes of memory that ashlar_tls_init needs for one thread, the same for all.  It
- * finds the program headers by the linker's symbol __ehdr_start.
+ * Returns the bytes of memory that ashlar_tls_init needs for a thread, which are equal for all threads.  Finds the
+ * program headers by the linker's symbol __ehdr_start.
  */
 size_t ashlar_tls_size(void);
 
@@ -136,14 +134,13 @@ void *ashlar_tls_init(void *memory);
 long ashlar_tls_use(void *thread_pointer);
 
 /*
- * Returns if the calling thread has a thread pointer; else it prints
+ * Returns if the calling thread has a thread pointer.  Otherwise prints
  *
  *	ashlar: no thread-local storage in this thread, see ashlar_start.h
  *
- * on file descriptor 2, and ends the process by a trap (SIGILL).  The functions of libashlar.a
- * do not check this: their first instruction reads a thread-local word, and without storage
- * that is a SIGSEGV, at an address within a page or so of 0 or of the end of the address space.
- * (libashlar-small.a has no thread-local words.)
+ * on file descriptor 2, and ends the process by a trap (SIGILL).  The functions of libashlar.a do not check this:
+ * their first instruction reads a thread-local word, and without storage that is a SIGSEGV, at an address within a
+ * page or so of 0 or of the end of the address space.  (libashlar-small.a has no thread-local words.)
  */
 void ashlar_tls_check(void);
 

@@ -88,7 +88,7 @@ static void *main_tls(const struct tls *t)
 	return (unsigned long)p > -4096ul ? NULL : (void *)p;
 }
 
-/* Before there is anything to print with. */
+/* Ends the process before anything could print. */
 static _Noreturn void refuse(void)
 {
 	static const char line[] = "ashlar_start: not a static program, or no memory\n";
@@ -97,12 +97,12 @@ static _Noreturn void refuse(void)
 	ash_exit(STARTED_BADLY);
 }
 
-/* The linker's: constructors of static objects, of C++ and __attribute__((constructor)). */
+/* Symbols of the linker: constructors of static objects, of C++ and __attribute__((constructor)). */
 typedef void constructor(int argc, char **argv, char **envp);
 extern constructor *const __init_array_start[] __attribute__((weak)) HIDDEN;
 extern constructor *const __init_array_end[] __attribute__((weak)) HIDDEN;
 
-/* cxx.c has another, which the linker takes instead if there is something to destroy. */
+/* cxx.c has another definition, which the linker takes instead if there are objects to destroy. */
 HIDDEN void ash_start_destroy(void);
 __attribute__((weak)) void ash_start_destroy(void)
 {

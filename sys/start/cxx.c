@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What C++ programs without a C++ library need besides operator new and delete (core/malloc/new.c). */
+/* The parts that C++ programs without a C++ library need besides operator new and delete (core/malloc/new.c). */
 #include "atomic.h"
 #include "cpu.h"
 #include "internal.h"
@@ -30,12 +30,12 @@ int __cxa_atexit(void (*destroy)(void *), void *object, void *handle)
 	do
 		if (i == MOST)
 			return -1;
-	while (!cas_acq_rel(&count, &i, i + 1)); /* pairs with itself: each index has one thread */
+	while (!cas_acq_rel(&count, &i, i + 1)); /* pairs with itself: each index has a single thread */
 	endings[i] = (struct ending){destroy, object};
 	return 0;
 }
 
-/* Called when main has returned (begin.c).  One that is made meanwhile is destroyed, too. */
+/* Called when main has returned (begin.c).  An object that is made during the call is destroyed, too. */
 void ash_start_destroy(void)
 {
 	uint64_t i;

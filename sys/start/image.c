@@ -13,7 +13,7 @@ struct elf_header {
 	uint16_t rest[3];
 };
 
-/* The linker's: where the file's first byte is in memory. */
+/* A symbol of the linker: the address of the file's first byte. */
 extern const struct elf_header __ehdr_start __attribute__((visibility("hidden")));
 
 enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_TLS = 7 };
@@ -32,7 +32,7 @@ void image_here(struct image *i)
 			i->dynamic = h;
 		if (h->type == PT_TLS)
 			i->tls = h;
-		/* The segment with the file's beginning says where it was to be. */
+		/* The segment with the file's beginning has the intended address. */
 		if (h->type == PT_LOAD && h->offset == 0)
 			i->base = at - h->address;
 	}
@@ -48,7 +48,7 @@ struct relocation {
 };
 enum { DT_NULL = 0, DT_RELA = 7, DT_RELASZ = 8, DT_RELRSZ = 35, DT_RELR = 36 };
 
-/* Of packed relocations a word is a place, or if it is odd, a bit for each of the next 63. */
+/* In packed relocations, an even word is a place, and an odd word has a bit for each of the next 63 words. */
 static void relocate_packed(uintptr_t base, const uint64_t *word, size_t bytes)
 {
 	uint64_t *at = NULL, bits;

@@ -6,8 +6,8 @@
  *	| guard page | stack, grows down ... | TLS block | ash_thread |
  *	                                     ^ stack top
  *
- * When the kernel no longer uses the memory of an ended thread, it clears `running`
- * and wakes the waiters, so the joining thread may unmap the memory at once.
+ * When the kernel no longer uses the memory of an ended thread, the kernel clears `running` and wakes the waiters, so
+ * the joining thread may unmap the memory at once.
  */
 #include "ashlar_start.h"
 #include "atomic.h"
@@ -36,15 +36,15 @@ struct ash_thread {
 	void *mapping;
 	size_t mapping_size;
 	int tid;
-	int running;   /* the kernel clears it when the thread has ended                    */
-	uint64_t fate; /* the later of the end and ash_thread_forget gives the memory back */
+	int running;   /* the kernel clears this when the thread has ended                        */
+	uint64_t fate; /* the later of the thread's end and ash_thread_forget releases the memory */
 };
 enum { FATE_OPEN, FATE_FORGOTTEN, FATE_ENDED };
 
-/* The calling thread; NULL: it was not started by ash_thread_start. */
+/* The calling thread, or NULL if ash_thread_start did not start it. */
 static _Thread_local struct ash_thread *self;
 
-/* Weak, as not every program has the allocator. */
+/* Weak, because not every program has the allocator. */
 __attribute__((weak)) void ash_thread_detach(void);
 
 void ash_thread_end(void)
@@ -57,7 +57,7 @@ void ash_thread_end(void)
 	/* Pairs with ash_thread_forget: the later of the two exchanges sees the other's value. */
 	if (t != NULL && exchange_seq_cst(&t->fate, FATE_ENDED) == FATE_FORGOTTEN) {
 		(void)arch_rt_sigprocmask(SIG_BLOCK, &all, NULL, sizeof all);
-		/* Else the kernel would clear a word that may be in another mapping by then. */
+		/* Otherwise the kernel would clear a word that may then be in another mapping. */
 		(void)arch_set_tid_address(NULL);
 		arch_unmap_exit(t->mapping, t->mapping_size);
 	}
@@ -74,7 +74,7 @@ static _Noreturn void thread_main(void *p)
 	ash_thread_end();
 }
 
-/* Maps and lays out the memory of a thread, as drawn above; NULL: no memory. */
+/* Maps and lays out the memory of a thread as in the drawing above.  Returns NULL if there is no memory. */
 static struct ash_thread *thread_create(size_t tls, size_t stack)
 {
 	size_t top = sizeof(struct ash_thread) + tls + 64;
@@ -129,7 +129,7 @@ void ash_thread_join(struct ash_thread *t)
 {
 	int running;
 
-	/* Pairs with the kernel's store, which follows all that the thread did. */
+	/* Pairs with the kernel's store, which follows all stores of the thread. */
 	while ((running = load_acquire(&t->running)) != 0)
 		arch_futex(&t->running, FUTEX_WAIT, running, NULL, NULL, 0);
 	arch_munmap(t->mapping, t->mapping_size);
@@ -139,7 +139,7 @@ void ash_thread_forget(struct ash_thread *t)
 {
 	/* Pairs with ash_thread_end. */
 	if (exchange_seq_cst(&t->fate, FATE_FORGOTTEN) == FATE_ENDED)
-		ash_thread_join(t); /* the thread went first, and leaves its memory behind */
+		ash_thread_join(t); /* the thread ended first, and left its memory behind */
 }
 
 int ash_thread_id(const struct ash_thread *t)

@@ -23,7 +23,7 @@ void tls_of(const struct image *i, struct tls *t)
 	t->image = (const void *)(i->base + h->address);
 	t->image_size = h->file_size;
 	t->alignment_mask |= mask;
-	/* As linkers compute the offsets. */
+	/* Linkers compute the offsets in this way. */
 	if (START_TLS_BELOW) {
 		t->block = h->memory_size + (-(h->address + h->memory_size) & mask);
 		t->bytes = t->block + sizeof(struct control) + t->alignment_mask;

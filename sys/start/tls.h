@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thread-local storage of a static program, at offsets from the thread pointer that
- * the linker has fixed.  Of the two variants of the ELF TLS document a CPU has one (start.h):
+ * Thread-local storage of a static program, at offsets from the thread pointer that the linker has fixed.  A CPU has
+ * one of the two variants of the ELF TLS document (start.h):
  *
  *	II    block                            thread pointer
  *	      | .tdata | .tbss, zero | padding | self |
@@ -10,15 +10,14 @@
  *	I     thread pointer      block
  *	      | gap, zero | padding | .tdata | .tbss, zero |
  *
- * The thread pointer has the alignment of the segment; the linker assumes the
- * padding that also aligns the block.
+ * The thread pointer has the alignment of the segment; the linker assumes the padding that also aligns the block.
  */
 #ifndef START_TLS_H
 #define START_TLS_H
 
 #include "image.h"
 
-/* The contents of the PT_TLS header; read again for each thread, which needs no set-up. */
+/* The contents of the PT_TLS header.  They are read again for each thread, so they need no set-up. */
 struct tls {
 	const void *image;     /* initial values                                    */
 	size_t image_size;     /* of .tdata                                         */

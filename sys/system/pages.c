@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pages.h by a program's own system (ashlar_system.h). */
+/* pages.h for a program's own system (ashlar_system.h). */
 #include "pages.h"
 
 #include <stdint.h>
@@ -14,17 +14,17 @@ size_t pages_size(void)
 }
 
 /*
- * Records are cut off a piece of PAGE_HUGE, aligned to that: where a system hands out one address
- * after the other, each record between two chunks would cost a gap as large as a chunk.
+ * Records are cut off a piece of PAGE_HUGE, aligned to that: in a system with consecutive addresses, each record
+ * between two chunks would otherwise cost a gap as large as a chunk.
  */
-static uint64_t piece; /* its next unused byte; a multiple of PAGE_HUGE: there is none */
+static uint64_t piece; /* its next unused byte; a multiple of PAGE_HUGE if there is no piece */
 
 static void *record(size_t bytes)
 {
 	uint64_t at = load_relaxed(&piece), next;
 	char *fresh;
 
-	/* Bounds that publish nothing, as the memory reads zero: the acquires pair with nothing. */
+	/* These bounds publish nothing, because the memory reads zero: the acquires pair with nothing. */
 	while (at % PAGE_HUGE != 0 && PAGE_HUGE - at % PAGE_HUGE >= bytes)
 		if (cas_acquire(&piece, &at, at + bytes))
 			return (void *)at; /* NOLINT: an address */
@@ -32,14 +32,14 @@ static void *record(size_t bytes)
 	if (fresh == NULL)
 		return ash_system_map(bytes, PAGE_MOST);
 	next = (uintptr_t)fresh + bytes;
-	/* If another thread came first, this piece serves one record; of the other it may lose the end. */
+	/* If another thread was first, this piece serves only one record; the end of the other piece may be lost. */
 	(void)cas_acquire(&piece, &at, next);
 	return fresh;
 }
 
 void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 {
-	/* Memory that processes share is none of these. */
+	/* Memory that processes share is of neither kind. */
 	if (sharing == PAGES_RECORDS && alignment <= PAGE_MOST)
 		return record(bytes);
 	if (sharing != PAGES_PRIVATE && sharing != PAGES_PROMISED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generation.h, process.h and borrow.h by a program's own system
- * (ashlar_system.h): one process, which does not fork.
+ * generation.h, process.h and borrow.h for a program's own system (ashlar_system.h): a single process, which does not
+ * fork.
  */
 #include "ashlar_system.h"
 #include "atomic.h"
@@ -26,10 +26,10 @@ uint64_t process_note(void)
 bool process_thread_has_left(const void *local, uint64_t note)
 {
 	(void)local;
-	/* The caller is alive: it has the id of one that has ended, which the system may not say. */
+	/* The caller is alive: it has the id of a thread that has ended, which the system may not report. */
 	if (note == 0 || (note != process_ids() && !ash_system_thread_ended((uint32_t)note)))
 		return false;
-	fence_acquire(); /* as where the kernel is asked, see process_thread_is_gone */
+	fence_acquire(); /* as with the kernel, see process_thread_is_gone */
 	return true;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of ashlar_names.h: one heap that a program shares with its child processes. */
+/* The names of ashlar_names.h: a single heap that a program shares with child processes. */
 #include "ashlar_names.h"
 
 #include "ashlar_heap.h"
 #include "atomic.h"
 #include "base/layout.h"
 
-/* The heap, also in child processes; 0: the default heap. */
+/* The heap, also in child processes, or 0 for the default heap. */
 static uint64_t global;
 
 bool init_global_allocator(size_t num_chunks)
@@ -21,7 +21,7 @@ bool init_global_allocator(size_t num_chunks)
 	heap = ash_heap_create_shared(num_chunks << CHUNK_SHIFT, NULL);
 	/* Pairs with the loads: the heap is complete when its address is visible. */
 	if (heap != NULL && !cas_acq_rel(&global, &none, (uint64_t)(uintptr_t)heap))
-		ash_heap_destroy(heap); /* another thread has set it meanwhile */
+		ash_heap_destroy(heap); /* another thread was first */
 	return heap != NULL;
 }
 
@@ -34,7 +34,7 @@ void *alloc(size_t size)
 
 void *resize(void *p, size_t size)
 {
-	/* The heap of a block is determined from its address. */
+	/* The address of a block determines its heap. */
 	return p == NULL ? alloc(size) : ash_resize(p, size);
 }
 

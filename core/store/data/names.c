@@ -6,12 +6,11 @@
  *                                |
  *                                +--> name --> name --> 0
  *
- * Names are only added, at the head of their bucket, in one step; text and next of a name never
- * change.  So a search needs no protection, and the address of a slot stays what it is for as
- * long as the heap lives: a name that is bound to nothing keeps its place.
+ * Names are only added, at the head of their bucket, in one step.  The text and the next of a name never change.  So
+ * a search needs no protection, and the address of a slot stays valid as long as the heap lives: a name that is bound
+ * to nothing stays in place.
  *
- * A file may be forged: an address is taken for that of a name only if it is a block of this
- * heap that is large enough.
+ * A file may be forged: an address counts as that of a name only if there is a large enough block of this heap.
  */
 #include "store/data/view.h"
 
@@ -21,7 +20,7 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
 
-/* Format 1, as store/file/format.c asserts what all others of it are. */
+/* Format 1; store/file/format.c asserts the other words of the format. */
 _Static_assert(NAME_BUCKETS == 1024 && ASH_NAME_MAX == 255, "format 1: the directory is another one");
 _Static_assert(offsetof(struct name, next) == 0 && offsetof(struct name, value) == 8 && offsetof(struct name, hash) == 16 &&
 		       offsetof(struct name, length) == 24 && offsetof(struct name, text) == 32,
@@ -46,7 +45,7 @@ static uint64_t *directory(struct heap *h)
 	return kinds_block(h, p, NAME_BUCKETS * sizeof(uint64_t)) ? (uint64_t *)p : NULL;
 }
 
-/* From the head of a bucket. */
+/* Searches from the head of a bucket. */
 static struct name *name_search(struct heap *h, uint64_t p, uint64_t hash, const char *text,
 				size_t length)
 {
@@ -59,7 +58,7 @@ static struct name *name_search(struct heap *h, uint64_t p, uint64_t hash, const
 	return NULL;
 }
 
-/* Adds the name in front of `head`.  *n: it, or NULL.  CHANGED: there is another head by now. */
+/* Adds the name in front of `head`.  Sets *n to the name, or to NULL.  Returns CHANGED if there is another head now. */
 static enum ash_slot add(struct heap *h, uint64_t *bucket, uint64_t head, uint64_t hash,
 			 const char *text, size_t length, struct name **n)
 {
@@ -84,7 +83,7 @@ static enum ash_slot add(struct heap *h, uint64_t *bucket, uint64_t head, uint64
 	return ASH_SLOT_CHANGED;
 }
 
-/* The slot of the name; make: one that is new, if there is none. */
+/* Returns the slot of the name.  With `make`, adds a missing name. */
 static uint64_t *slot_of(ash_heap *heap, const char *name, bool make, enum ash_slot *why)
 {
 	struct heap *h = heap_of(heap);
@@ -137,7 +136,7 @@ enum ash_slot ash_heap_bind(ash_heap *heap, const char *name, void *p)
 	return slot == NULL ? why : ash_heap_replace(heap, slot, NULL, p);
 }
 
-/* The block that the slot names; NULL: none, or in a forged file no block. */
+/* Returns the block that the slot names, or NULL if there is no block, or, in a forged file, no valid block. */
 static void *bound(struct heap *h, const uint64_t *slot)
 {
 	uint64_t p = intent_read(h, slot);

@@ -48,7 +48,7 @@ void *ash_heap_alloc_tagged(ash_heap *heap, size_t size, unsigned char tag)
 	p = draft_tagged(h, size, tag, &i);
 	if (p == NULL)
 		return NULL;
-	/* The block is the intent's until its tag is that of the process. */
+	/* The intent has the block until the tag is that of the process. */
 	(void)intent_tag_block(h, (uint64_t)(uintptr_t)p, load_relaxed(&i->tag));
 	intent_end(i);
 	return p;
@@ -56,7 +56,10 @@ void *ash_heap_alloc_tagged(ash_heap *heap, size_t size, unsigned char tag)
 
 /* ---- slots ---- */
 
-/* True: the word lies in a draft of this thread: its death releases the draft, but not what is named there. */
+/*
+ * Returns whether the word lies in a draft of this thread.  The death of the thread releases the draft, but not the
+ * block that is named there.
+ */
 static bool is_in_draft(struct heap *h, uint64_t slot)
 {
 	struct owner *self = seats_self_guess(h);
@@ -81,9 +84,8 @@ static bool is_slot(struct heap *h, const void *slot)
 }
 
 /*
- * The answer if `old` and `fresh` have the same address.  That is no fault of the caller's while
- * the slot names something else: another thread may have replaced and released `old`, and
- * `fresh` been allocated in its place.
+ * The answer if `old` and `fresh` have one address.  This is no fault of the caller's while the slot names another
+ * block: another thread may have replaced and released `old`, and `fresh` been allocated there.
  */
 static enum ash_slot change_nothing(ash_heap *heap, const void *slot, const void *both)
 {
@@ -93,14 +95,15 @@ static enum ash_slot change_nothing(ash_heap *heap, const void *slot, const void
 }
 
 /*
- * What the emptied slot had named is no block, which is misuse: the slot names it again, for who looks at
- * the heap afterwards.  Not known before the change, as other threads may replace and release what it names.
+ * The emptied slot did not name a block, which is misuse.  The slot gets the old word back, for readers of the heap
+ * afterwards.  The misuse cannot be found before the change, because other threads may replace and release the block
+ * that the slot names.
  */
 static void put_back(uint64_t *slot, uint64_t old)
 {
 	uint64_t none = 0;
 
-	(void)cas_acq_rel(slot, &none, old); /* acquire and release pair with nothing: it is no block */
+	(void)cas_acq_rel(slot, &none, old); /* acquire and release pair with nothing, because old is no block */
 }
 
 static bool is_block(ash_heap *heap, const void *p)
@@ -111,7 +114,7 @@ static bool is_block(ash_heap *heap, const void *p)
 				       : kinds_block(heap_of(heap), (uint64_t)(uintptr_t)p, 1));
 }
 
-/* In heaps of one process, and in memory of the caller. */
+/* Changes a slot in a heap of one process, or in memory of the caller. */
 static enum ash_slot change_plainly(ash_heap *heap, uint64_t *slot, void *old, void *fresh)
 {
 	uint64_t word = (uint64_t)(uintptr_t)old;
@@ -129,7 +132,7 @@ static enum ash_slot change_plainly(ash_heap *heap, uint64_t *slot, void *old, v
 	return ASH_SLOT_DONE;
 }
 
-/* i: the draft that is `fresh`, or claimed for this change. */
+/* i is the draft that is `fresh`, or was claimed for this change. */
 static enum ash_slot change_by(struct heap *h, struct intent *i, uint64_t *slot, uint64_t old,
 			       uint64_t fresh, bool release)
 {
@@ -169,7 +172,7 @@ enum ash_slot ash_heap_replace(ash_heap *heap, void *slot, void *old, void *fres
 
 	if (store_behind(heap) == NULL)
 		return change_plainly(heap, slot, old, fresh);
-	/* An odd address would be read as a mark, and one within a block never be released. */
+	/* An odd address would be read as a mark, and an address within a block would never be released. */
 	if (!is_slot(h, slot) || (fresh != NULL && !kinds_block(h, (uint64_t)(uintptr_t)fresh, 1)))
 		return ASH_SLOT_OUTSIDE;
 	if (old == fresh)

@@ -6,10 +6,7 @@
 #include "ashlar_heap.h"
 #include "store/file/store.h"
 
-/*
- * As ash_heap_replace, without checks of the slot, in a heap shared by processes.  release: the
- * old block is released.
- */
+/* ash_heap_replace without checks of the slot, in a heap shared by processes.  With `release`, releases the old block. */
 INTERNAL enum ash_slot slots_change(struct heap *h, uint64_t *slot, uint64_t old, uint64_t fresh, bool release);
 
 #endif

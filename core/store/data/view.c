@@ -50,7 +50,7 @@ bool view_get(const struct ash_heap_view *v, const void *at, void *out, size_t b
 {
 	bool done = share_read(v->fd, out, bytes, (size_t)((const char *)at - v->base)) == bytes;
 
-	/* Pairs with the releases of what is read: reads that follow are no older. */
+	/* Pairs with the releases of the words that were read: later reads are no older. */
 	fence_acquire();
 	return done;
 }
@@ -59,7 +59,10 @@ uint64_t view_word(const struct ash_heap_view *v, const void *at)
 {
 	uint64_t word = 0, again = 0;
 
-	/* The kernel may copy the bytes of a word at different moments.  Each further round is another's change. */
+	/*
+	 * The kernel may copy the bytes of a word at different moments.  Each further round is caused by another
+	 * thread's change.
+	 */
 	do
 		if (!view_get(v, at, &word, sizeof word) || !view_get(v, at, &again, sizeof again))
 			return 0;
@@ -124,7 +127,7 @@ size_t view_next_used(const struct ash_heap_view *v, size_t i, size_t n)
 	return n;
 }
 
-/* Reads the header of chunk i.  False: it is of another kind. */
+/* Reads the header of chunk i.  Returns false if the chunk is of another kind. */
 static bool get_chunk(const struct ash_heap_view *v, size_t i, enum chunk_kind kind, struct chunk *out)
 {
 	if (!view_get(v, region_chunk(&v->region, i), out, sizeof *out))
@@ -136,7 +139,7 @@ bool view_span(const struct ash_heap_view *v, size_t i, struct view_chunk *there
 {
 	const struct chunk *c = region_chunk(&v->region, i);
 
-	/* The kind last, as the members may be another span's. */
+	/* The kind is read last, because the members may be another span's. */
 	if (!get_chunk(v, i, CHUNK_SPAN, &there->c) || view_word(v, &c->kind) != CHUNK_SPAN)
 		return false;
 	out->chunks = there->c.span_chunks;
@@ -167,20 +170,23 @@ bool view_slab(const struct ash_heap_view *v, size_t i, unsigned *unit, struct v
 	out->unowned = record_is_unowned(place);
 	out->remote = there->remote;
 	*unit = first;
-	/* In this order, as in look_at_group, and tags no older than what says that their slots are taken. */
+	/*
+	 * The order matters, as in look_at_group: the tags must be no older than the bits that say that their slots
+	 * are taken.
+	 */
 	return look_is_slab(out, first, false) &&
 	       view_get(v, remote, there->remote, out->groups * sizeof there->remote[0]) &&
 	       view_get(v, s, &there->s, sizeof there->s) &&
 	       view_get(v, remote + REMOTE_STRIDE, there->tags, out->slots * sizeof there->tags[0]);
 }
 
-/* The owner record of this number. */
+/* Returns the owner record of this number. */
 static const struct owner *record_of(const struct ash_heap_view *v, uint64_t n)
 {
 	return (const struct owner *)(const void *)(v->base + RECORDS_AT + n * RECORD_BYTES);
 }
 
-/* True: *fresh is what the change with this mark puts into its slot. */
+/* Returns whether the change with this mark is known.  Sets *fresh to the word that the change puts into the slot. */
 static bool view_change(const struct ash_heap_view *v, uint64_t mark, uint64_t *fresh)
 {
 	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);
@@ -188,7 +194,7 @@ static bool view_change(const struct ash_heap_view *v, uint64_t mark, uint64_t *
 
 	if (view_word(v, &i->state) / INTENT_USE << MARK_USE >> MARK_USE != mark >> MARK_USE)
 		return false; /* pairs with intent_set */
-	*fresh = view_word(v, &i->fresh); /* its fence pairs with the claim of the next use */
+	*fresh = view_word(v, &i->fresh); /* the fence of view_word pairs with the claim of the next use */
 	return view_word(v, &i->state) / INTENT_USE << MARK_USE >> MARK_USE == mark >> MARK_USE;
 }
 
@@ -197,17 +203,17 @@ uint64_t view_read(const struct ash_heap_view *v, const void *slot, const uint64
 	uint64_t word, mark = 0, fresh;
 
 	for (;;) {
-		/* Pairs with intent_complete and ash_heap_set_root: what the slot names is complete. */
+		/* Pairs with intent_complete and ash_heap_set_root: the block that the slot names is complete. */
 		word = mapped != NULL ? load_acquire(mapped) : view_word(v, slot);
 		if ((word & MARK) == 0)
 			return word;
 		if (word == mark)
-			return 0; /* in a forged file: a mark of no intent */
+			return 0; /* the mark of no intent, in a forged file */
 		mark = word;
-		/* The change has happened: the slot has what the intent says, if it is still that one. */
+		/* The change has happened.  The slot has the word of the intent, if that is still the same use. */
 		if (view_change(v, mark, &fresh))
 			return fresh;
-		/* Else the slot got it before: each further attempt is another thread's change. */
+		/* Otherwise the slot got the word before.  Each further attempt is another thread's change. */
 	}
 }
 

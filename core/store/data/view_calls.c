@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at heaps in files: the calls on a view, and offsets. */
+/* Reads heaps in files: the calls on a view, and offsets. */
 #include "arena/arena.h"
 #include "heaps/instance.h"
 #include "memory.h"
@@ -31,7 +31,7 @@ bool ash_heap_view_check(ash_heap_view *view)
 
 	if (!view_get(view, view->base, &head, sizeof head))
 		return false;
-	/* What the check takes for granted is set here, as the file may have changed since. */
+	/* The words that the check assumes are set here, because the file may have changed since. */
 	store_set(&head, (struct store *)(uintptr_t)view->base, view->region.chunks);
 	return image_check(view->fd, &head, &why);
 }
@@ -88,20 +88,20 @@ struct view_walk {
 	ash_heap_view *view;
 	int (*see)(void *context, const void *block, size_t size, const struct ash_heap_owner *owner);
 	void *context;
-	uint64_t life; /* the one that the kernel was asked about last */
+	uint64_t life; /* the life that the kernel was last asked about */
 	bool live;
 	/*
-	 * Of the slab that is being looked at, or the span: lives, by tags, that were read behind its tags.  Read once, and
-	 * not kept for the next slab, as a tag may be another process's by then.
+	 * Lives by tags, for the current slab or span; read after the tags.  They are read once and not kept for the
+	 * next slab, because a tag may then be another process's.
 	 */
 	struct {
 		uint64_t id, life;
 	} known[KNOWN];
-	unsigned char kinds[GROUP_SLOTS]; /* of a group */
+	unsigned char kinds[GROUP_SLOTS]; /* tags of a group */
 	struct view_chunk there;
 };
 
-/* The life of the process with this tag; 0: none. */
+/* Returns the life of the process with this tag, or 0 if there is no such process. */
 static uint64_t life_of(struct view_walk *w, uint64_t id)
 {
 	uint64_t *known = &w->known[id % KNOWN].id, *life = &w->known[id % KNOWN].life;
@@ -118,7 +118,7 @@ static int see_block(struct view_walk *w, const char *p, size_t bytes, uint16_t 
 	uint64_t life;
 
 	if (tag == TAG_OWN)
-		return 0; /* of the heap's own */
+		return 0; /* a block of the heap itself */
 	if (owner.id != TAG_NONE && owner.id != TAG_UNKNOWN) {
 		life = life_of(w, owner.id);
 		owner.pid = (int)LIFE_ID(life);
@@ -135,7 +135,7 @@ static bool has_kind(uint16_t tag)
 	return (tag & TAG_INTENT) == TAG_KIND && tag != TAG_OWN;
 }
 
-/* The slab that begins in this unit of chunk i. */
+/* Sees the slab that begins in this unit of chunk i. */
 static int see_slab(struct view_walk *w, const struct look *l, size_t i, unsigned unit)
 {
 	struct look_group words;
@@ -191,7 +191,7 @@ int ash_heap_view_walk(ash_heap_view *view,
 	return answer;
 }
 
-/* The address is in chunk i, which is not free. */
+/* Finds the block of an address in chunk i, which is not free. */
 static void find_block(ash_heap_view *view, size_t i, const char *p, struct ash_block *out)
 {
 	unsigned unit = (unsigned)((p - view_memory(view, i)) >> UNIT_SHIFT);
@@ -212,7 +212,7 @@ static void find_block(ash_heap_view *view, size_t i, const char *p, struct ash_
 		out->row = l.class;
 		out->owner = out->place == ASH_TAKEN ? view_owner(view, there.tags[index]) : 0;
 	} else {
-		/* The chunks of a span but the first have no kind. */
+		/* The chunks of a span, except the first, have no kind. */
 		while (first != SIZE_MAX && !(is_span = view_span(view, first, &there, &span)) &&
 		       there.c.kind == CHUNK_FREE)
 			first = view_last_known(view, first - 1);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The names in a view: of a search the name's bucket is read alone, of a walk all of them, many words at a time. */
+/* The names in a view.  A search reads only the bucket of the name; a walk reads all buckets, many words at a time. */
 #include "store/data/view.h"
 
 #include "memory.h"
 #include "store/recover/intent.h"
 
-/* The block, of so many bytes, that this slot of the heap's own names, where its processes have it; 0: none.  word: the slot's. */
+/*
+ * Returns the address, in the heap's processes, of the block of this size that a slot of the heap itself names, or 0
+ * if there is no such block.  `word` is the slot's word.
+ */
 static uint64_t part_of(const ash_heap_view *v, uint64_t slot, uint64_t word, size_t bytes)
 {
 	uint64_t p = (word & MARK) == 0 ? word : view_read(v, (const void *)slot, NULL); /* NOLINT: an address */
@@ -13,13 +16,13 @@ static uint64_t part_of(const ash_heap_view *v, uint64_t slot, uint64_t word, si
 	return p % sizeof(uint64_t) == 0 && view_has(v, p, bytes) ? p : 0;
 }
 
-/* The directory; 0: there is none. */
+/* Returns the directory, or 0 if there is no directory. */
 static uint64_t directory_of(const ash_heap_view *v)
 {
 	return part_of(v, (uintptr_t)&view_store(v)->names, view_word(v, &view_store(v)->names), NAME_BUCKETS * sizeof(uint64_t));
 }
 
-/* Copies the text of the name at p, as it may be forged meanwhile.  False: it is none. */
+/* Copies the text of the name at p, because a forger may change the name at any time.  Returns false if p is not a name. */
 static bool text_of(const ash_heap_view *v, uint64_t p, uint64_t length, char *text)
 {
 	const struct name *n = (const struct name *)p; /* NOLINT: an address */
@@ -31,16 +34,16 @@ static bool text_of(const ash_heap_view *v, uint64_t p, uint64_t length, char *t
 }
 
 struct wanted {
-	const char *name; /* NULL: all names, for visit */
+	const char *name; /* NULL for all names, for visit */
 	size_t length;
 	uint64_t hash;
 	int (*visit)(void *context, const char *name, const void *p);
 	void *context;
 	const void *p;
-	unsigned steps; /* of all buckets: a forged list may be a ring */
+	unsigned steps; /* of all buckets, because a forged list may be a ring */
 };
 
-/* A name that is bound to something; not 0: the search is over. */
+/* Looks at a name that is bound to a block.  A result other than 0 ends the search. */
 static int look_at_name(ash_heap_view *view, uint64_t at, const struct name *n, struct wanted *w)
 {
 	char text[ASH_NAME_MAX + 1];
@@ -59,7 +62,7 @@ static int look_at_name(ash_heap_view *view, uint64_t at, const struct name *n, 
 	return 1;
 }
 
-/* The list that begins with this word of the bucket. */
+/* Looks at the list that begins with this word of the bucket. */
 static int look_at_bucket(ash_heap_view *view, uint64_t bucket, uint64_t word, struct wanted *w)
 {
 	uint64_t at = part_of(view, bucket, word, sizeof(struct name));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Format 1, compared with the structures: what is asserted here does not move while files of format 1 are
- * to be read, which is for good.  The golden file in tests/inner/store has each of these words.
+ * Format 1, compared with the structures.  The asserted values must stay as long as files of format 1 are to be read,
+ * which is for ever.  The golden file in tests/inner/store has each of these words.
  */
 #include "store/file/store.h"
 
@@ -112,7 +112,7 @@ IS(TAG_LEAVING, 0x8000);
 IS(TAG_INTENT, 0xc000);
 IS(KIND_SHIFT, 16);
 
-/* The region; its bitmaps lie behind it, as metadata_init says. */
+/* The region; the bitmaps lie behind it, see metadata_init. */
 LIES(region, chunks, 40);
 IS(sizeof(struct region), 152);
 
@@ -132,7 +132,7 @@ IS(CHUNK_FREE, 0);
 IS(CHUNK_SLABS, 1);
 IS(CHUNK_SPAN, 2);
 
-/* Slabs.  What lies from 64 to 112 is for their owner. */
+/* Slabs.  The bytes from 64 to 112 are for their owner. */
 IS(sizeof(struct slab), 384);
 LIES(slab, owner, 0);
 LIES(slab, base, 8);

@@ -25,7 +25,7 @@ bool image_has_grown(struct image *m)
 {
 	size_t before = m->region.chunks;
 
-	/* Pairs with store_extend: what led here was written after the number. */
+	/* Pairs with store_extend: the words that led here were written after the number. */
 	fence_acquire();
 	return image_read_chunks(m) && m->region.chunks > before;
 }
@@ -33,7 +33,7 @@ bool image_has_grown(struct image *m)
 static bool read_bits(struct image *m)
 {
 	size_t n = m->region.chunks, words = bits_words(n), i;
-	size_t rooms = m->region.part_words * ROOM_PARTS, all = m->region.part_words; /* a search may look at each */
+	size_t rooms = m->region.part_words * ROOM_PARTS, all = m->region.part_words; /* a search may look at each word */
 	uint64_t *room = m->bits + all;
 	uint64_t tail = n % 64 == 0 ? 0 : ~bits_run(0, (unsigned)(n % 64));
 
@@ -65,13 +65,13 @@ bool image_record_find(struct image *m, uint64_t address, size_t *i)
 	*i = offset / RECORD_BYTES;
 	if (*i >= STORE_RECORDS || offset % RECORD_BYTES != 0)
 		return false;
-	if (!m->known[*i] && m->ours) /* it may be new */
+	if (!m->known[*i] && m->ours) /* the chunk may be new */
 		m->known[*i] = image_get(m, &m->head.base->made[*i / 64], &made, sizeof made) &&
 			       (made >> (*i % 64) & 1) != 0;
 	return m->known[*i];
 }
 
-/* True: the address is 0 or lies in the heap's chunks. */
+/* Returns whether the address is 0 or lies in the heap's chunks. */
 static bool may_be_in_flight(struct image *m, uint64_t p)
 {
 	do
@@ -90,7 +90,7 @@ static bool may_be_slot(struct image *m, uint64_t p)
 	return false;
 }
 
-/* True: each address that is followed in an intent of this kind may be that of a slot or block. */
+/* Returns whether each address that is followed in an intent of this kind may be that of a slot or block. */
 static bool intent_is_right(struct image *m, const struct intent *i)
 {
 	uint64_t kind = i->state & INTENT_KIND;
@@ -120,13 +120,16 @@ static bool record_is_right(struct image *m, size_t i)
 	if (!image_get(m, truth_of(image_record(m, i)), &m->truth, sizeof m->truth) ||
 	    !may_be_in_flight(m, m->truth.flight) || !intents_are_right(m))
 		return false;
-	m->known[i] = !m->ours || store_owner_is_made(&m->head, i); /* another build's are made again */
+	m->known[i] = !m->ours || store_owner_is_made(&m->head, i); /* those of another build are made again */
 	return !m->ours || !m->known[i] ||
 	       (image_get(m, image_record(m, i), &m->record, sizeof m->record) && o->no_slots == 0 &&
 		o->heap == &m->head.base->heap);
 }
 
-/* True: no record is made that is not reserved: others would find it before it is cleared (store_owner). */
+/*
+ * Returns whether each record that is made is reserved; otherwise others would find a record that is not cleared yet
+ * (store_owner).
+ */
 static bool made_are_right(const struct image *m)
 {
 	uint64_t beyond = 0;
@@ -143,7 +146,7 @@ bool image_records_check(struct image *m)
 
 	if (!image_get(m, m->head.base, &m->head, sizeof m->head))
 		return false;
-	/* By another call: a record is reserved before it is made.  Pairs with store_owner_made. */
+	/* By another system call, because a record is first reserved and then made.  Pairs with store_owner_made. */
 	fence_acquire();
 	if (!image_get(m, &m->head.base->records_used, &m->head.records_used, sizeof m->head.records_used) ||
 	    m->head.records_used > STORE_RECORDS || (m->ours && !made_are_right(m)))

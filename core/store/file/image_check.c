@@ -8,13 +8,13 @@
 
 /* ---- units and slab records ---- */
 
-/* The slab record at this offset in the records of the chunk that was read. */
+/* Returns the slab record at this offset in the records of the chunk that was read. */
 static const struct slab *slab_of(const struct image *m, uint32_t offset)
 {
 	return (const struct slab *)(const void *)((const char *)&m->copy + offset);
 }
 
-/* True: what follows from class, units and offset is so, and no bit is set beyond the last slot. */
+/* Returns whether the words that follow from class, units and offset are right, and no bit is set beyond the last slot. */
 static bool slab_is_right(struct image *m, size_t i, uint32_t offset)
 {
 	const struct slab *s = slab_of(m, offset);
@@ -49,7 +49,7 @@ static bool is_all_free(const struct slab *s)
 	return true;
 }
 
-/* True: all units of the slab have its record, and it is unowned or has an owner that exists. */
+/* Returns whether all units of the slab have the slab's record, and the slab is unowned or has an existing owner. */
 static bool slab_is_there_right(struct image *m, uint32_t offset)
 {
 	const struct slab *s = slab_of(m, offset);
@@ -65,7 +65,7 @@ static bool slab_is_there_right(struct image *m, uint32_t offset)
 	return image_record_find(m, owner, &record);
 }
 
-/* True: a bit of the free words is set.  The record may have no slab. */
+/* Returns whether a bit of the free words is set.  The record may have no slab. */
 static bool has_free(const struct slab *s)
 {
 	uint64_t any = 0;
@@ -77,9 +77,8 @@ static bool has_free(const struct slab *s)
 }
 
 /*
- * A unit without a slab.  If an owner's slab is being made or unmade there, all its slots
- * are free; if some are taken, the slab existed and its unit was erased.  An unowned slab
- * that is not published has no free slot.
+ * Checks a unit without a slab.  If an owner's slab is being made or unmade there, all slots are free; if some are
+ * taken, the slab existed and the unit was erased.  An unowned slab that is not published has no free slot.
  */
 static bool unit_is_right(struct image *m, size_t i, unsigned u)
 {
@@ -106,10 +105,7 @@ static bool slabs_are_right(struct image *m, size_t i)
 		first = record_unit(offset);
 		if (first > u || !record_begins(offset, first) || ((c->units >> u) & 1) != 0)
 			return false;
-		/*
-		 * A slab that is being made or unmade has some of its units, but not the first
-		 * one.
-		 */
+		/* A slab that is being made or unmade has some of the units, but not the first. */
 		if ((first == u || c->head[first] != offset) && !slab_is_right(m, i, offset))
 			return false;
 		if (first == u && !slab_is_there_right(m, offset))
@@ -122,14 +118,14 @@ static bool slabs_are_right(struct image *m, size_t i)
 
 /* ---- chunk records, spans ---- */
 
-/* A chunk that another process is changing looks wrong, but not so many times in a row. */
+/* A chunk that another process is changing looks wrong, but not this number of times in a row. */
 enum { CHUNK_ATTEMPTS = 8 };
 
 /*
- * True: what the chunk is agrees with what it has of a span.  Its kind alone may be wrong, and then
- * a live block would count as free.  So a chunk of slabs has no span's chunks, and who releases a
- * span, or is to make it, takes the tag away first: a death leaves chunks of a span without a tag.
- * What other builds leave is cleared by renew_slabs.
+ * Returns whether the chunk's kind agrees with the words of a span.  Only the kind may be wrong, and then a live
+ * block would count as free.  Therefore a chunk of slabs has no span's chunks, and a thread that releases or is about
+ * to make a span clears the tag first: a death leaves chunks of a span without a tag.  renew_slabs clears the words
+ * that other builds leave.
  */
 static bool chunk_use_is_right(const struct image *m, const struct chunk *c)
 {
@@ -137,7 +133,7 @@ static bool chunk_use_is_right(const struct image *m, const struct chunk *c)
 	       (c->kind == CHUNK_FREE && c->clean == 0);
 }
 
-/* True: the words that follow from the place of the chunk are right, or 0 if it was never used. */
+/* Returns whether the words that follow from the place of the chunk are right, or 0 if the chunk was never used. */
 static bool chunk_place_is_right(const struct image *m, size_t i)
 {
 	const struct chunk *c = &m->copy.chunk;
@@ -145,21 +141,21 @@ static bool chunk_place_is_right(const struct image *m, size_t i)
 
 	return c->kind <= CHUNK_SPAN && c->no_reciprocal == 0 &&
 	       (c->base == image_chunk_base(m, i) || (!used && c->base == NULL)) &&
-	       /* A search follows a hint above 0 to the record: chunk_hint writes by its region and index. */
+	       /* A search follows a hint above 0 to the record: chunk_hint writes by the record's region and index. */
 	       ((const char *)c->region == (const char *)m->head.base + REGION_AT ||
 		(!used && c->region == NULL && image_room(m, i) == 0)) &&
 	       (c->index == i || (!used && c->index == 0)) &&
 	       (c->units == 0 || c->kind == CHUNK_SLABS) && chunk_use_is_right(m, c);
 }
 
-/* Reads the chunk's record into m->copy; false: it is wrong in itself. */
+/* Reads the chunk's record into m->copy.  Returns false if the record is wrong in itself. */
 static bool chunk_read(struct image *m, size_t i)
 {
 	return image_get(m, image_chunk_at(m, i), &m->copy.chunk, sizeof m->copy.chunk) &&
 	       chunk_place_is_right(m, i);
 }
 
-/* True: a unit of the chunk has a slab record. */
+/* Returns whether a unit of the chunk has a slab record. */
 static bool has_heads(const struct chunk *c)
 {
 	uint32_t any = 0;
@@ -170,14 +166,14 @@ static bool has_heads(const struct chunk *c)
 	return any != 0;
 }
 
-/* One attempt.  *n: chunks of the span that begins there, or 1. */
+/* Makes one attempt.  Sets *n to the chunks of the span that begins there, or to 1. */
 static bool chunk_is_right(struct image *m, size_t i, size_t *n)
 {
 	const struct chunk *c = &m->copy.chunk;
 	size_t k;
 
 	*n = 1;
-	/* A walk, as of who attaches, passes over chunks that are not known: region_know comes first. */
+	/* A walk, such as that of an attaching process, passes over chunks that are not known: region_know comes first. */
 	if (!chunk_read(m, i) || (c->kind != CHUNK_FREE &&
 				  (image_is_free(m, i) || (image_known(m, i) >> (i % 64) & 1) == 0)))
 		return false;
@@ -199,7 +195,7 @@ static bool chunk_is_right(struct image *m, size_t i, size_t *n)
 	return true;
 }
 
-/* True: none of the 64 chunks from i on is to be checked. */
+/* Returns whether none of the 64 chunks from i on needs a check. */
 static bool is_unused_word(const struct image *m, size_t i)
 {
 	const uint64_t *room = m->bits + m->region.part_words + i / ROOM_CHUNKS;
@@ -212,8 +208,8 @@ static bool is_unused_word(const struct image *m, size_t i)
 }
 
 /*
- * The next chunk from i on that a search, a walk or a look-up may come to: it is in use, its record is known,
- * or a hint leads there.  All others' records are cleared before they are read (run_made).
+ * Returns the next chunk from i on that a search, a walk or a look-up may come to: the chunk is in use, the record is
+ * known, or a hint leads there.  The records of all other chunks are cleared before they are read (run_made).
  */
 static size_t next_to_check(const struct image *m, size_t i)
 {
@@ -235,7 +231,7 @@ bool image_chunks_check(struct image *m)
 
 	for (i = 0; (i = next_to_check(m, i)) < m->region.chunks; i += n) {
 		for (attempt = 0; !chunk_is_right(m, i, &n); attempt++) {
-			(void)image_has_grown(m); /* a span may end in chunks that are new */
+			(void)image_has_grown(m); /* a span may end in new chunks */
 			if (attempt == CHUNK_ATTEMPTS || !image_read_bits(m))
 				return false;
 		}

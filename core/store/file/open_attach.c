@@ -15,7 +15,7 @@
 #include "thread/seating.h"
 #include "world.h"
 
-/* True: the words that follow from address and size have the one value they can have. */
+/* Returns whether the words that follow from address and size have their only possible values. */
 static bool head_is_right(const struct store *head, size_t n)
 {
 	uintptr_t base = (uintptr_t)head->base;
@@ -26,20 +26,20 @@ static bool head_is_right(const struct store *head, size_t n)
 		return false;
 	memcpy(&right, head, sizeof right);
 	store_set(&right, head->base, n);
-	/* Of another build's file the truth alone is compared.  ~0 is ID_BUSY: no heap has it as its id (benches.h). */
+	/* In another build's file only the truth is compared.  ~0 is ID_BUSY, which is the id of no heap (benches.h). */
 	return (head->caches != store_caches() ? memcmp(&right, head, offsetof(struct store, caches)) == 0
 					       : memcmp(&right, head, sizeof right) == 0) &&
 	       (head->heap.id & 1) != 0 && head->heap.id != ~(uint64_t)0 && head->records_used <= STORE_RECORDS &&
 	       head->heap.own.huge <= ASH_HUGE_POPULATE;
 }
 
-/* True: each byte is at most CHUNK_UNITS. */
+/* Returns whether each byte is at most CHUNK_UNITS. */
 static bool parts_are_right(uint64_t part)
 {
 	return ((part | (part + (0x7f - CHUNK_UNITS) * ROOM_EACH)) & ROOM_HIGH) == 0;
 }
 
-/* True: the region's record in the file has the one value that it can have. */
+/* Returns whether the region's record in the file has the only possible value. */
 static bool region_is_right(int fd, const struct store *head, size_t n)
 {
 	struct region there, right;
@@ -48,15 +48,15 @@ static bool region_is_right(int fd, const struct store *head, size_t n)
 		return false;
 	memcpy(&right, &there, sizeof right);
 	store_set_region(&right, head->base, n);
-	right.chunks = there.chunks; /* it grows up to n, see store_extend */
+	right.chunks = there.chunks; /* the number grows up to n, see store_extend */
 	if (head->caches != store_caches())
 		return there.chunks - 1 < n;
-	/* The hint is as it is: too low a value costs time only. */
+	/* The hint may have any value, because too low a value only costs time. */
 	return there.chunks - 1 < n && parts_are_right(there.part) &&
 	       memcmp(&right, &there, sizeof right) == 0;
 }
 
-/* Allocates what attaching writes: an owner record, and the process's entry in the census. */
+/* Allocates the parts that attaching writes: an owner record, and the process's entry in the census. */
 static bool take_for_attach(int fd, const struct store *head, struct store *s)
 {
 	size_t most = store_records(head->heap.own.cap >> CHUNK_SHIFT, (head->heap.records & RECORDS_ALLOCATED) != 0);
@@ -76,12 +76,12 @@ static bool take_for_attach(int fd, const struct store *head, struct store *s)
 	       share_take(fd, RECORDS_AT, used * RECORD_BYTES, s);
 }
 
-/* Clears the hints that lead to slabs and records: what is behind them is searched again. */
+/* Clears the hints that lead to slabs and records, so that the memory behind them is searched again. */
 static void clear_hints(struct heap *h)
 {
 	unsigned class;
 
-	/* These pair with nothing: they are hints. */
+	/* These pair with nothing, because they are hints. */
 	store_release(&h->adopt_next, (struct owner *)NULL);
 	store_release(&h->reap_next, (struct owner *)NULL);
 	for (class = 0; class < CLASSES; class++)
@@ -89,8 +89,8 @@ static void clear_hints(struct heap *h)
 }
 
 /*
- * Breaks the seal before the first change, also of a hint.  As a builder: no other thread seals
- * the heap then, so that this ends however often others seal it.  False: an error of the disk.
+ * Breaks the seal before the first change, also of a hint.  The caller becomes a builder: then no other thread seals
+ * the heap, and the call ends however often others seal.  Returns false if the disk reports an error.
  */
 static bool begin_changes(struct store *s)
 {
@@ -99,7 +99,10 @@ static bool begin_changes(struct store *s)
 
 	if (broken) {
 		clear_hints(&s->heap);
-		/* Relaxed: whose file it is who made it knows; who attaches later says so himself. */
+		/*
+		 * Relaxed, because the maker of a file knows its maker, and processes that attach later set this
+		 * themselves.
+		 */
 		store_relaxed(&s->heap.records, load_relaxed(&s->heap.records) | RECORDS_DOUBTED);
 	}
 	building_end(b);
@@ -117,9 +120,8 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	if (found == CLAIM_BUSY || half)
 		*why = ASH_ATTACH_UNFINISHED;
 	/*
-	 * The rest is read after magic, which is set last, by another system call: the kernel
-	 * may copy words of one call in any order.  The fence pairs with the release of magic
-	 * (open_create.c).
+	 * The rest is read after magic, which is set last, by another system call, because the kernel may copy words
+	 * of one call in any order.  The fence pairs with the release of magic (open_create.c).
 	 */
 	fence_acquire();
 	if (found != CLAIM_HEAP || share_read(fd, head, sizeof *head, 0) != sizeof *head)
@@ -129,7 +131,10 @@ bool store_look(int fd, struct store *head, enum ash_attach *why)
 	       region_is_right(fd, head, n);
 }
 
-/* Enters the process, and the heap in its map; else: the reason, and s is still mapped. */
+/*
+ * Enters the process in the census, and the heap in the process's map.  Otherwise returns the reason, and s is still
+ * mapped.
+ */
 static enum ash_attach enter_file(struct store *s, const struct store *head, int fd, uint64_t file)
 {
 	bool ours = head->caches == store_caches(), whole = seal_state(head->seal) == SEAL_WHOLE;
@@ -146,7 +151,7 @@ static enum ash_attach enter_file(struct store *s, const struct store *head, int
 	if (why != ASH_ATTACHED)
 		return why;
 	if (!renew_enter(s))
-		return ASH_ATTACH_UNFINISHED; /* another process came in between */
+		return ASH_ATTACH_UNFINISHED; /* another process came first */
 	if (!store_enter(s, head->heap.own.cap >> CHUNK_SHIFT))
 		return ASH_ATTACH_NO_MEMORY;
 	if (begin_changes(s))
@@ -215,8 +220,8 @@ bool store_vouch(int fd)
 	if (s == NULL)
 		return false;
 	/*
-	 * Not written by its old value: another process may have vouched meanwhile, attached and
-	 * broken the seal.  Its changes would be under a seal then.  Pairs with seal_break.
+	 * The word is not written by the old value: another process may have vouched, attached and broken the seal
+	 * since; those changes would then be under a seal.  Pairs with seal_break.
 	 */
 	word = load_acquire(&s->seal);
 	while ((seal_is_torn(word) || load_acquire(&s->file) != file.identity) && /* pairs with reattach */
@@ -231,12 +236,15 @@ static uint64_t mapped_here(const struct store *s)
 	return mapping_at(process_thread(), process_thread(), (uintptr_t)s);
 }
 
-/* True: the living thread certainly has this file, which is mapped here as `mine`, at its place. */
+/* Returns whether the living thread certainly has this file, which is mapped here as `mine`, at the heap's address. */
 static bool is_attached(const struct store *s, uint64_t mine, uint64_t state)
 {
 	uint64_t thread = LIFE_ID(state >> OWNER_THREAD);
 
-	/* Threads of this process are not: until now it had nothing of this heap at these addresses. */
+	/*
+	 * Threads of this process do not count, because until now the process had nothing of this heap at these
+	 * addresses.
+	 */
 	return mine > MAPPING_NONE && mapping_at(thread, thread, (uintptr_t)s) == mine &&
 	       mapping_at(process_number(), thread, (uintptr_t)s) == MAPPING_UNKNOWN;
 }
@@ -251,13 +259,13 @@ bool reattach_is_torn(struct store *s, uint64_t file)
 	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o)) {
 		state = load_acquire(&o->state); /* pairs with owner_hold_as */
 		if (state != OWNER_VACANT && !recover_is_dead(&s->heap, state) && !is_attached(s, mine, state))
-			/* Another process may have attached meanwhile.  Pairs with reattach. */
+			/* Another process may have attached since.  Pairs with reattach. */
 			return load_acquire(&s->file) != file;
 	}
 	return false;
 }
 
-/* True: a living process is attached that has a thread of its own in a record, so it rebuilt them. */
+/* Returns whether a living process is attached that has a thread of its own in a record, and so has rebuilt the records. */
 static bool others_are_attached(struct store *s, uint64_t mine)
 {
 	struct owner *o;
@@ -283,7 +291,7 @@ void reattach(struct store *s, uint64_t file)
 		state = load_acquire(&o->state); /* pairs with owner_hold_as */
 		if (state == OWNER_VACANT ? others
 					  : !recover_is_dead(&s->heap, state) &&
-						    /* Of a copy that was vouched for, all others are dead. */
+						    /* In a copy that was vouched for, all other processes are dead. */
 						    (load_acquire(&s->file) == file || is_attached(s, mine, state)))
 			continue;
 		(void)takeover_add(&t, o, state);

@@ -7,21 +7,21 @@
 
 #define AFTER (offsetof(struct store, world) + sizeof(uint64_t))
 
-/* True: the thread is making the heap.  It may be this one, interrupted by a signal handler. */
+/* Returns whether the thread is making the heap.  That may be the calling thread, interrupted by a signal handler. */
 static bool is_live(uint64_t claim, uint64_t world)
 {
-	/* In other namespaces than ours the life cannot be judged, so it counts as live. */
+	/* In namespaces other than the caller's, the life cannot be judged, and counts as live. */
 	return claim != 0 && (!world_is(world, world_now()) || !life_thread_is_over(claim));
 }
 
-/* What is wrong with a file that should be blank; two looks are compared. */
+/* The fault of a file that should be blank; two looks are compared. */
 struct wrong {
 	size_t length;	     /* of the file, at most one byte more than a page */
 	size_t at;	     /* the first word that is not zero ...            */
 	uint64_t word;	     /* ... and its value                              */
 };
 
-/* True: the file has at most one page, of zeros but for claim and world. */
+/* Returns whether the file has at most one page, with zeros except for claim and world. */
 static bool is_blank(const struct store *head, size_t length, int fd, struct wrong *w)
 {
 	size_t at, i;
@@ -54,9 +54,8 @@ enum claim claim_look(int fd, bool *half)
 
 	*half = false;
 	/*
-	 * Between these calls others may begin to make a heap, or give that up: what they leave
-	 * is taken for something else then, but never twice in the same way.  Lock-free: it is
-	 * repeated only if the file has changed.
+	 * Between these calls other threads may begin to make a heap, or give up.  Their words then look like another
+	 * file, but never twice in the same way.  Lock-free: a round is repeated only if the file has changed.
 	 */
 	do {
 		before = now;
@@ -67,7 +66,10 @@ enum claim claim_look(int fd, bool *half)
 		if (head.magic == STORE_MAGIC)
 			return CLAIM_HEAP;
 		*half = head.magic == CLAIM_MAKING;
-		/* Without a claim, too, as for claim_take: an attempt would change the file, and claim_wait wait on. */
+		/*
+		 * Busy also without a claim, like claim_take: an attempt would change the file, and claim_wait would
+		 * wait on.
+		 */
 		if (*half && !world_is(head.world, world_now()))
 			return CLAIM_BUSY;
 		if (*half || is_blank(&head, file.length, fd, &now))
@@ -81,13 +83,13 @@ bool claim_wait(int fd, struct claim_wait *w)
 	uint64_t me = life_of_thread();
 	struct claim_wait now;
 
-	/* Who does not know his own life could not make the heap either. */
+	/* A thread that does not know the thread's own life could not make the heap either. */
 	memset(&now, 0, sizeof now);
 	if (!share_status(fd, &now.file) || share_read(fd, now.words, AFTER, 0) > AFTER ||
 	    me == 0 || now.words[2] == me)
 		return false;
-	/* A thread that makes a large heap changes its file all the time: share_take goes by pieces. */
-	now.looks = w->looks + (now.words[2] != 0 ? 1 : CLAIM_PATIENCE / 16); /* without a claim: between two steps */
+	/* A thread that makes a large heap changes the file all the time, because share_take goes by pieces. */
+	now.looks = w->looks + (now.words[2] != 0 ? 1 : CLAIM_PATIENCE / 16); /* without a claim the maker is between two steps */
 	if (memcmp(now.words, w->words, sizeof now.words) != 0 || now.file.length != w->file.length ||
 	    now.file.chance != w->file.chance)
 		now.looks = 0;
@@ -103,15 +105,15 @@ enum claim claim_take(struct store *s)
 	if (!cas_acq_rel(&s->magic, &magic, CLAIM_MAKING) && magic != CLAIM_MAKING)
 		return magic == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FOREIGN;
 	/*
-	 * First, so that a thread that sees a claim sees the namespaces in which its life is
-	 * valid: the release of the claim pairs with the acquire load of it below.
+	 * First, so that a thread that sees a claim sees the namespaces in which that life is valid: the release of
+	 * the claim pairs with the acquire load below.
 	 */
 	(void)cas_acq_rel(&s->world, &world, here);
 	claim = load_acquire(&s->claim);
-	me = lives_thread(&s->heap); /* 0: the namespaces are others' */
+	me = lives_thread(&s->heap); /* 0 in namespaces other than the heap's */
 	if (me == 0 || is_live(claim, here) || !cas_acq_rel(&s->claim, &claim, me))
 		return CLAIM_BUSY;
-	/* The former maker may have completed the heap before it died. */
+	/* The former maker may have completed the heap before dying. */
 	return load_acquire(&s->magic) == STORE_MAGIC ? CLAIM_HEAP : CLAIM_FREE;
 }
 
@@ -127,8 +129,8 @@ void claim_give(struct store *s)
 
 	claim_clear(s);
 	store_relaxed(&s->world, (uint64_t)0);
-	/* In this order: a thread that sees no claim may begin, and sets magic. */
+	/* In this order, because a thread that sees no claim may begin, and sets magic. */
 	(void)cas_acq_rel(&s->magic, &making, 0);
-	/* A thread in other namespaces may have begun when it saw world cleared. */
+	/* A thread in other namespaces may have begun after world was cleared. */
 	(void)cas_acq_rel(&s->claim, &mine, 0);
 }

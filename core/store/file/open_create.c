@@ -11,10 +11,7 @@
 #include "store/recover/building.h"
 #include "world.h"
 
-/*
- * Sets up the store in memory that is zero but for magic and claim.  False: no memory for
- * the map.
- */
+/* Sets up the store in memory that is zero except for magic and claim.  Returns false if there is no memory for the map. */
 static bool set_up(struct store *s, struct store_size n, uint64_t file,
 		   const struct ash_heap_options *options)
 {
@@ -23,8 +20,8 @@ static bool set_up(struct store *s, struct store_size n, uint64_t file,
 	heap_configure(&s->heap, n.limit << CHUNK_SHIFT, options);
 	s->heap.records = options != NULL && options->allocate ? RECORDS_ALLOCATED : 0;
 	s->heap.id = heap_new_id(true);
-	store_relaxed(&s->seal, seal_new()); /* relaxed, as all behind magic */
-	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads it */
+	store_relaxed(&s->seal, seal_new()); /* relaxed, like all behind magic */
+	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads the word */
 	(void)layout_of(options, &s->layout); /* checked by store_create_file; no other heap shows it */
 	store_relaxed(&s->file, file);
 	store_set(s, s, n.limit);
@@ -62,8 +59,8 @@ struct store *store_create(struct store_size n, const struct ash_heap_options *o
 }
 
 /*
- * Allocates what is written here and by the first call, so that a full disk is an error
- * and no signal.  The first page is there: it has the claim.
+ * Allocates the parts that this call and the first call write, so that a full disk is an error and no signal.  The
+ * first page exists, because the claim is there.
  */
 static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 {
@@ -79,7 +76,7 @@ static bool take_head(int fd, struct store *base, struct store_size n, bool all)
 	       share_take(fd, REGION_AT, (size_t)(r.records - (char *)base) - REGION_AT, NULL);
 }
 
-/* The caller has the claim: discards what an earlier maker left, and makes the heap. */
+/* Discards the remains of an earlier maker, and makes the heap.  The caller has the claim. */
 static bool make_in(int fd, struct store *s, struct store_size n,
 		    const struct ash_heap_options *options)
 {
@@ -91,7 +88,7 @@ static bool make_in(int fd, struct store *s, struct store_size n,
 	       take_head(fd, s, n, all) && share_status(fd, &file) && set_up(s, n, file.identity, options);
 }
 
-/* Makes the heap in a file that seemed free; the file is mapped before it is changed. */
+/* Makes the heap in a file that seemed free.  Maps the file before any change. */
 static struct store *make_at(int fd, struct store_size n, const struct ash_heap_options *options,
 			     enum ash_attach *why, enum claim *found)
 {
@@ -153,9 +150,8 @@ uint64_t heap_new_id(bool shared)
 	uint64_t n = fetch_add_relaxed(&count, 1) + 1;
 
 	/*
-	 * Other processes attach to shared heaps, so the ids must differ between processes as
-	 * well.  Count and life have a factor each, as the lives of successive processes
-	 * differ by 1, as counts do.
+	 * Other processes attach to shared heaps, so the ids must differ between processes as well.  Count and life
+	 * have separate factors, because the lives of successive processes differ by 1, like counts.
 	 */
 	if (shared)
 		n = n * UINT64_C(0xd1342543de82ef95) +

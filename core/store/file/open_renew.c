@@ -13,15 +13,15 @@
 #include "store/recover/building.h"
 #include "store/recover/census.h"
 
-/* ---- who is attached ---- */
+/* ---- the attached processes ---- */
 
-/* What store.unlisted says in this run of the system. */
+/* Returns the value of store.unlisted in this run of the system. */
 static uint64_t unlisted_now(void)
 {
 	return boot_number() | 1;
 }
 
-/* True: a process of the census other than this one lives, and may have the file `mine` mapped at its place. */
+/* Returns whether another process of the census lives, and may have the file `mine` mapped at the heap's address. */
 static bool others_live(const struct store *s, uint64_t mine)
 {
 	uint64_t life, id, there;
@@ -45,7 +45,7 @@ static bool others_are_there(const struct store *s)
 	uint64_t mine = mapping_at(process_thread(), process_thread(), (uintptr_t)s);
 	uint64_t unlisted = load_acquire(&s->unlisted); /* pairs with renew_enter */
 
-	/* Where /proc cannot be read, 1 is the number of each start. */
+	/* If /proc cannot be read, 1 is the number of each start. */
 	return mine <= MAPPING_NONE || unlisted == 1 || unlisted == unlisted_now() || others_live(s, mine);
 }
 
@@ -56,7 +56,7 @@ bool renew_is_torn(const struct store *s, uint64_t file)
 
 bool renew_enter(struct store *s)
 {
-	/* Both of it by read-modify-writes in one order: pairs with the exchange in renew. */
+	/* Both use read-modify-writes, which have a single order: pairs with the exchange in renew. */
 	if (census_join(s) == TAG_UNKNOWN)
 		(void)exchange_seq_cst(&s->unlisted, unlisted_now());
 	return fetch_or_seq_cst(&s->caches, 0) == store_caches();
@@ -73,7 +73,7 @@ void renew_check(struct store *s)
 
 /* ---- rebuilding the caches: no other thread reads or writes them ---- */
 
-/* Of the heap what lies between `locked` and `root`, and all behind the options, is not the truth. */
+/* The truth excludes the members of the heap from `locked` to `root` and all behind the options. */
 #define RENEWED_AT (offsetof(struct store, heap) + offsetof(struct heap, slab_chunks))
 
 static void renew_head(struct store *s, size_t n)
@@ -87,7 +87,7 @@ static void renew_head(struct store *s, size_t n)
 	memset(store_stranger(s, 0), 0, STRANGERS * sizeof(struct stranger));
 	store_set(s, s, n);
 	h->running = h->locked = 0;
-	h->unowned_made = 1; /* there may be some, */
+	h->unowned_made = 1; /* unowned slabs may exist, */
 	s->deaths = 1;	     /* and memory that is lost */
 	h->owners = NULL;
 	for (i = 0; i < s->records_used; i++) {
@@ -108,12 +108,12 @@ static void renew_region(struct store *s, size_t n)
 
 	store_set_region(r, s, n);
 	r->chunks = chunks;
-	r->part = 0; /* what the first walk finds is told here, see chunk_mend */
+	r->part = 0; /* the first walk counts chunks here, see chunk_mend */
 	memset(r->room, 0, r->part_words * ROOM_PARTS * sizeof *r->room);
 	memset(r->advice, 0, n);
 }
 
-/* What is for the owner: as of a slab none of whose groups is known. */
+/* Sets the owner's words to those of a slab without a known group. */
 static void renew_slab(struct slab *s)
 {
 	s->all_free = 0;
@@ -124,7 +124,7 @@ static void renew_slab(struct slab *s)
 	s->hold = SLAB_IDLE;
 }
 
-/* True: the record was never set.  It may lie in a hole, so it is not to be touched. */
+/* Returns whether the record was never set.  Such a record may lie in a hole, and must not be touched. */
 static bool was_never_set(const struct slab *s)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)s;
@@ -136,7 +136,7 @@ static bool was_never_set(const struct slab *s)
 	return any == 0;
 }
 
-/* False: the file ends before.  there: for what is read. */
+/* Returns false if the file ends before.  `there` is a buffer for reads. */
 static bool renew_slabs(struct store *s, int fd, struct image_chunk *there)
 {
 	struct region *r = s->heap.regions;
@@ -147,9 +147,9 @@ static bool renew_slabs(struct store *s, int fd, struct image_chunk *there)
 
 		if (share_read(fd, there, sizeof *there, (size_t)(c - (char *)s)) != sizeof *there)
 			return false;
-		if (there->chunk.kind == CHUNK_SPAN) /* made by a CPU with smaller pages: a little more can be used */
+		if (there->chunk.kind == CHUNK_SPAN) /* made by a CPU with smaller pages: a little more becomes usable */
 			region_chunk(r, i)->span_bytes = (there->chunk.span_bytes + PAGE_MOST - 1) & ~(PAGE_MOST - 1);
-		else /* of an earlier span */
+		else /* remains of an earlier span */
 			region_chunk(r, i)->span_chunks = 0;
 		for (k = 0; k < CHUNK_RECORDS; k++)
 			if (!was_never_set(&there->slab[k]))
@@ -179,10 +179,10 @@ enum ash_attach renew(struct store *s, int fd)
 	uint64_t me = lives_thread(&s->heap), who = load_acquire(&s->renewer), was;
 	enum ash_attach why = ASH_ATTACH_OTHERS;
 
-	/* Before anything is written: what follows finds only who has come since. */
+	/* Before any write, so that the following steps only find processes that came since. */
 	if (me == 0 || others_are_there(s))
 		return ASH_ATTACH_OTHERS;
-	/* It may be this thread, interrupted by a signal handler.  Pairs with the release below. */
+	/* The renewer may be this thread, interrupted by a signal handler.  Pairs with the release below. */
 	if (who == me || (who != 0 && !lives_thread_is_over(s, who)) || !cas_acq_rel(&s->renewer, &who, me))
 		return ASH_ATTACH_UNFINISHED;
 	was = exchange_seq_cst(&s->caches, CACHES_NONE); /* pairs with renew_enter */
@@ -191,6 +191,6 @@ enum ash_attach renew(struct store *s, int fd)
 		was = why == ASH_ATTACHED ? store_caches() : CACHES_NONE;
 	}
 	(void)exchange_seq_cst(&s->caches, was);
-	store_release(&s->renewer, 0); /* pairs with the load of the next one */
+	store_release(&s->renewer, 0); /* pairs with the load of the next renewer */
 	return why;
 }

@@ -54,7 +54,7 @@ void store_set(struct store *s, struct store *base, size_t n)
 	s->heap.reserved = s->heap.peak.reserved = n;
 	s->heap.own.cap = n << CHUNK_SHIFT;
 	s->descriptor = ash_descriptor;
-	/* Zero, as a process with another release may attach if the layout is the same. */
+	/* Zero, because a process with another release may attach if the layout is equal. */
 	memset(s->descriptor.release, 0, sizeof s->descriptor.release);
 	s->descriptor.heap = &base->heap;
 	s->descriptor.map = NULL;
@@ -75,7 +75,7 @@ void *store_owner(struct heap *h)
 	uint64_t n = load_relaxed(&s->records_used), holding;
 	void *record;
 
-	/* The winner gets record n.  The word publishes nothing: its acquire pairs with nothing. */
+	/* The winner gets record n.  The word publishes nothing, so this acquire pairs with nothing. */
 	for (;;) {
 		if (n >= most)
 			return NULL;
@@ -112,8 +112,7 @@ struct owner *store_owner_after(struct heap *h, const struct owner *o)
 	struct store *s = store_of(h);
 	size_t n = o != NULL ? record_number(s, o) : load_acquire(&s->records_used);
 
-	/* The first n, from the last on.  Acquire, also of the bits, pairs with store_owner_made.
-	 */
+	/* Counts the first n, from the last on.  Acquire, also of the bits, pairs with store_owner_made. */
 	while (n > 0) {
 		uint64_t made =
 			load_acquire(&s->made[(n - 1) / 64]) & ~(uint64_t)0 >> (63 - (n - 1) % 64);
@@ -125,11 +124,11 @@ struct owner *store_owner_after(struct heap *h, const struct owner *o)
 	return NULL;
 }
 
-/* ---- its address in a process ---- */
+/* ---- the store's address in a process ---- */
 
 enum { APART = 16, ANYWHERE = 8 };
 
-/* The address of the i-th attempt, far from where the kernel places mappings; 0: none. */
+/* Returns the address of the i-th attempt, far from where the kernel places mappings, or 0 if there is no such address. */
 static uintptr_t apart(uint64_t chance, size_t bytes, unsigned i)
 {
 	size_t from = CPU_APART_FROM, room = CPU_APART_TO - CPU_APART_FROM, step = (size_t)1 << 30;
@@ -137,7 +136,7 @@ static uintptr_t apart(uint64_t chance, size_t bytes, unsigned i)
 	if (CPU_NARROW_FROM != 0 && i >= APART / 2) { /* the second half of the attempts */
 		from = CPU_NARROW_FROM;
 		room = CPU_NARROW_TO - CPU_NARROW_FROM;
-		step = (size_t)1 << 26; /* 1 GiB would be 96 places only */
+		step = (size_t)1 << 26; /* 1 GiB would give only 96 places */
 	}
 	if (bytes > room / 2)
 		return 0;
@@ -177,7 +176,7 @@ struct store *store_map_anywhere(int fd, size_t bytes, uint64_t chance, enum ash
 		if (at != 0)
 			s = store_map_at(fd, bytes, at, why);
 		if (CPU_NARROW_FROM != 0 && *why == ASH_ATTACH_NO_MEMORY && i < APART / 2) {
-			*why = ASH_ATTACH_TAKEN; /* perhaps by a kernel with fewer address bits */
+			*why = ASH_ATTACH_TAKEN; /* perhaps the kernel has fewer address bits */
 			i = APART / 2 - 1;
 		}
 	}
@@ -219,7 +218,7 @@ bool store_extend(struct store *s, size_t n)
 
 	if (!store_may_extend(s, n))
 		return false;
-	/* Each chunk is added by one thread.  Release pairs with view_chunks. */
+	/* Each chunk is added by a single thread.  Release pairs with view_chunks. */
 	for (;;) {
 		if (had >= n)
 			return true;
@@ -227,15 +226,18 @@ bool store_extend(struct store *s, size_t n)
 		if (cas_acq_rel((uint64_t *)(void *)&r->chunks, &had, n))
 			break;
 	}
-	/* No block was ever there.  Clean first, as the thread that claims a chunk may read it. */
+	/* No block was ever there.  The clean bits are first, because the thread that claims a chunk may read them. */
 	bits_release(r->clean, had, n - had);
 	bits_release(r->free, had, n - had);
 	return true;
 }
 
-enum { MANY = 64 }; /* chunks, from which on a system call costs less than their pages */
+enum { MANY = 64 }; /* chunks from which on a system call costs less than their pages */
 
-/* Clears the records [first, first + n), none of them known, without touching each.  False: refused. */
+/*
+ * Clears the records [first, first + n), of which no record is known, without touching each.  Returns false if the
+ * kernel refused.
+ */
 static bool punch(struct region *r, size_t first, size_t n)
 {
 	uintptr_t from = (uintptr_t)region_chunk(r, first), to = (uintptr_t)region_chunk(r, first + n);
@@ -252,7 +254,7 @@ void run_made(struct region *r, size_t first, size_t n)
 	bool punched = end - first > MANY && (records & RECORDS_ALLOCATED) == 0 &&
 		       bits_unset(r->known, first, n) == n && punch(r, first, n);
 
-	/* Of the first and the last one a part may share a page with others' records. */
+	/* The first and the last record may share a page with other records. */
 	for (i = first; i < end; i += punched && i == first ? n - 1 : 1)
 		if (!bits_all(r->known, i, 1))
 			memset(region_chunk(r, i), 0, sizeof(struct chunk));

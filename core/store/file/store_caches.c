@@ -3,8 +3,8 @@
 
 #include "thread/owner.h"
 
-/* Raise it when a word that is not the truth changes its meaning, which no size reveals. */
-#define CACHES_MEANING 4 /* 2: span_chunks of chunks that are no span's, see chunk_use_is_right; 3: a slab's ready bits; 4: holds */
+/* Raise this when a word that is not the truth changes in meaning without a change of size. */
+#define CACHES_MEANING 4 /* 2: span_chunks of chunks without a span, see chunk_use_is_right; 3: a slab's ready bits; 4: holds */
 
 uint64_t store_caches(void)
 {
@@ -19,7 +19,7 @@ uint64_t store_caches(void)
 		offsetof(struct region, advice), OWNER_THREAD,
 	};
 	static uint64_t known;
-	uint64_t number = load_relaxed(&known); /* relaxed: it has one value beside 0 */
+	uint64_t number = load_relaxed(&known); /* relaxed, because there is a single value beside 0 */
 	size_t i;
 
 	if (number != 0)
@@ -29,7 +29,7 @@ uint64_t store_caches(void)
 		number = number * UINT64_C(0xd1342543de82ef95) + sizes[i];
 	for (i = 0; i < ASH_FIELDS; i++)
 		number = number * UINT64_C(0xd1342543de82ef95) + ash_descriptor.field[i];
-	number |= 1; /* CACHES_NONE is none */
+	number |= 1; /* never CACHES_NONE */
 	store_relaxed(&known, number);
 	return number;
 }

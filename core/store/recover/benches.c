@@ -7,25 +7,22 @@
 #include "thread/seat.h"
 
 static struct bench *first[SEAT_KINDS];
-/* Hints: how many benches are vacant, without a page and with one. */
+/* Hints: the numbers of vacant benches without and with a page. */
 static uint64_t vacant[SEAT_KINDS][2];
 
-/*
- * Takes the bench if its holder word is this one.  The bench must be empty, but for
- * entries with ID_CLOSING.
- */
+/* Takes the bench if the holder word is `word`.  The bench must be empty, except for entries with ID_CLOSING. */
 static bool bench_hold(struct bench *b, uint64_t word)
 {
 	uint64_t me = holder_here();
 
-	/* Acquire pairs with bench_leave: the entries are seen as the last holder left them. */
+	/* Acquire pairs with bench_leave: this thread sees the last holder's stores to the entries. */
 	if (me == 0 || !cas_acq_rel(&b->holder, &word, me))
 		return false;
 	store_relaxed(&b->note, process_note());
 	return true;
 }
 
-/* True: the holder's thread has certainly ended. */
+/* Returns whether the holder's thread has certainly ended. */
 static bool bench_is_left(const struct bench *b, uint64_t word)
 {
 	/* The calling thread may be the holder: a signal handler may have just taken the bench. */
@@ -39,7 +36,7 @@ struct bench *benches_first(unsigned kind)
 	return load_acquire(&first[kind]);
 }
 
-/* A vacant bench; paged: one that has a page already. */
+/* Takes a vacant bench, with `paged` only a bench that has a page. */
 static struct bench *take_vacant(unsigned kind, bool paged)
 {
 	struct bench *b;
@@ -60,7 +57,7 @@ static struct bench *take_vacant(unsigned kind, bool paged)
 	return NULL;
 }
 
-/* True: an entry is left, as seats_close of another thread is emptying it. */
+/* Returns whether an entry is left, because seats_close of another thread is emptying that entry. */
 static bool part_clear(struct seat_entry *e, size_t entries)
 {
 	bool left = false;
@@ -72,7 +69,7 @@ static bool part_clear(struct seat_entry *e, size_t entries)
 		left |= id == ID_CLOSING;
 		if (id == 0 || id == ID_CLOSING)
 			continue;
-		/* First, as 0 is the id of arenas, which must not find a record. */
+		/* First, because 0 is the id of arenas, which must not find a record. */
 		store_relaxed(&e[i].self, (struct owner *)NULL);
 		/* Release pairs with the acquire of part_claim: a free entry has no record. */
 		left |= !cas_acq_rel(&e[i].id, &id, 0);
@@ -80,7 +77,10 @@ static bool part_clear(struct seat_entry *e, size_t entries)
 	return left;
 }
 
-/* Empties all entries but those that seats_close of another thread is emptying.  True: there are some. */
+/*
+ * Empties all entries except those that seats_close of another thread is emptying.  Returns whether there are such
+ * entries.
+ */
 static bool bench_clear(struct bench *b)
 {
 	struct seat_entry *e;
@@ -96,14 +96,14 @@ static bool bench_clear(struct bench *b)
 }
 
 /*
- * The bench of an ended thread.  Each call asks about two holders, so that about
- * as many benches of ended threads as of live ones exist at most.
+ * Takes the bench of an ended thread.  Each call asks about two holders, so that at most about as many benches of
+ * ended threads as of live threads exist.
  */
 static struct bench *take_left(unsigned kind)
 {
 	enum { STEPS = 64, ASKED = 2 };
 	static struct bench *turn[SEAT_KINDS];
-	/* Acquire pairs with the release below: the bench that another thread found is complete. */
+	/* Acquire pairs with the release below: a bench that another thread found is complete. */
 	struct bench *b = load_acquire(&turn[kind]);
 	unsigned i, asked = 0;
 
@@ -136,7 +136,7 @@ static void bench_enter(unsigned kind, struct bench *b)
 	while (!cas_acq_rel((uint64_t *)(void *)&first[kind], &top, (uint64_t)(uintptr_t)b));
 }
 
-/* Makes a page of benches; the caller is the holder of the first. */
+/* Makes a page of benches.  The caller becomes the holder of the first. */
 static struct bench *benches_make(unsigned kind)
 {
 	struct bench *b = pages_reserve(PAGE_LEAST, PAGE_LEAST, PAGES_PRIVATE);
@@ -154,7 +154,7 @@ static struct bench *benches_make(unsigned kind)
 	return b;
 }
 
-/* Gives the bench a page if it has none; false: no memory. */
+/* Gives a bench without a page a page.  Returns false if there is no memory. */
 static bool bench_has_page(struct bench *b)
 {
 	struct seat_page *page = b->page;
@@ -223,7 +223,7 @@ bool bench_grow(struct bench *b)
 		part = pages_reserve(bytes, PAGE_LEAST, PAGES_PRIVATE);
 		if (part == NULL)
 			return false;
-		/* A compare-and-swap, as a signal handler may do the same. */
+		/* A compare-and-swap, because a signal handler may do the same. */
 		if (!cas_acq_rel((uint64_t *)(void *)&b->more[i - 1], &none,
 				 (uint64_t)(uintptr_t)part))
 			(void)pages_release(part, bytes);
@@ -232,7 +232,7 @@ bool bench_grow(struct bench *b)
 	return false;
 }
 
-/* Empties the bench; its memory is purged if the kernel allows it. */
+/* Empties the bench.  The memory is purged if the kernel allows it. */
 static void bench_purge(struct bench *b)
 {
 	struct seat_entry *e;
@@ -240,8 +240,8 @@ static void bench_purge(struct bench *b)
 	unsigned i;
 
 	/*
-	 * With ID_CLOSING in it stays: without the mark the next holder could give the entry to another heap
-	 * at once, and seats_close would take that one's record out.
+	 * A bench with ID_CLOSING in it stays.  Without the mark the next holder could give the entry to another heap
+	 * at once, and seats_close would remove that heap's record.
 	 */
 	if (bench_clear(b))
 		return;
@@ -252,7 +252,7 @@ static void bench_purge(struct bench *b)
 
 void bench_leave(struct bench *b)
 {
-	/* Read before another thread can hold the bench, and give it a page. */
+	/* This is read before another thread can hold the bench and give the bench a page. */
 	bool paged = b->page != NULL;
 
 	bench_purge(b);

@@ -4,17 +4,16 @@
  *
  *   bench -> bench -> bench             never removed, never unmapped
  *     |        |        |
- *   page     page      none             SEAT_ENTRIES entries
+ *   page     page     no page           SEAT_ENTRIES entries
  *     |
  *   more parts                          twice as many entries each time
  *
- * A thread takes a vacant bench, or that of a thread which ended without
- * ash_thread_detach, and leaves it when it ends.  Its memory is purged then, unless
- * seats_close is emptying an entry of it, and remains mapped, since others may be reading it.
+ * A thread takes a vacant bench, or that of a thread which ended without ash_thread_detach, and leaves the bench at
+ * the end.  The bench's memory is then purged, unless seats_close is emptying an entry, and remains mapped, because
+ * other threads may be reading there.
  *
- * A seat is where a thread keeps its owner record in a heap between its calls; the default heap's is a
- * thread-local variable (thread/seat.h), those of other heaps are entries of a page, found by the
- * heap's id.
+ * A seat is the place in which a thread keeps its owner record in a heap between calls.  The default heap's seat is a
+ * thread-local variable (thread/seat.h).  The seats of other heaps are entries of a page, found by the heap's id.
  *
  *   page   [mark, lives | id, seat | id, seat | ...]
  */
@@ -25,25 +24,25 @@
 #include "thread/owner.h"
 
 struct seat_entry {
-	uint64_t id;	     /* of the heap; 0: the entry is unused      */
-	struct owner *owner; /* as self; NULL: a call has the record checked out */
-	struct owner *self;  /* NULL: none yet; or SEAT_BUSY             */
-	uint64_t census;     /* the process's tag in the heap (census.h); 0: not known yet */
+	uint64_t id;	     /* of the heap; 0 if the entry is unused                     */
+	struct owner *owner; /* like self; NULL while a call has the record checked out   */
+	struct owner *self;  /* NULL if there is no record yet, or SEAT_BUSY              */
+	uint64_t census;     /* the process's tag in the heap (census.h), or 0 if unknown */
 };
 _Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
 
 #define SEAT_ENTRIES 64
 
 struct seat_page {
-	uint64_t mark; /* see process.h; of the page for private heaps: unused */
-	/* In the page for shared heaps; 0: not known yet. */
+	uint64_t mark; /* see process.h; unused in the page for private heaps */
+	/* In the page for shared heaps; 0 until known. */
 	uint64_t life, process; /* of this thread, and of its process */
 	uint64_t world;	        /* its namespaces, see world.h; set with life */
 	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
 };
 _Static_assert(sizeof(struct seat_page) <= PAGE_LEAST, "one page");
 
-/* The lives are not known any more.  Relaxed, as seats_close may read another thread's page. */
+/* Forgets the lives.  Relaxed, because seats_close may read another thread's page. */
 static inline void page_forget(struct seat_page *page)
 {
 	store_relaxed(&page->life, 0);
@@ -59,12 +58,11 @@ static inline unsigned seats_kind(const struct heap *h)
 }
 
 /*
- * Checks a record out of an entry; NULL: it is checked out already, or not this heap's.
+ * Checks a record out of an entry.  Returns NULL if the record is already checked out, or is not this heap's.
  *
- * The entry is compared only after the record is taken, since until then a signal handler
- * may give the entry to another heap.  In that case .owner is restored from .self, which
- * is right whatever record was taken or overwritten.  The accesses are atomic (relaxed) as
- * seats_close may read the entries of another thread.
+ * The entry is compared only after the record is taken, because until then a signal handler may give the entry to
+ * another heap.  In that case .owner is restored from .self, which is right whatever record was taken or overwritten.
+ * The accesses are atomic (relaxed), because seats_close may read the entries of another thread.
  */
 static inline struct owner *seat_checkout(struct seat_entry *e, uint64_t id)
 {
@@ -81,38 +79,38 @@ static inline struct owner *seat_checkout(struct seat_entry *e, uint64_t id)
 	return NULL;
 }
 
-/* The entry of the page in which a heap is searched first. */
+/* Returns the entry of the page in which the search for a heap begins. */
 static inline size_t seat_home(uint64_t id)
 {
 	return (id >> 1) % SEAT_ENTRIES;
 }
 
-/* Entries of a bench: SEAT_ENTRIES in the page, twice as many in each part that follows. */
+/* Entries of a bench: SEAT_ENTRIES in the page, twice as many in each later part. */
 #define BENCH_PARTS 10
 
 struct bench {
-	uint64_t holder;  /* base/roll.h, of this process alone; 0: vacant */
-	uint64_t note;	  /* of the holder, see process_note; 0: unknown */
+	uint64_t holder;  /* base/roll.h, of this process alone; 0 if vacant */
+	uint64_t note;	  /* process_note of the holder, or 0 if unknown */
 	unsigned kind;
 	struct bench *next;
-	struct seat_page *page;			 /* NULL: none yet */
-	struct seat_entry *more[BENCH_PARTS - 1]; /* further parts, in this order; NULL: none yet */
+	struct seat_page *page;			 /* NULL before the page is made */
+	struct seat_entry *more[BENCH_PARTS - 1]; /* further parts, in this order; NULL before they are made */
 };
 
-/* An empty bench for the calling thread; NULL: no memory. */
+/* Returns an empty bench for the calling thread, or NULL if there is no memory. */
 INTERNAL struct bench *bench_take(unsigned kind);
-/* After a fork, in the child: records the calling thread of this process as the holder. */
+/* After a fork, in the child: makes the calling thread of this process the holder. */
 INTERNAL void bench_keep(struct bench *b);
-/* The holder has ended, or is about to: empties the bench and purges its memory. */
+/* Empties and purges the bench, when the holder has ended or is about to end. */
 INTERNAL void bench_leave(struct bench *b);
 
 /* Leaves the benches of all threads that ended. */
 INTERNAL void benches_reap(void);
 
-/* The first bench of a kind. */
+/* Returns the first bench of a kind. */
 INTERNAL struct bench *benches_first(unsigned kind);
 
-/* Part i, NULL if there is none, and its number of entries. */
+/* Returns part i, or NULL if there is no such part, and its number of entries. */
 static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, size_t *entries)
 {
 	struct seat_page *page = load_acquire(&b->page);
@@ -124,7 +122,7 @@ static inline struct seat_entry *bench_part(const struct bench *b, unsigned i, s
 	return page == NULL ? NULL : page->entry;
 }
 
-/* The i-th entry to probe for a heap, in a part of so many entries. */
+/* Returns the i-th entry to probe for a heap, in a part with this number of entries. */
 #define BENCH_PROBES 4
 static inline struct seat_entry *bench_probe(struct seat_entry *part, size_t entries, uint64_t id,
 					     size_t i)
@@ -132,51 +130,48 @@ static inline struct seat_entry *bench_probe(struct seat_entry *part, size_t ent
 	return &part[((id >> 1) + i) % entries];
 }
 
-/* The entry of the heap; NULL: there is none. */
+/* Returns the entry of the heap, or NULL if there is no such entry. */
 INTERNAL struct seat_entry *bench_find(const struct bench *b, uint64_t id);
 
-/* Adds a part; false: no memory. */
+/* Adds a part.  Returns false if there is no memory. */
 INTERNAL bool bench_grow(struct bench *b);
 
 /* Values of seat_entry.id that no heap has. */
-#define ID_BUSY	   (~(uint64_t)0) /* its thread, or a signal handler, is giving it to a heap */
-#define ID_CLOSING (~(uint64_t)1) /* seats_close is emptying it                              */
+#define ID_BUSY	   (~(uint64_t)0) /* the owning thread, or a signal handler, is giving the entry to a heap */
+#define ID_CLOSING (~(uint64_t)1) /* seats_close is emptying the entry                                     */
 
 /* ---- benches_thread.c ---- */
 
 /*
- * The benches of the calling thread: one for private heaps, one for heaps shared by
- * processes.
+ * The benches of the calling thread: one bench for private heaps, another for heaps shared by processes.
  *
- * fork wipes the page for shared heaps.  So a child never finds its parent's seats, whose
- * records the parent continues to use, and gets its own.
+ * fork wipes the page for shared heaps.  So a child never finds its parent's seats, whose records the parent
+ * continues to use, and gets seats of its own.
  */
 
 /*
- * The thread's pages, for seats_guess.  NULL: there is none yet, or fork does not wipe it
- * (under an emulator), so that its mark must be read first.
+ * The thread's pages, for seats_guess.  NULL if there is no page yet, or if fork does not wipe the page (under an
+ * emulator), so that the mark must be read first.
  */
 INTERNAL_EXTERN THREAD_LOCAL struct seat_page *seats_open[SEAT_KINDS];
 
 /*
- * The thread's bench of this kind; made, or emptied after a fork, if necessary.  NULL: no
- * memory.
+ * Returns the thread's bench of this kind, if necessary after making the bench, or emptying it after a fork.  Returns
+ * NULL if there is no memory.
  */
 INTERNAL struct bench *thread_bench(unsigned kind);
-/* The same as it is; NULL: there is none yet. */
+/* Returns the bench unchanged, or NULL if there is no bench yet. */
 INTERNAL struct bench *thread_bench_look(unsigned kind);
 
-/* The thread ends: leaves its benches.  Records that sit there are left to reap_all. */
+/* Leaves the benches when the thread ends.  Records that sit there are left to reap_all. */
 INTERNAL void thread_bench_leave(void);
 
-/* In tests: as in a process that was just forked. */
+/* For tests: makes the thread look as in a process that was just forked. */
 INTERNAL void thread_bench_forget(void);
 
 /*
- * In the benches is an entry for each heap that the thread uses.
- *
- * The calling thread's entry for the heap, made if necessary.  NULL: no memory, or a call
- * that the caller interrupted is making one.
+ * Returns the calling thread's entry for the heap, which is made if necessary; the benches have an entry for each
+ * heap that the thread uses.  Returns NULL if there is no memory, or an interrupted call is making an entry.
  */
 INTERNAL struct seat_entry *seat_entry_for(struct heap *h);
 

@@ -14,8 +14,8 @@ static struct bench *bench_make(unsigned kind)
 	if (b == NULL)
 		return NULL;
 	/*
-	 * A compare-and-swap, as a signal handler may do the same.  No other thread reads the
-	 * word, so its acquire pairs with nothing.
+	 * A compare-and-swap, because a signal handler may do the same.  No other thread reads the word, so this
+	 * acquire pairs with nothing.
 	 */
 	if (!cas_acquire((uint64_t *)(void *)&benches[kind], &none, (uint64_t)(uintptr_t)b)) {
 		bench_leave(b);
@@ -26,7 +26,7 @@ static struct bench *bench_make(unsigned kind)
 	return b;
 }
 
-/* Empties the bench that a child has from its parent; its page is not wiped everywhere. */
+/* Empties the bench that a child has from the parent, because not every kernel wipes the page. */
 static void inherited_clear(struct bench *b)
 {
 	struct seat_entry *e;
@@ -82,10 +82,7 @@ void thread_bench_forget(void)
 			inherited_clear(benches[kind]);
 }
 
-/*
- * Claims an unused entry of the part, by ID_BUSY.  *stop: a call that the caller
- * interrupted is claiming one.
- */
+/* Claims an unused entry of the part, by ID_BUSY.  Sets *stop if an interrupted call is claiming an entry. */
 static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, uint64_t id,
 				     bool *stop)
 {
@@ -95,12 +92,12 @@ static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, ui
 		struct seat_entry *e = bench_probe(part, entries, id, i);
 		uint64_t there = load_relaxed(&e->id);
 
-		/* The interrupted call may be giving the entry to the same heap. */
+		/* The interrupted call may be giving the entry to this heap. */
 		if (there == ID_BUSY)
 			*stop = true;
 		/*
-		 * A compare-and-swap, as signal handlers claim entries as well.  Its acquire pairs
-		 * with part_clear and seats_close, which other threads execute.
+		 * A compare-and-swap, because signal handlers claim entries as well.  The acquire pairs with
+		 * part_clear and seats_close, which other threads execute.
 		 */
 		else if (there == 0 && cas_acq_rel(&e->id, &there, ID_BUSY))
 			return e;
@@ -110,7 +107,7 @@ static struct seat_entry *part_claim(struct seat_entry *part, size_t entries, ui
 	return NULL;
 }
 
-/* Without memory for another part: claims the entry of a heap whose record is not checked out. */
+/* If there is no memory for another part: claims the entry of a heap that has its record not checked out. */
 static struct seat_entry *entry_displace(struct bench *b, uint64_t id)
 {
 	size_t i;
@@ -128,7 +125,7 @@ static struct seat_entry *entry_displace(struct bench *b, uint64_t id)
 	return NULL;
 }
 
-/* Claims an unused entry, by ID_BUSY; NULL: none can be had. */
+/* Claims an unused entry, by ID_BUSY, or returns NULL if there is no entry. */
 static struct seat_entry *entry_claim(struct bench *b, uint64_t id)
 {
 	struct seat_entry *part, *e;
@@ -167,10 +164,7 @@ struct seat_entry *seat_entry_for(struct heap *h)
 	store_relaxed(&e->self, (struct owner *)NULL);
 	e->census = 0;
 	signal_fence();
-	/*
-	 * A signal handler may have made an entry for the heap before the claim; there is never a
-	 * second one.
-	 */
+	/* A signal handler may have made an entry for the heap before the claim; there is never a second entry. */
 	other = bench_find(b, h->id);
 	store_relaxed(&e->id, other == NULL ? h->id : 0);
 	return other == NULL ? e : other;

@@ -22,7 +22,7 @@ bool kinds_block(struct heap *h, uint64_t p, size_t bytes)
 	if (c == NULL)
 		return false;
 	if (slab_find(c, block, &s))
-		return look_at_slot(s, block, &index) >= bytes; /* others may release it meanwhile */
+		return look_at_slot(s, block, &index) >= bytes; /* others may release the block at any time */
 	return span_is(c, block) && load_relaxed(&c->span_bytes) >= bytes;
 }
 
@@ -30,7 +30,7 @@ uint8_t *kinds_byte(struct heap *h, const struct slab *s, size_t index)
 {
 	uint64_t leaf = intent_read(h, kinds_slot(s));
 
-	/* In a forged file it may be anything. */
+	/* In a forged file the word may be anything. */
 	return kinds_block(h, leaf, SLAB_SLOTS) ? (uint8_t *)leaf + index : NULL; /* NOLINT: an address */
 }
 
@@ -65,16 +65,16 @@ unsigned char kind_at(struct chunk *c, const void *p)
 
 #define SEEN 64
 
-/* One walk. */
+/* A walk over all blocks. */
 struct visit {
 	struct heap *heap;
 	int (*see)(void *context, void *block, size_t size, const struct ash_heap_owner *owner);
 	void *context;
-	bool ask;		     /* also whether owners live           */
-	struct ash_heap_owner owner; /* of the current block */
+	bool ask;		     /* whether to ask which owners live */
+	struct ash_heap_owner owner; /* of the current block             */
 	/*
-	 * The kernel is asked once a walk whether a process lives.  The answer is kept
-	 * by life and not by tag, which may be reused meanwhile.
+	 * The kernel is asked once a walk whether a process lives.  The answer is kept by life and not by tag,
+	 * because the tag may be reused during the walk.
 	 */
 	struct seen {
 		uint64_t life;
@@ -106,7 +106,7 @@ static uint16_t tag_of(const struct chunk *c, const struct slab *s, size_t index
 	return s != NULL ? load_relaxed(census_tag(s, index)) : (uint16_t)load_relaxed(&c->clean);
 }
 
-/* True: a block of the heap's own, which the program has never seen. */
+/* Returns whether the block belongs to the heap itself, so that the program has never seen it. */
 static bool block_is_own(const struct chunk *c, const struct slab *s, size_t index)
 {
 	return tag_of(c, s, index) == TAG_OWN;
@@ -143,7 +143,7 @@ int block_walk(struct heap *h, bool ask,
 	return blocks_walk(h, visit_block, &v);
 }
 
-/* Tags whose entries may be unused, a bit each. */
+/* Tags whose entries may be unused, with a bit for each. */
 struct tags {
 	uint64_t word[CENSUS_ENTRIES / 64];
 };
@@ -161,7 +161,7 @@ static void tags_drop(struct tags *t, uint64_t tag)
 	*word &= ~bit;
 }
 
-/* A block has this tag. */
+/* Removes the tag of a block from the set. */
 static int drop_named(void *tags, void *block, size_t size, const struct ash_heap_owner *owner)
 {
 	(void)block;
@@ -180,9 +180,9 @@ static void drop_held(struct store *s, struct tags *t)
 }
 
 /*
- * Frees the entries of all processes that are over and left neither a block nor anything
- * in flight; the first of them becomes the caller's.  In this order: first the deaths are
- * found, then the tags in use, since a dead process writes no further tags.
+ * Frees the entries of all processes that are over and left neither a block nor anything in flight.  The first of
+ * these entries becomes the caller's.  The deaths are found first, then the tags in use, because a dead process
+ * writes no further tags.
  */
 static uint16_t reuse(struct store *s, uint64_t me)
 {
@@ -200,7 +200,7 @@ static uint16_t reuse(struct store *s, uint64_t me)
 	for (tag = 1; tag <= CENSUS_LAST; tag++) {
 		at = tags_at(&over, tag, &bit);
 		word = load_acquire(&s->census[tag - 1]);
-		/* An entry that was reused meanwhile has another word, without CENSUS_OVER. */
+		/* An entry that was reused since has another word, without CENSUS_OVER. */
 		if ((*at & bit) != 0 && (word & CENSUS_OVER) != 0 &&
 		    cas_acq_rel(&s->census[tag - 1], &word, mine == TAG_UNKNOWN ? me : 0) &&
 		    mine == TAG_UNKNOWN)
@@ -209,7 +209,7 @@ static uint16_t reuse(struct store *s, uint64_t me)
 	return mine;
 }
 
-/* Only one in so many processes that join a full census pays for the walk. */
+/* Only one in REUSE_EACH processes that join a full census pays for the walk. */
 enum { REUSE_EACH = 16 };
 
 static uint16_t join_full(struct store *s, uint64_t me)
@@ -224,7 +224,7 @@ static uint16_t join_full(struct store *s, uint64_t me)
 }
 
 /*
- * Each process that joins asks about the one before, so that few remain to be asked about when
+ * Asks about the previous entry.  Each process that joins does so, so that few entries remain to be asked about when
  * the census is full.
  */
 static void ask_about(struct store *s, unsigned i)
@@ -253,7 +253,7 @@ uint16_t census_join(struct store *s)
 	return join_full(s, me);
 }
 
-/* True: the tag is one that this process was given. */
+/* Returns whether the tag was given to this process. */
 static bool is_mine(struct store *s, uint64_t tag)
 {
 	return tag == TAG_UNKNOWN || (tag != TAG_NONE && tag <= CENSUS_LAST &&

@@ -6,16 +6,13 @@
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 
-/* As a stranger, if an entry is free; b is of the crowd. */
+/* Makes the caller a stranger if an entry is free; b is of the crowd before. */
 static void enter_stranger(struct store *s, struct building *b)
 {
 	uint64_t life = lives_thread(&s->heap);
 	unsigned i;
 
-	/*
-	 * A thread whose life cannot be judged joins the crowd: its entry would never be
-	 * freed.
-	 */
+	/* A thread whose life cannot be judged joins the crowd, because an entry of such a thread would never be freed. */
 	for (i = 0; i < STRANGERS && b->as == BUILDER_CROWD && life != 0; i++) {
 		struct stranger *t = store_stranger(s, i);
 		uint64_t none = 0;
@@ -51,16 +48,13 @@ struct building building_begin(struct heap *h, struct owner *o)
 		b.word = &s->crowd;
 		enter_stranger(s, &b);
 	}
-	/*
-	 * Pairs with building_quiet: a thread that sees what is built sees that it is being
-	 * built.
-	 */
+	/* Pairs with building_quiet: a thread that sees the changes sees that the caller is building. */
 	if (b.word != NULL && b.as != BUILDER_STRANGER)
 		fetch_add_acq_rel(b.word, 1);
 	if (b.holds != NULL)
-		holds_drop(b.holds, b.kept); /* of one that died here */
+		holds_drop(b.holds, b.kept); /* of a thread that died in this place */
 	holds_mine = b.holds;
-	/* Here for all: a thread gets a record as a stranger. */
+	/* Here for all builders: a thread gets a record as a stranger. */
 	if (o == NULL)
 		(void)seal_break(s);
 	fence_release(); /* pairs with building_quiet */
@@ -70,7 +64,7 @@ struct building building_begin(struct heap *h, struct owner *o)
 void building_end(struct building b)
 {
 	if (b.as == BUILDER_PRIVATE) {
-		signal_fence(); /* as owner_end */
+		signal_fence(); /* like owner_end */
 		if (b.word != NULL)
 			store_relaxed(b.word, 0);
 		return;
@@ -78,14 +72,14 @@ void building_end(struct building b)
 	if (b.holds != NULL)
 		holds_drop(b.holds, b.kept);
 	holds_mine = b.before;
-	/* Pairs with building_quiet: what was built is visible to a thread that sees the end. */
+	/* Pairs with building_quiet: a thread that sees the end sees the changes. */
 	if (b.as == BUILDER_STRANGER)
 		store_release(b.word, 0);
 	else if (b.word != NULL)
 		fetch_add_acq_rel(b.word, b.as == BUILDER_OWNER ? 1 : (uint64_t)-1);
 }
 
-/* True: no live stranger has this entry.  The death of one is counted. */
+/* Returns whether no live stranger has this entry.  Counts the death of a stranger. */
 static bool stranger_is_gone(struct store *s, unsigned i)
 {
 	uint64_t *entry = &store_stranger(s, i)->life, life = load_acquire(entry);
@@ -94,7 +88,7 @@ static bool stranger_is_gone(struct store *s, unsigned i)
 		return true;
 	if (!lives_thread_is_over(s, life))
 		return false;
-	/* Release pairs with store_lost: what the dead thread wrote is seen there. */
+	/* Release pairs with store_lost: the stores of the dead thread are seen there. */
 	fetch_add_acq_rel(&s->deaths, 1);
 	(void)cas_acq_rel(entry, &life, 0);
 	return true;
@@ -124,12 +118,12 @@ void strangers_bury(struct store *s)
 		(void)stranger_is_gone(s, i);
 }
 
-/* True: no thread has a record, or is building without one. */
+/* Returns whether no thread has a record, or is building without a record. */
 static bool is_idle(struct store *s)
 {
 	const struct owner *o;
 
-	/* In this order: a stranger may be taking a record, and has it before it stops building. */
+	/* The order matters: a stranger may be taking a record, and has the record before the building ends. */
 	if (!building_quiet(s))
 		return false;
 	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
@@ -138,7 +132,7 @@ static bool is_idle(struct store *s)
 	return true;
 }
 
-/* No thread changes the heap, so exactly what was stored before this call is durable after it. */
+/* No thread changes the heap, so all stores before this call, and no others, are durable after it. */
 static enum ash_sync sync_whole(struct store *s, uint64_t word)
 {
 	if (!share_sync(s, s->bytes))
@@ -153,7 +147,7 @@ enum ash_sync seal_close(struct store *s)
 
 	if (seal_state(word) == SEAL_WHOLE)
 		return sync_whole(s, word);
-	(void)seal_break(s); /* it may have been left half closed, by a thread that died */
+	(void)seal_break(s); /* a dead thread may have left the seal half closed */
 	word = load_relaxed(&s->seal);
 	closing = seal_with(word, SEAL_CLOSING);
 	/* Pairs with seal_break. */
@@ -167,7 +161,7 @@ enum ash_sync seal_close(struct store *s)
 			(void)cas_acq_rel(&s->seal, &closing, word);
 		return ASH_SYNC_FAILED;
 	}
-	/* Fails if a thread has come meanwhile: it found CLOSING, and broke that. */
+	/* This fails if a thread has come since, which found CLOSING and broke the seal. */
 	if (!mine || !cas_acq_rel(&s->seal, &closing, seal_with(word, SEAL_WHOLE)))
 		return ASH_SYNC_DURABLE;
 	return share_sync(s, PAGE_MOST) ? ASH_SYNC_SEALED : ASH_SYNC_FAILED;
@@ -202,9 +196,8 @@ bool seal_is_torn(uint64_t word)
 bool seal_break(struct store *s)
 {
 	/*
-	 * A load would not do: of this read-modify-write and the compare-and-swap in seal_close
-	 * one comes first.  So either that thread sees the caller building, or the caller sees
-	 * CLOSING.
+	 * A load is not enough: either this read-modify-write or the compare-and-swap in seal_close is first.  So
+	 * either that thread sees the caller building, or the caller sees CLOSING.
 	 */
 	uint64_t word = fetch_or_acq_rel(&s->seal, 0);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building: a thread is changing more than slots in a heap shared by processes, that is,
- * units, chunks or slabs.  The heap records which threads build, since memory that a
- * builder holds when it dies is in no bitmap (recover.h), and what each of them holds (holds.h).
+ * Building: a thread is changing more than slots in a heap shared by processes, that is, units, chunks or slabs.  The
+ * memory that a dying builder holds is in no bitmap (recover.h).  Therefore the heap records which threads build, and
+ * which memory each of them holds (holds.h).
  *
  *   owner      `building` of its record is odd
  *   stranger   a thread without a record (beyond STORE_RECORDS threads, or about to
  *              make one): its life is in one of STRANGERS entries
  *   private    in a heap of one process: see owner_begin
- *   crowd      strangers beyond that number: only counted.  Nothing is recovered while one
- *              builds, nor after one has died in it.
+ *   crowd      strangers beyond that number: only counted.  Nothing is recovered while a member
+ *              builds, nor after a member has died in it.
  */
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H
@@ -23,36 +23,34 @@
 /*
  * The seal of a heap in a file: whether all pages of the file are of one moment.
  *
- * While the system runs, all processes see the same pages.  When it stops without warning
- * (power), the file has what the kernel happened to write: pages of different moments, in
- * which bits that say taken or free may be wrong, and no check of the file can tell.  So
- * the first page says whether that can be:
+ * While the system runs, all processes see the same pages.  When the system stops without warning (power), the file
+ * has the pages that the kernel happened to write, of different moments.  Bits that say taken or free may be wrong in
+ * them, and no check of the file can find that.  So the first page says whether that is possible:
  *
  *   OPEN      threads may be changing the heap
- *   CLOSING   as OPEN; one thread makes all pages durable, while no record has a holder
+ *   CLOSING   like OPEN; a thread makes all pages durable, while no record has a holder
  *   WHOLE     no thread has changed the heap since that was done: the file is sealed
- *   BREAKING  as WHOLE, but the next change may follow: becomes OPEN when that is durable
+ *   BREAKING  like WHOLE, but the next change may follow: becomes OPEN when that is durable
  *
  *   OPEN ---> CLOSING --(all pages durable)--> WHOLE --(durable: sealed)
  *    ^                                           |
  *    +------ (this page durable) -- BREAKING <---+
  *
- * Two orders hold on the disk, whichever pages are lost and in whatever order the others
- * are written: WHOLE comes after all changes before it, and before all changes behind it.
- * So a file that says WHOLE is of the moment of the seal.  All else is of one moment only
- * while the system runs that it names.
+ * Two orders hold on the disk, whichever pages are lost and in whatever order the others are written: WHOLE comes
+ * after all earlier changes, and before all later changes.  So a file that says WHOLE is of the moment of the seal.
+ * A file in any other state is of one moment only during the run of the system that is named there.
  *
  *   63 ............. 32 | 31 ......................... 2 | 1 ... 0
  *   start of the system | number, raised by each breaking | state
  *
- * No thread waits: breaking is repeated by each thread that finds it half done, and a
- * seal that is being closed is broken as one that is whole.
+ * No thread waits: each thread that finds the breaking half done repeats the breaking, and a seal that is being
+ * closed is broken like a whole seal.
  */
 
 enum seal { SEAL_OPEN, SEAL_BREAKING, SEAL_CLOSING, SEAL_WHOLE };
 
 #define SEAL_STATE  ((uint64_t)3)
-#define SEAL_BOOT   32 /* shift of the start of the system; 0: unknown */
+#define SEAL_BOOT   32 /* shift of the start of the system, which is 0 if unknown */
 #define SEAL_NUMBER 2  /* shift of the number, which is never 0 */
 
 static inline enum seal seal_state(uint64_t word)
@@ -65,44 +63,43 @@ static inline uint64_t seal_with(uint64_t word, enum seal state)
 	return (word & ~SEAL_STATE) | (uint64_t)state;
 }
 
-/* The word of a heap that is being made. */
+/* Returns the word of a heap that is being made. */
 INTERNAL uint64_t seal_new(void);
 
-/* True: the file may be a mixture of pages of different moments. */
+/* Returns whether the file may be a mixture of pages of different moments. */
 INTERNAL bool seal_is_torn(uint64_t word);
 
 /*
- * For a thread that can be seen by those that close the seal (a stranger that
- * builds) and is about to change the heap: it is OPEN afterwards, and that is durable.
- * False: the kernel reports an error of the disk.
+ * Makes the seal OPEN, and that state durable.  For a thread that is about to change the heap and that threads which
+ * close the seal can see (a stranger that builds).  Returns false if the kernel reports an error of the disk.
  */
 INTERNAL bool seal_break(struct store *s);
 
-/* The same for a thread that cannot be seen: it must not run while the seal is closed. */
+/* seal_break for a thread that other threads cannot see: this thread must not run while the seal is closed. */
 INTERNAL void seal_touch(struct store *s);
 
 /* ---- building ---- */
 
 /*
- * Between building_begin and building_end the caller may change units, chunks and slabs.
- * o: its record, or NULL.
+ * Between building_begin and building_end the caller may change units, chunks and slabs.  o is the caller's record,
+ * or NULL.
  */
 struct building {
-	uint64_t *word; /* NULL: an interrupted call, or an outer one, ends it, or nobody */
+	uint64_t *word; /* NULL if an interrupted or outer call ends the section, or no call does */
 	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD, BUILDER_PRIVATE } as;
-	unsigned kept;	 /* places of holds that are an outer call's      */
+	unsigned kept;	 /* places of holds that belong to an outer call  */
 	uint64_t *holds, *before; /* holds_mine, now and before         */
 };
 INTERNAL struct building building_begin(struct heap *h, struct owner *o);
 INTERNAL void building_end(struct building b);
 
-/* True: no live thread is building. */
+/* Returns whether no live thread is building. */
 INTERNAL bool building_quiet(struct store *s);
 
 /* Counts the strangers that died while building in store.deaths, and frees their entries. */
 INTERNAL void strangers_bury(struct store *s);
 
-/* Makes a heap in a file durable, and seals it.  The caller has no record. */
+/* Makes a heap in a file durable and sealed.  The caller has no record. */
 INTERNAL enum ash_sync seal_close(struct store *s);
 
 #endif

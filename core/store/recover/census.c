@@ -5,7 +5,7 @@
 #include "store/recover/benches.h"
 #include "world.h"
 
-/* The page in which the lives of the thread and its process are kept; NULL: there is none. */
+/* Returns the page in which the lives of the thread and its process are kept, or NULL if there is no page. */
 static struct seat_page *page_of_lives(void)
 {
 	struct bench *b = thread_bench(SEATS_SHARED);
@@ -13,12 +13,12 @@ static struct seat_page *page_of_lives(void)
 
 	if (page == NULL || page->life != 0)
 		return page;
-	/* In a child of vfork the page is the parent's, and will hold the life of its thread. */
+	/* In a child of vfork the page is the parent's, and will hold the life of the parent's thread. */
 	if (memory_is_borrowed())
 		return NULL;
 	page->process = life_of_process();
 	page->world = world_now();
-	signal_fence(); /* a signal handler finds all of them, or asks again */
+	signal_fence(); /* a signal handler finds all these words, or asks again */
 	store_relaxed(&page->life, life_of_thread()); /* relaxed: see page_forget */
 	return page;
 }
@@ -40,10 +40,7 @@ uint64_t lives_process(struct heap *h)
 	return page != NULL && world_is(store_of(h)->world, page->world) ? page->process : 0;
 }
 
-/*
- * The namespaces are compared only for a life that seems over, which is rare; so the
- * result is not kept.
- */
+/* The namespaces are compared only for a life that seems over.  This is rare, so the result is not kept. */
 bool lives_thread_is_over(const struct store *s, uint64_t life)
 {
 	return life_thread_is_over(life) && world_is(s->world, world_now());

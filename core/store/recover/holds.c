@@ -17,7 +17,10 @@ static uint64_t hold_at(uint64_t hold)
 	return hold >> HOLD_AT & (((uint64_t)1 << HOLD_AT_BITS) - 1);
 }
 
-/* The first unit, and how many they are: of a slot the one in which its slab begins. */
+/*
+ * hold_first returns the first unit, hold_count the number of units.  For a slot this is the unit in which the slab
+ * begins.
+ */
 static uint64_t hold_first(uint64_t hold)
 {
 	return hold >> HOLD_MORE & (((uint64_t)1 << HOLD_PLACE) - 1);
@@ -49,31 +52,31 @@ bool hold_overlaps(uint64_t a, uint64_t b)
 		return false;
 	if (hold_kind(a) == HOLD_CHUNKS || hold_kind(b) == HOLD_CHUNKS)
 		return true;
-	/* Of two slots only the same one. */
+	/* Two slots overlap only if they are equal. */
 	return hold_kind(a) + hold_kind(b) != 2 * HOLD_SLOT &&
 	       overlap(hold_first(a), hold_count(a), hold_first(b), hold_count(b));
 }
 
 /* ---- for builders ---- */
 
-/* Notes the hold; its place, or NULL: none is free. */
+/* Notes the hold.  Returns the place, or NULL if no place is free. */
 static uint64_t *note(struct store *s, uint64_t what)
 {
 	uint64_t *holds = holds_mine, *place = NULL, suspect;
 	unsigned i;
 
-	/* A handler that interrupts this and uses the place has emptied it when it returns. */
+	/* A handler that interrupts this and uses the place has emptied the place when it returns. */
 	for (i = 0; holds != NULL && i < HOLD_PLACES && place == NULL; i++)
 		if (load_relaxed(&holds[i]) == 0)
 			place = &holds[i];
-	/* Pairs with is_held: who sees the hold sees that its builder lives. */
+	/* Pairs with is_held: a thread that sees the hold sees that the builder lives. */
 	if (holds != NULL)
 		store_release(place != NULL ? place : &holds[HOLD_PLACES - 1], place != NULL ? what : HOLD_ALL);
 	fence_seq_cst(); /* pairs with that of suspicion_begin */
 	suspect = load_relaxed(&s->suspect);
 	if (unlikely(suspect != 0) && hold_overlaps(what, suspect))
-		(void)cas_acq_rel(&s->suspect, &suspect, 0); /* its order is that of the fence */
-	/* Pairs with suspicion_stands: who sees that memory is taken sees the suspicion spoilt. */
+		(void)cas_acq_rel(&s->suspect, &suspect, 0); /* ordered by the fence */
+	/* Pairs with suspicion_stands: a thread that sees that memory is taken sees the suspicion spoilt. */
 	fence_release();
 	return place;
 }
@@ -87,10 +90,10 @@ void holds_note(struct heap *h, uint64_t what, bool notes)
 		(void)note(store_of(h), what);
 		return;
 	}
-	/* Of two that are the same either will do: one of an interrupted call stays. */
+	/* Of two equal holds either will do: the hold of an interrupted call stays. */
 	for (i = 0; holds != NULL && i < HOLD_PLACES; i++)
 		if (load_relaxed(&holds[i]) == what) {
-			store_release(&holds[i], 0); /* pairs with is_held: what was given is seen */
+			store_release(&holds[i], 0); /* pairs with is_held: returned memory is seen */
 			return;
 		}
 }
@@ -115,33 +118,33 @@ void holds_drop(uint64_t *holds, unsigned kept)
 
 /* ---- for a search ---- */
 
-/* True: one of these holds overlaps, beside that at `mine`. */
+/* Returns whether one of these holds overlaps, except the hold at `mine`. */
 static bool is_among(const uint64_t *holds, uint64_t what, const uint64_t *mine)
 {
 	unsigned i;
 
-	/* Pairs with note, and with what drops holds. */
+	/* Pairs with note, and with the stores that drop holds. */
 	for (i = 0; i < HOLD_PLACES; i++)
 		if (&holds[i] != mine && hold_overlaps(load_acquire(&holds[i]), what))
 			return true;
 	return false;
 }
 
-/* True: a living builder holds it, beside the caller at `mine`. */
+/* Returns whether a living builder holds the memory, except the caller at `mine`. */
 static bool is_held(struct store *s, uint64_t what, const uint64_t *mine)
 {
 	struct owner *o;
 	uint64_t state;
 	unsigned i;
 
-	/* Of a thread in the crowd nobody knows what it holds. */
+	/* The holds of a thread in the crowd are unknown. */
 	if (load_acquire(&s->crowd) != 0) /* pairs with building_begin and building_end */
 		return true;
 	for (i = 0; i < STRANGERS; i++) {
 		struct stranger *t = store_stranger(s, i);
 		uint64_t life;
 
-		/* The holds first: of who noted one, the life was there before. */
+		/* The holds are read first: the life was stored before the thread noted a hold. */
 		if (!is_among(t->holds, what, mine))
 			continue;
 		life = load_acquire(&t->life); /* pairs with building_end */
@@ -182,7 +185,7 @@ void suspicion_end(struct suspicion *p)
 {
 	uint64_t what = p->what;
 
-	(void)cas_acq_rel(&p->store->suspect, &what, 0); /* pairs with nothing: the answer was had */
+	(void)cas_acq_rel(&p->store->suspect, &what, 0); /* pairs with nothing: the answer is known */
 	if (p->mine != NULL && load_relaxed(p->mine) == p->what)
 		store_release(p->mine, 0); /* pairs with is_held */
 }

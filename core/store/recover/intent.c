@@ -36,7 +36,7 @@ uint64_t intent_mark(const struct store *s, const struct intent *i)
 	return load_relaxed(&i->state) / INTENT_USE << MARK_USE | intent_number(s, i) << MARK_NUMBER | MARK;
 }
 
-/* The intent whose mark this is; NULL: it is the mark of none. */
+/* Returns the intent with this mark, or NULL if no intent has this mark. */
 static struct intent *marked(const struct store *s, uint64_t mark)
 {
 	uint64_t number = mark >> MARK_NUMBER & ((1 << (MARK_USE - MARK_NUMBER)) - 1);
@@ -50,7 +50,7 @@ static struct intent *marked(const struct store *s, uint64_t mark)
 
 /* ---- blocks ---- */
 
-/* Where the tag of a block is: *tag, or for a span *wide; false: there is no block at p. */
+/* Finds the tag of a block: *tag, or *wide for a span.  Returns false if there is no block at p. */
 static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide)
 {
 	void *block = (void *)p; /* NOLINT: an address */
@@ -66,8 +66,8 @@ static bool tag_find(struct heap *h, uint64_t p, uint16_t **tag, uint64_t **wide
 		return span_is(c, block);
 	}
 	/*
-	 * The program may have released a draft.  Then the slot is not taken for it, whatever it is found by: no block
-	 * has its tag any more.
+	 * The program may have released a draft.  Then the slot does not count as taken for the draft, however the
+	 * slot is found: no block has the draft's tag any more.
 	 */
 	if (look_at_slot(s, block, &index) == 0)
 		return false;
@@ -82,7 +82,7 @@ bool intent_tag_block(struct heap *h, uint64_t p, uint64_t tag)
 
 	if (!tag_find(h, p, &narrow, &wide))
 		return false;
-	/* Pairs with intent_has_tag: it is set before what the state says of it. */
+	/* Pairs with intent_has_tag: the tag is set before the state that refers to it. */
 	if (narrow != NULL)
 		store_release(narrow, (uint16_t)tag);
 	else
@@ -116,15 +116,15 @@ struct intent *intent_claim(struct owner *o)
 	for (n = 0; n < INTENTS; n++) {
 		struct intent *i = &truth_of(o)->intents[n];
 		uint64_t state = load_relaxed(&i->state);
-		/* The program has released a draft by ash_heap_release. */
+		/* Finds whether the program has released a draft by ash_heap_release. */
 		bool stale = (state & INTENT_KIND) == INTENT_DRAFT &&
 			     !intent_has_tag(o->heap, load_relaxed(&i->fresh), intent_tag(s, i));
 
 		if ((state & INTENT_KIND) != INTENT_IDLE && !stale)
 			continue;
 		/*
-		 * Compare-and-swap: a signal handler may have claimed it meanwhile.  No other
-		 * thread claims it, so its orders pair with nothing.
+		 * A compare-and-swap, because a signal handler may have claimed the intent.  No other thread claims
+		 * this intent, so the orders pair with nothing.
 		 */
 		if (!cas_acq_rel(&i->state, &state,
 				 (state & ~(INTENT_USE - 1)) + INTENT_USE + INTENT_CLAIMED))
@@ -171,7 +171,7 @@ void intent_complete(struct intent *i, uint64_t *slot, uint64_t fresh, uint64_t 
 {
 	uint64_t state = (mark >> MARK_USE) * INTENT_USE | INTENT_ARMED, kind;
 
-	/* First the state: a mark that is gone tells recovery that the intent is DONE. */
+	/* The state is first, because a removed mark tells recovery that the intent is DONE. */
 	for (kind = 0; kind <= INTENT_OF_DRAFT; kind += INTENT_OF_DRAFT) {
 		uint64_t armed = state | kind;
 
@@ -182,7 +182,10 @@ void intent_complete(struct intent *i, uint64_t *slot, uint64_t fresh, uint64_t 
 	(void)cas_seq_cst(slot, &mark, fresh);
 }
 
-/* An intent does not change while its mark is in a slot.  True: the mark was one, and is gone. */
+/*
+ * Completes the change of a mark.  An intent does not change while the mark is in a slot.  Returns true if the mark
+ * was valid and is now gone.
+ */
 static bool help(struct store *s, uint64_t *slot, uint64_t mark)
 {
 	struct intent *i = marked(s, mark);
@@ -190,7 +193,7 @@ static bool help(struct store *s, uint64_t *slot, uint64_t mark)
 
 	if (i != NULL && load_relaxed(&i->slot) == (uint64_t)(uintptr_t)slot) {
 		fresh = load_relaxed(&i->fresh);
-		/* Pairs with the claim of the next use: of the same use, `fresh` was the mark's. */
+		/* Pairs with the claim of the next use: if the use is still the mark's, `fresh` was the mark's, too. */
 		fence_acquire();
 		if (marked(s, mark) == i)
 			intent_complete(i, slot, fresh, mark);
@@ -200,12 +203,12 @@ static bool help(struct store *s, uint64_t *slot, uint64_t mark)
 
 uint64_t intent_read(struct heap *h, const uint64_t *slot)
 {
-	/* Pairs with intent_complete: the block is as its maker left it. */
+	/* Pairs with intent_complete: the reader sees all that the maker stored in the block. */
 	uint64_t word = load_acquire(slot);
 
 	while (unlikely((word & MARK) != 0)) {
 		if (store_shared(h) == NULL || !help(store_of(h), (uint64_t *)(uintptr_t)slot, word))
-			return 0; /* no mark of this heap */
+			return 0; /* not a mark of this heap */
 		word = load_acquire(slot);
 	}
 	return word;
@@ -230,7 +233,7 @@ bool intent_change(struct heap *h, struct intent *i, uint64_t *slot, uint64_t ex
 	store_relaxed(&i->old, old);
 	store_release(&i->fresh, fresh); /* pairs with the fence of help */
 	intent_set(i, INTENT_ARMED | (draft ? INTENT_OF_DRAFT : 0));
-	/* Before others can see the block, as they may release it at once. */
+	/* Before others can see the block, because they may release the block at once. */
 	if (draft)
 		(void)intent_tag_block(h, fresh, load_relaxed(&i->tag));
 	while (!cas_seq_cst(slot, &word, mark)) {
@@ -238,7 +241,7 @@ bool intent_change(struct heap *h, struct intent *i, uint64_t *slot, uint64_t ex
 			word = expected;
 			continue;
 		}
-		/* In a forged file: the mark of no intent counts as 0, as in intent_read. */
+		/* In a forged file, the mark of no intent counts as 0, as in intent_read. */
 		if ((word & MARK) != 0 && expected == 0)
 			continue;
 		intent_roll_back(h, i, before);
@@ -247,7 +250,7 @@ bool intent_change(struct heap *h, struct intent *i, uint64_t *slot, uint64_t ex
 	intent_complete(i, slot, fresh, mark);
 	if (old == 0)
 		return true;
-	/* Only the intent names `old` now.  RELEASING says that `old` has the tag of the intent. */
+	/* Now only the intent names `old`.  RELEASING means that `old` has the tag of the intent. */
 	(void)intent_tag_block(h, old, intent_tag(s, i));
 	intent_set(i, INTENT_RELEASING);
 	return true;

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intents: how a word of a shared heap gets another block in one step, although the thread
- * that does it may be killed at any instruction.
+ * Intents: a word of a shared heap gets another block in one step, although the changing thread may be killed at any
+ * instruction.
  *
- * The word is a slot: 0, the address of a block, or for a moment a mark, which names the
- * intent of the thread that changes it.  So whether a change happened is known for certain:
- * its mark was there, or is.  A mark is never used again (it counts the uses of its intent),
- * so a late compare-and-swap with it fails.
+ * The word is a slot: 0, the address of a block, or for a moment a mark, which names the intent of the changing
+ * thread.  So it is certain whether a change happened: it did if the mark was or is there.  A mark is never used
+ * again, because marks count the uses of an intent; so a late compare-and-swap with an old mark fails.
  *
  *   kind        slot       a thread that dies here leaves
  *   IDLE
  *   CLAIMED                a block that a call is allocating, or has: it is released
  *   DRAFT                  a block that only the intent names: it is released
- *   ARMED       expected   the same; or, with the mark in the slot, a change that is completed
+ *   ARMED       expected   as DRAFT; or, with the mark in the slot, a change that is completed
  *   DONE        mark       the change is completed: slot = fresh, then RELEASING
  *   RELEASING   fresh      `old` with the tag of this intent: it is released
  *
  *   slot        expected --CAS--> mark --CAS--> fresh         tag of fresh: intent -> process
  *   state       ARMED             DONE          RELEASING     tag of old:  process -> intent
  *
- * The step is the first compare-and-swap.  A thread that meets a mark makes the intent DONE,
- * completes the slot and goes on: none waits.  The block that left is released by the thread
- * whose mark it was, or by the thread that recovers its record.
+ * The step is the first compare-and-swap.  A thread that meets a mark makes the intent DONE, completes the slot and
+ * goes on: no thread waits.  The old block is released by the thread whose mark it was, or by the thread that
+ * recovers the record of that thread.
  *
- * Blocks that only an intent names have its tag (census.h).  A block that was released has
- * another tag as soon as it is handed out again, so none is released twice, however often
- * recovery itself dies: it releases only taken blocks with the tag of this intent.
+ * Blocks that only an intent names have the tag of the intent (census.h).  A released block has another tag as soon
+ * as it is handed out again.  So no block is released twice, however often recovery itself dies, because recovery
+ * releases only taken blocks with the tag of this intent.
  */
 #ifndef CORE_INTENT_H
 #define CORE_INTENT_H
@@ -44,9 +43,9 @@ enum {
 };
 #define INTENT_KIND	((uint64_t)7)
 #define INTENT_OF_DRAFT ((uint64_t)8) /* flag: fresh is a draft of this intent */
-#define INTENT_USE	((uint64_t)16) /* one use more */
+#define INTENT_USE	((uint64_t)16) /* added for each use */
 
-/* A mark: uses of the intent | its number | 1.  No block has an odd address. */
+/* A mark: uses of the intent | the intent's number | 1.  No block has an odd address. */
 #define MARK	    ((uint64_t)1)
 #define MARK_NUMBER 1  /* shift */
 #define MARK_USE    15 /* shift */
@@ -59,50 +58,49 @@ static inline bool intent_is(const struct intent *i, uint64_t kind)
 	return (load_acquire(&i->state) & INTENT_KIND) == kind;
 }
 
-/* Of a block that only this intent names. */
+/* Returns the tag of a block that only this intent names. */
 INTERNAL uint16_t intent_tag(const struct store *s, const struct intent *i);
 
-/* The process whose record is named by a tag with TAG_LEAVING, as its own tag in the census. */
+/* Returns the process whose record a tag with TAG_LEAVING names, as its own tag in the census. */
 INTERNAL uint64_t intent_owner(const struct store *s, uint16_t tag);
 
-/* The intent of a record, CLAIMED; NULL: all are in use. */
+/* Claims an intent of a record, which becomes CLAIMED.  Returns NULL if all are in use. */
 INTERNAL struct intent *intent_claim(struct owner *o);
-/* The intent is of this kind from now on, perhaps with INTENT_OF_DRAFT. */
+/* Sets the kind of the intent, perhaps with INTENT_OF_DRAFT. */
 INTERNAL void intent_set(struct intent *i, uint64_t kind);
-/* True: a call of the holder is in the middle of a change; a handler has interrupted it. */
+/* Returns whether a handler has interrupted a call of the holder in the middle of a change. */
 INTERNAL bool intents_busy(const struct owner *o);
-/* The draft of this record, a DRAFT, or NULL. */
+/* Returns the intent of this draft of the record, which is a DRAFT, or NULL. */
 INTERNAL struct intent *intent_of_draft(struct owner *o, const void *p);
-/* The intent names nothing any more. */
+/* Ends the intent, which names nothing any more. */
 INTERNAL void intent_end(struct intent *i);
 
 /*
- * Changes the slot from `expected` to `fresh`, in one step.  old: the block that the caller then
- * has to release, by its tag, and to end the intent; 0: none.  False: the slot has another
- * value, and the intent is as before.  i: CLAIMED, or a DRAFT; the block that it names, if it
- * names one, is `fresh`.
+ * Changes the slot from `expected` to `fresh`, in one step.  `old` is the block that the caller must release
+ * afterwards, by the tag, before the end of the intent, or 0.  Returns false and leaves the intent unchanged if the
+ * slot has another value.  i is CLAIMED, or a DRAFT; if the intent names a block, that block is `fresh`.
  */
 INTERNAL bool intent_change(struct heap *h, struct intent *i, uint64_t *slot, uint64_t expected,
 			    uint64_t fresh, uint64_t old);
 
-/* The block that the slot names, or 0. */
+/* Returns the block that the slot names, or 0. */
 INTERNAL uint64_t intent_read(struct heap *h, const uint64_t *slot);
 
-/* True: a word that may be a slot: it lies in the region's chunks, or is one of the heap's own. */
+/* Returns whether a word may be a slot, that is, lies in the region's chunks or is a slot of the heap itself. */
 INTERNAL bool intent_may_change(const struct store *s, const struct region *r, uint64_t slot);
 
-/* The tag of a block; false: there is none at p. */
+/* Sets the tag of a block.  Returns false if there is no block at p. */
 INTERNAL bool intent_tag_block(struct heap *h, uint64_t p, uint64_t tag);
 
 /* ---- for recovery (recover.h) ---- */
 
-/* The mark of the intent in this use. */
+/* Returns the mark of the intent in this use. */
 INTERNAL uint64_t intent_mark(const struct store *s, const struct intent *i);
-/* True: the block at p is taken, and only the intent that has this tag names it. */
+/* Returns whether the block at p is taken, and only the intent that has this tag names it. */
 INTERNAL bool intent_has_tag(struct heap *h, uint64_t p, uint16_t tag);
-/* The mark is in the slot, or was: the change has happened. */
+/* Completes a change that has happened: the mark is in the slot, or was. */
 INTERNAL void intent_complete(struct intent *i, uint64_t *slot, uint64_t fresh, uint64_t mark);
-/* The change did not happen, `fresh` is still the intent's alone, which is of this kind again. */
+/* Undoes a change that did not happen: only the intent names `fresh`, and is of this kind again. */
 INTERNAL void intent_roll_back(struct heap *h, struct intent *i, uint64_t kind);
 
 #endif

@@ -15,20 +15,20 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-/* Releases a taken slot of v's own slab for its holder, who is gone.  whole: as for intents_settle. */
+/* Releases a taken slot of v's own slab, after the holder is gone.  For `whole` see intents_settle. */
 static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole)
 {
 	uint64_t word = load_relaxed(&at->slab->free[at->group]) | at->bit;
 
 	if (whole && slab_has_event(at->slab, at->group, word))
 		settle_freed(v, at->slab, at->group, word);
-	else /* if v is not whole, its hints are rebuilt later (seating.h) */
+	else /* if v is not whole, the hints are rebuilt later (seating.h) */
 		store_release(&at->slab->free[at->group], word);
 }
 
 /*
- * Releases the block at p, if it is one and has this tag.  The caller holds v and is
- * building; whole: v's lists and hints are right, and stay so.
+ * Releases the block at p, if there is such a block with this tag.  The caller holds v and is building.  `whole`
+ * means that v's lists and hints are right, and stay right.
  */
 static void give(struct owner *v, uint64_t p, uint16_t tag, bool whole)
 {
@@ -44,7 +44,7 @@ static void give(struct owner *v, uint64_t p, uint16_t tag, bool whole)
 	} else if (owner_has(v, at.slab)) {
 		own_slot_free(v, &at, whole);
 	} else if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0) {
-		/* Pairs with seems_lost: without a tag it is lost, if the caller dies now. */
+		/* Pairs with seems_lost: without a tag the slot is lost if the caller dies now. */
 		holds_note(h, hold_slot(at.slab, at.index), true);
 		store_release(census_tag(at.slab, at.index), TAG_NONE);
 		(void)unowned_free(at.slab, at.index);
@@ -62,9 +62,9 @@ static void settle(struct owner *v, struct intent *i, bool whole)
 	uint64_t *slot = (uint64_t *)load_relaxed(&i->slot); /* NOLINT: an address */
 	uint64_t mark = intent_mark(s, i), old;
 
-	/* Each step may be repeated, as the caller may die here as well. */
+	/* Each step may be repeated, because the caller may die here as well. */
 	if (intent_is(i, INTENT_ARMED)) {
-		/* Pairs with intent_complete: if a helper took the mark out, the state is DONE. */
+		/* Pairs with intent_complete: if a helper removed the mark, the state is DONE. */
 		if (load_seq_cst(slot) == mark)
 			intent_complete(i, slot, load_relaxed(&i->fresh), mark);
 		if (intent_is(i, INTENT_ARMED))
@@ -102,7 +102,7 @@ bool recover_is_dead(struct heap *h, uint64_t holder)
 	return lives_thread_is_over(store_of(h), holder >> OWNER_THREAD);
 }
 
-/* Releases the slot in flight, whose address no other thread has. */
+/* Releases the slot in flight.  No other thread has its address. */
 static void land(struct owner *v, void *p)
 {
 	struct chunk *c = region_find(v->heap, p);
@@ -116,8 +116,8 @@ static void land(struct owner *v, void *p)
 		return;
 	}
 	/*
-	 * The slab has another owner: then the slot was being released, and its tag says so.  If
-	 * it was released and is another block by now, the tag is that of another thread.
+	 * If the slab has another owner, the slot was being released, and the tag says so.  If the slot was released
+	 * and is now another block, the tag is that of another thread.
 	 */
 	if (load_relaxed(census_tag(at.slab, at.index)) != census_leaving(v) ||
 	    (load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
@@ -129,13 +129,13 @@ static void land(struct owner *v, void *p)
 
 void recover_settle(struct owner *v)
 {
-	holds_drop(holds_of(v), 0); /* the dead hold nothing */
-	/* Each step may be repeated, as the caller may die here as well. */
+	holds_drop(holds_of(v), 0); /* dead threads hold nothing */
+	/* Each step may be repeated, because the caller may die here as well. */
 	if (truth_of(v)->flight != 0)
 		land(v, (void *)truth_of(v)->flight); /* NOLINT: an address */
 	truth_of(v)->flight = 0;
 	intents_settle(v, false);
-	/* Release pairs with store_lost: what the holder wrote is seen there. */
+	/* Release pairs with store_lost: the holder's stores are seen there. */
 	if ((load_relaxed(&v->building) & 1) != 0)
 		fetch_add_acq_rel(&store_of(v->heap)->deaths, 1);
 }

@@ -2,20 +2,20 @@
 /*
  * Recovery from the death of threads in a heap shared by processes.
  *
- * A thread may be killed at any instruction.  What it was doing is determined by a live
- * thread, from its owner record:
+ * A thread may be killed at any instruction.  A live thread determines from the owner record what the dead thread was
+ * doing:
  *
- *   flight     the one slot that it was about to hand out or to take back.  No other thread
+ *   flight     the only slot that it was about to hand out or to take back.  No other thread
  *              has the address of that slot or may use it, so the thread that takes over the
  *              record releases it.
  *   intents    blocks that only the record names, and words that it is changing (intent.h).
  *   building   odd while it changes more than slots: units, chunks, slabs (building.h).
- *   holds      the memory that it holds meanwhile, which is in no bitmap and in no slab: it is
- *              lost when the thread dies.  A live thread searches the whole heap for such
- *              memory, and returns what no living thread holds (holds.h).
+ *   holds      the memory that it holds during these changes, in no bitmap and in no slab.
+ *              Such memory is lost when the thread dies.  A live thread searches the whole heap
+ *              for it, and returns the memory that no living thread holds (holds.h).
  *
- * Several threads may search.  What a living thread holds, working or stopped, is left to the next
- * search, and nothing else.
+ * Several threads may search.  Only memory that a living thread holds, working or stopped, is left to the next
+ * search.
  */
 #ifndef CORE_RECOVER_H
 #define CORE_RECOVER_H
@@ -27,15 +27,15 @@
 INTERNAL uint64_t recover_holder(struct heap *h);
 INTERNAL bool recover_is_dead(struct heap *h, uint64_t holder);
 /*
- * For heap_hooks: the caller holds the record of a dead thread, as a guest.  Releases the
- * slot in flight, and counts the death if the thread was building.
+ * For heap_hooks: settles the record of a dead thread, which the caller holds as a guest.  Releases the slot in
+ * flight, and counts the death if the thread was building.
  */
 INTERNAL void recover_settle(struct owner *v);
 
 /*
- * The caller holds the record of a dead thread, or of one that leaves, and is building
- * (building.h): completes its intents, and releases the blocks that only these name.
- * whole: the lists of the record are right, and stay so.
+ * Completes the intents of a record, and releases the blocks that only these name.  The record is that of a dead
+ * thread, or of a thread that leaves.  The caller holds the record and is building (building.h).  `whole` means that
+ * the lists of the record are right, and stay right.
  */
 INTERNAL void intents_settle(struct owner *v, bool whole);
 
@@ -46,15 +46,15 @@ INTERNAL void intents_settle(struct owner *v, bool whole);
 INTERNAL size_t heap_recover(struct heap *h, struct owner *o);
 
 /*
- * recover_memory.c: searches the whole heap for lost memory and returns it: units, chunks, slots of unowned
- * slabs and owner records that a thread held when it died while building.  o: the caller's record, or NULL.
+ * recover_memory.c: finds and returns the lost memory of the whole heap: units, chunks, slots of unowned slabs and
+ * owner records that a thread held that died while building.  o is the caller's record, or NULL.
  */
 INTERNAL void lost_memory_return(struct store *s, struct owner *o);
 
 /*
- * recover_count.c: counts units again, since the counts may be off by what dead threads did not finish.  They
- * are hints.  False: they were off, and a living thread is building, so that what it has changed and not counted yet, or the
- * other way round, is off until the next search; or they changed all the time.
+ * recover_count.c: counts units again, because dead threads may have left the counts wrong.  The counts are hints.
+ * Returns false if they were wrong while a living thread was building, whose uncounted changes make them wrong until
+ * the next search, or if they changed all the time.
  */
 INTERNAL bool units_recount(struct store *s);
 

@@ -4,7 +4,7 @@
 #include "backend/region.h"
 #include "store/recover/building.h"
 
-/* The units in use, and those that are free and dirty, as heap.both counts them. */
+/* Counts the units in use, and those that are free and dirty, in the format of heap.both. */
 static uint64_t count(struct heap *h)
 {
 	struct region *r = load_acquire(&h->regions);
@@ -42,7 +42,7 @@ bool units_recount(struct store *s)
 	unsigned i;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		before = load_acquire(&h->both); /* no earlier than what is counted; pairs with nothing */
+		before = load_acquire(&h->both); /* read before the units are counted; pairs with nothing */
 		now = count(h);
 		if (now == before)
 			return true;

@@ -8,8 +8,8 @@
 #include "store/recover/holds.h"
 
 /*
- * The units of a slab chunk that are neither free nor in a slab.  *unowned: those in which an
- * unowned slab begins.
+ * Returns the units of a slab chunk that are neither free nor in a slab.  Sets *unowned to those in which an unowned
+ * slab begins.
  */
 static uint64_t lost_units(const struct chunk *c, uint64_t *unowned)
 {
@@ -31,21 +31,21 @@ static uint64_t lost_units(const struct chunk *c, uint64_t *unowned)
 	return ~used;
 }
 
-/* A thing that may be lost: a chunk, a span, units, what is of an unowned slab, a record. */
+/* An object that may be lost: a chunk, a span, units, a part of an unowned slab, a record. */
 struct thing {
 	enum { LOST_CHUNK, LOST_SPAN, LOST_UNITS, LOST_CHANGE, LOST_SLOT, LOST_RECORD } kind;
 	struct store *store;
-	struct run at; /* the chunk, and of a span its length */
-	uint64_t n;    /* chunks of a span; a slot's index; a record's number */
+	struct run at; /* the chunk, and for a span its length */
+	uint64_t n;    /* chunks of a span; index of a slot; number of a record */
 	unsigned first, count; /* units */
 };
 
-/* True: the chunk, which is not free and has no kind, is inside a span. */
+/* Returns whether the chunk, which is not free and has no kind, is inside a span. */
 static bool is_inside_span(const struct region *r, size_t i)
 {
 	size_t head = i;
 
-	/* From the chunk on down: inside a span no other chunk is free, or has a kind. */
+	/* Searches from the chunk downwards: inside a span no other chunk is free, or has a kind. */
 	while (head-- > 0 && !bits_all(r->free, head, 1)) {
 		const struct chunk *c = region_chunk(r, head);
 
@@ -57,7 +57,7 @@ static bool is_inside_span(const struct region *r, size_t i)
 	return false;
 }
 
-/* True: the thing is in no bitmap and in no use.  Each load is an acquire, see suspicion_stands. */
+/* Returns whether the object is in no bitmap and in no use.  Each load is an acquire, see suspicion_stands. */
 static bool seems_lost(const struct thing *t)
 {
 	const struct region *r = t->at.region;
@@ -69,7 +69,7 @@ static bool seems_lost(const struct thing *t)
 		return !store_owner_is_made(t->store, t->n);
 	if (bits_all(r->free, t->at.first, 1))
 		return false;
-	/* A record that is not known yet is not read: its maker died before it wrote anything. */
+	/* A record that is not known yet is not read, because the maker died before writing anything. */
 	if (t->kind == LOST_CHUNK)
 		return (!bits_all(r->known, t->at.first, 1) || chunk_is(c, CHUNK_FREE)) && !is_inside_span(r, t->at.first);
 	if (t->kind == LOST_SPAN) /* both pair with the fence of note (holds.c) */
@@ -140,15 +140,15 @@ static void give_back(const struct thing *t)
 }
 
 /*
- * Gives the thing back if it is lost.  False: a living thread may hold it.
+ * Returns a lost object to the heap.  Returns false if a living thread may hold the object.
  *
- * A suspicion is spoilt by builders that try to take the thing, by each once at most, since it is in no bitmap.  What is
- * held is asked about again, because the holder may be another search, which asks about the same thing and has seen
- * the caller.
+ * Builders that try to take the object spoil the suspicion, each only once, because the object is in no bitmap.  The
+ * question is repeated if the object is held, because the holder may be another search that asks about the object and
+ * has seen the caller.
  */
 static bool examine(const struct thing *t)
 {
-	enum { ATTEMPTS = 1024, HELD = 64 }; /* 16 times if it is held */
+	enum { ATTEMPTS = 1024, HELD = 64 }; /* 16 times if the object is held */
 	struct suspicion p;
 	unsigned i;
 
@@ -169,7 +169,7 @@ static bool examine(const struct thing *t)
 	return i < ATTEMPTS;
 }
 
-/* Each run of these units at once, or one by one if a living thread holds some. */
+/* Examines each run of these units at once, or each unit alone if a living thread holds some. */
 static bool examine_units(struct thing t, uint64_t lost)
 {
 	bool all = true;
@@ -193,7 +193,7 @@ static bool examine_units(struct thing t, uint64_t lost)
 	return all;
 }
 
-/* What is of an unowned slab: it is being made or unmade, or has slots that are taken and were never handed out. */
+/* Examines a part of an unowned slab: the slab is being made or unmade, or has taken slots that were never handed out. */
 static bool examine_slab(struct thing t, struct slab *s)
 {
 	bool all = true;
@@ -216,7 +216,7 @@ static bool examine_slab(struct thing t, struct slab *s)
 	return all;
 }
 
-/* Examines chunk i of the region; returns the number of chunks that belong together. */
+/* Examines chunk i of the region.  Returns the number of chunks that belong together. */
 static size_t examine_chunk(struct store *store, struct region *r, size_t i, bool *all)
 {
 	struct thing t = {LOST_CHUNK, store, {r, i}, 1, 0, 0};
@@ -247,7 +247,7 @@ static size_t examine_chunk(struct store *store, struct region *r, size_t i, boo
 	return 1;
 }
 
-/* True: all memory that was lost before is returned. */
+/* Returns true if all memory that was lost before is returned. */
 static bool search(struct store *s)
 {
 	struct region *r = load_acquire(&s->heap.regions);
@@ -273,7 +273,10 @@ void lost_memory_return(struct store *s, struct owner *o)
 	building_end(b);
 	if (!units_recount(s) || !all)
 		return;
-	/* Only after the search: if the caller dies in it, the next thread searches again.  The acquire pairs with nothing. */
+	/*
+	 * After the search, because the next thread must search again if the caller dies in the search.  The acquire
+	 * pairs with nothing.
+	 */
 	while ((int64_t)(deaths - done) > 0 && !cas_acquire(&s->searched, &done, deaths))
 		;
 }

@@ -14,8 +14,8 @@
 #include "thread/settle.h"
 
 /*
- * All records are in use, some perhaps by threads that have died.  The kernel is asked only
- * now and then, since in a heap of more threads than records each call comes here.
+ * All records are in use, some perhaps by threads that have died.  The kernel is asked only now and then, because in
+ * a heap of more threads than records each call comes here.
  */
 static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 {
@@ -28,7 +28,7 @@ static struct owner *fill_after_reaping(struct seat_entry *t, struct heap *h)
 	return seat_fill(&t->self, h);
 }
 
-/* A record for the seat.  Until there is one, the caller builds as a stranger (building.h). */
+/* Gets a record for the seat.  Until there is a record, the caller builds as a stranger (building.h). */
 static struct owner *fill(struct seat_entry *t, struct heap *h)
 {
 	struct store *s = store_shared(h);
@@ -37,7 +37,7 @@ static struct owner *fill(struct seat_entry *t, struct heap *h)
 
 	if (load_relaxed(&t->self) != NULL)
 		return NULL;
-	/* Without a valid life the death of the thread would never be noticed, or too soon. */
+	/* Without a valid life the death of the thread would never be noticed, or would be noticed too early. */
 	if (s != NULL && lives_process(h) == 0)
 		return NULL;
 	if (s != NULL)
@@ -47,7 +47,7 @@ static struct owner *fill(struct seat_entry *t, struct heap *h)
 	if (o == NULL)
 		o = fill_after_reaping(t, h);
 	if (o != NULL && s != NULL)
-		/* Relaxed: census_is_held of other threads reads it at any time. */
+		/* Relaxed, because census_is_held of other threads reads the word at any time. */
 		store_relaxed(&truth_of(o)->census, census_join(s));
 	building_end(b);
 	return o;
@@ -115,14 +115,14 @@ void record_vacate(struct heap *h, struct owner *o)
 	building_end(b);
 }
 
-/* Vacates a record that another thread of this process holds, which is in no call. */
+/* Vacates a record that another thread of this process holds and that no call uses. */
 static void vacate(struct heap *h, struct owner *o, uint64_t life)
 {
 	uint64_t state = life << OWNER_THREAD | OWNER_HELD;
 	struct takeover t = takeover_begin();
 	struct building b;
 
-	/* A call was never finished: its thread ended in it, or jumped out of it. */
+	/* A call was never finished: the thread ended in the call, or jumped out of the call. */
 	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&truth_of(o)->flight) != 0) {
 		b = building_begin(h, NULL); /* see intents_settle */
 		if (takeover_add(&t, o, state))
@@ -137,7 +137,7 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 	record_vacate(h, o);
 }
 
-/* True: the address lies in the heap's owner records. */
+/* Returns whether the address lies in the heap's owner records. */
 static bool is_record(struct heap *h, const struct owner *o)
 {
 	const struct store *s = store_of(h);
@@ -156,22 +156,21 @@ void seats_close(struct heap *h)
 		uint64_t id = h->id, closing = ID_CLOSING, life, left;
 		struct owner *o;
 
-		/* An inherited page has the parent's seats; it is wiped, or about to be. */
+		/* An inherited page has the parent's seats.  The page is wiped, or about to be wiped. */
 		if (page == NULL || (kind == SEATS_SHARED && process_has_forked(&page->mark)))
 			continue;
 		life = load_relaxed(&page->life);
 		e = bench_find(b, id);
 		/*
-		 * Compare-and-swaps, as the thread may end now.  Their orders pair with part_clear
-		 * and part_claim.  What the thread wrote into the entry is visible not by this word,
-		 * but because the program knows that the thread no longer uses the heap.
+		 * Compare-and-swaps, because the thread may end now.  Their orders pair with part_clear and
+		 * part_claim.  This word does not make the thread's stores to the entry visible; they are visible
+		 * because the program knows that the thread no longer uses the heap.
 		 */
 		if (e == NULL || !cas_acq_rel(&e->id, &id, ID_CLOSING))
 			continue;
 		/*
-		 * An unused entry must have no record, as 0 is the id of arenas.  A
-		 * compare-and-swap, as the thread may end at this moment and its bench be
-		 * taken by another one.
+		 * An unused entry must have no record, because 0 is the id of arenas.  A compare-and-swap, because
+		 * the thread may end at this moment and another thread take its bench.
 		 */
 		o = load_relaxed(&e->self);
 		left = (uint64_t)(uintptr_t)o;

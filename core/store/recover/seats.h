@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seats of the calling thread in heaps that the program created (benches.h), and the
- * checkout of its owner record.
+ * Seats of the calling thread in heaps that the program created (benches.h), and the checkout of the thread's owner
+ * record.
  *
- * The pages of all threads of the process can be found (benches.h): when a heap leaves the
- * process, all seats in it are emptied (seats_close).  So a seat never refers to a heap
- * that was unmapped, even if another file of the same heap is attached later, at the same
- * address and with the same id.
+ * The pages of all threads of the process can be found (benches.h): when a heap leaves the process, all seats there
+ * are emptied (seats_close).  So a seat never refers to a heap that was unmapped, even if another file of this heap
+ * is attached later, at the old address and with that id.
  */
 #ifndef CORE_SEATS_H
 #define CORE_SEATS_H
@@ -15,7 +14,7 @@
 #include "thread/owner.h"
 #include "thread/seat.h"
 
-/* As seats_take, where no call is necessary; NULL: use seats_take. */
+/* seats_take without a call.  Returns NULL if the caller must call seats_take. */
 static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
 {
 	struct seat_page *page = seats_open[h->id & 1];
@@ -29,8 +28,8 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat_entry 
 }
 
 /*
- * Checks the thread's record out of its seat, *t.  NULL: no memory, no entry, or the
- * caller interrupted a call of this thread: it uses the unowned slabs.
+ * Checks the thread's record out of the seat, *t.  Returns NULL if there is no memory or no entry, or if the caller
+ * interrupted a call of this thread: then the caller uses the unowned slabs.
  */
 INTERNAL struct owner *seats_take(struct heap *h, struct seat_entry **t);
 
@@ -40,13 +39,13 @@ static inline void seats_give(struct seat_entry *t, struct owner *o)
 	store_relaxed(&t->owner, o);
 }
 
-/* The seat, whose record was checked out and vacated, becomes unused. */
+/* Makes the seat unused, after its record was checked out and vacated. */
 INTERNAL void seats_leave(struct seat_entry *t);
 
-/* The calling thread's record, also when it is checked out; NULL: none. */
+/* Returns the calling thread's record, also when it is checked out, or NULL if there is no record. */
 INTERNAL struct owner *seats_self(struct heap *h);
 
-/* The same, where no call is necessary; NULL: use seats_self, or seats_enter. */
+/* seats_self without a call.  Returns NULL if the caller must call seats_self or seats_enter. */
 static inline struct owner *seats_self_guess(const struct heap *h)
 {
 	const struct seat_page *page = seats_open[h->id & 1];
@@ -65,11 +64,11 @@ static inline struct owner *seats_self_guess(const struct heap *h)
 	return likely(load_relaxed(&e->self) == o) ? o : NULL;
 }
 
-/* A call on a heap, and what it has of the calling thread's seat. */
+/* A call on a heap, and the state of the calling thread's seat there. */
 struct seats_call {
 	struct seat_entry *entry;
-	struct owner *owner; /* the record, checked out; NULL: as seats_take      */
-	struct owner *self;  /* also if an interrupted call has it checked out    */
+	struct owner *owner; /* the record, checked out; NULL in the cases of seats_take */
+	struct owner *self;  /* also if an interrupted call has it checked out           */
 };
 
 INTERNAL struct seats_call seats_enter(struct heap *h);
@@ -80,22 +79,22 @@ static inline void seats_exit(struct seats_call call)
 		seats_give(call.entry, call.owner);
 }
 
-/* ---- leaving: the holder its record, a heap the process ---- */
+/* ---- leaving: a holder leaves its record, a heap leaves the process ---- */
 
-/* Detaches the current slabs and returns the empty ones.  The caller holds the record. */
+/* Detaches the current slabs and returns the empty slabs to the heap.  The caller holds the record. */
 INTERNAL void record_rest(struct heap *h, struct owner *o);
 
 /*
- * Vacates the record, then collects what was released into its slabs meanwhile.  From the
- * beginning of the call another thread may take the record.
+ * Vacates the record, then collects releases that came since into its slabs.  From the beginning of the call another
+ * thread may take the record.
  */
 INTERNAL void record_vacate(struct heap *h, struct owner *o);
 
 /*
- * A heap leaves the process: the seats of all its threads are emptied.
+ * Empties the seats of all threads in a heap that leaves the process.
  *
- * No thread of the process is in a call on the heap, and none has a seat there afterwards.
- * The records of a shared heap that sat there are vacated.
+ * No thread of the process is in a call on the heap, and no thread has a seat there afterwards.  The records of a
+ * shared heap that sat there are vacated.
  */
 INTERNAL void seats_close(struct heap *h);
 
