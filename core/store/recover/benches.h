@@ -166,8 +166,8 @@ INTERNAL struct bench *thread_bench_look(unsigned kind);
 /* Leaves the benches when the thread ends.  Records that sit there are left to reap_all. */
 INTERNAL void thread_bench_leave(void);
 
-/* For tests: makes the thread look as in a process that was just forked. */
-INTERNAL void thread_bench_forget(void);
+/* Empties the bench that a child of fork has from the parent, because not every kernel wipes the page. */
+INTERNAL void bench_empty(struct bench *b);
 
 /*
  * Returns the calling thread's entry for the heap, which is made if necessary; the benches have an entry for each

@@ -26,8 +26,7 @@ static struct bench *bench_make(unsigned kind)
 	return b;
 }
 
-/* Empties the bench that a child has from the parent, because not every kernel wipes the page. */
-static void inherited_clear(struct bench *b)
+void bench_empty(struct bench *b)
 {
 	struct seat_entry *e;
 	size_t entries, at;
@@ -49,7 +48,7 @@ struct bench *thread_bench(unsigned kind)
 	if (unlikely(b == NULL))
 		return bench_make(kind);
 	if (kind == SEATS_SHARED && unlikely(process_has_forked(&b->page->mark)))
-		inherited_clear(b);
+		bench_empty(b);
 	return b;
 }
 
@@ -71,15 +70,6 @@ void thread_bench_leave(void)
 		if (b != NULL)
 			bench_leave(b);
 	}
-}
-
-void thread_bench_forget(void)
-{
-	unsigned kind;
-
-	for (kind = 0; kind < SEAT_KINDS; kind++)
-		if (benches[kind] != NULL)
-			inherited_clear(benches[kind]);
 }
 
 /* Claims an unused entry of the part, by ID_BUSY.  Sets *stop if an interrupted call is claiming an entry. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a survivor finds if the victim dies now. */
 #include "inner/death/harness.h"
+#include "inner/forget.h"
 
 #include "ashlar_start.h"
 #include "store/recover/block_tags.h"
@@ -257,7 +258,7 @@ static void beside_the_living(void)
 	store()->deaths++;
 	lost_memory_return(store(), NULL);
 	CHECK(lost_before || look_sum() == sum);
-	thread_bench_forget();
+	benches_forget();
 }
 
 void look(void)
@@ -282,18 +283,18 @@ void look(void)
 	contents();
 	if (looks++ % 8 == 0)
 		release_victims();
-	thread_bench_forget();
+	benches_forget();
 	if (new) {
 		map_as(PRIVATE);
 		victim_dies();
 		(void)ash_heap_recover(death_heap);
 		look_fill();
-		thread_bench_forget();
+		benches_forget();
 		map_as(PRIVATE);
 		everybody_dies();
 		(void)ash_heap_recover(death_heap);
 		look_empty();
-		thread_bench_forget();
+		benches_forget();
 	}
 	map_as(SHARED);
 	CHECK_EQ(arch_set_thread_pointer(tls_of_victim), 0);

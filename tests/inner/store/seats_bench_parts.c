@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Benches of several parts, and seats where there is no memory for another part. */
+#include "inner/forget.h"
 #include "inner/store/seats.h"
 
 #include "support/handler_at_step.h"
@@ -70,7 +71,7 @@ TEST(inner_seats_parts_in_children, 20)
 	in_children(2);
 }
 
-/* thread_bench_forget clears all entries of all parts. */
+/* A bench that is emptied has no entry in any part. */
 TEST(inner_seats_parts_forgotten, 10)
 {
 	struct bench *b = NOT_NULL(thread_bench(SEATS_OF_PROCESS));
@@ -89,7 +90,7 @@ TEST(inner_seats_parts_forgotten, 10)
 		for (i = 0; i < entries; i++)
 			part[i] = (struct seat_entry){.id = 6 + 2 * i, .census = 1};
 	}
-	thread_bench_forget();
+	benches_forget();
 	for (parts = 0; parts < BENCH_PARTS; parts++) {
 		part = bench_part(b, parts, &entries);
 		for (i = 0; i < entries; i++)
