@@ -20,10 +20,10 @@ static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole
 {
 	uint64_t word = load_relaxed(&at->slab->free[at->group]) | at->bit;
 
-	if (whole && slab_has_event(at->slab, at->group, word))
-		settle_freed(v, at->slab, at->group, word);
-	else /* if v is not whole, the hints are rebuilt later (seating.h) */
+	if (!whole) /* the hints are rebuilt later (seating.h) */
 		store_release(&at->slab->free[at->group], word);
+	else if (!slab_give(at->slab, at->group, word))
+		settle_freed(v, at->slab, at->group, word);
 }
 
 /*

@@ -181,6 +181,48 @@ TEST(publish_drafts_of_the_dead, 10)
 	}
 }
 
+/*
+ * A thread leaves with a draft that no slot names, in a slab of which the draft's group, or all groups, are full: the draft's
+ * slot is found again.
+ */
+static void left_with_a_draft(size_t before_it, size_t behind_it)
+{
+	enum { MORE = 700 };
+	static void *p[MORE];
+	size_t i, found = 0, live;
+	void *draft;
+
+	open_heap();
+	live = blocks();
+	for (i = 0; i < before_it; i++)
+		(void)NOT_NULL(ash_heap_alloc(heap, 100));
+	draft = NOT_NULL(ash_heap_draft(heap, 100));
+	for (i = 0; i < behind_it; i++)
+		(void)NOT_NULL(ash_heap_alloc(heap, 100));
+	ash_heap_thread_detach(heap);
+	CHECK_EQ(blocks(), live + before_it + behind_it);
+	CHECK_EQ(ash_heap_check(heap), 0);
+	for (i = 0; i < MORE; i++) {
+		p[i] = NOT_NULL(ash_heap_alloc(heap, 100));
+		found += p[i] == draft;
+	}
+	CHECK_EQ(found, 1);
+	CHECK_EQ(ash_heap_check(heap), 0);
+	ash_heap_destroy(heap);
+}
+
+TEST(publish_draft_left_in_a_full_group, 10)
+{
+	left_with_a_draft(0, 100);
+	left_with_a_draft(70, 100);
+}
+
+TEST(publish_draft_left_in_a_full_slab, 10)
+{
+	left_with_a_draft(0, 1000);
+	left_with_a_draft(70, 1000);
+}
+
 /* A block that only a draft names would leak with it: a slot in a draft is none. */
 TEST(publish_into_no_draft, 10)
 {
