@@ -190,7 +190,7 @@ LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
 FAST = core/front/alloc core/front/release core/arena/arena core/arena/arena_alloc core/arena/arena_summary \
 	core/heaps/instance_alloc core/heaps/instance_release core/store/recover/intent core/heaps/instance_draft core/store/data/slots
 
-RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S)
+RUNTIME_ASM = $(addprefix arch/$(ARCH)/,start.S thread.S syscall_runtime.S call_runtime.S)
 # Of the amalgamation alone: with ASHLAR_MALLOC, or another one for programs with a C library; with ASHLAR_HARDENED.
 AMALGAMATED = core/diagnostics/malloc_needs.c sys/back.c
 HARDENED_SOURCES = sys/chance.c core/front/guard.c core/front/guarded.c
@@ -209,7 +209,7 @@ SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c slot.c resize.c remote
 SLOW = $(filter-out $(FAST),$(basename $(filter %.c,$(LIB_SOURCES))))
 # Those who call the kernel by other calls than the library's.
 CALLS       = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
-START_SOURCES = $(CALLS) $(wildcard sys/start/*.c) core/malloc/new.c
+START_SOURCES = $(CALLS) arch/$(ARCH)/call_runtime.S $(wildcard sys/start/*.c) core/malloc/new.c
 RT_SOURCES  = $(CALLS) $(wildcard tests/runtime/*.c)
 # What an archive has as objects of their own: names that a program may have itself, what few programs call, and
 # ash_heap_walk, as its object says.  All else is one object (the rule for whole/).

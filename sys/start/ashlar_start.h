@@ -15,6 +15,9 @@
  *	clang -ffreestanding -nostdlib -static -Wl,--gc-sections program.c -lashlar_start -lashlar
  *	gcc   -ffreestanding -nostdlib -static-pie -fPIE -fno-stack-protector program.c ...
  *
+ * For aarch64 add -mno-outline-atomics, because otherwise the compiler calls its own library for the atomic
+ * operations of C11 and C++; for riscv64 add -march=rv64gc -mabi=lp64d -mno-relax.
+ *
  * The archive has the entry point _start.  It relocates a position independent program, gives the main thread its
  * thread-local storage, runs constructors (.init_array), calls main, and ends the process with main's result.  No
  * linker script is needed; a linker script must load the ELF and program headers, and have .init_array.  There are no
@@ -72,6 +75,16 @@ void ash_exit(int status) __attribute__((noreturn));
  * some of the bytes may have been written.
  */
 long ash_write(int fd, const void *bytes, size_t length);
+
+/*
+ * Makes the system call of this number (<asm/unistd.h>: it differs from CPU to CPU) with six arguments, of which the
+ * call reads those that it has: pass 0 for the others, and pointers as (long).  Returns what the kernel returns:
+ * -4095 to -1 are -errno.  Not for calls that return twice in one memory or on another stack (vfork, clone with
+ * CLONE_VM), nor for rt_sigreturn.
+ *
+ *	long fd = ash_syscall(__NR_openat, AT_FDCWD, (long)path, O_RDONLY, 0, 0, 0);
+ */
+long ash_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 /* ---- threads ---- */
 
