@@ -150,6 +150,31 @@ if may_read 'output that cannot be written'; then
 	verdict 'output that cannot be written is said'
 fi
 
+# ---- what may not be read, and what is not there ----
+
+# By another user, who may not trace it.  hidepid=2 makes the folder of such a process seem absent.
+"$look" 4194305 2>"$folder/errors" # above the highest id
+[ $? = 2 ] && grep -q 'there is no such process' "$folder/errors"
+verdict 'a process that is not there is said' "$folder/errors"
+cp "$look" "$folder/look" && chmod 755 "$folder" "$folder/look"
+other="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if ! $other true 2>/dev/null; then
+	echo 'skip look: a process of another user: only root can be another user'
+else
+	started "$folder/program"
+	$other "$folder/look" "$pid" 2>"$folder/errors"
+	[ $? = 2 ] && grep -q 'may not be read (.*ptrace' "$folder/errors"
+	verdict 'a process that may not be traced: the reason is said' "$folder/errors"
+	if unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc' 2>/dev/null; then
+		unshare -m sh -c "mount -t proc -o hidepid=2 proc /proc && exec $other $folder/look $pid" 2>"$folder/errors"
+		[ $? = 2 ] && grep -q 'may not be read (.*ptrace' "$folder/errors"
+		verdict '... also where /proc hides it' "$folder/errors"
+	else
+		echo 'skip look: a process that /proc hides: no file system can be mounted here'
+	fi
+	finish
+fi
+
 # ---- a core ----
 
 pattern=$(cat /proc/sys/kernel/core_pattern 2>/dev/null)

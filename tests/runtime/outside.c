@@ -115,6 +115,11 @@ unsigned rt_columns(int fd)
 	return KERNEL_FAILED(arch_ioctl(fd, TIOCGWINSZ, size)) ? 0 : size[1] == 0 ? 80 : size[1];
 }
 
+long rt_process_asked(int pid)
+{
+	return pid == 0 ? -ESRCH : arch_kill(pid, 0); /* kill takes 0 for the caller's group */
+}
+
 int64_t rt_peek(int pid, const struct rt_piece *pieces, size_t n)
 {
 	struct range {

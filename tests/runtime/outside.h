@@ -31,6 +31,8 @@ struct rt_piece {
 	uint64_t from;
 	size_t bytes;
 };
+/* 0: a signal may be sent to the process; else minus an error number: ESRCH, or EPERM if it is there. */
+long rt_process_asked(int pid);
 /* Reads up to RT_PIECES pieces, in order; the bytes read, fewer where memory is not there. */
 int64_t rt_peek(int pid, const struct rt_piece *pieces, size_t n);
 /*

@@ -206,7 +206,7 @@ unsigned source_modules(struct source *s, struct module *out, const char **why)
 				search_module(&f, s->extents[i].from, s->names + s->extents[i].name);
 	*why = f.why;
 	if (s->kind == SOURCE_PROCESS && s->by_mem && s->fd < 0)
-		*why = "its memory may not be read (who may: ptrace_scope in ptrace(2))";
+		*why = MAY_NOT_READ;
 	s->failed = 0;
 	return f.count;
 }

@@ -12,6 +12,23 @@ static bool is_number(const char *text)
 	return p != text && *p == '\0' && p - text < 10;
 }
 
+/* Why /proc/PID/maps cannot be opened.  With hidepid, or in another user namespace, the folder of a process may seem absent. */
+static const char *refusal(const struct source *s)
+{
+	enum { EPERM = -1, ESRCH = -3, EACCES = -13 };
+
+	if (s->fd == EACCES || s->fd == EPERM)
+		return MAY_NOT_READ;
+	switch (rt_process_asked(s->pid)) {
+	case ESRCH:
+		return "there is no such process";
+	case EPERM:
+		return MAY_NOT_READ;
+	default:
+		return s->fd == ESRCH ? "it has no memory (it has ended, or is the kernel's)" : "/proc/PID/maps cannot be opened";
+	}
+}
+
 static const char *open_process(struct source *s)
 {
 	char path[64];
@@ -19,7 +36,7 @@ static const char *open_process(struct source *s)
 	rt_format(path, sizeof path, "/proc/%d/maps", s->pid);
 	s->fd = rt_open(path);
 	if (s->fd < 0)
-		return s->fd == -13 ? "its memory may not be read" : "there is no such process";
+		return refusal(s);
 	rt_close(s->fd);
 	rt_format(path, sizeof path, "/proc/%d/exe", s->pid);
 	(void)rt_link_text(path, s->program, sizeof s->program);

@@ -14,6 +14,8 @@ enum source_kind { SOURCE_PROCESS, SOURCE_CORE, SOURCE_FILE };
 
 enum { PATH = 512, MODULES = 16, THREADS_STOPPED = 4096 };
 
+#define MAY_NOT_READ "its memory may not be read (root may, or its user: see ptrace_scope in ptrace(2), and PR_SET_DUMPABLE)"
+
 /* A range of addresses, and where its bytes are. */
 struct extent {
 	uint64_t from, to, offset; /* of the first byte in the file */
