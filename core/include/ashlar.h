@@ -338,7 +338,9 @@ enum ash_huge { /* the memory for which the kernel is advised to use huge pages 
 struct ash_defaults {
 	size_t initial; /* bytes of address space reserved by the first call  */
 	size_t cap;     /* most bytes of address space for blocks, in whole pieces of 2 MiB and at
-			   least one piece; 0 means no cap */
+			   least one piece; 0 means no cap.  This is up to twice what the
+			   blocks need: a block of 33 000 bytes takes 64 KiB, and a block of
+			   1 MiB and a byte takes 2 MiB */
 	/*
 	 * How much free memory stays resident: a quarter of `retain`, or a quarter of the memory in use
 	 * if that is more; of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) a sixteenth of

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ashlar as the malloc of a program with a libc.  Its functions are those of <stdlib.h> and <malloc.h>,
- * and declared there; this header adds two functions, and one of libashlar_profile.so.
+ * and declared there; this header adds two functions, and one of libashlar_profile.so.  musl's <malloc.h>
+ * declares neither malloc_stats, malloc_trim, malloc_info, mallopt nor mallinfo2: a program with musl
+ * declares those functions itself.
  *
  * Particular to this malloc:
  * - No call is a cancellation point, free keeps errno, realloc(p, 0) releases.
@@ -23,17 +25,19 @@
  *   constructors of the program, and not in a setuid program.  One line on fd 2 tells the first word
  *   that is not understood; the other words are set.  A value with a / before the first colon and comma
  *   is a path, and ignored.
- *     retain:64M  ash_defaults.retain in bytes; K, M, G, T are powers of 1024
- *     cap:2G      ash_defaults.cap, whole pieces of 2 MiB and at least one; 0 means no cap
+ *     retain:64M  ash_defaults.retain in bytes, of which a quarter stays resident; K, M, G, T are powers of
+ *                 1024
+ *     cap:2G      ash_defaults.cap, whole pieces of 2 MiB and at least one; 0 means no cap.  The cap counts
+ *                 address space, which is up to twice what the blocks need
  *     huge:off    ash_defaults.huge: default, off (never), on (always), populate
  *     sparse      ash_defaults.sparse
  *     stats       malloc_stats at exit, unless another file than a log has become fd 2
  * - malloc_stats may be the handler of a signal: it allocates nothing, and writes by raw system calls.
- *   It prints a line for each size class in use and for each thread with slabs, which it names by the
- *   thread pointer (on x86_64 pthread_self).
- * - mallopt sets M_TRIM_THRESHOLD (the number of free bytes that stay resident; negative: all), before
- *   other threads start.  All other parameters that glibc knows have no effect (M_MMAP_THRESHOLD is 1
- *   MiB).  mallopt returns 1 for both, and 0 for unknown parameters.
+ *   It prints a line with the version, the pid and the program's name, and a line for each size class in
+ *   use and for each thread with slabs, which it names by the thread pointer (on x86_64 pthread_self).
+ * - mallopt sets M_TRIM_THRESHOLD, the number of free bytes that stay resident (a quarter of the retention
+ *   that it sets; negative: all), before other threads start.  All other parameters that glibc knows have
+ *   no effect (M_MMAP_THRESHOLD is 1 MiB).  mallopt returns 1 for both, and 0 for unknown parameters.
  * - mallinfo saturates at INT_MAX.  It counts blocks above 1 MiB as mapped, and in ordblks each free
  *   slot and each run of other free memory.  mallinfo uses 1 KiB of stack, malloc_stats 3, malloc_info
  *   8.

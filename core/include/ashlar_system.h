@@ -33,8 +33,8 @@ extern "C" {
  * 65536).  Ashlar asks for pieces of 2 MiB and multiples of it, aligned to 2 MiB or, for blocks of
  * larger alignment, to more.  It also asks for records: 32 KiB for each thread and up to 72 KiB for each
  * 2 MiB.  Records are cut off pieces of 2 MiB, or asked for alone where there is no such piece.  So a
- * system that hands out one address after the other has no gaps: 64 MiB, aligned to 2 MiB, are 569
- * blocks of 100 000 bytes.
+ * system that hands out one address after the other has no gaps: 64 MiB, aligned to 2 MiB, hold at
+ * least 560 blocks of 100 000 bytes.
  */
 void *ash_system_map(size_t bytes, size_t alignment);
 

@@ -79,6 +79,8 @@ INTERNAL void diagnose_called(const char *name, const void *p);
 INTERNAL size_t ash_object_size(const void *p);
 /* See sys/text.h. */
 INTERNAL char *text_add_number(char *to, uintptr_t n, unsigned base);
+/* See sys/process.h. */
+INTERNAL uint64_t process_number(void);
 /* Writes to fd 2 by one system call. */
 HIDDEN void ash_say(const char *text, size_t length);
 /* Returns false if fd 2 of the program is now another file, and not a log. */
@@ -104,6 +106,12 @@ static inline char *facade_add_number(char *at, size_t n)
 		*at++ = digits[--i];
 	return at;
 }
+
+/*
+ * Writes the text from `at` to `end` for a terminal or a log, as far as there is room between `to` and `last`.
+ * Unprintable bytes and the backslash become \xHH.  Returns the end.
+ */
+INTERNAL char *facade_add_printed(char *to, const char *last, const char *at, const char *end);
 
 /* Second names of malloc and others: they name Ashlar's functions even if the program uses another malloc. */
 INTERNAL void *facade_malloc(size_t size);

@@ -11,6 +11,9 @@ struct mallinfo {
 	int arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
 
+/* The last part of argv[0], in glibc and in musl. */
+extern IF_PRESENT char *program_invocation_short_name;
+
 EXPORT int malloc_trim(size_t pad);
 EXPORT struct mallinfo2 mallinfo2(void);
 EXPORT struct mallinfo mallinfo(void);
@@ -107,30 +110,48 @@ static void info_say_thread(void *unused, const struct ash_thread_stats *figures
 	at = facade_add(at, ": ");
 	at = info_add(at, figures->blocks, " blocks of ");
 	at = info_add(at, figures->block_bytes, " bytes, in slabs of ");
-	at = info_add(at, figures->slabs, "; to collect: ");
+	at = info_add(at, figures->slabs, "; released by others: ");
 	at = info_add(at, figures->pending, "\n");
 	ash_say(text, (size_t)(at - text));
 }
 
+/* Names the process, because the processes of a family write to one log. */
+static void info_say_process(void)
+{
+	char text[128], *at = facade_add(text, "ashlar: ");
+	const char *name = &program_invocation_short_name != NULL ? program_invocation_short_name : NULL, *end = name;
+
+	at = facade_add(facade_add(at, ash_version()), ", pid ");
+	at = facade_add_number(at, process_number());
+	if (name != NULL) {
+		while (*end != '\0')
+			end++;
+		at = facade_add_printed(facade_add(at, ", "), text + sizeof text - 1, name, end);
+	}
+	*at++ = '\n';
+	ash_say(text, (size_t)(at - text));
+}
+
 /*
- * Writes to fd 2 by raw system calls: a call for the sums, and a call for each size class in use and for each thread.
- * Uses no stdio, and is no cancellation point.
+ * Writes to fd 2 by raw system calls: a call for the process, a call for the sums, and a call for each size class in
+ * use and for each thread.  Uses no stdio, and is no cancellation point.  The words are those of ashlar-look.
  */
 void malloc_stats(void)
 {
-	static const char names[][25] = {
-		"ashlar: reserved bytes: ", "ashlar: in slabs:       ",
-		"ashlar: in spans:       ", "ashlar: blocks:         ",
-		"ashlar: their bytes:    ", "ashlar: to collect:     ",
-		"ashlar: free and dirty: ", "ashlar: owner records:  ",
-		"ashlar: most in use:    ", "ashlar: most kept:      ",
-		"ashlar: most reserved:  ",
+	static const char names[][29] = {
+		"ashlar: address space:      ", "ashlar: in slabs:           ",
+		"ashlar: large:              ", "ashlar: blocks:             ",
+		"ashlar: their bytes:        ", "ashlar: released by others: ",
+		"ashlar: retained:           ", "ashlar: thread records:     ",
+		"ashlar: most in use:        ", "ashlar: most kept:          ",
+		"ashlar: most address space: ",
 	};
 	struct ash_statistics s;
 	size_t values[sizeof names / sizeof *names];
-	char text[512], *at = text;
+	char text[640], *at = text;
 	unsigned i;
 
+	info_say_process();
 	ash_stats(&s);
 	values[0] = s.reserved;
 	values[1] = s.slabs;

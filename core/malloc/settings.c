@@ -78,6 +78,11 @@ static bool huge_read(const char *at, const char *end, enum ash_huge *out)
 	return false;
 }
 
+static bool setting_has_value(const struct setting *s)
+{
+	return s->kind == SETTING_BYTES || s->kind == SETTING_HUGE;
+}
+
 /*
  * Sets a setting.  `value` is the text behind the colon, or NULL if there is no colon.  Returns false and sets
  * nothing if the value is not understood.
@@ -86,7 +91,7 @@ static bool setting_set(const struct setting *s, const char *value, const char *
 {
 	struct ash_defaults *own = ash_own_settings();
 
-	if ((s->kind == SETTING_BYTES || s->kind == SETTING_HUGE) != (value != NULL))
+	if (setting_has_value(s) != (value != NULL))
 		return false;
 	switch (s->kind) {
 	case SETTING_BYTES:
@@ -117,19 +122,31 @@ static bool setting_read(const char *at, const char *end)
 	return at == end;
 }
 
-/* The line is for a terminal or a log, so unprintable bytes and the backslash become \xHH. */
-static void settings_refuse(const char *at, const char *end)
+char *facade_add_printed(char *to, const char *last, const char *at, const char *end)
 {
-	char text[128], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
-
-	for (; at < end && to < text + sizeof text - 5; at++)
+	for (; at < end && to + 4 <= last; at++)
 		if (*at >= ' ' && *at <= '~' && *at != '\\') {
 			*to++ = *at;
 		} else {
 			to = facade_add(to, (unsigned char)*at < 16 ? "\\x0" : "\\x");
 			to = text_add_number(to, (unsigned char)*at, 16);
 		}
-	*to++ = '\n';
+	return to;
+}
+
+/* The line names the words that are understood. */
+static void settings_refuse(const char *at, const char *end)
+{
+	char text[192], *to = facade_add(text, "ashlar: not understood in ASHLAR: ");
+	unsigned i;
+
+	to = facade_add_printed(to, text + 128, at, end);
+	for (i = 0; i < sizeof settings / sizeof *settings; i++) {
+		to = facade_add(to, i == 0 ? " (known: " : " ");
+		to = facade_add(to, settings[i].name);
+		to = facade_add(to, setting_has_value(&settings[i]) ? ":" : "");
+	}
+	to = facade_add(to, ")\n");
 	ash_say(text, (size_t)(to - text));
 }
 
@@ -209,9 +226,9 @@ static void (*settings_begins)(void) __attribute__((used, section(".init_array.a
 static void (*settings_ends)(void) __attribute__((used, section(".fini_array.ashlar"))) = settings_end;
 
 /*
- * M_TRIM_THRESHOLD: at most this number of free bytes stays, which is a quarter of ash_defaults.retain; negative
- * means all bytes.  glibc's other parameters have no effect, and the result is not 0, because programs take 0 for an
- * error.  Like glibc's, the call is for the first thread, at the start.
+ * M_TRIM_THRESHOLD: the number of free bytes that stay.  A quarter of ash_defaults.retain stays, so `retain` is four times
+ * this number; negative means all bytes.  glibc's other parameters have no effect, and the result is not 0, because
+ * programs take 0 for an error.  Like glibc's, the call is for the first thread, at the start.
  */
 int mallopt(int parameter, int value)
 {

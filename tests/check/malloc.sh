@@ -27,9 +27,9 @@ api=$(sed -n 's/^[a-z].*[ *]\(ash_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
 # Of the other header, and objects.
 more='ash_heap_walk ash_last_words ash_descriptor'
 hooks=$(sed -n 's/.*[ *]\(ash_on_[a-z_]*\)(.*/\1/p' core/include/ashlar.h)
-# The last five: memory goes back by glibc's functions (sys/back.h).
+# From munmap on: memory goes back by glibc's functions (sys/back.h); the program's name (core/malloc/info.c).
 absent='__environ __errno_location ash_heap_of getauxval pthread_key_create pthread_key_delete pthread_setspecific
-	munmap madvise mremap gnu_get_libc_version _IO_stdin_used'
+	munmap madvise mremap gnu_get_libc_version _IO_stdin_used program_invocation_short_name'
 absent_xml='fwrite pthread_setcancelstate'
 # What one object of ours calls in the other; hidden from all others.
 between='__pthread_tsd_run_dtors ash_alloc_or ash_delete ash_delete_aligned_sized ash_delete_sized ash_may_say ash_own_settings ash_say ash_stats_parts ash_stats_rows ash_stats_rows_few'

@@ -134,7 +134,7 @@ static void stats_at_each_step(UNUSED void *argument)
 
 TEST(info_stats_in_a_handler, 30)
 {
-	static const char blocks[] = "ashlar: blocks:         ";
+	static const char blocks[] = "ashlar: blocks:             ";
 	static char text[1 << 20];
 	const char *at = text;
 	size_t tables = 0;
@@ -180,7 +180,7 @@ static void say_with_threads(UNUSED void *unused)
 	for (k = 0; k < SAYERS; k++)
 		threads[k] = NOT_NULL(rt_thread_start(say_thread, &sayers[k]));
 	rt_thread_join(threads[0]);
-	ash_release(sayers[5].blocks[0]); /* another thread's: to collect */
+	ash_release(sayers[5].blocks[0]); /* another thread's */
 	malloc_stats();
 	__atomic_store_n(&sayers_done, 1, __ATOMIC_RELEASE);
 	for (k = 1; k < SAYERS; k++)
@@ -199,7 +199,7 @@ TEST(info_stats_of_threads, 10)
 		blocks = k + 1 - (k == 5);
 		rt_format(row, sizeof row, "ashlar: thread 0x%lx: %u blocks of %u bytes, in slabs of ",
 			  (unsigned long)sayers[k].self, blocks, blocks * 3072);
-		CHECK_EQ(rt_number_in(NOT_NULL(rt_strstr(NOT_NULL(rt_strstr(text, row)), "; to collect: "))), k == 5);
+		CHECK_EQ(rt_number_in(NOT_NULL(rt_strstr(NOT_NULL(rt_strstr(text, row)), "; released by others: "))), k == 5);
 	}
 	/* What the one that left has. */
 	CHECK(rt_strstr(text, "ashlar: no thread: 1 blocks of 3072 bytes, in slabs of ") != NULL);
