@@ -286,6 +286,15 @@ if make_small -static "$folder/small.c"; then
 	make_small -static "$folder/small.c" "$archive" && checked 0 'linked in' 'static, the archive in its place' &&
 		strip "$folder/program" && checked 2 'undecidable' 'static and stripped'
 fi
+cat >"$folder/both.c" <<'C'
+#include <stdlib.h>
+void *ash_alloc(size_t size);
+int main(int c, char **v) { (void)v; free(malloc((size_t)c)); return ash_alloc(9) == NULL; }
+C
+make_small "$folder/both.c" "$build/libashlar.a" && checked 1 'NOT.*beside another malloc' 'by its own names and malloc' &&
+	grep -q '"override"' "$folder/out"
+verdict 'ashlar-check: ... and names what Rust needs'
+! make_small -static "$folder/both.c" "$build/libashlar.a" || checked 1 'NOT.*beside another malloc' 'static, by its own names and malloc'
 # Calls only two of the four functions and not ashlar_is_malloc: the linker drops the rest.
 cat >"$folder/two.c" <<'C'
 #include <stdlib.h>
