@@ -66,8 +66,8 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options);
  * Overhead: 1/50 of the memory for bitmaps, which are written now (1/40 on 32 bits), and up to 256
  * bytes.  Block sizes are rounded up to 16 bytes, and blocks are aligned to 16.  A block may be as large
  * as the rest of the memory.  Adjacent free pieces merge at once.  An allocation takes the lowest free
- * piece that is large enough, and returns NULL if there is no such piece; the table below says how long
- * the search takes.  Memory that another call is just taking or giving back counts as taken.
+ * piece that is large enough, and returns NULL if there is no such piece; the table in the comment on
+ * libashlar-field.a (libashlar-field(3)) says how long the search takes.  Memory that another call is just taking or giving back counts as taken.
  *
  * The memory may be shared with children of fork (MAP_SHARED): then parent and children share the heap.
  * If a process is killed within a call, the one block that the call was working on is lost until the

@@ -28,8 +28,9 @@ for tool in ashlar-look ashlar-check; do
 done
 cp -r "$there" "$folder/gone" && : >"$folder/gone$prefix/bin/of-another"
 BUILD=$build PREFIX=$prefix DESTDIR=$folder/gone sh tools/install/uninstall &&
-	[ "$(find "$folder/gone" ! -type d)" = "$folder/gone$prefix/bin/of-another" ]
-verdict 'what is uninstalled is gone, and nothing else'
+	[ "$(find "$folder/gone" ! -type d)" = "$folder/gone$prefix/bin/of-another" ] &&
+	[ -z "$(cd "$folder/gone$prefix" && find . -type d | grep -E '/(ashlar|gdb)(/|$)')" ] && [ -d "$folder/gone$prefix/lib/pkgconfig" ]
+verdict 'what is uninstalled is gone with the folders that were its own, and nothing else'
 "${MAKE:-make}" -s help >"$folder/help" && grep -q '^make uninstall\|^make install .*make uninstall' "$folder/help" && ! grep -q '#' "$folder/help"
 verdict 'make help prints the targets'
 
@@ -49,7 +50,9 @@ cat "$folder/missing"
 for name in $(cut -d ' ' -f 1 tools/install/names) ash_defaults ash_last_words ash_statistics ash_class; do
 	[ -f "$man/man3/$name.3" ] || echo "     no page: $name"
 done >"$folder/missing"
-sed -n '/^.SH NAME/ { n; /^[a-z_.]* \\- [a-z][^.;]\{4,60\}$/!p; }' "$man"/man3/*.3 | grep -v '^ashlar \\-' >>"$folder/missing"
+sed -n '/^.SH NAME/ { n; /^[a-z_.\\-]* \\- [a-z][^.;]\{4,60\}$/!p; }' "$man"/man3/*.3 | grep -v '^ashlar \\-' >>"$folder/missing"
+! grep -q '/\*' "$man/man3/ashlar.3" && grep -q 'interrupt' "$man/man3/libashlar-field.3"
+verdict 'the list of functions has no comment, and the library without a system a page'
 [ ! -s "$folder/missing" ]
 verdict 'objects and structures have pages, and each page a short phrase for its name'
 cat "$folder/missing"
