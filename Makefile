@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 #	make help       prints this
-#	make            the library: build/libashlar.a, build/include/ashlar.h; build/ashlar-look
+#	make, make all  all libraries, build/include and build/ashlar-look; by gcc and lld alone: make CC=gcc
 #	make test       everything that is checked, natively and under QEMU; of other CPUs a part
 #	make test-arch  every test program of every CPU, under QEMU; ARCHES="aarch64 riscv64" for some
 #	make steps      ARCH=aarch64, ARCH=riscv64: single steps under QEMU; STEPS=all for all paths
@@ -42,11 +42,12 @@
 #	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb builds recipes"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
-#	make install    PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall with the same removes its files
+#	make install    PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall with the same removes what it installed
 #	make deb        Debian packages into build/deb: DEBFULLNAME and DEBEMAIL are their maintainer
 #	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
+# REPOSITORY=https://... goes into the metadata of packages and crate: where the project is, and is told of vulnerabilities.
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands, and each test: make V=1
 # Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
@@ -76,7 +77,7 @@ build/setup.mk: setup
 	mkdir -p build
 	touch $@
 else ifeq ($(OWN),)
-$(error $(CC) does not run here)
+$(error $(CC) does not run here. Libraries without tests can be built by gcc and lld: make CC=gcc)
 endif
 ifeq ($(wildcard arch/$(ARCH)/host.h),)
 $(error Ashlar is for x86_64, aarch64 and riscv64 Linux, in C; this is for $(ARCH))
@@ -319,9 +320,12 @@ programs: all $(if $(TARGET),,asan) $(TESTS) $(DEMO) $(BUILD)/tests/filtered
 PREFIX  = /usr/local
 LIBDIR  = $(PREFIX)/lib
 DESTDIR =
-INSTALL = BUILD=$(BUILD) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR) sh tools/install
+# Of the host at which the project is published; nothing: not yet known.
+REPOSITORY =
+INSTALL = BUILD=$(BUILD) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR) REPOSITORY=$(REPOSITORY) sh tools/install
 install: all
 	$(INSTALL)/install
+	echo 'installed: $(DESTDIR)$(PREFIX), libraries in $(DESTDIR)$(LIBDIR); if programs do not find a .so there: sudo ldconfig'
 
 uninstall: all
 	$(INSTALL)/uninstall
@@ -579,7 +583,7 @@ $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-
 
 # Staged with the amalgamation in it, packed, and built once from the package.
 crate: $(AMALGAMATION)
-	BUILD=$(BUILD) sh tools/rust/stage $(BUILD)/crate
+	BUILD=$(BUILD) REPOSITORY=$(REPOSITORY) sh tools/rust/stage $(BUILD)/crate
 	cd $(BUILD)/crate && cargo package --offline --allow-dirty --quiet
 
 # Its warnings were given when the sources were compiled one by one.

@@ -143,7 +143,11 @@ else
 		cc -DIS_MALLOC "$folder/hosted.c" $(pkg-config --cflags --libs ashlar-malloc) -Wl,-rpath,"$library_path" -o "$folder/hosted" &&
 			[ "$("$folder/hosted")" = '1 16' ]
 		verdict '... which -Wl,-rpath has find the shared object'
-		# A folder of libraries that is not PREFIX/lib.
+		BUILD=$build PREFIX=$prefix DESTDIR=$folder/addressed REPOSITORY=https://example.org/a sh tools/install/install &&
+		[ "$(grep -lx 'URL: https://example.org/a' "$folder/addressed$prefix"/lib/pkgconfig/*.pc | wc -l)" = "$(ls "$library_path"/pkgconfig/*.pc | wc -l)" ] &&
+		! grep -q '^URL' "$library_path"/pkgconfig/*.pc
+	verdict 'pkg-config: the address of the repository, if there is one'
+	# A folder of libraries that is not PREFIX/lib.
 		other=$folder/other
 		BUILD=$build PREFIX=$prefix LIBDIR=$prefix/lib/of-cpu DESTDIR=$other sh tools/install/install && [ "$(ls "$other$prefix/lib")" = of-cpu ] &&
 			[ -f "$other$prefix/share/gdb/auto-load$prefix/lib/of-cpu/libashlar.so.$version-gdb.py" ] &&

@@ -91,6 +91,10 @@ fi
 
 # ---- the package ----
 
+BUILD=$build REPOSITORY=https://example.org/a sh tools/rust/stage "$folder/staged/crate" &&
+	grep -qx 'repository = "https://example.org/a"' "$folder/staged/crate/Cargo.toml" && ! grep -q '^repository' "$build/crate/Cargo.toml"
+verdict 'the crate has the address of the repository, if there is one'
+
 grep -qx "version = \"$version\"" "$build/crate/Cargo.toml"
 verdict 'the crate has the version of the library'
 (cd "$build/crate" && cargo package --offline --allow-dirty --list) >"$log" 2>&1

@@ -56,4 +56,17 @@ export MAKEFLAGS
 says 'has a space in it' "$make" -C "$folder/a b"
 says 'has a space in it' "$make" BUILD="$folder/a b" all
 says 'make figures needs no-such-python; install it with: sudo apt-get install python3' "$make" figures PYTHON=no-such-python
+# A machine with gcc alone; no apt-get, or make setup would install clang.
+mkdir "$folder/bin"
+for tool in /usr/bin/* /bin/*; do
+	case ${tool##*/} in clang* | apt-get) ;; *) ln -s "$tool" "$folder/bin/" 2>/dev/null ;; esac
+done
+mkdir "$folder/gcc" && for each in Makefile arch core sys tools tests linker.ld; do ln -s "$PWD/$each" "$folder/gcc/"; done
+says 'by gcc and lld: make CC=gcc' env PATH="$folder/bin" "$make" -C "$folder/gcc"
+if [ -e "$folder/bin/gcc" ]; then
+	env PATH="$folder/bin" "$make" -n -C "$folder/gcc" CC=gcc >"$folder/said" 2>&1 && grep -q libashlar_malloc.so "$folder/said"
+	verdict 'with CC=gcc, and no clang, it plans the libraries' "$folder/said"
+else
+	echo 'skip targets: with CC=gcc, and no clang: no gcc here'
+fi
 exit $status

@@ -15,6 +15,16 @@ verdict 'deb: five packages'
 quiet sh tools/install/deb && quiet diff -r "$folder/first" "$build/deb"
 verdict 'deb: again, with the same bytes'
 
+REPOSITORY=https://example.org/a quiet sh tools/install/deb
+for package in "$build"/deb/*.deb; do
+	dpkg-deb -f "$package" Homepage
+	dpkg-deb --fsys-tarfile "$package" | tar -xOf - --wildcards './usr/share/doc/*/copyright'
+done >"$folder/out" 2>&1
+[ "$(grep -cx 'https://example.org/a' "$folder/out")" = 5 ] && [ "$(grep -cx 'Source: https://example.org/a' "$folder/out")" = 5 ] &&
+	[ "$(grep -c '^Upstream-Contact: .*private report' "$folder/out")" = 5 ]
+verdict 'deb: each package says where to report, and where the project is'
+quiet sh tools/install/deb
+
 if have lintian; then
 	quiet lintian --allow-root --fail-on error,warning "$build"/deb/*.deb && [ ! -s "$folder/out" ]
 	verdict 'deb: lintian finds nothing'
@@ -46,7 +56,7 @@ if have pkg-config clang ld.lld; then
 else
 	skip 'deb: a program without a C library: no pkg-config, or no clang and lld'
 fi
-LD_PRELOAD=$libraries/libashlar_malloc.so.${version%%.*} ASHLAR=no-such-word quiet sh -c : && grep -q '^ashlar: .* no-such-word$' "$folder/errors"
+LD_PRELOAD=$libraries/libashlar_malloc.so.${version%%.*} ASHLAR=no-such-word quiet sh -c : && grep -q '^ashlar: .* no-such-word ' "$folder/errors"
 verdict 'deb: preloaded by the name that programs ask for'
 quiet dpkg --root="$root" --force-not-root --log=/dev/null -P libashlar-dev ashlar-tools "libashlar${version%%.*}" \
 	"libashlar-malloc${version%%.*}" "libashlar-malloc-hardened${version%%.*}" &&
