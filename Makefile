@@ -381,11 +381,11 @@ BOOTS = $(wildcard tests/kernel/boots/*)
 POWER = ext4 xfs btrfs
 CUTS  = 200
 setup-kernel:
-	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels &&) :
+	sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels
 
 # What cannot be had here is said, and its boots are skipped.
 test-kernel: setup
-	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels || true;)
+	sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels || true
 	$(MAKE) --no-print-directory programs kernel-programs
 	$(foreach cpu,$(filter-out $(ARCH),$(filter aarch64 riscv64,$(KERNELS))),$(MAKE) --no-print-directory ARCH=$(cpu) \
 		BUILD=$(BUILD)/$(cpu) programs kernel-programs &&) :
