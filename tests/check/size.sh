@@ -44,6 +44,28 @@ product() {
 	verdict "the descriptor of $library has $6 bytes (at most $descriptor_limit)"
 }
 
+# told WHAT BEFORE BEHIND BYTES: README.md has the number of KB between these words, to a tenth.
+told() {
+	kb=$(tr '\n' ' ' <README.md | sed -n "s/.*$2\([0-9][0-9]*\)$3.*/\1/p")
+	[ $((${kb:-0} * 10000)) -ge $(($4 * 9)) ] && [ $((${kb:-0} * 10000)) -le $(($4 * 11)) ]
+	verdict "README.md says ${kb:-nothing} KB of $1: $4 bytes"
+}
+
 product libashlar.a "$limit"
+told 'the four main calls' 'KB for the four main calls instead of ' ' (by' "$code"
 product libashlar-small.a "$small_limit"
+told 'those of libashlar-small.a' ' ' ' KB for the four main calls' "$code"
+
+# README.md's first program, with its flags, and without the one that leaves out what is not called.
+sed -n '/^```c build.hello.c/,/^```$/ { //!p }' README.md >"$folder/hello.c"
+for how in -Wl,--gc-sections ''; do
+	clang -ffreestanding -nostdlib -static -O2 $how -I"$build/include" "$folder/hello.c" "$build/libashlar_start.a" "$build/libashlar.a" \
+		-o "$folder/hello" || exit 1
+	bytes=$(size "$folder/hello" | awk 'NR == 2 { print $1 }')
+	if [ -n "$how" ]; then
+		told 'the first program' 'KB of code and constants, not ' ',' "$bytes"
+	else
+		told 'it with all sections' 'the first program has ' ' KB of code' "$bytes"
+	fi
+done
 exit $status
