@@ -47,7 +47,7 @@
 #	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
-# REPOSITORY=https://... goes into the metadata of packages and crate: where the project is, and is told of vulnerabilities.
+# make deb crate REPOSITORY=https://... puts the address of the repository into the packages and the crate (SECURITY.md).
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands, and each test: make V=1
 # Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
@@ -320,7 +320,7 @@ programs: all $(if $(TARGET),,asan) $(TESTS) $(DEMO) $(BUILD)/tests/filtered
 PREFIX  = /usr/local
 LIBDIR  = $(PREFIX)/lib
 DESTDIR =
-# Of the host at which the project is published; nothing: not yet known.
+# The address of the repository, to whose host vulnerabilities are reported; empty while it is not known.
 REPOSITORY =
 INSTALL = BUILD=$(BUILD) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR) REPOSITORY=$(REPOSITORY) sh tools/install
 install: all
