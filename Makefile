@@ -283,7 +283,7 @@ FIELD_SEPARATE = $(BUILD)/parts-field.a
 HEADERS  = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
 	$(BUILD)/include/ashlar_start.h
 TESTS    = $(addprefix $(BUILD)/tests/,all malloc hardened hardened-heaps small field system sample $(patsubst tests/program/%.c,%,$(wildcard tests/program/*.c)))
-LONG     = $(addprefix $(BUILD)/long/,steps forged full look_emulated $(FULL_CHECKS) $(filter-out forged,$(patsubst tests/long/%.c,%,$(wildcard tests/long/*.c))))
+LONG     = $(patsubst tests/long/%.c,$(BUILD)/long/%,$(wildcard tests/long/*.c))
 DEMO     = $(if $(DEMO_OBJECTS),$(BUILD)/demo $(BUILD)/ancestor $(BUILD)/demo-shared)
 
 # Ashlar as malloc: one object, made of the amalgamation; the operators of C++; in the archive
@@ -336,9 +336,6 @@ setup:
 	sh tools/setup
 	$(if $(filter setup,$(MAKECMDGOALS)),echo 'setup: all that the build and the tests need is here')
 
-# Scripts that make test has less of.
-FULL_CHECKS = amalgamation compiler malloc install
-
 # What runs for minutes ends with make, with all that it started.
 GUARD = exec sh tools/guard
 # $(call need,TOOL,PACKAGE): what a target needs that make setup does not install.
@@ -387,9 +384,11 @@ test-kernel: setup
 		BUILD=$(BUILD)/$(cpu) programs kernel-programs &&) :
 	BUILD=$(BUILD) KERNELS="$(KERNELS)" BOOTS="$(BOOTS)" POWER="$(POWER)" CUTS="$(CUTS)" $(GUARD) sh tests/kernel/all
 
+# The first two take longest, and run beside the others.
+LONG_FIRST = tests/long/steps.sh $(BUILD)/long/forged
 test-long: setup
-	$(MAKE) --no-print-directory $(LONG)
-	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS="first second rest" $(GUARD) sh tools/test
+	$(MAKE) --no-print-directory programs $(LONG)
+	$(RUN_TESTS) PROGRAMS="$(LONG_FIRST) $(filter-out $(LONG_FIRST),$(wildcard tests/long/*.sh) $(LONG))" SECTIONS="first second rest" $(GUARD) sh tools/test
 
 demo: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo $(BUILD)/ancestor
@@ -416,14 +415,7 @@ setup-checkers:
 SEEDS = 1 2
 soak: setup
 	$(MAKE) --no-print-directory programs
-	for seed in $(SEEDS); do \
-		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all steps_ && \
-		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all death_ && \
-		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/all shared_sums && \
-		RT_SEED=$$seed $(BUILD)/tests/all shadow && \
-		RT_SEED=$$seed $(BUILD)/tests/all threads_ && \
-		STEPS_SOAK=1 RT_SEED=$$seed $(BUILD)/tests/power || exit 1; \
-	done
+	BUILD=$(BUILD) $(GUARD) sh tools/soak $(SEEDS)
 
 bench bench-footprint: setup
 	$(MAKE) --no-print-directory all $(RUNTIME) $(BUILD)/tests/hello
@@ -447,12 +439,10 @@ bench-peaks: setup
 bench-accept:
 	BUILD=$(BUILD) sh tools/bench/accept
 
-# Against the peers that are installed; the hosted twin needs the host's headers.
+# Against the peers that are installed.
 bench-seeds: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/seeds
-	$(CC) -O2 -fno-builtin -DHOSTED -Itests/runtime -pthread tools/bench/seeds*.c tools/bench/host.c \
-		-o $(BUILD)/bench/seeds-hosted || rm -f $(BUILD)/bench/seeds-hosted
-	BUILD=$(BUILD) sh tools/bench/run $(ROUNDS)
+	CC="$(CC)" BUILD=$(BUILD) sh tools/bench/run $(ROUNDS)
 
 bench-threads: setup
 	$(MAKE) --no-print-directory $(BUILD)/bench/threads
@@ -781,43 +771,6 @@ $(BUILD)/tests/%: $(BUILD)/prog/tests/program/%.o $(RUNTIME) $(SEPARATE) linker.
 	echo 'LINK $@'
 	$(LINK_ASHLAR) $(filter %.o %.a,$^) -o $@ $(WRAPS)
 
-# What asks rt_in_full(): the single steps and the deaths at every boundary, which take as long as all else; more kills and calls.
-FULL_STEPS = steps_ death_
-FULL = $(FULL_STEPS) signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle publish_ \
-	signal_handlers shadow_model zalloc_products threads_check arena_interrupted under_a_limit_gib
-# And of other programs: those that have some of these, and all of each that make test thins as a whole.
-FULL_SOME = malloc small system
-FULL_ALL = storm faults faults_foreign race beside attach_killed advice
-$(BUILD)/long/steps: $(BUILD)/tests/all Makefile
-	mkdir -p $(@D)
-	echo '#!/bin/sh' >$@
-	echo 'export STEPS_FULL=1; exec $(BUILD)/tests/all $(FULL_STEPS)' >>$@
-	chmod +x $@
-
-$(BUILD)/long/full: $(addprefix $(BUILD)/tests/,all $(FULL_SOME) $(FULL_ALL)) Makefile
-	mkdir -p $(@D)
-	echo '#!/bin/sh' >$@
-	echo 'export STEPS_FULL=1; status=0' >>$@
-	echo "$(BUILD)/tests/all $(filter-out $(FULL_STEPS),$(FULL)) $(FULL_STEPS:%=-%) || status=1" >>$@
-	for program in $(FULL_SOME); do echo "$(BUILD)/tests/$$program $(FULL) || status=1"; done >>$@
-	for program in $(FULL_ALL); do echo "$(BUILD)/tests/$$program || status=1"; done >>$@
-	echo 'exit $$status' >>$@
-	chmod +x $@
-
-$(addprefix $(BUILD)/long/,$(FULL_CHECKS)): $(BUILD)/long/%: programs Makefile
-	mkdir -p $(@D)
-	echo '#!/bin/sh' >$@
-	echo 'STEPS_FULL=1 BUILD=$(BUILD) exec sh tests/check/$*.sh' >>$@
-	chmod +x $@
-
-# As many looks under QEMU as natively.
-$(BUILD)/long/look_emulated: $(BUILD)/long/look Makefile
-	mkdir -p $(@D)
-	echo '#!/bin/sh' >$@
-	echo 'RT_QEMU=1 exec qemu-$(ARCH) $(BUILD)/long/look look_speed_1000' >>$@
-	chmod +x $@
-
-# The same, but it takes minutes.
 $(BUILD)/long/%: $(BUILD)/prog/tests/long/%.o $(RUNTIME) $(SEPARATE) linker.ld
 	mkdir -p $(@D)
 	echo 'LINK $@'
