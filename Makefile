@@ -61,6 +61,7 @@ endif
 # The same place, by its shorter name: see DEBUG in cpu.mk.
 override BUILD := $(BUILD:$(CURDIR)/%=%)
 AR      = $(if $(TARGET),llvm-ar,ar)
+NM      = $(if $(TARGET),llvm-nm,nm)
 OBJCOPY = $(if $(TARGET),llvm-objcopy,objcopy)
 # What runs its programs here.
 EMULATOR = $(if $(filter-out $(HOST),$(ARCH)),qemu-$(ARCH) )

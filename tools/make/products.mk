@@ -195,15 +195,12 @@ $(filter %.so,$(PRODUCTS)): core/version.map core/malloc/version.map core/malloc
 
 # ---- libashlar-asan.a ----
 
-# libashlar.a with what tells AddressSanitizer, MemorySanitizer and valgrind of its blocks: the public calls are renamed, and
-# others stand before them.  The ancestor's calls stay apart, and call those.
-ASAN       = $(BUILD)/asan/libashlar-asan.a
-ASAN_CALLS = alloc zalloc aligned_alloc aligned_zalloc resize aligned_resize expand release release_sized \
-	release_aligned_sized usable_size trim trim_step thread_detach find stats stats_class stats_threads \
-	heap_zalloc heap_aligned_zalloc heap_alloc_into heap_resize heap_aligned_resize heap_stats heap_walk
-ASAN_WRAPS = region_create pages_reserve pages_release pages_cut
-ASAN_LINK  = $(ONE_OBJECT) $(ASAN_WRAPS:%=-Wl,--wrap=%)
-ASAN_OWN   = $(patsubst tools/sanitize/%.c,$(BUILD)/asan/%.o,$(wildcard tools/sanitize/*.c))
+# libashlar.a with code that tells AddressSanitizer, MemorySanitizer and valgrind of its blocks: the public calls that
+# tools/sanitize has are renamed, and those of tools/sanitize stand before them.  The ancestor's calls stay apart, and call
+# the latter.
+ASAN      = $(BUILD)/asan/libashlar-asan.a
+ASAN_OWN  = $(patsubst tools/sanitize/%.c,$(BUILD)/asan/%.o,$(wildcard tools/sanitize/*.c))
+ASAN_LINK = $(ONE_OBJECT) $$($(NM) $(ASAN_OWN) | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
 
 $(BUILD)/asan/%.o: tools/sanitize/%.c $(RULES)
 	$(call compile,$(filter-out $(NO_HEADERS),$(LIB_FLAGS)))
@@ -212,7 +209,7 @@ $(ASAN): $(ASAN_OWN) $(LIB_OBJECTS) $(BUILD)/lib/arch/$(ARCH)/memory.o $(BUILD)/
 	$(call says,AR  )
 	rm -f $@
 	$(ASAN_LINK) $(filter-out $(ASAN_OWN) %/global_names.o,$(filter %.o,$^)) -o $(@D)/all.o
-	$(OBJCOPY) $(foreach call,$(ASAN_CALLS),--redefine-sym ash_$(call)=plain_$(call)) $(@D)/all.o $(@D)/plain.o
+	$(OBJCOPY) $$($(NM) $(ASAN_OWN) | sed -n 's/.* T ash_\(.*\)/--redefine-sym ash_\1=plain_\1/p') $(@D)/all.o $(@D)/plain.o
 	$(ASAN_LINK) $(@D)/plain.o $(ASAN_OWN) -o $(@D)/all.o
 	$(OBJCOPY) -w --keep-global-symbol='ash*' -R .llvm_addrsig -R COMMON $(@D)/all.o $(@D)/ashlar.o
 	$(AR) qcsD $@ $(@D)/ashlar.o $(filter %/global_names.o,$^)

@@ -62,7 +62,7 @@ API_TESTS = $(wildcard tests/api/*.c tests/api/*/*.c)
 # The traces are replayed by a test, too.
 REPLAY = tools/demo/steps.c tools/demo/replay.c
 # The tests' own use of what an archive keeps to itself.
-ASIDE = lib/arch/$(ARCH)/memory.o asm/arch/$(ARCH)/syscall.o lib/core/base/class.o
+ASIDE = lib/arch/$(ARCH)/memory.o lib/core/base/class.o asm/arch/$(ARCH)/syscall.o
 
 $(call program, tests/all, $(API_TESTS) $(wildcard tests/inner/*.c tests/inner/*/*.c) $(REPLAY), parts.a)
 # With the archive, whose code is apart from the runtime's: for tests/check/filter.sh.
@@ -151,10 +151,6 @@ test-long: setup
 	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS="first second rest" $(GUARD) sh tools/test
 
 KERNELS = x86_64 aarch64 riscv64
-# Each kernel boots once for each of these lists.
-BOOTS = $(wildcard tests/kernel/boots/*)
-POWER = ext4 xfs btrfs
-CUTS  = 200
 setup-kernel:
 	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels &&) :
 
@@ -163,7 +159,7 @@ test-kernel: setup
 	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels || true;)
 	$(MAKE) programs kernel-programs
 	+$(call for_cpus,$(filter $(CPUS),$(KERNELS)),programs kernel-programs)
-	BUILD=$(BUILD) KERNELS="$(KERNELS)" BOOTS="$(BOOTS)" POWER="$(POWER)" CUTS="$(CUTS)" $(GUARD) sh tests/kernel/all
+	BUILD=$(BUILD) KERNELS="$(KERNELS)" $(GUARD) sh tests/kernel/all
 
 golden-accept: programs
 	! command -v clang-19 >/dev/null || $(MAKE) CC=clang-19 BUILD=$(BUILD)/clang-19 programs
@@ -186,7 +182,6 @@ need = command -v $1 >/dev/null || \
 $(call script, setup-programs, , sh tools/programs/setup)
 $(call script, setup-checkers, , sh tools/setup checkers)
 $(call script, test-programs, programs, $(GUARD) sh tools/programs/run $(PARTS))
-SEEDS = 1 2
 $(call script, soak, programs, $(GUARD) sh tools/soak $(SEEDS))
 $(call script, steps, $(BUILD)/tests/all $(BUILD)/steps.so, $(GUARD) sh tools/steps $(ARCH) $(STEPS))
 $(call script, demo, $(BUILD)/demo $(BUILD)/ancestor, ARCH=$(ARCH) EMULATOR="$(EMULATOR)" sh tools/demo/run $(BUILD)/demo)
