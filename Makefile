@@ -48,7 +48,7 @@ TARGET = --target=$(ARCH)-linux-gnu
 endif
 # The CPUs that can start a program.
 ALL_CPUS = $(patsubst arch/%/start.S,%,$(sort $(wildcard arch/*/start.S)))
-# Each file would say it and more.
+# Here once, because each file would give this error, and others.
 OTHER = $(if $(wildcard arch/$(ARCH)/host.h),$(findstring Ashlar is for,$(shell \
 	$(CC) $(TARGET) -fsyntax-only -x c arch/$(ARCH)/host.h 2>&1)),no folder)
 ifneq ($(OTHER),)
@@ -67,7 +67,7 @@ OBJCOPY = $(if $(TARGET),llvm-objcopy,objcopy)
 EMULATOR = $(if $(filter-out $(HOST),$(ARCH)),qemu-$(ARCH) )
 
 RULES = Makefile $(wildcard tools/make/*.mk)
-# Rows of the parts add to these.
+# The rows in tools/make add to these lists.
 $(foreach list,PRODUCTS FOLDERS OBJECTS LIMITS PRODUCT_TESTS LINKED,$(eval $(list) :=))
 include tools/make/cpu.mk tools/make/products.mk tools/make/tests.mk tools/make/install.mk
 
@@ -91,7 +91,7 @@ clean:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
 
-# Of this build's own objects: in $(BUILD) are other builds, too.
+# Only for this build's objects: $(BUILD) contains other builds, too.
 ifneq ($(MAKECMDGOALS),flags)
 -include $(shell find $(addprefix $(BUILD)/,$(sort $(FOLDERS)) prog asm) -name '*.d' 2>/dev/null)
 endif

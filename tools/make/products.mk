@@ -3,7 +3,7 @@
 
 # ---- sources ----
 
-# Of the amalgamation alone: with ASHLAR_MALLOC, with a C library, or with ASHLAR_HARDENED.
+# Sources that only the amalgamation has: with ASHLAR_MALLOC, with a C library, or with ASHLAR_HARDENED.
 AMALGAMATED = core/diagnostics/malloc_needs.c sys/back.c sys/chance.c core/front/guard.c core/front/guarded.c
 CPU_SOURCES = $(wildcard arch/$(ARCH)/*.c arch/$(ARCH)/syscall.S)
 LIB_SOURCES = $(CPU_SOURCES) $(filter-out core/malloc/% core/field/% core/small/% core/front/sample.c $(AMALGAMATED), \
@@ -11,7 +11,7 @@ LIB_SOURCES = $(CPU_SOURCES) $(filter-out core/malloc/% core/field/% core/small/
 ARENA = $(filter-out %/arena_list.c,$(wildcard core/arena/*.c))
 # Sources that differ where allocations are sampled (core/front/sample.h).
 SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c slot.c resize.c remote.c sample.c)
-# Calls of the kernel that the library does not make.
+# System calls of the start and of threads; the library has syscall.S alone.
 CALLS = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
 HEADERS = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
 	$(BUILD)/include/ashlar_start.h
@@ -23,7 +23,7 @@ LIB_OBJECTS    = $(call objects,lib,$(LIB_SOURCES))
 SMALL_OBJECTS  = $(call objects,small,$(CPU_SOURCES) $(addprefix sys/,pages.c pages_map.c pages_move.c panic.c process.c text.c) \
 	$(addprefix core/base/,bits.c misuse.c version.c) $(ARENA) core/front/hook.c $(wildcard core/small/*.c))
 FIELD_OBJECTS  = $(call objects,field,arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c $(ARENA) core/field/field.c)
-# All of libashlar.a but what asks Linux; instead what asks the program.
+# libashlar.a without the code that asks Linux, and with code that asks the program.
 CORE_OBJECTS   = $(filter-out $(BUILD)/lib/sys/% %/syscall.o,$(LIB_OBJECTS)) $(call objects,lib,sys/text.c) \
 	$(call objects,core,sys/panic.c $(wildcard sys/system/*.c))
 SAMPLE_OBJECTS = $(call objects,sample,$(SAMPLE_SOURCES)) $(call objects,lib,$(filter-out $(SAMPLE_SOURCES),$(LIB_SOURCES)))
@@ -39,7 +39,7 @@ START_OBJECTS  = $(call objects,start,$(CALLS) $(wildcard sys/start/*.c) core/ma
 #	LIMIT    the most bytes of code and constants: tests/check/size.sh, field.sh
 #	OBJECTS  are linked into one object, in which only names that begin with ash are global, because a program may have a
 #	         class_of of its own; those that match APART stay apart; a product of the amalgamation has none
-#	BESIDE   objects beside that object, without the build folder
+#	BESIDE   objects beside that object, in the build folder
 product = $(eval $(call product_rules,$(strip $1),$(strip $2),$(strip $3),$(strip $4),$(strip $5),$(strip $6),$(7:%=$(BUILD)/%)))
 define product_rules
 PRODUCTS += $(BUILD)/$1
@@ -66,7 +66,7 @@ $(call product, libashlar.a,        lib,    all,    40960, ,                    
 $(call product, libashlar-small.a,  small,  small,  12288, -DASHLAR_SMALL,                    $(SMALL_OBJECTS))
 # Heaps in the caller's memory alone, also for CPUs of 32 bits.
 $(call product, libashlar-field.a,  field,  field,  8192,  -DASHLAR_FIELD $(call cpu,field),  $(FIELD_OBJECTS))
-# For a system of the program's own.
+# For a system that is not Linux, of which the program has the calls.
 $(call product, libashlar-core.a,   core,   system, ,      -DASHLAR_SYSTEM,                   $(CORE_OBJECTS))
 $(call product, libashlar-sample.a, sample, sample, ,      -DASHLAR_SAMPLE,                   $(SAMPLE_OBJECTS))
 $(call product, libashlar_names.a,  lib,    ,       ,      ,                                  , lib/core/malloc/ancestor.o)
@@ -170,9 +170,9 @@ $(BUILD)/whole/%.o: $(BUILD)/sources $(RULES)
 	$(OBJCOPY) -w --keep-global-symbol='$(GLOBAL)*' -R .llvm_addrsig -R COMMON $@.new $@
 	rm $@.new
 
-# Anew each time, or members whose source is gone would stay; q and not r, which would replace a member by another with the
-# same name from another folder.
-$(filter %.a,$(PRODUCTS)) $(call parts,lib) $(call parts,small) $(call parts,field) $(BUILD)/runtime.a: $(BUILD)/sources
+# An archive is made anew each time, or members whose source is gone would stay; q and not r, which would replace a member
+# by another with the same name from another folder.
+$(filter %.a,$(PRODUCTS)) $(foreach folder,$(sort $(FOLDERS)),$(call parts,$(folder))) $(BUILD)/runtime.a: $(BUILD)/sources
 	$(call says,AR  )
 	rm -f $@
 	$(AR) qcsD $@ $(filter %.o,$^)

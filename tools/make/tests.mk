@@ -38,7 +38,7 @@ $(BUILD)/prog/tests/runtime/%.o $(BUILD)/prog/tests/kernel/%.o: PROG_FLAGS += -I
 # The smallest programs print, and are weighed: tests/check/link.sh.
 $(BUILD)/prog/tests/runtime/format.o: PROG_FLAGS += $(FOR_SIZE)
 $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
-# It reads what others may have forged: an index out of bounds is a trap, and a test that fails.
+# ashlar-look reads memory that others may have forged: an index out of bounds is a trap, and a test that fails.
 $(BUILD)/prog/tools/look/%.o: PROG_FLAGS += $(IN_BOUNDS)
 
 $(BUILD)/prog/%.o: %.c $(RULES) | $(HEADERS)
@@ -47,7 +47,7 @@ $(BUILD)/prog/%.o: %.c $(RULES) | $(HEADERS)
 RUNTIME = $(BUILD)/runtime.a $(BUILD)/libashlar_start.a
 $(BUILD)/runtime.a: $(call objects,prog,$(CALLS) $(wildcard tests/runtime/*.c))
 
-# $(call program,PROGRAM,SOURCES,OBJECTS AND ARCHIVES): the last two without BUILD.
+# $(call program,PROGRAM,SOURCES,OBJECTS AND ARCHIVES): PROGRAM, objects and archives are in the build folder.
 program = $(eval $(call program_rules,$(strip $1),$(call objects,prog,$2),$(3:%=$(BUILD)/%)))
 define program_rules
 OBJECTS += $2
@@ -69,7 +69,7 @@ $(call program, tests/all, $(API_TESTS) $(wildcard tests/inner/*.c tests/inner/*
 $(call program, tests/filtered, $(API_TESTS) $(REPLAY), libashlar.a)
 $(call program, tests/malloc, $(API) $(addprefix tests/api/,misuse_aligned.c misuse_released.c trim.c zalloc.c zalloc_taken.c) \
 	tests/inner/base/misuse_end.c tests/inner/thread/vfork_stepped.c $(wildcard tests/malloc/*.c), $(ASIDE) libashlar_malloc.a)
-# What is the same there; of the files' other tests see hardened_differs in tools/test.
+# Tests that hold for it, too; tools/test names the others of these files in hardened_differs.
 $(call program, tests/hardened, $(addprefix tests/api/,$(addsuffix .c,api align aligned fork large larger resize shadow signal \
 	threads zalloc)) tests/malloc/names.c tools/demo/steps.c $(wildcard tests/hardened/*.c), \
 	$(ASIDE) libashlar_malloc-hardened.a)
@@ -78,7 +78,7 @@ $(call program, tests/hardened-heaps, tests/api/heap_aligned.c tests/api/heap_us
 $(call program, tests/small, $(filter-out %/misuse.c,$(API)) $(wildcard tests/small/*.c), parts-small.a)
 $(call program, tests/field, tests/api/heap_in.c tests/api/heap_in_shadow.c tests/api/heap_use.c \
 	tests/inner/arena/arena_each_step.c $(wildcard tests/field/*.c), lib/sys/pages.o lib/sys/pages_map.o parts-field.a)
-# Without those that ask about the kernel's memory, or for more than there is.
+# Without the tests that ask about the kernel's memory, or for more than there is.
 $(call program, tests/system, $(filter-out %/align.c %/fork.c %/large.c,$(API)) $(wildcard tests/system/*.c), libashlar-core.a)
 $(call program, tests/sample, $(wildcard tests/sample/*.c) tests/api/api.c, libashlar-sample.a)
 $(call program, demo, $(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)), libashlar.a)
@@ -97,7 +97,7 @@ $(foreach name,$(call named,long),$(call program,long/$(name),tests/long/$(name)
 $(addprefix $(BUILD)/tests/,$(call named,program)) $(addprefix $(BUILD)/long/,$(call named,long)): \
 	WRAPS = $$(grep -ao '__wrap_[a-z0-9_]*' $(filter %.o,$^) | sort -u | sed 's/__wrap_/-Wl,--wrap=/')
 $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
-# Where pages have several sizes: those of a faked kernel, RT_PAGE=65536 (tests/runtime/page.c).
+# Where pages have several sizes, the kernel is faked: RT_PAGE=65536 (tests/runtime/page.c).
 FAKED = $(if $(filter-out 4096,$(call cpu,page)),mmap munmap madvise mremap mincore mprotect msync)
 $(BUILD)/tests/all: LINK_ASHLAR += $(FAKED:%=-Wl,--wrap=arch_%)
 $(BUILD)/tests/filtered: LINK_ASHLAR += -Wl,-Map=$@.map
@@ -118,7 +118,7 @@ kernel-programs: $(filter $(BUILD)/kernel/%,$(LINKED)) $(addprefix $(BUILD)/,dem
 
 # ---- tests ----
 
-# What runs for minutes ends with make, with all that it started.
+# A script that runs for minutes ends when make ends, with all that it started.
 GUARD = exec sh tools/guard
 CPUS = $(filter-out $(ARCH),$(ALL_CPUS))
 ARCHES = $(ARCH) $(CPUS)
@@ -154,7 +154,7 @@ KERNELS = x86_64 aarch64 riscv64
 setup-kernel:
 	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels &&) :
 
-# What cannot be had here is said, and its boots are skipped.
+# A kernel that cannot be had here is named, and its boots are skipped.
 test-kernel: setup
 	$(foreach kernel,$(KERNELS),sh tests/kernel/setup $(kernel) $(BUILD)/kernels || true;)
 	$(MAKE) programs kernel-programs
