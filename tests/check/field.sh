@@ -4,7 +4,8 @@
 # and data; the same for CPUs of 32 bits, of which two run it under QEMU.
 . tests/support/verdict.sh
 
-text_limit=8192
+eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+text_limit=$LIMIT_field # tools/make/products.mk
 data_limit=1024
 
 # whole ARCHIVE: as one object.

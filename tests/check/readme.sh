@@ -27,7 +27,8 @@ named() {
 }
 
 is_there() { [ -e "$1" ]; }
-is_target() { grep -qE "^([a-z_ -]* )?$1( [a-z_ -]*)?:" Makefile; }
+MAKEFLAGS= "${MAKE:-make}" -pq BUILD="$build" help >"$folder/rules"
+is_target() { grep -q "^$1:" "$folder/rules"; }
 is_call() { grep -qE "\\b$1\\b" "$build"/include/*.h; }
 
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A kernel with larger pages, for the programs that are linked with this in front of the
- * system calls (Makefile: FAKED): RT_PAGE=16384 or 65536, in the environment.  Addresses
+ * system calls (FAKED, tools/make/tests.mk): RT_PAGE=16384 or 65536, in the environment.  Addresses
  * that are no multiples of such a page are refused, lengths are rounded up to it, mappings
  * begin and end at one, and residency is told page by page.  What it cannot show: that the
  * first touch of a page brings all of it.

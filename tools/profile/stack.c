@@ -72,7 +72,7 @@ static bool read_frame(struct frame *out, uintptr_t at)
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (long)sizeof *out;
 }
 
-/* Its own frame is the first; all of this library has them (Makefile). */
+/* Its own frame is the first; all of this library has them (tools/make/products.mk). */
 __attribute__((noinline)) static unsigned take_by_frames(uintptr_t *out)
 {
 	uintptr_t at = (uintptr_t)__builtin_frame_address(0), before;
