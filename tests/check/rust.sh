@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The crate (tools/rust): its tests with glibc; static with musl, as malloc, with threads;
+# The crate (tools/rust): its tests with glibc; static with musl, as malloc, with threads; with its features;
 # and a program without a libc.  All offline: the crate has no dependency.
 . tests/support/verdict.sh
 
@@ -62,6 +62,7 @@ else
 	echo 'skip rust: static with musl: no x86_64-unknown-linux-musl'
 	passes 'as malloc' 2 --features override --test malloc
 fi
+passes 'hardened, and as malloc' 12 --features hardened,override --test global --test hardened --test malloc --test threads
 
 # ---- without a libc ----
 

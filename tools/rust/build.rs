@@ -31,6 +31,11 @@ fn chosen(name: &str) -> Option<String> {
         .find(|value| !value.is_empty())
 }
 
+/// Returns whether the feature of this name is on; cargo writes its dashes as underscores.
+fn has(feature: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase().replace('-', "_"))).is_some()
+}
+
 /// What the tool prints of its version; None: it is not there.
 fn version(tool: &str) -> Option<String> {
     let output = Command::new(tool).arg("--version").stderr(Stdio::null()).output().ok()?;
@@ -84,8 +89,11 @@ fn main() {
     if variable("DEBUG") == "true" {
         cc.arg("-g");
     }
-    if env::var_os("CARGO_FEATURE_OVERRIDE").is_some() {
+    if has("override") {
         cc.arg("-DASHLAR_MALLOC");
+    }
+    if has("hardened") {
+        cc.arg("-DASHLAR_HARDENED");
     }
     // The heaps, and threads of a C library, if there is one, that give up their slabs when they end.
     cc.arg("-DASHLAR_PTHREAD");
