@@ -14,7 +14,7 @@ if [ ! -f "$build/amalgamation/ashlar.c" ]; then
 fi
 build=$(cd "$build" && pwd)
 log=$build/rust.log
-BUILD=$build sh tools/rust/stage "$build/crate" || exit 1
+OFFLINE=1 BUILD=$build sh tools/rust/stage "$build/crate" || exit 1
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0 RUST_BACKTRACE=0 CARGO_TERM_COLOR=never
 
 # laid_out TYPE STRUCTURE: each member of the Rust type, in its order, is one of the C structure,

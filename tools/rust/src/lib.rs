@@ -12,7 +12,7 @@
 //! assert_eq!(Ashlar.check(), 0);
 //! ```
 //!
-//! The crate is `no_std` and has no dependency.  A program without a libc needs thread-local
+//! The crate is `no_std` and has no dependency, unless a feature needs one.  A program without a libc needs thread-local
 //! storage (`%fs`) before its first allocation in each thread; with std, musl or glibc it is there.
 //!
 //! The feature `override` makes Ashlar the malloc of the whole program, of libc and of libraries
@@ -27,6 +27,8 @@
 
 use core::alloc::{GlobalAlloc, Layout};
 
+#[cfg(feature = "allocator-api2")]
+mod api2;
 mod boxed;
 mod heap;
 mod options;
