@@ -64,6 +64,30 @@ else
 fi
 passes 'hardened, and as malloc' 12 --features hardened,override --test global --test hardened --test malloc --test threads
 
+# ---- in a shared object that is loaded late ----
+
+if command -v cc >/dev/null && [ "$(uname -m)" = x86_64 ] && ldd --version 2>&1 | grep -q -i 'glibc\|gnu libc'; then
+	echo 'static __thread char filler[64] __attribute__((tls_model("initial-exec"))) = {1}; char *f(void) { return filler; }' |
+		cc -x c -shared -fPIC - -o "$folder/filler.so"
+	for each in $(seq 100); do
+		cp "$folder/filler.so" "$folder/$each.filler"
+	done
+	# late FEATURES: builds it with them, and loads it where the loader has no place left that threads have from their start.
+	late() {
+		(cd "$build/late" && unset MAKEFLAGS MFLAGS && cargo build --offline --features "$1" &&
+			target/debug/late target/debug/liblate.so "$folder"/*.filler) >"$log" 2>&1
+	}
+	late local-dynamic-tls && grep -qx '997 words in each of 200 threads, at most 5 records' "$log" && ! grep -q '^warning' "$log" &&
+		! readelf -dW "$build/late/target/debug/liblate.so" | grep -q STATIC_TLS
+	verdict 'a library that is loaded late, with local-dynamic-tls' "$log"
+	! late '' && grep -q 'cannot allocate memory in static TLS block' "$log"
+	verdict '... cannot be loaded without' "$log"
+	! (cd "$build/crate" && cargo check --offline --features local-dynamic-tls,override) >"$log" 2>&1 && grep -q 'ashlar: not both' "$log"
+	verdict '... and is refused as malloc' "$log"
+else
+	echo 'skip rust: a library that is loaded late: no cc, or no glibc'
+fi
+
 # ---- without a libc ----
 
 version=$(sh tools/install/version)

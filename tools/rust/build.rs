@@ -95,6 +95,12 @@ fn main() {
     if has("hardened") {
         cc.arg("-DASHLAR_HARDENED");
     }
+    if has("local-dynamic-tls") {
+        if has("override") {
+            fail("not both override and local-dynamic-tls: the loader's malloc, which gives threads their memory, would need it");
+        }
+        cc.args(["-DASHLAR_DYNAMIC_TLS", "-ftls-model=local-dynamic"]);
+    }
     // The heaps, and threads of a C library, if there is one, that give up their slabs when they end.
     cc.arg("-DASHLAR_PTHREAD");
     let object = out.join("ashlar.o");
