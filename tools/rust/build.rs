@@ -56,8 +56,16 @@ fn main() {
 
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=c");
-    if variable("CARGO_CFG_TARGET_OS") != "linux" || !["x86_64", "aarch64", "riscv64"].contains(&arch.as_str()) {
-        fail("it is for Linux on x86_64, aarch64 and riscv64");
+    if !["x86_64", "aarch64", "riscv64"].contains(&arch.as_str()) {
+        fail("it is for x86_64, aarch64 and riscv64");
+    }
+    if variable("CARGO_CFG_TARGET_OS") != "linux" && !has("core") {
+        fail("it is for Linux; for other systems use the feature core, and define the system");
+    }
+    for other in ["override", "hardened"] {
+        if has("core") && has(other) {
+            fail(&format!("not both core and {}, which needs Linux", other));
+        }
     }
     let native = variable("HOST").split('-').next() == variable("TARGET").split('-').next();
     let compiler = chosen("CC").unwrap_or_else(|| {
@@ -81,10 +89,27 @@ fn main() {
         cc.args(["-fno-tree-vectorize"]);
     }
     cc.args(["-fno-unroll-loops", "-falign-functions=1"]);
+    // As the target's Rust code: with or without registers for floating point, and without a red zone in kernels, where
+    // an interrupt handler has the stack of the code that it interrupts.
+    let features = variable("CARGO_CFG_TARGET_FEATURE");
+    let is_on = |feature| features.split(',').any(|each| each == feature);
     match arch.as_str() {
-        "aarch64" => drop(cc.arg("-mno-outline-atomics")),
+        "aarch64" => {
+            cc.arg("-mno-outline-atomics");
+            if !is_on("neon") {
+                cc.arg("-mgeneral-regs-only");
+            }
+        }
+        "riscv64" if variable("TARGET").starts_with("riscv64imac") => drop(cc.args(["-march=rv64imac", "-mabi=lp64"])),
         "riscv64" => drop(cc.args(["-march=rv64gc", "-mabi=lp64d"])),
-        _ => (),
+        _ => {
+            if !is_on("sse2") {
+                cc.args(["-mno-sse", "-mno-mmx"]);
+            }
+            if variable("CARGO_CFG_TARGET_OS") != "linux" {
+                cc.arg("-mno-red-zone");
+            }
+        }
     }
     if variable("DEBUG") == "true" {
         cc.arg("-g");
@@ -101,8 +126,9 @@ fn main() {
         }
         cc.args(["-DASHLAR_DYNAMIC_TLS", "-ftls-model=local-dynamic"]);
     }
-    // The heaps, and threads of a C library, if there is one, that give up their slabs when they end.
-    cc.arg("-DASHLAR_PTHREAD");
+    // A system of the program's own; or the heaps, and threads of a C library, if there is one, that give up their slabs
+    // when they end.
+    cc.arg(if has("core") { "-DASHLAR_SYSTEM" } else { "-DASHLAR_PTHREAD" });
     let object = out.join("ashlar.o");
     let archive = out.join("libashlar.a");
     run(cc.args(["-c", "c/ashlar.c", "-o"]).arg(&object));

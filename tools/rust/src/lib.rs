@@ -33,10 +33,14 @@ mod boxed;
 mod heap;
 mod options;
 mod sys;
+#[cfg(feature = "core")]
+mod system;
 
 pub use boxed::Boxed;
 pub use heap::Heap;
 pub use options::{AttachError, Huge, Options};
+#[cfg(feature = "core")]
+pub use system::System;
 
 /// The default heap of the process, as the global allocator and for its other calls.
 #[derive(Clone, Copy, Debug, Default)]
