@@ -36,6 +36,16 @@ laid_out() {
 laid_out Statistics ash_statistics
 laid_out RawOptions ash_heap_options
 
+# The figures of a site are a structure of their own in C.
+awk '/^struct Site / { inside = 1; next } /^}/ { inside = 0 }
+	inside && /:/ { sub(/:/, "", $1); print "AT(" ($1 ~ /^(all|live)/ ? "now." : "") $1 ", " n++ ")" }
+	END { print "AT(stack, " n + 0 ")" }' tools/rust/src/profile.rs >"$folder/site"
+[ "$(wc -l <"$folder/site")" = 8 ] && {
+	printf '#include "tools/profile/profile.h"\n#define AT(member, n) _Static_assert(__builtin_offsetof(struct site, member) == 8 * n, "");\n'
+	cat "$folder/site"
+} | ${CC:-cc} -fsyntax-only -I. -x c - 2>"$log"
+verdict 'Site is struct site' "$log"
+
 # passes NAME TESTS ARGUMENT...: cargo test with these, which runs so many tests at least.
 passes() {
 	name=$1 tests=$2
@@ -63,6 +73,13 @@ else
 	passes 'as malloc' 2 --features override --test malloc
 fi
 passes 'hardened, and as malloc' 12 --features hardened,override --test global --test hardened --test malloc --test threads
+
+# ---- profiles ----
+
+passes 'profile, and as malloc' 3 --features profile,override --test profile --test malloc
+passes '... and its documentation' 4 --features profile,override --doc profile
+! (cd "$build/crate" && cargo check --offline --features profile,hardened) >"$log" 2>&1 && grep -q 'ashlar: not both profile and hardened' "$log"
+verdict '... and is refused with hardened' "$log"
 
 # ---- without Linux ----
 
@@ -146,7 +163,7 @@ fi
 grep -qx "version = \"$version\"" "$build/crate/Cargo.toml"
 verdict 'the crate has the version of the library'
 (cd "$build/crate" && cargo package --offline --allow-dirty --list) >"$log" 2>&1
-for file in c/ashlar.c c/ashlar.h c/ashlar_heap.h c/ashlar_heap_file.h LICENSE README.md build.rs src/lib.rs src/heap.rs tests/global.rs; do
+for file in c/ashlar.c c/ashlar.h c/ashlar_heap.h c/ashlar_heap_file.h c/profile/sampled.c c/profile/live.c LICENSE README.md build.rs src/lib.rs src/heap.rs tests/global.rs; do
 	grep -qx "$file" "$log" || echo "     missing: $file"
 done | tee "$log.missing"
 [ ! -s "$log.missing" ] && grep -qx c/ashlar.c "$log" && ! grep -q '^target/' "$log"

@@ -62,10 +62,13 @@ fn main() {
     if variable("CARGO_CFG_TARGET_OS") != "linux" && !has("core") {
         fail("it is for Linux; for other systems use the feature core, and define the system");
     }
-    for other in ["override", "hardened"] {
+    for other in ["override", "hardened", "profile"] {
         if has("core") && has(other) {
             fail(&format!("not both core and {}, which needs Linux", other));
         }
+    }
+    if has("profile") && has("hardened") {
+        fail("not both profile and hardened: the sizes of guarded blocks would be wrong in profiles");
     }
     let native = variable("HOST").split('-').next() == variable("TARGET").split('-').next();
     let compiler = chosen("CC").unwrap_or_else(|| {
@@ -126,12 +129,24 @@ fn main() {
         }
         cc.args(["-DASHLAR_DYNAMIC_TLS", "-ftls-model=local-dynamic"]);
     }
+    if has("profile") {
+        cc.arg("-DASHLAR_SAMPLE");
+    }
     // A system of the program's own; or the heaps, and threads of a C library, if there is one, that give up their slabs
     // when they end.
     cc.arg(if has("core") { "-DASHLAR_SYSTEM" } else { "-DASHLAR_PTHREAD" });
-    let object = out.join("ashlar.o");
     let archive = out.join("libashlar.a");
-    run(cc.args(["-c", "c/ashlar.c", "-o"]).arg(&object));
+    let sources: &[&str] = if has("profile") { &["profile/sampled", "profile/live", "profile/sites"] } else { &["ashlar"] };
+    let mut objects = Vec::new();
+
+    cc.arg("-c");
+    for source in sources {
+        let object = out.join(source.replace("profile/", "")).with_extension("o");
+        let mut each = Command::new(&compiler);
+
+        run(each.args(cc.get_args()).arg(format!("c/{}.c", source)).arg("-o").arg(&object));
+        objects.push(object);
+    }
 
     let ar = chosen("AR").unwrap_or_else(|| {
         match ["llvm-ar", "ar"].iter().find(|tool| version(tool).is_some()) {
@@ -140,7 +155,7 @@ fn main() {
         }
     });
     let _ = std::fs::remove_file(&archive);
-    run(Command::new(ar).arg("crs").arg(&archive).arg(&object));
+    run(Command::new(ar).arg("crs").arg(&archive).args(&objects));
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-lib=static=ashlar");
 }

@@ -32,6 +32,8 @@ mod api2;
 mod boxed;
 mod heap;
 mod options;
+#[cfg(feature = "profile")]
+pub mod profile;
 mod sys;
 #[cfg(feature = "core")]
 mod system;
