@@ -163,7 +163,7 @@ fi
 grep -qx "version = \"$version\"" "$build/crate/Cargo.toml"
 verdict 'the crate has the version of the library'
 (cd "$build/crate" && cargo package --offline --allow-dirty --list) >"$log" 2>&1
-for file in c/ashlar.c c/ashlar.h c/ashlar_heap.h c/ashlar_heap_file.h c/profile/sampled.c c/profile/live.c LICENSE README.md build.rs src/lib.rs src/heap.rs tests/global.rs; do
+for file in c/ashlar.c c/ashlar.h c/ashlar_heap.h c/ashlar_heap_file.h c/profile/ours.c c/profile/live.c LICENSE README.md build.rs src/lib.rs src/heap.rs tests/global.rs; do
 	grep -qx "$file" "$log" || echo "     missing: $file"
 done | tee "$log.missing"
 [ ! -s "$log.missing" ] && grep -qx c/ashlar.c "$log" && ! grep -q '^target/' "$log"

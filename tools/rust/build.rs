@@ -131,12 +131,15 @@ fn main() {
     }
     if has("profile") {
         cc.arg("-DASHLAR_SAMPLE");
+        if clang {
+            cc.args(["-include", "c/profile/section.h"]);
+        }
     }
     // A system of the program's own; or the heaps, and threads of a C library, if there is one, that give up their slabs
     // when they end.
     cc.arg(if has("core") { "-DASHLAR_SYSTEM" } else { "-DASHLAR_PTHREAD" });
     let archive = out.join("libashlar.a");
-    let sources: &[&str] = if has("profile") { &["profile/sampled", "profile/live", "profile/sites"] } else { &["ashlar"] };
+    let sources: &[&str] = if has("profile") { &["ashlar", "profile/live", "profile/sites", "profile/ours"] } else { &["ashlar"] };
     let mut objects = Vec::new();
 
     cc.arg("-c");

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Ashlar for the feature profile, in a section of its own: stacks begin at the callers of its code.  A compiler that
- * does not know the pragma leaves the code where other code is; stacks then begin in Ashlar.
- */
-#ifdef __clang__
-#pragma clang section text = "ashlar_text"
-#endif
-#include "../ashlar.c"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* The linker's. */
+/* The linker's: the bounds of the section, or NULL if there is none. */
 extern const char __start_ashlar_text[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_ashlar_text[] __attribute__((weak, visibility("hidden")));
 
-/* Returns true if this is an address of Ashlar's code. */
+/* Returns true if this is an address of Ashlar's code (section.h). */
 bool profile_is_ours(uintptr_t address);
 bool profile_is_ours(uintptr_t address)
 {
