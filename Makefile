@@ -47,6 +47,7 @@
 #	make dist       the source release build/ashlar-VERSION.tar.gz
 #	make clean      removes build/
 #
+# REPOSITORY=https://... goes into the metadata of the crate: where the project is published.
 # Another compiler or place: make CC=clang-19 BUILD=/tmp/there; whole commands, and each test: make V=1
 # Another CPU, by clang and lld alone: make ARCH=aarch64 or riscv64, into build/CPU
 # A source file is found by its place and name.  What is kept by hand: the sources built for
@@ -319,6 +320,8 @@ programs: all $(if $(TARGET),,asan) $(TESTS) $(DEMO) $(BUILD)/tests/filtered
 PREFIX  = /usr/local
 LIBDIR  = $(PREFIX)/lib
 DESTDIR =
+# Of the host at which the project is published; nothing: not yet known.
+REPOSITORY =
 INSTALL = BUILD=$(BUILD) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR) sh tools/install
 install: all
 	$(INSTALL)/install
@@ -580,7 +583,7 @@ $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-
 # Staged with the amalgamation in it, packed, and built once from the package.  Cargo asks crates.io for the
 # dependency of the feature allocator-api2.
 crate: $(AMALGAMATION)
-	BUILD=$(BUILD) sh tools/rust/stage $(BUILD)/crate
+	BUILD=$(BUILD) REPOSITORY=$(REPOSITORY) sh tools/rust/stage $(BUILD)/crate
 	cd $(BUILD)/crate && cargo package --allow-dirty --quiet
 
 # Its warnings were given when the sources were compiled one by one.

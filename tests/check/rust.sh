@@ -61,7 +61,12 @@ has() {
 	[ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]
 }
 
-passes 'with glibc' 15
+passes 'with glibc, and the examples of the documentation' 50
+# Trait methods, fields and modules apart.
+awk '/^ *\/\/\/ ```/ { example = 1 } /^ *(\/\/\/|#\[|$)/ { next }
+	/^ *pub (unsafe )?(fn|struct|enum|trait|const) |^macro_rules! system/ { n++; if (!example) print "     " FILENAME ": " $0 }
+	{ example = 0 } END { exit n < 40 }' $(ls tools/rust/src/*.rs | grep -v /sys.rs) >"$log" && [ ! -s "$log" ]
+verdict 'each public item has an example' "$log"
 if has x86_64-unknown-linux-musl && [ "$(uname -m)" = x86_64 ]; then
 	passes 'static with musl, as malloc, with threads' 3 --target x86_64-unknown-linux-musl --features override \
 		--test malloc --test threads
@@ -159,6 +164,13 @@ else
 fi
 
 # ---- the package ----
+
+OFFLINE=1 BUILD=$build REPOSITORY=https://example.org/a sh tools/rust/stage "$folder/staged/crate" &&
+	[ "$(grep -cxE '(repository|homepage|documentation) = "https://example.org/a"' "$folder/staged/crate/Cargo.toml")" = 3 ] &&
+	! grep -qE '^(repository|homepage|documentation) ' "$build/crate/Cargo.toml"
+verdict 'the crate has the address of the repository, if there is one'
+(cd "$folder/staged/crate" && unset MAKEFLAGS MFLAGS && cargo package --offline --allow-dirty --no-verify) >"$log" 2>&1 && ! grep -q '^warning' "$log"
+verdict '... and is packed without a warning then' "$log"
 
 grep -qx "version = \"$version\"" "$build/crate/Cargo.toml"
 verdict 'the crate has the version of the library'
