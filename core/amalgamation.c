@@ -13,6 +13,7 @@
  *	cc -O2 -DASHLAR_SYSTEM -c ashlar.c	with a system of the program's own: ashlar_system.h
  *	cc -O2 -DASHLAR_HARDENED -c ashlar.c	with blocks guarded; also with -DASHLAR_MALLOC
  *	cc -O2 -DASHLAR_SAMPLE -c ashlar.c	with ashlar_sample.h; also with -DASHLAR_MALLOC
+ *	cc -O2 -fPIC -DASHLAR_DYNAMIC_TLS -c ashlar.c	for a shared object that is loaded late; not with -DASHLAR_MALLOC
  *
  * Everything but the public names is static (sys/internal.h).  So a name that a source keeps
  * to itself must be the only one of the library; tests/check/amalgamation.sh looks for others.

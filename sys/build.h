@@ -22,6 +22,8 @@
  *	                      .so                           alone
  *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end, as
  *	                                                    malloc's are; ashlar_heap.h beside the names of malloc
+ *	ASHLAR_DYNAMIC_TLS    crate; the amalgamation       thread-local objects as a shared object that is loaded late
+ *	                                                    may have them (internal.h)
  *
  * Below arch/ some files test a macro themselves: field32/host.h ASHLAR_FIELD, any.h ASHLAR_SYSTEM, generic/memory.h
  * and the lists of system calls ASHLAR_AMALGAMATION.
@@ -49,6 +51,7 @@
 #define IS_SO		 BUILD_HAS(ASHLAR_SO)
 #define IS_HARDENED	 BUILD_HAS(ASHLAR_HARDENED)
 #define HAS_BOTH	 BUILD_HAS(ASHLAR_PTHREAD)
+#define HAS_DYNAMIC_TLS	 BUILD_HAS(ASHLAR_DYNAMIC_TLS)
 #define HAS_HEAPS	 (!IS_SMALL && (!IS_MALLOC || HAS_BOTH))
 #define HAS_PTHREAD	 (IS_MALLOC || HAS_BOTH)
 

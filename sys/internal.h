@@ -33,9 +33,11 @@
 
 /*
  * An object that each thread has for itself.  A shared object finds such an object without a call, too, because the
- * call might allocate.  The library has the compiler's flag for this.
+ * call might allocate.  The library has the compiler's flag for this.  Such objects lie in the memory that each thread
+ * has from its start on, of which the loader keeps little for shared objects that are loaded later.  HAS_DYNAMIC_TLS is
+ * for those: each access may call the loader, which may call the C library's malloc; so it must not be ours.
  */
-#if IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
+#if IS_AMALGAMATION && defined __PIC__ && !defined __PIE__ && !HAS_DYNAMIC_TLS
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define THREAD_LOCAL _Thread_local

@@ -13,9 +13,10 @@ install uninstall deb: all
 dist:
 	BUILD=$(BUILD) sh tools/install/dist
 
-# Staged with the amalgamation in it, packed, and built once from the package.
+# Staged with the amalgamation in it, packed, and built once from the package.  Cargo asks crates.io for the dependency
+# of the feature allocator-api2.
 crate: $(AMALGAMATION)
 	BUILD=$(BUILD) REPOSITORY=$(REPOSITORY) sh tools/rust/stage $(BUILD)/crate
-	cd $(BUILD)/crate && cargo package --offline --allow-dirty --quiet
+	cd $(BUILD)/crate && cargo package --allow-dirty --quiet
 
 .PHONY: install uninstall deb dist crate

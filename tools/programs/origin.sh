@@ -10,7 +10,7 @@ if ! have cargo clang ld.lld || [ "${minor:-0}" -lt 85 ] || [ "$(uname -m)" != x
 	skip 'origin: no cargo of Rust 1.85, or no clang, or this is no x86_64'
 	exit 0
 fi
-[ -f "$build/amalgamation/ashlar.c" ] && BUILD=$build sh tools/rust/stage "$build/crate" || exit 1
+[ -f "$build/amalgamation/ashlar.c" ] && OFFLINE=1 BUILD=$build sh tools/rust/stage "$build/crate" || exit 1
 cd "$build/origin" || exit 1
 # Those of make, which cargo's own builds would take for theirs.
 unset MAKEFLAGS MFLAGS

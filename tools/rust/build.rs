@@ -31,6 +31,11 @@ fn chosen(name: &str) -> Option<String> {
         .find(|value| !value.is_empty())
 }
 
+/// Returns whether the feature of this name is on; cargo writes its dashes as underscores.
+fn has(feature: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase().replace('-', "_"))).is_some()
+}
+
 /// What the tool prints of its version; None: it is not there.
 fn version(tool: &str) -> Option<String> {
     let output = Command::new(tool).arg("--version").stderr(Stdio::null()).output().ok()?;
@@ -51,8 +56,19 @@ fn main() {
 
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=c");
-    if variable("CARGO_CFG_TARGET_OS") != "linux" || !["x86_64", "aarch64", "riscv64"].contains(&arch.as_str()) {
-        fail("it is for Linux on x86_64, aarch64 and riscv64");
+    if !["x86_64", "aarch64", "riscv64"].contains(&arch.as_str()) {
+        fail("it is for x86_64, aarch64 and riscv64");
+    }
+    if variable("CARGO_CFG_TARGET_OS") != "linux" && !has("core") {
+        fail("it is for Linux; for other systems use the feature core, and define the system");
+    }
+    for other in ["override", "hardened", "profile"] {
+        if has("core") && has(other) {
+            fail(&format!("not both core and {}, which needs Linux", other));
+        }
+    }
+    if has("profile") && has("hardened") {
+        fail("not both profile and hardened: the sizes of guarded blocks would be wrong in profiles");
     }
     let native = variable("HOST").split('-').next() == variable("TARGET").split('-').next();
     let compiler = chosen("CC").unwrap_or_else(|| {
@@ -76,22 +92,64 @@ fn main() {
         cc.args(["-fno-tree-vectorize"]);
     }
     cc.args(["-fno-unroll-loops", "-falign-functions=1"]);
+    // As the target's Rust code: with or without registers for floating point, and without a red zone in kernels, where
+    // an interrupt handler has the stack of the code that it interrupts.
+    let features = variable("CARGO_CFG_TARGET_FEATURE");
+    let is_on = |feature| features.split(',').any(|each| each == feature);
     match arch.as_str() {
-        "aarch64" => drop(cc.arg("-mno-outline-atomics")),
+        "aarch64" => {
+            cc.arg("-mno-outline-atomics");
+            if !is_on("neon") {
+                cc.arg("-mgeneral-regs-only");
+            }
+        }
+        "riscv64" if variable("TARGET").starts_with("riscv64imac") => drop(cc.args(["-march=rv64imac", "-mabi=lp64"])),
         "riscv64" => drop(cc.args(["-march=rv64gc", "-mabi=lp64d"])),
-        _ => (),
+        _ => {
+            if !is_on("sse2") {
+                cc.args(["-mno-sse", "-mno-mmx"]);
+            }
+            if variable("CARGO_CFG_TARGET_OS") != "linux" {
+                cc.arg("-mno-red-zone");
+            }
+        }
     }
     if variable("DEBUG") == "true" {
         cc.arg("-g");
     }
-    if env::var_os("CARGO_FEATURE_OVERRIDE").is_some() {
+    if has("override") {
         cc.arg("-DASHLAR_MALLOC");
     }
-    // The heaps, and threads of a C library, if there is one, that give up their slabs when they end.
-    cc.arg("-DASHLAR_PTHREAD");
-    let object = out.join("ashlar.o");
+    if has("hardened") {
+        cc.arg("-DASHLAR_HARDENED");
+    }
+    if has("local-dynamic-tls") {
+        if has("override") {
+            fail("not both override and local-dynamic-tls: the loader's malloc, which gives threads their memory, would need it");
+        }
+        cc.args(["-DASHLAR_DYNAMIC_TLS", "-ftls-model=local-dynamic"]);
+    }
+    if has("profile") {
+        cc.arg("-DASHLAR_SAMPLE");
+        if clang {
+            cc.args(["-include", "c/profile/section.h"]);
+        }
+    }
+    // A system of the program's own; or the heaps, and threads of a C library, if there is one, that give up their slabs
+    // when they end.
+    cc.arg(if has("core") { "-DASHLAR_SYSTEM" } else { "-DASHLAR_PTHREAD" });
     let archive = out.join("libashlar.a");
-    run(cc.args(["-c", "c/ashlar.c", "-o"]).arg(&object));
+    let sources: &[&str] = if has("profile") { &["ashlar", "profile/live", "profile/sites", "profile/ours"] } else { &["ashlar"] };
+    let mut objects = Vec::new();
+
+    cc.arg("-c");
+    for source in sources {
+        let object = out.join(source.replace("profile/", "")).with_extension("o");
+        let mut each = Command::new(&compiler);
+
+        run(each.args(cc.get_args()).arg(format!("c/{}.c", source)).arg("-o").arg(&object));
+        objects.push(object);
+    }
 
     let ar = chosen("AR").unwrap_or_else(|| {
         match ["llvm-ar", "ar"].iter().find(|tool| version(tool).is_some()) {
@@ -100,7 +158,7 @@ fn main() {
         }
     });
     let _ = std::fs::remove_file(&archive);
-    run(Command::new(ar).arg("crs").arg(&archive).arg(&object));
+    run(Command::new(ar).arg("crs").arg(&archive).args(&objects));
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-lib=static=ashlar");
 }

@@ -1,6 +1,6 @@
 //! SPDX-License-Identifier: MIT
-//! Ashlar as a std.mem.Allocator, from Zig 0.14 on: copy this file into a program and link libashlar.a.  A release with
-//! a wrong size or alignment ends the program, as any misuse does.
+//! Ashlar as a std.mem.Allocator, from Zig 0.14 on: use the package (build.zig), or copy this file into a program and link
+//! libashlar.a.  A release with a wrong size or alignment ends the program, as any misuse does.
 const std = @import("std");
 const Alignment = std.mem.Alignment;
 const Allocator = std.mem.Allocator;

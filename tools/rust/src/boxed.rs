@@ -13,6 +13,15 @@ use crate::heap::Heap;
 ///
 /// There is no pinned one: a pinned value must not lose its memory before it is dropped, but one
 /// that was forgotten loses it with the heap.
+///
+/// ```
+/// let heap = ashlar::Heap::new().unwrap();
+/// let mut text = heap.boxed(String::from("one")).unwrap();
+/// text.push_str(", two");
+/// assert_eq!(*text, "one, two");
+/// drop(text);
+/// assert_eq!(heap.stats().blocks, 0);
+/// ```
 pub struct Boxed<'h, T> {
     p: NonNull<T>,
     heap: &'h Heap,
@@ -32,6 +41,13 @@ impl<'h, T> Boxed<'h, T> {
     }
 
     /// The value, out of its block.
+    ///
+    /// ```
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let text = heap.boxed(String::from("text")).unwrap().into_inner();
+    /// drop(heap);
+    /// assert_eq!(text, "text");
+    /// ```
     pub fn into_inner(self) -> T {
         let this = core::mem::ManuallyDrop::new(self);
 
@@ -44,6 +60,13 @@ impl<'h, T> Boxed<'h, T> {
     }
 
     /// The value as long as the heap lives; it is not dropped.
+    ///
+    /// ```
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let number: &mut u64 = heap.boxed(5).unwrap().leak();
+    /// *number += 1;
+    /// assert_eq!((*number, heap.stats().blocks), (6, 1));
+    /// ```
     pub fn leak(self) -> &'h mut T {
         unsafe { &mut *core::mem::ManuallyDrop::new(self).p.as_ptr() }
     }

@@ -44,12 +44,25 @@ impl Heap {
     }
 
     /// A heap of this process, in mappings of its own.  None: no memory.
+    ///
+    /// ```
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let numbers = [heap.boxed(1).unwrap(), heap.boxed(2).unwrap()];
+    /// assert_eq!(*numbers[0] + *numbers[1], 3);
+    /// ```
     #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Option<Heap> {
         Heap::from_raw(unsafe { sys::ash_heap_create(ptr::null()) })
     }
 
     /// The same with options.
+    ///
+    /// ```
+    /// use ashlar::{Heap, Options};
+    ///
+    /// let heap = Heap::with_options(&Options { retain: 1 << 20, ..Options::default() }).unwrap();
+    /// assert_eq!(*heap.boxed(7).unwrap(), 7);
+    /// ```
     pub fn with_options(options: &Options) -> Option<Heap> {
         Heap::from_raw(unsafe { sys::ash_heap_create(&options.raw()) })
     }
@@ -63,6 +76,14 @@ impl Heap {
     /// use core::mem::MaybeUninit;
     /// let mut memory = [MaybeUninit::<u8>::uninit(); 100_000];
     /// let heap = ashlar::Heap::in_static(&mut memory);
+    /// ```
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    ///
+    /// let memory = Box::leak(vec![MaybeUninit::uninit(); 100_000].into_boxed_slice());
+    /// let heap = ashlar::Heap::in_static(memory).unwrap();
+    /// assert_eq!(*heap.boxed(7).unwrap(), 7);
     /// ```
     pub fn in_static(memory: &'static mut [MaybeUninit<u8>]) -> Option<Heap> {
         // The exclusive borrow lasts for ever: only the heap can use the memory, even if
@@ -81,6 +102,14 @@ impl Heap {
     /// let mut memory = [MaybeUninit::<u8>::uninit(); 100_000];
     /// let number = ashlar::Heap::scope(&mut memory, |heap| heap.boxed(7).unwrap());
     /// ```
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    ///
+    /// let mut memory = [MaybeUninit::<u8>::uninit(); 100_000];
+    /// let sum = ashlar::Heap::scope(&mut memory, |heap| *heap.boxed(7).unwrap() + *heap.boxed(8).unwrap());
+    /// assert_eq!(sum, Some(15));
+    /// ```
     pub fn scope<R>(memory: &mut [MaybeUninit<u8>], f: impl FnOnce(&Heap) -> R) -> Option<R> {
         // `f` gets a reference only, so that the heap is dropped here in any case, before the
         // borrow of the memory ends.
@@ -94,6 +123,16 @@ impl Heap {
     /// A heap that this process shares with the children it forks, of a fixed capacity.  Dropping
     /// it detaches this process.  In a child of `fork` the value and all that borrows it exist
     /// twice: a program that forks, which is unsafe, must ensure that each block is released once.
+    ///
+    /// ```
+    /// use ashlar::{Heap, Options};
+    ///
+    /// let heap = Heap::shared(16 << 20, &Options::default()).unwrap();
+    /// let number = heap.boxed(7u64).unwrap();
+    /// heap.set_root(&*number as *const u64 as *mut u8);
+    /// // A child of fork finds the number by heap.root().
+    /// assert_eq!(unsafe { *heap.root().cast::<u64>() }, 7);
+    /// ```
     pub fn shared(capacity: usize, options: &Options) -> Option<Heap> {
         Heap::from_raw(unsafe { sys::ash_heap_create_shared(capacity, &options.raw()) })
     }
@@ -106,6 +145,17 @@ impl Heap {
     /// As long as any process is attached, no process writes to the file by other means, truncates it or punches
     /// holes into it but Ashlar, in processes of which each releases only blocks that none
     /// uses.  `fd` is open for reading and writing, if it is open.
+    ///
+    /// ```
+    /// # use std::{fs, fs::OpenOptions, os::unix::io::AsRawFd};
+    /// # use ashlar::{Heap, Options};
+    /// # let path = std::env::temp_dir().join(format!("ashlar-create-{}", std::process::id()));
+    /// let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).unwrap();
+    /// # fs::remove_file(&path).unwrap();
+    /// // No other process has the file.
+    /// let heap = unsafe { Heap::create_file(file.as_raw_fd(), 16 << 20, &Options::default()) }.unwrap();
+    /// assert_eq!(*heap.boxed(7).unwrap(), 7);
+    /// ```
     pub unsafe fn create_file(fd: i32, capacity: usize, options: &Options) -> Option<Heap> {
         Heap::from_raw(unsafe { sys::ash_heap_create_file(fd, capacity, &options.raw()) })
     }
@@ -116,6 +166,23 @@ impl Heap {
     ///
     /// As for [`create_file`](Heap::create_file).  The file is checked, but a forged one can
     /// make safe code read and write anything: no other user could write to it.
+    ///
+    /// ```
+    /// # use std::{fs, fs::OpenOptions, os::unix::io::AsRawFd};
+    /// # use ashlar::{Heap, Options};
+    /// # let path = std::env::temp_dir().join(format!("ashlar-attach-{}", std::process::id()));
+    /// let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).unwrap();
+    /// # fs::remove_file(&path).unwrap();
+    /// unsafe {
+    ///     // No other process has the file.
+    ///     let heap = Heap::create_file(file.as_raw_fd(), 16 << 20, &Options::default()).unwrap();
+    ///     heap.set_root(heap.boxed(77u64).ok().unwrap().leak() as *mut u64 as *mut u8);
+    ///     drop(heap);
+    ///     // The same or another process, later:
+    ///     let heap = Heap::attach_file(file.as_raw_fd()).unwrap();
+    ///     assert_eq!(*heap.root().cast::<u64>(), 77);
+    /// }
+    /// ```
     pub unsafe fn attach_file(fd: i32) -> Result<Heap, AttachError> {
         let mut why = 0;
 
@@ -127,6 +194,20 @@ impl Heap {
     /// # Safety
     ///
     /// As for [`attach_file`](Heap::attach_file).
+    ///
+    /// ```
+    /// # use std::{fs, fs::OpenOptions, os::unix::io::AsRawFd};
+    /// # use ashlar::{Heap, Options};
+    /// # let path = std::env::temp_dir().join(format!("ashlar-open-{}", std::process::id()));
+    /// let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).unwrap();
+    /// # fs::remove_file(&path).unwrap();
+    /// for blocks in 0..3 {
+    ///     // No other process has the file.
+    ///     let heap = unsafe { Heap::open_file(file.as_raw_fd(), 16 << 20, &Options::default()) }.unwrap();
+    ///     assert_eq!(heap.stats().blocks, blocks);
+    ///     heap.boxed(7).unwrap().leak();
+    /// }
+    /// ```
     pub unsafe fn open_file(fd: i32, capacity: usize, options: &Options) -> Result<Heap, AttachError> {
         let mut why = 0;
 
@@ -136,6 +217,16 @@ impl Heap {
 
     /// A block for this layout, with undefined contents; it stays until it is released or the
     /// heap is dropped.  None: no memory, or the heap is full.  Size 0 gives a block, too.
+    ///
+    /// ```
+    /// use std::alloc::Layout;
+    ///
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let layout = Layout::from_size_align(100, 64).unwrap();
+    /// let p = heap.alloc(layout).unwrap();
+    /// assert_eq!(p.as_ptr() as usize % 64, 0);
+    /// unsafe { heap.release(p, layout) };
+    /// ```
     pub fn alloc(&self, layout: Layout) -> Option<NonNull<u8>> {
         NonNull::new(unsafe {
             if is_natural(layout.align(), layout.size()) {
@@ -148,6 +239,14 @@ impl Heap {
     }
 
     /// The same with all bytes zero.
+    ///
+    /// ```
+    /// use std::alloc::Layout;
+    ///
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let p = heap.alloc_zeroed(Layout::new::<[u64; 10]>()).unwrap().cast::<[u64; 10]>();
+    /// assert_eq!(unsafe { *p.as_ptr() }, [0; 10]);
+    /// ```
     pub fn alloc_zeroed(&self, layout: Layout) -> Option<NonNull<u8>> {
         NonNull::new(unsafe {
             if is_natural(layout.align(), layout.size()) {
@@ -166,6 +265,19 @@ impl Heap {
     ///
     /// `p` is a live block of this heap with this layout.  On success the block's size is
     /// `size`, and `p` is valid only if it is the result.
+    ///
+    /// ```
+    /// use std::alloc::Layout;
+    ///
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let layout = Layout::new::<[u8; 100]>();
+    /// let p = heap.alloc_zeroed(layout).unwrap();
+    /// unsafe {
+    ///     let p = heap.resize(p, layout, 10_000).unwrap();
+    ///     assert_eq!(*p.as_ptr().add(99), 0);
+    ///     heap.release(p, Layout::new::<[u8; 10_000]>());
+    /// }
+    /// ```
     pub unsafe fn resize(&self, p: NonNull<u8>, layout: Layout, size: usize) -> Option<NonNull<u8>> {
         NonNull::new(unsafe {
             if is_natural(layout.align(), size) {
@@ -182,6 +294,15 @@ impl Heap {
     /// # Safety
     ///
     /// `p` is a live block of this heap.  If the result is not 0, its size is `size`.
+    ///
+    /// ```
+    /// use std::alloc::Layout;
+    ///
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let p = heap.alloc(Layout::new::<[u8; 100]>()).unwrap();
+    /// let larger = unsafe { heap.expand(p, 104) };
+    /// assert!(larger == 0 || larger >= 104);
+    /// ```
     pub unsafe fn expand(&self, p: NonNull<u8>, size: usize) -> usize {
         unsafe { sys::ash_heap_expand(self.raw(), p.as_ptr().cast(), size) }
     }
@@ -191,6 +312,16 @@ impl Heap {
     /// # Safety
     ///
     /// `p` is a live block of this heap with this layout; it is not used from now on.
+    ///
+    /// ```
+    /// use std::alloc::Layout;
+    ///
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let layout = Layout::new::<[u8; 100]>();
+    /// let p = heap.alloc(layout).unwrap();
+    /// unsafe { heap.release(p, layout) };
+    /// assert_eq!(heap.stats().blocks, 0);
+    /// ```
     pub unsafe fn release(&self, p: NonNull<u8>, layout: Layout) {
         unsafe {
             if is_natural(layout.align(), layout.size()) {
@@ -207,6 +338,18 @@ impl Heap {
     }
 
     /// A value in a block of the heap.  Err: no memory, and the value back.
+    ///
+    /// ```
+    /// use ashlar::{Heap, Options};
+    ///
+    /// let heap = Heap::with_options(&Options { cap: 4 << 20, ..Options::default() }).unwrap();
+    /// let mut number = heap.boxed(41).unwrap();
+    /// *number += 1;
+    /// assert_eq!(*number, 42);
+    /// // The heap is full for it: the value comes back.
+    /// assert!(heap.boxed([7u8; 100_000]).is_ok());
+    /// assert_eq!((0..100).filter_map(|_| heap.boxed([7u8; 100_000]).map(|block| block.leak()).err()).next().unwrap()[0], 7);
+    /// ```
     pub fn boxed<T>(&self, value: T) -> Result<Boxed<'_, T>, T> {
         match self.alloc(Layout::new::<T>()) {
             Some(p) => {
@@ -222,11 +365,24 @@ impl Heap {
     }
 
     /// As [`Ashlar::trim`](crate::Ashlar::trim).
+    ///
+    /// ```
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// drop(heap.boxed([1u8; 100_000]));
+    /// heap.trim(0);
+    /// assert_eq!(heap.stats().dirty, 0);
+    /// ```
     pub fn trim(&self, keep: usize) -> usize {
         unsafe { sys::ash_heap_trim(self.raw(), keep) }
     }
 
     /// Figures of the heap, counted during the call.
+    ///
+    /// ```
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// let numbers = [heap.boxed(1).unwrap(), heap.boxed(2).unwrap()];
+    /// assert_eq!(heap.stats().blocks, numbers.len());
+    /// ```
     pub fn stats(&self) -> Statistics {
         let mut out = Statistics::default();
 
@@ -235,27 +391,69 @@ impl Heap {
     }
 
     /// As [`Ashlar::check`](crate::Ashlar::check).
+    ///
+    /// ```
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// assert_eq!(heap.check(), 0);
+    /// ```
     pub fn check(&self) -> i32 {
         unsafe { sys::ash_heap_check(self.raw()) }
     }
 
     /// As [`Ashlar::thread_detach`](crate::Ashlar::thread_detach), for this heap.
+    ///
+    /// ```
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// std::thread::scope(|s| {
+    ///     s.spawn(|| {
+    ///         heap.boxed(7).unwrap();
+    ///         heap.thread_detach();
+    ///     });
+    /// });
+    /// ```
     pub fn thread_detach(&self) {
         unsafe { sys::ash_heap_thread_detach(self.raw()) }
     }
 
     /// The pointer by which processes find their data in a shared heap; null at first.
+    ///
+    /// ```
+    /// use ashlar::{Heap, Options};
+    ///
+    /// let heap = Heap::shared(16 << 20, &Options::default()).unwrap();
+    /// assert!(heap.root().is_null());
+    /// ```
     pub fn root(&self) -> *mut u8 {
         unsafe { sys::ash_heap_root(self.raw()) }.cast()
     }
 
     /// Sets it, with release order.
+    ///
+    /// ```
+    /// use ashlar::{Heap, Options};
+    ///
+    /// let heap = Heap::shared(16 << 20, &Options::default()).unwrap();
+    /// let number = heap.boxed(7u64).unwrap().leak();
+    /// heap.set_root(number as *mut u64 as *mut u8);
+    /// assert_eq!(unsafe { *heap.root().cast::<u64>() }, 7);
+    /// ```
     pub fn set_root(&self, root: *mut u8) {
         unsafe { sys::ash_heap_set_root(self.raw(), root.cast()) }
     }
 
     /// Takes over what ended threads and processes held besides their blocks; returns the number
     /// of owner records.
+    ///
+    /// ```
+    /// use ashlar::{Heap, Options};
+    ///
+    /// let heap = Heap::shared(16 << 20, &Options::default()).unwrap();
+    /// std::thread::scope(|s| {
+    ///     s.spawn(|| heap.boxed(7).unwrap().leak());
+    /// });
+    /// heap.recover();
+    /// assert_eq!(heap.stats().blocks, 1);
+    /// ```
     pub fn recover(&self) -> usize {
         unsafe { sys::ash_heap_recover(self.raw()) }
     }
@@ -265,11 +463,31 @@ impl Heap {
     /// # Safety
     ///
     /// These blocks are not used from now on, and no other thread releases them meanwhile.
+    ///
+    /// ```
+    /// use ashlar::{Heap, Options};
+    ///
+    /// let heap = Heap::shared(16 << 20, &Options::default()).unwrap();
+    /// heap.boxed(7).unwrap().leak();
+    /// // No process with this number had blocks in the heap.
+    /// assert_eq!((unsafe { heap.release_owner(12_345) }, heap.stats().blocks), (0, 1));
+    /// ```
     pub unsafe fn release_owner(&self, owner: u64) -> usize {
         unsafe { sys::ash_heap_release_owner(self.raw(), owner) }
     }
 
     /// The heap for functions of ashlar_heap.h that are not here.
+    ///
+    /// ```
+    /// use std::ffi::c_void;
+    ///
+    /// extern "C" {
+    ///     fn ash_heap_check(heap: *mut c_void) -> i32;
+    /// }
+    ///
+    /// let heap = ashlar::Heap::new().unwrap();
+    /// assert_eq!(unsafe { ash_heap_check(heap.as_ptr()) }, 0);
+    /// ```
     pub fn as_ptr(&self) -> *mut core::ffi::c_void {
         self.raw().cast()
     }

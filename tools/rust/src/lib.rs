@@ -12,7 +12,7 @@
 //! assert_eq!(Ashlar.check(), 0);
 //! ```
 //!
-//! The crate is `no_std` and has no dependency.  A program without a libc needs thread-local
+//! The crate is `no_std` and has no dependency, unless a feature needs one.  A program without a libc needs thread-local
 //! storage (`%fs`) before its first allocation in each thread; with std, musl or glibc it is there.
 //!
 //! The feature `override` makes Ashlar the malloc of the whole program, of libc and of libraries
@@ -27,20 +27,47 @@
 
 use core::alloc::{GlobalAlloc, Layout};
 
+#[cfg(feature = "allocator-api2")]
+mod api2;
 mod boxed;
 mod heap;
 mod options;
+#[cfg(feature = "profile")]
+pub mod profile;
 mod sys;
+#[cfg(feature = "core")]
+mod system;
 
 pub use boxed::Boxed;
 pub use heap::Heap;
 pub use options::{AttachError, Huge, Options};
+#[cfg(feature = "core")]
+pub use system::System;
 
 /// The default heap of the process, as the global allocator and for its other calls.
+///
+/// ```
+/// use ashlar::Ashlar;
+///
+/// #[global_allocator]
+/// static A: Ashlar = Ashlar;
+///
+/// let text = String::from("a text");
+/// assert!(Ashlar.stats().blocks >= 1 && text.len() == 6);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ashlar;
 
 /// Figures of a heap, in bytes unless said otherwise; see `struct ash_statistics`.
+///
+/// ```
+/// let heap = ashlar::Heap::new().unwrap();
+/// let number = heap.boxed(7u64).unwrap();
+/// let now = heap.stats();
+/// assert_eq!(now.blocks, 1);
+/// assert!(now.block_bytes >= 8 && now.slabs >= now.block_bytes && now.reserved >= now.slabs);
+/// # drop(number);
+/// ```
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -71,17 +98,39 @@ pub struct Statistics {
 impl Ashlar {
     /// Gives free memory back to the system until at most `keep` bytes of it are resident;
     /// returns the bytes given back.
+    ///
+    /// ```
+    /// let large = vec![1u8; 20 << 20];
+    /// drop(large);
+    /// ashlar::Ashlar.trim(0);
+    /// ```
     pub fn trim(&self, keep: usize) -> usize {
         unsafe { sys::ash_trim(keep) }
     }
 
     /// The same down to 0 in steps, for event loops: each looks at 2 MiB, or `budget` bytes if that is more, of the
     /// heap.  Returns how much this round has still to look at; 0: nothing is left.
+    ///
+    /// ```
+    /// while ashlar::Ashlar.trim_step(0) > 0 {
+    ///     // Handle the events that came.
+    /// }
+    /// ```
     pub fn trim_step(&self, budget: usize) -> usize {
         unsafe { sys::ash_trim_step(budget) }
     }
 
     /// Figures of the default heap, counted during the call.
+    ///
+    /// ```
+    /// use ashlar::Ashlar;
+    /// # #[global_allocator]
+    /// # static A: Ashlar = Ashlar;
+    ///
+    /// let before = Ashlar.stats().block_bytes;
+    /// let block = vec![0u8; 100_000];
+    /// assert!(Ashlar.stats().block_bytes >= before + block.len());
+    /// ```
     pub fn stats(&self) -> Statistics {
         let mut out = Statistics::default();
 
@@ -91,12 +140,24 @@ impl Ashlar {
 
     /// Compares all structures of the default heap: 0, or the number of an invariant that does
     /// not hold.
+    ///
+    /// ```
+    /// assert_eq!(ashlar::Ashlar.check(), 0);
+    /// ```
     pub fn check(&self) -> i32 {
         unsafe { sys::ash_check() }
     }
 
     /// Gives up the calling thread's caches of memory; for the end of threads that neither std
     /// nor Ashlar's owner records notice.  The thread may go on allocating.
+    ///
+    /// ```
+    /// let thread = std::thread::spawn(|| {
+    ///     // ...
+    ///     ashlar::Ashlar.thread_detach();
+    /// });
+    /// # thread.join().unwrap();
+    /// ```
     pub fn thread_detach(&self) {
         unsafe { sys::ash_thread_detach() }
     }
@@ -106,6 +167,15 @@ impl Ashlar {
     /// # Safety
     ///
     /// `p` is a live block of Ashlar.
+    ///
+    /// ```
+    /// use ashlar::Ashlar;
+    /// # #[global_allocator]
+    /// # static A: Ashlar = Ashlar;
+    ///
+    /// let block = Box::new([0u8; 100]);
+    /// assert!(unsafe { Ashlar.usable_size(block.as_ptr()) } >= 100);
+    /// ```
     pub unsafe fn usable_size(&self, p: *const u8) -> usize {
         unsafe { sys::ash_usable_size(p.cast()) }
     }
@@ -116,6 +186,19 @@ impl Ashlar {
     ///
     /// `p` is a live block of Ashlar.  If the result is not 0, the block's size is `size` from
     /// now on: its layout in later calls must have this size.
+    ///
+    /// ```
+    /// use std::alloc::{GlobalAlloc, Layout};
+    ///
+    /// use ashlar::Ashlar;
+    ///
+    /// unsafe {
+    ///     let p = Ashlar.alloc(Layout::new::<[u8; 100]>());
+    ///     let size = Ashlar.usable_size(p);
+    ///     assert_eq!(Ashlar.expand(p, size), size);
+    ///     Ashlar.dealloc(p, Layout::from_size_align(size, 1).unwrap());
+    /// }
+    /// ```
     pub unsafe fn expand(&self, p: *mut u8, size: usize) -> usize {
         unsafe { sys::ash_expand(p.cast(), size) }
     }

@@ -7,6 +7,13 @@ use core::ptr;
 use crate::sys::RawOptions;
 
 /// For which memory the kernel is advised to use huge pages; see `enum ash_huge`.
+///
+/// ```
+/// use ashlar::{Heap, Huge, Options};
+///
+/// let heap = Heap::with_options(&Options { huge: Huge::Never, ..Options::default() }).unwrap();
+/// assert_eq!(*heap.boxed(7).unwrap(), 7);
+/// ```
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Huge {
@@ -21,6 +28,14 @@ pub enum Huge {
 }
 
 /// See `struct ash_heap_options`; the default is a good choice.
+///
+/// ```
+/// use ashlar::{Heap, Options};
+///
+/// let heap = Heap::with_options(&Options { cap: 4 << 20, ..Options::default() }).unwrap();
+/// assert!(heap.boxed([0u8; 1000]).is_ok());
+/// assert!(heap.alloc(std::alloc::Layout::new::<[u8; 5 << 20]>()).is_none());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Most bytes of address space for blocks, 0: no cap; not for shared heaps.
@@ -60,6 +75,17 @@ impl Options {
 }
 
 /// Why a heap in a file was not attached; see `enum ash_attach`.
+///
+/// ```
+/// # use std::{fs, fs::OpenOptions, os::unix::io::AsRawFd};
+/// # use ashlar::{AttachError, Heap, Options};
+/// # let path = std::env::temp_dir().join(format!("ashlar-error-{}", std::process::id()));
+/// let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path).unwrap();
+/// # fs::remove_file(&path).unwrap();
+/// let error = unsafe { Heap::attach_file(file.as_raw_fd()) }.unwrap_err();
+/// assert_eq!((error, error.to_string().as_str()), (AttachError::NoHeap, "not a heap of this version"));
+/// # let _ = Options::default();
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachError {
     /// Not a heap of this version, cut short or damaged.
