@@ -68,7 +68,7 @@ static uint64_t foreign_purge(struct heap *h, struct slab *s)
 			bytes = 0;
 		}
 	}
-	slab_let_go(s);
+	slab_leave(s);
 	return bytes;
 }
 
@@ -97,7 +97,7 @@ static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 		if (bytes != 0)
 			store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
 	}
-	slab_let_go(s);
+	slab_leave(s);
 	return bytes;
 }
 

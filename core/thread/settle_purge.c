@@ -72,10 +72,25 @@ bool slab_is_purgeable(const struct slab *s)
 
 bool slab_hold(struct heap *h, struct slab *s)
 {
-	uint64_t idle = SLAB_IDLE, me = holder_guest(h);
+	uint64_t idle = SLAB_IDLE, me;
 
+	if (load_relaxed(&s->hold) != SLAB_IDLE)
+		return false;
+	seat.guest++; /* before the generation is read, as in visit_vacant: a fork is not settled while this frame holds */
+	signal_fence();
+	me = holder_guest(h);
 	/* Acquire pairs with slab_let_go. */
-	return me != 0 && load_relaxed(&s->hold) == SLAB_IDLE && cas_acquire(&s->hold, &idle, me);
+	if (me != 0 && cas_acquire(&s->hold, &idle, me))
+		return true;
+	seat.guest--;
+	return false;
+}
+
+void slab_leave(struct slab *s)
+{
+	slab_let_go(s);
+	signal_fence();
+	seat.guest--;
 }
 
 size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
@@ -86,7 +101,7 @@ size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
 		return 0;
 	if (slab_is_purgeable(s))
 		bytes = slab_purge(h, s, range_trim, room);
-	slab_let_go(s);
+	slab_leave(s);
 	return bytes;
 }
 
