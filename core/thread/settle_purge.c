@@ -57,15 +57,24 @@ size_t slab_purge(struct heap *h, const struct slab *s, range_purges *purges, si
 	return bytes;
 }
 
-bool slab_is_purgeable(const struct slab *s)
+static bool slab_has_owner(const struct slab *s)
 {
-	/* Pairs with slab_open: the members read below are this slab's. */
+	/* Pairs with slab_open: the members read afterwards are this slab's. */
 	uint64_t owner = load_acquire(&s->owner);
 
-	if (owner <= OWNER_PENDING || (owner & OWNER_UNOWNED) != 0)
+	return owner > OWNER_PENDING && (owner & OWNER_UNOWNED) == 0;
+}
+
+bool slab_is_purgeable(const struct slab *s)
+{
+	if (!slab_has_owner(s))
 		return false;
-	if (load_relaxed(&s->slots) > 1)
-		return true;
+	/*
+	 * A slab of one slot may be unmade meanwhile, because its owner does not hold it.  If the number is that of the
+	 * next slab, which the owner is making, the record has no owner: acquire pairs with the fence of slab_shape.
+	 */
+	if (load_acquire(&s->slots) > 1)
+		return slab_has_owner(s);
 	return (load_acquire(&load_relaxed(&s->remote)[0]) & 1) != 0 &&
 	       load_relaxed(&s->free[0]) == 0 && load_relaxed(&s->slots) == 1;
 }
