@@ -15,6 +15,14 @@ size_t class_size(unsigned class)
 	return (size_t)(9 + ((class - 9) & 7)) << (((class - 9) >> 3) + 4);
 }
 
+bool class_has(unsigned class, size_t alignment)
+{
+	unsigned units = class_units(class, true);
+	size_t start = bits_is_power(units) ? units * UNIT_SIZE : UNIT_SIZE;
+
+	return (class_size(class) & (alignment - 1)) == 0 && start >= alignment;
+}
+
 unsigned class_aligned(size_t size, size_t alignment)
 {
 	unsigned class;
@@ -24,13 +32,8 @@ unsigned class_aligned(size_t size, size_t alignment)
 	if (size > SLOT_MAX)
 		return CLASSES;
 	/* At most eight steps: the next power of two is a multiple and its slabs are aligned. */
-	for (class = class_of(size); class < CLASSES; class++) {
-		unsigned units = class_units(class, true);
-		size_t start = bits_is_power(units) ? units * UNIT_SIZE : UNIT_SIZE;
-
-		if ((class_size(class) & (alignment - 1)) == 0 && start >= alignment)
-			break;
-	}
+	for (class = class_of(size); class < CLASSES && !class_has(class, alignment); class++)
+		;
 	return class;
 }
 

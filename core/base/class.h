@@ -60,6 +60,9 @@ static inline size_t class_least(unsigned class)
 	return class > 0 ? class_size(class - 1) + 1 : 0;
 }
 
+/* Returns true if all slots of the class have this alignment, a power of two. */
+INTERNAL bool class_has(unsigned class, size_t alignment);
+
 /*
  * Returns the smallest class of at least `size` whose slots are all aligned, or CLASSES if there is no such
  * class.

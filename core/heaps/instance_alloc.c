@@ -182,11 +182,11 @@ static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, 
 	while (o != NULL && p == NULL && class < CLASSES) {
 		b = building_begin(h, o);
 		class = refill_larger(o, class, alignment);
-		building_end(b);
 		if (class < CLASSES) {
 			p = slot_take(h, o, &o->bins[class], clean, draft);
-			bin_detach(o, class);
+			bin_detach(o, class); /* changes a list */
 		}
+		building_end(b);
 	}
 	if (o != NULL)
 		seats_give(t, o);

@@ -135,14 +135,24 @@ struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64_t owner,
 	return slab_open(h, u, class, owner);
 }
 
+/* Returns whether the thread with this holder word has certainly left the slab. */
+static bool holder_has_left(const struct slab *s, uint64_t hold)
+{
+	uint64_t generation = generation_now();
+
+	if (holder_generation(hold) == generation)
+		return roll_has_left(holder_number(hold));
+	/* Pairs with fork_settle, which the thread that forked calls when no frame of it holds a slab. */
+	return load_acquire(&slab_heap(s)->settled) == generation;
+}
+
 bool slab_take(struct slab *s)
 {
 	uint64_t hold = load_relaxed(&s->hold);
 
 	do {
 		/* SLAB_IN_USE was left by an earlier holder of the record that died or vanished. */
-		if (unlikely(hold > SLAB_IN_USE) && holder_generation(hold) == generation_now() &&
-		    !roll_has_left(holder_number(hold)))
+		if (unlikely(hold > SLAB_IN_USE) && !holder_has_left(s, hold))
 			return false;
 	} while (!cas_acquire(&s->hold, &hold, SLAB_IN_USE));
 	return true;

@@ -209,8 +209,10 @@ INTERNAL struct units slab_close(struct slab *s);
  *   SLAB_IDLE     not held: the slab is on a list
  *   SLAB_IN_USE   held by the owner: current, or about to be unmade.  Slabs of large
  *                 blocks are used without being held: see slab_is_purgeable (thread/settle_purge.c)
- *   other         holder_guest (thread/seat.h) of a thread that purges; a holder of an
- *                 older generation vanished in a fork, others end (base/roll.h)
+ *   other         holder_guest (thread/seat.h) of a thread that purges; others end
+ *                 (base/roll.h), and a holder of an older generation vanished in a fork
+ *                 if the fork is settled: before, the holder may be the thread that
+ *                 forked, whose handler forked in the midst of the purge
  *
  * The word belongs to the record and outlives the slab.  A thread that finds a slab held uses another slab;
  * no thread waits.

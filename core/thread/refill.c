@@ -204,7 +204,7 @@ unsigned refill_larger(struct owner *o, unsigned class, size_t alignment)
 	const struct bin *b;
 
 	while (++class < CLASSES) {
-		if ((class_size(class) & (alignment - 1)) != 0)
+		if (!class_has(class, alignment))
 			continue;
 		b = &o->bins[class];
 		if (slab_is_ready(bin_slab(o, b)))

@@ -27,7 +27,7 @@ struct seat {
 	uint64_t open;	      /* ~0 if self may be used; 0 if self is in use or is owner_none */
 	struct owner *self;   /* never NULL, except as SEAT_MAY_BE_NULL says                  */
 	struct owner *record; /* like self, but NULL if there is no record, or SEAT_BUSY      */
-	unsigned guest;	      /* frames that hold another record, see seating_takeover.c      */
+	unsigned guest;	      /* frames that hold another record or a slab, see visit_vacant  */
 	void *latest;	      /* latest block released, see slot_predicted                    */
 	uint64_t number;      /* the thread's number, see seat.c; 0 if none is drawn yet      */
 #ifdef CPU_TLS_IS_COMPUTED

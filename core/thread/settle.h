@@ -134,7 +134,7 @@ INTERNAL size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room);
 INTERNAL size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t *room);
 
 /*
- * Returns whether none of the held slab's free slots is taken, and the slab is not unmade, until slab_let_go.  All
+ * Returns whether none of the held slab's free slots is taken, and the slab is not unmade, until slab_leave.  All
  * members are read after the slab was held, because the slab's record may have become another slab since the slab was
  * found.
  *
@@ -144,8 +144,9 @@ INTERNAL size_t slabs_purge_others(struct heap *h, const struct owner *o, size_t
  */
 INTERNAL bool slab_is_purgeable(const struct slab *s);
 
-/* Holds the slab as a guest, until slab_let_go.  Returns false if the slab is current or another thread purges it. */
+/* Holds the slab as a guest, until slab_leave.  Returns false if the slab is current or another thread purges it. */
 INTERNAL bool slab_hold(struct heap *h, struct slab *s);
+INTERNAL void slab_leave(struct slab *s);
 
 /* Purges these whole pages, which have no taken slot.  Returns their bytes, or 0 if the system refuses. */
 INTERNAL size_t range_purge(struct heap *h, char *from, size_t bytes, size_t *room);

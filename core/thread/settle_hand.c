@@ -28,14 +28,14 @@ static bool hand_is_full(const struct heap *h, uint64_t kept, uint64_t bytes)
 
 /*
  * Returns whether other threads emptied the slab and its owner has not collected it.  A hint unless the caller holds
- * the slab.
+ * the slab.  A fence has no access, so its memory is neither compared nor purged.
  */
 static bool is_foreign(const struct slab *s)
 {
 	uint64_t owner = load_acquire(&s->owner); /* as in slab_is_purgeable */
 	unsigned g = load_relaxed(&s->groups);
 
-	if ((owner & OWNER_PENDING) == 0 || owner <= OWNER_FLAGS)
+	if ((owner & OWNER_PENDING) == 0 || owner <= OWNER_FLAGS || slab_is_fenced(s))
 		return false;
 	while (g-- > 0)
 		if ((~slab_free_word(s, g) & slab_group_mask(s, g)) != 0)
@@ -68,7 +68,7 @@ static uint64_t foreign_purge(struct heap *h, struct slab *s)
 			bytes = 0;
 		}
 	}
-	slab_let_go(s);
+	slab_leave(s);
 	return bytes;
 }
 
@@ -97,7 +97,7 @@ static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 		if (bytes != 0)
 			store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
 	}
-	slab_let_go(s);
+	slab_leave(s);
 	return bytes;
 }
 
@@ -110,7 +110,7 @@ static uint64_t holes_bytes(const struct slab *s, unsigned *n)
 {
 	unsigned slots = (unsigned)load_relaxed(&s->slots);
 
-	if (slots < 2 || load_relaxed(&s->hold) != SLAB_IDLE || slab_is_unowned(s))
+	if (slots < 2 || load_relaxed(&s->hold) != SLAB_IDLE || slab_is_unowned(s) || slab_is_fenced(s))
 		return 0;
 	*n = free_slots(s);
 	if (*n <= slots / 4 || *n >= slots)

@@ -57,25 +57,49 @@ size_t slab_purge(struct heap *h, const struct slab *s, range_purges *purges, si
 	return bytes;
 }
 
-bool slab_is_purgeable(const struct slab *s)
+static bool slab_has_owner(const struct slab *s)
 {
-	/* Pairs with slab_open: the members read below are this slab's. */
+	/* Pairs with slab_open: the members read afterwards are this slab's. */
 	uint64_t owner = load_acquire(&s->owner);
 
-	if (owner <= OWNER_PENDING || (owner & OWNER_UNOWNED) != 0)
+	return owner > OWNER_PENDING && (owner & OWNER_UNOWNED) == 0;
+}
+
+bool slab_is_purgeable(const struct slab *s)
+{
+	if (!slab_has_owner(s))
 		return false;
-	if (load_relaxed(&s->slots) > 1)
-		return true;
+	/*
+	 * A slab of one slot may be unmade meanwhile, because its owner does not hold it.  If the number is that of the
+	 * next slab, which the owner is making, the record has no owner: acquire pairs with the fence of slab_shape.
+	 */
+	if (load_acquire(&s->slots) > 1)
+		return slab_has_owner(s);
 	return (load_acquire(&load_relaxed(&s->remote)[0]) & 1) != 0 &&
 	       load_relaxed(&s->free[0]) == 0 && load_relaxed(&s->slots) == 1;
 }
 
 bool slab_hold(struct heap *h, struct slab *s)
 {
-	uint64_t idle = SLAB_IDLE, me = holder_guest(h);
+	uint64_t idle = SLAB_IDLE, me;
 
+	if (load_relaxed(&s->hold) != SLAB_IDLE)
+		return false;
+	seat.guest++; /* before the generation is read, as in visit_vacant: a fork is not settled while this frame holds */
+	signal_fence();
+	me = holder_guest(h);
 	/* Acquire pairs with slab_let_go. */
-	return me != 0 && load_relaxed(&s->hold) == SLAB_IDLE && cas_acquire(&s->hold, &idle, me);
+	if (me != 0 && cas_acquire(&s->hold, &idle, me))
+		return true;
+	seat.guest--;
+	return false;
+}
+
+void slab_leave(struct slab *s)
+{
+	slab_let_go(s);
+	signal_fence();
+	seat.guest--;
 }
 
 size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
@@ -86,7 +110,7 @@ size_t slabs_purge_held(struct heap *h, struct slab *s, size_t *room)
 		return 0;
 	if (slab_is_purgeable(s))
 		bytes = slab_purge(h, s, range_trim, room);
-	slab_let_go(s);
+	slab_leave(s);
 	return bytes;
 }
 

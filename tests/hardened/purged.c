@@ -176,3 +176,23 @@ TEST(hardened_new_memory_faults_once, 30)
 		CHECK(!figures() || faults < n * (sizes[k] + 16) / PAGE * 3 / 2 + 200);
 	}
 }
+
+static void free_all(void *count)
+{
+	for (size_t i = 0; i < (uintptr_t)count; i++)
+		free(p[i]);
+}
+
+/* Their memory has no access, also where another thread emptied so many slabs that their owner's are purged. */
+TEST(hardened_blocks_of_size_0_released_by_another, 60)
+{
+	size_t n = scaled(600000, 300000);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = NOT_NULL(malloc(0));
+	rt_in_thread(free_all, (void *)n); /* NOLINT: no address */
+	CHECK_EQ(ash_check(), 0);
+	for (size_t i = 0; i < n; i++)
+		p[i] = NOT_NULL(malloc(0));
+	CHECK_EQ(ash_check(), 0);
+}

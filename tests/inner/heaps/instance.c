@@ -3,6 +3,7 @@
 #include "heaps/instance.h"
 #include "store/recover/seats.h"
 #include "support/blocks.h"
+#include "support/handler_at_step.h"
 #include "support/heap_in.h"
 #include "support/stamp.h"
 #include "thread/owner.h"
@@ -159,4 +160,46 @@ TEST(inner_objects_benches, 10)
 	bench_leave(b[1]);
 	CHECK(b[1]->page->entry[0].id == 0 && b[1]->more[0][3].id == 0);
 	CHECK(bench_take(0) == b[1]); /* vacant benches that have a page are preferred */
+}
+
+/* ---- a slot of a larger class ---- */
+
+static ash_heap *small_heap;
+static struct owner *mine;
+static struct slab *has_room;
+
+/* A thread that takes the record over follows its lists if nothing is being changed: the slab must be found there. */
+static void room_is_found(void)
+{
+	struct slab *s = mine->bins[has_room->class].partial.head;
+
+	while (s != NULL && s != has_room)
+		s = s->next;
+	CHECK((mine->building & 1) != 0 || !slab_is_ready(has_room) || bin_has(mine, has_room) || s == has_room);
+}
+
+DOES(takes_a_larger_slot, CHECK(ash_heap_alloc(small_heap, 3000) != NULL));
+
+TEST(larger_slot_changes_lists_while_it_builds, 20)
+{
+	const struct ash_heap_options options = {.cap = 2 * MIB};
+	static char *p[1000];
+	size_t n = 0;
+
+	small_heap = NOT_NULL(ash_heap_create(&options));
+	while ((p[n] = ash_heap_alloc(small_heap, 5000)) != NULL)
+		n++;
+	while (ash_heap_alloc(small_heap, 3000) != NULL)
+		;
+	mine = NOT_NULL(seats_self(heap_of(small_heap)));
+	has_room = slab_record(map_find(p[0]), p[0]);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK(slab_record(map_find(p[i]), p[i]) == has_room);
+		ash_heap_release(small_heap, p[i]);
+	}
+	step_begin(room_is_found);
+	act_again = 1;
+	CHECK(with_act_at(0, takes_a_larger_slot));
+	CHECK(slab_is_ready(has_room) && acted > 100);
+	CHECK_EQ(ash_heap_check(small_heap), 0);
 }

@@ -108,6 +108,72 @@ TEST(fork_in_the_midst_of_a_visit, 30)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* ---- a handler forks while its thread purges a slab: in the child the purge goes on, too ---- */
+
+enum { HALF = 15000 }; /* two slots are a slab */
+static unsigned char *halves[3];
+static struct slab *held;
+static bool was_free;
+
+static void takes_a_slot(void)
+{
+	long pid = rt_fork();
+
+	if (pid != 0) {
+		CHECK_EQ(rt_wait(pid), 0);
+		return;
+	}
+	was_free = load_relaxed(&held->hold) == SLAB_IDLE;
+	halves[2] = NOT_NULL(ash_alloc(HALF));
+	CHECK(!was_free || place_of(halves[2]).slab == held);
+	memset(halves[2], 9, HALF);
+}
+
+static void do_purge(void)
+{
+	size_t room = 0;
+
+	(void)slabs_purge_held(&heap_default, held, &room);
+}
+
+TEST(fork_in_the_midst_of_a_purge, 30)
+{
+	bool more = true;
+	size_t k;
+
+	parent = arch_getpid();
+	for (k = 0; k < 2; k++)
+		halves[k] = NOT_NULL(ash_alloc(HALF));
+	another_stays(has_a_record);
+	held = place_of(halves[0]).slab;
+	CHECK(place_of(halves[1]).slab == held && held->slots == 2);
+	ash_release(halves[0]);
+	seat_close();
+	bin_detach(seat.self, held->class);
+	seat_open();
+	step_begin(takes_a_slot);
+	for (k = 0; more; k += rt_under_qemu() ? 97 : 17) {
+		memset(halves[0], 1, HALF); /* to be purged again */
+		memset(halves[1], 2, HALF);
+		more = with_act_at(k, do_purge);
+		CHECK(load_relaxed(&held->hold) == SLAB_IDLE || arch_getpid() != parent);
+		if (arch_getpid() == parent)
+			continue;
+		for (size_t i = 0; i < HALF; i++)
+			CHECK(halves[1][i] == 2 && halves[2][i] == 9);
+		CHECK_EQ(ash_check(), 0);
+		/* Later, out of the call, the fork is settled, and the slab serves again. */
+		was_free |= place_of(halves[2]).slab == held;
+		for (size_t i = 0; i < 4; i++)
+			was_free |= place_of(ash_alloc(HALF)).slab == held;
+		CHECK(was_free && seat.guest == 0);
+		CHECK_EQ(heap_default.settled, generation_now());
+		rt_exit(0);
+	}
+	CHECK(k > 100 && seat.guest == 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* ---- a daemon, forked by a thread that was not the first: no thread has that id now ---- */
 
 static struct owner *daemons;

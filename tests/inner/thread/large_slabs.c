@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks above 32 KiB (core/thread/refill_large.c): the units that they get, and how they come back from other threads. */
+#include "inner/slots.h"
 #include "inner/spares.h"
 #include "support/handler_at_step.h"
-#include "thread/seat.h"
+#include "thread/refill.h"
+#include "thread/seating.h"
 
 #define UNITS(n) ((n)*UNIT_SIZE)
 
@@ -121,4 +123,31 @@ TEST(large_growth_is_marked, 10)
 	CHECK(with_act_at(0, do_grow) && in_flight > 10);
 	CHECK_EQ(growing_in->building, 0);
 	ash_release(growing);
+}
+
+/* ---- a larger class, where memory is short ---- */
+
+/* Slots of 192 KiB begin at any unit, although their size is a multiple of 64 KiB. */
+TEST(large_slots_of_a_larger_class_are_aligned, 10)
+{
+	enum { ALIGNMENT = 64 * KIB, SIZE = 192 * KIB };
+	struct owner *o;
+	struct slab *s;
+	unsigned class;
+	char *odd;
+
+	do
+		CHECK((odd = ash_alloc(SIZE)) != NULL && ash_alloc(SIZE / 2) != NULL);
+	while ((uintptr_t)odd % ALIGNMENT == 0);
+	s = place_of(odd).slab;
+	rt_in_thread(ash_release, odd);
+	o = seat_take();
+	collect_inbox(o);
+	CHECK(o->bins[s->class].partial.head == s && slab_is_ready(s));
+	CHECK_EQ(refill_larger(o, class_of(SIZE / 2), 1), s->class);
+	bin_detach(o, s->class);
+	class = refill_larger(o, class_of(ALIGNMENT), ALIGNMENT);
+	CHECK(class == CLASSES || (uintptr_t)bin_slab(o, &o->bins[class])->base % ALIGNMENT == 0);
+	seat_give(o);
+	CHECK_EQ(ash_check(), 0);
 }

@@ -139,3 +139,42 @@ TEST(slab_purge_ends_with_the_slab, 10)
 		CHECK(p[i] == last || (p[i][0] == 7 && p[i][BYTES - 1] == 7));
 	CHECK_EQ(ash_check(), 0);
 }
+
+/*
+ * The owner unmakes a large slab, which it does not hold, and is stopped while it makes one of many slots there: the
+ * number of slots is the new slab's, the number of units still the old one's.
+ */
+static void is_made_of_many_slots(void)
+{
+	store_release(&slab->owner, (uint64_t)0);
+	store_relaxed(&slab->made, slab->made + 1);
+	store_relaxed(&slab->slot_size, (uint32_t)16);
+	store_relaxed(&slab->slots, (uint64_t)SLAB_SLOTS);
+}
+
+TEST(slab_purge_meets_an_owner_that_makes_another, 20)
+{
+	enum { BYTES = 100000 };
+	struct slab before;
+	bool more = true;
+	size_t k;
+
+	block = NOT_NULL(ash_alloc(BYTES));
+	slab = place_of(block).slab;
+	CHECK(slab->slots == 1 && slab->units > 1);
+	memset(block, 3, BYTES);
+	for (unsigned g = 1; g < SLAB_GROUPS; g++)
+		slab->free[g] = ~(uint64_t)0; /* of an earlier slab of the record */
+	memcpy(&before, slab, sizeof before);
+	step_begin(is_made_of_many_slots);
+	for (k = 0; more; k++) {
+		more = with_act_at(k, purge);
+		CHECK_EQ(slab->hold, SLAB_IDLE);
+		memcpy(slab, &before, sizeof before);
+		for (size_t i = UNIT_SIZE; i < BYTES; i++)
+			CHECK_EQ(block[i], 3);
+	}
+	CHECK(k > 10);
+	ash_release(block);
+	CHECK_EQ(ash_check(), 0);
+}
