@@ -8,7 +8,8 @@ DESTDIR =
 REPOSITORY =
 install uninstall deb: all
 	ARCH=$(ARCH) BUILD=$(BUILD) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR) REPOSITORY=$(REPOSITORY) sh tools/install/$@
-	$(if $(filter install,$@),echo 'installed: $(DESTDIR)$(PREFIX), libraries in $(DESTDIR)$(LIBDIR); if programs do not find a .so there: sudo ldconfig')
+	$(SAY_$@)
+SAY_install = echo 'installed: $(DESTDIR)$(PREFIX), libraries in $(DESTDIR)$(LIBDIR); if programs do not find a .so there: sudo ldconfig'
 
 dist:
 	BUILD=$(BUILD) sh tools/install/dist
