@@ -39,7 +39,7 @@
 #	make asan       build/asan/libashlar-asan.a: the same for tests of programs under AddressSanitizer, MemorySanitizer or valgrind
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
 #	make crate      the Rust crate, build/crate/target/package/ashlar-VERSION.crate
-#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb builds recipes"
+#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin deb builds recipes musl"
 #	make flags      prints how a test program is compiled and linked, for scripts
 #	make format     clang-format over all sources
 #	make install    PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall with the same removes its files
@@ -399,7 +399,7 @@ demo-shared: setup
 	$(MAKE) --no-print-directory $(BUILD)/demo-shared
 	BUILD=$(BUILD) $(GUARD) sh tools/shared/run $(SECONDS)
 
-# With the C libraries and programs that are here; PARTS="linked real servers origin deb builds recipes"
+# With the C libraries and programs that are here; PARTS="linked real servers origin deb builds recipes musl"
 PARTS =
 test-programs: setup
 	$(MAKE) --no-print-directory programs
