@@ -35,7 +35,9 @@
  * An object that each thread has for itself.  A shared object finds such an object without a call, too, because the
  * call might allocate.  The library has the compiler's flag for this.
  */
-#if IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
+#if IS_LIBC
+#define THREAD_LOCAL /* only of objects that this product does not use */
+#elif IS_AMALGAMATION && defined __PIC__ && !defined __PIE__
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define THREAD_LOCAL _Thread_local

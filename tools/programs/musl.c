@@ -39,6 +39,11 @@ __attribute__((destructor)) static void end(void)
 #else
 #include <dlfcn.h>
 
+#ifndef MOVED
+#define MOVED 0
+#endif
+static __thread volatile char local[MOVED + 1]; /* with many bytes the dynamic linker moves the main thread */
+
 #define CHECK(truth) ((truth) ? (void)0 : fail(#truth, __LINE__))
 
 static void fail(const char *truth, int line)
@@ -184,6 +189,7 @@ int main(int argc, char **argv)
 	void *library;
 	int i;
 
+	local[MOVED] = 1;
 	sizes();
 	alignments();
 	refusals();

@@ -10,37 +10,29 @@ if [ -z "$source" ] || ! have make gcc; then
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL BUILD CC V
 
-musl=$folder/musl to=$folder/to
-lib=$to/lib
-mkdir "$musl" && quiet tar -xzf "$source" -C "$musl" --strip-components 1 && quiet sh tools/musl/stage "$musl"
-verdict 'musl: its source is staged'
+musl=$folder/musl
+mkdir "$musl" && quiet tar -xzf "$source" -C "$musl" --strip-components 1 && quiet sh tools/musl/stage "$musl" && quiet sh tools/musl/stage "$musl"
+verdict 'musl: its source is staged, twice'
 quiet sh tools/musl/stage "$folder"
 [ $? = 1 ]
 verdict 'musl: another folder is refused'
 
-# build_musl MALLOC TARGET...
+# build_musl MALLOC: into $to, if there is one
 build_musl() {
+	to=$folder/$1 lib=$folder/$1/lib
 	(
 		cd "$musl" || exit
-		malloc=$1
-		shift
-		quiet ./configure --prefix="$to" --syslibdir="$lib" --with-malloc="$malloc" CC=gcc && quiet plain make -s -j "$(nproc)" "$@"
-	)
+		quiet ./configure --prefix="$to" --syslibdir="$lib" --with-malloc="$1" CC=gcc && quiet plain make -s -j "$(nproc)" install
+	) && [ -f "$lib/libc.so" ] && [ -f "$lib/libc.a" ]
 }
 # exports: the names that libc.so defines for programs, and its sections of thread-local storage.
 exports() {
-	nm -D --defined-only "$musl/lib/libc.so" | awk '{ print $2, $3 }' | sort
-	readelf -lW "$musl/lib/libc.so" | sed -n '/^ *TLS/p'
+	nm -D --defined-only "$lib/libc.so" | awk '{ print $2, $3 }' | sort
+	readelf -lW "$lib/libc.so" | sed -n '/^ *TLS/p'
 }
-# The objects other than malloc's serve both.
-build_musl mallocng lib/libc.so && exports >"$folder/before" && build_musl ashlar install && [ -f "$lib/libc.so" ] && [ -f "$lib/libc.a" ]
-verdict 'musl: libc.a and libc.so are built'
-exports >"$folder/out"
-[ -s "$folder/before" ] && cmp "$folder/before" "$folder/out" >"$folder/errors"
-verdict 'musl: libc.so exports the names that it has with mallocng, and has no thread-local storage'
-nm -g "$lib/libc.a" 2>/dev/null | grep -E ' (_?ash_|_?ashlar|gnu_get)' >"$folder/out"
-[ -s "$lib/libc.a" ] && [ ! -s "$folder/out" ]
-verdict 'musl: libc.a has no public name of Ashlar'
+# The objects other than malloc's serve all.
+build_musl mallocng && exports >"$folder/before" && [ -s "$folder/before" ]
+verdict 'musl: libc.a and libc.so are built with mallocng'
 
 # compiled KIND ARGUMENT...: makes $folder/program.
 compiled() {
@@ -56,19 +48,6 @@ compiled() {
 		"$(gcc -print-libgcc-file-name)" "$lib/crtn.o" -o "$folder/program"
 }
 
-compiled library -DLIBRARY "$here/musl.c" && mv "$folder/program" "$folder/library.so"
-verdict 'musl: a library for dlopen'
-for kind in static static-pie dynamic; do
-	compiled $kind "$here/musl.c" && quiet plain "$folder/program" && grep -qx 'all is well' "$folder/out"
-	verdict "musl: what malloc promises, $kind"
-	compiled $kind "$here/threads.c" && quiet plain "$folder/program"
-	verdict "musl: threads, $kind"
-	compiled $kind "$here/fork.c" && quiet plain "$folder/program" 300
-	verdict "musl: forks beside threads, $kind"
-done
-compiled dynamic "$here/musl.c" && quiet plain "$folder/program" "$folder/library.so" && grep -qx 'all is well' "$folder/out"
-verdict 'musl: dlopen'
-
 # A program that has an Ashlar of its own, by its public names.
 cat >"$folder/own.c" <<'C'
 #include <ashlar.h>
@@ -82,11 +61,6 @@ int main(void)
 	return !both;
 }
 C
-for kind in static dynamic; do
-	compiled $kind "$folder/own.c" "$build/libashlar.a" && quiet plain "$folder/program"
-	verdict "musl: a program with libashlar.a of its own, $kind"
-done
-
 # Another malloc in a dynamic program: its free must not get blocks of aligned_alloc.
 cat >"$folder/replaced.c" <<'C'
 #include <errno.h>
@@ -101,9 +75,6 @@ int main(void)
 	return aligned_alloc(64, 100) != NULL || errno != ENOMEM || p < memory || p >= at;
 }
 C
-compiled dynamic "$folder/replaced.c" && quiet plain "$folder/program"
-verdict 'musl: a program with another malloc'
-
 cat >"$folder/twice.c" <<'C'
 #include <stdlib.h>
 int main(void)
@@ -114,8 +85,39 @@ int main(void)
 	return 0;
 }
 C
-compiled static "$folder/twice.c"
-quiet plain "$folder/program"
-[ $? = 134 ] && grep -q '^ashlar: .*double free' "$folder/errors"
-verdict 'musl: a second free is reported'
+for malloc in ashlar ashlar-small; do
+	build_musl $malloc
+	verdict "$malloc: libc.a and libc.so are built"
+	exports >"$folder/out"
+	cmp "$folder/before" "$folder/out" >"$folder/errors"
+	verdict "$malloc: libc.so exports the names that it has with mallocng, and has no thread-local storage"
+	nm -g "$lib/libc.a" 2>/dev/null | grep -E ' (_?ash_|_?ashlar|gnu_get)' >"$folder/out"
+	[ ! -s "$folder/out" ]
+	verdict "$malloc: libc.a has no public name of Ashlar"
+	compiled library -DLIBRARY "$here/musl.c" && mv "$folder/program" "$folder/library.so"
+	verdict "$malloc: a library for dlopen"
+	for kind in static static-pie dynamic; do
+		compiled $kind "$here/musl.c" && quiet plain "$folder/program" && grep -qx 'all is well' "$folder/out"
+		verdict "$malloc: what malloc promises, $kind"
+		compiled $kind "$here/threads.c" && quiet plain "$folder/program"
+		verdict "$malloc: threads, $kind"
+		compiled $kind "$here/fork.c" && quiet plain "$folder/program" 300
+		verdict "$malloc: forks beside threads, $kind"
+	done
+	# The dynamic linker moves the main thread if the program's thread-local storage is large.
+	for flag in -DMOVED=0 -DMOVED=5000; do
+		compiled dynamic $flag "$here/musl.c" && quiet plain "$folder/program" "$folder/library.so" && grep -qx 'all is well' "$folder/out"
+		verdict "$malloc: dlopen, $flag"
+	done
+	for kind in static dynamic; do
+		compiled $kind "$folder/own.c" "$build/libashlar.a" && quiet plain "$folder/program"
+		verdict "$malloc: a program with libashlar.a of its own, $kind"
+	done
+	compiled dynamic "$folder/replaced.c" && quiet plain "$folder/program"
+	verdict "$malloc: a program with another malloc"
+	compiled static "$folder/twice.c"
+	quiet plain "$folder/program"
+	[ $? = 134 ] && grep -q '^ashlar: ash_release.*double free' "$folder/errors"
+	verdict "$malloc: a second free is reported"
+done
 exit $status
