@@ -4,8 +4,8 @@
 . tools/programs/common.sh
 
 source=$(find "$build/musl" -maxdepth 1 -name 'musl_*.orig.tar.gz' 2>/dev/null | head -n 1)
-if [ -z "$source" ] || ! have make gcc; then
-	skip 'musl: no source of it (make setup-programs), or no make or gcc'
+if [ -z "$source" ] || ! have make gcc patch; then
+	skip 'musl: no source of it (make setup-programs), or no make, gcc or patch'
 	exit 0
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL BUILD CC V
