@@ -11,6 +11,7 @@
  *						ASHLAR_PTHREAD is there, too
  *	cc -Oz -DASHLAR_SMALL -c ashlar.c	fewest bytes, without ashlar_heap.h
  *	cc -O2 -DASHLAR_SYSTEM -c ashlar.c	with a system of the program's own: ashlar_system.h
+ *	cc -O2 -DASHLAR_LIBC -c glue.c		included by a C library's malloc, without ashlar_heap.h: sys/seat_object.h
  *	cc -O2 -DASHLAR_HARDENED -c ashlar.c	with blocks guarded; also with -DASHLAR_MALLOC
  *	cc -O2 -DASHLAR_SAMPLE -c ashlar.c	with ashlar_sample.h; also with -DASHLAR_MALLOC
  *	cc -O2 -fPIC -DASHLAR_DYNAMIC_TLS -c ashlar.c	for a shared object that is loaded late; not with -DASHLAR_MALLOC
@@ -27,6 +28,9 @@
 /* First: on an unknown CPU the compiler reports one error and nothing else. */
 #include "arch/any.h"
 #ifdef ARCH_HOST
+#if IS_LIBC
+#undef CPU_TLS_IS_COMPUTED /* a C library's structure of the thread has no table behind the seat */
+#endif
 
 /* What is called once in 64 allocations or less is built for size. */
 #ifdef __clang__

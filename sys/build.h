@@ -20,6 +20,8 @@
  *	                      libashlar_profile.so          which libashlar_malloc.a has as an object of its own
  *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  front/guard.h; random places; the amalgamation
  *	                      .so                           alone
+ *	ASHLAR_LIBC           the amalgamation inside of a  no heaps and no thread-local storage: the seat is where
+ *	                      C library                     the includer's seat_here says (seat_object.h)
  *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end, as
  *	                                                    malloc's are; ashlar_heap.h beside the names of malloc
  *	ASHLAR_DYNAMIC_TLS    crate; the amalgamation       thread-local objects as a shared object that is loaded late
@@ -50,9 +52,10 @@
 #define IS_MALLOC	 BUILD_HAS(ASHLAR_MALLOC)
 #define IS_SO		 BUILD_HAS(ASHLAR_SO)
 #define IS_HARDENED	 BUILD_HAS(ASHLAR_HARDENED)
+#define IS_LIBC		 BUILD_HAS(ASHLAR_LIBC)
 #define HAS_BOTH	 BUILD_HAS(ASHLAR_PTHREAD)
 #define HAS_DYNAMIC_TLS	 BUILD_HAS(ASHLAR_DYNAMIC_TLS)
-#define HAS_HEAPS	 (!IS_SMALL && (!IS_MALLOC || HAS_BOTH))
+#define HAS_HEAPS	 (!IS_SMALL && !IS_LIBC && (!IS_MALLOC || HAS_BOTH))
 #define HAS_PTHREAD	 (IS_MALLOC || HAS_BOTH)
 
 /* ThreadSanitizer sees neither assembly nor the dependency of an address on a load. */

@@ -37,7 +37,9 @@
  * has from its start on, of which the loader keeps little for shared objects that are loaded later.  HAS_DYNAMIC_TLS is
  * for those: each access may call the loader, which may call the C library's malloc; so it must not be ours.
  */
-#if IS_AMALGAMATION && defined __PIC__ && !defined __PIE__ && !HAS_DYNAMIC_TLS
+#if IS_LIBC
+#define THREAD_LOCAL /* only of objects that this product does not use */
+#elif IS_AMALGAMATION && defined __PIC__ && !defined __PIE__ && !HAS_DYNAMIC_TLS
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define THREAD_LOCAL _Thread_local

@@ -3,11 +3,11 @@
 
 #include "process.h"
 
-#undef seat
 #ifdef CPU_TLS_IS_COMPUTED
+#undef seat
 INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none, .small = {CLASS_TABLE}};
 #define seat (*seat_here()) /* for the files that follow in the amalgamation */
-#else
+#elif !IS_LIBC
 INTERNAL THREAD_LOCAL struct seat seat = {.self = owner_none};
 #endif
 

@@ -44,7 +44,7 @@ struct seat {
 /* Before relocation, the seat of a shared object is all 0, and self is NULL (prereloc.h). */
 #define SEAT_MAY_BE_NULL IS_SO
 
-INTERNAL_EXTERN THREAD_LOCAL struct seat seat;
+#include "seat_object.h" /* struct seat seat */
 
 #ifdef CPU_TLS_IS_COMPUTED
 _Static_assert(offsetof(struct seat, small) == CPU_EIGHTHS && SLOT_SMALL == 1024, "cpu_eighths");
