@@ -18,6 +18,7 @@ const struct rt_left_out rt_left_out[] = {
 	{"aligned_shrinks_beside_another", MAPPINGS},
 	{"expand_within_the_slot", MAPPINGS},
 	{"expand_span", MAPPINGS},
+	{"resize_span_moves", MAPPINGS},
 	{"misuse_other_thread_then_owner", NO_OWNERS},
 	{"misuse_other_thread_then_another", NO_OWNERS},
 	{"threads_share_no_line", NO_OWNERS},
@@ -139,6 +140,35 @@ TEST(small_expand, 10)
 	CHECK_EQ(ash_check(), 0);
 	ash_release(p);
 	release_each((void **)way, 64);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* A growing mapping keeps its bytes, whether it moves or not, and meets no other block. */
+TEST(small_resize_grows, 20)
+{
+	enum { STEPS = 8 };
+	char *p = NOT_NULL(ash_alloc(MIB + 1)), *way[STEPS];
+	size_t size = MIB + 1, larger, i, at;
+
+	memset(p, 1, size);
+	for (i = 0; i < STEPS; i++) {
+		larger = i % 2 != 0 ? (size * 3 / 2 | 4095) + 1 : size * 3 / 2 + 4097;
+		way[i] = NOT_NULL(ash_alloc(2 * MIB));
+		memset(way[i], 2, 2 * MIB);
+		p = NOT_NULL(ash_resize(p, larger));
+		for (at = 0; at < size; at += 509)
+			CHECK_EQ(p[at], 1);
+		CHECK_EQ(p[size - 1], 1);
+		memset(p, 1, larger);
+		size = larger;
+		CHECK_EQ(ash_check(), 0);
+	}
+	for (i = 0; i < STEPS; i++) {
+		for (at = 0; at < 2 * MIB; at += 509)
+			CHECK_EQ(way[i][at], 2);
+		ash_release(way[i]);
+	}
+	ash_release(p);
 	CHECK_EQ(ash_check(), 0);
 }
 
