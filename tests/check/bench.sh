@@ -60,33 +60,26 @@ expect '... by their full titles' page-peak '| small, static | 4 | - |'
 ! grep -q '1.99' "$folder/page-peak"
 verdict '... and none below'
 
-# A title that goes on where another began stands alone in the plot; the legend has its place.
-printf '%s\n' '| | ashlar | a peer with a long name | b | c | d | e | f | another long name |' '|---|' \
-	'| blocks, old: first, µs | 1 | 2 (x 2.00) | 30 (x 30.00) | 3 (x 3.00) | 4 (x 4.00) | 1 (x 1.00) | 0 | 2 (x 2.00) |' \
-	'| ... new, ns a block | 1 | 2 (x 2.50) | 1 | did not run | 1 | 2 (x 1.00) | 1 | 2 |' \
-	'| ... filled by hand, ms | 1 | 2 (x 2.50) | 1 | 1 | 1 | 1 | 1 | 2 |' >"$folder/ratios.md"
-awk -f tools/bench/titles -f tools/bench/ratios "$folder/ratios.md" >"$folder/ratios"
-expect 'a row is plotted by its title' ratios "$(printf 'time\tblocks, new\ta peer with a long name\t2.50')"
-! grep -q 'by hand' "$folder/ratios" && [ "$(wc -l <"$folder/ratios")" = 8 ]
-verdict 'what was done by hand is not plotted'
-awk -f tools/bench/plot "$folder/ratios" >"$folder/svg"
-for picture in "$folder/svg" tools/bench/seeds.svg; do
-	# Six units a letter are more than any usual font of this size takes.
-	awk -F'"' '
-	/^<svg/ { width = $4; height = $6 }
-	/^<circle/ && $4 + 4 > width { bad = 1 }
-	/^<text/ {
-		text = $0
-		gsub(/<[^>]*>/, "", text)
-		gsub(/µ/, "u", text)
-		wide = length(text) * 6
-		left = $6 == "end" ? $2 - wide : $6 == "middle" ? $2 - wide / 2 : $2
-		texts++
-		if (left < 0 || left + wide > width || $4 > height) { print text; bad = 1 }
-	}
-	END { exit bad || texts < 10 }' "$picture" >"$folder/outside"
-	verdict "all text of ${picture##*/} lies inside the picture" "$folder/outside"
-done
+# The plot's text lies inside the picture, also the legend of many long names.
+for peer in ashlar 'a peer with a long name' b c d e f 'another long name'; do
+	printf 'time\tblocks, the first row\t%s\t2.5\ntime\tblocks, another row\t%s\t30\n' "$peer" "$peer"
+done >"$folder/lines"
+awk -f tools/bench/plot "$folder/lines" >"$folder/svg"
+# Six units a letter are more than any usual font of this size takes.
+awk -F'"' '
+/^<svg/ { width = $4; height = $6 }
+/^<circle/ && $4 + 4 > width { bad = 1 }
+/^<text/ {
+	text = $0
+	gsub(/<[^>]*>/, "", text)
+	gsub(/µ/, "u", text)
+	wide = length(text) * 6
+	left = $6 == "end" ? $2 - wide : $6 == "middle" ? $2 - wide / 2 : $2
+	texts++
+	if (left < 0 || left + wide > width || $4 > height) { print text; bad = 1 }
+}
+END { exit bad || texts < 10 }' "$folder/svg" >"$folder/outside"
+verdict 'all text of the plot lies inside the picture' "$folder/outside"
 
 # make bench-accept, in a tree of its own: date and CPU above each table, and no table without.
 accepting=$folder/accept
@@ -94,8 +87,8 @@ mkdir -p "$accepting/build/bench" "$accepting/tools"
 cp -r tools/bench "$accepting/tools/"
 cp BENCHMARKS.md README.md "$accepting"
 printf '%s\n' '*`make x`, 2026-01-02, a CPU, 2 CPUs, Linux: once.*' '' '| a |' '|---|' '| 1 |' '' '| b |' '|---|' '| 2 |' '' \
-	'text' >"$accepting/build/bench/threads.md"
-(cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null) && cp "$accepting/tools/bench/accepted/threads.txt" "$folder/accepted"
+	'text' >"$accepting/build/bench/scale.md"
+(cd "$accepting" && BUILD=build sh tools/bench/accept >/dev/null) && cp "$accepting/tools/bench/accepted/scale.txt" "$folder/accepted"
 [ "$(grep -c '^.`make x`, 2026-01-02, a CPU' "$folder/accepted")" = 2 ] &&
 	[ "$(sed -n 1p "$folder/accepted" | cut -c 1)" = '*' ] && [ "$(grep -c '^|' "$folder/accepted")" = 6 ] && grep -qx text "$folder/accepted"
 verdict 'make bench-accept stamps each table with date and CPU'
@@ -117,7 +110,7 @@ verdict 'make bench-accept keeps the first table of each other CPU'
 [ "$(grep -c '^\*.*, third, 2 CPUs' "$accepting/BENCHMARKS.md")" = 4 ] && grep -q '^\*.*, third, 2 CPUs' "$accepting/README.md"
 verdict 'make bench-accept puts the new tables into the documents'
 rm "$accepting/build/bench/compare.md"
-sed 1d "$accepting/build/bench/threads.md" >"$accepting/build/bench/shared.md"
+sed 1d "$accepting/build/bench/scale.md" >"$accepting/build/bench/shared.md"
 before() {
 	rm -rf "$folder/before"
 	mkdir "$folder/before"

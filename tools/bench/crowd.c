@@ -37,7 +37,7 @@ void prepare_workers(unsigned blocks)
 
 /* ---- larson: as a server whose threads end and leave their blocks to the next ---- */
 
-enum { LARSON_LIVE = 1000, LARSON_STEPS = 100000 / CROWD_PART };
+enum { LARSON_LIVE = 1000, LARSON_STEPS = 100000 };
 
 static void larson_body(void *argument)
 {
@@ -75,7 +75,7 @@ static const char *prepare_larson(const char *file)
 
 /* ---- producer and consumer: a bounded queue of batches ---- */
 
-enum { BATCH = 256, DEPTH = 8, BATCHES = 2000 / CROWD_PART };
+enum { BATCH = 256, DEPTH = 8, BATCHES = 2000 };
 
 static void *goods[DEPTH][BATCH];
 static struct {
@@ -130,7 +130,7 @@ static uint64_t pipe_round(void)
 
 /* ---- symmetric exchange: each fills a batch, swaps it for another's, releases that ---- */
 
-enum { SWAPS = 2000 / CROWD_PART, SWAP_BATCH = 64, BOXES = 16 };
+enum { SWAPS = 2000, SWAP_BATCH = 64, BOXES = 16 };
 
 struct parcel {
 	void *block[SWAP_BATCH];
@@ -187,7 +187,7 @@ static const char *prepare_exchange(const char *file)
  * them makes the lines go to and fro.
  */
 
-enum { WRITES = 100, SCRATCHES = 100000 / CROWD_PART };
+enum { WRITES = 100, SCRATCHES = 100000 };
 
 static void scratch_body(void *argument)
 {

@@ -5,14 +5,7 @@
 
 #include "row.h"
 
-/* tools/bench/words builds the rows with more threads, which do a part of the work each. */
-#ifndef CROWD_THREADS
-#define CROWD_THREADS 4
-#endif
-#ifndef CROWD_PART
-#define CROWD_PART 1
-#endif
-enum { CROWD = CROWD_THREADS, TWO = 2, LINE = 128 };
+enum { CROWD = 4, TWO = 2, LINE = 128 };
 
 struct worker {
 	_Alignas(LINE) uint64_t state;

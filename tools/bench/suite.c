@@ -67,7 +67,7 @@ static uint64_t mix(void)
 
 /* ---- handed over: two threads allocate batches of many sizes, two others release them ---- */
 
-enum { HANDED = 4000 / CROWD_PART, HAND = 120, TRAYS = 16 };
+enum { HANDED = 4000, HAND = 120, TRAYS = 16 };
 
 enum tray_state { EMPTY, FILLING, FULL, EMPTYING };
 static struct {

@@ -13,10 +13,7 @@
 #include "row.h"
 #include "steps.h"
 
-#ifndef CROWD_THREADS
-#define CROWD_THREADS 4
-#endif
-enum { PLAYERS = 16, CROWD = CROWD_THREADS };
+enum { PLAYERS = 16, CROWD = 4 };
 
 static struct steps steps;
 static void **blocks; /* by slot, for each of the crowd; NULL: none */

@@ -22,8 +22,8 @@
 #	make demo-shared    a heap shared by processes that are killed: SECONDS=60 for longer
 #	make bench      Ashlar against every malloc that is installed: SHORT=1 ROUNDS=n PEERS=name:library; also
 #	                bench-footprint (text, memory and mappings of small programs), -cost (instructions, misses and page faults,
-#	                ROWS="..."), -peaks (of memory), -seeds, -threads, -scale (64 GiB, 10 000 threads), -words (that are
-#	                written or move between threads), -limits (of the fast paths on this CPU), -shared (heaps)
+#	                ROWS="..."), -peaks (of memory), -scale (64 GiB, 10 000 threads), -limits (of the fast paths on
+#	                this CPU), -shared (heaps)
 #	make bench-accept   takes the last figures into tools/bench/accepted, BENCHMARKS.md and README.md
 #	make flags      prints how a test program is compiled and linked, for scripts: eval "$(make -s flags)"
 #	make format     clang-format over all sources
@@ -85,8 +85,7 @@ $(call program, demo, $(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)), lib
 $(call program, ancestor, tools/demo/ancestor.c, libashlar.a)
 $(call program, demo-shared, $(wildcard tools/shared/*.c), libashlar.a)
 $(call program, ashlar-look, $(wildcard tools/look/*.c), libashlar.a)
-$(call program, bench/seeds, $(wildcard tools/bench/seeds*.c), libashlar.a)
-$(foreach name,limits scale shared threads,$(call program,bench/$(name),tools/bench/$(name).c,libashlar.a))
+$(foreach name,limits scale shared,$(call program,bench/$(name),tools/bench/$(name).c,libashlar.a))
 # Each source in these folders is a program; kernel: the first process of the kernels that run tests (tests/kernel/run).
 named = $(patsubst tests/$1/%.c,%,$(wildcard tests/$1/*.c))
 $(foreach name,$(call named,kernel),$(call program,kernel/$(name),tests/kernel/$(name).c,libashlar.a))
@@ -199,9 +198,7 @@ $(call script, bench, $(FOOTPRINT), $(BENCH)/compare $(ROUNDS) && sh tools/bench
 $(call script, bench-footprint, $(FOOTPRINT), $(BENCH)/footprint)
 $(call script, bench-peaks, all $(RUNTIME), $(BENCH)/peaks $(ROUNDS), $(PYTHON))
 $(call script, bench-cost, $(BUILD)/libashlar_malloc.so $(RUNTIME) $(BUILD)/libashlar.a $(HEADERS), $(BENCH)/cost, valgrind)
-$(call script, bench-seeds, $(BUILD)/bench/seeds, sh tools/bench/run $(ROUNDS))
-$(foreach name,threads scale limits shared,$(call script,bench-$(name),$(BUILD)/bench/$(name),sh tools/bench/$(name) $(ROUNDS)))
-$(call script, bench-words, $(BUILD)/parts.a $(RUNTIME) $(HEADERS), sh tools/bench/words/run $(MEASURED))
+$(foreach name,scale limits shared,$(call script,bench-$(name),$(BUILD)/bench/$(name),sh tools/bench/$(name) $(ROUNDS)))
 $(call script, bench-accept, , sh tools/bench/accept)
 
 flags:
