@@ -24,7 +24,6 @@ plans() {
 	verdict "make $target builds what it takes" "$folder/plan"
 }
 plans bench-cost tools/bench/build tools/bench/cost
-plans bench-peaks tools/bench/build tools/bench/peaks
 plans bench tools/bench/build tools/bench/compare tools/bench/footprint
 
 # The amalgamation and the staged headers lie in the build folder: no object has its name.

@@ -22,7 +22,7 @@
 #	make demo-shared    a heap shared by processes that are killed: SECONDS=60 for longer
 #	make bench      Ashlar against every malloc that is installed: SHORT=1 ROUNDS=n PEERS=name:library; also
 #	                bench-footprint (text, memory and mappings of small programs), -cost (instructions, misses and page faults,
-#	                ROWS="..."), -peaks (of memory), -scale (64 GiB, 10 000 threads), -limits (of the fast paths on
+#	                ROWS="..."), -scale (64 GiB, 10 000 threads), -limits (of the fast paths on
 #	                this CPU), -shared (heaps)
 #	make bench-accept   takes the last figures into tools/bench/accepted, BENCHMARKS.md and README.md
 #	make flags      prints how a test program is compiled and linked, for scripts: eval "$(make -s flags)"
@@ -196,7 +196,6 @@ BENCH = sh tools/bench/build && sh tools/bench
 FOOTPRINT = all $(RUNTIME) $(BUILD)/tests/hello
 $(call script, bench, $(FOOTPRINT), $(BENCH)/compare $(ROUNDS) && sh tools/bench/footprint)
 $(call script, bench-footprint, $(FOOTPRINT), $(BENCH)/footprint)
-$(call script, bench-peaks, all $(RUNTIME), $(BENCH)/peaks $(ROUNDS), $(PYTHON))
 $(call script, bench-cost, $(BUILD)/libashlar_malloc.so $(RUNTIME) $(BUILD)/libashlar.a $(HEADERS), $(BENCH)/cost, valgrind)
 $(foreach name,scale limits shared,$(call script,bench-$(name),$(BUILD)/bench/$(name),sh tools/bench/$(name) $(ROUNDS)))
 $(call script, bench-accept, , sh tools/bench/accept)
