@@ -59,6 +59,8 @@ marked summary README.md
 for part in glance time peak static shared footprint; do
 	marked $part BENCHMARKS.md
 done
+sh tools/bench/accept chart | awk -v low=-1 -v high=2 -f tools/bench/plot | cmp -s - tools/bench/programs.svg
+verdict "the README's chart has the accepted figures"
 rows=$(($(grep -c '^|' "$folder/summary") - 2))
 [ "$rows" -ge 5 ] && [ "$rows" -le 10 ]
 verdict "the summary has at most 10 rows ($rows)"
