@@ -209,14 +209,14 @@ void arena_stats(struct arena *a, struct ash_statistics *out)
 	(void)arena_walk(a, arena_count, out);
 }
 
-/* I11: returns true if no FURTHER in word w follows a free granule. */
-static bool follows(const struct arena *a, size_t w)
+/* I11: returns true if each FURTHER in word w follows a granule that is taken. */
+static bool further_follows_taken(const struct arena *a, size_t w)
 {
 	unsigned i;
 
 	/*
-	 * A run that is taken or released between the two loads seems to violate the invariant; that does not
-	 * happen 64 times in a row.
+	 * A run that is taken or released between the two loads seems to violate the invariant.  The test takes that
+	 * for a violation only if it happens 64 times in a row.
 	 */
 	for (i = 0; i < 64; i++) {
 		/* Load the upper word first, because taking proceeds upwards.  Pairs with run_part_take. */
@@ -237,7 +237,7 @@ int arena_check(const struct arena *a)
 	size_t w, beyond = a->word_count * ARENA_WORD - a->granules, in_last = beyond % ARENA_WORD;
 
 	for (w = 0; w < a->word_count; w++)
-		if (!follows(a, w))
+		if (!further_follows_taken(a, w))
 			return 11;
 	if (in_last > 0) {
 		uintptr_t tail = arena_run((unsigned)(ARENA_WORD - in_last), (unsigned)in_last);

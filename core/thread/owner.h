@@ -162,6 +162,8 @@ INTERNAL_EXTERN struct owner_static owner_static;
 #define owner_first (&owner_static.first)
 #define owner_none  ((struct owner *)(void *)owner_static.none)
 
+#define LISTS_CHANGING ((uint64_t)1) /* the bit of `building` that makes it odd */
+
 /*
  * Between owner_begin and owner_end the holder may change bins, lists and slabs.  Elsewhere the holder only takes and
  * frees slots, each by one store.  So a thread that takes the record over finds the whole record consistent unless

@@ -54,7 +54,7 @@ static struct owner *owner_find(struct heap *h, uint64_t me)
 		if (unlikely(load_relaxed(&o->state) == me)) {
 			struct takeover t = takeover_begin();
 
-			if (heap_kind(h)->own_records && (load_relaxed(&o->building) & 1) == 0)
+			if (heap_kind(h)->own_records && (load_relaxed(&o->building) & LISTS_CHANGING) == 0)
 				return o;
 			if (takeover_add(&t, o, me))
 				(void)takeover_end(&t);

@@ -86,10 +86,12 @@ INTERNAL void visit_all(struct heap *h);
  * The records that are taken over together are a batch.  The number of the batch, in owner.batch, distinguishes them
  * from records that outer frames of the thread hold as a guest.
  *
- *   owner.batch   0      in no batch
- *                 even   number of the batch
- *                 odd    number of the batch + 1: the lists must be rebuilt
+ *   owner.batch   0                        in no batch
+ *                 number                   in that batch; numbers are even
+ *                 number | BATCH_REBUILT   in that batch, and its lists are rebuilt
  */
+#define BATCH_REBUILT ((uint64_t)1)
+
 struct takeover {
 	uint64_t number; /* 0 before the first record */
 	size_t records;

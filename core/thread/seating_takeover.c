@@ -87,7 +87,7 @@ bool takeover_add(struct takeover *t, struct owner *v, uint64_t state)
 		t->number = (fetch_add_relaxed(&v->heap->takeovers, 1) << 1) | (uint64_t)1 << 63;
 	}
 	if ((state & OWNER_GUEST) != 0) /* the guest may have been in any operation */
-		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
+		store_relaxed(&v->building, load_relaxed(&v->building) | LISTS_CHANGING);
 	store_relaxed(&v->batch, t->number);
 	t->records++;
 	return true;
@@ -148,11 +148,11 @@ static void settle_records(const struct takeover *t)
 		n++;
 		heap_hooks_now()->settle(v);
 		/* The lists of this record are words of another process, or of a file: they are not followed. */
-		store_relaxed(&v->building, load_relaxed(&v->building) | 1);
+		store_relaxed(&v->building, load_relaxed(&v->building) | LISTS_CHANGING);
 	}
 }
 
-/* Marks the records of the batch that must be rebuilt by an odd number.  Returns whether there are such records. */
+/* Marks the records of the batch whose lists must be rebuilt.  Returns whether there are such records. */
 static bool sort_records(const struct takeover *t)
 {
 	struct owner *v;
@@ -163,10 +163,10 @@ static bool sort_records(const struct takeover *t)
 		if (load_relaxed(&v->batch) != t->number)
 			continue;
 		n++;
-		if ((v->building & 1) == 0)
+		if ((v->building & LISTS_CHANGING) == 0)
 			continue;
 		owner_reset(v);
-		store_relaxed(&v->batch, t->number | 1);
+		store_relaxed(&v->batch, t->number | BATCH_REBUILT);
 		any = true;
 	}
 	return any;
@@ -186,19 +186,20 @@ size_t takeover_end(struct takeover *t)
 		settle_records(t);
 	w = walk_from(v->heap);
 	if (sort_records(t))
-		while ((s = next_slab(&w, t->number | 1, &v)) != NULL)
+		while ((s = next_slab(&w, t->number | BATCH_REBUILT, &v)) != NULL)
 			rebuild_slab(v, s);
 	for (v = t->first; v != NULL && n < t->records; v = owner_after(v->heap, v)) {
 		batch = load_relaxed(&v->batch);
-		if (batch >> 1 != t->number >> 1)
+		if ((batch & ~BATCH_REBUILT) != t->number)
 			continue;
 		n++;
 		spares_reduce(v, 0); /* adopt_slabs relies on it */
 		/*
-		 * Makes the counter even again.  This is not owner_end, because in shared heaps the counter never
-		 * falls (store/recover/building.h).
+		 * Ends the change if the lists were rebuilt.  This is not owner_end, because in shared heaps the counter
+		 * never falls (store/recover/building.h).
 		 */
-		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));
+		if ((batch & BATCH_REBUILT) != 0)
+			store_release(&v->building, load_relaxed(&v->building) + LISTS_CHANGING);
 		store_relaxed(&v->batch, 0);
 		visit_end(v);
 	}
@@ -279,7 +280,7 @@ static size_t reap_turn(const struct reap *r, struct owner *v, size_t n)
 		uint64_t state = load_acquire(&v->state);
 
 		if (v != r->o && state != OWNER_VACANT && holder_is_gone(r, v, state) &&
-		    takeover_add(&t, v, state) && heap_kind(r->heap)->own_records && (v->building & 1) == 0)
+		    takeover_add(&t, v, state) && heap_kind(r->heap)->own_records && (v->building & LISTS_CHANGING) == 0)
 			shrink_owner(v); /* its lists are consistent: its empty slabs go back */
 	}
 	store_release(&r->heap->reap_next, v);
