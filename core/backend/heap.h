@@ -63,7 +63,7 @@ struct heap {
 	uint64_t vacated_seen;	/* hint: `vacated` when no vacant record was found          */
 	uint64_t borders;	/* hint: number of adjacent chunks whose advice differs     */
 	/* See retain.h. */
-	uint64_t hand; /* hint: chunks already looked at, newest first; 0: nothing is due */
+	uint64_t due_at; /* hint: chunks already purged, newest first; 0: nothing is due */
 	uint64_t due;  /* hint: units that may stay; more are to be purged              */
 	uint64_t gone; /* hint: units lately purged and not taken since                     */
 	uint64_t swing; /* hint: the floor of spans with huge pages                         */

@@ -68,20 +68,20 @@ static size_t chunk_retained(struct run run, struct borrower *b)
 
 struct trimmed {
 	size_t bytes;
-	size_t hand; /* number of chunks that were looked at; 0: nothing is left to do */
+	size_t at; /* number of chunks that were looked at; 0: nothing is left to do */
 };
 
 /*
  * Purges free dirty memory until only `keep` units of it are left, or moves the pages of whole chunks to a
  * borrower.  Goes from the newest region to the oldest, because allocation uses the oldest first.  Stops
- * after `work` bytes.  Skips the first `hand` chunks, which were looked at before.
+ * after `work` bytes.  Skips the first `at` chunks, which were looked at before.
  */
 static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrower *b, size_t work,
-				    size_t hand)
+				    size_t at)
 {
 	struct run run = {region_first(h), 0};
 	struct region *next;
-	struct trimmed t = {0, hand};
+	struct trimmed t = {0, at};
 	size_t done = 0, n;
 
 	while (run.region != NULL && (next = region_next(run.region)) != NULL)
@@ -89,9 +89,9 @@ static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrow
 	for (; run.region != NULL; run.region = run.region->previous) {
 		/* In a region that is not live no chunk is free or has slabs. */
 		n = load_relaxed(&run.region->chunks);
-		run.first = n > hand ? n - hand : 0;
-		hand -= n - run.first;
-		for (; run.first > 0; t.hand++) {
+		run.first = n > at ? n - at : 0;
+		at -= n - run.first;
+		for (; run.first > 0; t.at++) {
 			if (load_relaxed(&h->dirty) <= keep || (b != NULL && !borrower_next(b)))
 				goto all;
 			if (done >= work)
@@ -103,7 +103,7 @@ static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrow
 		}
 	}
 all:
-	t.hand = 0;
+	t.at = 0;
 part:
 	if (t.bytes != 0)
 		store_relaxed(&h->refused, 0);
@@ -117,9 +117,9 @@ size_t heap_trim(struct heap *h, size_t keep)
 	return retained_trim(h, keep / UNIT_SIZE, NULL, SIZE_MAX, 0).bytes;
 }
 
-size_t retain_step(struct heap *h, size_t hand)
+size_t retain_step(struct heap *h, size_t at)
 {
-	return retained_trim(h, 0, NULL, 1, hand).bytes;
+	return retained_trim(h, 0, NULL, 1, at).bytes;
 }
 
 #define HUGE_PART 4 /* spans with huge pages retain this part of the quarter of the memory in use that may stay */
@@ -178,7 +178,7 @@ void retain_tick(struct heap *h, uint64_t n)
 	struct trimmed t;
 	bool much = kept > least + part_of_retain(h, HALF) + refused;
 
-	if (likely(load_relaxed(&h->hand) == 0)) {
+	if (likely(load_relaxed(&h->due_at) == 0)) {
 		if (unlikely(much != (load_relaxed(&h->running) != 0))) /* read by all threads */
 			store_relaxed(&h->running, (uint64_t)much);
 		if (likely(kept <= most + refused)) {
@@ -206,8 +206,8 @@ void retain_tick(struct heap *h, uint64_t n)
 		store_relaxed(&h->due, due);
 		store_relaxed(&h->refused, kept - due); /* unless some memory is purged */
 	}
-	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, load_relaxed(&h->hand));
-	store_relaxed(&h->hand, t.hand);
+	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, load_relaxed(&h->due_at));
+	store_relaxed(&h->due_at, t.at);
 	retain_gone(h, t.bytes / UNIT_SIZE, load_relaxed(&h->used));
 }
 

@@ -2,19 +2,24 @@
 /*
  * Retention: when released memory is returned to the system.
  *
- * - Released memory stays resident, that is, it is retained, up to a limit: a quarter of options.retain, or
- *   of the memory in use if that is more, plus the floor.  The excess is purged at once: each slow operation
- *   purges 8 MiB, until an eighth of options.retain less than the limit is left; a span's part of the excess
- *   is purged as the span is released (retain_room).  So the memory of a peak goes back while it is released.
+ *   kept     free units that may be resident (heap.dirty)
+ *   limit    a quarter of options.retain, or of the memory in use if that is more
+ *   floor    units kept beyond the limit, because as many were purged and soon taken again (heap.floor)
+ *   swing    the floor of spans with huge pages: a number of units in use (heap.swing)
+ *   period   8192 slow operations, that is, calls that leave the fast path (heap.clock)
+ *   due      units that may stay while memory is being purged (heap.due, heap.due_at)
  *
- * - Of spans with huge pages less stays, because a fault brings back 2 MiB: a sixteenth of the memory in use,
- *   or the memory that brings use up to the swing.
+ * - Released memory is kept up to the limit plus the floor.  The excess is purged at once: each slow operation
+ *   purges 8 MiB, until an eighth of options.retain less than that is left; a span's part of the excess is purged
+ *   as the span is released (retain_room).  So the memory of a peak goes back while it is released.
  *
- * - The floor is for peaks that come again, not for use that exceeds its peak by far, like that of a growing
- *   array.  Purged memory is counted (heap.gone).  The part of it that is then taken fresh from the system
- *   raises the floor, by twice as much, because demand varies.  The swing (heap.swing) rises with the floor,
- *   but only up to twice the growth of use since memory went, or half of the memory in use.  The swing falls
- *   with use, once use is below three quarters of its value when memory went (heap.low).
+ * - Of spans with huge pages less is kept, because a fault brings back 2 MiB: a sixteenth of the memory in use,
+ *   or what is missing to the swing if that is more.
+ *
+ * - Purged memory is counted (heap.gone).  If memory is then taken fresh from the system, the floor rises by twice
+ *   the part of it that was purged before, because demand varies.  The swing rises with the floor, but only up to
+ *   twice the growth of use since memory went, or half of the memory in use.  The swing falls with use, once use is
+ *   below three quarters of its value when memory went (heap.low).
  *
  *     kept |  most      ___  = floor      The first peak raises nothing.  The second peak
  *          |  .........|   |              takes the memory that the first gave back: that is
@@ -22,31 +27,29 @@
  *          |__|  |__|__|     |__
  *          +--1st---2nd--3rd-------> time
  *
- * - A period is 8192 slow operations.  Memory that was not needed throughout a period is due to be purged at
- *   its end, down to a sixteenth of options.retain (a quarter, while there is a floor), or a quarter of the
- *   memory in use.  The floor falls by a half then, unless the retained memory came and went.  Each slab that
- *   a call returns to its chunk is a slow operation, so while `hand` is not 0, owners avoid returning several
- *   slabs at once.
+ * - At the end of a period the memory that was kept throughout the period is purged, down to a sixteenth of
+ *   options.retain (a quarter, while there is a floor), or a quarter of the memory in use.  The floor falls by a
+ *   half then, unless the kept memory came and went.  Each slab that a call returns to its chunk is a slow
+ *   operation, so while memory is due, owners avoid returning several slabs at once.
  *
- * - A span that will be written gets the pages of whole retained chunks (retain_lend).  Zeroed spans of which
- *   little was written are purged at once.  Memory taken fresh from the system is offset by purging retained
- *   memory, down to half of options.retain or a quarter of the memory in use, so that retention adds nothing
- *   to the peak.  The floor falls by the purged memory, because it did not serve the demand.
+ * - A span that will be written gets the pages of whole kept chunks (retain_lend).  Zeroed spans of which little was
+ *   written are purged at once.  Memory taken fresh from the system is offset by purging kept memory, down to half
+ *   of options.retain or a quarter of the memory in use, so that retention adds nothing to the peak.  The floor
+ *   falls by the purged memory, because it did not serve the demand.
  *
  * So a program that alternates between two sizes faults memory in twice, whatever the sizes.  A program that
  * is done with a peak has returned its memory at the end of a period, or two periods later if the peak came
  * again.  A new minimum restarts the period if much was taken since the period began, because a thread that
- * reuses retained memory will probably reuse the rest soon.
+ * reuses kept memory will probably reuse the rest soon.
  *
- * The clock counts slow operations (calls that leave the fast path).  Those of threads beyond the heap's
- * first thread count as a sixteenth, by one call in 16 (owner_count).  There is no background thread, and the
- * fast paths do not count.  So while the retained memory exceeds that quarter by half of options.retain, the
- * clock is said to run (heap.running): owners are watched (thread/bin.h) from their next slow operation on,
- * and no slab stays current.  Then each allocation takes a slow path, where it counts if a slot of its slab
- * was released since the last allocation.  So the clock advances whatever the program does, and a program
- * that allocates without releasing is not counted.
+ * All threads of a heap advance its clock.  Slow operations of threads beyond the heap's first thread count as a
+ * sixteenth, by one call in 16 (owner_count).  There is no background thread, and the fast paths do not count.  So
+ * while the kept memory exceeds the limit by half of options.retain, the clock is said to run (heap.running): owners
+ * are watched (thread/bin.h) from their next slow operation on, and no slab stays current.  Then each allocation
+ * takes a slow path, where it counts if a slot of its slab was released since the last allocation.  So the clock
+ * advances whatever the program does, and a program that allocates without releasing is not counted.
  *
- * Memory that the system refuses to purge (locked memory) is not tried again until much more is retained.
+ * Memory that the system refuses to purge (locked memory) is not tried again until much more is kept.
  */
 #ifndef CORE_RETAIN_H
 #define CORE_RETAIN_H
@@ -88,8 +91,8 @@ INTERNAL void retain_fresh(struct heap *h, uint64_t units);
  */
 INTERNAL size_t heap_trim(struct heap *h, size_t keep);
 
-/* Like heap_trim to 0, for the single chunk after the first `hand` chunks. */
-INTERNAL size_t retain_step(struct heap *h, size_t hand);
+/* Like heap_trim to 0, for the single chunk after the first `at` chunks. */
+INTERNAL size_t retain_step(struct heap *h, size_t at);
 
 /*
  * Lends: moves the pages of retained chunks, wherever they are, to chunks of the run that read zero and so

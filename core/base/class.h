@@ -6,6 +6,11 @@
  *
  *   class   0   1   2  ...   8     9   10  ...  16    17  ...  112
  *   bytes   8  16  32  ... 128   144  160  ... 256   288  ...  1 MiB
+ *
+ * To change the classes, change together: CLASSES, CLASS_OF, CLASS_LARGER and class_larger (the class of a size),
+ * class_size, class_has and class_is_aligned (class.c), and the classes that are named below.  The classes are a part
+ * of the format of heaps in files: store/file/format.c asserts them, so other classes are another format.
+ * tests/inner/base/classes_and_indexes.c has the rule once more.
  */
 #ifndef CORE_CLASS_H
 #define CORE_CLASS_H
@@ -28,7 +33,10 @@
 	(9 + ((m) >= 512 ? 16 : (m) >= 256 ? 8 : 0) +                                              \
 	 (((m) >> ((m) >= 512 ? 6 : (m) >= 256 ? 5 : 4)) & 7))
 
-/* class_small[(size + 7) / 8] is CLASS_SMALL times the class of a size up to SLOT_SMALL. */
+/*
+ * class_small[(size + 7) / 8] is CLASS_SMALL times the class of a size up to SLOT_SMALL: in this way the entry times 8 is
+ * the distance of the bin in the owner record (BIN_STEP, thread/owner.h).
+ */
 #define CLASS_SMALL 3
 #define CLASS_SMALLS (SLOT_SMALL / 8 + 1)
 INTERNAL_EXTERN const uint8_t class_small[CLASS_SMALLS];
@@ -70,15 +78,15 @@ INTERNAL bool class_has(unsigned class, size_t alignment);
 INTERNAL unsigned class_aligned(size_t size, size_t alignment);
 
 /*
- * Return the number of units of a slab, and of slots in it.  A slab has one unit (32 KiB) for the two
- * smallest classes and if `few` slabs of the class are in use (most classes of most programs); otherwise it
- * has two units or more, for four slots.
+ * Return the number of units of a slab, and of slots in it.  `few` says that the record has fewer than two slabs
+ * of the class, as is true of most classes of most programs.  A slab of the two smallest classes, and any slab if
+ * `few`, has one unit (32 KiB).  Another slab has two units or more, for at least four slots.
  *
  * Above SLOT_LARGE a slab has one slot, so that a large block's memory can be reused for another size at
  * once.  But if not `few`, and one slot would leave a part of its last unit unused, the slab has LARGE_PACKED
  * slots, which share units.
  *
- * While addresses are short class_filled gives the number.  A slab of 2^n units is aligned to its size if one
+ * While addresses are short, class_filled gives the number of units.  A slab of 2^n units is aligned to its size if one
  * slot, or several slots, fill it exactly.
  */
 #define SLOT_LARGE UNIT_SIZE

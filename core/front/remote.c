@@ -24,7 +24,7 @@ static bool group_is_free(const struct slab *s, uint64_t group)
 				     (unsigned)load_relaxed(&s->slots);
 }
 
-/* Notifies the owner.  Returns the *vacant of remote_free. */
+/* Notifies the owner.  Returns its record if nobody holds the record and the caller is to visit it, else NULL. */
 static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
 {
 	uint64_t owner;
@@ -70,7 +70,7 @@ bool remote_free(const struct slot_ref *at, struct owner **vacant)
 static SLOW void release_settle(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	owner_begin(o);
-	/* A large slab of one slot; a slab that contains a heap is always armed. */
+	/* A slab of one slot is empty now.  A slab that contains a heap is armed, so its releases come here, too. */
 	if (unlikely(s->slot_size > SLOT_LARGE) && s->slots == 1) {
 		if (heap_hooks_now() != NULL)
 			heap_hooks_now()->gone(s->base, s->slot_size);

@@ -72,11 +72,11 @@ static uint64_t step_next(struct heap *h, struct owner *o, size_t *cost)
 			 * Not while more memory is due than one slow operation purges, because each retired slab
 			 * would purge that much.
 			 */
-			for (unit = 0; load_relaxed(&h->hand) == 0 && (s = walk_slab(run_chunk(run), &unit)) != NULL;)
+			for (unit = 0; load_relaxed(&h->due_at) == 0 && (s = walk_slab(run_chunk(run), &unit)) != NULL;)
 				step_slab(h, o, s);
 			chunk_mend(h, run_chunk(run));
 		}
-		if (load_relaxed(&h->hand) == 0) {
+		if (load_relaxed(&h->due_at) == 0) {
 			(void)retain_step(h, hand++);
 		} else {
 			*cost += STEP_PART;

@@ -2,36 +2,40 @@
 /*
  * Ashlar: a memory allocator for Linux programs without a libc.
  *
- * Thread, signal and fork safety of every function here: any thread may call the function; a signal
- * handler may (except ash_thread_detach), also if it interrupted any of these functions on its thread; a
- * child of fork or vfork may, at once and without an atfork handler.  No function takes a lock or waits
- * for another thread.  Sizes are in bytes.
+ * Words: a slot is the memory of one block up to 1 MiB.  A slab is a run of equal slots.  A chunk is 2 MiB
+ * of slabs.  A larger block has whole chunks.  A slow operation is a call that leaves the fast path.
+ *
+ * Thread, signal and fork safety: any thread may call any function here.  A signal handler may call any
+ * function except ash_thread_detach, even if it interrupted one of these functions.  A child of fork or
+ * vfork may call them at once; no atfork handler is needed.  No function takes a lock or waits for another
+ * thread.  Sizes are in bytes.
  *
  * Out of memory: the function returns NULL.  It prints nothing, and there is no errno at this level.
  *
- * Misuse: a pointer that is not the start of a live block of Ashlar.  If misuse is detected, Ashlar
- * prints a fixed line on file descriptor 2, which names the function, the pointer, the fault and the
- * block around the pointer; calls ash_on_misuse; and ends the process by SIGABRT (by a trap, SIGILL, if
- * there is no Linux to ask or a filter refuses the call).  A pointer with a tag in its top byte
- * (aarch64: top byte ignore) is another address and is reported as foreign: remove the tag first.
+ * Misuse: to pass a pointer that is not the start of a live block, or a size or alignment that the block
+ * cannot have.  If Ashlar detects misuse, it prints one line to file descriptor 2.  The line names the
+ * function, the pointer, the fault and the block around the pointer.  Ashlar then calls ash_on_misuse and
+ * raises SIGABRT.  A trap instruction (SIGILL) ends the process if a filter refuses that or there is no
+ * Linux.  A pointer with a tag in its top byte (aarch64: top byte ignore) is another address and is
+ * reported as foreign: remove the tag first.
  *
- * System calls: after the first call of the process, allocations, releases, resizes and
- * ash_thread_detach make no system calls but mmap, munmap, mremap and madvise; README.md lists those of
- * the other functions.  Ashlar does not make them through functions of a C library (the malloc products
- * may: ashlar_malloc.h), so a cache of registered memory (MPI, RDMA) that patches those functions does
- * not learn that the pages of a block were returned to the system.
+ * System calls: after the first call of the process, allocation, release, resizing and ash_thread_detach
+ * make only the system calls mmap, munmap, mremap and madvise.  README.md lists the system calls of the
+ * other functions.  Ashlar makes them directly, so a cache of registered memory (MPI, RDMA) does not learn
+ * of returned pages, because it patches the functions of the C library.  The malloc products may call
+ * those functions (ashlar_malloc.h).
  *
  * Threads: a thread needs working thread-local storage (%fs) before its first call; otherwise the call
  * ends in a SIGSEGV (ashlar_start.h sets the storage up: ashlar_tls_init, ashlar_tls_check).  A thread
  * should call ash_thread_detach before it ends.  A thread that ends without it leaves its slabs behind.
- * The heap takes those over when it grows, but only after another thread got thread-local storage at the
- * same address or the storage was unmapped; ash_trim takes them over, too.  The heap never takes over
- * the slabs of a clone without CLONE_THREAD when it grows.  The same rules hold in a child of fork for
- * the slabs of the parent's threads, if the thread that forked had made no call before; before Linux
- * 4.14 the child never takes them over.
+ * When the heap grows, it takes such slabs over if another thread has got thread-local storage at the same
+ * address, or if that storage was unmapped.  ash_trim takes them over, too.  A growing heap never takes
+ * over the slabs of a task that was created by clone without CLONE_THREAD.  In a child of fork, these
+ * rules hold for the slabs of the parent's threads if the thread that forked had not called Ashlar before;
+ * before Linux 4.14 such a child never takes those slabs over.
  *
- * If a handler leaves a call by longjmp, or a child of vfork is killed in a call, a slot or the units of
- * a slab are lost, and the later calls of the thread are slower.
+ * If a signal handler abandons an interrupted call by longjmp, or a child of vfork is killed in a call, the
+ * memory of one block or of one slab is lost, and later calls of that thread are slower.
  */
 #ifndef ASHLAR_H
 #define ASHLAR_H
@@ -50,19 +54,19 @@ extern "C" {
 /*
  * Returns a block of at least `size` bytes with undefined contents, aligned to 16 if size is at least
  * 16, else to 8.  Size 0 gives a unique block that must be released like any other.  Returns NULL if
- * there is no memory or size is above PTRDIFF_MAX.  A block above 32 MiB is requested from the kernel as
- * other mallocs do: Ashlar returns NULL if the kernel would not promise its memory
- * (vm.overcommit_memory; by default the kernel refuses more than all of RAM and swap), unless
- * ash_defaults.sparse is set.
+ * there is no memory or size is above PTRDIFF_MAX.  For a block above 32 MiB, Ashlar asks the kernel to
+ * commit the memory, as other allocators do, and returns NULL if the kernel refuses
+ * (vm.overcommit_memory; by default the kernel refuses more than all of RAM and swap).  If
+ * ash_defaults.sparse is set, Ashlar does not ask.
  */
 void *ash_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 
 /*
  * Returns a block of count * size bytes, all of them zero.  Returns NULL also if the product overflows;
  * otherwise the contract of ash_alloc holds, including the kernel's promise.  Memory that is known to
- * read zero is not cleared, so a large block costs only the pages that are written later.  This relies
- * on madvise, which is tested once: if madvise later returns 0 without effect (a filter of system calls
- * could cause that), old bytes may show.
+ * read zero is not cleared, so a large block costs only the pages that are written later.  Therefore
+ * Ashlar relies on madvise, and tests it once: if a filter of system calls later makes madvise return 0
+ * without effect, the block may contain old bytes.
  */
 void *ash_zalloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 
@@ -99,9 +103,10 @@ void *ash_aligned_resize(void *p, size_t alignment, size_t size)
  * Changes the size of block p without moving it.  Returns the new number of usable bytes, at least
  * `size`.  Returns 0 and leaves the block unchanged if that is not possible now, if size is above
  * PTRDIFF_MAX, or if p is NULL.  A size up to ash_usable_size(p) always succeeds, and gives memory back
- * if the block is above 1 MiB.  A block above 32 KiB that the calling thread allocated may grow, up to 2
- * MiB, if the memory behind it is free.  The contents are kept as in ash_resize.  ash_on_no_memory is
- * not called.  (jemalloc: xallocx; mimalloc: mi_expand.)
+ * if the block is above 1 MiB.  A block of 32 KiB to 1 MiB can grow, to at most 2 MiB, if the calling thread
+ * allocated it and the memory after it is free.  A block above 1 MiB can grow to any size if the memory
+ * after it is free.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.  (jemalloc:
+ * xallocx; mimalloc: mi_expand.)
  */
 size_t ash_expand(void *p, size_t size);
 
@@ -109,12 +114,12 @@ size_t ash_expand(void *p, size_t size);
  * Releases the block.  p may be NULL.  Any thread may release a block that any other thread allocated.
  *
  * A second release is reported as misuse, unless the memory has been allocated again in between.  If two
- * threads release a block at the same moment and one of them allocated it, the report comes late, and
- * never comes if the memory is allocated again before.  A thread that is stopped for good in a release
- * may hide later releases into the same slab until memory runs out or ash_trim is called.
+ * threads release a block at the same moment and one of them allocated it, Ashlar reports that later, or
+ * not at all if the memory is allocated again first.  If a thread stops for ever inside a release, memory
+ * that is later released into the same slab may not be reused until memory runs out or ash_trim is called.
  *
- * The caller undoes beforehand changes to the pages of the block (mprotect, mlock, MADV_DONTFORK),
- * because the next block at that place would inherit them.
+ * Before the call, the caller must undo its changes to the pages of the block (mprotect, mlock,
+ * MADV_DONTFORK), because the next block at that place would inherit them.
  */
 void ash_release(void *p);
 
@@ -137,10 +142,10 @@ void ash_release_aligned_sized(void *p, size_t alignment, size_t size);
 size_t ash_usable_size(const void *p);
 
 /*
- * Returns the number of usable bytes of a block of this size; a request for that number costs no more
- * memory.  Returns 0 for a size above PTRDIFF_MAX.  A block may have more usable bytes where no memory
- * is left.  If addresses are short, as by RLIMIT_AS, the result for a size above 32 KiB holds only for a
- * block that requests exactly the result.  (jemalloc: nallocx.)
+ * Returns the number of usable bytes of a block of this size.  A request for that number takes the same
+ * memory.  Returns 0 for a size above PTRDIFF_MAX.  When memory is exhausted, a block may have more usable
+ * bytes.  When address space is scarce, for example under RLIMIT_AS, the result for a `size` above 32 KiB
+ * holds only for a block whose requested size is the result.  (jemalloc: nallocx.)
  */
 size_t ash_good_size(size_t size);
 
@@ -149,35 +154,36 @@ size_t ash_good_size(size_t size);
  * ash_trim(0) gives back as much as possible.  Returns the number of bytes given back.  Live blocks are
  * not touched.  (glibc: malloc_trim.)
  *
- * Free memory of other live threads, running or not, is included.  Exceptions are the slabs that these
- * threads currently allocate from and some empty slabs that they retain: together up to some 2 MiB a
- * thread, or a quarter of a MiB if there are more than 16 threads.  In a signal handler that interrupted
- * a call, only memory outside of all slabs is given back.  Records stay: 25 KiB for each 2 MiB that
- * small blocks had.  Locked memory (mlockall) cannot be purged: it is returned only by unmapping whole
- * free regions, and blocks above 1 MiB then occupy whole 2 MiB.  libashlar-small.a gives back whole free
- * pages between blocks, and the address space of each thread's pools that are empty.
+ * Free memory of other live threads, running or not, is included, except the slabs that these threads
+ * currently allocate from and a few empty slabs that they keep.  These take up to about 2 MiB a thread; with
+ * more than 16 threads, up to 256 KiB a thread.  In a signal handler that interrupted a call, only memory
+ * outside of all slabs is given back.  Ashlar's own records are not given back: 25 KiB for each 2 MiB that
+ * was ever used for small blocks.  Locked memory (mlockall) cannot be purged, so it is returned only by
+ * unmapping regions that are entirely free, and each block above 1 MiB occupies whole pieces of 2 MiB.
+ * libashlar-small.a gives back whole free pages between blocks, and the address space of each thread's
+ * pools that are empty.
  *
- * Except in libashlar_malloc, the call tests by unshare, which changes nothing, whether the caller is
- * the only thread that uses its memory.  If so, everything that other threads held is free, whether they
- * detached or not.
+ * Except in libashlar_malloc, the call uses unshare, which changes nothing, to find out whether any other
+ * thread uses this memory.  If none does, the slabs of all other threads count as left behind.  Live blocks
+ * stay.
  */
 size_t ash_trim(size_t keep);
 
 /*
  * Does ash_trim(0) in steps, for a program that waits for events: each call looks at a part of the heap
  * and gives back the free memory there.  Returns the approximate number of bytes of address space that
- * this round has still to look at.  Returns 0 if the round is done: nothing is left to give back except
- * memory that was freed behind the round, and the next call begins another round.  A loop that calls the
+ * this round has still to look at.  Returns 0 when the round is complete.  Only memory that was freed in
+ * parts already examined may remain then, and the next call begins a new round.  A loop that calls the
  * function until it returns 0 ends, whatever other threads do.
  *
- * budget is in bytes.  A chunk of 2 MiB costs 2 MiB if it has slabs (blocks up to 1 MiB), and 16 KiB if
- * not.  Memory that was due to be returned anyway costs 8 MiB, and up to 8 MiB of it are then returned.
- * A call looks at one such part at least, and starts no further part once the budget is spent.  In each
- * part it examines at most 64 slabs and makes at most 1100 system calls: madvise, mostly 1 to 64 times,
- * and 260 times if every other page is free.  The last call of a round also unmaps each free region.
- * The first call in a child of fork takes over the memory that the parent's threads held.  Of the
- * threads that ended without ash_thread_detach the calls find those that a growing heap finds; they do
- * not call unshare.  Threads may share a round.  In libashlar-small.a each call is ash_trim(0).
+ * budget is in bytes.  A call handles the heap in parts.  A part is a chunk, which costs 2 MiB if it has
+ * slabs and 16 KiB if not, or up to 8 MiB of memory that is due to be returned anyway, which costs 8 MiB.
+ * A call handles at least one part, and starts no part after the budget is spent.  In each part it examines
+ * at most 64 slabs and makes at most 1100 madvise calls: usually 1 to 64, and 260 if every other page is
+ * free.  The last call of a round also unmaps each free region.  The first call in a child of fork takes
+ * over the memory that the parent's threads held.  The function takes over slabs of threads that ended
+ * without ash_thread_detach only where a growing heap would, because it does not call unshare.  Threads may
+ * share a round.  In libashlar-small.a each call is ash_trim(0).
  */
 size_t ash_trim_step(size_t budget);
 
@@ -199,8 +205,8 @@ void ash_on_thread(void);
 /*
  * A hook for the program to define.  ash_alloc, ash_zalloc, ash_aligned_alloc, ash_aligned_zalloc,
  * ash_resize and ash_aligned_resize call it when they are about to return NULL, except for blocks of the
- * heaps of ashlar_heap.h.  The latter two may also call it and then return p, if a block shrinks and
- * there was no memory to move it.
+ * heaps of ashlar_heap.h.  ash_resize and ash_aligned_resize may also call the hook and then return p: if
+ * the block shrinks and there is no memory to move it.
  */
 void ash_on_no_memory(void);
 
@@ -216,11 +222,10 @@ void ash_on_misuse(const char *line);
 
 /*
  * The line that was written, for debuggers and for daemons without standard error.  It is empty until
- * then, and NUL-terminated.  The line goes to file descriptor 2 only if the descriptor refers to the
- * file to which it referred when the default heap got its first memory, a terminal or another character
- * device, a pipe, or a file open for appending.  So a data file or socket that was given the number of a
- * closed standard error gets nothing.  An ordinary file to which standard error was redirected since
- * then gets nothing either.
+ * then, and NUL-terminated.  The line is written only if file descriptor 2 is one of these: the same file
+ * as when the default heap got its first memory; a terminal or another character device; a pipe; a file
+ * open for appending.  So a data file or socket that was given the number of a closed standard error gets
+ * nothing.  An ordinary file to which standard error was redirected since then gets nothing either.
  */
 #define ASH_LAST_WORDS 256
 extern char ash_last_words[ASH_LAST_WORDS];
@@ -240,9 +245,9 @@ struct ash_block {
 			  address, if known; else NULL, and all members below are 0 */
 	size_t size;   /* usable bytes of the block or slot, see ash_usable_size          */
 	size_t offset; /* of the address from start                                       */
-	int thread;    /* id of the live thread to which the slot's slab belongs, mostly the thread
-			  that allocated the block; 0 if there is no such thread, or it is unknown,
-			  because other threads than the caller are known only from their own calls of
+	int thread;    /* id of the live thread that owns the slot's slab, usually the thread that
+			  allocated the block.  0 if no thread owns the slab, or its id is unknown:
+			  Ashlar knows the id of another thread only after that thread called
 			  ash_find */
 	struct ash_heap *heap; /* see ashlar_heap.h; NULL for the default heap            */
 	uint64_t owner;	/* of a live block: ash_heap_owner.id, see ash_heap_walk; otherwise 0 */
@@ -337,18 +342,18 @@ enum ash_huge { /* the memory for which the kernel is advised to use huge pages 
 };
 struct ash_defaults {
 	size_t initial; /* bytes of address space reserved by the first call  */
-	size_t cap;     /* most bytes of address space for blocks, in whole pieces of 2 MiB and at
-			   least one piece; 0 means no cap.  This is up to twice what the
-			   blocks need: a block of 33 000 bytes takes 64 KiB, and a block of
-			   1 MiB and a byte takes 2 MiB */
+	size_t cap;     /* the most bytes of address space for blocks, rounded down to a multiple of
+			   2 MiB, but at least 2 MiB; 0 means no cap.  Blocks can occupy up to twice
+			   their size: a block of 33 000 bytes takes 64 KiB, and a block of 1 MiB and
+			   a byte takes 2 MiB */
 	/*
-	 * How much free memory stays resident: a quarter of `retain`, or a quarter of the memory in use
-	 * if that is more; of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) a sixteenth of
-	 * the memory in use.  Memory above this limit is given back by the calls that release it.  But
-	 * if the program soon needs returned memory again, that amount may stay from then on, until 8192
-	 * slow operations did not need it; while more than half of `retain` is kept this way, some fast
-	 * calls become slow.  In each case, memory that 8192 slow operations did not need is given back,
-	 * down to a sixteenth of `retain` or a quarter of the memory in use.
+	 * Free memory stays resident up to a limit: a quarter of `retain`, or a quarter of the memory in
+	 * use if that is more.  For blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) the limit is a
+	 * sixteenth of the memory in use.  A call that exceeds the limit gives the excess back.  If the
+	 * program soon needs that memory again, the limit rises, by up to twice that memory.  After 8192
+	 * slow operations, memory that was not needed during them is given back, down to a sixteenth of
+	 * `retain` or a quarter of the memory in use, and the limit falls.  While more than half of `retain`
+	 * is kept by a raised limit, some fast calls become slow.
 	 *
 	 * libashlar-small.a does not read retain, initial and huge.  It keeps 256 KiB for each of three
 	 * ranges of sizes (up to 2032, 32 512 and 520 192 bytes) of each of at most eight sets of

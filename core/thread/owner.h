@@ -64,7 +64,7 @@ INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
  *
  * All spares of a record together weigh at most SPARE_UNITS, so there are at most eight; a single spare may weigh
  * more.  The limit is at least SPARE_MOST in a heap with SPARE_FROM units in use, where SPARE_MOST is an eighth of
- * these units or less, and in any heap while due memory is purged (heap.hand).  Beyond SPARE_MOST, the limit is the
+ * these units or less, and in any heap while due memory is purged (heap.due_at).  Beyond SPARE_MOST, the limit is the
  * units in use divided by SPARE_SHARE and by the number of records, rounded down to a power of two.
  */
 #define SPARES	    24

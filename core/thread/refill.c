@@ -170,7 +170,7 @@ bool refill_bin(struct owner *o, unsigned class)
 	 * nor while due memory is purged, because each slab that is found empty purges a part of that memory
 	 * (retain.h).
 	 */
-	if (b->partial.head == NULL && load_relaxed(&o->heap->hand) == 0)
+	if (b->partial.head == NULL && load_relaxed(&o->heap->due_at) == 0)
 		shrink_turn(o, class);
 	if (bin_find_slab(o, class, true))
 		return true;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refilling a bin: the slow path of an allocation.  Sources, from the cheapest:
+ * Refilling a bin: the slow path of an allocation.  The caller has tried the first slab of the partial list already
+ * (bin_next).  Sources, from the cheapest:
  *
  *   the current slab, after releases into it by other threads
  *   a slab of the partial list, after the inbox if that list is empty or begins with a spare
  *   a new slab from free units
- *   slabs of vacant records (adopt_slabs) and of ended threads (seating.h)
+ *   slabs of vacant records (adopt_slabs), and the units of empty slabs of ended threads (reap_some)
  *   a new slab from a chunk by which the heap grows; after visits to some chunks (shrink_turn)
  *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
  *   and then a slot of a larger class (refill_larger)
@@ -64,9 +65,9 @@ INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
 /* ---- refill_large.c ---- */
 
 /*
- * Large slabs: slabs with a single slot, for blocks above SLOT_LARGE.  Slabs of several slots for such blocks
- * (slab_packs) work like those of small blocks, except that they are not current, either.  A large slab is never
- * current in a bin.  If the owner empties a large slab, the slab becomes a spare, on no list and not ready:
+ * Large slabs: slabs with a single slot, for blocks above SLOT_LARGE.  A large slab is never current in a bin.  Slabs
+ * of several slots for such blocks (slab_packs) are never current, either; else they work like those of small blocks.
+ * If the owner empties a large slab, the slab becomes a spare, on no list and not ready:
  *
  *   taken --> spare --> taken again, by a block of its class
  *                  \--> closed; its units are opened for a block of another class

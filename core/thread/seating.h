@@ -2,6 +2,14 @@
 /*
  * Seating: a thread gets an owner record, vacant or new, with its first call, and leaves the record vacant with
  * ash_thread_detach.
+ *
+ *   vacant or new --seat_fill--> held --ash_thread_detach--> vacant
+ *                                held --the thread ends or a fork leaves it behind, takeover--> vacant
+ *                                vacant --visit--> held by a guest --visit_end--> vacant
+ *
+ * When a record becomes vacant, its empty slabs go back to their chunks.  Slabs with taken slots stay with the record:
+ * the next holder allocates from them, other threads adopt those with free slots (adopt_slabs, refill.h), and a thread
+ * that releases the last slot of a group visits the record.
  */
 #ifndef CORE_SEATING_H
 #define CORE_SEATING_H
@@ -19,7 +27,8 @@
 INTERNAL struct owner *seat_fill(struct owner **self, struct heap *h);
 
 /*
- * The part of seat_take for a closed seat.  Gets the thread its first record of the default heap and calls
+ * The part of seat_take for a closed seat: the thread has no record yet, or this call interrupted another one.  Gets
+ * the thread its first record of the default heap and calls
  * ash_on_thread.  Returns NULL in the cases of seat_fill; the caller then uses the unowned slabs.
  */
 INTERNAL struct owner *seat_slow(void);
@@ -63,7 +72,8 @@ INTERNAL void visit_end(struct owner *o);
 
 /*
  * Holds a vacant record as a guest and collects from one slab.  For the thread that released the last taken slot of a
- * group of that slab.  Other entries of the inbox wait for the next holder, because no other slab is empty.  If
+ * group of that slab.  Other entries of the inbox can wait for the next holder, because each thread that empties a
+ * slab visits for it.  If
  * another guest holds the record, one of the two guests collects all.
  */
 INTERNAL void visit_slab(struct owner *o, struct slab *s);
@@ -138,7 +148,7 @@ INTERNAL void fork_notice(struct owner *o);
  * Reaping: records of threads that ended without ash_thread_detach are taken over, and their empty slabs go back to
  * the heap.
  *
- * The roll shows that a thread has ended if another thread now has its seat (base/roll.h).  For other threads,
+ * The roll shows that a thread has ended if another thread now has its seat's address (base/roll.h).  For other threads,
  * madvise shows whether the seat is still mapped.  Therefore a heap tests REAP_TURN records at each growth, in turn.
  * If the C library keeps an ended thread's memory for the next thread, the end is found when there is a next thread,
  * or by ash_trim when the caller is the only thread.

@@ -52,7 +52,7 @@ void collect_slab(struct owner *o, struct slab *s)
 {
 	bool full;
 
-	/* This test is first because the slab's name is a hint: another holder may be changing the plain members. */
+	/* This test is first because the entry may be stale: another holder may be changing the plain members. */
 	if (!owner_has(o, s))
 		return;
 	full = !slab_is_ready(s);
@@ -173,8 +173,8 @@ static unsigned spares_limit(const struct heap *h)
 	if (is_crowd(h))
 		return SPARE_UNITS / 2;
 	used = load_relaxed(&h->used);
-	/* While heap.hand is set, due memory is being purged, a part by each slab that is evicted (retain.h). */
-	if ((used / SPARE_FROM | load_relaxed(&h->hand)) == 0)
+	/* While heap.due_at is set, due memory is being purged, a part by each slab that is evicted (retain.h). */
+	if ((used / SPARE_FROM | load_relaxed(&h->due_at)) == 0)
 		return SPARE_UNITS;
 	used = used / SPARE_SHARE >> bits_highest((unsigned long)load_relaxed(&h->owner_count));
 	return used > SPARE_MOST ? (unsigned)used : SPARE_MOST;

@@ -83,7 +83,7 @@ static void go_on(void)
 		ash_release(ash_alloc(WIDE));
 		call_ends();
 	}
-	CHECK_EQ(heap_default.hand, 0);
+	CHECK_EQ(heap_default.due_at, 0);
 }
 
 TEST(due_in_parts, 30)
@@ -127,7 +127,7 @@ TEST(due_while_the_heap_gets_small, 30)
 		ash_release(few[i]);
 	CHECK(seat.self->spare_units > SPARE_UNITS + 8 && (size_t)heap_default.dirty > 8 * CHUNK_UNITS);
 	heap_default.floor = 0;
-	heap_default.hand = 1; /* `due` is 0: all of it is */
+	heap_default.due_at = 1; /* `due` is 0: all of it is */
 	forget();
 	for (; i < FEW; i++) {
 		ash_release(few[i]);
@@ -135,7 +135,7 @@ TEST(due_while_the_heap_gets_small, 30)
 	}
 	rt_print("     %zu KiB purged, %zu by a call at most\n", all_purged >> 10, most_purged >> 10);
 	CHECK(most_purged >= PART / 2 && most_purged < PART + CHUNK_SIZE);
-	CHECK_EQ(heap_default.hand, 0);
+	CHECK_EQ(heap_default.due_at, 0);
 	CHECK_EQ(ash_check(), 0);
 	alloc_each(few, 100, KIB16);
 	for (i = 100; i-- > 0;)
@@ -152,11 +152,11 @@ TEST(due_while_a_class_grows, 30)
 	for (unsigned round = 0; round < 2; round++) {
 		turns = 0;
 		for (size_t i = 0; i < 2000; i++) { /* each slab is a growth, as nothing is released */
-			heap_default.hand = round;
+			heap_default.due_at = round;
 			CHECK((p = ash_alloc(KIB16 - 4096 * round)) != NULL);
 		}
 		CHECK(round == 0 ? turns > 10 : turns == 0);
 	}
-	heap_default.hand = 0;
+	heap_default.due_at = 0;
 	CHECK_EQ(ash_check(), 0);
 }

@@ -279,11 +279,11 @@ TEST(trim_step_while_due, 30)
 		CHECK(step(1));
 	while (slabs == 0); /* the next chunk is full of them */
 	heap_default.floor = heap_default.due = 0;
-	heap_default.hand = 1;
+	heap_default.due_at = 1;
 	most_purged = 0;
 	CHECK(step(1));
 	CHECK(most_purged >= 4 * MIB && most_purged <= 10 * MIB + CHUNK_SIZE);
-	while (heap_default.hand != 0)
+	while (heap_default.due_at != 0)
 		CHECK(step(12 * MIB)); /* two parts */
 	CHECK(most_purged > 10 * MIB + CHUNK_SIZE && most_purged <= 20 * MIB + CHUNK_SIZE);
 	n = round_of(1);

@@ -35,7 +35,7 @@ TEST(inner_clock_counts_what_goes, 10)
 			d->floor = 500;
 			retain_tick(d, 1);
 			CHECK_EQ(d->gone, dirty - d->dirty);
-			d->gone = d->hand = d->floor = d->swing = 0;
+			d->gone = d->due_at = d->floor = d->swing = 0;
 		}
 		/* The newest chunk goes first. */
 		CHECK(d->dirty < dirty && region_dirty(last, 1) == 0);
