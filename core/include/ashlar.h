@@ -328,8 +328,9 @@ int ash_check(void);
 const char *ash_version(void);
 
 /*
- * Settings, fixed at link time: a program that defines `ash_defaults` itself overrides them.  Only the
- * malloc products read the environment, see ashlar_malloc.h.
+ * Settings, fixed at link time: a program that defines `ash_defaults` itself overrides them.  A member that
+ * its definition leaves out is 0: no memory is retained, for example.  Only the malloc products read the
+ * environment, see ashlar_malloc.h.
  */
 enum ash_huge { /* the memory for which the kernel is advised to use huge pages */
 	ASH_HUGE_DEFAULT, /* for blocks of 32 MiB and more that are not zeroed, and for slabs beyond

@@ -6,6 +6,8 @@
  * declares those functions itself.
  *
  * Particular to this malloc:
+ * - All calls may be made in a signal handler, even if it interrupted such a call on its thread, and at once in a
+ *   child of fork or vfork, except malloc_info, which writes to a FILE.
  * - No call is a cancellation point, free keeps errno, realloc(p, 0) releases.
  * - Alignments above 1 GiB are refused with ENOMEM.
  * - Before free a program must undo its changes to the block's pages: mprotect, mlock, madvise
