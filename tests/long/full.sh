@@ -3,7 +3,7 @@
 # In full, all that asks rt_in_full() but the steps (steps.sh): more kills and calls.
 export STEPS_FULL=1
 tests=${BUILD:-build}/tests
-names='signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle publish_ signal_handlers shadow_model
+names='signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle fork_takes_over publish_ signal_handlers shadow_model
 	zalloc_products threads_check arena_interrupted under_a_limit_gib small_handler_at small_survives_death'
 status=0
 # shellcheck disable=SC2086 # a list, here and below
