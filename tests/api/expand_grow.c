@@ -75,23 +75,6 @@ TEST(grow_against_a_neighbour, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* The last units of a chunk: what follows is another chunk's. */
-TEST(grow_at_the_end_of_a_chunk, 10)
-{
-	char *p;
-
-	if (!slabs_have_owners())
-		return;
-	p = take_at(40 * KIB, 2 * MIB - 64 * KIB);
-	fill(p, 40 * KIB, 6);
-	stays(p, 64 * KIB + 1);
-	stays(p, MIB);
-	stays(p, MIB + 1);
-	grows(p, 60 * KIB);
-	holds(p, 40 * KIB, 6);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* Three units before the chunk's last one, which is free: to five they would reach into the next chunk. */
 TEST(grow_over_the_end_of_a_chunk, 10)
 {
@@ -106,28 +89,6 @@ TEST(grow_over_the_end_of_a_chunk, 10)
 	grows(p, 128 * KIB);
 	holds(p, 90 * KIB, 7);
 	ash_release(p);
-	CHECK_EQ(ash_check(), 0);
-}
-
-/* A block that takes no more units of 32 KiB needs no free neighbour; up to them, all classes. */
-TEST(grow_within_the_units, 10)
-{
-	char *p, *q;
-
-	if (!slabs_have_owners())
-		return;
-	p = ash_alloc(36 * KIB);
-	q = ash_alloc(36 * KIB);
-	fill(p, 36 * KIB, 1);
-	fill(q, 36 * KIB, 2);
-	for (size_t size = 40 * KIB; size <= 60 * KIB; size += 4 * KIB) {
-		grows(p, size);
-		grows(q, size);
-	}
-	holds(p, 36 * KIB, 1);
-	holds(q, 36 * KIB, 2);
-	ash_release(p);
-	ash_release(q);
 	CHECK_EQ(ash_check(), 0);
 }
 
@@ -162,23 +123,6 @@ TEST(grow_to_a_power_of_two, 10)
 	CHECK(odd >= 8 && even >= 8);
 }
 
-/* The largest slot is reached in the second half of a chunk, where no span can begin. */
-TEST(grow_to_the_largest_slot, 10)
-{
-	char *p;
-
-	if (!slabs_have_owners())
-		return;
-	p = take_at(40 * KIB, MIB);
-	fill(p, 40 * KIB, 3);
-	grows(p, 896 * KIB);
-	grows(p, MIB);
-	stays(p, MIB + 1);
-	holds(p, 40 * KIB, 3);
-	ash_release(p);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* A block alone in its chunk may have all of it, and no more. */
 TEST(grow_to_the_whole_chunk, 10)
 {
@@ -197,25 +141,6 @@ TEST(grow_to_the_whole_chunk, 10)
 		ash_release(p);
 		CHECK_EQ(ash_check(), 0);
 	}
-}
-
-/* A slot of 32 KiB is none that grows, also if it is the only one of its slab. */
-TEST(grow_not_of_the_largest_small_class, 10)
-{
-	char *p[8];
-	unsigned i;
-
-	for (i = 0; i < 8; i++) {
-		p[i] = ash_alloc(32 * KIB);
-		fill(p[i], 32 * KIB, i);
-		stays(p[i], 32 * KIB + 1);
-		stays(p[i], 60 * KIB);
-	}
-	for (i = 0; i < 8; i++) {
-		holds(p[i], 32 * KIB, i);
-		ash_release(p[i]);
-	}
-	CHECK_EQ(ash_check(), 0);
 }
 
 /*

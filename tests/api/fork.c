@@ -66,7 +66,7 @@ static void child(bool nested)
 TEST(fork_takes_over, 60)
 {
 	struct rt_thread *threads[THREADS];
-	unsigned rounds = rt_under_qemu() ? 3 : 20, i;
+	unsigned rounds = rt_in_full() ? 40 : rt_under_qemu() ? 3 : 6, i;
 
 	ash_release(ash_alloc(1)); /* else the thread that forks would not be known, see tests/program/vfork.c */
 	together.count = THREADS + 1;

@@ -1,129 +1,241 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving back: what is kept, and for how long.  What ash_trim leaves: api/trim.c. */
-/* promises: ash_release */
+/*
+ * The memory of a peak goes back to the system while it is released, and two periods later at most `retain`
+ * stays.  Peaks that come again: keep_again.c.  Memory that ash_trim leaves: trim.c.
+ */
+/* promises: ash_release, ash_resize */
+#include "support/another.h"
 #include "support/blocks.h"
 #include "support/resident.h"
 
-/* The fast path and nothing else: the same block again and again. */
-static void tight_work(size_t operations)
+static size_t retained(void)
 {
-	for (size_t i = 0; i < operations; i += 2) {
-		unsigned char *p = NOT_NULL(ash_alloc(100));
+	return stats_now().dirty;
+}
 
-		p[0] = 1;
-		ash_release(p);
+static void small_pairs(size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ash_release(ash_alloc(100));
+}
+
+/* Takes blocks of this size until they have these bytes, and releases them: so many times. */
+static void peak_of(size_t bytes, size_t size, int times)
+{
+	size_t count = bytes / size, i;
+	unsigned char **p = NOT_NULL(rt_map((count + 1) * sizeof(*p)));
+
+	for (; times > 0; times--) {
+		for (i = 0; i < count; i++)
+			p[i] = filled(size);
+		release_each(p, count);
+	}
+	rt_unmap(p, (count + 1) * sizeof(*p));
+}
+
+/* ---- a first peak ---- */
+
+/* The limit of resident memory includes the records of the chunks, which never go. */
+static void goes_at_once(size_t size)
+{
+	size_t base;
+
+	needs_small_pages();
+	small_pairs(1);
+	base = rt_anonymous();
+	peak_of(scaled(100 * MIB, 24 * MIB), size, 1);
+	rt_print("     %zu-byte blocks: %zu KiB retained\n", size, retained() / KIB);
+	CHECK(retained() <= ash_defaults.retain / 2);
+	CHECK(!figures() || rt_anonymous() <= base + 32 * MIB);
+	small_pairs(1000);
+	CHECK(!figures() || rt_anonymous() <= base + 8 * MIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
+TEST_CALL(keep_no_peak_of_64, 20, goes_at_once(64));
+TEST_CALL(keep_no_peak_of_1000, 20, goes_at_once(1000));
+TEST_CALL(keep_no_peak_of_100000, 20, goes_at_once(100000));
+TEST_CALL(keep_no_peak_of_900000, 20, goes_at_once(900000));
+TEST_CALL(keep_no_peak_of_5000000, 20, goes_at_once(5000000));
+
+/* A peak beside much memory in use: a quarter of that may stay. */
+TEST(keep_a_quarter_beside_live_blocks, 20)
+{
+	size_t bytes = scaled(60 * MIB, 16 * MIB), count = bytes / 100000;
+	void **live = NOT_NULL(rt_map(count * sizeof(*live)));
+
+	alloc_each(live, count, 100000);
+	peak_of(scaled(100 * MIB, 24 * MIB), 5000000, 1);
+	CHECK(retained() <= bytes / 4 + 4 * MIB);
+	release_each(live, count);
+	CHECK(retained() <= ash_defaults.retain / 2);
+}
+
+/* Large values, of which some are replaced at a time: a tenth of the live ones stays, and little in the end. */
+TEST(keep_a_tenth_beside_large_values, 20)
+{
+	enum { LIVE = 12, AT_A_TIME = 4, ROUNDS = 6 };
+	unsigned char *live[LIVE] = {NULL}, *next[AT_A_TIME];
+	size_t size = 40 * MIB;
+
+	needs_small_pages(); /* others are huge from elsewhere on */
+	needs_pages_of_4k(); /* with larger ones blocks get no huge pages, and a quarter may stay */
+	for (int i = 0; i < LIVE; i++)
+		live[i] = filled(size);
+	for (int i = 0; i < ROUNDS * AT_A_TIME; i += AT_A_TIME) {
+		for (int k = 0; k < AT_A_TIME; k++)
+			next[k] = filled(size);
+		for (int k = 0; k < AT_A_TIME; k++) {
+			ash_release(live[(i + k) % LIVE]);
+			live[(i + k) % LIVE] = next[k];
+		}
+		rt_print("     %zu MiB retained\n", retained() / MIB);
+		CHECK(retained() <= LIVE * size / 10);
+	}
+	release_each(live, LIVE);
+	rt_print("     %zu MiB retained\n", retained() / MIB);
+	CHECK(retained() <= 64 * MIB);
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* ---- after a peak that came again, by operations that would all be fast ---- */
+
+enum { OPERATIONS = 100000 };
+
+/* Peaks of small blocks and of large ones, each followed by this work. */
+static void follow(void (*work)(void))
+{
+	static const size_t peaks[] = {1, 12, 48, 256}; /* MiB */
+	size_t base, i, mib;
+
+	work();
+	(void)ash_trim(0);
+	base = rt_anonymous();
+	for (i = 0; i < 2 * sizeof peaks / sizeof *peaks; i++) {
+		mib = peaks[i / 2];
+		if (rt_under_qemu() && mib > 48)
+			continue;
+		peak_of(mib * MIB, i % 2 == 0 ? 1000 : mib * MIB / 4 - 5000, 3);
+		CHECK(retained() + 2 * MIB >= mib * MIB);
+		work();
+		rt_print("     %zu MiB: %zu KiB kept\n", mib, retained() / KIB);
+		CHECK(retained() <= ash_defaults.retain);
+		/* The records of slabs, up to a 30th of the peak, stay. */
+		CHECK(!figures() || rt_anonymous() < base + ash_defaults.retain / 2 + 2 * MIB + mib * MIB / 30);
+	}
+	CHECK_EQ(ash_check(), 0);
+}
+
+/* Two classes in turn, so that the bin that was slow is not the next that is used. */
+static void pairs_of_two(void)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		ash_release(ash_alloc((i & 1) != 0 ? 100 : 700));
+}
+
+static void batches(void)
+{
+	static void *p[100];
+
+	for (int i = 0; i < OPERATIONS / 4; i++) {
+		alloc_each(p, 100, 64);
+		release_each(p, 100);
 	}
 }
 
-/* ---- kept for those who come back ---- */
-
-static void comes_back(size_t bytes)
+static void replacement(void)
 {
-	unsigned long before;
+	enum { LIVE = 512 };
+	static void *p[LIVE];
+	struct rt_random random;
 
-	for (int i = 0; i < 3; i++) {
-		ash_release(filled(bytes));
-		tight_work(10); /* has a slab, and a region, of its own from now on */
-	}
-	before = rt_faults();
-	for (int i = 0; i < 20; i++) {
-		unsigned char *p = filled(bytes);
+	rt_seed(&random, 1);
+	for (int i = 0; i < OPERATIONS; i++) {
+		size_t at = rt_below(&random, LIVE);
 
-		tight_work(100);
-		ash_release(p);
-		tight_work(100);
+		ash_release(p[at]);
+		p[at] = ash_alloc(16 + rt_below(&random, 1024));
 	}
-	if (figures())
-		CHECK(rt_faults() - before < 50);
 }
 
-TEST_CALL(keep_8_mib, 20, comes_back(8 * MIB));
-TEST_CALL(keep_large, 20, comes_back(scaled(200 * MIB, 24 * MIB)));
-
-/* Several at a time, of several sizes. */
-TEST(keep_several, 20)
+static void resizes(void)
 {
-	static const size_t mib[] = {20, 3, 50, 7, 33, 12};
-	unsigned char *p[6];
-	unsigned long before = 0;
+	void *p = ash_alloc(100);
 
-	for (int round = 0; round < 8; round++) {
-		if (round == 4)
-			before = rt_faults();
-		for (int i = 0; i < 6; i++)
-			p[i] = filled(mib[i] * MIB / scaled(1, 8));
-		release_each(p, 6);
-	}
-	if (figures())
-		CHECK(rt_faults() - before < 1000);
+	for (int i = 0; i < OPERATIONS; i++)
+		p = ash_resize(p, (i & 1) != 0 ? 100 : 300);
+	ash_release(p);
 }
 
-/* ---- and gone when no thread does; after other work: keep_after.c ---- */
+TEST_CALL(keep_after_pairs_of_two, 30, follow(pairs_of_two));
+TEST_CALL(keep_after_batches, 30, follow(batches));
+TEST_CALL(keep_after_replacement, 30, follow(replacement));
+TEST_CALL(keep_after_resizes, 30, follow(resizes));
+
+/* Another thread has the peak and then sleeps. */
+DOES(have_peak, peak_of(32 * MIB, 1000, 3));
+
+TEST(keep_after_peak_of_another, 30)
+{
+	pairs_of_two();
+	another_stays(have_peak);
+	replacement();
+	CHECK(retained() <= ash_defaults.retain);
+	another_goes();
+}
+
+/* The last large block gets small where it stands. */
+TEST(keep_after_shrink, 30)
+{
+	unsigned char *p;
+
+	pairs_of_two();
+	p = filled(64 * MIB);
+	p = NOT_NULL(ash_resize(p, 2 * MIB));
+	small_pairs(OPERATIONS);
+	CHECK(retained() <= ash_defaults.retain);
+}
 
 /* A peak below `retain` that came again is given back by slow operations, although owners do not watch. */
 TEST(keep_small_peak_goes, 30)
 {
 	enum { LIVE = 2000, PEAK = 10000 };
 	static void *live[LIVE], *peak[PEAK];
-	struct ash_statistics st;
 	struct rt_random random;
+	size_t bytes, n, turns = 0;
 
 	rt_seed(&random, 2);
-	for (size_t mib = 4; mib <= 8; mib += 4) {
-		size_t bytes, n, turns = 0;
+	for (n = 0; n < LIVE; n++)
+		live[n] = ash_alloc(16 + rt_below(&random, 2000));
+	for (int round = 0; round < 3; round++) {
+		for (bytes = n = 0; n < PEAK && bytes < 4 * MIB; n++) {
+			size_t size = 16 + rt_below(&random, 2000);
 
-		for (n = 0; n < LIVE; n++)
-			live[n] = ash_alloc(16 + rt_below(&random, 2000));
-		for (int round = 0; round < 3; round++) {
-			for (bytes = n = 0; n < PEAK && bytes < mib * MIB; n++) {
-				size_t size = 16 + rt_below(&random, 2000);
-
-				peak[n] = ash_alloc(size);
-				touch(peak[n], size);
-				bytes += size;
-			}
-			while (n-- > 0)
-				ash_release(peak[n]);
+			peak[n] = filled(size);
+			bytes += size;
 		}
-		CHECK(stats_now().dirty > mib * MIB / 2);
-		for (; st.dirty > 3 * MIB / 2; ash_stats(&st)) {
-			CHECK(turns++ < 2000); /* of 1000: some 600 are needed */
-			for (n = 0; n < 1000; n++) {
-				size_t at = rt_below(&random, LIVE);
-
-				ash_release(live[at]);
-				live[at] = ash_alloc(16 + rt_below(&random, 2000));
-			}
-		}
-		release_each(live, LIVE);
+		while (n-- > 0)
+			ash_release(peak[n]);
 	}
+	CHECK(retained() > 2 * MIB);
+	while (retained() > 3 * MIB / 2) {
+		CHECK(turns++ < 2000); /* of 1000: some 600 are needed */
+		for (n = 0; n < 1000; n++) {
+			size_t at = rt_below(&random, LIVE);
+
+			ash_release(live[at]);
+			live[at] = ash_alloc(16 + rt_below(&random, 2000));
+		}
+	}
+	release_each(live, LIVE);
 	CHECK_EQ(ash_check(), 0);
-}
-
-/* While the peak goes, a loop of 8 MiB blocks keeps its pages. */
-TEST(keep_loop_beside_peak, 30)
-{
-	unsigned long before;
-
-	ash_release(filled(scaled(512 * MIB, 24 * MIB)));
-	before = rt_faults();
-	for (int i = 0; i < 4000; i++) {
-		unsigned char *p = filled(8 * MIB / scaled(1, 8));
-
-		tight_work(50);
-		ash_release(p);
-	}
-	if (figures()) {
-		CHECK(rt_faults() - before < 4 * 8 * MIB / PAGE);
-		CHECK(rt_anonymous() <= 64 * MIB);
-	}
 }
 
 /* ---- never on top of a peak ---- */
 
-enum ladder { BEFORE, AFTER, RESIZED, PIECES, LADDERS };
+enum ladder { BEFORE, AFTER, RESIZED, PIECES };
 
-/* Each step releases the one before: the peak is what lives at a time and 8 MiB. */
+/* Each step releases the block before: the peak is the memory that lives at a time and 8 MiB; in the end no step is kept. */
 static void ladder(enum ladder kind)
 {
 	enum { PIECES_MAX = 4000 };
@@ -148,24 +260,25 @@ static void ladder(enum ladder kind)
 			p = NOT_NULL(ash_resize(p, size));
 			touch(p, size);
 			break;
-		default:
+		case PIECES:
 			while (n > 0)
 				ash_release(piece[--n]);
 			while (n * 100 * KIB < size)
 				piece[n++] = filled(100 * KIB);
 		}
 		live = kind == AFTER ? size + before : size;
-		if (figures() && rt_resident_peak() > base + live + live / 10 * 3 + 8 * MIB + rt_resident_slack()) {
-			rt_print("     at %zu KiB: peak %zu KiB\n", size / KIB,
-				 (rt_resident_peak() - base) / KIB);
-			CHECK(kind == LADDERS);
-		}
+		if (figures())
+			CHECK(rt_resident_peak() <= base + live + live / 10 * 3 + 8 * MIB + rt_resident_slack());
 	}
+	CHECK(kind == PIECES || retained() <= before / 4 + ash_defaults.retain);
+	ash_release(p);
+	release_each(piece, n);
+	rt_print("     %zu KiB retained\n", retained() / KIB);
+	CHECK(kind == PIECES || retained() <= 2 * ash_defaults.retain);
 	CHECK_EQ(ash_check(), 0);
 }
 
-#define LADDER(name, ...) TEST(name, 20) { ladder(__VA_ARGS__); }
-LADDER(keep_ladder_released_before, BEFORE)
-LADDER(keep_ladder_released_after, AFTER)
-LADDER(keep_ladder_resized, RESIZED)
-LADDER(keep_ladder_of_pieces, PIECES)
+TEST_CALL(keep_ladder_released_before, 20, ladder(BEFORE));
+TEST_CALL(keep_ladder_released_after, 20, ladder(AFTER));
+TEST_CALL(keep_ladder_resized, 20, ladder(RESIZED));
+TEST_CALL(keep_ladder_of_pieces, 20, ladder(PIECES));

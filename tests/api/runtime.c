@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtime itself: what all other tests stand on.  Ashlar is not called. */
+/*
+ * The runtime, where a defect would not show in another test: thread-local storage, a guard page, limits, children.
+ * What the runner reports: tests/check/runner.sh.
+ */
 #include "rt.h"
 
-#include <stdatomic.h>
-
-enum { SIGILL = 4, SIGKILL = 9, SIGSEGV = 11, SIGALRM = 14 };
-enum { THREADS = 8, ROUNDS = 100 };
+enum { SIGSEGV = 11 };
 
 /* ---- thread-local storage ---- */
 
@@ -46,41 +46,6 @@ TEST(runtime_tls_is_fresh_in_every_thread, 10)
 
 /* ---- threads ---- */
 
-static struct {
-	struct rt_barrier barrier;
-	_Atomic unsigned counter;
-	_Atomic unsigned late; /* rounds in which a thread was missing */
-} crowd;
-
-static void crowd_body(__attribute__((unused)) void *argument)
-{
-	for (unsigned i = 1; i <= ROUNDS; i++) {
-		atomic_fetch_add(&crowd.counter, 1);
-		rt_barrier_wait(&crowd.barrier);
-		if (atomic_load(&crowd.counter) != i * THREADS)
-			atomic_fetch_add(&crowd.late, 1);
-		rt_barrier_wait(&crowd.barrier);
-	}
-}
-
-TEST(runtime_barrier_keeps_threads_in_step, 20)
-{
-	struct rt_thread *threads[THREADS];
-	size_t before = rt_mappings();
-
-	crowd.barrier.count = THREADS;
-	for (int i = 0; i < THREADS; i++) {
-		threads[i] = NOT_NULL(rt_thread_start(crowd_body, NULL));
-		for (int k = 0; k < i; k++)
-			CHECK(rt_thread_tid(threads[i]) != rt_thread_tid(threads[k]));
-	}
-	rt_threads_join(threads, THREADS);
-	CHECK_EQ(atomic_load(&crowd.counter), ROUNDS * THREADS);
-	CHECK_EQ(atomic_load(&crowd.late), 0);
-	if (!rt_under_qemu()) /* where the emulator's own mappings change */
-		CHECK_EQ(rt_mappings(), before);
-}
-
 /* Each level looks at the frame of its caller, so that none can be optimized away. */
 static void dig(volatile char *above, int depth)
 {
@@ -117,46 +82,7 @@ TEST(runtime_guard_page_ends_a_deep_recursion, 10)
 	CHECK_EQ(rt_run_child(overflow_body, NULL, text, sizeof(text)), 1000 + SIGSEGV);
 }
 
-/* ---- memory, files, figures ---- */
-
-TEST(runtime_maps_memory_and_files, 5)
-{
-	char *p = rt_map(4096);
-	size_t length = 0;
-	const char *elf = rt_map_file("/proc/self/exe", &length);
-
-	CHECK(p != NULL && p[0] == 0 && p[4095] == 0);
-	p[4095] = 1;
-	rt_unmap(p, 4096);
-	CHECK(elf != NULL && length > 64 && memcmp(elf, "\177ELF", 4) == 0);
-	CHECK(rt_map_file("/nonexistent", &length) == NULL);
-	CHECK_EQ(rt_read_file("/nonexistent", (char[8]){0}, 8), -2);
-	CHECK(rt_auxv(6) == 4096 && rt_auxv(9999) == 0); /* AT_PAGESZ */
-}
-
-TEST(runtime_counts_memory_and_faults, 10)
-{
-	enum { PAGE = 4096 };
-	const size_t bytes = 8 * MIB + 4 * rt_resident_slack();
-	size_t resident = rt_resident(), space = rt_address_space();
-	unsigned long faults = rt_faults();
-	volatile char *p;
-
-	if (rt_under_qemu())
-		rt_skip("these are figures of the emulator");
-	rt_resident_peak_reset();
-	p = rt_map(bytes);
-	CHECK(p != NULL && rt_address_space() >= space + bytes);
-	for (size_t i = 0; i < bytes; i += PAGE)
-		p[i] = 1;
-	CHECK(rt_faults() > faults);
-	CHECK(rt_resident() > resident + bytes / 2);
-	rt_unmap((void *)(uintptr_t)p, bytes);
-	CHECK(rt_resident() < resident + bytes / 2);
-	CHECK(rt_resident_peak() > resident + bytes / 2);
-	rt_resident_peak_reset();
-	CHECK(rt_resident_peak() < resident + bytes / 2);
-}
+/* ---- memory ---- */
 
 TEST(runtime_limits_address_space, 5)
 {
@@ -166,53 +92,7 @@ TEST(runtime_limits_address_space, 5)
 	CHECK(rt_map(1 << 20) != NULL);
 }
 
-/* ---- time and chance ---- */
-
-TEST(runtime_time_goes_on, 10)
-{
-	uint64_t start = rt_now();
-
-	rt_sleep(3000000);
-	CHECK(rt_now() - start >= 3000000);
-}
-
-TEST(runtime_random_follows_its_seed, 10)
-{
-	struct rt_random a, b, c;
-	unsigned equal = 0, seen = 0;
-
-	rt_seed(&a, rt_test_seed());
-	rt_seed(&b, rt_test_seed());
-	rt_seed(&c, rt_test_seed() + 1);
-	for (int i = 0; i < 1000; i++) {
-		uint64_t x = rt_next(&a);
-
-		CHECK_EQ(x, rt_next(&b));
-		equal += x == rt_next(&c);
-		x = rt_below(&a, 10);
-		CHECK(x < 10);
-		CHECK_EQ(x, rt_below(&b, 10));
-		seen |= 1u << x;
-	}
-	CHECK_EQ(equal, 0);
-	CHECK_EQ(seen, 0x3ff); /* all ten values occurred */
-}
-
 /* ---- processes and signals ---- */
-
-TEST(runtime_fork_and_wait, 10)
-{
-	static volatile int here = 1;
-	long pid = rt_fork();
-
-	if (pid == 0) {
-		here = 2; /* in the child's copy */
-		rt_exit(40 + here);
-	}
-	CHECK(pid > 0);
-	CHECK_EQ(rt_wait(pid), 42);
-	CHECK_EQ(here, 1);
-}
 
 static void talk_and_fault(void *text)
 {
@@ -237,41 +117,6 @@ TEST(runtime_run_child_catches_text_and_signal, 10)
 	CHECK_EQ(rt_strlen(little), 63);
 }
 
-static _Atomic int alarms;
-static volatile int last_signal;
-
-static void count_signal(int number, __attribute__((unused)) void *info,
-			 __attribute__((unused)) void *context)
-{
-	last_signal = number;
-	atomic_fetch_add(&alarms, 1);
-}
-
-TEST(runtime_timer_and_handler, 20)
-{
-	uint64_t start;
-	int seen;
-
-	rt_signal(SIGALRM, count_signal);
-	rt_timer(2000);
-	while (atomic_load(&alarms) < 5)
-		;
-	rt_timer(0);
-	seen = atomic_load(&alarms);
-	CHECK_EQ(last_signal, SIGALRM);
-	start = rt_now();
-	while (rt_now() - start < 10000000)
-		;
-	CHECK(atomic_load(&alarms) <= seen + 1);
-
-	/* A sleep that signals interrupt still lasts its time. */
-	rt_timer(1000);
-	start = rt_now();
-	rt_sleep(10000000);
-	CHECK(rt_now() - start >= 10000000);
-	rt_timer(0);
-}
-
 static void exit_in_handler(int number, __attribute__((unused)) void *info,
 			    __attribute__((unused)) void *context)
 {
@@ -289,4 +134,104 @@ TEST(runtime_fault_reaches_the_handler, 10)
 	char text[64];
 
 	CHECK_EQ(rt_run_child(fault_with_handler, (void *)8, text, sizeof(text)), SIGSEGV);
+}
+
+/* ---- printing ---- */
+
+#define CHECK_FORMAT(expected, ...)                                                                \
+	do {                                                                                       \
+		char text_[80];                                                                    \
+		size_t length_ = rt_format(text_, sizeof(text_), __VA_ARGS__);                     \
+		CHECK_EQ(length_, sizeof(expected) - 1);                                           \
+		CHECK(rt_strcmp(text_, expected) == 0);                                            \
+	} while (0)
+
+TEST(runtime_format_integers, 5)
+{
+	CHECK_FORMAT("0 -1 42", "%d %i %u", 0, -1, 42u);
+	CHECK_FORMAT("-9223372036854775808", "%ld", INT64_MIN);
+	CHECK_FORMAT("18446744073709551615", "%zu", (size_t)SIZE_MAX);
+	CHECK_FORMAT("ffffffff deadbeefcafe", "%x %llx", 0xffffffffu, 0xdeadbeefcafeull);
+	CHECK_FORMAT("[   42][42   ][00042][-0042]", "[%5d][%-5d][%05d][%05d]", 42, 42, 42, -42);
+	CHECK_FORMAT("[  7]", "[%*d]", 3, 7);
+	CHECK_FORMAT("0x10 0x0", "%p %p", (void *)16, (void *)0);
+}
+
+TEST(runtime_format_text, 5)
+{
+	CHECK_FORMAT("a%b", "%c%%%c", 'a', 'b');
+	CHECK_FORMAT("[  abc][abc  ][ab]", "[%5s][%-5s][%.2s]", "abc", "abc", "abc");
+	CHECK_FORMAT("[ab]", "[%.*s]", 2, "abc");
+}
+
+TEST(runtime_format_fractions, 5)
+{
+	CHECK_FORMAT("3.14 -0.5 2", "%.2f %.1f %.0f", 3.14159, -0.5, 1.75);
+	CHECK_FORMAT("10.00", "%.2f", 9.999); /* the carry goes through the point */
+	CHECK_FORMAT("[   1.500]", "[%8.3f]", 1.5);
+	CHECK_FORMAT("0.000001", "%f", 1e-6);
+	CHECK_FORMAT(">=1e18", "%.1f", 1e30);
+}
+
+TEST(runtime_format_cuts_what_does_not_fit, 5)
+{
+	char text[8] = "1234567";
+
+	CHECK_EQ(rt_format(text, 4, "%s", "abcdef"), 3);
+	CHECK(memcmp(text, "abc\000567", 8) == 0);
+	CHECK_EQ(rt_format(text, 0, "x"), 0);
+}
+
+/* ---- strings and memory ---- */
+
+TEST(runtime_strings, 5)
+{
+	char hay[] = "abcabd";
+
+	CHECK_EQ(rt_strlen(""), 0);
+	CHECK(rt_strcmp("a", "b") < 0 && rt_strcmp("b", "a") > 0 && rt_strcmp("a", "ab") < 0);
+	CHECK(rt_strstr(hay, "abd") == hay + 3);
+	CHECK(rt_strstr(hay, "x") == NULL && rt_strstr(hay, "abcabda") == NULL);
+	CHECK(rt_strstr(hay, "") == hay);
+}
+
+TEST(runtime_memory_family_at_every_small_length, 20)
+{
+	static unsigned char a[600], b[600];
+
+	for (size_t n = 0; n < 300; n++) {
+		for (size_t i = 0; i < sizeof(a); i++) {
+			a[i] = (unsigned char)(i * 7 + 1);
+			b[i] = 0;
+		}
+		CHECK(memcpy(b + 3, a + 5, n) == b + 3);
+		CHECK(memcmp(b + 3, a + 5, n) == 0 && b[2] == 0 && b[3 + n] == 0);
+		CHECK(memmove(a + 9, a + 2, n) == a + 9); /* overlapping, to the right */
+		CHECK(n == 0 || (a[9] == 15 && a[8 + n] == (unsigned char)((n + 1) * 7 + 1)));
+		b[n + 1] = 1;
+		CHECK(memset(b + 1, 0x5a, n) == b + 1);
+		CHECK(b[0] == 0 && (n == 0 || (b[1] == 0x5a && b[n] == 0x5a)) && b[n + 1] == 1);
+	}
+}
+
+/* Overlaps to both sides, and lengths beyond the one where the method changes. */
+TEST(runtime_memmove_by_every_distance, 60)
+{
+	static unsigned char a[1400], want[1400];
+
+	for (size_t n = 0; n < 640; n += n < 80 ? 1 : 37)
+		for (int distance = -70; distance <= 70; distance++) {
+			unsigned char *to = a + 400 + distance;
+
+			for (size_t i = 0; i < sizeof(a); i++)
+				want[i] = a[i] = (unsigned char)(i * 13 + i / 251);
+			for (size_t i = 0; i < n; i++)
+				want[400 + (size_t)distance + i] = (unsigned char)((400 + i) * 13 + (400 + i) / 251);
+			CHECK(memmove(to, a + 400, n) == to);
+			for (size_t i = 0; i < sizeof(a); i++)
+				CHECK_EQ(a[i], want[i]);
+			memset(a + 100, distance, n);
+			for (size_t i = 0; i < sizeof(a); i++)
+				CHECK_EQ(a[i], i >= 100 && i < 100 + n ? (unsigned char)distance : want[i]);
+		}
 }

@@ -254,7 +254,7 @@ TEST(fork_in_the_middle_of_threads, 60)
 {
 	enum { THREADS = 4 };
 	struct rt_thread *threads[THREADS];
-	size_t n = rt_in_full() ? 100 : rt_under_qemu() ? 12 : 16;
+	size_t n = rt_in_full() ? 100 : 8;
 	uint64_t mine[64];
 
 	for (size_t i = 0; i < THREADS; i++)

@@ -111,6 +111,23 @@ TEST(trim_keeps, 20)
 		CHECK(p[i][0] == 1 && p[i][999] == 1);
 }
 
+/* Of a peak that came again, which stays as a whole. */
+TEST(trim_keeps_of_a_peak, 20)
+{
+	unsigned char *spans[10];
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 10; i++)
+			spans[i] = filled(2 * MIB);
+		release_each(spans, 10);
+	}
+	CHECK(stats_now().dirty >= 16 * MIB);
+	(void)ash_trim(9 * MIB);
+	CHECK(stats_now().dirty <= 9 * MIB && stats_now().dirty > 6 * MIB);
+	(void)ash_trim(0);
+	CHECK_EQ(stats_now().dirty, 0);
+}
+
 /* A trim begins with the last chunk of the newest region: that one counts, too. */
 TEST(trim_last_chunk, 10)
 {

@@ -51,7 +51,7 @@ static size_t random_number(struct rt_random *r)
 
 TEST(zalloc_products, 60)
 {
-	size_t pairs = rt_under_qemu() ? 10000 : rt_in_full() ? 100000 : 30000;
+	size_t pairs = rt_in_full() ? 100000 : 10000;
 	struct rt_random random;
 
 	rt_seed(&random, rt_test_seed());

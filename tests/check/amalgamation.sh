@@ -108,10 +108,10 @@ needs() {
 	verdict "gcc $* needs less than $((kilobytes / 1000)) MB, and it works" "$folder/needs.log"
 }
 if command -v gcc >/dev/null; then
-	needs 300000 -O0 -DASHLAR_MALLOC
-	for level in -O0 -O1 -O2 -O3; do
+	for level in -O0 -O3 ${STEPS_FULL:+-O1 -O2}; do
 		needs 300000 "$level" -DASHLAR_MALLOC -DASHLAR_HARDENED
 	done
+	[ -z "${STEPS_FULL:-}" ] || needs 300000 -O0 -DASHLAR_MALLOC
 	for level in -O1 ${STEPS_FULL:+-O0 -O2 -O3}; do
 		needs 400000 "$level" -DASHLAR_MALLOC -DASHLAR_HARDENED -fsanitize=undefined
 	done
@@ -163,8 +163,8 @@ lto() {
 }
 # full: all of them; else one of each thing.
 if command -v gcc >/dev/null; then
-	lto 'gcc, not position independent' gcc -O1 -fno-pie -no-pie
-	lto 'gcc, malloc, fat objects' gcc -O1 -ffat-lto-objects -fPIE -pie -DASHLAR_MALLOC
+	lto 'gcc, malloc' gcc -O1 -fPIE -pie -DASHLAR_MALLOC
+	[ -z "${STEPS_FULL:-}" ] || lto 'gcc, malloc, fat objects' gcc -O1 -ffat-lto-objects -fPIE -pie -DASHLAR_MALLOC
 	for flags in ${STEPS_FULL:+-O1 -O2 -O3}; do
 		for more in '-fPIE -pie' '-fno-pie -no-pie' '-fPIC -ffat-lto-objects' -flto-partition=max; do
 			# shellcheck disable=SC2086 # a list of flags

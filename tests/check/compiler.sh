@@ -2,11 +2,23 @@
 # SPDX-License-Identifier: MIT
 # Other compilers, and what those for other machines say.  A newer clang has other
 # warnings: all must build without one there too; gcc builds the library.  STEPS_FULL=1 (make
-# test-long): all that there is to build, by each; else gcc's libashlar.a, clang-19's warnings of its sources, and
-# what is asked of these here.
+# test-long): all that there is to build, by each; else gcc's amalgamation and libashlar_malloc.so, the warnings of both
+# for the sources of libashlar.a, and the fast paths of clang-19.
 . tests/support/verdict.sh
+. tests/support/amalgamated.sh
 
 log=$folder/log
+
+# silent NAME COMPILER FLAG...: it finds nothing to warn of in the sources of libashlar.a.
+silent() {
+	name=$1
+	shift
+	# shellcheck disable=SC2046,SC2086 # lists
+	"$@" -fsyntax-only $(ls arch/x86_64/*.c sys/*.c core/*/*.c core/*/*/*.c | grep -vE '^core/(malloc|field|small)/|/sample.c$' |
+		grep -vxF "$(printf '%s\n' $(sed -n 's/^AMALGAMATED = //p' tools/make/products.mk))") >"$log" 2>&1
+	verdict "$name finds nothing to warn of in the sources of libashlar.a"
+	head -n 20 "$log" | sed 's/^/     /'
+}
 
 # built NAME BUILD ARGUMENT...: make says nothing but what it does.
 built() {
@@ -26,11 +38,8 @@ if command -v clang-19 >/dev/null; then
 		built 'clang-19 compiles the fast paths without a warning' "$there" CC=clang-19 "$there/lib/core/front/alloc.o" \
 			"$there/lib/core/front/release.o" "$there/lib/core/front/resize.o"
 		eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
-		# shellcheck disable=SC2046,SC2086 # lists
-		clang-19 $(echo "$LIBRARY_FLAGS" | sed 's/ -MMD -MP / /') -fsyntax-only sys/*.c arch/x86_64/*.c \
-			$(ls core/*/*.c core/*/*/*.c | grep -vE '^core/(malloc|field)/|/sample.c$') >"$log" 2>&1
-		verdict 'clang-19 finds nothing to warn of in the sources of libashlar.a'
-		head -n 20 "$log" | sed 's/^/     /'
+		# shellcheck disable=SC2046 # a list
+		silent clang-19 clang-19 $(echo "$LIBRARY_FLAGS" | sed 's/ -MMD -MP / /')
 	fi
 else
 	echo 'skip compiler: clang-19 builds libashlar.a without a warning: it is not here'
@@ -43,19 +52,25 @@ if command -v gcc >/dev/null; then
 		BUILD=$there sh tests/check/unwind.sh >"$log" 2>&1
 		verdict "gcc's library passes tests/check/unwind.sh" "$log"
 	else
-		built 'gcc builds the library without a warning' "$there" CC=gcc "$there/libashlar.a" \
-			"$there/libashlar_malloc.so"
+		built 'gcc builds the shared object without a warning' "$there" CC=gcc "$there/libashlar_malloc.so"
+		eval "$("${MAKE:-make}" -s --no-print-directory CC=gcc BUILD="$there" flags)"
+		# shellcheck disable=SC2046 # a list
+		silent gcc gcc $(echo "$LIBRARY_FLAGS" | sed 's/ -MMD -MP / /')
 	fi
 	# Under the tests of what the headers promise, which are those of the build.  GNU's
 	# assembler asks for a table that nothing refers to.
 	eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
-	objcopy -N _GLOBAL_OFFSET_TABLE_ "$there/libashlar.a" "$folder/libashlar.a"
+	if [ -n "${STEPS_FULL:-}" ]; then
+		objcopy -N _GLOBAL_OFFSET_TABLE_ "$there/libashlar.a" "$folder/library"
+	else
+		amalgamated gcc && mv "$folder/one.o" "$folder/library"
+	fi
 	tests=
 	for name in api align zalloc resize misuse; do
 		tests="$tests $build/prog/tests/api/$name.o"
 	done
 	# shellcheck disable=SC2086 # a list
-	$LINK $tests "$build/runtime.a" "$build/libashlar_start.a" "$folder/libashlar.a" -o "$folder/tests" 2>"$log" &&
+	$LINK $tests "$build/runtime.a" "$build/libashlar_start.a" "$folder/library" -o "$folder/tests" 2>"$log" &&
 		"$folder/tests" >"$log" 2>&1
 	verdict "gcc's library passes $(grep -c '^ok  ' "$log") tests of the calls" "$log"
 	# Any program of the host's, if it is dynamic.
@@ -103,8 +118,8 @@ refused 'the amalgamation by a compiler of C++: one error' "$build/amalgamation/
 	refused 'the amalgamation by g++: one error' "$build/amalgamation/ashlar.c" g++ -x c++
 # For this CPU the others do so (malloc.sh, make all); as shared objects make builds them.
 for target in aarch64 riscv64; do
-	"$cc" --target=$target-linux-gnu -nostdlibinc -ffreestanding -DASHLAR_MALLOC -c "$build/amalgamation/ashlar.c" \
-		-o "$folder/one.o" 2>"$log" && [ ! -s "$log" ]
+	"$cc" --target=$target-linux-gnu -nostdlibinc -ffreestanding -DASHLAR_MALLOC -fsyntax-only "$build/amalgamation/ashlar.c" \
+		2>"$log" && [ ! -s "$log" ]
 	verdict "and none for $target with -DASHLAR_MALLOC"
 done
 

@@ -39,6 +39,25 @@ TEST(addresses_refused_keeps_the_rest, 10)
 	CHECK(ash_alloc(3 * MIB) == kept);
 }
 
+/* Addresses for which no metadata can be had are given back. */
+TEST(addresses_without_metadata_go_back, 10)
+{
+	size_t before;
+
+	ash_release(ash_alloc(100 * MIB));
+	(void)ash_trim(0);
+	before = rt_address_space();
+	faults.fail_at = 2; /* the first call maps the block */
+	faults.fail_count = 1;
+	faults.armed = true;
+	CHECK(ash_alloc((size_t)8 << 30) == NULL);
+	CHECK(faults.failed > 0);
+	faults.armed = false;
+	CHECK_EQ(heap_default.reserved, 0);
+	if (!rt_under_qemu())
+		CHECK_EQ(rt_address_space(), before);
+}
+
 /* Where the kernel promises no more (vm.overcommit_memory), addresses are not short; where data is limited, they are. */
 TEST(addresses_are_not_what_is_promised, 10)
 {

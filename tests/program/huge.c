@@ -108,25 +108,6 @@ TEST(huge_slabs, 20)
 	is_huge(many, 32 * MIB);
 }
 
-/* Of buffers that are seldom filled only what was written becomes resident. */
-TEST(huge_none_of_sparse_blocks, 20)
-{
-	static const size_t sizes[] = {33000, 100000, 130000, 200000, 260000, 500000, MIB};
-	size_t i, k, before, n;
-
-	needs_them_only_where_asked();
-	if (heap_default.options->huge != ASH_HUGE_DEFAULT)
-		rt_skip("huge pages are asked for");
-	for (k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
-		before = rt_anonymous();
-		n = 128 * MIB / sizes[k];
-		for (i = 0; i < n; i++)
-			*(unsigned char *)NOT_NULL(ash_alloc(sizes[k])) = 1;
-		rt_print("     %zu-byte blocks: %zu of %zu resident\n", sizes[k], rt_anonymous() - before, n);
-		CHECK(rt_anonymous() - before <= n * 2 * PAGE_SIZE + 4 * MIB);
-	}
-}
-
 /* Bytes that a heap of many such blocks has resident for each 100 that are written. */
 static size_t resident_of(size_t block)
 {
@@ -165,24 +146,6 @@ TEST(huge_not_for_a_tail, 20)
 	before = rt_anonymous();
 	memset(p + 32 * MIB, 1, 64);
 	CHECK(rt_anonymous() - before <= 16 * KIB);
-}
-
-/* Growth keeps the advice: where it stands, and where it moves. */
-TEST(huge_grown, 20)
-{
-	unsigned char *p, *way;
-
-	needs_huge_pages();
-	p = ash_alloc(40 * MIB);
-	touch(p, 40 * MIB);
-	p = ash_resize(p, 48 * MIB); /* there is room behind a new span of this size */
-	touch(p, 48 * MIB);
-	is_huge(huge_in(p, 48 * MIB), 32 * MIB);
-	way = ash_alloc(3 * MIB);
-	touch(way, 3 * MIB);
-	p = NOT_NULL(ash_resize(p, 200 * MIB));
-	touch(p, 200 * MIB);
-	is_huge(huge_in(p, 200 * MIB), 150 * MIB);
 }
 
 TEST(huge_sparse_stays_sparse_when_grown, 20)
@@ -260,23 +223,3 @@ TEST(huge_advice_for_the_next_region, 20)
 	CHECK_EQ(after, before);
 }
 
-/* Pages that move bring the advice of the place that they come from. */
-TEST(huge_advice_moves_with_the_pages, 20)
-{
-	const size_t bytes = 64 * MIB;
-	unsigned char *p, *q, *target;
-
-	needs_huge_pages();
-	q = ash_alloc(bytes);
-	p = ash_alloc(3 * MIB); /* too small to be huge, and in another region */
-	target = written(q, bytes);
-	p = written(p, 3 * MIB);
-	CHECK_EQ(advised(p, 2 * MIB), 0);
-	CHECK(advised(target, 4 * MIB) == 4 * MIB);
-	ash_release(target);
-	q = ash_resize(p, bytes);
-	if (q != target)
-		rt_skip("the block did not move to where the other one was");
-	(void)written(q, bytes);
-	CHECK_EQ(advised(q, 4 * MIB), 4 * MIB);
-}

@@ -126,19 +126,15 @@ static size_t touched(size_t blocks, size_t bytes, size_t apart)
 
 TEST(huge_not_for_first_bytes, 20)
 {
-	static const size_t sizes[] = {2 * MIB + 64, 4 * MIB, 4 * MIB + 64, 8 * MIB, 31 * MIB};
+	static const size_t sizes[] = {33000, 100000, 260000, MIB, 2 * MIB + 64, 4 * MIB + 64, 31 * MIB};
 
 	needs_figures();
 	needs_advice();
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		CHECK(touched(40, sizes[i], SIZE_MAX / 2) <= MIB);
-}
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		size_t n = sizes[i] > 2 * MIB ? 40 : 128 * MIB / sizes[i];
 
-TEST(huge_not_for_sparse_blocks, 20)
-{
-	needs_figures();
-	needs_advice();
-	CHECK(touched(64, 5 * MIB, 64 * KIB) <= 21 * MIB + MIB / 2);
+		CHECK(touched(n, sizes[i], SIZE_MAX / 2) <= MIB + (n > 40 ? n * 2 * PAGE + 3 * MIB : 0));
+	}
 }
 
 /* Of a block that is large enough for them the first byte costs a sixteenth at most. */
@@ -148,23 +144,6 @@ TEST(huge_first_byte_is_a_sixteenth, 20)
 	needs_advice();
 	CHECK(touched(1, 32 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
 	CHECK(touched(1, 512 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
-}
-
-/* A sparse block stays one where it grows, also where it never needed advice against them. */
-TEST(huge_not_for_a_sparse_block_that_grows, 20)
-{
-	volatile unsigned char *p;
-	size_t before;
-
-	needs_figures();
-	needs_advice();
-	p = ash_zalloc(1, 40 * MIB);
-	before = rt_anonymous();
-	p = NOT_NULL(ash_resize((void *)p, 300 * MIB));
-	p = NOT_NULL(ash_resize((void *)p, 500 * MIB));
-	for (size_t i = 0; i < 500 * MIB; i += 2 * MIB)
-		p[i] = 1;
-	CHECK(rt_anonymous() - before <= 4 * MIB);
 }
 
 /* ---- what the kernel was told is known ---- */

@@ -53,37 +53,6 @@ TEST(refused_until_a_trim, 60)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What others hold just now cannot be purged: it counts as refused only when nothing else could be, either. */
-TEST(refused_in_part_is_asked_again, 20)
-{
-	enum { HELD = 40 };
-	static struct run held[HELD];
-	uint64_t least = ash_defaults.retain / UNIT_SIZE / 2, left;
-	struct heap *h = &heap_default;
-	struct run run;
-	size_t n = 0;
-
-	CHECK(ash_alloc(100) != NULL);
-	h->floor = BLOCKS * CHUNK_UNITS;
-	peak();
-	(void)ash_trim(SIZE_MAX);
-	for (run.region = region_first(h); run.region != NULL; run.region = region_next(run.region))
-		for (run.first = 0; run.first < run.region->chunks && n < HELD && n * CHUNK_UNITS <= least; run.first++)
-			if (!region_is_clean(run, 1) && region_claim_at(run, 1))
-				held[n++] = run;
-	CHECK(n * CHUNK_UNITS > least);
-	CHECK(h->dirty > n * CHUNK_UNITS);
-	retain_fresh(h, h->dirty);
-	left = h->dirty;
-	CHECK(left >= n * CHUNK_UNITS && left > least);
-	CHECK_EQ(h->refused, 0);
-	retain_fresh(h, h->dirty);
-	CHECK(h->dirty == left && h->refused == left - least);
-	while (n > 0)
-		region_give(held[--n], 1, false);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* Pages that the system does not move stay where they are, and are counted there. */
 TEST(refused_moves_of_pages, 20)
 {

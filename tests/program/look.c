@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ashlar-look tells what the program has: each row compared with the book of the program. */
-#include "ashlar_descriptor.h"
 #include "program/look_target.h"
 #include "support/blocks.h"
 
@@ -187,39 +186,6 @@ TEST(look_blocks, 20)
 	CHECK(rt_strstr(look_text, "</svg>") != NULL);
 	book->go = 1;
 	CHECK_EQ(rt_wait(pid), 0);
-}
-
-/* Where a CPU has pages of several sizes, the descriptor names the largest; resident is what the kernel says. */
-static void mixture_of_large_pages(void)
-{
-	static const size_t page = 4096;
-	char *at = (char *)(uintptr_t)&ash_descriptor.field[ASH_page_size];
-
-	CHECK_EQ(arch_mprotect((void *)((uintptr_t)at & ~(page - 1)), page, 7), 0);
-	*(volatile uint32_t *)(void *)at = 65536;
-	mixture();
-}
-
-TEST(look_resident_of_other_pages, 20)
-{
-	uint64_t resident[2], row[2];
-	void (*targets[2])(void) = {mixture, mixture_of_large_pages};
-	unsigned i;
-	long pid;
-
-	if (rt_under_qemu())
-		rt_skip("what is resident is the emulator's");
-	for (i = 0; i < 2; i++) {
-		book_make();
-		pid = target_start(targets[i]);
-		CHECK_EQ(look_process(pid, "--json"), 0);
-		resident[i] = look_figure(look_text, "resident");
-		row[i] = look_row(3072, "resident");
-		book->go = 1;
-		CHECK_EQ(rt_wait(pid), 0);
-	}
-	CHECK(resident[0] != LOOK_NONE && resident[0] > 0 && row[0] >= 4096);
-	CHECK(resident[0] == resident[1] && row[0] == row[1]);
 }
 
 /* ---- owners ---- */

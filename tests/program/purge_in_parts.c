@@ -36,14 +36,6 @@ WRAP(size_t, chunk_purge, (struct heap *h, struct chunk *c))
 	return __real_chunk_purge(h, c);
 }
 
-static size_t turns;
-
-WRAP(void, shrink_turn, (struct owner *o, unsigned class))
-{
-	turns++;
-	__real_shrink_turn(o, class);
-}
-
 static void call_ends(void)
 {
 	most_purged = purged > most_purged ? purged : most_purged;
@@ -143,20 +135,3 @@ TEST(due_while_the_heap_gets_small, 30)
 	CHECK(seat.self->spare_units <= SPARE_UNITS);
 }
 
-/* Nor does a growth look for empty slabs then, of which each would purge a part. */
-TEST(due_while_a_class_grows, 30)
-{
-	void *p;
-
-	ash_release(ash_alloc(100));
-	for (unsigned round = 0; round < 2; round++) {
-		turns = 0;
-		for (size_t i = 0; i < 2000; i++) { /* each slab is a growth, as nothing is released */
-			heap_default.due_at = round;
-			CHECK((p = ash_alloc(KIB16 - 4096 * round)) != NULL);
-		}
-		CHECK(round == 0 ? turns > 10 : turns == 0);
-	}
-	heap_default.due_at = 0;
-	CHECK_EQ(ash_check(), 0);
-}

@@ -3,7 +3,7 @@
 # For developers:
 #
 #	make programs   the libraries, the tests and the demonstrations, without running them
-#	make test       everything that is checked, natively and under QEMU; a part of other CPUs' tests
+#	make test       everything that is checked, natively; a part under QEMU, of this CPU and others
 #	make test-arch  each test program of each CPU under QEMU: ARCHES="aarch64 riscv64" for some
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make test-kernel    under kernels in qemu-system, and cuts of power: KERNELS="x86_64 aarch64 riscv64"

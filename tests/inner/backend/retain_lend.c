@@ -78,42 +78,6 @@ TEST(lend_pages_to_a_span, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Chunks of the run that have memory keep it, and no more are taken than there are others. */
-TEST(lend_no_more_than_is_wanted, 10)
-{
-	char *p, *q;
-
-	need_remap();
-	p = retained_two();
-	q = ash_alloc(CHUNKS(1));
-	CHECK(q == p);
-	CHECK_EQ(heap_default.dirty, CHUNK_UNITS);
-	ash_release(q);
-	(void)retained_two();
-	CHECK_EQ(heap_default.dirty, 2 * CHUNK_UNITS);
-	q = ash_alloc(CHUNKS(4));
-	memset(q, 2, CHUNKS(4));
-	CHECK_EQ(heap_default.dirty, 0);
-	CHECK_EQ(ash_check(), 0);
-}
-
-/* A chunk that reads zero behind its head has next to nothing to lend. */
-TEST(lend_no_heads, 10)
-{
-	char *zeroed, *q;
-
-	need_remap();
-	zeroed = ash_zalloc(1, CHUNKS(1));
-	zeroed[0] = 1;
-	(void)retained_two();
-	ash_release(zeroed);
-	CHECK_EQ(heap_default.dirty, 3 * CHUNK_UNITS);
-	q = ash_alloc(CHUNKS(5));
-	CHECK_EQ(heap_default.dirty, CHUNK_UNITS);
-	CHECK_EQ(pages_count(q, CHUNKS(5)), CHUNKS(2));
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* Zeroed spans may stay sparse, spans from 32 MiB on get huge pages: fresh memory for both. */
 TEST(lend_not_to_zeroed_or_large_spans, 10)
 {
@@ -153,7 +117,7 @@ TEST(lend_not_in_the_largest_heaps, 10)
 	store_relaxed(&heap_default.reserved, reserved);
 }
 
-/* H3: buffers that come and go make a mapping a chunk at most, and all of them are one again when it is trimmed. */
+/* Buffers that come and go make a mapping a chunk at most, and all of them are one again when it is trimmed. */
 TEST(lend_makes_few_mappings, 60)
 {
 	enum { BUFFERS = 24, STEPS = 600 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hand over holes: which slabs it purges, when it purges them again, and that it lets them go. */
+/* The hand over holes lets the slabs go that it purges.  That holes go: api/keep_again.c. */
 #include "inner/slots.h"
 
 #include "slab/look.h"
@@ -49,32 +49,6 @@ static void release_some(size_t from, size_t n)
 		ash_release(block[i]);
 }
 
-/* Not below a fourth of the slots; then again when an eighth more is free. */
-TEST(hand_purges_again_what_is_free_since, 10)
-{
-	size_t slots, n;
-	struct slab *s = two_slabs(&slots);
-
-	release_some(0, n = slots / 4);
-	a_round();
-	CHECK_EQ(s->hollow, 0);
-	release_some(n, 1);
-	n++;
-	a_round();
-	CHECK_EQ(s->hollow, n);
-	release_some(n, slots / 8);
-	a_round();
-	CHECK_EQ(s->hollow, n);
-	release_some(n + slots / 8, 1);
-	n += slots / 8 + 1;
-	a_round();
-	CHECK_EQ(s->hollow, n);
-	CHECK_EQ(s->hold, SLAB_IDLE);
-	for (size_t i = n; i < slots; i++)
-		CHECK(block[i][0] == 1 && block[i][SIZE - 1] == 1);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* The slab is used again as a whole; from then on its holes are none. */
 TEST(hand_lets_the_slab_go, 10)
 {
@@ -92,18 +66,4 @@ TEST(hand_lets_the_slab_go, 10)
 		CHECK(place_of(ash_alloc(SIZE)).slab == s);
 	CHECK_EQ(stats_now().slabs, reserved);
 	CHECK_EQ(ash_check(), 0);
-}
-
-/* A slab that is allocated from again does not move the hand. */
-TEST(hand_is_not_moved_by_what_is_taken_again, 10)
-{
-	size_t slots, i;
-	struct slab *s = two_slabs(&slots);
-	unsigned before = seat.self->opened;
-
-	release_some(0, 1);
-	CHECK_EQ(seat.self->opened, before + s->units);
-	for (i = 0; place_of(ash_alloc(SIZE)).slab != s; i++)
-		CHECK(i < slots);
-	CHECK_EQ(seat.self->opened, before);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spares of blocks above 32 KiB (core/thread/refill_large.c): which are kept, and whom they serve. */
+/* Spares of blocks above 32 KiB (core/thread/refill_large.c): which blocks they serve. */
 #include "backend/map.h"
 #include "backend/retain.h"
 #include "inner/spares.h"
@@ -77,28 +77,6 @@ TEST(large_spare_serves_another_class, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void spare_of(unsigned units)
-{
-	make_spare(UNITS(units));
-	units = (unsigned)(ash_good_size(UNITS(units)) / UNIT_SIZE);
-	CHECK(spare_units() <= SPARE_UNITS || spare_units() == units);
-	CHECK_EQ(spares_newest(seat.self)->units, units);
-}
-
-TEST(large_spare_are_few, 10)
-{
-	unsigned n;
-
-	for (n = 2; n <= 32; n++)
-		spare_of(n);
-	for (n = 32; n >= 2; n--)
-		spare_of(n);
-	CHECK(spare_units() > SPARE_UNITS / 2);
-	(void)ash_trim(0);
-	CHECK_EQ(spare_units(), 0);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* A spare goes before the heap grows. */
 TEST(large_spare_go_before_growth, 10)
 {
@@ -162,20 +140,4 @@ TEST(large_spare_is_not_clean, 10)
 	clean = true;
 	CHECK(large_take(o, class_of(57000), &clean) == p && !clean);
 	seat_open();
-}
-
-/* More stay in a heap of more than SPARE_FROM units, until it is smaller. */
-TEST(large_spare_in_a_large_heap, 10)
-{
-	void *p[12];
-
-	alloc_each(p, 12, 40000);
-	heap_default.used += SPARE_FROM;
-	release_each(p, 12);
-	CHECK_EQ(spare_units(), 24);
-	CHECK_EQ(spares_number(seat.self), 12);
-	heap_default.used -= SPARE_FROM;
-	make_spare(40000); /* one of them is used, and is one again */
-	CHECK(spare_units() <= SPARE_UNITS);
-	CHECK_EQ(ash_check(), 0);
 }

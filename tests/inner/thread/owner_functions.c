@@ -209,43 +209,6 @@ TEST(inner_parts_takeover_mends_hints, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-static void stay(void *forever)
-{
-	CHECK(ash_alloc(10) != NULL);
-	rt_barrier_wait(forever);
-	rt_barrier_wait(forever);
-}
-
-/* Each growth asks about REAP_TURN records, in turn, and begins again after the last one. */
-TEST(inner_parts_reap_in_turn, 10)
-{
-	static struct rt_barrier forever = {.count = REAP_TURN + 1};
-	struct rt_thread *thread[REAP_TURN];
-	unsigned i;
-	struct heap *h = &heap_default;
-	const struct owner *next;
-
-	rt_in_thread(leave_three, NULL);
-	ash_release(small);
-	small = ash_alloc(10);
-	for (i = 0; i < REAP_TURN; i++)
-		thread[i] = rt_thread_start(stay, &forever);
-	rt_barrier_wait(&forever);
-	h->reap_next = NULL;
-	next = h->owners;
-	for (i = 0; i < REAP_TURN; i++) {
-		CHECK(next != NULL); /* each thread has a record */
-		next = next->next;
-	}
-	CHECK(next != NULL && next->next == NULL); /* the oldest record is this thread's */
-	for (i = 0; i < 4; i++) {
-		reap_some(h, seat.self);
-		CHECK(h->reap_next == (i % 2 == 0 ? next : NULL));
-	}
-	rt_barrier_wait(&forever);
-	rt_threads_join(thread, REAP_TURN);
-}
-
 /* The youngest spares stay, up to a number and a sum of units; the youngest one however large. */
 TEST(inner_parts_spares_are_few, 10)
 {

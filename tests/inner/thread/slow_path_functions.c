@@ -162,35 +162,6 @@ TEST(inner_parts_collect_before_a_slab_is_made, 10)
 	CHECK(p == first);
 }
 
-/* A turn visits the record's slabs of some chunks, and the next one goes on behind them. */
-TEST(inner_parts_shrink_turn, 10)
-{
-	enum { CHUNKS = 3 * SHRINK_TURN, EACH = 15, SIZE = 128 << 10, BLOCKS = CHUNKS * EACH };
-	static char *p[BLOCKS];
-	struct owner *o;
-	size_t turns = 0;
-
-	(void)ash_alloc(1);
-	alloc_each(p, BLOCKS, SIZE);
-	o = seat_take();
-	o->turn = 0;
-	for (size_t i = 0; i < BLOCKS; i++)
-		ash_release(p[i]); /* as another thread would */
-	memset(o->inbox, 0, sizeof o->inbox);
-	do {
-		size_t pending = stats_now().pending;
-
-		shrink_turn(o, 5); /* a class without slabs */
-		pending -= stats_now().pending;
-		CHECK(pending <= (size_t)SHRINK_TURN * CHUNK_SIZE / SIZE);
-		turns++;
-	} while (o->turn != 0);
-	CHECK(turns >= BLOCKS * SIZE / CHUNK_SIZE / SHRINK_TURN && turns < 20);
-	seat_open();
-	CHECK_EQ(stats_now().pending, 0);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* A slab that is detached from its bin is watched again; current slabs of small classes are not. */
 TEST(inner_parts_rest, 10)
 {

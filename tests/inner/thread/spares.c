@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The places of an owner record's spares (core/thread/settle.c), which are filled and left in turn, around. */
+/* The places of an owner record's spares (core/thread/settle.c) are filled and left in turn, around. */
 #include "inner/slots.h"
 #include "inner/spares.h"
 
@@ -41,72 +41,4 @@ TEST(spares_go_around, 10)
 		CHECK((o->bins[first + i].slab != 0) == (i == 0 || i > BLOCKS - SPARE_UNITS / 2));
 	ash_release(small);
 	CHECK_EQ(ash_check(), 0);
-}
-
-/*
- * In a larger heap spares weigh more, as far as it is a small share of what is in use, and that by the number of
- * records; the heaviest ones fill the places, and when the heap is small again they go.
- */
-TEST(spares_of_a_large_heap, 10)
-{
-	enum { MANY = SPARES + 1, UNITS = 20, USED = SPARE_SHARE * UNITS * MANY };
-	static const struct { uint64_t used, records; unsigned spares; } of[] = {
-		{SPARE_FROM, 0, SPARE_MOST / UNITS}, {USED / 2, 0, MANY / 2}, {USED, 0, SPARES}, {USED * 16, 0, SPARES},
-		{USED, 1, MANY / 2}, {USED, 3, MANY / 4}, {USED * 16, CROWD, 1},
-	};
-	struct owner *o;
-	void *p[MANY];
-
-	ash_release(ash_alloc(1));
-	o = seat.self;
-	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-		for (unsigned j = 0; j < MANY; j++)
-			CHECK((p[j] = ash_alloc(UNITS * UNIT_SIZE)) != NULL);
-		heap_default.used += of[i].used;
-		heap_default.owner_count += of[i].records;
-		for (unsigned j = 0; j < MANY; j++)
-			ash_release(p[j]);
-		heap_default.used -= of[i].used;
-		heap_default.owner_count -= of[i].records;
-		CHECK(spares_number(o) - of[i].spares <= 1); /* what the blocks themselves use is not counted here */
-		ash_release(ash_alloc(2 * UNIT_SIZE));
-		CHECK(o->spare_units <= SPARE_UNITS);
-	}
-	CHECK_EQ(ash_check(), 0);
-}
-
-/* Where records are many, no slab of any class stays empty without being a spare, and there are four at most. */
-TEST(spares_of_a_crowd, 10)
-{
-	enum { EACH = 200, SMALL_ONES = 12 }; /* of more groups than one, if small */
-	static void *p[CLASS_ONE][EACH];
-	struct owner *o;
-	unsigned class, i, round, cached = 0;
-
-	ash_release(ash_alloc(1));
-	o = seat.self;
-	heap_default.owner_count += CROWD;
-	/* One class alone, in a slab that was just made: of 48 bytes the last group has fewer slots. */
-	for (i = 0; i < EACH; i++)
-		CHECK((p[0][i] = ash_alloc(48)) != NULL);
-	release_each(p[0], EACH);
-	CHECK(current_slab(o, class_of(48))->spare);
-	for (round = 0; round < 4; round++) {
-		for (class = 0; class < CLASS_ONE; class++)
-			for (i = 0; i < (class < SMALL_ONES ? EACH : 1); i++)
-				CHECK((p[class][i] = ash_alloc(class_size(class))) != NULL);
-		for (class = 0; class < CLASS_ONE; class++)
-			for (i = 0; i < (class < SMALL_ONES ? EACH : 1); i++)
-				ash_release(p[class][round % 2 == 0 || class >= SMALL_ONES ? i : EACH - 1 - i]);
-		CHECK(o->spare_units <= SPARE_UNITS / 2);
-		for (class = 0; class < CLASS_ONE; class++)
-			CHECK(o->bins[class].slab == 0 || current_slab(o, class)->spare);
-		CHECK_EQ(ash_check(), 0);
-	}
-	heap_default.owner_count -= CROWD;
-	for (class = 0; class < CLASS_ONE; class++)
-		ash_release(ash_alloc(class_size(class)));
-	for (class = 0; class < CLASS_ONE && class_size(class) <= SPARE_FREE; class++)
-		cached += o->bins[class].slab != 0 && !current_slab(o, class)->spare;
-	CHECK(cached > SPARE_UNITS); /* one of each small class otherwise */
 }
