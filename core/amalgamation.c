@@ -50,7 +50,6 @@
 #include "sys/back.h"
 #include "sys/borrow.h"
 #include "sys/build.h"
-#include "sys/chance.h"
 #include "sys/generation.h"
 #include "sys/internal.h"
 #include "sys/kernel.h"
@@ -59,6 +58,10 @@
 #include "sys/memory.h"
 #include "sys/pages.h"
 #include "sys/panic.h"
+#if IS_HARDENED
+#include "sys/chance.h"
+#endif
+#include "sys/place.h"
 #include "sys/prereloc.h"
 #include "sys/process.h"
 #include "sys/share.h"
@@ -70,6 +73,7 @@
 #include "core/base/bits.h"
 #include "core/base/class.h"
 #include "core/base/roll.h"
+#include "core/base/variant.h"
 #include "core/base/version.h"
 #include "core/base/layout.h"
 #include "core/base/misuse.h"
@@ -98,15 +102,18 @@
 #include "core/thread/settle.h"
 #include "core/thread/refill.h"
 #include "core/thread/seating.h"
+#if SAMPLED
+#include "core/sample/sampler.h"
+#endif
 #include "core/front/diagnose.h"
-#include "core/front/guard.h"
-#include "core/front/guarded.h"
+#include "core/front/variant.h"
+#include "core/front/slot.h"
 #include "core/front/block.h"
 #include "core/front/remote.h"
-#include "core/front/resize.h"
-#include "core/front/sample.h"
+#include "core/front/release.h"
+#include "core/front/free.h"
+#include "core/front/realloc.h"
 #include "core/front/alloc.h"
-#include "core/front/slot.h"
 #include "core/front/span.h"
 #include "core/diagnostics/blocks.h"
 #include "core/store/file/store.h"
@@ -137,7 +144,9 @@ ASHLAR_FOR_SIZE
 #include "sys/system/threads.c"
 #include "sys/system/sharing.c"
 #else
+#if HAS_PTHREAD
 #include "sys/back.c"
+#endif
 #include "sys/borrow.c"
 #include "sys/generation.c"
 #include "sys/pages.c"
@@ -210,25 +219,42 @@ ASHLAR_FOR_SIZE_END
 #include "core/thread/settle_hand.c"
 ASHLAR_FOR_SIZE_END
 
-/* Fast paths, except for functions marked SLOW. */
+/* Fast paths, except for functions marked SLOW.  The hardened product has its own calls. */
+#include "core/thread/refill_large.c"
+#include "core/front/block.c"
 #if IS_HARDENED
 #include "sys/chance.c"
-#include "core/front/guard.c"
-#include "core/front/guarded.c"
-#endif
-#include "core/thread/refill_large.c"
+#include "core/hardened/guard.h"
+#include "core/hardened/quarantine.h"
+#include "core/hardened/release.h"
+#include "core/hardened/zero.h"
+#include "core/hardened/zero.c"
+#include "core/hardened/guard.c"
+#include "core/hardened/fence.c"
+#include "core/hardened/quarantine.c"
+#include "core/hardened/alloc.c"
+#include "core/hardened/release.c"
+#include "core/hardened/resize.c"
+#include "core/hardened/look.c"
+#else
 #include "core/front/alloc.c"
 #include "core/front/zalloc.c"
-#include "core/front/block.c"
 #include "core/front/release.c"
 #include "core/front/resize.c"
+#endif
+#if IS_MALLOC && IS_HARDENED
+#include "core/hardened/free.c"
+#elif IS_MALLOC
+#include "core/front/free.c"
+#include "core/front/realloc.c"
+#endif
 
 ASHLAR_FOR_SIZE
 #include "core/front/diagnose.c"
 #include "core/front/remote.c"
 #include "core/front/slot.c"
 #if SAMPLED
-#include "core/front/sample.c"
+#include "core/sample/sampler.c"
 #endif
 #include "core/front/span.c"
 #include "core/front/trim.c"

@@ -22,7 +22,7 @@ static bool is_glibc(void)
 }
 
 /* Turns the result of a function into that of a system call, and restores errno. */
-static long told_result(long r, int *error, int before)
+static long back_result(long r, int *error, int before)
 {
 	if (r == -1)
 		r = *error > 0 ? -*error : -1;
@@ -30,7 +30,7 @@ static long told_result(long r, int *error, int before)
 	return r;
 }
 
-long told_munmap(void *p, size_t bytes)
+long back_munmap(void *p, size_t bytes)
 {
 	int *error, before;
 
@@ -38,10 +38,10 @@ long told_munmap(void *p, size_t bytes)
 		return arch_munmap(p, bytes);
 	error = __errno_location();
 	before = *error;
-	return told_result(munmap(p, bytes), error, before);
+	return back_result(munmap(p, bytes), error, before);
 }
 
-long told_madvise(void *p, size_t bytes, long advice)
+long back_madvise(void *p, size_t bytes, long advice)
 {
 	int *error, before;
 
@@ -49,10 +49,10 @@ long told_madvise(void *p, size_t bytes, long advice)
 		return arch_madvise(p, bytes, advice);
 	error = __errno_location();
 	before = *error;
-	return told_result(madvise(p, bytes, (int)advice), error, before);
+	return back_result(madvise(p, bytes, (int)advice), error, before);
 }
 
-long told_mremap(void *p, size_t old, size_t bytes, long flags, void *target)
+long back_mremap(void *p, size_t old, size_t bytes, long flags, void *target)
 {
 	int *error, before;
 
@@ -60,14 +60,14 @@ long told_mremap(void *p, size_t old, size_t bytes, long flags, void *target)
 		return arch_mremap(p, old, bytes, flags, target);
 	error = __errno_location();
 	before = *error;
-	return told_result((long)mremap(p, old, bytes, (int)flags, target), error, before);
+	return back_result((long)mremap(p, old, bytes, (int)flags, target), error, before);
 }
 
 /* Uses the only one of the functions that leaves the range in place. */
-void told_forget(void *p, size_t bytes)
+void back_forget(void *p, size_t bytes)
 {
 	enum { MADV_DONTNEED = 4 };
 
 	if (madvise != NULL && is_glibc())
-		(void)told_madvise(p, bytes, MADV_DONTNEED);
+		(void)back_madvise(p, bytes, MADV_DONTNEED);
 }

@@ -25,19 +25,16 @@
 #include "internal.h"
 #include "syscall.h"
 
-/*
- * Macros, because the amalgamation has the system calls only where it uses them.  In other products nothing is left
- * of told_...
- */
-#define back_munmap(p, bytes)			  (HAS_PTHREAD ? told_munmap(p, bytes) : arch_munmap(p, bytes))
-#define back_madvise(p, bytes, advice)		  (HAS_PTHREAD ? told_madvise(p, bytes, advice) : arch_madvise(p, bytes, advice))
-#define back_mremap(p, old, bytes, flags, target) \
-	(HAS_PTHREAD ? told_mremap(p, old, bytes, flags, target) : arch_mremap(p, old, bytes, flags, target))
-#define back_forget(p, bytes)			  (HAS_PTHREAD ? told_forget(p, bytes) : (void)0)
-
-INTERNAL long told_munmap(void *p, size_t bytes);
-INTERNAL long told_madvise(void *p, size_t bytes, long advice);
-INTERNAL long told_mremap(void *p, size_t old, size_t bytes, long flags, void *target);
-INTERNAL void told_forget(void *p, size_t bytes);
+#if HAS_PTHREAD
+INTERNAL long back_munmap(void *p, size_t bytes);
+INTERNAL long back_madvise(void *p, size_t bytes, long advice);
+INTERNAL long back_mremap(void *p, size_t old, size_t bytes, long flags, void *target);
+INTERNAL void back_forget(void *p, size_t bytes);
+#else /* macros, because the amalgamation has the system calls only where it uses them */
+#define back_munmap(p, bytes)			  arch_munmap(p, bytes)
+#define back_madvise(p, bytes, advice)		  arch_madvise(p, bytes, advice)
+#define back_mremap(p, old, bytes, flags, target) arch_mremap(p, old, bytes, flags, target)
+#define back_forget(p, bytes)			  ((void)0)
+#endif
 
 #endif

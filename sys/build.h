@@ -4,6 +4,10 @@
  * makes it a constant, 0 or 1, for `if` and `#if`.  No other file of core and sys tests such a macro.  The header is
  * in sys/ because sys/ has variants itself; internal.h, atomic.h and base/bits.h include it.
  *
+ * Few functions test such a constant.  A product that differs in the algorithm has files of its own, and
+ * core/amalgamation.c or tools/make/products.mk choose them.  A product that does more at some places has hooks there:
+ * core/base/variant.h, core/front/variant.h, place.h, back.h.
+ *
  *	macro                 products                      differences
  *
  *	ASHLAR_AMALGAMATION   the amalgamation, which       all but the public names is static
@@ -11,15 +15,15 @@
  *	ASHLAR_SMALL          libashlar-small.a             fewest bytes: core/small in place of the allocator
  *	ASHLAR_FIELD          libashlar-field.a             heaps in the caller's memory alone
  *	ASHLAR_SYSTEM         libashlar-core.a              calls the program (ashlar_system.h), not Linux
- *	ASHLAR_SAMPLE         libashlar-sample.a,           the calls of ashlar_sample.h
+ *	ASHLAR_SAMPLE         libashlar-sample.a,           the calls of ashlar_sample.h: core/sample
  *	                      libashlar_profile.so
  *	ASHLAR_MALLOC         libashlar_malloc.a,           the names of malloc, but no ashlar_heap.h; misuse
  *	                      libashlar_malloc.so,          is reported by them
  *	                      libashlar_profile.so
  *	ASHLAR_SO             libashlar_malloc.so,          calls before relocation work (prereloc.h); malloc_info,
  *	                      libashlar_profile.so          which libashlar_malloc.a has as an object of its own
- *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  front/guard.h; random places; the amalgamation
- *	                      .so                           alone
+ *	ASHLAR_HARDENED       libashlar_malloc-hardened.a,  core/hardened in place of some calls; random places;
+ *	                      .so                           the amalgamation alone
  *	ASHLAR_LIBC           the amalgamation inside of a  no heaps and no thread-local storage: the seat is where
  *	                      C library                     the includer's seat_here says (seat_object.h)
  *	ASHLAR_PTHREAD        crate; the amalgamation       threads of a C library are detached when they end, as

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Services that the hardened products need from the system: numbers that an attacker does not know, random places for
+ * Services that the hardened product, which alone includes this file, needs from the system: numbers that an attacker does not know, random places for
  * mappings, and fences (pages without access).
  *
  * The generator is SplitMix64 (Steele, Lea, Flood): fast, but no cipher.  An observer of whole numbers can compute
@@ -39,7 +39,7 @@ struct chances {
 	uint64_t drawn;	      /* the fork mark when the state was drawn; CHANCES_NONE at first */
 };
 
-HARDENED __attribute__((noinline)) void chances_renew(struct chances *c);
+INTERNAL __attribute__((noinline)) void chances_renew(struct chances *c);
 
 /*
  * Called before a number is drawn: after a fork the child's numbers differ from its parent's and from those of
@@ -63,33 +63,33 @@ static inline unsigned chance_some(struct chances *c)
 }
 
 /* Returns a number of the process's generator, for any thread at any time.  Each child of a fork gets other numbers. */
-HARDENED uint64_t chance(void);
+INTERNAL uint64_t chance(void);
 /* Returns a number, not 0, that stays constant during the life of the process, also in its children of fork. */
-HARDENED uint64_t chance_secret(void);
+INTERNAL uint64_t chance_secret(void);
 /*
  * The number of chance_secret.  fence_place draws the number before the first mapping, so it is not 0 if there is a
  * block.
  */
-BUILD_IF(ASHLAR_HARDENED, INTERNAL_EXTERN, extern) uint64_t chance_key;
+INTERNAL_EXTERN uint64_t chance_key;
 
 /*
  * Returns a place for a mapping of so many bytes, a multiple of PAGE_HUGE, so that no page beside it belongs to
  * another mapping with such a place.  The place is only a wish, because something else may be mapped there.  It stays
  * taken until fence_leave.  Returns 0 if no place was found.
  */
-HARDENED uint64_t fence_place(size_t bytes);
+INTERNAL uint64_t fence_place(size_t bytes);
 /* Takes the place behind a mapping.  Returns false if that place has neighbours. */
-HARDENED bool fence_extend(const char *end, size_t more);
+INTERNAL bool fence_extend(const char *end, size_t more);
 /* Leaves the range, which is a whole mapping or the end of a mapping. */
-HARDENED void fence_leave(const char *p, size_t bytes, bool all);
+INTERNAL void fence_leave(const char *p, size_t bytes, bool all);
 /* Returns whether a page beside the range may be mapped. */
-HARDENED bool fence_has_neighbours(const char *p, size_t bytes);
+INTERNAL bool fence_has_neighbours(const char *p, size_t bytes);
 /*
  * Removes access to the range, or restores it.  Fences beyond the first MiB also lose their memory.  Returns false if
  * the kernel refused or the range is not whole pages; then access has not changed.
  */
-HARDENED bool fence_set(void *p, size_t bytes, bool fenced);
+INTERNAL bool fence_set(void *p, size_t bytes, bool fenced);
 /* Returns the bytes whose access was to be removed and was not restored. */
-HARDENED uint64_t fence_bytes(void);
+INTERNAL uint64_t fence_bytes(void);
 
 #endif

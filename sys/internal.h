@@ -24,14 +24,6 @@
 #endif
 
 /*
- * Stands before the prototype of a function that only the hardened products, or only malloc's, have.  Other products
- * name the function only after an `if` on IS_HARDENED or IS_MALLOC, or in an inline function: so they contain no
- * reference to it, even without optimisation.
- */
-#define HARDENED    BUILD_IF(ASHLAR_HARDENED, INTERNAL, extern)
-#define MALLOC_ONLY BUILD_IF(ASHLAR_MALLOC, INTERNAL, extern)
-
-/*
  * An object that each thread has for itself.  A shared object finds such an object without a call, too, because the
  * call might allocate.  The library has the compiler's flag for this.  Such objects lie in the memory that each thread
  * has from its start on, of which the loader keeps little for shared objects that are loaded later.  HAS_DYNAMIC_TLS is

@@ -2,9 +2,9 @@
 /* Takes address space from the system and returns it. */
 #include "atomic.h"
 #include "back.h"
-#include "chance.h"
 #include "kernel.h"
 #include "pages.h"
+#include "place.h"
 #include "syscall.h"
 
 /* Maps memory at `at` if that is free, or anywhere if `at` is NULL.  flags: MAP_FIXED_NOREPLACE for only there, or 0. */
@@ -65,21 +65,20 @@ static inline bool unmap(void *p, size_t bytes, bool all)
 {
 	if (back_munmap(p, bytes) != 0)
 		return false;
-	if (IS_HARDENED)
-		fence_leave(p, bytes, all);
+	place_leave(p, bytes, all);
 	return true;
 }
 
 bool pages_cut(void *p, size_t bytes)
 {
-	return IS_HARDENED ? unmap(p, bytes, false) : pages_release(p, bytes);
+	return unmap(p, bytes, false);
 }
 
 bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 {
 	char *end = (char *)p + bytes, *more;
 
-	if (IS_HARDENED && !fence_extend(end, larger - bytes))
+	if (!place_extend(end, larger - bytes))
 		return false; /* there are neighbours */
 	if (arch_mremap(p, bytes, larger, 0, NULL) == (long)p)
 		return true;
@@ -91,8 +90,8 @@ bool pages_grow(void *p, size_t bytes, size_t larger, enum sharing sharing)
 	more = map_at(end, larger - bytes, PROT_READ_WRITE, sharing, MAP_FIXED_NOREPLACE);
 	if (more != NULL && more != end)
 		(void)pages_release(more, larger - bytes);
-	if (IS_HARDENED && more != end)
-		fence_leave(end, larger - bytes, false);
+	if (more != end)
+		place_leave(end, larger - bytes, false);
 	return more == end;
 }
 
@@ -117,15 +116,13 @@ bool pages_left(size_t bytes, bool addresses_only)
 	return is_left(bytes, PROT_NO_ACCESS, PAGES_PRIVATE) && (addresses_only || !is_left(bytes, PROT_READ_WRITE, PAGES_SHARED));
 }
 
-/* The place to ask for if the kernel would not align: below the last such mapping (a hint).  0 means anywhere. */
+/* The place to wish for if the kernel would not align: below the last such mapping (a hint).  0 means anywhere. */
 static uint64_t last_aligned;
 
 static uint64_t place(size_t bytes, size_t alignment)
 {
 	uint64_t at = load_relaxed(&last_aligned);
 
-	if (IS_HARDENED)
-		return fence_place(bytes);
 	if (bytes % PAGE_HUGE == 0 || alignment <= PAGE_MOST || at < bytes)
 		return 0;
 	return (at - bytes) & ~(uint64_t)(alignment - 1);
@@ -146,22 +143,22 @@ bool pages_release(void *p, size_t bytes)
 
 void *pages_reserve(size_t bytes, size_t alignment, enum sharing sharing)
 {
-	uint64_t at = place(bytes, alignment);
+	uint64_t at = place_for(bytes, place(bytes, alignment));
 	char *p, *aligned;
 	size_t head, tail;
 	unsigned tries;
 
 	p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
-	if (IS_HARDENED)
-		for (tries = 0; p != NULL && (uintptr_t)p != at && tries < 8 && fence_has_neighbours(p, bytes); tries++) {
-			(void)pages_release(p, bytes); /* other memory is at that place, which stays taken */
-			at = fence_place(bytes);
-			p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
-		}
-	if (IS_HARDENED && p == NULL && at != 0)
-		fence_leave((char *)at, bytes, true); /* NOLINT: an address */
-	if (p == NULL)
+	for (tries = 0; p != NULL && tries < 8 && place_is_bad(p, at, bytes); tries++) {
+		(void)pages_release(p, bytes); /* other memory is at that place, which stays taken */
+		at = place_for(bytes, at);
+		p = map((void *)at, bytes, PROT_READ_WRITE, sharing); /* NOLINT: an address */
+	}
+	if (p == NULL) {
+		if (at != 0)
+			place_leave((char *)at, bytes, true); /* NOLINT: an address */
 		return NULL;
+	}
 	if (((uintptr_t)p & (alignment - 1)) == 0) {
 		if (at != 0)
 			placed(p);

@@ -11,13 +11,13 @@ static uintptr_t line_written; /* 1 once a thread has begun its last line */
 #if IS_SO
 /* The program's function, if there is one, because the hooks of a shared object are otherwise its own. */
 __attribute__((weak)) void ash_on_misuse(const char *line);
-#define hook_is_there (ash_on_misuse != NULL)
+#define hook_call(line) (ash_on_misuse != NULL ? ash_on_misuse(line) : (void)0)
 #else
 __attribute__((weak)) void ash_on_misuse(const char *line)
 {
 	(void)line;
 }
-#define hook_is_there true
+#define hook_call(line) ash_on_misuse(line)
 #endif
 
 #if IS_FIELD
@@ -115,8 +115,8 @@ _Noreturn void panic_line(const char *line, size_t length)
 	if (panic_may_write())
 		write_last_line(line, length);
 	/* The hook is called only once: not for misuse by another thread, nor for misuse by the hook. */
-	if (first && hook_is_there)
-		ash_on_misuse(ash_last_words);
+	if (first)
+		hook_call(ash_last_words);
 	abort_here();
 	cpu_stop(); /* if there is no SIGABRT: by SIGILL */
 }

@@ -30,8 +30,12 @@ extern const uintptr_t prereloc_word HIDDEN;
 
 /*
  * Returns whether this is such a call; then the pointers in data are set now.  `word` is any thread-local word, or
- * its replacement.  Only shared objects have this function.
+ * its replacement.
  */
-BUILD_IF(ASHLAR_SO, INTERNAL, extern) bool prereloc_call(const void *word);
+#if IS_SO
+INTERNAL bool prereloc_call(const void *word);
+#else
+#define prereloc_call(word) false
+#endif
 
 #endif

@@ -45,10 +45,8 @@
 #define ARENA_WORD ((unsigned)sizeof(uintptr_t) * 4) /* granules of a word */
 #define ARENA_BODY (~(uintptr_t)0 >> ARENA_WORD)
 
-/* Least bytes of memory of an arena; whether the process has a list of its arenas (arena_list.c). */
-#define ARENA_MIN    ((size_t)(IS_FIELD ? 1 : 64) << 10)
-#define ARENA_LISTED (!IS_FIELD && !IS_SMALL)
-#define ARENA_LIST   BUILD_IF(ASHLAR_SMALL, extern, INTERNAL) /* as HARDENED in internal.h */
+/* Least bytes of memory of an arena of the list (arena_list.c). */
+#define ARENA_MIN ((size_t)64 << 10)
 
 struct arena {
 	char *base; /* address of granule 0                   */
@@ -64,10 +62,10 @@ struct arena {
 	_Alignas(CPU_LINE) uintptr_t words[];
 };
 
-/* Returns true if an arena may be made in the memory. */
-static inline bool arena_fits(const void *memory, size_t bytes)
+/* Returns true if an arena of at least so many bytes may be made in the memory. */
+static inline bool arena_fits(const void *memory, size_t bytes, size_t least)
 {
-	return memory != NULL && bytes >= ARENA_MIN && bytes <= PTRDIFF_MAX &&
+	return memory != NULL && bytes >= least && bytes <= PTRDIFF_MAX &&
 	       (uintptr_t)memory <= UINTPTR_MAX - bytes;
 }
 
@@ -285,7 +283,11 @@ INTERNAL struct arena *arenas_around(const void *p);
 INTERNAL bool arenas_leave(const void *a);
 
 /* Removes the arenas in this memory, which is about to be reused. */
-ARENA_LIST void arenas_gone(const void *from, size_t bytes);
+#if IS_FIELD || IS_SMALL
+#define arenas_gone(from, bytes) ((void)0) /* there is no list */
+#else
+INTERNAL void arenas_gone(const void *from, size_t bytes);
+#endif
 /* Removes the arenas in the block at p, if there is one, which is about to be released or resized. */
 INTERNAL void arenas_gone_with(const struct chunk *c, const void *p);
 

@@ -269,7 +269,7 @@ size_t arena_release(struct arena *a, void *p)
 		}
 		n = arena_length(a, first);
 		/* First, because other threads may take the memory afterwards. */
-		if (ARENA_LISTED && unlikely(n >= ARENA_MIN / GRANULE))
+		if (unlikely(n >= ARENA_MIN / GRANULE))
 			arenas_gone(p, n * GRANULE);
 		if (first % ARENA_WORD + n <= ARENA_WORD) {
 			run = (start << n) - start;

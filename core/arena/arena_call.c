@@ -65,7 +65,7 @@ static bool block_fit(struct arena *a, size_t first, size_t have, size_t n)
 
 	if (n < have) {
 		/* First, because other threads may take the memory afterwards. */
-		if (ARENA_LISTED && have >= ARENA_MIN / GRANULE)
+		if (have >= ARENA_MIN / GRANULE)
 			arenas_gone(a->base + first * GRANULE, have * GRANULE);
 		run_give(a, first + n, have - n);
 	} else if (n > have) {
@@ -90,7 +90,7 @@ void *arena_resize(struct arena *a, void *p, size_t size, size_t alignment)
 	bool stays = ((uintptr_t)p & (alignment - 1)) == 0;
 	void *moved;
 
-	if (ARENA_LISTED && have >= ARENA_MIN / GRANULE && (n > have || !stays))
+	if (have >= ARENA_MIN / GRANULE && (n > have || !stays))
 		arenas_gone(p, have * GRANULE);
 	if (stays && block_fit(a, first, have, n))
 		return p;

@@ -56,11 +56,4 @@ static inline void chunk_mend(struct heap *h, struct chunk *c)
 /* Purges the free dirty units of the chunk; returns the number of bytes purged. */
 INTERNAL size_t chunk_purge(struct heap *h, struct chunk *c);
 
-/*
- * Hardened products: compares the free units of each chunk with zero whenever the number of slab chunks
- * exceeds that of the last comparison by half.  Without this, runs of units that are too short for any
- * requested slab would never be checked.
- */
-HARDENED void chunks_compare(struct heap *h);
-
 #endif

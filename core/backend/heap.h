@@ -7,6 +7,7 @@
 #include "atomic.h"
 #include "base/class.h"
 #include "base/misuse.h"
+#include "base/variant.h"
 #include "internal.h"
 #include "pages.h"
 
@@ -118,7 +119,7 @@ struct heap_hooks {
 	/* Returns false if p is not in such a heap.  c is the chunk that has p, or NULL. */
 	bool (*release)(struct chunk *c, void *p);
 	/*
-	 * `alignment` is that of the result, see front/resize.h.  Sets *p to NULL if the resize is not
+	 * `alignment` is that of the result, see front/block.h.  Sets *p to NULL if the resize is not
 	 * possible.
 	 */
 	bool (*resize)(struct chunk *c, void **p, size_t size, size_t alignment);
@@ -190,20 +191,6 @@ static inline struct region *region_next(const struct region *r)
 static inline struct heap *chunk_heap(const struct chunk *c)
 {
 	return load_relaxed(&c->region)->heap;
-}
-
-/* Reports misuse if a page of this memory does not read zero (front/guard.c). */
-HARDENED void memory_compare(const char *p, size_t bytes);
-
-/*
- * In a hardened product, free memory of the default heap reads zero (front/guard.h): a page that does not was
- * written after its release.  Call this before memory goes out of use, because the write cannot be detected
- * afterwards.
- */
-static inline void heap_compare(const struct heap *h, const char *p, size_t bytes)
-{
-	if (IS_HARDENED && h == &heap_default)
-		memory_compare(p, bytes);
 }
 
 /* Purges free memory of the heap, like pages_purge. */

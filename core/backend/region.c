@@ -87,14 +87,13 @@ static size_t step_for(struct heap *h, size_t n, bool slabs, bool for_slabs)
 /* Returns true if a span of these bytes, in n chunks, gets a region of its own, of exactly its bytes. */
 static bool is_alone(size_t n, size_t bytes)
 {
-	return (IS_HARDENED && region_is_exact()) || n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART);
+	return spans_are_apart() || n >= SPAN_ALONE || (region_exact() && (n << CHUNK_SHIFT) - bytes > bytes / SPARE_PART);
 }
 
 struct run region_claim_bytes(struct heap *h, size_t bytes, size_t alignment, bool for_slabs)
 {
 	size_t n = (bytes + CHUNK_SIZE - 1) >> CHUNK_SHIFT, step;
-	/* In a hardened product spans share no region: the memory beside a span is mostly not mapped. */
-	bool apart = IS_HARDENED && !for_slabs && heap_kind(h)->own_pages && region_is_exact();
+	bool apart = spans_are_apart() && !for_slabs && heap_kind(h)->own_pages;
 	struct run run = apart ? (struct run){NULL, 0} : run_find(h, n, alignment, for_slabs);
 	struct region_plan plan = {n, alignment, n, for_slabs || (n < SPAN_REGION && alignment == 1), 0};
 

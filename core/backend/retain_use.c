@@ -82,7 +82,7 @@ SLOW void run_leave(struct run run, size_t n, enum huge_use use)
 	enum left left = LEFT_DIRTY;
 	size_t all = n, stay;
 
-	if (region_alone(run.region) != 0 || (IS_HARDENED && h == &heap_default)) {
+	if (region_alone(run.region) != 0 || heap_reads_zero(h)) {
 		left = LEFT_CLEAN; /* the region will be unmapped, or the release has purged it */
 	} else if (run_is_blank(run, n)) {
 		left = run_purge(run, n, use);
@@ -156,8 +156,8 @@ void run_used(struct run run, size_t n, size_t zero)
 	struct heap *h = run.region->heap;
 	size_t dirty = region_dirty(run, n);
 
-	/* Guarded memory that does not read zero must be noticed, not cleared (front/guard.h). */
-	if (zero != 0 && dirty > 0 && !(IS_HARDENED && h == &heap_default))
+	/* Free memory that shall read zero and does not must be noticed, not cleared. */
+	if (zero != 0 && dirty > 0 && !heap_reads_zero(h))
 		run_zero(run, zero);
 	else
 		region_tells(run, n, zero != 0);

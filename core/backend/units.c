@@ -4,7 +4,7 @@
 #include "backend/hold.h"
 #include "backend/region.h"
 #include "backend/retain.h"
-#include "chance.h"
+#include "base/variant.h"
 
 #define REGION_LATE  8 /* chunks: the first few regions are smaller */
 #define REGION_LARGE 512u /* a search through all of such a region takes long */
@@ -28,7 +28,7 @@ static __attribute__((noinline)) uint64_t claim_in(struct chunk *c, unsigned wan
 			chunk_hint(c, word, ROOM_LONGEST);
 			return 0;
 		}
-		mask = bits_run(IS_HARDENED ? bits_any(runs, (unsigned)(chance() >> 58)) : bits_lowest(runs), n);
+		mask = bits_run(units_choose(runs), n);
 		hold_some(c, bits_lowest(mask), n, true);
 		if (cas_acquire(&c->units, &word, word & ~mask))
 			return mask;
@@ -140,8 +140,7 @@ static bool chunk_make(struct heap *h, bool dense)
 		retain_fresh(h, CHUNK_UNITS);
 	region_tells(run, 1, false);
 	region_advise(run, 1, huge_policy(h, dense ? HUGE_SLABS : HUGE_MIXED, 0));
-	if (IS_HARDENED && h == &heap_default)
-		chunks_compare(h); /* before the new chunk is open */
+	chunks_compare(h); /* before the new chunk is open */
 	chunk_open(h, run, clean);
 	return true;
 }

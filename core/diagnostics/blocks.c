@@ -5,8 +5,7 @@
 #include "base/class.h"
 #include "front/block.h"
 #include "front/diagnose.h"
-#include "front/guard.h"
-#include "front/guarded.h"
+#include "front/variant.h"
 #include "process.h"
 #include "slab/look.h"
 #include "thread/seat.h"
@@ -152,14 +151,9 @@ struct public_walk {
 static int public_see(void *walk, const struct block_place *at)
 {
 	struct public_walk *w = walk;
-	bool damaged;
 	size_t size;
 
-	if (IS_HARDENED) {
-		size = guard_peek(at->slab, at->start, at->size, false, &damaged);
-		return size == SIZE_MAX ? 0 : w->see(w->context, at->start, size, &w->owner);
-	}
-	return w->see(w->context, at->start, at->size, &w->owner);
+	return block_peek(at, &size) ? w->see(w->context, at->start, size, &w->owner) : 0;
 }
 
 int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context)
@@ -173,8 +167,7 @@ int ash_blocks_visit(ash_heap *heap, blocks_visit *see, void *context)
 		return heap_hooks_now()->walk(heap, see, context);
 	}
 	w.owner.pid = (int)process_number();
-	if (IS_HARDENED)
-		quarantine_empty();
+	quarantine_empty();
 	return blocks_walk(&heap_default, public_see, &w);
 }
 
@@ -247,8 +240,7 @@ void blocks_look(const void *p, bool live, struct ash_block *b, struct block_pla
 	}
 	if (b->start != NULL)
 		b->offset = (size_t)((const char *)p - b->start);
-	if (IS_HARDENED && b->place == ASH_TAKEN && chunk_heap(at->chunk) == &heap_default)
-		guarded_look(b, at->slab, live);
+	block_look(b, at, live);
 }
 
 /* Returns the id of the thread that the slab belongs to, or 0 if there is no such thread or it is unknown. */

@@ -7,7 +7,7 @@
 
 #include "ashlar.h"
 #include "backend/region.h"
-#include "front/guard.h"
+#include "front/variant.h"
 #include "slab/look.h"
 #include "thread/seat.h"
 
@@ -234,16 +234,6 @@ int heap_check(struct heap *h, const struct owner *o)
 	return (int)broken;
 }
 
-/* For hardened products: finds a block that was written behind its end. */
-static inline int see_damage(void *context, const struct block_place *at)
-{
-	bool damaged = false;
-
-	(void)context;
-	(void)guard_peek(at->slab, at->start, at->size, false, &damaged);
-	return damaged ? I15_BLOCKS_ARE_WHOLE : HOLDS;
-}
-
 int ash_check(void)
 {
 	struct owner *o = seat.open == 0 ? NULL : seat.self;
@@ -254,7 +244,7 @@ int ash_check(void)
 	broken = heap_check(&heap_default, o);
 	if (o != NULL)
 		seat_open();
-	if (IS_HARDENED && broken == HOLDS)
-		broken = blocks_walk(&heap_default, see_damage, NULL);
+	if (broken == HOLDS && !blocks_are_whole())
+		broken = I15_BLOCKS_ARE_WHOLE;
 	return broken;
 }

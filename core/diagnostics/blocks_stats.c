@@ -73,8 +73,7 @@ void stats_of_dirty(struct heap *h, struct stats_dirty *out)
 
 void ash_stats(struct ash_statistics *out)
 {
-	if (IS_HARDENED)
-		quarantine_empty(); /* its blocks count as taken in the bitmaps; those of other threads do count */
+	quarantine_empty(); /* its blocks count as taken in the bitmaps; those of other threads do count */
 	heap_stats(&heap_default, out);
 }
 
@@ -197,8 +196,7 @@ void ash_stats_threads(void (*row)(void *context, const struct ash_thread_stats 
 	struct records all = {.count = 1};
 	unsigned i;
 
-	if (IS_HARDENED)
-		quarantine_empty(); /* as in ash_stats */
+	quarantine_empty(); /* as in ash_stats */
 	do {
 		for (; o != NULL && all.count < RECORDS; o = o->next)
 			all.record[all.count++] = o;

@@ -70,8 +70,7 @@ size_t ash_stats_parts(stats_row *part, size_t *runs, void *to)
 	struct parts all = {part, to};
 	struct stats_dirty dirty;
 
-	if (IS_HARDENED)
-		quarantine_empty(); /* as in ash_stats */
+	quarantine_empty(); /* as in ash_stats */
 	stats_of_dirty(&heap_default, &dirty);
 	(void)blocks_parts(&heap_default, part_see, &all);
 	*runs = dirty.runs;

@@ -20,11 +20,13 @@ static struct arena *arena_at(ash_heap *heap)
 	return arena_named(CALL_HEAP_ANY, heap);
 }
 
+#define FIELD_MIN ((size_t)1 << 10) /* bytes of memory of an arena, at least */
+
 ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 {
 	struct arena *a = arena_in((uintptr_t)memory);
 
-	if (!arena_fits(memory, bytes))
+	if (!arena_fits(memory, bytes, FIELD_MIN))
 		return NULL;
 	arena_set_up(a, (uintptr_t)memory, (uintptr_t)memory + bytes);
 	return (ash_heap *)(void *)a;

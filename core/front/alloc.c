@@ -27,19 +27,15 @@
  *                             block, and a bit that is set already: a double free
  *     release_event           no ready group before, or no taken slot after: lists change (thread/settle.h)
  *
- * The hardened products take alloc_guarded and release_guarded instead (guard.h).
+ * The hardened product has its own calls (core/hardened).
  */
 #include "front/alloc.h"
 
 #include "ashlar.h"
-#include "backend/map.h"
 #include "backend/region.h"
-#include "front/block.h"
-#include "front/guard.h"
-#include "front/resize.h"
-#include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "front/variant.h"
 #include "memory.h"
 #include "thread/bin.h"
 #include "thread/owner.h"
@@ -49,27 +45,21 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 	bool clean = true;
 	void *p = NULL;
 
-	/* Large blocks get mappings of their own while the process has few of them. */
-	if (IS_HARDENED && class > CLASS_APART && class < CLASSES && region_is_exact())
-		p = span_alloc(&heap_default, size + GUARD_BYTES, alignment, zero);
-	if (p == NULL && class < CLASSES)
+	if (class < CLASSES)
 		p = slot_alloc(class, &clean);
 	/* If addresses are short, the heap has not grown for a large slot: see units_claim. */
 	if (p == NULL && size <= PTRDIFF_MAX && (class == CLASSES || (class > CLASS_ONE && region_exact()))) {
 		clean = true;
-		p = span_alloc(&heap_default, size + GUARD_BYTES, alignment, zero);
-		if (SAMPLED && p != NULL)
-			sample_large(p, span_size(size));
+		p = span_alloc(&heap_default, size, alignment, zero);
+		sample_large(p, span_size(size));
 	}
-	if (p == NULL && class < CLASSES && !(IS_HARDENED && class == 0)) {
+	if (p == NULL && class < CLASSES) {
 		p = slot_larger(class, alignment, &clean);
-		if (IS_MALLOC && p != NULL)
+		if (p != NULL)
 			resize_keeps_larger();
 	}
 	if (p == NULL)
 		ash_on_no_memory();
-	else if (IS_HARDENED && class > 0)
-		guard_new(p, size, chunk_block(map_find(p), p), clean);
 	else if (zero && !clean)
 		memset(p, 0, size);
 	return p;
@@ -77,16 +67,13 @@ SLOW void *alloc_class(unsigned class, size_t size, size_t alignment, bool zero)
 
 SLOW void *alloc_rest(size_t size, bool zero)
 {
-	size_t bytes = guard_bytes(size);
-
-	return alloc_class(bytes <= SLOT_MAX ? class_of(bytes) : CLASSES, size, 1, zero);
+	return alloc_class(size <= SLOT_MAX ? class_of(size) : CLASSES, size, 1, zero);
 }
 
 SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero)
 {
 	if (span_may_align(alignment) && size <= PTRDIFF_MAX)
-		return alloc_class(class_aligned(guard_bytes(size), alignment), IS_HARDENED || size > 0 ? size : 1,
-				   alignment, zero);
+		return alloc_class(class_aligned(size, alignment), size > 0 ? size : 1, alignment, zero);
 	ash_on_no_memory();
 	return NULL;
 }
@@ -156,7 +143,7 @@ static ALWAYS_INLINE void *alloc_fast(size_t size, bool or, ash_rest *rest)
 	struct slab *s;
 	void *p;
 
-	if (unlikely(size > SLOT_SMALL) || (SEAT_MAY_BE_NULL && unlikely(o == NULL)))
+	if (unlikely(size > SLOT_SMALL) || seat_is_missing(o))
 		return or ? alloc_slow_or(size, rest) : alloc_slow(size);
 	signal_fence(); /* self is read before open, see alloc_next */
 	opened = seat.open;
@@ -169,7 +156,7 @@ static ALWAYS_INLINE void *alloc_fast(size_t size, bool or, ash_rest *rest)
 	word = load_relaxed(&s->free[g]);
 	if (unlikely(__builtin_sub_overflow(word, 1, &left))) /* word is 0 if a holder vanished before clearing the ready bit */
 		return or ? alloc_refill_or(size, rest, o, SEAT_OPEN) : alloc_refill(size, o, SEAT_OPEN);
-	if (SAMPLED && unlikely(sample_counts(s->slot_size))) {
+	if (unlikely(sample_counts(s->slot_size))) {
 		seat_open_again(opened);
 		return alloc_rest(size, false);
 	}
@@ -185,12 +172,10 @@ static ALWAYS_INLINE void *alloc_fast(size_t size, bool or, ash_rest *rest)
 
 FAST void *ash_alloc(size_t size)
 {
-	if (IS_HARDENED)
-		return alloc_guarded(1, size, false);
 	return alloc_fast(size, false, NULL);
 }
 
 FAST void *ash_alloc_or(size_t size, ash_rest *rest)
 {
-	return IS_HARDENED ? rest(size) : alloc_fast(size, true, rest);
+	return alloc_fast(size, true, rest);
 }

@@ -4,7 +4,6 @@
 #define CORE_ALLOC_H
 
 #include "base/bits.h"
-#include "front/guard.h"
 #include "internal.h"
 #include "thread/bin.h"
 #include "thread/seat.h"
@@ -23,31 +22,6 @@ INTERNAL SLOW void *alloc_rest(size_t size, bool zero);
 
 /* Allocates an aligned block like alloc_rest.  Also returns NULL if ash_aligned_alloc does not accept the alignment. */
 INTERNAL SLOW void *alloc_aligned_rest(size_t alignment, size_t size, bool zero);
-
-/* All allocations of the hardened products.  zero: a span gets no huge pages.  Each block reads zero. */
-static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zero)
-{
-	size_t bytes = size + GUARD_BYTES, have = 0;
-	struct bin *b;
-	bool clean = false;
-	struct owner *o = NULL;
-	void *p = NULL;
-
-	if (likely(seat.open != 0) && likely(size - 1 < SLOT_LARGE - GUARD_BYTES) &&
-	    likely(alignment <= CLASS_STEP)) {
-		seat_close();
-		o = seat.self;
-		b = bytes <= SLOT_SMALL ? bin_small(o, seat_small(bytes)) : &o->bins[class_larger(bytes)];
-		while (unlikely((p = bin_slot(o, b, &clean)) == NULL) && bin_next(o, b))
-			;
-		have = bin_slab(o, b)->slot_size;
-		seat_open();
-	}
-	if (unlikely(p == NULL))
-		return alignment == 1 ? alloc_rest(size, zero) : alloc_aligned_rest(alignment, size, zero);
-	guard_new(p, size, have, clean);
-	return p;
-}
 
 /* The slow path of ash_alloc.  `opened` is the value of seat.open before ash_alloc closed the seat. */
 INTERNAL SLOW void *alloc_refill(size_t size, void *owner, uint64_t opened);

@@ -2,10 +2,8 @@
 /* Finds the block of a pointer, for calls that need the block's size. */
 #include "front/block.h"
 
-#include "ashlar.h"
 #include "base/misuse.h"
 #include "front/diagnose.h"
-#include "front/guard.h"
 #include "front/slot.h"
 #include "front/span.h"
 
@@ -35,20 +33,7 @@ size_t block_bytes(const char *call, const void *p)
 	return bytes;
 }
 
-size_t ash_usable_size(const void *p)
+size_t block_good(size_t size)
 {
-	struct slab *s = NULL;
-	struct slot_ref at;
-	size_t have;
-
-	if (IS_HARDENED)
-		return (have = block_guarded(p)) != 0 ? guard_size(CALL_USABLE_SIZE, NULL, p, have) : block_bytes(CALL_USABLE_SIZE, p);
-	/* Like ash_release, this does not read the remote word, because that is on another page. */
-	if (likely(own_slot(p, &s, &at.index)) &&
-	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
-		    1) == 0))
-		return s->slot_size;
-	if (likely(slab_is_of(s, p)) && slot_find_in(s, p, &at) && slot_is_taken(&at))
-		return s->slot_size;
-	return block_bytes(CALL_USABLE_SIZE, p);
+	return size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The size of the block that a pointer names. */
+/* The size of the block that a pointer names, and of a block that is resized. */
 #ifndef CORE_BLOCK_H
 #define CORE_BLOCK_H
 
@@ -12,24 +12,30 @@
 /* Returns the usable bytes of the live block at p in this chunk, or 0 if there is no such block or c is NULL. */
 INTERNAL size_t chunk_block(const struct chunk *c, const void *p);
 
-/*
- * For hardened products: returns the bytes of the slot or span of a guarded block of the default heap.  Returns 0 if
- * p is no such block or is of another heap, which the ordinary call then reports.
- */
-static ALWAYS_INLINE size_t block_guarded(const void *p)
-{
-	struct chunk *c;
-	uint64_t index;
-	struct slab *s;
-
-	if (likely(own_slot(p, &s, &index)) &&
-	    likely((load_relaxed(&s->free[index / GROUP_SLOTS]) >> index % GROUP_SLOTS & 1) == 0))
-		return s->slot_size;
-	c = map_find(p);
-	return c == NULL || chunk_heap(c) != &heap_default ? 0 : chunk_block(c, p);
-}
-
 /* Returns the usable bytes of a live block, or 0 for NULL.  Any other pointer is misuse by `call`. */
 INTERNAL size_t block_bytes(const char *call, const void *p);
+
+/* Returns the usable bytes of a new block of this size, up to PTRDIFF_MAX. */
+INTERNAL size_t block_good(size_t size);
+
+/* ---- resizing: conditions under which a block stays in place ---- */
+
+/* Passed as the alignment if the block must not move. */
+#define RESIZE_IN_PLACE ((size_t)0)
+
+/* Returns whether a block at p may stay there if it fits.  The alignment is a power of two or RESIZE_IN_PLACE. */
+static inline bool resize_may_stay(const void *p, size_t alignment)
+{
+	return alignment == RESIZE_IN_PLACE || ((uintptr_t)p & (alignment - 1)) == 0;
+}
+
+/*
+ * Returns whether a block of `have` bytes stays in place with this size: it does if the new size fits and uses at least
+ * half of the block, because growing buffers are often trimmed and grown again.
+ */
+static inline bool block_fits(size_t have, size_t size)
+{
+	return size <= have && (size >= have / 2 || have == SLOT_MIN);
+}
 
 #endif

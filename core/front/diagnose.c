@@ -128,6 +128,6 @@ _Noreturn void diagnose(const char *call, const void *p)
 
 void diagnose_called(const char *name, const void *p)
 {
-	if (!SEAT_MAY_BE_NULL || seat.self != NULL)
+	if (!seat_is_missing(seat.self))
 		misuse_called(name, p);
 }

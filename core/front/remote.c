@@ -4,9 +4,9 @@
 
 #include "base/misuse.h"
 #include "front/diagnose.h"
-#include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "front/variant.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
@@ -124,8 +124,7 @@ static SLOW void release_slot(void *p, struct slab *s, uint64_t index)
 {
 	uint64_t owner = load_relaxed(&s->owner);
 
-	if (SAMPLED && ((owner & OWNER_UNOWNED) != 0 || s->slot_size > SLOT_LARGE))
-		sample_gone(p);
+	sample_slot_gone(p, s, owner);
 	if (seat.open != 0 && (owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)seat.self)
 		release_pending(p, s, index);
 	else if (unlikely((owner & OWNER_UNOWNED) != 0))
@@ -148,8 +147,7 @@ static SLOW void release_other(void *p)
 		release_slot(p, at.slab, at.index);
 		return;
 	}
-	if (SAMPLED && c != NULL && span_is(c, p))
-		sample_gone(p);
+	sample_span_gone(c, p);
 	if (c == NULL || !span_release(c, p))
 		diagnose(CALL_RELEASE, p);
 	heap_count();
@@ -160,8 +158,7 @@ void release_rest(void *p, struct slab *s)
 	uint64_t index;
 
 	if (p == NULL) {
-		if (IS_MALLOC)
-			release_null(); /* some programs often call free(NULL) */
+		release_null(); /* some programs often call free(NULL) */
 	} else if (unlikely(heap_hooks_now() != NULL) || !slab_is_of(s, p) ||
 		 unlikely(!slab_index(s, p, &index)))
 		release_other(p);
@@ -171,7 +168,6 @@ void release_rest(void *p, struct slab *s)
 
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	if (SAMPLED && s->slot_size > SLOT_LARGE)
-		sample_gone(s->base);
+	sample_slot_gone(s->base, s, (uint64_t)(uintptr_t)o);
 	release_settle(o, s, group, word);
 }

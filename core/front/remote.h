@@ -43,9 +43,6 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 /* Sets the pending bit, makes the inbox entry, and visits a vacant record. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
 
-/* Called for NULL, so that free need not test for NULL itself (malloc/malloc.c). */
-MALLOC_ONLY void release_null(void);
-
 /* Releases any block except a block of the caller's own slab.  s is the result of map_guess_slab. */
 INTERNAL SLOW void release_rest(void *p, struct slab *s);
 

@@ -6,25 +6,14 @@
 #include "base/misuse.h"
 #include "front/block.h"
 #include "front/diagnose.h"
-#include "front/guarded.h"
 #include "front/remote.h"
-#include "front/sample.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "front/variant.h"
 #include "memory.h"
 #include "thread/bin.h"
 #include "thread/owner.h"
 #include "thread/refill.h"
-#include "vec16.h"
-
-/*
- * A block stays in place if the new size fits and uses at least half of the block, because growing buffers are often
- * trimmed and grown again.
- */
-bool block_fits(size_t have, size_t size)
-{
-	return size <= have && (size >= have / 2 || have == SLOT_MIN);
-}
 
 /*
  * Growing a large block in place, into the free units behind it:
@@ -70,11 +59,8 @@ static SLOW bool grow_large(void *p, size_t size)
 	struct slab *s;
 	bool grown;
 
-	/*
-	 * Samples of large blocks are known by address and size.  A slab with a slot from a bin looks ready: such a
-	 * slab is on the partial list although the slot is taken.
-	 */
-	if (SAMPLED || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || s->slots != 1 ||
+	/* A slab with a slot from a bin looks ready: such a slab is on the partial list although the slot is taken. */
+	if (large_is_pinned() || !own_slot(p, &s, &index) || s->class <= CLASS_ONE || s->slots != 1 ||
 	    slab_is_ready(s))
 		return false;
 	seat_close();
@@ -99,8 +85,7 @@ static SLOW_PART void *move_aligned(void *p, size_t have, size_t alignment, size
 	if (moved == NULL) {
 		if (size > have || !resize_may_stay(p, alignment))
 			return NULL;
-		if (IS_MALLOC)
-			resize_keeps(have, size); /* a smaller block needs no memory */
+		resize_keeps(have, size); /* a smaller block needs no memory */
 		return p;
 	}
 	memcpy(moved, p, have < size ? have : size);
@@ -108,7 +93,7 @@ static SLOW_PART void *move_aligned(void *p, size_t have, size_t alignment, size
 	return moved;
 }
 
-static SLOW void *block_move(void *p, size_t have, size_t size)
+SLOW void *block_move(void *p, size_t have, size_t size)
 {
 	/* Other products grow in place only on request, by ash_expand. */
 	if (IS_MALLOC && have > SLOT_LARGE && size > have && grow_large(p, size))
@@ -144,8 +129,7 @@ static SLOW_PART void *block_resize(void *p, size_t have, size_t alignment, size
 		return p;
 	if (!span_is(c, p)) {
 		if (in_place ? size <= have : resize_may_stay(p, alignment) && block_fits(have, least)) {
-			if (IS_MALLOC)
-				resize_keeps(have, size);
+			resize_keeps(have, size);
 			return p;
 		}
 	} else if (in_place || least > SLOT_MAX) {
@@ -158,7 +142,7 @@ static SLOW_PART void *block_resize(void *p, size_t have, size_t alignment, size
 	return alignment == 1 ? block_move(p, have, size) : move_aligned(p, have, alignment, size);
 }
 
-static SLOW void *resize_other(void *p, size_t size)
+SLOW void *resize_other(void *p, size_t size)
 {
 	size_t have = block_bytes(CALL_RESIZE, p);
 
@@ -169,11 +153,8 @@ static SLOW void *resize_other(void *p, size_t size)
 
 SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 {
-	size_t have;
+	size_t have = block_bytes(CALL_ALIGNED_RESIZE, p);
 
-	if (IS_HARDENED && span_may_align(alignment) && (have = block_guarded(p)) != 0)
-		return guarded_resize(CALL_ALIGNED_RESIZE, NULL, p, alignment, size, have);
-	have = block_bytes(CALL_ALIGNED_RESIZE, p);
 	if (p == NULL || !span_may_align(alignment) || size > PTRDIFF_MAX)
 		return ash_aligned_alloc(alignment, size); /* too large, or not an alignment: NULL */
 	return block_resize(p, have, alignment, size);
@@ -181,127 +162,26 @@ SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 
 SLOW size_t ash_expand(void *p, size_t size)
 {
-	size_t have;
+	size_t have = block_bytes(CALL_EXPAND, p);
 
-	if (IS_HARDENED && (have = block_guarded(p)) != 0)
-		return guarded_resize(CALL_EXPAND, NULL, p, RESIZE_IN_PLACE, size, have) != NULL ? size : 0;
-	have = block_bytes(CALL_EXPAND, p);
 	if (p == NULL || size > PTRDIFF_MAX ||
 	    (block_resize(p, have, RESIZE_IN_PLACE, size) == NULL && !grow_large(p, size)))
 		return 0;
 	return block_bytes(CALL_EXPAND, p);
 }
 
-/*
- * Returns whether a span of the default heap already has the pages for this size, so that nothing changes.  This is
- * by far the most frequent case.
- */
-static ALWAYS_INLINE bool resize_is_none(const void *p, size_t size)
-{
-	const struct chunk *c = map_guess(p);
-
-	return c != NULL && span_is(c, p) && c->span_bytes == span_size(size) && chunk_heap(c) == &heap_default;
-}
-
 static SLOW void *resize_rest(void *p, size_t size)
 {
-	return !IS_HARDENED && resize_is_none(p, size) ? p : resize_other(p, size);
+	return resize_is_none(p, size) ? p : resize_other(p, size);
 }
 
-/* Ends the fast path if the release is an event. */
-static SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
+SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word)
 {
 	release_event(seat.self, s, group, word);
 	return moved;
 }
 
-/*
- * The fast path: a block of the caller's own slab stays in place, or moves without a second lookup.  The tests are
- * those of ash_release.  `name` is the call's name, for hardened products; see guarded.h.
- */
-static ALWAYS_INLINE void *resize_fast(const char *name, void *p, size_t size, void *rest(void *p, size_t size))
-{
-	uint64_t index, group, word;
-	const struct bin *b;
-	struct slab *s;
-	size_t have;
-	void *moved;
-	bool clean;
-
-	if (IS_HARDENED) /* a block that is not guarded is no slot of the caller */
-		return (have = block_guarded(p)) != 0 ? guarded_resize(CALL_RESIZE, name, p, 1, size, have) : rest(p, size);
-	if (unlikely(!own_slot(p, &s, &index)))
-		return rest(p, size);
-	group = index / GROUP_SLOTS;
-	word = load_relaxed(&s->free[group]);
-	if (unlikely(cpu_set_bit(&word, index)))
-		return rest(p, size); /* reports the misuse */
-	have = s->slot_size;
-	if (block_fits(have, size)) {
-		if (IS_MALLOC && have - size >= have / 16) /* otherwise the class is the same */
-			resize_keeps(have, size);
-		return p;
-	}
-	if (unlikely(size > SLOT_SMALL)) /* the string instruction is faster */
-		return block_move(p, have, size);
-	seat_close();
-	b = bin_small(seat.self, seat_small(size));
-	moved = sample_in(seat.self, b) ? NULL : bin_slot(seat.self, b, &clean);
-	if (unlikely(moved == NULL)) {
-		seat_open();
-		return block_move(p, have, size);
-	}
-	vec16_copy(moved, p, size < have ? size : have);
-	word = load_relaxed(&s->free[group]); /* a handler may have changed the word before the seat was closed */
-	(void)cpu_set_bit(&word, index);
-	if (unlikely(!slab_give(s, group, word)))
-		return resize_event(moved, s, group, word);
-	seat_open();
-	return moved;
-}
-
 void *ash_resize(void *p, size_t size)
 {
-	return resize_fast(NULL, p, size, resize_rest);
+	return resize_fast(p, size, resize_rest);
 }
-
-#if IS_MALLOC
-static uint64_t kept; /* how blocks kept their place with a smaller size, since the process began */
-enum { KEPT_FITTING = 1, KEPT_ANY = 2, KEPT_LARGER = 4 };
-
-static SLOW void kept_set(uint64_t how)
-{
-	if ((load_relaxed(&kept) & how) == 0)
-		(void)fetch_or_release(&kept, how); /* publishes nothing: a thread that gets the block has synchronised */
-}
-
-void resize_keeps(size_t have, size_t size)
-{
-	kept_set(block_fits(have, size) ? KEPT_FITTING : KEPT_ANY);
-}
-
-void resize_keeps_larger(void)
-{
-	kept_set(KEPT_LARGER);
-}
-
-bool resize_kept(size_t have, size_t size, bool resized)
-{
-	uint64_t how = load_relaxed(&kept) & (resized ? ~(uint64_t)0 : KEPT_LARGER);
-
-	return size <= have && ((how & (KEPT_ANY | KEPT_LARGER)) != 0 || (how != 0 && block_fits(have, size)));
-}
-
-static SLOW void *realloc_rest(void *p, size_t size)
-{
-	if (!IS_HARDENED && resize_is_none(p, size)) /* otherwise the block is guarded */
-		return p;
-	diagnose_called("realloc", p);
-	return resize_other(p, size);
-}
-
-void *ash_realloc(void *p, size_t size)
-{
-	return resize_fast("realloc", p, size, realloc_rest);
-}
-#endif

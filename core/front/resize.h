@@ -1,34 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* Resizing: conditions under which a block stays in place. */
+/* The fast path of a resize, for the calls by all names (resize.c, realloc.c). */
 #ifndef CORE_RESIZE_H
 #define CORE_RESIZE_H
 
+#include "backend/heap.h"
+#include "backend/map.h"
 #include "base/bits.h"
+#include "front/block.h"
+#include "front/remote.h"
+#include "front/slot.h"
+#include "front/span.h"
+#include "front/variant.h"
 #include "internal.h"
+#include "thread/bin.h"
+#include "vec16.h"
 
-/* Passed as the alignment if the block must not move. */
-#define RESIZE_IN_PLACE ((size_t)0)
+/* Moves a block of the default heap with `have` bytes, or grows it in place in the products with the names of malloc. */
+INTERNAL SLOW void *block_move(void *p, size_t have, size_t size);
 
-/* Returns whether a block at p may stay there if it fits.  The alignment is a power of two or RESIZE_IN_PLACE. */
-static inline bool resize_may_stay(const void *p, size_t alignment)
-{
-	return alignment == RESIZE_IN_PLACE || ((uintptr_t)p & (alignment - 1)) == 0;
-}
-
-/* Returns whether a block of `have` bytes can stay in place with this size. */
-INTERNAL bool block_fits(size_t have, size_t size);
+/* Resizes any block, if the fast path cannot. */
+INTERNAL SLOW void *resize_other(void *p, size_t size);
 
 /*
- * For malloc, which checks the sizes of free_sized.  resize_keeps notes that a block of `have` bytes stays in place
- * with a smaller size.  resize_keeps_larger notes that a block got a slot of a larger class because memory was short:
- * from then on any block may have any smaller size.  resize_kept returns whether a block may have been kept for this
- * size; without `resized`, only by resize_keeps_larger.
+ * Returns whether a span of the default heap already has the pages for this size, so that nothing changes.  This is
+ * by far the most frequent case.
  */
-MALLOC_ONLY void resize_keeps(size_t have, size_t size);
-MALLOC_ONLY void resize_keeps_larger(void);
-MALLOC_ONLY bool resize_kept(size_t have, size_t size, bool resized);
+static ALWAYS_INLINE bool resize_is_none(const void *p, size_t size)
+{
+	const struct chunk *c = map_guess(p);
 
-/* ash_resize for realloc: reports misuse by that name.  Only malloc is built with this function. */
-INTERNAL void *ash_realloc(void *p, size_t size);
+	return c != NULL && span_is(c, p) && c->span_bytes == span_size(size) && chunk_heap(c) == &heap_default;
+}
+
+/* Ends the fast path if the release is an event. */
+INTERNAL SLOW void *resize_event(void *moved, struct slab *s, uint64_t group, uint64_t word);
+
+/*
+ * The fast path: a block of the caller's own slab stays in place, or moves without a second lookup.  The tests are
+ * those of ash_release.
+ */
+static ALWAYS_INLINE void *resize_fast(void *p, size_t size, void *rest(void *p, size_t size))
+{
+	uint64_t index, group, word;
+	const struct bin *b;
+	struct slab *s;
+	size_t have;
+	void *moved;
+	bool clean;
+
+	if (unlikely(!own_slot(p, &s, &index)))
+		return rest(p, size);
+	group = index / GROUP_SLOTS;
+	word = load_relaxed(&s->free[group]);
+	if (unlikely(cpu_set_bit(&word, index)))
+		return rest(p, size); /* reports the misuse */
+	have = s->slot_size;
+	if (block_fits(have, size)) {
+		resize_keeps_close(have, size);
+		return p;
+	}
+	if (unlikely(size > SLOT_SMALL)) /* the string instruction is faster */
+		return block_move(p, have, size);
+	seat_close();
+	b = bin_small(seat.self, seat_small(size));
+	moved = sample_in(seat.self, b) ? NULL : bin_slot(seat.self, b, &clean);
+	if (unlikely(moved == NULL)) {
+		seat_open();
+		return block_move(p, have, size);
+	}
+	vec16_copy(moved, p, size < have ? size : have);
+	word = load_relaxed(&s->free[group]); /* a handler may have changed the word before the seat was closed */
+	(void)cpu_set_bit(&word, index);
+	if (unlikely(!slab_give(s, group, word)))
+		return resize_event(moved, s, group, word);
+	seat_open();
+	return moved;
+}
 
 #endif

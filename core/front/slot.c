@@ -2,7 +2,7 @@
 #include "front/slot.h"
 
 #include "backend/heap.h"
-#include "front/sample.h"
+#include "front/variant.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
@@ -29,19 +29,14 @@ static void *slot_any(unsigned class, bool *clean)
 
 void *slot_alloc(unsigned class, bool *clean)
 {
-	void *p;
+	void *p = sample_slot(class);
 
-	if (SAMPLED && class <= CLASS_ONE && sample_is_due(class_size(class))) {
-		p = unowned_slot(&heap_default, class);
-		if (likely(p != NULL)) { /* if NULL there is no sample, because a release of the slot might be fast */
-			sample_take(p, class_size(class));
-			*clean = false;
-			return p;
-		}
+	if (p != NULL) {
+		*clean = false;
+		return p;
 	}
 	p = slot_any(class, clean);
-	if (SAMPLED && class > CLASS_ONE && p != NULL)
-		sample_large(p, class_size(class));
+	sample_large_slot(p, class);
 	return p;
 }
 
@@ -56,8 +51,7 @@ void *slot_larger(unsigned class, size_t alignment, bool *clean)
 	}
 	if (o != NULL)
 		seat_give(o);
-	if (SAMPLED && class > CLASS_ONE && p != NULL)
-		sample_large(p, class_size(class));
+	sample_large_slot(p, class);
 	return p;
 }
 
@@ -72,8 +66,7 @@ static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
 		owner_end(o);
 	}
 	seat_open();
-	if (SAMPLED && p != NULL)
-		sample_large(p, class_size(class_larger(size)));
+	sample_large_slot(p, class_larger(size));
 	return p;
 }
 

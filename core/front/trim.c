@@ -93,8 +93,7 @@ size_t ash_trim_step(size_t budget)
 	struct owner *o;
 	size_t left = 0, cost = 0;
 
-	if (IS_HARDENED)
-		quarantine_empty(); /* as bounded as a step */
+	quarantine_empty(); /* as bounded as a step */
 	o = seat_take();
 	if (o != NULL)
 		fork_notice(o);
@@ -110,8 +109,7 @@ size_t ash_trim(size_t keep)
 	struct owner *o;
 	size_t bytes;
 
-	if (IS_HARDENED)
-		quarantines_empty();
+	quarantines_empty();
 	o = seat_take();
 	bytes = heap_hooks_now() != NULL ? heap_hooks_now()->trim() : 0;
 	bytes += heap_give_back(&heap_default, o, keep);

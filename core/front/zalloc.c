@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocating calls except ash_alloc. */
+/* The allocating calls except ash_alloc, and the sizes of blocks. */
 #include "ashlar.h"
 #include "front/alloc.h"
-#include "front/sample.h"
+#include "front/block.h"
 #include "front/slot.h"
-#include "front/span.h"
 #include "memory.h"
 #include "vec16.h"
 
@@ -39,20 +38,17 @@ void *ash_zalloc(size_t count, size_t size)
 
 	if (unlikely(__builtin_mul_overflow(count, size, &bytes)))
 		bytes = SIZE_MAX; /* too large: no memory */
-	return IS_HARDENED ? alloc_guarded(1, bytes, true) : zalloc(bytes, false);
+	return zalloc(bytes, false);
 }
 
 /*
  * For alignments up to a unit, a block with a size that is a multiple of the alignment is aligned, because all larger
  * class sizes are multiples of the alignment, too.
  */
-/* The hardened function is too long to be inlined. */
-static BUILD_IF(ASHLAR_HARDENED, SLOW, ALWAYS_INLINE) void *alloc_aligned(size_t alignment, size_t size, bool zero)
+static ALWAYS_INLINE void *alloc_aligned(size_t alignment, size_t size, bool zero)
 {
 	size_t most = alignment - 1;
 
-	if (IS_HARDENED)
-		return alloc_guarded(alignment, size, zero);
 	if (unlikely(most >= UNIT_SIZE) || unlikely(!bits_is_power(alignment)) || unlikely(size > SLOT_MAX - UNIT_SIZE))
 		return alloc_aligned_rest(alignment, size, zero);
 	size = size > 0 ? (size + most) & ~most : alignment;
@@ -71,8 +67,20 @@ SLOW void *ash_aligned_zalloc(size_t alignment, size_t size)
 
 size_t ash_good_size(size_t size)
 {
-	if (size > PTRDIFF_MAX || (IS_HARDENED && size == 0))
-		return 0;
-	size += GUARD_BYTES;
-	return (size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size)) - GUARD_BYTES;
+	return size > PTRDIFF_MAX ? 0 : block_good(size);
+}
+
+size_t ash_usable_size(const void *p)
+{
+	struct slab *s = NULL;
+	struct slot_ref at;
+
+	/* Like ash_release, this does not read the remote word, because that is on another page. */
+	if (likely(own_slot(p, &s, &at.index)) &&
+	    likely(((load_relaxed(&s->free[at.index / GROUP_SLOTS]) >> (at.index % GROUP_SLOTS)) &
+		    1) == 0))
+		return s->slot_size;
+	if (likely(slab_is_of(s, p)) && slot_find_in(s, p, &at) && slot_is_taken(&at))
+		return s->slot_size;
+	return block_bytes(CALL_USABLE_SIZE, p);
 }

@@ -4,7 +4,7 @@
 #include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "front/guard.h"
+#include "front/block.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "memory.h"
@@ -279,10 +279,7 @@ void *ash_heap_aligned_zalloc(ash_heap *heap, size_t alignment, size_t size)
 
 size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
-	if (IS_HARDENED && size > PTRDIFF_MAX)
+	if (size > PTRDIFF_MAX)
 		return 0;
-	if (arena_of(heap) != NULL)
-		return arena_good_size(size);
-	/* Blocks of such a heap are not guarded, so the request may be smaller by the guard word. */
-	return IS_HARDENED && size <= GUARD_BYTES ? SLOT_MIN : ash_good_size(size - GUARD_BYTES) + GUARD_BYTES;
+	return arena_of(heap) != NULL ? arena_good_size(size) : block_good(size);
 }

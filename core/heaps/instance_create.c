@@ -187,7 +187,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 	uint64_t begin = (uintptr_t)memory, end = begin + bytes, i;
 	struct arena *a = arena_in(begin);
 
-	if (!arena_fits(memory, bytes))
+	if (!arena_fits(memory, bytes, ARENA_MIN))
 		return NULL;
 	i = arenas_reserve(begin, end);
 	if (i == ASH_HEAPS_IN_MAX)

@@ -8,7 +8,6 @@
 #include "diagnostics/blocks.h"
 #include "front/block.h"
 #include "front/diagnose.h"
-#include "front/resize.h"
 #include "front/span.h"
 #include "heaps/remains.h"
 #include "memory.h"
@@ -35,7 +34,7 @@ static bool span_stays(struct heap *h, struct chunk *c, size_t size)
 }
 
 /*
- * Resizes the block at p in this chunk.  `alignment` is the result's, see front/resize.h.  Returns NULL and leaves
+ * Resizes the block at p in this chunk.  `alignment` is the result's, see front/block.h.  Returns NULL and leaves
  * the block intact if there is no memory, or no room in place.
  */
 static void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)

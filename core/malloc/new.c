@@ -7,8 +7,8 @@
 #include "facade.h"
 
 #if !IS_MALLOC /* for libashlar_start.a: the public calls, of whichever archive has them */
-#define ash_delete	 ash_release
-#define ash_delete_sized ash_release_sized
+#define ash_delete(p)	 ash_release(p)
+#define ash_delete_sized(p, size) ash_release_sized(p, size)
 #define ash_delete_aligned_sized(p, size, alignment) ash_release_aligned_sized(p, alignment, size)
 #define ash_alloc_or(size, rest) rest(size)
 #else /* not in ashlar.h, like ash_delete and ash_delete_sized (facade.h): see core/front/alloc.h and release.c */

@@ -8,10 +8,10 @@
 
 #if IS_AMALGAMATION
 #define IF_CALLED     IF_PRESENT
-#define xml_can_write (xml_write != NULL)
+#define xml_can_write() (xml_write != NULL)
 #else
 #define IF_CALLED
-#define xml_can_write true
+#define xml_can_write() true
 #endif
 
 IF_CALLED size_t xml_write(const void *bytes, size_t size, size_t count, void *file)
@@ -102,7 +102,7 @@ int malloc_info(int options, void *file)
 
 	if (options != 0)
 		return FACADE_EINVAL;
-	if (!xml_can_write)
+	if (!xml_can_write())
 		return FACADE_ENOSYS;
 	x.file = file;
 	x.at = x.text;

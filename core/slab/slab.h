@@ -20,7 +20,7 @@
 #include "backend/map.h"
 #include "backend/units.h"
 #include "base/misuse.h"
-#include "chance.h"
+#include "base/variant.h"
 #include "internal.h"
 
 /* A slot of a slab; all members follow from the pointer. */
@@ -172,8 +172,7 @@ static inline unsigned slab_gap(const struct slab *s)
  */
 static inline bool slab_packs(const struct heap *h, unsigned class)
 {
-	/* A sample of a large block is recognised by the base of its slab, so such slabs have one slot. */
-	return !SAMPLED && h == &heap_default && (load_relaxed(&h->locked) != 0 || (region_short() && !region_is_exact())) &&
+	return !large_is_pinned() && h == &heap_default && (load_relaxed(&h->locked) != 0 || (region_short() && !region_is_exact())) &&
 	       class_size(class) % UNIT_SIZE != 0;
 }
 
@@ -236,30 +235,6 @@ static inline void slab_let_go(struct slab *s)
 static inline struct heap *slab_heap(const struct slab *s)
 {
 	return chunk_heap(load_relaxed(&s->chunk));
-}
-
-/*
- * Hardened products: in the default heap, blocks of size 0 have a class of their own, and the slabs of that
- * class have no access.
- */
-static inline bool slab_is_fenced(const struct slab *s)
-{
-	return IS_HARDENED && load_relaxed(&s->class) == 0 && slab_heap(s) == &heap_default;
-}
-
-/*
- * Takes access from a slab of such blocks, or gives it back.  Returns false if access cannot be given back
- * now, so that the slab cannot be unmade.
- */
-static inline bool slab_fence(const struct slab *s, bool fenced)
-{
-	char *p = s->chunk->base + s->unit * UNIT_SIZE;
-
-	if (!IS_HARDENED || !slab_is_fenced(s))
-		return true;
-	if (fenced)
-		heap_compare(slab_heap(s), p, s->units * UNIT_SIZE);
-	return fence_set(p, s->units * UNIT_SIZE, fenced);
 }
 
 /*

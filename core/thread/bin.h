@@ -12,7 +12,7 @@
 #ifndef CORE_BIN_H
 #define CORE_BIN_H
 
-#include "chance.h"
+#include "base/variant.h"
 #include "internal.h"
 #include "thread/owner.h"
 
@@ -61,16 +61,14 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 
 	if (unlikely(s->ready == 0))
 		return NULL;
-	if (IS_HARDENED)
-		chances_settle(&o->hardened->chances);
-	g = IS_HARDENED ? bits_any(s->ready, chance_some(&o->hardened->chances)) : cpu_lowest_bit(s->ready);
+	g = group_choose(o, s->ready);
 	word = load_relaxed(&s->free[g]);
 	if (unlikely(word == 0)) {
 		slab_unready(s, g);
 		return NULL;
 	}
 	*clean = !s->dirty;
-	bit = IS_HARDENED ? bits_any(word, chance_some(&o->hardened->chances)) : cpu_lowest_bit(word);
+	bit = slot_choose(o, word);
 	p = slab_take_slot(s, g, word, bit);
 	if (p == NULL)
 		__builtin_unreachable(); /* spares inlined callers a second test for NULL */

@@ -26,8 +26,8 @@
 #include "backend/map.h"
 #include "base/layout.h"
 #include "base/roll.h"
+#include "base/variant.h"
 #include "base/version.h"
-#include "chance.h"
 #include "internal.h"
 #include "life.h"
 #include "slab/slab.h"
@@ -97,24 +97,6 @@ struct bin {
 #define BIN_STEP (sizeof(struct bin) / CLASS_SMALL)
 _Static_assert(BIN_STEP == 8, "must be a legal x86 scale factor");
 
-/* State of the hardened products, for the holder of the record.  A takeover does not change this state. */
-struct hardened {
-	struct quarantine *quarantine; /* front/guarded.c; NULL until the first use */
-	struct chances chances;	       /* see chance.h */
-};
-
-/*
- * Releases all blocks in the thread's quarantine.  If they exceed the room there, does so as a release would
- * (front/guarded.c).
- */
-HARDENED void quarantine_empty(void);
-/* Releases also the blocks in the quarantines of vacant records and of threads that are found to have ended. */
-HARDENED void quarantines_empty(void);
-
-struct owner;
-/* Reports the misuse if a block was written that may rest in the record's quarantine for long.  For the holder. */
-HARDENED void quarantine_compare(const struct owner *o, unsigned class);
-
 struct owner {
 	/* Written by the holder, often. */
 	uint64_t turn;	     /* chunks visited so far, see shrink_turn                                 */
@@ -135,7 +117,7 @@ struct owner {
 	struct heap *heap;
 	uint64_t identity;   /* process_note of the holder, or its ids (holder_note); 0 if unknown     */
 	uint64_t batch; /* number of the batch that takes the record over, or 0, see seating.h         */
-	struct hardened hardened[IS_HARDENED]; /* 0 or 1 elements: ISO C has no array of 0, clang and gcc do */
+	struct hardened hardened[IS_HARDENED]; /* base/variant.h.  0 or 1 elements: ISO C has no array of 0, clang and gcc do */
 	/* Written by other threads. */
 	_Alignas(CPU_LINE) uint64_t notified; /* INBOX_ flags, see settle.h; the holder collects if any is set */
 	uint64_t inbox[INBOX_SLABS]; /* struct slab *, or 0 */

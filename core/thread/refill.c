@@ -3,7 +3,7 @@
 
 #include "backend/region.h"
 #include "backend/retain.h"
-#include "chance.h"
+#include "base/variant.h"
 #include "slab/unowned.h"
 #include "thread/bin.h"
 #include "thread/seat.h"
@@ -72,35 +72,6 @@ void adopt_slabs(struct owner *o, unsigned class, unsigned n)
 }
 
 /*
- * Fences: in hardened products, slabs for blocks of size 0 lie at random places among other slabs, because their
- * memory has no access.  When memory is short a fence goes back like any empty slab.
- */
-#define FENCE_EACH    16
-#define FENCED_CHUNKS 4096 /* 8 GiB: each fence parts a mapping, of which the kernel allows 65530 */
-
-/*
- * Makes a fence if fences are at most a sixteenth of the memory in use.  The limit is needed because slabs come and
- * go: without it all free units would become fences.  Retires a fence only if the surplus is large, because a change
- * of access stops all threads of the process for a moment.
- */
-static inline void fence_slab(struct owner *o)
-{
-	uint64_t most = load_relaxed(&o->heap->used) / FENCE_EACH, fences = fence_bytes() / UNIT_SIZE;
-	struct slabs *l = &o->bins[0].partial;
-	struct slab *s = l->head;
-
-	if (fences <= most && (s = slab_make(o->heap, 0, true, (uint64_t)(uintptr_t)o, false)) != NULL) {
-		slabs_append(l, s);
-		o->bins[0].slabs++;
-	} else if (fences > 4 * most + CHUNK_UNITS && s != NULL) {
-		slabs_remove(l, s); /* moved to the tail, to be tried last again if the slab stays */
-		slabs_append(l, s);
-		if (slab_arm(s))
-			slab_retire(o, s);
-	}
-}
-
-/*
  * Makes the first slab of the partial list current, or a new slab if there is none.  Takes a spare only if there is
  * no other slab.
  */
@@ -125,11 +96,7 @@ static __attribute__((noinline)) bool bin_find_slab(struct owner *o, unsigned cl
 			few = true; /* out of memory: a one-unit slab may still fit */
 		}
 		b->slabs++;
-		if (IS_HARDENED && o->heap == &heap_default && class <= CLASS_ONE) {
-			quarantine_compare(o, class);
-			if (load_relaxed(&o->heap->reserved) < FENCED_CHUNKS && chance() % FENCE_EACH == 0)
-				fence_slab(o);
-		}
+		bin_grew(o, class);
 		if (likely(slab_take(s))) /* and off the list: its links lie on another page */
 			break;
 		/*

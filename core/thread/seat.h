@@ -25,7 +25,7 @@
 struct seat {
 	_Alignas(16)	      /* so that roll_seat is exactly the seat's address              */
 	uint64_t open;	      /* ~0 if self may be used; 0 if self is in use or is owner_none */
-	struct owner *self;   /* never NULL, except as SEAT_MAY_BE_NULL says                  */
+	struct owner *self;   /* never NULL, except as seat_is_missing says (base/variant.h) */
 	struct owner *record; /* like self, but NULL if there is no record, or SEAT_BUSY      */
 	unsigned guest;	      /* frames that hold another record or a slab, see visit_vacant  */
 	void *latest;	      /* latest block released, see slot_predicted                    */
@@ -40,9 +40,6 @@ struct seat {
 #define SEAT_BUSY ((struct owner *)1)
 
 #define SEAT_OPEN (~(uint64_t)0)
-
-/* Before relocation, the seat of a shared object is all 0, and self is NULL (prereloc.h). */
-#define SEAT_MAY_BE_NULL IS_SO
 
 #include "seat_object.h" /* struct seat seat */
 

@@ -2,7 +2,7 @@
 #include "thread/seating.h"
 
 #include "ashlar.h"
-#include "chance.h"
+#include "base/variant.h"
 #include "pages.h"
 #include "prereloc.h"
 #include "process.h"
@@ -28,7 +28,7 @@ static struct owner *owner_make(struct heap *h, uint64_t me)
 
 	if (o == NULL)
 		return NULL;
-	if (IS_HARDENED || load_acquire(&h->owners) != NULL)
+	if (owner_draws() || load_acquire(&h->owners) != NULL)
 		fork_watch(h); /* before a fork could lose the holder of a record */
 	/* New memory is 0, which is the initial state of all other members.  Their pages stay untouched. */
 	owner_publish(h, o, me);
@@ -79,8 +79,7 @@ static struct owner *owner_acquire(struct heap *h)
 	if (o == NULL)
 		return NULL;
 	o->no_spares = false;
-	if (IS_HARDENED)
-		o->hardened->chances.drawn = CHANCES_NONE;
+	owner_draws_anew(o);
 	if (heap_kind(h)->own_records)
 		store_relaxed(&o->identity, process_note());
 	return o;
@@ -108,7 +107,7 @@ struct owner *seat_slow(void)
 {
 	struct owner *o;
 
-	if (IS_SO && prereloc_call(&seat))
+	if (prereloc_call(&seat))
 		return NULL; /* the unowned slabs need no seat */
 	o = seat_fill(&seat.record, &heap_default);
 	if (o == NULL)
@@ -144,8 +143,7 @@ static void seat_leave(void)
 
 void ash_thread_detach(void)
 {
-	if (IS_HARDENED)
-		quarantine_empty();
+	quarantine_empty();
 	seat_leave();
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->thread_ends();

@@ -27,7 +27,7 @@ static void shrink_chunk(struct owner *o, struct chunk *c)
 	unsigned unit = 0;
 
 	while ((s = walk_slab(c, &unit)) != NULL)
-		if (owner_has(o, s) && !slab_is_fenced(s)) /* fences stay (refill.c) */
+		if (owner_has(o, s) && !slab_is_fenced(s)) /* fences stay */
 			shrink_slab(o, s);
 }
 
@@ -67,18 +67,6 @@ void shrink_owner(struct owner *o)
 	}
 }
 
-/* In hardened products this list has many empty slabs: fences (refill.c). */
-static void shrink_fences(struct owner *o)
-{
-	struct slab *s, *next;
-
-	for (s = o->bins[0].partial.head; s != NULL; s = next) {
-		next = s->next;
-		if (slab_arm(s))
-			slab_retire(o, s);
-	}
-}
-
 /* Collects all, because no call looks for lost entries later. */
 static void collect_rest(struct owner *o)
 {
@@ -94,8 +82,7 @@ void shrink_in_place(struct owner *o)
 	o->no_spares = true;
 	collect_rest(o);
 	spares_reduce(o, 0);
-	if (IS_HARDENED)
-		shrink_fences(o);
+	fences_shrink(o);
 	for (class = 0; class < CLASSES; class++) {
 		struct bin *b = &o->bins[class];
 		struct slab *s = bin_slab(o, b);

@@ -14,13 +14,14 @@ text() {
 }
 same=0
 for flags in '' -DASHLAR_PTHREAD -DASHLAR_MALLOC -DASHLAR_SMALL '-DASHLAR_MALLOC -DASHLAR_SO -fPIC' \
-	'-DASHLAR_MALLOC -DASHLAR_PTHREAD' -DASHLAR_SAMPLE -DASHLAR_SYSTEM -DASHLAR_LIBC; do
+	'-DASHLAR_MALLOC -DASHLAR_PTHREAD' -DASHLAR_SAMPLE -DASHLAR_SYSTEM -DASHLAR_LIBC \
+	-DASHLAR_HARDENED '-DASHLAR_MALLOC -DASHLAR_HARDENED' '-DASHLAR_MALLOC -DASHLAR_SAMPLE'; do
 	# shellcheck disable=SC2086 # a list of flags
 	text core/amalgamation.c $flags >"$folder/list" && text "$build/amalgamation/ashlar.c" $flags >"$folder/flat" &&
 		[ "$(wc -l <"$folder/list")" -gt 2000 ] && diff "$folder/list" "$folder/flat" >"$folder/diff" && same=$((same + 1))
 	head -n 5 "$folder/diff" | sed 's/^/     /'
 done
-[ $same = 9 ]
+[ $same = 12 ]
 verdict 'it is the text of core/amalgamation.c, in each variant'
 
 # ---- names ----

@@ -337,3 +337,20 @@ TEST(sample_that_is_resized, 20)
 	CHECK_EQ(ash_expand(p, MIB / 4), 0);
 	release_sample(p);
 }
+
+/* While all memory is locked, other products have several slots in a slab of such a size: a sample has its slab alone. */
+TEST(sample_of_locked_memory, 10)
+{
+	enum { MANY = 40, CURRENT = 1, FUTURE = 2 };
+	extern long arch_mlockall(long flags);
+	char *p[MANY];
+
+	if (rt_under_qemu() || arch_mlockall(CURRENT | FUTURE) != 0)
+		rt_skip("this process may not lock its memory");
+	ash_sample_every(1);
+	for (size_t i = 0; i < MANY; i++)
+		p[i] = expect_sample(ash_alloc(40000));
+	for (size_t i = 0; i < MANY; i++)
+		release_sample(p[i]);
+	CHECK_EQ(takes, releases);
+}

@@ -4,13 +4,14 @@
 # ---- sources ----
 
 # Sources that only the amalgamation has: with ASHLAR_MALLOC, with a C library, or with ASHLAR_HARDENED.
-AMALGAMATED = core/diagnostics/malloc_needs.c sys/back.c sys/chance.c core/front/guard.c core/front/guarded.c
+AMALGAMATED = core/diagnostics/malloc_needs.c core/front/free.c core/front/realloc.c sys/back.c sys/chance.c core/hardened/%
 CPU_SOURCES = $(wildcard arch/$(ARCH)/*.c arch/$(ARCH)/syscall.S)
-LIB_SOURCES = $(CPU_SOURCES) $(filter-out core/malloc/% core/field/% core/small/% core/front/sample.c $(AMALGAMATED), \
+LIB_SOURCES = $(CPU_SOURCES) $(filter-out core/malloc/% core/field/% core/small/% core/sample/% $(AMALGAMATED), \
 	$(wildcard sys/*.c core/*/*.c core/*/*/*.c))
 ARENA = $(filter-out %/arena_list.c,$(wildcard core/arena/*.c))
-# Sources that differ where allocations are sampled (core/front/sample.h).
-SAMPLE_SOURCES = $(addprefix core/front/,alloc.c zalloc.c slot.c resize.c remote.c sample.c)
+# Sources with hooks that differ where allocations are sampled (core/front/variant.h, core/base/variant.h).
+SAMPLE_SOURCES = $(addprefix core/front/,alloc.c slot.c resize.c remote.c) core/sample/sampler.c \
+	core/slab/slab.c core/thread/refill_large.c
 # System calls of the start and of threads; the library has syscall.S alone.
 CALLS = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
 HEADERS = $(patsubst core/include/%,$(BUILD)/include/%,$(wildcard core/include/*.h core/include/*.hpp)) \
@@ -105,7 +106,7 @@ $(CC) $1 -c $< -o $@
 endef
 
 # Functions that are called once in 64 allocations or less are built for size; these objects are built for speed.
-FAST = $(addprefix core/,front/alloc.o front/release.o front/sample.o malloc/ancestor.o arena/arena.o arena/arena_alloc.o \
+FAST = $(addprefix core/,front/alloc.o front/release.o sample/sampler.o malloc/ancestor.o arena/arena.o arena/arena_alloc.o \
 	arena/arena_summary.o heaps/instance_alloc.o heaps/instance_release.o heaps/instance_draft.o store/recover/intent.o \
 	store/data/slots.o)
 SIZE = $(FOR_SIZE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "front/sample.h"
+#include "sample/sampler.h"
 
 #include "ashlar_sample.h"
 #include "thread/seat.h"
@@ -69,7 +69,7 @@ static void sample_begin(void)
 
 bool sample_is_due(size_t bytes)
 {
-	if (SEAT_MAY_BE_NULL && seat.self == NULL)
+	if (seat_is_missing(seat.self))
 		return false; /* thread-local words must not be written yet (prereloc.h) */
 	if (sampler.random == 0)
 		sample_begin();

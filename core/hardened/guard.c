@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "front/guard.h"
+#include "hardened/guard.h"
 
 #include "atomic.h"
 #include "backend/chunk.h"
@@ -7,9 +7,9 @@
 #include "base/misuse.h"
 #include "chance.h"
 #include "front/diagnose.h"
+#include "hardened/zero.h"
 #include "pages.h"
 #include "thread/seat.h"
-#include "vec16.h"
 
 #define TOUCHED	   128 /* bytes; a page has enough smaller slots that a fault costs less than touching each slot */
 #define SLACK_BITS 22 /* the slack is less than 2^22: a slot has 1 MiB, a span its last page */
@@ -49,19 +49,6 @@ static ALWAYS_INLINE bool word_is_right(const void *p, size_t have, uint64_t wor
 	return word == word_of(*hash, slack) && slack - GUARD_BYTES <= have - GUARD_BYTES;
 }
 
-/* Returns whether a slot of n bytes, a multiple of 16, reads zero. */
-static inline bool is_zero(const void *p, size_t n)
-{
-	vec16 any = {0, 0};
-	size_t i;
-
-	for (i = 0; i + 64 <= n; i += 64)
-		any |= VEC16_OF(p, i) | VEC16_OF(p, i + 16) | VEC16_OF(p, i + 32) | VEC16_OF(p, i + 48);
-	for (; i < n; i += 16)
-		any |= VEC16_OF(p, i);
-	return (any[0] | any[1]) == 0;
-}
-
 /*
  * Returns whether the mark is at the block's end, with zeroes behind it up to the word, or for 4 KiB, so that no more
  * pages are touched.
@@ -85,7 +72,7 @@ static ALWAYS_INLINE bool end_is_whole(const char *end, uint64_t slack, uint64_t
 
 SLOW _Noreturn void guard_report(const char *call, const char *name, const void *p, const char *fault, size_t have)
 {
-	if (IS_MALLOC && name != NULL)
+	if (name != NULL)
 		diagnose_called(name, p);
 	misuse_report(call, p, fault, p, have);
 }
@@ -125,18 +112,12 @@ static bool stands_alone(const void *p, size_t have)
 	return have > SLOT_APART && region_alone(map_find(p)->region) != 0;
 }
 
-void guard_zero(const void *p, size_t have)
-{
-	if (p != NULL && !is_zero(p, have))
-		guard_report(CALL_ALLOC, NULL, p, MISUSE_AFTER, have);
-}
-
 ALWAYS_INLINE void guard_new(void *p, size_t size, size_t have, bool clean)
 {
 	if (clean && have >= TOUCHED && have <= SLOT_LARGE)
 		guard_touch(p, have);
 	/* Clean memory is compared, too: a block there may have been released, then purged, then written. */
-	if (!(clean && stands_alone(p, have)) && unlikely(!is_zero(p, have)))
+	if (!(clean && stands_alone(p, have)) && unlikely(!zero_is(p, have)))
 		guard_report(CALL_ALLOC, NULL, p, MISUSE_AFTER, have);
 	guard_set(p, size, have);
 }
@@ -183,49 +164,4 @@ size_t guard_peek(const struct slab *s, const void *p, size_t have, bool sure, b
 		return have - (word & SLACK_MASK);
 	*damaged = word != 0;
 	return SIZE_MAX;
-}
-
-/* ---- free memory ---- */
-
-SLOW void memory_compare(const char *p, size_t bytes)
-{
-	const char *end = p + bytes;
-
-	for (; p < end; p += PAGE_LEAST)
-		if (unlikely(!pages_zeroes(p)))
-			misuse_report(CALL_ALLOC, p, MISUSE_AFTER, NULL, 0);
-}
-
-/* Compares the free units of a chunk.  The units are held during that, so that no thread gets any of them. */
-static void chunk_compare(struct heap *h, struct chunk *c)
-{
-	uint64_t held = load_acquire(&c->units), left, rest;
-	unsigned first;
-
-	do
-		if (held == 0)
-			return;
-	while (!cas_acquire(&c->units, &held, 0)); /* pairs with chunk_put: the last user is done with the memory */
-	for (left = held; left != 0; left = rest) {
-		first = bits_lowest(left);
-		rest = left & (left + ((uint64_t)1 << first)); /* as in chunk_purge */
-		memory_compare(c->base + ((size_t)first << UNIT_SHIFT), (size_t)bits_count(left ^ rest) << UNIT_SHIFT);
-	}
-	chunk_put(h, c, held);
-}
-
-SLOW void chunks_compare(struct heap *h)
-{
-	static uint64_t most; /* chunks; a hint, because each of several threads that are here at a time may compare */
-	uint64_t now = load_relaxed(&h->slab_chunks), before = load_relaxed(&most);
-	struct region *r;
-	size_t i;
-
-	if (now <= before + before / 2)
-		return;
-	store_relaxed(&most, now);
-	for (r = region_first(h); r != NULL; r = region_next(r))
-		for (i = 0; r->remote != NULL && (i = region_next_known(r, i)) < load_relaxed(&r->chunks); i++)
-			if (chunk_is(region_chunk(r, i), CHUNK_SLABS))
-				chunk_compare(h, region_chunk(r, i));
 }
