@@ -8,7 +8,7 @@
 #include "life.h"
 #include "rt.h"
 #include "store/file/store.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 
 static ash_heap *heap;
 static struct heap *h UNUSED;

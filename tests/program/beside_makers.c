@@ -5,7 +5,7 @@
  */
 /* promises: ash_heap_create_file, ash_heap_open_file, ash_heap_vouch_file */
 #include "program/beside.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 
 /* ---- a process that gives up making a heap ---- */
 

@@ -21,7 +21,7 @@
 #include "program/power_blocks.h"
 #include "program/power_pages.h"
 #include "store/file/store.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "support/wrap.h"
 #include "syscall.h"
 

@@ -7,7 +7,7 @@
 /* promises: ash_alloc, ash_heap_attach_file, ash_heap_create, ash_heap_recover, ash_heap_sync */
 #include "program/audit.h"
 #include "program/child.h"
-#include "store/recover/benches.h"
+#include "heaps/benches.h"
 #include "syscall.h"
 
 #define CALLS(X)                                                                                   \

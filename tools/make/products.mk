@@ -106,8 +106,8 @@ endef
 
 # Functions that are called once in 64 allocations or less are built for size; these objects are built for speed.
 FAST = $(addprefix core/,front/alloc.o front/release.o front/sample.o malloc/ancestor.o arena/arena.o arena/arena_alloc.o \
-	arena/arena_summary.o heaps/instance_alloc.o heaps/instance_release.o heaps/instance_draft.o store/recover/intent.o \
-	store/data/slots.o)
+	arena/arena_summary.o heaps/instance_alloc.o heaps/instance_release.o store/calls/draft.o store/calls/hooks_blocks.o \
+	store/recover/intent.o store/data/slots.o)
 SIZE = $(FOR_SIZE)
 $(FAST:%=$(BUILD)/lib/%) $(FAST:%=$(BUILD)/sample/%): SIZE =
 $(BUILD)/lib/core/front/resize.o $(BUILD)/sample/core/front/resize.o: SIZE += $(FOR_RESIZE)

@@ -15,6 +15,7 @@
 #include "store/data/view.h"
 
 #include "heaps/instance.h"
+#include "store/calls/draft.h"
 #include "memory.h"
 #include "store/data/slots.h"
 #include "store/recover/block_tags.h"

@@ -6,7 +6,7 @@
 #include "share.h"
 #include "store/file/open.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/intent.h"
 #include "world.h"
 

@@ -7,7 +7,7 @@
 
 #include "store/file/open.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
 #include "thread/owner.h"

@@ -9,7 +9,7 @@
 #include "share.h"
 #include "store/file/image.h"
 #include "store/file/store.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/recover.h"
 #include "thread/seat.h"
 #include "thread/seating.h"

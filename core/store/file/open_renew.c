@@ -10,7 +10,7 @@
 #include "store/file/image.h"
 #include "store/file/store.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 
 /* ---- the attached processes ---- */

@@ -7,8 +7,8 @@
 #include "front/slot.h"
 #include "front/span.h"
 #include "slab/unowned.h"
-#include "store/recover/benches.h"
-#include "store/recover/building.h"
+#include "heaps/benches.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 #include "store/recover/intent.h"
@@ -140,22 +140,11 @@ void recover_settle(struct owner *v)
 		fetch_add_acq_rel(&store_of(v->heap)->deaths, 1);
 }
 
-size_t heap_recover(struct heap *h, struct owner *o)
+void recover_search(struct heap *h, struct owner *o)
 {
-	struct building b = building_begin(h, o);
-	size_t records = reap_all(h, o);
-	struct store *s = store_shared(h);
+	struct store *s = store_of(h);
 
-	building_end(b);
-	benches_reap();
-	if (s != NULL) {
-		strangers_bury(s);
-		if (store_lost(s) != 0)
-			lost_memory_return(s, o);
-	}
-	b = building_begin(h, o);
-	if (unowned_exist(h))
-		(void)unowned_shrink(h);
-	building_end(b);
-	return records;
+	strangers_bury(s);
+	if (store_lost(s) != 0)
+		lost_memory_return(s, o);
 }

@@ -3,7 +3,7 @@
 
 #include "backend/region.h"
 #include "front/span.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 

@@ -7,7 +7,7 @@
 #include "front/span.h"
 #include "inner/slots.h"
 #include "store/recover/recover.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "thread/seating.h"
 
 void before_three(void)

@@ -3,9 +3,9 @@
 #include "inner/death/before.h"
 #include "front/span.h"
 #include "slab/unowned.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/recover.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
 

@@ -8,8 +8,8 @@
  */
 #include "inner/death/harness.h"
 #include "slab/look.h"
-#include "store/recover/building.h"
-#include "store/recover/seats.h"
+#include "store/recover/builders.h"
+#include "heaps/seats.h"
 #include "support/blocks.h"
 
 static size_t fills;

@@ -3,8 +3,9 @@
 #include "inner/death/before.h"
 
 #include "front/slot.h"
+#include "heaps/seats.h"
+#include "store/calls/draft.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
 #include "support/blocks.h"
 
 void **death_slot;

@@ -5,10 +5,10 @@
 
 #include "ashlar_start.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/file/image.h"
 #include "store/recover/recover.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "syscall.h"
 
 enum { READ_WRITE = 3, SHARED = 0x01, PRIVATE = 0x02, FIXED = 0x10, NORESERVE = 0x4000 };

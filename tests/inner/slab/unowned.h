@@ -6,7 +6,7 @@
 #include "inner/slots.h"
 
 #include "heaps/instance.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 

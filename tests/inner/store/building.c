@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builders of a heap shared by processes (store/recover/building.h): each is counted while it builds, and not
+ * Builders of a heap shared by processes (store/recover/builders.h): each is counted while it builds, and not
  * after.
  */
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 
 #include "store/recover/census.h"
 

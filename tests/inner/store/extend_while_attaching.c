@@ -10,7 +10,7 @@
 #include "pages.h"
 #include "rt.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "syscall.h"
 
 enum { CHUNKS = 3, LIMIT = 150 };

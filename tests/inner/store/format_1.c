@@ -9,7 +9,7 @@
 #include "heaps/instance.h"
 #include "inner/store/caches.h"
 #include "inner/store/format_1.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 
 enum { BLOCKS = 12, SPAN = 11, GONE = 3, TAGGED = 4, NAMED = 5, ROOT = 6 };

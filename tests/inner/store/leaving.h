@@ -8,7 +8,7 @@
 #include "kernel.h"
 #include "rt.h"
 #include "store/recover/census.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "syscall.h"
 #include "thread/seat.h"
 

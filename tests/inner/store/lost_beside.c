@@ -10,7 +10,7 @@
 #include "front/span.h"
 #include "slab/slab.h"
 #include "slab/unowned.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "syscall.h"
 
 #include "inner/shared.h" /* last: its names are short */

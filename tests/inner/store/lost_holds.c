@@ -2,7 +2,7 @@
 /* What a living thread holds is not searched, and all else is (store/recover/holds.h). */
 #include "store/recover/recover.h"
 
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 

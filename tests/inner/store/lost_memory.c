@@ -6,7 +6,7 @@
 #include "store/recover/recover.h"
 
 #include "front/slot.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 #include "slab/unowned.h"

@@ -7,7 +7,7 @@
 #include "front/slot.h"
 #include "memory.h"
 #include "slab/unowned.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 

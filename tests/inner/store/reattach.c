@@ -7,7 +7,7 @@
 #include "process.h"
 #include "rt.h"
 #include "share.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "syscall.h"
 
 enum { CAPACITY = 8 << 20, PROT_BOTH = 3, MAP_SHARED_AT = 0x100001 };

@@ -4,7 +4,7 @@
 
 #include "front/slot.h"
 #include "kernel.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/intent.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The seal of a heap in a file: when it is set and broken, and what it refuses. */
 /* promises: ash_heap_break_seal, ash_heap_seal, ash_heap_vouch_file */
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 
 #include "heaps/instance.h"
 #include "life.h"

@@ -4,8 +4,8 @@
 #define TESTS_INNER_STORE_SEATS_H
 
 #include "heaps/instance.h"
-#include "store/recover/benches.h"
-#include "store/recover/seats.h"
+#include "heaps/benches.h"
+#include "heaps/seats.h"
 #include "support/blocks.h"
 #include "thread/seat.h"
 

@@ -88,13 +88,13 @@ TEST(inner_seats_parts_forgotten, 10)
 	for (p = 0; p < BENCH_PARTS; p++) {
 		part = bench_part(b, p, &entries);
 		for (i = 0; i < entries; i++)
-			part[i] = (struct seat_entry){.id = 6 + 2 * i, .census = 1};
+			part[i] = (struct seat_entry){.id = 6 + 2 * i, .word = 1};
 	}
 	benches_forget();
 	for (parts = 0; parts < BENCH_PARTS; parts++) {
 		part = bench_part(b, parts, &entries);
 		for (i = 0; i < entries; i++)
-			CHECK(part[i].id == 0 && part[i].census == 0);
+			CHECK(part[i].id == 0 && part[i].word == 0);
 	}
 }
 

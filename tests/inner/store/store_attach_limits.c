@@ -6,7 +6,7 @@
 #include "pages.h"
 #include "rt.h"
 #include "store/file/image.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "syscall.h"
 #include "world.h"
 

@@ -4,7 +4,7 @@
 /* promises: ash_heap_offset, ash_heap_pointer, ash_heap_view_offset, ash_heap_view_pointer, ash_heap_view_walk */
 #include "inner/store/view_subject.h"
 #include "store/data/view.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "syscall.h"
 
 enum { SIGSEGV_ = 11 };

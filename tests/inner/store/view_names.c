@@ -4,7 +4,7 @@
 #include "inner/store/view_subject.h"
 #include "store/data/view.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 
 struct tags {
 	uint64_t sum;

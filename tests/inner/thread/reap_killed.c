@@ -7,8 +7,8 @@
 #include "heaps/instance.h"
 #include "inner/spares.h"
 #include "process.h"
-#include "store/recover/building.h"
-#include "store/recover/seats.h"
+#include "store/recover/builders.h"
+#include "heaps/seats.h"
 #include "syscall.h"
 #include "thread/seating.h"
 

@@ -7,14 +7,14 @@
  *   owner      `building` of its record is odd
  *   stranger   a thread without a record (beyond STORE_RECORDS threads, or about to
  *              make one): its life is in one of STRANGERS entries
- *   private    in a heap of one process: see owner_begin
  *   crowd      strangers beyond that number: only counted.  Nothing is recovered while a member
  *              builds, nor after a member has died in it.
  */
-#ifndef CORE_BUILDING_H
-#define CORE_BUILDING_H
+#ifndef CORE_BUILDERS_H
+#define CORE_BUILDERS_H
 
 #include "ashlar_heap.h"
+#include "heaps/building.h"
 #include "store/file/store.h"
 #include "thread/owner.h"
 
@@ -80,18 +80,12 @@ INTERNAL void seal_touch(struct store *s);
 
 /* ---- building ---- */
 
-/*
- * Between building_begin and building_end the caller may change units, chunks and slabs.  o is the caller's record,
- * or NULL.
- */
-struct building {
-	uint64_t *word; /* NULL if an interrupted or outer call ends the section, or no call does */
-	enum { BUILDER_OWNER, BUILDER_STRANGER, BUILDER_CROWD, BUILDER_PRIVATE } as;
-	unsigned kept;	 /* places of holds that belong to an outer call  */
-	uint64_t *holds, *before; /* holds_mine, now and before         */
-};
-INTERNAL struct building building_begin(struct heap *h, struct owner *o);
-INTERNAL void building_end(struct building b);
+/* building.as; building.holds and .before are holds_mine (holds.h), now and before. */
+enum { BUILDER_OWNER = BUILDING_PRIVATE + 1, BUILDER_STRANGER, BUILDER_CROWD };
+
+/* For shared_hooks: the begin and end of a section (heaps/building.h). */
+INTERNAL void builders_begin(struct heap *h, struct owner *o, struct building *b);
+INTERNAL void builders_end(const struct building *b);
 
 /* Returns whether no live thread is building. */
 INTERNAL bool building_quiet(struct store *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/recover/benches.h"
+#include "heaps/benches.h"
 
 #include "process.h"
 
@@ -152,7 +152,7 @@ struct seat_entry *seat_entry_for(struct heap *h)
 		return NULL;
 	store_relaxed(&e->owner, (struct owner *)NULL);
 	store_relaxed(&e->self, (struct owner *)NULL);
-	e->census = 0;
+	e->word = 0;
 	signal_fence();
 	/* A signal handler may have made an entry for the heap before the claim; there is never a second entry. */
 	other = bench_find(b, h->id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/recover/benches.h"
+#include "heaps/benches.h"
 
 #include "generation.h"
 #include "pages.h"

@@ -10,7 +10,7 @@
 #ifndef CORE_SEATS_H
 #define CORE_SEATS_H
 
-#include "store/recover/benches.h"
+#include "heaps/benches.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 

@@ -15,7 +15,7 @@
  * A seat is the place in which a thread keeps its owner record in a heap between calls.  The default heap's seat is a
  * thread-local variable (thread/seat.h).  The seats of other heaps are entries of a page, found by the heap's id.
  *
- *   page   [mark, lives | id, seat | id, seat | ...]
+ *   page   [mark, known | id, seat | id, seat | ...]
  */
 #ifndef CORE_BENCHES_H
 #define CORE_BENCHES_H
@@ -27,34 +27,42 @@ struct seat_entry {
 	uint64_t id;	     /* of the heap; 0 if the entry is unused                     */
 	struct owner *owner; /* like self; NULL while a call has the record checked out   */
 	struct owner *self;  /* NULL if there is no record yet, or SEAT_BUSY              */
-	uint64_t census;     /* the process's tag in the heap (census.h), or 0 if unknown */
+	uint64_t word;	     /* of shared_hooks; 0 in an entry that was just made         */
 };
 _Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
 
 #define SEAT_ENTRIES 64
+#define SEAT_KNOWN   3
 
 struct seat_page {
 	uint64_t mark; /* see process.h; unused in the page for private heaps */
-	/* In the page for shared heaps; 0 until known. */
-	uint64_t life, process; /* of this thread, and of its process */
-	uint64_t world;	        /* its namespaces, see world.h; set with life */
+	uint64_t known[SEAT_KNOWN]; /* of shared_hooks, in the page for shared heaps; the first is 0 until all are set */
 	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
 };
 _Static_assert(sizeof(struct seat_page) <= PAGE_LEAST, "one page");
 
-/* Forgets the lives.  Relaxed, because seats_close may read another thread's page. */
+/* Forgets what is known.  Relaxed, because seats_close may read another thread's page. */
 static inline void page_forget(struct seat_page *page)
 {
-	store_relaxed(&page->life, 0);
-	page->process = page->world = 0;
+	unsigned i;
+
+	store_relaxed(&page->known[0], 0);
+	for (i = 1; i < SEAT_KNOWN; i++)
+		page->known[i] = 0;
 }
 
-/* The kind of a page, and the lowest bit of a heap's id (heap_new_id). */
+/* The kind of a page, and the lowest bit of a heap's id (heap_id). */
 enum { SEATS_OF_PROCESS, SEATS_SHARED, SEAT_KINDS };
 
 static inline unsigned seats_kind(const struct heap *h)
 {
 	return h->id & 1;
+}
+
+/* Returns the id of a heap with this number. */
+static inline uint64_t heap_id(uint64_t number, unsigned kind)
+{
+	return number << 1 | kind;
 }
 
 /*

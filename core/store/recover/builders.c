@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 
 #include "life.h"
 #include "share.h"
@@ -23,60 +23,45 @@ static void enter_stranger(struct store *s, struct building *b)
 	}
 }
 
-struct building building_begin(struct heap *h, struct owner *o)
+void builders_begin(struct heap *h, struct owner *o, struct building *b)
 {
-	struct building b = {NULL, BUILDER_PRIVATE, 0, NULL, NULL};
-	struct store *s = store_shared(h);
+	struct store *s = store_of(h);
 
-	if (s == NULL) {
-		if (o != NULL && (load_relaxed(&o->building) & 1) == 0) {
-			b.word = &o->building;
-			owner_begin(o);
-		}
-		return b;
-	}
-	b.before = holds_mine;
+	b->before = holds_mine;
 	if (o != NULL) {
-		b.as = BUILDER_OWNER;
-		b.holds = holds_of(o);
+		b->as = BUILDER_OWNER;
+		b->holds = holds_of(o);
 		if ((load_relaxed(&o->building) & 1) == 0)
-			b.word = &o->building;
+			b->word = &o->building;
 		else
-			b.kept = holds_used(b.holds);
+			b->kept = holds_used(b->holds);
 	} else {
-		b.as = BUILDER_CROWD;
-		b.word = &s->crowd;
-		enter_stranger(s, &b);
+		b->as = BUILDER_CROWD;
+		b->word = &s->crowd;
+		enter_stranger(s, b);
 	}
 	/* Pairs with building_quiet: a thread that sees the changes sees that the caller is building. */
-	if (b.word != NULL && b.as != BUILDER_STRANGER)
-		fetch_add_acq_rel(b.word, 1);
-	if (b.holds != NULL)
-		holds_drop(b.holds, b.kept); /* of a thread that died in this place */
-	holds_mine = b.holds;
+	if (b->word != NULL && b->as != BUILDER_STRANGER)
+		fetch_add_acq_rel(b->word, 1);
+	if (b->holds != NULL)
+		holds_drop(b->holds, b->kept); /* of a thread that died in this place */
+	holds_mine = b->holds;
 	/* Here for all builders: a thread gets a record as a stranger. */
 	if (o == NULL)
 		(void)seal_break(s);
 	fence_release(); /* pairs with building_quiet */
-	return b;
 }
 
-void building_end(struct building b)
+void builders_end(const struct building *b)
 {
-	if (b.as == BUILDER_PRIVATE) {
-		signal_fence(); /* like owner_end */
-		if (b.word != NULL)
-			store_relaxed(b.word, 0);
-		return;
-	}
-	if (b.holds != NULL)
-		holds_drop(b.holds, b.kept);
-	holds_mine = b.before;
+	if (b->holds != NULL)
+		holds_drop(b->holds, b->kept);
+	holds_mine = b->before;
 	/* Pairs with building_quiet: a thread that sees the end sees the changes. */
-	if (b.as == BUILDER_STRANGER)
-		store_release(b.word, 0);
-	else if (b.word != NULL)
-		fetch_add_acq_rel(b.word, b.as == BUILDER_OWNER ? 1 : (uint64_t)-1);
+	if (b->as == BUILDER_STRANGER)
+		store_release(b->word, 0);
+	else if (b->word != NULL)
+		fetch_add_acq_rel(b->word, b->as == BUILDER_OWNER ? 1 : (uint64_t)-1);
 }
 
 /* Returns whether no live stranger has this entry.  Counts the death of a stranger. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Drafts: blocks that only an intent of the calling thread names; and tags of the program. */
+#include "store/calls/draft.h"
+
 #include "backend/map.h"
 #include "front/slot.h"
 #include "heaps/instance.h"
 #include "memory.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 
 struct owner *draft_record(struct heap *h)
 {
@@ -41,7 +43,7 @@ void *draft_make(struct heap *h, size_t size, bool zero, uint64_t tag, struct in
 void draft_drop(struct heap *h, struct intent *i, void *p)
 {
 	/* In this order, because the block has lost the intent's tag if the thread dies in between. */
-	(void)instance_release_tagged(h, p);
+	(void)instance_release_drafted(h, p);
 	intent_end(i);
 }
 
@@ -88,7 +90,7 @@ static bool tag_set(struct heap *h, void *p, unsigned char tag, uint64_t *census
 bool draft_carry(struct chunk *c, const void *p, void *moved)
 {
 	struct heap *h = chunk_heap(c);
-	unsigned char tag = store_shared(h) != NULL ? kind_at(c, p) : 0;
+	unsigned char tag = kind_at(c, p);
 	uint64_t census;
 
 	if (tag == 0)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The headers of the store for the amalgamation, bottom to top. */
+#include "core/store/file/store.h"
+#include "core/store/recover/builders.h"
+#include "core/store/recover/census.h"
+#include "core/store/recover/holds.h"
+#include "core/store/recover/block_tags.h"
+#include "core/store/recover/recover.h"
+#include "core/store/recover/intent.h"
+#include "core/store/file/open.h"
+#include "core/store/file/image.h"
+#include "core/store/calls/hooks.h"
+#include "core/store/calls/draft.h"
+#include "core/store/data/slots.h"
+#include "core/store/data/view.h"
