@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The headers of the store for the amalgamation, bottom to top. */
+#include "core/store/process/borrow.h"
+#include "core/store/process/life.h"
+#include "core/store/process/mapping.h"
+#include "core/store/process/proc_stat.h"
+#include "core/store/process/share.h"
+#include "core/store/process/world.h"
 #include "core/store/file/store.h"
 #include "core/store/recover/builders.h"
 #include "core/store/recover/census.h"

@@ -6,6 +6,16 @@
 #include "core/store/data/slots.c"
 
 ASHLAR_FOR_SIZE
+#if IS_SYSTEM
+#include "core/store/process/system/sharing.c"
+#else
+#include "core/store/process/borrow.c"
+#include "core/store/process/life.c"
+#include "core/store/process/mapping.c"
+#include "core/store/process/proc_stat.c"
+#include "core/store/process/share.c"
+#include "core/store/process/world.c"
+#endif
 #include "core/store/file/store.c"
 #include "core/store/file/store_caches.c"
 #include "core/store/file/format.c"

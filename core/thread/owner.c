@@ -3,7 +3,6 @@
 
 #include "backend/shared.h"
 
-
 INTERNAL struct owner_static owner_static;
 
 /* Only the note refers to this object.  A linker keeps the notes of the objects that it links. */

@@ -29,7 +29,6 @@
 #include "base/version.h"
 #include "chance.h"
 #include "internal.h"
-#include "life.h"
 #include "slab/slab.h"
 
 /*

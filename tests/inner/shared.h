@@ -5,7 +5,7 @@
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "rt.h"
 #include "store/file/store.h"
 #include "heaps/seats.h"

@@ -10,10 +10,10 @@
  */
 /* promises: ash_heap_attach_file */
 #include "backend/region.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "program/beside.h"
 #include "program/copy_of.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/store.h"
 
 static struct lives {

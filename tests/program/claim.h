@@ -10,7 +10,7 @@
 #include "store/file/open.h"
 #include "support/wrap.h"
 #include "syscall.h"
-#include "world.h"
+#include "store/process/world.h"
 
 enum { CAPACITY = 8 << 20, EIO = 5, ENOMEM = 12, ENOSPC = 28, EOPNOTSUPP = 95, SEEK_SET = 0, SEEK_CUR = 1, SEEK_END = 2 };
 

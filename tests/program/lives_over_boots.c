@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lives (sys/life.h) over starts of the system, which are told by a wrapper. */
-#include "life.h"
+#include "store/process/life.h"
 #include "rt.h"
 #include "support/wrap.h"
 

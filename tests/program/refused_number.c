@@ -3,7 +3,7 @@
  * The number of the process, which a filter refuses from some moment on: the process is then
  * neither taken for a child of fork nor for one of vfork.
  */
-#include "borrow.h"
+#include "store/process/borrow.h"
 #include "generation.h"
 #include "process.h"
 #include "rt.h"

@@ -22,7 +22,7 @@
 #define CORE_OPEN_H
 
 #include "ashlar_heap.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/store.h"
 
 #define CLAIM_MAKING ((uint64_t)0x65646e616d736100) /* "\0asmande" */

@@ -5,13 +5,13 @@
 #include "backend/region.h"
 #include "heaps/benches.h"
 #include "heaps/instance.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "memory.h"
 #include "pages.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/store.h"
 #include "store/recover/builders.h"
-#include "world.h"
+#include "store/process/world.h"
 
 /*
  * Returns an id that no other heap of this process and no shared heap of another process has.  Other processes attach

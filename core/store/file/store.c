@@ -9,7 +9,7 @@
 #include "base/bits.h"
 #include "memory.h"
 #include "pages.h"
-#include "share.h"
+#include "store/process/share.h"
 
 size_t store_chunks_at(size_t n)
 {

@@ -21,7 +21,7 @@
 #include "backend/heap.h"
 #include "backend/region.h"
 #include "heaps/instance.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "thread/owner.h"
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/recover/builders.h"
 
-#include "life.h"
-#include "share.h"
+#include "store/process/life.h"
+#include "store/process/share.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 

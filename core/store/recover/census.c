@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/recover/census.h"
 
-#include "borrow.h"
+#include "store/process/borrow.h"
 #include "heaps/benches.h"
-#include "world.h"
+#include "store/process/world.h"
 
 /* Words of seat_page.known: the lives of the thread and of its process, and its namespaces (world.h). */
 enum { LIFE, PROCESS, WORLD };

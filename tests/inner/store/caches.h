@@ -4,7 +4,7 @@
 #define TESTS_INNER_SHM_CACHES_H
 
 #include "rt.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/image.h"
 #include "syscall.h"
 

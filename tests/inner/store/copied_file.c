@@ -4,7 +4,7 @@
  * they are dead, it is refused or is a heap that passes its check, whatever moments its pages are of.  One that was copied while all were stopped can be vouched for.
  */
 #include "ashlar_heap.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "program/copy_of.h"
 
 enum { SIGKILL = 9, SIGSTOP = 19, WUNTRACED = 2, WORKERS = 3, CAPACITY = 32, HELD = 64 };

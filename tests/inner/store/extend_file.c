@@ -3,7 +3,7 @@
 #include "ashlar_heap.h"
 #include "pages.h"
 #include "rt.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "syscall.h"
 
 enum { BLOCKS = 4000 };

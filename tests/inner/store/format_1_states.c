@@ -5,8 +5,8 @@
  */
 #include "ashlar_heap.h"
 #include "inner/store/format_1.h"
-#include "life.h"
-#include "share.h"
+#include "store/process/life.h"
+#include "store/process/share.h"
 
 #define A    UINT64_C(0x200002228800) /* two blocks, each with tag 1, in slabs of record 0 */
 #define B    UINT64_C(0x200002230000)

@@ -3,10 +3,10 @@
 #include "store/file/open.h"
 
 #include "heaps/instance.h"
-#include "mapping.h"
+#include "store/process/mapping.h"
 #include "process.h"
 #include "rt.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "heaps/seats.h"
 #include "syscall.h"
 

@@ -8,7 +8,7 @@
 #include "heaps/instance.h"
 #include "inner/store/caches.h"
 #include "kernel.h"
-#include "mapping.h"
+#include "store/process/mapping.h"
 #include "process.h"
 #include "store/recover/census.h"
 #include "support/blocks.h"

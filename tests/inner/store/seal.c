@@ -4,7 +4,7 @@
 #include "store/recover/builders.h"
 
 #include "heaps/instance.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "store/file/open.h"
 #include "support/handler_at_step.h"
 #include "syscall.h"

@@ -8,7 +8,7 @@
 #include "store/file/image.h"
 #include "store/recover/builders.h"
 #include "syscall.h"
-#include "world.h"
+#include "store/process/world.h"
 
 enum { CHUNKS = 4 };
 

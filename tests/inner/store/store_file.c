@@ -3,15 +3,15 @@
 #include "store/file/open.h"
 
 #include "heaps/instance.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "pages.h"
 #include "rt.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "slab/slab.h"
 #include "store/file/image.h"
 #include "store/recover/census.h"
 #include "syscall.h"
-#include "world.h"
+#include "store/process/world.h"
 
 enum { SEEK_END = 2, CAPACITY = 8 << 20 };
 

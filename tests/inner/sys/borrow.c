@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose memory it is that a process runs in: its own, or that of the parent that vforked it. */
-#include "borrow.h"
+#include "store/process/borrow.h"
 
 #include "kernel.h"
 #include "rt.h"

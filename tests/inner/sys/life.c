@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is dead: zombies, stopped processes, first threads that end. */
 #include "inner/sys/life_child.h"
-#include "proc_stat.h"
+#include "store/process/proc_stat.h"
 
 enum { SIGSTOP = 19, SIGCONT = 18, WUNTRACED = 2, NO_WAIT = 1, BIRTH = 22, BOOT = 43, IMAGE = 49, FORKED = 61 };
 

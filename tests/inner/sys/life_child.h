@@ -5,7 +5,7 @@
 
 #include "rt.h"
 
-#include "life.h"
+#include "store/process/life.h"
 
 #include "syscall.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Namespaces, and lives as they are seen from others. */
-#include "world.h"
+#include "store/process/world.h"
 
 #include "kernel.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "rt.h"
 #include "syscall.h"
 

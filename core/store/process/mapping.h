@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the file that a thread has mapped at an address, from /proc/PID/task/TID/maps. */
-#ifndef SYS_MAPPING_H
-#define SYS_MAPPING_H
+#ifndef CORE_MAPPING_H
+#define CORE_MAPPING_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * Borrowed memory: a child of vfork runs in the parent's memory until exec or its end.  The parent then continues
  * with all that the child wrote there, so the child must not record itself as a holder.
  */
-#ifndef SYS_BORROW_H
-#define SYS_BORROW_H
+#ifndef CORE_BORROW_H
+#define CORE_BORROW_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "share.h"
+#include "store/process/share.h"
 
 #include "kernel.h"
 #include "syscall.h"

@@ -21,8 +21,8 @@
  * A robust futex or a file lock would detect exec, too.  But the robust list belongs to the C library and is missing
  * in emulators, and a lock needs a file descriptor: daemons close all their descriptors, and would then seem dead.
  */
-#ifndef SYS_LIFE_H
-#define SYS_LIFE_H
+#ifndef CORE_LIFE_H
+#define CORE_LIFE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proc_stat.h"
+#include "store/process/proc_stat.h"
 
 #include "kernel.h"
 #include "syscall.h"

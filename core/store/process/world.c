@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "world.h"
+#include "store/process/world.h"
 
 #include <stddef.h>
 

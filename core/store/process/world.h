@@ -3,8 +3,8 @@
  * The world of a process: its pid namespace and its time namespace.  Thread ids
  * and start times (life.h) can be compared only within one world.
  */
-#ifndef SYS_WORLD_H
-#define SYS_WORLD_H
+#ifndef CORE_WORLD_H
+#define CORE_WORLD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a thread of any process, from /proc/TID/task/TID/stat. */
-#ifndef SYS_PROC_STAT_H
-#define SYS_PROC_STAT_H
+#ifndef CORE_PROC_STAT_H
+#define CORE_PROC_STAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

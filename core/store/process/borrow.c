@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "borrow.h"
+#include "store/process/borrow.h"
 
 #include "atomic.h"
 #include "pages.h"
 #include "process.h"
-#include "proc_stat.h"
+#include "store/process/proc_stat.h"
 #include "syscall.h"
 
 enum { CLONE_VM = 0x100, CLONE_THREAD = 0x10000 };

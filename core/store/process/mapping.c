@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "mapping.h"
+#include "store/process/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "kernel.h"
-#include "proc_stat.h"
+#include "store/process/proc_stat.h"
 #include "syscall.h"
 #include "text.h"
 

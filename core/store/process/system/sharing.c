@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * share.h, life.h, mapping.h and world.h for a program's own system (ashlar_system.h): no memory is
+ * share.h, life.h, mapping.h, borrow.h and world.h for a program's own system (ashlar_system.h): no memory is
  * shared, so heaps shared by processes are refused.
  */
-#include "life.h"
-#include "mapping.h"
-#include "share.h"
-#include "world.h"
+#include "store/process/borrow.h"
+#include "store/process/life.h"
+#include "store/process/mapping.h"
+#include "store/process/share.h"
+#include "store/process/world.h"
 
 bool share_map(void *at, size_t bytes, int fd, bool *refused)
 {
@@ -124,4 +125,9 @@ uint64_t mapping_at(uint64_t process, uint64_t thread, uintptr_t address)
 {
 	(void)process, (void)thread, (void)address;
 	return MAPPING_UNKNOWN;
+}
+
+bool memory_is_borrowed(void)
+{
+	return false;
 }

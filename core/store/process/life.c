@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "life.h"
+#include "store/process/life.h"
 
 #include "atomic.h"
 #include "process.h"
-#include "proc_stat.h"
-#include "world.h"
+#include "store/process/proc_stat.h"
+#include "store/process/world.h"
 
 #define BITS(n)      (((uint64_t)1 << (n)) - 1)
 #define BIRTH_SHIFT  22

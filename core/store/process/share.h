@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that processes share, either anonymous or in a file. */
-#ifndef SYS_SHARE_H
-#define SYS_SHARE_H
+#ifndef CORE_SHARE_H
+#define CORE_SHARE_H
 
 #include <stdbool.h>
 #include <stddef.h>
