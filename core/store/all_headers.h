@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The headers of the store for the amalgamation, bottom to top. */
+#include "core/store/allocator.h"
 #include "core/store/process/borrow.h"
 #include "core/store/process/life.h"
 #include "core/store/process/mapping.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates heaps that processes share, and attaches to those in files. */
-#include "heaps/instance.h"
+#include "store/allocator.h"
 #include "store/calls/hooks.h"
 #include "store/file/open.h"
 #include "store/file/store.h"

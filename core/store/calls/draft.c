@@ -2,13 +2,10 @@
 /* Drafts: blocks that only an intent of the calling thread names; and tags of the program. */
 #include "store/calls/draft.h"
 
-#include "backend/map.h"
-#include "front/slot.h"
-#include "heaps/instance.h"
 #include "memory.h"
+#include "store/allocator.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
-#include "heaps/seats.h"
 
 struct owner *draft_record(struct heap *h)
 {

@@ -4,8 +4,7 @@
 #define CORE_DRAFT_H
 
 #include "ashlar_heap.h"
-#include "backend/heap.h"
-#include "thread/owner.h"
+#include "store/allocator.h"
 
 struct intent;
 

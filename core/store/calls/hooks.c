@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/calls/hooks.h"
 
-#include "arena/arena.h"
-#include "diagnostics/blocks.h"
-#include "heaps/building.h"
-#include "heaps/instance.h"
-#include "heaps/seats.h"
+#include "store/allocator.h"
 #include "store/calls/draft.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/builders.h"

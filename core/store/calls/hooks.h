@@ -6,9 +6,7 @@
 #ifndef CORE_HOOKS_H
 #define CORE_HOOKS_H
 
-#include "backend/shared.h"
-#include "thread/bin.h"
-#include "thread/owner.h"
+#include "store/allocator.h"
 
 struct building;
 struct seat_entry;

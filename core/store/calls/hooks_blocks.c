@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of a heap shared by processes: what is stored beside the bits, because the thread may be killed at any point. */
-#include "backend/hold.h"
-#include "backend/map.h"
-#include "front/slot.h"
-#include "heaps/building.h"
-#include "heaps/instance.h"
-#include "heaps/seats.h"
-#include "slab/unowned.h"
+#include "store/allocator.h"
 #include "store/calls/hooks.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/builders.h"

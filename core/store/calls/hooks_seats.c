@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The records of threads in a heap shared by processes: who gets a record, and how a record is left. */
-#include "heaps/building.h"
-#include "heaps/seats.h"
+#include "store/allocator.h"
 #include "store/calls/hooks.h"
 #include "store/file/open.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/census.h"
 #include "store/recover/recover.h"
-#include "thread/seat.h"
-#include "thread/seating.h"
 
 /*
  * All records are in use, some perhaps by threads that have died.  The kernel is asked only now and then, because in

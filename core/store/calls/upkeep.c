@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls on a whole heap that processes share: extension, sync, seal, and the blocks that a dead process left. */
-#include "diagnostics/blocks.h"
-#include "heaps/building.h"
-#include "heaps/instance.h"
-#include "heaps/seats.h"
+#include "store/allocator.h"
 #include "store/file/open.h"
 #include "store/file/store.h"
 #include "store/recover/builders.h"

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/data/slots.h"
 
-#include "arena/arena.h"
-#include "front/diagnose.h"
-#include "heaps/instance.h"
+#include "store/allocator.h"
 #include "store/calls/draft.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
-#include "heaps/seats.h"
 
 /* ---- drafts ---- */
 

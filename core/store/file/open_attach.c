@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/file/open.h"
 
-#include "backend/region.h"
 #include "store/process/mapping.h"
 #include "memory.h"
 #include "pages.h"
@@ -11,8 +11,6 @@
 #include "store/file/store.h"
 #include "store/recover/builders.h"
 #include "store/recover/recover.h"
-#include "thread/seat.h"
-#include "thread/seating.h"
 #include "store/process/world.h"
 
 /* Returns whether the words that follow from address and size have their only possible values. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/file/open.h"
 
 #include "atomic.h"
-#include "backend/region.h"
-#include "heaps/benches.h"
-#include "heaps/instance.h"
 #include "store/process/life.h"
 #include "memory.h"
 #include "pages.h"

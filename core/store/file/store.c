@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/file/store.h"
 
-#include "backend/heap.h"
-#include "backend/hold.h"
-#include "backend/map.h"
-#include "backend/region.h"
-#include "backend/shared.h"
-#include "base/bits.h"
 #include "memory.h"
 #include "pages.h"
+#include "store/allocator.h"
 #include "store/process/share.h"
 
 size_t store_chunks_at(size_t n)

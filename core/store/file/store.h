@@ -18,11 +18,8 @@
 
 #include "ashlar_descriptor.h"
 #include "ashlar_heap.h"
-#include "backend/heap.h"
-#include "backend/region.h"
-#include "heaps/instance.h"
+#include "store/allocator.h"
 #include "store/process/life.h"
-#include "thread/owner.h"
 
 /*
  * Format 1 of heaps in files: the places of the words that must outlive the processes.  FORMAT.md describes them byte

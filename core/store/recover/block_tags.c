@@ -2,13 +2,8 @@
 #include "store/recover/block_tags.h"
 
 #include "ashlar_heap.h"
-#include "backend/region.h"
-#include "diagnostics/blocks.h"
-#include "front/slot.h"
-#include "front/span.h"
 #include "process.h"
-#include "slab/look.h"
-#include "heaps/benches.h"
+#include "store/allocator.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
 

@@ -14,9 +14,8 @@
 #define CORE_BUILDERS_H
 
 #include "ashlar_heap.h"
-#include "heaps/building.h"
+#include "store/allocator.h"
 #include "store/file/store.h"
-#include "thread/owner.h"
 
 /* ---- the seal ---- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/recover/census.h"
 
+#include "store/allocator.h"
 #include "store/process/borrow.h"
-#include "heaps/benches.h"
 #include "store/process/world.h"
 
 /* Words of seat_page.known: the lives of the thread and of its process, and its namespaces (world.h). */

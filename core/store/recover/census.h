@@ -14,8 +14,8 @@
 #ifndef CORE_CENSUS_H
 #define CORE_CENSUS_H
 
+#include "store/allocator.h"
 #include "store/process/life.h"
-#include "slab/slab.h"
 #include "store/file/store.h"
 
 /*

@@ -28,7 +28,7 @@
 #ifndef CORE_HOLDS_H
 #define CORE_HOLDS_H
 
-#include "backend/hold.h"
+#include "store/allocator.h"
 #include "store/file/store.h"
 
 /* The hold of everything: noted by a builder whose places are all in use, by handlers in handlers. */

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/recover/recover.h"
 
-#include "backend/map.h"
-#include "backend/region.h"
-#include "front/remote.h"
-#include "front/slot.h"
-#include "front/span.h"
-#include "slab/unowned.h"
-#include "heaps/benches.h"
+#include "store/allocator.h"
 #include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 #include "store/recover/intent.h"
-#include "thread/seating.h"
-#include "thread/settle.h"
 
 /* Releases a taken slot of v's own slab, after the holder is gone.  For `whole` see intents_settle. */
 static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole)

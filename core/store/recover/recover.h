@@ -20,8 +20,8 @@
 #ifndef CORE_RECOVER_H
 #define CORE_RECOVER_H
 
+#include "store/allocator.h"
 #include "store/file/store.h"
-#include "thread/owner.h"
 
 /* For shared_hooks: the holder word of the calling thread (owner.h), and whether a holder died. */
 INTERNAL uint64_t recover_holder(struct heap *h);

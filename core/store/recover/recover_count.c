@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/recover/recover.h"
 
-#include "backend/region.h"
 #include "store/recover/builders.h"
 
 /* Counts the units in use, and those that are free and dirty, in the format of heap.both. */
