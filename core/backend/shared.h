@@ -93,6 +93,9 @@ struct shared_hooks {
 	int (*walk)(struct heap *h, int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context);
 	/* Searches for memory that dead threads held, after their records were taken over.  o is the caller's record. */
 	void (*search)(struct heap *h, struct owner *o);
+	/* The bodies of ash_heap_extend and ash_heap_release_owner. */
+	bool (*extend)(struct heap *h, size_t capacity);
+	size_t (*release_owner)(struct heap *h, uint64_t owner);
 	/* Returns heap.root; and is called before heap.root changes. */
 	uint64_t (*root)(struct heap *h);
 	void (*root_changes)(struct heap *h);

@@ -12,6 +12,12 @@
 #include "thread/seat.h"
 #include "thread/seating.h"
 
+/* Returns the functions for a shared heap, or NULL for a heap of this process and for an arena. */
+static const struct shared_hooks *hooks_of(ash_heap *heap)
+{
+	return arena_of(heap) == NULL && !heap_kind(heap_of(heap))->own_records ? shared_hooks_now() : NULL;
+}
+
 /* Returns whether no thread has a record in a shared heap, and a call that only reads must not take a record. */
 static bool is_at_rest(struct heap *h)
 {
@@ -111,26 +117,37 @@ size_t ash_heap_recover(ash_heap *heap)
 	return records;
 }
 
+bool ash_heap_extend(ash_heap *heap, size_t capacity)
+{
+	const struct shared_hooks *hooks = hooks_of(heap);
+
+	return hooks != NULL && hooks->extend(heap_of(heap), capacity);
+}
+
+size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
+{
+	const struct shared_hooks *hooks = hooks_of(heap);
+
+	return hooks == NULL ? 0 : hooks->release_owner(heap_of(heap), owner);
+}
+
 void *ash_heap_root(ash_heap *heap)
 {
-	struct arena *a = arena_of(heap);
-	struct heap *h = heap_of(heap);
+	const struct shared_hooks *hooks = hooks_of(heap);
+	const struct arena *a = arena_of(heap);
 	uint64_t root;
 
 	/* Pairs with ash_heap_set_root: the object of the root is complete. */
-	if (a == NULL && !heap_kind(h)->own_records)
-		root = shared_hooks_now()->root(h);
-	else
-		root = load_acquire(a != NULL ? &a->root : &h->root);
+	root = hooks != NULL ? hooks->root(heap_of(heap)) : load_acquire(a != NULL ? &a->root : &heap_of(heap)->root);
 	return (void *)root; /* NOLINT: an address */
 }
 
 void ash_heap_set_root(ash_heap *heap, void *root)
 {
+	const struct shared_hooks *hooks = hooks_of(heap);
 	struct arena *a = arena_of(heap);
-	struct heap *h = heap_of(heap);
 
-	if (a == NULL && !heap_kind(h)->own_records)
-		shared_hooks_now()->root_changes(h);
-	store_release(a != NULL ? &a->root : &h->root, (uint64_t)(uintptr_t)root);
+	if (hooks != NULL)
+		hooks->root_changes(heap_of(heap));
+	store_release(a != NULL ? &a->root : &heap_of(heap)->root, (uint64_t)(uintptr_t)root);
 }

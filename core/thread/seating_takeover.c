@@ -197,7 +197,7 @@ size_t takeover_end(struct takeover *t)
 		spares_reduce(v, 0); /* adopt_slabs relies on it */
 		/*
 		 * Makes the counter even again.  This is not owner_end, because in shared heaps the counter never
-		 * falls (store/recover/builders.h).
+		 * falls.  Release pairs with shared_hooks.is_quiet.
 		 */
 		store_release(&v->building, load_relaxed(&v->building) + (batch & 1));
 		store_relaxed(&v->batch, 0);

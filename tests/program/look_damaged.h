@@ -11,7 +11,6 @@
 #include "program/core_image.h"
 #include "program/look_run.h"
 #include "slab/slab.h"
-#include "store/file/store.h"
 
 enum { DAMAGES = 8, PLACES = 64, DAMAGED_BLOCKS = 900 };
 
@@ -155,32 +154,6 @@ static void damaged_is_told(void)
 		CHECK_EQ(look_row(class_size(i), "taken"), taken_of_class[i]);
 }
 
-static void damaged_files(unsigned images)
-{
-	int fd = (int)arch_memfd_create("damaged heap", 0);
-	const struct store *s;
-	const struct region *r;
-	ash_heap *h;
-
-	CHECK(fd >= 0);
-	h = ash_heap_create_file(fd, 8 * CHUNK_SIZE, NULL);
-	if (h == NULL)
-		rt_skip("no shared heaps here");
-	damaged_take(h);
-	CHECK(ash_heap_alloc(h, (size_t)3 << 20) != NULL);
-	s = store_of((struct heap *)(void *)h);
-	r = s->heap.regions;
-	/* The store and its descriptor, an owner record, region, bitmaps, the first chunks. */
-	place_add(0, sizeof *s);
-	place_add(offsetof(struct store, descriptor), sizeof s->descriptor);
-	place_add((uint64_t)((char *)s->heap.owners - (const char *)s), 512);
-	place_add(REGION_AT, sizeof *r + 64);
-	places_of_slabs(r, (uint64_t)0 - (uintptr_t)s);
-	damage_all(fd, images);
-	damaged_is_told();
-	CHECK_EQ(look_figure(look_text, "changed_slots"), 0);
-}
-
 /* Where the core has these addresses. */
 static uint64_t core_place(uint64_t at)
 {
@@ -198,7 +171,7 @@ static uint64_t core_place(uint64_t at)
 	return 0;
 }
 
-static void damaged_cores(unsigned images)
+static UNUSED void damaged_cores(unsigned images)
 {
 	int fd = (int)arch_memfd_create("damaged core", 0);
 	static char memory[1 << 18];

@@ -31,4 +31,9 @@ INTERNAL struct owner *hooks_seat_fill(struct heap *h, struct seat_entry *t);
 INTERNAL void hooks_rests(struct owner *o);
 INTERNAL void hooks_seat_closed(struct heap *h, struct owner *o, uint64_t life);
 
+/* ---- hooks_heap.c ---- */
+
+INTERNAL bool hooks_extend(struct heap *h, size_t capacity);
+INTERNAL size_t hooks_release_owner(struct heap *h, uint64_t owner);
+
 #endif

@@ -11,6 +11,7 @@
 #include "slab/slab.h"
 #include "support/another.h"
 #include "support/blocks.h"
+#include "support/shared_heap.h"
 #include "thread/seat.h"
 #include "thread/settle.h"
 
@@ -86,7 +87,7 @@ static void takes_some_of_it(void)
 
 TEST(foreign_not_in_a_shared_heap, 10)
 {
-	shared = NOT_NULL(ash_heap_create_shared(16 * MIB, NULL));
+	shared = shared_heap(16 * MIB);
 	ash_heap_release(shared, ash_heap_alloc(shared, 1));
 	another_stays(takes_some_of_it);
 	for (size_t i = 0; i < SHARED; i++)
