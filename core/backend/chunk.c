@@ -157,7 +157,7 @@ size_t chunk_purge(struct heap *h, struct chunk *c)
 			purged |= left ^ rest;
 	}
 	n = bits_count(PAGE_MOST <= UNIT_SIZE ? purged : purged & ~load_relaxed(&c->clean));
-	fetch_or_acq_rel(&c->clean, purged);
+	fetch_or_acq_rel(&c->clean, purged); /* pairs with units_taken: before the units can be claimed */
 	heap_cleaned(h, n, 0);
 	chunk_put(h, c, held);
 	hold_some(c, 0, CHUNK_UNITS, false);

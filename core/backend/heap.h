@@ -96,7 +96,7 @@ INTERNAL_EXTERN struct heap heap_default;
 #define HEAP_BYTES ((sizeof(struct heap) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
 
 /*
- * The differences between kinds of heap that need no code; the others are in heap_hooks.  The compiler knows
+ * The differences between kinds of heap that need no code; the others are in shared_hooks.  The compiler knows
  * both rows: a test is one comparison, and no table must be relocated before the first call (prereloc.h).
  */
 struct heap_kind {
@@ -138,29 +138,6 @@ struct heap_hooks {
 	void (*thread_ends)(void);
 	/* Gives back what remains of destroyed heaps; returns the number of bytes. */
 	size_t (*trim)(void);
-	/* ---- the rest: for heaps whose records are not the process's own (heap_kind) ---- */
-	/* Called when the record of the first of n claimed chunks becomes known, see region_know. */
-	void (*run_made)(struct region *r, size_t first, size_t n);
-	/* Called when a slab is about to be published. */
-	void (*slab_made)(struct slab *s);
-	/* Returns zeroed memory for another owner record, or NULL. */
-	void *(*owner_memory)(struct heap *h);
-	/* owner_made: the record is complete.  owner_after returns the next complete record. */
-	void (*owner_made)(struct owner *o);
-	struct owner *(*owner_after)(struct heap *h, const struct owner *o);
-	/* Returns the calling thread's holder word (base/roll.h). */
-	uint64_t (*holder)(struct heap *h);
-	/* Returns true if the holder has died. */
-	bool (*is_dead)(struct heap *h, uint64_t holder);
-	/*
-	 * Completes the work that a dead holder of the record left half done; the caller holds the record
-	 * now.
-	 */
-	void (*settle)(struct owner *v);
-	/* Notes the memory that the calling thread is about to take, or drops the note (backend/hold.h). */
-	void (*hold)(struct heap *h, uint64_t what, bool notes);
-	/* Returns true if no live thread is changing units, chunks or slabs. */
-	bool (*is_quiet)(struct heap *h);
 };
 INTERNAL_EXTERN const struct heap_hooks *heap_hooks;
 

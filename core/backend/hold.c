@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/hold.h"
 
+#include "backend/shared.h"
+
 static void hold_note(struct heap *h, uint64_t what, bool notes)
 {
 	if (unlikely(!heap_kind(h)->own_records))
-		heap_hooks_now()->hold(h, what, notes);
+		shared_hooks_now()->hold(h, what, notes);
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "backend/region.h"
 
 #include "backend/hold.h"
+#include "backend/shared.h"
 #include "pages.h"
 
 #define STEP_MAX    ((size_t)512) /* chunks: the heap grows by at most 1 GiB at a time   */
@@ -163,7 +164,7 @@ void region_know(struct run run, size_t n)
 	struct region *r = run.region;
 
 	if (unlikely(!heap_kind(r->heap)->own_records))
-		heap_hooks_now()->run_made(r, run.first, n);
+		shared_hooks_now()->run_made(r, run.first, n);
 	bits_release(r->known, run.first, 1); /* pairs with region_next_known */
 }
 

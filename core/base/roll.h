@@ -57,8 +57,8 @@ INTERNAL const void *roll_seat(uint64_t number);
  *   generation     | thread number  | guest | held
  *
  *   a heap shared by processes
- *   63 ......................... 2 |   1   |  0
- *   life of the thread (life.h)    | guest | held
+ *   63 ........... 24 | 23 ..... 2 |   1   |  0
+ *   of shared_hooks   | thread id  | guest | held
  *
  *   generation   the fork generation of the holder (generation.h).  If it is old,
  *                the holder exists only if it is the thread that forked
@@ -71,7 +71,8 @@ INTERNAL const void *roll_seat(uint64_t number);
 #define OWNER_VACANT ((uint64_t)0)
 #define OWNER_HELD   ((uint64_t)1)
 #define OWNER_GUEST  ((uint64_t)2)
-#define OWNER_THREAD 2 /* shift of the thread number, or of the life */
+#define OWNER_THREAD 2 /* shift of the thread number, or of the word of shared_hooks */
+#define OWNER_SHARED_ID (((uint64_t)1 << 22) - 1) /* mask of the id in that word */
 #define OWNER_STAMP  (64 - GENERATION_BITS) /* shift of the generation */
 
 static inline uint64_t holder_generation(uint64_t word)

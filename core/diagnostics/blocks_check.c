@@ -7,6 +7,7 @@
 
 #include "ashlar.h"
 #include "backend/region.h"
+#include "backend/shared.h"
 #include "front/variant.h"
 #include "slab/look.h"
 #include "thread/seat.h"
@@ -123,7 +124,7 @@ static bool no_thread_changes(struct heap *h, const struct owner *o)
 	struct owner *v;
 
 	if (!heap_kind(h)->own_records)
-		return heap_hooks_now()->is_quiet(h);
+		return shared_hooks_now()->is_quiet(h);
 	for (v = owner_after(h, NULL); v != NULL; v = owner_after(h, v))
 		if (v != o && load_acquire(&v->state) != OWNER_VACANT)
 			return false;

@@ -9,11 +9,10 @@
 #include "arena/arena.h"
 #include "ashlar_heap.h"
 #include "backend/heap.h"
+#include "base/layout.h"
 #include "base/misuse.h"
-#include "store/file/store.h"
 
 struct chunk;
-struct intent;
 
 /* An arena's id is 0, which is the id of no heap with seats: so no fast path accepts an arena. */
 _Static_assert(offsetof(struct arena, sharing) == offsetof(struct heap, sharing) &&
@@ -44,12 +43,6 @@ static inline ash_heap *heap_public(struct heap *h)
 	return (ash_heap *)(void *)h;
 }
 
-/* Returns the store of a heap that processes share, or NULL for a heap of this process and for an arena. */
-static inline struct store *store_behind(ash_heap *heap)
-{
-	return arena_of(heap) != NULL ? NULL : store_shared(heap_of(heap));
-}
-
 /* Blocks that a program names in a call on a heap.  A pointer that is no block of the heap is misuse. */
 
 /* Returns the chunk of a block, which must belong to the heap.  The heap is no arena. */
@@ -64,44 +57,32 @@ INTERNAL size_t instance_bytes(ash_heap *heap, const char *call, const void *p);
  * there is no memory.
  */
 INTERNAL void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
-/* Allocates a draft in a heap shared by processes: only the intent, CLAIMED, names the block. */
-INTERNAL void *instance_draft(struct heap *h, size_t size, bool zero, struct intent *draft);
+/* Allocates a block of a shared heap that only the draft names (backend/shared.h). */
+INTERNAL void *instance_draft(struct heap *h, size_t size, bool zero, void *draft);
+/* The rest of ash_heap_alloc, for a heap that is no arena, when the thread has no slot at hand. */
+INTERNAL void *instance_alloc_slow(struct heap *h, size_t size);
 
 /* Releases the block at p in this chunk, of any heap; other pointers are misuse. */
 INTERNAL void instance_release(struct chunk *c, void *p);
 /*
- * Releases a block that has the tag of an intent of the calling thread.  If the thread dies here, the thread that
- * recovers the intent completes the release.  Returns false if there is no such block.
+ * Releases a block that a draft of the calling thread names.  If the thread dies here, the thread that recovers the
+ * draft completes the release.  Returns false if there is no such block.
  */
-INTERNAL bool instance_release_tagged(struct heap *h, void *p);
+INTERNAL bool instance_release_drafted(struct heap *h, void *p);
 
-/* ---- instance_draft.c: of heaps shared by processes, see store/recover/intent.h ---- */
+/* ---- instance_create.c, instance_upkeep.c ---- */
 
-/*
- * Returns the calling thread's record, after getting a record if it had none.  Returns NULL if the thread can have no
- * record.
- */
-INTERNAL struct owner *draft_record(struct heap *h);
-/*
- * Makes a block that gets the census tag `tag` when it is published; 0 means the tag of the calling process.  Until
- * then only the intent *i, CLAIMED, names the block.  Returns NULL on failure, with the reason in *why.
- */
-INTERNAL void *draft_make(struct heap *h, size_t size, bool zero, uint64_t tag, struct intent **i,
-			  enum ash_slot *why);
-/* Makes such a block with a tag of the program beside the process. */
-INTERNAL void *draft_tagged(struct heap *h, size_t size, unsigned char tag, struct intent **i);
-/* Releases a draft that was not published. */
-INTERNAL void draft_drop(struct heap *h, struct intent *i, void *p);
-/*
- * Gives the slot a zeroed block of the heap, if the slot has no block.  Returns false if there is no memory or no
- * record.
- */
-INTERNAL bool draft_own(struct heap *h, uint64_t *slot, size_t size);
-/*
- * Gives `moved`, which only the caller has, the program's tag of the block at p in this chunk.  Returns false if
- * there is no memory for the tag.
- */
-INTERNAL bool draft_carry(struct chunk *c, const void *p, void *moved);
+/* Returns a number that no other heap of this process has, for heap_id. */
+INTERNAL uint64_t heap_number(void);
+
+/* Sets the heap's options, the program's or the defaults, with this cap. */
+INTERNAL void heap_configure(struct heap *h, size_t cap, const struct ash_heap_options *options);
+
+/* Returns the number of chunks for this capacity. */
+static inline size_t capacity_chunks(size_t capacity)
+{
+	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
+}
 
 /* ---- instance_hooks.c ---- */
 

@@ -4,30 +4,25 @@
 #include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
+#include "backend/shared.h"
 #include "front/block.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "heaps/building.h"
+#include "heaps/seats.h"
 #include "memory.h"
 #include "slab/unowned.h"
-#include "store/recover/block_tags.h"
-#include "store/recover/building.h"
-#include "store/recover/census.h"
-#include "store/recover/intent.h"
-#include "store/recover/seats.h"
 #include "thread/bin.h"
 #include "thread/refill.h"
 
 /*
  * Takes the lowest free slot of the bin's current slab.  Returns NULL if refill_bin has to look for a slot.  Sets
- * *clean as refill_slot does.  `draft` is the intent that names the block, or NULL.
+ * *clean as refill_slot does.
  */
-static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin *b, bool *clean,
-				     struct intent *draft)
+static ALWAYS_INLINE void *slot_take(struct owner *o, struct bin *b, bool *clean)
 {
 	struct slab *s = bin_slab(o, b);
-	uint64_t word, index, g;
-	uint16_t *tag;
-	char *p;
+	uint64_t word, g;
 
 	if (unlikely(s->ready == 0))
 		return NULL;
@@ -38,55 +33,39 @@ static ALWAYS_INLINE void *slot_take(struct heap *h, struct owner *o, struct bin
 		return NULL;
 	}
 	*clean = !s->dirty;
-	index = cpu_lowest_bit(word);
-	if (store_shared(h) == NULL)
-		return slab_take_slot(s, g, word, index);
-	tag = census_tag(s, g * GROUP_SLOTS + index);
-	p = s->base + (g * GROUP_SLOTS + index) * s->slot_size;
-	/*
-	 * The stores are in this order, because the thread may be killed at any point (recover.h): first the slot is
-	 * recorded as in flight, then its tag is set, then the slot is taken.  When the slot is no longer in flight,
-	 * nothing is left to undo.  A draft is never in flight: until it is published, it has the tag of its intent.
-	 */
-	if (draft != NULL) {
-		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
-		store_release(tag, intent_tag(store_of(h), draft));
-		signal_fence();
-		return slab_take_slot(s, g, word, index);
-	}
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-	store_release(tag, (uint16_t)truth_of(o)->census);
-	signal_fence();
-	(void)slab_take_slot(s, g, word, index);
-	store_release(&truth_of(o)->flight, 0);
-	return p;
+	return slab_take_slot(s, g, word, cpu_lowest_bit(word));
 }
 
-/* Returns the tag of a block that slot_take did not take; a draft gets the tag of its intent. */
-static uint16_t tag_for(struct heap *h, struct owner *self, const struct intent *draft)
+/* slot_take in any heap.  `draft` is what names a block of a shared heap (backend/shared.h), or NULL. */
+static void *slot_take_in(struct heap *h, struct owner *o, struct bin *b, bool *clean, void *draft)
 {
-	if (draft != NULL)
-		return intent_tag(store_of(h), draft);
-	return store_shared(h) == NULL ? TAG_NONE : census_mine(store_of(h), self);
+	return heap_kind(h)->own_records ? slot_take(o, b, clean) : shared_hooks_now()->slot_take(o, b, clean, draft);
+}
+
+/* For a block that slot_take did not take. */
+static uint64_t taking(struct heap *h, struct owner *self, const void *draft)
+{
+	return heap_kind(h)->own_records ? 0 : shared_hooks_now()->taking(h, self, draft);
+}
+
+static void taken(struct heap *h, void *p, uint64_t word, void *draft)
+{
+	if (p != NULL && !heap_kind(h)->own_records)
+		shared_hooks_now()->taken(p, word, draft);
 }
 
 /*
  * Takes a slot of an unowned slab, for a thread without a record.  `rest` is for a thread whose slabs are full when
  * there is no memory for another slab.
  */
-static void *slot_unowned(struct heap *h, unsigned class, bool rest, struct intent *draft)
+static void *slot_unowned(struct heap *h, unsigned class, bool rest, void *draft)
 {
 	struct owner *self = seats_self(h);
-	uint16_t tag = tag_for(h, self, draft);
+	uint64_t word = taking(h, self, draft);
 	struct building b = building_begin(h, self);
 	void *p = rest ? unowned_rest(h, class) : unowned_slot(h, class);
-	struct slot_ref at;
 
-	if (p != NULL && draft != NULL)
-		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
-	if (p != NULL && store_shared(h) != NULL && slot_find(map_find(p), p, &at))
-		/* Pairs with lost_slots: a slot with a tag is not in flight. */
-		store_release(census_tag(at.slab, at.index), tag);
+	taken(h, p, word, draft);
 	building_end(b);
 	return p;
 }
@@ -95,7 +74,7 @@ static void *slot_unowned(struct heap *h, unsigned class, bool rest, struct inte
  * Takes a slot of the class.  Sets *clean to whether the slot is known to read zero.  Returns NULL if there is no
  * memory.
  */
-static void *slot(struct heap *h, unsigned class, bool *clean, struct intent *draft)
+static void *slot(struct heap *h, unsigned class, bool *clean, void *draft)
 {
 	struct seat_entry *t;
 	struct owner *o = seats_guess(h, &t);
@@ -110,7 +89,7 @@ static void *slot(struct heap *h, unsigned class, bool *clean, struct intent *dr
 		return slot_unowned(h, class, false, draft);
 	}
 	bin = &o->bins[class];
-	while (unlikely((p = slot_take(h, o, bin, clean, draft)) == NULL) && more) {
+	while (unlikely((p = slot_take_in(h, o, bin, clean, draft)) == NULL) && more) {
 		struct building b = building_begin(h, o);
 
 		more = refill_bin(o, class);
@@ -125,24 +104,20 @@ static void *slot(struct heap *h, unsigned class, bool *clean, struct intent *dr
 	return p;
 }
 
-static void *span(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
+static void *span(struct heap *h, size_t size, size_t alignment, bool zero, void *draft)
 {
 	struct seats_call call = seats_enter(h);
-	uint16_t tag = tag_for(h, call.self, draft);
+	uint64_t word = taking(h, call.self, draft);
 	struct building b = building_begin(h, call.self);
 	char *p = span_alloc(h, size, alignment, zero);
 
-	if (p != NULL && draft != NULL)
-		store_release(&draft->fresh, (uint64_t)(uintptr_t)p);
-	/* Pairs with examine_chunk: a span without a tag was not handed out. */
-	if (p != NULL && store_shared(h) != NULL)
-		store_release(&map_find(p)->clean, tag);
+	taken(h, p, word, draft);
 	building_end(b);
 	seats_exit(call);
 	return p;
 }
 
-static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
+static void *attempt(struct heap *h, size_t size, size_t alignment, bool zero, void *draft)
 {
 	unsigned class = class_aligned(size, alignment);
 	bool clean;
@@ -171,7 +146,7 @@ static void gather(struct heap *h)
 }
 
 /* Takes a slot of a larger class, if there is no memory for the block's own class. */
-static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, struct intent *draft)
+static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, void *draft)
 {
 	unsigned class = class_aligned(size, alignment);
 	struct seat_entry *t;
@@ -183,7 +158,7 @@ static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, 
 		b = building_begin(h, o);
 		class = refill_larger(o, class, alignment);
 		if (class < CLASSES) {
-			p = slot_take(h, o, &o->bins[class], clean, draft);
+			p = slot_take_in(h, o, &o->bins[class], clean, draft);
 			bin_detach(o, class); /* changes a list */
 		}
 		building_end(b);
@@ -194,14 +169,14 @@ static void *larger(struct heap *h, size_t size, size_t alignment, bool *clean, 
 }
 
 /* Returns NULL if there is no memory, even after recovery and after empty slabs were gathered. */
-static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, struct intent *draft)
+static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, void *draft)
 {
 	void *p = attempt(h, size, alignment, zero, draft);
 	bool clean;
 
 	/* Before NULL is returned, recover the memory of dead threads and gather empty slabs. */
 	if (p == NULL) {
-		if (store_shared(h) != NULL)
+		if (!heap_kind(h)->own_records)
 			(void)ash_heap_recover(heap_public(h));
 		gather(h);
 		p = attempt(h, size, alignment, zero, draft);
@@ -211,7 +186,7 @@ static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, 
 	return p;
 }
 
-void *instance_draft(struct heap *h, size_t size, bool zero, struct intent *draft)
+void *instance_draft(struct heap *h, size_t size, bool zero, void *draft)
 {
 	return size > PTRDIFF_MAX ? NULL : attempts(h, size, 1, zero, draft);
 }
@@ -227,22 +202,24 @@ void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 	return attempts(h, size, alignment, zero, NULL);
 }
 
-static __attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_t size)
+__attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_t size)
 {
 	bool clean;
 	void *p;
 
-	if (unlikely(h->sharing >= PAGES_CALLERS))
-		return instance_alloc(h, size, 1, false);
 	if (likely(size <= SLOT_MAX) && likely((p = slot(h, class_of(size), &clean, NULL)) != NULL))
 		return p;
 	return instance_alloc(h, size, 1, false);
 }
 
-/*
- * No thread has a seat in an arena: its id 0 leads to the slow path.  Otherwise this fast path differs from that of
- * ash_alloc only in the seat and in the words that recovery needs.
- */
+static __attribute__((noinline)) void *alloc_other(struct heap *h, size_t size)
+{
+	if (likely(h->sharing == PAGES_SHARED))
+		return shared_hooks_now()->alloc(h, size);
+	return instance_alloc(h, size, 1, false);
+}
+
+/* This fast path differs from that of ash_alloc only in the seat. */
 FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 {
 	struct heap *h = heap_of(heap);
@@ -251,9 +228,11 @@ FAST void *ash_heap_alloc(ash_heap *heap, size_t size)
 	bool clean;
 	void *p;
 
+	if (unlikely(h->sharing != PAGES_PRIVATE))
+		return alloc_other(h, size);
 	if (unlikely(size > SLOT_SMALL) || unlikely((o = seats_guess(h, &t)) == NULL))
 		return instance_alloc_slow(h, size);
-	p = slot_take(h, o, bin_small(o, class_small[(size + 7) / 8]), &clean, NULL);
+	p = slot_take(o, bin_small(o, class_small[(size + 7) / 8]), &clean);
 	seats_give(t, o);
 	return likely(p != NULL) ? p : instance_alloc_slow(h, size);
 }

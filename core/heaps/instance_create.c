@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Creates heaps of each kind, attaches to heaps in files, and destroys them. */
+/* Creates heaps of this process, and destroys heaps of any kind. */
 #include "heaps/instance.h"
 
 #include "arena/arena.h"
 #include "backend/heap.h"
 #include "backend/region.h"
+#include "backend/shared.h"
 #include "front/slot.h"
+#include "heaps/building.h"
 #include "heaps/remains.h"
+#include "heaps/seats.h"
 #include "memory.h"
-#include "store/file/open.h"
-#include "store/file/store.h"
-#include "store/recover/building.h"
-#include "store/recover/seats.h"
 #include "thread/bin.h"
 #include "thread/owner.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 
-/* Returns the number of chunks for this capacity. */
-static size_t capacity_chunks(size_t capacity)
+uint64_t heap_number(void)
 {
-	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
+	static uint64_t count;
+
+	return fetch_add_relaxed(&count, 1) + 1;
 }
 
-static struct store_size store_size(size_t capacity, const struct ash_heap_options *options)
+void heap_configure(struct heap *h, size_t cap, const struct ash_heap_options *options)
 {
-	struct store_size n = {capacity_chunks(capacity), 0};
-
-	n.limit = options != NULL ? capacity_chunks(options->limit) : 0;
-	n.limit = n.limit > n.chunks && n.chunks > 0 ? n.limit : n.chunks;
-	return n;
+	h->own = ash_defaults;
+	h->own.cap = cap;
+	if (options != NULL) {
+		h->own.huge = options->huge;
+		h->own.sparse = options->sparse;
+		if (options->retain != 0)
+			h->own.retain = options->retain;
+	}
+	h->options = &h->own;
 }
 
 ash_heap *ash_heap_create(const struct ash_heap_options *options)
@@ -42,97 +46,13 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	if (options != NULL)
 		cap = capacity_chunks(options->cap) << CHUNK_SHIFT;
 	heap_configure(h, cap, options);
-	h->id = heap_new_id(false);
+	h->id = heap_id(heap_number(), SEATS_OF_PROCESS);
 	h->sharing = PAGES_PRIVATE;
 	fork_watch(h); /* now, so that the generation of each record will be known */
 	h->settled = generation_now();
 	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
 	remains_use(h);
 	return heap_public(h);
-}
-
-/* Returns the handle of a store, or NULL if s is NULL. */
-static ash_heap *shared(struct store *s)
-{
-	if (s == NULL)
-		return NULL;
-	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
-	return heap_public(&s->heap);
-}
-
-ash_heap *ash_heap_create_shared(size_t capacity, const struct ash_heap_options *options)
-{
-	return shared(store_create(store_size(capacity, options), options));
-}
-
-ash_heap *ash_heap_create_file(int fd, size_t capacity, const struct ash_heap_options *options)
-{
-	enum ash_attach why;
-
-	return shared(store_create_file(fd, store_size(capacity, options), options, &why));
-}
-
-/* Attaches to the heap in a file.  `layout` is the expected layout, or NULL if any layout will do. */
-static ash_heap *attach(int fd, const struct layout *layout, enum ash_attach *why)
-{
-	enum ash_attach reason;
-	uint64_t file;
-	struct store *s = store_attach(fd, layout, &file, &reason);
-
-	if (why != NULL)
-		*why = reason;
-	(void)shared(s);
-	if (s == NULL)
-		return NULL;
-	reattach(s, file);
-	(void)ash_heap_recover(heap_public(&s->heap));
-	return heap_public(&s->heap);
-}
-
-ash_heap *ash_heap_attach_file(int fd, enum ash_attach *why)
-{
-	return attach(fd, NULL, why);
-}
-
-/* Tries once to attach, or to make a heap if there is no heap. */
-static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_options *options,
-			      const struct layout *layout, enum ash_attach *why)
-{
-	ash_heap *heap = attach(fd, layout, why);
-
-	/* A file without a heap may get one. */
-	if (heap == NULL && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
-		heap = shared(store_create_file(fd, store_size(capacity, options), options, why));
-		/* Another thread made a heap in the file first. */
-		if (heap == NULL && *why == ASH_ATTACH_NO_HEAP)
-			heap = attach(fd, layout, why);
-	}
-	return heap;
-}
-
-ash_heap *ash_heap_open_file(int fd, size_t capacity, const struct ash_heap_options *options,
-			     enum ash_attach *why)
-{
-	struct claim_wait wait = {{0, 0, 0}, {0}, 0};
-	enum ash_attach reason = ASH_ATTACH_LAYOUT;
-	struct layout layout;
-	ash_heap *heap = NULL;
-	bool has_one = layout_of(options, &layout);
-
-	if (has_one && capacity == 0)
-		heap = attach(fd, &layout, &reason);
-	else if (has_one)
-		do
-			heap = open_or_make(fd, capacity, options, &layout, &reason);
-		while (reason == ASH_ATTACH_UNFINISHED && claim_wait(fd, &wait));
-	if (why != NULL)
-		*why = reason;
-	return heap;
-}
-
-bool ash_heap_adopt_file(int fd)
-{
-	return store_adopt(fd);
 }
 
 /* ---- in memory of the caller ---- */
@@ -209,11 +129,9 @@ void ash_heap_destroy(ash_heap *heap)
 		return;
 	if (!pages_mapped(heap) || h->sharing > PAGES_SHARED)
 		misuse_report(CALL_HEAP_DESTROY, heap, "heap already destroyed", NULL, 0);
-	if (store_shared(h) != NULL) {
+	if (!heap_kind(h)->own_records) {
 		ash_heap_thread_detach(heap);
-		arenas_gone(store_of(h), store_of(h)->bytes);
-		seats_close(h);
-		store_leave(store_of(h));
+		shared_hooks_now()->leave(h);
 		return;
 	}
 	seats_close(h);

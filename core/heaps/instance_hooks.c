@@ -5,20 +5,17 @@
 #include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
+#include "backend/shared.h"
 #include "diagnostics/blocks.h"
 #include "front/block.h"
 #include "front/diagnose.h"
 #include "front/span.h"
+#include "heaps/benches.h"
+#include "heaps/building.h"
 #include "heaps/remains.h"
+#include "heaps/seats.h"
 #include "memory.h"
-#include "store/file/store.h"
-#include "store/recover/benches.h"
-#include "store/recover/block_tags.h"
-#include "store/recover/building.h"
-#include "store/recover/census.h"
-#include "store/recover/holds.h"
-#include "store/recover/recover.h"
-#include "store/recover/seats.h"
+#include "process.h"
 
 /* ---- resizing ---- */
 
@@ -52,7 +49,7 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 	} else if (in_place || (size < alignment ? alignment : size) > SLOT_MAX) {
 		if (stays && span_stays(h, c, size))
 			return p;
-		if (!in_place && store_shared(h) == NULL) {
+		if (!in_place && heap_kind(h)->own_pages) {
 			moved = span_resize(c, p, size > 0 ? size : 1, alignment);
 			retain_tick(h, 1);
 			if (moved != NULL)
@@ -62,7 +59,7 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 	if (in_place)
 		return NULL;
 	moved = instance_alloc(h, size, alignment, false);
-	if (moved != NULL && !draft_carry(c, p, moved)) {
+	if (moved != NULL && !heap_kind(h)->own_records && !shared_hooks_now()->carry(c, p, moved)) {
 		instance_release(map_find(moved), moved);
 		moved = NULL;
 	}
@@ -170,12 +167,30 @@ static void report(const char *call, const void *p)
 		arena_misuse(a, call, p);
 }
 
+struct heap_walk {
+	int (*see)(void *, void *, size_t, const struct ash_heap_owner *);
+	void *context;
+	struct ash_heap_owner owner;
+};
+
+static int walk_see(void *walk, const struct block_place *at)
+{
+	const struct heap_walk *w = walk;
+
+	return w->see(w->context, at->start, at->size, &w->owner);
+}
+
 static int walk(ash_heap *heap,
 		int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
 {
+	struct heap_walk w = {see, context, {1, 0, true, 0}};
+
 	if (arena_of(heap) != NULL)
 		return arena_walk(arena_of(heap), see, context);
-	return block_walk(heap_of(heap), true, see, context);
+	if (!heap_kind(heap_of(heap))->own_records)
+		return shared_hooks_now()->walk(heap_of(heap), see, context);
+	w.owner.pid = (int)process_number();
+	return blocks_walk(heap_of(heap), walk_see, &w);
 }
 
 static void find(const void *p, const struct block_place *at, struct ash_block *out)
@@ -183,33 +198,12 @@ static void find(const void *p, const struct block_place *at, struct ash_block *
 	struct arena *a = arenas_find(p);
 
 	if (a == NULL) {
-		if (out->place == ASH_TAKEN && store_shared(chunk_heap(at->chunk)) != NULL)
-			out->owner = block_owner(at->chunk, at->slab, at->index);
+		if (out->place == ASH_TAKEN && !heap_kind(chunk_heap(at->chunk))->own_records)
+			out->owner = shared_hooks_now()->block_owner(at);
 		return;
 	}
 	*out = arena_find(a, p);
 	out->heap = (ash_heap *)(void *)a;
-}
-
-static void tags_clear(struct slab *s)
-{
-	/*
-	 * In a file on a tmpfs, reading a page also allocates the page.  So the page is read here, and a full disk
-	 * cannot end the thread that takes the slab over later.
-	 */
-	(void)*(volatile uint64_t *)s->remote;
-	/* Memory that had no slab has no bits, except in a file that was changed. */
-	for (uint64_t g = 0; g < s->groups; g++)
-		if (unlikely(load_relaxed(&s->remote[g]) != 0))
-			store_relaxed(&s->remote[g], (uint64_t)0);
-	/* Atomic, because walks and views may read the tags of the slab that was here before. */
-	for (uint64_t i = 0; i < s->slots; i++)
-		store_relaxed(census_tag(s, i), TAG_NONE);
-}
-
-static bool is_quiet(struct heap *h)
-{
-	return building_quiet(store_of(h));
 }
 
 INTERNAL const struct heap_hooks instance_hooks = {
@@ -220,16 +214,6 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.misuse = report,
 	.walk = walk,
 	.find = find,
-	.run_made = run_made,
-	.slab_made = tags_clear,
-	.owner_memory = store_owner,
-	.owner_made = store_owner_made,
-	.owner_after = store_owner_after,
-	.holder = recover_holder,
-	.is_dead = recover_is_dead,
-	.settle = recover_settle,
-	.hold = holds_note,
-	.is_quiet = is_quiet,
 	.thread_ends = thread_bench_leave,
 	.trim = remains_trim,
 };

@@ -5,16 +5,14 @@
 #include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
+#include "backend/shared.h"
 #include "front/diagnose.h"
 #include "front/remote.h"
 #include "front/slot.h"
 #include "front/span.h"
+#include "heaps/building.h"
+#include "heaps/seats.h"
 #include "slab/unowned.h"
-#include "store/recover/block_tags.h"
-#include "store/recover/building.h"
-#include "store/recover/census.h"
-#include "store/recover/holds.h"
-#include "store/recover/seats.h"
 #include "thread/bin.h"
 #include "thread/seating.h"
 #include "thread/settle.h"
@@ -40,43 +38,19 @@ static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
 /* Releases a slot of an unowned slab.  Returns false if the slot is free. */
 static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 {
-	struct building b;
-	bool done;
-
-	if (store_shared(h) == NULL)
-		return unowned_free(at.slab, at.index);
-	if (!slot_is_taken(&at))
-		return false;
-	/*
-	 * A slot without a tag is in flight.  That is allowed only while the caller builds and holds the slot;
-	 * otherwise the slot would count as lost.
-	 */
-	b = building_begin(h, self);
-	holds_note(h, hold_slot(at.slab, at.index), true);
-	store_release(census_tag(at.slab, at.index), TAG_NONE);
-	done = unowned_free(at.slab, at.index);
-	building_end(b);
-	return done;
+	if (!heap_kind(h)->own_records)
+		return shared_hooks_now()->free_unowned(h, self, &at);
+	return unowned_free(at.slab, at.index);
 }
 
-/* Releases a slot of another owner's slab.  `tagged` means that the slot's tag names an intent (intent.h). */
-static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool tagged)
+/* Releases a slot of another owner's slab.  `drafted` is for backend/shared.h.  Returns false if the slot is free. */
+static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool drafted)
 {
-	struct store *s = store_shared(h);
 	struct owner *vacant;
 	struct building b;
 
-	if (s != NULL) {
-		if (!slot_is_taken(&at))
-			return false;
-		if (call.self == NULL)
-			seal_touch(s);
-		/* The slot is not in flight: if a thread dies before the release, its process keeps the block. */
-		if (!tagged)
-			store_release(census_tag(at.slab, at.index),
-				      call.owner != NULL ? census_leaving(call.owner)
-							 : census_mine(s, call.self));
-	}
+	if (!heap_kind(h)->own_records && !shared_hooks_now()->leaving(h, call.owner, call.self, &at, drafted))
+		return false;
 	if (!remote_free(&at, &vacant))
 		return false;
 	if (vacant != NULL) {
@@ -99,7 +73,7 @@ static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, v
 }
 
 /* Releases any block of the heap. */
-static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p, bool tagged)
+static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p, bool drafted)
 {
 	struct slot_ref at;
 
@@ -109,7 +83,7 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 		return free_own(h, call.owner, at);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
 		return free_unowned(h, call.self, at);
-	return free_remote(h, call, at, tagged);
+	return free_remote(h, call, at, drafted);
 }
 
 /*
@@ -135,35 +109,39 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 	ready = s->ready;
 	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
 		goto out;
-	/* The order matters: a thread that takes the record over completes the release. */
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 	slab_free(s, ready, group, word);
-	store_release(&truth_of(o)->flight, 0);
 	done = true;
 out:
 	seats_give(t, o);
 	return done;
 }
 
+/* release_own in any heap. */
+static inline bool release_own_in(struct heap *h, struct chunk *c, void *p)
+{
+	return likely(heap_kind(h)->own_records) ? release_own(h, c, p) : shared_hooks_now()->release_own(h, c, p);
+}
+
 static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, const char *from)
 {
 	struct heap *h = chunk_heap(c);
 	struct seats_call call;
-	bool done;
+	bool told, done;
 
 	arenas_gone_with(c, p);
 	call = seats_enter(h);
-	if (call.owner != NULL)
-		store_release(&truth_of(call.owner)->flight, (uint64_t)(uintptr_t)p);
+	told = call.owner != NULL && !heap_kind(h)->own_records;
+	if (told)
+		shared_hooks_now()->releasing(call.owner, p);
 	done = block_free(h, call, c, p, false);
-	if (call.owner != NULL)
-		store_release(&truth_of(call.owner)->flight, 0);
+	if (told)
+		shared_hooks_now()->releasing(call.owner, NULL);
 	seats_exit(call);
 	if (!done)
 		diagnose(from, p);
 }
 
-bool instance_release_tagged(struct heap *h, void *p)
+bool instance_release_drafted(struct heap *h, void *p)
 {
 	struct chunk *c = region_find(h, p);
 	struct seats_call call;
@@ -182,7 +160,7 @@ void instance_release(struct chunk *c, void *p)
 {
 	if (unlikely(c == NULL))
 		diagnose(CALL_RELEASE, p);
-	if (unlikely(!release_own(chunk_heap(c), c, p)))
+	if (unlikely(!release_own_in(chunk_heap(c), c, p)))
 		release_slow(c, p, CALL_RELEASE);
 }
 
@@ -197,12 +175,27 @@ static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 		release_slow(instance_chunk(heap, CALL_HEAP_RELEASE, p), p, CALL_HEAP_RELEASE);
 }
 
-FAST void ash_heap_release(ash_heap *heap, void *p)
+static __attribute__((noinline)) void heap_release_other(ash_heap *heap, void *p)
 {
-	/* The hint may name any chunk: release_own compares p with a slab in it. */
+	struct heap *h = heap_of(heap);
 	struct chunk *c = map_guess(p);
 
-	if (unlikely(c == NULL) || unlikely(!release_own(heap_of(heap), c, p)))
+	if (h->sharing != PAGES_SHARED || c == NULL || !shared_hooks_now()->release_own(h, c, p))
+		heap_release_slow(heap, p);
+}
+
+FAST void ash_heap_release(ash_heap *heap, void *p)
+{
+	struct heap *h = heap_of(heap);
+	struct chunk *c;
+
+	if (unlikely(h->sharing != PAGES_PRIVATE)) {
+		heap_release_other(heap, p);
+		return;
+	}
+	/* The hint may name any chunk: release_own compares p with a slab in it. */
+	c = map_guess(p);
+	if (unlikely(c == NULL) || unlikely(!release_own(h, c, p)))
 		heap_release_slow(heap, p);
 }
 

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on a whole heap: detach, trim, statistics, check, recovery, root; for heaps in files also sync and seal. */
+/* Calls on a whole heap: detach, trim, statistics, check, recovery, root. */
 #include "arena/arena.h"
 #include "arena/arena_call.h"
 #include "diagnostics/blocks.h"
+#include "backend/shared.h"
+#include "heaps/building.h"
 #include "heaps/instance.h"
-#include "store/file/open.h"
-#include "store/file/store.h"
-#include "store/recover/building.h"
-#include "store/recover/census.h"
-#include "store/recover/intent.h"
-#include "store/recover/recover.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
+#include "slab/unowned.h"
 #include "thread/refill.h"
 #include "thread/seat.h"
+#include "thread/seating.h"
 
-/* Returns whether the heap is in a sealed file.  Then no thread has a record, and taking a record would break the seal. */
-static bool is_sealed(struct heap *h)
+/* Returns the functions for a shared heap, or NULL for a heap of this process and for an arena. */
+static const struct shared_hooks *hooks_of(ash_heap *heap)
 {
-	struct store *s = store_shared(h);
+	return arena_of(heap) == NULL && !heap_kind(heap_of(heap))->own_records ? shared_hooks_now() : NULL;
+}
 
-	return s != NULL && seal_state(load_acquire(&s->seal)) == SEAL_WHOLE; /* pairs with seal_close */
+/* Returns whether no thread has a record in a shared heap, and a call that only reads must not take a record. */
+static bool is_at_rest(struct heap *h)
+{
+	return !heap_kind(h)->own_records && shared_hooks_now()->is_at_rest(h);
 }
 
 void ash_heap_thread_detach(ash_heap *heap)
@@ -28,13 +30,13 @@ void ash_heap_thread_detach(ash_heap *heap)
 	struct seat_entry *t;
 	struct owner *o;
 
-	if (arena_of(heap) != NULL || is_sealed(h))
+	if (arena_of(heap) != NULL || is_at_rest(h))
 		return;
 	o = seats_take(h, &t);
 	if (o == NULL)
 		return;
 	/* A handler that interrupted a change does nothing, as with a closed seat. */
-	if (store_shared(h) != NULL && intents_busy(o)) {
+	if (!heap_kind(h)->own_records && shared_hooks_now()->is_busy(o)) {
 		seats_give(t, o);
 		return;
 	}
@@ -83,7 +85,7 @@ int ash_heap_check(ash_heap *heap)
 	if (arena_of(heap) != NULL)
 		return arena_check(arena_of(heap));
 	/* No thread has a list that only that thread may read. */
-	if (is_sealed(h))
+	if (is_at_rest(h))
 		return heap_check(h, NULL);
 	call = seats_enter(h);
 	broken = heap_check(h, call.owner);
@@ -95,142 +97,57 @@ size_t ash_heap_recover(ash_heap *heap)
 {
 	struct heap *h = heap_of(heap);
 	struct seats_call call;
+	struct building b;
 	size_t records;
 
 	if (arena_of(heap) != NULL)
 		return 0;
 	call = seats_enter(h);
-	records = heap_recover(h, call.owner);
+	b = building_begin(h, call.owner);
+	records = reap_all(h, call.owner);
+	building_end(b);
+	benches_reap();
+	if (!heap_kind(h)->own_records)
+		shared_hooks_now()->search(h, call.owner);
+	b = building_begin(h, call.owner);
+	if (unowned_exist(h))
+		(void)unowned_shrink(h);
+	building_end(b);
 	seats_exit(call);
 	return records;
 }
 
+bool ash_heap_extend(ash_heap *heap, size_t capacity)
+{
+	const struct shared_hooks *hooks = hooks_of(heap);
+
+	return hooks != NULL && hooks->extend(heap_of(heap), capacity);
+}
+
+size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
+{
+	const struct shared_hooks *hooks = hooks_of(heap);
+
+	return hooks == NULL ? 0 : hooks->release_owner(heap_of(heap), owner);
+}
+
 void *ash_heap_root(ash_heap *heap)
 {
-	struct arena *a = arena_of(heap);
-	/* Pairs with ash_heap_set_root: the object of the root is complete. */
-	uint64_t root = a != NULL ? load_acquire(&a->root) : intent_read(heap_of(heap), &heap_of(heap)->root);
+	const struct shared_hooks *hooks = hooks_of(heap);
+	const struct arena *a = arena_of(heap);
+	uint64_t root;
 
+	/* Pairs with ash_heap_set_root: the object of the root is complete. */
+	root = hooks != NULL ? hooks->root(heap_of(heap)) : load_acquire(a != NULL ? &a->root : &heap_of(heap)->root);
 	return (void *)root; /* NOLINT: an address */
 }
 
 void ash_heap_set_root(ash_heap *heap, void *root)
 {
-	struct store *s = store_behind(heap);
+	const struct shared_hooks *hooks = hooks_of(heap);
 	struct arena *a = arena_of(heap);
 
-	if (s != NULL)
-		seal_touch(s);
+	if (hooks != NULL)
+		hooks->root_changes(heap_of(heap));
 	store_release(a != NULL ? &a->root : &heap_of(heap)->root, (uint64_t)(uintptr_t)root);
-}
-
-bool ash_heap_extend(ash_heap *heap, size_t capacity)
-{
-	size_t n = capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
-	struct store *s = store_behind(heap);
-	struct heap *h = heap_of(heap);
-	struct seats_call call;
-	struct building b;
-	bool done;
-
-	if (s == NULL)
-		return false;
-	/* Taking a record would needlessly break the seal. */
-	if (store_has(s, n) || !store_may_extend(s, n))
-		return store_has(s, n);
-	call = seats_enter(h);
-	b = building_begin(h, call.self);
-	done = store_extend(s, n);
-	building_end(b);
-	seats_exit(call);
-	return done;
-}
-
-/* ---- files and the disk ---- */
-
-/* Returns the store of a heap in a file, or NULL for another heap.  Only the maker of a file has a claim. */
-static struct store *store_in_file(ash_heap *heap)
-{
-	struct store *s = store_behind(heap);
-
-	return s != NULL && load_relaxed(&s->claim) != 0 ? s : NULL;
-}
-
-enum ash_sync ash_heap_sync(ash_heap *heap)
-{
-	struct store *s = store_in_file(heap);
-
-	if (s == NULL)
-		return ASH_SYNC_FAILED;
-	if (seal_state(load_acquire(&s->seal)) != SEAL_WHOLE) { /* pairs with seal_close */
-		(void)ash_heap_recover(heap); /* dead holders would keep the seal open */
-		ash_heap_thread_detach(heap);
-	}
-	return seal_close(s);
-}
-
-uint64_t ash_heap_seal(ash_heap *heap)
-{
-	struct store *s = store_in_file(heap);
-	uint64_t word;
-
-	if (s == NULL)
-		return 0;
-	/* Pairs with seal_break: if the caller read a later store, this load finds the seal broken. */
-	fence_acquire();
-	word = load_acquire(&s->seal); /* pairs with seal_close */
-	return seal_state(word) == SEAL_WHOLE ? (uint32_t)word >> SEAL_NUMBER : 0;
-}
-
-bool ash_heap_break_seal(ash_heap *heap)
-{
-	struct store *s = store_in_file(heap);
-
-	return s == NULL || seal_break(s);
-}
-
-bool ash_heap_vouch_file(int fd)
-{
-	return store_vouch(fd);
-}
-
-/* ---- blocks that a dead process left ---- */
-
-struct leavings {
-	ash_heap *heap;
-	uint64_t owner;
-	size_t released;
-};
-
-static int release_if_left(void *context, void *block, size_t size,
-			   const struct ash_heap_owner *owner)
-{
-	struct leavings *l = context;
-
-	(void)size;
-	if (owner->id == l->owner && !owner->live) {
-		ash_heap_release(l->heap, block);
-		l->released++;
-	}
-	return 0;
-}
-
-size_t ash_heap_release_owner(ash_heap *heap, uint64_t owner)
-{
-	struct leavings l = {heap, owner, 0};
-	struct store *s = store_behind(heap);
-	uint64_t word;
-
-	if (s == NULL || owner == 0 || owner > CENSUS_LAST ||
-	    !census_is_over(s, (unsigned)owner - 1, load_acquire(&s->census[owner - 1])))
-		return 0;
-	/* First complete the calls in which the process died. */
-	(void)ash_heap_recover(heap);
-	(void)ash_blocks_visit(heap, release_if_left, &l);
-	/* Another process can reuse the entry. */
-	word = load_acquire(&s->census[owner - 1]);
-	if (!census_is_held(s, owner) && (word & CENSUS_OVER) != 0 &&
-	    cas_acq_rel(&s->census[owner - 1], &word, 0))
-		store_relaxed(&s->full, (uint64_t)0);
-	return l.released;
 }

@@ -66,7 +66,7 @@
 	NUMBER(holder_guest, OWNER_GUEST)                                                          \
 	NUMBER(holder_shift, OWNER_THREAD)                                                         \
 	/* In a heap that processes share: the thread's id within the bits above holder_shift. */   \
-	NUMBER(life_id, LIFE_ID(~UINT64_C(0)))                                                     \
+	NUMBER(life_id, OWNER_SHARED_ID)                                                           \
 	ARRAY(map, root)                                                                           \
 	ARRAY(map_leaf, chunk)                                                                     \
 	MEMBER(heap, regions)                                                                      \

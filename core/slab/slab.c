@@ -2,6 +2,7 @@
 #include "slab/slab.h"
 
 #include "backend/hold.h"
+#include "backend/shared.h"
 #include "base/roll.h"
 
 _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned bit)
@@ -59,7 +60,7 @@ struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
 	store_relaxed(&s->unit, (uint8_t)u.first);
 	store_relaxed(&s->units, (uint8_t)u.count);
 	if (unlikely(!heap_kind(u.chunk->region->heap)->own_records))
-		heap_hooks_now()->slab_made(s);
+		shared_hooks_now()->slab_made(s);
 	(void)slab_fence(s, true); /* otherwise accesses to blocks of size 0 are not noticed */
 	return s;
 }

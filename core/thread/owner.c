@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/owner.h"
 
+#include "backend/shared.h"
 
 INTERNAL struct owner_static owner_static;
 
@@ -39,7 +40,7 @@ void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 	 * of containing the record twice.
 	 */
 	if (unlikely(!heap_kind(h)->own_records))
-		heap_hooks_now()->owner_made(o);
+		shared_hooks_now()->owner_made(o);
 	top = (uint64_t)(uintptr_t)load_relaxed(&h->owners);
 	do
 		o->next = (struct owner *)(uintptr_t)top;
@@ -50,7 +51,7 @@ void owner_publish(struct heap *h, struct owner *o, uint64_t state)
 struct owner *owner_after(struct heap *h, const struct owner *o)
 {
 	if (unlikely(!heap_kind(h)->own_records))
-		return heap_hooks_now()->owner_after(h, o);
+		return shared_hooks_now()->owner_after(h, o);
 	return o == NULL ? load_acquire(&h->owners) : o->next; /* pairs with owner_publish */
 }
 

@@ -29,7 +29,6 @@
 #include "base/variant.h"
 #include "base/version.h"
 #include "internal.h"
-#include "life.h"
 #include "slab/slab.h"
 
 /*
@@ -151,7 +150,7 @@ INTERNAL_EXTERN struct owner_static owner_static;
  * frees slots, each by one store.  So a thread that takes the record over finds the whole record consistent unless
  * `building` is odd (seating.h).  This also holds in a child of fork, which has all stores of the vanished thread up
  * to some instruction, in program order.  For heaps shared by processes, which are read during these changes, see
- * store/recover/building.h.
+ * store/recover/builders.h.
  */
 static inline void owner_begin(struct owner *o)
 {

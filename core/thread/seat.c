@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/seat.h"
 
+#include "backend/shared.h"
 #include "process.h"
 
 #ifdef CPU_TLS_IS_COMPUTED
@@ -51,7 +52,7 @@ uint64_t holder_here(void)
 uint64_t holder_seated(const struct heap *h)
 {
 	if (unlikely(!heap_kind(h)->own_records))
-		return heap_hooks_now()->holder((struct heap *)(uintptr_t)h);
+		return shared_hooks_now()->holder((struct heap *)(uintptr_t)h);
 	return holder_here();
 }
 

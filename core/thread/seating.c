@@ -2,6 +2,7 @@
 #include "thread/seating.h"
 
 #include "ashlar.h"
+#include "backend/shared.h"
 #include "base/variant.h"
 #include "pages.h"
 #include "prereloc.h"
@@ -15,7 +16,7 @@ static uint64_t first_owner_used;
 static __attribute__((noinline)) struct owner *owner_memory(struct heap *h)
 {
 	if (unlikely(!heap_kind(h)->own_records))
-		return heap_hooks_now()->owner_memory(h);
+		return shared_hooks_now()->owner_memory(h);
 	/* Only one thread gets 0.  The word publishes nothing, so no acquire or release pairs with it. */
 	if (h == &heap_default && exchange_seq_cst(&first_owner_used, 1) == 0)
 		return owner_first;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread/seating.h"
 
+#include "backend/shared.h"
 #include "process.h"
 #include "slab/look.h"
 #include "thread/bin.h"
@@ -146,7 +147,7 @@ static void settle_records(const struct takeover *t)
 		if (load_relaxed(&v->batch) != t->number)
 			continue;
 		n++;
-		heap_hooks_now()->settle(v);
+		shared_hooks_now()->settle(v);
 		/* The lists of this record are words of another process, or of a file: they are not followed. */
 		store_relaxed(&v->building, load_relaxed(&v->building) | LISTS_CHANGING);
 	}
@@ -196,7 +197,7 @@ size_t takeover_end(struct takeover *t)
 		spares_reduce(v, 0); /* adopt_slabs relies on it */
 		/*
 		 * Ends the change if the lists were rebuilt.  This is not owner_end, because in shared heaps the counter
-		 * never falls (store/recover/building.h).
+		 * never falls.  Release pairs with shared_hooks.is_quiet.
 		 */
 		if ((batch & BATCH_REBUILT) != 0)
 			store_release(&v->building, load_relaxed(&v->building) + LISTS_CHANGING);
@@ -261,7 +262,7 @@ struct reap {
 static bool holder_is_gone(const struct reap *r, const struct owner *v, uint64_t state)
 {
 	if (unlikely(!heap_kind(v->heap)->own_records))
-		return state != r->me && heap_hooks_now()->is_dead(v->heap, state);
+		return state != r->me && shared_hooks_now()->is_dead(v->heap, state);
 	/* A frame of the caller may be the guest that holds v.  Records from before a fork are for fork_settle. */
 	return holder_number(state) != holder_number(r->me) &&
 	       (r->alone || (holder_generation(state) == r->generation &&

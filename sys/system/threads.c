@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generation.h, process.h and borrow.h for a program's own system (ashlar_system.h): a single process, which does not
- * fork.
+ * generation.h and process.h for a program's own system (ashlar_system.h): a single process, which does not fork.
  */
 #include "ashlar_system.h"
 #include "atomic.h"
-#include "borrow.h"
 #include "generation.h"
 #include "process.h"
 
@@ -50,11 +48,6 @@ bool generation_is_watched(void)
 uint64_t generation_now(void)
 {
 	return 0;
-}
-
-bool memory_is_borrowed(void)
-{
-	return false;
 }
 
 uint64_t *process_mark(void)

@@ -4,6 +4,7 @@
 /* promises: ash_heap_of */
 #include "support/blocks.h"
 #include "support/heap_in.h"
+#include "support/shared_heap.h"
 
 /* An address in a block, which must be found. */
 static void is_in(const char *p, size_t offset, size_t size)
@@ -149,7 +150,7 @@ static void find_in(ash_heap *h, bool shared)
 }
 
 TEST_CALL(find_in_private_heap, 10, find_in(ash_heap_create(NULL), false));
-TEST_CALL(find_in_shared_heap, 10, find_in(ash_heap_create_shared(64 * MIB, NULL), true));
+TEST_CALL(find_in_shared_heap, 10, find_in(shared_heap(64 * MIB), true));
 
 TEST(find_in_arena, 10)
 {

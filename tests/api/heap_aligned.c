@@ -5,6 +5,7 @@
 #include "support/blocks.h"
 #include "support/misuse.h"
 #include "support/pattern.h"
+#include "support/shared_heap.h"
 
 static _Alignas(64) char memory[12 << 20];
 static ash_heap *make(unsigned kind)
@@ -16,7 +17,7 @@ static ash_heap *make(unsigned kind)
 		heap = ash_heap_create(NULL);
 		break;
 	case 1:
-		heap = ash_heap_create_shared((size_t)64 << 20, NULL);
+		heap = has_shared_heaps() ? ash_heap_create_shared((size_t)64 << 20, NULL) : ash_heap_create(NULL);
 		break;
 	default:
 		heap = ash_heap_create_in(memory, sizeof memory);

@@ -3,6 +3,7 @@
 /* promises: ash_heap_destroy */
 #include "support/blocks.h"
 #include "support/misuse.h"
+#include "support/shared_heap.h"
 
 static ash_heap *ended;
 
@@ -60,9 +61,11 @@ TEST(heap_ended_twice, 20)
 	/* The oldest are unmapped by now. */
 	for (i = 0; i < 6; i++)
 		expect("heap_destroy", destroy, heap[i]);
-	ended = ash_heap_create_shared((size_t)8 << 20, NULL);
-	ash_heap_destroy(ended);
-	expect("heap_destroy", destroy, ended);
+	if (has_shared_heaps()) {
+		ended = shared_heap((size_t)8 << 20);
+		ash_heap_destroy(ended);
+		expect("heap_destroy", destroy, ended);
+	}
 	ended = ash_heap_create_in(memory, sizeof memory);
 	ash_heap_destroy(ended);
 	expect("heap_destroy", destroy, ended);
@@ -97,8 +100,8 @@ TEST(heap_ended_with_heaps_inside, 20)
 	ash_heap *outer, *inner[3], *innermost;
 	unsigned i, shared;
 
-	for (shared = 0; shared < 2; shared++) {
-		outer = NOT_NULL(shared ? ash_heap_create_shared((size_t)32 << 20, NULL) : ash_heap_create(NULL));
+	for (shared = 0; shared < (has_shared_heaps() ? 2 : 1); shared++) {
+		outer = NOT_NULL(shared ? shared_heap((size_t)32 << 20) : ash_heap_create(NULL));
 		for (i = 0; i < 3; i++)
 			inner[i] = NOT_NULL(ash_heap_create_in(ash_heap_alloc(outer, sizes[i]), sizes[i]));
 		innermost = ash_heap_create_in(ash_heap_alloc(inner[2], 100000), 100000);

@@ -5,6 +5,7 @@
 #include "support/blocks.h"
 
 #include "support/heap_in.h"
+#include "support/shared_heap.h"
 
 enum { INNER = 100000, TIMES = ASH_HEAPS_IN_MAX + 200 };
 
@@ -48,7 +49,7 @@ static ash_heap *make_private(void)
 
 static ash_heap *make_shared(void)
 {
-	return ash_heap_create_shared((size_t)8 << 20, NULL);
+	return shared_heap((size_t)8 << 20);
 }
 
 static ash_heap *make_in(void)
@@ -169,7 +170,7 @@ static void released_in_all_ways(ash_heap *of, unsigned places)
 
 TEST_CALL(heap_gone_outer_released, 60, released_in_all_ways(NULL, 0));
 TEST_CALL(heap_gone_outer_released_private, 60, released_in_all_ways(NOT_NULL(ash_heap_create(NULL)), 0));
-TEST_CALL(heap_gone_outer_released_shared, 60, released_in_all_ways(NOT_NULL(ash_heap_create_shared(64 * MIB, NULL)), 0));
+TEST_CALL(heap_gone_outer_released_shared, 60, released_in_all_ways(shared_heap(64 * MIB), 0));
 TEST_CALL(heap_gone_outer_released_in, 60,
 	  released_in_all_ways(NOT_NULL(ash_heap_create_in(rt_map(64 * MIB), 64 * MIB)), 1));
 

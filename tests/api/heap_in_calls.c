@@ -4,6 +4,7 @@
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/heap_in.h"
+#include "support/shared_heap.h"
 
 TEST(heap_in_refuses_less_than_promised, 10)
 {
@@ -16,7 +17,7 @@ TEST(heap_in_refuses_less_than_promised, 10)
 /* Inside blocks of other heaps, and in one of its own kind. */
 TEST(heap_in_a_block, 10)
 {
-	ash_heap *outer[3] = {ash_heap_create(NULL), ash_heap_create_shared(8 * MIB, NULL)}, *h;
+	ash_heap *outer[3] = {ash_heap_create(NULL), has_shared_heaps() ? shared_heap(8 * MIB) : ash_heap_create(NULL)}, *h;
 	static char memory[1 << 20];
 	size_t sizes[] = {100000, 3 << 20}, i, k;
 

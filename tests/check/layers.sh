@@ -12,7 +12,7 @@ spdx='/* SPDX-License-Identifier: MIT */'
 fresh() {
 	rm -rf "${tree:?}"/*
 	cd "$tree" || exit 1
-	mkdir -p arch/x86_64 sys core/base core/backend core/include core/malloc tests/runtime tests/api \
+	mkdir -p arch/x86_64 sys core/base core/backend core/store/file core/include core/malloc tests/runtime tests/api \
 		tests/inner tests/program tests/support tools/demo
 	echo "$spdx" | tee arch/x86_64/cpu.h arch/x86_64/syscall.h sys/pages.h \
 		core/include/ashlar.h core/include/ashlar_heap.h tests/runtime/rt.h tests/runtime/tls.h \
@@ -28,6 +28,8 @@ fresh() {
 		'void heap_enter(struct heap *h,' '		int many)' '{' '	heap_hooks = h;' '}'
 	source core/backend/map.h '#include "backend/heap.h"'
 	source core/backend/map.c '#include "backend/map.h"'
+	source core/store/allocator.h '#include "backend/heap.h"'
+	source core/store/file/store.h '#include "store/allocator.h"'
 	source core/malloc/malloc.c '#include "ashlar.h"'
 	source tests/runtime/start.c '#include "rt.h"' '#include "syscall.h"'
 	source tests/api/alloc.c '#include "ashlar.h"' '#include "rt.h"' '#include "support/stamp.h"'
@@ -67,6 +69,8 @@ planted 'arch that includes sys' arch/x86_64/memory.c '#include "pages.h"'
 planted 'sys that includes core' sys/pages.c '#include "backend/heap.h"'
 planted 'core that includes a system call' core/backend/heap.c '#include "syscall.h"'
 planted 'core that includes the runtime' core/backend/heap.c '#include "../tests/runtime/rt.h"'
+planted 'an allocator that includes the store' core/backend/map.c '#include "store/file/store.h"'
+planted 'a store that goes round its header' core/store/file/store.h '#include "backend/map.h"'
 planted 'a public header that includes an inner one' core/include/ashlar_heap.h '#include "backend/heap.h"'
 planted 'a facade that includes core' core/malloc/malloc.c '#include "../backend/heap.h"'
 planted 'a runtime that includes Ashlar' tests/runtime/start.c '#include "ashlar.h"'

@@ -3,7 +3,7 @@
 #ifndef TESTS_FORGET_H
 #define TESTS_FORGET_H
 
-#include "store/recover/benches.h"
+#include "heaps/benches.h"
 
 static inline void benches_forget(void)
 {

@@ -12,7 +12,7 @@ for program in malloc small system; do
 	"$tests/$program" steps_ death_ $names || status=1
 done
 # What make test thins as a whole.
-for program in storm faults faults_foreign race beside attach_killed advice look_damaged look_speed look_steps; do
+for program in storm faults faults_foreign race beside attach_killed advice look_damaged look_damaged_files look_speed look_steps; do
 	"$tests/$program" || status=1
 done
 RT_QEMU=1 "qemu-${ARCH:-$(uname -m)}" "$tests/look_speed" || status=1

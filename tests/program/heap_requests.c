@@ -4,7 +4,7 @@
 #include "heaps/instance.h"
 #include "inner/thread_at.h"
 #include "program/calls.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
 #include "support/pattern.h"

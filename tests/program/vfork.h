@@ -11,7 +11,7 @@
 #include "program/audit.h"
 #include "program/child.h"
 #include "slab/slab.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "support/wrap.h"
 #include "thread/seat.h"
 #include "thread/seating.h"

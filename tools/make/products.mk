@@ -25,8 +25,9 @@ SMALL_OBJECTS  = $(call objects,small,$(CPU_SOURCES) $(addprefix sys/,pages.c pa
 	$(addprefix core/base/,bits.c misuse.c version.c) $(ARENA) core/front/hook.c $(wildcard core/small/*.c))
 FIELD_OBJECTS  = $(call objects,field,arch/$(ARCH)/memory.c sys/panic.c sys/text.c core/base/misuse.c $(ARENA) core/field/field.c)
 # libashlar.a without the code that asks Linux, and with code that asks the program.
-CORE_OBJECTS   = $(filter-out $(BUILD)/lib/sys/% %/syscall.o,$(LIB_OBJECTS)) $(call objects,lib,sys/text.c) \
-	$(call objects,core,sys/panic.c $(wildcard sys/system/*.c))
+CORE_OBJECTS   = $(filter-out $(addprefix $(BUILD)/lib/,sys/% core/store/process/%) %/syscall.o,$(LIB_OBJECTS)) \
+	$(call objects,lib,sys/text.c) \
+	$(call objects,core,sys/panic.c $(wildcard sys/system/*.c core/store/process/system/*.c))
 SAMPLE_OBJECTS = $(call objects,sample,$(SAMPLE_SOURCES)) $(call objects,lib,$(filter-out $(SAMPLE_SOURCES),$(LIB_SOURCES)))
 START_OBJECTS  = $(call objects,start,$(CALLS) arch/$(ARCH)/call_runtime.S $(wildcard sys/start/*.c) core/malloc/new.c)
 
@@ -107,8 +108,8 @@ endef
 
 # Functions that are called once in 64 allocations or less are built for size; these objects are built for speed.
 FAST = $(addprefix core/,front/alloc.o front/release.o sample/sampler.o malloc/ancestor.o arena/arena.o arena/arena_alloc.o \
-	arena/arena_summary.o heaps/instance_alloc.o heaps/instance_release.o heaps/instance_draft.o store/recover/intent.o \
-	store/data/slots.o)
+	arena/arena_summary.o heaps/instance_alloc.o heaps/instance_release.o store/calls/draft.o store/calls/hooks_blocks.o \
+	store/recover/intent.o store/data/slots.o)
 SIZE = $(FOR_SIZE)
 $(FAST:%=$(BUILD)/lib/%) $(FAST:%=$(BUILD)/sample/%): SIZE =
 $(BUILD)/lib/core/front/resize.o $(BUILD)/sample/core/front/resize.o: SIZE += $(FOR_RESIZE)
@@ -141,7 +142,7 @@ $(BUILD)/profile/%.o: tools/profile/%.c $(RULES) | $(HEADERS)
 	$(call compile,$(MARKED_FLAGS) -fvisibility=hidden -I$(BUILD)/include -Icore/include $(FLAGS))
 
 $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources \
-		$(filter-out %_runtime.S,$(wildcard $(addsuffix /*.[chS],arch arch/* sys core/* core/*/*)))
+		$(filter-out %_runtime.S,$(wildcard $(addsuffix /*.[chS],arch arch/* sys sys/system core/* core/*/* core/*/*/*)))
 	$(call says,MAKE)
 	sh tools/amalgamate $(@D)
 

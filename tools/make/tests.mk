@@ -31,7 +31,7 @@
 # ---- test programs ----
 
 # Sources in these folders see core's headers; tests/README.md says what is in each.
-INNER_TESTS = inner program malloc hardened small field system long
+INNER_TESTS = inner program malloc hardened small field system long store
 $(INNER_TESTS:%=$(BUILD)/prog/tests/%/%.o): PROG_FLAGS += $(INNER)
 # The runtime's own folder sees the raw system calls.
 $(BUILD)/prog/tests/runtime/%.o $(BUILD)/prog/tests/kernel/%.o: PROG_FLAGS += -Iarch/$(ARCH)
@@ -58,13 +58,14 @@ endef
 # The public calls on the default heap, against the other libraries as they are shipped.
 API = $(addprefix tests/api/,$(addsuffix .c,api align aligned expand expand_remote fork large misuse misuse_threads resize \
 	shadow signal threads)) tools/demo/steps.c
-API_TESTS = $(wildcard tests/api/*.c tests/api/*/*.c)
+API_TESTS = $(wildcard tests/api/*.c tests/api/*/*.c tests/store/api/*.c)
 # The traces are replayed by a test, too.
 REPLAY = tools/demo/steps.c tools/demo/replay.c
 # The tests' own use of what an archive keeps to itself.
 ASIDE = lib/arch/$(ARCH)/memory.o lib/core/base/class.o asm/arch/$(ARCH)/syscall.o
 
-$(call program, tests/all, $(API_TESTS) $(wildcard tests/inner/*.c tests/inner/*/*.c) $(REPLAY), parts.a)
+$(call program, tests/all, $(API_TESTS) $(wildcard tests/inner/*.c tests/inner/*/*.c) \
+	$(filter-out $(addprefix tests/store/,api/% program/% long/%),$(wildcard tests/store/*/*.c)) $(REPLAY), parts.a)
 # With the archive, whose code is apart from the runtime's: for tests/check/filter.sh.
 $(call program, tests/filtered, $(API_TESTS) $(REPLAY), libashlar.a)
 $(call program, tests/malloc, $(API) $(addprefix tests/api/,misuse_aligned.c misuse_released.c trim.c zalloc.c zalloc_taken.c) \
@@ -83,17 +84,21 @@ $(call program, tests/system, $(filter-out %/align.c %/fork.c %/large.c,$(API)) 
 $(call program, tests/sample, $(wildcard tests/sample/*.c) tests/api/api.c, libashlar-sample.a)
 $(call program, demo, $(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)), libashlar.a)
 $(call program, ancestor, tools/demo/ancestor.c, libashlar.a)
+# A tree need not have the store: tests/long/without_store.sh.
+DEMOS = demo $(if $(wildcard core/store),ancestor demo-shared)
 $(call program, demo-shared, $(wildcard tools/shared/*.c), libashlar.a)
 $(call program, ashlar-look, $(wildcard tools/look/*.c), libashlar.a)
 $(foreach name,limits scale shared,$(call program,bench/$(name),tools/bench/$(name).c,libashlar.a))
 # Each source in these folders is a program; kernel: the first process of the kernels that run tests (tests/kernel/run).
 named = $(patsubst tests/$1/%.c,%,$(wildcard tests/$1/*.c))
+named_all = $(call named,$1) $(call named,store/$1)
 $(foreach name,$(call named,kernel),$(call program,kernel/$(name),tests/kernel/$(name).c,libashlar.a))
-$(foreach name,$(call named,program),$(call program,tests/$(name),tests/program/$(name).c,parts.a))
-$(foreach name,$(call named,long),$(call program,long/$(name),tests/long/$(name).c,parts.a))
+source = $(wildcard tests/$1/$2.c tests/store/$1/$2.c)
+$(foreach name,$(call named_all,program),$(call program,tests/$(name),$(call source,program,$(name)),parts.a))
+$(foreach name,$(call named_all,long),$(call program,long/$(name),$(call source,long,$(name)),parts.a))
 
 # A function __wrap_NAME of a program's own object is called in place of NAME (tests/support/wrap.h).
-$(addprefix $(BUILD)/tests/,$(call named,program)) $(addprefix $(BUILD)/long/,$(call named,long)): \
+$(addprefix $(BUILD)/tests/,$(call named_all,program)) $(addprefix $(BUILD)/long/,$(call named_all,long)): \
 	WRAPS = $$(grep -ao '__wrap_[a-z0-9_]*' $(filter %.o,$^) | sort -u | sed 's/__wrap_/-Wl,--wrap=/')
 $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
 # Where pages have several sizes, the kernel is faked: RT_PAGE=65536 (tests/runtime/page.c).
@@ -111,9 +116,9 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 	$(CC) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(WARNINGS) \
 		-fvisibility=hidden -fPIC -shared -fuse-ld=lld -Itests $< -o $@
 
-TESTS = $(addprefix $(BUILD)/tests/,$(PRODUCT_TESTS) $(call named,program))
-programs: all $(if $(TARGET),,asan) $(TESTS) $(addprefix $(BUILD)/,demo ancestor demo-shared tests/filtered)
-kernel-programs: $(filter $(BUILD)/kernel/%,$(LINKED)) $(addprefix $(BUILD)/,demo ancestor demo-shared libashlar_malloc.a)
+TESTS = $(addprefix $(BUILD)/tests/,$(PRODUCT_TESTS) $(call named_all,program))
+programs: all $(if $(TARGET),,asan) $(TESTS) $(addprefix $(BUILD)/,$(DEMOS) tests/filtered)
+kernel-programs: $(filter $(BUILD)/kernel/%,$(LINKED)) $(addprefix $(BUILD)/,$(DEMOS) libashlar_malloc.a)
 
 # ---- tests ----
 

@@ -127,7 +127,7 @@ long arch_munmap(void *address, size_t length)
 
 /*
  * The kernel clears memory under those who read it.  Only the benches of threads that end are read meanwhile,
- * by atomic loads, for which what was there is as good as 0 (core/store/recover/benches.h): so a small range
+ * by atomic loads, for which what was there is as good as 0 (core/heaps/benches.h): so a small range
  * counts as cleared by atomic stores.  A plain access is a race all the same.
  */
 static void purged(uint64_t *words, size_t length)

@@ -4,7 +4,7 @@
 
 #include "ashlar_heap.h"
 #include "atomic.h"
-#include "base/layout.h"
+#include "store/allocator.h"
 
 /* The heap, also in child processes, or 0 for the default heap. */
 static uint64_t global;

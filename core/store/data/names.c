@@ -12,9 +12,10 @@
  *
  * A file may be forged: an address counts as that of a name only if there is a large enough block of this heap.
  */
+#include "store/allocator.h"
 #include "store/data/view.h"
 
-#include "heaps/instance.h"
+#include "store/calls/draft.h"
 #include "memory.h"
 #include "store/data/slots.h"
 #include "store/recover/block_tags.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/data/slots.h"
 
-#include "arena/arena.h"
-#include "front/diagnose.h"
-#include "heaps/instance.h"
+#include "store/allocator.h"
+#include "store/calls/draft.h"
 #include "store/recover/block_tags.h"
 #include "store/recover/intent.h"
-#include "store/recover/seats.h"
 
 /* ---- drafts ---- */
 
@@ -141,7 +139,7 @@ static enum ash_slot change_by(struct heap *h, struct intent *i, uint64_t *slot,
 
 	if (!intent_change(h, i, slot, old, fresh, release ? old : 0))
 		return ASH_SLOT_CHANGED;
-	done = !release || old == 0 || instance_release_tagged(h, block);
+	done = !release || old == 0 || instance_release_drafted(h, block);
 	intent_end(i);
 	if (!done && fresh == 0)
 		put_back(slot, old);

@@ -3,12 +3,12 @@
 
 #include "memory.h"
 #include "pages.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/open.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/intent.h"
-#include "world.h"
+#include "store/process/world.h"
 
 #define VIEW_BYTES ((sizeof(struct ash_heap_view) + PAGE_MOST - 1) & ~(PAGE_MOST - 1))
 

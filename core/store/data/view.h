@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "ashlar_heap.h"
-#include "slab/look.h"
+#include "store/allocator.h"
 #include "store/file/store.h"
 
 struct ash_heap_view {

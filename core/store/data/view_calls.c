@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads heaps in files: the calls on a view, and offsets. */
-#include "arena/arena.h"
-#include "heaps/instance.h"
 #include "memory.h"
+#include "store/allocator.h"
 #include "store/data/view.h"
 #include "store/file/image.h"
 #include "store/recover/block_tags.h"

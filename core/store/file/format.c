@@ -3,14 +3,14 @@
  * Format 1, compared with the structures.  The asserted values must stay as long as files of format 1 are to be read,
  * which is for ever.  The golden file in tests/inner/store has each of these words.
  */
+#include "store/allocator.h"
 #include "store/file/store.h"
 
 #include "store/file/open.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
-#include "thread/owner.h"
 
 #define LIES(structure, member, at) \
 	_Static_assert(offsetof(struct structure, member) == (at), "format 1: " #structure "." #member " has moved")

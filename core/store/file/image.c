@@ -2,7 +2,7 @@
 #include "store/file/image.h"
 
 #include "memory.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/recover/intent.h"
 
 bool image_get(const struct image *m, const void *at, void *out, size_t bytes)

@@ -20,7 +20,7 @@
 #ifndef CORE_IMAGE_H
 #define CORE_IMAGE_H
 
-#include "backend/region.h"
+#include "store/allocator.h"
 #include "store/file/store.h"
 
 /* A chunk's record and the records of the chunk's slabs, as read from the file. */

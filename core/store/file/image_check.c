@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/file/image.h"
 
 #include "memory.h"
 #include "pages.h"
-#include "slab/look.h"
 #include "store/file/store.h"
 
 /* ---- units and slab records ---- */

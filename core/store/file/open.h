@@ -22,7 +22,7 @@
 #define CORE_OPEN_H
 
 #include "ashlar_heap.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/store.h"
 
 #define CLAIM_MAKING ((uint64_t)0x65646e616d736100) /* "\0asmande" */
@@ -60,7 +60,7 @@ INTERNAL void claim_clear(struct store *s);
 /* Gives the claim up, and clears the page. */
 INTERNAL void claim_give(struct store *s);
 
-/* ---- open_create.c: also the words of every heap that the program creates ---- */
+/* ---- open_create.c ---- */
 
 struct store_size {
 	size_t chunks; /* chunks at first                          */
@@ -73,12 +73,6 @@ INTERNAL struct store *store_create(struct store_size n, const struct ash_heap_o
 INTERNAL struct store *store_create_file(int fd, struct store_size n,
 					const struct ash_heap_options *options,
 					enum ash_attach *why);
-
-/* Returns an id that no other heap of this process and no shared heap of another process has. */
-INTERNAL uint64_t heap_new_id(bool shared);
-
-/* Sets the heap's options, the program's or the defaults, with this cap. */
-INTERNAL void heap_configure(struct heap *h, size_t cap, const struct ash_heap_options *options);
 
 /* ---- open_attach.c ---- */
 

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/file/open.h"
 
-#include "backend/region.h"
-#include "mapping.h"
+#include "store/process/mapping.h"
 #include "memory.h"
 #include "pages.h"
 #include "process.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/image.h"
 #include "store/file/store.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/recover.h"
-#include "thread/seat.h"
-#include "thread/seating.h"
-#include "world.h"
+#include "store/process/world.h"
 
 /* Returns whether the words that follow from address and size have their only possible values. */
 static bool head_is_right(const struct store *head, size_t n)

@@ -3,7 +3,7 @@
 
 #include "memory.h"
 #include "store/recover/census.h"
-#include "world.h"
+#include "store/process/world.h"
 
 #define AFTER (offsetof(struct store, world) + sizeof(uint64_t))
 

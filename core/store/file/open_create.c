@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/file/open.h"
 
 #include "atomic.h"
-#include "backend/region.h"
-#include "life.h"
+#include "store/process/life.h"
 #include "memory.h"
 #include "pages.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/store.h"
-#include "store/recover/building.h"
-#include "world.h"
+#include "store/recover/builders.h"
+#include "store/process/world.h"
+
+/*
+ * Returns an id that no other heap of this process and no shared heap of another process has.  Other processes attach
+ * to shared heaps.  Number and life have separate factors, because the lives of successive processes differ by 1,
+ * like numbers.
+ */
+static uint64_t shared_id(void)
+{
+	return heap_id(heap_number() * UINT64_C(0xd1342543de82ef95) + life_of_process() * UINT64_C(0x9e3779b97f4a7c15),
+		       SEATS_SHARED);
+}
 
 /* Sets up the store in memory that is zero except for magic and claim.  Returns false if there is no memory for the map. */
 static bool set_up(struct store *s, struct store_size n, uint64_t file,
@@ -19,7 +30,7 @@ static bool set_up(struct store *s, struct store_size n, uint64_t file,
 
 	heap_configure(&s->heap, n.limit << CHUNK_SHIFT, options);
 	s->heap.records = options != NULL && options->allocate ? RECORDS_ALLOCATED : 0;
-	s->heap.id = heap_new_id(true);
+	s->heap.id = shared_id();
 	store_relaxed(&s->seal, seal_new()); /* relaxed, like all behind magic */
 	store_relaxed(&s->world, world_now()); /* relaxed: claim_take of other processes reads the word */
 	(void)layout_of(options, &s->layout); /* checked by store_create_file; no other heap shows it */
@@ -101,7 +112,7 @@ static struct store *make_at(int fd, struct store_size n, const struct ash_heap_
 		return NULL;
 	s = address != 0 ? store_map_at(fd, store_bytes(n.limit), address, why)
 			 : store_map_anywhere(fd, store_bytes(n.limit),
-					file.chance ^ (uintptr_t)&file ^ heap_new_id(true), why);
+					file.chance ^ (uintptr_t)&file ^ shared_id(), why);
 	if (s == NULL)
 		return NULL;
 	if (share_grow(fd, PAGE_MOST) && share_take(fd, 0, PAGE_MOST, s)) {
@@ -142,32 +153,4 @@ struct store *store_create_file(int fd, struct store_size n,
 	else if (found != CLAIM_FREE)
 		*why = ASH_ATTACH_NO_HEAP;
 	return s;
-}
-
-uint64_t heap_new_id(bool shared)
-{
-	static uint64_t count;
-	uint64_t n = fetch_add_relaxed(&count, 1) + 1;
-
-	/*
-	 * Other processes attach to shared heaps, so the ids must differ between processes as well.  Count and life
-	 * have separate factors, because the lives of successive processes differ by 1, like counts.
-	 */
-	if (shared)
-		n = n * UINT64_C(0xd1342543de82ef95) +
-		    life_of_process() * UINT64_C(0x9e3779b97f4a7c15);
-	return n << 1 | shared;
-}
-
-void heap_configure(struct heap *h, size_t cap, const struct ash_heap_options *options)
-{
-	h->own = ash_defaults;
-	h->own.cap = cap;
-	if (options != NULL) {
-		h->own.huge = options->huge;
-		h->own.sparse = options->sparse;
-		if (options->retain != 0)
-			h->own.retain = options->retain;
-	}
-	h->options = &h->own;
 }

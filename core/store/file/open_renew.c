@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/file/open.h"
 
-#include "mapping.h"
+#include "store/process/mapping.h"
 #include "memory.h"
 #include "pages.h"
 #include "panic.h"
 #include "process.h"
-#include "share.h"
+#include "store/process/share.h"
 #include "store/file/image.h"
 #include "store/file/store.h"
 #include "store/recover/block_tags.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 
 /* ---- the attached processes ---- */

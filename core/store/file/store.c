@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/file/store.h"
 
-#include "backend/heap.h"
-#include "backend/hold.h"
-#include "backend/map.h"
-#include "backend/region.h"
-#include "base/bits.h"
 #include "memory.h"
 #include "pages.h"
-#include "share.h"
+#include "store/allocator.h"
+#include "store/process/share.h"
 
 size_t store_chunks_at(size_t n)
 {
@@ -80,10 +76,10 @@ void *store_owner(struct heap *h)
 		if (n >= most)
 			return NULL;
 		holding = hold_record(n);
-		heap_hooks_now()->hold(h, holding, true);
+		shared_hooks_now()->hold(h, holding, true);
 		if (cas_acquire(&s->records_used, &n, n + 1))
 			break;
-		heap_hooks_now()->hold(h, holding, false);
+		shared_hooks_now()->hold(h, holding, false);
 	}
 	record = s->records + n * RECORD_BYTES;
 	/*
@@ -222,7 +218,7 @@ bool store_extend(struct store *s, size_t n)
 	for (;;) {
 		if (had >= n)
 			return true;
-		heap_hooks_now()->hold(&s->heap, hold_chunks(had, n - had), true); /* until the caller ends building */
+		shared_hooks_now()->hold(&s->heap, hold_chunks(had, n - had), true); /* until the caller ends building */
 		if (cas_acq_rel((uint64_t *)(void *)&r->chunks, &had, n))
 			break;
 	}

@@ -18,10 +18,8 @@
 
 #include "ashlar_descriptor.h"
 #include "ashlar_heap.h"
-#include "backend/heap.h"
-#include "backend/region.h"
-#include "life.h"
-#include "thread/owner.h"
+#include "store/allocator.h"
+#include "store/process/life.h"
 
 /*
  * Format 1 of heaps in files: the places of the words that must outlive the processes.  FORMAT.md describes them byte
@@ -170,6 +168,12 @@ static inline struct store *store_of(struct heap *h)
 static inline struct store *store_shared(struct heap *h)
 {
 	return h->sharing == PAGES_SHARED ? store_of(h) : NULL;
+}
+
+/* Returns the store of a heap that processes share, or NULL for a heap of this process and for an arena. */
+static inline struct store *store_behind(ash_heap *heap)
+{
+	return arena_of(heap) != NULL ? NULL : store_shared(heap_of(heap));
 }
 
 /*

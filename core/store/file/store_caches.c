@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/file/store.h"
-
-#include "thread/owner.h"
 
 /* Raise this when a word that is not the truth changes in meaning without a change of size. */
 #define CACHES_MEANING 4 /* 2: span_chunks of chunks without a span, see chunk_use_is_right; 3: a slab's ready bits; 4: holds */

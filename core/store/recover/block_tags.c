@@ -2,13 +2,8 @@
 #include "store/recover/block_tags.h"
 
 #include "ashlar_heap.h"
-#include "backend/region.h"
-#include "diagnostics/blocks.h"
-#include "front/slot.h"
-#include "front/span.h"
 #include "process.h"
-#include "slab/look.h"
-#include "store/recover/benches.h"
+#include "store/allocator.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
 
@@ -269,10 +264,10 @@ uint16_t census_mine(struct store *s, const struct owner *o)
 	if (is_mine(s, tag))
 		return (uint16_t)tag;
 	e = seat_entry_for(&s->heap);
-	if (e != NULL && is_mine(s, load_relaxed(&e->census)))
-		return (uint16_t)load_relaxed(&e->census);
+	if (e != NULL && is_mine(s, load_relaxed(&e->word)))
+		return (uint16_t)load_relaxed(&e->word);
 	tag = census_join(s);
 	if (e != NULL)
-		store_relaxed(&e->census, tag);
+		store_relaxed(&e->word, tag);
 	return (uint16_t)tag;
 }

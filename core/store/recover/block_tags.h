@@ -14,7 +14,7 @@
 #ifndef CORE_BLOCK_TAGS_H
 #define CORE_BLOCK_TAGS_H
 
-#include "diagnostics/blocks.h"
+#include "store/allocator.h"
 #include "store/file/store.h"
 
 #define KIND_SHIFT 16 /* in the tag of a span */

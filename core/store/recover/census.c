@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/recover/census.h"
 
-#include "borrow.h"
-#include "store/recover/benches.h"
-#include "world.h"
+#include "store/allocator.h"
+#include "store/process/borrow.h"
+#include "store/process/world.h"
+
+/* Words of seat_page.known: the lives of the thread and of its process, and its namespaces (world.h). */
+enum { LIFE, PROCESS, WORLD };
+_Static_assert(WORLD < SEAT_KNOWN, "there is room");
 
 /* Returns the page in which the lives of the thread and its process are kept, or NULL if there is no page. */
 static struct seat_page *page_of_lives(void)
@@ -11,33 +15,33 @@ static struct seat_page *page_of_lives(void)
 	struct bench *b = thread_bench(SEATS_SHARED);
 	struct seat_page *page = b == NULL ? NULL : b->page;
 
-	if (page == NULL || page->life != 0)
+	if (page == NULL || page->known[LIFE] != 0)
 		return page;
 	/* In a child of vfork the page is the parent's, and will hold the life of the parent's thread. */
 	if (memory_is_borrowed())
 		return NULL;
-	page->process = life_of_process();
-	page->world = world_now();
+	page->known[PROCESS] = life_of_process();
+	page->known[WORLD] = world_now();
 	signal_fence(); /* a signal handler finds all these words, or asks again */
-	store_relaxed(&page->life, life_of_thread()); /* relaxed: see page_forget */
+	store_relaxed(&page->known[LIFE], life_of_thread()); /* relaxed: see page_forget */
 	return page;
 }
 
 uint64_t lives_thread(struct heap *h)
 {
 	const struct seat_page *page = page_of_lives();
-	uint64_t world = page != NULL ? page->world : world_now();
+	uint64_t world = page != NULL ? page->known[WORLD] : world_now();
 
 	if (!world_is(store_of(h)->world, world))
 		return 0;
-	return page != NULL ? page->life : life_of_thread();
+	return page != NULL ? page->known[LIFE] : life_of_thread();
 }
 
 uint64_t lives_process(struct heap *h)
 {
 	const struct seat_page *page = page_of_lives();
 
-	return page != NULL && world_is(store_of(h)->world, page->world) ? page->process : 0;
+	return page != NULL && world_is(store_of(h)->world, page->known[WORLD]) ? page->known[PROCESS] : 0;
 }
 
 /* The namespaces are compared only for a life that seems over.  This is rare, so the result is not kept. */

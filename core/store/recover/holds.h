@@ -28,7 +28,7 @@
 #ifndef CORE_HOLDS_H
 #define CORE_HOLDS_H
 
-#include "backend/hold.h"
+#include "store/allocator.h"
 #include "store/file/store.h"
 
 /* The hold of everything: noted by a builder whose places are all in use, by handlers in handlers. */
@@ -43,7 +43,7 @@ INTERNAL bool hold_overlaps(uint64_t a, uint64_t b);
  */
 INTERNAL_EXTERN THREAD_LOCAL uint64_t *holds_mine;
 
-/* For heap_hooks: notes the memory that the caller is about to take, or drops that note. */
+/* For shared_hooks: notes the memory that the caller is about to take, or drops that note. */
 INTERNAL void holds_note(struct heap *h, uint64_t what, bool notes);
 
 /* Returns the places that are in use, as a bit for each. */

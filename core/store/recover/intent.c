@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/recover/intent.h"
 
-#include "backend/region.h"
-#include "front/slot.h"
-#include "front/span.h"
-#include "slab/look.h"
+#include "store/allocator.h"
 
 /* ---- names of an intent ---- */
 

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/recover/recover.h"
 
-#include "backend/map.h"
-#include "backend/region.h"
-#include "front/remote.h"
-#include "front/slot.h"
-#include "front/span.h"
-#include "slab/unowned.h"
-#include "store/recover/benches.h"
-#include "store/recover/building.h"
+#include "store/allocator.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 #include "store/recover/intent.h"
-#include "thread/seating.h"
-#include "thread/settle.h"
 
 /* Releases a taken slot of v's own slab, after the holder is gone.  For `whole` see intents_settle. */
 static void own_slot_free(struct owner *v, const struct slot_ref *at, bool whole)
@@ -140,22 +132,11 @@ void recover_settle(struct owner *v)
 		fetch_add_acq_rel(&store_of(v->heap)->deaths, 1);
 }
 
-size_t heap_recover(struct heap *h, struct owner *o)
+void recover_search(struct heap *h, struct owner *o)
 {
-	struct building b = building_begin(h, o);
-	size_t records = reap_all(h, o);
-	struct store *s = store_shared(h);
+	struct store *s = store_of(h);
 
-	building_end(b);
-	benches_reap();
-	if (s != NULL) {
-		strangers_bury(s);
-		if (store_lost(s) != 0)
-			lost_memory_return(s, o);
-	}
-	b = building_begin(h, o);
-	if (unowned_exist(h))
-		(void)unowned_shrink(h);
-	building_end(b);
-	return records;
+	strangers_bury(s);
+	if (store_lost(s) != 0)
+		lost_memory_return(s, o);
 }

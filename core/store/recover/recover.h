@@ -20,14 +20,14 @@
 #ifndef CORE_RECOVER_H
 #define CORE_RECOVER_H
 
+#include "store/allocator.h"
 #include "store/file/store.h"
-#include "thread/owner.h"
 
-/* For heap_hooks: the holder word of the calling thread (owner.h), and whether a holder died. */
+/* For shared_hooks: the holder word of the calling thread (owner.h), and whether a holder died. */
 INTERNAL uint64_t recover_holder(struct heap *h);
 INTERNAL bool recover_is_dead(struct heap *h, uint64_t holder);
 /*
- * For heap_hooks: settles the record of a dead thread, which the caller holds as a guest.  Releases the slot in
+ * For shared_hooks: settles the record of a dead thread, which the caller holds as a guest.  Releases the slot in
  * flight, and counts the death if the thread was building.
  */
 INTERNAL void recover_settle(struct owner *v);
@@ -39,11 +39,8 @@ INTERNAL void recover_settle(struct owner *v);
  */
 INTERNAL void intents_settle(struct owner *v, bool whole);
 
-/*
- * Takes over the records of all dead holders, then searches for lost memory.  Returns the
- * number of records.
- */
-INTERNAL size_t heap_recover(struct heap *h, struct owner *o);
+/* For shared_hooks: searches for lost memory, after the records of all dead holders were taken over. */
+INTERNAL void recover_search(struct heap *h, struct owner *o);
 
 /*
  * recover_memory.c: finds and returns the lost memory of the whole heap: units, chunks, slots of unowned slabs and

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/recover/recover.h"
 
-#include "backend/region.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 
 /* Counts the units in use, and those that are free and dirty, in the format of heap.both. */
 static uint64_t count(struct heap *h)

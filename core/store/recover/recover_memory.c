@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/allocator.h"
 #include "store/recover/recover.h"
 
-#include "backend/region.h"
-#include "front/span.h"
-#include "store/recover/building.h"
+#include "store/recover/builders.h"
 #include "store/recover/census.h"
 #include "store/recover/holds.h"
 

@@ -6,7 +6,6 @@
 #include "backend/region.h"
 #include "heaps/instance.h"
 #include "rt.h"
-#include "store/file/store.h"
 
 extern char ash_first_metadata[];
 
@@ -73,28 +72,6 @@ TEST(inner_records_lie_apart, 10)
 	CHECK(PAGE_MOST / r->metadata >= 6);
 	for (; shared > 0; shared--)
 		CHECK((char *)metadata_make(h, 1, false) < (char *)r + PAGE_MOST);
-	ash_heap_destroy(heap);
-}
-
-/* In a file that others wrote, the thread that claimed a chunk clears its record: the next one may be another thread's. */
-TEST(inner_records_of_others_are_left_alone, 10)
-{
-	ash_heap *heap = ash_heap_create_shared(16 * MIB, NULL);
-	struct heap *h = heap_of(heap);
-	unsigned char *next, *own;
-
-	if (heap == NULL)
-		rt_skip("no shared heaps here");
-	h->records |= RECORDS_DOUBTED;
-	own = (unsigned char *)region_chunk(h->regions, 0);
-	next = (unsigned char *)region_chunk(h->regions, 1);
-	CHECK(bits_unset(h->regions->known, 0, 2) == 2);
-	memset(own, 0x5a, sizeof(struct chunk));
-	memset(next, 0x5a, sizeof(struct chunk));
-	CHECK(map_find(ash_heap_alloc(heap, 100)) == (void *)own);
-	for (size_t i = 0; i < sizeof(struct chunk); i++)
-		CHECK_EQ(next[i], 0x5a);
-	CHECK_EQ(ash_heap_check(heap), 0);
 	ash_heap_destroy(heap);
 }
 

@@ -7,6 +7,7 @@
 #include "kernel.h"
 #include "pages.h"
 #include "support/handler_at_step.h"
+#include "support/shared_heap.h"
 #include "syscall.h"
 
 #define GIB	  ((size_t)1 << 30)
@@ -265,10 +266,8 @@ TEST(space_hope_under_a_limit, 10)
 /* What processes share stays as it is mapped. */
 TEST(space_of_shared_heaps_stays, 10)
 {
-	ash_heap *heap = ash_heap_create_shared(8 * MIB, NULL);
+	ash_heap *heap = shared_heap(8 * MIB);
 
-	if (heap == NULL)
-		rt_skip("no shared heaps here");
 	CHECK_EQ(region_trim(heap_of(heap), true), 0);
 	CHECK_EQ(region_cut(heap_of(heap), heap_of(heap)->regions), 0);
 	CHECK(ash_heap_alloc(heap, MIB) != NULL);

@@ -7,7 +7,6 @@
 
 #include "heaps/instance.h"
 #include "inner/slots.h"
-#include "store/recover/block_tags.h"
 #include "slab/unowned.h"
 #include "support/handler_at_step.h"
 
@@ -114,8 +113,7 @@ TEST(look_while_collected, 20)
 /* A slot that is taken has a size; no other address of the slab has, nor a slot that its thread or another one released. */
 TEST(look_at_slot_finds_taken_ones, 10)
 {
-	ash_heap *shared = ash_heap_create_shared(8 * MIB, NULL);
-	char *p = ash_alloc(5000), *q;
+	char *p = ash_alloc(5000);
 	struct slot_ref at = place_of(p);
 	size_t size = at.slab->slot_size;
 	uint64_t index = SLAB_SLOTS;
@@ -130,12 +128,6 @@ TEST(look_at_slot_finds_taken_ones, 10)
 	at.slab->remote[at.group] &= ~at.bit;
 	ash_release(p);
 	CHECK_EQ(look_at_slot(at.slab, p, &index), 0);
-	CHECK(shared != NULL && (p = ash_heap_alloc(shared, 5000)) != NULL && (q = ash_heap_alloc(shared, 2 * MIB)) != NULL);
-	size = ash_heap_usable_size(shared, p);
-	CHECK(kinds_block(heap_of(shared), (uint64_t)(uintptr_t)p, size) && !kinds_block(heap_of(shared), (uint64_t)(uintptr_t)p, size + 1));
-	size = ash_heap_usable_size(shared, q);
-	CHECK(kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size) && !kinds_block(heap_of(shared), (uint64_t)(uintptr_t)q, size + 1));
-	ash_heap_destroy(shared);
 	/* The first slot of an unowned slab, and a record that was never used. */
 	do
 		p = NOT_NULL(unowned_slot(&heap_default, class_of(48)));

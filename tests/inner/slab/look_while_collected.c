@@ -5,7 +5,6 @@
  */
 #include "diagnostics/blocks.h"
 #include "inner/slots.h"
-#include "store/recover/block_tags.h"
 #include "support/another.h"
 #include "support/handler_at_step.h"
 
@@ -52,7 +51,7 @@ static bool walk_with_act_at(size_t k)
 	acted = boundary = 0;
 	act_at = k;
 	stepping = true;
-	CHECK_EQ(block_walk(&heap_default, false, see, NULL), 0);
+	CHECK_EQ(ash_blocks_visit(NULL, see, NULL), 0);
 	stepping = false;
 	return acted > 0;
 }

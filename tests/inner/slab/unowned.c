@@ -3,45 +3,7 @@
 #include "inner/slab/unowned.h"
 #include "slab/unowned.h"
 #include "support/resident.h"
-
-#include "store/recover/recover.h"
 #include "syscall.h"
-
-/* Releases the blocks in an order in which slabs become empty late. */
-static void release_all(size_t n)
-{
-	for (size_t step = 0; step < 97; step++)
-		for (size_t i = step; i < n; i += 97)
-			ash_release(blocks[i]);
-}
-
-static size_t fit(ash_heap *heap, size_t size)
-{
-	size_t n = 0;
-
-	while (n < BLOCKS && (blocks[n] = ash_heap_alloc(heap, size)) != NULL)
-		n++;
-	for (size_t i = 0; i < n; i++)
-		ash_heap_release(heap, blocks[i]);
-	return n;
-}
-
-/* As many blocks fit as into a new heap. */
-static void fits_as(ash_heap *heap, ash_heap *fresh)
-{
-	static const size_t sizes[] = {1000, 4096, CHUNK_SIZE, 256, 30000, UNIT_SIZE + 1, 8 * MIB};
-
-	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-		size_t n = fit(heap, sizes[i]), all = fit(fresh, sizes[i]);
-
-		if (n != all)
-			rt_print("     %zu of %zu blocks of %zu bytes\n", n, all, sizes[i]);
-		CHECK_EQ(n, all);
-		(void)ash_heap_trim(heap, 0);
-		(void)ash_heap_trim(fresh, 0);
-	}
-	CHECK_EQ(ash_heap_check(heap), 0);
-}
 
 TEST(slabs_unowned_burst_in_a_small_heap, 20)
 {
@@ -159,46 +121,6 @@ TEST(slabs_unowned_walk_that_releases, 10)
 	CHECK_EQ(stats_of(heap).blocks, 0);
 	CHECK_EQ(stats_of(heap).slabs, 2 * UNIT_SIZE); /* the thread's, and the preferred one */
 	ash_heap_destroy(heap);
-}
-
-/* ---- a heap in a file, of which all records are in use ---- */
-
-static void fill_it(void *heap)
-{
-	size_t n = 0;
-
-	while ((blocks[n] = ash_heap_alloc(heap, 1024)) != NULL)
-		n++;
-	CHECK(n > 15000 && (place_of(blocks[0]).slab->owner & OWNER_UNOWNED) != 0);
-	release_all(n);
-}
-
-static void fill_without_record(int fd)
-{
-	ash_heap *heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
-	struct owner *o;
-
-	while ((o = store_owner(heap_of(heap))) != NULL) {
-		owner_reset(o);
-		owner_publish(heap_of(heap), o, recover_holder(heap_of(heap)) ^ OWNER_GUEST);
-	}
-	store_of(heap_of(heap))->refused = 1; /* so that this call does not reap */
-	rt_in_thread(fill_it, heap);
-}
-
-TEST(slabs_unowned_thread_without_record, 30)
-{
-	int fd = (int)arch_memfd_create("unowned", 0), other = (int)arch_memfd_create("fresh", 0);
-	ash_heap *heap = ash_heap_create_file(fd, 16 * MIB, NULL), *fresh;
-
-	CHECK(heap != NULL);
-	ash_heap_destroy(heap);
-	IN_CHILD
-		fill_without_record(fd);
-	heap = NOT_NULL(ash_heap_attach_file(fd, NULL));
-	fresh = NOT_NULL(ash_heap_create_file(other, 16 * MIB, NULL));
-	CHECK(fit(heap, 16 * MIB) == 1);
-	fits_as(heap, fresh);
 }
 
 /* The slab that is searched first stays although it is empty, until another one of its class is. */

@@ -6,7 +6,7 @@
 #include "inner/slots.h"
 
 #include "heaps/instance.h"
-#include "store/recover/seats.h"
+#include "heaps/seats.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
 
@@ -28,6 +28,42 @@ static inline void burst(ash_heap *heap, size_t size, size_t n)
 		seat_open();
 	else
 		seats_give(t, o);
+}
+
+/* Releases the blocks in an order in which slabs become empty late. */
+static inline void release_all(size_t n)
+{
+	for (size_t step = 0; step < 97; step++)
+		for (size_t i = step; i < n; i += 97)
+			ash_release(blocks[i]);
+}
+
+static inline size_t fit(ash_heap *heap, size_t size)
+{
+	size_t n = 0;
+
+	while (n < BLOCKS && (blocks[n] = ash_heap_alloc(heap, size)) != NULL)
+		n++;
+	for (size_t i = 0; i < n; i++)
+		ash_heap_release(heap, blocks[i]);
+	return n;
+}
+
+/* As many blocks fit as into a new heap. */
+static inline void fits_as(ash_heap *heap, ash_heap *fresh)
+{
+	static const size_t sizes[] = {1000, 4096, CHUNK_SIZE, 256, 30000, UNIT_SIZE + 1, 8 * MIB};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		size_t n = fit(heap, sizes[i]), all = fit(fresh, sizes[i]);
+
+		if (n != all)
+			rt_print("     %zu of %zu blocks of %zu bytes\n", n, all, sizes[i]);
+		CHECK_EQ(n, all);
+		(void)ash_heap_trim(heap, 0);
+		(void)ash_heap_trim(fresh, 0);
+	}
+	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
 #endif

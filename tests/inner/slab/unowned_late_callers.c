@@ -6,6 +6,7 @@
 #include "support/handler_at_step.h"
 #include "support/resident.h"
 
+#include "support/shared_heap.h"
 #include "syscall.h"
 
 /* ---- what a call takes does not grow with the heap ---- */
@@ -204,7 +205,7 @@ TEST(slabs_unowned_in_use_are_not_unmade, 20)
 /* No unit is left: a slab that could not be made is counted neither as made nor twice as gone. */
 TEST(slabs_unowned_not_made_are_not_counted, 10)
 {
-	ash_heap *heap = ash_heap_create_shared(16 * MIB, NULL);
+	ash_heap *heap = shared_heap(16 * MIB);
 	struct heap *h = heap_of(heap);
 
 	CHECK(heap != NULL);
@@ -219,7 +220,7 @@ TEST(slabs_unowned_not_made_are_not_counted, 10)
 /* ... but for the slab of another class that was kept although it is empty. */
 TEST(slabs_unowned_empty_serve_others, 10)
 {
-	ash_heap *heap = ash_heap_create_shared(16 * MIB, NULL);
+	ash_heap *heap = shared_heap(16 * MIB);
 	struct heap *h = heap_of(heap);
 	void *p;
 

@@ -3,7 +3,7 @@
 /* promises: ash_version */
 #include "ashlar_descriptor.h"
 #include "rt.h"
-#include "store/file/store.h"
+#include "thread/owner.h"
 
 static uint32_t number(enum ash_field field)
 {
@@ -115,7 +115,7 @@ TEST(descriptor_numbers, 2)
 	CHECK_EQ((size_t)1 << number(ASH_map_bits), MAP_SIZE);
 	CHECK_EQ((size_t)1 << (number(ASH_address_bits) - number(ASH_chunk_shift) - number(ASH_map_bits)),
 		 MAP_ROOT);
-	CHECK_EQ(number(ASH_life_id), LIFE_ID(~UINT64_C(0)));
+	CHECK_EQ(number(ASH_life_id), OWNER_SHARED_ID);
 	CHECK_EQ((number(ASH_groups_max) << number(ASH_group_shift)), SLAB_SLOTS);
 
 	/* The rule of the size classes. */
@@ -130,18 +130,4 @@ TEST(descriptor_numbers, 2)
 		CHECK_EQ(size, class_size(class));
 	}
 	CHECK_EQ(class_size(number(ASH_classes) - 1), number(ASH_slot_max));
-}
-
-/* A heap in a file has one of its own. */
-TEST(descriptor_of_a_file, 2)
-{
-	static struct store s;
-	struct store *base = (struct store *)(uintptr_t)CPU_APART_FROM;
-
-	store_set(&s, base, 3);
-	CHECK_EQ((uintptr_t)s.descriptor.base, (uintptr_t)base);
-	CHECK_EQ(s.descriptor.length, store_bytes(3));
-	CHECK(s.descriptor.heap == &base->heap && s.descriptor.map == NULL);
-	CHECK(memcmp(s.descriptor.field, ash_descriptor.field, sizeof s.descriptor.field) == 0);
-	CHECK(offsetof(struct store, descriptor) % sizeof(uint64_t) == 0);
 }

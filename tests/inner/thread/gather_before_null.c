@@ -7,6 +7,7 @@
 #include "process.h"
 #include "slab/unowned.h"
 #include "support/blocks.h"
+#include "support/shared_heap.h"
 #include "syscall.h"
 #include "thread/seating.h"
 
@@ -200,8 +201,8 @@ TEST(gather_in_heaps, 30)
 	char *p, *q;
 
 	for (unsigned i = 0; i < SIZES; i++)
-		for (unsigned shared = 0; shared < 2; shared++) {
-			ash_heap *h = shared ? ash_heap_create_shared(CAP, NULL) : ash_heap_create(&options);
+		for (unsigned shared = 0; shared < (has_shared_heaps() ? 2 : 1); shared++) {
+			ash_heap *h = shared ? shared_heap(CAP) : ash_heap_create(&options);
 
 			CHECK(h != NULL && (p = ash_heap_alloc(h, sizes[i])) != NULL);
 			CHECK((q = ash_heap_alloc(h, 3 * MIB)) != NULL);
@@ -223,7 +224,7 @@ TEST(gather_in_heaps, 30)
 /* Hints of a file that are too low, all of them: no unit is lost. */
 TEST(gather_in_a_file_of_wrong_hints, 30)
 {
-	ash_heap *h = ash_heap_create_shared(CAP, NULL);
+	ash_heap *h = shared_heap(CAP);
 	struct region *r = heap_of(h)->regions;
 	size_t n, all = CAP / UNIT_SIZE;
 
