@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Address space: what huge blocks leave behind, what is refused, and what a limit leaves to use. */
+/* Address space: the ranges that huge blocks leave behind, requests that are refused, blocks under a limit. */
 /* promises: ash_alloc, ash_resize, ash_release */
 #include "ashlar_heap.h"
 #include "support/blocks.h"
@@ -68,7 +68,7 @@ TEST(addresses_huge_block_is_resized, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* In its place: what it gives up goes, what it gets back reads zero, and the figures are the same again. */
+/* In its place: memory that it gives up goes, memory that it gets back reads zero; the figures are equal again. */
 TEST(addresses_huge_block_in_its_place, 10)
 {
 	const size_t gib = (size_t)1 << 30, more = 64 * MIB;
@@ -248,7 +248,7 @@ LIMITED(gib_33mb, (size_t)1 << 30, 33000000, 2100 * KIB);
 LIMITED(gib_64m, (size_t)1 << 30, 64 * MIB, 150000000);
 LIMITED(gib_150mb, (size_t)1 << 30, 150000000, 64 * MIB);
 
-/* What is free goes back before a block is refused that is larger than all of it. */
+/* Free memory goes back before a block is refused that is larger than all of it. */
 static void gives_way(bool data)
 {
 	static void *p[7000];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Aligned blocks: each power of two up to 1 GiB, and what is none. */
+/* Aligned blocks: each power of two up to 1 GiB, and other numbers. */
 /* promises: ash_aligned_alloc */
 #include "support/blocks.h"
 #include "support/resident.h"

@@ -195,7 +195,7 @@ TEST(aligned_moves_without_faults, 20)
 	nothing_left();
 }
 
-/* A span that is moved for its alignment, and shrinks: what follows its new place is another's. */
+/* A span that is moved for its alignment, and shrinks: the memory behind its new place is another's. */
 TEST(aligned_shrinks_beside_another, 20)
 {
 	char *first = ash_aligned_alloc(32 * MIB, 40 * MIB), *p = ash_alloc(2 * MIB), *q, *way;

@@ -90,7 +90,7 @@ static bool may_grow(void *p, size_t size)
 	return bytes != 0;
 }
 
-/* A large block grows into what is free behind it, at last to a span, where slabs have owners. */
+/* A large block grows into free memory behind it, at last to a span, where slabs have owners. */
 TEST(expand_large, 10)
 {
 	size_t size = 40 * KIB, grown = 0, spans = 0, at;
@@ -136,7 +136,7 @@ TEST(expand_large, 10)
 	CHECK(grown >= 3 && spans >= 1);
 }
 
-/* What a block grew into is not taken for zeroes afterwards. */
+/* The memory that a block grew into is not taken for zeroes afterwards. */
 TEST(expand_dirties, 10)
 {
 	enum { BLOCKS = 100 };

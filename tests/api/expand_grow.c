@@ -39,7 +39,7 @@ static void grows(char *p, size_t size)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* A block at the beginning of a chunk (0), or in its middle; those before it stay, as all is full then. */
+/* A block at the beginning of a chunk (0), or in its middle; those before it stay, because the chunk is full then. */
 static char *take_at(size_t size, size_t wanted)
 {
 	for (unsigned i = 0; i < 2 * BLOCKS; i++) {
@@ -92,7 +92,7 @@ TEST(grow_over_the_end_of_a_chunk, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Blocks of a power of two are aligned to it: that is what aligned blocks of this size are taken from. */
+/* Blocks of a power of two are aligned to it: aligned blocks of this size are taken from them. */
 TEST(grow_to_a_power_of_two, 10)
 {
 	size_t odd = 0, even = 0;
@@ -173,7 +173,7 @@ TEST(grow_beside_a_handler, 30)
 		return;
 	step_begin(exchange);
 	for (k = rt_test_seed() % 3; more; k += rt_in_full() ? 1 : rt_under_qemu() ? 7 : 3) {
-		(void)ash_trim(0); /* no spares, whose units would be in the way */
+		(void)ash_trim(0); /* no spares: their units would be in the way */
 		for (unsigned i = 0; i < 2; i++)
 			fill(old[i] = ash_alloc(sizes[i]), 64, i);
 		growing = ash_alloc(sizes[0]);

@@ -14,7 +14,7 @@ TEST(expand_what_another_thread_released, 10)
 	unsigned i;
 
 	for (unsigned round = 0; round < 8; round++) {
-		(void)ash_trim(0); /* no spares, whose units would be in the way */
+		(void)ash_trim(0); /* no spares: their units would be in the way */
 		p = ash_alloc(40 * KIB);
 		rt_in_thread(ash_release, p);
 		p = ash_alloc(40 * KIB);

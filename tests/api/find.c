@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an address is (ash_find), and the rows of ash_stats_class and ash_stats_threads. */
+/* The kind of an address (ash_find), and the rows of ash_stats_class and ash_stats_threads. */
 /* promises: ash_find, ash_stats_class, ash_stats_threads */
 /* promises: ash_heap_of */
 #include "support/blocks.h"
@@ -213,7 +213,7 @@ static struct sums sums_now(void)
 	return s;
 }
 
-/* A child of fork: the threads of its parent are none. */
+/* A child of fork does not have the threads of its parent. */
 static void has_one_thread(UNUSED void *unused)
 {
 	struct sums s = sums_now();

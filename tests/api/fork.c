@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A child of fork takes over what the threads of its parent held. */
+/* A child of fork takes over the memory that the threads of its parent held. */
 /* promises: ash_alloc, ash_release */
 #include "support/blocks.h"
 
@@ -42,7 +42,7 @@ static void child(bool nested)
 	ash_stats(&before);
 	for (t = 0; t < THREADS; t++)
 		release_each(blocks[t], BLOCKS);
-	/* As many again fit into what the others held: the heap does not grow, where threads own memory. */
+	/* As many again fit into the memory that the others held: the heap does not grow, where threads own memory. */
 	for (i = 0; i < THREADS * BLOCKS; i++)
 		blocks[0][i] = ash_alloc(64);
 	CHECK(before.owners == 0 || stats_now().reserved == before.reserved);

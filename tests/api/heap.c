@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps that the program made: what goes with one, and many. */
+/* Heaps that the program made: the memory that goes with a heap, and many heaps. */
 /* promises: ash_heap_create, ash_heap_destroy, ash_heap_stats, ash_heap_zalloc */
 #include "support/blocks.h"
 #include "support/misuse.h"
@@ -55,7 +55,7 @@ TEST(heap_destroy_gives_back, 20)
 	ash_release(ash_alloc(1));
 	ash_release(ash_alloc(100000));
 	for (i = 0; i < (rt_under_qemu() ? 8 : 20); i++) {
-		/* The first rounds make what stays: seats, leaves of the map. */
+		/* The first rounds make the records that stay: seats, leaves of the map. */
 		if (i == 3) {
 			mappings = rt_mappings();
 			space = rt_address_space();
@@ -75,9 +75,9 @@ TEST(heap_destroy_gives_back, 20)
 		CHECK_EQ(ash_heap_check(b.heap), 0);
 		ash_heap_destroy(b.heap);
 	}
-	/* What each of the 17 rounds left would be more; where a new leaf begins is a matter of chance. */
+	/* A leak in each of the 17 rounds would be more; where a new leaf begins is a matter of chance. */
 	CHECK(rt_mappings() <= mappings + 4);
-	if (!rt_under_qemu()) /* whose own mappings come and go */
+	if (!rt_under_qemu()) /* QEMU's own mappings come and go */
 		CHECK(rt_address_space() <= space + 65536);
 }
 

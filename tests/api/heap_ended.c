@@ -58,7 +58,7 @@ TEST(heap_ended_twice, 20)
 		ash_heap_destroy(heap[i]);
 		expect("heap_destroy", destroy, heap[i]);
 	}
-	/* The oldest are unmapped by now. */
+	/* The oldest are unmapped. */
 	for (i = 0; i < 6; i++)
 		expect("heap_destroy", destroy, heap[i]);
 	if (has_shared_heaps()) {
@@ -93,7 +93,7 @@ TEST(heap_ended_and_made_again, 20)
 	}
 }
 
-/* What lay in a block of it ended with it, as if that block had been released. */
+/* A heap in a block of it ended with it, as if that block had been released. */
 TEST(heap_ended_with_heaps_inside, 20)
 {
 	static const size_t sizes[] = {100000, 1000000, (size_t)5 << 20};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps whose memory went first: with the heap that it was of, or with the mapping. */
+/* Heaps that lost their memory first: with the heap that the memory was of, or with the mapping. */
 /* promises: ash_heap_create_in, ash_heap_destroy */
 #include "support/pattern.h"
 #include "support/blocks.h"
@@ -11,7 +11,7 @@ enum { INNER = 100000, TIMES = ASH_HEAPS_IN_MAX + 200 };
 
 static unsigned taken; /* places, by the test itself */
 
-/* All other places are free: so many heaps can be there. */
+/* All other places are free: this number of heaps can be there. */
 static void places_are_free(void)
 {
 	static ash_heap *heap[ASH_HEAPS_IN_MAX];
@@ -125,7 +125,7 @@ static void outer_release(void *p, size_t size)
 	ash_release(p);
 }
 
-/* What was in the block is other blocks' now, and they are innocent. */
+/* The memory of the block is other blocks' now, and they are innocent. */
 static void outer_released(size_t size)
 {
 	enum { INNOCENT = 300 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps inside memory of the caller's: what it costs, that it stays inside, looks at it. */
+/* Heaps inside memory of the caller's: their waste, that they stay inside, looks at them. */
 /* promises: ash_heap_create_in, ash_heap_resize, ash_heap_release_sized, ash_heap_usable_size */
 /* promises: ash_heap_walk, ash_heap_good_size, ash_heap_root, ash_heap_set_root, ash_heap_stats */
 #include "support/heap_in.h"
@@ -133,12 +133,12 @@ TEST(heap_in_resize, 10)
 	CHECK(ash_heap_resize(h, a, st.reserved + 1) == NULL);
 	CHECK(ash_heap_resize(h, a, SIZE_MAX) == NULL && ash_resize(a, SIZE_MAX) == NULL);
 	CHECK_EQ(ash_heap_usable_size(h, a), st.reserved);
-	/* Shrinks where it stands; what is behind is free at once. */
+	/* Shrinks where it stands; the memory behind it is free at once. */
 	CHECK(ash_resize(a, 5000) == a);
 	CHECK_EQ(ash_usable_size(a), 5008);
 	b = ash_heap_alloc(h, 100);
 	CHECK(b == a + 5008);
-	/* Neighbour: it moves, with what it holds. */
+	/* With a neighbour it moves, with its contents. */
 	memset(a, 9, 5000);
 	moved = ash_heap_resize(h, a, 6000);
 	CHECK(moved != NULL && moved != a && moved[0] == 9 && moved[4999] == 9);

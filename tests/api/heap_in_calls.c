@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps inside memory of the caller's: one inside another, many, and what filling one costs. */
+/* Heaps inside memory of the caller's: a heap inside another, many heaps, and the cost of filling a heap. */
 /* promises: ash_heap_create_in */
 #include "support/blocks.h"
 #include "support/handler_at_step.h"
@@ -91,7 +91,7 @@ static struct {
 DOES(do_alloc, stepped.block = ash_heap_alloc(stepped.heap, 48));
 DOES(do_release, ash_heap_release(stepped.heap, stepped.block));
 
-/* Every so many calls are counted; the mean, in hundredths. */
+/* One call in `every` is counted; returns the mean, in hundredths. */
 static size_t cost_of_a_call(ash_heap *h, size_t every)
 {
 	size_t calls = 0, counted = 0, sum = 0;

@@ -96,7 +96,7 @@ TEST(heap_in_misuse_of_heaps, 20)
 	rt_format(interior, sizeof interior, "interior pointer, %zu-byte block at 0x%lx",
 		  ash_heap_good_size(other, 100000), (unsigned long)block);
 	expect_all(block + 8, interior, interior);
-	/* A field in its block: the block is its, what is in it is not. */
+	/* A field in its block: the block is the heap's, a block inside it is not. */
 	heap = ash_heap_create_in(block, 100000);
 	p = ash_heap_alloc(heap, 40);
 	expect_all(p, THIS, THIS);

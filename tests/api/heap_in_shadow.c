@@ -4,7 +4,7 @@
 /* promises: ash_heap_alloc, ash_heap_release, ash_heap_resize, ash_heap_zalloc */
 #include "support/heap_in.h"
 
-/* The shadow: whose each granule of the memory is. */
+/* The shadow: the owner of each granule of the memory. */
 enum { AREA = 300000, LIVE = 2000, UNIT = 16 };
 
 struct in {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps that the program made: what they refuse. */
+/* Heaps that the program made: requests that they refuse. */
 /* promises: ash_heap_create, ash_heap_release */
 #include "support/blocks.h"
 #include "support/misuse.h"

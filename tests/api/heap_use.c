@@ -5,7 +5,7 @@
 #include "support/shared_heap.h"
 #include "support/stamp.h"
 
-/* libashlar-field.a, whose tests these are too, has heaps in the caller's memory alone. */
+/* libashlar-field.a, which has these tests too, has heaps in the caller's memory alone. */
 #pragma weak ash_heap_create
 #pragma weak ash_check
 

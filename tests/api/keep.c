@@ -19,7 +19,7 @@ static void small_pairs(size_t n)
 		ash_release(ash_alloc(100));
 }
 
-/* Takes blocks of this size until they have these bytes, and releases them: so many times. */
+/* Takes blocks of this size until they have these bytes, and releases them; does so `times` times. */
 static void peak_of(size_t bytes, size_t size, int times)
 {
 	size_t count = bytes / size, i;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Large blocks: what they cost in memory, mappings and faults. */
+/* Large blocks: their cost in memory, mappings and faults. */
 /* promises: ash_alloc, ash_aligned_alloc, ash_resize, ash_zalloc */
 #include "support/resident.h"
 #include "support/blocks.h"
 
-/* What is not used of the last chunk costs nothing, be it new or another block's of before. */
+/* The unused part of the last chunk costs nothing, be it new or of an earlier block. */
 TEST(large_tail_costs_nothing, 20)
 {
 	/* The tail's page where pages may have 64 KiB, and those of the program itself. */
@@ -104,7 +104,7 @@ TEST(large_zeroed_again, 20)
 		CHECK(rt_faults() - faults < 100);
 }
 
-/* By steps of a MiB, each part filled: what is filled is what was filled. */
+/* By steps of a MiB, each of which is filled: the contents stay. */
 TEST(large_growth_by_steps, 30)
 {
 	size_t most = scaled(400, 40), mib, moves = 0;
@@ -123,7 +123,7 @@ TEST(large_growth_by_steps, 30)
 	CHECK(moves < 30);
 }
 
-/* At the limit of mappings what needs none goes on: blocks, growth, giving back. */
+/* At the limit of mappings calls that need no mapping work: blocks, growth, giving back. */
 TEST(large_at_the_mapping_limit, 30)
 {
 	enum { HOLES = 70000 };

@@ -77,7 +77,7 @@ static void fill_in_another(UNUSED void *argument)
 	fill_and_release();
 }
 
-/* Also what a thread left that has ended. */
+/* Slots of a thread that has ended serve, too. */
 TEST(larger_slots_of_an_ended_thread_serve, 20)
 {
 	ash_release(ash_alloc(1));

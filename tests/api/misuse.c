@@ -90,7 +90,7 @@ MISUSE_CALL(wild_bit_63, bad_alone(bad, live_with((uint64_t)1 << 63), FOREIGN));
 /* With a tag in the top byte, which aarch64 ignores when it loads and stores. */
 MISUSE_CALL(tagged, bad_alone(bad, live_with((uint64_t)0xb4 << 56), FOREIGN));
 
-/* As a kernel address: what a sign-extended 48-bit pointer looks like. */
+/* A sign-extended 48-bit pointer looks like a kernel address. */
 MISUSE_CALL(wild_kernel, bad_alone(bad, live_with((uint64_t)0xffff8 << 44), FOREIGN));
 MISUSE_CALL(wild_span_bit_47, bad_alone(bad, (void *)((uintptr_t)ash_alloc(5 * MIB) ^ (uint64_t)1 << 47), FOREIGN));
 MISUSE_CALL(wild_non_canonical, bad_alone(bad, (void *)0xdeadbeefdeadbee0, FOREIGN));

@@ -76,7 +76,7 @@ TEST(misuse_wrong_alignment, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What the owner's fast path of ash_release_sized finds. */
+/* Misuse that the owner's fast path of ash_release_sized finds. */
 static void twice_sized(void *p)
 {
 	ash_release_sized(p, 100);

@@ -5,10 +5,10 @@
 
 MISUSE_CALL(released, released(bad, block_among(100)));
 
-/* The only block of its slab: the slab may be a spare by now. */
+/* The only block of its slab: the slab may be a spare. */
 MISUSE_CALL(released_alone, released(bad, ash_alloc(100)));
 
-/* There is a slot at once for what use_resize asks for. */
+/* There is a slot at once for the size that use_resize asks for. */
 MISUSE(released_where_it_could_move)
 {
 	CHECK(ash_alloc(50) != NULL);
@@ -85,7 +85,7 @@ MISUSE(span_purged)
 	bad_alone(bad, p, RETURNED);
 }
 
-/* What a span gave back when it shrank. */
+/* Memory that a span gave back when it shrank. */
 MISUSE(span_shrunk)
 {
 	char *p = ash_alloc((size_t)9 << 20);

@@ -184,7 +184,7 @@ TEST(resize_span_moves, 60)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What a span leaves behind when it moves or shrinks is not zero by assumption. */
+/* Memory that a span leaves when it moves or shrinks is not assumed to be zero. */
 TEST(resize_span_leaves_no_false_zeros, 60)
 {
 	for (unsigned round = 0; round < (rt_under_qemu() ? 4 : 20); round++) {
@@ -230,7 +230,7 @@ TEST(resize_failed_keeps_block, 30)
 	}
 }
 
-/* A block that shrinks a lot gives back what it no longer needs. */
+/* A block that shrinks a lot gives back the memory that it no longer needs. */
 TEST(resize_shrinks, 30)
 {
 	for (size_t size = 64; size <= 8 * MIB; size *= 2) {

@@ -82,7 +82,7 @@ static void handler(UNUSED int number, UNUSED void *info, UNUSED void *context)
 	slow_down(rt_now() - start);
 }
 
-/* Random calls on the pool, as long as that and until so much is counted, or until told to end. */
+/* Random calls on the pool, for that time and until the count is reached, or until told to end. */
 static void work(unsigned pool, uint64_t nanoseconds, const _Atomic uint64_t *count, uint64_t enough)
 {
 	uint64_t until = rt_now() + nanoseconds, mine;

@@ -45,14 +45,14 @@ static void act_alloc(void)
 	stamp_release(own);
 }
 
-/* The handler releases what the interrupted thread allocated before. */
+/* The handler releases a block that the interrupted thread allocated before. */
 static void act_release_held(void)
 {
 	stamp_release(held[FEW]);
 	held[FEW] = stamp_set(ash_alloc(the_size), the_size, boundary);
 }
 
-/* The other way round: another slot is taken then, and what the interrupted call read of the bits is old. */
+/* The other way round: another slot is taken then, and the bits that the interrupted call read are old. */
 static void act_exchange_held(void)
 {
 	uint64_t old = held[FEW];
@@ -88,7 +88,7 @@ static void leave_body(void *size)
 		foreign_too = stamp_set(ash_alloc(9000), 9000, 6);
 }
 
-/* Of two threads that release what a third one left, one has seen to it that all is collected. */
+/* Two threads release blocks that a third left: one of them has seen to it that all are collected. */
 static void check_collected(bool acted_once)
 {
 	if (!acted_once)
@@ -174,7 +174,7 @@ TEST(signal_at_each_step_of_a_first_call, 30)
 
 TEST(signal_at_each_step_of_a_check, 30)
 {
-	/* What the handler does is the same each time: all boundaries in a few runs. */
+	/* The handler works alike each time: all boundaries in a few runs. */
 	act_again = 3;
 	CHECK(at_each_step(call_check, act_slabs, 12000, 1500) > 3000);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ashlar_start.h, as far as this program, which it started, shows; tests/check/start.sh has others. */
+/* ashlar_start.h, as far as a program that it started can show; tests/check/start.sh has other programs. */
 #include <ashlar.h>
 #include <ashlar_start.h>
 
@@ -82,7 +82,7 @@ static void fill_stack(void *size)
 	here[0] = 1;
 	if (left <= 2 * sizeof here)
 		return;
-	left -= sizeof here + 1024; /* what a frame takes besides */
+	left -= sizeof here + 1024; /* a frame takes more */
 	fill_stack(&left);
 	here[1] = here[0];
 }

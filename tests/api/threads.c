@@ -10,7 +10,7 @@
 
 enum { TABLE = 1024, LOCAL = 64, WORKERS = 8, LIVES = 12 };
 
-static _Atomic uint64_t table[TABLE]; /* stamps; 0: none */
+static _Atomic uint64_t table[TABLE]; /* stamps; 0 means no block */
 static _Atomic bool done;
 
 struct work {
@@ -51,7 +51,7 @@ static void work_body(void *argument)
 			swap_with_table(&random, mine);
 		}
 	}
-	/* What is left goes to others: they release it when this thread is no more. */
+	/* Blocks that are left go to others, which release them when this thread is no more. */
 	for (size_t i = 0; i < LOCAL; i++) {
 		swap_with_table(&random, &local[i]);
 		if (local[i] != 0)
@@ -145,7 +145,7 @@ TEST(threads_share_no_line, 20)
 	stamp_check_nothing_left();
 }
 
-/* ---- looking while others change what is looked at ---- */
+/* ---- looking while others change the heap ---- */
 
 static _Atomic size_t spans_gone;
 

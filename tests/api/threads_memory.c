@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads that pass blocks on, or end, cost in memory. */
+/* The memory that threads cost which pass blocks on, or end. */
 /* promises: ash_release */
 #include "support/blocks.h"
 #include "support/resident.h"
@@ -9,7 +9,7 @@
 
 enum { MiB = 1 << 20 };
 
-/* Bytes of the heap that are in use or may be backed; what an emulator cannot blur. */
+/* Bytes of the heap that are in use or may be backed: a figure that an emulator cannot blur. */
 static size_t heap_bytes(void)
 {
 	struct ash_statistics st;
@@ -29,7 +29,7 @@ static size_t resident(void)
 	return rt_under_qemu() ? 0 : rt_anonymous();
 }
 
-/* ---- a ring of threads: each releases what the one before allocated ---- */
+/* ---- a ring of threads: each releases the blocks that its predecessor allocated ---- */
 
 enum { BATCH = 256, SIZE = 64, LINKS_MAX = 4, DEPTH = 8 };
 
@@ -190,11 +190,11 @@ static void survivors_stay_cheap(size_t wave)
 TEST_CALL(threads_end_one_by_one_leave_one_block, 60, survivors_stay_cheap(1));
 TEST_CALL(threads_end_in_waves_leave_one_block, 60, survivors_stay_cheap(WAVE));
 
-/* ---- what a thread leaves is used again ---- */
+/* ---- memory that a thread leaves is used again ---- */
 
 static uint64_t inheritance[BLOCKS];
 
-/* Releases half of what the thread before left, leaves as much. */
+/* Releases half of the blocks that the thread before left, and leaves an equal number. */
 static void heir_body(void *seed)
 {
 	struct rt_random random;
@@ -248,7 +248,7 @@ static void leave_body(UNUSED void *argument)
 {
 	for (size_t i = 0; i < PIECES; i++)
 		estate[i] = stamp_set(ash_alloc(PIECE), PIECE, i);
-	/* No slab gets empty, so none goes back: they can only be adopted. */
+	/* No slab gets empty and goes back: slabs can only be adopted. */
 	for (size_t i = 0; i < PIECES; i++)
 		if (i % 16 != 0) {
 			stamp_release(estate[i]);
@@ -268,7 +268,7 @@ TEST(threads_slabs_are_adopted, 20)
 			estate[i] = stamp_set(ash_alloc(PIECE), PIECE, i);
 	ash_stats(&st);
 	CHECK_EQ(st.blocks, PIECES + 1);
-	/* What is free in the last chunk is used before. */
+	/* Free memory in the last chunk is used before. */
 	CHECK(st.slabs <= before.slabs + 2 * MiB);
 	for (size_t i = 0; i < PIECES; i++)
 		stamp_release(estate[i]);

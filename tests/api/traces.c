@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What real programs asked of malloc (tests/traces), replayed with every byte
+ * Calls that real programs made of malloc (tests/traces), replayed with every byte
  * verified; and that neither the decoder believes a damaged trace nor the
  * replay a damaged block.
  */
@@ -150,7 +150,7 @@ TEST(traces_wrong_header, 10)
 	}
 }
 
-/* What the decoder lets through, a replay can play without looking. */
+/* A replay can play without a check any trace that the decoder lets through. */
 static void check_playable(const struct steps *s)
 {
 	bool held[8] = {false};
@@ -189,7 +189,7 @@ TEST(traces_wrong_events, 10)
 		}
 		t.events[i] = events[i];
 	}
-	/* ALLOC for ZALLOC is a good trace too; most changes give none. */
+	/* ALLOC for ZALLOC is a good trace too; most changes give a bad one. */
 	CHECK(accepted > 0 && accepted < refused / 10);
 }
 

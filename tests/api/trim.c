@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What ash_trim leaves, also inside slabs that are half empty. */
+/* The memory that ash_trim leaves, also inside slabs that are half empty. */
 /* promises: ash_trim */
 #include "support/blocks.h"
 #include "support/resident.h"
 
-/* Blocks of which one in so many bytes stays; others must not have changed. */
+/* One block in each `apart` bytes stays, and must not have changed. */
 static void leave_few(size_t size, size_t apart)
 {
 	enum { MOST = 300000 };
@@ -14,7 +14,7 @@ static void leave_few(size_t size, size_t apart)
 
 	needs_small_pages();
 	CHECK(n <= MOST);
-	(void)ash_trim(0); /* what the last ones have left */
+	(void)ash_trim(0); /* memory that the last calls have left */
 	base = rt_anonymous();
 	for (i = 0; i < n; i++) {
 		p[i] = NOT_NULL(ash_alloc(size));
@@ -37,7 +37,7 @@ static void leave_few(size_t size, size_t apart)
 	/* Nothing is left to give back, and it says so. */
 	if (figures())
 		CHECK_EQ(ash_trim(0), 0);
-	/* What was purged is usable, and zero where it is promised. */
+	/* Purged memory is usable, and zero where that is promised. */
 	for (i = 0; i < n; i++)
 		if (i % every != every / 2) {
 			p[i] = ash_zalloc(1, size);
@@ -62,7 +62,7 @@ TEST(trim_beside_slabs, 20)
 	leave_few(20000, 2 * MIB);
 }
 
-/* None does. */
+/* No slab gets empty. */
 TEST(trim_inside_slabs, 20)
 {
 	leave_few(256, 64 * KIB);
@@ -102,7 +102,7 @@ TEST(trim_keeps, 20)
 		rt_print("     trim(%zu KiB): %zu KiB\n", keep / KIB, left / KIB);
 		live = N / 100 * PAGE + 2 * MIB;
 		CHECK(left <= live + keep);
-		/* And not much less than may stay, of what had not gone by itself. */
+		/* And not much less than may stay of the memory that had not gone by itself. */
 		CHECK(left + 4 * MIB >= (keep < there ? keep : there));
 		if (keep == 0)
 			break;
@@ -146,13 +146,13 @@ TEST(trim_last_chunk, 10)
 	(void)ash_trim(1);
 	ash_release(span[n - 1]);
 	CHECK_EQ(stats_now().dirty, 2 * MIB);
-	(void)ash_trim(1); /* none stays, and no region goes */
+	(void)ash_trim(1); /* no dirty memory stays, and no region goes */
 	ash_stats(&st);
 	CHECK_EQ(st.dirty, 0);
 	CHECK_EQ(st.reserved, n * 2 * MIB);
 }
 
-/* What a thread that ended has left half empty is given back, too. */
+/* Slabs that a thread left half empty at its end are given back, too. */
 static void half_empty(void *list)
 {
 	unsigned char **p = list;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trim gives back what others released into slabs of threads that sleep, and what records cache. */
+/* Trim gives back memory that others released into slabs of threads that sleep, and memory that records cache. */
 /* promises: ash_trim */
 #include "support/resident.h"
 #include "support/blocks.h"
@@ -40,7 +40,7 @@ static void sleeper(void *argument)
 	}
 }
 
-/* One block in so many stays. */
+/* One block in `every` stays. */
 static void asleep(size_t size, size_t every)
 {
 	struct rt_thread *t[THREADS];
@@ -72,7 +72,7 @@ static void asleep(size_t size, size_t every)
 	left = rt_anonymous() > base ? rt_anonymous() - base : 0;
 	rt_print("     %zu-byte blocks, one in %zu stays: %zu KiB of %zu left\n", size, every,
 		 left / KIB, (before - base) / KIB);
-	/* Slabs that are current are their owners': one a thread.  And what stays, and records. */
+	/* Allowed are the current slab of each thread, the blocks that stay, and records. */
 	if (figures())
 		CHECK(left <= stays * (size + 2 * PAGE) + THREADS * (256 * KIB + size) + 2 * MIB +
 				      (before - base) / 28); /* records: 3.5 % */
@@ -159,7 +159,7 @@ TEST(trim_beside_owners_at_work, 60)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* ---- many threads that worked once, with nothing live: what their records cache ---- */
+/* ---- many threads that worked once, with no live block: the memory that their records cache ---- */
 
 enum { IDLE = 100, LIVE = 300 };
 static struct rt_barrier both = {.count = IDLE + 1};

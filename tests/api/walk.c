@@ -25,7 +25,7 @@ static void enter(char *p)
 	book[i] = (struct entry){p, ash_usable_size(p), 0};
 }
 
-/* The entry at or before an address; NULL: none. */
+/* Returns the entry at or before an address, or NULL if there is no such entry. */
 static struct entry *look_up(const char *p)
 {
 	size_t low = 0, high = entries;
@@ -188,7 +188,7 @@ static void walk_here(void)
 	struct ash_block b;
 
 	walk();
-	CHECK(strangers <= 2); /* of the call, and what it moves it to */
+	CHECK(strangers <= 2); /* the block of the call, and the block that it is moved to */
 	CHECK(ash_find(book[3].p + 1, &b) == ASH_TAKEN && b.start == book[3].p);
 }
 
@@ -204,7 +204,7 @@ TEST(walk_at_each_step, 30)
 		for (k = i % stride; with_act_at(k, call_alloc_release); k += stride)
 			if (k % 4 == 0)
 				ash_thread_detach();
-		/* What is copied is stepped word by word. */
+		/* A copy is stepped word by word. */
 		for (k = i % stride; call_size < 1000 && with_act_at(k, call_resize); k += stride)
 			;
 	}

@@ -10,7 +10,7 @@ static size_t affordable(void)
 	return rt_under_qemu() ? MIB : 4 * MIB;
 }
 
-/* count * size, by 128-bit arithmetic, decides what must come. */
+/* count * size, by 128-bit arithmetic, decides which answer must come. */
 static void one_pair(size_t count, size_t size)
 {
 	unsigned __int128 product = (unsigned __int128)count * size;
@@ -234,7 +234,7 @@ TEST(growth_rests_bins, 30)
 	CHECK((next > last ? next - last : last - next) > (64 << 10));
 }
 
-/* So do small ones, in a heap that grows: none is cleared that was never used. */
+/* So do small blocks, in a heap that grows: a block that was never used is not cleared. */
 TEST(zalloc_small_stays_untouched, 60)
 {
 	size_t bytes = 0, size = 100, before;

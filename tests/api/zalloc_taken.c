@@ -76,7 +76,7 @@ static void dirties_for_others(UNUSED void *argument)
 	dirty_all();
 }
 
-/* The thread has ended; what it left is released from outside, and then adopted. */
+/* The thread has ended; its blocks are released from outside, and its slabs then adopted. */
 TEST(zalloc_from_adopted_slabs_with_mail, 30)
 {
 	ash_release(ash_alloc(1));

@@ -9,7 +9,7 @@
 
 const struct ash_defaults ash_defaults = {.initial = 2 * MIB, .retain = 10 * MIB, .sparse = 1};
 
-/* What no CPU of the kind can address makes no call. */
+/* A size that no CPU of the kind can address makes no call. */
 TEST(addresses_impossible_makes_no_call, 10)
 {
 	void *kept = ash_alloc(3 * MIB), *p;
@@ -26,7 +26,7 @@ TEST(addresses_impossible_makes_no_call, 10)
 	CHECK_EQ(faults.calls, 0);
 }
 
-/* What is refused keeps what the heap retains, and does not ask often. */
+/* A refused request leaves the heap its retained memory, and does not ask often. */
 TEST(addresses_refused_keeps_the_rest, 10)
 {
 	void *kept = ash_alloc(3 * MIB);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Huge pages: who gets them, as /proc/self/smaps has it, and who must not. */
+/* Huge pages: which blocks get them, as /proc/self/smaps tells, and which must not. */
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"
 #include "backend/heap.h"
@@ -84,7 +84,7 @@ TEST(huge_populate, 20)
 		CHECK_EQ(*(uint64_t *)(void *)(p + i), 0);
 }
 
-/* Chunks of slabs: none while 2 MiB would be more than a sixteenth, all of them later. */
+/* Chunks of slabs get no huge pages while 2 MiB would be more than a sixteenth, and all get them later. */
 TEST(huge_slabs, 20)
 {
 	size_t few = 0, many = 0, i, n;
@@ -185,7 +185,7 @@ static void sparse_matrix(const void *argument)
 RT_ENTRY(sparse, "huge_sparse_matrix", sparse_matrix, NULL, 20);
 RT_ENTRY(sparse_always, "huge_sparse_matrix_always", sparse_matrix, "always", 20);
 
-/* ---- advice is believed only of the memory that it was given for: not of what came to its place ---- */
+/* ---- advice is believed only of the memory that it was given for, not of other memory at its place ---- */
 
 /* Bytes of the range in mappings that are advised to be huge. */
 static size_t advised(const void *p, size_t bytes)

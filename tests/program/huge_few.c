@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What advice on huge pages must not cost: mappings, and memory that was never touched. */
+/* Advice on huge pages must not cost mappings, nor memory that was never touched. */
 /* promises: ash_alloc, ash_resize, ash_zalloc */
 #include "ashlar.h"
 #include "backend/heap.h"
@@ -107,7 +107,7 @@ TEST(few_mappings_at_the_limit, 60)
 
 /* ---- memory ---- */
 
-/* So many blocks, a byte written each so many bytes: what that makes resident. */
+/* Allocates blocks and writes a byte of each at this distance; returns the bytes that become resident. */
 static size_t touched(size_t blocks, size_t bytes, size_t apart)
 {
 	size_t before = rt_anonymous(), now;
@@ -146,12 +146,12 @@ TEST(huge_first_byte_is_a_sixteenth, 20)
 	CHECK(touched(1, 512 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
 }
 
-/* ---- what the kernel was told is known ---- */
+/* ---- advice that was given is known ---- */
 
 #define WANTED "hg" /* MADV_HUGEPAGE    */
 #define PLAIN  "nh" /* MADV_NOHUGEPAGE  */
 
-/* Advice comes along with what moves. */
+/* Advice comes along with pages that move. */
 TEST(huge_advised_again_after_a_move, 20)
 {
 	unsigned char *large, *p, *way, *moved;

@@ -62,7 +62,7 @@ TEST(refused_moves_of_pages, 20)
 
 	heap_default.floor = BLOCKS * CHUNK_UNITS;
 	memset(p, 1, lent * CHUNK_SIZE);
-	CHECK(ash_alloc(CHUNK_SIZE) != NULL); /* behind it: what comes next has its place elsewhere */
+	CHECK(ash_alloc(CHUNK_SIZE) != NULL); /* behind it: the next block has its place elsewhere */
 	ash_release(p);
 	CHECK_EQ(kept(), lent * CHUNK_SIZE);
 	for (int i = 0; i < 3; i++) {

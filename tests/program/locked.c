@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locked memory, and what else may happen while memory is being given back. */
+/* Locked memory, and calls of other threads while memory is being given back. */
 /* promises: ash_release, ash_trim */
 #include "program/audit.h"
 #include "program/faults.h"

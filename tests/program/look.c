@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ashlar-look tells what the program has: each row compared with the book of the program. */
+/* The figures of ashlar-look: each row is compared with the book of the program. */
 #include "program/look_target.h"
 #include "support/blocks.h"
 
@@ -101,7 +101,7 @@ static void rows_are_right(void)
 	CHECK_EQ(look_figure(rt_strstr(look_text, "\"large\""), "bytes") != LOOK_NONE, true);
 }
 
-/* What the kernel counts as the process's memory, page by page. */
+/* Returns the memory of the process as the kernel counts it, page by page. */
 static uint64_t resident_of(long pid)
 {
 	char path[64];
@@ -127,7 +127,7 @@ TEST(look_rows, 20)
 		look_stopped(pid);
 		CHECK(rt_strstr(look_text, "\"exact\": true") != NULL);
 		rows_are_right();
-		/* Resident: what was written is. */
+		/* The pages that were written are resident. */
 		CHECK(look_figure(look_text, "resident") != LOOK_NONE);
 	}
 	book->go = 1;
@@ -165,7 +165,7 @@ TEST(look_blocks, 20)
 	rt_format(line, sizeof line, "0x%012lx %10zu", (unsigned long)(uintptr_t)book->block, book->size);
 	CHECK(rt_strstr(look_text, line) != NULL);
 
-	/* What an address in the block is. */
+	/* An address in the block. */
 	rt_format(line, sizeof line, "0x%lx", (unsigned long)(uintptr_t)book->block + 5);
 	CHECK_EQ(look_run(number, "--find", line), 0);
 	rt_format(line, sizeof line, "lies in a slot of %zu bytes, which is taken", book->size);
@@ -230,7 +230,7 @@ TEST(look_owners, 20)
 	CHECK_EQ(rt_wait(pid), 0);
 }
 
-/* ---- what there is no heap in ---- */
+/* ---- files and processes without a heap ---- */
 
 TEST(look_refuses, 20)
 {

@@ -36,7 +36,7 @@ static void look_executes(void *arguments)
 }
 
 /*
- * Runs it with these arguments, NULL: none; what it prints on both outputs is in look_text.
+ * Runs it with these arguments, of which NULL is left out; look_text gets both of its outputs.
  * Returns as rt_wait; LOOK_NO_END if it does not end.
  */
 static int look_run(const char *what, const char *option, const char *value)
@@ -98,7 +98,7 @@ static inline uint64_t look_row(size_t size, const char *name)
 	return row == NULL ? 0 : look_figure(row, name);
 }
 
-/* How often the text is in what was printed. */
+/* Returns how often the text was printed. */
 static inline unsigned times(const char *text)
 {
 	char *p = look_text;

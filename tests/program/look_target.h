@@ -19,7 +19,7 @@ struct book {
 	size_t slabs[CLASSES], slots[CLASSES];
 	struct ash_statistics stats;
 	void *block; /* one of them, and its size */
-	size_t size, from; /* from: what it had before */
+	size_t size, from; /* from: its size before */
 	uint64_t operations;
 	int fault;
 };

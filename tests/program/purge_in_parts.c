@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may no longer stay is purged in parts: counted for each call, in bytes, and
- * in chunks that are looked at.  And all that is due is purged in the end.
+ * Memory that may no longer stay is purged in parts, which are counted for each call, in bytes, and
+ * in chunks that are looked at.  All memory that is due is purged in the end.
  */
 /* promises: ash_release */
 #include "backend/chunk.h"
@@ -68,7 +68,7 @@ static void give_few(void)
 	heap_default.floor = 0;
 }
 
-/* Slow operations until a period has ended and what was due is gone. */
+/* Slow operations until a period has ended and the memory that was due is gone. */
 static void go_on(void)
 {
 	for (size_t i = 0; i < 4 * RETAIN_PERIOD; i++) {

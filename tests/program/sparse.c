@@ -127,7 +127,7 @@ static size_t faults_of_turns(void first(void))
 {
 	size_t before = 0;
 
-	heap_default.floor = 100000; /* what is released stays */
+	heap_default.floor = 100000; /* released memory stays */
 	ash_release(ash_alloc(ROOM)); /* a region for all of them */
 	for (size_t i = 0; i < 3; i++) {
 		before = rt_faults();

@@ -77,7 +77,7 @@ static void as_trim(size_t budget, size_t least)
 enum { FEW = 6000 };
 static unsigned char *block[FEW];
 
-/* Blocks of these bytes in all, of which one in so many stays, from ... on. */
+/* Allocates blocks of these bytes in all and releases all but one in `every`; returns their number. */
 static size_t leave(size_t size, size_t bytes, size_t every)
 {
 	size_t n = bytes / size, i;
@@ -93,7 +93,7 @@ static size_t leave(size_t size, size_t bytes, size_t every)
 	return n;
 }
 
-/* What is free inside slabs stays until a step takes it: so much may be retained. */
+/* Free memory inside slabs stays until a step takes it, because a GiB may be retained. */
 static void holes_stay(void)
 {
 	static struct ash_defaults options;
@@ -135,7 +135,7 @@ TEST(trim_step_spans, 30)
 	CHECK_EQ(stats_now().dirty, 0);
 }
 
-/* Slabs without an owner, as of handlers. */
+/* Slabs without an owner, like those of handlers. */
 TEST(trim_step_unowned, 30)
 {
 	needs_small_pages();
@@ -263,7 +263,7 @@ TEST(trim_step_emptied_by_others, 30)
 	CHECK_EQ(stats_now().slabs, 0);
 }
 
-/* What is due goes first, 8 MiB in a step, and no slab is returned meanwhile, as each would purge as much. */
+/* Memory that is due goes first, 8 MiB in a step; no slab is returned until then, because each would purge 8 MiB. */
 TEST(trim_step_while_due, 30)
 {
 	size_t n;
@@ -318,7 +318,7 @@ TEST(trim_step_anywhere, 30)
 	rt_barrier_wait(&asleep);
 	IN_CHILD {
 		needs_small_pages();
-		as_trim(1, 0); /* what the sleeper had is nobody's here */
+		as_trim(1, 0); /* the sleeper's memory is nobody's here */
 	}
 	rt_barrier_wait(&asleep);
 	rt_thread_join(sleeper);

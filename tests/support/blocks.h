@@ -34,7 +34,7 @@ static inline struct ash_statistics stats_now(void)
 	return st;
 }
 
-/* No peak is below what there is now. */
+/* No peak is below the present value. */
 static inline void peaks_hold(const struct ash_statistics *st)
 {
 	CHECK(st->peak_used >= st->slabs + st->spans);

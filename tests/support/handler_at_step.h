@@ -11,7 +11,7 @@
 
 static volatile bool stepping;
 static volatile size_t boundary, act_at, acted;
-static volatile size_t act_again; /* so many boundaries later; 0: only once */
+static volatile size_t act_again; /* the act comes again after this number of boundaries; 0 means never */
 static void (*volatile act)(void);
 
 static inline void trap(UNUSED int number, UNUSED void *info, void *context)
@@ -27,7 +27,7 @@ static inline void trap(UNUSED int number, UNUSED void *info, void *context)
 	trap_go_on(context, on);
 }
 
-/* Clearing `stepping` ends what trap_begin began. */
+/* Clearing `stepping` ends the steps that trap_begin began. */
 static inline bool with_act_at(size_t k, void (*call)(void))
 {
 	acted = boundary = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of heaps in the caller's memory have in common. */
+/* Common parts of the tests of heaps in the caller's memory. */
 #ifndef TESTS_SUPPORT_HEAP_IN_H
 #define TESTS_SUPPORT_HEAP_IN_H
 
@@ -37,7 +37,7 @@ static inline void nothing_left(ash_heap *h, size_t reserved)
 	CHECK_EQ(st.dirty, reserved);
 }
 
-/* For ash_heap_walk: counts the runs in flight, which have no owner yet or none any more. */
+/* For ash_heap_walk: counts the runs in flight, which have no owner yet or no longer. */
 static inline int count_flight(void *context, UNUSED void *p, UNUSED size_t size,
 			       const struct ash_heap_owner *owner)
 {

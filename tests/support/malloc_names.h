@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of C, POSIX and glibc, of which no header is here, and what the library has behind operators new and delete. */
+/* Names of C, POSIX and glibc, of which no header is here, and the library's functions behind operators new and delete. */
 #ifndef TESTS_SUPPORT_MALLOC_NAMES_H
 #define TESTS_SUPPORT_MALLOC_NAMES_H
 

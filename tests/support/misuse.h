@@ -40,7 +40,7 @@ USE(use_usable_size, p, CHECK(ash_usable_size(p) == 0));
 /* Defined by the tests of such a library. */
 extern const char misuse_traps __attribute__((weak));
 
-/* The same of one that does not know what a block's size was. */
+/* As above, for a call that does not know the size of the block. */
 extern const char misuse_forgets __attribute__((weak));
 
 static inline int misuse_status(void)
@@ -114,14 +114,14 @@ static inline void bad_beside(struct bad *bad, void *p, const char *fault, size_
 		  bytes, (unsigned long)begin);
 }
 
-/* A fault at so many bytes into a block or slot. */
+/* A fault this number of bytes into a block or slot. */
 static inline void bad_in(struct bad *bad, void *start, size_t offset, const char *fault,
 			  size_t bytes)
 {
 	bad_beside(bad, (char *)start + offset, fault, bytes, start);
 }
 
-/* A block of so many bytes that was released. */
+/* A released block of this size. */
 static inline void bad_gone(struct bad *bad, void *p, const char *fault, size_t bytes)
 {
 	bad_in(bad, p, 0, fault, bytes);
@@ -167,7 +167,7 @@ static inline void bad_foreign(struct bad *bad, const void *p)
 	bad_alone(bad, (void *)(uintptr_t)p, FOREIGN);
 }
 
-/* So far into a live block or span, whose size only the library knows. */
+/* An address this far into a live block or span; only the library knows the size. */
 static inline void bad_inside(struct bad *bad, void *p, size_t offset, const char *fault)
 {
 	bad_in(bad, p, offset, fault, ash_usable_size(p));

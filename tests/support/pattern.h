@@ -5,7 +5,7 @@
 
 #include "rt.h"
 
-/* What a byte of a filled range must be: its own address decides, and a key. */
+/* The value of a byte in a filled range follows from its address and a key. */
 static inline unsigned char pattern(size_t i, unsigned key)
 {
 	return (unsigned char)((i * 0x9e3779b97f4a7c15u >> 52) + key) | 1;
@@ -39,7 +39,7 @@ static inline void is_zero(const void *range, size_t bytes)
 		CHECK_EQ(p[i], 0);
 }
 
-/* Both edges and a few bytes between, as to write all would take long. */
+/* Both edges and a few bytes between, because writing all would take long. */
 static inline void mark(char *p, size_t bytes, unsigned key)
 {
 	for (size_t i = 0; i < bytes; i += bytes / 97 + 1)
@@ -48,7 +48,7 @@ static inline void mark(char *p, size_t bytes, unsigned key)
 		p[bytes - 1] = (char)pattern(bytes - 1, key);
 }
 
-/* What was marked as so many bytes, of which the first `kept` are there. */
+/* A range that was marked with this size, of which the first `kept` bytes are there. */
 static inline void marked(const char *p, size_t bytes, size_t kept, unsigned key)
 {
 	for (size_t i = 0; i < kept; i += bytes / 97 + 1)

@@ -39,7 +39,7 @@ static inline bool huge_unasked(void)
 	return setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]");
 }
 
-/* What is touched is all that is resident: not so where the kernel gives huge pages unasked. */
+/* For tests in which only touched pages may be resident: skips where the kernel gives huge pages unasked. */
 static inline void needs_small_pages(void)
 {
 	if (huge_unasked())

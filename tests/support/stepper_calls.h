@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program tells the plugin of QEMU that stops it (steps_plugin.c). */
+/* The calls of a program to the plugin of QEMU that stops it (steps_plugin.c). */
 #ifndef TESTS_SUPPORT_STEPPER_CALLS_H
 #define TESTS_SUPPORT_STEPPER_CALLS_H
 

@@ -63,7 +63,7 @@ TEST(claim_of_heads_in_a_larger_span, 10)
 	enum { FEW = 4, ALL = 12 };
 	char *p[ALL / FEW], *all;
 
-	d->floor = 100000; /* what is released stays */
+	d->floor = 100000; /* released memory stays */
 	ash_release(ash_alloc(CHUNKS(20))); /* a region for all of them */
 	(void)heap_trim(d, 0);
 	for (size_t i = 0; i < ALL / FEW; i++) {

@@ -38,7 +38,7 @@ TEST(space_is_cut, 10)
 	CHECK(region_of(d, r->base + CHUNKS(30) - 1) == r && region_of(d, r->base + CHUNKS(30)) != r);
 	memset(p, 1, CHUNKS(20));
 	memset(q, 1, CHUNKS(10));
-	d->floor = 100000; /* what is released stays */
+	d->floor = 100000; /* released memory stays */
 	CHECK_EQ(region_cut(d, r), 0);
 	ash_release(q);
 	CHECK_EQ(d->dirty, 10 * CHUNK_UNITS);

@@ -29,7 +29,7 @@ static char *written(size_t chunks)
 }
 
 /*
- * Two retained chunks, too few for what comes next; the one behind them is in use.  More would
+ * Two retained chunks, too few for the next span; the chunk behind them is in use.  More would
  * be purged when fresh memory is taken.
  */
 static char *retained_two(void)
@@ -37,7 +37,7 @@ static char *retained_two(void)
 	char *p = written(2);
 	const struct chunk *c = map_find(p);
 
-	heap_default.floor = 1000000; /* what is released stays */
+	heap_default.floor = 1000000; /* released memory stays */
 	while (c->index + 2 < c->region->chunks && bits_all(c->region->free, c->index + 2, 1))
 		(void)ash_alloc(CHUNKS(1));
 	ash_release(p);
@@ -63,7 +63,7 @@ TEST(lend_pages_to_a_span, 10)
 	CHECK_EQ(heap_default.dirty, 0);
 	CHECK_EQ(pages_count(q, CHUNKS(5)), CHUNKS(2));
 	CHECK_EQ(pages_count(p, CHUNKS(2)), 0);
-	/* What was moved is counted and known to be dirty, and what it left reads zero. */
+	/* Moved pages are counted and known to be dirty, and the place that they left reads zero. */
 	memset(q, 2, CHUNKS(5));
 	ash_release(q);
 	CHECK_EQ(heap_default.dirty, 5 * CHUNK_UNITS);
@@ -167,7 +167,7 @@ TEST(lend_not_from_slabs, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* ---- many threads: each block keeps what was written, each zeroed one is zero ---- */
+/* ---- many threads: each block keeps its contents, each zeroed block is zero ---- */
 
 enum { THREADS = 4, ROUNDS = 60, LIVE = 4 };
 

@@ -48,7 +48,7 @@ TEST(units_purge_of_a_chunk_that_gets_free, 30)
 	CHECK(k > 50);
 }
 
-/* Units that are held for the purge are missing meanwhile, and are found afterwards. */
+/* Units that are held for the purge are missing until then, and are found afterwards. */
 static void claim_half(void)
 {
 	unsigned u;
@@ -79,7 +79,7 @@ TEST(units_claimed_while_purged, 30)
 		halve();
 		got.chunk = NULL;
 		more = with_act_at(k, do_purge);
-		/* Who looks for units while all are held takes the hint away: it comes back. */
+		/* A search for units while all are held takes the hint away: the hint comes back. */
 		CHECK(chunk->units == 0 || region_room(chunk->region)[chunk->index] != 0);
 		if (got.chunk == NULL)
 			claim_half();
@@ -93,7 +93,7 @@ TEST(units_claimed_while_purged, 30)
 	CHECK(k > 50);
 }
 
-/* What is clean is not purged, nor counted: the upper chunk, which is looked at first. */
+/* Clean units are neither purged nor counted: those of the upper chunk, which is looked at first. */
 TEST(units_trim_of_clean_ones, 10)
 {
 	char *low = ash_alloc(40000), *high;

@@ -49,7 +49,7 @@ static void release_some(size_t from, size_t n)
 		ash_release(block[i]);
 }
 
-/* The slab is used again as a whole; from then on its holes are none. */
+/* The slab is used again as a whole; from then on it has no holes. */
 TEST(hand_lets_the_slab_go, 10)
 {
 	size_t slots, i, reserved;
